@@ -3,17 +3,7 @@
 #ifndef ZMEM_TESTS_CGROUP_TREE_H
 #define ZMEM_TESTS_CGROUP_TREE_H
 
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "proc/procfs.h"
 

@@ -6,23 +6,11 @@
 #define TESTS_POOL_TREE_H
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "base/file.h"
 #include "enrich/enrich.h"
 

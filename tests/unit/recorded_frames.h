@@ -3,14 +3,8 @@
 #ifndef TESTS_RECORDED_FRAMES_H
 #define TESTS_RECORDED_FRAMES_H
 
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/cleanup.h"
 #include "random_snapshot.h"
 #include "recording/recording_file.h"
 #include "recording/recording_internal.h"

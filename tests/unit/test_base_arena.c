@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tests of arenas and of diag notes. */
-#include <errno.h>
+#include "unit.h"
+
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "base/arena.h"
-#include "base/cleanup.h"
 #include "base/diag.h"
 
-static void test_allocations_do_not_overlap(void **state)
+TEST(allocations_do_not_overlap)
 {
 	enum { COUNT = 3000 };
 	struct arena a = {0};
 	unsigned char *p[COUNT];
 
-	(void)state;
 	for (size_t i = 0; i < COUNT; i++) {
 		p[i] = arena_alloc(&a, i % 500);
 		assert_non_null(p[i]);
@@ -35,12 +28,11 @@ static void test_allocations_do_not_overlap(void **state)
 	arena_done(&a);
 }
 
-static void test_large_allocations(void **state)
+TEST(large_allocations)
 {
 	struct arena a = {0};
 	char *small = arena_strndup(&a, "small", 5), *large;
 
-	(void)state;
 	large = arena_alloc(&a, 10 << 20);
 	assert_non_null(large);
 	memset(large, 'x', 10 << 20);
@@ -52,11 +44,10 @@ static void test_large_allocations(void **state)
 	arena_done(&a);
 }
 
-static void test_strndup(void **state)
+TEST(strndup)
 {
 	struct arena a = {0};
 
-	(void)state;
 	assert_string_equal(arena_strndup(&a, "abcdef", 3), "abc");
 	assert_string_equal(arena_strndup(&a, NULL, 0), "");
 	assert_memory_equal(arena_strndup(&a, "a\0b", 3), "a\0b", 4);
@@ -75,12 +66,11 @@ static struct mallinfo2 fill(struct arena *a, size_t large)
 }
 
 /* A repeated collection of the same size, or a smaller one, allocates no more memory. */
-static void test_clear_keeps_memory(void **state)
+TEST(clear_keeps_memory)
 {
 	struct arena a = {0};
 	struct mallinfo2 before, after;
 
-	(void)state;
 	arena_clear(&a);
 	fill(&a, 60);
 	before = fill(&a, 60);
@@ -97,12 +87,11 @@ static void test_clear_keeps_memory(void **state)
 }
 
 /* Slowly growing allocations need few additional blocks. */
-static void test_large_grows(void **state)
+TEST(large_grows)
 {
 	struct arena a = {0};
 	struct mallinfo2 before = mallinfo2(), after;
 
-	(void)state;
 	for (size_t i = 0; i < 100; i++) {
 		assert_non_null(arena_alloc(&a, 40));
 		assert_non_null(arena_alloc(&a, ((size_t)5 << 20) + (i << 16)));
@@ -123,13 +112,12 @@ static void alloc_and_release(struct arena *a)
 }
 
 /* Earlier allocations stay valid; later ones reuse memory the second time. */
-static void test_mark(void **state)
+TEST(mark)
 {
 	struct arena a = {0};
 	struct mallinfo2 before, after;
 	char *kept;
 
-	(void)state;
 	alloc_and_release(&a);
 	assert_null(a.block);
 	kept = arena_strndup(&a, "kept", 4);
@@ -145,12 +133,11 @@ static void test_mark(void **state)
 	arena_done(&a);
 }
 
-static void test_zalloc(void **state)
+TEST(zalloc)
 {
 	struct arena a = {0};
 	unsigned char *p;
 
-	(void)state;
 	memset(arena_alloc(&a, 1000), 0xff, 1000);
 	arena_clear(&a);
 	p = arena_zalloc(&a, 10, 100);
@@ -160,12 +147,11 @@ static void test_zalloc(void **state)
 	arena_done(&a);
 }
 
-static void test_diag(void **state)
+TEST(diag)
 {
 	struct diag d = {0};
 	char *log = strdup("log");
 
-	(void)state;
 	/* Without a note the log is only freed. */
 	diag_attach_log(&d, strdup("unused"));
 	diag_add(&d, "first", -EPERM, "be root", "%s: %d", "bpf", 1);
@@ -184,20 +170,4 @@ static void test_diag(void **state)
 	diag_clear(&d);
 	assert_int_equal(d.count, 0);
 	diag_clear(&d);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_allocations_do_not_overlap),
-		cmocka_unit_test(test_large_allocations),
-		cmocka_unit_test(test_strndup),
-		cmocka_unit_test(test_clear_keeps_memory),
-		cmocka_unit_test(test_large_grows),
-		cmocka_unit_test(test_mark),
-		cmocka_unit_test(test_zalloc),
-		cmocka_unit_test(test_diag),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tests of sorting: any input comes out as from qsort(), and never in quadratic time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
-#include "base/array.h"
+#include "unit.h"
 
 #define ITEMS_MAX 5000
 
@@ -76,11 +69,10 @@ static void check(int shape, size_t count)
 	assert_true(compared <= most);
 }
 
-static void test_shapes(void **state)
+TEST(shapes)
 {
 	static const size_t counts[] = {0, 1, 2, 3, 11, 12, 13, 14, 50, 100, 255, 1000, ITEMS_MAX};
 
-	(void)state;
 	srandom(1);
 	for (int shape = 0; shape < 30; shape++) {
 		for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
@@ -109,11 +101,10 @@ static int compare_killer(const void *pa, const void *pb, void *arg)
 	return (killer_value[a] > killer_value[b]) - (killer_value[a] < killer_value[b]);
 }
 
-static void test_adversary(void **state)
+TEST(adversary)
 {
 	static size_t item[ITEMS_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < ITEMS_MAX; i++) {
 		item[i] = i;
 		killer_value[i] = ITEMS_MAX;
@@ -123,14 +114,4 @@ static void test_adversary(void **state)
 	for (size_t i = 1; i < ITEMS_MAX; i++)
 		assert_true(killer_value[item[i - 1]] <= killer_value[item[i]]);
 	assert_true(compared < 100 * ITEMS_MAX);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shapes),
-		cmocka_unit_test(test_adversary),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tests of whole files: read to the end, replaced atomically, no temporary file left. */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/array.h"
-#include "base/cleanup.h"
+#include <dirent.h>
+#include <signal.h>
+
 #include "base/file.h"
 #include "temp_directory.h"
 
@@ -61,12 +49,11 @@ static int replace(const char *path, const char *text)
 	return r;
 }
 
-static void test_read(void **state)
+TEST_WITH(read, enter_directory, leave_directory)
 {
 	cleanup_close int dirfd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char buf[16];
 
-	(void)state;
 	write_text("f", "0123456789");
 	assert_int_equal(file_read(dirfd, "f", buf, sizeof(buf)), 10);
 	assert_string_equal(buf, "0123456789");
@@ -82,13 +69,12 @@ static void test_read(void **state)
 }
 
 /* /proc returns a file in pieces. */
-static void test_read_in_pieces(void **state)
+TEST_WITH(read_in_pieces, enter_directory, leave_directory)
 {
 	cleanup_close int out = -1;
 	char buf[16];
 	int fd[2];
 
-	(void)state;
 	assert_int_equal(pipe(fd), 0);
 	out = fd[0];
 	if (fork() == 0) {
@@ -104,13 +90,12 @@ static void test_read_in_pieces(void **state)
 	assert_string_equal(buf, "xxxxxxxxxx");
 }
 
-static void test_write_errors(void **state)
+TEST_WITH(write_errors, enter_directory, leave_directory)
 {
 	cleanup_close int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
 	cleanup_close int in = -1;
 	int fd[2];
 
-	(void)state;
 	assert_int_equal(file_write_fd(full, "x", 1), -ENOSPC);
 	assert_int_equal(file_write_fd(full, "x", 0), 0);
 	signal(SIGPIPE, SIG_IGN);
@@ -121,11 +106,10 @@ static void test_write_errors(void **state)
 	assert_int_equal(file_write_fd(-1, "x", 1), -EBADF);
 }
 
-static void test_appears_whole(void **state)
+TEST_WITH(appears_whole, enter_directory, leave_directory)
 {
 	struct file_atomic f;
 
-	(void)state;
 	assert_int_equal(file_atomic_open(&f, "out"), 0);
 	assert_int_equal(access("out", F_OK), -1);
 	assert_int_equal(file_write_fd(f.fd, "new", 3), 0);
@@ -137,11 +121,10 @@ static void test_appears_whole(void **state)
 	assert_entries(1);
 }
 
-static void test_old_file_stays(void **state)
+TEST_WITH(old_file_stays, enter_directory, leave_directory)
 {
 	struct file_atomic f;
 
-	(void)state;
 	write_text("out", "old");
 	assert_int_equal(file_atomic_open(&f, "out"), 0);
 	assert_int_equal(file_write_fd(f.fd, "half", 4), 0);
@@ -155,12 +138,11 @@ static void test_old_file_stays(void **state)
 	assert_entries(1);
 }
 
-static void test_mode(void **state)
+TEST_WITH(mode, enter_directory, leave_directory)
 {
 	static const mode_t masks[] = {022, 077, 002, 0};
 	struct stat st;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(masks); i++) {
 		mode_t before = umask(masks[i]);
 
@@ -172,11 +154,10 @@ static void test_mode(void **state)
 	}
 }
 
-static void test_links(void **state)
+TEST_WITH(links, enter_directory, leave_directory)
 {
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(mkdir("dir", 0700), 0);
 	write_text("dir/target", "old");
 	assert_int_equal(symlink("target", "dir/inner"), 0);
@@ -198,9 +179,8 @@ static void test_links(void **state)
 	assert_entries(5);
 }
 
-static void test_cannot_open(void **state)
+TEST_WITH(cannot_open, enter_directory, leave_directory)
 {
-	(void)state;
 	assert_int_equal(replace("missing/out", "x"), -ENOENT);
 	assert_int_equal(replace("", "x"), -ENOENT);
 	assert_int_equal(replace(".", "x"), -EISDIR);
@@ -211,11 +191,10 @@ static void test_cannot_open(void **state)
 	assert_entries(1);
 }
 
-static void test_cannot_rename(void **state)
+TEST_WITH(cannot_rename, enter_directory, leave_directory)
 {
 	struct file_atomic f;
 
-	(void)state;
 	assert_int_equal(file_atomic_open(&f, "out"), 0);
 	assert_int_equal(mkdir("out", 0700), 0);
 	assert_int_equal(file_atomic_commit(&f), -EISDIR);
@@ -224,11 +203,10 @@ static void test_cannot_rename(void **state)
 }
 
 /* The directory is removed: neither the new name nor the temporary one exists. */
-static void test_directory_vanishes(void **state)
+TEST_WITH(directory_vanishes, enter_directory, leave_directory)
 {
 	struct file_atomic f;
 
-	(void)state;
 	assert_int_equal(mkdir("dir", 0700), 0);
 	assert_int_equal(file_atomic_open(&f, "dir/out"), 0);
 	assert_int_equal(system("rm -r dir"), 0);
@@ -237,11 +215,10 @@ static void test_directory_vanishes(void **state)
 	assert_entries(0);
 }
 
-static void test_devices_are_written_directly(void **state)
+TEST_WITH(devices_are_written_directly, enter_directory, leave_directory)
 {
 	struct file_atomic f;
 
-	(void)state;
 	assert_int_equal(replace("/dev/null", "x"), 0);
 	assert_int_equal(replace("/dev/full", "x"), -ENOSPC);
 	assert_int_equal(symlink("/dev/full", "full"), 0);
@@ -252,7 +229,7 @@ static void test_devices_are_written_directly(void **state)
 	assert_entries(1);
 }
 
-static void test_pipes_are_written_directly(void **state)
+TEST_WITH(pipes_are_written_directly, enter_directory, leave_directory)
 {
 	cleanup_close int fifo = -1;
 	cleanup_close int out = -1;
@@ -260,7 +237,6 @@ static void test_pipes_are_written_directly(void **state)
 	char path[32], buf[16];
 	int fd[2];
 
-	(void)state;
 	assert_int_equal(mkfifo("fifo", 0600), 0);
 	fifo = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	assert_true(fifo >= 0);
@@ -279,13 +255,12 @@ static void test_pipes_are_written_directly(void **state)
 }
 
 /* A file behind a link of /proc is an open file of a process, not a name to replace. */
-static void test_open_files_are_appended_to(void **state)
+TEST_WITH(open_files_are_appended_to, enter_directory, leave_directory)
 {
 	cleanup_close int fd = open("file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	struct stat before, after;
 	char path[32];
 
-	(void)state;
 	assert_int_equal(fstat(fd, &before), 0);
 	assert_int_equal(file_write_fd(fd, "a", 1), 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -299,11 +274,10 @@ static void test_open_files_are_appended_to(void **state)
 	assert_entries(0);
 }
 
-static void test_longest_name(void **state)
+TEST_WITH(longest_name, enter_directory, leave_directory)
 {
 	char name[256];
 
-	(void)state;
 	memset(name, 'n', 255);
 	name[255] = '\0';
 	assert_int_equal(replace(name, "x"), 0);
@@ -311,39 +285,13 @@ static void test_longest_name(void **state)
 	assert_entries(1);
 }
 
-static void test_zeroed_is_harmless(void **state)
+TEST_WITH(zeroed_is_harmless, enter_directory, leave_directory)
 {
 	struct file_atomic f = {0};
 
-	(void)state;
 	file_atomic_close(&f);
 	assert_true(fcntl(0, F_GETFD) >= 0 || errno == EBADF);
 	assert_int_equal(file_atomic_open(&f, "missing/out"), -ENOENT);
 	assert_int_equal(f.fd, -1);
 	file_atomic_close(&f);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, enter_directory, leave_directory)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_read),
-		TEST(test_read_in_pieces),
-		TEST(test_write_errors),
-		TEST(test_appears_whole),
-		TEST(test_old_file_stays),
-		TEST(test_mode),
-		TEST(test_links),
-		TEST(test_cannot_open),
-		TEST(test_cannot_rename),
-		TEST(test_directory_vanishes),
-		TEST(test_devices_are_written_directly),
-		TEST(test_pipes_are_written_directly),
-		TEST(test_open_files_are_appended_to),
-		TEST(test_longest_name),
-		TEST(test_zeroed_is_harmless),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

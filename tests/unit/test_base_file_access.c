@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tests of replaced files: owner and mode, and kernels or file systems without some features. */
+#include "unit.h"
+
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
-#include <cmocka.h>
 
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "base/file.h"
 #include "temp_directory.h"
 
@@ -97,25 +86,22 @@ static void replace_without(int nr, uint32_t flag, int error)
 	assert_int_equal(st.st_mode & 07777, 0640);
 }
 
-static void test_without_nameless_files(void **state)
+TEST_WITH(without_nameless_files, enter_directory, leave_directory)
 {
-	(void)state;
 	replace_without(SYS_openat, O_TMPFILE, EOPNOTSUPP);
 }
 
-static void test_without_links(void **state)
+TEST_WITH(without_links, enter_directory, leave_directory)
 {
-	(void)state;
 	replace_without(SYS_linkat, 0, ENOENT);
 }
 
 /* The process is killed before it commits. */
-static void test_killed(void **state)
+TEST_WITH(killed, enter_directory, leave_directory)
 {
 	struct file_atomic f;
 	pid_t pid = fork();
 
-	(void)state;
 	if (pid == 0) {
 		if (file_atomic_open(&f, "out") || file_write_fd(f.fd, "x", 1))
 			_exit(1);
@@ -126,12 +112,11 @@ static void test_killed(void **state)
 	assert_int_equal(entries(), 0);
 }
 
-static void test_mode_is_kept(void **state)
+TEST_WITH(mode_is_kept, enter_directory, leave_directory)
 {
 	static const mode_t modes[] = {0600, 0644, 0640, 0400, 0777, 04755, 0};
 	struct stat st;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
 		mode_t before;
 
@@ -148,12 +133,11 @@ static void test_mode_is_kept(void **state)
 	assert_int_equal(entries(), 1);
 }
 
-static void test_owner_is_kept(void **state)
+TEST_WITH(owner_is_kept, enter_directory, leave_directory)
 {
 	struct stat st;
 	pid_t pid;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(replace("out", 1), 0);
@@ -172,16 +156,4 @@ static void test_owner_is_kept(void **state)
 	assert_int_equal(stat("out", &st), 0);
 	assert_int_equal(st.st_uid, 65534);
 	assert_int_equal(st.st_mode & 07777, 0644);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, enter_directory, leave_directory)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_without_nameless_files), TEST(test_without_links), TEST(test_killed),
-		TEST(test_mode_is_kept),	   TEST(test_owner_is_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

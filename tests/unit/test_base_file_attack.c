@@ -4,26 +4,13 @@
  * names in it in a loop. Root's own files must not change, and root must not wait. Needs root.
  * ATTACK_SECONDS=20: the duration of each attack.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
+#include "unit.h"
+
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-#include <cmocka.h>
 
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "base/file.h"
 #include "temp_directory.h"
 
@@ -228,26 +215,12 @@ static void test_attacks(mode_t mode)
 		run_attack(&attacks[i], mode, i % 2 ? 12345 : 65534);
 }
 
-static void test_sticky(void **state)
+TEST_WITH(sticky, enter_directory, leave_directory)
 {
-	(void)state;
 	test_attacks(01777);
 }
 
-static void test_open_to_all(void **state)
+TEST_WITH(open_to_all, enter_directory, leave_directory)
 {
-	(void)state;
 	test_attacks(0777);
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, enter_directory, leave_directory)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_sticky),
-		TEST(test_open_to_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

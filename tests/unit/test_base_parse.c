@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tests of parsing: a value is accepted whole or refused. */
-#include <errno.h>
-#include <setjmp.h>
-#include <limits.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/array.h"
+#include <limits.h>
+
 #include "base/parse.h"
 
-static void test_u64(void **state)
+TEST(u64)
 {
 	static const struct {
 		const char *s;
@@ -36,7 +30,6 @@ static void test_u64(void **state)
 		{"0x10", UINT64_MAX, -EINVAL, 99},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint64_t v = 99;
 
@@ -47,16 +40,15 @@ static void test_u64(void **state)
 }
 
 /* The text need not be terminated. */
-static void test_u64_ends_at_its_length(void **state)
+TEST(u64_ends_at_its_length)
 {
 	uint64_t v;
 
-	(void)state;
 	assert_int_equal(parse_u64("123456", 3, UINT64_MAX, &v), 0);
 	assert_int_equal(v, 123);
 }
 
-static void test_size(void **state)
+TEST(size)
 {
 	static const struct {
 		const char *s;
@@ -101,7 +93,6 @@ static void test_size(void **state)
 		{"5+", -EINVAL, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint64_t v = 77;
 
@@ -110,7 +101,7 @@ static void test_size(void **state)
 	}
 }
 
-static void test_thousandths(void **state)
+TEST(thousandths)
 {
 	static const struct {
 		const char *s;
@@ -125,7 +116,6 @@ static void test_thousandths(void **state)
 		{"1.", -EINVAL, 0, 0}, {"-1", -EINVAL, 0, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint64_t number = 0;
 		unsigned thousandths = 0;
@@ -138,7 +128,7 @@ static void test_thousandths(void **state)
 	}
 }
 
-static void test_distance(void **state)
+TEST(distance)
 {
 	static const struct {
 		const char *word, *text;
@@ -152,7 +142,6 @@ static void test_distance(void **state)
 	};
 	char longer[PARSE_NEAR_MAX + 1];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_int_equal(
 			parse_distance(cases[i].word, cases[i].text, strlen(cases[i].text)),
@@ -162,11 +151,10 @@ static void test_distance(void **state)
 	assert_int_equal(parse_distance("", longer, PARSE_NEAR_MAX), PARSE_NEAR_MAX);
 }
 
-static void test_nearer(void **state)
+TEST(nearer)
 {
 	unsigned least = 0;
 
-	(void)state;
 	assert_false(parse_is_nearer("top", "nope", 4, &least));
 	assert_false(parse_is_nearer("snapshot", "shot", 4, &least));
 	assert_false(parse_is_nearer("help", "", 0, &least));
@@ -178,13 +166,12 @@ static void test_nearer(void **state)
 	assert_int_equal(least, 1);
 }
 
-static void test_item(void **state)
+TEST(item)
 {
 	const char *text = ",, 1,2 30\t\t4,\n", *pos = text, *item;
 	static const char *const want[] = {"1", "2", "30", "4"};
 	size_t len = 0, count = 0;
 
-	(void)state;
 	while ((item = parse_item(&pos, &len))) {
 		assert_true(count < ARRAY_SIZE(want));
 		assert_int_equal(len, strlen(want[count]));
@@ -199,13 +186,12 @@ static void test_item(void **state)
 	assert_null(parse_item(&pos, &len));
 }
 
-static void test_scan(void **state)
+TEST(scan)
 {
 	const char *text = "  12\t345 x 99999999999999999999 6", *end = text + strlen(text);
 	const char *pos = text, *before;
 	uint64_t v = 0;
 
-	(void)state;
 	assert_true(scan_u64(&pos, end, &v));
 	assert_int_equal(v, 12);
 	assert_true(scan_u64(&pos, end, &v));
@@ -238,7 +224,7 @@ static void note_cpu(void *arg, unsigned cpu)
 	*set |= UINT64_C(1) << cpu;
 }
 
-static void test_cpu_list(void **state)
+TEST(cpu_list)
 {
 	static const struct {
 		const char *s;
@@ -267,7 +253,6 @@ static void test_cpu_list(void **state)
 		{"99999999999999999999", -EINVAL, 0},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint64_t set = 0;
 
@@ -277,9 +262,8 @@ static void test_cpu_list(void **state)
 	}
 }
 
-static void test_same_word(void **state)
+TEST(same_word)
 {
-	(void)state;
 	assert_true(parse_same_word("pss_anon", "Pss_ANON,rss", 8));
 	assert_true(parse_same_word("PID", "pid", 3));
 	assert_true(parse_same_word("%pss", "%PSS", 4));
@@ -292,17 +276,4 @@ static void test_same_word(void **state)
 	/* Only letters have case: '[' is not '{'. */
 	assert_false(parse_same_word("[", "{", 1));
 	assert_false(parse_same_word("a", "\0", 1));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_u64),	    cmocka_unit_test(test_u64_ends_at_its_length),
-		cmocka_unit_test(test_size),	    cmocka_unit_test(test_item),
-		cmocka_unit_test(test_thousandths), cmocka_unit_test(test_distance),
-		cmocka_unit_test(test_nearer),	    cmocka_unit_test(test_scan),
-		cmocka_unit_test(test_cpu_list),    cmocka_unit_test(test_same_word),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

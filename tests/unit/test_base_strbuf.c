@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tests of strbuf: appended bytes come out complete, and errors stick. */
-#include <errno.h>
+#include "unit.h"
+
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "base/strbuf.h"
 
@@ -43,11 +36,10 @@ static int collect(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-static void test_empty(void **state)
+TEST(empty)
 {
 	struct strbuf b = {0};
 
-	(void)state;
 	assert_string_equal(strbuf_str(&b), "");
 	strbuf_put(&b, NULL, 0);
 	strbuf_puts(&b, "");
@@ -58,11 +50,10 @@ static void test_empty(void **state)
 	strbuf_done(&b);
 }
 
-static void test_append(void **state)
+TEST(append)
 {
 	struct strbuf b = {0};
 
-	(void)state;
 	strbuf_puts(&b, "a");
 	strbuf_putc(&b, 'b');
 	strbuf_put(&b, "c\0d", 3);
@@ -77,11 +68,10 @@ static void test_append(void **state)
 	assert_null(b.data);
 }
 
-static void test_numbers(void **state)
+TEST(numbers)
 {
 	struct strbuf b = {0};
 
-	(void)state;
 	strbuf_putu(&b, 0);
 	strbuf_putc(&b, ' ');
 	strbuf_putu(&b, 9);
@@ -102,11 +92,10 @@ static void test_numbers(void **state)
 	strbuf_done(&b);
 }
 
-static void test_grows(void **state)
+TEST(grows)
 {
 	struct strbuf b = {0};
 
-	(void)state;
 	for (int i = 0; i < 100000; i++)
 		strbuf_printf(&b, "%06d", i);
 	assert_int_equal(strbuf_error(&b), 0);
@@ -116,9 +105,8 @@ static void test_grows(void **state)
 }
 
 /* Every length around a power of two: there must always be a byte for the terminator. */
-static void test_terminator_has_room(void **state)
+TEST(terminator_has_room)
 {
-	(void)state;
 	for (size_t len = 0; len < 1100; len++) {
 		struct strbuf b = {0};
 
@@ -128,12 +116,11 @@ static void test_terminator_has_room(void **state)
 	}
 }
 
-static void test_overflow_sticks(void **state)
+TEST(overflow_sticks)
 {
 	volatile size_t too_much = SIZE_MAX; /* volatile: else the compiler warns */
 	struct strbuf b = {0};
 
-	(void)state;
 	strbuf_puts(&b, "kept");
 	strbuf_put(&b, "x", too_much);
 	assert_int_equal(strbuf_error(&b), -ENOMEM);
@@ -154,13 +141,12 @@ static void test_overflow_sticks(void **state)
 	strbuf_done(&b);
 }
 
-static void test_sink(void **state)
+TEST(sink)
 {
 	struct collector c = {0};
 	struct strbuf b = {.sink = collect, .sink_arg = &c};
 	const int count = 200000;
 
-	(void)state;
 	for (int i = 0; i < count; i++)
 		strbuf_printf(&b, "%07d\n", i);
 	assert_true(c.calls > 10);
@@ -175,12 +161,11 @@ static void test_sink(void **state)
 	strbuf_done(&b);
 }
 
-static void test_sink_takes_more_than_a_chunk(void **state)
+TEST(sink_takes_more_than_a_chunk)
 {
 	struct collector c = {0};
 	struct strbuf b = {.sink = collect, .sink_arg = &c};
 
-	(void)state;
 	strbuf_puts(&b, "first");
 	strbuf_fill(&b, 'x', 3 * STRBUF_CHUNK);
 	strbuf_puts(&b, "last");
@@ -192,12 +177,11 @@ static void test_sink_takes_more_than_a_chunk(void **state)
 	strbuf_done(&b);
 }
 
-static void test_sink_error_sticks(void **state)
+TEST(sink_error_sticks)
 {
 	struct collector c = {.error = -EPIPE};
 	struct strbuf b = {.sink = collect, .sink_arg = &c};
 
-	(void)state;
 	for (int i = 0; i < 300000; i++)
 		strbuf_puts(&b, "line\n");
 	assert_int_equal(strbuf_error(&b), -EPIPE);
@@ -222,18 +206,16 @@ static void check_decimal(uint64_t v)
 	assert_string_equal(got, want);
 }
 
-static void test_decimal_small(void **state)
+TEST(decimal_small)
 {
-	(void)state;
 	for (uint64_t v = 0; v < 100000; v++)
 		check_decimal(v);
 }
 
-static void test_decimal_every_length(void **state)
+TEST(decimal_every_length)
 {
 	uint64_t power = 1;
 
-	(void)state;
 	for (int digits = 1; digits <= DECIMAL_MAX; digits++, power *= 10) {
 		check_decimal(power - 1);
 		check_decimal(power);
@@ -242,23 +224,4 @@ static void test_decimal_every_length(void **state)
 	}
 	check_decimal(UINT64_MAX);
 	check_decimal(UINT64_MAX - 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_append),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_grows),
-		cmocka_unit_test(test_terminator_has_room),
-		cmocka_unit_test(test_overflow_sticks),
-		cmocka_unit_test(test_sink),
-		cmocka_unit_test(test_sink_takes_more_than_a_chunk),
-		cmocka_unit_test(test_sink_error_sticks),
-		cmocka_unit_test(test_decimal_small),
-		cmocka_unit_test(test_decimal_every_length),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

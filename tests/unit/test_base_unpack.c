@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tests of unpack: output of gzip is restored; other data is an error and appends nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-#include <errno.h>
+#include "unit.h"
+
 #include <zlib.h>
 
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "base/unpack.h"
 
 #define ROOM 200000
@@ -52,11 +44,10 @@ static int count(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-static void test_comes_back(void **state)
+TEST(comes_back)
 {
 	static const size_t lengths[] = {0, 1, 1000, STRBUF_CHUNK, 150000};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
 		cleanup(strbuf_done) struct strbuf out = {};
 		size_t sunk = 0;
@@ -93,13 +84,12 @@ static void expect_refused(const unsigned char *data, size_t size)
 	assert_int_equal(out.len, 6);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	cleanup_free unsigned char *data = contents(5000);
 	cleanup_free unsigned char *packed = malloc(ROOM);
 	size_t size;
 
-	(void)state;
 	assert_non_null(packed);
 	size = pack(packed, data, 5000);
 	expect_refused(packed, 0);
@@ -118,25 +108,13 @@ static void test_refused(void **state)
 	expect_refused(packed, size - 1);
 }
 
-static void test_error_stays(void **state)
+TEST(error_stays)
 {
 	cleanup(strbuf_done) struct strbuf out = {.error = -EPIPE};
 	cleanup_free unsigned char *packed = malloc(ROOM);
 
-	(void)state;
 	assert_non_null(packed);
 	unpack(&out, (struct packed){packed, pack(packed, (const unsigned char *)"x", 1)});
 	assert_int_equal(strbuf_error(&out), -EPIPE);
 	assert_int_equal(out.len, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_comes_back),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_error_stays),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

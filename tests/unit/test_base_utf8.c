@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tests of UTF-8 with arbitrary bytes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/array.h"
 #include "invisible.h"
 #include "utf8_valid.h"
 
@@ -36,9 +30,8 @@ static size_t encode(uint32_t c, char *s)
 }
 
 /* All of 0…U+1FFFFF: characters are decoded, other numbers are refused. */
-static void test_every_character(void **state)
+TEST(every_character)
 {
-	(void)state;
 	for (uint32_t c = 0; c <= 0x1fffff; c++) {
 		bool good = c <= 0x10ffff && !(c >= 0xd800 && c <= 0xdfff);
 		uint32_t got = 0xdead;
@@ -54,7 +47,7 @@ static void test_every_character(void **state)
 	}
 }
 
-static void test_invalid(void **state)
+TEST(invalid)
 {
 	static const char *const bad[] = {
 		"\x80",
@@ -83,7 +76,6 @@ static void test_invalid(void **state)
 	};
 	uint32_t c;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_false(utf8_valid(bad[i], strlen(bad[i])));
 	assert_int_equal(utf8_decode("\xe2\x82", 2, &c), 0);
@@ -92,7 +84,7 @@ static void test_invalid(void **state)
 	assert_true(utf8_valid("\xe2\x82\xac\xf0\x9f\x98\x80", 7));
 }
 
-static void test_width(void **state)
+TEST(width)
 {
 	static const struct {
 		uint32_t c;
@@ -106,17 +98,15 @@ static void test_width(void **state)
 		{0x1d165, 1}, {0x1f600, 2}, {0x20000, 2}, {0x3fffd, 2}, {0xe0020, 0}, {0x10ffff, 1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_int_equal(utf8_width(cases[i].c), cases[i].width);
 }
 
 /* The tables are searched by bisection, so they must be sorted without overlap. */
-static void test_tables_are_sorted(void **state)
+TEST(tables_are_sorted)
 {
 	size_t zero = 0, wide = 0;
 
-	(void)state;
 	for (uint32_t c = 0xa0; c <= 0x10ffff; c++) {
 		zero += utf8_width(c) == 0;
 		wide += utf8_width(c) == 2;
@@ -126,7 +116,7 @@ static void test_tables_are_sorted(void **state)
 	assert_int_equal(wide, 191839);
 }
 
-static void test_printable(void **state)
+TEST(printable)
 {
 	static const uint32_t bad[] = {0,      0x07,   0x0a,   0x1b,   0x1f,   0x7f,   0x80,
 				       0x9b,   0x9f,   0x61c,  0x200e, 0x200f, 0x202a, 0x202b,
@@ -135,7 +125,6 @@ static void test_printable(void **state)
 					0x61b,	0x1161, 0x2010, 0x2029, 0x202f,	 0x205f,
 					0x3042, 0xac00, 0xfffc, 0xfffd, 0x1f600, 0x3fffd};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_false(utf8_printable(bad[i]));
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
@@ -143,11 +132,10 @@ static void test_printable(void **state)
 }
 
 /* All classes of invisible characters are refused, and besides them only the Arabic signs. */
-static void test_invisible(void **state)
+TEST(invisible)
 {
 	size_t hidden = 0, bad = 0;
 
-	(void)state;
 	for (uint32_t c = 0xa0; c <= 0x10ffff; c++) {
 		bool is_hidden = invisible_char(c) || (c >= 0xd800 && c < 0xe000) ||
 				 (c & 0xfffe) == 0xfffe || (c >= 0xe0000 && c < 0xe1000);
@@ -158,15 +146,4 @@ static void test_invisible(void **state)
 			fail_msg("U+%04X is accepted", c);
 	}
 	assert_int_equal(bad - hidden, 6 + 1 + 1 + 2 + 1 + 1 + 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_character), cmocka_unit_test(test_invalid),
-		cmocka_unit_test(test_width),		cmocka_unit_test(test_tables_are_sorted),
-		cmocka_unit_test(test_printable),	cmocka_unit_test(test_invisible),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

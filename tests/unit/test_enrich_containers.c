@@ -5,21 +5,10 @@
  * cri-dockerd 0.3 are made after their sources and documentation; tests/cli/containers.sh runs
  * Podman itself.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
+
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "cgroup_tree.h"
 #include "enrich/enrich.h"
 #include "proc/container.h"
@@ -70,7 +59,7 @@ static void assert_named(const struct tree *t, const char *cgroup, const char *n
 #define STORE  "var/lib/containers/storage/overlay-containers"
 #define CORPUS TESTS_DIR "/fuzz/corpus/fuzz_proc_container/"
 
-static void test_engines(void **state)
+TEST(engines)
 {
 	static const struct {
 		const char *make, *name, *pod, *space;
@@ -95,7 +84,6 @@ static void test_engines(void **state)
 		 "prod/web-0/app", "prod/web-0", "prod"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(engine); i++) {
 		cleanup(tree_done) struct tree t;
 
@@ -107,11 +95,10 @@ static void test_engines(void **state)
 }
 
 /* The pause container of a pod has no log; a link may come late. */
-static void test_kubelet(void **state)
+TEST(kubelet)
 {
 	cleanup(tree_done) struct tree t;
 
-	(void)state;
 	tree_make(&t, "");
 	sh(&t, "mkdir -p var/log/pods/prod_web-0_" UID " var/log/pods/prod_web-1_" UID "1");
 	assert_named(&t, POD "/cri-containerd-" ID ".scope", "prod/web-0/3f9a6b5d1c0e",
@@ -133,7 +120,7 @@ static void test_kubelet(void **state)
 }
 
 /* Each gives the beginning of the id and a reason. */
-static void test_hostile(void **state)
+TEST(hostile)
 {
 	static const struct {
 		const char *make;
@@ -157,7 +144,6 @@ static void test_hostile(void **state)
 		{"ln -s config.v2.json config.v2.json", CONTAINER_INVALID},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(hostile); i++) {
 		cleanup(tree_done) struct tree t;
 
@@ -169,13 +155,12 @@ static void test_hostile(void **state)
 }
 
 /* A user names containers of his own alone, by files of his own. */
-static void test_rootless(void **state)
+TEST(rootless)
 {
 	static const char mine[] = "/user.slice/user-4242.slice/user@4242.service/user.slice/"
 				   "libpod-" ID ".scope/container";
 	cleanup(tree_done) struct tree t;
 
-	(void)state;
 	if (getuid() != 0) {
 		print_message("not root: the files cannot be given to a user\n");
 		skip();
@@ -199,7 +184,7 @@ static void test_rootless(void **state)
 }
 
 /* Rows of one container have its names, rows of others theirs, and rows without one none. */
-static void test_rows(void **state)
+TEST(rows)
 {
 	struct process p[] = {
 		{.container_id = ID2, .container_status = CONTAINER_UNREAD, .cgroup = "/b"},
@@ -212,7 +197,6 @@ static void test_rows(void **state)
 	struct rows rows = {row, ARRAY_SIZE(p), 0};
 	cleanup(tree_done) struct tree t;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
 		row[i] = &p[i];
 	p[0].container = p[1].container = p[3].container = "short";
@@ -232,7 +216,7 @@ static void test_rows(void **state)
 }
 
 /* Without free files it is an error, and no container seems to have no name. */
-static void test_no_files(void **state)
+TEST(no_files)
 {
 	cleanup(tree_done) struct tree t;
 	struct rlimit old, none;
@@ -244,7 +228,6 @@ static void test_no_files(void **state)
 	struct rows rows = {&row, 1, 0};
 	int first, r;
 
-	(void)state;
 	tree_make(&t, "");
 	first = dup(0);
 	assert_true(first >= 0);
@@ -257,22 +240,4 @@ static void test_no_files(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
 	assert_int_equal(r, -EMFILE);
 	assert_int_equal(p.container_status, CONTAINER_UNREAD);
-}
-
-static int done(void **state)
-{
-	(void)state;
-	snapshot_done(&memory);
-	return 0;
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_engines), cmocka_unit_test(test_kubelet),
-		cmocka_unit_test(test_hostile), cmocka_unit_test(test_rootless),
-		cmocka_unit_test(test_rows),	cmocka_unit_test(test_no_files),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, done);
 }

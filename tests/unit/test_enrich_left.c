@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* More processes hang than workers may be left behind. */
+#include "unit.h"
+
 #include "pool_tree.h"
 
 static size_t files(void)
@@ -24,7 +26,7 @@ static void make_crowd(struct fixture *f)
 }
 
 /* Many processes of one user hang: they block a bounded number of threads and no other user. */
-static void test_stuck_of_one_user(void **state)
+TEST_WITH(stuck_of_one_user, setup, teardown)
 {
 	struct fixture *f = *state;
 	size_t threads_before = threads(), files_before = files();
@@ -51,7 +53,7 @@ static void test_stuck_of_one_user(void **state)
 }
 
 /* Processes of many users hang: the bound holds, and the read ends. */
-static void test_stuck_of_all(void **state)
+TEST_WITH(stuck_of_all, setup, teardown)
 {
 	const int names[] = {POOL_ROLLUP, POOL_CGROUP, POOL_CMDLINE};
 	struct fixture *f = *state;
@@ -100,16 +102,4 @@ static void test_stuck_of_all(void **state)
 		usleep(10000);
 	assert_int_equal(f->result[0].status, PSS_OK);
 	proc_pool_free(pool);
-}
-
-#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_TREE(test_stuck_of_one_user),
-		WITH_TREE(test_stuck_of_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,22 +3,11 @@
  * Workers read mappings from a /proc made of files: exact totals, and a FIFO as a process that is
  * read slowly, or not to the end.
  */
-#include <fcntl.h>
+#include "unit.h"
+
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/cleanup.h"
 #include "base/file.h"
 #include "enrich/enrich.h"
 
@@ -62,6 +51,7 @@ static int setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 	char path[128];
 
+	signal(SIGPIPE, SIG_IGN);
 	strcpy(f->dir, "/tmp/zmem-maps-XXXXXX");
 	assert_non_null(mkdtemp(f->dir));
 	snprintf(path, sizeof(path), "%s/1000", f->dir);
@@ -111,7 +101,7 @@ static void check_total(struct fixture *f, const char *rollup, bool exact, uint6
 }
 
 /* The total is that of smaps_rollup if both can be of the same memory. */
-static void test_total(void **state)
+TEST_WITH(total, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -136,7 +126,7 @@ static void check_status(struct fixture *f, const char *smaps, enum pss_status s
 	assert_null(f->result.maps);
 }
 
-static void test_not_read(void **state)
+TEST_WITH(not_read, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -189,7 +179,7 @@ static void read_slowly(struct fixture *f, int pieces)
 }
 
 /* The worker waits as long as more pieces come. */
-static void test_slow(void **state)
+TEST_WITH(slow, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -200,7 +190,7 @@ static void test_slow(void **state)
 	map_set_free(f->result.maps);
 }
 
-static void test_stuck(void **state)
+TEST_WITH(stuck, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -209,17 +199,4 @@ static void test_stuck(void **state)
 	assert_null(f->result.maps);
 	/* The worker left behind ends, so that nothing leaks. */
 	usleep(200000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_total, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_not_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_slow, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_stuck, setup, teardown),
-	};
-
-	signal(SIGPIPE, SIG_IGN);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

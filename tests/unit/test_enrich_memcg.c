@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Charges and limits of memory cgroups, from trees that look like cgroup file systems. */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
+
 #include <sys/resource.h>
-#include <unistd.h>
-#include <cmocka.h>
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "cgroup_tree.h"
 #include "enrich/enrich.h"
 
@@ -47,11 +37,10 @@ static void assert_read(const struct procfs *proc, const char *path, uint64_t cu
 	assert_counters(&p, current, limit);
 }
 
-static void test_v2(void **state)
+TEST(v2)
 {
 	cleanup(tree_done) struct tree t;
 
-	(void)state;
 	tree_make(&t, "1 2 0:3 / / rw - ext4 /dev/sda1 rw\n41 31 0:38 / @/cg rw - cgroup2 none rw");
 	/* The root has neither file. */
 	sh(&t, "mkdir cg");
@@ -75,14 +64,13 @@ static void test_v2(void **state)
 }
 
 /* Any text in the files gives a whole number or no value. */
-static void test_garbage(void **state)
+TEST(garbage)
 {
 	static const char *const garbage[] = {
 		"''", "max", "-1", "1x", "0x10", "' 1'", "18446744073709551616", UNLIMITED,
 	};
 	cleanup(tree_done) struct tree t;
 
-	(void)state;
 	tree_make(&t, "41 31 0:38 / @/cg rw - cgroup2 none rw");
 	for (size_t i = 0; i < ARRAY_SIZE(garbage); i++) {
 		v2(&t, "cg/a", garbage[i], "1000");
@@ -98,11 +86,10 @@ static void test_garbage(void **state)
 	assert_read(&t.proc, "/link", NONE, NONE);
 }
 
-static void test_v1(void **state)
+TEST(v1)
 {
 	cleanup(tree_done) struct tree t;
 
-	(void)state;
 	tree_make(&t, "31 30 0:31 / @/cpu rw - cgroup cgroup rw,cpu\n"
 		      "35 31 0:32 / @/m rw - cgroup cgroup rw,memory");
 	v1(&t, "m", "9999", UNLIMITED, UNLIMITED);
@@ -120,11 +107,10 @@ static void test_v1(void **state)
 }
 
 /* Memory is in v1 if v1 is mounted, in any order of mounts. */
-static void test_hybrid(void **state)
+TEST(hybrid)
 {
 	cleanup(tree_done) struct tree t;
 
-	(void)state;
 	tree_make(&t, "41 31 0:38 / @/unified rw - cgroup2 none rw\n"
 		      "35 31 0:32 / @/m rw - cgroup cgroup rw,memory\n"
 		      "42 31 0:38 / @/unified rw - cgroup2 none rw");
@@ -134,11 +120,10 @@ static void test_hybrid(void **state)
 }
 
 /* In a container: its own cgroup is the root of the mount, or of its namespace. */
-static void test_below(void **state)
+TEST(below)
 {
 	cleanup(tree_done) struct tree t;
 
-	(void)state;
 	tree_make(&t, "1 2 0:3 /docker/other @/other rw - cgroup none rw,memory\n"
 		      "2 2 0:3 /docker/1 @/m rw - cgroup none rw,memory");
 	v1(&t, "m", "5", UNLIMITED, "1000");
@@ -151,11 +136,10 @@ static void test_below(void **state)
 	assert_read(&t.proc, "/", NONE, NONE);
 }
 
-static void test_namespace(void **state)
+TEST(namespace)
 {
 	cleanup(tree_done) struct tree t;
 
-	(void)state;
 	tree_make(&t,
 		  "1 2 0:3 / @/cg rw - cgroup2 none rw\n2 2 0:3 /.. @/above rw - cgroup2 none rw");
 	/* The root of the namespace is not the kernel's root. */
@@ -169,7 +153,7 @@ static void test_namespace(void **state)
 }
 
 /* Limits on the cgroups that contain the containers. */
-static void test_runtimes(void **state)
+TEST(runtimes)
 {
 	static const char *const path[] = {
 		"/system.slice/docker-" ID ".scope",
@@ -183,7 +167,6 @@ static void test_runtimes(void **state)
 	};
 	cleanup(tree_done) struct tree t;
 
-	(void)state;
 	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
 	for (size_t i = 0; i < ARRAY_SIZE(path); i++) {
 		char file[512], parent[512];
@@ -201,7 +184,7 @@ static void test_runtimes(void **state)
 	}
 }
 
-static void test_nowhere(void **state)
+TEST(nowhere)
 {
 	struct procfs none = {.fd = -1};
 	cleanup(tree_done) struct tree t;
@@ -209,7 +192,6 @@ static void test_nowhere(void **state)
 	struct process *row[] = {&p[0], &p[1]};
 	struct rows rows = {row, 2};
 
-	(void)state;
 	tree_make(&t, "1 2 0:3 / @/gone rw - cgroup2 none rw");
 	assert_read(&none, "/a", NONE, NONE);
 	assert_read(&t.proc, "/a", NONE, NONE);
@@ -223,11 +205,10 @@ static void test_nowhere(void **state)
 }
 
 /* On a host of containers the mount comes after hundreds of others. */
-static void test_many_mounts(void **state)
+TEST(many_mounts)
 {
 	cleanup(tree_done) struct tree t;
 
-	(void)state;
 	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
 	v2(&t, "cg/a", "1", "2");
 	for (int size = 8; size <= 512; size *= 2) {
@@ -240,7 +221,7 @@ static void test_many_mounts(void **state)
 }
 
 /* Without free files the read fails. */
-static void test_no_files(void **state)
+TEST(no_files)
 {
 	struct process p = {.cgroup = "/a", .controlled = true}, *row = &p;
 	struct rows rows = {&row, 1};
@@ -248,7 +229,6 @@ static void test_no_files(void **state)
 	struct rlimit before, few;
 	int r;
 
-	(void)state;
 	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
 	v2(&t, "cg/a", "1", "2");
 	getrlimit(RLIMIT_NOFILE, &before);
@@ -274,7 +254,7 @@ static void assert_applied(const struct snapshot *s, const char *path, uint64_t 
 }
 
 /* For a snapshot that is grouped later: all cgroups, units and containers of its processes. */
-static void test_of_snapshot(void **state)
+TEST(of_snapshot)
 {
 	static const char path[] = "/a.slice/b.service/docker/" ID "/x y";
 	struct process p[] = {
@@ -302,7 +282,6 @@ static void test_of_snapshot(void **state)
 	struct process uncontrolled = {.cgroup = "/a.slice"}, *one = &uncontrolled;
 	struct rows others = {&one, 1};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
 		row[i] = &p[i];
 	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
@@ -329,7 +308,7 @@ static void test_of_snapshot(void **state)
 	assert_int_equal(uncontrolled.have, 0);
 }
 
-static void test_events(void **state)
+TEST(events)
 {
 	struct process p[] = {{.cgroup = "/a/b", .controlled = true},
 			      {.cgroup = "/a/c", .controlled = true}};
@@ -339,7 +318,6 @@ static void test_events(void **state)
 	cleanup(tree_done) struct tree t, t1;
 	const struct memcg *m;
 
-	(void)state;
 	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
 	v2(&t, "cg/a", "1", "max");
 	v2(&t, "cg/a/b", "1", "max");
@@ -378,13 +356,12 @@ static uint64_t detail_of(const struct process *p, enum counter c)
 	return process_has(p, c) ? p->value[c] : NONE;
 }
 
-static void test_details(void **state)
+TEST(details)
 {
 	struct process p = {.cgroup = "/a/b", .controlled = true}, *row = &p;
 	struct rows rows = {&row, 1};
 	cleanup(tree_done) struct tree t, t1;
 
-	(void)state;
 	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
 	v2(&t, "cg/a", "9000", "max");
 	v2(&t, "cg/a/b", "5000", "max");
@@ -439,19 +416,4 @@ static void test_details(void **state)
 	assert_int_equal(detail_of(&p, COUNTER_MEM_WORKING_SET), 4950);
 	assert_int_equal(detail_of(&p, COUNTER_MEM_SWAP), 9);
 	assert_true(!process_has(&p, COUNTER_MEM_SLAB) && !process_has(&p, COUNTER_PSI_SOME_10));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_v2),	  cmocka_unit_test(test_details),
-		cmocka_unit_test(test_garbage),	  cmocka_unit_test(test_v1),
-		cmocka_unit_test(test_hybrid),	  cmocka_unit_test(test_below),
-		cmocka_unit_test(test_namespace), cmocka_unit_test(test_runtimes),
-		cmocka_unit_test(test_nowhere),	  cmocka_unit_test(test_many_mounts),
-		cmocka_unit_test(test_no_files),  cmocka_unit_test(test_of_snapshot),
-		cmocka_unit_test(test_events),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

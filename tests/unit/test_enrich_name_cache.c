@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Cached names belong to the same process without exec or move, and to no other. */
+#include "unit.h"
+
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "enrich/enrich.h"
 
@@ -99,11 +94,10 @@ static void has_no_key(struct process *p)
 	p->mm_key = 0;
 }
 
-static void test_same(void **state)
+TEST(same)
 {
 	struct process p = next(NULL, NOW + 1000);
 
-	(void)state;
 	assert_string_equal(p.name, "program.py");
 	assert_true(p.program_known);
 	assert_string_equal(p.cgroup, "/a/b.service");
@@ -112,12 +106,11 @@ static void test_same(void **state)
 	assert_int_equal(p.names_ms, NOW);
 }
 
-static void test_another(void **state)
+TEST(another)
 {
 	static void (*const happen[])(struct process *) = {begins_anew, execs, is_read_from_proc,
 							   ends, has_no_key};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(happen) / sizeof(happen[0]); i++) {
 		struct process p = next(happen[i], NOW + 1000);
 
@@ -128,11 +121,10 @@ static void test_another(void **state)
 	}
 }
 
-static void test_half(void **state)
+TEST(half)
 {
 	struct process p = next(is_renamed, NOW + 1000);
 
-	(void)state;
 	assert_string_equal(p.name, "python3");
 	assert_string_equal(p.cgroup, "/a/b.service");
 	p = next(moves, NOW + 1000);
@@ -140,11 +132,10 @@ static void test_half(void **state)
 	assert_string_equal(p.cgroup, "");
 }
 
-static void test_age(void **state)
+TEST(age)
 {
 	struct process p = next(NULL, NOW + 60000);
 
-	(void)state;
 	assert_true(p.program_known);
 	p = next(NULL, NOW + 60001);
 	assert_false(p.program_known);
@@ -154,13 +145,12 @@ static void test_age(void **state)
 }
 
 /* An entry keeps its age over snapshots, and the memory does not grow. */
-static void test_handed_on(void **state)
+TEST(handed_on)
 {
 	struct name_cache *k = name_cache_new();
 	struct mallinfo2 before = {}, after;
 	struct snapshot s = {};
 
-	(void)state;
 	assert_non_null(k);
 	for (int round = 0; round < 59; round++) {
 		s.time_ms = NOW + round * 1000;
@@ -189,15 +179,4 @@ static void test_handed_on(void **state)
 	name_cache_free(k);
 	name_cache_free(NULL);
 	snapshot_done(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),	  cmocka_unit_test(test_another),
-		cmocka_unit_test(test_half),	  cmocka_unit_test(test_age),
-		cmocka_unit_test(test_handed_on),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

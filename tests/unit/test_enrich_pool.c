@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Workers on a /proc made of files. */
+#include "unit.h"
+
 #include "pool_tree.h"
 
-static void test_reads_all(void **state)
+TEST_WITH(reads_all, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct proc_pool *pool = proc_pool_new(&f->proc, 3, 2000);
@@ -21,7 +23,7 @@ static void test_reads_all(void **state)
 }
 
 /* An empty batch needs no thread, so no missing thread is noted. */
-static void test_reads_none(void **state)
+TEST_WITH(reads_none, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 2000);
@@ -31,7 +33,7 @@ static void test_reads_none(void **state)
 	proc_pool_free(pool);
 }
 
-static void test_texts(void **state)
+TEST_WITH(texts, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 2000);
@@ -46,7 +48,7 @@ static void test_texts(void **state)
 	proc_pool_free(pool);
 }
 
-static void test_stuck_costs_its_row(void **state)
+TEST_WITH(stuck_costs_its_row, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 100);
@@ -83,7 +85,7 @@ static void *write_later(void *arg)
 }
 
 /* Deadlines get shorter within a snapshot; the next snapshot resets them. */
-static void test_patience_comes_back(void **state)
+TEST_WITH(patience_comes_back, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct proc_pool *pool = proc_pool_new(&f->proc, 1, 60000);
@@ -104,7 +106,7 @@ static void test_patience_comes_back(void **state)
 }
 
 /* One worker waits for a stuck process and file, however often the file is requested. */
-static void test_stuck_keeps_one_worker(void **state)
+TEST_WITH(stuck_keeps_one_worker, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 20);
@@ -141,7 +143,7 @@ static void test_stuck_keeps_one_worker(void **state)
 	proc_pool_free(pool);
 }
 
-static void test_freed_while_stuck(void **state)
+TEST_WITH(freed_while_stuck, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct proc_pool *pool = proc_pool_new(&f->proc, 1, 50);
@@ -156,7 +158,7 @@ static void test_freed_while_stuck(void **state)
 }
 
 /* The read of a worker left behind returns just when the pool and its other workers end. */
-static void test_freed_as_one_comes_back(void **state)
+TEST_WITH(freed_as_one_comes_back, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -172,7 +174,7 @@ static void test_freed_as_one_comes_back(void **state)
 	}
 }
 
-static void test_others(void **state)
+TEST_WITH(others, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 2000);
@@ -190,7 +192,7 @@ static void test_others(void **state)
 	proc_pool_free(pool);
 }
 
-static void test_foreign_proc(void **state)
+TEST_WITH(foreign_proc, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct proc_pool *pool;
@@ -203,7 +205,7 @@ static void test_foreign_proc(void **state)
 }
 
 /* Without free files no process can be read. */
-static void test_no_files(void **state)
+TEST_WITH(no_files, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct proc_pool *pool = proc_pool_new(&f->proc, 1, 2000);
@@ -228,7 +230,7 @@ static void test_no_files(void **state)
 }
 
 /* The oldest process of a cgroup is read: the others may have ended, as here all have. */
-static void test_cgroup_of_many(void **state)
+TEST_WITH(cgroup_of_many, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 2000);
@@ -244,26 +246,4 @@ static void test_cgroup_of_many(void **state)
 		assert_string_equal(f->process[i].cgroup, "/some/path");
 	proc_pool_free(pool);
 	snapshot_done(&s);
-}
-
-#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		WITH_TREE(test_reads_all),
-		WITH_TREE(test_reads_none),
-		WITH_TREE(test_texts),
-		WITH_TREE(test_stuck_costs_its_row),
-		WITH_TREE(test_patience_comes_back),
-		WITH_TREE(test_stuck_keeps_one_worker),
-		WITH_TREE(test_freed_while_stuck),
-		WITH_TREE(test_freed_as_one_comes_back),
-		WITH_TREE(test_others),
-		WITH_TREE(test_foreign_proc),
-		WITH_TREE(test_no_files),
-		WITH_TREE(test_cgroup_of_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

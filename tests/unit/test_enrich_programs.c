@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Program names: which command lines are read, and which part is kept. */
+#include "unit.h"
+
 #include <sys/inotify.h>
 
-#include "base/array.h"
 #include "enrich/enrich.h"
 #include "proc_tree.h"
 
@@ -37,7 +38,7 @@ static size_t opened(int fd)
 	return n > 0 ? (size_t)n / sizeof(*events) / 2 : 0;
 }
 
-static void test_programs(void **state)
+TEST(programs)
 {
 	struct process p[] = {
 		{.pid = 1, .name = "bash", .comm = "bash"},
@@ -56,7 +57,6 @@ static void test_programs(void **state)
 	struct rows rows = {row, ARRAY_SIZE(p)};
 	int watched[2];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
 		row[i] = &p[i];
 	proc_tree_init(&t);
@@ -94,7 +94,7 @@ static void test_programs(void **state)
 }
 
 /* Command lines and names need only one read. */
-static void test_with_cmdlines(void **state)
+TEST(with_cmdlines)
 {
 	struct process p = {.pid = 1, .name = "bash", .comm = "bash"}, *row[] = {&p};
 	cleanup(snapshot_done) struct snapshot s = {};
@@ -103,7 +103,6 @@ static void test_with_cmdlines(void **state)
 	struct rows rows = {row, 1};
 	int watched;
 
-	(void)state;
 	proc_tree_init(&t);
 	proc_tree_add(&t, 1);
 	PUT(&t, "1/cmdline", "bash\0a.sh");
@@ -118,7 +117,7 @@ static void test_with_cmdlines(void **state)
 }
 
 /* A word that was cut off is no name. */
-static void test_cut(void **state)
+TEST(cut)
 {
 	struct process p[] = {{.pid = 1, .name = "bash", .comm = "bash"},
 			      {.pid = 2, .name = "bash", .comm = "bash"},
@@ -130,7 +129,6 @@ static void test_cut(void **state)
 	struct proc_pool *pool;
 	struct rows rows = {row, 3};
 
-	(void)state;
 	proc_tree_init(&t);
 	for (int pid = 1; pid <= 3; pid++)
 		proc_tree_add(&t, pid);
@@ -150,7 +148,7 @@ static void test_cut(void **state)
 }
 
 /* A command line may have secrets: the result has only the name. */
-static void test_no_arguments(void **state)
+TEST(no_arguments)
 {
 	struct process p[] = {{.pid = 1, .name = "bash", .comm = "bash"},
 			      {.pid = 2, .name = "bash", .comm = "bash"}};
@@ -159,7 +157,6 @@ static void test_no_arguments(void **state)
 	struct pool_result result[2];
 	struct proc_pool *pool;
 
-	(void)state;
 	proc_tree_init(&t);
 	proc_tree_add(&t, 1);
 	PUT(&t, "1/cmdline", "bash\0/a/b.sh\0secret");
@@ -170,16 +167,4 @@ static void test_no_arguments(void **state)
 	assert_int_equal(result[1].status, PSS_GONE);
 	free(result[0].text);
 	proc_pool_free(pool);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_programs),
-		cmocka_unit_test(test_with_cmdlines),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_no_arguments),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* rollup_apply(): from smaps_rollup to the values of a process. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "enrich/enrich.h"
 
-static void test_apply(void **state)
+TEST(apply)
 {
 	struct process p = {.pid = 1};
 	struct pool_result r = {.status = PSS_OK};
 
-	(void)state;
 	process_set(&p, COUNTER_RSS_ANON, 8192);
 	process_set(&p, COUNTER_RSS_FILE, 4096);
 	process_set(&p, COUNTER_RSS_SHMEM, 0);
@@ -39,12 +33,11 @@ static void test_apply(void **state)
 }
 
 /* A missing value is absent and not 0, and the status says so. */
-static void test_apply_in_part(void **state)
+TEST(apply_in_part)
 {
 	struct process p = {.pid = 1};
 	struct pool_result r = {.status = PSS_OK};
 
-	(void)state;
 	r.counters.have = 1u << ROLLUP_RSS | 1u << ROLLUP_PRIVATE_CLEAN;
 	rollup_apply(&p, &r);
 	assert_int_equal(p.pss_status, PSS_UNSUPPORTED);
@@ -61,14 +54,4 @@ static void test_apply_in_part(void **state)
 	r.counters.value[ROLLUP_PRIVATE_DIRTY] = 1024;
 	rollup_apply(&p, &r);
 	assert_false(process_has(&p, COUNTER_USS));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_apply),
-		cmocka_unit_test(test_apply_in_part),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Texts of /proc: results of workers, cgroups, command lines, the machine. */
-#include <errno.h>
+#include "unit.h"
+
 #include <sys/utsname.h>
 
-#include "base/array.h"
 #include "enrich/enrich.h"
 #include "enrich/pool_file.h"
 #include "proc_tree.h"
@@ -11,7 +11,7 @@
 #define ID     "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
 #define ROLLUP "Rss: 8 kB\nPss: 7 kB\nSwap: 0 kB\n"
 
-static void test_statuses(void **state)
+TEST(statuses)
 {
 	static const struct {
 		int error;
@@ -28,7 +28,6 @@ static void test_statuses(void **state)
 		       {0, ROLLUP, PSS_OK}};
 	struct pool_result result;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(reading); i++) {
 		const char *text = reading[i].text;
 
@@ -53,7 +52,7 @@ static struct proc_pool *pool_of(const struct proc_tree *t)
 }
 
 /* One process is read for all with the same key; key 0 is equal to no other. */
-static void test_cgroups(void **state)
+TEST(cgroups)
 {
 	struct process p[] = {
 		{.pid = 1, .cgroup_key = 77}, {.pid = 2, .cgroup_key = 77}, {.pid = 3},
@@ -64,7 +63,6 @@ static void test_cgroups(void **state)
 	struct rows rows = {row, ARRAY_SIZE(row)};
 	struct proc_pool *pool;
 
-	(void)state;
 	proc_tree_init(&t);
 	for (int pid = 2; pid <= 5; pid++)
 		proc_tree_add(&t, pid);
@@ -89,7 +87,7 @@ static void test_cgroups(void **state)
 	proc_pool_free(pool);
 }
 
-static void test_texts(void **state)
+TEST(texts)
 {
 	char *longer = malloc(100000);
 	struct process p = {.pid = 1, .name = "a"}, *row[] = {&p};
@@ -99,7 +97,6 @@ static void test_texts(void **state)
 	struct pool_result result;
 	struct proc_pool *pool;
 
-	(void)state;
 	proc_tree_init(&t);
 	proc_tree_add(&t, 1);
 	memset(longer, 'x', 100000);
@@ -122,7 +119,7 @@ static void test_texts(void **state)
 	proc_pool_free(pool);
 }
 
-static void test_machine(void **state)
+TEST(machine)
 {
 	cleanup(proc_tree_done) struct proc_tree t;
 	char command[64];
@@ -130,7 +127,6 @@ static void test_machine(void **state)
 	struct system_info info;
 	struct utsname uts;
 
-	(void)state;
 	proc_tree_init(&t);
 	memset(&host, 1, sizeof(host));
 	memset(&info, 1, sizeof(info));
@@ -152,7 +148,7 @@ static void test_machine(void **state)
 }
 
 /* Missing and damaged files give no values. */
-static void test_swaps(void **state)
+TEST(swaps)
 {
 	static const struct {
 		const char *text;
@@ -169,7 +165,6 @@ static void test_swaps(void **state)
 	struct host_info host;
 	struct system_info system;
 
-	(void)state;
 	proc_tree_init(&t);
 	proc_tree_put_text(&t, "meminfo", "MemTotal: 8 kB\n");
 	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
@@ -186,14 +181,13 @@ static void test_swaps(void **state)
 	assert_string_equal(system.swap[1].name, "/d");
 }
 
-static void test_activity(void **state)
+TEST(activity)
 {
 	cleanup(proc_tree_done) struct proc_tree t;
 	char command[64];
 	struct host_info host;
 	struct system_info system_info;
 
-	(void)state;
 	proc_tree_init(&t);
 	/* A kernel without PSI and a /proc without vmstat: unknown. */
 	memset(&system_info, 1, sizeof(system_info));
@@ -213,15 +207,4 @@ static void test_activity(void **state)
 	assert_true(system_info.swapped.known);
 	assert_int_equal(system_info.swapped.in, 3 * host.page_size);
 	assert_int_equal(system_info.swapped.out, 4 * host.page_size);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_statuses), cmocka_unit_test(test_cgroups),
-		cmocka_unit_test(test_texts),	 cmocka_unit_test(test_machine),
-		cmocka_unit_test(test_swaps),	 cmocka_unit_test(test_activity),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

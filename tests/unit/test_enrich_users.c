@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* New users without end: each is found, and old ones take no memory. */
+#include "unit.h"
+
 #include <malloc.h>
 #include <pwd.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "enrich/enrich.h"
 
@@ -31,13 +27,12 @@ static void snapshot(struct user_table *users, uid_t first)
 		assert_true(!p[i].user == !getpwuid(p[i].uid));
 }
 
-static void test_new_users(void **state)
+TEST(new_users)
 {
 	struct user_table *users = user_table_new();
 	struct mallinfo2 before = {}, after;
 	uid_t uid = 0;
 
-	(void)state;
 	for (uid_t i = 0; i < 90; i++) {
 		snapshot(users, 3000000000 + i * PROCESSES);
 		if (i == 30)
@@ -48,13 +43,4 @@ static void test_new_users(void **state)
 	assert_int_equal(user_find(users, "root", &uid), 0);
 	assert_int_equal(uid, 0);
 	user_table_free(users);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_new_users),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The parts of grow that need no kernel: names, the table of stacks, symbols of this program. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "grow/address_space.h"
 #include "grow/demangle.h"
 #include "grow/stack_table.h"
@@ -29,9 +17,8 @@ static void check_rust(const char *name, const char *expected)
 	assert_string_equal(strbuf_str(&out), expected ? expected : "");
 }
 
-static void test_rust(void **state)
+TEST(rust)
 {
-	(void)state;
 	check_rust("_ZN4leak8Sessions5login17hb4819d4e83affbaeE", "leak::Sessions::login");
 	check_rust("_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17h71acb6ed29efb28bE",
 		   "std::rt::lang_start::{{closure}}");
@@ -59,7 +46,7 @@ static void check_v0(const char *name, const char *expected)
 }
 
 /* Names of rustc 1.63 and 1.95, then one for each other production of RFC 2603. */
-static void test_rust_v0(void **state)
+TEST(rust_v0)
 {
 	static const struct {
 		const char *name, *plain;
@@ -108,17 +95,15 @@ static void test_rust_v0(void **state)
 		{"_RINvC1a1fFGzzzzzz_EuE", NULL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		check_v0(names[i].name, names[i].plain);
 }
 
 /* A short name that stands for an endless one, and one of many levels. */
-static void test_rust_v0_bounds(void **state)
+TEST(rust_v0_bounds)
 {
 	cleanup(strbuf_done) struct strbuf name = {}, again = {};
 
-	(void)state;
 	/* Each tuple is twice the one before. */
 	strbuf_puts(&name, "_RINvC1a1fTaaE");
 	for (unsigned i = 0, at = 8; i < 60; i++) {
@@ -139,7 +124,7 @@ static void test_rust_v0_bounds(void **state)
 	check_v0(strbuf_str(&again), NULL);
 }
 
-static void test_other_names(void **state)
+TEST(other_names)
 {
 	static const struct {
 		const char *name, *plain;
@@ -153,7 +138,6 @@ static void test_other_names(void **state)
 		{"_Rust", "_Rust"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		cleanup(strbuf_done) struct strbuf out = {};
 
@@ -164,12 +148,11 @@ static void test_other_names(void **state)
 
 /* ---- the table of stacks ---- */
 
-static void test_stacks(void **state)
+TEST(stacks)
 {
 	cleanup(stack_table_done) struct stack_table t = {};
 	uint32_t code[3], stack, again;
 
-	(void)state;
 	for (uint32_t i = 0; i < 20000; i++) {
 		struct code c = {.file = i % 7, .vaddr = i};
 
@@ -198,7 +181,7 @@ __attribute__((noinline)) static int a_function(int x)
 }
 
 /* This program: its own addresses have their names, and none behind them has. */
-static void test_symbols(void **state)
+TEST(symbols)
 {
 	cleanup(file_table_done) struct file_table files = {};
 	struct address_space space;
@@ -207,7 +190,6 @@ static void test_symbols(void **state)
 	uint64_t start = 0, address = (uint64_t)(uintptr_t)a_function;
 	struct program_file *file;
 
-	(void)state;
 	assert_int_equal(a_function(1), 2);
 	assert_int_equal(procfs_open(&proc, "/proc"), 0);
 	assert_int_equal(address_space_open(&space, &proc, getpid(), &files), 0);
@@ -230,7 +212,7 @@ static void test_symbols(void **state)
 }
 
 /* No ELF file, an empty one, and the beginning of one. */
-static void test_other_files(void **state)
+TEST(other_files)
 {
 	char buf[4096], name[] = "/tmp/test_grow-XXXXXX";
 	cleanup_close int fd = mkstemp(name), own = open("/proc/self/exe", O_RDONLY);
@@ -238,7 +220,6 @@ static void test_other_files(void **state)
 	struct elf_facts facts;
 	uint64_t vaddr;
 
-	(void)state;
 	unlink(name);
 	assert_true(fd >= 0);
 	assert_int_equal(elf_read_facts(fd, &facts), -ENOEXEC);
@@ -256,7 +237,7 @@ static void test_other_files(void **state)
 }
 
 /* Headers that promise what libelf would allocate: the file is small, or has holes. */
-static void test_promises(void **state)
+TEST(promises)
 {
 	static const char names[] = "\0.symtab";
 	struct {
@@ -282,7 +263,6 @@ static void test_promises(void **state)
 	struct elf_facts facts;
 	uint64_t start;
 
-	(void)state;
 	unlink(name);
 	memcpy(file.names, names, sizeof(names));
 	file.section[2].sh_offset = offsetof(__typeof__(file), names);
@@ -313,16 +293,4 @@ static void test_promises(void **state)
 	assert_int_equal(pwrite(fd, &file, sizeof(file), 0), sizeof(file));
 	assert_int_equal(ftruncate(fd, ((off_t)4 << 30) + 1), 0);
 	assert_int_equal(elf_read_facts(fd, &facts), -ENOEXEC);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rust),	       cmocka_unit_test(test_rust_v0),
-		cmocka_unit_test(test_rust_v0_bounds), cmocka_unit_test(test_other_names),
-		cmocka_unit_test(test_stacks),	       cmocka_unit_test(test_symbols),
-		cmocka_unit_test(test_other_files),    cmocka_unit_test(test_promises),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

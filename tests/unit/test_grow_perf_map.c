@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Names of JIT code: lines, texts that lie, and the file of a process. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include <errno.h>
-#include <string.h>
-
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "grow/perf_map.h"
 
-static void test_lines(void **state)
+TEST(lines)
 {
 	static const struct {
 		const char *text, *name;
@@ -41,7 +31,6 @@ static void test_lines(void **state)
 	};
 	struct perf_line line;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		int r = perf_line_parse(lines[i].text, strlen(lines[i].text), &line);
 
@@ -71,9 +60,8 @@ static void check_names(const char *text, const char *expected)
 	assert_string_equal(strbuf_str(&out), expected);
 }
 
-static void test_names(void **state)
+TEST(names)
 {
-	(void)state;
 	check_names("", "- - - - -");
 	check_names("1000 10 a\n", "- a a - -");
 	check_names("1000 10 a\n1010 1 b\n2000 1 c\n", "- a a b c");
@@ -88,13 +76,12 @@ static void test_names(void **state)
 	check_names("\n", "- - - - -");
 }
 
-static void test_long_name(void **state)
+TEST(long_name)
 {
 	cleanup(strbuf_done) struct strbuf text = {};
 	cleanup(arena_done) struct arena names = {};
 	struct perf_name item = {.address = 1};
 
-	(void)state;
 	strbuf_puts(&text, "1 1 ");
 	strbuf_fill(&text, 'n', 1 << 20);
 	strbuf_putc(&text, '\n');
@@ -105,14 +92,13 @@ static void test_long_name(void **state)
 }
 
 /* Each of many lines has all of many addresses: each address is named once. */
-static void test_many(void **state)
+TEST(many)
 {
 	enum { LINES = 200000, ADDRESSES = 50000 };
 	cleanup(strbuf_done) struct strbuf text = {};
 	cleanup(arena_done) struct arena names = {};
 	cleanup_free struct perf_name *item = calloc(ADDRESSES, sizeof(*item));
 
-	(void)state;
 	assert_non_null(item);
 	for (unsigned i = 0; i < LINES; i++)
 		strbuf_printf(&text, "0 7fffffffffffffff f%u\n", i);
@@ -121,16 +107,4 @@ static void test_many(void **state)
 	assert_int_equal(perf_map_name(text.data, text.len, item, ADDRESSES, &names), 0);
 	for (unsigned i = 0; i < ADDRESSES; i++)
 		assert_string_equal(item[i].name, "f199999");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_long_name),
-		cmocka_unit_test(test_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

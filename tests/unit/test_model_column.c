@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tests of columns: their names, their values, lists of them. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
+
 #include <strings.h>
 #include <ctype.h>
-#include <cmocka.h>
 
-#include "base/array.h"
 #include "base/strbuf.h"
 #include "model/column.h"
 
@@ -30,9 +23,8 @@ static void assert_list(const struct column_list *list, const char *want)
 	strbuf_done(&b);
 }
 
-static void test_counter_table(void **state)
+TEST(counter_table)
 {
-	(void)state;
 	assert_string_equal(counter_table[COUNTER_RSS_ANON].key, "rss_anon");
 	assert_string_equal(counter_table[COUNTER_RSS_ANON].json_key, "rss_anon_bytes");
 	assert_false(counter_table[COUNTER_RSS_ANON].is_count);
@@ -57,11 +49,10 @@ static void test_counter_table(void **state)
 	}
 }
 
-static void test_table(void **state)
+TEST(table)
 {
 	struct column_list all = {.count = column_count};
 
-	(void)state;
 	for (size_t i = 0; i < column_count; i++) {
 		const struct column *c = column_table[i];
 
@@ -90,9 +81,8 @@ static void test_table(void **state)
 		"mm_owner counters_source swap_pss_status swap_ram_status exe_deleted container_id container_status");
 }
 
-static void test_find(void **state)
+TEST(find)
 {
-	(void)state;
 	assert_ptr_equal(find("PID"), find("pid"));
 	assert_ptr_equal(find("Rss_Anon"), find("rss_anon"));
 	assert_ptr_equal(find("%PSS"), find("%pss"));
@@ -117,7 +107,7 @@ static void test_find(void **state)
 	assert_null(column_find("pid\0", 4));
 }
 
-static void test_values(void **state)
+TEST(values)
 {
 	struct snapshot s = {.host.boot_ms = 1000000};
 	struct process p = {
@@ -133,7 +123,6 @@ static void test_values(void **state)
 	};
 	int64_t v = 0;
 
-	(void)state;
 	assert_true(find("pid")->number(&s, &p, &v));
 	assert_int_equal(v, 10);
 	assert_true(find("uid")->number(&s, &p, &v));
@@ -154,7 +143,7 @@ static void test_values(void **state)
 	assert_string_equal(find("pss_status")->text(&p), "denied");
 }
 
-static void test_percent(void **state)
+TEST(percent)
 {
 	struct snapshot s = {0};
 	struct meminfo *m = &s.system.meminfo;
@@ -165,7 +154,6 @@ static void test_percent(void **state)
 	counter_mask all = ~(counter_mask)0;
 	double percent = -1;
 
-	(void)state;
 	assert_false(column_percent(&s, find("%pss"), all, value, &percent));
 	m->have = 1U << MEMINFO_TOTAL | 1U << MEMINFO_SWAP_TOTAL;
 	m->value[MEMINFO_TOTAL] = 8000;
@@ -190,11 +178,10 @@ static void test_percent(void **state)
 	assert_false(column_percent(&s, find("%limit"), all, value, &percent));
 }
 
-static void test_default(void **state)
+TEST(default)
 {
 	struct column_list list;
 
-	(void)state;
 	column_list_default(&list, NULL);
 	assert_list(&list, "pid user pss %pss uss swap_pss rss name");
 	assert_int_equal(column_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM);
@@ -205,11 +192,10 @@ static void test_default(void **state)
 	assert_list(&list, "pid user pss pss_change swap_pss swap_pss_change rss rss_change name");
 }
 
-static void test_groups(void **state)
+TEST(groups)
 {
 	struct column_list list;
 
-	(void)state;
 	column_list_default(&list, find("user"));
 	assert_list(&list, "procs pss %pss uss swap_pss rss user");
 	/* A namespace is no cgroup. */
@@ -234,13 +220,12 @@ static void test_groups(void **state)
 }
 
 /* Columns that only a process has are absent from a group. */
-static void test_group_values(void **state)
+TEST(group_values)
 {
 	struct snapshot s = {.host.boot_ms = 1000};
 	struct process g = {.kind = PROCESS_SUM, .procs = 7, .threads = 9, .uid = UID_NONE};
 	int64_t v = -1;
 
-	(void)state;
 	for (size_t i = 0; i < column_count; i++) {
 		const struct column *c = column_table[i];
 		bool sum = strcmp(c->key, "procs") == 0 || strcmp(c->key, "threads") == 0;
@@ -259,7 +244,7 @@ static void test_group_values(void **state)
 	assert_int_equal(v, 1);
 }
 
-static void test_parse(void **state)
+TEST(parse)
 {
 	static const struct {
 		const char *spec, *want;
@@ -277,7 +262,6 @@ static void test_parse(void **state)
 	const char *bad = NULL;
 	size_t bad_len = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct column_list list = {{find("pid"), find("name")}, 2};
 
@@ -287,7 +271,7 @@ static void test_parse(void **state)
 	assert_null(bad);
 }
 
-static void test_parse_bad(void **state)
+TEST(parse_bad)
 {
 	static const struct {
 		const char *spec, *bad;
@@ -296,7 +280,6 @@ static void test_parse_bad(void **state)
 		{"+nix", "+nix"},	{"pid:rss", "pid:rss"}, {"", ""},   {",", ","},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct column_list list = {{find("pid"), find("name")}, 2};
 		const char *bad = NULL;
@@ -309,14 +292,13 @@ static void test_parse_bad(void **state)
 	}
 }
 
-static void test_parse_too_many(void **state)
+TEST(parse_too_many)
 {
 	struct column_list list = {0};
 	struct strbuf spec = {0};
 	const char *bad = NULL;
 	size_t bad_len = 0;
 
-	(void)state;
 	for (int i = 0; i < COLUMNS_MAX; i++)
 		strbuf_puts(&spec, "pid,");
 	assert_int_equal(column_list_parse(&list, strbuf_str(&spec), &bad, &bad_len), 0);
@@ -327,24 +309,9 @@ static void test_parse_too_many(void **state)
 	strbuf_done(&spec);
 }
 
-static void test_needs(void **state)
+TEST(needs)
 {
 	struct column_list list = {{find("unit"), find("cmdline"), find("rss")}, 3};
 
-	(void)state;
 	assert_int_equal(column_list_needs(&list), NEEDS_CGROUP | NEEDS_CMDLINE);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counter_table),  cmocka_unit_test(test_table),
-		cmocka_unit_test(test_find),	       cmocka_unit_test(test_values),
-		cmocka_unit_test(test_percent),	       cmocka_unit_test(test_default),
-		cmocka_unit_test(test_groups),	       cmocka_unit_test(test_group_values),
-		cmocka_unit_test(test_parse),	       cmocka_unit_test(test_parse_bad),
-		cmocka_unit_test(test_parse_too_many), cmocka_unit_test(test_needs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

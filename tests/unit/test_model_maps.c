@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tests of mappings, one by one and summed by name, and of their columns. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
+#include "unit.h"
 
 #include "model/maps.h"
 
@@ -39,12 +31,11 @@ static void add(struct map_set *s, const char *name, uint64_t rss)
 	memset(copy, 'x', sizeof(copy) - 1);
 }
 
-static void test_one_by_one(void **state)
+TEST(one_by_one)
 {
 	struct map_set *s = map_set_new(false);
 	char name[16];
 
-	(void)state;
 	assert_non_null(s);
 	for (unsigned i = 0; i < 1000; i++) {
 		snprintf(name, sizeof(name), "/%u", i / 3);
@@ -72,11 +63,10 @@ static const struct mapping *item(const struct map_set *s, const char *name)
 	return NULL;
 }
 
-static void test_by_name(void **state)
+TEST(by_name)
 {
 	struct map_set *all = map_set_new(true), *a = map_set_new(true), *b = map_set_new(true);
 
-	(void)state;
 	add(a, "/lib", 1);
 	add(a, "[heap]", 10);
 	add(a, "/lib", 2);
@@ -106,11 +96,10 @@ static int keep_heap(void *arg, const char *name)
 	return strcmp(name, "bad") == 0 ? -E2BIG : strcmp(name, "[heap]") == 0;
 }
 
-static void test_kinds(void **state)
+TEST(kinds)
 {
 	struct map_set *all = map_set_new(true), *a = map_set_new(true), *b = map_set_new(true);
 
-	(void)state;
 	assert_string_equal(map_kind("[heap]"), "heap");
 	assert_string_equal(map_kind("[stack]"), "stack");
 	assert_string_equal(map_kind("[stack:12]"), "stack");
@@ -149,11 +138,10 @@ static void test_kinds(void **state)
 }
 
 /* A value that one mapping lacks, or that overflows, is missing in the sum. */
-static void test_missing(void **state)
+TEST(missing)
 {
 	struct map_counters sum = MAPS_COUNTERS_ZERO, f = MAPS_COUNTERS_ZERO;
 
-	(void)state;
 	f.value[MAPS_PSS] = UINT64_MAX;
 	f.have &= ~(1u << MAPS_HUGETLB);
 	map_counters_add(&sum, &f);
@@ -165,13 +153,12 @@ static void test_missing(void **state)
 	assert_true(map_has(&sum, MAPS_RSS));
 }
 
-static void test_keys(void **state)
+TEST(keys)
 {
 	struct map_keys keys = {.count = 77};
 	const char *bad;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(map_keys_parse(&keys, "Swap_Pss,name", false, &bad, &len), 0);
 	assert_int_equal(keys.count, 2);
 	assert_int_equal(keys.column[0], MAP_COLUMN_COUNTERS + MAPS_SWAP_PSS);
@@ -194,15 +181,4 @@ static void test_keys(void **state)
 		assert_int_equal(map_keys_parse(&keys, map_column_header(i), kind, &bad, &len), 0);
 		assert_int_equal(keys.column[0], i);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_by_one), cmocka_unit_test(test_by_name),
-		cmocka_unit_test(test_kinds),	   cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_keys),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

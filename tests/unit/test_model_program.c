@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tests of program_name(): the program that runs, from executable, comm and command line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/array.h"
 #include "model/program.h"
 
 struct sample {
@@ -54,7 +46,7 @@ static void check(const struct sample *s)
 			check(&(samples)[i_]);                                                     \
 	} while (0)
 
-static void test_executables(void **state)
+TEST(executables)
 {
 	static const struct sample samples[] = {
 		UNREAD("cat", "cat", "cat"),
@@ -94,11 +86,10 @@ static void test_executables(void **state)
 		UNREAD("a-long-name-of-", "a-long-name-of-", "a-long-name-of-"),
 	};
 
-	(void)state;
 	CHECK_ALL(samples);
 }
 
-static void test_python(void **state)
+TEST(python)
 {
 	static const struct sample samples[] = {
 		UNREAD("python3.11", "python3", "python3.11"),
@@ -156,11 +147,10 @@ static void test_python(void **state)
 		S("python3.11", "x", "python3\0/tmp/a\n\x1b[31m\xff.py", "a\n\x1b[31m\xff.py"),
 	};
 
-	(void)state;
 	CHECK_ALL(samples);
 }
 
-static void test_shells(void **state)
+TEST(shells)
 {
 	static const struct sample samples[] = {
 		S("bash", "bash", "-bash", "bash"),
@@ -190,11 +180,10 @@ static void test_shells(void **state)
 		S("fish", "fish", "fish\0--command\0echo secret", "fish"),
 	};
 
-	(void)state;
 	CHECK_ALL(samples);
 }
 
-static void test_others(void **state)
+TEST(others)
 {
 	static const struct sample samples[] = {
 		S("perl", "perl", "perl\0-w\0x.pl", "x.pl"),
@@ -245,11 +234,10 @@ static void test_others(void **state)
 		S("ld-2.31.so", "ld-2.31.so", "ld-2.31.so", "ld-2.31.so"),
 	};
 
-	(void)state;
 	CHECK_ALL(samples);
 }
 
-static void test_multi_call(void **state)
+TEST(multi_call)
 {
 	static const struct sample samples[] = {
 		UNREAD("busybox", "sleep", "sleep"),
@@ -272,13 +260,11 @@ static void test_multi_call(void **state)
 		S("coreutils", "coreutils", "coreutils\0--coreutils-prog=", "coreutils"),
 	};
 
-	(void)state;
 	CHECK_ALL(samples);
 }
 
-static void test_needs_cmdline(void **state)
+TEST(needs_cmdline)
 {
-	(void)state;
 	assert_true(program_needs_cmdline("python3.11", "python3"));
 	assert_true(program_needs_cmdline("bash", "bash"));
 	assert_true(program_needs_cmdline("busybox", "sleep"));
@@ -296,11 +282,10 @@ static void test_needs_cmdline(void **state)
 }
 
 /* However the command line is changed or cut, the name is a part of the input. */
-static void test_cut(void **state)
+TEST(cut)
 {
 	static const char line[] = "/usr/bin/python3\0-W\0ignore\0-um\0http.server\0008000";
 
-	(void)state;
 	for (size_t len = 0; len <= sizeof(line); len++) {
 		char *copy = malloc(len ? len : 1);
 		struct text_part n;
@@ -315,12 +300,11 @@ static void test_cut(void **state)
 	}
 }
 
-static void test_too_long(void **state)
+TEST(too_long)
 {
 	char line[8 + 400 + 1] = "python3";
 	struct text_part n;
 
-	(void)state;
 	memset(line + 8, 'x', 400);
 	line[9] = '/';
 	n = program_name("python3.11", "python3", line, sizeof(line));
@@ -328,16 +312,4 @@ static void test_too_long(void **state)
 	line[8 + 400 - PROGRAM_NAME_MAX - 1] = '/';
 	n = program_name("python3.11", "python3", line, sizeof(line));
 	assert_true(n.len == PROGRAM_NAME_MAX && n.s[0] == 'x');
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_executables), cmocka_unit_test(test_python),
-		cmocka_unit_test(test_shells),	    cmocka_unit_test(test_others),
-		cmocka_unit_test(test_multi_call),  cmocka_unit_test(test_needs_cmdline),
-		cmocka_unit_test(test_cut),	    cmocka_unit_test(test_too_long),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Pseudonyms: no name is left, equal names stay equal, cgroups stay in their parents. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/cleanup.h"
 #include "model/pseudonym.h"
 
 static void fill(struct snapshot *s)
@@ -39,14 +33,13 @@ static void fill(struct snapshot *s)
 	s->memcg[1].path = "/b";
 }
 
-static void test_names(void **state)
+TEST(names)
 {
 	cleanup(snapshot_done) struct snapshot s = {}, again = {}, other = {};
 	const struct pseudonym_key key = {{1, 2}}, another = {{1, 3}};
 	const struct process *p;
 	struct process *prefix;
 
-	(void)state;
 	fill(&s);
 	fill(&again);
 	fill(&other);
@@ -78,11 +71,4 @@ static void test_names(void **state)
 	((char *)prefix->cgroup)[prefix->unit_path] = '\0';
 	assert_non_null(snapshot_find_memcg(&s, prefix->cgroup));
 	assert_null(snapshot_find_memcg(&s, "/a.slice/secret.service"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_names)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

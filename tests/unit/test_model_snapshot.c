@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tests of what a snapshot computes from all its processes. */
-#include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/array.h"
-#include "base/cleanup.h"
+#include <malloc.h>
+
 #include "zmem/record.h"
 #include "model/snapshot.h"
 
@@ -54,11 +49,10 @@ static void assert_value(const struct process *p, enum counter c, uint64_t bytes
 	assert_int_equal(p->value[c], bytes);
 }
 
-static void test_empty(void **state)
+TEST(empty)
 {
 	struct snapshot s = {0};
 
-	(void)state;
 	assert_int_equal(snapshot_finish(&s), 0);
 	assert_null(snapshot_find(&s, 1));
 	assert_int_equal(snapshot_own_mm(&s, NULL, 0), 0);
@@ -68,11 +62,10 @@ static void test_empty(void **state)
 	snapshot_done(&s);
 }
 
-static void test_find(void **state)
+TEST(find)
 {
 	struct snapshot s = {};
 
-	(void)state;
 	for (pid_t pid = 3000; pid > 0; pid -= 3)
 		add(&s, pid, 1, 0);
 	assert_int_equal(snapshot_finish(&s), 0);
@@ -87,12 +80,11 @@ static void test_find(void **state)
 	snapshot_done(&s);
 }
 
-static void test_clear_keeps_memory(void **state)
+TEST(clear_keeps_memory)
 {
 	struct snapshot s = {};
 	size_t capacity;
 
-	(void)state;
 	for (pid_t pid = 1; pid <= 1000; pid++)
 		add(&s, pid, 1, 7)->name = arena_strndup(&s.arena, "name", 4);
 	assert_int_equal(snapshot_finish(&s), 0);
@@ -113,11 +105,10 @@ static void test_clear_keeps_memory(void **state)
 }
 
 /* snapshot_finish() sorts in scratch memory, not in the arena of strings. */
-static void test_scratch(void **state)
+TEST(scratch)
 {
 	struct snapshot s = {};
 
-	(void)state;
 	for (pid_t pid = 9000; pid > 0; pid--)
 		add(&s, pid, 1, (uint64_t)pid % 7 + 1);
 	assert_int_equal(snapshot_finish(&s), 0);
@@ -137,12 +128,11 @@ static void fill_snapshot(struct snapshot *s, pid_t count)
 }
 
 /* The memory of a peak is freed, but not if it is needed again soon. */
-static void test_peak(void **state)
+TEST(peak)
 {
 	struct snapshot s = {};
 	size_t before = in_use(), capacity;
 
-	(void)state;
 	fill_snapshot(&s, 50000);
 	capacity = s.capacity;
 	for (int round = 0; round < 5; round++) {
@@ -158,12 +148,11 @@ static void test_peak(void **state)
 	snapshot_done(&s);
 }
 
-static void test_address_spaces(void **state)
+TEST(address_spaces)
 {
 	struct snapshot s = {};
 	const struct process *p;
 
-	(void)state;
 	add(&s, 10, 500, UINT64_MAX);
 	add(&s, 11, 400, UINT64_MAX);
 	add(&s, 12, 400, UINT64_MAX);
@@ -199,12 +188,11 @@ static void test_address_spaces(void **state)
 }
 
 /* Among fewer rows another process owns the mm; processes outside the rows do not change. */
-static void test_owner_among_rows(void **state)
+TEST(owner_among_rows)
 {
 	struct snapshot s = {};
 	struct process *rows[2];
 
-	(void)state;
 	add(&s, 10, 100, 9);
 	add(&s, 11, 200, 9);
 	add(&s, 12, 300, 9);
@@ -220,12 +208,11 @@ static void test_owner_among_rows(void **state)
 	snapshot_done(&s);
 }
 
-static void test_deltas(void **state)
+TEST(deltas)
 {
 	struct snapshot s = {};
 	struct process *p;
 
-	(void)state;
 	s.host.page_size = PAGE;
 	/* Two processes with one mm; their threads hold back parts of its counters. */
 	p = add(&s, 10, 1, 9);
@@ -263,11 +250,10 @@ static void test_deltas(void **state)
 	snapshot_done(&s);
 }
 
-static void test_derive(void **state)
+TEST(derive)
 {
 	struct process p = {0};
 
-	(void)state;
 	process_derive(&p);
 	assert_int_equal(p.have, 0);
 	set_rss(&p, 10, 20, 30, 7);
@@ -298,11 +284,10 @@ static void test_derive(void **state)
 }
 
 /* A sum that overflows is not measured, rather than truncated to 64 bits. */
-static void test_beyond(void **state)
+TEST(beyond)
 {
 	struct process p = {0};
 
-	(void)state;
 	set_rss(&p, UINT64_MAX, 1, 0, 7);
 	process_set(&p, COUNTER_PSS, UINT64_MAX - 1);
 	process_set(&p, COUNTER_SWAP_PSS, 2);
@@ -314,11 +299,10 @@ static void test_beyond(void **state)
 	assert_value(&p, COUNTER_PSS_SWAP, UINT64_MAX);
 }
 
-static void test_no_swap_no_share(void **state)
+TEST(no_swap_no_share)
 {
 	struct process p = {0};
 
-	(void)state;
 	process_set(&p, COUNTER_SWAP, 0);
 	process_derive(&p);
 	assert_value(&p, COUNTER_SWAP_PSS, 0);
@@ -333,9 +317,8 @@ static void test_no_swap_no_share(void **state)
 	assert_value(&p, COUNTER_SWAP_PSS, 3);
 }
 
-static void test_names(void **state)
+TEST(names)
 {
-	(void)state;
 	for (int i = 0; i < PSS_STATUS_COUNT; i++)
 		assert_non_null(pss_status_name(i));
 	assert_string_equal(pss_status_name(PSS_KERNEL_THREAD), "kernel_thread");
@@ -343,12 +326,11 @@ static void test_names(void **state)
 	assert_null(pss_source_name(PSS_FROM_NOTHING));
 }
 
-static void test_find_again(void **state)
+TEST(find_again)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct process *p = snapshot_add(&s), before = {.pid = 7, .start_ns = 5};
 
-	(void)state;
 	assert_non_null(p);
 	*p = before;
 	assert_ptr_equal(snapshot_find_again(&s, &before), p);
@@ -359,11 +341,10 @@ static void test_find_again(void **state)
 	assert_null(snapshot_find_again(&s, &before));
 }
 
-static void test_round_pss(void **state)
+TEST(round_pss)
 {
 	struct process p = {};
 
-	(void)state;
 	/* What is not known stays so. */
 	process_round_pss(&p);
 	assert_false(process_has(&p, COUNTER_PSS));
@@ -388,26 +369,4 @@ static void test_round_pss(void **state)
 	assert_int_equal(p.value[COUNTER_SHARED], 4096);
 	assert_int_equal(p.value[COUNTER_SWAP_PSS], 4096);
 	assert_int_equal(p.value[COUNTER_PSS_SWAP], 3 * 4096);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_clear_keeps_memory),
-		cmocka_unit_test(test_scratch),
-		cmocka_unit_test(test_peak),
-		cmocka_unit_test(test_address_spaces),
-		cmocka_unit_test(test_owner_among_rows),
-		cmocka_unit_test(test_deltas),
-		cmocka_unit_test(test_derive),
-		cmocka_unit_test(test_round_pss),
-		cmocka_unit_test(test_beyond),
-		cmocka_unit_test(test_no_swap_no_share),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_find_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,8 @@
  * Tests of the snapshot codec: snapshots come back, alone and as differences; corrupt data is
  * refused.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "model/column_codec.h"
 #include "model/snapshot_codec.h"
 #include "random_snapshot.h"
@@ -43,9 +36,8 @@ static void check_round(const struct snapshot *s, const struct snapshot *referen
 	assert_memory_equal(again.data, bytes.data, bytes.len);
 }
 
-static void test_round(void **state)
+TEST(round)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		cleanup(snapshot_done) struct snapshot s = {};
 		struct random r = {seed};
@@ -56,11 +48,10 @@ static void test_round(void **state)
 }
 
 /* Each counter alone, from its smallest to its largest value. */
-static void test_counters(void **state)
+TEST(counters)
 {
 	static const uint64_t value[] = {0, 1, 4096, INT64_MAX, UINT64_MAX - 4095, UINT64_MAX};
 
-	(void)state;
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		cleanup(snapshot_done) struct snapshot s = {}, next = {};
 
@@ -96,9 +87,8 @@ static void own(struct snapshot *s)
 }
 
 /* A chain of frames: the reference of each is the previous frame as it was decoded. */
-static void test_chain(void **state)
+TEST(chain)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 40; seed++) {
 		cleanup(snapshot_done) struct snapshot s = {}, before = {};
 		struct random r = {seed};
@@ -126,25 +116,23 @@ static void test_chain(void **state)
 }
 
 /* A snapshot without changes takes few bytes, whatever its size. */
-static void test_unchanged(void **state)
+TEST(unchanged)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(strbuf_done) struct strbuf delta = {};
 	struct random r = {7};
 
-	(void)state;
 	random_snapshot(&r, &s, 1000);
 	assert_int_equal(snapshot_encode(&s, &s, &delta), 0);
 	assert_true(delta.len < 64);
 }
 
 /* A process without a name gets its comm, also after the table has moved. */
-static void test_nameless(void **state)
+TEST(nameless)
 {
 	cleanup(snapshot_done) struct snapshot s = {}, back = {};
 	cleanup(strbuf_done) struct strbuf bytes = {};
 
-	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		struct process *p = snapshot_add(&s);
 
@@ -158,14 +146,13 @@ static void test_nameless(void **state)
 }
 
 /* A recording of some processes only: their mm_ids are any numbers. */
-static void test_some(void **state)
+TEST(some)
 {
 	cleanup(snapshot_done) struct snapshot s = {}, back = {};
 	cleanup(strbuf_done) struct strbuf bytes = {};
 	static const uint32_t id[] = {900, 0, 17, 900, 17, 4000};
 	static const uint32_t numbered[] = {1, 0, 2, 1, 2, 3};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(id); i++) {
 		struct process *p = snapshot_add(&s);
 
@@ -188,7 +175,7 @@ static void put_end(struct strbuf *bytes)
 }
 
 /* Blocks of a newer minor version are skipped; another major version is refused. */
-static void test_versions(void **state)
+TEST(versions)
 {
 	cleanup(snapshot_done) struct snapshot s = {}, back = {};
 	cleanup(strbuf_done) struct strbuf bytes = {};
@@ -196,7 +183,6 @@ static void test_versions(void **state)
 	static const char unknown[] = {'\xbf', 2, 77, 3, 'a', 'b', 'c', '\xff', '\x7f', 1, 1, 9};
 	struct random r = {3};
 
-	(void)state;
 	random_snapshot(&r, &s, 20);
 	assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
 	bytes.len -= 3;
@@ -210,13 +196,12 @@ static void test_versions(void **state)
 	assert_int_equal(back.count, 0);
 }
 
-static void test_cut(void **state)
+TEST(cut)
 {
 	cleanup(snapshot_done) struct snapshot s = {}, back = {};
 	cleanup(strbuf_done) struct strbuf bytes = {};
 	struct random r = {5};
 
-	(void)state;
 	random_snapshot(&r, &s, 12);
 	assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
 	for (size_t len = 0; len < bytes.len; len++) {
@@ -256,12 +241,11 @@ static void flip(const struct snapshot *s, const struct snapshot *reference)
 	assert_true(read && refused);
 }
 
-static void test_flipped(void **state)
+TEST(flipped)
 {
 	cleanup(snapshot_done) struct snapshot s = {}, next = {};
 	struct random r = {11};
 
-	(void)state;
 	random_snapshot(&r, &s, 6);
 	random_next(&r, &s, &next);
 	flip(&s, NULL);
@@ -269,13 +253,12 @@ static void test_flipped(void **state)
 }
 
 /* Differences can be decoded only with their reference. */
-static void test_reference(void **state)
+TEST(reference)
 {
 	cleanup(snapshot_done) struct snapshot s = {}, next = {}, other = {}, back = {};
 	cleanup(strbuf_done) struct strbuf delta = {};
 	struct random r = {13};
 
-	(void)state;
 	random_snapshot(&r, &s, 9);
 	random_next(&r, &s, &next);
 	random_snapshot(&r, &other, 9);
@@ -300,9 +283,8 @@ enum wrong {
 };
 
 /* A snapshot that no collection can produce is refused. */
-static void test_impossible(void **state)
+TEST(impossible)
 {
-	(void)state;
 	for (int wrong = 0; wrong < WRONG_COUNT; wrong++) {
 		cleanup(snapshot_done) struct snapshot s = {};
 		cleanup(strbuf_done) struct strbuf bytes = {};
@@ -331,7 +313,7 @@ static void test_impossible(void **state)
 }
 
 /* A few bytes that claim many rows are refused before memory is allocated. */
-static void test_claims(void **state)
+TEST(claims)
 {
 	static const char head[] = {'Z', 'S', 'N', 'P', 1, 0, 0, 0};
 	/* 2^30 new processes, but the list of pids has one, or only zeros. */
@@ -340,7 +322,6 @@ static void test_claims(void **state)
 	/* 2^30 memory cgroups without a path. */
 	static const char memcgs[] = {0x10 + 15, 1, 2, 30, 2};
 
-	(void)state;
 	for (int what = 0; what < 3; what++) {
 		cleanup(strbuf_done) struct strbuf bytes = {};
 		cleanup(snapshot_done) struct snapshot back = {};
@@ -362,14 +343,13 @@ static void test_claims(void **state)
 }
 
 /* Repeated decoding takes no more memory than once. */
-static void test_reuse(void **state)
+TEST(reuse)
 {
 	cleanup(snapshot_done) struct snapshot s = {}, back = {};
 	cleanup(strbuf_done) struct strbuf bytes = {};
 	struct random r = {17};
 	struct process *process;
 
-	(void)state;
 	random_snapshot(&r, &s, 100);
 	assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
 	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), 0);
@@ -380,19 +360,4 @@ static void test_reuse(void **state)
 		assert_true(same_snapshot(&s, &back));
 		assert_int_equal(decode(bytes.data, bytes.len - 1, NULL, &back), -EBADMSG);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round),	   cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_chain),	   cmocka_unit_test(test_unchanged),
-		cmocka_unit_test(test_nameless),   cmocka_unit_test(test_some),
-		cmocka_unit_test(test_versions),   cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_flipped),	   cmocka_unit_test(test_reference),
-		cmocka_unit_test(test_impossible), cmocka_unit_test(test_claims),
-		cmocka_unit_test(test_reuse),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

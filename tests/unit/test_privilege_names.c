@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Tests of the names of capabilities. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "privilege/privilege.h"
 
 /* The list of names that doctor shows. */
-static void names(void **state)
+TEST(names)
 {
 	char text[120];
 
-	(void)state;
 	privilege_names(0, text, sizeof(text));
 	assert_string_equal(text, "none");
 	privilege_names(UINT64_C(1) << 19 | UINT64_C(1) << 39, text, sizeof(text));
@@ -23,13 +17,4 @@ static void names(void **state)
 	assert_string_equal(text, "11 capabilities");
 	privilege_names(0xff, text, 20);
 	assert_string_equal(text, "CAP_CHOWN, CAP_DAC_");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,8 @@
 #ifndef TEST_PROC_H
 #define TEST_PROC_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/cleanup.h"
 #include "base/file.h"
 
 #define FIXTURES      TESTS_DIR "/fixtures"

@@ -2,9 +2,6 @@
 /* proc_cgroup_parse(): the path, and the unit and container in its components. */
 #include "test_proc.h"
 
-#include <errno.h>
-
-#include "base/array.h"
 #include "proc/cgroup.h"
 
 #define ID    "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
@@ -59,9 +56,8 @@ static void assert_fixture(const char *name, const char *path, const char *unit,
 	assert_part(c.container, container, name);
 }
 
-static void test_hierarchies(void **state)
+TEST(hierarchies)
 {
-	(void)state;
 	assert_fixture("cgroup-v2", "/system.slice/ssh.service", "ssh.service", NULL);
 	assert_fixture("cgroup-v1", "/user.slice/user-1000.slice/session-3.scope",
 		       "session-3.scope", NULL);
@@ -87,9 +83,8 @@ static void test_hierarchies(void **state)
 	assert_parsed("1:name=systemd:/a\n2:name=systemd:/b\n", "/a", NULL, NULL);
 }
 
-static void test_units(void **state)
+TEST(units)
 {
-	(void)state;
 	assert_path("/", NULL, NULL);
 	assert_path("/init.scope", "init.scope", NULL);
 	assert_path("/user.slice/user-1000.slice/user@1000.service/app.slice/app-foo.scope",
@@ -116,9 +111,8 @@ static void test_units(void **state)
 	assert_path("/system.slice/a:b c.service", "a:b c.service", NULL);
 }
 
-static void test_kept_as_they_are(void **state)
+TEST(kept_as_they_are)
 {
-	(void)state;
 	assert_path("/system.slice/foo.service (deleted)", "foo.service", NULL);
 	assert_path("/docker/" ID " (deleted)", NULL, SHORT);
 	assert_path("/../../system.slice/foo.service", "foo.service", NULL);
@@ -127,9 +121,8 @@ static void test_kept_as_they_are(void **state)
 	assert_path("//a///b.service//", "b.service", NULL);
 }
 
-static void test_containers(void **state)
+TEST(containers)
 {
-	(void)state;
 	assert_path("/docker/" ID, NULL, SHORT);
 	assert_path("/docker/" ID "/system.slice/ssh.service", "ssh.service", SHORT);
 	assert_path("/system.slice/docker-" ID ".scope", "docker-" ID ".scope", SHORT);
@@ -154,11 +147,10 @@ static void test_containers(void **state)
 		    SHORT);
 }
 
-static void test_not_ids(void **state)
+TEST(not_ids)
 {
 	char path[256];
 
-	(void)state;
 	snprintf(path, sizeof(path), "/docker/%.63s", ID);
 	assert_path(path, NULL, NULL);
 	assert_path("/docker/" ID "0", NULL, NULL);
@@ -176,9 +168,8 @@ static void test_not_ids(void **state)
 	assert_path("/:" ID, NULL, NULL);
 }
 
-static void test_named_containers(void **state)
+TEST(named_containers)
 {
-	(void)state;
 	assert_path("/lxc/web", NULL, "web");
 	assert_path("/lxc/101/ns/system.slice/ssh.service", "ssh.service", "101");
 	assert_path("/lxc", NULL, NULL);
@@ -211,7 +202,7 @@ static void assert_refused(const char *text, size_t len)
 	assert_memory_equal(&c, &before, sizeof(c));
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	static const char *const refused[] = {
 		"",	      "\n",	      "0::\n", "0::x\n",      "0:/\n",	   "::/x\n",
@@ -222,7 +213,6 @@ static void test_refused(void **state)
 	cleanup_free char *line = malloc(65536);
 	struct proc_cgroup c;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
 		assert_refused(refused[i], strlen(refused[i]));
 	assert_refused(garbage, len);
@@ -270,9 +260,8 @@ static void check_mutation(const char *text, size_t len)
 		assert_null(memchr(c.container.s, '/', c.container.len));
 }
 
-static void test_mutations(void **state)
+TEST(mutations)
 {
-	(void)state;
 	mutate_fixture("cgroup-v1", check_mutation);
 	mutate_fixture("cgroup-v2", check_mutation);
 	mutate_fixture("cgroup-hybrid-docker", check_mutation);
@@ -296,11 +285,10 @@ static void assert_led(const char *text, const char *unit, const char *container
 		fail_msg("%scontrolled: %s", controlled ? "not " : "", text);
 }
 
-static void test_paths(void **state)
+TEST(paths)
 {
 	static const char docker[] = "/system.slice/docker-" ID ".scope";
 
-	(void)state;
 	assert_led("0::/\n", "", "", true);
 	assert_led("0::/a\n", "", "", true);
 	assert_led("0::/system.slice/a.service/worker/1\n", "/system.slice/a.service", "", true);
@@ -339,21 +327,4 @@ static void test_paths(void **state)
 	assert_led("4:cpu:/\n1:name=systemd:/a.service\n0::/\n", "/a.service", "", false);
 	assert_led("4:cpu:/x\n0::/y\n", "", "", true);
 	assert_led("1:name=systemd:/a.service\n", "/a.service", "", false);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hierarchies),
-		cmocka_unit_test(test_units),
-		cmocka_unit_test(test_kept_as_they_are),
-		cmocka_unit_test(test_containers),
-		cmocka_unit_test(test_not_ids),
-		cmocka_unit_test(test_named_containers),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_mutations),
-		cmocka_unit_test(test_paths),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,9 +20,8 @@ static int first(const char *text)
 	return mount.v2 ? 2 : 1;
 }
 
-static void test_lines(void **state)
+TEST(lines)
 {
-	(void)state;
 	assert_int_equal(first("35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"),
 			 1);
 	assert_string_equal(mount.root, "/");
@@ -47,9 +46,8 @@ static void test_lines(void **state)
 	assert_string_equal(mount.root, "/../..");
 }
 
-static void test_none(void **state)
+TEST(none)
 {
-	(void)state;
 	assert_int_equal(first(""), 0);
 	assert_int_equal(first("\n\n"), 0);
 	assert_int_equal(first("- - - - -\n"), 0);
@@ -63,11 +61,10 @@ static void test_none(void **state)
 	assert_int_equal(first("1 2 0:3 / /x\\000y rw - cgroup2 none rw\n"), 0);
 }
 
-static void test_too_long(void **state)
+TEST(too_long)
 {
 	cleanup_free char *text = malloc(5100);
 
-	(void)state;
 	strcpy(text, "1 2 0:3 / /");
 	memset(text + 11, 'x', 5000);
 	strcpy(text + 11 + 4094, " rw - cgroup2 none rw\n");
@@ -87,9 +84,8 @@ static void assert_below(const char *root, const char *path, const char *below)
 			 below ? below : "none");
 }
 
-static void test_below(void **state)
+TEST(below)
 {
-	(void)state;
 	assert_below("/", "/", "");
 	assert_below("/", "/a/b", "a/b");
 	assert_below("/a", "/a", "");
@@ -109,16 +105,4 @@ static void test_below(void **state)
 	assert_below("/..", "/../../x", NULL);
 	assert_below("/..", "/", NULL);
 	assert_below("/../a", "/../a/x", "x");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_none),
-		cmocka_unit_test(test_too_long),
-		cmocka_unit_test(test_below),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

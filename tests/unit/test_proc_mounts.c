@@ -14,11 +14,10 @@ static void parse(struct mounts *m, const char *text)
 	assert_int_equal(mounts_parse(copy, len, m), 0);
 }
 
-static void test_lines(void **state)
+TEST(lines)
 {
 	cleanup(mounts_done) struct mounts m = {};
 
-	(void)state;
 	parse(&m, "22 1 254:0 / / rw - ext4 /dev/vda rw\n"
 		  "42 27 0:39 / /tmp/a\\040b\\134 rw,relatime shared:9 - tmpfs zmem rw\n"
 		  "43 27 0:39 /sub /mnt rw - tmpfs zmem rw\n"
@@ -48,11 +47,10 @@ static void assert_found(const struct mounts *m, uint32_t device, const char *pa
 	assert_string_equal(mount_below(mount, path), below);
 }
 
-static void test_find(void **state)
+TEST(find)
 {
 	cleanup(mounts_done) struct mounts m = {};
 
-	(void)state;
 	parse(&m, "1 0 8:1 /@ / rw - btrfs x rw\n"
 		  "2 0 8:1 /@/home /home rw - btrfs x rw\n"
 		  "3 0 8:2 / /first rw - ext4 y rw\n"
@@ -66,22 +64,10 @@ static void test_find(void **state)
 	assert_found(&m, DEVICE(8, 3), "/x", NULL, NULL);
 }
 
-static void test_empty(void **state)
+TEST(empty)
 {
 	cleanup(mounts_done) struct mounts m = {};
 
-	(void)state;
 	parse(&m, "");
 	assert_found(&m, 0, "/", NULL, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_empty),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

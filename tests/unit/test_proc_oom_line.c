@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The line of the kernel's log about a kill, also with hostile names in it. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/array.h"
 #include "proc/oom_line.h"
 
 static const char memcg[] =
@@ -17,7 +9,7 @@ static const char memcg[] =
 	"mems_allowed=0,oom_memcg=/a.slice,task_memcg=/a.slice/b,task=python3,pid=25291,uid=0\n"
 	" SUBSYSTEM=memory\n";
 
-static void test_lines(void **state)
+TEST(lines)
 {
 	static const char global[] =
 		"6,9,1,-;oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,"
@@ -27,7 +19,6 @@ static void test_lines(void **state)
 		"mems_allowed=0,global_oom,task_memcg=/x,pid=9,task=x,pid=1,uid=2,pid=77,uid=1\n";
 	struct oom_line line;
 
-	(void)state;
 	assert_int_equal(oom_line_parse(memcg, strlen(memcg), &line), 0);
 	assert_int_equal(line.pid, 25291);
 	assert_string_equal(line.constraint, "memcg");
@@ -43,7 +34,7 @@ static void test_lines(void **state)
 	assert_string_equal(line.constraint, "memory_policy");
 }
 
-static void test_others(void **state)
+TEST(others)
 {
 	static const char *const other[] = {
 		"",
@@ -63,7 +54,6 @@ static void test_others(void **state)
 	};
 	struct oom_line line;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(other); i++)
 		assert_int_equal(oom_line_parse(other[i], strlen(other[i]), &line), -ENOENT);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
@@ -73,7 +63,7 @@ static void test_others(void **state)
 		oom_line_parse(memcg, len, &line);
 }
 
-static void test_requests(void **state)
+TEST(requests)
 {
 	static const char usual[] =
 		"4,9,1,-;tail invoked oom-killer: gfp_mask=0x140cca(GFP_HIGHUSER_MOVABLE|"
@@ -91,7 +81,6 @@ static void test_requests(void **state)
 	char large[256];
 	struct oom_request r;
 
-	(void)state;
 	assert_int_equal(oom_request_parse(usual, strlen(usual), &r), 0);
 	assert_string_equal(r.gfp, "GFP_HIGHUSER_MOVABLE|__GFP_COMP");
 	assert_int_equal(r.order, 3);
@@ -112,13 +101,4 @@ static void test_requests(void **state)
 	assert_int_equal(oom_request_parse(large, strlen(large), &r), -EINVAL);
 	for (size_t len = 0; len < sizeof(usual); len++)
 		oom_request_parse(usual, len, &r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_requests),
-					   cmocka_unit_test(test_lines),
-					   cmocka_unit_test(test_others)};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,7 @@
 /* Our own /proc, a captured tree, and a /proc of another pid namespace. */
 #include "test_proc.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "proc/status.h"
@@ -15,11 +13,10 @@
 #define THREADS 4
 #define ROUNDS	200
 
-static void test_open(void **state)
+TEST(open)
 {
 	struct procfs proc;
 
-	(void)state;
 	assert_int_equal(procfs_open(&proc, "/proc"), 0);
 	assert_true(proc.trusted);
 	assert_int_equal(proc.start_offset_ticks, 0);
@@ -55,12 +52,11 @@ static void write_file(const char *dir, const char *name, const char *text)
 }
 
 /* A /proc of an outer namespace is not ours, even if our pid is the same there. */
-static void test_same_number_elsewhere(void **state)
+TEST(same_number_elsewhere)
 {
 	char dir[] = "/tmp/zmem-proc-XXXXXX", path[64], status[128], self[16];
 	struct procfs proc;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(self, sizeof(self), "%d", getpid());
 	snprintf(path, sizeof(path), "%s/%s", dir, self);
@@ -85,14 +81,13 @@ static void test_same_number_elsewhere(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-static void test_open_pid(void **state)
+TEST(open_pid)
 {
 	struct procfs proc;
 	char text[64];
 	pid_t child;
 	int fd;
 
-	(void)state;
 	assert_int_equal(procfs_open(&proc, TREE), 0);
 	fd = procfs_open_pid(&proc, 812);
 	assert_true(fd >= 0);
@@ -143,12 +138,11 @@ static const uint64_t tree_product =
 	SQUARE(1) + SQUARE(2) + SQUARE(17) + SQUARE(812) + SQUARE(813) + SQUARE(4194305);
 
 /* Neither files ("99") nor "0812", "12a" and numbers that are not pids. */
-static void test_each_pid(void **state)
+TEST(each_pid)
 {
 	struct procfs proc;
 	struct pids pids = {0};
 
-	(void)state;
 	assert_int_equal(procfs_open(&proc, TREE), 0);
 	for (int i = 0; i < 3; i++) {
 		pids = (struct pids){0};
@@ -182,12 +176,11 @@ static void *each_pid_thread(void *arg)
 	return (void *)wrong;
 }
 
-static void test_each_pid_threads(void **state)
+TEST(each_pid_threads)
 {
 	struct procfs proc;
 	pthread_t thread[THREADS];
 
-	(void)state;
 	assert_int_equal(procfs_open(&proc, TREE), 0);
 	for (int i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&thread[i], NULL, each_pid_thread, &proc), 0);
@@ -217,11 +210,10 @@ static bool same_start(pid_t pid, int64_t offset, uint64_t start_ns)
 }
 
 /* 812 started at tick 123456. */
-static void test_same_start(void **state)
+TEST(same_start)
 {
 	const uint64_t start = (uint64_t)123456 * TICK_NS;
 
-	(void)state;
 	assert_true(same_start(812, 0, start));
 	assert_true(same_start(812, 0, start + TICK_NS - 1));
 	assert_false(same_start(812, 0, start + TICK_NS));
@@ -241,7 +233,7 @@ static void test_same_start(void **state)
 	assert_false(same_start(4194305, 0, 0));
 }
 
-static void test_same_start_live(void **state)
+TEST(same_start_live)
 {
 	char text[2048];
 	struct procfs proc;
@@ -249,7 +241,6 @@ static void test_same_start_live(void **state)
 	ssize_t n;
 	int fd;
 
-	(void)state;
 	assert_int_equal(procfs_open(&proc, "/proc"), 0);
 	fd = procfs_open_pid(&proc, getpid());
 	assert_true(fd >= 0);
@@ -264,7 +255,7 @@ static void test_same_start_live(void **state)
 }
 
 /* The kernel's start time is 500 ticks after that in this /proc. */
-static void test_learn_start_offset(void **state)
+TEST(learn_start_offset)
 {
 	char text[2048];
 	struct procfs proc;
@@ -273,7 +264,6 @@ static void test_learn_start_offset(void **state)
 	uint64_t start;
 	int fd;
 
-	(void)state;
 	assert_true(n > 0);
 	assert_int_equal(proc_stat_parse(text, (size_t)n, &stat), 0);
 	start = (stat.start_ticks + 500) * TICK_NS;
@@ -294,20 +284,4 @@ static void test_learn_start_offset(void **state)
 	procfs_learn_start_offset(&proc, start);
 	assert_int_equal(proc.start_offset_ticks, 0);
 	procfs_close(&proc);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open),
-		cmocka_unit_test(test_same_number_elsewhere),
-		cmocka_unit_test(test_open_pid),
-		cmocka_unit_test(test_each_pid),
-		cmocka_unit_test(test_each_pid_threads),
-		cmocka_unit_test(test_same_start),
-		cmocka_unit_test(test_same_start_live),
-		cmocka_unit_test(test_learn_start_offset),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,6 @@
 /* smaps in pieces of any size: files of several kernels, hostile names, corrupt files. */
 #include "test_proc.h"
 
-#include <errno.h>
-
-#include "base/array.h"
 #include "proc/smaps.h"
 
 #define KB(n)  ((uint64_t)(n)*1024)
@@ -64,12 +61,11 @@ static int feed_fixture(struct seen *seen, const char *name, size_t piece)
 	return feed(seen, text, len, piece);
 }
 
-static void test_kernels(void **state)
+TEST(kernels)
 {
 	const uint32_t missing = BIT(MAPS_SWAP_PSS) | BIT(MAPS_HUGETLB);
 	struct seen s, again;
 
-	(void)state;
 	assert_int_equal(feed_fixture(&s, "smaps-6.18", 65536), 0);
 	assert_int_equal(s.count, 9);
 	assert_string_equal(s.name[0], "/usr/bin/head");
@@ -92,12 +88,11 @@ static void test_kernels(void **state)
 	assert_int_equal(again.sum[MAPS_RSS], KB(80));
 }
 
-static void test_pieces(void **state)
+TEST(pieces)
 {
 	static const char *const names[] = {"smaps-6.18", "smaps-names", "smaps-3.16"};
 	struct seen whole, part;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		assert_int_equal(feed_fixture(&whole, names[i], 65536), 0);
 		for (size_t piece = 1; piece < 200; piece += piece < 8 ? 1 : 37) {
@@ -109,7 +104,7 @@ static void test_pieces(void **state)
 	}
 }
 
-static void test_names(void **state)
+TEST(names)
 {
 	static const char *const names[] = {"/tmp/a b  (deleted)",
 					    "/tmp/two\nlines\nRss: 9 kB",
@@ -119,7 +114,6 @@ static void test_names(void **state)
 					    "/tmp/\x1b[31m\\134012"};
 	struct seen s;
 
-	(void)state;
 	assert_int_equal(feed_fixture(&s, "smaps-names", 7), 0);
 	assert_int_equal(s.count, 6);
 	for (size_t i = 0; i < s.count; i++)
@@ -137,13 +131,12 @@ static void test_names(void **state)
 }
 
 /* A path that is too long: its beginning is kept, and the keys after it count. */
-static void test_long_name(void **state)
+TEST(long_name)
 {
 	cleanup_free char *text = malloc(100000);
 	struct seen s = {};
 	int len;
 
-	(void)state;
 	assert_non_null(text);
 	len = sprintf(text, "1000-2000 r--p 0 0:0 1 /%050000d\nRss: 4 kB\nPss: 4 kB\n", 7);
 	assert_int_equal(feed(&s, text, (size_t)len, 1000), 0);
@@ -163,7 +156,7 @@ static int feed_text(struct seen *s, const char *text)
 	return feed(s, text, strlen(text), 5);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	static const char *const bad[] = {
 		"Rss: 4 kB\n",
@@ -182,7 +175,6 @@ static void test_refused(void **state)
 	cleanup_free char *garbage = fixture("garbage", &len);
 	struct seen s = {};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_int_equal(feed_text(&s, bad[i]), -EINVAL);
 	assert_int_equal(feed_text(&s, ""), -ENODATA);
@@ -203,12 +195,11 @@ static void test_refused(void **state)
 }
 
 /* An error of the callback ends the parsing at once. */
-static void test_stopped(void **state)
+TEST(stopped)
 {
 	size_t len;
 	cleanup_free char *text = fixture("smaps-6.18", &len);
 
-	(void)state;
 	for (size_t at = 1; at <= 9; at++) {
 		struct seen s = {.fail = -ENOMEM, .fail_at = at};
 
@@ -226,20 +217,7 @@ static void check_mutation(const char *text, size_t len)
 	assert_memory_equal(whole.sum, part.sum, sizeof(whole.sum));
 }
 
-static void test_mutations(void **state)
+TEST(mutations)
 {
-	(void)state;
 	mutate_fixture("smaps-names", check_mutation);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kernels),	  cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_names),	  cmocka_unit_test(test_long_name),
-		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_stopped),
-		cmocka_unit_test(test_mutations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

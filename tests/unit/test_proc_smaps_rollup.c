@@ -2,8 +2,6 @@
 /* smaps_rollup_parse() with files of several kernels and with corrupt files. */
 #include "test_proc.h"
 
-#include <errno.h>
-
 #include "proc_keys.h"
 #include "proc/smaps.h"
 
@@ -32,13 +30,12 @@ static void assert_captured(const struct smaps_rollup *r, uint32_t have)
 		assert_int_equal(r->value[i], have & (1u << i) ? KB(captured[i]) : 0);
 }
 
-static void test_kernels(void **state)
+TEST(kernels)
 {
 	const uint32_t split =
 		1u << ROLLUP_PSS_ANON | 1u << ROLLUP_PSS_FILE | 1u << ROLLUP_PSS_SHMEM;
 	struct smaps_rollup r;
 
-	(void)state;
 	r = parse("smaps_rollup-6.18");
 	assert_captured(&r, ALL);
 	r = parse("smaps_rollup-5.10");
@@ -52,14 +49,13 @@ static void test_kernels(void **state)
 }
 
 /* Values after the cut are absent, and so is the cut one. */
-static void test_truncated(void **state)
+TEST(truncated)
 {
 	struct smaps_rollup r = parse("smaps_rollup-truncated");
 	size_t len;
 	cleanup_free char *text = fixture("smaps_rollup-6.18", &len);
 	int last = 0;
 
-	(void)state;
 	assert_captured(&r, (1u << ROLLUP_PRIVATE_DIRTY) - 1);
 	/* Cut anywhere: values are right, and a longer text never has fewer. */
 	for (size_t n = 0; n <= len; n++) {
@@ -76,11 +72,10 @@ static void test_truncated(void **state)
 	assert_int_equal(last, ROLLUP_COUNTERS);
 }
 
-static void test_damaged(void **state)
+TEST(damaged)
 {
 	struct smaps_rollup r = parse("smaps_rollup-damaged");
 
-	(void)state;
 	/* The first Rss with a colon; the largest number of kB that is a value. */
 	assert_int_equal(r.have, 1u << ROLLUP_RSS | 1u << ROLLUP_PSS_FILE | 1u << ROLLUP_SWAP_PSS);
 	assert_int_equal(r.value[ROLLUP_RSS], KB(4004));
@@ -103,14 +98,13 @@ static void test_damaged(void **state)
 	assert_int_equal(r.have, 1u << ROLLUP_RSS);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	struct smaps_rollup r, before;
 	size_t len;
 	cleanup_free char *garbage = fixture("garbage", &len);
 	cleanup_free char *status = NULL, *line = malloc(65536);
 
-	(void)state;
 	memset(&r, 0xa5, sizeof(r));
 	before = r;
 	assert_int_equal(smaps_rollup_parse(garbage, len, &r), -EINVAL);
@@ -147,19 +141,7 @@ static void check_mutation(const char *text, size_t len)
 	}
 }
 
-static void test_mutations(void **state)
+TEST(mutations)
 {
-	(void)state;
 	mutate_fixture("smaps_rollup-6.18", check_mutation);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kernels),	  cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_damaged),	  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_mutations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

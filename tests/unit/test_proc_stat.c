@@ -2,7 +2,6 @@
 /* proc_stat_parse(): names that look like the rest of the line, and lines that end early. */
 #include "test_proc.h"
 
-#include <errno.h>
 #include <sys/prctl.h>
 
 #include "proc/status.h"
@@ -31,11 +30,10 @@ static void assert_captured(const struct proc_stat *s, const char *comm)
 	assert_int_equal(s->start_stack, 140729139945232);
 }
 
-static void test_names(void **state)
+TEST(names)
 {
 	struct proc_stat s;
 
-	(void)state;
 	s = parse("stat-6.18");
 	assert_captured(&s, "worker");
 	s = parse("stat-closing-bracket");
@@ -46,11 +44,10 @@ static void test_names(void **state)
 	assert_captured(&s, "kworker/u8:2-ev");
 }
 
-static void test_kinds(void **state)
+TEST(kinds)
 {
 	struct proc_stat s = parse("stat-kthread");
 
-	(void)state;
 	assert_int_equal(s.pid, 57);
 	assert_int_equal(s.state, 'I');
 	assert_int_equal(s.ppid, 2);
@@ -64,14 +61,13 @@ static void test_kinds(void **state)
 }
 
 /* A text cut before the blank after field 28 is refused; a longer one is complete. */
-static void test_truncated(void **state)
+TEST(truncated)
 {
 	size_t len, whole;
 	cleanup_free char *text = fixture("stat-truncated", &whole);
 	cleanup_free char *full = fixture("stat-6.18", &len);
 	struct proc_stat s, before;
 
-	(void)state;
 	memset(&s, 0xa5, sizeof(s));
 	before = s;
 	assert_true(whole < len);
@@ -110,14 +106,13 @@ static int parse_line(const char *text)
 	return proc_stat_parse(text, strlen(text), &s);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	struct proc_stat s;
 	size_t len;
 	cleanup_free char *garbage = fixture("garbage", &len);
 	cleanup_free char *line = malloc(65536);
 
-	(void)state;
 	assert_int_equal(proc_stat_parse(garbage, len, &s), -EINVAL);
 	assert_int_equal(proc_stat_parse(NULL, 0, &s), -EINVAL);
 	assert_int_equal(parse_with("1", "0", "0", "18446744073709551615"), 0);
@@ -152,14 +147,13 @@ static void test_refused(void **state)
 }
 
 /* This kernel writes the name unescaped, including newlines and parentheses. */
-static void test_live(void **state)
+TEST(live)
 {
 	static const char name[] = "a) S 1\n(b) R";
 	char text[2048], old[16];
 	struct proc_stat s;
 	ssize_t n;
 
-	(void)state;
 	prctl(PR_GET_NAME, old);
 	prctl(PR_SET_NAME, name);
 	n = file_read(AT_FDCWD, "/proc/self/stat", text, sizeof(text));
@@ -207,20 +201,8 @@ static void check_mutation(const char *text, size_t len)
 	assert_int_equal(s.start_stack, field(text, len, 28));
 }
 
-static void test_mutations(void **state)
+TEST(mutations)
 {
-	(void)state;
 	mutate_fixture("stat-6.18", check_mutation);
 	mutate_fixture("stat-closing-bracket", check_mutation);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),	  cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_truncated), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_live),	  cmocka_unit_test(test_mutations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,11 +5,9 @@
  */
 #include "test_proc.h"
 
-#include <errno.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "base/array.h"
 #include "proc_keys.h"
 #include "proc/status.h"
 
@@ -41,13 +39,12 @@ static void assert_captured(const struct proc_status *s, uint32_t have, uid_t eu
 		assert_int_equal(s->value[i], have & (1u << i) ? KB(captured[i]) : 0);
 }
 
-static void test_kernels(void **state)
+TEST(kernels)
 {
 	const uint32_t newer = 1u << STATUS_VM_PIN | 1u << STATUS_RSS_ANON | 1u << STATUS_RSS_FILE |
 			       1u << STATUS_RSS_SHMEM;
 	struct proc_status s;
 
-	(void)state;
 	s = parse("status-6.18");
 	assert_captured(&s, ALL, 1001, 7);
 	assert_int_equal(s.own_pid, 812);
@@ -65,7 +62,7 @@ static void test_kernels(void **state)
 }
 
 /* The same with this kernel. */
-static void test_forged_name_live(void **state)
+TEST(forged_name_live)
 {
 	static const char *const forged[] = {
 		"\nUid:\t7\t7\t7\t7", "x\nVmSwap: 9 kB", "\r\nUid:\t7 7 7 7", "\n\n\n", "Uid:\t7",
@@ -73,7 +70,6 @@ static void test_forged_name_live(void **state)
 	};
 	char old[16];
 
-	(void)state;
 	prctl(PR_GET_NAME, old);
 	for (size_t i = 0; i < ARRAY_SIZE(forged); i++) {
 		char text[16384];
@@ -97,14 +93,13 @@ static void test_forged_name_live(void **state)
 	}
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	struct proc_status s, before;
 	size_t len;
 	cleanup_free char *garbage = fixture("garbage", &len);
 	cleanup_free char *no_uid = NULL, *line = malloc(65536);
 
-	(void)state;
 	memset(&s, 0xa5, sizeof(s));
 	before = s;
 	assert_int_equal(proc_status_parse(garbage, len, &s), -EINVAL);
@@ -131,7 +126,7 @@ static void assert_own_pid(const char *line, pid_t expected)
 	assert_int_equal(s.own_pid, expected);
 }
 
-static void test_odd(void **state)
+TEST(odd)
 {
 	/* The largest uid; more threads than fit; the first line of a key counts. */
 	static const char text[] = "Uid:\t0\t4294967295\t0\t0\nUid:\t1\t1\t1\t1\n"
@@ -140,7 +135,6 @@ static void test_odd(void **state)
 				   "VmLck:\t5 kB\r\nVmPin:\t6 KB\nThreads:\t9";
 	struct proc_status s;
 
-	(void)state;
 	assert_int_equal(proc_status_parse(text, sizeof(text) - 1, &s), 0);
 	assert_int_equal(s.euid, UINT32_MAX);
 	assert_int_equal(s.threads, 3);
@@ -181,20 +175,8 @@ static void check_mutation(const char *text, size_t len)
 		assert_true(lines_saying(text, len, "Threads", (uint64_t)s.threads * 1024));
 }
 
-static void test_mutations(void **state)
+TEST(mutations)
 {
-	(void)state;
 	mutate_fixture("status-6.18", check_mutation);
 	mutate_fixture("status-forged-name", check_mutation);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kernels),	  cmocka_unit_test(test_forged_name_live),
-		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_odd),
-		cmocka_unit_test(test_mutations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,6 @@
 /* swaps_parse() */
 #include "test_proc.h"
 
-#include <errno.h>
-
-#include "base/array.h"
 #include "model/system.h"
 
 #define HEADING "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
@@ -30,13 +27,12 @@ static void assert_device(const struct swap_device *d, const char *name, enum sw
 	assert_int_equal(d->priority, priority);
 }
 
-static void test_captured(void **state)
+TEST(captured)
 {
 	size_t len;
 	cleanup_free char *text = fixture("swaps-6.18", &len);
 	struct swap_device d[8];
 
-	(void)state;
 	assert_int_equal(swaps_parse(text, len, d, 8), 4);
 	assert_device(&d[0], "/dev/nvme0n1p3", SWAP_PARTITION, 8388604, 524288, -2);
 	assert_device(&d[1], "/var/swap/a b\t\\c\nd", SWAP_FILE, 1048572, 0, 10);
@@ -49,11 +45,10 @@ static void test_captured(void **state)
 	assert_int_equal((unsigned char)d[2].name[0], 0xa5);
 }
 
-static void test_nothing(void **state)
+TEST(nothing)
 {
 	struct swap_device d[MAX];
 
-	(void)state;
 	assert_int_equal(swaps_parse(NULL, 0, d, MAX), -EINVAL);
 	assert_int_equal(parse("", d), -EINVAL);
 	assert_int_equal(parse("/dev/sda1 partition 1 1 1\n", d), -EINVAL);
@@ -64,7 +59,7 @@ static void test_nothing(void **state)
 }
 
 /* A line without its five fields is skipped; the next line counts. */
-static void test_refused(void **state)
+TEST(refused)
 {
 	static const char *const line[] = {
 		"/a",
@@ -84,7 +79,6 @@ static void test_refused(void **state)
 	};
 	struct swap_device d[MAX];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(line); i++) {
 		char text[256];
 
@@ -96,13 +90,12 @@ static void test_refused(void **state)
 	assert_int_equal(parse(HEADING "/b file 8 4 1", d), 0);
 }
 
-static void test_names(void **state)
+TEST(names)
 {
 	char text[1200] = HEADING;
 	struct swap_device d[MAX];
 	size_t at = strlen(text);
 
-	(void)state;
 	/* Other escapes than the kernel's stay unchanged. */
 	assert_int_equal(parse(HEADING "\\8\\0400\\04\\ network 4503599627370496 0 0\n", d), 1);
 	assert_device(&d[0], "\\8 0\\04\\", SWAP_OTHER, (uint64_t)1 << 52, 0, 0);
@@ -137,19 +130,7 @@ static void check_damaged(const char *text, size_t len)
 	}
 }
 
-static void test_mutations(void **state)
+TEST(mutations)
 {
-	(void)state;
 	mutate_fixture("swaps-6.18", check_damaged);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_captured),  cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_names),
-		cmocka_unit_test(test_mutations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,6 @@
 /* meminfo_parse(), zram_stat_parse(), and zram_each() on a tree that looks like /sys/block. */
 #include "test_proc.h"
 
-#include <errno.h>
-
-#include "base/array.h"
 #include "proc_keys.h"
 #include "model/system.h"
 
@@ -51,11 +48,10 @@ static void assert_meminfo(const char *name, uint32_t have)
 		assert_int_equal(m.value[i], have & (1u << i) ? KB(captured[i]) : 0);
 }
 
-static void test_meminfo(void **state)
+TEST(meminfo)
 {
 	struct meminfo m;
 
-	(void)state;
 	assert_meminfo("meminfo-6.18", ALL);
 	assert_meminfo("meminfo-3.10",
 		       ALL & ~(1u << MEMINFO_AVAILABLE | 1u << MEMINFO_ZSWAP_POOL |
@@ -82,13 +78,12 @@ static void check_meminfo(const char *text, size_t len)
 	}
 }
 
-static void test_meminfo_mutations(void **state)
+TEST(meminfo_mutations)
 {
-	(void)state;
 	mutate_fixture("meminfo-6.18", check_meminfo);
 }
 
-static void test_zram_stat(void **state)
+TEST(zram_stat)
 {
 	static const char *const refused[] = {
 		"",	     "\n",	   "1 2",
@@ -97,7 +92,6 @@ static void test_zram_stat(void **state)
 	};
 	struct zram_stat z = {7, 7, 7};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		size_t len = strlen(refused[i]);
 		cleanup_free char *copy = exact_copy(refused[i], len);
@@ -129,9 +123,8 @@ static void check_zram(const char *text, size_t len)
 	assert_true(strtoull(p, &p, 10) == z.used);
 }
 
-static void test_zram_mutations(void **state)
+TEST(zram_mutations)
 {
-	(void)state;
 	mutate_fixture("../sys_block/zram0/mm_stat", check_zram);
 }
 
@@ -152,11 +145,10 @@ static void see(void *arg, const char *name, const struct zram_stat *stat)
 }
 
 /* zram1 is not initialised, zram7 has no mm_stat, zram0p1 and sda are no zram devices. */
-static void test_zram_each(void **state)
+TEST(zram_each)
 {
 	struct seen seen = {0};
 
-	(void)state;
 	assert_int_equal(zram_each(FIXTURES "/sys_block", see, &seen), 0);
 	assert_int_equal(seen.count, 3);
 	assert_string_equal(seen.names, "zram0 zram2 zram10 ");
@@ -176,9 +168,8 @@ static uint64_t last_pid_of(const char *text)
 	return loadavg_parse_last_pid(text, strlen(text));
 }
 
-static void test_last_pid(void **state)
+TEST(last_pid)
 {
-	(void)state;
 	assert_int_equal(last_pid_of("0.29 1.11 2.29 1/163 9961\n"), 9961);
 	assert_int_equal(last_pid_of("0.29 1.11 2.29 1/163 \n"), 0);
 	assert_int_equal(last_pid_of("x"), 0);
@@ -196,7 +187,7 @@ static int pressure_of(const char *text, struct memory_pressure *ret)
 #define SOME "some avg10=1.23 avg60=0.40 avg300=0.09 total=1283393\n"
 #define FULL "full avg10=0.05 avg60=0.01 avg300=0.00 total=86051\n"
 
-static void test_pressure(void **state)
+TEST(pressure)
 {
 	static const char *const refused[] = {
 		"",
@@ -216,7 +207,6 @@ static void test_pressure(void **state)
 	size_t len;
 	cleanup_free char *text = fixture("pressure-6.18", &len);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
 		assert_int_equal(pressure_of(refused[i], &p), -EINVAL);
 	assert_int_equal(memory_pressure_parse(NULL, 0, &p), -EINVAL);
@@ -240,7 +230,7 @@ static int swapped_of(const char *text, struct swap_activity *ret)
 	return swap_activity_parse(copy, strlen(text), 4096, ret);
 }
 
-static void test_swapped(void **state)
+TEST(swapped)
 {
 	static const char *const refused[] = {
 		"",
@@ -257,7 +247,6 @@ static void test_swapped(void **state)
 	size_t len;
 	cleanup_free char *text = fixture("vmstat-6.18", &len);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
 		assert_int_equal(swapped_of(refused[i], &a), -EINVAL);
 	assert_int_equal(swap_activity_parse(NULL, 0, 4096, &a), -EINVAL);
@@ -271,7 +260,7 @@ static void test_swapped(void **state)
 	assert_int_equal(a.out, 0);
 }
 
-static void test_refaults(void **state)
+TEST(refaults)
 {
 	static const char *const refused[] = {
 		"",
@@ -287,7 +276,6 @@ static void test_refaults(void **state)
 	size_t len;
 	cleanup_free char *text = fixture("vmstat-6.18", &len);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
 		assert_int_equal(refaults_parse(refused[i], strlen(refused[i]), 4096, &bytes),
 				 -EINVAL);
@@ -305,26 +293,12 @@ static uint64_t tasks_of(const char *text)
 	return loadavg_parse_tasks(text, strlen(text));
 }
 
-static void test_tasks(void **state)
+TEST(tasks)
 {
-	(void)state;
 	assert_int_equal(tasks_of("0.29 1.11 2.29 1/163 9961\n"), 163);
 	assert_int_equal(tasks_of("0.29 1.11 2.29 12/4194304 9961\n"), 4194304);
 	assert_int_equal(tasks_of("0.29 1.11 2.29 1/ 9961\n"), 0);
 	assert_int_equal(tasks_of("0.29 1.11 2.29 1/99999999999999999999 1\n"), 0);
 	assert_int_equal(tasks_of("0.29 1/"), 0);
 	assert_int_equal(tasks_of(""), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_meminfo),	  cmocka_unit_test(test_meminfo_mutations),
-		cmocka_unit_test(test_zram_stat), cmocka_unit_test(test_zram_mutations),
-		cmocka_unit_test(test_zram_each), cmocka_unit_test(test_last_pid),
-		cmocka_unit_test(test_pressure),  cmocka_unit_test(test_swapped),
-		cmocka_unit_test(test_refaults),  cmocka_unit_test(test_tasks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

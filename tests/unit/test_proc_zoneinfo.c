@@ -2,9 +2,6 @@
 /* zoneinfo_parse(): the end of RAM. */
 #include "test_proc.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "model/system.h"
 
 static uint64_t parse(const char *text)
@@ -13,18 +10,16 @@ static uint64_t parse(const char *text)
 }
 
 /* A machine of 24 GiB: its Normal zone begins at 4 GiB. */
-static void test_captured(void **state)
+TEST(captured)
 {
 	size_t len;
 	cleanup_free char *text = fixture("zoneinfo-6.18", &len);
 
-	(void)state;
 	assert_int_equal(zoneinfo_parse(text, len), 1048576 + 5505024);
 }
 
-static void test_zones(void **state)
+TEST(zones)
 {
-	(void)state;
 	assert_int_equal(parse(""), 0);
 	assert_int_equal(parse("Node 0, zone Normal\n spanned 10\n start_pfn: 5\n"), 15);
 	/* Nodes in any order. */
@@ -39,9 +34,8 @@ static void test_zones(void **state)
 			 15);
 }
 
-static void test_hostile(void **state)
+TEST(hostile)
 {
-	(void)state;
 	/* An incomplete line is ignored. */
 	assert_int_equal(parse("Node 0, zone Normal\n spanned 10\n start_pfn: 5"), 0);
 	assert_int_equal(parse("Node 0, zone Normal\n spanned x\n start_pfn: 5\n"), 0);
@@ -56,13 +50,12 @@ static void test_hostile(void **state)
 }
 
 /* Longer than one read: with many CPUs every zone has a line for each. */
-static void test_long_file(void **state)
+TEST(long_file)
 {
 	char dir[] = "/tmp/zoneinfo.XXXXXX", path[64];
 	FILE *f;
 	int fd;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/zoneinfo", dir);
 	f = fopen(path, "w");
@@ -78,16 +71,4 @@ static void test_long_file(void **state)
 	assert_int_equal(zoneinfo_read(fd), 0);
 	close(fd);
 	rmdir(dir);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_captured),
-		cmocka_unit_test(test_zones),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_long_file),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 /*
  * Corrupt recordings of format 2: corrupt frames are refused and named, the others are unchanged.
  */
+#include "unit.h"
+
 #include <zstd.h>
 
 #include "recorded_frames.h"
@@ -34,11 +36,10 @@ static void check_damaged(const char *data, size_t len, const struct recorded_fr
 	recording_reader_free(r);
 }
 
-static void test_cut(void **state)
+TEST(cut)
 {
 	struct recorded_frames f;
 
-	(void)state;
 	record(&f, 4, true);
 	for (size_t len = 0; len < f.bytes.len; len++) {
 		cleanup_free char *copy = malloc(len + 1);
@@ -63,11 +64,10 @@ static void test_cut(void **state)
 	forget(&f);
 }
 
-static void test_flipped(void **state)
+TEST(flipped)
 {
 	struct recorded_frames f;
 
-	(void)state;
 	record(&f, 4, true);
 	for (size_t i = 0; i < f.bytes.len; i++) {
 		f.bytes.data[i] ^= (char)(1 << i % 8);
@@ -108,16 +108,15 @@ static void check_named(size_t at, bool hole)
 	forget(&f);
 }
 
-static void test_named(void **state)
+TEST(named)
 {
-	(void)state;
 	check_named(RECORDING_PART_SIZE + 7, false); /* its payload */
 	check_named(9, true);			     /* its length */
 	check_named(0, true);			     /* its mark */
 }
 
 /* A small frame that claims to be large is refused before memory is allocated. */
-static void test_bomb(void **state)
+TEST(bomb)
 {
 	const size_t large = (size_t)RECORDING_RAW_MAX + 1;
 	struct recording_reader *r = NULL;
@@ -126,7 +125,6 @@ static void test_bomb(void **state)
 	const struct snapshot *s;
 	struct recorded_frames f;
 
-	(void)state;
 	record(&f, 4, false);
 	/*
 	 * One size in the part, another in the zstd frame; then the same size, which is too large.
@@ -154,7 +152,7 @@ static void test_bomb(void **state)
 }
 
 /* A delta frame at the beginning has no reference. */
-static void test_no_key(void **state)
+TEST(no_key)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};
 	struct recording_reader *r = NULL;
@@ -162,7 +160,6 @@ static void test_no_key(void **state)
 	const struct snapshot *s;
 	struct recorded_frames f;
 
-	(void)state;
 	record(&f, 4, true);
 	strbuf_put(&bytes, f.bytes.data, f.end[0]);
 	strbuf_put(&bytes, f.bytes.data + f.end[1], f.bytes.len - f.end[1]);
@@ -175,15 +172,4 @@ static void test_no_key(void **state)
 	assert_true(same_snapshot(s, &f.frame[KEY_EVERY]));
 	recording_reader_free(r);
 	forget(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut),    cmocka_unit_test(test_flipped),
-		cmocka_unit_test(test_named),  cmocka_unit_test(test_bomb),
-		cmocka_unit_test(test_no_key),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Format 2 of recordings: frames come back in any order; other formats are refused by name. */
-#include <fcntl.h>
-#include <unistd.h>
+#include "unit.h"
 
-#include "base/array.h"
 #include "recorded_frames.h"
 
-static void test_frames(void **state)
+TEST(frames)
 {
 	static const size_t order[] = {0, 1, 2, 10, 9, 3, 4, 5, 6, 7, 8, 9, 10, 0, 10, 10, 3};
 	struct recording_reader *r = NULL;
 	char why[RECORDING_REASON] = "";
 	struct recorded_frames f;
 
-	(void)state;
 	record(&f, 40, true);
 	assert_int_equal(recording_reader_open_memory(f.bytes.data, f.bytes.len, &r, why), 0);
 	assert_string_equal(recording_reader_info(r)->tool, "9.8.7");
@@ -28,11 +25,10 @@ static void test_frames(void **state)
 }
 
 /* Delta frames are smaller than key frames. */
-static void test_size(void **state)
+TEST(size)
 {
 	struct recorded_frames f;
 
-	(void)state;
 	record(&f, 200, false);
 	for (size_t i = 1; i < FRAMES; i++) {
 		size_t size = f.end[i + 1] - f.end[i], key = f.end[1] - f.end[0];
@@ -43,7 +39,7 @@ static void test_size(void **state)
 	forget(&f);
 }
 
-static void test_file(void **state)
+TEST(file)
 {
 	char path[] = "/tmp/zmem-recording-XXXXXX", why[RECORDING_REASON] = "";
 	cleanup_close int fd = mkstemp(path);
@@ -52,7 +48,6 @@ static void test_file(void **state)
 	struct recorded_frames f;
 	int pipes[2];
 
-	(void)state;
 	assert_true(fd >= 0);
 	unlink(path);
 	record(&f, 40, false);
@@ -87,14 +82,13 @@ static void set_header_crc(struct strbuf *bytes)
 }
 
 /* A newer minor version has a longer header and parts of other kinds. */
-static void test_newer_minor(void **state)
+TEST(newer_minor)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};
 	char part[RECORDING_PART_SIZE + 5] = "PART", why[RECORDING_REASON] = "";
 	struct recording_reader *r = NULL;
 	struct recorded_frames f;
 
-	(void)state;
 	record(&f, 4, true);
 	part[4] = 77;
 	put_le32(part + 8, 5);
@@ -130,12 +124,11 @@ static void check_refused(const struct strbuf *bytes, int error, const char *wor
 		fail_msg("%s: not in: %s", words, why);
 }
 
-static void test_formats(void **state)
+TEST(formats)
 {
 	cleanup(strbuf_done) struct strbuf old = {}, other = {};
 	struct recorded_frames f;
 
-	(void)state;
 	record(&f, 4, true);
 	/*
 	 * Format 1: its number in 32 bits, the version of records, the version of the program, a
@@ -171,7 +164,7 @@ static void test_formats(void **state)
 }
 
 /* A snapshot that cannot be written leaves the recording unchanged. */
-static void test_impossible(void **state)
+TEST(impossible)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(strbuf_done) struct strbuf bytes = {};
@@ -181,7 +174,6 @@ static void test_impossible(void **state)
 	const struct snapshot *got;
 	size_t len;
 
-	(void)state;
 	snapshot_add(&s)->pid = 1;
 	snapshot_add(&s)->pid = 2;
 	assert_int_equal(recording_writer_init(&w, &options, &bytes), 0);
@@ -198,15 +190,4 @@ static void test_impossible(void **state)
 	assert_int_equal(recording_reader_frame(r, 1, &got, why), 0);
 	assert_int_equal(got->process[1].pid, 3);
 	recording_reader_free(r);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_frames),	cmocka_unit_test(test_size),
-		cmocka_unit_test(test_file),	cmocka_unit_test(test_newer_minor),
-		cmocka_unit_test(test_formats), cmocka_unit_test(test_impossible),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

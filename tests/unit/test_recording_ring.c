@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Recordings without an end: bounded space, segments as one recording, gaps, damage, one writer. */
+#include "unit.h"
+
 #include <dirent.h>
-#include <fcntl.h>
 #include <malloc.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "recorded_frames.h"
 #include "recording/recording_ring.h"
@@ -91,7 +90,7 @@ static size_t count_segments(uint64_t *ret_bytes)
 	return count;
 }
 
-static void test_week(void **state)
+TEST_WITH(week, enter_memory, leave_directory)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct recording_ring g;
@@ -99,7 +98,6 @@ static void test_week(void **state)
 	uint64_t bytes;
 	size_t at;
 
-	(void)state;
 	open_ring(&g, &week);
 	for (unsigned i = 0; i < 3000; i++)
 		assert_int_equal(append(&g, &s, START + i * INTERVAL, i), 0);
@@ -135,13 +133,12 @@ static void test_week(void **state)
 }
 
 /* Another writer goes on behind the segments that there are. */
-static void test_restart(void **state)
+TEST_WITH(restart, enter_memory, leave_directory)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct recording_ring g, second;
 	struct recording_reader *r;
 
-	(void)state;
 	for (unsigned run = 0; run < 3; run++) {
 		open_ring(&g, &week);
 		for (unsigned i = 0; i < 5; i++)
@@ -162,7 +159,7 @@ static void test_restart(void **state)
 	recording_reader_free(r);
 }
 
-static void test_clock(void **state)
+TEST_WITH(clock, enter_memory, leave_directory)
 {
 	static const int64_t times[] = {START, START + INTERVAL, START - HOUR,
 					START - HOUR + INTERVAL, START + DAY};
@@ -171,7 +168,6 @@ static void test_clock(void **state)
 	struct recording_reader *r;
 	size_t at = 0;
 
-	(void)state;
 	open_ring(&g, &week);
 	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(append(&g, &s, times[i], i), 0);
@@ -190,7 +186,7 @@ static void test_clock(void **state)
 }
 
 /* 100,000 frames of 10 s: the newest stay, in bounded space, files and memory. */
-static void test_bounds(void **state)
+TEST_WITH(bounds, enter_memory, leave_directory)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct ring_options day = week, small = week;
@@ -199,7 +195,6 @@ static void test_bounds(void **state)
 	size_t early = 0;
 	uint64_t bytes;
 
-	(void)state;
 	day.keep_ms = DAY;
 	open_ring(&g, &day);
 	for (unsigned i = 0; i < 100000; i++) {
@@ -232,13 +227,12 @@ static void test_bounds(void **state)
 }
 
 /* A time without frames is not kept time: nothing is lost after a long pause. */
-static void test_pause(void **state)
+TEST_WITH(pause, enter_memory, leave_directory)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct recording_ring g;
 	struct recording_reader *r;
 
-	(void)state;
 	open_ring(&g, &week);
 	assert_int_equal(append(&g, &s, START, 0), 0);
 	assert_int_equal(append(&g, &s, START + 400 * DAY, 1), 0);
@@ -249,7 +243,7 @@ static void test_pause(void **state)
 }
 
 /* Cut off at any byte, a segment has its frames up to there. */
-static void test_torn(void **state)
+TEST_WITH(torn, enter_memory, leave_directory)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct segment_name name = segment_name(1);
@@ -257,7 +251,6 @@ static void test_torn(void **state)
 	struct recording_ring g;
 	struct stat st;
 
-	(void)state;
 	open_ring(&g, &week);
 	for (unsigned i = 0; i < 5; i++) {
 		assert_int_equal(append(&g, &s, START + i * INTERVAL, i), 0);
@@ -410,13 +403,12 @@ static void write_segments(void)
 	free(e);
 }
 
-static void test_damage(void **state)
+TEST_WITH(damage, enter_memory, leave_directory)
 {
 	static struct file_copy whole[SEGMENTS], broken;
 	struct event_record *e = calloc(1, sizeof(*e));
 	size_t opened = 0, frames = 0;
 
-	(void)state;
 	assert_non_null(e);
 	write_segments();
 	for (unsigned i = 0; i < SEGMENTS; i++)
@@ -463,14 +455,13 @@ static void test_damage(void **state)
 }
 
 /* A frame that cannot be written is a gap, and the recording goes on behind it. */
-static void test_full(void **state)
+TEST_WITH(full, enter_memory, leave_directory)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct recording_ring g;
 	struct recording_reader *r;
 	int fd;
 
-	(void)state;
 	open_ring(&g, &week);
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(append(&g, &s, START + i * INTERVAL, i), 0);
@@ -496,7 +487,7 @@ static void test_full(void **state)
 
 /* Events, with the frame of their moment and without; also cut off, and with an index or without.
  */
-static void test_events(void **state)
+TEST_WITH(events, enter_memory, leave_directory)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct event_record *e = calloc(2, sizeof(*e));
@@ -504,7 +495,6 @@ static void test_events(void **state)
 	struct recording_reader *r;
 	char why[RECORDING_REASON];
 
-	(void)state;
 	assert_non_null(e);
 	open_ring(&g, &week);
 	assert_int_equal(append(&g, &s, START, 0), 0);
@@ -542,7 +532,7 @@ static void test_events(void **state)
 /* What is no segment is left alone and left out. */
 /* The end of an event has no number, is found behind other events, and belongs to that event alone.
  */
-static void test_event_ends(void **state)
+TEST_WITH(event_ends, enter_memory, leave_directory)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct event_record *e = calloc(2, sizeof(*e));
@@ -550,7 +540,6 @@ static void test_event_ends(void **state)
 	struct recording_reader *r;
 	char why[RECORDING_REASON];
 
-	(void)state;
 	assert_non_null(e);
 	open_ring(&g, &week);
 	/* 0: without an end, 1: ends after a kill, in another segment, 2: the kill. */
@@ -587,13 +576,12 @@ static void test_event_ends(void **state)
 	free(e);
 }
 
-static void test_strangers(void **state)
+TEST_WITH(strangers, enter_memory, leave_directory)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct recording_ring g;
 	struct recording_reader *r;
 
-	(void)state;
 	assert_int_equal(symlink("/etc/passwd", "0000000001.zmem"), 0);
 	assert_int_equal(mkfifo("0000000002.zmem", 0600), 0);
 	assert_int_equal(mkdir("0000000003.zmem", 0700), 0);
@@ -611,20 +599,4 @@ static void test_strangers(void **state)
 	assert_int_equal(chmod(".", 0770), 0);
 	assert_int_equal(recording_ring_open(&g, open(".", O_RDONLY | O_DIRECTORY), &week), -EPERM);
 	recording_ring_close(&g);
-}
-
-#define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, enter_memory, leave_directory)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_DIRECTORY(test_week),       IN_DIRECTORY(test_restart),
-		IN_DIRECTORY(test_clock),      IN_DIRECTORY(test_bounds),
-		IN_DIRECTORY(test_pause),      IN_DIRECTORY(test_torn),
-		IN_DIRECTORY(test_damage),     IN_DIRECTORY(test_full),
-		IN_DIRECTORY(test_strangers),  IN_DIRECTORY(test_events),
-		IN_DIRECTORY(test_event_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

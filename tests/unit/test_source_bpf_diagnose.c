@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* bpf_diagnose_facts_note: each failure names what is missing and what to do about it. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/cleanup.h"
 #include "source/bpf_diagnose.h"
 
 static const struct bpf_diagnose_facts good = {
@@ -28,11 +21,10 @@ static void expect(int error, const struct bpf_diagnose_facts *facts, const char
 			 todo);
 }
 
-static void test_privileges(void **state)
+TEST(privileges)
 {
 	struct bpf_diagnose_facts f = good;
 
-	(void)state;
 	f.perfmon = false;
 	expect(-EPERM, &f, "CAP_PERFMON is missing", "root");
 	f.bpf = false;
@@ -43,39 +35,35 @@ static void test_privileges(void **state)
 	expect(-EINVAL, &f, "CAP_BPF is missing", "root");
 }
 
-static void test_btf(void **state)
+TEST(btf)
 {
 	struct bpf_diagnose_facts f = good;
 
-	(void)state;
 	f.btf_error = ENOENT;
 	f.probe_reads = false;
 	expect(-EINVAL, &f, "no BTF (/sys/kernel/btf/vmlinux: No such file",
 	       "CONFIG_DEBUG_INFO_BTF");
 }
 
-static void test_exhausted(void **state)
+TEST(exhausted)
 {
-	(void)state;
 	expect(-EMFILE, &good, "loading the program failed: Too many open files", "ulimit -n");
 	expect(-ENFILE, &good, "loading the program failed: Too many open files", "fs.file-max");
 	expect(-ENOMEM, &good, "loading the program failed: Cannot allocate memory", "memory.max");
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
-	(void)state;
 	expect(-EPERM, &good, "loading the program was refused: Operation not permitted",
 	       "seccomp");
 	expect(-EACCES, &good, "was refused: Permission denied", "seccomp");
 	expect(-ENOSYS, &good, "no bpf()", "CONFIG_BPF_SYSCALL");
 }
 
-static void test_kernel(void **state)
+TEST(kernel)
 {
 	struct bpf_diagnose_facts f = good;
 
-	(void)state;
 	expect(-ENOENT, &f, "bpf_rdonly_cast() (Linux 6.2)", "6.2 or later");
 	expect(-E2BIG, &f, "(Linux 5.19)", "5.19 or later");
 	expect(-EINVAL, &f, "loading the program failed: Invalid argument", "doctor -v");
@@ -84,15 +72,4 @@ static void test_kernel(void **state)
 	expect(-E2BIG, &f, "lockdown=confidentiality", "6.2 or later");
 	f.iterators = false;
 	expect(-EINVAL, &f, "(Linux 5.8)", "5.8 or later");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_privileges), cmocka_unit_test(test_btf),
-		cmocka_unit_test(test_exhausted),  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_kernel),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

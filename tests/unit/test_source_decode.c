@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* record_decode(): valid records of the kernel side, and forged ones. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "source/record_decode.h"
 #include "zmem/record.h"
 
@@ -59,13 +50,12 @@ static struct process *decode_one(struct snapshot *s, const struct zmem_record *
 	return &s->process[s->count - 1];
 }
 
-static void test_all_groups(void **state)
+TEST(all_groups)
 {
 	cleanup(snapshot_done) struct snapshot s = {0};
 	struct zmem_record r = sample();
 	const struct process *p = decode_one(&s, &r);
 
-	(void)state;
 	assert_int_equal(p->pid, 42);
 	assert_int_equal(p->ppid, 7);
 	assert_int_equal(p->uid, 1000);
@@ -94,12 +84,11 @@ static void test_all_groups(void **state)
 	assert_int_equal(p->pss_status, PSS_SKIPPED);
 }
 
-static void test_executable(void **state)
+TEST(executable)
 {
 	cleanup(snapshot_done) struct snapshot s = {0};
 	struct zmem_record r = sample();
 
-	(void)state;
 	r.flags |= ZMEM_EXE_DELETED;
 	assert_int_equal(decode_one(&s, &r)->exe, EXE_DELETED);
 	r.valid &= ~ZMEM_VALID_EXE;
@@ -107,13 +96,12 @@ static void test_executable(void **state)
 }
 
 /* The kernel's mark is older than the resident set. */
-static void test_peak(void **state)
+TEST(peak)
 {
 	cleanup(snapshot_done) struct snapshot s = {0};
 	struct zmem_record r = sample();
 	struct process *p;
 
-	(void)state;
 	r.hiwater_rss = 6; /* resident are 1 + 2 + 4 */
 	p = decode_one(&s, &r);
 	process_derive(p);
@@ -125,7 +113,7 @@ static void test_peak(void **state)
 }
 
 /* A group with its bit clear is not measured, whatever its members contain. */
-static void test_invalid_groups(void **state)
+TEST(invalid_groups)
 {
 	static const struct {
 		unsigned bit;
@@ -139,7 +127,6 @@ static void test_invalid_groups(void **state)
 	};
 	cleanup(snapshot_done) struct snapshot s = {0};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
 		struct zmem_record r = sample();
 
@@ -150,11 +137,10 @@ static void test_invalid_groups(void **state)
 }
 
 /* A counter above the machine's memory is a layout error: all four are dropped. */
-static void test_absurd(void **state)
+TEST(absurd)
 {
 	cleanup(snapshot_done) struct snapshot s = {0};
 
-	(void)state;
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
 		struct zmem_record r = sample();
 
@@ -173,12 +159,11 @@ static void test_absurd(void **state)
 }
 
 /* A negative sum (threads have not flushed their counts) becomes 0. */
-static void test_negative(void **state)
+TEST(negative)
 {
 	cleanup(snapshot_done) struct snapshot s = {.host.page_size = 4096};
 	struct zmem_record r = sample();
 
-	(void)state;
 	r.rss[ZMEM_RSS_ANON] = -3;
 	r.rss_delta[ZMEM_RSS_ANON] = 10;
 	r.rss[ZMEM_RSS_FILE] = -3;
@@ -191,14 +176,13 @@ static void test_negative(void **state)
 }
 
 /* Pages of 64 KiB (arm64, ppc64): all values and limits are 16 times as large. */
-static void test_large_pages(void **state)
+TEST(large_pages)
 {
 	static const struct decode_limits large = {.page_size = 65536, .ram_bytes = 1ull << 30};
 	cleanup(snapshot_done) struct snapshot s = {.host.page_size = 65536};
 	struct zmem_record r = sample();
 	const struct process *p = &s.process[0];
 
-	(void)state;
 	r.rss_delta[ZMEM_RSS_ANON] = -1;
 	assert_int_equal(record_decode(&r, r.size, &large, &s), r.size);
 	assert_int_equal(snapshot_finish(&s), 0);
@@ -221,11 +205,10 @@ static void test_large_pages(void **state)
 }
 
 /* Every member at and around every power of two: no product in bytes overflows. */
-static void test_powers(void **state)
+TEST(powers)
 {
 	cleanup(snapshot_done) struct snapshot s = {.host.page_size = 4096};
 
-	(void)state;
 	for (int bit = 0; bit < 64; bit++) {
 		for (int off = -1; off <= 1; off++) {
 			uint64_t n = (1ull << bit) + (uint64_t)off;
@@ -247,12 +230,11 @@ static void test_powers(void **state)
 	}
 }
 
-static void test_kinds(void **state)
+TEST(kinds)
 {
 	cleanup(snapshot_done) struct snapshot s = {0};
 	struct zmem_record r = sample();
 
-	(void)state;
 	r.kind = ZMEM_KTHREAD;
 	r.size = ZMEM_RECORD_SHORT;
 	assert_int_equal(decode_one(&s, &r)->pss_status, PSS_KERNEL_THREAD);
@@ -263,12 +245,11 @@ static void test_kinds(void **state)
 	assert_int_equal(s.process[1].counters_source, FROM_BPF);
 }
 
-static void test_names(void **state)
+TEST(names)
 {
 	cleanup(snapshot_done) struct snapshot s = {0};
 	struct zmem_record r = sample();
 
-	(void)state;
 	memset(r.exe, 'x', sizeof(r.exe));
 	r.exe_len = 200;
 	assert_int_equal(strlen(decode_one(&s, &r)->name), ZMEM_EXE_LEN);
@@ -281,12 +262,11 @@ static void test_names(void **state)
 	assert_string_equal(decode_one(&s, &r)->name, "yyyyyyyyyyyyyyy");
 }
 
-static void test_rejected(void **state)
+TEST(rejected)
 {
 	cleanup(snapshot_done) struct snapshot s = {0};
 	struct zmem_record r[2] = {sample(), sample()};
 
-	(void)state;
 	/* A partial record is kept for the next read. */
 	for (size_t len = 0; len < sizeof(r[0]); len++)
 		assert_int_equal(record_decode(r, len, &limits, &s), 0);
@@ -305,14 +285,13 @@ static void test_rejected(void **state)
 }
 
 /* A newer program adds members behind the last one, and the pages follow them. */
-static void test_longer(void **state)
+TEST(longer)
 {
 	cleanup(snapshot_done) struct snapshot s = {0};
 	_Alignas(8) char data[3 * sizeof(struct zmem_pss_record)] = "";
 	struct zmem_pss_record r = {.record = sample()}, copy;
 	const size_t more = 24, rest = sizeof(r.record) + more;
 
-	(void)state;
 	r.record.valid |= ZMEM_VALID_PAGES | 1u << 31;
 	r.record.size = (__u16)(sizeof(r) + more);
 	r.pages.unique = 12345;
@@ -337,11 +316,10 @@ static void test_longer(void **state)
 }
 
 /* Random bytes after a valid header: no read out of bounds, no absurd value. */
-static void test_random(void **state)
+TEST(random)
 {
 	cleanup(snapshot_done) struct snapshot s = {.host.page_size = 4096};
 
-	(void)state;
 	srand(1);
 	for (int round = 0; round < 20000; round++) {
 		struct zmem_pss_record r;
@@ -358,19 +336,4 @@ static void test_random(void **state)
 		if (process_has(&s.process[0], COUNTER_RSS_ANON) && !s.process[0].rss_delta[1])
 			assert_true(s.process[0].value[COUNTER_RSS_ANON] <= limits.ram_bytes);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_groups),  cmocka_unit_test(test_invalid_groups),
-		cmocka_unit_test(test_executable),  cmocka_unit_test(test_peak),
-		cmocka_unit_test(test_absurd),	    cmocka_unit_test(test_negative),
-		cmocka_unit_test(test_kinds),	    cmocka_unit_test(test_names),
-		cmocka_unit_test(test_rejected),    cmocka_unit_test(test_longer),
-		cmocka_unit_test(test_large_pages), cmocka_unit_test(test_powers),
-		cmocka_unit_test(test_random),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

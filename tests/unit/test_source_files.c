@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* files_decode(): records of inodes as files, their kinds and their paths. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <sys/stat.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/cleanup.h"
 #include "source/files_decode.h"
 
 #define PAGE  4096
@@ -71,12 +63,11 @@ static const struct cached_file *add_file(struct fixture *f, uint8_t flags, uint
 	return &f->set.file[f->set.count - 1];
 }
 
-static void test_tmpfs(void **state)
+TEST(tmpfs)
 {
 	cleanup(fixture_done) struct fixture f;
 	const struct cached_file *file;
 
-	(void)state;
 	fixture_init(&f);
 	begin(&f, 0, "tmpfs", 0);
 	file = add(&f, ZMEM_FILE_SHMEM | ZMEM_FILE_MAPPED | ZMEM_FILE_DIRTY, 1, "name\0dir\0top");
@@ -102,7 +93,7 @@ static void test_tmpfs(void **state)
 	assert_int_equal(file->kind, FILE_TMPFS);
 }
 
-static void test_internal(void **state)
+TEST(internal)
 {
 	static const struct {
 		const char *name;
@@ -117,7 +108,6 @@ static void test_internal(void **state)
 	};
 	cleanup(fixture_done) struct fixture f;
 
-	(void)state;
 	fixture_init(&f);
 	begin(&f, 0, "tmpfs", ZMEM_FILE_INTERNAL);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -131,12 +121,11 @@ static void test_internal(void **state)
 	}
 }
 
-static void test_cache(void **state)
+TEST(cache)
 {
 	cleanup(fixture_done) struct fixture f;
 	const struct cached_file *file;
 
-	(void)state;
 	fixture_init(&f);
 	begin(&f, 0, "ext4", 0);
 	file = add(&f, ZMEM_FILE_DIRTY, 1, "a");
@@ -153,12 +142,11 @@ static void test_cache(void **state)
 	assert_int_equal(file->kind, FILE_BLOCK);
 }
 
-static void test_hugetlb(void **state)
+TEST(hugetlb)
 {
 	cleanup(fixture_done) struct fixture f;
 	const struct cached_file *file;
 
-	(void)state;
 	fixture_init(&f);
 	begin(&f, 0, "hugetlbfs", 0);
 	/* Its pages are blocks of 512 bytes. */
@@ -176,12 +164,11 @@ static void test_hugetlb(void **state)
 	assert_false(file->deleted);
 }
 
-static void test_again(void **state)
+TEST(again)
 {
 	cleanup(fixture_done) struct fixture f;
 	struct zmem_file unsure = record(ZMEM_FILE_UNSURE, "", 0);
 
-	(void)state;
 	fixture_init(&f);
 	begin(&f, 0, "tmpfs", 0);
 	add(&f, ZMEM_FILE_SHMEM, 1, "kept");
@@ -197,12 +184,11 @@ static void test_again(void **state)
 	assert_int_equal(f.set.unsure, 1);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	cleanup(fixture_done) struct fixture f;
 	struct zmem_file r = record(ZMEM_FILE_INODE, "x", 2);
 
-	(void)state;
 	fixture_init(&f);
 	/* An inode before any file system. */
 	assert_int_equal(files_decode(&f.d, &r, 1), -EPROTO);
@@ -215,15 +201,4 @@ static void test_refused(void **state)
 	r.text_len = 2;
 	r.kind = 9;
 	assert_int_equal(files_decode(&f.d, &r, 1), -EPROTO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tmpfs),	cmocka_unit_test(test_internal),
-		cmocka_unit_test(test_cache),	cmocka_unit_test(test_again),
-		cmocka_unit_test(test_hugetlb), cmocka_unit_test(test_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

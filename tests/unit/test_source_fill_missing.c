@@ -3,6 +3,8 @@
  * Counters that BPF could not read come from /proc/PID/status. fill_missing() is static, so the
  * test includes the file; /proc is a tree of files in a temporary directory.
  */
+#include "unit.h"
+
 #include "proc_tree.h"
 #include "source/source.c"
 
@@ -70,7 +72,7 @@ static void check_untouched(const struct process *p)
 	assert_int_equal(p->counters_source, FROM_BPF);
 }
 
-static void test_all_counters(void **state)
+TEST_WITH(all_counters, setup, teardown)
 {
 	static const struct {
 		enum counter counter;
@@ -96,7 +98,7 @@ static void test_all_counters(void **state)
 	assert_int_equal(p->counters_source, FROM_PROC);
 }
 
-static void test_only_missing_counters(void **state)
+TEST_WITH(only_missing_counters, setup, teardown)
 {
 	const counter_mask missing = COUNTER_BIT(COUNTER_SWAP) | COUNTER_BIT(COUNTER_PGTABLES);
 	struct fixture *f = *state;
@@ -112,7 +114,7 @@ static void test_only_missing_counters(void **state)
 }
 
 /* A counter that this kernel's status lacks is looked for once. */
-static void test_counter_absent_in_status(void **state)
+TEST_WITH(counter_absent_in_status, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct process *p = f->snapshot.process;
@@ -129,7 +131,7 @@ static void test_counter_absent_in_status(void **state)
 	assert_int_equal(p[2].value[COUNTER_SWAP], 50 * 1024);
 }
 
-static void test_kernel_threads_and_zombies(void **state)
+TEST_WITH(kernel_threads_and_zombies, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct process *p = f->snapshot.process;
@@ -142,7 +144,7 @@ static void test_kernel_threads_and_zombies(void **state)
 	assert_int_equal(p[2].have, status_counters() | COUNTER_BIT(COUNTER_MAJFLT));
 }
 
-static void test_ended_or_another_process(void **state)
+TEST_WITH(ended_or_another_process, setup, teardown)
 {
 	struct fixture *f = *state;
 	struct process *p = f->snapshot.process;
@@ -156,7 +158,7 @@ static void test_ended_or_another_process(void **state)
 }
 
 /* The status of an exited leader has no memory; the status of its threads has. */
-static void test_leader_exited(void **state)
+TEST_WITH(leader_exited, setup, teardown)
 {
 	struct fixture *f = *state;
 	char path[64];
@@ -176,7 +178,7 @@ static void test_leader_exited(void **state)
 }
 
 /* /proc of another pid namespace has other processes under these pids. */
-static void test_proc_not_trusted(void **state)
+TEST_WITH(proc_not_trusted, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -184,19 +186,4 @@ static void test_proc_not_trusted(void **state)
 	fill_missing(&f->tree.proc, &f->snapshot);
 	for (int i = 0; i < PROCESSES; i++)
 		check_untouched(&f->snapshot.process[i]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_all_counters, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_only_missing_counters, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_counter_absent_in_status, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_kernel_threads_and_zombies, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_ended_or_another_process, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_leader_exited, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_proc_not_trusted, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

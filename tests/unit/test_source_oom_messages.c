@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Messages about OOM kills: kills that are read while the kernel writes them, and lost messages. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/array.h"
 #include "source/oom_messages.h"
 #include "zmem/oom.h"
 
@@ -91,7 +83,7 @@ static void assert_none(struct fixture *f)
 	assert_int_equal(f->kill.pid, 0);
 }
 
-static void test_kills(void **state)
+TEST_WITH(kills, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -108,7 +100,7 @@ static void test_kills(void **state)
 }
 
 /* The messages of a kill come one by one, and each is looked at as soon as it is there. */
-static void test_incomplete(void **state)
+TEST_WITH(incomplete, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -127,7 +119,7 @@ static void test_incomplete(void **state)
 }
 
 /* The second of two is incomplete. */
-static void test_incomplete_behind(void **state)
+TEST_WITH(incomplete_behind, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -143,7 +135,7 @@ static void test_incomplete_behind(void **state)
 }
 
 /* The ring had no room for the end of a kill, or for all of it. */
-static void test_lost(void **state)
+TEST_WITH(lost, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -157,7 +149,7 @@ static void test_lost(void **state)
 	assert_none(f);
 }
 
-static void test_no_victim(void **state)
+TEST_WITH(no_victim, setup, teardown)
 {
 	struct fixture *f = *state;
 
@@ -169,7 +161,7 @@ static void test_no_victim(void **state)
 	assert_none(f);
 }
 
-static void test_bad(void **state)
+TEST_WITH(bad, setup, teardown)
 {
 	static const struct zmem_oom_head heads[] = {{ZMEM_OOM_END, 1}, {ZMEM_OOM_VICTIM, 1}};
 	struct fixture *f = *state;
@@ -186,18 +178,4 @@ static void test_bad(void **state)
 	add_process(f, 1, ZMEM_OOM_VICTIM, 10);
 	add_end(f, 1, 10);
 	assert_kill(f, 10, 1, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_kills, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_incomplete, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_incomplete_behind, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_lost, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_no_victim, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_bad, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

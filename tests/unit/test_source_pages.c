@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Page table walks: pages_consistent(), pages_add(), and the decoded values. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "source/record_decode.h"
 
 #define PAGE	 4096ull
@@ -60,12 +52,11 @@ static struct process decoded(const struct zmem_pss_record *r)
 	return s.process[0];
 }
 
-static void test_counters(void **state)
+TEST(counters)
 {
 	struct zmem_pss_record r = sample();
 	struct process p = decoded(&r);
 
-	(void)state;
 	assert_int_equal(p.pss_status, PSS_OK);
 	assert_int_equal(p.pss_source, PSS_FROM_KERNEL);
 	/* 40 pages not inspected, 6 inspected and private, 4 shared by 2. */
@@ -79,12 +70,11 @@ static void test_counters(void **state)
 	assert_int_equal(p.value[COUNTER_SWAP_PSS], 5 * PAGE);
 }
 
-static void test_shared_swap_is_unknown(void **state)
+TEST(shared_swap_is_unknown)
 {
 	struct zmem_pss_record r = sample();
 	struct process p;
 
-	(void)state;
 	r.pages.seen[ZMEM_RSS_SWAP] = 1;
 	p = decoded(&r);
 	assert_int_equal(p.pss_status, PSS_OK);
@@ -107,14 +97,13 @@ static void assert_not_consistent(const struct zmem_pss_record *r)
 }
 
 /* A share larger than its pages, and overflow of 64 bits. */
-static void test_absurd(void **state)
+TEST(absurd)
 {
 	static const uint64_t absurd[] = {WHOLE(101), 1ull << 53, 1ull << 63, ~0ull};
 	static const enum zmem_rss kind[] = {ZMEM_RSS_FILE, ZMEM_RSS_ANON, ZMEM_RSS_SHMEM};
 	struct zmem_pss_record r;
 	struct process p;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(absurd) * ARRAY_SIZE(kind); i++) {
 		r = sample();
 		r.pages.pss[kind[i % ARRAY_SIZE(kind)]] = absurd[i / ARRAY_SIZE(kind)];
@@ -135,9 +124,8 @@ static void test_absurd(void **state)
 	assert_false(process_has(&p, COUNTER_THP));
 }
 
-static void test_not_consistent(void **state)
+TEST(not_consistent)
 {
-	(void)state;
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
 		struct zmem_pss_record r = sample();
 
@@ -161,11 +149,10 @@ static void test_not_consistent(void **state)
 	}
 }
 
-static void test_not_whole(void **state)
+TEST(not_whole)
 {
 	struct zmem_pss_record r = sample();
 
-	(void)state;
 	assert_true(pages_consistent(&r));
 	r.pages.cursor = 0x1000;
 	assert_not_consistent(&r);
@@ -178,11 +165,10 @@ static void test_not_whole(void **state)
 }
 
 /* Unshareable anonymous memory may change while pages of files are inspected. */
-static void test_exclusive_may_move(void **state)
+TEST(exclusive_may_move)
 {
 	struct zmem_pss_record r = sample();
 
-	(void)state;
 	r.pages.flags = ZMEM_WALK_EXCLUSIVE;
 	r.pages.rss[ZMEM_RSS_ANON] += 1000;
 	r.pages.rss[ZMEM_RSS_SWAP] -= 5;
@@ -193,11 +179,10 @@ static void test_exclusive_may_move(void **state)
 }
 
 /* A large busy process: accepted only when the reader gave up, and only if close. */
-static void test_close(void **state)
+TEST(close)
 {
 	struct zmem_pss_record r = sample();
 
-	(void)state;
 	r.record.rss[ZMEM_RSS_ANON] = r.pages.rss[ZMEM_RSS_ANON] = 1 << 20;
 	r.pages.seen[ZMEM_RSS_ANON] = (1 << 20) + 16;
 	r.pages.pss[ZMEM_RSS_ANON] = WHOLE((1 << 20) + 16);
@@ -222,11 +207,10 @@ static void test_close(void **state)
 }
 
 /* Impossible values: the walk is refused although it adds up. */
-static void test_just_too_much(void **state)
+TEST(just_too_much)
 {
 	struct zmem_pss_record r = sample();
 
-	(void)state;
 	r.pages.pss[ZMEM_RSS_FILE] = WHOLE(100) + 1;
 	assert_int_equal(decoded(&r).pss_source, PSS_FROM_NOTHING);
 	r.pages.pss[ZMEM_RSS_FILE]--;
@@ -247,12 +231,11 @@ static void test_just_too_much(void **state)
 }
 
 /* A changing counter may be just below 0: then no page was left out. */
-static void test_close_below_zero(void **state)
+TEST(close_below_zero)
 {
 	struct zmem_pss_record r = sample();
 	struct process p;
 
-	(void)state;
 	r.record.rss[ZMEM_RSS_ANON] = -3;
 	r.pages.rss[ZMEM_RSS_ANON] = 2;
 	r.pages.seen[ZMEM_RSS_ANON] = r.pages.pss[ZMEM_RSS_ANON] = 0;
@@ -266,11 +249,10 @@ static void test_close_below_zero(void **state)
 	assert_int_equal(p.value[COUNTER_USS], 46 * PAGE);
 }
 
-static void test_odd_is_told(void **state)
+TEST(odd_is_told)
 {
 	struct zmem_pss_record r = sample();
 
-	(void)state;
 	assert_false(decoded(&r).pages_unknown);
 	r.pages.flags = ZMEM_WALK_UNKNOWN;
 	assert_true(decoded(&r).pages_unknown);
@@ -280,14 +262,13 @@ static void test_odd_is_told(void **state)
  * Until 6.1 threads hold back part of the counters: before the walk it is apart, afterwards it is
  * part of the counters read again.
  */
-static void test_held_back(void **state)
+TEST(held_back)
 {
 	static const enum counter shares[] = {COUNTER_PSS,	 COUNTER_PSS_ANON, COUNTER_PSS_FILE,
 					      COUNTER_PSS_SHMEM, COUNTER_SWAP_PSS, COUNTER_USS};
 	struct zmem_pss_record whole = sample(), r = sample(), later = sample();
 	struct process want = decoded(&whole), p;
 
-	(void)state;
 	r.record.rss[ZMEM_RSS_FILE] -= 64;
 	r.record.rss_delta[ZMEM_RSS_FILE] = 64;
 	r.record.rss[ZMEM_RSS_ANON] = -3;
@@ -312,7 +293,7 @@ static void test_held_back(void **state)
 }
 
 /* Threads of another process with the mm hold back a part as well. */
-static void test_held_back_elsewhere(void **state)
+TEST(held_back_elsewhere)
 {
 	struct zmem_pss_record whole = sample(), r = sample();
 	struct held_back others = {.pages = {[ZMEM_RSS_FILE] = 5, [ZMEM_RSS_ANON] = -2},
@@ -320,7 +301,6 @@ static void test_held_back_elsewhere(void **state)
 	const struct held_back none = {.users = 3};
 	struct process want = decoded(&whole), p;
 
-	(void)state;
 	/* Nothing confirms such a walk, even if it adds up. */
 	whole.record.flags |= 1U << ZMEM_OTHER_USERS_SHIFT;
 	assert_false(pages_consistent(&whole));
@@ -351,12 +331,11 @@ static void test_held_back_elsewhere(void **state)
 }
 
 /* A walk in two visits equals the walk in one. */
-static void test_add(void **state)
+TEST(add)
 {
 	struct zmem_pss_record whole = sample(), sum = sample(), part = sample();
 	struct process p, want = decoded(&whole);
 
-	(void)state;
 	sum.pages.cursor = 0x7000;
 	sum.pages.seen[ZMEM_RSS_FILE] = 40;
 	sum.pages.pss[ZMEM_RSS_FILE] = WHOLE(40);
@@ -375,9 +354,8 @@ static void test_add(void **state)
 }
 
 /* A visit of another process, mm or time invalidates the sum. */
-static void test_add_of_another(void **state)
+TEST(add_of_another)
 {
-	(void)state;
 	for (int i = 0; i < 5; i++) {
 		struct zmem_pss_record sum = sample(), part = sample();
 
@@ -390,26 +368,4 @@ static void test_add_of_another(void **state)
 		pages_add(&sum, &part);
 		assert_false(pages_consistent(&sum));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_shared_swap_is_unknown),
-		cmocka_unit_test(test_not_consistent),
-		cmocka_unit_test(test_not_whole),
-		cmocka_unit_test(test_exclusive_may_move),
-		cmocka_unit_test(test_close),
-		cmocka_unit_test(test_absurd),
-		cmocka_unit_test(test_just_too_much),
-		cmocka_unit_test(test_close_below_zero),
-		cmocka_unit_test(test_odd_is_told),
-		cmocka_unit_test(test_held_back),
-		cmocka_unit_test(test_held_back_elsewhere),
-		cmocka_unit_test(test_add),
-		cmocka_unit_test(test_add_of_another),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,8 @@
  * bpf/percpu.bpf.h on memory of the test, for layouts that the kernels under test lack: missing
  * per-CPU parts (no pointer, no member), gaps in the CPU numbers, negative sums.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "unit.h"
 
-#include <cmocka.h>
 #include <linux/bpf.h>
 
 #include "zmem/record.h"
@@ -113,12 +107,11 @@ static void sum(__s64 *ret)
 	percpu_sum_rss((uintptr_t)counters, ret);
 }
 
-static void test_all_parts(void **state)
+TEST(all_parts)
 {
 	static const unsigned cpu[] = {0, 1, 2, 3};
 	__s64 pages[ZMEM_RSS_COUNT];
 
-	(void)state;
 	machine(cpu, 4);
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
 		counters[i].count = 1000 * (i + 1);
@@ -132,13 +125,12 @@ static void test_all_parts(void **state)
 }
 
 /* With gaps in the numbers, only parts of possible CPUs are added. */
-static void test_sparse(void **state)
+TEST(sparse)
 {
 	static const unsigned cpu[] = {0, 5, 63};
 	struct zmem_cpu_setup none = {.index = 1, .cpu = 7}, beyond = {.index = 3, .cpu = 5};
 	__s64 pages[ZMEM_RSS_COUNT];
 
-	(void)state;
 	machine(cpu, 3);
 	for (int c = 0; c < CPUS; c++)
 		part[c][0] = c == 0 || c == 5 || c == 63 ? c + 1 : 1000;
@@ -150,12 +142,11 @@ static void test_sparse(void **state)
 }
 
 /* No per-CPU parts: one CPU, or a kernel that gives single-threaded processes none. */
-static void test_no_parts(void **state)
+TEST(no_parts)
 {
 	static const unsigned cpu[] = {0, 1};
 	__s64 pages[ZMEM_RSS_COUNT];
 
-	(void)state;
 	machine(cpu, 2);
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
 		counters[i].count = 5 + i;
@@ -174,12 +165,11 @@ static void test_no_parts(void **state)
 }
 
 /* A sum read while counts move between CPUs may be negative: the result is 0, not 2^64. */
-static void test_negative(void **state)
+TEST(negative)
 {
 	static const unsigned cpu[] = {0, 1};
 	__s64 pages[ZMEM_RSS_COUNT];
 
-	(void)state;
 	machine(cpu, 2);
 	counters[0].count = 10;
 	part[0][0] = -30;
@@ -192,16 +182,4 @@ static void test_negative(void **state)
 	assert_int_equal(pages[1], 1);
 	assert_int_equal(pages[2], 2ll * INT32_MAX);
 	assert_int_equal(pages[3], 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_parts),
-		cmocka_unit_test(test_sparse),
-		cmocka_unit_test(test_no_parts),
-		cmocka_unit_test(test_negative),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

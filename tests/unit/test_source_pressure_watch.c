@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* When memory is short, by the files of a /proc that no kernel wrote. */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "source/pressure_watch.h"
 #include "temp_directory.h"
 
-#define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
-
-#define SECOND		   UINT64_C(1000000)
+#define SECOND UINT64_C(1000000)
 
 static const struct pressure_limits usual = {.left = 5, .stall = 10};
 
@@ -77,13 +66,12 @@ static unsigned look(struct pressure_watch *w, const struct procfs *proc, uint64
 	return now.causes;
 }
 
-static void test_levels(void **state)
+TEST_WITH(levels, enter_directory, leave_directory)
 {
 	struct pressure_watch w;
 	struct pressure_look now;
 	struct procfs proc;
 
-	(void)state;
 	begin(&proc, &w, -ENOENT);
 	assert_int_equal(w.error, -ENOENT);
 	assert_int_equal(look(&w, &proc, SECOND, false), 0);
@@ -103,12 +91,11 @@ static void test_levels(void **state)
 	procfs_close(&proc);
 }
 
-static void test_stalls(void **state)
+TEST_WITH(stalls, enter_directory, leave_directory)
 {
 	struct pressure_watch w;
 	struct procfs proc;
 
-	(void)state;
 	begin(&proc, &w, -EPERM);
 	write_stalled(1000000);
 	assert_int_equal(look(&w, &proc, SECOND, false), 0);
@@ -134,14 +121,13 @@ static void test_stalls(void **state)
 }
 
 /* A file in place of the kernel's takes the text of the trigger. */
-static void test_trigger(void **state)
+TEST_WITH(trigger, enter_directory, leave_directory)
 {
 	int fd = open("trigger", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	struct pressure_watch w;
 	struct procfs proc;
 	char text[64] = "";
 
-	(void)state;
 	begin(&proc, &w, fd);
 	assert_int_equal(w.fd, fd);
 	assert_int_equal(pread(fd, text, sizeof(text), 0), 20);
@@ -161,15 +147,4 @@ static void test_trigger(void **state)
 	pressure_watch_open(&w, fd, &usual);
 	assert_true(w.fd == -1 && w.error == -EBADF);
 	procfs_close(&proc);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_DIRECTORY(test_levels),
-		IN_DIRECTORY(test_stalls),
-		IN_DIRECTORY(test_trigger),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

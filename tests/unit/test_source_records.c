@@ -3,18 +3,11 @@
  * Records that kernels wrote (fixtures/records, made by tests/vm/record), and the decoded values in
  * golden/records_KERNEL.txt.
  */
+#include "unit.h"
+
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/types.h>
 
-#include <cmocka.h>
-
-#include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "golden.h"
 #include "source/record_decode.h"
@@ -77,31 +70,17 @@ static void check_kernel(const char *kernel)
 }
 
 /* The kernel counts per thread: no page tables are walked. */
-static void test_6_1(void **state)
+TEST(6_1)
 {
-	(void)state;
 	check_kernel("6.1");
 }
 
-static void test_6_12(void **state)
+TEST(6_12)
 {
-	(void)state;
 	check_kernel("6.12");
 }
 
-static void test_7_3(void **state)
+TEST(7_3)
 {
-	(void)state;
 	check_kernel("7.3");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_6_1),
-		cmocka_unit_test(test_6_12),
-		cmocka_unit_test(test_7_3),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

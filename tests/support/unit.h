@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A unit test program: the tests of its file run in the order of the file. There is no list of
+ * them, so that none is forgotten.
+ */
+#ifndef TESTS_UNIT_H
+#define TESTS_UNIT_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+
+static struct CMUnitTest unit_test[100];
+static size_t unit_test_count;
+
+static inline void unit_test_add(struct CMUnitTest test)
+{
+	if (unit_test_count == ARRAY_SIZE(unit_test))
+		abort();
+	unit_test[unit_test_count++] = test;
+}
+
+/* setup() gives the test its `state`, teardown() ends it. */
+#define TEST_WITH(name, setup, teardown)                                                           \
+	static void test_##name(void **state);                                                     \
+	__attribute__((constructor(1000 + __LINE__))) static void add_##name(void)                 \
+	{                                                                                          \
+		unit_test_add((struct CMUnitTest){"test_" #name, test_##name, setup, teardown});   \
+	}                                                                                          \
+	static void test_##name(__attribute__((unused)) void **state)
+
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+
+int main(void)
+{
+	if (!unit_test_count)
+		return 1;
+	return _cmocka_run_group_tests("tests", unit_test, unit_test_count, NULL, NULL);
+}
+
+#endif
