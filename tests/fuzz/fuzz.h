@@ -17,6 +17,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A target may define it: replay.c also runs the target on so many changes of each input. */
+extern const unsigned fuzz_changes __attribute__((weak));
+
 #define FUZZ_CHECK(holds) ((holds) ? (void)0 : fuzz_broken(__FILE__, __LINE__, #holds))
 
 /* Reports the property that failed. */

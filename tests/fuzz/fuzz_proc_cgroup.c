@@ -25,6 +25,8 @@ static void check_way(size_t len, struct text_part part, struct text_part path)
 	FUZZ_CHECK(!part.s || !memchr(part.s, '/', (size_t)(path.s + len - part.s)));
 }
 
+const unsigned fuzz_changes = 5000;
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct proc_cgroup cgroup = {.path = {"x", 1}}, again;
@@ -39,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_check_part(cgroup.path.s, cgroup.path.len, text, size);
 	FUZZ_CHECK(cgroup.path.len && *cgroup.path.s == '/');
 	FUZZ_CHECK(!memchr(cgroup.path.s, '\n', cgroup.path.len));
+	FUZZ_CHECK(cgroup.path.s[-1] == ':' && cgroup.path.s[cgroup.path.len] == '\n');
 	check_component(cgroup.unit, cgroup.path);
 	check_component(cgroup.container, cgroup.path);
 	check_way(cgroup.unit_path, cgroup.unit, cgroup.path);

@@ -46,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t len;
 
 	read_all((const char *)data, size, &first);
+	check_counters(data, size, words, ARRAY_SIZE(words), first.counters.have, first.value);
 	len = print_counters(text, 0, sizeof(text), words, ARRAY_SIZE(words), first.counters.have,
 			     first.value);
 	read_all(text, len, &again);

@@ -4,6 +4,8 @@
 #include "print_counters.h"
 #include "model/system.h"
 
+const unsigned fuzz_changes = 5000;
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct meminfo m, again;
@@ -11,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t len;
 
 	meminfo_parse((const char *)data, size, &m);
+	check_counters(data, size, meminfo_keys, MEMINFO_COUNTERS, m.have, m.value);
 	len = print_counters(text, 0, sizeof(text), meminfo_keys, MEMINFO_COUNTERS, m.have,
 			     m.value);
 	meminfo_parse(text, len, &again);

@@ -90,6 +90,8 @@ static int print_again(void *arg, const struct mapping *m)
 	return 0;
 }
 
+const unsigned fuzz_changes = 2500;
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct smaps *s = malloc(sizeof(*s));

@@ -6,6 +6,8 @@
 #include "print_counters.h"
 #include "proc/smaps.h"
 
+const unsigned fuzz_changes = 5000;
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct smaps_rollup rollup = {.have = 42}, again;
@@ -18,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	FUZZ_CHECK(rollup.have & (1u << ROLLUP_RSS | 1u << ROLLUP_PSS));
+	check_counters(data, size, rollup_keys, ROLLUP_COUNTERS, rollup.have, rollup.value);
 	len = print_counters(text, 0, sizeof(text), rollup_keys, ROLLUP_COUNTERS, rollup.have,
 			     rollup.value);
 	FUZZ_CHECK(smaps_rollup_parse(text, len, &again) == 0);

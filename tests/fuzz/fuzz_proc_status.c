@@ -6,6 +6,8 @@
 #include "print_counters.h"
 #include "proc/status.h"
 
+const unsigned fuzz_changes = 5000;
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct proc_status status = {.euid = 42}, again;
@@ -17,6 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(r == -EINVAL && status.euid == 42);
 		return 0;
 	}
+	check_counters(data, size, status_keys, STATUS_COUNTERS, status.have, status.value);
+	FUZZ_CHECK(!status.threads || line_says(data, size, "Threads", status.threads));
 	len = (size_t)snprintf(text, sizeof(text), "Uid:\t7\t%u\t7\t7\nThreads:\t%u\n", status.euid,
 			       status.threads);
 	len = print_counters(text, len, sizeof(text), status_keys, STATUS_COUNTERS, status.have,

@@ -24,6 +24,8 @@ static size_t print_device(char *text, const struct swap_device *d)
 				     kinds[d->kind], d->size / 1024, d->used / 1024, d->priority);
 }
 
+const unsigned fuzz_changes = 4000;
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static char text[64 + DEVICES * 1200];

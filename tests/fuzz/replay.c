@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * FUZZ_TARGET FILE|DIRECTORY…: runs a fuzz target without libFuzzer on existing inputs: the corpus
- * as an ordinary test, with any compiler, sanitizer or valgrind. Prints one "ok" for all, or "not
- * ok" with the input that failed.
+ * as an ordinary test, with any compiler, sanitizer or valgrind, and on changes of each input that
+ * are the same every run (fuzz_changes). Prints one "ok" for all, or "not ok" with the input that
+ * failed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -14,10 +15,12 @@
 
 static const char *name;
 static char current[PATH_MAX] = "the empty input"; /* the current input */
+static unsigned change;				   /* and its current change, from 1 */
 
 static void tell_input(void)
 {
-	dprintf(STDOUT_FILENO, "not ok %s: broken by %s: %s\n", name, current, fuzz_property);
+	dprintf(STDOUT_FILENO, "not ok %s: broken by %s, change %u: %s\n", name, current, change,
+		fuzz_property);
 }
 
 static void on_abort(int signal)
@@ -28,6 +31,70 @@ static void on_abort(int signal)
 
 /* A sanitizer ends the program by itself. */
 __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)(void));
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+#define SPAN 24
+
+/* Makes one change at a random place; returns the new length. `text` has room for SPAN more. */
+static size_t change_once(uint8_t *text, size_t len, uint64_t *seed)
+{
+	static const char odd[] = "\n:0915 \t()\\k/B.-,+\r_\0\xff";
+	size_t at = next_random(seed) % (len + 1), span = next_random(seed) % SPAN;
+
+	if (span > len - at)
+		span = len - at;
+	switch (next_random(seed) % 6) {
+	case 0:
+	case 1: /* one byte, often one that has a meaning */
+		if (at < len)
+			text[at] = next_random(seed) % 2
+					   ? (uint8_t)odd[next_random(seed) % (sizeof(odd) - 1)]
+					   : (uint8_t)next_random(seed);
+		return len;
+	case 2:
+		memmove(text + at, text + at + span, len - at - span);
+		return len - span;
+	case 3: /* duplicated */
+		memmove(text + at + span, text + at, len - at);
+		return len + span;
+	case 4: /* digits inserted */
+		memmove(text + at + span, text + at, len - at);
+		for (size_t i = 0; i < span; i++)
+			text[at + i] = (uint8_t)('0' + next_random(seed) % 10);
+		return len + span;
+	default: /* cut off, but not always early */
+		return next_random(seed) % 4 ? len : at;
+	}
+}
+
+static void run_changes(const uint8_t *data, size_t size)
+{
+	uint64_t seed = 0x9e3779b97f4a7c15u;
+	uint8_t *work = malloc(size + 4 * SPAN);
+
+	FUZZ_CHECK(work);
+	for (change = 1; change <= fuzz_changes; change++) {
+		size_t len = size;
+		uint8_t *copy;
+
+		memcpy(work, data, size);
+		for (uint64_t left = 1 + next_random(&seed) % 4; left; left--)
+			len = change_once(work, len, &seed);
+		copy = malloc(len);
+		memcpy(copy, work, len);
+		LLVMFuzzerTestOneInput(copy, len);
+		free(copy);
+	}
+	change = 0;
+	free(work);
+}
 
 static bool run_file(const char *path)
 {
@@ -45,6 +112,8 @@ static bool run_file(const char *path)
 	if (size && (!data || fread(data, 1, (size_t)size, file) != (size_t)size))
 		return false;
 	LLVMFuzzerTestOneInput(data, (size_t)size);
+	if (&fuzz_changes && size)
+		run_changes(data, (size_t)size);
 	return true;
 }
 
