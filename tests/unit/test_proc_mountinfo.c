@@ -22,87 +22,90 @@ static int first(const char *text)
 
 TEST(lines)
 {
-	assert_int_equal(first("35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"),
-			 1);
-	assert_string_equal(mount.root, "/");
-	assert_string_equal(mount.point, "/sys/fs/cgroup/memory");
-	assert_int_equal(
-		first("41 31 0:38 /a/b /x rw shared:9 master:1 - cgroup2 cgroup2 rw,nsdelegate\n"),
-		2);
-	assert_string_equal(mount.root, "/a/b");
-	assert_string_equal(mount.point, "/x");
-	assert_int_equal(first("1 2 0:3 / / rw - ext4 /dev/sda1 rw,memory\n"
-			       "32 31 0:29 / /c rw - cgroup cgroup rw,cpu\n"
-			       "35 31 0:32 / /m rw - cgroup none rw,cpu,memory,pids\n"),
-			 1);
-	assert_string_equal(mount.point, "/m");
-	/* Blanks, tabs, newlines and backslashes; a '\' before other characters stays. */
-	assert_int_equal(first("1 2 0:3 /a\\040b\\134c /x\\011\\012y\\9 rw - cgroup2 none rw\n"),
-			 2);
-	assert_string_equal(mount.root, "/a b\\c");
-	assert_string_equal(mount.point, "/x\t\ny\\9");
-	/* A mount from above our cgroup namespace. */
-	assert_int_equal(first("1 2 0:3 /../.. /x rw - cgroup2 none rw\n"), 2);
-	assert_string_equal(mount.root, "/../..");
+	static const struct {
+		int kind;
+		const char *text, *root, *point;
+	} cases[] = {
+		{1, "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "/",
+		 "/sys/fs/cgroup/memory"},
+		{2, "41 31 0:38 /a/b /x rw shared:9 master:1 - cgroup2 cgroup2 rw,nsdelegate\n",
+		 "/a/b", "/x"},
+		{1,
+		 "1 2 0:3 / / rw - ext4 /dev/sda1 rw,memory\n"
+		 "32 31 0:29 / /c rw - cgroup cgroup rw,cpu\n"
+		 "35 31 0:32 / /m rw - cgroup none rw,cpu,memory,pids\n",
+		 "/", "/m"},
+		/* Blanks, tabs, newlines and backslashes; a '\' before other characters stays. */
+		{2, "1 2 0:3 /a\\040b\\134c /x\\011\\012y\\9 rw - cgroup2 none rw\n", "/a b\\c",
+		 "/x\t\ny\\9"},
+		/* A mount from above our cgroup namespace. */
+		{2, "1 2 0:3 /../.. /x rw - cgroup2 none rw\n", "/../..", "/x"},
+		{0, ""},
+		{0, "\n\n"},
+		{0, "- - - - -\n"},
+		{0, "1 2 0:3 / /x rw - cgroup2 none rw"},
+		{0, "1 2 0:3 / /x rw - cgroup cgroup rw,memoryless,xmemory\n"},
+		{0, "1 2 0:3 / /x rw - cgroup memory rw\n"},
+		{0, "1 2 0:3 / /x rw - cgroup22 none rw\n"},
+		{0, "1 2 0:3 / /x rw\n"},
+		{0, "1 2 0:3 / x rw - cgroup2 none rw\n"},
+		{0, "1 2 0:3 relative /x rw - cgroup2 none rw\n"},
+		{0, "1 2 0:3 / /x\\000y rw - cgroup2 none rw\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(first(cases[i].text), cases[i].kind);
+		if (cases[i].kind) {
+			assert_string_equal(mount.root, cases[i].root);
+			assert_string_equal(mount.point, cases[i].point);
+		}
+	}
 }
 
-TEST(none)
-{
-	assert_int_equal(first(""), 0);
-	assert_int_equal(first("\n\n"), 0);
-	assert_int_equal(first("- - - - -\n"), 0);
-	assert_int_equal(first("1 2 0:3 / /x rw - cgroup2 none rw"), 0);
-	assert_int_equal(first("1 2 0:3 / /x rw - cgroup cgroup rw,memoryless,xmemory\n"), 0);
-	assert_int_equal(first("1 2 0:3 / /x rw - cgroup memory rw\n"), 0);
-	assert_int_equal(first("1 2 0:3 / /x rw - cgroup22 none rw\n"), 0);
-	assert_int_equal(first("1 2 0:3 / /x rw\n"), 0);
-	assert_int_equal(first("1 2 0:3 / x rw - cgroup2 none rw\n"), 0);
-	assert_int_equal(first("1 2 0:3 relative /x rw - cgroup2 none rw\n"), 0);
-	assert_int_equal(first("1 2 0:3 / /x\\000y rw - cgroup2 none rw\n"), 0);
-}
-
+/* The longest name that fits, and one byte more. */
 TEST(too_long)
 {
-	cleanup_free char *text = malloc(5100);
+	for (int len = 4094; len <= 4095; len++) {
+		char text[5100];
 
-	strcpy(text, "1 2 0:3 / /");
-	memset(text + 11, 'x', 5000);
-	strcpy(text + 11 + 4094, " rw - cgroup2 none rw\n");
-	assert_int_equal(first(text), 2);
-	assert_int_equal(strlen(mount.point), 4095);
-	memset(text + 11, 'x', 5000);
-	strcpy(text + 11 + 4095, " rw - cgroup2 none rw\n");
-	assert_int_equal(first(text), 0);
-}
-
-static void assert_below(const char *root, const char *path, const char *below)
-{
-	const char *got = cgroup_below(root, path);
-
-	if (!got != !below || (got && strcmp(got, below) != 0))
-		fail_msg("%s in %s: '%s' and not '%s'", path, root, got ? got : "none",
-			 below ? below : "none");
+		sprintf(text, "1 2 0:3 / /%0*d rw - cgroup2 none rw\n", len, 7);
+		assert_int_equal(first(text), len == 4094 ? 2 : 0);
+		assert_true(len > 4094 || strlen(mount.point) == 4095);
+	}
 }
 
 TEST(below)
 {
-	assert_below("/", "/", "");
-	assert_below("/", "/a/b", "a/b");
-	assert_below("/a", "/a", "");
-	assert_below("/a", "/a/b", "b");
-	assert_below("/a", "/ab", NULL);
-	assert_below("/a", "/", NULL);
-	assert_below("/a/", "/a/b", "b");
-	assert_below("/", "", NULL);
-	assert_below("/", "a", NULL);
-	/* Outside of our namespace, unless the mount is, too. */
-	assert_below("/", "/..", NULL);
-	assert_below("/", "/../x", NULL);
-	assert_below("/", "/a/../x", NULL);
-	assert_below("/", "/a/..", NULL);
-	assert_below("/", "/..a/b..", "..a/b..");
-	assert_below("/..", "/../x", "x");
-	assert_below("/..", "/../../x", NULL);
-	assert_below("/..", "/", NULL);
-	assert_below("/../a", "/../a/x", "x");
+	static const struct {
+		const char *root, *path, *below;
+	} cases[] = {
+		{"/", "/", ""},
+		{"/", "/a/b", "a/b"},
+		{"/a", "/a", ""},
+		{"/a", "/a/b", "b"},
+		{"/a", "/ab", NULL},
+		{"/a", "/", NULL},
+		{"/a/", "/a/b", "b"},
+		{"/", "", NULL},
+		{"/", "a", NULL},
+		/* Outside of our namespace, unless the mount is, too. */
+		{"/", "/..", NULL},
+		{"/", "/../x", NULL},
+		{"/", "/a/../x", NULL},
+		{"/", "/a/..", NULL},
+		{"/", "/..a/b..", "..a/b.."},
+		{"/..", "/../x", "x"},
+		{"/..", "/../../x", NULL},
+		{"/..", "/", NULL},
+		{"/../a", "/../a/x", "x"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *want = cases[i].below;
+		const char *got = cgroup_below(cases[i].root, cases[i].path);
+
+		if (!got != !want || (got && strcmp(got, want) != 0))
+			fail_msg("%s in %s: '%s' and not '%s'", cases[i].path, cases[i].root,
+				 got ? got : "none", want ? want : "none");
+	}
 }

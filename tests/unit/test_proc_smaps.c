@@ -4,9 +4,6 @@
 
 #include "proc/smaps.h"
 
-#define KB(n)  ((uint64_t)(n)*1024)
-#define BIT(i) (1u << (i))
-
 struct seen {
 	size_t count;
 	struct mapping mapping[32];
@@ -206,18 +203,4 @@ TEST(stopped)
 		assert_int_equal(feed(&s, text, len, 65536), -ENOMEM);
 		assert_int_equal(s.count, at);
 	}
-}
-
-static void check_mutation(const char *text, size_t len)
-{
-	struct seen whole = {}, part = {};
-
-	assert_int_equal(feed(&whole, text, len, len ? len : 1), feed(&part, text, len, 61));
-	assert_int_equal(whole.count, part.count);
-	assert_memory_equal(whole.sum, part.sum, sizeof(whole.sum));
-}
-
-TEST(mutations)
-{
-	mutate_fixture("smaps-names", check_mutation);
 }

@@ -114,23 +114,3 @@ TEST(names)
 	assert_true(d[0].name_cut);
 	assert_int_equal(d[0].size, 1024);
 }
-
-static void check_damaged(const char *text, size_t len)
-{
-	struct swap_device d[MAX];
-	int n = swaps_parse(text, len, d, MAX), newlines = 0;
-
-	for (size_t i = 0; i < len; i++)
-		newlines += text[i] == '\n';
-	assert_true(n >= -EINVAL && n <= MAX && n <= newlines);
-	for (int i = 0; i < n; i++) {
-		assert_true(strlen(d[i].name) <= SWAP_NAME_MAX && d[i].name[0]);
-		assert_true(d[i].kind <= SWAP_FILE);
-		assert_int_equal(d[i].size % 1024 + d[i].used % 1024, 0);
-	}
-}
-
-TEST(mutations)
-{
-	mutate_fixture("swaps-6.18", check_damaged);
-}
