@@ -45,6 +45,15 @@ static inline void unit_test_add(struct CMUnitTest test)
 
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 
+/* A test of the struct fixture that the file's setup() makes and its teardown() ends. */
+#define FIXTURE_TEST(name)                                                                         \
+	static void with_##name(struct fixture *f);                                                \
+	TEST_WITH(name, setup, teardown)                                                           \
+	{                                                                                          \
+		with_##name(*state);                                                               \
+	}                                                                                          \
+	static void with_##name(struct fixture *f)
+
 int main(void)
 {
 	if (!unit_test_count)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * A /proc made of the files that a test names, and workers that read it. All processes started at
- * 0.
- */
+/* A /proc made of the files that a test names. */
 #ifndef TESTS_PROC_TREE_H
 #define TESTS_PROC_TREE_H
 
@@ -45,15 +42,27 @@ static inline void proc_tree_done(struct proc_tree *t)
 	assert_int_equal(system(command), 0);
 }
 
+/* Runs commands in its directory. */
+__attribute__((format(printf, 2, 3))) static inline void proc_tree_sh(const struct proc_tree *t,
+								      const char *format, ...)
+{
+	char command[4096], script[3500];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(script, sizeof(script), format, args);
+	va_end(args);
+	snprintf(command, sizeof(command), "cd %s && {\n%s\n}", t->dir, script);
+	assert_int_equal(system(command), 0);
+}
+
 /* A file; name: "PID/file" or a file of the machine. */
 static inline void proc_tree_put(const struct proc_tree *t, const char *name, const void *data,
 				 size_t len)
 {
-	cleanup_close int fd = -1;
-	char path[128];
+	cleanup_close int fd =
+		openat(t->proc.fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
-	snprintf(path, sizeof(path), "%s/%s", t->dir, name);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	assert_true(fd >= 0);
 	assert_int_equal(file_write_fd(fd, data, len), 0);
 }
@@ -63,17 +72,22 @@ static inline void proc_tree_put_text(const struct proc_tree *t, const char *nam
 	proc_tree_put(t, name, text, strlen(text));
 }
 
-static inline void proc_tree_add(const struct proc_tree *t, int pid)
+static inline void proc_tree_add_started(const struct proc_tree *t, int pid, int ticks)
 {
 	char path[64], stat[160];
 
-	snprintf(path, sizeof(path), "%s/%d", t->dir, pid);
-	assert_int_equal(mkdir(path, 0755), 0);
+	snprintf(path, sizeof(path), "%d", pid);
+	assert_int_equal(mkdirat(t->proc.fd, path, 0755), 0);
 	snprintf(path, sizeof(path), "%d/stat", pid);
 	snprintf(stat, sizeof(stat),
-		 "%d (x) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 0 4096 1 2 3 4 5 6 7 8 9\n",
-		 pid);
+		 "%d (x) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 %d 4096 1 2 3 4 5 6 7 8 9\n",
+		 pid, ticks);
 	proc_tree_put_text(t, path, stat);
+}
+
+static inline void proc_tree_add(const struct proc_tree *t, int pid)
+{
+	proc_tree_add_started(t, pid, 0);
 }
 
 #endif

@@ -20,7 +20,7 @@
 
 static struct snapshot memory;
 
-static void read_one(const struct tree *t, struct process *p)
+static void read_one(const struct proc_tree *t, struct process *p)
 {
 	struct process *row = p;
 	struct rows rows = {&row, 1, 0};
@@ -40,7 +40,7 @@ static void assert_text(const char *what, const char *is, const char *want)
 }
 
 /* The container of the tree has these names. */
-static void assert_named(const struct tree *t, const char *cgroup, const char *name,
+static void assert_named(const struct proc_tree *t, const char *cgroup, const char *name,
 			 const char *pod, const char *space, enum container_status status)
 {
 	struct process p = {.cgroup = cgroup, .pod_path = 0};
@@ -85,7 +85,7 @@ TEST(engines)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(engine); i++) {
-		cleanup(tree_done) struct tree t;
+		cleanup(proc_tree_done) struct proc_tree t;
 
 		tree_make(&t, "");
 		sh(&t, "%s", engine[i].make);
@@ -97,7 +97,7 @@ TEST(engines)
 /* The pause container of a pod has no log; a link may come late. */
 TEST(kubelet)
 {
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 
 	tree_make(&t, "");
 	sh(&t, "mkdir -p var/log/pods/prod_web-0_" UID " var/log/pods/prod_web-1_" UID "1");
@@ -145,7 +145,7 @@ TEST(hostile)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(hostile); i++) {
-		cleanup(tree_done) struct tree t;
+		cleanup(proc_tree_done) struct proc_tree t;
 
 		tree_make(&t, "");
 		sh(&t, "mkdir -p " DOCKER " && cd " DOCKER " && { %s; }", hostile[i].make);
@@ -159,7 +159,7 @@ TEST(rootless)
 {
 	static const char mine[] = "/user.slice/user-4242.slice/user@4242.service/user.slice/"
 				   "libpod-" ID ".scope/container";
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 
 	if (getuid() != 0) {
 		print_message("not root: the files cannot be given to a user\n");
@@ -195,7 +195,7 @@ TEST(rows)
 	};
 	struct process *row[ARRAY_SIZE(p)];
 	struct rows rows = {row, ARRAY_SIZE(p), 0};
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
 		row[i] = &p[i];
@@ -218,7 +218,7 @@ TEST(rows)
 /* Without free files it is an error, and no container seems to have no name. */
 TEST(no_files)
 {
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 	struct rlimit old, none;
 	struct process p = {.container_id = ID,
 			    .container_status = CONTAINER_UNREAD,

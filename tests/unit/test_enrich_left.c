@@ -4,17 +4,6 @@
 
 #include "pool_tree.h"
 
-static size_t files(void)
-{
-	cleanup_closedir DIR *dir = opendir("/proc/self/fd");
-	size_t count = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		count++;
-	return count;
-}
-
 #define STUCK_OF_A_UID 30
 
 static void make_crowd(struct fixture *f)
@@ -26,11 +15,10 @@ static void make_crowd(struct fixture *f)
 }
 
 /* Many processes of one user hang: they block a bounded number of threads and no other user. */
-TEST_WITH(stuck_of_one_user, setup, teardown)
+FIXTURE_TEST(stuck_of_one_user)
 {
-	struct fixture *f = *state;
-	size_t threads_before = threads(), files_before = files();
-	struct proc_pool *pool = proc_pool_new(&f->proc, 4, 20);
+	size_t threads_before = threads(), files_before = own("/proc/self/fd");
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 4, 20);
 
 	make_crowd(f);
 	for (int round = 0; round < 3; round++) {
@@ -43,7 +31,7 @@ TEST_WITH(stuck_of_one_user, setup, teardown)
 	}
 	/* 16 of them, 4 running, and those that ran when the bound was reached. */
 	assert_true(threads() <= threads_before + 16 + 4 + 3);
-	assert_true(files() <= files_before + 2 * (16 + 4 + 3));
+	assert_true(own("/proc/self/fd") <= files_before + 2 * (16 + 4 + 3));
 	proc_pool_free(pool);
 	for (int i = 0; i < STUCK_OF_A_UID; i++)
 		release(f, i);
@@ -53,51 +41,39 @@ TEST_WITH(stuck_of_one_user, setup, teardown)
 }
 
 /* Processes of many users hang: the bound holds, and the read ends. */
-TEST_WITH(stuck_of_all, setup, teardown)
+FIXTURE_TEST(stuck_of_all)
 {
-	const int names[] = {POOL_ROLLUP, POOL_CGROUP, POOL_CMDLINE};
-	struct fixture *f = *state;
+	static const struct {
+		enum pool_file file;
+		const char *name;
+	} files[] = {
+		{POOL_ROLLUP, "smaps_rollup"}, {POOL_CGROUP, "cgroup"}, {POOL_CMDLINE, "cmdline"}};
 	size_t threads_before = threads();
-	struct proc_pool *pool = proc_pool_new(&f->proc, 4, 20);
-	char path[128];
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 4, 20);
 
 	for (int i = 0; i < PROCESSES; i++) {
 		f->process[i].uid = (uid_t)(1000 + i);
-		make_stuck(f, i);
-		snprintf(path, sizeof(path), "%s/%d/cgroup", f->dir, 1000 + i);
-		assert_int_equal(unlink(path), 0);
-		assert_int_equal(mkfifo(path, 0644), 0);
-		snprintf(path, sizeof(path), "%s/%d/cmdline", f->dir, 1000 + i);
-		assert_int_equal(mkfifo(path, 0644), 0);
+		for (size_t n = 0; n < ARRAY_SIZE(files); n++)
+			make_stuck_at(f, i, files[n].name);
 	}
-	for (int round = 0; round < 2; round++) {
-		for (size_t n = 0; n < ARRAY_SIZE(names); n++) {
-			pool_patient(pool);
-			assert_int_equal(pool_read(pool, (enum pool_file)names[n], false, f->row,
-						   PROCESSES, f->result),
-					 0);
-			for (int i = 0; i < PROCESSES; i++)
-				assert_int_equal(f->result[i].status, PSS_TIMEOUT);
-		}
+	for (size_t n = 0; n < 2 * ARRAY_SIZE(files); n++) {
+		pool_patient(pool);
+		assert_int_equal(pool_read(pool, files[n % ARRAY_SIZE(files)].file, false, f->row,
+					   PROCESSES, f->result),
+				 0);
+		for (int i = 0; i < PROCESSES; i++)
+			assert_int_equal(f->result[i].status, PSS_TIMEOUT);
 	}
 	/* 64 of 120, and those that ran when the bound was reached. */
 	assert_true(threads() <= threads_before + 64 + 4);
 	assert_false(pool_alone(pool));
 	for (int i = 0; i < PROCESSES; i++) {
-		static const char *const file[] = {"smaps_rollup", "cgroup", "cmdline"};
-
-		for (size_t n = 0; n < ARRAY_SIZE(file); n++) {
-			int fd;
-
-			snprintf(path, sizeof(path), "%s/%d/%s", f->dir, 1000 + i, file[n]);
-			fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-			if (fd >= 0)
-				close(fd);
-			unlink(path);
-		}
-		write_text(f, 1000 + i, "smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
+		for (size_t n = 0; n < ARRAY_SIZE(files); n++)
+			release_at(f, i, files[n].name);
 	}
 	/* After the processes answer there are workers again. */
+	proc_tree_sh(&f->tree, "for p in 1*; do rm $p/smaps_rollup; echo 'Rss: 8 kB\nPss: 3 kB' "
+			       ">$p/smaps_rollup; done");
 	for (int i = 0; i < 1000 && read_one(f, pool, POOL_ROLLUP) != PSS_OK; i++)
 		usleep(10000);
 	assert_int_equal(f->result[0].status, PSS_OK);

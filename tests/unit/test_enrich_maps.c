@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "base/file.h"
 #include "enrich/enrich.h"
+#include "proc_tree.h"
 
 #define KB	    UINT64_C(1024)
 #define DEADLINE_MS 2000
@@ -28,40 +28,22 @@
 	"Swap: 0 kB\nSwapPss: 0 kB\n"
 
 struct fixture {
-	char dir[64];
+	struct proc_tree tree;
 	char smaps[128];
-	struct procfs proc;
 	struct process process;
 	struct pool_result result;
 };
 
-static void write_text(const struct fixture *f, const char *name, const char *text)
-{
-	char path[128];
-	cleanup_close int fd = -1;
-
-	snprintf(path, sizeof(path), "%s/1000/%s", f->dir, name);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	assert_true(fd >= 0);
-	assert_int_equal(file_write_fd(fd, text, strlen(text)), 0);
-}
-
 static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
-	char path[128];
 
 	signal(SIGPIPE, SIG_IGN);
-	strcpy(f->dir, "/tmp/zmem-maps-XXXXXX");
-	assert_non_null(mkdtemp(f->dir));
-	snprintf(path, sizeof(path), "%s/1000", f->dir);
-	assert_int_equal(mkdir(path, 0755), 0);
-	snprintf(path, sizeof(path), "%s/self", f->dir);
-	assert_int_equal(symlink("1000", path), 0);
-	snprintf(f->smaps, sizeof(f->smaps), "%s/1000/smaps", f->dir);
-	write_text(f, "smaps_rollup", ROLLUP("24", "11"));
-	f->proc.fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	f->proc.trusted = true;
+	proc_tree_init(&f->tree);
+	proc_tree_add(&f->tree, 1000);
+	assert_int_equal(symlinkat("1000", f->tree.proc.fd, "self"), 0);
+	snprintf(f->smaps, sizeof(f->smaps), "%s/1000/smaps", f->tree.dir);
+	proc_tree_put_text(&f->tree, "1000/smaps_rollup", ROLLUP("24", "11"));
 	f->process = (struct process){.pid = 1000};
 	*state = f;
 	return 0;
@@ -70,17 +52,15 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
-	char command[128];
 
-	snprintf(command, sizeof(command), "rm -rf %s", f->dir);
-	close(f->proc.fd);
+	proc_tree_done(&f->tree);
 	free(f);
-	return system(command);
+	return 0;
 }
 
 static void read_it(struct fixture *f, enum pool_file file)
 {
-	struct proc_pool *pool = proc_pool_new(&f->proc, 1, DEADLINE_MS);
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 1, DEADLINE_MS);
 	struct process *row = &f->process;
 
 	map_set_free(f->result.maps);
@@ -91,7 +71,7 @@ static void read_it(struct fixture *f, enum pool_file file)
 
 static void check_total(struct fixture *f, const char *rollup, bool exact, uint64_t pss)
 {
-	write_text(f, "smaps_rollup", rollup);
+	proc_tree_put_text(&f->tree, "1000/smaps_rollup", rollup);
 	read_it(f, POOL_MAPS);
 	assert_int_equal(f->result.status, PSS_OK);
 	assert_int_equal(f->result.maps->total_exact, exact);
@@ -101,11 +81,9 @@ static void check_total(struct fixture *f, const char *rollup, bool exact, uint6
 }
 
 /* The total is that of smaps_rollup if both can be of the same memory. */
-TEST_WITH(total, setup, teardown)
+FIXTURE_TEST(total)
 {
-	struct fixture *f = *state;
-
-	write_text(f, "smaps", SMAPS);
+	proc_tree_put_text(&f->tree, "1000/smaps", SMAPS);
 	check_total(f, ROLLUP("24", "9"), true, 9);
 	check_total(f, ROLLUP("24", "11"), true, 11);
 	check_total(f, ROLLUP("24", "13"), false, 9);
@@ -120,21 +98,19 @@ TEST_WITH(total, setup, teardown)
 
 static void check_status(struct fixture *f, const char *smaps, enum pss_status status)
 {
-	write_text(f, "smaps", smaps);
+	proc_tree_put_text(&f->tree, "1000/smaps", smaps);
 	read_it(f, POOL_MAPS);
 	assert_int_equal(f->result.status, status);
 	assert_null(f->result.maps);
 }
 
-TEST_WITH(not_read, setup, teardown)
+FIXTURE_TEST(not_read)
 {
-	struct fixture *f = *state;
-
 	check_status(f, "", PSS_GONE);
 	check_status(f, "garbage\n", PSS_UNSUPPORTED);
 	check_status(f, "00001000-00002000 rw-p 0 0:0 0\nRss: 4", PSS_UNSUPPORTED);
 	/* A process that ends during the read of smaps has no smaps_rollup. */
-	write_text(f, "smaps_rollup", "");
+	proc_tree_put_text(&f->tree, "1000/smaps_rollup", "");
 	check_status(f, SMAPS, PSS_GONE);
 	assert_int_equal(unlink(f->smaps), 0);
 	read_it(f, POOL_MAPS);
@@ -179,21 +155,17 @@ static void read_slowly(struct fixture *f, int pieces)
 }
 
 /* The worker waits as long as more pieces come. */
-TEST_WITH(slow, setup, teardown)
+FIXTURE_TEST(slow)
 {
-	struct fixture *f = *state;
-
-	write_text(f, "smaps_rollup", ROLLUP("40", "15"));
+	proc_tree_put_text(&f->tree, "1000/smaps_rollup", ROLLUP("40", "15"));
 	read_slowly(f, PIECES);
 	assert_int_equal(f->result.status, PSS_OK);
 	assert_int_equal(f->result.maps->mappings, PIECES);
 	map_set_free(f->result.maps);
 }
 
-TEST_WITH(stuck, setup, teardown)
+FIXTURE_TEST(stuck)
 {
-	struct fixture *f = *state;
-
 	read_slowly(f, 1);
 	assert_int_equal(f->result.status, PSS_TIMEOUT);
 	assert_null(f->result.maps);

@@ -39,7 +39,7 @@ static void assert_read(const struct procfs *proc, const char *path, uint64_t cu
 
 TEST(v2)
 {
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 
 	tree_make(&t, "1 2 0:3 / / rw - ext4 /dev/sda1 rw\n41 31 0:38 / @/cg rw - cgroup2 none rw");
 	/* The root has neither file. */
@@ -69,7 +69,7 @@ TEST(garbage)
 	static const char *const garbage[] = {
 		"''", "max", "-1", "1x", "0x10", "' 1'", "18446744073709551616", UNLIMITED,
 	};
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 
 	tree_make(&t, "41 31 0:38 / @/cg rw - cgroup2 none rw");
 	for (size_t i = 0; i < ARRAY_SIZE(garbage); i++) {
@@ -88,7 +88,7 @@ TEST(garbage)
 
 TEST(v1)
 {
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 
 	tree_make(&t, "31 30 0:31 / @/cpu rw - cgroup cgroup rw,cpu\n"
 		      "35 31 0:32 / @/m rw - cgroup cgroup rw,memory");
@@ -109,7 +109,7 @@ TEST(v1)
 /* Memory is in v1 if v1 is mounted, in any order of mounts. */
 TEST(hybrid)
 {
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 
 	tree_make(&t, "41 31 0:38 / @/unified rw - cgroup2 none rw\n"
 		      "35 31 0:32 / @/m rw - cgroup cgroup rw,memory\n"
@@ -122,7 +122,7 @@ TEST(hybrid)
 /* In a container: its own cgroup is the root of the mount, or of its namespace. */
 TEST(below)
 {
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 
 	tree_make(&t, "1 2 0:3 /docker/other @/other rw - cgroup none rw,memory\n"
 		      "2 2 0:3 /docker/1 @/m rw - cgroup none rw,memory");
@@ -138,7 +138,7 @@ TEST(below)
 
 TEST(namespace)
 {
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 
 	tree_make(&t,
 		  "1 2 0:3 / @/cg rw - cgroup2 none rw\n2 2 0:3 /.. @/above rw - cgroup2 none rw");
@@ -165,7 +165,7 @@ TEST(runtimes)
 		"/kubepods/burstable/pod1/" ID,
 		"/lxc.payload.web",
 	};
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 
 	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
 	for (size_t i = 0; i < ARRAY_SIZE(path); i++) {
@@ -187,7 +187,7 @@ TEST(runtimes)
 TEST(nowhere)
 {
 	struct procfs none = {.fd = -1};
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 	struct process p[] = {{.cgroup = "/a"}, {.controlled = true}};
 	struct process *row[] = {&p[0], &p[1]};
 	struct rows rows = {row, 2};
@@ -207,7 +207,7 @@ TEST(nowhere)
 /* On a host of containers the mount comes after hundreds of others. */
 TEST(many_mounts)
 {
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 
 	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
 	v2(&t, "cg/a", "1", "2");
@@ -225,7 +225,7 @@ TEST(no_files)
 {
 	struct process p = {.cgroup = "/a", .controlled = true}, *row = &p;
 	struct rows rows = {&row, 1};
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 	struct rlimit before, few;
 	int r;
 
@@ -278,7 +278,7 @@ TEST(of_snapshot)
 	struct process *row[ARRAY_SIZE(p)];
 	struct rows rows = {row, ARRAY_SIZE(p)};
 	cleanup(snapshot_done) struct snapshot s = {};
-	cleanup(tree_done) struct tree t;
+	cleanup(proc_tree_done) struct proc_tree t;
 	struct process uncontrolled = {.cgroup = "/a.slice"}, *one = &uncontrolled;
 	struct rows others = {&one, 1};
 
@@ -315,7 +315,7 @@ TEST(events)
 	struct process *row[] = {&p[0], &p[1]};
 	struct rows rows = {row, 2};
 	cleanup(snapshot_done) struct snapshot s = {}, old = {};
-	cleanup(tree_done) struct tree t, t1;
+	cleanup(proc_tree_done) struct proc_tree t, t1;
 	const struct memcg *m;
 
 	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
@@ -360,7 +360,7 @@ TEST(details)
 {
 	struct process p = {.cgroup = "/a/b", .controlled = true}, *row = &p;
 	struct rows rows = {&row, 1};
-	cleanup(tree_done) struct tree t, t1;
+	cleanup(proc_tree_done) struct proc_tree t, t1;
 
 	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
 	v2(&t, "cg/a", "9000", "max");

@@ -4,10 +4,9 @@
 
 #include "pool_tree.h"
 
-TEST_WITH(reads_all, setup, teardown)
+FIXTURE_TEST(reads_all)
 {
-	struct fixture *f = *state;
-	struct proc_pool *pool = proc_pool_new(&f->proc, 3, 2000);
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 3, 2000);
 
 	for (int round = 0; round < 20; round++) {
 		memset(f->result, 0, sizeof(f->result));
@@ -23,20 +22,18 @@ TEST_WITH(reads_all, setup, teardown)
 }
 
 /* An empty batch needs no thread, so no missing thread is noted. */
-TEST_WITH(reads_none, setup, teardown)
+FIXTURE_TEST(reads_none)
 {
-	struct fixture *f = *state;
-	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 2000);
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 2, 2000);
 
 	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, 0, f->result), 0);
 	assert_false(pool_alone(pool));
 	proc_pool_free(pool);
 }
 
-TEST_WITH(texts, setup, teardown)
+FIXTURE_TEST(texts)
 {
-	struct fixture *f = *state;
-	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 2000);
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 2, 2000);
 
 	assert_int_equal(pool_read(pool, POOL_CGROUP, true, f->row, PROCESSES, f->result), 0);
 	for (int i = 0; i < PROCESSES; i++) {
@@ -48,10 +45,9 @@ TEST_WITH(texts, setup, teardown)
 	proc_pool_free(pool);
 }
 
-TEST_WITH(stuck_costs_its_row, setup, teardown)
+FIXTURE_TEST(stuck_costs_its_row)
 {
-	struct fixture *f = *state;
-	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 100);
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 2, 100);
 	static const int stuck[] = {0, 7, 8, 9, 20, 39};
 
 	for (size_t i = 0; i < ARRAY_SIZE(stuck); i++)
@@ -80,15 +76,14 @@ static void *write_later(void *arg)
 	const struct fixture *f = arg;
 
 	usleep(300000); /* time itself: longer than a hurried reader waits */
-	write_text(f, 1004, "smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
+	proc_tree_put_text(&f->tree, "1004/smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
 	return NULL;
 }
 
 /* Deadlines get shorter within a snapshot; the next snapshot resets them. */
-TEST_WITH(patience_comes_back, setup, teardown)
+FIXTURE_TEST(patience_comes_back)
 {
-	struct fixture *f = *state;
-	struct proc_pool *pool = proc_pool_new(&f->proc, 1, 60000);
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 1, 60000);
 	pthread_t writer;
 
 	make_stuck(f, 3);
@@ -106,11 +101,9 @@ TEST_WITH(patience_comes_back, setup, teardown)
 }
 
 /* One worker waits for a stuck process and file, however often the file is requested. */
-TEST_WITH(stuck_keeps_one_worker, setup, teardown)
+FIXTURE_TEST(stuck_keeps_one_worker)
 {
-	struct fixture *f = *state;
-	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 20);
-	char path[128], other[128];
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 2, 20);
 	size_t once;
 
 	make_stuck(f, 3);
@@ -128,10 +121,8 @@ TEST_WITH(stuck_keeps_one_worker, setup, teardown)
 	assert_int_equal(f->result[3].status, PSS_TIMEOUT);
 	assert_int_equal(f->result[4].status, PSS_OK);
 	/* Another process with this pid is not stuck; nor is this one after it answers. */
-	snprintf(path, sizeof(path), "%s/1003/smaps_rollup", f->dir);
-	snprintf(other, sizeof(other), "%s/1005/smaps_rollup", f->dir);
-	assert_int_equal(rename(path, other), 0);
-	write_text(f, 1003, "smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
+	proc_tree_sh(&f->tree, "mv 1003/smaps_rollup 1005/smaps_rollup");
+	proc_tree_put_text(&f->tree, "1003/smaps_rollup", "Rss: 8 kB\nPss: 3 kB\n");
 	assert_int_equal(read_one(f, pool, POOL_ROLLUP), PSS_TIMEOUT);
 	f->process[3].start_ns++;
 	assert_int_equal(read_one(f, pool, POOL_ROLLUP), PSS_OK);
@@ -143,10 +134,9 @@ TEST_WITH(stuck_keeps_one_worker, setup, teardown)
 	proc_pool_free(pool);
 }
 
-TEST_WITH(freed_while_stuck, setup, teardown)
+FIXTURE_TEST(freed_while_stuck)
 {
-	struct fixture *f = *state;
-	struct proc_pool *pool = proc_pool_new(&f->proc, 1, 50);
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 1, 50);
 
 	make_stuck(f, 3);
 	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row + 3, 1, f->result), 0);
@@ -158,13 +148,11 @@ TEST_WITH(freed_while_stuck, setup, teardown)
 }
 
 /* The read of a worker left behind returns just when the pool and its other workers end. */
-TEST_WITH(freed_as_one_comes_back, setup, teardown)
+FIXTURE_TEST(freed_as_one_comes_back)
 {
-	struct fixture *f = *state;
-
 	make_stuck(f, 3);
 	for (int round = 0; round < 50; round++) {
-		struct proc_pool *pool = proc_pool_new(&f->proc, 8, 20);
+		struct proc_pool *pool = proc_pool_new(&f->tree.proc, 8, 20);
 
 		assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, PROCESSES, f->result),
 				 0);
@@ -174,15 +162,14 @@ TEST_WITH(freed_as_one_comes_back, setup, teardown)
 	}
 }
 
-TEST_WITH(others, setup, teardown)
+FIXTURE_TEST(others)
 {
-	struct fixture *f = *state;
-	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 2000);
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 2, 2000);
 
 	f->process[1].pid = 4000000;
 	f->process[2].start_ns += 10000000;
-	write_text(f, 1003, "smaps_rollup", "");
-	write_text(f, 1004, "smaps_rollup", "nonsense\n");
+	proc_tree_put_text(&f->tree, "1003/smaps_rollup", "");
+	proc_tree_put_text(&f->tree, "1004/smaps_rollup", "nonsense\n");
 	assert_int_equal(pool_read(pool, POOL_ROLLUP, true, f->row, 5, f->result), 0);
 	assert_int_equal(f->result[0].status, PSS_OK);
 	assert_int_equal(f->result[1].status, PSS_GONE);
@@ -192,23 +179,21 @@ TEST_WITH(others, setup, teardown)
 	proc_pool_free(pool);
 }
 
-TEST_WITH(foreign_proc, setup, teardown)
+FIXTURE_TEST(foreign_proc)
 {
-	struct fixture *f = *state;
 	struct proc_pool *pool;
 
-	f->proc.trusted = false;
-	pool = proc_pool_new(&f->proc, 2, 2000);
+	f->tree.proc.trusted = false;
+	pool = proc_pool_new(&f->tree.proc, 2, 2000);
 	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, 2, f->result), 0);
 	assert_int_equal(f->result[1].status, PSS_UNSUPPORTED);
 	proc_pool_free(pool);
 }
 
 /* Without free files no process can be read. */
-TEST_WITH(no_files, setup, teardown)
+FIXTURE_TEST(no_files)
 {
-	struct fixture *f = *state;
-	struct proc_pool *pool = proc_pool_new(&f->proc, 1, 2000);
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 1, 2000);
 	struct rlimit old, few;
 	int r;
 
@@ -230,10 +215,9 @@ TEST_WITH(no_files, setup, teardown)
 }
 
 /* The oldest process of a cgroup is read: the others may have ended, as here all have. */
-TEST_WITH(cgroup_of_many, setup, teardown)
+FIXTURE_TEST(cgroup_of_many)
 {
-	struct fixture *f = *state;
-	struct proc_pool *pool = proc_pool_new(&f->proc, 2, 2000);
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 2, 2000);
 	struct rows rows = {f->row, 9};
 	struct snapshot s = {};
 

@@ -48,7 +48,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
-
 	proc_tree_done(&f->tree);
 	snapshot_done(&f->snapshot);
 	free(f);
@@ -72,7 +71,7 @@ static void check_untouched(const struct process *p)
 	assert_int_equal(p->counters_source, FROM_BPF);
 }
 
-TEST_WITH(all_counters, setup, teardown)
+FIXTURE_TEST(all_counters)
 {
 	static const struct {
 		enum counter counter;
@@ -83,7 +82,6 @@ TEST_WITH(all_counters, setup, teardown)
 		{COUNTER_PGTABLES, 40},	 {COUNTER_SWAP, 50},	  {COUNTER_HUGETLB, 2048},
 		{COUNTER_PEAK, 700},
 	};
-	struct fixture *f = *state;
 	const struct process *p = f->snapshot.process;
 
 	fill_missing(&f->tree.proc, &f->snapshot);
@@ -98,10 +96,9 @@ TEST_WITH(all_counters, setup, teardown)
 	assert_int_equal(p->counters_source, FROM_PROC);
 }
 
-TEST_WITH(only_missing_counters, setup, teardown)
+FIXTURE_TEST(only_missing_counters)
 {
 	const counter_mask missing = COUNTER_BIT(COUNTER_SWAP) | COUNTER_BIT(COUNTER_PGTABLES);
-	struct fixture *f = *state;
 	struct process *p = f->snapshot.process;
 
 	set_all_but(p, missing);
@@ -114,9 +111,8 @@ TEST_WITH(only_missing_counters, setup, teardown)
 }
 
 /* A counter that this kernel's status lacks is looked for once. */
-TEST_WITH(counter_absent_in_status, setup, teardown)
+FIXTURE_TEST(counter_absent_in_status)
 {
-	struct fixture *f = *state;
 	struct process *p = f->snapshot.process;
 
 	for (int i = 0; i < 2; i++) {
@@ -131,9 +127,8 @@ TEST_WITH(counter_absent_in_status, setup, teardown)
 	assert_int_equal(p[2].value[COUNTER_SWAP], 50 * 1024);
 }
 
-TEST_WITH(kernel_threads_and_zombies, setup, teardown)
+FIXTURE_TEST(kernel_threads_and_zombies)
 {
-	struct fixture *f = *state;
 	struct process *p = f->snapshot.process;
 
 	p[0].kind = PROCESS_KTHREAD;
@@ -144,9 +139,8 @@ TEST_WITH(kernel_threads_and_zombies, setup, teardown)
 	assert_int_equal(p[2].have, status_counters() | COUNTER_BIT(COUNTER_MAJFLT));
 }
 
-TEST_WITH(ended_or_another_process, setup, teardown)
+FIXTURE_TEST(ended_or_another_process)
 {
-	struct fixture *f = *state;
 	struct process *p = f->snapshot.process;
 
 	p[0].start_ns = UINT64_C(5000000000); /* the pid now belongs to another process */
@@ -158,9 +152,8 @@ TEST_WITH(ended_or_another_process, setup, teardown)
 }
 
 /* The status of an exited leader has no memory; the status of its threads has. */
-TEST_WITH(leader_exited, setup, teardown)
+FIXTURE_TEST(leader_exited)
 {
-	struct fixture *f = *state;
 	char path[64];
 
 	snprintf(path, sizeof(path), "%s/1/task", f->tree.dir);
@@ -178,10 +171,8 @@ TEST_WITH(leader_exited, setup, teardown)
 }
 
 /* /proc of another pid namespace has other processes under these pids. */
-TEST_WITH(proc_not_trusted, setup, teardown)
+FIXTURE_TEST(proc_not_trusted)
 {
-	struct fixture *f = *state;
-
 	f->tree.proc.trusted = false;
 	fill_missing(&f->tree.proc, &f->snapshot);
 	for (int i = 0; i < PROCESSES; i++)

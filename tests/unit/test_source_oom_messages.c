@@ -25,7 +25,6 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
-
 	oom_messages_done(&f->messages);
 	snapshot_done(&f->snapshot);
 	free(f);
@@ -83,10 +82,8 @@ static void assert_none(struct fixture *f)
 	assert_int_equal(f->kill.pid, 0);
 }
 
-TEST_WITH(kills, setup, teardown)
+FIXTURE_TEST(kills)
 {
-	struct fixture *f = *state;
-
 	assert_none(f);
 	add_process(f, 1, ZMEM_OOM_VICTIM, 10);
 	add_process(f, 1, ZMEM_OOM_PROCESS, 11);
@@ -100,10 +97,8 @@ TEST_WITH(kills, setup, teardown)
 }
 
 /* The messages of a kill come one by one, and each is looked at as soon as it is there. */
-TEST_WITH(incomplete, setup, teardown)
+FIXTURE_TEST(incomplete)
 {
-	struct fixture *f = *state;
-
 	for (uint32_t kill = 1; kill <= 3; kill++) {
 		int pid = (int)kill * 10;
 
@@ -119,10 +114,8 @@ TEST_WITH(incomplete, setup, teardown)
 }
 
 /* The second of two is incomplete. */
-TEST_WITH(incomplete_behind, setup, teardown)
+FIXTURE_TEST(incomplete_behind)
 {
-	struct fixture *f = *state;
-
 	add_process(f, 1, ZMEM_OOM_VICTIM, 10);
 	add_end(f, 1, 10);
 	add_process(f, 2, ZMEM_OOM_VICTIM, 20);
@@ -135,10 +128,8 @@ TEST_WITH(incomplete_behind, setup, teardown)
 }
 
 /* The ring had no room for the end of a kill, or for all of it. */
-TEST_WITH(lost, setup, teardown)
+FIXTURE_TEST(lost)
 {
-	struct fixture *f = *state;
-
 	add_process(f, 1, ZMEM_OOM_VICTIM, 10);
 	add_process(f, 1, ZMEM_OOM_PROCESS, 11);
 	assert_none(f);
@@ -149,10 +140,8 @@ TEST_WITH(lost, setup, teardown)
 	assert_none(f);
 }
 
-TEST_WITH(no_victim, setup, teardown)
+FIXTURE_TEST(no_victim)
 {
-	struct fixture *f = *state;
-
 	add_end(f, 1, 10);
 	assert_int_equal(next(f), 1);
 	assert_int_equal(f->kill.pid, 0);
@@ -161,10 +150,9 @@ TEST_WITH(no_victim, setup, teardown)
 	assert_none(f);
 }
 
-TEST_WITH(bad, setup, teardown)
+FIXTURE_TEST(bad)
 {
 	static const struct zmem_oom_head heads[] = {{ZMEM_OOM_END, 1}, {ZMEM_OOM_VICTIM, 1}};
-	struct fixture *f = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
 		oom_messages_add(&f->messages, &heads[i], sizeof(heads[i]));
