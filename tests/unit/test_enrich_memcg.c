@@ -11,29 +11,36 @@
 #define NONE	  UINT64_MAX
 #define UNLIMITED "9223372036854771712"
 
+static void assert_counter(const struct process *p, enum counter c, uint64_t want)
+{
+	uint64_t is = process_has(p, c) ? p->value[c] : NONE;
+
+	if (is != want)
+		fail_msg("%s: %s is %lld and not %lld", p->cgroup, counter_table[c].key,
+			 (long long)is, (long long)want);
+}
+
 static void assert_counters(const struct process *p, uint64_t current, uint64_t limit)
 {
-	const uint64_t want[] = {current, limit};
-	const enum counter c[] = {COUNTER_MEM_CURRENT, COUNTER_MEM_LIMIT};
-
-	for (int i = 0; i < 2; i++) {
-		if (process_has(p, c[i]) != (want[i] != NONE) ||
-		    (want[i] != NONE && p->value[c[i]] != want[i]))
-			fail_msg("%s: %s is %lld and not %lld", p->cgroup, i ? "limit" : "current",
-				 process_has(p, c[i]) ? (long long)p->value[c[i]] : -1,
-				 (long long)want[i]);
-	}
+	assert_counter(p, COUNTER_MEM_CURRENT, current);
+	assert_counter(p, COUNTER_MEM_LIMIT, limit);
 }
 
 static struct snapshot memory;
 
-static void assert_read(const struct procfs *proc, const char *path, uint64_t current,
+static void read_details(const struct proc_tree *t, struct process *p, bool details)
+{
+	struct rows rows = {&p, 1};
+
+	assert_int_equal(enrich_memcgs(&t->proc, &memory, &rows, details), 0);
+}
+
+static void assert_read(const struct proc_tree *t, const char *path, uint64_t current,
 			uint64_t limit)
 {
-	struct process p = {.cgroup = path, .controlled = true}, *row = &p;
-	struct rows rows = {&row, 1};
+	struct process p = {.cgroup = path, .controlled = true};
 
-	assert_int_equal(enrich_memcgs(proc, &memory, &rows, false), 0);
+	read_details(t, &p, false);
 	assert_counters(&p, current, limit);
 }
 
@@ -48,19 +55,19 @@ TEST(v2)
 	v2(&t, "cg/a.slice/b.service", "2000000", "104857600");
 	v2(&t, "cg/a.slice/b.service/x y", "1000000", "max");
 	v2(&t, "cg/a.slice/b.service/tight", "0", "0");
-	assert_read(&t.proc, "/", NONE, NONE);
-	assert_read(&t.proc, "/a.slice", 3000000, NONE);
-	assert_read(&t.proc, "/a.slice/b.service", 2000000, 100 * MIB);
-	assert_read(&t.proc, "/a.slice/b.service/x y", 1000000, 100 * MIB);
-	assert_read(&t.proc, "/a.slice/b.service/tight", 0, 0);
+	assert_read(&t, "/", NONE, NONE);
+	assert_read(&t, "/a.slice", 3000000, NONE);
+	assert_read(&t, "/a.slice/b.service", 2000000, 100 * MIB);
+	assert_read(&t, "/a.slice/b.service/x y", 1000000, 100 * MIB);
+	assert_read(&t, "/a.slice/b.service/tight", 0, 0);
 	/* A cgroup that is removed, outside, or not a cgroup. */
-	assert_read(&t.proc, "/a.slice/gone.service", NONE, NONE);
-	assert_read(&t.proc, "/a.slice/gone.service/x", NONE, NONE);
-	assert_read(&t.proc, "/../a.slice", NONE, NONE);
-	assert_read(&t.proc, "/a.slice/../a.slice", NONE, NONE);
+	assert_read(&t, "/a.slice/gone.service", NONE, NONE);
+	assert_read(&t, "/a.slice/gone.service/x", NONE, NONE);
+	assert_read(&t, "/../a.slice", NONE, NONE);
+	assert_read(&t, "/a.slice/../a.slice", NONE, NONE);
 	/* A cgroup without the memory controller. */
 	sh(&t, "mkdir cg/a.slice/off");
-	assert_read(&t.proc, "/a.slice/off", NONE, NONE);
+	assert_read(&t, "/a.slice/off", NONE, NONE);
 }
 
 /* Any text in the files gives a whole number or no value. */
@@ -74,16 +81,16 @@ TEST(garbage)
 	tree_make(&t, "41 31 0:38 / @/cg rw - cgroup2 none rw");
 	for (size_t i = 0; i < ARRAY_SIZE(garbage); i++) {
 		v2(&t, "cg/a", garbage[i], "1000");
-		assert_read(&t.proc, "/a", NONE, NONE);
+		assert_read(&t, "/a", NONE, NONE);
 		v2(&t, "cg/a", "1000", garbage[i]);
-		assert_read(&t.proc, "/a", 1000, NONE);
+		assert_read(&t, "/a", 1000, NONE);
 	}
 	sh(&t, "printf 12 >cg/a/memory.current");
-	assert_read(&t.proc, "/a", NONE, NONE);
+	assert_read(&t, "/a", NONE, NONE);
 	/* A link does not lead out. */
 	v2(&t, "elsewhere", "1000", "1000");
 	sh(&t, "ln -s ../elsewhere cg/link");
-	assert_read(&t.proc, "/link", NONE, NONE);
+	assert_read(&t, "/link", NONE, NONE);
 }
 
 TEST(v1)
@@ -98,12 +105,12 @@ TEST(v1)
 	v1(&t, "m/docker/" ID, "2000000", UNLIMITED, "104857600");
 	/* Without use_hierarchy each cgroup counts alone. */
 	v1(&t, "m/docker/alone", "5", "1073741824", "1073741824");
-	assert_read(&t.proc, "/docker/alone", 5, 1024 * MIB);
+	assert_read(&t, "/docker/alone", 5, 1024 * MIB);
 	v1(&t, "m/docker/nostat", "6", "1073741824", NULL);
-	assert_read(&t.proc, "/", NONE, NONE);
-	assert_read(&t.proc, "/docker", 3000000, 100 * MIB);
-	assert_read(&t.proc, "/docker/" ID, 2000000, 100 * MIB);
-	assert_read(&t.proc, "/docker/nostat", 6, 100 * MIB);
+	assert_read(&t, "/", NONE, NONE);
+	assert_read(&t, "/docker", 3000000, 100 * MIB);
+	assert_read(&t, "/docker/" ID, 2000000, 100 * MIB);
+	assert_read(&t, "/docker/nostat", 6, 100 * MIB);
 }
 
 /* Memory is in v1 if v1 is mounted, in any order of mounts. */
@@ -116,7 +123,7 @@ TEST(hybrid)
 		      "42 31 0:38 / @/unified rw - cgroup2 none rw");
 	v1(&t, "m/a", "5", "6", NULL);
 	v2(&t, "unified/a", "7", "8");
-	assert_read(&t.proc, "/a", 5, 6);
+	assert_read(&t, "/a", 5, 6);
 }
 
 /* In a container: its own cgroup is the root of the mount, or of its namespace. */
@@ -129,11 +136,11 @@ TEST(below)
 	v1(&t, "m", "5", UNLIMITED, "1000");
 	v1(&t, "m/x", "4", UNLIMITED, "1000");
 	sh(&t, "mkdir other");
-	assert_read(&t.proc, "/docker/1", 5, 1000);
-	assert_read(&t.proc, "/docker/1/x", 4, 1000);
-	assert_read(&t.proc, "/docker/10", NONE, NONE);
-	assert_read(&t.proc, "/docker", NONE, NONE);
-	assert_read(&t.proc, "/", NONE, NONE);
+	assert_read(&t, "/docker/1", 5, 1000);
+	assert_read(&t, "/docker/1/x", 4, 1000);
+	assert_read(&t, "/docker/10", NONE, NONE);
+	assert_read(&t, "/docker", NONE, NONE);
+	assert_read(&t, "/", NONE, NONE);
 }
 
 TEST(namespace)
@@ -146,10 +153,10 @@ TEST(namespace)
 	v2(&t, "cg", "5", "1000");
 	v2(&t, "cg/x", "4", "max");
 	v2(&t, "above/sibling", "3", "2000");
-	assert_read(&t.proc, "/", 5, 1000);
-	assert_read(&t.proc, "/x", 4, 1000);
-	assert_read(&t.proc, "/../sibling", 3, 2000);
-	assert_read(&t.proc, "/../../x", NONE, NONE);
+	assert_read(&t, "/", 5, 1000);
+	assert_read(&t, "/x", 4, 1000);
+	assert_read(&t, "/../sibling", 3, 2000);
+	assert_read(&t, "/../../x", NONE, NONE);
 }
 
 /* Limits on the cgroups that contain the containers. */
@@ -174,19 +181,19 @@ TEST(runtimes)
 		snprintf(file, sizeof(file), "cg%s", path[i]);
 		snprintf(parent, sizeof(parent), "%.*s", (int)(strrchr(file, '/') - file), file);
 		v2(&t, file, "3000", "max");
-		assert_read(&t.proc, path[i], 3000, NONE);
+		assert_read(&t, path[i], 3000, NONE);
 		if (!strcmp(parent, "cg"))
 			continue;
 		v2(&t, parent, "4000", "65536");
-		assert_read(&t.proc, path[i], 3000, 65536);
+		assert_read(&t, path[i], 3000, 65536);
 		v2(&t, file, "3000", "4096");
-		assert_read(&t.proc, path[i], 3000, 4096);
+		assert_read(&t, path[i], 3000, 4096);
 	}
 }
 
 TEST(nowhere)
 {
-	struct procfs none = {.fd = -1};
+	static const struct proc_tree none = {.proc = {.fd = -1}};
 	cleanup(proc_tree_done) struct proc_tree t;
 	struct process p[] = {{.cgroup = "/a"}, {.controlled = true}};
 	struct process *row[] = {&p[0], &p[1]};
@@ -194,14 +201,14 @@ TEST(nowhere)
 
 	tree_make(&t, "1 2 0:3 / @/gone rw - cgroup2 none rw");
 	assert_read(&none, "/a", NONE, NONE);
-	assert_read(&t.proc, "/a", NONE, NONE);
+	assert_read(&t, "/a", NONE, NONE);
 	v2(&t, "gone/a", "1", "2");
-	assert_read(&t.proc, "/a", 1, 2);
+	assert_read(&t, "/a", 1, 2);
 	/* The cgroup is of another hierarchy, or not known. */
 	assert_int_equal(enrich_memcgs(&t.proc, &memory, &rows, false), 0);
 	assert_int_equal(p[0].have | p[1].have, 0);
 	sh(&t, "rm self/mountinfo");
-	assert_read(&t.proc, "/a", NONE, NONE);
+	assert_read(&t, "/a", NONE, NONE);
 }
 
 /* On a host of containers the mount comes after hundreds of others. */
@@ -216,7 +223,7 @@ TEST(many_mounts)
 		   "yes '9 2 0:4 / /var/lib/containers/1 rw - overlay none rw' | head -c %dK >many && "
 		   "echo >>many && tail -n1 self/mountinfo >>many && mv many self/mountinfo",
 		   size);
-		assert_read(&t.proc, "/a", 1, 2);
+		assert_read(&t, "/a", 1, 2);
 	}
 }
 
@@ -240,7 +247,7 @@ TEST(no_files)
 		assert_int_equal(r, -EMFILE);
 		assert_int_equal(p.have, 0);
 	}
-	assert_read(&t.proc, "/a", 1, 2);
+	assert_read(&t, "/a", 1, 2);
 }
 
 static void assert_applied(const struct snapshot *s, const char *path, uint64_t current,
@@ -264,16 +271,11 @@ TEST(of_snapshot)
 		 .unit_path = 18,
 		 .container_path = 26 + 64,
 		 .controlled = true},
-		{.cgroup = path,
-		 .unit = "b.service",
-		 .container = "3f9a6b5d1c0e",
-		 .unit_path = 18,
-		 .container_path = 26 + 64,
-		 .controlled = true},
 		{.cgroup = "/a.slice", .unit = "a.slice", .unit_path = 8, .controlled = true},
 		{.cgroup = "/b"},
 		{.cgroup = "/", .controlled = true},
 		{.controlled = true},
+		{}, /* as the first */
 	};
 	struct process *row[ARRAY_SIZE(p)];
 	struct rows rows = {row, ARRAY_SIZE(p)};
@@ -282,6 +284,7 @@ TEST(of_snapshot)
 	struct process uncontrolled = {.cgroup = "/a.slice"}, *one = &uncontrolled;
 	struct rows others = {&one, 1};
 
+	p[ARRAY_SIZE(p) - 1] = p[0];
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
 		row[i] = &p[i];
 	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
@@ -308,6 +311,19 @@ TEST(of_snapshot)
 	assert_int_equal(uncontrolled.have, 0);
 }
 
+/* The events of a cgroup; NONE is not known. */
+static void assert_events(const struct snapshot *s, const char *path, uint64_t high, uint64_t max,
+			  uint64_t oom, uint64_t kills)
+{
+	const struct memcg *m = snapshot_find_memcg(s, path);
+
+	assert_non_null(m);
+	assert_true((m->high_known ? m->high : NONE) == high);
+	assert_true((m->max_known ? m->max : NONE) == max);
+	assert_true((m->oom_known ? m->oom : NONE) == oom);
+	assert_true((m->oom_kills_known ? m->oom_kills : NONE) == kills);
+}
+
 TEST(events)
 {
 	struct process p[] = {{.cgroup = "/a/b", .controlled = true},
@@ -316,104 +332,85 @@ TEST(events)
 	struct rows rows = {row, 2};
 	cleanup(snapshot_done) struct snapshot s = {}, old = {};
 	cleanup(proc_tree_done) struct proc_tree t, t1;
-	const struct memcg *m;
 
 	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
 	v2(&t, "cg/a", "1", "max");
 	v2(&t, "cg/a/b", "1", "max");
 	v2(&t, "cg/a/c", "1", "max");
-	sh(&t,
-	   "printf 'low 0\\nhigh 7\\nmax 123\\noom 5\\noom_kill 4\\noom_group_kill 0\\n' >cg/a/memory.events");
+	sh(&t, "echo 'low 0\nhigh 7\nmax 123\noom 5\noom_kill 4\noom_group_kill 0' "
+	       ">cg/a/memory.events");
 	/* The last line may be incomplete, a number is whole or absent. */
-	sh(&t,
-	   "printf 'high -1\\nmax 12x\\noom 18446744073709551615\\noom_kill 4' >cg/a/b/memory.events");
+	sh(&t, "printf 'high -1\nmax 12x\noom 18446744073709551614\noom_kill 4' "
+	       ">cg/a/b/memory.events");
 	assert_int_equal(memcgs_read(&t.proc, &s, &rows, false), 0);
-	m = snapshot_find_memcg(&s, "/a");
-	assert_true(m && m->high_known && m->max_known && m->oom_known && m->oom_kills_known);
-	assert_true(m->high == 7 && m->max == 123 && m->oom == 5 && m->oom_kills == 4);
-	m = snapshot_find_memcg(&s, "/a/b");
-	assert_true(m && !m->high_known && !m->max_known && m->oom_known && !m->oom_kills_known);
-	assert_true(m->oom == UINT64_MAX);
-	m = snapshot_find_memcg(&s, "/a/c");
-	assert_true(m && !m->high_known && !m->max_known && !m->oom_known && !m->oom_kills_known);
+	assert_events(&s, "/a", 7, 123, 5, 4);
+	assert_events(&s, "/a/b", NONE, NONE, UINT64_MAX - 1, NONE);
+	assert_events(&s, "/a/c", NONE, NONE, NONE, NONE);
 	/* v1 has other files. */
 	tree_make(&t1, "35 31 0:32 / @/m rw - cgroup cgroup rw,memory");
 	v1(&t1, "m/a", "5", "100", "100");
 	v1(&t1, "m/a/b", "5", "100", "100");
-	sh(&t1,
-	   "printf 'oom_kill_disable 0\\nunder_oom 0\\noom_kill 3\\n' >m/a/memory.oom_control");
+	sh(&t1, "echo 'oom_kill_disable 0\nunder_oom 0\noom_kill 3' >m/a/memory.oom_control");
 	sh(&t1, "echo 88 >m/a/memory.failcnt");
 	assert_int_equal(memcgs_read(&t1.proc, &old, &rows, false), 0);
-	m = snapshot_find_memcg(&old, "/a");
-	assert_true(m && !m->high_known && m->max_known && !m->oom_known && m->oom_kills_known);
-	assert_true(m->max == 88 && m->oom_kills == 3);
-	m = snapshot_find_memcg(&old, "/a/b");
-	assert_true(m && !m->max_known && !m->oom_kills_known);
+	assert_events(&old, "/a", NONE, 88, NONE, 3);
+	assert_events(&old, "/a/b", NONE, NONE, NONE, NONE);
 }
 
-static uint64_t detail_of(const struct process *p, enum counter c)
-{
-	return process_has(p, c) ? p->value[c] : NONE;
-}
-
+/* The counters of a cgroup of v2, of one with damaged files, and of one of v1, which has fewer. */
 TEST(details)
 {
-	struct process p = {.cgroup = "/a/b", .controlled = true}, *row = &p;
-	struct rows rows = {&row, 1};
+	static const struct {
+		enum counter counter;
+		uint64_t whole, damaged, v1;
+	} want[] = {
+		{COUNTER_MEM_CURRENT, 5000, 5000, 5000},
+		{COUNTER_MEM_LIMIT, NONE, NONE, 90},
+		{COUNTER_MEM_HIGH, 7000, 7000, NONE},
+		/* Never below 0. */
+		{COUNTER_MEM_WORKING_SET, 4400, 0, 4950},
+		{COUNTER_MEM_ANON, 1000, NONE, 20},
+		{COUNTER_MEM_FILE, 2500, NONE, 200},
+		{COUNTER_MEM_SHMEM, 500, NONE, 100},
+		{COUNTER_MEM_SLAB, 400, NONE, NONE},
+		{COUNTER_MEM_SWAP, 70, NONE, 9},
+		{COUNTER_MEM_SWAP_LIMIT, 800, 800, NONE},
+		{COUNTER_MEM_ZSWAP, 7, NONE, NONE},
+		{COUNTER_OOM_KILLS, 3, 3, NONE},
+		{COUNTER_PSI_SOME_10, 125, NONE, NONE},
+		{COUNTER_PSI_FULL_10, 10000, NONE, NONE},
+	};
+	struct process p[3];
 	cleanup(proc_tree_done) struct proc_tree t, t1;
 
+	for (int i = 0; i < 3; i++)
+		p[i] = (struct process){.cgroup = "/a/b", .controlled = true};
 	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
 	v2(&t, "cg/a", "9000", "max");
 	v2(&t, "cg/a/b", "5000", "max");
-	sh(&t, "echo 7000 >cg/a/memory.high; echo max >cg/a/b/memory.high");
-	sh(&t, "echo max >cg/a/memory.swap.max; echo 800 >cg/a/b/memory.swap.max");
-	sh(&t, "echo 70 >cg/a/b/memory.swap.current; echo 7 >cg/a/b/memory.zswap.current");
-	sh(&t, "printf 'anon 1000\nfile 3000\nkernel 900\nshmem 500\ninactive_file 600\nslab "
-	       "400\n' >cg/a/b/memory.stat");
-	sh(&t, "printf 'oom_kill 3\n' >cg/a/b/memory.events");
-	sh(&t,
-	   "printf 'some avg10=1.25 avg60=0.00 avg300=0.00 total=5\nfull avg10=100.00 avg60=0.00 "
-	   "avg300=0.00 total=5\n' >cg/a/b/memory.pressure");
-	assert_int_equal(enrich_memcgs(&t.proc, &memory, &rows, false), 0);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_ANON), NONE);
-	assert_int_equal(enrich_memcgs(&t.proc, &memory, &rows, true), 0);
-	assert_counters(&p, 5000, NONE);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_HIGH), 7000);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_WORKING_SET), 4400);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_ANON), 1000);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_FILE), 2500);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_SHMEM), 500);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_SLAB), 400);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_SWAP), 70);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_SWAP_LIMIT), 800);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_ZSWAP), 7);
-	assert_int_equal(detail_of(&p, COUNTER_OOM_KILLS), 3);
-	assert_int_equal(detail_of(&p, COUNTER_PSI_SOME_10), 125);
-	assert_int_equal(detail_of(&p, COUNTER_PSI_FULL_10), 10000);
-	/* What cannot be read is not known, and there is no working set below 0. */
-	p = (struct process){.cgroup = "/a/b", .controlled = true};
-	sh(&t, "printf 'file 30\ninactive_file 6000\nslab 4x\nanon 5' >cg/a/b/memory.stat");
-	sh(&t, "printf 'some avg10=1 avg60=0.00\nfull avg10=1.5 avg60' >cg/a/b/memory.pressure");
-	sh(&t, "echo -1 >cg/a/b/memory.swap.current; rm cg/a/b/memory.zswap.current");
-	assert_int_equal(enrich_memcgs(&t.proc, &memory, &rows, true), 0);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_WORKING_SET), 0);
-	assert_true(!process_has(&p, COUNTER_MEM_ANON) && !process_has(&p, COUNTER_MEM_FILE) &&
-		    !process_has(&p, COUNTER_MEM_SLAB) && !process_has(&p, COUNTER_MEM_SWAP) &&
-		    !process_has(&p, COUNTER_MEM_ZSWAP) && !process_has(&p, COUNTER_PSI_SOME_10) &&
-		    !process_has(&p, COUNTER_PSI_FULL_10));
-	/* v1 has fewer. */
-	p = (struct process){.cgroup = "/a/b", .controlled = true};
+	sh(&t, "echo 7000 >cg/a/memory.high; echo max >cg/a/memory.swap.max; cd cg/a/b\n"
+	       "echo max >memory.high; echo 800 >memory.swap.max; echo 70 >memory.swap.current\n"
+	       "echo 7 >memory.zswap.current; echo oom_kill 3 >memory.events\n"
+	       "echo 'anon 1000\nfile 3000\nkernel 900\nshmem 500\ninactive_file 600\nslab 400' "
+	       ">memory.stat\n"
+	       "echo 'some avg10=1.25 avg60=0.00 avg300=0.00 total=5\n"
+	       "full avg10=100.00 avg60=0.00 avg300=0.00 total=5' >memory.pressure");
+	read_details(&t, &p[0], false);
+	assert_false(process_has(&p[0], COUNTER_MEM_ANON));
+	read_details(&t, &p[0], true);
+	sh(&t, "cd cg/a/b; echo -1 >memory.swap.current; rm memory.zswap.current\n"
+	       "printf 'file 30\ninactive_file 6000\nslab 4x\nanon 5' >memory.stat\n"
+	       "printf 'some avg10=1 avg60=0.00\nfull avg10=1.5 avg60' >memory.pressure");
+	read_details(&t, &p[1], true);
 	tree_make(&t1, "35 31 0:32 / @/m rw - cgroup cgroup rw,memory");
 	v1(&t1, "m/a", "5", "100", "100");
 	v1(&t1, "m/a/b", "5000", "100", "100");
-	sh(&t1, "printf 'rss 1\ntotal_cache 300\ntotal_rss 20\ntotal_shmem 100\ntotal_swap 9\n"
-		"total_inactive_file 50\nhierarchical_memory_limit 90\n' >m/a/b/memory.stat");
-	assert_int_equal(enrich_memcgs(&t1.proc, &memory, &rows, true), 0);
-	assert_counters(&p, 5000, 90);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_ANON), 20);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_FILE), 200);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_SHMEM), 100);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_WORKING_SET), 4950);
-	assert_int_equal(detail_of(&p, COUNTER_MEM_SWAP), 9);
-	assert_true(!process_has(&p, COUNTER_MEM_SLAB) && !process_has(&p, COUNTER_PSI_SOME_10));
+	sh(&t1, "echo 'rss 1\ntotal_cache 300\ntotal_rss 20\ntotal_shmem 100\ntotal_swap 9\n"
+		"total_inactive_file 50\nhierarchical_memory_limit 90' >m/a/b/memory.stat");
+	read_details(&t1, &p[2], true);
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		assert_counter(&p[0], want[i].counter, want[i].whole);
+		assert_counter(&p[1], want[i].counter, want[i].damaged);
+		assert_counter(&p[2], want[i].counter, want[i].v1);
+	}
 }
