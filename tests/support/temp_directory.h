@@ -45,4 +45,7 @@ static int leave_directory(void **state)
 	return system(command);
 }
 
+/* A test that uses unit.h. */
+#define IN_DIRECTORY(name) TEST_WITH(name, enter_directory, leave_directory)
+
 #endif

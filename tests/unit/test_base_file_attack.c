@@ -215,12 +215,12 @@ static void test_attacks(mode_t mode)
 		run_attack(&attacks[i], mode, i % 2 ? 12345 : 65534);
 }
 
-TEST_WITH(sticky, enter_directory, leave_directory)
+IN_DIRECTORY(sticky)
 {
 	test_attacks(01777);
 }
 
-TEST_WITH(open_to_all, enter_directory, leave_directory)
+IN_DIRECTORY(open_to_all)
 {
 	test_attacks(0777);
 }

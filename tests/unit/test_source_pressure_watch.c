@@ -66,7 +66,7 @@ static unsigned look(struct pressure_watch *w, const struct procfs *proc, uint64
 	return now.causes;
 }
 
-TEST_WITH(levels, enter_directory, leave_directory)
+IN_DIRECTORY(levels)
 {
 	struct pressure_watch w;
 	struct pressure_look now;
@@ -91,7 +91,7 @@ TEST_WITH(levels, enter_directory, leave_directory)
 	procfs_close(&proc);
 }
 
-TEST_WITH(stalls, enter_directory, leave_directory)
+IN_DIRECTORY(stalls)
 {
 	struct pressure_watch w;
 	struct procfs proc;
@@ -121,7 +121,7 @@ TEST_WITH(stalls, enter_directory, leave_directory)
 }
 
 /* A file in place of the kernel's takes the text of the trigger. */
-TEST_WITH(trigger, enter_directory, leave_directory)
+IN_DIRECTORY(trigger)
 {
 	int fd = open("trigger", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	struct pressure_watch w;
