@@ -4,45 +4,31 @@
 #include "../support/utf8_valid.h"
 #include "fuzz.h"
 
-/* The encoding of a code point; its length, 0 if it has none (surrogates, beyond U+10FFFF). */
+/* The bytes of a number below 2^21, a character or not; their number. */
 static size_t encode(uint32_t c, uint8_t *to)
 {
-	if (c < 0x80) {
-		to[0] = (uint8_t)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (uint8_t)(0xc0 | c >> 6);
-		to[1] = (uint8_t)(0x80 | (c & 63));
-		return 2;
-	}
-	if (c >= 0xd800 && c < 0xe000)
-		return 0;
-	if (c < 0x10000) {
-		to[0] = (uint8_t)(0xe0 | c >> 12);
-		to[1] = (uint8_t)(0x80 | (c >> 6 & 63));
-		to[2] = (uint8_t)(0x80 | (c & 63));
-		return 3;
-	}
-	if (c > 0x10ffff)
-		return 0;
-	to[0] = (uint8_t)(0xf0 | c >> 18);
-	to[1] = (uint8_t)(0x80 | (c >> 12 & 63));
-	to[2] = (uint8_t)(0x80 | (c >> 6 & 63));
-	to[3] = (uint8_t)(0x80 | (c & 63));
-	return 4;
+	static const uint8_t lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	size_t len = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	for (size_t i = len; i-- > 1; c >>= 6)
+		to[i] = (uint8_t)(0x80 | (c & 63));
+	to[0] = (uint8_t)(lead[len] | c);
+	return len;
 }
 
-/* Every code point once: decoding reverses encoding. */
+/* Every number once: characters are decoded, surrogates and others are refused, and cut ones. */
 static void check_all(void)
 {
-	for (uint32_t c = 0; c < 0x111000; c++) {
+	for (uint32_t c = 0; c < 0x200000; c++) {
+		bool good = c <= 0x10ffff && !(c >= 0xd800 && c < 0xe000);
 		uint8_t bytes[4];
-		uint32_t again;
+		uint32_t again = 0xdead;
 		size_t n = encode(c, bytes);
 
-		FUZZ_CHECK(!n || (utf8_decode((char *)bytes, n, &again) == n && again == c));
-		FUZZ_CHECK(utf8_width(c) <= 2);
+		FUZZ_CHECK(n == 1 || utf8_decode((char *)bytes, n - 1, &again) == 0);
+		FUZZ_CHECK(utf8_decode((char *)bytes, n, &again) == (good ? n : 0));
+		FUZZ_CHECK(again == (good ? c : 0xdead) && utf8_valid((char *)bytes, n) == good);
+		FUZZ_CHECK(!good || utf8_width(c) <= 2);
 	}
 }
 

@@ -36,7 +36,7 @@ static int collect(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-TEST(empty)
+TEST(append)
 {
 	struct strbuf b = {0};
 
@@ -47,13 +47,6 @@ TEST(empty)
 	assert_int_equal(b.len, 0);
 	assert_string_equal(strbuf_str(&b), "");
 	assert_int_equal(strbuf_flush(&b), 0);
-	strbuf_done(&b);
-}
-
-TEST(append)
-{
-	struct strbuf b = {0};
-
 	strbuf_puts(&b, "a");
 	strbuf_putc(&b, 'b');
 	strbuf_put(&b, "c\0d", 3);
@@ -70,25 +63,18 @@ TEST(append)
 
 TEST(numbers)
 {
+	static const uint64_t u[] = {0, 9, 10, UINT64_MAX};
+	static const int64_t n[] = {0, -1, INT64_MAX, INT64_MIN};
 	struct strbuf b = {0};
 
-	strbuf_putu(&b, 0);
-	strbuf_putc(&b, ' ');
-	strbuf_putu(&b, 9);
-	strbuf_putc(&b, ' ');
-	strbuf_putu(&b, 10);
-	strbuf_putc(&b, ' ');
-	strbuf_putu(&b, UINT64_MAX);
-	strbuf_putc(&b, ' ');
-	strbuf_puti(&b, 0);
-	strbuf_putc(&b, ' ');
-	strbuf_puti(&b, -1);
-	strbuf_putc(&b, ' ');
-	strbuf_puti(&b, INT64_MAX);
-	strbuf_putc(&b, ' ');
-	strbuf_puti(&b, INT64_MIN);
-	assert_string_equal(strbuf_str(&b), "0 9 10 18446744073709551615 0 -1 "
-					    "9223372036854775807 -9223372036854775808");
+	for (size_t i = 0; i < ARRAY_SIZE(u); i++) {
+		strbuf_putu(&b, u[i]);
+		strbuf_putc(&b, ' ');
+		strbuf_puti(&b, n[i]);
+		strbuf_putc(&b, ' ');
+	}
+	assert_string_equal(strbuf_str(&b), "0 0 9 -1 10 9223372036854775807 "
+					    "18446744073709551615 -9223372036854775808 ");
 	strbuf_done(&b);
 }
 
@@ -157,15 +143,8 @@ TEST(sink)
 	assert_int_equal(c.len, 8 * count);
 	for (int i = 0; i < count; i++)
 		assert_int_equal(atoi(c.data + 8 * i), i);
-	free(c.data);
-	strbuf_done(&b);
-}
-
-TEST(sink_takes_more_than_a_chunk)
-{
-	struct collector c = {0};
-	struct strbuf b = {.sink = collect, .sink_arg = &c};
-
+	/* More than a chunk at once. */
+	c.len = 0;
 	strbuf_puts(&b, "first");
 	strbuf_fill(&b, 'x', 3 * STRBUF_CHUNK);
 	strbuf_puts(&b, "last");
@@ -206,16 +185,13 @@ static void check_decimal(uint64_t v)
 	assert_string_equal(got, want);
 }
 
-TEST(decimal_small)
-{
-	for (uint64_t v = 0; v < 100000; v++)
-		check_decimal(v);
-}
-
-TEST(decimal_every_length)
+TEST(decimal)
 {
 	uint64_t power = 1;
 
+	for (uint64_t v = 0; v < 100000; v++)
+		check_decimal(v);
+	/* Every length. */
 	for (int digits = 1; digits <= DECIMAL_MAX; digits++, power *= 10) {
 		check_decimal(power - 1);
 		check_decimal(power);

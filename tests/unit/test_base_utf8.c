@@ -1,79 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Tests of UTF-8 with arbitrary bytes. */
+/* Tests of UTF-8; every character: fuzz_base_utf8. */
 #include "unit.h"
 
 #include "invisible.h"
 #include "utf8_valid.h"
 
-static size_t encode(uint32_t c, char *s)
-{
-	if (c < 0x80) {
-		s[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		s[0] = (char)(0xc0 | c >> 6);
-		s[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		s[0] = (char)(0xe0 | c >> 12);
-		s[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		s[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	s[0] = (char)(0xf0 | c >> 18);
-	s[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	s[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	s[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
-/* All of 0…U+1FFFFF: characters are decoded, other numbers are refused. */
-TEST(every_character)
-{
-	for (uint32_t c = 0; c <= 0x1fffff; c++) {
-		bool good = c <= 0x10ffff && !(c >= 0xd800 && c <= 0xdfff);
-		uint32_t got = 0xdead;
-		char s[4];
-		size_t len = encode(c, s);
-
-		assert_int_equal(utf8_decode(s, len, &got), good ? len : 0);
-		assert_int_equal(got, good ? c : 0xdead);
-		assert_int_equal(utf8_valid(s, len), good);
-		/* A cut sequence is refused, too. */
-		if (len > 1)
-			assert_int_equal(utf8_decode(s, len - 1, &got), 0);
-	}
-}
-
 TEST(invalid)
 {
-	static const char *const bad[] = {
-		"\x80",
-		"\xbf",
-		"\xc0\xaf",
-		"\xc1\xbf",
-		"\xe0\x80\xaf",
-		"\xe0\x9f\xbf",
-		"\xf0\x80\x80\xaf",
-		"\xf0\x8f\xbf\xbf",
-		"\xed\xa0\x80",
-		"\xed\xbf\xbf",
-		"\xf4\x90\x80\x80",
-		"\xf5\x80\x80\x80",
-		"\xf8\x88\x80\x80",
-		"\xfe",
-		"\xff",
-		"\xc3(",
-		"\xe2\x82(",
-		"\xe2(\xa1",
-		"\xf0\x90(\x80",
-		"\xf0\x90\x80(",
-		"\xc3\xc3",
-		"\xe2\x82\xac\xe2",
-		"ok\xff",
-	};
+	static const char *const bad[] = {"\x80",
+					  "\xbf",
+					  "\xc0\xaf",
+					  "\xc1\xbf",
+					  "\xe0\x80\xaf",
+					  "\xe0\x9f\xbf",
+					  "\xf0\x80\x80\xaf",
+					  "\xf0\x8f\xbf\xbf",
+					  "\xed\xa0\x80",
+					  "\xed\xbf\xbf",
+					  "\xf4\x90\x80\x80",
+					  "\xf5\x80\x80\x80",
+					  "\xf8\x88\x80\x80",
+					  "\xfe",
+					  "\xff",
+					  "\xc3(",
+					  "\xe2\x82(",
+					  "\xe2(\xa1",
+					  "\xf0\x90(\x80",
+					  "\xf0\x90\x80(",
+					  "\xc3\xc3",
+					  "\xe2\x82\xac\xe2",
+					  "ok\xff"};
 	uint32_t c;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)

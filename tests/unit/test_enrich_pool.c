@@ -185,8 +185,8 @@ FIXTURE_TEST(foreign_proc)
 
 	f->tree.proc.trusted = false;
 	pool = proc_pool_new(&f->tree.proc, 2, 2000);
-	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, 2, f->result), 0);
-	assert_int_equal(f->result[1].status, PSS_UNSUPPORTED);
+	assert_int_equal(read_one(f, pool, POOL_ROLLUP), PSS_UNSUPPORTED);
+	assert_int_equal(read_one(f, pool, POOL_CGROUP), PSS_UNSUPPORTED);
 	proc_pool_free(pool);
 }
 
