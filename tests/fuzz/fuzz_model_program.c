@@ -12,6 +12,8 @@ static bool is_within(struct text_part n, const char *text, size_t len)
 	return n.s >= text && n.s <= text + len && n.len <= (size_t)(text + len - n.s);
 }
 
+const unsigned fuzz_changes = 1000;
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data, *exe_end = memchr(text, '\0', size), *comm_end;

@@ -48,6 +48,8 @@ static void check(const uint8_t *data, size_t size, const struct snapshot *refer
 	snapshot_done(&s);
 }
 
+const unsigned fuzz_changes = 10000;
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	check(data, size, NULL);

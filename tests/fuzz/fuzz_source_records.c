@@ -95,6 +95,8 @@ static void check_visits(const uint8_t *data, size_t size)
 	}
 }
 
+const unsigned fuzz_changes = 1000;
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	cleanup(snapshot_done) struct snapshot whole = {}, parts = {};

@@ -45,7 +45,8 @@ static int leave_directory(void **state)
 	return system(command);
 }
 
-/* A test that uses unit.h. */
+/* Tests that use unit.h. */
 #define IN_DIRECTORY(name) TEST_WITH(name, enter_directory, leave_directory)
+#define IN_MEMORY(name)	   TEST_WITH(name, enter_memory, leave_directory)
 
 #endif

@@ -50,6 +50,13 @@ static int append(struct recording_ring *g, struct snapshot *s, int64_t time_ms,
 	return recording_ring_append(g, s);
 }
 
+/* Frames from number `from` on, before `to`, at their intervals. */
+static void append_some(struct recording_ring *g, struct snapshot *s, unsigned from, unsigned to)
+{
+	for (unsigned i = from; i < to; i++)
+		assert_int_equal(append(g, s, START + i * INTERVAL, i), 0);
+}
+
 static struct recording_reader *read_dir(void)
 {
 	cleanup_close int dir = open(".", O_RDONLY | O_DIRECTORY);
@@ -58,6 +65,14 @@ static struct recording_reader *read_dir(void)
 
 	if (recording_reader_open_dir(dir, &r, why) < 0)
 		fail_msg("%s", why);
+	return r;
+}
+
+static struct recording_reader *read_frames(size_t frames)
+{
+	struct recording_reader *r = read_dir();
+
+	assert_int_equal(recording_reader_info(r)->frames, frames);
 	return r;
 }
 
@@ -90,7 +105,7 @@ static size_t count_segments(uint64_t *ret_bytes)
 	return count;
 }
 
-TEST_WITH(week, enter_memory, leave_directory)
+IN_MEMORY(week)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct recording_ring g;
@@ -99,12 +114,10 @@ TEST_WITH(week, enter_memory, leave_directory)
 	size_t at;
 
 	open_ring(&g, &week);
-	for (unsigned i = 0; i < 3000; i++)
-		assert_int_equal(append(&g, &s, START + i * INTERVAL, i), 0);
+	append_some(&g, &s, 0, 3000);
 	/* Before and after the end of the last segment. */
 	for (int ended = 0; ended < 2; ended++) {
-		r = read_dir();
-		assert_int_equal(recording_reader_info(r)->frames, 3000);
+		r = read_frames(3000);
 		assert_true(recording_reader_info(r)->segments > 3);
 		check_number(r, 2999, 2999);
 		check_number(r, 0, 0);
@@ -133,7 +146,7 @@ TEST_WITH(week, enter_memory, leave_directory)
 }
 
 /* Another writer goes on behind the segments that there are. */
-TEST_WITH(restart, enter_memory, leave_directory)
+IN_MEMORY(restart)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct recording_ring g, second;
@@ -150,8 +163,7 @@ TEST_WITH(restart, enter_memory, leave_directory)
 		recording_ring_close(&second);
 		recording_ring_close(&g);
 	}
-	r = read_dir();
-	assert_int_equal(recording_reader_info(r)->frames, 15);
+	r = read_frames(15);
 	for (unsigned i = 0; i < 15; i++) {
 		check_number(r, i, i);
 		assert_int_equal(recording_reader_gap(r, i), i && i % 5 == 0);
@@ -159,10 +171,11 @@ TEST_WITH(restart, enter_memory, leave_directory)
 	recording_reader_free(r);
 }
 
-TEST_WITH(clock, enter_memory, leave_directory)
+/* A clock that is set back is a gap, and a long pause; nothing is lost by them. */
+IN_MEMORY(clock)
 {
 	static const int64_t times[] = {START, START + INTERVAL, START - HOUR,
-					START - HOUR + INTERVAL, START + DAY};
+					START - HOUR + INTERVAL, START + 400 * DAY};
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct recording_ring g;
 	struct recording_reader *r;
@@ -172,8 +185,7 @@ TEST_WITH(clock, enter_memory, leave_directory)
 	for (unsigned i = 0; i < 5; i++)
 		assert_int_equal(append(&g, &s, times[i], i), 0);
 	recording_ring_close(&g);
-	r = read_dir();
-	assert_int_equal(recording_reader_info(r)->frames, 5);
+	r = read_frames(5);
 	assert_int_equal(recording_reader_info(r)->segments, 3);
 	assert_false(recording_reader_gap(r, 1));
 	assert_true(recording_reader_gap(r, 2));
@@ -186,7 +198,7 @@ TEST_WITH(clock, enter_memory, leave_directory)
 }
 
 /* 100,000 frames of 10 s: the newest stay, in bounded space, files and memory. */
-TEST_WITH(bounds, enter_memory, leave_directory)
+IN_MEMORY(bounds)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct ring_options day = week, small = week;
@@ -226,24 +238,8 @@ TEST_WITH(bounds, enter_memory, leave_directory)
 	recording_reader_free(r);
 }
 
-/* A time without frames is not kept time: nothing is lost after a long pause. */
-TEST_WITH(pause, enter_memory, leave_directory)
-{
-	cleanup(snapshot_done) struct snapshot s = {};
-	struct recording_ring g;
-	struct recording_reader *r;
-
-	open_ring(&g, &week);
-	assert_int_equal(append(&g, &s, START, 0), 0);
-	assert_int_equal(append(&g, &s, START + 400 * DAY, 1), 0);
-	recording_ring_close(&g);
-	r = read_dir();
-	assert_int_equal(recording_reader_info(r)->frames, 2);
-	recording_reader_free(r);
-}
-
 /* Cut off at any byte, a segment has its frames up to there. */
-TEST_WITH(torn, enter_memory, leave_directory)
+IN_MEMORY(torn)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct segment_name name = segment_name(1);
@@ -279,7 +275,6 @@ TEST_WITH(torn, enter_memory, leave_directory)
 	}
 }
 
-/* Flipped bits: each frame is right or refused with a reason; the index of the file cannot lie. */
 /* ---- 2,000 damaged directories ---- */
 
 #define DAMAGED	 2000
@@ -375,6 +370,13 @@ static size_t read_damaged(struct recording_reader *r, struct event_record *e)
 	return whole;
 }
 
+static void add_event(struct recording_ring *g, struct event_record *e, int64_t time_ms,
+		      const struct snapshot *s)
+{
+	e->time_ms = time_ms;
+	assert_int_equal(recording_ring_event(g, e, s), 0);
+}
+
 static void write_segments(void)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
@@ -389,21 +391,20 @@ static void write_segments(void)
 		open_ring(&g, &week);
 		for (unsigned i = segment * 14; i < segment * 14 + 14; i++) {
 			assert_int_equal(append(&g, &s, START + i * INTERVAL, i), 0);
-			e->time_ms = START + i * INTERVAL + 1;
 			e->have &= ~(UINT64_C(1) << EVENT_BEGAN);
 			if (i % 4 == 3) {
-				event_set(e, EVENT_BEGAN, (uint64_t)e->time_ms - 2 * INTERVAL);
+				event_set(e, EVENT_BEGAN, START + (i - 2) * INTERVAL + 1);
 				event_set(e, EVENT_KILLS, 17);
 			}
 			if (i % 2)
-				assert_int_equal(recording_ring_event(&g, e, NULL), 0);
+				add_event(&g, e, START + i * INTERVAL + 1, NULL);
 		}
 		recording_ring_close(&g);
 	}
 	free(e);
 }
 
-TEST_WITH(damage, enter_memory, leave_directory)
+IN_MEMORY(damage)
 {
 	static struct file_copy whole[SEGMENTS], broken;
 	struct event_record *e = calloc(1, sizeof(*e));
@@ -455,7 +456,7 @@ TEST_WITH(damage, enter_memory, leave_directory)
 }
 
 /* A frame that cannot be written is a gap, and the recording goes on behind it. */
-TEST_WITH(full, enter_memory, leave_directory)
+IN_MEMORY(full)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct recording_ring g;
@@ -463,8 +464,7 @@ TEST_WITH(full, enter_memory, leave_directory)
 	int fd;
 
 	open_ring(&g, &week);
-	for (unsigned i = 0; i < 3; i++)
-		assert_int_equal(append(&g, &s, START + i * INTERVAL, i), 0);
+	append_some(&g, &s, 0, 3);
 	fd = dup(g.fd);
 	assert_int_equal(dup2(open("/dev/full", O_WRONLY), g.fd), g.fd);
 	for (unsigned i = 3; i < 6; i++)
@@ -472,11 +472,9 @@ TEST_WITH(full, enter_memory, leave_directory)
 	assert_int_equal(g.dropped, 3);
 	assert_int_equal(dup2(fd, g.fd), g.fd);
 	close(fd);
-	for (unsigned i = 6; i < 9; i++)
-		assert_int_equal(append(&g, &s, START + i * INTERVAL, i), 0);
+	append_some(&g, &s, 6, 9);
 	recording_ring_close(&g);
-	r = read_dir();
-	assert_int_equal(recording_reader_info(r)->frames, 6);
+	r = read_frames(6);
 	check_number(r, 2, 2);
 	check_number(r, 3, 6);
 	check_number(r, 5, 8);
@@ -485,9 +483,8 @@ TEST_WITH(full, enter_memory, leave_directory)
 	recording_reader_free(r);
 }
 
-/* Events, with the frame of their moment and without; also cut off, and with an index or without.
- */
-TEST_WITH(events, enter_memory, leave_directory)
+/* Events, with the frame of their moment and without; before and after the index is written. */
+IN_MEMORY(events)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct event_record *e = calloc(2, sizeof(*e));
@@ -501,15 +498,13 @@ TEST_WITH(events, enter_memory, leave_directory)
 	event_set(e, EVENT_KIND, EVENT_OOM_KILL);
 	event_set(e, EVENT_PID, 4711);
 	event_set_text(e, EVENT_NAME, "victim");
-	e->time_ms = START + 5000;
-	fill(&s, e->time_ms, 1);
-	assert_int_equal(recording_ring_event(&g, e, &s), 0);
+	fill(&s, START + 5000, 1);
+	add_event(&g, e, START + 5000, &s);
 	event_set(e, EVENT_PID, 4712);
-	assert_int_equal(recording_ring_event(&g, e, NULL), 0);
+	add_event(&g, e, START + 5000, NULL);
 	assert_int_equal(append(&g, &s, START + INTERVAL, 2), 0);
 	for (int ended = 0; ended < 2; ended++) {
-		r = read_dir();
-		assert_int_equal(recording_reader_info(r)->frames, 3);
+		r = read_frames(3);
 		assert_int_equal(recording_reader_info(r)->events, 2);
 		for (unsigned i = 0; i < 3; i++)
 			check_number(r, i, i);
@@ -529,10 +524,9 @@ TEST_WITH(events, enter_memory, leave_directory)
 	free(e);
 }
 
-/* What is no segment is left alone and left out. */
 /* The end of an event has no number, is found behind other events, and belongs to that event alone.
  */
-TEST_WITH(event_ends, enter_memory, leave_directory)
+IN_MEMORY(event_ends)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct event_record *e = calloc(2, sizeof(*e));
@@ -544,23 +538,19 @@ TEST_WITH(event_ends, enter_memory, leave_directory)
 	open_ring(&g, &week);
 	/* 0: without an end, 1: ends after a kill, in another segment, 2: the kill. */
 	event_set(e, EVENT_KIND, EVENT_PRESSURE);
-	e->time_ms = START;
-	assert_int_equal(recording_ring_event(&g, e, NULL), 0);
-	assert_int_equal(append(&g, &s, START, 0), 0);
-	e->time_ms = START + INTERVAL;
-	assert_int_equal(recording_ring_event(&g, e, NULL), 0);
-	assert_int_equal(append(&g, &s, START + INTERVAL, 1), 0);
+	add_event(&g, e, START, NULL);
+	append_some(&g, &s, 0, 1);
+	add_event(&g, e, START + INTERVAL, NULL);
+	append_some(&g, &s, 1, 2);
 	event_set(e, EVENT_KIND, EVENT_OOM_KILL);
-	e->time_ms = START + 2 * INTERVAL;
-	assert_int_equal(recording_ring_event(&g, e, NULL), 0);
+	add_event(&g, e, START + 2 * INTERVAL, NULL);
 	recording_ring_close(&g);
 	open_ring(&g, &week);
 	assert_int_equal(append(&g, &s, START + 3 * INTERVAL, 2), 0);
 	event_set(e, EVENT_KIND, EVENT_PRESSURE);
 	event_set(e, EVENT_BEGAN, START + INTERVAL);
 	event_set(e, EVENT_KILLS, 17);
-	e->time_ms = START + 3 * INTERVAL + 1;
-	assert_int_equal(recording_ring_event(&g, e, NULL), 0);
+	add_event(&g, e, START + 3 * INTERVAL + 1, NULL);
 	for (int ended = 0; ended < 2; ended++) {
 		r = read_dir();
 		assert_int_equal(recording_reader_info(r)->events, 3);
@@ -576,7 +566,8 @@ TEST_WITH(event_ends, enter_memory, leave_directory)
 	free(e);
 }
 
-TEST_WITH(strangers, enter_memory, leave_directory)
+/* What is no segment is left alone and left out. */
+IN_MEMORY(strangers)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct recording_ring g;
@@ -591,8 +582,7 @@ TEST_WITH(strangers, enter_memory, leave_directory)
 	assert_int_equal(append(&g, &s, START, 7), 0);
 	recording_ring_close(&g);
 	assert_int_equal(access("0000000005.zmem", F_OK), 0);
-	r = read_dir();
-	assert_int_equal(recording_reader_info(r)->frames, 1);
+	r = read_frames(1);
 	assert_int_equal(recording_reader_info(r)->left_out, 4);
 	check_number(r, 0, 7);
 	recording_reader_free(r);
