@@ -33,8 +33,10 @@ static void read_names(struct process *p)
 	p->controlled = true;
 }
 
+enum change { NONE, BEGINS_ANEW, EXECS, IS_RENAMED, MOVES, IS_READ_FROM_PROC, ENDS, HAS_NO_KEY };
+
 /* The next snapshot of the process that was read at NOW, after a change. */
-static struct process next(void (*happen)(struct process *p), int64_t now)
+static struct process next(enum change change, int64_t now)
 {
 	struct name_cache *k = name_cache_new();
 	struct snapshot s = {.time_ms = NOW};
@@ -46,8 +48,17 @@ static struct process next(void (*happen)(struct process *p), int64_t now)
 	assert_int_equal(name_cache_update(k, &s), 0);
 	snapshot_clear(&s);
 	add(&s, 1);
-	if (happen)
-		happen(&s.process[0]);
+	s.process[0].start_ns += change == BEGINS_ANEW;
+	s.process[0].mm_key += change == EXECS;
+	s.process[0].cgroup_key += change == MOVES;
+	if (change == IS_RENAMED)
+		strcpy(s.process[0].comm, "other");
+	if (change == IS_READ_FROM_PROC)
+		s.process[0].counters_source = FROM_PROC;
+	if (change == ENDS)
+		s.process[0].kind = PROCESS_ZOMBIE;
+	if (change == HAS_NO_KEY)
+		s.process[0].mm_key = 0;
 	name_cache_apply(k, &s, now);
 	p = s.process[0];
 	snprintf(name, sizeof(name), "%s", p.name);
@@ -59,89 +70,45 @@ static struct process next(void (*happen)(struct process *p), int64_t now)
 	return p;
 }
 
-static void begins_anew(struct process *p)
-{
-	p->start_ns++;
-}
-
-static void execs(struct process *p)
-{
-	p->mm_key++;
-}
-
-static void is_renamed(struct process *p)
-{
-	strcpy(p->comm, "other");
-}
-
-static void moves(struct process *p)
-{
-	p->cgroup_key++;
-}
-
-static void is_read_from_proc(struct process *p)
-{
-	p->counters_source = FROM_PROC;
-}
-
-static void ends(struct process *p)
-{
-	p->kind = PROCESS_ZOMBIE;
-}
-
-static void has_no_key(struct process *p)
-{
-	p->mm_key = 0;
-}
-
 TEST(same)
 {
-	struct process p = next(NULL, NOW + 1000);
+	struct process p = next(NONE, NOW + 1000);
 
-	assert_string_equal(p.name, "program.py");
-	assert_true(p.program_known);
-	assert_string_equal(p.cgroup, "/a/b.service");
 	assert_true(p.controlled);
 	assert_int_equal(p.unit_path, 12);
 	assert_int_equal(p.names_ms, NOW);
 }
 
-TEST(another)
+/* What stays known after a change, or at another time. */
+TEST(changes)
 {
-	static void (*const happen[])(struct process *) = {begins_anew, execs, is_read_from_proc,
-							   ends, has_no_key};
+	static const struct {
+		enum change change;
+		int64_t later;
+		bool program, cgroup;
+	} cases[] = {
+		{NONE, 1000, true, true},
+		{BEGINS_ANEW, 1000, false, false},
+		{EXECS, 1000, false, false},
+		{IS_READ_FROM_PROC, 1000, false, false},
+		{ENDS, 1000, false, false},
+		{HAS_NO_KEY, 1000, false, false},
+		{IS_RENAMED, 1000, false, true},
+		{MOVES, 1000, true, false},
+		{NONE, 60000, true, true},
+		{NONE, 60001, false, false},
+		/* The clock was set back: the age is unknown. */
+		{NONE, -1, false, false},
+	};
 
-	for (size_t i = 0; i < sizeof(happen) / sizeof(happen[0]); i++) {
-		struct process p = next(happen[i], NOW + 1000);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct process p = next(cases[i].change, NOW + cases[i].later);
 
-		assert_string_equal(p.name, "python3");
-		assert_false(p.program_known);
-		assert_string_equal(p.cgroup, "");
-		assert_int_equal(p.names_ms, 0);
+		assert_string_equal(p.name, cases[i].program ? "program.py" : "python3");
+		assert_int_equal(p.program_known, cases[i].program);
+		assert_string_equal(p.cgroup, cases[i].cgroup ? "/a/b.service" : "");
+		assert_int_equal(p.names_ms != 0, cases[i].program || cases[i].cgroup);
 	}
-}
-
-TEST(half)
-{
-	struct process p = next(is_renamed, NOW + 1000);
-
-	assert_string_equal(p.name, "python3");
-	assert_string_equal(p.cgroup, "/a/b.service");
-	p = next(moves, NOW + 1000);
-	assert_string_equal(p.name, "program.py");
-	assert_string_equal(p.cgroup, "");
-}
-
-TEST(age)
-{
-	struct process p = next(NULL, NOW + 60000);
-
-	assert_true(p.program_known);
-	p = next(NULL, NOW + 60001);
-	assert_false(p.program_known);
-	/* The clock was set back: the age is unknown. */
-	p = next(NULL, NOW - 1);
-	assert_false(p.program_known);
 }
 
 /* An entry keeps its age over snapshots, and the memory does not grow. */

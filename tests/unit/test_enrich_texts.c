@@ -43,14 +43,6 @@ TEST(statuses)
 	assert_int_equal(result.error, -EMFILE);
 }
 
-static struct proc_pool *pool_of(const struct proc_tree *t)
-{
-	struct proc_pool *pool = proc_pool_new(&t->proc, 2, 5000);
-
-	assert_non_null(pool);
-	return pool;
-}
-
 /* One process is read for all with the same key; key 0 is equal to no other. */
 TEST(cgroups)
 {
@@ -69,7 +61,7 @@ TEST(cgroups)
 	/* 2 cannot be read, so 5 is. 4 cannot be read and is alone, 6 is gone. */
 	proc_tree_put_text(&t, "5/cgroup", "0::/a.slice/b.service/" ID "\n");
 	proc_tree_put_text(&t, "3/cgroup", "0::/c\n");
-	pool = pool_of(&t);
+	pool = proc_pool_new(&t.proc, 2, 5000);
 	assert_int_equal(enrich_cgroups(pool, &s, &rows), 0);
 	for (int i = 1; i <= 4; i += 3) {
 		assert_string_equal(p[i].cgroup, "/a.slice/b.service/" ID);
@@ -102,7 +94,7 @@ TEST(texts)
 	memset(longer, 'x', 100000);
 	proc_tree_put(&t, "1/cmdline", "a\0b\0", 4);
 	proc_tree_put(&t, "1/status", longer, 100000);
-	pool = pool_of(&t);
+	pool = proc_pool_new(&t.proc, 2, 5000);
 	assert_int_equal(enrich_cmdlines(pool, &s, &rows), 0);
 	assert_string_equal(p.cmdline, "a b");
 	assert_false(p.cmdline_truncated);
@@ -119,10 +111,10 @@ TEST(texts)
 	proc_pool_free(pool);
 }
 
+/* What no file says is unknown; names and numbers of the host come from system calls. */
 TEST(machine)
 {
 	cleanup(proc_tree_done) struct proc_tree t;
-	char command[64];
 	struct host_info host;
 	struct system_info info;
 	struct utsname uts;
@@ -140,11 +132,19 @@ TEST(machine)
 	assert_true(host.boot_ms > 0);
 	assert_string_equal(host.boot_id, "");
 	assert_int_equal(info.meminfo.have, 0);
-	snprintf(command, sizeof(command), "mkdir -p %s/sys/kernel/random", t.dir);
-	assert_int_equal(system(command), 0);
-	proc_tree_put_text(&t, "sys/kernel/random/boot_id", "of-this-boot\n");
+	assert_true(!info.pressure.known && !info.swapped.known);
+	proc_tree_sh(&t, "mkdir -p sys/kernel/random pressure\n"
+			 "echo of-this-boot >sys/kernel/random/boot_id\n"
+			 "echo 'some avg10=1.50 avg60=0.00 avg300=0.00 total=8\n"
+			 "full avg10=0.25 avg60=0.00 avg300=0.00 total=2' >pressure/memory\n"
+			 "echo 'nr_free_pages 1\npswpin 3\npswpout 4' >vmstat");
 	machine_read(&t.proc, &host, &info);
 	assert_string_equal(host.boot_id, "of-this-boot");
+	assert_true(info.pressure.known && info.swapped.known);
+	assert_int_equal(info.pressure.some_avg10, 150);
+	assert_int_equal(info.pressure.full_avg10, 25);
+	assert_int_equal(info.swapped.in, 3 * host.page_size);
+	assert_int_equal(info.swapped.out, 4 * host.page_size);
 }
 
 /* Missing and damaged files give no values. */
@@ -179,32 +179,4 @@ TEST(swaps)
 	assert_string_equal(system.swap[0].name, "/a b");
 	assert_int_equal(system.swap[0].used, 4096);
 	assert_string_equal(system.swap[1].name, "/d");
-}
-
-TEST(activity)
-{
-	cleanup(proc_tree_done) struct proc_tree t;
-	char command[64];
-	struct host_info host;
-	struct system_info system_info;
-
-	proc_tree_init(&t);
-	/* A kernel without PSI and a /proc without vmstat: unknown. */
-	memset(&system_info, 1, sizeof(system_info));
-	machine_read(&t.proc, &host, &system_info);
-	assert_false(system_info.pressure.known);
-	assert_false(system_info.swapped.known);
-	snprintf(command, sizeof(command), "mkdir -p %s/pressure", t.dir);
-	assert_int_equal(system(command), 0);
-	proc_tree_put_text(&t, "pressure/memory",
-			   "some avg10=1.50 avg60=0.00 avg300=0.00 total=8\n"
-			   "full avg10=0.25 avg60=0.00 avg300=0.00 total=2\n");
-	proc_tree_put_text(&t, "vmstat", "nr_free_pages 1\npswpin 3\npswpout 4\n");
-	machine_read(&t.proc, &host, &system_info);
-	assert_true(system_info.pressure.known);
-	assert_int_equal(system_info.pressure.some_avg10, 150);
-	assert_int_equal(system_info.pressure.full_avg10, 25);
-	assert_true(system_info.swapped.known);
-	assert_int_equal(system_info.swapped.in, 3 * host.page_size);
-	assert_int_equal(system_info.swapped.out, 4 * host.page_size);
 }
