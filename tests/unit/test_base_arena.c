@@ -30,7 +30,7 @@ TEST(allocations_do_not_overlap)
 
 TEST(large_allocations)
 {
-	struct arena a = {0};
+	cleanup(arena_done) struct arena a = {0};
 	char *small = arena_strndup(&a, "small", 5), *large;
 
 	large = arena_alloc(&a, 10 << 20);
@@ -45,7 +45,6 @@ TEST(large_allocations)
 	assert_string_equal(arena_strndup(&a, NULL, 0), "");
 	assert_memory_equal(arena_strndup(&a, "a\0b", 3), "a\0b", 4);
 	assert_ptr_not_equal(arena_alloc(&a, 0), arena_alloc(&a, 0));
-	arena_done(&a);
 }
 
 static size_t in_use(void)
@@ -88,7 +87,7 @@ TEST(clear_keeps_memory)
 /* Slowly growing allocations need few additional blocks. */
 TEST(large_grows)
 {
-	struct arena a = {0};
+	cleanup(arena_done) struct arena a = {0};
 	size_t before = in_use();
 
 	for (size_t i = 0; i < 100; i++) {
@@ -97,7 +96,6 @@ TEST(large_grows)
 		arena_clear(&a);
 	}
 	assert_true(in_use() - before < (size_t)60 << 20);
-	arena_done(&a);
 }
 
 static void alloc_and_release(struct arena *a)
@@ -111,7 +109,7 @@ static void alloc_and_release(struct arena *a)
 /* Earlier allocations stay valid; later ones reuse memory the second time. */
 TEST(mark)
 {
-	struct arena a = {0};
+	cleanup(arena_done) struct arena a = {0};
 	size_t before;
 	char *kept;
 
@@ -126,12 +124,11 @@ TEST(mark)
 	assert_int_equal(in_use(), before);
 	assert_string_equal(kept, "kept");
 	assert_string_equal(kept + 8, "next");
-	arena_done(&a);
 }
 
 TEST(zalloc)
 {
-	struct arena a = {0};
+	cleanup(arena_done) struct arena a = {0};
 	unsigned char *p;
 
 	memset(arena_alloc(&a, 1000), 0xff, 1000);
@@ -140,7 +137,6 @@ TEST(zalloc)
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(p[i], 0);
 	assert_null(arena_zalloc(&a, SIZE_MAX / 2, 3));
-	arena_done(&a);
 }
 
 TEST(diag)

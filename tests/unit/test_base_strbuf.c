@@ -65,7 +65,7 @@ TEST(numbers)
 {
 	static const uint64_t u[] = {0, 9, 10, UINT64_MAX};
 	static const int64_t n[] = {0, -1, INT64_MAX, INT64_MIN};
-	struct strbuf b = {0};
+	cleanup(strbuf_done) struct strbuf b = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(u); i++) {
 		strbuf_putu(&b, u[i]);
@@ -75,19 +75,17 @@ TEST(numbers)
 	}
 	assert_string_equal(strbuf_str(&b), "0 0 9 -1 10 9223372036854775807 "
 					    "18446744073709551615 -9223372036854775808 ");
-	strbuf_done(&b);
 }
 
 TEST(grows)
 {
-	struct strbuf b = {0};
+	cleanup(strbuf_done) struct strbuf b = {0};
 
 	for (int i = 0; i < 100000; i++)
 		strbuf_printf(&b, "%06d", i);
 	assert_int_equal(strbuf_error(&b), 0);
 	assert_int_equal(b.len, 600000);
 	assert_memory_equal(b.data + 6 * 54321, "054321", 6);
-	strbuf_done(&b);
 }
 
 /* Every length around a power of two: there must always be a byte for the terminator. */
@@ -105,7 +103,7 @@ TEST(terminator_has_room)
 TEST(overflow_sticks)
 {
 	volatile size_t too_much = SIZE_MAX; /* volatile: else the compiler warns */
-	struct strbuf b = {0};
+	cleanup(strbuf_done) struct strbuf b = {0};
 
 	strbuf_puts(&b, "kept");
 	strbuf_put(&b, "x", too_much);
@@ -124,13 +122,12 @@ TEST(overflow_sticks)
 	/* Too large to allocate, but no overflow. */
 	strbuf_fill(&b, ' ', SIZE_MAX / 2 - 2);
 	assert_int_equal(strbuf_error(&b), -ENOMEM);
-	strbuf_done(&b);
 }
 
 TEST(sink)
 {
 	struct collector c = {0};
-	struct strbuf b = {.sink = collect, .sink_arg = &c};
+	cleanup(strbuf_done) struct strbuf b = {.sink = collect, .sink_arg = &c};
 	const int count = 200000;
 
 	for (int i = 0; i < count; i++)
@@ -153,13 +150,12 @@ TEST(sink)
 	assert_memory_equal(c.data, "firstx", 6);
 	assert_memory_equal(c.data + c.len - 5, "xlast", 5);
 	free(c.data);
-	strbuf_done(&b);
 }
 
 TEST(sink_error_sticks)
 {
 	struct collector c = {.error = -EPIPE};
-	struct strbuf b = {.sink = collect, .sink_arg = &c};
+	cleanup(strbuf_done) struct strbuf b = {.sink = collect, .sink_arg = &c};
 
 	for (int i = 0; i < 300000; i++)
 		strbuf_puts(&b, "line\n");
@@ -167,7 +163,6 @@ TEST(sink_error_sticks)
 	assert_int_equal(strbuf_flush(&b), -EPIPE);
 	/* The sink is not called again. */
 	assert_int_equal(c.calls, 1);
-	strbuf_done(&b);
 }
 
 /* decimal_put() writes what printf writes. */

@@ -116,7 +116,7 @@ TEST(handed_on)
 {
 	struct name_cache *k = name_cache_new();
 	struct mallinfo2 before = {}, after;
-	struct snapshot s = {};
+	cleanup(snapshot_done) struct snapshot s = {};
 
 	assert_non_null(k);
 	for (int round = 0; round < 59; round++) {
@@ -145,5 +145,4 @@ TEST(handed_on)
 	assert_false(s.process[0].program_known);
 	name_cache_free(k);
 	name_cache_free(NULL);
-	snapshot_done(&s);
 }

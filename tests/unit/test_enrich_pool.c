@@ -219,7 +219,7 @@ FIXTURE_TEST(cgroup_of_many)
 {
 	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 2, 2000);
 	struct rows rows = {f->row, 9};
-	struct snapshot s = {};
+	cleanup(snapshot_done) struct snapshot s = {};
 
 	for (int i = 0; i < 9; i++)
 		f->process[i].cgroup_key = 7;
@@ -229,5 +229,4 @@ FIXTURE_TEST(cgroup_of_many)
 	for (int i = 0; i < 9; i++)
 		assert_string_equal(f->process[i].cgroup, "/some/path");
 	proc_pool_free(pool);
-	snapshot_done(&s);
 }

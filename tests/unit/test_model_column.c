@@ -15,12 +15,11 @@ static const struct column *find(const char *key)
 
 static void assert_list(const struct column_list *list, const char *want)
 {
-	struct strbuf b = {0};
+	cleanup(strbuf_done) struct strbuf b = {0};
 
 	for (size_t i = 0; i < list->count; i++)
 		strbuf_printf(&b, "%s%s", i ? " " : "", list->item[i]->key);
 	assert_string_equal(strbuf_str(&b), want);
-	strbuf_done(&b);
 }
 
 TEST(counter_table)
@@ -295,7 +294,7 @@ TEST(parse_bad)
 TEST(parse_too_many)
 {
 	struct column_list list = {0};
-	struct strbuf spec = {0};
+	cleanup(strbuf_done) struct strbuf spec = {0};
 	const char *bad = NULL;
 	size_t bad_len = 0;
 
@@ -306,7 +305,6 @@ TEST(parse_too_many)
 	strbuf_puts(&spec, "rss");
 	assert_int_equal(column_list_parse(&list, strbuf_str(&spec), &bad, &bad_len), -EINVAL);
 	assert_string_equal(bad, "rss");
-	strbuf_done(&spec);
 }
 
 TEST(needs)

@@ -64,7 +64,7 @@ TEST(empty)
 
 TEST(find)
 {
-	struct snapshot s = {};
+	cleanup(snapshot_done) struct snapshot s = {};
 
 	for (pid_t pid = 3000; pid > 0; pid -= 3)
 		add(&s, pid, 1, 0);
@@ -77,12 +77,11 @@ TEST(find)
 	}
 	for (size_t i = 1; i < s.count; i++)
 		assert_true(s.process[i - 1].pid < s.process[i].pid);
-	snapshot_done(&s);
 }
 
 TEST(clear_keeps_memory)
 {
-	struct snapshot s = {};
+	cleanup(snapshot_done) struct snapshot s = {};
 	size_t capacity;
 
 	for (pid_t pid = 1; pid <= 1000; pid++)
@@ -101,13 +100,12 @@ TEST(clear_keeps_memory)
 	assert_int_equal(snapshot_finish(&s), 0);
 	assert_int_equal(s.collection.seen, 1);
 	assert_int_equal(s.collection.shared_mm, 0);
-	snapshot_done(&s);
 }
 
 /* snapshot_finish() sorts in scratch memory, not in the arena of strings. */
 TEST(scratch)
 {
-	struct snapshot s = {};
+	cleanup(snapshot_done) struct snapshot s = {};
 
 	for (pid_t pid = 9000; pid > 0; pid--)
 		add(&s, pid, 1, (uint64_t)pid % 7 + 1);
@@ -116,7 +114,6 @@ TEST(scratch)
 	/* mm_ids follow the order of pids: the first seven processes have different ones. */
 	assert_int_equal(s.process[8999].mm_id, (9000 - 1) % 7 + 1);
 	assert_null(s.arena.block);
-	snapshot_done(&s);
 }
 
 static void fill_snapshot(struct snapshot *s, pid_t count)
@@ -130,7 +127,7 @@ static void fill_snapshot(struct snapshot *s, pid_t count)
 /* The memory of a peak is freed, but not if it is needed again soon. */
 TEST(peak)
 {
-	struct snapshot s = {};
+	cleanup(snapshot_done) struct snapshot s = {};
 	size_t before = in_use(), capacity;
 
 	fill_snapshot(&s, 50000);
@@ -145,12 +142,11 @@ TEST(peak)
 		fill_snapshot(&s, 100);
 	assert_true(in_use() - before < 1000000);
 	assert_int_equal(s.process[99].pid, 100);
-	snapshot_done(&s);
 }
 
 TEST(address_spaces)
 {
-	struct snapshot s = {};
+	cleanup(snapshot_done) struct snapshot s = {};
 	const struct process *p;
 
 	add(&s, 10, 500, UINT64_MAX);
@@ -184,13 +180,12 @@ TEST(address_spaces)
 	assert_int_equal(s.collection.kernel_threads, 2);
 	assert_int_equal(s.collection.zombies, 1);
 	assert_int_equal(s.collection.shared_mm, 2);
-	snapshot_done(&s);
 }
 
 /* Among fewer rows another process owns the mm; processes outside the rows do not change. */
 TEST(owner_among_rows)
 {
-	struct snapshot s = {};
+	cleanup(snapshot_done) struct snapshot s = {};
 	struct process *rows[2];
 
 	add(&s, 10, 100, 9);
@@ -205,12 +200,11 @@ TEST(owner_among_rows)
 	assert_true(snapshot_find(&s, 10)->mm_owner);
 	assert_int_equal(snapshot_own_mm(&s, rows, 1), 0);
 	assert_true(rows[0]->mm_owner);
-	snapshot_done(&s);
 }
 
 TEST(deltas)
 {
-	struct snapshot s = {};
+	cleanup(snapshot_done) struct snapshot s = {};
 	struct process *p;
 
 	s.host.page_size = PAGE;
@@ -247,7 +241,6 @@ TEST(deltas)
 	assert_value(p, COUNTER_RSS_ANON, 2 * PAGE);
 	assert_false(process_has(p, COUNTER_RSS_FILE));
 	assert_false(process_has(p, COUNTER_RSS));
-	snapshot_done(&s);
 }
 
 TEST(derive)
