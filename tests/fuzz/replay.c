@@ -40,7 +40,8 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-#define SPAN 24
+#define SPAN  24
+#define SMALL 3000
 
 /* Makes one change at a random place; returns the new length. `text` has room for SPAN more. */
 static size_t change_once(uint8_t *text, size_t len, uint64_t *seed)
@@ -74,23 +75,37 @@ static size_t change_once(uint8_t *text, size_t len, uint64_t *seed)
 	}
 }
 
+static void run_copy(const uint8_t *data, size_t size)
+{
+	uint8_t *copy = malloc(size);
+
+	FUZZ_CHECK(!size || copy);
+	change++;
+	memcpy(copy, data, size);
+	LLVMFuzzerTestOneInput(copy, size);
+	free(copy);
+}
+
+/* Each byte of a small input in three ways, then fuzz_changes at random. */
 static void run_changes(const uint8_t *data, size_t size)
 {
+	static const uint8_t flip[] = {1, 0x80, 0xff};
 	uint64_t seed = 0x9e3779b97f4a7c15u;
 	uint8_t *work = malloc(size + 4 * SPAN);
 
 	FUZZ_CHECK(work);
-	for (change = 1; change <= fuzz_changes; change++) {
+	for (size_t i = 0; size < SMALL && i < size * sizeof(flip); i++) {
+		memcpy(work, data, size);
+		work[i / sizeof(flip)] ^= flip[i % sizeof(flip)];
+		run_copy(work, size);
+	}
+	for (unsigned i = 0; i < fuzz_changes; i++) {
 		size_t len = size;
-		uint8_t *copy;
 
 		memcpy(work, data, size);
 		for (uint64_t left = 1 + next_random(&seed) % 4; left; left--)
 			len = change_once(work, len, &seed);
-		copy = malloc(len);
-		memcpy(copy, work, len);
-		LLVMFuzzerTestOneInput(copy, len);
-		free(copy);
+		run_copy(work, len);
 	}
 	change = 0;
 	free(work);

@@ -83,20 +83,52 @@ TEST(shared_swap_is_unknown)
 	assert_int_equal(process_swap_pss_status(&p), PSS_UNSUPPORTED);
 }
 
-/* If one sum does not equal its counter, PSS is unknown and all other values stay. */
-static void assert_not_consistent(const struct zmem_pss_record *r)
+/* PSS is unknown and all other values stay. */
+static void assert_unknown(const struct zmem_pss_record *r)
 {
 	struct process p = decoded(r);
 
-	assert_false(pages_consistent(r));
 	assert_int_equal(p.pss_status, PSS_SKIPPED);
 	assert_int_equal(p.pss_source, PSS_FROM_NOTHING);
 	assert_false(process_has(&p, COUNTER_PSS));
 	assert_false(process_has(&p, COUNTER_USS));
 	assert_false(process_has(&p, COUNTER_SWAP_PSS));
+	assert_true(process_has(&p, COUNTER_RSS_ANON));
 }
 
-/* A share larger than its pages, and overflow of 64 bits. */
+static void assert_not_consistent(const struct zmem_pss_record *r)
+{
+	assert_false(pages_consistent(r));
+	assert_unknown(r);
+}
+
+/* Of the sample after this change, one sum does not equal its counter, or the walk is not whole. */
+#define NOT_CONSISTENT(change)                                                                     \
+	do {                                                                                       \
+		struct zmem_pss_record r = sample();                                               \
+		change;                                                                            \
+		assert_not_consistent(&r);                                                         \
+	} while (0)
+
+TEST(not_consistent)
+{
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		NOT_CONSISTENT(r.pages.rss[i]++); /* moved meanwhile */
+		if (i != ZMEM_RSS_SWAP)		  /* more than exist */
+			NOT_CONSISTENT(r.pages.seen[i] += i == ZMEM_RSS_ANON ? 41 : 1);
+	}
+	/* An unknown flag is refused, too. */
+	for (int bit = 0; bit < 32; bit++) {
+		if (1u << bit != ZMEM_WALK_EXCLUSIVE)
+			NOT_CONSISTENT(r.pages.flags |= 1u << bit);
+	}
+	NOT_CONSISTENT(r.pages.cursor = 0x1000);
+	NOT_CONSISTENT(r.record.valid &= ~ZMEM_VALID_SHARING);
+	NOT_CONSISTENT(r.pages.seen[ZMEM_RSS_FILE]--);
+	NOT_CONSISTENT(r.pages.seen[ZMEM_RSS_ANON] = ~0ull); /* signed, below the counter */
+}
+
+/* A share larger than its pages, and overflow of 64 bits, although the walk adds up. */
 TEST(absurd)
 {
 	static const uint64_t absurd[] = {WHOLE(101), 1ull << 53, 1ull << 63, ~0ull};
@@ -107,61 +139,30 @@ TEST(absurd)
 	for (size_t i = 0; i < ARRAY_SIZE(absurd) * ARRAY_SIZE(kind); i++) {
 		r = sample();
 		r.pages.pss[kind[i % ARRAY_SIZE(kind)]] = absurd[i / ARRAY_SIZE(kind)];
-		p = decoded(&r);
-		assert_true(p.pages_unknown);
-		assert_int_equal(p.pss_status, PSS_SKIPPED);
-		assert_false(process_has(&p, COUNTER_PSS));
-		assert_true(process_has(&p, COUNTER_RSS_ANON));
+		assert_true(decoded(&r).pages_unknown);
+		assert_unknown(&r);
 	}
-	r = sample();
-	r.pages.unique = 119;
-	p = decoded(&r);
-	assert_false(process_has(&p, COUNTER_USS));
 	r = sample();
 	r.pages.huge = ~0ull / PAGE;
 	p = decoded(&r);
 	assert_true(process_has(&p, COUNTER_PSS));
 	assert_false(process_has(&p, COUNTER_THP));
-}
-
-TEST(not_consistent)
-{
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
-		struct zmem_pss_record r = sample();
-
-		r.pages.rss[i]++; /* moved meanwhile */
-		assert_not_consistent(&r);
-	}
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
-		struct zmem_pss_record r = sample();
-
-		if (i == ZMEM_RSS_SWAP)
-			continue;
-		r.pages.seen[i] += i == ZMEM_RSS_ANON ? 41 : 1; /* more than exist */
-		assert_not_consistent(&r);
-	}
-	for (int bit = 0; bit < 32; bit++) {
-		struct zmem_pss_record r = sample();
-
-		r.pages.flags |= 1u << bit; /* an unknown flag is refused, too */
-		if (1u << bit != ZMEM_WALK_EXCLUSIVE)
-			assert_not_consistent(&r);
-	}
-}
-
-TEST(not_whole)
-{
-	struct zmem_pss_record r = sample();
-
-	assert_true(pages_consistent(&r));
-	r.pages.cursor = 0x1000;
-	assert_not_consistent(&r);
+	/* The largest values, and one more. */
 	r = sample();
-	r.record.valid &= ~ZMEM_VALID_SHARING;
-	assert_not_consistent(&r);
+	r.pages.pss[ZMEM_RSS_FILE] = WHOLE(100) + 1;
+	assert_unknown(&r);
+	r.pages.pss[ZMEM_RSS_FILE]--;
+	assert_int_equal(decoded(&r).pss_source, PSS_FROM_KERNEL);
+	r.pages.unique = 119;
+	assert_unknown(&r);
+	r.pages.unique--;
+	assert_int_equal(decoded(&r).pss_source, PSS_FROM_KERNEL);
 	r = sample();
-	r.pages.seen[ZMEM_RSS_FILE]--;
-	assert_not_consistent(&r);
+	r.record.rss[ZMEM_RSS_FILE] = r.pages.rss[ZMEM_RSS_FILE] = 1ll << 62;
+	r.record.rss[ZMEM_RSS_SHMEM] = r.pages.rss[ZMEM_RSS_SHMEM] = 1ll << 62;
+	r.pages.seen[ZMEM_RSS_FILE] = r.pages.seen[ZMEM_RSS_SHMEM] = 1ull << 62;
+	assert_false(pages_consistent(&r) || pages_within_tolerance(&r));
+	assert_int_equal(decoded(&r).pss_source, PSS_FROM_NOTHING);
 }
 
 /* Unshareable anonymous memory may change while pages of files are inspected. */
@@ -181,67 +182,33 @@ TEST(exclusive_may_move)
 /* A large busy process: accepted only when the reader gave up, and only if close. */
 TEST(close)
 {
+	const uint64_t large = 1 << 20;
 	struct zmem_pss_record r = sample();
+	struct process p;
 
-	r.record.rss[ZMEM_RSS_ANON] = r.pages.rss[ZMEM_RSS_ANON] = 1 << 20;
-	r.pages.seen[ZMEM_RSS_ANON] = (1 << 20) + 16;
-	r.pages.pss[ZMEM_RSS_ANON] = WHOLE((1 << 20) + 16);
+	r.record.rss[ZMEM_RSS_ANON] = r.pages.rss[ZMEM_RSS_ANON] = large;
+	r.pages.seen[ZMEM_RSS_ANON] = large + 16;
+	r.pages.pss[ZMEM_RSS_ANON] = WHOLE(large + 16);
 	r.pages.rss[ZMEM_RSS_ANON] += 1000;
 	assert_not_consistent(&r);
 	assert_true(pages_within_tolerance(&r));
 	r.pages.flags |= ZMEM_WALK_DRIFTED | ZMEM_WALK_ACCEPTED;
 	assert_int_equal(decoded(&r).pss_source, PSS_FROM_KERNEL);
-	assert_int_equal(decoded(&r).value[COUNTER_PSS_ANON], ((1 << 20) + 16) * PAGE);
+	assert_int_equal(decoded(&r).value[COUNTER_PSS_ANON], (large + 16) * PAGE);
 	r.pages.rss[ZMEM_RSS_ANON] += 1000;
 	assert_not_consistent(&r);
 	/* For a small process smaps_rollup is fast. */
-	r = sample();
-	r.pages.rss[ZMEM_RSS_ANON]++;
-	r.pages.flags |= ZMEM_WALK_ACCEPTED;
-	assert_not_consistent(&r);
+	NOT_CONSISTENT(r.pages.flags |= ZMEM_WALK_ACCEPTED; r.pages.rss[ZMEM_RSS_ANON]++);
 	/* An inconsistent walk is never close. */
+	NOT_CONSISTENT(r.pages.flags |= ZMEM_WALK_ACCEPTED | ZMEM_WALK_UNKNOWN;
+		       r.record.rss[ZMEM_RSS_ANON] = r.pages.rss[ZMEM_RSS_ANON] = large);
+	/* A changing counter may be just below 0: then no page was left out. */
 	r = sample();
-	r.record.rss[ZMEM_RSS_ANON] = r.pages.rss[ZMEM_RSS_ANON] = 1 << 20;
-	r.pages.flags |= ZMEM_WALK_ACCEPTED | ZMEM_WALK_UNKNOWN;
-	assert_not_consistent(&r);
-}
-
-/* Impossible values: the walk is refused although it adds up. */
-TEST(just_too_much)
-{
-	struct zmem_pss_record r = sample();
-
-	r.pages.pss[ZMEM_RSS_FILE] = WHOLE(100) + 1;
-	assert_int_equal(decoded(&r).pss_source, PSS_FROM_NOTHING);
-	r.pages.pss[ZMEM_RSS_FILE]--;
-	assert_int_equal(decoded(&r).pss_source, PSS_FROM_KERNEL);
-	r.pages.unique = 119;
-	assert_int_equal(decoded(&r).pss_source, PSS_FROM_NOTHING);
-	r.pages.unique--;
-	assert_int_equal(decoded(&r).pss_source, PSS_FROM_KERNEL);
-	r = sample();
-	r.pages.seen[ZMEM_RSS_ANON] = ~0ull; /* as a signed number below the counter */
-	assert_not_consistent(&r);
-	r = sample();
-	r.record.rss[ZMEM_RSS_FILE] = r.pages.rss[ZMEM_RSS_FILE] = 1ll << 62;
-	r.record.rss[ZMEM_RSS_SHMEM] = r.pages.rss[ZMEM_RSS_SHMEM] = 1ll << 62;
-	r.pages.seen[ZMEM_RSS_FILE] = r.pages.seen[ZMEM_RSS_SHMEM] = 1ull << 62;
-	assert_not_consistent(&r);
-	assert_false(pages_within_tolerance(&r));
-}
-
-/* A changing counter may be just below 0: then no page was left out. */
-TEST(close_below_zero)
-{
-	struct zmem_pss_record r = sample();
-	struct process p;
-
 	r.record.rss[ZMEM_RSS_ANON] = -3;
 	r.pages.rss[ZMEM_RSS_ANON] = 2;
 	r.pages.seen[ZMEM_RSS_ANON] = r.pages.pss[ZMEM_RSS_ANON] = 0;
-	r.record.rss[ZMEM_RSS_FILE] = r.pages.rss[ZMEM_RSS_FILE] = 1 << 20;
-	r.pages.seen[ZMEM_RSS_FILE] = 1 << 20;
-	r.pages.unique = 46;
+	r.record.rss[ZMEM_RSS_FILE] = r.pages.rss[ZMEM_RSS_FILE] = large;
+	r.pages.seen[ZMEM_RSS_FILE] = large;
 	r.pages.flags |= ZMEM_WALK_DRIFTED | ZMEM_WALK_ACCEPTED;
 	p = decoded(&r);
 	assert_int_equal(p.pss_source, PSS_FROM_KERNEL);
@@ -292,6 +259,13 @@ TEST(held_back)
 	assert_int_equal(decoded(&r).pss_source, PSS_FROM_NOTHING);
 }
 
+static enum pss_source shared(const struct zmem_pss_record *r, const struct held_back *others,
+			      struct process *p)
+{
+	record_decode_shared(r, others, &limits, p);
+	return p->pss_source;
+}
+
 /* Threads of another process with the mm hold back a part as well. */
 TEST(held_back_elsewhere)
 {
@@ -312,20 +286,16 @@ TEST(held_back_elsewhere)
 	r.pages.rss[ZMEM_RSS_ANON] += 2;
 	p = decoded(&r);
 	assert_int_equal(p.pss_source, PSS_FROM_NOTHING);
-	record_decode_shared(&r, &none, &limits, &p);
-	assert_int_equal(p.pss_source, PSS_FROM_NOTHING);
+	assert_int_equal(shared(&r, &none, &p), PSS_FROM_NOTHING);
 	/* Of another mm. */
 	p.mm_key++;
-	record_decode_shared(&r, &others, &limits, &p);
-	assert_int_equal(p.pss_source, PSS_FROM_NOTHING);
+	assert_int_equal(shared(&r, &others, &p), PSS_FROM_NOTHING);
 	p.mm_key--;
 	/* One user that is not known, in another pid namespace. */
 	others.users--;
-	record_decode_shared(&r, &others, &limits, &p);
-	assert_int_equal(p.pss_source, PSS_FROM_NOTHING);
+	assert_int_equal(shared(&r, &others, &p), PSS_FROM_NOTHING);
 	others.users++;
-	record_decode_shared(&r, &others, &limits, &p);
-	assert_int_equal(p.pss_source, PSS_FROM_KERNEL);
+	assert_int_equal(shared(&r, &others, &p), PSS_FROM_KERNEL);
 	assert_int_equal(p.value[COUNTER_PSS], want.value[COUNTER_PSS]);
 	assert_int_equal(p.value[COUNTER_USS], want.value[COUNTER_USS]);
 }
