@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Moments as people type them: relative, a time of day, a date; in local time. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
+#include "unit.h"
+
 #include <time.h>
 
-#include <cmocka.h>
-
-#include "base/array.h"
 #include "cli/moment.h"
 
 #define END    1763781255500 /* 2025-11-22 03:14:15.5 UTC */
@@ -30,9 +24,8 @@ static void check(const char *text, int64_t first, int64_t lasts)
 	assert_int_equal(got.last_ms, lasts ? first + lasts - 1 : first);
 }
 
-static void test_moments(void **state)
+TEST(moments)
 {
-	(void)state;
 	setenv("TZ", "UTC", 1);
 	tzset();
 	check("-10m", END - 600000, 0);
@@ -70,15 +63,14 @@ static void check_text(const char *zone, int64_t ms, const char *expected)
 	assert_string_equal(moment_text(ms).text, expected);
 }
 
-static void test_texts(void **state)
+TEST(texts)
 {
-	(void)state;
 	check_text("UTC", END, "2025-11-22 03:14:15Z");
 	check_text("EST5EDT", END, "2025-11-21 22:14:15-05:00");
 	check_text("UTC", INT64_MAX, "");
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	static const char *const bad[] = {"",
 					  "-",
@@ -100,20 +92,8 @@ static void test_refused(void **state)
 					  "2025-11-22T03:14:15ZZ"};
 	struct moment got;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		if (moment_parse(bad[i], END, &got) != -EINVAL)
 			fail_msg("'%s': accepted", bad[i]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_moments),
-		cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

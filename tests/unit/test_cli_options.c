@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Options that are given more than once, and arguments that are too long for a message. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
+
 #include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/log.h"
 #include "cli/options.h"
@@ -23,7 +17,7 @@ static int parse(struct options *o, char **argv)
 	return options_parse(o, argc, argv);
 }
 
-static void test_long_argument(void **state)
+TEST(long_argument)
 {
 	static char word[100000];
 	char *argv[] = {"zmem-bpf", "--interval", word, NULL}, *said = NULL;
@@ -32,7 +26,6 @@ static void test_long_argument(void **state)
 	size_t len = 0;
 	int r;
 
-	(void)state;
 	memset(word, 'a', sizeof(word) - 1);
 	stderr = open_memstream(&said, &len);
 	assert_non_null(stderr);
@@ -50,12 +43,11 @@ static void test_long_argument(void **state)
 }
 
 /* The command, which knows its words, may follow. */
-static void test_unknown_word(void **state)
+TEST(unknown_word)
 {
 	char *argv[] = {"zmem-bpf", "-F", "xml", "files", NULL};
 	struct options o;
 
-	(void)state;
 	assert_int_equal(parse(&o, argv), 0);
 	assert_string_equal(o.unknown->info.name, "format");
 	assert_string_equal(o.unknown_word, "xml");
@@ -63,27 +55,15 @@ static void test_unknown_word(void **state)
 	options_done(&o);
 }
 
-static void test_lists(void **state)
+TEST(lists)
 {
 	char *argv[] = {"zmem-bpf", "-p",  "1",	 "-u", "root",	   "--listen", "here",
 			"-p",	    "2,3", "-p", "4",  "--listen", "there",    NULL};
 	struct options o;
 
-	(void)state;
 	assert_int_equal(parse(&o, argv), 0);
 	assert_string_equal(o.pids, "1,2,3,4");
 	assert_string_equal(o.users, "root");
 	assert_string_equal(o.listen, "here,there");
 	options_done(&o);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_long_argument),
-		cmocka_unit_test(test_unknown_word),
-		cmocka_unit_test(test_lists),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

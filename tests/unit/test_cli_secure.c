@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The environment that is kept, for a user with fewer rights than the program and for others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <sys/auxv.h>
+#include "unit.h"
 
-#include <cmocka.h>
+#include <sys/auxv.h>
 
 #include "cli/secure.h"
 
@@ -30,11 +25,10 @@ static void set_environment(void)
 	setenv("LIBBPF_LOG_LEVEL", "debug", 1);
 }
 
-static void others_are_believed(void **state)
+TEST(others_are_believed)
 {
 	uint64_t held;
 
-	(void)state;
 	secure = 0;
 	set_environment();
 	assert_int_equal(secure_start(false, false, false, &held), 0);
@@ -42,12 +36,11 @@ static void others_are_believed(void **state)
 	assert_string_equal(getenv("TERM"), "xterm");
 }
 
-static void colours_are_kept(void **state)
+TEST(colours_are_kept)
 {
 	uint64_t held;
 	size_t count = 0;
 
-	(void)state;
 	secure = 1;
 	set_environment();
 	assert_int_equal(secure_start(false, false, false, &held), 0);
@@ -58,11 +51,10 @@ static void colours_are_kept(void **state)
 	assert_int_equal(count, 2);
 }
 
-static void nothing_is_made_up(void **state)
+TEST(nothing_is_made_up)
 {
 	uint64_t held;
 
-	(void)state;
 	secure = 1;
 	clearenv();
 	setenv("PATH", "/evil", 1);
@@ -70,15 +62,4 @@ static void nothing_is_made_up(void **state)
 	assert_null(getenv("PATH"));
 	assert_null(getenv("TERM"));
 	assert_null(getenv("NO_COLOR"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(others_are_believed),
-		cmocka_unit_test(colours_are_kept),
-		cmocka_unit_test(nothing_is_made_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

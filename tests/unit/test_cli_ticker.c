@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The schedule of ticks, and the order of events. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <unistd.h>
+#include "unit.h"
 
 #include "cli/ticker.h"
-#include "base/cleanup.h"
 
-static void test_grid(void **state)
+TEST(grid)
 {
-	(void)state;
 	/* In the future: that tick. */
 	assert_int_equal(ticker_due(1000, 100, 0, 900), 0);
 	assert_int_equal(ticker_due(1000, 100, 1, 1000), 1);
@@ -42,12 +35,11 @@ static enum ticker_event next(struct ticker *t)
 }
 
 /* Simultaneous events are returned one by one: an end, a resize, a tick, input. */
-static void test_order(void **state)
+TEST(order)
 {
 	cleanup(ticker_close) struct ticker t;
 	int pipes[2];
 
-	(void)state;
 	assert_int_equal(pipe(pipes), 0);
 	assert_int_equal(write(pipes[1], "x", 1), 1);
 	assert_int_equal(ticker_open(&t, 3600000000, pipes[0]), 0);
@@ -72,11 +64,10 @@ static void test_order(void **state)
 	close(pipes[1]);
 }
 
-static void test_interval(void **state)
+TEST(interval)
 {
 	cleanup(ticker_close) struct ticker t;
 
-	(void)state;
 	assert_int_equal(ticker_open(&t, 10000, -1), 0);
 	assert_int_equal(next(&t), TICKER_TICK);
 	usleep(55000);
@@ -96,12 +87,11 @@ static void test_interval(void **state)
 }
 
 /* The signal actions are restored, and ignored signals stay ignored. */
-static void test_signals(void **state)
+TEST(signals)
 {
 	struct ticker t;
 	sigset_t set;
 
-	(void)state;
 	signal(SIGHUP, SIG_IGN);
 	assert_int_equal(ticker_open(&t, 3600000000, -1), 0);
 	pthread_sigmask(SIG_BLOCK, NULL, &set);
@@ -117,12 +107,11 @@ static void test_signals(void **state)
 }
 
 /* A broken file is said once, before a tick, and is not waited for again. */
-static void test_broken(void **state)
+TEST(broken)
 {
 	cleanup(ticker_close) struct ticker t;
 	int pipes[2];
 
-	(void)state;
 	assert_int_equal(pipe(pipes), 0);
 	close(pipes[0]);
 	assert_int_equal(ticker_open(&t, 50000, -1), 0);
@@ -133,15 +122,4 @@ static void test_broken(void **state)
 	assert_int_equal(next(&t), TICKER_TICK);
 	assert_int_equal(next(&t), TICKER_TICK);
 	close(pipes[1]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_grid),	cmocka_unit_test(test_order),
-		cmocka_unit_test(test_broken),	cmocka_unit_test(test_interval),
-		cmocka_unit_test(test_signals),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The machine's totals less the sums of the processes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "collect/balance.h"
 
@@ -49,11 +44,10 @@ static void fill(struct snapshot *s)
 	set_meminfo(s, MEMINFO_SWAP_FREE, 7 * MIB);
 }
 
-static void test_reconcile(void **state)
+TEST(reconcile)
 {
 	struct snapshot s;
 
-	(void)state;
 	fill(&s);
 	balance_reconcile(&s);
 	assert_true(s.balance.residual_known);
@@ -78,11 +72,10 @@ static void test_reconcile(void **state)
 	snapshot_done(&s);
 }
 
-static void test_no_swap(void **state)
+TEST(no_swap)
 {
 	struct snapshot s;
 
-	(void)state;
 	fill(&s);
 	balance_no_swap(&s);
 	assert_false(process_has(&s.process[0], COUNTER_SWAP_SHMEM));
@@ -106,13 +99,12 @@ static void test_no_swap(void **state)
 	snapshot_done(&s);
 }
 
-static void test_report(void **state)
+TEST(report)
 {
 	struct snapshot s;
 	struct result result = {.snapshot = &s};
 	struct system_report r;
 
-	(void)state;
 	fill(&s);
 	balance_reconcile(&s);
 	balance_report(&result, &r);
@@ -133,15 +125,4 @@ static void test_report(void **state)
 	assert_false(r.pss_mapped_known);
 	assert_false(r.swap_pss_known);
 	snapshot_done(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reconcile),
-		cmocka_unit_test(test_no_swap),
-		cmocka_unit_test(test_report),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A collector on the /proc of this machine, without a command line: rows, notices, missing pids. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "collect/collector.h"
 #include "collect/maps_read_all.h"
@@ -70,12 +61,11 @@ static pid_t ended_process(void)
 	return pid;
 }
 
-static void test_one_process(void **state)
+TEST(one_process)
 {
 	struct scene s;
 	pid_t gone = ended_process();
 
-	(void)state;
 	open_proc(&s, PSS_ROLLUP);
 	set(&s, QUERY_SORT, "pss");
 	set_pids(&s, getpid(), gone);
@@ -95,13 +85,12 @@ static void test_one_process(void **state)
 	scene_done(&s);
 }
 
-static void test_requery(void **state)
+TEST(requery)
 {
 	struct scene s;
 	size_t all;
 	pid_t child = fork();
 
-	(void)state;
 	assert_true(child >= 0);
 	if (child == 0) {
 		pause();
@@ -128,14 +117,13 @@ static void test_requery(void **state)
 	scene_done(&s);
 }
 
-static void test_lazy_names(void **state)
+TEST(lazy_names)
 {
 	const struct collect_spec spec = {
 		.pss = PSS_NONE, .source = SOURCE_PROC, .lazy_names = true};
 	struct scene s = {.collector = COLLECTOR_CLOSED};
 	struct process *row;
 
-	(void)state;
 	assert_int_equal(collector_open(&s.collector, &spec), 0);
 	set(&s, QUERY_SORT, "rss");
 	set_pids(&s, getpid(), getpid());
@@ -149,13 +137,12 @@ static void test_lazy_names(void **state)
 }
 
 /* Names that the spec asks for, whatever the query shows. */
-static void test_names_of_spec(void **state)
+TEST(names_of_spec)
 {
 	const struct collect_spec spec = {
 		.pss = PSS_NONE, .source = SOURCE_PROC, .names = NEEDS_CMDLINE};
 	struct scene s = {.collector = COLLECTOR_CLOSED};
 
-	(void)state;
 	assert_int_equal(collector_open(&s.collector, &spec), 0);
 	set(&s, QUERY_SORT, "rss");
 	set_pids(&s, getpid(), getpid());
@@ -164,23 +151,21 @@ static void test_names_of_spec(void **state)
 	scene_done(&s);
 }
 
-static void test_pss_of_the_kernel_is_refused(void **state)
+TEST(pss_of_the_kernel_is_refused)
 {
 	const struct collect_spec spec = {.pss = PSS_KERNEL, .source = SOURCE_PROC};
 	struct collector c = COLLECTOR_CLOSED;
 
-	(void)state;
 	assert_int_equal(collector_open(&c, &spec), -ENOTSUP);
 	assert_non_null(collector_pss_refusal(&c));
 	collector_close(&c);
 }
 
 /* Rows that the filter rejects are counted. */
-static void test_pattern_without_match(void **state)
+TEST(pattern_without_match)
 {
 	struct scene s;
 
-	(void)state;
 	open_proc(&s, PSS_NONE);
 	set(&s, QUERY_SORT, "rss");
 	set(&s, QUERY_FILTER, "^nothing of that name$");
@@ -190,13 +175,12 @@ static void test_pattern_without_match(void **state)
 	scene_done(&s);
 }
 
-static void test_maps(void **state)
+TEST(maps)
 {
 	const struct maps_request each = {}, files = {.rows = MAP_ROWS_FILES};
 	struct maps_read maps;
 	struct scene s;
 
-	(void)state;
 	open_proc(&s, PSS_NONE);
 	set(&s, QUERY_SORT, "rss");
 	set_pids(&s, getpid(), getpid());
@@ -213,12 +197,11 @@ static void test_maps(void **state)
 }
 
 /* Without PSS from the kernel there is nothing to verify. */
-static void test_nothing_to_verify(void **state)
+TEST(nothing_to_verify)
 {
 	struct process *chosen[1];
 	struct scene s;
 
-	(void)state;
 	open_proc(&s, PSS_ROLLUP);
 	set(&s, QUERY_SORT, "pss");
 	set_pids(&s, getpid(), getpid());
@@ -227,20 +210,4 @@ static void test_nothing_to_verify(void **state)
 	assert_int_equal(s.collector.difference_count, 0);
 	assert_false(s.collector.snapshot.collection.cross_check.done);
 	scene_done(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_process),
-		cmocka_unit_test(test_requery),
-		cmocka_unit_test(test_lazy_names),
-		cmocka_unit_test(test_names_of_spec),
-		cmocka_unit_test(test_pss_of_the_kernel_is_refused),
-		cmocka_unit_test(test_pattern_without_match),
-		cmocka_unit_test(test_maps),
-		cmocka_unit_test(test_nothing_to_verify),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The comparison of a snapshot with the names in /proc, on a /proc that the test makes. */
+#include "unit.h"
+
 #include "collect/unseen.h"
 #include "proc/status.h"
 #include "proc_tree.h"
@@ -70,11 +72,10 @@ static size_t find(struct scene *s, const struct filter *f)
 	return s->unseen.count;
 }
 
-static void test_tasks(void **state)
+TEST(tasks)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	assert_true(unseen_possible(&s.tree.proc, &s.start, &s.seen));
 	/* As many tasks as threads: nothing is missing. */
@@ -93,12 +94,11 @@ static void test_tasks(void **state)
 	scene_done(&s);
 }
 
-static void test_missing(void **state)
+TEST(missing)
 {
 	const struct filter all = {};
 	struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	assert_int_equal(find(&s, &all), 1);
 	assert_int_equal(s.unseen.process[0].pid, 1);
@@ -116,27 +116,25 @@ static void test_missing(void **state)
 	scene_done(&s);
 }
 
-static void test_pids(void **state)
+TEST(pids)
 {
 	pid_t some[] = {20, 20, 99}, one[] = {1, 1, 30};
 	const struct filter seen = {.pids = some, .pid_count = 3};
 	const struct filter unseen = {.pids = one, .pid_count = 3};
 	struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	assert_int_equal(find(&s, &seen), 0);
 	assert_int_equal(find(&s, &unseen), 1);
 	scene_done(&s);
 }
 
-static void test_again(void **state)
+TEST(again)
 {
 	const struct filter all = {};
 	struct snapshot again = {};
 	struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	put_process(&s, 50, 'S', 0, 1, 70);
 	put_process(&s, 51, 'S', 0, 1, 70);
@@ -151,26 +149,14 @@ static void test_again(void **state)
 	scene_done(&s);
 }
 
-static void test_hidden(void **state)
+TEST(hidden)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	assert_true(unseen_can_tell(&s.tree.proc));
 	assert_int_equal(unlinkat(s.tree.proc.fd, "1/stat", 0), 0);
 	assert_int_equal(unlinkat(s.tree.proc.fd, "1", AT_REMOVEDIR), 0);
 	assert_false(unseen_can_tell(&s.tree.proc));
 	scene_done(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tasks),  cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_pids),   cmocka_unit_test(test_again),
-		cmocka_unit_test(test_hidden),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A difference counts only within one program: exec during a comparison. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/cleanup.h"
 #include "compare/compare.h"
 
 /* One process; both kernel readings have the same PSS, smaps_rollup 2 MiB less. */
@@ -55,11 +49,10 @@ static int verdict(const struct scene *s)
 	return s->comparison.row[0].cell[0].verdict;
 }
 
-static void test_no_exec(void **state)
+TEST(no_exec)
 {
 	cleanup(scene_done) struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	for (unsigned round = 1; round < 6; round++)
 		assert_false(judge(&s, round, 1, 1));
@@ -68,11 +61,10 @@ static void test_no_exec(void **state)
 }
 
 /* Equal before and after, with another program in between. */
-static void test_exec_within(void **state)
+TEST(exec_within)
 {
 	cleanup(scene_done) struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	for (unsigned round = 1; round < COMPARE_ROUNDS; round++)
 		assert_false(judge(&s, round, round, round + 1));
@@ -81,11 +73,10 @@ static void test_exec_within(void **state)
 }
 
 /* Each program differs five times, which is not enough. */
-static void test_exec_between(void **state)
+TEST(exec_between)
 {
 	cleanup(scene_done) struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	for (unsigned round = 1; round < COMPARE_ROUNDS; round++)
 		assert_false(judge(&s, round, 1 + round / 5, 1 + round / 5));
@@ -94,11 +85,10 @@ static void test_exec_between(void **state)
 }
 
 /* After one exec it differs six times; the round of the exec does not count. */
-static void test_exec_once(void **state)
+TEST(exec_once)
 {
 	cleanup(scene_done) struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	for (unsigned round = 1; round < 5; round++)
 		assert_false(judge(&s, round, 1, 1));
@@ -107,16 +97,4 @@ static void test_exec_once(void **state)
 		assert_false(judge(&s, round, 2, 2));
 	assert_true(judge(&s, 11, 2, 2));
 	assert_int_equal(verdict(&s), COMPARE_DIFFERENT);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_exec),
-		cmocka_unit_test(test_exec_within),
-		cmocka_unit_test(test_exec_between),
-		cmocka_unit_test(test_exec_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

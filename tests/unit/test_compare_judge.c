@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Verdicts of src/compare: same, moved, approximate, different. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "compare/compare.h"
 
 #define PAGE UINT64_C(4096)
@@ -101,13 +94,12 @@ static int verdict(struct scene *s, enum counter c)
 	(COUNTER_BIT(COUNTER_RSS) | COUNTER_BIT(COUNTER_RSS_ANON) | COUNTER_BIT(COUNTER_VSIZE) |   \
 	 COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_SWAP))
 
-static void test_same(void **state)
+TEST(same)
 {
 	cleanup(scene_done) struct scene s;
 	struct compare_sums sums;
 	int64_t difference;
 
-	(void)state;
 	scene_init(&s, ALL | COUNTER_BIT(COUNTER_SHARED) | COUNTER_BIT(COUNTER_PSS_SWAP));
 	assert_int_equal(rounds(&s), 1);
 	compare_finish(&s.comparison, 1);
@@ -122,11 +114,10 @@ static void test_same(void **state)
 	assert_int_equal(difference, 24);
 }
 
-static void test_bracketed(void **state)
+TEST(bracketed)
 {
 	cleanup(scene_done) struct scene s;
 
-	(void)state;
 	scene_init(&s, ALL);
 	set(&s.status_before, COUNTER_RSS_ANON, 38 * PAGE);
 	set(&s.status_after, COUNTER_RSS_ANON, 41 * PAGE);
@@ -140,12 +131,11 @@ static void test_bracketed(void **state)
 	assert_int_equal(verdict(&s, COUNTER_RSS), COMPARE_SAME);
 }
 
-static void test_settles_later(void **state)
+TEST(settles_later)
 {
 	cleanup(scene_done) struct scene s;
 	struct compare_row *row;
 
-	(void)state;
 	scene_init(&s, ALL);
 	row = &s.comparison.row[0];
 	set(&s.bpf_before, COUNTER_RSS_ANON, 50 * PAGE);
@@ -159,7 +149,7 @@ static void test_settles_later(void **state)
 }
 
 /* One page is one too many, in either direction, for each kind of reading. */
-static void test_different(void **state)
+TEST(different)
 {
 	static const struct {
 		enum counter counter;
@@ -170,7 +160,6 @@ static void test_different(void **state)
 		     {COUNTER_PSS, 2048},
 		     {COUNTER_PSS, -2048}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		cleanup(scene_done) struct scene s;
 		enum counter c = wrong[i].counter;
@@ -189,12 +178,11 @@ static void test_different(void **state)
 }
 
 /* A difference that changes, or that appears while processes start, counts as moved. */
-static void test_never_still(void **state)
+TEST(never_still)
 {
 	cleanup(scene_done) struct scene a, b;
 	struct compare_row *row;
 
-	(void)state;
 	scene_init(&a, ALL);
 	row = &a.comparison.row[0];
 	for (unsigned round = 1; !row->settled; round++) {
@@ -212,11 +200,10 @@ static void test_never_still(void **state)
 }
 
 /* The arguments of a program in execve() count as memory and are not mapped. */
-static void test_starting(void **state)
+TEST(starting)
 {
 	cleanup(scene_done) struct scene s;
 
-	(void)state;
 	scene_init(&s, ALL);
 	set(&s.rollup, COUNTER_RSS, 75 * PAGE);
 	set(&s.rollup, COUNTER_PSS, 74 * PAGE);
@@ -235,11 +222,10 @@ static void lagging(struct scene *s, uint64_t pages)
 	rounds(s);
 }
 
-static void test_approximate(void **state)
+TEST(approximate)
 {
 	cleanup(scene_done) struct scene s, far, alone, contradicted;
 
-	(void)state;
 	/* 31 pages on each of 4 CPUs. */
 	lagging(&s, 124);
 	compare_finish(&s.comparison, 1);
@@ -265,9 +251,8 @@ static void test_approximate(void **state)
 	assert_int_equal(verdict(&contradicted, COUNTER_RSS), COMPARE_DIFFERENT);
 }
 
-static void test_bounds(void **state)
+TEST(bounds)
 {
-	(void)state;
 	/* lib/percpu_counter.c: batch = max(32, 2 * CPUs). */
 	assert_int_equal(compare_bound_per_cpu(1, 4096), 31 * 4096);
 	assert_int_equal(compare_bound_per_cpu(16, 4096), 16 * 31 * 4096);
@@ -277,11 +262,10 @@ static void test_bounds(void **state)
 }
 
 /* Each thread may have pending counts; this process has two threads. */
-static void test_per_thread(void **state)
+TEST(per_thread)
 {
 	cleanup(scene_done) struct scene s, far;
 
-	(void)state;
 	lagging(&s, 2 * 1024);
 	s.comparison.per_thread = true;
 	s.comparison.bound = compare_bound_per_thread(PAGE);
@@ -294,14 +278,13 @@ static void test_per_thread(void **state)
 	assert_int_equal(verdict(&far, COUNTER_RSS_ANON), COMPARE_DIFFERENT);
 }
 
-static void test_not_read(void **state)
+TEST(not_read)
 {
 	static const struct {
 		enum pss_status result;
 		enum compare_verdict verdict;
 	} table[] = {{PSS_DENIED, COMPARE_DENIED}, {PSS_TIMEOUT, COMPARE_TIMEOUT}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		cleanup(scene_done) struct scene s;
 		int64_t difference;
@@ -319,12 +302,11 @@ static void test_not_read(void **state)
 }
 
 /* A value that one side never has is left out. */
-static void test_left_out(void **state)
+TEST(left_out)
 {
 	cleanup(scene_done) struct scene skipped, lacking, unwalked;
 	struct compare_sums sums;
 
-	(void)state;
 	scene_init(&skipped, ALL);
 	skipped.seen.rollup = NULL;
 	skipped.seen.rollup_result = PSS_SKIPPED;
@@ -345,12 +327,11 @@ static void test_left_out(void **state)
 	assert_false(cell_of(&unwalked, COUNTER_PSS)->bpf_known);
 }
 
-static void test_settle(void **state)
+TEST(settle)
 {
 	cleanup(scene_done) struct scene s;
 	struct compare_sums sums;
 
-	(void)state;
 	scene_init(&s, ALL);
 	compare_settle(&s.comparison.row[0], COMPARE_GONE);
 	compare_finish(&s.comparison, 0);
@@ -359,30 +340,14 @@ static void test_settle(void **state)
 	assert_true(s.comparison.row[0].settled);
 }
 
-static void test_nobody(void **state)
+TEST(nobody)
 {
 	struct comparison c;
 	struct compare_sums sums;
 
-	(void)state;
 	assert_int_equal(comparison_init(&c, NULL, 0, ALL), 0);
 	compare_finish(&c, 0);
 	compare_sum(&c, &sums);
 	assert_int_equal(sums.cells, 0);
 	comparison_done(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),	      cmocka_unit_test(test_bracketed),
-		cmocka_unit_test(test_settles_later), cmocka_unit_test(test_different),
-		cmocka_unit_test(test_never_still),   cmocka_unit_test(test_approximate),
-		cmocka_unit_test(test_bounds),	      cmocka_unit_test(test_per_thread),
-		cmocka_unit_test(test_not_read),      cmocka_unit_test(test_left_out),
-		cmocka_unit_test(test_starting),      cmocka_unit_test(test_settle),
-		cmocka_unit_test(test_nobody),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

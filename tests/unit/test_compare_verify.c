@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Verdicts of --verify: same, moved, different. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "compare/compare.h"
 
@@ -62,11 +57,10 @@ static void scene_done(struct scene *s)
 	comparison_done(&s->comparison);
 }
 
-static void test_different(void **state)
+TEST(different)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, PSS_FROM_KERNEL);
 	assert_int_equal(rounds(&s, 5), COMPARE_VERDICTS);
 	assert_int_equal(rounds(&s, 1), COMPARE_DIFFERENT);
@@ -78,11 +72,10 @@ static void test_different(void **state)
 }
 
 /* PSS and USS differ only if no process was started that could share pages. */
-static void test_disturbed(void **state)
+TEST(disturbed)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, PSS_FROM_KERNEL);
 	s.seen.undisturbed = false;
 	process_set(&s.rollup, COUNTER_RSS, 600 * PAGE);
@@ -98,11 +91,10 @@ static void test_disturbed(void **state)
 }
 
 /* A difference must stay the same. */
-static void test_moving(void **state)
+TEST(moving)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, PSS_FROM_KERNEL);
 	for (int i = 0; i < COMPARE_ROUNDS; i++) {
 		s.before.value[COUNTER_PSS] += 2 * PAGE;
@@ -116,11 +108,10 @@ static void test_moving(void **state)
 	scene_done(&s);
 }
 
-static void test_same(void **state)
+TEST(same)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, PSS_FROM_KERNEL);
 	assert_int_equal(rounds(&s, 2), COMPARE_VERDICTS);
 	s.before.value[COUNTER_RSS] = s.read.rss;
@@ -147,11 +138,10 @@ static void test_same(void **state)
 	scene_done(&s);
 }
 
-static void test_gone(void **state)
+TEST(gone)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, PSS_FROM_KERNEL);
 	s.seen.bpf_after = NULL;
 	assert_int_equal(rounds(&s, 1), COMPARE_GONE);
@@ -163,11 +153,10 @@ static void test_gone(void **state)
 }
 
 /* Equal before and after, with another program in between. */
-static void test_exec_within(void **state)
+TEST(exec_within)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, PSS_FROM_KERNEL);
 	s.after.mm_key = 2;
 	assert_int_equal(rounds(&s, 100), COMPARE_MOVED);
@@ -176,11 +165,10 @@ static void test_exec_within(void **state)
 }
 
 /* Differences of a program do not count for the next one. */
-static void test_exec_between(void **state)
+TEST(exec_between)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, PSS_FROM_KERNEL);
 	assert_int_equal(rounds(&s, 5), COMPARE_VERDICTS);
 	s.before.mm_key = s.after.mm_key = 2;
@@ -191,11 +179,10 @@ static void test_exec_between(void **state)
 }
 
 /* PSS from smaps_rollup is not compared with itself: RSS and swap decide. */
-static void test_rollup_rows(void **state)
+TEST(rollup_rows)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s, PSS_FROM_ROLLUP);
 	assert_int_equal(rounds(&s, 5), COMPARE_VERDICTS);
 	s.after.value[COUNTER_RSS] = s.read.rss;
@@ -215,12 +202,11 @@ static void test_rollup_rows(void **state)
 }
 
 /* Swap of smaps_rollup includes shared memory, SwapPss does not. */
-static void test_swap(void **state)
+TEST(swap)
 {
 	struct process p = {.pss_source = PSS_FROM_ROLLUP}, values = {};
 	struct verify_rollup rollup = {.values = &values, .swap_known = true};
 
-	(void)state;
 	process_set(&p, COUNTER_SWAP, 10 * PAGE);
 	process_set(&values, COUNTER_SWAP_PSS, 10 * PAGE);
 	rollup.swap = 10 * PAGE;
@@ -234,17 +220,4 @@ static void test_swap(void **state)
 	assert_false(compare_agrees(&p, &rollup));
 	rollup.swap_known = false;
 	assert_true(compare_agrees(&p, &rollup));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_different),    cmocka_unit_test(test_disturbed),
-		cmocka_unit_test(test_moving),	     cmocka_unit_test(test_same),
-		cmocka_unit_test(test_gone),	     cmocka_unit_test(test_exec_within),
-		cmocka_unit_test(test_exec_between), cmocka_unit_test(test_rollup_rows),
-		cmocka_unit_test(test_swap),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* account_split(): parts do not overlap and add up, for any values of the machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "query/account.h"
 
@@ -75,12 +70,11 @@ static void assert_adds_up(const struct account *a)
 					 value(a, ACCOUNT_UNACCOUNTED));
 }
 
-static void test_parts(void **state)
+TEST(parts)
 {
 	struct system_info s = machine();
 	struct account a;
 
-	(void)state;
 	account_split(&s, &a);
 	assert_int_equal(a.have, (1u << ACCOUNT_PARTS) - 1);
 	assert_part(&a, ACCOUNT_STACKS, 64);
@@ -100,13 +94,12 @@ static void test_parts(void **state)
 }
 
 /* Without one value: its part is unknown, and its memory is not accounted for. */
-static void test_missing(void **state)
+TEST(missing)
 {
 	static const uint32_t needed = 1u << MEMINFO_TOTAL | 1u << MEMINFO_FREE |
 				       1u << MEMINFO_CACHED | 1u << MEMINFO_ANON |
 				       1u << MEMINFO_MAPPED;
 
-	(void)state;
 	for (unsigned f = 0; f < MEMINFO_COUNTERS; f++) {
 		struct system_info s = machine();
 		struct account a;
@@ -122,12 +115,11 @@ static void test_missing(void **state)
 	}
 }
 
-static void test_nothing(void **state)
+TEST(nothing)
 {
 	struct system_info s = {};
 	struct account a = {.have = 1, .value = {7}};
 
-	(void)state;
 	account_split(&s, &a);
 	assert_int_equal(a.have, 0);
 	set_meminfo(&s, MEMINFO_TOTAL, 5 * MIB);
@@ -141,12 +133,11 @@ static void test_nothing(void **state)
 }
 
 /* Never below 0 if two values were not read at one moment, nor above the maximum. */
-static void test_lies(void **state)
+TEST(lies)
 {
 	struct system_info s = machine();
 	struct account a;
 
-	(void)state;
 	set_meminfo(&s, MEMINFO_VMALLOC_USED, 0);
 	set_meminfo(&s, MEMINFO_MAPPED, 9000 * MIB);
 	set_meminfo(&s, MEMINFO_KERNEL_RECLAIMABLE, 1 * MIB);
@@ -167,11 +158,10 @@ static void test_lies(void **state)
 	assert_int_equal(a.have, 0);
 }
 
-static void test_ratio(void **state)
+TEST(ratio)
 {
 	uint64_t percent = 7;
 
-	(void)state;
 	assert_false(account_ratio(1, 0, &percent));
 	assert_false(account_ratio(UINT64_MAX / 100 + 1, 1, &percent));
 	assert_int_equal(percent, 7);
@@ -179,15 +169,4 @@ static void test_ratio(void **state)
 	assert_int_equal(percent, 333);
 	assert_true(account_ratio(0, 5, &percent));
 	assert_int_equal(percent, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),	cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_nothing), cmocka_unit_test(test_lies),
-		cmocka_unit_test(test_ratio),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Groups in two snapshots: what grew, began, ended; sums equal the change of the total. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/cleanup.h"
 #include "query/change.h"
 
 #define COUNTERS (COUNTER_BIT(COUNTER_RSS_ANON) | COUNTER_BIT(COUNTER_SWAP))
@@ -45,13 +39,12 @@ static void check(const struct group_change *c, const char *group, uint64_t befo
 	assert_int_equal(c->after, after);
 }
 
-static void test_groups(void **state)
+TEST(groups)
 {
 	cleanup(snapshot_done) struct snapshot before = {}, after = {};
 	cleanup(group_changes_done) struct group_changes g = {};
 	int64_t sum = 0;
 
-	(void)state;
 	add(&before, 1, "grew", "a", 100, 10);
 	add(&before, 2, "grew", NULL, 50, 0);
 	add(&before, 3, "ended", "b", 70, 0);
@@ -89,12 +82,11 @@ static void test_groups(void **state)
 }
 
 /* A value that was not measured is counted, and is not 0 in silence. */
-static void test_missing(void **state)
+TEST(missing)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(group_changes_done) struct group_changes g = {};
 
-	(void)state;
 	add(&s, 1, "x", NULL, 100, 10);
 	add(&s, 2, "x", NULL, 100, 10);
 	s.process[1].have &= ~COUNTER_BIT(COUNTER_SWAP);
@@ -105,12 +97,11 @@ static void test_missing(void **state)
 }
 
 /* Rows of processes: a pid used again is another process, and so is any of another boot. */
-static void test_processes(void **state)
+TEST(processes)
 {
 	cleanup(snapshot_done) struct snapshot before = {}, after = {};
 	cleanup(group_changes_done) struct group_changes g = {};
 
-	(void)state;
 	add(&before, 1, "stays", NULL, 100, 10);
 	add(&before, 2, "old", NULL, 50, 0);
 	add(&after, 1, "stays", NULL, 90, 30);
@@ -148,12 +139,11 @@ static void test_processes(void **state)
 }
 
 /* A value that is missing on one side is left out of the other, too: it is no growth. */
-static void test_missing_before(void **state)
+TEST(missing_before)
 {
 	cleanup(snapshot_done) struct snapshot before = {}, after = {};
 	cleanup(group_changes_done) struct group_changes g = {};
 
-	(void)state;
 	add(&before, 1, "x", NULL, 100, 10);
 	add(&before, 2, "x", NULL, 100, 10);
 	add(&after, 1, "x", NULL, 100, 10);
@@ -177,16 +167,4 @@ static void test_missing_before(void **state)
 	assert_int_equal(make(&before, &after, "name", &g), 0);
 	assert_int_equal(g.total.missing, 2);
 	assert_int_equal(group_change_of(&g.total), 5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_missing_before),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Earlier states of rows: the same row, new rows, unknown values, deltas. */
-#include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/cleanup.h"
+#include <malloc.h>
+
 #include "rows_machine.h"
 #include "query/delta.h"
 
@@ -59,12 +54,11 @@ static void assert_counts(struct delta_counts is, size_t started, size_t ended, 
 	assert_int_equal(is.changed, changed);
 }
 
-static void test_first(void **state)
+TEST(first)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
 	struct machine m;
 
-	(void)state;
 	delta_tracker_init(&tracker, 1, false);
 	machine_init(&m, 3);
 	at_time(&m, 5000);
@@ -82,13 +76,12 @@ static void test_first(void **state)
  * Two snapshots, in any order of rows: one row grew, one shrank, one is unchanged, one ended, one
  * started.
  */
-static void test_last(void **state)
+TEST(last)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
 	struct machine a, b;
 	struct process *p;
 
-	(void)state;
 	delta_tracker_init(&tracker, 1, false);
 	machine_init(&a, 4);
 	at_time(&a, 5000);
@@ -120,12 +113,11 @@ static void test_last(void **state)
 }
 
 /* The process existed but was not among the rows: its earlier value is unknown, not 0. */
-static void test_not_seen_before(void **state)
+TEST(not_seen_before)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
 	struct machine m;
 
-	(void)state;
 	delta_tracker_init(&tracker, 1, false);
 	machine_init(&m, 3);
 	at_time(&m, 5000);
@@ -150,12 +142,11 @@ static void test_not_seen_before(void **state)
 	machine_done(&m);
 }
 
-static void test_from_start(void **state)
+TEST(from_start)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
 	struct machine m;
 
-	(void)state;
 	delta_tracker_init(&tracker, 1, true);
 	machine_init(&m, 3);
 	at_time(&m, 5000);
@@ -197,12 +188,11 @@ static void test_from_start(void **state)
 }
 
 /* In how many ticks a row grew: compared with the tick before, also where values are the first. */
-static void test_growth(void **state)
+TEST(growth)
 {
 	static const uint64_t pss[] = {100, 200, 150, 160, 160, 300};
 	static const uint32_t grew[] = {0, 1, 1, 2, 2, 3};
 
-	(void)state;
 	for (int from_start = 0; from_start < 2; from_start++) {
 		cleanup(delta_tracker_done) struct tracker tracker;
 
@@ -234,12 +224,11 @@ static void test_growth(void **state)
 }
 
 /* exec keeps pid and start time: memory and name change. */
-static void test_exec(void **state)
+TEST(exec)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
 	struct machine m;
 
-	(void)state;
 	delta_tracker_init(&tracker, 1, false);
 	machine_init(&m, 1);
 	at_time(&m, 5000);
@@ -257,7 +246,7 @@ static void test_exec(void **state)
 }
 
 /* Groups are matched by their common text, users by their number. */
-static void test_groups(void **state)
+TEST(groups)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
 	struct process item[3] = {{.name = "x", .uid = 1, .user = "u", .procs = 1},
@@ -269,7 +258,6 @@ static void test_groups(void **state)
 	const struct totals none = {0};
 	struct delta_counts counts;
 
-	(void)state;
 	for (int by_user = 0; by_user < 2; by_user++) {
 		const struct column *group = column(by_user ? "user" : "name");
 
@@ -299,14 +287,13 @@ static void test_groups(void **state)
 	}
 }
 
-static void test_change(void **state)
+TEST(change)
 {
 	uint64_t now[COUNTER_COUNT] = {UINT64_MAX, 0, 1ull << 63, INT64_MAX, 7};
 	uint64_t then[COUNTER_COUNT] = {0, UINT64_MAX, 0, 0, 9};
 	counter_mask all = ~(counter_mask)0;
 	int64_t by = 1;
 
-	(void)state;
 	assert_false(delta_of(0, all, now, all, then, &by));
 	assert_false(delta_of(1, all, now, all, then, &by));
 	assert_false(delta_of(2, all, now, all, then, &by));
@@ -326,12 +313,11 @@ static void test_change(void **state)
 }
 
 /* A clock that was set back, and a process that a corrupt recording has twice. */
-static void test_odd(void **state)
+TEST(odd)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
 	struct machine m;
 
-	(void)state;
 	delta_tracker_init(&tracker, 1, false);
 	machine_init(&m, 2);
 	at(&m, 2)->pid = 1;
@@ -348,13 +334,12 @@ static void test_odd(void **state)
 }
 
 /* No more memory than for the largest number of processes. */
-static void test_memory(void **state)
+TEST(memory)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
 	struct mallinfo2 before = {}, after;
 	struct machine m;
 
-	(void)state;
 	delta_tracker_init(&tracker, 1, false);
 	machine_init(&m, 3000);
 	at_time(&m, 5000);
@@ -371,13 +356,12 @@ static void test_memory(void **state)
 }
 
 /* Memory of a peak is released later. */
-static void test_peak(void **state)
+TEST(peak)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
 	struct mallinfo2 before, after;
 	struct machine m;
 
-	(void)state;
 	delta_tracker_init(&tracker, 1, false);
 	machine_init(&m, 30000);
 	at_time(&m, 5000);
@@ -392,23 +376,4 @@ static void test_peak(void **state)
 	assert_counts(join(&tracker, &m), 0, 0, 0);
 	assert_true(known(at(&m, 100), COUNTER_PSS));
 	machine_done(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_first),
-		cmocka_unit_test(test_last),
-		cmocka_unit_test(test_not_seen_before),
-		cmocka_unit_test(test_from_start),
-		cmocka_unit_test(test_growth),
-		cmocka_unit_test(test_exec),
-		cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_change),
-		cmocka_unit_test(test_odd),
-		cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_peak),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

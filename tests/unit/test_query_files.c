@@ -4,8 +4,6 @@
 #include "golden.h"
 #include "sample.h"
 
-#include <errno.h>
-
 #include "query/files.h"
 
 struct fixture {
@@ -81,7 +79,7 @@ static void set_keys(struct fixture *f, const char *keys)
 			 0);
 }
 
-static void test_order(void **state)
+TEST(order)
 {
 	static const struct {
 		const char *keys, *rows;
@@ -91,7 +89,6 @@ static void test_order(void **state)
 		{"state,name", "1 6 2 4 5 3"}, {"fs,size", "4 1 5 3 6 2"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
 		cleanup(fixture_done) struct fixture f;
 
@@ -102,11 +99,10 @@ static void test_order(void **state)
 	}
 }
 
-static void test_sums(void **state)
+TEST(sums)
 {
 	cleanup(fixture_done) struct fixture f;
 
-	(void)state;
 	fixture_init(&f);
 	f.query.shown = 2;
 	run(&f);
@@ -122,11 +118,10 @@ static void test_sums(void **state)
 }
 
 /* Large shared memory is first. */
-static void test_default_order(void **state)
+TEST(default_order)
 {
 	cleanup(fixture_done) struct fixture f;
 
-	(void)state;
 	fixture_init(&f);
 	add(&f, FILE_TMPFS, 1024, "/run/large", "/run");
 	f.set.file[3].resident = 4096 * KIB;
@@ -138,12 +133,11 @@ static void test_default_order(void **state)
 	assert_rows(&f, "5 2 6 3 1 4 7");
 }
 
-static void test_choice(void **state)
+TEST(choice)
 {
 	cleanup(fixture_done) struct fixture f;
 	const char *why;
 
-	(void)state;
 	fixture_init(&f);
 	assert_int_equal(pattern_compile("^/usr|^inode 5", &f.query.filter, &why), 0);
 	f.query.min = 5 * KIB;
@@ -169,9 +163,8 @@ static void assert_groups(enum file_group group, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void test_groups(void **state)
+TEST(groups)
 {
-	(void)state;
 	assert_groups(FILE_GROUP_FS, "ext4=3:304 tmpfs=3:60");
 	assert_groups(FILE_GROUP_KIND, "file=3:304 tmpfs=2:20 memfd=1:40");
 	assert_groups(FILE_GROUP_MOUNT, "/=2:300 no mount=2:44 not mounted here=1:12 /run=1:8");
@@ -179,7 +172,7 @@ static void test_groups(void **state)
 }
 
 /* The files of one group, of each kind. */
-static void test_within(void **state)
+TEST(within)
 {
 	static const struct {
 		enum file_group group;
@@ -192,7 +185,6 @@ static void test_within(void **state)
 		      {FILE_GROUP_DIR, "/", "6"},
 		      {FILE_GROUP_DIR, "/usr", ""}};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
 		struct fixture f;
 
@@ -208,28 +200,15 @@ static void test_within(void **state)
 	}
 }
 
-static void test_keys(void **state)
+TEST(keys)
 {
 	static const char *const bad[] = {"", "pss", "resident,files", "size size"};
 	struct file_keys keys;
 	const char *at;
 	size_t len;
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(file_keys_parse(&keys, bad[i], false, &at, &len), -EINVAL);
 	assert_int_equal(file_keys_parse(&keys, "kind", true, &at, &len), -EINVAL);
 	assert_int_equal(file_keys_parse(&keys, bad[3], false, &at, &len), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),  cmocka_unit_test(test_default_order),
-		cmocka_unit_test(test_sums),   cmocka_unit_test(test_choice),
-		cmocka_unit_test(test_groups), cmocka_unit_test(test_within),
-		cmocka_unit_test(test_keys),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Which processes pass a filter. */
-#include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/array.h"
+#include <dlfcn.h>
+
 #include "query/query.h"
 
 static const struct process user = {.pid = 10, .uid = 1000, .name = "bash", .comm = "other"};
 static const struct process kthread = {.pid = 2, .kind = PROCESS_KTHREAD, .name = "kthreadd"};
 static const struct process zombie = {.pid = 30, .uid = 1000, .kind = PROCESS_ZOMBIE};
 
-static void test_everything(void **state)
+TEST(everything)
 {
 	const struct filter f = {0};
 
-	(void)state;
 	assert_true(filter_matches(&f, &user));
 	assert_true(filter_matches_id(&f, &user));
 	assert_false(filter_matches(&f, &kthread));
@@ -27,13 +21,12 @@ static void test_everything(void **state)
 	assert_false(filter_matches(&f, &zombie));
 }
 
-static void test_pids(void **state)
+TEST(pids)
 {
 	static const pid_t pids[] = {1, 2, 10, 30, 4194304};
 	struct filter f = {.pids = pids, .pid_count = ARRAY_SIZE(pids)};
 	struct process p = user;
 
-	(void)state;
 	assert_true(filter_matches(&f, &user));
 	assert_true(filter_matches(&f, &kthread));
 	assert_true(filter_matches(&f, &zombie));
@@ -44,14 +37,13 @@ static void test_pids(void **state)
 	assert_false(filter_matches(&f, &user));
 }
 
-static void test_uids(void **state)
+TEST(uids)
 {
 	static const uid_t uids[] = {0, 1000, UINT32_MAX};
 	static const pid_t pids[] = {30};
 	struct filter f = {.uids = uids, .uid_count = ARRAY_SIZE(uids)};
 	struct process p = user;
 
-	(void)state;
 	assert_true(filter_matches(&f, &user));
 	assert_false(filter_matches(&f, &kthread));
 	p.uid = 1001;
@@ -65,14 +57,13 @@ static void test_uids(void **state)
 	assert_true(filter_matches(&f, &zombie));
 }
 
-static void test_pattern(void **state)
+TEST(pattern)
 {
 	static const pid_t pids[] = {2, 10, 30};
 	struct process p = user;
 	struct filter f = {0};
 	const char *why;
 
-	(void)state;
 	assert_int_equal(pattern_compile("^(ba|z)sh$|--serve", &f.pattern, &why), 0);
 	assert_true(filter_matches(&f, &p));
 	p.name = "python3";
@@ -95,7 +86,7 @@ static void test_pattern(void **state)
 	pattern_free(f.pattern);
 }
 
-static void test_cgroup(void **state)
+TEST(cgroup)
 {
 	static const struct {
 		const char *glob, *path;
@@ -135,7 +126,6 @@ static void test_cgroup(void **state)
 	struct process p = user;
 	char path[5000] = "/a";
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_int_equal(filter_matches_cgroup(cases[i].glob, cases[i].path),
 				 cases[i].want);
@@ -147,7 +137,7 @@ static void test_cgroup(void **state)
 	assert_false(filter_matches_cgroup("/a", path));
 }
 
-static void test_unit(void **state)
+TEST(unit)
 {
 	static const struct {
 		const char *globs, *unit;
@@ -178,7 +168,6 @@ static void test_unit(void **state)
 	struct process p = user;
 	char name[FILTER_UNIT_MAX + 2];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		if (filter_matches_unit(cases[i].globs, cases[i].unit) != cases[i].want)
 			fail_msg("%s of %s", cases[i].unit, cases[i].globs);
@@ -211,14 +200,13 @@ int fnmatch(const char *pattern, const char *text, int flags)
 }
 
 /* A path of 2,000 levels costs one match for any number of processes. */
-static void test_deep_cgroups(void **state)
+TEST(deep_cgroups)
 {
 	static char paths[4][4001];
 	const struct filter f = {.cgroup = "*/b/*x"};
 	struct snapshot s = {0};
 	struct rows rows = {0};
 
-	(void)state;
 	for (int k = 0; k < 4; k++) {
 		for (int i = 0; i < 4000; i++)
 			paths[k][i] = i % 2 ? (char)('a' + k % 3) : '/';
@@ -238,14 +226,13 @@ static void test_deep_cgroups(void **state)
 	snapshot_done(&s);
 }
 
-static void test_select(void **state)
+TEST(select)
 {
 	static const uid_t uids[] = {0};
 	const struct filter all = {0}, root = {.uids = uids, .uid_count = 1};
 	struct snapshot s = {0};
 	struct rows rows = {0};
 
-	(void)state;
 	assert_int_equal(rows_select(&s, &all, filter_matches, &rows), 0);
 	assert_int_equal(rows.count, 0);
 	rows_done(&rows);
@@ -267,16 +254,4 @@ static void test_select(void **state)
 	rows_done(&rows);
 	assert_null(rows.item);
 	snapshot_done(&s);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_everything),   cmocka_unit_test(test_pids),
-		cmocka_unit_test(test_uids),	     cmocka_unit_test(test_pattern),
-		cmocka_unit_test(test_select),	     cmocka_unit_test(test_cgroup),
-		cmocka_unit_test(test_deep_cgroups), cmocka_unit_test(test_unit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Groups: each process once, each address space once, missing values stay missing. */
-#include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/array.h"
-#include "base/cleanup.h"
+#include <malloc.h>
+
 #include "query/result.h"
 #include "rows_machine.h"
 
@@ -23,13 +16,12 @@ static void group(struct machine *m, const char *key, struct sums *ret)
 
 /* ---- groups ---- */
 
-static void test_possible(void **state)
+TEST(possible)
 {
 	static const char *const keys[] = {"name",	"cmdline", "user",	"unit",
 					   "container", "pod",	   "namespace", "cgroup"};
 	size_t possible = 0;
 
-	(void)state;
 	for (size_t i = 0; i < column_count; i++)
 		possible += group_possible(column_table[i]);
 	assert_int_equal(possible, ARRAY_SIZE(keys));
@@ -37,12 +29,11 @@ static void test_possible(void **state)
 		assert_true(group_possible(column(keys[i])));
 }
 
-static void test_nothing(void **state)
+TEST(nothing)
 {
 	struct machine m;
 	struct sums g;
 
-	(void)state;
 	machine_init(&m, 0);
 	group(&m, "name", &g);
 	assert_int_equal(g.rows.count, 0);
@@ -52,12 +43,11 @@ static void test_nothing(void **state)
 }
 
 /* 200 workers are 200 processes; three processes with one address space count it once. */
-static void test_workers(void **state)
+TEST(workers)
 {
 	struct machine m;
 	struct sums g;
 
-	(void)state;
 	machine_init(&m, 204);
 	at(&m, 201)->name = at(&m, 202)->name = at(&m, 203)->name = "shared";
 	at(&m, 202)->mm_owner = at(&m, 203)->mm_owner = false;
@@ -80,13 +70,12 @@ static void test_workers(void **state)
 	machine_done(&m);
 }
 
-static void test_totals(void **state)
+TEST(totals)
 {
 	struct machine m;
 	struct sums g;
 	struct totals of_rows, of_groups;
 
-	(void)state;
 	machine_init(&m, 9);
 	for (pid_t pid = 1; pid <= 9; pid++) {
 		at(&m, pid)->name = pid % 2 ? "odd" : "even";
@@ -109,13 +98,12 @@ static void test_totals(void **state)
  * A value that some processes lack is shown with their number and a reason; one that all lack is
  * not.
  */
-static void test_missing(void **state)
+TEST(missing)
 {
 	struct totals totals;
 	struct machine m;
 	struct sums g;
 
-	(void)state;
 	machine_init(&m, 4);
 	for (pid_t pid = 2; pid <= 4; pid++) {
 		at(&m, pid)->have &= ~COUNTER_BIT(COUNTER_PSS);
@@ -144,12 +132,11 @@ static void test_missing(void **state)
 	machine_done(&m);
 }
 
-static void test_mixed(void **state)
+TEST(mixed)
 {
 	struct machine m;
 	struct sums g;
 
-	(void)state;
 	machine_init(&m, 2);
 	at(&m, 2)->pss_source = PSS_FROM_ROLLUP;
 	at(&m, 2)->counters_source = FROM_PROC;
@@ -161,12 +148,11 @@ static void test_mixed(void **state)
 }
 
 /* A user is a number: two users without a name are two groups. */
-static void test_users(void **state)
+TEST(users)
 {
 	struct machine m;
 	struct sums g;
 
-	(void)state;
 	machine_init(&m, 4);
 	at(&m, 1)->uid = at(&m, 2)->uid = 1000;
 	at(&m, 1)->user = at(&m, 2)->user = "alice";
@@ -202,7 +188,7 @@ static void set_cgroup(struct process *p, const char *path, const char *unit, co
 
 /* The cgroup that a group is charged to, or none. */
 /* The processes of one group, by text or by uid; a group without a text has those without one. */
-static void test_members(void **state)
+TEST(members)
 {
 	static const struct {
 		const char *key;
@@ -211,7 +197,6 @@ static void test_members(void **state)
 	} is[] = {{"name", 2, "2 3"}, {"user", 1, "1 3"}, {"unit", 1, "1 4"}, {"unit", 3, "3"}};
 	struct machine m;
 
-	(void)state;
 	machine_init(&m, 4);
 	at(&m, 2)->name = at(&m, 3)->name = "b";
 	at(&m, 2)->uid = at(&m, 4)->uid = 7;
@@ -238,12 +223,11 @@ static void test_members(void **state)
 	machine_done(&m);
 }
 
-static void test_paths(void **state)
+TEST(paths)
 {
 	struct machine m;
 	struct sums g;
 
-	(void)state;
 	machine_init(&m, 6);
 	set_cgroup(at(&m, 1), "/s/u.service/x", "u.service", NULL);
 	set_cgroup(at(&m, 2), "/s/u.service/y", "u.service", NULL);
@@ -278,13 +262,12 @@ static void test_paths(void **state)
 }
 
 /* Memory for many groups is released later. */
-static void test_peak(void **state)
+TEST(peak)
 {
 	cleanup(sums_done) struct sums g = {};
 	struct mallinfo2 before, after;
 	struct machine m;
 
-	(void)state;
 	machine_init(&m, 30000);
 	before = mallinfo2();
 	for (int i = 0; i < 100; i++) {
@@ -297,11 +280,10 @@ static void test_peak(void **state)
 	machine_done(&m);
 }
 
-static void test_at_least(void **state)
+TEST(at_least)
 {
 	struct machine m;
 
-	(void)state;
 	machine_init(&m, 4);
 	process_set(at(&m, 2), COUNTER_PSS, 20);
 	at(&m, 3)->have &= ~COUNTER_BIT(COUNTER_PSS); /* RSS 100: PSS may reach the limit */
@@ -322,18 +304,4 @@ static void test_at_least(void **state)
 	order_at_least(&m.order, 50, &m.rows);
 	assert_int_equal(m.rows.count, 0);
 	machine_done(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_possible), cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_workers),	 cmocka_unit_test(test_totals),
-		cmocka_unit_test(test_missing),	 cmocka_unit_test(test_mixed),
-		cmocka_unit_test(test_users),	 cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_members),	 cmocka_unit_test(test_peak),
-		cmocka_unit_test(test_at_least),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The order of mappings: every column, both directions, total order. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
-#include <string.h>
+#include "unit.h"
 
 #include "query/query.h"
 
@@ -48,9 +42,8 @@ static void check(const char *spec, bool by_name, bool reverse, const char *want
 	}
 }
 
-static void test_order(void **state)
+TEST(order)
 {
-	(void)state;
 	set_mapping(0, 20, 100, "b", 5);
 	set_mapping(1, 10, 300, "c", 5);
 	set_mapping(2, 20, 50, "a", 9);
@@ -71,13 +64,4 @@ static void test_order(void **state)
 	mapping[1].counters.have = 0;
 	check("rss", false, false, "3012");
 	order_maps(NULL, false, rows, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

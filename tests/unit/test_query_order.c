@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The order of rows, and that pruned reads never change the first rows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "query/query.h"
 
 /* xorshift64*, so that failures are reproducible. */
@@ -89,11 +82,10 @@ static void assert_order(struct snapshot *s, const char *keys, bool reverse, con
 	rows_done(&rows);
 }
 
-static void test_order(void **state)
+TEST(order)
 {
 	struct snapshot s = {0};
 
-	(void)state;
 	add(&s, 5, "b", 100);
 	add(&s, 4, "b", 300);
 	add(&s, 3, "a", -1);
@@ -115,13 +107,12 @@ static void test_order(void **state)
 }
 
 /* A share of another value in each row: a small cgroup may be the nearest to its limit. */
-static void test_order_of_shares(void **state)
+TEST(order_of_shares)
 {
 	static const uint64_t limits[] = {1000, 100, 0, 400};
 	static const uint64_t charges[] = {500, 90, 800, 100};
 	struct snapshot s = {0};
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		struct process *p = add(&s, i + 1, NULL, -1);
 
@@ -136,7 +127,7 @@ static void test_order_of_shares(void **state)
 }
 
 /* The smallest and the largest value, a late difference, and a missing value. */
-static void test_order_of_extremes(void **state)
+TEST(order_of_extremes)
 {
 	static const char *const names[] = {"abcdefgh\xff", "abcdefgh",	 "a\xff",
 					    NULL,	    "abcdefgha", "b"};
@@ -144,7 +135,6 @@ static void test_order_of_extremes(void **state)
 	static const int adj[] = {0, -1, INT32_MAX, INT32_MIN, 1, -1};
 	struct snapshot s = {0};
 
-	(void)state;
 	for (int i = 0; i < 6; i++) {
 		struct process *p = add(&s, i + 1, names[i], -1);
 
@@ -161,13 +151,12 @@ static void test_order_of_extremes(void **state)
 	snapshot_done(&s);
 }
 
-static void test_no_keys_and_no_rows(void **state)
+TEST(no_keys_and_no_rows)
 {
 	const struct order o = {0};
 	struct snapshot s = {0};
 	struct rows rows = {0};
 
-	(void)state;
 	order_rows(&o, &s, &rows);
 	assert_int_equal(order_unread(&o, &s, &rows, 10, NULL), 0);
 }
@@ -192,7 +181,7 @@ static size_t read_needed(const struct order *o, struct snapshot *s, struct rows
 	return reads;
 }
 
-static void test_reads_only_what_can_be_first(void **state)
+TEST(reads_only_what_can_be_first)
 {
 	static const struct truth truth[] = {
 		[1] = {PSS_OK, 90, 0, 0, 0},	[2] = {PSS_OK, 10, 0, 0, 0},
@@ -204,7 +193,6 @@ static void test_reads_only_what_can_be_first(void **state)
 	struct order o;
 	struct rows rows;
 
-	(void)state;
 	add(&s, 1, "", 100);
 	add(&s, 2, "", 200);
 	add(&s, 3, "", 150);
@@ -223,14 +211,13 @@ static void test_reads_only_what_can_be_first(void **state)
 }
 
 /* A missing bound is no bound. */
-static void test_unknown_bound(void **state)
+TEST(unknown_bound)
 {
 	struct process *need[1];
 	struct snapshot s = {0};
 	struct order o;
 	struct rows rows;
 
-	(void)state;
 	add(&s, 1, "", 1000);
 	add(&s, 2, "", -1);
 	parse_order(&o, "pss", false);
@@ -249,7 +236,7 @@ static void test_unknown_bound(void **state)
 }
 
 /* Without an expensive key only the shown rows are read. */
-static void test_cheap_keys(void **state)
+TEST(cheap_keys)
 {
 	enum { COUNT = 100, TOP = 7 };
 	struct truth truth[COUNT + 1] = {0};
@@ -257,7 +244,6 @@ static void test_cheap_keys(void **state)
 	struct order o;
 	struct rows rows;
 
-	(void)state;
 	for (pid_t pid = 1; pid <= COUNT; pid++) {
 		add(&s, pid, "", 1000 + pid);
 		truth[pid] = (struct truth){.status = PSS_OK, .pss = 500};
@@ -343,7 +329,7 @@ static void check_pruning(const char *keys, bool reverse, pid_t count, size_t to
 	snapshot_done(&eager);
 }
 
-static void test_pruning_is_exact(void **state)
+TEST(pruning_is_exact)
 {
 	static const char *const keys[] = {
 		"pss",	      "uss",	    "swap_pss",	 "pss_swap", "shared",	   "swap_shmem",
@@ -351,7 +337,6 @@ static void test_pruning_is_exact(void **state)
 		"pss_source", "pss_status", "name,%pss", "pid",	     "shared,pss", "swap_pss,pss",
 	};
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
 		for (int round = 0; round < 60; round++)
 			check_pruning(keys[k], round % 2, (pid_t)(1 + draw(200)), draw(40));
@@ -359,13 +344,12 @@ static void test_pruning_is_exact(void **state)
 }
 
 /* Pruning pays: few of many are read if sizes differ. */
-static void test_pruning_saves(void **state)
+TEST(pruning_saves)
 {
 	enum { COUNT = 5000, TOP = 20 };
 	static const char *const keys[] = {"pss", "pss_swap", "uss", "swap_pss"};
 	struct order o;
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
 		cleanup_free struct truth *truth = calloc(COUNT + 1, sizeof(*truth));
 		struct snapshot s = {0};
@@ -388,21 +372,4 @@ static void test_pruning_saves(void **state)
 		rows_done(&rows);
 		snapshot_done(&s);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_order_of_shares),
-		cmocka_unit_test(test_order_of_extremes),
-		cmocka_unit_test(test_no_keys_and_no_rows),
-		cmocka_unit_test(test_reads_only_what_can_be_first),
-		cmocka_unit_test(test_unknown_bound),
-		cmocka_unit_test(test_cheap_keys),
-		cmocka_unit_test(test_pruning_is_exact),
-		cmocka_unit_test(test_pruning_saves),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

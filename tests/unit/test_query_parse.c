@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The values that each word of a query accepts, errors for others, and the state after an error. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "base/array.h"
 #include "base/parse.h"
 #include "query/query_parse.h"
 
@@ -43,11 +34,10 @@ static int set(struct query *q, enum query_word word, const char *text)
 	return query_set(q, word, text, &users, &error);
 }
 
-static void test_good(void **state)
+TEST(good)
 {
 	struct query q = {};
 
-	(void)state;
 	assert_int_equal(set(&q, QUERY_GROUP_BY, "unit"), 0);
 	assert_string_equal(q.group->key, "unit");
 	assert_int_equal(set(&q, QUERY_GROUP_BY, "none"), 0);
@@ -84,13 +74,12 @@ static void test_good(void **state)
 	assert_null(q.filter.units);
 }
 
-static void test_other_words(void **state)
+TEST(other_words)
 {
 	static const char *const words[][2] = {
 		{"program", "name"}, {"command", "cmdline"}, {"service", "unit"}, {"user", "user"}};
 	struct query q = {};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		assert_int_equal(set(&q, QUERY_GROUP_BY, words[i][0]), 0);
 		assert_string_equal(q.group->key, words[i][1]);
@@ -102,7 +91,7 @@ static void test_other_words(void **state)
 #define FIFTY	  TEN TEN TEN TEN TEN
 #define LONG_NAME FIFTY FIFTY FIFTY FIFTY FIFTY "abcdef" /* 256 bytes */
 
-static void test_bad(void **state)
+TEST(bad)
 {
 	static const struct {
 		enum query_word word;
@@ -133,7 +122,6 @@ static void test_bad(void **state)
 		{QUERY_UNIT, "a," LONG_NAME, LONG_NAME, "no unit has a name that long", -EINVAL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct query q = {}, untouched = {};
 		struct query_error error = {};
@@ -153,13 +141,12 @@ static void test_bad(void **state)
 }
 
 /* A prompt sets words repeatedly. */
-static void test_again(void **state)
+TEST(again)
 {
 	struct query q = {};
 	const struct pattern *pattern;
 	uint64_t key, empty = query_filter_key(&q);
 
-	(void)state;
 	assert_int_equal(set(&q, QUERY_FILTER, "a"), 0);
 	assert_int_equal(set(&q, QUERY_USER, "anna"), 0);
 	pattern = q.filter.pattern;
@@ -185,12 +172,11 @@ static void test_again(void **state)
 	query_done(&q);
 }
 
-static void test_memcg_columns(void **state)
+TEST(memcg_columns)
 {
 	struct query_error error;
 	struct query q = {};
 
-	(void)state;
 	assert_int_equal(set(&q, QUERY_SORT, "pss,mem_current"), 0);
 	assert_int_equal(query_check(&q, &error), -EINVAL);
 	assert_string_equal(error.item, "mem_current");
@@ -199,15 +185,4 @@ static void test_memcg_columns(void **state)
 	assert_int_equal(set(&q, QUERY_GROUP_BY, "cgroup"), 0);
 	assert_int_equal(query_check(&q, &error), 0);
 	query_done(&q);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),	      cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_other_words),   cmocka_unit_test(test_again),
-		cmocka_unit_test(test_memcg_columns),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

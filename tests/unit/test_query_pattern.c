@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Patterns match like regcomp() and regexec() of glibc, with bounded cost. */
-#include <errno.h>
-#include <regex.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/array.h"
+#include <regex.h>
+
 #include "pattern_cases.h"
 #include "query/pattern.h"
 
@@ -49,11 +41,10 @@ static unsigned check_texts(const char *pattern, struct pattern *p, const char *
 	return count;
 }
 
-static void test_table(void **state)
+TEST(table)
 {
 	unsigned count = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(pattern_cases); i++) {
 		const struct pattern_case *c = &pattern_cases[i];
 		struct pattern *p;
@@ -78,13 +69,12 @@ static void refuses(const char *pattern)
 	assert_true(why && *why && !strchr(why, '\n'));
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	static const char *const ours[] = {"(a)\\1", "((a{255}){255}){255}", "a{20000}"};
 	char deep[1000], *wide = malloc(PATTERN_PARTS_MAX + 2);
 	regex_t re;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(pattern_refused); i++) {
 		refuses(pattern_refused[i]);
 		assert_int_not_equal(regcomp(&re, pattern_refused[i], REG_EXTENDED | REG_NOSUB), 0);
@@ -176,11 +166,10 @@ static void check_random(const char *pattern, const regex_t *re, struct pattern 
 	}
 }
 
-static void test_random(void **state)
+TEST(random)
 {
 	unsigned taken = 0;
 
-	(void)state;
 	for (int i = 0; i < 50000; i++) {
 		char pattern[128];
 		struct pattern *p;
@@ -229,12 +218,11 @@ static int run_over_names(const char *pattern, uint64_t *ret_steps)
 	return r;
 }
 
-static void test_cost(void **state)
+TEST(cost)
 {
 	char dots[200] = "(a|b)*a";
 	uint64_t steps;
 
-	(void)state;
 	assert_int_equal(run_over_names("^[ab]+$", &steps), 1);
 	assert_int_equal(run_over_names("a++++++++++++++++++++++++", &steps), 1);
 	assert_int_equal(run_over_names("((((a*)*)+)+)+c", &steps), 0);
@@ -248,12 +236,11 @@ static void test_cost(void **state)
 	assert_true(steps < PATTERN_STEPS_MAX + PATTERN_PARTS_MAX + NAME_LEN);
 }
 
-static void test_budget(void **state)
+TEST(budget)
 {
 	struct pattern *p;
 	const char *why;
 
-	(void)state;
 	assert_int_equal(pattern_compile("(.?){2000}c", &p, &why), 0);
 	pattern_begin(p);
 	while (pattern_match(p, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa") == 0)
@@ -264,15 +251,4 @@ static void test_budget(void **state)
 	assert_int_equal(pattern_match(p, "aaaaaaaaaaaaaaaac"), 1);
 	pattern_free(p);
 	pattern_free(NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_random), cmocka_unit_test(test_cost),
-		cmocka_unit_test(test_budget),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

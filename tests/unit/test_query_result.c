@@ -2,21 +2,16 @@
 /*
  * From chosen rows to a result: the number of hidden rows, the shown rows, the sum of the others.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
 #include "rows_machine.h"
 #include "query/result.h"
 
-static void test_filtered(void **state)
+TEST(filtered)
 {
 	struct collection c = {.seen = 9, .kernel_threads = 2, .zombies = 1, .filtered = 99};
 	struct machine m;
 
-	(void)state;
 	machine_init(&m, 4);
 	rows_count_filtered(&m.rows, &c);
 	assert_int_equal(c.filtered, 2);
@@ -27,11 +22,10 @@ static void test_filtered(void **state)
 	machine_done(&m);
 }
 
-static void test_source(void **state)
+TEST(source)
 {
 	struct machine m;
 
-	(void)state;
 	machine_init(&m, 3);
 	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_KERNEL);
 	at(&m, 1)->pss_source = PSS_FROM_NOTHING;
@@ -47,13 +41,12 @@ static void test_source(void **state)
 	machine_done(&m);
 }
 
-static void test_cut(void **state)
+TEST(cut)
 {
 	struct collection c = {.reported = 99};
 	struct result r = {};
 	struct machine m;
 
-	(void)state;
 	machine_init(&m, 5);
 	/* A row that stands for three processes. */
 	at(&m, 1)->kind = PROCESS_SUM;
@@ -73,15 +66,4 @@ static void test_cut(void **state)
 	assert_int_equal(r.others_count, 0);
 	assert_false(r.totals.have & COUNTER_BIT(COUNTER_PSS));
 	machine_done(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_filtered),
-		cmocka_unit_test(test_source),
-		cmocka_unit_test(test_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

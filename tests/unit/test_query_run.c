@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* From a snapshot to rows: all steps of a query, and the values that each step needs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "unit.h"
 
 #include "query/delta.h"
 #include "query/query_parse.h"
@@ -85,7 +80,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void test_processes(void **state)
+TEST_WITH(processes, setup, teardown)
 {
 	struct scene *s = *state;
 
@@ -109,7 +104,7 @@ static void test_processes(void **state)
 	assert_int_equal(s->result.others.value[COUNTER_PSS], 10 * MIB);
 }
 
-static void test_groups(void **state)
+TEST_WITH(groups, setup, teardown)
 {
 	struct scene *s = *state;
 
@@ -124,7 +119,7 @@ static void test_groups(void **state)
 	assert_int_equal(s->result.totals.value[COUNTER_PSS], 10 * MIB);
 }
 
-static void test_tree(void **state)
+TEST_WITH(tree, setup, teardown)
 {
 	struct scene *s = *state;
 
@@ -135,7 +130,7 @@ static void test_tree(void **state)
 	assert_int_equal(s->result.totals.value[COUNTER_PSS], 12 * MIB);
 }
 
-static void test_needs(void **state)
+TEST_WITH(needs, setup, teardown)
 {
 	struct scene *s = *state;
 	struct query_needs n;
@@ -182,7 +177,7 @@ static void keep(struct scene *s, struct delta_set *set)
 	assert_int_equal(delta_set_update(set, &s->query, &s->snapshot, &s->rows, &s->result), 0);
 }
 
-static void test_changed(void **state)
+TEST_WITH(changed, setup, teardown)
 {
 	struct scene *s = *state;
 	struct delta_set deltas;
@@ -238,7 +233,7 @@ static void check_pss_delta(const struct scene *s, int64_t expected)
 }
 
 /* top switches between the last and the first snapshot, processes and groups, in one snapshot. */
-static void test_switching(void **state)
+TEST_WITH(switching, setup, teardown)
 {
 	struct scene *s = *state;
 	struct delta_set deltas;
@@ -284,7 +279,7 @@ static void test_switching(void **state)
 }
 
 /* The totals of one filter are no baseline for another. */
-static void test_totals_of_another_filter(void **state)
+TEST_WITH(totals_of_another_filter, setup, teardown)
 {
 	struct scene *s = *state;
 	struct delta_set deltas;
@@ -301,21 +296,4 @@ static void test_totals_of_another_filter(void **state)
 	run(s);
 	assert_int_equal(s->result.delta->before.value[COUNTER_PSS], 12 * MIB);
 	delta_set_done(&deltas);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_processes),
-		TEST(test_groups),
-		TEST(test_tree),
-		TEST(test_needs),
-		TEST(test_changed),
-		TEST(test_switching),
-		TEST(test_totals_of_another_filter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Space-Saving: its bounds hold against exact sums for any items in any order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/cleanup.h"
 #include "space_saving_has.h"
 
 #define KEYS 500
@@ -49,12 +42,11 @@ static void check_bounds(const struct space_saving *h, const struct exact *e, do
 		assert_true(e->weight[h->slot[i].key] <= h->slot[i].weight + tiny);
 }
 
-static void test_few(void **state)
+TEST(few)
 {
 	struct space_saving h;
 	struct exact e = {};
 
-	(void)state;
 	assert_int_equal(space_saving_init(&h, 4), 0);
 	assert_true(space_saving_error(&h) == 0);
 	assert_false(space_saving_has(&h, 1));
@@ -69,11 +61,10 @@ static void test_few(void **state)
 	space_saving_done(&h);
 }
 
-static void test_takes_the_lightest(void **state)
+TEST(takes_the_lightest)
 {
 	struct space_saving h;
 
-	(void)state;
 	assert_int_equal(space_saving_init(&h, 2), 0);
 	space_saving_add(&h, 1, 100);
 	space_saving_add(&h, 2, 10);
@@ -85,11 +76,10 @@ static void test_takes_the_lightest(void **state)
 	space_saving_done(&h);
 }
 
-static void test_fades(void **state)
+TEST(fades)
 {
 	struct space_saving h;
 
-	(void)state;
 	assert_int_equal(space_saving_init(&h, 2), 0);
 	space_saving_add(&h, 1, 100);
 	space_saving_add(&h, 2, 3);
@@ -102,9 +92,8 @@ static void test_fades(void **state)
 	space_saving_done(&h);
 }
 
-static void test_bounds(void **state)
+TEST(bounds)
 {
-	(void)state;
 	for (unsigned round = 0; round < 60; round++) {
 		struct space_saving h;
 		struct exact e = {};
@@ -139,12 +128,11 @@ static long resident(void)
 	return pages;
 }
 
-static void test_a_million(void **state)
+TEST(a_million)
 {
 	struct space_saving h;
 	long before;
 
-	(void)state;
 	assert_int_equal(space_saving_init(&h, 400), 0);
 	for (uint64_t i = 0; i < 400; i++)
 		space_saving_add(&h, i, 1e9);
@@ -159,15 +147,4 @@ static void test_a_million(void **state)
 	for (uint64_t i = 0; i < 10; i++)
 		assert_true(space_saving_has(&h, i));
 	space_saving_done(&h);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_few),	  cmocka_unit_test(test_takes_the_lightest),
-		cmocka_unit_test(test_fades),	  cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_a_million),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Sums: each address space once, missing values stay missing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/array.h"
 #include "query/query.h"
 
 static struct process process(uint64_t rss, uint64_t swap)
@@ -43,11 +38,10 @@ static void assert_total(const struct totals *t, enum counter c, uint64_t bytes)
 	assert_int_equal(t->value[c], bytes);
 }
 
-static void test_nothing(void **state)
+TEST(nothing)
 {
 	struct totals t = {.processes = 99, .have = 1};
 
-	(void)state;
 	totals_sum(NULL, 0, false, &t);
 	assert_int_equal(t.processes, 0);
 	assert_int_equal(t.pss_missing, 0);
@@ -58,13 +52,12 @@ static void test_nothing(void **state)
 }
 
 /* A sum beyond 64 bits: no total rather than a small one. Other totals stay. */
-static void test_beyond(void **state)
+TEST(beyond)
 {
 	struct process a = process(UINT64_MAX, 1), b = process(2, 2), c = process(1ull << 53, 3);
 	struct process *rows[] = {&a, &b, &c};
 	struct totals t;
 
-	(void)state;
 	totals_sum(rows, 3, false, &t);
 	assert_false(has(&t, COUNTER_RSS));
 	assert_int_equal(t.value[COUNTER_RSS], 0);
@@ -73,13 +66,12 @@ static void test_beyond(void **state)
 	assert_total(&t, COUNTER_RSS, (1ull << 53) + 2);
 }
 
-static void test_sums(void **state)
+TEST(sums)
 {
 	struct process a = process(100, 0), b = process(50, 8), c = process(7, 0);
 	struct process *rows[] = {&a, &b, &c};
 	struct totals t;
 
-	(void)state;
 	read_pss(&a, 60, 0);
 	read_pss(&b, 30, 4);
 	c.pss_status = PSS_DENIED;
@@ -104,13 +96,12 @@ static void test_sums(void **state)
 /*
  * Without any PSS, a process without swap still has a share of 0, which is no sum for the others.
  */
-static void test_no_pss(void **state)
+TEST(no_pss)
 {
 	struct process a = process(100, 0), b = process(50, 8);
 	struct process *rows[] = {&a, &b};
 	struct totals t;
 
-	(void)state;
 	process_set(&a, COUNTER_SWAP_PSS, 0);
 	totals_sum(rows, 2, false, &t);
 	assert_total(&t, COUNTER_SWAP, 8);
@@ -123,13 +114,12 @@ static void test_no_pss(void **state)
 	assert_int_equal(t.pss_missing, 1);
 }
 
-static void test_address_space_once(void **state)
+TEST(address_space_once)
 {
 	struct process a = process(100, 0), b = process(100, 0), c = process(7, 0), d = c;
 	struct process *rows[] = {&a, &b, &c, &d};
 	struct totals t;
 
-	(void)state;
 	a.mm_id = b.mm_id = 1;
 	b.mm_owner = true;
 	read_pss(&b, 60, 0);
@@ -143,13 +133,12 @@ static void test_address_space_once(void **state)
 	assert_total(&t, COUNTER_PSS, 60);
 }
 
-static void test_without_memory(void **state)
+TEST(without_memory)
 {
 	struct process a = process(100, 4), k = process(5, 5), z = process(6, 6);
 	struct process *rows[] = {&a, &k, &z};
 	struct totals t;
 
-	(void)state;
 	read_pss(&a, 60, 2);
 	k.kind = PROCESS_KTHREAD;
 	z.kind = PROCESS_ZOMBIE;
@@ -165,13 +154,12 @@ static void test_without_memory(void **state)
  * If the shared swap of one process is unknown, the total is unknown; a process that only lacks PSS
  * does not matter.
  */
-static void test_known_of_some(void **state)
+TEST(known_of_some)
 {
 	struct process a = process(100, 8), b = process(50, 8), c = process(7, 0);
 	struct process *rows[] = {&a, &b, &c};
 	struct totals t;
 
-	(void)state;
 	read_pss(&a, 60, 4);
 	read_pss(&b, 30, 4);
 	totals_sum(rows, 3, false, &t);
@@ -185,13 +173,12 @@ static void test_known_of_some(void **state)
 	assert_total(&t, COUNTER_SWAP, 16);
 }
 
-static void test_pruned(void **state)
+TEST(pruned)
 {
 	struct process a = process(100, 9), b = process(50, 0), c = process(7, 0);
 	struct process *rows[] = {&a, &b, &c};
 	struct totals t;
 
-	(void)state;
 	read_pss(&a, 60, 3);
 	totals_sum(rows, ARRAY_SIZE(rows), true, &t);
 	assert_int_equal(t.pss_missing, 2);
@@ -209,13 +196,12 @@ static void test_pruned(void **state)
 }
 
 /* A sum of absurd values could be small. */
-static void test_too_much(void **state)
+TEST(too_much)
 {
 	struct process a = process(1ull << 63, 1), b = process(1ull << 63, 2), c = process(5, 3);
 	struct process *rows[] = {&a, &b, &c};
 	struct totals t;
 
-	(void)state;
 	totals_sum(rows, 2, false, &t);
 	assert_false(has(&t, COUNTER_RSS));
 	assert_int_equal(t.value[COUNTER_RSS], 0);
@@ -223,21 +209,4 @@ static void test_too_much(void **state)
 	totals_sum(rows, 3, false, &t);
 	assert_false(has(&t, COUNTER_RSS));
 	assert_int_equal(t.value[COUNTER_RSS], 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_beyond),
-		cmocka_unit_test(test_no_pss),
-		cmocka_unit_test(test_address_space_once),
-		cmocka_unit_test(test_without_memory),
-		cmocka_unit_test(test_known_of_some),
-		cmocka_unit_test(test_pruned),
-		cmocka_unit_test(test_too_much),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Trees: each process once, below its parent. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/cleanup.h"
 #include "base/strbuf.h"
 #include "rows_machine.h"
 
@@ -30,11 +24,10 @@ static void assert_tree(struct machine *m, uint64_t min, const char *want)
 	sums_done(&t);
 }
 
-static void test_tree(void **state)
+TEST(tree)
 {
 	struct machine m;
 
-	(void)state;
 	machine_init(&m, 7);
 	for (pid_t pid = 2; pid <= 7; pid++)
 		at(&m, pid)->ppid = pid < 5 ? 1 : pid == 7 ? 99 : 3;
@@ -59,7 +52,7 @@ static void test_tree(void **state)
 }
 
 /* A folded row keeps its sum, and has the number of processes below it before its name. */
-static void test_tree_folds(void **state)
+TEST(tree_folds)
 {
 	cleanup(strbuf_done) struct strbuf b = {};
 	struct folds folds = {0};
@@ -67,7 +60,6 @@ static void test_tree_folds(void **state)
 	struct process other;
 	struct machine m;
 
-	(void)state;
 	machine_init(&m, 6);
 	for (pid_t pid = 2; pid <= 6; pid++)
 		at(&m, pid)->ppid = pid < 4 ? 1 : 3;
@@ -101,11 +93,10 @@ static void test_tree_folds(void **state)
 }
 
 /* The children of a filtered process are shown below its parent. */
-static void test_tree_gaps(void **state)
+TEST(tree_gaps)
 {
 	struct machine m;
 
-	(void)state;
 	machine_init(&m, 4);
 	for (pid_t pid = 2; pid <= 4; pid++)
 		at(&m, pid)->ppid = pid - 1;
@@ -124,11 +115,10 @@ static void test_tree_gaps(void **state)
 }
 
 /* No machine has a cycle of parents, but a recording may: each process is shown once. */
-static void test_tree_circle(void **state)
+TEST(tree_circle)
 {
 	struct machine m;
 
-	(void)state;
 	machine_init(&m, 3);
 	at(&m, 1)->ppid = 2;
 	at(&m, 2)->ppid = 1;
@@ -137,11 +127,10 @@ static void test_tree_circle(void **state)
 	machine_done(&m);
 }
 
-static void test_tree_shared(void **state)
+TEST(tree_shared)
 {
 	struct machine m;
 
-	(void)state;
 	machine_init(&m, 3);
 	at(&m, 2)->ppid = at(&m, 3)->ppid = 1;
 	at(&m, 3)->mm_owner = false;
@@ -150,13 +139,12 @@ static void test_tree_shared(void **state)
 	machine_done(&m);
 }
 
-static void test_tree_deep(void **state)
+TEST(tree_deep)
 {
 	const size_t count = 20000;
 	struct machine m;
 	struct sums t = {0};
 
-	(void)state;
 	machine_init(&m, count);
 	for (size_t i = 1; i < count; i++)
 		m.snapshot.process[i].ppid = (pid_t)i;
@@ -168,15 +156,4 @@ static void test_tree_deep(void **state)
 	}
 	sums_done(&t);
 	machine_done(&m);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tree),	    cmocka_unit_test(test_tree_folds),
-		cmocka_unit_test(test_tree_gaps),   cmocka_unit_test(test_tree_circle),
-		cmocka_unit_test(test_tree_shared), cmocka_unit_test(test_tree_deep),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

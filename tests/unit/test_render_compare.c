@@ -96,23 +96,21 @@ static void check_table(const char *name, const struct compare_report *r,
 	golden_check(name, &out);
 }
 
-static void test_ordinary(void **state)
+TEST(ordinary)
 {
 	const struct table_style style = {.header = true};
 	cleanup(counter_done) struct fixture f;
 
-	(void)state;
 	counter_init(&f);
 	check_json("compare_ordinary.json", &f.report);
 	check_table("compare_ordinary.txt", &f.report, &style);
 }
 
-static void test_all(void **state)
+TEST(all)
 {
 	const struct table_style style = {.header = true, .bytes = true, .color = true};
 	cleanup(counter_done) struct fixture f;
 
-	(void)state;
 	counter_init(&f);
 	f.report.all = true;
 	check_json("compare_all.json", &f.report);
@@ -120,12 +118,11 @@ static void test_all(void **state)
 }
 
 /* The balance is unknown, counters lag per thread, and one cell differs. */
-static void test_different(void **state)
+TEST(different)
 {
 	const struct table_style style = {.header = true, .width = 80};
 	cleanup(counter_done) struct fixture f;
 
-	(void)state;
 	counter_init(&f);
 	f.comparison.per_thread = true;
 	f.comparison.bound = compare_bound_per_thread(4096);
@@ -138,29 +135,16 @@ static void test_different(void **state)
 	check_table("compare_different.txt", &f.report, &style);
 }
 
-static void test_nothing(void **state)
+TEST(nothing)
 {
 	const struct table_style style = {.header = true};
 	struct comparison none = {};
 	struct fixture f;
 
-	(void)state;
 	counter_init(&f);
 	comparison_done(&f.comparison);
 	f.report.comparison = &none;
 	f.report.all = true;
 	check_json("compare_empty.json", &f.report);
 	check_table("compare_empty.txt", &f.report, &style);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary),
-		cmocka_unit_test(test_all),
-		cmocka_unit_test(test_different),
-		cmocka_unit_test(test_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

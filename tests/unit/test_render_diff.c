@@ -85,24 +85,12 @@ static void check_all(const char *key, const char *name)
 	group_changes_done(&f.changes);
 }
 
-static void test_processes(void **state)
+TEST(processes)
 {
-	(void)state;
 	check_all(NULL, "processes");
 }
 
-static void test_groups(void **state)
+TEST(groups)
 {
-	(void)state;
 	check_all("unit", "groups");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_groups),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,6 @@
 #include "golden.h"
 #include "sample.h"
 
-#include <errno.h>
-
-#include "base/array.h"
 #include "render/render.h"
 
 #define ROWS 5
@@ -84,22 +81,20 @@ static void check(struct fixture *f, const char *name, unsigned width)
 	golden_check(file, &json);
 }
 
-static void test_files(void **state)
+TEST(files)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f);
 	check(&f, "files_ordinary", 0);
 	f.report.unsure = 1;
 	check(&f, "files_narrow", 60);
 }
 
-static void test_groups(void **state)
+TEST(groups)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f);
 	f.report.group = "kind";
 	f.report.row_count = 2;
@@ -111,7 +106,7 @@ static void test_groups(void **state)
 }
 
 /* Also a file without holders, and one whose holders are not known; a huge page. */
-static void test_holders(void **state)
+TEST(holders)
 {
 	static const struct file_holder holder[] = {
 		{7, "bash"}, {71, "x\x1b\xff"}, {800, "sh"}, {9001, "d"}, {9002, "e"}};
@@ -119,7 +114,6 @@ static void test_holders(void **state)
 	size_t len;
 	struct fixture f;
 
-	(void)state;
 	fixture_init(&f);
 	f.report.holders = true;
 	f.file[0].holders_known = f.file[1].holders_known = f.file[2].holders_known = true;
@@ -145,14 +139,13 @@ static void test_holders(void **state)
 }
 
 /* Long names of bytes that need escapes: lines of NDJSON are shorter than 4,096 bytes. */
-static void test_lines(void **state)
+TEST(lines)
 {
 	static char text[4096];
 	static struct file_holder holder[2000];
 	cleanup(strbuf_done) struct strbuf out = {};
 	struct fixture f;
 
-	(void)state;
 	memset(text, 0xff, sizeof(text) - 1);
 	for (size_t i = 0; i < ARRAY_SIZE(holder); i++)
 		holder[i].pid = 2000000000 + (pid_t)i;
@@ -166,16 +159,4 @@ static void test_lines(void **state)
 	assert_in_range(strchr(strbuf_str(&out), '\n') - strbuf_str(&out), 2000, 4094);
 	assert_non_null(strstr(strbuf_str(&out), "\"holders_count\":2000"));
 	assert_non_null(strstr(strbuf_str(&out), "\"name_truncated\":true"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_holders),
-		cmocka_unit_test(test_lines),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,6 @@
 #include "harmless.h"
 #include "sample.h"
 
-#include <errno.h>
-
-#include "base/array.h"
 #include "base/utf8.h"
 #include "render/text.h"
 #include "render/render.h"
@@ -46,20 +43,18 @@ static void check_golden(const char *name, const struct sample *s, struct table_
 	}
 }
 
-static void test_ordinary(void **state)
+TEST(ordinary)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	check_golden("ordinary", &s, (struct table_style){.header = true});
 }
 
-static void test_groups(void **state)
+TEST(groups)
 {
 	struct sample s;
 
-	(void)state;
 	sample_groups(&s);
 	check_golden("groups", &s, (struct table_style){.header = true});
 	s.result.row_count = 1;
@@ -68,50 +63,45 @@ static void test_groups(void **state)
 	check_golden("groups_others", &s, (struct table_style){.header = true});
 }
 
-static void test_hostile(void **state)
+TEST(hostile)
 {
 	struct sample s;
 
-	(void)state;
 	sample_hostile(&s);
 	check_golden("hostile", &s, (struct table_style){.header = true});
 }
 
-static void test_bare(void **state)
+TEST(bare)
 {
 	struct sample s;
 
-	(void)state;
 	sample_bare(&s);
 	check_golden("bare", &s, (struct table_style){.header = true});
 }
 
-static void test_empty(void **state)
+TEST(empty)
 {
 	struct sample s;
 
-	(void)state;
 	sample_init(&s);
 	sample_finish(&s, 0);
 	check_golden("empty", &s, (struct table_style){.header = true});
 }
 
 /* Two of four rows shown. */
-static void test_others(void **state)
+TEST(others)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	sample_finish(&s, 2);
 	check_golden("others", &s, (struct table_style){.numeric = true});
 }
 
-static void test_total(void **state)
+TEST(total)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	sample_finish(&s, 0);
 	check_golden("total", &s, (struct table_style){.header = true, .only_total = true});
@@ -135,9 +125,8 @@ static void assert_csv(const char *text, const char *want)
 	assert_string_equal(strbuf_str(&out), strbuf_str(&line));
 }
 
-static void test_csv_quotes(void **state)
+TEST(csv_quotes)
 {
-	(void)state;
 	assert_csv(NULL, "");
 	assert_csv("", "\"\"");
 	assert_csv("plain", "plain");
@@ -156,9 +145,8 @@ static void test_csv_quotes(void **state)
 }
 
 /* Only texts get an apostrophe: a change of -4096 bytes stays a number. */
-static void test_csv_formulas(void **state)
+TEST(csv_formulas)
 {
-	(void)state;
 	assert_csv("=1+1", "'=1+1");
 	assert_csv("+1", "'+1");
 	assert_csv("-bash", "'-bash");
@@ -191,7 +179,7 @@ static void test_csv_formulas(void **state)
 }
 
 /* As in JSON: values above 2^53 - 1 are left out. */
-static void test_csv_beyond(void **state)
+TEST(csv_beyond)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct column_list columns = {0};
@@ -200,7 +188,6 @@ static void test_csv_beyond(void **state)
 	const char *bad;
 	size_t len;
 
-	(void)state;
 	assert_int_equal(column_list_parse(&columns, "rss,vsize,locked", &bad, &len), 0);
 	sample_init(&s);
 	p = sample_add(&s, 1, 0, "root", "big");
@@ -211,12 +198,11 @@ static void test_csv_beyond(void **state)
 	assert_string_equal(strbuf_str(&out), "9007199254740991,,\n");
 }
 
-static void test_harmless(void **state)
+TEST(harmless)
 {
 	struct column_list columns;
 	struct sample s;
 
-	(void)state;
 	sample_hostile(&s);
 	column_list_whole(&columns, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
@@ -233,14 +219,13 @@ static void test_harmless(void **state)
 }
 
 /* Each line has four semicolons and one blank, whatever the names are. */
-static void test_folded_frames(void **state)
+TEST(folded_frames)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct sample s;
 	struct process *p;
 	char *line, *rest;
 
-	(void)state;
 	sample_hostile(&s);
 	p = sample_add(&s, 99, 5, "a;b 1", "x; 12\xc2\xa0\xe3\x80\x80");
 	sample_counters(p, 8 * KIB, 4 * KIB);
@@ -272,11 +257,10 @@ static uint64_t sum_of(const char *text, const char *kind)
 	return sum;
 }
 
-static void test_folded_sums(void **state)
+TEST(folded_sums)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	for (size_t shown = 0; shown <= 4; shown++) {
 		for (int total = 0; total < 2; total++) {
@@ -304,13 +288,12 @@ static int fail_write(void *arg, const char *data, size_t len)
 }
 
 /* Many rows are written with bounded memory, and an error is kept. */
-static void test_sink(void **state)
+TEST(sink)
 {
 	static struct process *rows[20000];
 	struct column_list columns;
 	struct sample s;
 
-	(void)state;
 	column_list_whole(&columns, NULL);
 	sample_ordinary(&s);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -325,19 +308,4 @@ static void test_sink(void **state)
 		assert_int_equal(strbuf_flush(&out), -ENOSPC);
 		assert_true(out.cap <= 2 * STRBUF_CHUNK);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary),     cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_hostile),	     cmocka_unit_test(test_bare),
-		cmocka_unit_test(test_empty),	     cmocka_unit_test(test_others),
-		cmocka_unit_test(test_total),	     cmocka_unit_test(test_csv_quotes),
-		cmocka_unit_test(test_csv_formulas), cmocka_unit_test(test_csv_beyond),
-		cmocka_unit_test(test_harmless),     cmocka_unit_test(test_folded_frames),
-		cmocka_unit_test(test_folded_sums),  cmocka_unit_test(test_sink),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The table printer: every type of cell, column positions, cut texts, sums and colours. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "render/grid.h"
 
 #define KIB UINT64_C(1024)
@@ -21,9 +15,8 @@ static void check_cell(struct cell cell, bool exact, const char *want)
 	assert_string_equal(strbuf_str(&out), want);
 }
 
-static void test_cells(void **state)
+TEST(cells)
 {
-	(void)state;
 	check_cell(cell_bytes(true, 5632), false, "5.50 KiB");
 	check_cell(cell_bytes(true, 5632), true, "5632");
 	check_cell(cell_bytes(true, 0), false, "0");
@@ -121,12 +114,11 @@ static void check_grid(struct grid grid, const char *want)
 	assert_string_equal(strbuf_str(&out), want);
 }
 
-static void test_layout(void **state)
+TEST(layout)
 {
 	struct table_style style = {.header = true};
 	struct grid grid = make_grid(&style);
 
-	(void)state;
 	check_grid(grid, "  NO  NAME          SIZE         %  WORDS\n"
 			 "   7  a            512 B       0.5  the first one\n"
 			 "1234  a name …     9 KiB         -  a\\x0ab\n"
@@ -155,11 +147,10 @@ static void test_layout(void **state)
 			 "      2.00 MiB  total of all\n");
 }
 
-static void test_style(void **state)
+TEST(style)
 {
 	struct table_style style = {.header = true};
 
-	(void)state;
 	/* Rows are cut to the width, the words of the total are not. */
 	style.width = 48;
 	check_grid(make_grid(&style), "  NO  NAME          SIZE         %  WORDS\n"
@@ -187,12 +178,11 @@ static void test_style(void **state)
 	check_grid(make_grid(&style), "2.00 MiB\n");
 }
 
-static void test_colors(void **state)
+TEST(colors)
 {
 	const struct table_style style = {.header = true, .color = true};
 	struct grid grid = make_grid(&style);
 
-	(void)state;
 	grid.source.rows = 2;
 	grid.unknown = ATTR_DIM;
 	grid.column[NUMBER].hidden = grid.column[WORDS].hidden = true;
@@ -204,7 +194,7 @@ static void test_colors(void **state)
 }
 
 /* Rows without a source; cells with a colour or an ellipsis. */
-static void test_given_cells(void **state)
+TEST(given_cells)
 {
 	const struct table_style style = {.header = true, .color = true};
 	cleanup(strbuf_done) struct strbuf out = {0};
@@ -218,7 +208,6 @@ static void test_given_cells(void **state)
 	};
 	struct cell cells[] = {cell_text("ram"), cell_text("file"), cell_text("see")};
 
-	(void)state;
 	cells[0].attr = ATTR_BOLD;
 	cells[0].cut = cells[2].cut = true;
 	grid_place(&grid);
@@ -235,14 +224,13 @@ static void test_given_cells(void **state)
 }
 
 /* Widths stay when the grid is drawn again, as in top. */
-static void test_widths_stay(void **state)
+TEST(widths_stay)
 {
 	const struct table_style style = {.header = true};
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct line line = {.out = &out};
 	struct grid grid = make_grid(&style);
 
-	(void)state;
 	grid_place(&grid);
 	grid_measure(&grid);
 	grid.source.rows = 1;
@@ -252,15 +240,4 @@ static void test_widths_stay(void **state)
 	line_end(&line);
 	assert_string_equal(strbuf_str(&out),
 			    "   7  a            512 B       0.5  the first one\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cells),	    cmocka_unit_test(test_layout),
-		cmocka_unit_test(test_style),	    cmocka_unit_test(test_colors),
-		cmocka_unit_test(test_given_cells), cmocka_unit_test(test_widths_stay),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,6 @@
 #include "golden.h"
 #include "sample.h"
 
-#include "base/array.h"
 #include "render/growth.h"
 
 #define FRAMES 8
@@ -111,26 +110,24 @@ static void check_table(const char *name, const struct growth *g, size_t rows,
 	golden_check(name, &out);
 }
 
-static void test_table(void **state)
+TEST(table)
 {
 	const struct table_style style = {.header = true};
 	const struct table_style narrow = {.header = true, .width = 80, .bytes = true};
 	struct fixture f;
 
-	(void)state;
 	growth_init(&f);
 	check_table("growth.txt", &f.growth, SIZE_MAX, &style);
 	check_table("growth_narrow.txt", &f.growth, 2, &narrow);
 }
 
 /* Functions that call themselves are shown once, and a long line ends; -w has all of it. */
-static void test_long_stacks(void **state)
+TEST(long_stacks)
 {
 	const struct table_style style = {.header = true}, wide = {.header = true, .wide = true};
 	uint32_t recursive[64], in_turn[65], deep[120];
 	struct fixture f;
 
-	(void)state;
 	growth_init(&f);
 	for (size_t i = 0; i < ARRAY_SIZE(recursive); i++)
 		recursive[i] = i < 61 ? RUN : i == 61 ? LEAK : i == 62 ? MAIN : START;
@@ -153,7 +150,7 @@ static void test_long_stacks(void **state)
 }
 
 /* Functions of Python are rows without what the interpreter does between them; -w has it. */
-static void test_interpreter(void **state)
+TEST(interpreter)
 {
 	static const uint32_t list[] = {MALLOC, RUN, LEAK, UNNAMED, RUN, HOSTILE, MAIN, START};
 	static const uint32_t string[] = {RUN, RUN, LEAK, UNNAMED, HOSTILE, MAIN, START};
@@ -163,7 +160,6 @@ static void test_interpreter(void **state)
 	const struct table_style style = {.header = true}, wide = {.header = true, .wide = true};
 	struct fixture f;
 
-	(void)state;
 	growth_init(&f);
 	for (size_t i = 0; i < ARRAY_SIZE(python); i++)
 		f.frame[python[i]].allocator = f.frame[python[i]].interpreter = true;
@@ -183,12 +179,11 @@ static void test_interpreter(void **state)
 }
 
 /* All that a report can lack. */
-static void test_doubts(void **state)
+TEST(doubts)
 {
 	const struct table_style style = {.header = true};
 	struct fixture f;
 
-	(void)state;
 	growth_init(&f);
 	f.growth.targets = 2;
 	f.growth.resident_known = f.growth.each = false;
@@ -211,12 +206,11 @@ static void test_doubts(void **state)
 	check_table("growth_nothing.txt", &f.growth, SIZE_MAX, &style);
 }
 
-static void test_documents(void **state)
+TEST(documents)
 {
 	cleanup(strbuf_done) struct strbuf out = {}, raw = {};
 	struct fixture f;
 
-	(void)state;
 	growth_init(&f);
 	f.growth.targets = 2;
 	render_growth_json(&raw, &f.growth);
@@ -231,13 +225,12 @@ static void test_documents(void **state)
 }
 
 /* The page has the document, and no name of a process can end its script. */
-static void test_page(void **state)
+TEST(page)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
 	struct fixture f;
 	const char *text, *data;
 
-	(void)state;
 	growth_init(&f);
 	f.frame[LEAK].name = "a</script><script>alert(1)";
 	f.target[0].name = "<i>&\x1b";
@@ -249,15 +242,4 @@ static void test_page(void **state)
 	assert_null(strstr(text, "<script>alert"));
 	assert_null(strstr(text, "<i>"));
 	assert_non_null(strstr(text, "&lt;i&gt;&amp;"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),  cmocka_unit_test(test_long_stacks),
-		cmocka_unit_test(test_doubts), cmocka_unit_test(test_documents),
-		cmocka_unit_test(test_page),   cmocka_unit_test(test_interpreter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,6 @@
 #include "golden.h"
 #include "sample.h"
 
-#include <errno.h>
-
-#include "base/array.h"
 #include "render/render.h"
 #include "render/string_table.h"
 
@@ -23,59 +20,53 @@ static void check_data(const char *name, const struct sample *s, struct table_st
 	golden_check(path, &out);
 }
 
-static void test_ordinary(void **state)
+TEST(ordinary)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	check_data("ordinary", &s, (struct table_style){.group = column_find("unit", 4)});
 }
 
-static void test_hostile(void **state)
+TEST(hostile)
 {
 	struct sample s;
 
-	(void)state;
 	sample_hostile(&s);
 	check_data("hostile", &s, (struct table_style){0});
 }
 
-static void test_bare(void **state)
+TEST(bare)
 {
 	struct sample s;
 
-	(void)state;
 	sample_bare(&s);
 	check_data("bare", &s, (struct table_style){0});
 }
 
-static void test_empty(void **state)
+TEST(empty)
 {
 	struct sample s;
 
-	(void)state;
 	sample_init(&s);
 	sample_finish(&s, 0);
 	check_data("empty", &s, (struct table_style){0});
 }
 
 /* Two of four rows, users by uid. */
-static void test_others(void **state)
+TEST(others)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	sample_finish(&s, 2);
 	check_data("others", &s, (struct table_style){.numeric = true});
 }
 
-static void test_total(void **state)
+TEST(total)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	check_data("total", &s, (struct table_style){.only_total = true});
 }
@@ -99,14 +90,13 @@ static const char *data_of(struct strbuf *out, struct sample *s, const char *spe
 	return strbuf_str(out);
 }
 
-static void test_numbers(void **state)
+TEST(numbers)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct sample s;
 	struct process *p;
 	const char *text;
 
-	(void)state;
 	sample_init(&s);
 	p = sample_add(&s, 1, 0, "root", "big");
 	process_set(p, COUNTER_RSS, UINT64_C(9007199254740991));
@@ -123,12 +113,11 @@ static void test_numbers(void **state)
 }
 
 /* Command lines may hold secrets and are written only on request. */
-static void test_cmdline(void **state)
+TEST(cmdline)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct sample s;
 
-	(void)state;
 	sample_init(&s);
 	sample_add(&s, 1, 0, "root", "x")->cmdline = "x --password=hunter2";
 	assert_null(strstr(data_of(&out, &s, NULL, NULL), "hunter2"));
@@ -157,7 +146,7 @@ static void render_page(struct strbuf *out, const struct sample *s)
 }
 
 /* The page around the data does not depend on the names of processes. */
-static void test_page(void **state)
+TEST(page)
 {
 	static const char open[] = "<script type=\"application/json\" id=\"data\">";
 	cleanup(strbuf_done) struct strbuf out = {0}, data = {0};
@@ -165,7 +154,6 @@ static void test_page(void **state)
 	struct sample s;
 	const char *text, *at;
 
-	(void)state;
 	sample_hostile(&s);
 	s.snapshot.fallback_reason = "</noscript><script>&";
 	s.snapshot.counters_source = FROM_PROC;
@@ -191,13 +179,12 @@ static void test_page(void **state)
 }
 
 /* The text for readers without JavaScript: the summary and the sums. */
-static void test_noscript(void **state)
+TEST(noscript)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct sample s;
 	const char *text;
 
-	(void)state;
 	sample_ordinary(&s);
 	render_page(&out, &s);
 	text = strbuf_str(&out);
@@ -211,12 +198,11 @@ static void test_noscript(void **state)
 	assert_non_null(strstr(strbuf_str(&out), "<dt>PSS</dt><dd>not measured</dd>\n"));
 }
 
-static void test_long_names(void **state)
+TEST(long_names)
 {
 	cleanup(strbuf_done) struct strbuf out = {0}, name = {0};
 	struct sample s;
 
-	(void)state;
 	strbuf_fill(&name, '<', 64 * 1024);
 	strbuf_puts(&name, "\xff");
 	sample_init(&s);
@@ -235,14 +221,13 @@ static int fail_write(void *arg, const char *data, size_t len)
 }
 
 /* An error is kept, and memory is bounded. */
-static void test_sink(void **state)
+TEST(sink)
 {
 	static struct process *rows[20000];
 	cleanup(strbuf_done) struct strbuf out = {.sink = fail_write};
 	struct column_list columns;
 	struct sample s;
 
-	(void)state;
 	column_list_default(&columns, NULL);
 	sample_ordinary(&s);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -255,11 +240,10 @@ static void test_sink(void **state)
 }
 
 /* Each text is stored once, also after the table grows. */
-static void test_strings(void **state)
+TEST(strings)
 {
 	static char text[3000][16];
 
-	(void)state;
 	for (uint32_t seed = 0; seed < 3; seed++) {
 		cleanup(string_table_done) struct string_table t = {.seed = seed};
 		uint32_t number;
@@ -274,19 +258,4 @@ static void test_strings(void **state)
 		assert_int_equal(t.count, 2500);
 		assert_string_equal(t.item[2499], "2499");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary), cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_bare),	 cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_others),	 cmocka_unit_test(test_total),
-		cmocka_unit_test(test_numbers),	 cmocka_unit_test(test_cmdline),
-		cmocka_unit_test(test_page),	 cmocka_unit_test(test_noscript),
-		cmocka_unit_test(test_sink),	 cmocka_unit_test(test_long_names),
-		cmocka_unit_test(test_strings),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What incidents says of memory that was short: how long, without an end, and without swap. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit.h"
+
 #include <time.h>
-#include <cmocka.h>
 
 #include "base/strbuf.h"
 #include "render/incidents.h"
@@ -58,7 +53,7 @@ static void check(const struct incident *i, const char *line, const char *first)
 	strbuf_done(&out);
 }
 
-static void test_end(void **state)
+TEST_WITH(end, begin, end)
 {
 	struct sample *s = *state;
 
@@ -94,7 +89,7 @@ static void set_swap(struct meminfo *m, uint64_t bytes)
 	m->value[MEMINFO_SWAP_TOTAL] = m->value[MEMINFO_SWAP_FREE] = bytes;
 }
 
-static void test_swap(void **state)
+TEST_WITH(swap, begin, end)
 {
 	struct sample *s = *state;
 	struct meminfo *m = &s->then.system.meminfo;
@@ -104,14 +99,4 @@ static void test_swap(void **state)
 	check_machine(s, "; no swap\n");
 	set_swap(m, 1 << 20);
 	check_machine(s, "; swap 0 of 1.00 MiB\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_end, begin, end),
-		cmocka_unit_test_setup_teardown(test_swap, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

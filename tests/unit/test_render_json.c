@@ -3,9 +3,6 @@
 #include "golden.h"
 #include "sample.h"
 
-#include <errno.h>
-
-#include "base/array.h"
 #include "utf8_valid.h"
 #include "render/json_writer.h"
 #include "render/render.h"
@@ -26,48 +23,43 @@ static void check_document(const char *name, const struct result *r)
 	golden_check(name, &out);
 }
 
-static void test_ordinary(void **state)
+TEST(ordinary)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	check_document("snapshot_ordinary.json", &s.result);
 }
 
-static void test_groups(void **state)
+TEST(groups)
 {
 	struct sample s;
 
-	(void)state;
 	sample_groups(&s);
 	check_document("snapshot_groups.json", &s.result);
 }
 
-static void test_hostile(void **state)
+TEST(hostile)
 {
 	struct sample s;
 
-	(void)state;
 	sample_hostile(&s);
 	check_document("snapshot_hostile.json", &s.result);
 }
 
-static void test_bare(void **state)
+TEST(bare)
 {
 	struct sample s;
 
-	(void)state;
 	sample_bare(&s);
 	check_document("snapshot_bare.json", &s.result);
 }
 
 /* No process passes the filters; all counts of the collection are set. */
-static void test_empty(void **state)
+TEST(empty)
 {
 	struct sample s;
 
-	(void)state;
 	sample_init(&s);
 	s.result.pss = PSS_FROM_KERNEL;
 	s.snapshot.balance.residual_known = true;
@@ -84,13 +76,12 @@ static void test_empty(void **state)
 	check_document("snapshot_empty.json", &s.result);
 }
 
-static void test_no_steering_bytes(void **state)
+TEST(no_steering_bytes)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct sample s;
 	const char *text;
 
-	(void)state;
 	sample_hostile(&s);
 	render_json(&out, &s.result);
 	text = strbuf_str(&out);
@@ -112,14 +103,13 @@ static const char *render_one(struct strbuf *out, struct sample *s)
 	return strbuf_str(out);
 }
 
-static void test_beyond_2_53(void **state)
+TEST(beyond_2_53)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct sample s;
 	struct process *p;
 	const char *text;
 
-	(void)state;
 	sample_init(&s);
 	p = sample_add(&s, 1, 0, "root", "big");
 	process_set(p, COUNTER_RSS, JSON_INTEGER_MAX);
@@ -148,9 +138,8 @@ static void check_cmdline(size_t plain, const char *tail, const char *want_tail,
 	assert_non_null(strstr(render_one(&out, &s), strbuf_str(&want)));
 }
 
-static void test_cmdline_cap(void **state)
+TEST(cmdline_cap)
 {
-	(void)state;
 	check_cmdline(1024, "", "", false);
 	check_cmdline(1024, "b", "", true);
 	check_cmdline(1023, "b", "b", false);
@@ -167,13 +156,12 @@ static void test_cmdline_cap(void **state)
 	check_cmdline(1023, "\xff", "", true);
 }
 
-static void test_cmdline_forms(void **state)
+TEST(cmdline_forms)
 {
 	cleanup(strbuf_done) struct strbuf out = {0}, bad = {0}, want = {0};
 	struct sample s;
 	struct process *p;
 
-	(void)state;
 	sample_init(&s);
 	p = sample_add(&s, 1, 0, "root", "x");
 	assert_null(strstr(render_one(&out, &s), "cmdline"));
@@ -193,12 +181,11 @@ static void test_cmdline_forms(void **state)
 	assert_non_null(strstr(render_one(&out, &s), strbuf_str(&want)));
 }
 
-static void test_cgroup_cap(void **state)
+TEST(cgroup_cap)
 {
 	cleanup(strbuf_done) struct strbuf out = {0}, path = {0}, want = {0};
 	struct sample s;
 
-	(void)state;
 	strbuf_fill(&path, '/', 600);
 	strbuf_puts(&want, "\"cgroup\":\"");
 	strbuf_fill(&want, '/', 512);
@@ -209,12 +196,11 @@ static void test_cgroup_cap(void **state)
 }
 
 /* Escapes that process names cannot contain. */
-static void test_writer(void **state)
+TEST(writer)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct json_writer w = {.out = &out};
 
-	(void)state;
 	json_begin(&w, '[');
 	json_begin(&w, '[');
 	json_end(&w, ']');
@@ -250,14 +236,13 @@ static int count_bytes(void *arg, const char *data, size_t len)
 }
 
 /* 100,000 rows take no more memory than 100. */
-static void test_bounded_memory(void **state)
+TEST(bounded_memory)
 {
 	static struct process *rows[100000];
 	struct counting_sink sink = {0};
 	cleanup(strbuf_done) struct strbuf out = {.sink = count_bytes, .sink_arg = &sink};
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		rows[i] = s.row[i % 4];
@@ -270,13 +255,12 @@ static void test_bounded_memory(void **state)
 	assert_true(out.cap <= 2 * STRBUF_CHUNK);
 }
 
-static void test_error_stays(void **state)
+TEST(error_stays)
 {
 	struct counting_sink sink = {.error = -EPIPE};
 	cleanup(strbuf_done) struct strbuf out = {.sink = count_bytes, .sink_arg = &sink};
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	render_json(&out, &s.result);
 	assert_int_equal(strbuf_flush(&out), -EPIPE);
@@ -284,19 +268,4 @@ static void test_error_stays(void **state)
 	render_json(&out, &s.result);
 	assert_int_equal(strbuf_flush(&out), -EPIPE);
 	assert_int_equal(sink.bytes, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary),      cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_hostile),	      cmocka_unit_test(test_bare),
-		cmocka_unit_test(test_empty),	      cmocka_unit_test(test_no_steering_bytes),
-		cmocka_unit_test(test_beyond_2_53),   cmocka_unit_test(test_cmdline_cap),
-		cmocka_unit_test(test_cmdline_forms), cmocka_unit_test(test_cgroup_cap),
-		cmocka_unit_test(test_writer),	      cmocka_unit_test(test_bounded_memory),
-		cmocka_unit_test(test_error_stays),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,35 +151,32 @@ static void check_table(const char *name, const struct maps_report *r,
 	golden_check(name, &out);
 }
 
-static void test_ordinary(void **state)
+TEST(ordinary)
 {
 	const struct table_style style = {.header = true};
 	struct fixture f;
 
-	(void)state;
 	counter_init(&f);
 	check_json("maps_ordinary.json", &f.report);
 	check_table("maps_ordinary.txt", &f.report, &style);
 }
 
-static void test_several(void **state)
+TEST(several)
 {
 	const struct table_style style = {.header = true, .width = 140, .color = true};
 	struct fixture f;
 
-	(void)state;
 	counter_several(&f);
 	check_json("maps_several.json", &f.report);
 	check_table("maps_several.txt", &f.report, &style);
 }
 
 /* A narrow terminal leaves out empty columns and the ends of addresses. */
-static void test_narrow(void **state)
+TEST(narrow)
 {
 	const struct table_style style = {.header = true, .width = 100};
 	struct fixture f;
 
-	(void)state;
 	counter_init(&f);
 	for (int i = 0; i < MAPS_COUNTERS; i++) {
 		f.report.total.have |= 1u << i;
@@ -188,13 +185,12 @@ static void test_narrow(void **state)
 	check_table("maps_narrow.txt", &f.report, &style);
 }
 
-static void test_files(void **state)
+TEST(files)
 {
 	const struct table_style style = {.bytes = true},
 				 total = {.header = true, .only_total = true};
 	struct fixture f;
 
-	(void)state;
 	counter_files(&f);
 	check_json("maps_files.json", &f.report);
 	check_table("maps_files.txt", &f.report, &style);
@@ -206,26 +202,14 @@ static void test_files(void **state)
 	check_table("maps_groups.txt", &f.report, &style);
 }
 
-static void test_nothing(void **state)
+TEST(nothing)
 {
 	const struct table_style style = {.header = true};
 	struct fixture f;
 
-	(void)state;
 	counter_init(&f);
 	f.report.process_count = f.report.row_count = f.report.mappings = 0;
 	f.report.total = (struct map_counters){};
 	check_json("maps_empty.json", &f.report);
 	check_table("maps_empty.txt", &f.report, &style);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary), cmocka_unit_test(test_several),
-		cmocka_unit_test(test_narrow),	 cmocka_unit_test(test_files),
-		cmocka_unit_test(test_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

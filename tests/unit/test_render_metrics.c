@@ -4,9 +4,6 @@
 #include "metrics_text.h"
 #include "sample.h"
 
-#include <errno.h>
-
-#include "base/array.h"
 #include "render/render.h"
 
 typedef void renderer(struct strbuf *out, const struct result *r, const struct table_style *style);
@@ -74,39 +71,35 @@ static void check_groups(const char *name, struct sample *s, const char *key, si
 	arena_done(&s->snapshot.arena);
 }
 
-static void test_ordinary(void **state)
+TEST(ordinary)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	check_groups("ordinary", &s, "name", SIZE_MAX);
 }
 
-static void test_hostile(void **state)
+TEST(hostile)
 {
 	struct sample s;
 
-	(void)state;
 	sample_hostile(&s);
 	check_groups("hostile", &s, "container", SIZE_MAX);
 }
 
-static void test_others(void **state)
+TEST(others)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	check_groups("others", &s, "user", 1);
 }
 
 /* Processes exist, but no value of them or of the machine is known. */
-static void test_unmeasured(void **state)
+TEST(unmeasured)
 {
 	struct sample s;
 
-	(void)state;
 	sample_bare(&s);
 	sample_add(&s, 12, 0, NULL, "shy")->pss_status = PSS_DENIED;
 	s.snapshot.collection.denied = 1;
@@ -118,12 +111,11 @@ static void test_unmeasured(void **state)
  * Units have memory-cgroup counters, processes without a unit have none, and one unit has no limit.
  * All other values are covered by tests/metrics/test_dashboard.py.
  */
-static void test_memcg(void **state)
+TEST(memcg)
 {
 	cleanup(sums_done) struct sums groups = {};
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	s.snapshot.balance.residual_known = true;
 	s.snapshot.balance.anon_residual = 3 * MIB;
@@ -167,11 +159,10 @@ static void assert_label(const char *name, const char *label)
 	assert_line(text_of(&s, &out, 0), strbuf_str(&line));
 }
 
-static void test_labels(void **state)
+TEST(labels)
 {
 	char longest[601] = "", want[601] = "";
 
-	(void)state;
 	assert_label("plain", "plain");
 	assert_label(" ", " ");
 	assert_label("a\"b\\c\nd", "a\\\"b\\\\c\\nd");
@@ -202,7 +193,7 @@ static void test_labels(void **state)
 }
 
 /* The names of a container stand beside the groups that decide them, and beside no other. */
-static void test_containers(void **state)
+TEST(containers)
 {
 	static const struct {
 		const char *key, *labels;
@@ -218,7 +209,6 @@ static void test_containers(void **state)
 		{"name", "group=\"x\""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(group); i++) {
 		cleanup(strbuf_done) struct strbuf out = {0}, line = {0};
 		struct process *p;
@@ -239,13 +229,12 @@ static void test_containers(void **state)
 	}
 }
 
-static void test_users(void **state)
+TEST(users)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	const struct table_style numeric = {.numeric = true};
 	struct sample s;
 
-	(void)state;
 	sample_init(&s);
 	sample_add(&s, 1, 0, "root", "x");
 	sample_add(&s, 2, 4711, NULL, "x");
@@ -260,12 +249,11 @@ static void test_users(void **state)
 }
 
 /* A command line never becomes a label, even if the command-line check is bypassed. */
-static void test_cmdlines(void **state)
+TEST(cmdlines)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct sample s;
 
-	(void)state;
 	sample_init(&s);
 	sample_add(&s, 1, 0, "root", "x")->cmdline = "mysql --password=secret";
 	s.result.group = column_find("cmdline", 7);
@@ -277,14 +265,13 @@ static void test_cmdlines(void **state)
 /*
  * Names with the same label are one series, at the position of the first one, with the sum of all.
  */
-static void test_merged(void **state)
+TEST(merged)
 {
 	static const char *const name[] = {"a\xff", "b", "a\xfe", "other"};
 	cleanup(strbuf_done) struct strbuf out = {0};
 	cleanup(sums_done) struct sums groups = {};
 	struct sample s;
 
-	(void)state;
 	sample_init(&s);
 	for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
 		struct process *p = sample_add(&s, (pid_t)(10 + i), 0, NULL, name[i]);
@@ -326,7 +313,7 @@ static void test_merged(void **state)
 /* ---- limits ---- */
 
 /* More rows than METRICS_GROUPS_MAX, and hidden rows: each process is in exactly one series. */
-static void test_cap(void **state)
+TEST(cap)
 {
 	enum { ROWS = METRICS_GROUPS_MAX + 500 };
 	static struct process process[ROWS];
@@ -335,7 +322,6 @@ static void test_cap(void **state)
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct sample s;
 
-	(void)state;
 	sample_init(&s);
 	for (size_t i = 0; i < ROWS; i++) {
 		snprintf(name[i], sizeof(name[i]), "g%zu", i);
@@ -359,12 +345,11 @@ static void test_cap(void **state)
 }
 
 /* Values above 2^53 - 1 are left out, and so are sums that overflow. */
-static void test_beyond(void **state)
+TEST(beyond)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct sample s;
 
-	(void)state;
 	sample_init(&s);
 	for (pid_t pid = 1; pid <= 2; pid++) {
 		struct process *p = sample_add(&s, pid, 0, NULL, pid == 1 ? "big" : "bigger");
@@ -396,11 +381,10 @@ static int fail_write(void *arg, const char *data, size_t len)
 	return -ENOSPC;
 }
 
-static void test_error(void **state)
+TEST(error)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
 		cleanup(strbuf_done) struct strbuf out = {.sink = fail_write};
@@ -408,19 +392,4 @@ static void test_error(void **state)
 		format[i].render(&out, &s.result, &plain);
 		assert_int_equal(strbuf_flush(&out), -ENOSPC);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary),   cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_others),	   cmocka_unit_test(test_unmeasured),
-		cmocka_unit_test(test_memcg),	   cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_containers), cmocka_unit_test(test_users),
-		cmocka_unit_test(test_cmdlines),   cmocka_unit_test(test_merged),
-		cmocka_unit_test(test_cap),	   cmocka_unit_test(test_beyond),
-		cmocka_unit_test(test_error),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

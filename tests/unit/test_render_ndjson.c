@@ -4,8 +4,6 @@
 #include "harmless.h"
 #include "sample.h"
 
-#include <errno.h>
-
 #include "base/utf8.h"
 #include "render/text.h"
 #include "render/render.h"
@@ -82,11 +80,10 @@ static void make_deltas(struct sample *s)
 	s->result.delta = &delta;
 }
 
-static void test_ndjson_bound(void **state)
+TEST(ndjson_bound)
 {
 	static const char worst[] = {'\xff', '\x01', '"', 'a', '\0'};
 
-	(void)state;
 	for (size_t i = 0; worst[i]; i++) {
 		cleanup(strbuf_done) struct strbuf out = {0}, text = {0};
 		struct sample s;
@@ -102,13 +99,12 @@ static void test_ndjson_bound(void **state)
 }
 
 /* Where a line has room, texts have the same limits as in JSON. */
-static void test_ndjson_usual(void **state)
+TEST(ndjson_usual)
 {
 	cleanup(strbuf_done) struct strbuf out = {0}, text = {0};
 	struct sample s;
 	struct process *p;
 
-	(void)state;
 	strbuf_fill(&text, 'a', 1024);
 	sample_init(&s);
 	p = sample_add(&s, 1, 0, "root", "x");
@@ -120,14 +116,4 @@ static void test_ndjson_usual(void **state)
 	assert_non_null(strstr(strbuf_str(&out), p->cmdline));
 	assert_non_null(strstr(strbuf_str(&out), "a\",\"cmdline_truncated\":false"));
 	assert_non_null(strstr(strbuf_str(&out), "\"zram\":[{\"name\":\"zram0\""));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ndjson_bound),
-		cmocka_unit_test(test_ndjson_usual),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Swap in the total line, and a total without words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "unit.h"
 
-#include "base/cleanup.h"
 #include "render/summary.h"
 #include "render/text.h"
 #include "sample.h"
@@ -30,11 +24,10 @@ static void in_use(struct sample *s, uint64_t bytes, uint64_t unattributed)
 	s->snapshot.balance.swap_unattributed = unattributed;
 }
 
-static void test_swap_split(void **state)
+TEST(swap_split)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	in_use(&s, 120 * MIB, 40 * MIB);
 	check_swap(
@@ -55,11 +48,10 @@ static void check_says(const struct sample *s, const char *want, bool says)
 	assert_int_equal(!!strstr(strbuf_str(&out), want), says);
 }
 
-static void test_not_seen(void **state)
+TEST(not_seen)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	check_says(&s, "incomplete", false);
 	s.snapshot.collection.not_seen = 1;
@@ -83,12 +75,11 @@ static void test_not_seen(void **state)
 }
 
 /* --verify all: the counts add up. */
-static void test_all_checked(void **state)
+TEST(all_checked)
 {
 	struct cross_check *c;
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	c = &s.snapshot.collection.cross_check;
 	*c = (struct cross_check){.checked = 47, .same = 47, .done = true, .all = true};
@@ -103,11 +94,10 @@ static void test_all_checked(void **state)
 		   true);
 }
 
-static void test_known(void **state)
+TEST(known)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	check_says(&s, "PSS of 3 of 4 processes is known: 1.02 GiB of 16.0 GiB RAM; 1 denied\n",
 		   true);
@@ -122,11 +112,10 @@ static void test_known(void **state)
 	check_says(&s, "4 processes hold 1.02 GiB of 16.0 GiB RAM\n", true);
 }
 
-static void test_selection(void **state)
+TEST(selection)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	check_says(&s, "the recording holds", false);
 	s.snapshot.selection = "--user a\033[2J --pid 3";
@@ -135,13 +124,12 @@ static void test_selection(void **state)
 }
 
 /* Said only if it is much, and if no process is hidden or filtered. */
-static void test_shmem(void **state)
+TEST(shmem)
 {
 	static const char line[] =
 		"\nshared memory and tmpfs that no process maps: 2.00 GiB (zmem-bpf files)\n";
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	s.snapshot.balance.shmem_unmapped_known = true;
 	s.snapshot.balance.shmem_unmapped = 2 * GIB;
@@ -158,11 +146,10 @@ static void test_shmem(void **state)
 	check_says(&s, "no process maps", true);
 }
 
-static void test_unknown(void **state)
+TEST(unknown)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	in_use(&s, 120 * MIB, 0);
 	s.snapshot.balance.swap_unattributed_known = false;
@@ -173,11 +160,10 @@ static void test_unknown(void **state)
 	check_swap(&s, "swap in use 120 MiB\n");
 }
 
-static void test_nothing(void **state)
+TEST(nothing)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	in_use(&s, 0, 0);
 	check_swap(&s, "");
@@ -200,11 +186,10 @@ static void check_notes(const struct sample *s, const char *sorted, const char *
 	assert_string_equal(strbuf_str(&out), want);
 }
 
-static void test_notes(void **state)
+TEST(notes)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	in_use(&s, 4096, 0);
 	check_notes(&s, "swap", "");
@@ -245,9 +230,8 @@ static void check_counters(const char *columns, bool bytes, const char *want)
 	assert_string_equal(strbuf_str(&out), want);
 }
 
-static void test_counters_alone(void **state)
+TEST(counters_alone)
 {
-	(void)state;
 	check_counters("rss", false, "1.38 GiB\n");
 	check_counters("pid,rss,name,swap,user", false, "1.38 GiB  301 MiB\n");
 	check_counters("pid,rss,name,swap,user", true, "1476399104  315836416\n");
@@ -255,12 +239,11 @@ static void test_counters_alone(void **state)
 }
 
 /* Folded at blanks, never in a word. */
-static void test_folded(void **state)
+TEST(folded)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	in_use(&s, 120 * MIB, 40 * MIB);
 	summary_print(&out, &s.result, 30, NULL);
@@ -270,11 +253,10 @@ static void test_folded(void **state)
 }
 
 /* Later lines begin below the first one, and a word that is too wide is not broken. */
-static void test_indented(void **state)
+TEST(indented)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 
-	(void)state;
 	text_put_folded(&out, "one two three incomprehensible four", 4, 12);
 	assert_string_equal(strbuf_str(&out),
 			    "one two\n    three\n    incomprehensible\n    four\n");
@@ -283,29 +265,13 @@ static void test_indented(void **state)
 	assert_string_equal(strbuf_str(&out), "\n");
 }
 
-static void test_no_process(void **state)
+TEST(no_process)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	s.result.totals.processes = 0;
 	summary_print(&out, &s.result, 30, "no process matches --user a\033b");
 	assert_string_equal(strbuf_str(&out), "no process matches --user\na\\x1bb\n");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_swap_split),     cmocka_unit_test(test_not_seen),
-		cmocka_unit_test(test_selection),      cmocka_unit_test(test_all_checked),
-		cmocka_unit_test(test_known),	       cmocka_unit_test(test_shmem),
-		cmocka_unit_test(test_unknown),	       cmocka_unit_test(test_notes),
-		cmocka_unit_test(test_nothing),	       cmocka_unit_test(test_folded),
-		cmocka_unit_test(test_no_process),     cmocka_unit_test(test_indented),
-		cmocka_unit_test(test_counters_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,27 +77,25 @@ static void check_table(const char *name, const struct system_report *r,
 	golden_check(name, &out);
 }
 
-static void test_ordinary(void **state)
+TEST(ordinary)
 {
 	const struct table_style style = {.header = true};
 	struct system_report r;
 	struct sample s;
 
-	(void)state;
 	ordinary(&s, &r);
 	check_json("system_ordinary.json", &r);
 	check_table("system_ordinary.txt", &r, &style);
 }
 
 /* Swap slots were read. */
-static void test_slots(void **state)
+TEST(slots)
 {
 	const struct table_style style = {.header = true};
 	struct system_report r;
 	struct sample s;
 	int64_t rest;
 
-	(void)state;
 	ordinary(&s, &r);
 	assert_false(swap_rest(&r, &rest));
 	r.unattributed = 5 * MIB;
@@ -119,14 +117,13 @@ static void test_slots(void **state)
 }
 
 /* The parts exceed the total; exact bytes, colors, narrow. */
-static void test_negative(void **state)
+TEST(negative)
 {
 	const struct table_style exact = {.header = true, .bytes = true, .color = true};
 	const struct table_style narrow = {.width = 60};
 	struct system_report r;
 	struct sample s;
 
-	(void)state;
 	ordinary(&s, &r);
 	sample_meminfo(&s.snapshot.system.meminfo, MEMINFO_FREE, 9 * GIB);
 	r.swap_shmem_known = true;
@@ -140,28 +137,15 @@ static void test_negative(void **state)
 }
 
 /* No value of the machine is known. */
-static void test_bare(void **state)
+TEST(bare)
 {
 	const struct table_style style = {.header = true};
 	struct system_report r;
 	struct sample s;
 
-	(void)state;
 	sample_bare(&s);
 	r = (struct system_report){.balance = &s.result};
 	account_split(&s.snapshot.system, &r.account);
 	check_json("system_bare.json", &r);
 	check_table("system_bare.txt", &r, &style);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary),
-		cmocka_unit_test(test_slots),
-		cmocka_unit_test(test_negative),
-		cmocka_unit_test(test_bare),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,6 @@
 #include "golden.h"
 #include "sample.h"
 
-#include "base/array.h"
 #include "utf8_valid.h"
 #include "render/format.h"
 #include "render/text.h"
@@ -35,11 +34,10 @@ static void check_table(const char *golden, const struct sample *s, const char *
 	golden_check(golden, &out);
 }
 
-static void test_ordinary(void **state)
+TEST(ordinary)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	check_table("table_ordinary.txt", &s, USUAL, (struct table_style){.header = true});
 	check_table("table_bytes.txt", &s, USUAL,
@@ -53,12 +51,11 @@ static void test_ordinary(void **state)
 		    (struct table_style){.header = true, .color = true, .width = 72});
 }
 
-static void test_groups(void **state)
+TEST(groups)
 {
 	static const char columns[] = "procs,user,pss,mem_current,mem_limit,%limit,pid,unit";
 	struct sample s;
 
-	(void)state;
 	sample_groups(&s);
 	check_table("table_groups.txt", &s, columns, (struct table_style){.header = true});
 	s.result.row_count = 1;
@@ -67,11 +64,10 @@ static void test_groups(void **state)
 	check_table("table_groups_others.txt", &s, columns, (struct table_style){.header = true});
 }
 
-static void test_columns(void **state)
+TEST(columns)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	/* A text that is not last, and a number at the end: the words follow it. */
 	check_table("table_number_last.txt", &s, "name,unit,container,start,oom_score_adj,pss",
@@ -84,11 +80,10 @@ static void test_columns(void **state)
 	check_table("table_cut.txt", &s, "cgroup,pid,cgroup", (struct table_style){.header = true});
 }
 
-static void test_others(void **state)
+TEST(others)
 {
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	sample_finish(&s, 1);
 	/* As after pruning. */
@@ -104,11 +99,10 @@ static void test_others(void **state)
 		    (struct table_style){.header = true, .only_total = true});
 }
 
-static void test_bare(void **state)
+TEST(bare)
 {
 	struct sample s;
 
-	(void)state;
 	sample_bare(&s);
 	check_table("table_bare.txt", &s, USUAL ",%swap,mm_id,cgroup",
 		    (struct table_style){.header = true, .color = true});
@@ -118,11 +112,10 @@ static void test_bare(void **state)
 	check_table("table_empty.txt", &s, USUAL, (struct table_style){.header = true});
 }
 
-static void test_hostile(void **state)
+TEST(hostile)
 {
 	struct sample s;
 
-	(void)state;
 	sample_hostile(&s);
 	check_table("table_hostile.txt", &s, "pid,user,name,pss,comm",
 		    (struct table_style){.header = true});
@@ -158,13 +151,12 @@ static unsigned line_columns(const char *line, size_t len, bool color)
 }
 
 /* At any width, down to one column, each line is valid text and fits. */
-static void test_any_width(void **state)
+TEST(any_width)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct column_list list;
 	struct sample s;
 
-	(void)state;
 	sample_hostile(&s);
 	columns_of(&list, "pid,name,user,pss,swap_shmem,comm");
 	for (unsigned width = 0; width < 250; width++) {
@@ -203,14 +195,13 @@ static int discard(void *arg, const char *data, size_t len)
 	return 0;
 }
 
-static void test_bounded_memory(void **state)
+TEST(bounded_memory)
 {
 	static struct process *rows[100000];
 	cleanup(strbuf_done) struct strbuf out = {.sink = discard};
 	struct column_list list;
 	struct sample s;
 
-	(void)state;
 	sample_ordinary(&s);
 	columns_of(&list, USUAL);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
@@ -232,9 +223,8 @@ static void check_size(uint64_t bytes, const char *want)
 	assert_true(strlen(buf) <= FORMAT_SIZE_MAX);
 }
 
-static void test_sizes(void **state)
+TEST(sizes)
 {
-	(void)state;
 	check_size(0, "0");
 	check_size(1, "1 B");
 	check_size(1023, "1023 B");
@@ -261,11 +251,10 @@ static void test_sizes(void **state)
 }
 
 /* Compares with the same rule in floating point, around every boundary. */
-static void test_sizes_sweep(void **state)
+TEST(sizes_sweep)
 {
 	static const char *const unit[] = {"KiB", "MiB", "GiB", "TiB"};
 
-	(void)state;
 	for (uint64_t v = KIB; v < UINT64_C(1) << 49; v += v / 97 + 1) {
 		long double x = v;
 		char want[64];
@@ -304,9 +293,8 @@ static void set_zone(const char *zone)
 }
 
 /* Tables have local times with their offset, JSON has UTC. */
-static void test_zones(void **state)
+TEST(zones)
 {
-	(void)state;
 	set_zone("CET-1CEST,M3.5.0,M10.5.0/3");
 	check_time(1767225599987, "2026-01-01 00:59:59+01:00", "2025-12-31T23:59:59.987Z");
 	check_time(1782864000000, "2026-07-01 02:00:00+02:00", "2026-07-01T00:00:00.000Z");
@@ -329,9 +317,8 @@ static void test_zones(void **state)
 	set_zone("UTC0");
 }
 
-static void test_times(void **state)
+TEST(times)
 {
-	(void)state;
 	set_zone("UTC0");
 	check_time(0, "1970-01-01 00:00:00Z", "1970-01-01T00:00:00.000Z");
 	check_time(-1, "1969-12-31 23:59:59Z", "1969-12-31T23:59:59.999Z");
@@ -353,9 +340,8 @@ static void check_percent(double percent, const char *want)
 	assert_string_equal(buf, want);
 }
 
-static void test_percent(void **state)
+TEST(percent)
 {
-	(void)state;
 	check_percent(0, "0.0");
 	check_percent(0.04, "0.0");
 	check_percent(0.06, "0.1");
@@ -375,9 +361,8 @@ static void check_fit(const char *text, unsigned limit, size_t bytes, unsigned w
 	assert_int_equal(got, width);
 }
 
-static void test_text_fit(void **state)
+TEST(text_fit)
 {
-	(void)state;
 	check_fit("", 1, 0, 0);
 	check_fit("abc", 32, 3, 3);
 	check_fit("abc", 3, 3, 3);
@@ -405,19 +390,4 @@ static void test_text_fit(void **state)
 	check_fit("\xe2\x80\xae", 12, 3, 12);
 	check_fit("ab\xe2\x80\xae", 13, 2, 3);
 	check_fit("\xe6\xbc", UINT32_MAX, 2, 8);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ordinary),  cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_columns),	  cmocka_unit_test(test_others),
-		cmocka_unit_test(test_bare),	  cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_any_width), cmocka_unit_test(test_bounded_memory),
-		cmocka_unit_test(test_sizes),	  cmocka_unit_test(test_sizes_sweep),
-		cmocka_unit_test(test_zones),	  cmocka_unit_test(test_times),
-		cmocka_unit_test(test_percent),	  cmocka_unit_test(test_text_fit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

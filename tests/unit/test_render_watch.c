@@ -59,22 +59,20 @@ static void check(const char *name, struct scene *s, struct table_style style)
 	golden_check(path, &out);
 }
 
-static void test_last(void **state)
+TEST(last)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	check("last", &s, (struct table_style){.header = true});
 	check("bytes", &s, (struct table_style){.header = true, .bytes = true});
 	check("color", &s, (struct table_style){.header = true, .color = true, .width = 60});
 }
 
-static void test_start(void **state)
+TEST(start)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	s.delta.from_start = true;
 	s.delta.missed = 2;
@@ -82,11 +80,10 @@ static void test_start(void **state)
 	check("start", &s, (struct table_style){.header = true});
 }
 
-static void test_first(void **state)
+TEST(first)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	s.delta = (struct delta){.tick = 1};
 	for (size_t i = 0; i < s.sample.snapshot.count; i++)
@@ -94,48 +91,34 @@ static void test_first(void **state)
 	check("first", &s, (struct table_style){.header = true});
 }
 
-static void test_narrow(void **state)
+TEST(narrow)
 {
 	struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	check("narrow", &s, (struct table_style){.header = true, .width = 60});
 }
 
-static void test_ndjson(void **state)
+TEST(ndjson)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	render_ndjson(&out, &s.sample.result);
 	golden_check("ndjson_watch.txt", &out);
 }
 
 /* No process is left: the total shrank to 0. */
-static void test_none_left(void **state)
+TEST(none_left)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct scene s;
 
-	(void)state;
 	scene_init(&s);
 	s.sample.result.row_count = s.sample.result.others_count = 0;
 	s.sample.result.totals = (struct totals){0};
 	s.sample.snapshot.change_us = 0;
 	render_ndjson(&out, &s.sample.result);
 	assert_non_null(strstr(strbuf_str(&out), "\"rss_change_bytes\":-"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_last),   cmocka_unit_test(test_start),
-		cmocka_unit_test(test_first),  cmocka_unit_test(test_narrow),
-		cmocka_unit_test(test_ndjson), cmocka_unit_test(test_none_left),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,6 @@
 #include "golden.h"
 #include "sample.h"
 
-#include <errno.h>
-
 #include "model/snapshot_codec.h"
 #include "serve/channel.h"
 #include "render/render.h"
@@ -55,14 +53,13 @@ static void put_json(const struct snapshot *snapshot, const struct result *like,
 	render_json(out, &r);
 }
 
-static void test_same(void **state)
+TEST(same)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {0}, before = {0}, after = {0};
 	cleanup(snapshot_done) struct snapshot got = {};
 	struct memcg memcg[] = {{"/a", true, false, 5, 0}, {"/b", true, true, 6, 7}};
 	struct sample s;
 
-	(void)state;
 	fill(&s);
 	s.snapshot.memcg = memcg;
 	s.snapshot.memcg_count = 2;
@@ -78,7 +75,7 @@ static void test_same(void **state)
 	assert_true(got.process[1].cmdline_truncated);
 }
 
-static void test_channel(void **state)
+TEST(channel)
 {
 	static struct event_record kill, sent = {.time_ms = 1767225599987};
 	char longest[EVENT_TEXT] = "";
@@ -89,7 +86,6 @@ static void test_channel(void **state)
 	enum document document;
 	uint32_t age;
 
-	(void)state;
 	memset(longest, 'x', sizeof(longest) - 1);
 	strbuf_puts(&bytes, "hello");
 	assert_int_equal(channel_pair(pair), 0);
@@ -163,14 +159,4 @@ static void test_channel(void **state)
 	assert_int_equal(channel_receive_request(pair[0], &document, &age), -EPIPE);
 	assert_int_equal(channel_send_answer(pair[0], &answer, -1), -EPIPE);
 	close(pair[0]);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),
-		cmocka_unit_test(test_channel),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

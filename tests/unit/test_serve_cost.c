@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* cost_read(): open descriptors are counted right and with few system calls. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <fcntl.h>
+#include "unit.h"
+
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "serve/channel.h"
 
@@ -66,11 +60,22 @@ static unsigned cost_fds(void)
 	return cost.fds - 1;
 }
 
-static void test_count(void **state)
+/* Before the tests. valgrind does not let the hard limit change. */
+__attribute__((constructor)) static void allow_many(void)
+{
+	struct rlimit many;
+
+	if (getrlimit(RLIMIT_NOFILE, &many))
+		abort();
+	many.rlim_cur = many.rlim_max < 2048 ? many.rlim_max : 2048;
+	if (setrlimit(RLIMIT_NOFILE, &many))
+		abort();
+}
+
+TEST(count)
 {
 	int far = 1999, fd[100];
 
-	(void)state;
 	assert_int_equal(cost_fds(), open_fds());
 	for (int i = 0; i < 100; i++)
 		fd[i] = dup(0);
@@ -82,43 +87,23 @@ static void test_count(void **state)
 	assert_int_equal(cost_fds(), open_fds());
 }
 
+/* A regression would be one system call for each of 2,048 numbers at every scrape. */
+TEST(calls)
+{
+	calls = 0;
+	cost_fds();
+	assert_in_range(calls, 1, 16);
+}
+
 /* poll() refuses more descriptors than may be open. */
-static void test_low_limit(void **state)
+TEST(low_limit)
 {
 	struct rlimit low;
 
-	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &low), 0);
 	low.rlim_cur = 40;
 	assert_int_equal(dup2(0, 1000), 1000);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
 	assert_int_equal(cost_fds(), open_fds());
 	close(1000);
-}
-
-/* A regression would be one system call for each of 2,048 numbers at every scrape. */
-static void test_calls(void **state)
-{
-	(void)state;
-	calls = 0;
-	cost_fds();
-	assert_in_range(calls, 1, 16);
-}
-
-int main(void)
-{
-	struct rlimit many;
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_count),
-		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_low_limit),
-	};
-
-	/* valgrind does not let the hard limit change. */
-	if (getrlimit(RLIMIT_NOFILE, &many))
-		abort();
-	many.rlim_cur = many.rlim_max < 2048 ? many.rlim_max : 2048;
-	if (setrlimit(RLIMIT_NOFILE, &many))
-		abort();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

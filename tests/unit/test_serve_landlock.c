@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The rights of each Landlock ABI, and what a restricted child of the test can no longer do. */
+#include "unit.h"
+
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "serve/sandbox.h"
 #include "temp_directory.h"
 
@@ -36,7 +23,7 @@ static bool make_ruleset(struct landlock_rights rights)
 	return fd >= 0;
 }
 
-static void test_each_abi(void **state)
+TEST(each_abi)
 {
 	/* Documentation/userspace-api/landlock.rst */
 	static const struct landlock_rights want[] = {
@@ -44,7 +31,6 @@ static void test_each_abi(void **state)
 		{0xffff, 3}, {0xffff, 3, 3}, {0xffff, 3, 3}, {0xffff, 3, 3}, {0x1ffff, 3, 3},
 	};
 
-	(void)state;
 	for (int abi = 0; abi <= 20; abi++) {
 		struct landlock_rights is = landlock_rights(abi);
 		size_t at = (size_t)abi < ARRAY_SIZE(want) ? (size_t)abi : ARRAY_SIZE(want) - 1;
@@ -54,12 +40,11 @@ static void test_each_abi(void **state)
 }
 
 /* The kernel accepts the rights of its ABI and refuses those of a newer one. */
-static void test_this_kernel(void **state)
+TEST(this_kernel)
 {
 	int abi = landlock_abi();
 	struct landlock_rights all = landlock_rights(abi);
 
-	(void)state;
 	if (!abi)
 		skip();
 	for (int older = 1; older <= abi; older++)
@@ -167,14 +152,13 @@ static int in_child(int (*try)(void), bool restricted)
 	return WEXITSTATUS(status);
 }
 
-static void test_taken(void **state)
+TEST_WITH(taken, enter_directory, leave_directory)
 {
 	cleanup_close int fd = open("file", O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	cleanup_close int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_un here;
 	socklen_t size = abstract(&here, getpid());
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(bind(listener, (const struct sockaddr *)&here, size), 0);
 	assert_int_equal(listen(listener, (int)ARRAY_SIZE(deeds)), 0);
@@ -187,15 +171,4 @@ static void test_taken(void **state)
 				 strerror(after));
 		unlink("new");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_abi),
-		cmocka_unit_test(test_this_kernel),
-		cmocka_unit_test_setup_teardown(test_taken, enter_directory, leave_directory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,12 @@
 #include "golden.h"
 #include "sample.h"
 
-#include <errno.h>
-
-#include "base/array.h"
 #include "serve/listen.h"
 #include "serve/request_headers.h"
 #include "serve/selection.h"
 #include "serve/connections.h"
 
-static void test_addresses(void **state)
+TEST(addresses)
 {
 	static const struct {
 		const char *text, *host, *port, *path;
@@ -28,7 +25,6 @@ static void test_addresses(void **state)
 	struct address a;
 	char longest[512];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
 		assert_null(address_parse(good[i].text, strlen(good[i].text), &a));
 		assert_string_equal(a.host, good[i].host);
@@ -50,7 +46,7 @@ static void test_addresses(void **state)
 	assert_non_null(address_parse(longest, 258, &a));
 }
 
-static void test_hosts(void **state)
+TEST(hosts)
 {
 	static const char *const good[] = {"localhost", "LOCALHOST:80", "127.0.0.1:19647",
 					   "[::1]:1",	"10.0.0.1",	"[::1]"};
@@ -62,7 +58,6 @@ static void test_hosts(void **state)
 					  "[evil]",
 					  "127.1"};
 
-	(void)state;
 	assert_true(host_is_local(NULL));
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
 		assert_true(host_is_local(good[i]));
@@ -72,7 +67,7 @@ static void test_hosts(void **state)
 	}
 }
 
-static void test_foreign(void **state)
+TEST(foreign)
 {
 	static const struct {
 		const char *host, *origin, *site;
@@ -98,18 +93,16 @@ static void test_foreign(void **state)
 		{NULL, "http://", NULL, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(asks); i++) {
 		if (host_is_foreign(asks[i].host, asks[i].origin, asks[i].site) != asks[i].foreign)
 			fail_msg("%zu: %s", i, asks[i].foreign ? "is ours" : "is foreign");
 	}
 }
 
-static void test_tokens(void **state)
+TEST(tokens)
 {
 	const struct token t = {"secret", 6}, none = {};
 
-	(void)state;
 	assert_true(token_fits(&none, NULL));
 	assert_true(token_fits(&none, "Bearer x"));
 	assert_true(token_fits(&t, "Bearer secret"));
@@ -128,11 +121,10 @@ static void test_tokens(void **state)
 
 /* ---- queries ---- */
 
-static void test_good_queries(void **state)
+TEST(good_queries)
 {
 	struct http_query q;
 
-	(void)state;
 	assert_int_equal(http_query_parse(&q, "", false), 0);
 	assert_string_equal(q.query.order.keys.item[0]->key, "pss");
 	assert_null(q.query.group);
@@ -170,7 +162,7 @@ static void test_good_queries(void **state)
 	http_query_done(&q);
 }
 
-static void test_bad_queries(void **state)
+TEST(bad_queries)
 {
 	static const char *const bad[] = {
 		"x",
@@ -211,7 +203,6 @@ static void test_bad_queries(void **state)
 		"sort=%25limit&group_by=name",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct http_query q;
 
@@ -223,12 +214,11 @@ static void test_bad_queries(void **state)
 	}
 }
 
-static void test_resolving(void **state)
+TEST(resolving)
 {
 	struct http_query q;
 	struct sample s;
 
-	(void)state;
 	sample_init(&s);
 	sample_add(&s, 5, 1000, "anna", "a");
 	sample_add(&s, 6, 1001, NULL, "b");
@@ -251,11 +241,10 @@ static void test_resolving(void **state)
 
 #define SECOND 1000000
 
-static void test_room(void **state)
+TEST(room)
 {
 	static struct connections s;
 
-	(void)state;
 	/* One source has nearly all connections, another two. */
 	for (int i = 0; i < CONNECTIONS_MAX; i++)
 		assert_non_null(connections_add(&s, i, i < 2 ? 1 : 2, (uint64_t)i + 1));
@@ -284,12 +273,11 @@ static void test_room(void **state)
 	assert_int_equal(connections_victim(&s)->fd, 1);
 }
 
-static void test_time(void **state)
+TEST(time)
 {
 	static struct connections s;
 	struct slot *slot = connections_add(&s, 4, 1, 5 * SECOND);
 
-	(void)state;
 	assert_null(connections_overdue(&s, 15 * SECOND));
 	assert_ptr_equal(connections_overdue(&s, 15 * SECOND + 1), slot);
 	slot_set(slot, SLOT_IDLE, 16 * SECOND);
@@ -299,7 +287,7 @@ static void test_time(void **state)
 	assert_null(connections_overdue(&s, 1000 * (uint64_t)SECOND));
 }
 
-static void test_accept(void **state)
+TEST(accept)
 {
 	static const char *const open[] = {
 		"application/openmetrics-text",
@@ -326,7 +314,6 @@ static void test_accept(void **state)
 		"text/plain, application/openmetrics-text;q=0.999",
 	};
 
-	(void)state;
 	assert_false(accept_open_metrics(NULL));
 	for (size_t i = 0; i < ARRAY_SIZE(open); i++) {
 		if (!accept_open_metrics(open[i]))
@@ -336,17 +323,4 @@ static void test_accept(void **state)
 		if (accept_open_metrics(text[i]))
 			fail_msg("'%s' is OpenMetrics", text[i]);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_addresses),    cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_foreign),	     cmocka_unit_test(test_tokens),
-		cmocka_unit_test(test_good_queries), cmocka_unit_test(test_bad_queries),
-		cmocka_unit_test(test_resolving),    cmocka_unit_test(test_room),
-		cmocka_unit_test(test_time),	     cmocka_unit_test(test_accept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A sandboxed process as /proc shows it, and what the process itself can still do. */
-#include <errno.h>
-#include <setjmp.h>
+#include "unit.h"
+
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "serve/sandbox.h"
 #include "privilege/privilege.h"
 
@@ -80,7 +69,7 @@ static void assert_user(pid_t pid, const char *key, unsigned self)
 }
 
 /* The process as /proc shows it. */
-static void test_rights(void **state)
+TEST(rights)
 {
 	static const char *const none[] = {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"};
 	int ready[2], end[2], status;
@@ -89,7 +78,6 @@ static void test_rights(void **state)
 	char c = 0;
 	pid_t pid;
 
-	(void)state;
 	if (in_valgrind())
 		skip();
 	assert_int_equal(pipe(ready) | pipe(end), 0);
@@ -132,12 +120,11 @@ static void test_rights(void **state)
 	close(end[0]);
 }
 
-static void test_memory(void **state)
+TEST(memory)
 {
 	int status;
 	pid_t pid;
 
-	(void)state;
 	if (SANITIZED || in_valgrind())
 		skip();
 	pid = fork();
@@ -147,14 +134,4 @@ static void test_memory(void **state)
 			      MAP_FAILED);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rights),
-		cmocka_unit_test(test_memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,13 +30,12 @@ static const char *label(const struct selection *v, size_t i)
 	return v->result.group->text(v->result.rows[i]);
 }
 
-static void test_query(void **state)
+TEST(query)
 {
 	struct sample s;
 	struct http_query q;
 	struct selection v;
 
-	(void)state;
 	sample_init(&s);
 	add(&s, 1, "a", "x.service", MIB);
 	add(&s, 2, "b", "x.service", 3 * MIB);
@@ -62,7 +61,7 @@ static void test_query(void **state)
 	http_query_done(&q);
 }
 
-static void test_unit_then_name(void **state)
+TEST(unit_then_name)
 {
 	struct memcg c = {"/system.slice/x.service", true, false, 5 * MIB, 0};
 	struct group_tracker t;
@@ -70,7 +69,6 @@ static void test_unit_then_name(void **state)
 	struct process *p;
 	struct selection v;
 
-	(void)state;
 	assert_int_equal(group_tracker_init(&t, 10, 1), 0);
 	sample_init(&s);
 	p = add(&s, 1, "a", "x.service", MIB);
@@ -93,12 +91,11 @@ static void test_unit_then_name(void **state)
 }
 
 /* A group that was large keeps its series for minutes; a new large group gets one at once. */
-static void test_stays(void **state)
+TEST(stays)
 {
 	struct group_tracker t;
 	struct selection v;
 
-	(void)state;
 	assert_int_equal(group_tracker_init(&t, 2, 1), 0);
 	for (int round = 0; round < 3; round++) {
 		uint64_t now = (uint64_t)(1 + round * 15) * SECOND;
@@ -134,14 +131,13 @@ static size_t heap(void)
 #define EACH   1000
 
 /* A million names, each seen once, through the table and the text. */
-static void test_a_million_names(void **state)
+TEST(a_million_names)
 {
 	static char names[EACH][24];
 	struct group_tracker t;
 	struct history_ring *h = calloc(1, sizeof(*h));
 	size_t before = 0;
 
-	(void)state;
 	assert_non_null(h);
 	assert_int_equal(group_tracker_init(&t, 100, 5), 0);
 	for (int round = 0; round < ROUNDS; round++) {
@@ -196,7 +192,7 @@ static void add_kill(struct kill_log *l, pid_t pid, const char *name, const char
 	free(e);
 }
 
-static void test_history(void **state)
+TEST(history)
 {
 	static struct history_ring h;
 	cleanup(strbuf_done) struct strbuf out = {0}, unwatched = {0};
@@ -205,7 +201,6 @@ static void test_history(void **state)
 	struct sample s;
 	struct selection v;
 
-	(void)state;
 	assert_int_equal(group_tracker_init(&t, 100, 5), 0);
 	assert_int_equal(kill_log_init(&kills, selection_group(NULL), 100), 0);
 	sample_init(&s);
@@ -240,7 +235,7 @@ static void test_history(void **state)
 }
 
 /* The metrics of serve itself. */
-static void test_self(void **state)
+TEST(self)
 {
 	struct metrics_self self = {
 		.gone = 11,
@@ -261,7 +256,6 @@ static void test_self(void **state)
 	struct result kills;
 	struct sample s;
 
-	(void)state;
 	assert_int_equal(kill_log_init(&log, selection_group(NULL), 2), 0);
 	add_kill(&log, 1, "x", "db.service", 0);
 	add_kill(&log, 2, "a\"\\\n\xff", NULL, 0);
@@ -313,13 +307,12 @@ static void assert_kills(const struct kill_log *l, size_t row, const char *name,
 }
 
 /* Groups keep their series and their order; further groups are counted together. */
-static void test_kills(void **state)
+TEST(kills)
 {
 	cleanup(kill_log_done) struct kill_log l;
 	struct event_record *unknown = calloc(1, sizeof(*unknown));
 	struct result r;
 
-	(void)state;
 	assert_non_null(unknown);
 	assert_int_equal(kill_log_init(&l, selection_group(NULL), 2), 0);
 	kill_log_result(&l, &r);
@@ -344,7 +337,7 @@ static void test_kills(void **state)
 }
 
 /* The names of a container and its pod stand beside the group. */
-static void test_kills_of_pods(void **state)
+TEST(kills_of_pods)
 {
 	cleanup(kill_log_done) struct kill_log l;
 	cleanup(strbuf_done) struct strbuf out = {0};
@@ -353,7 +346,6 @@ static void test_kills_of_pods(void **state)
 	struct result kills;
 	struct sample s;
 
-	(void)state;
 	assert_non_null(e);
 	assert_int_equal(kill_log_init(&l, column_find("container", 9), 10), 0);
 	event_set(e, EVENT_PID, 1);
@@ -372,13 +364,12 @@ static void test_kills_of_pods(void **state)
 }
 
 /* Users without a name differ by their number. */
-static void test_kills_of_users(void **state)
+TEST(kills_of_users)
 {
 	cleanup(kill_log_done) struct kill_log l;
 	struct event_record *e = calloc(1, sizeof(*e));
 	struct result r;
 
-	(void)state;
 	assert_non_null(e);
 	assert_int_equal(kill_log_init(&l, column_find("user", 4), 10), 0);
 	for (unsigned i = 0; i < 6; i++) {
@@ -397,7 +388,7 @@ static void test_kills_of_users(void **state)
 }
 
 /* The newest kills, oldest first. */
-static void test_newest_kills(void **state)
+TEST(newest_kills)
 {
 	cleanup(kill_log_done) struct kill_log l;
 	cleanup(strbuf_done) struct strbuf out = {0};
@@ -405,7 +396,6 @@ static void test_newest_kills(void **state)
 	const char *text;
 	size_t count = 0;
 
-	(void)state;
 	assert_int_equal(kill_log_init(&l, selection_group(NULL), 2), 0);
 	for (pid_t i = 0; i < KILL_LOG_NEWEST + 5; i++)
 		add_kill(&l, i, "</script>", NULL, 0);
@@ -416,17 +406,4 @@ static void test_newest_kills(void **state)
 	for (const char *at = text; (at = strstr(at, "\"victim\":{\"pid\":")); at++)
 		count++;
 	assert_int_equal(count, KILL_LOG_NEWEST);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_query),	     cmocka_unit_test(test_unit_then_name),
-		cmocka_unit_test(test_stays),	     cmocka_unit_test(test_a_million_names),
-		cmocka_unit_test(test_history),	     cmocka_unit_test(test_self),
-		cmocka_unit_test(test_kills),	     cmocka_unit_test(test_kills_of_users),
-		cmocka_unit_test(test_newest_kills), cmocka_unit_test(test_kills_of_pods),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* user_pick() with an /etc and a /proc that the test makes. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/cleanup.h"
 #include "serve/user.h"
 #include "temp_directory.h"
 
@@ -51,24 +39,22 @@ static unsigned picked(void)
 }
 
 /* Without /etc and /proc, too; and not always the same one. */
-static void test_range(void **state)
+TEST_WITH(range, enter_directory, leave_directory)
 {
 	unsigned first = picked();
 	bool other = false;
 
-	(void)state;
 	for (int i = 0; i < 20; i++)
 		other |= picked() != first;
 	assert_true(other);
 }
 
 /* All ids are used but a few; each is then used in another way until one is left. */
-static void test_taken(void **state)
+TEST_WITH(taken, enter_directory, leave_directory)
 {
 	const unsigned free = USER_FIRST + 1000;
 	struct user user;
 
-	(void)state;
 	make_directories();
 	write_file("etc/subuid", "a:%d:1000\nnonsense\nb:x:9\nc:100000:65536\n", USER_FIRST);
 	write_file("etc/subgid", "a:%u:%d\n", free + 9, USER_LAST - (int)free - 8);
@@ -93,11 +79,10 @@ static void test_taken(void **state)
 	assert_in_range(picked(), USER_FIRST, free + 8);
 }
 
-static void test_own(void **state)
+TEST_WITH(own, enter_directory, leave_directory)
 {
 	struct user user = {};
 
-	(void)state;
 	make_directories();
 	write_file("etc/passwd",
 		   "root:x:0:0::/:/bin/sh\nzmem-bpf-pin:x:7:8::/:/x\nzmem-bpf:x:110:112::/:/x\n");
@@ -112,24 +97,11 @@ static void test_own(void **state)
 }
 
 /* An id that a process of this machine uses, from the real /proc. */
-static void test_here(void **state)
+TEST(here)
 {
 	struct user user = {};
 
-	(void)state;
 	assert_int_equal(user_pick("", &user), 0);
 	assert_int_not_equal(user.uid, 0);
 	assert_int_not_equal(user.uid, 65534);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_range, enter_directory, leave_directory),
-		cmocka_unit_test_setup_teardown(test_taken, enter_directory, leave_directory),
-		cmocka_unit_test_setup_teardown(test_own, enter_directory, leave_directory),
-		cmocka_unit_test(test_here),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

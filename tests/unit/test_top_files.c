@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The files of top: rows, the cursor, the effect of keys, holders; sizes from 1×1 on. */
-#include "base/array.h"
 #include "top_rows.h"
 
 #define FILES 40
@@ -68,11 +67,10 @@ static uint64_t inode_at_cursor(const struct files_fixture *t)
 	return view_file(&t->f.view) ? view_file(&t->f.view)->inode : 0;
 }
 
-static void test_screens(void **state)
+TEST(screens)
 {
 	struct files_fixture t;
 
-	(void)state;
 	begin(&t);
 	assert_int_equal(press(&t.f, "l"), VIEW_ASK_FILES);
 	assert_true(view_shows_files(&t.f.view));
@@ -93,7 +91,7 @@ static void test_screens(void **state)
 }
 
 /* Every size in every mode: no line is too wide, and there are not too many lines. */
-static void test_sizes(void **state)
+TEST(sizes)
 {
 	static const unsigned sizes[][2] = {{1, 1},	{1, 2},	      {2, 1},  {3, 3},	 {5, 4},
 					    {80, 1},	{1, 80},      {40, 6}, {20, 13}, {80, 24},
@@ -101,7 +99,6 @@ static void test_sizes(void **state)
 	static const char *const keys[] = {"", "s", "?", "/x", "f[", "b", "z"};
 	struct files_fixture t;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
 			struct strbuf out = {};
@@ -129,11 +126,10 @@ static void test_sizes(void **state)
 }
 
 /* The cursor stays on its file when rows move. */
-static void test_cursor(void **state)
+TEST(cursor)
 {
 	struct files_fixture t;
 
-	(void)state;
 	begin(&t);
 	press(&t.f, "l");
 	/* Keys before the first reading. */
@@ -164,12 +160,11 @@ static void test_cursor(void **state)
 	end(&t);
 }
 
-static void test_order(void **state)
+TEST(order)
 {
 	struct files_fixture t;
 	struct file_settings *set = &t.f.view.files.set;
 
-	(void)state;
 	begin(&t);
 	press(&t.f, "l");
 	take(&t);
@@ -200,12 +195,11 @@ static void test_order(void **state)
 }
 
 /* Groups in turn; Enter shows the files of one, Escape leads back to it. */
-static void test_groups(void **state)
+TEST(groups)
 {
 	struct files_fixture t;
 	struct file_settings *set = &t.f.view.files.set;
 
-	(void)state;
 	begin(&t);
 	press(&t.f, "l");
 	take(&t);
@@ -241,11 +235,10 @@ static void test_groups(void **state)
 	end(&t);
 }
 
-static void test_filter(void **state)
+TEST(filter)
 {
 	struct files_fixture t;
 
-	(void)state;
 	begin(&t);
 	press(&t.f, "l");
 	take(&t);
@@ -267,13 +260,12 @@ static void test_filter(void **state)
 	end(&t);
 }
 
-static void test_holders(void **state)
+TEST(holders)
 {
 	static const struct file_holder holder[] = {{71, "bash"}, {93, "\x1b[31m"}};
 	struct files_fixture t;
 	struct cached_file *file;
 
-	(void)state;
 	begin(&t);
 	press(&t.f, "l");
 	take(&t);
@@ -301,11 +293,10 @@ static void test_holders(void **state)
 }
 
 /* Why there are no files; a recording has none. */
-static void test_none(void **state)
+TEST(none)
 {
 	struct files_fixture t;
 
-	(void)state;
 	begin(&t);
 	press(&t.f, "l");
 	view_set_files(&t.f.view, NULL, "names of files are private (run as root)");
@@ -318,16 +309,4 @@ static void test_none(void **state)
 	assert_int_equal(t.f.view.mode, VIEW_LIST);
 	assert_true(fixture_says(&t.f, "!files are not in a recording"));
 	end(&t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_screens), cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_cursor),	cmocka_unit_test(test_order),
-		cmocka_unit_test(test_groups),	cmocka_unit_test(test_filter),
-		cmocka_unit_test(test_holders), cmocka_unit_test(test_none),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The layout of top: its text, options that win over it, and the file, which may be hostile. */
-#include <errno.h>
-#include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "unit.h"
 
-#include <cmocka.h>
-
-#include "base/array.h"
-#include "base/cleanup.h"
 #include "top/layout.h"
 
 static unsigned parse(const char *text, struct layout *l)
@@ -34,7 +22,7 @@ static void assert_text(const struct layout *l, const char *want)
 	assert_string_equal(strchr(strbuf_str(&out), '\n') + 1, want);
 }
 
-static void test_text(void **state)
+TEST(text)
 {
 	static const char whole[] = "columns pid,pss,name\n"
 				    "group-columns procs,pss,unit\n"
@@ -58,7 +46,6 @@ static void test_text(void **state)
 	};
 	struct layout l;
 
-	(void)state;
 	assert_int_equal(parse(whole, &l), 0);
 	assert_text(&l, whole);
 	assert_int_equal(l.interval_ms, 2050);
@@ -69,7 +56,7 @@ static void test_text(void **state)
 }
 
 /* Lines that are not understood are counted and change nothing. */
-static void test_bad_lines(void **state)
+TEST(bad_lines)
 {
 	static const char *const bad[] = {
 		"x",
@@ -98,7 +85,6 @@ static void test_bad_lines(void **state)
 	cleanup_free char *large = malloc(LAYOUT_MAX);
 	struct layout l;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		assert_int_equal(parse(bad[i], &l), 1);
 		assert_int_equal(l.have, 0);
@@ -125,12 +111,11 @@ static struct view_settings usual_settings(void)
 	return set;
 }
 
-static void test_options_win(void **state)
+TEST(options_win)
 {
 	struct view_settings set = usual_settings();
 	struct layout l;
 
-	(void)state;
 	parse("columns pid\nsort rss\nreverse\ngroup-by user\ninterval 5\n", &l);
 	layout_apply(&l,
 		     LAYOUT_COLUMNS | LAYOUT_SORT | LAYOUT_REVERSE | LAYOUT_ROWS | LAYOUT_INTERVAL,
@@ -158,12 +143,11 @@ static void test_options_win(void **state)
 }
 
 /* Only what the user changed is added; what options gave is not. */
-static void test_update(void **state)
+TEST(update)
 {
 	struct view_settings begun = usual_settings(), now;
 	struct layout l;
 
-	(void)state;
 	parse("sort rss\ninterval 5\n", &l);
 	begun.group = column_find("name", 4);
 	begun.order.keys.item[0] = column_find("uss", 3);
@@ -235,12 +219,11 @@ static int write_file(const struct home *h, const char *content, const char **re
 	return layout_file_write(&h->file, &text, ret_why);
 }
 
-static void test_place(void **state)
+TEST(place)
 {
 	static char longest[PATH_MAX];
 	struct layout_file f;
 
-	(void)state;
 	layout_file_find(&f, "/c", "/h");
 	assert_string_equal(f.path, "/c/zmem-bpf/top");
 	layout_file_find(&f, "c", "/h");
@@ -256,14 +239,13 @@ static void test_place(void **state)
 	assert_string_equal(f.path, "");
 }
 
-static void test_file(void **state)
+TEST(file)
 {
 	const char *why;
 	struct stat st;
 	struct home h;
 	char text[64];
 
-	(void)state;
 	home_begin(&h);
 	assert_int_equal(read_file(&h, text, &why), -ENOENT);
 	umask(0);
@@ -282,7 +264,7 @@ static void test_file(void **state)
 }
 
 /* A file that another user could have made is neither read nor replaced. */
-static void test_refusals(void **state)
+TEST(refusals)
 {
 	static const struct {
 		const char *make, *why;
@@ -304,7 +286,6 @@ static void test_refusals(void **state)
 		{"chown 65534 .config", "its directory belongs to another user", true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
 		const char *why = NULL;
 		struct home h;
@@ -325,12 +306,11 @@ static void test_refusals(void **state)
 }
 
 /* With sudo, $HOME may be another user's: nothing is made there. */
-static void test_foreign_home(void **state)
+TEST(foreign_home)
 {
 	const char *why;
 	struct home h;
 
-	(void)state;
 	if (geteuid() != 0)
 		return;
 	home_begin(&h);
@@ -339,16 +319,4 @@ static void test_foreign_home(void **state)
 	assert_string_equal(why, "its directory belongs to another user");
 	assert_int_equal(access(h.file.base, F_OK), -1);
 	home_end(&h);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),	    cmocka_unit_test(test_bad_lines),
-		cmocka_unit_test(test_options_win), cmocka_unit_test(test_update),
-		cmocka_unit_test(test_place),	    cmocka_unit_test(test_file),
-		cmocka_unit_test(test_refusals),    cmocka_unit_test(test_foreign_home),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The panes of top: prompts, the details of a row, menus, help, and the line of history. */
-#include "base/array.h"
 #include "top_rows.h"
 
-static void test_search(void **state)
+TEST(search)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, sample_ordinary);
 	fixture_take(&f);
 	assert_int_equal(press(&f, "/POST"), 0);
@@ -33,11 +31,10 @@ static void test_search(void **state)
 }
 
 /* Characters of several bytes are typed and erased whole; text beyond the limit is ignored. */
-static void test_typing(void **state)
+TEST(typing)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, sample_ordinary);
 	fixture_take(&f);
 	assert_int_equal(press(&f, "fa"), VIEW_ASK_FILTER);
@@ -75,12 +72,11 @@ static void test_typing(void **state)
 	fixture_end(&f);
 }
 
-static void test_other_prompts(void **state)
+TEST(other_prompts)
 {
 	static const char *const bad[] = {"0", "0.01", "x", "1x", "1e3", ".", "999999999", "-1"};
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, sample_ordinary);
 	fixture_take(&f);
 	assert_int_equal(press(&f, "ualice"), 0);
@@ -118,11 +114,10 @@ static struct map_set *make_maps(void)
 	return set;
 }
 
-static void test_detail(void **state)
+TEST(detail)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, sample_ordinary);
 	fixture_take(&f);
 	assert_int_equal(press(&f, "\n"), VIEW_ASK_DETAIL);
@@ -152,11 +147,10 @@ static void test_detail(void **state)
 	fixture_end(&f);
 }
 
-static void test_detail_of_group(void **state)
+TEST(detail_of_group)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, sample_groups);
 	fixture_take(&f);
 	view_set_charged(&f.view, f.rows[0]);
@@ -172,7 +166,7 @@ static void test_detail_of_group(void **state)
 }
 
 /* The stacks of what grows; help in front of it does not end it, Escape does. */
-static void test_growth(void **state)
+TEST(growth)
 {
 	static const uint32_t code[] = {0, 1};
 	struct growth_frame frame[] = {{"remember", "server", 0x1180, false},
@@ -197,7 +191,6 @@ static void test_growth(void **state)
 				.events = 2000};
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, sample_ordinary);
 	fixture_take(&f);
 	assert_int_equal(view_key(&f.view, 'w'), VIEW_ASK_GROWTH);
@@ -237,11 +230,10 @@ static void test_growth(void **state)
 	fixture_end(&f);
 }
 
-static void test_help(void **state)
+TEST(help)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, sample_ordinary);
 	fixture_take(&f);
 	press(&f, "?");
@@ -260,7 +252,7 @@ static void test_help(void **state)
 	fixture_end(&f);
 }
 
-static void test_history(void **state)
+TEST(history)
 {
 	struct strbuf out = {};
 	struct line l = {.out = &out};
@@ -268,7 +260,6 @@ static void test_history(void **state)
 	uint64_t least, most;
 	int64_t since;
 
-	(void)state;
 	history_clear(&h);
 	assert_false(history_draw(&h, &l, 10, &least, &most, &since));
 	history_add(&h, 1000, false, 0);
@@ -315,11 +306,10 @@ static void test_history(void **state)
 }
 
 /* A filter that is not valid stays in the prompt; the caller has put back the one in force. */
-static void test_bad_filter(void **state)
+TEST(bad_filter)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, sample_ordinary);
 	fixture_take(&f);
 	press(&f, "fx\n");
@@ -335,21 +325,4 @@ static void test_bad_filter(void **state)
 	assert_int_equal(f.view.prompt, PROMPT_NONE);
 	assert_string_equal(f.view.set.filter, "x");
 	fixture_end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_search),
-		cmocka_unit_test(test_typing),
-		cmocka_unit_test(test_other_prompts),
-		cmocka_unit_test(test_detail),
-		cmocka_unit_test(test_detail_of_group),
-		cmocka_unit_test(test_growth),
-		cmocka_unit_test(test_help),
-		cmocka_unit_test(test_history),
-		cmocka_unit_test(test_bad_filter),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

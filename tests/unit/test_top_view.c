@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The list of top: visible rows, the cursor, the effect of keys; sizes from 1×1 on. */
-#include "base/array.h"
 #include "top_rows.h"
 
 /* Processes 100, 101, …, each smaller than the previous one. */
@@ -27,11 +26,10 @@ static void reverse_rows(struct fixture *f)
 		f->rows[i] = f->sample.row[SAMPLE_MAX - 1 - i];
 }
 
-static void test_screens(void **state)
+TEST(screens)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, make_many);
 	fixture_golden(&f, "top_nothing.txt");
 	fixture_take(&f);
@@ -59,7 +57,7 @@ static void test_screens(void **state)
  * Every size in every mode with hostile text: no line is too wide, and there are not too many
  * lines.
  */
-static void test_sizes(void **state)
+TEST(sizes)
 {
 	static const unsigned sizes[][2] = {{1, 1},	{1, 2},	      {2, 1},  {3, 3},	{5, 4},
 					    {80, 1},	{1, 80},      {20, 5}, {40, 6}, {80, 24},
@@ -68,7 +66,6 @@ static void test_sizes(void **state)
 					    "w", "f[", "d9", "x", "t", "b"};
 	struct fixture f;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(modes); k++) {
 			struct strbuf out = {};
@@ -89,12 +86,11 @@ static void test_sizes(void **state)
 	}
 }
 
-static void test_moving(void **state)
+TEST(moving)
 {
 	struct fixture f;
 	size_t first, count;
 
-	(void)state;
 	fixture_begin(&f, make_many);
 	fixture_take(&f);
 	assert_int_equal(view_page(&f.view), 24 - 8);
@@ -130,12 +126,11 @@ static void test_moving(void **state)
 }
 
 /* The cursor stays on its process when rows move, unless no key has moved it. */
-static void test_selection(void **state)
+TEST(selection)
 {
 	struct fixture f;
 	size_t first, count;
 
-	(void)state;
 	fixture_begin(&f, make_many);
 	fixture_take(&f);
 	reverse_rows(&f);
@@ -179,11 +174,10 @@ static const char *sorted_by(const struct fixture *f)
 	return f->view.set.order.keys.item[0]->key;
 }
 
-static void test_order_keys(void **state)
+TEST(order_keys)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, make_many);
 	fixture_take(&f);
 	assert_int_equal(press(&f, ">"), VIEW_ASK_ROWS);
@@ -210,13 +204,12 @@ static void test_order_keys(void **state)
 	fixture_end(&f);
 }
 
-static void test_group_keys(void **state)
+TEST(group_keys)
 {
 	static const char *const key[] = {"name", "user",      "unit",	"container",
 					  "pod",  "namespace", "cgroup"};
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, make_many);
 	fixture_take(&f);
 	for (size_t i = 0; i < ARRAY_SIZE(key); i++) {
@@ -242,12 +235,11 @@ static void test_group_keys(void **state)
 }
 
 /* Enter on a group shows its processes; Escape and Backspace lead back to the same group. */
-static void test_within(void **state)
+TEST(within)
 {
 	static const int back[] = {TOP_ESCAPE, TOP_BACKSPACE};
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, sample_groups);
 	fixture_take(&f);
 	for (size_t i = 0; i < ARRAY_SIZE(back); i++) {
@@ -292,11 +284,10 @@ static void test_within(void **state)
 }
 
 /* A followed group that ends is named. */
-static void test_followed_group(void **state)
+TEST(followed_group)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, sample_groups);
 	fixture_take(&f);
 	press(&f, "jjF");
@@ -320,12 +311,11 @@ static void take_tree(struct fixture *f, struct sums *tree)
 	fixture_take(f);
 }
 
-static void test_folds(void **state)
+TEST(folds)
 {
 	struct sums tree = {};
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, make_many);
 	for (int i = 0; i < SAMPLE_MAX; i++)
 		f.sample.process[i].ppid = i < 4 ? 0 : 100 + i % 4;
@@ -384,7 +374,7 @@ static void test_folds(void **state)
 }
 
 /* A key without a meaning says so; a key of another mode says which. */
-static void test_unknown_keys(void **state)
+TEST(unknown_keys)
 {
 	static const struct {
 		const char *keys;
@@ -408,7 +398,6 @@ static void test_unknown_keys(void **state)
 	};
 	struct fixture f;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
 		fixture_begin(&f, make_many);
 		fixture_take(&f);
@@ -431,11 +420,10 @@ static void test_unknown_keys(void **state)
 }
 
 /* Available memory, pressure and swap activity; our own cost only in the help. */
-static void test_shortage(void **state)
+TEST(shortage)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, make_many);
 	f.view.facts.own_known = true;
 	f.view.facts.own_cpu = 12;
@@ -473,11 +461,10 @@ static bool has_column(const struct fixture *f, const char *key)
 	return false;
 }
 
-static void test_columns(void **state)
+TEST(columns)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, make_many);
 	fixture_take(&f);
 	assert_true(has_column(&f, "uss"));
@@ -515,11 +502,10 @@ static void test_columns(void **state)
 }
 
 /* All columns but the last one can be hidden. */
-static void test_last_column(void **state)
+TEST(last_column)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, make_many);
 	fixture_take(&f);
 	f.view.set.columns[0].count = 1;
@@ -528,11 +514,10 @@ static void test_last_column(void **state)
 	fixture_end(&f);
 }
 
-static void test_look_keys(void **state)
+TEST(look_keys)
 {
 	struct fixture f;
 
-	(void)state;
 	fixture_begin(&f, make_many);
 	fixture_take(&f);
 	assert_true(fixture_says(&f, "24.0 MiB"));
@@ -567,14 +552,13 @@ static void test_look_keys(void **state)
 }
 
 /* The time line of a recording, and the keys that go to other moments. */
-static void test_timeline(void **state)
+TEST(timeline)
 {
 	static struct fixture f;
 	struct time_gap gap = {.from_ms = 0};
 	struct time_event event[2] = {{.frame = 2}, {.frame = 3}};
 	struct timeline line = {.gap = &gap, .gaps = 1, .event = event, .events = 2};
 
-	(void)state;
 	fixture_begin(&f, sample_ordinary);
 	/* From 23:29:59 to 00:29:59 of the next day. */
 	line.first_ms = f.sample.snapshot.time_ms - 1800000;
@@ -618,20 +602,4 @@ static void test_timeline(void **state)
 	assert_int_equal(press(&f, "e[]{}E@"), 0);
 	assert_true(fixture_says(&f, "!@ goes to another snapshot of a recording"));
 	fixture_end(&f);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_screens),	       cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_moving),	       cmocka_unit_test(test_selection),
-		cmocka_unit_test(test_order_keys),     cmocka_unit_test(test_group_keys),
-		cmocka_unit_test(test_columns),	       cmocka_unit_test(test_last_column),
-		cmocka_unit_test(test_look_keys),      cmocka_unit_test(test_within),
-		cmocka_unit_test(test_followed_group), cmocka_unit_test(test_folds),
-		cmocka_unit_test(test_unknown_keys),   cmocka_unit_test(test_shortage),
-		cmocka_unit_test(test_timeline),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
