@@ -62,32 +62,40 @@ static void end(struct files_fixture *t)
 	fixture_end(&t->f);
 }
 
+/* A test of a view that waits for its files. */
+#define FILES_TEST(name)                                                                           \
+	static void with_##name(struct files_fixture *t);                                          \
+	TEST(name)                                                                                 \
+	{                                                                                          \
+		cleanup(end) struct files_fixture t;                                               \
+                                                                                                   \
+		begin(&t);                                                                         \
+		assert_int_equal(press(&t.f, "l"), VIEW_ASK_FILES);                                \
+		with_##name(&t);                                                                   \
+	}                                                                                          \
+	static void with_##name(struct files_fixture *t)
+
 static uint64_t inode_at_cursor(const struct files_fixture *t)
 {
 	return view_file(&t->f.view) ? view_file(&t->f.view)->inode : 0;
 }
 
-TEST(screens)
+FILES_TEST(screens)
 {
-	struct files_fixture t;
-
-	begin(&t);
-	assert_int_equal(press(&t.f, "l"), VIEW_ASK_FILES);
-	assert_true(view_shows_files(&t.f.view));
-	assert_true(fixture_says(&t.f, "files: reading"));
-	take(&t);
-	fixture_golden(&t.f, "top_files_80x24.txt");
-	view_resize(&t.f.view, 140, 40);
-	fixture_golden(&t.f, "top_files_140x40.txt");
-	view_resize(&t.f.view, 40, 10);
-	fixture_golden(&t.f, "top_files_40x10.txt");
-	view_resize(&t.f.view, 80, 24);
-	press(&t.f, "s");
-	fixture_golden(&t.f, "top_files_sort.txt");
-	assert_int_equal(press(&t.f, "\033l"), VIEW_ASK_FILES);
-	assert_false(view_shows_files(&t.f.view));
-	assert_null(t.f.view.files.report);
-	end(&t);
+	assert_true(view_shows_files(&t->f.view));
+	assert_true(fixture_says(&t->f, "files: reading"));
+	take(t);
+	fixture_golden(&t->f, "top_files_80x24.txt");
+	view_resize(&t->f.view, 140, 40);
+	fixture_golden(&t->f, "top_files_140x40.txt");
+	view_resize(&t->f.view, 40, 10);
+	fixture_golden(&t->f, "top_files_40x10.txt");
+	view_resize(&t->f.view, 80, 24);
+	press(&t->f, "s");
+	fixture_golden(&t->f, "top_files_sort.txt");
+	assert_int_equal(press(&t->f, "\033l"), VIEW_ASK_FILES);
+	assert_false(view_shows_files(&t->f.view));
+	assert_null(t->f.view.files.report);
 }
 
 /* Every size in every mode: no line is too wide, and there are not too many lines. */
@@ -126,187 +134,156 @@ TEST(sizes)
 }
 
 /* The cursor stays on its file when rows move. */
-TEST(cursor)
+FILES_TEST(cursor)
 {
-	struct files_fixture t;
-
-	begin(&t);
-	press(&t.f, "l");
 	/* Keys before the first reading. */
-	press(&t.f, "jkG\n");
-	assert_int_equal(inode_at_cursor(&t), 0);
-	take(&t);
-	assert_int_equal(inode_at_cursor(&t), 100);
-	press(&t.f, "jjjk");
-	assert_int_equal(inode_at_cursor(&t), 102);
+	press(&t->f, "jkG\n");
+	assert_int_equal(inode_at_cursor(t), 0);
+	take(t);
+	assert_int_equal(inode_at_cursor(t), 100);
+	press(&t->f, "jjjk");
+	assert_int_equal(inode_at_cursor(t), 102);
 	for (int i = 0; i < FILES; i++)
-		t.rows[i] = &t.set.file[FILES - 1 - i];
-	take(&t);
-	assert_int_equal(inode_at_cursor(&t), 102);
-	view_key(&t.f.view, TOP_END);
-	assert_int_equal(inode_at_cursor(&t), 100);
-	view_key(&t.f.view, TOP_DOWN);
-	assert_int_equal(inode_at_cursor(&t), 100);
+		t->rows[i] = &t->set.file[FILES - 1 - i];
+	take(t);
+	assert_int_equal(inode_at_cursor(t), 102);
+	view_key(&t->f.view, TOP_END);
+	assert_int_equal(inode_at_cursor(t), 100);
+	view_key(&t->f.view, TOP_DOWN);
+	assert_int_equal(inode_at_cursor(t), 100);
 	/* The file is gone: the cursor stays in the list. */
-	t.report.row_count = 3;
-	take(&t);
-	assert_int_equal(inode_at_cursor(&t), 137);
-	view_key(&t.f.view, TOP_HOME);
-	assert_int_equal(inode_at_cursor(&t), 139);
-	t.report.row_count = 0;
-	take(&t);
-	assert_int_equal(inode_at_cursor(&t), 0);
-	assert_true(fixture_says(&t.f, "no rows"));
-	end(&t);
+	t->report.row_count = 3;
+	take(t);
+	assert_int_equal(inode_at_cursor(t), 137);
+	view_key(&t->f.view, TOP_HOME);
+	assert_int_equal(inode_at_cursor(t), 139);
+	t->report.row_count = 0;
+	take(t);
+	assert_int_equal(inode_at_cursor(t), 0);
+	assert_true(fixture_says(&t->f, "no rows"));
 }
 
-TEST(order)
+FILES_TEST(order)
 {
-	struct files_fixture t;
-	struct file_settings *set = &t.f.view.files.set;
+	struct file_settings *set = &t->f.view.files.set;
 
-	begin(&t);
-	press(&t.f, "l");
-	take(&t);
+	take(t);
 	assert_int_equal(set->sort, -1);
-	assert_int_equal(press(&t.f, ">"), VIEW_ASK_FILE_ROWS);
+	assert_int_equal(press(&t->f, ">"), VIEW_ASK_FILE_ROWS);
 	assert_int_equal(set->sort, FILE_COLUMN_RESIDENT);
-	press(&t.f, "<<");
+	press(&t->f, "<<");
 	assert_int_equal(set->sort, FILE_COLUMN_NAME);
 	/* Of the menu: the second line, again: reversed. */
-	press(&t.f, "<");
-	assert_int_equal(press(&t.f, "sjj\n"), VIEW_ASK_FILE_ROWS);
+	press(&t->f, "<");
+	assert_int_equal(press(&t->f, "sjj\n"), VIEW_ASK_FILE_ROWS);
 	assert_int_equal(set->sort, FILE_COLUMN_NAME);
-	press(&t.f, "s");
-	view_key(&t.f.view, TOP_HOME);
-	press(&t.f, "j\n");
+	press(&t->f, "s");
+	view_key(&t->f.view, TOP_HOME);
+	press(&t->f, "j\n");
 	assert_int_equal(set->sort, FILE_COLUMN_RESIDENT);
 	assert_false(set->reverse);
-	press(&t.f, "s\n");
+	press(&t->f, "s\n");
 	assert_true(set->reverse);
-	assert_true(fixture_says(&t.f, "by RESIDENT reversed"));
-	press(&t.f, "r");
+	assert_true(fixture_says(&t->f, "by RESIDENT reversed"));
+	press(&t->f, "r");
 	assert_false(set->reverse);
 	/* A column that groups lack. */
 	set->sort = FILE_COLUMN_KIND;
-	press(&t.f, "g");
+	press(&t->f, "g");
 	assert_int_equal(set->sort, -1);
-	end(&t);
 }
 
 /* Groups in turn; Enter shows the files of one, Escape leads back to it. */
-TEST(groups)
+FILES_TEST(groups)
 {
-	struct files_fixture t;
-	struct file_settings *set = &t.f.view.files.set;
+	struct file_settings *set = &t->f.view.files.set;
 
-	begin(&t);
-	press(&t.f, "l");
-	take(&t);
+	take(t);
 	for (int i = FILE_GROUP_FS; i < FILE_GROUPS; i++) {
-		assert_int_equal(press(&t.f, "g"), VIEW_ASK_FILE_ROWS);
+		assert_int_equal(press(&t->f, "g"), VIEW_ASK_FILE_ROWS);
 		assert_int_equal(set->group, i);
 	}
-	press(&t.f, "g");
+	press(&t->f, "g");
 	assert_int_equal(set->group, FILE_GROUP_NONE);
-	press(&t.f, "g");
-	t.set.file[0].name = "tmpfs";
-	t.set.file[1].name = "ext4";
-	t.report.group = "fs";
-	t.report.row_count = 2;
-	take(&t);
-	assert_int_equal(press(&t.f, "j\n"), VIEW_ASK_FILE_ROWS);
+	press(&t->f, "g");
+	t->set.file[0].name = "tmpfs";
+	t->set.file[1].name = "ext4";
+	t->report.group = "fs";
+	t->report.row_count = 2;
+	take(t);
+	assert_int_equal(press(&t->f, "j\n"), VIEW_ASK_FILE_ROWS);
 	assert_int_equal(set->group, FILE_GROUP_NONE);
 	assert_int_equal(set->within, FILE_GROUP_FS);
 	assert_string_equal(set->within_name, "ext4");
-	t.report.group = NULL;
-	take(&t);
-	assert_true(fixture_says(&t.f, "fs ext4"));
-	assert_int_equal(press(&t.f, "\033"), VIEW_ASK_FILE_ROWS);
+	t->report.group = NULL;
+	take(t);
+	assert_true(fixture_says(&t->f, "fs ext4"));
+	assert_int_equal(press(&t->f, "\033"), VIEW_ASK_FILE_ROWS);
 	assert_int_equal(set->group, FILE_GROUP_FS);
 	assert_int_equal(set->within, FILE_GROUP_NONE);
-	t.report.group = "fs";
-	take(&t);
-	assert_string_equal(view_file(&t.f.view)->name, "ext4");
+	t->report.group = "fs";
+	take(t);
+	assert_string_equal(view_file(&t->f.view)->name, "ext4");
 	/* From the files of a group on to the next kind. */
-	press(&t.f, "\ng");
+	press(&t->f, "\ng");
 	assert_int_equal(set->group, FILE_GROUP_MOUNT);
 	assert_null(set->within_name);
-	end(&t);
 }
 
-TEST(filter)
+FILES_TEST(filter)
 {
-	struct files_fixture t;
-
-	begin(&t);
-	press(&t.f, "l");
-	take(&t);
-	assert_int_equal(press(&t.f, "fusr"), VIEW_ASK_FILE_ROWS);
-	assert_string_equal(t.f.view.files.set.filter, "usr");
+	take(t);
+	assert_int_equal(press(&t->f, "fusr"), VIEW_ASK_FILE_ROWS);
+	assert_string_equal(t->f.view.files.set.filter, "usr");
 	/* The filter of processes is another one. */
-	assert_string_equal(t.f.view.set.filter, "");
-	press(&t.f, "\n");
-	assert_true(fixture_says(&t.f, "filter usr"));
+	assert_string_equal(t->f.view.set.filter, "");
+	assert_true(says_after(&t->f, "\n", "filter usr"));
 	/* Escape clears it, and leaves then. */
-	assert_int_equal(press(&t.f, "\033"), VIEW_ASK_FILE_ROWS);
-	assert_true(view_shows_files(&t.f.view));
-	press(&t.f, "/FILE07\n");
-	assert_int_equal(inode_at_cursor(&t), 107);
-	press(&t.f, "/nobody\n");
-	assert_true(fixture_says(&t.f, "nobody: not found"));
-	assert_int_equal(press(&t.f, "\033"), VIEW_ASK_FILES);
-	assert_false(view_shows_files(&t.f.view));
-	end(&t);
+	assert_int_equal(press(&t->f, "\033"), VIEW_ASK_FILE_ROWS);
+	assert_true(view_shows_files(&t->f.view));
+	press(&t->f, "/FILE07\n");
+	assert_int_equal(inode_at_cursor(t), 107);
+	assert_true(says_after(&t->f, "/nobody\n", "nobody: not found"));
+	assert_int_equal(press(&t->f, "\033"), VIEW_ASK_FILES);
+	assert_false(view_shows_files(&t->f.view));
 }
 
-TEST(holders)
+FILES_TEST(holders)
 {
 	static const struct file_holder holder[] = {{71, "bash"}, {93, "\x1b[31m"}};
-	struct files_fixture t;
 	struct cached_file *file;
 
-	begin(&t);
-	press(&t.f, "l");
-	take(&t);
-	press(&t.f, "j");
-	assert_int_equal(press(&t.f, "\n"), VIEW_ASK_HOLDERS);
-	file = &t.set.file[1];
+	take(t);
+	press(&t->f, "j");
+	assert_int_equal(press(&t->f, "\n"), VIEW_ASK_HOLDERS);
+	file = &t->set.file[1];
 	file->holders_known = true;
-	assert_int_equal(view_set_holders(&t.f.view, file), 0);
-	assert_true(fixture_says(&t.f, "no process of this pid namespace"));
+	assert_int_equal(view_set_holders(&t->f.view, file), 0);
+	assert_true(fixture_says(&t->f, "no process of this pid namespace"));
 	file->holder = holder;
 	file->holder_count = ARRAY_SIZE(holder);
 	file->deleted = true;
-	assert_int_equal(view_set_holders(&t.f.view, file), 0);
+	assert_int_equal(view_set_holders(&t->f.view, file), 0);
 	/* Nothing is borrowed. */
-	memset(t.path[1], 'x', 10);
+	memset(t->path[1], 'x', 10);
 	file->holder = NULL;
-	fixture_golden(&t.f, "top_files_holders.txt");
-	assert_int_equal(press(&t.f, "m"), VIEW_ASK_HOLDERS);
-	press(&t.f, "jjjj");
-	assert_true(fixture_says(&t.f, "bash"));
-	assert_int_equal(press(&t.f, "\033"), VIEW_ASK_FILES);
-	assert_true(view_shows_files(&t.f.view));
-	assert_int_equal(inode_at_cursor(&t), 101);
-	end(&t);
+	fixture_golden(&t->f, "top_files_holders.txt");
+	assert_int_equal(press(&t->f, "m"), VIEW_ASK_HOLDERS);
+	assert_true(says_after(&t->f, "jjjj", "bash"));
+	assert_int_equal(press(&t->f, "\033"), VIEW_ASK_FILES);
+	assert_true(view_shows_files(&t->f.view));
+	assert_int_equal(inode_at_cursor(t), 101);
 }
 
 /* Why there are no files; a recording has none. */
-TEST(none)
+FILES_TEST(none)
 {
-	struct files_fixture t;
-
-	begin(&t);
-	press(&t.f, "l");
-	view_set_files(&t.f.view, NULL, "names of files are private (run as root)");
-	assert_true(fixture_says(&t.f, " files: names of files are private (run as root)"));
-	press(&t.f, "jG\ng/x\n");
-	assert_true(fixture_says(&t.f, "x: not found"));
-	press(&t.f, "l");
-	t.f.view.facts.frames = 3;
-	assert_int_equal(press(&t.f, "l"), 0);
-	assert_int_equal(t.f.view.mode, VIEW_LIST);
-	assert_true(fixture_says(&t.f, "!files are not in a recording"));
-	end(&t);
+	view_set_files(&t->f.view, NULL, "names of files are private (run as root)");
+	assert_true(fixture_says(&t->f, " files: names of files are private (run as root)"));
+	assert_true(says_after(&t->f, "jG\ng/x\n", "x: not found"));
+	press(&t->f, "l");
+	t->f.view.facts.frames = 3;
+	assert_int_equal(press(&t->f, "l"), 0);
+	assert_int_equal(t->f.view.mode, VIEW_LIST);
+	assert_true(fixture_says(&t->f, "!files are not in a recording"));
 }

@@ -2,97 +2,78 @@
 /* The panes of top: prompts, the details of a row, menus, help, and the line of history. */
 #include "top_rows.h"
 
-TEST(search)
+VIEW_TEST(search, sample_ordinary)
 {
-	struct fixture f;
-
-	fixture_begin(&f, sample_ordinary);
-	fixture_take(&f);
-	assert_int_equal(press(&f, "/POST"), 0);
-	assert_int_equal(pid_at_cursor(&f), 4194304);
-	assert_true(fixture_says(&f, "$search: POST"));
+	assert_int_equal(press(f, "/POST"), 0);
+	assert_int_equal(pid_at_cursor(f), 4194304);
+	assert_true(fixture_says(f, "$search: POST"));
 	/* The next match, wrapping around. */
-	press(&f, "\n/f\n");
-	assert_int_equal(pid_at_cursor(&f), 813);
-	press(&f, "/\n");
-	assert_int_equal(pid_at_cursor(&f), 812);
-	press(&f, "/\n");
-	assert_int_equal(pid_at_cursor(&f), 813);
-	press(&f, "/nobody");
-	assert_true(fixture_says(&f, "nobody: not found"));
-	assert_int_equal(pid_at_cursor(&f), 813);
-	press(&f, "\033");
-	assert_int_equal(f.view.prompt, PROMPT_NONE);
+	assert_int_equal(pid_after(f, "\n/f\n"), 813);
+	assert_int_equal(pid_after(f, "/\n"), 812);
+	assert_int_equal(pid_after(f, "/\n"), 813);
+	assert_true(says_after(f, "/nobody", "nobody: not found"));
+	assert_int_equal(pid_at_cursor(f), 813);
+	press(f, "\033");
+	assert_int_equal(f->view.prompt, PROMPT_NONE);
 	/* A message also appears if several keys arrive at once. */
-	press(&f, "/nobody\n");
-	assert_true(fixture_says(&f, "nobody: not found"));
-	assert_int_equal(pid_at_cursor(&f), 813);
-	fixture_end(&f);
+	assert_true(says_after(f, "/nobody\n", "nobody: not found"));
+	assert_int_equal(pid_at_cursor(f), 813);
 }
 
 /* Characters of several bytes are typed and erased whole; text beyond the limit is ignored. */
-TEST(typing)
+VIEW_TEST(typing, sample_ordinary)
 {
-	struct fixture f;
-
-	fixture_begin(&f, sample_ordinary);
-	fixture_take(&f);
-	assert_int_equal(press(&f, "fa"), VIEW_ASK_FILTER);
-	view_key(&f.view, 0xe9);
-	view_key(&f.view, 0x6f22);
-	view_key(&f.view, 0x1f389);
-	assert_string_equal(f.view.set.filter, "a\xc3\xa9\xe6\xbc\xa2\xf0\x9f\x8e\x89");
-	view_draw(&f.view, &f.screen);
-	assert_int_equal(f.screen.cursor, (int)strlen("filter (regular expression): ") + 6);
-	view_key(&f.view, TOP_BACKSPACE);
-	view_key(&f.view, TOP_BACKSPACE);
-	assert_string_equal(f.view.set.filter, "a\xc3\xa9");
-	view_key(&f.view, TOP_CTRL('u'));
-	view_key(&f.view, TOP_BACKSPACE);
-	assert_string_equal(f.view.set.filter, "");
+	assert_int_equal(press(f, "fa"), VIEW_ASK_FILTER);
+	view_key(&f->view, 0xe9);
+	view_key(&f->view, 0x6f22);
+	view_key(&f->view, 0x1f389);
+	assert_string_equal(f->view.set.filter, "a\xc3\xa9\xe6\xbc\xa2\xf0\x9f\x8e\x89");
+	view_draw(&f->view, &f->screen);
+	assert_int_equal(f->screen.cursor, (int)strlen("filter (regular expression): ") + 6);
+	view_key(&f->view, TOP_BACKSPACE);
+	view_key(&f->view, TOP_BACKSPACE);
+	assert_string_equal(f->view.set.filter, "a\xc3\xa9");
+	view_key(&f->view, TOP_CTRL('u'));
+	view_key(&f->view, TOP_BACKSPACE);
+	assert_string_equal(f->view.set.filter, "");
 	for (int i = 0; i < 1000; i++)
-		view_key(&f.view, i % 2 ? 'x' : 0x1f389);
-	assert_true(strlen(f.view.set.filter) < sizeof(f.view.set.filter) - 1);
+		view_key(&f->view, i % 2 ? 'x' : 0x1f389);
+	assert_true(strlen(f->view.set.filter) < sizeof(f->view.set.filter) - 1);
 	/* Characters that could steer a terminal are ignored. */
-	view_key(&f.view, TOP_CTRL('u'));
-	view_key(&f.view, 0x9b);
-	view_key(&f.view, 0x202e);
-	view_key(&f.view, TOP_OTHER);
-	assert_string_equal(f.view.set.filter, "");
+	view_key(&f->view, TOP_CTRL('u'));
+	view_key(&f->view, 0x9b);
+	view_key(&f->view, 0x202e);
+	view_key(&f->view, TOP_OTHER);
+	assert_string_equal(f->view.set.filter, "");
 	/* Escape restores the text. */
-	press(&f, "abc\n");
-	press(&f, "fdef");
-	assert_string_equal(f.view.set.filter, "abcdef");
-	assert_int_equal(press(&f, "\033"), VIEW_ASK_FILTER);
-	assert_string_equal(f.view.set.filter, "abc");
-	assert_true(fixture_says(&f, "filter abc"));
+	press(f, "abc\n");
+	press(f, "fdef");
+	assert_string_equal(f->view.set.filter, "abcdef");
+	assert_int_equal(press(f, "\033"), VIEW_ASK_FILTER);
+	assert_string_equal(f->view.set.filter, "abc");
+	assert_true(fixture_says(f, "filter abc"));
 	/* In the list Escape clears filters. */
-	assert_int_equal(press(&f, "\033"), VIEW_ASK_FILTER);
-	assert_string_equal(f.view.set.filter, "");
-	fixture_end(&f);
+	assert_int_equal(press(f, "\033"), VIEW_ASK_FILTER);
+	assert_string_equal(f->view.set.filter, "");
 }
 
-TEST(other_prompts)
+VIEW_TEST(other_prompts, sample_ordinary)
 {
 	static const char *const bad[] = {"0", "0.01", "x", "1x", "1e3", ".", "999999999", "-1"};
-	struct fixture f;
 
-	fixture_begin(&f, sample_ordinary);
-	fixture_take(&f);
-	assert_int_equal(press(&f, "ualice"), 0);
-	assert_int_equal(press(&f, "\n"), VIEW_ASK_FILTER);
-	assert_string_equal(f.view.set.user, "alice");
-	assert_int_equal(press(&f, "d0.5\n"), VIEW_ASK_INTERVAL);
-	assert_int_equal(f.view.set.interval_ms, 500);
+	assert_int_equal(press(f, "ualice"), 0);
+	assert_int_equal(press(f, "\n"), VIEW_ASK_FILTER);
+	assert_string_equal(f->view.set.user, "alice");
+	assert_int_equal(press(f, "d0.5\n"), VIEW_ASK_INTERVAL);
+	assert_int_equal(f->view.set.interval_ms, 500);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		press(&f, "d");
-		assert_int_equal(press(&f, bad[i]), 0);
-		assert_int_equal(press(&f, "\n"), 0);
-		assert_int_equal(f.view.set.interval_ms, 500);
-		assert_true(fixture_says(&f, "not a number of seconds"));
+		press(f, "d");
+		assert_int_equal(press(f, bad[i]), 0);
+		assert_int_equal(press(f, "\n"), 0);
+		assert_int_equal(f->view.set.interval_ms, 500);
+		assert_true(fixture_says(f, "not a number of seconds"));
 	}
-	assert_int_equal(press(&f, "d\n"), 0);
-	fixture_end(&f);
+	assert_int_equal(press(f, "d\n"), 0);
 }
 
 static struct map_set *make_maps(void)
@@ -114,59 +95,47 @@ static struct map_set *make_maps(void)
 	return set;
 }
 
-TEST(detail)
+VIEW_TEST(detail, sample_ordinary)
 {
-	struct fixture f;
-
-	fixture_begin(&f, sample_ordinary);
-	fixture_take(&f);
-	assert_int_equal(press(&f, "\n"), VIEW_ASK_DETAIL);
-	fixture_golden(&f, "top_detail_unread.txt");
-	assert_int_equal(view_set_maps(&f.view, make_maps(), PSS_OK), 0);
-	process_set(f.rows[0], COUNTER_MEM_CURRENT, 2 * GIB);
-	process_set(f.rows[0], COUNTER_MEM_LIMIT, 4 * GIB);
-	view_set_charged(&f.view, f.rows[0]);
-	f.sample.snapshot.time_ms += 2000;
-	sample_pss(f.rows[0], PSS_FROM_KERNEL);
-	f.rows[0]->value[COUNTER_PSS_SWAP] += 500 * MIB;
-	fixture_take(&f);
-	view_resize(&f.view, 100, 30);
-	fixture_golden(&f, "top_detail.txt");
+	assert_int_equal(press(f, "\n"), VIEW_ASK_DETAIL);
+	fixture_golden(f, "top_detail_unread.txt");
+	assert_int_equal(view_set_maps(&f->view, make_maps(), PSS_OK), 0);
+	process_set(f->rows[0], COUNTER_MEM_CURRENT, 2 * GIB);
+	process_set(f->rows[0], COUNTER_MEM_LIMIT, 4 * GIB);
+	view_set_charged(&f->view, f->rows[0]);
+	f->sample.snapshot.time_ms += 2000;
+	sample_pss(f->rows[0], PSS_FROM_KERNEL);
+	f->rows[0]->value[COUNTER_PSS_SWAP] += 500 * MIB;
+	fixture_take(f);
+	view_resize(&f->view, 100, 30);
+	fixture_golden(f, "top_detail.txt");
 	/* Mappings scroll no further than the last one. */
-	view_resize(&f.view, 100, 19);
-	press(&f, "jjjjjjjjjj");
-	assert_false(fixture_says(&f, "[heap]"));
-	assert_true(fixture_says(&f, "[anon]"));
+	view_resize(&f->view, 100, 19);
+	press(f, "jjjjjjjjjj");
+	assert_false(fixture_says(f, "[heap]"));
+	assert_true(fixture_says(f, "[anon]"));
 	/* After the process ends, its last values stay. */
-	f.sample.result.row_count = 3;
-	f.rows[0] = f.sample.row[3];
-	fixture_take(&f);
-	assert_true(fixture_says(&f, "#812 firefox  has ended"));
-	assert_int_equal(press(&f, "q"), 0);
-	assert_int_equal(f.view.mode, VIEW_LIST);
-	fixture_end(&f);
+	f->sample.result.row_count = 3;
+	f->rows[0] = f->sample.row[3];
+	fixture_take(f);
+	assert_true(fixture_says(f, "#812 firefox  has ended"));
+	assert_int_equal(press(f, "q"), 0);
+	assert_int_equal(f->view.mode, VIEW_LIST);
 }
 
-TEST(detail_of_group)
+VIEW_TEST(detail_of_group, sample_groups)
 {
-	struct fixture f;
-
-	fixture_begin(&f, sample_groups);
-	fixture_take(&f);
-	view_set_charged(&f.view, f.rows[0]);
-	press(&f, "i");
-	view_set_charged(&f.view, f.rows[0]);
-	fixture_golden(&f, "top_detail_group.txt");
-	press(&f, "\033jji");
-	assert_true(fixture_says(&f, "odd\\xff\"name\\x0a,;\\\\.service"));
+	view_set_charged(&f->view, f->rows[0]);
+	press(f, "i");
+	view_set_charged(&f->view, f->rows[0]);
+	fixture_golden(f, "top_detail_group.txt");
+	assert_true(says_after(f, "\033jji", "odd\\xff\"name\\x0a,;\\\\.service"));
 	/* A group without a name. */
-	press(&f, "\033ji");
-	assert_true(fixture_says(&f, "#-  3 processes of one unit"));
-	fixture_end(&f);
+	assert_true(says_after(f, "\033ji", "#-  3 processes of one unit"));
 }
 
 /* The stacks of what grows; help in front of it does not end it, Escape does. */
-TEST(growth)
+VIEW_TEST(growth, sample_ordinary)
 {
 	static const uint32_t code[] = {0, 1};
 	struct growth_frame frame[] = {{"remember", "server", 0x1180, false},
@@ -187,142 +156,121 @@ TEST(growth)
 				.targets = 1,
 				.frame = frame,
 				.frame_count = 2,
-
 				.events = 2000};
-	struct fixture f;
 
-	fixture_begin(&f, sample_ordinary);
-	fixture_take(&f);
-	assert_int_equal(view_key(&f.view, 'w'), VIEW_ASK_GROWTH);
-	assert_int_equal(f.view.growing.pid, pid_at_cursor(&f));
-	assert_true(view_shows_growth(&f.view));
-	fixture_golden(&f, "top_growth_begins.txt");
-	view_set_growth(&f.view, &growth);
-	fixture_golden(&f, "top_growth_none.txt");
+	assert_int_equal(view_key(&f->view, 'w'), VIEW_ASK_GROWTH);
+	assert_int_equal(f->view.growing.pid, pid_at_cursor(f));
+	assert_true(view_shows_growth(&f->view));
+	fixture_golden(f, "top_growth_begins.txt");
+	view_set_growth(&f->view, &growth);
+	fixture_golden(f, "top_growth_none.txt");
 	growth.accounted[GROWTH_ANON] = growth.change[GROWTH_ANON] = 8 * MIB;
 	growth.stack = &stack;
 	growth.stacks = 1;
-	fixture_golden(&f, "top_growth.txt");
-	press(&f, "?");
-	assert_true(view_shows_growth(&f.view));
-	press(&f, "?");
+	fixture_golden(f, "top_growth.txt");
+	press(f, "?");
+	assert_true(view_shows_growth(&f->view));
+	press(f, "?");
 	target.ended = true;
-	view_resize(&f.view, 40, 8);
-	fixture_golden(&f, "top_growth_40x8.txt");
-	view_key(&f.view, TOP_ESCAPE);
-	assert_false(view_shows_growth(&f.view));
-	assert_int_equal(f.view.mode, VIEW_LIST);
+	view_resize(&f->view, 40, 8);
+	fixture_golden(f, "top_growth_40x8.txt");
+	view_key(&f->view, TOP_ESCAPE);
+	assert_false(view_shows_growth(&f->view));
+	assert_int_equal(f->view.mode, VIEW_LIST);
 	/* From the details, and back to them. It cannot be counted: the caller says why. */
-	view_resize(&f.view, 80, 24);
-	press(&f, "i");
-	assert_int_equal(view_key(&f.view, 'w'), VIEW_ASK_GROWTH);
-	view_set_growth(&f.view, NULL);
-	assert_int_equal(f.view.mode, VIEW_DETAIL);
-	press(&f, "q");
-	f.view.facts.frames = 1;
-	assert_int_equal(view_key(&f.view, 'w'), 0);
-	assert_non_null(strstr(f.view.message, "a recording has no stacks"));
-	fixture_end(&f);
-	fixture_begin(&f, sample_groups);
-	fixture_take(&f);
-	assert_int_equal(view_key(&f.view, 'w'), 0);
-	assert_non_null(strstr(f.view.message, "for one process"));
-	fixture_end(&f);
+	view_resize(&f->view, 80, 24);
+	press(f, "i");
+	assert_int_equal(view_key(&f->view, 'w'), VIEW_ASK_GROWTH);
+	view_set_growth(&f->view, NULL);
+	assert_int_equal(f->view.mode, VIEW_DETAIL);
+	press(f, "q");
+	f->view.facts.frames = 1;
+	assert_int_equal(view_key(&f->view, 'w'), 0);
+	assert_non_null(strstr(f->view.message, "a recording has no stacks"));
+	fixture_again(f, sample_groups);
+	assert_int_equal(view_key(&f->view, 'w'), 0);
+	assert_non_null(strstr(f->view.message, "for one process"));
 }
 
-TEST(help)
+VIEW_TEST(help, sample_ordinary)
 {
-	struct fixture f;
+	press(f, "?");
+	view_resize(&f->view, 80, 32);
+	fixture_golden(f, "top_help.txt");
+	view_resize(&f->view, 80, 10);
+	assert_false(fixture_says(f, "not measured"));
+	view_key(&f->view, TOP_END);
+	assert_true(fixture_says(f, "not measured"));
+	assert_int_equal(press(f, "q"), 0);
+	assert_int_equal(f->view.mode, VIEW_LIST);
+	press(f, "o");
+	fixture_golden(f, "top_columns.txt");
+	view_key(&f->view, TOP_END);
+	assert_true(fixture_says(f, "pgtables_change"));
+}
 
-	fixture_begin(&f, sample_ordinary);
-	fixture_take(&f);
-	press(&f, "?");
-	view_resize(&f.view, 80, 32);
-	fixture_golden(&f, "top_help.txt");
-	view_resize(&f.view, 80, 10);
-	assert_false(fixture_says(&f, "not measured"));
-	view_key(&f.view, TOP_END);
-	assert_true(fixture_says(&f, "not measured"));
-	assert_int_equal(press(&f, "q"), 0);
-	assert_int_equal(f.view.mode, VIEW_LIST);
-	press(&f, "o");
-	fixture_golden(&f, "top_columns.txt");
-	view_key(&f.view, TOP_END);
-	assert_true(fixture_says(&f, "pgtables_change"));
-	fixture_end(&f);
+/* The line of `width` columns, and the numbers beside it. */
+static void assert_history(const struct history *h, unsigned width, const char *want,
+			   uint64_t least, uint64_t most, int64_t since)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+	struct line l = {.out = &out};
+	uint64_t is_least, is_most;
+	int64_t is_since;
+	bool drawn = history_draw(h, &l, width, &is_least, &is_most, &is_since);
+
+	assert_int_equal(drawn, want != NULL);
+	if (!want)
+		return;
+	assert_string_equal(strbuf_str(&out), want);
+	assert_int_equal(is_least, least);
+	assert_int_equal(is_most, most);
+	assert_int_equal(is_since, since);
 }
 
 TEST(history)
 {
-	struct strbuf out = {};
-	struct line l = {.out = &out};
 	static struct history h;
-	uint64_t least, most;
-	int64_t since;
 
 	history_clear(&h);
-	assert_false(history_draw(&h, &l, 10, &least, &most, &since));
+	assert_history(&h, 10, NULL, 0, 0, 0);
 	history_add(&h, 1000, false, 0);
-	assert_false(history_draw(&h, &l, 10, &least, &most, &since));
+	assert_history(&h, 10, NULL, 0, 0, 0);
 	for (int i = 0; i < 8; i++)
 		history_add(&h, 2000 + i * 1000, true, (100 + (uint64_t)i) * MIB);
-	assert_true(history_draw(&h, &l, 10, &least, &most, &since));
-	line_end(&l);
-	assert_string_equal(strbuf_str(&out), "?▁▂▃▄▅▆▇█\n");
-	assert_int_equal(least, 100 * MIB);
-	assert_int_equal(most, 107 * MIB);
-	assert_int_equal(since, 1000);
+	assert_history(&h, 10, "?▁▂▃▄▅▆▇█", 100 * MIB, 107 * MIB, 1000);
 	/* The newest points are drawn, and the ring drops the oldest. */
 	for (int i = 0; i < 3 * HISTORY_MAX; i++)
 		history_add(&h, 10000 + i, true, 5);
-	strbuf_clear(&out);
-	assert_true(history_draw(&h, &l, 3, &least, &most, &since));
-	line_end(&l);
-	assert_string_equal(strbuf_str(&out), "▁▁▁\n");
-	assert_int_equal(since, 10000 + 3 * HISTORY_MAX - 3);
+	assert_history(&h, 3, "▁▁▁", 5, 5, 10000 + 3 * HISTORY_MAX - 3);
 	/* Time goes back: later points are dropped. */
 	history_add(&h, 7000, true, 6);
-	strbuf_clear(&out);
-	assert_true(history_draw(&h, &l, 3, &least, &most, &since));
-	line_end(&l);
-	assert_string_equal(strbuf_str(&out), "▁\n");
-	assert_int_equal(least, 6);
-	assert_int_equal(since, 7000);
+	assert_history(&h, 3, "▁", 6, 6, 7000);
 	/* Noise is flat: of a small process below 1 MiB, of a large one below 1 %. */
 	for (size_t large = 0; large < 2; large++) {
 		uint64_t base = large ? 100 * GIB : 10 * MIB, noise = large ? 50 * MIB : 64 * KIB;
 
 		history_clear(&h);
-		strbuf_clear(&out);
 		for (int i = 0; i < 6; i++)
 			history_add(&h, i, true, base + (i % 2 ? noise : 0));
 		history_add(&h, 7, true, base + base / 5);
-		assert_true(history_draw(&h, &l, 6, &least, &most, &since));
-		line_end(&l);
-		assert_string_equal(strbuf_str(&out), "▁▁▁▁▁█\n");
-		assert_int_equal(most, base + base / 5);
+		assert_history(&h, 6, "▁▁▁▁▁█", base, base + base / 5, 1);
 	}
-	strbuf_done(&out);
 }
 
 /* A filter that is not valid stays in the prompt; the caller has put back the one in force. */
-TEST(bad_filter)
+VIEW_TEST(bad_filter, sample_ordinary)
 {
-	struct fixture f;
-
-	fixture_begin(&f, sample_ordinary);
-	fixture_take(&f);
-	press(&f, "fx\n");
-	press(&f, "f(");
-	strcpy(f.view.set.filter, "x");
-	assert_int_equal(press(&f, "\n"), VIEW_ASK_FILTER);
-	assert_int_equal(f.view.prompt, PROMPT_FILTER);
-	strcpy(f.view.set.filter, "x");
-	assert_true(fixture_says(&f, "$filter (regular expression): x("));
-	assert_true(fixture_says(&f, "  filter x  every"));
-	view_key(&f.view, TOP_BACKSPACE);
-	assert_int_equal(press(&f, "\n"), 0);
-	assert_int_equal(f.view.prompt, PROMPT_NONE);
-	assert_string_equal(f.view.set.filter, "x");
-	fixture_end(&f);
+	press(f, "fx\n");
+	press(f, "f(");
+	strcpy(f->view.set.filter, "x");
+	assert_int_equal(press(f, "\n"), VIEW_ASK_FILTER);
+	assert_int_equal(f->view.prompt, PROMPT_FILTER);
+	strcpy(f->view.set.filter, "x");
+	assert_true(fixture_says(f, "$filter (regular expression): x("));
+	assert_true(fixture_says(f, "  filter x  every"));
+	view_key(&f->view, TOP_BACKSPACE);
+	assert_int_equal(press(f, "\n"), 0);
+	assert_int_equal(f->view.prompt, PROMPT_NONE);
+	assert_string_equal(f->view.set.filter, "x");
 }

@@ -43,6 +43,27 @@ static inline void fixture_end(struct fixture *f)
 	screen_done(&f->screen);
 }
 
+/* A test of a view of these rows. */
+#define VIEW_TEST(name, make)                                                                      \
+	static void with_##name(struct fixture *f);                                                \
+	TEST(name)                                                                                 \
+	{                                                                                          \
+		cleanup(fixture_end) struct fixture f;                                             \
+                                                                                                   \
+		fixture_begin(&f, make);                                                           \
+		fixture_take(&f);                                                                  \
+		with_##name(&f);                                                                   \
+	}                                                                                          \
+	static void with_##name(struct fixture *f)
+
+/* Other rows in a new view. */
+static inline void fixture_again(struct fixture *f, void (*make)(struct sample *s))
+{
+	fixture_end(f);
+	fixture_begin(f, make);
+	fixture_take(f);
+}
+
 /* Draws a screen, checks what holds for every screen, and stores the text in `out`. */
 static inline void fixture_text(struct fixture *f, struct strbuf *out)
 {
@@ -111,6 +132,18 @@ static inline unsigned press(struct fixture *f, const char *keys)
 static inline pid_t pid_at_cursor(struct fixture *f)
 {
 	return view_row(&f->view) ? view_row(&f->view)->pid : -1;
+}
+
+static inline pid_t pid_after(struct fixture *f, const char *keys)
+{
+	press(f, keys);
+	return pid_at_cursor(f);
+}
+
+static inline bool says_after(struct fixture *f, const char *keys, const char *text)
+{
+	press(f, keys);
+	return fixture_says(f, text);
 }
 
 #endif
