@@ -91,4 +91,23 @@ static inline void golden_neutral(struct strbuf *document, struct strbuf *out)
 		golden_compare(name, strbuf_str(buf), (buf)->len, __FILE__, __LINE__);             \
 	} while (0)
 
+/* What a renderer writes; its further arguments follow. */
+#define golden_render(name, render, ...)                                                           \
+	do {                                                                                       \
+		cleanup(strbuf_done) struct strbuf rendered = {};                                  \
+                                                                                                   \
+		render(&rendered, __VA_ARGS__);                                                    \
+		golden_check(name, &rendered);                                                     \
+	} while (0)
+
+/* The same for a JSON document, without the version. */
+#define golden_json(name, render, ...)                                                             \
+	do {                                                                                       \
+		cleanup(strbuf_done) struct strbuf document = {}, neutral = {};                    \
+                                                                                                   \
+		render(&document, __VA_ARGS__);                                                    \
+		golden_neutral(&document, &neutral);                                               \
+		golden_check(name, &neutral);                                                      \
+	} while (0)
+
 #endif

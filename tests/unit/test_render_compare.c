@@ -73,57 +73,26 @@ static void counter_init(struct fixture *f)
 	};
 }
 
-static void counter_done(struct fixture *f)
+static void check(const char *json, const char *table, const struct fixture *f,
+		  struct table_style style)
 {
-	comparison_done(&f->comparison);
+	style.header = true;
+	golden_json(json, render_compare_json, &f->report);
+	golden_render(table, render_compare_table, &f->report, &style);
 }
 
-static void check_json(const char *name, const struct compare_report *r)
+TEST(reports)
 {
-	cleanup(strbuf_done) struct strbuf raw = {0}, out = {0};
-
-	render_compare_json(&raw, r);
-	golden_neutral(&raw, &out);
-	golden_check(name, &out);
-}
-
-static void check_table(const char *name, const struct compare_report *r,
-			const struct table_style *style)
-{
-	cleanup(strbuf_done) struct strbuf out = {0};
-
-	render_compare_table(&out, r, style);
-	golden_check(name, &out);
-}
-
-TEST(ordinary)
-{
-	const struct table_style style = {.header = true};
-	cleanup(counter_done) struct fixture f;
+	struct comparison none = {};
+	struct fixture f;
 
 	counter_init(&f);
-	check_json("compare_ordinary.json", &f.report);
-	check_table("compare_ordinary.txt", &f.report, &style);
-}
-
-TEST(all)
-{
-	const struct table_style style = {.header = true, .bytes = true, .color = true};
-	cleanup(counter_done) struct fixture f;
-
-	counter_init(&f);
+	check("compare_ordinary.json", "compare_ordinary.txt", &f, (struct table_style){});
 	f.report.all = true;
-	check_json("compare_all.json", &f.report);
-	check_table("compare_all.txt", &f.report, &style);
-}
-
-/* The balance is unknown, counters lag per thread, and one cell differs. */
-TEST(different)
-{
-	const struct table_style style = {.header = true, .width = 80};
-	cleanup(counter_done) struct fixture f;
-
-	counter_init(&f);
+	check("compare_all.json", "compare_all.txt", &f,
+	      (struct table_style){.bytes = true, .color = true});
+	/* The balance is unknown, counters lag per thread, and one cell differs. */
+	f.report.all = false;
 	f.comparison.per_thread = true;
 	f.comparison.bound = compare_bound_per_thread(4096);
 	f.comparison.row[0].cell[1].verdict = COMPARE_DIFFERENT;
@@ -131,20 +100,13 @@ TEST(different)
 	f.report.cost.reads_known = false;
 	f.sample.snapshot.balance.residual_known = false;
 	f.sample.snapshot.balance.swap_unattributed_known = false;
-	check_json("compare_different.json", &f.report);
-	check_table("compare_different.txt", &f.report, &style);
-}
-
-TEST(nothing)
-{
-	const struct table_style style = {.header = true};
-	struct comparison none = {};
-	struct fixture f;
-
+	check("compare_different.json", "compare_different.txt", &f,
+	      (struct table_style){.width = 80});
+	comparison_done(&f.comparison);
+	/* Nothing was compared. */
 	counter_init(&f);
 	comparison_done(&f.comparison);
 	f.report.comparison = &none;
 	f.report.all = true;
-	check_json("compare_empty.json", &f.report);
-	check_table("compare_empty.txt", &f.report, &style);
+	check("compare_empty.json", "compare_empty.txt", &f, (struct table_style){});
 }

@@ -55,42 +55,27 @@ static void fixture_open(struct fixture *f, const char *key)
 	f->report.shown = f->changes.count;
 }
 
-static void check_all(const char *key, const char *name)
+TEST(formats)
 {
-	static struct fixture f;
-	cleanup(strbuf_done) struct strbuf raw = {}, out = {};
-	struct table_style style = {.header = true};
-	char file[64];
+	static const struct {
+		const char *key, *json, *ndjson, *csv, *table;
+	} is[] = {{NULL, "diff_processes.json", "diff_processes.ndjson.txt",
+		   "diff_processes.csv.txt", "diff_processes.txt"},
+		  {"unit", "diff_groups.json", "diff_groups.ndjson.txt", "diff_groups.csv.txt",
+		   "diff_groups.txt"}};
+	const struct table_style style = {.header = true};
 
-	fixture_open(&f, key);
-	render_diff_json(&raw, &f.report);
-	golden_neutral(&raw, &out);
-	snprintf(file, sizeof(file), "diff_%s.json", name);
-	golden_check(file, &out);
-	strbuf_clear(&out);
-	render_diff_ndjson(&out, &f.report);
-	snprintf(file, sizeof(file), "diff_%s.ndjson.txt", name);
-	golden_check(file, &out);
-	strbuf_clear(&out);
-	render_diff_csv(&out, &f.report, &style);
-	snprintf(file, sizeof(file), "diff_%s.csv.txt", name);
-	golden_check(file, &out);
-	strbuf_clear(&out);
-	/* The rows that did not change, and those that are not known, are summed. */
-	f.report.shown = 3 < f.changes.count ? 3 : f.changes.count;
-	f.report.small = f.changes.count > 3;
-	render_diff_table(&out, &f.report, &style);
-	snprintf(file, sizeof(file), "diff_%s.txt", name);
-	golden_check(file, &out);
-	group_changes_done(&f.changes);
-}
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		struct fixture f = {};
 
-TEST(processes)
-{
-	check_all(NULL, "processes");
-}
-
-TEST(groups)
-{
-	check_all("unit", "groups");
+		fixture_open(&f, is[i].key);
+		golden_json(is[i].json, render_diff_json, &f.report);
+		golden_render(is[i].ndjson, render_diff_ndjson, &f.report);
+		golden_render(is[i].csv, render_diff_csv, &f.report, &style);
+		/* The rows that did not change, and those that are not known, are summed. */
+		f.report.shown = 3 < f.changes.count ? 3 : f.changes.count;
+		f.report.small = f.changes.count > 3;
+		golden_render(is[i].table, render_diff_table, &f.report, &style);
+		group_changes_done(&f.changes);
+	}
 }

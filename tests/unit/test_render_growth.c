@@ -101,30 +101,70 @@ static void growth_init(struct fixture *f)
 	f->growth.begin[GROWTH_ANON] = 100 * MIB;
 }
 
-static void check_table(const char *name, const struct growth *g, size_t rows,
-			const struct table_style *style)
-{
-	cleanup(strbuf_done) struct strbuf out = {};
+static const struct table_style usual = {.header = true}, wide = {.header = true, .wide = true};
 
-	render_growth_table(&out, g, rows, style);
-	golden_check(name, &out);
+static void check_table(const char *name, const struct fixture *f, const struct table_style *style)
+{
+	golden_render(name, render_growth_table, &f->growth, SIZE_MAX, style);
 }
 
-TEST(table)
+TEST(tables)
 {
-	const struct table_style style = {.header = true};
 	const struct table_style narrow = {.header = true, .width = 80, .bytes = true};
 	struct fixture f;
 
 	growth_init(&f);
-	check_table("growth.txt", &f.growth, SIZE_MAX, &style);
-	check_table("growth_narrow.txt", &f.growth, 2, &narrow);
+	check_table("growth.txt", &f, &usual);
+	golden_render("growth_narrow.txt", render_growth_table, &f.growth, 2, &narrow);
+	/* All that a report can lack. */
+	f.growth.targets = 2;
+	f.growth.resident_known = f.growth.each = false;
+	f.growth.lost = 7;
+	f.growth.sampled = 1500;
+	f.growth.sampled_bytes = 6 * MIB;
+	f.growth.no_room = 3;
+	f.growth.change[GROWTH_ANON] += 28 * KIB;
+	f.growth.change[GROWTH_FILE] = -4096;
+	check_table("growth_doubts.txt", &f, &usual);
+	f.growth.targets = 1;
+	f.growth.stacks = 0;
+	f.target[0].ended = true;
+	check_table("growth_empty.txt", &f, &usual);
+	f.growth.lost = f.growth.sampled = f.growth.no_room = 0;
+	f.growth.each = true;
+	f.target[0].ended = false;
+	memset(f.growth.change, 0, sizeof(f.growth.change));
+	memset(f.growth.accounted, 0, sizeof(f.growth.accounted));
+	check_table("growth_nothing.txt", &f, &usual);
+}
+
+TEST(documents)
+{
+	struct fixture f;
+
+	growth_init(&f);
+	f.growth.targets = 2;
+	golden_json("growth.json", render_growth_json, &f.growth);
+	golden_render("growth_folded.txt", render_growth_folded, &f.growth);
+	golden_render("growth.pprof", render_growth_pprof, &f.growth);
+}
+
+/* Only these stacks, with these sizes. */
+static void set_stacks(struct fixture *f, const uint32_t *const frames[], const size_t count[],
+		       size_t stacks)
+{
+	static const uint64_t bytes[] = {40 * MIB, 8 * MIB, 2 * MIB, MIB};
+
+	f->growth.accounted[GROWTH_ANON] = f->growth.accounted[GROWTH_SWAP] = 0;
+	for (size_t i = 0; i < stacks; i++)
+		set_stack(f, (int)i, frames[i], count[i], (int64_t)bytes[i], bytes[i]);
+	f->growth.stacks = stacks;
+	memcpy(f->growth.change, f->growth.accounted, sizeof(f->growth.change));
 }
 
 /* Functions that call themselves are shown once, and a long line ends; -w has all of it. */
 TEST(long_stacks)
 {
-	const struct table_style style = {.header = true}, wide = {.header = true, .wide = true};
 	uint32_t recursive[64], in_turn[65], deep[120];
 	struct fixture f;
 
@@ -139,14 +179,10 @@ TEST(long_stacks)
 
 		deep[i] = any[i * (i / 6 % 5 + 1) % ARRAY_SIZE(any)];
 	}
-	f.growth.accounted[GROWTH_ANON] = f.growth.accounted[GROWTH_SWAP] = 0;
-	set_stack(&f, 0, recursive, ARRAY_SIZE(recursive), 40 * MIB, 40 * MIB);
-	set_stack(&f, 1, in_turn, ARRAY_SIZE(in_turn), 8 * MIB, 8 * MIB);
-	set_stack(&f, 2, deep, ARRAY_SIZE(deep), 2 * MIB, 2 * MIB);
-	f.growth.stacks = 3;
-	memcpy(f.growth.change, f.growth.accounted, sizeof(f.growth.change));
-	check_table("growth_long.txt", &f.growth, SIZE_MAX, &style);
-	check_table("growth_long_wide.txt", &f.growth, SIZE_MAX, &wide);
+	set_stacks(&f, (const uint32_t *[]){recursive, in_turn, deep},
+		   (size_t[]){ARRAY_SIZE(recursive), ARRAY_SIZE(in_turn), ARRAY_SIZE(deep)}, 3);
+	check_table("growth_long.txt", &f, &usual);
+	check_table("growth_long_wide.txt", &f, &wide);
 }
 
 /* Functions of Python are rows without what the interpreter does between them; -w has it. */
@@ -157,7 +193,6 @@ TEST(interpreter)
 	static const uint32_t module[] = {KSWAPD, RUN, LEAK, MAIN, START};
 	static const uint32_t start[] = {MALLOC, RUN, MAIN, START};
 	static const enum frame python[] = {RUN, UNNAMED, MAIN};
-	const struct table_style style = {.header = true}, wide = {.header = true, .wide = true};
 	struct fixture f;
 
 	growth_init(&f);
@@ -167,61 +202,12 @@ TEST(interpreter)
 	f.frame[LEAK] = (struct growth_frame){.name = "py::keep:/app/job.py"};
 	f.frame[HOSTILE] = (struct growth_frame){.name = "py::<module>:/app/job.py"};
 	f.frame[KSWAPD] = (struct growth_frame){.name = "array_new", .module = "numpy.so"};
-	f.growth.accounted[GROWTH_ANON] = f.growth.accounted[GROWTH_SWAP] = 0;
-	set_stack(&f, 0, list, ARRAY_SIZE(list), 40 * MIB, 40 * MIB);
-	set_stack(&f, 1, string, ARRAY_SIZE(string), 8 * MIB, 8 * MIB);
-	set_stack(&f, 2, module, ARRAY_SIZE(module), 2 * MIB, 2 * MIB);
-	set_stack(&f, 3, start, ARRAY_SIZE(start), MIB, MIB);
-	f.growth.stacks = 4;
-	memcpy(f.growth.change, f.growth.accounted, sizeof(f.growth.change));
-	check_table("growth_python.txt", &f.growth, SIZE_MAX, &style);
-	check_table("growth_python_wide.txt", &f.growth, SIZE_MAX, &wide);
-}
-
-/* All that a report can lack. */
-TEST(doubts)
-{
-	const struct table_style style = {.header = true};
-	struct fixture f;
-
-	growth_init(&f);
-	f.growth.targets = 2;
-	f.growth.resident_known = f.growth.each = false;
-	f.growth.lost = 7;
-	f.growth.sampled = 1500;
-	f.growth.sampled_bytes = 6 * MIB;
-	f.growth.no_room = 3;
-	f.growth.change[GROWTH_ANON] += 28 * KIB;
-	f.growth.change[GROWTH_FILE] = -4096;
-	check_table("growth_doubts.txt", &f.growth, SIZE_MAX, &style);
-	f.growth.targets = 1;
-	f.growth.stacks = 0;
-	f.target[0].ended = true;
-	check_table("growth_empty.txt", &f.growth, SIZE_MAX, &style);
-	f.growth.lost = f.growth.sampled = f.growth.no_room = 0;
-	f.growth.each = true;
-	f.target[0].ended = false;
-	memset(f.growth.change, 0, sizeof(f.growth.change));
-	memset(f.growth.accounted, 0, sizeof(f.growth.accounted));
-	check_table("growth_nothing.txt", &f.growth, SIZE_MAX, &style);
-}
-
-TEST(documents)
-{
-	cleanup(strbuf_done) struct strbuf out = {}, raw = {};
-	struct fixture f;
-
-	growth_init(&f);
-	f.growth.targets = 2;
-	render_growth_json(&raw, &f.growth);
-	golden_neutral(&raw, &out);
-	golden_check("growth.json", &out);
-	strbuf_clear(&out);
-	render_growth_folded(&out, &f.growth);
-	golden_check("growth_folded.txt", &out);
-	strbuf_clear(&out);
-	render_growth_pprof(&out, &f.growth);
-	golden_check("growth.pprof", &out);
+	set_stacks(&f, (const uint32_t *[]){list, string, module, start},
+		   (size_t[]){ARRAY_SIZE(list), ARRAY_SIZE(string), ARRAY_SIZE(module),
+			      ARRAY_SIZE(start)},
+		   4);
+	check_table("growth_python.txt", &f, &usual);
+	check_table("growth_python_wide.txt", &f, &wide);
 }
 
 /* The page has the document, and no name of a process can end its script. */

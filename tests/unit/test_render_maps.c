@@ -78,9 +78,8 @@ static void counter_init(struct fixture *f)
 	f->process[0].counted = f->process[0].total_exact = true;
 	f->process[0].mappings = ROWS;
 	f->process[0].total = MAPS_COUNTERS_ZERO;
-	for (int i = 0; i < ROWS; i++) {
+	for (int i = 0; i < ROWS; i++)
 		map_counters_add(&f->process[0].total, &f->mapping[i].counters);
-	}
 	f->report = (struct maps_report){
 		.snapshot = &f->sample.snapshot,
 		.process = f->process,
@@ -133,83 +132,45 @@ static void counter_groups(struct fixture *f)
 	f->report.row_count = 3;
 }
 
-static void check_json(const char *name, const struct maps_report *r)
+static void check(const char *json, const char *table, const struct fixture *f,
+		  struct table_style style)
 {
-	cleanup(strbuf_done) struct strbuf raw = {0}, out = {0};
-
-	render_maps_json(&raw, r);
-	golden_neutral(&raw, &out);
-	golden_check(name, &out);
+	if (json)
+		golden_json(json, render_maps_json, &f->report);
+	golden_render(table, render_maps_table, &f->report, &style);
 }
 
-static void check_table(const char *name, const struct maps_report *r,
-			const struct table_style *style)
+TEST(processes)
 {
-	cleanup(strbuf_done) struct strbuf out = {0};
-
-	render_maps_table(&out, r, style);
-	golden_check(name, &out);
-}
-
-TEST(ordinary)
-{
-	const struct table_style style = {.header = true};
 	struct fixture f;
 
 	counter_init(&f);
-	check_json("maps_ordinary.json", &f.report);
-	check_table("maps_ordinary.txt", &f.report, &style);
-}
-
-TEST(several)
-{
-	const struct table_style style = {.header = true, .width = 140, .color = true};
-	struct fixture f;
-
-	counter_several(&f);
-	check_json("maps_several.json", &f.report);
-	check_table("maps_several.txt", &f.report, &style);
-}
-
-/* A narrow terminal leaves out empty columns and the ends of addresses. */
-TEST(narrow)
-{
-	const struct table_style style = {.header = true, .width = 100};
-	struct fixture f;
-
-	counter_init(&f);
+	check("maps_ordinary.json", "maps_ordinary.txt", &f, (struct table_style){.header = true});
+	/* A narrow terminal leaves out empty columns and the ends of addresses. */
 	for (int i = 0; i < MAPS_COUNTERS; i++) {
 		f.report.total.have |= 1u << i;
 		f.report.total.value[i] = i == MAPS_SWAP || i == MAPS_HUGETLB ? 0 : MIB;
 	}
-	check_table("maps_narrow.txt", &f.report, &style);
+	check(NULL, "maps_narrow.txt", &f, (struct table_style){.header = true, .width = 100});
+	counter_several(&f);
+	check("maps_several.json", "maps_several.txt", &f,
+	      (struct table_style){.header = true, .width = 140, .color = true});
+	/* Nothing. */
+	counter_init(&f);
+	f.report.process_count = f.report.row_count = f.report.mappings = 0;
+	f.report.total = (struct map_counters){};
+	check("maps_empty.json", "maps_empty.txt", &f, (struct table_style){.header = true});
 }
 
 TEST(files)
 {
-	const struct table_style style = {.bytes = true},
-				 total = {.header = true, .only_total = true};
 	struct fixture f;
 
 	counter_files(&f);
-	check_json("maps_files.json", &f.report);
-	check_table("maps_files.txt", &f.report, &style);
+	check("maps_files.json", "maps_files.txt", &f, (struct table_style){.bytes = true});
 	f.report.row_count = 0;
 	f.report.others_count = ROWS;
-	check_table("maps_total.txt", &f.report, &total);
+	check(NULL, "maps_total.txt", &f, (struct table_style){.header = true, .only_total = true});
 	counter_groups(&f);
-	check_json("maps_groups.json", &f.report);
-	check_table("maps_groups.txt", &f.report, &style);
-}
-
-TEST(nothing)
-{
-	const struct table_style style = {.header = true};
-	struct fixture f;
-
-	counter_init(&f);
-	f.report.process_count = f.report.row_count = f.report.mappings = 0;
-	f.report.total = (struct map_counters){};
-	check_json("maps_empty.json", &f.report);
-	check_table("maps_empty.txt", &f.report, &style);
+	check("maps_groups.json", "maps_groups.txt", &f, (struct table_style){.bytes = true});
 }

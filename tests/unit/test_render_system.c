@@ -59,39 +59,42 @@ static void ordinary(struct sample *s, struct system_report *r)
 	account_split(m, &r->account);
 }
 
-static void check_json(const char *name, const struct system_report *r)
+static void check(const char *json, const char *table, const struct system_report *r,
+		  struct table_style style)
 {
-	cleanup(strbuf_done) struct strbuf raw = {0}, out = {0};
-
-	render_system_json(&raw, r);
-	golden_neutral(&raw, &out);
-	golden_check(name, &out);
+	if (json)
+		golden_json(json, render_system_json, r);
+	golden_render(table, render_system_table, r, &style);
 }
 
-static void check_table(const char *name, const struct system_report *r,
-			const struct table_style *style)
+TEST(reports)
 {
-	cleanup(strbuf_done) struct strbuf out = {0};
-
-	render_system_table(&out, r, style);
-	golden_check(name, &out);
-}
-
-TEST(ordinary)
-{
-	const struct table_style style = {.header = true};
 	struct system_report r;
 	struct sample s;
 
 	ordinary(&s, &r);
-	check_json("system_ordinary.json", &r);
-	check_table("system_ordinary.txt", &r, &style);
+	check("system_ordinary.json", "system_ordinary.txt", &r,
+	      (struct table_style){.header = true});
+	/* The parts exceed the total; exact bytes, colors, narrow. */
+	sample_meminfo(&s.snapshot.system.meminfo, MEMINFO_FREE, 9 * GIB);
+	r.swap_shmem_known = true;
+	r.swap_shmem = 2 * MIB;
+	r.pss_anon_known = false;
+	s.snapshot.collection.hidden = true;
+	account_split(&s.snapshot.system, &r.account);
+	check("system_negative.json", "system_negative.txt", &r,
+	      (struct table_style){.header = true, .bytes = true, .color = true});
+	check(NULL, "system_narrow.txt", &r, (struct table_style){.width = 60});
+	/* No value of the machine is known. */
+	sample_bare(&s);
+	r = (struct system_report){.balance = &s.result};
+	account_split(&s.snapshot.system, &r.account);
+	check("system_bare.json", "system_bare.txt", &r, (struct table_style){.header = true});
 }
 
 /* Swap slots were read. */
 TEST(slots)
 {
-	const struct table_style style = {.header = true};
 	struct system_report r;
 	struct sample s;
 	int64_t rest;
@@ -106,46 +109,11 @@ TEST(slots)
 	s.snapshot.system.swap_cache = (struct swap_cache){true, 2 * MIB - 4096};
 	assert_true(swap_rest(&r, &rest));
 	assert_int_equal(rest, 4096);
-	check_json("system_slots.json", &r);
-	check_table("system_slots.txt", &r, &style);
+	check("system_slots.json", "system_slots.txt", &r, (struct table_style){.header = true});
 	/* More was found than is in use: it changed meanwhile. */
 	r.unattributed = 4 * MIB;
 	assert_true(swap_rest(&r, &rest));
 	assert_int_equal(rest, 4096 - (int64_t)MIB);
 	s.snapshot.system.files.shmem_known = false;
 	assert_false(swap_rest(&r, &rest));
-}
-
-/* The parts exceed the total; exact bytes, colors, narrow. */
-TEST(negative)
-{
-	const struct table_style exact = {.header = true, .bytes = true, .color = true};
-	const struct table_style narrow = {.width = 60};
-	struct system_report r;
-	struct sample s;
-
-	ordinary(&s, &r);
-	sample_meminfo(&s.snapshot.system.meminfo, MEMINFO_FREE, 9 * GIB);
-	r.swap_shmem_known = true;
-	r.swap_shmem = 2 * MIB;
-	r.pss_anon_known = false;
-	s.snapshot.collection.hidden = true;
-	account_split(&s.snapshot.system, &r.account);
-	check_json("system_negative.json", &r);
-	check_table("system_negative.txt", &r, &exact);
-	check_table("system_narrow.txt", &r, &narrow);
-}
-
-/* No value of the machine is known. */
-TEST(bare)
-{
-	const struct table_style style = {.header = true};
-	struct system_report r;
-	struct sample s;
-
-	sample_bare(&s);
-	r = (struct system_report){.balance = &s.result};
-	account_split(&s.snapshot.system, &r.account);
-	check_json("system_bare.json", &r);
-	check_table("system_bare.txt", &r, &style);
 }
