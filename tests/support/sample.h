@@ -336,4 +336,37 @@ static inline void sample_bare(struct sample *s)
 	sample_finish(s, 2);
 }
 
+/* No process. */
+static inline void sample_empty(struct sample *s)
+{
+	sample_init(s);
+	sample_finish(s, 0);
+}
+
+/* Two of four rows are shown. */
+static inline void sample_others(struct sample *s)
+{
+	sample_ordinary(s);
+	sample_finish(s, 2);
+}
+
+/* One of four groups is shown. */
+static inline void sample_group_others(struct sample *s)
+{
+	sample_groups(s);
+	s->result.row_count = 1;
+	s->result.others_count = 3;
+	sample_sum(s->row + 1, 3, &s->result.others);
+}
+
+/* The first rows again and again, `count` of them in `rows`. */
+static inline void sample_repeat(struct sample *s, struct process **rows, size_t count)
+{
+	sample_ordinary(s);
+	for (size_t i = 0; i < count; i++)
+		rows[i] = s->row[i % 4];
+	s->result.rows = rows;
+	s->result.row_count = count;
+}
+
 #endif

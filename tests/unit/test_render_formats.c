@@ -21,90 +21,52 @@ static const struct {
 	renderer *render;
 } format[] = {{"csv", render_csv}, {"ndjson", as_ndjson}, {"folded", render_folded}};
 
-static void check_golden(const char *name, const struct sample *s, struct table_style style)
+static void sample_total(struct sample *s)
 {
-	struct column_list whole;
+	sample_ordinary(s);
+	sample_finish(s, 0);
+}
 
-	column_list_whole(&whole, s->result.group);
-	style.columns = style.columns ? style.columns : &whole;
-	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
+TEST(samples)
+{
+	static const struct {
+		const char *name;
+		void (*make)(struct sample *s);
+		struct table_style style;
+	} is[] = {
+		{"ordinary", sample_ordinary, {.header = true}},
+		{"groups", sample_groups, {.header = true}},
+		{"groups_others", sample_group_others, {.header = true}},
+		{"hostile", sample_hostile, {.header = true}},
+		{"bare", sample_bare, {.header = true}},
+		{"empty", sample_empty, {.header = true}},
+		{"others", sample_others, {.numeric = true}},
+		{"total", sample_total, {.header = true, .only_total = true}},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is) * ARRAY_SIZE(format); i++) {
+		const char *name = is[i / ARRAY_SIZE(format)].name;
+		struct table_style style = is[i / ARRAY_SIZE(format)].style;
+		renderer *render = format[i % ARRAY_SIZE(format)].render;
 		cleanup(strbuf_done) struct strbuf out = {0};
+		struct column_list whole;
+		struct sample s;
 		char path[64];
 
-		format[i].render(&out, &s->result, &style);
+		is[i / ARRAY_SIZE(format)].make(&s);
+		column_list_whole(&whole, s.result.group);
+		style.columns = &whole;
+		render(&out, &s.result, &style);
 		/* A folded output that is empty has no golden file. */
 		if (!out.len) {
-			assert_ptr_equal(format[i].render, render_folded);
+			assert_ptr_equal(render, render_folded);
 			assert_true(strcmp(name, "bare") == 0 || strcmp(name, "empty") == 0);
 			continue;
 		}
-		snprintf(path, sizeof(path), "%s_%s.txt", format[i].name, name);
+		snprintf(path, sizeof(path), "%s_%s.txt", format[i % ARRAY_SIZE(format)].name,
+			 name);
 		golden_check(path, &out);
 	}
-}
-
-TEST(ordinary)
-{
-	struct sample s;
-
-	sample_ordinary(&s);
-	check_golden("ordinary", &s, (struct table_style){.header = true});
-}
-
-TEST(groups)
-{
-	struct sample s;
-
-	sample_groups(&s);
-	check_golden("groups", &s, (struct table_style){.header = true});
-	s.result.row_count = 1;
-	s.result.others_count = 3;
-	sample_sum(s.row + 1, 3, &s.result.others);
-	check_golden("groups_others", &s, (struct table_style){.header = true});
-}
-
-TEST(hostile)
-{
-	struct sample s;
-
-	sample_hostile(&s);
-	check_golden("hostile", &s, (struct table_style){.header = true});
-}
-
-TEST(bare)
-{
-	struct sample s;
-
-	sample_bare(&s);
-	check_golden("bare", &s, (struct table_style){.header = true});
-}
-
-TEST(empty)
-{
-	struct sample s;
-
-	sample_init(&s);
-	sample_finish(&s, 0);
-	check_golden("empty", &s, (struct table_style){.header = true});
-}
-
-/* Two of four rows shown. */
-TEST(others)
-{
-	struct sample s;
-
-	sample_ordinary(&s);
-	sample_finish(&s, 2);
-	check_golden("others", &s, (struct table_style){.numeric = true});
-}
-
-TEST(total)
-{
-	struct sample s;
-
-	sample_ordinary(&s);
-	sample_finish(&s, 0);
-	check_golden("total", &s, (struct table_style){.header = true, .only_total = true});
 }
 
 /* Renders a csv of one process with the command line `text` in the last column. */
@@ -125,57 +87,45 @@ static void assert_csv(const char *text, const char *want)
 	assert_string_equal(strbuf_str(&out), strbuf_str(&line));
 }
 
-TEST(csv_quotes)
+TEST(csv_texts)
 {
-	assert_csv(NULL, "");
-	assert_csv("", "\"\"");
-	assert_csv("plain", "plain");
-	assert_csv("in side", "in side");
-	assert_csv(" before", "\" before\"");
-	assert_csv("after ", "\"after \"");
-	assert_csv("a,b", "\"a,b\"");
-	assert_csv("a\"b", "\"a\"\"b\"");
-	assert_csv("\"", "\"\"\"\"");
-	assert_csv("\\x2d'", "\\x2d'");
-	assert_csv("a;b", "\"a;b\"");
-	assert_csv("a\r\nb", "a\xef\xbf\xbd\xef\xbf\xbd"
-			     "b");
-	assert_csv("\xff,\xe2\x80\xae", "\"\xef\xbf\xbd,\xef\xbf\xbd\"");
-	assert_csv("\xe6\xbc\xa2", "\xe6\xbc\xa2");
-}
+	static const char *const is[][2] = {
+		{NULL, ""},
+		{"", "\"\""},
+		{"plain", "plain"},
+		{"in side", "in side"},
+		{" before", "\" before\""},
+		{"after ", "\"after \""},
+		{"a,b", "\"a,b\""},
+		{"a\"b", "\"a\"\"b\""},
+		{"\"", "\"\"\"\""},
+		{"\\x2d'", "\\x2d'"},
+		{"a;b", "\"a;b\""},
+		{"a\r\nb", "a\xef\xbf\xbd\xef\xbf\xbd\x62"},
+		{"\xff,\xe2\x80\xae", "\"\xef\xbf\xbd,\xef\xbf\xbd\""},
+		{"\xe6\xbc\xa2", "\xe6\xbc\xa2"},
+		/* Only formulas get an apostrophe: a change of -4096 bytes stays a number. */
+		{"=1+1", "'=1+1"},
+		{"+1", "'+1"},
+		{"-bash", "'-bash"},
+		{"@SUM(A1)", "'@SUM(A1)"},
+		{"=HYPERLINK(\"a\",\"b\")", "\"'=HYPERLINK(\"\"a\"\",\"\"b\"\")\""},
+		{"  =1", "\"'  =1\""},
+		{"'=1", "''=1"},
+		{"'", "''"},
+		{"\xef\xbc\x9d\x31", "'\xef\xbc\x9d\x31"},
+		{"\xef\xbc\x8b\x31", "'\xef\xbc\x8b\x31"},
+		{"\xef\xbc\x8d\x31", "'\xef\xbc\x8d\x31"},
+		{"\xef\xbc\xa0\x31", "'\xef\xbc\xa0\x31"},
+		{"\xef\xbc\x81", "\xef\xbc\x81"},
+		{"\t=1", "\xef\xbf\xbd=1"},
+		{"\r=1", "\xef\xbf\xbd=1"},
+		{"a=1", "a=1"},
+		{"1-2", "1-2"},
+	};
 
-/* Only texts get an apostrophe: a change of -4096 bytes stays a number. */
-TEST(csv_formulas)
-{
-	assert_csv("=1+1", "'=1+1");
-	assert_csv("+1", "'+1");
-	assert_csv("-bash", "'-bash");
-	assert_csv("@SUM(A1)", "'@SUM(A1)");
-	assert_csv("=HYPERLINK(\"a\",\"b\")", "\"'=HYPERLINK(\"\"a\"\",\"\"b\"\")\"");
-	assert_csv("  =1", "\"'  =1\"");
-	assert_csv("'=1", "''=1");
-	assert_csv("'", "''");
-	assert_csv("\xef\xbc\x9d"
-		   "1",
-		   "'\xef\xbc\x9d"
-		   "1");
-	assert_csv("\xef\xbc\x8b"
-		   "1",
-		   "'\xef\xbc\x8b"
-		   "1");
-	assert_csv("\xef\xbc\x8d"
-		   "1",
-		   "'\xef\xbc\x8d"
-		   "1");
-	assert_csv("\xef\xbc\xa0"
-		   "1",
-		   "'\xef\xbc\xa0"
-		   "1");
-	assert_csv("\xef\xbc\x81", "\xef\xbc\x81");
-	assert_csv("\t=1", "\xef\xbf\xbd=1");
-	assert_csv("\r=1", "\xef\xbf\xbd=1");
-	assert_csv("a=1", "a=1");
-	assert_csv("1-2", "1-2");
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++)
+		assert_csv(is[i][0], is[i][1]);
 }
 
 /* As in JSON: values above 2^53 - 1 are left out. */
@@ -295,16 +245,11 @@ TEST(sink)
 	struct sample s;
 
 	column_list_whole(&columns, NULL);
-	sample_ordinary(&s);
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		rows[i] = s.row[0];
-	s.result.rows = rows;
-	s.result.row_count = ARRAY_SIZE(rows);
+	sample_repeat(&s, rows, ARRAY_SIZE(rows));
 	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
 		cleanup(strbuf_done) struct strbuf out = {.sink = fail_write};
-		const struct table_style style = {.columns = &columns};
 
-		format[i].render(&out, &s.result, &style);
+		format[i].render(&out, &s.result, &(struct table_style){.columns = &columns});
 		assert_int_equal(strbuf_flush(&out), -ENOSPC);
 		assert_true(out.cap <= 2 * STRBUF_CHUNK);
 	}

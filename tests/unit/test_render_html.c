@@ -6,69 +6,32 @@
 #include "render/render.h"
 #include "render/string_table.h"
 
-static void check_data(const char *name, const struct sample *s, struct table_style style)
+TEST(data)
 {
-	cleanup(strbuf_done) struct strbuf raw = {0}, out = {0};
-	struct column_list columns;
-	char path[64];
+	const struct column *unit = column_find("unit", 4);
+	const struct {
+		const char *golden;
+		void (*make)(struct sample *s);
+		struct table_style style;
+	} is[] = {
+		{"page_ordinary.json", sample_ordinary, {.group = unit}},
+		{"page_hostile.json", sample_hostile, {}},
+		{"page_bare.json", sample_bare, {}},
+		{"page_empty.json", sample_empty, {}},
+		{"page_others.json", sample_others, {.numeric = true}},
+		{"page_total.json", sample_ordinary, {.only_total = true}},
+	};
 
-	column_list_default(&columns, NULL);
-	style.columns = style.columns ? style.columns : &columns;
-	render_page_json(&raw, &s->result, &style);
-	golden_neutral(&raw, &out);
-	snprintf(path, sizeof(path), "page_%s.json", name);
-	golden_check(path, &out);
-}
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		struct table_style style = is[i].style;
+		struct column_list columns;
+		struct sample s;
 
-TEST(ordinary)
-{
-	struct sample s;
-
-	sample_ordinary(&s);
-	check_data("ordinary", &s, (struct table_style){.group = column_find("unit", 4)});
-}
-
-TEST(hostile)
-{
-	struct sample s;
-
-	sample_hostile(&s);
-	check_data("hostile", &s, (struct table_style){0});
-}
-
-TEST(bare)
-{
-	struct sample s;
-
-	sample_bare(&s);
-	check_data("bare", &s, (struct table_style){0});
-}
-
-TEST(empty)
-{
-	struct sample s;
-
-	sample_init(&s);
-	sample_finish(&s, 0);
-	check_data("empty", &s, (struct table_style){0});
-}
-
-/* Two of four rows, users by uid. */
-TEST(others)
-{
-	struct sample s;
-
-	sample_ordinary(&s);
-	sample_finish(&s, 2);
-	check_data("others", &s, (struct table_style){.numeric = true});
-}
-
-TEST(total)
-{
-	struct sample s;
-
-	sample_ordinary(&s);
-	check_data("total", &s, (struct table_style){.only_total = true});
+		is[i].make(&s);
+		column_list_default(&columns, NULL);
+		style.columns = &columns;
+		golden_json(is[i].golden, render_page_json, &s.result, &style);
+	}
 }
 
 /* Renders the data of a snapshot with these columns. The string lives as long as `out`. */
@@ -149,6 +112,11 @@ static void render_page(struct strbuf *out, const struct sample *s)
 TEST(page)
 {
 	static const char open[] = "<script type=\"application/json\" id=\"data\">";
+	static const struct {
+		const char *tag;
+		size_t count;
+	} tags[] = {{"<script", 2},	{"</script>", 2}, {"<noscript>", 1},
+		    {"</noscript>", 1}, {"_HASH", 0},	  {"<!--", 1} /* the license */};
 	cleanup(strbuf_done) struct strbuf out = {0}, data = {0};
 	struct column_list columns;
 	struct sample s;
@@ -161,12 +129,8 @@ TEST(page)
 	render_page_json(&data, &s.result, &(struct table_style){.columns = &columns});
 	render_page(&out, &s);
 	text = strbuf_str(&out);
-	assert_int_equal(count_of(text, "<script"), 2);
-	assert_int_equal(count_of(text, "</script>"), 2);
-	assert_int_equal(count_of(text, "<noscript>"), 1);
-	assert_int_equal(count_of(text, "</noscript>"), 1);
-	assert_int_equal(count_of(text, "_HASH"), 0);
-	assert_int_equal(count_of(text, "<!--"), 1); /* the license */
+	for (size_t i = 0; i < ARRAY_SIZE(tags); i++)
+		assert_int_equal(count_of(text, tags[i].tag), tags[i].count);
 	assert_non_null(strstr(text, "&lt;/noscript&gt;&lt;script&gt;&amp;"));
 	assert_non_null(strstr(text, "default-src 'none'; style-src 'sha256-"));
 	at = strstr(text, open);
@@ -229,11 +193,7 @@ TEST(sink)
 	struct sample s;
 
 	column_list_default(&columns, NULL);
-	sample_ordinary(&s);
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		rows[i] = s.row[i % 4];
-	s.result.rows = rows;
-	s.result.row_count = ARRAY_SIZE(rows);
+	sample_repeat(&s, rows, ARRAY_SIZE(rows));
 	render_html(&out, &s.result, &(struct table_style){.columns = &columns});
 	assert_int_equal(strbuf_flush(&out), -ENOSPC);
 	assert_true(out.cap <= 2 * STRBUF_CHUNK);

@@ -7,73 +7,43 @@
 #include "render/json_writer.h"
 #include "render/render.h"
 
-static void render_neutral(struct strbuf *out, const struct result *r)
-{
-	cleanup(strbuf_done) struct strbuf raw = {0};
-
-	render_json(&raw, r);
-	golden_neutral(&raw, out);
-}
-
-static void check_document(const char *name, const struct result *r)
-{
-	cleanup(strbuf_done) struct strbuf out = {0};
-
-	render_neutral(&out, r);
-	golden_check(name, &out);
-}
-
-TEST(ordinary)
-{
-	struct sample s;
-
-	sample_ordinary(&s);
-	check_document("snapshot_ordinary.json", &s.result);
-}
-
-TEST(groups)
-{
-	struct sample s;
-
-	sample_groups(&s);
-	check_document("snapshot_groups.json", &s.result);
-}
-
-TEST(hostile)
-{
-	struct sample s;
-
-	sample_hostile(&s);
-	check_document("snapshot_hostile.json", &s.result);
-}
-
-TEST(bare)
-{
-	struct sample s;
-
-	sample_bare(&s);
-	check_document("snapshot_bare.json", &s.result);
-}
-
 /* No process passes the filters; all counts of the collection are set. */
-TEST(empty)
+static void make_counts(struct sample *s)
 {
-	struct sample s;
-
-	sample_init(&s);
-	s.result.pss = PSS_FROM_KERNEL;
-	s.snapshot.balance.residual_known = true;
-	s.snapshot.balance.anon_residual = -4096;
-	s.snapshot.balance.mapped_residual = 12288;
-	s.snapshot.collection.timeout = 2;
-	s.snapshot.collection.raced = 3;
-	s.snapshot.collection.not_seen = 2;
-	s.snapshot.collection.gone = 4;
-	s.snapshot.collection.filtered = 5;
-	s.snapshot.collection.cross_check = (struct cross_check){
+	sample_init(s);
+	s->result.pss = PSS_FROM_KERNEL;
+	s->snapshot.balance.residual_known = true;
+	s->snapshot.balance.anon_residual = -4096;
+	s->snapshot.balance.mapped_residual = 12288;
+	s->snapshot.collection.timeout = 2;
+	s->snapshot.collection.raced = 3;
+	s->snapshot.collection.not_seen = 2;
+	s->snapshot.collection.gone = 4;
+	s->snapshot.collection.filtered = 5;
+	s->snapshot.collection.cross_check = (struct cross_check){
 		.done = true, .checked = 5, .same = 2, .moved = 1, .different = 1, .gone = 1};
-	sample_finish(&s, 0);
-	check_document("snapshot_empty.json", &s.result);
+	sample_finish(s, 0);
+}
+
+TEST(documents)
+{
+	static const struct {
+		const char *golden;
+		void (*make)(struct sample *s);
+	} is[] = {
+		{"snapshot_ordinary.json", sample_ordinary},
+		{"snapshot_groups.json", sample_groups},
+		{"snapshot_hostile.json", sample_hostile},
+		{"snapshot_bare.json", sample_bare},
+		{"snapshot_empty.json", make_counts},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		struct sample s;
+
+		is[i].make(&s);
+		golden_json(is[i].golden, render_json, &s.result);
+	}
 }
 
 TEST(no_steering_bytes)
@@ -122,38 +92,44 @@ TEST(beyond_2_53)
 }
 
 /* Renders a command line of `plain` bytes and `tail`, and compares the result. */
-static void check_cmdline(size_t plain, const char *tail, const char *want_tail, bool want_cut)
-{
-	cleanup(strbuf_done) struct strbuf out = {0}, line = {0}, want = {0};
-	struct sample s;
-
-	strbuf_fill(&line, 'a', plain);
-	strbuf_puts(&line, tail);
-	strbuf_puts(&want, "\"cmdline\":\"");
-	strbuf_fill(&want, 'a', plain);
-	strbuf_printf(&want, "%s\",\"cmdline_truncated\":%s,", want_tail,
-		      want_cut ? "true" : "false");
-	sample_init(&s);
-	sample_add(&s, 1, 0, "root", "x")->cmdline = strbuf_str(&line);
-	assert_non_null(strstr(render_one(&out, &s), strbuf_str(&want)));
-}
-
+/* A command line of `plain` bytes and `tail`. */
 TEST(cmdline_cap)
 {
-	check_cmdline(1024, "", "", false);
-	check_cmdline(1024, "b", "", true);
-	check_cmdline(1023, "b", "b", false);
-	check_cmdline(1023, "bb", "b", true);
-	/* Escapes and characters are never split. */
-	check_cmdline(1022, "\"", "\\\"", false);
-	check_cmdline(1023, "\"", "", true);
-	check_cmdline(1018, "\n", "\\u000a", false);
-	check_cmdline(1019, "\n", "", true);
-	check_cmdline(1021, "\xe6\xbc\xa2", "\xe6\xbc\xa2", false);
-	check_cmdline(1022, "\xe6\xbc\xa2", "", true);
-	/* Nothing is written after the first character that does not fit. */
-	check_cmdline(1022, "\xe6\xbc\xa2z", "", true);
-	check_cmdline(1023, "\xff", "", true);
+	static const struct {
+		size_t plain;
+		const char *tail, *want_tail;
+		bool cut;
+	} is[] = {
+		{1024, "", "", false},
+		{1024, "b", "", true},
+		{1023, "b", "b", false},
+		{1023, "bb", "b", true},
+		/* Escapes and characters are never split. */
+		{1022, "\"", "\\\"", false},
+		{1023, "\"", "", true},
+		{1018, "\n", "\\u000a", false},
+		{1019, "\n", "", true},
+		{1021, "\xe6\xbc\xa2", "\xe6\xbc\xa2", false},
+		{1022, "\xe6\xbc\xa2", "", true},
+		/* Nothing is written after the first character that does not fit. */
+		{1022, "\xe6\xbc\xa2z", "", true},
+		{1023, "\xff", "", true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		cleanup(strbuf_done) struct strbuf out = {0}, line = {0}, want = {0};
+		struct sample s;
+
+		strbuf_fill(&line, 'a', is[i].plain);
+		strbuf_puts(&line, is[i].tail);
+		strbuf_puts(&want, "\"cmdline\":\"");
+		strbuf_fill(&want, 'a', is[i].plain);
+		strbuf_printf(&want, "%s\",\"cmdline_truncated\":%s,", is[i].want_tail,
+			      is[i].cut ? "true" : "false");
+		sample_init(&s);
+		sample_add(&s, 1, 0, "root", "x")->cmdline = strbuf_str(&line);
+		assert_non_null(strstr(render_one(&out, &s), strbuf_str(&want)));
+	}
 }
 
 TEST(cmdline_forms)
@@ -243,11 +219,7 @@ TEST(bounded_memory)
 	cleanup(strbuf_done) struct strbuf out = {.sink = count_bytes, .sink_arg = &sink};
 	struct sample s;
 
-	sample_ordinary(&s);
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		rows[i] = s.row[i % 4];
-	s.result.rows = rows;
-	s.result.row_count = ARRAY_SIZE(rows);
+	sample_repeat(&s, rows, ARRAY_SIZE(rows));
 	render_json(&out, &s.result);
 	assert_int_equal(strbuf_flush(&out), 0);
 	assert_true(sink.bytes > 50 * MIB);

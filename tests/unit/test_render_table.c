@@ -19,110 +19,81 @@ static void columns_of(struct column_list *list, const char *spec)
 	assert_int_equal(column_list_parse(list, spec, &bad, &bad_len), 0);
 }
 
-#define USUAL "pid,user,swap,uss,pss,rss,%pss,name"
-
-/* Compares a table of these columns with its golden file. `style` has no columns. */
-static void check_table(const char *golden, const struct sample *s, const char *columns,
-			struct table_style style)
+/* As after pruning. */
+static void make_pruned(struct sample *s)
 {
-	cleanup(strbuf_done) struct strbuf out = {0};
-	struct column_list list;
-
-	columns_of(&list, columns);
-	style.columns = &list;
-	render_table(&out, &s->result, &style);
-	golden_check(golden, &out);
+	sample_ordinary(s);
+	sample_finish(s, 1);
+	s->result.totals.have &= ~(COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_USS));
+	s->result.others.have &= ~(COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_USS));
+	s->result.totals.pss_missing = 3;
+	s->snapshot.collection.cross_check.different = 1;
+	s->snapshot.collection.cross_check.gone = 2;
 }
 
-TEST(ordinary)
+static void make_empty(struct sample *s)
 {
-	struct sample s;
-
-	sample_ordinary(&s);
-	check_table("table_ordinary.txt", &s, USUAL, (struct table_style){.header = true});
-	check_table("table_bytes.txt", &s, USUAL,
-		    (struct table_style){.header = true, .bytes = true, .numeric = true});
-	check_table("table_no_header.txt", &s, "pid,name", (struct table_style){0});
-	check_table("table_only_total.txt", &s, USUAL,
-		    (struct table_style){.header = true, .only_total = true});
-	check_table("table_color.txt", &s, USUAL,
-		    (struct table_style){.header = true, .color = true});
-	check_table("table_width.txt", &s, USUAL,
-		    (struct table_style){.header = true, .color = true, .width = 72});
+	sample_empty(s);
+	s->result.pss = PSS_FROM_KERNEL;
 }
 
-TEST(groups)
+#define USUAL  "pid,user,swap,uss,pss,rss,%pss,name"
+#define GROUPS "procs,user,pss,mem_current,mem_limit,%limit,pid,unit"
+#define NAMES  "pid,user,name,pss,comm"
+
+TEST(tables)
 {
-	static const char columns[] = "procs,user,pss,mem_current,mem_limit,%limit,pid,unit";
-	struct sample s;
+	static const struct {
+		const char *golden;
+		void (*make)(struct sample *s);
+		const char *columns;
+		struct table_style style;
+	} is[] = {
+		{"ordinary", sample_ordinary, USUAL, {.header = true}},
+		{"bytes", sample_ordinary, USUAL, {.header = true, .bytes = true, .numeric = true}},
+		{"no_header", sample_ordinary, "pid,name", {0}},
+		{"only_total", sample_ordinary, USUAL, {.header = true, .only_total = true}},
+		{"color", sample_ordinary, USUAL, {.header = true, .color = true}},
+		{"width", sample_ordinary, USUAL, {.header = true, .color = true, .width = 72}},
+		{"groups", sample_groups, GROUPS, {.header = true}},
+		{"groups_others", sample_group_others, GROUPS, {.header = true}},
+		/* A text that is not last, and a number at the end: the words follow it. */
+		{"number_last",
+		 sample_ordinary,
+		 "name,unit,container,start,oom_score_adj,pss",
+		 {.header = true}},
+		{"one_column", sample_ordinary, "pss", {.header = true}},
+		{"text_only", sample_ordinary, "name,pss_status,cgroup", {.header = true}},
+		{"wide", sample_ordinary, "cgroup,pid,cgroup", {.header = true, .wide = true}},
+		{"cut", sample_ordinary, "cgroup,pid,cgroup", {.header = true}},
+		{"others", make_pruned, USUAL, {.header = true}},
+		{"others_number_last",
+		 make_pruned,
+		 "pid,name,pss,rss",
+		 {.header = true, .color = true}},
+		{"others_total", make_pruned, USUAL, {.header = true, .only_total = true}},
+		{"bare", sample_bare, USUAL ",%swap,mm_id,cgroup", {.header = true, .color = true}},
+		{"empty", make_empty, USUAL, {.header = true}},
+		{"hostile", sample_hostile, NAMES, {.header = true}},
+		{"hostile_wide", sample_hostile, NAMES, {.header = true, .wide = true}},
+		{"hostile_width",
+		 sample_hostile,
+		 "pid,name,cmdline",
+		 {.header = true, .width = 44}},
+	};
 
-	sample_groups(&s);
-	check_table("table_groups.txt", &s, columns, (struct table_style){.header = true});
-	s.result.row_count = 1;
-	s.result.others_count = 3;
-	sample_sum(s.row + 1, 3, &s.result.others);
-	check_table("table_groups_others.txt", &s, columns, (struct table_style){.header = true});
-}
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		struct table_style style = is[i].style;
+		struct column_list columns;
+		struct sample s;
+		char golden[64];
 
-TEST(columns)
-{
-	struct sample s;
-
-	sample_ordinary(&s);
-	/* A text that is not last, and a number at the end: the words follow it. */
-	check_table("table_number_last.txt", &s, "name,unit,container,start,oom_score_adj,pss",
-		    (struct table_style){.header = true});
-	check_table("table_one_column.txt", &s, "pss", (struct table_style){.header = true});
-	check_table("table_text_only.txt", &s, "name,pss_status,cgroup",
-		    (struct table_style){.header = true});
-	check_table("table_wide.txt", &s, "cgroup,pid,cgroup",
-		    (struct table_style){.header = true, .wide = true});
-	check_table("table_cut.txt", &s, "cgroup,pid,cgroup", (struct table_style){.header = true});
-}
-
-TEST(others)
-{
-	struct sample s;
-
-	sample_ordinary(&s);
-	sample_finish(&s, 1);
-	/* As after pruning. */
-	s.result.totals.have &= ~(COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_USS));
-	s.result.others.have &= ~(COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_USS));
-	s.result.totals.pss_missing = 3;
-	s.snapshot.collection.cross_check.different = 1;
-	s.snapshot.collection.cross_check.gone = 2;
-	check_table("table_others.txt", &s, USUAL, (struct table_style){.header = true});
-	check_table("table_others_number_last.txt", &s, "pid,name,pss,rss",
-		    (struct table_style){.header = true, .color = true});
-	check_table("table_others_total.txt", &s, USUAL,
-		    (struct table_style){.header = true, .only_total = true});
-}
-
-TEST(bare)
-{
-	struct sample s;
-
-	sample_bare(&s);
-	check_table("table_bare.txt", &s, USUAL ",%swap,mm_id,cgroup",
-		    (struct table_style){.header = true, .color = true});
-	sample_init(&s);
-	s.result.pss = PSS_FROM_KERNEL;
-	sample_finish(&s, 0);
-	check_table("table_empty.txt", &s, USUAL, (struct table_style){.header = true});
-}
-
-TEST(hostile)
-{
-	struct sample s;
-
-	sample_hostile(&s);
-	check_table("table_hostile.txt", &s, "pid,user,name,pss,comm",
-		    (struct table_style){.header = true});
-	check_table("table_hostile_wide.txt", &s, "pid,user,name,pss,comm",
-		    (struct table_style){.header = true, .wide = true});
-	check_table("table_hostile_width.txt", &s, "pid,name,cmdline",
-		    (struct table_style){.header = true, .width = 44});
+		is[i].make(&s);
+		columns_of(&columns, is[i].columns);
+		style.columns = &columns;
+		snprintf(golden, sizeof(golden), "table_%s.txt", is[i].golden);
+		golden_render(golden, render_table, &s.result, &style);
+	}
 }
 
 /*
@@ -202,12 +173,8 @@ TEST(bounded_memory)
 	struct column_list list;
 	struct sample s;
 
-	sample_ordinary(&s);
 	columns_of(&list, USUAL);
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		rows[i] = s.row[i % 4];
-	s.result.rows = rows;
-	s.result.row_count = ARRAY_SIZE(rows);
+	sample_repeat(&s, rows, ARRAY_SIZE(rows));
 	render_table(&out, &s.result, &(struct table_style){.columns = &list, .header = true});
 	assert_int_equal(strbuf_flush(&out), 0);
 	assert_true(discarded > 5 * MIB);
@@ -332,62 +299,67 @@ TEST(times)
 	check_time(INT64_MIN, "", "");
 }
 
-static void check_percent(double percent, const char *want)
-{
-	char buf[FORMAT_MAX + 1];
-
-	buf[format_percent(buf, percent)] = '\0';
-	assert_string_equal(buf, want);
-}
-
 TEST(percent)
 {
-	check_percent(0, "0.0");
-	check_percent(0.04, "0.0");
-	check_percent(0.06, "0.1");
-	check_percent(99.96, "100.0");
-	check_percent(1234.5, "1234.5");
-	check_percent(-1, "");
-	check_percent(0.0 / 0.0, "");
-	check_percent(1e300, "");
+	static const struct {
+		double percent;
+		const char *text;
+	} is[] = {
+		{0, "0.0"},	    {0.04, "0.0"}, {0.06, "0.1"},   {99.96, "100.0"},
+		{1234.5, "1234.5"}, {-1, ""},	   {0.0 / 0.0, ""}, {1e300, ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		char buf[FORMAT_MAX + 1];
+
+		buf[format_percent(buf, is[i].percent)] = '\0';
+		assert_string_equal(buf, is[i].text);
+	}
 }
 
-/* Expects `bytes` of the text to fit `limit` columns, and to take `width`. */
-static void check_fit(const char *text, unsigned limit, size_t bytes, unsigned width)
-{
-	unsigned got;
-
-	assert_int_equal(text_fit(text, strlen(text), limit, &got), bytes);
-	assert_int_equal(got, width);
-}
-
+/* Of the text, `bytes` fit `limit` columns and take `width`. */
 TEST(text_fit)
 {
-	check_fit("", 1, 0, 0);
-	check_fit("abc", 32, 3, 3);
-	check_fit("abc", 3, 3, 3);
-	check_fit("abcd", 3, 2, 3);
-	check_fit("abcd", 1, 0, 1);
-	check_fit("\\", 2, 1, 2);
-	check_fit("\\", 1, 0, 1);
-	check_fit("ab\\", 3, 2, 3);
-	check_fit("abc\\", 4, 3, 4);
-	check_fit("a\nb", 6, 3, 6);
-	check_fit("a\nb", 5, 1, 2);
-	check_fit("\n", 4, 1, 4);
-	check_fit("\n", 3, 0, 1);
-	/* Two columns each: the third column stays empty. */
-	check_fit("\xe6\xbc\xa2\xe6\xbc\xa2", 4, 6, 4);
-	check_fit("\xe6\xbc\xa2\xe6\xbc\xa2", 3, 3, 3);
-	check_fit("\xe6\xbc\xa2\xe6\xbc\xa2", 2, 0, 1);
-	check_fit("a\xe6\xbc\xa2\xe6\xbc\xa2", 4, 4, 4);
-	check_fit("ab\xe6\xbc\xa2\xe6\xbc\xa2", 5, 5, 5);
-	check_fit("ab\xe6\xbc\xa2\xe6\xbc\xa2", 4, 2, 3);
-	/* An accent stays with its letter, also in the last column. */
-	check_fit("abe\xcc\x81", 3, 5, 3);
-	check_fit("abe\xcc\x81z", 3, 2, 3);
-	check_fit("ae\xcc\x81zz", 3, 4, 3);
-	check_fit("\xe2\x80\xae", 12, 3, 12);
-	check_fit("ab\xe2\x80\xae", 13, 2, 3);
-	check_fit("\xe6\xbc", UINT32_MAX, 2, 8);
+	static const struct {
+		const char *text;
+		unsigned limit;
+		size_t bytes;
+		unsigned width;
+	} is[] = {
+		{"", 1, 0, 0},
+		{"abc", 32, 3, 3},
+		{"abc", 3, 3, 3},
+		{"abcd", 3, 2, 3},
+		{"abcd", 1, 0, 1},
+		{"\\", 2, 1, 2},
+		{"\\", 1, 0, 1},
+		{"ab\\", 3, 2, 3},
+		{"abc\\", 4, 3, 4},
+		{"a\nb", 6, 3, 6},
+		{"a\nb", 5, 1, 2},
+		{"\n", 4, 1, 4},
+		{"\n", 3, 0, 1},
+		/* Two columns each: the third column stays empty. */
+		{"\xe6\xbc\xa2\xe6\xbc\xa2", 4, 6, 4},
+		{"\xe6\xbc\xa2\xe6\xbc\xa2", 3, 3, 3},
+		{"\xe6\xbc\xa2\xe6\xbc\xa2", 2, 0, 1},
+		{"a\xe6\xbc\xa2\xe6\xbc\xa2", 4, 4, 4},
+		{"ab\xe6\xbc\xa2\xe6\xbc\xa2", 5, 5, 5},
+		{"ab\xe6\xbc\xa2\xe6\xbc\xa2", 4, 2, 3},
+		/* An accent stays with its letter, also in the last column. */
+		{"abe\xcc\x81", 3, 5, 3},
+		{"abe\xcc\x81z", 3, 2, 3},
+		{"ae\xcc\x81zz", 3, 4, 3},
+		{"\xe2\x80\xae", 12, 3, 12},
+		{"ab\xe2\x80\xae", 13, 2, 3},
+		{"\xe6\xbc", UINT32_MAX, 2, 8},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		unsigned width;
+
+		assert_int_equal(text_fit(is[i].text, strlen(is[i].text), is[i].limit, &width),
+				 is[i].bytes);
+		assert_int_equal(width, is[i].width);
+	}
 }
