@@ -369,4 +369,16 @@ static inline void sample_repeat(struct sample *s, struct process **rows, size_t
 	s->result.row_count = count;
 }
 
+/* A test of this sample, with unit.h. */
+#define SAMPLE_TEST(name, make)                                                                    \
+	static void with_##name(struct sample *s);                                                 \
+	TEST(name)                                                                                 \
+	{                                                                                          \
+		struct sample s;                                                                   \
+                                                                                                   \
+		make(&s);                                                                          \
+		with_##name(&s);                                                                   \
+	}                                                                                          \
+	static void with_##name(struct sample *s)
+
 #endif

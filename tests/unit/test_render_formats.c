@@ -129,38 +129,34 @@ TEST(csv_texts)
 }
 
 /* As in JSON: values above 2^53 - 1 are left out. */
-TEST(csv_beyond)
+SAMPLE_TEST(csv_beyond, sample_init)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct column_list columns = {0};
-	struct sample s;
 	struct process *p;
 	const char *bad;
 	size_t len;
 
 	assert_int_equal(column_list_parse(&columns, "rss,vsize,locked", &bad, &len), 0);
-	sample_init(&s);
-	p = sample_add(&s, 1, 0, "root", "big");
+	p = sample_add(s, 1, 0, "root", "big");
 	process_set(p, COUNTER_RSS, UINT64_C(9007199254740991));
 	process_set(p, COUNTER_VSIZE, UINT64_C(9007199254740992));
-	sample_finish(&s, 1);
-	render_csv(&out, &s.result, &(struct table_style){.columns = &columns});
+	sample_finish(s, 1);
+	render_csv(&out, &s->result, &(struct table_style){.columns = &columns});
 	assert_string_equal(strbuf_str(&out), "9007199254740991,,\n");
 }
 
-TEST(harmless)
+SAMPLE_TEST(harmless, sample_hostile)
 {
 	struct column_list columns;
-	struct sample s;
 
-	sample_hostile(&s);
 	column_list_whole(&columns, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
 		cleanup(strbuf_done) struct strbuf out = {0};
 		const struct table_style style = {.columns = &columns};
-		size_t rows = s.result.row_count;
+		size_t rows = s->result.row_count;
 
-		format[i].render(&out, &s.result, &style);
+		format[i].render(&out, &s->result, &style);
 		/* anon, file and shmem of each process */
 		assert_harmless(&out, format[i].render == as_ndjson	  ? rows + 1
 				      : format[i].render == render_folded ? rows * 3
@@ -169,20 +165,18 @@ TEST(harmless)
 }
 
 /* Each line has four semicolons and one blank, whatever the names are. */
-TEST(folded_frames)
+SAMPLE_TEST(folded_frames, sample_hostile)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
-	struct sample s;
 	struct process *p;
 	char *line, *rest;
 
-	sample_hostile(&s);
-	p = sample_add(&s, 99, 5, "a;b 1", "x; 12\xc2\xa0\xe3\x80\x80");
+	p = sample_add(s, 99, 5, "a;b 1", "x; 12\xc2\xa0\xe3\x80\x80");
 	sample_counters(p, 8 * KIB, 4 * KIB);
 	sample_pss(p, PSS_FROM_ROLLUP);
 	p->unit = ";;\n 5\n";
-	sample_finish(&s, s.snapshot.count);
-	render_folded(&out, &s.result, &(struct table_style){0});
+	sample_finish(s, s->snapshot.count);
+	render_folded(&out, &s->result, &(struct table_style){0});
 	assert_non_null(strstr(strbuf_str(&out), "\na:b_1;::__5_;x:_12__;99;anon 4096\n"));
 	assert_non_null(strstr(strbuf_str(&out), "\na:b_1;::__5_;x:_12__;99;swap 2048\n"));
 	rest = (char *)(uintptr_t)strbuf_str(&out);
@@ -207,20 +201,17 @@ static uint64_t sum_of(const char *text, const char *kind)
 	return sum;
 }
 
-TEST(folded_sums)
+SAMPLE_TEST(folded_sums, sample_ordinary)
 {
-	struct sample s;
-
-	sample_ordinary(&s);
 	for (size_t shown = 0; shown <= 4; shown++) {
 		for (int total = 0; total < 2; total++) {
 			cleanup(strbuf_done) struct strbuf out = {0};
 			const struct table_style style = {.only_total = total};
-			const struct totals *t = &s.result.totals;
+			const struct totals *t = &s->result.totals;
 			const char *text;
 
-			sample_finish(&s, shown);
-			render_folded(&out, &s.result, &style);
+			sample_finish(s, shown);
+			render_folded(&out, &s->result, &style);
 			text = strbuf_str(&out);
 			assert_int_equal(sum_of(text, ";anon "), t->value[COUNTER_PSS_ANON]);
 			assert_int_equal(sum_of(text, ";file "), t->value[COUNTER_PSS_FILE]);

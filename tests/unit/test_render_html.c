@@ -53,20 +53,18 @@ static const char *data_of(struct strbuf *out, struct sample *s, const char *spe
 	return strbuf_str(out);
 }
 
-TEST(numbers)
+SAMPLE_TEST(numbers, sample_init)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
-	struct sample s;
 	struct process *p;
 	const char *text;
 
-	sample_init(&s);
-	p = sample_add(&s, 1, 0, "root", "big");
+	p = sample_add(s, 1, 0, "root", "big");
 	process_set(p, COUNTER_RSS, UINT64_C(9007199254740991));
 	process_set(p, COUNTER_VSIZE, UINT64_C(9007199254740992));
 	process_set(p, COUNTER_LOCKED, UINT64_MAX);
-	p = sample_add(&s, 2, 0, "root", "none");
-	text = data_of(&out, &s, NULL, NULL);
+	p = sample_add(s, 2, 0, "root", "none");
+	text = data_of(&out, s, NULL, NULL);
 	assert_non_null(strstr(text, "\"values\":[9007199254740991,null]}"));
 	assert_non_null(strstr(strstr(text, "\"key\":\"vsize\""), "\"values\":null}"));
 	assert_non_null(strstr(strstr(text, "\"key\":\"locked\""), "\"values\":null}"));
@@ -76,17 +74,15 @@ TEST(numbers)
 }
 
 /* Command lines may hold secrets and are written only on request. */
-TEST(cmdline)
+SAMPLE_TEST(cmdline, sample_init)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
-	struct sample s;
 
-	sample_init(&s);
-	sample_add(&s, 1, 0, "root", "x")->cmdline = "x --password=hunter2";
-	assert_null(strstr(data_of(&out, &s, NULL, NULL), "hunter2"));
-	assert_null(strstr(data_of(&out, &s, "+rss", column_find("user", 4)), "cmdline"));
-	assert_non_null(strstr(data_of(&out, &s, "+cmdline", NULL), "hunter2"));
-	assert_non_null(strstr(data_of(&out, &s, NULL, column_find("cmdline", 7)), "hunter2"));
+	sample_add(s, 1, 0, "root", "x")->cmdline = "x --password=hunter2";
+	assert_null(strstr(data_of(&out, s, NULL, NULL), "hunter2"));
+	assert_null(strstr(data_of(&out, s, "+rss", column_find("user", 4)), "cmdline"));
+	assert_non_null(strstr(data_of(&out, s, "+cmdline", NULL), "hunter2"));
+	assert_non_null(strstr(data_of(&out, s, NULL, column_find("cmdline", 7)), "hunter2"));
 }
 
 /* Counts `what` in a text. */
@@ -109,7 +105,7 @@ static void render_page(struct strbuf *out, const struct sample *s)
 }
 
 /* The page around the data does not depend on the names of processes. */
-TEST(page)
+SAMPLE_TEST(page, sample_hostile)
 {
 	static const char open[] = "<script type=\"application/json\" id=\"data\">";
 	static const struct {
@@ -119,15 +115,13 @@ TEST(page)
 		    {"</noscript>", 1}, {"_HASH", 0},	  {"<!--", 1} /* the license */};
 	cleanup(strbuf_done) struct strbuf out = {0}, data = {0};
 	struct column_list columns;
-	struct sample s;
 	const char *text, *at;
 
-	sample_hostile(&s);
-	s.snapshot.fallback_reason = "</noscript><script>&";
-	s.snapshot.counters_source = FROM_PROC;
+	s->snapshot.fallback_reason = "</noscript><script>&";
+	s->snapshot.counters_source = FROM_PROC;
 	column_list_default(&columns, NULL);
-	render_page_json(&data, &s.result, &(struct table_style){.columns = &columns});
-	render_page(&out, &s);
+	render_page_json(&data, &s->result, &(struct table_style){.columns = &columns});
+	render_page(&out, s);
 	text = strbuf_str(&out);
 	for (size_t i = 0; i < ARRAY_SIZE(tags); i++)
 		assert_int_equal(count_of(text, tags[i].tag), tags[i].count);
@@ -162,16 +156,14 @@ TEST(noscript)
 	assert_non_null(strstr(strbuf_str(&out), "<dt>PSS</dt><dd>not measured</dd>\n"));
 }
 
-TEST(long_names)
+SAMPLE_TEST(long_names, sample_init)
 {
 	cleanup(strbuf_done) struct strbuf out = {0}, name = {0};
-	struct sample s;
 
 	strbuf_fill(&name, '<', 64 * 1024);
 	strbuf_puts(&name, "\xff");
-	sample_init(&s);
-	sample_add(&s, 1, 0, strbuf_str(&name), strbuf_str(&name));
-	data_of(&out, &s, NULL, NULL);
+	sample_add(s, 1, 0, strbuf_str(&name), strbuf_str(&name));
+	data_of(&out, s, NULL, NULL);
 	assert_true(out.len < 16 * 1024);
 	assert_null(memchr(out.data, '<', out.len));
 	/* The user and the name share one string; comm, its first 15 bytes, is another one. */

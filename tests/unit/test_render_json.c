@@ -46,14 +46,12 @@ TEST(documents)
 	}
 }
 
-TEST(no_steering_bytes)
+SAMPLE_TEST(no_steering_bytes, sample_hostile)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
-	struct sample s;
 	const char *text;
 
-	sample_hostile(&s);
-	render_json(&out, &s.result);
+	render_json(&out, &s->result);
 	text = strbuf_str(&out);
 	assert_true(utf8_valid(text, out.len));
 	for (size_t i = 0; i < out.len;) {
@@ -73,19 +71,17 @@ static const char *render_one(struct strbuf *out, struct sample *s)
 	return strbuf_str(out);
 }
 
-TEST(beyond_2_53)
+SAMPLE_TEST(beyond_2_53, sample_init)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
-	struct sample s;
 	struct process *p;
 	const char *text;
 
-	sample_init(&s);
-	p = sample_add(&s, 1, 0, "root", "big");
+	p = sample_add(s, 1, 0, "root", "big");
 	process_set(p, COUNTER_RSS, JSON_INTEGER_MAX);
 	process_set(p, COUNTER_VSIZE, (uint64_t)JSON_INTEGER_MAX + 1);
 	process_set(p, COUNTER_LOCKED, UINT64_MAX);
-	text = strstr(render_one(&out, &s), "\"processes\":[");
+	text = strstr(render_one(&out, s), "\"processes\":[");
 	assert_non_null(strstr(text, "\"rss_bytes\":9007199254740991,"));
 	assert_non_null(strstr(text, "\"vsize_bytes\":null,"));
 	assert_non_null(strstr(text, "\"locked_bytes\":null,"));
@@ -132,20 +128,18 @@ TEST(cmdline_cap)
 	}
 }
 
-TEST(cmdline_forms)
+SAMPLE_TEST(cmdline_forms, sample_init)
 {
 	cleanup(strbuf_done) struct strbuf out = {0}, bad = {0}, want = {0};
-	struct sample s;
 	struct process *p;
 
-	sample_init(&s);
-	p = sample_add(&s, 1, 0, "root", "x");
-	assert_null(strstr(render_one(&out, &s), "cmdline"));
+	p = sample_add(s, 1, 0, "root", "x");
+	assert_null(strstr(render_one(&out, s), "cmdline"));
 	p->cmdline = "";
-	assert_non_null(strstr(render_one(&out, &s), "\"cmdline\":\"\",\"cmdline_truncated\":false,"
-						     "\"start_time_ms\""));
+	assert_non_null(strstr(render_one(&out, s), "\"cmdline\":\"\",\"cmdline_truncated\":false,"
+						    "\"start_time_ms\""));
 	p->cmdline_truncated = true;
-	assert_non_null(strstr(render_one(&out, &s), "\"cmdline_truncated\":true,"));
+	assert_non_null(strstr(render_one(&out, s), "\"cmdline_truncated\":true,"));
 	/* 300 invalid bytes: all are replaced, 256 of them are in the hex form. */
 	strbuf_fill(&bad, '\xfe', 300);
 	p->cmdline = strbuf_str(&bad);
@@ -154,21 +148,19 @@ TEST(cmdline_forms)
 	for (int i = 0; i < 256; i++)
 		strbuf_puts(&want, "fe");
 	strbuf_puts(&want, "\",");
-	assert_non_null(strstr(render_one(&out, &s), strbuf_str(&want)));
+	assert_non_null(strstr(render_one(&out, s), strbuf_str(&want)));
 }
 
-TEST(cgroup_cap)
+SAMPLE_TEST(cgroup_cap, sample_init)
 {
 	cleanup(strbuf_done) struct strbuf out = {0}, path = {0}, want = {0};
-	struct sample s;
 
 	strbuf_fill(&path, '/', 600);
 	strbuf_puts(&want, "\"cgroup\":\"");
 	strbuf_fill(&want, '/', 512);
 	strbuf_puts(&want, "\",");
-	sample_init(&s);
-	sample_add(&s, 1, 0, "root", "x")->cgroup = strbuf_str(&path);
-	assert_non_null(strstr(render_one(&out, &s), strbuf_str(&want)));
+	sample_add(s, 1, 0, "root", "x")->cgroup = strbuf_str(&path);
+	assert_non_null(strstr(render_one(&out, s), strbuf_str(&want)));
 }
 
 /* Escapes that process names cannot contain. */
@@ -227,17 +219,15 @@ TEST(bounded_memory)
 	assert_true(out.cap <= 2 * STRBUF_CHUNK);
 }
 
-TEST(error_stays)
+SAMPLE_TEST(error_stays, sample_ordinary)
 {
 	struct counting_sink sink = {.error = -EPIPE};
 	cleanup(strbuf_done) struct strbuf out = {.sink = count_bytes, .sink_arg = &sink};
-	struct sample s;
 
-	sample_ordinary(&s);
-	render_json(&out, &s.result);
+	render_json(&out, &s->result);
 	assert_int_equal(strbuf_flush(&out), -EPIPE);
 	sink.bytes = 0;
-	render_json(&out, &s.result);
+	render_json(&out, &s->result);
 	assert_int_equal(strbuf_flush(&out), -EPIPE);
 	assert_int_equal(sink.bytes, 0);
 }

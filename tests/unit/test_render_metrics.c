@@ -62,65 +62,52 @@ static void group(struct sample *s, const char *key, size_t shown, struct sums *
 	totals_sum(r->rows, ret->rows.count, false, &r->totals);
 }
 
-static void check_groups(const char *name, struct sample *s, const char *key, size_t shown)
-{
-	cleanup(sums_done) struct sums groups = {};
-
-	group(s, key, shown, &groups);
-	check_golden(name, s);
-	arena_done(&s->snapshot.arena);
-}
-
-TEST(ordinary)
-{
-	struct sample s;
-
-	sample_ordinary(&s);
-	check_groups("ordinary", &s, "name", SIZE_MAX);
-}
-
-TEST(hostile)
-{
-	struct sample s;
-
-	sample_hostile(&s);
-	check_groups("hostile", &s, "container", SIZE_MAX);
-}
-
-TEST(others)
-{
-	struct sample s;
-
-	sample_ordinary(&s);
-	check_groups("others", &s, "user", 1);
-}
-
 /* Processes exist, but no value of them or of the machine is known. */
-TEST(unmeasured)
+static void make_unmeasured(struct sample *s)
 {
-	struct sample s;
+	sample_bare(s);
+	sample_add(s, 12, 0, NULL, "shy")->pss_status = PSS_DENIED;
+	s->snapshot.collection.denied = 1;
+	sample_finish(s, 3);
+}
 
-	sample_bare(&s);
-	sample_add(&s, 12, 0, NULL, "shy")->pss_status = PSS_DENIED;
-	s.snapshot.collection.denied = 1;
-	sample_finish(&s, 3);
-	check_groups("unmeasured", &s, "name", SIZE_MAX);
+TEST(samples)
+{
+	static const struct {
+		const char *name;
+		void (*make)(struct sample *s);
+		const char *key;
+		size_t shown;
+	} is[] = {
+		{"ordinary", sample_ordinary, "name", SIZE_MAX},
+		{"hostile", sample_hostile, "container", SIZE_MAX},
+		{"others", sample_ordinary, "user", 1},
+		{"unmeasured", make_unmeasured, "name", SIZE_MAX},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		cleanup(sums_done) struct sums groups = {};
+		struct sample s;
+
+		is[i].make(&s);
+		group(&s, is[i].key, is[i].shown, &groups);
+		check_golden(is[i].name, &s);
+		arena_done(&s.snapshot.arena);
+	}
 }
 
 /*
  * Units have memory-cgroup counters, processes without a unit have none, and one unit has no limit.
  * All other values are covered by tests/metrics/test_dashboard.py.
  */
-TEST(memcg)
+SAMPLE_TEST(memcg, sample_ordinary)
 {
 	cleanup(sums_done) struct sums groups = {};
-	struct sample s;
 
-	sample_ordinary(&s);
-	s.snapshot.balance.residual_known = true;
-	s.snapshot.balance.anon_residual = 3 * MIB;
-	s.snapshot.balance.mapped_residual = -4096;
-	group(&s, "unit", SIZE_MAX, &groups);
+	s->snapshot.balance.residual_known = true;
+	s->snapshot.balance.anon_residual = 3 * MIB;
+	s->snapshot.balance.mapped_residual = -4096;
+	group(s, "unit", SIZE_MAX, &groups);
 	for (size_t i = 0; i < groups.rows.count; i++) {
 		struct process *p = groups.rows.item[i];
 
@@ -132,8 +119,8 @@ TEST(memcg)
 		for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++)
 			process_set(p, c, counter_table[c].is_percent ? 123 + i : (i + c) * MIB);
 	}
-	check_golden("controller", &s);
-	arena_done(&s.snapshot.arena);
+	check_golden("controller", s);
+	arena_done(&s->snapshot.arena);
 }
 
 /* ---- labels ---- */
@@ -161,26 +148,30 @@ static void assert_label(const char *name, const char *label)
 
 TEST(labels)
 {
+	/* Reserved labels are not given to names. */
+	static const char *const is[][2] = {
+		{"plain", "plain"},
+		{" ", " "},
+		{"a\"b\\c\nd", "a\\\"b\\\\c\\nd"},
+		{"\\n", "\\\\n"},
+		{"\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd"},
+		{"\033[31m\r", "\xef\xbf\xbd[31m\xef\xbf\xbd"},
+		{"\xe6\xbc\xa2", "\xe6\xbc\xa2"},
+		{"{a=\"b\"} 1", "{a=\\\"b\\\"} 1"},
+		{NULL, "none"},
+		{"", "none"},
+		{"none", "none_"},
+		{"other", "other_"},
+		{"other_", "other__"},
+		{"other__", "other___"},
+		{"others", "others"},
+		{"other_x", "other_x"},
+		{"Other", "Other"},
+	};
 	char longest[601] = "", want[601] = "";
 
-	assert_label("plain", "plain");
-	assert_label(" ", " ");
-	assert_label("a\"b\\c\nd", "a\\\"b\\\\c\\nd");
-	assert_label("\\n", "\\\\n");
-	assert_label("\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd");
-	assert_label("\033[31m\r", "\xef\xbf\xbd[31m\xef\xbf\xbd");
-	assert_label("\xe6\xbc\xa2", "\xe6\xbc\xa2");
-	assert_label("{a=\"b\"} 1", "{a=\\\"b\\\"} 1");
-	/* Reserved labels are not given to names. */
-	assert_label(NULL, "none");
-	assert_label("", "none");
-	assert_label("none", "none_");
-	assert_label("other", "other_");
-	assert_label("other_", "other__");
-	assert_label("other__", "other___");
-	assert_label("others", "others");
-	assert_label("other_x", "other_x");
-	assert_label("Other", "Other");
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++)
+		assert_label(is[i][0], is[i][1]);
 	/* At most 512 bytes, whole characters and escapes. */
 	memset(longest, 'x', 600);
 	memset(want, 'x', 512);
@@ -229,67 +220,61 @@ TEST(containers)
 	}
 }
 
-TEST(users)
+SAMPLE_TEST(users, sample_init)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	const struct table_style numeric = {.numeric = true};
-	struct sample s;
 
-	sample_init(&s);
-	sample_add(&s, 1, 0, "root", "x");
-	sample_add(&s, 2, 4711, NULL, "x");
-	s.result.group = column_find("user", 4);
-	sample_finish(&s, 2);
-	text_of(&s, &out, 1);
+	sample_add(s, 1, 0, "root", "x");
+	sample_add(s, 2, 4711, NULL, "x");
+	s->result.group = column_find("user", 4);
+	sample_finish(s, 2);
+	text_of(s, &out, 1);
 	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"root\"} 1");
 	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"4711\"} 1");
 	strbuf_clear(&out);
-	render_prometheus(&out, &s.result, &numeric);
+	render_prometheus(&out, &s->result, &numeric);
 	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"0\"} 1");
 }
 
 /* A command line never becomes a label, even if the command-line check is bypassed. */
-TEST(cmdlines)
+SAMPLE_TEST(cmdlines, sample_init)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
-	struct sample s;
 
-	sample_init(&s);
-	sample_add(&s, 1, 0, "root", "x")->cmdline = "mysql --password=secret";
-	s.result.group = column_find("cmdline", 7);
-	sample_finish(&s, 1);
-	assert_line(text_of(&s, &out, 0), "zmem_group_processes{group=\"none\"} 1");
+	sample_add(s, 1, 0, "root", "x")->cmdline = "mysql --password=secret";
+	s->result.group = column_find("cmdline", 7);
+	sample_finish(s, 1);
+	assert_line(text_of(s, &out, 0), "zmem_group_processes{group=\"none\"} 1");
 	assert_null(strstr(strbuf_str(&out), "secret"));
 }
 
 /*
  * Names with the same label are one series, at the position of the first one, with the sum of all.
  */
-TEST(merged)
+SAMPLE_TEST(merged, sample_init)
 {
 	static const char *const name[] = {"a\xff", "b", "a\xfe", "other"};
 	cleanup(strbuf_done) struct strbuf out = {0};
 	cleanup(sums_done) struct sums groups = {};
-	struct sample s;
 
-	sample_init(&s);
 	for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
-		struct process *p = sample_add(&s, (pid_t)(10 + i), 0, NULL, name[i]);
+		struct process *p = sample_add(s, (pid_t)(10 + i), 0, NULL, name[i]);
 
 		p->cgroup = name[i];
 		sample_counters(p, (i + 1) * MIB, (i + 1) * KIB);
 		if (i != 2)
 			sample_pss(p, PSS_FROM_KERNEL);
 	}
-	sample_finish(&s, ARRAY_SIZE(name));
-	group(&s, "cgroup", SIZE_MAX, &groups);
+	sample_finish(s, ARRAY_SIZE(name));
+	group(s, "cgroup", SIZE_MAX, &groups);
 	for (size_t i = 0; i < groups.rows.count; i++)
 		process_set(groups.rows.item[i], COUNTER_MEM_CURRENT, MIB);
 	/* Only "b" and "other" are not merged from two rows. */
-	s.result.row_count = 3;
-	s.result.others_count = 1;
-	totals_sum(s.result.rows + 3, 1, false, &s.result.others);
-	text_of(&s, &out, 0);
+	s->result.row_count = 3;
+	s->result.others_count = 1;
+	totals_sum(s->result.rows + 3, 1, false, &s->result.others);
+	text_of(s, &out, 0);
 	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"a\xef\xbf\xbd\"} 2");
 	assert_line(strbuf_str(&out), "zmem_group_swap_bytes{group=\"a\xef\xbf\xbd\"} 4096");
 	assert_line(strbuf_str(&out),
@@ -301,28 +286,26 @@ TEST(merged)
 	/* The group of hidden rows is not the process named "other". */
 	assert_line(strbuf_str(&out), "zmem_group_swap_bytes{group=\"other\"} 4096");
 	assert_null(strstr(strbuf_str(&out), "current_bytes{group=\"other"));
-	s.result.row_count = 4;
-	s.result.others_count = 0;
+	s->result.row_count = 4;
+	s->result.others_count = 0;
 	strbuf_clear(&out);
-	text_of(&s, &out, 0);
+	text_of(s, &out, 0);
 	assert_line(strbuf_str(&out), "zmem_group_swap_bytes{group=\"other_\"} 4096");
 	assert_null(strstr(strbuf_str(&out), "{group=\"other\""));
-	arena_done(&s.snapshot.arena);
+	arena_done(&s->snapshot.arena);
 }
 
 /* ---- limits ---- */
 
 /* More rows than METRICS_GROUPS_MAX, and hidden rows: each process is in exactly one series. */
-TEST(cap)
+SAMPLE_TEST(cap, sample_init)
 {
 	enum { ROWS = METRICS_GROUPS_MAX + 500 };
 	static struct process process[ROWS];
 	static struct process *rows[ROWS];
 	static char name[ROWS][16];
 	cleanup(strbuf_done) struct strbuf out = {0};
-	struct sample s;
 
-	sample_init(&s);
 	for (size_t i = 0; i < ROWS; i++) {
 		snprintf(name[i], sizeof(name[i]), "g%zu", i);
 		rows[i] = &process[i];
@@ -330,12 +313,12 @@ TEST(cap)
 			.kind = PROCESS_SUM, .procs = 2, .pss_missing = 1, .name = name[i]};
 		process_set(rows[i], COUNTER_SWAP, KIB);
 	}
-	s.result.rows = rows;
-	s.result.row_count = ROWS - 100;
-	s.result.others_count = 100;
-	totals_sum(rows + s.result.row_count, 100, false, &s.result.others);
-	totals_sum(rows, ROWS, false, &s.result.totals);
-	text_of(&s, &out, 1);
+	s->result.rows = rows;
+	s->result.row_count = ROWS - 100;
+	s->result.others_count = 100;
+	totals_sum(rows + s->result.row_count, 100, false, &s->result.others);
+	totals_sum(rows, ROWS, false, &s->result.totals);
+	text_of(s, &out, 1);
 	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"g999\"} 2");
 	assert_null(strstr(strbuf_str(&out), "g1000"));
 	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"other\"} 1000");
@@ -345,26 +328,24 @@ TEST(cap)
 }
 
 /* Values above 2^53 - 1 are left out, and so are sums that overflow. */
-TEST(beyond)
+SAMPLE_TEST(beyond, sample_init)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
-	struct sample s;
 
-	sample_init(&s);
 	for (pid_t pid = 1; pid <= 2; pid++) {
-		struct process *p = sample_add(&s, pid, 0, NULL, pid == 1 ? "big" : "bigger");
+		struct process *p = sample_add(s, pid, 0, NULL, pid == 1 ? "big" : "bigger");
 
 		process_set(p, COUNTER_SWAP, (UINT64_C(1) << 53) - (pid == 1));
 		process_set(p, COUNTER_RSS_ANON, UINT64_MAX);
 	}
-	sample_meminfo(&s.snapshot.system.meminfo, MEMINFO_TOTAL, UINT64_MAX);
-	s.snapshot.balance.residual_known = true;
-	s.snapshot.balance.anon_residual = INT64_MIN;
-	s.snapshot.balance.mapped_residual = -4096;
-	s.snapshot.system.zram[0].stat.used = UINT64_MAX;
-	s.snapshot.time_ms = -1;
-	sample_finish(&s, 2);
-	text_of(&s, &out, 0);
+	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_TOTAL, UINT64_MAX);
+	s->snapshot.balance.residual_known = true;
+	s->snapshot.balance.anon_residual = INT64_MIN;
+	s->snapshot.balance.mapped_residual = -4096;
+	s->snapshot.system.zram[0].stat.used = UINT64_MAX;
+	s->snapshot.time_ms = -1;
+	sample_finish(s, 2);
+	text_of(s, &out, 0);
 	assert_line(strbuf_str(&out), "zmem_group_swap_bytes{group=\"big\"} 9007199254740991");
 	assert_null(strstr(strbuf_str(&out), "zmem_group_swap_bytes{group=\"bigger\"}"));
 	assert_null(strstr(strbuf_str(&out), "resident"));
@@ -381,15 +362,12 @@ static int fail_write(void *arg, const char *data, size_t len)
 	return -ENOSPC;
 }
 
-TEST(error)
+SAMPLE_TEST(error, sample_ordinary)
 {
-	struct sample s;
-
-	sample_ordinary(&s);
 	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
 		cleanup(strbuf_done) struct strbuf out = {.sink = fail_write};
 
-		format[i].render(&out, &s.result, &plain);
+		format[i].render(&out, &s->result, &plain);
 		assert_int_equal(strbuf_flush(&out), -ENOSPC);
 	}
 }

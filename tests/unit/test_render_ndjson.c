@@ -99,20 +99,18 @@ TEST(ndjson_bound)
 }
 
 /* Where a line has room, texts have the same limits as in JSON. */
-TEST(ndjson_usual)
+SAMPLE_TEST(ndjson_usual, sample_init)
 {
 	cleanup(strbuf_done) struct strbuf out = {0}, text = {0};
-	struct sample s;
 	struct process *p;
 
 	strbuf_fill(&text, 'a', 1024);
-	sample_init(&s);
-	p = sample_add(&s, 1, 0, "root", "x");
+	p = sample_add(s, 1, 0, "root", "x");
 	sample_counters(p, 8 * KIB, 0);
 	p->cmdline = strbuf_str(&text);
 	p->cgroup = p->cmdline + 512;
-	sample_finish(&s, 1);
-	render_ndjson(&out, &s.result);
+	sample_finish(s, 1);
+	render_ndjson(&out, &s->result);
 	assert_non_null(strstr(strbuf_str(&out), p->cmdline));
 	assert_non_null(strstr(strbuf_str(&out), "a\",\"cmdline_truncated\":false"));
 	assert_non_null(strstr(strbuf_str(&out), "\"zram\":[{\"name\":\"zram0\""));

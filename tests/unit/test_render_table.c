@@ -122,13 +122,11 @@ static unsigned line_columns(const char *line, size_t len, bool color)
 }
 
 /* At any width, down to one column, each line is valid text and fits. */
-TEST(any_width)
+SAMPLE_TEST(any_width, sample_hostile)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct column_list list;
-	struct sample s;
 
-	sample_hostile(&s);
 	columns_of(&list, "pid,name,user,pss,swap_shmem,comm");
 	for (unsigned width = 0; width < 250; width++) {
 		struct table_style style = {.columns = &list,
@@ -139,7 +137,7 @@ TEST(any_width)
 		const char *text;
 
 		strbuf_clear(&out);
-		render_table(&out, &s.result, &style);
+		render_table(&out, &s->result, &style);
 		assert_int_equal(strbuf_error(&out), 0);
 		text = strbuf_str(&out);
 		assert_true(utf8_valid(text, out.len));
@@ -192,29 +190,37 @@ static void check_size(uint64_t bytes, const char *want)
 
 TEST(sizes)
 {
-	check_size(0, "0");
-	check_size(1, "1 B");
-	check_size(1023, "1023 B");
-	check_size(KIB, "1 KiB");
-	check_size(KIB + 1, "1.00 KiB");
-	check_size(5632, "5.50 KiB");
-	check_size(10235, "10.0 KiB"); /* 9.995 */
-	check_size(10 * KIB + 512, "10.5 KiB");
-	check_size(512 * KIB, "512 KiB");
-	check_size(1023 * KIB, "1023 KiB");
-	check_size(1023 * KIB + 512, "1.00 MiB");
-	check_size(MIB - 1, "1.00 MiB");
-	check_size(MIB, "1.00 MiB");
-	check_size(MIB * 123 / 10, "12.3 MiB");
-	check_size(MIB * 999, "999 MiB");
-	check_size(MIB * 1023, "1023 MiB");
-	check_size(GIB * 5 / 4, "1.25 GiB");
-	check_size(GIB - 1, "1.00 GiB");
-	check_size(GIB * 1024, "1.00 TiB");
-	check_size(GIB * MIB * 3, "3.00 PiB");
-	check_size(UINT64_C(1) << 60, "1.00 EiB");
-	check_size(UINT64_MAX / 2, "8.00 EiB");
-	check_size(UINT64_MAX, "16.0 EiB");
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} is[] = {
+		{0, "0"},
+		{1, "1 B"},
+		{1023, "1023 B"},
+		{KIB, "1 KiB"},
+		{KIB + 1, "1.00 KiB"},
+		{5632, "5.50 KiB"},
+		{10235, "10.0 KiB"},
+		{10 * KIB + 512, "10.5 KiB"},
+		{512 * KIB, "512 KiB"},
+		{1023 * KIB, "1023 KiB"},
+		{1023 * KIB + 512, "1.00 MiB"},
+		{MIB - 1, "1.00 MiB"},
+		{MIB, "1.00 MiB"},
+		{MIB * 123 / 10, "12.3 MiB"},
+		{MIB * 999, "999 MiB"},
+		{MIB * 1023, "1023 MiB"},
+		{GIB * 5 / 4, "1.25 GiB"},
+		{GIB - 1, "1.00 GiB"},
+		{GIB * 1024, "1.00 TiB"},
+		{GIB * MIB * 3, "3.00 PiB"},
+		{UINT64_C(1) << 60, "1.00 EiB"},
+		{UINT64_MAX / 2, "8.00 EiB"},
+		{UINT64_MAX, "16.0 EiB"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++)
+		check_size(is[i].bytes, is[i].text);
 }
 
 /* Compares with the same rule in floating point, around every boundary. */
@@ -242,61 +248,53 @@ TEST(sizes_sweep)
 	}
 }
 
-static void check_time(int64_t ms, const char *table, const char *json)
-{
-	char buf[FORMAT_MAX + 1];
-
-	buf[format_time(buf, ms, TIME_TABLE)] = '\0';
-	assert_string_equal(buf, table);
-	assert_true(strlen(buf) <= FORMAT_TIME_TABLE_MAX);
-	buf[format_time(buf, ms, TIME_JSON)] = '\0';
-	assert_string_equal(buf, json);
-}
-
-static void set_zone(const char *zone)
-{
-	assert_int_equal(setenv("TZ", zone, 1), 0);
-	tzset();
-}
-
 /* Tables have local times with their offset, JSON has UTC. */
-TEST(zones)
-{
-	set_zone("CET-1CEST,M3.5.0,M10.5.0/3");
-	check_time(1767225599987, "2026-01-01 00:59:59+01:00", "2025-12-31T23:59:59.987Z");
-	check_time(1782864000000, "2026-07-01 02:00:00+02:00", "2026-07-01T00:00:00.000Z");
-	/* The hour that comes twice, and the one that is left out. */
-	check_time(1792887600000, "2026-10-25 02:20:00+02:00", "2026-10-25T00:20:00.000Z");
-	check_time(1792891200000, "2026-10-25 02:20:00+01:00", "2026-10-25T01:20:00.000Z");
-	set_zone("IST-5:30");
-	check_time(-1, "1970-01-01 05:29:59+05:30", "1969-12-31T23:59:59.999Z");
-	set_zone("<-0330>3:30:40");
-	check_time(0, "1969-12-31 20:30:00-03:30", "1970-01-01T00:00:00.000Z");
-	set_zone("EAST-14");
-	check_time(253402300799999, "", "9999-12-31T23:59:59.999Z");
-	set_zone("GMT0BST,M3.5.0/1,M10.5.0");
-	check_time(1767225599987, "2025-12-31 23:59:59Z", "2025-12-31T23:59:59.987Z");
-	/* Not a zone. */
-	set_zone(":/dev/zero");
-	check_time(0, "1970-01-01 00:00:00Z", "1970-01-01T00:00:00.000Z");
-	set_zone("../../../etc/shadow");
-	check_time(0, "1970-01-01 00:00:00Z", "1970-01-01T00:00:00.000Z");
-	set_zone("UTC0");
-}
-
 TEST(times)
 {
-	set_zone("UTC0");
-	check_time(0, "1970-01-01 00:00:00Z", "1970-01-01T00:00:00.000Z");
-	check_time(-1, "1969-12-31 23:59:59Z", "1969-12-31T23:59:59.999Z");
-	check_time(951782399999, "2000-02-28 23:59:59Z", "2000-02-28T23:59:59.999Z");
-	check_time(951782400000, "2000-02-29 00:00:00Z", "2000-02-29T00:00:00.000Z");
-	check_time(4107542400000, "2100-03-01 00:00:00Z", "2100-03-01T00:00:00.000Z");
-	check_time(1767225599987, "2025-12-31 23:59:59Z", "2025-12-31T23:59:59.987Z");
-	check_time(253402300799999, "9999-12-31 23:59:59Z", "9999-12-31T23:59:59.999Z");
-	check_time(-62135596800000, "0001-01-01 00:00:00Z", "0001-01-01T00:00:00.000Z");
-	check_time(253402300800000, "", "");
-	check_time(INT64_MIN, "", "");
+#define CET "CET-1CEST,M3.5.0,M10.5.0/3"
+	static const struct {
+		const char *zone;
+		int64_t ms;
+		const char *table, *json;
+	} is[] = {
+		{"UTC0", 0, "1970-01-01 00:00:00Z", "1970-01-01T00:00:00.000Z"},
+		{"UTC0", -1, "1969-12-31 23:59:59Z", "1969-12-31T23:59:59.999Z"},
+		{"UTC0", 951782399999, "2000-02-28 23:59:59Z", "2000-02-28T23:59:59.999Z"},
+		{"UTC0", 951782400000, "2000-02-29 00:00:00Z", "2000-02-29T00:00:00.000Z"},
+		{"UTC0", 4107542400000, "2100-03-01 00:00:00Z", "2100-03-01T00:00:00.000Z"},
+		{"UTC0", 1767225599987, "2025-12-31 23:59:59Z", "2025-12-31T23:59:59.987Z"},
+		{"UTC0", 253402300799999, "9999-12-31 23:59:59Z", "9999-12-31T23:59:59.999Z"},
+		{"UTC0", -62135596800000, "0001-01-01 00:00:00Z", "0001-01-01T00:00:00.000Z"},
+		{"UTC0", 253402300800000, "", ""},
+		{"UTC0", INT64_MIN, "", ""},
+		{CET, 1767225599987, "2026-01-01 00:59:59+01:00", "2025-12-31T23:59:59.987Z"},
+		{CET, 1782864000000, "2026-07-01 02:00:00+02:00", "2026-07-01T00:00:00.000Z"},
+		/* The hour that comes twice, and the one that is left out. */
+		{CET, 1792887600000, "2026-10-25 02:20:00+02:00", "2026-10-25T00:20:00.000Z"},
+		{CET, 1792891200000, "2026-10-25 02:20:00+01:00", "2026-10-25T01:20:00.000Z"},
+		{"IST-5:30", -1, "1970-01-01 05:29:59+05:30", "1969-12-31T23:59:59.999Z"},
+		{"<-0330>3:30:40", 0, "1969-12-31 20:30:00-03:30", "1970-01-01T00:00:00.000Z"},
+		{"EAST-14", 253402300799999, "", "9999-12-31T23:59:59.999Z"},
+		{"GMT0BST,M3.5.0/1,M10.5.0", 1767225599987, "2025-12-31 23:59:59Z",
+		 "2025-12-31T23:59:59.987Z"},
+		/* Not a zone. */
+		{":/dev/zero", 0, "1970-01-01 00:00:00Z", "1970-01-01T00:00:00.000Z"},
+		{"../../../etc/shadow", 0, "1970-01-01 00:00:00Z", "1970-01-01T00:00:00.000Z"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		char buf[FORMAT_MAX + 1];
+
+		assert_int_equal(setenv("TZ", is[i].zone, 1), 0);
+		tzset();
+		buf[format_time(buf, is[i].ms, TIME_TABLE)] = '\0';
+		assert_string_equal(buf, is[i].table);
+		assert_true(strlen(buf) <= FORMAT_TIME_TABLE_MAX);
+		buf[format_time(buf, is[i].ms, TIME_JSON)] = '\0';
+		assert_string_equal(buf, is[i].json);
+	}
+	assert_int_equal(setenv("TZ", "UTC0", 1), 0);
+	tzset();
 }
 
 TEST(percent)
@@ -317,7 +315,10 @@ TEST(percent)
 	}
 }
 
-/* Of the text, `bytes` fit `limit` columns and take `width`. */
+/*
+ * Of the text, `bytes` fit `limit` columns and take `width`. Wide characters take two columns; an
+ * accent stays with its letter, also in the last column.
+ */
 TEST(text_fit)
 {
 	static const struct {
@@ -339,14 +340,12 @@ TEST(text_fit)
 		{"a\nb", 5, 1, 2},
 		{"\n", 4, 1, 4},
 		{"\n", 3, 0, 1},
-		/* Two columns each: the third column stays empty. */
 		{"\xe6\xbc\xa2\xe6\xbc\xa2", 4, 6, 4},
 		{"\xe6\xbc\xa2\xe6\xbc\xa2", 3, 3, 3},
 		{"\xe6\xbc\xa2\xe6\xbc\xa2", 2, 0, 1},
 		{"a\xe6\xbc\xa2\xe6\xbc\xa2", 4, 4, 4},
 		{"ab\xe6\xbc\xa2\xe6\xbc\xa2", 5, 5, 5},
 		{"ab\xe6\xbc\xa2\xe6\xbc\xa2", 4, 2, 3},
-		/* An accent stays with its letter, also in the last column. */
 		{"abe\xcc\x81", 3, 5, 3},
 		{"abe\xcc\x81z", 3, 2, 3},
 		{"ae\xcc\x81zz", 3, 4, 3},

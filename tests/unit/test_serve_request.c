@@ -214,26 +214,24 @@ TEST(bad_queries)
 	}
 }
 
-TEST(resolving)
+SAMPLE_TEST(resolving, sample_init)
 {
 	struct http_query q;
-	struct sample s;
 
-	sample_init(&s);
-	sample_add(&s, 5, 1000, "anna", "a");
-	sample_add(&s, 6, 1001, NULL, "b");
+	sample_add(s, 5, 1000, "anna", "a");
+	sample_add(s, 6, 1001, NULL, "b");
 	assert_int_equal(http_query_parse(&q, "user=anna,1001,nobody-there", false), 0);
-	assert_int_equal(http_query_resolve(&q, &s.snapshot), 0);
+	assert_int_equal(http_query_resolve(&q, &s->snapshot), 0);
 	assert_int_equal(q.query.filter.uid_count, 2);
 	http_query_done(&q);
 	assert_int_equal(http_query_parse(&q, "user=7", false), 0);
-	assert_int_equal(http_query_resolve(&q, &s.snapshot), -ENOENT);
+	assert_int_equal(http_query_resolve(&q, &s->snapshot), -ENOENT);
 	http_query_done(&q);
 	assert_int_equal(http_query_parse(&q, "pid=6,99", false), 0);
-	assert_int_equal(http_query_resolve(&q, &s.snapshot), 0);
+	assert_int_equal(http_query_resolve(&q, &s->snapshot), 0);
 	http_query_done(&q);
 	assert_int_equal(http_query_parse(&q, "pid=99", false), 0);
-	assert_int_equal(http_query_resolve(&q, &s.snapshot), -ENOENT);
+	assert_int_equal(http_query_resolve(&q, &s->snapshot), -ENOENT);
 	http_query_done(&q);
 }
 

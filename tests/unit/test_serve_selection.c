@@ -30,20 +30,18 @@ static const char *label(const struct selection *v, size_t i)
 	return v->result.group->text(v->result.rows[i]);
 }
 
-TEST(query)
+SAMPLE_TEST(query, sample_init)
 {
-	struct sample s;
 	struct http_query q;
 	struct selection v;
 
-	sample_init(&s);
-	add(&s, 1, "a", "x.service", MIB);
-	add(&s, 2, "b", "x.service", 3 * MIB);
-	add(&s, 3, "c", NULL, 2 * MIB)->uid = 7;
-	s.snapshot.collection.seen = 3;
+	add(s, 1, "a", "x.service", MIB);
+	add(s, 2, "b", "x.service", 3 * MIB);
+	add(s, 3, "c", NULL, 2 * MIB)->uid = 7;
+	s->snapshot.collection.seen = 3;
 	assert_int_equal(http_query_parse(&q, "top=1&user=0", false), 0);
-	assert_int_equal(http_query_resolve(&q, &s.snapshot), 0);
-	assert_int_equal(selection_query(&v, &s.snapshot, &q.query), 0);
+	assert_int_equal(http_query_resolve(&q, &s->snapshot), 0);
+	assert_int_equal(selection_query(&v, &s->snapshot, &q.query), 0);
 	assert_int_equal(v.result.row_count, 1);
 	assert_int_equal(v.result.rows[0]->pid, 2);
 	assert_int_equal(v.result.others_count, 1);
@@ -54,32 +52,30 @@ TEST(query)
 	selection_done(&v);
 	http_query_done(&q);
 	assert_int_equal(http_query_parse(&q, "group_by=unit&min=3M", false), 0);
-	assert_int_equal(selection_query(&v, &s.snapshot, &q.query), 0);
+	assert_int_equal(selection_query(&v, &s->snapshot, &q.query), 0);
 	assert_int_equal(v.result.row_count, 1);
 	assert_string_equal(label(&v, 0), "x.service");
 	selection_done(&v);
 	http_query_done(&q);
 }
 
-TEST(unit_then_name)
+SAMPLE_TEST(unit_then_name, sample_init)
 {
 	struct memcg c = {"/system.slice/x.service", true, false, 5 * MIB, 0};
 	struct group_tracker t;
-	struct sample s;
 	struct process *p;
 	struct selection v;
 
 	assert_int_equal(group_tracker_init(&t, 10, 1), 0);
-	sample_init(&s);
-	p = add(&s, 1, "a", "x.service", MIB);
+	p = add(s, 1, "a", "x.service", MIB);
 	p->cgroup = c.path;
 	p->controlled = true;
-	p = add(&s, 2, "bash", NULL, 3 * MIB);
+	p = add(s, 2, "bash", NULL, 3 * MIB);
 	p->cgroup = c.path;
 	p->controlled = true;
-	s.snapshot.memcg = &c;
-	s.snapshot.memcg_count = 1;
-	assert_int_equal(selection_metrics(&v, &s.snapshot, NULL, &t, SECOND), 0);
+	s->snapshot.memcg = &c;
+	s->snapshot.memcg_count = 1;
+	assert_int_equal(selection_metrics(&v, &s->snapshot, NULL, &t, SECOND), 0);
 	assert_int_equal(v.result.row_count, 2);
 	assert_string_equal(label(&v, 0), "bash");
 	assert_string_equal(label(&v, 1), "x.service");
@@ -192,26 +188,24 @@ static void add_kill(struct kill_log *l, pid_t pid, const char *name, const char
 	free(e);
 }
 
-TEST(history)
+SAMPLE_TEST(history, sample_init)
 {
 	static struct history_ring h;
 	cleanup(strbuf_done) struct strbuf out = {0}, unwatched = {0};
 	cleanup(kill_log_done) struct kill_log kills;
 	struct group_tracker t;
-	struct sample s;
 	struct selection v;
 
 	assert_int_equal(group_tracker_init(&t, 100, 5), 0);
 	assert_int_equal(kill_log_init(&kills, selection_group(NULL), 100), 0);
-	sample_init(&s);
-	add(&s, 1, "big", NULL, 3 * MIB);
-	add(&s, 2, "a\"\\<\n\xff\xe2\x80\xae", NULL, MIB);
+	add(s, 1, "big", NULL, 3 * MIB);
+	add(s, 2, "a\"\\<\n\xff\xe2\x80\xae", NULL, MIB);
 	for (int i = 0; i < 10; i++)
-		add(&s, 10 + i, i % 2 ? "x" : "y", NULL, KIB);
-	s.snapshot.system.meminfo.have &= ~(1u << MEMINFO_SWAP_FREE);
+		add(s, 10 + i, i % 2 ? "x" : "y", NULL, KIB);
+	s->snapshot.system.meminfo.have &= ~(1u << MEMINFO_SWAP_FREE);
 	for (int i = 0; i < HISTORY_POINTS + 5; i++) {
-		s.snapshot.time_ms = i;
-		assert_int_equal(selection_metrics(&v, &s.snapshot, NULL, &t, SECOND), 0);
+		s->snapshot.time_ms = i;
+		assert_int_equal(selection_metrics(&v, &s->snapshot, NULL, &t, SECOND), 0);
 		history_ring_add(&h, &v.result);
 		selection_done(&v);
 	}
@@ -235,7 +229,7 @@ TEST(history)
 }
 
 /* The metrics of serve itself. */
-TEST(self)
+SAMPLE_TEST(self, sample_init)
 {
 	struct metrics_self self = {
 		.gone = 11,
@@ -254,7 +248,6 @@ TEST(self)
 	};
 	cleanup(kill_log_done) struct kill_log log;
 	struct result kills;
-	struct sample s;
 
 	assert_int_equal(kill_log_init(&log, selection_group(NULL), 2), 0);
 	add_kill(&log, 1, "x", "db.service", 0);
@@ -263,13 +256,12 @@ TEST(self)
 	add_kill(&log, 4, "third", NULL, 0);
 	kill_log_result(&log, &kills);
 	self.kills = &kills;
-	sample_init(&s);
 	for (int open = 0; open < 2; open++) {
 		cleanup(strbuf_done) struct strbuf out = {0}, end = {0};
 		struct metrics_text t;
 		const char *text;
 
-		render_metrics(&out, &s.result, false, open, &self);
+		render_metrics(&out, &s->result, false, open, &self);
 		text = strbuf_str(&out);
 		t = metrics_read(text, out.len, open);
 		if (t.wrong)
@@ -286,7 +278,7 @@ TEST(self)
 		/* Kills that are not watched have no counter, not even a 0. */
 		self.kills = NULL;
 		strbuf_clear(&out);
-		render_metrics(&out, &s.result, false, open, &self);
+		render_metrics(&out, &s->result, false, open, &self);
 		text = strbuf_str(&out);
 		assert_non_null(strstr(text, "zmem_oom_kills_watched 0\n"));
 		assert_null(strstr(text, "zmem_oom_kills_total"));
@@ -337,14 +329,13 @@ TEST(kills)
 }
 
 /* The names of a container and its pod stand beside the group. */
-TEST(kills_of_pods)
+SAMPLE_TEST(kills_of_pods, sample_init)
 {
 	cleanup(kill_log_done) struct kill_log l;
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct event_record *e = calloc(1, sizeof(*e));
 	struct metrics_self self = {.process = {{"collector"}, {"http"}}};
 	struct result kills;
-	struct sample s;
 
 	assert_non_null(e);
 	assert_int_equal(kill_log_init(&l, column_find("container", 9), 10), 0);
@@ -356,8 +347,7 @@ TEST(kills_of_pods)
 	free(e);
 	kill_log_result(&l, &kills);
 	self.kills = &kills;
-	sample_init(&s);
-	render_metrics(&out, &s.result, false, false, &self);
+	render_metrics(&out, &s->result, false, false, &self);
 	assert_non_null(strstr(strbuf_str(&out),
 			       "zmem_oom_kills_total{group=\"prod/web-0/app\",namespace=\"prod\","
 			       "pod=\"web-0\",container=\"app\"} 1\n"));
