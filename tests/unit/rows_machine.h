@@ -19,9 +19,10 @@ static inline const struct column *column(const char *key)
 	return column_find(key, strlen(key));
 }
 
-static inline void machine_init(struct machine *m, size_t count)
+static inline struct machine machine_of(size_t count)
 {
-	*m = (struct machine){.order.keys = {{column("pss")}, 1}};
+	struct machine made = {.order.keys = {{column("pss")}, 1}}, *m = &made;
+
 	for (size_t i = 0; i < count; i++) {
 		struct process *p = snapshot_add(&m->snapshot);
 
@@ -43,6 +44,7 @@ static inline void machine_init(struct machine *m, size_t count)
 	for (size_t i = 0; i < count; i++)
 		m->rows.item[i] = &m->snapshot.process[i];
 	m->rows.count = count;
+	return made;
 }
 
 static inline void machine_done(struct machine *m)

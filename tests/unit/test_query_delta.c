@@ -16,6 +16,14 @@ static void at_time(struct machine *m, int64_t ms)
 	m->snapshot.time_ms = BOOT_MS + ms;
 }
 
+static struct tracker tracker_of(bool from_start)
+{
+	struct tracker t;
+
+	delta_tracker_init(&t, 1, from_start);
+	return t;
+}
+
 static struct delta_counts join(const struct tracker *tracker, struct machine *m)
 {
 	struct delta_counts counts = {99, 99, 99};
@@ -56,11 +64,9 @@ static void assert_counts(struct delta_counts is, size_t started, size_t ended, 
 
 TEST(first)
 {
-	cleanup(delta_tracker_done) struct tracker tracker;
-	struct machine m;
+	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
+	cleanup(machine_done) struct machine m = machine_of(3);
 
-	delta_tracker_init(&tracker, 1, false);
-	machine_init(&m, 3);
 	at_time(&m, 5000);
 	assert_counts(join(&tracker, &m), 0, 0, 0);
 	for (pid_t pid = 1; pid <= 3; pid++) {
@@ -69,7 +75,6 @@ TEST(first)
 		assert_false(known(at(&m, pid), COUNTER_PSS));
 	}
 	assert_int_equal(m.snapshot.change_us, 0);
-	machine_done(&m);
 }
 
 /*
@@ -78,12 +83,11 @@ TEST(first)
  */
 TEST(last)
 {
-	cleanup(delta_tracker_done) struct tracker tracker;
+	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
 	struct machine a, b;
 	struct process *p;
 
-	delta_tracker_init(&tracker, 1, false);
-	machine_init(&a, 4);
+	a = machine_of(4);
 	at_time(&a, 5000);
 	p = a.rows.item[0];
 	a.rows.item[0] = a.rows.item[3];
@@ -92,7 +96,7 @@ TEST(last)
 	take_tick(&tracker, &a);
 	machine_done(&a);
 
-	machine_init(&b, 5);
+	b = machine_of(5);
 	at_time(&b, 5500);
 	process_set(at(&b, 1), COUNTER_PSS, 25);
 	process_set(at(&b, 2), COUNTER_PSS, 3);
@@ -115,11 +119,9 @@ TEST(last)
 /* The process existed but was not among the rows: its earlier value is unknown, not 0. */
 TEST(not_seen_before)
 {
-	cleanup(delta_tracker_done) struct tracker tracker;
-	struct machine m;
+	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
+	cleanup(machine_done) struct machine m = machine_of(3);
 
-	delta_tracker_init(&tracker, 1, false);
-	machine_init(&m, 3);
 	at_time(&m, 5000);
 	m.rows.count = 2;
 	join(&tracker, &m);
@@ -139,16 +141,13 @@ TEST(not_seen_before)
 	at(&m, 3)->start_ns = 4900000000;
 	join(&tracker, &m);
 	assert_false(known(at(&m, 3), COUNTER_PSS));
-	machine_done(&m);
 }
 
 TEST(from_start)
 {
-	cleanup(delta_tracker_done) struct tracker tracker;
-	struct machine m;
+	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(true);
+	cleanup(machine_done) struct machine m = machine_of(3);
 
-	delta_tracker_init(&tracker, 1, true);
-	machine_init(&m, 3);
 	at_time(&m, 5000);
 	m.rows.count = 2;
 	at(&m, 2)->have &= ~COUNTER_BIT(COUNTER_PSS);
@@ -184,7 +183,6 @@ TEST(from_start)
 	join(&tracker, &m);
 	take_tick(&tracker, &m);
 	assert_int_equal(tracker.rows.count, 1);
-	machine_done(&m);
 }
 
 /* In how many ticks a row grew: compared with the tick before, also where values are the first. */
@@ -194,13 +192,12 @@ TEST(growth)
 	static const uint32_t grew[] = {0, 1, 1, 2, 2, 3};
 
 	for (int from_start = 0; from_start < 2; from_start++) {
-		cleanup(delta_tracker_done) struct tracker tracker;
+		cleanup(delta_tracker_done) struct tracker tracker = tracker_of(from_start);
 
-		delta_tracker_init(&tracker, 1, from_start);
 		for (uint32_t i = 0; i < sizeof(pss) / sizeof(pss[0]); i++) {
 			struct machine m;
 
-			machine_init(&m, 3);
+			m = machine_of(3);
 			at_time(&m, 5000 + 1000 * i);
 			process_set(at(&m, 1), COUNTER_PSS_SWAP, pss[i]);
 			/* It is measured in some ticks alone. */
@@ -226,11 +223,9 @@ TEST(growth)
 /* exec keeps pid and start time: memory and name change. */
 TEST(exec)
 {
-	cleanup(delta_tracker_done) struct tracker tracker;
-	struct machine m;
+	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
+	cleanup(machine_done) struct machine m = machine_of(1);
 
-	delta_tracker_init(&tracker, 1, false);
-	machine_init(&m, 1);
 	at_time(&m, 5000);
 	join(&tracker, &m);
 	take_tick(&tracker, &m);
@@ -242,7 +237,6 @@ TEST(exec)
 	assert_counts(join(&tracker, &m), 0, 0, 1);
 	assert_true(at(&m, 1)->changed);
 	assert_int_equal(delta(at(&m, 1), COUNTER_PSS), 0);
-	machine_done(&m);
 }
 
 /* Groups are matched by their common text, users by their number. */
@@ -315,11 +309,9 @@ TEST(change)
 /* A clock that was set back, and a process that a corrupt recording has twice. */
 TEST(odd)
 {
-	cleanup(delta_tracker_done) struct tracker tracker;
-	struct machine m;
+	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
+	cleanup(machine_done) struct machine m = machine_of(2);
 
-	delta_tracker_init(&tracker, 1, false);
-	machine_init(&m, 2);
 	at(&m, 2)->pid = 1;
 	at(&m, 2)->start_ns = at(&m, 1)->start_ns;
 	at_time(&m, 5000);
@@ -330,18 +322,15 @@ TEST(odd)
 	at_time(&m, 4000);
 	assert_counts(join(&tracker, &m), 0, 0, 0);
 	assert_int_equal(m.snapshot.change_us, 0);
-	machine_done(&m);
 }
 
 /* No more memory than for the largest number of processes. */
 TEST(memory)
 {
-	cleanup(delta_tracker_done) struct tracker tracker;
+	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
 	struct mallinfo2 before = {}, after;
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(3000);
 
-	delta_tracker_init(&tracker, 1, false);
-	machine_init(&m, 3000);
 	at_time(&m, 5000);
 	for (int i = 0; i < 100; i++) {
 		m.rows.count = 3000 - (size_t)(i % 7) * 400;
@@ -352,18 +341,15 @@ TEST(memory)
 	}
 	after = mallinfo2();
 	assert_int_equal(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd);
-	machine_done(&m);
 }
 
 /* Memory of a peak is released later. */
 TEST(peak)
 {
-	cleanup(delta_tracker_done) struct tracker tracker;
+	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
 	struct mallinfo2 before, after;
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(30000);
 
-	delta_tracker_init(&tracker, 1, false);
-	machine_init(&m, 30000);
 	at_time(&m, 5000);
 	before = mallinfo2();
 	for (int i = 0; i < 200; i++) {
@@ -375,5 +361,4 @@ TEST(peak)
 	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + 1000000);
 	assert_counts(join(&tracker, &m), 0, 0, 0);
 	assert_true(known(at(&m, 100), COUNTER_PSS));
-	machine_done(&m);
 }

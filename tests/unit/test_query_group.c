@@ -31,24 +31,21 @@ TEST(possible)
 
 TEST(nothing)
 {
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(0);
 	struct sums g;
 
-	machine_init(&m, 0);
 	group(&m, "name", &g);
 	assert_int_equal(g.rows.count, 0);
 	sums_done(&g);
 	sums_done(&g);
-	machine_done(&m);
 }
 
 /* 200 workers are 200 processes; three processes with one address space count it once. */
 TEST(workers)
 {
-	struct machine m;
-	struct sums g;
+	cleanup(machine_done) struct machine m = machine_of(204);
+	cleanup(sums_done) struct sums g;
 
-	machine_init(&m, 204);
 	at(&m, 201)->name = at(&m, 202)->name = at(&m, 203)->name = "shared";
 	at(&m, 202)->mm_owner = at(&m, 203)->mm_owner = false;
 	at(&m, 202)->mm_id = at(&m, 203)->mm_id = 201;
@@ -66,17 +63,14 @@ TEST(workers)
 	assert_string_equal(g.rows.item[2]->name, "shared");
 	assert_int_equal(g.rows.item[2]->procs, 3);
 	assert_int_equal(g.rows.item[2]->value[COUNTER_PSS], 10);
-	sums_done(&g);
-	machine_done(&m);
 }
 
 TEST(totals)
 {
-	struct machine m;
-	struct sums g;
+	cleanup(machine_done) struct machine m = machine_of(9);
+	cleanup(sums_done) struct sums g;
 	struct totals of_rows, of_groups;
 
-	machine_init(&m, 9);
 	for (pid_t pid = 1; pid <= 9; pid++) {
 		at(&m, pid)->name = pid % 2 ? "odd" : "even";
 		process_set(at(&m, pid), COUNTER_RSS, (uint64_t)pid);
@@ -90,8 +84,6 @@ TEST(totals)
 	assert_int_equal(of_groups.pss_missing, 1);
 	assert_int_equal(of_groups.have, of_rows.have);
 	assert_memory_equal(of_groups.value, of_rows.value, sizeof(of_rows.value));
-	sums_done(&g);
-	machine_done(&m);
 }
 
 /*
@@ -101,10 +93,9 @@ TEST(totals)
 TEST(missing)
 {
 	struct totals totals;
-	struct machine m;
-	struct sums g;
+	cleanup(machine_done) struct machine m = machine_of(4);
+	cleanup(sums_done) struct sums g;
 
-	machine_init(&m, 4);
 	for (pid_t pid = 2; pid <= 4; pid++) {
 		at(&m, pid)->have &= ~COUNTER_BIT(COUNTER_PSS);
 		at(&m, pid)->pss_source = PSS_FROM_NOTHING;
@@ -128,32 +119,26 @@ TEST(missing)
 	g.rows.item[0]->have |= COUNTER_BIT(COUNTER_PSS);
 	totals_sum(g.rows.item, g.rows.count, false, &totals);
 	assert_int_equal(totals.partial, COUNTER_BIT(COUNTER_PSS));
-	sums_done(&g);
-	machine_done(&m);
 }
 
 TEST(mixed)
 {
-	struct machine m;
-	struct sums g;
+	cleanup(machine_done) struct machine m = machine_of(2);
+	cleanup(sums_done) struct sums g;
 
-	machine_init(&m, 2);
 	at(&m, 2)->pss_source = PSS_FROM_ROLLUP;
 	at(&m, 2)->counters_source = FROM_PROC;
 	group(&m, "name", &g);
 	assert_int_equal(g.rows.item[0]->pss_source, PSS_FROM_BOTH);
 	assert_int_equal(g.rows.item[0]->counters_source, FROM_NOWHERE);
-	sums_done(&g);
-	machine_done(&m);
 }
 
 /* A user is a number: two users without a name are two groups. */
 TEST(users)
 {
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(4);
 	struct sums g;
 
-	machine_init(&m, 4);
 	at(&m, 1)->uid = at(&m, 2)->uid = 1000;
 	at(&m, 1)->user = at(&m, 2)->user = "alice";
 	at(&m, 3)->uid = 4000;
@@ -172,7 +157,6 @@ TEST(users)
 	assert_string_equal(g.rows.item[1]->name, "b");
 	assert_int_equal(g.rows.item[1]->uid, 5000);
 	sums_done(&g);
-	machine_done(&m);
 }
 
 static void set_cgroup(struct process *p, const char *path, const char *unit, const char *container)
@@ -195,9 +179,8 @@ TEST(members)
 		pid_t pid;
 		const char *want;
 	} is[] = {{"name", 2, "2 3"}, {"user", 1, "1 3"}, {"unit", 1, "1 4"}, {"unit", 3, "3"}};
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(4);
 
-	machine_init(&m, 4);
 	at(&m, 2)->name = at(&m, 3)->name = "b";
 	at(&m, 2)->uid = at(&m, 4)->uid = 7;
 	at(&m, 2)->unit = "u";
@@ -220,15 +203,13 @@ TEST(members)
 		assert_true(query_filter_key(&q) != query_filter_key(&all));
 		query_rows_done(&rows);
 	}
-	machine_done(&m);
 }
 
 TEST(paths)
 {
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(6);
 	struct sums g;
 
-	machine_init(&m, 6);
 	set_cgroup(at(&m, 1), "/s/u.service/x", "u.service", NULL);
 	set_cgroup(at(&m, 2), "/s/u.service/y", "u.service", NULL);
 	set_cgroup(at(&m, 3), "/1/v.service", "v.service", NULL);
@@ -258,7 +239,6 @@ TEST(paths)
 	assert_string_equal(g.rows.item[3]->cgroup, "/none");
 	assert_false(g.rows.item[3]->controlled);
 	sums_done(&g);
-	machine_done(&m);
 }
 
 /* Memory for many groups is released later. */
@@ -266,9 +246,8 @@ TEST(peak)
 {
 	cleanup(sums_done) struct sums g = {};
 	struct mallinfo2 before, after;
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(30000);
 
-	machine_init(&m, 30000);
 	before = mallinfo2();
 	for (int i = 0; i < 100; i++) {
 		m.rows.count = i < 3 ? 30000 : 100;
@@ -277,14 +256,13 @@ TEST(peak)
 	}
 	after = mallinfo2();
 	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + 500000);
-	machine_done(&m);
 }
 
 TEST(at_least)
 {
 	struct machine m;
 
-	machine_init(&m, 4);
+	m = machine_of(4);
 	process_set(at(&m, 2), COUNTER_PSS, 20);
 	at(&m, 3)->have &= ~COUNTER_BIT(COUNTER_PSS); /* RSS 100: PSS may reach the limit */
 	at(&m, 4)->have &= ~COUNTER_BIT(COUNTER_PSS);
@@ -295,7 +273,7 @@ TEST(at_least)
 	assert_ptr_equal(m.rows.item[1], at(&m, 3));
 	machine_done(&m);
 	/* By the first key if it is a size, else by PSS. */
-	machine_init(&m, 2);
+	m = machine_of(2);
 	process_set(at(&m, 1), COUNTER_RSS, 7);
 	m.order.keys = (struct column_list){{column("rss")}, 1};
 	order_at_least(&m.order, 50, &m.rows);

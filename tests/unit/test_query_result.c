@@ -10,23 +10,20 @@
 TEST(filtered)
 {
 	struct collection c = {.seen = 9, .kernel_threads = 2, .zombies = 1, .filtered = 99};
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(4);
 
-	machine_init(&m, 4);
 	rows_count_filtered(&m.rows, &c);
 	assert_int_equal(c.filtered, 2);
 	/* A requested kernel thread is not a process that passed. */
 	at(&m, 1)->kind = PROCESS_KTHREAD;
 	rows_count_filtered(&m.rows, &c);
 	assert_int_equal(c.filtered, 3);
-	machine_done(&m);
 }
 
 TEST(source)
 {
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(3);
 
-	machine_init(&m, 3);
 	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_KERNEL);
 	at(&m, 1)->pss_source = PSS_FROM_NOTHING;
 	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_KERNEL);
@@ -38,16 +35,14 @@ TEST(source)
 	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_NOTHING);
 	m.rows.count = 0;
 	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_NOTHING);
-	machine_done(&m);
 }
 
 TEST(cut)
 {
 	struct collection c = {.reported = 99};
 	struct result r = {};
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(5);
 
-	machine_init(&m, 5);
 	/* A row that stands for three processes. */
 	at(&m, 1)->kind = PROCESS_SUM;
 	at(&m, 1)->procs = 3;
@@ -65,5 +60,4 @@ TEST(cut)
 	assert_int_equal(c.reported, 7);
 	assert_int_equal(r.others_count, 0);
 	assert_false(r.totals.have & COUNTER_BIT(COUNTER_PSS));
-	machine_done(&m);
 }

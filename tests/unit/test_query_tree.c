@@ -26,9 +26,8 @@ static void assert_tree(struct machine *m, uint64_t min, const char *want)
 
 TEST(tree)
 {
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(7);
 
-	machine_init(&m, 7);
 	for (pid_t pid = 2; pid <= 7; pid++)
 		at(&m, pid)->ppid = pid < 5 ? 1 : pid == 7 ? 99 : 3;
 	process_set(at(&m, 4), COUNTER_PSS, 15);
@@ -48,7 +47,6 @@ TEST(tree)
 	/* The rows themselves are unchanged. */
 	assert_string_equal(at(&m, 3)->name, "a");
 	assert_int_equal(at(&m, 3)->value[COUNTER_PSS], 10);
-	machine_done(&m);
 }
 
 /* A folded row keeps its sum, and has the number of processes below it before its name. */
@@ -58,9 +56,8 @@ TEST(tree_folds)
 	struct folds folds = {0};
 	struct sums t = {0};
 	struct process other;
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(6);
 
-	machine_init(&m, 6);
 	for (pid_t pid = 2; pid <= 6; pid++)
 		at(&m, pid)->ppid = pid < 4 ? 1 : 3;
 	assert_int_equal(folds_add(&folds, at(&m, 3)), 0);
@@ -89,7 +86,6 @@ TEST(tree_folds)
 		assert_true(folds_has(&folds, at(&m, pid)) && folds.item[pid - 1].pid == pid);
 	folds_done(&folds);
 	sums_done(&t);
-	machine_done(&m);
 }
 
 /* The children of a filtered process are shown below its parent. */
@@ -97,7 +93,7 @@ TEST(tree_gaps)
 {
 	struct machine m;
 
-	machine_init(&m, 4);
+	m = machine_of(4);
 	for (pid_t pid = 2; pid <= 4; pid++)
 		at(&m, pid)->ppid = pid - 1;
 	m.rows.item[1] = m.rows.item[3];
@@ -106,7 +102,7 @@ TEST(tree_gaps)
 	assert_tree(&m, 0, "1:2:20 a\n4:1:10 └─ a\n");
 	machine_done(&m);
 	/* A process that may be large is below one that is known to be small. */
-	machine_init(&m, 3);
+	m = machine_of(3);
 	at(&m, 2)->ppid = 1;
 	at(&m, 3)->ppid = 2;
 	at(&m, 3)->have &= ~COUNTER_BIT(COUNTER_PSS);
@@ -117,35 +113,30 @@ TEST(tree_gaps)
 /* No machine has a cycle of parents, but a recording may: each process is shown once. */
 TEST(tree_circle)
 {
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(3);
 
-	machine_init(&m, 3);
 	at(&m, 1)->ppid = 2;
 	at(&m, 2)->ppid = 1;
 	at(&m, 3)->ppid = 3;
 	assert_tree(&m, 0, "1:2:20 a\n2:1:10 └─ a\n3:1:10 a\n");
-	machine_done(&m);
 }
 
 TEST(tree_shared)
 {
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(3);
 
-	machine_init(&m, 3);
 	at(&m, 2)->ppid = at(&m, 3)->ppid = 1;
 	at(&m, 3)->mm_owner = false;
 	at(&m, 3)->mm_id = 2;
 	assert_tree(&m, 0, "1:3:20 a\n2:1:10 ├─ a\n3:1: └─ a\n");
-	machine_done(&m);
 }
 
 TEST(tree_deep)
 {
 	const size_t count = 20000;
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(count);
 	struct sums t = {0};
 
-	machine_init(&m, count);
 	for (size_t i = 1; i < count; i++)
 		m.snapshot.process[i].ppid = (pid_t)i;
 	assert_int_equal(tree_rows(&m.order, 0, NULL, &m.snapshot, &m.rows, &t), 0);
@@ -155,5 +146,4 @@ TEST(tree_deep)
 		assert_true(strlen(t.rows.item[i]->name) < 65 * 6);
 	}
 	sums_done(&t);
-	machine_done(&m);
 }
