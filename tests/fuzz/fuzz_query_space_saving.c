@@ -4,6 +4,8 @@
 #include "fuzz.h"
 #include "../support/space_saving_has.h"
 
+const unsigned fuzz_changes = 20000;
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	double exact[256] = {}, sum = 0, slack = 0;

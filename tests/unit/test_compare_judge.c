@@ -351,3 +351,46 @@ TEST(nobody)
 	assert_int_equal(sums.cells, 0);
 	comparison_done(&c);
 }
+
+/*
+ * A difference counts only within one program. `before` and `after` are the programs in the first
+ * and in the second kernel reading of each round; the last ones stay.
+ */
+TEST(exec)
+{
+	static const struct {
+		const char *before, *after;
+		unsigned rounds;
+		enum compare_verdict verdict;
+	} is[] = {
+		{"a", "a", 6, COMPARE_DIFFERENT},
+		/* Equal before and after, with another program in between. */
+		{"abcdefghijklmnopqrstuvwxyzABCa", "bcdefghijklmnopqrstuvwxyzABCDb", COMPARE_ROUNDS,
+		 COMPARE_MOVED},
+		/* Each program differs five times, which is not enough. */
+		{"aaaabbbbbcccccdddddeeeeefffffz", "aaaabbbbbcccccdddddeeeeefffffz", COMPARE_ROUNDS,
+		 COMPARE_MOVED},
+		/* After one exec it differs six times; the round of the exec does not count. */
+		{"aaaaab", "aaaab", 11, COMPARE_DIFFERENT},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		const char *before = is[i].before, *after = is[i].after;
+		cleanup(scene_done) struct scene s;
+		struct compare_row *row;
+		unsigned round = 0;
+
+		scene_init(&s, COUNTER_BIT(COUNTER_PSS));
+		row = &s.comparison.row[0];
+		set(&s.rollup, COUNTER_PSS, 7 * PAGE);
+		while (!row->settled) {
+			s.bpf_before.mm_key = (uint64_t)*before;
+			s.bpf_after.mm_key = (uint64_t)*after;
+			before += before[1] != '\0';
+			after += after[1] != '\0';
+			compare_judge(row, &s.seen, ++round);
+		}
+		assert_int_equal(round, is[i].rounds);
+		assert_int_equal(verdict(&s, COUNTER_PSS), is[i].verdict);
+	}
+}

@@ -3,7 +3,6 @@
 #include "golden.h"
 #include "sample.h"
 
-#include "utf8_valid.h"
 #include "render/json_writer.h"
 #include "render/render.h"
 
@@ -43,22 +42,6 @@ TEST(documents)
 
 		is[i].make(&s);
 		golden_json(is[i].golden, render_json, &s.result);
-	}
-}
-
-SAMPLE_TEST(no_steering_bytes, sample_hostile)
-{
-	cleanup(strbuf_done) struct strbuf out = {0};
-	const char *text;
-
-	render_json(&out, &s->result);
-	text = strbuf_str(&out);
-	assert_true(utf8_valid(text, out.len));
-	for (size_t i = 0; i < out.len;) {
-		uint32_t c;
-
-		i += utf8_decode(text + i, out.len - i, &c);
-		assert_true(c == '\n' || utf8_printable(c));
 	}
 }
 
