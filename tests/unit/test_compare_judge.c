@@ -14,22 +14,23 @@ struct scene {
 	struct compare_seen seen;
 };
 
-static void set(struct process *p, enum counter c, uint64_t bytes)
+/*
+ * Ends the last scene and begins another one: both sides have the same 100 pages, 40 of them
+ * anonymous, and 1000.5 bytes less as PSS.
+ */
+static struct scene *begin(counter_mask wanted)
 {
-	process_set(p, c, bytes);
-}
-
-/* Both sides have the same 100 pages, 40 of them anonymous, and 1000.5 bytes less as PSS. */
-static void scene_init(struct scene *s, counter_mask wanted)
-{
+	static struct scene scene;
+	struct scene *s = &scene;
 	struct process counters = {
 		.pid = 42, .threads = 2, .name = "it", .pss_source = PSS_FROM_KERNEL};
 
-	set(&counters, COUNTER_RSS, 100 * PAGE);
-	set(&counters, COUNTER_RSS_ANON, 40 * PAGE);
-	set(&counters, COUNTER_VSIZE, 500 * PAGE);
-	set(&counters, COUNTER_PSS, 100 * PAGE - 1000);
-	set(&counters, COUNTER_SWAP, 0);
+	comparison_done(&s->comparison);
+	process_set(&counters, COUNTER_RSS, 100 * PAGE);
+	process_set(&counters, COUNTER_RSS_ANON, 40 * PAGE);
+	process_set(&counters, COUNTER_VSIZE, 500 * PAGE);
+	process_set(&counters, COUNTER_PSS, 100 * PAGE - 1000);
+	process_set(&counters, COUNTER_SWAP, 0);
 	*s = (struct scene){.who = counters,
 			    .bpf_before = counters,
 			    .bpf_after = counters,
@@ -50,11 +51,7 @@ static void scene_init(struct scene *s, counter_mask wanted)
 	};
 	assert_int_equal(comparison_init(&s->comparison, s->list, 1, wanted), 0);
 	s->comparison.bound = compare_bound_per_cpu(4, PAGE);
-}
-
-static void scene_done(struct scene *s)
-{
-	comparison_done(&s->comparison);
+	return s;
 }
 
 static struct compare_cell *cell_of(struct scene *s, enum counter c)
@@ -96,56 +93,52 @@ static int verdict(struct scene *s, enum counter c)
 
 TEST(same)
 {
-	cleanup(scene_done) struct scene s;
+	struct scene *s = begin(ALL | COUNTER_BIT(COUNTER_SHARED) | COUNTER_BIT(COUNTER_PSS_SWAP));
 	struct compare_sums sums;
 	int64_t difference;
 
-	scene_init(&s, ALL | COUNTER_BIT(COUNTER_SHARED) | COUNTER_BIT(COUNTER_PSS_SWAP));
-	assert_int_equal(rounds(&s), 1);
-	compare_finish(&s.comparison, 1);
-	compare_sum(&s.comparison, &sums);
+	assert_int_equal(rounds(s), 1);
+	compare_finish(&s->comparison, 1);
+	compare_sum(&s->comparison, &sums);
 	assert_int_equal(sums.processes, 1);
 	assert_int_equal(sums.cells, 5); /* derived counters are not compared */
 	assert_int_equal(sums.verdict[COMPARE_SAME], 5);
-	assert_false(s.comparison.approximate);
-	assert_true(compare_difference(cell_of(&s, COUNTER_RSS), &difference));
+	assert_false(s->comparison.approximate);
+	assert_true(compare_difference(cell_of(s, COUNTER_RSS), &difference));
 	assert_int_equal(difference, 0);
-	assert_true(compare_difference(cell_of(&s, COUNTER_PSS), &difference));
+	assert_true(compare_difference(cell_of(s, COUNTER_PSS), &difference));
 	assert_int_equal(difference, 24);
 }
 
 TEST(bracketed)
 {
-	cleanup(scene_done) struct scene s;
+	struct scene *s = begin(ALL);
 
-	scene_init(&s, ALL);
-	set(&s.status_before, COUNTER_RSS_ANON, 38 * PAGE);
-	set(&s.status_after, COUNTER_RSS_ANON, 41 * PAGE);
-	set(&s.status_before, COUNTER_VSIZE, 502 * PAGE); /* it may also fall */
-	set(&s.bpf_after, COUNTER_PSS, 110 * PAGE);
-	set(&s.rollup, COUNTER_PSS, 105 * PAGE);
-	assert_int_equal(rounds(&s), 1);
-	assert_int_equal(verdict(&s, COUNTER_RSS_ANON), COMPARE_MOVED);
-	assert_int_equal(verdict(&s, COUNTER_VSIZE), COMPARE_MOVED);
-	assert_int_equal(verdict(&s, COUNTER_PSS), COMPARE_MOVED);
-	assert_int_equal(verdict(&s, COUNTER_RSS), COMPARE_SAME);
+	process_set(&s->status_before, COUNTER_RSS_ANON, 38 * PAGE);
+	process_set(&s->status_after, COUNTER_RSS_ANON, 41 * PAGE);
+	process_set(&s->status_before, COUNTER_VSIZE, 502 * PAGE); /* it may also fall */
+	process_set(&s->bpf_after, COUNTER_PSS, 110 * PAGE);
+	process_set(&s->rollup, COUNTER_PSS, 105 * PAGE);
+	assert_int_equal(rounds(s), 1);
+	assert_int_equal(verdict(s, COUNTER_RSS_ANON), COMPARE_MOVED);
+	assert_int_equal(verdict(s, COUNTER_VSIZE), COMPARE_MOVED);
+	assert_int_equal(verdict(s, COUNTER_PSS), COMPARE_MOVED);
+	assert_int_equal(verdict(s, COUNTER_RSS), COMPARE_SAME);
 }
 
 TEST(settles_later)
 {
-	cleanup(scene_done) struct scene s;
-	struct compare_row *row;
+	struct scene *s = begin(ALL);
+	struct compare_row *row = &s->comparison.row[0];
 
-	scene_init(&s, ALL);
-	row = &s.comparison.row[0];
-	set(&s.bpf_before, COUNTER_RSS_ANON, 50 * PAGE);
-	compare_judge(row, &s.seen, 1);
+	process_set(&s->bpf_before, COUNTER_RSS_ANON, 50 * PAGE);
+	compare_judge(row, &s->seen, 1);
 	assert_false(row->settled);
-	assert_false(cell_of(&s, COUNTER_RSS_ANON)->settled);
-	set(&s.bpf_before, COUNTER_RSS_ANON, 40 * PAGE);
-	compare_judge(row, &s.seen, 2);
+	assert_false(cell_of(s, COUNTER_RSS_ANON)->settled);
+	process_set(&s->bpf_before, COUNTER_RSS_ANON, 40 * PAGE);
+	compare_judge(row, &s->seen, 2);
 	assert_true(row->settled);
-	assert_int_equal(verdict(&s, COUNTER_RSS_ANON), COMPARE_MOVED);
+	assert_int_equal(verdict(s, COUNTER_RSS_ANON), COMPARE_MOVED);
 }
 
 /* One page is one too many, in either direction, for each kind of reading. */
@@ -161,94 +154,105 @@ TEST(different)
 		     {COUNTER_PSS, -2048}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
-		cleanup(scene_done) struct scene s;
+		struct scene *s = begin(ALL);
 		enum counter c = wrong[i].counter;
 		int64_t difference;
 
-		scene_init(&s, ALL);
-		s.bpf_before.value[c] += (uint64_t)wrong[i].by;
-		s.bpf_after.value[c] += (uint64_t)wrong[i].by;
-		assert_int_equal(rounds(&s), 6);
-		compare_finish(&s.comparison, 1);
-		assert_int_equal(verdict(&s, c), COMPARE_DIFFERENT);
-		assert_true(compare_difference(cell_of(&s, c), &difference));
+		s->bpf_before.value[c] += (uint64_t)wrong[i].by;
+		s->bpf_after.value[c] += (uint64_t)wrong[i].by;
+		assert_int_equal(rounds(s), 6);
+		compare_finish(&s->comparison, 1);
+		assert_int_equal(verdict(s, c), COMPARE_DIFFERENT);
+		assert_true(compare_difference(cell_of(s, c), &difference));
 		assert_int_equal(difference > 0, wrong[i].by > 0);
-		assert_false(s.comparison.approximate);
+		assert_false(s->comparison.approximate);
 	}
 }
 
 /* A difference that changes, or that appears while processes start, counts as moved. */
 TEST(never_still)
 {
-	cleanup(scene_done) struct scene a, b;
-	struct compare_row *row;
+	struct scene *s = begin(ALL);
+	struct compare_row *row = &s->comparison.row[0];
 
-	scene_init(&a, ALL);
-	row = &a.comparison.row[0];
 	for (unsigned round = 1; !row->settled; round++) {
-		a.bpf_before.value[COUNTER_VSIZE] = a.bpf_after.value[COUNTER_VSIZE] =
+		s->bpf_before.value[COUNTER_VSIZE] = s->bpf_after.value[COUNTER_VSIZE] =
 			(600 + round / 3) * PAGE;
-		compare_judge(row, &a.seen, round);
+		compare_judge(row, &s->seen, round);
 		assert_true(round <= COMPARE_ROUNDS);
 	}
-	assert_int_equal(verdict(&a, COUNTER_VSIZE), COMPARE_MOVED);
-	scene_init(&b, ALL);
-	b.seen.undisturbed = false;
-	set(&b.rollup, COUNTER_PSS, 7 * PAGE);
-	assert_int_equal(rounds(&b), COMPARE_ROUNDS);
-	assert_int_equal(verdict(&b, COUNTER_PSS), COMPARE_MOVED);
+	assert_int_equal(verdict(s, COUNTER_VSIZE), COMPARE_MOVED);
+	s = begin(ALL);
+	s->seen.undisturbed = false;
+	process_set(&s->rollup, COUNTER_PSS, 7 * PAGE);
+	assert_int_equal(rounds(s), COMPARE_ROUNDS);
+	assert_int_equal(verdict(s, COUNTER_PSS), COMPARE_MOVED);
 }
 
 /* The arguments of a program in execve() count as memory and are not mapped. */
 TEST(starting)
 {
-	cleanup(scene_done) struct scene s;
+	struct scene *s = begin(ALL);
 
-	scene_init(&s, ALL);
-	set(&s.rollup, COUNTER_RSS, 75 * PAGE);
-	set(&s.rollup, COUNTER_PSS, 74 * PAGE);
-	s.bpf_before.starting = s.bpf_after.starting = true;
-	assert_int_equal(rounds(&s), COMPARE_ROUNDS);
-	assert_int_equal(verdict(&s, COUNTER_RSS), COMPARE_MOVED);
-	assert_int_equal(verdict(&s, COUNTER_PSS), COMPARE_MOVED);
-	assert_int_equal(verdict(&s, COUNTER_RSS_ANON), COMPARE_SAME);
+	process_set(&s->rollup, COUNTER_RSS, 75 * PAGE);
+	process_set(&s->rollup, COUNTER_PSS, 74 * PAGE);
+	s->bpf_before.starting = s->bpf_after.starting = true;
+	assert_int_equal(rounds(s), COMPARE_ROUNDS);
+	assert_int_equal(verdict(s, COUNTER_RSS), COMPARE_MOVED);
+	assert_int_equal(verdict(s, COUNTER_PSS), COMPARE_MOVED);
+	assert_int_equal(verdict(s, COUNTER_RSS_ANON), COMPARE_SAME);
 }
 
-static void lagging(struct scene *s, uint64_t pages)
+/* Its status is so many pages ahead. */
+static struct scene *lagging(uint64_t pages)
 {
-	scene_init(s, ALL);
-	set(&s->status_before, COUNTER_RSS_ANON, 40 * PAGE + pages * PAGE);
-	set(&s->status_after, COUNTER_RSS_ANON, 40 * PAGE + pages * PAGE);
+	struct scene *s = begin(ALL);
+
+	process_set(&s->status_before, COUNTER_RSS_ANON, 40 * PAGE + pages * PAGE);
+	process_set(&s->status_after, COUNTER_RSS_ANON, 40 * PAGE + pages * PAGE);
 	rounds(s);
+	return s;
 }
 
 TEST(approximate)
 {
-	cleanup(scene_done) struct scene s, far, alone, contradicted;
+	static const struct {
+		bool per_thread;
+		uint64_t pages;
+		enum compare_verdict verdict;
+	} is[] = {
+		/* 31 pages on each of 4 CPUs; pending counts of each of two threads. */
+		{false, 124, COMPARE_APPROXIMATE},
+		{false, 125, COMPARE_DIFFERENT},
+		{true, 2 * 1024, COMPARE_APPROXIMATE},
+		{true, 2 * 1024 + 1, COMPARE_DIFFERENT},
+	};
+	struct scene *s;
 
-	/* 31 pages on each of 4 CPUs. */
-	lagging(&s, 124);
-	compare_finish(&s.comparison, 1);
-	assert_true(s.comparison.approximate);
-	assert_int_equal(verdict(&s, COUNTER_RSS_ANON), COMPARE_APPROXIMATE);
-	lagging(&far, 125);
-	compare_finish(&far.comparison, 1);
-	assert_int_equal(verdict(&far, COUNTER_RSS_ANON), COMPARE_DIFFERENT);
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		s = lagging(is[i].pages);
+		s->comparison.per_thread = is[i].per_thread;
+		if (is[i].per_thread)
+			s->comparison.bound = compare_bound_per_thread(PAGE);
+		compare_finish(&s->comparison, 1);
+		assert_int_equal(verdict(s, COUNTER_RSS_ANON), is[i].verdict);
+		assert_int_equal(s->comparison.approximate, is[i].verdict == COMPARE_APPROXIMATE);
+	}
 	/* No smaps_rollup can be read: only the bound decides. */
-	lagging(&alone, 3);
-	cell_of(&alone, COUNTER_RSS)->left_out = true;
-	compare_finish(&alone.comparison, 0);
-	assert_int_equal(verdict(&alone, COUNTER_RSS_ANON), COMPARE_APPROXIMATE);
+	s = lagging(3);
+	cell_of(s, COUNTER_RSS)->left_out = true;
+	compare_finish(&s->comparison, 0);
+	assert_int_equal(verdict(s, COUNTER_RSS_ANON), COMPARE_APPROXIMATE);
 	/* smaps_rollup agrees with status: the difference counts. */
-	scene_init(&contradicted, ALL);
-	set(&contradicted.status_before, COUNTER_RSS_ANON, 41 * PAGE);
-	set(&contradicted.status_after, COUNTER_RSS_ANON, 41 * PAGE);
-	set(&contradicted.rollup, COUNTER_RSS, 101 * PAGE);
-	rounds(&contradicted);
-	compare_finish(&contradicted.comparison, 1);
-	assert_false(contradicted.comparison.approximate);
-	assert_int_equal(verdict(&contradicted, COUNTER_RSS_ANON), COMPARE_DIFFERENT);
-	assert_int_equal(verdict(&contradicted, COUNTER_RSS), COMPARE_DIFFERENT);
+	s = begin(ALL);
+	process_set(&s->status_before, COUNTER_RSS_ANON, 41 * PAGE);
+	process_set(&s->status_after, COUNTER_RSS_ANON, 41 * PAGE);
+	process_set(&s->rollup, COUNTER_RSS, 101 * PAGE);
+	rounds(s);
+	compare_finish(&s->comparison, 1);
+	assert_false(s->comparison.approximate);
+	assert_int_equal(verdict(s, COUNTER_RSS_ANON), COMPARE_DIFFERENT);
+	assert_int_equal(verdict(s, COUNTER_RSS), COMPARE_DIFFERENT);
 }
 
 TEST(bounds)
@@ -261,23 +265,6 @@ TEST(bounds)
 	assert_int_equal(compare_bound_per_thread(4096), 64 * 16 * 4096);
 }
 
-/* Each thread may have pending counts; this process has two threads. */
-TEST(per_thread)
-{
-	cleanup(scene_done) struct scene s, far;
-
-	lagging(&s, 2 * 1024);
-	s.comparison.per_thread = true;
-	s.comparison.bound = compare_bound_per_thread(PAGE);
-	compare_finish(&s.comparison, 1);
-	assert_int_equal(verdict(&s, COUNTER_RSS_ANON), COMPARE_APPROXIMATE);
-	lagging(&far, 2 * 1024 + 1);
-	far.comparison.per_thread = true;
-	far.comparison.bound = compare_bound_per_thread(PAGE);
-	compare_finish(&far.comparison, 1);
-	assert_int_equal(verdict(&far, COUNTER_RSS_ANON), COMPARE_DIFFERENT);
-}
-
 TEST(not_read)
 {
 	static const struct {
@@ -286,58 +273,55 @@ TEST(not_read)
 	} table[] = {{PSS_DENIED, COMPARE_DENIED}, {PSS_TIMEOUT, COMPARE_TIMEOUT}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		cleanup(scene_done) struct scene s;
+		struct scene *s = begin(ALL);
 		int64_t difference;
 
-		scene_init(&s, ALL);
-		s.seen.rollup = NULL;
-		s.seen.rollup_result = table[i].result;
-		assert_int_equal(rounds(&s), 1);
-		assert_int_equal(verdict(&s, COUNTER_PSS), table[i].verdict);
-		assert_int_equal(verdict(&s, COUNTER_RSS_ANON), COMPARE_SAME);
-		assert_true(cell_of(&s, COUNTER_PSS)->bpf_known);
-		assert_false(cell_of(&s, COUNTER_PSS)->proc_known);
-		assert_false(compare_difference(cell_of(&s, COUNTER_PSS), &difference));
+		s->seen.rollup = NULL;
+		s->seen.rollup_result = table[i].result;
+		assert_int_equal(rounds(s), 1);
+		assert_int_equal(verdict(s, COUNTER_PSS), table[i].verdict);
+		assert_int_equal(verdict(s, COUNTER_RSS_ANON), COMPARE_SAME);
+		assert_true(cell_of(s, COUNTER_PSS)->bpf_known);
+		assert_false(cell_of(s, COUNTER_PSS)->proc_known);
+		assert_false(compare_difference(cell_of(s, COUNTER_PSS), &difference));
 	}
 }
 
 /* A value that one side never has is left out. */
 TEST(left_out)
 {
-	cleanup(scene_done) struct scene skipped, lacking, unwalked;
+	struct scene *s = begin(ALL);
 	struct compare_sums sums;
 
-	scene_init(&skipped, ALL);
-	skipped.seen.rollup = NULL;
-	skipped.seen.rollup_result = PSS_SKIPPED;
-	assert_int_equal(rounds(&skipped), 1);
-	compare_sum(&skipped.comparison, &sums);
+	s->seen.rollup = NULL;
+	s->seen.rollup_result = PSS_SKIPPED;
+	assert_int_equal(rounds(s), 1);
+	compare_sum(&s->comparison, &sums);
 	assert_int_equal(sums.cells, 3);
-	scene_init(&lacking, ALL);
-	lacking.status_before.have = lacking.status_after.have &= ~COUNTER_BIT(COUNTER_SWAP);
-	assert_int_equal(rounds(&lacking), 1);
-	compare_sum(&lacking.comparison, &sums);
+	s = begin(ALL);
+	s->status_before.have = s->status_after.have &= ~COUNTER_BIT(COUNTER_SWAP);
+	assert_int_equal(rounds(s), 1);
+	compare_sum(&s->comparison, &sums);
 	assert_int_equal(sums.cells, 4);
 	/* An inconsistent walk may be consistent next time: all rounds are run. */
-	scene_init(&unwalked, ALL);
-	unwalked.bpf_before.have = unwalked.bpf_after.have &= ~COUNTER_BIT(COUNTER_PSS);
-	unwalked.bpf_before.pss_source = unwalked.bpf_after.pss_source = PSS_FROM_NOTHING;
-	assert_int_equal(rounds(&unwalked), COMPARE_ROUNDS);
-	assert_int_equal(verdict(&unwalked, COUNTER_PSS), COMPARE_MOVED);
-	assert_false(cell_of(&unwalked, COUNTER_PSS)->bpf_known);
+	s = begin(ALL);
+	s->bpf_before.have = s->bpf_after.have &= ~COUNTER_BIT(COUNTER_PSS);
+	s->bpf_before.pss_source = s->bpf_after.pss_source = PSS_FROM_NOTHING;
+	assert_int_equal(rounds(s), COMPARE_ROUNDS);
+	assert_int_equal(verdict(s, COUNTER_PSS), COMPARE_MOVED);
+	assert_false(cell_of(s, COUNTER_PSS)->bpf_known);
 }
 
 TEST(settle)
 {
-	cleanup(scene_done) struct scene s;
+	struct scene *s = begin(ALL);
 	struct compare_sums sums;
 
-	scene_init(&s, ALL);
-	compare_settle(&s.comparison.row[0], COMPARE_GONE);
-	compare_finish(&s.comparison, 0);
-	compare_sum(&s.comparison, &sums);
+	compare_settle(&s->comparison.row[0], COMPARE_GONE);
+	compare_finish(&s->comparison, 0);
+	compare_sum(&s->comparison, &sums);
 	assert_int_equal(sums.verdict[COMPARE_GONE], 5);
-	assert_true(s.comparison.row[0].settled);
+	assert_true(s->comparison.row[0].settled);
 }
 
 TEST(nobody)
@@ -376,21 +360,19 @@ TEST(exec)
 
 	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
 		const char *before = is[i].before, *after = is[i].after;
-		cleanup(scene_done) struct scene s;
-		struct compare_row *row;
+		struct scene *s = begin(COUNTER_BIT(COUNTER_PSS));
+		struct compare_row *row = &s->comparison.row[0];
 		unsigned round = 0;
 
-		scene_init(&s, COUNTER_BIT(COUNTER_PSS));
-		row = &s.comparison.row[0];
-		set(&s.rollup, COUNTER_PSS, 7 * PAGE);
+		process_set(&s->rollup, COUNTER_PSS, 7 * PAGE);
 		while (!row->settled) {
-			s.bpf_before.mm_key = (uint64_t)*before;
-			s.bpf_after.mm_key = (uint64_t)*after;
+			s->bpf_before.mm_key = (uint64_t)*before;
+			s->bpf_after.mm_key = (uint64_t)*after;
 			before += before[1] != '\0';
 			after += after[1] != '\0';
-			compare_judge(row, &s.seen, ++round);
+			compare_judge(row, &s->seen, ++round);
 		}
 		assert_int_equal(round, is[i].rounds);
-		assert_int_equal(verdict(&s, COUNTER_PSS), is[i].verdict);
+		assert_int_equal(verdict(s, COUNTER_PSS), is[i].verdict);
 	}
 }

@@ -17,10 +17,14 @@ struct scene {
 	unsigned round;
 };
 
-static void scene_init(struct scene *s, enum pss_source source)
+/* Ends the last scene and begins another one. */
+static struct scene *begin(enum pss_source source)
 {
+	static struct scene scene;
+	struct scene *s = &scene;
 	struct process p = {.pid = 42, .pss_source = source, .mm_key = 1};
 
+	comparison_done(&s->comparison);
 	process_set(&p, COUNTER_RSS, 600 * PAGE);
 	process_set(&p, COUNTER_SWAP, 0);
 	process_set(&p, COUNTER_PSS, 531 * PAGE + 350);
@@ -40,6 +44,7 @@ static void scene_init(struct scene *s, enum pss_source source)
 	assert_int_equal(comparison_init(&s->comparison, &s->subject, 1, VERIFY_COUNTERS), 0);
 	s->row = s->comparison.row;
 	compare_verify_begin(s->row);
+	return s;
 }
 
 /* Runs at most `count` rounds. Returns the verdict, _VERDICTS if the row is not done. */
@@ -52,153 +57,127 @@ static enum compare_verdict rounds(struct scene *s, int count)
 	return done ? compare_verify_verdict(s->row) : COMPARE_VERDICTS;
 }
 
-static void scene_done(struct scene *s)
-{
-	comparison_done(&s->comparison);
-}
-
 TEST(different)
 {
-	struct scene s;
+	struct scene *s = begin(PSS_FROM_KERNEL);
 
-	scene_init(&s, PSS_FROM_KERNEL);
-	assert_int_equal(rounds(&s, 5), COMPARE_VERDICTS);
-	assert_int_equal(rounds(&s, 1), COMPARE_DIFFERENT);
-	assert_false(s.row->execed);
-	assert_int_equal(compare_verify_cell(s.row)->counter, COUNTER_PSS);
-	assert_int_equal(compare_verify_cell(s.row)->bpf, 531 * PAGE + 350);
-	assert_int_equal(compare_verify_cell(s.row)->proc_before, 19 * PAGE);
-	scene_done(&s);
+	assert_int_equal(rounds(s, 5), COMPARE_VERDICTS);
+	assert_int_equal(rounds(s, 1), COMPARE_DIFFERENT);
+	assert_false(s->row->execed);
+	assert_int_equal(compare_verify_cell(s->row)->counter, COUNTER_PSS);
+	assert_int_equal(compare_verify_cell(s->row)->bpf, 531 * PAGE + 350);
+	assert_int_equal(compare_verify_cell(s->row)->proc_before, 19 * PAGE);
 }
 
 /* PSS and USS differ only if no process was started that could share pages. */
 TEST(disturbed)
 {
-	struct scene s;
+	struct scene *s = begin(PSS_FROM_KERNEL);
 
-	scene_init(&s, PSS_FROM_KERNEL);
-	s.seen.undisturbed = false;
-	process_set(&s.rollup, COUNTER_RSS, 600 * PAGE);
-	s.read.rss = 600 * PAGE;
-	assert_int_equal(rounds(&s, 100), COMPARE_MOVED);
-	assert_int_equal(s.round, COMPARE_ROUNDS);
-	scene_done(&s);
-	scene_init(&s, PSS_FROM_KERNEL);
-	s.before.starting = true;
-	assert_int_equal(rounds(&s, 100), COMPARE_MOVED);
-	assert_false(s.row->execed);
-	scene_done(&s);
+	s->seen.undisturbed = false;
+	process_set(&s->rollup, COUNTER_RSS, 600 * PAGE);
+	s->read.rss = 600 * PAGE;
+	assert_int_equal(rounds(s, 100), COMPARE_MOVED);
+	assert_int_equal(s->round, COMPARE_ROUNDS);
+	s = begin(PSS_FROM_KERNEL);
+	s->before.starting = true;
+	assert_int_equal(rounds(s, 100), COMPARE_MOVED);
+	assert_false(s->row->execed);
 }
 
 /* A difference must stay the same. */
 TEST(moving)
 {
-	struct scene s;
+	struct scene *s = begin(PSS_FROM_KERNEL);
 
-	scene_init(&s, PSS_FROM_KERNEL);
 	for (int i = 0; i < COMPARE_ROUNDS; i++) {
-		s.before.value[COUNTER_PSS] += 2 * PAGE;
-		s.after.value[COUNTER_PSS] = s.before.value[COUNTER_PSS];
-		s.before.value[COUNTER_USS]++;
-		s.before.value[COUNTER_RSS] += PAGE;
-		s.after.value[COUNTER_RSS] = s.before.value[COUNTER_RSS];
-		assert_int_equal(rounds(&s, 1),
+		s->before.value[COUNTER_PSS] += 2 * PAGE;
+		s->after.value[COUNTER_PSS] = s->before.value[COUNTER_PSS];
+		s->before.value[COUNTER_USS]++;
+		s->before.value[COUNTER_RSS] += PAGE;
+		s->after.value[COUNTER_RSS] = s->before.value[COUNTER_RSS];
+		assert_int_equal(rounds(s, 1),
 				 i + 1 < COMPARE_ROUNDS ? COMPARE_VERDICTS : COMPARE_MOVED);
 	}
-	scene_done(&s);
 }
 
 TEST(same)
 {
-	struct scene s;
+	struct scene *s = begin(PSS_FROM_KERNEL);
 
-	scene_init(&s, PSS_FROM_KERNEL);
-	assert_int_equal(rounds(&s, 2), COMPARE_VERDICTS);
-	s.before.value[COUNTER_RSS] = s.read.rss;
-	s.before.value[COUNTER_PSS] = s.rollup.value[COUNTER_PSS] + 1024;
-	s.before.value[COUNTER_USS] = 8 * PAGE;
+	assert_int_equal(rounds(s, 2), COMPARE_VERDICTS);
+	s->before.value[COUNTER_RSS] = s->read.rss;
+	s->before.value[COUNTER_PSS] = s->rollup.value[COUNTER_PSS] + 1024;
+	s->before.value[COUNTER_USS] = 8 * PAGE;
 	/* Also after an exec: one of the two readings is of the program in smaps_rollup. */
-	s.after.mm_key = 2;
-	assert_int_equal(rounds(&s, 1), COMPARE_SAME);
-	assert_true(s.row->agrees);
-	scene_done(&s);
+	s->after.mm_key = 2;
+	assert_int_equal(rounds(s, 1), COMPARE_SAME);
+	assert_true(s->row->agrees);
 	/* One byte more is too much. */
-	scene_init(&s, PSS_FROM_KERNEL);
-	s.before.value[COUNTER_RSS] = s.read.rss;
-	s.before.value[COUNTER_PSS] = s.rollup.value[COUNTER_PSS] + 1025;
-	s.before.value[COUNTER_USS] = 8 * PAGE;
-	s.after = s.before;
-	assert_int_equal(rounds(&s, 1), COMPARE_VERDICTS);
+	s = begin(PSS_FROM_KERNEL);
+	s->before.value[COUNTER_RSS] = s->read.rss;
+	s->before.value[COUNTER_PSS] = s->rollup.value[COUNTER_PSS] + 1025;
+	s->before.value[COUNTER_USS] = 8 * PAGE;
+	s->after = s->before;
+	assert_int_equal(rounds(s, 1), COMPARE_VERDICTS);
 	/* The walk is inconsistent this time: there is nothing to compare. */
-	s.before.value[COUNTER_PSS]--;
-	s.before.pss_source = s.after.pss_source = PSS_FROM_NOTHING;
-	assert_int_equal(rounds(&s, 1), COMPARE_VERDICTS);
-	s.before.pss_source = PSS_FROM_KERNEL;
-	assert_int_equal(rounds(&s, 1), COMPARE_SAME);
-	scene_done(&s);
+	s->before.value[COUNTER_PSS]--;
+	s->before.pss_source = s->after.pss_source = PSS_FROM_NOTHING;
+	assert_int_equal(rounds(s, 1), COMPARE_VERDICTS);
+	s->before.pss_source = PSS_FROM_KERNEL;
+	assert_int_equal(rounds(s, 1), COMPARE_SAME);
 }
 
 TEST(gone)
 {
-	struct scene s;
+	struct scene *s = begin(PSS_FROM_KERNEL);
 
-	scene_init(&s, PSS_FROM_KERNEL);
-	s.seen.bpf_after = NULL;
-	assert_int_equal(rounds(&s, 1), COMPARE_GONE);
-	scene_done(&s);
-	scene_init(&s, PSS_FROM_KERNEL);
-	s.seen.rollup = NULL;
-	assert_int_equal(rounds(&s, 1), COMPARE_GONE);
-	scene_done(&s);
+	s->seen.bpf_after = NULL;
+	assert_int_equal(rounds(s, 1), COMPARE_GONE);
+	s = begin(PSS_FROM_KERNEL);
+	s->seen.rollup = NULL;
+	assert_int_equal(rounds(s, 1), COMPARE_GONE);
 }
 
 /* Equal before and after, with another program in between. */
 TEST(exec_within)
 {
-	struct scene s;
+	struct scene *s = begin(PSS_FROM_KERNEL);
 
-	scene_init(&s, PSS_FROM_KERNEL);
-	s.after.mm_key = 2;
-	assert_int_equal(rounds(&s, 100), COMPARE_MOVED);
-	assert_true(s.row->execed);
-	scene_done(&s);
+	s->after.mm_key = 2;
+	assert_int_equal(rounds(s, 100), COMPARE_MOVED);
+	assert_true(s->row->execed);
 }
 
 /* Differences of a program do not count for the next one. */
 TEST(exec_between)
 {
-	struct scene s;
+	struct scene *s = begin(PSS_FROM_KERNEL);
 
-	scene_init(&s, PSS_FROM_KERNEL);
-	assert_int_equal(rounds(&s, 5), COMPARE_VERDICTS);
-	s.before.mm_key = s.after.mm_key = 2;
-	assert_int_equal(rounds(&s, 6), COMPARE_VERDICTS);
-	assert_true(s.row->execed);
-	assert_int_equal(rounds(&s, 1), COMPARE_DIFFERENT);
-	scene_done(&s);
+	assert_int_equal(rounds(s, 5), COMPARE_VERDICTS);
+	s->before.mm_key = s->after.mm_key = 2;
+	assert_int_equal(rounds(s, 6), COMPARE_VERDICTS);
+	assert_true(s->row->execed);
+	assert_int_equal(rounds(s, 1), COMPARE_DIFFERENT);
 }
 
 /* PSS from smaps_rollup is not compared with itself: RSS and swap decide. */
 TEST(rollup_rows)
 {
-	struct scene s;
+	struct scene *s = begin(PSS_FROM_ROLLUP);
 
-	scene_init(&s, PSS_FROM_ROLLUP);
-	assert_int_equal(rounds(&s, 5), COMPARE_VERDICTS);
-	s.after.value[COUNTER_RSS] = s.read.rss;
-	assert_int_equal(rounds(&s, 1), COMPARE_SAME);
-	scene_done(&s);
+	assert_int_equal(rounds(s, 5), COMPARE_VERDICTS);
+	s->after.value[COUNTER_RSS] = s->read.rss;
+	assert_int_equal(rounds(s, 1), COMPARE_SAME);
 	/* Read again between two walks, for values of one moment. */
-	scene_init(&s, PSS_FROM_ROLLUP);
-	s.before.value[COUNTER_RSS] = s.read.rss - PAGE;
-	assert_int_equal(rounds(&s, 1), COMPARE_VERDICTS);
-	s.before.value[COUNTER_RSS] = s.read.rss;
-	assert_int_equal(rounds(&s, 1), COMPARE_SAME);
-	scene_done(&s);
-	scene_init(&s, PSS_FROM_ROLLUP);
-	assert_int_equal(rounds(&s, 100), COMPARE_DIFFERENT);
-	assert_int_equal(compare_verify_cell(s.row)->counter, COUNTER_RSS);
-	scene_done(&s);
+	s = begin(PSS_FROM_ROLLUP);
+	s->before.value[COUNTER_RSS] = s->read.rss - PAGE;
+	assert_int_equal(rounds(s, 1), COMPARE_VERDICTS);
+	s->before.value[COUNTER_RSS] = s->read.rss;
+	assert_int_equal(rounds(s, 1), COMPARE_SAME);
+	s = begin(PSS_FROM_ROLLUP);
+	assert_int_equal(rounds(s, 100), COMPARE_DIFFERENT);
+	assert_int_equal(compare_verify_cell(s->row)->counter, COUNTER_RSS);
 }
 
 /* Swap of smaps_rollup includes shared memory, SwapPss does not. */

@@ -22,6 +22,19 @@ static void read_pss(struct process *p, uint64_t pss, uint64_t swap_pss)
 	process_derive(p);
 }
 
+/* The sum of the processes that follow. */
+#define SUM(pruned, ...)                                                                           \
+	sum_of((struct process *[]){__VA_ARGS__},                                                  \
+	       sizeof((struct process *[]){__VA_ARGS__}) / sizeof(struct process *), pruned)
+
+static struct totals sum_of(struct process *const *rows, size_t count, bool pruned)
+{
+	struct totals t;
+
+	totals_sum(rows, count, pruned, &t);
+	return t;
+}
+
 static bool has(const struct totals *t, enum counter c)
 {
 	return t->have & COUNTER_BIT(c);
@@ -55,27 +68,33 @@ TEST(nothing)
 TEST(beyond)
 {
 	struct process a = process(UINT64_MAX, 1), b = process(2, 2), c = process(1ull << 53, 3);
-	struct process *rows[] = {&a, &b, &c};
-	struct totals t;
+	struct totals t = SUM(false, &a, &b, &c);
 
-	totals_sum(rows, 3, false, &t);
 	assert_false(has(&t, COUNTER_RSS));
 	assert_int_equal(t.value[COUNTER_RSS], 0);
 	assert_total(&t, COUNTER_SWAP, 6);
-	totals_sum(rows + 1, 2, false, &t);
+	t = SUM(false, &b, &c);
 	assert_total(&t, COUNTER_RSS, (1ull << 53) + 2);
+	/* A sum of absurd values could be small. */
+	a = process(1ull << 63, 1);
+	b = process(1ull << 63, 2);
+	t = SUM(false, &a, &b);
+	assert_false(has(&t, COUNTER_RSS));
+	assert_int_equal(t.value[COUNTER_RSS], 0);
+	t = SUM(false, &a, &b, &c);
+	assert_false(has(&t, COUNTER_RSS));
+	assert_int_equal(t.value[COUNTER_RSS], 0);
 }
 
 TEST(sums)
 {
 	struct process a = process(100, 0), b = process(50, 8), c = process(7, 0);
-	struct process *rows[] = {&a, &b, &c};
 	struct totals t;
 
 	read_pss(&a, 60, 0);
 	read_pss(&b, 30, 4);
 	c.pss_status = PSS_DENIED;
-	totals_sum(rows, ARRAY_SIZE(rows), false, &t);
+	t = SUM(false, &a, &b, &c);
 	assert_int_equal(t.processes, 3);
 	assert_int_equal(t.pss_missing, 1);
 	assert_total(&t, COUNTER_RSS, 157);
@@ -88,7 +107,7 @@ TEST(sums)
 	/* One process lacks PSS: the sum is a lower bound. */
 	assert_true(is_partial(&t, COUNTER_PSS));
 	assert_false(is_partial(&t, COUNTER_RSS) || is_partial(&t, COUNTER_USS));
-	totals_sum(rows, 2, false, &t);
+	t = SUM(false, &a, &b);
 	assert_int_equal(t.partial, 0);
 	assert_int_equal(t.value[COUNTER_HUGETLB], 0);
 }
@@ -99,17 +118,16 @@ TEST(sums)
 TEST(no_pss)
 {
 	struct process a = process(100, 0), b = process(50, 8);
-	struct process *rows[] = {&a, &b};
 	struct totals t;
 
 	process_set(&a, COUNTER_SWAP_PSS, 0);
-	totals_sum(rows, 2, false, &t);
+	t = SUM(false, &a, &b);
 	assert_total(&t, COUNTER_SWAP, 8);
 	assert_false(has(&t, COUNTER_SWAP_PSS));
-	totals_sum(rows, 1, false, &t);
+	t = SUM(false, &a);
 	assert_total(&t, COUNTER_SWAP_PSS, 0);
 	read_pss(&a, 60, 0);
-	totals_sum(rows, 2, false, &t);
+	t = SUM(false, &a, &b);
 	assert_total(&t, COUNTER_SWAP_PSS, 0);
 	assert_int_equal(t.pss_missing, 1);
 }
@@ -117,13 +135,12 @@ TEST(no_pss)
 TEST(address_space_once)
 {
 	struct process a = process(100, 0), b = process(100, 0), c = process(7, 0), d = c;
-	struct process *rows[] = {&a, &b, &c, &d};
 	struct totals t;
 
 	a.mm_id = b.mm_id = 1;
 	b.mm_owner = true;
 	read_pss(&b, 60, 0);
-	totals_sum(rows, ARRAY_SIZE(rows), false, &t);
+	t = SUM(false, &a, &b, &c, &d);
 	assert_int_equal(t.processes, 4);
 	/*
 	 * A process with an unknown address space counts for itself; b has the address space of a.
@@ -136,13 +153,12 @@ TEST(address_space_once)
 TEST(without_memory)
 {
 	struct process a = process(100, 4), k = process(5, 5), z = process(6, 6);
-	struct process *rows[] = {&a, &k, &z};
 	struct totals t;
 
 	read_pss(&a, 60, 2);
 	k.kind = PROCESS_KTHREAD;
 	z.kind = PROCESS_ZOMBIE;
-	totals_sum(rows, ARRAY_SIZE(rows), true, &t);
+	t = SUM(true, &a, &k, &z);
 	assert_int_equal(t.processes, 3);
 	assert_int_equal(t.pss_missing, 0);
 	assert_total(&t, COUNTER_RSS, 100);
@@ -157,16 +173,15 @@ TEST(without_memory)
 TEST(known_of_some)
 {
 	struct process a = process(100, 8), b = process(50, 8), c = process(7, 0);
-	struct process *rows[] = {&a, &b, &c};
 	struct totals t;
 
 	read_pss(&a, 60, 4);
 	read_pss(&b, 30, 4);
-	totals_sum(rows, 3, false, &t);
+	t = SUM(false, &a, &b, &c);
 	assert_total(&t, COUNTER_SWAP_PSS, 8);
 	assert_int_equal(t.pss_missing, 1);
 	b.have &= ~(COUNTER_BIT(COUNTER_SWAP_PSS) | COUNTER_BIT(COUNTER_PSS_SWAP));
-	totals_sum(rows, 3, false, &t);
+	t = SUM(false, &a, &b, &c);
 	assert_false(has(&t, COUNTER_SWAP_PSS));
 	assert_false(has(&t, COUNTER_PSS_SWAP));
 	assert_total(&t, COUNTER_PSS, 90);
@@ -176,11 +191,10 @@ TEST(known_of_some)
 TEST(pruned)
 {
 	struct process a = process(100, 9), b = process(50, 0), c = process(7, 0);
-	struct process *rows[] = {&a, &b, &c};
 	struct totals t;
 
 	read_pss(&a, 60, 3);
-	totals_sum(rows, ARRAY_SIZE(rows), true, &t);
+	t = SUM(true, &a, &b, &c);
 	assert_int_equal(t.pss_missing, 2);
 	assert_total(&t, COUNTER_RSS, 157);
 	assert_false(has(&t, COUNTER_PSS));
@@ -189,24 +203,8 @@ TEST(pruned)
 	/* The others have no swap: all their shares are known. */
 	assert_total(&t, COUNTER_SWAP_PSS, 3);
 	c = process(7, 1);
-	totals_sum(rows, ARRAY_SIZE(rows), true, &t);
+	t = SUM(true, &a, &b, &c);
 	assert_false(has(&t, COUNTER_SWAP_PSS));
-	totals_sum(rows, ARRAY_SIZE(rows), false, &t);
+	t = SUM(false, &a, &b, &c);
 	assert_total(&t, COUNTER_SWAP_PSS, 3);
-}
-
-/* A sum of absurd values could be small. */
-TEST(too_much)
-{
-	struct process a = process(1ull << 63, 1), b = process(1ull << 63, 2), c = process(5, 3);
-	struct process *rows[] = {&a, &b, &c};
-	struct totals t;
-
-	totals_sum(rows, 2, false, &t);
-	assert_false(has(&t, COUNTER_RSS));
-	assert_int_equal(t.value[COUNTER_RSS], 0);
-	assert_total(&t, COUNTER_SWAP, 3);
-	totals_sum(rows, 3, false, &t);
-	assert_false(has(&t, COUNTER_RSS));
-	assert_int_equal(t.value[COUNTER_RSS], 0);
 }
