@@ -192,26 +192,61 @@ SAMPLE_TEST(folded_sums, sample_ordinary)
 	}
 }
 
-static int fail_write(void *arg, const char *data, size_t len)
+struct sink {
+	size_t bytes, biggest;
+	int error;
+};
+
+static int count_bytes(void *arg, const char *data, size_t len)
 {
-	(void)arg, (void)data, (void)len;
-	return -ENOSPC;
+	struct sink *sink = arg;
+
+	(void)data;
+	sink->bytes += len;
+	if (len > sink->biggest)
+		sink->biggest = len;
+	return sink->error;
 }
 
-/* Many rows are written with bounded memory, and an error is kept. */
-TEST(sink)
+static void as_json(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	static struct process *rows[20000];
+	(void)style;
+	render_json(out, r);
+}
+
+/* Many rows take no more memory than few, and an error is kept: nothing is written after it. */
+TEST(sinks)
+{
+	static const struct {
+		renderer *render;
+		size_t rows, least; /* bytes of each row */
+	} is[] = {
+		{render_table, 10000, 50},  {render_csv, 10000, 100},	{as_json, 10000, 500},
+		{as_ndjson, 10000, 500},    {render_folded, 10000, 50}, {render_html, 10000, 50},
+		{render_openmetrics, 4, 0}, {render_prometheus, 4, 0},
+	};
+	static struct process *rows[10000];
 	struct column_list columns;
-	struct sample s;
 
 	column_list_whole(&columns, NULL);
-	sample_repeat(&s, rows, ARRAY_SIZE(rows));
-	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
-		cleanup(strbuf_done) struct strbuf out = {.sink = fail_write};
+	for (size_t i = 0; i < ARRAY_SIZE(is) * 2; i++) {
+		const struct table_style style = {.columns = &columns};
+		struct sink sink = {.error = i % 2 ? -ENOSPC : 0};
+		cleanup(strbuf_done) struct strbuf out = {.sink = count_bytes, .sink_arg = &sink};
+		struct sample s;
 
-		format[i].render(&out, &s.result, &(struct table_style){.columns = &columns});
+		sample_repeat(&s, rows, is[i / 2].rows);
+		is[i / 2].render(&out, &s.result, &style);
+		assert_int_equal(strbuf_flush(&out), sink.error);
+		assert_true(out.cap <= 2 * STRBUF_CHUNK && sink.biggest <= STRBUF_CHUNK);
+		if (!sink.error) {
+			assert_true(sink.bytes >= is[i / 2].rows * is[i / 2].least);
+			continue;
+		}
+		sink.bytes = 0;
+		sample_ordinary(&s);
+		is[i / 2].render(&out, &s.result, &style);
 		assert_int_equal(strbuf_flush(&out), -ENOSPC);
-		assert_true(out.cap <= 2 * STRBUF_CHUNK);
+		assert_int_equal(sink.bytes, 0);
 	}
 }

@@ -170,27 +170,6 @@ SAMPLE_TEST(long_names, sample_init)
 	assert_int_equal(count_of(strbuf_str(&out), "\\u003c"), 1024 / 6 + 15);
 }
 
-static int fail_write(void *arg, const char *data, size_t len)
-{
-	(void)arg, (void)data, (void)len;
-	return -ENOSPC;
-}
-
-/* An error is kept, and memory is bounded. */
-TEST(sink)
-{
-	static struct process *rows[20000];
-	cleanup(strbuf_done) struct strbuf out = {.sink = fail_write};
-	struct column_list columns;
-	struct sample s;
-
-	column_list_default(&columns, NULL);
-	sample_repeat(&s, rows, ARRAY_SIZE(rows));
-	render_html(&out, &s.result, &(struct table_style){.columns = &columns});
-	assert_int_equal(strbuf_flush(&out), -ENOSPC);
-	assert_true(out.cap <= 2 * STRBUF_CHUNK);
-}
-
 /* Each text is stored once, also after the table grows. */
 TEST(strings)
 {

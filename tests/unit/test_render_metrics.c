@@ -355,19 +355,3 @@ SAMPLE_TEST(beyond, sample_init)
 	assert_null(strstr(strbuf_str(&out), "zram_used"));
 	assert_null(strstr(strbuf_str(&out), "timestamp"));
 }
-
-static int fail_write(void *arg, const char *data, size_t len)
-{
-	(void)arg, (void)data, (void)len;
-	return -ENOSPC;
-}
-
-SAMPLE_TEST(error, sample_ordinary)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(format); i++) {
-		cleanup(strbuf_done) struct strbuf out = {.sink = fail_write};
-
-		format[i].render(&out, &s->result, &plain);
-		assert_int_equal(strbuf_flush(&out), -ENOSPC);
-	}
-}

@@ -154,31 +154,6 @@ SAMPLE_TEST(any_width, sample_hostile)
 	}
 }
 
-static size_t discarded;
-
-static int discard(void *arg, const char *data, size_t len)
-{
-	(void)arg;
-	(void)data;
-	discarded += len;
-	return 0;
-}
-
-TEST(bounded_memory)
-{
-	static struct process *rows[100000];
-	cleanup(strbuf_done) struct strbuf out = {.sink = discard};
-	struct column_list list;
-	struct sample s;
-
-	columns_of(&list, USUAL);
-	sample_repeat(&s, rows, ARRAY_SIZE(rows));
-	render_table(&out, &s.result, &(struct table_style){.columns = &list, .header = true});
-	assert_int_equal(strbuf_flush(&out), 0);
-	assert_true(discarded > 5 * MIB);
-	assert_true(out.cap <= 2 * STRBUF_CHUNK);
-}
-
 static void check_size(uint64_t bytes, const char *want)
 {
 	char buf[FORMAT_MAX + 1];

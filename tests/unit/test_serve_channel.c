@@ -1,79 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Messages of the channel; a passed snapshot gives the same output in every view. */
-#include "golden.h"
-#include "sample.h"
+/* Messages of the channel. test_model_snapshot_codec.c has the snapshots that they pass. */
+#include "unit.h"
 
-#include "model/snapshot_codec.h"
 #include "serve/channel.h"
-#include "render/render.h"
-
-static void fill(struct sample *s)
-{
-	struct process *p;
-
-	sample_init(s);
-	s->snapshot.fallback_reason = "CAP_BPF is missing";
-	s->snapshot.collection = (struct collection){.duration_us = 1234,
-						     .seen = 4,
-						     .gone = 1,
-						     .complete = true,
-						     .cross_check = {3, 2, 1}};
-	s->snapshot.system.swaps_known = true;
-	s->snapshot.system.swap_count = 1;
-	s->snapshot.system.swap[0] =
-		(struct swap_device){"/dev/zram0", SWAP_PARTITION, false, 9, 8, -2};
-	p = sample_add(s, 1, 0, "root", "systemd");
-	sample_counters(p, 12 * MIB, 0);
-	p->cgroup = "/init.scope";
-	p->unit = "init.scope";
-	p->controlled = true;
-	p = sample_add(s, 20, 1000, NULL, "a\xff\n\"b");
-	sample_counters(p, 7 * MIB, 3 * MIB);
-	p->cmdline = "";
-	p->cmdline_truncated = true;
-	p->pss_status = PSS_DENIED;
-	p = sample_add(s, 21, 33, "www", "x");
-	p->kind = PROCESS_KTHREAD;
-	s->snapshot.process = s->process;
-	for (size_t i = 0; i < s->snapshot.count; i++)
-		process_derive(&s->process[i]);
-}
-
-/* The snapshot as JSON, with all columns. */
-static void put_json(const struct snapshot *snapshot, const struct result *like, struct strbuf *out)
-{
-	struct process *rows[SAMPLE_MAX];
-	struct result r = *like;
-
-	r.snapshot = snapshot;
-	r.rows = rows;
-	r.row_count = snapshot->count;
-	for (size_t i = 0; i < snapshot->count; i++)
-		rows[i] = &snapshot->process[i];
-	render_json(out, &r);
-}
-
-TEST(same)
-{
-	cleanup(strbuf_done) struct strbuf bytes = {0}, before = {0}, after = {0};
-	cleanup(snapshot_done) struct snapshot got = {};
-	struct memcg memcg[] = {{"/a", true, false, 5, 0}, {"/b", true, true, 6, 7}};
-	struct sample s;
-
-	fill(&s);
-	s.snapshot.memcg = memcg;
-	s.snapshot.memcg_count = 2;
-	assert_int_equal(snapshot_encode(&s.snapshot, NULL, &bytes), 0);
-	assert_int_equal(snapshot_decode(bytes.data, bytes.len, NULL, &got), 0);
-	put_json(&s.snapshot, &s.result, &before);
-	put_json(&got, &s.result, &after);
-	assert_string_equal(strbuf_str(&before), strbuf_str(&after));
-	assert_int_equal(got.memcg_count, 2);
-	assert_string_equal(got.memcg[1].path, "/b");
-	assert_int_equal(got.memcg[1].limit, 7);
-	assert_string_equal(got.system.swap[0].name, "/dev/zram0");
-	assert_true(got.process[1].cmdline_truncated);
-}
 
 TEST(channel)
 {
