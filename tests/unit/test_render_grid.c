@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The table printer: every type of cell, column positions, cut texts, sums and colours. */
+/*
+ * The table printer: every type of cell, colours, marks and cut texts, rows without a source. The
+ * golden files of tables have positions, widths, hidden columns and sums.
+ */
 #include "unit.h"
 
 #include "render/grid.h"
@@ -112,70 +115,6 @@ static void check_grid(struct grid grid, const char *want)
 	grid_print(&out, &grid);
 	assert_int_equal(strbuf_error(&out), 0);
 	assert_string_equal(strbuf_str(&out), want);
-}
-
-TEST(layout)
-{
-	struct table_style style = {.header = true};
-	struct grid grid = make_grid(&style);
-
-	check_grid(grid, "  NO  NAME          SIZE         %  WORDS\n"
-			 "   7  a            512 B       0.5  the first one\n"
-			 "1234  a name …     9 KiB         -  a\\x0ab\n"
-			 "  42  -         1023 KiB    1023.0\n"
-			 "                2.00 MiB            total of all\n");
-	grid.column[NAME].max = 0;
-	grid.column[SHARE].hidden = true;
-	grid.source.others = 5;
-	check_grid(grid, "  NO  NAME                       SIZE  WORDS\n"
-			 "   7  a                         512 B  the first one\n"
-			 "1234  a name of twenty cols     9 KiB  a\\x0ab\n"
-			 "  42  -                      1023 KiB\n"
-			 "                                3 KiB  … 5 more\n"
-			 "                             2.00 MiB  total of all\n");
-	/*
-	 * The first visible column has no gap before it, and numbers in the last column are
-	 * aligned.
-	 */
-	grid.column[NUMBER].hidden = grid.column[WORDS].hidden = true;
-	grid.column[NAME].max = 4;
-	grid.source.others = 0;
-	check_grid(grid, "NAME      SIZE\n"
-			 "a        512 B\n"
-			 "a n…     9 KiB\n"
-			 "-     1023 KiB\n"
-			 "      2.00 MiB  total of all\n");
-}
-
-TEST(style)
-{
-	struct table_style style = {.header = true};
-
-	/* Rows are cut to the width, the words of the total are not. */
-	style.width = 48;
-	check_grid(make_grid(&style), "  NO  NAME          SIZE         %  WORDS\n"
-				      "   7  a            512 B       0.5  the first o…\n"
-				      "1234  a name …     9 KiB         -  a\\x0ab\n"
-				      "  42  -         1023 KiB    1023.0\n"
-				      "                2.00 MiB            total of all\n");
-	/* Columns without room are left out from the right; the last one stays. */
-	style.width = 40;
-	check_grid(make_grid(&style), "  NO  NAME          SIZE  WORDS\n"
-				      "   7  a            512 B  the first one\n"
-				      "1234  a name …     9 KiB  a\\x0ab\n"
-				      "  42  -         1023 KiB\n"
-				      "                2.00 MiB  total of all\n"
-				      "no room for % (-w shows all columns)\n");
-	style = (struct table_style){.bytes = true};
-	check_grid(make_grid(&style), "   7  a             512       0.5  the first one\n"
-				      "1234  a name …     9216         -  a\\x0ab\n"
-				      "  42  -         1047552    1023.0\n"
-				      "                2097152            total of all\n");
-	style = (struct table_style){.header = true, .only_total = true};
-	check_grid(make_grid(&style), "NO  NAME      SIZE         %  WORDS\n"
-				      "          2.00 MiB            total of all\n");
-	style.header = false;
-	check_grid(make_grid(&style), "2.00 MiB\n");
 }
 
 TEST(colors)

@@ -101,22 +101,24 @@ TEST(foreign)
 
 TEST(tokens)
 {
+	static const char *const good[] = {"Bearer secret", "bearer  secret", "Bearer secret \t"};
+	static const char *const bad[] = {NULL,
+					  "",
+					  "Bearer ",
+					  "Bearer secre",
+					  "Bearer secrets",
+					  "Bearer secre t",
+					  "Bearer secretsecret",
+					  "Basic secret",
+					  "Bearersecret"};
 	const struct token t = {"secret", 6}, none = {};
 
 	assert_true(token_fits(&none, NULL));
 	assert_true(token_fits(&none, "Bearer x"));
-	assert_true(token_fits(&t, "Bearer secret"));
-	assert_true(token_fits(&t, "bearer  secret"));
-	assert_true(token_fits(&t, "Bearer secret \t"));
-	assert_false(token_fits(&t, "Bearer secre t"));
-	assert_false(token_fits(&t, NULL));
-	assert_false(token_fits(&t, ""));
-	assert_false(token_fits(&t, "Bearer "));
-	assert_false(token_fits(&t, "Bearer secre"));
-	assert_false(token_fits(&t, "Bearer secrets"));
-	assert_false(token_fits(&t, "Bearer secretsecret"));
-	assert_false(token_fits(&t, "Basic secret"));
-	assert_false(token_fits(&t, "Bearersecret"));
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+		assert_true(token_fits(&t, good[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_false(token_fits(&t, bad[i]));
 }
 
 /* ---- queries ---- */
@@ -130,12 +132,7 @@ TEST(good_queries)
 	assert_null(q.query.group);
 	assert_true(!q.query.filter.pids && !q.query.filter.pattern && !q.query.filter.cgroup);
 	http_query_done(&q);
-	assert_int_equal(
-		http_query_parse(&q,
-				 "group_by=unit&sort=rss%2Cname&reverse&top=5&min=1.5X&&pid=7,3"
-				 "&filter=^a%2Bb+c$&cgroup=*.slice",
-				 false),
-		-EINVAL);
+	assert_int_equal(http_query_parse(&q, "top=5&min=1.5X&&pid=7,3", false), -EINVAL);
 	assert_string_equal(q.error, "min: not a size, such as 100M or 1.5G");
 	http_query_done(&q);
 	assert_int_equal(
@@ -162,6 +159,7 @@ TEST(good_queries)
 	http_query_done(&q);
 }
 
+/* Words, escapes and one value of each word; test_query_parse.c has the other values. */
 TEST(bad_queries)
 {
 	static const char *const bad[] = {
@@ -169,13 +167,9 @@ TEST(bad_queries)
 		"x=1",
 		"top=0",
 		"top=",
-		"top=-1",
 		"top=1&top=2",
 		"min=x",
 		"pid=0",
-		"pid=1,x",
-		"pid=,",
-		"pid=2147483648",
 		"sort=nothing",
 		"sort=",
 		"sort=%2Bpss",
@@ -186,19 +180,14 @@ TEST(bad_queries)
 		"reverse=yes",
 		"user=",
 		"filter=(",
-		"filter=a{2",
-		"filter=((a{255}){255}){255}",
-		"filter=(a)%5C1",
 		"filter=%00",
 		"filter=%0",
 		"filter=%zz",
 		"cgroup=",
 		"cgroup=*****",
 		"unit=",
-		"unit=,",
 		"unit=*****",
 		"%74op=1&top=1",
-		"group_by=NAME",
 		"sort=mem_current",
 		"sort=%25limit&group_by=name",
 	};
@@ -216,23 +205,25 @@ TEST(bad_queries)
 
 SAMPLE_TEST(resolving, sample_init)
 {
-	struct http_query q;
+	static const struct {
+		const char *query;
+		int error;
+		size_t uids;
+	} is[] = {{"user=anna,1001,nobody-there", 0, 2},
+		  {"user=7", -ENOENT, 0},
+		  {"pid=6,99", 0, 0},
+		  {"pid=99", -ENOENT, 0}};
 
 	sample_add(s, 5, 1000, "anna", "a");
 	sample_add(s, 6, 1001, NULL, "b");
-	assert_int_equal(http_query_parse(&q, "user=anna,1001,nobody-there", false), 0);
-	assert_int_equal(http_query_resolve(&q, &s->snapshot), 0);
-	assert_int_equal(q.query.filter.uid_count, 2);
-	http_query_done(&q);
-	assert_int_equal(http_query_parse(&q, "user=7", false), 0);
-	assert_int_equal(http_query_resolve(&q, &s->snapshot), -ENOENT);
-	http_query_done(&q);
-	assert_int_equal(http_query_parse(&q, "pid=6,99", false), 0);
-	assert_int_equal(http_query_resolve(&q, &s->snapshot), 0);
-	http_query_done(&q);
-	assert_int_equal(http_query_parse(&q, "pid=99", false), 0);
-	assert_int_equal(http_query_resolve(&q, &s->snapshot), -ENOENT);
-	http_query_done(&q);
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		struct http_query q;
+
+		assert_int_equal(http_query_parse(&q, is[i].query, false), 0);
+		assert_int_equal(http_query_resolve(&q, &s->snapshot), is[i].error);
+		assert_int_equal(q.query.filter.uid_count, is[i].uids);
+		http_query_done(&q);
+	}
 }
 
 /* ---- connections ---- */
@@ -287,38 +278,37 @@ TEST(time)
 
 TEST(accept)
 {
-	static const char *const open[] = {
-		"application/openmetrics-text",
-		"APPLICATION/OpenMetrics-Text",
-		"application/openmetrics-text; version=1.0.0; charset=utf-8",
-		"application/openmetrics-text;version=1.0.0,text/plain;q=0.5",
-		"application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.4,*/*;q=0.1",
-		"text/plain;q=0.5 , application/openmetrics-text;q=0.5",
-		"text/plain;q=0.299, application/openmetrics-text ;q=0.3",
-		",, application/openmetrics-text;q=1.0",
-	};
-	static const char *const text[] = {
-		"",
-		",",
-		";",
-		"*/*",
-		"text/plain",
-		"application/openmetrics-text;q=0",
-		"application/openmetrics-text;q=0.000",
-		"application/openmetrics-texture",
-		"x-application/openmetrics-text",
-		"text/html;profile=application/openmetrics-text",
-		"text/plain;version=0.0.4;q=0.9, application/openmetrics-text;version=1.0.0;q=0.1",
-		"text/plain, application/openmetrics-text;q=0.999",
+	static const struct {
+		const char *header;
+		bool open_metrics;
+	} is[] = {
+		{NULL, false},
+		{"application/openmetrics-text", true},
+		{"APPLICATION/OpenMetrics-Text", true},
+		{"application/openmetrics-text; version=1.0.0; charset=utf-8", true},
+		{"application/openmetrics-text;version=1.0.0,text/plain;q=0.5", true},
+		{"application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.4,*/*;q=0.1",
+		 true},
+		{"text/plain;q=0.5 , application/openmetrics-text;q=0.5", true},
+		{"text/plain;q=0.299, application/openmetrics-text ;q=0.3", true},
+		{",, application/openmetrics-text;q=1.0", true},
+		{"", false},
+		{",", false},
+		{";", false},
+		{"*/*", false},
+		{"text/plain", false},
+		{"application/openmetrics-text;q=0", false},
+		{"application/openmetrics-text;q=0.000", false},
+		{"application/openmetrics-texture", false},
+		{"x-application/openmetrics-text", false},
+		{"text/html;profile=application/openmetrics-text", false},
+		{"text/plain;version=0.0.4;q=0.9, application/openmetrics-text;version=1.0.0;q=0.1",
+		 false},
+		{"text/plain, application/openmetrics-text;q=0.999", false},
 	};
 
-	assert_false(accept_open_metrics(NULL));
-	for (size_t i = 0; i < ARRAY_SIZE(open); i++) {
-		if (!accept_open_metrics(open[i]))
-			fail_msg("'%s' is the old text", open[i]);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(text); i++) {
-		if (accept_open_metrics(text[i]))
-			fail_msg("'%s' is OpenMetrics", text[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		if (accept_open_metrics(is[i].header) != is[i].open_metrics)
+			fail_msg("'%s'", is[i].header);
 	}
 }
