@@ -30,9 +30,10 @@ static void set_meminfo(struct snapshot *s, int field, uint64_t value)
 	s->system.meminfo.value[field] = value;
 }
 
-static void fill(struct snapshot *s)
+static struct snapshot filled(void)
 {
-	*s = (struct snapshot){};
+	struct snapshot made = {}, *s = &made;
+
 	add(s, 1);
 	add(s, 2);
 	/* A thread group with the address space of another process. */
@@ -42,13 +43,13 @@ static void fill(struct snapshot *s)
 	set_meminfo(s, MEMINFO_SHMEM, 100 * MIB);
 	set_meminfo(s, MEMINFO_SWAP_TOTAL, 10 * MIB);
 	set_meminfo(s, MEMINFO_SWAP_FREE, 7 * MIB);
+	return made;
 }
 
 TEST(reconcile)
 {
-	struct snapshot s;
+	cleanup(snapshot_done) struct snapshot s = filled();
 
-	fill(&s);
 	balance_reconcile(&s);
 	assert_true(s.balance.residual_known);
 	assert_int_equal(s.balance.anon_residual, (int64_t)MIB);
@@ -62,21 +63,18 @@ TEST(reconcile)
 	balance_reconcile(&s);
 	assert_int_equal(s.balance.shmem_unmapped, 0);
 	/* One process without PSS: no sum is complete. */
-	s.process[1].have &= ~COUNTER_BIT(COUNTER_PSS_FILE);
-	s.process[1].have &= ~COUNTER_BIT(COUNTER_SWAP_PSS);
-	s.process[1].have &= ~COUNTER_BIT(COUNTER_PSS_SHMEM);
+	s.process[1].have &= ~(COUNTER_BIT(COUNTER_PSS_FILE) | COUNTER_BIT(COUNTER_SWAP_PSS) |
+			       COUNTER_BIT(COUNTER_PSS_SHMEM));
 	balance_reconcile(&s);
 	assert_false(s.balance.shmem_unmapped_known);
 	assert_false(s.balance.residual_known);
 	assert_false(s.balance.swap_unattributed_known);
-	snapshot_done(&s);
 }
 
 TEST(no_swap)
 {
-	struct snapshot s;
+	cleanup(snapshot_done) struct snapshot s = filled();
 
-	fill(&s);
 	balance_no_swap(&s);
 	assert_false(process_has(&s.process[0], COUNTER_SWAP_SHMEM));
 	assert_false(process_has(&s.process[0], COUNTER_SWAP_RAM));
@@ -96,16 +94,14 @@ TEST(no_swap)
 		assert_int_equal(s.process[i].value[COUNTER_SWAP_RAM], 0);
 	}
 	assert_true(process_has(&s.process[0], COUNTER_SWAP_RAM));
-	snapshot_done(&s);
 }
 
 TEST(report)
 {
-	struct snapshot s;
+	cleanup(snapshot_done) struct snapshot s = filled();
 	struct result result = {.snapshot = &s};
 	struct system_report r;
 
-	fill(&s);
 	balance_reconcile(&s);
 	balance_report(&result, &r);
 	assert_int_equal(r.processes, 2);
@@ -124,5 +120,4 @@ TEST(report)
 	assert_int_equal(r.pss_missing, 1);
 	assert_false(r.pss_mapped_known);
 	assert_false(r.swap_pss_known);
-	snapshot_done(&s);
 }

@@ -8,13 +8,13 @@
 
 #define START_TICKS 1000
 
-struct scene {
+struct fixture {
 	struct proc_tree tree;
 	struct snapshot seen, unseen;
 	struct unseen_start start;
 };
 
-static void put_process(const struct scene *s, pid_t pid, char state, unsigned flags,
+static void put_process(const struct fixture *s, pid_t pid, char state, unsigned flags,
 			unsigned threads, unsigned start_ticks)
 {
 	char dir[64], name[32], text[256];
@@ -29,7 +29,7 @@ static void put_process(const struct scene *s, pid_t pid, char state, unsigned f
 	proc_tree_put(&s->tree, name, text, strlen(text));
 }
 
-static void put_tasks(const struct scene *s, unsigned tasks)
+static void put_tasks(const struct fixture *s, unsigned tasks)
 {
 	char text[64];
 
@@ -47,9 +47,12 @@ static void see(struct snapshot *seen, pid_t pid, uint32_t threads)
 }
 
 /* /proc has the processes 1, 20 and 30; BPF saw 20 and 30. */
-static void scene_init(struct scene *s)
+static int setup(void **state)
 {
-	*s = (struct scene){.start = {.tasks = 4, .ticks = START_TICKS}};
+	static struct fixture fixture;
+	struct fixture *s = &fixture;
+
+	*s = (struct fixture){.start = {.tasks = 4, .ticks = START_TICKS}};
 	proc_tree_init(&s->tree);
 	put_process(s, 1, 'S', 0, 1, 0);
 	put_process(s, 20, 'S', 0, 2, 50);
@@ -57,106 +60,94 @@ static void scene_init(struct scene *s)
 	see(&s->seen, 20, 2);
 	see(&s->seen, 30, 1);
 	put_tasks(s, 4);
+	*state = s;
+	return 0;
 }
 
-static void scene_done(struct scene *s)
+static int teardown(void **state)
 {
+	struct fixture *s = *state;
+
 	snapshot_done(&s->seen);
 	snapshot_done(&s->unseen);
 	proc_tree_done(&s->tree);
+	return 0;
 }
 
-static size_t find(struct scene *s, const struct filter *f)
+static size_t find(struct fixture *s, const struct filter *f)
 {
 	assert_int_equal(unseen_find(&s->tree.proc, &s->start, &s->seen, f, &s->unseen), 0);
 	return s->unseen.count;
 }
 
-TEST(tasks)
+FIXTURE_TEST(tasks)
 {
-	struct scene s;
-
-	scene_init(&s);
-	assert_true(unseen_possible(&s.tree.proc, &s.start, &s.seen));
+	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
 	/* As many tasks as threads: nothing is missing. */
-	put_tasks(&s, 3);
-	s.start.tasks = 3;
-	assert_false(unseen_possible(&s.tree.proc, &s.start, &s.seen));
+	put_tasks(f, 3);
+	f->start.tasks = 3;
+	assert_false(unseen_possible(&f->tree.proc, &f->start, &f->seen));
 	/* A task that began after the reading, or one that ended since. */
-	put_tasks(&s, 4);
-	assert_true(unseen_possible(&s.tree.proc, &s.start, &s.seen));
-	put_tasks(&s, 2);
-	s.start.tasks = 4;
-	assert_true(unseen_possible(&s.tree.proc, &s.start, &s.seen));
+	put_tasks(f, 4);
+	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
+	put_tasks(f, 2);
+	f->start.tasks = 4;
+	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
 	/* The number is not known. */
-	s.start.tasks = 0;
-	assert_true(unseen_possible(&s.tree.proc, &s.start, &s.seen));
-	scene_done(&s);
+	f->start.tasks = 0;
+	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
 }
 
-TEST(missing)
+FIXTURE_TEST(missing)
 {
 	const struct filter all = {};
-	struct scene s;
 
-	scene_init(&s);
-	assert_int_equal(find(&s, &all), 1);
-	assert_int_equal(s.unseen.process[0].pid, 1);
+	assert_int_equal(find(f, &all), 1);
+	assert_int_equal(f->unseen.process[0].pid, 1);
 	/* Kernel threads, the ended, and those that began later. */
-	put_process(&s, 40, 'S', PROC_PF_KTHREAD, 1, 0);
-	put_process(&s, 41, 'Z', 0, 1, 70);
-	put_process(&s, 42, 'X', 0, 1, 70);
-	put_process(&s, 43, 'R', 0, 1, START_TICKS);
-	put_process(&s, 44, 'R', 0, 1, START_TICKS + 5);
-	assert_int_equal(find(&s, &all), 1);
+	put_process(f, 40, 'S', PROC_PF_KTHREAD, 1, 0);
+	put_process(f, 41, 'Z', 0, 1, 70);
+	put_process(f, 42, 'X', 0, 1, 70);
+	put_process(f, 43, 'R', 0, 1, START_TICKS);
+	put_process(f, 44, 'R', 0, 1, START_TICKS + 5);
+	assert_int_equal(find(f, &all), 1);
 	/* A leader that has exited before its threads, and one just before the reading. */
-	put_process(&s, 45, 'Z', 0, 3, 70);
-	put_process(&s, 46, 'D', 0, 1, START_TICKS - 1);
-	assert_int_equal(find(&s, &all), 3);
-	scene_done(&s);
+	put_process(f, 45, 'Z', 0, 3, 70);
+	put_process(f, 46, 'D', 0, 1, START_TICKS - 1);
+	assert_int_equal(find(f, &all), 3);
 }
 
-TEST(pids)
+FIXTURE_TEST(pids)
 {
 	pid_t some[] = {20, 20, 99}, one[] = {1, 1, 30};
 	const struct filter seen = {.pids = some, .pid_count = 3};
 	const struct filter unseen = {.pids = one, .pid_count = 3};
-	struct scene s;
 
-	scene_init(&s);
-	assert_int_equal(find(&s, &seen), 0);
-	assert_int_equal(find(&s, &unseen), 1);
-	scene_done(&s);
+	assert_int_equal(find(f, &seen), 0);
+	assert_int_equal(find(f, &unseen), 1);
 }
 
-TEST(again)
+FIXTURE_TEST(again)
 {
 	const struct filter all = {};
 	struct snapshot again = {};
-	struct scene s;
 
-	scene_init(&s);
-	put_process(&s, 50, 'S', 0, 1, 70);
-	put_process(&s, 51, 'S', 0, 1, 70);
-	assert_int_equal(find(&s, &all), 3);
+	put_process(f, 50, 'S', 0, 1, 70);
+	put_process(f, 51, 'S', 0, 1, 70);
+	assert_int_equal(find(f, &all), 3);
 	/* One was only late, one ends. */
 	see(&again, 50, 1);
-	put_process(&s, 51, 'Z', 0, 1, 70);
-	assert_int_equal(unseen_drop(&s.tree.proc, &s.start, &again, &s.unseen), 0);
-	assert_int_equal(s.unseen.count, 1);
-	assert_int_equal(s.unseen.process[0].pid, 1);
+	put_process(f, 51, 'Z', 0, 1, 70);
+	assert_int_equal(unseen_drop(&f->tree.proc, &f->start, &again, &f->unseen), 0);
+	assert_int_equal(f->unseen.count, 1);
+	assert_int_equal(f->unseen.process[0].pid, 1);
 	snapshot_done(&again);
-	scene_done(&s);
 }
 
-TEST(hidden)
+FIXTURE_TEST(hidden)
 {
-	struct scene s;
-
-	scene_init(&s);
-	assert_true(unseen_can_tell(&s.tree.proc));
-	assert_int_equal(unlinkat(s.tree.proc.fd, "1/stat", 0), 0);
-	assert_int_equal(unlinkat(s.tree.proc.fd, "1", AT_REMOVEDIR), 0);
-	assert_false(unseen_can_tell(&s.tree.proc));
-	scene_done(&s);
+	assert_true(unseen_can_tell(&f->tree.proc));
+	assert_int_equal(unlinkat(f->tree.proc.fd, "1/stat", 0), 0);
+	assert_int_equal(unlinkat(f->tree.proc.fd, "1", AT_REMOVEDIR), 0);
+	assert_false(unseen_can_tell(&f->tree.proc));
 }

@@ -3,16 +3,13 @@
 #include "unit.h"
 
 #include "query/query.h"
+#include "random_snapshot.h"
 
-/* xorshift64*, so that failures are reproducible. */
-static uint64_t seed = 88172645463325252;
+static struct random random_state = {88172645463325252};
 
 static uint64_t draw(uint64_t below)
 {
-	seed ^= seed >> 12;
-	seed ^= seed << 25;
-	seed ^= seed >> 27;
-	return (seed * UINT64_C(2685821657736338717) >> 11) % below;
+	return random_below(&random_state, below);
 }
 
 /* A distribution like on real machines: many small, few large. */

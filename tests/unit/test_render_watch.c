@@ -59,7 +59,7 @@ static void check(const char *name, struct scene *s, struct table_style style)
 	golden_check(path, &out);
 }
 
-TEST(last)
+TEST(ticks)
 {
 	struct scene s;
 
@@ -67,36 +67,16 @@ TEST(last)
 	check("last", &s, (struct table_style){.header = true});
 	check("bytes", &s, (struct table_style){.header = true, .bytes = true});
 	check("color", &s, (struct table_style){.header = true, .color = true, .width = 60});
-}
-
-TEST(start)
-{
-	struct scene s;
-
-	scene_init(&s);
+	check("narrow", &s, (struct table_style){.header = true, .width = 60});
 	s.delta.from_start = true;
 	s.delta.missed = 2;
 	s.sample.snapshot.change_us = 0;
 	check("start", &s, (struct table_style){.header = true});
-}
-
-TEST(first)
-{
-	struct scene s;
-
 	scene_init(&s);
 	s.delta = (struct delta){.tick = 1};
 	for (size_t i = 0; i < s.sample.snapshot.count; i++)
 		s.sample.snapshot.process[i].before = NULL;
 	check("first", &s, (struct table_style){.header = true});
-}
-
-TEST(narrow)
-{
-	struct scene s;
-
-	scene_init(&s);
-	check("narrow", &s, (struct table_style){.header = true, .width = 60});
 }
 
 TEST(ndjson)
@@ -105,17 +85,8 @@ TEST(ndjson)
 	struct scene s;
 
 	scene_init(&s);
-	render_ndjson(&out, &s.sample.result);
-	golden_check("ndjson_watch.txt", &out);
-}
-
-/* No process is left: the total shrank to 0. */
-TEST(none_left)
-{
-	cleanup(strbuf_done) struct strbuf out = {0};
-	struct scene s;
-
-	scene_init(&s);
+	golden_render("ndjson_watch.txt", render_ndjson, &s.sample.result);
+	/* No process is left: the total shrank to 0. */
 	s.sample.result.row_count = s.sample.result.others_count = 0;
 	s.sample.result.totals = (struct totals){0};
 	s.sample.snapshot.change_us = 0;

@@ -58,31 +58,6 @@ TEST(this_kernel)
 
 /* ---- a restricted child ---- */
 
-static int fails_with(long r)
-{
-	return r < 0 ? errno : 0;
-}
-
-static int try_read(void)
-{
-	return fails_with(open("/", O_RDONLY | O_DIRECTORY));
-}
-
-static int try_write(void)
-{
-	return fails_with(open("file", O_WRONLY));
-}
-
-static int try_create(void)
-{
-	return fails_with(open("new", O_WRONLY | O_CREAT, 0600));
-}
-
-static int try_truncate(void)
-{
-	return fails_with(truncate("file", 0));
-}
-
 /* Binds to port 0, which disturbs no other program; connects to a port without a listener. */
 static int try_tcp(int (*call)(int fd, const struct sockaddr *to, socklen_t size), int port)
 {
@@ -90,18 +65,7 @@ static int try_tcp(int (*call)(int fd, const struct sockaddr *to, socklen_t size
 				 .sin_port = htons((uint16_t)port),
 				 .sin_addr = {htonl(INADDR_LOOPBACK)}};
 
-	return fails_with(
-		call(socket(AF_INET, SOCK_STREAM, 0), (const struct sockaddr *)&to, sizeof(to)));
-}
-
-static int try_bind(void)
-{
-	return try_tcp(bind, 0);
-}
-
-static int try_connect(void)
-{
-	return try_tcp(connect, 1);
+	return call(socket(AF_INET, SOCK_STREAM, 0), (const struct sockaddr *)&to, sizeof(to));
 }
 
 /* A name that the parent has bound. */
@@ -117,27 +81,46 @@ static int try_abstract(void)
 	struct sockaddr_un to;
 	socklen_t size = abstract(&to, getppid());
 
-	return fails_with(connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&to, size));
+	return connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&to, size);
 }
 
-static int try_signal(void)
+enum deed { READ, WRITE, CREATE, TRUNCATE, BIND, CONNECT, ABSTRACT, SIGNAL };
+
+static int try(enum deed deed)
 {
-	return fails_with(kill(getppid(), 0));
+	switch (deed) {
+	case READ:
+		return open("/", O_RDONLY | O_DIRECTORY);
+	case WRITE:
+		return open("file", O_WRONLY);
+	case CREATE:
+		return open("new", O_WRONLY | O_CREAT, 0600);
+	case TRUNCATE:
+		return truncate("file", 0);
+	case BIND:
+		return try_tcp(bind, 0);
+	case CONNECT:
+		return try_tcp(connect, 1);
+	case ABSTRACT:
+		return try_abstract();
+	default:
+		return kill(getppid(), 0);
+	}
 }
 
 static const struct {
 	const char *name;
 	int abi;
-	int (*try)(void);
 	int before, after; /* errors: without Landlock, with that ABI */
 } deeds[] = {
-	{"read", 1, try_read, 0, EACCES},	 {"write", 1, try_write, 0, EACCES},
-	{"create", 1, try_create, 0, EACCES},	 {"truncate", 3, try_truncate, 0, EACCES},
-	{"bind", 4, try_bind, 0, EACCES},	 {"connect", 4, try_connect, ECONNREFUSED, EACCES},
-	{"abstract", 6, try_abstract, 0, EPERM}, {"signal", 6, try_signal, 0, EPERM},
+	[READ] = {"read", 1, 0, EACCES},	[WRITE] = {"write", 1, 0, EACCES},
+	[CREATE] = {"create", 1, 0, EACCES},	[TRUNCATE] = {"truncate", 3, 0, EACCES},
+	[BIND] = {"bind", 4, 0, EACCES},	[CONNECT] = {"connect", 4, ECONNREFUSED, EACCES},
+	[ABSTRACT] = {"abstract", 6, 0, EPERM}, [SIGNAL] = {"signal", 6, 0, EPERM},
 };
 
-static int in_child(int (*try)(void), bool restricted)
+/* The error, or 0. */
+static int in_child(enum deed deed, bool restricted)
 {
 	int status;
 	pid_t pid = fork();
@@ -145,7 +128,7 @@ static int in_child(int (*try)(void), bool restricted)
 	if (pid == 0) {
 		if (restricted && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || landlock_enter()))
 			_exit(255);
-		_exit(try());
+		_exit(try(deed) < 0 ? errno : 0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
@@ -164,7 +147,7 @@ TEST_WITH(taken, enter_directory, leave_directory)
 	assert_int_equal(listen(listener, (int)ARRAY_SIZE(deeds)), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(deeds); i++) {
 		bool taken = landlock_abi() >= deeds[i].abi;
-		int before = in_child(deeds[i].try, false), after = in_child(deeds[i].try, true);
+		int before = in_child((enum deed)i, false), after = in_child((enum deed)i, true);
 
 		if (before != deeds[i].before || after != (taken ? deeds[i].after : before))
 			fail_msg("%s: %s, then %s", deeds[i].name, strerror(before),
