@@ -222,28 +222,30 @@ static int write_file(const struct home *h, const char *content, const char **re
 TEST(place)
 {
 	static char longest[PATH_MAX];
+	static const struct {
+		const char *config, *home, *path;
+	} is[] = {
+		{"/c", "/h", "/c/zmem-bpf/top"},
+		{"c", "/h", "/h/.config/zmem-bpf/top"},
+		{"", "h", ""},
+		{NULL, NULL, ""},
+		{longest, NULL, ""},
+		{NULL, longest, ""},
+	};
 	struct layout_file f;
 
-	layout_file_find(&f, "/c", "/h");
-	assert_string_equal(f.path, "/c/zmem-bpf/top");
-	layout_file_find(&f, "c", "/h");
-	assert_string_equal(f.path, "/h/.config/zmem-bpf/top");
-	layout_file_find(&f, "", "h");
-	assert_string_equal(f.path, "");
-	layout_file_find(&f, NULL, NULL);
-	assert_string_equal(f.path, "");
 	memset(longest, '/', sizeof(longest) - 1);
-	layout_file_find(&f, longest, NULL);
-	assert_string_equal(f.path, "");
-	layout_file_find(&f, NULL, longest);
-	assert_string_equal(f.path, "");
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		layout_file_find(&f, is[i].config, is[i].home);
+		assert_string_equal(f.path, is[i].path);
+	}
 }
 
 TEST(file)
 {
 	const char *why;
 	struct stat st;
-	struct home h;
+	cleanup(home_end) struct home h;
 	char text[64];
 
 	home_begin(&h);
@@ -260,7 +262,6 @@ TEST(file)
 	assert_int_equal(read_file(&h, text, &why), 0);
 	assert_string_equal(text, "reverse\n");
 	umask(022);
-	home_end(&h);
 }
 
 /* A file that another user could have made is neither read nor replaced. */
@@ -288,7 +289,7 @@ TEST(refusals)
 
 	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
 		const char *why = NULL;
-		struct home h;
+		cleanup(home_end) struct home h;
 		char text[64];
 
 		if (is[i].as_root && geteuid() != 0)
@@ -301,7 +302,6 @@ TEST(refusals)
 		why = NULL;
 		assert_true(write_file(&h, "reverse\n", &why) < 0);
 		assert_string_equal(why, is[i].why);
-		home_end(&h);
 	}
 }
 
@@ -309,7 +309,7 @@ TEST(refusals)
 TEST(foreign_home)
 {
 	const char *why;
-	struct home h;
+	cleanup(home_end) struct home h;
 
 	if (geteuid() != 0)
 		return;
@@ -318,5 +318,4 @@ TEST(foreign_home)
 	assert_int_equal(write_file(&h, "tree\n", &why), -EPERM);
 	assert_string_equal(why, "its directory belongs to another user");
 	assert_int_equal(access(h.file.base, F_OK), -1);
-	home_end(&h);
 }
