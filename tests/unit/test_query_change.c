@@ -20,13 +20,16 @@ static void add(struct snapshot *s, pid_t pid, const char *name, const char *uni
 	process_set(p, COUNTER_SWAP, swap);
 }
 
-static int make(const struct snapshot *before, const struct snapshot *after, const char *key,
-		struct group_changes *ret)
+static void make(const struct snapshot *before, const struct snapshot *after, const char *key,
+		 struct group_changes *ret)
 {
 	const struct change_side sides[] = {{before}, {after}};
 
-	return group_changes_make(&sides[0], &sides[1], key ? column_find(key, strlen(key)) : NULL,
-				  COUNTERS, ret);
+	group_changes_done(ret);
+	assert_int_equal(group_changes_make(&sides[0], &sides[1],
+					    key ? column_find(key, strlen(key)) : NULL, COUNTERS,
+					    ret),
+			 0);
 }
 
 static void check(const struct group_change *c, const char *group, uint64_t before, uint64_t after)
@@ -57,7 +60,7 @@ TEST(groups)
 	add(&after, 6, "began", NULL, 60, 0);
 	after.process[4].mm_owner = false;
 	after.process[4].mm_id = 5;
-	assert_int_equal(make(&before, &after, "name", &g), 0);
+	make(&before, &after, "name", &g);
 	assert_int_equal(g.count, 4);
 	check(&g.item[0], "grew", 160, 360);
 	assert_int_equal(g.item[0].procs_before, 2);
@@ -72,9 +75,8 @@ TEST(groups)
 	group_changes_by_size(&g);
 	check(&g.item[0], "grew", 160, 360);
 	check(&g.item[3], "ended", 70, 0);
-	group_changes_done(&g);
 	/* Groups by a text that some lack, and without a snapshot before. */
-	assert_int_equal(make(NULL, &after, "unit", &g), 0);
+	make(NULL, &after, "unit", &g);
 	assert_int_equal(g.count, 3);
 	check(&g.item[0], "a", 0, 320);
 	check(&g.item[1], "b", 0, 60);
@@ -90,7 +92,7 @@ TEST(missing)
 	add(&s, 1, "x", NULL, 100, 10);
 	add(&s, 2, "x", NULL, 100, 10);
 	s.process[1].have &= ~COUNTER_BIT(COUNTER_SWAP);
-	assert_int_equal(make(NULL, &s, "name", &g), 0);
+	make(NULL, &s, "name", &g);
 	assert_int_equal(g.count, 1);
 	assert_int_equal(g.item[0].missing, 1);
 	check(&g.item[0], "x", 0, 110);
@@ -111,7 +113,7 @@ TEST(processes)
 	after.process[0].start_ns = 29999999;
 	before.process[1].start_ns = 20000000;
 	after.process[1].start_ns = 30000000;
-	assert_int_equal(make(&before, &after, NULL, &g), 0);
+	make(&before, &after, NULL, &g);
 	assert_int_equal(g.count, 3);
 	assert_string_equal(g.item[0].process->name, "new");
 	assert_int_equal(group_change_state(&g.item[0]), CHANGE_BEGAN);
@@ -131,9 +133,8 @@ TEST(processes)
 	assert_int_equal(group_changes_large(&g, 2, 10), 2);
 	assert_int_equal(group_changes_large(&g, 0, 10), 0);
 	assert_string_equal(g.item[1].process->name, "old");
-	group_changes_done(&g);
 	strcpy(before.host.boot_id, "another");
-	assert_int_equal(make(&before, &after, NULL, &g), 0);
+	make(&before, &after, NULL, &g);
 	assert_int_equal(g.count, 4);
 	assert_int_equal(group_change_of(&g.total), 180 - 160);
 }
@@ -149,22 +150,20 @@ TEST(missing_before)
 	add(&after, 1, "x", NULL, 100, 10);
 	add(&after, 2, "x", NULL, 100, 15);
 	before.process[0].have &= ~COUNTER_BIT(COUNTER_SWAP);
-	assert_int_equal(make(&before, &after, "name", &g), 0);
+	make(&before, &after, "name", &g);
 	check(&g.item[0], "x", 110, 115);
 	assert_int_equal(g.total.missing, 1);
 	assert_int_equal(g.total.procs_before, 2);
-	group_changes_done(&g);
-	assert_int_equal(make(&before, &after, NULL, &g), 0);
+	make(&before, &after, NULL, &g);
 	assert_int_equal(g.count, 2);
 	assert_int_equal(g.item[1].missing, 1);
 	assert_int_equal(group_change_state(&g.item[1]), CHANGE_UNKNOWN);
 	assert_false(group_change_has_before(&g.item[1]));
 	assert_int_equal(group_change_of(&g.total), 5);
-	group_changes_done(&g);
 	/* It did not begin: it was there, and was not seen. */
 	add(&after, 3, "unseen", NULL, 1000, 0);
 	before.collection.not_seen_pid[0] = 3;
-	assert_int_equal(make(&before, &after, "name", &g), 0);
+	make(&before, &after, "name", &g);
 	assert_int_equal(g.total.missing, 2);
 	assert_int_equal(group_change_of(&g.total), 5);
 }

@@ -40,6 +40,12 @@ static void take_tick(struct tracker *tracker, struct machine *m)
 	assert_int_equal(delta_tracker_update(tracker, NULL, &m->snapshot, &m->rows, &totals), 0);
 }
 
+static void keep(struct tracker *tracker, struct machine *m)
+{
+	join(tracker, m);
+	take_tick(tracker, m);
+}
+
 static int64_t delta(const struct process *p, enum counter c)
 {
 	int64_t by = 12345;
@@ -84,19 +90,14 @@ TEST(first)
 TEST(last)
 {
 	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
-	struct machine a, b;
+	cleanup(machine_done) struct machine a = machine_of(4), b = machine_of(5);
 	struct process *p;
 
-	a = machine_of(4);
 	at_time(&a, 5000);
 	p = a.rows.item[0];
 	a.rows.item[0] = a.rows.item[3];
 	a.rows.item[3] = p;
-	join(&tracker, &a);
-	take_tick(&tracker, &a);
-	machine_done(&a);
-
-	b = machine_of(5);
+	keep(&tracker, &a);
 	at_time(&b, 5500);
 	process_set(at(&b, 1), COUNTER_PSS, 25);
 	process_set(at(&b, 2), COUNTER_PSS, 3);
@@ -113,7 +114,6 @@ TEST(last)
 	assert_int_equal(delta(at(&b, 5), COUNTER_RSS), 100);
 	assert_int_equal(b.snapshot.change_us, 500000);
 	assert_int_equal(tracker.totals.value[COUNTER_PSS], 40);
-	machine_done(&b);
 }
 
 /* The process existed but was not among the rows: its earlier value is unknown, not 0. */
@@ -124,8 +124,7 @@ TEST(not_seen_before)
 
 	at_time(&m, 5000);
 	m.rows.count = 2;
-	join(&tracker, &m);
-	take_tick(&tracker, &m);
+	keep(&tracker, &m);
 	m.rows.count = 3;
 	at_time(&m, 6000);
 	assert_counts(join(&tracker, &m), 1, 0, 0);
@@ -151,8 +150,7 @@ TEST(from_start)
 	at_time(&m, 5000);
 	m.rows.count = 2;
 	at(&m, 2)->have &= ~COUNTER_BIT(COUNTER_PSS);
-	join(&tracker, &m);
-	take_tick(&tracker, &m);
+	keep(&tracker, &m);
 	m.rows.count = 3;
 	at(&m, 3)->start_ns = 5100000000;
 	for (int i = 1; i <= 5; i++) {
@@ -180,8 +178,7 @@ TEST(from_start)
 	}
 	/* Ended rows are removed. */
 	m.rows.count = 1;
-	join(&tracker, &m);
-	take_tick(&tracker, &m);
+	keep(&tracker, &m);
 	assert_int_equal(tracker.rows.count, 1);
 }
 
@@ -194,10 +191,9 @@ TEST(growth)
 	for (int from_start = 0; from_start < 2; from_start++) {
 		cleanup(delta_tracker_done) struct tracker tracker = tracker_of(from_start);
 
-		for (uint32_t i = 0; i < sizeof(pss) / sizeof(pss[0]); i++) {
-			struct machine m;
+		for (uint32_t i = 0; i < ARRAY_SIZE(pss); i++) {
+			cleanup(machine_done) struct machine m = machine_of(3);
 
-			m = machine_of(3);
 			at_time(&m, 5000 + 1000 * i);
 			process_set(at(&m, 1), COUNTER_PSS_SWAP, pss[i]);
 			/* It is measured in some ticks alone. */
@@ -215,7 +211,6 @@ TEST(growth)
 			assert_int_equal(at(&m, 3)->grew_ticks, grew[i]);
 			assert_int_equal(at(&m, 3)->ticks, i);
 			take_tick(&tracker, &m);
-			machine_done(&m);
 		}
 	}
 }
@@ -227,8 +222,7 @@ TEST(exec)
 	cleanup(machine_done) struct machine m = machine_of(1);
 
 	at_time(&m, 5000);
-	join(&tracker, &m);
-	take_tick(&tracker, &m);
+	keep(&tracker, &m);
 	assert_counts(join(&tracker, &m), 0, 0, 0);
 	/* The start time may be more or less exact. */
 	at(&m, 1)->name = "b";
@@ -316,8 +310,7 @@ TEST(odd)
 	at(&m, 2)->start_ns = at(&m, 1)->start_ns;
 	at_time(&m, 5000);
 	m.rows.count = 1;
-	join(&tracker, &m);
-	take_tick(&tracker, &m);
+	keep(&tracker, &m);
 	m.rows.count = 2;
 	at_time(&m, 4000);
 	assert_counts(join(&tracker, &m), 0, 0, 0);
@@ -334,8 +327,7 @@ TEST(memory)
 	at_time(&m, 5000);
 	for (int i = 0; i < 100; i++) {
 		m.rows.count = 3000 - (size_t)(i % 7) * 400;
-		join(&tracker, &m);
-		take_tick(&tracker, &m);
+		keep(&tracker, &m);
 		if (i == 10)
 			before = mallinfo2();
 	}
@@ -354,8 +346,7 @@ TEST(peak)
 	before = mallinfo2();
 	for (int i = 0; i < 200; i++) {
 		m.rows.count = i < 3 ? 30000 : 100;
-		join(&tracker, &m);
-		take_tick(&tracker, &m);
+		keep(&tracker, &m);
 	}
 	after = mallinfo2();
 	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + 1000000);

@@ -170,7 +170,6 @@ static void set_cgroup(struct process *p, const char *path, const char *unit, co
 		container ? (uint16_t)(strstr(path, container) + strlen(container) - path) : 0;
 }
 
-/* The cgroup that a group is charged to, or none. */
 /* The processes of one group, by text or by uid; a group without a text has those without one. */
 TEST(members)
 {
@@ -205,6 +204,7 @@ TEST(members)
 	}
 }
 
+/* The cgroup that a group is charged to, or none. */
 TEST(paths)
 {
 	cleanup(machine_done) struct machine m = machine_of(6);

@@ -6,6 +6,7 @@
 
 #include "pattern_cases.h"
 #include "query/pattern.h"
+#include "random_snapshot.h"
 
 #define NAMES	 60
 #define NAME_LEN 254
@@ -95,14 +96,11 @@ TEST(refused)
 
 /* ---- random patterns ---- */
 
-static uint64_t seed = 88172645463325252;
+static struct random random_state = {88172645463325252};
 
 static unsigned below(unsigned n)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (unsigned)(seed >> 20) % n;
+	return (unsigned)random_below(&random_state, n);
 }
 
 static void make_pattern(char *ret)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* csv, ndjson and folded: golden files, hostile names, bounded memory, sums. */
+/* csv, ndjson and folded: golden files, hostile names, sums. Every format: numbers, sinks. */
 #include "golden.h"
 #include "sample.h"
 
@@ -11,6 +11,12 @@ static void as_ndjson(struct strbuf *out, const struct result *r, const struct t
 {
 	(void)style;
 	render_ndjson(out, r);
+}
+
+static void as_json(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	(void)style;
+	render_json(out, r);
 }
 
 typedef void renderer(struct strbuf *out, const struct result *r, const struct table_style *style);
@@ -127,22 +133,34 @@ TEST(csv_texts)
 		assert_csv(is[i][0], is[i][1]);
 }
 
-/* As in JSON: values above 2^53 - 1 are left out. */
-SAMPLE_TEST(csv_beyond, sample_init)
+/* Values above 2^53 - 1 are left out. */
+SAMPLE_TEST(beyond, sample_init)
 {
-	cleanup(strbuf_done) struct strbuf out = {0};
+	static const struct {
+		renderer *render;
+		const char *text;
+	} is[] = {{render_csv, "9007199254740991,,\n"},
+		  {as_json, ",\"rss_bytes\":9007199254740991,"},
+		  {as_json, ",\"vsize_bytes\":null,"},
+		  {as_json, ",\"locked_bytes\":null,"}};
+	struct process *p = sample_add(s, 1, 0, "root", "big");
 	struct column_list columns = {0};
-	struct process *p;
 	const char *bad;
 	size_t len;
 
 	assert_int_equal(column_list_parse(&columns, "rss,vsize,locked", &bad, &len), 0);
-	p = sample_add(s, 1, 0, "root", "big");
 	process_set(p, COUNTER_RSS, UINT64_C(9007199254740991));
 	process_set(p, COUNTER_VSIZE, UINT64_C(9007199254740992));
+	process_set(p, COUNTER_LOCKED, UINT64_MAX);
 	sample_finish(s, 1);
-	render_csv(&out, &s->result, &(struct table_style){.columns = &columns});
-	assert_string_equal(strbuf_str(&out), "9007199254740991,,\n");
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		cleanup(strbuf_done) struct strbuf out = {0};
+		const char *rows;
+
+		is[i].render(&out, &s->result, &(struct table_style){.columns = &columns});
+		rows = strstr(strbuf_str(&out), "\"processes\":[");
+		assert_non_null(strstr(rows ? rows : strbuf_str(&out), is[i].text));
+	}
 }
 
 /* Names cannot add frames; fuzz_cli_snapshot.c counts the frames of any names. */
@@ -206,12 +224,6 @@ static int count_bytes(void *arg, const char *data, size_t len)
 	if (len > sink->biggest)
 		sink->biggest = len;
 	return sink->error;
-}
-
-static void as_json(struct strbuf *out, const struct result *r, const struct table_style *style)
-{
-	(void)style;
-	render_json(out, r);
 }
 
 /* Many rows take no more memory than few, and an error is kept: nothing is written after it. */

@@ -54,23 +54,6 @@ static const char *render_one(struct strbuf *out, struct sample *s)
 	return strbuf_str(out);
 }
 
-SAMPLE_TEST(beyond_2_53, sample_init)
-{
-	cleanup(strbuf_done) struct strbuf out = {0};
-	struct process *p;
-	const char *text;
-
-	p = sample_add(s, 1, 0, "root", "big");
-	process_set(p, COUNTER_RSS, JSON_INTEGER_MAX);
-	process_set(p, COUNTER_VSIZE, (uint64_t)JSON_INTEGER_MAX + 1);
-	process_set(p, COUNTER_LOCKED, UINT64_MAX);
-	text = strstr(render_one(&out, s), "\"processes\":[");
-	assert_non_null(strstr(text, "\"rss_bytes\":9007199254740991,"));
-	assert_non_null(strstr(text, "\"vsize_bytes\":null,"));
-	assert_non_null(strstr(text, "\"locked_bytes\":null,"));
-}
-
-/* Renders a command line of `plain` bytes and `tail`, and compares the result. */
 /* A command line of `plain` bytes and `tail`. */
 TEST(cmdline_cap)
 {

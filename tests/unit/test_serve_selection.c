@@ -174,18 +174,16 @@ TEST(a_million_names)
 static void add_kill(struct kill_log *l, pid_t pid, const char *name, const char *unit,
 		     unsigned missed)
 {
-	struct event_record *e = calloc(1, sizeof(*e));
+	struct event_record e = {};
 
-	assert_non_null(e);
-	e->time_ms = 1000 + pid;
-	event_set(e, EVENT_KIND, EVENT_OOM_KILL);
-	event_set(e, EVENT_PID, (uint64_t)pid);
-	event_set(e, EVENT_UID, 0);
-	event_set(e, EVENT_MISSED, missed);
-	event_set_text(e, EVENT_NAME, name);
-	event_set_text(e, EVENT_UNIT, unit);
-	kill_log_add(l, e);
-	free(e);
+	e.time_ms = 1000 + pid;
+	event_set(&e, EVENT_KIND, EVENT_OOM_KILL);
+	event_set(&e, EVENT_PID, (uint64_t)pid);
+	event_set(&e, EVENT_UID, 0);
+	event_set(&e, EVENT_MISSED, missed);
+	event_set_text(&e, EVENT_NAME, name);
+	event_set_text(&e, EVENT_UNIT, unit);
+	kill_log_add(l, &e);
 }
 
 SAMPLE_TEST(history, sample_init)
@@ -302,10 +300,9 @@ static void assert_kills(const struct kill_log *l, size_t row, const char *name,
 TEST(kills)
 {
 	cleanup(kill_log_done) struct kill_log l;
-	struct event_record *unknown = calloc(1, sizeof(*unknown));
+	struct event_record unknown = {};
 	struct result r;
 
-	assert_non_null(unknown);
 	assert_int_equal(kill_log_init(&l, selection_group(NULL), 2), 0);
 	kill_log_result(&l, &r);
 	assert_int_equal(r.row_count, 0);
@@ -320,12 +317,11 @@ TEST(kills)
 	assert_int_equal(r.others.processes, 100);
 	/* Kills of which nothing came, and one of an unknown victim. */
 	add_kill(&l, 300, "b", NULL, 7);
-	event_set(unknown, EVENT_KIND, EVENT_OOM_KILL);
-	kill_log_add(&l, unknown);
+	event_set(&unknown, EVENT_KIND, EVENT_OOM_KILL);
+	kill_log_add(&l, &unknown);
 	assert_kills(&l, 1, "b", 101);
 	kill_log_result(&l, &r);
 	assert_int_equal(r.others.processes, 108);
-	free(unknown);
 }
 
 /* The names of a container and its pod stand beside the group. */
@@ -333,18 +329,16 @@ SAMPLE_TEST(kills_of_pods, sample_init)
 {
 	cleanup(kill_log_done) struct kill_log l;
 	cleanup(strbuf_done) struct strbuf out = {0};
-	struct event_record *e = calloc(1, sizeof(*e));
+	struct event_record e = {};
 	struct metrics_self self = {.process = {{"collector"}, {"http"}}};
 	struct result kills;
 
-	assert_non_null(e);
 	assert_int_equal(kill_log_init(&l, column_find("container", 9), 10), 0);
-	event_set(e, EVENT_PID, 1);
-	event_set_text(e, EVENT_CONTAINER, "prod/web-0/app");
-	event_set_text(e, EVENT_POD, "prod/web-0");
-	event_set_text(e, EVENT_NAMESPACE, "prod");
-	kill_log_add(&l, e);
-	free(e);
+	event_set(&e, EVENT_PID, 1);
+	event_set_text(&e, EVENT_CONTAINER, "prod/web-0/app");
+	event_set_text(&e, EVENT_POD, "prod/web-0");
+	event_set_text(&e, EVENT_NAMESPACE, "prod");
+	kill_log_add(&l, &e);
 	kill_log_result(&l, &kills);
 	self.kills = &kills;
 	render_metrics(&out, &s->result, false, false, &self);
@@ -357,24 +351,22 @@ SAMPLE_TEST(kills_of_pods, sample_init)
 TEST(kills_of_users)
 {
 	cleanup(kill_log_done) struct kill_log l;
-	struct event_record *e = calloc(1, sizeof(*e));
+	struct event_record e = {};
 	struct result r;
 
-	assert_non_null(e);
 	assert_int_equal(kill_log_init(&l, column_find("user", 4), 10), 0);
 	for (unsigned i = 0; i < 6; i++) {
-		*e = (struct event_record){};
-		event_set(e, EVENT_PID, i + 1);
-		event_set(e, EVENT_UID, 1000 + i % 3);
-		event_set_text(e, EVENT_USER, i % 3 ? NULL : "anna");
-		kill_log_add(&l, e);
+		e = (struct event_record){};
+		event_set(&e, EVENT_PID, i + 1);
+		event_set(&e, EVENT_UID, 1000 + i % 3);
+		event_set_text(&e, EVENT_USER, i % 3 ? NULL : "anna");
+		kill_log_add(&l, &e);
 	}
 	assert_kills(&l, 0, "anna", 2);
 	kill_log_result(&l, &r);
 	assert_int_equal(r.row_count, 3);
 	assert_int_equal(r.rows[2]->uid, 1002);
 	assert_int_equal(r.rows[2]->procs, 2);
-	free(e);
 }
 
 /* The newest kills, oldest first. */
