@@ -151,10 +151,10 @@ FIXTURE_TEST(lazy_names)
 /* Names that the spec asks for, whatever the query shows. */
 FIXTURE_TEST(names_of_spec)
 {
-	const struct collect_spec spec = {
-		.pss = PSS_NONE, .source = SOURCE_PROC, .names = NEEDS_CMDLINE};
-
-	open_with(f, &spec, "rss");
+	open_with(f,
+		  &(struct collect_spec){
+			  .pss = PSS_NONE, .source = SOURCE_PROC, .names = NEEDS_CMDLINE},
+		  "rss");
 	set_pids(f, getpid(), getpid());
 	collect(f);
 	assert_non_null(f->result.rows[0]->cmdline);

@@ -260,9 +260,8 @@ TEST(peak)
 
 TEST(at_least)
 {
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(4), by = machine_of(2);
 
-	m = machine_of(4);
 	process_set(at(&m, 2), COUNTER_PSS, 20);
 	at(&m, 3)->have &= ~COUNTER_BIT(COUNTER_PSS); /* RSS 100: PSS may reach the limit */
 	at(&m, 4)->have &= ~COUNTER_BIT(COUNTER_PSS);
@@ -271,15 +270,12 @@ TEST(at_least)
 	assert_int_equal(m.rows.count, 2);
 	assert_ptr_equal(m.rows.item[0], at(&m, 2));
 	assert_ptr_equal(m.rows.item[1], at(&m, 3));
-	machine_done(&m);
 	/* By the first key if it is a size, else by PSS. */
-	m = machine_of(2);
-	process_set(at(&m, 1), COUNTER_RSS, 7);
-	m.order.keys = (struct column_list){{column("rss")}, 1};
-	order_at_least(&m.order, 50, &m.rows);
-	assert_int_equal(m.rows.count, 1);
-	m.order.keys = (struct column_list){{column("pid")}, 1};
-	order_at_least(&m.order, 50, &m.rows);
-	assert_int_equal(m.rows.count, 0);
-	machine_done(&m);
+	process_set(at(&by, 1), COUNTER_RSS, 7);
+	by.order.keys = (struct column_list){{column("rss")}, 1};
+	order_at_least(&by.order, 50, &by.rows);
+	assert_int_equal(by.rows.count, 1);
+	by.order.keys = (struct column_list){{column("pid")}, 1};
+	order_at_least(&by.order, 50, &by.rows);
+	assert_int_equal(by.rows.count, 0);
 }

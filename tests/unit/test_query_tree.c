@@ -91,23 +91,19 @@ TEST(tree_folds)
 /* The children of a filtered process are shown below its parent. */
 TEST(tree_gaps)
 {
-	struct machine m;
+	cleanup(machine_done) struct machine m = machine_of(4), small = machine_of(3);
 
-	m = machine_of(4);
 	for (pid_t pid = 2; pid <= 4; pid++)
 		at(&m, pid)->ppid = pid - 1;
 	m.rows.item[1] = m.rows.item[3];
 	m.rows.item[2] = NULL;
 	m.rows.count = 2;
 	assert_tree(&m, 0, "1:2:20 a\n4:1:10 └─ a\n");
-	machine_done(&m);
 	/* A process that may be large is below one that is known to be small. */
-	m = machine_of(3);
-	at(&m, 2)->ppid = 1;
-	at(&m, 3)->ppid = 2;
-	at(&m, 3)->have &= ~COUNTER_BIT(COUNTER_PSS);
-	assert_tree(&m, 50, "3:1: a\n");
-	machine_done(&m);
+	at(&small, 2)->ppid = 1;
+	at(&small, 3)->ppid = 2;
+	at(&small, 3)->have &= ~COUNTER_BIT(COUNTER_PSS);
+	assert_tree(&small, 50, "3:1: a\n");
 }
 
 /* No machine has a cycle of parents, but a recording may: each process is shown once. */

@@ -89,12 +89,6 @@ TEST(files)
 	check(&f, "files_ordinary", 0);
 	f.report.unsure = 1;
 	check(&f, "files_narrow", 60);
-}
-
-TEST(groups)
-{
-	struct fixture f;
-
 	fixture_init(&f);
 	f.report.group = "kind";
 	f.report.row_count = 2;

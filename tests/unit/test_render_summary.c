@@ -24,7 +24,7 @@ static void in_use(struct sample *s, uint64_t bytes, uint64_t unattributed)
 	s->snapshot.balance.swap_unattributed = unattributed;
 }
 
-SAMPLE_TEST(swap_split, sample_ordinary)
+SAMPLE_TEST(swap, sample_ordinary)
 {
 	in_use(s, 120 * MIB, 40 * MIB);
 	check_swap(
@@ -35,6 +35,23 @@ SAMPLE_TEST(swap_split, sample_ordinary)
 	s->snapshot.collection.hidden = true;
 	check_swap(s, "swap in use 120 MiB: processes 0, hidden processes, shmem, tmpfs and swap "
 		      "cache 120 MiB\n");
+	/* It is not known, or exceeds swap in use. */
+	s->snapshot.balance.swap_unattributed_known = false;
+	check_swap(s, "swap in use 120 MiB\n");
+	s->snapshot.balance.swap_unattributed_known = true;
+	s->snapshot.balance.swap_unattributed = GIB;
+	check_swap(s, "swap in use 120 MiB\n");
+	in_use(s, 0, 0);
+	check_swap(s, "");
+	in_use(s, 120 * MIB, 0);
+	/* Filtered rows are not the whole machine. */
+	s->snapshot.collection.filtered = 1;
+	check_swap(s, "");
+	s->snapshot.collection.filtered = 0;
+	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_SWAP_FREE, 3 * GIB);
+	check_swap(s, "");
+	s->snapshot.system.meminfo.have = 0;
+	check_swap(s, "");
 }
 
 static void check_says(const struct sample *s, const char *want, bool says)
@@ -128,32 +145,6 @@ SAMPLE_TEST(shmem, sample_ordinary)
 	check_says(s, "no process maps", false);
 	s->snapshot.balance.shmem_unmapped = 512 * MIB;
 	check_says(s, "no process maps", true);
-}
-
-SAMPLE_TEST(unknown, sample_ordinary)
-{
-	in_use(s, 120 * MIB, 0);
-	s->snapshot.balance.swap_unattributed_known = false;
-	check_swap(s, "swap in use 120 MiB\n");
-	/* Unattributed swap exceeds swap in use. */
-	s->snapshot.balance.swap_unattributed_known = true;
-	s->snapshot.balance.swap_unattributed = GIB;
-	check_swap(s, "swap in use 120 MiB\n");
-}
-
-SAMPLE_TEST(nothing, sample_ordinary)
-{
-	in_use(s, 0, 0);
-	check_swap(s, "");
-	in_use(s, 120 * MIB, 0);
-	/* Filtered rows are not the whole machine. */
-	s->snapshot.collection.filtered = 1;
-	check_swap(s, "");
-	s->snapshot.collection.filtered = 0;
-	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_SWAP_FREE, 3 * GIB);
-	check_swap(s, "");
-	s->snapshot.system.meminfo.have = 0;
-	check_swap(s, "");
 }
 
 static void check_notes(const struct sample *s, const char *sorted, const char *want)
