@@ -4,31 +4,30 @@
 
 #include "model/maps.h"
 
-static struct mapping make(const char *name, uint64_t rss)
+static void add(struct map_set *s, const char *name, uint64_t rss)
 {
+	char copy[32];
 	struct mapping m = {.start = 4096,
 			    .end = 8192,
 			    .pid = 7,
 			    .mappings = 1,
 			    .processes = 1,
 			    .perm = "rw-p",
-			    .name = name,
+			    .name = copy,
 			    .counters = MAPS_COUNTERS_ZERO};
-
-	m.counters.value[MAPS_RSS] = rss;
-	return m;
-}
-
-static void add(struct map_set *s, const char *name, uint64_t rss)
-{
-	char copy[32];
-	struct mapping m;
 
 	/* The caller may reuse the memory of the name. */
 	snprintf(copy, sizeof(copy), "%s", name);
-	m = make(copy, rss);
+	m.counters.value[MAPS_RSS] = rss;
 	assert_int_equal(map_set_add(s, &m), 0);
 	memset(copy, 'x', sizeof(copy) - 1);
+}
+
+static void check_sums(const struct map_set *s, size_t count, size_t mappings, uint64_t rss)
+{
+	assert_int_equal(s->count, count);
+	assert_int_equal(s->mappings, mappings);
+	assert_int_equal(s->total.value[MAPS_RSS], rss);
 }
 
 TEST(one_by_one)
@@ -41,9 +40,7 @@ TEST(one_by_one)
 		snprintf(name, sizeof(name), "/%u", i / 3);
 		add(s, name, i);
 	}
-	assert_int_equal(s->count, 1000);
-	assert_int_equal(s->mappings, 1000);
-	assert_int_equal(s->total.value[MAPS_RSS], 999 * 1000 / 2);
+	check_sums(s, 1000, 1000, 999 * 1000 / 2);
 	for (unsigned i = 0; i < 1000; i++) {
 		snprintf(name, sizeof(name), "/%u", i / 3);
 		assert_string_equal(s->item[i]->name, name);
@@ -53,14 +50,20 @@ TEST(one_by_one)
 	map_set_free(s);
 }
 
-static const struct mapping *item(const struct map_set *s, const char *name)
+/* The item of this name, and what it sums. */
+static const struct mapping *check(const struct map_set *s, const char *name, uint32_t mappings,
+				   uint32_t processes, uint64_t rss)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		if (strcmp(s->item[i]->name, name) == 0)
-			return s->item[i];
-	}
-	fail_msg("no %s", name);
-	return NULL;
+	size_t i = 0;
+
+	while (i < s->count && strcmp(s->item[i]->name, name) != 0)
+		i++;
+	if (i == s->count)
+		fail_msg("no %s", name);
+	assert_int_equal(s->item[i]->mappings, mappings);
+	assert_int_equal(s->item[i]->processes, processes);
+	assert_int_equal(s->item[i]->counters.value[MAPS_RSS], rss);
+	return s->item[i];
 }
 
 TEST(by_name)
@@ -71,21 +74,15 @@ TEST(by_name)
 	add(a, "[heap]", 10);
 	add(a, "/lib", 2);
 	add(b, "/lib", 4);
-	assert_int_equal(a->count, 2);
-	assert_int_equal(item(a, "/lib")->mappings, 2);
-	assert_int_equal(item(a, "/lib")->processes, 1);
-	assert_int_equal(item(a, "/lib")->start, 0);
+	check_sums(a, 2, 3, 13);
+	assert_int_equal(check(a, "/lib", 2, 1, 3)->start, 0);
 	assert_int_equal(map_set_merge(all, a), 0);
 	assert_int_equal(map_set_merge(all, b), 0);
 	map_set_free(a);
 	map_set_free(b);
-	assert_int_equal(all->count, 2);
-	assert_int_equal(all->mappings, 4);
-	assert_int_equal(all->total.value[MAPS_RSS], 17);
-	assert_int_equal(item(all, "/lib")->mappings, 3);
-	assert_int_equal(item(all, "/lib")->processes, 2);
-	assert_int_equal(item(all, "/lib")->counters.value[MAPS_RSS], 7);
-	assert_int_equal(item(all, "[heap]")->counters.value[MAPS_RSS], 10);
+	check_sums(all, 2, 4, 17);
+	check(all, "/lib", 3, 2, 7);
+	check(all, "[heap]", 1, 1, 10);
 	map_set_free(all);
 	map_set_free(NULL);
 }
@@ -98,18 +95,17 @@ static int keep_heap(void *arg, const char *name)
 
 TEST(kinds)
 {
+	static const char *const kinds[][2] = {
+		{"[heap]", "heap"},	 {"[stack]", "stack"},
+		{"[stack:12]", "stack"}, {"[anon]", "anon"},
+		{"[anon:pool]", "anon"}, {"[anon_shmem:pool]", "anon"},
+		{"/lib", "file"},	 {"/memfd:x (deleted)", "file"},
+		{"[vdso]", "other"},	 {"anon_inode:[perf_event]", "other"},
+	};
 	struct map_set *all = map_set_new(true), *a = map_set_new(true), *b = map_set_new(true);
 
-	assert_string_equal(map_kind("[heap]"), "heap");
-	assert_string_equal(map_kind("[stack]"), "stack");
-	assert_string_equal(map_kind("[stack:12]"), "stack");
-	assert_string_equal(map_kind("[anon]"), "anon");
-	assert_string_equal(map_kind("[anon:pool]"), "anon");
-	assert_string_equal(map_kind("[anon_shmem:pool]"), "anon");
-	assert_string_equal(map_kind("/lib"), "file");
-	assert_string_equal(map_kind("/memfd:x (deleted)"), "file");
-	assert_string_equal(map_kind("[vdso]"), "other");
-	assert_string_equal(map_kind("anon_inode:[perf_event]"), "other");
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		assert_string_equal(map_kind(kinds[i][0]), kinds[i][1]);
 	add(a, "/lib", 1);
 	add(a, "/bin", 2);
 	add(a, "[heap]", 4);
@@ -118,19 +114,12 @@ TEST(kinds)
 	assert_int_equal(map_set_merge_kinds(all, b, "x"), 0);
 	assert_int_equal(map_set_merge_kinds(all, b, NULL), 0);
 	assert_int_equal(map_set_merge_kinds(all, b, "y"), 0);
-	assert_int_equal(all->count, 4);
-	assert_int_equal(all->mappings, 6);
-	assert_int_equal(all->total.value[MAPS_RSS], 31);
-	assert_string_equal(item(all, "file")->group, "x");
-	assert_int_equal(item(all, "file")->mappings, 3);
-	assert_int_equal(item(all, "file")->processes, 2);
-	assert_int_equal(item(all, "file")->counters.value[MAPS_RSS], 11);
+	check_sums(all, 4, 6, 31);
+	assert_string_equal(check(all, "file", 3, 2, 11)->group, "x");
 	assert_null(all->item[2]->group);
 	map_set_free(all);
 	assert_int_equal(map_set_keep(a, keep_heap, NULL), 0);
-	assert_int_equal(a->count, 1);
-	assert_int_equal(a->mappings, 1);
-	assert_int_equal(a->total.value[MAPS_RSS], 4);
+	check_sums(a, 1, 1, 4);
 	add(b, "bad", 1);
 	assert_int_equal(map_set_keep(b, keep_heap, NULL), -E2BIG);
 	map_set_free(a);
@@ -155,6 +144,7 @@ TEST(missing)
 
 TEST(keys)
 {
+	static const char *const none[] = {"address", "pid", "", ","};
 	struct map_keys keys = {.count = 77};
 	const char *bad;
 	size_t len;
@@ -168,10 +158,8 @@ TEST(keys)
 	assert_memory_equal(bad, "procs", 5);
 	assert_int_equal(keys.count, 2);
 	assert_int_equal(map_keys_parse(&keys, "maps,procs", true, &bad, &len), 0);
-	assert_int_equal(map_keys_parse(&keys, "address", true, &bad, &len), -EINVAL);
-	assert_int_equal(map_keys_parse(&keys, "pid", true, &bad, &len), -EINVAL);
-	assert_int_equal(map_keys_parse(&keys, "", false, &bad, &len), -EINVAL);
-	assert_int_equal(map_keys_parse(&keys, ",", false, &bad, &len), -EINVAL);
+	for (size_t i = 0; i < ARRAY_SIZE(none); i++)
+		assert_int_equal(map_keys_parse(&keys, none[i], i < 2, &bad, &len), -EINVAL);
 	for (int i = 0; i < MAP_COLUMNS; i++) {
 		bool sum = i == MAP_COLUMN_PROCS || i == MAP_COLUMN_MAPS;
 		enum map_rows kind = i == MAP_COLUMN_KIND ? MAP_ROWS_KINDS
