@@ -38,9 +38,7 @@ TEST(counter_table)
 		counter_mask bound = counter_table[c].bound;
 
 		assert_non_null(counter_table[c].help);
-		/*
-		 * A counter that is always known needs no bound, and only such counters are bounds.
-		 */
+		/* A counter that is always known needs no bound, and only such are bounds. */
 		assert_true(counter_table[c].origin != ORIGIN_KERNEL || !bound);
 		for (int b = 0; b < COUNTER_COUNT; b++)
 			assert_true(!(bound & COUNTER_BIT(b)) ||
@@ -108,6 +106,15 @@ TEST(find)
 
 TEST(values)
 {
+	static const struct {
+		const char *key;
+		int64_t value; /* -1: none */
+	} numbers[] = {{"pid", 10},   {"uid", UINT32_MAX - 1}, {"oom_score_adj", -1000},
+		       {"procs", 1},  {"start", 1002500},      {"mm_id", -1},
+		       {"threads", 3}};
+	static const char *const texts[][2] = {{"comm", "comm"},     {"name", "name"},
+					       {"user", NULL},	     {"cmdline", NULL},
+					       {"pss_source", NULL}, {"pss_status", "denied"}};
 	struct snapshot s = {.host.boot_ms = 1000000};
 	struct process p = {
 		.pid = 10,
@@ -120,26 +127,30 @@ TEST(values)
 		.name = "name",
 		.pss_status = PSS_DENIED,
 	};
-	int64_t v = 0;
+	int64_t none;
 
-	assert_true(find("pid")->number(&s, &p, &v));
-	assert_int_equal(v, 10);
-	assert_true(find("uid")->number(&s, &p, &v));
-	assert_int_equal(v, UINT32_MAX - 1);
-	assert_true(find("oom_score_adj")->number(&s, &p, &v));
-	assert_int_equal(v, -1000);
-	assert_true(find("start")->number(&s, &p, &v));
-	assert_int_equal(v, 1002500);
-	assert_false(find("mm_id")->number(&s, &p, &v));
-	assert_int_equal(v, 1002500);
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		int64_t v = -1;
+
+		assert_int_equal(find(numbers[i].key)->number(&s, &p, &v), numbers[i].value != -1);
+		assert_int_equal(v, numbers[i].value);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		const char *text = find(texts[i][0])->text(&p);
+
+		assert_string_equal(text ? text : "none", texts[i][1] ? texts[i][1] : "none");
+	}
 	s.host.boot_ms = 0;
-	assert_false(find("start")->number(&s, &p, &v));
-	assert_string_equal(find("comm")->text(&p), "comm");
-	assert_string_equal(find("name")->text(&p), "name");
-	assert_null(find("user")->text(&p));
-	assert_null(find("cmdline")->text(&p));
-	assert_null(find("pss_source")->text(&p));
-	assert_string_equal(find("pss_status")->text(&p), "denied");
+	assert_false(find("start")->number(&s, &p, &none));
+}
+
+static void assert_percent(const struct snapshot *s, const char *key, counter_mask have,
+			   const uint64_t *value, double want)
+{
+	double percent = -1;
+
+	assert_int_equal(column_percent(s, find(key), have, value, &percent), want != -1);
+	assert_true(percent == want);
 }
 
 TEST(percent)
@@ -151,30 +162,22 @@ TEST(percent)
 					 [COUNTER_MEM_CURRENT] = 30,
 					 [COUNTER_MEM_LIMIT] = 40};
 	counter_mask all = ~(counter_mask)0;
-	double percent = -1;
 
-	assert_false(column_percent(&s, find("%pss"), all, value, &percent));
+	assert_percent(&s, "%pss", all, value, -1);
 	m->have = 1U << MEMINFO_TOTAL | 1U << MEMINFO_SWAP_TOTAL;
 	m->value[MEMINFO_TOTAL] = 8000;
-	assert_false(column_percent(&s, find("%swap"), all, value, &percent));
-	assert_true(percent == -1);
+	assert_percent(&s, "%swap", all, value, -1);
 	m->value[MEMINFO_SWAP_TOTAL] = 2000;
-	assert_false(column_percent(&s, find("%pss"), COUNTER_BIT(COUNTER_RSS), value, &percent));
-	assert_true(percent == -1);
-	assert_true(column_percent(&s, find("%pss"), all, value, &percent));
-	assert_true(percent == 12.5);
-	assert_true(column_percent(&s, find("%swap"), all, value, &percent));
-	assert_true(percent == 50);
-	assert_true(column_percent(&s, find("%limit"), all, value, &percent));
-	assert_true(percent == 75);
+	assert_percent(&s, "%pss", COUNTER_BIT(COUNTER_RSS), value, -1);
+	assert_percent(&s, "%pss", all, value, 12.5);
+	assert_percent(&s, "%swap", all, value, 50);
+	assert_percent(&s, "%limit", all, value, 75);
+	assert_percent(&s, "%limit", all & ~COUNTER_BIT(COUNTER_MEM_LIMIT), value, -1);
 	value[COUNTER_SWAP_PSS] = 100;
 	value[COUNTER_SWAP_DISK] = 20;
-	assert_false(column_percent(&s, find("swap_ratio"), all, value, &percent));
+	assert_percent(&s, "swap_ratio", all, value, -1);
 	value[COUNTER_SWAP_RAM] = 32;
-	assert_true(column_percent(&s, find("swap_ratio"), all, value, &percent));
-	assert_true(percent == 2.5);
-	all &= ~COUNTER_BIT(COUNTER_MEM_LIMIT);
-	assert_false(column_percent(&s, find("%limit"), all, value, &percent));
+	assert_percent(&s, "swap_ratio", all, value, 2.5);
 }
 
 TEST(default)
@@ -184,6 +187,8 @@ TEST(default)
 	column_list_default(&list, NULL);
 	assert_list(&list, "pid user pss %pss uss swap_pss rss name");
 	assert_int_equal(column_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM);
+	column_list_insert(&list, 1, find("cmdline"));
+	assert_int_equal(column_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM | NEEDS_CMDLINE);
 	column_list_long(&list, NULL);
 	assert_list(&list,
 		    "pid user pss %pss uss swap_pss swap rss rss_anon rss_file rss_shmem name");
@@ -238,15 +243,12 @@ TEST(group_values)
 	}
 	assert_true(find("procs")->number(&s, &g, &v));
 	assert_int_equal(v, 7);
-	g = (struct process){.pid = 1};
-	assert_true(find("procs")->number(&s, &g, &v));
-	assert_int_equal(v, 1);
 }
 
 TEST(parse)
 {
 	static const struct {
-		const char *spec, *want;
+		const char *spec, *want, *bad; /* bad: the part that is refused */
 	} cases[] = {
 		{"pid,rss", "pid rss"},
 		{"PID, Rss", "pid rss"},
@@ -257,37 +259,29 @@ TEST(parse)
 		{"+rss,+name,+rss", "pid rss name"},
 		{"+name", "pid name"},
 		{"+cmdline,+rss", "pid name rss cmdline"},
-	};
-	const char *bad = NULL;
-	size_t bad_len = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct column_list list = {{find("pid"), find("name")}, 2};
-
-		assert_int_equal(column_list_parse(&list, cases[i].spec, &bad, &bad_len), 0);
-		assert_list(&list, cases[i].want);
-	}
-	assert_null(bad);
-}
-
-TEST(parse_bad)
-{
-	static const struct {
-		const char *spec, *bad;
-	} cases[] = {
-		{"pid,nix,rss", "nix"}, {"pid,+rss", "+rss"},	{"+", "+"}, {"+rss,+", "+"},
-		{"+nix", "+nix"},	{"pid:rss", "pid:rss"}, {"", ""},   {",", ","},
+		{"pid,nix,rss", "pid name", "nix"},
+		{"pid,+rss", "pid name", "+rss"},
+		{"+", "pid name", "+"},
+		{"+rss,+", "pid name", "+"},
+		{"+nix", "pid name", "+nix"},
+		{"pid:rss", "pid name", "pid:rss"},
+		{"", "pid name", ""},
+		{",", "pid name", ","},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct column_list list = {{find("pid"), find("name")}, 2};
 		const char *bad = NULL;
 		size_t bad_len = 99;
+		int r = column_list_parse(&list, cases[i].spec, &bad, &bad_len);
 
-		assert_int_equal(column_list_parse(&list, cases[i].spec, &bad, &bad_len), -EINVAL);
-		assert_int_equal(bad_len, strlen(cases[i].bad));
-		assert_memory_equal(bad, cases[i].bad, bad_len);
-		assert_list(&list, "pid name");
+		assert_int_equal(r, cases[i].bad ? -EINVAL : 0);
+		assert_list(&list, cases[i].want);
+		assert_int_equal(bad != NULL, r < 0);
+		if (r < 0) {
+			assert_int_equal(bad_len, strlen(cases[i].bad));
+			assert_memory_equal(bad, cases[i].bad, bad_len);
+		}
 	}
 }
 
@@ -305,11 +299,4 @@ TEST(parse_too_many)
 	strbuf_puts(&spec, "rss");
 	assert_int_equal(column_list_parse(&list, strbuf_str(&spec), &bad, &bad_len), -EINVAL);
 	assert_string_equal(bad, "rss");
-}
-
-TEST(needs)
-{
-	struct column_list list = {{find("unit"), find("cmdline"), find("rss")}, 3};
-
-	assert_int_equal(column_list_needs(&list), NEEDS_CGROUP | NEEDS_CMDLINE);
 }

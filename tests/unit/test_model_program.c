@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Tests of program_name(): the program that runs, from executable, comm and command line. */
+/*
+ * Tests of program_name(): the program that runs, from executable, comm and command line. Changed
+ * and cut command lines: fuzz_model_program.
+ */
 #include "unit.h"
 
 #include "model/program.h"
@@ -25,7 +28,7 @@ struct sample {
 static void check(const struct sample *s)
 {
 	char *copy = NULL;
-	struct text_part n;
+	struct text_part n, bare;
 
 	/* In memory of the exact size, so that a sanitizer detects reads behind it. */
 	if (s->cmdline) {
@@ -34,26 +37,24 @@ static void check(const struct sample *s)
 		memcpy(copy, s->cmdline, s->len);
 	}
 	n = program_name(s->exe, s->comm, copy, s->len);
+	bare = program_name(s->exe, s->comm, NULL, 0);
 	if (n.len != strlen(s->name) || memcmp(n.s, s->name, n.len) != 0)
 		fail_msg("%s, %s, '%s': '%.*s' and not '%s'", s->exe, s->comm,
 			 s->cmdline ? s->cmdline : "", (int)n.len, n.s, s->name);
+	if (n.s != bare.s && !program_needs_cmdline(s->exe, s->comm))
+		fail_msg("%s, %s needs its command line", s->exe, s->comm);
 	free(copy);
 }
 
 #define CHECK_ALL(samples)                                                                         \
-	do {                                                                                       \
-		for (size_t i_ = 0; i_ < ARRAY_SIZE(samples); i_++)                                \
-			check(&(samples)[i_]);                                                     \
-	} while (0)
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)                                           \
+	check(&(samples)[i])
 
 TEST(executables)
 {
 	static const struct sample samples[] = {
 		UNREAD("cat", "cat", "cat"),
-		/*
-		 * Executables that are not interpreters keep their name, despite titles and
-		 * prctl().
-		 */
+		/* What is not an interpreter keeps its name, despite titles and prctl(). */
 		S("postgres", "postgres", "postgres: writer process", "postgres"),
 		S("nginx", "nginx", "nginx: worker process\0\0\0", "nginx"),
 		S("firefox", "Web Content", "/usr/lib/firefox/firefox\0-contentproc", "firefox"),
@@ -114,6 +115,8 @@ TEST(python)
 		S("python3.11", "python3", "python3\0-m\0http.server\0008000", "http.server"),
 		S("python3.11", "python3", "python3\0-um\0http.server", "http.server"),
 		S("python3.11", "python3", "python3\0-mhttp.server", "http.server"),
+		S("python3.11", "python3", "python3\0-W\0ignore\0-um\0http.server\00080",
+		  "http.server"),
 		S("python3.11", "python3", "python3\0/opt/app/", "app"),
 		S("python3.11", "python3", "python3\0.", "python3.11"),
 		S("python3.11", "python3", "python3\0/", "python3.11"),
@@ -126,10 +129,7 @@ TEST(python)
 		S("python", "x", "python\0x.py", "x.py"),
 		S("pypy3-c", "x", "pypy3\0x.py", "x.py"),
 		S("pypy3.9", "x", "pypy3\0x.py", "x.py"),
-		/*
-		 * argv[0] is a link of a virtual environment, or another name: the next word
-		 * counts.
-		 */
+		/* argv[0] is a link of a virtual environment, or another name: the next word. */
 		S("python3.11", "gunicorn", "/venv/bin/python\0/venv/bin/gunicorn\0app",
 		  "gunicorn"),
 		S("python3.11", "svc", "whatever\0/opt/svc.py", "svc.py"),
@@ -263,41 +263,21 @@ TEST(multi_call)
 	CHECK_ALL(samples);
 }
 
-TEST(needs_cmdline)
+/* check() proves that all others need it. */
+TEST(needs_no_cmdline)
 {
-	assert_true(program_needs_cmdline("python3.11", "python3"));
-	assert_true(program_needs_cmdline("bash", "bash"));
-	assert_true(program_needs_cmdline("busybox", "sleep"));
-	assert_true(program_needs_cmdline("ld-linux-x86-64.so.2", "x"));
-	assert_true(program_needs_cmdline("python3 (deleted)", "python3"));
-	assert_true(program_needs_cmdline("mawk", "report.awk"));
-	assert_true(program_needs_cmdline("a-long-name-of-", "a-long-name-of-"));
-	assert_false(program_needs_cmdline("mawk", "mawk"));
-	assert_false(program_needs_cmdline("postgres", "postgres"));
-	assert_false(program_needs_cmdline("firefox", "Web Content"));
-	assert_false(program_needs_cmdline("node_exporter", "node_exporter"));
-	assert_false(program_needs_cmdline("memfd:python3", "python3"));
-	assert_false(program_needs_cmdline("a-long-name-of-mine", "a-long-name-of-"));
-	assert_false(program_needs_cmdline("", ""));
-}
+	static const char *const names[][2] = {
+		{"mawk", "mawk"},
+		{"postgres", "postgres"},
+		{"firefox", "Web Content"},
+		{"node_exporter", "node_exporter"},
+		{"memfd:python3", "python3"},
+		{"a-long-name-of-mine", "a-long-name-of-"},
+		{"", ""},
+	};
 
-/* However the command line is changed or cut, the name is a part of the input. */
-TEST(cut)
-{
-	static const char line[] = "/usr/bin/python3\0-W\0ignore\0-um\0http.server\0008000";
-
-	for (size_t len = 0; len <= sizeof(line); len++) {
-		char *copy = malloc(len ? len : 1);
-		struct text_part n;
-
-		assert_non_null(copy);
-		memcpy(copy, line, len);
-		n = program_name("python3.11", "python3", copy, len);
-		assert_true(n.len <= PROGRAM_NAME_MAX);
-		if (len > sizeof(line) - 6)
-			assert_true(n.len == 11 && !memcmp(n.s, "http.server", 11));
-		free(copy);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_false(program_needs_cmdline(names[i][0], names[i][1]));
 }
 
 TEST(too_long)
