@@ -65,9 +65,10 @@ TEST(empty)
 TEST(find)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
+	struct process before = {.pid = 3, .start_ns = 5};
 
 	for (pid_t pid = 3000; pid > 0; pid -= 3)
-		add(&s, pid, 1, 0);
+		add(&s, pid, 5, 0);
 	assert_int_equal(snapshot_finish(&s), 0);
 	for (pid_t pid = 0; pid <= 3001; pid++) {
 		const struct process *p = snapshot_find(&s, pid);
@@ -77,6 +78,12 @@ TEST(find)
 	}
 	for (size_t i = 1; i < s.count; i++)
 		assert_true(s.process[i - 1].pid < s.process[i].pid);
+	assert_ptr_equal(snapshot_find_again(&s, &before), snapshot_find(&s, 3));
+	/* Its pid was given to another process. */
+	before.start_ns = 4;
+	assert_null(snapshot_find_again(&s, &before));
+	before.pid = 4;
+	assert_null(snapshot_find_again(&s, &before));
 }
 
 TEST(clear_keeps_memory)
@@ -274,13 +281,8 @@ TEST(derive)
 	process_set(&p, COUNTER_USS, 41);
 	process_derive(&p);
 	assert_value(&p, COUNTER_SHARED, 0);
-}
-
-/* A sum that overflows is not measured, rather than truncated to 64 bits. */
-TEST(beyond)
-{
-	struct process p = {0};
-
+	/* A sum that overflows is not measured, rather than truncated to 64 bits. */
+	p = (struct process){0};
 	set_rss(&p, UINT64_MAX, 1, 0, 7);
 	process_set(&p, COUNTER_PSS, UINT64_MAX - 1);
 	process_set(&p, COUNTER_SWAP_PSS, 2);
@@ -290,21 +292,14 @@ TEST(beyond)
 	process_set(&p, COUNTER_SWAP_PSS, 1);
 	process_derive(&p);
 	assert_value(&p, COUNTER_PSS_SWAP, UINT64_MAX);
-}
-
-TEST(no_swap_no_share)
-{
-	struct process p = {0};
-
+	/* Without swap there is no share of it, but a value that was read counts. */
+	p = (struct process){0};
 	process_set(&p, COUNTER_SWAP, 0);
 	process_derive(&p);
 	assert_value(&p, COUNTER_SWAP_PSS, 0);
 	process_set(&p, COUNTER_PSS, 40);
 	process_derive(&p);
 	assert_value(&p, COUNTER_PSS_SWAP, 40);
-	/* A value that was read counts, whatever the other value is. */
-	p = (struct process){0};
-	process_set(&p, COUNTER_SWAP, 0);
 	process_set(&p, COUNTER_SWAP_PSS, 3);
 	process_derive(&p);
 	assert_value(&p, COUNTER_SWAP_PSS, 3);
@@ -319,47 +314,35 @@ TEST(names)
 	assert_null(pss_source_name(PSS_FROM_NOTHING));
 }
 
-TEST(find_again)
-{
-	cleanup(snapshot_done) struct snapshot s = {};
-	struct process *p = snapshot_add(&s), before = {.pid = 7, .start_ns = 5};
-
-	assert_non_null(p);
-	*p = before;
-	assert_ptr_equal(snapshot_find_again(&s, &before), p);
-	/* Its pid was given to another process. */
-	before.start_ns = 4;
-	assert_null(snapshot_find_again(&s, &before));
-	before.pid = 8;
-	assert_null(snapshot_find_again(&s, &before));
-}
-
+/* To whole pages, up from a half; sums are those of the rounded parts. */
 TEST(round_pss)
 {
+	static const struct {
+		enum counter counter;
+		uint64_t before, after;
+	} values[] = {
+		{COUNTER_PSS_ANON, 2047, 0},	 {COUNTER_PSS_FILE, PAGE + 2047, PAGE},
+		{COUNTER_PSS_SHMEM, 2048, PAGE}, {COUNTER_PSS, 3 * 2047 + 2, 2 * PAGE},
+		{COUNTER_USS, PAGE, PAGE},	 {COUNTER_SHARED, 0, PAGE},
+		{COUNTER_SWAP, PAGE, PAGE},	 {COUNTER_SWAP_PSS, PAGE - 1, PAGE},
+		{COUNTER_PSS_SWAP, 0, 3 * PAGE},
+	};
 	struct process p = {};
 
 	/* What is not known stays so. */
 	process_round_pss(&p);
 	assert_false(process_has(&p, COUNTER_PSS));
-	process_set(&p, COUNTER_PSS, 3 * 4096 + 2048);
+	process_set(&p, COUNTER_PSS, 3 * PAGE + 2048);
 	process_round_pss(&p);
-	assert_int_equal(p.value[COUNTER_PSS], 4 * 4096);
+	assert_value(&p, COUNTER_PSS, 4 * PAGE);
 	process_set(&p, COUNTER_PSS, UINT64_MAX);
 	process_round_pss(&p);
 	assert_true(p.value[COUNTER_PSS] == UINT64_MAX);
-	process_set(&p, COUNTER_PSS, 3 * 2047 + 2);
-	process_set(&p, COUNTER_PSS_ANON, 2047);
-	process_set(&p, COUNTER_PSS_FILE, 4096 + 2047);
-	process_set(&p, COUNTER_PSS_SHMEM, 2048);
-	process_set(&p, COUNTER_USS, 4096);
-	process_set(&p, COUNTER_SWAP, 4096);
-	process_set(&p, COUNTER_SWAP_PSS, 4095);
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		if (values[i].before)
+			process_set(&p, values[i].counter, values[i].before);
+	}
 	process_round_pss(&p);
-	assert_int_equal(p.value[COUNTER_PSS_ANON], 0);
-	assert_int_equal(p.value[COUNTER_PSS_FILE], 4096);
-	assert_int_equal(p.value[COUNTER_PSS_SHMEM], 4096);
-	assert_int_equal(p.value[COUNTER_PSS], 2 * 4096);
-	assert_int_equal(p.value[COUNTER_SHARED], 4096);
-	assert_int_equal(p.value[COUNTER_SWAP_PSS], 4096);
-	assert_int_equal(p.value[COUNTER_PSS_SWAP], 3 * 4096);
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+		assert_value(&p, values[i].counter, values[i].after);
 }
