@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "proc/status.h"
-#include "proc/procfs.h"
+#include "proc_tree.h"
 
 #define TREE	FIXTURES "/proctree"
 #define TICK_NS 10000000u
@@ -32,53 +32,31 @@ TEST(open)
 	/* No proc is mounted: a directory without "self". */
 	assert_int_equal(procfs_open(&proc, FIXTURES "/proc"), -ENOENT);
 	assert_int_equal(proc.fd, -1);
-
 	assert_int_equal(procfs_open(&proc, TREE "/none"), -ENOENT);
-	assert_int_equal(proc.fd, -1);
 	assert_int_equal(procfs_open(&proc, TREE "/meminfo"), -ENOTDIR);
 	assert_int_equal(proc.fd, -1);
 	assert_int_equal(procfs_open_pid(&proc, 1), -EBADF);
 }
 
-static void write_file(const char *dir, const char *name, const char *text)
-{
-	char path[4096];
-	cleanup_close int fd = -1;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	assert_true(fd >= 0);
-	assert_int_equal(file_write_fd(fd, text, strlen(text)), 0);
-}
-
 /* A /proc of an outer namespace is not ours, even if our pid is the same there. */
 TEST(same_number_elsewhere)
 {
-	char dir[] = "/tmp/zmem-proc-XXXXXX", path[64], status[128], self[16];
+	static const char *const pids[] = {"", "\nNSpid:\t%d", "\nNSpid:\t%d\t1"};
+	cleanup(proc_tree_done) struct proc_tree t;
 	struct procfs proc;
 
-	assert_non_null(mkdtemp(dir));
-	snprintf(self, sizeof(self), "%d", getpid());
-	snprintf(path, sizeof(path), "%s/%s", dir, self);
-	assert_int_equal(mkdir(path, 0700), 0);
-	snprintf(path, sizeof(path), "%s/self", dir);
-	assert_int_equal(symlink(self, path), 0);
+	proc_tree_init(&t);
+	proc_tree_sh(&t, "mkdir %d && ln -s %d self", getpid(), getpid());
+	for (size_t levels = 0; levels < ARRAY_SIZE(pids); levels++) {
+		char own[32], status[128];
 
-	for (int levels = 0; levels <= 2; levels++) {
-		snprintf(status, sizeof(status), "Name:\tx\nNStgid:\t1\t2\n%s%s%s\nNSsid:\t1\t2\n",
-			 levels ? "NSpid:\t" : "", levels ? self : "", levels > 1 ? "\t1" : "");
-		write_file(path, "status", status);
-		assert_int_equal(procfs_open(&proc, dir), 0);
+		snprintf(own, sizeof(own), pids[levels], getpid());
+		snprintf(status, sizeof(status), "Name:\tx\nNStgid:\t1\t2%s\nNSsid:\t1\t2\n", own);
+		proc_tree_put_text(&t, "self/status", status);
+		assert_int_equal(procfs_open(&proc, t.dir), 0);
 		assert_int_equal(proc.trusted, levels < 2);
 		procfs_close(&proc);
 	}
-	snprintf(path, sizeof(path), "%s/self/status", dir);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/%s", dir, self);
-	rmdir(path);
-	snprintf(path, sizeof(path), "%s/self", dir);
-	unlink(path);
-	assert_int_equal(rmdir(dir), 0);
 }
 
 TEST(open_pid)
@@ -193,68 +171,48 @@ TEST(each_pid_threads)
 	procfs_close(&proc);
 }
 
-static bool same_start(pid_t pid, int64_t offset, uint64_t start_ns)
-{
-	struct procfs proc;
-	bool same;
-	int fd;
-
-	assert_int_equal(procfs_open(&proc, TREE), 0);
-	proc.start_offset_ticks = offset;
-	fd = procfs_open_pid(&proc, pid);
-	assert_true(fd >= 0);
-	same = procfs_same_start(&proc, fd, start_ns);
-	close(fd);
-	procfs_close(&proc);
-	return same;
-}
-
 /* 812 started at tick 123456. */
 TEST(same_start)
 {
-	const uint64_t start = (uint64_t)123456 * TICK_NS;
-
-	assert_true(same_start(812, 0, start));
-	assert_true(same_start(812, 0, start + TICK_NS - 1));
-	assert_false(same_start(812, 0, start + TICK_NS));
-	assert_false(same_start(812, 0, start - 1));
-	/* In a time namespace: the kernel's start time differs from that of this /proc. */
-	assert_true(same_start(812, 3456, start - 3456ull * TICK_NS));
-	assert_true(same_start(812, -1000, start + 1000ull * TICK_NS));
-	assert_true(same_start(812, 3456, start - 3455ull * TICK_NS));
-	assert_false(same_start(812, 3456, start - 3454ull * TICK_NS));
-	assert_false(same_start(812, 3456, start));
-	assert_false(same_start(812, INT64_MAX, UINT64_MAX));
-	assert_false(same_start(812, INT64_MIN, 0));
-	/* Measured: at tick 25, in a time namespace 100 s back. */
-	assert_true(same_start(813, -10000, 25ull * TICK_NS));
-	assert_false(same_start(813, -10000, 28ull * TICK_NS));
-	/* No such process. */
-	assert_false(same_start(4194305, 0, 0));
-}
-
-TEST(same_start_live)
-{
-	char text[2048];
+	const uint64_t start = (uint64_t)123456 * TICK_NS, tick = TICK_NS;
+	const struct {
+		pid_t pid;
+		int64_t offset;
+		uint64_t start_ns;
+		bool same;
+	} cases[] = {
+		{812, 0, start, true},
+		{812, 0, start + tick - 1, true},
+		{812, 0, start + tick, false},
+		{812, 0, start - 1, false},
+		/* In a time namespace: the kernel's start time differs from that of this /proc. */
+		{812, 3456, start - 3456 * tick, true},
+		{812, -1000, start + 1000 * tick, true},
+		{812, 3456, start - 3455 * tick, true},
+		{812, 3456, start - 3454 * tick, false},
+		{812, 3456, start, false},
+		{812, INT64_MAX, UINT64_MAX, false},
+		{812, INT64_MIN, 0, false},
+		/* Measured: at tick 25, in a time namespace 100 s back. */
+		{813, -10000, 25 * tick, true},
+		{813, -10000, 28 * tick, false},
+		/* No such process. */
+		{4194305, 0, 0, false},
+	};
 	struct procfs proc;
-	struct proc_stat stat;
-	ssize_t n;
-	int fd;
 
-	assert_int_equal(procfs_open(&proc, "/proc"), 0);
-	fd = procfs_open_pid(&proc, getpid());
-	assert_true(fd >= 0);
-	n = file_read(fd, "stat", text, sizeof(text));
-	assert_true(n > 0);
-	assert_int_equal(proc_stat_parse(text, (size_t)n, &stat), 0);
-	assert_true(procfs_same_start(&proc, fd, stat.start_ticks * TICK_NS));
-	assert_false(procfs_same_start(&proc, fd, (stat.start_ticks + 1) * TICK_NS));
-	assert_false(procfs_same_start(&proc, -1, stat.start_ticks * TICK_NS));
-	close(fd);
+	assert_int_equal(procfs_open(&proc, TREE), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_close int fd = procfs_open_pid(&proc, cases[i].pid);
+
+		assert_true(fd >= 0);
+		proc.start_offset_ticks = cases[i].offset;
+		assert_int_equal(procfs_same_start(&proc, fd, cases[i].start_ns), cases[i].same);
+	}
 	procfs_close(&proc);
 }
 
-/* The kernel's start time is 500 ticks after that in this /proc. */
+/* Of this process; then the kernel's start time is 500 ticks after that in this /proc. */
 TEST(learn_start_offset)
 {
 	char text[2048];
@@ -266,16 +224,18 @@ TEST(learn_start_offset)
 
 	assert_true(n > 0);
 	assert_int_equal(proc_stat_parse(text, (size_t)n, &stat), 0);
-	start = (stat.start_ticks + 500) * TICK_NS;
-
+	start = stat.start_ticks * TICK_NS;
 	assert_int_equal(procfs_open(&proc, "/proc"), 0);
 	fd = procfs_open_pid(&proc, getpid());
 	assert_true(fd >= 0);
-	assert_false(procfs_same_start(&proc, fd, start));
-	procfs_learn_start_offset(&proc, start);
-	assert_int_equal(proc.start_offset_ticks, -500);
 	assert_true(procfs_same_start(&proc, fd, start));
-	assert_false(procfs_same_start(&proc, fd, start - 500 * (uint64_t)TICK_NS));
+	assert_false(procfs_same_start(&proc, fd, start + TICK_NS));
+	assert_false(procfs_same_start(&proc, -1, start));
+	assert_false(procfs_same_start(&proc, fd, start + 500 * (uint64_t)TICK_NS));
+	procfs_learn_start_offset(&proc, start + 500 * (uint64_t)TICK_NS);
+	assert_int_equal(proc.start_offset_ticks, -500);
+	assert_true(procfs_same_start(&proc, fd, start + 500 * (uint64_t)TICK_NS));
+	assert_false(procfs_same_start(&proc, fd, start));
 	close(fd);
 	procfs_close(&proc);
 

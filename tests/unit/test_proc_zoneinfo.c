@@ -3,11 +3,7 @@
 #include "test_proc.h"
 
 #include "model/system.h"
-
-static uint64_t parse(const char *text)
-{
-	return zoneinfo_parse(text, strlen(text));
-}
+#include "proc_tree.h"
 
 /* A machine of 24 GiB: its Normal zone begins at 4 GiB. */
 TEST(captured)
@@ -18,57 +14,48 @@ TEST(captured)
 	assert_int_equal(zoneinfo_parse(text, len), 1048576 + 5505024);
 }
 
+#define NORMAL "Node 0, zone Normal\n"
+
 TEST(zones)
 {
-	assert_int_equal(parse(""), 0);
-	assert_int_equal(parse("Node 0, zone Normal\n spanned 10\n start_pfn: 5\n"), 15);
-	/* Nodes in any order. */
-	assert_int_equal(parse("Node 1, zone Normal\n        spanned  100\n  start_pfn:  900\n"
-			       "Node 0, zone Normal\n        spanned  900\n  start_pfn:  0\n"),
-			 1000);
-	/* An empty zone does not count. */
-	assert_int_equal(parse("Node 0, zone Movable\n spanned 0\n start_pfn: 99\n"), 0);
-	/* Memory of devices is not RAM. */
-	assert_int_equal(parse("Node 0, zone Normal\n spanned 10\n start_pfn: 5\n"
-			       "Node 0, zone   Device\n spanned 10\n start_pfn: 500\n"),
-			 15);
-}
+	static const struct {
+		const char *text;
+		uint64_t end;
+	} cases[] = {
+		{"", 0},
+		{NORMAL " spanned 10\n start_pfn: 5\n", 15},
+		/* Nodes in any order. */
+		{"Node 1, zone Normal\n        spanned  100\n  start_pfn:  900\n" NORMAL
+		 "        spanned  900\n  start_pfn:  0\n",
+		 1000},
+		/* An empty zone does not count, and memory of devices is not RAM. */
+		{"Node 0, zone Movable\n spanned 0\n start_pfn: 99\n", 0},
+		{NORMAL " spanned 10\n start_pfn: 5\n"
+			"Node 0, zone   Device\n spanned 10\n start_pfn: 500\n",
+		 15},
+		/* An incomplete line is ignored. */
+		{NORMAL " spanned 10\n start_pfn: 5", 0},
+		{NORMAL " spanned x\n start_pfn: 5\n", 0},
+		{"spanned\nstart_pfn:\n", 0},
+		{NORMAL " spanned 18446744073709551615\n start_pfn: 5\n", 0},
+		/* Values of a zone do not leak into the next. */
+		{"Node 0, zone DMA\n spanned 10\n" NORMAL " start_pfn: 5\n", 0},
+	};
 
-TEST(hostile)
-{
-	/* An incomplete line is ignored. */
-	assert_int_equal(parse("Node 0, zone Normal\n spanned 10\n start_pfn: 5"), 0);
-	assert_int_equal(parse("Node 0, zone Normal\n spanned x\n start_pfn: 5\n"), 0);
-	assert_int_equal(parse("spanned\nstart_pfn:\n"), 0);
-	assert_int_equal(parse("Node 0, zone Normal\n spanned 18446744073709551615\n"
-			       " start_pfn: 5\n"),
-			 0);
-	/* Values of a zone do not leak into the next. */
-	assert_int_equal(parse("Node 0, zone DMA\n spanned 10\n"
-			       "Node 0, zone Normal\n start_pfn: 5\n"),
-			 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(zoneinfo_parse(cases[i].text, strlen(cases[i].text)),
+				 cases[i].end);
 }
 
 /* Longer than one read: with many CPUs every zone has a line for each. */
 TEST(long_file)
 {
-	char dir[] = "/tmp/zoneinfo.XXXXXX", path[64];
-	FILE *f;
-	int fd;
+	cleanup(proc_tree_done) struct proc_tree t;
 
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/zoneinfo", dir);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs("Node 0, zone Normal\n        spanned  1000\n", f);
-	for (int i = 0; i < 20000; i++)
-		fprintf(f, "    cpu: %d\n", i);
-	fputs("  start_pfn:           24\n", f);
-	fclose(f);
-	fd = open(dir, O_RDONLY | O_DIRECTORY);
-	assert_int_equal(zoneinfo_read(fd), 1024);
-	unlink(path);
-	assert_int_equal(zoneinfo_read(fd), 0);
-	close(fd);
-	rmdir(dir);
+	proc_tree_init(&t);
+	assert_int_equal(zoneinfo_read(t.proc.fd), 0);
+	proc_tree_sh(&t,
+		     "(echo 'Node 0, zone Normal\n        spanned  1000'; "
+		     "seq -f '    cpu: %%g' 0 19999; echo '  start_pfn:           24') >zoneinfo");
+	assert_int_equal(zoneinfo_read(t.proc.fd), 1024);
 }

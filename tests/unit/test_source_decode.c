@@ -242,9 +242,11 @@ TEST(names)
 	struct zmem_record r = sample();
 
 	memset(r.exe, 'x', sizeof(r.exe));
+	r.exe_len = ZMEM_EXE_LEN;
+	assert_false(decode_one(&s, &r)->name_cut);
 	r.exe_len = 200;
 	assert_int_equal(strlen(decode_one(&s, &r)->name), ZMEM_EXE_LEN);
-	assert_true(s.process[0].name_cut);
+	assert_true(s.process[1].name_cut);
 	memset(r.comm, 'y', sizeof(r.comm));
 	r.valid &= ~(unsigned)ZMEM_VALID_EXE;
 	assert_string_equal(decode_one(&s, &r)->name, "yyyyyyyyyyyyyyy");
@@ -297,8 +299,8 @@ TEST(longer)
 	/* Shorter than the first records of this version, or not a multiple of 8. */
 	r.record.size = (__u16)(sizeof(r) - 8);
 	memcpy(data, &r.record, sizeof(r.record));
-	assert_int_equal(record_decode(data, sizeof(data), &limits, &s), -EBADMSG);
+	assert_int_equal(record_decode(data, r.record.size, &limits, &s), -EBADMSG);
 	r.record.size = (__u16)(sizeof(r) + 4);
 	memcpy(data, &r.record, sizeof(r.record));
-	assert_int_equal(record_decode(data, sizeof(data), &limits, &s), -EBADMSG);
+	assert_int_equal(record_decode(data, r.record.size, &limits, &s), -EBADMSG);
 }

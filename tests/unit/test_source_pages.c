@@ -195,6 +195,9 @@ TEST(close)
 	r.pages.flags |= ZMEM_WALK_DRIFTED | ZMEM_WALK_ACCEPTED;
 	assert_int_equal(decoded(&r).pss_source, PSS_FROM_KERNEL);
 	assert_int_equal(decoded(&r).value[COUNTER_PSS_ANON], (large + 16) * PAGE);
+	r.pages.seen[ZMEM_RSS_ANON] += large / 8;
+	assert_false(pages_within_tolerance(&r));
+	r.pages.seen[ZMEM_RSS_ANON] -= large / 8;
 	r.pages.rss[ZMEM_RSS_ANON] += 1000;
 	assert_not_consistent(&r);
 	/* For a small process smaps_rollup is fast. */
