@@ -13,25 +13,14 @@
 #include "enrich/enrich.h"
 #include "proc/container.h"
 
-#define ID  "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
-#define ID2 "aaaa6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
-#define UID "0a1b2c3d-0000-4000-8000-5e6f7a8b9c0d"
-#define POD "/kubepods.slice/kubepods-pod0a1b2c3d_0000_4000_8000_5e6f7a8b9c0d.slice"
+#define ID    "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
+#define ID2   "aaaa6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
+#define UID   "0a1b2c3d-0000-4000-8000-5e6f7a8b9c0d"
+#define POD   "/kubepods.slice/kubepods-pod0a1b2c3d_0000_4000_8000_5e6f7a8b9c0d.slice"
+
+#define SCOPE POD "/cri-containerd-" ID ".scope"
 
 static struct snapshot memory;
-
-static void read_one(const struct proc_tree *t, struct process *p)
-{
-	struct process *row = p;
-	struct rows rows = {&row, 1, 0};
-
-	p->container_status = CONTAINER_UNREAD;
-	p->container = "3f9a6b5d1c0e";
-	p->container_id = p->container_id ? p->container_id : ID;
-	p->cgroup = p->cgroup ? p->cgroup : "/docker/" ID;
-	p->pod = p->space = NULL;
-	assert_int_equal(enrich_containers(t->dir, &memory, &rows), 0);
-}
 
 static void assert_text(const char *what, const char *is, const char *want)
 {
@@ -43,11 +32,16 @@ static void assert_text(const char *what, const char *is, const char *want)
 static void assert_named(const struct proc_tree *t, const char *cgroup, const char *name,
 			 const char *pod, const char *space, enum container_status status)
 {
-	struct process p = {.cgroup = cgroup, .pod_path = 0};
+	struct process p = {.container_status = CONTAINER_UNREAD,
+			    .container = "3f9a6b5d1c0e",
+			    .container_id = ID,
+			    .cgroup = cgroup ? cgroup : "/docker/" ID};
+	struct process *row = &p;
+	struct rows rows = {&row, 1, 0};
 
-	if (cgroup && strncmp(cgroup, POD, strlen(POD)) == 0)
+	if (strncmp(p.cgroup, POD, strlen(POD)) == 0)
 		p.pod_path = (uint16_t)strlen(POD);
-	read_one(t, &p);
+	assert_int_equal(enrich_containers(t->dir, &memory, &rows), 0);
 	assert_text("container", p.container, name);
 	assert_text("pod", p.pod, pod);
 	assert_text("namespace", p.space, space);
@@ -55,41 +49,44 @@ static void assert_named(const struct proc_tree *t, const char *cgroup, const ch
 		    container_status_name(status));
 }
 
+/* It has the beginning of its id, for this reason. */
+static void assert_unnamed(const struct proc_tree *t, const char *cgroup,
+			   enum container_status status)
+{
+	assert_named(t, cgroup, "3f9a6b5d1c0e", NULL, NULL, status);
+}
+
 #define DOCKER "var/lib/docker/containers/" ID
 #define STORE  "var/lib/containers/storage/overlay-containers"
 #define CORPUS TESTS_DIR "/fuzz/corpus/fuzz_proc_container/"
 
+#define TASKS  "run/containerd/io.containerd.runtime.v2.task/"
+
 TEST(engines)
 {
+	/* An input of the corpus as the file of an engine, or a link of the kubelet to nowhere. */
 	static const struct {
-		const char *make, *name, *pod, *space;
+		const char *put, *dir, *file;
+		bool pod;
 	} engine[] = {
-		{"mkdir -p " DOCKER " && cp " CORPUS "docker " DOCKER "/config.v2.json", "web"},
-		{"mkdir -p " DOCKER " && cp " CORPUS "cri_dockerd " DOCKER "/config.v2.json",
-		 "prod/web-0/app", "prod/web-0", "prod"},
-		{"mkdir -p " STORE " && cp " CORPUS "podman " STORE "/containers.json", "web"},
-		{"mkdir -p " STORE " && cp " CORPUS "podman " STORE "/volatile-containers.json",
-		 "web"},
-		{"d=run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID
-		 "; mkdir -p $d && cp " CORPUS "containerd $d/config.json",
-		 "prod/web-0/app", "prod/web-0", "prod"},
-		{"d=run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID
-		 "; mkdir -p $d && cp " CORPUS "crio $d/config.json",
-		 "prod/web-0/app", "prod/web-0", "prod"},
-		{"d=run/containerd/io.containerd.runtime.v2.task/default/" ID
-		 "; mkdir -p $d && cp " CORPUS "nerdctl $d/config.json",
-		 "web"},
-		{"mkdir -p var/log/containers && ln -s nowhere var/log/containers/web-0_prod_app-" ID
-		 ".log",
-		 "prod/web-0/app", "prod/web-0", "prod"},
+		{"cp " CORPUS "docker", DOCKER, "config.v2.json", false},
+		{"cp " CORPUS "cri_dockerd", DOCKER, "config.v2.json", true},
+		{"cp " CORPUS "podman", STORE, "containers.json", false},
+		{"cp " CORPUS "podman", STORE, "volatile-containers.json", false},
+		{"cp " CORPUS "containerd", TASKS "k8s.io/" ID, "config.json", true},
+		{"cp " CORPUS "crio", TASKS "k8s.io/" ID, "config.json", true},
+		{"cp " CORPUS "nerdctl", TASKS "default/" ID, "config.json", false},
+		{"ln -s nowhere", "var/log/containers", "web-0_prod_app-" ID ".log", true},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(engine); i++) {
 		cleanup(proc_tree_done) struct proc_tree t;
 
 		tree_make(&t, "");
-		sh(&t, "%s", engine[i].make);
-		assert_named(&t, NULL, engine[i].name, engine[i].pod, engine[i].space,
+		sh(&t, "mkdir -p %s && cd %s && %s %s", engine[i].dir, engine[i].dir, engine[i].put,
+		   engine[i].file);
+		assert_named(&t, NULL, engine[i].pod ? "prod/web-0/app" : "web",
+			     engine[i].pod ? "prod/web-0" : NULL, engine[i].pod ? "prod" : NULL,
 			     CONTAINER_NAMED);
 	}
 }
@@ -101,22 +98,18 @@ TEST(kubelet)
 
 	tree_make(&t, "");
 	sh(&t, "mkdir -p var/log/pods/prod_web-0_" UID " var/log/pods/prod_web-1_" UID "1");
-	assert_named(&t, POD "/cri-containerd-" ID ".scope", "prod/web-0/3f9a6b5d1c0e",
-		     "prod/web-0", "prod", CONTAINER_UNNAMED);
+	assert_named(&t, SCOPE, "prod/web-0/3f9a6b5d1c0e", "prod/web-0", "prod", CONTAINER_UNNAMED);
 	sh(&t, "mkdir var/log/containers && : >var/log/containers/web-0_prod_app-" ID ".log");
-	assert_named(&t, POD "/cri-containerd-" ID ".scope", "prod/web-0/app", "prod/web-0", "prod",
-		     CONTAINER_NAMED);
+	assert_named(&t, SCOPE, "prod/web-0/app", "prod/web-0", "prod", CONTAINER_NAMED);
 	/* Two links that differ name nothing. */
 	sh(&t, ": >var/log/containers/web-9_prod_app-" ID ".log");
-	assert_named(&t, POD "/cri-containerd-" ID ".scope", "3f9a6b5d1c0e", NULL, NULL,
-		     CONTAINER_INVALID);
+	assert_unnamed(&t, SCOPE, CONTAINER_INVALID);
 	/* Nor does a link that differs from the pod of the cgroup. */
 	sh(&t, "rm var/log/containers/web-0_*");
-	assert_named(&t, POD "/cri-containerd-" ID ".scope", "3f9a6b5d1c0e", NULL, NULL,
-		     CONTAINER_INVALID);
+	assert_unnamed(&t, SCOPE, CONTAINER_INVALID);
 	sh(&t, "rm var/log/containers/* && cd var/log/containers && touch -- x .log -" ID ".log "
 	       "a_b_c-" ID ".lo a_b-" ID ".log a_b_c_d-" ID ".log 'a b_c_d-" ID ".log'");
-	assert_named(&t, "/docker/" ID, "3f9a6b5d1c0e", NULL, NULL, CONTAINER_UNNAMED);
+	assert_unnamed(&t, "/docker/" ID, CONTAINER_UNNAMED);
 }
 
 /* Each gives the beginning of the id and a reason. */
@@ -150,7 +143,7 @@ TEST(hostile)
 		tree_make(&t, "");
 		sh(&t, "mkdir -p " DOCKER " && cd " DOCKER " && { %s; }", hostile[i].make);
 		print_message("%s\n", hostile[i].make);
-		assert_named(&t, NULL, "3f9a6b5d1c0e", NULL, NULL, hostile[i].status);
+		assert_unnamed(&t, NULL, hostile[i].status);
 	}
 }
 
@@ -171,16 +164,14 @@ TEST(rootless)
 	       "cp " CORPUS "podman .local/share/containers/storage/overlay-containers/"
 	       "containers.json && chown -R 4242 .");
 	assert_named(&t, mine, "web", NULL, NULL, CONTAINER_NAMED);
-	assert_named(&t, "/user.slice/user-4243.slice/libpod-" ID ".scope", "3f9a6b5d1c0e", NULL,
-		     NULL, CONTAINER_UNNAMED);
-	assert_named(&t, "/machine.slice/libpod-" ID ".scope", "3f9a6b5d1c0e", NULL, NULL,
-		     CONTAINER_UNNAMED);
+	assert_unnamed(&t, "/user.slice/user-4243.slice/libpod-" ID ".scope", CONTAINER_UNNAMED);
+	assert_unnamed(&t, "/machine.slice/libpod-" ID ".scope", CONTAINER_UNNAMED);
 	/* Links and files of others. */
 	sh(&t, "cd home/u/.local/share && chown 0 containers/storage/overlay-containers/*");
-	assert_named(&t, mine, "3f9a6b5d1c0e", NULL, NULL, CONTAINER_INVALID);
+	assert_unnamed(&t, mine, CONTAINER_INVALID);
 	sh(&t, "cd home/u/.local/share && chown 4242 containers/storage/overlay-containers/* && "
 	       "mv containers real && ln -s real containers");
-	assert_named(&t, mine, "3f9a6b5d1c0e", NULL, NULL, CONTAINER_UNNAMED);
+	assert_unnamed(&t, mine, CONTAINER_UNNAMED);
 }
 
 /* Rows of one container have its names, rows of others theirs, and rows without one none. */
