@@ -56,18 +56,26 @@ static void fixture_init(struct fixture *f)
 	};
 }
 
-static void check(struct fixture *f, const char *name, unsigned width)
+static void check_table(struct fixture *f, const char *name, unsigned width)
 {
 	const struct table_style style = {.header = true, .width = width};
+
+	if (!f->report.columns.count)
+		file_columns_default(&f->report.columns, f->report.group);
+	golden_render(name, render_files_table, &f->report, &style);
+}
+
+/* In each format. */
+static void check(struct fixture *f, const char *name)
+{
+	const struct table_style style = {.header = true};
 	char file[4][64];
 
 	snprintf(file[0], sizeof(file[0]), "%s.txt", name);
 	snprintf(file[1], sizeof(file[1]), "%s.json", name);
 	snprintf(file[2], sizeof(file[2]), "csv_%s.txt", name);
 	snprintf(file[3], sizeof(file[3]), "ndjson_%s.txt", name);
-	if (!f->report.columns.count)
-		file_columns_default(&f->report.columns, f->report.group);
-	golden_render(file[0], render_files_table, &f->report, &style);
+	check_table(f, file[0], 0);
 	golden_json(file[1], render_files_json, &f->report);
 	golden_render(file[2], render_files_csv, &f->report, &style);
 	golden_render(file[3], render_files_ndjson, &f->report);
@@ -86,9 +94,9 @@ TEST(files)
 	struct fixture f;
 
 	fixture_init(&f);
-	check(&f, "files_ordinary", 0);
+	check(&f, "files_ordinary");
 	f.report.unsure = 1;
-	check(&f, "files_narrow", 60);
+	check_table(&f, "files_narrow.txt", 60);
 	fixture_init(&f);
 	f.report.group = "kind";
 	f.report.row_count = 2;
@@ -96,7 +104,7 @@ TEST(files)
 	f.file[1].name = "memfd";
 	f.file[0].path = NULL;
 	f.file[0].files = 4;
-	check(&f, "files_groups", 0);
+	check(&f, "files_groups");
 }
 
 /* Also a file without holders, and one whose holders are not known; a huge page. */
@@ -109,6 +117,7 @@ TEST(holders)
 
 	fixture_init(&f);
 	f.report.holders = true;
+	f.report.unsure = 1;
 	f.file[0].holders_known = f.file[1].holders_known = f.file[2].holders_known = true;
 	f.file[0].holder = f.file[2].holder = holder;
 	f.file[0].holder_count = 5;
@@ -117,10 +126,12 @@ TEST(holders)
 	f.file[3].account = FILE_IN_HUGETLB;
 	f.report.account[FILE_IN_HUGETLB] = (struct file_sums){1, 6 * MIB, 0, 8 * MIB};
 	assert_int_equal(parse_columns(&f, "+holders,holders", false, &bad), 0);
-	check(&f, "files_holders", 0);
-	check(&f, "files_holders_80", 80);
+	check(&f, "files_holders");
+	check_table(&f, "files_holders_80.txt", 80);
 	assert_int_equal(parse_columns(&f, "Name,holders,size", false, &bad), 0);
-	check(&f, "files_columns", 60);
+	check_table(&f, "files_columns.txt", 60);
+	golden_render("csv_files_columns.txt", render_files_csv, &f.report,
+		      &(struct table_style){.header = true});
 	assert_int_equal(parse_columns(&f, "+files", false, &bad), -EINVAL);
 	assert_string_equal(bad, "files");
 	assert_int_equal(parse_columns(&f, "kind", true, &bad), -EINVAL);

@@ -17,9 +17,6 @@ TEST(data)
 		{"page_ordinary.json", sample_ordinary, {.group = unit}},
 		{"page_hostile.json", sample_hostile, {}},
 		{"page_bare.json", sample_bare, {}},
-		{"page_empty.json", sample_empty, {}},
-		{"page_others.json", sample_others, {.numeric = true}},
-		{"page_total.json", sample_ordinary, {.only_total = true}},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
@@ -31,6 +28,45 @@ TEST(data)
 		column_list_default(&columns, NULL);
 		style.columns = &columns;
 		golden_json(is[i].golden, render_page_json, &s.result, &style);
+	}
+}
+
+/* Rows that are not shown, or that do not exist; users by uid. */
+TEST(rows)
+{
+	static const struct {
+		void (*make)(struct sample *s);
+		struct table_style style;
+		const char *says[4];
+	} is[] = {
+		{sample_others,
+		 {.numeric = true},
+		 {"\"rows\":2,", "\"others\":{\"swap_bytes\":1263616,",
+		  "effective user\",\"values\":null}",
+		  "effective user id\",\"values\":[1000,4294967294]}"}},
+		{sample_ordinary,
+		 {.only_total = true},
+		 {"\"rows\":0,", "\"others\":{\"swap_bytes\":315836416,",
+		  "in our pid namespace\",\"values\":null}", "\"strings\":[],"}},
+		{sample_empty,
+		 {},
+		 {"\"rows\":0,", "\"others\":null,", "\"counted\":null,", "\"strings\":[],"}},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		cleanup(strbuf_done) struct strbuf out = {0};
+		struct table_style style = is[i].style;
+		struct column_list columns;
+		struct sample s;
+
+		is[i].make(&s);
+		column_list_default(&columns, NULL);
+		style.columns = &columns;
+		render_page_json(&out, &s.result, &style);
+		for (size_t k = 0; k < ARRAY_SIZE(is[i].says); k++) {
+			if (!strstr(strbuf_str(&out), is[i].says[k]))
+				fail_msg("no %s in %s", is[i].says[k], strbuf_str(&out));
+		}
 	}
 }
 

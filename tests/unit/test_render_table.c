@@ -75,7 +75,6 @@ TEST(tables)
 		{"bare", sample_bare, USUAL ",%swap,mm_id,cgroup", {.header = true, .color = true}},
 		{"empty", make_empty, USUAL, {.header = true}},
 		{"hostile", sample_hostile, NAMES, {.header = true}},
-		{"hostile_wide", sample_hostile, NAMES, {.header = true, .wide = true}},
 		{"hostile_width",
 		 sample_hostile,
 		 "pid,name,cmdline",

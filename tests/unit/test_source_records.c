@@ -57,14 +57,26 @@ static void check_kernel(const char *kernel)
 	cleanup(snapshot_done) struct snapshot s = {.host.page_size = 4096};
 	cleanup(strbuf_done) struct strbuf out = {};
 	static char data[1 << 16];
+	unsigned threads = 0;
 	size_t len = read_records(kernel, data, sizeof(data));
 	char golden[64];
 
 	assert_true(len > 0 && len < sizeof(data));
 	assert_int_equal(record_decode(data, len, &limits, &s), len);
 	assert_int_equal(snapshot_finish(&s), 0);
-	for (size_t i = 0; i < s.count; i++)
-		print_process(&out, &s.process[i]);
+	for (size_t i = 0; i < s.count; i++) {
+		const struct process *p = &s.process[i];
+
+		if (p->kind != PROCESS_KTHREAD || p->pid < 4) {
+			print_process(&out, p);
+			continue;
+		}
+		threads++;
+		assert_true(p->ppid == 2 && !p->have && p->threads == 1);
+		assert_int_equal(p->pss_status, PSS_KERNEL_THREAD);
+		assert_string_equal(p->name, p->comm);
+	}
+	strbuf_printf(&out, "and %u kernel threads\n", threads);
 	snprintf(golden, sizeof(golden), "records_%s.txt", kernel);
 	golden_check(golden, &out);
 }
