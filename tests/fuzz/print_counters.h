@@ -22,7 +22,8 @@ static inline bool line_says(const uint8_t *data, size_t size, const char *key, 
 			char *value =
 				strndup(line + key_len + 1, (size_t)(stop - line) - key_len - 1);
 
-			says = !strchr(value, '-') && strtoull(value, NULL, 10) == kib;
+			says = value[strspn(value, " \t")] != '-' &&
+			       strtoull(value, NULL, 10) == kib;
 			free(value);
 		}
 	}
