@@ -22,8 +22,7 @@
 struct attack {
 	const char *name;
 	void (*make)(const char *a, const char *b);
-	const char
-		*below; /* root writes to this path below the first name; "": to the name itself */
+	const char *below; /* the first name: root writes to this path */
 };
 
 static void make_file(const char *path)
@@ -31,36 +30,18 @@ static void make_file(const char *path)
 	close(open(path, O_WRONLY | O_CREAT | O_EXCL, 0666));
 }
 
-static void make_link(const char *a, const char *b)
-{
-	make_file(a);
-	(void)!symlink("../roots/secret", b);
-}
-
-static void make_dangling(const char *a, const char *b)
-{
-	make_file(a);
-	(void)!symlink("../roots/new", b);
-}
-
-static void make_fifo(const char *a, const char *b)
-{
-	make_file(a);
-	(void)!mkfifo(b, 0666);
-}
-
+#define MAKE(name, call)                                                                           \
+	static void name(const char *a, const char *b)                                             \
+	{                                                                                          \
+		make_file(a);                                                                      \
+		(void)!call;                                                                       \
+	}
+MAKE(make_link, symlink("../roots/secret", b))
+MAKE(make_dangling, symlink("../roots/new", b))
+MAKE(make_fifo, mkfifo(b, 0666))
 /* Root makes that link (restore_names()), as a user could if fs.protected_hardlinks is 0. */
-static void make_hard_link(const char *a, const char *b)
-{
-	make_file(a);
-	(void)!rename("hard", b);
-}
-
-static void make_chain(const char *a, const char *b)
-{
-	make_file(a);
-	(void)!symlink("../roots/link", b);
-}
+MAKE(make_hard_link, rename("hard", b))
+MAKE(make_chain, symlink("../roots/link", b))
 
 static void make_directory(const char *a, const char *b)
 {

@@ -30,20 +30,15 @@ TEST(u64)
 		{"0x10", UINT64_MAX, -EINVAL, 99},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		uint64_t v = 99;
+	uint64_t v;
 
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		v = 99;
 		assert_int_equal(parse_u64(cases[i].s, strlen(cases[i].s), cases[i].max, &v),
 				 cases[i].r);
 		assert_int_equal(v, cases[i].value);
 	}
-}
-
-/* The text need not be terminated. */
-TEST(u64_ends_at_its_length)
-{
-	uint64_t v;
-
+	/* The text need not be terminated. */
 	assert_int_equal(parse_u64("123456", 3, UINT64_MAX, &v), 0);
 	assert_int_equal(v, 123);
 }
@@ -151,19 +146,29 @@ TEST(distance)
 	assert_int_equal(parse_distance("", longer, PARSE_NEAR_MAX), PARSE_NEAR_MAX);
 }
 
+/* `least` is the smallest distance so far; words that are too far are not near. */
 TEST(nearer)
 {
+	static const struct {
+		const char *word, *text;
+		bool nearer;
+		unsigned least;
+	} cases[] = {
+		{"top", "nope", false, 0},
+		{"snapshot", "shot", false, 0},
+		{"help", "", false, 0},
+		{"pss_shmem", "pss_shm", true, 2},
+		{"pss_anon", "pss_shm", false, 2},
+		{"pss_shme", "pss_shm", true, 1},
+	};
 	unsigned least = 0;
 
-	assert_false(parse_is_nearer("top", "nope", 4, &least));
-	assert_false(parse_is_nearer("snapshot", "shot", 4, &least));
-	assert_false(parse_is_nearer("help", "", 0, &least));
-	assert_int_equal(least, 0);
-	assert_true(parse_is_nearer("pss_shmem", "pss_shm", 7, &least));
-	assert_int_equal(least, 2);
-	assert_false(parse_is_nearer("pss_anon", "pss_shm", 7, &least));
-	assert_true(parse_is_nearer("pss_shme", "pss_shm", 7, &least));
-	assert_int_equal(least, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(parse_is_nearer(cases[i].word, cases[i].text,
+						 strlen(cases[i].text), &least),
+				 cases[i].nearer);
+		assert_int_equal(least, cases[i].least);
+	}
 }
 
 TEST(item)
@@ -188,32 +193,35 @@ TEST(item)
 
 TEST(scan)
 {
-	const char *text = "  12\t345 x 99999999999999999999 6", *end = text + strlen(text);
-	const char *pos = text, *before;
-	uint64_t v = 0;
+	/* The numbers that it finds from here on; each stop leaves the position as it was. */
+	static const struct {
+		const char *text;
+		size_t len;
+		uint64_t want[3]; /* ends with 0 */
+	} cases[] = {
+		{"  12\t345 x 6", 12, {12, 345}},
+		{"99999999999999999999 6", 22, {0}},
+		/* It stops at the end, and at the end of a line. */
+		{"  12", 3, {1}},
+		{"   ", 3, {0}},
+		{"\n1", 2, {0}},
+		{"", 0, {0}},
+	};
 
-	assert_true(scan_u64(&pos, end, &v));
-	assert_int_equal(v, 12);
-	assert_true(scan_u64(&pos, end, &v));
-	assert_int_equal(v, 345);
-	before = pos;
-	assert_false(scan_u64(&pos, end, &v));
-	assert_ptr_equal(pos, before);
-	pos = text + 10;
-	before = pos;
-	assert_false(scan_u64(&pos, end, &v));
-	assert_ptr_equal(pos, before);
-	assert_int_equal(v, 345);
-	/* It stops at the end, and at the end of a line. */
-	pos = text;
-	assert_true(scan_u64(&pos, text + 3, &v));
-	assert_int_equal(v, 1);
-	pos = "   ";
-	assert_false(scan_u64(&pos, pos + 3, &v));
-	pos = "\n1";
-	assert_false(scan_u64(&pos, pos + 2, &v));
-	pos = end;
-	assert_false(scan_u64(&pos, end, &v));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *pos = cases[i].text, *end = pos + cases[i].len, *before;
+		uint64_t v = 0;
+
+		for (const uint64_t *want = cases[i].want; *want; want++) {
+			assert_true(scan_u64(&pos, end, &v));
+			assert_int_equal(v, *want);
+		}
+		before = pos;
+		v = 7;
+		assert_false(scan_u64(&pos, end, &v));
+		assert_ptr_equal(pos, before);
+		assert_int_equal(v, 7);
+	}
 }
 
 static void note_cpu(void *arg, unsigned cpu)
@@ -269,10 +277,7 @@ TEST(same_word)
 	assert_true(parse_same_word("%pss", "%PSS", 4));
 	assert_false(parse_same_word("pss", "pss_anon", 8));
 	assert_false(parse_same_word("pss_anon", "pss", 3));
-	assert_false(parse_same_word("pid",
-				     "p\xc4\xb1"
-				     "d",
-				     4));
+	assert_false(parse_same_word("pid", "p\304\261d", 4));
 	/* Only letters have case: '[' is not '{'. */
 	assert_false(parse_same_word("[", "{", 1));
 	assert_false(parse_same_word("a", "\0", 1));

@@ -13,19 +13,25 @@ struct fixture {
 	struct files_decoder d;
 };
 
-static void fixture_done(struct fixture *f)
-{
-	mounts_done(&f->mounts);
-	file_set_done(&f->set);
-}
-
-static void fixture_init(struct fixture *f)
+static int setup(void **state)
 {
 	static const char text[] = "1 0 0:39 / /mnt rw - tmpfs x rw\n2 0 8:1 / / rw - ext4 y rw\n";
+	struct fixture *f = calloc(1, sizeof(*f));
 
-	*f = (struct fixture){};
 	assert_int_equal(mounts_parse(text, sizeof(text) - 1, &f->mounts), 0);
 	f->d = (struct files_decoder){.set = &f->set, .mounts = &f->mounts, .page_size = PAGE};
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	mounts_done(&f->mounts);
+	file_set_done(&f->set);
+	free(f);
+	return 0;
 }
 
 static struct zmem_file record(enum zmem_file_kind kind, const char *text, size_t len)
@@ -63,14 +69,12 @@ static const struct cached_file *add_file(struct fixture *f, uint8_t flags, uint
 	return &f->set.file[f->set.count - 1];
 }
 
-TEST(tmpfs)
+FIXTURE_TEST(tmpfs)
 {
-	cleanup(fixture_done) struct fixture f;
 	const struct cached_file *file;
 
-	fixture_init(&f);
-	begin(&f, 0, "tmpfs", 0);
-	file = add(&f, ZMEM_FILE_SHMEM | ZMEM_FILE_MAPPED | ZMEM_FILE_DIRTY, 1, "name\0dir\0top");
+	begin(f, 0, "tmpfs", 0);
+	file = add(f, ZMEM_FILE_SHMEM | ZMEM_FILE_MAPPED | ZMEM_FILE_DIRTY, 1, "name\0dir\0top");
 	assert_int_equal(file->kind, FILE_TMPFS);
 	assert_string_equal(file->path, "/mnt/top/dir/name");
 	assert_string_equal(file->mount, "/mnt");
@@ -79,21 +83,21 @@ TEST(tmpfs)
 	assert_int_equal(file->resident, 3 * PAGE);
 	assert_int_equal(file->swapped, 2 * PAGE);
 	assert_true(file->mapped && !file->dirty && !file->deleted);
-	file = add(&f, ZMEM_FILE_SHMEM, 0, "gone");
+	file = add(f, ZMEM_FILE_SHMEM, 0, "gone");
 	assert_true(file->deleted);
 	assert_int_equal(file->kind, FILE_TMPFS);
-	file = add(&f, ZMEM_FILE_SHMEM | ZMEM_FILE_CUT, 1, "name\0dir");
+	file = add(f, ZMEM_FILE_SHMEM | ZMEM_FILE_CUT, 1, "name\0dir");
 	assert_string_equal(file->path, "/dir/name");
 	assert_null(file->mount);
 	assert_true(file->path_cut);
-	file = add(&f, ZMEM_FILE_SHMEM, 1, "/");
+	file = add(f, ZMEM_FILE_SHMEM, 1, "/");
 	assert_string_equal(file->path, "/mnt");
 	/* A file that is named as others are without a directory. */
-	file = add(&f, ZMEM_FILE_SHMEM, 1, "memfd:x");
+	file = add(f, ZMEM_FILE_SHMEM, 1, "memfd:x");
 	assert_int_equal(file->kind, FILE_TMPFS);
 }
 
-TEST(internal)
+FIXTURE_TEST(internal)
 {
 	static const struct {
 		const char *name;
@@ -106,12 +110,10 @@ TEST(internal)
 		{"i915", FILE_DRM},
 		{"new thing", FILE_OTHER},
 	};
-	cleanup(fixture_done) struct fixture f;
 
-	fixture_init(&f);
-	begin(&f, 0, "tmpfs", ZMEM_FILE_INTERNAL);
+	begin(f, 0, "tmpfs", ZMEM_FILE_INTERNAL);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		const struct cached_file *file = add_file(&f, ZMEM_FILE_SHMEM, 0, S_IFREG,
+		const struct cached_file *file = add_file(f, ZMEM_FILE_SHMEM, 0, S_IFREG,
 							  names[i].name, strlen(names[i].name) + 1);
 
 		assert_int_equal(file->kind, names[i].kind);
@@ -121,84 +123,76 @@ TEST(internal)
 	}
 }
 
-TEST(cache)
+FIXTURE_TEST(cache)
 {
-	cleanup(fixture_done) struct fixture f;
 	const struct cached_file *file;
 
-	fixture_init(&f);
-	begin(&f, 0, "ext4", 0);
-	file = add(&f, ZMEM_FILE_DIRTY, 1, "a");
+	begin(f, 0, "ext4", 0);
+	file = add(f, ZMEM_FILE_DIRTY, 1, "a");
 	assert_int_equal(file->kind, FILE_REGULAR);
 	assert_true(file->dirty && file->account == FILE_IN_CACHE);
-	file = add_file(&f, 0, 2, S_IFDIR, "d", 2);
+	file = add_file(f, 0, 2, S_IFDIR, "d", 2);
 	assert_int_equal(file->kind, FILE_OTHER);
 	/* Without a name. */
-	file = add_file(&f, 0, 1, S_IFREG, "", 0);
+	file = add_file(f, 0, 1, S_IFREG, "", 0);
 	assert_null(file->name);
 	assert_null(file->path);
-	begin(&f, 1, "bdev", 0);
-	file = add_file(&f, 0, 1, S_IFBLK, "", 0);
+	begin(f, 1, "bdev", 0);
+	file = add_file(f, 0, 1, S_IFBLK, "", 0);
 	assert_int_equal(file->kind, FILE_BLOCK);
 }
 
-TEST(hugetlb)
+FIXTURE_TEST(hugetlb)
 {
-	cleanup(fixture_done) struct fixture f;
 	const struct cached_file *file;
 
-	fixture_init(&f);
-	begin(&f, 0, "hugetlbfs", 0);
+	begin(f, 0, "hugetlbfs", 0);
 	/* Its pages are blocks of 512 bytes. */
-	file = add(&f, ZMEM_FILE_HUGETLB | ZMEM_FILE_DIRTY, 1, "a");
+	file = add(f, ZMEM_FILE_HUGETLB | ZMEM_FILE_DIRTY, 1, "a");
 	assert_int_equal(file->kind, FILE_HUGETLB);
 	assert_int_equal(file->account, FILE_IN_HUGETLB);
 	assert_int_equal(file->resident, 3 * 512);
 	assert_string_equal(file->path, "/mnt/a");
 	assert_true(!file->dirty && !file->deleted);
-	assert_true(add(&f, ZMEM_FILE_HUGETLB, 0, "b")->deleted);
+	assert_true(add(f, ZMEM_FILE_HUGETLB, 0, "b")->deleted);
 	/* A memfd of huge pages is in no directory. */
-	file = add(&f, ZMEM_FILE_HUGETLB | ZMEM_FILE_ALONE, 0, "memfd:b");
+	file = add(f, ZMEM_FILE_HUGETLB | ZMEM_FILE_ALONE, 0, "memfd:b");
 	assert_int_equal(file->kind, FILE_HUGETLB);
 	assert_null(file->path);
 	assert_false(file->deleted);
 }
 
-TEST(again)
+FIXTURE_TEST(again)
 {
-	cleanup(fixture_done) struct fixture f;
 	struct zmem_file unsure = record(ZMEM_FILE_UNSURE, "", 0);
 
-	fixture_init(&f);
-	begin(&f, 0, "tmpfs", 0);
-	add(&f, ZMEM_FILE_SHMEM, 1, "kept");
-	begin(&f, 1, "ext4", 0);
-	add(&f, 0, 1, "void");
-	begin(&f, 1, "ext4", 0);
-	add(&f, 0, 1, "second");
-	assert_int_equal(f.set.count, 2);
-	assert_string_equal(f.set.file[0].name, "kept");
-	assert_string_equal(f.set.file[1].name, "second");
-	assert_int_equal(f.set.systems, 2);
-	assert_int_equal(files_decode(&f.d, &unsure, 1), 0);
-	assert_int_equal(f.set.unsure, 1);
+	begin(f, 0, "tmpfs", 0);
+	add(f, ZMEM_FILE_SHMEM, 1, "kept");
+	begin(f, 1, "ext4", 0);
+	add(f, 0, 1, "void");
+	begin(f, 1, "ext4", 0);
+	add(f, 0, 1, "second");
+	assert_int_equal(f->set.count, 2);
+	assert_string_equal(f->set.file[0].name, "kept");
+	assert_string_equal(f->set.file[1].name, "second");
+	assert_int_equal(f->set.systems, 2);
+	assert_int_equal(files_decode(&f->d, &unsure, 1), 0);
+	assert_int_equal(f->set.unsure, 1);
 }
 
-TEST(refused)
+FIXTURE_TEST(refused)
 {
-	cleanup(fixture_done) struct fixture f;
 	struct zmem_file r = record(ZMEM_FILE_INODE, "x", 2);
 
-	fixture_init(&f);
 	/* An inode before any file system. */
-	assert_int_equal(files_decode(&f.d, &r, 1), -EPROTO);
-	begin(&f, 0, "tmpfs", 0);
+	assert_int_equal(files_decode(&f->d, &r, 1), -EPROTO);
+	begin(f, 0, "tmpfs", 0);
 	r.pages = UINT64_MAX / PAGE + 1;
-	assert_int_equal(files_decode(&f.d, &r, 1), -EPROTO);
+	assert_int_equal(files_decode(&f->d, &r, 1), -EPROTO);
 	r.pages = 1;
 	r.text_len = sizeof(r.text) + 1;
-	assert_int_equal(files_decode(&f.d, &r, 1), -EPROTO);
+	assert_int_equal(files_decode(&f->d, &r, 1), -EPROTO);
 	r.text_len = 2;
 	r.kind = 9;
-	assert_int_equal(files_decode(&f.d, &r, 1), -EPROTO);
+	assert_int_equal(files_decode(&f->d, &r, 1), -EPROTO);
 }

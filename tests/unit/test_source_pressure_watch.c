@@ -9,44 +9,36 @@
 
 static const struct pressure_limits usual = {.left = 5, .stall = 10};
 
-static void write_text(const char *path, const char *text)
+__attribute__((format(printf, 2, 3))) static void put(const char *path, const char *format, ...)
 {
-	FILE *f = fopen(path, "w");
+	cleanup_fclose FILE *f = fopen(path, "w");
+	va_list args;
 
 	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
+	va_start(args, format);
+	vfprintf(f, format, args);
+	va_end(args);
 }
 
 static void write_meminfo(unsigned available, unsigned swap_free, unsigned swap)
 {
-	char text[200];
-
-	snprintf(text, sizeof(text),
-		 "MemTotal: 1000 kB\nMemAvailable: %u kB\nSwapTotal: %u kB\nSwapFree: %u kB\n",
-		 available, swap, swap_free);
-	write_text("meminfo", text);
+	put("meminfo",
+	    "MemTotal: 1000 kB\nMemAvailable: %u kB\nSwapTotal: %u kB\nSwapFree: %u kB\n",
+	    available, swap, swap_free);
 }
 
 static void write_stalled(unsigned us)
 {
-	char text[200];
-
-	snprintf(text, sizeof(text),
-		 "some avg10=0.00 avg60=0.00 avg300=0.00 total=%u\n"
-		 "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
-		 us);
 	mkdir("pressure", 0700);
-	write_text("pressure/memory", text);
+	put("pressure/memory",
+	    "some avg10=0.00 avg60=0.00 avg300=0.00 total=%u\n"
+	    "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+	    us);
 }
 
 static void write_refaults(unsigned pages)
 {
-	char text[100];
-
-	snprintf(text, sizeof(text), "workingset_refault_anon %u\nworkingset_refault_file 0\n",
-		 pages);
-	write_text("vmstat", text);
+	put("vmstat", "workingset_refault_anon %u\nworkingset_refault_file 0\n", pages);
 }
 
 /* The machine that all tests begin with. */
