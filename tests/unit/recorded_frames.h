@@ -75,9 +75,25 @@ static inline void set_crcs(char *part)
 	put_le32(part + 28, crc_of(part, 28));
 }
 
-static inline int open_with(const struct strbuf *bytes, struct recording_reader **ret, char *why)
+/* Opens a recording that can be opened. */
+static inline struct recording_reader *opened(const char *data, size_t len)
 {
-	return recording_reader_open_memory(bytes->data, bytes->len, ret, why);
+	struct recording_reader *r = NULL;
+	char why[RECORDING_REASON] = "";
+
+	if (recording_reader_open_memory(data, len, &r, why) < 0)
+		fail_msg("%s", why);
+	return r;
+}
+
+static inline void assert_bad(struct recording_reader *r, size_t frame, const char *words)
+{
+	char why[RECORDING_REASON] = "";
+	const struct snapshot *s;
+
+	assert_int_equal(recording_reader_frame(r, frame, &s, why), -EBADMSG);
+	if (!strstr(why, words))
+		fail_msg("%s: not in: %s", words, why);
 }
 
 #endif

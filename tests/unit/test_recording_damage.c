@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Corrupt recordings of format 2: corrupt frames are refused and named, the others are unchanged.
- */
+/* Corrupt recordings of format 2: corrupt frames are refused and named, others are unchanged. */
 #include "unit.h"
 
 #include <zstd.h>
@@ -43,8 +41,7 @@ TEST(cut)
 	record(&f, 4, true);
 	for (size_t len = 0; len < f.bytes.len; len++) {
 		cleanup_free char *copy = malloc(len + 1);
-		struct recording_reader *r = NULL;
-		char why[RECORDING_REASON] = "";
+		struct recording_reader *r;
 		size_t whole = 0;
 
 		memcpy(copy, f.bytes.data, len);
@@ -54,7 +51,7 @@ TEST(cut)
 		/* Every complete frame is readable, and the missing rest is reported. */
 		while (whole < FRAMES && f.end[whole + 1] <= len)
 			whole++;
-		assert_int_equal(recording_reader_open_memory(copy, len, &r, why), 0);
+		r = opened(copy, len);
 		assert_int_equal(recording_reader_info(r)->frames, whole);
 		assert_int_equal(recording_reader_info(r)->end, f.end[whole]);
 		assert_int_equal(recording_reader_info(r)->torn, len != f.end[whole]);
@@ -77,22 +74,18 @@ TEST(flipped)
 	forget(&f);
 }
 
-/*
- * A byte of frame 3 is wrong: the frames before it and those from the next key frame on are
- * readable.
- */
+/* A byte of frame 3 is wrong: frames before it and from the next key frame on are readable. */
 static void check_named(size_t at, bool hole)
 {
-	struct recording_reader *r = NULL;
-	char why[RECORDING_REASON] = "", named[64];
-	const struct snapshot *s;
+	struct recording_reader *r;
+	char named[64];
 	struct recorded_frames f;
 
 	record(&f, 10, true);
 	f.bytes.data[f.end[2] + at] ^= 1;
 	snprintf(named, sizeof(named), "the recording is corrupt: snapshot 3 at byte %zu",
 		 f.end[2]);
-	assert_int_equal(recording_reader_open_memory(f.bytes.data, f.bytes.len, &r, why), 0);
+	r = opened(f.bytes.data, f.bytes.len);
 	assert_int_equal(recording_reader_info(r)->frames, FRAMES);
 	assert_true(recording_reader_info(r)->ended);
 	for (size_t i = 0; i < FRAMES; i++) {
@@ -100,8 +93,7 @@ static void check_named(size_t at, bool hole)
 			check_frame(r, &f, i);
 			continue;
 		}
-		assert_int_equal(recording_reader_frame(r, i, &s, why), -EBADMSG);
-		assert_string_equal(why, named);
+		assert_bad(r, i, named);
 		assert_int_equal(recording_reader_time(r, 2), hole ? 1000 : 2000);
 	}
 	recording_reader_free(r);
@@ -119,16 +111,12 @@ TEST(named)
 TEST(bomb)
 {
 	const size_t large = (size_t)RECORDING_RAW_MAX + 1;
-	struct recording_reader *r = NULL;
-	char why[RECORDING_REASON] = "", *zeros = calloc(1, large);
-	char payload[64 * 1024], part[RECORDING_PART_SIZE] = "PART";
-	const struct snapshot *s;
+	struct recording_reader *r;
+	char payload[64 * 1024], part[RECORDING_PART_SIZE] = "PART", *zeros = calloc(1, large);
 	struct recorded_frames f;
 
 	record(&f, 4, false);
-	/*
-	 * One size in the part, another in the zstd frame; then the same size, which is too large.
-	 */
+	/* One size in the part, another in the zstd frame; then the same, which is too large. */
 	for (int what = 0; what < 2; what++) {
 		cleanup(strbuf_done) struct strbuf bytes = {};
 		size_t n = ZSTD_compress(payload, sizeof(payload), zeros, large, 1);
@@ -141,10 +129,9 @@ TEST(bomb)
 		strbuf_put(&bytes, part, sizeof(part));
 		strbuf_put(&bytes, payload, n);
 		set_crcs(bytes.data + f.end[0]);
-		assert_int_equal(open_with(&bytes, &r, why), 0);
+		r = opened(bytes.data, bytes.len);
 		assert_int_equal(recording_reader_info(r)->frames, 1);
-		assert_int_equal(recording_reader_frame(r, 0, &s, why), -EBADMSG);
-		assert_non_null(strstr(why, "the recording is corrupt: snapshot 1 at byte 36"));
+		assert_bad(r, 0, "the recording is corrupt: snapshot 1 at byte 36");
 		recording_reader_free(r);
 	}
 	free(zeros);
@@ -155,7 +142,7 @@ TEST(bomb)
 TEST(no_key)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};
-	struct recording_reader *r = NULL;
+	struct recording_reader *r;
 	char why[RECORDING_REASON] = "";
 	const struct snapshot *s;
 	struct recorded_frames f;
@@ -163,11 +150,9 @@ TEST(no_key)
 	record(&f, 4, true);
 	strbuf_put(&bytes, f.bytes.data, f.end[0]);
 	strbuf_put(&bytes, f.bytes.data + f.end[1], f.bytes.len - f.end[1]);
-	assert_int_equal(open_with(&bytes, &r, why), 0);
+	r = opened(bytes.data, bytes.len);
 	assert_int_equal(recording_reader_info(r)->frames, FRAMES - 1);
-	assert_int_equal(recording_reader_frame(r, 0, &s, why), -EBADMSG);
-	assert_string_equal(
-		why, "the recording is corrupt: snapshot 1 at byte 36 lacks the one before it");
+	assert_bad(r, 0, "the recording is corrupt: snapshot 1 at byte 36 lacks the one before it");
 	assert_int_equal(recording_reader_frame(r, KEY_EVERY - 1, &s, why), 0);
 	assert_true(same_snapshot(s, &f.frame[KEY_EVERY]));
 	recording_reader_free(r);

@@ -306,7 +306,7 @@ static void read_segment(unsigned number, struct file_copy *ret)
 	ret->len = (size_t)len;
 }
 
-/* One bit, the end, some bytes of noise, a part that is missing, or a part that is there twice. */
+/* One bit, the end, some bytes of noise, a part that is missing, or one that is there twice. */
 static void damage(const struct file_copy *whole, unsigned n, struct file_copy *ret)
 {
 	size_t at = (size_t)((uint64_t)n * 2654435761u % whole->len), len = n % 97 + 1;
@@ -336,8 +336,7 @@ static void damage(const struct file_copy *whole, unsigned n, struct file_copy *
 	}
 }
 
-/* What can be read is what was written, the rest has a reason. Returns the snapshots that can be
- * read. */
+/* What can be read is what was written, the rest has a reason. Returns the number of snapshots. */
 static size_t read_damaged(struct recording_reader *r, struct event_record *e)
 {
 	char why[RECORDING_REASON] = "";
