@@ -20,41 +20,43 @@ static const struct ring_options week = {
 	.keep_bytes = 500 << 20,
 };
 
-static void open_ring(struct recording_ring *g, const struct ring_options *o)
+/* A machine of a few processes, and its recording. */
+static struct snapshot machine;
+static struct recording_ring ring;
+
+static void open_ring(const struct ring_options *o)
 {
 	int dir = open(".", O_RDONLY | O_DIRECTORY);
 
 	assert_int_equal(chmod(".", 0700), 0);
-	assert_int_equal(recording_ring_open(g, dir, o), 0);
+	assert_int_equal(recording_ring_open(&ring, dir, o), 0);
 }
 
-/* A machine of a few processes; each frame has other values. */
-static void fill(struct snapshot *s, int64_t time_ms, unsigned n)
+/* Each frame has other values. */
+static void fill(int64_t time_ms, unsigned n)
 {
-	if (!s->count) {
-		for (int i = 0; i < 5; i++) {
-			struct process *p = snapshot_add(s);
+	for (int i = (int)machine.count; i < 5; i++) {
+		struct process *p = snapshot_add(&machine);
 
-			p->pid = i + 1;
-			p->name = "worker";
-		}
+		p->pid = i + 1;
+		p->name = "worker";
 	}
-	s->time_ms = time_ms;
+	machine.time_ms = time_ms;
 	for (int i = 0; i < 5; i++)
-		process_set(&s->process[i], COUNTER_SWAP, (uint64_t)n * 4096 * (unsigned)i);
+		process_set(&machine.process[i], COUNTER_SWAP, (uint64_t)n * 4096 * (unsigned)i);
 }
 
-static int append(struct recording_ring *g, struct snapshot *s, int64_t time_ms, unsigned n)
+static int append(int64_t time_ms, unsigned n)
 {
-	fill(s, time_ms, n);
-	return recording_ring_append(g, s);
+	fill(time_ms, n);
+	return recording_ring_append(&ring, &machine);
 }
 
 /* Frames from number `from` on, before `to`, at their intervals. */
-static void append_some(struct recording_ring *g, struct snapshot *s, unsigned from, unsigned to)
+static void append_some(unsigned from, unsigned to)
 {
 	for (unsigned i = from; i < to; i++)
-		assert_int_equal(append(g, s, START + i * INTERVAL, i), 0);
+		assert_int_equal(append(START + i * INTERVAL, i), 0);
 }
 
 static struct recording_reader *read_dir(void)
@@ -107,14 +109,12 @@ static size_t count_segments(uint64_t *ret_bytes)
 
 IN_MEMORY(week)
 {
-	cleanup(snapshot_done) struct snapshot s = {};
-	struct recording_ring g;
 	struct recording_reader *r;
 	uint64_t bytes;
 	size_t at;
 
-	open_ring(&g, &week);
-	append_some(&g, &s, 0, 3000);
+	open_ring(&week);
+	append_some(0, 3000);
 	/* Before and after the end of the last segment. */
 	for (int ended = 0; ended < 2; ended++) {
 		r = read_frames(3000);
@@ -140,7 +140,7 @@ IN_MEMORY(week)
 		assert_false(recording_reader_ended(r, INT64_MIN));
 		recording_reader_free(r);
 		if (!ended)
-			recording_ring_close(&g);
+			recording_ring_close(&ring);
 	}
 	assert_true(count_segments(&bytes) > 3);
 }
@@ -148,20 +148,18 @@ IN_MEMORY(week)
 /* Another writer goes on behind the segments that there are. */
 IN_MEMORY(restart)
 {
-	cleanup(snapshot_done) struct snapshot s = {};
-	struct recording_ring g, second;
+	struct recording_ring second;
 	struct recording_reader *r;
 
 	for (unsigned run = 0; run < 3; run++) {
-		open_ring(&g, &week);
+		open_ring(&week);
 		for (unsigned i = 0; i < 5; i++)
-			assert_int_equal(
-				append(&g, &s, START + run * HOUR + i * INTERVAL, run * 5 + i), 0);
+			assert_int_equal(append(START + run * HOUR + i * INTERVAL, run * 5 + i), 0);
 		assert_int_equal(
 			recording_ring_open(&second, open(".", O_RDONLY | O_DIRECTORY), &week),
 			-EBUSY);
 		recording_ring_close(&second);
-		recording_ring_close(&g);
+		recording_ring_close(&ring);
 	}
 	r = read_frames(15);
 	for (unsigned i = 0; i < 15; i++) {
@@ -176,15 +174,13 @@ IN_MEMORY(clock)
 {
 	static const int64_t times[] = {START, START + INTERVAL, START - HOUR,
 					START - HOUR + INTERVAL, START + 400 * DAY};
-	cleanup(snapshot_done) struct snapshot s = {};
-	struct recording_ring g;
 	struct recording_reader *r;
 	size_t at = 0;
 
-	open_ring(&g, &week);
+	open_ring(&week);
 	for (unsigned i = 0; i < 5; i++)
-		assert_int_equal(append(&g, &s, times[i], i), 0);
-	recording_ring_close(&g);
+		assert_int_equal(append(times[i], i), 0);
+	recording_ring_close(&ring);
 	r = read_frames(5);
 	assert_int_equal(recording_reader_info(r)->segments, 3);
 	assert_false(recording_reader_gap(r, 1));
@@ -200,22 +196,20 @@ IN_MEMORY(clock)
 /* 100,000 frames of 10 s: the newest stay, in bounded space, files and memory. */
 IN_MEMORY(bounds)
 {
-	cleanup(snapshot_done) struct snapshot s = {};
 	struct ring_options day = week, small = week;
-	struct recording_ring g;
 	struct recording_reader *r;
 	size_t early = 0;
 	uint64_t bytes;
 
 	day.keep_ms = DAY;
-	open_ring(&g, &day);
+	open_ring(&day);
 	for (unsigned i = 0; i < 100000; i++) {
-		assert_int_equal(append(&g, &s, START + (int64_t)i * INTERVAL, i), 0);
+		assert_int_equal(append(START + (int64_t)i * INTERVAL, i), 0);
 		if (i == 20000)
 			early = mallinfo2().uordblks;
 	}
 	assert_in_range(mallinfo2().uordblks, 0, early + 4096);
-	recording_ring_close(&g);
+	recording_ring_close(&ring);
 	r = read_dir();
 	assert_in_range(recording_reader_info(r)->frames, DAY / INTERVAL,
 			DAY / INTERVAL + DAY / INTERVAL / 33);
@@ -224,15 +218,15 @@ IN_MEMORY(bounds)
 	recording_reader_free(r);
 	/* The same by size. */
 	small.keep_bytes = 1 << 20;
-	open_ring(&g, &small);
+	open_ring(&small);
 	for (unsigned i = 0; i < 20000; i++) {
-		assert_int_equal(append(&g, &s, START + DAY + (int64_t)i * INTERVAL, i), 0);
+		assert_int_equal(append(START + DAY + (int64_t)i * INTERVAL, i), 0);
 		if (i % 1000 == 0 && i) {
 			count_segments(&bytes);
 			assert_in_range(bytes, 1, small.keep_bytes + 4096);
 		}
 	}
-	recording_ring_close(&g);
+	recording_ring_close(&ring);
 	r = read_dir();
 	check_number(r, recording_reader_info(r)->frames - 1, 19999);
 	recording_reader_free(r);
@@ -241,19 +235,17 @@ IN_MEMORY(bounds)
 /* Cut off at any byte, a segment has its frames up to there. */
 IN_MEMORY(torn)
 {
-	cleanup(snapshot_done) struct snapshot s = {};
 	struct segment_name name = segment_name(1);
 	size_t end[6] = {}, frames = 0;
-	struct recording_ring g;
 	struct stat st;
 
-	open_ring(&g, &week);
+	open_ring(&week);
 	for (unsigned i = 0; i < 5; i++) {
-		assert_int_equal(append(&g, &s, START + i * INTERVAL, i), 0);
+		assert_int_equal(append(START + i * INTERVAL, i), 0);
 		assert_int_equal(stat(name.text, &st), 0);
 		end[i] = (size_t)st.st_size;
 	}
-	recording_ring_close(&g);
+	recording_ring_close(&ring);
 	assert_int_equal(stat(name.text, &st), 0);
 	for (size_t len = (size_t)st.st_size; len-- > 0;) {
 		cleanup_close int dir = open(".", O_RDONLY | O_DIRECTORY);
@@ -369,36 +361,33 @@ static size_t read_damaged(struct recording_reader *r, struct event_record *e)
 	return whole;
 }
 
-static void add_event(struct recording_ring *g, struct event_record *e, int64_t time_ms,
-		      const struct snapshot *s)
+static void add_event(struct event_record *e, int64_t time_ms, const struct snapshot *s)
 {
 	e->time_ms = time_ms;
-	assert_int_equal(recording_ring_event(g, e, s), 0);
+	assert_int_equal(recording_ring_event(&ring, e, s), 0);
 }
 
 static void write_segments(void)
 {
-	cleanup(snapshot_done) struct snapshot s = {};
 	struct event_record *e = calloc(1, sizeof(*e));
-	struct recording_ring g;
 
 	assert_non_null(e);
 	event_set(e, EVENT_KIND, EVENT_PRESSURE);
 	event_set(e, EVENT_UID, 4711);
 	event_set_text(e, EVENT_NAME, "a name");
 	for (unsigned segment = 0; segment < SEGMENTS; segment++) {
-		open_ring(&g, &week);
+		open_ring(&week);
 		for (unsigned i = segment * 14; i < segment * 14 + 14; i++) {
-			assert_int_equal(append(&g, &s, START + i * INTERVAL, i), 0);
+			assert_int_equal(append(START + i * INTERVAL, i), 0);
 			e->have &= ~(UINT64_C(1) << EVENT_BEGAN);
 			if (i % 4 == 3) {
 				event_set(e, EVENT_BEGAN, START + (i - 2) * INTERVAL + 1);
 				event_set(e, EVENT_KILLS, 17);
 			}
 			if (i % 2)
-				add_event(&g, e, START + i * INTERVAL + 1, NULL);
+				add_event(e, START + i * INTERVAL + 1, NULL);
 		}
-		recording_ring_close(&g);
+		recording_ring_close(&ring);
 	}
 	free(e);
 }
@@ -442,14 +431,12 @@ IN_MEMORY(damage)
 	assert_true(frames > (size_t)DAMAGED * 14 * 2 * 9 / 10);
 	/* A writer goes on behind any damage. */
 	for (unsigned n = 0; n < 50; n++) {
-		cleanup(snapshot_done) struct snapshot s = {};
-		struct recording_ring g;
 
 		damage(&whole[2], n, &broken);
 		write_segment(SEGMENTS, broken.data, broken.len);
-		open_ring(&g, &week);
-		assert_int_equal(append(&g, &s, START + (100 + n) * INTERVAL, 100 + n), 0);
-		recording_ring_close(&g);
+		open_ring(&week);
+		assert_int_equal(append(START + (100 + n) * INTERVAL, 100 + n), 0);
+		recording_ring_close(&ring);
 	}
 	free(e);
 }
@@ -457,22 +444,20 @@ IN_MEMORY(damage)
 /* A frame that cannot be written is a gap, and the recording goes on behind it. */
 IN_MEMORY(full)
 {
-	cleanup(snapshot_done) struct snapshot s = {};
-	struct recording_ring g;
 	struct recording_reader *r;
 	int fd;
 
-	open_ring(&g, &week);
-	append_some(&g, &s, 0, 3);
-	fd = dup(g.fd);
-	assert_int_equal(dup2(open("/dev/full", O_WRONLY), g.fd), g.fd);
+	open_ring(&week);
+	append_some(0, 3);
+	fd = dup(ring.fd);
+	assert_int_equal(dup2(open("/dev/full", O_WRONLY), ring.fd), ring.fd);
 	for (unsigned i = 3; i < 6; i++)
-		assert_int_equal(append(&g, &s, START + i * INTERVAL, i), -ENOSPC);
-	assert_int_equal(g.dropped, 3);
-	assert_int_equal(dup2(fd, g.fd), g.fd);
+		assert_int_equal(append(START + i * INTERVAL, i), -ENOSPC);
+	assert_int_equal(ring.dropped, 3);
+	assert_int_equal(dup2(fd, ring.fd), ring.fd);
 	close(fd);
-	append_some(&g, &s, 6, 9);
-	recording_ring_close(&g);
+	append_some(6, 9);
+	recording_ring_close(&ring);
 	r = read_frames(6);
 	check_number(r, 2, 2);
 	check_number(r, 3, 6);
@@ -485,23 +470,21 @@ IN_MEMORY(full)
 /* Events, with the frame of their moment and without; before and after the index is written. */
 IN_MEMORY(events)
 {
-	cleanup(snapshot_done) struct snapshot s = {};
 	struct event_record *e = calloc(2, sizeof(*e));
-	struct recording_ring g;
 	struct recording_reader *r;
 	char why[RECORDING_REASON];
 
 	assert_non_null(e);
-	open_ring(&g, &week);
-	assert_int_equal(append(&g, &s, START, 0), 0);
+	open_ring(&week);
+	assert_int_equal(append(START, 0), 0);
 	event_set(e, EVENT_KIND, EVENT_OOM_KILL);
 	event_set(e, EVENT_PID, 4711);
 	event_set_text(e, EVENT_NAME, "victim");
-	fill(&s, START + 5000, 1);
-	add_event(&g, e, START + 5000, &s);
+	fill(START + 5000, 1);
+	add_event(e, START + 5000, &machine);
 	event_set(e, EVENT_PID, 4712);
-	add_event(&g, e, START + 5000, NULL);
-	assert_int_equal(append(&g, &s, START + INTERVAL, 2), 0);
+	add_event(e, START + 5000, NULL);
+	assert_int_equal(append(START + INTERVAL, 2), 0);
 	for (int ended = 0; ended < 2; ended++) {
 		r = read_frames(3);
 		assert_int_equal(recording_reader_info(r)->events, 2);
@@ -518,7 +501,7 @@ IN_MEMORY(events)
 		}
 		recording_reader_free(r);
 		if (!ended)
-			recording_ring_close(&g);
+			recording_ring_close(&ring);
 	}
 	free(e);
 }
@@ -527,29 +510,27 @@ IN_MEMORY(events)
  */
 IN_MEMORY(event_ends)
 {
-	cleanup(snapshot_done) struct snapshot s = {};
 	struct event_record *e = calloc(2, sizeof(*e));
-	struct recording_ring g;
 	struct recording_reader *r;
 	char why[RECORDING_REASON];
 
 	assert_non_null(e);
-	open_ring(&g, &week);
+	open_ring(&week);
 	/* 0: without an end, 1: ends after a kill, in another segment, 2: the kill. */
 	event_set(e, EVENT_KIND, EVENT_PRESSURE);
-	add_event(&g, e, START, NULL);
-	append_some(&g, &s, 0, 1);
-	add_event(&g, e, START + INTERVAL, NULL);
-	append_some(&g, &s, 1, 2);
+	add_event(e, START, NULL);
+	append_some(0, 1);
+	add_event(e, START + INTERVAL, NULL);
+	append_some(1, 2);
 	event_set(e, EVENT_KIND, EVENT_OOM_KILL);
-	add_event(&g, e, START + 2 * INTERVAL, NULL);
-	recording_ring_close(&g);
-	open_ring(&g, &week);
-	assert_int_equal(append(&g, &s, START + 3 * INTERVAL, 2), 0);
+	add_event(e, START + 2 * INTERVAL, NULL);
+	recording_ring_close(&ring);
+	open_ring(&week);
+	assert_int_equal(append(START + 3 * INTERVAL, 2), 0);
 	event_set(e, EVENT_KIND, EVENT_PRESSURE);
 	event_set(e, EVENT_BEGAN, START + INTERVAL);
 	event_set(e, EVENT_KILLS, 17);
-	add_event(&g, e, START + 3 * INTERVAL + 1, NULL);
+	add_event(e, START + 3 * INTERVAL + 1, NULL);
 	for (int ended = 0; ended < 2; ended++) {
 		r = read_dir();
 		assert_int_equal(recording_reader_info(r)->events, 3);
@@ -560,7 +541,7 @@ IN_MEMORY(event_ends)
 		assert_int_equal(recording_reader_event_end(r, 2, &e[1], why), 0);
 		recording_reader_free(r);
 		if (!ended)
-			recording_ring_close(&g);
+			recording_ring_close(&ring);
 	}
 	free(e);
 }
@@ -568,8 +549,6 @@ IN_MEMORY(event_ends)
 /* What is no segment is left alone and left out. */
 IN_MEMORY(strangers)
 {
-	cleanup(snapshot_done) struct snapshot s = {};
-	struct recording_ring g;
 	struct recording_reader *r;
 
 	assert_int_equal(symlink("/etc/passwd", "0000000001.zmem"), 0);
@@ -577,15 +556,16 @@ IN_MEMORY(strangers)
 	assert_int_equal(mkdir("0000000003.zmem", 0700), 0);
 	close(open("0000000004.zmem", O_CREAT | O_WRONLY, 0600));
 	close(open("1.zmem", O_CREAT | O_WRONLY, 0600));
-	open_ring(&g, &week);
-	assert_int_equal(append(&g, &s, START, 7), 0);
-	recording_ring_close(&g);
+	open_ring(&week);
+	assert_int_equal(append(START, 7), 0);
+	recording_ring_close(&ring);
 	assert_int_equal(access("0000000005.zmem", F_OK), 0);
 	r = read_frames(1);
 	assert_int_equal(recording_reader_info(r)->left_out, 4);
 	check_number(r, 0, 7);
 	recording_reader_free(r);
 	assert_int_equal(chmod(".", 0770), 0);
-	assert_int_equal(recording_ring_open(&g, open(".", O_RDONLY | O_DIRECTORY), &week), -EPERM);
-	recording_ring_close(&g);
+	assert_int_equal(recording_ring_open(&ring, open(".", O_RDONLY | O_DIRECTORY), &week),
+			 -EPERM);
+	recording_ring_close(&ring);
 }
