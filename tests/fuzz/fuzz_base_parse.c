@@ -84,6 +84,7 @@ static void check_items(const char *string)
 		FUZZ_CHECK(len && item >= last && pos == item + len);
 		for (size_t i = 0; i < len; i++)
 			FUZZ_CHECK(!strchr(", \t\n", item[i]));
+		FUZZ_CHECK(!*pos || strchr(", \t\n", *pos));
 		/* Only separators were skipped. */
 		FUZZ_CHECK(strspn(last, ", \t\n") >= (size_t)(item - last));
 		last = item + len;
@@ -124,6 +125,8 @@ static void check_cpus(const char *text, size_t size)
 	FUZZ_CHECK(parse_cpu_list(list, all.len, add_cpu, &again) == count);
 	FUZZ_CHECK(again.count == count && again.sum == all.sum);
 }
+
+const unsigned fuzz_changes = 1000;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -42,6 +42,8 @@ static bool search(const char *text, size_t len, uint64_t address, struct perf_l
 	return found;
 }
 
+const unsigned fuzz_changes = 2000;
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct perf_name item[ADDRESSES] = {};

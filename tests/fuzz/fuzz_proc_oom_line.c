@@ -3,6 +3,8 @@
 #include "fuzz.h"
 #include "proc/oom_line.h"
 
+const unsigned fuzz_changes = 2000;
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct oom_line line;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Tests of parsing: a value is accepted whole or refused. */
+/* Tests of parsing: a value is accepted whole or refused. Items of lists: fuzz_base_parse. */
 #include "unit.h"
 
 #include <limits.h>
@@ -169,26 +169,6 @@ TEST(nearer)
 				 cases[i].nearer);
 		assert_int_equal(least, cases[i].least);
 	}
-}
-
-TEST(item)
-{
-	const char *text = ",, 1,2 30\t\t4,\n", *pos = text, *item;
-	static const char *const want[] = {"1", "2", "30", "4"};
-	size_t len = 0, count = 0;
-
-	while ((item = parse_item(&pos, &len))) {
-		assert_true(count < ARRAY_SIZE(want));
-		assert_int_equal(len, strlen(want[count]));
-		assert_memory_equal(item, want[count], len);
-		count++;
-	}
-	assert_int_equal(count, ARRAY_SIZE(want));
-	assert_null(parse_item(&pos, &len));
-	pos = "";
-	assert_null(parse_item(&pos, &len));
-	pos = " ,";
-	assert_null(parse_item(&pos, &len));
 }
 
 TEST(scan)

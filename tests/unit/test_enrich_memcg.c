@@ -55,11 +55,16 @@ TEST(v2)
 	v2(&t, "cg/a.slice/b.service", "2000000", "104857600");
 	v2(&t, "cg/a.slice/b.service/x y", "1000000", "max");
 	v2(&t, "cg/a.slice/b.service/tight", "0", "0");
+	v2(&t, "cg/kubepods/burstable/pod1", "4000", "65536");
+	v2(&t, "cg/kubepods/burstable/pod1/" ID, "3000", "max");
+	v2(&t, "cg/kubepods/burstable/pod1/" ID "/x", "2000", "4096");
 	assert_read(&t, "/", NONE, NONE);
 	assert_read(&t, "/a.slice", 3000000, NONE);
 	assert_read(&t, "/a.slice/b.service", 2000000, 100 * MIB);
 	assert_read(&t, "/a.slice/b.service/x y", 1000000, 100 * MIB);
 	assert_read(&t, "/a.slice/b.service/tight", 0, 0);
+	assert_read(&t, "/kubepods/burstable/pod1/" ID, 3000, 65536);
+	assert_read(&t, "/kubepods/burstable/pod1/" ID "/x", 2000, 4096);
 	/* A cgroup that is removed, outside, or not a cgroup. */
 	assert_read(&t, "/a.slice/gone.service", NONE, NONE);
 	assert_read(&t, "/a.slice/gone.service/x", NONE, NONE);
@@ -157,38 +162,6 @@ TEST(namespace)
 	assert_read(&t, "/x", 4, 1000);
 	assert_read(&t, "/../sibling", 3, 2000);
 	assert_read(&t, "/../../x", NONE, NONE);
-}
-
-/* Limits on the cgroups that contain the containers. */
-TEST(runtimes)
-{
-	static const char *const path[] = {
-		"/system.slice/docker-" ID ".scope",
-		"/docker/" ID,
-		"/machine.slice/libpod-" ID ".scope",
-		"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1.slice/"
-		"cri-containerd-" ID ".scope",
-		"/kubepods.slice/kubepods-pod1.slice/crio-" ID ".scope",
-		"/kubepods/burstable/pod1/" ID,
-		"/lxc.payload.web",
-	};
-	cleanup(proc_tree_done) struct proc_tree t;
-
-	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
-	for (size_t i = 0; i < ARRAY_SIZE(path); i++) {
-		char file[512], parent[512];
-
-		snprintf(file, sizeof(file), "cg%s", path[i]);
-		snprintf(parent, sizeof(parent), "%.*s", (int)(strrchr(file, '/') - file), file);
-		v2(&t, file, "3000", "max");
-		assert_read(&t, path[i], 3000, NONE);
-		if (!strcmp(parent, "cg"))
-			continue;
-		v2(&t, parent, "4000", "65536");
-		assert_read(&t, path[i], 3000, 65536);
-		v2(&t, file, "3000", "4096");
-		assert_read(&t, path[i], 3000, 4096);
-	}
 }
 
 TEST(nowhere)

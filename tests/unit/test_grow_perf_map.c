@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Names of JIT code: lines, texts that lie, and the file of a process. */
+/* Names of JIT code: lines, and large texts. Lines that overlap and lie: fuzz_grow_perf_map. */
 #include "unit.h"
 
 #include "base/strbuf.h"
@@ -43,37 +43,6 @@ TEST(lines)
 		assert_memory_equal(line.name, lines[i].name, line.name_len);
 	}
 	assert_int_equal(perf_line_parse("1 1 a\0b", 7, &line), -EINVAL);
-}
-
-static void check_names(const char *text, const char *expected)
-{
-	static const uint64_t address[] = {0xfff, 0x1000, 0x100f, 0x1010, 0x2000};
-	struct perf_name item[ARRAY_SIZE(address)];
-	cleanup(arena_done) struct arena names = {};
-	cleanup(strbuf_done) struct strbuf out = {};
-
-	for (size_t i = 0; i < ARRAY_SIZE(address); i++)
-		item[i] = (struct perf_name){.address = address[i], .name = "old"};
-	assert_int_equal(perf_map_name(text, strlen(text), item, ARRAY_SIZE(item), &names), 0);
-	for (size_t i = 0; i < ARRAY_SIZE(address); i++)
-		strbuf_printf(&out, "%s%s", i ? " " : "", item[i].name ? item[i].name : "-");
-	assert_string_equal(strbuf_str(&out), expected);
-}
-
-TEST(names)
-{
-	check_names("", "- - - - -");
-	check_names("1000 10 a\n", "- a a - -");
-	check_names("1000 10 a\n1010 1 b\n2000 1 c\n", "- a a b c");
-	/* Code that took the place of older code, of all of it or of a part. */
-	check_names("1000 10 a\n1000 10 b\n", "- b b - -");
-	check_names("1000 10 a\n100f 2 b\n", "- a b b -");
-	check_names("100f 2 b\n1000 10 a\n", "- a a b -");
-	check_names("0 ffffffffffffffff all\n2000 1 c\n", "all all all all c");
-	/* Malformed lines, and one that is still being written. */
-	check_names("garbage\n\n\n1000 10 a\n1000 10\n1000 0 x\n2000 1 c", "- a a - -");
-	check_names("2000 1 c", "- - - - -");
-	check_names("\n", "- - - - -");
 }
 
 TEST(long_name)

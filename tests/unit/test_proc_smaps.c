@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* smaps in pieces of any size: files of several kernels, hostile names, corrupt files. */
+/* smaps: files of several kernels, hostile names, corrupt files. Other pieces: fuzz_proc_smaps. */
 #include "test_proc.h"
 
 #include "proc/smaps.h"
@@ -83,22 +83,6 @@ TEST(kernels)
 	for (size_t i = 0; i < again.count; i++)
 		assert_int_equal(again.mapping[i].counters.have, MAPS_COUNTERS_ALL & ~missing);
 	assert_int_equal(again.sum[MAPS_RSS], KB(20));
-}
-
-TEST(pieces)
-{
-	static const char *const names[] = {"smaps-6.18", "smaps-names", "smaps-3.16"};
-	struct seen whole, part;
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		assert_int_equal(feed_fixture(&whole, names[i], 65536), 0);
-		for (size_t piece = 1; piece < 200; piece += piece < 8 ? 1 : 37) {
-			assert_int_equal(feed_fixture(&part, names[i], piece), 0);
-			assert_int_equal(part.count, whole.count);
-			assert_memory_equal(part.sum, whole.sum, sizeof(part.sum));
-			assert_memory_equal(part.name, whole.name, sizeof(part.name));
-		}
-	}
 }
 
 TEST(names)
