@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 from growing import COUNTERS, KIB, LIMIT, Grow, Lab, functions, run_live  # noqa: E402
-from outcome import O, PROGRAM, result  # noqa: E402
+from outcome import O, PROGRAM, cgroup_removed, result, wait_until  # noqa: E402
 
 LAB = O + "/growlab"
 VALIDATE = os.path.join(os.path.dirname(__file__), "../support/validate_json.py")
