@@ -108,7 +108,7 @@ for i in $(seq 120); do
 	"$TMP/many$i" 600 &
 	many[i]=$!
 done
-wait_for eval '[ "$(cat /proc/[0-9]*/comm 2>/dev/null | grep -c "^many")" = 120 ]'
+wait_until eval '[ "$(cat /proc/[0-9]*/comm 2>/dev/null | grep -c "^many")" = 120 ]'
 for options in '' -a '-n 110'; do
 	# shellcheck disable=SC2086
 	zmem -q -F prometheus -f '^many' $options
