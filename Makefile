@@ -41,6 +41,10 @@ Q    := @
 SAY  := @printf '  %-8s %s\n'
 endif
 
+# What was compiled before with these flags, also in another clone, is taken from ccache where it is installed.
+CCACHE := $(shell command -v ccache)
+export CCACHE_NOHASHDIR := 1
+
 # bpftool is in sbin, which an ordinary user's PATH may lack.
 BPFTOOL ?= $(or $(shell command -v bpftool),$(wildcard /usr/sbin/bpftool),bpftool)
 
@@ -207,7 +211,7 @@ SKELETONS := $(BPF_NAMES:%=$(O)/bpf/%.lskel.h)
 define compile_bpf
 	$(SAY) BPF $@
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_FLAGS) $(1) -MMD -MP -MT $@ -MF $(@:.raw.o=.d) -c $< -o $@
+	$(Q)$(CCACHE) $(CLANG) $(BPF_FLAGS) $(1) -MMD -MP -MT $@ -MF $(@:.raw.o=.d) -c $< -o $@
 endef
 
 $(O)/bpf/%.raw.o: bpf/%.bpf.c
@@ -261,7 +265,7 @@ endif
 $(B)/%.o: src/%.c $(B)/flags
 	$(SAY) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SMALL) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SMALL) -MMD -MP -c $< -o $@
 
 define module_lib
 $(B)/lib$(1).a: $(filter $(B)/$(1)/%,$(OBJ))

@@ -29,7 +29,7 @@ module_of    = $(word 2,$(subst _, ,$(1)))
 $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 	$(SAY) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -Itests/support -DTESTS_DIR='"$(CURDIR)/tests"' -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -Itests/support -DTESTS_DIR='"tests"' -MMD -MP -c $< -o $@
 
 .SECONDEXPANSION:
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
@@ -58,7 +58,7 @@ FUZZ_MAIN = $(if $(findstring fuzzer,$(SAN)),,$(B)/fuzz/replay.o)
 $(B)/fuzz/%.o: tests/fuzz/%.c $(B)/flags
 	$(SAY) CC $<
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c $< -o $@
 
 $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
