@@ -212,11 +212,6 @@ $(O)/variants: tests/bench/variants.c tests/bench/read_all.h $(call LIBOF,$(uses
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_source)) $(LDLIBS_BPF) -lpthread -o $@
 
-$(O)/recording: tests/bench/recording.c $(call LIBOF,$(uses_serve)) $(B)/flags
-	$(SAY) LINK $@
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_serve)) $(LDLIBS_BPF) \
-		-lpthread -o $@
-
 $(O)/week: tests/bench/week.c $(call LIBOF,$(uses_recording)) $(B)/flags
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_recording)) $(LDLIBS_ZIP) -o $@

@@ -51,7 +51,6 @@ static int usage(void)
 	workload_list();
 	fprintf(stderr,
 		"  marginal       what a further GiB of private anonymous memory costs\n"
-		"  load           opening and closing alone\n"
 		"  watch          what watch takes of a CPU, with 2,000 processes\n"
 		"  render         showing 5,000 processes, in each format\n"
 		"  stall          what readers do to a process of 2 GiB\n"
@@ -76,8 +75,6 @@ int main(int argc, char **argv)
 	runner_start();
 	if (strcmp(argv[1], "marginal") == 0)
 		return bench_marginal();
-	if (strcmp(argv[1], "load") == 0)
-		return bench_load();
 	if (strcmp(argv[1], "watch") == 0)
 		return bench_watch(argv[2]);
 	if (strcmp(argv[1], "render") == 0)

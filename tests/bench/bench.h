@@ -66,8 +66,6 @@ double now_ms(void);
 /* Reads a file of every process. */
 struct reading measure_read_all(const char *file);
 struct reading measure_collect(struct engine *e);
-/* Opens and closes only. */
-struct reading measure_open(bool pss, unsigned readers);
 
 /*
  * A helper process, forked while the bench is small, starts the commands: the peak memory of a
@@ -87,7 +85,6 @@ struct spread spread_of(double *values, int count);
 
 int bench_table(const struct workload *w, const char *program);
 int bench_marginal(void);
-int bench_load(void);
 int bench_watch(const char *program);
 int bench_render(void);
 int bench_stall(const char *kind, const char *program);

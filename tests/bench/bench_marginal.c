@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Measures two costs: that of one more GiB of private, unshared anonymous memory in a process, and
- * that of opening the library.
- */
+/* Measures the cost of one more GiB of private, unshared anonymous memory in a process. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -10,7 +7,6 @@
 
 #define ROUNDS	 10
 #define COLLECTS 50 /* a value is the median of so many runs */
-#define LOADS	 99
 
 enum {
 	COUNTERS,
@@ -112,44 +108,4 @@ int bench_marginal(void)
 	for (int i = 0; i < SUBJECTS; i++)
 		engine_close(&engine[i]);
 	return r < 0;
-}
-
-static void report_load(const char *name, struct reading *f, int rounds)
-{
-	double wall[ROUNDS_MAX], cpu[ROUNDS_MAX];
-	struct spread s;
-
-	for (int i = 0; i < rounds; i++) {
-		wall[i] = f[i].wall_ms;
-		cpu[i] = f[i].cpu_ms;
-	}
-	s = spread_of(wall, rounds);
-	printf("%-36s %10.2f %10.2f %10.2f %10.2f\n", name, s.least, s.median, s.high,
-	       spread_of(cpu, rounds).median);
-	bench_json("\"subject\":\"%s\",\"rounds\":%d,\"best_ms\":%.3f,\"wall_ms\":%.3f,"
-		   "\"high_ms\":%.3f",
-		   name, rounds, s.least, s.median, s.high);
-}
-
-int bench_load(void)
-{
-	static struct reading counters[ROUNDS_MAX], pss[ROUNDS_MAX];
-	int rounds = bench_rounds ? bench_rounds : LOADS;
-	struct engine e;
-	bool have_pss = engine_open_pss(&e, 1) == 0;
-
-	engine_close(&e);
-	for (int k = 0; k < rounds; k++) {
-		counters[k] = measure_open(false, 1);
-		if (have_pss)
-			pss[k] = measure_open(true, 1);
-		if (counters[k].failed || pss[k].failed)
-			return 1;
-	}
-	printf("\nload: opened and closed %d times\n%-36s %10s %10s %10s %10s\n", rounds, "",
-	       "best ms", "median", "3rd qu.", "CPU ms");
-	report_load("counters alone", counters, rounds);
-	if (have_pss)
-		report_load("PSS, with its calibration", pss, rounds);
-	return 0;
 }

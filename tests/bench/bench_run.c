@@ -66,19 +66,6 @@ struct reading measure_collect(struct engine *e)
 	return f;
 }
 
-struct reading measure_open(bool pss, unsigned readers)
-{
-	double cpu = own_cpu_ms(), start = now_ms();
-	struct reading f = {};
-	struct engine e;
-
-	f.failed = engine_open(&e, pss, readers) < 0;
-	engine_close(&e);
-	f.wall_ms = now_ms() - start;
-	f.cpu_ms = own_cpu_ms() - cpu;
-	return f;
-}
-
 static struct reading run_command(const char *const *argv)
 {
 	posix_spawn_file_actions_t actions;
