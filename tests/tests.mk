@@ -187,7 +187,7 @@ $(B)/pages: tests/browser/pages.c $(call LIBOF,$(uses_render)) $(B)/flags
 -include $(B)/pages.d
 
 # A command that stays, for hours.
-$(B)/soak $(B)/soak_watch: $(B)/%: tests/soak/%.c tests/soak/measure.h $(call LIBOF,$(uses_cli)) $(B)/flags
+$(B)/soak $(B)/soak_watch: $(B)/%: tests/soak/%.c $(wildcard tests/soak/*.h) $(call LIBOF,$(uses_cli)) $(B)/flags
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -Wl,--wrap=secure_loaded $< \
 		$(call LIBOF,$(uses_cli)) $(LDLIBS_BPF) -lpthread -o $@

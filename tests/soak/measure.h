@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "noise.h"
 
 struct holdings {
 	size_t heap; /* bytes in use */
@@ -129,6 +130,42 @@ static inline bool is_there(const struct object *o)
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
+}
+
+/* What may grow: heap is what malloc and the kernel round. */
+struct slack {
+	size_t heap, rss;
+};
+
+/* `most`: the machine had so many processes, more than before, so buffers grew; 0: no more. */
+static inline void compare(struct verdicts *v, const char *when, size_t most, struct slack slack,
+			   const struct holdings *a, const struct holdings *b)
+{
+	const struct {
+		const char *what;
+		bool memory;
+		size_t before, after, slack;
+	} is[] = {
+		{"memory in use", true, a->heap, b->heap, slack.heap},
+		{"memory resident", true, a->rss, b->rss, slack.rss},
+		{"open files", false, (size_t)a->files, (size_t)b->files, 0},
+		{"kernel objects", false, (size_t)a->objects, (size_t)b->objects, 0},
+		{"threads", false, (size_t)a->threads, (size_t)b->threads, 0},
+	};
+
+	if (most)
+		printf("skip %s: memory, %s: the machine had more processes than our fleet, %zu\n",
+		       v->who, when, most);
+	for (size_t i = 0; i < sizeof(is) / sizeof(*is); i++) {
+		char name[96];
+
+		snprintf(name, sizeof(name), "no more %s, %s", is[i].what, when);
+		if (!most || !is[i].memory)
+			verdict(v, is[i].after <= is[i].before + is[i].slack, name, is[i].before,
+				is[i].after);
+		printf("# %s: %s, %s: %zu to %zu\n", v->who, when, is[i].what, is[i].before,
+		       is[i].after);
+	}
 }
 
 /* How many of them still exist. The kernel frees them a moment after the last reference. */

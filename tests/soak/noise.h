@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Starts the background programs of a soak test. */
+/* Starts and ends the background programs of a soak test, and tells what it found. */
 #ifndef ZMEM_TESTS_SOAK_NOISE_H
 #define ZMEM_TESTS_SOAK_NOISE_H
 
@@ -7,8 +7,35 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/types.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+/* Nothing is given up: sources are opened repeatedly, and helpers are to be waited for. */
+int __wrap_secure_loaded(const char *output, unsigned later);
+
+int __wrap_secure_loaded(const char *output, unsigned later)
+{
+	(void)output;
+	(void)later;
+	return 0;
+}
+
+/* What was measured, "soak" or "watch", and whether a check failed. */
+struct verdicts {
+	const char *who;
+	bool failed;
+};
+
+static inline void verdict(struct verdicts *v, bool good, const char *name, size_t before,
+			   size_t after)
+{
+	if (good)
+		printf("ok %s: %s\n", v->who, name);
+	else
+		printf("not ok %s: %s: from %zu to %zu\n", v->who, name, before, after);
+	v->failed |= !good;
+}
 
 static inline void die(const char *what)
 {
@@ -41,6 +68,15 @@ static inline pid_t start(char **argv, bool speaks, int *ret_fd)
 	close(out[0]);
 	*ret_fd = in[1];
 	return pid;
+}
+
+static inline void stop(struct verdicts *v, pid_t pid, int fd)
+{
+	int status;
+
+	close(fd);
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
+		verdict(v, false, "what makes the noise ends well", 0, 1);
 }
 
 #endif

@@ -8,7 +8,6 @@
  * FLEET first starts more processes than later exist, so that no buffer has a reason to grow.
  */
 #include <getopt.h>
-#include <sys/wait.h>
 
 #include "cli/options.h"
 #include "cli/measure.h"
@@ -17,13 +16,12 @@
 #include "base/clock.h"
 #include "fuzz_json.h"
 #include "measure.h"
-#include "noise.h"
 #include "render/render.h"
 
-#define HEAP_SLACK (32 * 1024)	     /* per-thread caches of malloc */
-#define RSS_SLACK  (2 * 1024 * 1024) /* and what lies between that is in use */
-#define REOPEN	   20		     /* rounds */
-#define WORDS_MAX  12
+static const struct slack slack = {.heap = 32 * 1024, .rss = 2 * 1024 * 1024};
+
+#define REOPEN	  20 /* rounds */
+#define WORDS_MAX 12
 
 /* Kinds of requests: a service, a screen, smaps_rollup, without BPF. */
 static char *requests[][WORDS_MAX] = {
@@ -40,26 +38,8 @@ struct soak {
 	struct objects objects;
 	size_t snapshots, opened, processes, checked, different;
 	size_t most; /* processes in one of them */
-	bool failed;
+	struct verdicts verdicts;
 };
-
-/* Replaces the program's: the soak opens sources repeatedly and must keep its privileges. */
-int __wrap_secure_loaded(const char *output, unsigned later)
-{
-	(void)output;
-	(void)later;
-	return 0;
-}
-
-static void verdict(struct soak *k, bool good, const char *name, size_t before, size_t after)
-{
-	if (good)
-		printf("ok soak: %s\n", name);
-	else
-		printf("not ok soak: %s: %zu before, %zu after %zu snapshots\n", name, before,
-		       after, k->snapshots);
-	k->failed |= !good;
-}
 
 static int open_measure(struct measure *m, const struct options *o)
 {
@@ -125,15 +105,6 @@ static void once(struct soak *k, size_t i)
 	measure_close(&s);
 }
 
-static void stop(struct soak *k, pid_t pid, int fd)
-{
-	int status;
-
-	close(fd);
-	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
-		verdict(k, false, "what makes the noise ends well", 0, 1);
-}
-
 static void churn_for(struct soak *k, char **churn, uint64_t us)
 {
 	uint64_t end = clock_us(CLOCK_MONOTONIC) + us;
@@ -145,7 +116,7 @@ static void churn_for(struct soak *k, char **churn, uint64_t us)
 		if (round % REOPEN == 0)
 			once(k, k->opened % SESSIONS);
 	}
-	stop(k, pid, fd);
+	stop(&k->verdicts, pid, fd);
 }
 
 /* More processes than come later. */
@@ -156,7 +127,7 @@ static void peak(struct soak *k, char *program)
 	pid_t pid = start(fleet, true, &fd);
 
 	take_all(k);
-	stop(k, pid, fd);
+	stop(&k->verdicts, pid, fd);
 }
 
 static struct holdings settled(struct soak *k)
@@ -166,38 +137,11 @@ static struct holdings settled(struct soak *k)
 	return measure(&k->objects);
 }
 
-/* `grown`: there were more processes than before, so buffers grew. */
-static void compare(struct soak *k, const char *when, bool grown, const struct holdings *a,
-		    const struct holdings *b)
-{
-	char name[96];
-
-	if (grown)
-		printf("skip soak: memory, %s: the machine had more processes than our fleet, %zu\n",
-		       when, k->most);
-	snprintf(name, sizeof(name), "no more memory in use, %s", when);
-	if (!grown)
-		verdict(k, b->heap <= a->heap + HEAP_SLACK, name, a->heap, b->heap);
-	snprintf(name, sizeof(name), "no more memory resident, %s", when);
-	if (!grown)
-		verdict(k, b->rss <= a->rss + RSS_SLACK, name, a->rss, b->rss);
-	snprintf(name, sizeof(name), "no more open files, %s", when);
-	verdict(k, b->files <= a->files, name, (size_t)a->files, (size_t)b->files);
-	snprintf(name, sizeof(name), "no more kernel objects, %s", when);
-	verdict(k, b->objects <= a->objects, name, (size_t)a->objects, (size_t)b->objects);
-	snprintf(name, sizeof(name), "no more threads, %s", when);
-	verdict(k, b->threads <= a->threads, name, (size_t)a->threads, (size_t)b->threads);
-	printf("# %s: heap %zu to %zu, RSS %zu to %zu kB, files %d to %d, kernel objects %d to %d, "
-	       "threads %d to %d\n",
-	       when, a->heap, b->heap, a->rss / 1024, b->rss / 1024, a->files, b->files, a->objects,
-	       b->objects, a->threads, b->threads);
-}
-
 int main(int argc, char **argv)
 {
 	uint64_t us = argc > 3 ? strtoull(argv[1], NULL, 10) * 1000000 : 0;
 	struct holdings closed, open, again;
-	static struct soak k;
+	static struct soak k = {.verdicts = {"soak"}};
 	size_t left, most;
 
 	if (!us)
@@ -212,24 +156,24 @@ int main(int argc, char **argv)
 	churn_for(&k, argv + 3, us / 5);
 	open = settled(&k);
 	most = k.most;
-	verdict(&k, open.objects > 0, "there are kernel objects to count", 0, 0);
+	verdict(&k.verdicts, open.objects > 0, "there are kernel objects to count", 0, 0);
 	churn_for(&k, argv + 3, us - us / 5);
 	again = settled(&k);
-	compare(&k, "sessions open", k.most > most, &open, &again);
+	compare(&k.verdicts, "sessions open", k.most > most ? k.most : 0, slack, &open, &again);
 	for (size_t i = 0; i < SESSIONS; i++)
 		measure_close(&k.session[i]);
 	again = measure(&k.objects);
-	compare(&k, "all closed", false, &closed, &again);
+	compare(&k.verdicts, "all closed", 0, slack, &closed, &again);
 	left = count_left(&k.objects);
-	verdict(&k, !left, "nothing of ours is left in the kernel", k.objects.count, left);
+	verdict(&k.verdicts, !left, "nothing of ours is left in the kernel", k.objects.count, left);
 	/* A process may change between the reads although its counters are equal before and after.
 	 */
-	verdict(&k, k.different * 200 <= k.checked, "PSS agrees with smaps_rollup, but for chance",
-		k.checked, k.different);
+	verdict(&k.verdicts, k.different * 200 <= k.checked,
+		"PSS agrees with smaps_rollup, but for chance", k.checked, k.different);
 	printf("# soak: %zu snapshots of %zu processes, %zu compared with smaps_rollup (%zu differ), %zu sessions opened, %zu kernel objects\n",
 	       k.snapshots, k.processes, k.checked, k.different, k.opened, k.objects.count);
 	for (size_t i = 0; i < SESSIONS; i++)
 		options_done(&k.options[i]);
 	free(k.objects.item);
-	return k.failed;
+	return k.verdicts.failed;
 }

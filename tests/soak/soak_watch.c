@@ -7,19 +7,15 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/watch.h"
 #include "base/array.h"
 #include "measure.h"
-#include "noise.h"
 #include "render/render.h"
 
-/* What malloc and the kernel round. */
-#define HEAP_SLACK (64 * 1024)
 /* Reserved memory may be touched late for the first time: four times that of 2,000 processes. */
-#define RSS_SLACK (4 * 1024 * 1024)
+static const struct slack slack = {.heap = 64 * 1024, .rss = 4 * 1024 * 1024};
 
 #define WORDS_MAX 6
 
@@ -38,27 +34,8 @@ struct soak {
 	struct watch watch[WATCHES];
 	struct strbuf out, line;
 	size_t ticks, rows, changed, most;
-	bool failed;
+	struct verdicts verdicts;
 };
-
-/* Nothing is given up: helpers are to be waited for. */
-int __wrap_secure_loaded(const char *output, unsigned later);
-
-int __wrap_secure_loaded(const char *output, unsigned later)
-{
-	(void)output;
-	(void)later;
-	return 0;
-}
-
-static void verdict(struct soak *k, bool good, const char *name, size_t before, size_t after)
-{
-	if (good)
-		printf("ok watch: %s\n", name);
-	else
-		printf("not ok watch: %s: from %zu to %zu\n", name, before, after);
-	k->failed |= !good;
-}
 
 static void open_watch(struct soak *k, size_t i)
 {
@@ -106,37 +83,13 @@ static void take_all(struct soak *k, size_t rounds)
 	}
 }
 
-static void stop(pid_t pid, int fd)
-{
-	close(fd);
-	waitpid(pid, NULL, 0);
-}
-
-static void compare(struct soak *k, bool grown, const struct holdings *a, const struct holdings *b)
-{
-	if (grown) {
-		printf("skip watch: memory: the machine had more processes than our fleet, %zu\n",
-		       k->most);
-	} else {
-		verdict(k, b->heap <= a->heap + HEAP_SLACK, "no more memory in use", a->heap,
-			b->heap);
-		verdict(k, b->rss <= a->rss + RSS_SLACK, "no more memory resident", a->rss, b->rss);
-	}
-	verdict(k, b->files <= a->files, "no more open files", (size_t)a->files, (size_t)b->files);
-	verdict(k, b->threads <= a->threads, "no more threads", (size_t)a->threads,
-		(size_t)b->threads);
-	printf("# watch: %zu ticks, %zu rows told, %zu changed; heap %zu to %zu, RSS %zu to %zu kB, files %d to %d\n",
-	       k->ticks, k->rows, k->changed, a->heap, b->heap, a->rss / 1024, b->rss / 1024,
-	       a->files, b->files);
-}
-
 int main(int argc, char **argv)
 {
 	size_t ticks = argc > 3 ? strtoull(argv[1], NULL, 10) : 0, rounds = ticks / WATCHES, most;
 	char *fleet[] = {argc > 3 ? argv[2] : NULL, "2000", "4", NULL};
 	struct holdings before, after;
 	struct objects objects = {};
-	static struct soak k;
+	static struct soak k = {.verdicts = {"watch"}};
 	pid_t pid;
 	int fd;
 
@@ -147,15 +100,16 @@ int main(int argc, char **argv)
 		open_watch(&k, i);
 	pid = start(fleet, true, &fd);
 	take_all(&k, 4);
-	stop(pid, fd);
+	stop(&k.verdicts, pid, fd);
 	pid = start(argv + 3, false, &fd);
 	take_all(&k, rounds / 10);
 	before = measure(&objects);
 	most = k.most;
 	take_all(&k, rounds - rounds / 10);
 	after = measure(&objects);
-	stop(pid, fd);
-	compare(&k, k.most > most, &before, &after);
+	stop(&k.verdicts, pid, fd);
+	compare(&k.verdicts, "in later ticks", k.most > most ? k.most : 0, slack, &before, &after);
+	printf("# watch: %zu ticks, %zu rows told, %zu changed\n", k.ticks, k.rows, k.changed);
 	for (size_t i = 0; i < WATCHES; i++) {
 		watch_close(&k.watch[i]);
 		options_done(&k.options[i]);
@@ -163,5 +117,5 @@ int main(int argc, char **argv)
 	strbuf_done(&k.out);
 	strbuf_done(&k.line);
 	free(objects.item);
-	return k.failed;
+	return k.verdicts.failed;
 }
