@@ -146,7 +146,7 @@ DEPS_FEDORA := gcc clang make bpftool libbpf-devel elfutils-libelf-devel elfutil
 DEPS_ARCH   := gcc clang make bpf libbpf libelf zlib zstd libcap ncurses libmicrohttpd
 DEPS_DEB := build-essential debhelper lintian debootstrap
 DEPS_CROSS := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-DEPS_GATE := ccache qemu-system-x86 cpio kmod xz-utils zstd clang-format git python3-prometheus-client chromium
+DEPS_GATE := $(if $(shell command -v rustc),,rustc) ccache qemu-system-x86 cpio kmod xz-utils zstd clang-format git python3-prometheus-client chromium
 DEPS_ALL := qemu-system-arm valgrind
 
 define install_missing
