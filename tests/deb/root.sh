@@ -118,7 +118,7 @@ check_package() {
 	expect_out 'zsh: a command' '^line zmem-bpf snapshot'
 	done_inside 'pinned by hand' 'zmem-bpf pin zmem && zmem-bpf --pinned -q'
 	done_inside 'apt purge' 'apt-get -qy purge zmem-bpf'
-	done_inside 'the pin is removed with it' '[ ! -e /run/zmem-bpf ] && ! grep zmem-bpf /proc/mounts'
+	done_inside 'the pin is removed with it' '[ ! -e /run/zmem-bpf ] && ! grep /run/zmem-bpf /proc/mounts'
 	files >"$TMP/purged"
 	check 'no file of it is left' sh -c '! grep zmem "$0"' "$TMP/purged"
 	done_inside 'its name is not in /etc' '! grep -rl zmem /etc --exclude="*-"'
