@@ -65,7 +65,7 @@ journalctl --no-pager -u zmem-bpf-record >/result/recorder_journal
 systemd-analyze security zmem-bpf-record | tail -n 1 >/result/recorder_security
 dpkg --purge zmem-bpf >/result/purge
 systemctl show zmem-bpf -p ActiveState -p Result >/result/end
-grep -c zmem /proc/mounts >/result/mounts
+grep -c /run/zmem-bpf /proc/mounts >/result/mounts
 ls -d /var/lib/zmem-bpf* /var/lib/private/zmem-bpf* >/result/left 2>/dev/null
 systemctl --force --force poweroff
 END
