@@ -3,6 +3,8 @@
 # tests/run itself, with tests that pass, fail, and fail once: what it counts, repeats and refuses.
 . "$(dirname "$0")/../support/cli.sh"
 
+# Those of the run that this test is part of.
+unset GATE_LOG FLAKY RUN_AGAIN
 mkdir -p "$TMP/tests/cli" "$TMP/tests/support" "$TMP/build/obj/tests"
 cp "$(dirname "$0")/../run" "$TMP/tests/run"
 
