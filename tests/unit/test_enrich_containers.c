@@ -58,7 +58,7 @@ static void assert_unnamed(const struct proc_tree *t, const char *cgroup,
 
 #define DOCKER "var/lib/docker/containers/" ID
 #define STORE  "var/lib/containers/storage/overlay-containers"
-#define CORPUS TESTS_DIR "/fuzz/corpus/fuzz_proc_container/"
+#define CORPUS "$tests/fuzz/corpus/fuzz_proc_container/"
 
 #define TASKS  "run/containerd/io.containerd.runtime.v2.task/"
 
