@@ -292,6 +292,7 @@ equal 'a pid that does not exist, NDJSON: nothing is written' "$rc $out" '3 '
 ending() {
 	sleep 1000 &
 	local victim=$! watch
+	: >"$TMP/out" # the output of the watch before
 	timeout -s KILL "$PATIENCE" "$ZMEM" watch -i 0.2 -p "$victim" "$@" >"$TMP/out" 2>"$TMP/err" &
 	watch=$!
 	wait_until grep -q ' total$' "$TMP/out"
