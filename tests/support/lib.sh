@@ -142,15 +142,6 @@ mkmem_pid_of() {
 	sed -n "s/^READY $1 $2 //p" "$TMP/mkmem"
 }
 
-# wait_until COMMAND…: repeats it until it succeeds, for at most PATIENCE seconds.
-wait_until() {
-	local end=$((SECONDS + ${PATIENCE:-30}))
-	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.05
-	done
-}
-
 # see_own_processes_only: as root, restarts the test in a pid and mount namespace, where it sees no process of
 # other tests. OOM kills of other tests are still seen.
 see_own_processes_only() {

@@ -57,14 +57,6 @@ def see_own_processes_only(before=()):
     os.execvp("unshare", ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, *sys.argv))
 
 
-def wait_until(condition, patience=30):
-    """Repeats condition() until its value is true. Returns that value, or the last one after patience seconds."""
-    end = time.monotonic() + patience
-    while not (value := condition()) and time.monotonic() < end:
-        time.sleep(0.05)
-    return value
-
-
 def run_checks(checks, *args):
     """Runs each check; an exception in one does not stop the others."""
     for check in checks:
