@@ -75,6 +75,11 @@ static inline void set_crcs(char *part)
 	put_le32(part + 28, crc_of(part, 28));
 }
 
+static inline void reader_done(struct recording_reader **r)
+{
+	recording_reader_free(*r);
+}
+
 /* Opens a recording that can be opened. */
 static inline struct recording_reader *opened(const char *data, size_t len)
 {

@@ -21,20 +21,13 @@ FIXTURE_TEST(reads_all)
 	proc_pool_free(pool);
 }
 
-/* An empty batch needs no thread, so no missing thread is noted. */
-FIXTURE_TEST(reads_none)
-{
-	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 2, 2000);
-
-	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, 0, f->result), 0);
-	assert_false(pool_alone(pool));
-	proc_pool_free(pool);
-}
-
 FIXTURE_TEST(texts)
 {
 	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 2, 2000);
 
+	/* An empty batch needs no thread, so no missing thread is noted. */
+	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, 0, f->result), 0);
+	assert_false(pool_alone(pool));
 	assert_int_equal(pool_read(pool, POOL_CGROUP, true, f->row, PROCESSES, f->result), 0);
 	for (int i = 0; i < PROCESSES; i++) {
 		assert_int_equal(f->result[i].status, PSS_OK);
@@ -162,27 +155,21 @@ FIXTURE_TEST(freed_as_one_comes_back)
 	}
 }
 
+/* What cannot be read of a process, and then of the /proc of another pid namespace. */
 FIXTURE_TEST(others)
 {
+	static const enum pss_status want[] = {PSS_OK, PSS_GONE, PSS_GONE, PSS_GONE,
+					       PSS_UNSUPPORTED};
 	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 2, 2000);
 
 	f->process[1].pid = 4000000;
-	f->process[2].start_ns += 10000000;
+	f->process[2].start_ns += 10000000; /* a reused pid */
 	proc_tree_put_text(&f->tree, "1003/smaps_rollup", "");
 	proc_tree_put_text(&f->tree, "1004/smaps_rollup", "nonsense\n");
 	assert_int_equal(pool_read(pool, POOL_ROLLUP, true, f->row, 5, f->result), 0);
-	assert_int_equal(f->result[0].status, PSS_OK);
-	assert_int_equal(f->result[1].status, PSS_GONE);
-	assert_int_equal(f->result[2].status, PSS_GONE); /* a reused pid */
-	assert_int_equal(f->result[3].status, PSS_GONE);
-	assert_int_equal(f->result[4].status, PSS_UNSUPPORTED);
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
+		assert_int_equal(f->result[i].status, want[i]);
 	proc_pool_free(pool);
-}
-
-FIXTURE_TEST(foreign_proc)
-{
-	struct proc_pool *pool;
-
 	f->tree.proc.trusted = false;
 	pool = proc_pool_new(&f->tree.proc, 2, 2000);
 	assert_int_equal(read_one(f, pool, POOL_ROLLUP), PSS_UNSUPPORTED);

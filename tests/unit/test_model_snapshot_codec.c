@@ -22,6 +22,13 @@ static int decode(const char *data, size_t len, const struct snapshot *reference
 	return snapshot_decode(copy, len, reference, s);
 }
 
+/* Encodes the snapshot alone, and decodes it. */
+static void come_back(const struct snapshot *s, struct strbuf *bytes, struct snapshot *back)
+{
+	assert_int_equal(snapshot_encode(s, NULL, bytes), 0);
+	assert_int_equal(decode(bytes->data, bytes->len, NULL, back), 0);
+}
+
 static void check_round(const struct snapshot *s, const struct snapshot *reference)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {}, again = {};
@@ -80,8 +87,7 @@ static void own(struct snapshot *s)
 	cleanup(strbuf_done) struct strbuf bytes = {};
 	struct snapshot copy = {};
 
-	assert_int_equal(snapshot_encode(s, NULL, &bytes), 0);
-	assert_int_equal(decode(bytes.data, bytes.len, NULL, &copy), 0);
+	come_back(s, &bytes, &copy);
 	snapshot_done(s);
 	*s = copy;
 }
@@ -139,8 +145,7 @@ TEST(nameless)
 		p->pid = i + 1;
 		snprintf(p->comm, sizeof(p->comm), "none%u", (unsigned)i % 1000);
 	}
-	assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
-	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), 0);
+	come_back(&s, &bytes, &back);
 	for (int i = 0; i < 1000; i++)
 		assert_string_equal(back.process[i].name, s.process[i].comm);
 }
@@ -159,8 +164,7 @@ TEST(some)
 		p->pid = (pid_t)i + 1;
 		p->mm_id = id[i];
 	}
-	assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
-	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), 0);
+	come_back(&s, &bytes, &back);
 	for (size_t i = 0; i < ARRAY_SIZE(id); i++) {
 		assert_int_equal(back.process[i].mm_id, numbered[i]);
 		assert_int_equal(back.process[i].mm_owner, i != 3 && i != 4);
@@ -313,8 +317,7 @@ TEST(reuse)
 	struct process *process;
 
 	random_snapshot(&r, &s, 100);
-	assert_int_equal(snapshot_encode(&s, NULL, &bytes), 0);
-	assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), 0);
+	come_back(&s, &bytes, &back);
 	process = back.process;
 	for (int i = 0; i < 100; i++) {
 		assert_int_equal(decode(bytes.data, bytes.len, NULL, &back), 0);

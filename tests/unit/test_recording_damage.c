@@ -9,7 +9,7 @@
 /* Each frame of a corrupt recording is refused or unchanged. */
 static void check_damaged(const char *data, size_t len, const struct recorded_frames *f)
 {
-	struct recording_reader *r = NULL;
+	cleanup(reader_done) struct recording_reader *r = NULL;
 	char why[RECORDING_REASON] = "";
 	int error = recording_reader_open_memory(data, len, &r, why);
 
@@ -31,12 +31,11 @@ static void check_damaged(const char *data, size_t len, const struct recorded_fr
 		/* Frames behind corrupt bytes are still numbered. */
 		assert_true(same_snapshot(s, &f->frame[s->time_ms / 1000]));
 	}
-	recording_reader_free(r);
 }
 
 TEST(cut)
 {
-	struct recorded_frames f;
+	cleanup(forget) struct recorded_frames f;
 
 	record(&f, 4, true);
 	for (size_t len = 0; len < f.bytes.len; len++) {
@@ -58,12 +57,11 @@ TEST(cut)
 		assert_false(recording_reader_info(r)->ended);
 		recording_reader_free(r);
 	}
-	forget(&f);
 }
 
 TEST(flipped)
 {
-	struct recorded_frames f;
+	cleanup(forget) struct recorded_frames f;
 
 	record(&f, 4, true);
 	for (size_t i = 0; i < f.bytes.len; i++) {
@@ -71,15 +69,14 @@ TEST(flipped)
 		check_damaged(f.bytes.data, f.bytes.len, &f);
 		f.bytes.data[i] ^= (char)(1 << i % 8);
 	}
-	forget(&f);
 }
 
 /* A byte of frame 3 is wrong: frames before it and from the next key frame on are readable. */
 static void check_named(size_t at, bool hole)
 {
-	struct recording_reader *r;
+	cleanup(reader_done) struct recording_reader *r = NULL;
 	char named[64];
-	struct recorded_frames f;
+	cleanup(forget) struct recorded_frames f;
 
 	record(&f, 10, true);
 	f.bytes.data[f.end[2] + at] ^= 1;
@@ -96,8 +93,6 @@ static void check_named(size_t at, bool hole)
 		assert_bad(r, i, named);
 		assert_int_equal(recording_reader_time(r, 2), hole ? 1000 : 2000);
 	}
-	recording_reader_free(r);
-	forget(&f);
 }
 
 TEST(named)
@@ -113,7 +108,7 @@ TEST(bomb)
 	const size_t large = (size_t)RECORDING_RAW_MAX + 1;
 	struct recording_reader *r;
 	char payload[64 * 1024], part[RECORDING_PART_SIZE] = "PART", *zeros = calloc(1, large);
-	struct recorded_frames f;
+	cleanup(forget) struct recorded_frames f;
 
 	record(&f, 4, false);
 	/* One size in the part, another in the zstd frame; then the same, which is too large. */
@@ -135,17 +130,16 @@ TEST(bomb)
 		recording_reader_free(r);
 	}
 	free(zeros);
-	forget(&f);
 }
 
 /* A delta frame at the beginning has no reference. */
 TEST(no_key)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};
-	struct recording_reader *r;
+	cleanup(reader_done) struct recording_reader *r = NULL;
 	char why[RECORDING_REASON] = "";
 	const struct snapshot *s;
-	struct recorded_frames f;
+	cleanup(forget) struct recorded_frames f;
 
 	record(&f, 4, true);
 	strbuf_put(&bytes, f.bytes.data, f.end[0]);
@@ -155,6 +149,4 @@ TEST(no_key)
 	assert_bad(r, 0, "the recording is corrupt: snapshot 1 at byte 36 lacks the one before it");
 	assert_int_equal(recording_reader_frame(r, KEY_EVERY - 1, &s, why), 0);
 	assert_true(same_snapshot(s, &f.frame[KEY_EVERY]));
-	recording_reader_free(r);
-	forget(&f);
 }

@@ -7,8 +7,8 @@
 TEST(frames)
 {
 	static const size_t order[] = {0, 1, 2, 10, 9, 3, 4, 5, 6, 7, 8, 9, 10, 0, 10, 10, 3};
-	struct recording_reader *r;
-	struct recorded_frames f;
+	cleanup(reader_done) struct recording_reader *r = NULL;
+	cleanup(forget) struct recorded_frames f;
 
 	record(&f, 40, true);
 	r = opened(f.bytes.data, f.bytes.len);
@@ -22,8 +22,6 @@ TEST(frames)
 	/* Delta frames are smaller than key frames. */
 	for (size_t i = 1; i < FRAMES; i++)
 		assert_true(i % KEY_EVERY == 0 || f.end[i + 1] - f.end[i] < f.end[1] - f.end[0]);
-	recording_reader_free(r);
-	forget(&f);
 }
 
 TEST(file)
@@ -31,7 +29,7 @@ TEST(file)
 	char path[] = "/tmp/zmem-recording-XXXXXX", why[RECORDING_REASON] = "";
 	cleanup_close int fd = mkstemp(path);
 	struct recording_reader *r = NULL;
-	struct recorded_frames f;
+	cleanup(forget) struct recorded_frames f;
 	int pipes[2];
 
 	assert_true(fd >= 0);
@@ -56,7 +54,6 @@ TEST(file)
 	assert_int_equal(recording_reader_open(pipes[0], &r, why), -EINVAL);
 	close(pipes[0]);
 	close(pipes[1]);
-	forget(&f);
 }
 
 static void set_header_crc(struct strbuf *bytes)
@@ -71,8 +68,8 @@ TEST(newer_minor)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};
 	char part[RECORDING_PART_SIZE + 5] = "PART";
-	struct recording_reader *r;
-	struct recorded_frames f;
+	cleanup(reader_done) struct recording_reader *r = NULL;
+	cleanup(forget) struct recorded_frames f;
 
 	record(&f, 4, true);
 	part[4] = 77;
@@ -94,8 +91,6 @@ TEST(newer_minor)
 	assert_false(recording_reader_info(r)->torn);
 	for (size_t i = 0; i < FRAMES; i++)
 		check_frame(r, &f, i);
-	recording_reader_free(r);
-	forget(&f);
 }
 
 static void check_refused(const struct strbuf *bytes, int error, const char *words)
@@ -118,7 +113,7 @@ TEST(formats)
 	static const char plain[] =
 		"recorded by zmem-bpf 0.1 in format 1: zmem-bpf 0.1 can show it";
 	cleanup(strbuf_done) struct strbuf old = {}, other = {};
-	struct recorded_frames f;
+	cleanup(forget) struct recorded_frames f;
 
 	record(&f, 4, true);
 	strbuf_put(&old, one, 32);
@@ -140,7 +135,6 @@ TEST(formats)
 	check_refused(&other, -EBADMSG, "it is not a recording of zmem-bpf");
 	old.len = 5;
 	check_refused(&old, -EBADMSG, "it is cut off after 5 bytes");
-	forget(&f);
 }
 
 /* A snapshot that cannot be written leaves the recording unchanged. */
@@ -148,7 +142,7 @@ TEST(impossible)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(strbuf_done) struct strbuf bytes = {};
-	struct recording_reader *r;
+	cleanup(reader_done) struct recording_reader *r = NULL;
 	struct recording_writer w;
 	char why[RECORDING_REASON] = "";
 	const struct snapshot *got;
@@ -169,5 +163,4 @@ TEST(impossible)
 	assert_int_equal(recording_reader_info(r)->frames, 2);
 	assert_int_equal(recording_reader_frame(r, 1, &got, why), 0);
 	assert_int_equal(got->process[1].pid, 3);
-	recording_reader_free(r);
 }

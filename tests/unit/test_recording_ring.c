@@ -149,7 +149,7 @@ IN_MEMORY(week)
 IN_MEMORY(restart)
 {
 	struct recording_ring second;
-	struct recording_reader *r;
+	cleanup(reader_done) struct recording_reader *r = NULL;
 
 	for (unsigned run = 0; run < 3; run++) {
 		open_ring(&week);
@@ -166,7 +166,6 @@ IN_MEMORY(restart)
 		check_number(r, i, i);
 		assert_int_equal(recording_reader_gap(r, i), i && i % 5 == 0);
 	}
-	recording_reader_free(r);
 }
 
 /* A clock that is set back is a gap, and a long pause; nothing is lost by them. */
@@ -174,7 +173,7 @@ IN_MEMORY(clock)
 {
 	static const int64_t times[] = {START, START + INTERVAL, START - HOUR,
 					START - HOUR + INTERVAL, START + 400 * DAY};
-	struct recording_reader *r;
+	cleanup(reader_done) struct recording_reader *r = NULL;
 	size_t at = 0;
 
 	open_ring(&week);
@@ -190,7 +189,6 @@ IN_MEMORY(clock)
 	/* Of two such moments the later one, as it was recorded, counts. */
 	assert_true(recording_reader_find(r, START, &at));
 	assert_int_equal(at, 3);
-	recording_reader_free(r);
 }
 
 /* 100,000 frames of 10 s: the newest stay, in bounded space, files and memory. */
@@ -444,7 +442,7 @@ IN_MEMORY(damage)
 /* A frame that cannot be written is a gap, and the recording goes on behind it. */
 IN_MEMORY(full)
 {
-	struct recording_reader *r;
+	cleanup(reader_done) struct recording_reader *r = NULL;
 	int fd;
 
 	open_ring(&week);
@@ -464,7 +462,6 @@ IN_MEMORY(full)
 	check_number(r, 5, 8);
 	assert_true(recording_reader_gap(r, 3));
 	assert_false(recording_reader_gap(r, 4));
-	recording_reader_free(r);
 }
 
 /* Events, with the frame of their moment and without; before and after the index is written. */

@@ -17,7 +17,7 @@
 		"VmPTE:\t      40 kB\nVmSwap:\t      50 kB\nHugetlbPages:\t    2048 kB\n"
 #define STATUS_SWAP STATUS_HEAD STATUS_RSS "VmPTE:\t      40 kB\nVmSwap:\t      50 kB\n"
 
-#define PROCESSES   4
+#define PROCESSES   5
 
 struct fixture {
 	struct proc_tree tree;
@@ -127,44 +127,27 @@ FIXTURE_TEST(counter_absent_in_status)
 	assert_int_equal(p[2].value[COUNTER_SWAP], 50 * 1024);
 }
 
-FIXTURE_TEST(kernel_threads_and_zombies)
+/* Kernel threads and zombies have no memory; a pid may be free, or belong to another process. */
+FIXTURE_TEST(others)
 {
 	struct process *p = f->snapshot.process;
 
 	p[0].kind = PROCESS_KTHREAD;
 	p[1].kind = PROCESS_ZOMBIE;
+	p[2].start_ns = UINT64_C(5000000000);
+	p[3].pid = 77;
 	fill_missing(&f->tree.proc, &f->snapshot);
-	check_untouched(&p[0]);
-	check_untouched(&p[1]);
-	assert_int_equal(p[2].have, status_counters() | COUNTER_BIT(COUNTER_MAJFLT));
-}
-
-FIXTURE_TEST(ended_or_another_process)
-{
-	struct process *p = f->snapshot.process;
-
-	p[0].start_ns = UINT64_C(5000000000); /* the pid now belongs to another process */
-	p[1].pid = 77;			      /* ended */
-	fill_missing(&f->tree.proc, &f->snapshot);
-	check_untouched(&p[0]);
-	check_untouched(&p[1]);
-	assert_int_equal(p[2].have, status_counters() | COUNTER_BIT(COUNTER_MAJFLT));
+	for (int i = 0; i < 4; i++)
+		check_untouched(&p[i]);
+	assert_int_equal(p[4].have, status_counters() | COUNTER_BIT(COUNTER_MAJFLT));
 }
 
 /* The status of an exited leader has no memory; the status of its threads has. */
 FIXTURE_TEST(leader_exited)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "%s/1/task", f->tree.dir);
-	assert_int_equal(mkdir(path, 0755), 0);
-	snprintf(path, sizeof(path), "%s/1/task/9", f->tree.dir);
-	assert_int_equal(mkdir(path, 0755), 0);
+	proc_tree_sh(&f->tree, "mkdir -p 1/task/9 && sed 's/1/9/' 1/stat >1/task/9/stat");
 	proc_tree_put_text(&f->tree, "1/status", STATUS_HEAD);
 	proc_tree_put_text(&f->tree, "1/task/9/status", STATUS_ALL);
-	proc_tree_put_text(
-		&f->tree, "1/task/9/stat",
-		"9 (x) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 0 4096 1 2 3 4 5 6 7 8 9\n");
 	fill_missing(&f->tree.proc, &f->snapshot);
 	assert_true(f->snapshot.process[0].leader_exited);
 	assert_int_equal(f->snapshot.process[0].value[COUNTER_RSS_FILE], 200 * 1024);
