@@ -49,8 +49,10 @@ static void assert_found(const struct mounts *m, uint32_t device, const char *pa
 
 TEST(find)
 {
-	cleanup(mounts_done) struct mounts m = {};
+	cleanup(mounts_done) struct mounts m = {}, none = {};
 
+	parse(&none, "");
+	assert_found(&none, 0, "/", NULL, NULL);
 	parse(&m, "1 0 8:1 /@ / rw - btrfs x rw\n"
 		  "2 0 8:1 /@/home /home rw - btrfs x rw\n"
 		  "3 0 8:2 / /first rw - ext4 y rw\n"
@@ -62,12 +64,4 @@ TEST(find)
 	assert_found(&m, DEVICE(8, 1), "/other", NULL, NULL);
 	assert_found(&m, DEVICE(8, 2), "/x", "/second", "/x");
 	assert_found(&m, DEVICE(8, 3), "/x", NULL, NULL);
-}
-
-TEST(empty)
-{
-	cleanup(mounts_done) struct mounts m = {};
-
-	parse(&m, "");
-	assert_found(&m, 0, "/", NULL, NULL);
 }

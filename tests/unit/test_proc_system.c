@@ -6,34 +6,7 @@
 
 #define ALL (BIT(MEMINFO_COUNTERS) - 1)
 
-static const uint64_t captured[MEMINFO_COUNTERS] = {
-	[MEMINFO_TOTAL] = 24684084,
-	[MEMINFO_FREE] = 24450344,
-	[MEMINFO_AVAILABLE] = 24376040,
-	[MEMINFO_BUFFERS] = 1180,
-	[MEMINFO_CACHED] = 85292,
-	[MEMINFO_SWAP_CACHED] = 0,
-	[MEMINFO_SWAP_TOTAL] = 2097148,
-	[MEMINFO_SWAP_FREE] = 1958092,
-	[MEMINFO_ZSWAP_POOL] = 51200,
-	[MEMINFO_ZSWAP_STORED] = 139052,
-	[MEMINFO_ANON] = 23252,
-	[MEMINFO_MAPPED] = 59784,
-	[MEMINFO_SHMEM] = 52872,
-	[MEMINFO_KERNEL_RECLAIMABLE] = 61908,
-	[MEMINFO_SLAB_RECLAIMABLE] = 61908,
-	[MEMINFO_SLAB_UNRECLAIMABLE] = 24504,
-	[MEMINFO_KERNEL_STACK] = 1412,
-	[MEMINFO_PAGE_TABLES] = 1480,
-	[MEMINFO_SEC_PAGE_TABLES] = 0,
-	[MEMINFO_BOUNCE] = 0,
-	[MEMINFO_WRITEBACK_TMP] = 0,
-	[MEMINFO_VMALLOC_USED] = 14220,
-	[MEMINFO_PERCPU] = 688,
-	[MEMINFO_HARDWARE_CORRUPTED] = 4,
-	[MEMINFO_HUGETLB] = 0,
-};
-
+/* The values: fuzz_proc_meminfo, on the same files. */
 static void assert_meminfo(const char *name, uint32_t have)
 {
 	size_t len;
@@ -41,7 +14,7 @@ static void assert_meminfo(const char *name, uint32_t have)
 	struct meminfo m;
 
 	meminfo_parse(text, len, &m);
-	assert_kib(m.have, m.value, have, captured, MEMINFO_COUNTERS);
+	assert_int_equal(m.have, have);
 }
 
 TEST(meminfo)

@@ -35,29 +35,22 @@ TEST(privileges)
 	expect(-EINVAL, &f, "CAP_BPF is missing", "root");
 }
 
-TEST(btf)
-{
-	struct bpf_diagnose_facts f = good;
-
-	f.btf_error = ENOENT;
-	f.probe_reads = false;
-	expect(-EINVAL, &f, "no BTF (/sys/kernel/btf/vmlinux: No such file",
-	       "CONFIG_DEBUG_INFO_BTF");
-}
-
-TEST(exhausted)
-{
-	expect(-EMFILE, &good, "loading the program failed: Too many open files", "ulimit -n");
-	expect(-ENFILE, &good, "loading the program failed: Too many open files", "fs.file-max");
-	expect(-ENOMEM, &good, "loading the program failed: Cannot allocate memory", "memory.max");
-}
-
 TEST(refused)
 {
-	expect(-EPERM, &good, "loading the program was refused: Operation not permitted",
-	       "seccomp");
-	expect(-EACCES, &good, "was refused: Permission denied", "seccomp");
-	expect(-ENOSYS, &good, "no bpf()", "CONFIG_BPF_SYSCALL");
+	static const struct {
+		int error;
+		const char *why, *todo;
+	} cases[] = {
+		{-EMFILE, "loading the program failed: Too many open files", "ulimit -n"},
+		{-ENFILE, "loading the program failed: Too many open files", "fs.file-max"},
+		{-ENOMEM, "loading the program failed: Cannot allocate memory", "memory.max"},
+		{-EPERM, "loading the program was refused: Operation not permitted", "seccomp"},
+		{-EACCES, "was refused: Permission denied", "seccomp"},
+		{-ENOSYS, "no bpf()", "CONFIG_BPF_SYSCALL"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		expect(cases[i].error, &good, cases[i].why, cases[i].todo);
 }
 
 TEST(kernel)
@@ -72,4 +65,9 @@ TEST(kernel)
 	expect(-E2BIG, &f, "lockdown=confidentiality", "6.2 or later");
 	f.iterators = false;
 	expect(-EINVAL, &f, "(Linux 5.8)", "5.8 or later");
+	f = good;
+	f.btf_error = ENOENT;
+	f.probe_reads = false;
+	expect(-EINVAL, &f, "no BTF (/sys/kernel/btf/vmlinux: No such file",
+	       "CONFIG_DEBUG_INFO_BTF");
 }
