@@ -45,6 +45,13 @@ TEST(large_allocations)
 	assert_string_equal(arena_strndup(&a, NULL, 0), "");
 	assert_memory_equal(arena_strndup(&a, "a\0b", 3), "a\0b", 4);
 	assert_ptr_not_equal(arena_alloc(&a, 0), arena_alloc(&a, 0));
+	/* Memory that was in use before becomes zeros. */
+	memset(arena_alloc(&a, 1000), 0xff, 1000);
+	arena_clear(&a);
+	large = arena_zalloc(&a, 10, 100);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(large[i], 0);
+	assert_null(arena_zalloc(&a, SIZE_MAX / 2, 3));
 }
 
 static size_t in_use(void)
@@ -124,19 +131,6 @@ TEST(mark)
 	assert_int_equal(in_use(), before);
 	assert_string_equal(kept, "kept");
 	assert_string_equal(kept + 8, "next");
-}
-
-TEST(zalloc)
-{
-	cleanup(arena_done) struct arena a = {0};
-	unsigned char *p;
-
-	memset(arena_alloc(&a, 1000), 0xff, 1000);
-	arena_clear(&a);
-	p = arena_zalloc(&a, 10, 100);
-	for (int i = 0; i < 1000; i++)
-		assert_int_equal(p[i], 0);
-	assert_null(arena_zalloc(&a, SIZE_MAX / 2, 3));
 }
 
 TEST(diag)

@@ -86,17 +86,12 @@ TEST(grows)
 	assert_int_equal(strbuf_error(&b), 0);
 	assert_int_equal(b.len, 600000);
 	assert_memory_equal(b.data + 6 * 54321, "054321", 6);
-}
-
-/* Every length around a power of two: there must always be a byte for the terminator. */
-TEST(terminator_has_room)
-{
+	/* Every length around a power of two: there must always be a byte for the terminator. */
 	for (size_t len = 0; len < 1100; len++) {
-		struct strbuf b = {0};
+		cleanup(strbuf_done) struct strbuf one = {0};
 
-		strbuf_fill(&b, 'x', len);
-		assert_int_equal(strlen(strbuf_str(&b)), len);
-		strbuf_done(&b);
+		strbuf_fill(&one, 'x', len);
+		assert_int_equal(strlen(strbuf_str(&one)), len);
 	}
 }
 

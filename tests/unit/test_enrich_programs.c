@@ -83,7 +83,9 @@ TEST(programs)
 /* Command lines and names need only one read. */
 TEST(with_cmdlines)
 {
-	struct process p = {.pid = 1, .name = "bash", .comm = "bash"}, *row[] = {&p};
+	struct process p = {.pid = 1, .name = "bash", .comm = "bash"};
+	struct process gone = {.pid = 2, .name = "bash", .comm = "bash"}, *row[] = {&p, &gone};
+	struct pool_result result[2];
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(proc_tree_done) struct proc_tree t;
 	struct proc_pool *pool;
@@ -100,6 +102,15 @@ TEST(with_cmdlines)
 	assert_string_equal(p.name, "a.sh");
 	assert_string_equal(p.cmdline, "bash a.sh");
 	assert_int_equal(opened(watched), 1);
+	/* A command line may have secrets: the result has only the name. */
+	p = gone;
+	p.pid = 1;
+	PUT(&t, "1/cmdline", "bash\0/a/b.sh\0secret");
+	assert_int_equal(pool_read(pool, POOL_PROGRAM, false, row, 2, result), 0);
+	assert_string_equal(result[0].text, "b.sh");
+	assert_int_equal(result[0].len, 4);
+	assert_int_equal(result[1].status, PSS_GONE);
+	free(result[0].text);
 	proc_pool_free(pool);
 }
 
@@ -131,27 +142,5 @@ TEST(cut)
 	assert_string_equal(p[0].name, "a.sh");
 	assert_string_equal(p[1].name, "bash");
 	assert_string_equal(p[2].name, "python3");
-	proc_pool_free(pool);
-}
-
-/* A command line may have secrets: the result has only the name. */
-TEST(no_arguments)
-{
-	struct process p[] = {{.pid = 1, .name = "bash", .comm = "bash"},
-			      {.pid = 2, .name = "bash", .comm = "bash"}};
-	struct process *row[] = {&p[0], &p[1]};
-	cleanup(proc_tree_done) struct proc_tree t;
-	struct pool_result result[2];
-	struct proc_pool *pool;
-
-	proc_tree_init(&t);
-	proc_tree_add(&t, 1);
-	PUT(&t, "1/cmdline", "bash\0/a/b.sh\0secret");
-	pool = proc_pool_new(&t.proc, 2, 5000);
-	assert_int_equal(pool_read(pool, POOL_PROGRAM, false, row, 2, result), 0);
-	assert_string_equal(result[0].text, "b.sh");
-	assert_int_equal(result[0].len, 4);
-	assert_int_equal(result[1].status, PSS_GONE);
-	free(result[0].text);
 	proc_pool_free(pool);
 }

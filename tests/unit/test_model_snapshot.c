@@ -68,8 +68,13 @@ TEST(find)
 	struct process before = {.pid = 3, .start_ns = 5};
 
 	for (pid_t pid = 3000; pid > 0; pid -= 3)
-		add(&s, pid, 5, 0);
+		add(&s, pid, 5, (uint64_t)pid % 7 + 1);
 	assert_int_equal(snapshot_finish(&s), 0);
+	/* It sorts in scratch memory, not in the arena of strings. */
+	assert_null(s.arena.block);
+	/* mm_ids follow the order of pids: 3, 6, 9, … have the keys 4, 7, 3, 6, 2, 5, 1. */
+	for (size_t i = 0; i < s.count; i++)
+		assert_int_equal(s.process[i].mm_id, i % 7 + 1);
 	for (pid_t pid = 0; pid <= 3001; pid++) {
 		const struct process *p = snapshot_find(&s, pid);
 
@@ -86,14 +91,20 @@ TEST(find)
 	assert_null(snapshot_find_again(&s, &before));
 }
 
+static void fill_snapshot(struct snapshot *s, pid_t count)
+{
+	snapshot_clear(s);
+	for (pid_t pid = 1; pid <= count; pid++)
+		assert_non_null(add(s, pid, 1, 7)->name = arena_strndup(&s->arena, "name", 4));
+	assert_int_equal(snapshot_finish(s), 0);
+}
+
 TEST(clear_keeps_memory)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 	size_t capacity;
 
-	for (pid_t pid = 1; pid <= 1000; pid++)
-		add(&s, pid, 1, 7)->name = arena_strndup(&s.arena, "name", 4);
-	assert_int_equal(snapshot_finish(&s), 0);
+	fill_snapshot(&s, 1000);
 	assert_int_equal(s.collection.seen, 1000);
 	capacity = s.capacity;
 	s.host.page_size = PAGE;
@@ -107,28 +118,6 @@ TEST(clear_keeps_memory)
 	assert_int_equal(snapshot_finish(&s), 0);
 	assert_int_equal(s.collection.seen, 1);
 	assert_int_equal(s.collection.shared_mm, 0);
-}
-
-/* snapshot_finish() sorts in scratch memory, not in the arena of strings. */
-TEST(scratch)
-{
-	cleanup(snapshot_done) struct snapshot s = {};
-
-	for (pid_t pid = 9000; pid > 0; pid--)
-		add(&s, pid, 1, (uint64_t)pid % 7 + 1);
-	assert_int_equal(snapshot_finish(&s), 0);
-	assert_int_equal(s.process[8999].pid, 9000);
-	/* mm_ids follow the order of pids: the first seven processes have different ones. */
-	assert_int_equal(s.process[8999].mm_id, (9000 - 1) % 7 + 1);
-	assert_null(s.arena.block);
-}
-
-static void fill_snapshot(struct snapshot *s, pid_t count)
-{
-	snapshot_clear(s);
-	for (pid_t pid = 1; pid <= count; pid++)
-		assert_non_null(add(s, pid, 1, 7)->name = arena_strndup(&s->arena, "name", 4));
-	assert_int_equal(snapshot_finish(s), 0);
 }
 
 /* The memory of a peak is freed, but not if it is needed again soon. */

@@ -138,11 +138,8 @@ FIXTURE_TEST(lost)
 	assert_kill(f, 30, 1, 2);
 	assert_null(snapshot_find(&f->snapshot, 10));
 	assert_none(f);
-}
-
-FIXTURE_TEST(no_victim)
-{
-	add_end(f, 1, 10);
+	/* A kill without its victim. */
+	add_end(f, 4, 10);
 	assert_int_equal(next(f), 1);
 	assert_int_equal(f->kill.pid, 0);
 	assert_int_equal(f->kill.kernel_pid, 10);
