@@ -48,7 +48,7 @@ static void check(const uint8_t *data, size_t size, const struct snapshot *refer
 	snapshot_done(&s);
 }
 
-const unsigned fuzz_changes = 2000;
+const unsigned fuzz_changes = 300;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

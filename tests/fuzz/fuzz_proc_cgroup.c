@@ -25,7 +25,7 @@ static void check_way(size_t len, struct text_part part, struct text_part path)
 	FUZZ_CHECK(!part.s || !memchr(part.s, '/', (size_t)(path.s + len - part.s)));
 }
 
-const unsigned fuzz_changes = 5000;
+const unsigned fuzz_changes = 2000;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -4,7 +4,7 @@
 #include "print_counters.h"
 #include "model/system.h"
 
-const unsigned fuzz_changes = 5000;
+const unsigned fuzz_changes = 2000;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -90,7 +90,7 @@ static int print_again(void *arg, const struct mapping *m)
 	return 0;
 }
 
-const unsigned fuzz_changes = 1000;
+const unsigned fuzz_changes = 400;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -34,7 +34,7 @@ static uint64_t field(const uint8_t *data, size_t size, int number)
 	return value;
 }
 
-const unsigned fuzz_changes = 5000;
+const unsigned fuzz_changes = 2000;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

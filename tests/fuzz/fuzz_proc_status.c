@@ -6,7 +6,7 @@
 #include "print_counters.h"
 #include "proc/status.h"
 
-const unsigned fuzz_changes = 5000;
+const unsigned fuzz_changes = 2000;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

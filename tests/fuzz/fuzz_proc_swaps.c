@@ -24,7 +24,7 @@ static size_t print_device(char *text, const struct swap_device *d)
 				     kinds[d->kind], d->size / 1024, d->used / 1024, d->priority);
 }
 
-const unsigned fuzz_changes = 4000;
+const unsigned fuzz_changes = 2000;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

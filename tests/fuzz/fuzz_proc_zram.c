@@ -6,7 +6,7 @@
 #include "fuzz.h"
 #include "model/system.h"
 
-const unsigned fuzz_changes = 5000;
+const unsigned fuzz_changes = 2000;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
