@@ -62,6 +62,8 @@ TEST(kernels)
 {
 	const uint32_t missing = BIT(MAPS_SWAP_PSS) | BIT(MAPS_HUGETLB);
 	struct seen s, again;
+	size_t len;
+	cleanup_free char *text = fixture("smaps-6.18", &len);
 
 	assert_int_equal(feed_fixture(&s, "smaps-6.18", 65536), 0);
 	assert_int_equal(s.count, 4);
@@ -70,6 +72,12 @@ TEST(kernels)
 	assert_string_equal(s.name[3], "[vsyscall]");
 	assert_true(s.mapping[3].start == 0xffffffffff600000);
 	assert_string_equal(s.mapping[3].perm, "--xp");
+	/* An error of the callback ends the parsing at once. */
+	for (size_t at = 1; at <= 4; at++) {
+		again = (struct seen){.fail = -ENOMEM, .fail_at = at};
+		assert_int_equal(feed(&again, text, len, 65536), -ENOMEM);
+		assert_int_equal(again.count, at);
+	}
 	assert_int_equal(s.sum[MAPS_RSS], KB(20));
 	assert_int_equal(s.sum[MAPS_PSS], KB(16));
 	assert_int_equal(s.sum[MAPS_PRIVATE], KB(16));
@@ -93,21 +101,20 @@ TEST(names)
 					    "/anon_hugepage\n (deleted)",
 					    "[anon]",
 					    "/tmp/\x1b[31m\\134012"};
+	/* The mapping, the counter, its value. */
+	static const unsigned kib[][3] = {
+		{0, MAPS_THP, 2048},	{0, MAPS_LOCKED, 8},	 {1, MAPS_RSS, 4},
+		{2, MAPS_THP, 2052},	{2, MAPS_SWAP, 12},	 {2, MAPS_SWAP_PSS, 6},
+		{2, MAPS_SHARED, 2048}, {3, MAPS_HUGETLB, 4096}, {4, MAPS_SIZE, 4},
+	};
 	struct seen s;
 
 	assert_int_equal(feed_fixture(&s, "smaps-names", 7), 0);
 	assert_int_equal(s.count, 6);
 	for (size_t i = 0; i < s.count; i++)
 		assert_string_equal(s.name[i], names[i]);
-	assert_int_equal(s.mapping[0].counters.value[MAPS_THP], KB(2048));
-	assert_int_equal(s.mapping[0].counters.value[MAPS_LOCKED], KB(8));
-	assert_int_equal(s.mapping[1].counters.value[MAPS_RSS], KB(4));
-	assert_int_equal(s.mapping[2].counters.value[MAPS_THP], KB(2052));
-	assert_int_equal(s.mapping[2].counters.value[MAPS_SWAP], KB(12));
-	assert_int_equal(s.mapping[2].counters.value[MAPS_SWAP_PSS], KB(6));
-	assert_int_equal(s.mapping[2].counters.value[MAPS_SHARED], KB(2048));
-	assert_int_equal(s.mapping[3].counters.value[MAPS_HUGETLB], KB(4096));
-	assert_int_equal(s.mapping[4].counters.value[MAPS_SIZE], 4096);
+	for (size_t i = 0; i < ARRAY_SIZE(kib); i++)
+		assert_int_equal(s.mapping[kib[i][0]].counters.value[kib[i][1]], KB(kib[i][2]));
 	assert_string_equal(s.mapping[1].perm, "rw-s");
 }
 
@@ -173,18 +180,4 @@ TEST(refused)
 			 0);
 	assert_true(map_has(&s.mapping[0].counters, MAPS_THP));
 	assert_false(map_has(&s.mapping[1].counters, MAPS_THP));
-}
-
-/* An error of the callback ends the parsing at once. */
-TEST(stopped)
-{
-	size_t len;
-	cleanup_free char *text = fixture("smaps-6.18", &len);
-
-	for (size_t at = 1; at <= 4; at++) {
-		struct seen s = {.fail = -ENOMEM, .fail_at = at};
-
-		assert_int_equal(feed(&s, text, len, 65536), -ENOMEM);
-		assert_int_equal(s.count, at);
-	}
 }

@@ -32,29 +32,25 @@ static void assert_captured(const struct proc_stat *s, const char *comm)
 
 TEST(names)
 {
+	static const char *const names[][2] = {
+		{"stat-6.18", "worker"},
+		{"stat-closing-bracket", "a) R 1 (b) S 9"},
+		{"stat-newline", "x\n7 (y) Z 3"},
+		{"stat-long-name", "kworker/u8:2-ev"},
+	};
 	struct proc_stat s;
 
-	s = parse("stat-6.18");
-	assert_captured(&s, "worker");
-	s = parse("stat-closing-bracket");
-	assert_captured(&s, "a) R 1 (b) S 9");
-	s = parse("stat-newline");
-	assert_captured(&s, "x\n7 (y) Z 3");
-	s = parse("stat-long-name");
-	assert_captured(&s, "kworker/u8:2-ev");
-}
-
-TEST(kinds)
-{
-	struct proc_stat s = parse("stat-kthread");
-
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		s = parse(names[i][0]);
+		assert_captured(&s, names[i][1]);
+	}
+	s = parse("stat-kthread");
 	assert_int_equal(s.pid, 57);
 	assert_int_equal(s.state, 'I');
 	assert_int_equal(s.ppid, 2);
 	assert_true(s.flags & PROC_PF_KTHREAD);
 	assert_int_equal(s.vsize, 0);
 	assert_int_equal(s.start_stack, 0);
-
 	s = parse("stat-not-permitted");
 	assert_int_equal(s.start_ticks, 123456);
 	assert_int_equal(s.start_stack, 0);
@@ -86,28 +82,35 @@ TEST(truncated)
 	}
 }
 
-static int parse_with(const char *pid, const char *ppid, const char *flags, const char *start)
-{
-	char text[512];
-	struct proc_stat s;
-	int n = snprintf(text, sizeof(text),
-			 "%s (x) S %s 1 1 0 -1 %s 0 0 0 0 0 0 0 0 20 -19 3 0 %s 9 0 0 0 0 8 \n",
-			 pid, ppid, flags, start);
-
-	return proc_stat_parse(text, (size_t)n, &s);
-}
-
-#define NUMBERS " 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 -19 3 0 4 9 0 0 0 0 8 \n"
-
-static int parse_line(const char *text)
-{
-	struct proc_stat s;
-
-	return proc_stat_parse(text, strlen(text), &s);
-}
+#define LINE(head, ppid, flags, start)                                                             \
+	head " " ppid " 1 1 0 -1 " flags " 0 0 0 0 0 0 0 0 20 -19 3 0 " start " 9 0 0 0 0 8 \n"
 
 TEST(refused)
 {
+	static const char *const good[] = {
+		LINE("1 (x) S", "0", "0", "18446744073709551615"),
+		LINE("1 (x) S", "1", "0", "4"),
+	};
+	static const char *const bad[] = {
+		LINE("1 (x) S", "0", "0", "18446744073709551616"),
+		LINE("1 (x) S", "0", "4294967296", "1"),
+		LINE("1 (x) S", "-1", "0", "1"),
+		LINE("1 (x) S", "2147483648", "0", "1"),
+		LINE(" (x) S", "1", "0", "1"),
+		LINE("2147483648 (x) S", "1", "0", "1"),
+		LINE("1x (x) S", "1", "0", "1"),
+		LINE("1 (x) S", "", "0", "1"),
+		LINE("1 (x) S", "1 ", "0", "1"),
+		LINE("1 (x) SS", "1", "0", "4"),
+		LINE("1 (x) 5", "1", "0", "4"),
+		LINE("1 (x)-S", "1", "0", "4"),
+		LINE("1(x) S", "1", "0", "4"),
+		/* An empty field would shift all later ones. */
+		"1 (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 -19 3 0 4 9 0  0 0 8 9\n",
+		"1 (x)",
+		"1 (x) ",
+		"1 )x( S 1 1 ",
+	};
 	struct proc_stat s;
 	size_t len;
 	cleanup_free char *garbage = fixture("garbage", &len);
@@ -115,28 +118,13 @@ TEST(refused)
 
 	assert_int_equal(proc_stat_parse(garbage, len, &s), -EINVAL);
 	assert_int_equal(proc_stat_parse(NULL, 0, &s), -EINVAL);
-	assert_int_equal(parse_with("1", "0", "0", "18446744073709551615"), 0);
-	assert_int_equal(parse_with("1", "0", "0", "18446744073709551616"), -EINVAL);
-	assert_int_equal(parse_with("1", "0", "4294967296", "1"), -EINVAL);
-	assert_int_equal(parse_with("1", "-1", "0", "1"), -EINVAL);
-	assert_int_equal(parse_with("1", "2147483648", "0", "1"), -EINVAL);
-	assert_int_equal(parse_with("", "1", "0", "1"), -EINVAL);
-	assert_int_equal(parse_with("2147483648", "1", "0", "1"), -EINVAL);
-	assert_int_equal(parse_with("1x", "1", "0", "1"), -EINVAL);
-	assert_int_equal(parse_with("1", "", "0", "1"), -EINVAL);
-	assert_int_equal(parse_with("1", "1 ", "0", "1"), -EINVAL);
-	assert_int_equal(parse_line("1 (x) S" NUMBERS), 0);
-	assert_int_equal(parse_line("1 (x) SS" NUMBERS), -EINVAL);
-	assert_int_equal(parse_line("1 (x) 5" NUMBERS), -EINVAL);
-	assert_int_equal(parse_line("1 (x)-S" NUMBERS), -EINVAL);
-	assert_int_equal(parse_line("1(x) S" NUMBERS), -EINVAL);
-	/* An empty field would shift all later ones. */
-	assert_int_equal(
-		parse_line("1 (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 -19 3 0 4 9 0  0 0 8 9\n"),
-		-EINVAL);
-	assert_int_equal(proc_stat_parse("1 (x)", 5, &s), -EINVAL);
-	assert_int_equal(proc_stat_parse("1 (x) ", 6, &s), -EINVAL);
-	assert_int_equal(proc_stat_parse("1 )x( S 1 1 ", 12, &s), -EINVAL);
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
+		assert_int_equal(proc_stat_parse(good[i], strlen(good[i]), &s), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		cleanup_free char *copy = exact_copy(bad[i], strlen(bad[i]));
+
+		assert_int_equal(proc_stat_parse(copy, strlen(bad[i]), &s), -EINVAL);
+	}
 	assert_non_null(line);
 	for (const char *c = "7() )\n"; *c; c++) {
 		memset(line, *c, 65536);

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * proc_status_parse(): the name of a process cannot forge lines, in prepared texts and on this
- * kernel.
- */
+/* proc_status_parse(): a name cannot forge lines, in prepared texts and on this kernel. */
 #include "test_proc.h"
 
 #include <sys/prctl.h>
@@ -17,44 +14,37 @@ static const uint64_t captured[STATUS_COUNTERS] = {
 	61316, 64, 4, 58480, 7764, 6684, 44032, 160, 8200, 2048,
 };
 
-static struct proc_status parse(const char *name)
-{
-	size_t len;
-	cleanup_free char *text = fixture(name, &len);
-	struct proc_status status;
-
-	assert_int_equal(proc_status_parse(text, len, &status), 0);
-	return status;
-}
-
-static void assert_captured(const struct proc_status *s, uint32_t have, uid_t euid,
-			    uint32_t threads)
-{
-	assert_kib(s->have, s->value, have, captured, STATUS_COUNTERS);
-	assert_int_equal(s->euid, euid);
-	assert_int_equal(s->threads, threads);
-}
-
 TEST(kernels)
 {
 	const uint32_t newer = BIT(STATUS_VM_PIN) | BIT(STATUS_RSS_ANON) | BIT(STATUS_RSS_FILE) |
 			       BIT(STATUS_RSS_SHMEM);
-	struct proc_status s;
+	const struct {
+		const char *name;
+		uint32_t have;
+		uid_t euid;
+		uint32_t threads;
+	} files[] = {
+		{"status-6.18", ALL, 1001, 7},
+		{"status-4.4", ALL & ~newer, 1001, 7},
+		{"status-kthread", 0, 0, 1},
+		{"status-zombie", 0, 1001, 1},
+		{"status-truncated", BIT(STATUS_VM_SWAP) - 1, 1001, 0},
+		/* Its name is "Uid:\t5<newline>Uid:\t6…<newline>VmSwap:…" as the kernel writes it.
+		 */
+		{"status-forged-name", ALL, 1001, 7},
+	};
 
-	s = parse("status-6.18");
-	assert_captured(&s, ALL, 1001, 7);
-	assert_int_equal(s.own_pid, 812);
-	s = parse("status-4.4");
-	assert_captured(&s, ALL & ~newer, 1001, 7);
-	s = parse("status-kthread");
-	assert_captured(&s, 0, 0, 1);
-	s = parse("status-zombie");
-	assert_captured(&s, 0, 1001, 1);
-	s = parse("status-truncated");
-	assert_captured(&s, BIT(STATUS_VM_SWAP) - 1, 1001, 0);
-	/* The name is "Uid:\t5<newline>Uid:\t6…<newline>VmSwap:…" as the kernel writes it. */
-	s = parse("status-forged-name");
-	assert_captured(&s, ALL, 1001, 7);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		size_t len;
+		cleanup_free char *text = fixture(files[i].name, &len);
+		struct proc_status s;
+
+		assert_int_equal(proc_status_parse(text, len, &s), 0);
+		assert_kib(s.have, s.value, files[i].have, captured, STATUS_COUNTERS);
+		assert_int_equal(s.euid, files[i].euid);
+		assert_int_equal(s.threads, files[i].threads);
+		assert_true(i || s.own_pid == 812);
+	}
 }
 
 /* The same with this kernel. */
@@ -112,16 +102,6 @@ TEST(refused)
 	assert_memory_equal(&s, &before, sizeof(s));
 }
 
-static void assert_own_pid(const char *line, pid_t expected)
-{
-	struct proc_status s;
-	char text[64];
-	int len = snprintf(text, sizeof(text), "Uid:\t0 0 0 0\n%s", line);
-
-	assert_int_equal(proc_status_parse(text, (size_t)len, &s), 0);
-	assert_int_equal(s.own_pid, expected);
-}
-
 TEST(odd)
 {
 	/* The largest uid; more threads than fit; the first line of a key counts. */
@@ -129,6 +109,23 @@ TEST(odd)
 				   "Threads:\t4294967296\nThreads:\t3\nThreads:\t4\n"
 				   "VmSwap:\t 18446744073709551616 kB\nVmSwap 3 kB\nVmSwapX: 4 kB\n"
 				   "VmLck:\t5 kB\r\nVmPin:\t6 KB\nThreads:\t9";
+	static const struct {
+		const char *text;
+		pid_t own_pid;
+		uint32_t threads;
+	} lines[] = {
+		/* The last pid is its own one; what is no pid, or has no end, is not known. */
+		{"NSpid:\t4711\t12\t3\n", 3, 0},
+		{"NSpid:\t4711\n", 4711, 0},
+		{"NSpid:\t\n", 0, 0},
+		{"NSpid:\t4711\t2147483648\n", 0, 0},
+		{"NSpid:\t4711\t0\n", 0, 0},
+		{"NSpid:\t4711\t12", 0, 0},
+		{"NStgid:\t4711\n", 0, 0},
+		/* Without its end, "1" may be half of "12". */
+		{"Threads:\t1", 0, 0},
+		{"Threads:\t1\n", 0, 1},
+	};
 	struct proc_status s;
 
 	assert_int_equal(proc_status_parse(text, sizeof(text) - 1, &s), 0);
@@ -137,18 +134,12 @@ TEST(odd)
 	assert_int_equal(s.have, BIT(STATUS_VM_LCK));
 	assert_int_equal(s.value[STATUS_VM_LCK], KB(5));
 
-	/* The last pid is its own one; what is no pid, or has no end, is not known. */
-	assert_own_pid("NSpid:\t4711\t12\t3\n", 3);
-	assert_own_pid("NSpid:\t4711\n", 4711);
-	assert_own_pid("NSpid:\t\n", 0);
-	assert_own_pid("NSpid:\t4711\t2147483648\n", 0);
-	assert_own_pid("NSpid:\t4711\t0\n", 0);
-	assert_own_pid("NSpid:\t4711\t12", 0);
-	assert_own_pid("NStgid:\t4711\n", 0);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		char with_uid[64];
+		int len = snprintf(with_uid, sizeof(with_uid), "Uid:\t0 0 0 0\n%s", lines[i].text);
 
-	/* Without its end, "1" may be half of "12". */
-	assert_int_equal(proc_status_parse("Uid:\t0 0 0 0\nThreads:\t1", 23, &s), 0);
-	assert_int_equal(s.threads, 0);
-	assert_int_equal(proc_status_parse("Uid:\t0 0 0 0\nThreads:\t1\n", 24, &s), 0);
-	assert_int_equal(s.threads, 1);
+		assert_int_equal(proc_status_parse(with_uid, (size_t)len, &s), 0);
+		assert_int_equal(s.own_pid, lines[i].own_pid);
+		assert_int_equal(s.threads, lines[i].threads);
+	}
 }

@@ -92,18 +92,29 @@ TEST(zram_each)
 	assert_int_equal(seen.count, 0);
 }
 
-static uint64_t last_pid_of(const char *text)
+TEST(loadavg)
 {
-	return loadavg_parse_last_pid(text, strlen(text));
-}
+	static const struct {
+		const char *text;
+		uint64_t tasks, last_pid;
+	} cases[] = {
+		{"0.29 1.11 2.29 1/163 9961\n", 163, 9961},
+		{"0.29 1.11 2.29 12/4194304 9961\n", 4194304, 9961},
+		{"0.29 1.11 2.29 1/163 \n", 163, 0},
+		{"0.29 1.11 2.29 1/ 9961\n", 0, 9961},
+		{"0.29 1.11 2.29 1/99999999999999999999 1\n", 0, 1},
+		{"0.29 1/", 0, 1},
+		{"x", 0, 0},
+		{"x ", 0, 0},
+		{"", 0, 0},
+	};
 
-TEST(last_pid)
-{
-	assert_int_equal(last_pid_of("0.29 1.11 2.29 1/163 9961\n"), 9961);
-	assert_int_equal(last_pid_of("0.29 1.11 2.29 1/163 \n"), 0);
-	assert_int_equal(last_pid_of("x"), 0);
-	assert_int_equal(last_pid_of("x "), 0);
-	assert_int_equal(last_pid_of(""), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t len = strlen(cases[i].text);
+
+		assert_int_equal(loadavg_parse_tasks(cases[i].text, len), cases[i].tasks);
+		assert_int_equal(loadavg_parse_last_pid(cases[i].text, len), cases[i].last_pid);
+	}
 }
 
 static int pressure_of(const char *text, struct memory_pressure *ret)
@@ -215,19 +226,4 @@ TEST(refaults)
 	assert_int_equal(bytes, 7 * 4096);
 	assert_true(refaults_parse(text, len, 4096, &bytes) == 0 ||
 		    !strstr(text, "workingset_refault"));
-}
-
-static uint64_t tasks_of(const char *text)
-{
-	return loadavg_parse_tasks(text, strlen(text));
-}
-
-TEST(tasks)
-{
-	assert_int_equal(tasks_of("0.29 1.11 2.29 1/163 9961\n"), 163);
-	assert_int_equal(tasks_of("0.29 1.11 2.29 12/4194304 9961\n"), 4194304);
-	assert_int_equal(tasks_of("0.29 1.11 2.29 1/ 9961\n"), 0);
-	assert_int_equal(tasks_of("0.29 1.11 2.29 1/99999999999999999999 1\n"), 0);
-	assert_int_equal(tasks_of("0.29 1/"), 0);
-	assert_int_equal(tasks_of(""), 0);
 }
