@@ -115,7 +115,7 @@ help:
 	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'
 	@echo '                  KERNELS="6.1 7.x+lockdown": these; KERNELS=all: one of each line there is'
 	@echo 'make test-compilers'
-	@echo '                  some tests of what each of COMPILERS="$(COMPILERS)" makes'
+	@echo '                  each of COMPILERS="$(COMPILERS)" builds it without a warning, and its BPF programs load'
 	@echo 'make fuzz         looks for inputs that break a parser; SECONDS=60 each'
 	@echo 'make soak         snapshots in a loop, watch, serve and top on a busy machine (as root): nothing may grow; MINUTES=10'
 	@echo 'make check        layers, format, licence lines'

@@ -158,7 +158,7 @@ test-compilers: deps-test deps-compilers
 	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' COMPILERS='$(COMPILERS)' tests/run compilers
 
 .PHONY: compilers-build
-compilers-build: $(PROGRAM) $(UNIT_BIN) $(TEST_BIN) $(B)/readers
+compilers-build: $(PROGRAM) $(UNIT_BIN:=.o) $(TEST_BIN)
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
