@@ -180,20 +180,20 @@ def of_overlay():
     with tmpfs() as at:
         for name in ("lower", "upper", "work", "merged"):
             os.mkdir(at + "/" + name)
-        fill(at + "/lower/below", 17)
+        fill(at + "/lower/zmem-below", 17)
         done = subprocess.run(["mount", "-t", "overlay", "zmem", "-o", "lowerdir=%s/lower,upperdir=%s/upper,workdir=%s/work"
                                % (at, at, at), at + "/merged"], capture_output=True, check=False)
         if done.returncode:
             print("# no overlayfs: %s" % done.stderr.decode().strip())
             return
         try:
-            with open(at + "/merged/below", "rb") as file:
+            with open(at + "/merged/zmem-below", "rb") as file:
                 file.read()
-                files = listed("/below", "-o", "+holders")
-                check_file("overlay: a file of the lower directory", files, kind="tmpfs", path=at + "/lower/below",
+                files = listed("/zmem-below", "-o", "+holders")
+                check_file("overlay: a file of the lower directory", files, kind="tmpfs", path=at + "/lower/zmem-below",
                            resident_bytes=17 * PAGE, holders=[os.getpid()])
-            fill(at + "/merged/above", 5)
-            check_file("overlay: a file of the upper directory", listed("/above"), kind="tmpfs", path=at + "/upper/above",
+            fill(at + "/merged/zmem-above", 5)
+            check_file("overlay: a file of the upper directory", listed("/zmem-above"), kind="tmpfs", path=at + "/upper/zmem-above",
                        resident_bytes=5 * PAGE)
         finally:
             subprocess.run(["umount", at + "/merged"], check=True)
@@ -213,9 +213,9 @@ def of_loop():
             print("# no loop device with ext4: %s" % made.stderr.decode().strip())
             return
         try:
-            fill(point + "/inside", 23)
+            fill(point + "/zmem-inside", 23)
             os.sync()
-            check_file("ext4 on a loop device", listed("/inside"), kind="file", fs="ext4", path=point + "/inside",
+            check_file("ext4 on a loop device", listed("/zmem-inside"), kind="file", fs="ext4", path=point + "/zmem-inside",
                        mount=point, resident_bytes=23 * PAGE, dirty=False)
             result(len(listed(image)) == 1, "ext4 on a loop device: its image")
         finally:
@@ -468,11 +468,11 @@ def churn():
             i += 1
 
     with tmpfs() as at:
-        fill(at + "/quiet", 21)
+        fill(at + "/zmem-quiet", 21)
         worker = threading.Thread(target=make, args=(at,))
         worker.start()
         try:
-            seen = [listed("/quiet") for _ in range(TRIES)]
+            seen = [listed("/zmem-quiet") for _ in range(TRIES)]
         finally:
             stop.set()
             worker.join()
