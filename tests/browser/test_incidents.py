@@ -27,16 +27,16 @@ def same(name, got, want):
 
 
 def snapshots(directory):
-    """The snapshots of the recording by their time: its totals, and the pids."""
+    """The snapshots of the recording by their time: its totals, and the names of its processes by pid."""
     said = subprocess.run((PROGRAM, "watch", "--replay", directory, "-F", "ndjson", "-q"), stdout=subprocess.PIPE, check=True)
-    found, pids = {}, set()
+    found, names = {}, {}
     for line in said.stdout.splitlines():
         row = json.loads(line)
         if row["type"] == "process":
-            pids.add(row["pid"])
+            names[row["pid"]] = row["comm"]
         elif row["type"] == "snapshot":
-            found[row["timestamp_ms"]] = row["totals"], pids
-            pids = set()
+            found[row["timestamp_ms"]] = row["totals"], names
+            names = {}
     return found
 
 
@@ -68,18 +68,19 @@ class Page:
         return self.is_("[...document.querySelectorAll('#table tbody tr:not(.space) > :first-child')].map(e => e.textContent)")
 
     def check_moment(self, name):
-        """The map and the table are of the chosen moment, and show all of it. Returns its pids."""
-        totals, pids = self.snapshots[self.is_("JSON.parse(document.querySelector('#recording').textContent)"
+        """The map and the table are of the chosen moment, and show all of it. Returns the pids of victims: a pid can be
+        used again by another program."""
+        totals, names = self.snapshots[self.is_("JSON.parse(document.querySelector('#recording').textContent)"
                                                ".moments[document.querySelector('#moment').value].timestamp_ms")]
         bare = totals["pss_bytes"] is None
         keys = ("rss_anon", "rss_file", "rss_shmem", "swap") if bare else ("pss_anon", "pss_file", "pss_shmem", "swap_pss")
         kinds = ((key.split("_")[-1].replace("pss", "swap"), totals[key + "_bytes"]) for key in keys)
-        shown = "%d processes (%s)" % (len(pids), ", ".join("%s %s" % (kind, size_text(size)) for kind, size in kinds if size))
+        shown = "%d processes (%s)" % (len(names), ", ".join("%s %s" % (kind, size_text(size)) for kind, size in kinds if size))
         detail = self.is_("document.querySelector('#detail').textContent")
         result(detail.endswith(shown), name + ": the map is of that moment", "%r, not %r" % (detail, shown))
         same(name + ": the table is of that moment", self.is_("document.querySelector('#table tfoot th').textContent"),
-             "sum of %d" % len(pids))
-        return pids
+             "sum of %d" % len(names))
+        return {pid for pid, comm in names.items() if comm == NAME}
 
     def note(self):
         return self.is_("document.querySelector('#past-state').textContent")
@@ -122,7 +123,7 @@ def check_moments(page, pids):
     result(page.note() != before and "without PSS" not in page.note(), "a click shows that moment", page.note())
     same("a click: no kill is chosen", page.is_("document.querySelectorAll('#events [aria-pressed=true]').length"), 0)
     result(NAME not in page.rows() and len(page.rows()) > 2, "a click: the processes of that moment", page.rows())
-    result(not set(pids) & page.check_moment("a click"), "a click: no victim yet")
+    result(not page.check_moment("a click"), "a click: no victim yet")
     moments = page.is_("JSON.parse(document.querySelector('#recording').textContent).moments")
     chosen = int(page.is_("document.querySelector('#moment').value"))
     # Others may be nearer to the first one than a pixel.
@@ -133,8 +134,8 @@ def check_moments(page, pids):
     page.is_("(() => { const e = document.querySelector('#moment'); e.value = e.max; e.dispatchEvent(new Event('input')); })()")
     page.browser.settle()
     result(page.note() != first, "the slider shows the last snapshot", page.note())
-    left = set(pids) & page.check_moment("the slider")
-    result(not left, "the slider: the victims have ended", (left, pids, [m["timestamp_ms"] for m in moments[-4:]]))
+    left = page.check_moment("the slider")
+    result(not left, "the slider: the victims have ended", (left, [m["timestamp_ms"] for m in moments[-4:]]))
     kill = page.is_("Number(document.querySelector('#past .kill').getAttribute('d').slice(1).split(' ')[0]) / 1000")
     x, y, w, _ = page.browser.place("#past svg")
     page.browser.click_at(x - w / 2 + kill * w, y)

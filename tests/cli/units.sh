@@ -70,14 +70,18 @@ if ! wait_until listens; then
 	not_ok 'serve starts' "$(cat "$TMP/said")"
 	exit
 fi
-exec 7<>"/dev/tcp/127.0.0.1/$port"
-printf 'GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n' >&7
-timeout "$PATIENCE" cat <&7 >"$TMP/out"
-out=$(cat "$TMP/out")
-exec 7>&-
+# Each process of the random sample may have ended before it is read.
+checked() {
+	exec 7<>"/dev/tcp/127.0.0.1/$port"
+	printf 'GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n' >&7
+	timeout "$PATIENCE" cat <&7 >"$TMP/out"
+	out=$(cat "$TMP/out")
+	exec 7>&-
+	grep -q '^zmem_cross_check_processes{verdict="same"} [1-9]' "$TMP/out"
+}
+check '/metrics: checked' wait_until checked
 expect_out '/metrics: PSS from the kernel' '^zmem_source_info\{counters="bpf",pss="(kernel|mixed)"'
 expect_out '/metrics: complete' '^zmem_collect_complete 1'
-expect_out '/metrics: checked' '^zmem_cross_check_processes\{verdict="same"\} [1-9]'
 expect_out '/metrics: limits and charges' '^zmem_memory_total_bytes '
 
 # status PID KEY
