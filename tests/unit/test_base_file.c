@@ -348,6 +348,16 @@ IN_DIRECTORY(without_nameless_files)
 	replace_without(SYS_linkat, 0, ENOENT);
 }
 
+/* What is not on the disk gets no name: after a power failure the file would be empty. */
+IN_DIRECTORY(not_synced)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(deny(SYS_fsync, 0, EIO) || replace("out", "x") != -EIO || entries() != 0);
+	assert_int_equal(status_of(pid), 0);
+}
+
 /* The process is killed before it commits. */
 IN_DIRECTORY(killed)
 {
