@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What incidents says of memory that was short: how long, without an end, and without swap. */
+/* What incidents says of memory that was short, and of cgroups at a limit. */
 #include "unit.h"
 
 #include <time.h>
@@ -70,4 +70,22 @@ TEST(pressure)
 	check_machine(&i, "; no swap\n");
 	set_swap(&then.system.meminfo, 1 << 20);
 	check_machine(&i, "; swap 0 of 1.00 MiB\n");
+}
+
+/* A counter that is lower than before belongs to another cgroup of that name. */
+TEST(limits)
+{
+	struct memcg before = {.path = "/a", .max_known = true, .max = 9}, now = before;
+	struct snapshot earlier = {.memcg = &before, .memcg_count = 1};
+	struct snapshot then = {.memcg = &now, .memcg_count = 1};
+	const struct incident i = {.then = &then, .earlier = &earlier};
+	struct limit_events e;
+
+	assert_int_equal(incident_limit_events(&i, &e, 1), 0);
+	now.max = 12;
+	assert_int_equal(incident_limit_events(&i, &e, 1), 1);
+	assert_int_equal(e.max, 3);
+	now.max = 2;
+	assert_int_equal(incident_limit_events(&i, &e, 1), 1);
+	assert_int_equal(e.max, 2);
 }
