@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The parts of grow that need no kernel: names, the table of stacks, symbols of this program. */
+/* The parts of grow that need no kernel: names, stacks, pages, symbols of this program. */
 #include "unit.h"
 
 #include "grow/address_space.h"
 #include "grow/demangle.h"
 #include "grow/stack_table.h"
+#include "grow/touched.h"
+#include "temp_directory.h"
 
 /* ---- names ---- */
 
@@ -162,6 +164,34 @@ TEST(stacks)
 	assert_int_equal(stack_table_label(&t, "[one]", &code[2]), 0);
 	assert_int_equal(code[0], code[2]);
 	assert_int_not_equal(code[0], code[1]);
+}
+
+/* ---- pages that are still there ---- */
+
+static void add_bytes(void *arg, uint32_t stack, uint64_t bytes)
+{
+	((uint64_t *)arg)[stack] += bytes;
+}
+
+/* A pagemap with a page in RAM, one in swap, and one that is gone. */
+IN_DIRECTORY(touched)
+{
+	static const uint64_t entry[] = {UINT64_C(1) << 63, UINT64_C(1) << 62, 0};
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct address_space space = {.pid_fd = open(".", O_PATH | O_CLOEXEC)};
+	cleanup(touched_done) struct touched t = {};
+	uint64_t bytes[ARRAY_SIZE(entry)] = {};
+	cleanup_fclose FILE *f = fopen("pagemap", "w");
+
+	assert_int_equal(fwrite(entry, sizeof(entry), 1, f), 1);
+	fflush(f);
+	for (uint32_t i = 0; i < ARRAY_SIZE(entry); i++)
+		touched_add(&t, &space, i * page + 7, i, 1);
+	assert_int_equal(touched_check(&t, &space, add_bytes, bytes), 0);
+	assert_int_equal(bytes[0], page);
+	assert_int_equal(bytes[1], page);
+	assert_int_equal(bytes[2], 0);
+	close(space.pid_fd);
 }
 
 /* ---- symbols ---- */
