@@ -2,6 +2,7 @@
 /* A sandboxed process as /proc shows it, and what the process itself can still do. */
 #include "unit.h"
 
+#include <grp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -83,8 +84,9 @@ TEST(rights)
 	assert_int_equal(pipe(ready) | pipe(end), 0);
 	pid = fork();
 	if (pid == 0) {
-		int r = sandbox_enter(FDS, MEMORY);
+		int r = privilege_can_leave() ? setgroups(1, &(gid_t){65534}) : 0;
 
+		r = r ? r : sandbox_enter(FDS, MEMORY);
 		close(end[1]);
 		_exit(r || write(ready[1], &c, 1) != 1 || read(end[0], &c, 1));
 	}
@@ -97,6 +99,8 @@ TEST(rights)
 		assert_status(pid, "Seccomp:", "2");
 	assert_user(pid, "Uid:", getuid());
 	assert_user(pid, "Gid:", getgid());
+	if (privilege_can_leave())
+		assert_status(pid, "Groups:", " ");
 	line_of(pid, "limits", "Max open files", files, sizeof(files));
 	assert_int_equal(sscanf(files, "%u %u", &soft, &hard), 2);
 	assert_int_equal(soft, FDS);
