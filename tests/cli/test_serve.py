@@ -210,6 +210,11 @@ def check_unix():
         wait_until(lambda: ended(http))
         with Serve(listen="unix:" + path) as again:
             same("a stale unix socket is replaced", again.get("/healthz").code, 200)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as log:
+            log.bind(directory + "/log")
+            run = subprocess.run([PROGRAM, "serve", "--listen", "unix:" + directory + "/log"], capture_output=True, timeout=30)
+            result(run.returncode == 1 and os.path.exists(directory + "/log") and b"in use" in run.stderr,
+                   "a socket for datagrams is not replaced", run.stderr)
         with open(path, "w"):
             pass
         run = subprocess.run([PROGRAM, "serve", "--listen", "unix:" + path], capture_output=True, timeout=30)
