@@ -231,10 +231,10 @@ own
 zmem incidents "$TMP/own" --json
 expect_json 'the kill before kill -9 is there' '.events[-1].victim.pid == $pid' --argjson pid "$pid"
 
-# ---- pseudonyms ----
+# ---- pseudonyms; the victim is there, although the filter refuses it ----
 
 rm -rf "$dir"
-"$PROGRAM" record --keep 1h "$dir" -i 1 --stall 0 -q --no-names 2>"$TMP/recorder" &
+"$PROGRAM" record --keep 1h "$dir" -i 1 --stall 0 -q --no-names --filter "no $name" 2>"$TMP/recorder" &
 recorder=$!
 wait_until more_frames 1
 pid=$(kill_one)
