@@ -6,11 +6,14 @@ it happen just then. Then the processes that have no memory of their own."""
 
 import contextlib
 import json
+import mmap
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -336,12 +339,57 @@ def check_vfork():
             os.kill(children[0], signal.SIGKILL)
 
 
+def major_faults():
+    with open("/proc/self/stat", encoding="ascii") as file:
+        return int(file.read().rsplit(")", 1)[1].split()[9])
+
+
+def check_faults_of_threads():
+    """Threads, each with a major fault, end while they are read, those first that are read last."""
+    count, size, known, wrong = 1500, mmap.PAGESIZE, 0, []
+    ready, ends = threading.Semaphore(0), [threading.Event() for _ in range(count)]
+    # Not below TMPDIR, which may be in memory.
+    with tempfile.TemporaryFile(dir=O) as file:
+        file.write(bytes(count * size))
+        file.flush()
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        area = mmap.mmap(file.fileno(), count * size)
+    area.madvise(mmap.MADV_RANDOM)
+
+    def fault(number):
+        ready.release(area[number * size] + 1)
+        ends[number].wait()
+
+    def end_all():
+        for end in reversed(ends):
+            end.set()
+            time.sleep(0.0003)
+
+    threads = [threading.Thread(target=fault, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for _ in threads:
+        ready.acquire()
+    threads.append(threading.Thread(target=end_all))
+    threads[-1].start()
+    while threads[-1].is_alive():
+        before = major_faults()
+        got = row_of(snapshot("-p", str(os.getpid()), "--pss", "none"), os.getpid())["majflt"]
+        known += got is not None
+        if got is not None and not before <= got <= major_faults():
+            wrong.append((before, got))
+    for thread in threads:
+        thread.join()
+    result(known and not wrong, "major faults of threads that end count once", (known, wrong[:5]))
+
+
 def main():
     if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
         print("skip races: needs root and a kernel with BTF")
         return 0
     see_own_processes_only([check_kthreads])
-    checks = [check_mkmem, check_vfork, check_no_unseen_under_churn]
+    checks = [check_mkmem, check_vfork, check_no_unseen_under_churn, check_faults_of_threads]
     if "zmem-bpf-san" in os.path.basename(PROGRAM):
         # A preloaded library causes the races, and a sanitizer requires its own library first.
         print("# races between reads: without sanitizers alone")
