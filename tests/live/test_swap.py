@@ -232,6 +232,30 @@ def kinds(at):
                "the ratio is the size of the pages by what they take", (done.stdout, p))
 
 
+def huge_file(at):
+    """A file of huge pages, swapped out as such: each of their slots counts by itself."""
+    with tempfile.TemporaryDirectory() as place:
+        if subprocess.run(("mount", "-t", "tmpfs", "-o", "huge=always", "tmpfs", place), check=False).returncode:
+            print("note this kernel has no huge pages of tmpfs")
+            return
+        try:
+            with open(place + "/huge", "wb+") as file:
+                file.truncate(8 * MIB)
+                area = mmap.mmap(file.fileno(), 8 * MIB)
+                area.write((RANDOM[:PAGE] + PLAIN[:PAGE]) * (4 * MIB // PAGE))
+                here = ctypes.addressof(ctypes.c_char.from_buffer(area))
+                for _ in range(50):
+                    if LIBC.madvise(here, 8 * MIB, MADV_PAGEOUT) or (rollup(os.getpid(), "Swap") or 0) >= 8 << 10:
+                        break
+                    time.sleep(0.02)
+                swap, compressed = document("system")["swap"], int(read(at + "/mm_stat").split()[1])
+                result(swap["swap_ram_files_bytes"] is not None and
+                       abs(swap["swap_ram_bytes"] + swap["swap_ram_files_bytes"] - compressed) <= compressed // 50,
+                       "SWAP_RAM of a file of huge pages", (swap, compressed))
+        finally:
+            subprocess.run(("umount", "-l", place), check=True)
+
+
 @contextlib.contextmanager
 def loop_device(place):
     """A disk in a file. It is no rotating one: without symbols the kernel does not tell where such swap is."""
@@ -332,7 +356,7 @@ def main():
         with zram(compressor) as at:
             print("ok swap on zram with", compressor)
             run_checks((costs, kinds) if done else
-                       (every_shape, crowd, without_smaps, costs, kinds, in_cache, switching), at)
+                       (every_shape, crowd, without_smaps, costs, kinds, huge_file, in_cache, switching), at)
         done = True
     result(done, "zram has one of the compressors")
     on_disk()
