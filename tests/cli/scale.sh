@@ -55,6 +55,35 @@ bounded() {
 whole='[.processes[] | select(.name == "fleet" and .ppid == $fleet)] | length == $count and
 	([.[].pid] | unique | length == $count) and all(.rss_anon_bytes >= $kib * 1024)'
 
+# kills COUNT: a recorder that does not read has no room for all processes of all kills, and says so.
+kills() {
+	"$PYTHON" -B - "$SUPPORT" "$TMP" "$1" <<-'END'
+		import signal, subprocess, sys, time
+		sys.path.insert(0, sys.argv[1])
+		import oom
+		from outcome import PROGRAM, exit_code, result, wait_until
+		program, directory, count = oom.eater(sys.argv[2], "eats-scale"), sys.argv[2] + "/kills", int(sys.argv[3])
+		with oom.Group("zmem-scale") as group:
+		    if not group:
+		        sys.exit(print("skip kills: no memory cgroup can be made"))
+		    recorder = subprocess.Popen((PROGRAM, "record", "--keep", "1h", directory, "-i", "1", "-q"))
+		    wait_until(lambda: oom.document("--replay", directory))
+		    recorder.send_signal(signal.SIGSTOP)
+		    pids = []
+		    for _ in range(4):
+		        pids.append(group.kill(program))
+		        time.sleep(2.1)  # time itself: all processes are read at one of the kills of 2 seconds
+		    recorder.send_signal(signal.SIGCONT)
+		    wait_until(lambda: len(oom.events_of(directory, pids)) == 4)
+		    recorder.terminate()
+		    recorder.wait()
+		    found = [(e["processes_recorded"], e["processes_lost"]) for e in oom.events_of(directory, pids)]
+		    result(len(found) == 4 and all(sum(pair) > count for pair in found) and
+		           found[0][1] == 0 and found[-1][1] > 0, "kills: who had no room is counted", found)
+		sys.exit(exit_code())
+	END
+}
+
 counts=2000 most_threads=20000 churn_runs=12
 [ -z "${LONG:-}" ] || counts='5000 20000' most_threads=100000 churn_runs=30
 for count in $counts; do
@@ -86,6 +115,7 @@ for count in $counts; do
 	run timeout 300 "$ZMEM" -f '^fleet$' -J --pss none
 	check "$count processes, a pattern: every process" jq -e "$whole" \
 		--argjson fleet "$fleet" --argjson count $count --argjson kib 32 "$TMP/out"
+	[ "$count" != "${counts%% *}" ] || ! need_bpf kills || kills $count || failed=1
 	fleet_end
 done
 
