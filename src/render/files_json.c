@@ -45,7 +45,7 @@ static void put_sums(struct json_writer *w, const struct file_sums *s)
 static void put_totals(struct json_writer *w, const struct files_report *r)
 {
 	const struct file_sums *listed = r->account;
-	uint64_t kernel[FILE_ACCOUNTS];
+	uint64_t kernel[FILE_ACCOUNTS] = {};
 	bool known[FILE_ACCOUNTS];
 
 	for (int i = 0; i < FILE_ACCOUNTS; i++)
