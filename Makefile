@@ -23,6 +23,10 @@ override STATIC := 1
 else ifneq ($(CROSS),)
 $(error ARCH=$(CROSS): there is arm64)
 endif
+# MSan: clang has it, gcc has not.
+ifneq ($(findstring memory,$(SAN)),)
+override CC := $(if $(findstring clang,$(CC)),$(CC),$(CLANG))
+endif
 PREFIX ?= /usr/local
 DESTDIR ?=
 VERSION := 0.2.0
@@ -75,6 +79,9 @@ LDLIBS_TOP   := -lncursesw -ltinfo
 ifneq ($(SAN),)
 CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -O1
 LDFLAGS_ALL += -fsanitize=$(SAN)
+endif
+ifneq ($(findstring memory,$(SAN)),)
+CFLAGS_ALL  += -fsanitize-memory-track-origins -fsanitize-memory-param-retval -include tests/support/msan.h
 endif
 ifeq ($(STATIC),1)
 CPPFLAGS_ALL += -DZMEM_STATIC
@@ -131,7 +138,7 @@ help:
 	@echo 'make clean'
 	@echo 'V=1 shows commands; O=DIR builds there; STATIC=1 builds one file without shared libraries;'
 	@echo 'ARCH=arm64 builds one for aarch64: build/arm64/zmem-bpf-static (make deps-cross);'
-	@echo 'SAN=address,undefined builds with sanitizers; CC=clang'
+	@echo 'SAN=address,undefined builds with sanitizers, SAN=memory with that of clang; CC=clang'
 
 # ---- packages (Debian) ----
 
@@ -173,7 +180,7 @@ deps-test: deps
 deps-cross: deps
 	$(call install_missing,$(DEPS_CROSS))
 
-# libFuzzer
+# libFuzzer and the sanitizers of clang
 deps-fuzz:
 	$(call install_missing,libclang-rt-dev)
 

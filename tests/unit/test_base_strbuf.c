@@ -6,9 +6,14 @@
 
 #include "base/strbuf.h"
 
-/* Makes the sanitizer's malloc return NULL for huge sizes instead of aborting. */
-const char *__asan_default_options(void);
+/* Make the sanitizer's malloc return NULL for huge sizes instead of aborting. */
+const char *__asan_default_options(void), *__msan_default_options(void);
 const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1";
+}
+
+const char *__msan_default_options(void)
 {
 	return "allocator_may_return_null=1";
 }
