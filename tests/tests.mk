@@ -113,6 +113,11 @@ ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
 
+# What tests/run runs with these sanitizers.
+.PHONY: thread-build memory-build
+thread-build: $(PROGRAM) $(B)/tests/test_enrich_pool $(B)/readers $(O)/fleet $(O)/mkmem
+memory-build: $(PROGRAM) $(UNIT_BIN) $(FUZZ_BIN) $(O)/mkmem
+
 # What guests run, of another machine as well.
 GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash eat ask guest_exit workload growlab-static)
 .PHONY: guest-build guest-build-arm64
