@@ -2,7 +2,7 @@
 /*
  * Shared by all fuzz targets: the entry that libFuzzer or replay.c calls, and FUZZ_CHECK(), which
  * ends the program if a property does not hold. Each input is in memory of exactly its size, so
- * that a sanitizer or valgrind detects a read past its end.
+ * that a sanitizer detects a read past its end.
  */
 #ifndef ZMEM_TESTS_FUZZ_H
 #define ZMEM_TESTS_FUZZ_H

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * FUZZ_TARGET FILE|DIRECTORY…: runs a fuzz target without libFuzzer on existing inputs: the corpus
- * as an ordinary test, with any compiler, sanitizer or valgrind, and on changes of each input that
- * are the same every run (fuzz_changes). Prints one "ok" for all, or "not ok" with the input that
- * failed.
+ * as an ordinary test, with any compiler or sanitizer, and on changes of each input that are the
+ * same every run (fuzz_changes). Prints one "ok" for all, or "not ok" with the input that failed.
  */
 #include <dirent.h>
 #include <errno.h>

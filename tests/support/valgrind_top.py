@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """top under valgrind, with a recording and live: keys open every screen, and each must appear. There is no
-invalid access and no lost memory. Memory that ncurses keeps until the end (still reachable) is allowed.
-tests/run valgrind starts it."""
+invalid access and no lost memory, also inside ncurses, which sanitizers do not see. Memory that ncurses keeps
+until the end (still reachable) is allowed. tests/run valgrind starts it."""
 
 import os
 import shutil

@@ -38,8 +38,7 @@ int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t size)
 	return poll(fds, count, timeout);
 }
 
-/* The count by one question for each number; valgrind has descriptors of its own in /proc/self/fd.
- */
+/* The count by one question for each number. */
 static unsigned open_fds(void)
 {
 	unsigned count = 0;
@@ -60,7 +59,7 @@ static unsigned cost_fds(void)
 	return cost.fds - 1;
 }
 
-/* Before the tests. valgrind does not let the hard limit change. */
+/* Before the tests. Not everybody may raise the hard limit. */
 __attribute__((constructor)) static void allow_many(void)
 {
 	struct rlimit many;
