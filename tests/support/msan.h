@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every file of a build with SAN=memory includes this header first. MSan sees what the program
- * writes and what the C library writes. It does not see what other libraries write, nor what a raw
- * system call writes. The functions below replace those that write to the program's memory. Each
- * marks as written the bytes that the library says it wrote, and no other. A function that takes
- * data checks that all of it was written.
+ * With SAN=memory every C file of the program and of its unit tests includes this header first.
+ * MSan sees what the program writes and what the C library writes. It does not see what other
+ * libraries write, nor what a raw system call writes. So three kinds of functions are replaced:
+ * - A library writes to the program's memory: the bytes that it wrote are marked, and no other.
+ * - A library reads data of the program: the data is checked (msan_check).
+ * - A library hands its own memory to the C library: MSan checks nothing meanwhile (msan_library).
  */
 #ifndef TESTS_MSAN_H
 #define TESTS_MSAN_H
@@ -24,21 +25,21 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* A sanitizer opens files and reserves terabytes: sandbox.h. */
+/* serve limits its files and its memory. A sanitizer needs more, so sandbox.h does not. */
 #define SANITIZED 1
 
-/* A test of BPF code has its own bpf_map_lookup_elem(). */
+/* A unit test defines bpf_map_lookup_elem() as a macro of its own. */
 #pragma clang diagnostic ignored "-Wmacro-redefined"
 
-/* Constructors of libraries run before those of the program, and may call a function of a test. */
+/* A constructor of a library may call our code before MSan is ready. So MSan starts first. */
 void __msan_init(void);
 __attribute__((section(".preinit_array"), used)) static void (*msan_first)(void) = __msan_init;
 
 #define msan_check(data, size) __msan_check_mem_is_initialized(data, size)
 
 /*
- * The call of a library which hands its own memory to functions of the C library. MSan checks the
- * arguments of these functions, and does not know that the library has written there.
+ * For a library that hands its own memory to functions of the C library. MSan checks the arguments
+ * of these functions, and does not know that the library has written there.
  */
 #define msan_library(call)                                                                         \
 	({                                                                                         \
