@@ -67,16 +67,19 @@ kills() {
 		    if not group:
 		        sys.exit(print("skip kills: no memory cgroup can be made"))
 		    recorder = subprocess.Popen((PROGRAM, "record", "--keep", "1h", directory, "-i", "1", "-q"))
-		    wait_until(lambda: oom.document("--replay", directory))
-		    recorder.send_signal(signal.SIGSTOP)
-		    pids = []
-		    for _ in range(4):
-		        pids.append(group.kill(program))
-		        time.sleep(2.1)  # time itself: all processes are read at one of the kills of 2 seconds
-		    recorder.send_signal(signal.SIGCONT)
-		    wait_until(lambda: len(oom.events_of(directory, pids)) == 4)
-		    recorder.terminate()
-		    recorder.wait()
+		    try:
+		        wait_until(lambda: oom.document("--replay", directory))
+		        recorder.send_signal(signal.SIGSTOP)
+		        pids = []
+		        for _ in range(4):
+		            pids.append(group.kill(program))
+		            time.sleep(2.1)  # time itself: all processes are read at one of the kills of 2 seconds
+		        recorder.send_signal(signal.SIGCONT)
+		        wait_until(lambda: len(oom.events_of(directory, pids)) == 4)
+		    finally:
+		        recorder.send_signal(signal.SIGCONT)
+		        recorder.terminate()
+		        recorder.wait()
 		    found = [(e["processes_recorded"], e["processes_lost"]) for e in oom.events_of(directory, pids)]
 		    result(len(found) == 4 and all(sum(pair) > count for pair in found) and
 		           found[0][1] == 0 and found[-1][1] > 0, "kills: who had no room is counted", found)

@@ -115,7 +115,7 @@ TEST(stays)
 	group_tracker_done(&t);
 }
 
-/* Heap bytes in use; useless with a sanitizer, whose heap keeps freed memory. */
+/* Heap bytes in use; useless with a sanitizer: its heap keeps freed memory. */
 static size_t heap(void)
 {
 	struct mallinfo2 info = mallinfo2();
