@@ -4,6 +4,10 @@
 # Snapshots in a loop under churn: in one process (soak.c) and, at the same time, by the program
 # itself, for SOAK_MINUTES (default: 20 seconds); then watch, serve for as long, and top. No resource
 # may grow, no object may stay in the kernel, and the kernel log must have no new line.
+#
+# It has a pid namespace of its own: memory grows with the number of processes, and the others of this
+# machine come and go. /proc of all processes is descriptor 9.
+[ -n "${SOAK_WORLD:-}" ] || SOAK_WORLD=1 exec unshare --mount --pid --fork --kill-child --mount-proc "$0" "$@" 9</proc
 here=$(dirname "$0")
 . "$here/../support/lib.sh"
 
@@ -23,7 +27,7 @@ our_programs() {
 }
 strays() {
 	our_programs >"$TMP/before"
-	cat /proc/[1-9]*/fdinfo/* 2>/dev/null | sed -n 's/^prog_id:[[:space:]]*//p' | sort -u >"$TMP/held"
+	cat /proc/self/fd/9/[1-9]*/fdinfo/* 2>/dev/null | sed -n 's/^prog_id:[[:space:]]*//p' | sort -u >"$TMP/held"
 	our_programs | comm -12 - "$TMP/before" | comm -23 - "$TMP/held" | wc -l
 }
 pins() {
