@@ -80,15 +80,17 @@ kills() {
 		        recorder.send_signal(signal.SIGCONT)
 		        recorder.terminate()
 		        recorder.wait()
-		    found = [(e["processes_recorded"], e["processes_lost"]) for e in oom.events_of(directory, pids)]
-		    result(len(found) == 4 and all(sum(pair) > count for pair in found) and
+		    found = [(e["processes_recorded"], e["processes_lost"], e["processes_late"])
+		             for e in oom.events_of(directory, pids)]
+		    # On a busy machine its time may be over before the last process.
+		    result(len(found) == 4 and all(recorded + lost > count or late for recorded, lost, late in found) and
 		           found[0][1] == 0 and found[-1][1] > 0, "kills: who had no room is counted", found)
 		sys.exit(exit_code())
 	END
 }
 
 counts=2000 most_threads=20000 churn_runs=12
-[ -z "${LONG:-}" ] || counts='5000 20000' most_threads=100000 churn_runs=30
+[ -z "${LONG:-}" ] || counts='2000 5000 20000' most_threads=100000 churn_runs=30
 for count in $counts; do
 	if ! room $count; then
 		skip "$count processes" 'this machine has no room for them'
