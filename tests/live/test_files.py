@@ -480,10 +480,20 @@ def churn():
         result(good == TRIES, "under churn: the quiet file once and to the page", "%d of %d" % (good, TRIES))
 
 
+def starts():
+    """When each process has started, by its number."""
+    times = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open("/proc/%s/stat" % pid, "rb") as file:
+            times[int(pid)] = file.read().rsplit(b")", 1)[1].split()[19]
+    return times
+
+
 def churn_of_mappings():
     """memfds that are mapped, unmapped and closed, and file systems that come and go, while files and those who hold
     them are read."""
     stop = threading.Event()
+    before = starts()
 
     def make_memfds():
         while not stop.is_set():
@@ -519,8 +529,10 @@ def churn_of_mappings():
     others = [file for data in seen for file in data["files"] if file["name"] == "memfd:%s-churn" % NAME]
     # The children of this process that run mount and umount hold its files until they exec.
     pids = {pid for file in others + sum(mine, []) for pid in file["holders"]} - {os.getpid()}
-    alive = [pid for pid in pids if os.path.exists("/proc/%d" % pid)]
-    result(not alive, "under churn of mappings: no process but this one and its children", alive)
+    # Their numbers come again.
+    now = starts()
+    others = [pid for pid in pids if pid in before and now.get(pid) == before[pid]]
+    result(not others, "under churn of mappings: no process but this one and its children", others)
 
 
 def accounts():
