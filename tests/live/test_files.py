@@ -468,11 +468,11 @@ def churn():
             i += 1
 
     with tmpfs() as at:
-        fill(at + "/zmem-quiet", 21)
+        fill(at + "/" + NAME + "-quiet", 21)
         worker = threading.Thread(target=make, args=(at,))
         worker.start()
         try:
-            seen = [listed("/zmem-quiet") for _ in range(TRIES)]
+            seen = [listed("/" + NAME + "-quiet") for _ in range(TRIES)]
         finally:
             stop.set()
             worker.join()
