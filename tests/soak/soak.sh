@@ -7,7 +7,8 @@
 #
 # It has a pid namespace of its own: memory grows with the number of processes, and the others of this
 # machine come and go. /proc of all processes is descriptor 9.
-[ -n "${SOAK_WORLD:-}" ] || SOAK_WORLD=1 exec unshare --mount --pid --fork --kill-child --mount-proc "$0" "$@" 9</proc
+[ -n "${SOAK_WORLD:-}" ] || [ "$(id -u)" != 0 ] ||
+	SOAK_WORLD=1 exec unshare --mount --pid --fork --kill-child --mount-proc "$0" "$@" 9</proc
 here=$(dirname "$0")
 . "$here/../support/lib.sh"
 
