@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * "6,1234,45132464302,-;oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,
- * mems_allowed=0,oom_memcg=/a,task_memcg=/a/b,task=python3,pid=25291,uid=0" and a newline. Names in
- * it may hold any text: the pid is taken from the end.
+ * mems_allowed=0,oom_memcg=/a,task_memcg=/a/b,task=python3,pid=25291,uid=0" and a newline. The
+ * names of the cpuset, of the cgroups and of the task are any text that users chose, also one that
+ * looks like another value: a value is known only if the marks around it are there once. The pid is
+ * behind all names.
  */
 #include "proc/oom_line.h"
 
@@ -13,43 +15,81 @@
 
 #define KERNEL_PRIORITIES 8 /* facility 0: higher ones were written by a process */
 
-/* Takes what lies between two marks. False if they are not there. */
-static bool take_between(struct text_part *rest, const char *from, const char *to,
-			 struct text_part *ret)
-{
-	const char *begin = memmem(rest->s, rest->len, from, strlen(from)), *end;
+static const char limit_mark[] = ",oom_memcg=", cgroup_mark[] = ",task_memcg=",
+		  task_mark[] = ",task=", pid_mark[] = ",pid=", uid_mark[] = ",uid=";
 
-	if (!begin)
+/* The text behind the only mark. False if there is none, or more than one. */
+static bool find_mark(struct text_part text, const char *mark, struct text_part *ret)
+{
+	size_t len = strlen(mark);
+	const char *at = memmem(text.s, text.len, mark, len);
+
+	if (!at)
 		return false;
-	begin += strlen(from);
-	*rest = part_behind(*rest, (size_t)(begin - rest->s));
-	end = memmem(rest->s, rest->len, to, strlen(to));
-	if (!end)
-		return false;
-	*ret = (struct text_part){rest->s, (size_t)(end - rest->s)};
-	return true;
+	*ret = part_behind(text, (size_t)(at - text.s) + len);
+	return !memmem(ret->s, ret->len, mark, len);
 }
 
-/* A path that is too long is left out. */
-static void copy_part(char ret[OOM_CGROUP_MAX], struct text_part part)
+/*
+ * Copies a path without the escapes of the log: "\xNN" stands for a backslash and for bytes that
+ * are not printable (append_char() in kernel/printk/printk.c). A path that is too long is left out.
+ */
+static void copy_path(char ret[OOM_CGROUP_MAX], struct text_part path)
 {
-	if (part.len < OOM_CGROUP_MAX)
-		memcpy(ret, part.s, part.len);
+	char text[OOM_CGROUP_MAX];
+	size_t len = 0;
+
+	for (size_t i = 0; i < path.len; i++) {
+		const char *s = path.s + i;
+
+		if (len == sizeof(text) - 1)
+			return;
+		text[len] = *s;
+		if (path.len - i > 3 && s[0] == '\\' && s[1] == 'x' && hex_value(s[2]) >= 0 &&
+		    hex_value(s[3]) >= 0) {
+			text[len] = (char)(hex_value(s[2]) << 4 | hex_value(s[3]));
+			i += 3;
+		}
+		if (!text[len++])
+			return;
+	}
+	if (len && *text == '/')
+		memcpy(ret, text, len);
 }
 
-/* The number behind the last ",pid=". */
+/* Sets a path that lies between two marks, if it is known. */
+static void set_path(char ret[OOM_CGROUP_MAX], struct text_part text, const char *from,
+		     const char *to)
+{
+	struct text_part path, behind;
+
+	if (!find_mark(text, from, &path) || !find_mark(text, to, &behind) || behind.s < path.s)
+		return;
+	path.len = (size_t)(behind.s - path.s) - strlen(to);
+	copy_path(ret, path);
+}
+
+/* The number behind the last ",pid=", which ends the line with ",uid=N". */
 static int parse_pid(struct text_part text, int32_t *ret)
 {
-	static const char mark[] = ",pid=";
 	const char *found = NULL, *at, *end = text.s + text.len;
-	uint64_t pid;
+	uint64_t pid, uid;
 
-	for (at = text.s; (at = memmem(at, (size_t)(end - at), mark, strlen(mark))); at++)
+	for (at = text.s; (at = memmem(at, (size_t)(end - at), pid_mark, strlen(pid_mark))); at++)
 		found = at;
 	if (!found)
 		return -EINVAL;
-	found += strlen(mark);
+	found += strlen(pid_mark);
 	if (!scan_u64(&found, end, &pid) || pid > INT32_MAX)
+		return -EINVAL;
+	text = (struct text_part){found, (size_t)(end - found)};
+	if (!part_begins(text, uid_mark))
+		return -EINVAL;
+	text = part_behind(text, strlen(uid_mark));
+	/* The kernel writes a uid as an int. */
+	if (part_begins(text, "-"))
+		text = part_behind(text, 1);
+	if (parse_u64(text.s, text.len, UINT32_MAX, &uid) < 0)
 		return -EINVAL;
 	*ret = (int32_t)pid;
 	return 0;
@@ -111,9 +151,9 @@ int oom_line_parse(const char *text, size_t len, struct oom_line *ret)
 		return -EINVAL;
 	for (size_t i = 0; i < part.len; i++)
 		ret->constraint[i] = to_lower(part.s[i]);
-	if (take_between(&rest, ",oom_memcg=", ",task_memcg=", &part))
-		copy_part(ret->cgroup, part);
-	if (take_between(&rest, ",task_memcg=", ",task=", &part))
-		copy_part(ret->task_cgroup, part);
+	/* Of another limit the line has no cgroup, but the name of the cpuset may look like one. */
+	if (strcmp(ret->constraint, "memcg") == 0)
+		set_path(ret->cgroup, rest, limit_mark, cgroup_mark);
+	set_path(ret->task_cgroup, rest, cgroup_mark, task_mark);
 	return 0;
 }

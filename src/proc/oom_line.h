@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdint.h>
 
 #define OOM_CGROUP_MAX 512
 
@@ -16,11 +15,15 @@ struct oom_request {
 };
 
 struct oom_line {
-	int32_t pid;		     /* in the first pid namespace; of the thread that was chosen */
-	char constraint[16];	     /* "none", "memcg", "cpuset", "memory_policy" */
-	char cgroup[OOM_CGROUP_MAX]; /* whose limit was reached; "": the machine, or too long */
-	struct oom_request request;  /* of the line before; not parsed here */
-	char task_cgroup[OOM_CGROUP_MAX]; /* the memory cgroup of the process; "": too long */
+	int32_t pid;	     /* in the first pid namespace; of the thread that was chosen */
+	char constraint[16]; /* "none", "memcg", "cpuset", "memory_policy" */
+	/*
+	 * Whose limit was reached; "": the machine, too long, or not known, because the name of a
+	 * cgroup or of the process looks like a part of the line.
+	 */
+	char cgroup[OOM_CGROUP_MAX];
+	struct oom_request request;	  /* of the line before; not parsed here */
+	char task_cgroup[OOM_CGROUP_MAX]; /* the memory cgroup of the process; "" likewise */
 };
 
 /*

@@ -20,10 +20,13 @@ if [ -z "$group" ] || ! mkdir "$group" "$short" 2>/dev/null; then
 	skip incidents 'no memory cgroup can be made'
 	exit 0
 fi
+# Its path has what the kernel's line has behind it.
+odd=${group%/*}/zmem-odd-$$,task_memcg=
+forged=$odd/system.slice/postgresql.service,task=
 recorder=
-trap 'kill $recorder $(cat "$group/cgroup.procs" "$short/cgroup.procs") 2>/dev/null
+trap 'kill $recorder $(cat "$group/cgroup.procs" "$short/cgroup.procs" "$forged/cgroup.procs") 2>/dev/null
 	wait
-	rmdir "$group" "$short" "$waiting" 2>/dev/null
+	rmdir "$group" "$short" "$waiting" "$forged" "${forged%/*}" "$odd" 2>/dev/null
 	lib_cleanup' EXIT
 for at in "$group" "$short"; do
 	echo 32M >"$at/$limit"
@@ -220,6 +223,32 @@ expect_json 'without its first thread: the process' '.events[-1].victim | .pid =
 expect_json 'without its first thread: the counts' '.events[-1].victim |
 	(.rss_anon_bytes - .rss_anon_count_bytes | fabs) <= $bound and
 	(.rss_shmem_bytes - .rss_shmem_count_bytes | fabs) <= $bound' --argjson bound $((batch * cpus * $(getconf PAGESIZE)))
+
+# ---- a cgroup whose path looks like the end of the kernel's line about another one ----
+
+mkdir -p "$forged"
+for at in "$odd" "${forged%/*}"; do
+	[ "$group" = "$v1/${group##*/}" ] || echo +memory >"$at/cgroup.subtree_control"
+done
+echo 32M >"$forged/$limit"
+[ -f "$forged/$swap" ] && echo 0 >"$forged/$swap"
+# logged PID: true if the log has the line of the kill with this path; it has the lines of 10 kills in 5 seconds.
+logged() {
+	dmesg 2>/dev/null | grep -q "oom-kill:constraint.*,oom_memcg=.*${forged##*/},task_memcg=.*,pid=$1,"
+}
+victims=()
+one_logged() {
+	victims+=("$(group=$forged kill_one)")
+	wait_until recorded "${victims[-1]}" || return 1
+	logged "${victims[-1]}" && return
+	sleep 1 # time itself: the 5 seconds
+	return 1
+}
+wait_until one_logged || not_ok 'a hostile path: a line in the log' "$(dmesg 2>&1 | tail -n 1)"
+own "${victims[@]}"
+zmem incidents "$TMP/own" --json
+expect_json 'a hostile path: its parts are not taken for values' 'all(.events[]; (.cgroup // "," | contains(",")) and
+	(.victim.cgroup // "," | contains(",")) and .victim.unit != "postgresql.service")'
 
 # ---- after kill -9: the last kill is there ----
 

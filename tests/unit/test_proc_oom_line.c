@@ -34,6 +34,71 @@ TEST(lines)
 	assert_string_equal(line.constraint, "memory_policy");
 }
 
+#define HEAD   "6,9,1,-;oom-kill:constraint=CONSTRAINT_"
+#define CPUSET ",nodemask=(null),cpuset=c,mems_allowed=0"
+#define TASK   ",task=eat,pid=77,uid=1000\n"
+#define MEMCG  HEAD "MEMCG" CPUSET ",oom_memcg="
+#define FORGED "/system.slice/postgresql.service"
+
+/* Users name cgroups, cpusets and programs: what looks like a value of the kernel's is unknown. */
+TEST(forged)
+{
+	static const struct {
+		const char *text, *cgroup, *task_cgroup;
+	} lines[] = {
+		{MEMCG "/a,task_memcg=/a/b" TASK, "/a", "/a/b"},
+		/* A cgroup with the name of a whole end of a line. */
+		{MEMCG "/a,task_memcg=/a/x,task_memcg=" FORGED TASK, "", ""},
+		{MEMCG "/a,task_memcg=/a/x,oom_memcg=" FORGED TASK, "", "/a/x,oom_memcg=" FORGED},
+		{MEMCG "/a,oom_memcg=" FORGED ",task_memcg=/a,oom_memcg=" FORGED TASK, "",
+		 "/a,oom_memcg=" FORGED},
+		{MEMCG "/a,task_memcg=/a/x,task=y" TASK, "/a", ""},
+		{MEMCG "/a,task_memcg=" FORGED ",task=eat,pid=1,uid=0" TASK, "/a", ""},
+		/* A program. */
+		{MEMCG "/a,task_memcg=/b,task=,task_memcg=/c,pid=77,uid=1000\n", "", ""},
+		{MEMCG "/a,task_memcg=/b,task=,task=,pid=77,uid=1000\n", "/a", ""},
+		{MEMCG "/a,task_memcg=/b,task=,pid=1,uid=0,pid=77,uid=1000\n", "/a", "/b"},
+		/* A cpuset, at a kill of the machine, whose line has no cgroup of a limit. */
+		{HEAD "NONE,nodemask=(null),cpuset=c,oom_memcg=" FORGED
+		      ",mems_allowed=0,global_oom,"
+		      "task_memcg=/a" TASK,
+		 "", "/a"},
+		{HEAD "MEMCG,nodemask=(null),cpuset=c,oom_memcg=" FORGED ",mems_allowed=0,"
+		      "oom_memcg=/a,task_memcg=/a/b" TASK,
+		 "", "/a/b"},
+		/* Not paths. */
+		{MEMCG "a,task_memcg=" TASK, "", ""},
+		/* The log escapes a backslash, and bytes that are not printable. */
+		{MEMCG "/a.slice/a\\x5cx2db.slice,task_memcg=/a/\\xc3\\xa9" TASK,
+		 "/a.slice/a\\x2db.slice", "/a/\xc3\xa9"},
+		{MEMCG "/a\\x00,task_memcg=/\\x2" TASK, "", "/\\x2"},
+	};
+	struct oom_line line;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		if (oom_line_parse(lines[i].text, strlen(lines[i].text), &line) < 0 ||
+		    line.pid != 77 || strcmp(line.cgroup, lines[i].cgroup) != 0 ||
+		    strcmp(line.task_cgroup, lines[i].task_cgroup) != 0)
+			fail_msg("%d, '%s', '%s' of %s", line.pid, line.cgroup, line.task_cgroup,
+				 lines[i].text);
+	}
+}
+
+/* The longest path that is kept, and one byte more. */
+TEST(long_paths)
+{
+	char text[2048];
+	struct oom_line line;
+
+	for (int len = OOM_CGROUP_MAX - 1; len <= OOM_CGROUP_MAX; len++) {
+		snprintf(text, sizeof(text), MEMCG "/%0*d,task_memcg=/%0*d" TASK, len - 1, 0,
+			 len - 1, 1);
+		assert_int_equal(oom_line_parse(text, strlen(text), &line), 0);
+		assert_int_equal(strlen(line.cgroup), len < OOM_CGROUP_MAX ? len : 0);
+		assert_int_equal(strlen(line.task_cgroup), len < OOM_CGROUP_MAX ? len : 0);
+	}
+}
+
 TEST(others)
 {
 	static const char *const other[] = {
@@ -50,6 +115,10 @@ TEST(others)
 		"6,9,1,-;oom-kill:constraint=CONSTRAINT_NONE,global_oom,pid=x,uid=1\n",
 		"6,9,1,-;oom-kill:constraint=CONSTRAINT_NONE,global_oom,pid=99999999999,uid=1\n",
 		"6,9,1,-;oom-kill:constraint=CONSTRAINT_,pid=7,uid=1\n",
+		/* The end is missing, but a cgroup's name has a pid (printk ends a long record). */
+		"6,9,1,-;oom-kill:constraint=CONSTRAINT_MEMCG,oom_memcg=/a,pid=7,task_memcg=/b\n",
+		"6,9,1,-;oom-kill:constraint=CONSTRAINT_MEMCG,task_memcg=/b,pid=7,uid=1/c\n",
+		"6,9,1,-;oom-kill:constraint=CONSTRAINT_MEMCG,task_memcg=/b,pid=7,uid=\n",
 		"6,9,1,-;oom-kill:constraint=CONSTRAINT_ABCDEFGHIJKLMNOPQ,pid=7,uid=1\n",
 	};
 	struct oom_line line;
