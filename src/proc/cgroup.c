@@ -253,7 +253,7 @@ static void find_unit_and_container(struct proc_cgroup *cgroup)
 
 int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret)
 {
-	struct text_part rest = {text, len}, path[PATH_KINDS] = {0}, whole;
+	struct text_part rest = {text, len}, path[PATH_KINDS] = {0};
 	struct proc_cgroup cgroup = {0};
 	enum path_kind chosen;
 
@@ -263,9 +263,8 @@ int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret)
 	chosen = choose_path(path);
 	if (chosen == PATH_KINDS)
 		return -ENOENT;
-	cgroup.path = whole = path[chosen];
-	cgroup.controlled =
-		chosen == (path[MEMORY_V1].s ? MEMORY_V1 : UNIFIED) && !cut_suffix(&whole, removed);
+	cgroup.path = path[chosen];
+	cgroup.controlled = chosen == (path[MEMORY_V1].s ? MEMORY_V1 : UNIFIED);
 	find_unit_and_container(&cgroup);
 	*ret = cgroup;
 	return 0;

@@ -22,7 +22,10 @@ struct proc_cgroup {
 	size_t unit_path, container_path;
 	/* Likewise to the cgroup of the container's pod, which directly holds the container's. */
 	size_t pod_path;
-	/* The path exists in the hierarchy with the memory controller: it has memory counters. */
+	/*
+	 * The path is in the hierarchy with the memory controller. It may be that of a removed
+	 * cgroup, and then ends with " (deleted)"; but so may the name of a cgroup that is there.
+	 */
 	bool controlled;
 };
 

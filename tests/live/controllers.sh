@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The values of the memory controller against its files, in cgroups of the test: below our cgroup in v1,
-# at the top in v2, as this machine has the controller. Guests have the other version.
+# The values of the memory controller against its files, in cgroups of the test at the top, in v1 or v2, as
+# this machine has the controller. Guests have the other version.
 . "$(dirname "$0")/../support/lib.sh"
 
 if [ "$(id -u)" != 0 ]; then
@@ -9,13 +9,13 @@ if [ "$(id -u)" != 0 ]; then
 	exit 0
 fi
 version=v1 file=memory.usage_in_bytes
-top=$(awk '/ - cgroup [^ ]+ ([^ ]*,)?memory(,|$)/ { print $5; exit }' /proc/self/mountinfo)
-path=$(sed -n 's/^[0-9]*:[^:]*\bmemory\b[^:]*://p' /proc/self/cgroup)
+# path is that of the mounted cgroup.
+read -r path top < <(awk '/ - cgroup [^ ]+ ([^ ]*,)?memory(,|$)/ { print $4, $5; exit }' /proc/self/mountinfo)
 if [ -z "$top" ]; then
-	version=v2 file=memory.current path=
-	top=$(awk '/ - cgroup2 / { print $5; exit }' /proc/self/mountinfo)
+	version=v2 file=memory.current
+	read -r path top < <(awk '/ - cgroup2 / { print $4, $5; exit }' /proc/self/mountinfo)
 fi
-dir=$top${path%/}/zmem-test-$$.slice
+dir=$top/zmem-test-$$.slice
 clean() {
 	wait_until eval 'find "$dir" -depth -type d -exec rmdir {} + 2>/dev/null; [ ! -d "$dir" ]'
 	lib_cleanup
