@@ -73,13 +73,25 @@ bool filter_matches_cgroup(const char *glob, const char *path)
 	return false;
 }
 
+const char *filter_next_unit(const char **pos, size_t *ret_len)
+{
+	const char *item = *pos + strspn(*pos, ", \t\n");
+	size_t len = strcspn(item, ",\n");
+
+	*pos = item + len;
+	while (len && (item[len - 1] == ' ' || item[len - 1] == '\t'))
+		len--;
+	*ret_len = len;
+	return len ? item : NULL;
+}
+
 bool filter_matches_unit(const char *globs, const char *unit)
 {
 	char glob[FILTER_UNIT_MAX + sizeof(".service")];
 	const char *item;
 	size_t len;
 
-	while ((item = parse_item(&globs, &len))) {
+	while ((item = filter_next_unit(&globs, &len))) {
 		if (len > FILTER_UNIT_MAX)
 			continue;
 		memcpy(glob, item, len);

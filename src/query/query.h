@@ -59,10 +59,13 @@ int filter_matches(const struct filter *f, const struct process *p);
 bool filter_matches_cgroup(const char *glob, const char *path);
 
 /*
- * Whether one of the globs of a list matches the unit. As in systemctl, a name without a suffix
- * means the service: "ssh" is ssh.service.
+ * Whether one of the globs of a list matches the whole name of the unit, which has blanks if its
+ * manager is not that of the system: "ssh.service (user 1000)". As in systemctl, a name without a
+ * suffix means the service: "ssh" is ssh.service.
  */
 bool filter_matches_unit(const char *globs, const char *unit);
+/* Walks such a list as parse_item() does, but a blank in an item belongs to it. */
+const char *filter_next_unit(const char **pos, size_t *ret_len);
 
 /* Rows: pointers into a snapshot. */
 struct rows {

@@ -194,15 +194,16 @@ static int set_cgroup(struct query *q, const char *text, struct query_error *ret
 static int set_units(struct query *q, const char *text, struct query_error *ret_error)
 {
 	const char *list = text, *item;
+	bool any = false;
 	size_t len;
 	char *copy;
 
-	if (!count_items(text))
-		return refuse_text(ret_error, "no unit in it");
-	while ((item = parse_item(&list, &len))) {
+	for (; (item = filter_next_unit(&list, &len)); any = true) {
 		if (len > FILTER_UNIT_MAX)
 			return refuse(ret_error, item, len, "no unit has a name that long");
 	}
+	if (!any)
+		return refuse_text(ret_error, "no unit in it");
 	copy = strdup(text);
 	if (!copy)
 		return -ENOMEM;

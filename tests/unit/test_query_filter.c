@@ -163,6 +163,15 @@ TEST(unit)
 		{",", "ssh.service", false},
 		{"SSH", "ssh.service", false},
 		{".service", "ssh.service", false},
+		/* A unit of a user's manager is another one; its name has blanks. */
+		{"ssh", "ssh.service (user 1000)", false},
+		{"ssh.service (user 1000)", "ssh.service (user 1000)", true},
+		{"ssh.service (user 1000)", "ssh.service", false},
+		{"cron , ssh.service (user 1000) ,x", "ssh.service (user 1000)", true},
+		{"ssh.service (user *)", "ssh.service (user 1000)", true},
+		{"ssh.service*", "ssh.service (in 3f9a6b5d1c0e of user 1000)", true},
+		{"*(user 1000)", "ssh.service (user 1000)", true},
+		{"cron\nssh", "ssh.service", true},
 	};
 	const struct filter f = {.units = "cron,ssh"};
 	struct process p = user;
