@@ -59,24 +59,40 @@ static int store_text(struct snapshot *s, struct text_part part, const char **re
 	return *ret || !part.s ? 0 : -ENOMEM;
 }
 
+/* The name of a unit or container, which may be absent, with its managers. */
+static int store_name(struct snapshot *s, struct text_part name,
+		      const struct cgroup_managers *managers, const char **ret)
+{
+	char text[CGROUP_NAME_MAX];
+	size_t len = name.s ? cgroup_name(name, managers, text, sizeof(text)) : 0;
+
+	return store_text(s, (struct text_part){len ? text : NULL, len}, ret);
+}
+
+/* A container with an id is the beginning of the id, until enrich_containers() names it. */
+static int store_container(struct snapshot *s, const struct proc_cgroup *cgroup, const char **ret)
+{
+	struct text_part container = cgroup->container;
+	char name[256];
+	size_t len;
+
+	if (!container.s || cgroup->container_id.s)
+		return store_text(s, container, ret);
+	len = cgroup_unescape(container, name, sizeof(name));
+	if (len)
+		container = (struct text_part){name, len};
+	return store_name(s, container, &cgroup->container_managers, ret);
+}
+
 static int set_cgroup(struct snapshot *s, struct process *p, const char *text, size_t len)
 {
 	struct proc_cgroup cgroup;
-	struct text_part container;
-	char name[256];
 
 	if (proc_cgroup_parse(text, len, &cgroup) < 0)
 		return 0;
-	container = cgroup.container;
-	if (container.s && !cgroup.container_id.s) {
-		size_t len = cgroup_unescape(container, name, sizeof(name));
-
-		if (len)
-			container = (struct text_part){name, len};
-	}
 	if (store_text(s, cgroup.path, &p->cgroup) < 0 ||
-	    store_text(s, cgroup.unit, &p->unit) < 0 ||
-	    store_text(s, container, &p->container) < 0 ||
+	    store_name(s, cgroup.unit, &cgroup.unit_managers, &p->unit) < 0 ||
+	    store_container(s, &cgroup, &p->container) < 0 ||
 	    store_text(s, cgroup.container_id, &p->container_id) < 0)
 		return -ENOMEM;
 	if (p->container_id)

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -13,8 +14,6 @@
 #include "proc/cgroup.h"
 #include "proc/container.h"
 #include "proc/keyed.h"
-
-#define CONTAINER_ID_SHOWN 12
 
 /* Cuts `prefix` off; false if the part does not begin with it or is nothing else. */
 static bool cut_prefix(struct text_part *part, const char *prefix)
@@ -177,6 +176,20 @@ static bool container_name(struct text_part parent, struct text_part component,
 	return true;
 }
 
+bool cgroup_in_container(struct text_part path)
+{
+	struct text_part parent = {"", 0}, name, id;
+
+	while (path.len) {
+		struct text_part component = part_split(&path, '/');
+
+		if (component.len && container_name(parent, component, &name, &id))
+			return true;
+		parent = component;
+	}
+	return false;
+}
+
 bool cgroup_pod_uid(struct text_part component, struct text_part *ret_uid)
 {
 	static const char *const prefix[] = {"kubepods-besteffort-pod", "kubepods-burstable-pod",
@@ -217,36 +230,125 @@ size_t cgroup_unescape(struct text_part name, char *buf, size_t cap)
 	return len;
 }
 
+/* ---- managers ---- */
+
+/* "user@1000.service", which the system's manager starts for a user. */
+static bool user_of_manager(struct text_part unit, struct text_part *ret_uid)
+{
+	uint64_t uid;
+
+	if (!cut_prefix(&unit, "user@") || !cut_suffix(&unit, ".service") ||
+	    parse_u64(unit.s, unit.len, UINT32_MAX, &uid) < 0)
+		return false;
+	*ret_uid = unit;
+	return true;
+}
+
+static void add_manager(struct cgroup_managers *m, enum cgroup_manager_kind kind,
+			struct text_part name)
+{
+	const struct cgroup_manager manager = {kind, name};
+
+	if (!m->outer.kind)
+		m->inner = m->outer = manager;
+	else if (kind != MANAGER_OTHER)
+		m->inner = manager;
+}
+
+/*
+ * True for a cgroup of root's between the hierarchy's root and a unit or container of root's: a
+ * slice, a directory of an engine or of the kubelet, or one above our cgroup namespace ("..").
+ */
+static bool is_passed(struct text_part component, bool slice)
+{
+	static const char *const engine[] = {
+		"docker",   "libpod_parent", "lxc",	  "lxc.payload",
+		"kubepods", "besteffort",    "burstable", ".."};
+	struct text_part uid;
+
+	for (size_t i = 0; i < ARRAY_SIZE(engine); i++)
+		if (part_is(component, engine[i]))
+			return true;
+	return slice || !component.len || cgroup_pod_uid(component, &uid);
+}
+
+/* The text of a manager. Containers of systemd-nspawn have escapes in their names. */
+static struct text_part manager_name(const struct cgroup_manager *m, char *buf, size_t cap)
+{
+	size_t len = m->kind == MANAGER_CONTAINER ? cgroup_unescape(m->name, buf, cap) : 0;
+
+	return len ? (struct text_part){buf, len} : m->name;
+}
+
+size_t cgroup_name(struct text_part name, const struct cgroup_managers *m, char *buf, size_t cap)
+{
+	char inner_name[256], outer_name[256];
+	struct text_part inner = manager_name(&m->inner, inner_name, sizeof(inner_name));
+	struct text_part outer = manager_name(&m->outer, outer_name, sizeof(outer_name));
+	const char *in = m->inner.kind == MANAGER_USER ? "user" : "in";
+	const char *of = m->outer.kind == MANAGER_USER ? "of user" : "in";
+	int len;
+
+	if (!m->outer.kind)
+		len = snprintf(buf, cap, "%.*s", (int)name.len, name.s);
+	else if (m->inner.name.s == m->outer.name.s)
+		len = snprintf(buf, cap, "%.*s (%s %.*s)", (int)name.len, name.s, in,
+			       (int)inner.len, inner.s);
+	else
+		len = snprintf(buf, cap, "%.*s (%s %.*s %s %.*s)", (int)name.len, name.s, in,
+			       (int)inner.len, inner.s, of, (int)outer.len, outer.s);
+	return len < 0 || (size_t)len >= cap ? 0 : (size_t)len;
+}
+
 /* ---- /proc/PID/cgroup ---- */
 
 /* The end of the path of a removed cgroup (cgroup_is_dead() in proc_cgroup_show()). */
 static const char removed[] = " (deleted)";
 
+/* A unit or container, or neither, makes the cgroups below it. */
+static void pass_component(struct text_part component, struct text_part unit, bool slice,
+			   struct text_part container, struct cgroup_managers *managers)
+{
+	struct text_part uid;
+
+	if (container.s)
+		add_manager(managers, MANAGER_CONTAINER, container);
+	else if (unit.s && !slice && user_of_manager(unit, &uid))
+		add_manager(managers, MANAGER_USER, uid);
+	else if (!is_passed(component, slice))
+		add_manager(managers, MANAGER_OTHER, unit.s ? unit : component);
+}
+
 static void find_unit_and_container(struct proc_cgroup *cgroup)
 {
 	struct text_part rest = cgroup->path, parent = {"", 0};
+	struct cgroup_managers managers = {};
 	bool unit_is_slice = true;
 
 	cut_suffix(&rest, removed);
 	while (rest.len) {
 		struct text_part component = part_split(&rest, '/');
 		size_t path = (size_t)(component.s + component.len - cgroup->path.s);
-		struct text_part unit, uid;
-		bool slice;
+		struct text_part unit = {}, container = {}, id = {}, uid;
+		bool slice = false;
 
 		/* The innermost unit counts; a slice counts only without another unit. */
 		if (unit_name(component, &unit, &slice) && (!slice || unit_is_slice)) {
 			cgroup->unit = unit;
+			cgroup->unit_managers = managers;
 			cgroup->unit_path = path;
 			unit_is_slice = slice;
 		}
-		if (component.len &&
-		    container_name(parent, component, &cgroup->container, &cgroup->container_id)) {
+		if (component.len && container_name(parent, component, &container, &id)) {
+			cgroup->container = container;
+			cgroup->container_id = id;
+			cgroup->container_managers = managers;
 			cgroup->container_path = path;
 			cgroup->pod_path = 0;
-			if (cgroup->container_id.s && cgroup_pod_uid(parent, &uid))
+			if (id.s && cgroup_pod_uid(parent, &uid))
 				cgroup->pod_path = (size_t)(parent.s + parent.len - cgroup->path.s);
 		}
+		pass_component(component, unit, slice, container, &managers);
 		parent = component;
 	}
 }

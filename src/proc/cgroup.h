@@ -12,12 +12,34 @@
 
 #include "base/parse.h"
 
+/* What makes cgroups of its own below its cgroup. */
+struct cgroup_manager {
+	enum cgroup_manager_kind {
+		MANAGER_NONE,
+		MANAGER_USER,	   /* the service manager of a user, and what the user runs */
+		MANAGER_CONTAINER, /* what runs in a container */
+		MANAGER_OTHER,	   /* a unit, or a cgroup that the system's manager did not make */
+	} kind;
+	struct text_part name; /* the uid, or the name as in struct proc_cgroup */
+};
+
+/*
+ * The managers above a cgroup; none above one of the system's manager, which makes slices, and
+ * units directly in them. What is below the outermost manager is only what that manager says.
+ */
+struct cgroup_managers {
+	struct cgroup_manager inner; /* the innermost user or container; without one: the outer */
+	struct cgroup_manager outer;
+};
+
 struct proc_cgroup {
 	struct text_part path; /* begins with '/' */
 	struct text_part unit; /* "ssh.service", "session-3.scope"; the innermost one */
+	struct cgroup_managers unit_managers;
 	struct text_part
 		container; /* 64 hex digits cut to 12, or a name where the runtime uses names */
 	struct text_part container_id; /* all 64 of them; s NULL where the runtime uses names */
+	struct cgroup_managers container_managers;
 	/* The length of the path to the cgroup of the unit and of the container; 0: none. */
 	size_t unit_path, container_path;
 	/* Likewise to the cgroup of the container's pod, which directly holds the container's. */
@@ -34,6 +56,20 @@ struct proc_cgroup {
  * these hierarchies; then *ret is untouched.
  */
 int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret);
+
+#define CGROUP_NAME_MAX 1024 /* bytes of a name with its managers: three names of NAME_MAX */
+
+/*
+ * Writes the name of a unit or container: "ssh.service" of the system's manager, else with its
+ * managers, such as "ssh.service (user 1000)", "ssh.service (in 3f9a6b5d1c0e)" and
+ * "ssh.service (in 3f9a6b5d1c0e of user 1000)". The outermost manager comes last. Returns the
+ * length, without a terminator, or 0 if it is longer than cap.
+ */
+size_t cgroup_name(struct text_part name, const struct cgroup_managers *managers, char *buf,
+		   size_t cap);
+
+/* True if a cgroup of the path is that of a container. */
+bool cgroup_in_container(struct text_part path);
 
 /*
  * The uid of a pod in the name of its cgroup: "kubepods-burstable-pod<uid>.slice", where systemd

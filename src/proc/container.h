@@ -11,6 +11,7 @@
 #include "base/parse.h"
 
 #define CONTAINER_ID_LEN   64
+#define CONTAINER_ID_SHOWN 12  /* of a container without a name */
 #define CONTAINER_NAME_MAX 253 /* a DNS subdomain, the longest name of a pod */
 
 /* True for 64 lower-case hexadecimal digits. */

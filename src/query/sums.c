@@ -244,7 +244,7 @@ static size_t path_of(const struct column *key, const struct process *p)
 
 /*
  * Sets the cgroup of a group that is a unit, a container or a pod, so that its memcg can be read.
- * Units of several users may have the same name: then the group has no cgroup.
+ * Several cgroups may have the same name, as two containers may: then the group has no cgroup.
  */
 static int set_path(const struct column *key, struct arena *text, struct process *const *rows,
 		    size_t count, struct process *sum)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* /proc/PID/cgroup: units and containers are parts of the path, and the path is part of the text.
+/*
+ * /proc/PID/cgroup: units, containers and their managers are parts of the path, and the path is
+ * part of the text. A name with its manager ends with that of the outermost one.
  */
 #include <errno.h>
 
@@ -25,6 +27,31 @@ static void check_way(size_t len, struct text_part part, struct text_part path)
 	FUZZ_CHECK(!part.s || !memchr(part.s, '/', (size_t)(path.s + len - part.s)));
 }
 
+static void check_managers(const struct cgroup_managers *m, struct text_part name,
+			   struct text_part path)
+{
+	char text[CGROUP_NAME_MAX];
+	size_t len;
+
+	FUZZ_CHECK(!m->outer.kind == !m->inner.kind && !m->outer.kind == !m->outer.name.s);
+	check_component(m->inner.name, path);
+	check_component(m->outer.name, path);
+	FUZZ_CHECK(!m->outer.kind || (m->outer.name.s <= m->inner.name.s &&
+				      m->inner.name.s + m->inner.name.len < name.s));
+	/* The longest names that the kernel has, and no NUL, as in its paths. */
+	if (!name.s || name.len > 255 || m->inner.name.len > 255 || m->outer.name.len > 255 ||
+	    memchr(path.s, '\0', path.len))
+		return;
+	len = cgroup_name(name, m, text, sizeof(text));
+	FUZZ_CHECK(len >= name.len && memcmp(text, name.s, name.len) == 0);
+	FUZZ_CHECK(m->outer.kind ? len > name.len + 2 && text[name.len] == ' ' &&
+					   text[name.len + 1] == '(' && text[len - 1] == ')'
+				 : len == name.len);
+	if (m->outer.kind && m->outer.kind != MANAGER_CONTAINER)
+		FUZZ_CHECK(memcmp(text + len - 1 - m->outer.name.len, m->outer.name.s,
+				  m->outer.name.len) == 0);
+}
+
 const unsigned fuzz_changes = 2000;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -46,6 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_component(cgroup.container, cgroup.path);
 	check_way(cgroup.unit_path, cgroup.unit, cgroup.path);
 	check_way(cgroup.container_path, cgroup.container, cgroup.path);
+	check_managers(&cgroup.unit_managers, cgroup.unit, cgroup.path);
+	check_managers(&cgroup.container_managers, cgroup.container, cgroup.path);
 
 	/* The line alone, as a whole file, gives the same result. */
 	line = malloc(cgroup.path.len + 4);

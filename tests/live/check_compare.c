@@ -228,15 +228,32 @@ static void compare_number(struct report *r, const char *line, const char *key, 
 		differ(r, "%s is %lld, not %lld", key, got, before);
 }
 
-/* Where the cgroup is a service's own, the unit is its last component. */
+/* True if all cgroups above the last one are slices. */
+static bool in_slices(const char *cgroup)
+{
+	for (const char *next; (next = strchr(++cgroup, '/')); cgroup = next) {
+		if (next - cgroup < 7 || memcmp(next - 6, ".slice", 6) != 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Where the cgroup is a service's own, the unit is its last component. If the system's manager did
+ * not make it, it says behind it who did.
+ */
 static void compare_unit(struct report *r, const char *line, const char *cgroup)
 {
 	static const char service[] = ".service";
 	const char *last = strrchr(cgroup, '/');
 	size_t len = last ? strlen(++last) : 0;
+	char unit[4096];
 
-	if (len >= sizeof(service) && !strcmp(last + len - strlen(service), service) &&
-	    !json_text_is(line, "unit", last, len))
+	if (len < sizeof(service) || strcmp(last + len - strlen(service), service) != 0)
+		return;
+	if (in_slices(cgroup) ? !json_text_is(line, "unit", last, len)
+			      : json_text(line, "unit", unit, sizeof(unit)) < (ssize_t)len ||
+					memcmp(unit, last, len) != 0 || unit[len] != ' ')
 		differ(r, "unit is not %s", last);
 }
 

@@ -79,6 +79,34 @@ TEST(cgroups)
 	proc_pool_free(pool);
 }
 
+/* Units and containers have the names that test_proc_cgroup.c has, and lead to their cgroups. */
+TEST(managers)
+{
+	static const char user[] = "/user.slice/user-1000.slice/user@1000.service/app.slice/";
+	cleanup(snapshot_done) struct snapshot s = {};
+	struct process p = {};
+	char path[256];
+
+	snprintf(path, sizeof(path), "%spostgresql.service/lxc.payload.web/x (deleted)", user);
+	assert_int_equal(enrich_cgroup_path(&s, &p, path), 0);
+	assert_string_equal(p.cgroup, path);
+	assert_string_equal(p.unit, "postgresql.service (user 1000)");
+	assert_int_equal(p.unit_path, strlen(user) + strlen("postgresql.service"));
+	assert_string_equal(p.container, "web (user 1000)");
+	assert_int_equal(p.container_status, CONTAINER_NONE);
+	/* It may be there: a cgroup can have this name. */
+	assert_true(p.controlled);
+	assert_int_equal(enrich_cgroup_path(&s, &p, "/machine.slice/machine-a\\x2db.scope"), 0);
+	assert_string_equal(p.unit, "machine-a\\x2db.scope");
+	assert_string_equal(p.container, "a-b");
+	/* The owner of a container with an id is found later, and put behind its name then. */
+	snprintf(path, sizeof(path), "%slibpod-" ID ".scope", user);
+	assert_int_equal(enrich_cgroup_path(&s, &p, path), 0);
+	assert_string_equal(p.unit, "libpod-" ID ".scope (user 1000)");
+	assert_string_equal(p.container, "3f9a6b5d1c0e");
+	assert_int_equal(p.container_status, CONTAINER_UNREAD);
+}
+
 TEST(texts)
 {
 	char *longer = malloc(100000);

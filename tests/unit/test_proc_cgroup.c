@@ -217,6 +217,102 @@ TEST(containers)
 	CHECK(paths);
 }
 
+static void assert_name(struct text_part name, const struct cgroup_managers *managers,
+			const char *expected, const char *where)
+{
+	char text[CGROUP_NAME_MAX];
+	size_t len = cgroup_name(name, managers, text, sizeof(text));
+
+	assert_part((struct text_part){text, len}, expected, where);
+	/* The longest one that fits, and one byte less. */
+	assert_int_equal(cgroup_name(name, managers, text, len + 1), len);
+	assert_int_equal(cgroup_name(name, managers, text, len), 0);
+}
+
+#define MANAGER USER "/user@1000.service"
+#define IN_ID	" (in " SHORT ")"
+
+/* Whose the units and containers are: a name below a manager is never one of the system. */
+TEST(managers)
+{
+	static const struct names paths[] = {
+		{"/init.scope", "init.scope"},
+		{"/system.slice/system-getty.slice/getty@tty1.service", "getty@tty1.service"},
+		{USER "/session-3.scope", "session-3.scope"},
+		{MANAGER, "user@1000.service"},
+		{MANAGER "/app.slice", "user@1000.service"},
+		{MANAGER "/app.slice/postgresql.service", "postgresql.service (user 1000)"},
+		{MANAGER "/init.scope", "init.scope (user 1000)"},
+		{MANAGER "/user@0.service/a.service", "a.service (user 0 of user 1000)"},
+		{MANAGER "/a.service/b.service", "b.service (user 1000)"},
+		/* Not the manager of a user. */
+		{"/user@x.service/a.service", "a.service (in user@x.service)"},
+		{"/user@4294967296.service/a.service", "a.service (in user@4294967296.service)"},
+		/* Units in a unit, and in a cgroup that somebody made by hand. */
+		{"/system.slice/a.service/b.service", "b.service (in a.service)"},
+		{"/system.slice/a.service/b.service/c.scope", "c.scope (in a.service)"},
+		{"/system.slice/_cgroup.service/b.service", "b.service (in cgroup.service)"},
+		{"/mine/postgresql.service", "postgresql.service (in mine)"},
+		{"/mine/user@0.service/a.service", "a.service (user 0 in mine)"},
+		{"/mine/system.slice", "system.slice (in mine)"},
+		{"/system.slice/mine/a.service", "a.service (in mine)"},
+		/* Above our cgroup namespace. */
+		{"/../../system.slice/foo.service", "foo.service"},
+		/* In a container. */
+		{"/system.slice/docker-" ID ".scope", "docker-" ID ".scope", SHORT},
+		{"/system.slice/docker-" ID ".scope/system.slice/ssh.service", "ssh.service" IN_ID,
+		 SHORT},
+		{"/docker/" ID "/system.slice/ssh.service", "ssh.service" IN_ID, SHORT},
+		{"/docker/" ID "/user.slice", "user.slice" IN_ID, SHORT},
+		{"/kubepods/burstable/pod1b0c/" ID "/a.service", "a.service" IN_ID, SHORT},
+		{"/kubepods.slice/" POD "/crio-" ID ".scope/a.service", "a.service" IN_ID, SHORT},
+		{"/docker/" ID MANAGER "/a.service", "a.service (user 1000 in " SHORT ")", SHORT},
+		{MANAGER "/user.slice/libpod-" ID ".scope", "libpod-" ID ".scope (user 1000)",
+		 SHORT " (user 1000)"},
+		{MANAGER "/user.slice/libpod-" ID ".scope/container/system.slice/ssh.service",
+		 "ssh.service (in " SHORT " of user 1000)", SHORT " (user 1000)"},
+		{"/system.slice/containerd.service/" POD ":cri-containerd:" ID "/a.service",
+		 "a.service (in " SHORT " in containerd.service)",
+		 SHORT " (in containerd.service)"},
+		{"/build/" ID "/a.service", "a.service (in " SHORT " in build)",
+		 SHORT " (in build)"},
+		/* Containers with names. */
+		{"/lxc/101/ns/system.slice/ssh.service", "ssh.service (in 101)", "101"},
+		{"/lxc.payload/web/init.scope", "init.scope (in web)", "web"},
+		{"/lxc.payload.web/init.scope", "init.scope (in web)", "web"},
+		{"/machine.slice/machine-web\\x2d1.scope/payload/a.service", "a.service (in web-1)",
+		 "web\\x2d1"},
+		{MANAGER "/lxc.payload.web", "user@1000.service", "web (user 1000)"},
+		{"/mine/lxc.payload.web", NULL, "web (in mine)"},
+		{"/lxc/web/lxc/db", NULL, "db (in web)"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		const struct names *n = &paths[i];
+		char text[1024];
+		struct proc_cgroup c;
+		int len = snprintf(text, sizeof(text), "0::%s\n", n->path);
+
+		assert_int_equal(proc_cgroup_parse(text, (size_t)len, &c), 0);
+		assert_int_equal(!c.unit.s, !n->unit);
+		assert_int_equal(!c.container.s, !n->container);
+		if (c.unit.s)
+			assert_name(c.unit, &c.unit_managers, n->unit, n->path);
+		if (c.container.s)
+			assert_name(c.container, &c.container_managers, n->container, n->path);
+	}
+}
+
+TEST(in_container)
+{
+	assert_true(cgroup_in_container(part_of("/docker/" ID)));
+	assert_true(cgroup_in_container(part_of("/lxc/web/x")));
+	assert_true(cgroup_in_container(part_of("/a.slice/docker-" ID ".scope/init.scope")));
+	assert_false(cgroup_in_container(part_of("/docker")));
+	assert_false(cgroup_in_container(part_of("/kubepods/burstable/pod1b0c")));
+	assert_false(cgroup_in_container(part_of("")));
+}
+
 static void assert_refused(const char *text, size_t len)
 {
 	cleanup_free char *copy = exact_copy(text, len);
