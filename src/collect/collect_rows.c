@@ -20,7 +20,7 @@ static int name_rows(struct collector *c, unsigned needs, struct rows *rows)
 	if (needs & NEEDS_CGROUP)
 		r = enrich_cgroups(c->pool, &c->snapshot, rows);
 	if (r == 0 && needs & NEEDS_CGROUP)
-		r = enrich_containers("/", &c->snapshot, rows);
+		r = enrich_containers(&c->proc, "/", &c->snapshot, rows);
 	if (r == 0 && needs & NEEDS_CMDLINE)
 		r = enrich_cmdlines(c->pool, &c->snapshot, rows);
 	if (r == 0 && needs & NEEDS_PROGRAM)

@@ -98,7 +98,7 @@ static int name_victim(struct oom_moment *m, struct collector *c, const struct o
 	if (r == 0 && p->cgroup && p->container_status == CONTAINER_UNREAD)
 		name_container(p, c);
 	if (r == 0)
-		r = enrich_containers("/", &m->snapshot, &victim);
+		r = enrich_containers(&c->proc, "/", &m->snapshot, &victim);
 	if (r == 0 && !p->program_known && collector_pool(c))
 		r = enrich_programs(collector_pool(c), &m->snapshot, &victim);
 	return r;

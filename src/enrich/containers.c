@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Names of containers, from files that the kubelet and container engines keep. Nothing is asked of
- * an engine. An id names one container; what the files of a user say counts only for containers in
- * the slice of that user. Regular files of bounded size are read, and no FIFO or device.
+ * an engine. An id names one container of one owner: everybody can give a cgroup any name, also the
+ * id of another container. The owner is who could make the cgroup, and only files of the owner's
+ * engines name it. Regular files of bounded size are read, and no FIFO or device.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "enrich/cgroup_mounts.h"
 #include "enrich/enrich.h"
 #include "proc/cgroup.h"
 #include "proc/container.h"
@@ -25,28 +27,223 @@
 #define STORE_MAX	((off_t)16 << 20) /* of all containers of an engine: 2 KiB each */
 #define DIR_ENTRIES_MAX 100000
 
+/* Whose a container is. */
+struct owner {
+	uid_t uid; /* 0: the system */
+	/* No engine of the owner's on this machine made it: it lies in a container, or is gone. */
+	bool foreign;
+};
+
 /* A container without a name so far. */
 struct nameless {
+	struct owner owner;
+	bool searched; /* of the first one of an owner: the owner's engines were searched */
 	const char *id;
 	const char *cgroup;
 	size_t pod_path;
-	uid_t uid;	/* of the user in whose slice it is; UID_NONE: none */
-	bool completed; /* the names have those of the pod before them */
 	/* In memory of the snapshot. */
 	const char *space, *pod, *name;
 	enum container_status status; /* why there is no name */
 };
 
+/* A row, and its container. */
+struct unread {
+	struct process *process;
+	struct owner owner;
+	struct nameless *container;
+};
+
+/* Both are by owner and id; foreign ones are last. */
+struct containers {
+	struct unread *row;
+	size_t rows;
+	struct nameless *item;
+	size_t items;
+};
+
 struct container_search {
 	int root;
 	struct snapshot *snapshot;
+	uid_t uid;	       /* the containers of this owner */
 	struct nameless *item; /* by id */
 	size_t count, left;    /* `left` have no name yet */
-	uid_t uid;	       /* only containers of this user; UID_NONE: any */
 	int error;	       /* without files or memory */
 };
 
+/* ---- whose a container is ---- */
+
+/* "/user.slice/user-1000.slice/…", also from within a cgroup namespace. */
+static uid_t user_of(const char *cgroup)
+{
+	struct text_part rest = part_of(cgroup), slice;
+	static const char before[] = "user-", after[] = ".slice";
+	uint64_t uid;
+
+	part_split(&rest, '/');
+	do
+		slice = part_split(&rest, '/');
+	while (part_is(slice, ".."));
+	if (!part_is(slice, "user.slice"))
+		return UID_NONE;
+	slice = part_split(&rest, '/');
+	if (!part_begins(slice, before) || slice.len < sizeof(before) + sizeof(after) - 1)
+		return UID_NONE;
+	slice = part_behind(slice, sizeof(before) - 1);
+	slice.len -= sizeof(after) - 1;
+	if (strncmp(slice.s + slice.len, after, sizeof(after) - 1) != 0 ||
+	    parse_u64(slice.s, slice.len, UID_NONE - 1, &uid) < 0)
+		return UID_NONE;
+	return (uid_t)uid;
+}
+
+/* The path of the cgroup in which the container's was made. */
+static struct text_part parent_of(const struct process *p)
+{
+	size_t len = strlen(p->cgroup);
+
+	if (p->container_path && p->container_path < len)
+		len = p->container_path;
+	while (len && p->cgroup[len - 1] != '/')
+		len--;
+	/* Without the slash, but of the root. */
+	return (struct text_part){p->cgroup, len > 1 ? len - 1 : len};
+}
+
+/*
+ * Finds who owns the directory of a cgroup. Returns 1, 0 if no mount shows it, or a negative errno.
+ */
+static int directory_owner(const struct cgroup_mounts *h, const char *path, uid_t *ret)
+{
+	struct stat st;
+	int r = 0;
+
+	for (size_t i = 0; i < h->mounts; i++) {
+		const char *below = cgroup_below(h->mount[i].root, path);
+
+		if (!below)
+			continue;
+		if (fstatat(h->mount[i].fd, below, &st, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0) {
+			*ret = st.st_uid;
+			return 1;
+		}
+		r = -errno;
+	}
+	return r;
+}
+
+/*
+ * An engine makes the cgroup of a container in one of its own, and then may give it to the user
+ * that is root in the container: the parent has the owner. Where it is not visible, and in v1,
+ * where users own no cgroup, the path tells what lies in the slice of a user.
+ */
+static int find_owner(const struct cgroup_mounts *h, struct arena *arena, const struct process *p,
+		      struct owner *ret)
+{
+	struct text_part parent = parent_of(p);
+	char *path = arena_strndup(arena, parent.s, parent.len);
+	uid_t user = user_of(p->cgroup), uid = 0;
+	int r;
+
+	if (!path)
+		return -ENOMEM;
+	r = p->controlled ? directory_owner(h, path, &uid) : 0;
+	if (file_exhausted(r))
+		return r;
+	*ret = (struct owner){.uid = uid		? uid
+				     : user == UID_NONE ? 0
+							: user,
+			      .foreign = r < 0 || cgroup_in_container(parent)};
+	return 0;
+}
+
+static int compare_cgroup(const void *pa, const void *pb)
+{
+	const struct unread *a = pa, *b = pb;
+
+	return strcmp(a->process->cgroup, b->process->cgroup);
+}
+
+static bool same_parent(const struct process *a, const struct process *b)
+{
+	return a->controlled == b->controlled && part_same(parent_of(a), parent_of(b));
+}
+
+/* Containers of one engine lie in few cgroups: each of these is looked at once. */
+static int find_owners(const struct procfs *proc, struct arena *arena, struct unread *row,
+		       size_t count)
+{
+	cleanup(cgroup_mounts_close) struct cgroup_mounts h = {};
+	int r = cgroup_mounts_open(proc, arena, &h);
+
+	qsort(row, count, sizeof(*row), compare_cgroup);
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		if (i && same_parent(row[i - 1].process, row[i].process))
+			row[i].owner = row[i - 1].owner;
+		else
+			r = find_owner(&h, arena, row[i].process, &row[i].owner);
+	}
+	return r;
+}
+
 /* ---- the containers of the rows ---- */
+
+static bool is_unread(const struct process *p)
+{
+	return p->container_status == CONTAINER_UNREAD && p->container_id && p->cgroup;
+}
+
+static int compare_owner(const struct owner *a, const struct owner *b)
+{
+	if (a->foreign != b->foreign)
+		return a->foreign ? 1 : -1;
+	return (a->uid > b->uid) - (a->uid < b->uid);
+}
+
+static int compare_container(const void *pa, const void *pb)
+{
+	const struct unread *a = pa, *b = pb;
+	int r = compare_owner(&a->owner, &b->owner);
+
+	return r ? r : strcmp(a->process->container_id, b->process->container_id);
+}
+
+/* Returns 0 or a negative errno. */
+static int find_containers(const struct procfs *proc, const struct rows *rows, struct arena *arena,
+			   struct containers *all)
+{
+	size_t count = 0;
+	int r;
+
+	for (size_t i = 0; i < rows->count; i++)
+		count += is_unread(rows->item[i]);
+	if (!count)
+		return 0;
+	all->row = arena_zalloc(arena, count, sizeof(*all->row));
+	all->item = arena_zalloc(arena, count, sizeof(*all->item));
+	if (!all->row || !all->item)
+		return -ENOMEM;
+	for (size_t i = 0; i < rows->count; i++) {
+		if (is_unread(rows->item[i]))
+			all->row[all->rows++].process = rows->item[i];
+	}
+	r = find_owners(proc, arena, all->row, count);
+	if (r < 0)
+		return r;
+	qsort(all->row, count, sizeof(*all->row), compare_container);
+	for (size_t i = 0; i < count; i++) {
+		struct unread *row = &all->row[i];
+		const struct process *p = row->process;
+
+		if (!i || compare_container(&row[-1], row) != 0)
+			all->item[all->items++] = (struct nameless){.owner = row->owner,
+								    .id = p->container_id,
+								    .cgroup = p->cgroup,
+								    .pod_path = p->pod_path,
+								    .status = CONTAINER_UNNAMED};
+		row->container = &all->item[all->items - 1];
+	}
+	return 0;
+}
 
 static int compare_id(const void *a, const void *b)
 {
@@ -62,63 +259,6 @@ static struct nameless *find_nameless(const struct container_search *c, struct t
 		return NULL;
 	memcpy(text, id.s, id.len);
 	return bsearch(&wanted, c->item, c->count, sizeof(*c->item), compare_id);
-}
-
-/* "/user.slice/user-1000.slice/…" */
-static uid_t user_of(const char *cgroup)
-{
-	struct text_part rest = part_of(cgroup), slice;
-	static const char before[] = "user-", after[] = ".slice";
-	uint64_t uid;
-
-	part_split(&rest, '/');
-	if (!part_is(part_split(&rest, '/'), "user.slice"))
-		return UID_NONE;
-	slice = part_split(&rest, '/');
-	if (!part_begins(slice, before) || slice.len < sizeof(before) + sizeof(after) - 1)
-		return UID_NONE;
-	slice = part_behind(slice, sizeof(before) - 1);
-	slice.len -= sizeof(after) - 1;
-	if (strncmp(slice.s + slice.len, after, sizeof(after) - 1) != 0 ||
-	    parse_u64(slice.s, slice.len, UID_NONE - 1, &uid) < 0)
-		return UID_NONE;
-	return (uid_t)uid;
-}
-
-static bool is_unread(const struct process *p)
-{
-	return p->container_status == CONTAINER_UNREAD && p->container_id && p->cgroup;
-}
-
-static int collect_nameless(struct container_search *c, const struct rows *rows,
-			    struct arena *arena)
-{
-	size_t count = 0, kept = 0;
-
-	for (size_t i = 0; i < rows->count; i++)
-		count += is_unread(rows->item[i]);
-	if (!count)
-		return 0;
-	c->item = arena_zalloc(arena, count, sizeof(*c->item));
-	if (!c->item)
-		return -ENOMEM;
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct process *p = rows->item[i];
-
-		if (is_unread(p))
-			c->item[c->count++] = (struct nameless){.id = p->container_id,
-								.cgroup = p->cgroup,
-								.pod_path = p->pod_path,
-								.uid = user_of(p->cgroup),
-								.status = CONTAINER_UNNAMED};
-	}
-	qsort(c->item, count, sizeof(*c->item), compare_id);
-	for (size_t i = 0; i < count; i++) {
-		if (!i || strcmp(c->item[i].id, c->item[kept - 1].id) != 0)
-			c->item[kept++] = c->item[i];
-	}
-	c->count = c->left = kept;
-	return 0;
 }
 
 /* ---- what a file says ---- */
@@ -137,10 +277,15 @@ static bool differs(const char *known, struct text_part part)
 	return known && part.s && !part_is(part, known);
 }
 
-/* Two files that differ about an id name nothing. */
+/*
+ * Two files that differ about an id name nothing. Pods are root's: a user could give a container
+ * the name that cri-dockerd gives to one in a pod.
+ */
 static void set_name(struct container_search *c, struct nameless *n,
-		     const struct container_name *name)
+		     const struct container_name *found)
 {
+	const struct container_name alone = {.name = found->name}, *name = c->uid ? &alone : found;
+
 	if (n->status == CONTAINER_INVALID || c->error)
 		return;
 	if (differs(n->space, name->space) || differs(n->pod, name->pod) ||
@@ -180,13 +325,7 @@ static void set_reason(struct container_search *c, struct nameless *n, int error
 static void set_reasons(struct container_search *c, int error)
 {
 	for (size_t i = 0; i < c->count; i++)
-		if (c->uid == UID_NONE || c->item[i].uid == c->uid)
-			set_reason(c, &c->item[i], error);
-}
-
-static bool is_open(const struct container_search *c, const struct nameless *n)
-{
-	return n->status != CONTAINER_NAMED && (c->uid == UID_NONE || n->uid == c->uid);
+		set_reason(c, &c->item[i], error);
 }
 
 /* ---- files ---- */
@@ -197,14 +336,14 @@ static bool is_open(const struct container_search *c, const struct nameless *n)
  */
 static int open_below(const struct container_search *c, int dirfd, const char *path)
 {
-	cleanup_close int dir = c->uid == UID_NONE ? -1 : fcntl(dirfd, F_DUPFD_CLOEXEC, 0);
+	cleanup_close int dir = c->uid ? fcntl(dirfd, F_DUPFD_CLOEXEC, 0) : -1;
 	char name[NAME_MAX + 1];
 	const char *slash;
 	int fd;
 
-	if (c->uid != UID_NONE && dir < 0)
+	if (c->uid && dir < 0)
 		return -errno;
-	while (c->uid != UID_NONE && (slash = strchr(path, '/'))) {
+	while (c->uid && (slash = strchr(path, '/'))) {
 		size_t len = (size_t)(slash - path);
 
 		if (len >= sizeof(name))
@@ -236,7 +375,7 @@ static ssize_t read_below(const struct container_search *c, int dirfd, const cha
 		return fd;
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode) || (c->uid != UID_NONE && st.st_uid != c->uid))
+	if (!S_ISREG(st.st_mode) || (c->uid && st.st_uid != c->uid))
 		return -EINVAL;
 	if (st.st_size > max)
 		return -EFBIG;
@@ -340,7 +479,7 @@ static void read_each(struct container_search *c, int dirfd, const struct engine
 		struct container_name name;
 		ssize_t len;
 
-		if (!is_open(c, n))
+		if (n->status == CONTAINER_NAMED)
 			continue;
 		snprintf(path, sizeof(path), file->path, n->id);
 		len = read_below(c, dirfd, path, FILE_MAX, &text);
@@ -358,7 +497,7 @@ static void use_store(void *arg, struct text_part id, const struct container_nam
 	struct container_search *c = arg;
 	struct nameless *n = find_nameless(c, id);
 
-	if (n && (c->uid == UID_NONE || n->uid == c->uid))
+	if (n)
 		set_name(c, n, name);
 }
 
@@ -405,56 +544,102 @@ static void search_system(struct container_search *c)
 
 /* ---- users ---- */
 
-/* The home directory in passwd. Returns an fd or a negative errno. */
-static int open_home(const struct container_search *c, uid_t uid)
-{
-	int passwd = openat(c->root, "etc/passwd", O_RDONLY | O_CLOEXEC), fd;
-	cleanup_fclose FILE *file = passwd < 0 ? NULL : fdopen(passwd, "r");
-	const struct passwd *pw;
-
-	if (!file) {
-		if (passwd >= 0)
-			close(passwd);
-		return passwd < 0 ? -errno : -ENOMEM;
-	}
-	while ((pw = fgetpwent(file)))
-		if (pw->pw_uid == uid)
-			break;
-	if (!pw || *pw->pw_dir != '/' || !pw->pw_dir[1])
-		return -ENOENT;
-	fd = openat(c->root, pw->pw_dir + 1, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
 /* The storage of a user lies on a local disk, and is read only while a container of it runs. */
-static void search_user(struct container_search *c, uid_t uid)
+static void search_user(struct container_search *c, const char *home)
 {
 	static const struct engine_file docker = {
 		".local/share/docker/containers/%s/config.v2.json", container_docker_parse};
-	cleanup_close int home = open_home(c, uid);
+	cleanup_close int fd = -1;
 
-	c->uid = uid;
-	if (home < 0) {
-		set_reasons(c, home);
-	} else {
-		read_store(c, home, ".local/share/containers/storage");
-		if (c->left && !c->error)
-			read_each(c, home, &docker);
+	/* A user whose home is the root has none. */
+	if (*home != '/' || !home[1])
+		return;
+	fd = openat(c->root, home + 1, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		set_reasons(c, -errno);
+		return;
 	}
-	c->uid = UID_NONE;
+	read_store(c, fd, ".local/share/containers/storage");
+	if (c->left && !c->error)
+		read_each(c, fd, &docker);
 }
 
-static void search_users(struct container_search *c)
+/* Chooses the containers of an owner, from item `first` on. */
+static void choose_owner(struct container_search *c, const struct containers *all, size_t first)
 {
-	for (size_t i = 0; i < c->count && c->left && !c->error; i++) {
-		uid_t uid = c->item[i].uid;
-		bool before = false;
+	size_t end = first;
 
-		for (size_t k = 0; k < i && !before; k++)
-			before = c->item[k].uid == uid;
-		if (uid != UID_NONE && !before && c->item[i].status != CONTAINER_NAMED)
-			search_user(c, uid);
+	while (end < all->items &&
+	       compare_owner(&all->item[first].owner, &all->item[end].owner) == 0)
+		end++;
+	c->uid = all->item[first].owner.uid;
+	c->item = all->item + first;
+	c->count = c->left = end - first;
+}
+
+/* The first container of an owner, or all->items. */
+static size_t find_owned(const struct containers *all, uid_t uid)
+{
+	const struct owner owner = {.uid = uid};
+	size_t low = 0, high = all->items;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_owner(&all->item[middle].owner, &owner) < 0)
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	return low < all->items && compare_owner(&all->item[low].owner, &owner) == 0 ? low
+										     : all->items;
+}
+
+/*
+ * Users have their homes in passwd, which is read once: a user of a user namespace can make cgroups
+ * of thousands of owners.
+ */
+static void search_users(struct container_search *c, const struct containers *all, size_t first)
+{
+	int fd = openat(c->root, "etc/passwd", O_RDONLY | O_CLOEXEC);
+	cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	const struct passwd *pw;
+
+	if (fd < 0) {
+		int error = -errno;
+
+		for (size_t i = first; i < all->items && !all->item[i].owner.foreign; i++)
+			set_reason(c, &all->item[i], error);
+		return;
+	}
+	if (!file) {
+		c->error = -ENOMEM;
+		close(fd);
+		return;
+	}
+	while (!c->error && (pw = fgetpwent(file))) {
+		size_t at = pw->pw_uid ? find_owned(all, pw->pw_uid) : all->items;
+
+		if (at == all->items || all->item[at].searched)
+			continue;
+		all->item[at].searched = true;
+		choose_owner(c, all, at);
+		search_user(c, pw->pw_dir);
+	}
+}
+
+/* The system is the first owner. */
+static void search_owners(struct container_search *c, const struct containers *all)
+{
+	size_t users = 0;
+
+	if (all->item[0].owner.uid == 0 && !all->item[0].owner.foreign) {
+		choose_owner(c, all, 0);
+		search_system(c);
+		users = c->count;
+	}
+	if (users < all->items && !all->item[users].owner.foreign && !c->error)
+		search_users(c, all, users);
 }
 
 /* ---- rows ---- */
@@ -472,14 +657,28 @@ static const char *join(struct arena *arena, const char *a, const char *b)
 	return s;
 }
 
-/* Puts the namespace and the pod before the names; the beginning of the id is a name, too. */
-static int complete_name(struct arena *arena, struct nameless *n, const char *shown)
+/* The name, or the beginning of the id, and whose it is. */
+static const char *own_name(struct arena *arena, const struct nameless *n)
 {
-	if (n->completed)
-		return 0;
-	n->completed = true;
+	struct text_part id = {n->id, CONTAINER_ID_SHOWN};
+	char text[CGROUP_NAME_MAX], uid[16];
+	struct cgroup_managers managers = {};
+	size_t len;
+
+	if (n->owner.uid) {
+		len = (size_t)snprintf(uid, sizeof(uid), "%u", n->owner.uid);
+		managers.inner = managers.outer = (struct cgroup_manager){MANAGER_USER, {uid, len}};
+	}
+	len = cgroup_name(n->name ? part_of(n->name) : id, &managers, text, sizeof(text));
+	return arena_strndup(arena, text, len);
+}
+
+/* Puts the namespace and the pod before the names. */
+static int complete_name(struct arena *arena, struct nameless *n)
+{
+	n->name = own_name(arena, n);
 	if (!n->name)
-		n->name = shown;
+		return -ENOMEM;
 	if (!n->pod)
 		return 0;
 	n->pod = join(arena, n->space, n->pod);
@@ -487,39 +686,32 @@ static int complete_name(struct arena *arena, struct nameless *n, const char *sh
 	return n->name ? 0 : -ENOMEM;
 }
 
-static int name_containers(struct container_search *c, struct rows *rows)
+int enrich_containers(const struct procfs *proc, const char *root, struct snapshot *s,
+		      struct rows *rows)
 {
-	for (size_t i = 0; i < rows->count; i++) {
-		struct process *p = rows->item[i];
-		struct nameless *n;
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
+	struct container_search c = {.snapshot = s};
+	cleanup_close int fd = -1;
+	struct containers all = {};
+	int r = find_containers(proc, rows, mark.arena, &all);
 
-		if (!is_unread(p))
-			continue;
-		n = find_nameless(c, part_of(p->container_id));
-		if (complete_name(&c->snapshot->arena, n, p->container) < 0)
-			return -ENOMEM;
+	if (r < 0 || !all.rows)
+		return r;
+	fd = c.root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return file_exhausted(-errno) ? -errno : 0;
+	search_owners(&c, &all);
+	r = c.error;
+	for (size_t i = 0; r == 0 && i < all.items; i++)
+		r = complete_name(&s->arena, &all.item[i]);
+	for (size_t i = 0; r == 0 && i < all.rows; i++) {
+		struct process *p = all.row[i].process;
+		const struct nameless *n = all.row[i].container;
+
 		p->container = n->name;
 		p->pod = n->pod;
 		p->space = n->space;
 		p->container_status = n->status;
 	}
-	return 0;
-}
-
-int enrich_containers(const char *root, struct snapshot *s, struct rows *rows)
-{
-	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
-	struct container_search c = {.snapshot = s, .uid = UID_NONE};
-	cleanup_close int fd = -1;
-	int r = collect_nameless(&c, rows, mark.arena);
-
-	if (r < 0 || !c.count)
-		return r;
-	fd = c.root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return file_exhausted(-errno) ? -errno : 0;
-	search_system(&c);
-	if (c.left && !c.error)
-		search_users(&c);
-	return c.error ? c.error : name_containers(&c, rows);
+	return r;
 }

@@ -101,10 +101,13 @@ int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows
 int enrich_cgroup_path(struct snapshot *s, struct process *p, const char *path);
 /*
  * Sets container, pod and namespace of rows whose container has an id, from the files of engines
- * and of the kubelet below `root`; container_status says why a name is missing. No file is read if
- * no row has such a container. Returns 0 or a negative errno.
+ * and of the kubelet below `root`; container_status says why a name is missing. Only engines of the
+ * owner name a container: root, or the user who made its cgroup, whose uid stands behind the name.
+ * `proc` has the mounts of cgroups. No file is read if no row has such a container. Returns 0 or a
+ * negative errno.
  */
-int enrich_containers(const char *root, struct snapshot *s, struct rows *rows);
+int enrich_containers(const struct procfs *proc, const char *root, struct snapshot *s,
+		      struct rows *rows);
 /*
  * Sets the program's name from the executable's. Reads and drops the command lines of interpreters
  * and multi-call binaries, and of no other process.

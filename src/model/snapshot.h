@@ -173,8 +173,13 @@ struct process {
 	const char *name;   /* program; any bytes */
 	const char *user;   /* NULL until enriched */
 	const char *cgroup; /* likewise, NULL if unknown */
-	const char *unit;   /* likewise */
-	/* Likewise: "web"; "prod/web-0/app" in a pod; else the beginning of its id. */
+	/* Likewise: "ssh.service"; of another manager than the system's "ssh.service (user 1000)".
+	 */
+	const char *unit;
+	/*
+	 * Likewise: "web"; "prod/web-0/app" in a pod; else the beginning of its id; all but pods
+	 * with their user, as in "web (user 1000)".
+	 */
 	const char *container;
 	const char *container_id; /* 64 hexadecimal digits; NULL: none */
 	const char *pod;	  /* "prod/web-0" */

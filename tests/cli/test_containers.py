@@ -3,7 +3,7 @@
 """Containers by the names people gave them. A container of the real Podman, where one can run; 300
 containers in cgroups made by hand, with the links of a kubelet, which come and go: no name of one
 container on another, though ids are used again and links come late, and never more labels than the
-bound."""
+bound. A user makes cgroups with the id of a container and with the names of units."""
 
 import json
 import os
@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from outcome import O, PROGRAM, cgroup_removed, exit_code, result, run_checks, wait_until  # noqa: E402
 from serving import Serve  # noqa: E402
 
+USER = 1234
 PODS, EACH = 100, 3
 ROUNDS = 6
 BOUND = 50
@@ -132,6 +133,85 @@ def check_names(top):
             c.end()
 
 
+def within(cgroup, *command):
+    """The command, to be run in this cgroup."""
+    return ("sh", "-c", 'echo 0 >"$0/cgroup.procs" && exec "$@"', cgroup, *command)
+
+
+def has_process(cgroup):
+    with open(cgroup + "/cgroup.procs", encoding="ascii") as file:
+        return file.read()
+
+
+def snapshot_within(cgroup, *args):
+    """As seen from a cgroup namespace that begins at this cgroup."""
+    command = within(cgroup, "unshare", "-C", PROGRAM, "-J", "--pss", "none", *args)
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+    return json.loads(done.stdout)
+
+
+def check_owners(top):
+    """What a user makes in a cgroup of his own is never of the system."""
+    own = os.path.basename(top) + "-of-user"
+    mine = os.path.join(os.path.dirname(top), own)
+    manager = "user.slice/user-%d.slice/user@%d.service/" % (USER, USER)
+    real = Container(top, "00000001-aaaa-4000-8000-000000000000", hex_id(random.Random(30)))
+    real.link("api-0", "kube-system", "kube-apiserver")
+    scope = "docker-%s.scope" % real.id
+    made = (scope, "postgresql.service", manager + scope, manager + "postgresql.service")
+    processes = []
+    os.mkdir(mine)
+    os.chown(mine, USER, USER)
+    try:
+        for path in (os.path.join(mine, name) for name in made):
+            subprocess.run(("mkdir", "-p", path), user=USER, group=USER, extra_groups=(), check=True)
+            processes.append(subprocess.Popen(within(path, "sleep", "3600")))
+            wait_until(lambda path=path: has_process(path))
+        check_shown(real, own, processes, lambda: snapshot_within(mine, "-o", "+unit", "-p", pids_of(processes)))
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+        real.end()
+        wait_until(lambda: all([cgroup_removed(path) for path, _, _ in os.walk(mine, topdown=False)]))
+
+
+def pids_of(processes):
+    return ",".join(str(p.pid) for p in processes)
+
+
+def check_shown(real, own, processes, within_own):
+    pids = pids_of((real.process, *processes))
+
+    def shown(document):
+        rows = {row["pid"]: row for row in document["processes"]}
+        return [(rows[p.pid]["unit"], rows[p.pid]["container"], rows[p.pid]["pod"]) for p in processes]
+
+    def groups(key):
+        return {g["group"]: g["procs"] for g in snapshot("-g", key, "-p", pids)["groups"]}
+
+    whole = snapshot("-o", "+unit", "-p", pids)
+    row = next(row for row in whole["processes"] if row["pid"] == real.process.pid)
+    result((row["container"], row["pod"]) == ("kube-apiserver", "api-0"), "the container with this id has its name", row)
+    user, forged = " (user %d)" % USER, "%s (user %d)" % (real.id[:12], USER)
+    in_own, user_in_own = " (in %s)" % own, " (user %d in %s)" % (USER, own)
+    scope = "docker-%s.scope" % real.id
+    want = [(scope + in_own, forged, None), ("postgresql.service" + in_own, None, None),
+            (scope + user_in_own, forged, None), ("postgresql.service" + user_in_own, None, None)]
+    result(shown(whole) == want, "in a cgroup of a user: not that container, no unit of the system", shown(whole))
+    want = [(scope + user, forged, None), ("postgresql.service" + user, None, None)]
+    got = shown(within_own())[2:]
+    result(got == want, "below the user's manager: his", got)
+    by = groups("container")
+    result(by == {"kube-system/api-0/kube-apiserver": 1, forged: 2, None: 2}, "-g container: two containers", by)
+    by = groups("pod")
+    result(by == {"kube-system/api-0": 1, None: 4}, "-g pod: the user's are in none", by)
+    found = snapshot("--unit", "postgresql", "-p", pids)["processes"]
+    result(not found, "--unit: the name alone means the system's", [row["pid"] for row in found])
+    found = snapshot("--unit", "x, postgresql.service" + user_in_own, "-p", pids)["processes"]
+    result([row["pid"] for row in found] == [processes[3].pid], "--unit: with its manager", [row["pid"] for row in found])
+
+
 def check_groups(containers):
     pids = ",".join(str(c.process.pid) for c in containers)
     start = time.monotonic()
@@ -140,7 +220,8 @@ def check_groups(containers):
     wrong = list(wrong_names(containers, rows))
     result(len(rows) == PODS * EACH and not wrong, "300 containers have their names", wrong[:3])
     groups = {g["group"]: g for g in snapshot("-g", "container", "-p", pids)["groups"]}
-    result(set(groups) == {"/".join(c.want) for c in containers}, "-g container: each by its own name")
+    differ = set(groups) ^ {"/".join(c.want) for c in containers}
+    result(not differ, "-g container: each by its own name", sorted(map(str, differ))[:3])
     groups = {g["group"]: g for g in snapshot("-g", "pod", "-p", pids)["groups"]}
     result(len(groups) == PODS and all(g["procs"] == EACH for g in groups.values()), "-g pod: its containers")
     result(all(g["mem_current_bytes"] is not None for g in groups.values()), "-g pod: what the cgroup of the pod holds",
@@ -229,7 +310,7 @@ def main():
     top = os.path.join(mount, "kubepods-test-%d" % os.getpid())
     os.mkdir(top)
     try:
-        run_checks((check_names,), top)
+        run_checks((check_owners, check_names), top)
     finally:
         os.rmdir(top)
     run_checks((check_podman,), root)

@@ -15,6 +15,7 @@
 
 #define ID    "3f9a6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
 #define ID2   "aaaa6b5d1c0e2f7a8b4c6d9e1f0a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c"
+#define ID3   "4f9a6b5d1c0e2f7a8b4c6d9e1f0a2b4c4d5e6f708192a4b4c5d6e7f8091a2b4c"
 #define UID   "0a1b2c3d-0000-4000-8000-5e6f7a8b9c0d"
 #define POD   "/kubepods.slice/kubepods-pod0a1b2c3d_0000_4000_8000_5e6f7a8b9c0d.slice"
 
@@ -28,20 +29,32 @@ static void assert_text(const char *what, const char *is, const char *want)
 		fail_msg("%s is %s and not %s", what, is ? is : "NULL", want ? want : "NULL");
 }
 
+/* A process in the container of this id, as enrich_cgroups() leaves it. */
+static struct process process_in(const char *cgroup, const char *id)
+{
+	const char *at = strstr(cgroup, id);
+	struct process p = {.container_status = CONTAINER_UNREAD,
+			    .container = "3f9a6b5d1c0e",
+			    .container_id = id,
+			    .cgroup = cgroup,
+			    .controlled = true};
+
+	assert_non_null(at);
+	p.container_path = (uint16_t)(at + strcspn(at, "/") - cgroup);
+	if (strncmp(p.cgroup, POD, strlen(POD)) == 0)
+		p.pod_path = (uint16_t)strlen(POD);
+	return p;
+}
+
 /* The container of the tree has these names. */
 static void assert_named(const struct proc_tree *t, const char *cgroup, const char *name,
 			 const char *pod, const char *space, enum container_status status)
 {
-	struct process p = {.container_status = CONTAINER_UNREAD,
-			    .container = "3f9a6b5d1c0e",
-			    .container_id = ID,
-			    .cgroup = cgroup ? cgroup : "/docker/" ID};
+	struct process p = process_in(cgroup ? cgroup : "/docker/" ID, ID);
 	struct process *row = &p;
 	struct rows rows = {&row, 1, 0};
 
-	if (strncmp(p.cgroup, POD, strlen(POD)) == 0)
-		p.pod_path = (uint16_t)strlen(POD);
-	assert_int_equal(enrich_containers(t->dir, &memory, &rows), 0);
+	assert_int_equal(enrich_containers(&t->proc, t->dir, &memory, &rows), 0);
 	assert_text("container", p.container, name);
 	assert_text("pod", p.pod, pod);
 	assert_text("namespace", p.space, space);
@@ -112,6 +125,23 @@ TEST(kubelet)
 	assert_unnamed(&t, "/docker/" ID, CONTAINER_UNNAMED);
 }
 
+/* A container without a name is asked for again in each snapshot, and does not get a longer one. */
+TEST(again)
+{
+	cleanup(proc_tree_done) struct proc_tree t;
+	struct process p = process_in(SCOPE, ID), *row = &p;
+	struct rows rows = {&row, 1, 0};
+
+	tree_make(&t, "");
+	sh(&t, "mkdir -p var/log/pods/prod_web-0_" UID);
+	for (int i = 0; i < 3; i++) {
+		p.container_status = CONTAINER_UNREAD;
+		assert_int_equal(enrich_containers(&t.proc, t.dir, &memory, &rows), 0);
+		assert_string_equal(p.container, "prod/web-0/3f9a6b5d1c0e");
+		assert_string_equal(p.pod, "prod/web-0");
+	}
+}
+
 /* Each gives the beginning of the id and a reason. */
 TEST(hostile)
 {
@@ -147,31 +177,156 @@ TEST(hostile)
 	}
 }
 
+#define SLICE	 "/user.slice/user-4242.slice"
+#define ROOTLESS SLICE "/user@4242.service/user.slice/libpod-"
+#define MINE	 ROOTLESS ID ".scope/container"
+#define HOME	 "home/u/.local/share/containers/storage/overlay-containers"
+
+/* Several processes at once, and what they are shown as. */
+struct shown {
+	const char *cgroup, *id, *name, *pod;
+	enum container_status status;
+};
+
+#define ASSERT_SHOWN(t, shown) assert_shown(t, shown, ARRAY_SIZE(shown))
+static void assert_shown(const struct proc_tree *t, const struct shown *shown, size_t count)
+{
+	struct process p[8], *row[8];
+	struct rows rows = {row, count, 0};
+
+	assert_true(count <= ARRAY_SIZE(p));
+	for (size_t i = 0; i < count; i++) {
+		p[i] = process_in(shown[i].cgroup, shown[i].id);
+		row[i] = &p[i];
+	}
+	assert_int_equal(enrich_containers(&t->proc, t->dir, &memory, &rows), 0);
+	for (size_t i = 0; i < count; i++) {
+		assert_text(shown[i].cgroup, p[i].container, shown[i].name);
+		assert_text("pod", p[i].pod, shown[i].pod);
+		assert_text("status", container_status_name(p[i].container_status),
+			    container_status_name(shown[i].status));
+	}
+}
+
+/* A tree with the user 4242, whose engine has a file; false without the rights to give files. */
+static bool user_made(struct proc_tree *t, const char *mounts)
+{
+	if (getuid() != 0) {
+		print_message("not root: the files cannot be given to a user\n");
+		return false;
+	}
+	tree_make(t, mounts);
+	sh(t, "mkdir -p etc " HOME " && echo u:x:4242:4242::/home/u:/bin/sh >etc/passwd && "
+	      "cp " CORPUS "podman " HOME "/containers.json && chown -R 4242 home/u");
+	return true;
+}
+
 /* A user names containers of his own alone, by files of his own. */
 TEST(rootless)
 {
-	static const char mine[] = "/user.slice/user-4242.slice/user@4242.service/user.slice/"
-				   "libpod-" ID ".scope/container";
 	cleanup(proc_tree_done) struct proc_tree t;
 
-	if (getuid() != 0) {
-		print_message("not root: the files cannot be given to a user\n");
+	if (!user_made(&t, ""))
 		skip();
-	}
-	tree_make(&t, "");
-	sh(&t, "mkdir -p etc home/u && echo u:x:4242:4242::/home/u:/bin/sh >etc/passwd && "
-	       "cd home/u && mkdir -p .local/share/containers/storage/overlay-containers && "
-	       "cp " CORPUS "podman .local/share/containers/storage/overlay-containers/"
-	       "containers.json && chown -R 4242 .");
-	assert_named(&t, mine, "web", NULL, NULL, CONTAINER_NAMED);
-	assert_unnamed(&t, "/user.slice/user-4243.slice/libpod-" ID ".scope", CONTAINER_UNNAMED);
+	assert_named(&t, MINE, "web (user 4242)", NULL, NULL, CONTAINER_NAMED);
+	assert_named(&t, "/user.slice/user-4243.slice/libpod-" ID ".scope",
+		     "3f9a6b5d1c0e (user 4243)", NULL, NULL, CONTAINER_UNNAMED);
 	assert_unnamed(&t, "/machine.slice/libpod-" ID ".scope", CONTAINER_UNNAMED);
 	/* Links and files of others. */
-	sh(&t, "cd home/u/.local/share && chown 0 containers/storage/overlay-containers/*");
-	assert_unnamed(&t, mine, CONTAINER_INVALID);
-	sh(&t, "cd home/u/.local/share && chown 4242 containers/storage/overlay-containers/* && "
-	       "mv containers real && ln -s real containers");
-	assert_unnamed(&t, mine, CONTAINER_UNNAMED);
+	sh(&t, "chown 0 " HOME "/*");
+	assert_named(&t, MINE, "3f9a6b5d1c0e (user 4242)", NULL, NULL, CONTAINER_INVALID);
+	sh(&t, "chown 4242 " HOME "/* && cd home/u/.local/share && mv containers real && "
+	       "ln -s real containers");
+	assert_named(&t, MINE, "3f9a6b5d1c0e (user 4242)", NULL, NULL, CONTAINER_UNNAMED);
+}
+
+/* Another owner's container with the same id has another name, and gives none. */
+TEST(same_id)
+{
+	static const struct shown by_user[] = {
+		{"/system.slice/docker-" ID ".scope", ID, "3f9a6b5d1c0e", NULL, CONTAINER_UNNAMED},
+		{MINE, ID, "web (user 4242)", NULL, CONTAINER_NAMED},
+	};
+	static const struct shown by_root[] = {
+		{"/system.slice/docker-" ID ".scope", ID, "prod/db-0/db", "prod/db-0",
+		 CONTAINER_NAMED},
+		{MINE, ID, "3f9a6b5d1c0e (user 4242)", NULL, CONTAINER_UNNAMED},
+	};
+	cleanup(proc_tree_done) struct proc_tree t;
+
+	if (!user_made(&t, ""))
+		skip();
+	ASSERT_SHOWN(&t, by_user);
+	sh(&t, "rm " HOME "/* && mkdir -p var/log/containers && "
+	       ": >var/log/containers/db-0_prod_db-" ID ".log");
+	ASSERT_SHOWN(&t, by_root);
+}
+
+/* All containers of a user are searched, also where root's files have the id of the first one. */
+TEST(second_of_user)
+{
+	/* The user gave the second one the name that cri-dockerd gives in a pod. */
+	static const struct shown both[] = {
+		{MINE, ID, "web (user 4242)", NULL, CONTAINER_NAMED},
+		{ROOTLESS ID3 ".scope", ID3, "app (user 4242)", NULL, CONTAINER_NAMED},
+	};
+	cleanup(proc_tree_done) struct proc_tree t;
+
+	if (!user_made(&t, ""))
+		skip();
+	sh(&t, "mkdir -p var/log/containers && : >var/log/containers/db-0_prod_db-" ID ".log");
+	ASSERT_SHOWN(&t, both);
+}
+
+/* The owner of the directory in which the cgroup was made tells whose engine it was. */
+TEST(owners)
+{
+	static const char v2[] = "41 31 0:38 / @/cg rw - cgroup2 none rw";
+	static const char v1[] = "41 31 0:38 / @/cg rw - cgroup cgroup rw,memory";
+	static const struct {
+		const char *mounts, *make, *cgroup, *name;
+	} cases[] = {
+		/* runc and crun give the cgroup itself to the user that is root in the container.
+		 */
+		{v2, "mkdir -p cg/docker/" ID " && chown 100000 cg/docker/" ID, "/docker/" ID,
+		 "prod/db-0/db"},
+		/* A cgroup that was given to a user, but not below a slice of users. */
+		{v2, "mkdir -p cg/a.service/docker-" ID ".scope && chown 4242 cg/a.service",
+		 "/a.service/docker-" ID ".scope", "web (user 4242)"},
+		{v2, "mkdir -p cg/a.service/" ID " && chown 4243 cg/a.service", "/a.service/" ID,
+		 "3f9a6b5d1c0e (user 4243)"},
+		/* In v1 all cgroups are root's: the path tells. */
+		{v1, "mkdir -p cg" SLICE "/" ID, SLICE "/" ID, "web (user 4242)"},
+		/* Not below a mount: likewise. */
+		{v2, ":", "/../docker/" ID, "prod/db-0/db"},
+		{v2, ":", "/.." SLICE "/" ID, "web (user 4242)"},
+		/* A user in a user namespace owns cgroups by other uids, too. */
+		{v2, "mkdir -p cg" SLICE "/x/" ID " && chown 100001 cg" SLICE "/x", SLICE "/x/" ID,
+		 "3f9a6b5d1c0e (user 100001)"},
+		/* In a container there is another engine, or none. */
+		{v2, "mkdir -p cg/docker/" ID2 "/docker/" ID, "/docker/" ID2 "/docker/" ID,
+		 "3f9a6b5d1c0e"},
+		/* It is gone: nothing tells whose it was. */
+		{v2, "mkdir -p cg", "/gone/" ID, "3f9a6b5d1c0e"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup(proc_tree_done) struct proc_tree t;
+		const struct shown shown[] = {{cases[i].cgroup, ID, cases[i].name,
+					       strchr(cases[i].name, '/') ? "prod/db-0" : NULL,
+					       strncmp(cases[i].name, "3f9a", 4) == 0
+						       ? CONTAINER_UNNAMED
+						       : CONTAINER_NAMED}};
+
+		if (!user_made(&t, cases[i].mounts))
+			skip();
+		sh(&t,
+		   "mkdir -p var/log/containers && : >var/log/containers/db-0_prod_db-" ID
+		   ".log && %s",
+		   cases[i].make);
+		print_message("%s\n", cases[i].cgroup);
+		ASSERT_SHOWN(&t, shown);
+	}
 }
 
 /* Rows of one container have its names, rows of others theirs, and rows without one none. */
@@ -194,7 +349,7 @@ TEST(rows)
 	tree_make(&t, "");
 	sh(&t, "mkdir -p var/log/containers && cd var/log/containers && touch a_n_x-" ID
 	       ".log b_n_x-" ID2 ".log");
-	assert_int_equal(enrich_containers(t.dir, &memory, &rows), 0);
+	assert_int_equal(enrich_containers(&t.proc, t.dir, &memory, &rows), 0);
 	assert_string_equal(p[0].container, "n/b/x");
 	assert_string_equal(p[1].container, "n/a/x");
 	assert_string_equal(p[2].container, "lxc");
@@ -202,7 +357,7 @@ TEST(rows)
 	assert_string_equal(p[4].container, "kept");
 	/* A root that is not there changes nothing. */
 	p[0].container_status = CONTAINER_UNREAD;
-	assert_int_equal(enrich_containers("/nowhere/at/all", &memory, &rows), 0);
+	assert_int_equal(enrich_containers(&t.proc, "/nowhere/at/all", &memory, &rows), 0);
 	assert_string_equal(p[0].container, "n/b/x");
 }
 
@@ -227,7 +382,7 @@ TEST(no_files)
 	none = old;
 	none.rlim_cur = (rlim_t)first;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	r = enrich_containers(t.dir, &memory, &rows);
+	r = enrich_containers(&t.proc, t.dir, &memory, &rows);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
 	assert_int_equal(r, -EMFILE);
 	assert_int_equal(p.container_status, CONTAINER_UNREAD);
