@@ -8,12 +8,14 @@
 
 const unsigned fuzz_changes = 2000;
 
-/* How often the first line has the mark. */
+/* How often the first line has the mark, behind its head. */
 static unsigned marks(const char *text, size_t size, const char *mark)
 {
 	const char *newline = memchr(text, '\n', size), *end = newline ? newline : text + size;
 	unsigned count = 0;
 
+	text = memchr(text, ';', (size_t)(end - text));
+	FUZZ_CHECK(text);
 	while ((text = memmem(text, (size_t)(end - text), mark, strlen(mark)))) {
 		count++;
 		text++;
