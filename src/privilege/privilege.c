@@ -9,7 +9,6 @@
 #include <linux/bpf.h>
 #include <stdio.h>
 #include <sys/capability.h>
-#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,6 +35,9 @@
 
 /* To open /proc/PID/map_files/, from Linux 5.9 on (checkpoint_restore_ns_capable()). */
 #define OPEN_CAPS BIT(CAP_CHECKPOINT_RESTORE)
+
+/* To go through the directories of /proc/PID that belong to its user alone. */
+#define FIND_CAPS BIT(CAP_DAC_READ_SEARCH)
 
 /* To lock memory beyond RLIMIT_MEMLOCK: needed for each new mapping while all memory is locked. */
 #define LOCK_CAPS BIT(CAP_IPC_LOCK)
@@ -174,7 +176,7 @@ int privilege_loaded(unsigned later, bool trusted)
 	uint64_t use = needed_to_read(held) | (later & LATER_LOCKS ? LOCK_CAPS : 0) |
 		       (later & LATER_OPENS ? OPEN_CAPS : 0);
 	uint64_t keep = use | (later & LATER_WRITES ? WRITE_CAPS : 0) |
-			(later & LATER_OPENS ? SETUID_CAPS : 0) |
+			(later & LATER_OPENS ? SETUID_CAPS | FIND_CAPS : 0) |
 			(later & LATER_LOADS && trusted ? needed_to_load(held) : 0);
 	int r = set_caps(held, use);
 
@@ -202,38 +204,11 @@ int privilege_open(const char *path, int flags)
 	return fd;
 }
 
-int privilege_as_user(uid_t uid, gid_t gid, struct privilege_before *ret)
+int privilege_opens(void)
 {
-	uint64_t held = get_caps(CAP_PERMITTED), own = get_caps(CAP_EFFECTIVE);
-	uint64_t less = own & ~(WRITE_CAPS | SETUID_CAPS);
-	int r = 0;
+	uint64_t caps = get_caps(CAP_PERMITTED) & (READ_CAPS | OPEN_CAPS | FIND_CAPS);
 
-	*ret = (struct privilege_before){own};
-	if (uid != geteuid() || gid != getegid()) {
-		set_caps(held, own | SETUID_CAPS);
-		/* The library would change all threads. */
-		if (syscall(SYS_setgroups, 0, NULL) < 0)
-			r = -EPERM;
-		setfsgid(r == 0 ? gid : getegid());
-		setfsuid(r == 0 ? uid : geteuid());
-		/* They report no failure, but the value before. */
-		if (setfsgid((gid_t)-1) != (int)gid || setfsuid((uid_t)-1) != (int)uid)
-			r = -EPERM;
-		if (r < 0) {
-			setfsgid(getegid());
-			setfsuid(geteuid());
-		}
-	}
-	set_caps(held, less);
-	return r;
-}
-
-void privilege_as_before(const struct privilege_before *before)
-{
-	/* The kernel makes capabilities for files effective for root: they are not wanted. */
-	setfsgid(getegid());
-	setfsuid(geteuid());
-	set_caps(get_caps(CAP_PERMITTED), before->effective);
+	return set_caps(caps, caps);
 }
 
 bool privilege_can_leave(void)

@@ -62,16 +62,8 @@ int privilege_loaded(unsigned later, bool trusted);
 int privilege_as_caller(bool on);
 /* open(2) with the rights of the caller. Returns a descriptor or a negative errno. */
 int privilege_open(const char *path, int flags);
-/*
- * Between these two calls this thread opens files with the rights of a user, and without the
- * capabilities that open the files of others. Supplementary groups are given up for good. Returns
- * 0, or -EPERM: the rights are those of this process, without these capabilities.
- */
-struct privilege_before {
-	uint64_t effective;
-};
-int privilege_as_user(uid_t uid, gid_t gid, struct privilege_before *ret);
-void privilege_as_before(const struct privilege_before *before);
+/* Keeps only what opens /proc/PID/map_files and the like of other users. */
+int privilege_opens(void);
 /* True if this process may become another user. */
 bool privilege_can_leave(void);
 /* Drops all capabilities for good and, if it can, becomes that user without other groups. */

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Starts helpers, limits them, and passes messages over a pair of sockets. */
+#include "privilege/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "privilege/privilege.h"
+#include "privilege/sandbox.h"
+
+/* Clocks are compared so often. */
+#define LOOK_MS 20
+/* Seconds of CPU for one request. The parent has closer limits, but it may be stopped. */
+#define CPU_S 60
+
+struct head {
+	uint32_t kind, sequence;
+	int32_t error;
+};
+
+/* ---- messages ---- */
+
+void message_put(struct helper_message *m, const void *data, size_t len)
+{
+	if (len <= HELPER_DATA && m->len <= HELPER_DATA - len)
+		memcpy(m->data + m->len, data, len);
+	else
+		len = HELPER_DATA + 1;
+	m->len += len;
+}
+
+const void *message_take(const struct helper_message *m, size_t *pos, size_t len)
+{
+	const void *at = m->data + *pos;
+
+	if (*pos > m->len || len > m->len - *pos)
+		return NULL;
+	*pos += len;
+	return at;
+}
+
+bool message_get(const struct helper_message *m, size_t *pos, void *ret, size_t len)
+{
+	const void *at = message_take(m, pos, len);
+
+	if (at)
+		memcpy(ret, at, len);
+	return at != NULL;
+}
+
+void message_put_fd(struct helper_message *m, int fd)
+{
+	if (m->fds < HELPER_FDS)
+		m->fd[m->fds++] = fd;
+	else
+		m->len = HELPER_DATA + 1;
+}
+
+union control {
+	struct cmsghdr head;
+	char room[CMSG_SPACE(HELPER_FDS * sizeof(int))];
+};
+
+static int send_message(int fd, uint32_t sequence, const struct helper_message *m)
+{
+	struct head head = {m->kind, sequence, m->error};
+	struct iovec part[] = {{&head, sizeof(head)}, {(char *)m->data, m->len}};
+	union control control = {};
+	struct msghdr message = {.msg_iov = part, .msg_iovlen = ARRAY_SIZE(part)};
+	ssize_t n;
+
+	if (m->len > HELPER_DATA || m->fds > HELPER_FDS)
+		return -E2BIG;
+	if (m->fds) {
+		message.msg_control = &control;
+		message.msg_controllen = CMSG_SPACE(m->fds * sizeof(int));
+		control.head = (struct cmsghdr){.cmsg_level = SOL_SOCKET,
+						.cmsg_type = SCM_RIGHTS,
+						.cmsg_len = CMSG_LEN(m->fds * sizeof(int))};
+		memcpy(CMSG_DATA(&control.head), m->fd, m->fds * sizeof(int));
+	}
+	do
+		n = sendmsg(fd, &message, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
+}
+
+void message_close_fds(struct helper_message *m)
+{
+	for (size_t i = 0; i < m->fds; i++) {
+		if (m->fd[i] >= 0)
+			close(TAKE_FD(m->fd[i]));
+	}
+	m->fds = 0;
+}
+
+/*
+ * Returns 0 or a negative errno: -EPIPE if the other end is closed, -EMFILE if descriptors were lost.
+ */
+static int receive_message(int fd, uint32_t *ret_sequence, struct helper_message *ret)
+{
+	struct head head;
+	struct iovec part[] = {{&head, sizeof(head)}, {ret->data, sizeof(ret->data)}};
+	union control control = {};
+	struct msghdr message = {.msg_iov = part,
+				 .msg_iovlen = ARRAY_SIZE(part),
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control.room)};
+	struct cmsghdr *c;
+	ssize_t n;
+
+	ret->fds = ret->len = 0;
+	do
+		n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == ECONNRESET ? -EPIPE : -errno;
+	c = CMSG_FIRSTHDR(&message);
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+		ret->fds = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(ret->fd, CMSG_DATA(c), ret->fds * sizeof(int));
+	}
+	if (n == 0)
+		return -EPIPE;
+	if ((size_t)n < sizeof(head) || message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+		message_close_fds(ret);
+		return message.msg_flags & MSG_CTRUNC ? -EMFILE : -EBADMSG;
+	}
+	ret->kind = head.kind;
+	ret->error = head.error;
+	ret->len = (size_t)n - sizeof(head);
+	*ret_sequence = head.sequence;
+	return 0;
+}
+
+/* ---- the child ---- */
+
+static const struct system_call allowed[] = {
+	/* Messages. */
+	{__NR_recvmsg},
+	{__NR_sendmsg},
+	/* Files, to read them. Landlock takes the rights to write where openat2() asks for them. */
+	{__NR_openat, {CALL_WITHOUT(2, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)}},
+	{__NR_openat2},
+	{__NR_read},
+	{__NR_pread64},
+	{__NR_lseek},
+	{__NR_close},
+	{__NR_fcntl, {CALL_EQUAL(1, F_GETFL)}},
+	{__NR_fcntl, {CALL_EQUAL(1, F_DUPFD_CLOEXEC)}},
+	{__NR_fstat},
+	{__NR_newfstatat},
+	{__NR_readlinkat},
+	{__NR_getdents64},
+	{__NR_memfd_create},
+	/* Memory, never executable. */
+	{__NR_mmap, {CALL_WITHOUT(2, PROT_EXEC)}},
+	{__NR_madvise, {CALL_EQUAL(2, MADV_DONTNEED)}},
+	{__NR_munmap},
+	{__NR_mremap},
+	{__NR_brk},
+	/* Its own limits; one that was lowered for good stays. */
+	{__NR_prlimit64, {CALL_EQUAL(0, 0)}},
+	{__NR_getrusage},
+	{__NR_clock_gettime},
+	{__NR_getrandom},
+	{__NR_restart_syscall},
+	/* qsort() of glibc 2.36 reads the RAM size and does not check for failure. */
+	{__NR_sysinfo},
+	{__NR_getpid},
+	{__NR_futex, {CALL_EQUAL(1, FUTEX_WAIT_PRIVATE)}},
+	{__NR_futex, {CALL_EQUAL(1, FUTEX_WAKE_PRIVATE)}},
+	{__NR_exit_group},
+};
+
+/*
+ * Keeps the socket alone: a helper that is left behind would hold what this process has open, for
+ * example a pipe whose reader waits for its end. Returns the number of the socket.
+ */
+static int close_others(int fd)
+{
+	/* A sanitizer reports on stderr. */
+	const int last = SANITIZED ? STDERR_FILENO : -1;
+	int to = last + 1;
+
+	if (fd != to && dup3(fd, to, O_CLOEXEC) < 0)
+		return -errno;
+	for (int i = 0; i < last; i++)
+		close(i);
+	return close_range((unsigned)to + 1, ~0U, 0) < 0 ? -errno : to;
+}
+
+/* Limits what it may allocate beyond what it has now, which is a copy of its parent's. */
+static int limit_memory(size_t memory)
+{
+	char text[128];
+	const char *pos = text;
+	uint64_t pages;
+	ssize_t n = file_read(AT_FDCWD, "/proc/self/statm", text, sizeof(text));
+
+	if (n < 0 || !scan_u64(&pos, text + n, &pages))
+		return n < 0 ? (int)n : -EINVAL;
+	/* A sanitizer reserves terabytes of address space. */
+	return SANITIZED ? 0
+			 : sandbox_limit(RLIMIT_AS,
+					 pages * (uint64_t)sysconf(_SC_PAGESIZE) + memory);
+}
+
+static int restrict_self(const struct helper *h, pid_t parent)
+{
+	int r = limit_memory(h->kind->memory);
+
+	if (r == 0)
+		r = sandbox_limit(RLIMIT_CORE, 0);
+	if (r == 0)
+		r = h->kind->trusted ? privilege_opens() : privilege_leave(h->uid, h->gid);
+	/* A change of the user clears the signal, so it comes after that. */
+	if (r == 0 && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+		       prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
+		       prctl(PR_SET_PDEATHSIG, SIGKILL) < 0))
+		r = -errno;
+	if (r == 0 && getppid() != parent)
+		r = -ESRCH;
+	/* At exit, a leak sanitizer reads its own memory, which needs /proc and ptrace(). */
+	if (r < 0 || SANITIZED)
+		return r;
+	/* Under Landlock no other process can be read (hook_ptrace_access_check()). */
+	r = h->kind->trusted ? 0 : landlock_enter(true);
+	return r < 0 ? r : system_calls_limit(allowed, ARRAY_SIZE(allowed));
+}
+
+/* What a request may use, in whole seconds of CPU: the end of a helper whose parent is stopped. */
+static void begin_request(void)
+{
+	rlim_t seconds = clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000000000 + CPU_S;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_CPU, &limit) == 0 && seconds < limit.rlim_max) {
+		limit.rlim_cur = seconds;
+		setrlimit(RLIMIT_CPU, &limit);
+	}
+}
+
+__attribute__((noreturn)) static void run(const struct helper *h, int fd, pid_t parent)
+{
+	static struct helper_message request, answer;
+	uint32_t sequence;
+
+	fd = close_others(fd);
+	if (fd < 0 || restrict_self(h, parent) < 0)
+		_exit(1);
+	while (receive_message(fd, &sequence, &request) == 0) {
+		begin_request();
+		answer.kind = request.kind;
+		answer.len = answer.fds = 0;
+		answer.error = h->kind->answer(h->state, &request, &answer);
+		message_close_fds(&request);
+		if (send_message(fd, sequence, &answer) < 0)
+			break;
+		message_close_fds(&answer);
+	}
+	_exit(0);
+}
+
+/* ---- left behind ---- */
+
+size_t helpers_left(struct helpers_left *left)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < left->count; i++) {
+		if (waitpid(left->item[i].pid, NULL, WNOHANG) == 0)
+			left->item[kept++] = left->item[i];
+	}
+	left->count = kept;
+	return kept;
+}
+
+static bool is_full(struct helpers_left *left, uid_t uid)
+{
+	size_t of_uid = 0;
+
+	if (helpers_left(left) + left->running >= HELPER_LEFT_MAX)
+		return true;
+	for (size_t i = 0; i < left->count; i++)
+		of_uid += left->item[i].uid == uid;
+	return of_uid >= HELPER_LEFT_OF_ONE_UID;
+}
+
+/* ---- the parent ---- */
+
+void helper_init(struct helper *h, const struct helper_kind *kind, uid_t uid, gid_t gid,
+		 void *state, struct helpers_left *left)
+{
+	*h = (struct helper){
+		.kind = kind, .left = left, .state = state, .uid = uid, .gid = gid, .fd = -1};
+}
+
+bool helper_runs(const struct helper *h)
+{
+	return h->pid != 0;
+}
+
+/*
+ * It may not end before its read returns, which is not waited for. The table has room: it was looked
+ * for before the start.
+ */
+static void kill_helper(struct helper *h)
+{
+	struct helpers_left *left = h->left;
+
+	left->running--;
+	close(TAKE_FD(h->fd));
+	kill(h->pid, SIGKILL);
+	for (int i = 0; i < LOOK_MS; i++) {
+		if (waitpid(h->pid, NULL, WNOHANG) != 0) {
+			h->pid = 0;
+			return;
+		}
+		poll(NULL, 0, 1);
+	}
+	left->item[left->count].pid = h->pid;
+	left->item[left->count++].uid = h->uid;
+	left->total++;
+	h->pid = 0;
+}
+
+int helper_start(struct helper *h)
+{
+	pid_t self = getpid();
+	int pair[2], r = 0;
+
+	if (h->pid)
+		return 0;
+	if (is_full(h->left, h->uid))
+		return -EBUSY;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	h->pid = fork();
+	if (h->pid == 0)
+		run(h, pair[1], self);
+	if (h->pid < 0)
+		r = -errno;
+	close(pair[1]);
+	h->fd = pair[0];
+	if (r < 0) {
+		close(TAKE_FD(h->fd));
+		h->pid = 0;
+	} else {
+		h->left->running++;
+		h->starts++;
+	}
+	return r;
+}
+
+static uint64_t cpu_us(clockid_t clock)
+{
+	struct timespec t;
+
+	return clock_gettime(clock, &t) < 0 ? 0
+					    : (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Waits until there is an answer. */
+static int wait_for_answer(const struct helper *h, const struct helper_limits *limits)
+{
+	struct pollfd fds[] = {{.fd = h->fd, .events = POLLIN},
+			       {.fd = limits->hurry_fd, .events = POLLIN}};
+	uint64_t idle_us = limits->idle_us, begin, before, since;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(h->pid, &clock) != 0)
+		return -ECHILD;
+	begin = before = cpu_us(clock);
+	since = clock_us(CLOCK_MONOTONIC);
+	for (;;) {
+		nfds_t count = fds[1].fd < 0 ? 1 : 2;
+		uint64_t used, now;
+		int n = poll(fds, count, LOOK_MS);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0 && fds[0].revents)
+			return 0;
+		if (n > 0 && count == 2 && fds[1].revents) {
+			fds[1].fd = -1;
+			idle_us = idle_us < HELPER_HURRY_US ? idle_us : HELPER_HURRY_US;
+			since = clock_us(CLOCK_MONOTONIC);
+		}
+		used = cpu_us(clock);
+		now = clock_us(CLOCK_MONOTONIC);
+		if (used > begin + limits->cpu_us)
+			return -EOVERFLOW;
+		if (used != before) {
+			before = used;
+			since = now;
+		} else if (now - since > idle_us) {
+			return -ETIMEDOUT;
+		}
+	}
+}
+
+int helper_call(struct helper *h, const struct helper_limits *limits,
+		const struct helper_message *request, struct helper_message *ret)
+{
+	uint32_t sequence;
+	int r = helper_start(h);
+
+	if (r < 0)
+		return r;
+	r = send_message(h->fd, ++h->sequence, request);
+	if (r == 0)
+		r = wait_for_answer(h, limits);
+	if (r == 0)
+		r = receive_message(h->fd, &sequence, ret);
+	if (r == 0 && (sequence != h->sequence || ret->kind != request->kind || ret->error > 0)) {
+		message_close_fds(ret);
+		r = -EBADMSG;
+	}
+	if (r == 0 && ret->error)
+		message_close_fds(ret);
+	if (r == 0)
+		return ret->error;
+	kill_helper(h);
+	return r == -EPIPE || r == -EBADMSG ? -ECHILD : r;
+}
+
+void helper_done(struct helper *h)
+{
+	if (h->pid)
+		kill_helper(h);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A helper is a child process that does what this process must not do itself: it opens files that
+ * belong to other users, which may hang for ever, and it parses what they contain, which may cost
+ * any time or memory. It works for one request at a time, and each request has limits. A helper past
+ * a limit is killed. One that hangs in the kernel does not end then (a request that a FUSE server
+ * has read is waited for without signals: request_wait_answer(), fs/fuse/dev.c): it is left behind,
+ * and the number of those is bounded.
+ *
+ * The helper gets data and descriptors, and returns data and descriptors. What it returned is not to
+ * be trusted more than the files that it read. A descriptor of such a file may be held and passed
+ * on, but not be read, closed after reading, or asked for its attributes by this process: each of
+ * these can hang, too. O_PATH descriptors may be closed.
+ */
+#ifndef ZMEM_PRIVILEGE_HELPER_H
+#define ZMEM_PRIVILEGE_HELPER_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define HELPER_DATA ((size_t)96 << 10) /* bytes of one message; a socket holds more */
+#define HELPER_FDS  16		       /* of one message */
+
+/* A request or its answer. */
+struct helper_message {
+	uint32_t kind; /* of the request */
+	int32_t error; /* of the answer: 0 or a negative errno */
+	size_t len;
+	size_t fds;
+	int fd[HELPER_FDS];
+	_Alignas(8) char data[HELPER_DATA];
+};
+
+/* Appends bytes. A message that became too long cannot be sent: helper_call() returns -E2BIG. */
+void message_put(struct helper_message *m, const void *data, size_t len);
+/* Appends a descriptor. */
+void message_put_fd(struct helper_message *m, int fd);
+/* Takes the next bytes from *pos on. False if there are too few; then *ret is unchanged. */
+bool message_get(const struct helper_message *m, size_t *pos, void *ret, size_t len);
+/* Likewise, without a copy: the bytes are in the message. */
+const void *message_take(const struct helper_message *m, size_t *pos, size_t len);
+
+/* Closes the descriptors of an answer. */
+void message_close_fds(struct helper_message *m);
+
+/* What all helpers of one kind are. */
+struct helper_kind {
+	/*
+	 * Answers a request. It takes the descriptors of the request that it keeps (and sets them
+	 * to -1): the others are closed. Those of the answer are sent and closed. `state` is the
+	 * helper's own copy of what helper_init() was given. Returns 0 or a negative errno.
+	 */
+	int (*answer)(void *state, struct helper_message *request, struct helper_message *ret);
+	size_t memory; /* bytes that it may allocate */
+	/* It keeps the capabilities to open the files of processes, and its user. */
+	bool trusted;
+};
+
+/* Helpers that were killed and have not ended. They may belong to helpers of several kinds. */
+#define HELPER_LEFT_MAX	       16
+#define HELPER_LEFT_OF_ONE_UID 4
+
+struct helpers_left {
+	struct {
+		pid_t pid;
+		uid_t uid;
+	} item[HELPER_LEFT_MAX];
+	size_t count;
+	size_t running; /* helpers that may still be left behind */
+	uint64_t total; /* were left behind since the start */
+};
+
+struct helper {
+	const struct helper_kind *kind;
+	struct helpers_left *left;
+	void *state;
+	unsigned starts; /* how often it was started: its state is new after each */
+	uid_t uid;
+	gid_t gid;
+	pid_t pid; /* 0: it does not run */
+	int fd;
+	uint32_t sequence;
+};
+
+/* The limits of one request. */
+struct helper_limits {
+	uint64_t cpu_us; /* of the helper; more is -EOVERFLOW */
+	/* It may use no CPU for so long, for it waits: for a disk, or for ever. More is -ETIMEDOUT. */
+	uint64_t idle_us;
+	/* A descriptor that becomes readable when the user wants an end, or -1: from then on
+	 * the helper may idle for HELPER_HURRY_US. */
+	int hurry_fd;
+};
+
+#define HELPER_HURRY_US 100000
+
+/*
+ * Starts nothing yet. `uid` and `gid`: whose rights it has, if this process may become another user;
+ * else it has those of the caller. `state` is not changed here, and outlives the helper.
+ */
+void helper_init(struct helper *h, const struct helper_kind *kind, uid_t uid, gid_t gid,
+		 void *state, struct helpers_left *left);
+/*
+ * Starts the helper if it does not run; then its state is as in the beginning, and `starts` grows.
+ * Returns 0 or a negative errno: -EBUSY if too many helpers are left behind, and errors of fork(2)
+ * and socketpair(2).
+ */
+int helper_start(struct helper *h);
+/*
+ * Starts the helper if need be, sends a request, and waits for its answer within the limits.
+ * Descriptors of the request stay the caller's; those of an answer without an error become the
+ * caller's.
+ *
+ * Returns the error of the answer, or one of helper_start(), or
+ *   -ETIMEDOUT  it waited too long
+ *   -EOVERFLOW  it used too much CPU
+ *   -ECHILD     it ended, for example without memory
+ * After each of these the helper does not run.
+ */
+int helper_call(struct helper *h, const struct helper_limits *limits,
+		const struct helper_message *request, struct helper_message *ret);
+/* True for errors with which a helper has ended in the middle of a request. */
+static inline bool helper_lost(int error)
+{
+	return error == -ETIMEDOUT || error == -EOVERFLOW || error == -ECHILD;
+}
+/* True if the helper runs: then it has the state of the calls before. */
+bool helper_runs(const struct helper *h);
+/* Ends it. */
+void helper_done(struct helper *h);
+/* How many are left behind now. */
+size_t helpers_left(struct helpers_left *left);
+
+#endif
