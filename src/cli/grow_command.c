@@ -62,6 +62,17 @@ static int check_options(const struct options *o)
 	return 0;
 }
 
+/* Each file of a process stays open; the soft limit is for programs that use select(). */
+static void raise_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 /* ---- which processes ---- */
 
 static int add_pid(struct grow_command *c, pid_t pid, bool named)
@@ -188,17 +199,6 @@ static int step(struct grow_command *c, bool last)
 	return r ? r : output_flush(&c->out);
 }
 
-/* Each file of a process stays open; the soft limit is for programs that use select(). */
-static void raise_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static int count_until_end(struct grow_command *c)
 {
 	const struct options *o = c->o;
@@ -207,7 +207,6 @@ static int count_until_end(struct grow_command *c)
 	bool busy = true, last = false;
 	int steps = 0, r = 0;
 
-	raise_files();
 	while (r == 0 && !last && !grow_ended(c->grow)) {
 		enum ticker_event event;
 		int n = ticker_wait(&c->ticker, &event);
@@ -245,6 +244,7 @@ static int open_command(struct grow_command *c, const struct options *o)
 
 	if (r)
 		return r;
+	raise_files();
 	r = procfs_open(&c->proc, "/proc");
 	if (r < 0 || !c->proc.trusted)
 		return log_error("grow: %s (mount -t proc proc /proc)",
@@ -256,7 +256,10 @@ static int open_command(struct grow_command *c, const struct options *o)
 	if (r < 0)
 		return log_refusal(diag.count ? &diag.note[0] : NULL, r);
 	r = ticker_open(&c->ticker, BUSY_US, grow_fd(c->grow));
-	return r < 0 ? log_errno(r, "waiting") : 0;
+	if (r < 0)
+		return log_errno(r, "waiting");
+	grow_set_hurry(c->grow, c->ticker.signal_fd);
+	return 0;
 }
 
 int command_grow(const struct options *o)

@@ -1,287 +1,106 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads /proc/PID/maps, and opens the files in it. */
+/* Mappings become images, and helpers are told what they need to know of them. */
 #include "grow/address_space.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <linux/openat2.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "privilege/privilege.h"
-#include "proc/smaps.h"
+#include "grow/trampoline.h"
 #include "proc/status.h"
 
-#define FILES_MAX  512 /* files that stay open; with those that libdw opens too */
-#define IMAGES_MAX (1u << 16)
-#define DELETED	   " (deleted)"
+#define FILES_MAX  512 /* that are open, with their debug files */
+#define READERS_MAX 64
+/* Helpers that may end with one process: then its stacks are not unwound. */
+#define FAILURES_MAX 3
+#define DELETED	     " (deleted)"
 
-/* ---- files ---- */
+/* ---- who is asked ---- */
+
+int code_sources_open(struct code_sources *c, const struct libdw *dw)
+{
+	*c = (struct code_sources){.dw = dw, .hurry_fd = -1};
+	c->processes = calloc(1, sizeof(*c->processes));
+	if (!c->processes)
+		return -ENOMEM;
+	process_reader_init(c->processes, &c->hurry_fd, &c->left);
+	return 0;
+}
 
 static void file_free(struct program_file *f)
 {
 	if (!f)
 		return;
-	symbols_free(f->symbols);
-	if (f->fd >= 0)
-		close(f->fd);
-	if (f->debug_fd >= 0)
-		close(f->debug_fd);
+	if (f->found_fd >= 0)
+		close(f->found_fd);
+	if (f->root_fd >= 0)
+		close(f->root_fd);
 	free(f->path);
 	free(f);
 }
 
-void file_table_done(struct file_table *t)
+void code_sources_close(struct code_sources *c)
 {
-	for (size_t i = 0; i < t->count; i++)
-		file_free(t->item[i]);
-	free(t->item);
-	*t = (struct file_table){};
+	for (size_t i = 0; i < c->readers; i++)
+		code_reader_free(c->reader[i]);
+	free(c->reader);
+	if (c->processes)
+		process_reader_done(c->processes);
+	free(c->processes);
+	for (size_t i = 0; i < c->files.count; i++)
+		file_free(c->files.item[i]);
+	free(c->files.item);
+	*c = (struct code_sources){.hurry_fd = -1};
 }
 
-/*
- * The rights with which files are opened: those of the user of the process, so that what the
- * process has as a library or as symbols names nothing that its user cannot read. A user who may
- * not become another one has fewer rights, and keeps them.
- */
-struct rights {
-	struct privilege_before before;
-	bool everybody; /* they are still those of root: only what everybody may read is opened */
-};
-
-static int read_status(const struct address_space *s, struct proc_status *ret)
+enum growth_out code_reason(int error)
 {
-	char buf[4096];
-	ssize_t len = file_read(s->pid_fd, "status", buf, sizeof(buf));
-	int r = len < 0 ? (int)len : proc_status_parse(buf, (size_t)len, ret);
-
-	return r == 0 && ret->egid == (gid_t)-1 ? -EINVAL : r;
-}
-
-/* `status` is NULL if the user is not known. */
-static void rights_of(const struct proc_status *status, struct rights *ret)
-{
-	int r = privilege_as_user(status ? status->euid : (uid_t)-1,
-				  status ? status->egid : (gid_t)-1, &ret->before);
-
-	ret->everybody = r < 0 && geteuid() == 0;
-}
-
-static void rights_take(const struct address_space *s, struct rights *ret)
-{
-	struct proc_status status;
-
-	rights_of(read_status(s, &status) == 0 ? &status : NULL, ret);
-}
-
-static void rights_restore(const struct rights *rights)
-{
-	privilege_as_before(&rights->before);
-}
-
-/*
- * Opens what is behind an O_PATH descriptor, which it closes: only a regular file, for to open a
- * FIFO or a device is to use it. The kernel checks the rights to the file here.
- */
-static int open_found(const struct address_space *s, const struct rights *rights, int found)
-{
-	cleanup_close int path = found;
-	char name[32];
-	struct stat st;
-
-	if (found < 0 || fstat(found, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    (rights->everybody && !(st.st_mode & S_IROTH)))
-		return -1;
-	snprintf(name, sizeof(name), "self/fd/%d", path);
-	/* O_NONBLOCK: the holder of a lease could make us wait. */
-	return openat(s->proc->fd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
-/* An O_PATH descriptor of what is below the root of a process: no link leads out of it. */
-static int find_below(int root_fd, const char *path, unsigned flags)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC | flags,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-
-	return root_fd < 0 ? -1 : (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-}
-
-static int open_below(const struct address_space *s, const struct rights *rights, int root_fd,
-		      const char *path)
-{
-	return open_found(s, rights, find_below(root_fd, path, 0));
-}
-
-/* Others can write to the directory: a file of theirs, or another name of a file, is none. */
-static bool is_perf_map(int found, uid_t owner)
-{
-	struct stat st;
-
-	return fstat(found, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
-	       (st.st_uid == owner || st.st_uid == 0);
-}
-
-int address_space_open_perf_map(const struct address_space *s)
-{
-	struct proc_status status;
-	struct rights rights;
-	char path[32];
-	int found, fd, r = s->pid_fd < 0 ? -ESRCH : read_status(s, &status);
-
-	if (r < 0)
-		return r;
-	/* A kernel without pid namespaces has one number for each process. */
-	snprintf(path, sizeof(path), "tmp/perf-%d.map", status.own_pid ? status.own_pid : s->pid);
-	rights_of(&status, &rights);
-	found = find_below(s->root_fd, path, O_NOFOLLOW);
-	if (found >= 0 && !is_perf_map(found, status.euid))
-		close(TAKE_FD(found));
-	fd = open_found(s, &rights, found);
-	rights_restore(&rights);
-	return fd < 0 ? -ENOENT : fd;
-}
-
-/* The file belongs to the user of the process, or to root if the process hides from its user. */
-int address_space_open_own(const struct address_space *s, const char *name)
-{
-	int fd = openat(s->pid_fd, name, O_RDONLY | O_CLOEXEC);
-	struct rights rights;
-
-	if (fd >= 0 || errno != EACCES)
-		return fd < 0 ? -errno : fd;
-	rights_take(s, &rights);
-	fd = openat(s->pid_fd, name, O_RDONLY | O_CLOEXEC);
-	fd = fd < 0 ? -errno : fd;
-	rights_restore(&rights);
-	return fd;
-}
-
-/*
- * The kernel's own link to the file of a mapping, for the directory of the links may be ours or
- * that of the user. Nothing is opened yet.
- */
-static int find_mapped(const struct address_space *s, const struct smaps_header *h,
-		       struct rights *rights)
-{
-	char link[64];
-	int fd;
-
-	snprintf(link, sizeof(link), "map_files/%" PRIx64 "-%" PRIx64, h->start, h->end);
-	fd = openat(s->pid_fd, link, O_PATH | O_CLOEXEC);
-	if (fd >= 0)
-		return fd;
-	rights_restore(rights);
-	fd = openat(s->pid_fd, link, O_PATH | O_CLOEXEC);
-	rights_take(s, rights);
-	return fd;
-}
-
-static bool is_inode(int fd, uint64_t inode)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && st.st_ino == inode;
-}
-
-/* The file of this mapping: also if it was deleted, or another one has its path now. */
-static int open_mapped(const struct address_space *s, const struct smaps_header *h,
-		       const char *path, struct rights *rights)
-{
-	int found = find_mapped(s, h, rights), fd;
-
-	/* It is this file, also where maps has the inode of the layer below (overlayfs). */
-	if (found >= 0)
-		return open_found(s, rights, found);
-	found = openat(s->pid_fd, "exe", O_PATH | O_CLOEXEC);
-	if (found >= 0 && !is_inode(found, h->inode))
-		close(TAKE_FD(found));
-	fd = found >= 0 ? open_found(s, rights, found) : open_below(s, rights, s->root_fd, path);
-	if (fd >= 0 && !is_inode(fd, h->inode)) {
-		close(fd);
-		fd = -1;
+	switch (error) {
+	case 0:
+	case -ENOENT:
+	case -ENOEXEC:
+	case -EINVAL:
+	case -ESRCH:
+		return GROWTH_OUT_REASONS;
+	case -ETIMEDOUT:
+		return GROWTH_OUT_TIMEOUT;
+	case -EACCES:
+	case -EPERM:
+		return GROWTH_OUT_DENIED;
+	case -EBUSY:
+		return GROWTH_OUT_BUSY;
+	default:
+		return GROWTH_OUT_LIMIT;
 	}
-	return fd;
 }
 
-/* Where a separate file with debugging symbols is looked for. */
-struct debug_place {
-	const struct address_space *space;
-	const struct rights *rights;
-	int root_fd;
-};
-
-/* The file of this path if it has the debugging symbols, else -1. */
-static int try_debug(const struct program_file *f, const struct debug_place *in, const char *path)
+/* The helper of a user; NULL without memory, or with too many users. */
+static struct code_reader *find_reader(struct code_sources *c, uid_t uid, gid_t gid)
 {
-	int fd = open_below(in->space, in->rights, in->root_fd, path);
+	struct code_reader **moved;
 
-	if (fd < 0 || elf_is_debug_of(fd, &f->facts))
-		return fd;
-	close(fd);
-	return -1;
-}
-
-static int open_debug_by_id(const struct program_file *f, const struct debug_place *in)
-{
-	char path[sizeof("/usr/lib/debug/.build-id//.debug") + 2 * BUILD_ID_MAX];
-	int len;
-
-	if (f->facts.build_id_len < 2)
-		return -1;
-	len = snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%02x/", f->facts.build_id[0]);
-	for (size_t i = 1; i < f->facts.build_id_len; i++)
-		len += snprintf(path + len, sizeof(path) - (size_t)len, "%02x",
-				f->facts.build_id[i]);
-	snprintf(path + len, sizeof(path) - (size_t)len, ".debug");
-	return try_debug(f, in, path);
-}
-
-static int open_debug_by_link(const struct program_file *f, const struct debug_place *in)
-{
-	static const char *const where[] = {"%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s"};
-	char path[PATH_MAX];
-	int fd = -1;
-
-	for (size_t i = 0; fd < 0 && *f->facts.debug_link && i < ARRAY_SIZE(where); i++) {
-		int dir = (int)(f->name - f->path) - 1;
-
-		/* The format is one of three literals. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-		snprintf(path, sizeof(path), where[i], dir < 0 ? 0 : dir, f->path,
-			 f->facts.debug_link);
-#pragma GCC diagnostic pop
-		fd = try_debug(f, in, path);
+	for (size_t i = 0; i < c->readers; i++) {
+		if (code_reader_is_of(c->reader[i], uid, gid))
+			return c->reader[i];
 	}
-	return fd;
+	if (c->readers >= READERS_MAX)
+		return NULL;
+	moved = grow_items(c->reader, c->readers, &c->capacity, 4, sizeof(*moved));
+	if (!moved)
+		return NULL;
+	c->reader = moved;
+	if (code_reader_new(c->dw, uid, gid, &c->hurry_fd, &c->left, &moved[c->readers]) < 0)
+		return NULL;
+	return c->reader[c->readers++];
 }
 
-/* In the root of the process; by its build id also in ours. */
-static int open_debug(const struct program_file *f, const struct address_space *s,
-		      const struct rights *rights)
-{
-	cleanup_close int own = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	const struct debug_place theirs = {s, rights, s->root_fd}, ours = {s, rights, own};
-	int fd = open_debug_by_id(f, &theirs);
-
-	if (fd < 0)
-		fd = open_debug_by_link(f, &theirs);
-	return fd < 0 ? open_debug_by_id(f, &ours) : fd;
-}
+/* ---- files ---- */
 
 /* Code that allocates on behalf of others, or reads and copies into their memory. */
 static bool is_library_name(const char *name)
@@ -300,25 +119,76 @@ static bool is_library_name(const char *name)
 	return false;
 }
 
-static void open_files(struct program_file *f, const struct address_space *s,
-		       const struct smaps_header *h)
+/*
+ * Gives a file to a reader. If its user may not read it, for it is another user's in a container,
+ * this process may open it (process_open_file()).
+ */
+static int give_file(struct code_sources *c, const struct address_space *s, uint32_t number,
+		     struct code_reader *reader)
 {
-	struct rights rights;
+	struct program_file *f = c->files.item[number];
+	struct code_file_request request = {.file = number,
+					    .found = f->found_fd,
+					    .root_fd = f->root_fd,
+					    .opened = f->opened,
+					    .path = f->path};
+	int start = code_reader_begin(reader), fd, r;
 
-	rights_take(s, &rights);
-	f->fd = open_mapped(s, h, f->path, &rights);
-	if (f->fd >= 0 && elf_read_facts(f->fd, &f->facts) < 0) {
-		close(f->fd);
-		f->fd = -1;
+	if (start < 0)
+		return start;
+	r = code_reader_open(reader, &request, &f->facts, &f->has_debug);
+	if ((r == -EACCES || r == -EPERM) && s && !f->opened &&
+	    process_open_file(c->processes, s->pid_fd, f->found_fd, &fd) == 0) {
+		close(f->found_fd);
+		f->found_fd = request.found = fd;
+		f->opened = request.opened = true;
+		r = code_reader_open(reader, &request, &f->facts, &f->has_debug);
 	}
-	if (f->fd >= 0 && !f->facts.has_symtab)
-		f->debug_fd = open_debug(f, s, &rights);
-	rights_restore(&rights);
+	return r;
 }
 
-static int add_file(struct file_table *t, const struct address_space *s,
-		    const struct smaps_header *h, char *path, uint32_t *ret)
+/* It is not opened again. */
+static void refuse_file(struct program_file *f, int error)
 {
+	f->reader = NULL;
+	f->reason = code_reason(error);
+}
+
+int code_file_ready(struct code_sources *c, uint32_t file)
+{
+	struct program_file *f = c->files.item[file];
+	int r;
+
+	if (!f->reader)
+		return -ENOENT;
+	if (code_reader_has(f->reader, file))
+		return 0;
+	r = give_file(c, NULL, file, f->reader);
+	if (r < 0)
+		refuse_file(f, r);
+	return r;
+}
+
+static void find_program(struct code_sources *c, struct address_space *s,
+			 const struct code_mapping *m, uint32_t number)
+{
+	struct program_file *f = c->files.item[number];
+	int r = process_find_file(c->processes, s->pid_fd, s->root_fd, m, f->path, &f->found_fd);
+
+	if (r == 0 && s->root_fd >= 0)
+		f->root_fd = fcntl(s->root_fd, F_DUPFD_CLOEXEC, 0);
+	if (r == 0)
+		r = give_file(c, s, number, s->reader);
+	if (r == 0)
+		f->reader = s->reader;
+	else
+		refuse_file(f, r);
+}
+
+static int add_file(struct code_sources *c, struct address_space *s, const struct code_mapping *m,
+		    char *path, uint32_t *ret)
+{
+	struct file_table *t = &c->files;
 	struct program_file **moved =
 		grow_items(t->item, t->count, &t->capacity, 64, sizeof(struct program_file *));
 	struct program_file *f = calloc(1, sizeof(*f));
@@ -334,48 +204,46 @@ static int add_file(struct file_table *t, const struct address_space *s,
 	*f = (struct program_file){
 		.path = path,
 		.name = slash ? slash + 1 : path,
-		.inode = h->inode,
-		.device = h->device,
-		.fd = -1,
-		.debug_fd = -1,
+		.inode = m->inode,
+		.device = m->device,
+		.reason = GROWTH_OUT_REASONS,
+		.found_fd = -1,
+		.root_fd = -1,
 	};
 	f->is_library = is_library_name(f->name);
-	if (t->count < FILES_MAX)
-		open_files(f, s, h);
 	*ret = (uint32_t)t->count;
 	t->item[t->count++] = f;
+	if (!s->reader)
+		f->reason = GROWTH_OUT_BUSY;
+	else if (t->count <= FILES_MAX)
+		find_program(c, s, m, *ret);
+	else
+		f->reason = GROWTH_OUT_LIMIT;
 	return 0;
 }
 
 /* The file of a mapping. Returns 0, or -ENOMEM. */
-static int find_file(struct file_table *t, const struct address_space *s,
-		     const struct smaps_header *h, uint32_t *ret)
+static int find_file(struct code_sources *c, struct address_space *s, const struct code_mapping *m,
+		     const char *name, uint32_t *ret)
 {
-	size_t len = h->name_len;
+	struct file_table *t = &c->files;
+	size_t len = m->name_len;
 	char *path;
 
 	if (len > strlen(DELETED) &&
-	    memcmp(h->name + len - strlen(DELETED), DELETED, strlen(DELETED)) == 0)
+	    memcmp(name + len - strlen(DELETED), DELETED, strlen(DELETED)) == 0)
 		len -= strlen(DELETED);
 	for (size_t i = 0; i < t->count; i++) {
 		const struct program_file *f = t->item[i];
 
-		if (f->inode != h->inode || f->device != h->device ||
-		    strncmp(f->path, h->name, len) != 0 || f->path[len])
+		if (f->inode != m->inode || f->device != m->device ||
+		    strncmp(f->path, name, len) != 0 || f->path[len])
 			continue;
 		*ret = (uint32_t)i;
 		return 0;
 	}
-	path = strndup(h->name, len);
-	return path ? add_file(t, s, h, path, ret) : -ENOMEM;
-}
-
-const char *file_symbol(struct program_file *f, uint64_t vaddr, uint64_t *ret_start)
-{
-	if (!f->tried && f->fd >= 0)
-		symbols_read(f->fd, f->debug_fd, &f->symbols);
-	f->tried = true;
-	return f->symbols ? symbols_find(f->symbols, vaddr, ret_start) : NULL;
+	path = strndup(name, len);
+	return path ? add_file(c, s, m, path, ret) : -ENOMEM;
 }
 
 /* ---- mappings ---- */
@@ -384,163 +252,203 @@ const char *file_symbol(struct program_file *f, uint64_t vaddr, uint64_t *ret_st
  * Memory without a file, which a program can only fill itself; the kernel's own code has a name
  * like [vdso].
  */
-static bool is_anonymous(const struct smaps_header *h)
+static bool is_anonymous(const struct code_mapping *m, struct text_part name)
 {
 	static const char *const own[] = {"[heap]", "[stack]", "[anon:"};
-	const struct text_part name = {h->name, h->name_len};
 
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
 		if (part_begins(name, own[i]))
-			return !h->inode;
+			return !m->inode;
 	}
-	return !h->inode && !name.len;
+	return !m->inode && !name.len;
 }
 
 /*
  * Shared memory without a path. It may hold a program, which then is an ELF file. Files of other
- * devices can have such a name, too: to read one may mean to wait for its user (FUSE).
+ * devices can have such a name, too.
  */
-static bool is_shared_memory(const struct smaps_header *h, uint64_t device)
+static bool is_shared_memory(const struct code_mapping *m, struct text_part name)
 {
 	static const char *const begins[] = {"/memfd:", "/dev/zero", "/SYSV"};
-	const struct text_part name = {h->name, h->name_len};
 
 	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
 		if (part_begins(name, begins[i]))
-			return h->inode && h->device == device;
+			return m->shmem;
 	}
 	return false;
 }
 
-static int add_image(struct address_space *s, struct file_table *files,
-		     const struct smaps_header *h)
+struct reading {
+	struct address_space *space;
+	struct code_sources *sources;
+	struct code_space code;
+};
+
+/* What was found out about the beginning of this code is kept. */
+static void keep_look(const struct code_space *old, struct image *image)
 {
-	struct image image = {.start = h->start, .end = h->end, .low = h->start, .file = NO_FILE};
-	struct image *moved;
-	uint64_t vaddr = h->offset;
-	int r = h->inode ? find_file(files, s, h, &image.file) : 0;
+	const struct image *same = code_space_find(old, image->start);
 
-	if (r < 0 || s->count >= IMAGES_MAX)
-		return r;
-	moved = grow_items(s->image, s->count, &s->capacity, 64, sizeof(*s->image));
-	if (!moved)
-		return -ENOMEM;
-	s->image = moved;
-	image.jit = is_anonymous(h) ||
-		    (is_shared_memory(h, s->shmem_device) && files->item[image.file]->fd < 0);
-	if (image.jit)
+	if (!same || same->start != image->start || same->end != image->end || !same->jit)
+		return;
+	image->looked = same->looked;
+	image->trampolines = same->trampolines;
+}
+
+static int add_image(void *arg, const struct code_mapping *m, const char *text)
+{
+	struct reading *r = arg;
+	const struct text_part name = {text, m->name_len};
+	struct image image = {.start = m->start, .end = m->end, .low = m->start, .file = NO_FILE};
+	const struct program_file *f;
+	uint64_t vaddr = m->offset;
+	int error = m->inode ? find_file(r->sources, r->space, m, text, &image.file) : 0;
+
+	if (error < 0)
+		return error;
+	f = image.file == NO_FILE ? NULL : r->sources->files.item[image.file];
+	image.jit = is_anonymous(m, name) || (is_shared_memory(m, name) && !f->reader);
+	if (image.jit) {
 		image.file = NO_FILE;
-	if (image.file != NO_FILE) {
-		const struct program_file *f = files->item[image.file];
-
-		if (f->fd >= 0)
-			elf_find_vaddr(f->fd, h->offset, &vaddr);
-		image.base = h->start - vaddr;
+		keep_look(&r->space->code, &image);
+	} else if (f) {
+		if (f->reader)
+			elf_find_vaddr(&f->facts, m->offset, &vaddr);
+		image.base = m->start - vaddr;
 		image.low = image.base + f->facts.first_vaddr;
 	}
-	s->image[s->count++] = image;
-	return 0;
+	return code_space_add(&r->code, &image);
 }
 
-int address_space_update(struct address_space *s, struct file_table *files)
+int address_space_update(struct address_space *s, struct code_sources *c)
 {
-	cleanup_close int fd = openat(s->pid_fd, "maps", O_RDONLY | O_CLOEXEC);
-	cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-	struct image *old = s->image;
-	size_t old_count = s->count, old_capacity = s->capacity, size = 0;
-	cleanup_free char *line = NULL;
-	ssize_t len;
-	int r = 0;
+	struct reading reading = {.space = s, .sources = c};
+	cleanup_close int again = -1;
+	int r;
 
-	if (!file)
+	if (s->pid_fd < 0)
 		return -ESRCH;
-	TAKE_FD(fd);
-	s->image = NULL;
-	s->count = s->capacity = 0;
-	while (r == 0 && (len = getline(&line, &size, file)) > 0) {
-		struct smaps_header h;
-
-		if (line[len - 1] == '\n')
-			len--;
-		if (smaps_header_parse(line, (size_t)len, &h) == 0 && h.perm[2] == 'x')
-			r = add_image(s, files, &h);
-	}
-	if (r < 0 || !s->count) {
-		free(s->image);
-		s->image = old;
-		s->count = old_count;
-		s->capacity = old_capacity;
+	/* The root of the beginning stays. */
+	r = process_read_code(c->processes, s->pid_fd, add_image, &reading,
+			      s->root_fd < 0 ? &s->root_fd : &again);
+	s->error = r;
+	if (r < 0 || !reading.code.count) {
+		code_space_done(&reading.code);
 		return r < 0 ? r : -ESRCH;
 	}
-	free(old);
-	s->generation++;
+	reading.code.generation = s->code.generation + 1;
+	code_space_done(&s->code);
+	s->code = reading.code;
 	return 0;
-}
-
-/* The device of the kernel's own mount of shared memory: a memfd is there. */
-static uint64_t find_shmem_device(void)
-{
-	cleanup_close int fd = memfd_create("zmem-bpf", MFD_CLOEXEC);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return 0;
-	return (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
 }
 
 int address_space_open(struct address_space *s, const struct procfs *proc, pid_t pid,
-		       struct file_table *files)
+		       uint32_t number, struct code_sources *c)
 {
-	*s = (struct address_space){.pid = pid,
-				    .proc = proc,
-				    .pid_fd = -1,
-				    .root_fd = -1,
-				    .shmem_device = find_shmem_device()};
+	struct proc_status status;
+	char buf[4096];
+	ssize_t len;
+
+	*s = (struct address_space){
+		.pid = pid, .number = number, .pid_fd = -1, .root_fd = -1, .own_pid = pid};
 	s->pid_fd = procfs_open_pid(proc, pid);
 	if (s->pid_fd < 0)
-		return s->pid_fd;
-	s->root_fd = openat(s->pid_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return address_space_update(s, files);
+		return s->error = s->pid_fd;
+	len = file_read(s->pid_fd, "status", buf, sizeof(buf));
+	if (len >= 0 && proc_status_parse(buf, (size_t)len, &status) == 0 &&
+	    status.egid != (gid_t)-1) {
+		s->uid = status.euid;
+		s->reader = find_reader(c, status.euid, status.egid);
+		/* A kernel without pid namespaces has one number for each process. */
+		s->own_pid = status.own_pid ? status.own_pid : pid;
+	}
+	return address_space_update(s, c);
 }
 
 int address_space_inherit(struct address_space *s, const struct address_space *parent)
 {
-	struct image *copy;
+	int r = 0;
 
-	if (s->count || !parent->count)
+	if (s->code.count || !parent->code.count)
 		return 0;
-	copy = reallocarray(NULL, parent->count, sizeof(*copy));
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, parent->image, parent->count * sizeof(*copy));
-	s->image = copy;
-	s->count = s->capacity = parent->count;
-	s->generation++;
-	return 0;
+	for (size_t i = 0; r == 0 && i < parent->code.count; i++)
+		r = code_space_add(&s->code, &parent->code.image[i]);
+	s->code.generation++;
+	return r;
 }
 
-const struct image *address_space_find(const struct address_space *s, uint64_t address)
+/* ---- unwinding ---- */
+
+/* Looks at the beginning of code that the program has made. Its pages are not faulted in. */
+static void look_for_trampolines(struct address_space *s, struct code_sources *c)
 {
-	size_t low = 0, high = s->count;
+	unsigned char code[TRAMPOLINE_MAX];
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	for (size_t i = 0; i < s->code.count; i++) {
+		struct image *image = &s->code.image[i];
+		int n;
 
-		if (s->image[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
+		if (!image->jit || image->looked)
+			continue;
+		n = process_read_memory(c->processes, s->pid_fd, image->start, code, sizeof(code));
+		if (n < 0)
+			return;
+		image->looked = n > 0;
+		image->trampolines = n > 0 && trampoline_is(code, (size_t)n);
 	}
-	return low < s->count && s->image[low].start <= address ? &s->image[low] : NULL;
+}
+
+/* Gives the reader the files and images that it does not have. */
+static int send_space(struct address_space *s, struct code_sources *c)
+{
+	int start = code_reader_begin(s->reader), r = 0;
+
+	if (start < 0 || (start == s->sent_start && s->sent_generation == s->code.generation))
+		return start < 0 ? start : 0;
+	look_for_trampolines(s, c);
+	for (size_t i = 0; r == 0 && i < s->code.count; i++) {
+		uint32_t file = s->code.image[i].file;
+		struct program_file *f = file == NO_FILE ? NULL : c->files.item[file];
+
+		/* One that another user's helper has opened may be refused here. */
+		if (!f || !f->reader || code_reader_has(s->reader, file))
+			continue;
+		r = f->reader == s->reader ? code_file_ready(c, file)
+					   : give_file(c, s, file, s->reader);
+		r = helper_lost(r) ? r : 0;
+	}
+	if (r == 0)
+		r = code_reader_set_space(s->reader, s->number, &s->code);
+	if (r == 0) {
+		s->sent_start = start;
+		s->sent_generation = s->code.generation;
+	}
+	return r;
+}
+
+int address_space_unwind(struct address_space *s, struct code_sources *c,
+			 const struct zmem_grow_stack *m, struct unwound *ret)
+{
+	int r;
+
+	*ret = (struct unwound){};
+	if (!s->reader || s->failures >= FAILURES_MAX)
+		return -ENODATA;
+	r = send_space(s, c);
+	if (r == 0)
+		r = code_reader_unwind(s->reader, s->number, m, ret);
+	s->failures += helper_lost(r);
+	return r;
 }
 
 void address_space_close(struct address_space *s)
 {
+	if (s->reader)
+		code_reader_forget_space(s->reader, s->number);
 	if (s->pid_fd >= 0)
 		close(s->pid_fd);
 	if (s->root_fd >= 0)
 		close(s->root_fd);
-	free(s->image);
-	*s = (struct address_space){
-		.pid_fd = -1, .root_fd = -1, .shmem_device = find_shmem_device()};
+	code_space_done(&s->code);
+	*s = (struct address_space){.pid_fd = -1, .root_fd = -1};
 }

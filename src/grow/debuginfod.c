@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #ifdef ZMEM_STATIC
 
@@ -55,18 +54,9 @@ int debuginfod_open(struct debuginfod *ret, char *why, size_t cap)
 
 int debuginfod_fetch(const struct debuginfod *d, const struct elf_facts *facts)
 {
-	int fd;
-
 	if (!d->client || !facts->build_id_len)
 		return -1;
-	fd = d->find_debuginfo(d->client, facts->build_id, (int)facts->build_id_len, NULL);
-	if (fd < 0)
-		return -1;
-	/* A server may send anything. */
-	if (elf_is_debug_of(fd, facts))
-		return fd;
-	close(fd);
-	return -1;
+	return d->find_debuginfo(d->client, facts->build_id, (int)facts->build_id_len, NULL);
 }
 
 void debuginfod_close(struct debuginfod *d)

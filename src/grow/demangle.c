@@ -150,14 +150,25 @@ static size_t without_parameters(const char *text)
 	return strlen(text);
 }
 
-static bool demangle_cxx(const char *name, struct strbuf *out)
+void demangle_load(void)
 {
+	load_demangle();
+}
+
+bool demangle_cxx(const char *name, struct strbuf *out)
+{
+	/* A part of a function that the compiler made has "." and what it is behind the name. */
+	size_t len = strcspn(name, "@.");
 	cxa_demangle function = load_demangle();
 	cleanup_free char *text = NULL;
+	char plain[NAME_MAX_BYTES];
 	int status = -1;
 
-	if (function)
-		text = function(name, NULL, NULL, &status);
+	if (!function || len >= sizeof(plain) || strncmp(name, "_Z", 2) != 0)
+		return false;
+	memcpy(plain, name, len);
+	plain[len] = '\0';
+	text = function(plain, NULL, NULL, &status);
 	if (!text || status)
 		return false;
 	strbuf_put(out, text, without_parameters(text));
@@ -166,7 +177,11 @@ static bool demangle_cxx(const char *name, struct strbuf *out)
 
 #else
 
-static bool demangle_cxx(const char *name, struct strbuf *out)
+void demangle_load(void)
+{
+}
+
+bool demangle_cxx(const char *name, struct strbuf *out)
 {
 	(void)name;
 	(void)out;
@@ -175,21 +190,10 @@ static bool demangle_cxx(const char *name, struct strbuf *out)
 
 #endif
 
-void demangle(const char *name, struct strbuf *out)
+bool demangle(const char *name, struct strbuf *out)
 {
-	char plain[NAME_MAX_BYTES];
-	size_t len = strcspn(name, "@");
-
-	if (demangle_rust_v0(name, out))
-		return;
-	/* A part of a function that the compiler made has "." and what it is behind the name. */
-	if (strncmp(name, "_Z", 2) == 0 && len < sizeof(plain)) {
-		len = strcspn(name, "@.");
-		memcpy(plain, name, len);
-		plain[len] = '\0';
-		if (demangle_rust(name, out) || demangle_cxx(plain, out))
-			return;
-		len = strcspn(name, "@");
-	}
-	strbuf_put(out, name, len);
+	if (demangle_rust_v0(name, out) || demangle_rust(name, out))
+		return false;
+	strbuf_put(out, name, strcspn(name, "@"));
+	return strncmp(name, "_Z", 2) == 0;
 }

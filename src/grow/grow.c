@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "grow/debuginfod.h"
+#include "grow/demangle.h"
 #include "grow/jit.h"
 #include "grow/names.h"
 #include "grow/touched.h"
@@ -29,7 +30,7 @@
 
 struct grow_process {
 	struct address_space space;
-	struct unwinder *unwinder; /* NULL before the first use */
+	struct recall recall;
 	struct touched touched;
 	char name[64];
 	uint32_t target;
@@ -45,9 +46,10 @@ struct grow {
 	struct libdw dw;
 	struct debuginfod debuginfod;
 	struct grow_watch *watch;
-	struct file_table files;
+	struct code_sources code;
 	struct stack_table stacks;
 	struct jit_maps jit;
+	struct demangler demangler;
 	struct grow_process *process[TARGETS]; /* by target; NULL: none */
 	struct grow_process **all;
 	size_t count, capacity;
@@ -83,9 +85,8 @@ static enum growth_counter counter_of(uint32_t member)
 
 static void process_close(struct grow_process *p)
 {
-	unwinder_free(p->unwinder);
+	recall_done(&p->recall);
 	touched_done(&p->touched);
-	p->unwinder = NULL;
 	if (p->used)
 		address_space_close(&p->space);
 	p->used = false;
@@ -99,7 +100,7 @@ static void process_open(struct grow *g, struct grow_process *p, pid_t pid)
 
 	process_close(p);
 	p->jit = p->jit_parent = 0;
-	address_space_open(&p->space, g->proc, pid, &g->files);
+	address_space_open(&p->space, g->proc, pid, p->target, &g->code);
 	p->used = true;
 	p->opened_us = p->updated_us = clock_us(CLOCK_MONOTONIC);
 	len = p->space.pid_fd < 0
@@ -212,8 +213,8 @@ static uint32_t jit_number(struct grow *g, struct grow_process *p)
 
 static bool has_jit(const struct address_space *s)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		if (s->image[i].jit)
+	for (size_t i = 0; i < s->code.count; i++) {
+		if (s->code.image[i].jit)
 			return true;
 	}
 	return false;
@@ -221,7 +222,7 @@ static bool has_jit(const struct address_space *s)
 
 static int code_number(struct grow *g, struct grow_process *p, uint64_t ip, uint32_t *ret)
 {
-	const struct image *image = address_space_find(&p->space, ip);
+	const struct image *image = code_space_find(&p->space.code, ip);
 	struct code code = {.file = NO_FILE, .vaddr = ip};
 
 	if (image && image->file != NO_FILE) {
@@ -263,14 +264,15 @@ static bool is_outdated(const struct grow_process *p, const struct unwound *u)
 	wait = wait < UPDATE_YOUNG_US ? UPDATE_YOUNG_US : wait > UPDATE_US ? UPDATE_US : wait;
 	if (now - p->updated_us <= wait)
 		return false;
-	while (known < u->count && address_space_find(&p->space, u->ip[known]))
+	while (known < u->count && code_space_find(&p->space.code, u->ip[known]))
 		known++;
 	return !u->count || known < u->count;
 }
 
 static void update(struct grow *g, struct grow_process *p)
 {
-	address_space_update(&p->space, &g->files);
+	if (address_space_update(&p->space, &g->code) == 0)
+		recall_forget(&p->recall);
 	p->updated_us = clock_us(CLOCK_MONOTONIC);
 }
 
@@ -280,8 +282,8 @@ static void update(struct grow *g, struct grow_process *p)
  */
 static void cut_behind_code(const struct grow_process *p, struct unwound *u)
 {
-	for (size_t i = 1; p->space.count && i < u->count; i++) {
-		if (address_space_find(&p->space, u->ip[i]))
+	for (size_t i = 1; p->space.code.count && i < u->count; i++) {
+		if (code_space_find(&p->space.code, u->ip[i]))
 			continue;
 		u->count = i;
 		u->truncated = true;
@@ -293,22 +295,20 @@ static int find_stack(struct grow *g, struct grow_process *p, const struct zmem_
 {
 	struct unwound unwound;
 	uint64_t key;
-	int r = 0;
+	int r;
 
-	if (!p->unwinder)
-		r = unwinder_new(&g->dw, &p->space, &g->files, &p->unwinder);
-	if (r < 0 || unwinder_recall(p->unwinder, m, &key, ret))
-		return r;
-	unwinder_run(p->unwinder, m, &unwound);
+	if (recall_find(&p->recall, &p->space.code, m, &key, ret))
+		return 0;
+	address_space_unwind(&p->space, &g->code, m, &unwound);
 	if (is_outdated(p, &unwound)) {
 		update(g, p);
-		unwinder_run(p->unwinder, m, &unwound);
-		unwinder_recall(p->unwinder, m, &key, ret);
+		address_space_unwind(&p->space, &g->code, m, &unwound);
+		recall_find(&p->recall, &p->space.code, m, &key, ret);
 	}
 	cut_behind_code(p, &unwound);
 	r = store_stack(g, p, &unwound, ret);
 	if (r == 0)
-		unwinder_remember(p->unwinder, key, *ret);
+		recall_add(&p->recall, key, *ret);
 	return r;
 }
 
@@ -349,7 +349,8 @@ static void count(struct grow *g, struct grow_process *p, uint32_t stack,
 	s->changes++;
 	g->sampled_pages += h->carried;
 	if (h->address && h->pages > 0 && h->pages <= UINT32_MAX)
-		touched_add(&p->touched, &p->space, h->address, stack, (uint32_t)h->pages);
+		touched_add(&p->touched, &p->space, g->code.processes,
+			    (struct touched_page){h->address, stack, (uint32_t)h->pages});
 }
 
 /* ---- messages ---- */
@@ -523,6 +524,14 @@ int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct di
 	g->proc = proc;
 	g->spec = *spec;
 	g->page_size = sysconf(_SC_PAGESIZE);
+	r = code_sources_open(&g->code, spec->mode == GROWTH_DWARF ? &g->dw : NULL);
+	demangler_init(&g->demangler, &g->code.hurry_fd, &g->code.left);
+	if (r < 0) {
+		grow_close(g);
+		return r;
+	}
+	/* Libraries are loaded here: the helpers cannot. */
+	demangle_load();
 	if (spec->mode == GROWTH_DWARF)
 		r = libdw_load(&g->dw, why, sizeof(why));
 	if (r == 0 && spec->debuginfod)
@@ -540,6 +549,11 @@ int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct di
 	begin_points(g);
 	*ret = g;
 	return 0;
+}
+
+void grow_set_hurry(struct grow *g, int fd)
+{
+	g->code.hurry_fd = fd;
 }
 
 bool grow_is_exact(const struct grow *g)
@@ -576,7 +590,8 @@ void grow_close(struct grow *g)
 	free(g->all);
 	stack_table_done(&g->stacks);
 	jit_maps_done(&g->jit);
-	file_table_done(&g->files);
+	demangler_done(&g->demangler);
+	code_sources_close(&g->code);
 	free(g);
 }
 
@@ -585,23 +600,24 @@ void grow_close(struct grow *g)
 /* Frames of the report, by the numbers of the merged table; number[] leads from codes to them. */
 static int resolve_all(struct grow *g, struct grow_report *r, uint32_t *number)
 {
-	const struct name_sources from = {&g->files, &g->stacks, &g->jit, &g->debuginfod};
-	struct growth_frame *frame = arena_zalloc(&r->arena, g->stacks.codes + 1, sizeof(*frame));
-	int err = frame ? 0 : -ENOMEM;
+	const struct name_sources from = {&g->code, &g->stacks, &g->jit, &g->debuginfod,
+					  &g->demangler};
+	const size_t codes = g->stacks.codes;
+	struct growth_frame *frame = arena_zalloc(&r->arena, codes + 1, sizeof(*frame));
+	struct found_name *found = arena_zalloc(&r->arena, codes + 1, sizeof(*found));
+	int err = frame && found ? names_look_up(&from, &r->arena, found) : -ENOMEM;
 
-	for (size_t i = 0; err == 0 && i < g->stacks.codes; i++) {
+	for (size_t i = 0; err == 0 && i < codes; i++) {
 		struct code code = g->stacks.code[i];
 		size_t known = r->merged.codes;
 		struct growth_frame f;
 
-		code_name(&from, &code, &r->arena, &f);
+		names_show(&from, &found[i], &code, &f);
+		if (found[i].reason < GROWTH_OUT_REASONS)
+			r->growth.names_left_out[found[i].reason]++;
 		err = stack_table_code(&r->merged, &code, &number[i]);
-		if (err < 0 || number[i] < known)
-			continue;
-		/* The next report reads the names again. */
-		if (code.jit)
-			f.name = arena_strndup(&r->arena, f.name, strlen(f.name));
-		frame[number[i]] = f;
+		if (err == 0 && number[i] >= known)
+			frame[number[i]] = f;
 	}
 	r->growth.frame = frame;
 	r->growth.frame_count = r->merged.codes;
@@ -791,7 +807,7 @@ static bool check_resident(struct grow *g)
 		struct grow_process *p = g->all[i];
 
 		known &= p->live && !p->touched.dropped &&
-			 touched_check(&p->touched, &p->space, add_resident, g) == 0;
+			 touched_check(&p->touched, &p->space, g->code.processes, add_resident, g) == 0;
 	}
 	return known;
 }

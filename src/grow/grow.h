@@ -27,6 +27,11 @@ struct grow;
  */
 int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct diag *diag,
 	      struct grow **ret);
+/*
+ * Readable when the user wants an end: then nothing that does not answer is waited for. -1, as at
+ * first: none. It stays the caller's.
+ */
+void grow_set_hurry(struct grow *g, int fd);
 /* Each change has its own stack. False: before Linux 6.2, about one page fault in 64 has. */
 bool grow_is_exact(const struct grow *g);
 /*

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Opens perf maps while their processes run, and reads them when names are wanted. */
+/* Has perf maps opened while their processes run, and read when names are wanted. */
 #include "grow/jit.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "grow/code_helper.h"
 
 int jit_maps_add(struct jit_maps *t, uint32_t parent, uint32_t *ret)
 {
 	struct jit_map *moved;
 
-	if (t->count >= JIT_MAPS_MAX)
+	if (t->count >= CODE_MAPS)
 		return -ENOSPC;
 	moved = grow_items(t->item, t->count, &t->capacity, 8, sizeof(*t->item));
 	if (!moved)
 		return -ENOMEM;
 	t->item = moved;
-	t->item[t->count] = (struct jit_map){.parent = parent, .fd = -1};
+	t->item[t->count] = (struct jit_map){.parent = parent, .reason = GROWTH_OUT_REASONS};
 	*ret = (uint32_t)++t->count;
 	return 0;
 }
@@ -29,86 +28,67 @@ int jit_maps_add(struct jit_maps *t, uint32_t parent, uint32_t *ret)
 void jit_maps_open(struct jit_maps *t, uint32_t number, const struct address_space *s)
 {
 	struct jit_map *m = &t->item[number - 1];
-	int fd = address_space_open_perf_map(s);
+	int start = s->reader && s->root_fd >= 0 ? code_reader_begin(s->reader) : -ENOENT;
+	int r = start < 0 ? start
+			  : code_reader_open_perf_map(s->reader, number - 1, s->root_fd,
+						      s->own_pid);
 
-	if (fd < 0)
-		return;
-	if (m->fd >= 0)
-		close(m->fd);
-	m->fd = fd;
+	if (r == 0) {
+		m->reader = s->reader;
+		m->start = start;
+	}
+	m->reason = r == 0 || m->reader ? GROWTH_OUT_REASONS : code_reason(r);
 }
 
 /* ---- names ---- */
 
 static int add_address(struct jit_map *m, uint64_t address)
 {
-	struct perf_name *moved =
+	struct code_name *moved =
 		grow_items(m->item, m->count, &m->capacity, 256, sizeof(*m->item));
 
 	if (!moved)
 		return -ENOMEM;
 	m->item = moved;
-	m->item[m->count++] = (struct perf_name){.address = address};
+	m->item[m->count++] = (struct code_name){.address = address};
 	return 0;
 }
 
 static int compare(const void *a, const void *b)
 {
-	const struct perf_name *x = a, *y = b;
+	const struct code_name *x = a, *y = b;
 
 	return x->address != y->address ? (x->address < y->address ? -1 : 1) : 0;
 }
 
-/* The last bytes of a file of this size. Returns how many there are now, or -ENOMEM. */
-static ssize_t read_end(int fd, size_t size, size_t want, char **ret)
+static int note_name(void *arg, size_t i, uint64_t start, const char *name)
 {
-	cleanup_free char *text = malloc(want + 1);
-	size_t len = 0;
+	struct jit_map *m = arg;
 
-	if (!text)
-		return -ENOMEM;
-	while (len < want) {
-		ssize_t n = pread(fd, text + len, want - len, (off_t)(size - want + len));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
-	*ret = TAKE_PTR(text);
-	return (ssize_t)len;
+	m->item[i].start = start;
+	m->item[i].name = arena_strndup(&m->names, name, strlen(name));
+	return m->item[i].name ? 0 : -ENOMEM;
 }
 
-/* *left: so much may be read. */
-static int name_all(struct jit_map *m, size_t *left)
+static int name_all(struct jit_map *m, uint32_t map)
 {
-	cleanup_free char *text = NULL;
-	const char *begin, *end;
-	struct stat st;
-	size_t size, want;
-	ssize_t len;
+	cleanup_free uint64_t *address = calloc(m->count + 1, sizeof(*address));
+	int r = -ECHILD;
 
 	arena_clear(&m->names);
-	if (!m->count)
+	if (!address)
+		return -ENOMEM;
+	if (!m->count || !m->reader)
 		return 0;
 	qsort(m->item, m->count, sizeof(*m->item), compare);
-	if (m->fd < 0 || fstat(m->fd, &st) < 0 || st.st_size <= 0)
-		return 0;
-	size = (size_t)st.st_size;
-	want = size < JIT_BYTES_MAX ? size : JIT_BYTES_MAX;
-	want = want < *left ? want : *left;
-	len = read_end(m->fd, size, want, &text);
-	if (len < 0)
-		return (int)len;
-	*left -= want;
-	begin = text;
-	/* The first line may lack its beginning. */
-	if (want < size) {
-		end = memchr(text, '\n', (size_t)len);
-		begin = end ? end + 1 : text + len;
-	}
-	return perf_map_name(begin, (size_t)(text + len - begin), m->item, m->count, &m->names);
+	for (size_t i = 0; i < m->count; i++)
+		address[i] = m->item[i].address;
+	/* A new helper has no map; the process may be gone. */
+	if (code_reader_begin(m->reader) == m->start)
+		r = code_reader_name_jit(m->reader, map, address, m->count, note_name, m);
+	if (r < 0)
+		m->reason = code_reason(r);
+	return r == -ENOMEM ? r : 0;
 }
 
 /* What a map cannot name, its parent may. Only what has a name is kept. */
@@ -134,7 +114,6 @@ static int ask_parent(struct jit_maps *t, struct jit_map *m)
 
 int jit_maps_read(struct jit_maps *t, const struct stack_table *stacks)
 {
-	size_t left = JIT_TOTAL_MAX;
 	int r = 0;
 
 	for (size_t i = 0; i < t->count; i++)
@@ -147,7 +126,7 @@ int jit_maps_read(struct jit_maps *t, const struct stack_table *stacks)
 	}
 	/* A parent is added before its children. */
 	for (size_t i = t->count; r == 0 && i-- > 0;) {
-		r = name_all(&t->item[i], &left);
+		r = name_all(&t->item[i], (uint32_t)i);
 		if (r == 0)
 			r = ask_parent(t, &t->item[i]);
 	}
@@ -155,9 +134,11 @@ int jit_maps_read(struct jit_maps *t, const struct stack_table *stacks)
 }
 
 const char *jit_maps_find(const struct jit_maps *t, uint32_t number, uint64_t address,
-			  uint64_t *ret_start)
+			  uint64_t *ret_start, enum growth_out *ret_reason)
 {
-	const struct perf_name key = {.address = address}, *found;
+	const struct code_name key = {.address = address}, *found;
+
+	*ret_reason = t->item[number - 1].reason;
 
 	for (; number; number = t->item[number - 1].parent) {
 		const struct jit_map *m = &t->item[number - 1];
@@ -174,12 +155,8 @@ const char *jit_maps_find(const struct jit_maps *t, uint32_t number, uint64_t ad
 void jit_maps_done(struct jit_maps *t)
 {
 	for (size_t i = 0; i < t->count; i++) {
-		struct jit_map *m = &t->item[i];
-
-		if (m->fd >= 0)
-			close(m->fd);
-		free(m->item);
-		arena_done(&m->names);
+		free(t->item[i].item);
+		arena_done(&t->item[i].names);
 	}
 	free(t->item);
 	*t = (struct jit_maps){};

@@ -11,14 +11,12 @@
 #include "grow/perf_map.h"
 #include "grow/stack_table.h"
 
-#define JIT_MAPS_MAX  512		  /* each has an open file */
-#define JIT_BYTES_MAX ((size_t)32 << 20)  /* of a file its last ones are read */
-#define JIT_TOTAL_MAX ((size_t)256 << 20) /* bytes of all files for one report */
-
 struct jit_map {
-	uint32_t parent;	/* the number of another map; 0: none */
-	int fd;			/* of the perf map; -1: none was found */
-	struct perf_name *item; /* by address */
+	uint32_t parent;	    /* the number of another map; 0: none */
+	struct code_reader *reader; /* that has the perf map open; NULL: none was found */
+	int start;		    /* of the reader's helper */
+	enum growth_out reason;	    /* why it has no names, as in struct program_file */
+	struct code_name *item;	    /* by address */
 	size_t count, capacity;
 	struct arena names;
 };
@@ -37,9 +35,12 @@ int jit_maps_add(struct jit_maps *t, uint32_t parent, uint32_t *ret);
 void jit_maps_open(struct jit_maps *t, uint32_t number, const struct address_space *s);
 /* Names the code of the table, by the files as they are now. Returns 0 or -ENOMEM. */
 int jit_maps_read(struct jit_maps *t, const struct stack_table *stacks);
-/* The function that contains the address; NULL if none is known. Valid until the next reading. */
+/*
+ * The function that contains the address; NULL if none is known, and then *ret_reason tells why.
+ * Valid until the next reading.
+ */
 const char *jit_maps_find(const struct jit_maps *t, uint32_t number, uint64_t address,
-			  uint64_t *ret_start);
+			  uint64_t *ret_start, enum growth_out *ret_reason);
 void jit_maps_done(struct jit_maps *t);
 
 #endif

@@ -2,6 +2,8 @@
 /* Finds the function of an address in the files of a process or in its perf map. */
 #include "grow/names.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -81,18 +83,6 @@ static bool is_allocator(const char *name)
 	return false;
 }
 
-static const char *plain_name(const char *name, struct arena *arena)
-{
-	cleanup(strbuf_done) struct strbuf plain = {};
-	const char *copy;
-
-	if (strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0 && !strchr(name, '@'))
-		return name;
-	demangle(name, &plain);
-	copy = arena_strndup(arena, strbuf_str(&plain), plain.len);
-	return copy && *copy ? copy : name;
-}
-
 /* Stands for the text in a code. */
 static uint64_t hash_name(const char *name)
 {
@@ -105,51 +95,226 @@ static uint64_t hash_name(const char *name)
 	return hash;
 }
 
-/* The same function in other processes, or after it was compiled again, is the same code. */
-static void resolve_jit(const struct name_sources *from, struct code *code, struct arena *arena,
-			struct growth_frame *ret)
-{
-	uint64_t start;
-	const char *name = jit_maps_find(from->jit, code->jit, code->vaddr, &start);
+/* ---- looking up ---- */
 
-	*code = (struct code){.file = NO_FILE, .vaddr = code->vaddr};
-	if (!name)
-		return;
-	ret->offset = start;
-	ret->name = plain_name(name, arena);
-	code->jit = JIT_NAMED;
-	code->vaddr = hash_name(ret->name);
+static bool is_in_file(const struct code *code)
+{
+	return !code->label && !code->jit && code->file != NO_FILE;
 }
 
-void code_name(const struct name_sources *from, struct code *code, struct arena *arena,
-	       struct growth_frame *ret)
+/* The codes of one file. */
+struct file_codes {
+	const struct name_sources *from;
+	struct arena *arena;
+	struct found_name *found; /* of all codes */
+	const size_t *code;	  /* their numbers */
+};
+
+static int note_name(void *arg, size_t i, uint64_t start, const char *name)
 {
-	struct program_file *f = code->file == NO_FILE ? NULL : from->files->item[code->file];
-	uint64_t start;
+	struct file_codes *c = arg;
+	struct found_name *found = &c->found[c->code[i]];
 
-	*ret = (struct growth_frame){.offset = code->vaddr};
-	if (code->label) {
-		const char *label = from->stacks->label[code->label - 1];
+	found->start = start;
+	found->name = arena_strndup(c->arena, name, strlen(name));
+	return found->name ? 0 : -ENOMEM;
+}
 
-		ret->name = arena_strndup(arena, label, strlen(label));
+static void fetch_debug(const struct name_sources *from, uint32_t file)
+{
+	struct program_file *f = from->code->files.item[file];
+	cleanup_close int fd = -1;
+
+	if (f->asked || !f->reader || f->has_debug || f->facts.has_symtab)
+		return;
+	f->asked = true;
+	fd = debuginfod_fetch(from->debuginfod, &f->facts);
+	if (fd >= 0)
+		f->has_debug = code_reader_add_debug(f->reader, file, fd) == 0;
+}
+
+/* Returns 0 or -ENOMEM. */
+static int look_up_file(struct file_codes *c, uint32_t file, size_t count)
+{
+	struct program_file *f = c->from->code->files.item[file];
+	cleanup_free uint64_t *vaddr = calloc(count + 1, sizeof(*vaddr));
+	int r;
+
+	if (!vaddr)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		vaddr[i] = c->from->stacks->code[c->code[i]].vaddr;
+	r = code_file_ready(c->from->code, file);
+	if (r == 0)
+		fetch_debug(c->from, file);
+	if (r == 0)
+		r = code_reader_name(f->reader, file, vaddr, count, note_name, c);
+	/* What was too much once is not tried again. */
+	if (helper_lost(r))
+		f->reader = NULL;
+	if (r < 0 && r != -ENOENT)
+		f->reason = code_reason(r);
+	for (size_t i = 0; i < count; i++) {
+		struct found_name *found = &c->found[c->code[i]];
+
+		found->reason = found->name ? GROWTH_OUT_REASONS : f->reason;
+	}
+	return r == -ENOMEM ? r : 0;
+}
+
+/* Puts the numbers of codes in files in the order of the files; end[n] becomes the end of file n. */
+static void sort_by_file(const struct stack_table *stacks, size_t files, size_t *end, size_t *code)
+{
+	for (size_t i = 0; i < stacks->codes; i++) {
+		if (is_in_file(&stacks->code[i]))
+			end[stacks->code[i].file]++;
+	}
+	for (size_t n = 1; n < files; n++)
+		end[n] += end[n - 1];
+	/* From the end: end[n] becomes the beginning of file n, which is then put right. */
+	for (size_t i = stacks->codes; i-- > 0;) {
+		if (is_in_file(&stacks->code[i]))
+			code[--end[stacks->code[i].file]] = i;
+	}
+	for (size_t n = 0; n + 1 < files; n++)
+		end[n] = end[n + 1];
+}
+
+static int look_up_files(const struct name_sources *from, struct arena *arena,
+			 struct found_name *found)
+{
+	const struct stack_table *stacks = from->stacks;
+	const size_t files = from->code->files.count;
+	cleanup_free size_t *end = calloc(files + 1, sizeof(*end));
+	cleanup_free size_t *code = calloc(stacks->codes + 1, sizeof(*code));
+	struct file_codes c = {.from = from, .arena = arena, .found = found};
+	size_t total = 0, begin = 0;
+	int r = 0;
+
+	if (!end || !code)
+		return -ENOMEM;
+	for (size_t i = 0; i < stacks->codes; i++)
+		total += is_in_file(&stacks->code[i]);
+	sort_by_file(stacks, files, end, code);
+	if (files)
+		end[files - 1] = total;
+	for (size_t n = 0; r == 0 && n < files; n++) {
+		c.code = &code[begin];
+		if (end[n] > begin)
+			r = look_up_file(&c, (uint32_t)n, end[n] - begin);
+		begin = end[n];
+	}
+	return r;
+}
+
+/* ---- demangling ---- */
+
+/* Names that may be of C++. */
+struct cxx_names {
+	const char **name;
+	size_t *code; /* the number of a code that has it */
+	struct found_name *found;
+	struct arena *arena;
+};
+
+static int note_text(void *arg, size_t i, const char *text)
+{
+	struct cxx_names *c = arg;
+	struct found_name *found = &c->found[c->code[i]];
+
+	if (!text) {
+		found->reason = GROWTH_OUT_LIMIT;
+		return 0;
+	}
+	found->name = arena_strndup(c->arena, text, strlen(text));
+	return found->name ? 0 : -ENOMEM;
+}
+
+static int demangle_all(const struct name_sources *from, struct arena *arena,
+			struct found_name *found)
+{
+	const size_t codes = from->stacks->codes;
+	cleanup_free const char **name = calloc(codes + 1, sizeof(*name));
+	cleanup_free size_t *code = calloc(codes + 1, sizeof(*code));
+	struct cxx_names c = {name, code, found, arena};
+	size_t count = 0;
+
+	if (!name || !code)
+		return -ENOMEM;
+	for (size_t i = 0; i < codes; i++) {
+		cleanup(strbuf_done) struct strbuf plain = {};
+		bool cxx;
+
+		if (!found[i].name || from->stacks->code[i].label)
+			continue;
+		cxx = demangle(found[i].name, &plain);
+		if (strcmp(strbuf_str(&plain), found[i].name) != 0 && plain.len)
+			found[i].name = arena_strndup(arena, plain.data, plain.len);
+		if (!found[i].name)
+			return -ENOMEM;
+		if (!cxx)
+			continue;
+		name[count] = found[i].name;
+		code[count++] = i;
+	}
+	return count ? demangler_run(from->demangler, name, count, note_text, &c) : 0;
+}
+
+int names_look_up(const struct name_sources *from, struct arena *arena, struct found_name *ret)
+{
+	const struct stack_table *stacks = from->stacks;
+	int r;
+
+	for (size_t i = 0; i < stacks->codes; i++) {
+		const struct code *code = &stacks->code[i];
+		const char *name = NULL;
+
+		ret[i] = (struct found_name){.reason = GROWTH_OUT_REASONS};
+		if (code->label)
+			name = stacks->label[code->label - 1];
+		else if (code->jit)
+			name = jit_maps_find(from->jit, code->jit, code->vaddr, &ret[i].start,
+					     &ret[i].reason);
+		if (!name)
+			continue;
+		ret[i].name = arena_strndup(arena, name, strlen(name));
+		if (!ret[i].name)
+			return -ENOMEM;
+	}
+	r = look_up_files(from, arena, ret);
+	if (r < 0)
+		return r;
+	return demangle_all(from, arena, ret);
+}
+
+/* ---- showing ---- */
+
+void names_show(const struct name_sources *from, const struct found_name *found, struct code *code,
+		struct growth_frame *ret)
+{
+	const struct program_file *f =
+		is_in_file(code) ? from->code->files.item[code->file] : NULL;
+
+	*ret = (struct growth_frame){.offset = code->vaddr, .name = found->name};
+	if (code->label)
+		return;
+	if (f) {
+		ret->module = f->name;
+		ret->allocator = f->is_library;
+	}
+	if (code->jit)
+		*code = (struct code){.file = NO_FILE, .vaddr = code->vaddr};
+	if (!found->name)
+		return;
+	ret->offset = found->start;
+	if (!f) {
+		/* The same function in other processes, or compiled again, is the same code. */
+		code->jit = JIT_NAMED;
+		code->vaddr = hash_name(found->name);
 		return;
 	}
-	if (code->jit) {
-		resolve_jit(from, code, arena, ret);
-		return;
-	}
-	if (!f)
-		return;
-	ret->module = f->name;
-	if (!f->tried && f->fd >= 0 && f->debug_fd < 0 && !f->facts.has_symtab)
-		f->debug_fd = debuginfod_fetch(from->debuginfod, &f->facts);
-	ret->name = file_symbol(f, code->vaddr, &start);
-	ret->allocator = f->is_library;
-	if (!ret->name)
-		return;
-	code->vaddr = ret->offset = start;
-	ret->name = plain_name(ret->name, arena);
-	ret->allocator |= is_allocator(ret->name);
+	code->vaddr = found->start;
+	ret->allocator |= is_allocator(found->name);
 }
 
 /* The program of CPython, or its library. */

@@ -5,23 +5,36 @@
 #define ZMEM_GROW_NAMES_H
 
 #include "grow/debuginfod.h"
+#include "grow/demangler.h"
 #include "grow/jit.h"
 #include "grow/stack_table.h"
 #include "model/growth.h"
 
 struct name_sources {
-	struct file_table *files;
+	struct code_sources *code;
 	const struct stack_table *stacks;
 	struct jit_maps *jit; /* after jit_maps_read() */
 	struct debuginfod *debuginfod;
+	struct demangler *demangler;
+};
+
+/* What was found for a code of the stacks. */
+struct found_name {
+	const char *name;	/* in the arena; NULL: none is known */
+	uint64_t start;		/* of the function */
+	enum growth_out reason; /* why there is no name; GROWTH_OUT_REASONS: there is nothing to say */
 };
 
 /*
- * Names a code of the stacks. *code becomes that of its function, the same for all its addresses.
- * Texts are owned by the files, by the maps of JIT code, or by the arena.
+ * Looks up all codes of the stacks, each file once, and demangles the names. `ret` has room for all
+ * of them. Returns 0 or -ENOMEM.
  */
-void code_name(const struct name_sources *from, struct code *code, struct arena *arena,
-	       struct growth_frame *ret);
+int names_look_up(const struct name_sources *from, struct arena *arena, struct found_name *ret);
+/*
+ * What a report shows of a code. *code becomes that of its function, the same for all its addresses.
+ */
+void names_show(const struct name_sources *from, const struct found_name *found, struct code *code,
+		struct growth_frame *ret);
 /* Where functions of Python have names, those of its interpreter are not what allocates. */
 void names_mark_interpreter(struct growth *g);
 

@@ -59,7 +59,7 @@ int perf_line_parse(const char *line, size_t len, struct perf_line *ret)
 }
 
 /* The first address that is not below `start`. */
-static size_t find_first(const struct perf_name *item, size_t count, uint64_t start)
+static size_t find_first(const struct code_name *item, size_t count, uint64_t start)
 {
 	size_t low = 0, high = count;
 
@@ -85,7 +85,7 @@ static size_t skip_named(size_t *next, size_t i)
 }
 
 /* Returns how many addresses the line has named, or -ENOMEM. */
-static ssize_t name_by_line(const struct perf_line *line, struct perf_name *item, size_t count,
+static ssize_t name_by_line(const struct perf_line *line, struct code_name *item, size_t count,
 			    size_t *next, struct arena *names)
 {
 	size_t i = skip_named(next, find_first(item, count, line->start));
@@ -105,7 +105,7 @@ static ssize_t name_by_line(const struct perf_line *line, struct perf_name *item
 	return named;
 }
 
-int perf_map_name(const char *text, size_t len, struct perf_name *item, size_t count,
+int perf_map_name(const char *text, size_t len, struct code_name *item, size_t count,
 		  struct arena *names)
 {
 	cleanup_free size_t *next = calloc(count + 1, sizeof(*next));

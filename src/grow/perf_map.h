@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "grow/code_space.h"
 
 #define PERF_NAME_MAX 1023 /* bytes; longer names are cut */
 
@@ -21,19 +22,12 @@ struct perf_line {
 /* A line without its newline. Returns 0, or -EINVAL if it is malformed. */
 int perf_line_parse(const char *line, size_t len, struct perf_line *ret);
 
-/* An address whose name is wanted, and what is known of it. */
-struct perf_name {
-	uint64_t address;
-	uint64_t start;	  /* of the function that contains it */
-	const char *name; /* NULL: none is known */
-};
-
 /*
  * Names addresses, which are in ascending order. Of several lines with an address the last one
  * counts: code took the place of older code. Malformed lines, and a last line without an end, are
  * ignored. The names are in the arena. Returns 0 or -ENOMEM.
  */
-int perf_map_name(const char *text, size_t len, struct perf_name *item, size_t count,
+int perf_map_name(const char *text, size_t len, struct code_name *item, size_t count,
 		  struct arena *names);
 
 #endif

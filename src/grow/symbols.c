@@ -10,34 +10,20 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
 
 #define FILE_MAX    ((off_t)4 << 30)
-#define SYMBOLS_MAX (8u << 20)
-#define SECTION_MAX ((uint64_t)512 << 20) /* of what is read: symbols, their names */
 #define CHECKED_MAX ((off_t)1 << 30)	  /* of a file whose checksum decides */
 #define NAMES_MAX   (1u << 20)		  /* of the names of sections */
-/* A symbol may contain others: so many before an address are looked at. */
-#define NESTED_MAX 16
+#define UNPACKED_MAX ((uint64_t)256 << 20) /* of all compressed sections */
+#define HOLES 16			   /* a file may be so many times as large as on the disk */
+#define NOTES_MAX   (4u << 20)		  /* of all sections that are looked into; libelf keeps them */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define HOST_DATA ELFDATA2LSB
 #else
 #define HOST_DATA ELFDATA2MSB
 #endif
-
-struct symbol {
-	uint64_t start, size;
-	const char *name; /* of the ELF file */
-	bool global;
-};
-
-struct symbols {
-	Elf *elf[2];
-	struct symbol *item;
-	size_t count, capacity;
-};
 
 /* libelf allocates for all sections that the header promises, so it is looked at before. */
 static bool has_sane_header(int fd)
@@ -96,6 +82,35 @@ static const char *section_name(Elf *elf, GElf_Shdr *shdr)
 	return elf_strptr(elf, names, shdr->sh_name);
 }
 
+/*
+ * libdw reads each section with debugging symbols as a whole, and decompresses it. A program may
+ * say that its sections have any size: they have holes on the disk, or become large when they are
+ * decompressed. No compressing file system makes a program so small.
+ */
+Elf *elf_open_tables(int fd)
+{
+	Elf *elf = elf_open(fd);
+	uint64_t size = 0, unpacked = 0;
+	Elf_Scn *section = NULL;
+	GElf_Shdr shdr;
+	GElf_Chdr chdr;
+	struct stat st;
+
+	while (elf && (section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &shdr) || shdr.sh_type == SHT_NOBITS)
+			continue;
+		size += shdr.sh_size < FILE_MAX ? shdr.sh_size : FILE_MAX;
+		if (shdr.sh_flags & SHF_COMPRESSED && gelf_getchdr(section, &chdr))
+			unpacked += chdr.ch_size < FILE_MAX ? chdr.ch_size : FILE_MAX;
+	}
+	if (elf && (fstat(fd, &st) < 0 || unpacked > UNPACKED_MAX ||
+		    size / HOLES > (uint64_t)st.st_blocks * 512 + NAMES_MAX)) {
+		elf_end(elf);
+		return NULL;
+	}
+	return elf;
+}
+
 /* ---- facts ---- */
 
 static void read_note(Elf_Data *data, struct elf_facts *f)
@@ -132,6 +147,7 @@ static void read_debug_link(const Elf_Data *data, struct elf_facts *f)
 
 static void read_sections(Elf *elf, struct elf_facts *f)
 {
+	uint64_t left = NOTES_MAX;
 	Elf_Scn *section = NULL;
 	GElf_Shdr shdr;
 
@@ -142,51 +158,59 @@ static void read_sections(Elf *elf, struct elf_facts *f)
 			continue;
 		if (shdr.sh_type == SHT_SYMTAB)
 			f->has_symtab = true;
-		if (!may_read(&shdr, NAMES_MAX))
-			continue;
 		name = section_name(elf, &shdr);
+		if (shdr.sh_type != SHT_NOTE && (!name || strcmp(name, ".gnu_debuglink") != 0))
+			continue;
+		if (!may_read(&shdr, left))
+			continue;
+		left -= shdr.sh_size;
 		if (shdr.sh_type == SHT_NOTE)
 			read_note(elf_getdata(section, NULL), f);
-		else if (name && strcmp(name, ".gnu_debuglink") == 0)
+		else
 			read_debug_link(elf_getdata(section, NULL), f);
 	}
+}
+
+static void add_segment(struct elf_facts *f, const GElf_Phdr *p, bool *first)
+{
+	if (*first)
+		f->first_vaddr = p->p_align ? p->p_vaddr & -p->p_align : p->p_vaddr;
+	*first = false;
+	if (p->p_flags & PF_X && f->segments < SEGMENTS_MAX)
+		f->segment[f->segments++] =
+			(struct elf_segment){p->p_offset, p->p_filesz, p->p_vaddr};
 }
 
 int elf_read_facts(int fd, struct elf_facts *ret)
 {
 	cleanup(end_elf) Elf *elf = elf_open(fd);
 	struct elf_facts f = {};
+	bool first = true;
 	size_t count;
 	GElf_Phdr p;
 
 	if (!elf || elf_getphdrnum(elf, &count) < 0)
 		return -ENOEXEC;
 	for (size_t i = 0; i < count; i++) {
-		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD)
-			continue;
-		f.first_vaddr = p.p_align ? p.p_vaddr & -p.p_align : p.p_vaddr;
-		break;
+		if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD)
+			add_segment(&f, &p, &first);
 	}
 	read_sections(elf, &f);
 	*ret = f;
 	return 0;
 }
 
-int elf_find_vaddr(int fd, uint64_t offset, uint64_t *ret)
+int elf_find_vaddr(const struct elf_facts *facts, uint64_t offset, uint64_t *ret)
 {
-	cleanup(end_elf) Elf *elf = elf_open(fd);
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	size_t count;
-	GElf_Phdr p;
 
-	if (!elf || elf_getphdrnum(elf, &count) < 0)
-		return -ENOENT;
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < facts->segments; i++) {
+		const struct elf_segment *s = &facts->segment[i];
+
 		/* A page of a file may be in two segments. */
-		if (!gelf_getphdr(elf, (int)i, &p) || p.p_type != PT_LOAD || !(p.p_flags & PF_X) ||
-		    offset < (p.p_offset & -page) || offset >= p.p_offset + p.p_filesz)
+		if (offset < (s->offset & -page) || offset >= s->offset + s->size)
 			continue;
-		*ret = p.p_vaddr - p.p_offset + offset;
+		*ret = s->vaddr - s->offset + offset;
 		return 0;
 	}
 	return -ENOENT;
@@ -220,138 +244,237 @@ bool elf_is_debug_of(int fd, const struct elf_facts *facts)
 
 /* ---- symbols ---- */
 
-static bool is_function(const GElf_Sym *s)
-{
-	int type = GELF_ST_TYPE(s->st_info);
+/*
+ * The tables are read once, in pieces, and only what is the best so far for a wanted address is
+ * kept. So neither their size nor the number of symbols costs memory.
+ */
 
-	return (type == STT_FUNC || type == STT_GNU_IFUNC) && s->st_size &&
+#define PIECE	   ((size_t)64 << 10)
+#define SHORT_NAME 128 /* bytes with which most names end; longer ones that differ later are equal */
+
+/* Of an ELF file, where names are. */
+struct name_table {
+	int fd;
+	uint64_t offset, size;
+};
+
+/* The best symbol so far for an address. */
+struct candidate {
+	uint64_t start, size; /* size 0: none */
+	struct name_table names;
+	uint32_t name; /* offset in it */
+	bool global;
+};
+
+struct search {
+	const struct code_name *wanted; /* by address */
+	struct candidate *best;		  /* one for each */
+	size_t count;
+	struct symbol_budget *budget;
+};
+
+static bool take(uint64_t *left, uint64_t amount)
+{
+	if (*left < amount) {
+		*left = 0;
+		return false;
+	}
+	*left -= amount;
+	return true;
+}
+
+/* Reads the beginning of a name, up to cap - 1 bytes. Returns its length, 0: it has none. */
+static size_t read_name(const struct name_table *t, uint32_t at, char *buf, size_t cap,
+			struct symbol_budget *budget)
+{
+	uint64_t left = at < t->size ? t->size - at : 0;
+	size_t want = left < cap - 1 ? (size_t)left : cap - 1;
+	ssize_t n = take(&budget->bytes, want)
+			    ? pread(t->fd, buf, want, (off_t)(t->offset + at))
+			    : 0;
+
+	buf[n > 0 ? n : 0] = '\0';
+	return strlen(buf);
+}
+
+static bool is_function(const Elf64_Sym *s)
+{
+	int type = ELF64_ST_TYPE(s->st_info);
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC) && s->st_size && s->st_name &&
 	       s->st_shndx != SHN_UNDEF;
 }
 
-static int add_symbol(struct symbols *s, const GElf_Sym *sym, const char *name)
+/* "malloc" rather than "__libc_malloc", then the first by the alphabet. */
+static bool has_better_name(const struct search *s, const struct candidate *c,
+			    const struct candidate *best)
 {
-	struct symbol *moved = grow_items(s->item, s->count, &s->capacity, 1024, sizeof(*s->item));
+	char name[SHORT_NAME], best_name[SHORT_NAME];
 
-	if (!moved)
-		return -ENOMEM;
-	s->item = moved;
-	s->item[s->count++] = (struct symbol){
-		.start = sym->st_value,
-		.size = sym->st_size,
-		.name = name,
-		.global = GELF_ST_BIND(sym->st_info) == STB_GLOBAL,
-	};
-	return 0;
+	if (!read_name(&c->names, c->name, name, sizeof(name), s->budget))
+		return false;
+	if (!read_name(&best->names, best->name, best_name, sizeof(best_name), s->budget))
+		return true;
+	if (strspn(name, "_") != strspn(best_name, "_"))
+		return strspn(name, "_") < strspn(best_name, "_");
+	return strcmp(name, best_name) < 0;
 }
 
-static int add_table(struct symbols *s, Elf *elf, Elf_Scn *section, const GElf_Shdr *shdr)
+/* The innermost one is the best. */
+static bool is_better(const struct search *s, const struct candidate *c,
+		      const struct candidate *best)
 {
-	size_t count = shdr->sh_entsize ? shdr->sh_size / shdr->sh_entsize : 0;
-	Elf_Data *data;
-	GElf_Sym sym;
-	int r = 0;
-
-	if (!may_read(shdr, SECTION_MAX) || !may_read_strings(elf, shdr->sh_link, SECTION_MAX))
-		return 0;
-	data = elf_getdata(section, NULL);
-
-	for (size_t i = 0; r == 0 && data && i < count && s->count < SYMBOLS_MAX; i++) {
-		const char *name;
-
-		if (!gelf_getsym(data, (int)i, &sym) || !is_function(&sym))
-			continue;
-		name = elf_strptr(elf, shdr->sh_link, sym.st_name);
-		if (name && *name)
-			r = add_symbol(s, &sym, name);
-	}
-	return r;
+	if (!best->size || c->start != best->start)
+		return !best->size || c->start > best->start;
+	if (c->size != best->size)
+		return c->size < best->size;
+	if (c->global != best->global)
+		return c->global;
+	return has_better_name(s, c, best);
 }
 
-/* Adds the tables of one type. Returns 1 if there was one, 0, or a negative errno. */
-static int add_tables(struct symbols *s, Elf *elf, unsigned type)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr shdr;
-	int r = 0, found = 0;
-
-	while (r == 0 && elf && (section = elf_nextscn(elf, section))) {
-		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != type)
-			continue;
-		r = add_table(s, elf, section, &shdr);
-		found = 1;
-	}
-	return r < 0 ? r : found;
-}
-
-/* By address; of several at one address the best name last. */
-static int compare(const void *a, const void *b)
-{
-	const struct symbol *x = a, *y = b;
-
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
-	if (x->global != y->global)
-		return x->global ? 1 : -1;
-	/* "malloc" rather than "__libc_malloc". */
-	return strspn(x->name, "_") != strspn(y->name, "_")
-		       ? (strspn(x->name, "_") > strspn(y->name, "_") ? -1 : 1)
-		       : strcmp(y->name, x->name);
-}
-
-int symbols_read(int fd, int debug_fd, struct symbols **ret)
-{
-	struct symbols *s = calloc(1, sizeof(*s));
-	int r;
-
-	if (!s)
-		return -ENOMEM;
-	s->elf[0] = elf_open(fd);
-	s->elf[1] = debug_fd < 0 ? NULL : elf_open(debug_fd);
-	r = s->elf[0] ? add_tables(s, s->elf[0], SHT_SYMTAB) : -ENOEXEC;
-	/* .symtab has all that .dynsym has. */
-	if (r == 0)
-		r = add_tables(s, s->elf[1], SHT_SYMTAB);
-	if (r == 0)
-		r = add_tables(s, s->elf[0], SHT_DYNSYM);
-	if (r < 0) {
-		symbols_free(s);
-		return r;
-	}
-	if (s->count)
-		qsort(s->item, s->count, sizeof(*s->item), compare);
-	*ret = s;
-	return 0;
-}
-
-const char *symbols_find(const struct symbols *s, uint64_t vaddr, uint64_t *ret_start)
+/* The first wanted address that is not below `vaddr`. */
+static size_t find_first(const struct search *s, uint64_t vaddr)
 {
 	size_t low = 0, high = s->count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (s->item[middle].start <= vaddr)
+		if (s->wanted[middle].address < vaddr)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (size_t i = low; i-- > 0 && low - i <= NESTED_MAX;) {
-		if (vaddr - s->item[i].start >= s->item[i].size)
-			continue;
-		*ret_start = s->item[i].start;
-		return s->item[i].name;
-	}
-	return NULL;
+	return low;
 }
 
-void symbols_free(struct symbols *s)
+static void try_symbol(struct search *s, const Elf64_Sym *sym, const struct name_table *names)
 {
-	if (!s)
-		return;
-	elf_end(s->elf[0]);
-	elf_end(s->elf[1]);
-	free(s->item);
-	free(s);
+	const struct candidate c = {
+		.start = sym->st_value,
+		.size = sym->st_size,
+		.names = *names,
+		.name = sym->st_name,
+		.global = ELF64_ST_BIND(sym->st_info) == STB_GLOBAL,
+	};
+
+	for (size_t i = find_first(s, c.start); i < s->count; i++) {
+		if (s->wanted[i].address - c.start >= c.size || !take(&s->budget->steps, 1))
+			return;
+		if (is_better(s, &c, &s->best[i]))
+			s->best[i] = c;
+	}
+}
+
+/* Returns 0 or a negative errno: -ENOMEM, -EFBIG. */
+static int search_table(struct search *s, int fd, const GElf_Shdr *shdr,
+			const struct name_table *names)
+{
+	cleanup_free Elf64_Sym *piece = malloc(PIECE);
+	const size_t at_once = PIECE / sizeof(*piece);
+	uint64_t left = shdr->sh_size / sizeof(*piece), at = shdr->sh_offset;
+
+	if (!piece)
+		return -ENOMEM;
+	while (left) {
+		size_t want = (left < at_once ? left : at_once) * sizeof(*piece), have;
+		ssize_t n;
+
+		if (!take(&s->budget->bytes, want))
+			return -EFBIG;
+		n = pread(fd, piece, want, (off_t)at);
+		have = n > 0 ? (size_t)n / sizeof(*piece) : 0;
+		if (!have)
+			return 0;
+		if (!take(&s->budget->steps, have))
+			return -EFBIG;
+		for (size_t i = 0; i < have; i++) {
+			if (is_function(&piece[i]))
+				try_symbol(s, &piece[i], names);
+		}
+		left -= have;
+		at += have * sizeof(*piece);
+	}
+	return s->budget->steps ? 0 : -EFBIG;
+}
+
+/*
+ * Searches the tables of one type. Returns 1 if there was one, 0, or a negative errno. Of several
+ * the first one counts: no linker makes two.
+ */
+static int search_tables(struct search *s, int fd, unsigned type)
+{
+	cleanup(end_elf) Elf *elf = fd < 0 ? NULL : elf_open(fd);
+	Elf_Scn *section = NULL;
+	GElf_Shdr shdr, names;
+
+	while (elf && (section = elf_nextscn(elf, section))) {
+		const struct name_table *table;
+		int r;
+
+		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != type ||
+		    shdr.sh_entsize != sizeof(Elf64_Sym) || !may_read(&shdr, INT64_MAX) ||
+		    !gelf_getshdr(elf_getscn(elf, shdr.sh_link), &names) ||
+		    names.sh_type != SHT_STRTAB || !may_read(&names, INT64_MAX) ||
+		    shdr.sh_offset > FILE_MAX || names.sh_offset > FILE_MAX)
+			continue;
+		table = &(const struct name_table){fd, names.sh_offset, names.sh_size};
+		r = search_table(s, fd, &shdr, table);
+		return r < 0 ? r : 1;
+	}
+	return 0;
+}
+
+static bool is_same(const struct candidate *a, const struct candidate *b)
+{
+	return a->start == b->start && a->size == b->size && a->name == b->name &&
+	       a->names.fd == b->names.fd && a->names.offset == b->names.offset;
+}
+
+/* Reads the names of the best symbols. */
+static int read_names(const struct search *s, struct code_name *wanted, struct arena *names)
+{
+	char name[SYMBOL_NAME_MAX + 1];
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct candidate *best = &s->best[i];
+		size_t len;
+
+		if (!best->size)
+			continue;
+		wanted[i].start = best->start;
+		/* Neighbours are often in one function. */
+		if (i && is_same(best, best - 1)) {
+			wanted[i].name = wanted[i - 1].name;
+			continue;
+		}
+		len = read_name(&best->names, best->name, name, SHORT_NAME, s->budget);
+		if (len == SHORT_NAME - 1)
+			len = read_name(&best->names, best->name, name, sizeof(name), s->budget);
+		if (!len)
+			continue;
+		wanted[i].name = arena_strndup(names, name, len);
+		if (!wanted[i].name)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int symbols_name(int fd, int debug_fd, struct code_name *wanted, size_t count,
+		 struct symbol_budget *budget, struct arena *names)
+{
+	cleanup_free struct candidate *best = calloc(count + 1, sizeof(*best));
+	struct search s = {.wanted = wanted, .best = best, .count = count, .budget = budget};
+	int r;
+
+	if (!best)
+		return -ENOMEM;
+	r = search_tables(&s, fd, SHT_SYMTAB);
+	/* .symtab has all that .dynsym has. */
+	if (r == 0)
+		r = search_tables(&s, debug_fd, SHT_SYMTAB);
+	if (r == 0)
+		r = search_tables(&s, fd, SHT_DYNSYM);
+	return r < 0 ? r : read_names(&s, wanted, names);
 }

@@ -11,12 +11,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct symbols;
+#include "base/arena.h"
+#include "grow/code_space.h"
 
 #define BUILD_ID_MAX 64
 
+#define SEGMENTS_MAX 16
+
 struct elf_facts {
 	uint64_t first_vaddr; /* of the first loaded segment, by its alignment */
+	/* The loaded segments with code; of more than there is room for, the first ones. */
+	struct elf_segment {
+		uint64_t offset, size; /* in the file */
+		uint64_t vaddr;
+	} segment[SEGMENTS_MAX];
+	uint32_t segments;
 	uint8_t build_id[BUILD_ID_MAX];
 	size_t build_id_len;  /* 0: it has none */
 	char debug_link[256]; /* .gnu_debuglink; "": it has none */
@@ -29,17 +38,30 @@ struct elf_facts {
  * mapped. The caller ends it.
  */
 Elf *elf_open(int fd);
+/* Likewise, for libdw: NULL also if its sections would cost too much. */
+Elf *elf_open_tables(int fd);
 /* Reads facts of the open file. Returns 0, or a negative errno if it is no ELF file of ours. */
 int elf_read_facts(int fd, struct elf_facts *ret);
-/* The address in the file's own terms of the code at `offset`. Returns 0, or -ENOENT. */
-int elf_find_vaddr(int fd, uint64_t offset, uint64_t *ret);
+/* The address in the file's own terms of the page with code at `offset`. Returns 0, or -ENOENT. */
+int elf_find_vaddr(const struct elf_facts *facts, uint64_t offset, uint64_t *ret);
 /* Whether the open file is the one with the debugging symbols of these facts. */
 bool elf_is_debug_of(int fd, const struct elf_facts *facts);
 
-/* Reads the symbols of an open file, and adds those of its debug file; -1: there is none. */
-int symbols_read(int fd, int debug_fd, struct symbols **ret);
-/* The function that contains the address, NULL if none is known; *ret_start: its beginning. */
-const char *symbols_find(const struct symbols *s, uint64_t vaddr, uint64_t *ret_start);
-void symbols_free(struct symbols *s);
+#define SYMBOL_NAME_MAX 4095 /* bytes; longer names are cut */
+
+/* What reading may still cost; both become less. */
+struct symbol_budget {
+	uint64_t bytes; /* of files */
+	uint64_t steps; /* symbols, and addresses that one contains */
+};
+
+/*
+ * Names addresses, which are in ascending order and have no name, by an open file and its debug
+ * file (-1: there is none). Of several functions around an address the innermost counts. The names
+ * are in the arena. Returns 0 or a negative errno, and then nothing has a name: -ENOMEM; -EFBIG if
+ * the budget was not enough.
+ */
+int symbols_name(int fd, int debug_fd, struct code_name *wanted, size_t count,
+		 struct symbol_budget *budget, struct arena *names);
 
 #endif

@@ -27,14 +27,14 @@ struct touched {
  * Adds pages. `space`: where pages that have gone since are dropped, if there are too many. Never
  * fails: pages without room are counted.
  */
-void touched_add(struct touched *t, const struct address_space *space, uint64_t address,
-		 uint32_t stack, uint32_t pages);
+void touched_add(struct touched *t, const struct address_space *space, struct process_reader *from,
+		 struct touched_page page);
 /*
  * Asks /proc/PID/pagemap which pages are in RAM or in swap, and drops the others. Calls fn for each
  * stack that has some, maybe several times. Returns 0, or a negative errno: -ESRCH if the process
- * is gone.
+ * is gone, and those of helper_call().
  */
-int touched_check(struct touched *t, const struct address_space *space,
+int touched_check(struct touched *t, const struct address_space *space, struct process_reader *from,
 		  void (*fn)(void *arg, uint32_t stack, uint64_t bytes), void *arg);
 void touched_done(struct touched *t);
 

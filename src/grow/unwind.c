@@ -3,57 +3,32 @@
 #include "grow/unwind.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
 #include "grow/trampoline.h"
-
-#define RECALL_SLOTS (1u << 14)
 
 #if defined(__x86_64__)
 #define REGS	17
-#define WORD_IP 16
-#define WORD_BP 4
-#define WORD_SP 19
 /* The place in pt_regs of each register of DWARF (System V ABI, AMD64 supplement, 3.36). */
 static const uint8_t dwarf_word[REGS] = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16};
-#elif defined(__aarch64__)
-#define REGS	32
-#define WORD_IP 32
-#define WORD_BP 29
-#define WORD_SP 31
 #else
-#error "the registers of this architecture are not known"
+#define REGS 32
 #endif
-
-struct remembered {
-	uint64_t key;
-	uint32_t value;
-	bool used;
-};
 
 struct unwinder {
 	const struct libdw *dw;
-	struct address_space *space;
-	struct file_table *files;
+	pid_t pid; /* any number: libdw has one process */
+	const struct code_space *space;
+	const struct code_files *files;
 	Dwfl *dwfl;
 	Dwfl_Callbacks callbacks;
 	bool attached;
 	unsigned generation; /* of the images that libdw knows */
 	const struct zmem_grow_stack *now;
 	struct unwound *out;
-	struct remembered *slot;
-	size_t used;
 };
-
-static uint64_t word_sp(const struct zmem_grow_stack *m)
-{
-	return m->regs[WORD_SP];
-}
 
 /* ---- what libdw asks for ---- */
 
@@ -73,10 +48,10 @@ static int find_elf(Dwfl_Module *module, void **user, const char *name, Dwarf_Ad
 		*ret_elf = trampoline_elf();
 		return -1;
 	}
-	if (!u || number >= u->files->count || u->files->item[number]->fd < 0)
+	if (!u || number >= u->files->count || u->files->item[number].fd < 0)
 		return -1;
 	/* libdw would map it, and a file that is truncated meanwhile would end the program. */
-	*ret_elf = elf_open(u->files->item[number]->fd);
+	*ret_elf = elf_open_tables(u->files->item[number].fd);
 	return -1;
 }
 
@@ -104,7 +79,7 @@ static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
 	if (*thread)
 		return 0;
 	*thread = arg;
-	return u->space->pid;
+	return u->pid;
 }
 
 static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
@@ -118,7 +93,7 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *arg)
 {
 	const struct unwinder *u = arg;
-	uint64_t at = address - word_sp(u->now);
+	uint64_t at = address - u->now->regs[STACK_WORD_SP];
 
 	(void)dwfl;
 	if (at > u->now->len || u->now->len - at < sizeof(*ret)) {
@@ -142,7 +117,7 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 #endif
 	}
 #if defined(__aarch64__)
-	u->dw->thread_state_register_pc(thread, u->now->regs[WORD_IP]);
+	u->dw->thread_state_register_pc(thread, u->now->regs[STACK_WORD_IP]);
 #endif
 	return u->dw->thread_state_registers(thread, 0, REGS, word);
 }
@@ -168,19 +143,10 @@ static int add_frame(Dwfl_Frame *frame, void *arg)
 
 /* ---- modules ---- */
 
-static bool has_trampolines(int mem, const struct image *image)
-{
-	unsigned char code[TRAMPOLINE_MAX];
-	ssize_t n = image->jit ? pread(mem, code, sizeof(code), (off_t)image->start) : 0;
-
-	return n > 0 && trampoline_is(code, (size_t)n);
-}
-
 /* Reports each file where its first segment is, and memory whose code is known. */
 static void report(struct unwinder *u)
 {
-	const struct address_space *s = u->space;
-	cleanup_close int mem = address_space_open_own(s, "mem");
+	const struct code_space *s = u->space;
 
 	u->dw->report_begin(u->dwfl);
 	for (size_t i = 0; i < s->count; i++) {
@@ -190,9 +156,9 @@ static void report(struct unwinder *u)
 		char name[16];
 		uint64_t end = image->end;
 
-		if (has_trampolines(mem, image))
+		if (image->trampolines)
 			u->dw->report_module(u->dwfl, TRAMPOLINES, image->start, image->end);
-		if (image->file == NO_FILE || u->files->item[image->file]->fd < 0)
+		if (image->file >= u->files->count || u->files->item[image->file].fd < 0)
 			continue;
 		/* Several mappings of one file follow each other. */
 		while (i + 1 < s->count && s->image[i + 1].file == image->file &&
@@ -209,21 +175,21 @@ static void report(struct unwinder *u)
 	u->generation = s->generation;
 }
 
-int unwinder_new(const struct libdw *dw, struct address_space *space, struct file_table *files,
-		 struct unwinder **ret)
+int unwinder_new(const struct libdw *dw, const struct code_space *space,
+		 const struct code_files *files, struct unwinder **ret)
 {
 	struct unwinder *u = calloc(1, sizeof(*u));
 
 	if (!u)
 		return -ENOMEM;
 	u->dw = dw;
+	u->pid = 1;
 	u->space = space;
 	u->files = files;
 	u->callbacks.find_elf = find_elf;
 	u->callbacks.find_debuginfo = find_debuginfo;
 	u->dwfl = dw->begin(&u->callbacks);
-	u->slot = calloc(RECALL_SLOTS, sizeof(*u->slot));
-	if (!u->dwfl || !u->slot) {
+	if (!u->dwfl) {
 		unwinder_free(u);
 		return -ENOMEM;
 	}
@@ -237,69 +203,7 @@ void unwinder_free(struct unwinder *u)
 		return;
 	if (u->dwfl)
 		u->dw->end(u->dwfl);
-	free(u->slot);
 	free(u);
-}
-
-/* ---- stacks that came before ---- */
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 29;
-}
-
-/* Words that may be return addresses, and where they are; frames are as far apart as they are. */
-static uint64_t stack_key(const struct unwinder *u, const struct zmem_grow_stack *m)
-{
-	const struct address_space *s = u->space;
-	uint64_t low = s->count ? s->image[0].start : 0;
-	uint64_t size = s->count ? s->image[s->count - 1].end - low : 0;
-	uint64_t hash = mix(m->regs[WORD_IP], s->generation);
-
-	if (m->regs[WORD_BP] - word_sp(m) < m->len)
-		hash = mix(hash, m->regs[WORD_BP] - word_sp(m));
-	for (uint32_t i = 0; i + 8 <= m->len; i += 8) {
-		uint64_t word;
-
-		memcpy(&word, m->copy + i, sizeof(word));
-		if (word - low < size && address_space_find(s, word))
-			hash = mix(mix(hash, word), i);
-	}
-	return hash;
-}
-
-bool unwinder_recall(struct unwinder *u, const struct zmem_grow_stack *m, uint64_t *ret_key,
-		     uint32_t *ret_value)
-{
-	uint64_t key = stack_key(u, m);
-
-	*ret_key = key;
-	for (size_t i = key % RECALL_SLOTS; u->slot[i].used; i = (i + 1) % RECALL_SLOTS) {
-		if (u->slot[i].key != key)
-			continue;
-		*ret_value = u->slot[i].value;
-		return true;
-	}
-	return false;
-}
-
-static void forget(struct unwinder *u)
-{
-	memset(u->slot, 0, RECALL_SLOTS * sizeof(*u->slot));
-	u->used = 0;
-}
-
-void unwinder_remember(struct unwinder *u, uint64_t key, uint32_t value)
-{
-	size_t i = key % RECALL_SLOTS;
-
-	if (u->used >= RECALL_SLOTS / 2)
-		forget(u);
-	while (u->slot[i].used)
-		i = (i + 1) % RECALL_SLOTS;
-	u->slot[i] = (struct remembered){.key = key, .value = value, .used = true};
-	u->used++;
 }
 
 int unwinder_run(struct unwinder *u, const struct zmem_grow_stack *m, struct unwound *ret)
@@ -307,17 +211,15 @@ int unwinder_run(struct unwinder *u, const struct zmem_grow_stack *m, struct unw
 	u->now = m;
 	u->out = ret;
 	*ret = (struct unwound){};
-	if (u->generation != u->space->generation) {
+	if (u->generation != u->space->generation)
 		report(u);
-		forget(u);
-	}
 	if (!u->attached) {
-		if (!u->dw->attach_state(u->dwfl, NULL, u->space->pid, &thread_callbacks, u))
+		if (!u->dw->attach_state(u->dwfl, NULL, u->pid, &thread_callbacks, u))
 			return -ENODATA;
 		u->attached = true;
 	}
 	/* The error of the last frame is how most stacks end. */
-	u->dw->getthread_frames(u->dwfl, u->space->pid, add_frame, u);
+	u->dw->getthread_frames(u->dwfl, u->pid, add_frame, u);
 	if (ret->count >= UNWIND_FRAMES)
 		ret->truncated = true;
 	return ret->count ? 0 : -ENODATA;

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Unwinds the user stack of a process from registers and a copy of the stack, by the tables of the
- * programs. What was unwound once is remembered: most stacks come again.
+ * programs. It works in the helper that has the files (code_reader.h).
  */
 #ifndef ZMEM_GROW_UNWIND_H
 #define ZMEM_GROW_UNWIND_H
 
-#include "grow/address_space.h"
+#include "grow/code_file.h"
+#include "grow/code_space.h"
 #include "grow/libdw.h"
-#include "zmem/grow.h"
+#include "grow/recall.h"
 
 #define UNWIND_FRAMES 192
+
+/* By the numbers that images have. */
+struct code_files {
+	struct code_file *item;
+	size_t count, capacity;
+};
 
 struct unwinder;
 
 /* The addresses of a stack, the innermost first; of callers the byte before the return address. */
 struct unwound {
 	uint64_t ip[UNWIND_FRAMES];
-	size_t count;
-	bool truncated; /* the copy ended before the stack did */
+	uint64_t count;
+	uint64_t truncated; /* 1: the copy ended before the stack did */
 };
 
-int unwinder_new(const struct libdw *dw, struct address_space *space, struct file_table *files,
-		 struct unwinder **ret);
-/*
- * Finds what was remembered for such a stack: where it is now, and the words of the copy that may
- * be return addresses, are the same. Returns true and the value, or false; *ret_key in either case.
- */
-bool unwinder_recall(struct unwinder *u, const struct zmem_grow_stack *m, uint64_t *ret_key,
-		     uint32_t *ret_value);
-void unwinder_remember(struct unwinder *u, uint64_t key, uint32_t value);
-/* Returns 0 or a negative errno. */
+/* `space` and `files` outlive it. Returns 0 or -ENOMEM. */
+int unwinder_new(const struct libdw *dw, const struct code_space *space,
+		 const struct code_files *files, struct unwinder **ret);
+/* Returns 0, or -ENODATA if no frame is known. */
 int unwinder_run(struct unwinder *u, const struct zmem_grow_stack *m, struct unwound *ret);
 void unwinder_free(struct unwinder *u);
 

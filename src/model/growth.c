@@ -16,6 +16,13 @@ const char *const growth_key[GROWTH_COUNTERS] = {
 	[GROWTH_SWAP] = "swap",
 };
 
+const char *const growth_out_name[GROWTH_OUT_REASONS] = {
+	[GROWTH_OUT_TIMEOUT] = "timeout",
+	[GROWTH_OUT_DENIED] = "denied",
+	[GROWTH_OUT_LIMIT] = "limit",
+	[GROWTH_OUT_BUSY] = "busy",
+};
+
 int64_t growth_sum(const int64_t bytes[GROWTH_COUNTERS])
 {
 	int64_t sum = 0;

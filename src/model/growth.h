@@ -31,6 +31,18 @@ struct growth_frame {
 	bool interpreter;   /* it executes functions whose names are in the stacks, too */
 };
 
+/* Why addresses have no names though their files may have some. */
+enum growth_out {
+	GROWTH_OUT_TIMEOUT, /* the file, or the process, did not answer in time */
+	GROWTH_OUT_DENIED,  /* the user of the process may not read the file */
+	GROWTH_OUT_LIMIT,   /* the file or the name costs too much time or memory */
+	GROWTH_OUT_BUSY,    /* too many files do not answer: no more are tried */
+	GROWTH_OUT_REASONS,
+};
+
+/* "timeout" and so on, as in keys. */
+extern const char *const growth_out_name[GROWTH_OUT_REASONS];
+
 /* The changes that one stack made. */
 struct growth_stack {
 	const uint32_t *frame; /* numbers of frames, the innermost first */
@@ -76,6 +88,7 @@ struct growth {
 	struct growth_target *target;
 	size_t targets;
 	size_t no_room; /* processes that could not be counted */
+	size_t names_left_out[GROWTH_OUT_REASONS]; /* addresses without a name, by reason */
 	struct growth_frame *frame;
 	size_t frame_count;
 	struct growth_stack *stack; /* the largest net growth first */

@@ -33,6 +33,11 @@ static const char *store_path(struct mounts *m, struct text_part field)
 	return path;
 }
 
+static const char *store_part(struct mounts *m, struct text_part field)
+{
+	return field.len ? arena_strndup(&m->arena, field.s, field.len) : NULL;
+}
+
 static bool parse_device(struct text_part field, uint32_t *ret)
 {
 	struct text_part major = part_split(&field, ':');
@@ -59,7 +64,7 @@ int mounts_parse(const char *text, size_t len, struct mounts *m)
 	struct text_part rest = {text, len};
 
 	while (rest.len && m->count < MOUNTS_MAX) {
-		struct text_part line = part_split(&rest, '\n'), device, root, point;
+		struct text_part line = part_split(&rest, '\n'), id, device, root, point;
 		struct mount *mount =
 			grow_items(m->mount, m->count, &m->capacity, 64, sizeof(*mount));
 
@@ -67,17 +72,22 @@ int mounts_parse(const char *text, size_t len, struct mounts *m)
 			return -ENOMEM;
 		m->mount = mount;
 		mount += m->count;
-		part_split(&line, ' ');
+		id = part_split(&line, ' ');
 		part_split(&line, ' ');
 		device = part_split(&line, ' ');
 		root = part_split(&line, ' ');
 		point = part_split(&line, ' ');
-		if (!line.len || !parse_device(device, &mount->device))
+		/* Options, and optional fields until a dash. */
+		while (line.len && !part_is(part_split(&line, ' '), "-"))
+			;
+		if (!line.len || !parse_device(device, &mount->device) ||
+		    parse_u64(id.s, id.len, INT32_MAX, &mount->id) < 0)
 			continue;
+		mount->type = store_part(m, part_split(&line, ' '));
 		mount->root = store_path(m, root);
 		mount->point = store_path(m, point);
 		mount->order = (uint32_t)m->count;
-		m->count += mount->root && mount->point;
+		m->count += mount->root && mount->point && mount->type;
 	}
 	if (m->count)
 		qsort(m->mount, m->count, sizeof(*m->mount), compare_mounts);

@@ -15,6 +15,8 @@ struct mount {
 	uint32_t order;	   /* in the file */
 	const char *root;  /* the directory of the file system that is mounted */
 	const char *point; /* where */
+	const char *type;  /* of the file system: "ext4" */
+	uint64_t id;	   /* of the mount, as in /proc/PID/fdinfo/ */
 };
 
 /* Sorted by device. Zeroed memory is an empty list. */

@@ -301,6 +301,22 @@ static void put_accounted(struct strbuf *out, const struct growth *g)
 	}
 }
 
+static void put_left_out(struct strbuf *out, const struct growth *g)
+{
+	static const char *const why[GROWTH_OUT_REASONS] = {
+		[GROWTH_OUT_TIMEOUT] = "their files do not answer",
+		[GROWTH_OUT_DENIED] = "the user of the process may not read their files",
+		[GROWTH_OUT_LIMIT] = "their files cost too much time or memory",
+		[GROWTH_OUT_BUSY] = "too many files do not answer",
+	};
+
+	for (int i = 0; i < GROWTH_OUT_REASONS; i++) {
+		if (g->names_left_out[i])
+			strbuf_printf(out, "; %zu addresses without a name: %s",
+				      g->names_left_out[i], why[i]);
+	}
+}
+
 static void put_doubts(struct strbuf *out, const struct growth *g)
 {
 	if (g->sampled) {
@@ -317,6 +333,7 @@ static void put_doubts(struct strbuf *out, const struct growth *g)
 			      g->lost);
 	if (g->no_room)
 		strbuf_printf(out, "; %zu processes not counted: there was no room", g->no_room);
+	put_left_out(out, g);
 	if (!g->each)
 		strbuf_puts(out, "; this kernel tells of every 64th page fault of a thread alone "
 				 "(Linux 6.2): the sum is exact, the stacks are a sample");
@@ -457,6 +474,12 @@ static void put_account(struct json_writer *w, const struct growth *g)
 	json_u64(w, "sampled_events", g->sampled);
 	json_i64(w, "sampled_bytes", g->sampled_bytes);
 	json_bool(w, "every_change", g->each);
+	json_object(w, "names_left_out");
+	for (int i = 0; i < GROWTH_OUT_REASONS; i++) {
+		json_key_name(w, growth_out_name[i]);
+		json_put_u64(w, g->names_left_out[i]);
+	}
+	json_end(w, '}');
 	put_counters(w, "begin", g->begin);
 	put_counters(w, "change", g->change);
 	put_counters(w, "stacks", g->accounted);

@@ -10,7 +10,7 @@
 
 static int compare(const void *a, const void *b)
 {
-	const struct perf_name *x = a, *y = b;
+	const struct code_name *x = a, *y = b;
 
 	return x->address < y->address ? -1 : x->address > y->address;
 }
@@ -46,7 +46,7 @@ const unsigned fuzz_changes = 2000;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct perf_name item[ADDRESSES] = {};
+	struct code_name item[ADDRESSES] = {};
 	struct arena names = {};
 	struct perf_line line;
 	const char *text;

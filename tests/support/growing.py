@@ -33,11 +33,21 @@ class Grow:
         self.child = subprocess.Popen((self.program, "grow", "-J", "-v") + args, stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
 
+    def open_files(self):
+        """Of the program and its helpers."""
+        with open("/proc/%d/task/%d/children" % (self.child.pid, self.child.pid)) as file:
+            pids = [self.child.pid] + [int(pid) for pid in file.read().split()]
+        for pid in pids:
+            directory = "/proc/%d/fd" % pid
+            with contextlib.suppress(OSError):
+                for fd in os.listdir(directory):
+                    with contextlib.suppress(OSError):
+                        yield os.readlink("%s/%s" % (directory, fd))
+
     def wait_open(self, path):
-        directory = "/proc/%d/fd" % self.child.pid
         for _ in range(400):
             with contextlib.suppress(OSError):
-                if any(os.readlink("%s/%s" % (directory, fd)) == path for fd in os.listdir(directory)):
+                if path in self.open_files():
                     return
             time.sleep(0.02)
         raise RuntimeError("it does not open %s: %r" % (path, self.child.poll()))

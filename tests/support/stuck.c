@@ -12,6 +12,9 @@
  *        that a second thread waits for in vfork() ("spawn"), or another process ("share")
  *  mmap  within mmap(), which writes pages back: holds mmap_lock, so that reading smaps_rollup and
  *        cmdline of it block
+ *
+ * stuck serve DIR FILE: starts no process. DIR/file is a copy of FILE. From the first line of its
+ * standard input on, it is no longer opened: the open hangs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +23,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -44,10 +48,15 @@ enum where {
 	IN_EXEC,
 	IN_LOAD,
 	IN_MMAP,
+	NOWHERE,
 };
 
 static int device;
 static enum where where;
+/* Of the file: pages of zeros, or a copy. */
+static char *contents;
+static size_t file_size = FILE_SIZE;
+static volatile int *hangs; /* shared with the server */
 
 static void reply(const struct request *r, int error, const void *data, size_t len)
 {
@@ -68,14 +77,21 @@ static struct fuse_attr attributes(uint64_t node)
 	return (struct fuse_attr){.ino = node,
 				  .mode = node == FILE_NODE ? S_IFREG | 0700 : S_IFDIR | 0700,
 				  .nlink = 1,
-				  .size = node == FILE_NODE ? FILE_SIZE : 0,
+				  .size = node == FILE_NODE ? file_size : 0,
 				  .blksize = 4096};
+}
+
+static void reply_read(const struct request *r)
+{
+	size_t left = r->read.offset < file_size ? file_size - r->read.offset : 0;
+	size_t len = r->read.size < FILE_SIZE ? r->read.size : FILE_SIZE;
+
+	reply(r, 0, contents + r->read.offset, len < left ? len : left);
 }
 
 /* Answers all requests but flush and write, which then hang. */
 static void serve_one(const struct request *r)
 {
-	static const char zeros[FILE_SIZE];
 	struct fuse_init_out init = {.major = 7, .minor = 31, .max_write = FILE_SIZE};
 	struct fuse_entry_out entry = {
 		.nodeid = FILE_NODE, .attr_valid = 1000, .entry_valid = 1000};
@@ -95,6 +111,8 @@ static void serve_one(const struct request *r)
 		reply(r, 0, &attr, sizeof(attr));
 		break;
 	case FUSE_OPEN:
+		if (*hangs)
+			break;
 		/* The second opener sets this flag; its mmap() writes dirty pages back. */
 		if (r->open.flags & O_NOATIME)
 			opened.open_flags |= FOPEN_DIRECT_IO;
@@ -103,7 +121,7 @@ static void serve_one(const struct request *r)
 	case FUSE_READ:
 		if (where == IN_LOAD)
 			break;
-		reply(r, 0, zeros, r->read.size < FILE_SIZE ? r->read.size : FILE_SIZE);
+		reply_read(r);
 		break;
 	case FUSE_RELEASE:
 		reply(r, 0, NULL, 0);
@@ -198,6 +216,35 @@ static void get_stuck(const char *path, int said)
 	_exit(1);
 }
 
+/* The copy of a file, or zeros. */
+static int read_contents(const char *path)
+{
+	struct stat st;
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+	if (path && (fd < 0 || fstat(fd, &st) < 0))
+		return -1;
+	file_size = path ? (size_t)st.st_size : FILE_SIZE;
+	contents = calloc(1, file_size + 1);
+	return !contents || (path && read(fd, contents, file_size) != (ssize_t)file_size) ? -1 : 0;
+}
+
+/* Until its standard input ends. */
+static void serve_file(void)
+{
+	char byte;
+
+	printf("ready\n");
+	fflush(stdout);
+	while (read(0, &byte, 1) > 0) {
+		if (byte != '\n')
+			continue;
+		*hangs = 1;
+		printf("hangs\n");
+		fflush(stdout);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	char options[100], path[512], byte;
@@ -207,11 +254,15 @@ int main(int argc, char **argv)
 	if (argc == 2)
 		return 0; /* if exec had succeeded */
 	device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	if (argc != 3 || device < 0 || pipe2(said, O_CLOEXEC)) {
+	hangs = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (argc < 3 || device < 0 || pipe2(said, O_CLOEXEC) || read_contents(argv[3])) {
 		perror("stuck: /dev/fuse");
 		return 1;
 	}
-	where = strcmp(argv[1], "exec") == 0 ? IN_EXEC : argv[1][0] == 'l' ? IN_LOAD : IN_MMAP;
+	where = strcmp(argv[1], "exec") == 0    ? IN_EXEC
+		: strcmp(argv[1], "serve") == 0 ? NOWHERE
+		: argv[1][0] == 'l'	        ? IN_LOAD
+					        : IN_MMAP;
 	task = strchr(argv[1], '_') ? strchr(argv[1], '_') + 1 : "";
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", device);
@@ -222,6 +273,14 @@ int main(int argc, char **argv)
 	server = fork();
 	if (server == 0)
 		serve();
+	if (where == NOWHERE) {
+		serve_file();
+		kill(server, SIGKILL);
+		umount2(argv[2], MNT_FORCE | MNT_DETACH);
+		close(device);
+		waitpid(server, NULL, 0);
+		return 0;
+	}
 	snprintf(path, sizeof(path), "%s/file", argv[2]);
 	victim = fork();
 	if (victim == 0) {

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "grow/address_space.h"
+#include "grow/code_file.h"
 #include "grow/demangle.h"
 #include "grow/stack_table.h"
 #include "grow/touched.h"
@@ -180,18 +181,29 @@ IN_DIRECTORY(touched)
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct address_space space = {.pid_fd = open(".", O_PATH | O_CLOEXEC)};
 	cleanup(touched_done) struct touched t = {};
+	struct process_reader *from = calloc(1, sizeof(*from));
 	uint64_t bytes[ARRAY_SIZE(entry)] = {};
+	struct helpers_left left = {};
+	const int never = -1;
 	cleanup_fclose FILE *f = fopen("pagemap", "w");
 
 	assert_int_equal(fwrite(entry, sizeof(entry), 1, f), 1);
 	fflush(f);
-	for (uint32_t i = 0; i < ARRAY_SIZE(entry); i++)
-		touched_add(&t, &space, i * page + 7, i, 1);
-	assert_int_equal(touched_check(&t, &space, add_bytes, bytes), 0);
+	assert_non_null(from);
+	process_reader_init(from, &never, &left);
+	/* A page that was touched twice belongs to the second stack. */
+	for (uint32_t i = 0; i < ARRAY_SIZE(entry); i++) {
+		touched_add(&t, &space, from, (struct touched_page){i * page + 9, 2, 1});
+		touched_add(&t, &space, from, (struct touched_page){i * page + 7, i, 1});
+	}
+	assert_int_equal(touched_check(&t, &space, from, add_bytes, bytes), 0);
+	assert_int_equal(t.count, 2);
 	assert_int_equal(bytes[0], page);
 	assert_int_equal(bytes[1], page);
 	assert_int_equal(bytes[2], 0);
 	close(space.pid_fd);
+	process_reader_done(from);
+	free(from);
 }
 
 /* ---- symbols ---- */
@@ -202,35 +214,94 @@ __attribute__((noinline)) static int a_function(int x)
 	return x + 1;
 }
 
-/* This program: its own addresses have their names, and none behind them has. */
+struct named {
+	const char *want;
+	unsigned count;
+};
+
+static int count_name(void *arg, size_t i, uint64_t start, const char *name)
+{
+	struct named *n = arg;
+
+	(void)start;
+	assert_true(i == 1 || i == 3);
+	assert_string_equal(name, n->want);
+	n->count++;
+	return 0;
+}
+
+/* This program, by the helpers: its own addresses have their names, and none behind them has. */
 TEST(symbols)
 {
-	cleanup(file_table_done) struct file_table files = {};
+	struct code_sources sources;
 	struct address_space space;
 	struct procfs proc;
 	const struct image *image;
-	uint64_t start = 0, address = (uint64_t)(uintptr_t)a_function;
+	uint64_t address = (uint64_t)(uintptr_t)a_function;
+	struct named named = {.want = "a_function"};
 	struct program_file *file;
+	size_t files;
 
 	assert_int_equal(a_function(1), 2);
+	assert_int_equal(code_sources_open(&sources, NULL), 0);
 	assert_int_equal(procfs_open(&proc, "/proc"), 0);
-	assert_int_equal(address_space_open(&space, &proc, getpid(), &files), 0);
-	image = address_space_find(&space, address);
+	assert_int_equal(address_space_open(&space, &proc, getpid(), 0, &sources), 0);
+	image = code_space_find(&space.code, address);
 	assert_non_null(image);
 	assert_int_not_equal(image->file, NO_FILE);
-	file = files.item[image->file];
-	assert_string_equal(file_symbol(file, address - image->base, &start), "a_function");
-	assert_int_equal(start, address - image->base);
-	assert_string_equal(file_symbol(file, address - image->base + 2, &start), "a_function");
-	assert_null(file_symbol(file, 1, &start));
-	assert_null(file_symbol(file, UINT64_MAX, &start));
-	assert_null(address_space_find(&space, 1));
+	file = sources.files.item[image->file];
+	address -= image->base;
+	assert_int_equal(code_file_ready(&sources, image->file), 0);
+	assert_int_equal(
+		code_reader_name(file->reader, image->file,
+				 (uint64_t[]){UINT64_MAX, address + 2, 1, address, 1}, 5,
+				 count_name, &named),
+		0);
+	assert_int_equal(named.count, 2);
+	assert_null(code_space_find(&space.code, 1));
 	/* The same files, not twice. */
-	start = files.count;
-	assert_int_equal(address_space_update(&space, &files), 0);
-	assert_int_equal(files.count, start);
+	files = sources.files.count;
+	assert_int_equal(address_space_update(&space, &sources), 0);
+	assert_int_equal(sources.files.count, files);
 	address_space_close(&space);
+	code_sources_close(&sources);
 	procfs_close(&proc);
+}
+
+/* What a file costs is taken from the budget, and what is known costs nothing. */
+TEST(budget)
+{
+	struct code_file file = CODE_FILE_CLOSED;
+	struct symbol_budget budget = {1 << 28, 1 << 24}, before;
+	uint64_t vaddr[] = {4096, 1}, start;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_int_equal(code_file_open(&file, fd, "/test", -1, false), 0);
+	assert_int_equal(code_file_look_up(&file, vaddr, 1, &budget), 0);
+	assert_true(budget.bytes < 1 << 28);
+	assert_true(budget.steps < 1 << 24);
+	before = budget;
+	assert_int_equal(code_file_look_up(&file, vaddr, 1, &budget), 0);
+	assert_memory_equal(&budget, &before, sizeof(budget));
+	budget.bytes = 1000;
+	assert_int_equal(code_file_look_up(&file, &vaddr[1], 1, &budget), -EFBIG);
+	assert_null(code_file_symbol(&file, 1, &start));
+	code_file_close(&file);
+}
+
+/* The symbol around an address; what it costs is bounded as in the program. */
+static const char *name_one(int fd, int debug_fd, uint64_t vaddr, int *ret_error)
+{
+	static struct arena names;
+	struct code_name wanted = {.address = vaddr};
+	struct symbol_budget budget = {1 << 28, 1 << 24};
+	int r;
+
+	arena_clear(&names);
+	r = symbols_name(fd, debug_fd, &wanted, 1, &budget, &names);
+	if (ret_error)
+		*ret_error = r;
+	return wanted.name;
 }
 
 /* No ELF file, an empty one, and the beginning of one. */
@@ -238,23 +309,21 @@ TEST(other_files)
 {
 	char buf[4096], name[] = "/tmp/test_grow-XXXXXX";
 	cleanup_close int fd = mkstemp(name), own = open("/proc/self/exe", O_RDONLY);
-	struct symbols *symbols = NULL;
 	struct elf_facts facts;
 	uint64_t vaddr;
 
 	unlink(name);
 	assert_true(fd >= 0);
 	assert_int_equal(elf_read_facts(fd, &facts), -ENOEXEC);
-	assert_int_equal(symbols_read(fd, -1, &symbols), -ENOEXEC);
+	assert_null(name_one(fd, -1, 1, NULL));
 	assert_int_equal(read(own, buf, sizeof(buf)), sizeof(buf));
 	/* Each length that cuts the headers, and then their contents. */
 	for (size_t len = 1; len < sizeof(buf); len += len < 128 ? 1 : 61) {
 		assert_int_equal(ftruncate(fd, 0), 0);
 		assert_int_equal(pwrite(fd, buf, len, 0), len);
-		elf_read_facts(fd, &facts);
-		elf_find_vaddr(fd, 0, &vaddr);
-		if (symbols_read(fd, fd, &symbols) == 0)
-			symbols_free(symbols);
+		if (elf_read_facts(fd, &facts) == 0)
+			elf_find_vaddr(&facts, 0, &vaddr);
+		name_one(fd, fd, 4096, NULL);
 	}
 }
 
@@ -281,9 +350,8 @@ TEST(promises)
 	};
 	char name[] = "/tmp/test_grow-XXXXXX";
 	cleanup_close int fd = mkstemp(name);
-	struct symbols *symbols = NULL;
 	struct elf_facts facts;
-	uint64_t start;
+	int error;
 
 	unlink(name);
 	memcpy(file.names, names, sizeof(names));
@@ -295,16 +363,14 @@ TEST(promises)
 	assert_int_equal(ftruncate(fd, (off_t)4 << 30), 0);
 	assert_int_equal(elf_read_facts(fd, &facts), 0);
 	assert_true(facts.has_symtab);
-	assert_int_equal(symbols_read(fd, -1, &symbols), 0);
-	assert_null(symbols_find(symbols, 0, &start));
-	symbols_free(symbols);
+	assert_null(name_one(fd, -1, 0, &error));
+	assert_int_equal(error, -EFBIG);
 	/* A compressed table of names, which becomes any size. */
 	file.section[1].sh_size = sizeof(Elf64_Sym);
 	file.section[2].sh_flags = SHF_COMPRESSED;
 	assert_int_equal(pwrite(fd, &file, sizeof(file), 0), sizeof(file));
-	assert_int_equal(symbols_read(fd, -1, &symbols), 0);
-	assert_null(symbols_find(symbols, 0, &start));
-	symbols_free(symbols);
+	assert_null(name_one(fd, -1, 0, &error));
+	assert_int_equal(error, 0);
 	/* 60 million sections. */
 	file.e.e_shnum = 0;
 	file.section[0].sh_size = 60000000;

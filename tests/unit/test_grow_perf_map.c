@@ -49,7 +49,7 @@ TEST(long_name)
 {
 	cleanup(strbuf_done) struct strbuf text = {};
 	cleanup(arena_done) struct arena names = {};
-	struct perf_name item = {.address = 1};
+	struct code_name item = {.address = 1};
 
 	strbuf_puts(&text, "1 1 ");
 	strbuf_fill(&text, 'n', 1 << 20);
@@ -66,7 +66,7 @@ TEST(many)
 	enum { LINES = 200000, ADDRESSES = 50000 };
 	cleanup(strbuf_done) struct strbuf text = {};
 	cleanup(arena_done) struct arena names = {};
-	cleanup_free struct perf_name *item = calloc(ADDRESSES, sizeof(*item));
+	cleanup_free struct code_name *item = calloc(ADDRESSES, sizeof(*item));
 
 	assert_non_null(item);
 	for (unsigned i = 0; i < LINES; i++)

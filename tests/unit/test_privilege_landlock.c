@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include "serve/sandbox.h"
+#include "privilege/sandbox.h"
 #include "temp_directory.h"
 
 static bool make_ruleset(struct landlock_rights rights)
@@ -126,7 +126,7 @@ static int in_child(enum deed deed, bool restricted)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		if (restricted && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || landlock_enter()))
+		if (restricted && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || landlock_enter(false)))
 			_exit(255);
 		_exit(try(deed) < 0 ? errno : 0);
 	}

@@ -36,7 +36,7 @@
 #define FD_TARGET  41
 #define GUARD_S	   60 /* for a call that hangs because it was not refused */
 
-/* The program that system_calls_limit() gives the kernel. */
+/* The program that http_system_calls_limit() gives the kernel. */
 static struct sock_filter filter[1024];
 static size_t filter_len;
 
@@ -161,7 +161,7 @@ static void foreign_i386(void)
 
 static int enter(void)
 {
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : system_calls_limit();
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : http_system_calls_limit();
 }
 
 /* Returns what a filtered child writes. */

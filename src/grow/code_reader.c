@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Asks the helper of a user, and checks what it answers. */
+#include "grow/code_reader.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "grow/code_helper.h"
+#include "privilege/privilege.h"
+
+#define MEMORY ((size_t)512 << 20)
+/* A program of 500 MiB with a million symbols takes less. */
+#define CPU_US	5000000
+#define IDLE_US 1000000
+
+struct code_reader {
+	struct helper helper;
+	uid_t uid;
+	gid_t gid;
+	const int *hurry_fd;
+	struct code_helper begin; /* the helper's copy changes */
+	/* The start of the helper that was asked to open each file. */
+	unsigned *asked;
+	size_t files;
+	struct helper_message request, answer;
+};
+
+static const struct helper_kind kind = {.answer = code_helper_answer, .memory = MEMORY};
+
+int code_reader_new(const struct libdw *dw, uid_t uid, gid_t gid, const int *hurry_fd,
+		    struct helpers_left *left, struct code_reader **ret)
+{
+	struct code_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return -ENOMEM;
+	r->uid = uid;
+	r->gid = gid;
+	r->hurry_fd = hurry_fd;
+	r->begin.dw = dw;
+	/* The rights are still those of root. */
+	r->begin.everybody = geteuid() == 0 && uid != 0 && !privilege_can_leave();
+	helper_init(&r->helper, &kind, uid, gid, &r->begin, left);
+	*ret = r;
+	return 0;
+}
+
+bool code_reader_is_of(const struct code_reader *r, uid_t uid, gid_t gid)
+{
+	return r->uid == uid && r->gid == gid;
+}
+
+int code_reader_begin(struct code_reader *r)
+{
+	int error = helper_start(&r->helper);
+
+	return error < 0 ? error : (int)r->helper.starts;
+}
+
+void code_reader_free(struct code_reader *r)
+{
+	if (!r)
+		return;
+	helper_done(&r->helper);
+	free(r->asked);
+	free(r);
+}
+
+/* ---- requests ---- */
+
+static void begin(struct code_reader *r, enum code_ask what, const void *head, size_t len)
+{
+	r->request.kind = what;
+	r->request.len = r->request.fds = 0;
+	message_put(&r->request, head, len);
+}
+
+/* No answer has descriptors. */
+static int call(struct code_reader *r)
+{
+	const struct helper_limits limits = {
+		.cpu_us = CPU_US, .idle_us = IDLE_US, .hurry_fd = *r->hurry_fd};
+	int error;
+
+	/* A new one would have no files: see code_reader_begin(). */
+	if (!helper_runs(&r->helper))
+		return -ECHILD;
+	error = helper_call(&r->helper, &limits, &r->request, &r->answer);
+	if (error == 0)
+		message_close_fds(&r->answer);
+	return error;
+}
+
+bool code_reader_has(const struct code_reader *r, uint32_t file)
+{
+	return helper_runs(&r->helper) && file < r->files && r->asked[file] == r->helper.starts;
+}
+
+static int note_asked(struct code_reader *r, uint32_t file)
+{
+	size_t count = (size_t)file + 64;
+	unsigned *moved = file < r->files ? r->asked : reallocarray(r->asked, count, sizeof(*moved));
+
+	if (!moved)
+		return -ENOMEM;
+	if (file >= r->files) {
+		memset(moved + r->files, 0, (count - r->files) * sizeof(*moved));
+		r->asked = moved;
+		r->files = count;
+	}
+	r->asked[file] = r->helper.starts;
+	return 0;
+}
+
+int code_reader_open(struct code_reader *r, const struct code_file_request *request,
+		     struct elf_facts *ret, bool *ret_debug)
+{
+	const struct code_open ask = {request->file, request->opened};
+	struct code_opened opened;
+	size_t pos = 0;
+	int error;
+
+	begin(r, CODE_OPEN, &ask, sizeof(ask));
+	message_put(&r->request, request->path, strlen(request->path) + 1);
+	message_put_fd(&r->request, request->found);
+	if (request->root_fd >= 0)
+		message_put_fd(&r->request, request->root_fd);
+	error = call(r);
+	if (!helper_lost(error) && note_asked(r, request->file) < 0)
+		return -ENOMEM;
+	if (error < 0)
+		return error;
+	if (!message_get(&r->answer, &pos, &opened, sizeof(opened)) ||
+	    opened.facts.segments > SEGMENTS_MAX || opened.facts.build_id_len > BUILD_ID_MAX)
+		return -EBADMSG;
+	*ret = opened.facts;
+	*ret_debug = opened.debug;
+	return 0;
+}
+
+int code_reader_add_debug(struct code_reader *r, uint32_t file, int fd)
+{
+	begin(r, CODE_DEBUG, &file, sizeof(file));
+	message_put_fd(&r->request, fd);
+	return call(r);
+}
+
+int code_reader_set_space(struct code_reader *r, uint32_t space, const struct code_space *images)
+{
+	const size_t most = (HELPER_DATA - sizeof(struct code_space_part)) / sizeof(struct image);
+	size_t i = 0;
+	int error = 0;
+
+	do {
+		const struct code_space_part part = {
+			.space = space, .first = (uint32_t)i, .generation = images->generation};
+		size_t count = images->count - i < most ? images->count - i : most;
+
+		begin(r, CODE_SPACE, &part, sizeof(part));
+		message_put(&r->request, images->image + i, count * sizeof(struct image));
+		error = call(r);
+		i += count;
+	} while (error == 0 && i < images->count);
+	return error;
+}
+
+int code_reader_unwind(struct code_reader *r, uint32_t space, const struct zmem_grow_stack *m,
+		       struct unwound *ret)
+{
+	const uint32_t number[2] = {space};
+	size_t pos = 0;
+	int error;
+
+	begin(r, CODE_UNWIND, number, sizeof(number));
+	message_put(&r->request, m, sizeof(*m) + m->len);
+	error = call(r);
+	if (error == 0 && (!message_get(&r->answer, &pos, ret, sizeof(*ret)) ||
+			   ret->count > UNWIND_FRAMES))
+		error = -EBADMSG;
+	return error;
+}
+
+void code_reader_forget_space(struct code_reader *r, uint32_t space)
+{
+	if (!helper_runs(&r->helper))
+		return;
+	begin(r, CODE_FORGET, &space, sizeof(space));
+	call(r);
+}
+
+/* ---- names ---- */
+
+/* Calls fn for each name of an answer. *next: the address with which the next part begins. */
+static int each_name(const struct helper_message *m, size_t first, size_t count, code_name_fn fn,
+		     void *arg, uint32_t *next)
+{
+	struct code_names_head head;
+	struct code_named named;
+	size_t pos = 0;
+	int r = 0;
+
+	if (!message_get(m, &pos, &head, sizeof(head)) || head.next > count || head.error > 0)
+		return -EBADMSG;
+	while (r == 0 && message_get(m, &pos, &named, sizeof(named))) {
+		const char *name = message_take(m, &pos, named.len);
+
+		if (!name || !named.len || name[named.len - 1] || named.i < *next ||
+		    named.i >= head.next)
+			return -EBADMSG;
+		*next = named.i + 1;
+		r = fn(arg, first + named.i, named.start, name);
+	}
+	*next = head.next;
+	return r ? r : head.error;
+}
+
+/* Names some addresses, which fit into one request. */
+static int name_part(struct code_reader *r, struct code_names ask, const uint64_t *address,
+		     size_t first, size_t count, code_name_fn fn, void *arg)
+{
+	const enum code_ask what = (enum code_ask)r->request.kind;
+	int error = 0, limited = 0;
+
+	while (error == 0 && ask.first < count) {
+		uint32_t before = ask.first;
+
+		begin(r, what, &ask, sizeof(ask));
+		if (!before)
+			message_put(&r->request, address + first, count * sizeof(*address));
+		error = call(r);
+		if (error == 0)
+			error = each_name(&r->answer, first, count, fn, arg, &ask.first);
+		if (error == -EFBIG) {
+			limited = error;
+			error = 0;
+		}
+		if (error == 0 && ask.first == before)
+			error = -EBADMSG;
+	}
+	return error ? error : limited;
+}
+
+static int name_all(struct code_reader *r, enum code_ask what, uint32_t number,
+		    const uint64_t *address, size_t count, code_name_fn fn, void *arg)
+{
+	const size_t most = (HELPER_DATA - sizeof(struct code_names)) / sizeof(*address);
+	int error = 0, limited = 0;
+
+	for (size_t i = 0; error == 0 && i < count; i += most) {
+		r->request.kind = what;
+		error = name_part(r, (struct code_names){.number = number}, address, i,
+				  count - i < most ? count - i : most, fn, arg);
+		if (error == -EFBIG) {
+			limited = error;
+			error = 0;
+		}
+	}
+	return error ? error : limited;
+}
+
+int code_reader_name(struct code_reader *r, uint32_t file, const uint64_t *vaddr, size_t count,
+		     code_name_fn fn, void *arg)
+{
+	return name_all(r, CODE_NAMES, file, vaddr, count, fn, arg);
+}
+
+int code_reader_open_perf_map(struct code_reader *r, uint32_t map, int root_fd, pid_t own_pid)
+{
+	const struct code_perf_map ask = {.map = map, .owner = r->uid, .own_pid = own_pid};
+
+	begin(r, CODE_PERF_MAP, &ask, sizeof(ask));
+	message_put_fd(&r->request, root_fd);
+	return call(r);
+}
+
+int code_reader_name_jit(struct code_reader *r, uint32_t map, const uint64_t *address, size_t count,
+			 code_name_fn fn, void *arg)
+{
+	return name_all(r, CODE_PERF_NAMES, map, address, count, fn, arg);
+}

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The requests, and the helper that answers them. */
+#include "grow/process_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/parse.h"
+#include "base/strbuf.h"
+#include "proc/mounts.h"
+#include "proc/smaps.h"
+
+#define MEMORY	   ((size_t)256 << 20)
+#define IDLE_US	   1000000
+#define CPU_US	   5000000
+#define MAPS_MAX   ((size_t)32 << 20)
+#define MOUNTS_MAX_BYTES ((size_t)16 << 20)
+
+/* Documentation/admin-guide/mm/pagemap.rst */
+#define PRESENT	      (UINT64_C(1) << 63)
+#define SWAPPED	      (UINT64_C(1) << 62)
+#define BLOCK	      512 /* entries that are read at once */
+#define WINDOW_LARGEST 512 /* pages of one fault: a huge page */
+
+enum ask {
+	ASK_CODE,   /* uint64: bytes of the answer that the asker has; 0: read it anew */
+	ASK_FIND,   /* struct code_mapping, the path; the root may be a second descriptor */
+	ASK_OPEN,   /* the second descriptor is the file */
+	ASK_PAGES,  /* struct fault_pages … */
+	ASK_MEMORY, /* uint64 address, uint64 length */
+};
+
+/* ---- the helper ---- */
+
+static int error_of(int fd)
+{
+	if (fd >= 0)
+		return fd;
+	return errno == ENOENT ? -ESRCH : -errno;
+}
+
+/* Memory without a path is of the kernel's own mount: a memfd is there, too. */
+static uint64_t shmem_device(void)
+{
+	cleanup_close int fd = memfd_create("zmem-bpf", MFD_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return 0;
+	return (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
+}
+
+static int read_code(struct strbuf *code, int pid_fd)
+{
+	cleanup_close int fd = error_of(openat(pid_fd, "maps", O_RDONLY | O_CLOEXEC));
+	cleanup_fclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	const uint64_t shmem = shmem_device();
+	cleanup_free char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+
+	if (fd < 0)
+		return fd;
+	if (!file)
+		return -ENOMEM;
+	TAKE_FD(fd);
+	strbuf_clear(code);
+	while ((len = getline(&line, &size, file)) > 0 && code->len < MAPS_MAX) {
+		struct code_mapping m;
+		struct smaps_header h;
+
+		if (line[len - 1] == '\n')
+			len--;
+		if (smaps_header_parse(line, (size_t)len, &h) < 0 || h.perm[2] != 'x' ||
+		    h.name_len > PATH_MAX * 4)
+			continue;
+		m = (struct code_mapping){
+			.start = h.start,
+			.end = h.end,
+			.offset = h.offset,
+			.inode = h.inode,
+			.device = h.device,
+			.shmem = shmem && h.inode && h.device == shmem,
+			.name_len = (uint32_t)h.name_len,
+		};
+		strbuf_put(code, &m, sizeof(m));
+		strbuf_put(code, h.name, h.name_len);
+	}
+	return strbuf_error(code) ? strbuf_error(code) : code->len ? 0 : -ESRCH;
+}
+
+static int answer_code(struct strbuf *code, struct helper_message *request,
+		       struct helper_message *ret)
+{
+	uint64_t at, total;
+	size_t pos = 0, len;
+	int root, r;
+
+	if (request->fds != 1 || !message_get(request, &pos, &at, sizeof(at)))
+		return -EBADMSG;
+	if (!at) {
+		r = read_code(code, request->fd[0]);
+		if (r < 0)
+			return r;
+		root = openat(request->fd[0], "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (root >= 0)
+			message_put_fd(ret, root);
+	}
+	total = code->len;
+	if (at > total)
+		return -EBADMSG;
+	message_put(ret, &total, sizeof(total));
+	len = total - at < HELPER_DATA - sizeof(total) ? total - at : HELPER_DATA - sizeof(total);
+	message_put(ret, code->data + at, len);
+	return 0;
+}
+
+static bool is_inode(int fd, uint64_t inode)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_ino == inode;
+}
+
+/* An O_PATH descriptor of what is below the root of a process: no link leads out of it. */
+static int find_below(int root_fd, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+}
+
+/* The kernel's own link, also if the file was deleted or another one has its path now. */
+static int find_mapped(int pid_fd, const struct code_mapping *m)
+{
+	char link[64];
+
+	snprintf(link, sizeof(link), "map_files/%" PRIx64 "-%" PRIx64, m->start, m->end);
+	return openat(pid_fd, link, O_PATH | O_CLOEXEC);
+}
+
+static int answer_find(struct helper_message *request, struct helper_message *ret)
+{
+	struct code_mapping m;
+	const char *path;
+	size_t pos = 0;
+	int fd;
+
+	if (!request->fds || !message_get(request, &pos, &m, sizeof(m)) || pos == request->len ||
+	    request->data[request->len - 1])
+		return -EBADMSG;
+	path = request->data + pos;
+	/* It is this file, also where maps has the inode of the layer below (overlayfs). */
+	fd = find_mapped(request->fd[0], &m);
+	if (fd < 0) {
+		fd = openat(request->fd[0], "exe", O_PATH | O_CLOEXEC);
+		if (fd >= 0 && !is_inode(fd, m.inode))
+			close(TAKE_FD(fd));
+	}
+	if (fd < 0 && request->fds > 1) {
+		fd = find_below(request->fd[1], path);
+		if (fd >= 0 && !is_inode(fd, m.inode))
+			close(TAKE_FD(fd));
+	}
+	if (fd < 0)
+		return -ENOENT;
+	message_put_fd(ret, fd);
+	return 0;
+}
+
+/* ---- files of other users ---- */
+
+static int read_text(int dir_fd, const char *path, size_t max, struct strbuf *ret)
+{
+	cleanup_close int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return -errno;
+	while (n > 0 && ret->len < max && strbuf_room(ret, 65536)) {
+		n = read(fd, ret->data + ret->len, 65536);
+		if (n < 0)
+			return -errno;
+		ret->len += (size_t)n;
+	}
+	return n ? -EFBIG : strbuf_error(ret);
+}
+
+static int read_mounts(int dir_fd, const char *path, struct mounts *ret)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+	int r = read_text(dir_fd, path, MOUNTS_MAX_BYTES, &text);
+
+	return r < 0 ? r : mounts_parse(text.data, text.len, ret);
+}
+
+/* The number of the mount, without a question to the file system (seq_show(), fs/proc/fd.c). */
+static int mount_id(int fd, uint64_t *ret)
+{
+	static const char key[] = "mnt_id:";
+	char path[64], text[1024];
+	const char *at;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	n = file_read(AT_FDCWD, path, text, sizeof(text));
+	at = n < 0 ? NULL : strstr(text, key);
+	if (!at)
+		return n < 0 ? (int)n : -EINVAL;
+	at += sizeof(key) - 1;
+	at += strspn(at, "\t ");
+	return scan_u64(&at, text + n, ret) ? 0 : -EINVAL;
+}
+
+/* File systems on disks and in memory: no user and no other machine answers for them. */
+static bool is_local(const char *type)
+{
+	static const char *const types[] = {"ext2",  "ext3", "ext4",	 "xfs",	  "btrfs",   "f2fs",
+					    "zfs",   "jfs",  "bcachefs", "tmpfs", "overlay", "squashfs",
+					    "erofs", "vfat"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		if (strcmp(type, types[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_mounted_here(int pid_fd, int fd)
+{
+	cleanup(mounts_done) struct mounts theirs = {}, ours = {};
+	const struct mount *of_file = NULL;
+	uint64_t id;
+
+	if (mount_id(fd, &id) < 0 || read_mounts(pid_fd, "mountinfo", &theirs) < 0 ||
+	    read_mounts(AT_FDCWD, "/proc/self/mountinfo", &ours) < 0)
+		return false;
+	for (size_t i = 0; i < theirs.count && !of_file; i++) {
+		if (theirs.mount[i].id == id)
+			of_file = &theirs.mount[i];
+	}
+	for (size_t i = 0; of_file && i < ours.count; i++) {
+		const struct mount *m = &ours.mount[i];
+
+		if (m->device == of_file->device && strcmp(m->type, of_file->type) == 0)
+			return is_local(m->type);
+	}
+	return false;
+}
+
+static bool has_our_root(int pid_fd)
+{
+	struct stat ours, theirs;
+
+	return stat("/", &ours) < 0 || fstatat(pid_fd, "root/", &theirs, 0) < 0 ||
+	       (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino);
+}
+
+static int answer_open(struct helper_message *request, struct helper_message *ret)
+{
+	char path[64];
+	struct stat st;
+	int fd;
+
+	if (request->fds != 2)
+		return -EBADMSG;
+	if (has_our_root(request->fd[0]) || !is_mounted_here(request->fd[0], request->fd[1]) ||
+	    fstat(request->fd[1], &st) < 0 || !S_ISREG(st.st_mode))
+		return -EACCES;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", request->fd[1]);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	message_put_fd(ret, fd);
+	return 0;
+}
+
+/* ---- pages ---- */
+
+struct pagemap {
+	int fd;
+	uint64_t first; /* page of entry[0]; UINT64_MAX: none was read */
+	size_t count;
+	uint64_t entry[BLOCK];
+};
+
+static uint64_t page_entry(struct pagemap *m, uint64_t page)
+{
+	if (m->first == UINT64_MAX || page - m->first >= m->count) {
+		uint64_t first = page - page % BLOCK;
+		ssize_t n = pread(m->fd, m->entry, sizeof(m->entry), (off_t)(first * 8));
+
+		m->first = first;
+		m->count = n > 0 ? (size_t)n / 8 : 0;
+	}
+	return page - m->first < m->count ? m->entry[page - m->first] : 0;
+}
+
+/* How many of the pages around an address, which one fault added, are there. */
+static uint32_t count_there(struct pagemap *m, uint64_t page, uint32_t added)
+{
+	uint32_t window = 1, there = 0;
+
+	while (window < added && window < WINDOW_LARGEST)
+		window *= 2;
+	page -= page % window;
+	for (uint32_t i = 0; i < window; i++)
+		there += (page_entry(m, page + i) & (PRESENT | SWAPPED)) != 0;
+	return there < added ? there : added;
+}
+
+/* Of a process that is gone nothing can be read. */
+static int open_pagemap(int pid_fd, struct pagemap *ret)
+{
+	ssize_t n;
+
+	*ret = (struct pagemap){.first = UINT64_MAX,
+				.fd = error_of(openat(pid_fd, "pagemap", O_RDONLY | O_CLOEXEC))};
+	if (ret->fd < 0)
+		return ret->fd;
+	n = pread(ret->fd, ret->entry, 8, 0);
+	if (n > 0)
+		return 0;
+	close(TAKE_FD(ret->fd));
+	return n < 0 ? -errno : -ESRCH;
+}
+
+static int answer_pages(struct helper_message *request, struct helper_message *ret)
+{
+	cleanup_close int fd = -1;
+	struct fault_pages item;
+	struct pagemap map;
+	size_t pos = 0;
+	int r = request->fds == 1 ? open_pagemap(request->fd[0], &map) : -EBADMSG;
+
+	if (r < 0)
+		return r;
+	fd = map.fd;
+	while (message_get(request, &pos, &item, sizeof(item))) {
+		item.there = count_there(&map, item.page, item.added);
+		message_put(ret, &item, sizeof(item));
+	}
+	return 0;
+}
+
+static int answer_memory(struct helper_message *request, struct helper_message *ret)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	cleanup_close int map_fd = -1, fd = -1;
+	struct pagemap map;
+	uint64_t ask[2];
+	size_t pos = 0;
+	ssize_t n;
+	int r;
+
+	if (request->fds != 1 || !message_get(request, &pos, ask, sizeof(ask)) ||
+	    ask[1] > page - ask[0] % page)
+		return -EBADMSG;
+	r = open_pagemap(request->fd[0], &map);
+	if (r < 0)
+		return r;
+	map_fd = map.fd;
+	if (!(page_entry(&map, ask[0] / page) & PRESENT))
+		return 0;
+	fd = error_of(openat(request->fd[0], "mem", O_RDONLY | O_CLOEXEC));
+	if (fd < 0)
+		return fd;
+	n = pread(fd, ret->data, ask[1], (off_t)ask[0]);
+	ret->len = n > 0 ? (size_t)n : 0;
+	return 0;
+}
+
+static int answer(void *state, struct helper_message *request, struct helper_message *ret)
+{
+	switch ((enum ask)request->kind) {
+	case ASK_CODE:
+		return answer_code(state, request, ret);
+	case ASK_FIND:
+		return answer_find(request, ret);
+	case ASK_OPEN:
+		return answer_open(request, ret);
+	case ASK_PAGES:
+		return answer_pages(request, ret);
+	case ASK_MEMORY:
+		return answer_memory(request, ret);
+	default:
+		return -EBADMSG;
+	}
+}
+
+/* ---- the requests ---- */
+
+static const struct helper_kind kind = {.answer = answer, .memory = MEMORY, .trusted = true};
+
+void process_reader_init(struct process_reader *r, const int *hurry_fd, struct helpers_left *left)
+{
+	helper_init(&r->helper, &kind, 0, 0, &r->code, left);
+	r->hurry_fd = hurry_fd;
+}
+
+void process_reader_done(struct process_reader *r)
+{
+	helper_done(&r->helper);
+}
+
+static void begin(struct process_reader *r, enum ask what, int pid_fd)
+{
+	r->request.kind = what;
+	r->request.len = r->request.fds = 0;
+	message_put_fd(&r->request, pid_fd);
+}
+
+/* `fds`: what an answer must have at most. */
+static int call(struct process_reader *r, size_t fds)
+{
+	const struct helper_limits limits = {
+		.cpu_us = CPU_US, .idle_us = IDLE_US, .hurry_fd = *r->hurry_fd};
+	int error = helper_call(&r->helper, &limits, &r->request, &r->answer);
+
+	if (error == 0 && r->answer.fds > fds)
+		error = -EBADMSG;
+	if (error == -EBADMSG)
+		message_close_fds(&r->answer);
+	return error;
+}
+
+int process_read_code(struct process_reader *r, int pid_fd,
+		      int (*fn)(void *arg, const struct code_mapping *m, const char *name),
+		      void *arg, int *ret_root)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+	uint64_t total = 1;
+	size_t pos;
+	int error = 0;
+
+	*ret_root = -1;
+	while (error == 0 && text.len < total) {
+		uint64_t at = text.len;
+
+		begin(r, ASK_CODE, pid_fd);
+		message_put(&r->request, &at, sizeof(at));
+		error = call(r, 1);
+		pos = 0;
+		if (error == 0 && (!message_get(&r->answer, &pos, &total, sizeof(total)) ||
+				   pos == r->answer.len))
+			error = -EBADMSG;
+		if (error < 0)
+			break;
+		if (r->answer.fds)
+			*ret_root = r->answer.fd[0];
+		strbuf_put(&text, r->answer.data + pos, r->answer.len - pos);
+		error = strbuf_error(&text);
+	}
+	pos = 0;
+	while (error == 0 && pos < text.len) {
+		struct code_mapping m;
+
+		if (text.len - pos < sizeof(m))
+			return -EBADMSG;
+		memcpy(&m, text.data + pos, sizeof(m));
+		pos += sizeof(m);
+		if (m.name_len > text.len - pos)
+			return -EBADMSG;
+		error = fn(arg, &m, text.data + pos);
+		pos += m.name_len;
+	}
+	return error;
+}
+
+int process_find_file(struct process_reader *r, int pid_fd, int root_fd,
+		      const struct code_mapping *m, const char *path, int *ret)
+{
+	int error;
+
+	begin(r, ASK_FIND, pid_fd);
+	if (root_fd >= 0)
+		message_put_fd(&r->request, root_fd);
+	message_put(&r->request, m, sizeof(*m));
+	message_put(&r->request, path, strlen(path) + 1);
+	error = call(r, 1);
+	if (error == 0 && !r->answer.fds)
+		error = -EBADMSG;
+	*ret = error < 0 ? -1 : r->answer.fd[0];
+	return error;
+}
+
+int process_open_file(struct process_reader *r, int pid_fd, int found, int *ret)
+{
+	int error;
+
+	begin(r, ASK_OPEN, pid_fd);
+	message_put_fd(&r->request, found);
+	error = call(r, 1);
+	if (error == 0 && !r->answer.fds)
+		error = -EBADMSG;
+	*ret = error < 0 ? -1 : r->answer.fd[0];
+	return error;
+}
+
+int process_count_pages(struct process_reader *r, int pid_fd, struct fault_pages *item,
+			size_t count)
+{
+	const size_t most = HELPER_DATA / sizeof(*item);
+	int error = 0;
+
+	for (size_t i = 0; error == 0 && i < count;) {
+		size_t part = count - i < most ? count - i : most;
+
+		begin(r, ASK_PAGES, pid_fd);
+		message_put(&r->request, &item[i], part * sizeof(*item));
+		error = call(r, 0);
+		if (error == 0 && r->answer.len != part * sizeof(*item))
+			error = -EBADMSG;
+		if (error == 0)
+			memcpy(&item[i], r->answer.data, r->answer.len);
+		i += part;
+	}
+	return error;
+}
+
+int process_read_memory(struct process_reader *r, int pid_fd, uint64_t address, void *ret,
+			size_t len)
+{
+	const uint64_t ask[] = {address, len};
+	int error;
+
+	begin(r, ASK_MEMORY, pid_fd);
+	message_put(&r->request, ask, sizeof(ask));
+	error = call(r, 0);
+	if (error < 0 || r->answer.len > len)
+		return error < 0 ? error : -EBADMSG;
+	memcpy(ret, r->answer.data, r->answer.len);
+	return (int)r->answer.len;
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""grow and files that do not answer: a program on a FUSE file system whose server stops. The report comes,
+says what it left out, and has the names of the other files; a signal ends it at once; nothing that
+reads its output waits for a helper that was left behind."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from growing import Grow, Lab, directory_for_all, functions, run_live, stack_of_4_mib  # noqa: E402
+from outcome import O, PROGRAM, result  # noqa: E402
+
+ENDS_S = 20  # far more than it takes; without helpers it never ended
+
+
+class Server:
+    """DIR/file is a copy of a file, and hangs after hang()."""
+
+    def __init__(self, directory, path):
+        self.child = subprocess.Popen((O + "/stuck", "serve", directory, path), stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, text=True)
+        if self.child.stdout.readline() != "ready\n":
+            raise RuntimeError("the file system could not be mounted")
+
+    def hang(self):
+        self.child.stdin.write("\n")
+        self.child.stdin.flush()
+        self.child.stdout.readline()
+
+    def close(self):
+        self.child.stdin.close()
+        self.child.wait()
+        self.child.stdout.close()
+
+
+@contextlib.contextmanager
+def hanging_lab(*args):
+    """A process whose program can no longer be opened."""
+    with directory_for_all() as directory:
+        os.mkdir(directory + "/mount")
+        with contextlib.closing(Server(directory + "/mount", O + "/growlab")) as server, \
+                Lab(directory + "/mount/file", *args) as lab:
+            server.hang()
+            yield lab
+
+
+def check_report():
+    with hanging_lab("mmap") as lab:
+        document = lab.grown()
+        stack = stack_of_4_mib(document)
+        left_out = document["accounted"]["names_left_out"]
+        result(left_out["timeout"] > 0, "a program that does not answer: its addresses are counted", left_out)
+        result(stack["frames"][0]["module"] == "file" and functions(stack)[0] is None,
+               "its frames are module+offset", stack["frames"][0])
+
+
+def check_others():
+    """Another process of the same user has its names, though a helper was left behind with the first one's."""
+    with hanging_lab("mmap") as stuck, Lab(O + "/growlab", "mmap") as other:
+        grow = stuck.count("--sample", "1", str(other.pid))
+        grow.wait_armed(other.pid)
+        stuck.go()
+        other.go()
+        document = grow.report()
+        names = [functions(stack)[:2] for stack in document["stacks"]]
+        result(["site_mmap", "run_site"] in names, "another process has names", names)
+        result(document["accounted"]["names_left_out"]["timeout"] > 0, "the first has none",
+               document["accounted"]["names_left_out"])
+
+
+def check_signal():
+    """From the first moment on."""
+    with hanging_lab("mmap") as lab:
+        grow = Grow(str(lab.pid))
+        grow.wait_open("/proc/%d" % lab.pid)
+        grow.child.send_signal(signal.SIGINT)
+        try:
+            grow.child.communicate(timeout=ENDS_S)
+            result(grow.child.returncode == 0, "a signal while a file is opened: it ends with its report",
+                   grow.child.returncode)
+        except subprocess.TimeoutExpired:
+            result(False, "a signal while a file is opened: it ends", "it does not")
+            grow.child.kill()
+
+
+def check_pipe():
+    """A reader of its output sees the end, though a helper hangs."""
+    with hanging_lab("mmap") as lab:
+        begin = time.monotonic()
+        with subprocess.Popen("%s grow -c 1 -i 0.5 %d 2>&1 | cat >/dev/null" % (PROGRAM, lab.pid), shell=True) as pipe:
+            try:
+                pipe.wait(timeout=ENDS_S)
+                result(pipe.returncode == 0, "a reader of its output sees the end", time.monotonic() - begin)
+            except subprocess.TimeoutExpired:
+                result(False, "a reader of its output sees the end", "it does not")
+                pipe.kill()
+
+
+if __name__ == "__main__":
+    if not os.path.exists("/dev/fuse"):
+        print("skip grow and hanging files: no /dev/fuse")
+        sys.exit(0)
+    sys.exit(run_live(check_report, check_others, check_signal, check_pipe))
