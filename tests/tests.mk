@@ -18,7 +18,7 @@ uses_render := render compare query model base
 # What it shows, without the terminal.
 uses_top    := top render compare query model base
 uses_source := source proc model privilege base
-uses_enrich := enrich query proc model base
+uses_enrich := enrich query proc model privilege base
 uses_collect := collect compare query enrich source proc recording model privilege base
 uses_grow   := grow source proc model privilege base
 uses_cli    := cli render grow collect compare query enrich source proc recording model privilege base
@@ -35,7 +35,7 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege source collect grow cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
+		$(if $(filter privilege source enrich collect grow cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)

@@ -587,6 +587,8 @@ static int open_collector(struct measure *m, const struct collect_spec *asked)
 		later |= LATER_LOCKS;
 	if (strcmp(o->command, "top") == 0 && !o->replay)
 		later |= LATER_LOADS;
+	if (!o->replay)
+		later |= LATER_NAMES;
 	return r ? r : secure_loaded(o->output ? o->output : o->file, later);
 }
 

@@ -8,6 +8,15 @@
 /* A stuck process keeps its executable's name: a better one is not worth a second. */
 #define NAMES_DEADLINE_MS 100
 
+/* Homes of users may be on file systems that hang: so long all of them are waited for. */
+#define CONTAINERS_US 100000
+
+static int name_containers(struct collector *c, struct rows *rows)
+{
+	c->containers.patience_us = CONTAINERS_US;
+	return enrich_containers(&c->containers, &c->proc, "/", &c->snapshot, rows);
+}
+
 static int name_rows(struct collector *c, unsigned needs, struct rows *rows)
 {
 	int r = 0;
@@ -20,7 +29,7 @@ static int name_rows(struct collector *c, unsigned needs, struct rows *rows)
 	if (needs & NEEDS_CGROUP)
 		r = enrich_cgroups(c->pool, &c->snapshot, rows);
 	if (r == 0 && needs & NEEDS_CGROUP)
-		r = enrich_containers(&c->proc, "/", &c->snapshot, rows);
+		r = name_containers(c, rows);
 	if (r == 0 && needs & NEEDS_CMDLINE)
 		r = enrich_cmdlines(c->pool, &c->snapshot, rows);
 	if (r == 0 && needs & NEEDS_PROGRAM)

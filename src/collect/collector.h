@@ -83,6 +83,7 @@ struct collector {
 	struct proc_pool *pool;		/* NULL before the first use */
 	struct user_table *users;	/* also made by collector_find_user() */
 	struct name_cache *names;	/* NULL unless continuous */
+	struct container_reader containers;
 	struct snapshot snapshot;
 	struct query_rows rows;
 	char *fallback_reason;	  /* NULL: counters come from BPF, or /proc was requested */

@@ -81,6 +81,9 @@ static void name_container(struct process *p, const struct collector *c)
 	}
 }
 
+/* The kill is written before a home that hangs answers. */
+#define CONTAINERS_US 20000
+
 /*
  * The names of the victim that a process of the last snapshot would have. A victim that has ended
  * meanwhile has its cgroup in the kernel's log alone. Returns 0 or a negative errno.
@@ -97,8 +100,10 @@ static int name_victim(struct oom_moment *m, struct collector *c, const struct o
 		r = enrich_cgroup_path(&m->snapshot, p, kill->line.task_cgroup);
 	if (r == 0 && p->cgroup && p->container_status == CONTAINER_UNREAD)
 		name_container(p, c);
-	if (r == 0)
-		r = enrich_containers(&c->proc, "/", &m->snapshot, &victim);
+	if (r == 0) {
+		c->containers.patience_us = CONTAINERS_US;
+		r = enrich_containers(&c->containers, &c->proc, "/", &m->snapshot, &victim);
+	}
 	if (r == 0 && !p->program_known && collector_pool(c))
 		r = enrich_programs(collector_pool(c), &m->snapshot, &victim);
 	return r;

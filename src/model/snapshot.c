@@ -75,6 +75,7 @@ const char *container_status_name(enum container_status status)
 		[CONTAINER_UNREAD] = "unread",	 [CONTAINER_NAMED] = "ok",
 		[CONTAINER_UNNAMED] = "unnamed", [CONTAINER_DENIED] = "denied",
 		[CONTAINER_INVALID] = "invalid", [CONTAINER_LARGE] = "too_large",
+		[CONTAINER_TIMEOUT] = "timeout",
 	};
 
 	return name[status];

@@ -124,6 +124,7 @@ enum container_status {
 	CONTAINER_DENIED,  /* a file that may have its name could not be read */
 	CONTAINER_INVALID, /* a file with its name is damaged, or two files differ */
 	CONTAINER_LARGE,   /* a file that may have its name is too large */
+	CONTAINER_TIMEOUT, /* a file that may have its name did not answer in time */
 	CONTAINER_STATUS_COUNT,
 };
 

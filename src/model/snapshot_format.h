@@ -112,7 +112,8 @@ _Static_assert(PSS_SKIPPED == 0 && PSS_OK == 1 && PSS_GONE == 2 && PSS_DENIED ==
 	       "statuses of PSS");
 _Static_assert(CONTAINER_NONE == 0 && CONTAINER_UNREAD == 1 && CONTAINER_NAMED == 2 &&
 		       CONTAINER_UNNAMED == 3 && CONTAINER_DENIED == 4 && CONTAINER_INVALID == 5 &&
-		       CONTAINER_LARGE == 6 && CONTAINER_STATUS_COUNT == 7,
+		       CONTAINER_LARGE == 6 && CONTAINER_TIMEOUT == 7 &&
+		       CONTAINER_STATUS_COUNT == 8,
 	       "statuses of containers");
 _Static_assert(EXE_UNKNOWN == 0 && EXE_PRESENT == 1 && EXE_DELETED == 2, "executables");
 _Static_assert(SWAP_OTHER == 0 && SWAP_PARTITION == 1 && SWAP_FILE == 2, "kinds of swap");

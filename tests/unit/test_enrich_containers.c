@@ -22,6 +22,7 @@
 #define SCOPE POD "/cri-containerd-" ID ".scope"
 
 static struct snapshot memory;
+static struct container_reader reader = {.patience_us = 10000000};
 
 static void assert_text(const char *what, const char *is, const char *want)
 {
@@ -54,7 +55,7 @@ static void assert_named(const struct proc_tree *t, const char *cgroup, const ch
 	struct process *row = &p;
 	struct rows rows = {&row, 1, 0};
 
-	assert_int_equal(enrich_containers(&t->proc, t->dir, &memory, &rows), 0);
+	assert_int_equal(enrich_containers(&reader, &t->proc, t->dir, &memory, &rows), 0);
 	assert_text("container", p.container, name);
 	assert_text("pod", p.pod, pod);
 	assert_text("namespace", p.space, space);
@@ -136,7 +137,7 @@ TEST(again)
 	sh(&t, "mkdir -p var/log/pods/prod_web-0_" UID);
 	for (int i = 0; i < 3; i++) {
 		p.container_status = CONTAINER_UNREAD;
-		assert_int_equal(enrich_containers(&t.proc, t.dir, &memory, &rows), 0);
+		assert_int_equal(enrich_containers(&reader, &t.proc, t.dir, &memory, &rows), 0);
 		assert_string_equal(p.container, "prod/web-0/3f9a6b5d1c0e");
 		assert_string_equal(p.pod, "prod/web-0");
 	}
@@ -199,7 +200,7 @@ static void assert_shown(const struct proc_tree *t, const struct shown *shown, s
 		p[i] = process_in(shown[i].cgroup, shown[i].id);
 		row[i] = &p[i];
 	}
-	assert_int_equal(enrich_containers(&t->proc, t->dir, &memory, &rows), 0);
+	assert_int_equal(enrich_containers(&reader, &t->proc, t->dir, &memory, &rows), 0);
 	for (size_t i = 0; i < count; i++) {
 		assert_text(shown[i].cgroup, p[i].container, shown[i].name);
 		assert_text("pod", p[i].pod, shown[i].pod);
@@ -349,7 +350,7 @@ TEST(rows)
 	tree_make(&t, "");
 	sh(&t, "mkdir -p var/log/containers && cd var/log/containers && touch a_n_x-" ID
 	       ".log b_n_x-" ID2 ".log");
-	assert_int_equal(enrich_containers(&t.proc, t.dir, &memory, &rows), 0);
+	assert_int_equal(enrich_containers(&reader, &t.proc, t.dir, &memory, &rows), 0);
 	assert_string_equal(p[0].container, "n/b/x");
 	assert_string_equal(p[1].container, "n/a/x");
 	assert_string_equal(p[2].container, "lxc");
@@ -357,7 +358,7 @@ TEST(rows)
 	assert_string_equal(p[4].container, "kept");
 	/* A root that is not there changes nothing. */
 	p[0].container_status = CONTAINER_UNREAD;
-	assert_int_equal(enrich_containers(&t.proc, "/nowhere/at/all", &memory, &rows), 0);
+	assert_int_equal(enrich_containers(&reader, &t.proc, "/nowhere/at/all", &memory, &rows), 0);
 	assert_string_equal(p[0].container, "n/b/x");
 }
 
@@ -382,7 +383,7 @@ TEST(no_files)
 	none = old;
 	none.rlim_cur = (rlim_t)first;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	r = enrich_containers(&t.proc, t.dir, &memory, &rows);
+	r = enrich_containers(&reader, &t.proc, t.dir, &memory, &rows);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
 	assert_int_equal(r, -EMFILE);
 	assert_int_equal(p.container_status, CONTAINER_UNREAD);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* A request has the home and the ids of containers. Its answer has a status and a name for each. */
+#include "enrich/container_user.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "privilege/helper.h"
+
+/* All containers of an engine, parsed. */
+#define MEMORY ((size_t)128 << 20)
+/* A file of 16 MiB is parsed in less. */
+#define CPU_US 1000000
+/* What is left for a user at the end of the time for all. */
+#define LAST_US 1000
+
+/* In a request, behind the home, and in the answer; there the name follows, with its end. */
+struct asked {
+	char id[CONTAINER_ID_LEN + 1];
+	uint8_t status; /* enum container_status */
+	uint16_t len;	/* of the name with its end; 0: none */
+};
+
+/* ---- the helper ---- */
+
+static int answer(void *state, struct helper_message *request, struct helper_message *ret)
+{
+	cleanup(arena_done) struct arena arena = {};
+	struct container_search c = {.arena = &arena};
+	const char *home = request->data, *end;
+	struct asked asked;
+	size_t pos;
+
+	(void)state;
+	end = memchr(home, '\0', request->len);
+	if (!end || request->fds != 1)
+		return -EBADMSG;
+	pos = (size_t)(end - home) + 1;
+	c.root = request->fd[0];
+	if (!message_get(request, &pos, &c.uid, sizeof(c.uid)))
+		return -EBADMSG;
+	c.count = c.left = (request->len - pos) / sizeof(asked);
+	c.item = arena_zalloc(&arena, c.count + 1, sizeof(*c.item));
+	if (!c.item)
+		return -ENOMEM;
+	for (size_t i = 0; i < c.count && message_get(request, &pos, &asked, sizeof(asked)); i++) {
+		asked.id[CONTAINER_ID_LEN] = '\0';
+		c.item[i].id = arena_strndup(&arena, asked.id, strlen(asked.id));
+		c.item[i].status = CONTAINER_UNNAMED;
+		if (!c.item[i].id)
+			return -ENOMEM;
+	}
+	container_search_user(&c, home);
+	for (size_t i = 0; i < c.count; i++) {
+		const struct nameless *n = &c.item[i];
+		size_t len = n->name ? strlen(n->name) + 1 : 0;
+
+		asked = (struct asked){.status = (uint8_t)n->status,
+				       .len = len <= CONTAINER_NAME_MAX ? (uint16_t)len : 0};
+		memcpy(asked.id, n->id, strlen(n->id));
+		message_put(ret, &asked, sizeof(asked));
+		message_put(ret, n->name, asked.len);
+	}
+	return c.error;
+}
+
+/* ---- the requests ---- */
+
+static const struct helper_kind kind = {.answer = answer, .memory = MEMORY};
+
+void container_reader_begin(struct container_reader *reader)
+{
+	reader->end_us = clock_us(CLOCK_MONOTONIC) + reader->patience_us;
+}
+
+/* Takes what the helper has found for some containers. */
+static int take_answer(struct container_search *c, size_t first, size_t count,
+		       const struct helper_message *m)
+{
+	size_t pos = 0;
+
+	for (size_t i = first; i < first + count; i++) {
+		struct nameless *n = &c->item[i];
+		struct container_name found;
+		struct asked asked;
+		const char *name;
+
+		if (!message_get(m, &pos, &asked, sizeof(asked)))
+			return -EBADMSG;
+		name = message_take(m, &pos, asked.len);
+		if (!name || strncmp(asked.id, n->id, sizeof(asked.id)) != 0 ||
+		    (asked.len && name[asked.len - 1]))
+			return -EBADMSG;
+		if (asked.len && !container_name_parse(part_of(name), &found))
+			return -EBADMSG;
+		if (asked.len)
+			container_set_name(c, n, &found);
+		else if (asked.status > CONTAINER_NAMED && asked.status < CONTAINER_STATUS_COUNT)
+			n->status = (enum container_status)asked.status;
+	}
+	return 0;
+}
+
+static void set_lost(struct container_search *c, size_t first, int error)
+{
+	for (size_t i = first; i < c->count; i++) {
+		if (c->item[i].status == CONTAINER_UNNAMED)
+			c->item[i].status = error == -EOVERFLOW || error == -ECHILD
+						    ? CONTAINER_LARGE
+						    : CONTAINER_TIMEOUT;
+	}
+}
+
+void container_ask_user(struct container_reader *reader, struct container_search *c, gid_t gid,
+			const char *home)
+{
+	struct helper_message *request = calloc(2, sizeof(*request)), *ret = request + 1;
+	const size_t most = (HELPER_DATA / 2) / (sizeof(struct asked) + CONTAINER_NAME_MAX);
+	struct helper h;
+	int r = 0;
+
+	helper_init(&h, &kind, c->uid, gid, NULL, &reader->left);
+	if (!request)
+		c->error = -ENOMEM;
+	for (size_t i = 0; request && r == 0 && i < c->count;) {
+		size_t count = c->count - i < most ? c->count - i : most;
+		uint64_t now = clock_us(CLOCK_MONOTONIC);
+		const struct helper_limits limits = {
+			.cpu_us = CPU_US,
+			.idle_us = now + LAST_US < reader->end_us ? reader->end_us - now : LAST_US,
+			.hurry_fd = -1};
+
+		request->len = request->fds = 0;
+		message_put(request, home, strlen(home) + 1);
+		message_put(request, &c->uid, sizeof(c->uid));
+		message_put_fd(request, c->root);
+		for (size_t k = i; k < i + count; k++) {
+			struct asked asked = {};
+
+			strncpy(asked.id, c->item[k].id, CONTAINER_ID_LEN);
+			message_put(request, &asked, sizeof(asked));
+		}
+		r = helper_call(&h, &limits, request, ret);
+		if (r == 0) {
+			r = take_answer(c, i, count, ret);
+			message_close_fds(ret);
+		}
+		if (r == 0)
+			i += count;
+		else
+			set_lost(c, i, r);
+	}
+	helper_done(&h);
+	free(request);
+}
