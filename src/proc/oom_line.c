@@ -138,14 +138,14 @@ int oom_request_parse(const char *text, size_t len, struct oom_request *ret)
 int oom_line_parse(const char *text, size_t len, struct oom_line *ret)
 {
 	static const char mark[] = "oom-kill:constraint=CONSTRAINT_";
-	struct text_part rest, part;
+	struct text_part line, rest, part;
 
-	if (!kernel_text(text, len, &rest) || !part_begins(rest, mark))
+	if (!kernel_text(text, len, &line) || !part_begins(line, mark))
 		return -ENOENT;
 	*ret = (struct oom_line){};
-	if (parse_pid(rest, &ret->pid) < 0)
+	if (parse_pid(line, &ret->pid) < 0)
 		return -EINVAL;
-	rest = part_behind(rest, strlen(mark));
+	rest = part_behind(line, strlen(mark));
 	part = part_split(&rest, ',');
 	if (!part.len || part.len >= sizeof(ret->constraint) || memchr(part.s, '\0', part.len))
 		return -EINVAL;
@@ -153,7 +153,7 @@ int oom_line_parse(const char *text, size_t len, struct oom_line *ret)
 		ret->constraint[i] = to_lower(part.s[i]);
 	/* Of another limit the line has no cgroup, but the name of the cpuset may look like one. */
 	if (strcmp(ret->constraint, "memcg") == 0)
-		set_path(ret->cgroup, rest, limit_mark, cgroup_mark);
-	set_path(ret->task_cgroup, rest, cgroup_mark, task_mark);
+		set_path(ret->cgroup, line, limit_mark, cgroup_mark);
+	set_path(ret->task_cgroup, line, cgroup_mark, task_mark);
 	return 0;
 }
