@@ -115,10 +115,9 @@ static int find_owner(const struct cgroup_mounts *h, struct arena *arena, const 
 	r = p->controlled ? directory_owner(h, path, &uid) : 0;
 	if (file_exhausted(r))
 		return r;
-	*ret = (struct owner){.uid = uid		? uid
-				     : user == UID_NONE ? 0
-							: user,
-			      .foreign = r < 0 || cgroup_in_container(parent)};
+	if (!uid && user != UID_NONE)
+		uid = user;
+	*ret = (struct owner){.uid = uid, .foreign = r < 0 || cgroup_in_container(parent)};
 	return 0;
 }
 
