@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Reads and writes blocks, columns of integers and columns of texts. The reader checks every length
- * and every index, and allocates no more than the size of the input justifies.
+ * and every index, and allocates no more than its caller allows.
  */
 #include "model/column_codec.h"
 
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define VARINT_MAX 10
+#define TEXT_COST  8 /* bytes of a text in the arena beside its characters */
 
 void codec_fail(struct column_codec *c, int error)
 {
@@ -22,10 +23,28 @@ void codec_bad(struct column_codec *c)
 	codec_fail(c, c->out ? -EINVAL : -EBADMSG);
 }
 
+bool codec_take(struct column_codec *c, size_t count, size_t size)
+{
+	struct codec_memory *memory = c->memory;
+	size_t bytes;
+
+	if (!memory)
+		return true;
+	if (__builtin_mul_overflow(count, size, &bytes) || bytes > memory->most - memory->used) {
+		codec_bad(c);
+		return false;
+	}
+	memory->used += bytes;
+	return true;
+}
+
 void *codec_alloc(struct column_codec *c, size_t count, size_t size)
 {
-	void *p = arena_zalloc(&c->scratch, count + 1, size);
+	void *p;
 
+	if (!codec_take(c, count + 1, size))
+		return NULL;
+	p = arena_zalloc(&c->scratch, count + 1, size);
 	if (!p)
 		codec_fail(c, -ENOMEM);
 	return p;
@@ -180,6 +199,8 @@ static void read_strings(struct column_codec *c, struct codec_block *b)
 		codec_bad(c);
 		return;
 	}
+	if (!codec_take(c, len, 1))
+		return;
 	copy = arena_alloc(c->texts, len);
 	if (!copy) {
 		codec_fail(c, -ENOMEM);
@@ -195,12 +216,12 @@ static void read_strings(struct column_codec *c, struct codec_block *b)
 }
 
 void column_codec_read(struct column_codec *c, const unsigned char *data, size_t len,
-		       unsigned strings_id, struct arena *texts)
+		       unsigned strings_id, struct arena *texts, struct codec_memory *memory)
 {
 	const unsigned char *at = data, *end = data + len;
 	uint64_t id = UINT64_MAX, size;
 
-	*c = (struct column_codec){.texts = texts};
+	*c = (struct column_codec){.texts = texts, .memory = memory};
 	while (!c->error && at < end) {
 		struct codec_block b;
 
@@ -436,10 +457,15 @@ static void write_texts(struct column_codec *c, unsigned id, struct text_column 
 static const char *copy_text(struct column_codec *c, const char *text, const char **last,
 			     const char **last_copy)
 {
+	size_t len;
+
 	if (!text || text == *last)
 		return text ? *last_copy : NULL;
+	len = strlen(text);
+	if (!codec_take(c, len + TEXT_COST, 1))
+		return NULL;
 	*last = text;
-	*last_copy = arena_strndup(c->texts, text, strlen(text));
+	*last_copy = arena_strndup(c->texts, text, len);
 	if (!*last_copy)
 		codec_fail(c, -ENOMEM);
 	return *last_copy;

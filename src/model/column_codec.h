@@ -59,6 +59,12 @@ struct text_map {
 	size_t mask;
 };
 
+/* The memory that decoding takes, bytes. */
+struct codec_memory {
+	size_t most; /* more is refused as an invalid value */
+	size_t used; /* may begin with what the caller has taken */
+};
+
 struct column_codec {
 	struct strbuf *out; /* NULL: reading */
 	int error;	    /* the first error; later calls do nothing */
@@ -74,6 +80,7 @@ struct column_codec {
 	struct codec_block block[CODEC_IDS];
 	struct arena *texts; /* owns the texts */
 	const char **string;
+	struct codec_memory *memory; /* NULL: without a limit */
 };
 
 /* The rows of a table, and the rows of the reference that they continue. */
@@ -87,12 +94,17 @@ struct codec_rows {
 void column_codec_write(struct column_codec *c, struct strbuf *out, size_t rows, uint64_t seed);
 /* Finds the blocks and copies the strings, which have `strings_id`, to `texts`. */
 void column_codec_read(struct column_codec *c, const unsigned char *data, size_t len,
-		       unsigned strings_id, struct arena *texts);
+		       unsigned strings_id, struct arena *texts, struct codec_memory *memory);
 /* Appends the strings and the end block. */
 void column_codec_end(struct column_codec *c, unsigned strings_id);
 void column_codec_done(struct column_codec *c);
 
-/* `count` zeroed items that live as long as the codec; NULL and c->error without memory. */
+/*
+ * Counts memory that is about to be allocated. False and c->error if a reader may not take so much.
+ */
+bool codec_take(struct column_codec *c, size_t count, size_t size);
+/* `count` zeroed items that live as long as the codec; they count. NULL and c->error without them.
+ */
 void *codec_alloc(struct column_codec *c, size_t count, size_t size);
 /* The length of a block's contents, 0 if there is no such block. */
 size_t codec_block_len(const struct column_codec *c, unsigned id);

@@ -133,6 +133,8 @@ const char *container_status_name(enum container_status status);
 
 #define UID_NONE ((uid_t)-1) /* no user has it: the kernel refuses it everywhere */
 
+#define PID_MAX	 (4 * 1024 * 1024) /* PID_MAX_LIMIT, include/linux/threads.h */
+
 struct delta_row;
 
 struct process {

@@ -288,7 +288,7 @@ static void code_memcgs(struct codec *k)
 		codec_bad(c);
 	if (c->error)
 		return;
-	if (!codec_writes(k))
+	if (!codec_writes(k) && codec_take(c, s->memcg_count + 1, sizeof(*s->memcg)))
 		s->memcg = arena_zalloc(&s->arena, s->memcg_count + 1, sizeof(*s->memcg));
 	if (!s->memcg && s->memcg_count)
 		codec_fail(c, -ENOMEM);
@@ -320,7 +320,7 @@ static void match_rows(struct codec *k, uint32_t *match)
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *p = &s->process[i];
 
-		if (p->pid <= (i ? s->process[i - 1].pid : 0))
+		if (p->pid <= (i ? s->process[i - 1].pid : 0) || p->pid > PID_MAX)
 			codec_bad(&k->columns);
 		while (at < reference->count && reference->process[at].pid < p->pid)
 			at++;
@@ -383,7 +383,7 @@ static void merge_rows(struct codec *k, uint64_t *gone, const uint64_t *pid, siz
 		} else {
 			p->pid = (pid_t)pid[next++];
 		}
-		if ((uint64_t)p->pid <= last || (uint64_t)p->pid > INT_MAX) {
+		if ((uint64_t)p->pid <= last || (uint64_t)p->pid > PID_MAX) {
 			codec_bad(&k->columns);
 			return;
 		}
@@ -396,6 +396,8 @@ static void add_rows(struct codec *k, size_t count)
 	struct snapshot *s = k->s;
 	struct process *process = s->process;
 
+	if (!codec_take(&k->columns, count + 1, sizeof(*process)))
+		return;
 	if (count > s->capacity || !process) {
 		process = reallocarray(NULL, count + 1, sizeof(*process));
 		if (!process) {
@@ -688,7 +690,7 @@ static void reset_snapshot(struct snapshot *s)
 }
 
 int snapshot_decode(const void *data, size_t len, const struct snapshot *reference,
-		    struct snapshot *s)
+		    struct codec_memory *memory, struct snapshot *s)
 {
 	struct codec k = {.s = s, .reference = &empty_reference};
 	const unsigned char *at = data;
@@ -700,8 +702,9 @@ int snapshot_decode(const void *data, size_t len, const struct snapshot *referen
 		return r;
 	if (at[6])
 		k.reference = reference;
-	column_codec_read(&k.columns, at + HEADER_SIZE, len - HEADER_SIZE, ID_STRINGS, &s->arena);
-	codec_reserve(&k, larger(k.reference->count, MEMINFO_NUMBERS));
+	column_codec_read(&k.columns, at + HEADER_SIZE, len - HEADER_SIZE, ID_STRINGS, &s->arena,
+			  memory);
+	codec_reserve(&k, MEMINFO_NUMBERS);
 	match = k.columns.error ? NULL : read_rows(&k);
 	code_snapshot(&k, match);
 	if (!k.columns.error)

@@ -22,6 +22,7 @@
 #define ZMEM_MODEL_SNAPSHOT_CODEC_H
 
 #include "base/strbuf.h"
+#include "model/column_codec.h"
 #include "model/snapshot.h"
 
 #define SNAPSHOT_CODEC_MAGIC "ZSNP"
@@ -38,11 +39,12 @@ int snapshot_encode(const struct snapshot *s, const struct snapshot *reference, 
 /*
  * Replaces the contents of *s and reuses its memory; zeroed memory is an empty snapshot. The
  * snapshot owns its texts: `data` and the reference may be freed after the call. A frame that
- * stands alone ignores the reference. Returns 0; -EBADMSG for bytes that snapshot_encode() did not
- * write, or with another reference; -ENOTSUP for another major version; or -ENOMEM. On failure *s
- * is empty.
+ * stands alone ignores the reference. What is allocated for the rows, their texts and the columns
+ * counts in *memory; NULL: without a limit. The same bytes with the same reference always count the
+ * same. Returns 0; -EBADMSG for bytes that snapshot_encode() did not write, with another reference,
+ * or beyond the limit; -ENOTSUP for another major version; or -ENOMEM. On failure *s is empty.
  */
 int snapshot_decode(const void *data, size_t len, const struct snapshot *reference,
-		    struct snapshot *s);
+		    struct codec_memory *memory, struct snapshot *s);
 
 #endif

@@ -38,8 +38,6 @@ struct filter {
 
 #define FILTER_UNIT_MAX 255 /* bytes of a unit's name (UNIT_NAME_MAX of systemd) */
 
-#define PID_MAX		(4 * 1024 * 1024) /* PID_MAX_LIMIT, include/linux/threads.h */
-
 /* Sorts in the order that a filter needs. */
 void filter_sort_pids(pid_t *pids, size_t count);
 void filter_sort_uids(uid_t *uids, size_t count);

@@ -22,7 +22,8 @@
  *           i64  time       of the snapshot, ms since the epoch
  *           u32  crc        of the payload
  *           u32  crc        of the 28 bytes before it
- *           then the payload: a snapshot, one frame of zstd with its content size
+ *           then the payload: a snapshot, one frame of zstd with its content size. Zeros may
+ *                           be behind it, in a frame that zstd skips
  *   index   the payload of INDEX, not compressed: an entry for each part before it, in order
  *           i64  time
  *           u32  size       of the payload
@@ -32,6 +33,10 @@
  * A delta frame has the differences to the frame before it, a key frame stands alone. Complete
  * parts stay readable if the end of the file is lost. The payload of END is the offset of the
  * index, if there is one: it tells where frames are without reading all of the file.
+ *
+ * A frame is corrupt if it takes more memory than its bytes allow (recording_internal.h), or if it
+ * is too far behind its key frame. The writer adds zeros to a frame that would take more memory:
+ * many processes that are all alike take few bytes.
  */
 #ifndef ZMEM_RECORDING_FILE_H
 #define ZMEM_RECORDING_FILE_H
@@ -60,7 +65,8 @@
  * a fifth of the bytes and take twice as long.
  */
 #define RECORDING_KEY_EVERY 30
-#define RECORDING_LEVEL	    3 /* of zstd */
+#define RECORDING_KEY_MOST  128 /* a reader refuses a frame that needs more than so many */
+#define RECORDING_LEVEL	    3	/* of zstd */
 
 enum recording_flags {
 	RECORDING_CMDLINES = 1 << 0, /* it may contain command lines */
@@ -88,7 +94,8 @@ struct recording_writer {
 	unsigned key_every;
 	int level;
 	uint32_t frames;
-	unsigned since_key; /* frames */
+	unsigned since_key;	 /* frames */
+	uint64_t since_key_size; /* bytes of their payloads and of that of the key frame */
 	bool has_previous;
 	struct snapshot previous, next;
 	struct strbuf raw, packed;

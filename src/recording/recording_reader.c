@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Reads snapshots from the bytes of a recording, which may be corrupt: lengths are checked against
- * the file, checksums before contents, and the size after decompression before memory is allocated.
+ * Reads snapshots from the bytes of a recording, which may be corrupt or made to do harm: lengths
+ * are checked against the file, checksums before contents, and memory before it is allocated.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ struct bytes {
 struct frame {
 	uint64_t at; /* the offset of its part */
 	int64_t time_ms;
-	uint32_t size, raw_size;
+	uint32_t size;
 	uint32_t key; /* the frame where decoding begins; NO_FRAME: none */
 	uint16_t segment;
 	bool is_delta, is_corrupt;
@@ -67,7 +67,10 @@ struct recording_reader {
 	char *payload, *raw;
 	size_t payload_room, raw_room;
 	struct snapshot current, next;
+	/* Of the frame that was decoded last: */
 	uint32_t current_frame; /* NO_FRAME: none */
+	size_t raw_size;
+	uint64_t packed; /* bytes of payloads since its key frame */
 };
 
 __attribute__((format(printf, 3, 4))) static int refuse(char reason[RECORDING_REASON], int error,
@@ -242,6 +245,8 @@ static int add_frame(struct recording_reader *r, const struct frame *f)
 	if (last && last->segment != frame->segment)
 		last = NULL;
 	frame->key = f->is_delta ? (last ? last->key : NO_FRAME) : (uint32_t)r->info.frames;
+	if (frame->key != NO_FRAME && r->info.frames - frame->key >= RECORDING_KEY_MOST)
+		frame->key = NO_FRAME;
 	r->info.frames++;
 	return 0;
 }
@@ -297,7 +302,6 @@ static int read_part(struct recording_reader *r, const char *head)
 		.at = r->info.end,
 		.time_ms = (int64_t)get_le64(head + 16),
 		.size = get_le32(head + 8),
-		.raw_size = get_le32(head + 12),
 		.is_delta = head[4] == PART_DELTA,
 	};
 	uint64_t end = f.at + RECORDING_PART_SIZE + f.size;
@@ -417,7 +421,6 @@ static int read_index(struct recording_reader *r)
 			.at = r->info.end,
 			.time_ms = (int64_t)get_le64(index + i),
 			.size = get_le32(index + i + 8),
-			.raw_size = get_le32(index + i + 12),
 			.is_delta = kind == PART_DELTA,
 		};
 
@@ -680,15 +683,14 @@ static bool make_room(char **buf, size_t *room, size_t len)
 	return true;
 }
 
-/* Decompresses the frame into r->raw. */
-static int read_raw(struct recording_reader *r, const struct frame *f)
+/* Decompresses the frame into r->raw, which counts. */
+static int read_raw(struct recording_reader *r, const struct frame *f, struct codec_memory *memory)
 {
 	char head[RECORDING_PART_SIZE];
-	unsigned long long size;
+	uint32_t size;
 	int error;
 
-	if (f->is_corrupt || !f->size || f->raw_size > RECORDING_RAW_MAX ||
-	    f->size > ZSTD_compressBound(RECORDING_RAW_MAX))
+	if (f->is_corrupt || !f->size || f->size > ZSTD_compressBound(RECORDING_RAW_MAX))
 		return -EBADMSG;
 	if (!make_room(&r->payload, &r->payload_room, f->size))
 		return -ENOMEM;
@@ -702,13 +704,15 @@ static int read_raw(struct recording_reader *r, const struct frame *f)
 	if (!is_part(head) || get_le32(head + 8) != f->size ||
 	    get_le32(head + 24) != crc_of(r->payload, f->size))
 		return -EBADMSG;
-	size = ZSTD_getFrameContentSize(r->payload, f->size);
-	if (size != f->raw_size)
+	size = get_le32(head + 12);
+	if (size > RECORDING_RAW_MAX || size > memory->most ||
+	    ZSTD_getFrameContentSize(r->payload, f->size) != size)
 		return -EBADMSG;
-	if (!make_room(&r->raw, &r->raw_room, f->raw_size))
+	if (!make_room(&r->raw, &r->raw_room, size))
 		return -ENOMEM;
-	if (ZSTD_decompressDCtx(r->zstd, r->raw, f->raw_size, r->payload, f->size) != f->raw_size)
+	if (ZSTD_decompressDCtx(r->zstd, r->raw, size, r->payload, f->size) != size)
 		return -EBADMSG;
+	r->raw_size = memory->used = size;
 	return 0;
 }
 
@@ -716,12 +720,14 @@ static int read_raw(struct recording_reader *r, const struct frame *f)
 static int decode_frame(struct recording_reader *r, size_t i)
 {
 	const struct frame *f = &r->frame[i];
+	const uint64_t packed = f->size + (f->is_delta ? r->packed : 0);
+	struct codec_memory memory = {.most = frame_memory(packed)};
 	struct snapshot last;
-	int error = read_raw(r, f);
+	int error = read_raw(r, f, &memory);
 
 	if (error == 0)
-		error = snapshot_decode(r->raw, f->raw_size, f->is_delta ? &r->current : NULL,
-					&r->next);
+		error = snapshot_decode(r->raw, r->raw_size, f->is_delta ? &r->current : NULL,
+					&memory, &r->next);
 	if (error == 0 && r->next.time_ms != f->time_ms)
 		error = -EBADMSG;
 	if (error < 0) {
@@ -732,6 +738,7 @@ static int decode_frame(struct recording_reader *r, size_t i)
 	r->current = r->next;
 	r->next = last;
 	r->current_frame = (uint32_t)i;
+	r->packed = packed;
 	return 0;
 }
 
@@ -852,8 +859,8 @@ int recording_reader_copy(struct recording_reader *r, size_t i, struct snapshot 
 
 	if (error < 0)
 		return error;
-	/* r->raw still has this frame, and r->next is the frame before. */
-	error = snapshot_decode(r->raw, r->frame[i].raw_size,
-				r->frame[i].is_delta ? &r->next : NULL, ret);
+	/* It was within its limit. r->raw still has it, and r->next is the frame before. */
+	error = snapshot_decode(r->raw, r->raw_size, r->frame[i].is_delta ? &r->next : NULL, NULL,
+				ret);
 	return error < 0 ? report_frame(r, i, error, reason) : 0;
 }

@@ -8,6 +8,8 @@
 #include "recording/recording_file.h"
 #include "recording/recording_internal.h"
 
+#define SKIPPED_HEAD 8 /* bytes before those of a frame that zstd skips: a mark, their number */
+
 static size_t append_header(struct strbuf *out, const struct recording_options *o)
 {
 	char head[RECORDING_HEAD_SIZE + 4] = {};
@@ -91,14 +93,39 @@ static int pack(struct recording_writer *w)
 }
 
 /*
- * Decodes what was encoded and keeps it as the previous snapshot: the caller may change its own,
- * and a frame that cannot be decoded is found here.
+ * Adds zeros to w->packed if a reader would not give the frame this memory for its bytes. Readers
+ * give twice as much as is asked for here: the rows of a later version may be larger.
  */
-static int store_previous(struct recording_writer *w, bool delta)
+static int pad(struct recording_writer *w, uint64_t before, size_t memory)
 {
-	struct snapshot last;
-	int r = snapshot_decode(w->raw.data, w->raw.len, delta ? &w->previous : NULL, &w->next);
+	const uint64_t packed = before + w->packed.len;
+	char head[SKIPPED_HEAD];
+	size_t size;
 
+	if (memory <= frame_memory(packed) / 2)
+		return 0;
+	size = (2 * memory - MEMORY_LEAST) / MEMORY_A_BYTE + 1 - packed;
+	put_le32(head, ZSTD_MAGIC_SKIPPABLE_START);
+	put_le32(head + 4, (uint32_t)size);
+	strbuf_put(&w->packed, head, sizeof(head));
+	strbuf_fill(&w->packed, '\0', size);
+	return strbuf_error(&w->packed);
+}
+
+/*
+ * Decodes what was encoded and keeps it as the previous snapshot: the caller may change its own,
+ * and a frame that cannot be decoded is found here. `before`: the bytes of the frames that it
+ * needs.
+ */
+static int store_previous(struct recording_writer *w, bool delta, uint64_t before)
+{
+	struct codec_memory memory = {.most = SIZE_MAX / 4, .used = w->raw.len};
+	struct snapshot last;
+	int r = snapshot_decode(w->raw.data, w->raw.len, delta ? &w->previous : NULL, &memory,
+				&w->next);
+
+	if (r == 0)
+		r = pad(w, before, memory.used);
 	if (r < 0)
 		return r;
 	last = w->previous;
@@ -110,6 +137,7 @@ static int store_previous(struct recording_writer *w, bool delta)
 int recording_writer_append(struct recording_writer *w, const struct snapshot *s)
 {
 	bool delta = w->has_previous && w->since_key + 1 < w->key_every;
+	uint64_t before = delta ? w->since_key_size : 0;
 	int r;
 
 	strbuf_clear(&w->raw);
@@ -119,7 +147,7 @@ int recording_writer_append(struct recording_writer *w, const struct snapshot *s
 	if (r == 0)
 		r = pack(w);
 	if (r == 0)
-		r = store_previous(w, delta);
+		r = store_previous(w, delta, before);
 	if (r < 0)
 		return r;
 	append_part(w->out, delta ? PART_DELTA : PART_KEY, s->time_ms, (uint32_t)w->raw.len,
@@ -128,6 +156,7 @@ int recording_writer_append(struct recording_writer *w, const struct snapshot *s
 		     w->packed.len);
 	w->has_previous = true;
 	w->since_key = delta ? w->since_key + 1 : 0;
+	w->since_key_size = before + w->packed.len;
 	w->frames++;
 	r = strbuf_error(w->out);
 	return r < 0 ? r : strbuf_error(&w->index);

@@ -48,7 +48,7 @@ int snapshot_client_ask(struct snapshot_client *c, enum document d, uint64_t now
 static int replace_snapshot(struct snapshot_client *c, const char *bytes, size_t size)
 {
 	struct snapshot snapshot = {};
-	int r = snapshot_decode(bytes, size, NULL, &snapshot);
+	int r = snapshot_decode(bytes, size, NULL, NULL, &snapshot);
 
 	if (r < 0) {
 		snapshot_done(&snapshot);

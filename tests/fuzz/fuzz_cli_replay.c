@@ -178,7 +178,7 @@ static void pack_frame(const uint8_t *raw, size_t size, const struct snapshot *r
 	size_t bound = ZSTD_compressBound(size), packed;
 	char *payload = malloc(bound);
 
-	snapshot_decode(raw, size, reference, s);
+	snapshot_decode(raw, size, reference, NULL, s);
 	packed = ZSTD_compress(payload, bound, raw, size, 1);
 	FUZZ_CHECK(!ZSTD_isError(packed));
 	head[4] = reference ? PART_DELTA : PART_KEY;

@@ -15,7 +15,7 @@ static void check_round(const struct snapshot *s, const struct snapshot *referen
 	struct snapshot again = {};
 
 	FUZZ_CHECK(snapshot_encode(s, reference, &out) == 0);
-	FUZZ_CHECK(snapshot_decode(out.data, out.len, reference, &again) == 0);
+	FUZZ_CHECK(snapshot_decode(out.data, out.len, reference, NULL, &again) == 0);
 	FUZZ_CHECK(same_snapshot(s, &again));
 	snapshot_done(&again);
 	strbuf_done(&out);
@@ -32,11 +32,15 @@ static const struct snapshot *reference_snapshot(void)
 	return &s;
 }
 
+#define MEMORY_MOST (16u << 20)
+
 static void check(const uint8_t *data, size_t size, const struct snapshot *reference)
 {
+	struct codec_memory memory = {.most = MEMORY_MOST};
 	struct snapshot s = {};
-	int r = snapshot_decode(data, size, reference, &s);
+	int r = snapshot_decode(data, size, reference, &memory, &s);
 
+	FUZZ_CHECK(memory.used <= memory.most);
 	if (r < 0) {
 		FUZZ_CHECK(r == -EBADMSG || r == -ENOTSUP);
 		FUZZ_CHECK(s.count == 0 && s.memcg_count == 0);

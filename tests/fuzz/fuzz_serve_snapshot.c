@@ -52,7 +52,7 @@ static void show_metrics(struct snapshot *snapshot)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct snapshot snapshot = {};
-	int r = snapshot_decode(data, size, NULL, &snapshot);
+	int r = snapshot_decode(data, size, NULL, NULL, &snapshot);
 
 	if (r < 0) {
 		FUZZ_CHECK(r == -EBADMSG || r == -ENOTSUP);

@@ -19,7 +19,7 @@ static int decode(const char *data, size_t len, const struct snapshot *reference
 
 	assert_non_null(copy);
 	memcpy(copy, data, len);
-	return snapshot_decode(copy, len, reference, s);
+	return snapshot_decode(copy, len, reference, NULL, s);
 }
 
 /* Encodes the snapshot alone, and decodes it. */
@@ -237,6 +237,7 @@ enum wrong {
 	WRONG_ORDER,
 	WRONG_TWICE,
 	WRONG_NO_PID,
+	WRONG_LARGE_PID,
 	WRONG_KIND,
 	WRONG_STATUS,
 	WRONG_PPID,
@@ -263,6 +264,7 @@ TEST(impossible)
 		bytes.len = 6;
 		s.process[1].pid = wrong == WRONG_ORDER ? 4 : wrong == WRONG_TWICE ? 1 : 2;
 		s.process[0].pid = wrong == WRONG_NO_PID ? 0 : 1;
+		s.process[2].pid = wrong == WRONG_LARGE_PID ? PID_MAX + 1 : 3;
 		s.process[2].kind = wrong == WRONG_KIND ? PROCESS_SUM : PROCESS_USER;
 		s.process[2].pss_status = wrong == WRONG_STATUS ? PSS_STATUS_COUNT : PSS_OK;
 		s.process[2].ppid = wrong == WRONG_PPID ? -1 : 1;
@@ -306,6 +308,37 @@ TEST(claims)
 		assert_true(back.capacity < 1000);
 		assert_null(back.arena.spare);
 	}
+}
+
+/* What decoding takes is counted, is the same each time, and has a limit. */
+TEST(memory)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, next = {}, back = {};
+	cleanup(strbuf_done) struct strbuf key = {}, delta = {};
+	struct codec_memory memory = {.most = SIZE_MAX / 2};
+	struct random r = {19};
+	size_t used;
+
+	random_snapshot(&r, &s, 100);
+	own(&s);
+	random_next(&r, &s, &next);
+	assert_int_equal(snapshot_encode(&s, NULL, &key), 0);
+	assert_int_equal(snapshot_encode(&next, &s, &delta), 0);
+	assert_int_equal(snapshot_decode(key.data, key.len, NULL, &memory, &back), 0);
+	assert_in_range(memory.used, 100 * sizeof(struct process), 400 * sizeof(struct process));
+	memory.used = 1000;
+	assert_int_equal(snapshot_decode(delta.data, delta.len, &s, &memory, &back), 0);
+	used = memory.used;
+	for (size_t most = 1000; most <= used; most += (used - 1000) / 500 + 1) {
+		memory = (struct codec_memory){most, 1000};
+		assert_int_equal(snapshot_decode(delta.data, delta.len, &s, &memory, &back),
+				 -EBADMSG);
+		assert_true(memory.used <= most);
+		assert_int_equal(back.count, 0);
+	}
+	memory = (struct codec_memory){used, 1000};
+	assert_int_equal(snapshot_decode(delta.data, delta.len, &s, &memory, &back), 0);
+	assert_true(same_snapshot(&next, &back));
 }
 
 /* Repeated decoding takes no more memory than once. */

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Corrupt recordings of format 2: corrupt frames are refused and named, others are unchanged. */
+/*
+ * Corrupt recordings of format 2: corrupt frames are refused and named, others are unchanged. Few
+ * bytes never take much memory.
+ */
 #include "unit.h"
 
+#include <sys/resource.h>
 #include <zstd.h>
 
+#include "model/column_codec.h"
 #include "recorded_frames.h"
 
 /* Each frame of a corrupt recording is refused or unchanged. */
@@ -149,4 +154,279 @@ TEST(no_key)
 	assert_bad(r, 0, "the recording is corrupt: snapshot 1 at byte 36 lacks the one before it");
 	assert_int_equal(recording_reader_frame(r, KEY_EVERY - 1, &s, why), 0);
 	assert_true(same_snapshot(s, &f.frame[KEY_EVERY]));
+}
+
+/* ---- recordings that were made to take much memory ---- */
+
+#define MEMORY_MOST (128u << 20) /* of the whole process */
+#define MANY	    2000000
+#define LONG_TEXT   65000
+
+/* Ids of blocks (model/snapshot_format.h). */
+enum {
+	ROWS = 1,
+	PIDS = 3,
+	NAMES = 0x90,
+	STRINGS = 0x200,
+};
+
+__attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)(void));
+
+/* Not with a sanitizer, which reserves terabytes. */
+static int limit_memory(void **state)
+{
+	static struct rlimit before;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &before) < 0)
+		return -1;
+	*state = &before;
+	limit = (struct rlimit){MEMORY_MOST, before.rlim_max};
+	return __sanitizer_set_death_callback ? 0 : setrlimit(RLIMIT_AS, &limit);
+}
+
+static int unlimit_memory(void **state)
+{
+	return setrlimit(RLIMIT_AS, *state);
+}
+
+#define IN_LITTLE_MEMORY(name) TEST_WITH(name, limit_memory, unlimit_memory)
+
+static void put_number(struct strbuf *out, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		strbuf_putc(out, (char)(v | 0x80));
+	strbuf_putc(out, (char)v);
+}
+
+static void put_block(struct strbuf *frame, unsigned id, enum codec_type type,
+		      const struct strbuf *contents)
+{
+	put_number(frame, id);
+	strbuf_putc(frame, (char)type);
+	put_number(frame, contents->len);
+	strbuf_put(frame, contents->data, contents->len);
+}
+
+/* The beginning of a frame with `count` new processes, behind `before` of the reference. */
+static void begin_frame(struct strbuf *frame, size_t before, size_t count)
+{
+	cleanup(strbuf_done) struct strbuf rows = {}, pids = {};
+
+	strbuf_put(frame, "ZSNP\1\2", 6);
+	strbuf_putc(frame, before != 0);
+	strbuf_putc(frame, '\0');
+	if (!count)
+		return;
+	/* Integers: no low bits are left out, then zigzag. The zeros at the end are left out. */
+	strbuf_putc(&rows, '\0');
+	put_number(&rows, 2 * count);
+	if (before)
+		put_number(&rows, 2 * before);
+	put_block(frame, ROWS, CODEC_INTS, &rows);
+	strbuf_putc(&pids, '\0');
+	put_number(&pids, 2 * (before + 1));
+	strbuf_fill(&pids, 2, count - 1);
+	put_block(frame, PIDS, CODEC_INTS, &pids);
+}
+
+/* Ends the frame and appends it to the recording, which has a header. */
+static void end_frame(struct strbuf *frame, struct strbuf *file)
+{
+	char part[RECORDING_PART_SIZE] = "PART", *payload;
+	size_t room = ZSTD_compressBound(frame->len + 3), n;
+
+	strbuf_put(frame, "\0\0", 3);
+	payload = malloc(room);
+	assert_non_null(payload);
+	n = ZSTD_compress(payload, room, frame->data, frame->len, RECORDING_LEVEL);
+	assert_false(ZSTD_isError(n));
+	part[4] = frame->data[6] ? PART_DELTA : PART_KEY;
+	put_le32(part + 8, (uint32_t)n);
+	put_le32(part + 12, (uint32_t)frame->len);
+	put_le32(part + 24, crc_of(payload, n));
+	put_le32(part + 28, crc_of(part, 28));
+	strbuf_put(file, part, sizeof(part));
+	strbuf_put(file, payload, n);
+	free(payload);
+	strbuf_done(frame);
+}
+
+static void begin_file(struct strbuf *file)
+{
+	struct recording_writer w;
+
+	assert_int_equal(recording_writer_init(&w, &options, file), 0);
+	recording_writer_done(&w);
+}
+
+/* A process takes a byte before compression, and as good as none after it. */
+IN_LITTLE_MEMORY(rows)
+{
+	cleanup(strbuf_done) struct strbuf file = {}, frame = {};
+	cleanup(reader_done) struct recording_reader *r = NULL;
+
+	begin_file(&file);
+	begin_frame(&frame, 0, MANY);
+	end_frame(&frame, &file);
+	assert_in_range(file.len, 1, 400);
+	r = opened(file.data, file.len);
+	assert_bad(r, 0, "the recording is corrupt: snapshot 1 at byte 36");
+}
+
+/* Empty texts: each takes a byte, and a pointer. */
+IN_LITTLE_MEMORY(strings)
+{
+	cleanup(strbuf_done) struct strbuf file = {}, frame = {}, texts = {};
+	cleanup(reader_done) struct recording_reader *r = NULL;
+
+	begin_file(&file);
+	begin_frame(&frame, 0, 0);
+	strbuf_fill(&texts, '\0', 4 * MANY);
+	put_block(&frame, STRINGS, CODEC_STRINGS, &texts);
+	end_frame(&frame, &file);
+	assert_in_range(file.len, 1, 1000);
+	r = opened(file.data, file.len);
+	assert_bad(r, 0, "the recording is corrupt: snapshot 1 at byte 36");
+}
+
+/* New processes with the long names of two that there are, in turns: each gets a copy. */
+IN_LITTLE_MEMORY(texts)
+{
+	cleanup(strbuf_done) struct strbuf file = {}, frame = {}, names = {}, strings = {};
+	cleanup(reader_done) struct recording_reader *r = NULL;
+	const struct snapshot *s = NULL;
+	char why[RECORDING_REASON];
+
+	begin_file(&file);
+	begin_frame(&frame, 0, 2);
+	/* The number of the first new text; no low bits; the next new text, twice. */
+	strbuf_put(&names, "\0\0\2\2", 4);
+	put_block(&frame, NAMES, CODEC_TEXTS, &names);
+	for (char c = 'a'; c <= 'b'; c++) {
+		strbuf_fill(&strings, c, LONG_TEXT);
+		strbuf_putc(&strings, '\0');
+	}
+	put_block(&frame, STRINGS, CODEC_STRINGS, &strings);
+	end_frame(&frame, &file);
+	begin_frame(&frame, 2, 15000);
+	strbuf_clear(&names);
+	/* The two keep theirs; then those of the row before the last one and of the last one. */
+	strbuf_put(&names, "\0\0\0\1", 4);
+	for (int i = 0; i < 15000; i++)
+		strbuf_putc(&names, i % 2 ? 3 : 9);
+	put_block(&frame, NAMES, CODEC_TEXTS, &names);
+	end_frame(&frame, &file);
+	assert_in_range(file.len, 1, 1000);
+	r = opened(file.data, file.len);
+	assert_int_equal(recording_reader_frame(r, 0, &s, why), 0);
+	assert_int_equal(strlen(s->process[1].name), LONG_TEXT);
+	assert_bad(r, 1, "the recording is corrupt: snapshot 2 at byte");
+}
+
+/* Each frame adds processes to those before it. */
+IN_LITTLE_MEMORY(growing)
+{
+	cleanup(strbuf_done) struct strbuf file = {}, frame = {};
+	cleanup(reader_done) struct recording_reader *r = NULL;
+	const struct snapshot *s = NULL;
+	char why[RECORDING_REASON];
+
+	begin_file(&file);
+	for (size_t i = 0; i < 4; i++) {
+		begin_frame(&frame, i * 15000, 15000);
+		end_frame(&frame, &file);
+	}
+	assert_in_range(file.len, 1, 1000);
+	r = opened(file.data, file.len);
+	assert_int_equal(recording_reader_frame(r, 0, &s, why), 0);
+	assert_int_equal(s->count, 15000);
+	assert_bad(r, 3, "the recording is corrupt: snapshot 2 at byte");
+}
+
+/* Reading a frame takes all frames from its key frame on: they are bounded. */
+TEST(chain)
+{
+	const struct recording_options long_chain = {"9.8.7", 0, 2 * RECORDING_KEY_MOST, 1};
+	cleanup(strbuf_done) struct strbuf bytes = {};
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(reader_done) struct recording_reader *r = NULL;
+	const struct snapshot *got = NULL;
+	char why[RECORDING_REASON] = "";
+	struct recording_writer w;
+
+	snapshot_add(&s)->pid = 1;
+	assert_int_equal(recording_writer_init(&w, &long_chain, &bytes), 0);
+	for (s.time_ms = 0; s.time_ms <= 2 * RECORDING_KEY_MOST; s.time_ms++)
+		assert_int_equal(recording_writer_append(&w, &s), 0);
+	recording_writer_done(&w);
+	r = opened(bytes.data, bytes.len);
+	assert_int_equal(recording_reader_info(r)->frames, 2 * RECORDING_KEY_MOST + 1);
+	assert_int_equal(recording_reader_frame(r, RECORDING_KEY_MOST - 1, &got, why), 0);
+	assert_int_equal(got->time_ms, RECORDING_KEY_MOST - 1);
+	assert_bad(r, RECORDING_KEY_MOST, "the recording is corrupt: snapshot 129 at byte");
+	assert_bad(r, 2 * RECORDING_KEY_MOST - 1, "the recording is corrupt: snapshot 256");
+	assert_int_equal(recording_reader_frame(r, 2 * RECORDING_KEY_MOST, &got, why), 0);
+}
+
+/* ---- many processes that are alike: they take few bytes, and must be readable ---- */
+
+#define ALIKE 40000
+
+/* `ticks`: start times as /proc has them; else in nanoseconds, as BPF reads them. */
+static void fill_alike(struct snapshot *s, bool ticks)
+{
+	struct random r = {5};
+
+	for (int i = 0; i < ALIKE; i++) {
+		struct process *p = snapshot_add(s);
+
+		assert_non_null(p);
+		p->pid = i + 1;
+		p->ppid = 1;
+		p->start_ns = ticks ? (uint64_t)(i / 100) * 10000000
+				    : (uint64_t)i * 60000 + random_below(&r, 20000);
+		p->name = "sleep";
+		p->user = "nobody";
+		p->cgroup = "/user.slice/user-65534.slice/session-1.scope";
+		snprintf(p->comm, sizeof(p->comm), "sleep");
+		process_set(p, COUNTER_RSS_ANON, 98304);
+		process_set(p, COUNTER_RSS_FILE, 1650688);
+		process_set(p, COUNTER_RSS_SHMEM, 0);
+		process_set(p, COUNTER_SWAP, 0);
+		process_set(p, COUNTER_PGTABLES, 45056);
+	}
+	assert_int_equal(snapshot_finish(s), 0);
+}
+
+static void check_alike(bool ticks, size_t least, size_t most)
+{
+	cleanup(strbuf_done) struct strbuf bytes = {};
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(reader_done) struct recording_reader *r = NULL;
+	struct recording_writer w;
+
+	fill_alike(&s, ticks);
+	assert_int_equal(recording_writer_init(&w, &options, &bytes), 0);
+	for (int64_t i = 0; i < 3; i++) {
+		const struct snapshot *got = NULL;
+		char why[RECORDING_REASON] = "";
+
+		s.time_ms = i * 1000;
+		process_set(&s.process[i * 1000], COUNTER_SWAP, 4096);
+		assert_int_equal(recording_writer_append(&w, &s), 0);
+		reader_done(&r);
+		r = opened(bytes.data, bytes.len);
+		if (recording_reader_frame(r, (size_t)i, &got, why) < 0)
+			fail_msg("%s", why);
+		assert_true(same_snapshot(&s, got));
+	}
+	assert_in_range(bytes.len, least, most);
+	recording_writer_done(&w);
+}
+
+TEST(alike)
+{
+	check_alike(false, ALIKE, 8 * ALIKE);
+	check_alike(true, ALIKE, 8 * ALIKE);
 }
