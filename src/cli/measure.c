@@ -26,7 +26,8 @@
 
 #define CHUNK (64 * 1024)
 /* A pipe has no size: a pipe without an end must not use all memory. */
-#define PIPE_MAX ((size_t)4 << 30)
+#define PIPE_MIB 256
+#define PIPE_MAX ((size_t)PIPE_MIB << 20)
 
 /* Makes room for one more chunk. Returns 0 or a negative errno. */
 static int grow(char **data, size_t len, size_t *capacity)
@@ -85,6 +86,10 @@ static int open_reader(struct replay *r, int fd, char reason[RECORDING_REASON])
 		err = read_whole(fd, &r->data, &len);
 		if (err == 0)
 			err = recording_reader_open_memory(r->data, len, &r->reader, reason);
+		else if (err == -EFBIG)
+			snprintf(reason, RECORDING_REASON,
+				 "of a pipe, %d MiB are read at most: save the recording to a file",
+				 PIPE_MIB);
 	}
 	return err;
 }

@@ -161,8 +161,9 @@ int recording_reader_open_memory(const void *data, size_t len, struct recording_
 				 char reason[RECORDING_REASON]);
 /*
  * Likewise for the segments in a directory (recording_ring.h), oldest first, as one recording. They
- * stay open, so the writer may remove them meanwhile. Segments that cannot be read are counted.
- * -ENOENT: the directory has none. -EACCES: it has, but the files may not be read.
+ * are opened as they are needed, a few at a time: a frame whose file the writer has removed
+ * meanwhile is -ENOENT. `dir` may be closed. Segments that cannot be read are counted. -ENOENT: the
+ * directory has none. -EACCES: it has, but the files may not be read.
  */
 int recording_reader_open_dir(int dir, struct recording_reader **ret,
 			      char reason[RECORDING_REASON]);

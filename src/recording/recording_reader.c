@@ -24,6 +24,7 @@
 #define NO_FRAME	 UINT32_MAX
 
 #define INTERVAL_UNKNOWN 1000 /* ms: of a file with one frame */
+#define OPEN_FILES	 8    /* of a directory */
 
 /* A file: the recording, or a segment of it. */
 struct bytes {
@@ -31,7 +32,15 @@ struct bytes {
 	const char *data;
 	uint64_t size;
 	uint32_t interval_ms; /* 0: not known */
+	uint32_t number;      /* of a file of a directory */
 	size_t frames;	      /* where the next file begins */
+};
+
+/* A file of a directory that is open. */
+struct open_file {
+	int fd;
+	uint32_t segment;
+	uint64_t used; /* the largest was used last; 0: it is not open */
 };
 
 struct frame {
@@ -39,7 +48,7 @@ struct frame {
 	int64_t time_ms;
 	uint32_t size;
 	uint32_t key; /* the frame where decoding begins; NO_FRAME: none */
-	uint16_t segment;
+	uint32_t segment;
 	bool is_delta, is_corrupt;
 };
 
@@ -48,14 +57,16 @@ struct event {
 	int64_t time_ms;
 	uint32_t size;
 	uint32_t frame; /* that follows it */
-	uint16_t segment;
+	uint32_t segment;
 };
 
 struct recording_reader {
 	struct bytes in; /* the file that is read now */
 	struct bytes *segment;
 	size_t segments, segment_room;
-	bool owns; /* the files of the segments are closed with the reader */
+	int dir; /* of the segments; -1: it is a file */
+	struct open_file open[OPEN_FILES];
+	uint64_t uses;
 	struct recording_info info;
 	struct frame *frame;
 	size_t capacity;
@@ -116,6 +127,37 @@ static int read_at(const struct recording_reader *r, uint64_t at, void *buf, siz
 		at += (uint64_t)n;
 		len -= (size_t)n;
 	}
+	return 0;
+}
+
+/* What is read from now on is in this segment, whose file is opened if it is not open. */
+static int enter_segment(struct recording_reader *r, uint32_t segment)
+{
+	struct segment_name name = segment_name(r->segment[segment].number);
+	struct open_file *file = &r->open[0];
+
+	r->in = r->segment[segment];
+	if (r->dir < 0)
+		return 0;
+	for (size_t i = 0; i < OPEN_FILES; i++) {
+		bool is_open = r->open[i].used && r->open[i].segment == segment;
+
+		if (is_open || r->open[i].used < file->used)
+			file = &r->open[i];
+		if (is_open)
+			break;
+	}
+	if (!file->used || file->segment != segment) {
+		int fd = segment_open(r->dir, &name);
+
+		if (fd < 0)
+			return fd;
+		if (file->used)
+			close(file->fd);
+		*file = (struct open_file){fd, segment, 0};
+	}
+	file->used = ++r->uses;
+	r->in.fd = file->fd;
 	return 0;
 }
 
@@ -238,7 +280,7 @@ static int add_frame(struct recording_reader *r, const struct frame *f)
 	frame = &r->frame[r->info.frames];
 	last = r->info.frames ? frame - 1 : NULL;
 	*frame = *f;
-	frame->segment = (uint16_t)r->segments;
+	frame->segment = (uint32_t)r->segments;
 	if (f->is_corrupt)
 		frame->time_ms = last ? last->time_ms : 0;
 	/* A delta refers to a frame of its own file. */
@@ -264,7 +306,7 @@ static int add_event(struct recording_reader *r, const struct frame *f)
 		.time_ms = f->time_ms,
 		.size = f->size,
 		.frame = (uint32_t)r->info.frames,
-		.segment = (uint16_t)r->segments,
+		.segment = (uint32_t)r->segments,
 	};
 	return 0;
 }
@@ -281,7 +323,7 @@ static int add_event_end(struct recording_reader *r, const struct frame *f)
 		.time_ms = f->time_ms,
 		.size = f->size,
 		.frame = (uint32_t)r->info.events,
-		.segment = (uint16_t)r->segments,
+		.segment = (uint32_t)r->segments,
 	};
 	return 0;
 }
@@ -452,7 +494,7 @@ static struct recording_reader *new_reader(void)
 
 	if (!r)
 		return NULL;
-	r->in.fd = -1;
+	r->in.fd = r->dir = -1;
 	r->current_frame = NO_FRAME;
 	r->zstd = ZSTD_createDCtx();
 	if (r->zstd)
@@ -470,7 +512,7 @@ static int add_segment(struct recording_reader *r, char reason[RECORDING_REASON]
 
 	r->info.ended = r->info.torn = false;
 	segment = grow_items(r->segment, r->segments, &r->segment_room, 16, sizeof(*segment));
-	if (!segment || r->segments > UINT16_MAX)
+	if (!segment)
 		return no_memory(reason);
 	r->segment = segment;
 	error = read_header(r, reason);
@@ -540,14 +582,11 @@ static int add_named(struct recording_reader *r, int dir, uint32_t number, bool 
 		r->info.left_out++;
 		return 0;
 	}
-	r->in = (struct bytes){.fd = fd, .size = (uint64_t)st.st_size};
+	r->in = (struct bytes){.fd = fd, .size = (uint64_t)st.st_size, .number = number};
 	error = add_segment(r, reason);
 	if (error == -ENOMEM)
 		return error;
-	if (error < 0)
-		r->info.left_out++;
-	else
-		TAKE_FD(fd);
+	r->info.left_out += error < 0;
 	return 0;
 }
 
@@ -564,7 +603,9 @@ int recording_reader_open_dir(int dir, struct recording_reader **ret, char reaso
 	r = new_reader();
 	if (!r)
 		return no_memory(reason);
-	r->owns = true;
+	r->dir = fcntl(dir, F_DUPFD_CLOEXEC, 0);
+	if (r->dir < 0)
+		error = refuse(reason, -errno, "%s", strerror(errno));
 	for (size_t i = 0; error == 0 && i < count; i++)
 		error = add_named(r, dir, number[i], &denied, reason);
 	r->info.segments = r->segments;
@@ -587,8 +628,12 @@ void recording_reader_free(struct recording_reader *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; r->owns && i < r->segments; i++)
-		close(r->segment[i].fd);
+	for (size_t i = 0; i < OPEN_FILES; i++) {
+		if (r->open[i].used)
+			close(r->open[i].fd);
+	}
+	if (r->dir >= 0)
+		close(r->dir);
 	snapshot_done(&r->current);
 	snapshot_done(&r->next);
 	ZSTD_freeDCtx(r->zstd);
@@ -694,8 +739,9 @@ static int read_raw(struct recording_reader *r, const struct frame *f, struct co
 		return -EBADMSG;
 	if (!make_room(&r->payload, &r->payload_room, f->size))
 		return -ENOMEM;
-	r->in = r->segment[f->segment];
-	error = read_at(r, f->at, head, sizeof(head));
+	error = enter_segment(r, f->segment);
+	if (error == 0)
+		error = read_at(r, f->at, head, sizeof(head));
 	if (error == 0)
 		error = read_at(r, f->at + sizeof(head), r->payload, f->size);
 	if (error < 0)
@@ -761,7 +807,8 @@ static int read_event(struct recording_reader *r, const struct event *e, enum re
 
 	if (error == 0 && !make_room(&r->payload, &r->payload_room, e->size + 1))
 		return -ENOMEM;
-	r->in = r->segment[e->segment];
+	if (error == 0)
+		error = enter_segment(r, e->segment);
 	if (error == 0)
 		error = read_at(r, e->at, head, sizeof(head));
 	if (error == 0)
@@ -777,12 +824,22 @@ static int read_event(struct recording_reader *r, const struct event *e, enum re
 	return error;
 }
 
-static int refuse_event(size_t i, const struct event *e, int error, char reason[RECORDING_REASON])
+/* Says why part `i` from 0, a snapshot or an event, cannot be read. */
+static int refuse_part(const char *what, size_t i, uint64_t at, int error,
+		       char reason[RECORDING_REASON])
 {
+	unsigned long long byte = at;
+
 	if (error == -ENOMEM)
 		return no_memory(reason);
-	return refuse(reason, error, "the recording is corrupt: event %zu at byte %llu", i + 1,
-		      (unsigned long long)e->at);
+	if (error == -ENOENT)
+		return refuse(reason, error, "the file of %s %zu was removed meanwhile", what,
+			      i + 1);
+	if (error == -EBADMSG)
+		return refuse(reason, error, "the recording is corrupt: %s %zu at byte %llu", what,
+			      i + 1, byte);
+	return refuse(reason, error, "%s %zu at byte %llu: %s", what, i + 1, byte,
+		      strerror(-error));
 }
 
 int recording_reader_event(struct recording_reader *r, size_t i, struct event_record *ret,
@@ -790,7 +847,7 @@ int recording_reader_event(struct recording_reader *r, size_t i, struct event_re
 {
 	int error = read_event(r, &r->event[i], PART_EVENT, ret);
 
-	return error < 0 ? refuse_event(i, &r->event[i], error, reason) : 0;
+	return error < 0 ? refuse_part("event", i, r->event[i].at, error, reason) : 0;
 }
 
 int recording_reader_event_end(struct recording_reader *r, size_t i, struct event_record *ret,
@@ -806,7 +863,7 @@ int recording_reader_event_end(struct recording_reader *r, size_t i, struct even
 		return 0;
 	error = read_event(r, &r->end[n], PART_EVENT_END, ret);
 	if (error < 0)
-		return refuse_event(i, &r->end[n], error, reason);
+		return refuse_part("event", i, r->end[n].at, error, reason);
 	return event_has(ret, EVENT_BEGAN) &&
 	       (int64_t)ret->number[EVENT_BEGAN] == r->event[i].time_ms;
 }
@@ -814,17 +871,13 @@ int recording_reader_event_end(struct recording_reader *r, size_t i, struct even
 static int report_frame(const struct recording_reader *r, size_t i, int error,
 			char reason[RECORDING_REASON])
 {
-	unsigned long long at = r->frame[i].at;
+	uint64_t at = r->frame[i].at;
 
-	if (error == -ENOMEM)
-		return no_memory(reason);
 	if (error == -ENOTSUP)
 		return refuse(reason, error,
-			      "snapshot %zu at byte %llu was made by a newer zmem-bpf", i + 1, at);
-	if (error == -EBADMSG)
-		return refuse(reason, error, "the recording is corrupt: snapshot %zu at byte %llu",
-			      i + 1, at);
-	return refuse(reason, error, "snapshot %zu at byte %llu: %s", i + 1, at, strerror(-error));
+			      "snapshot %zu at byte %llu was made by a newer zmem-bpf", i + 1,
+			      (unsigned long long)at);
+	return refuse_part("snapshot", i, at, error, reason);
 }
 
 int recording_reader_frame(struct recording_reader *r, size_t i, const struct snapshot **ret,

@@ -136,6 +136,10 @@ expect_stderr_lines 'cut off in the second frame: a line' 1
 
 refused 'a program' 1 'not a recording' --replay "$ZMEM"
 refused 'a file without end' 1 'not a recording' --replay /dev/zero
+mkfifo "$TMP/fifo"
+cat "$guest" /dev/zero >"$TMP/fifo" 2>/dev/null &
+refused 'a pipe without end' 1 'fifo: of a pipe, 256 MiB are read at most: save the recording to a file$' --replay "$TMP/fifo"
+wait
 refused 'a directory' 1 'there is no recording in this directory' --replay "$TMP"
 refused 'no file' 1 'No such file' --replay "$TMP/none"
 chmod 600 "$edited"

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include "recorded_frames.h"
 #include "recording/recording_ring.h"
@@ -263,6 +264,40 @@ IN_MEMORY(torn)
 		check_number(r, frames - 1, (unsigned)frames - 1);
 		recording_reader_free(r);
 	}
+}
+
+/*
+ * More segments than 16 bits can number, and than a process may have files open. One that is gone
+ * when it is needed is named.
+ */
+IN_MEMORY(many_segments)
+{
+	enum { COUNT = 70000 };
+	struct rlimit before, few = {32, 32};
+	struct recording_reader *r;
+	const struct snapshot *s;
+	char why[RECORDING_REASON] = "";
+
+	open_ring(&week);
+	append_some(0, 2);
+	recording_ring_close(&ring);
+	for (uint32_t i = 2; i <= COUNT; i++)
+		assert_int_equal(link(segment_name(1).text, segment_name(i).text), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few.rlim_max = before.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	r = read_frames(2 * COUNT);
+	assert_int_equal(recording_reader_info(r)->segments, COUNT);
+	assert_int_equal(recording_reader_info(r)->left_out, 0);
+	for (size_t i = 0; i < COUNT; i += 700)
+		check_number(r, 2 * i + 1, 1);
+	check_number(r, 2 * COUNT - 1, 1);
+	assert_int_equal(unlink(segment_name(COUNT / 2).text), 0);
+	assert_int_equal(recording_reader_frame(r, COUNT - 1, &s, why), -ENOENT);
+	assert_string_equal(why, "the file of snapshot 69999 was removed meanwhile");
+	check_number(r, COUNT, 0);
+	recording_reader_free(r);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 /* ---- 2,000 damaged directories ---- */
