@@ -62,7 +62,9 @@ struct keeper {
 	const char *path;
 	struct oom_watch *oom; /* NULL: kills are not watched */
 	struct oom_moment moment;
-	unsigned dense; /* %; 0: the interval is the same always */
+	bool killed;	      /* kills were recorded since the last snapshot */
+	uint64_t survived_us; /* CLOCK_MONOTONIC: of the last snapshot because of kills */
+	unsigned dense;	      /* %; 0: the interval is the same always */
 	struct pressure_watch pressure;
 	struct episode episode;
 	uint64_t due_us;      /* CLOCK_MONOTONIC: of the next frame */
@@ -265,8 +267,11 @@ static void report_written(struct keeper *k, int r)
 	k->error = r;
 }
 
-/* Returns 0 or an exit code: without a first frame there is no recording. */
-static int keep_frame(struct keeper *k)
+/*
+ * `due`: it is not there because of kills alone. Returns 0 or an exit code: without a first frame
+ * there is no recording.
+ */
+static int keep_frame(struct keeper *k, bool due)
 {
 	struct recorder *r = &k->recorder;
 	struct snapshot *s = &r->measure.collector.snapshot;
@@ -281,12 +286,20 @@ static int keep_frame(struct keeper *k)
 	for (size_t i = 0; err == 0 && i < s->count; i++)
 		process_round_pss(&s->process[i]);
 	if (err == 0)
-		err = recording_ring_append(&k->ring, s);
+		err = due ? recording_ring_append(&k->ring, s)
+			  : recording_ring_survivors(&k->ring, s);
 	report_written(k, err);
 	if (err == 0)
 		print_estimate(k, before < k->ring.bytes ? before : 0);
 	background_tick(&k->background);
 	return err < 0 && !k->ring.frames && err != -ENOSPC ? EXIT_FAILED : 0;
+}
+
+/* When the machine booted, as the clock says. */
+static int64_t boot_ms(void)
+{
+	return (int64_t)(clock_us(CLOCK_REALTIME) / 1000) -
+	       (int64_t)(clock_us(CLOCK_BOOTTIME) / 1000);
 }
 
 /* ---- denser snapshots while memory is short ---- */
@@ -321,7 +334,7 @@ static void keep_episode(struct keeper *k, bool ended)
 		set_known(e, EVENT_REFAULTED, p->first.refaulted_known && p->last.refaulted_known,
 			  p->last.refaulted - p->first.refaulted);
 	}
-	r = recording_ring_event(&k->ring, e, NULL);
+	r = recording_ring_event(&k->ring, boot_ms(), e);
 	report_written(k, r);
 	free(e);
 }
@@ -389,38 +402,82 @@ static bool is_due(struct keeper *k, bool told)
 
 /* ---- OOM kills ---- */
 
+/* Kills that are recorded before a snapshot that is due: there may always be more. */
+#define KILLS_AT_ONCE 16
+
+/*
+ * Completes the moment of a kill. One that is only counted gets no names of /proc, which cost more
+ * than the kill. Returns 0 or a negative errno.
+ */
+static int complete_kill(struct keeper *k, const struct oom_kill *kill)
+{
+	const int64_t since_boot_ms = (int64_t)(kill->boottime_ns / 1000000);
+	struct snapshot *s = &k->moment.snapshot;
+
+	if (recording_ring_room(&k->ring, since_boot_ms) != RING_ROOM_NONE)
+		return oom_moment_complete(&k->moment, &k->recorder.measure.collector, kill);
+	s->host.boot_ms = (uint64_t)boot_ms();
+	s->time_ms = (int64_t)s->host.boot_ms + since_boot_ms;
+	return k->moment.key ? snapshot_hide_names(s, k->moment.key) : 0;
+}
+
 static int keep_kill(struct keeper *k, const struct oom_kill *kill)
 {
-	struct collector *c = &k->recorder.measure.collector;
 	struct event_record *e = calloc(1, sizeof(*e));
-	int r = e ? oom_moment_complete(&k->moment, c, kill) : -ENOMEM;
+	struct snapshot *s = &k->moment.snapshot;
+	int r = e ? complete_kill(k, kill) : -ENOMEM, written;
 
 	if (r == 0) {
-		oom_moment_describe(&k->moment, c, kill, e);
-		r = recording_ring_event(&k->ring, e, kill->table ? &k->moment.snapshot : NULL);
-		report_written(k, r);
+		oom_moment_describe(&k->moment, &k->recorder.measure.collector, kill, e);
+		written = recording_ring_kill(&k->ring, (int64_t)s->host.boot_ms, e,
+					      kill->table ? s : NULL);
+		if (written <= 0)
+			report_written(k, written);
 	}
 	oom_moment_release(&k->moment);
 	free(e);
 	return r;
 }
 
-/* Records the kills that have come, then a frame with the PSS of the survivors. */
-static int keep_kills(struct keeper *k)
+/* Records the kills that have come: they were before what is seen from now on. */
+static void keep_kills(struct keeper *k)
 {
 	struct oom_kill kill;
-	bool any = false;
-	int r;
+	int r, count = 0;
 
-	while ((r = oom_watch_next(k->oom, &kill, &k->moment.snapshot)) > 0) {
-		any = true;
-		k->episode.kills++;
-		if (keep_kill(k, &kill) < 0)
-			log_error("%s: an OOM kill of PID %d was not recorded", k->path, kill.pid);
+	while (count < KILLS_AT_ONCE &&
+	       (r = oom_watch_next(k->oom, &kill, &k->moment.snapshot)) != 0) {
+		if (r > 0)
+			r = keep_kill(k, &kill);
+		if (r < 0)
+			log_errno(r, "recording an OOM kill");
+		count++;
 	}
+	k->killed |= count;
+	k->episode.kills += (uint64_t)count;
+}
+
+/* What happened survives a loss of power, before a snapshot is taken, which takes a while. */
+static void sync_events(struct keeper *k)
+{
+	int r = recording_ring_sync_events(&k->ring, clock_us(CLOCK_MONOTONIC) / 1000);
+
 	if (r < 0)
-		log_errno(r, "reading OOM kills");
-	return any ? keep_frame(k) : 0;
+		report_written(k, r);
+}
+
+/* Whether a snapshot with the PSS of those that survived kills is taken now: at most one a second.
+ */
+static bool takes_survivors(struct keeper *k)
+{
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
+	int64_t since_boot_ms = (int64_t)(clock_us(CLOCK_BOOTTIME) / 1000);
+
+	if (!k->killed || (k->survived_us && now - k->survived_us < DENSE_MS * 1000) ||
+	    recording_ring_room(&k->ring, since_boot_ms) != RING_ROOM_ALL)
+		return false;
+	k->survived_us = now;
+	return true;
 }
 
 static int keep_frames(struct keeper *k)
@@ -431,16 +488,23 @@ static int keep_frames(struct keeper *k)
 
 	while (r == 0 && event != TICKER_END &&
 	       (!o->count || k->ring.frames < (uint64_t)o->count)) {
+		bool due;
+
 		r = ticker_wait(&k->ticker, &event);
 		if (r < 0)
 			return log_errno(r, "waiting");
 		if (k->ticker.urgent_broken)
 			pressure_watch_lost(&k->pressure);
-		if ((event == TICKER_TICK || event == TICKER_URGENT) &&
-		    is_due(k, event == TICKER_URGENT && k->pressure.fd >= 0))
-			r = keep_frame(k);
-		else if (event == TICKER_INPUT)
-			r = keep_kills(k);
+		/* The names of a kill are those of the snapshot before. */
+		if (k->oom && k->ring.frames)
+			keep_kills(k);
+		due = (event == TICKER_TICK || event == TICKER_URGENT) &&
+		      is_due(k, event == TICKER_URGENT && k->pressure.fd >= 0);
+		sync_events(k);
+		if (due || (event != TICKER_END && takes_survivors(k))) {
+			r = keep_frame(k, due);
+			k->killed = false;
+		}
 	}
 	return r;
 }

@@ -38,7 +38,7 @@ enum event_member {
 	EVENT_LIMIT = 14,   /* of the victim's cgroup, bytes */
 	EVENT_LISTED = 15,  /* processes that were read in the kernel */
 	EVENT_LOST = 16,    /* without room in the ring */
-	EVENT_MISSED = 17,  /* kills before, of which nothing is known */
+	EVENT_MISSED = 17,  /* kills before, which were only counted */
 	EVENT_TOOK_NS = 18, /* in the kernel */
 	EVENT_TABLE = 19,   /* 1: the next frame is the machine at that moment, without PSS */
 	EVENT_LATE = 20,    /* 1: not all processes were read in time */

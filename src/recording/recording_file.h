@@ -183,7 +183,7 @@ bool recording_reader_ended(const struct recording_reader *r, int64_t time_ms);
  * clock was set back. False: there is none.
  */
 bool recording_reader_find(const struct recording_reader *r, int64_t time_ms, size_t *ret);
-/* The time of event i, from 0; and the number of the frame that follows it. */
+/* The time of event i, from 0; and the number of the frame that is later than it. */
 int64_t recording_reader_event_time(const struct recording_reader *r, size_t i);
 size_t recording_reader_event_frame(const struct recording_reader *r, size_t i);
 /* Reads event i. Returns 0 or a negative errno and `reason`. */

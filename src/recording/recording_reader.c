@@ -293,8 +293,26 @@ static int add_frame(struct recording_reader *r, const struct frame *f)
 	return 0;
 }
 
+/* The first frame that is later, of frames whose times ascend: `low` to before `high`; or `high`.
+ */
+static size_t first_later(const struct recording_reader *r, size_t low, size_t high,
+			  int64_t time_ms)
+{
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (r->frame[middle].time_ms <= time_ms)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* An OOM kill may have been told later than a frame after it. */
 static int add_event(struct recording_reader *r, const struct frame *f)
 {
+	size_t first = r->segments ? r->segment[r->segments - 1].frames : 0;
 	struct event *event =
 		grow_items(r->event, r->info.events, &r->event_capacity, 16, sizeof(*event));
 
@@ -305,7 +323,7 @@ static int add_event(struct recording_reader *r, const struct frame *f)
 		.at = f->at,
 		.time_ms = f->time_ms,
 		.size = f->size,
-		.frame = (uint32_t)r->info.frames,
+		.frame = (uint32_t)first_later(r, first, r->info.frames, f->time_ms),
 		.segment = (uint32_t)r->segments,
 	};
 	return 0;
@@ -692,20 +710,11 @@ bool recording_reader_ended(const struct recording_reader *r, int64_t time_ms)
 bool recording_reader_find(const struct recording_reader *r, int64_t time_ms, size_t *ret)
 {
 	for (size_t s = r->segments; s-- > 0;) {
-		size_t low = s ? r->segment[s - 1].frames : 0, high = r->segment[s].frames;
-		size_t first = low;
+		size_t first = s ? r->segment[s - 1].frames : 0;
+		size_t later = first_later(r, first, r->segment[s].frames, time_ms);
 
-		/* Times ascend in a segment. */
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-
-			if (r->frame[middle].time_ms <= time_ms)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low > first) {
-			*ret = low - 1;
+		if (later > first) {
+			*ret = later - 1;
 			return true;
 		}
 	}

@@ -122,11 +122,12 @@ static int find_segment(struct recording_ring *g, uint32_t number)
 		segment.bytes = (uint64_t)st.st_size;
 	if (fd >= 0 && recording_reader_open(fd, &reader, reason) == 0) {
 		size_t frames = recording_reader_info(reader)->frames;
-		int64_t first = frames ? recording_reader_time(reader, 0) : 0;
-		int64_t last = frames ? recording_reader_time(reader, frames - 1) : 0;
 
-		if (last > first)
-			segment.span_ms = (uint64_t)last - (uint64_t)first;
+		segment.has_frames = frames;
+		if (frames) {
+			segment.first_ms = recording_reader_time(reader, 0);
+			segment.last_ms = recording_reader_time(reader, frames - 1);
+		}
 		recording_reader_free(reader);
 	}
 	return add_segment(g, segment);
@@ -143,17 +144,46 @@ static int find_segments(struct recording_ring *g)
 	return r;
 }
 
+/*
+ * The time that a segment stands for: until the next frame was due, but not beyond the first frame
+ * of the next segment. So many segments of one frame each leave as others do.
+ */
+static uint64_t span_of(const struct recording_ring *g, const struct ring_segment *s,
+			const struct ring_segment *next)
+{
+	int64_t span, room;
+
+	if (!s->has_frames)
+		return 0;
+	if (__builtin_sub_overflow(s->last_ms, s->first_ms, &span) || span < 0 ||
+	    __builtin_add_overflow(span, g->options.recording.interval_ms, &span))
+		span = g->options.recording.interval_ms;
+	if (next->has_frames && !__builtin_sub_overflow(next->first_ms, s->first_ms, &room) &&
+	    room > 0 && room < span)
+		span = room;
+	return (uint64_t)span;
+}
+
 /* Removes the oldest segments that are not needed for the time to keep, or have no room. */
 static void remove_oldest(struct recording_ring *g)
 {
-	uint64_t bytes = g->bytes, span = (uint64_t)(g->last_ms - g->first_ms);
+	const struct ring_segment in_work = {
+		.has_frames = g->frame_ms != INT64_MIN,
+		.first_ms = g->first_ms,
+		.last_ms = g->frame_ms,
+	};
+	const struct ring_segment *next = &in_work;
+	uint64_t bytes = g->bytes, span = span_of(g, &in_work, &in_work);
 	size_t first = g->count;
 
 	while (first && span < g->options.keep_ms &&
 	       bytes + g->segment[first - 1].bytes <= g->options.keep_bytes) {
-		first--;
-		bytes += g->segment[first].bytes;
-		span += g->segment[first].span_ms;
+		const struct ring_segment *s = &g->segment[--first];
+
+		bytes += s->bytes;
+		span += span_of(g, s, next);
+		if (s->has_frames)
+			next = s;
 	}
 	for (size_t i = 0; i < first; i++) {
 		struct segment_name name = segment_name(g->segment[i].number);
@@ -213,6 +243,7 @@ static int begin_segment(struct recording_ring *g, int64_t time_ms)
 	g->fd = fd;
 	g->bytes = 0;
 	g->first_ms = g->last_ms = g->synced_ms = time_ms;
+	g->frame_ms = INT64_MIN;
 	fsync(g->dir);
 	return recording_writer_begin(&g->writer, &g->options.recording);
 }
@@ -221,7 +252,12 @@ static int begin_segment(struct recording_ring *g, int64_t time_ms)
 static void end_segment(struct recording_ring *g)
 {
 	struct segment_name name = segment_name(g->number);
-	struct ring_segment segment = {.number = g->number};
+	struct ring_segment segment = {
+		.number = g->number,
+		.has_frames = g->frame_ms != INT64_MIN,
+		.first_ms = g->first_ms,
+		.last_ms = g->frame_ms,
+	};
 
 	if (g->fd < 0)
 		return;
@@ -233,13 +269,13 @@ static void end_segment(struct recording_ring *g)
 	close(g->fd);
 	g->fd = -1;
 	segment.bytes = g->bytes;
-	segment.span_ms = (uint64_t)(g->last_ms - g->first_ms);
 	if (!g->bytes)
 		unlinkat(g->dir, name.text, 0);
 	else
 		add_segment(g, segment);
 	g->bytes = 0;
-	g->first_ms = g->last_ms = 0;
+	g->frame_ms = INT64_MIN;
+	g->unsynced = false;
 }
 
 /* ---- opening ---- */
@@ -259,11 +295,27 @@ static int check_dir(int dir)
 	return 0;
 }
 
+/* The most that the budget of kills holds. */
+static int64_t burst_of(const struct ring_options *o)
+{
+	uint64_t burst = o->keep_bytes / RING_BURST_PART;
+
+	if (burst < RING_BURST_LEAST)
+		return RING_BURST_LEAST;
+	return burst > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)burst;
+}
+
 int recording_ring_open(struct recording_ring *g, int dir, const struct ring_options *o)
 {
 	int r;
 
-	*g = (struct recording_ring){.options = *o, .dir = dir, .fd = -1};
+	*g = (struct recording_ring){
+		.options = *o,
+		.dir = dir,
+		.fd = -1,
+		.frame_ms = INT64_MIN,
+		.budget = burst_of(o),
+	};
 	r = check_dir(dir);
 	if (r == 0)
 		r = find_segments(g);
@@ -286,18 +338,27 @@ static uint64_t segment_ms(const struct recording_ring *g)
 	return ms > RING_SEGMENT_MOST ? RING_SEGMENT_MOST : ms;
 }
 
-/* True if the frame belongs in another segment than the one in work. */
-static bool is_over(const struct recording_ring *g, int64_t time_ms)
+/*
+ * True if it belongs in another segment than the one in work. `frame`: a frame, before which no
+ * newer frame may be; an event may be late, unless the clock was set meanwhile.
+ */
+static bool is_over(const struct recording_ring *g, int64_t time_ms, int64_t boot_ms, bool frame)
 {
-	int64_t passed;
+	int64_t passed, moved;
 
-	if (__builtin_sub_overflow(time_ms, g->last_ms, &passed) || passed < 0)
+	if (g->bytes >= g->options.keep_bytes / RING_PIECES)
 		return true;
+	if (frame && g->frame_ms == INT64_MIN)
+		return false;
+	if (__builtin_sub_overflow(time_ms, frame ? g->frame_ms : g->last_ms, &passed))
+		return true;
+	if (passed < 0)
+		return frame || __builtin_sub_overflow(boot_ms, g->boot_ms, &moved) ||
+		       moved < -RING_CLOCK_MS || moved > RING_CLOCK_MS;
 	/* The clock was set, or the machine slept. */
 	if (passed > 60000 + 10 * (int64_t)g->options.recording.interval_ms)
 		return true;
-	return (uint64_t)(time_ms - g->first_ms) >= segment_ms(g) ||
-	       g->bytes >= g->options.keep_bytes / RING_PIECES;
+	return time_ms - g->first_ms >= (int64_t)segment_ms(g);
 }
 
 /* Appends an event, a frame, or both to g->out. */
@@ -308,12 +369,25 @@ static int encode(struct recording_ring *g, const struct event_record *e, const 
 	return r < 0 || !s ? r : recording_writer_append(&g->writer, s);
 }
 
-static int append(struct recording_ring *g, int64_t time_ms, const struct event_record *e,
+static void note_time(struct recording_ring *g, int64_t time_ms, int64_t boot_ms, bool frame)
+{
+	if (frame && g->frame_ms == INT64_MIN)
+		g->first_ms = time_ms;
+	if (frame)
+		g->frame_ms = time_ms;
+	if (time_ms > g->last_ms)
+		g->last_ms = time_ms;
+	g->boot_ms = boot_ms;
+}
+
+/* The time is that of the event, if there is one. Returns 0 or a negative errno. */
+static int append(struct recording_ring *g, int64_t boot_ms, const struct event_record *e,
 		  const struct snapshot *s)
 {
+	int64_t time_ms = e ? e->time_ms : s->time_ms;
 	int r = 0;
 
-	if (g->fd >= 0 && is_over(g, time_ms))
+	if (g->fd >= 0 && is_over(g, time_ms, boot_ms, s))
 		end_segment(g);
 	strbuf_clear(&g->out);
 	if (g->fd < 0)
@@ -327,50 +401,158 @@ static int append(struct recording_ring *g, int64_t time_ms, const struct event_
 			recording_writer_drop(&g->writer);
 	}
 	if (r == 0) {
-		g->last_ms = time_ms;
+		note_time(g, time_ms, boot_ms, s);
+		g->unsynced |= e != NULL;
+		g->frames += s != NULL;
+		remove_oldest(g);
 		return 0;
 	}
+	g->dropped += s != NULL;
 	/* Its header was not written: the next frame begins it again. */
 	if (g->fd >= 0 && !g->bytes)
 		end_segment(g);
 	return r;
 }
 
+/* ---- the budget of kills ---- */
+
+/* Adds what the time since the last call brought. */
+static void fill_budget(struct recording_ring *g, int64_t since_boot_ms)
+{
+	const int64_t burst = burst_of(&g->options);
+	double part, more;
+	int64_t passed;
+
+	if (__builtin_sub_overflow(since_boot_ms, g->budget_ms, &passed) || passed <= 0)
+		return;
+	part = (double)passed / (double)g->options.keep_ms;
+	more = part * (double)(g->options.keep_bytes / RING_KILLS_PART);
+	if (more >= (double)(burst - g->budget)) {
+		g->budget = burst;
+	} else if (more >= 1) {
+		g->budget += (int64_t)more;
+	} else {
+		return;
+	}
+	g->budget_ms = since_boot_ms;
+}
+
+enum ring_room recording_ring_room(struct recording_ring *g, int64_t since_boot_ms)
+{
+	fill_budget(g, since_boot_ms);
+	if (g->budget <= 0)
+		return RING_ROOM_NONE;
+	return g->budget < burst_of(&g->options) / 2 ? RING_ROOM_EVENT : RING_ROOM_ALL;
+}
+
+/* Takes the bytes from the budget. Returns 0 or a negative errno. */
+static int append_of_kills(struct recording_ring *g, int64_t boot_ms, const struct event_record *e,
+			   const struct snapshot *s)
+{
+	size_t entries = RECORDING_ENTRY * ((e != NULL) + (s != NULL)); /* of the index */
+	int r = append(g, boot_ms, e, s);
+
+	if (r == 0)
+		g->budget -= (int64_t)(g->out.len + entries);
+	return r;
+}
+
+/* The kill is counted by a later event, which is the last of those that were left out. */
+static void leave_out(struct recording_ring *g, const struct event_record *e)
+{
+	g->left_out += 1 + (event_has(e, EVENT_MISSED) ? e->number[EVENT_MISSED] : 0);
+	g->last_left_out = *e;
+	event_set(&g->last_left_out, EVENT_TABLE, 0);
+}
+
+static int write_left_out(struct recording_ring *g, int64_t boot_ms)
+{
+	int r;
+
+	if (!g->left_out)
+		return 0;
+	event_set(&g->last_left_out, EVENT_MISSED, g->left_out - 1);
+	r = append_of_kills(g, boot_ms, &g->last_left_out, NULL);
+	if (r == 0)
+		g->left_out = 0;
+	return r;
+}
+
+/* ---- frames and events ---- */
+
+/* What was appended survives a loss of power. */
+static int sync_segment(struct recording_ring *g)
+{
+	g->synced_ms = g->last_ms;
+	g->unsynced = false;
+	return fdatasync(g->fd) < 0 ? -errno : 0;
+}
+
+static int append_frame(struct recording_ring *g, const struct snapshot *s, bool of_kills)
+{
+	int64_t boot_ms = (int64_t)s->host.boot_ms;
+	int r;
+
+	if (g->left_out && recording_ring_room(g, s->time_ms - boot_ms) != RING_ROOM_NONE)
+		write_left_out(g, boot_ms);
+	r = of_kills ? append_of_kills(g, boot_ms, NULL, s) : append(g, boot_ms, NULL, s);
+	if (r < 0)
+		return r;
+	return s->time_ms - g->synced_ms >= RING_SYNC_MS ? sync_segment(g) : 0;
+}
+
 int recording_ring_append(struct recording_ring *g, const struct snapshot *s)
 {
-	int r = append(g, s->time_ms, NULL, s);
+	return append_frame(g, s, false);
+}
 
-	if (r < 0) {
-		g->dropped++;
-		return r;
+int recording_ring_survivors(struct recording_ring *g, const struct snapshot *s)
+{
+	return append_frame(g, s, true);
+}
+
+int recording_ring_event(struct recording_ring *g, int64_t boot_ms, const struct event_record *e)
+{
+	return append(g, boot_ms, e, NULL);
+}
+
+int recording_ring_kill(struct recording_ring *g, int64_t boot_ms, struct event_record *e,
+			const struct snapshot *s)
+{
+	enum ring_room room = recording_ring_room(g, e->time_ms - boot_ms);
+	int r;
+
+	/* Frames are in order of time. */
+	if (!s || room != RING_ROOM_ALL || s->time_ms < g->frame_ms) {
+		event_set(e, EVENT_TABLE, 0);
+		s = NULL;
 	}
-	g->frames++;
-	remove_oldest(g);
-	return s->time_ms - g->synced_ms >= RING_SYNC_MS ? recording_ring_sync(g) : 0;
+	if (room == RING_ROOM_NONE) {
+		leave_out(g, e);
+		return 1;
+	}
+	r = write_left_out(g, boot_ms);
+	if (r == 0)
+		r = append_of_kills(g, boot_ms, e, s);
+	if (r < 0)
+		leave_out(g, e);
+	return r;
 }
 
-int recording_ring_event(struct recording_ring *g, const struct event_record *e,
-			 const struct snapshot *s)
+int recording_ring_sync_events(struct recording_ring *g, uint64_t now_ms)
 {
-	int r = append(g, e->time_ms, e, s);
-
-	g->frames += r == 0 && s;
-	g->dropped += r < 0 && s;
-	return r < 0 ? r : recording_ring_sync(g);
-}
-
-int recording_ring_sync(struct recording_ring *g)
-{
-	if (g->fd < 0)
+	if (!g->unsynced || (g->event_sync_ms && now_ms - g->event_sync_ms < RING_EVENT_SYNC_MS))
 		return 0;
-	g->synced_ms = g->last_ms;
-	return fdatasync(g->fd) < 0 ? -errno : 0;
+	g->event_sync_ms = now_ms;
+	return sync_segment(g);
 }
 
 void recording_ring_close(struct recording_ring *g)
 {
 	if (g->dir < 0)
 		return;
+	if (g->fd >= 0)
+		write_left_out(g, g->boot_ms);
 	end_segment(g);
 	fsync(g->dir);
 	close(g->dir);

@@ -4,8 +4,13 @@
  * is a recording (recording_file.h) with an index, and its name is its number: 0000000001.zmem.
  *
  * A frame is appended by one write(), so what a killed writer leaves is readable up to the last
- * complete frame. Frames in a segment are in order of time: a clock that is set begins another
- * segment. One process at a time writes to a directory (flock).
+ * complete frame. Frames in a segment are in order of time: a clock that is set back begins another
+ * segment. An OOM kill may be told later than a frame after it: such an event does not. One process
+ * at a time writes to a directory (flock).
+ *
+ * Other users can cause kills, as many as they like, so kills have a budget: a quarter of the bytes
+ * to keep over the time to keep. Without it the last of several kills is written, and counts the
+ * others.
  */
 #ifndef ZMEM_RECORDING_RING_H
 #define ZMEM_RECORDING_RING_H
@@ -17,6 +22,11 @@
 #define RING_SEGMENTS	   128			 /* about so many take the time to keep */
 #define RING_PIECES	   16 /* of the bytes to keep; a segment is at most one */
 #define RING_SYNC_MS	   60000
+#define RING_EVENT_SYNC_MS 1000 /* from one sync of events to the next */
+#define RING_CLOCK_MS	   1000 /* a clock that moved by more against the boot clock was set */
+#define RING_KILLS_PART	   4	/* kills take at most such a part of the bytes to keep */
+#define RING_BURST_PART	   32	/* and such a part at once */
+#define RING_BURST_LEAST   (64 * 1024)
 #define RING_FREE_PERCENT  5 /* of the file system stay free, RING_FREE_MOST bytes at most */
 #define RING_FREE_MOST	   (UINT64_C(1) << 30)
 
@@ -43,7 +53,15 @@ struct ring_options {
 struct ring_segment {
 	uint32_t number;
 	uint64_t bytes;
-	uint64_t span_ms; /* from its first to its last frame */
+	bool has_frames;
+	int64_t first_ms, last_ms; /* of its frames */
+};
+
+/* What the budget of kills has room for. */
+enum ring_room {
+	RING_ROOM_NONE,	 /* the kill is counted */
+	RING_ROOM_EVENT, /* the event */
+	RING_ROOM_ALL,	 /* and the frame of its moment, and one of those that survived */
 };
 
 struct recording_ring {
@@ -51,12 +69,24 @@ struct recording_ring {
 	int dir;	 /* locked */
 	int fd;		 /* of the segment in work; -1: none */
 	uint32_t number; /* of the last segment */
-	int64_t first_ms, last_ms, synced_ms;
-	uint64_t bytes;		      /* of the segment in work */
+	/* Of the segment in work. Times are ms since the epoch. */
+	int64_t first_ms; /* of its first frame; until it has one, of its first event */
+	int64_t last_ms;  /* of its newest frame or event */
+	int64_t frame_ms; /* of its newest frame; INT64_MIN: it has none */
+	int64_t boot_ms; /* when the machine booted, as the clock said at the last frame or event */
+	int64_t synced_ms;
+	uint64_t bytes;
 	struct ring_segment *segment; /* finished, oldest first */
 	size_t count, capacity;
 	uint64_t frames;  /* that were written */
 	uint64_t dropped; /* that could not be written */
+	bool unsynced;	  /* an event was not synced yet */
+	uint64_t event_sync_ms;
+	/* The budget of kills: bytes, less than 0 if the last one took more than there was. */
+	int64_t budget;
+	int64_t budget_ms; /* since boot: when it was filled */
+	uint64_t left_out; /* kills that were not written, the last one included */
+	struct event_record last_left_out;
 	struct strbuf out;
 	struct recording_writer writer;
 };
@@ -72,13 +102,27 @@ int recording_ring_open(struct recording_ring *g, int dir, const struct ring_opt
  * frame is dropped, and the next one may succeed: -ENOSPC if the disk is full or nearly full.
  */
 int recording_ring_append(struct recording_ring *g, const struct snapshot *s);
+/* Likewise, of a frame that was taken because of kills: it is of their budget. */
+int recording_ring_survivors(struct recording_ring *g, const struct snapshot *s);
 /*
- * Appends an event and, if `s` is not NULL, the frame of its moment, and syncs. Returns the same.
+ * Appends an event. `boot_ms`: when the machine booted, as host_info has it. Returns 0 or a
+ * negative errno.
  */
-int recording_ring_event(struct recording_ring *g, const struct event_record *e,
-			 const struct snapshot *s);
-/* What was appended survives a loss of power. Returns 0 or a negative errno. */
-int recording_ring_sync(struct recording_ring *g);
+int recording_ring_event(struct recording_ring *g, int64_t boot_ms, const struct event_record *e);
+/* What a kill may take at this time, in ms since the machine booted. */
+enum ring_room recording_ring_room(struct recording_ring *g, int64_t since_boot_ms);
+/*
+ * Appends a kill and, if `s` is not NULL, the frame of its moment, as far as the budget has room: a
+ * frame that is left out is no longer promised by the event. A kill that was not written is counted
+ * by a later one. Returns 0, 1 if the budget had no room, or a negative errno.
+ */
+int recording_ring_kill(struct recording_ring *g, int64_t boot_ms, struct event_record *e,
+			const struct snapshot *s);
+/*
+ * Syncs events that were not synced, unless it did within a second: then call it again. `now_ms` is
+ * of a clock that is not set. Returns 0 or a negative errno.
+ */
+int recording_ring_sync_events(struct recording_ring *g, uint64_t now_ms);
 /* Ends the segment, syncs, unlocks. Also of a struct that is all {.dir = -1, .fd = -1}. */
 void recording_ring_close(struct recording_ring *g);
 

@@ -477,7 +477,7 @@ static void put_losses(struct strbuf *out, const struct event_record *e,
 	if (number_of(e, EVENT_LATE))
 		line_printf(&l, "; the time was over before the last one");
 	if (number_of(e, EVENT_MISSED))
-		line_printf(&l, "; %llu kills before it were lost",
+		line_printf(&l, "; %llu kills before it were only counted",
 			    (unsigned long long)number_of(e, EVENT_MISSED));
 	line_end(&l);
 }

@@ -212,6 +212,18 @@ check 'the oldest: who held most' grep -q 'who held most, by program' "$TMP/out"
 zmem incidents "$TMP/own" --since 2100-01-01
 equal 'none in this time' "$(cat "$TMP/out")" 'no OOM kill and no shortage of memory was recorded in this time'
 
+# ---- a kill that is read when a snapshot is due: it was before, and begins no segment ----
+
+segments=$(find "$dir" -name '*.zmem' | wc -l)
+for _ in 1 2 3; do
+	kill -STOP "$recorder"
+	pid=$(kill_one)
+	sleep 1.2 # time itself: a snapshot is due meanwhile
+	kill -CONT "$recorder"
+	check 'a kill when a snapshot is due: it is recorded' wait_until recorded "$pid"
+done
+equal 'a kill when a snapshot is due: segments' "$(find "$dir" -name '*.zmem' | wc -l)" "$segments"
+
 # ---- a victim whose first thread has ended: the kernel names another one ----
 
 pid=$(kill_one "$TMP/eat-$$" 1024 thread)

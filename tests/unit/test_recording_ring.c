@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Recordings without an end: bounded space, segments as one recording, gaps, damage, one writer. */
+/*
+ * Recordings without an end: bounded space, also in a storm of kills, segments as one recording,
+ * gaps, damage, one writer.
+ */
 #include "unit.h"
 
 #include <dirent.h>
@@ -397,7 +400,10 @@ static size_t read_damaged(struct recording_reader *r, struct event_record *e)
 static void add_event(struct event_record *e, int64_t time_ms, const struct snapshot *s)
 {
 	e->time_ms = time_ms;
-	assert_int_equal(recording_ring_event(&ring, e, s), 0);
+	if (e->number[EVENT_KIND] == EVENT_OOM_KILL)
+		assert_int_equal(recording_ring_kill(&ring, 0, e, s), 0);
+	else
+		assert_int_equal(recording_ring_event(&ring, 0, e), 0);
 }
 
 static void write_segments(void)
@@ -576,6 +582,240 @@ IN_MEMORY(event_ends)
 			recording_ring_close(&ring);
 	}
 	free(e);
+}
+
+/* ---- storms of kills ---- */
+
+/* Counts what the ring syncs, in place of the one of the library. */
+static unsigned syncs;
+
+int fdatasync(int fd)
+{
+	(void)fd;
+	syncs++;
+	return 0;
+}
+
+static struct event_record a_kill;
+
+/* Returns what recording_ring_kill() does. */
+static int kill_at(int64_t time_ms, int64_t boot_ms, bool table)
+{
+	a_kill = (struct event_record){.time_ms = time_ms};
+	event_set(&a_kill, EVENT_KIND, EVENT_OOM_KILL);
+	event_set(&a_kill, EVENT_TABLE, table);
+	event_set_text(&a_kill, EVENT_CGROUP,
+		       "/user.slice/user-1234.slice/user@1234.service/app.slice/storm.scope");
+	if (table)
+		fill(time_ms, 0);
+	return recording_ring_kill(&ring, boot_ms, &a_kill, table ? &machine : NULL);
+}
+
+/* The kills of a recording, those that were only counted included. */
+static uint64_t count_kills(struct recording_reader *r)
+{
+	char why[RECORDING_REASON] = "";
+	uint64_t kills = 0;
+
+	for (size_t i = 0; i < recording_reader_info(r)->events; i++) {
+		assert_int_equal(recording_reader_event(r, i, &a_kill, why), 0);
+		kills += 1 + a_kill.number[EVENT_MISSED];
+	}
+	return kills;
+}
+
+/*
+ * Half of the kills are told later than the frame behind them. They begin no segment, old frames
+ * stay, and each is between the frames that were before and after it.
+ */
+IN_MEMORY(storm)
+{
+	const int64_t begin = START + (int64_t)1000 * INTERVAL;
+	struct recording_reader *r;
+	size_t segments;
+	uint64_t bytes;
+
+	open_ring(&week);
+	append_some(0, 1000);
+	segments = count_segments(&bytes);
+	for (unsigned i = 0; i < 10000; i++) {
+		fill(begin + i * 200, i);
+		assert_int_equal(recording_ring_survivors(&ring, &machine), 0);
+		assert_int_equal(kill_at(begin + i * 200 + (i % 2 ? 5 : -5), 0, false), 0);
+	}
+	assert_in_range(count_segments(&bytes), segments, segments + 1);
+	for (int ended = 0; ended < 2; ended++) {
+		r = read_frames(11000);
+		check_number(r, 0, 0);
+		check_number(r, 10999, 9999);
+		assert_int_equal(recording_reader_info(r)->events, 10000);
+		for (size_t i = 0; i < 10000; i++) {
+			size_t frame = recording_reader_event_frame(r, i);
+
+			assert_int_equal(frame, 1000 + i + i % 2);
+			assert_true(recording_reader_time(r, frame - 1) <=
+				    recording_reader_event_time(r, i));
+		}
+		recording_reader_free(r);
+		if (!ended)
+			recording_ring_close(&ring);
+	}
+}
+
+/* Of a kill that is told late, the frame of its moment is left out: frames are in order of time. */
+IN_MEMORY(late_table)
+{
+	cleanup(reader_done) struct recording_reader *r = NULL;
+	char why[RECORDING_REASON] = "";
+
+	open_ring(&week);
+	append_some(0, 3);
+	assert_int_equal(kill_at(START + INTERVAL + 1, 0, true), 0);
+	assert_int_equal(kill_at(START + 2 * INTERVAL + 1, 0, true), 0);
+	append_some(3, 4);
+	recording_ring_close(&ring);
+	r = read_frames(5);
+	assert_int_equal(recording_reader_info(r)->segments, 1);
+	assert_int_equal(recording_reader_event_frame(r, 0), 2);
+	assert_int_equal(recording_reader_event_frame(r, 1), 3);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(recording_reader_event(r, i, &a_kill, why), 0);
+		assert_int_equal(a_kill.number[EVENT_TABLE], i);
+	}
+}
+
+/* A clock that was set back begins one segment, whatever comes first then; a late kill none. */
+IN_MEMORY(clock_of_kills)
+{
+	cleanup(reader_done) struct recording_reader *r = NULL;
+	const int64_t back = -HOUR;
+
+	open_ring(&week);
+	append_some(0, 3);
+	assert_int_equal(kill_at(START - 5 * INTERVAL, RING_CLOCK_MS, false), 0);
+	assert_int_equal(ring.number, 1);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(kill_at(START + back + i, back, false), 0);
+	assert_int_equal(ring.number, 2);
+	fill(START + back + INTERVAL, 3);
+	machine.host.boot_ms = (uint64_t)back;
+	assert_int_equal(recording_ring_append(&ring, &machine), 0);
+	assert_int_equal(kill_at(START + back + INTERVAL - 1, back, false), 0);
+	machine.host.boot_ms = 0;
+	recording_ring_close(&ring);
+	r = read_frames(4);
+	assert_int_equal(recording_reader_info(r)->segments, 2);
+	assert_int_equal(recording_reader_info(r)->events, 5);
+	assert_int_equal(recording_reader_event_frame(r, 0), 0);
+	for (size_t i = 1; i < 5; i++)
+		assert_int_equal(recording_reader_event_frame(r, i), 3);
+}
+
+/* Kills take a bounded part of the bytes. Those beyond are counted, and none is forgotten. */
+IN_MEMORY(budget)
+{
+	struct ring_options small = week;
+	unsigned tables = 0, written = 0, kills = 0;
+	struct recording_reader *r;
+	uint64_t before, bytes;
+
+	small.keep_ms = HOUR;
+	small.keep_bytes = 1 << 20;
+	open_ring(&small);
+	append_some(0, 1);
+	count_segments(&before);
+	for (; kills < 5000; kills++) {
+		written += kill_at(START + 1 + kills / 10, 0, true) == 0;
+		tables += a_kill.number[EVENT_TABLE] != 0;
+	}
+	count_segments(&bytes);
+	assert_in_range(bytes - before, RING_BURST_LEAST / 2, RING_BURST_LEAST + 4096);
+	assert_in_range(tables, 20, written - 20);
+	assert_in_range(written, 40, kills - 1000);
+	assert_int_equal(recording_ring_room(&ring, START + 1000), RING_ROOM_NONE);
+	/* With the next frame the last one of them, and the number of all. */
+	append_some(2, 3);
+	assert_int_equal(ring.left_out, 0);
+	r = read_frames(2 + tables);
+	assert_int_equal(count_kills(r), kills);
+	assert_in_range(a_kill.number[EVENT_MISSED], 1000, kills);
+	recording_reader_free(r);
+	/* A quarter of the bytes in the time to keep. */
+	assert_int_equal(recording_ring_room(&ring, START + HOUR / 4), RING_ROOM_ALL);
+	assert_in_range(ring.budget, RING_BURST_LEAST - 4096, RING_BURST_LEAST);
+	count_segments(&before);
+	for (unsigned i = 0; i < 36000; i++, kills++)
+		kill_at(START + HOUR / 4 + i * 100, 0, false);
+	count_segments(&bytes);
+	assert_in_range(bytes - before, small.keep_bytes / RING_KILLS_PART,
+			small.keep_bytes / RING_KILLS_PART + RING_BURST_LEAST + 4096);
+	/* The rest comes with the end. */
+	assert_true(ring.left_out > 0);
+	recording_ring_close(&ring);
+	r = read_dir();
+	assert_int_equal(count_kills(r), kills);
+	recording_reader_free(r);
+}
+
+/* A kill that cannot be written is counted by the next one. */
+IN_MEMORY(full_of_kills)
+{
+	cleanup(reader_done) struct recording_reader *r = NULL;
+	int fd;
+
+	open_ring(&week);
+	append_some(0, 1);
+	fd = dup(ring.fd);
+	assert_int_equal(dup2(open("/dev/full", O_WRONLY), ring.fd), ring.fd);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(kill_at(START + 1, 0, false), -ENOSPC);
+	assert_int_equal(dup2(fd, ring.fd), ring.fd);
+	close(fd);
+	assert_int_equal(kill_at(START + 2, 0, false), 0);
+	recording_ring_close(&ring);
+	r = read_frames(1);
+	assert_int_equal(recording_reader_info(r)->events, 2);
+	assert_int_equal(count_kills(r), 4);
+}
+
+/* The first kill is synced at once, those of the same second with it or together. */
+IN_MEMORY(syncs)
+{
+	open_ring(&week);
+	append_some(0, 1);
+	syncs = 0;
+	for (unsigned i = 0; i < 100; i++) {
+		assert_int_equal(kill_at(START + 1 + i * 9, 0, false), 0);
+		assert_int_equal(recording_ring_sync_events(&ring, 5000 + i * 9), 0);
+		assert_int_equal(syncs, 1);
+	}
+	assert_int_equal(recording_ring_sync_events(&ring, 5999), 0);
+	assert_int_equal(syncs, 1);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(recording_ring_sync_events(&ring, 6000 + i * 2000), 0);
+	assert_int_equal(syncs, 2);
+	recording_ring_close(&ring);
+}
+
+/* Segments of one frame leave by time: each stands for an interval, or less before another one. */
+IN_MEMORY(single_frames)
+{
+	struct ring_options hour = week, seconds = week;
+	uint64_t bytes;
+
+	hour.keep_ms = HOUR;
+	open_ring(&hour);
+	for (unsigned i = 0; i < 1000; i++)
+		assert_int_equal(append(START + (int64_t)i * 200000, i), 0);
+	assert_in_range(count_segments(&bytes), HOUR / INTERVAL, HOUR / INTERVAL + 1);
+	recording_ring_close(&ring);
+	seconds.keep_ms = 40000;
+	for (unsigned i = 0; i < 30; i++) {
+		open_ring(&seconds);
+		assert_int_equal(append(START + DAY + i * 2000, i), 0);
+		recording_ring_close(&ring);
+	}
+	assert_in_range(count_segments(&bytes), 15, 17);
 }
 
 /* What is no segment is left alone and left out. */
