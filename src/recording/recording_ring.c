@@ -288,11 +288,28 @@ static int check_dir(int dir)
 		return -errno;
 	if (!S_ISDIR(st.st_mode))
 		return -ENOTDIR;
-	if (st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH))
+	return st.st_uid != geteuid() || st.st_mode & (S_IWGRP | S_IWOTH) ? -EPERM : 0;
+}
+
+/*
+ * Locks a file that only its owner may open: all who may read the directory could lock it. Returns
+ * the descriptor that holds the lock, or a negative errno.
+ */
+static int lock_dir(int dir)
+{
+	const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	cleanup_close int fd = openat(dir, RING_LOCK, flags, 0600);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1)
 		return -EPERM;
-	if (flock(dir, LOCK_EX | LOCK_NB) < 0)
+	if (st.st_mode & (S_IRWXG | S_IRWXO) && fchmod(fd, 0600) < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? -EBUSY : -errno;
-	return 0;
+	return TAKE_FD(fd);
 }
 
 /* The most that the budget of kills holds. */
@@ -312,12 +329,15 @@ int recording_ring_open(struct recording_ring *g, int dir, const struct ring_opt
 	*g = (struct recording_ring){
 		.options = *o,
 		.dir = dir,
+		.lock = -1,
 		.fd = -1,
 		.frame_ms = INT64_MIN,
 		.budget = burst_of(o),
 	};
 	r = check_dir(dir);
 	if (r == 0)
+		r = g->lock = lock_dir(dir);
+	if (r >= 0)
 		r = find_segments(g);
 	if (r < 0)
 		return r;
@@ -555,6 +575,8 @@ void recording_ring_close(struct recording_ring *g)
 		write_left_out(g, g->boot_ms);
 	end_segment(g);
 	fsync(g->dir);
+	if (g->lock >= 0)
+		close(g->lock);
 	close(g->dir);
 	recording_writer_done(&g->writer);
 	strbuf_done(&g->out);

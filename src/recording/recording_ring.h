@@ -6,7 +6,7 @@
  * A frame is appended by one write(), so what a killed writer leaves is readable up to the last
  * complete frame. Frames in a segment are in order of time: a clock that is set back begins another
  * segment. An OOM kill may be told later than a frame after it: such an event does not. One process
- * at a time writes to a directory (flock).
+ * at a time writes to a directory: it holds a lock of RING_LOCK, which only its owner may open.
  *
  * Other users can cause kills, as many as they like, so kills have a budget: a quarter of the bytes
  * to keep over the time to keep. Without it the last of several kills is written, and counts the
@@ -17,6 +17,7 @@
 
 #include "recording/recording_file.h"
 
+#define RING_LOCK	   ".lock"
 #define RING_SEGMENT_LEAST (10 * 60 * 1000)	 /* ms */
 #define RING_SEGMENT_MOST  (24 * 60 * 60 * 1000) /* ms */
 #define RING_SEGMENTS	   128			 /* about so many take the time to keep */
@@ -66,7 +67,8 @@ enum ring_room {
 
 struct recording_ring {
 	struct ring_options options;
-	int dir;	 /* locked */
+	int dir;
+	int lock;	 /* the file that is locked; -1: it is not */
 	int fd;		 /* of the segment in work; -1: none */
 	uint32_t number; /* of the last segment */
 	/* Of the segment in work. Times are ms since the epoch. */

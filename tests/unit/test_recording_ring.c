@@ -7,7 +7,9 @@
 
 #include <dirent.h>
 #include <malloc.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "recorded_frames.h"
 #include "recording/recording_ring.h"
@@ -170,6 +172,72 @@ IN_MEMORY(restart)
 		check_number(r, i, i);
 		assert_int_equal(recording_reader_gap(r, i), i && i % 5 == 0);
 	}
+}
+
+/* All who may read the directory may lock it: that stops no recorder. Its lock is closed to them.
+ */
+IN_MEMORY(lock_of_others)
+{
+	int ready[2], end[2], status;
+	pid_t pid;
+	char c = 0;
+
+	if (geteuid())
+		skip();
+	assert_int_equal(chmod(".", 0755), 0);
+	assert_int_equal(pipe(ready) || pipe(end), 0);
+	pid = fork();
+	if (pid == 0) {
+		int dir = setgid(1234) || setuid(1234) ? -1 : open(".", O_RDONLY | O_DIRECTORY);
+
+		close(end[1]);
+		c = dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) == 0;
+		_exit(write(ready[1], &c, 1) != 1 || read(end[0], &c, 1) != 1 ||
+		      open(RING_LOCK, O_RDONLY) >= 0 || errno != EACCES);
+	}
+	close(end[0]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	assert_int_equal(c, 1);
+	assert_int_equal(recording_ring_open(&ring, open(".", O_RDONLY | O_DIRECTORY), &week), 0);
+	append_some(0, 2);
+	assert_int_equal(write(end[1], &c, 1), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	recording_ring_close(&ring);
+	close(ready[0]);
+	close(ready[1]);
+	close(end[1]);
+	recording_reader_free(read_frames(2));
+}
+
+/* What stands in the place of the lock is neither followed nor waited for, and not changed. */
+IN_MEMORY(lock_in_its_place)
+{
+	struct stat st;
+
+	close(open("other", O_WRONLY | O_CREAT, 0644));
+	assert_int_equal(chmod(".", 0700), 0);
+	for (int what = 0; what < 4; what++) {
+		static const int error[] = {-ELOOP, -EPERM, -EPERM, -EISDIR};
+		int dir = open(".", O_RDONLY | O_DIRECTORY);
+
+		assert_int_equal(what == 0   ? symlink("other", RING_LOCK)
+				 : what == 1 ? link("other", RING_LOCK)
+				 : what == 2 ? mkfifo(RING_LOCK, 0600)
+					     : mkdir(RING_LOCK, 0700),
+				 0);
+		assert_int_equal(recording_ring_open(&ring, dir, &week), error[what]);
+		recording_ring_close(&ring);
+		assert_int_equal(remove(RING_LOCK), 0);
+	}
+	assert_int_equal(stat("other", &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0644);
+	/* One that the owner let others read is closed to them. */
+	close(open(RING_LOCK, O_WRONLY | O_CREAT, 0644));
+	open_ring(&week);
+	assert_int_equal(stat(RING_LOCK, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	recording_ring_close(&ring);
 }
 
 /* A clock that is set back is a gap, and a long pause; nothing is lost by them. */
