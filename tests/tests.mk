@@ -23,6 +23,9 @@ uses_collect := collect compare query enrich source proc recording model privile
 uses_grow   := grow source proc model privilege base
 uses_cli    := cli render grow collect compare query enrich source proc recording model privilege base
 uses_serve  := serve $(uses_cli)
+# Tests that count system calls, or say how long they take.
+links_test_enrich_memcg := -Wl,--wrap=openat
+links_test_enrich_pool  := -Wl,--wrap=clock_gettime
 # tests/unit/test_<module>_<what>.c
 module_of    = $(word 2,$(subst _, ,$(1)))
 
@@ -34,7 +37,7 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 .SECONDEXPANSION:
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(links_$*) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
 		$(if $(filter privilege source enrich collect grow cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)

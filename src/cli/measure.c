@@ -349,6 +349,21 @@ static void warn_no_match(struct measure *m)
 	m->looked_for_match = true;
 }
 
+static void warn_left_out(struct measure *m)
+{
+	const uint32_t *left = m->collector.snapshot.collection.cgroups_left_out;
+
+	if (is_new(m, COLLECT_NOTICE_CGROUPS))
+		log_notice(m->options->quiet,
+			   "%u memory cgroups were left out (%u below level %d, %u for lack of "
+			   "memory, %u for lack of time): their groups have the values of the "
+			   "nearest cgroup above",
+			   left[MEMCG_BOUND_DEPTH] + left[MEMCG_BOUND_BYTES] +
+				   left[MEMCG_BOUND_TIME],
+			   left[MEMCG_BOUND_DEPTH], MEMCG_DEPTH_MAX, left[MEMCG_BOUND_BYTES],
+			   left[MEMCG_BOUND_TIME]);
+}
+
 static void notices_collected(struct measure *m)
 {
 	const struct collector *c = &m->collector;
@@ -365,6 +380,7 @@ static void notices_collected(struct measure *m)
 			   c->verify_readable, c->verify_count);
 	report_differences(m);
 	warn_denied(m);
+	warn_left_out(m);
 	notices_alone(m);
 }
 
@@ -683,6 +699,14 @@ int measure_requery(struct measure *m, bool filter_changed, struct result *ret)
 	if (r < 0 && r != -E2BIG)
 		return log_errno(r, "making rows");
 	return report_collected(m, r);
+}
+
+int measure_read_memcgs(struct measure *m, bool details)
+{
+	int r = collector_read_memcgs(&m->collector, details);
+
+	warn_left_out(m);
+	return r;
 }
 
 void measure_close(struct measure *m)

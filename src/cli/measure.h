@@ -86,6 +86,8 @@ int measure_range(const struct measure *m, uint32_t *ret_first, uint32_t *ret_la
 int measure_begin(struct measure *m);
 int measure_collect(struct measure *m, struct result *ret);
 int measure_requery(struct measure *m, bool filter_changed, struct result *ret);
+/* collector_read_memcgs(), whose notice is printed. Returns 0 or a negative errno. */
+int measure_read_memcgs(struct measure *m, bool details);
 void measure_close(struct measure *m);
 
 /*

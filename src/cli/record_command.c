@@ -113,7 +113,7 @@ static void drop_others(struct collector *c)
 int recorder_complete(struct recorder *r)
 {
 	struct collector *c = &r->measure.collector;
-	int err = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen, !r->measure.options->keep);
+	int err = measure_read_memcgs(&r->measure, !r->measure.options->keep);
 
 	c->snapshot.selection = r->selects ? r->selection : NULL;
 	if (err == 0 && r->selects)

@@ -8,6 +8,12 @@
 /* A stuck process keeps its executable's name: a better one is not worth a second. */
 #define NAMES_DEADLINE_MS 100
 
+/*
+ * For reading memory cgroups: 5,000 take 0.2 s of a CPU, and on a busy machine seconds. serve
+ * answers 503 after SNAPSHOT_PATIENCE_US.
+ */
+#define MEMCG_TIME_US (4 * 1000000)
+
 /* Homes of users may be on file systems that hang: so long all of them are waited for. */
 #define CONTAINERS_US 100000
 
@@ -75,12 +81,32 @@ static void choose_cmdlines(struct collector *c, unsigned needs)
 		rows->item[i]->cmdline = NULL;
 }
 
+static void note_left_out(struct collector *c)
+{
+	if (memcgs_left_out(&c->snapshot.collection))
+		c->notices |= COLLECT_NOTICE_CGROUPS;
+}
+
 int collector_charge(struct collector *c, struct rows *rows, unsigned needs)
 {
-	if (!collector_replays(c))
-		return enrich_memcgs(&c->proc, &c->snapshot, rows, needs & NEEDS_MEMCG_DETAIL);
-	memcgs_apply(&c->snapshot, rows);
-	return 0;
+	int r = 0;
+
+	if (collector_replays(c))
+		memcgs_apply(&c->snapshot, rows);
+	else
+		r = enrich_memcgs(&c->proc, &c->snapshot, rows, needs & NEEDS_MEMCG_DETAIL,
+				  &c->memcg_left_us);
+	note_left_out(c);
+	return r;
+}
+
+int collector_read_memcgs(struct collector *c, bool details)
+{
+	int r = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen, details, NULL,
+			    &c->memcg_left_us);
+
+	note_left_out(c);
+	return r;
 }
 
 int collect_choose_rows(struct collector *c, const struct query *query)
@@ -115,6 +141,7 @@ int collect_shape_rows(struct collector *c, const struct query *q, struct result
 	int r;
 
 	needs_of(c, q, &needs);
+	c->memcg_left_us = MEMCG_TIME_US;
 	if (!replays)
 		balance_reconcile(&c->snapshot);
 	r = q->tree ? name_rows(c, needs.group, &c->rows.chosen) : 0;

@@ -32,6 +32,7 @@ enum collect_notice {
 	COLLECT_NOTICE_ALONE = 1 << 5,		/* no thread could be started */
 	COLLECT_NOTICE_NO_CMDLINES = 1 << 6,	/* the recording holds no command lines */
 	COLLECT_NOTICE_UNREADABLE = 1 << 7,	/* --verify: verify_readable of verify_count */
+	COLLECT_NOTICE_CGROUPS = 1 << 8,	/* cgroups_left_out of the collection */
 };
 
 /* Why /proc cannot be used for processes. */
@@ -103,6 +104,7 @@ struct collector {
 	bool looked_for_missing;
 	/* SWAP_SHMEM of processes without it is in smaps_rollup alone. */
 	bool swap_shmem_known;
+	uint64_t memcg_left_us; /* for reading memory cgroups until the next query */
 };
 
 /* The state that must be set before collector_open(), and the state after collector_close(). */
@@ -152,6 +154,11 @@ int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid);
  * only if they are in `needs`, or recorded.
  */
 int collector_charge(struct collector *c, struct rows *rows, unsigned needs);
+/*
+ * Adds the memory cgroups of all groups that the chosen rows can form to the snapshot, in a
+ * recording or for several queries. Returns 0 or a negative errno.
+ */
+int collector_read_memcgs(struct collector *c, bool details);
 /* Updates the notice that no thread could be started. */
 void collector_note_alone(struct collector *c);
 

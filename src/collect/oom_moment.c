@@ -125,25 +125,37 @@ static void drop_others_then(struct oom_moment *m, const struct collector *c, pi
 
 /* ---- the moment ---- */
 
+/* For the memory cgroups at a kill, of what the last collection left. */
+#define MEMCG_TIME_US 100000
+
 /*
- * The memory cgroups of the moment. Pseudonyms do not lead to them: then they are those of the last
- * snapshot.
+ * The memory cgroups of the moment, first that of the victim and those above it. Pseudonyms do not
+ * lead to them: then they are those of the last snapshot.
  */
-static int limit_moment(struct oom_moment *m, const struct collector *c)
+static int limit_moment(struct oom_moment *m, struct collector *c, pid_t pid)
 {
 	cleanup(rows_done) struct rows rows = {};
+	uint64_t most = c->memcg_left_us < MEMCG_TIME_US ? c->memcg_left_us : MEMCG_TIME_US;
+	uint64_t left = most;
 	struct snapshot *s = &m->snapshot;
+	const struct process *victim = snapshot_find(s, pid);
 	int r;
 
 	if (m->key) {
 		s->memcg = c->snapshot.memcg;
 		s->memcg_count = c->snapshot.memcg_count;
+		memcpy(s->collection.cgroups_left_out, c->snapshot.collection.cgroups_left_out,
+		       sizeof(s->collection.cgroups_left_out));
 		return 0;
 	}
 	r = rows_reserve(&rows, s->count);
 	for (size_t i = 0; r == 0 && i < s->count; i++)
 		rows.item[rows.count++] = &s->process[i];
-	return r < 0 ? r : memcgs_read(&c->proc, s, &rows, false);
+	if (r == 0)
+		r = memcgs_read(&c->proc, s, &rows, false,
+				victim && victim->controlled ? victim->cgroup : NULL, &left);
+	c->memcg_left_us -= most - left;
+	return r;
 }
 
 void oom_moment_release(struct oom_moment *m)
@@ -172,7 +184,7 @@ int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct 
 		r = name_victim(m, c, kill);
 	if (m->selection)
 		drop_others_then(m, c, kill->pid);
-	return r < 0 ? r : limit_moment(m, c);
+	return r < 0 ? r : limit_moment(m, c, kill->pid);
 }
 
 /* ---- the event ---- */
@@ -253,7 +265,8 @@ static bool was_out(const struct oom_moment *m, const struct collector *c, const
 /*
  * Without a line of the log: the lowest cgroup above the victim that was out of memory is the one
  * whose limit was reached (memory.events of v2). If there is none, it was the machine, a cpuset or
- * a memory policy, and stays unknown.
+ * a memory policy, and stays unknown. So it does if the lowest ones were not read or are not known,
+ * because the event is counted in all cgroups above.
  */
 static void infer_reason(const struct oom_moment *m, const struct collector *c,
 			 struct event_record *e)
@@ -263,8 +276,8 @@ static void infer_reason(const struct oom_moment *m, const struct collector *c,
 	char path[EVENT_TEXT];
 	size_t len = cgroup ? strlen(cgroup) : 0;
 
-	/* The cgroups of the moment are then those of the last snapshot. */
-	if (m->key)
+	/* With a key the cgroups of the moment are those of the last snapshot. */
+	if (m->key || len + 1 >= EVENT_TEXT || (len && memcg_reach(cgroup, MEMCG_DEPTH_MAX) < len))
 		return;
 	for (; len > 1; len = (size_t)(strrchr(path, '/') - path)) {
 		memcpy(path, cgroup, len);

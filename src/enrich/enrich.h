@@ -58,7 +58,7 @@ struct proc_pool *proc_pool_new(const struct procfs *proc, unsigned workers, uns
  */
 int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	      struct process *const *rows, size_t count, struct pool_result *results);
-/* Resets the deadline, for a new snapshot. */
+/* Resets the deadline and the budget for the paths of deep cgroups, for a new snapshot. */
 void pool_patient(struct proc_pool *pool);
 /* Shortens the deadline from now on, for less important files. */
 void pool_hurry(struct proc_pool *pool, unsigned deadline_ms);
@@ -148,15 +148,23 @@ int name_cache_update(struct name_cache *cache, const struct snapshot *s);
  * the lowest of the cgroup and its visible ancestors, absent if there is none. Both are absent for
  * the root, for a cgroup that is gone or outside our namespace, and without a mounted hierarchy.
  * With `details` also the counters from COUNTER_MEM_HIGH on that this kernel has: the kernel then
- * makes the sums of memory.stat. Returns 0 or a negative errno.
+ * makes the sums of memory.stat.
+ *
+ * Any user may make cgroups, so this has bounds: MEMCG_DEPTH_MAX levels, bytes, and *left_us
+ * microseconds, from which the time that it took is subtracted. Cgroups with processes that are
+ * beyond are counted in cgroups_left_out of the snapshot's collection. Their groups have the values
+ * of the nearest cgroup above that was read (memcg_above). Returns 0 or a negative errno.
  */
-int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *groups, bool details);
+int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *groups, bool details,
+		  uint64_t *left_us);
 /*
- * Fills in s->memcg with the memory cgroups of all groups that these rows can form. Reorders the
- * rows. Returns 0 or a negative errno.
+ * Fills in s->memcg with the memory cgroups of all groups that these rows can form, and those above
+ * them, within the same bounds. The cgroup `first` and those above it are read in any case; NULL:
+ * none. Reorders the rows. Returns 0 or a negative errno.
  */
-int memcgs_read(const struct procfs *proc, struct snapshot *s, struct rows *rows, bool details);
-/* Copies the values of s->memcg into their groups. Pure. */
+int memcgs_read(const struct procfs *proc, struct snapshot *s, struct rows *rows, bool details,
+		const char *first, uint64_t *left_us);
+/* Copies the values of s->memcg into their groups, as enrich_memcgs() does. Pure. */
 void memcgs_apply(const struct snapshot *s, struct rows *groups);
 
 /* ---- the machine ---- */

@@ -3,6 +3,10 @@
  * Memory cgroups of groups: the charge, the limit and what fills it, in v1 and v2. No path leads
  * out of the hierarchy. Grouping the processes finds the cgroups, so only src/query/sums.c maps a
  * unit to its cgroup.
+ *
+ * Users make cgroups: a path of 4,095 bytes, the longest that /proc/PID/cgroup shows, has 2,047
+ * levels. Therefore the cgroups are walked as a tree, in which each is opened once, below its
+ * parent; and depth, memory and time have bounds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
 #include "enrich/enrich.h"
@@ -109,10 +114,11 @@ static int cgroup_mounts_open(const struct procfs *proc, struct arena *arena,
 /* No limit: PAGE_COUNTER_MAX pages, which v1 shows as a number near 2^63. */
 #define UNLIMITED ((uint64_t)1 << 62)
 
-/* What of a cgroup is read beyond its charge and its limit. */
+/* What is read beyond the charge and the limit of the cgroups that are asked for. */
 enum memcg_parts {
 	MEMCG_EVENTS = 1 << 0,
 	MEMCG_PARTS = 1 << 1,
+	MEMCG_ABOVE = 1 << 2, /* the same of the cgroups above them, but not of the root */
 };
 
 /* Returns 0, or a negative errno without files or memory. "max" and other text is UNLIMITED. */
@@ -316,15 +322,11 @@ static bool is_v1_root(int dirfd)
 	return faccessat(dirfd, "release_agent", F_OK, 0) == 0;
 }
 
-/* Reads the limits of a directory on the path, and the values of the last one. */
-static int read_cgroup(const struct cgroup_mounts *h, int dirfd, bool last, unsigned parts,
-		       struct memcg *m)
+/* Reads the values of a directory. The caller has read the limits. */
+static int read_values(const struct cgroup_mounts *h, int dirfd, unsigned parts, struct memcg *m)
 {
-	int r = read_limits(h, dirfd, parts, m);
+	int r = read_number(dirfd, h->v2 ? "memory.current" : "memory.usage_in_bytes", &m->current);
 
-	if (r < 0 || !last || (!h->v2 && is_v1_root(dirfd)))
-		return r;
-	r = read_number(dirfd, h->v2 ? "memory.current" : "memory.usage_in_bytes", &m->current);
 	m->current_known = m->current < UNLIMITED;
 	if (r == 0 && (!h->v2 || parts & MEMCG_PARTS))
 		r = read_stat(h, dirfd, parts, m);
@@ -333,58 +335,409 @@ static int read_cgroup(const struct cgroup_mounts *h, int dirfd, bool last, unsi
 	return r < 0 || !(parts & MEMCG_EVENTS) ? r : read_events(h, dirfd, m);
 }
 
-/* Opens the next component and moves *path after it. Returns an fd or a negative errno. */
-static int open_component(int dirfd, const char **path)
+/* ---- the cgroups that are asked for ---- */
+
+/* When a cgroup is read, compared with others. */
+enum turn {
+	TURN_FIRST, /* also without time: the cgroup of an OOM victim */
+	TURN_USUAL,
+	TURN_DEEP, /* more than DEPTH_USUAL levels: it must not take the time of the others */
+};
+
+/* A pod of kind in rootless podman has 11 levels. */
+#define DEPTH_USUAL 16
+
+struct wanted {
+	const char *path; /* `len` bytes of it: at most MEMCG_DEPTH_MAX levels */
+	size_t len;
+	enum turn turn;
+	bool counts; /* it is counted if it is left out */
+	bool read;
+	enum memcg_bound left_out; /* why; MEMCG_BOUNDS: it is not */
+};
+
+/* A path that may go on behind its first `len` bytes. */
+struct part {
+	const char *path;
+	size_t len;
+};
+
+static int compare_part(const void *pa, const void *pb)
+{
+	const struct part *a = pa;
+	const struct memcg *b = pb;
+	int r = strncmp(a->path, b->path, a->len);
+
+	return r ? r : -(b->path[a->len] != '\0');
+}
+
+static const struct memcg *find_memcg(const struct memcg *item, size_t count, struct part part)
+{
+	return count ? bsearch(&part, item, count, sizeof(*item), compare_part) : NULL;
+}
+
+/* The values of the cgroups of 20,000 containers and of their pods. */
+#define MEMCG_BYTES_MAX ((size_t)16 << 20)
+
+struct reading {
+	unsigned parts;
+	uint64_t deadline_us; /* CLOCK_MONOTONIC */
+	struct wanted *wanted;
+	size_t wanted_count, wanted_capacity;
+	/* The cgroups that were read, with paths in the arena. */
+	struct arena *arena;
+	struct memcg *item;
+	size_t count, capacity;
+	size_t bytes; /* of item and of the paths */
+	uint32_t left_out[MEMCG_BOUNDS];
+};
+
+static void reading_done(struct reading *r)
+{
+	free(r->wanted);
+	free(r->item);
+}
+
+/*
+ * Asks for the cgroup of the first `len` bytes of a path, which the caller keeps; of one that is
+ * too deep, for the nearest one above it.
+ */
+static int want(struct reading *r, const char *path, size_t len, bool first, bool counts)
+{
+	const struct wanted *last = r->wanted_count ? &r->wanted[r->wanted_count - 1] : NULL;
+	size_t reach = memcg_reach(path, MEMCG_DEPTH_MAX);
+	struct wanted *more;
+
+	if (r->parts & MEMCG_ABOVE && len <= 1)
+		return 0;
+	if (len > reach) {
+		r->left_out[MEMCG_BOUND_DEPTH] += counts;
+		counts = false;
+		len = reach;
+	}
+	/* Many that are too deep have the same one above them. */
+	if (!counts && last && last->len == len && memcmp(last->path, path, len) == 0)
+		return 0;
+	more = grow_items(r->wanted, r->wanted_count, &r->wanted_capacity, 64, sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	r->wanted = more;
+	r->wanted[r->wanted_count++] = (struct wanted){
+		.path = path,
+		.len = len,
+		.turn = first				       ? TURN_FIRST
+			: len > memcg_reach(path, DEPTH_USUAL) ? TURN_DEEP
+							       : TURN_USUAL,
+		.counts = counts,
+		.left_out = MEMCG_BOUNDS,
+	};
+	return 0;
+}
+
+/* The number of bytes in which both begin alike. */
+static size_t common_len(const char *a, const char *b, size_t most)
+{
+	size_t n = 0;
+
+	while (n + 8 <= most && memcmp(a + n, b + n, 8) == 0)
+		n += 8;
+	while (n < most && a[n] == b[n])
+		n++;
+	return n;
+}
+
+/* The end of a path is less than '/', which is less than any other byte. */
+static int tree_rank(const struct wanted *w, size_t i)
+{
+	if (i == w->len)
+		return 0;
+	return w->path[i] == '/' ? 1 : 2 + (unsigned char)w->path[i];
+}
+
+/* By turn; then each cgroup is followed by those below it. */
+static int compare_wanted(const void *pa, const void *pb)
+{
+	const struct wanted *a = pa, *b = pb;
+	size_t n;
+
+	if (a->turn != b->turn)
+		return a->turn < b->turn ? -1 : 1;
+	n = common_len(a->path, b->path, a->len < b->len ? a->len : b->len);
+	return tree_rank(a, n) - tree_rank(b, n);
+}
+
+/* Leaves one of those with the same path. */
+static void sort_wanted(struct reading *r)
+{
+	size_t count = 0;
+
+	if (r->wanted_count)
+		qsort(r->wanted, r->wanted_count, sizeof(*r->wanted), compare_wanted);
+	for (size_t i = 0; i < r->wanted_count; i++) {
+		if (count && compare_wanted(&r->wanted[count - 1], &r->wanted[i]) == 0)
+			r->wanted[count - 1].counts |= r->wanted[i].counts;
+		else
+			r->wanted[count++] = r->wanted[i];
+	}
+	r->wanted_count = count;
+}
+
+/* Adds the cgroup of the first `len` bytes of the path. */
+static int add_memcg(struct reading *r, const char *path, size_t len, const struct memcg *m)
+{
+	struct memcg *more = grow_items(r->item, r->count, &r->capacity, 64, sizeof(*more));
+	const char *copy = more ? arena_strndup(r->arena, path, len) : NULL;
+
+	if (more)
+		r->item = more;
+	if (!copy)
+		return -ENOMEM;
+	r->item[r->count] = *m;
+	r->item[r->count++].path = copy;
+	r->bytes += sizeof(*m) + len + 1;
+	return 0;
+}
+
+/* ---- the walk below a mount ---- */
+
+struct level {
+	int fd;		       /* O_PATH */
+	size_t end;	       /* of its path: 0 of the root */
+	struct memcg limits;   /* the lowest of it and of those above it */
+	bool read, has_charge; /* its values were read, and are known */
+};
+
+struct walk {
+	struct reading *reading;
+	const struct cgroup_mounts *mounts;
+	const char *root; /* of the mount */
+	const char *path; /* of the lowest level; `len` bytes of it */
+	size_t len;
+	struct level level[MEMCG_DEPTH_MAX + 1];
+	size_t levels; /* the first one is the mount's, which the caller closes */
+};
+
+static void leave(struct walk *w)
+{
+	if (--w->levels)
+		close(w->level[w->levels].fd);
+}
+
+static void walk_done(struct walk *w)
+{
+	while (w->levels)
+		leave(w);
+}
+
+/* Reads the lowest level, once. */
+static int read_level(struct walk *w)
+{
+	struct level *l = &w->level[w->levels - 1];
+	struct memcg m = l->limits;
+	int r;
+
+	/* The root has no charge, and no limit. */
+	if (l->read || (w->levels == 1 && !w->mounts->v2 && is_v1_root(l->fd)))
+		return 0;
+	r = read_values(w->mounts, l->fd, w->reading->parts, &m);
+	if (r < 0)
+		return r;
+	l->read = true;
+	l->has_charge = m.current_known;
+	return l->has_charge ? add_memcg(w->reading, w->path, l->end ? l->end : 1, &m) : 0;
+}
+
+/* Adds a level. Owns the fd unless it is that of the mount. */
+static int enter(struct walk *w, int fd, size_t end)
+{
+	struct level *l = &w->level[w->levels++];
+	unsigned parts = w->reading->parts;
+	int r;
+
+	*l = (struct level){.fd = fd, .end = end};
+	if (w->levels > 1)
+		l->limits = l[-1].limits;
+	r = read_limits(w->mounts, fd, parts, &l->limits);
+	return r < 0 || !(parts & MEMCG_ABOVE) || !end ? r : read_level(w);
+}
+
+/* Opens a directory. Returns an fd or a negative errno. */
+static int open_component(int dirfd, const char *component, size_t len)
 {
 	char name[COMPONENT_MAX];
-	size_t len = strcspn(*path, "/");
 	int fd;
 
 	if (len >= sizeof(name))
 		return -ENOENT;
-	memcpy(name, *path, len);
+	memcpy(name, component, len);
 	name[len] = '\0';
-	*path += len;
-	*path += strspn(*path, "/");
 	/* cgroup_below() refused "..". */
 	fd = openat(dirfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-static int read_path(const struct cgroup_mounts *h, int root, const char *path, unsigned parts,
-		     struct memcg *m)
+/* Opens the levels that are missing. */
+static int go_down(struct walk *w)
 {
-	cleanup_close int fd = fcntl(root, F_DUPFD_CLOEXEC, 0);
-	int r = fd < 0 ? -errno : read_cgroup(h, fd, !*path, parts, m);
+	int r = 0;
 
-	while (r == 0 && *path) {
-		int next = open_component(fd, &path);
+	while (r == 0) {
+		const struct level *l = &w->level[w->levels - 1];
+		size_t begin = l->end, end;
+		int fd;
 
-		close(TAKE_FD(fd));
-		if (next < 0)
-			return next;
-		fd = next;
-		r = read_cgroup(h, fd, !*path, parts, m);
+		while (begin < w->len && w->path[begin] == '/')
+			begin++;
+		for (end = begin; end < w->len && w->path[end] != '/';)
+			end++;
+		if (begin == end)
+			return 0;
+		fd = open_component(l->fd, w->path + begin, end - begin);
+		r = fd < 0 ? fd : enter(w, fd, end);
 	}
 	return r;
 }
 
-/* A cgroup that does not exist has no values, not even the limits above it. */
-static int read_memcg(const struct cgroup_mounts *h, unsigned parts, struct memcg *m)
+/*
+ * Goes to the cgroup; what it has in common with the last one stays open. Returns 0 or a negative
+ * errno: -ENOENT if it is not below the mount, or gone.
+ */
+static int walk_to(struct walk *w, int root, const struct wanted *t)
 {
-	for (size_t i = 0; i < h->mounts; i++) {
-		const char *below = cgroup_below(h->mount[i].root, m->path);
-		struct memcg found = {.path = m->path};
-		int r = below ? read_path(h, h->mount[i].fd, below, parts, &found) : -ENOENT;
+	size_t common = common_len(w->path, t->path, w->len < t->len ? w->len : t->len);
+	size_t top = strlen(w->root);
 
-		if (file_exhausted(r))
-			return r;
-		/* The root has no charge, and no limit. */
-		if (r == 0 && found.current_known) {
-			*m = found;
-			return 0;
-		}
+	while (top && w->root[top - 1] == '/')
+		top--;
+	if (!cgroup_below(w->root, t->path) || t->len < top)
+		return -ENOENT;
+	while (w->levels > 1) {
+		size_t end = w->level[w->levels - 1].end;
+
+		if (end <= common && (end == t->len || t->path[end] == '/'))
+			break;
+		leave(w);
 	}
+	w->path = t->path;
+	w->len = t->len;
+	if (!w->levels) {
+		int r = enter(w, root, top);
+
+		if (r < 0)
+			return r;
+	}
+	return go_down(w);
+}
+
+/* The bound that is reached, or MEMCG_BOUNDS. */
+static enum memcg_bound bound_of(const struct reading *r, const struct wanted *t)
+{
+	if (t->turn == TURN_FIRST)
+		return MEMCG_BOUNDS;
+	if (r->bytes > MEMCG_BYTES_MAX)
+		return MEMCG_BOUND_BYTES;
+	return clock_us(CLOCK_MONOTONIC) < r->deadline_us ? MEMCG_BOUNDS : MEMCG_BOUND_TIME;
+}
+
+static int read_below(struct reading *r, const struct cgroup_mounts *h, size_t mount)
+{
+	cleanup(walk_done) struct walk w = {
+		.reading = r, .mounts = h, .root = h->mount[mount].root, .path = ""};
+	int error = 0;
+
+	for (size_t i = 0; error == 0 && i < r->wanted_count; i++) {
+		struct wanted *t = &r->wanted[i];
+
+		if (t->read)
+			continue;
+		t->left_out = bound_of(r, t);
+		if (t->left_out != MEMCG_BOUNDS)
+			continue;
+		error = walk_to(&w, h->mount[mount].fd, t);
+		if (error == 0)
+			error = read_level(&w);
+		if (error == 0)
+			t->read = w.level[w.levels - 1].has_charge;
+		else if (!file_exhausted(error))
+			error = 0;
+	}
+	return error;
+}
+
+/* A cgroup that does not exist has no values, not even the limits above it. */
+static int add_absent(struct reading *r)
+{
+	static const struct memcg absent;
+	int error = 0;
+
+	for (size_t i = 0; error == 0 && i < r->wanted_count; i++) {
+		struct wanted *t = &r->wanted[i];
+
+		if (t->read || t->left_out != MEMCG_BOUNDS)
+			continue;
+		if (r->bytes > MEMCG_BYTES_MAX)
+			t->left_out = MEMCG_BOUND_BYTES;
+		else
+			error = add_memcg(r, t->path, t->len, &absent);
+	}
+	return error;
+}
+
+/* By path; one with values is first. */
+static int compare_path(const void *pa, const void *pb)
+{
+	const struct memcg *a = pa, *b = pb;
+	int r = strcmp(a->path, b->path);
+
+	return r ? r : b->current_known - a->current_known;
+}
+
+/* Leaves one of those with the same path: those above a deep cgroup may have been read before. */
+static void sort_memcgs(struct reading *r)
+{
+	size_t count = 0;
+
+	if (r->count)
+		qsort(r->item, r->count, sizeof(*r->item), compare_path);
+	for (size_t i = 0; i < r->count; i++) {
+		if (!count || strcmp(r->item[count - 1].path, r->item[i].path) != 0)
+			r->item[count++] = r->item[i];
+	}
+	r->count = count;
+}
+
+/* One that was left out may have been read as one above another. */
+static void count_left_out(struct reading *r)
+{
+	for (size_t i = 0; i < r->wanted_count; i++) {
+		const struct wanted *t = &r->wanted[i];
+
+		if (t->counts && t->left_out != MEMCG_BOUNDS &&
+		    !find_memcg(r->item, r->count, (struct part){t->path, t->len}))
+			r->left_out[t->left_out]++;
+	}
+}
+
+/* Reads all that was asked for. *left_us: the time that it may take; reduced by what it took. */
+static int read_wanted(struct reading *r, const struct procfs *proc, struct arena *scratch,
+		       uint64_t *left_us)
+{
+	cleanup(cgroup_mounts_close) struct cgroup_mounts h = {};
+	uint64_t start = clock_us(CLOCK_MONOTONIC), took;
+	int error = cgroup_mounts_open(proc, scratch, &h);
+
+	r->deadline_us = start + *left_us;
+	sort_wanted(r);
+	for (size_t i = 0; error == 0 && i < h.mounts; i++)
+		error = read_below(r, &h, i);
+	if (error == 0)
+		error = add_absent(r);
+	if (error < 0)
+		return error;
+	sort_memcgs(r);
+	count_left_out(r);
+	took = clock_us(CLOCK_MONOTONIC) - start;
+	*left_us -= took < *left_us ? took : *left_us;
 	return 0;
 }
 
@@ -402,132 +755,123 @@ static void set_counters(struct process *p, const struct memcg *m)
 	}
 }
 
-int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *groups, bool details)
+/*
+ * Finds the cgroup or, if some were left out, the nearest one above it that was read. Sets
+ * *ret_above to the length of the path of the latter; 0: it is the cgroup itself.
+ */
+static const struct memcg *find_nearest(const struct memcg *item, size_t count, const char *path,
+					bool left_out, uint16_t *ret_above)
+{
+	size_t reach = memcg_reach(path, MEMCG_DEPTH_MAX);
+	struct part part = {path, strlen(path)};
+	const struct memcg *m = find_memcg(item, count, part);
+
+	*ret_above = 0;
+	if (m || !left_out)
+		return m;
+	/* None is deeper. */
+	part.len = part.len < reach + 1 ? part.len : reach + 1;
+	while (!m && part.len) {
+		part.len--;
+		if (part.path[part.len] == '/' && part.len <= UINT16_MAX)
+			m = find_memcg(item, count, part);
+	}
+	*ret_above = m && m->current_known ? (uint16_t)part.len : 0;
+	return m;
+}
+
+static void apply(const struct memcg *item, size_t count, bool left_out, struct rows *groups)
+{
+	for (size_t i = 0; i < groups->count; i++) {
+		struct process *g = groups->item[i];
+		const struct memcg *m = NULL;
+
+		g->memcg_above = 0;
+		if (g->controlled && g->cgroup)
+			m = find_nearest(item, count, g->cgroup, left_out, &g->memcg_above);
+		if (m)
+			set_counters(g, m);
+	}
+}
+
+int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *groups, bool details,
+		  uint64_t *left_us)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
-	cleanup(cgroup_mounts_close) struct cgroup_mounts h = {};
-	int r = cgroup_mounts_open(proc, mark.arena, &h);
+	cleanup(reading_done) struct reading reading = {.arena = mark.arena,
+							.parts = details ? MEMCG_PARTS : 0};
+	uint32_t *left_out = s->collection.cgroups_left_out;
+	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < groups->count; i++) {
-		struct process *p = groups->item[i];
-		struct memcg m = {.path = p->cgroup};
+		const struct process *p = groups->item[i];
 
-		if (!p->controlled || !p->cgroup)
-			continue;
-		r = read_memcg(&h, details ? MEMCG_PARTS : 0, &m);
-		if (r == 0)
-			set_counters(p, &m);
+		if (p->controlled && p->cgroup)
+			r = want(&reading, p->cgroup, strlen(p->cgroup), false, true);
 	}
-	return r;
+	if (r == 0)
+		r = read_wanted(&reading, proc, mark.arena, left_us);
+	if (r < 0)
+		return r;
+	/* A snapshot may read some groups twice: those that are shown, with more values. */
+	for (int b = 0; b < MEMCG_BOUNDS; b++) {
+		if (left_out[b] < reading.left_out[b])
+			left_out[b] = reading.left_out[b];
+	}
+	apply(reading.item, reading.count, memcgs_left_out(&s->collection), groups);
+	return 0;
 }
 
 /* ---- all cgroups, units and containers of a snapshot, and the cgroups above them ---- */
 
+/* The last one has all cgroups with processes. */
 static const char *const keys[] = {"unit", "container", "pod", "cgroup"};
 
-struct memcgs {
-	struct memcg *item;
-	size_t count, capacity;
-};
-
-static int compare_path(const void *pa, const void *pb)
-{
-	const struct memcg *a = pa, *b = pb;
-
-	return strcmp(a->path, b->path);
-}
-
-/* Adds a path and those above it, but the root. Copies them into the arena. */
-static int add_path(const char *path, struct arena *arena, struct memcgs *m)
-{
-	size_t len = strlen(path);
-
-	while (len > 1) {
-		struct memcg *more = grow_items(m->item, m->count, &m->capacity, 64, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		m->item = more;
-		m->item[m->count] = (struct memcg){.path = arena_strndup(arena, path, len)};
-		if (!m->item[m->count++].path)
-			return -ENOMEM;
-		while (len && path[--len] != '/')
-			;
-	}
-	return 0;
-}
-
-static int add_groups(const char *key, struct rows *rows, struct arena *arena, struct memcgs *m)
+/* The path of a group is the beginning of that of each of its processes, which stays. */
+static int want_groups(struct reading *reading, const char *key, bool counts, struct rows *rows)
 {
 	cleanup(sums_done) struct sums groups = {};
 	int r = group_rows(column_find(key, strlen(key)), rows, &groups);
 
-	for (size_t i = 0; r == 0 && i < groups.rows.count; i++) {
+	for (size_t i = 0, at = 0; r == 0 && i < groups.rows.count; i++) {
 		const struct process *g = groups.rows.item[i];
 
+		/* The rows are now in the order of the groups. */
 		if (g->controlled && g->cgroup)
-			r = add_path(g->cgroup, arena, m);
+			r = want(reading, rows->item[at]->cgroup, strlen(g->cgroup), false, counts);
+		at += g->procs;
 	}
 	return r;
 }
 
-/* Leaves one of those with the same path. */
-static void sort_paths(struct memcgs *m)
-{
-	size_t count = 0;
-
-	if (m->count)
-		qsort(m->item, m->count, sizeof(*m->item), compare_path);
-	for (size_t i = 0; i < m->count; i++) {
-		if (!count || strcmp(m->item[count - 1].path, m->item[i].path) != 0)
-			m->item[count++] = m->item[i];
-	}
-	m->count = count;
-}
-
-static int read_memcgs(const struct procfs *proc, struct snapshot *s, struct memcgs *m,
-		       unsigned parts)
+int memcgs_read(const struct procfs *proc, struct snapshot *s, struct rows *rows, bool details,
+		const char *first, uint64_t *left_us)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
-	cleanup(cgroup_mounts_close) struct cgroup_mounts h = {};
-	int r = cgroup_mounts_open(proc, mark.arena, &h);
-
-	for (size_t i = 0; r == 0 && i < m->count; i++)
-		r = read_memcg(&h, parts, &m->item[i]);
-	return r;
-}
-
-int memcgs_read(const struct procfs *proc, struct snapshot *s, struct rows *rows, bool details)
-{
-	cleanup_free struct memcg *item = NULL;
-	struct memcgs m = {};
-	int r = 0;
+	cleanup(reading_done) struct reading reading = {
+		.arena = &s->arena,
+		.parts = MEMCG_ABOVE | (details ? MEMCG_PARTS : MEMCG_EVENTS),
+	};
+	int r = first ? want(&reading, first, strlen(first), true, false) : 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(keys); i++)
-		r = add_groups(keys[i], rows, &s->arena, &m);
-	item = m.item;
-	if (r < 0 || !m.count)
-		return r;
-	sort_paths(&m);
-	r = read_memcgs(proc, s, &m, details ? MEMCG_PARTS : MEMCG_EVENTS);
+		r = want_groups(&reading, keys[i], i + 1 == ARRAY_SIZE(keys), rows);
+	if (r == 0)
+		r = read_wanted(&reading, proc, mark.arena, left_us);
 	if (r < 0)
 		return r;
-	s->memcg = arena_zalloc(&s->arena, m.count, sizeof(*item));
+	memcpy(s->collection.cgroups_left_out, reading.left_out, sizeof(reading.left_out));
+	if (!reading.count)
+		return 0;
+	s->memcg = arena_zalloc(&s->arena, reading.count, sizeof(*s->memcg));
 	if (!s->memcg)
 		return -ENOMEM;
-	memcpy(s->memcg, m.item, m.count * sizeof(*item));
-	s->memcg_count = m.count;
+	memcpy(s->memcg, reading.item, reading.count * sizeof(*s->memcg));
+	s->memcg_count = reading.count;
 	return 0;
 }
 
 void memcgs_apply(const struct snapshot *s, struct rows *groups)
 {
-	for (size_t i = 0; i < groups->count; i++) {
-		struct process *g = groups->item[i];
-		const struct memcg *m =
-			g->controlled && g->cgroup ? snapshot_find_memcg(s, g->cgroup) : NULL;
-
-		if (m)
-			set_counters(g, m);
-	}
+	apply(s->memcg, s->memcg_count, memcgs_left_out(&s->collection), groups);
 }

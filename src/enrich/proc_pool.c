@@ -101,6 +101,49 @@ static bool left_skips(const struct left_behind *l, const struct process *p, enu
 	return of_uid >= LEFT_OF_ONE_UID;
 }
 
+/*
+ * ---- users whose processes are in deep cgroups ----
+ *
+ * The kernel makes the path of a cgroup in a time that grows with the square of its levels: 15 ms
+ * for 1,900 (kernfs_path_from_node_locked(), fs/kernfs/dir.c). Any user may have a thousand of
+ * them. So such reads have a budget in CPU time, which is not longer on a busy machine. After half
+ * of it the processes of users who had some are skipped, after all of it every process.
+ */
+
+#define SLOW_NS	       1000000 /* others take 0.03 ms */
+#define SLOW_BUDGET_NS 2000000000
+#define SLOW_USERS_MAX 64
+
+struct slow_paths {
+	uid_t uid[SLOW_USERS_MAX];
+	size_t users;
+	int64_t ns;
+};
+
+static bool slow_has(const struct slow_paths *s, uid_t uid)
+{
+	size_t i = 0;
+
+	while (i < s->users && s->uid[i] != uid)
+		i++;
+	return i < s->users;
+}
+
+static void slow_add(struct slow_paths *s, uid_t uid, int64_t ns)
+{
+	if (ns < SLOW_NS)
+		return;
+	s->ns += ns;
+	if (s->users < SLOW_USERS_MAX && !slow_has(s, uid))
+		s->uid[s->users++] = uid;
+}
+
+/* True if the cgroup of a process of this user must not be read now. */
+static bool slow_skips(const struct slow_paths *s, uid_t uid)
+{
+	return s->ns >= SLOW_BUDGET_NS || (s->ns >= SLOW_BUDGET_NS / 2 && slow_has(s, uid));
+}
+
 /* ---- the pool ---- */
 
 struct worker {
@@ -128,6 +171,7 @@ struct proc_pool {
 	struct worker *worker[WORKERS_MAX];
 	unsigned workers;
 	struct left_behind left;
+	struct slow_paths slow;
 	unsigned users; /* the owner and the workers left behind; the last one frees the pool */
 	bool closing;
 	bool alone; /* no thread could be started */
@@ -184,12 +228,20 @@ static void skip_next(struct proc_pool *pool)
 		pthread_cond_signal(&pool->done);
 }
 
-/* Prevents each snapshot from leaving one more worker and its two files behind. Lock held. */
+/*
+ * Prevents each snapshot from leaving one more worker and its two files behind, and from reading
+ * deep cgroups without end. Lock held.
+ */
 static void skip_stuck(struct proc_pool *pool, bool alone)
 {
-	while (pool->next < pool->count &&
-	       left_skips(&pool->left, pool->rows[pool->next], pool->file, alone))
+	while (pool->next < pool->count) {
+		const struct process *p = pool->rows[pool->next];
+
+		if (!left_skips(&pool->left, p, pool->file, alone) &&
+		    !(pool->file == POOL_CGROUP && slow_skips(&pool->slow, p->uid)))
+			break;
 		skip_next(pool);
+	}
 }
 
 /* Waits for the next job. Called and returns with the lock held; false if the pool closes. */
@@ -236,11 +288,16 @@ static bool do_job(struct worker *w)
 	struct proc_pool *pool = w->pool;
 	struct pool_result result;
 	struct target target;
+	int64_t took = 0;
 
 	if (!next_job(w, &target))
 		return false;
 	pthread_mutex_unlock(&pool->lock);
+	if (target.file == POOL_CGROUP)
+		took = (int64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	target_read(&target, &result);
+	if (target.file == POOL_CGROUP)
+		took = (int64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID) - took;
 	pthread_mutex_lock(&pool->lock);
 	if (w->left_behind) {
 		left_remove(&pool->left, &w->what);
@@ -249,6 +306,7 @@ static bool do_job(struct worker *w)
 		return false;
 	}
 	w->busy = false;
+	slow_add(&pool->slow, w->what.uid, took);
 	pool->results[w->job] = result;
 	pool->rollups += target.file == POOL_ROLLUP;
 	if (++pool->finished == pool->count)
@@ -336,6 +394,8 @@ static int64_t check_deadlines(struct proc_pool *pool)
 		pthread_detach(w->thread);
 		pool->users++;
 		left_add(&pool->left, &w->what);
+		if (pool->file == POOL_CGROUP)
+			slow_add(&pool->slow, w->what.uid, w->piece_ns);
 		pool->results[w->job] = (struct pool_result){.status = PSS_TIMEOUT};
 		pool->finished++;
 		if (pool->patience_ns > PATIENCE_MIN_NS)
@@ -396,6 +456,7 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 void pool_patient(struct proc_pool *pool)
 {
 	pool->patience_ns = pool->deadline_ns;
+	pool->slow = (struct slow_paths){};
 }
 
 void pool_hurry(struct proc_pool *pool, unsigned deadline_ms)

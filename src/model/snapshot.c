@@ -446,6 +446,28 @@ struct process *snapshot_find_again(const struct snapshot *s, const struct proce
 	return found && found->start_ns == p->start_ns ? found : NULL;
 }
 
+const char *memcg_bound_name(enum memcg_bound bound)
+{
+	static const char *const names[MEMCG_BOUNDS] = {
+		[MEMCG_BOUND_DEPTH] = "depth",
+		[MEMCG_BOUND_BYTES] = "bytes",
+		[MEMCG_BOUND_TIME] = "time",
+	};
+
+	return names[bound];
+}
+
+size_t memcg_reach(const char *path, unsigned levels)
+{
+	size_t at = 0;
+
+	while (levels--) {
+		at += strspn(path + at, "/");
+		at += strcspn(path + at, "/");
+	}
+	return at;
+}
+
 static int compare_memcg(const void *a, const void *b)
 {
 	const struct memcg *x = a, *y = b;

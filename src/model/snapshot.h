@@ -190,7 +190,9 @@ struct process {
 	enum container_status container_status;
 	/* The length of the part of the cgroup path that ends at the unit or container; 0: all. */
 	uint16_t unit_path, container_path;
-	uint16_t pod_path;   /* likewise at the pod; 0: none */
+	uint16_t pod_path; /* likewise at the pod; 0: none */
+	/* Likewise at the cgroup above whose memory counters it has; 0: they are its own. */
+	uint16_t memcg_above;
 	bool controlled;     /* the path is in the hierarchy of memcgs */
 	int64_t names_ms;    /* when reused names were read; 0: now */
 	bool program_known;  /* the name is the program, not only the executable */
@@ -340,6 +342,25 @@ struct cross_check {
 
 #define NOT_SEEN_PIDS 5
 
+/* Deeper cgroups are not read. */
+#define MEMCG_DEPTH_MAX 64
+
+/*
+ * Why memory cgroups are left out (enrich/memcg.c). A group then has the values of the nearest one
+ * above its own that was read.
+ */
+enum memcg_bound {
+	MEMCG_BOUND_DEPTH,
+	MEMCG_BOUND_BYTES, /* of all paths and values */
+	MEMCG_BOUND_TIME,
+	MEMCG_BOUNDS,
+};
+
+/* "depth", "bytes", "time": the words in JSON and in metrics. */
+const char *memcg_bound_name(enum memcg_bound bound);
+/* The length of the first `levels` components of a path, or of the whole path. */
+size_t memcg_reach(const char *path, unsigned levels);
+
 struct collection {
 	uint64_t duration_us; /* until the rows were complete */
 	uint32_t seen;	      /* all processes, kernel threads and zombies included */
@@ -360,6 +381,8 @@ struct collection {
 	bool hidden;	     /* /proc hides some processes (hidepid) */
 	bool complete;	     /* only kernel threads and ended processes are missing */
 	struct cross_check cross_check;
+	/* Cgroups with processes whose memory counters were to be read and were not, by reason. */
+	uint32_t cgroups_left_out[MEMCG_BOUNDS];
 };
 
 /* What the kernel charges to a memcg, bytes. */
@@ -381,6 +404,16 @@ struct memcg {
 	uint64_t details;
 	uint64_t detail[MEMCG_DETAILS];
 };
+
+/* Whether any cgroup was left out. */
+static inline bool memcgs_left_out(const struct collection *c)
+{
+	uint32_t any = 0;
+
+	for (int b = 0; b < MEMCG_BOUNDS; b++)
+		any |= c->cgroups_left_out[b];
+	return any;
+}
 
 /* How the values of all processes reconcile with those of the machine, bytes. */
 struct machine_balance {

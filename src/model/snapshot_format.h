@@ -238,6 +238,9 @@ static const struct member machine_members[] = {
 	MACHINE(97, collection.cross_check.denied, 0),
 	MACHINE(98, collection.cross_check.unread, 0),
 	MACHINE(99, collection.cross_check.self, 0),
+	MACHINE(100, collection.cgroups_left_out[MEMCG_BOUND_DEPTH], 0),
+	MACHINE(101, collection.cgroups_left_out[MEMCG_BOUND_BYTES], 0),
+	MACHINE(102, collection.cgroups_left_out[MEMCG_BOUND_TIME], 0),
 };
 
 #define PROCESS(n, m, limit) INT(ID_PROCESS + (n), struct process, m, limit)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.snapshot, version 1.5, as specified in src/dist/zmem.snapshot.schema.json, and
+ * The document zmem.snapshot, version 1.7, as specified in src/dist/zmem.snapshot.schema.json, and
  * its parts that other documents share. A new key raises the minor version, a renamed or removed
  * key the major one. Values that were not measured are null. Each top-level key and each process
  * has its own line, for head, grep and diff; there is no other white space.
  */
 #include "render/json.h"
+
+#include <limits.h>
+#include <stdio.h>
 
 #include "render/format.h"
 #include "render/render.h"
@@ -103,6 +106,16 @@ static void put_not_seen_pids(struct json_writer *w, const struct collection *c)
 	json_end(w, ']');
 }
 
+static void put_left_out(struct json_writer *w, const struct collection *c)
+{
+	json_object(w, "cgroups_left_out");
+	for (int b = 0; b < MEMCG_BOUNDS; b++) {
+		json_key_name(w, memcg_bound_name(b));
+		json_put_u64(w, c->cgroups_left_out[b]);
+	}
+	json_end(w, '}');
+}
+
 void json_collection(struct json_writer *w, const struct collection *c)
 {
 	json_object(w, "collection");
@@ -121,6 +134,7 @@ void json_collection(struct json_writer *w, const struct collection *c)
 	put_not_seen_pids(w, c);
 	json_known(w, "shared_mm", !c->shared_mm_unknown, c->shared_mm);
 	put_cross_check(w, &c->cross_check);
+	put_left_out(w, c);
 	json_end(w, '}');
 }
 
@@ -355,6 +369,18 @@ static void put_process(struct json_writer *w, const struct process *p, uint64_t
 	put_counters(w, p->have, p->value, 0, COUNTERS_OF_PROCESS);
 }
 
+/* The cgroup above that has these memory counters, if it is not the group's own. */
+static void put_memcg_above(struct json_writer *w, const struct process *p,
+			    const struct json_limits *max)
+{
+	char path[PATH_MAX];
+	bool above = p->cgroup && p->memcg_above;
+
+	if (above)
+		snprintf(path, sizeof(path), "%.*s", p->memcg_above, p->cgroup);
+	json_string_max(w, "mem_cgroup", above ? path : NULL, max->cgroup);
+}
+
 static void put_group(struct json_writer *w, const struct column *key, const struct process *p,
 		      const struct json_limits *max)
 {
@@ -374,8 +400,10 @@ static void put_group(struct json_writer *w, const struct column *key, const str
 	json_u64(w, "threads", p->threads);
 	put_sources(w, p);
 	put_counters(w, p->have, p->value, 0, COUNTERS_OF_PROCESS);
-	if (key->needs & NEEDS_CGROUP)
+	if (key->needs & NEEDS_CGROUP) {
 		put_counters(w, p->have, p->value, COUNTERS_OF_PROCESS, COUNTER_COUNT);
+		put_memcg_above(w, p, max);
+	}
 }
 
 void json_row(struct json_writer *w, const struct result *r, const struct process *p,
@@ -393,7 +421,7 @@ void render_json(struct strbuf *out, const struct result *r)
 {
 	struct json_writer writer = {.out = out}, *w = &writer;
 
-	json_document_begin(w, "zmem.snapshot", "1.6", r->snapshot);
+	json_document_begin(w, "zmem.snapshot", "1.7", r->snapshot);
 	json_snapshot(w, r);
 	json_newline(w);
 	json_sums(w, "totals", &r->totals);

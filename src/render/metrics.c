@@ -321,6 +321,15 @@ static void put_reasons(struct metrics_writer *w, const struct metric_family *f,
 		put_labelled(w, "reason", "not_seen", c->not_seen);
 }
 
+static void put_left_out(struct metrics_writer *w, const struct collection *c)
+{
+	metrics_family(w, GAUGE("zmem_collect_cgroups_left_out", NULL,
+				"Cgroups with processes whose memory counters the last collection "
+				"left out, by reason."));
+	for (int b = 0; b < MEMCG_BOUNDS; b++)
+		put_labelled(w, "reason", memcg_bound_name(b), c->cgroups_left_out[b]);
+}
+
 static void put_cross_check(struct metrics_writer *w, const struct cross_check *c)
 {
 	metrics_family(w, GAUGE("zmem_cross_check_processes", NULL,
@@ -398,6 +407,7 @@ static void put_collection(struct metrics_writer *w, const struct result *r,
 		    COUNTER("zmem_collect_errors", NULL,
 			    "Processes that could not be read since the start, by reason."),
 		    &since_start);
+	put_left_out(w, c);
 	put_cross_check(w, &c->cross_check);
 }
 

@@ -83,9 +83,14 @@ static size_t end_of_label(const struct labelled *l, size_t count, size_t i)
 	return end;
 }
 
-/* Copies the counters of a cgroup, which belong to one row and have no sum. */
+/*
+ * Copies the counters of a cgroup, which belong to one row and have no sum. Those of a cgroup above
+ * are left out: no label tells them from its own.
+ */
 static void add_memcg(const struct process *p, struct totals *t)
 {
+	if (p->memcg_above)
+		return;
 	for (int c = COUNTERS_OF_PROCESS; c < COUNTER_COUNT; c++) {
 		if (!process_has(p, c))
 			continue;

@@ -21,7 +21,6 @@
 #include "model/snapshot_codec.h"
 #include "serve/channel.h"
 #include "serve/files_reader.h"
-#include "enrich/enrich.h"
 
 struct snapshot_server {
 	struct measure measure;
@@ -68,7 +67,7 @@ static int collect_snapshot(struct snapshot_server *s)
 	if (r)
 		return -EIO;
 	if (!collector_replays(c))
-		r = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen, true);
+		r = measure_read_memcgs(&s->measure, true);
 	if (room_is_idle(s->bytes.cap, s->bytes.len, &s->idle))
 		strbuf_done(&s->bytes);
 	strbuf_clear(&s->bytes);

@@ -301,6 +301,8 @@ static void draw_cgroup(struct view *v, struct screen *s, const struct process *
 	} else {
 		line_printf(l, ", no limit");
 	}
+	if (p->memcg_above)
+		line_printf(l, ", of a cgroup above");
 	screen_line(s, LOOK_PLAIN);
 	draw_charged(v, s, p);
 }

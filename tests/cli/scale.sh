@@ -55,6 +55,59 @@ bounded() {
 whole='[.processes[] | select(.name == "fleet" and .ppid == $fleet)] | length == $count and
 	([.[].pid] | unique | length == $count) and all(.rss_anon_bytes >= $kib * 1024)'
 
+# levels COUNT: a process is in a cgroup of so many levels, which every user can make below a delegated one.
+levels() {
+	"$PYTHON" -B - "$SUPPORT" "$1" <<-'END'
+		import json, os, subprocess, sys
+		sys.path.insert(0, sys.argv[1])
+		from oom import V1, V2, write
+		from outcome import PROGRAM, exit_code, result, wait_until
+		from serving import Serve
+		count, most, name = int(sys.argv[2]), 64, "zmem-levels-%d" % os.getpid()
+		root = V1 if os.path.isdir(V1) else V2
+		try:
+		    os.mkdir(os.path.join(root, name))
+		except OSError as why:
+		    sys.exit(print("skip levels: no cgroup can be made:", why))
+		sleeper, made, bottom = subprocess.Popen(("sleep", "1000")), 1, None
+		os.chdir(os.path.join(root, name))
+		try:
+		    while made < count:
+		        os.mkdir("d")
+		        os.chdir("d")
+		        made += 1
+		    write("cgroup.procs", str(sleeper.pid))
+		    bottom = os.open(".", os.O_RDONLY)
+		    os.chdir("/")
+		    with Serve() as serve:
+		        answer = serve.get("/metrics")
+		        result(answer.code == 200, "%d levels: /metrics answers" % count, answer.code)
+		        # On a busy machine its cgroup may be read in a later snapshot.
+		        said = wait_until(lambda: serve.metric('zmem_collect_cgroups_left_out{reason="depth"}') == 1)
+		        result(said, "%d levels: /metrics says what it leaves out" % count)
+		    done = subprocess.run((PROGRAM, "-g", "cgroup", "-a", "-J"), capture_output=True, check=False)
+		    groups = json.loads(done.stdout)["groups"]
+		    found = [(len(g["group"]), g["mem_cgroup"]) for g in groups if (g["group"] or "").startswith("/" + name)]
+		    # Without a controller in these cgroups (v2) it is the cgroup that has one.
+		    above = "/" + name + "/d" * (most - 1)
+		    result(len(found) == 1 and (found[0][1] == above or root == V2), "%d levels: -g has the values of the cgroup above" %
+		           count, found)
+		    result(done.stderr.count(b"\n") == 1 and b"(1 below level %d," % most in done.stderr,
+		           "%d levels: -g says so" % count, done.stderr)
+		finally:
+		    if bottom is not None:
+		        os.fchdir(bottom)
+		    sleeper.kill()
+		    sleeper.wait()
+		    for _ in range(made - 1):
+		        os.chdir("..")
+		        os.rmdir("d")
+		    os.chdir("/")
+		    os.rmdir(os.path.join(root, name))
+		sys.exit(exit_code())
+	END
+}
+
 # kills COUNT: a recorder that does not read has no room for all processes of all kills, and says so.
 kills() {
 	"$PYTHON" -B - "$SUPPORT" "$TMP" "$1" <<-'END'
@@ -203,3 +256,5 @@ check 'twenty at once: all by BPF' jq -es '[.[].source.counters] | unique == ["b
 check 'twenty at once: all see the same idle processes' jq -es --argjson self $$ \
 	'[.[] | [.processes[] | select(.pid == $self) | .start_time_ms / 10 | floor]] | unique | length <= 2' \
 	"$TMP"/once.[0-9]*
+
+levels 1900 || failed=1

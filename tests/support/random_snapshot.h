@@ -211,7 +211,10 @@ static inline void random_collection(struct random *r, struct snapshot *s)
 				    &c->cross_check.ended,
 				    &c->cross_check.denied,
 				    &c->cross_check.unread,
-				    &c->cross_check.self};
+				    &c->cross_check.self,
+				    &c->cgroups_left_out[MEMCG_BOUND_DEPTH],
+				    &c->cgroups_left_out[MEMCG_BOUND_BYTES],
+				    &c->cgroups_left_out[MEMCG_BOUND_TIME]};
 
 	c->duration_us = random_value(r);
 	for (size_t i = 0; i < sizeof(number) / sizeof(number[0]); i++)
@@ -388,7 +391,8 @@ static inline bool same_collection(const struct collection *a, const struct coll
 	       SAME(cross_check.different) && SAME(cross_check.gone) && SAME(cross_check.done) &&
 	       SAME(cross_check.all) && SAME(cross_check.ended) && SAME(cross_check.denied) &&
 	       SAME(cross_check.unread) && SAME(cross_check.self) &&
-	       memcmp(a->not_seen_pid, b->not_seen_pid, sizeof(a->not_seen_pid)) == 0;
+	       memcmp(a->not_seen_pid, b->not_seen_pid, sizeof(a->not_seen_pid)) == 0 &&
+	       memcmp(a->cgroups_left_out, b->cgroups_left_out, sizeof(a->cgroups_left_out)) == 0;
 }
 
 static inline bool same_machine(const struct snapshot *a, const struct snapshot *b)

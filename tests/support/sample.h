@@ -226,7 +226,8 @@ static inline struct process *sample_group(struct sample *s, const char *name, u
 }
 
 /*
- * Groups by unit: one with a limit, one without PSS of some, one with a hostile name, none.
+ * Groups by unit: one with a limit, one without PSS of some and with the memory counters of a
+ * cgroup above, one with a hostile name, none.
  */
 static inline void sample_groups(struct sample *s)
 {
@@ -255,6 +256,8 @@ static inline void sample_groups(struct sample *s)
 	p->pss_missing = 2;
 	p->partial = COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_USS);
 	process_set(p, COUNTER_MEM_CURRENT, 300 * MIB);
+	p->cgroup = "/user.slice/user-1000.slice/session-3.scope";
+	p->memcg_above = sizeof("/user.slice") - 1;
 	p = sample_group(s, "odd\xff\"name\n,;\\.service", 1);
 	sample_counters(p, 4 * MIB, 0);
 	p->pss_status = PSS_TIMEOUT;

@@ -28,11 +28,31 @@ static void assert_counters(const struct process *p, uint64_t current, uint64_t 
 
 static struct snapshot memory;
 
+/* Time for all cgroups. */
+static uint64_t enough(void)
+{
+	return UINT32_MAX;
+}
+
+static int enrich(const struct proc_tree *t, struct rows *rows, bool details)
+{
+	uint64_t left_us = enough();
+
+	memory.collection = (struct collection){};
+	return enrich_memcgs(&t->proc, &memory, rows, details, &left_us);
+}
+
+static void read_snapshot(const struct proc_tree *t, struct snapshot *s, struct rows *rows,
+			  bool details, uint64_t left_us)
+{
+	assert_int_equal(memcgs_read(&t->proc, s, rows, details, NULL, &left_us), 0);
+}
+
 static void read_details(const struct proc_tree *t, struct process *p, bool details)
 {
 	struct rows rows = {&p, 1};
 
-	assert_int_equal(enrich_memcgs(&t->proc, &memory, &rows, details), 0);
+	assert_int_equal(enrich(t, &rows, details), 0);
 }
 
 static void assert_read(const struct proc_tree *t, const char *path, uint64_t current,
@@ -178,7 +198,7 @@ TEST(nowhere)
 	v2(&t, "gone/a", "1", "2");
 	assert_read(&t, "/a", 1, 2);
 	/* The cgroup is of another hierarchy, or not known. */
-	assert_int_equal(enrich_memcgs(&t.proc, &memory, &rows, false), 0);
+	assert_int_equal(enrich(&t, &rows, false), 0);
 	assert_int_equal(p[0].have | p[1].have, 0);
 	sh(&t, "rm self/mountinfo");
 	assert_read(&t, "/a", NONE, NONE);
@@ -215,7 +235,7 @@ TEST(no_files)
 	for (int more = 1; more <= 3; more++) {
 		few = (struct rlimit){(rlim_t)(t.proc.fd + more), before.rlim_max};
 		setrlimit(RLIMIT_NOFILE, &few);
-		r = enrich_memcgs(&t.proc, &memory, &rows, true);
+		r = enrich(&t, &rows, true);
 		setrlimit(RLIMIT_NOFILE, &before);
 		assert_int_equal(r, -EMFILE);
 		assert_int_equal(p.have, 0);
@@ -267,7 +287,7 @@ TEST(of_snapshot)
 	v2(&t, "cg/a.slice/b.service/docker/" ID, "2000", "max");
 	v2(&t, "cg/a.slice/b.service/docker/" ID "/x y", "1000", "4096");
 	v2(&t, "cg/b", "5", "6");
-	assert_int_equal(memcgs_read(&t.proc, &s, &rows, false), 0);
+	read_snapshot(&t, &s, &rows, false, enough());
 	for (size_t i = 1; i < s.memcg_count; i++)
 		assert_true(strcmp(s.memcg[i - 1].path, s.memcg[i].path) < 0);
 	assert_applied(&s, path, 1000, 4096);
@@ -315,7 +335,7 @@ TEST(events)
 	/* The last line may be incomplete, a number is whole or absent. */
 	sh(&t, "printf 'high -1\nmax 12x\noom 18446744073709551614\noom_kill 4' "
 	       ">cg/a/b/memory.events");
-	assert_int_equal(memcgs_read(&t.proc, &s, &rows, false), 0);
+	read_snapshot(&t, &s, &rows, false, enough());
 	assert_events(&s, "/a", 7, 123, 5, 4);
 	assert_events(&s, "/a/b", NONE, NONE, UINT64_MAX - 1, NONE);
 	assert_events(&s, "/a/c", NONE, NONE, NONE, NONE);
@@ -325,7 +345,7 @@ TEST(events)
 	v1(&t1, "m/a/b", "5", "100", "100");
 	sh(&t1, "echo 'oom_kill_disable 0\nunder_oom 0\noom_kill 3' >m/a/memory.oom_control");
 	sh(&t1, "echo 88 >m/a/memory.failcnt");
-	assert_int_equal(memcgs_read(&t1.proc, &old, &rows, false), 0);
+	read_snapshot(&t1, &old, &rows, false, enough());
 	assert_events(&old, "/a", NONE, 88, NONE, 3);
 	assert_events(&old, "/a/b", NONE, NONE, NONE, NONE);
 }
@@ -386,4 +406,269 @@ TEST(details)
 		assert_counter(&p[1], want[i].counter, want[i].damaged);
 		assert_counter(&p[2], want[i].counter, want[i].v1);
 	}
+}
+
+/* ---- bounds: any user may make cgroups ---- */
+
+static size_t opens;
+
+int __real_openat(int dirfd, const char *path, int flags, ...);
+int __wrap_openat(int dirfd, const char *path, int flags, ...);
+
+/* No caller creates a file. */
+int __wrap_openat(int dirfd, const char *path, int flags, ...)
+{
+	opens++;
+	return __real_openat(dirfd, path, flags);
+}
+
+/* What is opened of a cgroup of v2: itself and its files, with all details. */
+#define OPENS_OF_ONE (1 + 9)
+/* The mounts, and the limits of the root. */
+#define OPENS_AT_FIRST 8
+
+/* Makes a cgroup with this charge in a directory, and returns it. */
+static int make_cgroup(int dirfd, const char *name, const char *current)
+{
+	int fd, file;
+
+	assert_int_equal(mkdirat(dirfd, name, 0755), 0);
+	fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	file = __real_openat(fd, "memory.current", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	assert_true(file >= 0);
+	assert_int_equal(write(file, current, strlen(current)), strlen(current));
+	close(file);
+	return fd;
+}
+
+struct cgroups {
+	struct proc_tree t;
+	char dir[32]; /* the mount: thousands of directories, where they cost little */
+	int top;
+	struct process *item;
+	struct process **row;
+	size_t count;
+};
+
+static void cgroups_make(struct cgroups *c, size_t count)
+{
+	char mount[80];
+
+	strcpy(c->dir, "/dev/shm/zmem-cgroups-XXXXXX");
+	assert_non_null(mkdtemp(c->dir));
+	snprintf(mount, sizeof(mount), "41 31 0:38 / %s rw - cgroup2 none rw", c->dir);
+	tree_make(&c->t, mount);
+	c->top = open(c->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	c->item = calloc(count, sizeof(*c->item));
+	c->row = calloc(count, sizeof(struct process *));
+	c->count = 0;
+	assert_true(c->top >= 0 && c->item && c->row);
+}
+
+static void cgroups_done(struct cgroups *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		free((char *)c->item[i].cgroup);
+	free(c->item);
+	free(c->row);
+	close(c->top);
+	sh(&c->t, "rm -rf %s", c->dir);
+	proc_tree_done(&c->t);
+}
+
+/* A process in a cgroup. */
+__attribute__((format(printf, 2, 3))) static struct process *cgroups_add(struct cgroups *c,
+									 const char *format, ...)
+{
+	struct process *p = &c->item[c->count];
+	va_list args;
+	char *path;
+
+	va_start(args, format);
+	assert_true(vasprintf(&path, format, args) > 0);
+	va_end(args);
+	*p = (struct process){.cgroup = path, .controlled = true};
+	c->row[c->count++] = p;
+	return p;
+}
+
+static struct rows rows_of(struct cgroups *c)
+{
+	return (struct rows){c->row, c->count, 0};
+}
+
+/* Makes `levels` cgroups, one in the other; their charges are 1, 2, … Returns the last one. */
+static int make_levels(const struct cgroups *c, unsigned levels, const char *name, char *ret_path)
+{
+	int fd = dup(c->top);
+
+	for (unsigned i = 1; i <= levels; i++) {
+		char current[16];
+		int below;
+
+		snprintf(current, sizeof(current), "%u\n", i);
+		below = make_cgroup(fd, name, current);
+		close(fd);
+		fd = below;
+		ret_path += sprintf(ret_path, "/%s", name);
+	}
+	return fd;
+}
+
+/* Each cgroup is opened once, with each of its files. */
+TEST(siblings)
+{
+	enum { CGROUPS = 5000 };
+	static const char *const end[] = {"", "-x", "/x"};
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(cgroups_done) struct cgroups c;
+	struct rows rows;
+	int slice;
+
+	cgroups_make(&c, CGROUPS);
+	slice = make_cgroup(c.top, "a.slice", "9\n");
+	for (int i = 0; i < CGROUPS; i++) {
+		char name[16], current[16];
+
+		/* Byte by byte, "1-" comes before "1/", and "10" after it. */
+		snprintf(name, sizeof(name), "%d%s", i / 3, end[i % 3]);
+		snprintf(current, sizeof(current), "%d\n", i);
+		close(make_cgroup(slice, name, current));
+		cgroups_add(&c, "/a.slice/%s", name);
+	}
+	close(slice);
+	rows = rows_of(&c);
+	opens = 0;
+	read_snapshot(&c.t, &s, &rows, true, enough());
+	assert_in_range(opens, CGROUPS, (CGROUPS + 1) * OPENS_OF_ONE + OPENS_AT_FIRST);
+	assert_int_equal(s.memcg_count, CGROUPS + 1);
+	assert_false(memcgs_left_out(&s.collection));
+	memcgs_apply(&s, &rows);
+	for (int i = 0; i < CGROUPS; i++) {
+		assert_counters(&c.item[i], (uint64_t)i, NONE);
+		c.item[i].have = 0;
+	}
+	opens = 0;
+	assert_int_equal(enrich(&c.t, &rows, true), 0);
+	assert_in_range(opens, CGROUPS, (CGROUPS + 1) * OPENS_OF_ONE + OPENS_AT_FIRST);
+	for (int i = 0; i < CGROUPS; i++) {
+		assert_counters(&c.item[i], (uint64_t)i, NONE);
+		assert_int_equal(c.item[i].memcg_above, 0);
+	}
+}
+
+/* Below MEMCG_DEPTH_MAX levels no cgroup is read: a group there has the values of the last one. */
+TEST(levels)
+{
+	enum { LEVELS = 2000, PROCESSES = 1000, ABOVE = 2 * MEMCG_DEPTH_MAX };
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(cgroups_done) struct cgroups c;
+	struct process group = {.controlled = true}, *one = &group;
+	struct rows rows, groups = {&one, 1, 0};
+	char path[2 * LEVELS + 1];
+
+	cgroups_make(&c, PROCESSES + 2);
+	close(make_levels(&c, LEVELS, "d", path));
+	cgroups_add(&c, "%s", path);
+	cgroups_add(&c, "%.*s", ABOVE, path);
+	/* Different cgroups, that have the same one above. */
+	for (int i = 0; i < PROCESSES; i++)
+		cgroups_add(&c, "%.*s/%d", ABOVE + 2, path, i);
+	rows = rows_of(&c);
+	opens = 0;
+	read_snapshot(&c.t, &s, &rows, true, enough());
+	assert_in_range(opens, MEMCG_DEPTH_MAX, MEMCG_DEPTH_MAX * OPENS_OF_ONE + OPENS_AT_FIRST);
+	assert_int_equal(s.memcg_count, MEMCG_DEPTH_MAX);
+	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_DEPTH], PROCESSES + 1);
+	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_TIME], 0);
+	group.cgroup = path;
+	memcgs_apply(&s, &groups);
+	assert_counters(&group, MEMCG_DEPTH_MAX, NONE);
+	assert_int_equal(group.memcg_above, ABOVE);
+	path[ABOVE] = '\0';
+	memcgs_apply(&s, &groups);
+	assert_counters(&group, MEMCG_DEPTH_MAX, NONE);
+	assert_int_equal(group.memcg_above, 0);
+	path[ABOVE - 2] = '\0';
+	memcgs_apply(&s, &groups);
+	assert_counters(&group, MEMCG_DEPTH_MAX - 1, NONE);
+	/* Of groups alone. */
+	opens = 0;
+	assert_int_equal(enrich(&c.t, &rows, true), 0);
+	assert_in_range(opens, MEMCG_DEPTH_MAX, MEMCG_DEPTH_MAX * OPENS_OF_ONE + OPENS_AT_FIRST);
+	assert_int_equal(memory.collection.cgroups_left_out[MEMCG_BOUND_DEPTH], PROCESSES + 1);
+	for (size_t i = 0; i < c.count; i++) {
+		assert_counters(&c.item[i], MEMCG_DEPTH_MAX, NONE);
+		assert_int_equal(c.item[i].memcg_above,
+				 strlen(c.item[i].cgroup) == ABOVE ? 0 : ABOVE);
+	}
+}
+
+/* Without time no cgroup is read but that of an OOM victim and those above it. */
+TEST(time)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, victim = {};
+	cleanup(cgroups_done) struct cgroups c;
+	struct process *other, *first;
+	struct rows rows;
+	uint64_t left_us = 0;
+	char path[8];
+
+	cgroups_make(&c, 2);
+	close(make_levels(&c, 3, "a", path));
+	other = cgroups_add(&c, "/a/b");
+	first = cgroups_add(&c, "%s", path);
+	rows = rows_of(&c);
+	read_snapshot(&c.t, &s, &rows, true, 0);
+	assert_int_equal(s.memcg_count, 0);
+	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_TIME], 2);
+	memcgs_apply(&s, &rows);
+	assert_counters(first, NONE, NONE);
+	assert_int_equal(memcgs_read(&c.t.proc, &victim, &rows, false, first->cgroup, &left_us), 0);
+	assert_int_equal(left_us, 0);
+	assert_int_equal(victim.memcg_count, 3);
+	assert_int_equal(victim.collection.cgroups_left_out[MEMCG_BOUND_TIME], 1);
+	memcgs_apply(&victim, &rows);
+	assert_counters(first, 3, NONE);
+	assert_int_equal(first->memcg_above, 0);
+	assert_counters(other, 1, NONE);
+	assert_int_equal(other->memcg_above, strlen("/a"));
+	/* What is read once has its values, whatever was left out before. */
+	read_snapshot(&c.t, &s, &rows, true, enough());
+	assert_false(memcgs_left_out(&s.collection));
+}
+
+/* Long paths take memory: those of deep cgroups, which come last. */
+TEST(bytes)
+{
+	enum { LEVELS = 60, LEAVES = 1500 };
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(cgroups_done) struct cgroups c;
+	char name[250] = "", path[LEVELS * sizeof(name) + 1];
+	struct rows rows;
+	size_t bytes = 0;
+	int last;
+
+	memset(name, 'a', sizeof(name) - 1);
+	cgroups_make(&c, LEAVES + 1);
+	last = make_levels(&c, LEVELS, name, path);
+	for (int i = 0; i < LEAVES; i++) {
+		char leaf[16];
+
+		snprintf(leaf, sizeof(leaf), "%d", i);
+		close(make_cgroup(last, leaf, "7\n"));
+		cgroups_add(&c, "%s/%d", path, i);
+	}
+	close(last);
+	cgroups_add(&c, "/z.slice");
+	close(make_cgroup(c.top, "z.slice", "5\n"));
+	rows = rows_of(&c);
+	read_snapshot(&c.t, &s, &rows, false, enough());
+	for (size_t i = 0; i < s.memcg_count; i++)
+		bytes += sizeof(s.memcg[i]) + strlen(s.memcg[i].path) + 1;
+	assert_in_range(bytes, 15 << 20, 17 << 20);
+	assert_int_equal(s.memcg_count + s.collection.cgroups_left_out[MEMCG_BOUND_BYTES],
+			 LEVELS + LEAVES + 1);
+	assert_applied(&s, "/z.slice", 5, NONE);
 }

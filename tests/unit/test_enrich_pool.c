@@ -217,3 +217,73 @@ FIXTURE_TEST(cgroup_of_many)
 		assert_string_equal(f->process[i].cgroup, "/some/path");
 	proc_pool_free(pool);
 }
+
+/* ---- deep cgroups, whose paths take CPU time ---- */
+
+static int64_t slow_ns;	  /* what reading a cgroup takes */
+static size_t slow_calls; /* of the clock, two for each read; later ones are fast */
+
+int __real_clock_gettime(clockid_t clock, struct timespec *ret);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	static int64_t now;
+
+	if (clock != CLOCK_THREAD_CPUTIME_ID)
+		return __real_clock_gettime(clock, ret);
+	if (slow_calls) {
+		slow_calls--;
+		now += slow_ns;
+	}
+	*ret = (struct timespec){now / 1000000000, now % 1000000000};
+	return 0;
+}
+
+/* One worker reads the cgroups in their order. */
+static void read_slow(struct fixture *f, struct proc_pool *pool, size_t reads, int64_t ns)
+{
+	slow_calls = 2 * reads;
+	slow_ns = ns;
+	assert_int_equal(pool_read(pool, POOL_CGROUP, false, f->row, PROCESSES, f->result), 0);
+	for (int i = 0; i < PROCESSES; i++)
+		free(f->result[i].text);
+}
+
+/* The processes of one user have 1 s of CPU time, and do not delay those of another one. */
+FIXTURE_TEST(deep_cgroups_of_one_user)
+{
+	enum { OF_ONE_USER = 30, READS = 20 };
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 1, 2000);
+
+	for (int i = 0; i < OF_ONE_USER; i++)
+		f->process[i].uid = 1000;
+	for (int round = 0; round < 2; round++) {
+		pool_patient(pool);
+		read_slow(f, pool, READS, 1000000000 / READS);
+		for (int i = 0; i < PROCESSES; i++)
+			assert_int_equal(f->result[i].status,
+					 i >= READS && i < OF_ONE_USER ? PSS_TIMEOUT : PSS_OK);
+	}
+	/* It is over with the snapshot, and is for cgroups alone. */
+	assert_int_equal(pool_read(pool, POOL_ROLLUP, false, f->row, PROCESSES, f->result), 0);
+	for (int i = 0; i < PROCESSES; i++)
+		assert_int_equal(f->result[i].status, PSS_OK);
+	pool_patient(pool);
+	read_slow(f, pool, 0, 0);
+	for (int i = 0; i < PROCESSES; i++)
+		assert_int_equal(f->result[i].status, PSS_OK);
+	proc_pool_free(pool);
+}
+
+FIXTURE_TEST(deep_cgroups_of_all)
+{
+	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 1, 2000);
+
+	for (int i = 0; i < PROCESSES; i++)
+		f->process[i].uid = (uid_t)i;
+	read_slow(f, pool, PROCESSES, 100000000);
+	for (int i = 0; i < PROCESSES; i++)
+		assert_int_equal(f->result[i].status, i < 20 ? PSS_OK : PSS_TIMEOUT);
+	proc_pool_free(pool);
+}

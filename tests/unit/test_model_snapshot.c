@@ -301,6 +301,18 @@ TEST(names)
 	assert_string_equal(pss_status_name(PSS_KERNEL_THREAD), "kernel_thread");
 	assert_string_equal(pss_source_name(PSS_FROM_ROLLUP), "smaps_rollup");
 	assert_null(pss_source_name(PSS_FROM_NOTHING));
+	for (int i = 0; i < MEMCG_BOUNDS; i++)
+		assert_non_null(memcg_bound_name(i));
+	assert_string_equal(memcg_bound_name(MEMCG_BOUND_TIME), "time");
+}
+
+TEST(reach)
+{
+	assert_int_equal(memcg_reach("/a/bc/d", 2), strlen("/a/bc"));
+	assert_int_equal(memcg_reach("/a/bc/d", 3), strlen("/a/bc/d"));
+	assert_int_equal(memcg_reach("/a/bc/d", 64), strlen("/a/bc/d"));
+	assert_int_equal(memcg_reach("/", 64), 1);
+	assert_int_equal(memcg_reach("", 64), 0);
 }
 
 /* To whole pages, up from a half; sums are those of the rounded parts. */

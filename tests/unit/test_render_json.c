@@ -19,6 +19,8 @@ static void make_counts(struct sample *s)
 	s->snapshot.collection.not_seen = 2;
 	s->snapshot.collection.gone = 4;
 	s->snapshot.collection.filtered = 5;
+	s->snapshot.collection.cgroups_left_out[MEMCG_BOUND_DEPTH] = 6;
+	s->snapshot.collection.cgroups_left_out[MEMCG_BOUND_TIME] = 7;
 	s->snapshot.collection.cross_check = (struct cross_check){
 		.done = true, .checked = 5, .same = 2, .moved = 1, .different = 1, .gone = 1};
 	sample_finish(s, 0);

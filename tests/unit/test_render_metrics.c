@@ -315,6 +315,21 @@ SAMPLE_TEST(merged, sample_init)
 
 /* ---- limits ---- */
 
+/* The values of a cgroup above are in no series: it has none of its own. */
+SAMPLE_TEST(cgroup_left_out, sample_groups)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+
+	s->snapshot.collection.cgroups_left_out[MEMCG_BOUND_DEPTH] = 1;
+	text_of(s, &out, 0);
+	assert_line(strbuf_str(&out),
+		    "zmem_group_memory_current_bytes{group=\"postgresql@15-main.service\"} "
+		    "1887436800");
+	assert_null(strstr(strbuf_str(&out), "current_bytes{group=\"session-3.scope\""));
+	assert_line(strbuf_str(&out), "zmem_collect_cgroups_left_out{reason=\"depth\"} 1");
+	assert_line(strbuf_str(&out), "zmem_collect_cgroups_left_out{reason=\"time\"} 0");
+}
+
 /* More rows than METRICS_GROUPS_MAX, and hidden rows: each process is in exactly one series. */
 SAMPLE_TEST(cap, sample_init)
 {

@@ -95,6 +95,12 @@ TEST(ndjson_bound)
 		assert_short_lines(strbuf_str(&out));
 		assert_non_null(strstr(strbuf_str(&out), "\"cmdline_truncated\":true"));
 		assert_non_null(strstr(strbuf_str(&out), "\"zram\":null"));
+		s.result.group = column_find("cgroup", 6);
+		s.snapshot.process[0].memcg_above = UINT16_MAX;
+		strbuf_clear(&out);
+		render_ndjson(&out, &s.result);
+		assert_harmless(&out, 2);
+		assert_short_lines(strbuf_str(&out));
 	}
 }
 
