@@ -7,9 +7,11 @@
 #define ZMEM_ENRICH_CONTAINER_SEARCH_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/arena.h"
 #include "model/program.h"
+#include "model/snapshot.h"
 #include "proc/container.h"
 
 /* Whose a container is. */

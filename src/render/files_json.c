@@ -210,10 +210,7 @@ void render_files_ndjson(struct strbuf *out, const struct files_report *r)
 		strbuf_put(out, line.data, line.len);
 	}
 	begin_line(w, "files", r->snapshot);
-	json_string(w, "schema", "zmem.ndjson");
-	json_string(w, "schema_version", "1.6");
-	json_timestamp(w, r->snapshot->time_ms);
-	json_boot_id(w, &r->snapshot->host);
+	json_ndjson_schema(w, r->snapshot);
 	if (r->group)
 		json_string(w, "group_by", r->group);
 	put_collection(w, r);

@@ -533,7 +533,7 @@ static void put_stack(struct json_writer *w, const struct growth *g, const struc
 
 static void put_document(struct json_writer *w, const struct growth *g)
 {
-	json_document_begin(w, "zmem.grow", "1.0", g->snapshot);
+	json_document_begin(w, "zmem.grow", "1.1", g->snapshot);
 	put_target(w, g);
 	put_account(w, g);
 	json_newline(w);

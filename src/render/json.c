@@ -32,6 +32,14 @@ void json_boot_id(struct json_writer *w, const struct host_info *h)
 	json_string(w, "boot_id", *h->boot_id ? h->boot_id : NULL);
 }
 
+void json_ndjson_schema(struct json_writer *w, const struct snapshot *s)
+{
+	json_string(w, "schema", "zmem.ndjson");
+	json_string(w, "schema_version", "1.7");
+	json_timestamp(w, s->time_ms);
+	json_boot_id(w, &s->host);
+}
+
 static void put_host(struct json_writer *w, const struct host_info *h)
 {
 	json_object(w, "host");

@@ -16,6 +16,8 @@ void json_document_end(struct json_writer *w);
 void json_timestamp(struct json_writer *w, int64_t time_ms);
 void json_boot_id(struct json_writer *w, const struct host_info *h);
 
+/* "schema" and what follows, in the line that ends a snapshot of NDJSON. */
+void json_ndjson_schema(struct json_writer *w, const struct snapshot *s);
 /* "source": where values came from. The reasons in it are cut to `max` encoded bytes. */
 void json_source(struct json_writer *w, const struct result *r, size_t max);
 void json_collection(struct json_writer *w, const struct collection *c);

@@ -120,10 +120,7 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool with
 
 	strbuf_clear(line);
 	begin_line(w, "snapshot", s);
-	json_string(w, "schema", "zmem.ndjson");
-	json_string(w, "schema_version", "1.7");
-	json_timestamp(w, s->time_ms);
-	json_boot_id(w, &s->host);
+	json_ndjson_schema(w, s);
 	if (r->group)
 		json_string(w, "group_by", r->group->key);
 	json_bool(w, "complete", s->collection.complete);
