@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Looks for the names of containers of one owner in the files that the kubelet and container engines
- * keep.
+ * Looks for the names of containers of one owner in the files that the kubelet and container
+ * engines keep.
  */
 #ifndef ZMEM_ENRICH_CONTAINER_SEARCH_H
 #define ZMEM_ENRICH_CONTAINER_SEARCH_H

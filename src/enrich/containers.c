@@ -256,8 +256,8 @@ static void search_users(struct container_reader *reader, struct container_searc
 		int error = -errno;
 
 		for (size_t i = first; i < all->items && !all->item[i].owner.foreign; i++)
-			all->item[i].status = error == -EACCES ? CONTAINER_DENIED
-							       : CONTAINER_UNNAMED;
+			all->item[i].status =
+				error == -EACCES ? CONTAINER_DENIED : CONTAINER_UNNAMED;
 		c->error = file_exhausted(error) ? error : 0;
 		return;
 	}
@@ -336,8 +336,8 @@ static int complete_name(struct arena *arena, struct nameless *n)
 	return n->name ? 0 : -ENOMEM;
 }
 
-int enrich_containers(struct container_reader *reader, const struct procfs *proc,
-		      const char *root, struct snapshot *s, struct rows *rows)
+int enrich_containers(struct container_reader *reader, const struct procfs *proc, const char *root,
+		      struct snapshot *s, struct rows *rows)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	struct container_search c = {.arena = &s->arena};

@@ -101,8 +101,8 @@ int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows
 /* Likewise of one process whose path below the memory controller is known. */
 int enrich_cgroup_path(struct snapshot *s, struct process *p, const char *path);
 /*
- * Who reads files in homes of users, which may be on file systems that hang: helpers with the rights
- * of these users. Zeroed memory, but for patience_us, is the beginning. It needs no end.
+ * Who reads files in homes of users, which may be on file systems that hang: helpers with the
+ * rights of these users. Zeroed memory, but for patience_us, is the beginning. It needs no end.
  */
 struct container_reader {
 	struct helpers_left left;
@@ -114,11 +114,11 @@ struct container_reader {
  * Sets container, pod and namespace of rows whose container has an id, from the files of engines
  * and of the kubelet below `root`; container_status says why a name is missing. Only engines of the
  * owner name a container: root, or the user who made its cgroup, whose uid stands behind the name.
- * `reader` reads files of users. `proc` has the mounts of cgroups. No file is read if no row has such a container. Returns 0 or a
- * negative errno.
+ * `reader` reads files of users. `proc` has the mounts of cgroups. No file is read if no row has
+ * such a container. Returns 0 or a negative errno.
  */
-int enrich_containers(struct container_reader *reader, const struct procfs *proc,
-		      const char *root, struct snapshot *s, struct rows *rows);
+int enrich_containers(struct container_reader *reader, const struct procfs *proc, const char *root,
+		      struct snapshot *s, struct rows *rows);
 /*
  * Sets the program's name from the executable's. Reads and drops the command lines of interpreters
  * and multi-call binaries, and of no other process.

@@ -15,7 +15,7 @@
 #include "grow/trampoline.h"
 #include "proc/status.h"
 
-#define FILES_MAX  512 /* that are open, with their debug files */
+#define FILES_MAX   512 /* that are open, with their debug files */
 #define READERS_MAX 64
 /* Helpers that may end with one process: then its stacks are not unwound. */
 #define FAILURES_MAX 3

@@ -185,7 +185,7 @@ static size_t list_new(const struct code_file *f, const uint64_t *vaddr, size_t 
 }
 
 int code_file_look_up(struct code_file *f, const uint64_t *vaddr, size_t count,
-		 struct symbol_budget *budget)
+		      struct symbol_budget *budget)
 {
 	struct code_name *moved;
 	size_t added;

@@ -21,7 +21,10 @@ struct code_file {
 	struct arena names;
 };
 
-#define CODE_FILE_CLOSED {.fd = -1, .debug_fd = -1}
+#define CODE_FILE_CLOSED                                                                           \
+	{                                                                                          \
+		.fd = -1, .debug_fd = -1                                                           \
+	}
 
 /*
  * Opens what is behind an O_PATH descriptor: only a regular file, for to open a FIFO or a device is

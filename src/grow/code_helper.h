@@ -8,13 +8,13 @@
 #include "privilege/helper.h"
 
 enum code_ask {
-	CODE_OPEN,     /* struct code_open and the path; the file, the root */
-	CODE_DEBUG,    /* uint32 file; the debug file */
-	CODE_SPACE,    /* struct code_space_part and images */
-	CODE_FORGET,   /* uint32 space */
-	CODE_UNWIND,   /* uint32 space, 0, and the stack */
-	CODE_NAMES,    /* struct code_names and uint64 addresses */
-	CODE_PERF_MAP, /* struct code_perf_map; the root */
+	CODE_OPEN,	 /* struct code_open and the path; the file, the root */
+	CODE_DEBUG,	 /* uint32 file; the debug file */
+	CODE_SPACE,	 /* struct code_space_part and images */
+	CODE_FORGET,	 /* uint32 space */
+	CODE_UNWIND,	 /* uint32 space, 0, and the stack */
+	CODE_NAMES,	 /* struct code_names and uint64 addresses */
+	CODE_PERF_MAP,	 /* struct code_perf_map; the root */
 	CODE_PERF_NAMES, /* as CODE_NAMES, of a map */
 };
 
@@ -73,7 +73,7 @@ struct code_perf_map {
 /* What the helper has. Zeroed memory, but for the first two, is its beginning. */
 struct code_helper {
 	const struct libdw *dw;
-	bool everybody; /* only files that everybody may read */
+	bool everybody;		     /* only files that everybody may read */
 	struct symbol_budget budget; /* left of that of BUDGET_US */
 	uint64_t budget_us;	     /* when it was filled last; 0: never */
 	struct code_files files;
@@ -82,7 +82,7 @@ struct code_helper {
 		struct unwinder *unwinder;
 	} space[CODE_SPACES];
 	int perf_map[CODE_MAPS]; /* descriptor + 1 */
-	struct code_name *name; /* of the last request for names */
+	struct code_name *name;	 /* of the last request for names */
 	size_t names;
 	int names_error;
 	struct arena name_arena;

@@ -102,7 +102,8 @@ bool code_reader_has(const struct code_reader *r, uint32_t file)
 static int note_asked(struct code_reader *r, uint32_t file)
 {
 	size_t count = (size_t)file + 64;
-	unsigned *moved = file < r->files ? r->asked : reallocarray(r->asked, count, sizeof(*moved));
+	unsigned *moved =
+		file < r->files ? r->asked : reallocarray(r->asked, count, sizeof(*moved));
 
 	if (!moved)
 		return -ENOMEM;
@@ -177,8 +178,8 @@ int code_reader_unwind(struct code_reader *r, uint32_t space, const struct zmem_
 	begin(r, CODE_UNWIND, number, sizeof(number));
 	message_put(&r->request, m, sizeof(*m) + m->len);
 	error = call(r);
-	if (error == 0 && (!message_get(&r->answer, &pos, ret, sizeof(*ret)) ||
-			   ret->count > UNWIND_FRAMES))
+	if (error == 0 &&
+	    (!message_get(&r->answer, &pos, ret, sizeof(*ret)) || ret->count > UNWIND_FRAMES))
 		error = -EBADMSG;
 	return error;
 }

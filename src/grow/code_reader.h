@@ -31,12 +31,12 @@ int code_reader_begin(struct code_reader *r);
 void code_reader_free(struct code_reader *r);
 
 /*
- * These return 0 or a negative errno, also those of helper_call(). `file` and `space` are numbers of
- * the caller's choice.
+ * These return 0 or a negative errno, also those of helper_call(). `file` and `space` are numbers
+ * of the caller's choice.
  *
  * Opens a file: `found` is an O_PATH descriptor, or if `opened` one for reading. `path` and
- * `root_fd` (-1: none) are for its debug file. *ret_debug: it has one. -EACCES: its user may not read
- * it. -ENOEXEC: it is no program.
+ * `root_fd` (-1: none) are for its debug file. *ret_debug: it has one. -EACCES: its user may not
+ * read it. -ENOEXEC: it is no program.
  */
 struct code_file_request {
 	uint32_t file;
@@ -58,8 +58,8 @@ int code_reader_unwind(struct code_reader *r, uint32_t space, const struct zmem_
 void code_reader_forget_space(struct code_reader *r, uint32_t space);
 
 /*
- * Names addresses. fn is called for each one that has a name, in ascending order of `i`; the name is
- * terminated and valid during the call. It returns 0 or a negative errno, which ends the call.
+ * Names addresses. fn is called for each one that has a name, in ascending order of `i`; the name
+ * is terminated and valid during the call. It returns 0 or a negative errno, which ends the call.
  * -EFBIG: a budget was used up, and the other addresses have no names.
  */
 typedef int (*code_name_fn)(void *arg, size_t i, uint64_t start, const char *name);

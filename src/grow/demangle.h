@@ -15,15 +15,15 @@ bool demangle_rust(const char *name, struct strbuf *out);
 /* Rust's second scheme, v0: _R and a path. Likewise. */
 bool demangle_rust_v0(const char *name, struct strbuf *out);
 /*
- * C++ by libstdc++, where it can be loaded, without the parameters. Likewise. It has no bound: call it
- * in a helper (demangler.h).
+ * C++ by libstdc++, where it can be loaded, without the parameters. Likewise. It has no bound: call
+ * it in a helper (demangler.h).
  */
 bool demangle_cxx(const char *name, struct strbuf *out);
 /* Loads libstdc++, which a helper cannot. */
 void demangle_load(void);
 /*
- * Names of Rust; other names are written as they are, without their version. Returns true if the name
- * may be one of C++: then demangle_cxx() has a better text.
+ * Names of Rust; other names are written as they are, without their version. Returns true if the
+ * name may be one of C++: then demangle_cxx() has a better text.
  */
 bool demangle(const char *name, struct strbuf *out);
 

@@ -13,8 +13,8 @@
 #define TEXT_MAX ((size_t)4095) /* bytes; longer texts are cut */
 #define NOBODY	 65534
 
-/* The request has names with their ends. The answer has as many texts as fit, likewise: an empty one
- * for a name that is none. */
+/* The request has names with their ends. The answer has as many texts as fit, likewise: an empty
+ * one for a name that is none. */
 
 static int answer(void *state, struct helper_message *request, struct helper_message *ret)
 {

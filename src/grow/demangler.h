@@ -21,9 +21,9 @@ struct demangler {
 /* `hurry_fd`: see struct helper_limits; it is read at each call. */
 void demangler_init(struct demangler *d, const int *hurry_fd, struct helpers_left *left);
 /*
- * Calls fn with the text of each name that was demangled, and with NULL for one that costs too much.
- * It is not called for names that are none of C++. fn returns 0 or a negative errno, which ends the
- * call. Returns that or 0.
+ * Calls fn with the text of each name that was demangled, and with NULL for one that costs too
+ * much. It is not called for names that are none of C++. fn returns 0 or a negative errno, which
+ * ends the call. Returns that or 0.
  */
 int demangler_run(struct demangler *d, const char *const *name, size_t count,
 		  int (*fn)(void *arg, size_t i, const char *text), void *arg);

@@ -807,7 +807,8 @@ static bool check_resident(struct grow *g)
 		struct grow_process *p = g->all[i];
 
 		known &= p->live && !p->touched.dropped &&
-			 touched_check(&p->touched, &p->space, g->code.processes, add_resident, g) == 0;
+			 touched_check(&p->touched, &p->space, g->code.processes, add_resident,
+				       g) == 0;
 	}
 	return known;
 }

@@ -29,9 +29,9 @@ void jit_maps_open(struct jit_maps *t, uint32_t number, const struct address_spa
 {
 	struct jit_map *m = &t->item[number - 1];
 	int start = s->reader && s->root_fd >= 0 ? code_reader_begin(s->reader) : -ENOENT;
-	int r = start < 0 ? start
-			  : code_reader_open_perf_map(s->reader, number - 1, s->root_fd,
-						      s->own_pid);
+	int r = start < 0
+			? start
+			: code_reader_open_perf_map(s->reader, number - 1, s->root_fd, s->own_pid);
 
 	if (r == 0) {
 		m->reader = s->reader;

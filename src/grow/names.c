@@ -162,7 +162,8 @@ static int look_up_file(struct file_codes *c, uint32_t file, size_t count)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* Puts the numbers of codes in files in the order of the files; end[n] becomes the end of file n. */
+/* Puts the numbers of codes in files in the order of the files; end[n] becomes the end of file n.
+ */
 static void sort_by_file(const struct stack_table *stacks, size_t files, size_t *end, size_t *code)
 {
 	for (size_t i = 0; i < stacks->codes; i++) {
@@ -292,8 +293,7 @@ int names_look_up(const struct name_sources *from, struct arena *arena, struct f
 void names_show(const struct name_sources *from, const struct found_name *found, struct code *code,
 		struct growth_frame *ret)
 {
-	const struct program_file *f =
-		is_in_file(code) ? from->code->files.item[code->file] : NULL;
+	const struct program_file *f = is_in_file(code) ? from->code->files.item[code->file] : NULL;
 
 	*ret = (struct growth_frame){.offset = code->vaddr, .name = found->name};
 	if (code->label)

@@ -20,9 +20,10 @@ struct name_sources {
 
 /* What was found for a code of the stacks. */
 struct found_name {
-	const char *name;	/* in the arena; NULL: none is known */
-	uint64_t start;		/* of the function */
-	enum growth_out reason; /* why there is no name; GROWTH_OUT_REASONS: there is nothing to say */
+	const char *name; /* in the arena; NULL: none is known */
+	uint64_t start;	  /* of the function */
+	enum growth_out
+		reason; /* why there is no name; GROWTH_OUT_REASONS: there is nothing to say */
 };
 
 /*
@@ -31,7 +32,8 @@ struct found_name {
  */
 int names_look_up(const struct name_sources *from, struct arena *arena, struct found_name *ret);
 /*
- * What a report shows of a code. *code becomes that of its function, the same for all its addresses.
+ * What a report shows of a code. *code becomes that of its function, the same for all its
+ * addresses.
  */
 void names_show(const struct name_sources *from, const struct found_name *found, struct code *code,
 		struct growth_frame *ret);

@@ -23,16 +23,16 @@
 #include "proc/mounts.h"
 #include "proc/smaps.h"
 
-#define MEMORY	   ((size_t)256 << 20)
-#define IDLE_US	   1000000
-#define CPU_US	   5000000
-#define MAPS_MAX   ((size_t)32 << 20)
+#define MEMORY		 ((size_t)256 << 20)
+#define IDLE_US		 1000000
+#define CPU_US		 5000000
+#define MAPS_MAX	 ((size_t)32 << 20)
 #define MOUNTS_MAX_BYTES ((size_t)16 << 20)
 
 /* Documentation/admin-guide/mm/pagemap.rst */
-#define PRESENT	      (UINT64_C(1) << 63)
-#define SWAPPED	      (UINT64_C(1) << 62)
-#define BLOCK	      512 /* entries that are read at once */
+#define PRESENT	       (UINT64_C(1) << 63)
+#define SWAPPED	       (UINT64_C(1) << 62)
+#define BLOCK	       512 /* entries that are read at once */
 #define WINDOW_LARGEST 512 /* pages of one fault: a huge page */
 
 enum ask {
@@ -231,9 +231,9 @@ static int mount_id(int fd, uint64_t *ret)
 /* File systems on disks and in memory: no user and no other machine answers for them. */
 static bool is_local(const char *type)
 {
-	static const char *const types[] = {"ext2",  "ext3", "ext4",	 "xfs",	  "btrfs",   "f2fs",
-					    "zfs",   "jfs",  "bcachefs", "tmpfs", "overlay", "squashfs",
-					    "erofs", "vfat"};
+	static const char *const types[] = {"ext2",    "ext3",	   "ext4",  "xfs",	"btrfs",
+					    "f2fs",    "zfs",	   "jfs",   "bcachefs", "tmpfs",
+					    "overlay", "squashfs", "erofs", "vfat"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
 		if (strcmp(type, types[i]) == 0)
@@ -457,8 +457,8 @@ int process_read_code(struct process_reader *r, int pid_fd,
 		message_put(&r->request, &at, sizeof(at));
 		error = call(r, 1);
 		pos = 0;
-		if (error == 0 && (!message_get(&r->answer, &pos, &total, sizeof(total)) ||
-				   pos == r->answer.len))
+		if (error == 0 &&
+		    (!message_get(&r->answer, &pos, &total, sizeof(total)) || pos == r->answer.len))
 			error = -EBADMSG;
 		if (error < 0)
 			break;

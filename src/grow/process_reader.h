@@ -2,8 +2,8 @@
 /*
  * What grow asks of a process that needs rights, and may wait: for its mmap_lock, for its exec, or
  * for the server of a file system. A helper asks, which keeps the capabilities for it and parses
- * nothing but /proc/PID/maps and the tables of mounts. It gives the descriptors of files on, for the
- * user of the process to open them (code_reader.h).
+ * nothing but /proc/PID/maps and the tables of mounts. It gives the descriptors of files on, for
+ * the user of the process to open them (code_reader.h).
  */
 #ifndef ZMEM_GROW_PROCESS_READER_H
 #define ZMEM_GROW_PROCESS_READER_H
@@ -64,8 +64,8 @@ struct fault_pages {
 int process_count_pages(struct process_reader *r, int pid_fd, struct fault_pages *item,
 			size_t count);
 /*
- * The first bytes of memory at an address, without a page fault: only if the page is in RAM. Returns
- * their number, 0 if there are none, or a negative errno.
+ * The first bytes of memory at an address, without a page fault: only if the page is in RAM.
+ * Returns their number, 0 if there are none, or a negative errno.
  */
 int process_read_memory(struct process_reader *r, int pid_fd, uint64_t address, void *ret,
 			size_t len);

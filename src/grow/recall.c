@@ -43,7 +43,8 @@ bool recall_find(const struct recall *r, const struct code_space *s,
 	uint64_t key = stack_key(s, m);
 
 	*ret_key = key;
-	for (size_t i = key % RECALL_SLOTS; r->slot && r->slot[i].used; i = (i + 1) % RECALL_SLOTS) {
+	for (size_t i = key % RECALL_SLOTS; r->slot && r->slot[i].used;
+	     i = (i + 1) % RECALL_SLOTS) {
 		if (r->slot[i].key != key)
 			continue;
 		*ret_value = r->slot[i].value;

@@ -12,12 +12,12 @@
 
 #include "base/cleanup.h"
 
-#define FILE_MAX    ((off_t)4 << 30)
-#define CHECKED_MAX ((off_t)1 << 30)	  /* of a file whose checksum decides */
-#define NAMES_MAX   (1u << 20)		  /* of the names of sections */
+#define FILE_MAX     ((off_t)4 << 30)
+#define CHECKED_MAX  ((off_t)1 << 30)	   /* of a file whose checksum decides */
+#define NAMES_MAX    (1u << 20)		   /* of the names of sections */
 #define UNPACKED_MAX ((uint64_t)256 << 20) /* of all compressed sections */
-#define HOLES 16			   /* a file may be so many times as large as on the disk */
-#define NOTES_MAX   (4u << 20)		  /* of all sections that are looked into; libelf keeps them */
+#define HOLES	     16			   /* a file may be so many times as large as on the disk */
+#define NOTES_MAX    (4u << 20) /* of all sections that are looked into; libelf keeps them */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define HOST_DATA ELFDATA2LSB
@@ -249,8 +249,9 @@ bool elf_is_debug_of(int fd, const struct elf_facts *facts)
  * kept. So neither their size nor the number of symbols costs memory.
  */
 
-#define PIECE	   ((size_t)64 << 10)
-#define SHORT_NAME 128 /* bytes with which most names end; longer ones that differ later are equal */
+#define PIECE ((size_t)64 << 10)
+#define SHORT_NAME                                                                                 \
+	128 /* bytes with which most names end; longer ones that differ later are equal */
 
 /* Of an ELF file, where names are. */
 struct name_table {
@@ -268,7 +269,7 @@ struct candidate {
 
 struct search {
 	const struct code_name *wanted; /* by address */
-	struct candidate *best;		  /* one for each */
+	struct candidate *best;		/* one for each */
 	size_t count;
 	struct symbol_budget *budget;
 };
@@ -289,9 +290,8 @@ static size_t read_name(const struct name_table *t, uint32_t at, char *buf, size
 {
 	uint64_t left = at < t->size ? t->size - at : 0;
 	size_t want = left < cap - 1 ? (size_t)left : cap - 1;
-	ssize_t n = take(&budget->bytes, want)
-			    ? pread(t->fd, buf, want, (off_t)(t->offset + at))
-			    : 0;
+	ssize_t n =
+		take(&budget->bytes, want) ? pread(t->fd, buf, want, (off_t)(t->offset + at)) : 0;
 
 	buf[n > 0 ? n : 0] = '\0';
 	return strlen(buf);

@@ -10,7 +10,7 @@
 #include "grow/trampoline.h"
 
 #if defined(__x86_64__)
-#define REGS	17
+#define REGS 17
 /* The place in pt_regs of each register of DWARF (System V ABI, AMD64 supplement, 3.36). */
 static const uint8_t dwarf_word[REGS] = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16};
 #else

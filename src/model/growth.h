@@ -87,7 +87,7 @@ struct growth {
 	bool each; /* every change is an event; false: before Linux 6.2 */
 	struct growth_target *target;
 	size_t targets;
-	size_t no_room; /* processes that could not be counted */
+	size_t no_room;				   /* processes that could not be counted */
 	size_t names_left_out[GROWTH_OUT_REASONS]; /* addresses without a name, by reason */
 	struct growth_frame *frame;
 	size_t frame_count;

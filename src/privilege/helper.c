@@ -110,7 +110,8 @@ void message_close_fds(struct helper_message *m)
 }
 
 /*
- * Returns 0 or a negative errno: -EPIPE if the other end is closed, -EMFILE if descriptors were lost.
+ * Returns 0 or a negative errno: -EPIPE if the other end is closed, -EMFILE if descriptors were
+ * lost.
  */
 static int receive_message(int fd, uint32_t *ret_sequence, struct helper_message *ret)
 {
@@ -216,9 +217,9 @@ static int limit_memory(size_t memory)
 	if (n < 0 || !scan_u64(&pos, text + n, &pages))
 		return n < 0 ? (int)n : -EINVAL;
 	/* A sanitizer reserves terabytes of address space. */
-	return SANITIZED ? 0
-			 : sandbox_limit(RLIMIT_AS,
-					 pages * (uint64_t)sysconf(_SC_PAGESIZE) + memory);
+	return SANITIZED
+		       ? 0
+		       : sandbox_limit(RLIMIT_AS, pages * (uint64_t)sysconf(_SC_PAGESIZE) + memory);
 }
 
 static int restrict_self(const struct helper *h, pid_t parent)
@@ -230,9 +231,9 @@ static int restrict_self(const struct helper *h, pid_t parent)
 	if (r == 0)
 		r = h->kind->trusted ? privilege_opens() : privilege_leave(h->uid, h->gid);
 	/* A change of the user clears the signal, so it comes after that. */
-	if (r == 0 && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-		       prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
-		       prctl(PR_SET_PDEATHSIG, SIGKILL) < 0))
+	if (r == 0 &&
+	    (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
+	     prctl(PR_SET_PDEATHSIG, SIGKILL) < 0))
 		r = -errno;
 	if (r == 0 && getppid() != parent)
 		r = -ESRCH;
@@ -317,8 +318,8 @@ bool helper_runs(const struct helper *h)
 }
 
 /*
- * It may not end before its read returns, which is not waited for. The table has room: it was looked
- * for before the start.
+ * It may not end before its read returns, which is not waited for. The table has room: it was
+ * looked for before the start.
  */
 static void kill_helper(struct helper *h)
 {
@@ -372,8 +373,9 @@ static uint64_t cpu_us(clockid_t clock)
 {
 	struct timespec t;
 
-	return clock_gettime(clock, &t) < 0 ? 0
-					    : (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+	return clock_gettime(clock, &t) < 0
+		       ? 0
+		       : (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
 /* Waits until there is an answer. */

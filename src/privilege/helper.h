@@ -2,15 +2,15 @@
 /*
  * A helper is a child process that does what this process must not do itself: it opens files that
  * belong to other users, which may hang for ever, and it parses what they contain, which may cost
- * any time or memory. It works for one request at a time, and each request has limits. A helper past
- * a limit is killed. One that hangs in the kernel does not end then (a request that a FUSE server
- * has read is waited for without signals: request_wait_answer(), fs/fuse/dev.c): it is left behind,
- * and the number of those is bounded.
+ * any time or memory. It works for one request at a time, and each request has limits. A helper
+ * past a limit is killed. One that hangs in the kernel does not end then (a request that a FUSE
+ * server has read is waited for without signals: request_wait_answer(), fs/fuse/dev.c): it is left
+ * behind, and the number of those is bounded.
  *
- * The helper gets data and descriptors, and returns data and descriptors. What it returned is not to
- * be trusted more than the files that it read. A descriptor of such a file may be held and passed
- * on, but not be read, closed after reading, or asked for its attributes by this process: each of
- * these can hang, too. O_PATH descriptors may be closed.
+ * The helper gets data and descriptors, and returns data and descriptors. What it returned is not
+ * to be trusted more than the files that it read. A descriptor of such a file may be held and
+ * passed on, but not be read, closed after reading, or asked for its attributes by this process:
+ * each of these can hang, too. O_PATH descriptors may be closed.
  */
 #ifndef ZMEM_PRIVILEGE_HELPER_H
 #define ZMEM_PRIVILEGE_HELPER_H
@@ -88,7 +88,8 @@ struct helper {
 /* The limits of one request. */
 struct helper_limits {
 	uint64_t cpu_us; /* of the helper; more is -EOVERFLOW */
-	/* It may use no CPU for so long, for it waits: for a disk, or for ever. More is -ETIMEDOUT. */
+	/* It may use no CPU for so long, for it waits: for a disk, or for ever. More is -ETIMEDOUT.
+	 */
 	uint64_t idle_us;
 	/* A descriptor that becomes readable when the user wants an end, or -1: from then on
 	 * the helper may idle for HELPER_HURRY_US. */
@@ -98,8 +99,8 @@ struct helper_limits {
 #define HELPER_HURRY_US 100000
 
 /*
- * Starts nothing yet. `uid` and `gid`: whose rights it has, if this process may become another user;
- * else it has those of the caller. `state` is not changed here, and outlives the helper.
+ * Starts nothing yet. `uid` and `gid`: whose rights it has, if this process may become another
+ * user; else it has those of the caller. `state` is not changed here, and outlives the helper.
  */
 void helper_init(struct helper *h, const struct helper_kind *kind, uid_t uid, gid_t gid,
 		 void *state, struct helpers_left *left);

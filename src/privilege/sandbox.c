@@ -94,7 +94,7 @@ int landlock_enter(bool reads)
 #endif
 
 /* x32 has other numbers for the same calls; they begin here. */
-#define FIRST_FOREIGN 0x40000000
+#define FIRST_FOREIGN	     0x40000000
 
 #define LOAD(at)	     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(at))
 #define LOAD_NUMBER	     LOAD(offsetof(struct seccomp_data, nr))

@@ -39,8 +39,8 @@ int landlock_abi(void);
 /* All rights that a kernel with that ABI can restrict. Pure. */
 struct landlock_rights landlock_rights(int abi);
 /*
- * Gives up all of them for this thread, but those to read files if `reads`. PR_SET_NO_NEW_PRIVS must
- * be set. Returns 0, also on a kernel without Landlock, or a negative errno.
+ * Gives up all of them for this thread, but those to read files if `reads`. PR_SET_NO_NEW_PRIVS
+ * must be set. Returns 0, also on a kernel without Landlock, or a negative errno.
  */
 int landlock_enter(bool reads);
 

@@ -259,10 +259,10 @@ int main(int argc, char **argv)
 		perror("stuck: /dev/fuse");
 		return 1;
 	}
-	where = strcmp(argv[1], "exec") == 0    ? IN_EXEC
+	where = strcmp(argv[1], "exec") == 0	? IN_EXEC
 		: strcmp(argv[1], "serve") == 0 ? NOWHERE
-		: argv[1][0] == 'l'	        ? IN_LOAD
-					        : IN_MMAP;
+		: argv[1][0] == 'l'		? IN_LOAD
+						: IN_MMAP;
 	task = strchr(argv[1], '_') ? strchr(argv[1], '_') + 1 : "";
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", device);

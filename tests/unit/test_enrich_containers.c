@@ -217,7 +217,8 @@ static bool user_made(struct proc_tree *t, const char *mounts)
 		return false;
 	}
 	tree_make(t, mounts);
-	sh(t, "chmod 755 . && mkdir -p etc " HOME " && echo u:x:4242:4242::/home/u:/bin/sh >etc/passwd && "
+	sh(t, "chmod 755 . && mkdir -p etc " HOME
+	      " && echo u:x:4242:4242::/home/u:/bin/sh >etc/passwd && "
 	      "cp " CORPUS "podman " HOME "/containers.json && chown -R 4242 home/u");
 	return true;
 }

@@ -252,11 +252,10 @@ TEST(symbols)
 	file = sources.files.item[image->file];
 	address -= image->base;
 	assert_int_equal(code_file_ready(&sources, image->file), 0);
-	assert_int_equal(
-		code_reader_name(file->reader, image->file,
-				 (uint64_t[]){UINT64_MAX, address + 2, 1, address, 1}, 5,
-				 count_name, &named),
-		0);
+	assert_int_equal(code_reader_name(file->reader, image->file,
+					  (uint64_t[]){UINT64_MAX, address + 2, 1, address, 1}, 5,
+					  count_name, &named),
+			 0);
 	assert_int_equal(named.count, 2);
 	assert_null(code_space_find(&space.code, 1));
 	/* The same files, not twice. */

@@ -98,7 +98,8 @@ static int answer(void *arg, struct helper_message *request, struct helper_messa
 }
 
 static const struct helper_kind kind = {.answer = answer, .memory = MEMORY};
-static const struct helper_limits patient = {.cpu_us = 5000000, .idle_us = 10000000, .hurry_fd = -1};
+static const struct helper_limits patient = {
+	.cpu_us = 5000000, .idle_us = 10000000, .hurry_fd = -1};
 static const struct helper_limits hasty = {.cpu_us = 100000, .idle_us = 50000, .hurry_fd = -1};
 
 struct fixture {
