@@ -23,6 +23,16 @@
 
 /* ---- who is asked ---- */
 
+void code_ahead_clear(struct code_ahead *a)
+{
+	if (a->pid && a->pid_fd >= 0)
+		close(a->pid_fd);
+	if (a->pid && a->root_fd >= 0)
+		close(a->root_fd);
+	strbuf_done(&a->code);
+	*a = (struct code_ahead){};
+}
+
 int code_sources_open(struct code_sources *c, const struct libdw *dw)
 {
 	*c = (struct code_sources){.dw = dw, .hurry_fd = -1};
@@ -50,6 +60,7 @@ void code_sources_close(struct code_sources *c)
 	for (size_t i = 0; i < c->readers; i++)
 		code_reader_free(c->reader[i]);
 	free(c->reader);
+	code_ahead_clear(&c->ahead);
 	if (c->processes)
 		process_reader_done(c->processes);
 	free(c->processes);
@@ -320,17 +331,56 @@ static int add_image(void *arg, const struct code_mapping *m, const char *text)
 	return code_space_add(&r->code, &image);
 }
 
+void address_space_look_ahead(const struct address_space *s, struct code_sources *c)
+{
+	bool again = c->ahead.pid == s->pid;
+	struct code_ahead a = again ? c->ahead : (struct code_ahead){.pid_fd = -1};
+	int fd = s->pid_fd >= 0 ? s->pid_fd : a.pid_fd;
+
+	if (fd < 0)
+		return;
+	a.code = (struct strbuf){};
+	if (process_read_code(c->processes, fd, &a.code, &a.root_fd) < 0) {
+		if (a.root_fd >= 0)
+			close(a.root_fd);
+		strbuf_done(&a.code);
+		return;
+	}
+	a.pid = s->pid;
+	a.pid_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (s->reader) {
+		a.uid = s->uid;
+		a.own_pid = s->own_pid;
+		a.reader = s->reader;
+	}
+	code_ahead_clear(&c->ahead);
+	c->ahead = a;
+}
+
+static int read_code(const struct address_space *s, struct code_sources *c, struct code_ahead *ret)
+{
+	*ret = (struct code_ahead){.pid = s->pid, .pid_fd = -1, .root_fd = -1};
+	if (c->ahead.pid == s->pid) {
+		*ret = c->ahead;
+		c->ahead = (struct code_ahead){};
+		return 0;
+	}
+	if (s->pid_fd < 0)
+		return -ESRCH;
+	return process_read_code(c->processes, s->pid_fd, &ret->code, &ret->root_fd);
+}
+
 int address_space_update(struct address_space *s, struct code_sources *c)
 {
 	struct reading reading = {.space = s, .sources = c};
-	cleanup_close int again = -1;
-	int r;
+	cleanup(code_ahead_clear) struct code_ahead now;
+	int r = read_code(s, c, &now);
 
-	if (s->pid_fd < 0)
-		return -ESRCH;
 	/* The root of the beginning stays. */
-	r = process_read_code(c->processes, s->pid_fd, add_image, &reading,
-			      s->root_fd < 0 ? &s->root_fd : &again);
+	if (s->root_fd < 0)
+		s->root_fd = TAKE_FD(now.root_fd);
+	if (r == 0)
+		r = process_each_code(&now.code, add_image, &reading);
 	s->error = r;
 	if (r < 0 || !reading.code.count) {
 		code_space_done(&reading.code);
@@ -345,6 +395,7 @@ int address_space_update(struct address_space *s, struct code_sources *c)
 int address_space_open(struct address_space *s, const struct procfs *proc, pid_t pid,
 		       uint32_t number, struct code_sources *c)
 {
+	struct code_ahead *ahead = c->ahead.pid == pid ? &c->ahead : NULL;
 	struct proc_status status;
 	char buf[4096];
 	ssize_t len;
@@ -352,8 +403,10 @@ int address_space_open(struct address_space *s, const struct procfs *proc, pid_t
 	*s = (struct address_space){
 		.pid = pid, .number = number, .pid_fd = -1, .root_fd = -1, .own_pid = pid};
 	s->pid_fd = procfs_open_pid(proc, pid);
-	if (s->pid_fd < 0)
+	if (s->pid_fd < 0 && !ahead)
 		return s->error = s->pid_fd;
+	if (s->pid_fd < 0)
+		s->pid_fd = TAKE_FD(ahead->pid_fd);
 	len = file_read(s->pid_fd, "status", buf, sizeof(buf));
 	if (len >= 0 && proc_status_parse(buf, (size_t)len, &status) == 0 &&
 	    status.egid != (gid_t)-1) {
@@ -361,6 +414,10 @@ int address_space_open(struct address_space *s, const struct procfs *proc, pid_t
 		s->reader = find_reader(c, status.euid, status.egid);
 		/* A kernel without pid namespaces has one number for each process. */
 		s->own_pid = status.own_pid ? status.own_pid : pid;
+	} else if (ahead) {
+		s->uid = ahead->uid;
+		s->own_pid = ahead->own_pid;
+		s->reader = ahead->reader;
 	}
 	return address_space_update(s, c);
 }
@@ -426,19 +483,18 @@ static int send_space(struct address_space *s, struct code_sources *c)
 	return r;
 }
 
-int address_space_unwind(struct address_space *s, struct code_sources *c,
-			 const struct zmem_grow_stack *m, struct unwound *ret)
+void address_space_unwind(struct address_space *s, struct code_sources *c,
+			  const struct zmem_grow_stack *const *stack, size_t count,
+			  struct unwound *ret)
 {
-	int r;
+	bool fails = !s->reader || s->failures >= FAILURES_MAX;
+	int r = fails ? -ENODATA : send_space(s, c);
 
-	*ret = (struct unwound){};
-	if (!s->reader || s->failures >= FAILURES_MAX)
-		return -ENODATA;
-	r = send_space(s, c);
 	if (r == 0)
-		r = code_reader_unwind(s->reader, s->number, m, ret);
+		r = code_reader_unwind(s->reader, s->number, stack, count, ret);
+	for (size_t i = 0; r < 0 && i < count; i++)
+		ret[i].count = ret[i].truncated = 0;
 	s->failures += helper_lost(r);
-	return r;
 }
 
 void address_space_close(struct address_space *s)

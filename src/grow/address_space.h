@@ -35,6 +35,16 @@ struct file_table {
 	size_t count, capacity;
 };
 
+/* What was read of a process before its turn: by then it may be gone. */
+struct code_ahead {
+	pid_t pid; /* 0: nothing was read */
+	int pid_fd, root_fd;
+	uid_t uid;
+	pid_t own_pid;
+	struct code_reader *reader;
+	struct strbuf code;
+};
+
 /* Who is asked. Zeroed memory, but for hurry_fd, is the beginning. */
 struct code_sources {
 	const struct libdw *dw; /* NULL: nothing is unwound */
@@ -42,6 +52,7 @@ struct code_sources {
 	struct file_table files;
 	struct helpers_left left;
 	struct process_reader *processes;
+	struct code_ahead ahead;
 	struct code_reader **reader;
 	size_t readers, capacity;
 };
@@ -72,6 +83,14 @@ struct address_space {
 };
 
 /*
+ * Reads what the process maps now, for the next address_space_open() or address_space_update() of
+ * this process. `s` may be closed, and still have its pid. On failure the earlier reading stays.
+ */
+void address_space_look_ahead(const struct address_space *s, struct code_sources *c);
+/* Forgets what was read. */
+void code_ahead_clear(struct code_ahead *a);
+
+/*
  * Reads the mappings for the first time. Returns 0 or a negative errno: -ESRCH, and those of
  * helper_call(). `number`: its own among the open ones.
  */
@@ -81,9 +100,10 @@ int address_space_open(struct address_space *s, const struct procfs *proc, pid_t
 int address_space_inherit(struct address_space *s, const struct address_space *parent);
 /* Reads them again. On failure the old ones stay. */
 int address_space_update(struct address_space *s, struct code_sources *c);
-/* Returns 0 or a negative errno: -ENODATA. */
-int address_space_unwind(struct address_space *s, struct code_sources *c,
-			 const struct zmem_grow_stack *m, struct unwound *ret);
+/* See code_reader_unwind(). After an error, stacks without addresses. */
+void address_space_unwind(struct address_space *s, struct code_sources *c,
+			  const struct zmem_grow_stack *const *stack, size_t count,
+			  struct unwound *ret);
 void address_space_close(struct address_space *s);
 
 #endif

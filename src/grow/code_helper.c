@@ -3,6 +3,7 @@
 #include "grow/code_helper.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,16 +125,18 @@ static int answer_unwind(struct code_helper *h, struct helper_message *request,
 	if (!message_get(request, &pos, number, sizeof(number)) || number[0] >= CODE_SPACES ||
 	    !h->dw)
 		return -EBADMSG;
-	stack = message_take(request, &pos, sizeof(*stack));
-	if (!stack || stack->len > request->len - pos)
-		return -EBADMSG;
 	if (!h->space[number[0]].unwinder)
 		r = unwinder_new(h->dw, &h->space[number[0]].images, &h->files,
 				 &h->space[number[0]].unwinder);
-	if (r == 0)
-		r = unwinder_run(h->space[number[0]].unwinder, stack, &unwound);
-	if (r == 0)
-		message_put(ret, &unwound, sizeof(unwound));
+	while (r == 0 && pos < request->len) {
+		stack = (const void *)(request->data + pos);
+		if (request->len - pos < sizeof(*stack) ||
+		    !message_take(request, &pos, unwind_size(stack->len)))
+			return -EBADMSG;
+		unwinder_run(h->space[number[0]].unwinder, stack, &unwound);
+		message_put(ret, &unwound,
+			    offsetof(struct unwound, ip) + unwound.count * sizeof(unwound.ip[0]));
+	}
 	return r;
 }
 

@@ -3,6 +3,7 @@
 #include "grow/code_reader.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -168,19 +169,29 @@ int code_reader_set_space(struct code_reader *r, uint32_t space, const struct co
 	return error;
 }
 
-int code_reader_unwind(struct code_reader *r, uint32_t space, const struct zmem_grow_stack *m,
+int code_reader_unwind(struct code_reader *r, uint32_t space,
+		       const struct zmem_grow_stack *const *stack, size_t count,
 		       struct unwound *ret)
 {
+	const size_t head = offsetof(struct unwound, ip);
 	const uint32_t number[2] = {space};
+	const uint64_t none = 0;
 	size_t pos = 0;
 	int error;
 
 	begin(r, CODE_UNWIND, number, sizeof(number));
-	message_put(&r->request, m, sizeof(*m) + m->len);
+	for (size_t i = 0; i < count; i++) {
+		size_t len = sizeof(*stack[i]) + stack[i]->len;
+
+		message_put(&r->request, stack[i], len);
+		message_put(&r->request, &none, unwind_size(stack[i]->len) - len);
+	}
 	error = call(r);
-	if (error == 0 &&
-	    (!message_get(&r->answer, &pos, ret, sizeof(*ret)) || ret->count > UNWIND_FRAMES))
-		error = -EBADMSG;
+	for (size_t i = 0; error == 0 && i < count; i++) {
+		if (!message_get(&r->answer, &pos, &ret[i], head) || ret[i].count > UNWIND_FRAMES ||
+		    !message_get(&r->answer, &pos, ret[i].ip, ret[i].count * sizeof(ret[i].ip[0])))
+			error = -EBADMSG;
+	}
 	return error;
 }
 

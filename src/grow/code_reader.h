@@ -52,8 +52,12 @@ bool code_reader_has(const struct code_reader *r, uint32_t file);
 int code_reader_add_debug(struct code_reader *r, uint32_t file, int fd);
 /* Sets the images of an address space. */
 int code_reader_set_space(struct code_reader *r, uint32_t space, const struct code_space *images);
-/* Unwinds a stack in it. -ENODATA: no frame is known. */
-int code_reader_unwind(struct code_reader *r, uint32_t space, const struct zmem_grow_stack *m,
+/*
+ * Unwinds stacks in it: at most UNWIND_BATCH, and UNWIND_BYTES of unwind_size(). One of which no
+ * frame is known has none.
+ */
+int code_reader_unwind(struct code_reader *r, uint32_t space,
+		       const struct zmem_grow_stack *const *stack, size_t count,
 		       struct unwound *ret);
 void code_reader_forget_space(struct code_reader *r, uint32_t space);
 

@@ -15,6 +15,7 @@
 #include "grow/demangle.h"
 #include "grow/jit.h"
 #include "grow/names.h"
+#include "grow/stack_queue.h"
 #include "grow/touched.h"
 #include "grow/unwind.h"
 #include "source/grow_watch.h"
@@ -50,6 +51,8 @@ struct grow {
 	struct stack_table stacks;
 	struct jit_maps jit;
 	struct demangler demangler;
+	struct stack_queue queue;
+	struct unwound unwound[UNWIND_BATCH];
 	struct grow_process *process[TARGETS]; /* by target; NULL: none */
 	struct grow_process **all;
 	size_t count, capacity;
@@ -290,28 +293,6 @@ static void cut_behind_code(const struct grow_process *p, struct unwound *u)
 	}
 }
 
-static int find_stack(struct grow *g, struct grow_process *p, const struct zmem_grow_stack *m,
-		      uint32_t *ret)
-{
-	struct unwound unwound;
-	uint64_t key;
-	int r;
-
-	if (recall_find(&p->recall, &p->space.code, m, &key, ret))
-		return 0;
-	address_space_unwind(&p->space, &g->code, m, &unwound);
-	if (is_outdated(p, &unwound)) {
-		update(g, p);
-		address_space_unwind(&p->space, &g->code, m, &unwound);
-		recall_find(&p->recall, &p->space.code, m, &key, ret);
-	}
-	cut_behind_code(p, &unwound);
-	r = store_stack(g, p, &unwound, ret);
-	if (r == 0)
-		recall_add(&p->recall, key, *ret);
-	return r;
-}
-
 /* The first address is where the thread is, the others are behind calls. */
 static int find_walked(struct grow *g, struct grow_process *p, const struct zmem_grow_addresses *m,
 		       uint32_t *ret)
@@ -351,6 +332,85 @@ static void count(struct grow *g, struct grow_process *p, uint32_t stack,
 	if (h->address && h->pages > 0 && h->pages <= UINT32_MAX)
 		touched_add(&p->touched, &p->space, g->code.processes,
 			    (struct touched_page){h->address, stack, (uint32_t)h->pages});
+}
+
+/* ---- stacks that wait ---- */
+
+/* Unwinds those of one process. */
+static void unwind_process(struct grow *g, struct grow_process *p)
+{
+	const struct zmem_grow_stack *message[UNWIND_BATCH] = {};
+	struct queued_stack *of[UNWIND_BATCH];
+	struct unwound *unwound = g->unwound;
+	bool outdated = false;
+	size_t count = 0;
+
+	for (size_t i = 0; i < g->queue.stacks; i++) {
+		if (g->queue.stack[i].process == p) {
+			of[count] = &g->queue.stack[i];
+			message[count++] = g->queue.stack[i].message;
+		}
+	}
+	address_space_unwind(&p->space, &g->code, message, count, unwound);
+	for (size_t i = 0; i < count && !outdated; i++)
+		outdated = is_outdated(p, &unwound[i]);
+	if (outdated) {
+		update(g, p);
+		address_space_unwind(&p->space, &g->code, message, count, unwound);
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct queued_stack *s = of[i];
+
+		cut_behind_code(p, &unwound[i]);
+		s->found = true;
+		s->error = store_stack(g, p, &unwound[i], &s->number);
+		/* An update has other keys. */
+		if (s->error == 0 &&
+		    !recall_find(&p->recall, &p->space.code, s->message, &s->key, &s->number))
+			recall_add(&p->recall, s->key, s->number);
+	}
+}
+
+/* Unwinds what waits, and counts it. */
+static int count_waiting(struct grow *g)
+{
+	struct stack_queue *q = &g->queue;
+	int r = 0;
+
+	for (size_t i = 0; i < q->stacks; i++) {
+		if (!q->stack[i].found)
+			unwind_process(g, q->stack[i].process);
+	}
+	for (size_t i = 0; i < q->changes; i++) {
+		const struct queued_stack *s = &q->stack[q->change[i].stack];
+
+		if (s->error == 0)
+			count(g, s->process, s->number, &q->change[i].head);
+		else if (s->error == -ENOSPC)
+			g->unstored++;
+		else
+			r = s->error;
+	}
+	stack_queue_clear(q);
+	return r;
+}
+
+static int take_stack(struct grow *g, struct grow_process *p, const struct zmem_grow_stack *m)
+{
+	uint32_t stack;
+	uint64_t key;
+	int r = 0;
+
+	while (r == 0) {
+		if (recall_find(&p->recall, &p->space.code, m, &key, &stack)) {
+			count(g, p, stack, &m->head);
+			break;
+		}
+		if (stack_queue_add(&g->queue, p, key, m))
+			break;
+		r = count_waiting(g);
+	}
+	return r;
 }
 
 /* ---- messages ---- */
@@ -411,14 +471,20 @@ static void begin_anew(struct grow *g)
 	begin_points(g);
 }
 
+/* The last one with this number, or NULL. */
+static struct grow_process *by_pid(const struct grow *g, pid_t pid)
+{
+	for (size_t i = g->count; i > 0; i--) {
+		if (g->all[i - 1]->space.pid == pid)
+			return g->all[i - 1];
+	}
+	return NULL;
+}
+
 static int exec_process(struct grow *g, const struct zmem_grow_process *m)
 {
-	struct grow_process *p = NULL;
+	struct grow_process *p = by_pid(g, m->pid);
 
-	for (size_t i = 0; i < g->count; i++) {
-		if (g->all[i]->space.pid == m->pid)
-			p = g->all[i];
-	}
 	if (!p || m->head.target >= TARGETS)
 		return begin_process(g, m);
 	if (g->count == 1)
@@ -443,6 +509,17 @@ static int map_code(struct grow *g, const struct zmem_grow_process *m)
 	return 0;
 }
 
+/* What executes a program is soon another one, or gone: it is read first. */
+static void look_ahead(struct grow *g, const struct zmem_grow_process *m)
+{
+	const struct grow_process *p = m->head.what == ZMEM_GROW_FORK ? NULL : by_pid(g, m->pid);
+
+	if (p)
+		address_space_look_ahead(&p->space, &g->code);
+	else
+		code_ahead_clear(&g->code.ahead);
+}
+
 /* Returns 1 if the message is about a process, 0, or a negative errno. */
 static int take_process(struct grow *g, const struct zmem_grow_head *h, size_t len)
 {
@@ -453,6 +530,11 @@ static int take_process(struct grow *g, const struct zmem_grow_head *h, size_t l
 		return 0;
 	if (len < sizeof(*m))
 		return -EBADMSG;
+	look_ahead(g, m);
+	/* What waits is of the address spaces before. */
+	r = count_waiting(g);
+	if (r < 0)
+		return r;
 	if (h->what == ZMEM_GROW_MAP)
 		r = map_code(g, m);
 	else if (h->what == ZMEM_GROW_END)
@@ -475,8 +557,8 @@ static int receive(void *arg, const struct zmem_grow_head *h, size_t len)
 	if (!p || h->member >= ZMEM_RSS_COUNT)
 		return 0;
 	if (h->what == ZMEM_GROW_STACK && len >= sizeof(struct zmem_grow_stack))
-		r = find_stack(g, p, (const void *)h, &stack);
-	else if (h->what == ZMEM_GROW_ADDRESSES && len >= sizeof(struct zmem_grow_addresses))
+		return take_stack(g, p, (const void *)h);
+	if (h->what == ZMEM_GROW_ADDRESSES && len >= sizeof(struct zmem_grow_addresses))
 		r = find_walked(g, p, (const void *)h, &stack);
 	else if (h->what == ZMEM_GROW_TASK && len >= sizeof(struct zmem_grow_task))
 		r = find_task(g, (const void *)h, &stack);
@@ -496,12 +578,12 @@ int grow_fd(const struct grow *g)
 
 int grow_pump(struct grow *g)
 {
-	int r = grow_watch_read(g->watch, receive, g);
+	int n = grow_watch_read(g->watch, receive, g), r = count_waiting(g);
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 
 	if (now >= g->next_us && !g->stopped)
 		add_point(g, now);
-	return r;
+	return r < 0 ? r : n;
 }
 
 /* ---- opening and closing ---- */

@@ -440,47 +440,55 @@ static int call(struct process_reader *r, size_t fds)
 	return error;
 }
 
-int process_read_code(struct process_reader *r, int pid_fd,
-		      int (*fn)(void *arg, const struct code_mapping *m, const char *name),
-		      void *arg, int *ret_root)
+int process_read_code(struct process_reader *r, int pid_fd, struct strbuf *ret, int *ret_root)
 {
-	cleanup(strbuf_done) struct strbuf text = {};
 	uint64_t total = 1;
-	size_t pos;
 	int error = 0;
 
 	*ret_root = -1;
-	while (error == 0 && text.len < total) {
-		uint64_t at = text.len;
+	strbuf_clear(ret);
+	while (error == 0 && ret->len < total) {
+		uint64_t at = ret->len;
+		size_t pos = 0;
 
 		begin(r, ASK_CODE, pid_fd);
 		message_put(&r->request, &at, sizeof(at));
 		error = call(r, 1);
-		pos = 0;
 		if (error == 0 &&
 		    (!message_get(&r->answer, &pos, &total, sizeof(total)) || pos == r->answer.len))
 			error = -EBADMSG;
 		if (error < 0)
 			break;
-		if (r->answer.fds)
+		if (r->answer.fds && *ret_root < 0)
 			*ret_root = r->answer.fd[0];
-		strbuf_put(&text, r->answer.data + pos, r->answer.len - pos);
-		error = strbuf_error(&text);
-	}
-	pos = 0;
-	while (error == 0 && pos < text.len) {
-		struct code_mapping m;
-
-		if (text.len - pos < sizeof(m))
-			return -EBADMSG;
-		memcpy(&m, text.data + pos, sizeof(m));
-		pos += sizeof(m);
-		if (m.name_len > text.len - pos)
-			return -EBADMSG;
-		error = fn(arg, &m, text.data + pos);
-		pos += m.name_len;
+		else
+			message_close_fds(&r->answer);
+		strbuf_put(ret, r->answer.data + pos, r->answer.len - pos);
+		error = strbuf_error(ret);
 	}
 	return error;
+}
+
+int process_each_code(const struct strbuf *code,
+		      int (*fn)(void *arg, const struct code_mapping *m, const char *name),
+		      void *arg)
+{
+	size_t pos = 0;
+	int r = 0;
+
+	while (r == 0 && pos < code->len) {
+		struct code_mapping m;
+
+		if (code->len - pos < sizeof(m))
+			return -EBADMSG;
+		memcpy(&m, code->data + pos, sizeof(m));
+		pos += sizeof(m);
+		if (m.name_len > code->len - pos)
+			return -EBADMSG;
+		r = fn(arg, &m, code->data + pos);
+		pos += m.name_len;
+	}
+	return r;
 }
 
 int process_find_file(struct process_reader *r, int pid_fd, int root_fd,

@@ -38,12 +38,14 @@ void process_reader_done(struct process_reader *r);
  * These return 0 or a negative errno: -ESRCH if the process is gone, and those of helper_call().
  * `pid_fd`: of procfs_open_pid().
  *
- * Calls fn for each mapping with code, by address. *ret_root: an O_PATH descriptor of the root of
- * the process, -1 if there is none; the caller closes it also after an error.
+ * Reads the mappings with code, for process_each_code(). *ret_root: an O_PATH descriptor of the
+ * root of the process, -1 if there is none; the caller closes it also after an error.
  */
-int process_read_code(struct process_reader *r, int pid_fd,
+int process_read_code(struct process_reader *r, int pid_fd, struct strbuf *ret, int *ret_root);
+/* Calls fn for each mapping, by address, until it returns other than 0, and returns that. */
+int process_each_code(const struct strbuf *code,
 		      int (*fn)(void *arg, const struct code_mapping *m, const char *name),
-		      void *arg, int *ret_root);
+		      void *arg);
 /*
  * Finds the file of a mapping: an O_PATH descriptor. `path`: below the root of the process; a file
  * with another inode there is another file. `root_fd` may be -1.

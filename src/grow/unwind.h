@@ -10,6 +10,7 @@
 #include "grow/code_space.h"
 #include "grow/libdw.h"
 #include "grow/recall.h"
+#include "privilege/helper.h"
 
 #define UNWIND_FRAMES 192
 
@@ -21,12 +22,22 @@ struct code_files {
 
 struct unwinder;
 
+/*
+ * In a request, messages follow each other, each at a multiple of 8. In the answer, each stack has
+ * its struct unwound as far as it has addresses.
+ */
+#define UNWIND_BATCH	 48
+#define UNWIND_BYTES	 (HELPER_DATA - 8)
+#define unwind_size(len) ((sizeof(struct zmem_grow_stack) + (len) + 7) & ~(size_t)7)
+
 /* The addresses of a stack, the innermost first; of callers the byte before the return address. */
 struct unwound {
+	uint32_t count;
+	uint32_t truncated; /* 1: the copy ended before the stack did */
 	uint64_t ip[UNWIND_FRAMES];
-	uint64_t count;
-	uint64_t truncated; /* 1: the copy ended before the stack did */
 };
+
+_Static_assert(UNWIND_BATCH * sizeof(struct unwound) <= HELPER_DATA, "an answer fits");
 
 /* `space` and `files` outlive it. Returns 0 or -ENOMEM. */
 int unwinder_new(const struct libdw *dw, const struct code_space *space,
