@@ -16,28 +16,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from growing import Grow, Lab, directory_for_all, functions, run_live, stack_of_4_mib  # noqa: E402
 from outcome import O, PROGRAM, result  # noqa: E402
+from stuck import Server  # noqa: E402
 
 ENDS_S = 20  # far more than it takes; without helpers it never ended
-
-
-class Server:
-    """DIR/file is a copy of a file, and hangs after hang()."""
-
-    def __init__(self, directory, path):
-        self.child = subprocess.Popen((O + "/stuck", "serve", directory, path), stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, text=True)
-        if self.child.stdout.readline() != "ready\n":
-            raise RuntimeError("the file system could not be mounted")
-
-    def hang(self):
-        self.child.stdin.write("\n")
-        self.child.stdin.flush()
-        self.child.stdout.readline()
-
-    def close(self):
-        self.child.stdin.close()
-        self.child.wait()
-        self.child.stdout.close()
 
 
 @contextlib.contextmanager

@@ -13,8 +13,9 @@
  *  mmap  within mmap(), which writes pages back: holds mmap_lock, so that reading smaps_rollup and
  *        cmdline of it block
  *
- * stuck serve DIR FILE: starts no process. DIR/file is a copy of FILE. From the first line of its
- * standard input on, it is no longer opened: the open hangs.
+ * stuck serve DIR FILE [UID]: starts no process. DIR/file is a copy of FILE, and so has any other
+ * name there. From the first line of its standard input on, it is no longer opened: the open hangs.
+ * With UID it belongs to this user, and everybody may open it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -56,6 +57,7 @@ static enum where where;
 /* Of the file: pages of zeros, or a copy. */
 static char *contents;
 static size_t file_size = FILE_SIZE;
+static uid_t owner;
 static volatile int *hangs; /* shared with the server */
 
 static void reply(const struct request *r, int error, const void *data, size_t len)
@@ -77,6 +79,7 @@ static struct fuse_attr attributes(uint64_t node)
 	return (struct fuse_attr){.ino = node,
 				  .mode = node == FILE_NODE ? S_IFREG | 0700 : S_IFDIR | 0700,
 				  .nlink = 1,
+				  .uid = owner,
 				  .size = node == FILE_NODE ? file_size : 0,
 				  .blksize = 4096};
 }
@@ -89,7 +92,7 @@ static void reply_read(const struct request *r)
 	reply(r, 0, contents + r->read.offset, len < left ? len : left);
 }
 
-/* Answers all requests but flush and write, which then hang. */
+/* Answers all requests but the flush of a process that is to hang, and write, which hang. */
 static void serve_one(const struct request *r)
 {
 	struct fuse_init_out init = {.major = 7, .minor = 31, .max_write = FILE_SIZE};
@@ -126,9 +129,12 @@ static void serve_one(const struct request *r)
 	case FUSE_RELEASE:
 		reply(r, 0, NULL, 0);
 		break;
+	case FUSE_FLUSH:
+		if (where == NOWHERE)
+			reply(r, 0, NULL, 0);
+		break;
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
-	case FUSE_FLUSH:
 	case FUSE_WRITE:
 		break;
 	default:
@@ -265,7 +271,9 @@ int main(int argc, char **argv)
 						: IN_MMAP;
 	task = strchr(argv[1], '_') ? strchr(argv[1], '_') + 1 : "";
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", device);
+	owner = argc > 4 ? (uid_t)atoi(argv[4]) : 0;
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=0%s", device,
+		 owner, argc > 4 ? ",allow_other" : "");
 	if (mount("stuck", argv[2], "fuse", 0, options)) {
 		perror("stuck: mount");
 		return 1;
