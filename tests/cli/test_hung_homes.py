@@ -147,10 +147,10 @@ def check_kill(container, directory):
     keep = directory + "/keep"
     with subprocess.Popen((PROGRAM, "record", "--keep", "1h", keep, "-i", "0.5", "--stall", "0"),
                           stderr=subprocess.PIPE, text=True) as recorder:
-        wait_until(lambda: run("--replay", keep, "--pss", "none")[0] == 0)
+        wait_until(lambda: run("--replay", keep)[0] == 0)
         victim = container.start(O + "/eat")
         victim.wait(ENDS_S)
-        wait_until(lambda: victim.pid in [e.get("victim", {}).get("pid") for e in events(keep) if isinstance(e, dict)])
+        wait_until(lambda: any((e.get("victim") or {}).get("pid") == victim.pid for e in events(keep)))
         recorder.terminate()
         try:
             recorder.communicate(timeout=ENDS_S)
