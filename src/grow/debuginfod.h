@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Files with debugging symbols from the servers of DEBUGINFOD_URLS, by build id. Only for a user
- * who asks for it: the servers see which programs run here. libdebuginfod is loaded when needed.
+ * who asks for it: the servers see which programs run here. libdebuginfod is loaded when needed. A
+ * helper calls it: a server may take minutes to answer. The helper is the caller, without
+ * capabilities.
  */
 #ifndef ZMEM_GROW_DEBUGINFOD_H
 #define ZMEM_GROW_DEBUGINFOD_H
@@ -9,21 +11,36 @@
 #include <stddef.h>
 
 #include "grow/symbols.h"
+#include "privilege/helper.h"
 
 struct debuginfod_client; /* of the library */
 
-struct debuginfod {
-	struct debuginfod_client *client; /* NULL: nothing is asked */
+struct debuginfod_library {
+	struct debuginfod_client *client; /* of the helper; NULL before the first use */
 	struct debuginfod_client *(*begin)(void);
 	int (*find_debuginfo)(struct debuginfod_client *client, const unsigned char *build_id,
 			      int len, char **path);
-	void (*end)(struct debuginfod_client *client);
 };
 
-/* Returns 0, or a negative errno and in `why` what is missing and what to do. */
-int debuginfod_open(struct debuginfod *ret, char *why, size_t cap);
-/* An open file with the symbols of a file with these facts, or -1. It may take a minute. */
-int debuginfod_fetch(const struct debuginfod *d, const struct elf_facts *facts);
+struct debuginfod {
+	struct debuginfod_library library;
+	struct helper helper;
+	const int *hurry_fd;
+	int lost; /* the error with which the helper was lost: nothing more is asked */
+	struct helper_message request, answer;
+};
+
+/*
+ * Returns 0, or a negative errno and in `why` what is missing and what to do. `hurry_fd`: see
+ * struct helper_limits; it is read at each call.
+ */
+int debuginfod_open(const int *hurry_fd, struct helpers_left *left, struct debuginfod **ret,
+		    char *why, size_t cap);
+/*
+ * Returns an open file with the symbols of a file with these facts, or a negative errno: -ENOENT if
+ * no server has it, and those of helper_call(). It may take minutes. `d` may be NULL.
+ */
+int debuginfod_fetch(struct debuginfod *d, const struct elf_facts *facts);
 void debuginfod_close(struct debuginfod *d);
 
 #endif

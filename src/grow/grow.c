@@ -45,7 +45,7 @@ struct grow {
 	const struct procfs *proc;
 	struct grow_spec spec;
 	struct libdw dw;
-	struct debuginfod debuginfod;
+	struct debuginfod *debuginfod; /* NULL: no server is asked */
 	struct grow_watch *watch;
 	struct code_sources code;
 	struct stack_table stacks;
@@ -617,7 +617,8 @@ int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct di
 	if (spec->mode == GROWTH_DWARF)
 		r = libdw_load(&g->dw, why, sizeof(why));
 	if (r == 0 && spec->debuginfod)
-		r = debuginfod_open(&g->debuginfod, why, sizeof(why));
+		r = debuginfod_open(&g->code.hurry_fd, &g->code.left, &g->debuginfod, why,
+				    sizeof(why));
 	if (r < 0)
 		diag_add(diag, "growth", r, NULL, "%s", why);
 	else
@@ -664,7 +665,7 @@ void grow_close(struct grow *g)
 	if (!g)
 		return;
 	grow_watch_close(g->watch);
-	debuginfod_close(&g->debuginfod);
+	debuginfod_close(g->debuginfod);
 	for (size_t i = 0; i < g->count; i++) {
 		process_close(g->all[i]);
 		free(g->all[i]);
@@ -682,7 +683,7 @@ void grow_close(struct grow *g)
 /* Frames of the report, by the numbers of the merged table; number[] leads from codes to them. */
 static int resolve_all(struct grow *g, struct grow_report *r, uint32_t *number)
 {
-	const struct name_sources from = {&g->code, &g->stacks, &g->jit, &g->debuginfod,
+	const struct name_sources from = {&g->code, &g->stacks, &g->jit, g->debuginfod,
 					  &g->demangler};
 	const size_t codes = g->stacks.codes;
 	struct growth_frame *frame = arena_zalloc(&r->arena, codes + 1, sizeof(*frame));

@@ -131,6 +131,8 @@ static void fetch_debug(const struct name_sources *from, uint32_t file)
 	fd = debuginfod_fetch(from->debuginfod, &f->facts);
 	if (fd >= 0)
 		f->has_debug = code_reader_add_debug(f->reader, file, fd) == 0;
+	else if (fd != -ENOENT)
+		f->reason = code_reason(fd);
 }
 
 /* Returns 0 or -ENOMEM. */

@@ -243,8 +243,8 @@ static int restrict_self(const struct helper *h, pid_t parent)
 	if (r < 0 || SANITIZED)
 		return r;
 	/* Under Landlock no other process can be read (hook_ptrace_access_check()). */
-	r = h->kind->trusted ? 0 : landlock_enter(true);
-	return r < 0 ? r : system_calls_limit(allowed, ARRAY_SIZE(allowed));
+	r = h->kind->trusted || h->kind->network ? 0 : landlock_enter(true);
+	return r < 0 || h->kind->network ? r : system_calls_limit(allowed, ARRAY_SIZE(allowed));
 }
 
 /* What a request may use, in whole seconds of CPU: the end of a helper whose parent is stopped. */

@@ -57,6 +57,11 @@ struct helper_kind {
 	size_t memory; /* bytes that it may allocate */
 	/* It keeps the capabilities to open the files of processes, and its user. */
 	bool trusted;
+	/*
+	 * It speaks to servers by a library that may start threads: it has neither Landlock nor a
+	 * list of system calls. It has no capabilities.
+	 */
+	bool network;
 };
 
 /* Helpers that were killed and have not ended. They may belong to helpers of several kinds. */

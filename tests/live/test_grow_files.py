@@ -5,8 +5,11 @@ that were deleted or replaced; files in the root of the process; FIFOs, links an
 
 import contextlib
 import http.server
+import json
 import os
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -239,6 +242,23 @@ def symbol_server(files):
 
 
 @contextlib.contextmanager
+def silent_server():
+    """Takes connections, and sends nothing. Yields its address, and a function that waits for a request."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        taken = []
+
+        def has_asked():
+            taken.append(server.accept()[0])
+            taken[0].recv(1)
+
+        try:
+            yield "http://127.0.0.1:%d" % server.getsockname()[1], has_asked
+        finally:
+            for one in taken:
+                one.close()
+
+
+@contextlib.contextmanager
 def environment(**values):
     before = dict(os.environ)
     os.environ.update(values)
@@ -282,6 +302,42 @@ def check_debuginfod():
                               check=False, timeout=60)
         result(done.returncode == 1 and "DEBUGINFOD_URLS names no server" in done.stderr,
                "--debuginfod: no server is named", (done.returncode, done.stderr))
+
+
+def check_debuginfod_home():
+    """The cache is in a home of the user alone, whatever HOME is. A signal ends the wait for a server."""
+    with directory_for_all() as directory:
+        build_id = build(directory)
+        with open(directory + "/lab.debug", "rb") as file:
+            files = {"/buildid/%s/debuginfo" % build_id: file.read()}
+        os.unlink(directory + "/lab.debug")
+        for name, uid in (("own", 0), ("other", 1234)):
+            os.mkdir(os.path.join(directory, name))
+            os.chown(os.path.join(directory, name), uid, uid)
+        write(directory + "/passwd", "root:x:0:0::%s/own:/bin/sh\n" % directory)
+        begin = 'mount --bind "$0/passwd" /etc/passwd && exec "$@"'
+        for what in ({"HOME": directory + "/other"}, {"XDG_CACHE_HOME": directory + "/other/.cache"},
+                     {"DEBUGINFOD_CACHE_PATH": directory + "/other/cache"}):
+            with symbol_server(files) as (url, asked), environment(DEBUGINFOD_URLS=url, **what):
+                subprocess.run(("unshare", "-m", "sh", "-c", begin, directory, PROGRAM, "grow", "--debuginfod", "--",
+                                directory + "/lab", "mmap"), input=b"go\n", stdout=subprocess.DEVNULL, check=True,
+                               timeout=60)
+            made = (os.listdir(directory + "/other"), os.listdir(directory + "/own"))
+            result(asked and made == ([], [".cache"]), "--debuginfod: the cache, %s" % list(what), made)
+            shutil.rmtree(directory + "/own/.cache", ignore_errors=True)
+        with silent_server() as (url, has_asked), environment(DEBUGINFOD_URLS=url), Lab(directory + "/lab", "mmap") as child:
+            grow = child.count("--debuginfod")
+            child.go()
+            grow.child.send_signal(signal.SIGINT)
+            has_asked()
+            grow.child.send_signal(signal.SIGINT)
+            try:
+                out, _ = grow.child.communicate(timeout=20)
+                left_out = json.loads(out)["accounted"]["names_left_out"]
+                result(left_out["timeout"] > 0, "a server that does not answer: a signal ends it, and it is said", left_out)
+            except subprocess.TimeoutExpired:
+                result(False, "a server that does not answer: a signal ends it", "it does not")
+                grow.child.kill()
 
 
 RUST = """
@@ -338,5 +394,5 @@ def check_rust():
 
 
 if __name__ == "__main__":
-    sys.exit(run_live(check_rights, check_not_files, check_root, check_deleted, check_truncated, check_debuginfod,
+    sys.exit(run_live(check_rights, check_not_files, check_root, check_deleted, check_truncated, check_debuginfod, check_debuginfod_home,
                       check_rust))
