@@ -200,8 +200,11 @@ deps-gate: deps-test deps-deb
 deps-all: deps-gate deps-cross deps-fuzz deps-compilers
 	$(call install_missing,$(DEPS_ALL))
 
-# Data that few runs need is packed into the program, as an array of bytes for base/unpack.h.
-pack = gzip -9n | od -An -v -tu1 | sed 's/ *\([0-9]\+\)/\1,/g'
+# Data that few runs need is packed into the program, as an array of bytes for base/unpack.h. Files, not a pipe:
+# of a pipe, the shell sees only the last exit code.
+# $(call pack,FILE): makes $@.
+pack = gzip -9n < $(1) > $@.gz && od -An -v -tu1 $@.gz > $@.od && sed 's/ *\([0-9]\+\)/\1,/g' $@.od > $@.tmp && \
+	rm $@.gz $@.od && mv $@.tmp $@
 
 # ---- BPF: a program as an object for libbpf, packed, and as a light skeleton ----
 
@@ -233,7 +236,7 @@ $(O)/bpf/%.bpf.o: $(O)/bpf/%.raw.o
 	$(Q)$(BPFTOOL) gen object $@ $<
 
 $(O)/bpf/%.inc: $(O)/bpf/%.bpf.o
-	$(Q)< $< $(pack) > $@.tmp && mv $@.tmp $@
+	$(Q)$(call pack,$<)
 
 $(O)/bpf/%.lskel.h: $(O)/bpf/%.bpf.o
 	$(SAY) LSKEL $@

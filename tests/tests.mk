@@ -159,7 +159,7 @@ test-kernels: deps-all
 	@$(MAKE) --no-print-directory guest-build guest-build-arm64
 	@exec env O='$(O)' KERNELS='$(KERNELS)' tests/run vm
 ifeq ($(KERNELS),all)
-	@O='$(O)' tests/vm/table | tests/support/insert.py src/doc/kernels.md 'make test-kernels'
+	@O='$(O)' tests/vm/table > '$(O)/kernels.md' && tests/support/insert.py src/doc/kernels.md 'make test-kernels' < '$(O)/kernels.md'
 endif
 
 test-compilers: deps-test deps-compilers

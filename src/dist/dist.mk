@@ -48,7 +48,8 @@ UNITS   := zmem-bpf-pin.service zmem-bpf-record.service $(if $(filter 1,$(STATIC
 PYDIR ?= $(PREFIX)/lib/python3/dist-packages
 
 # $(call install_here,FILE,AS): with the paths that it has here.
-install_here = sed 's|/usr/local/|$(PREFIX)/|' '$(1)' | install -D -m 0644 /dev/stdin '$(2)'
+install_here = sed 's|/usr/local/|$(PREFIX)/|' '$(1)' > '$(O)/installed' && install -D -m 0644 '$(O)/installed' '$(2)' && \
+	rm '$(O)/installed'
 
 install: all $(COMPLETIONS) $(MAN_COLUMNS)
 	install -D -m 0755 '$(PROGRAM)' '$(AT)/bin/zmem-bpf'

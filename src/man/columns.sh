@@ -4,13 +4,16 @@
 set -eu
 program=$1
 
-# Turns lines of `-o help`, "KEY   TEXT", into items of a list.
+# Turns lines of `-o help`, "KEY   TEXT", into items of a list. Each pipe has one command that can fail: the last.
 items() {
-	sed -E -e 's/\\/\\e/g' -e 's/^([^ ]+) +(.*)$/.It Li \1\n\2/' | fold -s -w 78 | sed 's/ *$//'
+	text=$(printf '%s\n' "$1" | sed -E -e 's/\\/\\e/g' -e 's/^([^ ]+) +(.*)$/.It Li \1\n\2/')
+	text=$(printf '%s\n' "$text" | fold -s -w 78)
+	printf '%s\n' "$text" | sed 's/ *$//'
 }
 
 columns=$("$program" -o help)
-changes=$("$program" watch -o help | grep -E '^([a-z_]+_change|grew) ')
+changes=$("$program" watch -o help)
+changes=$(printf '%s\n' "$changes" | grep -E '^([a-z_]+_change|grew) ')
 [ -n "$columns" ] && [ -n "$changes" ]
 
 cat <<'END'
@@ -42,7 +45,7 @@ In JSON and CSV the keys are the same; sizes end with
 .Ss Columns
 .Bl -tag -width counters_source
 END
-printf '%s\n' "$columns" | items
+items "$columns"
 cat <<'END'
 .El
 .Pp
@@ -71,7 +74,7 @@ and the name of the counter.
 is a count: 7/10 means that the row grew in seven of ten snapshots.
 .Bl -tag -width counters_source
 END
-printf '%s\n' "$changes" | items
+items "$changes"
 cat <<'END'
 .El
 .Ss Columns of maps

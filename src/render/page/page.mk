@@ -9,7 +9,9 @@ PAGE_JS  := $(addprefix $(PAGE)/,format.js data.js machine.js tree.js graph.js r
 PAGE_OUT := $(O)/page/render
 # The policy of the page allows this style and this script by their hashes. A hash covers the text between
 # the tags, which begins with a newline. One licence line is enough for a file.
-hash_of   = $$({ echo; cat $(1); } | sha256sum | cut -c 1-64 | tr a-f A-F | basenc --base16 -d | base64)
+# $(call hash,FILE,VARIABLE): sets the shell's variable. basenc skips what sha256sum writes behind the hash.
+hash = { echo && cat $(1); } > $(1).text && sha256sum < $(1).text > $(1).sum && tr a-f A-F < $(1).sum > $(1).hex && \
+	basenc --base16 -di $(1).hex > $(1).hash && $(2)=$$(base64 $(1).hash)
 
 # The live page of serve has more in it and may fetch from its own server.
 LIVE_CSS := $(PAGE_CSS) src/serve/page/live.css
@@ -36,7 +38,8 @@ no_comments = sed -e '/^[[:space:]]*\/\//d' -e '/^[[:space:]]*\/\*.*\*\/$$/d' -e
 
 # $(call make_page,STYLES,SCRIPTS,SED[,TEMPLATE]): a page of the template to stdout.
 make_page = mkdir -p $(@D) && $(no_comments) $(1) > $@.style && $(no_comments) $(2) > $@.script && \
-	sed -e "s|STYLE_HASH|$(call hash_of,$@.style)|; s|SCRIPT_HASH|$(call hash_of,$@.script)|" $(3) \
+	$(call hash,$@.style,style) && $(call hash,$@.script,script) && \
+	sed -e "s|STYLE_HASH|$$style|; s|SCRIPT_HASH|$$script|" $(3) \
 		-e '/^<!--style-->$$/ { r $@.style' -e 'd }' \
 		-e '/^<!--script-->$$/ { r $@.script' -e 'd }' $(or $(4),$(PAGE)/page.html)
 
@@ -95,7 +98,7 @@ $(GROW_INC): $(PAGE_OUT)/grow.html
 $(FILES_INC): $(PAGE_OUT)/files.html
 $(LIVE_FILES_INC): $(PAGE_OUT)/live_files.html
 $(PAGE_INC) $(LIVE_INC) $(PAST_INC) $(GROW_INC) $(FILES_INC) $(LIVE_FILES_INC):
-	$(Q)sed -z '$(PART)' $< | $(pack) > $@.tmp && mv $@.tmp $@
+	$(Q)sed -z '$(PART)' $< > $@.part && $(call pack,$@.part)
 
 $(B)/render/html.o: $(PAGE_INC) $(LIVE_INC) $(PAST_INC)
 $(B)/render/growth_html.o: $(GROW_INC)
@@ -105,6 +108,6 @@ $(B)/render/files_html.o: $(FILES_INC) $(LIVE_FILES_INC)
 
 $(O)/page/top/xterm.inc: $(PAGE)/page.mk
 	@mkdir -p $(@D)
-	$(Q)printf '"%s"\n' "$$(infocmp -0 -q -Q2 xterm-256color)" > $@.tmp && mv $@.tmp $@
+	$(Q)text=$$(infocmp -0 -q -Q2 xterm-256color) && printf '"%s"\n' "$$text" > $@.tmp && mv $@.tmp $@
 
 $(B)/top/terminal.o: $(O)/page/top/xterm.inc

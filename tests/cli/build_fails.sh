@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# make where one of the tools of a step fails: the step fails, too, and leaves no half of a file behind. The shell of
+# make has no pipefail.
+. "$(dirname "$0")/../support/cli.sh"
+
+if sanitized; then
+	skip 'failing tools' 'the makefiles are the same'
+	exit 0
+fi
+source=$(realpath "$SUPPORT/../..")
+made=$TMP/made
+page=$made/page/render
+tools_of_hash='sha256sum tr basenc base64'
+
+# with_failing TOOL COMMAND…: runs the command where TOOL does its work, and then fails.
+with_failing() {
+	local tool=$1
+	mkdir -p "$TMP/bin"
+	rm -f "$TMP"/bin/*
+	printf '#!/bin/sh\n%s "$@"\nexit 4\n' "$(command -v "$tool")" >"$TMP/bin/$tool"
+	chmod 755 "$TMP/bin/$tool"
+	shift
+	PATH="$TMP/bin:$PATH" run "$@"
+}
+
+# fails TOOL FILE: without TOOL, make does not make FILE. With it, make does.
+fails() {
+	rm -f "$2"
+	with_failing "$1" make --no-print-directory -C "$source" O="$made" "$2"
+	expect_rc "$1 fails: make ${2##*/} fails" 2
+	check "$1 fails: no ${2##*/}" [ ! -e "$2" ]
+	rm -f "$2"
+	run make --no-print-directory -C "$source" O="$made" "$2"
+	expect_rc "make ${2##*/}" 0
+	check "${2##*/} has its text" [ -s "$2" ]
+}
+
+for tool in $tools_of_hash sed; do fails "$tool" "$page/page.html"; done
+for tool in sed gzip od; do fails "$tool" "$page/head.inc"; done
+fails infocmp "$made/page/top/xterm.inc"
+for tool in fold sed; do
+	with_failing "$tool" "$source/src/man/columns.sh" "$PROGRAM"
+	check "$tool fails: the page of columns fails" [ "$rc" != 0 ]
+done
+run "$source/src/man/columns.sh" "$PROGRAM"
+expect_rc 'the page of columns' 0
+
+# The files that make install changes on their way.
+install=(make --no-print-directory -C "$source" O="${O#"$source"/}" PREFIX=/opt/zmem DESTDIR="$TMP/root")
+run "${install[@]}" all
+printf '#!/bin/sh\n%s "$@"\ncase $* in *.service*) exit 4 ;; esac\n' "$(command -v sed)" >"$TMP/sed"
+rm -f "$TMP"/bin/*
+cp "$TMP/sed" "$TMP/bin/sed"
+chmod 755 "$TMP/bin/sed"
+PATH="$TMP/bin:$PATH" run "${install[@]}" install
+expect_rc 'sed fails: make install fails' 2
+equal 'sed fails: no unit is installed' "$(find "$TMP/root" -name '*.service')" ''
+run "${install[@]}" install
+expect_rc 'make install' 0
+equal 'units are installed' "$(find "$TMP/root" -name '*.service' -size +0 | wc -l)" 3
