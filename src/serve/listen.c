@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,29 @@ const char *address_parse(const char *text, size_t len, struct address *ret)
 	memcpy(ret->host, host, host_len);
 	memcpy(ret->port, colon + 1, port_len);
 	return NULL;
+}
+
+void address_unmap(struct sockaddr_storage *a)
+{
+	const struct sockaddr_in6 v6 = *(const struct sockaddr_in6 *)a;
+	struct sockaddr_in *v4 = (struct sockaddr_in *)a;
+
+	if (a->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr))
+		return;
+	v4->sin_family = AF_INET;
+	memcpy(&v4->sin_addr, &v6.sin6_addr.s6_addr[12], sizeof(v4->sin_addr));
+}
+
+bool address_is_loopback(const struct sockaddr_storage *a)
+{
+	struct sockaddr_storage plain = *a;
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&plain;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&plain;
+
+	address_unmap(&plain);
+	if (plain.ss_family == AF_INET)
+		return ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return plain.ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
 /* ---- sockets ---- */
@@ -317,6 +341,19 @@ int listeners_open(struct listeners *l, const struct options *o)
 	if (r == 0 && !l->count)
 		r = log_usage(o, "--listen: the list contains no address");
 	return r;
+}
+
+bool listeners_are_remote(const struct listeners *l)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		struct sockaddr_storage here = {};
+		socklen_t size = sizeof(here);
+
+		if (getsockname(l->fd[i], (struct sockaddr *)&here, &size) < 0 ||
+		    (here.ss_family != AF_UNIX && !address_is_loopback(&here)))
+			return true;
+	}
+	return false;
 }
 
 void listeners_log(const struct listeners *l, bool quiet)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 struct options;
+struct sockaddr_storage;
 
 #define LISTENERS_MAX 8
 
@@ -21,6 +22,11 @@ struct address {
 
 /* Returns NULL, or a text that says what is wrong. Pure. */
 const char *address_parse(const char *text, size_t len, struct address *ret);
+/* Turns ::ffff:127.0.0.1 into 127.0.0.1: a dual-stack socket has IPv4 addresses in this form. Pure.
+ */
+void address_unmap(struct sockaddr_storage *a);
+/* 127.0.0.0/8 or ::1, also in the form above. Pure. */
+bool address_is_loopback(const struct sockaddr_storage *a);
 
 struct listeners {
 	int fd[LISTENERS_MAX];
@@ -35,6 +41,8 @@ int listeners_handed_over(void);
  * address. Returns 0, or an exit code after a message.
  */
 int listeners_open(struct listeners *l, const struct options *o);
+/* Whether other machines may be able to connect: an address is not loopback and no Unix socket. */
+bool listeners_are_remote(const struct listeners *l);
 /* Logs each address on stderr. */
 void listeners_log(const struct listeners *l, bool quiet);
 /* Closes the sockets in this process but keeps their paths; the HTTP process goes on. */

@@ -420,28 +420,6 @@ void requests_resume(struct requests *c)
 
 /* ---- connections ---- */
 
-/* A dual-stack socket reports IPv4 addresses as ::ffff:127.0.0.1. */
-static void unmap(struct sockaddr_storage *a)
-{
-	const struct sockaddr_in6 v6 = *(const struct sockaddr_in6 *)a;
-	struct sockaddr_in *v4 = (struct sockaddr_in *)a;
-
-	if (a->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr))
-		return;
-	v4->sin_family = AF_INET;
-	memcpy(&v4->sin_addr, &v6.sin6_addr.s6_addr[12], sizeof(v4->sin_addr));
-}
-
-static bool is_loopback(const struct sockaddr_storage *a)
-{
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
-	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)a;
-
-	if (a->ss_family == AF_INET)
-		return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
-	return a->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-}
-
 /*
  * Whether a connection came to a loopback address. *ret_source identifies the client: an IPv4
  * address, the /64 network of an IPv6 address, or the user of a Unix socket.
@@ -456,8 +434,7 @@ static bool read_source(int fd, uint64_t *ret_source)
 	getsockname(fd, (struct sockaddr *)&here, &len);
 	len = sizeof(there);
 	getpeername(fd, (struct sockaddr *)&there, &len);
-	unmap(&here);
-	unmap(&there);
+	address_unmap(&there);
 	if (there.ss_family == AF_INET) {
 		*ret_source = ((struct sockaddr_in *)&there)->sin_addr.s_addr;
 	} else if (there.ss_family == AF_INET6) {
@@ -468,7 +445,7 @@ static bool read_source(int fd, uint64_t *ret_source)
 		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
 		*ret_source = SOURCE_UNIX | peer.uid;
 	}
-	return is_loopback(&here);
+	return address_is_loopback(&here);
 }
 
 static void disconnect(struct slot *slot)

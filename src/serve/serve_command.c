@@ -45,7 +45,13 @@ static int read_config(const struct options *o, struct serve_config *c)
 	r = commands_check_metrics(o);
 	if (r == 0 && o->token_file)
 		r = token_read(&c->token, o->token_file);
-	return r ? r : listeners_open(&c->listeners, o);
+	if (r == 0)
+		r = listeners_open(&c->listeners, o);
+	if (r == 0 && !c->token.len && listeners_are_remote(&c->listeners))
+		log_notice(o->quiet,
+			   "every machine that can connect sees all processes, because no "
+			   "token is needed (--token-file FILE)");
+	return r;
 }
 
 /* Both processes read end signals from this descriptor. Call it before the first thread starts. */

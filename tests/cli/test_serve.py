@@ -273,6 +273,27 @@ def check_start():
         process.communicate(timeout=30)
 
 
+def check_no_token():
+    """Other machines can connect, and no token is needed: one line says so."""
+    warning = "no token is needed (--token-file FILE)"
+    with tempfile.TemporaryDirectory() as directory:
+        path = directory + "/token"
+        with open(path, "w") as file:
+            file.write("s3cret\n")
+        os.chmod(path, 0o600)
+        for listen, args, lines in (("0.0.0.0:0", (), 1), (":0", (), 1), ("[::]:0", (), 1), ("127.0.0.1:0,0.0.0.0:0", (), 1),
+                                    ("127.0.0.1:0", (), 0), ("127.9.9.9:0,[::1]:0", (), 0), ("localhost:0", (), 0),
+                                    ("unix:%s/s" % directory, (), 0), (":0", ("--token-file", path), 0)):
+            with Serve(*args, listen=listen) as serve:
+                same("%s %s: lines about no token" % (listen, "".join(args[:1])), serve.said().count(warning), lines)
+        for host, lines in (("0.0.0.0", 1), ("127.0.0.1", 0)):
+            with socket.socket() as s:
+                s.bind((host, 0))
+                s.listen()
+                with Serve(listen=None, passed=s) as serve:
+                    same("a passed socket, %s: lines about no token" % host, serve.said().count(warning), lines)
+
+
 def status(pid):
     with open("/proc/%d/status" % pid) as file:
         return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
@@ -443,6 +464,6 @@ if os.getuid() != 0:
     sys.exit(0)
 BAD = Serve()
 run_checks((check_pages, check_queries, check_refusals, check_token, check_unix, check_start,
-            check_privileges, check_ends, check_secrets, check_files))
+            check_no_token, check_privileges, check_ends, check_secrets, check_files))
 same("after all refusals: exit code", BAD.stop(), 0)
 sys.exit(exit_code())

@@ -26,15 +26,17 @@ class Answer:
 
 
 class Serve:
-    """A running serve. The end of its context stops it."""
+    """A running serve. The end of its context stops it. `passed` is a socket, as systemd passes it."""
 
-    def __init__(self, *args, listen="127.0.0.1:0", prefix=(), environ=None):
+    def __init__(self, *args, listen="127.0.0.1:0", prefix=(), environ=None, passed=None):
         self.log = tempfile.TemporaryFile("w+")
         command = [*prefix, PROGRAM, "serve", *args]
         if listen:
             command += ["--listen", listen]
+        if passed:
+            command = ["sh", "-c", 'exec 3<&%d; LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"' % passed.fileno(), "sh", *command]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=self.log, env=environ)
+                                        stderr=self.log, env=environ, pass_fds=[passed.fileno()] if passed else ())
         self.port = self.path = None
         wait_until(lambda: "listening on" in self.said() or self.process.poll() is not None, PATIENCE)
         if found := re.search(r"listening on http://(\S+):(\d+)/", self.said()):
