@@ -25,7 +25,8 @@ struct slot *connections_add(struct connections *s, int fd, uint64_t source, uin
 	for (size_t i = 0; i < CONNECTIONS_MAX - s->closed; i++) {
 		if (s->slot[i].state != SLOT_FREE)
 			continue;
-		s->slot[i] = (struct slot){SLOT_REQUEST, fd, source, now_us, false};
+		s->slot[i] = (struct slot){
+			.state = SLOT_REQUEST, .fd = fd, .source = source, .since_us = now_us};
 		return &s->slot[i];
 	}
 	return NULL;

@@ -31,6 +31,7 @@ struct slot {
 	uint64_t source;   /* identifies the client's address */
 	uint64_t since_us; /* when this state began */
 	bool loopback;	   /* the client connected to a loopback address */
+	const char *name;  /* of the address that it connected to, if --listen has a name */
 };
 
 struct connections {

@@ -70,8 +70,11 @@ static bool is_pending(int listener)
  * of files or memory, accept() pauses for SWEEP_MS: the listener stays readable, and the loop
  * would spin. While all connections wait for a snapshot, new ones wait in the kernel's queue.
  */
-static void accept_connections(struct http *h, int listener)
+static void accept_connections(struct http *h, size_t number)
 {
+	const struct listeners *l = &h->requests.server.config->listeners;
+	int listener = l->fd[number];
+
 	for (int i = 0; i < 64 && is_pending(listener); i++) {
 		int fd;
 
@@ -85,7 +88,7 @@ static void accept_connections(struct http *h, int listener)
 			h->accept_paused_us = clock_us(CLOCK_MONOTONIC) + SWEEP_MS * 1000;
 		if (fd < 0)
 			return;
-		requests_add(&h->requests, fd);
+		requests_add(&h->requests, fd, l->name[number]);
 	}
 }
 
@@ -158,7 +161,7 @@ static int run_once(struct http *h)
 		return r;
 	for (size_t i = FD_LISTENERS; i < h->fd_count; i++) {
 		if (h->fds[i].revents)
-			accept_connections(h, h->fds[i].fd);
+			accept_connections(h, i - FD_LISTENERS);
 	}
 	requests_sweep(c);
 	if (c->waiting)

@@ -215,32 +215,52 @@ static int bind_inet(const struct addrinfo *a)
 	return TAKE_FD(fd);
 }
 
-/* Stores a listener. On failure the socket is closed and its path removed. */
-static int add_listener(const struct options *o, struct listeners *l, int fd, const char *path)
+/*
+ * Stores a listener with its path or its name; it may have neither. On failure the socket is closed
+ * and its path removed.
+ */
+static int add_listener(const struct options *o, struct listeners *l, int fd, const char *path,
+			const char *name)
 {
 	bool room = l->count < LISTENERS_MAX;
-	char *copy = room && path ? strdup(path) : NULL;
+	const char *text = path ? path : name;
+	char *copy = room && text ? strdup(text) : NULL;
 
-	if (room && (copy || !path)) {
-		l->path[l->count] = copy;
+	if (room && (copy || !text)) {
+		l->path[l->count] = path ? copy : NULL;
+		l->name[l->count] = path ? NULL : copy;
 		l->fd[l->count++] = fd;
 		return 0;
 	}
 	close(fd);
 	if (path)
 		remove_socket(path);
-	return room ? log_error("listening on %s: out of memory", path)
+	return room ? log_error("listening on %s: out of memory", text)
 		    : log_usage(o, "--listen: more than %d addresses", LISTENERS_MAX);
+}
+
+/* Returns 0 or an EAI_ code. *ret_name is the host if it had to be resolved, else NULL. */
+static int resolve(const struct address *a, const char **ret_name, struct addrinfo **ret)
+{
+	struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV | AI_NUMERICHOST,
+				 .ai_socktype = SOCK_STREAM};
+	int r = getaddrinfo(*a->host ? a->host : NULL, a->port, &hints, ret);
+
+	*ret_name = NULL;
+	if (r != EAI_NONAME)
+		return r;
+	*ret_name = a->host;
+	hints.ai_flags &= ~AI_NUMERICHOST;
+	return getaddrinfo(a->host, a->port, &hints, ret);
 }
 
 /* Listens on all addresses that a name resolves to; one failure fails the whole. */
 static int add_inet(const struct options *o, struct listeners *l, const struct address *a,
 		    const char *text, int len)
 {
-	const struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV,
-				       .ai_socktype = SOCK_STREAM};
 	struct addrinfo *list;
-	int r = getaddrinfo(*a->host ? a->host : NULL, a->port, &hints, &list);
+	const char *name;
+	int r = resolve(a, &name, &list);
 	size_t old_count = l->count;
 	int error = 0;
 
@@ -252,7 +272,7 @@ static int add_inet(const struct options *o, struct listeners *l, const struct a
 		int fd = bind_inet(at);
 
 		if (fd >= 0)
-			r = add_listener(o, l, fd, NULL);
+			r = add_listener(o, l, fd, NULL, name);
 		else if (fd != -EAFNOSUPPORT && fd != -EADDRNOTAVAIL)
 			r = report_failure(text, len, fd, hint_inet(fd));
 		else
@@ -279,7 +299,7 @@ static int add_unix(const struct options *o, struct listeners *l, const char *pa
 		return log_error("listening on %.*s: %s", len, text, p.refusal);
 	if (fd < 0)
 		return report_failure(text, len, fd, hint_unix(fd, &p));
-	return add_listener(o, l, fd, path);
+	return add_listener(o, l, fd, path, NULL);
 }
 
 static int add_address(const struct options *o, struct listeners *l, const char *text, size_t len)
@@ -320,7 +340,7 @@ static int adopt_systemd_sockets(const struct options *o, struct listeners *l, i
 					 fd);
 		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
-		add_listener(o, l, fd, NULL);
+		add_listener(o, l, fd, NULL, NULL);
 	}
 	return 0;
 }
@@ -394,6 +414,7 @@ void listeners_close(struct listeners *l, bool remove)
 		if (remove && l->path[i])
 			remove_socket(l->path[i]);
 		free(l->path[i]);
+		free(l->name[i]);
 	}
 	*l = (struct listeners){};
 }

@@ -31,6 +31,7 @@ bool address_is_loopback(const struct sockaddr_storage *a);
 struct listeners {
 	int fd[LISTENERS_MAX];
 	char *path[LISTENERS_MAX]; /* of a Unix socket that serve removes at its end, else NULL */
+	char *name[LISTENERS_MAX]; /* the host of --listen if it is a name, else NULL */
 	size_t count;
 };
 

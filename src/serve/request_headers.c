@@ -19,9 +19,9 @@
 
 /* ---- Host, Origin, Sec-Fetch-Site ---- */
 
-bool host_is_local(const char *host)
+bool host_is_own(const char *host, const char *name)
 {
-	char name[INET6_ADDRSTRLEN + 1];
+	char text[INET6_ADDRSTRLEN + 1];
 	struct in6_addr address;
 	size_t len;
 
@@ -33,12 +33,14 @@ bool host_is_local(const char *host)
 	} else {
 		len = strcspn(host, ":");
 	}
-	if (len >= sizeof(name))
+	if (name && parse_same_word(name, host, len))
+		return true;
+	if (len >= sizeof(text))
 		return false;
-	memcpy(name, host, len);
-	name[len] = '\0';
-	return parse_same_word("localhost", name, len) || inet_pton(AF_INET, name, &address) == 1 ||
-	       inet_pton(AF_INET6, name, &address) == 1;
+	memcpy(text, host, len);
+	text[len] = '\0';
+	return parse_same_word("localhost", text, len) || inet_pton(AF_INET, text, &address) == 1 ||
+	       inet_pton(AF_INET6, text, &address) == 1;
 }
 
 bool host_is_foreign(const char *host, const char *origin, const char *site)

@@ -10,11 +10,11 @@
 #include <stddef.h>
 
 /*
- * Whether a Host header is an IP address or localhost, not another name. A web page can make a
- * browser send requests to a host name that resolves to 127.0.0.1 (DNS rebinding); the Host header
- * then has that name. Pure.
+ * Whether a Host header is an IP address, localhost or `name` (NULL: none), not another name. A web
+ * page can make a browser send requests to a host name that resolves to an address of serve (DNS
+ * rebinding); the Host header then has that name. Pure.
  */
-bool host_is_local(const char *host);
+bool host_is_own(const char *host, const char *name);
 /*
  * Whether the Origin or Sec-Fetch-Site header (NULL without one) says that a page of another origin
  * made the browser send the request. Another port of this host is another origin, too. Pure.

@@ -256,18 +256,22 @@ static bool has_one_host(struct requests *c, struct MHD_Connection *connection, 
 	return hosts == 1 || (hosts == 0 && strcmp(version, "HTTP/1.0") == 0);
 }
 
-/* On loopback, only clients of this machine may ask. Pages of other sites are refused. */
-static unsigned check_local(struct requests *c, struct MHD_Connection *connection,
-			    const char **ret_why)
+/*
+ * Where the names of the address are known, on loopback and where --listen has a name, Host must be
+ * one of them. On loopback, pages of other sites are refused, too.
+ */
+static unsigned check_site(struct requests *c, struct MHD_Connection *connection,
+			   const struct slot *slot, const char **ret_why)
 {
 	const char *host = header(c, connection, "Host");
 
-	*ret_why = "the Host header names another machine (use localhost or an IP address)";
-	if (!host_is_local(host))
+	*ret_why = "the Host header names another machine (use the name in --listen, localhost or "
+		   "an IP address)";
+	if ((slot->loopback || slot->name) && !host_is_own(host, slot->name))
 		return 421;
 	*ret_why = "a page of another site sent this request (open this address directly)";
-	return host_is_foreign(host, header(c, connection, "Origin"),
-			       header(c, connection, "Sec-Fetch-Site"))
+	return slot->loopback && host_is_foreign(host, header(c, connection, "Origin"),
+						 header(c, connection, "Sec-Fetch-Site"))
 		       ? 403
 		       : 0;
 }
@@ -292,7 +296,7 @@ static unsigned check_request(struct requests *c, struct pending *req, const cha
 	*ret_why = "a request must have exactly one Host header";
 	if (!has_one_host(c, req->connection, version))
 		return 400;
-	code = slot && slot->loopback ? check_local(c, req->connection, ret_why) : 0;
+	code = slot ? check_site(c, req->connection, slot, ret_why) : 0;
 	if (code)
 		return code;
 	*ret_why = "the token is missing or wrong";
@@ -467,7 +471,7 @@ bool requests_make_room(struct requests *c)
 	return !connections_full(&c->connections);
 }
 
-void requests_add(struct requests *c, int fd)
+void requests_add(struct requests *c, int fd, const char *name)
 {
 	struct sockaddr_storage address = {};
 	uint64_t source, now = clock_us(CLOCK_MONOTONIC);
@@ -479,6 +483,7 @@ void requests_add(struct requests *c, int fd)
 		return;
 	}
 	slot->loopback = loopback;
+	slot->name = name;
 	address.ss_family = AF_UNIX;
 	if (c->mhd.add_connection(c->daemon, fd, (struct sockaddr *)&address,
 				  sizeof(sa_family_t)) != MHD_YES)

@@ -29,8 +29,12 @@ int requests_start(struct requests *c);
  * later.
  */
 bool requests_make_room(struct requests *c);
-/* Adds a new connection and takes ownership of its socket. */
-void requests_add(struct requests *c, int fd);
+/*
+ * Adds a new connection and takes ownership of its socket. `name`: that of the listener's address
+ * in
+ * --listen, or NULL. It must live as long as the connection.
+ */
+void requests_add(struct requests *c, int fd, const char *name);
 /* Resumes the requests that have their snapshot or have waited too long. */
 void requests_resume(struct requests *c);
 /* Shuts down the connections that have exceeded their time limit. */

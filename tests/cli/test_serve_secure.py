@@ -4,11 +4,14 @@
 the HTTP process, and a collector process that does not answer."""
 
 import ctypes
+import fcntl
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -22,6 +25,8 @@ from serving import Answer, Serve  # noqa: E402
 PAGES = ("/", "/metrics", "/snapshot.json", "/page.json", "/history.json", "/files", "/files.json", "/healthz")
 NOBODY = 65534
 PTRACE_SEIZE = 0x4206
+SIOCSIFFLAGS, SIOCSIFADDR, IFF_UP = 0x8914, 0x8916, 1
+NAMES = "127.0.0.1 localhost\n10.9.9.9 box.example\n127.0.1.1 home.example\n"
 
 
 def same(name, got, want):
@@ -73,6 +78,46 @@ def check_both_families(serve):
         finally:
             process.terminate()
             same("both families: exit code", process.wait(30), 0)
+
+
+def healthz(place, host, extra=""):
+    """The status of an answer of that address and port."""
+    with socket.create_connection(place, 30) as c:
+        c.sendall(("GET /healthz HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n%s\r\n" % (host, extra)).encode())
+        return Answer(c.recv(1000)).code
+
+
+def check_names():
+    """DNS rebinding: where --listen has a name, no other name is answered. Runs in namespaces of its own."""
+    with socket.socket() as s:
+        for name, address in (("lo", None), ("lo:1", "10.9.9.9")):
+            value = struct.pack("=HH4s8x", socket.AF_INET, 0, socket.inet_aton(address)) if address else struct.pack("=H14x", IFF_UP)
+            fcntl.ioctl(s, SIOCSIFADDR if address else SIOCSIFFLAGS, struct.pack("16s16s", name.encode(), value))
+    with tempfile.NamedTemporaryFile("w") as hosts:
+        hosts.write(NAMES)
+        hosts.flush()
+        subprocess.run(["mount", "--bind", hosts.name, "/etc/hosts"], check=True)
+        with Serve(listen="box.example:0,home.example:0,10.9.9.9:0") as serve:
+            box, home, number = (("10.9.9.9" if "10." in line else "127.0.1.1", int(line.rsplit(":", 1)[1].rstrip("/")))
+                                 for line in serve.said().splitlines() if "listening on" in line)
+            for place, own in ((box, "box.example"), (home, "home.example")):
+                for host, code in ((own, 200), (own.upper() + ":1", 200), ("localhost", 200), ("10.9.9.9:1", 200), ("[::1]", 200),
+                                   ("evil.example", 421), (own + ".evil.example", 421), ("evil." + own, 421), (own[:-1], 421),
+                                   ("", 421)):
+                    same("--listen %s: Host %s" % (own, host), healthz(place, host), code)
+            same("another address's name", [healthz(box, "home.example"), healthz(home, "box.example")], [421, 421])
+            # The names of this address are not known.
+            same("--listen 10.9.9.9: Host any.example", healthz(number, "any.example"), 200)
+            # A link to this machine, as in a dashboard, may be followed; on loopback it may not.
+            link = "Sec-Fetch-Site: cross-site\r\n"
+            same("a link of another site", [healthz(box, "box.example", link), healthz(home, "home.example", link)], [200, 403])
+            same("names: exit code", serve.stop(), 0)
+
+
+def check_names_apart(_):
+    sys.stdout.flush()
+    run = subprocess.run(["unshare", "-n", "-m", sys.executable, __file__, "names"], check=False)
+    same("names: all were tried", run.returncode, 0)
 
 
 def as_user(uid, deed):
@@ -181,7 +226,10 @@ def check_no_answer(serve):
 if os.getuid() != 0:
     print("skip test_serve_secure.py: needs root")
     sys.exit(0)
+if sys.argv[1:] == ["names"]:
+    run_checks((check_names,))
+    sys.exit(exit_code())
 with Serve("--files") as SERVE:
-    run_checks((check_other_sites, check_hosts, check_both_families, check_user, check_goes_on, check_no_answer), SERVE)
+    run_checks((check_other_sites, check_hosts, check_both_families, check_names_apart, check_user, check_goes_on, check_no_answer), SERVE)
     same("after all checks: exit code", SERVE.stop(), 0)
 sys.exit(exit_code())

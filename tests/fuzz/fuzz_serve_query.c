@@ -74,7 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_query(text, true);
 	}
 	check_address(text, strlen(text));
-	host_is_local(text);
+	host_is_own(text, NULL);
+	FUZZ_CHECK(!host_is_own(text, NULL) || host_is_own(text, "a.example"));
 	free(text);
 	return 0;
 }

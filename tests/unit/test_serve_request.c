@@ -55,14 +55,25 @@ TEST(hosts)
 					  "",
 					  "localhost.evil.example",
 					  "127.0.0.1.evil.example",
+					  "box.example.evil.example",
+					  "box",
+					  "evil.box.example",
 					  "[evil]",
 					  "127.1"};
 
-	assert_true(host_is_local(NULL));
-	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
-		assert_true(host_is_local(good[i]));
+	static const char *const named[] = {"box.example", "BOX.example:80", "box.example:"};
+
+	assert_true(host_is_own(NULL, NULL));
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		assert_true(host_is_own(good[i], NULL));
+		assert_true(host_is_own(good[i], "box.example"));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
+		assert_false(host_is_own(named[i], NULL));
+		assert_true(host_is_own(named[i], "Box.Example"));
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		if (host_is_local(bad[i]))
+		if (host_is_own(bad[i], NULL) || host_is_own(bad[i], "box.example"))
 			fail_msg("taken: %s", bad[i]);
 	}
 }
