@@ -3,9 +3,9 @@
  * Tracks the open connections and chooses which one to close when the table is full or a time limit
  * has passed. Pure: the caller closes it.
  *
- * When the table is full, the choice is the oldest connection of the source that has the most. A
- * source with many connections therefore blocks only itself, and its slow connections make room for
- * its quick ones.
+ * When the table is full, the choice is the oldest connection of the source (peer.h) that has the
+ * most. A source with many connections therefore blocks only itself, and its slow connections make
+ * room for its quick ones.
  */
 #ifndef ZMEM_SERVE_CONNECTIONS_H
 #define ZMEM_SERVE_CONNECTIONS_H
@@ -28,7 +28,7 @@ enum slot_state {
 struct slot {
 	enum slot_state state;
 	int fd;
-	uint64_t source;   /* identifies the client's address */
+	uint64_t source;   /* the client's user or address */
 	uint64_t since_us; /* when this state began */
 	bool loopback;	   /* the client connected to a loopback address */
 	const char *name;  /* of the address that it connected to, if --listen has a name */

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "serve/peer.h"
 #include "serve/requests.h"
 #include "serve/sandbox.h"
 
@@ -189,6 +190,21 @@ static int limit_connections(struct requests *c)
 	return 0;
 }
 
+/* Without an answer of the kernel, all clients of this machine are one source. */
+static int open_peers(struct requests *c, const struct serve_config *config)
+{
+	int r = peer_open(config->listeners.fd, config->listeners.count, &c->diag);
+
+	if (r < 0 && file_exhausted(r))
+		return r;
+	if (r < 0)
+		log_notice(config->quiet,
+			   "clients on this machine share their connections: the kernel does not "
+			   "name their users (sock_diag: %s)",
+			   strerror(-r));
+	return 0;
+}
+
 static int start(struct http *h, const struct serve_config *config, int channel, int signals)
 {
 	struct requests *c = &h->requests;
@@ -217,7 +233,8 @@ static int start(struct http *h, const struct serve_config *config, int channel,
 	c->server.config = config;
 	c->server.client.channel = channel;
 	self_usage_open(&c->server.usage);
-	return limit_connections(c);
+	r = open_peers(c, config);
+	return r < 0 ? r : limit_connections(c);
 }
 
 /*
@@ -266,6 +283,7 @@ int serve_http(const struct serve_config *config, int channel, int signals)
 
 	if (!h)
 		return log_error("serving: out of memory");
+	h->requests.diag = -1;
 	r = run(h, config, channel, signals);
 	requests_stop(&h->requests);
 	server_done(&h->requests.server);

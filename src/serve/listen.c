@@ -72,27 +72,17 @@ const char *address_parse(const char *text, size_t len, struct address *ret)
 	return NULL;
 }
 
-void address_unmap(struct sockaddr_storage *a)
-{
-	const struct sockaddr_in6 v6 = *(const struct sockaddr_in6 *)a;
-	struct sockaddr_in *v4 = (struct sockaddr_in *)a;
-
-	if (a->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr))
-		return;
-	v4->sin_family = AF_INET;
-	memcpy(&v4->sin_addr, &v6.sin6_addr.s6_addr[12], sizeof(v4->sin_addr));
-}
-
 bool address_is_loopback(const struct sockaddr_storage *a)
 {
-	struct sockaddr_storage plain = *a;
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&plain;
-	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&plain;
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)a;
+	const struct in6_addr *v6 = &((const struct sockaddr_in6 *)a)->sin6_addr;
 
-	address_unmap(&plain);
-	if (plain.ss_family == AF_INET)
+	if (a->ss_family == AF_INET)
 		return ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-	return plain.ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+	if (a->ss_family != AF_INET6)
+		return false;
+	return IN6_IS_ADDR_LOOPBACK(v6) ||
+	       (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == IN_LOOPBACKNET);
 }
 
 /* ---- sockets ---- */

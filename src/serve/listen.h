@@ -22,10 +22,7 @@ struct address {
 
 /* Returns NULL, or a text that says what is wrong. Pure. */
 const char *address_parse(const char *text, size_t len, struct address *ret);
-/* Turns ::ffff:127.0.0.1 into 127.0.0.1: a dual-stack socket has IPv4 addresses in this form. Pure.
- */
-void address_unmap(struct sockaddr_storage *a);
-/* 127.0.0.0/8 or ::1, also in the form above. Pure. */
+/* 127.0.0.0/8 or ::1. A dual-stack socket has IPv4 addresses as ::ffff:127.0.0.1. Pure. */
 bool address_is_loopback(const struct sockaddr_storage *a);
 
 struct listeners {

@@ -6,7 +6,6 @@
 #include "serve/requests.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,12 +15,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/parse.h"
+#include "serve/peer.h"
 #include "serve/request_headers.h"
 
-#define URI_MAX	    2048
-#define POOL_MAX    (16 * 1024)	       /* of a connection: its request with all headers */
-#define UNSENT_MAX  (64 * 1024 * 1024) /* responses that clients do not read */
-#define SOURCE_UNIX UINT64_C(0xffff000000000000)
+#define URI_MAX	   2048
+#define POOL_MAX   (16 * 1024)	      /* of a connection: its request with all headers */
+#define UNSENT_MAX (64 * 1024 * 1024) /* responses that clients do not read */
 
 struct pending {
 	struct MHD_Connection *connection;
@@ -424,34 +423,6 @@ void requests_resume(struct requests *c)
 
 /* ---- connections ---- */
 
-/*
- * Whether a connection came to a loopback address. *ret_source identifies the client: an IPv4
- * address, the /64 network of an IPv6 address, or the user of a Unix socket.
- */
-static bool read_source(int fd, uint64_t *ret_source)
-{
-	struct sockaddr_storage here = {}, there = {};
-	socklen_t len = sizeof(here);
-	struct ucred peer = {};
-
-	*ret_source = 0;
-	getsockname(fd, (struct sockaddr *)&here, &len);
-	len = sizeof(there);
-	getpeername(fd, (struct sockaddr *)&there, &len);
-	address_unmap(&there);
-	if (there.ss_family == AF_INET) {
-		*ret_source = ((struct sockaddr_in *)&there)->sin_addr.s_addr;
-	} else if (there.ss_family == AF_INET6) {
-		memcpy(ret_source, &((struct sockaddr_in6 *)&there)->sin6_addr,
-		       sizeof(*ret_source));
-	} else {
-		len = sizeof(peer);
-		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
-		*ret_source = SOURCE_UNIX | peer.uid;
-	}
-	return address_is_loopback(&here);
-}
-
 static void disconnect(struct slot *slot)
 {
 	shutdown(slot->fd, SHUT_RDWR);
@@ -475,7 +446,7 @@ void requests_add(struct requests *c, int fd, const char *name)
 {
 	struct sockaddr_storage address = {};
 	uint64_t source, now = clock_us(CLOCK_MONOTONIC);
-	bool loopback = read_source(fd, &source);
+	bool loopback = peer_read(c->diag, fd, &source);
 	struct slot *slot = connections_add(&c->connections, fd, source, now);
 
 	if (!slot) {
@@ -521,4 +492,6 @@ void requests_stop(struct requests *c)
 	}
 	if (c->daemon)
 		c->mhd.stop_daemon(c->daemon);
+	if (c->diag >= 0)
+		close(c->diag);
 }

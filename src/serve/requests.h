@@ -18,6 +18,7 @@ struct requests {
 	struct connections connections;
 	struct pending *waiting;
 	struct MHD_Daemon *daemon;
+	int diag;      /* of peer_open(), owned; negative: users are not known */
 	size_t unsent; /* bytes of responses not sent in full */
 	int error;     /* a negative errno if the collector process cannot be asked */
 };

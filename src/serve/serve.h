@@ -2,8 +2,9 @@
 /*
  * The two processes of serve. The collector process has BPF and the capabilities that reading /proc
  * of other processes takes. It has no network socket and answers one kind of request on one local
- * socket. No text of an HTTP request reaches it. The HTTP process holds the listening sockets and
- * one socket to the collector process, and nothing else: see sandbox.h.
+ * socket. No text of an HTTP request reaches it. The HTTP process holds the listening sockets, one
+ * socket to the collector process, one that asks for the users of clients (peer.h), and nothing
+ * else: see sandbox.h.
  */
 #ifndef ZMEM_SERVE_SERVE_H
 #define ZMEM_SERVE_SERVE_H

@@ -120,6 +120,56 @@ def check_slow():
         same("after slow clients: exit code", serve.stop(), 0)
 
 
+# Connects 300 times and stays: PORT, and a Python expression that prepares the socket s of the i-th connection.
+FLOOD = """
+import socket, sys
+open_ = []
+for i in range(300):
+    s = socket.socket()
+    eval(sys.argv[2])
+    s.connect(("127.0.0.1", int(sys.argv[1])))
+    open_.append(s)
+print("all are open", flush=True)
+sys.stdin.read()
+"""
+FLOODS = {
+    "one address": "None",
+    "an address for each connection": 's.bind(("127.%d.%d.1" % (i % 250 + 1, i // 250), 0))',
+    "bound to lo": 's.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo")',
+}
+
+
+def check_users():
+    """A user with many connections closes none of another user's, whatever addresses they have."""
+    ask = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for name, prepare in FLOODS.items():
+        with Serve("--replay", GUEST) as serve, serve.connect() as kept:
+            kept.sendall(ask)
+            same(name + ": before", Answer(kept.recv(1000)).code, 200)
+            flood = subprocess.Popen([*NOBODY, sys.executable, "-c", FLOOD, str(serve.port), prepare], stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE)
+            same(name + ": another user floods", flood.stdout.readline(), b"all are open\n")
+            wait_until_accepted(serve.port)
+            said = b""
+            try:
+                kept.sendall(ask)
+                said = kept.recv(1000)
+            except ConnectionError:
+                pass
+            same(name + ": the connection of root", Answer(said).code, 200)
+            same(name + ": a new one of root", serve.get("/healthz").code, 200)
+            flood.communicate(timeout=30)
+    # A passed socket of another network namespace: the kernel does not know it where serve is.
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        s.listen()
+        with Serve("--replay", GUEST, listen=None, passed=s, prefix=["unshare", "-n"]) as serve:
+            with socket.create_connection(s.getsockname(), 30) as c:
+                c.sendall(ask)
+                same("users are not known: an answer", Answer(c.recv(1000)).code, 200)
+            same("users are not known: a line", serve.said().count("the kernel does not name their users"), 1)
+
+
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
 GUEST = os.path.realpath(HERE + "/../fixtures/recordings/guest-6.12.zmem")
 
@@ -227,5 +277,5 @@ def check_constant():
 if os.getuid() != 0:
     print("skip test_serve_load.py: needs root")
     sys.exit(0)
-run_checks((check_waiting, check_slow, check_few_files, check_no_files, check_constant))
+run_checks((check_waiting, check_slow, check_users, check_few_files, check_no_files, check_constant))
 sys.exit(exit_code())
