@@ -29,7 +29,7 @@ for i in range(20000):
     if i % 100 == 99:
         kept.clear()
 """
-USER = 1234
+USER = 1  # daemon: one in passwd, so that a helper looks into the home
 
 
 def cpu_of(command, **kwargs):
