@@ -589,6 +589,14 @@ static int open_replay(struct measure *m, struct collect_spec *spec)
 	return read_query(m);
 }
 
+static bool shows_containers(const struct measure *m)
+{
+	struct query_needs needs;
+
+	query_needs(&m->query, &needs);
+	return (needs.filter | needs.group | needs.shown | m->collector.spec.names) & NEEDS_CGROUP;
+}
+
 static int open_collector(struct measure *m, const struct collect_spec *asked)
 {
 	const struct options *o = m->options;
@@ -608,7 +616,7 @@ static int open_collector(struct measure *m, const struct collect_spec *asked)
 		later |= LATER_LOCKS;
 	if (strcmp(o->command, "top") == 0 && !o->replay)
 		later |= LATER_LOADS;
-	if (!o->replay)
+	if (!o->replay && (spec.continuous || shows_containers(m)))
 		later |= LATER_NAMES;
 	return r ? r : secure_loaded(o->output ? o->output : o->file, later);
 }

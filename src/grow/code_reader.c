@@ -214,7 +214,8 @@ static int each_name(const struct helper_message *m, size_t first, size_t count,
 	size_t pos = 0;
 	int r = 0;
 
-	if (!message_get(m, &pos, &head, sizeof(head)) || head.next > count || head.error > 0)
+	if (!message_get(m, &pos, &head, sizeof(head)) || head.next > count || head.next < *next ||
+	    head.error > 0)
 		return -EBADMSG;
 	while (r == 0 && message_get(m, &pos, &named, sizeof(named))) {
 		const char *name = message_take(m, &pos, named.len);

@@ -454,8 +454,8 @@ int process_read_code(struct process_reader *r, int pid_fd, struct strbuf *ret, 
 		begin(r, ASK_CODE, pid_fd);
 		message_put(&r->request, &at, sizeof(at));
 		error = call(r, 1);
-		if (error == 0 &&
-		    (!message_get(&r->answer, &pos, &total, sizeof(total)) || pos == r->answer.len))
+		if (error == 0 && (!message_get(&r->answer, &pos, &total, sizeof(total)) ||
+				   pos == r->answer.len || total > 2 * MAPS_MAX))
 			error = -EBADMSG;
 		if (error < 0)
 			break;

@@ -69,7 +69,10 @@ static int open_engine(struct growing *g)
 	/* Makes what was kept for loading effective, if anything was. */
 	privilege_as_caller(false);
 	r = grow_open(&spec, &g->proc, &diag, &g->grow);
-	return r < 0 ? log_refusal(diag.count ? &diag.note[0] : NULL, r) : 0;
+	if (r < 0)
+		return log_refusal(diag.count ? &diag.note[0] : NULL, r);
+	grow_set_hurry(g->grow, g->stop_fd);
+	return 0;
 }
 
 static int add(struct growing *g, pid_t pid)

@@ -183,6 +183,8 @@ bits() {
 	printf '%016x' "$(($1))"
 }
 none=$(bits 0) ptrace=$(bits '1 << 19') perfmon=$(bits '1 << 38')
+# For helpers that read names of containers in homes of users.
+names='1 << 6 | 1 << 7'
 writing='1 << 0 | 1 << 1 | 1 << 2 | 1 << 3'
 three_bits=$(bits '1 << 19 | 1 << 38 | 1 << 39')
 in_front='setpriv --reuid=65534 --regid=65534 --clear-groups'
@@ -190,9 +192,13 @@ three_front="$in_front --inh-caps=-all,+bpf,+perfmon,+sys_ptrace
 	--ambient-caps=-all,+bpf,+perfmon,+sys_ptrace --bounding-set=-all,+bpf,+perfmon,+sys_ptrace"
 two_front="$in_front --inh-caps=-all,+bpf,+perfmon
 	--ambient-caps=-all,+bpf,+perfmon --bounding-set=-all,+bpf,+perfmon"
-for args in '' '--pss rollup' '--source proc' '--verify all -o +cmdline,unit'; do
+for args in '' '-J' '--pss rollup' '--source proc' '--verify all -o +cmdline'; do
 	# shellcheck disable=SC2086
-	held "root keeps one${args:+, $args}" "$ptrace $none $none" "$ZMEM" -J $args
+	held "root keeps one${args:+, $args}" "$ptrace $none $none" "$ZMEM" $args
+done
+for args in '-o +unit' '-J -o +container'; do
+	# shellcheck disable=SC2086
+	held "root keeps two more for names of containers, $args" "$(bits "1 << 19 | $names") $none $none" "$ZMEM" $args
 done
 held 'root, compare: keeps one' "$ptrace $none $none" "$ZMEM" compare -a -J
 # shellcheck disable=SC2086
@@ -204,7 +210,7 @@ held 'without CAP_SYS_PTRACE: CAP_PERFMON opens smaps_rollup, too' \
 held 'nothing: nothing' "$none $none $none" $in_front --inh-caps=-all --bounding-set=-all "$ZMEM" -J
 mkfifo "$TMP/fifo"
 held 'root, --output: only the capabilities for files, and only those effective' \
-	"$(bits "1 << 19 | $writing") $(bits "$writing") $none" "$ZMEM" -J --output "$TMP/fifo"
+	"$(bits "1 << 19 | $writing") $(bits "$writing") $none" "$ZMEM" --output "$TMP/fifo"
 helper deny_bpf
 held 'a kernel that requires CAP_BPF for bpf()' "$(bits '1 << 19 | 1 << 38 | 1 << 39') $none $none" \
-	"$TMP/deny_bpf" EPERM "$ZMEM" -J
+	"$TMP/deny_bpf" EPERM "$ZMEM"

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -259,6 +260,28 @@ FIXTURE_TEST(rights)
 	assert_int_equal(uid, privilege_can_leave() ? 65534 : (int)getuid());
 	if (!SANITIZED && prctl(PR_GET_SECCOMP) >= 0)
 		assert_int_equal(seccomp, 2);
+}
+
+/* A process of the same user neither reads nor traces it. */
+FIXTURE_TEST(is_not_traced)
+{
+	pid_t child;
+	int status;
+
+	count(f);
+	child = fork();
+	if (child == 0) {
+		bool traced;
+
+		if (privilege_can_leave() && privilege_leave(65534, 65534) < 0)
+			_exit(2);
+		traced = ptrace(PTRACE_SEIZE, f->helper.pid, NULL, NULL) == 0;
+		_exit(traced ? 1 : errno == EPERM ? 0 : 3);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	/* A sanitizer reads its own memory at exit: there the helper may be traced. */
+	if (!SANITIZED)
+		assert_int_equal(status, 0);
 }
 
 /* No more are started while too many of a user, or of all, have not ended. */
