@@ -76,7 +76,7 @@ class Container:
     def start(self, *command):
         join = 'echo 0 >"$0/cgroup.procs" && exec "$@"'
         self.running.append(subprocess.Popen(("sh", "-c", join, self.path, *command), stdin=subprocess.PIPE))
-        wait_until(lambda: str(self.running[-1].pid) in self.processes())
+        wait_until(lambda: str(self.running[-1].pid) in self.processes() or self.running[-1].poll() is not None)
         return self.running[-1]
 
     def processes(self):
