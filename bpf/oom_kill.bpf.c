@@ -23,6 +23,7 @@
 #include "scramble.bpf.h"
 #define ZMEM_STORED_VIEW
 #include "task_read.bpf.h"
+#include "cgroup_path.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -37,6 +38,7 @@ struct {
 
 struct oom_state {
 	__u64 table_ns; /* when every process was written last */
+	__u64 root;	/* the css_set of the reader's cgroup namespace, which keeps it */
 	__u32 kills;
 	__u32 victims_only;
 };
@@ -65,6 +67,9 @@ struct oom_scratch {
 	__u64 argument;
 	struct oom_walk walk;
 	struct zmem_oom_record record;
+	struct path_walk path;
+	__u32 words; /* of end.names */
+	struct zmem_oom_end end;
 };
 
 struct {
@@ -81,7 +86,18 @@ struct {
 #define SEC_SETUP SEC("syscall")
 #endif
 
-/* Stores the pid namespace of the caller, in which pids are reported, and what is to be read. */
+/* The root of the caller's view of cgroups. */
+static __always_inline __u64 current_root(void)
+{
+	const struct task_struct *reader = kcast(struct task_struct, bpf_get_current_task());
+
+	if (!bpf_core_field_exists(struct task_struct, nsproxy) ||
+	    !bpf_core_field_exists(struct cgroup_namespace, root_cset))
+		return 0;
+	return kaddr(kget(kget(reader, nsproxy), cgroup_ns), root_cset);
+}
+
+/* Stores the namespaces of the caller, which name pids and cgroups, and what is to be read. */
 SEC_SETUP
 int oom_setup(__u64 *ctx)
 {
@@ -92,6 +108,7 @@ int oom_setup(__u64 *ctx)
 	if (!view || !st || !zmem_kread_works())
 		return 1;
 	*view = current_view();
+	st->root = current_root();
 	st->victims_only = ctx[0] == ZMEM_OOM_VICTIMS;
 	return 0;
 }
@@ -239,22 +256,75 @@ static __always_inline void walk(void)
 }
 #endif
 
-/* Writes what is known at the end; the reader wakes up. */
-static __always_inline void write_end(const struct oom_walk *w, __u64 began, bool table)
-{
-	struct zmem_oom_end end = {
-		.head = {ZMEM_OOM_END, w->kill},
-		.boottime_ns = bpf_ktime_get_boot_ns(),
-		.pid = w->pid,
-		.tid = w->tid,
-		.table = table,
-		.listed = w->listed,
-		.lost = w->lost,
-		.late = table && w->node,
-	};
+/* ---- cgroups ---- */
 
-	end.took_ns = bpf_ktime_get_ns() - began;
-	bpf_ringbuf_output(&ring, &end, sizeof(end), RB_FORCE_WAKEUP);
+/* One word of a path. Returns 1 at its end. */
+static long path_step(__u32 index, void *none)
+{
+	__u32 zero = 0, at;
+	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+
+	if (!s || !path_next(&s->path))
+		return 1;
+	at = s->words + s->path.path.words;
+	if (at >= 2 * ZMEM_OOM_PATH_WORDS)
+		return 1;
+	return !path_word(&s->path, &s->end.names[at]);
+}
+
+/* Appends the path of a css_set to the end; it is in s->path then. Verified once. */
+__noinline int read_path(__u64 css_set)
+{
+	__u32 zero = 0;
+	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+
+	if (!s || !path_begin(css_set, &s->path))
+		return 0;
+	kloop(PATH_STEPS, path_step, NULL);
+	if (s->path.path.status == ZMEM_OOM_PATH_KNOWN)
+		s->words += s->path.path.words;
+	else
+		s->path.path.words = 0;
+	return 0;
+}
+
+/* The cgroup of the thread whose memory is read; an exited leader may be left behind in another. */
+static __always_inline void read_cgroups(struct oom_scratch *s, __u64 victim, __u64 root)
+{
+	__u64 task = victim;
+
+	if (!bpf_core_field_exists(struct task_struct, cgroups))
+		return;
+	if (!kaddr(kcast(struct task_struct, victim), mm))
+		task = find_mm_thread(victim, 0);
+	read_path(task ? kaddr(kcast(struct task_struct, task), cgroups) : 0);
+	s->end.victim = s->path.path;
+	read_path(root);
+	s->end.root = s->path.path;
+}
+
+/* ---- a kill ---- */
+
+/* Writes what is known at the end; the reader wakes up. */
+static __always_inline void write_end(struct oom_scratch *s, __u64 began, bool table)
+{
+	const struct oom_walk *w = &s->walk;
+	struct zmem_oom_end *end = &s->end;
+	__u32 size = s->words;
+
+	end->head = (struct zmem_oom_head){ZMEM_OOM_END, w->kill};
+	end->boottime_ns = bpf_ktime_get_boot_ns();
+	end->pid = w->pid;
+	end->tid = w->tid;
+	end->table = table;
+	end->listed = w->listed;
+	end->lost = w->lost;
+	end->late = table && w->node;
+	end->took_ns = bpf_ktime_get_ns() - began;
+	if (size > 2 * ZMEM_OOM_PATH_WORDS)
+		return;
+	size = __builtin_offsetof(struct zmem_oom_end, names) + size * sizeof(__u64);
+	bpf_ringbuf_output(&ring, end, size, RB_FORCE_WAKEUP);
 }
 
 /*
@@ -279,7 +349,11 @@ static __always_inline void find_victim(__u64 argument, struct oom_walk *w)
 			walk();
 		w->node = w->first;
 	}
-	w->pid = w->victim ? kget(kcast(struct task_struct, w->victim), tgid) : w->tid;
+	w->pid = w->tid;
+	/* Else one load may serve both, which the verifier refuses. */
+	barrier();
+	if (w->victim)
+		w->pid = kget(kcast(struct task_struct, w->victim), tgid);
 }
 
 SEC("tp_btf/mark_victim")
@@ -303,11 +377,14 @@ int oom_kill(__u64 *ctx)
 	/* oom_lock is held: there is one kill at a time. */
 	w->kill = ++st->kills;
 	find_victim(*(volatile __u64 *)&s->argument, w);
+	s->words = 0;
+	s->end.victim = s->end.root = (struct zmem_oom_path){};
 	if (w->victim) {
 		int written = write_process(w->victim, ZMEM_OOM_VICTIM, w->kill);
 
 		w->listed += written > 0;
 		w->lost += written < 0;
+		read_cgroups(s, w->victim, st->root);
 	}
 	/* The kill of a whole cgroup is one episode. */
 	table = !st->victims_only && (!st->table_ns || began - st->table_ns > ZMEM_OOM_EPISODE_NS);
@@ -316,6 +393,6 @@ int oom_kill(__u64 *ctx)
 		w->deadline = began + ZMEM_OOM_BUDGET_NS;
 		walk();
 	}
-	write_end(w, began, table);
+	write_end(s, began, table);
 	return 0;
 }

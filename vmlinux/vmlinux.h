@@ -192,8 +192,6 @@ struct folio {
 	atomic_t _entire_mapcount;
 };
 
-struct css_set;
-
 struct thread_info {
 	unsigned long flags; /* kread.bpf.h reads raw memory through it */
 };
@@ -218,6 +216,7 @@ struct task_struct {
 	__u64 self_exec_id;
 	unsigned long maj_flt;
 	struct css_set *cgroups;
+	struct nsproxy *nsproxy;
 };
 
 struct pt_regs {

@@ -39,6 +39,31 @@ struct zmem_oom_record {
 	struct zmem_record record;
 };
 
+/*
+ * Bounds of a path: levels below the root, and words of its names. A path of 511 bytes in so many
+ * levels fits, because a level has up to 8 bytes beside its name and the '/'.
+ */
+#define ZMEM_OOM_LEVELS	    32
+#define ZMEM_OOM_PATH_WORDS 96
+
+enum zmem_oom_path_status {
+	ZMEM_OOM_PATH_NONE = 0, /* not read: no memory cgroups in this kernel, or no victim */
+	ZMEM_OOM_PATH_KNOWN = 1,
+	ZMEM_OOM_PATH_LONG = 2,	 /* beyond the bounds */
+	ZMEM_OOM_PATH_RACED = 3, /* a cgroup was renamed meanwhile */
+};
+
+/*
+ * A cgroup in the hierarchy with the memory controller: the names of its directories from the
+ * lowest one up, without that of the root. Each name ends with a NUL and fills whole words.
+ */
+struct zmem_oom_path {
+	__u32 status;	 /* enum zmem_oom_path_status; the others count if it is KNOWN */
+	__u32 words;	 /* of the names */
+	__u32 levels;	 /* names */
+	__u32 memory_up; /* levels above it at which the memory controller is (v2) */
+};
+
 struct zmem_oom_end {
 	struct zmem_oom_head head;
 	__u64 boottime_ns;
@@ -49,6 +74,10 @@ struct zmem_oom_end {
 	__u32 lost;    /* records that the ring had no room for */
 	__u32 late;    /* 1: the time was over before the last process */
 	__s32 tid;     /* of the thread that the kernel named; pid, if it was not found */
+	struct zmem_oom_path victim;
+	struct zmem_oom_path root; /* of the reader's cgroup namespace, of the same hierarchy */
+	/* Those of the victim and, behind them, of the root. The message ends with the last one. */
+	__u64 names[2 * ZMEM_OOM_PATH_WORDS];
 };
 
 #endif

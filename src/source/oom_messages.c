@@ -2,10 +2,10 @@
 #include "source/oom_messages.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "zmem/oom.h"
 
 #define BYTES_MAX (64u << 20)
 
@@ -43,6 +43,89 @@ static int add_process(const struct oom_messages *m, const struct zmem_oom_recor
 	return record_decode_one(&r->record, &m->limits, s);
 }
 
+/* ---- cgroups ---- */
+
+/* A path that is written from its end to its beginning. */
+struct path {
+	char text[OOM_CGROUP_MAX];
+	size_t at;
+};
+
+/* Puts a name before the path. */
+static enum zmem_oom_path_status put_name(struct path *p, const char *name, size_t len)
+{
+	/* A name that was freed meanwhile may be any text. */
+	if (!len || memchr(name, '/', len) || (len <= 2 && memcmp(name, "..", len) == 0))
+		return ZMEM_OOM_PATH_RACED;
+	if (p->at < len + 1)
+		return ZMEM_OOM_PATH_LONG;
+	p->at -= len;
+	memcpy(p->text + p->at, name, len);
+	p->text[--p->at] = '/';
+	return ZMEM_OOM_PATH_KNOWN;
+}
+
+/* The path up to a byte before its end. */
+static void copy_path(const struct path *p, size_t end, char ret[OOM_CGROUP_MAX])
+{
+	size_t len = end - p->at;
+
+	memcpy(ret, len ? p->text + p->at : "/", len ? len : 1);
+	ret[len ? len : 1] = '\0';
+}
+
+/* ret_memory may be NULL. */
+static enum zmem_oom_path_status read_path(const struct zmem_oom_path *from, const __u64 *words,
+					   char ret[OOM_CGROUP_MAX],
+					   char ret_memory[OOM_CGROUP_MAX])
+{
+	struct path path = {.at = sizeof(path.text) - 1};
+	const char *name = (const char *)words, *end = (const char *)(words + from->words);
+	enum zmem_oom_path_status status = from->status;
+	size_t memory = path.at;
+
+	for (uint32_t i = 0; status == ZMEM_OOM_PATH_KNOWN && i < from->levels; i++) {
+		size_t len = strnlen(name, (size_t)(end - name));
+
+		if (i == from->memory_up)
+			memory = path.at;
+		status = len < (size_t)(end - name) ? put_name(&path, name, len)
+						    : ZMEM_OOM_PATH_RACED;
+		name += len / sizeof(*words) * sizeof(*words) + sizeof(*words);
+	}
+	if (status != ZMEM_OOM_PATH_KNOWN)
+		return status;
+	if (from->memory_up >= from->levels)
+		memory = path.at;
+	copy_path(&path, sizeof(path.text) - 1, ret);
+	if (ret_memory)
+		copy_path(&path, memory, ret_memory);
+	return status;
+}
+
+static void read_cgroup(const struct zmem_oom_end *end, struct oom_cgroup *ret)
+{
+	struct oom_cgroup cgroup = {};
+
+	cgroup.status = read_path(&end->victim, end->names, cgroup.path, cgroup.memory);
+	if (cgroup.status == ZMEM_OOM_PATH_KNOWN)
+		cgroup.status =
+			read_path(&end->root, end->names + end->victim.words, cgroup.root, NULL);
+	*ret = cgroup.status == ZMEM_OOM_PATH_KNOWN ? cgroup
+						    : (struct oom_cgroup){.status = cgroup.status};
+}
+
+/* ---- kills ---- */
+
+/* Whether the message is as long as it says, which is at most sizeof(*end). */
+static bool end_is_whole(const struct zmem_oom_end *end, uint32_t size)
+{
+	return size >= offsetof(struct zmem_oom_end, names) &&
+	       end->victim.words <= ZMEM_OOM_PATH_WORDS && end->root.words <= ZMEM_OOM_PATH_WORDS &&
+	       size == offsetof(struct zmem_oom_end, names) +
+			       (end->victim.words + end->root.words) * sizeof(*end->names);
+}
+
 static void end_kill(struct oom_messages *m, const struct zmem_oom_end *end, struct oom_kill *kill)
 {
 	kill->boottime_ns = end->boottime_ns;
@@ -53,6 +136,7 @@ static void end_kill(struct oom_messages *m, const struct zmem_oom_end *end, str
 	kill->lost = end->lost;
 	kill->late = end->late;
 	kill->missed = end->head.kill - m->kills - 1;
+	read_cgroup(end, &kill->cgroup);
 	m->kills = end->head.kill;
 }
 
@@ -60,7 +144,7 @@ static void end_kill(struct oom_messages *m, const struct zmem_oom_end *end, str
 static int read_message(struct oom_messages *m, const union message *message, uint32_t size,
 			struct oom_kill *kill, struct snapshot *s)
 {
-	if (message->head.what == ZMEM_OOM_END && size == sizeof(message->end)) {
+	if (message->head.what == ZMEM_OOM_END && end_is_whole(&message->end, size)) {
 		end_kill(m, &message->end, kill);
 		return 1;
 	}

@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "model/snapshot.h"
 #include "proc/oom_line.h"
+#include "zmem/oom.h"
 
 struct oom_watch;
 
@@ -19,6 +20,17 @@ struct oom_watch;
 enum oom_watch_scope {
 	OOM_WATCH_ALL,	   /* the victim's and, once an episode, every process's */
 	OOM_WATCH_VICTIMS, /* the victim's */
+};
+
+/*
+ * The victim's cgroup, as the kernel side read it: paths from the root of the hierarchy with the
+ * memory controller; "" unless they are known.
+ */
+struct oom_cgroup {
+	enum zmem_oom_path_status status;
+	char path[OOM_CGROUP_MAX];
+	char memory[OOM_CGROUP_MAX]; /* the same, or the one above it that it is charged to */
+	char root[OOM_CGROUP_MAX];   /* of our cgroup namespace */
 };
 
 /* One kill. */
@@ -33,6 +45,7 @@ struct oom_kill {
 	uint32_t lost;	    /* processes for which the ring had no room */
 	bool late;	    /* the time was over before the last process */
 	uint32_t missed;    /* kills before this one of which nothing was received */
+	struct oom_cgroup cgroup;
 	bool counts_known;
 	/* What the kernel's log says, if it may be read; it is limited to 10 kills in 5 s. */
 	bool line_known;

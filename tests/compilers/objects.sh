@@ -12,7 +12,8 @@ load() {
 }
 
 looked=0
-for object in task_counters task_counters_probe task_pss task_pss_probe task_pss_old files holders swap; do
+for object in task_counters task_counters_probe task_pss task_pss_probe task_pss_old files holders swap \
+	oom_kill oom_kill_probe oom_kill_old; do
 	if load "$O/bpf/$object.bpf.o" >"$TMP/log"; then
 		n=$(awk '/^processed [0-9]+ insns/ { n += $2 } END { print n + 0 }' "$TMP/log")
 		us=$(awk '/^verification time/ { n += $3 } END { print n + 0 }' "$TMP/log")
@@ -22,7 +23,8 @@ for object in task_counters task_counters_probe task_pss task_pss_probe task_pss
 		not_ok "$object: loads" "$(grep -aE 'stack size|^libbpf: prog .*failed|Error' "$TMP/log" | tail -n 3)"
 	fi
 done
-for object in task_counters task_counters_probe task_counters_old task_pss task_pss_probe task_pss_old swap; do
+for object in task_counters task_counters_probe task_counters_old task_pss task_pss_probe task_pss_old swap \
+	oom_kill oom_kill_probe oom_kill_old; do
 	run_expect 0 "$object: only jumps lead back into loops" \
 		"$(dirname "$0")/../support/old_verifier.py" "$O/bpf/$object.bpf.o" 32
 	read -r stack _ <"$TMP/out"

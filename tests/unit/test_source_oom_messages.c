@@ -49,11 +49,19 @@ static void add_process(struct fixture *f, uint32_t kill, enum zmem_oom_what wha
 	oom_messages_add(&f->messages, &r, sizeof(r));
 }
 
+/* The message without the names behind the last one. */
+static void send_end(struct fixture *f, const struct zmem_oom_end *end)
+{
+	oom_messages_add(&f->messages, end,
+			 offsetof(struct zmem_oom_end, names) +
+				 (end->victim.words + end->root.words) * sizeof(*end->names));
+}
+
 static void add_end(struct fixture *f, uint32_t kill, int pid)
 {
 	struct zmem_oom_end end = {.head = {ZMEM_OOM_END, kill}, .pid = pid, .tid = pid + 1};
 
-	oom_messages_add(&f->messages, &end, sizeof(end));
+	send_end(f, &end);
 }
 
 static int next(struct fixture *f)
@@ -150,17 +158,147 @@ FIXTURE_TEST(lost)
 FIXTURE_TEST(bad)
 {
 	static const struct zmem_oom_head heads[] = {{ZMEM_OOM_END, 1}, {ZMEM_OOM_VICTIM, 1}};
+	struct zmem_oom_end end = {.head = {ZMEM_OOM_END, 1}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
 		oom_messages_add(&f->messages, &heads[i], sizeof(heads[i]));
 		assert_int_equal(next(f), -EBADMSG);
 		assert_none(f);
 	}
+	/* Not as long as it says. */
+	for (uint32_t words = 0; words < 2; words++) {
+		end.victim.words = words;
+		oom_messages_add(&f->messages, &end,
+				 offsetof(struct zmem_oom_end, names) +
+					 !words * sizeof(*end.names));
+		assert_int_equal(next(f), -EBADMSG);
+		assert_none(f);
+	}
+	for (uint32_t words = ZMEM_OOM_PATH_WORDS; words <= ZMEM_OOM_PATH_WORDS + 1; words++) {
+		end.victim.words = words;
+		end.root.words = 2 * ZMEM_OOM_PATH_WORDS - words;
+		send_end(f, &end);
+		assert_int_equal(next(f), words == ZMEM_OOM_PATH_WORDS ? 1 : -EBADMSG);
+		assert_none(f);
+	}
 	/* Neither a head nor a message. */
 	oom_messages_add(&f->messages, heads, 1);
 	oom_messages_add(&f->messages, heads, 1 << 20);
 	assert_int_equal(f->messages.bytes.len, 0);
-	add_process(f, 1, ZMEM_OOM_VICTIM, 10);
-	add_end(f, 1, 10);
+	add_process(f, 2, ZMEM_OOM_VICTIM, 10);
+	add_end(f, 2, 10);
 	assert_kill(f, 10, 1, 0);
+}
+
+/* ---- cgroups ---- */
+
+/* Appends a name, as the kernel side does. */
+static void put_name(struct zmem_oom_end *end, struct zmem_oom_path *path, const char *name)
+{
+	size_t words = strlen(name) / sizeof(*end->names) + 1;
+
+	memcpy(end->names + end->victim.words + end->root.words, name, strlen(name));
+	path->status = ZMEM_OOM_PATH_KNOWN;
+	path->words += (uint32_t)words;
+	path->levels++;
+}
+
+static void assert_cgroup(struct fixture *f, struct zmem_oom_end *end, const char *path,
+			  const char *memory, const char *root)
+{
+	static uint32_t kill;
+
+	end->head = (struct zmem_oom_head){ZMEM_OOM_END, ++kill};
+	send_end(f, end);
+	assert_int_equal(next(f), 1);
+	assert_int_equal(f->kill.cgroup.status, ZMEM_OOM_PATH_KNOWN);
+	assert_string_equal(f->kill.cgroup.path, path);
+	assert_string_equal(f->kill.cgroup.memory, memory);
+	assert_string_equal(f->kill.cgroup.root, root);
+}
+
+static void assert_no_cgroup(struct fixture *f, struct zmem_oom_end *end,
+			     enum zmem_oom_path_status status)
+{
+	end->head = (struct zmem_oom_head){ZMEM_OOM_END, 1};
+	send_end(f, end);
+	assert_int_equal(next(f), 1);
+	assert_int_equal(f->kill.cgroup.status, status);
+	assert_string_equal(f->kill.cgroup.path, "");
+	assert_string_equal(f->kill.cgroup.memory, "");
+	assert_string_equal(f->kill.cgroup.root, "");
+}
+
+FIXTURE_TEST(cgroups)
+{
+	struct zmem_oom_end end = {.victim.status = ZMEM_OOM_PATH_KNOWN,
+				   .root.status = ZMEM_OOM_PATH_KNOWN};
+
+	assert_cgroup(f, &end, "/", "/", "/");
+	put_name(&end, &end.victim, "x,task_memcg=y");
+	assert_cgroup(f, &end, "/x,task_memcg=y", "/x,task_memcg=y", "/");
+	put_name(&end, &end.victim, "12345678");
+	put_name(&end, &end.victim, "a.slice");
+	assert_cgroup(f, &end, "/a.slice/12345678/x,task_memcg=y",
+		      "/a.slice/12345678/x,task_memcg=y", "/");
+	put_name(&end, &end.root, "inner");
+	put_name(&end, &end.root, "..b");
+	end.victim.memory_up = 1;
+	assert_cgroup(f, &end, "/a.slice/12345678/x,task_memcg=y", "/a.slice/12345678",
+		      "/..b/inner");
+	end.victim.memory_up = 3;
+	assert_cgroup(f, &end, "/a.slice/12345678/x,task_memcg=y", "/", "/..b/inner");
+}
+
+FIXTURE_TEST(cgroups_that_are_not_known)
+{
+	static const char *const bad[] = {"", ".", "..", "a/b"};
+	struct zmem_oom_end end = {.victim.status = ZMEM_OOM_PATH_NONE,
+				   .root.status = ZMEM_OOM_PATH_KNOWN};
+
+	assert_no_cgroup(f, &end, ZMEM_OOM_PATH_NONE);
+	end.victim.status = ZMEM_OOM_PATH_LONG;
+	assert_no_cgroup(f, &end, ZMEM_OOM_PATH_LONG);
+	/* More names than there are, and one without an end. */
+	end.victim = (struct zmem_oom_path){.status = ZMEM_OOM_PATH_KNOWN, .levels = 1};
+	assert_no_cgroup(f, &end, ZMEM_OOM_PATH_RACED);
+	end.victim.words = 1;
+	end.names[0] = UINT64_MAX;
+	assert_no_cgroup(f, &end, ZMEM_OOM_PATH_RACED);
+	/* Text of memory that was freed. */
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		end = (struct zmem_oom_end){.root.status = ZMEM_OOM_PATH_KNOWN};
+		put_name(&end, &end.victim, bad[i]);
+		assert_no_cgroup(f, &end, ZMEM_OOM_PATH_RACED);
+	}
+	/* The root of our namespace. */
+	end = (struct zmem_oom_end){.root.status = ZMEM_OOM_PATH_LONG};
+	put_name(&end, &end.victim, "a");
+	assert_no_cgroup(f, &end, ZMEM_OOM_PATH_LONG);
+}
+
+/* The longest path in the most levels, and one byte more. */
+FIXTURE_TEST(long_cgroups)
+{
+	for (size_t more = 0; more < 2; more++) {
+		struct zmem_oom_end end = {.root.status = ZMEM_OOM_PATH_KNOWN};
+
+		for (unsigned i = 0; i < ZMEM_OOM_LEVELS; i++) {
+			size_t len = (OOM_CGROUP_MAX - 1) / ZMEM_OOM_LEVELS - 1;
+			char name[64];
+
+			memset(name, 'a', sizeof(name));
+			name[len + (i ? 0 : (OOM_CGROUP_MAX - 1) % ZMEM_OOM_LEVELS + more)] = 0;
+			put_name(&end, &end.victim, name);
+		}
+		assert_true(end.victim.words <= ZMEM_OOM_PATH_WORDS);
+		if (more) {
+			assert_no_cgroup(f, &end, ZMEM_OOM_PATH_LONG);
+			continue;
+		}
+		end.head = (struct zmem_oom_head){ZMEM_OOM_END, 1};
+		send_end(f, &end);
+		assert_int_equal(next(f), 1);
+		assert_int_equal(strlen(f->kill.cgroup.path), OOM_CGROUP_MAX - 1);
+	}
 }
