@@ -450,3 +450,35 @@ const char *cgroup_below(const char *root, const char *path)
 	}
 	return path;
 }
+
+/* 0 of the root: then each level is a '/' and a name. */
+static size_t path_len(const char *path)
+{
+	return strcmp(path, "/") == 0 ? 0 : strlen(path);
+}
+
+size_t cgroup_seen_from(const char *root, const char *path, char *buf, size_t cap)
+{
+	size_t root_len = path_len(root), len = path_len(path), common = 0, at = 0;
+
+	for (size_t i = 0; i <= root_len && i <= len; i++) {
+		if ((i == root_len || root[i] == '/') && (i == len || path[i] == '/'))
+			common = i;
+		if (i == root_len || i == len || root[i] != path[i])
+			break;
+	}
+	for (size_t i = common; i < root_len; i++) {
+		if (root[i] != '/')
+			continue;
+		if (cap - at <= strlen("/.."))
+			return 0;
+		at += (size_t)sprintf(buf + at, "/..");
+	}
+	path = at || common < len ? path + common : "/";
+	len = at || common < len ? len - common : 1;
+	if (cap - at <= len)
+		return 0;
+	memcpy(buf + at, path, len);
+	buf[at + len] = '\0';
+	return at + len;
+}

@@ -99,4 +99,11 @@ bool cgroup_mount_next(const char **pos, const char *end, struct cgroup_mount *r
  */
 const char *cgroup_below(const char *root, const char *path);
 
+/*
+ * Writes the path of a cgroup as it is seen from another one, as /proc/PID/cgroup does in a cgroup
+ * namespace: "/b" of "/a/b" from "/a", and "/../c" of "/c". Both are paths from the root of the
+ * hierarchy. Returns the length, or 0 if it is longer than cap - 1.
+ */
+size_t cgroup_seen_from(const char *root, const char *path, char *buf, size_t cap);
+
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* cgroup_mount_next(), cgroup_below(): mounts of the hierarchy with the memory controller. */
+/* cgroup_mount_next(), cgroup_below(), cgroup_seen_from(): mounts of the hierarchy with the memory
+ * controller. */
 #include "test_proc.h"
 
 #include "proc/cgroup.h"
@@ -107,5 +108,32 @@ TEST(below)
 		if (!got != !want || (got && strcmp(got, want) != 0))
 			fail_msg("%s in %s: '%s' and not '%s'", cases[i].path, cases[i].root,
 				 got ? got : "none", want ? want : "none");
+	}
+}
+
+TEST(seen_from)
+{
+	static const struct {
+		const char *root, *path, *seen;
+	} cases[] = {
+		{"/", "/", "/"},
+		{"/", "/a/b", "/a/b"},
+		{"/a", "/a", "/"},
+		{"/a", "/a/b", "/b"},
+		{"/a", "/ab", "/../ab"},
+		{"/ab", "/a", "/../a"},
+		{"/a", "/", "/.."},
+		{"/a/b", "/a", "/.."},
+		{"/a/b", "/a/c/d", "/../c/d"},
+		{"/a/b", "/c", "/../../c"},
+	};
+	char buf[16];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t len = strlen(cases[i].seen);
+
+		assert_int_equal(cgroup_seen_from(cases[i].root, cases[i].path, buf, len + 1), len);
+		assert_string_equal(buf, cases[i].seen);
+		assert_int_equal(cgroup_seen_from(cases[i].root, cases[i].path, buf, len), 0);
 	}
 }
