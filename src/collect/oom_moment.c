@@ -7,6 +7,46 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "proc/cgroup.h"
+
+/* ---- the victim's cgroup ---- */
+
+#define SEEN_MAX (OOM_CGROUP_MAX + 3 * ZMEM_OOM_LEVELS) /* "/.." for each level of the root */
+
+/* The path as our cgroup namespace has it. False if the kernel side did not read the cgroups. */
+static bool see_cgroup(const struct oom_kill *kill, const char *path, char ret[SEEN_MAX])
+{
+	return kill->cgroup.status == ZMEM_OOM_PATH_KNOWN &&
+	       cgroup_seen_from(kill->cgroup.root, path, ret, SEEN_MAX);
+}
+
+/*
+ * Whether the line of the log is about this kill: it has the memory cgroup that the kernel side
+ * found, and the limit of that one or of one above it. What the line does not tell, or the kernel
+ * side did not find, is no difference.
+ */
+static bool line_agrees(const struct oom_kill *kill)
+{
+	const struct oom_line *line = &kill->line;
+	const char *memory = kill->cgroup.memory;
+
+	return kill->cgroup.status != ZMEM_OOM_PATH_KNOWN ||
+	       ((!*line->task_cgroup || strcmp(line->task_cgroup, memory) == 0) &&
+		(!*line->cgroup || cgroup_below(line->cgroup, memory)));
+}
+
+/* Why the cgroup is not known. NULL: the process has ended, and nothing else names it. */
+static const char *no_cgroup(const struct oom_kill *kill)
+{
+	switch (kill->cgroup.status) {
+	case ZMEM_OOM_PATH_LONG:
+		return "its path has more levels or bytes than are read at a kill";
+	case ZMEM_OOM_PATH_RACED:
+		return "a cgroup was renamed at that moment";
+	default:
+		return NULL;
+	}
+}
 
 /* ---- names ---- */
 
@@ -47,6 +87,20 @@ static int name_new(struct oom_moment *m, struct collector *c, pid_t victim)
 	return r;
 }
 
+/*
+ * The cgroup of the victim, as the kernel side found it. The root has no names of its own: another
+ * hierarchy, which /proc shows, may have one. Returns 0 or a negative errno.
+ */
+static int name_cgroup(struct oom_moment *m, const struct oom_kill *kill)
+{
+	struct process *p = snapshot_find(&m->snapshot, kill->pid);
+	char path[SEEN_MAX];
+
+	if (!p || !see_cgroup(kill, kill->cgroup.path, path) || strcmp(path, "/") == 0)
+		return 0;
+	return enrich_cgroup_path(&m->snapshot, p, path);
+}
+
 /* Names that the last snapshot has: at this moment nothing is read of /proc for them. */
 static void name_known(struct oom_moment *m, const struct collector *c)
 {
@@ -62,8 +116,8 @@ static void name_known(struct oom_moment *m, const struct collector *c)
 		p->user = known->user;
 		p->cmdline = known->cmdline;
 		p->cmdline_truncated = known->cmdline_truncated;
-		/* Otherwise it was read now. */
-		if (!p->cgroup)
+		/* Otherwise it was read now; the same one has its container's name there. */
+		if (!p->cgroup || (known->cgroup && strcmp(p->cgroup, known->cgroup) == 0))
 			process_copy_cgroup(p, known);
 	}
 }
@@ -85,19 +139,38 @@ static void name_container(struct process *p, const struct collector *c)
 #define CONTAINERS_US 20000
 
 /*
- * The names of the victim that a process of the last snapshot would have. A victim that has ended
- * meanwhile has its cgroup in the kernel's log alone. Returns 0 or a negative errno.
+ * The cgroup of a victim that is in the root, unless another hierarchy has a name for it; or that
+ * of the kernel's log, if the kernel side has none. Returns 0 or a negative errno.
+ */
+static int name_root(struct oom_moment *m, struct process *p, const struct oom_kill *kill)
+{
+	char path[SEEN_MAX];
+
+	if (see_cgroup(kill, kill->cgroup.path, path)) {
+		if (strcmp(path, "/") != 0 || (p->cgroup && !p->controlled))
+			return 0;
+		process_copy_cgroup(p, &(const struct process){});
+		return enrich_cgroup_path(&m->snapshot, p, path);
+	}
+	if (p->cgroup || kill->cgroup.status != ZMEM_OOM_PATH_NONE || !kill->line_known ||
+	    !*kill->line.task_cgroup)
+		return 0;
+	return enrich_cgroup_path(&m->snapshot, p, kill->line.task_cgroup);
+}
+
+/*
+ * The names of the victim that a process of the last snapshot would have. Returns 0 or a negative
+ * errno.
  */
 static int name_victim(struct oom_moment *m, struct collector *c, const struct oom_kill *kill)
 {
 	struct process *p = snapshot_find(&m->snapshot, kill->pid);
 	struct rows victim = {&p, 1, 0};
-	int r = 0;
+	int r;
 
 	if (!p)
 		return 0;
-	if (!p->cgroup && kill->line_known && *kill->line.task_cgroup)
-		r = enrich_cgroup_path(&m->snapshot, p, kill->line.task_cgroup);
+	r = name_root(m, p, kill);
 	if (r == 0 && p->cgroup && p->container_status == CONTAINER_UNREAD)
 		name_container(p, c);
 	if (r == 0) {
@@ -176,7 +249,9 @@ int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct 
 	s->selection = m->selection;
 	s->collection.seen = kill->listed + kill->lost;
 	s->collection.complete = !kill->lost && !kill->late;
-	r = name_new(m, c, kill->pid);
+	r = name_cgroup(m, kill);
+	if (r == 0)
+		r = name_new(m, c, kill->pid);
 	if (r == 0 && m->key)
 		r = snapshot_hide_names(s, m->key);
 	name_known(m, c);
@@ -220,6 +295,8 @@ static void describe_victim(const struct oom_moment *m, const struct oom_kill *k
 	event_set_text(e, EVENT_NAME, p->name);
 	event_set_text(e, EVENT_USER, p->user);
 	event_set_text(e, EVENT_CGROUP, p->cgroup);
+	if (!p->cgroup)
+		event_set_text(e, EVENT_CGROUP_REASON, no_cgroup(kill));
 	event_set_text(e, EVENT_UNIT, p->unit);
 	event_set_text(e, EVENT_CONTAINER, p->container);
 	event_set_text(e, EVENT_CONTAINER_ID, p->container_id);
@@ -234,7 +311,9 @@ static void describe_victim(const struct oom_moment *m, const struct oom_kill *k
 static void describe_reason(const struct oom_moment *m, const struct oom_kill *kill,
 			    struct event_record *e)
 {
+	const char *cgroup = kill->line.cgroup;
 	const struct memcg *memcg;
+	char seen[SEEN_MAX];
 
 	event_set_text(e, EVENT_CONSTRAINT, kill->line.constraint);
 	if (*kill->line.request.gfp) {
@@ -242,10 +321,13 @@ static void describe_reason(const struct oom_moment *m, const struct oom_kill *k
 		event_set(e, EVENT_ORDER, kill->line.request.order);
 	}
 	/* The log has its true name. */
-	if (!*kill->line.cgroup || m->key)
+	if (!*cgroup || m->key)
 		return;
-	event_set_text(e, EVENT_LIMIT_CGROUP, kill->line.cgroup);
-	memcg = snapshot_find_memcg(&m->snapshot, kill->line.cgroup);
+	/* The log has paths from the root of the hierarchy. */
+	if (see_cgroup(kill, cgroup, seen))
+		cgroup = seen;
+	event_set_text(e, EVENT_LIMIT_CGROUP, cgroup);
+	memcg = snapshot_find_memcg(&m->snapshot, cgroup);
 	if (memcg && memcg->limit_known)
 		event_set(e, EVENT_LIMIT, memcg->limit);
 }
@@ -300,6 +382,8 @@ static void infer_reason(const struct oom_moment *m, const struct collector *c,
 void oom_moment_describe(const struct oom_moment *m, const struct collector *c,
 			 const struct oom_kill *kill, struct event_record *ret)
 {
+	const bool agrees = line_agrees(kill);
+
 	*ret = (struct event_record){.time_ms = m->snapshot.time_ms};
 	event_set(ret, EVENT_KIND, EVENT_OOM_KILL);
 	event_set(ret, EVENT_LISTED, kill->listed);
@@ -309,8 +393,11 @@ void oom_moment_describe(const struct oom_moment *m, const struct collector *c,
 	event_set(ret, EVENT_TABLE, kill->table);
 	event_set(ret, EVENT_LATE, kill->late);
 	describe_victim(m, kill, ret);
-	event_set(ret, EVENT_LOG_READ, m->log_read);
-	if (kill->line_known)
+	event_set(ret, EVENT_LOG_READ,
+		  !m->log_read			? EVENT_LOG_DENIED
+		  : kill->line_known && !agrees ? EVENT_LOG_OTHER
+						: EVENT_LOG_OPEN);
+	if (kill->line_known && agrees)
 		describe_reason(m, kill, ret);
 	else
 		infer_reason(m, c, ret);

@@ -54,7 +54,7 @@ enum event_member {
 	EVENT_REFAULTED = 28,  /* of the end: bytes that were read again, since then */
 	EVENT_KILLS = 29,      /* of the end: OOM kills since then */
 	EVENT_ENDED = 30,      /* of the end: the time of the last sign, ms */
-	EVENT_LOG_READ = 31,   /* 1: the kernel's log could be read */
+	EVENT_LOG_READ = 31,   /* enum event_log */
 	EVENT_NUMBERS = 32,    /* numbers above are texts */
 	EVENT_COMM = 32,
 	EVENT_NAME = 33,
@@ -67,8 +67,16 @@ enum event_member {
 	EVENT_GFP = 40,		 /* the kind of the allocation that failed: "GFP_KERNEL" */
 	EVENT_CONTAINER_ID = 41,
 	EVENT_POD = 42,
-	EVENT_NAMESPACE = 43, /* of the pod */
-	EVENT_MEMBERS = 44,
+	EVENT_NAMESPACE = 43,	  /* of the pod */
+	EVENT_CGROUP_REASON = 44, /* why the victim's cgroup is not known */
+	EVENT_MEMBERS = 45,
+};
+
+/* Whether the kernel's log has a line about the kill. Numbers are part of the format. */
+enum event_log {
+	EVENT_LOG_DENIED = 0, /* it could not be read */
+	EVENT_LOG_OPEN = 1,
+	EVENT_LOG_OTHER = 2, /* its line has another cgroup of the victim, and is not used */
 };
 
 /* Why memory was short. Bits are part of the format. */

@@ -42,8 +42,14 @@ static const char *no_constraint(const struct event_record *e)
 {
 	if (!event_has(e, EVENT_LOG_READ))
 		return "it was not recorded";
-	return number_of(e, EVENT_LOG_READ) ? "the kernel's log has no line for this kill"
-					    : "the kernel's log could not be read";
+	switch (number_of(e, EVENT_LOG_READ)) {
+	case EVENT_LOG_DENIED:
+		return "the kernel's log could not be read";
+	case EVENT_LOG_OTHER:
+		return "the kernel's log has another cgroup of the victim";
+	default:
+		return "the kernel's log has no line for this kill";
+	}
 }
 
 /* ---- cgroups that reached a limit ---- */
@@ -266,6 +272,11 @@ static void put_victim(struct strbuf *out, const struct incident *i,
 	l = begin_line(out, style);
 	line_printf(&l, "  its cgroup: ");
 	line_text(&l, or_dash(event_text(e, EVENT_CGROUP)), 0);
+	if (event_text(e, EVENT_CGROUP_REASON)) {
+		line_printf(&l, " (");
+		line_text(&l, event_text(e, EVENT_CGROUP_REASON), 0);
+		line_printf(&l, ")");
+	}
 	if (!event_text(e, EVENT_CONSTRAINT) && event_has(e, EVENT_LIMIT)) {
 		line_printf(&l, ", limit ");
 		put_bytes(&l, style, true, e->number[EVENT_LIMIT]);
@@ -550,6 +561,7 @@ static void json_victim(struct json_writer *w, const struct event_record *e)
 	json_text(w, "comm", e, EVENT_COMM);
 	json_text(w, "name", e, EVENT_NAME);
 	json_text(w, "cgroup", e, EVENT_CGROUP);
+	json_text(w, "cgroup_reason", e, EVENT_CGROUP_REASON);
 	json_text(w, "unit", e, EVENT_UNIT);
 	json_text(w, "container", e, EVENT_CONTAINER);
 	json_text(w, "pod", e, EVENT_POD);
@@ -715,7 +727,7 @@ static void json_pressure(struct json_writer *w, const struct incident *i)
 void render_incidents_json_begin(struct incidents_json *j)
 {
 	strbuf_puts(j->out,
-		    "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.0\",\n\"events\":[");
+		    "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.1\",\n\"events\":[");
 }
 
 void render_incidents_json(struct incidents_json *j, const struct incident *i)

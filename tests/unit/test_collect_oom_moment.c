@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What an OOM kill says about the cgroup whose limit was reached, without a line of the log. */
+/*
+ * What an OOM kill says about the victim's cgroup and the one whose limit was reached, with a line
+ * of the log that agrees with what the kernel side found, with another one, and without.
+ */
 #include "unit.h"
 
 #include "collect/oom_moment.h"
@@ -65,4 +68,143 @@ TEST(cgroup_that_is_not_read)
 	assert_null(event_text(&e, EVENT_LIMIT_CGROUP));
 	assert_null(event_text(&e, EVENT_CONSTRAINT));
 	assert_false(event_has(&e, EVENT_LIMIT));
+}
+
+/* ---- the line of the log, and the cgroup that the kernel side found ---- */
+
+#define HOSTILE "/a/x,task_memcg=y"
+
+static struct oom_kill kill_in(const char *path, const char *memory, const char *root)
+{
+	struct oom_kill kill = {.pid = 7, .cgroup.status = ZMEM_OOM_PATH_KNOWN};
+
+	snprintf(kill.cgroup.path, sizeof(kill.cgroup.path), "%s", path);
+	snprintf(kill.cgroup.memory, sizeof(kill.cgroup.memory), "%s", memory);
+	snprintf(kill.cgroup.root, sizeof(kill.cgroup.root), "%s", root);
+	return kill;
+}
+
+static void add_line(struct oom_kill *kill, const char *limit, const char *cgroup)
+{
+	kill->line_known = true;
+	kill->line =
+		(struct oom_line){.pid = 7, .constraint = "memcg", .request.gfp = "GFP_KERNEL"};
+	snprintf(kill->line.cgroup, sizeof(kill->line.cgroup), "%s", limit);
+	snprintf(kill->line.task_cgroup, sizeof(kill->line.task_cgroup), "%s", cgroup);
+}
+
+static void describe_kill(const struct oom_kill *kill, struct event_record *ret)
+{
+	static struct memcg memcg = {.path = "/a", .limit_known = true, .limit = 4096};
+	struct process victim = {.pid = 7};
+	struct collector c = COLLECTOR_CLOSED;
+	struct oom_moment m = {.log_read = true};
+
+	m.snapshot.process = &victim;
+	m.snapshot.count = 1;
+	m.snapshot.memcg = &memcg;
+	m.snapshot.memcg_count = 1;
+	oom_moment_describe(&m, &c, kill, ret);
+}
+
+/* Whether the line is used, and whose limit was reached. */
+static void assert_line(const struct oom_kill *kill, bool used, const char *limit)
+{
+	struct event_record e;
+
+	describe_kill(kill, &e);
+	assert_int_equal(e.number[EVENT_LOG_READ], used ? EVENT_LOG_OPEN : EVENT_LOG_OTHER);
+	assert_int_equal(event_has(&e, EVENT_CONSTRAINT), used);
+	assert_int_equal(event_has(&e, EVENT_GFP), used);
+	assert_int_equal(event_has(&e, EVENT_LIMIT_CGROUP), !!limit);
+	assert_int_equal(event_has(&e, EVENT_LIMIT), limit && strcmp(limit, "/a") == 0);
+	if (limit)
+		assert_string_equal(event_text(&e, EVENT_LIMIT_CGROUP), limit);
+}
+
+TEST(line_of_the_log)
+{
+	static const struct {
+		const char *path, *memory, *root, *limit, *cgroup;
+		bool used;
+		const char *seen;
+	} cases[] = {
+		{"/a/b", "/a/b", "/", "/a", "/a/b", true, "/a"},
+		{"/a/b", "/a/b", "/", "/a/b", "/a/b", true, "/a/b"},
+		{"/a/b", "/a/b", "/", "/", "/a/b", true, "/"},
+		/* The controller is at one above. */
+		{"/a/b/c", "/a/b", "/", "/a", "/a/b", true, "/a"},
+		/* What the line does not tell. */
+		{HOSTILE, HOSTILE, "/", "", "", true, NULL},
+		{HOSTILE, HOSTILE, "/", "/a", "", true, "/a"},
+		/* The line of another kill, or a name that looks like a line. */
+		{"/a/b", "/a/b", "/", "/a", "/a/c", false, NULL},
+		{"/a/b", "/a/b", "/", "/a", "/a/b/c", false, NULL},
+		{"/a/b", "/a/b", "/", "/c", "/a/b", false, NULL},
+		{"/a/b", "/a/b", "/", "/a/b/c", "/a/b", false, NULL},
+		{"/ab", "/ab", "/", "/a", "", false, NULL},
+		/* In a cgroup namespace. */
+		{"/r/a/b", "/r/a/b", "/r", "/r/a", "/r/a/b", true, "/a"},
+		{"/a/b", "/a/b", "/a/r", "/a", "/a/b", true, "/.."},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct oom_kill kill = kill_in(cases[i].path, cases[i].memory, cases[i].root);
+
+		add_line(&kill, cases[i].limit, cases[i].cgroup);
+		assert_line(&kill, cases[i].used, cases[i].seen);
+		/* Of what was not found, the line is not doubted, and has the paths of the host. */
+		kill.cgroup = (struct oom_cgroup){};
+		assert_line(&kill, true, *cases[i].limit ? cases[i].limit : NULL);
+	}
+}
+
+/* The moment of a kill, without /proc: the victim's cgroup, or why it is not known. */
+static void assert_victim(const struct oom_kill *kill, const char *cgroup, const char *reason)
+{
+	struct collector c = COLLECTOR_CLOSED;
+	struct oom_moment m = {.log_read = true};
+	struct event_record e;
+	struct process *p;
+
+	c.users = user_table_new();
+	assert_non_null(c.users);
+	p = snapshot_add(&m.snapshot);
+	assert_non_null(p);
+	*p = (struct process){.pid = 7, .name = "eat", .comm = "eat"};
+	assert_int_equal(oom_moment_complete(&m, &c, kill), 0);
+	oom_moment_describe(&m, &c, kill, &e);
+	assert_int_equal(event_has(&e, EVENT_CGROUP), !!cgroup);
+	if (cgroup)
+		assert_string_equal(event_text(&e, EVENT_CGROUP), cgroup);
+	assert_int_equal(event_has(&e, EVENT_CGROUP_REASON), !!reason);
+	if (reason && !strstr(event_text(&e, EVENT_CGROUP_REASON), reason))
+		fail_msg("%s", event_text(&e, EVENT_CGROUP_REASON));
+	oom_moment_release(&m);
+	snapshot_done(&m.snapshot);
+	collector_close(&c);
+}
+
+TEST(victim)
+{
+	struct oom_kill kill = kill_in(HOSTILE, HOSTILE, "/");
+
+	assert_victim(&kill, HOSTILE, NULL);
+	/* The log does not name it. */
+	add_line(&kill, "/a", "/system.slice/postgresql.service");
+	assert_victim(&kill, HOSTILE, NULL);
+	kill.cgroup = (struct oom_cgroup){.status = ZMEM_OOM_PATH_LONG};
+	assert_victim(&kill, NULL, "levels");
+	kill.cgroup.status = ZMEM_OOM_PATH_RACED;
+	assert_victim(&kill, NULL, "renamed");
+	/* But where the kernel side has nothing. */
+	kill.cgroup.status = ZMEM_OOM_PATH_NONE;
+	assert_victim(&kill, "/system.slice/postgresql.service", NULL);
+	/* The root, and namespaces. */
+	kill = kill_in("/", "/", "/");
+	assert_victim(&kill, "/", NULL);
+	kill = kill_in("/r/a/b", "/r/a", "/r");
+	assert_victim(&kill, "/a/b", NULL);
+	kill = kill_in("/a/b", "/a/b", "/r/s");
+	assert_victim(&kill, "/../../a/b", NULL);
 }
