@@ -7,10 +7,10 @@ nevertheless, and say why there is no name."""
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -127,12 +127,17 @@ def check_record(directory):
 
 def check_serve():
     with Serve("-g", "container", "--interval", "0.2", "--pss", "none") as serve:
-        codes = []
-        for _ in range(6):
+        codes, snapshots = [], set()
+
+        # Of different snapshots: each reads the names anew.
+        def is_answered():
             answer = serve.get("/metrics")
             codes.append((answer.code, 'group="%s"' % UNNAMED in answer.text))
-            time.sleep(0.3)
-        result(all(one == (200, True) for one in codes), "serve answers", codes)
+            snapshots.update(re.findall(r"^zmem_last_collect_timestamp_seconds (\S+)", answer.text, re.M))
+            return len(snapshots) >= 6
+
+        wait_until(is_answered)
+        result(all(one == (200, True) for one in codes) and len(snapshots) >= 6, "serve answers", (codes[-3:], snapshots))
 
 
 def events(directory):

@@ -75,13 +75,12 @@ static int check_name(void *arg, size_t i, uint64_t start, const char *name)
 	return 0;
 }
 
+/* After a bad answer the same names are asked for again. */
 static int check_text(void *arg, size_t i, const char *text)
 {
-	struct named *n = arg;
-
-	FUZZ_CHECK(i >= n->next && i < ADDRESSES);
+	(void)arg;
+	FUZZ_CHECK(i < ADDRESSES);
 	FUZZ_CHECK(!text || strlen(text) < HELPER_DATA);
-	n->next = i + 1;
 	return 0;
 }
 
@@ -154,13 +153,12 @@ static void ask_demangler(void)
 	static struct demangler d;
 	static const char *name[ADDRESSES];
 	struct helpers_left left = {};
-	struct named named = {};
 	const int hurry = -1;
 
 	for (size_t i = 0; i < ADDRESSES; i++)
 		name[i] = "_Z1fv";
 	demangler_init(&d, &hurry, &left);
-	FUZZ_CHECK(demangler_run(&d, name, ADDRESSES, check_text, &named) == 0);
+	FUZZ_CHECK(demangler_run(&d, name, ADDRESSES, check_text, NULL) == 0);
 	demangler_done(&d);
 }
 
