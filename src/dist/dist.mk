@@ -47,9 +47,9 @@ UNITS   := zmem-bpf-pin.service zmem-bpf-record.service $(if $(filter 1,$(STATIC
 # Of Python; Debian has its own place for packages.
 PYDIR ?= $(PREFIX)/lib/python3/dist-packages
 
-# $(call install_here,FILE,AS): with the paths that it has here.
-install_here = sed 's|/usr/local/|$(PREFIX)/|' '$(1)' > '$(O)/installed' && install -D -m 0644 '$(O)/installed' '$(2)' && \
-	rm '$(O)/installed'
+# $(call install_here,FILE,AS): with the paths that it has here; whole or not at all.
+install_here = install -D -m 0644 /dev/null '$(2).new' && sed 's|/usr/local/|$(PREFIX)/|' '$(1)' > '$(2).new' && \
+	mv '$(2).new' '$(2)' || { rm -f '$(2).new'; false; }
 
 install: all $(COMPLETIONS) $(MAN_COLUMNS)
 	install -D -m 0755 '$(PROGRAM)' '$(AT)/bin/zmem-bpf'

@@ -192,13 +192,13 @@ three_front="$in_front --inh-caps=-all,+bpf,+perfmon,+sys_ptrace
 	--ambient-caps=-all,+bpf,+perfmon,+sys_ptrace --bounding-set=-all,+bpf,+perfmon,+sys_ptrace"
 two_front="$in_front --inh-caps=-all,+bpf,+perfmon
 	--ambient-caps=-all,+bpf,+perfmon --bounding-set=-all,+bpf,+perfmon"
-for args in '' '-J' '--pss rollup' '--source proc' '--verify all -o +cmdline'; do
+for args in '' '--pss rollup' '--source proc' '--verify all -o +cmdline'; do
 	# shellcheck disable=SC2086
-	held "root keeps one${args:+, $args}" "$ptrace $none $none" "$ZMEM" $args
+	held "root keeps one${args:+, $args}" "$ptrace $none $none" "$ZMEM" -J $args
 done
-for args in '-o +unit' '-J -o +container'; do
+for args in '-o +unit' '-o +container'; do
 	# shellcheck disable=SC2086
-	held "root keeps two more for names of containers, $args" "$(bits "1 << 19 | $names") $none $none" "$ZMEM" $args
+	held "root keeps two more for names of containers, $args" "$(bits "1 << 19 | $names") $none $none" "$ZMEM" -J $args
 done
 held 'root, compare: keeps one' "$ptrace $none $none" "$ZMEM" compare -a -J
 # shellcheck disable=SC2086
@@ -210,7 +210,7 @@ held 'without CAP_SYS_PTRACE: CAP_PERFMON opens smaps_rollup, too' \
 held 'nothing: nothing' "$none $none $none" $in_front --inh-caps=-all --bounding-set=-all "$ZMEM" -J
 mkfifo "$TMP/fifo"
 held 'root, --output: only the capabilities for files, and only those effective' \
-	"$(bits "1 << 19 | $writing") $(bits "$writing") $none" "$ZMEM" --output "$TMP/fifo"
+	"$(bits "1 << 19 | $writing") $(bits "$writing") $none" "$ZMEM" -J --output "$TMP/fifo"
 helper deny_bpf
 held 'a kernel that requires CAP_BPF for bpf()' "$(bits '1 << 19 | 1 << 38 | 1 << 39') $none $none" \
-	"$TMP/deny_bpf" EPERM "$ZMEM"
+	"$TMP/deny_bpf" EPERM "$ZMEM" -J
