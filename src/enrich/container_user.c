@@ -108,9 +108,10 @@ static void set_lost(struct container_search *c, size_t first, int error)
 {
 	for (size_t i = first; i < c->count; i++) {
 		if (c->item[i].status == CONTAINER_UNNAMED)
-			c->item[i].status = error == -EOVERFLOW || error == -ECHILD
-						    ? CONTAINER_LARGE
-						    : CONTAINER_TIMEOUT;
+			c->item[i].status = error == -ETIMEDOUT || error == -EBUSY
+						    ? CONTAINER_TIMEOUT
+					    : error == -EBADMSG ? CONTAINER_INVALID
+								: CONTAINER_LARGE;
 	}
 }
 

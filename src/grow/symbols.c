@@ -396,7 +396,7 @@ static int search_table(struct search *s, int fd, const GElf_Shdr *shdr,
 		left -= have;
 		at += have * sizeof(*piece);
 	}
-	return s->budget->steps ? 0 : -EFBIG;
+	return 0;
 }
 
 /*
@@ -476,5 +476,12 @@ int symbols_name(int fd, int debug_fd, struct code_name *wanted, size_t count,
 		r = search_tables(&s, debug_fd, SHT_SYMTAB);
 	if (r == 0)
 		r = search_tables(&s, fd, SHT_DYNSYM);
-	return r < 0 ? r : read_names(&s, wanted, names);
+	if (r >= 0)
+		r = read_names(&s, wanted, names);
+	/* What a candidate could not take may have made another one the best. */
+	if (r == 0 && (!budget->bytes || !budget->steps))
+		r = -EFBIG;
+	for (size_t i = 0; r < 0 && i < count; i++)
+		wanted[i].name = NULL;
+	return r;
 }

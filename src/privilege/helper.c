@@ -455,7 +455,7 @@ int helper_call(struct helper *h, const struct helper_limits *limits,
 	if (r == 0 && ret->error)
 		message_close_fds(ret);
 	if (r == 0)
-		return ret->error;
+		return ret->error == -ENOMEM ? -EFBIG : ret->error;
 	kill_helper(h);
 	return r == -EPIPE || r == -EBADMSG ? -ECHILD : r;
 }

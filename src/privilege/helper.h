@@ -120,7 +120,8 @@ int helper_start(struct helper *h);
  * Descriptors of the request stay the caller's; those of an answer without an error become the
  * caller's.
  *
- * Returns the error of the answer, or one of helper_start(), or
+ * Returns the error of the answer, of which -ENOMEM becomes -EFBIG: the helper has no more than it
+ * may have. Or one of helper_start(), or
  *   -ETIMEDOUT  it waited too long
  *   -EOVERFLOW  it used too much CPU
  *   -ECHILD     it ended, for example without memory

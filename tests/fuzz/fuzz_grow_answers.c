@@ -50,7 +50,8 @@ int __wrap_helper_call(struct helper *h, const struct helper_limits *limits,
 	memcpy(ret->data, input, ret->len);
 	input += ret->len;
 	input_left -= ret->len;
-	return error > 0 ? -ENOENT : error;
+	/* As helper_call() does. */
+	return error > 0 ? -ENOENT : error == -ENOMEM ? -EFBIG : error;
 }
 
 void __wrap_helper_done(struct helper *h)

@@ -221,7 +221,7 @@ FIXTURE_TEST(limits)
 	assert_int_equal(ask(f, DEED_BURN, &hasty), -EOVERFLOW);
 	assert_int_equal(count(f), 0);
 	if (!SANITIZED)
-		assert_int_equal(ask(f, DEED_ALLOCATE, &patient), -ENOMEM);
+		assert_int_equal(ask(f, DEED_ALLOCATE, &patient), -EFBIG);
 	/* The user wants an end: one that waits is not waited for, one that answers is. */
 	assert_int_equal(write(ready[1], "x", 1), 1);
 	hurried.hurry_fd = ready[0];
