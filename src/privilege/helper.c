@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,8 +28,10 @@
 /* Clocks are compared so often. */
 #define LOOK_MS	 20
 #define SLICE_NS 100000
-/* Seconds of CPU for one request. The parent has closer limits, but it may be stopped. */
-#define CPU_S 60
+/* Seconds for one request, of CPU and of all. The parent has closer limits, but it may be gone. */
+#define CPU_S	  60
+#define ALARM_S	  120
+#define NETWORK_S 1200
 
 struct head {
 	uint32_t kind, sequence;
@@ -179,6 +182,7 @@ static const struct system_call allowed[] = {
 	{__NR_brk},
 	/* Its own limits; one that was lowered for good stays. */
 	{__NR_prlimit64, {CALL_EQUAL(0, 0)}},
+	{__NR_setitimer, {CALL_EQUAL(0, ITIMER_REAL)}},
 	{__NR_getrusage},
 	{__NR_clock_gettime},
 	{__NR_getrandom},
@@ -197,14 +201,17 @@ static const struct system_call allowed[] = {
  */
 static int close_others(int fd)
 {
-	/* A sanitizer reports on stderr. */
-	const int last = SANITIZED ? STDERR_FILENO : -1;
-	int to = last + 1;
+	/* A sanitizer writes to stderr, or to its log_path. */
+	const int to = SANITIZED ? STDERR_FILENO + 1 : 0;
 
 	if (fd != to && dup3(fd, to, O_CLOEXEC) < 0)
 		return -errno;
-	for (int i = 0; i < last; i++)
+	for (int i = 0; i < to; i++)
 		close(i);
+	for (int i = 0; i < to; i++) {
+		if (open("/dev/null", O_RDWR) != i)
+			return -EBADF;
+	}
 	return close_range((unsigned)to + 1, ~0U, 0) < 0 ? -errno : to;
 }
 
@@ -247,8 +254,14 @@ static int restrict_self(const struct helper *h, pid_t parent)
 	return r < 0 || h->kind->network ? r : system_calls_limit(allowed, ARRAY_SIZE(allowed));
 }
 
-/* What a request may use, in whole seconds of CPU: the end of a helper whose parent is stopped. */
-static void begin_request(void)
+static void set_alarm(time_t seconds)
+{
+	setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_sec = seconds}, NULL);
+}
+
+/* What a request may use, in whole seconds: the end of a helper whose parent is stopped, or gone.
+ */
+static void begin_request(const struct helper *h)
 {
 	rlim_t seconds = clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000000000 + CPU_S;
 	struct rlimit limit;
@@ -257,6 +270,7 @@ static void begin_request(void)
 		limit.rlim_cur = seconds;
 		setrlimit(RLIMIT_CPU, &limit);
 	}
+	set_alarm(h->kind->network ? NETWORK_S : ALARM_S);
 }
 
 /*
@@ -281,13 +295,15 @@ __attribute__((noreturn)) static void run(const struct helper *h, int fd, pid_t 
 
 	fd = close_others(fd);
 	ask_soon();
+	signal(SIGALRM, SIG_DFL);
 	if (fd < 0 || restrict_self(h, parent) < 0)
 		_exit(1);
 	while (receive_message(fd, &sequence, &request) == 0) {
-		begin_request();
+		begin_request(h);
 		answer.kind = request.kind;
 		answer.len = answer.fds = 0;
 		answer.error = h->kind->answer(h->state, &request, &answer);
+		set_alarm(0);
 		message_close_fds(&request);
 		if (send_message(fd, sequence, &answer) < 0)
 			break;
@@ -345,7 +361,7 @@ static void kill_helper(struct helper *h)
 
 	left->running--;
 	close(TAKE_FD(h->fd));
-	kill(h->pid, SIGKILL);
+	privilege_kill(h->pid);
 	for (int i = 0; i < LOOK_MS; i++) {
 		if (waitpid(h->pid, NULL, WNOHANG) != 0) {
 			h->pid = 0;

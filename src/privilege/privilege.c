@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/bpf.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
@@ -19,7 +20,7 @@
 #define BIT(number) (UINT64_C(1) << (number))
 
 /* A longer list of names would not be read. */
-#define NAMES_MAX 10
+#define NAMES_MAX 11
 
 #define LOAD_CAPS (BIT(CAP_BPF) | BIT(CAP_PERFMON))
 #define READ_CAPS BIT(CAP_SYS_PTRACE)
@@ -30,8 +31,9 @@
 #define WRITE_CAPS                                                                                 \
 	(BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER) | BIT(CAP_DAC_READ_SEARCH))
 
-/* To become another user. */
-#define SETUID_CAPS (BIT(CAP_SETUID) | BIT(CAP_SETGID))
+/* To become another user, and to end a child that has become one (kill_ok_by_cred()). */
+#define LEAVE_CAPS  (BIT(CAP_SETUID) | BIT(CAP_SETGID))
+#define SETUID_CAPS (LEAVE_CAPS | BIT(CAP_KILL))
 
 /* To open /proc/PID/map_files/, from Linux 5.9 on (checkpoint_restore_ns_capable()). */
 #define OPEN_CAPS BIT(CAP_CHECKPOINT_RESTORE)
@@ -214,13 +216,13 @@ int privilege_opens(void)
 
 bool privilege_can_leave(void)
 {
-	return (get_caps(CAP_PERMITTED) & SETUID_CAPS) == SETUID_CAPS;
+	return (get_caps(CAP_PERMITTED) & LEAVE_CAPS) == LEAVE_CAPS;
 }
 
 int privilege_leave(uid_t uid, gid_t gid)
 {
 	if (privilege_can_leave()) {
-		int r = set_caps(get_caps(CAP_PERMITTED), SETUID_CAPS);
+		int r = set_caps(get_caps(CAP_PERMITTED), LEAVE_CAPS);
 
 		if (r < 0)
 			return r;
@@ -229,4 +231,15 @@ int privilege_leave(uid_t uid, gid_t gid)
 			return -errno;
 	}
 	return set_caps(0, 0);
+}
+
+int privilege_kill(pid_t pid)
+{
+	uint64_t held = get_caps(CAP_PERMITTED), used = get_caps(CAP_EFFECTIVE);
+	int r = set_caps(held, used | BIT(CAP_KILL));
+
+	if (r == 0 && kill(pid, SIGKILL) < 0)
+		r = -errno;
+	set_caps(held, used);
+	return r;
 }

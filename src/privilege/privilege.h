@@ -42,7 +42,7 @@ void privilege_names(uint64_t mask, char *buf, size_t cap);
  * These functions return 0 or a negative errno. `trusted`: the caller may also write files with the
  * capabilities of this process. `records`: the kernel's log will be opened and a PSI trigger set
  * before privilege_loaded() (CAP_SYSLOG, CAP_SYS_RESOURCE). `opens`: files that processes map will
- * be opened, as their users (CAP_CHECKPOINT_RESTORE, CAP_SETUID, CAP_SETGID).
+ * be opened, as their users (CAP_CHECKPOINT_RESTORE, CAP_SETUID, CAP_SETGID, CAP_KILL).
  */
 int privilege_start(bool trusted, bool records, bool opens);
 /* What comes after privilege_loaded(). */
@@ -69,5 +69,7 @@ int privilege_opens(void);
 bool privilege_can_leave(void);
 /* Drops all capabilities for good and, if it can, becomes that user without other groups. */
 int privilege_leave(uid_t uid, gid_t gid);
+/* SIGKILL for a child, which may have become another user. Returns 0 or a negative errno. */
+int privilege_kill(pid_t pid);
 
 #endif

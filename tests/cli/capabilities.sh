@@ -183,8 +183,8 @@ bits() {
 	printf '%016x' "$(($1))"
 }
 none=$(bits 0) ptrace=$(bits '1 << 19') perfmon=$(bits '1 << 38')
-# For helpers that read names of containers in homes of users.
-names='1 << 6 | 1 << 7'
+# For helpers that read names of containers in homes of users, and to end them.
+names='1 << 5 | 1 << 6 | 1 << 7'
 writing='1 << 0 | 1 << 1 | 1 << 2 | 1 << 3'
 three_bits=$(bits '1 << 19 | 1 << 38 | 1 << 39')
 in_front='setpriv --reuid=65534 --regid=65534 --clear-groups'
@@ -198,7 +198,7 @@ for args in '' '--pss rollup' '--source proc' '--verify all -o +cmdline'; do
 done
 for args in '-o +unit' '-o +container'; do
 	# shellcheck disable=SC2086
-	held "root keeps two more for names of containers, $args" "$(bits "1 << 19 | $names") $none $none" "$ZMEM" -J $args
+	held "root keeps three more for names of containers, $args" "$(bits "1 << 19 | $names") $none $none" "$ZMEM" -J $args
 done
 held 'root, compare: keeps one' "$ptrace $none $none" "$ZMEM" compare -a -J
 # shellcheck disable=SC2086

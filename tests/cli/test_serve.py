@@ -334,10 +334,10 @@ def check_privileges():
         for role, pid, has in (("HTTP", serve.http_pid(), True), ("collector", serve.process.pid, False)):
             with open("/proc/%d/maps" % pid) as file:
                 same("the %s process: libmicrohttpd is mapped" % role, "libmicrohttpd" in file.read(), has)
-        # CAP_SYS_PTRACE and CAP_IPC_LOCK at most: BPF is loaded once. The children that enter homes get
-        # CAP_SETUID and CAP_SETGID.
+        # CAP_SYS_PTRACE and CAP_IPC_LOCK at most: BPF is loaded once. CAP_SETUID and CAP_SETGID are for children
+        # that enter homes, and CAP_KILL ends them.
         uses = 1 << 14 | 1 << 19 | 1 << 38 | 1 << 21
-        result(int(collector["CapPrm"], 16) & ~(uses | 1 << 6 | 1 << 7) == 0 and int(collector["CapEff"], 16) & ~uses == 0,
+        result(int(collector["CapPrm"], 16) & ~(uses | 1 << 5 | 1 << 6 | 1 << 7) == 0 and int(collector["CapEff"], 16) & ~uses == 0,
                "the collector process: capabilities", (collector["CapPrm"], collector["CapEff"]))
         listening = set()
         for name in ("tcp", "tcp6"):

@@ -3,6 +3,7 @@
 """grow and names that are made to cost time or memory: the report comes, its helpers stay small, what was
 too much is counted, and other names are there."""
 
+import contextlib
 import os
 import shutil
 import struct
@@ -15,7 +16,7 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 from growing import MIB, Lab, directory_for_all, functions, run_live, stack_of_4_mib, write  # noqa: E402
-from outcome import O, result  # noqa: E402
+from outcome import O, result, wait_until  # noqa: E402
 
 TREE_MAX = 400 * MIB  # of the program and its helpers; without a bound gigabytes
 
@@ -38,16 +39,18 @@ class Watched:
     """The largest sum of resident memory of a process and its children while the block runs."""
 
     def __init__(self, grow):
-        self.pid, self.largest, self.stop = grow.child.pid, 0, False
+        self.pid, self.largest, self.stop, self.children = grow.child.pid, 0, False, set()
         self.thread = threading.Thread(target=self.watch)
 
     def watch(self):
         while not self.stop:
             try:
                 with open("/proc/%d/task/%d/children" % (self.pid, self.pid), encoding="ascii") as file:
-                    pids = [self.pid] + [int(pid) for pid in file.read().split()]
+                    children = [int(pid) for pid in file.read().split()]
             except OSError:
                 return
+            self.children.update(children)
+            pids = [self.pid] + children
             self.largest = max(self.largest, sum(self.anon(pid) for pid in pids))
             time.sleep(0.005)
 
@@ -68,12 +71,22 @@ class Watched:
         self.thread.join()
 
 
+def is_helper(pid):
+    with contextlib.suppress(OSError), open("/proc/%d/stat" % pid, encoding="ascii", errors="replace") as file:
+        name, state = file.read().split("(", 1)[1].rsplit(") ", 1)
+        return name.startswith("zmem-bpf") and state[0] != "Z"
+    return False
+
+
 def grown(lab, what):
     """The document; its making stays small."""
     grow = lab.count("--sample", "1")
     with Watched(grow) as watched:
         lab.go()
         document = grow.report()
+    # Those that were too slow were killed.
+    result(watched.children and wait_until(lambda: not any(map(is_helper, watched.children)), 10),
+           what + ": no helper is left", watched.children)
     result(watched.largest < TREE_MAX, what + ": its memory is bounded", "%d MiB" % (watched.largest // MIB))
     return document
 

@@ -236,6 +236,24 @@ FIXTURE_TEST(limits)
 	}
 }
 
+/* With the capabilities that the program keeps, too: of another user it is no more than these. */
+FIXTURE_TEST(can_be_ended)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		if (privilege_start(true, false, true) < 0 ||
+		    privilege_loaded(LATER_NAMES, true) < 0)
+			_exit(2);
+		if (ask(f, DEED_BURN, &hasty) != -EOVERFLOW)
+			_exit(3);
+		_exit(f->left.total ? 1 : 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 FIXTURE_TEST(rights)
 {
 	char path[64], line[256];
