@@ -42,10 +42,10 @@ struct head {
 
 void message_put(struct helper_message *m, const void *data, size_t len)
 {
-	if (len <= HELPER_DATA && m->len <= HELPER_DATA - len)
-		memcpy(m->data + m->len, data, len);
-	else
+	if (len > HELPER_DATA || m->len > HELPER_DATA - len)
 		len = HELPER_DATA + 1;
+	else if (len)
+		memcpy(m->data + m->len, data, len);
 	m->len += len;
 }
 

@@ -34,7 +34,8 @@ struct helper_message {
 	_Alignas(8) char data[HELPER_DATA];
 };
 
-/* Appends bytes. A message that became too long cannot be sent: helper_call() returns -E2BIG. */
+/* Appends bytes; of none `data` may be NULL. A message that became too long cannot be sent:
+ * helper_call() returns -E2BIG. */
 void message_put(struct helper_message *m, const void *data, size_t len);
 /* Appends a descriptor. */
 void message_put_fd(struct helper_message *m, int fd);
