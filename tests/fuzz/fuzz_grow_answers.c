@@ -47,7 +47,8 @@ int __wrap_helper_call(struct helper *h, const struct helper_limits *limits,
 	ret->len = len < input_left ? len : input_left;
 	/* What was there before is not part of it. */
 	memset(ret->data, 0xa5, sizeof(ret->data));
-	memcpy(ret->data, input, ret->len);
+	if (ret->len)
+		memcpy(ret->data, input, ret->len);
 	input += ret->len;
 	input_left -= ret->len;
 	/* As helper_call() does. */
