@@ -315,13 +315,14 @@ def check_debuginfod_home():
             os.mkdir(os.path.join(directory, name))
             os.chown(os.path.join(directory, name), uid, uid)
         write(directory + "/passwd", "root:x:0:0::%s/own:/bin/sh\n" % directory)
-        begin = 'mount --bind "$0/passwd" /etc/passwd && { echo go; sleep 1; } | "$@"'
+        begin = 'mount --bind "$0/passwd" /etc/passwd && exec "$@"'
         for what in ({"HOME": directory + "/other"}, {"XDG_CACHE_HOME": directory + "/other/.cache"},
                      {"DEBUGINFOD_CACHE_PATH": directory + "/other/cache"}):
             with symbol_server(files) as (url, asked), environment(DEBUGINFOD_URLS=url, **what):
-                subprocess.run(("unshare", "-m", "sh", "-c", begin, directory, PROGRAM, "grow", "--debuginfod", "--",
-                                directory + "/lab", "mmap"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               check=True, timeout=60)
+                # The report goes to a file, and what the program says to us.
+                with Lab("unshare", "-m", "sh", "-c", begin, directory, PROGRAM, "grow", "--debuginfod", "--output",
+                         directory + "/report", "--", directory + "/lab", "mmap") as child:
+                    child.go()
             made = (os.listdir(directory + "/other"), os.listdir(directory + "/own"))
             result(asked and made == ([], [".cache"]), "--debuginfod: the cache, %s" % list(what), made)
             shutil.rmtree(directory + "/own/.cache", ignore_errors=True)
