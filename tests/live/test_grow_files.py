@@ -19,9 +19,9 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, functions, run_live  # noqa: E402
-from growing import stack_of_4_mib, write  # noqa: E402
-from outcome import PROGRAM, result  # noqa: E402
+from growing import MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, functions, open_files  # noqa: E402
+from growing import run_live, stack_of_4_mib, write  # noqa: E402
+from outcome import PROGRAM, result, wait_until  # noqa: E402
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support/growlab.c")
 
@@ -322,6 +322,7 @@ def check_debuginfod_home():
                 # The report goes to a file, and what the program says to us.
                 with Lab("unshare", "-m", "sh", "-c", begin, directory, PROGRAM, "grow", "--debuginfod", "--output",
                          directory + "/report", "--", directory + "/lab", "mmap") as child:
+                    wait_until(lambda child=child: directory + "/lab" in open_files(child.pid))
                     child.go()
             made = (os.listdir(directory + "/other"), os.listdir(directory + "/own"))
             result(asked and made == ([], [".cache"]), "--debuginfod: the cache, %s" % list(what), made)

@@ -24,6 +24,18 @@ def status(pid):
     return {key: int(lines[name].split()[0]) for key, name in COUNTERS.items()}
 
 
+def open_files(parent):
+    """Of a process and its children."""
+    with open("/proc/%d/task/%d/children" % (parent, parent)) as file:
+        pids = [parent] + [int(pid) for pid in file.read().split()]
+    for pid in pids:
+        directory = "/proc/%d/fd" % pid
+        with contextlib.suppress(OSError):
+            for fd in os.listdir(directory):
+                with contextlib.suppress(OSError):
+                    yield os.readlink("%s/%s" % (directory, fd))
+
+
 class Grow:
     """The program, counting; report() ends it."""
 
@@ -33,21 +45,10 @@ class Grow:
         self.child = subprocess.Popen((self.program, "grow", "-J", "-v") + args, stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
 
-    def open_files(self):
-        """Of the program and its helpers."""
-        with open("/proc/%d/task/%d/children" % (self.child.pid, self.child.pid)) as file:
-            pids = [self.child.pid] + [int(pid) for pid in file.read().split()]
-        for pid in pids:
-            directory = "/proc/%d/fd" % pid
-            with contextlib.suppress(OSError):
-                for fd in os.listdir(directory):
-                    with contextlib.suppress(OSError):
-                        yield os.readlink("%s/%s" % (directory, fd))
-
     def wait_open(self, path):
         for _ in range(400):
             with contextlib.suppress(OSError):
-                if path in self.open_files():
+                if path in open_files(self.child.pid):
                     return
             time.sleep(0.02)
         raise RuntimeError("it does not open %s: %r" % (path, self.child.poll()))
