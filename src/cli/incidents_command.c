@@ -533,7 +533,7 @@ int command_incidents(const struct options *o)
 	if (r == 0 && o->until)
 		s.until_ms = until.last_ms;
 	if (r == 0)
-		r = secure_loaded(o->output, 0);
+		r = secure_loaded(o->output, LATER_READS);
 	if (r == 0)
 		r = output_open(&s.out, o);
 	if (r == 0)

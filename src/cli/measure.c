@@ -20,6 +20,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "privilege/privilege.h"
+#include "recording/recording_ring.h"
 #include "source/pin.h"
 
 /* ---- a recording: a file is read frame by frame, a pipe as a whole ---- */
@@ -70,6 +71,16 @@ static int read_whole(int fd, char **data, size_t *ret_len)
 	}
 }
 
+static int open_segment(int dir, const struct segment_name *name)
+{
+	int fd = privilege_as_caller(true);
+
+	if (fd == 0)
+		fd = segment_open(dir, name);
+	privilege_as_caller(false);
+	return fd;
+}
+
 static int open_reader(struct replay *r, int fd, char reason[RECORDING_REASON])
 {
 	struct stat st;
@@ -80,6 +91,8 @@ static int open_reader(struct replay *r, int fd, char reason[RECORDING_REASON])
 		return -errno;
 	if (S_ISDIR(st.st_mode)) {
 		err = recording_reader_open_dir(fd, &r->reader, reason);
+		if (err == 0)
+			recording_reader_set_open(r->reader, open_segment);
 	} else if (S_ISREG(st.st_mode)) {
 		err = recording_reader_open(fd, &r->reader, reason);
 	} else {
@@ -616,7 +629,9 @@ static int open_collector(struct measure *m, const struct collect_spec *asked)
 		later |= LATER_LOCKS;
 	if (strcmp(o->command, "top") == 0 && !o->replay)
 		later |= LATER_LOADS;
-	if (!o->replay && (spec.continuous || shows_containers(m)))
+	if (o->replay)
+		later |= LATER_READS;
+	else if (spec.continuous || shows_containers(m))
 		later |= LATER_NAMES;
 	return r ? r : secure_loaded(o->output ? o->output : o->file, later);
 }

@@ -180,6 +180,7 @@ int privilege_loaded(unsigned later, bool trusted)
 	uint64_t keep = use | (later & LATER_WRITES ? WRITE_CAPS : 0) |
 			(later & LATER_OPENS ? SETUID_CAPS | FIND_CAPS : 0) |
 			(later & LATER_NAMES ? SETUID_CAPS : 0) |
+			(later & LATER_READS ? FIND_CAPS : 0) |
 			(later & LATER_LOADS && trusted ? needed_to_load(held) : 0);
 	int r = set_caps(held, use);
 

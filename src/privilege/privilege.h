@@ -51,6 +51,7 @@ enum privilege_later {
 	LATER_LOCKS = 1 << 1,  /* memory is locked */
 	LATER_OPENS = 1 << 2,  /* files that processes map are opened */
 	LATER_LOADS = 1 << 3,  /* other programs are loaded at a trusted caller's request */
+	LATER_READS = 1 << 5,  /* files of a recording are opened as the caller */
 	LATER_NAMES = 1 << 4,  /* files of users are read, by helpers that have their rights */
 };
 

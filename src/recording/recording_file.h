@@ -134,6 +134,7 @@ int recording_writer_finish(struct recording_writer *w);
 void recording_writer_done(struct recording_writer *w);
 
 struct recording_reader;
+struct segment_name; /* recording_ring.h */
 
 #define RECORDING_EVENT_MAX (64 * 1024) /* bytes of an event */
 
@@ -167,6 +168,12 @@ int recording_reader_open_memory(const void *data, size_t len, struct recording_
  */
 int recording_reader_open_dir(int dir, struct recording_reader **ret,
 			      char reason[RECORDING_REASON]);
+/*
+ * Segments that are needed later are opened by fn, which returns a descriptor or a negative errno;
+ * without it by segment_open(). For a program that has given up what opens them.
+ */
+void recording_reader_set_open(struct recording_reader *r,
+			       int (*fn)(int dir, const struct segment_name *name));
 void recording_reader_free(struct recording_reader *r);
 const struct recording_info *recording_reader_info(const struct recording_reader *r);
 /* The time of frame i, from 0. A corrupt frame has the time of the frame before. */

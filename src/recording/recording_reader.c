@@ -66,6 +66,7 @@ struct recording_reader {
 	size_t segments, segment_room;
 	int dir; /* of the segments; -1: it is a file */
 	struct open_file open[OPEN_FILES];
+	int (*open_segment)(int dir, const struct segment_name *name);
 	uint64_t uses;
 	struct recording_info info;
 	struct frame *frame;
@@ -148,7 +149,7 @@ static int enter_segment(struct recording_reader *r, uint32_t segment)
 			break;
 	}
 	if (!file->used || file->segment != segment) {
-		int fd = segment_open(r->dir, &name);
+		int fd = r->open_segment(r->dir, &name);
 
 		if (fd < 0)
 			return fd;
@@ -514,6 +515,7 @@ static struct recording_reader *new_reader(void)
 		return NULL;
 	r->in.fd = r->dir = -1;
 	r->current_frame = NO_FRAME;
+	r->open_segment = segment_open;
 	r->zstd = ZSTD_createDCtx();
 	if (r->zstd)
 		return r;
@@ -640,6 +642,12 @@ int recording_reader_open_dir(int dir, struct recording_reader **ret, char reaso
 	else
 		*ret = r;
 	return error;
+}
+
+void recording_reader_set_open(struct recording_reader *r,
+			       int (*fn)(int dir, const struct segment_name *name))
+{
+	r->open_segment = fn;
 }
 
 void recording_reader_free(struct recording_reader *r)

@@ -192,3 +192,15 @@ zmem --replay "$TMP/hidden.zmem" --json
 expect_json '--no-names of a file' 'all(.processes[]; .user == null or (.user | test("^[0-9a-f]{8}$")))'
 
 kill $sleeper
+
+# ---- of another user, as the service's ----
+
+if [ "$(id -u)" = 0 ]; then
+	zmem record --source proc --keep 7d "$TMP/others" -i 0.2 -c 2 -q
+	chown -R 65534 "$TMP/others"
+	zmem --replay "$TMP/others" --json
+	expect_rc 'root reads the recording of another user' 0
+	expect_json 'root reads the recording of another user: processes' '.processes | length > 0'
+	zmem incidents "$TMP/others"
+	expect_rc 'root reads the incidents of another user' 0
+fi
