@@ -107,7 +107,9 @@ def record(path, group, program, kills):
                 whole = whole or [e for e in events_of(directory, killed) if e["table"]]
                 if whole:
                     pids.append(whole[0]["victim"]["pid"])
-                    wait_until(lambda event=whole[0]: newest() > event["time_ms"] + 1000)
+                    # The snapshot right after a kill may still have its victim.
+                    last = max(e["time_ms"] for e in events_of(directory, killed))
+                    wait_until(lambda last=last: newest() > last + 1000)
         finally:
             recorder.terminate()
             recorder.wait()
