@@ -16,7 +16,7 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import COUNTERS, KIB, LIMIT, Grow, Lab, functions, run_live  # noqa: E402
+from growing import COUNTERS, KIB, LIMIT, Grow, Lab, functions, open_files, run_live  # noqa: E402
 from outcome import O, PROGRAM, cgroup_removed, result, wait_until  # noqa: E402
 
 LAB = O + "/growlab"
@@ -203,10 +203,11 @@ def check_pprof():
     """A profile that pprof reads: by the published format, and by pprof where it is installed."""
     with tempfile.TemporaryDirectory() as directory:
         path = directory + "/job.pb"
-        done = subprocess.run((PROGRAM, "grow", "-F", "pprof", "--sample", "1", "--output", path, "--", LAB,
-                               "mmap", "shmem"), input="go\n", capture_output=True, text=True, check=False,
-                              timeout=LIMIT)
-        result(done.returncode == 0, "pprof: exit code", (done.returncode, done.stderr))
+        # A command that ends within milliseconds may be gone before it is read.
+        with Lab(PROGRAM, "grow", "-F", "pprof", "--sample", "1", "--output", path, "--", LAB, "mmap", "shmem") as job:
+            wait_until(lambda: LAB in open_files(job.pid))
+            job.go()
+        result(job.child.returncode == 0, "pprof: exit code", job.child.returncode)
         with open(path, "rb") as file:
             names, stacks = read_profile(file.read())
         result(names[0] == ("growth", "bytes") and all(len(v) == len(names) for _, v in stacks),
