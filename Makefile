@@ -288,9 +288,12 @@ $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 LINK_ORDER := cli top $(filter serve,$(MODULES)) cli render grow collect compare query enrich source proc recording model \
               privilege base
 
+# For libelf, which comes behind our libraries.
+ELF_STATIC := $(if $(filter 1,$(STATIC)),$(B)/source/elf_static.o)
+
 $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(ELF_STATIC) $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
 
 -include $(OBJ:.o=.d) $(B)/main.d
 

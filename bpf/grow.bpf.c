@@ -298,12 +298,15 @@ static __always_inline __u32 copy_stack(__u8 *to, __u64 sp, __u32 size, __u64 li
 }
 
 /* Defines a function that sends registers and up to `size` bytes of the stack. Each size has its
- * own reservation, a constant. Returns 0, or -1 if the ring has no room. */
+ * own reservation, a constant. Returns 0, or -1 if the ring has no room. Global: verified once. */
 #define SEND_COPY(name, size)                                                                      \
-	static __noinline int name(const struct change *c, __u64 sp, __u64 limit)                  \
+	__noinline int name(const struct change *c, __u64 sp, __u64 limit)                         \
 	{                                                                                          \
-		struct zmem_grow_stack *m = bpf_ringbuf_reserve(&ring, sizeof(*m) + (size), 0);    \
+		struct zmem_grow_stack *m;                                                         \
                                                                                                    \
+		if (!c)                                                                            \
+			return -1;                                                                 \
+		m = bpf_ringbuf_reserve(&ring, sizeof(*m) + (size), 0);                            \
 		if (!m)                                                                            \
 			return -1;                                                                 \
 		fill_head(&m->head, ZMEM_GROW_STACK, c);                                           \
@@ -329,11 +332,14 @@ static __always_inline bool is_readable(__u64 address)
 	return bpf_probe_read_user(&word, sizeof(word), (const void *)address) == 0;
 }
 
-static __always_inline int send_stack(const struct change *c, __u64 mm)
+/* Global: verified once. */
+__noinline int send_stack(const struct change *c, __u64 mm)
 {
 	__u64 sp = kword(kwords(reader_regs()), REGS_SP * 8);
 	__u64 depth = (__u64)kget(kcast(struct mm_struct, mm), start_stack) - sp;
 
+	if (!c)
+		return -1;
 	/* The stack of another thread ends where nothing is mapped. */
 	if (depth > STACK_FAR)
 		depth = !is_readable(sp + 2 * KIB)    ? 2 * KIB

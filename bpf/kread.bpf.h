@@ -31,9 +31,10 @@
  * read is tried once: user space reads raced processes and processes with more threads from /proc.
  * Among the threads behind an exited leader, one of the first has the mm.
  */
-#define THREADS_MAX 1024
-#define FIND_MAX    16
-#define READ_TRIES  1
+#define THREADS_TURNS 64
+#define THREADS_MAX   (THREADS_TURNS * THREADS_TURNS)
+#define FIND_MAX      16
+#define READ_TRIES    1
 #define kloop(max, step, arg)                                                                      \
 	({                                                                                         \
 		__u32 turn_ = 0;                                                                   \
@@ -71,6 +72,13 @@
 #define RAW_MEMBER thread_info.flags
 #endif
 
+/* With probe reads a function that is verified once, with casts it is inlined. */
+#ifdef ZMEM_PROBE_READS
+#define probe_function __noinline
+#else
+#define probe_function static __always_inline
+#endif
+
 #define koffset(type, member) ((__u64)bpf_core_field_offset(type, member))
 
 #ifdef ZMEM_PROBE_READS
@@ -79,11 +87,6 @@
 #define kget(p, member)                                                                            \
 	((__typeof__((p)->member))(sizeof((p)->member) == 8 ? kread64((__u64) & (p)->member)       \
 							    : kread32((__u64) & (p)->member)))
-/*
- * Not inlined: each inlined probe read keeps a slot of the 512 bytes of stack. kread_raw() is
- * inlined, for functions that have no frame of the 8 below them.
- */
-#define kread_function __noinline
 #define kread_raw(type, addr)                                                                      \
 	({                                                                                         \
 		type v_ = 0;                                                                       \
@@ -107,7 +110,6 @@
 #define kcast(type, addr)                                                                          \
 	((const type *)bpf_rdonly_cast((const void *)(addr), bpf_core_type_id_kernel(type)))
 #define kget(p, member)	      ((p)->member)
-#define kread_function	      static __always_inline
 /*
  * Raw memory is read as if it were the member at the very beginning of a task_struct, `flags`
  * (zmem_kread_works() checks that it is there). That type is the cheapest to load: the kernel
@@ -166,14 +168,40 @@ static __always_inline void read_barrier(__u64 *own)
 
 #define kaddr(p, member)   kread64((__u64) & (p)->member)
 
-kread_function __u64 kread64(__u64 addr)
+#ifdef ZMEM_PROBE_READS
+/*
+ * One function for both sizes: the loader of a light skeleton has room for 32. Not inlined: each
+ * inlined probe read keeps a slot of the 512 bytes of stack. kread_raw() is inlined, for functions
+ * that have no frame of the 8 below them.
+ */
+__noinline __u64 kread_size(__u64 addr, __u32 size)
+{
+	__u64 value = 0;
+
+	bpf_probe_read_kernel(&value, size == sizeof(__u32) ? size : sizeof(value),
+			      (const void *)addr);
+	return value;
+}
+
+static __always_inline __u64 kread64(__u64 addr)
+{
+	return kread_size(addr, sizeof(__u64));
+}
+
+static __always_inline __u32 kread32(__u64 addr)
+{
+	return (__u32)kread_size(addr, sizeof(__u32));
+}
+#else
+static __always_inline __u64 kread64(__u64 addr)
 {
 	return kread_raw(__u64, addr);
 }
 
-kread_function __u32 kread32(__u64 addr)
+static __always_inline __u32 kread32(__u64 addr)
 {
 	return kread_raw(__u32, addr);
 }
+#endif
 
 #endif

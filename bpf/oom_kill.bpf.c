@@ -224,11 +224,12 @@ static __always_inline long step(void)
 
 #ifdef ZMEM_OLD
 /* Without bpf_loop(): two loops of bounds. Each global function is verified once. */
-#define TURNS_MAX 128
+#define TURNS_INNER 32
+#define TURNS_OUTER 512
 
 __noinline int some_steps(void)
 {
-	for (__u32 i = 0; i < TURNS_MAX; i++) {
+	for (__u32 i = 0; i < TURNS_INNER; i++) {
 		if (step())
 			return 1;
 	}
@@ -237,7 +238,7 @@ __noinline int some_steps(void)
 
 static __always_inline void walk(void)
 {
-	for (__u32 i = 0; i < TURNS_MAX; i++) {
+	for (__u32 i = 0; i < TURNS_OUTER; i++) {
 		if (some_steps())
 			return;
 	}
@@ -272,6 +273,31 @@ static long path_step(__u32 index, void *none)
 	return !path_word(&s->path, &s->end.names[at]);
 }
 
+#ifdef ZMEM_OLD
+/* Global: verified once. */
+__noinline int some_path_steps(void)
+{
+	for (__u32 i = 0; i < TURNS_INNER; i++) {
+		if (path_step(i, NULL))
+			return 1;
+	}
+	return 0;
+}
+
+static __always_inline void walk_path(void)
+{
+	for (__u32 i = 0; i < PATH_STEPS / TURNS_INNER + 1; i++) {
+		if (some_path_steps())
+			return;
+	}
+}
+#else
+static __always_inline void walk_path(void)
+{
+	bpf_loop(PATH_STEPS, path_step, NULL, 0);
+}
+#endif
+
 /* Appends the path of a css_set to the end; it is in s->path then. Verified once. */
 __noinline int read_path(__u64 css_set)
 {
@@ -280,7 +306,7 @@ __noinline int read_path(__u64 css_set)
 
 	if (!s || !path_begin(css_set, &s->path))
 		return 0;
-	kloop(PATH_STEPS, path_step, NULL);
+	walk_path();
 	if (s->path.path.status == ZMEM_OOM_PATH_KNOWN)
 		s->words += s->path.path.words;
 	else

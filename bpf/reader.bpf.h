@@ -37,7 +37,7 @@ static __always_inline bool reader_asks(void)
  * True if the reader requests this process, by the bits of union zmem_question. Probe reads need
  * room in the frame: not in that of the caller, below which the deepest calls are.
  */
-kread_function int is_wanted(__u64 bits, __u64 leader)
+probe_function int is_wanted(__u64 bits, __u64 leader)
 {
 	const struct task_struct *task = kcast(struct task_struct, leader);
 	const union zmem_question what = {.bits = bits};

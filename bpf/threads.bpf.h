@@ -48,15 +48,43 @@ enum thread_sums {
 	THREADS_FAULTS,
 };
 
+/* &signal->thread_head of a process: the end of the list of its threads. */
+static __always_inline __u64 thread_list(__u64 leader)
+{
+	__u64 signal = kaddr(kcast(struct task_struct, leader), signal);
+
+	return signal ? signal + koffset(struct signal_struct, thread_head) : 0;
+}
+
 /*
- * Adds up a counter of each thread. The verifier follows each iteration of a loop to its end. In a
- * global function that takes only numbers, it does so once. What to read is any number to it, so
- * that it does not follow the loop for each counter.
+ * Global functions that take only numbers: the verifier follows each once, and each iteration of
+ * a loop to its end. So the loop over threads has two levels, which follow the list one behind the
+ * other. `node` is the next thread's, 0 or `head` behind the last one.
  */
+__noinline __u64 skip_threads(__u64 node, __u64 head)
+{
+	for (__u32 i = 0; i < THREADS_TURNS && node && node != head; i++)
+		node = any_number(kread64(node));
+	return node;
+}
+
+/* Adds up the word at `at` behind each node, cut to its lowest bits and with their sign. */
+__noinline __u64 sum_some_threads(__u64 node, __u64 head, __u64 at, __u64 shift)
+{
+	__u64 sum = 0;
+
+	for (__u32 i = 0; i < THREADS_TURNS && node && node != head; i++) {
+		sum = any_number(sum +
+				 ((__s64)(kread64(node + at) << (shift & 63)) >> (shift & 63)));
+		node = any_number(kread64(node));
+	}
+	return sum;
+}
+
 __noinline __u64 sum_threads(__u64 leader, __u32 what)
 {
-	struct thread_walk w = {};
-	__u64 at = 0, shift = 0, mask = -1ULL, sum = 0, task;
+	__u64 at = 0, shift = 0, sum = 0, head = thread_list(leader), node;
+	bool sums = true;
 
 	if (what < ZMEM_RSS_COUNT && bpf_core_field_exists(struct task_struct___pre62, rss_stat)) {
 		at = koffset(struct task_struct___pre62, rss_stat.count) + what * sizeof(__s32);
@@ -64,19 +92,18 @@ __noinline __u64 sum_threads(__u64 leader, __u32 what)
 	} else if (what == THREADS_FAULTS && bpf_core_field_exists(struct task_struct, maj_flt)) {
 		at = koffset(struct task_struct, maj_flt);
 	} else {
-		mask = 0;
+		sums = false;
 	}
-	at = any_number(at);
-	shift = any_number(shift) & 63;
-	mask = any_number(mask);
-	thread_walk_start(&w, leader);
-	for (__u32 i = 0; i < THREADS_MAX; i++) {
-		task = thread_next(&w);
-		if (!task)
+	at = any_number(at - koffset(struct task_struct, thread_node));
+	node = head ? kread64(head) : 0;
+	for (__u32 i = 0; i < THREADS_TURNS; i++) {
+		if (!node || node == head)
 			return sum;
-		sum = any_number(sum + (((__s64)(kread64(task + at) << shift) >> shift) & mask));
+		if (sums)
+			sum = any_number(sum + sum_some_threads(node, head, at, shift));
+		node = any_number(skip_threads(node, head));
 	}
-	return what == THREADS_TOO_MANY ? 1 : sum;
+	return what == THREADS_TOO_MANY ? node && node != head : sum;
 }
 
 /* Adds the faults of each thread to w->found. Returns false if there are too many. */

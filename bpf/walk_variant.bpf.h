@@ -59,14 +59,16 @@ typedef __u32 walk_ref;
 #define WALK_STEP_FUNCTION(name) __noinline int name(walk_ref walk)
 #define walk_loop(max, count, name, walk)                                                          \
 	do {                                                                                       \
-		for (__u32 turn_ = 0; turn_ < (max) && turn_ < (count); turn_++) {                 \
+		const __u32 count_ = (__u32)(count);                                               \
+                                                                                                   \
+		for (__u32 turn_ = 0; turn_ < (max) && turn_ < count_; turn_++) {                  \
 			if (name(walk))                                                            \
 				break;                                                             \
 		}                                                                                  \
 	} while (0)
 
 /* A loop of loops, because the verifier follows at most 8192 jumps of one function. */
-#define LOOP_TURNS 512
+#define LOOP_TURNS 256
 #define WALK_STEP_LONG(name)                                                                       \
 	__noinline int name##_turns(walk_ref walk)                                                 \
 	{                                                                                          \

@@ -91,12 +91,16 @@ $(O)/growlab-static: tests/support/growlab.c
 $(O)/growlab-static: TEST_FLAGS := $(TEST_FLAGS) -fno-omit-frame-pointer
 $(O)/ask: $(wildcard include/zmem/*.h)
 $(O)/guest_exit: tests/vm/guest_exit.c
+$(O)/load_objects: tests/support/load_objects.c src/source/elf_static.c $(BPF_OBJ)
 $(O)/churn: tests/soak/churn.c
 $(BENCH_BIN): $(O)/%: tests/bench/%.c $(wildcard tests/bench/*.h)
 $(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn $(O)/growlab-static:
 	$(SAY) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(TEST_FLAGS) $(filter %.c,$^) -lpthread -o $@
+$(O)/load_objects:
+	$(SAY) CC $@
+	$(Q)$(CC) $(TEST_FLAGS) $(CPPFLAGS_ALL) $(filter %.c,$^) $(filter -L%,$(LDFLAGS_ALL)) $(LDLIBS_BPF) -o $@
 
 # T='cli/filters live/races' runs these alone, JOBS=1 one after the other.
 T ?= unit live cli
@@ -124,7 +128,7 @@ thread-build: $(PROGRAM) $(B)/tests/test_enrich_pool $(B)/readers $(O)/fleet $(O
 memory-build: $(PROGRAM) $(UNIT_BIN) $(FUZZ_BIN) $(O)/mkmem
 
 # What guests run, of another machine as well.
-GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash eat ask guest_exit workload growlab-static)
+GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash eat ask guest_exit workload growlab-static load_objects)
 .PHONY: guest-build guest-build-arm64
 guest-build: $(GUEST_BIN)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
@@ -168,7 +172,7 @@ test-compilers: deps-test deps-compilers
 	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' COMPILERS='$(COMPILERS)' tests/run compilers
 
 .PHONY: compilers-build
-compilers-build: $(PROGRAM) $(UNIT_BIN:=.o) $(TEST_BIN)
+compilers-build: $(PROGRAM) $(UNIT_BIN:=.o) $(TEST_BIN) $(O)/load_objects
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif

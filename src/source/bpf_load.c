@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The only file that includes the BPF objects: as light skeletons, and packed for libbpf. */
 #include <errno.h> /* the light skeletons need it first */
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -513,27 +512,3 @@ void bpf_handle_close(struct bpf_handle *handle)
 		handle->destroy(handle->object);
 	*handle = (struct bpf_handle){};
 }
-
-#ifdef ZMEM_STATIC
-/*
- * elfutils 0.192 moved the tree of raw chunks of an ELF file from libelf.a to a library that Debian
- * 13 does not ship. These do what libelf expects: an empty tree at first, and freed nodes at the
- * end.
- */
-struct search_tree {
-	void *root;
-};
-
-void eu_search_tree_init(struct search_tree *tree);
-void eu_search_tree_fini(struct search_tree *tree, void (*free_node)(void *));
-
-__attribute__((weak)) void eu_search_tree_init(struct search_tree *tree)
-{
-	tree->root = NULL;
-}
-
-__attribute__((weak)) void eu_search_tree_fini(struct search_tree *tree, void (*free_node)(void *))
-{
-	tdestroy(tree->root, free_node);
-}
-#endif
