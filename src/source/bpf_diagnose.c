@@ -35,9 +35,15 @@ static void note_kernel(struct diag *diag, const char *what, const char *step, i
 		diag_add(diag, what, error, "use Linux 6.2 or later",
 			 "lockdown=confidentiality forbids the probe reads it needs; programs that "
 			 "need none take bpf_rdonly_cast() (Linux 6.2)");
-	else if (error == -E2BIG)
+	else if (error == -E2BIG && !facts->light)
 		diag_add(diag, what, error, "use Linux 5.19 or later",
 			 "this kernel cannot load it without libbpf (Linux 5.19)");
+	else if (error == -E2BIG)
+		diag_add(diag, what, error, "see zmem-bpf doctor -v",
+			 "%s failed: it is too large for this kernel's verifier", step);
+	else if (error == -ETIME)
+		diag_add(diag, what, error, "see zmem-bpf doctor -v",
+			 "%s failed: this kernel's verifier takes more than 10 s", step);
 	else
 		diag_add(diag, what, error, "see zmem-bpf doctor -v", "%s failed: %s", step,
 			 strerror(-error));
@@ -127,6 +133,7 @@ void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, in
 		.bpf = privilege_held(PRIVILEGE_BPF),
 		.perfmon = privilege_held(PRIVILEGE_PERFMON),
 		.iterators = true,
+		.light = true,
 		.probe_reads = true,
 	};
 
@@ -135,6 +142,7 @@ void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, in
 	/* Checked only for these errors, because the checks take one or two milliseconds. */
 	if (error == -EINVAL || error == -E2BIG) {
 		facts.iterators = bpf_diagnose_has_name("bpf_iter_task");
+		facts.light = bpf_diagnose_has_name("BPF_FUNC_map_lookup_percpu_elem");
 		facts.probe_reads = bpf_diagnose_probe_reads_allowed();
 	}
 	bpf_diagnose_facts_note(diag, what, step, error, &facts);

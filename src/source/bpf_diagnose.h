@@ -12,6 +12,7 @@ struct bpf_diagnose_facts {
 	bool bpf, perfmon; /* privileges held */
 	int btf_error;	   /* errno, 0 if there is BTF */
 	bool iterators;	   /* there are iterators over tasks */
+	bool light;	   /* the kernel can load light skeletons */
 	bool probe_reads; /* bpf_probe_read_kernel() is allowed: lockdown=confidentiality forbids it
 			   */
 };

@@ -23,6 +23,7 @@
 #include "base/cleanup.h"
 #include "base/unpack.h"
 #include "source/bpf_load.h"
+#include "source/load_limit.h"
 #include "source/source.h"
 
 #define LOG_SIZE (256 * 1024)
@@ -287,9 +288,15 @@ static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_sizes *sizes,
 	     const struct zmem_scramble *scramble, struct bpf_handle *ret)
 {
+	struct load_limit limit;
+	int r;
+
+	load_limit_begin(&limit, LOAD_LIMIT_NS);
 	if (loader == LOADER_LIGHT)
-		return objects[id].light_load(sizes, scramble, ret);
-	return libbpf_load(id, sizes, scramble, ret);
+		r = objects[id].light_load(sizes, scramble, ret);
+	else
+		r = libbpf_load(id, sizes, scramble, ret);
+	return load_limit_end(&limit, r);
 }
 
 char *bpf_load_explain(enum bpf_object_id id, const char *const *without)
@@ -298,6 +305,7 @@ char *bpf_load_explain(enum bpf_object_id id, const char *const *without)
 	struct bpf_object_open_opts opts = {
 		.kernel_log_buf = log, .kernel_log_size = LOG_SIZE, .kernel_log_level = 1};
 	struct bpf_object *object = NULL;
+	struct load_limit limit;
 	size_t len;
 	int r;
 
@@ -306,8 +314,10 @@ char *bpf_load_explain(enum bpf_object_id id, const char *const *without)
 	r = open_object(id, &opts, &object);
 	if (r == 0)
 		r = leave_out(object, without);
+	load_limit_begin(&limit, LOAD_LIMIT_NS);
 	if (r == 0)
 		r = bpf_object__load(object);
+	load_limit_end(&limit, r);
 	bpf_object__close(object);
 	len = strlen(log);
 	if (r == 0 || len == 0)
@@ -337,11 +347,13 @@ static void destroy_files(void *object)
 static int light_files_load(struct bpf_files_handle *ret)
 {
 	struct files *skel = files__open();
+	struct load_limit limit;
 	int r;
 
 	if (!skel)
 		return -ENOMEM;
-	r = files__load(skel);
+	load_limit_begin(&limit, LOAD_LIMIT_NS);
+	r = load_limit_end(&limit, files__load(skel));
 	if (r < 0) {
 		files__destroy(skel);
 		return r;
@@ -355,11 +367,13 @@ static int light_files_load(struct bpf_files_handle *ret)
 static int load_packed(struct packed packed, struct bpf_object **ret)
 {
 	struct bpf_object_open_opts opts = {};
+	struct load_limit limit;
 	int r = open_packed(packed, &opts, ret);
 
 	if (r < 0)
 		return r;
-	r = bpf_object__load(*ret);
+	load_limit_begin(&limit, LOAD_LIMIT_NS);
+	r = load_limit_end(&limit, bpf_object__load(*ret));
 	if (r < 0)
 		destroy_object(*ret);
 	return r;
@@ -397,11 +411,13 @@ static void destroy_holders(void *object)
 static int light_holders_load(struct bpf_holders_handle *ret)
 {
 	struct holders *skel = holders__open();
+	struct load_limit limit;
 	int r;
 
 	if (!skel)
 		return -ENOMEM;
-	r = holders__load(skel);
+	load_limit_begin(&limit, LOAD_LIMIT_NS);
+	r = load_limit_end(&limit, holders__load(skel));
 	if (r < 0) {
 		holders__destroy(skel);
 		return r;
@@ -455,12 +471,14 @@ static void destroy_swap(void *object)
 int bpf_swap_load(uint32_t cpus, struct bpf_swap_handle *ret)
 {
 	struct swap *skel = swap__open();
+	struct load_limit limit;
 	int r;
 
 	if (!skel)
 		return -ENOMEM;
 	skel->maps.cpu_offset.max_entries = cpus;
-	r = swap__load(skel);
+	load_limit_begin(&limit, LOAD_LIMIT_NS);
+	r = load_limit_end(&limit, swap__load(skel));
 	if (r < 0) {
 		swap__destroy(skel);
 		return r;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * load_objects FILE…: loads each BPF object by libbpf and removes it again. Prints how many instructions
- * the verifier looked at in all its programs, and how long that took, or why the kernel refuses it.
- * An object that needs more than INSTRUCTIONS_MOST instructions takes too long on slow machines, and a
- * later kernel, which follows more paths, may refuse it: that is "not ok".
+ * load_objects FILE…: loads each BPF object by libbpf and removes it again. Prints how many
+ * instructions the verifier looked at in all its programs, and how long that took, or why the
+ * kernel refuses it. An object that needs more than INSTRUCTIONS_MOST instructions takes too long
+ * on slow machines, and a later kernel, which follows more paths, may refuse it: that is "not ok".
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -54,7 +54,8 @@ static int load(struct bpf_object *object, unsigned long *ret_instructions)
 	size_t count = 0;
 	int r;
 
-	bpf_object__for_each_program(p, object) {
+	bpf_object__for_each_program(p, object)
+	{
 		if (count == sizeof(logs) / sizeof(logs[0]))
 			break;
 		logs[count] = calloc(1, LOG_SIZE);
@@ -67,7 +68,7 @@ static int load(struct bpf_object *object, unsigned long *ret_instructions)
 	*ret_instructions = 0;
 	for (size_t i = 0; i < count; i++) {
 		*ret_instructions += strstr(logs[i], TOO_LARGE) ? sum_behind(logs[i], TOO_LARGE)
-							       : sum_behind(logs[i], "processed ");
+								: sum_behind(logs[i], "processed ");
 		free(logs[i]);
 	}
 	return r;
@@ -88,8 +89,8 @@ static int look_at(const char *path)
 	took = milliseconds() - since;
 	bpf_object__close(object);
 	if (instructions > INSTRUCTIONS_MOST) {
-		printf("not ok objects: %.*s: more than %d instructions: %lu in %lu ms\n", length, name,
-		       INSTRUCTIONS_MOST, instructions, took);
+		printf("not ok objects: %.*s: more than %d instructions: %lu in %lu ms\n", length,
+		       name, INSTRUCTIONS_MOST, instructions, took);
 		return 1;
 	}
 	if (r < 0)

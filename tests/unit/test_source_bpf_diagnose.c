@@ -5,7 +5,7 @@
 #include "source/bpf_diagnose.h"
 
 static const struct bpf_diagnose_facts good = {
-	.bpf = true, .perfmon = true, .iterators = true, .probe_reads = true};
+	.bpf = true, .perfmon = true, .iterators = true, .light = true, .probe_reads = true};
 
 static void expect(int error, const struct bpf_diagnose_facts *facts, const char *why,
 		   const char *todo)
@@ -58,6 +58,9 @@ TEST(kernel)
 	struct bpf_diagnose_facts f = good;
 
 	expect(-ENOENT, &f, "bpf_rdonly_cast() (Linux 6.2)", "6.2 or later");
+	expect(-E2BIG, &f, "too large for this kernel's verifier", "doctor -v");
+	expect(-ETIME, &f, "verifier takes more than 10 s", "doctor -v");
+	f.light = false;
 	expect(-E2BIG, &f, "(Linux 5.19)", "5.19 or later");
 	expect(-EINVAL, &f, "loading the program failed: Invalid argument", "doctor -v");
 	f.probe_reads = false;
