@@ -22,7 +22,6 @@
 #define MAP_MORE	0x7fULL /* the count in a further page */
 #define MAP_PAGES	4	/* further pages: 63 · 128^3 sharers */
 
-#define CLUSTER_SLOTS	512 /* SWAPFILE_CLUSTER with CONFIG_THP_SWAP */
 #define TABLE_COUNT(e)	((e) >> 60)
 #define TABLE_ZERO	(1ULL << 59) /* since 7.2, which has no zeromap */
 #define TABLE_EXTENDED	15
@@ -121,25 +120,37 @@ __noinline __u64 continued_count(__u64 addr, __u64 count)
 	return 0;
 }
 
+/*
+ * The slots of a cluster, SWAPFILE_CLUSTER (mm/swap.h): HPAGE_PMD_NR with CONFIG_THP_SWAP, else 256,
+ * thus also with PREEMPT_RT. 0: the kernel's types do not tell.
+ */
+static __always_inline __u64 cluster_slots(void)
+{
+	return bpf_core_type_exists(struct swap_table)
+		       ? bpf_core_type_size(struct swap_table) / sizeof(__u64)
+		       : 0;
+}
+
+static __always_inline __u64 cluster_of(const struct zmem_swap_device *d, __u64 slot)
+{
+	return d->clusters + slot / cluster_slots() * bpf_core_type_size(struct swap_cluster_info);
+}
+
 static __always_inline __u64 table_entry(const struct zmem_swap_device *d, __u64 slot)
 {
-	__u64 cluster =
-		d->clusters + slot / CLUSTER_SLOTS * bpf_core_type_size(struct swap_cluster_info);
-	__u64 table = kread64(cluster + koffset(struct swap_cluster_info, table));
+	__u64 table = kread64(cluster_of(d, slot) + koffset(struct swap_cluster_info, table));
 
-	return table ? kread64(table + slot % CLUSTER_SLOTS * 8) : 0;
+	return table ? kread64(table + slot % cluster_slots() * 8) : 0;
 }
 
 /* The sharers of a slot of a table; an extended count is 0 in the entry's other words. */
 static __always_inline __u64 table_count(const struct zmem_swap_device *d, __u64 slot, __u64 entry)
 {
-	__u64 cluster;
-
 	if (TABLE_COUNT(entry) != TABLE_EXTENDED)
 		return TABLE_COUNT(entry);
-	cluster = d->clusters + slot / CLUSTER_SLOTS * bpf_core_type_size(struct swap_cluster_info);
-	return kread32(kread64(cluster + koffset(struct swap_cluster_info, extend_table)) +
-		       slot % CLUSTER_SLOTS * 4);
+	return kread32(
+		kread64(cluster_of(d, slot) + koffset(struct swap_cluster_info, extend_table)) +
+		slot % cluster_slots() * 4);
 }
 
 /* ---- what a slot takes in RAM ---- */

@@ -158,6 +158,7 @@ int find_swap(void *ctx)
 
 	if (!s || !zmem_kread_works())
 		return 0;
+	s->unknown_clusters = !has_swap_map() && !cluster_slots();
 	for (__u32 i = 0; i < ZMEM_SWAP_DEVICES; i++)
 		s->dev[i].info = s->dev[i].table = s->dev[i].disk_bytes = s->dev[i].slots = 0;
 	if (!s->swap_info && !s->seed)

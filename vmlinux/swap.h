@@ -28,6 +28,11 @@ struct gendisk {
 	void *private_data;
 };
 
+/* Its size alone is used. */
+struct swap_table {
+	atomic_long_t entries[0];
+};
+
 struct swap_cluster_info {
 	void *table;
 	unsigned int *extend_table;

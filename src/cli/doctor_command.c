@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "collect/swap_trial.h"
 #include "collect/unseen.h"
 #include "enrich/enrich.h"
 #include "grow/grow.h"
@@ -398,14 +399,42 @@ static void add_files(struct doctor *d)
 			set.systems, (double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
 }
 
+/* Tries the slots of memory of our own. */
+static void try_swap(struct doctor *d, struct source *engine, struct swap_source *source,
+		     const struct system_info *system)
+{
+	struct swap_trial trial = {};
+	const char *why;
+	int r = swap_source_begin(source, system);
+
+	why = swap_source_refusal(source) ? swap_source_refusal(source)
+					  : swap_source_cost_refusal(source);
+	if (r == 0) {
+		r = swap_trial(&d->proc, engine, source, &trial);
+		why = r < 0 ? NULL : why;
+	}
+	if (r < 0)
+		add_row(&d->rows, NAME_WIDTH, "swap slots", FAILS, "%s", why ? why : strerror(-r));
+	else if (trial.swapped && !trial.agrees)
+		add_row(&d->rows, NAME_WIDTH, "swap slots", FAILS,
+			"in a trial SWAP_PSS is %llu bytes, and %llu by smaps_rollup",
+			(unsigned long long)trial.slots, (unsigned long long)trial.rollup);
+	else
+		add_row(&d->rows, NAME_WIDTH, "swap slots", WORKS, "of %zu devices%s%s%s",
+			system->swap_count,
+			trial.swapped ? "; in a trial SWAP_PSS is that of smaps_rollup"
+				      : "; not tried: no page could be swapped out",
+			why ? "; no SWAP_RAM: " : "", why ? why : "");
+}
+
 /* SWAP_PSS and SWAP_RAM. Without swap in use there are no slots to look at. */
 static void add_swap(struct doctor *d)
 {
 	cleanup(diag_clear) struct diag diag = {};
+	struct source *engine = NULL;
 	struct swap_source *source = NULL;
 	struct system_info system = {};
 	struct host_info host = {};
-	const char *why;
 	char text[512];
 	int r;
 
@@ -414,21 +443,18 @@ static void add_swap(struct doctor *d)
 		add_row(&d->rows, NAME_WIDTH, "swap slots", UNUSED, "no swap is switched on");
 		return;
 	}
-	r = swap_source_open(NULL, &diag, &source);
+	r = source_open(&(struct source_request){.choice = SOURCE_BPF, .pss = true}, &d->proc,
+			&diag, &engine);
+	if (r == 0)
+		r = swap_source_open(engine, &diag, &source);
 	if (r < 0) {
-		note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
+		note_text(diag.count ? &diag.note[diag.count - 1] : NULL, r, text, sizeof(text));
 		add_row(&d->rows, NAME_WIDTH, "swap slots", FAILS, "%s", text);
-		return;
+	} else {
+		try_swap(d, engine, source, &system);
 	}
-	r = swap_source_begin(source, &system);
-	why = swap_source_refusal(source) ? swap_source_refusal(source)
-					  : swap_source_cost_refusal(source);
-	if (r < 0)
-		add_row(&d->rows, NAME_WIDTH, "swap slots", FAILS, "%s", why ? why : strerror(-r));
-	else
-		add_row(&d->rows, NAME_WIDTH, "swap slots", WORKS, "of %zu devices%s%s",
-			system.swap_count, why ? "; no SWAP_RAM: " : "", why ? why : "");
 	swap_source_close(source);
+	source_close(engine);
 }
 
 static void add_pin(struct doctor *d)

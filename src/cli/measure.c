@@ -368,7 +368,7 @@ static void warn_left_out(struct measure *m)
 
 	if (is_new(m, COLLECT_NOTICE_CGROUPS))
 		log_notice(m->options->quiet,
-			   "%u memory cgroups were left out (%u below level %d, %u for lack of "
+			   "memory cgroups left out: %u (%u below level %d, %u for lack of "
 			   "memory, %u for lack of time): their groups have the values of the "
 			   "nearest cgroup above",
 			   left[MEMCG_BOUND_DEPTH] + left[MEMCG_BOUND_BYTES] +
@@ -392,6 +392,10 @@ static void notices_collected(struct measure *m)
 			   "others are other users'",
 			   c->verify_readable, c->verify_count);
 	report_differences(m);
+	if (is_new(m, COLLECT_NOTICE_SLOTS))
+		log_notice(o->quiet,
+			   "swap slots gave another SWAP_PSS than smaps_rollup, so they are not "
+			   "used: there is no SWAP_RAM");
 	warn_denied(m);
 	warn_left_out(m);
 	notices_alone(m);

@@ -33,6 +33,7 @@ enum collect_notice {
 	COLLECT_NOTICE_NO_CMDLINES = 1 << 6,	/* the recording holds no command lines */
 	COLLECT_NOTICE_UNREADABLE = 1 << 7,	/* --verify: verify_readable of verify_count */
 	COLLECT_NOTICE_CGROUPS = 1 << 8,	/* cgroups_left_out of the collection */
+	COLLECT_NOTICE_SLOTS = 1 << 9,		/* swap slots differed from smaps_rollup */
 };
 
 /* Why /proc cannot be used for processes. */
@@ -77,7 +78,6 @@ struct collector {
 	struct files_source *files;	/* NULL if no files are summed, or they cannot be */
 	struct holders_source *holders; /* NULL unless swapped shared memory is asked for */
 	struct swap_source *swap;	/* NULL while swap slots cannot be read */
-	bool swap_checked;		/* its SWAP_PSS was that of smaps_rollup */
 	struct diag diag;		/* why a source did not open */
 	char reason[RECORDING_REASON];	/* why a frame cannot be read */
 	enum collect_step step;		/* the step of collector_open() that failed */

@@ -29,6 +29,11 @@ int pss_read(struct collector *c, const struct query *q, struct process ***ret_r
  */
 int pss_confirm(struct collector *c);
 
+/* ---- checks of swap slots (slots_check.c) ---- */
+
+/* Compares SWAP_PSS from swap slots with smaps_rollup; if it differs, drops what came from them. */
+int slots_check(struct collector *c);
+
 /* ---- checks of PSS (compare_run.c, compare_read.c) ---- */
 
 /*

@@ -4,7 +4,6 @@
 
 #include "base/cleanup.h"
 #include "collect/collector_internal.h"
-#include "source/swap_source.h"
 
 #define EXACT_ROUNDS 6
 
@@ -77,70 +76,6 @@ static int read_top(struct collector *c, const struct order *order, struct batch
 	}
 }
 
-#define SLOTS_CHECKED 3
-/* Larger processes are not checked: the read holds mmap_lock. */
-#define SLOTS_SMALL (8ULL << 20)
-
-static bool may_check_slots(const struct process *p)
-{
-	return p->swap_slots && process_has(p, COUNTER_RSS) && process_has(p, COUNTER_SWAP) &&
-	       p->value[COUNTER_RSS] + p->value[COUNTER_SWAP] <= SLOTS_SMALL;
-}
-
-/* Drops what came from swap slots, and reads no more of them. */
-static void distrust_slots(struct collector *c)
-{
-	for (size_t i = 0; i < c->snapshot.count; i++) {
-		struct process *p = &c->snapshot.process[i];
-
-		p->have &= ~COUNTERS_OF_SWAP_COSTS;
-		if (p->swap_slots)
-			p->have &= ~COUNTER_BIT(COUNTER_SWAP_PSS);
-		p->swap_slots = false;
-		process_derive(p);
-	}
-	c->snapshot.system.swap_cache = (struct swap_cache){};
-	c->snapshot.system.files.swap_ram_known = false;
-	swap_source_close(c->swap);
-	c->swap = NULL;
-}
-
-/*
- * The layout of swap slots is known by the kernel's types, their meaning is not: until the SWAP_PSS
- * of a process was that of smaps_rollup, some small ones are compared, and if all differ nothing of
- * slots is used. A process that moved meanwhile tells nothing.
- */
-static int check_slots(struct collector *c, struct batch *b)
-{
-	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);
-	struct pool_result *result = arena_zalloc(mark.arena, SLOTS_CHECKED, sizeof(*result));
-	size_t count = 0, different = 0;
-	int r;
-
-	if (!result)
-		return -ENOMEM;
-	for (size_t i = 0; i < c->rows.chosen.count && count < SLOTS_CHECKED; i++) {
-		if (may_check_slots(c->rows.chosen.item[i]))
-			b->item[count++] = c->rows.chosen.item[i];
-	}
-	r = pool_read(c->pool, POOL_ROLLUP, true, b->item, count, result);
-	for (size_t i = 0; r == 0 && i < count; i++) {
-		const struct smaps_rollup *f = &result[i].counters;
-
-		if (result[i].status != PSS_OK || !rollup_has(f, ROLLUP_SWAP_PSS) ||
-		    !rollup_has(f, ROLLUP_SWAP) ||
-		    f->value[ROLLUP_SWAP] != b->item[i]->value[COUNTER_SWAP])
-			continue;
-		c->swap_checked |= f->value[ROLLUP_SWAP_PSS] / 1024 ==
-				   b->item[i]->value[COUNTER_SWAP_PSS] / 1024;
-		different += f->value[ROLLUP_SWAP_PSS] / 1024 !=
-			     b->item[i]->value[COUNTER_SWAP_PSS] / 1024;
-	}
-	if (r == 0 && different && !c->swap_checked)
-		distrust_slots(c);
-	return r;
-}
-
 /*
  * Without swap slots BPF cannot count the processes that share a swap entry, and never the swapped
  * pages of shared memory that a private mapping has; smaps_rollup can.
@@ -201,11 +136,11 @@ int pss_read(struct collector *c, const struct query *q, struct process ***ret_r
 	if (!item || !recheck)
 		return -ENOMEM;
 	c->snapshot.collection.cross_check.done = c->snapshot.counters_source == FROM_BPF;
+	r = c->spec.verify ? slots_check(c) : 0;
 	if (c->spec.pss == PSS_KERNEL) {
 		set_unread_status(c);
-		return 0;
+		return r;
 	}
-	r = c->swap && !c->swap_checked && c->spec.verify ? check_slots(c, &b) : 0;
 	if (r == 0)
 		r = read_shared_swap(c, &b);
 	if (r == 0)

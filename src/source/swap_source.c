@@ -211,6 +211,9 @@ static int find_swap(struct swap_source *s, const struct system_info *system)
 
 	if (r < 0)
 		return r;
+	s->refusal = "this kernel does not tell how many swap slots a cluster has";
+	if (s->visit->unknown_clusters)
+		return -ENOTSUP;
 	s->refusal = NULL;
 	if (are_rows(s, system))
 		return 0;

@@ -6,6 +6,7 @@ beside the device's own sum, for each compressor that zram has of these: lzo, lz
 
 import contextlib
 import ctypes
+import json
 import mmap
 import os
 import signal
@@ -135,6 +136,12 @@ def opened(*args):
     trace = subprocess.run(["strace", "-f", "-qq", "-e", "trace=openat", PROGRAM, "--source", "bpf", "--verify", "0",
                             *args], capture_output=True, timeout=LIMIT, check=False)
     return trace.stderr.decode(errors="replace")
+
+
+def trial(_):
+    done = subprocess.run((PROGRAM, "doctor"), capture_output=True, text=True, timeout=LIMIT, check=False)
+    result("swap slots ok of 1 devices; in a trial SWAP_PSS is that of smaps_rollup" in " ".join(done.stdout.split()),
+           "doctor tries swap slots", done.stdout)
 
 
 def without_smaps(_):
@@ -318,6 +325,25 @@ def in_cache(_):
         os.waitpid(child, 0)
 
 
+def disagreeing(_):
+    """A smaps_rollup with another SwapPss, mounted over that of a process: as if slots meant something else."""
+    with shapes("swap_left") as pids, tempfile.NamedTemporaryFile("w", encoding="ascii") as fake:
+        pid = pids["swap_left", "child"]
+        wrong = (rollup(pid, "SwapPss") or 0) + 4
+        fake.write("".join("SwapPss: %d kB\n" % wrong if line.startswith("SwapPss:") else line
+                           for line in read("/proc/%d/smaps_rollup" % pid).splitlines(keepends=True)))
+        fake.flush()
+        script = 'mount --bind "$1" "/proc/$2/smaps_rollup" && shift 2 && exec "$@"'
+        for pss in "kernel", "auto":
+            want = None if pss == "kernel" else wrong << 10
+            done = subprocess.run(("unshare", "--mount", "sh", "-c", script, "-", fake.name, str(pid), PROGRAM, "--json",
+                                   "--source", "bpf", "--pss", pss, "-o", "+swap_ram", "-p", str(pid)),
+                                  capture_output=True, text=True, timeout=LIMIT, check=False)
+            found = [(p["swap_pss_bytes"], p["swap_ram_bytes"]) for p in json.loads(done.stdout or '{"processes":[]}')["processes"]]
+            result(found == [(want, None)] and "swap slots gave another SWAP_PSS" in done.stderr,
+                   "--pss %s: swap slots that differ from smaps_rollup are not used" % pss, (found, want, done.stderr))
+
+
 def switching(at):
     """The device goes and comes while its slots are read: no error, and no process has more than its swap."""
     device = "/dev/" + os.path.basename(at)
@@ -357,7 +383,8 @@ def main():
         with zram(compressor) as at:
             print("ok swap on zram with", compressor)
             run_checks((costs, kinds) if done else
-                       (every_shape, crowd, without_smaps, costs, kinds, huge_file, in_cache, switching), at)
+                       (every_shape, crowd, trial, without_smaps, disagreeing, costs, kinds, huge_file, in_cache, switching),
+                       at)
         done = True
     result(done, "zram has one of the compressors")
     on_disk()
