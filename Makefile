@@ -118,7 +118,7 @@ help:
 	@echo 'make unit         the unit tests alone, in seconds'
 	@echo 'make test-gate    what .ci/run does beside make test and make check: Prometheus, Chromium, the package, two other kernels'
 	@echo '                  in qemu, sanitizers for the unit tests'
-	@echo 'make test-all     everything: make check, nine kernels, fuzzing and soak (short), unit, cli and live with sanitizers,'
+	@echo 'make test-all     everything: make check, ten kernels, fuzzing and soak (short), unit, cli and live with sanitizers,'
 	@echo '                  other compilers'
 	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'
 	@echo '                  KERNELS="6.1 7.x+lockdown": these; KERNELS=all: one of each line there is'
