@@ -50,6 +50,18 @@ struct vm_area_struct___old {
 };
 
 /*
+ * Since 6.19 the flags are the first word of a bitmap (vma_flags_t), in a union with vm_flags,
+ * which is to go ("Temporary while VMA flags are being converted", include/linux/mm_types.h).
+ */
+typedef struct {
+	unsigned long __vma_flags[1];
+} vma_flags_t;
+
+struct vm_area_struct___bitmap {
+	vma_flags_t flags;
+};
+
+/*
  * Until 6.2 the second struct page of a compound page has what is known of the whole. Before 5.16
  * there is no struct folio.
  */
