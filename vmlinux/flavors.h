@@ -50,8 +50,8 @@ struct vm_area_struct___old {
 };
 
 /*
- * Since 6.19 the flags are the first word of a bitmap (vma_flags_t), in a union with vm_flags,
- * which is to go ("Temporary while VMA flags are being converted", include/linux/mm_types.h).
+ * Since 9ea35a25d51b ("mm: introduce VMA flags bitmap type", 6.19) the flags are the first word of
+ * a bitmap, in a union with vm_flags, which is to go.
  */
 typedef struct {
 	unsigned long __vma_flags[1];
