@@ -137,6 +137,10 @@ int list_mm(struct bpf_iter__task *ctx)
 
 #define RB(member)  koffset(struct rb_node, member)
 #define VMA(member) koffset(struct vm_area_struct___files, member)
+#define VMA_FLAGS                                                                                  \
+	(bpf_core_field_exists(struct vm_area_struct___files, vm_flags)                            \
+		 ? VMA(vm_flags)                                                                   \
+		 : koffset(struct vm_area_struct___bitmap, flags.__vma_flags))
 
 static __always_inline struct zmem_mappers *mappers_get(void)
 {
@@ -172,7 +176,7 @@ static __always_inline void tree_pages(__u64 value, __u64 n)
 static __noinline __u64 swapped_of(struct zmem_mappers *v, __u64 vma)
 {
 	__u64 host, swapped, offset, pages, size;
-	__u32 flags = kread32(vma + VMA(vm_flags));
+	__u32 flags = kread32(vma + VMA_FLAGS);
 
 	if (!v || !v->count_swap)
 		return 0;

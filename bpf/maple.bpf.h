@@ -8,11 +8,11 @@
 
 #include "vma.bpf.h"
 
-/* enum maple_type */
 #define MAPLE_TYPE(entry) ((entry) >> 3 & 15)
 #define MAPLE_NODE(entry) ((entry) & ~0xffULL)
-#define MAPLE_LEAF_64	  1
-#define MAPLE_ARANGE_64	  3
+/* ma_is_leaf() (lib/maple_tree.c). */
+#define MAPLE_IS_LEAF(entry) (MAPLE_TYPE(entry) < MAPLE_ENUM(maple_range_64))
+#define MAPLE_ENUM(name)     ((__u64)bpf_core_enum_value(enum maple_type, name))
 /* Words of a node: its parent, the pivots, and one slot more than pivots. */
 #define MAPLE_ARANGE_PIVOTS 9
 #define MAPLE_RANGE_PIVOTS  15
@@ -46,8 +46,8 @@ static __always_inline void descend(struct page_walk *w)
 
 	d.entry = w->entry;
 	d.next = w->next;
-	d.pivots =
-		MAPLE_TYPE(d.entry) == MAPLE_ARANGE_64 ? MAPLE_ARANGE_PIVOTS : MAPLE_RANGE_PIVOTS;
+	d.pivots = MAPLE_TYPE(d.entry) == MAPLE_ENUM(maple_arange_64) ? MAPLE_ARANGE_PIVOTS
+								      : MAPLE_RANGE_PIVOTS;
 	kloop((__u32)d.pivots, descend_pivot, &d);
 	pivot = maple_word(d.entry, 1 + d.slot);
 	if (d.slot < d.pivots && pivot && pivot < w->max)
@@ -93,10 +93,10 @@ static __always_inline int maple_step(struct page_walk *w)
 		w->pages.flags |= ZMEM_WALK_UNKNOWN;
 		return 1;
 	}
-	if (MAPLE_TYPE(w->entry) > MAPLE_LEAF_64)
-		descend(w);
-	else
+	if (MAPLE_IS_LEAF(w->entry))
 		next_slot(w);
+	else
+		descend(w);
 	return 0;
 }
 

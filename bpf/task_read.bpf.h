@@ -14,10 +14,9 @@
 #include "threads.bpf.h"
 #include "pid_view.bpf.h"
 
-/* include/linux/sched.h, include/linux/pid.h: constants that BTF does not contain. */
+/* include/linux/sched.h: constants that BTF does not contain. */
 #define PF_FORKNOEXEC 0x00000040
 #define PF_KTHREAD    0x00200000
-#define PIDTYPE_TGID  1
 
 /*
  * Clears everything behind the first NUL, because the memory behind a name must not leak. It has no
@@ -48,8 +47,7 @@ kfunction int read_identity(__u64 task_addr, struct zmem_record *r)
 	const struct task_struct *task = kcast(struct task_struct, task_addr);
 	const struct pid_view view = reader_view();
 	const struct signal_struct *signal = kget(task, signal);
-	const struct task_struct *parent = kget(task, real_parent);
-	const struct signal_struct *parent_signal = kget(parent, signal);
+	const struct task_struct *parent = kget(kget(task, real_parent), group_leader);
 	const struct cred *cred = kget(task, real_cred);
 	__u64 *comm;
 
@@ -60,7 +58,7 @@ kfunction int read_identity(__u64 task_addr, struct zmem_record *r)
 	r->pid = pid_number(kget(task, thread_pid), &view);
 	if (!r->pid)
 		return 0;
-	r->ppid = pid_number(kget(parent_signal, pids[PIDTYPE_TGID]), &view);
+	r->ppid = pid_number(kget(parent, thread_pid), &view);
 	r->uid = kget(cred, euid.val);
 	r->threads = kget(signal, nr_threads);
 	/*

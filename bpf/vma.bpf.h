@@ -5,10 +5,18 @@
 
 #include "walk_room.bpf.h"
 
-/* include/linux/mm.h */
+/*
+ * include/linux/mm.h. Since 6.19 BTF has the numbers of the bits, but in an enum without a name,
+ * which CO-RE cannot find.
+ */
 #define VM_PFNMAP    0x00000400
 #define VM_HUGETLB   0x00400000
 #define VM_MERGEABLE 0x80000000ULL
+
+#define VMA_FLAGS                                                                                  \
+	(bpf_core_field_exists(struct vm_area_struct, vm_flags)                                    \
+		 ? koffset(struct vm_area_struct, vm_flags)                                        \
+		 : koffset(struct vm_area_struct___bitmap, flags.__vma_flags))
 
 /* Memos are for what is large and shared (memo.bpf.h). */
 #define MEMO_BYTES_LEAST (4 << 20)
@@ -44,7 +52,7 @@ __noinline int start_vma(walk_ref walk, __u64 vma, __u64 last)
 	start = kblock_word(words, koffset(struct vm_area_struct, vm_start));
 	end = kblock_word(words, koffset(struct vm_area_struct, vm_end));
 	mm = kblock_word(words, koffset(struct vm_area_struct, vm_mm));
-	flags = kblock_word(words, koffset(struct vm_area_struct, vm_flags));
+	flags = kblock_word(words, VMA_FLAGS);
 	ops = kblock_word(words, koffset(struct vm_area_struct, vm_ops));
 	anon_vma = kblock_word(words, koffset(struct vm_area_struct, anon_vma));
 	next = kblock_word(words, koffset(struct vm_area_struct, anon_vma_chain.next));

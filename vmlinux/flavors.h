@@ -50,6 +50,18 @@ struct vm_area_struct___old {
 };
 
 /*
+ * Since 9ea35a25d51b ("mm: introduce VMA flags bitmap type", 6.19) the flags are the first word of
+ * a bitmap, in a union with vm_flags, which is to go.
+ */
+typedef struct {
+	unsigned long __vma_flags[1];
+} vma_flags_t;
+
+struct vm_area_struct___bitmap {
+	vma_flags_t flags;
+};
+
+/*
  * Until 6.2 the second struct page of a compound page has what is known of the whole. Before 5.16
  * there is no struct folio.
  */

@@ -92,7 +92,6 @@ struct signal_struct {
 	seqlock_t stats_lock;
 	unsigned long maj_flt;
 	struct list_head thread_head;
-	struct pid *pids[4];
 	short oom_score_adj;
 };
 
@@ -178,11 +177,12 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
-/* The value is the running kernel's (bpf_core_enum_value). */
+/* The values are the running kernel's (bpf_core_enum_value). */
 enum pageflags {
 	PG_head,
 	PG_swapbacked,
 };
+enum maple_type { maple_range_64, maple_arange_64 };
 
 struct folio {
 	struct address_space *mapping;
