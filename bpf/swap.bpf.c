@@ -34,10 +34,13 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* ---- the swap devices ---- */
 
 /* include/linux/swap.h; include/uapi/linux/stat.h */
-#define SWP_USED      1
-#define SWP_WRITEOK   2
-#define S_IFMT	      0170000
-#define S_IFBLK	      0060000
+#define SWP_USED    1
+#define SWP_WRITEOK 2
+#define S_IFMT	    0170000
+#define S_IFBLK	    0060000
+
+/* In inuse_pages of a full device, since 6.13 (SWAP_USAGE_OFFLIST_BIT, mm/swapfile.c). */
+#define OFFLIST	      (1ULL << 30)
 
 #define PERCPU_ORDERS 10 /* of struct percpu_swap_cluster */
 #define RING_MAX      32
@@ -95,6 +98,7 @@ static __noinline int put_device(struct zmem_swap *s, __u64 info)
 	d->in_use = bpf_core_field_exists(struct swap_info_struct, inuse_pages.counter)
 			    ? kread64(info + INFO(inuse_pages.counter))
 			    : kread32(info + koffset(struct swap_info_struct___plain, inuse_pages));
+	d->in_use &= ~OFFLIST;
 	d->clusters = kread64(info + INFO(cluster_info));
 	d->map = has_swap_map() ? kread64(info + INFO(swap_map)) : 0;
 	d->zeroes = bpf_core_field_exists(struct swap_info_struct, zeromap)

@@ -49,14 +49,14 @@ def available():
 
 
 @contextlib.contextmanager
-def zram(compressor):
+def zram(compressor, size="512M"):
     """A device of its own as swap: its directory below /sys/block."""
     number = read(CONTROL + "/hot_add").strip()
     at, device = "/sys/block/zram" + number, "/dev/zram" + number
     swapped = False
     try:
         write(at + "/comp_algorithm", compressor)
-        write(at + "/disksize", "512M")
+        write(at + "/disksize", size)
         subprocess.run(["mkswap", device], stdout=subprocess.DEVNULL, check=True)
         subprocess.run(["swapon", "-p", "100", device], check=True)
         swapped = True
@@ -179,8 +179,8 @@ def costs(at):
 
 
 @contextlib.contextmanager
-def swapped_out(*parts):
-    """A child with private memory of these parts, all of it in swap."""
+def swapped_out(*parts, whole=True):
+    """A child with private memory of these parts, all of it in swap, or as much as there is room for."""
     ours, theirs = os.pipe()
     child = os.fork()
     if not child:
@@ -191,7 +191,8 @@ def swapped_out(*parts):
         area.write(text)
         for _ in range(50):
             LIBC.madvise(here, len(text), MADV_PAGEOUT)
-            if (rollup(os.getpid(), "Swap") or 0) >= len(text) // 1024:
+            swap = rollup(os.getpid(), "Swap") or 0
+            if swap >= len(text) // 1024 or not whole and read("/proc/meminfo").find("SwapFree:              0 kB") > 0:
                 break
             time.sleep(0.02)
         os.write(theirs, b"x")
@@ -294,6 +295,16 @@ def on_disk():
            "swap on disk takes no RAM", p)
 
 
+def full():
+    """A device without a free slot is no other device."""
+    with zram("lzo", "4M"), swapped_out(RANDOM, RANDOM, whole=False) as pid:
+        used = [line.split() for line in read("/proc/swaps").splitlines()[1:]]
+        p = processes()[pid]
+        result(used[0][2] == used[0][3], "the device is full", used)
+        result(p["swap_pss_bytes"] == p["swap_bytes"] > MIB and p["swap_ram_status"] == "ok" and
+               near(p["swap_ram_bytes"], p["swap_bytes"]), "what is in a full device", p)
+
+
 def in_cache(_):
     """Memory shared by fork that both have read again: no process has an entry, and its slots are in use."""
     size = 8 * MIB
@@ -388,6 +399,7 @@ def main():
         done = True
     result(done, "zram has one of the compressors")
     on_disk()
+    full()
     switched_off()
     return exit_code()
 
