@@ -109,6 +109,9 @@ static void add_kernel(struct doctor *d)
 /* `pinned`: the pin is used, which needs no capability to load BPF programs. */
 static void add_privileges(struct doctor *d, bool pinned)
 {
+	const char *how = privilege_is_first_namespace()
+				  ? "run as root"
+				  : "counts only in the first user namespace";
 	static const char *const use[PRIVILEGE_COUNT] = {
 		[PRIVILEGE_BPF] = "to load BPF programs",
 		[PRIVILEGE_PERFMON] = "to let them read kernel memory",
@@ -125,7 +128,7 @@ static void add_privileges(struct doctor *d, bool pinned)
 			add_row(&d->rows, NAME_WIDTH, name, UNUSED, "%s; the pin does not need it",
 				use[i]);
 		else
-			add_row(&d->rows, NAME_WIDTH, name, FAILS, "%s (run as root)", use[i]);
+			add_row(&d->rows, NAME_WIDTH, name, FAILS, "%s (%s)", use[i], how);
 	}
 }
 

@@ -266,7 +266,7 @@ static void set_memos(const void *state, unsigned count)
 /* ---- the source ---- */
 
 static int load(enum bpf_object_id object, enum bpf_loader loader, const struct bpf_sizes *sizes,
-		struct bpf_handle *ret)
+		struct bpf_handle *ret, struct bpf_missing *missing)
 {
 	struct zmem_scramble scramble;
 	int r = -EAGAIN;
@@ -275,7 +275,7 @@ static int load(enum bpf_object_id object, enum bpf_loader loader, const struct 
 		return -EIO;
 	/* A signal aborts the verifier, even one that only stops us (kernel/bpf/verifier.c). */
 	for (int i = 0; i < LOAD_TRIES && r == -EAGAIN; i++)
-		r = bpf_load(object, loader, sizes, &scramble, ret);
+		r = bpf_load(object, loader, sizes, &scramble, ret, missing);
 	return r;
 }
 
@@ -283,24 +283,25 @@ int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader
 		    uint32_t memos, struct diag *diag, struct bpf_handle *ret)
 {
 	struct bpf_sizes sizes = {.memos = memos ? memos : 1};
+	struct bpf_missing missing = {};
 	struct cpu_ids ids;
 	int r;
 
 	bpf_source_find_cpus(&ids);
 	sizes.cpus = ids.count;
-	r = load(object, loader, &sizes, ret);
+	r = load(object, loader, &sizes, ret, &missing);
 	if (r < 0) {
-		bpf_diagnose_note(diag, name, "loading the program", r);
+		bpf_diagnose_note(diag, name, "loading the program", r, &missing);
 		return r;
 	}
 	r = bpf_source_set_up_cpus(ret->setup_fd, &ids, false);
 	if (r < 0)
-		bpf_diagnose_note(diag, name, "finding the per-CPU offsets", r);
+		bpf_diagnose_note(diag, name, "finding the per-CPU offsets", r, NULL);
 	return r;
 }
 
 int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char *const *without,
-			 uint32_t *ret_cpus, struct bpf_handle *ret)
+			 uint32_t *ret_cpus, struct bpf_handle *ret, struct bpf_missing *missing)
 {
 	struct bpf_sizes sizes = {.memos = 1, .without = without};
 	struct cpu_ids ids;
@@ -310,7 +311,7 @@ int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char
 	for (unsigned i = 0; i < ids.count; i++)
 		sizes.cpus = ids.id[i] >= sizes.cpus ? ids.id[i] + 1 : sizes.cpus;
 	sizes.grow = sizes.cpus * targets;
-	r = load(object, LOADER_LIBBPF, &sizes, ret);
+	r = load(object, LOADER_LIBBPF, &sizes, ret, missing);
 	if (r == 0)
 		r = bpf_source_set_up_cpus(ret->setup_fd, &ids, true);
 	if (r == 0)
@@ -335,7 +336,7 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 	b->link_fd = bpf_link_create(b->object.iter_fd, 0, BPF_TRACE_ITER, NULL);
 	if (b->link_fd < 0) {
 		r = -errno;
-		bpf_diagnose_note(diag, variant->name, "attaching the iterator", r);
+		bpf_diagnose_note(diag, variant->name, "attaching the iterator", r, NULL);
 		return r;
 	}
 	b->readers = (struct readers){
@@ -356,7 +357,8 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 	if (variant->pages && variant->reads == READS_BY_PROBE) {
 		r = readers_check_rss(&b->readers);
 		if (r < 0) {
-			bpf_diagnose_note(diag, variant->name, "reading our own resident set", r);
+			bpf_diagnose_note(diag, variant->name, "reading our own resident set", r,
+					  NULL);
 			return r;
 		}
 	}
