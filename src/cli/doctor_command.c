@@ -254,8 +254,10 @@ static void add_pss(struct doctor *d, const struct source *source, const struct 
 		users += s->process[i].kind == PROCESS_USER;
 		consistent += s->process[i].pss_source == PSS_FROM_KERNEL;
 	}
+	if (!refusal && users && !consistent)
+		set_verdict(d, NULL, "PSS from page tables adds up for no process.");
 	if (!refusal)
-		add_row(&d->rows, NAME_WIDTH, "PSS", WORKS,
+		add_row(&d->rows, NAME_WIDTH, "PSS", users && !consistent ? FAILS : WORKS,
 			"from page tables: adds up for %zu of %zu processes", consistent, users);
 	else if (proc_problem(&d->proc))
 		add_row(&d->rows, NAME_WIDTH, "PSS", FAILS, "%s", refusal);

@@ -17,12 +17,15 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "model/system.h"
+#include "proc/smaps.h"
 #include "source/bpf_diagnose.h"
 #include "source/reader.h"
 #include "source/source_internal.h"
 #include "zmem/setup.h"
 
 #define LOAD_TRIES 100
+/* Pages that we may map or unmap between two readings of our own resident set. */
+#define OWN_PAGES_NEW 128
 
 /* Since Linux 6.3 the kernel logs a warning for a memfd without this flag or MFD_EXEC. */
 #ifndef MFD_NOEXEC_SEAL
@@ -319,6 +322,44 @@ int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char
 	return r;
 }
 
+/*
+ * Compares our own resident set with /proc, which walks our page tables: a kernel that keeps its
+ * counters in another way gives no wrong number. Returns 0, or a negative errno and a note.
+ */
+static int check_own_rss(const struct readers *readers, const struct procfs *proc, const char *name,
+			 struct diag *diag)
+{
+	struct smaps_rollup rollup = {};
+	char text[4096];
+	int64_t pages, shown;
+	ssize_t len;
+	int r = readers_own_rss(readers, &pages);
+
+	/* Counters alone, by libbpf, before the iterators over one process of 6.1. */
+	if (r == -EOPNOTSUPP)
+		return 0;
+	if (r < 0 && r != -ENODATA) {
+		bpf_diagnose_note(diag, name, "reading our own resident set", r, NULL);
+		return r;
+	}
+	if (r < 0) {
+		diag_add(diag, name, r, NULL,
+			 "the program does not know how this kernel counts resident memory");
+		return r;
+	}
+	len = proc->trusted ? procfs_read(proc, "self/smaps_rollup", text, sizeof(text)) : 0;
+	if (len <= 0 || smaps_rollup_parse(text, (size_t)len, &rollup) < 0)
+		return 0;
+	shown = (int64_t)rollup.value[ROLLUP_RSS] / sysconf(_SC_PAGESIZE);
+	if (llabs(pages - shown) <= OWN_PAGES_NEW)
+		return 0;
+	diag_add(diag, name, -ENODATA, NULL,
+		 "the counters of this kernel are not understood: of this process they say %lld "
+		 "pages and /proc says %lld",
+		 (long long)pages, (long long)shown);
+	return -ENODATA;
+}
+
 static int bpf_open(const struct source_variant *variant, const struct procfs *proc,
 		    const struct memo_plan *memos, struct diag *diag, void **ret_state)
 {
@@ -353,17 +394,10 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 	/* Without calibration the source still has counters. */
 	if (b->readers.asks)
 		calibrate(b->object.calibration_fd, &b->readers, proc, &b->pss_refusal);
-	/* Without it counters alone, from another object, are better. */
-	if (variant->pages && variant->reads == READS_BY_PROBE) {
-		r = readers_check_rss(&b->readers);
-		if (r < 0) {
-			bpf_diagnose_note(diag, variant->name, "reading our own resident set", r,
-					  NULL);
-			return r;
-		}
-	}
-	*ret_state = TAKE_PTR(b);
-	return 0;
+	r = check_own_rss(&b->readers, proc, variant->name, diag);
+	if (r == 0)
+		*ret_state = TAKE_PTR(b);
+	return r;
 }
 
 static int bpf_collect(void *state, unsigned readers, struct snapshot *snapshot)
