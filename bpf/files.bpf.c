@@ -37,8 +37,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define INODE(member)	koffset(struct inode, member)
 #define SUPER(member)	koffset(struct super_block, member)
 #define MAPPING(member) (INODE(i_data) + koffset(struct address_space___files, member))
-/* Of the inode in shmem_inode_info. */
-#define SHMEM_INODE koffset(struct shmem_inode_info, vfs_inode)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -184,8 +182,9 @@ static __noinline int put_inode(struct zmem_files *v, __u64 inode, __u64 pages, 
 
 	if (!v)
 		return 0;
-	if (shmem)
-		swapped = kread64(inode - SHMEM_INODE + koffset(struct shmem_inode_info, swapped));
+	if (shmem && bpf_core_field_exists(struct shmem_inode_info, swapped))
+		swapped = kread64(inode - koffset(struct shmem_inode_info, vfs_inode) +
+				  koffset(struct shmem_inode_info, swapped));
 	if (!pages && !swapped)
 		return 0;
 	if (v->mode != ZMEM_FILES_ALL && !shmem) {

@@ -201,7 +201,9 @@ static __always_inline __s32 read_part(__u64 task, __u32 member)
 
 static __always_inline __u64 counter_of(__u64 mm, __u32 member)
 {
-	return mm + koffset(struct mm_struct, rss_stat) +
+	/* Another type of rss_stat lacks the count: the object does not load. */
+	return mm + koffset(struct mm_struct, rss_stat[0].count) -
+	       koffset(struct percpu_counter, count) +
 	       member * (__u64)bpf_core_type_size(struct percpu_counter);
 }
 

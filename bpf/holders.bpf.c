@@ -178,7 +178,8 @@ static __noinline __u64 swapped_of(struct zmem_mappers *v, __u64 vma)
 	__u64 host, swapped, offset, pages, size;
 	__u32 flags = kread32(vma + VMA_FLAGS);
 
-	if (!v || !v->count_swap)
+	/* Without CONFIG_SHMEM files of a tmpfs are never swapped. */
+	if (!v || !v->count_swap || !bpf_core_field_exists(struct shmem_inode_info, swapped))
 		return 0;
 	if (flags & VM_WRITE && !(flags & VM_SHARED))
 		return ZMEM_MAPPER_UNKNOWN;

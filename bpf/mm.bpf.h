@@ -6,20 +6,36 @@
 #include "zmem/record.h"
 #include "threads.bpf.h"
 
+/*
+ * True if the resident set is four struct percpu_counter with counts of 64 bits. Members of a type
+ * are found by their names alone, so the sizes are compared as well: another type of the same size
+ * without such a count does not pass.
+ */
+#define has_percpu_rss()                                                                           \
+	(bpf_core_field_exists(struct mm_struct, rss_stat[0].count) &&                             \
+	 bpf_core_field_size(struct mm_struct, rss_stat[0].count) == sizeof(__s64) &&              \
+	 bpf_core_field_size(struct mm_struct, rss_stat) ==                                        \
+		 ZMEM_RSS_COUNT * bpf_core_type_size(struct percpu_counter))
+
+/* The same for the four atomics that it is until 6.1. */
+#define has_atomic_rss()                                                                           \
+	(bpf_core_field_exists(struct mm_struct___pre62, rss_stat.count) &&                        \
+	 bpf_core_field_size(struct mm_struct___pre62, rss_stat.count) ==                          \
+		 ZMEM_RSS_COUNT * sizeof(__s64))
+
 /* Returns ZMEM_VALID_RSS or 0. A global function, for its own stack frame. */
 kfunction int read_rss(__u64 mm, struct rss_pages *ret)
 {
 	if (!ret)
 		return 0;
 #ifndef ZMEM_OLD
-	if (bpf_core_field_exists(struct mm_struct, rss_stat) &&
-	    bpf_core_field_exists(struct percpu_counter, count)) {
+	if (has_percpu_rss()) {
 		percpu_sum_rss(mm + koffset(struct mm_struct, rss_stat), ret->count);
 		return ZMEM_VALID_RSS;
 	}
 #endif
 #ifdef ZMEM_PROBE_READS
-	if (bpf_core_type_exists(struct mm_rss_stat___pre62)) {
+	if (has_atomic_rss()) {
 		ktext(ret->count, mm + koffset(struct mm_struct___pre62, rss_stat.count),
 		      ZMEM_RSS_COUNT);
 		return ZMEM_VALID_RSS;
@@ -28,13 +44,22 @@ kfunction int read_rss(__u64 mm, struct rss_pages *ret)
 	return 0;
 }
 
+/* True if the kernel counts the pages of an mm that KSM merged (7609385337a4, 5.19). */
+#define counts_merged() bpf_core_field_exists(struct mm_struct, ksm_merging_pages)
+
 /*
- * True if KSM may have merged pages of the mm. Until 5.18 there is no count of them, only a flag
- * (MMF_VM_MERGEABLE) that never goes away.
+ * True if KSM may have merged pages of the mm, on a kernel that does not count them. Until 5.18
+ * only a flag says so (MMF_VM_MERGEABLE), which never goes away. A kernel without CONFIG_KSM merges
+ * nothing: it lacks the types of mm/ksm.c as well.
  */
 static __always_inline bool mm_is_mergeable(__u64 mm_addr)
 {
-	return OLD_LAYOUTS && kread64(mm_addr + koffset(struct mm_struct___old, flags)) >> 16 & 1;
+	if (!bpf_core_type_exists(struct ksm_rmap_item) &&
+	    !bpf_core_type_exists(struct rmap_item___pre61))
+		return false;
+	if (!OLD_LAYOUTS || !bpf_core_field_exists(struct mm_struct___old, flags))
+		return true;
+	return kread64(mm_addr + koffset(struct mm_struct___old, flags)) >> 16 & 1;
 }
 
 /*

@@ -145,9 +145,7 @@ __noinline int write_process(__u64 leader, __u32 what, __u32 kill)
 	if (!read_task(leader, &s->record.record) || s->record.record.kind != ZMEM_PROCESS)
 		return 0;
 	scramble_addresses(&s->record.record);
-	if (bpf_core_field_exists(struct percpu_counter, count) &&
-	    bpf_core_field_exists(struct mm_struct, rss_stat) &&
-	    !bpf_core_type_exists(struct mm_rss_stat___pre62))
+	if (has_percpu_rss())
 		read_counts(leader, s->record.count);
 	else
 		__builtin_memcpy(s->record.count, s->record.record.rss, sizeof(s->record.count));

@@ -234,7 +234,8 @@ static __always_inline void add_cost(struct zmem_swap *s, const struct zmem_swap
 		add_bytes(bytes ? &sum->zswap : &sum->filled, bytes ?: page, sharers);
 		if (bytes == page)
 			add_bytes(&sum->incompressible, page, sharers);
-	} else if (slot < d->table_slots) {
+	} else if (bpf_core_enum_value_exists(enum zram_pageflags, ZRAM_SAME) &&
+		   slot < d->table_slots) {
 		add_zram(sum, d, slot, page, sharers);
 	} else {
 		add_bytes(&sum->disk, page, sharers);

@@ -118,7 +118,10 @@ static __always_inline int find_seed(struct zmem_swap *s)
 {
 	__u64 task = (__u64)bpf_get_current_task(), queue, info;
 
-	if (!s || !s->percpu_cluster || !s->runqueues)
+	/* The members exist with CONFIG_FAIR_GROUP_SCHED alone. */
+	if (!s || !s->percpu_cluster || !s->runqueues ||
+	    !bpf_core_field_exists(struct task_struct___swap, se.cfs_rq) ||
+	    !bpf_core_field_exists(struct cfs_rq, rq))
 		return 0;
 	queue = kread64(kread64(task + koffset(struct task_struct___swap, se.cfs_rq)) +
 			koffset(struct cfs_rq, rq));

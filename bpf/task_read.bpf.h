@@ -137,7 +137,7 @@ exe_function int read_exe(__u64 mm_addr, struct zmem_record *r)
 /* The flags for that many users of the mm beside the threads of the process. */
 static __always_inline __u32 other_users_flags(__u32 others)
 {
-	if (!OLD_LAYOUTS || !bpf_core_field_exists(struct task_struct___pre62, rss_stat))
+	if (!OLD_LAYOUTS || !bpf_core_field_exists(struct task_struct___pre62, rss_stat.count))
 		return 0;
 	return (others < ZMEM_OTHER_USERS_MOST ? others : ZMEM_OTHER_USERS_MOST)
 	       << ZMEM_OTHER_USERS_SHIFT;
@@ -180,7 +180,7 @@ kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 	}
 	if (bpf_core_field_exists(struct mm_struct, write_protect_seq)) {
 		r->write_protect_seq = kget(mm, write_protect_seq.sequence);
-		if (bpf_core_field_exists(struct mm_struct, ksm_merging_pages))
+		if (counts_merged())
 			r->ksm_pages = kget(mm, ksm_merging_pages);
 		else if (mm_is_mergeable(mm_addr))
 			r->flags |= ZMEM_MERGEABLE;

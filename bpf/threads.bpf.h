@@ -86,7 +86,8 @@ __noinline __u64 sum_threads(__u64 leader, __u32 what)
 	__u64 at = 0, shift = 0, sum = 0, head = thread_list(leader), node;
 	bool sums = true;
 
-	if (what < ZMEM_RSS_COUNT && bpf_core_field_exists(struct task_struct___pre62, rss_stat)) {
+	if (what < ZMEM_RSS_COUNT &&
+	    bpf_core_field_exists(struct task_struct___pre62, rss_stat.count)) {
 		at = koffset(struct task_struct___pre62, rss_stat.count) + what * sizeof(__s32);
 		shift = 32;
 	} else if (what == THREADS_FAULTS && bpf_core_field_exists(struct task_struct, maj_flt)) {
@@ -263,7 +264,7 @@ static __always_inline int sum_deltas(__u64 task, struct rss_pages *pages)
  */
 kfunction int add_thread_deltas(__u64 task, struct rss_pages *pages)
 {
-	if (!pages || !bpf_core_field_exists(struct task_struct___pre62, rss_stat))
+	if (!pages || !bpf_core_field_exists(struct task_struct___pre62, rss_stat.count))
 		return 0;
 	return sum_deltas(task, pages);
 }

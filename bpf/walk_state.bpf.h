@@ -126,7 +126,7 @@ enum mm_word {
 	MM_PGD,
 	MM_ROOT,      /* of the maple tree */
 	MM_PROTECTED, /* write_protect_seq */
-	MM_MERGING,   /* ksm_merging_pages; until 5.18 mm_is_mergeable() */
+	MM_MERGING,   /* ksm_merging_pages, or mm_is_mergeable() */
 };
 
 /*
@@ -146,9 +146,7 @@ once_function __u64 mm_word(__u64 mm_addr, __u32 which)
 	case MM_PROTECTED:
 		return kget(mm, write_protect_seq.sequence);
 	default:
-		if (OLD_LAYOUTS && !bpf_core_field_exists(struct mm_struct, ksm_merging_pages))
-			return mm_is_mergeable(mm_addr);
-		return kget(mm, ksm_merging_pages);
+		return counts_merged() ? kget(mm, ksm_merging_pages) : mm_is_mergeable(mm_addr);
 	}
 }
 

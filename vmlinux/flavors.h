@@ -43,6 +43,13 @@ struct mm_struct___old {
 	struct rb_root mm_rb;
 };
 
+/* Of mm/ksm.c: only kernels with CONFIG_KSM have it. 21fbd59136e0 (6.1) gave it its name. */
+struct ksm_rmap_item {
+};
+
+struct rmap_item___pre61 {
+};
+
 /* Until 6.0 VMAs are in a red-black tree and in a list. */
 struct vm_area_struct___old {
 	struct vm_area_struct___old *vm_next;

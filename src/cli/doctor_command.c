@@ -110,6 +110,9 @@ static void add_kernel(struct doctor *d)
 /* `pinned`: the pin is used, which needs no capability to load BPF programs. */
 static void add_privileges(struct doctor *d, bool pinned)
 {
+	const char *how = privilege_is_first_namespace()
+				  ? "run as root"
+				  : "counts only in the first user namespace";
 	static const char *const use[PRIVILEGE_COUNT] = {
 		[PRIVILEGE_BPF] = "to load BPF programs",
 		[PRIVILEGE_PERFMON] = "to let them read kernel memory",
@@ -126,7 +129,7 @@ static void add_privileges(struct doctor *d, bool pinned)
 			add_row(&d->rows, NAME_WIDTH, name, UNUSED, "%s; the pin does not need it",
 				use[i]);
 		else
-			add_row(&d->rows, NAME_WIDTH, name, FAILS, "%s (run as root)", use[i]);
+			add_row(&d->rows, NAME_WIDTH, name, FAILS, "%s (%s)", use[i], how);
 	}
 }
 
@@ -252,8 +255,10 @@ static void add_pss(struct doctor *d, const struct source *source, const struct 
 		users += s->process[i].kind == PROCESS_USER;
 		consistent += s->process[i].pss_source == PSS_FROM_KERNEL;
 	}
+	if (!refusal && users && !consistent)
+		set_verdict(d, NULL, "PSS from page tables adds up for no process.");
 	if (!refusal)
-		add_row(&d->rows, NAME_WIDTH, "PSS", WORKS,
+		add_row(&d->rows, NAME_WIDTH, "PSS", users && !consistent ? FAILS : WORKS,
 			"from page tables: adds up for %zu of %zu processes", consistent, users);
 	else if (proc_problem(&d->proc))
 		add_row(&d->rows, NAME_WIDTH, "PSS", FAILS, "%s", refusal);

@@ -131,8 +131,8 @@ static int warn_missing(const struct maps_command *c, const struct maps_read *m)
 			  p->status == PSS_UNSUPPORTED;
 	}
 	if (denied && !filter->pids && !privilege_held(PRIVILEGE_PTRACE))
-		log_notice(c->o->quiet, "%zu processes are denied: %s is missing (run as root)",
-			   denied, privilege_name(PRIVILEGE_PTRACE));
+		log_notice(c->o->quiet, "%zu processes are denied: %s", denied,
+			   measure_no_ptrace());
 	return filter->pids && failed && !read ? EXIT_FAILED : EXIT_DONE;
 }
 

@@ -312,25 +312,28 @@ static void report_differences(struct measure *m)
 	}
 }
 
+const char *measure_no_ptrace(void)
+{
+	if (privilege_is_first_namespace())
+		return "CAP_SYS_PTRACE is missing (run as root, or with it)";
+	return "CAP_SYS_PTRACE counts only in the first user namespace (run as root outside of "
+	       "this one)";
+}
+
 static void warn_denied(struct measure *m)
 {
 	const struct collector *c = &m->collector;
 	const unsigned both = COLLECT_NOTICE_PTRACE_MISSING | COLLECT_NOTICE_HIDDEN;
-	const char *ptrace = privilege_name(PRIVILEGE_PTRACE);
-
 	/* Both messages name the same capability: one is enough. */
 	if (!(c->notices & both) || m->printed & both)
 		return;
 	m->printed |= both;
 	if (c->notices & COLLECT_NOTICE_PTRACE_MISSING)
-		log_notice(m->options->quiet,
-			   "PSS of %u processes is denied: %s is missing (run as root, or with it)",
-			   c->snapshot.collection.denied, ptrace);
+		log_notice(m->options->quiet, "PSS of %u processes is denied: %s",
+			   c->snapshot.collection.denied, measure_no_ptrace());
 	else
-		log_notice(
-			m->options->quiet,
-			"/proc hides processes of others: %s is missing (run as root, or with it)",
-			ptrace);
+		log_notice(m->options->quiet, "/proc hides processes of others: %s",
+			   measure_no_ptrace());
 }
 
 static void notices_alone(struct measure *m)

@@ -103,5 +103,7 @@ struct oom_watch *measure_watch_kills(const struct options *o, enum oom_watch_sc
 struct table_style measure_style(const struct measure *m, bool color, unsigned width);
 /* Why /proc is not usable, NULL if it is. */
 const char *measure_no_proc(const struct measure *m);
+/* Why CAP_SYS_PTRACE does not help, and what to do. */
+const char *measure_no_ptrace(void);
 
 #endif

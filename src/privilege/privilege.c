@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -43,6 +44,9 @@
 
 /* To lock memory beyond RLIMIT_MEMLOCK: needed for each new mapping while all memory is locked. */
 #define LOCK_CAPS BIT(CAP_IPC_LOCK)
+
+/* The inode number of the namespace that a machine starts with (include/linux/proc_ns.h). */
+#define FIRST_USER_NAMESPACE 0xEFFFFFFDU
 
 /* To find symbols of the kernel while programs are loaded (kallsyms_show_value()). */
 #define SYMBOL_CAPS BIT(CAP_SYSLOG)
@@ -97,9 +101,16 @@ const char *privilege_name(enum privilege privilege)
 	return table[privilege].name;
 }
 
+bool privilege_is_first_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/user", &st) < 0 || st.st_ino == FIRST_USER_NAMESPACE;
+}
+
 bool privilege_held(enum privilege privilege)
 {
-	return get_caps(CAP_EFFECTIVE) & table[privilege].any;
+	return get_caps(CAP_EFFECTIVE) & table[privilege].any && privilege_is_first_namespace();
 }
 
 uint64_t privilege_mask(void)

@@ -28,8 +28,14 @@ enum privilege {
 
 /* The name of the capability: "CAP_BPF" … */
 const char *privilege_name(enum privilege privilege);
-/* True if it is effective; CAP_SYS_ADMIN implies the first two, as in the kernel. */
+/*
+ * True if it is effective; CAP_SYS_ADMIN implies the first two, as in the kernel. Only capabilities
+ * of the first user namespace count (capable(), kernel/capability.c): in another one CAP_SYS_PTRACE
+ * has an effect on the processes of that namespace alone, and the others have none.
+ */
 bool privilege_held(enum privilege privilege);
+/* True in the user namespace that the machine started with, and if /proc does not tell. */
+bool privilege_is_first_namespace(void);
 
 /* The permitted capabilities; bit n is capability number n. */
 uint64_t privilege_mask(void);

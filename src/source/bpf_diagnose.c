@@ -19,6 +19,9 @@ static const char *missing_privilege(const struct bpf_diagnose_facts *facts)
 {
 	if (facts->bpf && facts->perfmon)
 		return NULL;
+	if (facts->in_namespace)
+		return "this is a user namespace, and CAP_BPF and CAP_PERFMON count only in the "
+		       "first one";
 	if (!facts->bpf && !facts->perfmon)
 		return "CAP_BPF and CAP_PERFMON are missing";
 	return facts->bpf ? "CAP_PERFMON is missing" : "CAP_BPF is missing";
@@ -35,6 +38,9 @@ static void note_kernel(struct diag *diag, const char *what, const char *step, i
 		diag_add(diag, what, error, "use Linux 6.2 or later",
 			 "lockdown=confidentiality forbids the probe reads it needs; programs that "
 			 "need none take bpf_rdonly_cast() (Linux 6.2)");
+	else if (facts->missing)
+		diag_add(diag, what, -ENODATA, NULL,
+			 "this kernel lacks %s, which the program reads", facts->missing);
 	else if (error == -E2BIG && !facts->light)
 		diag_add(diag, what, error, "use Linux 5.19 or later",
 			 "this kernel cannot load it without libbpf (Linux 5.19)");
@@ -56,8 +62,10 @@ void bpf_diagnose_facts_note(struct diag *diag, const char *what, const char *st
 
 	if (missing)
 		diag_add(diag, what, error,
-			 "run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE", "%s",
-			 missing);
+			 facts->in_namespace
+				 ? BPF_DIAGNOSE_OUTSIDE
+				 : "run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE",
+			 "%s", missing);
 	else if (facts->btf_error)
 		diag_add(diag, what, error, "use a kernel built with CONFIG_DEBUG_INFO_BTF",
 			 "this kernel has no BTF (%s: %s)", BTF_PATH, strerror(facts->btf_error));
@@ -127,7 +135,35 @@ bool bpf_diagnose_has_name(const char *name)
 	return len < 0 || (size_t)len >= sizeof(whole) || btf_has(whole, (size_t)len + 1);
 }
 
-void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, int error)
+/*
+ * Takes it from a line of libbpf (bpf_core_format_spec(), src/relo_core.c): "failed to resolve
+ * CO-RE relocation <byte_off> [8] struct mm_struct___old.mm_rb.rb_node (0:1:0 @ offset 8)".
+ */
+void bpf_diagnose_missing(const char *log, struct bpf_missing *ret)
+{
+	const char *at = strstr(log, "failed to resolve CO-RE relocation <");
+	size_t len = 0;
+
+	at = at ? strstr(at, "] ") : NULL;
+	at = at ? strchr(at + 2, ' ') : NULL; /* behind "struct" */
+	if (!at) {
+		/* What does not exist calls this helper; libbpf before 0.8 says no more. */
+		if (strstr(log, "unknown#195896080"))
+			snprintf(ret->name, sizeof(ret->name), "a type or member");
+		return;
+	}
+	for (at++; !strchr(" \n", *at) && len < sizeof(ret->name) - 1;) {
+		/* CO-RE drops ___ and the rest of a name. */
+		if (strncmp(at, "___", 3) == 0)
+			at += strcspn(at, ".:[ \n");
+		else
+			ret->name[len++] = *at++;
+	}
+	ret->name[len] = '\0';
+}
+
+void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, int error,
+		       const struct bpf_missing *missing)
 {
 	struct bpf_diagnose_facts facts = {
 		.bpf = privilege_held(PRIVILEGE_BPF),
@@ -135,6 +171,8 @@ void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, in
 		.iterators = true,
 		.light = true,
 		.probe_reads = true,
+		.in_namespace = !privilege_is_first_namespace(),
+		.missing = missing && missing->name[0] ? missing->name : NULL,
 	};
 
 	if (access(BTF_PATH, R_OK) < 0)

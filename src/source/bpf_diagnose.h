@@ -7,6 +7,14 @@
 
 #include "base/diag.h"
 
+/* What helps in a user namespace. */
+#define BPF_DIAGNOSE_OUTSIDE "run as root outside of this one"
+
+/* What a program reads and this kernel lacks: TYPE.MEMBER, a type or a value; "": unknown. */
+struct bpf_missing {
+	char name[160];
+};
+
 /* Facts that explain an error. */
 struct bpf_diagnose_facts {
 	bool bpf, perfmon; /* privileges held */
@@ -15,13 +23,21 @@ struct bpf_diagnose_facts {
 	bool light;	   /* the kernel can load light skeletons */
 	bool probe_reads; /* bpf_probe_read_kernel() is allowed: lockdown=confidentiality forbids it
 			   */
+	bool in_namespace;   /* this is not the first user namespace */
+	const char *missing; /* see struct bpf_missing; NULL: unknown */
 };
 
-/* Adds a note that `step` of the source `what` failed with `error` (a negative errno). */
-void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, int error);
+/*
+ * Adds a note that `step` of the source `what` failed with `error` (a negative errno). `missing`
+ * may be NULL. The error of a note that names what is missing is -ENODATA.
+ */
+void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, int error,
+		       const struct bpf_missing *missing);
 /* The same with the given facts. */
 void bpf_diagnose_facts_note(struct diag *diag, const char *what, const char *step, int error,
 			     const struct bpf_diagnose_facts *facts);
+/* Finds it in the log of the verifier and libbpf. */
+void bpf_diagnose_missing(const char *log, struct bpf_missing *ret);
 /* False if programs may not call bpf_probe_read_kernel(); true if that is unknown. */
 bool bpf_diagnose_probe_reads_allowed(void);
 /* False if the kernel's BTF has no such name; true if it cannot be read. */

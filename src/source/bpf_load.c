@@ -26,7 +26,11 @@
 #include "source/load_limit.h"
 #include "source/source.h"
 
-#define LOG_SIZE (256 * 1024)
+/*
+ * Until 6.3 the kernel keeps the beginning of a log that is too long, and until 5.14 it allows
+ * 16 MiB (bpf_check(), kernel/bpf/verifier.c). Only what is written takes memory.
+ */
+#define LOG_SIZE ((16 << 20) - 1)
 #define LOG_TAIL (4 * 1024) /* the end of the verifier's log shows where it fails */
 
 /* ---- light skeletons ---- */
@@ -220,6 +224,19 @@ static int open_object(enum bpf_object_id id, struct bpf_object_open_opts *opts,
 	return open_packed(objects[id].packed, opts, ret_object);
 }
 
+/*
+ * Loads it, and finds out why that failed. The verifier writes a log only after a failure
+ * (bpf_object_load_prog() of libbpf, src/libbpf.c).
+ */
+static int load_object(struct bpf_object *object, const char *log, struct bpf_missing *missing)
+{
+	int r = bpf_object__load(object);
+
+	if (r < 0 && log)
+		bpf_diagnose_missing(log, missing);
+	return r;
+}
+
 static int set_entries(const struct bpf_object *object, const char *name, uint32_t entries)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
@@ -248,9 +265,12 @@ static int set_up_scramble(const struct bpf_object *object, const struct zmem_sc
 }
 
 static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
-		       const struct zmem_scramble *scramble, struct bpf_handle *ret)
+		       const struct zmem_scramble *scramble, struct bpf_handle *ret,
+		       struct bpf_missing *missing)
 {
-	struct bpf_object_open_opts opts = {};
+	cleanup_free char *log = calloc(1, LOG_SIZE);
+	struct bpf_object_open_opts opts = {.kernel_log_buf = log,
+					    .kernel_log_size = log ? LOG_SIZE : 0};
 	struct bpf_object *object;
 	int r = open_object(id, &opts, &object);
 
@@ -264,7 +284,7 @@ static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 	if (r == 0)
 		r = leave_out(object, sizes->without);
 	if (r == 0)
-		r = bpf_object__load(object);
+		r = load_object(object, log, missing);
 	if (r == 0)
 		r = set_up_scramble(object, scramble);
 	if (r < 0) {
@@ -286,7 +306,8 @@ static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 }
 
 int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_sizes *sizes,
-	     const struct zmem_scramble *scramble, struct bpf_handle *ret)
+	     const struct zmem_scramble *scramble, struct bpf_handle *ret,
+	     struct bpf_missing *missing)
 {
 	struct load_limit limit;
 	int r;
@@ -295,16 +316,16 @@ int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_siz
 	if (loader == LOADER_LIGHT)
 		r = objects[id].light_load(sizes, scramble, ret);
 	else
-		r = libbpf_load(id, sizes, scramble, ret);
+		r = libbpf_load(id, sizes, scramble, ret, missing);
 	return load_limit_end(&limit, r);
 }
 
 char *bpf_load_explain(enum bpf_object_id id, const char *const *without)
 {
 	cleanup_free char *log = calloc(1, LOG_SIZE);
-	struct bpf_object_open_opts opts = {
-		.kernel_log_buf = log, .kernel_log_size = LOG_SIZE, .kernel_log_level = 1};
+	struct bpf_object_open_opts opts = {};
 	struct bpf_object *object = NULL;
+	struct bpf_program *p;
 	struct load_limit limit;
 	size_t len;
 	int r;
@@ -315,6 +336,8 @@ char *bpf_load_explain(enum bpf_object_id id, const char *const *without)
 	if (r == 0)
 		r = leave_out(object, without);
 	load_limit_begin(&limit, LOAD_LIMIT_NS);
+	/* Of a program that is refused alone: a log of the object is one of its types as well. */
+	bpf_object__for_each_program(p, object) bpf_program__set_log_buf(p, log, LOG_SIZE);
 	if (r == 0)
 		r = bpf_object__load(object);
 	load_limit_end(&limit, r);
@@ -364,29 +387,32 @@ static int light_files_load(struct bpf_files_handle *ret)
 }
 
 /* By libbpf. Returns 0 or a negative errno. */
-static int load_packed(struct packed packed, struct bpf_object **ret)
+static int load_packed(struct packed packed, struct bpf_object **ret, struct bpf_missing *missing)
 {
-	struct bpf_object_open_opts opts = {};
+	cleanup_free char *log = calloc(1, LOG_SIZE);
+	struct bpf_object_open_opts opts = {.kernel_log_buf = log,
+					    .kernel_log_size = log ? LOG_SIZE : 0};
 	struct load_limit limit;
 	int r = open_packed(packed, &opts, ret);
 
 	if (r < 0)
 		return r;
 	load_limit_begin(&limit, LOAD_LIMIT_NS);
-	r = load_limit_end(&limit, bpf_object__load(*ret));
+	r = load_limit_end(&limit, load_object(*ret, log, missing));
 	if (r < 0)
 		destroy_object(*ret);
 	return r;
 }
 
-int bpf_files_load(enum bpf_loader loader, struct bpf_files_handle *ret)
+int bpf_files_load(enum bpf_loader loader, struct bpf_files_handle *ret,
+		   struct bpf_missing *missing)
 {
 	struct bpf_object *object;
 	int r;
 
 	if (loader == LOADER_LIGHT)
 		return light_files_load(ret);
-	r = load_packed((struct packed)PACKED(packed_files), &object);
+	r = load_packed((struct packed)PACKED(packed_files), &object, missing);
 	if (r < 0)
 		return r;
 	*ret = (struct bpf_files_handle){program_fd(object, "list_files"), map_fd(object, "files"),
@@ -431,14 +457,15 @@ static int light_holders_load(struct bpf_holders_handle *ret)
 	return 0;
 }
 
-int bpf_holders_load(enum bpf_loader loader, struct bpf_holders_handle *ret)
+int bpf_holders_load(enum bpf_loader loader, struct bpf_holders_handle *ret,
+		     struct bpf_missing *missing)
 {
 	struct bpf_object *object;
 	int r;
 
 	if (loader == LOADER_LIGHT)
 		return light_holders_load(ret);
-	r = load_packed((struct packed)PACKED(packed_holders), &object);
+	r = load_packed((struct packed)PACKED(packed_holders), &object, missing);
 	if (r < 0)
 		return r;
 	*ret = (struct bpf_holders_handle){.open_fd = program_fd(object, "list_open"),

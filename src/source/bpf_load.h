@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "source/bpf_diagnose.h"
 #include "zmem/setup.h"
 
 enum bpf_object_id {
@@ -90,10 +91,11 @@ struct bpf_sizes {
 
 /*
  * Loads with maps of these sizes; `scramble` is the key for addresses in records. Returns 0 or a
- * negative errno.
+ * negative errno. libbpf may find out what is missing.
  */
 int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_sizes *sizes,
-	     const struct zmem_scramble *scramble, struct bpf_handle *ret);
+	     const struct zmem_scramble *scramble, struct bpf_handle *ret,
+	     struct bpf_missing *missing);
 
 /*
  * Loads once more by libbpf with the verifier's log on, without these programs (NULL: all). Returns
@@ -105,10 +107,12 @@ char *bpf_load_explain(enum bpf_object_id id, const char *const *without);
 int bpf_handle_program(const struct bpf_handle *handle, const char *name);
 int bpf_handle_map(const struct bpf_handle *handle, const char *name);
 
-/* Returns 0 or a negative errno. */
-int bpf_files_load(enum bpf_loader loader, struct bpf_files_handle *ret);
+/* These return 0 or a negative errno. */
+int bpf_files_load(enum bpf_loader loader, struct bpf_files_handle *ret,
+		   struct bpf_missing *missing);
 void bpf_files_close(struct bpf_files_handle *handle);
-int bpf_holders_load(enum bpf_loader loader, struct bpf_holders_handle *ret);
+int bpf_holders_load(enum bpf_loader loader, struct bpf_holders_handle *ret,
+		     struct bpf_missing *missing);
 void bpf_holders_close(struct bpf_holders_handle *handle);
 int bpf_swap_load(uint32_t cpus, struct bpf_swap_handle *ret);
 void bpf_swap_close(struct bpf_swap_handle *handle);

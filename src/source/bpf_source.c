@@ -17,12 +17,15 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "model/system.h"
+#include "proc/smaps.h"
 #include "source/bpf_diagnose.h"
 #include "source/reader.h"
 #include "source/source_internal.h"
 #include "zmem/setup.h"
 
 #define LOAD_TRIES 100
+/* Pages that we may map or unmap between two readings of our own resident set. */
+#define OWN_PAGES_NEW 128
 
 /* Since Linux 6.3 the kernel logs a warning for a memfd without this flag or MFD_EXEC. */
 #ifndef MFD_NOEXEC_SEAL
@@ -266,7 +269,7 @@ static void set_memos(const void *state, unsigned count)
 /* ---- the source ---- */
 
 static int load(enum bpf_object_id object, enum bpf_loader loader, const struct bpf_sizes *sizes,
-		struct bpf_handle *ret)
+		struct bpf_handle *ret, struct bpf_missing *missing)
 {
 	struct zmem_scramble scramble;
 	int r = -EAGAIN;
@@ -275,7 +278,7 @@ static int load(enum bpf_object_id object, enum bpf_loader loader, const struct 
 		return -EIO;
 	/* A signal aborts the verifier, even one that only stops us (kernel/bpf/verifier.c). */
 	for (int i = 0; i < LOAD_TRIES && r == -EAGAIN; i++)
-		r = bpf_load(object, loader, sizes, &scramble, ret);
+		r = bpf_load(object, loader, sizes, &scramble, ret, missing);
 	return r;
 }
 
@@ -283,24 +286,25 @@ int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader
 		    uint32_t memos, struct diag *diag, struct bpf_handle *ret)
 {
 	struct bpf_sizes sizes = {.memos = memos ? memos : 1};
+	struct bpf_missing missing = {};
 	struct cpu_ids ids;
 	int r;
 
 	bpf_source_find_cpus(&ids);
 	sizes.cpus = ids.count;
-	r = load(object, loader, &sizes, ret);
+	r = load(object, loader, &sizes, ret, &missing);
 	if (r < 0) {
-		bpf_diagnose_note(diag, name, "loading the program", r);
+		bpf_diagnose_note(diag, name, "loading the program", r, &missing);
 		return r;
 	}
 	r = bpf_source_set_up_cpus(ret->setup_fd, &ids, false);
 	if (r < 0)
-		bpf_diagnose_note(diag, name, "finding the per-CPU offsets", r);
+		bpf_diagnose_note(diag, name, "finding the per-CPU offsets", r, NULL);
 	return r;
 }
 
 int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char *const *without,
-			 uint32_t *ret_cpus, struct bpf_handle *ret)
+			 uint32_t *ret_cpus, struct bpf_handle *ret, struct bpf_missing *missing)
 {
 	struct bpf_sizes sizes = {.memos = 1, .without = without};
 	struct cpu_ids ids;
@@ -310,12 +314,50 @@ int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char
 	for (unsigned i = 0; i < ids.count; i++)
 		sizes.cpus = ids.id[i] >= sizes.cpus ? ids.id[i] + 1 : sizes.cpus;
 	sizes.grow = sizes.cpus * targets;
-	r = load(object, LOADER_LIBBPF, &sizes, ret);
+	r = load(object, LOADER_LIBBPF, &sizes, ret, missing);
 	if (r == 0)
 		r = bpf_source_set_up_cpus(ret->setup_fd, &ids, true);
 	if (r == 0)
 		*ret_cpus = sizes.cpus;
 	return r;
+}
+
+/*
+ * Compares our own resident set with /proc, which walks our page tables: a kernel that keeps its
+ * counters in another way gives no wrong number. Returns 0, or a negative errno and a note.
+ */
+static int check_own_rss(const struct readers *readers, const struct procfs *proc, const char *name,
+			 struct diag *diag)
+{
+	struct smaps_rollup rollup = {};
+	char text[4096];
+	int64_t pages, shown;
+	ssize_t len;
+	int r = readers_own_rss(readers, &pages);
+
+	/* Counters alone, by libbpf, before the iterators over one process of 6.1. */
+	if (r == -EOPNOTSUPP)
+		return 0;
+	if (r < 0 && r != -ENODATA) {
+		bpf_diagnose_note(diag, name, "reading our own resident set", r, NULL);
+		return r;
+	}
+	if (r < 0) {
+		diag_add(diag, name, r, NULL,
+			 "the program does not know how this kernel counts resident memory");
+		return r;
+	}
+	len = proc->trusted ? procfs_read(proc, "self/smaps_rollup", text, sizeof(text)) : 0;
+	if (len <= 0 || smaps_rollup_parse(text, (size_t)len, &rollup) < 0)
+		return 0;
+	shown = (int64_t)rollup.value[ROLLUP_RSS] / sysconf(_SC_PAGESIZE);
+	if (llabs(pages - shown) <= OWN_PAGES_NEW)
+		return 0;
+	diag_add(diag, name, -ENODATA, NULL,
+		 "the counters of this kernel are not understood: of this process they say %lld "
+		 "pages and /proc says %lld",
+		 (long long)pages, (long long)shown);
+	return -ENODATA;
 }
 
 static int bpf_open(const struct source_variant *variant, const struct procfs *proc,
@@ -335,7 +377,7 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 	b->link_fd = bpf_link_create(b->object.iter_fd, 0, BPF_TRACE_ITER, NULL);
 	if (b->link_fd < 0) {
 		r = -errno;
-		bpf_diagnose_note(diag, variant->name, "attaching the iterator", r);
+		bpf_diagnose_note(diag, variant->name, "attaching the iterator", r, NULL);
 		return r;
 	}
 	b->readers = (struct readers){
@@ -352,16 +394,10 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 	/* Without calibration the source still has counters. */
 	if (b->readers.asks)
 		calibrate(b->object.calibration_fd, &b->readers, proc, &b->pss_refusal);
-	/* Without it counters alone, from another object, are better. */
-	if (variant->pages && variant->reads == READS_BY_PROBE) {
-		r = readers_check_rss(&b->readers);
-		if (r < 0) {
-			bpf_diagnose_note(diag, variant->name, "reading our own resident set", r);
-			return r;
-		}
-	}
-	*ret_state = TAKE_PTR(b);
-	return 0;
+	r = check_own_rss(&b->readers, proc, variant->name, diag);
+	if (r == 0)
+		*ret_state = TAKE_PTR(b);
+	return r;
 }
 
 static int bpf_collect(void *state, unsigned readers, struct snapshot *snapshot)

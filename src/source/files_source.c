@@ -61,7 +61,8 @@ static int make_memfd(struct files_source *s)
 }
 
 /* Nothing replaces this program, so the hint does not name --source. */
-static void note_failure(struct diag *diag, const char *step, int error)
+static void note_failure(struct diag *diag, const char *step, int error,
+			 const struct bpf_missing *missing)
 {
 	bool held = privilege_held(PRIVILEGE_BPF) && privilege_held(PRIVILEGE_PERFMON);
 
@@ -70,25 +71,28 @@ static void note_failure(struct diag *diag, const char *step, int error)
 			 "lockdown=confidentiality forbids the probe reads that it needs");
 		return;
 	}
-	bpf_diagnose_note(diag, SUBJECT, step, error);
-	if (diag->count && !file_exhausted(error))
+	bpf_diagnose_note(diag, SUBJECT, step, error, missing);
+	if (diag->count && !file_exhausted(error) && !missing->name[0])
 		diag->note[diag->count - 1].hint =
 			held ? "it needs Linux 5.17 with BTF"
-			     : "run as root or with CAP_BPF and CAP_PERFMON";
+			: privilege_is_first_namespace()
+				? "run as root or with CAP_BPF and CAP_PERFMON"
+				: BPF_DIAGNOSE_OUTSIDE;
 }
 
 int files_source_open(struct diag *diag, struct files_source **ret)
 {
 	struct files_source *s = calloc(1, sizeof(*s));
 	const char *step = "loading the program";
+	struct bpf_missing missing = {};
 	int r;
 
 	if (!s)
 		return -ENOMEM;
 	s->memfd = -1;
-	r = bpf_files_load(LOADER_LIGHT, &s->handle);
+	r = bpf_files_load(LOADER_LIGHT, &s->handle, &missing);
 	if (r < 0)
-		r = bpf_files_load(LOADER_LIBBPF, &s->handle);
+		r = bpf_files_load(LOADER_LIBBPF, &s->handle, &missing);
 	if (r == 0) {
 		step = "mapping its answers";
 		r = map_visit(s);
@@ -98,7 +102,7 @@ int files_source_open(struct diag *diag, struct files_source **ret)
 		r = make_memfd(s);
 	}
 	if (r < 0) {
-		note_failure(diag, step, r);
+		note_failure(diag, step, r, &missing);
 		files_source_close(s);
 		return r;
 	}

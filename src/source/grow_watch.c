@@ -125,7 +125,7 @@ static const struct way ways[] = {
 };
 
 static int open_way(const struct way *way, const struct grow_request *request,
-		    struct grow_watch **ret)
+		    struct grow_watch **ret, struct bpf_missing *missing)
 {
 	struct grow_watch *w = calloc(1, sizeof(*w));
 	int r;
@@ -133,7 +133,8 @@ static int open_way(const struct way *way, const struct grow_request *request,
 	if (!w)
 		return -ENOMEM;
 	w->each = w->per_cpu = way->each;
-	r = bpf_source_load_grow(way->object, request->targets, way->without, &w->cpus, &w->object);
+	r = bpf_source_load_grow(way->object, request->targets, way->without, &w->cpus, &w->object,
+				 missing);
 	if (r == 0)
 		r = set_up(w, request);
 	if (r == 0)
@@ -158,10 +159,12 @@ static char *explain(void)
 
 int grow_watch_open(const struct grow_request *request, struct diag *diag, struct grow_watch **ret)
 {
+	struct bpf_missing missing = {}, later;
 	int r = -ENOTSUP;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
-		r = open_way(&ways[i], request, ret);
+		/* What the newest object lacks is the reason; others are for older kernels. */
+		r = open_way(&ways[i], request, ret, missing.name[0] ? &later : &missing);
 		/* Without a privilege or room another object has no more. */
 		if (r == 0 || r == -EMFILE || r == -ENOMEM || !may_load())
 			break;
@@ -170,7 +173,7 @@ int grow_watch_open(const struct grow_request *request, struct diag *diag, struc
 		diag_add(diag, "growth", r, "use Linux 6.1 or later",
 			 "grow: this kernel has no BPF iterators over one process (Linux 6.1)");
 	else if (r < 0)
-		bpf_diagnose_note(diag, "growth", "loading the programs of grow", r);
+		bpf_diagnose_note(diag, "growth", "loading the programs of grow", r, &missing);
 	if (r < 0 && may_load())
 		diag_attach_log(diag, explain());
 	return r;

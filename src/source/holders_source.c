@@ -307,13 +307,13 @@ static int give_holders(struct holders_source *h)
 	return 0;
 }
 
-static int load(struct holders_source *h)
+static int load(struct holders_source *h, struct bpf_missing *missing)
 {
-	int r = bpf_holders_load(LOADER_LIGHT, &h->handle);
+	int r = bpf_holders_load(LOADER_LIGHT, &h->handle, missing);
 	void *map;
 
 	if (r < 0)
-		r = bpf_holders_load(LOADER_LIBBPF, &h->handle);
+		r = bpf_holders_load(LOADER_LIBBPF, &h->handle, missing);
 	if (r < 0)
 		return r;
 	map = mmap(NULL, sizeof(*h->visit), PROT_READ | PROT_WRITE, MAP_SHARED, h->handle.map_fd,
@@ -327,13 +327,14 @@ static int load(struct holders_source *h)
 int holders_source_open(struct diag *diag, struct holders_source **ret)
 {
 	struct holders_source *h = calloc(1, sizeof(*h));
+	struct bpf_missing missing = {};
 	int r;
 
 	if (!h)
 		return -ENOMEM;
-	r = load(h);
+	r = load(h, &missing);
 	if (r < 0) {
-		bpf_diagnose_note(diag, SUBJECT, "loading the programs", r);
+		bpf_diagnose_note(diag, SUBJECT, "loading the programs", r, &missing);
 		holders_source_close(h);
 		return r;
 	}

@@ -66,8 +66,8 @@ static int open_object(struct oom_watch *w, enum bpf_object_id id, enum zmem_oom
 	if (r == 0)
 		r = attach(w, &object);
 	if (r)
-		bpf_diagnose_note(diag, "OOM kills", "attaching to mark_victim",
-				  r < 0 ? r : -ENXIO);
+		bpf_diagnose_note(diag, "OOM kills", "attaching to mark_victim", r < 0 ? r : -ENXIO,
+				  NULL);
 	return r > 0 ? -ENXIO : r;
 }
 

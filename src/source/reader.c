@@ -242,14 +242,20 @@ int readers_read_answer(const struct readers *readers, void *ret, size_t size)
 	return (size_t)n == size ? 0 : -EBADMSG;
 }
 
-int readers_check_rss(const struct readers *readers)
+int readers_own_rss(const struct readers *readers, int64_t *ret_pages)
 {
+	static const enum zmem_rss resident[] = {ZMEM_RSS_FILE, ZMEM_RSS_ANON, ZMEM_RSS_SHMEM};
 	struct zmem_pss_record record;
 	int r = visit(readers, getpid(), 0, 0, &record);
 
 	if (r < 0)
 		return r;
-	return record.record.valid & ZMEM_VALID_RSS ? 0 : -ENODATA;
+	if (!(record.record.valid & ZMEM_VALID_RSS))
+		return -ENODATA;
+	*ret_pages = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(resident); i++)
+		*ret_pages += record.record.rss[resident[i]] + record.record.rss_delta[resident[i]];
+	return 0;
 }
 
 int reader_try(int fd)

@@ -48,10 +48,10 @@ int readers_collect(struct readers *readers, unsigned count, struct snapshot *sn
 int readers_visit(const struct readers *readers, pid_t pid, struct snapshot *snapshot);
 
 /*
- * Checks that the program has the resident set of this process: it knows where the kernel keeps it.
- * Returns 0, -ENODATA or another negative errno.
+ * Reads the resident set of this process. Returns 0; -ENODATA if the program does not know where
+ * the kernel keeps it; -EOPNOTSUPP if one process cannot be read alone; or another negative errno.
  */
-int readers_check_rss(const struct readers *readers);
+int readers_own_rss(const struct readers *readers, int64_t *ret_pages);
 
 /* Checks that the descriptor is an iterator over records. Returns 0 or a negative errno. */
 int reader_try(int fd);

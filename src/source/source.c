@@ -123,12 +123,19 @@ void source_explain(const struct source_variant *variant, struct diag *diag)
 
 const struct diag_note *source_reason(const struct diag *diag)
 {
+	const struct diag_note *first = NULL;
+
 	/* The first variant is the best, unless the kernel lacks only its newest kfunc. */
-	for (int i = 0; i < diag->count; i++) {
+	for (int i = 0; i < diag->count && !first; i++) {
 		if (diag->note[i].error != -ENOENT)
-			return &diag->note[i];
+			first = &diag->note[i];
 	}
-	return diag->count ? &diag->note[0] : NULL;
+	/* A later variant may say what is missing. */
+	for (int i = 0; i < diag->count && first && first->error == -EINVAL; i++) {
+		if (diag->note[i].error == -ENODATA)
+			first = &diag->note[i];
+	}
+	return first || !diag->count ? first : &diag->note[0];
 }
 
 /* True if the note is about a BPF object with pages that is not pinned. */

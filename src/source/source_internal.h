@@ -75,7 +75,7 @@ int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader
  * the last possible CPU, and one more.
  */
 int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char *const *without,
-			 uint32_t *ret_cpus, struct bpf_handle *ret);
+			 uint32_t *ret_cpus, struct bpf_handle *ret, struct bpf_missing *missing);
 
 /* The possible CPUs. */
 struct cpu_ids {

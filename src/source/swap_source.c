@@ -150,7 +150,7 @@ int swap_source_open(const struct source *from, struct diag *diag, struct swap_s
 		r = set_up(s, &layout);
 	}
 	if (r < 0) {
-		bpf_diagnose_note(diag, SUBJECT, step, r);
+		bpf_diagnose_note(diag, SUBJECT, step, r, NULL);
 		swap_source_close(s);
 		return r;
 	}

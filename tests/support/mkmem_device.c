@@ -147,10 +147,12 @@ static void shape_uffd_wp(void)
 {
 	struct uffdio_api api = {.api = UFFD_API};
 	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-	char *anon = map_small(4 * MIB), *shared = map_memory(2 * MIB, MAP_SHARED);
-	char *huge = map_aligned(HUGE);
+	char *anon, *shared, *huge;
 
 	need_fd(fd, "userfaultfd");
+	anon = map_small(4 * MIB);
+	shared = map_memory(2 * MIB, MAP_SHARED);
+	huge = map_aligned(HUGE);
 	if (ioctl(fd, UFFDIO_API, &api))
 		shape_fail("UFFDIO_API");
 	fill(anon, 2 * MIB);

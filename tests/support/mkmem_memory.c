@@ -27,7 +27,7 @@ size_t hugetlb_size(void)
 	long kib = file_number("/proc/meminfo", "Hugepagesize");
 
 	if (kib <= 0)
-		shape_skip("no hugetlb pages");
+		shape_lack("no hugetlb pages");
 	return kib * KIB;
 }
 

@@ -123,7 +123,7 @@ static void need_ksm(void)
 	FILE *f = fopen("/sys/kernel/mm/ksm/run", "re");
 
 	if (!f)
-		shape_skip("no KSM");
+		shape_lack("no KSM");
 	if (fgetc(f) != '1')
 		shape_skip("KSM is off");
 	fclose(f);

@@ -74,3 +74,65 @@ TEST(kernel)
 	expect(-EINVAL, &f, "no BTF (/sys/kernel/btf/vmlinux: No such file",
 	       "CONFIG_DEBUG_INFO_BTF");
 }
+
+TEST(user_namespace)
+{
+	struct bpf_diagnose_facts f = good;
+
+	f.bpf = f.perfmon = false;
+	f.in_namespace = true;
+	expect(-EPERM, &f, "CAP_BPF and CAP_PERFMON count only in the first one", "outside");
+}
+
+/* ---- what the kernel lacks ---- */
+
+static void expect_missing(const char *log, const char *name)
+{
+	struct bpf_missing missing = {};
+
+	bpf_diagnose_missing(log, &missing);
+	assert_string_equal(missing.name, name);
+}
+
+/* Lines of libbpf 1.1 to 1.5. */
+TEST(missing)
+{
+	expect_missing("120: (b7) r1 = 0\n"
+		       "121: <invalid CO-RE relocation>\n"
+		       "failed to resolve CO-RE relocation <byte_off> [104] struct "
+		       "task_struct___pre62.rss_stat.count (0:0:0 @ offset 0)\n"
+		       "processed 117 insns\n",
+		       "task_struct.rss_stat.count");
+	expect_missing("failed to resolve CO-RE relocation <byte_off> [7] struct "
+		       "pid.numbers[0].ns (0:1:0:1 @ offset 16)\n",
+		       "pid.numbers[0].ns");
+	expect_missing("failed to resolve CO-RE relocation <enumval_value> [9] enum "
+		       "pageflags___old::PG_double_map___old = 0\n",
+		       "pageflags::PG_double_map");
+	expect_missing("failed to resolve CO-RE relocation <target_type_id> [7] struct folio\n",
+		       "folio");
+	/* libbpf before 0.8. */
+	expect_missing("14: (85) call unknown#195896080\ninvalid func unknown#195896080\n",
+		       "a type or member");
+	/* Another failure, and a log that is cut off. */
+	expect_missing("R1 invalid mem access 'scalar'\n", "");
+	expect_missing("", "");
+	expect_missing("failed to resolve CO-RE relocation <byte_off> [1", "");
+	expect_missing("failed to resolve CO-RE relocation <byte_off> [1] struct", "");
+	expect_missing("failed to resolve CO-RE relocation <byte_off> [1] struct a___", "a");
+}
+
+TEST(missing_is_the_reason)
+{
+	cleanup(diag_clear) struct diag diag = {};
+	struct bpf_diagnose_facts f = good;
+
+	f.missing = "mm_struct.pgd";
+	bpf_diagnose_facts_note(&diag, "bpf", "loading the program", -EINVAL, &f);
+	assert_string_equal(diag.note[0].reason,
+			    "this kernel lacks mm_struct.pgd, which the program reads");
+	assert_int_equal(diag.note[0].error, -ENODATA);
+	/* It is no reason where all such programs are refused. */
+	f.probe_reads = false;
+	expect(-EINVAL, &f, "lockdown=confidentiality", "6.2 or later");
+}

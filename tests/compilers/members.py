@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Removes each type, member and value that our BPF objects read from a copy of this kernel's BTF, one at a time, and
+what an option of the kernel's configuration removes at once, and loads each object that reads it by libbpf. An object
+that does not load names what is missing. Writes O/members.txt: what is missing, and the objects that do not load."""
+
+import concurrent.futures
+import ctypes
+import glob
+import os
+import re
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import btf  # noqa: E402
+from outcome import O, exit_code, result  # noqa: E402
+
+KERNEL = "/sys/kernel/btf/vmlinux"
+LOG_SIZE = (16 << 20) - 1
+
+# What a kernel lacks with the option off, or with the other layout. Each object has to load without it, but for those
+# that follow: what reads swap is loaded where swap is in use, what counts growth has nothing to count.
+OPTIONS = {
+    "CONFIG_KSM": "mm_struct.ksm_merging_pages ksm_rmap_item rmap_item",
+    "CONFIG_SMP": "percpu_counter.counters",
+    "CONFIG_HUGETLB_PAGE": "mm_struct.hugetlb_usage",
+    "CONFIG_MEMCG": "cgroup_subsys_id.memory_cgrp_id",
+    "CONFIG_CGROUPS": "task_struct.cgroups css_set cgroup cgroup_root cgroup_subsys_state cgroup_namespace cgroup_subsys_id",
+    "CONFIG_SHMEM": "shmem_inode_info",
+    "CONFIG_SWAP": "swap_info_struct swap_cluster_info - swap",
+    "CONFIG_ZRAM": "zram zram_table_entry zram_attr zram_pageflags",
+    "CONFIG_ZSWAP": "zswap_entry",
+    "CONFIG_FAIR_GROUP_SCHED": "sched_entity.cfs_rq cfs_rq.rq",
+    "rss_stat of another type": "percpu_counter - grow",
+    "5.9": "mm_struct.write_protect_seq - task_pss task_pss_probe task_pss_old swap",
+}
+
+# What every kernel has that has the rest. Without it objects do not load, and the program goes on with another one, or
+# with /proc, and says why. What is not in this list must not be needed by any object.
+NEEDED = """
+address_space * a_ops host i_mmap i_pages nrpages
+anon_vma * num_children root
+atomic64_t counter
+atomic_t * counter
+block_device * bd_disk
+bpf_array * pptrs
+bpf_iter__task * meta task
+bpf_iter__task_file * file meta task
+bpf_iter_meta * seq
+cgroup * kn root
+cgroup_subsys_state * cgroup
+cred * euid
+css_set subsys
+dentry * d_name d_parent d_sb d_u d_u.d_alias
+fdtable * fd
+file * f_inode f_mapping private_data
+file_system_type * name
+files_struct * fdt
+folio * _entire_mapcount _flags_1 _mapcount lru mapping
+gendisk * private_data
+inode * i_blocks i_data i_dentry i_generation i_ino i_mode i_nlink i_rdev i_sb i_sb_list i_size
+kernfs_node * __parent name
+kuid_t val
+list_head next prev
+maple_tree ma_root
+mm_struct * exec_vm mm_mt mm_users pgd rss_stat start_stack write_protect_seq
+nsproxy * cgroup_ns
+pageflags * PG_dirty PG_head PG_swapbacked
+path dentry
+percpu_counter * count
+pid * level numbers
+plist_node node_list
+posix_cputimer_base * nextevt
+qstr len name
+rb_node * __rb_parent_color rb_left rb_right
+seqcount sequence
+shmem_inode_info vfs_inode
+signal_struct * nr_threads oom_score_adj pids rlim thread_head
+super_block * s_dev s_inodes s_list s_magic s_op s_root s_type
+swap_info_struct * bdev cluster_info flags inuse_pages list max pages prio swap_file swap_map type
+task_struct * comm files flags group_leader mm pid real_cred real_parent self_exec_id signal stack start_boottime
+task_struct tasks tgid thread_info thread_node thread_pid
+thread_info flags
+upid * nr ns
+vm_area_struct * anon_vma anon_vma_chain shared shared.rb vm_end vm_file vm_flags vm_mm vm_ops vm_pgoff vm_start
+xa_node * marks shift slots
+xarray * xa_head
+zram disk disksize table
+zram_pageflags * ZRAM_SAME
+"""
+
+
+class OpenOpts(ctypes.Structure):
+    """struct bpf_object_open_opts of libbpf 1.0 and later."""
+
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("object_name", ctypes.c_char_p),
+        ("relaxed_maps", ctypes.c_bool),
+        ("pin_root_path", ctypes.c_char_p),
+        ("unused", ctypes.c_uint32),
+        ("kconfig", ctypes.c_char_p),
+        ("btf_custom_path", ctypes.c_char_p),
+        ("log", ctypes.c_void_p),
+        ("log_size", ctypes.c_size_t),
+        ("log_level", ctypes.c_uint32),
+    ]
+
+
+def libbpf():
+    lib = ctypes.CDLL("libbpf.so.1")
+    lib.bpf_object__open_file.restype = ctypes.c_void_p
+    lib.bpf_object__open_file.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
+    lib.bpf_object__load.argtypes = lib.bpf_object__close.argtypes = [ctypes.c_void_p]
+    lib.libbpf_set_print(None)
+    return lib
+
+
+def load(path, types):
+    """Loads an object by the BTF in the file `types`. Returns None, or the log."""
+    lib, log = libbpf(), ctypes.create_string_buffer(LOG_SIZE)
+    opts = OpenOpts(ctypes.sizeof(OpenOpts), btf_custom_path=types.encode(), log=ctypes.addressof(log), log_size=LOG_SIZE)
+    handle = lib.bpf_object__open_file(path.encode(), ctypes.byref(opts))
+    error = lib.bpf_object__load(handle)
+    lib.bpf_object__close(handle)
+    return log.value.decode(errors="replace") or os.strerror(-error) if error else None
+
+
+def load_without(kernel, names, objects):
+    """{object: log} of those that do not load without the names, and whether the kernel had one of them."""
+    places = [at for name in names for at in kernel.places(tuple(name.split(".")))]
+    with tempfile.NamedTemporaryFile() as copy:
+        copy.write(kernel.renamed(places, "not_there"))
+        copy.flush()
+        logs = {o: load(path_of(o), copy.name) for o in objects}
+    return {o: log for o, log in logs.items() if log is not None}, bool(places)
+
+
+def path_of(name):
+    return "%s/bpf/%s.bpf.o" % (O, name)
+
+
+def read_kernel():
+    with open(KERNEL, "rb") as file:
+        return btf.Btf(file.read())
+
+
+def try_one(job):
+    global kernel_types
+    if "kernel_types" not in globals():
+        kernel_types = read_kernel()
+    return job, load_without(kernel_types, *job)
+
+
+def needed():
+    names = set()
+    for line in NEEDED.split("\n"):
+        owner, *members = line.split() or [""]
+        names |= {owner if m == "*" else owner + "." + m for m in members}
+    return names
+
+
+def jobs_of(objects):
+    """What is missing in each job, and the objects that read it."""
+    readers = {}
+    for name in objects:
+        for path in btf.wanted_by(path_of(name)):
+            readers.setdefault(".".join(path), []).append(name)
+    for what in OPTIONS.values():
+        names, _, spared = what.partition(" - ")
+        yield names.split(), sorted({o for n in names.split() for o in readers.get(n, ())} - set(spared.split()))
+    for name, users in sorted(readers.items()):
+        yield [name], users
+
+
+def judge(failed, allowed, title):
+    """What the log has to say is in src/source/bpf_diagnose.c."""
+    silent = {o: log[-300:] for o, log in failed.items() if not re.search(r"CO-RE relocation <\w+> \[\d+\] \w+ \w", log)}
+    if allowed:
+        result(not silent, "without %s: %d objects do not load, and say what is missing" % (title, len(failed)), silent)
+    else:
+        result(not failed, "without %s: all objects load" % title, {o: log[-300:] for o, log in failed.items()})
+
+
+def main():
+    if os.geteuid() or not os.path.exists(KERNEL):
+        print("skip members: needs root and BTF")
+        return
+    all_objects = sorted(os.path.basename(p)[: -len(".bpf.o")] for p in glob.glob(path_of("*")))
+    unfit = {o: why for o in all_objects if (why := load(path_of(o), KERNEL)) is not None}
+    objects = [o for o in all_objects if o not in unfit]
+    print("note objects that this kernel does not load at all:", *(unfit or ["none"]))
+    result("task_pss" in objects and "grow" in objects, "objects of the newest kernels load", list(unfit))
+    jobs, allowed, rows = list(jobs_of(objects)), needed(), []
+    with concurrent.futures.ProcessPoolExecutor() as pool:
+        for (names, users), (failed, was_there) in pool.map(try_one, jobs):
+            options = [o for o, what in OPTIONS.items() if what.partition(" - ")[0].split() == names]
+            title = options[0] if options and len(rows) < len(OPTIONS) else names[0]
+            rows.append("%s\t%s\n" % (title, " ".join(failed) or ("-" if was_there else "(this kernel lacks it)")))
+            judge(failed, title in allowed, title)
+    with open(O + "/members.txt", "w", encoding="ascii") as file:
+        file.writelines(rows)
+    print("note %d of %d are needed by an object (%s/members.txt)" % (sum("\t-" not in r for r in rows), len(rows), O))
+
+
+if __name__ == "__main__":
+    main()
+    sys.exit(exit_code())
