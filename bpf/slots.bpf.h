@@ -121,8 +121,8 @@ __noinline __u64 continued_count(__u64 addr, __u64 count)
 }
 
 /*
- * The slots of a cluster, SWAPFILE_CLUSTER (mm/swap.h): HPAGE_PMD_NR with CONFIG_THP_SWAP, else 256,
- * thus also with PREEMPT_RT. 0: the kernel's types do not tell.
+ * The slots of a cluster, SWAPFILE_CLUSTER (mm/swap.h): HPAGE_PMD_NR with CONFIG_THP_SWAP, else
+ * 256, thus also with PREEMPT_RT. 0: the kernel's types do not tell.
  */
 static __always_inline __u64 cluster_slots(void)
 {

@@ -77,7 +77,7 @@ struct zmem_swap {
 	struct zmem_layout at;
 	/* Found by swap_symbols; 0: the kernel keeps no such symbols. */
 	__u64 swap_info, zswap_trees, zswap_tree_counts;
-	__u64 seed; /* some swap_info_struct, found without symbols */
+	__u64 seed;		/* some swap_info_struct, found without symbols */
 	__u64 unknown_clusters; /* 1: sharers are in clusters of a size that is not known */
 	/* Of file_slots: the file, and whether it is gone. */
 	__u64 file_inode;

@@ -336,10 +336,11 @@ char *bpf_load_explain(enum bpf_object_id id, const char *const *without)
 	if (r == 0)
 		r = leave_out(object, without);
 	load_limit_begin(&limit, LOAD_LIMIT_NS);
-	/* Of a program that is refused alone: a log of the object is one of its types as well. */
-	bpf_object__for_each_program(p, object) bpf_program__set_log_buf(p, log, LOG_SIZE);
-	if (r == 0)
+	if (r == 0) {
+		/* Of a refused program alone: a log of the object has its types as well. */
+		bpf_object__for_each_program(p, object) bpf_program__set_log_buf(p, log, LOG_SIZE);
 		r = bpf_object__load(object);
+	}
 	load_limit_end(&limit, r);
 	bpf_object__close(object);
 	len = strlen(log);

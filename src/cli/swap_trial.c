@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-#include "collect/swap_trial.h"
+#include "cli/swap_trial.h"
 
 #include <errno.h>
 #include <signal.h>

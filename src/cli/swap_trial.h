@@ -3,8 +3,8 @@
  * Tries swap slots on memory of our own: some pages that are swapped out and that a child shares.
  * Each of the two has half of them, which the slots must say, as smaps_rollup does.
  */
-#ifndef ZMEM_COLLECT_SWAP_TRIAL_H
-#define ZMEM_COLLECT_SWAP_TRIAL_H
+#ifndef ZMEM_CLI_SWAP_TRIAL_H
+#define ZMEM_CLI_SWAP_TRIAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
