@@ -37,6 +37,11 @@ VARIANT := $(if $(SAN),-san-$(subst $(comma),-,$(SAN)))$(if $(filter 1,$(STATIC)
 B       := $(O)/obj$(VARIANT)
 PROGRAM := $(O)/zmem-bpf$(VARIANT)
 
+# A warning is an error for those who change the program, and not where a compiler of another year builds it.
+# What it compiles is the same: objects are not built again for it.
+WERROR ?= $(if $(filter check unit fuzz soak bench test% %-build,$(MAKECMDGOALS)),-Werror)
+export WERROR
+
 ifeq ($(V),1)
 Q    :=
 SAY  := @:
@@ -63,9 +68,10 @@ ifeq ($(SAN)$(findstring -O0,$(CFLAGS))$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) 
 HARDENING += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY)
 endif
 
+# The headers of ncurses see that wide characters are there by a macro of glibc, which musl has not.
 # Frame pointers are for profiles (make flamegraph): 8 KB, and no time that can be measured.
-CPPFLAGS_ALL := -D_GNU_SOURCE -DZMEM_VERSION='"$(VERSION)"' -Iinclude -Isrc -I$(O)/bpf -I$(O)/page $(CPPFLAGS)
-CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \
+CPPFLAGS_ALL := -D_GNU_SOURCE -DNCURSES_WIDECHAR=1 -DZMEM_VERSION='"$(VERSION)"' -Iinclude -Isrc -I$(O)/bpf -I$(O)/page $(CPPFLAGS)
+CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra $(WERROR) -Wno-missing-field-initializers \
                 -fno-common -ffunction-sections -fdata-sections -fno-omit-frame-pointer \
                 $(HARDENING) $(CFLAGS)
 LDFLAGS_ALL  := -Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack $(if $(filter 1,$(STATIC)),,-pie) $(LDFLAGS)
@@ -216,7 +222,7 @@ BPF_OBJ   := $(BPF_NAMES:%=$(O)/bpf/%.bpf.o)
 # As <bpf/bpf_tracing.h> calls them.
 BPF_ARCH  := $(patsubst x86_64,x86,$(or $(CROSS),$(MACHINE)))
 BPF_FLAGS := -g -O2 -target bpf -mcpu=v3 -D__bpf__ -D__TARGET_ARCH_$(BPF_ARCH) -Ivmlinux -Iinclude -Ibpf \
-             -Wall -Wextra -Werror -Wno-unused-parameter
+             -Wall -Wextra $(WERROR) -Wno-unused-parameter
 SKELETONS := $(BPF_NAMES:%=$(O)/bpf/%.lskel.h)
 
 define compile_bpf
@@ -256,10 +262,10 @@ include src/render/page/page.mk
 # ---- program ----
 
 # Changes of flags rebuild.
+FLAGS := $(CC) $(CPPFLAGS_ALL) $(filter-out -Werror,$(CFLAGS_ALL)) $(LDFLAGS_ALL)
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL)' | cmp -s - $@ || \
-		echo '$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL)' > $@
+	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 
 $(filter $(COLD),$(OBJ)): SMALL := -Os
 

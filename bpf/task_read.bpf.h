@@ -199,11 +199,14 @@ kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
 	return 0;
 }
 
-/* The values may belong to another process: none of them leaves the kernel. */
+/*
+ * The values may belong to another process: none of them leaves the kernel. The first member's
+ * address is aligned: with that of a char, clang 23 calls memset(), which BPF does not have.
+ */
 static __always_inline void clear_memory(struct zmem_record *r)
 {
 	r->valid = 0;
-	__builtin_memset((char *)r + ZMEM_RECORD_SHORT, 0, sizeof(*r) - ZMEM_RECORD_SHORT);
+	__builtin_memset(&r->mm_id, 0, sizeof(*r) - ZMEM_RECORD_SHORT);
 }
 
 /*

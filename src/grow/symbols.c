@@ -38,7 +38,7 @@ static bool has_sane_header(int fd)
 	       (e.e_shnum || !e.e_shoff) && e.e_phnum != PN_XNUM;
 }
 
-Elf *elf_open(int fd)
+Elf *elf_open_file(int fd)
 {
 	struct stat st;
 	Elf *elf;
@@ -89,7 +89,7 @@ static const char *section_name(Elf *elf, GElf_Shdr *shdr)
  */
 Elf *elf_open_tables(int fd)
 {
-	Elf *elf = elf_open(fd);
+	Elf *elf = elf_open_file(fd);
 	uint64_t size = 0, unpacked = 0;
 	Elf_Scn *section = NULL;
 	GElf_Shdr shdr;
@@ -183,7 +183,7 @@ static void add_segment(struct elf_facts *f, const GElf_Phdr *p, bool *first)
 
 int elf_read_facts(int fd, struct elf_facts *ret)
 {
-	cleanup(end_elf) Elf *elf = elf_open(fd);
+	cleanup(end_elf) Elf *elf = elf_open_file(fd);
 	struct elf_facts f = {};
 	bool first = true;
 	size_t count;
@@ -219,12 +219,13 @@ int elf_find_vaddr(const struct elf_facts *facts, uint64_t offset, uint64_t *ret
 static bool has_checksum(int fd, uint32_t checksum)
 {
 	char buf[16384];
-	uLong crc = crc32(0, NULL, 0);
+	uLong crc = 0;
 	off_t at = 0;
 	ssize_t n = -1;
 
 	while (at < CHECKED_MAX && (n = pread(fd, buf, sizeof(buf), at)) > 0) {
-		crc = crc32(crc, (const Bytef *)buf, (uInt)n);
+		/* Not crc32(): a static libelf has its own, and both cannot be linked. */
+		crc = crc32_z(crc, (const Bytef *)buf, (size_t)n);
 		at += n;
 	}
 	return n == 0 && crc == checksum;
@@ -405,7 +406,7 @@ static int search_table(struct search *s, int fd, const GElf_Shdr *shdr,
  */
 static int search_tables(struct search *s, int fd, unsigned type)
 {
-	cleanup(end_elf) Elf *elf = fd < 0 ? NULL : elf_open(fd);
+	cleanup(end_elf) Elf *elf = fd < 0 ? NULL : elf_open_file(fd);
 	Elf_Scn *section = NULL;
 	GElf_Shdr shdr, names;
 

@@ -37,7 +37,7 @@ struct elf_facts {
  * The open file, NULL if it is no ELF file of ours or its headers promise too much. It is read, not
  * mapped. The caller ends it.
  */
-Elf *elf_open(int fd);
+Elf *elf_open_file(int fd);
 /* Likewise, for libdw: NULL also if its sections would cost too much. */
 Elf *elf_open_tables(int fd);
 /* Reads facts of the open file. Returns 0, or a negative errno if it is no ELF file of ours. */

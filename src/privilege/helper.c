@@ -212,7 +212,7 @@ static int close_others(int fd)
 		if (open("/dev/null", O_RDWR) != i)
 			return -EBADF;
 	}
-	return close_range((unsigned)to + 1, ~0U, 0) < 0 ? -errno : to;
+	return syscall(SYS_close_range, (unsigned)to + 1, ~0U, 0) < 0 ? -errno : to;
 }
 
 /* Limits what it may allocate beyond what it has now, which is a copy of its parent's. */

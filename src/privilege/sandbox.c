@@ -15,7 +15,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 
-int sandbox_limit(__rlimit_resource_t what, rlim_t max)
+int sandbox_limit(int what, rlim_t max)
 {
 	struct rlimit limits, now;
 

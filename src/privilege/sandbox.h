@@ -24,8 +24,8 @@
 #define SANITIZED 0
 #endif
 
-/* Sets both values of a limit; a lower one stays. Returns 0 or a negative errno. */
-int sandbox_limit(__rlimit_resource_t what, rlim_t max);
+/* Sets both values of the limit RLIMIT_…; a lower one stays. Returns 0 or a negative errno. */
+int sandbox_limit(int what, rlim_t max);
 
 /* ---- Landlock ---- */
 

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -94,15 +95,16 @@ static int zram_read(int dirfd, const char *name, struct zram_stat *ret_stat)
  */
 static int zram_next(int dirfd, int64_t after, uint64_t *ret)
 {
-	_Alignas(struct dirent64) char buf[4096];
+	_Alignas(struct dirent) char buf[4096];
 	bool found = false;
 	ssize_t len;
 
 	if (lseek(dirfd, 0, SEEK_SET) < 0)
 		return -errno;
-	while ((len = getdents64(dirfd, buf, sizeof(buf))) > 0) {
+	/* struct dirent is the kernel's linux_dirent64 on 64-bit machines. */
+	while ((len = syscall(SYS_getdents64, dirfd, buf, sizeof(buf))) > 0) {
 		for (ssize_t at = 0; at < len;) {
-			const struct dirent64 *entry = (const struct dirent64 *)(buf + at);
+			const struct dirent *entry = (const struct dirent *)(buf + at);
 			uint64_t number;
 
 			at += entry->d_reclen;

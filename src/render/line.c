@@ -28,11 +28,11 @@ static void emit_attr(struct line *l, enum line_attr attr)
 
 static void emit_blanks(struct line *l, unsigned count)
 {
-	static const char few[16] = "                ";
+	enum { FEW = 16 };
 
 	/* Nearly always few: one fixed-size store; the surplus is overwritten later. */
-	if (count <= sizeof(few) && strbuf_room(l->out, sizeof(few))) {
-		memcpy(l->out->data + l->out->len, few, sizeof(few));
+	if (count <= FEW && strbuf_room(l->out, FEW)) {
+		memset(l->out->data + l->out->len, ' ', FEW);
 		l->out->len += count;
 	} else {
 		strbuf_fill(l->out, ' ', count);

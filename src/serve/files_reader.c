@@ -3,10 +3,10 @@
 #include "serve/files_reader.h"
 
 #include <errno.h>
-#include <malloc.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/trim.h"
 #include "enrich/enrich.h"
 #include "query/files.h"
 #include "render/render.h"
@@ -54,7 +54,7 @@ static int make_document(struct files_reader *r, struct file_set *set)
 static void forget(struct file_set *set)
 {
 	file_set_done(set);
-	malloc_trim(0);
+	memory_trim();
 }
 
 int files_reader_read(struct files_reader *r, uint64_t age_us, struct swap_source *swap)

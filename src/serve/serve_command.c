@@ -9,6 +9,7 @@
 #include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -117,7 +118,7 @@ int command_serve(const struct options *o)
 	int r;
 
 	/* Close other descriptors that the parent process left open. */
-	close_range((unsigned)(FIRST_FD + listeners_handed_over()), ~0U, 0);
+	syscall(SYS_close_range, (unsigned)(FIRST_FD + listeners_handed_over()), ~0U, 0);
 	r = read_config(o, &config);
 
 	if (r == 0)

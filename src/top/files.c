@@ -3,13 +3,13 @@
 #include "top/files.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/trim.h"
 #include "enrich/enrich.h"
 
 /* ---- opening ---- */
@@ -53,7 +53,7 @@ static void forget(struct top_files *t, struct view *v)
 	files_result_done(&t->result);
 	t->result = (struct files_result){};
 	file_set_done(&t->set);
-	malloc_trim(0);
+	memory_trim();
 	t->read = false;
 	t->due_us = 0;
 }

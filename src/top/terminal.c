@@ -21,6 +21,7 @@
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "cli/log.h"
 #include "base/array.h"

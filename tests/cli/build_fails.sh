@@ -46,6 +46,20 @@ done
 run "$source/src/man/columns.sh" "$PROGRAM"
 expect_rc 'the page of columns' 0
 
+# A warning of another compiler ends the build of those who change the program alone.
+# compiles_with FLAGS GOAL: the flags that its compiler gets
+compiles_with() {
+	run env -u WERROR make -n V=1 --no-print-directory -C "$source" O="$made" "$2"
+	expect_out "make $2: compiles with $1" " -Wall -Wextra +$1-Wno-[^|]* -c src/model/maps\.c "
+}
+for goal in all run; do compiles_with '' $goal; done
+for goal in unit test-build test-gate; do compiles_with '-Werror ' $goal; done
+built() {
+	run env -u WERROR make --no-print-directory -C "$source" O="${O#"$source"/}" all "$@"
+	stat -c %y "$PROGRAM" "$B/main.o"
+}
+equal 'objects are the same with both' "$(built WERROR=-Werror)" "$(built WERROR=)"
+
 # The files that make install changes on their way.
 install=(make --no-print-directory -C "$source" O="${O#"$source"/}" PREFIX=/opt/zmem DESTDIR="$TMP/root")
 run "${install[@]}" all

@@ -34,7 +34,7 @@ TEST(long_argument)
 	stderr = err;
 	assert_int_equal(r, EXIT_USAGE);
 	/* Of a long message the beginning and the end. */
-	assert_in_range(len, 300, 600);
+	assert_uint_in_range(len, 300, 600);
 	assert_non_null(strstr(said, "--interval aaaa"));
 	assert_non_null(strstr(said, "…aaaa"));
 	assert_non_null(strstr(said, "aaaa: not a time from"));

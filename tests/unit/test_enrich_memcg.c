@@ -541,7 +541,7 @@ TEST(siblings)
 	rows = rows_of(&c);
 	opens = 0;
 	read_snapshot(&c.t, &s, &rows, true, enough());
-	assert_in_range(opens, CGROUPS, (CGROUPS + 1) * OPENS_OF_ONE + OPENS_AT_FIRST);
+	assert_uint_in_range(opens, CGROUPS, (CGROUPS + 1) * OPENS_OF_ONE + OPENS_AT_FIRST);
 	assert_int_equal(s.memcg_count, CGROUPS + 1);
 	assert_false(memcgs_left_out(&s.collection));
 	memcgs_apply(&s, &rows);
@@ -551,7 +551,7 @@ TEST(siblings)
 	}
 	opens = 0;
 	assert_int_equal(enrich(&c.t, &rows, true), 0);
-	assert_in_range(opens, CGROUPS, (CGROUPS + 1) * OPENS_OF_ONE + OPENS_AT_FIRST);
+	assert_uint_in_range(opens, CGROUPS, (CGROUPS + 1) * OPENS_OF_ONE + OPENS_AT_FIRST);
 	for (int i = 0; i < CGROUPS; i++) {
 		assert_counters(&c.item[i], (uint64_t)i, NONE);
 		assert_int_equal(c.item[i].memcg_above, 0);
@@ -578,7 +578,8 @@ TEST(levels)
 	rows = rows_of(&c);
 	opens = 0;
 	read_snapshot(&c.t, &s, &rows, true, enough());
-	assert_in_range(opens, MEMCG_DEPTH_MAX, MEMCG_DEPTH_MAX * OPENS_OF_ONE + OPENS_AT_FIRST);
+	assert_uint_in_range(opens, MEMCG_DEPTH_MAX,
+			     MEMCG_DEPTH_MAX * OPENS_OF_ONE + OPENS_AT_FIRST);
 	assert_int_equal(s.memcg_count, MEMCG_DEPTH_MAX);
 	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_DEPTH], PROCESSES + 1);
 	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_TIME], 0);
@@ -596,7 +597,8 @@ TEST(levels)
 	/* Of groups alone. */
 	opens = 0;
 	assert_int_equal(enrich(&c.t, &rows, true), 0);
-	assert_in_range(opens, MEMCG_DEPTH_MAX, MEMCG_DEPTH_MAX * OPENS_OF_ONE + OPENS_AT_FIRST);
+	assert_uint_in_range(opens, MEMCG_DEPTH_MAX,
+			     MEMCG_DEPTH_MAX * OPENS_OF_ONE + OPENS_AT_FIRST);
 	assert_int_equal(memory.collection.cgroups_left_out[MEMCG_BOUND_DEPTH], PROCESSES + 1);
 	for (size_t i = 0; i < c.count; i++) {
 		assert_counters(&c.item[i], MEMCG_DEPTH_MAX, NONE);
@@ -667,7 +669,7 @@ TEST(bytes)
 	read_snapshot(&c.t, &s, &rows, false, enough());
 	for (size_t i = 0; i < s.memcg_count; i++)
 		bytes += sizeof(s.memcg[i]) + strlen(s.memcg[i].path) + 1;
-	assert_in_range(bytes, 15 << 20, 17 << 20);
+	assert_uint_in_range(bytes, 15 << 20, 17 << 20);
 	assert_int_equal(s.memcg_count + s.collection.cgroups_left_out[MEMCG_BOUND_BYTES],
 			 LEVELS + LEAVES + 1);
 	assert_applied(&s, "/z.slice", 5, NONE);

@@ -17,7 +17,7 @@ static int add_mapping(void *arg, const struct mapping *m)
 {
 	struct seen *s = arg;
 
-	assert_in_range(strlen(m->name), 1, SMAPS_LINE_MAX);
+	assert_uint_in_range(strlen(m->name), 1, SMAPS_LINE_MAX);
 	assert_true(m->end > m->start && m->mappings == 1 && m->processes == 1);
 	for (int i = 0; i < MAPS_COUNTERS; i++) {
 		if (map_has(&m->counters, i))

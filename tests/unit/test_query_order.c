@@ -365,7 +365,7 @@ TEST(pruning_saves)
 		}
 		parse_order(&o, keys[k], false);
 		select_all(&s, &rows);
-		assert_in_range(read_needed(&o, &s, &rows, TOP, truth), TOP, COUNT / 10);
+		assert_uint_in_range(read_needed(&o, &s, &rows, TOP, truth), TOP, COUNT / 10);
 		rows_done(&rows);
 		snapshot_done(&s);
 	}

@@ -269,7 +269,7 @@ IN_LITTLE_MEMORY(rows)
 	begin_file(&file);
 	begin_frame(&frame, 0, MANY);
 	end_frame(&frame, &file);
-	assert_in_range(file.len, 1, 400);
+	assert_uint_in_range(file.len, 1, 400);
 	r = opened(file.data, file.len);
 	assert_bad(r, 0, "the recording is corrupt: snapshot 1 at byte 36");
 }
@@ -285,7 +285,7 @@ IN_LITTLE_MEMORY(strings)
 	strbuf_fill(&texts, '\0', 4 * MANY);
 	put_block(&frame, STRINGS, CODEC_STRINGS, &texts);
 	end_frame(&frame, &file);
-	assert_in_range(file.len, 1, 1000);
+	assert_uint_in_range(file.len, 1, 1000);
 	r = opened(file.data, file.len);
 	assert_bad(r, 0, "the recording is corrupt: snapshot 1 at byte 36");
 }
@@ -317,7 +317,7 @@ IN_LITTLE_MEMORY(texts)
 		strbuf_putc(&names, i % 2 ? 3 : 9);
 	put_block(&frame, NAMES, CODEC_TEXTS, &names);
 	end_frame(&frame, &file);
-	assert_in_range(file.len, 1, 1000);
+	assert_uint_in_range(file.len, 1, 1000);
 	r = opened(file.data, file.len);
 	assert_int_equal(recording_reader_frame(r, 0, &s, why), 0);
 	assert_int_equal(strlen(s->process[1].name), LONG_TEXT);
@@ -337,7 +337,7 @@ IN_LITTLE_MEMORY(growing)
 		begin_frame(&frame, i * 15000, 15000);
 		end_frame(&frame, &file);
 	}
-	assert_in_range(file.len, 1, 1000);
+	assert_uint_in_range(file.len, 1, 1000);
 	r = opened(file.data, file.len);
 	assert_int_equal(recording_reader_frame(r, 0, &s, why), 0);
 	assert_int_equal(s->count, 15000);
@@ -421,7 +421,7 @@ static void check_alike(bool ticks, size_t least, size_t most)
 			fail_msg("%s", why);
 		assert_true(same_snapshot(&s, got));
 	}
-	assert_in_range(bytes.len, least, most);
+	assert_uint_in_range(bytes.len, least, most);
 	recording_writer_done(&w);
 }
 

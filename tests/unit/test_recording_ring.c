@@ -278,13 +278,13 @@ IN_MEMORY(bounds)
 		if (i == 20000)
 			early = mallinfo2().uordblks;
 	}
-	assert_in_range(mallinfo2().uordblks, 0, early + 4096);
+	assert_uint_in_range(mallinfo2().uordblks, 0, early + 4096);
 	recording_ring_close(&ring);
 	r = read_dir();
-	assert_in_range(recording_reader_info(r)->frames, DAY / INTERVAL,
-			DAY / INTERVAL + DAY / INTERVAL / 33);
+	assert_uint_in_range(recording_reader_info(r)->frames, DAY / INTERVAL,
+			     DAY / INTERVAL + DAY / INTERVAL / 33);
 	check_number(r, recording_reader_info(r)->frames - 1, 99999);
-	assert_in_range(count_segments(&bytes), 2, RING_SEGMENTS + 20);
+	assert_uint_in_range(count_segments(&bytes), 2, RING_SEGMENTS + 20);
 	recording_reader_free(r);
 	/* The same by size. */
 	small.keep_bytes = 1 << 20;
@@ -293,7 +293,7 @@ IN_MEMORY(bounds)
 		assert_int_equal(append(START + DAY + (int64_t)i * INTERVAL, i), 0);
 		if (i % 1000 == 0 && i) {
 			count_segments(&bytes);
-			assert_in_range(bytes, 1, small.keep_bytes + 4096);
+			assert_uint_in_range(bytes, 1, small.keep_bytes + 4096);
 		}
 	}
 	recording_ring_close(&ring);
@@ -711,7 +711,7 @@ IN_MEMORY(storm)
 		assert_int_equal(recording_ring_survivors(&ring, &machine), 0);
 		assert_int_equal(kill_at(begin + i * 200 + (i % 2 ? 5 : -5), 0, false), 0);
 	}
-	assert_in_range(count_segments(&bytes), segments, segments + 1);
+	assert_uint_in_range(count_segments(&bytes), segments, segments + 1);
 	for (int ended = 0; ended < 2; ended++) {
 		r = read_frames(11000);
 		check_number(r, 0, 0);
@@ -797,26 +797,26 @@ IN_MEMORY(budget)
 		tables += a_kill.number[EVENT_TABLE] != 0;
 	}
 	count_segments(&bytes);
-	assert_in_range(bytes - before, RING_BURST_LEAST / 2, RING_BURST_LEAST + 4096);
-	assert_in_range(tables, 20, written - 20);
-	assert_in_range(written, 40, kills - 1000);
+	assert_uint_in_range(bytes - before, RING_BURST_LEAST / 2, RING_BURST_LEAST + 4096);
+	assert_uint_in_range(tables, 20, written - 20);
+	assert_uint_in_range(written, 40, kills - 1000);
 	assert_int_equal(recording_ring_room(&ring, START + 1000), RING_ROOM_NONE);
 	/* With the next frame the last one of them, and the number of all. */
 	append_some(2, 3);
 	assert_int_equal(ring.left_out, 0);
 	r = read_frames(2 + tables);
 	assert_int_equal(count_kills(r), kills);
-	assert_in_range(a_kill.number[EVENT_MISSED], 1000, kills);
+	assert_uint_in_range(a_kill.number[EVENT_MISSED], 1000, kills);
 	recording_reader_free(r);
 	/* A quarter of the bytes in the time to keep. */
 	assert_int_equal(recording_ring_room(&ring, START + HOUR / 4), RING_ROOM_ALL);
-	assert_in_range(ring.budget, RING_BURST_LEAST - 4096, RING_BURST_LEAST);
+	assert_uint_in_range(ring.budget, RING_BURST_LEAST - 4096, RING_BURST_LEAST);
 	count_segments(&before);
 	for (unsigned i = 0; i < 36000; i++, kills++)
 		kill_at(START + HOUR / 4 + i * 100, 0, false);
 	count_segments(&bytes);
-	assert_in_range(bytes - before, small.keep_bytes / RING_KILLS_PART,
-			small.keep_bytes / RING_KILLS_PART + RING_BURST_LEAST + 4096);
+	assert_uint_in_range(bytes - before, small.keep_bytes / RING_KILLS_PART,
+			     small.keep_bytes / RING_KILLS_PART + RING_BURST_LEAST + 4096);
 	/* The rest comes with the end. */
 	assert_true(ring.left_out > 0);
 	recording_ring_close(&ring);
@@ -875,7 +875,7 @@ IN_MEMORY(single_frames)
 	open_ring(&hour);
 	for (unsigned i = 0; i < 1000; i++)
 		assert_int_equal(append(START + (int64_t)i * 200000, i), 0);
-	assert_in_range(count_segments(&bytes), HOUR / INTERVAL, HOUR / INTERVAL + 1);
+	assert_uint_in_range(count_segments(&bytes), HOUR / INTERVAL, HOUR / INTERVAL + 1);
 	recording_ring_close(&ring);
 	seconds.keep_ms = 40000;
 	for (unsigned i = 0; i < 30; i++) {
@@ -883,7 +883,7 @@ IN_MEMORY(single_frames)
 		assert_int_equal(append(START + DAY + i * 2000, i), 0);
 		recording_ring_close(&ring);
 	}
-	assert_in_range(count_segments(&bytes), 15, 17);
+	assert_uint_in_range(count_segments(&bytes), 15, 17);
 }
 
 /* What is no segment is left alone and left out. */

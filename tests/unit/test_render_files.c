@@ -157,7 +157,7 @@ TEST(lines)
 	f.file[0].holders_known = f.report.holders = true;
 	f.report.row_count = 1;
 	render_files_ndjson(&out, &f.report);
-	assert_in_range(strchr(strbuf_str(&out), '\n') - strbuf_str(&out), 2000, 4094);
+	assert_uint_in_range(strchr(strbuf_str(&out), '\n') - strbuf_str(&out), 2000, 4094);
 	assert_non_null(strstr(strbuf_str(&out), "\"holders_count\":2000"));
 	assert_non_null(strstr(strbuf_str(&out), "\"name_truncated\":true"));
 }

@@ -91,7 +91,7 @@ TEST(calls)
 {
 	calls = 0;
 	cost_fds();
-	assert_in_range(calls, 1, 16);
+	assert_uint_in_range(calls, 1, 16);
 }
 
 /* poll() refuses more descriptors than may be open. */

@@ -34,7 +34,7 @@ static unsigned picked(void)
 
 	assert_int_equal(user_pick(".", &user), 0);
 	assert_int_equal(user.uid, user.gid);
-	assert_in_range(user.uid, USER_FIRST, USER_LAST);
+	assert_uint_in_range(user.uid, USER_FIRST, USER_LAST);
 	return user.uid;
 }
 
@@ -58,15 +58,15 @@ TEST_WITH(taken, enter_directory, leave_directory)
 	make_directories();
 	write_file("etc/subuid", "a:%d:1000\nnonsense\nb:x:9\nc:100000:65536\n", USER_FIRST);
 	write_file("etc/subgid", "a:%u:%d\n", free + 9, USER_LAST - (int)free - 8);
-	assert_in_range(picked(), free, free + 8);
+	assert_uint_in_range(picked(), free, free + 8);
 	write_file("etc/passwd", "root:x:0:0::/:/bin/sh\na:x:%u:%u::/:/bin/sh\n\n:\nb\n", free,
 		   free + 1);
 	write_file("etc/group", "root:x:0:\na:x:%u:\n", free + 2);
-	assert_in_range(picked(), free + 3, free + 8);
+	assert_uint_in_range(picked(), free + 3, free + 8);
 	write_file("proc/7/status", "Name:\tx\nUid:\t%u\t0\t%u\t0\nGid:\t0\t%u\t0\t%u\n", free + 3,
 		   free + 4, free + 5, free + 6);
 	write_file("proc/self/status", "Name:\tx\nUid:\t%u\t0\t0\t0\n", free + 8);
-	assert_in_range(picked(), free + 7, free + 8);
+	assert_uint_in_range(picked(), free + 7, free + 8);
 	write_file("etc/group", "root:x:0:\na:x:%u:\nb:x:%u:c,d\n", free + 2, free + 7);
 	for (int i = 0; i < 9; i++)
 		assert_int_equal(picked(), free + 8);
@@ -76,7 +76,7 @@ TEST_WITH(taken, enter_directory, leave_directory)
 	write_file("etc/subuid", "a:1:4294967295\n");
 	assert_int_equal(user_pick(".", &user), -EUSERS);
 	write_file("etc/subuid", "a:4294967295:4294967295\n");
-	assert_in_range(picked(), USER_FIRST, free + 8);
+	assert_uint_in_range(picked(), USER_FIRST, free + 8);
 }
 
 TEST_WITH(own, enter_directory, leave_directory)
