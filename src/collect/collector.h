@@ -33,6 +33,7 @@ enum collect_notice {
 	COLLECT_NOTICE_NO_CMDLINES = 1 << 6,	/* the recording holds no command lines */
 	COLLECT_NOTICE_UNREADABLE = 1 << 7,	/* --verify: verify_readable of verify_count */
 	COLLECT_NOTICE_CGROUPS = 1 << 8,	/* cgroups_left_out of the collection */
+	COLLECT_NOTICE_PSS_LOST = 1 << 9, /* snapshot.pss_fallback_reason, since the opening */
 };
 
 /* Why /proc cannot be used for processes. */

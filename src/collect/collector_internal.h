@@ -29,13 +29,21 @@ int pss_read(struct collector *c, const struct query *q, struct process ***ret_r
  */
 int pss_confirm(struct collector *c);
 
+/*
+ * So many spot checks differed: drops all PSS of the kernel, in this snapshot and from now on. Then
+ * pss_read() reads smaps_rollup.
+ */
+int pss_distrust(struct collector *c, size_t different);
+
 /* ---- checks of PSS (compare_run.c, compare_read.c) ---- */
 
 /*
- * Reads rows in `recheck` again until their values are of one moment, then compares the PSS of
- * spec.verify rows from the kernel. Completes collection.cross_check and lists the differences.
+ * Reads rows in `recheck` again until their values are of one moment. Completes
+ * collection.cross_check and lists the differences.
  */
-int verify_rows(struct collector *c, struct process **recheck, size_t count);
+int verify_rollups(struct collector *c, struct process **recheck, size_t count);
+/* The same for the PSS of spec.verify rows from the kernel. */
+int verify_kernel(struct collector *c);
 /*
  * Chooses rows with PSS from the kernel to compare with smaps_rollup: `how_many` small ones, from a
  * random one on, so that over time each is checked; or VERIFY_ALL. `ret` has room for all rows.

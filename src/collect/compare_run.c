@@ -231,7 +231,7 @@ static int count_verdict(struct collector *c, const struct compare_row *row)
 	}
 }
 
-static int verify_rounds(struct collector *c, struct process **rows, size_t count)
+int verify_rollups(struct collector *c, struct process **rows, size_t count)
 {
 	cleanup(comparison_done) struct comparison comparison = {};
 	cleanup(compare_reader_done) struct compare_reader reader = {};
@@ -344,7 +344,7 @@ static int compare_snapshot(struct collector *c, struct process **row, size_t co
 	return r;
 }
 
-static int verify_kernel(struct collector *c)
+int verify_kernel(struct collector *c)
 {
 	struct process **row =
 		arena_zalloc(&c->snapshot.scratch, c->rows.chosen.count + 1, sizeof(*row));
@@ -360,12 +360,5 @@ static int verify_kernel(struct collector *c)
 	if (!count)
 		return 0;
 	r = compare_snapshot(c, row, count, &left);
-	return r < 0 ? r : verify_rounds(c, row, left);
-}
-
-int verify_rows(struct collector *c, struct process **recheck, size_t count)
-{
-	int r = verify_rounds(c, recheck, count);
-
-	return r < 0 ? r : verify_kernel(c);
+	return r < 0 ? r : verify_rollups(c, row, left);
 }
