@@ -385,26 +385,16 @@ static int read_rollups(struct collector *c, const struct query *q, uint64_t *si
  * Reads smaps_rollup in place of PSS from the kernel, which was wrong. The checks that found that
  * are reported.
  */
-static int replace_pss(struct collector *c, const struct query *q, size_t different,
-		       uint64_t *since)
+static int replace_pss(struct collector *c, const struct query *q, uint64_t *since)
 {
 	const struct cross_check found = c->snapshot.collection.cross_check;
-	int r = pss_distrust(c, different);
+	int r = pss_distrust(c);
 
 	if (r == 0)
 		r = read_rollups(c, q, since);
 	c->snapshot.collection.cross_check = found;
 	note_pss_source(c);
 	return r;
-}
-
-static size_t count_different(const struct collector *c)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < c->difference_count; i++)
-		count += !c->difference[i].execed;
-	return count;
 }
 
 static int read_pss(struct collector *c, const struct query *q, uint64_t *since)
@@ -418,8 +408,8 @@ static int read_pss(struct collector *c, const struct query *q, uint64_t *since)
 	r = read_rollups(c, q, since);
 	if (r == 0)
 		r = verify_kernel(c);
-	if (r == 0 && count_different(c))
-		r = replace_pss(c, q, count_different(c), since);
+	if (r == 0 && c->pss_wrong)
+		r = replace_pss(c, q, since);
 	arena_release(&mark);
 	phase_end(c, COLLECT_PHASE_NAMES, since);
 	return r;
@@ -614,7 +604,7 @@ int collector_begin(struct collector *c, const struct query *q)
 	int r = 0;
 
 	c->difference = NULL;
-	c->difference_count = 0;
+	c->difference_count = c->pss_wrong = 0;
 	c->phase = collector_replays(c) ? COLLECT_PHASE_FILTER : COLLECT_PHASE_READ;
 	if (!collector_replays(c))
 		r = read_machine(c, &q->filter, &since);

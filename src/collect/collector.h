@@ -98,6 +98,7 @@ struct collector {
 	/* Of the newest snapshot; valid until the next one. */
 	struct collect_difference *difference;
 	size_t difference_count;
+	size_t pss_wrong; /* of them: how many show that PSS from the kernel is wrong */
 	size_t verify_readable, verify_count; /* processes with PSS from the kernel */
 	/* Private. */
 	struct snapshot again[2]; /* of some processes, for comparisons */

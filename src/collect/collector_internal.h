@@ -30,10 +30,10 @@ int pss_read(struct collector *c, const struct query *q, struct process ***ret_r
 int pss_confirm(struct collector *c);
 
 /*
- * So many spot checks differed: drops all PSS of the kernel, in this snapshot and from now on. Then
- * pss_read() reads smaps_rollup.
+ * After checks that differed (pss_wrong): drops all PSS of the kernel, in this snapshot and from
+ * now on. Then pss_read() reads smaps_rollup.
  */
-int pss_distrust(struct collector *c, size_t different);
+int pss_distrust(struct collector *c);
 
 /* ---- checks of PSS (compare_run.c, compare_read.c) ---- */
 

@@ -223,8 +223,10 @@ static int count_verdict(struct collector *c, const struct compare_row *row)
 		check->different++;
 		/* A difference of PSS is an error of the BPF program or of the kernel, so it is
 		 * reported. */
-		return row->process->pss_source == PSS_FROM_KERNEL ? add_difference(c, row, true)
-								   : 0;
+		if (row->process->pss_source != PSS_FROM_KERNEL)
+			return 0;
+		c->pss_wrong += compare_verify_pss_wrong(row);
+		return add_difference(c, row, true);
 	default:
 		check->moved++;
 		return row->execed ? add_difference(c, row, false) : 0;

@@ -231,13 +231,13 @@ static void drop_values(struct process *p, enum pss_status status)
 	process_derive(p);
 }
 
-int pss_distrust(struct collector *c, size_t different)
+int pss_distrust(struct collector *c)
 {
 	char reason[128];
 
 	snprintf(reason, sizeof(reason),
-		 "PSS from page tables differed from smaps_rollup in %zu spot check%s", different,
-		 different == 1 ? "" : "s");
+		 "PSS from page tables differed from smaps_rollup in %zu spot check%s",
+		 c->pss_wrong, c->pss_wrong == 1 ? "" : "s");
 	for (size_t i = 0; i < c->snapshot.count; i++) {
 		struct process *p = &c->snapshot.process[i];
 
