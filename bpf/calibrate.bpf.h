@@ -57,6 +57,12 @@ static __always_inline void calibration_finish(void)
 		ask->file_addr = 0;
 }
 
+/* Returns the entry of `addr` in w->table. */
+static __always_inline __u64 last_entry(struct page_walk *w, __u64 addr)
+{
+	return kread64(w->table + (table_index(w, addr, page_bits(w)) << 3));
+}
+
 /* Returns the frame number of the page that w->pgd maps at `addr`, 0 if there is none. */
 static __always_inline __u64 find_pfn(struct page_walk *w, __u64 addr)
 {
@@ -67,7 +73,7 @@ static __always_inline __u64 find_pfn(struct page_walk *w, __u64 addr)
 	find_region(walk_ref_of(w));
 	if (!w->table)
 		return 0;
-	entry = kread64(w->table + (table_index(w, addr, page_bits(w)) << 3));
+	entry = last_entry(w, addr);
 	if (!(entry & (ENTRY_PRESENT | ENTRY_PROTNONE)) || (entry & ENTRY_FOREIGN))
 		return 0;
 	pfn = entry_phys(w, entry) >> page_bits(w);
@@ -168,6 +174,12 @@ __noinline int calibrate(walk_ref walk)
 	w->run = w->run_count = 0;
 	if (!pfn)
 		return 0;
+	/*
+	 * The content proves the address of this page, so higher bits of its entry are none: an
+	 * encryption bit (sme_me_mask), which all pages of processes have.
+	 */
+	w->at.phys_mask =
+		ENTRY_ADDRESS & ~(entry_address(last_entry(w, ask->file_addr)) & ~ask->phys_mask);
 
 	w->calibrated.result = ZMEM_NO_FOLIO;
 	folio = file_folio(w, ask->file_addr, &mapping);

@@ -12,6 +12,10 @@
 /* Kernels without bpf_rdonly_cast() may have no markers, but migration under that type. */
 #define has_markers() (!OLD_LAYOUTS)
 
+/*
+ * The mask keeps every bit that can be an address. So an entry of RAM that was added since
+ * calibration, or of a device, lies above pfn_end and is never taken for another page.
+ */
 static __always_inline __u64 entry_phys(const struct page_walk *w, __u64 entry)
 {
 	return entry_address(entry) & w->at.phys_mask;
@@ -99,10 +103,13 @@ __noinline int walk_huge(walk_ref walk, __u64 phys)
 /* Counts an entry of a PMD table, in a VMA that is only searched for huge pages. */
 static __always_inline void scan_entry(struct page_walk *w, __u64 entry)
 {
-	__u64 phys = entry_phys(w, entry);
+	__u64 pfn = entry_phys(w, entry) >> page_bits(w);
 
-	if (entry_is_huge(entry) && phys >> page_bits(w) < w->at.pfn_end &&
-	    kread_raw(__u64, page_head(page_at(w, phys >> page_bits(w))) + FOLIO_MAPPING))
+	if (!entry_is_huge(entry))
+		return;
+	if (pfn >= w->at.pfn_end)
+		w->pages.flags |= ZMEM_WALK_UNKNOWN;
+	else if (kread_raw(__u64, page_head(page_at(w, pfn)) + FOLIO_MAPPING))
 		w->pages.huge += pmd_pages(w);
 }
 

@@ -26,7 +26,7 @@ struct zmem_calibrate {
 	__u64 anon_addr;
 	__u64 content;	 /* random, so that no other page matches by chance */
 	__u64 pfn_end;	 /* one above the highest page of RAM */
-	__u64 phys_mask; /* bits of a page table entry that can be an address of RAM */
+	__u64 phys_mask; /* bits of a page table entry that can be an address below pfn_end */
 	__u64 page_bits; /* log2 of the page size */
 };
 
@@ -55,7 +55,7 @@ struct zmem_layout {
 	__u64 direct;  /* the direct map */
 	__u64 vmemmap; /* the array of struct page */
 	__u64 pfn_end;
-	__u64 phys_mask; /* the bits of an entry that are an address; encryption bits lie above */
+	__u64 phys_mask; /* the bits of an entry that are an address; encryption bits are not */
 	__u32 top_shift; /* of the top table: 39, with 5 levels 48; 0: not calibrated */
 	__u32 page_bits;
 };

@@ -464,16 +464,19 @@ static void add_swap(struct doctor *d)
 
 static void add_pin(struct doctor *d)
 {
-	const struct source_request request = {.choice = SOURCE_BPF, .pin = PIN_MUST};
+	const struct source_request request = {.choice = SOURCE_BPF, .pin = PIN_MUST, .pss = true};
 	cleanup(diag_clear) struct diag diag = {};
 	struct source *source;
 	int r = source_open(&request, &d->proc, &diag, &source);
 	char text[512];
 
 	if (r == 0) {
+		bool old = source_pss_lost(source);
+
+		add_row(&d->rows, NAME_WIDTH, "pin", old ? FAILS : WORKS, "%s",
+			old ? source_pss_refusal(source)
+			    : "its group measures all processes without root");
 		source_close(source);
-		add_row(&d->rows, NAME_WIDTH, "pin", WORKS,
-			"its group measures all processes without root");
 	} else if (r == -ENOENT) {
 		add_row(&d->rows, NAME_WIDTH, "pin", UNUSED,
 			"none (as root, for a group: zmem-bpf pin GROUP)");

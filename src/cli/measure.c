@@ -257,9 +257,10 @@ static int notices_opened(struct measure *m, int error)
 		return report_unopened_source(m, error);
 	if (o->verbose)
 		log_notice(false, "counters come from %s", source_name(c->source));
-	if (is_new(m, COLLECT_NOTICE_ROLLUP))
-		log_notice(!o->verbose, "PSS comes from smaps_rollup: %s",
-			   collector_pss_refusal(c));
+	if (is_new(m, COLLECT_NOTICE_ROLLUP) && o->verbose) {
+		m->printed |= COLLECT_NOTICE_PSS_LOST;
+		log_notice(false, "PSS comes from smaps_rollup: %s", collector_pss_refusal(c));
+	}
 	if (error == -ENOMEM)
 		return log_error("opening the source of counters: out of memory");
 	warn_fallback(m);
@@ -399,6 +400,10 @@ static void notices_collected(struct measure *m)
 		log_notice(o->quiet,
 			   "swap slots gave another SWAP_PSS than smaps_rollup, so they are not "
 			   "used: there is no SWAP_RAM");
+	if (is_new(m, COLLECT_NOTICE_PSS_LOST))
+		log_notice(o->quiet, "PSS %s: %s",
+			   c->spec.pss == PSS_KERNEL ? "is not known" : "comes from smaps_rollup",
+			   c->snapshot.pss_fallback_reason);
 	warn_denied(m);
 	warn_left_out(m);
 	notices_alone(m);

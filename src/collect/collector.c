@@ -352,31 +352,67 @@ static void count_statuses(struct collector *c)
 	found->complete &= !found->denied && !found->timeout && !found->raced && !found->hidden;
 }
 
+/* Why PSS does not come from the kernel although it could have. */
+static const char *pss_fallback_reason(const struct collector *c)
+{
+	if (c->spec.pss == PSS_AUTO || (c->spec.pss == PSS_KERNEL && source_pss_lost(c->source)))
+		return source_pss_refusal(c->source);
+	return NULL;
+}
+
+/* PSS that was lost since the source opened is worth a notice. */
+static void note_pss_source(struct collector *c)
+{
+	c->snapshot.pss_fallback_reason = pss_fallback_reason(c);
+	if (c->snapshot.pss_fallback_reason && source_pss_lost(c->source))
+		c->notices |= COLLECT_NOTICE_PSS_LOST;
+}
+
+/* smaps_rollup of all rows that need it. */
+static int read_rollups(struct collector *c, const struct query *q, uint64_t *since)
+{
+	struct process **recheck = NULL;
+	size_t count = 0;
+	int r = pss_read(c, q, &recheck, &count);
+
+	phase_end(c, COLLECT_PHASE_VERIFY, since);
+	if (r == 0 && source_origin(c->source) == FROM_BPF)
+		r = pss_confirm(c);
+	return r < 0 ? r : verify_rollups(c, recheck, count);
+}
+
+/*
+ * Reads smaps_rollup in place of PSS from the kernel, which was wrong. The checks that found that
+ * are reported.
+ */
+static int replace_pss(struct collector *c, const struct query *q, uint64_t *since)
+{
+	const struct cross_check found = c->snapshot.collection.cross_check;
+	int r = pss_distrust(c);
+
+	if (r == 0)
+		r = read_rollups(c, q, since);
+	c->snapshot.collection.cross_check = found;
+	note_pss_source(c);
+	return r;
+}
+
 static int read_pss(struct collector *c, const struct query *q, uint64_t *since)
 {
 	/* Scratch memory is needed until all processes are read. */
 	struct arena_mark mark = arena_mark(&c->snapshot.scratch);
-	struct process **recheck = NULL;
-	size_t count = 0;
 	int r;
 
 	if (c->spec.pss == PSS_NONE)
 		return 0;
-	r = pss_read(c, q, &recheck, &count);
-	phase_end(c, COLLECT_PHASE_VERIFY, since);
-	if (r == 0 && source_origin(c->source) == FROM_BPF)
-		r = pss_confirm(c);
+	r = read_rollups(c, q, since);
 	if (r == 0)
-		r = verify_rows(c, recheck, count);
+		r = verify_kernel(c);
+	if (r == 0 && c->pss_wrong)
+		r = replace_pss(c, q, since);
 	arena_release(&mark);
 	phase_end(c, COLLECT_PHASE_NAMES, since);
 	return r;
-}
-
-/* Why PSS does not come from the kernel although it could have. */
-static const char *pss_fallback_reason(const struct collector *c)
-{
-	return c->spec.pss == PSS_AUTO ? source_pss_refusal(c->source) : NULL;
 }
 
 /* Gives each process what it maps of swapped shared memory. */
@@ -472,7 +508,7 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	s->self = c->self;
 	user_table_forget(c->users, s->count);
 	s->fallback_reason = c->fallback_reason;
-	s->pss_fallback_reason = pss_fallback_reason(c);
+	note_pss_source(c);
 	s->collection.complete = true;
 	machine_read(&c->proc, &s->host, &s->system);
 	if (read_files(c) == -ENOMEM || read_swap(c) == -ENOMEM)
@@ -568,7 +604,7 @@ int collector_begin(struct collector *c, const struct query *q)
 	int r = 0;
 
 	c->difference = NULL;
-	c->difference_count = 0;
+	c->difference_count = c->pss_wrong = 0;
 	c->phase = collector_replays(c) ? COLLECT_PHASE_FILTER : COLLECT_PHASE_READ;
 	if (!collector_replays(c))
 		r = read_machine(c, &q->filter, &since);

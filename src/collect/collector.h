@@ -34,6 +34,7 @@ enum collect_notice {
 	COLLECT_NOTICE_UNREADABLE = 1 << 7,	/* --verify: verify_readable of verify_count */
 	COLLECT_NOTICE_CGROUPS = 1 << 8,	/* cgroups_left_out of the collection */
 	COLLECT_NOTICE_SLOTS = 1 << 9,		/* swap slots differed from smaps_rollup */
+	COLLECT_NOTICE_PSS_LOST = 1 << 10, /* snapshot.pss_fallback_reason, since the opening */
 };
 
 /* Why /proc cannot be used for processes. */
@@ -97,6 +98,7 @@ struct collector {
 	/* Of the newest snapshot; valid until the next one. */
 	struct collect_difference *difference;
 	size_t difference_count;
+	size_t pss_wrong; /* of them: how many show that PSS from the kernel is wrong */
 	size_t verify_readable, verify_count; /* processes with PSS from the kernel */
 	/* Private. */
 	struct snapshot again[2]; /* of some processes, for comparisons */

@@ -29,18 +29,28 @@ int pss_read(struct collector *c, const struct query *q, struct process ***ret_r
  */
 int pss_confirm(struct collector *c);
 
+/*
+ * After checks that differed (pss_wrong): drops all PSS of the kernel, in this snapshot and from
+ * now on. Then pss_read() reads smaps_rollup.
+ */
+int pss_distrust(struct collector *c);
+
 /* ---- checks of swap slots (slots_check.c) ---- */
 
 /* Compares SWAP_PSS from swap slots with smaps_rollup; if it differs, drops what came from them. */
 int slots_check(struct collector *c);
+/* Drops what came from swap slots, and reads no more of them. */
+void slots_distrust(struct collector *c);
 
 /* ---- checks of PSS (compare_run.c, compare_read.c) ---- */
 
 /*
- * Reads rows in `recheck` again until their values are of one moment, then compares the PSS of
- * spec.verify rows from the kernel. Completes collection.cross_check and lists the differences.
+ * Reads rows in `recheck` again until their values are of one moment. Completes
+ * collection.cross_check and lists the differences.
  */
-int verify_rows(struct collector *c, struct process **recheck, size_t count);
+int verify_rollups(struct collector *c, struct process **recheck, size_t count);
+/* The same for the PSS of spec.verify rows from the kernel. */
+int verify_kernel(struct collector *c);
 /*
  * Chooses rows with PSS from the kernel to compare with smaps_rollup: `how_many` small ones, from a
  * random one on, so that over time each is checked; or VERIFY_ALL. `ret` has room for all rows.

@@ -223,15 +223,17 @@ static int count_verdict(struct collector *c, const struct compare_row *row)
 		check->different++;
 		/* A difference of PSS is an error of the BPF program or of the kernel, so it is
 		 * reported. */
-		return row->process->pss_source == PSS_FROM_KERNEL ? add_difference(c, row, true)
-								   : 0;
+		if (row->process->pss_source != PSS_FROM_KERNEL)
+			return 0;
+		c->pss_wrong += compare_verify_pss_wrong(row);
+		return add_difference(c, row, true);
 	default:
 		check->moved++;
 		return row->execed ? add_difference(c, row, false) : 0;
 	}
 }
 
-static int verify_rounds(struct collector *c, struct process **rows, size_t count)
+int verify_rollups(struct collector *c, struct process **rows, size_t count)
 {
 	cleanup(comparison_done) struct comparison comparison = {};
 	cleanup(compare_reader_done) struct compare_reader reader = {};
@@ -344,7 +346,7 @@ static int compare_snapshot(struct collector *c, struct process **row, size_t co
 	return r;
 }
 
-static int verify_kernel(struct collector *c)
+int verify_kernel(struct collector *c)
 {
 	struct process **row =
 		arena_zalloc(&c->snapshot.scratch, c->rows.chosen.count + 1, sizeof(*row));
@@ -360,12 +362,5 @@ static int verify_kernel(struct collector *c)
 	if (!count)
 		return 0;
 	r = compare_snapshot(c, row, count, &left);
-	return r < 0 ? r : verify_rounds(c, row, left);
-}
-
-int verify_rows(struct collector *c, struct process **recheck, size_t count)
-{
-	int r = verify_rounds(c, recheck, count);
-
-	return r < 0 ? r : verify_kernel(c);
+	return r < 0 ? r : verify_rollups(c, row, left);
 }

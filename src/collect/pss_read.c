@@ -115,11 +115,13 @@ static int read_shared_swap(struct collector *c, struct batch *b)
 /* Without smaps_rollup, a process with an inconsistent walk has no PSS. */
 static void set_unread_status(struct collector *c)
 {
+	bool refused = source_pss_refusal(c->source);
+
 	for (size_t i = 0; i < c->rows.chosen.count; i++) {
 		struct process *p = c->rows.chosen.item[i];
 
 		if (p->kind == PROCESS_USER && p->pss_status == PSS_SKIPPED)
-			p->pss_status = p->pages_unknown ? PSS_UNSUPPORTED : PSS_RACED;
+			p->pss_status = refused || p->pages_unknown ? PSS_UNSUPPORTED : PSS_RACED;
 	}
 }
 
@@ -162,6 +164,25 @@ static void drop_values(struct process *p, enum pss_status status)
 	p->pss_source = PSS_FROM_NOTHING;
 	p->pss_status = status;
 	process_derive(p);
+}
+
+int pss_distrust(struct collector *c)
+{
+	char reason[128];
+
+	snprintf(reason, sizeof(reason),
+		 "PSS from page tables differed from smaps_rollup in %zu spot check%s",
+		 c->pss_wrong, c->pss_wrong == 1 ? "" : "s");
+	for (size_t i = 0; i < c->snapshot.count; i++) {
+		struct process *p = &c->snapshot.process[i];
+
+		if (p->pss_source == PSS_FROM_KERNEL)
+			drop_values(p, PSS_SKIPPED);
+	}
+	/* The walk of swap slots has the same layout. */
+	if (c->swap)
+		slots_distrust(c);
+	return source_distrust_pss(c->source, reason);
 }
 
 /* True if smaps_rollup of the process was tried. */

@@ -89,7 +89,7 @@ static int read_again(struct collector *c, struct snapshot *again, struct proces
 	return r == -EAGAIN ? 0 : r;
 }
 
-static void distrust(struct collector *c)
+void slots_distrust(struct collector *c)
 {
 	for (size_t i = 0; i < c->snapshot.count; i++) {
 		struct process *p = &c->snapshot.process[i];
@@ -104,7 +104,6 @@ static void distrust(struct collector *c)
 	c->snapshot.system.files.swap_ram_known = false;
 	swap_source_close(c->swap);
 	c->swap = NULL;
-	c->notices |= COLLECT_NOTICE_SLOTS;
 }
 
 int slots_check(struct collector *c)
@@ -119,7 +118,8 @@ int slots_check(struct collector *c)
 	for (unsigned round = 0; r == 0 && count; round++) {
 		r = compare(c, row, &count);
 		if (r == 0 && count && round + 1 == ROUNDS) {
-			distrust(c);
+			slots_distrust(c);
+			c->notices |= COLLECT_NOTICE_SLOTS;
 			return 0;
 		}
 		if (r == 0 && count)

@@ -422,6 +422,11 @@ static bool reading_agrees(const struct compare_row *row, const struct process *
 	       compare_agrees(reading, rollup);
 }
 
+static bool differs(const struct compare_cell *cell)
+{
+	return !cell->left_out && cell->settled && cell->verdict == COMPARE_DIFFERENT;
+}
+
 const struct compare_cell *compare_verify_cell(const struct compare_row *row)
 {
 	const struct compare_cell *found = NULL;
@@ -429,12 +434,21 @@ const struct compare_cell *compare_verify_cell(const struct compare_row *row)
 	for (size_t i = 0; i < row->count; i++) {
 		const struct compare_cell *cell = &row->cell[i];
 
-		if (cell->left_out || !cell->settled || cell->verdict != COMPARE_DIFFERENT)
-			continue;
-		if (!found || cell->counter == COUNTER_PSS)
+		if (differs(cell) && (!found || cell->counter == COUNTER_PSS))
 			found = cell;
 	}
 	return found;
+}
+
+bool compare_verify_pss_wrong(const struct compare_row *row)
+{
+	bool shares = false, others = false;
+
+	for (size_t i = 0; i < row->count; i++) {
+		shares |= differs(&row->cell[i]) && is_share(&row->cell[i]);
+		others |= differs(&row->cell[i]) && row->cell[i].counter == COUNTER_RSS;
+	}
+	return shares && !others;
 }
 
 bool compare_verify(struct compare_row *row, const struct compare_seen *seen,

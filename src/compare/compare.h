@@ -174,5 +174,10 @@ bool compare_verify(struct compare_row *row, const struct compare_seen *seen,
 enum compare_verdict compare_verify_verdict(const struct compare_row *row);
 /* The cell that differs, PSS if several do; NULL if none does. */
 const struct compare_cell *compare_verify_cell(const struct compare_row *row);
+/*
+ * True if the kernel's PSS or USS is wrong. If RSS differs as well, smaps_rollup may be: until
+ * Linux 6.1 it leaves huge pages out that are PROT_NONE.
+ */
+bool compare_verify_pss_wrong(const struct compare_row *row);
 
 #endif

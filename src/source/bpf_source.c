@@ -36,8 +36,12 @@ struct bpf_state {
 	struct bpf_handle object;
 	int link_fd;
 	struct readers readers;
+	const struct procfs *proc;
 	uint32_t memos;		 /* of each reader */
 	const char *pss_refusal; /* NULL: PSS comes from the kernel */
+	uint64_t pfn_end;	 /* of the last calibration; UINT64_MAX before the first */
+	bool calibrated;	 /* once; if RAM changed and it fails then, it is tried again */
+	bool distrusted;
 };
 
 static void add_cpu(void *arg, unsigned cpu)
@@ -199,7 +203,7 @@ static const char *result_text(uint32_t result)
 	return "calibration: no result";
 }
 
-/* The bits of a page table entry that can be an address of RAM. */
+/* The bits of a page table entry that can be an address below pfn_end. */
 static uint64_t phys_mask(uint64_t pfn_end, size_t page_size)
 {
 	uint64_t mask = page_size;
@@ -211,11 +215,10 @@ static uint64_t phys_mask(uint64_t pfn_end, size_t page_size)
 
 /*
  * Has the kernel side (bpf/calibrate.bpf.h) find the direct map and the array of struct page, by
- * two pages of this process with known content. No reader may run yet. Returns 0, or a negative
- * errno and in *ret_why the check that failed: a constant text.
+ * two pages of this process with known content. No reader may run meanwhile. Returns 0, or a
+ * negative errno and in *ret_why the check that failed: a constant text.
  */
-static int calibrate(int map_fd, const struct readers *readers, const struct procfs *proc,
-		     const char **ret_why)
+static int calibrate(int map_fd, const struct readers *readers, const char **ret_why)
 {
 	cleanup(own_pages_done) struct own_pages pages = {.fd = -1};
 	struct zmem_calibrate ask = {};
@@ -224,7 +227,7 @@ static int calibrate(int map_fd, const struct readers *readers, const struct pro
 	int r;
 
 	pages.size = (size_t)sysconf(_SC_PAGESIZE);
-	ask.pfn_end = zoneinfo_read(proc->fd);
+	ask.pfn_end = readers->pfn_end;
 	*ret_why = "calibration: /proc/zoneinfo does not show the end of RAM";
 	if (!ask.pfn_end)
 		return -ENODATA;
@@ -245,6 +248,32 @@ static int calibrate(int map_fd, const struct readers *readers, const struct pro
 		return r;
 	*ret_why = result_text(answer.result);
 	return *ret_why ? -ENXIO : 0;
+}
+
+/* Has the kernel side walk no pages until it is calibrated. */
+static void forget_layout(const struct bpf_state *b)
+{
+	const struct zmem_layout none = {};
+	const uint32_t zero = 0;
+
+	if (b->object.layout_fd)
+		bpf_map_update_elem(b->object.layout_fd, &zero, &none, 0);
+}
+
+/* Calibrates when the source opens, and again when RAM was added or removed. */
+static void follow_ram(struct bpf_state *b)
+{
+	bool again;
+
+	readers_look_at_ram(&b->readers, b->proc);
+	again = b->readers.pfn_end != b->pfn_end || (b->calibrated && b->pss_refusal);
+	if (!b->readers.asks || b->distrusted || !again)
+		return;
+	b->pfn_end = b->readers.pfn_end;
+	if (calibrate(b->object.calibration_fd, &b->readers, &b->pss_refusal) == 0)
+		b->calibrated = true;
+	else
+		forget_layout(b);
 }
 
 /* ---- memos ---- */
@@ -369,6 +398,8 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 	if (!b)
 		return -ENOMEM;
 	b->link_fd = -1;
+	b->proc = proc;
+	b->pfn_end = UINT64_MAX;
 	b->memos = memos->each;
 	r = bpf_source_load(variant->name, variant->object, variant->loader,
 			    memos->each * memos->readers, diag, &b->object);
@@ -389,11 +420,9 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 				    : NULL,
 		.state = b,
 		.asks = b->object.calibration_fd != 0,
-		.limits = reader_limits(),
 	};
 	/* Without calibration the source still has counters. */
-	if (b->readers.asks)
-		calibrate(b->object.calibration_fd, &b->readers, proc, &b->pss_refusal);
+	follow_ram(b);
 	r = check_own_rss(&b->readers, proc, variant->name, diag);
 	if (r == 0)
 		*ret_state = TAKE_PTR(b);
@@ -404,6 +433,7 @@ static int bpf_collect(void *state, unsigned readers, struct snapshot *snapshot)
 {
 	struct bpf_state *b = state;
 
+	follow_ram(b);
 	return readers_collect(&b->readers, readers, snapshot);
 }
 
@@ -421,6 +451,14 @@ static const char *bpf_pss_refusal(const void *state)
 	return b->pss_refusal;
 }
 
+static void bpf_distrust(void *state)
+{
+	struct bpf_state *b = state;
+
+	b->distrusted = true;
+	forget_layout(b);
+}
+
 static int bpf_link(const void *state)
 {
 	const struct bpf_state *b = state;
@@ -433,7 +471,7 @@ static int bpf_layout(const void *state, struct zmem_layout *ret)
 	const struct bpf_state *b = state;
 	const uint32_t zero = 0;
 
-	if (b->pss_refusal || !b->object.layout_fd)
+	if (b->pss_refusal || b->distrusted || !b->object.layout_fd)
 		return -ENOTSUP;
 	return bpf_map_lookup_elem(b->object.layout_fd, &zero, ret) < 0 ? -errno : 0;
 }
@@ -444,6 +482,7 @@ const struct source_kind source_kind_bpf = {
 	.collect = bpf_collect,
 	.revisit = bpf_revisit,
 	.pss_refusal = bpf_pss_refusal,
+	.distrust = bpf_distrust,
 	.link = bpf_link,
 	.layout = bpf_layout,
 	.close = bpf_close,

@@ -90,7 +90,6 @@ int oom_watch_open(enum oom_watch_scope scope, struct diag *diag, struct oom_wat
 		if (!w)
 			return -ENOMEM;
 		w->link_fd = w->ring_fd = w->log_fd = -1;
-		w->messages.limits = reader_limits();
 		r = open_object(w, id[i],
 				scope == OOM_WATCH_VICTIMS ? ZMEM_OOM_VICTIMS : ZMEM_OOM_TABLES,
 				diag);
@@ -172,6 +171,8 @@ int oom_watch_next(struct oom_watch *w, struct oom_kill *ret, struct snapshot *s
 {
 	int r;
 
+	/* RAM may have been added. */
+	w->messages.limits = reader_limits();
 	ring_buffer__consume(w->ring);
 	read_log(w);
 	r = oom_messages_next(&w->messages, ret, snapshot);

@@ -24,12 +24,13 @@
 #include "base/parse.h"
 #include "source/pin.h"
 #include "source/source.h"
+#include "zmem/setup.h"
 
 #define SUBJECT	 "pin"
 #define ASK_ROOT "be root: it takes CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN"
 #define DRAFT	 "new"
 
-static const char *const names[] = {PIN_PSS, PIN_COUNTERS, PIN_WHY};
+static const char *const names[] = {PIN_PSS, PIN_COUNTERS, PIN_WHY, PIN_RAM};
 
 /* ---- groups ---- */
 
@@ -279,6 +280,19 @@ static int open_sources(struct pin_sources *l, const struct procfs *proc, struct
 	return r < 0 ? r : source_open(&request, proc, diag, &l->counters);
 }
 
+/* Pins the walk of pages, with where RAM ended when it was calibrated. */
+static int pin_pages(int draft, const struct source *source, gid_t group)
+{
+	struct zmem_layout layout;
+	int r = source_layout(source, &layout);
+	char end[32];
+
+	snprintf(end, sizeof(end), "%llu", r < 0 ? 0ULL : (unsigned long long)layout.pfn_end);
+	if (r == 0 && symlinkat(end, draft, PIN_RAM) < 0)
+		r = -errno;
+	return r < 0 ? r : pin_link(draft, source, PIN_PSS, group);
+}
+
 static int fill_draft(int place, const struct pin_sources *l, gid_t group)
 {
 	const char *refusal = source_pss_refusal(l->pss);
@@ -293,7 +307,7 @@ static int fill_draft(int place, const struct pin_sources *l, gid_t group)
 		return r < 0 ? r : -errno;
 	r = pin_link(draft, l->counters, PIN_COUNTERS, group);
 	if (r == 0 && !refusal)
-		r = pin_link(draft, l->pss, PIN_PSS, group);
+		r = pin_pages(draft, l->pss, group);
 	else if (r == 0 && symlinkat(refusal, draft, PIN_WHY) < 0)
 		r = -errno;
 	if (r == 0)

@@ -24,6 +24,7 @@
 #define PIN_PSS		"pss"	   /* walks pages */
 #define PIN_COUNTERS	"counters" /* counters alone; always there */
 #define PIN_WHY		"why"	   /* without PIN_PSS: a symbolic link whose target is the reason */
+#define PIN_RAM		"ram"	   /* with PIN_PSS: likewise; where RAM ended, in pages */
 #define PIN_REFUSAL_MAX 256
 
 /* Finds a group by name or number. Returns 0, -ENOENT, or another negative errno. */

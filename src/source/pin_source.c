@@ -24,7 +24,10 @@
 struct pin_state {
 	const char *link;
 	struct readers readers;
-	char refusal[PIN_REFUSAL_MAX]; /* without pages: why */
+	const struct procfs *proc;
+	bool pages;		    /* the pin has PIN_PSS, and its values were not wrong */
+	const char *refusal;	    /* NULL: PSS comes from the pin */
+	char text[PIN_REFUSAL_MAX]; /* without pages: why */
 };
 
 /* True if root owns it and no other user can write it. */
@@ -144,14 +147,36 @@ static int add_note(struct diag *diag, const char *subject, int error)
 
 /* ---- the source ---- */
 
-/* `buf` has PIN_REFUSAL_MAX zero bytes. */
-static void read_refusal(char *buf)
+/* `buf` has PIN_REFUSAL_MAX bytes. Without such a link its text is "". */
+static void read_text(const char *name, char *buf)
 {
 	cleanup_close int version = open_version();
-	ssize_t len = version < 0 ? -1 : readlinkat(version, PIN_WHY, buf, PIN_REFUSAL_MAX - 1);
+	ssize_t len = version < 0 ? -1 : readlinkat(version, name, buf, PIN_REFUSAL_MAX - 1);
 
-	if (len <= 0)
-		strcpy(buf, "the pin has only counters");
+	buf[len > 0 ? len : 0] = '\0';
+}
+
+/* Programs of before RAM was added do not know its pages. Where the pin has no PSS, tells why. */
+static void look_at_ram(struct pin_state *p)
+{
+	char text[PIN_REFUSAL_MAX];
+	uint64_t end = 0;
+
+	p->readers.asks = p->pages;
+	readers_look_at_ram(&p->readers, p->proc);
+	if (!p->pages)
+		return;
+	read_text(PIN_RAM, text);
+	if (parse_u64(text, strlen(text), UINT64_MAX, &end) < 0)
+		p->refusal = "the pin does not say where RAM ended when it was made: pin it again "
+			     "(zmem-bpf pin GROUP)";
+	else if (end < p->readers.pfn_end)
+		p->refusal = "RAM was added after the pin was made: pin it again "
+			     "(zmem-bpf pin GROUP)";
+	else
+		p->refusal = NULL;
+	p->readers.asks = !p->refusal;
+	p->link = p->refusal ? PIN_COUNTERS : PIN_PSS;
 }
 
 static int open_iterator(const void *state)
@@ -169,7 +194,6 @@ static int pin_open(const struct source_variant *variant, const struct procfs *p
 	cleanup_free struct pin_state *p = NULL;
 	int r = fd < 0 ? fd : reader_try(fd);
 
-	(void)proc;
 	(void)memos; /* sessions share the program, never a memo */
 	if (r < 0)
 		return add_note(diag, variant->name, r);
@@ -177,14 +201,14 @@ static int pin_open(const struct source_variant *variant, const struct procfs *p
 	if (!p)
 		return -ENOMEM;
 	p->link = variant->pinned;
-	p->readers = (struct readers){
-		.open = open_iterator,
-		.state = p,
-		.asks = variant->pages,
-		.limits = reader_limits(),
-	};
-	if (!variant->pages)
-		read_refusal(p->refusal);
+	p->proc = proc;
+	p->pages = variant->pages;
+	p->readers = (struct readers){.open = open_iterator, .state = p};
+	if (!p->pages) {
+		read_text(PIN_WHY, p->text);
+		p->refusal = p->text[0] ? p->text : "the pin has only counters";
+	}
+	look_at_ram(p);
 	*ret_state = TAKE_PTR(p);
 	return 0;
 }
@@ -193,6 +217,7 @@ static int pin_collect(void *state, unsigned readers, struct snapshot *snapshot)
 {
 	struct pin_state *p = state;
 
+	look_at_ram(p);
 	return readers_collect(&p->readers, readers, snapshot);
 }
 
@@ -207,7 +232,15 @@ static const char *pin_refusal(const void *state)
 {
 	const struct pin_state *p = state;
 
-	return p->refusal[0] ? p->refusal : NULL;
+	return p->refusal;
+}
+
+static void pin_distrust(void *state)
+{
+	struct pin_state *p = state;
+
+	p->pages = p->readers.asks = false;
+	p->link = PIN_COUNTERS;
 }
 
 static void pin_close(void *state)
@@ -224,5 +257,6 @@ const struct source_kind source_kind_pin = {
 	.collect = pin_collect,
 	.revisit = pin_revisit,
 	.pss_refusal = pin_refusal,
+	.distrust = pin_distrust,
 	.close = pin_close,
 };

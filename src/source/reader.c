@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/array.h"
 #include "base/thread.h"
+#include "model/system.h"
 #include "source/reader.h"
 #include "zmem/setup.h"
 
@@ -406,6 +407,15 @@ static int collect_shares(struct collection_state *c, struct readers *kept, unsi
 	return r;
 }
 
+static size_t count_unknown(const struct snapshot *s)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		count += s->process[i].pages_unknown;
+	return count;
+}
+
 int readers_collect(struct readers *readers, unsigned count, struct snapshot *snapshot)
 {
 	struct collection_state c = {
@@ -425,7 +435,26 @@ int readers_collect(struct readers *readers, unsigned count, struct snapshot *sn
 	free(c.later);
 	if (readers->set_memos)
 		readers->set_memos(readers->state, 0);
-	return r == 0 && readers->asks ? visit_sharers(readers, snapshot) : r;
+	if (r == 0 && readers->asks)
+		r = visit_sharers(readers, snapshot);
+	readers->unknown = count_unknown(snapshot);
+	return r;
+}
+
+/*
+ * The size of RAM (totalram_pages()) changes after the zone has grown, with each 4 MiB that go
+ * online (mm/memory_hotplug.c, online_pages()).
+ */
+void readers_look_at_ram(struct readers *readers, const struct procfs *proc)
+{
+	uint64_t ram_before = readers->limits.ram_bytes;
+
+	readers->limits = reader_limits();
+	if (!readers->asks || (readers->pfn_end && readers->limits.ram_bytes == ram_before &&
+			       readers->unknown == readers->unknown_then))
+		return;
+	readers->unknown_then = readers->unknown;
+	readers->pfn_end = zoneinfo_read(proc->fd);
 }
 
 struct decode_limits reader_limits(void)

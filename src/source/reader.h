@@ -31,6 +31,9 @@ struct readers {
 	bool asks; /* the program takes questions (include/zmem/setup.h) */
 	struct decode_limits limits;
 	struct reader *reader[SOURCE_READERS_MAX];
+	/* Of the last look at RAM; and the processes since with pages that are not understood. */
+	uint64_t pfn_end; /* one above the highest page of RAM; 0: unknown */
+	size_t unknown, unknown_then;
 };
 
 void readers_done(struct readers *readers);
@@ -62,7 +65,14 @@ int reader_try(int fd);
  */
 int readers_read_answer(const struct readers *readers, void *ret, size_t size);
 
-/* The limits of the records of this machine. */
+/*
+ * Before each collection: looks whether RAM was added or removed, and sets the limits. Reads
+ * /proc/zoneinfo only if the size of RAM changed, or how many processes have pages that are not
+ * understood: RAM may have moved within the same size.
+ */
+void readers_look_at_ram(struct readers *readers, const struct procfs *proc);
+
+/* The limits of the records of this machine now. */
 struct decode_limits reader_limits(void);
 
 #endif

@@ -31,7 +31,9 @@ struct source {
 	void *state;
 	const struct procfs *proc;
 	unsigned readers;
-	char *pss_refusal;
+	bool pss_asked;
+	bool had_pss;	   /* when it opened */
+	char *pss_refusal; /* for good; NULL: the state decides */
 };
 
 #define PIN(link_name)	    &source_kind_pin, .pinned = link_name
@@ -162,16 +164,14 @@ static const char *pages_reason(const struct diag *diag)
 	return reason;
 }
 
-/* Why the opened variant does not walk pages, NULL if it does. */
+/* Why a variant that never walks pages was opened; NULL if its state tells. */
 static const char *refusal(const struct source *source, const struct diag *diag)
 {
 	const struct source_variant *v = source->variant;
 
 	if (v->kind == &source_kind_proc)
 		return "the counters come from /proc";
-	if (v->pages || v->pinned)
-		return v->kind->pss_refusal(source->state);
-	return pages_reason(diag);
+	return v->pages || v->pinned ? NULL : pages_reason(diag);
 }
 
 /* Bytes of the page tables of all processes: all that a walk could look at. 0: unknown. */
@@ -213,6 +213,8 @@ static int open_variant(const struct source_variant *variant, const struct procf
 	source->variant = variant;
 	source->proc = proc;
 	source->readers = 1;
+	source->had_pss =
+		variant->pages && (variant->pinned || !variant->kind->pss_refusal(source->state));
 	*ret_source = TAKE_PTR(source);
 	return 0;
 }
@@ -224,9 +226,17 @@ static int set_request(struct source *source, const struct source_request *reque
 	const char *reason = request->pss ? refusal(source, diag) : NULL;
 
 	source->readers = request->readers;
+	source->pss_asked = request->pss;
 	if (reason)
 		source->pss_refusal = strdup(reason);
 	return reason && !source->pss_refusal ? -ENOMEM : 0;
+}
+
+/* A pin of before RAM was added: a process that can load programs does better without it. */
+static bool is_useless_pin(const struct source *source, const struct source_request *request)
+{
+	return source->variant->pinned && request->pin == PIN_MAY && source_pss_lost(source) &&
+	       privilege_held(PRIVILEGE_BPF) && privilege_held(PRIVILEGE_PERFMON);
 }
 
 /*
@@ -277,11 +287,14 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 		r = open_variant(v, proc, &memos, diag, &source);
 		if (r == 0) {
 			r = set_request(source, request, diag);
-			if (r < 0)
-				source_close(source);
-			else
+			if (r == 0 && !is_useless_pin(source, request)) {
 				*ret_source = source;
-			return r;
+				return 0;
+			}
+			source_close(source);
+			if (r < 0)
+				return r;
+			r = -ESTALE;
 		}
 		/* A missing pin is worth a note only if the user asked for the pin. */
 		if (v->pinned && r == -ENOENT && request->pin == PIN_MAY)
@@ -317,9 +330,27 @@ int source_link(const struct source *source)
 
 const char *source_pss_refusal(const struct source *source)
 {
-	if (!source->variant->pages && !source->pss_refusal)
+	const struct source_variant *v = source->variant;
+
+	if (source->pss_refusal)
+		return source->pss_refusal;
+	if (!v->pages && !source->pss_asked)
 		return "it was not requested";
-	return source->pss_refusal;
+	return v->pages || v->pinned ? v->kind->pss_refusal(source->state) : NULL;
+}
+
+bool source_pss_lost(const struct source *source)
+{
+	return source->had_pss && source_pss_refusal(source);
+}
+
+int source_distrust_pss(struct source *source, const char *reason)
+{
+	if (!source->variant->pages || source->pss_refusal)
+		return 0;
+	source->pss_refusal = strdup(reason);
+	source->variant->kind->distrust(source->state);
+	return source->pss_refusal ? 0 : -ENOMEM;
 }
 
 int source_layout(const struct source *source, struct zmem_layout *ret)

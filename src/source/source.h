@@ -77,10 +77,14 @@ bool source_is_pinned(const struct source *source);
 /* The link of the iterator, which the source owns; or a negative errno. */
 int source_link(const struct source *source);
 /*
- * NULL if PSS comes from the kernel; else why it does not, valid as long as the source. A process
- * may still lack it (process.pss_source).
+ * NULL if PSS comes from the kernel; else why it does not, valid as long as the source. It can
+ * change with each collection. A process may still lack it (process.pss_source).
  */
 const char *source_pss_refusal(const struct source *source);
+/* True if PSS came from the kernel, and does not now: RAM was added, or it was wrong. */
+bool source_pss_lost(const struct source *source);
+/* PSS was wrong: it does not come from the kernel from now on. Returns 0 or -ENOMEM. */
+int source_distrust_pss(struct source *source, const char *reason);
 struct zmem_layout;
 
 /*

@@ -30,8 +30,10 @@ struct source_kind {
 	 * alone. NULL if every variant is all_only.
 	 */
 	int (*revisit)(void *state, pid_t pid, struct snapshot *snapshot);
-	/* Why PSS does not come from the kernel, NULL if it does. */
+	/* Why PSS does not come from the kernel now, NULL if it does. */
 	const char *(*pss_refusal)(const void *state);
+	/* From now on it does not: its values were wrong. NULL with pss_refusal. */
+	void (*distrust)(void *state);
 	/* The link of the iterator, which the source owns. NULL: it has none to be pinned. */
 	int (*link)(const void *state);
 	/* Where the kernel has its memory. Returns 0 or a negative errno. NULL: not known. */

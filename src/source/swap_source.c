@@ -23,7 +23,8 @@
 #include "zmem/record.h"
 #include "zmem/swap.h"
 
-#define SUBJECT "swap slots"
+#define SUBJECT	    "swap slots"
+#define NEEDS_PAGES "they need PSS from page tables"
 /* How often a process is read before it is given up. */
 #define TRIES 3
 /* Passes over all processes; in each, a process is walked for at most a millisecond. */
@@ -31,7 +32,8 @@
 
 struct swap_source {
 	struct bpf_swap_handle handle;
-	struct zmem_swap *visit; /* the value of the map */
+	const struct source *from; /* NULL: no processes are read */
+	struct zmem_swap *visit;   /* the value of the map */
 	int link_fd;
 	struct cpu_ids cpus;
 	uint32_t page_size;
@@ -101,6 +103,12 @@ static void find_percpu(struct zmem_swap *v)
 	btf__free(btf);
 }
 
+static void set_layout(struct swap_source *s, const struct zmem_layout *layout)
+{
+	s->visit->at = *layout;
+	s->visit->at.page_bits = (uint32_t)__builtin_ctz(s->page_size);
+}
+
 static int set_up(struct swap_source *s, const struct zmem_layout *layout)
 {
 	void *map = mmap(NULL, sizeof(*s->visit), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -110,8 +118,7 @@ static int set_up(struct swap_source *s, const struct zmem_layout *layout)
 	if (map == MAP_FAILED)
 		return -errno;
 	s->visit = map;
-	s->visit->at = *layout;
-	s->visit->at.page_bits = (uint32_t)__builtin_ctz(s->page_size);
+	set_layout(s, layout);
 	r = bpf_source_set_up_cpus(s->handle.setup_fd, &s->cpus, false);
 	if (r < 0)
 		return r;
@@ -135,12 +142,13 @@ int swap_source_open(const struct source *from, struct diag *diag, struct swap_s
 	if (from)
 		r = source_layout(from, &layout);
 	if (r < 0) {
-		diag_add(diag, SUBJECT, r, NULL, "they need PSS from page tables");
+		diag_add(diag, SUBJECT, r, NULL, NEEDS_PAGES);
 		return r;
 	}
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
+	s->from = from;
 	s->link_fd = -1;
 	s->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	bpf_source_find_cpus(&s->cpus);
@@ -515,10 +523,25 @@ static int confirm(struct swap_source *s)
 	return 0;
 }
 
+/* The source calibrates again when RAM was added or removed. */
+static int follow_layout(struct swap_source *s)
+{
+	struct zmem_layout layout;
+	int r = s->from ? source_layout(s->from, &layout) : 0;
+
+	if (r < 0)
+		s->refusal = NEEDS_PAGES;
+	else if (s->from)
+		set_layout(s, &layout);
+	return r;
+}
+
 int swap_source_begin(struct swap_source *s, const struct system_info *system)
 {
-	int r = find_swap(s, system);
+	int r = follow_layout(s);
 
+	if (r == 0)
+		r = find_swap(s, system);
 	if (r < 0)
 		return r;
 	find_costs(s, system);

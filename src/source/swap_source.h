@@ -14,8 +14,9 @@
 struct swap_source;
 
 /*
- * Loads the programs. `from` has calibrated where the kernel has its memory; NULL: only files and
- * the swap cache can be read. Returns 0, or a negative errno and a note why.
+ * Loads the programs. `from` has calibrated where the kernel has its memory, and is asked again
+ * before each snapshot; NULL: only files and the swap cache can be read. Returns 0, or a negative
+ * errno and a note why.
  */
 int swap_source_open(const struct source *from, struct diag *diag, struct swap_source **ret);
 /* NULL is accepted. */

@@ -7,6 +7,7 @@
  *	sizes:COUNTxKIB	   like fork, each a quarter percent larger than the one before
  *	prefork:COUNTxKIB  workers with KIB of private memory of their parent's and KIB of shared
  *			   memory, every page of both mapped in each
+ *	cow:COUNTxKIB	   workers with the same KIB of private memory of their parent's
  *	shmem:COUNTxKIB	   each with the same KIB of shared memory, every page of 4 KiB mapped
  *	hugeshmem:COUNTxKIB  likewise, in huge pages where the kernel gives them
  *	eight:COUNTxKIB	   each with eight mappings of the same file of KIB
@@ -129,6 +130,8 @@ static _Noreturn void child(const struct spec *s, long i, pid_t parent)
 		read_pages(s->shared, bytes);
 		hold(ready[1], true);
 	}
+	if (strcmp(s->kind, "cow") == 0)
+		hold(ready[1], true);
 	if (strcmp(s->kind, "shmem") == 0 || strcmp(s->kind, "hugeshmem") == 0) {
 		read_pages(s->shared, bytes);
 		hold(ready[1], true);
@@ -145,8 +148,8 @@ static _Noreturn void child(const struct spec *s, long i, pid_t parent)
 	hold(ready[1], map(bytes, MAP_PRIVATE));
 }
 
-static const char *const kinds[] = {"fork",  "exec",	  "sizes", "prefork",
-				    "shmem", "hugeshmem", "eight"};
+static const char *const kinds[] = {"fork", "exec",  "sizes",	  "prefork",
+				    "cow",  "shmem", "hugeshmem", "eight"};
 
 static int parse(const char *text, struct spec *s)
 {
@@ -174,6 +177,11 @@ static int start(struct spec *s)
 		s->private = map((size_t)s->kib * 1024, MAP_PRIVATE);
 		s->shared = map((size_t)s->kib * 1024, MAP_SHARED);
 		if (!s->private || !s->shared)
+			return -ENOMEM;
+	}
+	if (strcmp(s->kind, "cow") == 0) {
+		s->private = map((size_t)s->kib * 1024, MAP_PRIVATE);
+		if (!s->private)
 			return -ENOMEM;
 	}
 	if (strcmp(s->kind, "shmem") == 0 || strcmp(s->kind, "hugeshmem") == 0) {

@@ -69,7 +69,8 @@ zmem pin $group
 expect_rc 'pin' 0
 expect_stderr_lines 'pin: silent' 0
 equal 'pin: owner, group and mode' "$(stat -c '%F %U %g %a' $place $place/"$version" $place/"$version"/* | sort | uniq -c | xargs)" \
-	"$(printf '%s\n' '1 directory root 4242 710' '1 directory root 4242 750' '2 regular empty file root 4242 440' | xargs)"
+	"$(printf '%s\n' '1 directory root 4242 710' '1 directory root 4242 750' '2 regular empty file root 4242 440' \
+		'1 symbolic link root 0 777' | xargs)"
 check 'pin: mount options' grep -q "$place bpf rw,nosuid,nodev,noexec" /proc/mounts
 run as_member grep CapEff /proc/self/status
 expect_out 'a member has no capability' '^CapEff:.0000000000000000$'
@@ -229,6 +230,43 @@ run as_group $other "$ZMEM" -J
 expect_err 'a pin of another version, a member: a note' 'is of record version 7'
 zmem pin $group
 equal 'pinned over another version: no other file is left' "$(ls $place | grep -v debug | xargs)" "$version version"
+
+# Where RAM ended when the pin was made. In guests RAM is added: vm/hotplug_memory.
+end=$(readlink $place/"$version"/ram)
+check 'ram: a number of pages' [ "$end" -ge $(($(awk '/^MemTotal/ { print $2 }' /proc/meminfo) / 4)) ]
+as_member "$ZMEM" watch --pinned -i 0.1 -F ndjson >"$TMP/watched" 2>"$TMP/watch_err" &
+watch=$!
+wait_until more_than 1
+# newest_has FILTER: of the newest snapshot of watch.
+newest_has() {
+	tail -n 1 "$TMP/watched" | jq -e "$1" >/dev/null 2>&1
+}
+for old in older added; do
+	ln -sfn 4096 $place/"$version"/ram
+	reason='RAM was added after the pin was made: pin it again'
+	if [ $old = older ]; then
+		rm $place/"$version"/ram
+		reason='the pin does not say where RAM ended when it was made: pin it again'
+	fi
+	run as_member "$ZMEM" --pinned -J
+	expect_rc "$old: a member" 0
+	expect_json "$old: a member: no PSS from the kernel" '(.source.pss_fallback_reason | test($why)) and
+		.source.counters == "bpf" and .source.pinned and
+		all(.processes[]; .pss_source != "kernel" and (.uid != 0 or .pss_bytes == null))' --arg why "$reason"
+	expect_err "$old: a member: a note" "$reason"
+	refused "$old: a member, --pss kernel" 1 "$reason" --pinned --pss kernel
+	run "$ZMEM" doctor
+	expect_out "$old: doctor" "^pin +no +${reason:0:20}"
+	zmem -J
+	expect_json "$old: root loads its own" '.source.pinned == false and (.source.pss | test("kernel|mixed"))'
+	check "$old: watch: no PSS from the kernel" wait_until newest_has \
+		".source.pss != \"kernel\" and (.source.pss_fallback_reason | test(\"$reason\"))"
+	zmem pin $group
+	check "$old: pinned again: watch has it" wait_until newest_has '.source.pss_fallback_reason == null and .source.pinned'
+done
+equal "$old: watch says it once" "$(grep -c 'pin it again' "$TMP/watch_err")" 1
+kill $watch
+wait $watch
 
 chown 65534 $place/"$version"
 refused "a pin that other users than root can change" 1 "is not used: other users than root can change it" --pinned

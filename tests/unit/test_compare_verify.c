@@ -69,6 +69,24 @@ TEST(different)
 	assert_int_equal(compare_verify_cell(s->row)->proc_before, 19 * PAGE);
 }
 
+/* It is wrong if smaps_rollup has the same RSS; else smaps_rollup may leave pages out. */
+TEST(pss_wrong)
+{
+	struct scene *s = begin(PSS_FROM_KERNEL);
+
+	assert_int_equal(rounds(s, 100), COMPARE_DIFFERENT);
+	assert_false(compare_verify_pss_wrong(s->row));
+	s = begin(PSS_FROM_KERNEL);
+	s->rollup.value[COUNTER_RSS] = s->read.rss = 600 * PAGE;
+	assert_int_equal(rounds(s, 5), COMPARE_VERDICTS);
+	assert_false(compare_verify_pss_wrong(s->row));
+	assert_int_equal(rounds(s, 1), COMPARE_DIFFERENT);
+	assert_true(compare_verify_pss_wrong(s->row));
+	s = begin(PSS_FROM_ROLLUP);
+	assert_int_equal(rounds(s, 100), COMPARE_DIFFERENT);
+	assert_false(compare_verify_pss_wrong(s->row));
+}
+
 /* PSS and USS differ only if no process was started that could share pages. */
 TEST(disturbed)
 {
