@@ -112,7 +112,7 @@ LIB     := $(MODULES:%=$(B)/lib%.a)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
 .PHONY: all run test unit test-gate test-all test-kernels test-compilers fuzz soak check bench flamegraph pictures deb image install install-caps \
-        uninstall clean help deps deps-test deps-gate deps-all deps-cross deps-fuzz deps-deb deps-compilers \
+        uninstall clean help deps deps-unit deps-test deps-gate deps-all deps-cross deps-fuzz deps-deb deps-compilers \
         FORCE
 all: $(PROGRAM)
 
@@ -152,7 +152,8 @@ help:
 # What building needs, and what make test needs besides.
 DEPS      := gcc clang make bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev \
              libmicrohttpd-dev libcap2-bin
-DEPS_TEST := libcmocka-dev libdebuginfod-dev python3-jsonschema jq procps smem smemstat tmux mandoc zsh systemd linux-perf \
+DEPS_UNIT := libcmocka-dev python3-jsonschema jq
+DEPS_TEST := $(DEPS_UNIT) libdebuginfod-dev procps smem smemstat tmux mandoc zsh systemd linux-perf \
              busybox-static podman crun
 # The packages of DEPS where there is no dpkg.
 DEPS_FEDORA := gcc clang make bpftool libbpf-devel elfutils-libelf-devel elfutils-devel zlib-devel libzstd-devel libcap-devel \
@@ -181,6 +182,9 @@ endef
 deps:
 	$(call install_missing,$(DEPS))
 
+deps-unit: deps
+	$(call install_missing,$(DEPS_UNIT))
+
 deps-test: deps
 	$(call install_missing,$(DEPS_TEST))
 
@@ -194,11 +198,11 @@ deps-fuzz:
 deps-deb:
 	$(call install_missing,$(DEPS_DEB))
 
-# Debian's oldest and newest clang, and an older gcc.
-COMPILERS ?= clang-14 clang-19 gcc-11
+# Debian's oldest and newest clang, and an older gcc; deb/fresh.sh takes the newest that there are.
+COMPILERS ?= clang-14 clang-19 gcc-11 musl-gcc
 # Those that this Debian has: tests/run says which it had to leave out.
 deps-compilers:
-	$(call install_missing,$$(for c in $(COMPILERS); do apt-cache show $$c >/dev/null 2>&1 && echo $$c; done))
+	$(call install_missing,$$(for c in $(COMPILERS:musl-gcc=musl-tools); do apt-cache show $$c >/dev/null 2>&1 && echo $$c; done))
 
 deps-gate: deps-test deps-deb
 	$(call install_missing,$(DEPS_GATE))
@@ -300,6 +304,9 @@ ELF_STATIC := $(if $(filter 1,$(STATIC)),$(B)/source/elf_static.o)
 $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(ELF_STATIC) $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
+
+.PHONY: objects
+objects: $(OBJ) $(B)/main.o
 
 -include $(OBJ:.o=.d) $(B)/main.d
 

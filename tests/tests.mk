@@ -108,7 +108,7 @@ test: deps-test
 	@$(MAKE) --no-print-directory test-build
 	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run $(T)
 
-unit: deps-test
+unit: deps-unit
 	@$(MAKE) --no-print-directory unit-build
 	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit
 
@@ -168,7 +168,7 @@ ifeq ($(KERNELS),all)
 	@O='$(O)' tests/vm/table > '$(O)/kernels.md' && tests/support/insert.py src/doc/kernels.md 'make test-kernels' < '$(O)/kernels.md'
 endif
 
-test-compilers: deps-test deps-compilers
+test-compilers: deps-unit deps-compilers
 	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' COMPILERS='$(COMPILERS)' tests/run compilers
 
 .PHONY: compilers-build

@@ -135,7 +135,7 @@ static int add_process(struct grow *g, uint32_t target, pid_t pid)
 
 int grow_add(struct grow *g, pid_t pid)
 {
-	uint32_t target;
+	uint32_t target = 0;
 	int r = grow_watch_add(g->watch, pid, &target);
 
 	if (r == -ENOSPC)

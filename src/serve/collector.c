@@ -191,8 +191,8 @@ static int wait_and_answer(struct snapshot_server *s, int signals)
 		{signals, POLLIN, 0},
 		{s->oom && !s->unsent ? oom_watch_fd(s->oom) : -1, POLLIN, 0},
 	};
-	enum document document;
-	uint32_t age_ms;
+	enum document document = DOCUMENT_SNAPSHOT;
+	uint32_t age_ms = 0;
 	int r;
 
 	if (poll(fds, ARRAY_SIZE(fds), -1) < 0)

@@ -72,7 +72,7 @@ static int replace_files(struct snapshot_client *c, const char *bytes, size_t si
 static int replace(struct snapshot_client *c, const struct answer *answer, int memfd)
 {
 	struct asked *a = &c->asked[answer->document];
-	const char *bytes;
+	const char *bytes = NULL;
 	int r;
 
 	/* The collector process sent the same document again. */

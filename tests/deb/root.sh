@@ -22,7 +22,7 @@ sources() {
 	apt-get indextargets --format 'deb $(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' |
 		awk -v suite="$SUITE" -v own="$(. /etc/os-release && echo "$VERSION_CODENAME")" '
 			$3 == suite || index($3, suite "-") == 1 { there[$0] }
-			$3 == own || index($3, own "-") == 1 { sub(own, suite, $3); other[$0] }
+			$3 == own || index($3, own "-") == 1 && suite != "sid" { sub(own, suite, $3); other[$0] }
 			END {
 				if (length(there)) { for (line in there) print line }
 				else for (line in other) print line
