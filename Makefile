@@ -54,8 +54,10 @@ endif
 CCACHE := $(shell command -v ccache)
 export CCACHE_NOHASHDIR := 1
 
-# bpftool is in sbin, which an ordinary user's PATH may lack.
-BPFTOOL ?= $(or $(shell command -v bpftool),$(wildcard /usr/sbin/bpftool),bpftool)
+# bpftool is in sbin, which an ordinary user's PATH may lack. Up to 24.04, the one of Ubuntu there is a script that looks for
+# the bpftool of the running kernel, and any does.
+BPFTOOL ?= $(or $(lastword $(sort $(wildcard /usr/lib/linux-tools/*/bpftool))),$(shell command -v bpftool),\
+             $(wildcard /usr/sbin/bpftool),bpftool)
 
 # An overflow ends the program: a canary in each frame with an array, checked calls of libc, no table of
 # functions that can be written, no address known beforehand. Level 3, for sizes that are known when it
@@ -149,8 +151,9 @@ help:
 
 # ---- packages (Debian) ----
 
-# What building needs, and what make test needs besides.
-DEPS      := gcc clang make bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev \
+# What building needs, and what make test needs besides. On Ubuntu, bpftool is a package since 25.10.
+BPFTOOL_IN = $(if $(filter ubuntu2204 ubuntu2404,$(shell . /etc/os-release && echo "$$ID$$VERSION_ID" | tr -d .)),linux-tools-generic,bpftool)
+DEPS       = gcc clang make $(BPFTOOL_IN) libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev \
              libmicrohttpd-dev libcap2-bin
 DEPS_UNIT := libcmocka-dev python3-jsonschema jq
 DEPS_TEST := $(DEPS_UNIT) libdebuginfod-dev procps smem smemstat tmux mandoc zsh systemd linux-perf \

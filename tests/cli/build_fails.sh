@@ -60,6 +60,20 @@ built() {
 }
 equal 'objects are the same with both' "$(built WERROR=-Werror)" "$(built WERROR=)"
 
+# The package that has bpftool.
+# packages_of ID VERSION WANTED
+packages_of() {
+	printf 'ID=%s\nVERSION_ID="%s"\n' "$1" "$2" >"$TMP/os-release"
+	# shellcheck disable=SC2016
+	run unshare -m sh -c 'mount --bind "$0" /etc/os-release && exec "$@"' "$TMP/os-release" make -n -C "$source" O="$made" deps
+	expect_out "$1 $2: $3" " make $3 libbpf-dev "
+}
+if [ "$(id -u)" = 0 ]; then
+	packages_of debian 12 bpftool
+	packages_of ubuntu 24.04 linux-tools-generic
+	packages_of ubuntu 26.04 bpftool
+fi
+
 # The files that make install changes on their way.
 install=(make --no-print-directory -C "$source" O="${O#"$source"/}" PREFIX=/opt/zmem DESTDIR="$TMP/root")
 run "${install[@]}" all

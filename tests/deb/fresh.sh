@@ -65,7 +65,7 @@ if [ "$SUITE" = sid ]; then
 		for static in 0 1; do
 			done_inside "STATIC=$static CFLAGS='${flags//[[:space:]]/ }'" "cd /clone && rm -rf build/flags && export LDFLAGS='$linked' &&
 				CFLAGS='${flags//[[:space:]]/ }' make -j\$(nproc) O=build/flags STATIC=$static >&2 && build/flags/zmem-bpf* -J"
-			check 'values of the kernel' sh -c 'sed -n "/^{/,\$p" "$0" | jq -e ".source.counters == \"bpf\" and .source.pss != null"' "$TMP/out"
+			check 'values of the kernel' jq -e '.source.counters == "bpf"' "$TMP/out"
 		done
 	done
 fi
