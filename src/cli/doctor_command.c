@@ -112,7 +112,7 @@ static void add_privileges(struct doctor *d, bool pinned)
 {
 	const char *how = privilege_is_first_namespace()
 				  ? "run as root"
-				  : "counts only in the first user namespace";
+				  : "no effect here: run as root outside of this user namespace";
 	static const char *const use[PRIVILEGE_COUNT] = {
 		[PRIVILEGE_BPF] = "to load BPF programs",
 		[PRIVILEGE_PERFMON] = "to let them read kernel memory",
@@ -422,13 +422,13 @@ static void try_swap(struct doctor *d, struct source *engine, struct swap_source
 		add_row(&d->rows, NAME_WIDTH, "swap slots", FAILS, "%s", why ? why : strerror(-r));
 	else if (trial.swapped && !trial.agrees)
 		add_row(&d->rows, NAME_WIDTH, "swap slots", FAILS,
-			"in a trial SWAP_PSS is %llu bytes, and %llu by smaps_rollup",
+			"a test failed: SWAP_PSS is %llu bytes by slots, %llu by smaps_rollup",
 			(unsigned long long)trial.slots, (unsigned long long)trial.rollup);
 	else
 		add_row(&d->rows, NAME_WIDTH, "swap slots", WORKS, "of %zu devices%s%s%s",
 			system->swap_count,
-			trial.swapped ? "; in a trial SWAP_PSS is that of smaps_rollup"
-				      : "; not tried: no page could be swapped out",
+			trial.swapped ? "; a test agrees with smaps_rollup"
+				      : "; not tested: no page could be swapped out",
 			why ? "; no SWAP_RAM: " : "", why ? why : "");
 }
 

@@ -317,8 +317,8 @@ const char *measure_no_ptrace(void)
 {
 	if (privilege_is_first_namespace())
 		return "CAP_SYS_PTRACE is missing (run as root, or with it)";
-	return "CAP_SYS_PTRACE counts only in the first user namespace (run as root outside of "
-	       "this one)";
+	return "CAP_SYS_PTRACE has no effect outside of the initial user namespace (run as root "
+	       "of the machine, outside of the container)";
 }
 
 static void warn_denied(struct measure *m)
@@ -398,8 +398,8 @@ static void notices_collected(struct measure *m)
 	report_differences(m);
 	if (is_new(m, COLLECT_NOTICE_SLOTS))
 		log_notice(o->quiet,
-			   "swap slots gave another SWAP_PSS than smaps_rollup, so they are not "
-			   "used: there is no SWAP_RAM");
+			   "SWAP_PSS from swap slots differed from smaps_rollup: swap slots are "
+			   "not used any more, and SWAP_RAM is not known");
 	if (is_new(m, COLLECT_NOTICE_PSS_LOST))
 		log_notice(o->quiet, "PSS %s: %s",
 			   c->spec.pss == PSS_KERNEL ? "is not known" : "comes from smaps_rollup",

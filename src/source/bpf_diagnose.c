@@ -20,8 +20,8 @@ static const char *missing_privilege(const struct bpf_diagnose_facts *facts)
 	if (facts->bpf && facts->perfmon)
 		return NULL;
 	if (facts->in_namespace)
-		return "this is a user namespace, and CAP_BPF and CAP_PERFMON count only in the "
-		       "first one";
+		return "CAP_BPF and CAP_PERFMON have no effect outside of the initial user "
+		       "namespace";
 	if (!facts->bpf && !facts->perfmon)
 		return "CAP_BPF and CAP_PERFMON are missing";
 	return facts->bpf ? "CAP_PERFMON is missing" : "CAP_BPF is missing";

@@ -8,7 +8,7 @@
 #include "base/diag.h"
 
 /* What helps in a user namespace. */
-#define BPF_DIAGNOSE_OUTSIDE "run as root outside of this one"
+#define BPF_DIAGNOSE_OUTSIDE "run as root of the machine, outside of the container"
 
 /* What a program reads and this kernel lacks: TYPE.MEMBER, a type or a value; "": unknown. */
 struct bpf_missing {

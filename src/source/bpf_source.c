@@ -383,8 +383,8 @@ static int check_own_rss(const struct readers *readers, const struct procfs *pro
 	if (llabs(pages - shown) <= OWN_PAGES_NEW)
 		return 0;
 	diag_add(diag, name, -ENODATA, NULL,
-		 "the counters of this kernel are not understood: of this process they say %lld "
-		 "pages and /proc says %lld",
+		 "the counters of this kernel are not understood: zmem-bpf has %lld resident pages "
+		 "by BPF, and %lld by /proc",
 		 (long long)pages, (long long)shown);
 	return -ENODATA;
 }

@@ -168,8 +168,9 @@ static void look_at_ram(struct pin_state *p)
 		return;
 	read_text(PIN_RAM, text);
 	if (parse_u64(text, strlen(text), UINT64_MAX, &end) < 0)
-		p->refusal = "the pin does not say where RAM ended when it was made: pin it again "
-			     "(zmem-bpf pin GROUP)";
+		p->refusal =
+			"an older zmem-bpf made the pin, and did not store where RAM ended: pin it "
+			"again (zmem-bpf pin GROUP)";
 	else if (end < p->readers.pfn_end)
 		p->refusal = "RAM was added after the pin was made: pin it again "
 			     "(zmem-bpf pin GROUP)";

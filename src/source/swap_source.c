@@ -219,7 +219,7 @@ static int find_swap(struct swap_source *s, const struct system_info *system)
 
 	if (r < 0)
 		return r;
-	s->refusal = "this kernel does not tell how many swap slots a cluster has";
+	s->refusal = "the BTF of this kernel has no struct swap_table";
 	if (s->visit->unknown_clusters)
 		return -ENOTSUP;
 	s->refusal = NULL;

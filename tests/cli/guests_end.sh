@@ -15,7 +15,9 @@ find_busybox() { BUSYBOX=/bin/true; }
 prepare_kernel() { DIR=$tree; }
 why_not_found() { echo; }
 END
-for name in zmem-bpf-static mkmem check_counters guest_exit drop thrash eat ask workload growlab-static; do
+mkdir "$TMP/o/bpf"
+for name in zmem-bpf-static mkmem check_counters guest_exit drop thrash eat ask workload growlab-static load_objects \
+	bpf/some.bpf.o; do
 	: >"$TMP/o/$name"
 done
 for name in busybox xz zstd apt-get dpkg-deb; do

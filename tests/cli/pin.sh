@@ -246,7 +246,7 @@ for old in older added; do
 	reason='RAM was added after the pin was made: pin it again'
 	if [ $old = older ]; then
 		rm $place/"$version"/ram
-		reason='the pin does not say where RAM ended when it was made: pin it again'
+		reason='an older zmem-bpf made the pin, and did not store where RAM ended: pin it again'
 	fi
 	run as_member "$ZMEM" --pinned -J
 	expect_rc "$old: a member" 0

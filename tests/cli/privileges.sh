@@ -199,17 +199,17 @@ else
 	expect_stderr_lines 'BTF hidden and bpf() refused, --source bpf: one line' 1
 fi
 
-# ---- a user namespace: capabilities count only in the first one ----
+# ---- a user namespace: capabilities have no effect outside of the initial one ----
 
-first='CAP_BPF and CAP_PERFMON count only in the first one .*outside'
+first='CAP_BPF and CAP_PERFMON have no effect outside of the initial user namespace .*outside'
 if ! unshare -Ur true 2>"$TMP/why"; then
 	skip 'a user namespace' "$(cat "$TMP/why")"
 else
 	run unshare -Ur "$ZMEM" doctor
-	expect_out 'a user namespace, doctor: CAP_BPF' '^CAP_BPF +no .*first user'
+	expect_out 'a user namespace, doctor: CAP_BPF' '^CAP_BPF +no .*no effect here'
 	expect_out 'a user namespace, doctor: CAP_PERFMON' '^CAP_PERFMON +no '
 	expect_out 'a user namespace, doctor: PSS of others is not promised' '^PSS +ok .*own processes alone'
-	equal 'a user namespace, doctor: what to do' "$(grep '^To do' "$TMP/out")" 'To do: run as root outside of this one'
+	equal 'a user namespace, doctor: what to do' "$(grep '^To do' "$TMP/out")" 'To do: run as root of the machine, outside of the container'
 	for words in -J system files 'grow 1' 'pin root' compare --source=bpf "record -c 1 $TMP/ns.rec"; do
 		# shellcheck disable=SC2086
 		run unshare -Ur "$ZMEM" $words
@@ -217,7 +217,7 @@ else
 		refuse_err "a user namespace, $words: no capability is missing" 'is missing'
 	done
 	run unshare -Ur "$ZMEM" --source proc
-	expect_err 'a user namespace, --source proc: PSS of others' 'denied: CAP_SYS_PTRACE counts only in the first'
+	expect_err 'a user namespace, --source proc: PSS of others' 'denied: CAP_SYS_PTRACE has no effect outside of the initial user'
 fi
 
 # ---- /proc ----

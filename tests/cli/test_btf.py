@@ -76,7 +76,7 @@ def check_counters(kernel):
     moved = bytearray(kernel.data)
     struct.pack_into("<I", moved, place + 8, struct.unpack_from("<I", moved, place + 8)[0] + 8 * size)
     text = run_with(moved, "doctor", "-v")
-    pattern = r"no the counters of this kernel are not understood: of this process they say \d+ pages and /proc says \d+"
+    pattern = r"no the counters of this kernel are not understood: zmem-bpf has \d+ resident pages by BPF, and \d+ by /proc"
     expect(text, "bpf (libbpf)", pattern, "counters that are elsewhere: it is refused")
     expect(text, "bpf with pages (libbpf)", pattern, "counters that are elsewhere, with pages: it is refused")
 

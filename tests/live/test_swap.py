@@ -140,7 +140,7 @@ def opened(*args):
 
 def trial(_):
     done = subprocess.run((PROGRAM, "doctor"), capture_output=True, text=True, timeout=LIMIT, check=False)
-    result("swap slots ok of 1 devices; in a trial SWAP_PSS is that of smaps_rollup" in " ".join(done.stdout.split()),
+    result("swap slots ok of 1 devices; a test agrees with smaps_rollup" in " ".join(done.stdout.split()),
            "doctor tries swap slots", done.stdout)
 
 
@@ -351,7 +351,7 @@ def disagreeing(_):
                                    "--source", "bpf", "--pss", pss, "-o", "+swap_ram", "-p", str(pid)),
                                   capture_output=True, text=True, timeout=LIMIT, check=False)
             found = [(p["swap_pss_bytes"], p["swap_ram_bytes"]) for p in json.loads(done.stdout or '{"processes":[]}')["processes"]]
-            result(found == [(want, None)] and "swap slots gave another SWAP_PSS" in done.stderr,
+            result(found == [(want, None)] and "SWAP_PSS from swap slots differed" in done.stderr,
                    "--pss %s: swap slots that differ from smaps_rollup are not used" % pss, (found, want, done.stderr))
 
 

@@ -97,14 +97,13 @@ static bool keep_events(struct recording_reader *reader, struct recording_writer
 	       recording_reader_event_frame(reader, *at) <= frame;
 	     (*at)++) {
 		struct event_record e;
-		bool wanted;
 
 		if (recording_reader_event(reader, *at, &e, why) < 0)
 			fail(why);
-		wanted = is_one_of(&e, word, count);
-		if (wanted && recording_writer_event(writer, &e) < 0)
+		keep = is_one_of(&e, word, count);
+		if (keep && recording_writer_event(writer, &e) < 0)
 			fail("cannot encode");
-		keep &= wanted || !event_has(&e, EVENT_TABLE);
+		keep = keep || !event_has(&e, EVENT_TABLE);
 	}
 	return keep;
 }

@@ -81,7 +81,7 @@ TEST(user_namespace)
 
 	f.bpf = f.perfmon = false;
 	f.in_namespace = true;
-	expect(-EPERM, &f, "CAP_BPF and CAP_PERFMON count only in the first one", "outside");
+	expect(-EPERM, &f, "CAP_BPF and CAP_PERFMON have no effect outside", "outside");
 }
 
 /* ---- what the kernel lacks ---- */
