@@ -64,14 +64,19 @@ static __always_inline __u64 compound_maps(__s32 own, __u64 head, __u64 mapping)
 
 /*
  * Returns how often a huge page is mapped, by the whole and by its pages, if that is known without
- * a look at each page: an anonymous one that is not mapped twice. Else 0.
+ * a look at each page: an anonymous one with no more references than mappings of the whole, because
+ * each mapping of one of its pages has a reference as well. Else 0. PageDoubleMap() alone does not
+ * tell: a page that was moved has lost it (remove_migration_pte(), mm/migrate.c).
  */
 static __always_inline __s32 compound_all(__u64 head, __u64 mapping, __s32 entire)
 {
 	if (!(mapping & 1) ||
 	    !bpf_core_enum_value_exists(enum pageflags___old, PG_double_map___old))
 		return 0;
-	return compound_double(head) ? 0 : entire;
+	if (compound_double(head) ||
+	    (__s32)kread_raw(__u32, head + koffset(struct page___old, _refcount)) != entire)
+		return 0;
+	return entire;
 }
 
 #endif

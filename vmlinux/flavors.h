@@ -76,6 +76,7 @@ struct page___old {
 	struct address_space *mapping;
 	atomic_t _mapcount;
 	atomic_t compound_mapcount;
+	atomic_t _refcount;
 };
 
 #pragma clang attribute pop
