@@ -40,7 +40,7 @@ static size_t choose(const struct collector *c, struct process **ret)
 	return count;
 }
 
-/* A process whose SWAP is another one meanwhile tells nothing. */
+/* If the SWAP of a process changed meanwhile, the process tells nothing. */
 static bool differs(const struct process *p, const struct pool_result *result)
 {
 	const struct smaps_rollup *f = &result->counters;

@@ -82,7 +82,7 @@ uint64_t compare_bound_per_cpu(unsigned cpus, uint32_t page_size)
 
 uint64_t compare_bound_per_thread(uint32_t page_size)
 {
-	return (uint64_t)64 * 16 * page_size;
+	return (uint64_t)65 * 16 * page_size;
 }
 
 /* ---- one cell ---- */

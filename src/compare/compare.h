@@ -10,7 +10,7 @@
  *
  * /proc/PID/status is exact since Linux 6.16 (82241a83cd15, in stable 6.12 too). From 6.2 to there
  * it lacks the pending counts of CPUs: up to batch - 1 pages each, with a batch of max(32, 2 *
- * CPUs) (lib/percpu_counter.c). Until 6.1 it lacks the pending counts of threads: 64 faults each
+ * CPUs) (lib/percpu_counter.c). Until 6.1 it lacks the pending counts of threads: 65 faults each
  * (TASK_RSS_EVENTS_THRESH, mm/memory.c), of up to 16 pages (fault_around_bytes). smaps_rollup
  * counts page tables and is always exact: if it agrees with BPF and status does not, status is
  * approximate, and a difference within its bound has this verdict.

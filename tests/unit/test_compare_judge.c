@@ -224,8 +224,8 @@ TEST(approximate)
 		/* 31 pages on each of 4 CPUs; pending counts of each of two threads. */
 		{false, 124, COMPARE_APPROXIMATE},
 		{false, 125, COMPARE_DIFFERENT},
-		{true, 2 * 1024, COMPARE_APPROXIMATE},
-		{true, 2 * 1024 + 1, COMPARE_DIFFERENT},
+		{true, 2 * 1040, COMPARE_APPROXIMATE},
+		{true, 2 * 1040 + 1, COMPARE_DIFFERENT},
 	};
 	struct scene *s;
 
@@ -262,7 +262,7 @@ TEST(bounds)
 	assert_int_equal(compare_bound_per_cpu(16, 4096), 16 * 31 * 4096);
 	assert_int_equal(compare_bound_per_cpu(64, 4096), 64 * 127 * 4096);
 	assert_int_equal(compare_bound_per_cpu(256, 4096), UINT64_C(256) * 511 * 4096);
-	assert_int_equal(compare_bound_per_thread(4096), 64 * 16 * 4096);
+	assert_int_equal(compare_bound_per_thread(4096), 65 * 16 * 4096);
 }
 
 TEST(not_read)

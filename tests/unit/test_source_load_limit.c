@@ -12,7 +12,8 @@
 
 #define MS_NS 1000000ULL
 
-/* Loads a program whose loop the verifier follows until it gives up: a million instructions. */
+/* Loads a program with a loop that the verifier follows until it gives up: a million instructions.
+ */
 static int load_slow_program(void)
 {
 	static const struct bpf_insn program[] = {
