@@ -65,6 +65,7 @@ kernfs_node * __parent name
 kuid_t val
 list_head next prev
 maple_tree ma_root
+maple_type * maple_arange_64 maple_range_64
 mm_struct * exec_vm mm_mt mm_users pgd rss_stat start_stack write_protect_seq
 nsproxy * cgroup_ns
 pageflags * PG_dirty PG_head PG_swapbacked
@@ -77,7 +78,7 @@ qstr len name
 rb_node * __rb_parent_color rb_left rb_right
 seqcount sequence
 shmem_inode_info vfs_inode
-signal_struct * nr_threads oom_score_adj pids rlim thread_head
+signal_struct * nr_threads oom_score_adj rlim thread_head
 super_block * s_dev s_inodes s_list s_magic s_op s_root s_type
 swap_info_struct * bdev cluster_info flags inuse_pages list max pages prio swap_file swap_map type
 task_struct * comm files flags group_leader mm pid real_cred real_parent self_exec_id signal stack start_boottime
