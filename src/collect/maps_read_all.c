@@ -137,7 +137,7 @@ static void sum(struct maps_read *m, size_t processes)
 		if (!p->counted)
 			continue;
 		any = true;
-		map_counters_add(&m->total, &p->total);
+		map_counters_merge(&m->total, &p->total);
 		m->mappings += p->mappings;
 	}
 	/* The sum of no process is 0, but there is none if no process could be read. */

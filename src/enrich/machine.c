@@ -88,6 +88,9 @@ static void read_activity(const struct procfs *proc, struct system_info *system,
 	len = procfs_read(proc, "vmstat", text, sizeof(text));
 	if (len > 0)
 		swap_activity_parse(text, (size_t)len, page_size, &system->swapped);
+	len = procfs_read(proc, "net/sockstat", text, sizeof(text));
+	if (len > 0)
+		sockstat_parse(text, (size_t)len, page_size, &system->sockets);
 }
 
 /* sysctl_max_map_count, mm/util.c */

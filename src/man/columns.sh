@@ -125,7 +125,7 @@ pages locked by mlock
 .It Li thp
 memory in transparent huge pages: anonymous memory, shared memory and files
 .It Li hugetlb
-hugetlb pages, private and shared
+hugetlb pages, private and shared; those of several processes have no sum
 .It Li name
 path of the file, or the kernel's name:
 .Li [heap] , [stack] , [anon]

@@ -22,6 +22,17 @@ void map_counters_add(struct map_counters *sum, const struct map_counters *c)
 	}
 }
 
+void map_counters_merge(struct map_counters *sum, const struct map_counters *process)
+{
+	bool both = sum->value[MAPS_HUGETLB] && process->value[MAPS_HUGETLB];
+
+	map_counters_add(sum, process);
+	if (both) {
+		sum->have &= ~(1u << MAPS_HUGETLB);
+		sum->value[MAPS_HUGETLB] = 0;
+	}
+}
+
 struct map_set *map_set_new(bool by_name)
 {
 	struct map_set *s = calloc(1, sizeof(*s));
@@ -129,10 +140,10 @@ int map_set_merge(struct map_set *s, const struct map_set *process)
 			return -ENOMEM;
 		item->mappings += m->mappings;
 		item->processes += m->processes;
-		map_counters_add(&item->counters, &m->counters);
+		map_counters_merge(&item->counters, &m->counters);
 	}
 	s->mappings += process->mappings;
-	map_counters_add(&s->total, &process->total);
+	map_counters_merge(&s->total, &process->total);
 	return 0;
 }
 
@@ -162,23 +173,31 @@ const char *map_kind(const char *name)
 
 int map_set_merge_kinds(struct map_set *s, const struct map_set *process, const char *group)
 {
-	bool counted[ARRAY_SIZE(kinds)] = {};
+	struct mapping sum[ARRAY_SIZE(kinds)] = {};
 
 	for (size_t i = 0; i < process->count; i++) {
 		const struct mapping *m = process->item[i];
-		size_t kind = kind_of(m->name);
-		const struct mapping key = {.name = kinds[kind], .group = group};
-		struct mapping *item = find(s, &key);
+		struct mapping *of = &sum[kind_of(m->name)];
 
+		if (!of->mappings)
+			of->counters = MAPS_COUNTERS_ZERO;
+		of->mappings += m->mappings;
+		map_counters_add(&of->counters, &m->counters);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		const struct mapping key = {.name = kinds[i], .group = group};
+		struct mapping *item = sum[i].mappings ? find(s, &key) : NULL;
+
+		if (!sum[i].mappings)
+			continue;
 		if (!item)
 			return -ENOMEM;
-		item->mappings += m->mappings;
-		item->processes += !counted[kind];
-		counted[kind] = true;
-		map_counters_add(&item->counters, &m->counters);
+		item->mappings += sum[i].mappings;
+		item->processes++;
+		map_counters_merge(&item->counters, &sum[i].counters);
 	}
 	s->mappings += process->mappings;
-	map_counters_add(&s->total, &process->total);
+	map_counters_merge(&s->total, &process->total);
 	return 0;
 }
 

@@ -44,6 +44,11 @@ static inline bool map_has(const struct map_counters *c, enum map_counter counte
 
 /* Adds c to the sum. A value that one of them lacks, or that overflows, is missing in the sum. */
 void map_counters_add(struct map_counters *sum, const struct map_counters *c);
+/*
+ * Likewise for the values of another process. Processes share hugetlb pages and nothing tells
+ * which: those of several have no sum.
+ */
+void map_counters_merge(struct map_counters *sum, const struct map_counters *process);
 
 /* One mapping, or the sum of all mappings with one name. */
 struct mapping {

@@ -246,11 +246,12 @@ static void code_meminfo(struct codec *k)
 	}
 }
 
-static void code_devices(struct codec *k)
+/* Swap devices, and lines of meminfo. */
+static void code_lists(struct codec *k)
 {
 	const struct system_info *before = &k->reference->system;
 	struct system_info *system = &k->s->system;
-	uint32_t match[SWAP_MAX > ZRAM_MAX ? SWAP_MAX : ZRAM_MAX];
+	uint32_t match[SWAP_MAX];
 	struct table swap = {
 		.row = system->swap,
 		.reference = before->swap,
@@ -263,11 +264,22 @@ static void code_devices(struct codec *k)
 		.stride = sizeof(struct zram_device),
 		.rows = {.count = system->zram_count, .reference_count = before->zram_count},
 	};
+	struct table unplaced = {
+		.row = system->meminfo.unplaced,
+		.reference = before->meminfo.unplaced,
+		.stride = sizeof(struct meminfo_line),
+		.rows = {.count = system->meminfo.unplaced_count,
+			 .reference_count = before->meminfo.unplaced_count},
+	};
+
+	_Static_assert(SWAP_MAX >= ZRAM_MAX && SWAP_MAX >= MEMINFO_UNPLACED_MAX, "match");
 
 	if (!k->columns.error)
 		code_table(k, &swap, swap_members, ARRAY_SIZE(swap_members), match);
 	if (!k->columns.error)
 		code_table(k, &zram, zram_members, ARRAY_SIZE(zram_members), match);
+	if (!k->columns.error)
+		code_table(k, &unplaced, unplaced_members, ARRAY_SIZE(unplaced_members), match);
 }
 
 /* Codes the paths first, then the values, relative to those of the same path. */
@@ -636,7 +648,7 @@ static void code_snapshot(struct codec *k, const uint32_t *match)
 		return;
 	code_machine(k);
 	code_meminfo(k);
-	code_devices(k);
+	code_lists(k);
 	code_memcgs(k);
 	if (!k->columns.error)
 		code_processes(k, match);

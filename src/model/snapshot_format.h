@@ -27,6 +27,7 @@ enum block_id {
 	ID_MEMINFO = 0x141,
 	ID_SWAP = 0x150,
 	ID_ZRAM = 0x160,
+	ID_UNPLACED = 0x168,
 	ID_MEMCG = 0x170,
 	ID_STRINGS = 0x200,
 };
@@ -71,7 +72,7 @@ static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 
 #define MEMINFO_NUMBERS 64
 
-_Static_assert(MEMINFO_COUNTERS == 25, "give the new value a number");
+_Static_assert(MEMINFO_COUNTERS == 27, "give the new value a number");
 static const uint8_t meminfo_number[MEMINFO_COUNTERS] = {
 	[MEMINFO_TOTAL] = 0,
 	[MEMINFO_FREE] = 1,
@@ -98,6 +99,8 @@ static const uint8_t meminfo_number[MEMINFO_COUNTERS] = {
 	[MEMINFO_PERCPU] = 22,
 	[MEMINFO_HARDWARE_CORRUPTED] = 23,
 	[MEMINFO_HUGETLB] = 24,
+	[MEMINFO_GPU_ACTIVE] = 25,
+	[MEMINFO_GPU_RECLAIM] = 26,
 };
 
 /* The values of these enums are part of the format. */
@@ -228,6 +231,9 @@ static const struct member machine_members[] = {
 	MACHINE(70, system.files.swap_ram, 0),
 	MACHINE(71, system.swap_cache.known, 2),
 	MACHINE(72, system.swap_cache.bytes, 0),
+	MACHINE(73, system.sockets.known, 2),
+	MACHINE(74, system.sockets.bytes, 0),
+	MACHINE(75, system.meminfo.unplaced_count, MEMINFO_UNPLACED_MAX + 1),
 	MACHINE(90, collection.not_seen_pid[0], INT_MAX),
 	MACHINE(91, collection.not_seen_pid[1], INT_MAX),
 	MACHINE(92, collection.not_seen_pid[2], INT_MAX),
@@ -290,6 +296,11 @@ static const struct member zram_members[] = {
 	INT(ID_ZRAM + 1, struct zram_device, stat.stored, 0),
 	INT(ID_ZRAM + 2, struct zram_device, stat.compressed, 0),
 	INT(ID_ZRAM + 3, struct zram_device, stat.used, 0),
+};
+
+static const struct member unplaced_members[] = {
+	CHARS(ID_UNPLACED, struct meminfo_line, name),
+	INT(ID_UNPLACED + 1, struct meminfo_line, bytes, 0),
 };
 
 static const struct member memcg_path = TEXT(ID_MEMCG, struct memcg, path);

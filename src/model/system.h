@@ -14,12 +14,28 @@ enum meminfo_counter {
 	MEMINFO_COUNTERS,
 };
 
+#define MEMINFO_UNPLACED_MAX 8
+
+/*
+ * A line "name: number kB" of which it is not known whether other lines count the same pages:
+ * "Balloon" (a driver may have taken them out of MemTotal), and each name that we do not know.
+ */
+struct meminfo_line {
+	char name[32]; /* any bytes; a longer name is cut */
+	uint64_t bytes;
+};
+
 struct meminfo {
 	uint32_t have;			  /* a bit for each enum meminfo_counter */
 	uint64_t value[MEMINFO_COUNTERS]; /* bytes */
+	struct meminfo_line unplaced[MEMINFO_UNPLACED_MAX];
+	size_t unplaced_count;
 };
 
-/* Parses /proc/meminfo by exact keys; missing values have no bit. */
+/*
+ * Parses /proc/meminfo by exact keys; missing values have no bit. Lines that are no memory, or that
+ * only count pages of other lines, are left out.
+ */
 void meminfo_parse(const char *text, size_t len, struct meminfo *ret);
 
 static inline bool meminfo_has(const struct meminfo *m, enum meminfo_counter f)
@@ -106,6 +122,19 @@ struct swap_activity {
 /* Parses /proc/vmstat (pswpin, pswpout). Returns 0, or -EINVAL and *ret is unchanged. */
 int swap_activity_parse(const char *text, size_t len, uint32_t page_size,
 			struct swap_activity *ret);
+
+/*
+ * Memory of sockets, bytes: buffers of TCP and UDP, and packets that wait for their other
+ * fragments. It is in slab, or in pages without a counter. It is that of all network namespaces,
+ * but fragments.
+ */
+struct socket_memory {
+	bool known;
+	uint64_t bytes;
+};
+
+/* Parses /proc/net/sockstat (net/ipv4/proc.c). Returns 0, or -EINVAL and *ret is unchanged. */
+int sockstat_parse(const char *text, size_t len, uint32_t page_size, struct socket_memory *ret);
 
 /* ---- files ---- */
 

@@ -43,7 +43,7 @@ static bool is_blank(char c)
 #define BYTES_MAX ((uint64_t)1 << 62)
 
 /* "  1740 kB" in bytes. Captured files may have a '\r' at the end. */
-static bool line_bytes(const struct keyed_line *line, uint64_t *ret_bytes)
+bool keyed_bytes(const struct keyed_line *line, uint64_t *ret_bytes)
 {
 	const char *p = line->value;
 	uint64_t kb;
@@ -73,7 +73,7 @@ bool keyed_counter(const struct keyed_line *line, struct keyed_counters *counter
 			i = 0;
 		if (!keyed_is(line, counters->name[i].s, counters->name[i].len))
 			continue;
-		if (!(counters->have & (1u << i)) && line_bytes(line, &counters->value[i]))
+		if (!(counters->have & (1u << i)) && keyed_bytes(line, &counters->value[i]))
 			counters->have |= 1u << i;
 		counters->next = i + 1;
 		return true;

@@ -42,6 +42,8 @@ struct keyed_counters {
 /* Finds the next line with a colon and moves *pos to the line after it. False at the end. */
 bool keyed_next(const char **pos, const char *end, struct keyed_line *ret_line);
 bool keyed_is(const struct keyed_line *line, const char *name, size_t len);
+/* The number of a line whose text is exactly "number kB", in bytes. */
+bool keyed_bytes(const struct keyed_line *line, uint64_t *ret_bytes);
 /*
  * Stores the number of a line with one of the names if its text is exactly "number kB". The first
  * such line of a name counts. True if the line has one of the names.

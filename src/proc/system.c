@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Parses files about the machine: /proc/meminfo, zram's mm_stat, /proc/loadavg, /proc/swaps,
- * /proc/pressure/memory, /proc/vmstat and /proc/zoneinfo.
+ * /proc/pressure/memory, /proc/vmstat, /proc/net/sockstat and /proc/zoneinfo.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -30,6 +30,68 @@ static const struct keyed_name names[] = {
 _Static_assert(ARRAY_SIZE(names) == MEMINFO_COUNTERS, "a counter without a name");
 _Static_assert(MEMINFO_COUNTERS <= 32, "a counter without a bit");
 
+/*
+ * Lines that are no part of RAM, or that only count pages of the lines above (fs/proc/meminfo.c,
+ * arch_report_meminfo()). A name that ends in '*' stands for all that begin so.
+ */
+static const struct keyed_name elsewhere[] = {
+	KEYED_NAME("Active*"),
+	KEYED_NAME("Inactive*"),
+	KEYED_NAME("Unevictable"),
+	KEYED_NAME("Mlocked"),
+	KEYED_NAME("HighTotal"),
+	KEYED_NAME("HighFree"),
+	KEYED_NAME("LowTotal"),
+	KEYED_NAME("LowFree"),
+	KEYED_NAME("MmapCopy"),
+	KEYED_NAME("Dirty"),
+	KEYED_NAME("Writeback"),
+	KEYED_NAME("Slab"),
+	KEYED_NAME("NFS_Unstable"),
+	KEYED_NAME("Quicklists"),
+	KEYED_NAME("CommitLimit"),
+	KEYED_NAME("Committed_AS"),
+	KEYED_NAME("VmallocTotal"),
+	KEYED_NAME("VmallocChunk"),
+	KEYED_NAME("AnonHugePages"),
+	KEYED_NAME("ShmemHugePages"),
+	KEYED_NAME("ShmemPmdMapped"),
+	KEYED_NAME("FileHugePages"),
+	KEYED_NAME("FilePmdMapped"),
+	KEYED_NAME("CmaTotal"),
+	KEYED_NAME("CmaFree"),
+	KEYED_NAME("Unaccepted"),
+	KEYED_NAME("Hugepagesize"),
+	KEYED_NAME("DirectMap*"),
+	KEYED_NAME("EarlyMemtestBad"),
+	KEYED_NAME("ShadowCallStack"), /* of vmalloc (kernel/scs.c) */
+};
+
+static bool is_elsewhere(const struct keyed_line *line)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++) {
+		const struct keyed_name *name = &elsewhere[i];
+		bool begins = name->s[name->len - 1] == '*';
+		size_t len = begins ? name->len - 1 : name->len;
+
+		if ((begins ? line->key_len >= len : line->key_len == len) &&
+		    memcmp(line->key, name->s, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_unplaced(const struct keyed_line *line, struct meminfo *m)
+{
+	struct meminfo_line *l = &m->unplaced[m->unplaced_count];
+
+	if (m->unplaced_count == MEMINFO_UNPLACED_MAX || !line->key_len || is_elsewhere(line) ||
+	    !keyed_bytes(line, &l->bytes))
+		return;
+	snprintf(l->name, sizeof(l->name), "%.*s", (int)line->key_len, line->key);
+	m->unplaced_count++;
+}
+
 void meminfo_parse(const char *text, size_t len, struct meminfo *ret)
 {
 	struct meminfo meminfo = {0};
@@ -38,7 +100,8 @@ void meminfo_parse(const char *text, size_t len, struct meminfo *ret)
 
 	if (len)
 		for (const char *pos = text, *end = text + len; keyed_next(&pos, end, &line);)
-			keyed_counter(&line, &counters);
+			if (!keyed_counter(&line, &counters))
+				add_unplaced(&line, &meminfo);
 	meminfo.have = counters.have;
 	*ret = meminfo;
 }
@@ -366,6 +429,49 @@ int swap_activity_parse(const char *text, size_t len, uint32_t page_size, struct
 	if (!in_known || !out_known)
 		return -EINVAL;
 	*ret = a;
+	return 0;
+}
+
+/* ---- sockstat: lines "TCP: inuse 3 orphan 0 tw 0 alloc 4 mem 1" ---- */
+
+/* Adds the number behind `key`, in units of `unit` bytes. */
+static bool add_memory(struct text_part line, const char *key, uint64_t unit, uint64_t *sum)
+{
+	uint64_t v;
+
+	while (line.len) {
+		bool found = part_is(part_split(&line, ' '), key);
+		struct text_part value = part_split(&line, ' ');
+
+		if (found)
+			return parse_u64(value.s, value.len, UINT64_MAX / 4 / unit, &v) == 0 &&
+			       !__builtin_add_overflow(*sum, v * unit, sum);
+	}
+	return false;
+}
+
+int sockstat_parse(const char *text, size_t len, uint32_t page_size, struct socket_memory *ret)
+{
+	const struct {
+		const char *protocol, *key;
+		uint64_t unit;
+	} values[] = {
+		{"TCP:", "mem", page_size}, {"UDP:", "mem", page_size}, {"FRAG:", "memory", 1}};
+	struct text_part rest = {text, len};
+	struct socket_memory sockets = {};
+
+	while (rest.len && memchr(rest.s, '\n', rest.len)) {
+		struct text_part line = part_split(&rest, '\n');
+		struct text_part protocol = part_split(&line, ' ');
+
+		for (size_t i = 0; i < ARRAY_SIZE(values); i++)
+			if (part_is(protocol, values[i].protocol) &&
+			    add_memory(line, values[i].key, values[i].unit, &sockets.bytes))
+				sockets.known = true;
+	}
+	if (!sockets.known)
+		return -EINVAL;
+	*ret = sockets;
 	return 0;
 }
 

@@ -111,19 +111,20 @@ static void kernel(struct split *s, const struct system_info *system)
 		set(s->a, ACCOUNT_VMALLOC, v);
 	copy(s, ACCOUNT_PERCPU, MEMINFO_PERCPU);
 	compressed_swap(s, system);
+	copy(s, ACCOUNT_GPU_ACTIVE, MEMINFO_GPU_ACTIVE);
+	copy(s, ACCOUNT_GPU_RECLAIM, MEMINFO_GPU_RECLAIM);
 	other(s);
 	sum(s->a, ACCOUNT_KERNEL, ACCOUNT_KERNEL + 1, ACCOUNT_OTHER);
 }
 
 static void cache(struct split *s)
 {
-	int64_t cached, buffers = 0, mapped;
+	int64_t cached, buffers = 0;
 
-	if (!counter(s, MEMINFO_CACHED, &cached) || !counter(s, MEMINFO_MAPPED, &mapped))
+	if (!counter_less(s, MEMINFO_CACHED, MEMINFO_SHMEM, &cached))
 		return;
 	counter(s, MEMINFO_BUFFERS, &buffers);
-	cached += buffers;
-	set(s->a, ACCOUNT_CACHE, cached > mapped ? cached - mapped : 0);
+	set(s->a, ACCOUNT_CACHE, cached + buffers);
 }
 
 /* Set only if every part that can be large is known: an unknown part would seem unaccounted. */
@@ -150,8 +151,8 @@ void account_split(const struct system_info *system, struct account *ret)
 	copy(&s, ACCOUNT_TOTAL, MEMINFO_TOTAL);
 	kernel(&s, system);
 	copy(&s, ACCOUNT_ANON, MEMINFO_ANON);
-	copy(&s, ACCOUNT_MAPPED, MEMINFO_MAPPED);
-	sum(&a, ACCOUNT_USER, ACCOUNT_ANON, ACCOUNT_MAPPED);
+	copy(&s, ACCOUNT_SHMEM, MEMINFO_SHMEM);
+	sum(&a, ACCOUNT_USER, ACCOUNT_ANON, ACCOUNT_SHMEM);
 	cache(&s);
 	copy(&s, ACCOUNT_HUGETLB, MEMINFO_HUGETLB);
 	copy(&s, ACCOUNT_FREE, MEMINFO_FREE);

@@ -3,8 +3,9 @@
  * Where the machine's RAM is: MemTotal split into parts. No two parts hold the same page. Pure.
  *
  * The values of /proc/meminfo overlap, so a part is a value or the rest of a value:
- * - Cached and Buffers are the page cache. They include shared memory and tmpfs (Shmem), and all
- *   mapped pages (Mapped). "mapped" and "cache" are the two parts of them; Shmem lies in both.
+ * - Cached and Buffers are the page cache and shared memory with tmpfs (Shmem): "cache" is without
+ *   Shmem. Mapped says how much of both processes map, but it also counts pages of drivers that
+ *   processes map (vm_insert_page(), a packet ring), which Cached does not: it is no part.
  * - With CONFIG_VMAP_STACK (x86-64 since 4.9) VmallocUsed includes stacks: "vmalloc" does not.
  * - KReclaimable is SReclaimable and other memory that the kernel could free: the rest is "other",
  *   with Bounce, WritebackTmp and HardwareCorrupted.
@@ -13,9 +14,9 @@
  *   the swap cache is no part.
  *
  * The rest of MemTotal is "not accounted for": pages that the kernel, drivers, network buffers and
- * file systems allocated without a counter, pages on CPUs' free lists, swap cache that is not
- * mapped. It is negative if counters lag (they are kept per CPU), or if drivers' pages are mapped,
- * which Mapped counts and Cached does not.
+ * file systems allocated without a counter, also if processes map them, pages on CPUs' free lists,
+ * swap cache that is not mapped, and lines of meminfo whose place is not known (struct
+ * meminfo_line). It is negative if counters lag (they are kept per CPU).
  */
 #ifndef ZMEM_ACCOUNT_H
 #define ZMEM_ACCOUNT_H
@@ -35,11 +36,13 @@ enum account_part {
 	ACCOUNT_VMALLOC,
 	ACCOUNT_PERCPU,
 	ACCOUNT_COMPRESSED_SWAP,
+	ACCOUNT_GPU_ACTIVE,
+	ACCOUNT_GPU_RECLAIM,
 	ACCOUNT_OTHER,
 	ACCOUNT_USER, /* the sum of the next two */
 	ACCOUNT_ANON,
-	ACCOUNT_MAPPED,
-	ACCOUNT_CACHE, /* not mapped */
+	ACCOUNT_SHMEM,
+	ACCOUNT_CACHE, /* of files and block devices */
 	ACCOUNT_HUGETLB,
 	ACCOUNT_FREE,
 	ACCOUNT_UNACCOUNTED,

@@ -21,7 +21,7 @@ struct sum {
 	counter_mask some, all; /* counters that some rows have, that all rows have */
 	counter_mask with_pss;	/* that all rows with PSS have: page tables tell less than
 				   smaps_rollup */
-	counter_mask beyond;	/* sums that overflowed */
+	counter_mask beyond;	/* sums that overflowed, or would count memory twice */
 	counter_mask partial;	/* sums of which a row is a lower bound */
 };
 
@@ -40,6 +40,10 @@ static void add_value(struct sum *sum, int c, uint64_t value)
 {
 	uint64_t *total = &sum->totals.value[c];
 
+	/* Processes share hugetlb pages, and nothing tells which: only one of them can have some.
+	 */
+	if (c == COUNTER_HUGETLB && value && *total)
+		sum->beyond |= COUNTER_BIT(c);
 	if (__builtin_add_overflow(*total, value, total))
 		sum->beyond |= COUNTER_BIT(c);
 }
@@ -55,6 +59,8 @@ static void sum_add(struct sum *sum, const struct process *p)
 	sum->some |= p->have;
 	sum->all &= p->have;
 	sum->partial |= p->partial;
+	if (p->kind == PROCESS_SUM)
+		sum->beyond |= ~p->have & COUNTER_BIT(COUNTER_HUGETLB);
 	if (process_has(p, COUNTER_PSS))
 		sum->with_pss &= p->have;
 	if (p->kind == PROCESS_SUM)

@@ -248,12 +248,14 @@ void json_account(struct json_writer *w, const struct account *a)
 	put_part(w, "vmalloc_bytes", a, ACCOUNT_VMALLOC);
 	put_part(w, "percpu_bytes", a, ACCOUNT_PERCPU);
 	put_part(w, "compressed_swap_bytes", a, ACCOUNT_COMPRESSED_SWAP);
+	put_part(w, "gpu_active_bytes", a, ACCOUNT_GPU_ACTIVE);
+	put_part(w, "gpu_reclaim_bytes", a, ACCOUNT_GPU_RECLAIM);
 	put_part(w, "other_bytes", a, ACCOUNT_OTHER);
 	json_end(w, '}');
 	json_newline(w);
 	json_object(w, "user");
 	put_part(w, "anon_bytes", a, ACCOUNT_ANON);
-	put_part(w, "mapped_bytes", a, ACCOUNT_MAPPED);
+	put_part(w, "shmem_bytes", a, ACCOUNT_SHMEM);
 	json_end(w, '}');
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.system, version 1.1, as specified in src/dist/zmem.system.schema.json. Values
+ * The document zmem.system, version 2.0, as specified in src/dist/zmem.system.schema.json. Values
  * that were not measured are null. Each top-level key and each device has its own line.
  */
 #include "render/json.h"
@@ -14,17 +14,28 @@ static void put_ratio(struct json_writer *w, bool known, uint64_t larger, uint64
 	json_known(w, "ratio_percent", known, percent);
 }
 
-static void put_across(struct json_writer *w, const struct meminfo *m)
+static void put_across(struct json_writer *w, const struct system_info *s)
 {
+	const struct meminfo *m = &s->meminfo;
+
 	json_newline(w);
 	json_object(w, "across");
 	json_meminfo(w, "available_bytes", m, MEMINFO_AVAILABLE);
 	json_meminfo(w, "cached_bytes", m, MEMINFO_CACHED);
 	json_meminfo(w, "buffers_bytes", m, MEMINFO_BUFFERS);
-	json_meminfo(w, "shmem_bytes", m, MEMINFO_SHMEM);
+	json_meminfo(w, "mapped_bytes", m, MEMINFO_MAPPED);
 	json_meminfo(w, "swap_cached_bytes", m, MEMINFO_SWAP_CACHED);
 	json_meminfo(w, "vmalloc_used_bytes", m, MEMINFO_VMALLOC_USED);
 	json_meminfo(w, "kernel_reclaimable_bytes", m, MEMINFO_KERNEL_RECLAIMABLE);
+	json_known(w, "sockets_bytes", s->sockets.known, s->sockets.bytes);
+	json_array(w, "unplaced");
+	for (size_t i = 0; i < m->unplaced_count; i++) {
+		json_begin_line(w, '{');
+		json_string(w, "name", m->unplaced[i].name);
+		json_u64(w, "bytes", m->unplaced[i].bytes);
+		json_end(w, '}');
+	}
+	json_end(w, ']');
 	json_end(w, '}');
 }
 
@@ -174,9 +185,9 @@ void render_system_json(struct strbuf *out, const struct system_report *r)
 	struct json_writer writer = {.out = out}, *w = &writer;
 	const struct snapshot *s = r->balance->snapshot;
 
-	json_document_begin(w, "zmem.system", "1.1", s);
+	json_document_begin(w, "zmem.system", "2.0", s);
 	json_account(w, &r->account);
-	put_across(w, &s->system.meminfo);
+	put_across(w, &s->system);
 	put_swap(w, r);
 	put_compressed(w, &s->system);
 	put_files(w, &s->system);

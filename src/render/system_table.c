@@ -113,6 +113,10 @@ static void put_part(struct page *p, enum account_part part, const char *name, c
 {
 	const struct account *a = &p->r->account;
 
+	/* Few kernels have these. */
+	if ((part == ACCOUNT_GPU_ACTIVE || part == ACCOUNT_GPU_RECLAIM) && !account_has(a, part) &&
+	    !p->style->wide)
+		return;
 	put_memory_row(p, name, account_has(a, part), a->value[part], note);
 }
 
@@ -122,6 +126,20 @@ static const char *unaccounted_note(const struct page *p)
 		return NULL;
 	return p->r->account.value[ACCOUNT_UNACCOUNTED] < 0 ? "counters lag, or count twice"
 							    : "no counter: drivers, network";
+}
+
+/* Lines of meminfo that may be in the line above. */
+static void put_unplaced(struct page *p)
+{
+	const struct meminfo *m = &system_of(p)->meminfo;
+
+	for (size_t i = 0; i < m->unplaced_count; i++) {
+		char name[sizeof(m->unplaced[i].name) + 2];
+
+		snprintf(name, sizeof(name), "  %s", m->unplaced[i].name);
+		put_memory_row(p, name, true, (int64_t)m->unplaced[i].bytes,
+			       "may be in the line above");
+	}
 }
 
 static void put_memory(struct page *p)
@@ -139,11 +157,13 @@ static void put_memory(struct page *p)
 		{ACCOUNT_VMALLOC, "  vmalloc", "VmallocUsed without stacks"},
 		{ACCOUNT_PERCPU, "  per CPU", "Percpu"},
 		{ACCOUNT_COMPRESSED_SWAP, "  compressed swap", "zram and zswap"},
+		{ACCOUNT_GPU_ACTIVE, "  GPU in use", "GPUActive"},
+		{ACCOUNT_GPU_RECLAIM, "  GPU kept", "GPUReclaim: for the next use"},
 		{ACCOUNT_OTHER, "  other", "KReclaimable, bounce, bad pages"},
 		{ACCOUNT_USER, "user", NULL},
 		{ACCOUNT_ANON, "  anonymous", "AnonPages"},
-		{ACCOUNT_MAPPED, "  mapped", "Mapped: files and shared memory"},
-		{ACCOUNT_CACHE, "cache", "Cached and Buffers, not mapped"},
+		{ACCOUNT_SHMEM, "  shared memory", "Shmem: with tmpfs"},
+		{ACCOUNT_CACHE, "cache", "Cached and Buffers less Shmem"},
 		{ACCOUNT_HUGETLB, "hugetlb", "Hugetlb"},
 		{ACCOUNT_FREE, "free", "MemFree"},
 	};
@@ -158,6 +178,7 @@ static void put_memory(struct page *p)
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		put_part(p, parts[i].part, parts[i].name, parts[i].note);
 	put_part(p, ACCOUNT_UNACCOUNTED, "not accounted for", unaccounted_note(p));
+	put_unplaced(p);
 	put_part(p, ACCOUNT_TOTAL, "total", "MemTotal");
 }
 
@@ -169,9 +190,8 @@ static void put_across(struct page *p)
 		const char *name, *note;
 	} across[] = {
 		{MEMINFO_AVAILABLE, "  available", "MemAvailable: without swapping"},
-		{MEMINFO_CACHED, "  page cache", "Cached: with mapped and Shmem"},
+		{MEMINFO_MAPPED, "  mapped", "Mapped: of cache, Shmem, drivers"},
 		{MEMINFO_BUFFERS, "  buffers", "Buffers: block devices"},
-		{MEMINFO_SHMEM, "  shared memory", "Shmem: with tmpfs"},
 		{MEMINFO_SWAP_CACHED, "  swap cache", "SwapCached"},
 	};
 	const struct meminfo *m = &system_of(p)->meminfo;
@@ -181,6 +201,8 @@ static void put_across(struct page *p)
 	for (size_t i = 0; i < ARRAY_SIZE(across); i++)
 		put_memory_row(p, across[i].name, meminfo_has(m, across[i].field),
 			       (int64_t)m->value[across[i].field], across[i].note);
+	put_memory_row(p, "  sockets", system_of(p)->sockets.known,
+		       (int64_t)system_of(p)->sockets.bytes, "TCP, UDP: slab, or no counter");
 	end_parts(p);
 }
 

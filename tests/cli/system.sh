@@ -32,12 +32,12 @@ expect_json 'the values of /proc/meminfo' '$a[0] as $a | $b[0] as $b | 268435456
 	def near($key): $a[$key] == null and . == null or
 		. >= ([$a[$key], $b[$key]] | min) - $slack and . <= ([$a[$key], $b[$key]] | max) + $slack;
 	(.memory.free_bytes | near("MemFree")) and (.user.anon_bytes | near("AnonPages")) and
-	(.user.mapped_bytes | near("Mapped")) and (.kernel.slab_reclaimable_bytes | near("SReclaimable")) and
+	(.across.mapped_bytes | near("Mapped")) and (.kernel.slab_reclaimable_bytes | near("SReclaimable")) and
 	(.kernel.slab_unreclaimable_bytes | near("SUnreclaim")) and
 	(.kernel.page_tables_bytes | near("PageTables")) and (.kernel.stacks_bytes | near("KernelStack")) and
 	(.kernel.percpu_bytes | near("Percpu")) and (.across.vmalloc_used_bytes | near("VmallocUsed")) and
 	(.across.cached_bytes | near("Cached")) and (.across.buffers_bytes | near("Buffers")) and
-	(.across.shmem_bytes | near("Shmem")) and (.across.available_bytes | near("MemAvailable")) and
+	(.user.shmem_bytes | near("Shmem")) and (.across.available_bytes | near("MemAvailable")) and
 	(.across.swap_cached_bytes | near("SwapCached")) and (.memory.hugetlb_bytes | near("Hugetlb")) and
 	(.swap.total_bytes | near("SwapTotal")) and (.swap.free_bytes | near("SwapFree"))' \
 	--slurpfile a "$TMP/before" --slurpfile b "$TMP/after"
@@ -50,7 +50,7 @@ if need_bpf 'the books'; then
 		.processes > 1 and if .pss_missing_processes == 0 then
 			.pss_anon_bytes > 0 and .pss_mapped_bytes > 0 and
 			.anon_residual_bytes == $d.user.anon_bytes - .pss_anon_bytes and
-			.mapped_residual_bytes == $d.user.mapped_bytes - .pss_mapped_bytes
+			.mapped_residual_bytes == $d.across.mapped_bytes - .pss_mapped_bytes
 		else .anon_residual_bytes == null or .mapped_residual_bytes == null end'
 fi
 
@@ -144,16 +144,25 @@ values='MemTotal: 1000 kB\nMemFree: 100 kB\nBuffers: 10 kB\nCached: 300 kB\nAnon
 values+='Slab: 90 kB\nSReclaimable: 60 kB\nSUnreclaim: 30 kB\nKernelStack: 5 kB\nVmallocUsed: 12 kB\n'
 faked meminfo "$values" -J --pss none
 expect_json 'a small machine' "$adds_up"' and .memory == {"total_bytes": 1024000,
-	"kernel_bytes": (.kernel.compressed_swap_bytes // 0 | . + 104448), "user_bytes": 460800,
-	"cache_bytes": 266240, "hugetlb_bytes": null, "free_bytes": 102400,
+	"kernel_bytes": (.kernel.compressed_swap_bytes // 0 | . + 104448), "user_bytes": 409600,
+	"cache_bytes": 317440, "hugetlb_bytes": null, "free_bytes": 102400,
 	"unaccounted_bytes": (90112 - (.kernel.compressed_swap_bytes // 0))} and .kernel.vmalloc_bytes == 7168 and
 	.kernel.percpu_bytes == null and .swap.used_bytes == null'
 faked meminfo "${values/MemFree: 100/MemFree: 500}" -b --pss none
 expect_out 'more than MemTotal: negative, with a reason' '^not accounted for +-[0-9]+ +-[0-9.]+  counters lag'
+values+='Mapped: 900 kB\nShmem: 20 kB\nBalloon: 30 kB\nFooActive: 40 kB\nGPUActive: 7 kB\nGPUReclaim: 8 kB\n'
+faked meminfo "${values/Mapped: 50 kB\\n/}" -J --pss none
+expect_json 'pages of drivers that processes map are in Mapped alone' "$adds_up"' and
+	.memory.cache_bytes == 296960 and .user.shmem_bytes == 20480 and .across.mapped_bytes == 921600 and
+	.kernel.gpu_active_bytes == 7168 and .kernel.gpu_reclaim_bytes == 8192'
+expect_json 'a line that zmem-bpf does not know has its own name' \
+	'.across.unplaced == [{"name": "Balloon", "bytes": 30720}, {"name": "FooActive", "bytes": 40960}]'
+faked meminfo "$values" -b --pss none
+expect_out 'a line that zmem-bpf does not know: table' '^  FooActive +40960 +4\.0  may be in the line above$'
 for text in '' 'nonsense\n' 'MemTotal: 99999999999999999999 kB\n'; do
 	faked meminfo "$text" -J
 	expect_json "/proc/meminfo says '$(lib_line "$text")': not measured is null" "$adds_up"' and
-		([.memory[], .user[], .across[], .swap.total_bytes] | all(. == null or . == 0)) and
+		([.memory[], .user[], (.across | del(.sockets_bytes, .unplaced)[]), .swap.total_bytes] | all(. == null or . == 0)) and .across.unplaced == [] and
 		.memory.total_bytes == null and .memory.unaccounted_bytes == null'
 	faked meminfo "$text"
 	expect_out "/proc/meminfo says '$(lib_line "$text")': table" '^total +- +-  MemTotal$'

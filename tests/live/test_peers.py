@@ -149,17 +149,20 @@ def check_system():
         theirs = peers.smem("-w", "-S", directory, columns="area used cache noncache")
     mine = peers.document_of("system", "--replay", RECORDING)
     user, memory = mine["user"], mine["memory"]
+    mapped = mine["across"]["mapped_bytes"]
+    not_mapped = memory["cache_bytes"] + user["shmem_bytes"] - mapped
     pairs = {
-        "userspace memory": (theirs["userspace memory"]["used"], memory["user_bytes"]),
-        "its cache: mapped": (theirs["userspace memory"]["cache"], user["mapped_bytes"]),
+        "userspace memory": (theirs["userspace memory"]["used"],
+                             user["anon_bytes"] + mapped),
+        "its cache: mapped": (theirs["userspace memory"]["cache"], mapped),
         "the rest: anonymous": (theirs["userspace memory"]["noncache"], user["anon_bytes"]),
         "free memory": (theirs["free memory"]["used"], memory["free_bytes"]),
         # Memory that is neither free nor in processes: only a third of it is kernel memory here.
         "kernel dynamic memory": (theirs["kernel dynamic memory"]["used"],
-                                  sum(memory[part + "_bytes"] for part in (
-                                      "kernel", "cache", "hugetlb", "unaccounted"))),
+                                  not_mapped + sum(memory[part + "_bytes"] for part in (
+                                      "kernel", "hugetlb", "unaccounted"))),
         "its cache": (theirs["kernel dynamic memory"]["cache"],
-                      memory["cache_bytes"] + mine["kernel"]["slab_reclaimable_bytes"]),
+                      not_mapped + mine["kernel"]["slab_reclaimable_bytes"]),
     }
     for name, (kb, size) in pairs.items():
         result(kb * 1024 == size, "smem -w: " + name, (kb, size / 1024))

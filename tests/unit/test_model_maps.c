@@ -50,6 +50,30 @@ TEST(one_by_one)
 	map_set_free(s);
 }
 
+/* Processes may share their hugetlb pages: those of several have no sum. */
+TEST(hugetlb)
+{
+	struct map_counters sum = MAPS_COUNTERS_ZERO, none = MAPS_COUNTERS_ZERO;
+	struct map_counters some = MAPS_COUNTERS_ZERO;
+
+	some.value[MAPS_HUGETLB] = 200;
+	some.value[MAPS_RSS] = 1;
+	map_counters_merge(&sum, &none);
+	map_counters_merge(&sum, &some);
+	map_counters_merge(&sum, &none);
+	assert_true(map_has(&sum, MAPS_HUGETLB));
+	assert_int_equal(sum.value[MAPS_HUGETLB], 200);
+	map_counters_merge(&sum, &some);
+	assert_false(map_has(&sum, MAPS_HUGETLB));
+	assert_int_equal(sum.value[MAPS_HUGETLB], 0);
+	map_counters_merge(&sum, &some);
+	assert_false(map_has(&sum, MAPS_HUGETLB));
+	assert_int_equal(sum.value[MAPS_RSS], 3);
+	/* The mappings of one process have one. */
+	map_counters_add(&some, &some);
+	assert_int_equal(some.value[MAPS_HUGETLB], 400);
+}
+
 /* The item of this name, and what it sums. */
 static const struct mapping *check(const struct map_set *s, const char *name, uint32_t mappings,
 				   uint32_t processes, uint64_t rss)

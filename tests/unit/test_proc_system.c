@@ -4,10 +4,11 @@
 
 #include "model/system.h"
 
+#define GPU (BIT(MEMINFO_GPU_ACTIVE) | BIT(MEMINFO_GPU_RECLAIM))
 #define ALL (BIT(MEMINFO_COUNTERS) - 1)
 
 /* The values: fuzz_proc_meminfo, on the same files. */
-static void assert_meminfo(const char *name, uint32_t have)
+static void assert_meminfo(const char *name, uint32_t have, size_t unplaced)
 {
 	size_t len;
 	cleanup_free char *text = fixture(name, &len);
@@ -15,22 +16,50 @@ static void assert_meminfo(const char *name, uint32_t have)
 
 	meminfo_parse(text, len, &m);
 	assert_int_equal(m.have, have);
+	assert_int_equal(m.unplaced_count, unplaced);
 }
 
 TEST(meminfo)
 {
 	struct meminfo m;
 
-	assert_meminfo("meminfo-6.18", ALL);
+	assert_meminfo("meminfo-6.18", ALL & ~GPU, 1);
 	assert_meminfo("meminfo-3.10",
-		       ALL & ~(BIT(MEMINFO_AVAILABLE) | BIT(MEMINFO_ZSWAP_POOL) |
+		       ALL & ~(GPU | BIT(MEMINFO_AVAILABLE) | BIT(MEMINFO_ZSWAP_POOL) |
 			       BIT(MEMINFO_ZSWAP_STORED) | BIT(MEMINFO_KERNEL_RECLAIMABLE) |
 			       BIT(MEMINFO_SEC_PAGE_TABLES) | BIT(MEMINFO_PERCPU) |
-			       BIT(MEMINFO_HUGETLB)));
-	assert_meminfo("garbage", 0);
+			       BIT(MEMINFO_HUGETLB)),
+		       0);
+	assert_meminfo("garbage", 0, 0);
 	memset(&m, 0xa5, sizeof(m));
 	meminfo_parse(NULL, 0, &m);
 	assert_int_equal(m.have, 0);
+}
+
+/* A line that no one knows has its own name, whatever the name is. */
+TEST(unplaced)
+{
+	static const char text[] =
+		"MemTotal: 8 kB\nBalloon:  0 kB\nFoo_active:    7 kB\nCount: 5\n"
+		"Active(new): 3 kB\nDirectMap16G: 5 kB\nFoo: -1 kB\n: 4 kB\n"
+		"GPUActive: 9 kB\n"
+		"A name that is longer than any that the kernel has: 6 kB\nCut: 7 k";
+	struct meminfo m;
+	char many[512] = "";
+
+	meminfo_parse(text, sizeof(text) - 1, &m);
+	assert_int_equal(m.have, BIT(MEMINFO_TOTAL) | BIT(MEMINFO_GPU_ACTIVE));
+	assert_int_equal(m.unplaced_count, 3);
+	assert_string_equal(m.unplaced[0].name, "Balloon");
+	assert_int_equal(m.unplaced[0].bytes, 0);
+	assert_string_equal(m.unplaced[1].name, "Foo_active");
+	assert_int_equal(m.unplaced[1].bytes, 7 * 1024);
+	assert_string_equal(m.unplaced[2].name, "A name that is longer than any ");
+	for (unsigned i = 0; i < MEMINFO_UNPLACED_MAX + 3; i++)
+		snprintf(many + strlen(many), sizeof(many) - strlen(many), "Line%u: 1 kB\n", i);
+	meminfo_parse(many, strlen(many), &m);
+	assert_int_equal(m.unplaced_count, MEMINFO_UNPLACED_MAX);
+	assert_string_equal(m.unplaced[MEMINFO_UNPLACED_MAX - 1].name, "Line7");
 }
 
 TEST(zram_stat)
@@ -198,6 +227,40 @@ TEST(swapped)
 	assert_int_equal(swapped_of("pswpout 0\nother 5\npswpin 9\npswpin 10\n", &a), 0);
 	assert_int_equal(a.in, 9 * 4096);
 	assert_int_equal(a.out, 0);
+}
+
+static int sockets_of(const char *text, struct socket_memory *ret)
+{
+	cleanup_free char *copy = exact_copy(text, strlen(text));
+
+	return sockstat_parse(copy, strlen(text), 4096, ret);
+}
+
+TEST(sockets)
+{
+	static const char *const refused[] = {
+		"",
+		"sockets: used 13\n",
+		"TCP: inuse 1 orphan 0 tw 0 alloc 1 mem\n",
+		"TCP: mem 1",
+		"TCP: mem -1\n",
+		"TCP: inuse mem 1\n",
+		"RAW: inuse 0 mem 3\n",
+		"UDP: mem 18446744073709551615\n",
+	};
+	struct socket_memory s = {.bytes = 7};
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		assert_int_equal(sockets_of(refused[i], &s), -EINVAL);
+	assert_int_equal(sockstat_parse(NULL, 0, 4096, &s), -EINVAL);
+	assert_true(!s.known && s.bytes == 7);
+	assert_int_equal(sockets_of("sockets: used 13\nTCP: inuse 1 orphan 0 tw 0 alloc 1 mem 3\n"
+				    "UDP: inuse 2 mem 2\nUDPLITE: inuse 0\nRAW: inuse 0\n"
+				    "FRAG: inuse 1 memory 100\n",
+				    &s),
+			 0);
+	assert_true(s.known);
+	assert_int_equal(s.bytes, 5 * 4096 + 100);
 }
 
 TEST(refaults)

@@ -86,6 +86,33 @@ TEST(beyond)
 	assert_int_equal(t.value[COUNTER_RSS], 0);
 }
 
+/* Processes may share their hugetlb pages: those of several have no sum. */
+TEST(hugetlb)
+{
+	struct process a = process(1, 1), b = process(2, 2), none = process(3, 3),
+		       group = process(4, 4);
+	struct totals t;
+
+	process_set(&a, COUNTER_HUGETLB, 200);
+	process_set(&b, COUNTER_HUGETLB, 200);
+	process_set(&none, COUNTER_HUGETLB, 0);
+	t = SUM(false, &none, &a, &none);
+	assert_total(&t, COUNTER_HUGETLB, 200);
+	t = SUM(false, &none, &none);
+	assert_total(&t, COUNTER_HUGETLB, 0);
+	t = SUM(false, &a, &none, &b);
+	assert_false(has(&t, COUNTER_HUGETLB));
+	assert_int_equal(t.value[COUNTER_HUGETLB], 0);
+	assert_total(&t, COUNTER_RSS, 6);
+	/* Nor has a sum of sums that includes one without. */
+	group.kind = PROCESS_SUM;
+	t = SUM(false, &group, &a);
+	assert_false(has(&t, COUNTER_HUGETLB));
+	process_set(&group, COUNTER_HUGETLB, 0);
+	t = SUM(false, &group, &a);
+	assert_total(&t, COUNTER_HUGETLB, 200);
+}
+
 TEST(sums)
 {
 	struct process a = process(100, 0), b = process(50, 8), c = process(7, 0);

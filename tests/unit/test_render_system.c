@@ -33,6 +33,12 @@ static void ordinary(struct sample *s, struct system_report *r)
 	sample_meminfo(&m->meminfo, MEMINFO_VMALLOC_USED, 60 * MIB);
 	sample_meminfo(&m->meminfo, MEMINFO_PERCPU, 8 * MIB);
 	sample_meminfo(&m->meminfo, MEMINFO_HUGETLB, 64 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_GPU_ACTIVE, 12 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_GPU_RECLAIM, 0);
+	m->meminfo.unplaced_count = 2;
+	m->meminfo.unplaced[0] = (struct meminfo_line){"Balloon", 64 * MIB};
+	m->meminfo.unplaced[1] = (struct meminfo_line){"New\033Line", 3 * MIB};
+	m->sockets = (struct socket_memory){true, 2 * MIB};
 	m->files.cache_known = true;
 	m->files.cache = 2900 * MIB;
 	m->swaps_known = true;

@@ -66,8 +66,8 @@ function ramGauge(doc) {
 	return gauge('RAM', available === null ? '' : `${sizeText(available)} available without swapping`,
 		m.total_bytes, [
 			['anonymous', 'anon', u.anon_bytes, 'private memory of processes (AnonPages)'],
-			['mapped', 'file', u.mapped_bytes, 'files and shared memory that processes map (Mapped)'],
-			['cache', 'cache', m.cache_bytes, 'page cache that no process maps, buffers'],
+			['shared memory', 'file', u.shmem_bytes, 'shared memory and tmpfs, mapped or not (Shmem)'],
+			['cache', 'cache', m.cache_bytes, 'page cache of files and block devices, mapped or not'],
 			['kernel', 'kernel', m.kernel_bytes, 'slab, page tables, stacks and others: see below'],
 			['hugetlb', 'hugetlb', m.hugetlb_bytes, 'hugetlb pages, used or unused'],
 			['not accounted for', 'lost', m.unaccounted_bytes, 'drivers, network, free lists of CPUs, swap cache'],

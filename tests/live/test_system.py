@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Memory of the machine of which the truth is known: pages of a driver that a process maps, data that waits in sockets,
+hugetlb pages that two processes map."""
+import contextlib
+import mmap
+import os
+import socket
+import struct
+import sys
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+import peers  # noqa: E402
+from outcome import exit_code, result, run_checks  # noqa: E402
+
+MIB = 1 << 20
+RING, BLOCK = 512 * MIB, 4 * MIB
+# What other processes may change meanwhile.
+SLACK = 128 * MIB
+SOL_PACKET, PACKET_RX_RING = 263, 5
+POOL = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"
+
+
+def system():
+    return peers.document_of("system", "--pss", "none")
+
+
+def changes(before, after):
+    return {key: after[part][key] - before[part][key] for part in ("memory", "user", "across")
+            for key in after[part] if isinstance(after[part][key], int)}
+
+
+def check_packet_ring():
+    """The ring is in Mapped, and in no counter of the cache (net/packet/af_packet.c, vm_insert_page())."""
+    before = system()
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as ring:
+        ring.setsockopt(SOL_PACKET, PACKET_RX_RING, struct.pack("4I", BLOCK, RING // BLOCK, 4096, RING // 4096))
+        with mmap.mmap(ring.fileno(), RING):
+            change = changes(before, system())
+    result(abs(change["mapped_bytes"] - RING) < SLACK, "a packet ring is in Mapped", change)
+    result(abs(change["unaccounted_bytes"] - RING) < SLACK, "a packet ring has no other counter", change)
+    result(abs(change["cache_bytes"]) < SLACK and abs(change["user_bytes"]) < SLACK,
+           "a packet ring makes no other part larger or smaller", change)
+
+
+def check_sockets():
+    """Data that nobody reads. The kernel adds what each CPU counts only now and then (include/net/proto_memory.h)."""
+    before = system()
+    with contextlib.ExitStack() as stack:
+        receiver = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        sender = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        receiver.setsockopt(socket.SOL_SOCKET, 33, 64 * MIB)  # SO_RCVBUFFORCE
+        receiver.bind(("127.0.0.1", 0))
+        for _ in range(512):
+            sender.sendto(bytes(60000), receiver.getsockname())
+        change = changes(before, system())
+    result(change["sockets_bytes"] >= 500 * 60000, "data that waits in a socket is in sockets", change)
+
+
+def check_hugetlb():
+    """Two processes that map the same 8 pages of 2 MiB."""
+    with open(POOL, encoding="ascii") as file:
+        pages = file.read()
+    try:
+        with open(POOL, "w", encoding="ascii") as file:
+            file.write(str(int(pages) + 8))
+        with mmap.mmap(-1, 16 * MIB, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | 0x40000) as memory:  # MAP_HUGETLB
+            memory[::4096] = b"x" * (16 * MIB // 4096)
+            pid = os.fork()
+            if pid == 0:
+                memory[::4096] = b"y" * (16 * MIB // 4096)
+                os.kill(os.getpid(), 19)  # SIGSTOP
+            os.waitpid(pid, os.WUNTRACED)
+            check_holders(pid)
+            os.kill(pid, 9)
+            os.waitpid(pid, 0)
+    finally:
+        with open(POOL, "w", encoding="ascii") as file:
+            file.write(pages)
+
+
+def check_holders(child):
+    for source in ("bpf", "proc"):
+        both = peers.document_of("-p", "%d,%d" % (os.getpid(), child), "--source", source)
+        one = peers.document_of("-p", str(child), "--source", source)
+        result([p["hugetlb_bytes"] for p in both["processes"]] == [16 * MIB] * 2 and
+               both["totals"]["hugetlb_bytes"] is None, "%s: shared hugetlb pages have no sum" % source, both["totals"])
+        result(one["totals"]["hugetlb_bytes"] == 16 * MIB, "%s: those of one process have one" % source, one["totals"])
+        group = peers.document_of("-p", "%d,%d" % (os.getpid(), child), "--source", source, "-g", "user")
+        result([g["hugetlb_bytes"] for g in group["groups"]] == [None], "%s: nor has a group" % source, group["groups"])
+    for options in (("--by-file",), ("-g", "user")):
+        maps = peers.document_of("maps", "%d,%d" % (os.getpid(), child), *options)
+        result(maps["totals"]["hugetlb_bytes"] is None, "maps %s: no sum either" % " ".join(options), maps["totals"])
+
+
+def main():
+    run_checks([check_packet_ring, check_sockets, check_hugetlb])
+    return exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
