@@ -312,12 +312,12 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 	struct collector *c = r->collector;
 	struct compare_cost now = {};
 	struct meter meter;
-	uint64_t last_pid;
+	struct proc_load before, after;
 	size_t files = 0;
 	int err;
 
 	pause_before_round(round);
-	last_pid = procfs_last_pid(&c->proc);
+	procfs_load(&c->proc, &before);
 	for (size_t i = 0; i < r->left; i++)
 		r->process[i] = (struct process *)r->row[i]->process;
 	meter = meter_start(c);
@@ -342,7 +342,8 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 		return err;
 	if (round == 1 && cost)
 		*cost = now;
-	judge(r, last_pid == procfs_last_pid(&c->proc), round);
+	procfs_load(&c->proc, &after);
+	judge(r, before.last_pid == after.last_pid, round);
 	return 0;
 }
 

@@ -27,18 +27,21 @@ void unseen_begin(const struct procfs *proc, struct unseen_start *ret)
 {
 	/* Both are of our time namespace. */
 	ret->ticks = clock_us(CLOCK_BOOTTIME) / US_PER_TICK;
-	ret->tasks = procfs_tasks(proc);
+	procfs_load(proc, &ret->load);
 }
 
 bool unseen_possible(const struct procfs *proc, const struct unseen_start *start,
 		     const struct snapshot *s)
 {
-	uint64_t now = procfs_tasks(proc), most = now > start->tasks ? now : start->tasks;
+	const struct proc_load *before = &start->load;
+	struct proc_load now;
 	uint64_t threads = 0;
 
+	procfs_load(proc, &now);
 	for (size_t i = 0; i < s->count; i++)
 		threads += s->process[i].threads;
-	return !now || !start->tasks || most > threads;
+	return !now.tasks || !before->tasks || now.last_pid != before->last_pid ||
+	       now.tasks > threads || before->tasks > threads;
 }
 
 /* 1 if the process counts as unseen, 0 if not, or a negative errno without files or memory. */

@@ -12,14 +12,15 @@
 
 /* The machine before its processes are read. */
 struct unseen_start {
-	uint64_t tasks; /* of all pid namespaces; 0: not known */
-	uint64_t ticks; /* since boot, as start times in /proc */
+	struct proc_load load; /* its tasks are those of all pid namespaces */
+	uint64_t ticks;	       /* since boot, as start times in /proc */
 };
 
 void unseen_begin(const struct procfs *proc, struct unseen_start *ret);
 /*
  * True if processes may be missing: the threads of the snapshot are fewer than the machine's tasks,
- * before or after the reading. In a pid namespace there are always fewer.
+ * before or after the reading (in a pid namespace there are always fewer), or a task began
+ * meanwhile, which may stand for a missing one in the sum of threads.
  */
 bool unseen_possible(const struct procfs *proc, const struct unseen_start *start,
 		     const struct snapshot *s);

@@ -83,20 +83,16 @@ ssize_t procfs_read(const struct procfs *proc, const char *name, char *buf, size
 	return proc->fd < 0 ? -ENOENT : file_read(proc->fd, name, buf, cap);
 }
 
-uint64_t procfs_last_pid(const struct procfs *proc)
+void procfs_load(const struct procfs *proc, struct proc_load *ret)
 {
 	char text[128];
 	ssize_t len = procfs_read(proc, "loadavg", text, sizeof(text));
 
-	return len > 0 ? loadavg_parse_last_pid(text, (size_t)len) : 0;
-}
-
-uint64_t procfs_tasks(const struct procfs *proc)
-{
-	char text[128];
-	ssize_t len = procfs_read(proc, "loadavg", text, sizeof(text));
-
-	return len > 0 ? loadavg_parse_tasks(text, (size_t)len) : 0;
+	*ret = (struct proc_load){};
+	if (len <= 0)
+		return;
+	ret->last_pid = loadavg_parse_last_pid(text, (size_t)len);
+	ret->tasks = loadavg_parse_tasks(text, (size_t)len);
 }
 
 int procfs_open_pid(const struct procfs *proc, pid_t pid)

@@ -35,13 +35,13 @@ void procfs_close(struct procfs *proc);
 
 /* Reads a file of the machine ("meminfo") as file_read() does. */
 ssize_t procfs_read(const struct procfs *proc, const char *name, char *buf, size_t cap);
-/*
- * The number of the newest process or thread (loadavg): while it is the same, none was started. 0
- * if it cannot be read.
- */
-uint64_t procfs_last_pid(const struct procfs *proc);
-/* The number of tasks (loadavg_parse_tasks()), 0 if it cannot be read. */
-uint64_t procfs_tasks(const struct procfs *proc);
+/* From loadavg; 0: not known. */
+struct proc_load {
+	uint64_t last_pid; /* of the newest process or thread: while it is the same, none began */
+	uint64_t tasks;	   /* loadavg_parse_tasks() */
+};
+
+void procfs_load(const struct procfs *proc, struct proc_load *ret);
 
 /* ---- the directory of a process ---- */
 

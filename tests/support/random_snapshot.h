@@ -166,6 +166,14 @@ static inline void random_machine(struct random *r, struct snapshot *s)
 		d->used = random_value(r);
 		d->priority = (int)random_u64(r);
 	}
+	sys->meminfo.unplaced_count = random_below(r, MEMINFO_UNPLACED_MAX + 1);
+	for (size_t i = 0; i < sys->meminfo.unplaced_count; i++) {
+		struct meminfo_line *l = &sys->meminfo.unplaced[i];
+
+		random_chars(r, l->name, sizeof(l->name));
+		l->bytes = random_value(r);
+	}
+	sys->sockets = (struct socket_memory){random_below(r, 2), random_value(r)};
 	sys->zram_count = random_below(r, 32) ? random_below(r, 3) : ZRAM_MAX;
 	for (size_t i = 0; i < sys->zram_count; i++) {
 		random_chars(r, sys->zram[i].name, sizeof(sys->zram[i].name));
@@ -364,6 +372,12 @@ static inline bool same_system(const struct system_info *a, const struct system_
 	for (size_t i = 0; i < a->swap_count; i++) {
 		if (!SAME_TEXT(swap[i].name) || !SAME(swap[i].kind) || !SAME(swap[i].name_cut) ||
 		    !SAME(swap[i].size) || !SAME(swap[i].used) || !SAME(swap[i].priority))
+			return false;
+	}
+	if (!SAME(sockets.known) || !SAME(sockets.bytes) || !SAME(meminfo.unplaced_count))
+		return false;
+	for (size_t i = 0; i < a->meminfo.unplaced_count; i++) {
+		if (!SAME_TEXT(meminfo.unplaced[i].name) || !SAME(meminfo.unplaced[i].bytes))
 			return false;
 	}
 	for (size_t i = 0; i < a->zram_count; i++) {

@@ -7,6 +7,7 @@
 #include "proc_tree.h"
 
 #define START_TICKS 1000
+#define LAST_PID    4000
 
 struct fixture {
 	struct proc_tree tree;
@@ -29,11 +30,11 @@ static void put_process(const struct fixture *s, pid_t pid, char state, unsigned
 	proc_tree_put(&s->tree, name, text, strlen(text));
 }
 
-static void put_tasks(const struct fixture *s, unsigned tasks)
+static void put_tasks(const struct fixture *s, unsigned tasks, unsigned last_pid)
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), "0.1 0.2 0.3 1/%u 4000\n", tasks);
+	snprintf(text, sizeof(text), "0.1 0.2 0.3 1/%u %u\n", tasks, last_pid);
 	proc_tree_put(&s->tree, "loadavg", text, strlen(text));
 }
 
@@ -52,14 +53,14 @@ static int setup(void **state)
 	static struct fixture fixture;
 	struct fixture *s = &fixture;
 
-	*s = (struct fixture){.start = {.tasks = 4, .ticks = START_TICKS}};
+	*s = (struct fixture){.start = {.load = {LAST_PID, 4}, .ticks = START_TICKS}};
 	proc_tree_init(&s->tree);
 	put_process(s, 1, 'S', 0, 1, 0);
 	put_process(s, 20, 'S', 0, 2, 50);
 	put_process(s, 30, 'R', 0, 1, 60);
 	see(&s->seen, 20, 2);
 	see(&s->seen, 30, 1);
-	put_tasks(s, 4);
+	put_tasks(s, 4, LAST_PID);
 	*state = s;
 	return 0;
 }
@@ -84,17 +85,23 @@ FIXTURE_TEST(tasks)
 {
 	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
 	/* As many tasks as threads: nothing is missing. */
-	put_tasks(f, 3);
-	f->start.tasks = 3;
+	put_tasks(f, 3, LAST_PID);
+	f->start.load.tasks = 3;
 	assert_false(unseen_possible(&f->tree.proc, &f->start, &f->seen));
 	/* A task that began after the reading, or one that ended since. */
-	put_tasks(f, 4);
+	put_tasks(f, 4, LAST_PID);
 	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
-	put_tasks(f, 2);
-	f->start.tasks = 4;
+	put_tasks(f, 2, LAST_PID);
+	f->start.load.tasks = 4;
 	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
+	/* A task that began meanwhile may stand for one that is missing. */
+	put_tasks(f, 3, LAST_PID + 1);
+	f->start.load.tasks = 3;
+	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
+	put_tasks(f, 3, LAST_PID);
+	assert_false(unseen_possible(&f->tree.proc, &f->start, &f->seen));
 	/* The number is not known. */
-	f->start.tasks = 0;
+	f->start.load.tasks = 0;
 	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
 }
 
