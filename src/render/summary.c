@@ -210,13 +210,14 @@ static void write_swap(struct line *l, const struct result *r)
 	write_bytes(l, used);
 	if (!balance->swap_unattributed_known || unattributed > used)
 		return;
-	line_printf(l, ": processes ");
+	line_printf(l, " = ");
 	write_bytes(l, used - unattributed);
-	line_printf(l, ", %sshmem, tmpfs and swap cache ",
+	line_printf(l, " of processes + ");
+	write_bytes(l, unattributed);
+	line_printf(l, " of %sshmem, tmpfs and swap cache",
 		    r->snapshot->collection.hidden || r->snapshot->collection.not_seen
 			    ? "hidden processes, "
 			    : "");
-	write_bytes(l, unattributed);
 }
 
 /* Less than this part of RAM is not worth a line. */

@@ -340,6 +340,11 @@ static void put_devices(struct page *p)
 				 (struct cell[]){unknown, unknown, unknown, unknown, unknown});
 }
 
+/* Why USED of a device is more than STORED (swap_writeout(), mm/page_io.c). */
+static const char stored_note[] =
+	"STORED is what was written to it. USED also has slots that were not: of pages full of "
+	"zeros, and of pages that are in zswap.";
+
 static void put_compressed(struct page *p)
 {
 	unsigned size = size_width(p);
@@ -383,6 +388,8 @@ static void put_compressed(struct page *p)
 	}
 	if (zswap_used)
 		grid_print_cells(&p->grid, &p->line, zswap);
+	if (s->swap_count)
+		text_put_folded(p->line.out, stored_note, 0, p->style->width);
 }
 
 /* ---- whether the machine and its files agree ---- */

@@ -29,12 +29,14 @@ SAMPLE_TEST(swap, sample_ordinary)
 	in_use(s, 120 * MIB, 40 * MIB);
 	check_swap(
 		s,
-		"swap in use 120 MiB: processes 80.0 MiB, shmem, tmpfs and swap cache 40.0 MiB\n");
+		"swap in use 120 MiB = 80.0 MiB of processes + 40.0 MiB of shmem, tmpfs and swap cache\n");
 	in_use(s, 120 * MIB, 120 * MIB);
-	check_swap(s, "swap in use 120 MiB: processes 0, shmem, tmpfs and swap cache 120 MiB\n");
+	check_swap(
+		s,
+		"swap in use 120 MiB = 0 of processes + 120 MiB of shmem, tmpfs and swap cache\n");
 	s->snapshot.collection.hidden = true;
-	check_swap(s, "swap in use 120 MiB: processes 0, hidden processes, shmem, tmpfs and swap "
-		      "cache 120 MiB\n");
+	check_swap(s, "swap in use 120 MiB = 0 of processes + 120 MiB of hidden processes, "
+		      "shmem, tmpfs and swap cache\n");
 	/* It is not known, or exceeds swap in use. */
 	s->snapshot.balance.swap_unattributed_known = false;
 	check_swap(s, "swap in use 120 MiB\n");
@@ -82,7 +84,7 @@ SAMPLE_TEST(not_seen, sample_ordinary)
 	s->snapshot.collection.not_seen_pid[1] = 0;
 	check_says(s, "1 process that BPF does not see: pid 10 (--source proc shows it)\n", true);
 	in_use(s, 120 * MIB, 120 * MIB);
-	check_says(s, ", hidden processes, shmem, tmpfs", true);
+	check_says(s, " of hidden processes, shmem, tmpfs", true);
 }
 
 /* --verify all: the counts add up. */
@@ -216,7 +218,7 @@ SAMPLE_TEST(folded, sample_ordinary)
 	summary_print(&out, &s->result, 30, NULL);
 	assert_non_null(strstr(
 		strbuf_str(&out),
-		"\nswap in use 120 MiB: processes\n80.0 MiB, shmem, tmpfs and\nswap cache 40.0 MiB\n"));
+		"\nswap in use 120 MiB = 80.0 MiB\nof processes + 40.0 MiB of\nshmem, tmpfs and swap cache\n"));
 }
 
 /* Later lines begin below the first one, and a word that is too wide is not broken. */
