@@ -113,9 +113,9 @@ resident pages
 .It Li pss
 resident pages, each divided by its mappings
 .It Li private
-resident pages, clean or modified, that only this process maps
+resident pages, clean or modified, that are mapped once
 .It Li shared
-resident pages, clean or modified, that other processes map, too
+resident pages, clean or modified, that are mapped more than once
 .It Li swap
 swap entries of private memory
 .It Li swap_pss

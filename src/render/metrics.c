@@ -136,7 +136,7 @@ static const struct {
 	  .help = "PSS: each resident page divided by its mappings. " WITHOUT}},
 	{COUNTER_USS,
 	 {.name = "zmem_group_memory_unique_bytes",
-	  .help = "USS: resident memory that no other process maps. " WITHOUT}},
+	  .help = "USS: resident pages that are mapped once. " WITHOUT}},
 	{COUNTER_SWAP,
 	 {.name = "zmem_group_swap_bytes",
 	  .help = "Swap entries of private memory. Entries that fork shares count once for each process."}},
