@@ -34,7 +34,7 @@
 int serve_check(char *why, size_t cap)
 {
 	snprintf(why, cap,
-		 "the static program has none (libmicrohttpd cannot be linked statically: use the "
+		 "the static program has none (libmicrohttpd needs the libraries of GnuTLS: use the "
 		 "shared one)");
 	return -ENOTSUP;
 }
@@ -508,6 +508,11 @@ static int check_options(const struct options *o, const struct command_info *com
 {
 	int r = check_replay(o);
 
+	/* Before the options that are taken: -J is a format. */
+	if (r == 0 && command->formats &&
+	    !parse_has_item(command->formats, options_format_word(o->format)))
+		return log_usage(o, "%s: --format %s: must be one of %s", o->command,
+				 options_format_word(o->format), command->formats);
 	if (r == 0)
 		r = check_taken(o);
 	if (r == 0)
@@ -518,10 +523,6 @@ static int check_options(const struct options *o, const struct command_info *com
 		r = check_columns(o);
 	if (r)
 		return r;
-	if (!parse_has_item(command->formats ? command->formats : "table",
-			    options_format_word(o->format)))
-		return log_usage(o, "%s: --format %s: must be one of %s", o->command,
-				 options_format_word(o->format), command->formats);
 	if ((o->pinned || o->files) && o->source == SOURCE_PROC)
 		return log_usage(o, "--%s cannot be combined with --source proc",
 				 o->pinned ? "pinned" : "files");

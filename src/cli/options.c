@@ -155,7 +155,7 @@ const struct option_entry option_table[] = {
 	 AT(format),
 	 format_words},
 	{{"json", 'J', NULL, "the same as -F json",
-	  "snapshot compare system maps files record watch diff incidents grow", OPTIONS_OUTPUT},
+	  "snapshot compare system maps files record diff incidents grow", OPTIONS_OUTPUT},
 	 SET,
 	 AT(format),
 	 NULL,

@@ -44,7 +44,7 @@ static const char *const help_lines[] = {
 	"Avail: MemAvailable. Pressure: the share of the last 10 s in which some tasks,",
 	"or all tasks, waited for memory. Swap in, out: what is read and written.",
 	"The time line of a recording: # is the snapshot, ! an event, a blank a gap.",
-	"- means not measured; the details say why.",
+	"- means not measured: Enter shows the process, and why its PSS is not known.",
 };
 
 const char *view_key_help(size_t i)

@@ -228,7 +228,9 @@ for command in $commands; do
 		esac
 		# shellcheck disable=SC2086
 		said=$(timeout -s KILL 3 "$ZMEM" "$command" $option $argument 2>&1)
-		[ "$?" = 2 ] && [[ $said == "zmem-bpf: $command does not take --"* ]] || wrong+=" $option"
+		# --json is a format.
+		[ "$?" = 2 ] && [[ $said == "zmem-bpf: $command does not take --"* ||
+			$said == "zmem-bpf: $command: --format json: must be one of"* ]] || wrong+=" $option"
 	done < <(comm -23 "$TMP/options" "$TMP/taken")
 	equal "$command: refuses options that its --help lacks" "$wrong" ''
 done
