@@ -33,9 +33,10 @@
 #ifdef ZMEM_STATIC
 int serve_check(char *why, size_t cap)
 {
-	snprintf(why, cap,
-		 "the static program has none (libmicrohttpd needs the libraries of GnuTLS: use the "
-		 "shared one)");
+	snprintf(
+		why, cap,
+		"the static program has none (libmicrohttpd needs the libraries of GnuTLS: use the "
+		"shared one)");
 	return -ENOTSUP;
 }
 
