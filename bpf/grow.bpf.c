@@ -240,25 +240,18 @@ struct change {
 	__u32 member;
 	__s64 pages;
 	__s64 carried;
+	__u64 address;
 };
 
 static __always_inline void fill_head(struct zmem_grow_head *h, __u32 what, const struct change *c)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 *address = bpf_task_storage_get(&fault, task, NULL, 0);
-
 	h->what = what;
 	h->target = c->target;
 	h->member = c->member;
 	h->tid = (__u32)bpf_get_current_pid_tgid();
 	h->pages = c->pages;
 	h->carried = c->carried;
-	h->address = 0;
-	/* A page that is copied leaves one counter before it enters another. */
-	if (address && c->pages > 0) {
-		h->address = *address;
-		*address = 0;
-	}
+	h->address = c->address;
 }
 
 #define WORDS 32 /* of kwords() */
@@ -420,14 +413,40 @@ static __always_inline void add(__s64 *sum, __u32 member, __s64 pages)
 	__sync_fetch_and_add(&sum[bounded(member)], pages);
 }
 
-/* Counts a change and sends its stack. */
+/* Sends the stack of a change, if it is taken. */
+static __always_inline void sample_change(void *ctx, const struct zmem_grow_settings *s, __u64 mm,
+					  struct zmem_grow_cpu *cpu, struct change *c, bool own)
+{
+	int r;
+
+	if (!is_taken(s, cpu, c->pages)) {
+		add(cpu->skipped, c->member, c->pages);
+		return;
+	}
+	c->carried = (__s64)__sync_lock_test_and_set(&cpu->skipped[bounded(c->member)], 0);
+	if (!own)
+		r = send_task(c);
+	else if (s->mode == ZMEM_GROW_WALK)
+		r = send_addresses(ctx, c);
+	else
+		r = send_stack(c, mm);
+	if (r < 0) {
+		add(cpu->lost, c->member, c->pages + c->carried);
+		__sync_fetch_and_add(&cpu->lost_messages, 1);
+	} else {
+		__sync_fetch_and_add(&cpu->taken, 1);
+	}
+}
+
+/* Counts a change and sends its stack, with the address of the page fault that made it. */
 static __always_inline void send_change(void *ctx, const struct zmem_grow_settings *s, __u64 mm,
 					__u32 number, __u32 member, __s64 pages)
 {
-	__u64 own = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
 	struct zmem_grow_cpu *cpu = find_cpu(s, bpf_get_smp_processor_id(), number);
+	bool own = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm) == mm;
+	__u64 *noted = bpf_task_storage_get(&fault, bpf_get_current_task_btf(), NULL, 0);
+	__u64 address = noted ? *noted : 0;
 	struct change c = {.target = number, .member = member, .pages = pages};
-	int r;
 
 	if (!cpu)
 		return;
@@ -435,23 +454,15 @@ static __always_inline void send_change(void *ctx, const struct zmem_grow_settin
 	if (pages > 0)
 		add(cpu->positive, member, pages);
 	__sync_fetch_and_add(&cpu->events, 1);
-	if (!is_taken(s, cpu, pages)) {
-		add(cpu->skipped, member, pages);
-		return;
+	/* A page that is copied leaves one counter before it enters another. */
+	if (own && pages > 0) {
+		c.address = address;
+		address = 0;
 	}
-	c.carried = (__s64)__sync_lock_test_and_set(&cpu->skipped[bounded(member)], 0);
-	if (own != mm)
-		r = send_task(&c);
-	else if (s->mode == ZMEM_GROW_WALK)
-		r = send_addresses(ctx, &c);
-	else
-		r = send_stack(&c, mm);
-	if (r < 0) {
-		add(cpu->lost, member, pages + c.carried);
-		__sync_fetch_and_add(&cpu->lost_messages, 1);
-	} else {
-		__sync_fetch_and_add(&cpu->taken, 1);
-	}
+	sample_change(ctx, s, mm, cpu, &c, own);
+	/* Reading the stack may fault, too. */
+	if (noted)
+		*noted = address;
 }
 
 /* True while the address space has users. Its end comes once, and what it frees is not counted. */

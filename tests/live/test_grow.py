@@ -16,13 +16,15 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import COUNTERS, KIB, LIMIT, Grow, Lab, functions, open_files, run_live  # noqa: E402
+from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, run_live  # noqa: E402
 from outcome import O, PROGRAM, cgroup_removed, result, wait_until  # noqa: E402
 
 LAB = O + "/growlab"
 VALIDATE = os.path.join(os.path.dirname(__file__), "../support/validate_json.py")
 # Sizes of tables and of the page that ends a stack belong to a site, too.
 SLACK_KIB = 128
+
+
 def lab(*sites):
     return Lab(LAB, *sites)
 
@@ -98,6 +100,19 @@ def check_sampled():
     result(3 * 1024 < got < 5 * 1024, "one in 16: a site has about its size", got)
     result(document["accounted"]["sampled_events"] > 1000, "one in 16: it is said",
            document["accounted"])
+
+
+def resident(document, function):
+    return sum(s["resident_bytes"] for s in document["stacks"] if function in functions(s))
+
+
+def check_still():
+    """In another thread than the first one: pages that are touched, and pages of a file that are copied."""
+    with lab("in_thread") as one:
+        document = one.grown()
+    for site in ("site_mmap", "site_cow"):
+        result(abs(resident(document, site) - 4 * MIB) <= SLACK_KIB * KIB, "still there, of a thread: " + site,
+               resident(document, site))
 
 
 def check_end():
@@ -294,11 +309,13 @@ def check_frame_pointers():
         subprocess.run(("gcc", "-D_GNU_SOURCE", "-O2", "-fno-omit-frame-pointer",
                         "-mno-omit-leaf-frame-pointer", "-o", program, source, "-lpthread"),
                        check=True)
-        with Lab(program, "mmap", "shmem") as one:
+        with Lab(program, "mmap", "shmem", "in_thread") as one:
             document, before, after = one.measured("--stack", "fp", "--sample", "1")
     expect_exact("frame pointers", document, before, after)
     stacks = [functions(s)[:3] for s in document["stacks"] if s["net_bytes"] >= 4 << 20]
     result(["site_mmap", "run_site", "main"] in stacks, "frame pointers: the callers", stacks)
+    result(abs(resident(document, "site_mmap") - 8 * MIB) <= SLACK_KIB * KIB, "frame pointers: what is still there",
+           resident(document, "site_mmap"))
 
 
 def check_stopped():
@@ -347,5 +364,6 @@ def check_refusals():
 
 
 if __name__ == "__main__":
-    sys.exit(run_live(check_sites, check_schema, check_sampled, check_end, check_command, check_cgroup, check_pprof,
-                      check_follow, check_short, check_frame_pointers, check_stopped, check_threads, check_refusals))
+    sys.exit(run_live(check_sites, check_schema, check_sampled, check_still, check_end,
+                      check_command, check_cgroup, check_pprof, check_follow, check_short, check_frame_pointers,
+                      check_stopped, check_threads, check_refusals))
