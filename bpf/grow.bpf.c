@@ -389,14 +389,14 @@ static __always_inline void send_process(__u32 what, __u32 target, __s32 pid, __
 
 /* ---- an event ---- */
 
-/* Whether this change has its stack taken. A large one is rare and weighs much. */
-static __always_inline bool is_taken(const struct zmem_grow_settings *s, struct zmem_grow_cpu *c,
-				     __s64 pages)
+/* One page in so many is sampled now; 1: each has its stack. */
+static __always_inline __u32 get_interval(const struct zmem_grow_settings *s,
+					  struct zmem_grow_cpu *c)
 {
 	__u64 window;
 
 	if (s->sample)
-		return s->sample == 1 || bpf_get_prandom_u32() % s->sample == 0;
+		return s->sample;
 	window = bpf_ktime_get_ns() / ZMEM_GROW_WINDOW_NS;
 	if (c->window != window) {
 		c->window = window;
@@ -404,8 +404,36 @@ static __always_inline bool is_taken(const struct zmem_grow_settings *s, struct 
 	}
 	if (++c->in_window <= ZMEM_GROW_WINDOW_MAX &&
 	    bpf_ringbuf_query(&ring, RB_AVAIL_DATA) < ZMEM_GROW_RING / 2)
-		return true;
-	return pages >= ZMEM_GROW_RARELY || bpf_get_prandom_u32() % ZMEM_GROW_RARELY == 0;
+		return 1;
+	return ZMEM_GROW_RARELY;
+}
+
+static __always_inline void begin_block(struct zmem_grow_block *b, __u32 interval)
+{
+	b->sampled = bpf_get_prandom_u32() % interval;
+}
+
+/*
+ * How many sampled pages a change of fewer pages than the interval has. Blocks of `interval` pages
+ * follow each other, and one page of each block is sampled, at random: a page is sampled with the
+ * same chance whatever change it is in, so that changes of no size, and no order of them, are
+ * preferred.
+ */
+static __always_inline __u32 count_sampled(struct zmem_grow_block *b, __u32 interval, __u32 pages)
+{
+	__u32 at = b->at, sampled;
+
+	if (!at)
+		begin_block(b, interval);
+	sampled = b->sampled - at < pages;
+	at += pages;
+	if (at >= interval) {
+		at -= interval;
+		begin_block(b, interval);
+		sampled += b->sampled < at;
+	}
+	b->at = at;
+	return sampled;
 }
 
 static __always_inline void add(__s64 *sum, __u32 member, __s64 pages)
@@ -413,25 +441,45 @@ static __always_inline void add(__s64 *sum, __u32 member, __s64 pages)
 	__sync_fetch_and_add(&sum[bounded(member)], pages);
 }
 
-/* Sends the stack of a change, if it is taken. */
+/*
+ * Sends a change with the stack that made it. Returns -1 if the ring has no room. Whether it has is
+ * asked for the largest message: else small stacks, which find room, would stand for large ones.
+ */
+static __always_inline int send_with_stack(void *ctx, const struct zmem_grow_settings *s, __u64 mm,
+					   const struct change *c, bool own)
+{
+	if (bpf_ringbuf_query(&ring, RB_AVAIL_DATA) > ZMEM_GROW_RING - ZMEM_GROW_SPARE)
+		return -1;
+	if (!own)
+		return send_task(c);
+	return s->mode == ZMEM_GROW_WALK ? send_addresses(ctx, c) : send_stack(c, mm);
+}
+
+/*
+ * Sends the stack of a change if it is sampled. The sum of what the stacks stand for and of what is
+ * left over is that of all changes.
+ */
 static __always_inline void sample_change(void *ctx, const struct zmem_grow_settings *s, __u64 mm,
 					  struct zmem_grow_cpu *cpu, struct change *c, bool own)
 {
-	int r;
+	__u64 size = c->pages < 0 ? -(__u64)c->pages : (__u64)c->pages;
+	__u32 sign = c->pages < 0, large = size >= ZMEM_GROW_RARELY;
+	__u32 interval = get_interval(s, cpu);
+	__s64 pages = c->pages, *waiting;
 
-	if (!is_taken(s, cpu, c->pages)) {
-		add(cpu->skipped, c->member, c->pages);
-		return;
+	if (size < interval) {
+		pages = (__s64)interval *
+			count_sampled(&cpu->block[bounded(c->member)][sign], interval, (__u32)size);
+		pages = sign ? -pages : pages;
+		add(cpu->rest, c->member, c->pages - pages);
+		if (!pages)
+			return;
 	}
-	c->carried = (__s64)__sync_lock_test_and_set(&cpu->skipped[bounded(c->member)], 0);
-	if (!own)
-		r = send_task(c);
-	else if (s->mode == ZMEM_GROW_WALK)
-		r = send_addresses(ctx, c);
-	else
-		r = send_stack(c, mm);
-	if (r < 0) {
-		add(cpu->lost, c->member, c->pages + c->carried);
+	waiting = cpu->waiting[sign * 2 + large];
+	pages += (__s64)__sync_lock_test_and_set(&waiting[bounded(c->member)], 0);
+	c->carried = pages - c->pages;
+	if (send_with_stack(ctx, s, mm, c, own) < 0) {
+		add(waiting, c->member, pages);
 		__sync_fetch_and_add(&cpu->lost_messages, 1);
 	} else {
 		__sync_fetch_and_add(&cpu->taken, 1);
@@ -451,8 +499,6 @@ static __always_inline void send_change(void *ctx, const struct zmem_grow_settin
 	if (!cpu)
 		return;
 	add(cpu->net, member, pages);
-	if (pages > 0)
-		add(cpu->positive, member, pages);
 	__sync_fetch_and_add(&cpu->events, 1);
 	/* A page that is copied leaves one counter before it enters another. */
 	if (own && pages > 0) {

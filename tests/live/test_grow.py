@@ -16,7 +16,7 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, run_live  # noqa: E402
+from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, run_live, status  # noqa: E402
 from outcome import O, PROGRAM, cgroup_removed, result, wait_until  # noqa: E402
 
 LAB = O + "/growlab"
@@ -100,6 +100,35 @@ def check_sampled():
     result(3 * 1024 < got < 5 * 1024, "one in 16: a site has about its size", got)
     result(document["accounted"]["sampled_events"] > 1000, "one in 16: it is said",
            document["accounted"])
+
+
+def check_attribution():
+    """Sampling names the function that leaks beside one that gives back what it takes (site_handle of growlab)."""
+    requests, taken = 3000, 512 * KIB
+    # One page in 16 is sampled, at random, and stands for 16: five standard deviations of the pages that are kept.
+    bound = 5 * (requests * 15) ** 0.5 * 4096
+    for name, *args in (("at the defaults",), ("one in 16", "--sample", "16")):
+        with lab("handle") as one:
+            document, before, after = one.measured(*args)
+        expect_exact("a leak, " + name, document, before, after)
+        for function, key, want in (("remember", "net_bytes", requests * 4096), ("handle", "net_bytes", 0),
+                                    ("handle", "gross_bytes", requests * taken)):
+            got = sum(s[key] for s in document["stacks"] if function in functions(s))
+            result(abs(got - want) <= bound, "a leak, %s: %s of %s()" % (name, key, function), (got, want, bound))
+
+
+def check_no_room():
+    """The changes of many threads while the program that counts does not read them: none is lost from the sums."""
+    with lab("threads") as one:
+        grow = one.count("--sample", "1")
+        before = status(one.pid)
+        grow.child.send_signal(signal.SIGSTOP)
+        one.go()
+        after = status(one.pid)
+        grow.child.send_signal(signal.SIGCONT)
+        document = grow.report()
+    expect_exact("without room", document, before, after)
+    result(document["accounted"]["lost_events"] > 0, "without room: it is said", document["accounted"])
 
 
 def resident(document, function):
@@ -364,6 +393,6 @@ def check_refusals():
 
 
 if __name__ == "__main__":
-    sys.exit(run_live(check_sites, check_schema, check_sampled, check_still, check_end,
+    sys.exit(run_live(check_sites, check_schema, check_sampled, check_attribution, check_no_room, check_still, check_end,
                       check_command, check_cgroup, check_pprof, check_follow, check_short, check_frame_pointers,
                       check_stopped, check_threads, check_refusals))
