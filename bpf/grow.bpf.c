@@ -455,57 +455,92 @@ static __always_inline int send_with_stack(void *ctx, const struct zmem_grow_set
 	return s->mode == ZMEM_GROW_WALK ? send_addresses(ctx, c) : send_stack(c, mm);
 }
 
-/*
- * Sends the stack of a change if it is sampled. The sum of what the stacks stand for and of what is
- * left over is that of all changes.
- */
-static __always_inline void sample_change(void *ctx, const struct zmem_grow_settings *s, __u64 mm,
-					  struct zmem_grow_cpu *cpu, struct change *c, bool own)
+static __always_inline struct zmem_grow_cpu *find_this_cpu(__u32 target)
 {
-	__u64 size = c->pages < 0 ? -(__u64)c->pages : (__u64)c->pages;
-	__u32 sign = c->pages < 0, large = size >= ZMEM_GROW_RARELY;
-	__u32 interval = get_interval(s, cpu);
-	__s64 pages = c->pages, *waiting;
+	const struct zmem_grow_settings *s = get_settings();
 
-	if (size < interval) {
+	return s ? find_cpu(s, bpf_get_smp_processor_id(), target) : NULL;
+}
+
+static __always_inline __u64 size_of(const struct change *c)
+{
+	return c->pages < 0 ? -(__u64)c->pages : (__u64)c->pages;
+}
+
+/* The pages that wait for a change that is alike. */
+static __always_inline __s64 *find_waiting(struct zmem_grow_cpu *cpu, const struct change *c)
+{
+	__u32 sign = c->pages < 0, large = size_of(c) >= ZMEM_GROW_RARELY;
+
+	return &cpu->waiting[sign * 2 + large][bounded(c->member)];
+}
+
+/*
+ * Counts a change. Returns 1 if its stack is taken, with what it carries. The sum of what the
+ * stacks stand for and of what is left over is that of all changes. Global: verified once.
+ */
+__noinline int count_change(struct change *c)
+{
+	const struct zmem_grow_settings *s = get_settings();
+	struct zmem_grow_cpu *cpu;
+	__u32 interval;
+	__s64 pages;
+
+	if (!c || !s)
+		return 0;
+	cpu = find_this_cpu(c->target);
+	if (!cpu)
+		return 0;
+	pages = c->pages;
+	add(cpu->net, c->member, pages);
+	__sync_fetch_and_add(&cpu->events, 1);
+	interval = get_interval(s, cpu);
+	if (size_of(c) < interval) {
 		pages = (__s64)interval *
-			count_sampled(&cpu->block[bounded(c->member)][sign], interval, (__u32)size);
-		pages = sign ? -pages : pages;
+			count_sampled(&cpu->block[bounded(c->member)][c->pages < 0], interval,
+				      (__u32)size_of(c));
+		pages = c->pages < 0 ? -pages : pages;
 		add(cpu->rest, c->member, c->pages - pages);
 		if (!pages)
-			return;
+			return 0;
 	}
-	waiting = cpu->waiting[sign * 2 + large];
-	pages += (__s64)__sync_lock_test_and_set(&waiting[bounded(c->member)], 0);
+	pages += (__s64)__sync_lock_test_and_set(find_waiting(cpu, c), 0);
 	c->carried = pages - c->pages;
-	if (send_with_stack(ctx, s, mm, c, own) < 0) {
-		add(waiting, c->member, pages);
-		__sync_fetch_and_add(&cpu->lost_messages, 1);
-	} else {
+	return 1;
+}
+
+/* Global: verified once. */
+__noinline int note_sent(const struct change *c, int error)
+{
+	struct zmem_grow_cpu *cpu = c ? find_this_cpu(c->target) : NULL;
+
+	if (!cpu)
+		return 0;
+	if (!error) {
 		__sync_fetch_and_add(&cpu->taken, 1);
+		return 0;
 	}
+	__sync_fetch_and_add(find_waiting(cpu, c), c->pages + c->carried);
+	__sync_fetch_and_add(&cpu->lost_messages, 1);
+	return 0;
 }
 
 /* Counts a change and sends its stack, with the address of the page fault that made it. */
 static __always_inline void send_change(void *ctx, const struct zmem_grow_settings *s, __u64 mm,
 					__u32 number, __u32 member, __s64 pages)
 {
-	struct zmem_grow_cpu *cpu = find_cpu(s, bpf_get_smp_processor_id(), number);
 	bool own = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm) == mm;
 	__u64 *noted = bpf_task_storage_get(&fault, bpf_get_current_task_btf(), NULL, 0);
 	__u64 address = noted ? *noted : 0;
 	struct change c = {.target = number, .member = member, .pages = pages};
 
-	if (!cpu)
-		return;
-	add(cpu->net, member, pages);
-	__sync_fetch_and_add(&cpu->events, 1);
 	/* A page that is copied leaves one counter before it enters another. */
 	if (own && pages > 0) {
 		c.address = address;
 		address = 0;
 	}
-	sample_change(ctx, s, mm, cpu, &c, own);
+	if (count_change(&c))
+		note_sent(&c, send_with_stack(ctx, s, mm, &c, own));
 	/* Reading the stack may fault, too. */
 	if (noted)
 		*noted = address;
