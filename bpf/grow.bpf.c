@@ -240,25 +240,18 @@ struct change {
 	__u32 member;
 	__s64 pages;
 	__s64 carried;
+	__u64 address;
 };
 
 static __always_inline void fill_head(struct zmem_grow_head *h, __u32 what, const struct change *c)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	__u64 *address = bpf_task_storage_get(&fault, task, NULL, 0);
-
 	h->what = what;
 	h->target = c->target;
 	h->member = c->member;
 	h->tid = (__u32)bpf_get_current_pid_tgid();
 	h->pages = c->pages;
 	h->carried = c->carried;
-	h->address = 0;
-	/* A page that is copied leaves one counter before it enters another. */
-	if (address && c->pages > 0) {
-		h->address = *address;
-		*address = 0;
-	}
+	h->address = c->address;
 }
 
 #define WORDS 32 /* of kwords() */
@@ -396,14 +389,14 @@ static __always_inline void send_process(__u32 what, __u32 target, __s32 pid, __
 
 /* ---- an event ---- */
 
-/* Whether this change has its stack taken. A large one is rare and weighs much. */
-static __always_inline bool is_taken(const struct zmem_grow_settings *s, struct zmem_grow_cpu *c,
-				     __s64 pages)
+/* One page in so many is sampled now; 1: each has its stack. */
+static __always_inline __u32 get_interval(const struct zmem_grow_settings *s,
+					  struct zmem_grow_cpu *c)
 {
 	__u64 window;
 
 	if (s->sample)
-		return s->sample == 1 || bpf_get_prandom_u32() % s->sample == 0;
+		return s->sample;
 	window = bpf_ktime_get_ns() / ZMEM_GROW_WINDOW_NS;
 	if (c->window != window) {
 		c->window = window;
@@ -411,8 +404,36 @@ static __always_inline bool is_taken(const struct zmem_grow_settings *s, struct 
 	}
 	if (++c->in_window <= ZMEM_GROW_WINDOW_MAX &&
 	    bpf_ringbuf_query(&ring, RB_AVAIL_DATA) < ZMEM_GROW_RING / 2)
-		return true;
-	return pages >= ZMEM_GROW_RARELY || bpf_get_prandom_u32() % ZMEM_GROW_RARELY == 0;
+		return 1;
+	return ZMEM_GROW_RARELY;
+}
+
+static __always_inline void begin_block(struct zmem_grow_block *b, __u32 interval)
+{
+	b->sampled = bpf_get_prandom_u32() % interval;
+}
+
+/*
+ * How many sampled pages a change of fewer pages than the interval has. Blocks of `interval` pages
+ * follow each other, and one page of each block is sampled, at random: a page is sampled with the
+ * same chance whatever change it is in, so that changes of no size, and no order of them, are
+ * preferred.
+ */
+static __always_inline __u32 count_sampled(struct zmem_grow_block *b, __u32 interval, __u32 pages)
+{
+	__u32 at = b->at, sampled;
+
+	if (!at)
+		begin_block(b, interval);
+	sampled = b->sampled - at < pages;
+	at += pages;
+	if (at >= interval) {
+		at -= interval;
+		begin_block(b, interval);
+		sampled += b->sampled < at;
+	}
+	b->at = at;
+	return sampled;
 }
 
 static __always_inline void add(__s64 *sum, __u32 member, __s64 pages)
@@ -420,38 +441,109 @@ static __always_inline void add(__s64 *sum, __u32 member, __s64 pages)
 	__sync_fetch_and_add(&sum[bounded(member)], pages);
 }
 
-/* Counts a change and sends its stack. */
+/*
+ * Sends a change with the stack that made it. Returns -1 if the ring has no room. Whether it has is
+ * asked for the largest message: else small stacks, which find room, would stand for large ones.
+ */
+static __always_inline int send_with_stack(void *ctx, const struct zmem_grow_settings *s, __u64 mm,
+					   const struct change *c, bool own)
+{
+	if (bpf_ringbuf_query(&ring, RB_AVAIL_DATA) > ZMEM_GROW_RING - ZMEM_GROW_SPARE)
+		return -1;
+	if (!own)
+		return send_task(c);
+	return s->mode == ZMEM_GROW_WALK ? send_addresses(ctx, c) : send_stack(c, mm);
+}
+
+static __always_inline struct zmem_grow_cpu *find_this_cpu(__u32 target)
+{
+	const struct zmem_grow_settings *s = get_settings();
+
+	return s ? find_cpu(s, bpf_get_smp_processor_id(), target) : NULL;
+}
+
+static __always_inline __u64 size_of(const struct change *c)
+{
+	return c->pages < 0 ? -(__u64)c->pages : (__u64)c->pages;
+}
+
+/* The pages that wait for a change that is alike. */
+static __always_inline __s64 *find_waiting(struct zmem_grow_cpu *cpu, const struct change *c)
+{
+	__u32 sign = c->pages < 0, large = size_of(c) >= ZMEM_GROW_RARELY;
+
+	return &cpu->waiting[sign * 2 + large][bounded(c->member)];
+}
+
+/*
+ * Counts a change. Returns 1 if its stack is taken, with what it carries. The sum of what the
+ * stacks stand for and of what is left over is that of all changes. Global: verified once.
+ */
+__noinline int count_change(struct change *c)
+{
+	const struct zmem_grow_settings *s = get_settings();
+	struct zmem_grow_cpu *cpu;
+	__u32 interval;
+	__s64 pages;
+
+	if (!c || !s)
+		return 0;
+	cpu = find_this_cpu(c->target);
+	if (!cpu)
+		return 0;
+	pages = c->pages;
+	add(cpu->net, c->member, pages);
+	__sync_fetch_and_add(&cpu->events, 1);
+	interval = get_interval(s, cpu);
+	if (size_of(c) < interval) {
+		pages = (__s64)interval *
+			count_sampled(&cpu->block[bounded(c->member)][c->pages < 0], interval,
+				      (__u32)size_of(c));
+		pages = c->pages < 0 ? -pages : pages;
+		add(cpu->rest, c->member, c->pages - pages);
+		if (!pages)
+			return 0;
+	}
+	pages += (__s64)__sync_lock_test_and_set(find_waiting(cpu, c), 0);
+	c->carried = pages - c->pages;
+	return 1;
+}
+
+/* Global: verified once. */
+__noinline int note_sent(const struct change *c, int error)
+{
+	struct zmem_grow_cpu *cpu = c ? find_this_cpu(c->target) : NULL;
+
+	if (!cpu)
+		return 0;
+	if (!error) {
+		__sync_fetch_and_add(&cpu->taken, 1);
+		return 0;
+	}
+	__sync_fetch_and_add(find_waiting(cpu, c), c->pages + c->carried);
+	__sync_fetch_and_add(&cpu->lost_messages, 1);
+	return 0;
+}
+
+/* Counts a change and sends its stack, with the address of the page fault that made it. */
 static __always_inline void send_change(void *ctx, const struct zmem_grow_settings *s, __u64 mm,
 					__u32 number, __u32 member, __s64 pages)
 {
-	__u64 own = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
-	struct zmem_grow_cpu *cpu = find_cpu(s, bpf_get_smp_processor_id(), number);
+	bool own = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm) == mm;
+	__u64 *noted = bpf_task_storage_get(&fault, bpf_get_current_task_btf(), NULL, 0);
+	__u64 address = noted ? *noted : 0;
 	struct change c = {.target = number, .member = member, .pages = pages};
-	int r;
 
-	if (!cpu)
-		return;
-	add(cpu->net, member, pages);
-	if (pages > 0)
-		add(cpu->positive, member, pages);
-	__sync_fetch_and_add(&cpu->events, 1);
-	if (!is_taken(s, cpu, pages)) {
-		add(cpu->skipped, member, pages);
-		return;
+	/* A page that is copied leaves one counter before it enters another. */
+	if (own && pages > 0) {
+		c.address = address;
+		address = 0;
 	}
-	c.carried = (__s64)__sync_lock_test_and_set(&cpu->skipped[bounded(member)], 0);
-	if (own != mm)
-		r = send_task(&c);
-	else if (s->mode == ZMEM_GROW_WALK)
-		r = send_addresses(ctx, &c);
-	else
-		r = send_stack(&c, mm);
-	if (r < 0) {
-		add(cpu->lost, member, pages + c.carried);
-		__sync_fetch_and_add(&cpu->lost_messages, 1);
-	} else {
-		__sync_fetch_and_add(&cpu->taken, 1);
-	}
+	if (count_change(&c))
+		note_sent(&c, send_with_stack(ctx, s, mm, &c, own));
+	/* Reading the stack may fault, too. */
+	if (noted)
+		*noted = address;
 }
 
 /* True while the address space has users. Its end comes once, and what it frees is not counted. */

@@ -12,6 +12,8 @@
 /* Bytes; a power of two and of pages. */
 #define ZMEM_GROW_RING	    (1 << 25)
 #define ZMEM_GROW_WAKE_RING (1 << 16)
+/* So many bytes of the ring are for messages about processes, and for CPUs at the same time. */
+#define ZMEM_GROW_SPARE (1 << 20)
 /* The pt_regs of the machine from the beginning: 21 words of x86-64, 34 of arm64. */
 #define ZMEM_GROW_REGS	 34
 #define ZMEM_GROW_FRAMES 127
@@ -31,7 +33,7 @@ struct zmem_grow_settings {
 	__u32 mode;
 	__u32 targets; /* room for so many, at most ZMEM_GROW_TARGETS */
 	__u32 follow;  /* 1: children are targets, too */
-	/* Of this many changes one has its stack taken, at random; 0: by rate. */
+	/* Of this many pages one is sampled, at random; 0: by rate. */
 	__u32 sample;
 	__u32 stopped; /* 1: changes are left to visits */
 	__u32 visit;   /* the number of the visit; each has another one */
@@ -40,8 +42,12 @@ struct zmem_grow_settings {
 };
 
 /*
- * By rate: so many changes in a window of each CPU have their stacks, then one in 16; and one in 16
- * while the ring is half full.
+ * By rate: so many changes in a window of each CPU have their stacks, then one page in 16 is
+ * sampled; and one in 16 while the ring is half full.
+ *
+ * The stack of a change is taken if one of its pages is sampled, and stands for 16 pages for each
+ * of them: on average for what the change is. A change of 16 pages or more always has its stack,
+ * which stands for its own pages.
  */
 #define ZMEM_GROW_WINDOW_NS  1000000000ULL
 #define ZMEM_GROW_WINDOW_MAX 20000
@@ -63,7 +69,7 @@ struct zmem_grow_head {
 	__u32 member; /* enum zmem_rss */
 	__u32 tid;    /* in the kernel's first namespace */
 	__s64 pages;  /* the change */
-	/* The sum of changes before it on this CPU of which no stack was taken. */
+	/* Pages of other changes that this stack stands for: not sampled, or without room. */
 	__s64 carried;
 	__u64 address; /* of the page fault; 0: none is known */
 };
@@ -117,14 +123,25 @@ struct zmem_grow_target {
 	__u32 unused;
 };
 
+/* Pages that are sampled together: one of them is. */
+struct zmem_grow_block {
+	__u32 at;      /* pages of the block that have passed */
+	__u32 sampled; /* the number of the sampled one */
+};
+
 /* One target on one CPU. Before Linux 6.2 `last` is in a map of threads. */
 struct zmem_grow_cpu {
 	__s32 last[ZMEM_RSS_COUNT];
-	__s64 net[ZMEM_RSS_COUNT];	/* pages of all events */
-	__s64 skipped[ZMEM_RSS_COUNT];	/* of those without a stack, not carried yet */
-	__s64 lost[ZMEM_RSS_COUNT];	/* of messages for which the ring had no room */
-	__s64 positive[ZMEM_RSS_COUNT]; /* pages of the events that added some */
-	__u64 window;			/* its number */
+	__s64 net[ZMEM_RSS_COUNT]; /* pages of all events */
+	/* Of sampled events, less what their stacks stand for: below 16 or `sample` pages. */
+	__s64 rest[ZMEM_RSS_COUNT];
+	/*
+	 * Of messages for which the ring had no room: the next one that is alike carries them.
+	 * Alike is what adds, or takes, 16 pages or more, or fewer.
+	 */
+	__s64 waiting[4][ZMEM_RSS_COUNT];
+	struct zmem_grow_block block[ZMEM_RSS_COUNT][2]; /* of what adds, of what takes */
+	__u64 window;					 /* its number */
 	__u32 in_window;
 	__u32 unused;
 	__u64 events;

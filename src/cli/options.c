@@ -223,8 +223,8 @@ const struct option_entry option_table[] = {
 	 AT(stack),
 	 stack_words},
 	{{"sample", 0, "N",
-	  "grow: the stack of one change in N, at random (1: all; default: all up to 20,000 a "
-	  "second and CPU)",
+	  "grow: the stacks of one page in N, at random (1: all; default: all up to 20,000 a "
+	  "second and CPU, then 16)",
 	  "grow", OPTIONS_MEASURE},
 	 COUNT,
 	 AT(sample)},

@@ -64,7 +64,8 @@ struct grow {
 	uint64_t ended_us; /* when an address space ended last */
 	uint64_t unstored; /* changes for which the table of stacks had no room */
 	int64_t sampled_pages;
-	int64_t skipped[ZMEM_RSS_COUNT]; /* pages that the report has without a stack */
+	/* Pages that the report has without a stack, less those for which the table had no room. */
+	int64_t skipped[ZMEM_RSS_COUNT];
 	bool stopped;
 	int64_t net[GROWTH_COUNTERS]; /* bytes, of all stacks */
 	struct growth_point point[GROWTH_POINTS];
@@ -166,7 +167,6 @@ static void add_sums(struct grow_sums *to, const struct grow_sums *s)
 		to->net[i] += s->net[i];
 		to->settled[i] += s->settled[i];
 		to->skipped[i] += s->skipped[i];
-		to->lost[i] += s->lost[i];
 	}
 	to->events += s->events;
 	to->taken += s->taken;
@@ -334,6 +334,13 @@ static void count(struct grow *g, struct grow_process *p, uint32_t stack,
 			    (struct touched_page){h->address, stack, (uint32_t)h->pages});
 }
 
+/* A change for whose stack the table has no room: its pages are left to those without a stack. */
+static void count_unstored(struct grow *g, const struct zmem_grow_head *h)
+{
+	g->unstored++;
+	g->skipped[h->member] -= h->pages + h->carried;
+}
+
 /* ---- stacks that wait ---- */
 
 /* Unwinds those of one process. */
@@ -387,7 +394,7 @@ static int count_waiting(struct grow *g)
 		if (s->error == 0)
 			count(g, s->process, s->number, &q->change[i].head);
 		else if (s->error == -ENOSPC)
-			g->unstored++;
+			count_unstored(g, &q->change[i].head);
 		else
 			r = s->error;
 	}
@@ -466,6 +473,8 @@ static void begin_anew(struct grow *g)
 	stack_table_done(&g->stacks);
 	g->past = (struct grow_sums){};
 	g->sampled_pages = 0;
+	g->unstored = 0;
+	memset(g->skipped, 0, sizeof(g->skipped));
 	g->start_us = clock_us(CLOCK_MONOTONIC);
 	g->start_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
 	begin_points(g);
@@ -567,7 +576,7 @@ static int receive(void *arg, const struct zmem_grow_head *h, size_t len)
 	if (r == 0)
 		count(g, p, stack, h);
 	else if (r == -ENOSPC)
-		g->unstored++;
+		count_unstored(g, h);
 	return r == -ENOSPC ? 0 : r;
 }
 
@@ -816,7 +825,7 @@ static int list_targets(const struct grow *g, struct grow_report *r)
 	return 0;
 }
 
-/* What changed without a stack, and no later change carried it. */
+/* What changed without a stack, and no later change carried it. Below 0: stacks stand for more. */
 static int add_skipped(struct grow *g, const struct grow_sums *all)
 {
 	struct stack_sums *s;
@@ -829,8 +838,9 @@ static int add_skipped(struct grow *g, const struct grow_sums *all)
 		if (!pages)
 			continue;
 		r = label_stack(g, "[no later stack]", &stack);
+		/* Too many other labels: the sum of the stacks shows it. */
 		if (r < 0)
-			break;
+			return r == -ENOSPC ? 0 : r;
 		s = &g->stacks.stack[stack].sums;
 		s->net[counter_of(i)] += pages * g->page_size;
 		g->net[counter_of(i)] += pages * g->page_size;

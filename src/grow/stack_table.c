@@ -77,7 +77,7 @@ int stack_table_code(struct stack_table *t, const struct code *code, uint32_t *r
 		*ret = t->code_slot[at] - 1;
 		return 0;
 	}
-	if (t->codes >= CODES_MAX)
+	if (t->codes >= CODES_MAX && !code->label)
 		return -ENOSPC;
 	moved = grow_items(t->code, t->codes, &t->code_capacity, 1024, sizeof(*t->code));
 	if (!moved)
@@ -121,7 +121,7 @@ static int add_stack(struct stack_table *t, size_t slot, const struct stack_entr
 
 	if (moved)
 		t->stack = moved;
-	if (t->stacks >= STACKS_MAX) {
+	if (t->stacks >= STACKS_MAX && !t->code[*e->code].label) {
 		t->full = true;
 		return -ENOSPC;
 	}

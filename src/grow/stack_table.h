@@ -45,7 +45,7 @@ struct stack_table {
 
 #define STACKS_MAX (1u << 20)
 
-/* These return 0 or a negative errno: -ENOSPC if the table is full. */
+/* These return 0 or a negative errno: -ENOSPC if the table is full. Labels have room even then. */
 int stack_table_code(struct stack_table *t, const struct code *code, uint32_t *ret);
 /* The number of a text that stands for code. */
 int stack_table_label(struct stack_table *t, const char *text, uint32_t *ret_code);

@@ -99,9 +99,9 @@ struct growth {
 	int64_t begin[GROWTH_COUNTERS], change[GROWTH_COUNTERS];
 	int64_t accounted[GROWTH_COUNTERS]; /* the sum of all stacks */
 	uint64_t events;		    /* changes */
-	uint64_t lost;	       /* changes that were lost, because the ring or the table was full */
-	uint64_t sampled;      /* changes without a stack of their own */
-	int64_t sampled_bytes; /* what they changed, which other stacks carry */
+	uint64_t lost;	  /* changes for whose stacks the ring or the table had no room */
+	uint64_t sampled; /* changes without a stack, because none of their pages was sampled */
+	int64_t sampled_bytes; /* what other changes made, for which stacks stand */
 };
 
 /* The sum over all counters. */

@@ -319,18 +319,19 @@ static void put_left_out(struct strbuf *out, const struct growth *g)
 
 static void put_doubts(struct strbuf *out, const struct growth *g)
 {
-	if (g->sampled) {
-		strbuf_puts(out, "; ");
-		put_kb(out, g->sampled_bytes);
+	if (g->sampled)
 		strbuf_printf(out,
-			      " in %" PRIu64 " of %" PRIu64
-			      " changes by random sampling of stacks%s (--sample 1 takes all)",
-			      g->sampled, g->events,
-			      g->resident_known ? ", so STILL is at least what is shown" : "");
-	}
+			      "; %" PRIu64 " of %" PRIu64
+			      " changes have no stack: those of a random sample of pages stand for "
+			      "them (--sample 1 takes all)",
+			      g->sampled, g->events);
 	if (g->lost)
-		strbuf_printf(out, "; %" PRIu64 " changes lost: there was no room for their stacks",
+		strbuf_printf(out,
+			      "; there was no room for the stacks of %" PRIu64
+			      " changes: later stacks stand for them",
 			      g->lost);
+	if ((g->sampled || g->lost) && g->resident_known)
+		strbuf_puts(out, "; STILL is at least what is shown");
 	if (g->no_room)
 		strbuf_printf(out, "; %zu processes not counted: there was no room", g->no_room);
 	put_left_out(out, g);

@@ -287,8 +287,9 @@ static void add_cpu(struct grow_sums *sums, const struct zmem_grow_cpu *c)
 {
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
 		sums->net[i] += c->net[i];
-		sums->skipped[i] += c->skipped[i];
-		sums->lost[i] += c->lost[i];
+		sums->skipped[i] += c->rest[i];
+		for (size_t k = 0; k < ARRAY_SIZE(c->waiting); k++)
+			sums->skipped[i] += c->waiting[k][i];
 	}
 	sums->events += c->events;
 	sums->taken += c->taken;

@@ -19,7 +19,7 @@ struct grow_watch;
 struct grow_request {
 	bool walk;	  /* return addresses by frame pointers, in place of copies of stacks */
 	bool follow;	  /* children, too */
-	unsigned sample;  /* of so many changes one has its stack taken; 0: by rate */
+	unsigned sample;  /* of so many pages one is sampled; 0: by rate */
 	unsigned targets; /* how many processes at once; at most ZMEM_GROW_TARGETS */
 };
 
@@ -60,8 +60,7 @@ struct grow_sums {
 	int64_t end[ZMEM_RSS_COUNT];	 /* at the last event or visit */
 	int64_t net[ZMEM_RSS_COUNT];	 /* of all events */
 	int64_t settled[ZMEM_RSS_COUNT]; /* of none */
-	int64_t skipped[ZMEM_RSS_COUNT]; /* of events without a stack that no later one carried */
-	int64_t lost[ZMEM_RSS_COUNT];	 /* of messages that were lost */
+	int64_t skipped[ZMEM_RSS_COUNT]; /* of events, less what their stacks stand for */
 	uint64_t events, taken, lost_messages;
 	bool ended;
 };

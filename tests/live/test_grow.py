@@ -16,13 +16,15 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import COUNTERS, KIB, LIMIT, Grow, Lab, functions, open_files, run_live  # noqa: E402
+from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, run_live, status  # noqa: E402
 from outcome import O, PROGRAM, cgroup_removed, result, wait_until  # noqa: E402
 
 LAB = O + "/growlab"
 VALIDATE = os.path.join(os.path.dirname(__file__), "../support/validate_json.py")
 # Sizes of tables and of the page that ends a stack belong to a site, too.
 SLACK_KIB = 128
+
+
 def lab(*sites):
     return Lab(LAB, *sites)
 
@@ -61,6 +63,8 @@ def check_sites():
         if not document["accounted"]["lost_events"]:
             break
     expect_exact("sites", document, before, after)
+    # The page of a change without room is with the next stack, which may be of another site.
+    astray = 4 * document["accounted"]["lost_events"]
     for line in listed.splitlines():
         site, *sizes = line.split()
         for counter, size in zip(("anon", "file", "shmem"), map(int, sizes)):
@@ -68,14 +72,12 @@ def check_sites():
             if counter == "file":
                 continue
             got = site_sums(document, counter).get(site, 0)
-            result(abs(got - size) <= SLACK_KIB, "site %s: %s" % (site, counter), (got, size))
-    result(document["accounted"]["lost_events"] == 0, "sites: nothing was lost",
-           document["accounted"])
+            result(abs(got - size) <= SLACK_KIB + astray, "site %s: %s" % (site, counter), (got, size))
     for stack in document["stacks"]:
         if "site_mmap" in functions(stack) and stack["net_bytes"] > 1 << 20:
             result(functions(stack)[:3] == ["site_mmap", "run_site", "main"],
                    "sites: the callers are right without frame pointers", functions(stack))
-            result(stack["resident_bytes"] == 4 << 20, "sites: its pages are still there",
+            result(0 <= 4 * MIB - stack["resident_bytes"] <= astray * KIB, "sites: its pages are still there",
                    stack["resident_bytes"])
 
 
@@ -98,6 +100,48 @@ def check_sampled():
     result(3 * 1024 < got < 5 * 1024, "one in 16: a site has about its size", got)
     result(document["accounted"]["sampled_events"] > 1000, "one in 16: it is said",
            document["accounted"])
+
+
+def check_attribution():
+    """Sampling names the function that leaks beside one that gives back what it takes (site_handle of growlab)."""
+    requests, taken = 3000, 512 * KIB
+    # One page in 16 is sampled, at random, and stands for 16: five standard deviations of the pages that are kept.
+    bound = 5 * (requests * 15) ** 0.5 * 4096
+    for name, *args in (("at the defaults",), ("one in 16", "--sample", "16")):
+        with lab("handle") as one:
+            document, before, after = one.measured(*args)
+        expect_exact("a leak, " + name, document, before, after)
+        for function, key, want in (("remember", "net_bytes", requests * 4096), ("handle", "net_bytes", 0),
+                                    ("handle", "gross_bytes", requests * taken)):
+            got = sum(s[key] for s in document["stacks"] if function in functions(s))
+            result(abs(got - want) <= bound, "a leak, %s: %s of %s()" % (name, key, function), (got, want, bound))
+
+
+def check_no_room():
+    """The changes of many threads while the program that counts does not read them: none is lost from the sums."""
+    with lab("threads") as one:
+        grow = one.count("--sample", "1")
+        before = status(one.pid)
+        grow.child.send_signal(signal.SIGSTOP)
+        one.go()
+        after = status(one.pid)
+        grow.child.send_signal(signal.SIGCONT)
+        document = grow.report()
+    expect_exact("without room", document, before, after)
+    result(document["accounted"]["lost_events"] > 0, "without room: it is said", document["accounted"])
+
+
+def resident(document, function):
+    return sum(s["resident_bytes"] for s in document["stacks"] if function in functions(s))
+
+
+def check_still():
+    """In another thread than the first one: pages that are touched, and pages of a file that are copied."""
+    with lab("in_thread") as one:
+        document = one.grown()
+    for site in ("site_mmap", "site_cow"):
+        result(abs(resident(document, site) - 4 * MIB) <= SLACK_KIB * KIB, "still there, of a thread: " + site,
+               resident(document, site))
 
 
 def check_end():
@@ -294,11 +338,13 @@ def check_frame_pointers():
         subprocess.run(("gcc", "-D_GNU_SOURCE", "-O2", "-fno-omit-frame-pointer",
                         "-mno-omit-leaf-frame-pointer", "-o", program, source, "-lpthread"),
                        check=True)
-        with Lab(program, "mmap", "shmem") as one:
+        with Lab(program, "mmap", "shmem", "in_thread") as one:
             document, before, after = one.measured("--stack", "fp", "--sample", "1")
     expect_exact("frame pointers", document, before, after)
     stacks = [functions(s)[:3] for s in document["stacks"] if s["net_bytes"] >= 4 << 20]
     result(["site_mmap", "run_site", "main"] in stacks, "frame pointers: the callers", stacks)
+    result(abs(resident(document, "site_mmap") - 8 * MIB) <= SLACK_KIB * KIB, "frame pointers: what is still there",
+           resident(document, "site_mmap"))
 
 
 def check_stopped():
@@ -347,5 +393,6 @@ def check_refusals():
 
 
 if __name__ == "__main__":
-    sys.exit(run_live(check_sites, check_schema, check_sampled, check_end, check_command, check_cgroup, check_pprof,
-                      check_follow, check_short, check_frame_pointers, check_stopped, check_threads, check_refusals))
+    sys.exit(run_live(check_sites, check_schema, check_sampled, check_attribution, check_no_room, check_still, check_end,
+                      check_command, check_cgroup, check_pprof, check_follow, check_short, check_frame_pointers,
+                      check_stopped, check_threads, check_refusals))

@@ -4,7 +4,8 @@
  * built without frame pointers, as distributions build.
  *   growlab [SITE...]   prints "READY pid" and waits for a line, runs the sites (default: all),
  *                       prints "DONE", waits for the end of its input
- *   growlab list        prints "site KiB-of-anon KiB-of-file KiB-of-shmem" for each
+ *   growlab handle in_thread threads: further sites, which run only if they are named
+ *   growlab list        prints "site KiB-of-anon KiB-of-file KiB-of-shmem" for each of the first
  *   growlab loop N      N times malloc and free of 100 bytes; growlab fault MIB: touches and unmaps
  */
 #include <fcntl.h>
@@ -16,11 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MIB	(1024 * 1024)
-#define SIZE	(4 * MIB)
-#define PAGE	4096
-#define SMALL	100
-#define THREADS 4
+#define MIB	 (1024 * 1024)
+#define SIZE	 (4 * MIB)
+#define PAGE	 4096
+#define SMALL	 100
+#define THREADS	 4
+#define MANY	 300 /* threads */
+#define REQUESTS 3000
 #ifdef __clang__
 #define noinline __attribute__((noinline))
 #else
@@ -192,6 +195,83 @@ static const struct {
 };
 #define SITES (sizeof(sites) / sizeof(sites[0]))
 
+/* ---- sites that do not run by default ---- */
+
+static noinline void handle(void)
+{
+	char *p = map(512 * 1024, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	madvise(p, 512 * 1024, MADV_NOHUGEPAGE);
+	touch(p, 512 * 1024);
+	munmap(p, 512 * 1024);
+	__asm__ volatile(""); /* no tail call: it is the caller of munmap() */
+}
+
+static noinline void remember(volatile char *p)
+{
+	*p = 1;
+}
+
+/* A server that leaks: handle() gives back all that it takes, remember() keeps a page each time. */
+static noinline void site_handle(void)
+{
+	char *p = map(REQUESTS * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	madvise(p, REQUESTS * PAGE, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < REQUESTS; i++) {
+		handle();
+		remember(p + i * PAGE);
+	}
+}
+
+static noinline void *mmap_and_cow(void *arg)
+{
+	site_mmap();
+	site_cow();
+	return arg;
+}
+
+static noinline void *touch_1_mib(void *arg)
+{
+	char *p = map(SIZE / 4, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	madvise(p, SIZE / 4, MADV_NOHUGEPAGE);
+	touch(p, SIZE / 4);
+	return arg;
+}
+
+static void run_threads(int count, void *(*run)(void *arg))
+{
+	pthread_t thread[MANY];
+
+	for (int i = 0; i < count; i++) {
+		if (pthread_create(&thread[i], NULL, run, NULL))
+			fail("pthread_create");
+	}
+	for (int i = 0; i < count; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static noinline void site_in_thread(void)
+{
+	run_threads(1, mmap_and_cow);
+}
+
+static noinline void site_threads(void)
+{
+	run_threads(MANY, touch_1_mib);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} others[] = {
+	{"handle", site_handle},
+	{"in_thread", site_in_thread},
+	{"threads", site_threads},
+};
+#define OTHERS (sizeof(others) / sizeof(others[0]))
+
 static double seconds(void)
 {
 	struct timespec t;
@@ -236,6 +316,10 @@ static void run_site(const char *name)
 	for (size_t i = 0; i < SITES; i++) {
 		if (!name || strcmp(name, sites[i].name) == 0)
 			sites[i].run();
+	}
+	for (size_t i = 0; name && i < OTHERS; i++) {
+		if (strcmp(name, others[i].name) == 0)
+			others[i].run();
 	}
 }
 

@@ -167,6 +167,21 @@ TEST(stacks)
 	assert_int_not_equal(code[0], code[1]);
 }
 
+/* What has no room is counted with a label, for which there is room. */
+TEST(full_table)
+{
+	cleanup(stack_table_done) struct stack_table t = {};
+	uint32_t code, stack;
+
+	for (uint32_t i = 0; i < STACKS_MAX; i++) {
+		assert_int_equal(stack_table_code(&t, &(struct code){.vaddr = i}, &code), 0);
+		assert_int_equal(stack_table_stack(&t, &code, 1, false, &stack), 0);
+	}
+	assert_int_equal(stack_table_stack(&t, &code, 1, true, &stack), -ENOSPC);
+	assert_int_equal(stack_table_label(&t, "[one]", &code), 0);
+	assert_int_equal(stack_table_stack(&t, &code, 1, false, &stack), 0);
+}
+
 /* ---- pages that are still there ---- */
 
 static void add_bytes(void *arg, uint32_t stack, uint64_t bytes)

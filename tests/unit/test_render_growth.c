@@ -138,6 +138,34 @@ TEST(tables)
 	check_table("growth_nothing.txt", &f, &usual);
 }
 
+/* At each width the headings are those of the table, with blanks between them. */
+TEST(headings)
+{
+	static const char *const known[] = {"GROWTH", "SHARE", "PER_S", "ADDED", "STILL", "CODE"};
+	struct fixture f;
+
+	growth_init(&f);
+	f.stack[0].net[GROWTH_ANON] = f.stack[1].net[GROWTH_ANON] = INT64_MAX / 4;
+	f.stack[0].gross = f.stack[1].gross = UINT64_MAX / 4;
+	for (unsigned width = 20; width <= 160; width++) {
+		const struct table_style style = {
+			.header = true, .width = width, .bytes = width % 2};
+		cleanup(strbuf_done) struct strbuf out = {};
+		char *rest = NULL, *word;
+		size_t at = 0;
+
+		render_growth_table(&out, &f.growth, SIZE_MAX, &style);
+		out.data[strcspn(strbuf_str(&out), "\n")] = '\0';
+		for (word = strtok_r(out.data, " ", &rest); word;
+		     word = strtok_r(NULL, " ", &rest)) {
+			while (at < ARRAY_SIZE(known) && strcmp(word, known[at]) != 0)
+				at++;
+			assert_true(at < ARRAY_SIZE(known));
+		}
+		assert_int_equal(at, ARRAY_SIZE(known) - 1);
+	}
+}
+
 TEST(documents)
 {
 	struct fixture f;

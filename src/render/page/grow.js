@@ -186,12 +186,15 @@ function showHead() {
 	byId('host').textContent = [...names].slice(0, 3).join(', ');
 	byId('about').textContent = `${doc.host.name ?? ''} · ${countText(target.processes.length, 'process', 'processes')}` +
 		` · ${(target.duration_us / 1e6).toFixed(1)} s · ${doc.timestamp}`;
-	byId('badge').textContent = whole ? 'exact' : 'not all';
+	const exact = whole && accounted.every_change && !accounted.sampled_events && !accounted.lost_events;
+
+	byId('badge').textContent = exact ? 'exact' : whole ? 'stacks sampled' : 'not all';
 	byId('badge').classList.add(whole ? 'good' : 'bad');
 	byId('summary').textContent =
 		`${kb(accounted.stacks_bytes)} of ${kb(accounted.counter_change_bytes)} accounted for` +
-		(accounted.sampled_events ? `; ${kb(accounted.sampled_bytes)} by random sampling of stacks` : '') +
-		(accounted.lost_events ? `; ${accounted.lost_events} changes lost` : '');
+		(accounted.sampled_events ? `; ${accounted.sampled_events} of ${accounted.events} changes have no stack:` +
+			' those of a random sample of pages stand for them' : '') +
+		(accounted.lost_events ? `; there was no room for the stacks of ${accounted.lost_events} changes` : '');
 	byId('made').textContent = `zmem-bpf ${doc.tool.version}, ${doc.host.kernel_release ?? ''}`;
 }
 

@@ -52,7 +52,7 @@ class Table {
 		const cells = this.columns.map((c, i) => {
 			const mark = sort?.key === c.key ? sort.down ? ' ↓' : ' ↑' : '';
 			const button = element('button', {type: 'button', title: c.help}, c.header + mark);
-			const th = element('th', {scope: 'col', className: this.classOf(c, i)}, button);
+			const th = element('th', {scope: 'col', className: `sorts ${this.classOf(c, i)}`}, button);
 
 			if (mark)
 				th.setAttribute('aria-sort', sort.down ? 'descending' : 'ascending');

@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The page of grow -F html in headless Chromium, of a program whose growth is known: its table, at each width. With
+SCREENSHOTS=DIRECTORY it saves pictures there."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
+sys.dont_write_bytecode = True
+import browser  # noqa: E402
+import check_html  # noqa: E402
+from browser import same  # noqa: E402
+from outcome import O, PROGRAM, exit_code, run_checks  # noqa: E402
+
+GAP = 8  # pixels between the texts of two cells, at least
+# The texts that come closer to the one before them in their row; a cell that is cut ends where its text is.
+CLOSE = """[...document.querySelectorAll('#table tr')].flatMap(row => {
+    const ends = [...row.children].map(cell => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return range.getBoundingClientRect();
+    });
+    return ends.slice(1).map((r, i) => [row.children[i + 1].textContent, r.left - ends[i].right])
+        .filter(([, gap]) => gap < %d);
+})""" % GAP
+
+
+def check_table(b, path):
+    """The columns are apart, whatever the width; the page is no wider than the window."""
+    for width in (1280, 800, 400):
+        b.screen(width)
+        b.open(path)
+        b.picture("growth-%d" % width)
+        same("%d pixels: the headings" % width, b.texts("#table thead th"), ["GROWTH", "ADDED", "STILL", "CODE"])
+        same("%d pixels: the function has a row" % width,
+             any(text.startswith("fault") for text in b.texts("#table tbody td.text")), True)
+        same("%d pixels: the columns are apart" % width, b.evaluate(CLOSE), [])
+        same("%d pixels: no wider than the window" % width, b.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+             True)
+    same("the console is empty", b.console, [])
+    same("nothing is fetched", [url for url in b.requests if not url.startswith("file:///")], [])
+
+
+def main():
+    if not browser.find_chromium():
+        print("skip the page of growth: there is no chromium")
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "growth.html")
+        said = subprocess.run((PROGRAM, "grow", "-q", "-F", "html", "--output", path, "--", O + "/growlab", "fault", "4"),
+                              check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        if said.returncode and os.geteuid():
+            print("skip the page of growth: needs root: %s" % said.stderr.decode().strip())
+            return
+        same("the page is written", said.returncode, 0)
+        with open(path, encoding="utf-8") as file:
+            same("a page without active content", check_html.wrong_with(file.read()), [])
+        b = browser.Browser()
+        try:
+            run_checks((check_table,), b, path)
+        finally:
+            b.close()
+
+
+if __name__ == "__main__":
+    main()
+    sys.exit(exit_code())
