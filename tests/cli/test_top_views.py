@@ -204,6 +204,13 @@ def check_swapped():
             tmux.close()
 
 
+def second_of(recording):
+    """The moment of the second snapshot, before the end."""
+    text = subprocess.run((PROGRAM, "watch", "--replay", recording, "-F", "ndjson"), check=True, stdout=subprocess.PIPE).stdout
+    times = [line["timestamp_ms"] for line in map(json.loads, text.splitlines()) if line["type"] == "snapshot"]
+    return "-%.3fs" % ((times[-1] - times[1]) / 1000)
+
+
 def check_timeline():
     """The time line of a recording: to its ends, by minutes, to a time that is typed."""
     with tempfile.TemporaryDirectory() as directory:
@@ -226,6 +233,17 @@ def check_timeline():
                     good = lambda screen, at=at, says=says: "snapshot %d of 3" % at in screen and says in screen
                     screen = tmux.until(good)
                     result(good(screen), "%d columns, %s: snapshot %d" % (columns, " ".join(keys), at), screen)
+            finally:
+                tmux.close()
+        for at, frame in (("-0s", 3), (second_of(recording), 2)):
+            tmux = Tmux((PROGRAM, "top", "--replay", recording, "--at", at, "-i", "1000"))
+            try:
+                screen = tmux.until(lambda screen: "snapshot " in screen)
+                result("snapshot %d of 3" % frame in screen, "--at %s: it begins there" % at, screen)
+                tmux.keys(",")
+                good = lambda screen, frame=frame: "snapshot %d of 3" % (frame - 1) in screen
+                screen = tmux.until(good)
+                result(good(screen), "--at %s: a step back" % at, screen)
             finally:
                 tmux.close()
 
