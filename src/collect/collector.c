@@ -87,11 +87,6 @@ int collector_turn_to(struct collector *c, uint32_t frame)
 	return 0;
 }
 
-static uint32_t last_frame(const struct collector *c)
-{
-	return (uint32_t)recording_reader_info(c->spec.recording)->frames;
-}
-
 static int find_in_frame(const struct snapshot *s, const char *name, uid_t *ret_uid)
 {
 	for (size_t i = 0; i < s->count; i++) {
@@ -109,7 +104,7 @@ int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid)
 {
 	cleanup(snapshot_done) struct snapshot last = {};
 	char reason[RECORDING_REASON];
-	int r;
+	int r = -ENOENT;
 
 	if (!collector_replays(c)) {
 		if (!c->users)
@@ -118,22 +113,13 @@ int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid)
 	}
 	if (find_in_frame(&c->snapshot, name, ret_uid) == 0)
 		return 0;
-	r = recording_reader_copy(c->spec.recording, last_frame(c) - 1, &last, reason);
-	if (r < 0)
-		return r == -ENOMEM ? r : -ENOENT;
-	return find_in_frame(&last, name, ret_uid);
-}
-
-/*
- * Turns to the last frame; if continuous, to the first one, because later ones may be corrupt.
- * Returns 0, or a negative errno and c->reason.
- */
-static int open_recording(struct collector *c)
-{
-	int r = collector_turn_to(c, c->spec.continuous ? 1 : last_frame(c));
-
-	c->self = 0;
-	return r;
+	/* The last frame that can be read. */
+	for (size_t i = recording_reader_info(c->spec.recording)->frames; r < 0 && i-- > 0;) {
+		r = recording_reader_copy(c->spec.recording, i, &last, reason);
+		if (r == -ENOMEM)
+			return r;
+	}
+	return r < 0 ? -ENOENT : find_in_frame(&last, name, ret_uid);
 }
 
 /* ---- opening ---- */
@@ -251,7 +237,7 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 
 	c->spec = *spec;
 	if (spec->recording)
-		return open_recording(c);
+		return 0;
 	c->self = getpid();
 	if (!c->users)
 		c->users = user_table_new();

@@ -5,8 +5,9 @@
  *
  * A frame is appended by one write(), so what a killed writer leaves is readable up to the last
  * complete frame. Frames in a segment are in order of time: a clock that is set back begins another
- * segment. An OOM kill may be told later than a frame after it: such an event does not. One process
- * at a time writes to a directory: it holds a lock of RING_LOCK, which only its owner may open.
+ * segment. Times of segments are in any order: recording_reader_find(). An OOM kill may be told
+ * later than a frame after it: such an event does not. One process at a time writes to a directory:
+ * it holds a lock of RING_LOCK, which only its owner may open.
  *
  * Other users can cause kills, as many as they like, so kills have a budget: a quarter of the bytes
  * to keep over the time to keep. Without it the last of several kills is written, and counts the

@@ -390,7 +390,7 @@ static void put_growth(struct strbuf *out, const struct incident *i, enum incide
 	size_t n;
 
 	line_printf(&l, "  who had grown over the last %s%s", window_text[window],
-		    i->grew_known[window] ? ":" : ": the recording does not reach back that far");
+		    i->grew_known[window] ? ":" : ": nothing was recorded then");
 	line_end(&l);
 	for (n = 0;
 	     i->grew_known[window] && n < g->count && n < rows && group_change_of(&g->item[n]) > 0;
