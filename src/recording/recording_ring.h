@@ -126,6 +126,12 @@ int recording_ring_kill(struct recording_ring *g, int64_t boot_ms, struct event_
  * of a clock that is not set. Returns 0 or a negative errno.
  */
 int recording_ring_sync_events(struct recording_ring *g, uint64_t now_ms);
+/*
+ * Whether what is written can be found: others may remove or rename files. Returns 0; 1 if the
+ * segment in work was not there, and the next frame begins another one; -ENOENT if the directory
+ * was removed; or a negative errno: -EBUSY if the lock was removed and another process writes.
+ */
+int recording_ring_check(struct recording_ring *g);
 /* Ends the segment, syncs, unlocks. Also of a struct that is all {.dir = -1, .fd = -1}. */
 void recording_ring_close(struct recording_ring *g);
 

@@ -232,6 +232,44 @@ zmem watch --replay "$clock" -F ndjson --until 2023-11-14T22:00:00Z
 equal 'watch --until: what it showed up to then' \
 	"$(jq -r 'select(.type == "snapshot") | .timestamp_ms' "$TMP/out" | paste -sd' ')" '60000 1699999000000'
 
+# ---- a directory, or files of it, that others take away ----
+
+gone=$TMP/gone/kept
+mkdir -p "$TMP/gone"
+"$TMP/deny_bpf" kills "$PROGRAM" record --source proc --keep 7d "$gone" -i 0.2 -q 2>"$TMP/writer" &
+writer=$!
+has_frames() { "$PROGRAM" --replay "$1" -q >/dev/null 2>&1; }
+said() { [ "$(grep -c "$1" "$TMP/writer")" -ge "$2" ]; }
+# The recorder may put another file into the directory meanwhile.
+remove() {
+	until rm -rf "$1" 2>/dev/null; do
+		:
+	done
+}
+check 'it records in a directory' wait_until has_frames "$gone"
+remove "$gone"
+check 'a directory that is removed: it is said' wait_until said 'kept: the directory was removed, renamed or replaced: recording begins anew$' 1
+check 'a directory that is removed: it is made anew' wait_until has_frames "$gone"
+mv "$gone" "$TMP/moved"
+check 'one that is renamed: it is said' wait_until said 'the directory was removed' 2
+check 'one that is renamed: it is made anew' wait_until has_frames "$gone"
+check 'one that is renamed: what it has can be read' has_frames "$TMP/moved"
+mkdir -m 700 "$TMP/other"
+mv "$gone" "$TMP/replaced" && mv -T "$TMP/other" "$gone"
+check 'one that is replaced: it is said' wait_until said 'the directory was removed' 3
+check 'one that is replaced: it goes on there' wait_until has_frames "$gone"
+rm "$gone"/*.zmem
+check 'a file that is removed: it is said' wait_until said 'kept: the file in work was removed or renamed: another one is begun$' 1
+check 'a file that is removed: another one is begun' wait_until has_frames "$gone"
+rm "$gone/.lock"
+check 'a lock that is removed is made anew' wait_until [ -e "$gone/.lock" ]
+refused 'a lock that was removed: a second writer' 1 'another zmem-bpf records here' record --keep 7d "$gone" -c 1
+check 'it still records' kill -0 $writer
+remove "$TMP/gone"
+wait $writer
+equal 'where none can be made: the exit code' $? 1
+check 'where none can be made: it is said' grep -q "opening $gone: No such file or directory" "$TMP/writer"
+
 # ---- a full disk ----
 
 mkdir "$TMP/small"
