@@ -175,7 +175,9 @@ static void render(struct watching *w, const struct result *result)
 	render_table(&w->out.buf, result, &style);
 	if (o->no_header)
 		return;
-	if (o->grow && !result->delta->known)
+	if (o->grow && snapshot_is_cut(result->snapshot))
+		strbuf_puts(&w->out.buf, "no growth is shown: not all processes were read\n");
+	else if (o->grow && !result->delta->known)
 		strbuf_puts(&w->out.buf, "growth is shown from the second snapshot on\n");
 	else if (o->grow && !result->row_count)
 		put_no_growth(w);

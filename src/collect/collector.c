@@ -57,7 +57,7 @@ static void uncount_statuses(struct snapshot *s)
 		found->timeout -= found->timeout && p->pss_status == PSS_TIMEOUT;
 		found->raced -= found->raced && (p->raced || p->pss_status == PSS_RACED);
 	}
-	found->complete = !found->not_seen;
+	found->complete = !found->not_seen && !snapshot_is_cut(s);
 }
 
 /* PSS_NONE if the recording was made without PSS. */
