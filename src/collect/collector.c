@@ -82,6 +82,9 @@ int collector_turn_to(struct collector *c, uint32_t frame)
 	if (r < 0)
 		return r;
 	uncount_statuses(&c->snapshot);
+	/* Older versions recorded them. */
+	if (snapshot_is_kill(&c->snapshot))
+		snapshot_forget_charges(&c->snapshot);
 	/* The frame of an OOM kill has none. */
 	c->spec.pss = recorded_pss(&c->snapshot);
 	return 0;

@@ -261,7 +261,11 @@ int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct 
 		r = name_victim(m, c, kill);
 	if (m->selection)
 		drop_others_then(m, c, kill->pid);
-	return r < 0 ? r : limit_moment(m, c, kill->pid);
+	if (r == 0)
+		r = limit_moment(m, c, kill->pid);
+	if (r == 0)
+		snapshot_forget_charges(s);
+	return r;
 }
 
 /* ---- the event ---- */

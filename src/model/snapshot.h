@@ -481,14 +481,24 @@ struct process *snapshot_add(struct snapshot *s);
  */
 int snapshot_finish(struct snapshot *s);
 
-/*
- * Whether it is the moment of an OOM kill, which takes no time to collect, and not all processes
- * were read at it: one that it lacks may have been there.
- */
+/* Whether it is the moment of an OOM kill, which takes no time to collect. */
+static inline bool snapshot_is_kill(const struct snapshot *s)
+{
+	return s->collection.seen && !s->collection.duration_us;
+}
+
+/* Whether not all processes were read at it: one that it lacks may have been there. */
 static inline bool snapshot_is_cut(const struct snapshot *s)
 {
-	return s->collection.seen && !s->collection.duration_us && !s->collection.complete;
+	return snapshot_is_kill(s) && !s->collection.complete;
 }
+
+/*
+ * Forgets what cgroups are charged: at an OOM kill it is read when the victim is freed already. Its
+ * limits and its events stay.
+ */
+void snapshot_forget_charges(struct snapshot *s);
+#define NO_CHARGE_AT_KILL "at an OOM kill it can only be read when the victim is freed already"
 
 /* Finds the process with that pid, NULL if there is none. Processes must be in order of pid. */
 struct process *snapshot_find(const struct snapshot *s, pid_t pid);

@@ -196,6 +196,8 @@ static void write_sources(struct line *l, const struct result *r)
 	if (s->collection.hidden)
 		line_printf(l, "; /proc hides other processes");
 	write_not_seen(l, s);
+	if (snapshot_is_kill(s) && r->group && r->group->needs & NEEDS_CGROUP)
+		line_printf(l, "; MEM_CURRENT is not known: " NO_CHARGE_AT_KILL);
 	if (s->counters_source == FROM_BPF)
 		return;
 	line_printf(l, "; counters from /proc");
