@@ -248,6 +248,30 @@ def check_timeline():
                 tmux.close()
 
 
+def check_corrupt():
+    """Corrupt snapshots of a recording are passed over; where no other is left, it stays."""
+    with tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, 0o700)
+        for _ in range(2):
+            subprocess.run((PROGRAM, "record", "--keep", "1h", directory, "-q", "-c", "2", "-i", "0.2", "--source", "proc",
+                            "-p", str(os.getpid())), check=True, stderr=subprocess.DEVNULL)
+        for segment in ("1", "2"):
+            with open("%s/000000000%s.zmem" % (directory, segment), "r+b") as file:
+                data = file.read()
+                file.seek(data.index(b"PART", data.index(b"PART") + 4) + 40)
+                file.write(b"\xff\xff\xff")
+        tmux = Tmux((PROGRAM, "top", "--replay", directory, "-i", "1000"), columns=200)
+        try:
+            tmux.until(lambda screen: "snapshot 1 of 4" in screen)
+            for key, at in ((".", 3), (".", 3), (",", 1), (",", 1)):
+                tmux.keys(key)
+                good = lambda screen, at=at: "snapshot %d of 4" % at in screen
+                screen = tmux.until(good)
+                result(good(screen), "a corrupt snapshot, %s: snapshot %d" % (key, at), screen)
+        finally:
+            tmux.close()
+
+
 def check_keys():
     """A key without a meaning says so; one of another view says which."""
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
@@ -498,7 +522,8 @@ def check_no_files():
 
 if __name__ == "__main__":
     if shutil.which("tmux"):
-        run_checks((check_groups, check_live_group, check_folds, check_head, check_swapped, check_timeline, check_keys, check_filter,
+        run_checks((check_groups, check_live_group, check_folds, check_head, check_swapped, check_timeline, check_corrupt,
+                    check_keys, check_filter,
                     check_interval, check_title, check_layout, check_files,
                     check_no_files))
     else:
