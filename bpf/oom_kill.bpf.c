@@ -60,6 +60,8 @@ struct oom_walk {
 	__u32 kill;
 	__u32 listed;
 	__u32 lost;
+	__u32 late; /* the time was over before the last process */
+	__u32 unread;
 };
 
 /* A record is too large for the stack. The spinlock keeps the program on its CPU. */
@@ -196,10 +198,16 @@ static __always_inline long find_step(struct oom_walk *w)
 
 static __always_inline long write_step(struct oom_walk *w)
 {
-	__u64 leader = leader_of_node(w->node);
+	__u64 leader = leader_of_node(w->node), now = bpf_ktime_get_ns();
 
-	if (bpf_ktime_get_ns() > w->deadline)
+	if (now > w->deadline + ZMEM_OOM_COUNT_NS)
 		return 1;
+	/* From then on all are only counted, but for kernel threads and zombies, without mm. */
+	w->late |= now > w->deadline;
+	if (w->late) {
+		w->unread += leader != w->victim && kaddr(kcast(struct task_struct, leader), mm);
+		return next_node(w);
+	}
 	if (leader != w->victim) {
 		int written = write_process(leader, ZMEM_OOM_PROCESS, w->kill);
 
@@ -343,7 +351,9 @@ static __always_inline void write_end(struct oom_scratch *s, __u64 began, bool t
 	end->table = table;
 	end->listed = w->listed;
 	end->lost = w->lost;
-	end->late = table && w->node;
+	end->late = table && (w->late || w->node);
+	end->unread = w->unread;
+	end->counted = !w->node;
 	end->took_ns = bpf_ktime_get_ns() - began;
 	if (size > 2 * ZMEM_OOM_PATH_WORDS)
 		return;

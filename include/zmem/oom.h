@@ -10,7 +10,9 @@
 #include "zmem/record.h"
 
 /* The tracepoint holds a spinlock of the victim: so long other processes are read. */
-#define ZMEM_OOM_BUDGET_NS  5000000ULL
+#define ZMEM_OOM_BUDGET_NS 5000000ULL
+/* And so long those that were not read are counted. */
+#define ZMEM_OOM_COUNT_NS   1000000ULL
 #define ZMEM_OOM_EPISODE_NS 2000000000ULL
 /* 6,000 processes; a power of two and of pages. */
 #define ZMEM_OOM_RING (1 << 21)
@@ -74,6 +76,8 @@ struct zmem_oom_end {
 	__u32 lost;    /* records that the ring had no room for */
 	__u32 late;    /* 1: the time was over before the last process */
 	__s32 tid;     /* of the thread that the kernel named; pid, if it was not found */
+	__u32 unread;  /* processes behind the last one that was read */
+	__u32 counted; /* 1: these are all; 0: the time was over before the last one of them */
 	struct zmem_oom_path victim;
 	struct zmem_oom_path root; /* of the reader's cgroup namespace, of the same hierarchy */
 	/* Those of the victim and, behind them, of the root. The message ends with the last one. */

@@ -96,7 +96,7 @@ static int open_side(struct diff *d, enum side side)
 	m->query.needs |= NEEDS_PROGRAM | NEEDS_USER | (d->group ? d->group->needs : 0);
 	/* Of one recording its beginning; of two, what --replay shows of each. */
 	if (side == BEFORE && !d->options->from && !d->options->second)
-		r = measure_turn_to(m, m->replay.frame = 1);
+		r = measure_turn_to(m, measure_readable(m, 1, 1));
 	return r ? r : measure_collect(m, &d->result[side]);
 }
 

@@ -52,6 +52,24 @@ static int frame_failed(const struct incidents *s, int r, const char *why)
 		    : log_errno(r, "reading %s", s->replay.path);
 }
 
+/* Reads a frame, as a copy. Returns 0, 1 if it is lost, which is said once, or -1 after a message.
+ */
+static int read_frame(struct incidents *s, size_t frame, struct snapshot *ret)
+{
+	struct recording_reader *r = s->replay.reader;
+	char why[RECORDING_REASON] = "";
+	int err = recording_reader_copy(r, frame, ret, why);
+
+	if (err == 0)
+		return 0;
+	if (!recording_reader_lost(r, frame)) {
+		frame_failed(s, err, why);
+		return -1;
+	}
+	replay_note_lost(&s->replay, s->options->quiet, why);
+	return 1;
+}
+
 /* While memory is short there is a snapshot each second, for an hour at most. */
 #define DENSE_MOST_MS (60 * 60 * 1000)
 #define DENSE_LATE_MS 5000 /* a machine in need may be late */
@@ -82,42 +100,74 @@ static bool goes_on(struct incidents *s, size_t event)
 	return true;
 }
 
-/* Reads event i, from 0. Returns 1, 0 if it is of another kind, or -1 after a message. */
+/*
+ * Reads event i, from 0. Returns 1, 0 if it is of another kind or corrupt, which is said once, or
+ * -1 after a message.
+ */
 static int read_event(struct incidents *s, size_t i)
 {
 	char why[RECORDING_REASON] = "";
 	int r = recording_reader_event(s->replay.reader, i, &s->event, why);
-	uint64_t kind = s->event.number[EVENT_KIND];
+	uint64_t kind = r == 0 ? s->event.number[EVENT_KIND] : 0;
 
 	if (r == 0 && kind == EVENT_PRESSURE)
 		r = recording_reader_event_end(s->replay.reader, i, &s->end, why);
 	s->incident.end = r > 0 ? &s->end : NULL;
-	if (r < 0) {
+	if (r == -ENOMEM) {
 		frame_failed(s, r, why);
 		return -1;
 	}
+	if (r < 0)
+		replay_note_lost(&s->replay, s->options->quiet, why);
 	s->incident.goes_on = kind == EVENT_PRESSURE && r == 0 && goes_on(s, i);
 	s->incident.event = &s->event;
 	s->incident.number = (unsigned)(recording_reader_info(s->replay.reader)->events - i);
 	return kind == EVENT_OOM_KILL || kind == EVENT_PRESSURE;
 }
 
+/*
+ * Whether the clock was set between two frames of one boot: what it says of the time between them
+ * is wrong then. `window_ms`: that time.
+ */
+static bool clock_was_set(const struct snapshot *before, const struct snapshot *then,
+			  int64_t window_ms)
+{
+	int64_t moved = (int64_t)(then->host.boot_ms - before->host.boot_ms);
+	int64_t since_boot_ms = (int64_t)((uint64_t)then->time_ms - then->host.boot_ms);
+
+	return since_boot_ms > window_ms && (moved > window_ms / 10 || moved < -window_ms / 10);
+}
+
+/* Reads the frame of the beginning of a window. Returns 1, 0 if there is none, or -1. */
+static int read_before(struct incidents *s, size_t then, int window)
+{
+	struct recording_reader *r = s->replay.reader;
+	const int64_t window_ms = incident_window_ms[window], at_ms = s->then.time_ms - window_ms;
+	struct snapshot *before = &s->before[window];
+	size_t frame = 0;
+	int lost = 1;
+
+	/* A frame that turns out to be lost is not found again. */
+	while (lost > 0) {
+		if (!recording_reader_find(r, at_ms, &frame) || frame >= then)
+			return 0;
+		lost = read_frame(s, frame, before);
+	}
+	if (lost < 0)
+		return -1;
+	return recording_reader_covers(r, frame, at_ms) &&
+	       !clock_was_set(before, &s->then, window_ms);
+}
+
 static int read_growth(struct incidents *s, size_t then, int window)
 {
 	static const char key[] = "name";
 	const struct change_side before = {&s->before[window]}, after = {&s->then};
-	struct recording_reader *r = s->replay.reader;
-	char why[RECORDING_REASON] = "";
-	size_t frame = 0;
-	int err;
+	int err = read_before(s, then, window);
 
 	s->incident.grew_known[window] = false;
-	if (!recording_reader_find(r, s->then.time_ms - incident_window_ms[window], &frame) ||
-	    frame >= then)
-		return 0;
-	err = recording_reader_copy(r, frame, &s->before[window], why);
-	if (err < 0)
-		return frame_failed(s, err, why);
+	if (err <= 0)
+		return err < 0 ? EXIT_FAILED : 0;
 	err = group_changes_make(&before, &after, column_find(key, sizeof(key) - 1),
 				 INCIDENT_COUNTERS, &s->incident.grew[window]);
 	s->incident.grew_known[window] = err == 0;
@@ -139,8 +189,7 @@ static int read_largest(struct incidents *s, int key)
 /* Reads the snapshot with which the events of cgroups are compared. */
 static int read_earlier(struct incidents *s, size_t then)
 {
-	char why[RECORDING_REASON] = "";
-	int err;
+	int lost;
 
 	s->incident.earlier = NULL;
 	if (s->incident.grew_known[INCIDENT_TEN_MINUTES]) {
@@ -149,17 +198,15 @@ static int read_earlier(struct incidents *s, size_t then)
 	}
 	if (!then || recording_reader_time(s->replay.reader, 0) > s->then.time_ms)
 		return 0;
-	err = recording_reader_copy(s->replay.reader, 0, &s->earliest, why);
-	if (err < 0)
-		return frame_failed(s, err, why);
-	s->incident.earlier = &s->earliest;
-	return 0;
+	lost = read_frame(s, 0, &s->earliest);
+	if (lost == 0)
+		s->incident.earlier = &s->earliest;
+	return lost < 0 ? EXIT_FAILED : 0;
 }
 
 /* Reads all that is shown of event i. Returns 0 or an exit code after a message. */
 static int read_incident(struct incidents *s, size_t i)
 {
-	char why[RECORDING_REASON] = "";
 	size_t then = 0;
 	int r;
 
@@ -174,9 +221,11 @@ static int read_incident(struct incidents *s, size_t i)
 	groups_clear(&s->incident);
 	s->incident.then = NULL;
 	s->frame = then;
-	r = recording_reader_copy(s->replay.reader, then, &s->then, why);
-	if (r < 0)
-		return frame_failed(s, r, why);
+	r = read_frame(s, then, &s->then);
+	if (r) {
+		s->incident.earlier = NULL;
+		return r < 0 ? EXIT_FAILED : 0;
+	}
 	s->incident.then = &s->then;
 	for (int key = 0; r == 0 && key < INCIDENT_KEYS; key++)
 		r = read_largest(s, key);
@@ -296,6 +345,7 @@ enum page_use {
 
 struct page {
 	struct incidents *incidents;
+	struct options options; /* the same recording as a source of snapshots */
 	struct measure measure;
 	struct table_style style;
 	uint32_t first, last; /* frames, from 1 */
@@ -310,18 +360,22 @@ static void page_done(struct page *p)
 	measure_close(&p->measure);
 }
 
-static int open_page(struct page *p, const struct options *o)
+static int open_page(struct page *p)
 {
-	const struct collect_spec spec = measure_spec(o);
-	int r = measure_open(&p->measure, o, &spec);
+	const struct collect_spec spec = measure_spec(&p->options);
+	int r = measure_open(&p->measure, &p->options, &spec);
 
 	if (r)
 		return r;
 	p->measure.query.needs =
-		column_list_needs(&p->measure.columns) | query_args_format_needs(o, NULL);
+		column_list_needs(&p->measure.columns) | query_args_format_needs(&p->options, NULL);
 	p->style = measure_style(&p->measure, false, 0);
 	p->style.columns = &p->measure.columns;
 	p->style.recorded = true;
+	/* The other reader has said what is wrong with the files, but not what this one will find.
+	 */
+	p->options.quiet = p->incidents->options->quiet;
+	p->measure.replay.noted = p->incidents->replay.noted;
 	return measure_range(&p->measure, &p->first, &p->last);
 }
 
@@ -408,6 +462,12 @@ static int page_point(struct page *p, uint32_t frame, bool first)
 	return 0;
 }
 
+/* Frames that cannot be read are left out, and those that the clock put outside of the range. */
+static bool page_uses(struct page *p, uint32_t frame, enum page_use use)
+{
+	return p->use[frame - p->first] & use && measure_readable(&p->measure, frame, 0);
+}
+
 static int page_points(struct page *p)
 {
 	struct strbuf *out = &p->incidents->out.buf;
@@ -417,7 +477,7 @@ static int page_points(struct page *p)
 	for (uint32_t frame = p->first; frame <= p->last; frame++) {
 		int r = 0;
 
-		if (p->use[frame - p->first] & PAGE_POINT) {
+		if (page_uses(p, frame, PAGE_POINT)) {
 			r = page_point(p, frame, first);
 			first = false;
 		}
@@ -459,7 +519,7 @@ static int page_moments(struct page *p)
 		struct result result;
 		int r;
 
-		if (!(p->use[frame - p->first] & PAGE_MOMENT))
+		if (!page_uses(p, frame, PAGE_MOMENT))
 			continue;
 		r = page_frame(p, frame, &result);
 		if (r)
@@ -474,17 +534,19 @@ static int page_moments(struct page *p)
 
 static int show_html(struct incidents *s)
 {
-	cleanup(page_done) struct page p = {.incidents = s, .measure = MEASURE_CLOSED};
-	struct options o = *s->options;
+	cleanup(page_done) struct page p = {
+		.incidents = s,
+		.options = *s->options,
+		.measure = MEASURE_CLOSED,
+	};
 	struct result result;
 	int r;
 
-	/* The same recording as a source of snapshots. */
-	o.replay = s->replay.path;
-	o.at = NULL;
-	o.top = 0;
-	o.quiet = true;
-	r = open_page(&p, &o);
+	p.options.replay = s->replay.path;
+	p.options.at = NULL;
+	p.options.top = 0;
+	p.options.quiet = true;
+	r = open_page(&p);
 	if (r == 0)
 		r = choose_frames(&p);
 	if (r == 0)

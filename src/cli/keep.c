@@ -161,6 +161,48 @@ static int keeper_open_ring(struct keeper *k)
 	return r < 0 ? log_errno(r, "opening %s", k->path) : 0;
 }
 
+/* Whether the path is another directory now, or none. */
+static bool has_moved(const struct keeper *k)
+{
+	struct stat named, open;
+	int r;
+
+	privilege_as_caller(true);
+	r = stat(k->path, &named) < 0 ? -errno : 0;
+	privilege_as_caller(false);
+	if (r == 0)
+		r = fstat(k->ring.dir, &open) < 0 || named.st_dev != open.st_dev ||
+		    named.st_ino != open.st_ino;
+	/* Of another error nothing is known: the path may be out of reach since the start. */
+	return r == 1 || r == -ENOENT || r == -ENOTDIR;
+}
+
+/*
+ * Sees that what was recorded is there. If others took the directory away, it is made anew, or
+ * recording ends. Returns 0 or an exit code after a message.
+ */
+static int keeper_check_ring(struct keeper *k)
+{
+	uint64_t frames = k->ring.frames, dropped = k->ring.dropped;
+	int r = recording_ring_check(&k->ring);
+
+	if (r == 1)
+		log_error("%s: the file in work was removed or renamed: another one is begun",
+			  k->path);
+	if (r < 0 && r != -ENOENT)
+		return r == -EBUSY ? log_error("%s: another zmem-bpf records here", k->path)
+				   : log_errno(r, "locking %s again", k->path);
+	if (r >= 0 && !has_moved(k))
+		return 0;
+	log_error("%s: the directory was removed, renamed or replaced: recording begins anew",
+		  k->path);
+	recording_ring_close(&k->ring);
+	r = keeper_open_ring(k);
+	k->ring.frames = frames;
+	k->ring.dropped = dropped;
+	return r;
+}
+
 /* With a longer interval, memory is looked at each second. */
 static unsigned tick_ms(struct keeper *k)
 {
@@ -495,6 +537,9 @@ static int keep_frames(struct keeper *k)
 			return log_errno(r, "waiting");
 		if (k->ticker.urgent_broken)
 			pressure_watch_lost(&k->pressure);
+		r = keeper_check_ring(k);
+		if (r)
+			return r;
 		/* The names of a kill are those of the snapshot before. */
 		if (k->oom && k->ring.frames)
 			keep_kills(k);

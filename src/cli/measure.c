@@ -538,6 +538,7 @@ int measure_find_frame(const struct measure *m, const char *text, size_t *ret, i
 	struct recording_reader *reader = m->replay.reader;
 	struct moment moment;
 	struct moment_text begin, end;
+	int64_t first_ms, last_ms;
 	size_t event = 0;
 	int r = replay_event(&m->replay, text, &event);
 
@@ -554,10 +555,11 @@ int measure_find_frame(const struct measure *m, const char *text, size_t *ret, i
 		return r;
 	*ret_ms = moment.last_ms;
 	if (recording_reader_find(reader, moment.last_ms, ret) &&
-	    (*ret + 1 < m->replay.frames || !recording_reader_ended(reader, moment.first_ms)))
+	    !recording_reader_ended(reader, moment.first_ms))
 		return 0;
-	begin = moment_text(recording_reader_time(reader, 0));
-	end = moment_text(recording_reader_time(reader, m->replay.frames - 1));
+	recording_reader_range(reader, &first_ms, &last_ms);
+	begin = moment_text(first_ms);
+	end = moment_text(last_ms);
 	log_error("--%s %s: the recording is from %s to %s", option, text, begin.text, end.text);
 	return EXIT_NOT_FOUND;
 }
@@ -567,30 +569,107 @@ static void note_gap(const struct measure *m, size_t frame, int64_t at_ms)
 {
 	const struct recording_reader *r = m->replay.reader;
 	struct moment_text from, to;
+	size_t later;
 
 	if (frame + 1 >= m->replay.frames || !recording_reader_gap(r, frame + 1) ||
-	    at_ms <= recording_reader_time(r, frame))
+	    at_ms <= recording_reader_time(r, frame) || !recording_reader_later(r, at_ms, &later))
 		return;
 	from = moment_text(recording_reader_time(r, frame));
-	to = moment_text(recording_reader_time(r, frame + 1));
+	to = moment_text(recording_reader_time(r, later));
 	log_notice(m->options->quiet, "%s: nothing was recorded between %s and %s", m->replay.path,
 		   from.text, to.text);
 }
 
-static int measure_turn_to_moment(struct measure *m)
+void replay_note_lost(struct replay *r, bool quiet, const char *why)
 {
+	if (!r->noted)
+		log_notice(quiet, "%s: %s; what cannot be read is left out", r->path, why);
+	r->noted = true;
+}
+
+int measure_turn_to(struct measure *m, uint32_t frame)
+{
+	struct collector *c = &m->collector;
+
+	if (!frame || collector_turn_to(c, frame) < 0)
+		return log_error("%s: %s", m->replay.path, c->reason);
+	m->replay.frame = frame;
+	return 0;
+}
+
+static bool is_in_range(const struct measure *m, uint32_t frame)
+{
+	int64_t time_ms = recording_reader_time(m->replay.reader, frame - 1);
+
+	return time_ms >= m->range.first_ms && time_ms <= m->range.last_ms;
+}
+
+/* Whether a frame cannot be read, and why. Without memory that is not known, and reading it says
+ * so. */
+static bool is_lost(struct measure *m, uint32_t frame, char why[RECORDING_REASON])
+{
+	struct recording_reader *r = m->replay.reader;
+	const struct snapshot *s;
+
+	return recording_reader_frame(r, frame - 1, &s, why) < 0 &&
+	       recording_reader_lost(r, frame - 1);
+}
+
+uint32_t measure_readable(struct measure *m, uint32_t frame, int direction)
+{
+	char why[RECORDING_REASON], first[RECORDING_REASON] = "";
+	uint32_t last = direction ? (direction > 0 ? m->replay.frames : 1) : frame;
+
+	for (;; frame += (uint32_t)direction) {
+		if (is_in_range(m, frame)) {
+			if (!is_lost(m, frame, why))
+				break;
+			if (!*first)
+				memcpy(first, why, sizeof(first));
+		}
+		if (frame == last) {
+			memcpy(m->collector.reason, first, sizeof(first));
+			return 0;
+		}
+	}
+	if (*first)
+		replay_note_lost(&m->replay, m->options->quiet, first);
+	return frame;
+}
+
+/* Finds the frame of --at. What is lost is said, and the one before it is shown. */
+static int find_readable(struct measure *m, size_t *ret)
+{
+	char why[RECORDING_REASON], first[RECORDING_REASON] = "";
 	int64_t at_ms = 0;
+	int r = measure_find_frame(m, m->options->at, ret, &at_ms);
+
+	while (r == 0 && is_lost(m, (uint32_t)*ret + 1, why)) {
+		if (!*first)
+			memcpy(first, why, sizeof(first));
+		if (!recording_reader_find(m->replay.reader, at_ms, ret))
+			return log_error("%s: %s", m->replay.path, first);
+	}
+	if (r == 0 && *first)
+		replay_note_lost(&m->replay, m->options->quiet, first);
+	if (r == 0)
+		note_gap(m, *ret, at_ms);
+	return r;
+}
+
+/* Turns to the frame that is shown first. */
+static int turn_to_first(struct measure *m)
+{
+	bool continuous = m->collector.spec.continuous;
 	size_t frame = 0;
 	int r;
 
-	if (!m->options->at)
-		return 0;
-	r = measure_find_frame(m, m->options->at, &frame, &at_ms);
-	if (r)
-		return r;
-	note_gap(m, frame, at_ms);
-	m->replay.frame = (uint32_t)frame + 1;
-	return measure_turn_to(m, m->replay.frame);
+	if (m->options->at) {
+		r = find_readable(m, &frame);
+		return r ? r : measure_turn_to(m, (uint32_t)frame + 1);
+	}
+	return measure_turn_to(m, continuous ? measure_readable(m, 1, 1)
+					     : measure_readable(m, m->replay.frames, -1));
 }
 
 /* ---- opening ---- */
@@ -604,7 +683,7 @@ static int open_replay(struct measure *m, struct collect_spec *spec)
 	if (r == 0)
 		r = notices_opened(m, collector_open(&m->collector, spec));
 	if (r == 0)
-		r = measure_turn_to_moment(m);
+		r = turn_to_first(m);
 	if (r)
 		return r;
 	if (o->verbose)
@@ -664,13 +743,6 @@ int measure_open_filters(struct measure *m, const struct options *o,
 	return open_collector(m, spec);
 }
 
-int measure_turn_to(struct measure *m, uint32_t frame)
-{
-	struct collector *c = &m->collector;
-
-	return collector_turn_to(c, frame) < 0 ? log_error("%s: %s", m->replay.path, c->reason) : 0;
-}
-
 void measure_note_frame(const struct measure *m)
 {
 	struct moment_text text;
@@ -682,28 +754,22 @@ void measure_note_frame(const struct measure *m)
 		   m->replay.frame, m->replay.frames, text.text);
 }
 
-int measure_range(const struct measure *m, uint32_t *ret_first, uint32_t *ret_last)
+int measure_range(struct measure *m, uint32_t *ret_first, uint32_t *ret_last)
 {
 	const struct options *o = m->options;
-	struct moment since = {}, until = {};
-	size_t frame = 0;
+	struct moment since = {INT64_MIN, INT64_MAX}, until = since;
 	int r = 0;
 
-	*ret_first = 1;
-	*ret_last = m->replay.frames;
 	if (o->since)
 		r = replay_moment(&m->replay, o, "since", o->since, &since);
 	if (r == 0 && o->until)
 		r = replay_moment(&m->replay, o, "until", o->until, &until);
 	if (r)
 		return r;
-	if (o->since && recording_reader_find(m->replay.reader, since.first_ms - 1, &frame))
-		*ret_first = (uint32_t)frame + 2;
-	if (o->until)
-		*ret_last = recording_reader_find(m->replay.reader, until.last_ms, &frame)
-				    ? (uint32_t)frame + 1
-				    : 0;
-	if (*ret_first <= *ret_last)
+	m->range = (struct moment){since.first_ms, until.last_ms};
+	*ret_first = measure_readable(m, 1, 1);
+	*ret_last = *ret_first ? measure_readable(m, m->replay.frames, -1) : 0;
+	if (*ret_last)
 		return 0;
 	log_error("%s: nothing was recorded in this time", m->replay.path);
 	return EXIT_NOT_FOUND;

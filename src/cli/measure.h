@@ -19,7 +19,8 @@ struct replay {
 	const char *path;
 	struct recording_reader *reader; /* NULL: there is none */
 	uint32_t frames;
-	uint32_t frame; /* the one that --at chose; the last one without it */
+	uint32_t frame; /* the one that is shown: at first that of --at, or the last one */
+	bool noted;	/* that a frame cannot be read */
 	int fd;		/* the file or directory, -1: a pipe, which is read into memory */
 	char *data;	/* of a pipe */
 };
@@ -35,6 +36,8 @@ int replay_moment(const struct replay *r, const struct options *o, const char *o
  * such text; or an exit code after a message.
  */
 int replay_event(const struct replay *r, const char *text, size_t *ret_event);
+/* Says once, and why, that some frames cannot be read. */
+void replay_note_lost(struct replay *r, bool quiet, const char *why);
 /* The frame of the moment of an event, or the one before it, from 0. False: there is none. */
 bool replay_event_frame(const struct replay *r, size_t event, size_t *ret);
 
@@ -43,6 +46,7 @@ struct measure {
 	struct query query;
 	struct column_list columns;
 	struct replay replay; /* with --replay */
+	struct moment range;  /* of measure_range(), before which it is all time */
 	struct collector collector;
 	unsigned printed; /* enum collect_notice: each is printed once */
 	bool missing_printed;
@@ -52,7 +56,8 @@ struct measure {
 	bool filters_only;     /* the command has its own order and columns (maps) */
 };
 
-#define MEASURE_CLOSED ((struct measure){.collector = COLLECTOR_CLOSED})
+#define MEASURE_CLOSED                                                                             \
+	((struct measure){.collector = COLLECTOR_CLOSED, .range = {INT64_MIN, INT64_MAX}})
 
 /* What the options ask to measure. */
 struct collect_spec measure_spec(const struct options *o);
@@ -66,10 +71,16 @@ int measure_open_filters(struct measure *m, const struct options *o,
 			 const struct collect_spec *spec);
 /*
  * Chooses the frame of a recording that the next snapshot is, 1 to m->replay.frames. measure_open()
- * has chosen the last frame, or the first one if continuous. Returns 0, or an exit code after a
- * message.
+ * has chosen the last frame that can be read, or the first one if continuous. 0: measure_readable()
+ * found none. Returns 0, or an exit code after a message.
  */
 int measure_turn_to(struct measure *m, uint32_t frame);
+/*
+ * The number of the frame if it is in the range and can be read, or of the next such one in that
+ * direction: 1, -1, or 0 for the frame alone. 0: there is none. That some cannot be read is said
+ * once, with the reason, but not if all that were tried cannot: m->collector.reason.
+ */
+uint32_t measure_readable(struct measure *m, uint32_t frame, int direction);
 /*
  * Finds the frame of a moment, as --at takes it; frames are numbered from 0 here. *ret_ms: the
  * moment. Returns 0, or an exit code after a message.
@@ -78,10 +89,11 @@ int measure_find_frame(const struct measure *m, const char *text, size_t *ret, i
 /* Prints which of several frames is shown: measure_open() has chosen the one of --at. */
 void measure_note_frame(const struct measure *m);
 /*
- * Finds the frames of --since and --until, from 1. Returns 0, or an exit code after a message:
- * EXIT_NOT_FOUND if there are none.
+ * Finds the frames of --since and --until, from 1, that can be read. If the clock was set back,
+ * some between them are not in the range (measure_readable()). Returns 0, or an exit code after a
+ * message: EXIT_NOT_FOUND if there are none.
  */
-int measure_range(const struct measure *m, uint32_t *ret_first, uint32_t *ret_last);
+int measure_range(struct measure *m, uint32_t *ret_first, uint32_t *ret_last);
 /* collector_begin(), _collect() and _requery(), but return an exit code after a message. */
 int measure_begin(struct measure *m);
 int measure_collect(struct measure *m, struct result *ret);

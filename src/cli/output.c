@@ -106,6 +106,11 @@ int output_open(struct output *out, const struct options *o)
 		out->fd = out->file.fd;
 	}
 	out->terminal = isatty(out->fd);
+	if (out->terminal && (o->format == FORMAT_HTML || o->format == FORMAT_PPROF))
+		return log_usage(o,
+				 "--format %s: the output is a terminal (name a file: --output "
+				 "FILE, or > FILE)",
+				 o->format == FORMAT_HTML ? "html" : "pprof");
 	out->color = output_color(o, out->terminal);
 	if (out->terminal)
 		read_size(out->fd, &out->width, &out->height);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/log.h"
@@ -63,6 +64,11 @@ static int recorder_open_file(struct recorder *r, const struct options *o)
 	err = output_open_private(&r->file, r->options.file);
 	if (err)
 		return err;
+	if (isatty(r->file.fd))
+		return log_usage(o,
+				 "record: %s is a terminal, and a recording is not text (name a "
+				 "file: record FILE, or record /dev/stdout > FILE)",
+				 r->options.file);
 	err = recording_writer_init(&r->writer, &recording, &r->file.buf);
 	return err < 0 ? log_errno(err, "starting") : recorder_open(r, o);
 }

@@ -63,6 +63,16 @@ void watch_begin_delta(struct watch *w, uint64_t missed)
 		w->deltas.delta.cost = w->background.cost;
 }
 
+/* Turns to the next frame that can be read: there is one up to the last frame. */
+static int turn_to_next(struct watch *w)
+{
+	struct measure *m = &w->measure;
+	uint32_t frame = measure_readable(m, w->frame + 1, 1);
+
+	w->frame = frame ? frame : w->last_frame;
+	return measure_turn_to(m, w->frame);
+}
+
 int watch_collect(struct watch *w, uint64_t missed, size_t fit, struct result *ret)
 {
 	int r = 0;
@@ -71,7 +81,7 @@ int watch_collect(struct watch *w, uint64_t missed, size_t fit, struct result *r
 	w->deltas.delta.tick++;
 	w->measure.query.fit = fit;
 	if (w->measure.options->replay)
-		r = measure_turn_to(&w->measure, ++w->frame);
+		r = turn_to_next(w);
 	return r ? r : measure_collect(&w->measure, ret);
 }
 
@@ -165,7 +175,9 @@ static void render(struct watching *w, const struct result *result)
 	render_table(&w->out.buf, result, &style);
 	if (o->no_header)
 		return;
-	if (o->grow && !result->delta->known)
+	if (o->grow && snapshot_is_cut(result->snapshot))
+		strbuf_puts(&w->out.buf, "no growth is shown: not all processes were read\n");
+	else if (o->grow && !result->delta->known)
 		strbuf_puts(&w->out.buf, "growth is shown from the second snapshot on\n");
 	else if (o->grow && !result->row_count)
 		put_no_growth(w);

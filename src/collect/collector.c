@@ -57,7 +57,7 @@ static void uncount_statuses(struct snapshot *s)
 		found->timeout -= found->timeout && p->pss_status == PSS_TIMEOUT;
 		found->raced -= found->raced && (p->raced || p->pss_status == PSS_RACED);
 	}
-	found->complete = !found->not_seen;
+	found->complete = !found->not_seen && !snapshot_is_cut(s);
 }
 
 /* PSS_NONE if the recording was made without PSS. */
@@ -82,14 +82,12 @@ int collector_turn_to(struct collector *c, uint32_t frame)
 	if (r < 0)
 		return r;
 	uncount_statuses(&c->snapshot);
+	/* Older versions recorded them. */
+	if (snapshot_is_kill(&c->snapshot))
+		snapshot_forget_charges(&c->snapshot);
 	/* The frame of an OOM kill has none. */
 	c->spec.pss = recorded_pss(&c->snapshot);
 	return 0;
-}
-
-static uint32_t last_frame(const struct collector *c)
-{
-	return (uint32_t)recording_reader_info(c->spec.recording)->frames;
 }
 
 static int find_in_frame(const struct snapshot *s, const char *name, uid_t *ret_uid)
@@ -109,7 +107,7 @@ int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid)
 {
 	cleanup(snapshot_done) struct snapshot last = {};
 	char reason[RECORDING_REASON];
-	int r;
+	int r = -ENOENT;
 
 	if (!collector_replays(c)) {
 		if (!c->users)
@@ -118,22 +116,13 @@ int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid)
 	}
 	if (find_in_frame(&c->snapshot, name, ret_uid) == 0)
 		return 0;
-	r = recording_reader_copy(c->spec.recording, last_frame(c) - 1, &last, reason);
-	if (r < 0)
-		return r == -ENOMEM ? r : -ENOENT;
-	return find_in_frame(&last, name, ret_uid);
-}
-
-/*
- * Turns to the last frame; if continuous, to the first one, because later ones may be corrupt.
- * Returns 0, or a negative errno and c->reason.
- */
-static int open_recording(struct collector *c)
-{
-	int r = collector_turn_to(c, c->spec.continuous ? 1 : last_frame(c));
-
-	c->self = 0;
-	return r;
+	/* The last frame that can be read. */
+	for (size_t i = recording_reader_info(c->spec.recording)->frames; r < 0 && i-- > 0;) {
+		r = recording_reader_copy(c->spec.recording, i, &last, reason);
+		if (r == -ENOMEM)
+			return r;
+	}
+	return r < 0 ? -ENOENT : find_in_frame(&last, name, ret_uid);
 }
 
 /* ---- opening ---- */
@@ -251,7 +240,7 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 
 	c->spec = *spec;
 	if (spec->recording)
-		return open_recording(c);
+		return 0;
 	c->self = getpid();
 	if (!c->users)
 		c->users = user_table_new();

@@ -114,8 +114,8 @@ struct collector {
 
 /*
  * Returns 0 or a negative errno, with c->step and the reason in c->diag: -ENOTSUP if PSS_KERNEL
- * is not possible (collector_pss_refusal()). collector_close() in either case. With a recording the
- * snapshot is its last frame, or the first one if continuous.
+ * is not possible (collector_pss_refusal()). collector_close() in either case. With a recording,
+ * collector_turn_to() comes first.
  */
 int collector_open(struct collector *c, const struct collect_spec *spec);
 /*
@@ -143,7 +143,8 @@ const char *collector_pss_refusal(const struct collector *c);
 bool collector_replays(const struct collector *c);
 /*
  * Selects the frame of the recording, from 1 on, for the next snapshot. Call it before each
- * collector_begin() and collector_collect(). Returns 0, or a negative errno and c->reason.
+ * collector_begin() and collector_collect(). Returns 0, or a negative errno and c->reason: the
+ * snapshot is then as before.
  */
 int collector_turn_to(struct collector *c, uint32_t frame);
 /*

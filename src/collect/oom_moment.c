@@ -249,6 +249,8 @@ int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct 
 	s->selection = m->selection;
 	s->collection.seen = kill->listed + kill->lost;
 	s->collection.complete = !kill->lost && !kill->late;
+	s->collection.not_seen = kill->lost + kill->unread;
+	s->collection.not_seen_known = kill->table && (!kill->late || kill->counted);
 	r = name_cgroup(m, kill);
 	if (r == 0)
 		r = name_new(m, c, kill->pid);
@@ -259,7 +261,11 @@ int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct 
 		r = name_victim(m, c, kill);
 	if (m->selection)
 		drop_others_then(m, c, kill->pid);
-	return r < 0 ? r : limit_moment(m, c, kill->pid);
+	if (r == 0)
+		r = limit_moment(m, c, kill->pid);
+	if (r == 0)
+		snapshot_forget_charges(s);
+	return r;
 }
 
 /* ---- the event ---- */

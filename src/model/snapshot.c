@@ -510,3 +510,11 @@ int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t coun
 	}
 	return 0;
 }
+
+void snapshot_forget_charges(struct snapshot *s)
+{
+	for (size_t i = 0; i < s->memcg_count; i++) {
+		s->memcg[i].current_known = false;
+		s->memcg[i].details = 0;
+	}
+}

@@ -375,7 +375,8 @@ struct collection {
 	uint32_t raced;
 	uint32_t shared_mm;	/* processes that share the mm of another one, its owner */
 	bool shared_mm_unknown; /* not known: /proc did not tell for some (ptrace) */
-	uint32_t not_seen;	/* processes that /proc shows and BPF does not */
+	/* Processes that /proc shows and BPF does not; at an OOM kill, those that were not read. */
+	uint32_t not_seen;
 	/* The first of them, 0 behind the last; none in old recordings. */
 	pid_t not_seen_pid[NOT_SEEN_PIDS];
 	bool not_seen_known; /* false: they were not compared */
@@ -480,6 +481,25 @@ struct process *snapshot_add(struct snapshot *s);
  * -ENOMEM or 0.
  */
 int snapshot_finish(struct snapshot *s);
+
+/* Whether it is the moment of an OOM kill, which takes no time to collect. */
+static inline bool snapshot_is_kill(const struct snapshot *s)
+{
+	return s->collection.seen && !s->collection.duration_us;
+}
+
+/* Whether not all processes were read at it: one that it lacks may have been there. */
+static inline bool snapshot_is_cut(const struct snapshot *s)
+{
+	return snapshot_is_kill(s) && !s->collection.complete;
+}
+
+/*
+ * Forgets what cgroups are charged: at an OOM kill it is read when the victim is freed already. Its
+ * limits and its events stay.
+ */
+void snapshot_forget_charges(struct snapshot *s);
+#define NO_CHARGE_AT_KILL "at an OOM kill it can only be read when the victim is freed already"
 
 /* Finds the process with that pid, NULL if there is none. Processes must be in order of pid. */
 struct process *snapshot_find(const struct snapshot *s, pid_t pid);

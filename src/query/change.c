@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* The start of a process that comes from /proc is in whole ticks, 10 ms on every machine. */
-#define TICK_NS 10000000
+#define TICK_NS	  10000000
+#define NS_PER_MS 1000000
 
 static int compare_text(const char *a, const char *b)
 {
@@ -79,6 +80,18 @@ static const struct process *find_same(const struct change_side *other, const st
 	return q && q->start_ns / TICK_NS == p->start_ns / TICK_NS && totals_counts(q) ? q : NULL;
 }
 
+/*
+ * Whether the other snapshot may have left out a process that it does not have: not all were read,
+ * and the process was there. It may have ended before as well.
+ */
+static bool may_be_cut(const struct change_side *other, const struct process *p)
+{
+	const struct snapshot *s = other->snapshot;
+	uint64_t since_boot_ms = s ? (uint64_t)s->time_ms - s->host.boot_ms : 0;
+
+	return s && snapshot_is_cut(s) && p->start_ns / NS_PER_MS <= since_boot_ms;
+}
+
 /* Whether it is known that BPF did not see this pid in the other snapshot: it was there, unread. */
 static bool is_unread(const struct change_side *other, pid_t pid)
 {
@@ -103,7 +116,8 @@ static void add_process(struct changes_maker *m, const struct change_side *other
 	const struct process *same = m->same_boot ? find_same(other, p) : NULL;
 	struct group_change *item;
 	uint64_t sum = 0;
-	bool known = (p->have & m->counters) == m->counters &&
+	bool cut = m->same_boot && !same && may_be_cut(other, p);
+	bool known = !cut && (p->have & m->counters) == m->counters &&
 		     (!same || (same->have & m->counters) == m->counters) &&
 		     (same || !m->same_boot || !is_unread(other, p->pid));
 
@@ -114,7 +128,7 @@ static void add_process(struct changes_maker *m, const struct change_side *other
 	item = &m->changes->item[m->changes->count++];
 	*item = (struct group_change){.group = m->key ? m->key->text(p) : NULL,
 				      .process = m->key ? NULL : p};
-	*(after ? &item->procs_after : &item->procs_before) = 1;
+	*(after ? &item->procs_after : &item->procs_before) = !cut;
 	*(after ? &item->known_after : &item->known_before) = known;
 	*(after ? &item->after : &item->before) = sum;
 	/* Once, if it is in both. */

@@ -9,6 +9,8 @@
 struct group_change {
 	const char *group;	       /* NULL: processes without that text, or one process */
 	const struct process *process; /* the newer state of the one process; NULL: a group */
+	/* Without those that the other snapshot may have left out: it was cut (snapshot_is_cut()).
+	 */
 	uint32_t procs_before, procs_after;
 	uint32_t known_before, known_after; /* those whose values are in the sums */
 	/*
@@ -31,15 +33,21 @@ static inline int64_t group_change_of(const struct group_change *c)
 	return (int64_t)(c->after - c->before);
 }
 
+/* Whether there are only processes that one snapshot may have left out. */
+static inline bool group_change_is_cut(const struct group_change *c)
+{
+	return c->missing && !c->procs_before && !c->procs_after;
+}
+
 /* Whether the value of a side is known: it has no process, or the value of one. */
 static inline bool group_change_has_before(const struct group_change *c)
 {
-	return !c->procs_before || c->known_before;
+	return c->known_before || (!c->procs_before && !group_change_is_cut(c));
 }
 
 static inline bool group_change_has_after(const struct group_change *c)
 {
-	return !c->procs_after || c->known_after;
+	return c->known_after || (!c->procs_after && !group_change_is_cut(c));
 }
 
 enum change_state {

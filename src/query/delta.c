@@ -173,10 +173,11 @@ void delta_tracker_join(const struct tracker *tracker, const struct column *grou
 			struct snapshot *s, struct rows *rows, struct delta_counts *ret)
 {
 	int64_t ms = s->time_ms - tracker->since_ms;
+	bool joins = tracker->taken && !snapshot_is_cut(s);
 
 	/* If the clock was set back, the time between is not known. */
-	s->change_us = tracker->taken && !tracker->from_start && ms > 0 ? (uint64_t)ms * 1000 : 0;
-	*ret = (struct delta_counts){.ended = tracker->rows.count};
+	s->change_us = joins && !tracker->from_start && ms > 0 ? (uint64_t)ms * 1000 : 0;
+	*ret = (struct delta_counts){.ended = joins ? tracker->rows.count : 0};
 	for (size_t i = 0; i < rows->count; i++) {
 		struct process *p = rows->item[i];
 
@@ -185,7 +186,7 @@ void delta_tracker_join(const struct tracker *tracker, const struct column *grou
 		p->started = false;
 		p->grew_ticks = p->ticks = 0;
 		p->print = hash_of(tracker, p);
-		if (tracker->taken)
+		if (joins)
 			join_row(tracker, group, p, ret);
 	}
 }
@@ -242,8 +243,12 @@ int delta_tracker_update(struct tracker *tracker, const struct column *group,
 			 const struct totals *totals)
 {
 	struct delta_rows *to = &tracker->spare, done;
-	int r = make_room(to, rows->count);
+	int r;
 
+	/* The next one is compared with the one before this. */
+	if (snapshot_is_cut(s))
+		return 0;
+	r = make_room(to, rows->count);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < rows->count; i++) {
@@ -372,6 +377,11 @@ void delta_set_join(struct delta_set *set, const struct column *group, struct sn
 {
 	delta_tracker_join(&set->tracker[set->now], group, s, rows, &set->delta.counts);
 	set->joined = true;
+	/* Groups and totals lack what was not read. */
+	if (snapshot_is_cut(s)) {
+		set->delta.known = false;
+		set->delta.before = (struct totals){.processes = 1};
+	}
 }
 
 static int update(struct delta_set *set, enum delta_kind kind, const struct query *q,
@@ -386,7 +396,7 @@ static int update(struct delta_set *set, enum delta_kind kind, const struct quer
 	if (kind != set->now || !set->joined)
 		delta_tracker_join(tracker, group, s, rows, &counts);
 	r = delta_tracker_update(tracker, group, s, rows, totals);
-	if (r == 0 && !keeps_filter)
+	if (r == 0 && !keeps_filter && !snapshot_is_cut(s))
 		set->filter[kind] = query_filter_key(q);
 	return r;
 }

@@ -176,20 +176,33 @@ void recording_reader_set_open(struct recording_reader *r,
 			       int (*fn)(int dir, const struct segment_name *name));
 void recording_reader_free(struct recording_reader *r);
 const struct recording_info *recording_reader_info(const struct recording_reader *r);
-/* The time of frame i, from 0. A corrupt frame has the time of the frame before. */
+/*
+ * The time of frame i, from 0. A corrupt frame has the time of the frame before; at the beginning,
+ * that of the frame behind.
+ */
 int64_t recording_reader_time(const struct recording_reader *r, size_t i);
 /*
  * True if frames are missing before frame i, or the clock was set: more time than the interval of
  * its segment, or less than none, lies between it and the frame before. Never in a file of its own.
  */
 bool recording_reader_gap(const struct recording_reader *r, size_t i);
-/* True if the recording had ended by that time: a frame after the last one was due before. */
+/* The earliest and the latest time of all frames: a clock may have been set back. */
+void recording_reader_range(const struct recording_reader *r, int64_t *ret_first,
+			    int64_t *ret_last);
+/* True if the recording had ended by that time: a frame after the latest one was due before. */
 bool recording_reader_ended(const struct recording_reader *r, int64_t time_ms);
 /*
- * Finds the last frame at or before a time; in the last segment that reaches back to it, if the
- * clock was set back. False: there is none.
+ * Finds the frame of a moment: the latest one that is not after it, in whatever order the clock
+ * made them. If the clock showed the moment more than once while frames were recorded, the one that
+ * was recorded last. Frames that are lost do not count. False: there is none.
  */
 bool recording_reader_find(const struct recording_reader *r, int64_t time_ms, size_t *ret);
+/* Whether frame i, which was found, is of that moment: no other one was due between them. */
+bool recording_reader_covers(const struct recording_reader *r, size_t i, int64_t time_ms);
+/* Finds the earliest frame after a moment. False: there is none. */
+bool recording_reader_later(const struct recording_reader *r, int64_t time_ms, size_t *ret);
+/* True if frame i cannot be read, as far as that is known: reading it may find out. */
+bool recording_reader_lost(const struct recording_reader *r, size_t i);
 /* The time of event i, from 0; and the number of the frame that is later than it. */
 int64_t recording_reader_event_time(const struct recording_reader *r, size_t i);
 size_t recording_reader_event_frame(const struct recording_reader *r, size_t i);

@@ -50,6 +50,7 @@ struct frame {
 	uint32_t key; /* the frame where decoding begins; NO_FRAME: none */
 	uint32_t segment;
 	bool is_delta, is_corrupt;
+	bool is_lost; /* it could not be read */
 };
 
 struct event {
@@ -71,6 +72,12 @@ struct recording_reader {
 	struct recording_info info;
 	struct frame *frame;
 	size_t capacity;
+	/* Runs of frames whose times ascend: the first frame of each. A clock that is set back
+	 * begins another one. */
+	uint32_t *run;
+	size_t runs, run_capacity;
+	int64_t step_ms; /* the least time between two frames of a file without interval; 0: none */
+	bool has_time;	 /* a frame had a time of its own */
 	struct event *event;
 	size_t event_capacity;
 	struct event *end; /* ends of events; `frame` is the number of events before it */
@@ -268,6 +275,31 @@ static int find_part(const struct recording_reader *r, uint64_t at, uint64_t *re
 	return 0;
 }
 
+/* Begins another run if the frame that is added is the first one, or earlier than the last one. */
+static int begin_run(struct recording_reader *r, const struct frame *last, int64_t time_ms)
+{
+	uint32_t *run;
+
+	if (last && time_ms >= last->time_ms)
+		return 0;
+	run = grow_items(r->run, r->runs, &r->run_capacity, 16, sizeof(*run));
+	if (!run)
+		return -ENOMEM;
+	r->run = run;
+	r->run[r->runs++] = (uint32_t)r->info.frames;
+	return 0;
+}
+
+/* Learns how often a file without an interval has a frame. */
+static void note_step(struct recording_reader *r, const struct frame *last, int64_t time_ms)
+{
+	int64_t step;
+
+	if (last && !r->in.interval_ms && !__builtin_sub_overflow(time_ms, last->time_ms, &step) &&
+	    step > 0 && (!r->step_ms || step < r->step_ms))
+		r->step_ms = step;
+}
+
 static int add_frame(struct recording_reader *r, const struct frame *f)
 {
 	struct frame *frame, *last;
@@ -284,6 +316,13 @@ static int add_frame(struct recording_reader *r, const struct frame *f)
 	frame->segment = (uint32_t)r->segments;
 	if (f->is_corrupt)
 		frame->time_ms = last ? last->time_ms : 0;
+	/* Corrupt frames at the beginning get the first time that is known. */
+	for (size_t i = r->info.frames; !f->is_corrupt && !r->has_time && i-- > 0;)
+		r->frame[i].time_ms = f->time_ms;
+	r->has_time |= !f->is_corrupt;
+	if (begin_run(r, last, frame->time_ms) < 0)
+		return -ENOMEM;
+	note_step(r, last, frame->time_ms);
 	/* A delta refers to a frame of its own file. */
 	if (last && last->segment != frame->segment)
 		last = NULL;
@@ -319,6 +358,8 @@ static int add_event(struct recording_reader *r, const struct frame *f)
 
 	if (!event)
 		return -ENOMEM;
+	if (r->runs && r->run[r->runs - 1] > first)
+		first = r->run[r->runs - 1];
 	r->event = event;
 	r->event[r->info.events++] = (struct event){
 		.at = f->at,
@@ -542,6 +583,8 @@ static int add_segment(struct recording_reader *r, char reason[RECORDING_REASON]
 		r->info.frames = frames;
 		r->info.events = events;
 		r->ends = ends;
+		while (r->runs && r->run[r->runs - 1] >= frames)
+			r->runs--;
 		return error;
 	}
 	r->in.frames = r->info.frames;
@@ -665,6 +708,7 @@ void recording_reader_free(struct recording_reader *r)
 	ZSTD_freeDCtx(r->zstd);
 	free(r->segment);
 	free(r->frame);
+	free(r->run);
 	free(r->event);
 	free(r->end);
 	free(r->payload);
@@ -694,39 +738,107 @@ bool recording_reader_gap(const struct recording_reader *r, size_t i)
 	return r->frame[i].is_corrupt || passed < 0 || passed > (int64_t)interval * 5 / 4 + 500;
 }
 
+/* ---- moments, whatever the clock did ---- */
+
+/* The frame behind the last one of a run. */
+static size_t run_end(const struct recording_reader *r, size_t run)
+{
+	return run + 1 < r->runs ? r->run[run + 1] : r->info.frames;
+}
+
+/* True if so much time is between frame `i` and a moment that a frame between them was due. */
+static bool is_overdue(const struct recording_reader *r, size_t i, int64_t time_ms)
+{
+	int64_t interval = r->segment[r->frame[i].segment].interval_ms, passed;
+
+	/* A file of its own does not say how often a frame was due. */
+	if (!interval)
+		interval = r->step_ms ? r->step_ms : INTERVAL_UNKNOWN;
+	if (__builtin_sub_overflow(time_ms, r->frame[i].time_ms, &passed))
+		return time_ms > 0;
+	return passed > interval + interval / 4 + 500;
+}
+
+void recording_reader_range(const struct recording_reader *r, int64_t *ret_first, int64_t *ret_last)
+{
+	*ret_first = *ret_last = r->info.frames ? r->frame[0].time_ms : 0;
+	for (size_t run = 0; run < r->runs; run++) {
+		int64_t first = r->frame[r->run[run]].time_ms;
+		int64_t last = r->frame[run_end(r, run) - 1].time_ms;
+
+		*ret_first = first < *ret_first ? first : *ret_first;
+		*ret_last = last > *ret_last ? last : *ret_last;
+	}
+}
+
 bool recording_reader_ended(const struct recording_reader *r, int64_t time_ms)
 {
-	size_t last = r->info.frames;
-	int64_t interval, passed;
+	size_t latest = 0;
 
-	if (!last--)
-		return false;
-	interval = r->segment[r->frame[last].segment].interval_ms;
-	/* A file of its own does not say how often a frame was due. */
-	if (!interval && last &&
-	    (__builtin_sub_overflow(r->frame[last].time_ms, r->frame[last - 1].time_ms,
-				    &interval) ||
-	     interval < 0))
-		interval = 0;
-	if (!interval)
-		interval = INTERVAL_UNKNOWN;
-	return __builtin_sub_overflow(time_ms, r->frame[last].time_ms, &passed)
-		       ? time_ms > 0
-		       : passed > interval + interval / 4 + 500;
+	for (size_t run = 0; run < r->runs; run++) {
+		size_t last = run_end(r, run) - 1;
+
+		if (r->frame[last].time_ms >= r->frame[latest].time_ms)
+			latest = last;
+	}
+	return r->info.frames && is_overdue(r, latest, time_ms);
+}
+
+bool recording_reader_lost(const struct recording_reader *r, size_t i)
+{
+	return r->frame[i].is_lost || r->frame[i].is_corrupt || r->frame[i].key == NO_FRAME;
+}
+
+/* The last frame of a run at or before a time. False: there is none. */
+static bool find_in_run(const struct recording_reader *r, size_t run, int64_t time_ms, size_t *ret)
+{
+	size_t first = r->run[run], later = first_later(r, first, run_end(r, run), time_ms);
+
+	while (later > first && recording_reader_lost(r, later - 1))
+		later--;
+	*ret = later - 1;
+	return later > first;
 }
 
 bool recording_reader_find(const struct recording_reader *r, int64_t time_ms, size_t *ret)
 {
-	for (size_t s = r->segments; s-- > 0;) {
-		size_t first = s ? r->segment[s - 1].frames : 0;
-		size_t later = first_later(r, first, r->segment[s].frames, time_ms);
+	bool found = false;
+	size_t at, later;
 
-		if (later > first) {
-			*ret = later - 1;
-			return true;
+	for (size_t run = r->runs; run-- > 0;) {
+		if (!find_in_run(r, run, time_ms, &at))
+			continue;
+		if (!found || r->frame[at].time_ms > r->frame[*ret].time_ms)
+			*ret = at;
+		found = true;
+		later = at + 1;
+		/* The moment is between two frames of this run: it is not an earlier one. */
+		if (later < run_end(r, run) && !is_overdue(r, at, r->frame[later].time_ms))
+			break;
+	}
+	return found;
+}
+
+bool recording_reader_covers(const struct recording_reader *r, size_t i, int64_t time_ms)
+{
+	bool follows = i + 1 < r->info.frames && r->frame[i + 1].time_ms > time_ms;
+
+	return !is_overdue(r, i, follows ? r->frame[i + 1].time_ms : time_ms);
+}
+
+bool recording_reader_later(const struct recording_reader *r, int64_t time_ms, size_t *ret)
+{
+	bool found = false;
+
+	for (size_t run = 0; run < r->runs; run++) {
+		size_t end = run_end(r, run), at = first_later(r, r->run[run], end, time_ms);
+
+		if (at < end && (!found || r->frame[at].time_ms < r->frame[*ret].time_ms)) {
+			*ret = at;
+			found = true;
 		}
 	}
-	return false;
+	return found;
 }
 
 /* ---- decoding ---- */
@@ -897,8 +1009,8 @@ static int report_frame(const struct recording_reader *r, size_t i, int error,
 	return refuse_part("snapshot", i, at, error, reason);
 }
 
-int recording_reader_frame(struct recording_reader *r, size_t i, const struct snapshot **ret,
-			   char reason[RECORDING_REASON])
+/* Decodes frame i into r->current. Returns 0 or a negative errno and reason. */
+static int turn_to(struct recording_reader *r, size_t i, char reason[RECORDING_REASON])
 {
 	size_t from = r->frame[i].key, current = r->current_frame;
 
@@ -917,8 +1029,19 @@ int recording_reader_frame(struct recording_reader *r, size_t i, const struct sn
 		if (error < 0)
 			return report_frame(r, from, error, reason);
 	}
-	*ret = &r->current;
 	return 0;
+}
+
+int recording_reader_frame(struct recording_reader *r, size_t i, const struct snapshot **ret,
+			   char reason[RECORDING_REASON])
+{
+	int error = turn_to(r, i, reason);
+
+	/* Another attempt may have the memory or the file. */
+	r->frame[i].is_lost |=
+		error < 0 && error != -ENOMEM && error != -EMFILE && error != -ENFILE;
+	*ret = &r->current;
+	return error;
 }
 
 int recording_reader_copy(struct recording_reader *r, size_t i, struct snapshot *ret,

@@ -347,6 +347,40 @@ int recording_ring_open(struct recording_ring *g, int dir, const struct ring_opt
 	return r;
 }
 
+/* ---- what others remove ---- */
+
+/* Whether the directory has this name, and it is that of the open file. */
+static bool has_file(int dir, const char *name, int fd)
+{
+	struct stat named, open;
+
+	return fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && fstat(fd, &open) == 0 &&
+	       named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+int recording_ring_check(struct recording_ring *g)
+{
+	struct segment_name name = segment_name(g->number);
+	struct stat st;
+	int lock;
+
+	if (fstat(g->dir, &st) < 0 || !st.st_nlink)
+		return -ENOENT;
+	if (!has_file(g->dir, RING_LOCK, g->lock)) {
+		lock = lock_dir(g->dir);
+		if (lock < 0)
+			return lock;
+		close(g->lock);
+		g->lock = lock;
+	}
+	if (g->fd < 0 || has_file(g->dir, name.text, g->fd))
+		return 0;
+	end_segment(g);
+	if (g->count && g->segment[g->count - 1].number == g->number)
+		g->count--;
+	return 1;
+}
+
 /* ---- frames ---- */
 
 static uint64_t segment_ms(const struct recording_ring *g)

@@ -5,8 +5,9 @@
  *
  * A frame is appended by one write(), so what a killed writer leaves is readable up to the last
  * complete frame. Frames in a segment are in order of time: a clock that is set back begins another
- * segment. An OOM kill may be told later than a frame after it: such an event does not. One process
- * at a time writes to a directory: it holds a lock of RING_LOCK, which only its owner may open.
+ * segment. Times of segments are in any order: recording_reader_find(). An OOM kill may be told
+ * later than a frame after it: such an event does not. One process at a time writes to a directory:
+ * it holds a lock of RING_LOCK, which only its owner may open.
  *
  * Other users can cause kills, as many as they like, so kills have a budget: a quarter of the bytes
  * to keep over the time to keep. Without it the last of several kills is written, and counts the
@@ -125,6 +126,12 @@ int recording_ring_kill(struct recording_ring *g, int64_t boot_ms, struct event_
  * of a clock that is not set. Returns 0 or a negative errno.
  */
 int recording_ring_sync_events(struct recording_ring *g, uint64_t now_ms);
+/*
+ * Whether what is written can be found: others may remove or rename files. Returns 0; 1 if the
+ * segment in work was not there, and the next frame begins another one; -ENOENT if the directory
+ * was removed; or a negative errno: -EBUSY if the lock was removed and another process writes.
+ */
+int recording_ring_check(struct recording_ring *g);
 /* Ends the segment, syncs, unlocks. Also of a struct that is all {.dir = -1, .fd = -1}. */
 void recording_ring_close(struct recording_ring *g);
 

@@ -375,8 +375,8 @@ static void put_largest(struct strbuf *out, const struct incident *i, enum incid
 
 	if (!g->count || (key != INCIDENT_NAME && g->count == 1 && !g->item[0].group))
 		return;
-	line_printf(&l, "  who held most, by %s (anonymous memory and swap; processes):",
-		    key_text[key]);
+	line_printf(&l, "  who held most%s, by %s (anonymous memory and swap; processes):",
+		    snapshot_is_cut(i->then) ? " of those that were read" : "", key_text[key]);
 	line_end(&l);
 	for (size_t n = 0; n < g->count && n < rows && g->item[n].after; n++)
 		put_group(out, &g->item[n], g->item[n].after, 0, g->item[n].procs_after, style);
@@ -390,7 +390,7 @@ static void put_growth(struct strbuf *out, const struct incident *i, enum incide
 	size_t n;
 
 	line_printf(&l, "  who had grown over the last %s%s", window_text[window],
-		    i->grew_known[window] ? ":" : ": the recording does not reach back that far");
+		    i->grew_known[window] ? ":" : ": nothing was recorded then");
 	line_end(&l);
 	for (n = 0;
 	     i->grew_known[window] && n < g->count && n < rows && group_change_of(&g->item[n]) > 0;
@@ -469,10 +469,37 @@ static void put_shortage(struct strbuf *out, const struct incident *i,
 	line_end(&l);
 }
 
+/* How many processes there was no time for. False: they were not counted. */
+static bool incident_unread(const struct incident *i, uint32_t *ret)
+{
+	const struct collection *c = i->then ? &i->then->collection : NULL;
+	uint64_t lost = number_of(i->event, EVENT_LOST);
+
+	*ret = 0;
+	if (!c || !number_of(i->event, EVENT_TABLE))
+		return false;
+	if (number_of(i->event, EVENT_LATE))
+		*ret = c->not_seen > lost ? c->not_seen - (uint32_t)lost : 0;
+	return !number_of(i->event, EVENT_LATE) || c->not_seen_known;
+}
+
+/* Processes for which there was no time; an older recording does not have their number. */
+static void put_unread(struct line *l, const struct incident *i)
+{
+	uint32_t unread;
+	bool known = incident_unread(i, &unread);
+
+	line_printf(l, "; ");
+	if (unread)
+		line_printf(l, "%s%u", known ? "" : "more than ", unread);
+	line_printf(l, "%s not read: the time was over", unread ? " others were" : "others were");
+}
+
 /* What was not read, which a table must not hide. */
-static void put_losses(struct strbuf *out, const struct event_record *e,
+static void put_losses(struct strbuf *out, const struct incident *i,
 		       const struct table_style *style)
 {
+	const struct event_record *e = i->event;
 	struct line l = begin_line(out, style);
 
 	if (number_of(e, EVENT_TABLE))
@@ -486,7 +513,7 @@ static void put_losses(struct strbuf *out, const struct event_record *e,
 	if (number_of(e, EVENT_LOST))
 		line_printf(&l, "; %llu had no room", (unsigned long long)number_of(e, EVENT_LOST));
 	if (number_of(e, EVENT_LATE))
-		line_printf(&l, "; the time was over before the last one");
+		put_unread(&l, i);
 	if (number_of(e, EVENT_MISSED))
 		line_printf(&l, "; %llu kills before it were only counted",
 			    (unsigned long long)number_of(e, EVENT_MISSED));
@@ -518,7 +545,7 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 	} else {
 		put_limit(out, i, style);
 		put_victim(out, i, style);
-		put_losses(out, i->event, style);
+		put_losses(out, i, style);
 	}
 	if (!i->then)
 		return;
@@ -730,6 +757,15 @@ void render_incidents_json_begin(struct incidents_json *j)
 		    "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.1\",\n\"events\":[");
 }
 
+static void json_kill(struct json_writer *w, const struct incident *i)
+{
+	uint32_t unread;
+	bool known = incident_unread(i, &unread);
+
+	render_kill_json(w, i->event);
+	json_known(w, "processes_unread", known, unread);
+}
+
 void render_incidents_json(struct incidents_json *j, const struct incident *i)
 {
 	struct json_writer writer = {.out = j->out, .html = j->html}, *w = &writer;
@@ -740,7 +776,7 @@ void render_incidents_json(struct incidents_json *j, const struct incident *i)
 	if (is_pressure(i))
 		json_pressure(w, i);
 	else
-		render_kill_json(w, i->event);
+		json_kill(w, i);
 	json_limit_events(w, i);
 	json_largest(w, i);
 	json_grew(w, i);

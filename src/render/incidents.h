@@ -33,7 +33,7 @@ struct incident {
 	bool goes_on;		     /* without an end: it was not over when the recording ended */
 	const struct snapshot *then; /* the machine then, or before; NULL: there is no frame */
 	struct group_changes largest[INCIDENT_KEYS]; /* by size */
-	bool grew_known[INCIDENT_WINDOWS];	     /* the recording reaches back that far */
+	bool grew_known[INCIDENT_WINDOWS];	     /* a snapshot is of that time */
 	struct group_changes grew[INCIDENT_WINDOWS]; /* by program, largest growth first */
 	/* Ten minutes before or, if the recording does not reach back, its beginning; NULL: nothing
 	 * is. */

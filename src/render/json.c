@@ -391,9 +391,10 @@ static void put_memcg_above(struct json_writer *w, const struct process *p,
 	json_string_max(w, "mem_cgroup", above ? path : NULL, max->cgroup);
 }
 
-static void put_group(struct json_writer *w, const struct column *key, const struct process *p,
+static void put_group(struct json_writer *w, const struct result *r, const struct process *p,
 		      const struct json_limits *max)
 {
+	const struct column *key = r->group;
 	const char *text = key->text(p);
 	unsigned flags = json_string_max(w, "group", text, max->group);
 
@@ -413,6 +414,8 @@ static void put_group(struct json_writer *w, const struct column *key, const str
 	if (key->needs & NEEDS_CGROUP) {
 		put_counters(w, p->have, p->value, COUNTERS_OF_PROCESS, COUNTER_COUNT);
 		put_memcg_above(w, p, max);
+		json_string(w, "mem_current_reason",
+			    snapshot_is_kill(r->snapshot) ? NO_CHARGE_AT_KILL : NULL);
 	}
 }
 
@@ -420,7 +423,7 @@ void json_row(struct json_writer *w, const struct result *r, const struct proces
 	      const struct json_limits *max)
 {
 	if (r->group)
-		put_group(w, r->group, p, max);
+		put_group(w, r, p, max);
 	else
 		put_process(w, p, r->snapshot->host.boot_ms, max);
 }

@@ -162,6 +162,17 @@ static void write_not_seen(struct line *l, const struct snapshot *s)
 	const struct collection *c = &s->collection;
 	const char *before = c->not_seen == 1 ? ": pid " : ": pids ";
 
+	if (snapshot_is_cut(s)) {
+		line_printf(l, "; incomplete: at this OOM kill ");
+		if (c->not_seen_known)
+			line_printf(l, "%u process%s", c->not_seen, plural(c->not_seen, "es"));
+		else if (c->not_seen)
+			line_printf(l, "more than %u processes", c->not_seen);
+		else
+			line_printf(l, "some processes");
+		line_printf(l, " could not be read in time");
+		return;
+	}
 	if (!c->not_seen)
 		return;
 	line_printf(l, "; incomplete: /proc shows %u process%s that BPF does not see", c->not_seen,
@@ -185,6 +196,8 @@ static void write_sources(struct line *l, const struct result *r)
 	if (s->collection.hidden)
 		line_printf(l, "; /proc hides other processes");
 	write_not_seen(l, s);
+	if (snapshot_is_kill(s) && r->group && r->group->needs & NEEDS_CGROUP)
+		line_printf(l, "; MEM_CURRENT is not known: " NO_CHARGE_AT_KILL);
 	if (s->counters_source == FROM_BPF)
 		return;
 	line_printf(l, "; counters from /proc");

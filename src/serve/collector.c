@@ -59,9 +59,9 @@ static int collect_snapshot(struct snapshot_server *s)
 	uint64_t start = clock_us(CLOCK_MONOTONIC);
 	int r = 0;
 
-	/* A recording always gives its last frame. */
+	/* A recording always gives its last frame that can be read. */
 	if (s->measure.options->replay)
-		r = measure_turn_to(&s->measure, s->measure.replay.frames);
+		r = measure_turn_to(&s->measure, s->measure.replay.frame);
 	if (r == 0)
 		r = measure_collect(&s->measure, &result);
 	if (r)

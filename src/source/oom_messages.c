@@ -135,6 +135,8 @@ static void end_kill(struct oom_messages *m, const struct zmem_oom_end *end, str
 	kill->table = end->table;
 	kill->lost = end->lost;
 	kill->late = end->late;
+	kill->unread = end->unread;
+	kill->counted = end->counted;
 	kill->missed = end->head.kill - m->kills - 1;
 	read_cgroup(end, &kill->cgroup);
 	m->kills = end->head.kill;

@@ -44,7 +44,9 @@ struct oom_kill {
 	uint32_t listed;    /* processes in the snapshot */
 	uint32_t lost;	    /* processes for which the ring had no room */
 	bool late;	    /* the time was over before the last process */
-	uint32_t missed;    /* kills before this one of which nothing was received */
+	uint32_t unread;    /* processes that were not read then; more, if not all are counted */
+	bool counted;
+	uint32_t missed; /* kills before this one of which nothing was received */
 	struct oom_cgroup cgroup;
 	bool counts_known;
 	/* What the kernel's log says, if it may be read; it is limited to 10 kills in 5 s. */

@@ -50,8 +50,7 @@ static int make_timeline(struct collect *c)
 	if (!t->event)
 		return log_error("reading the events: out of memory");
 	t->events = events;
-	t->first_ms = recording_reader_time(replay->reader, 0);
-	t->last_ms = recording_reader_time(replay->reader, replay->frames - 1);
+	recording_reader_range(replay->reader, &t->first_ms, &t->last_ms);
 	for (size_t i = 0; i < events; i++) {
 		t->event[i].time_ms = recording_reader_event_time(replay->reader, i);
 		if (replay_event_frame(replay, i, &frame))
@@ -84,7 +83,9 @@ static uint32_t find_minutes(const struct collect *c, int minutes)
 	int64_t to = recording_reader_time(replay->reader, now - 1) + minutes * INT64_C(60000);
 	size_t found = 0;
 
-	recording_reader_find(replay->reader, to, &found);
+	/* Before the beginning: the earliest one, which is not the first if the clock was set. */
+	if (!recording_reader_find(replay->reader, to, &found))
+		recording_reader_later(replay->reader, to, &found);
 	if (minutes > 0 && found + 1 <= now)
 		return now < replay->frames ? now + 1 : now;
 	if (minutes < 0 && found + 1 >= now)
@@ -231,6 +232,18 @@ static void note_swapped(struct collect *c, struct view_facts *facts)
 	c->swapped_ms = s->time_ms;
 }
 
+/* The frame, or the next one in this direction that can be read; 0: there is none, which is said.
+ */
+static uint32_t find_readable(struct collect *c, uint32_t frame, int direction)
+{
+	struct measure *m = &c->watch.measure;
+	uint32_t found = measure_readable(m, frame, direction);
+
+	if (!found)
+		replay_note_lost(&m->replay, m->options->quiet, m->collector.reason);
+	return found;
+}
+
 static int read_frame(struct collect *c, uint32_t frame)
 {
 	int r = measure_turn_to(&c->watch.measure, frame);
@@ -247,11 +260,14 @@ static int store_frame_before(struct collect *c, uint32_t frame, struct view_fac
 	delta_set_forget_last(&c->watch.deltas);
 	watch_begin_delta(&c->watch, c->missed);
 	c->swapped.known = false;
-	if (frame > 1)
-		r = read_frame(c, frame - 1);
-	if (frame > 1 && r == 0)
-		note_swapped(c, facts);
-	return r || frame <= 1 ? r : store_rows(c);
+	frame = frame > 1 ? find_readable(c, frame - 1, -1) : 0;
+	if (!frame)
+		return 0;
+	r = read_frame(c, frame);
+	if (r)
+		return r;
+	note_swapped(c, facts);
+	return store_rows(c);
 }
 
 static void show_rows(struct collect *c, struct view *v, bool tick)
@@ -273,8 +289,14 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 {
 	struct measure *m = &c->watch.measure;
 	bool back = replays(c) && frame < c->watch.frame;
-	int r = c->have_result && !back ? store_rows(c) : 0;
+	uint32_t found = replays(c) ? find_readable(c, frame, back ? -1 : 1) : 0;
+	int r = 0;
 
+	/* Where nothing more can be read, it stays. */
+	frame = found ? found : c->watch.frame;
+	back = replays(c) && frame < c->watch.frame;
+	if (c->have_result && !back)
+		r = store_rows(c);
 	c->missed = missed;
 	c->have_result = false;
 	view_clear_rows(v);

@@ -144,7 +144,8 @@ static void start_growing(struct top *t)
 static int tick(struct top *t)
 {
 	const struct options *o = t->collect.watch.measure.options;
-	uint32_t frame = t->view.facts.frame, frames = t->view.facts.frames;
+	/* Of a recording: the frame that is shown, or the one before that of --at. */
+	uint32_t frame = t->collect.watch.frame, frames = t->view.facts.frames;
 	int r = 0;
 
 	/* A recording stops at its last frame. */

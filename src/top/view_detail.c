@@ -291,7 +291,7 @@ static void draw_cgroup(struct view *v, struct screen *s, const struct process *
 	line_text(l, p->cgroup, 0);
 	screen_line(s, LOOK_PLAIN);
 	p = &v->detail.charged;
-	if (!process_has(p, COUNTER_MEM_CURRENT))
+	if (!(p->have & (COUNTER_BIT(COUNTER_MEM_CURRENT) | COUNTER_BIT(COUNTER_MEM_LIMIT))))
 		return;
 	line_printf(l, "       charged ");
 	put_counter(v, l, p, COUNTER_MEM_CURRENT);
@@ -303,6 +303,8 @@ static void draw_cgroup(struct view *v, struct screen *s, const struct process *
 	}
 	if (p->memcg_above)
 		line_printf(l, ", of a cgroup above");
+	if (snapshot_is_kill(v->r->snapshot))
+		line_printf(l, ": " NO_CHARGE_AT_KILL);
 	screen_line(s, LOOK_PLAIN);
 	draw_charged(v, s, p);
 }

@@ -328,7 +328,9 @@ static void put_state(const struct view *v, struct screen *s)
 		line_printf(l, "snapshot %u of %u  ", f->frame, f->frames);
 	put_order(v, l);
 	view_interval_put(l, v->set.interval_ms);
-	if (v->r->snapshot->collection.not_seen)
+	if (snapshot_is_cut(v->r->snapshot) && !v->r->snapshot->collection.not_seen_known)
+		line_printf(l, "  incomplete: some not read");
+	else if (v->r->snapshot->collection.not_seen)
 		line_printf(l, "  incomplete: %u not seen", v->r->snapshot->collection.not_seen);
 	if (f->missed)
 		line_printf(l, ", %llu missed", (unsigned long long)f->missed);

@@ -162,6 +162,16 @@ expect_json 'a cgroup at its limit' 'any(.events[0].limits.cgroups[]; (.cgroup |
 expect_json 'the limit' '.events[0] | (.constraint == "memcg" or .constraint == null) and .limit_bytes == 33554432 and
 	(.victim.cgroup | endswith($group))' --arg group "/${group##*/}"
 expect_json 'the victim held most of its limit' '.events[0].victim | .rss_anon_bytes > 20000000 and .rss_anon_bytes < 33554432'
+# What its cgroup is charged is read when it is freed already.
+zmem --replay "$TMP/own" --at event:1 -g cgroup -J
+expect_json 'its cgroup at that moment: the limit, no charge, and why' '.groups[] | select((.group // "") | endswith($group)) |
+	.mem_limit_bytes == 33554432 and .mem_current_bytes == null and (.mem_current_reason | test("freed"))' --arg group "/${group##*/}"
+zmem --replay "$TMP/own" --at event:1 -g cgroup -o procs,mem_current,mem_limit,%limit
+expect_out 'its cgroup at that moment: a dash' '^ +[0-9]+ +- +32\.0 MiB +-'
+expect_out 'its cgroup at that moment: why' 'MEM_CURRENT is not known: at an OOM kill it can only be read'
+zmem --replay "$TMP/own" --at event:1 -g cgroup -F openmetrics
+equal 'its cgroup at that moment: no metric' "$(grep -c '^zmem_group_memory_current_bytes{' "$TMP/out")" 0
+zmem incidents "$TMP/own" --json
 expect_json 'by program' '.events[0].largest.name | any(.group == $name and .anon_swap_bytes > 20000000 and .procs >= 1)' \
 	--arg name "$name"
 

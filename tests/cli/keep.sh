@@ -144,6 +144,132 @@ zmem --replay "$dir" --json
 expect_rc 'a file that is no recording' 0
 check 'it is counted' grep -q '1 of 5 files cannot be read and are left out' "$TMP/err"
 
+# ---- what is corrupt is left out, and nothing else ----
+
+corrupt=$TMP/corrupt
+second_part() { # FILE: where the second part begins
+	"$PYTHON" -c 'import sys; d = open(sys.argv[1], "rb").read(); print(d.index(b"PART", d.index(b"PART") + 4))' "$1"
+}
+last_part() { # FILE: where the last snapshot begins
+	"$PYTHON" -c 'import sys; d = open(sys.argv[1], "rb").read(); e = d.rindex(b"PART"); i = d.rindex(b"PART", 0, e)
+print(d.rindex(b"PART", 0, i))' "$1"
+}
+spoil() { # FILE BYTE
+	printf '\377\377\377' | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+for _ in 1 2; do
+	without_kills record --source proc --keep 7d "$corrupt" -i 0.2 -c 3 -q
+done
+zmem watch --replay "$corrupt" -F ndjson
+jq -r 'select(.type == "snapshot") | .timestamp_ms' "$TMP/out" >"$TMP/times"
+at() { # N: the moment of snapshot N, as --at takes it
+	before $(($(sed -n 6p "$TMP/times") - $(sed -n "$1p" "$TMP/times")))
+}
+shown() { # NAME N COMMAND…: exits with 0 and shows snapshot N
+	local name=$1 n=$2
+	shift 2
+	zmem "$@" --json
+	expect_rc "$name" 0
+	expect_json "$name: the snapshot" ".timestamp_ms == $(sed -n "${n}p" "$TMP/times")"
+}
+spoil "$corrupt/0000000002.zmem" $(($(last_part "$corrupt/0000000002.zmem") + 40))
+lost="$corrupt: the recording is corrupt: snapshot 6 at byte [0-9]+; what cannot be read is left out\$"
+shown 'the last one is corrupt' 5 --replay "$corrupt"
+expect_err 'the last one is corrupt: the reason' "$lost"
+shown 'the last one is corrupt: --at the end' 5 --replay "$corrupt" --at -0s
+expect_err 'the last one is corrupt: --at the end: the reason' "$lost"
+shown 'the last one is corrupt: --at before' 2 --replay "$corrupt" --at "$(at 2)"
+equal 'the last one is corrupt: --at before: nothing is said of it' "$(grep -c 'is corrupt' "$TMP/err")" 0
+zmem watch --replay "$corrupt" -F ndjson
+expect_rc 'the last one is corrupt: watch' 0
+equal 'the last one is corrupt: watch: the others' "$(grep -c '"type":"snapshot"' "$TMP/out")" 5
+equal 'the last one is corrupt: watch: it is said once' "$(grep -c "$corrupt: " "$TMP/err")" 1
+zmem incidents "$corrupt" -F html --output "$TMP/page.html"
+expect_rc 'the last one is corrupt: the page' 0
+zmem diff "$corrupt" --to -0s
+expect_rc 'the last one is corrupt: diff' 0
+spoil "$corrupt/0000000001.zmem" $(($(second_part "$corrupt/0000000001.zmem") + 40))
+shown 'one in the middle is corrupt' 1 --replay "$corrupt" --at "$(at 3)"
+shown 'one in the middle is corrupt: behind it' 4 --replay "$corrupt" --at "$(at 4)"
+zmem watch --replay "$corrupt" -F ndjson
+expect_rc 'one in the middle is corrupt: watch' 0
+equal 'one in the middle is corrupt: watch' "$(jq -r 'select(.type == "snapshot") | .timestamp_ms' "$TMP/out" | paste -sd' ')" \
+	"$(sed -n '1p;4,5p' "$TMP/times" | paste -sd' ')"
+spoil "$corrupt/0000000001.zmem" 12
+: >"$corrupt/0000000003.zmem"
+ln -s none "$corrupt/0000000004.zmem"
+shown 'a header is corrupt, a segment is empty, another is a link' 5 --replay "$corrupt"
+expect_err 'a header is corrupt: files are counted' "$corrupt: 3 of 4 files cannot be read and are left out\$"
+refused 'what was lost with its header' 3 "--at .*: the recording is from $time to $time\$" -q --replay "$corrupt" --at "$(at 2)"
+
+# ---- a clock that was wrong ----
+
+# The same snapshots, an hour earlier and on another day: the segments of a clock that was set back.
+clock=$TMP/clock
+mkdir -m 700 "$clock"
+for part in 1 2 3; do
+	zmem record --source proc "$TMP/clock.$part" -q -p $$
+done
+stepped() { # N SECONDS: segment N has a snapshot of that time
+	check "segment $1" "$EDIT" edit "$TMP/clock.$1" "$clock/000000000$1.zmem" "time=$2"
+}
+stepped 1 1700000000
+stepped 2 60
+stepped 3 1699999000
+zmem --replay "$clock" --json --at 2023-11-14T22:13:20Z
+expect_json 'a clock that was set back: the snapshot of the moment' '.timestamp_ms == 1700000000000'
+zmem --replay "$clock" --json --at 2023-11-14T22:00:00Z
+expect_json 'a clock that was set back: the one behind it' '.timestamp_ms == 1699999000000'
+zmem --replay "$clock" --json --at 1970-01-01T00:01:30Z
+expect_json 'a clock of 1970' '.timestamp_ms == 60000'
+refused 'before 1970, as it were' 3 'the recording is from 1970-01-01 .* to 2023-11-1' --replay "$clock" --at 1970-01-01T00:00:30Z
+zmem diff "$clock" --from 2023-11-14T22:00:00Z --to 2023-11-14T22:13:20Z -J
+expect_json 'diff over a clock that was set back' '.from_ms == 1699999000000 and .to_ms == 1700000000000'
+zmem watch --replay "$clock" -F ndjson --since 2023-11-14T22:00:00Z
+equal 'watch --since: what the clock showed from then on' \
+	"$(jq -r 'select(.type == "snapshot") | .timestamp_ms' "$TMP/out" | paste -sd' ')" '1700000000000'
+zmem watch --replay "$clock" -F ndjson --until 2023-11-14T22:00:00Z
+equal 'watch --until: what it showed up to then' \
+	"$(jq -r 'select(.type == "snapshot") | .timestamp_ms' "$TMP/out" | paste -sd' ')" '60000 1699999000000'
+
+# ---- a directory, or files of it, that others take away ----
+
+gone=$TMP/gone/kept
+mkdir -p "$TMP/gone"
+"$TMP/deny_bpf" kills "$PROGRAM" record --source proc --keep 7d "$gone" -i 0.2 -q 2>"$TMP/writer" &
+writer=$!
+has_frames() { "$PROGRAM" --replay "$1" -q >/dev/null 2>&1; }
+said() { [ "$(grep -c "$1" "$TMP/writer")" -ge "$2" ]; }
+# The recorder may put another file into the directory meanwhile.
+remove() {
+	until rm -rf "$1" 2>/dev/null; do
+		:
+	done
+}
+check 'it records in a directory' wait_until has_frames "$gone"
+remove "$gone"
+check 'a directory that is removed: it is said' wait_until said 'kept: the directory was removed, renamed or replaced: recording begins anew$' 1
+check 'a directory that is removed: it is made anew' wait_until has_frames "$gone"
+mv "$gone" "$TMP/moved"
+check 'one that is renamed: it is said' wait_until said 'the directory was removed' 2
+check 'one that is renamed: it is made anew' wait_until has_frames "$gone"
+check 'one that is renamed: what it has can be read' has_frames "$TMP/moved"
+mkdir -m 700 "$TMP/other"
+mv "$gone" "$TMP/replaced" && mv -T "$TMP/other" "$gone"
+check 'one that is replaced: it is said' wait_until said 'the directory was removed' 3
+check 'one that is replaced: it goes on there' wait_until has_frames "$gone"
+rm "$gone"/*.zmem
+check 'a file that is removed: it is said' wait_until said 'kept: the file in work was removed or renamed: another one is begun$' 1
+check 'a file that is removed: another one is begun' wait_until has_frames "$gone"
+rm "$gone/.lock"
+check 'a lock that is removed is made anew' wait_until [ -e "$gone/.lock" ]
+refused 'a lock that was removed: a second writer' 1 'another zmem-bpf records here' record --keep 7d "$gone" -c 1
+check 'it still records' kill -0 $writer
+remove "$TMP/gone"
+wait $writer
+equal 'where none can be made: the exit code' $? 1
+check 'where none can be made: it is said' grep -q "opening $gone: No such file or directory" "$TMP/writer"
+
 # ---- a full disk ----
 
 mkdir "$TMP/small"

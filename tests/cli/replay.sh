@@ -123,11 +123,20 @@ END
 )
 cp "$TMP/three" "$edited"
 printf '\377\377\377' | dd of="$edited" bs=1 seek="$((second + 40))" conv=notrunc status=none
-damaged 'the last frame needs the second' "the recording is corrupt: snapshot 2 at byte $second$"
+lost="edited: the recording is corrupt: snapshot 2 at byte $second; what cannot be read is left out\$"
+zmem --replay "$edited"
+expect_rc 'the last frame needs the second: the first is shown' 0
+expect_err 'the last frame needs the second: the reason' "$lost"
+expect_err 'the last frame needs the second: which is shown' 'snapshot 1 of 3, '
+expect_stderr_lines 'the last frame needs the second: lines' 2
 zmem watch --replay "$edited" -H
-expect_rc 'watch: the second frame is corrupt' 1
+expect_rc 'watch: the second frame is corrupt' 0
 equal 'watch: the first frame is shown' "$(grep -c ' total$' "$TMP/out")" 1
-expect_err 'watch: the second frame is named' "edited: the recording is corrupt: snapshot 2 at byte $second$"
+expect_err 'watch: the second frame is named' "$lost"
+expect_stderr_lines 'watch: a line' 1
+zmem diff "$edited" --to -0s
+expect_rc 'diff up to a corrupt frame' 0
+expect_err 'diff up to a corrupt frame: it is named' "$lost"
 head -c "$((second + 40))" "$TMP/three" >"$edited"
 zmem --replay "$edited"
 expect_rc 'cut off in the second frame: the first is shown' 0

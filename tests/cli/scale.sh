@@ -133,11 +133,23 @@ kills() {
 		        recorder.send_signal(signal.SIGCONT)
 		        recorder.terminate()
 		        recorder.wait()
-		    found = [(e["processes_recorded"], e["processes_lost"], e["processes_late"])
+		    found = [(e["processes_recorded"], e["processes_lost"], e["processes_unread"])
 		             for e in oom.events_of(directory, pids)]
-		    # On a busy machine its time may be over before the last process.
-		    result(len(found) == 4 and all(recorded + lost > count or late for recorded, lost, late in found) and
-		           found[0][1] == 0 and found[-1][1] > 0, "kills: who had no room is counted", found)
+		    # On a busy machine its time may be over before the last process, which is counted, or not even that.
+		    result(len(found) == 4 and all(unread is None or recorded + lost + unread > count for recorded, lost, unread in found) and
+		           found[0][1] == 0 and found[-1][1] > 0, "kills: who had no room or was not read is counted", found)
+		    # Who was not read has not ended, and who is read again has not begun.
+		    live = [line["pid"] for line in oom.document("--replay", directory)["processes"] if line["name"] == "fleet"]
+		    events = oom.document("incidents", directory)["events"]
+		    for number in [e["number"] for e in events if e["victim"]["pid"] in pids and e["table"]]:
+		        moment = "event:%d" % number
+		        for args in (("--to", moment), ("--from", moment)):
+		            rows = oom.document("diff", directory, *args)["rows"]
+		            wrong = [row for row in rows if row["pid"] in live and row["state"] in ("began", "ended")]
+		            result(not wrong and len(rows) >= len(live), "kills: diff %s %s: nobody began or ended" % args, wrong[:2])
+		            result(oom.document("--replay", directory, "--at", moment)["collection"]["complete"] or
+		                   any(row["state"] is None and row["missing_processes"] for row in rows),
+		                   "kills: diff %s %s: those that were not read are said to be" % args)
 		sys.exit(exit_code())
 	END
 }

@@ -165,6 +165,29 @@ zmem -J -p "$names" --source proc
 expect_json 'hostile names from /proc: JSON' \
 	".processes[] | select(.pid == $bad) | .name_hex | startswith(\"$(hex_of "$bad")\")"
 
+# What is not for eyes does not go to a terminal.
+refused_there() { # NAME HINT COMMAND…
+	local name=$1 hint=$2
+	shift 2
+	term 24 200 "$ZMEM" "$@"
+	equal "$name: the exit code" "$rc" 2
+	check "$name: what to do" grep -qE -- "$hint" "$TMP/out"
+	equal "$name: one line, and no bytes of it" "$(grep -c . "$TMP/out")" 1
+}
+guest=$(dirname "$0")/../fixtures/recordings/guest-6.12.zmem
+refused_there 'a page' '--format html: the output is a terminal \(name a file: --output FILE, or > FILE\)' -F html
+refused_there 'a page to the name of the terminal' '--format html: the output is a terminal' -F html --output /dev/tty
+refused_there 'a page of a recording' '--format html: the output is a terminal' --replay "$guest" -F html
+refused_there 'a page of files' '--format html: the output is a terminal' files -F html
+refused_there 'a profile' '--format pprof: the output is a terminal' grow -p $$ -F pprof -c 1 -i 0.1
+for to in stdout tty; do
+	refused_there "a recording to $to" "record: /dev/$to is a terminal, .*name a file: record FILE" record "/dev/$to"
+	refused_there "a recording to $to, --output" "record: /dev/$to is a terminal" record --output "/dev/$to"
+done
+term 24 200 bash -c '"$0" record /dev/stdout >"$1" && "$0" -F html >"$2"' "$ZMEM" "$TMP/to.zmem" "$TMP/to.html"
+equal 'on a terminal, into files: the exit code' "$rc" 0
+check 'on a terminal, into files: they are there' test -s "$TMP/to.zmem" -a -s "$TMP/to.html"
+
 # The name of a cgroup may contain escapes, too.
 cgroup=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ || $3 == "cgroup2" {print $2; exit}' /proc/mounts)
 hostile=$cgroup/$(printf 'zmem-test-%s\033[31m\302\233\342\200\256\377.service' $$)

@@ -204,6 +204,13 @@ def check_swapped():
             tmux.close()
 
 
+def second_of(recording):
+    """The moment of the second snapshot, before the end."""
+    text = subprocess.run((PROGRAM, "watch", "--replay", recording, "-F", "ndjson"), check=True, stdout=subprocess.PIPE).stdout
+    times = [line["timestamp_ms"] for line in map(json.loads, text.splitlines()) if line["type"] == "snapshot"]
+    return "-%.3fs" % ((times[-1] - times[1]) / 1000)
+
+
 def check_timeline():
     """The time line of a recording: to its ends, by minutes, to a time that is typed."""
     with tempfile.TemporaryDirectory() as directory:
@@ -228,6 +235,41 @@ def check_timeline():
                     result(good(screen), "%d columns, %s: snapshot %d" % (columns, " ".join(keys), at), screen)
             finally:
                 tmux.close()
+        for at, frame in (("-0s", 3), (second_of(recording), 2)):
+            tmux = Tmux((PROGRAM, "top", "--replay", recording, "--at", at, "-i", "1000"))
+            try:
+                screen = tmux.until(lambda screen: "snapshot " in screen)
+                result("snapshot %d of 3" % frame in screen, "--at %s: it begins there" % at, screen)
+                tmux.keys(",")
+                good = lambda screen, frame=frame: "snapshot %d of 3" % (frame - 1) in screen
+                screen = tmux.until(good)
+                result(good(screen), "--at %s: a step back" % at, screen)
+            finally:
+                tmux.close()
+
+
+def check_corrupt():
+    """Corrupt snapshots of a recording are passed over; where no other is left, it stays."""
+    with tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, 0o700)
+        for _ in range(2):
+            subprocess.run((PROGRAM, "record", "--keep", "1h", directory, "-q", "-c", "2", "-i", "0.2", "--source", "proc",
+                            "-p", str(os.getpid())), check=True, stderr=subprocess.DEVNULL)
+        for segment in ("1", "2"):
+            with open("%s/000000000%s.zmem" % (directory, segment), "r+b") as file:
+                data = file.read()
+                file.seek(data.index(b"PART", data.index(b"PART") + 4) + 40)
+                file.write(b"\xff\xff\xff")
+        tmux = Tmux((PROGRAM, "top", "--replay", directory, "-i", "1000"), columns=200)
+        try:
+            tmux.until(lambda screen: "snapshot 1 of 4" in screen)
+            for key, at in ((".", 3), (".", 3), (",", 1), (",", 1)):
+                tmux.keys(key)
+                good = lambda screen, at=at: "snapshot %d of 4" % at in screen
+                screen = tmux.until(good)
+                result(good(screen), "a corrupt snapshot, %s: snapshot %d" % (key, at), screen)
+        finally:
+            tmux.close()
 
 
 def check_keys():
@@ -480,7 +522,8 @@ def check_no_files():
 
 if __name__ == "__main__":
     if shutil.which("tmux"):
-        run_checks((check_groups, check_live_group, check_folds, check_head, check_swapped, check_timeline, check_keys, check_filter,
+        run_checks((check_groups, check_live_group, check_folds, check_head, check_swapped, check_timeline, check_corrupt,
+                    check_keys, check_filter,
                     check_interval, check_title, check_layout, check_files,
                     check_no_files))
     else:

@@ -5,6 +5,7 @@
  *       host=TEXT   its name       user=TEXT   of all processes     zram=NAME   of all devices
  *       swap=NAME   one device     pss=none    as with --pss none   process=none
  *       pss=half    of every second process, as with --top
+ *       time=SECONDS   since the epoch
  *   edit_recording texts FILE              every text of every process, a line each
  *   edit_recording own DIR OUT END PID…    of a directory: the OOM kills of these processes, whose
  * names have that end; without PID: of all that have it. Other tests make kills, too.
@@ -56,6 +57,8 @@ static void change_frame(struct snapshot *s, const char *change)
 		snprintf(s->host.name, sizeof(s->host.name), "%s", text);
 	else if (strncmp(change, "swap", len) == 0)
 		set_swap(&s->system, text);
+	else if (strncmp(change, "time", len) == 0)
+		s->time_ms = strtoll(text, NULL, 10) * 1000;
 	else if (strcmp(change, "process=none") == 0)
 		s->count = s->collection.seen = s->collection.kernel_threads =
 			s->collection.zombies = 0;

@@ -167,3 +167,43 @@ TEST(missing_before)
 	assert_int_equal(g.total.missing, 2);
 	assert_int_equal(group_change_of(&g.total), 5);
 }
+
+/*
+ * At an OOM kill not all processes were read in time: those that are not there have not ended, nor
+ * have they begun when they are read again; but one that started behind the kill has.
+ */
+TEST(cut)
+{
+	cleanup(snapshot_done) struct snapshot whole = {}, kill = {};
+	cleanup(group_changes_done) struct group_changes g = {};
+
+	add(&whole, 1, "qemu", NULL, 800, 23);
+	add(&whole, 2, "sh", NULL, 100, 0);
+	add(&whole, 3, "sh", NULL, 50, 0);
+	add(&kill, 2, "sh", NULL, 110, 0);
+	kill.collection.seen = 1;
+	kill.time_ms = 3600000;
+	assert_true(snapshot_is_cut(&kill));
+	make(&whole, &kill, "name", &g);
+	assert_int_equal(g.count, 2);
+	check(&g.item[0], "sh", 100, 110);
+	assert_int_equal(g.item[0].missing, 1);
+	assert_int_equal(g.item[0].procs_before, 1);
+	assert_int_equal(group_change_state(&g.item[1]), CHANGE_UNKNOWN);
+	assert_false(group_change_has_before(&g.item[1]));
+	assert_false(group_change_has_after(&g.item[1]));
+	assert_int_equal(g.total.missing, 2);
+	assert_int_equal(group_change_of(&g.total), 10);
+	make(&kill, &whole, NULL, &g);
+	assert_int_equal(g.count, 3);
+	assert_int_equal(g.total.missing, 2);
+	assert_int_equal(group_change_of(&g.total), -10);
+	whole.process[0].start_ns = 3600001 * UINT64_C(1000000);
+	make(&kill, &whole, NULL, &g);
+	assert_int_equal(g.total.missing, 1);
+	assert_int_equal(group_change_of(&g.total), 823 - 10);
+	kill.collection.complete = true;
+	make(&whole, &kill, NULL, &g);
+	assert_int_equal(g.total.missing, 0);
+	assert_int_equal(group_change_of(&g.total), 10 - 823 - 50);
+}

@@ -142,6 +142,30 @@ TEST(not_seen_before)
 	assert_false(known(at(&m, 3), COUNTER_PSS));
 }
 
+/* At an OOM kill not all processes were read: nothing ended, and the next tick skips it. */
+TEST(cut)
+{
+	for (int from_start = 0; from_start < 2; from_start++) {
+		cleanup(delta_tracker_done) struct tracker tracker = tracker_of(from_start);
+		cleanup(machine_done) struct machine m = machine_of(3), kill = machine_of(1);
+
+		at_time(&m, 5000);
+		at_time(&kill, 6000);
+		process_set(at(&m, 2), COUNTER_RSS, 1000);
+		keep(&tracker, &m);
+		kill.snapshot.collection.seen = 1;
+		assert_counts(join(&tracker, &kill), 0, 0, 0);
+		assert_null(at(&kill, 1)->before);
+		assert_int_equal(kill.snapshot.change_us, 0);
+		take_tick(&tracker, &kill);
+		at_time(&m, 7000);
+		process_set(at(&m, 2), COUNTER_RSS, 1200);
+		assert_counts(join(&tracker, &m), 0, 0, 1);
+		assert_int_equal(delta(at(&m, 2), COUNTER_RSS), 200);
+		assert_int_equal(m.snapshot.change_us, from_start ? 0 : 2000000);
+	}
+}
+
 TEST(from_start)
 {
 	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(true);

@@ -43,6 +43,7 @@ static void fill(struct fixture *f, uint64_t grown)
 	add(f, 4, "eel", 2 * MIB + grown);
 	snapshot_finish(&f->snapshot);
 	f->snapshot.collection.seen = 4;
+	f->snapshot.collection.complete = true;
 }
 
 static void set(struct fixture *f, enum query_word word, const char *text)

@@ -96,7 +96,15 @@ static void check_named(size_t at, bool hole)
 			continue;
 		}
 		assert_bad(r, i, named);
+		assert_true(recording_reader_lost(r, i));
 		assert_int_equal(recording_reader_time(r, 2), hole ? 1000 : 2000);
+	}
+	/* The moments of frames that are lost are those of the frame before them. */
+	for (size_t i = 0; i < FRAMES; i++) {
+		size_t at = 0;
+
+		assert_true(recording_reader_find(r, 1000 * (int64_t)i, &at));
+		assert_int_equal(at, i == 2 || i == 3 ? 1 : i);
 	}
 }
 

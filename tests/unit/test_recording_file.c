@@ -64,6 +64,35 @@ static void set_header_crc(struct strbuf *bytes)
 }
 
 /* A newer minor version has a longer header and parts of other kinds. */
+/* A clock that was set back within a file. */
+TEST(clock)
+{
+	static const int64_t times[] = {10000, 11000, 12000, 4000, 5000, 20000, 11500};
+	static const struct {
+		int64_t at;
+		size_t frame;
+	} moments[] = {{4000, 3},  {4999, 3},  {9999, 4},  {10500, 0},
+		       {12000, 2}, {19999, 2}, {20000, 5}, {11999, 6}};
+	cleanup(strbuf_done) struct strbuf bytes = {};
+	cleanup(reader_done) struct recording_reader *r = NULL;
+	struct snapshot s = {};
+	struct recording_writer w;
+	size_t at = 0;
+
+	assert_int_equal(recording_writer_init(&w, &options, &bytes), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		s.time_ms = times[i];
+		assert_int_equal(recording_writer_append(&w, &s), 0);
+	}
+	recording_writer_done(&w);
+	r = opened(bytes.data, bytes.len);
+	assert_false(recording_reader_find(r, 3999, &at));
+	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
+		assert_true(recording_reader_find(r, moments[i].at, &at));
+		assert_int_equal(at, moments[i].frame);
+	}
+}
+
 TEST(newer_minor)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};

@@ -258,9 +258,88 @@ IN_MEMORY(clock)
 	assert_true(recording_reader_gap(r, 2));
 	assert_false(recording_reader_gap(r, 3));
 	assert_true(recording_reader_gap(r, 4));
-	/* Of two such moments the later one, as it was recorded, counts. */
+	/* The latest frame up to the moment, wherever it is. */
 	assert_true(recording_reader_find(r, START, &at));
-	assert_int_equal(at, 3);
+	assert_int_equal(at, 0);
+	assert_true(recording_reader_find(r, START + DAY, &at));
+	assert_int_equal(at, 1);
+	assert_false(recording_reader_covers(r, at, START + DAY));
+	assert_true(recording_reader_later(r, START + DAY, &at));
+	assert_int_equal(at, 4);
+	assert_false(recording_reader_ended(r, START + 400 * DAY));
+	assert_true(recording_reader_ended(r, START + 401 * DAY));
+}
+
+/*
+ * A machine boots without the time, and learns it later: the frames of 1970 hide nothing that was
+ * recorded before, nor behind them in the same segment. A clock that was wrong for a while
+ * likewise.
+ */
+IN_MEMORY(clock_of_1970)
+{
+	static const int64_t times[] = {
+		START,
+		START + INTERVAL,
+		START + 2 * INTERVAL, /* before the boot */
+		5000,
+		5000 + INTERVAL, /* without the time */
+		START + HOUR,
+		START + HOUR + INTERVAL,
+		START + DAY,
+		START + DAY + INTERVAL, /* a wrong day, and back */
+		START + 2 * HOUR,
+	};
+	static const struct {
+		int64_t at;
+		size_t frame;
+	} moments[] = {
+		{5000, 3},
+		{4000 + INTERVAL, 3},
+		{START - 1, 4},
+		{START + INTERVAL, 1},
+		{START + 2 * INTERVAL + 5000, 2},
+		{START + HOUR - 1, 2},
+		{START + HOUR + INTERVAL - 1, 5},
+		{START + 2 * HOUR - 1, 6},
+		{START + 2 * HOUR + 1, 9},
+		{START + DAY + 1, 7},
+		{INT64_MAX, 8},
+	};
+	cleanup(reader_done) struct recording_reader *r = NULL;
+	int64_t first, last;
+	size_t at = 0;
+
+	open_ring(&week);
+	for (unsigned i = 0; i < ARRAY_SIZE(times); i++)
+		assert_int_equal(append(times[i], i), 0);
+	recording_ring_close(&ring);
+	r = read_frames(ARRAY_SIZE(times));
+	assert_false(recording_reader_find(r, 4999, &at));
+	for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
+		assert_true(recording_reader_find(r, moments[i].at, &at));
+		assert_int_equal(at, moments[i].frame);
+	}
+	recording_reader_range(r, &first, &last);
+	assert_int_equal(first, 5000);
+	assert_int_equal(last, START + DAY + INTERVAL);
+}
+
+/* Of a moment that the clock showed twice, the frame that was recorded last. */
+IN_MEMORY(clock_twice)
+{
+	cleanup(reader_done) struct recording_reader *r = NULL;
+	size_t at = 0;
+
+	open_ring(&week);
+	append_some(0, 10);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(append(START + 4000 + (2 + i) * INTERVAL, 10 + i), 0);
+	recording_ring_close(&ring);
+	r = read_frames(14);
+	for (unsigned i = 0; i < 10; i++) {
+		assert_true(recording_reader_find(r, START + i * INTERVAL + 3000, &at));
+		assert_int_equal(at, i >= 3 && i <= 5 ? 10 + i - 3 : i);
+	}
 }
 
 /* 100,000 frames of 10 s: the newest stay, in bounded space, files and memory. */

@@ -89,3 +89,39 @@ TEST(limits)
 	assert_int_equal(incident_limit_events(&i, &e, 1), 1);
 	assert_int_equal(e.max, 2);
 }
+
+static void check_json(const struct incident *i, const char *expected)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+	struct incidents_json json = {.out = &out};
+
+	render_incidents_json(&json, i);
+	if (!strstr(strbuf_str(&out), expected))
+		fail_msg("no '%s' in '%s'", expected, strbuf_str(&out));
+}
+
+/* Not all processes were read at a kill: how many, as far as they were counted. */
+TEST(unread)
+{
+	static struct event_record event = {.time_ms = BEGAN};
+	static struct snapshot then;
+	struct incident i = {.number = 1, .event = &event, .then = &then};
+
+	event_set(&event, EVENT_KIND, EVENT_OOM_KILL);
+	event_set(&event, EVENT_LISTED, 900);
+	check_json(&i, "\"processes_unread\":null");
+	event_set(&event, EVENT_TABLE, 1);
+	check_json(&i, "\"processes_unread\":0");
+	event_set(&event, EVENT_LOST, 2);
+	event_set(&event, EVENT_LATE, 1);
+	then.collection.seen = 902;
+	/* As an older version recorded it. */
+	check_json(&i, "\"processes_unread\":null");
+	check_machine(&i, "; 2 had no room; others were not read: the time was over\n");
+	then.collection.not_seen = 102;
+	check_json(&i, "\"processes_unread\":null");
+	check_machine(&i, "; more than 100 others were not read: the time was over\n");
+	then.collection.not_seen_known = true;
+	check_json(&i, "\"processes_unread\":100");
+	check_machine(&i, "; 100 others were not read: the time was over\n");
+}
