@@ -166,6 +166,11 @@ TEST(good_queries)
 	http_query_done(&q);
 	assert_int_equal(http_query_parse(&q, "sort=%25limit&group_by=unit", true), 0);
 	http_query_done(&q);
+	assert_int_equal(http_query_parse(&q, "unit=a%5cx2db.scope&cgroup=a\\x2db.scope", false),
+			 0);
+	assert_true(filter_matches_unit(q.query.filter.units, "a\\x2db.scope"));
+	assert_true(filter_matches_cgroup(q.query.filter.cgroup, "/m.slice/a\\x2db.scope"));
+	http_query_done(&q);
 	assert_int_equal(http_query_parse(&q, "group_by=cmdline&sort=cmdline", true), 0);
 	http_query_done(&q);
 }
