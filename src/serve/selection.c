@@ -224,7 +224,7 @@ int http_query_resolve(struct http_query *q, const struct snapshot *s)
 		found = snapshot_find(s, f->pids[i]);
 	if (!found) {
 		wrong(q, "pid", "there is no such process");
-		return -ENOENT;
+		return -ESRCH;
 	}
 	r = q->users ? query_set(&q->query, QUERY_USER, q->users, &users, &error) : 0;
 	if (r == -ENOENT)

@@ -228,7 +228,7 @@ SAMPLE_TEST(resolving, sample_init)
 	} is[] = {{"user=anna,1001,nobody-there", 0, 2},
 		  {"user=7", -ENOENT, 0},
 		  {"pid=6,99", 0, 0},
-		  {"pid=99", -ENOENT, 0}};
+		  {"pid=99", -ESRCH, 0}};
 
 	sample_add(s, 5, 1000, "anna", "a");
 	sample_add(s, 6, 1001, NULL, "b");
