@@ -83,6 +83,31 @@ expect_json 'every process is shown, filtered, a kernel thread or a zombie' '.co
 	.processes_seen == .reported + .filtered + .kernel_threads + .zombies'
 expect_json 'command lines are read only on request' 'all(.processes[]; has("cmdline") | not)'
 
+# ---- users with any name, given as they are printed ----
+
+printf '%s\n' 'root:x:0:0::/:/bin/sh' 'DOM\x2d\jane doe:x:54321:1::/:/bin/sh' >"$TMP/passwd"
+setpriv --reuid=54321 --regid=65534 --clear-groups "$TMP/zmem_clitest" 1000.7 &
+jane=$!
+wait_until grep -q '^Uid:.54321' "/proc/$jane/status"
+with_passwd() {
+	# shellcheck disable=SC2016
+	run timeout -s KILL "$PATIENCE" unshare -m sh -c 'mount --bind "$0" /etc/passwd && exec "$@"' "$TMP/passwd" "$@"
+}
+with_passwd "$ZMEM" -H -p "$jane" -o user
+printed=$(head -n 1 "$TMP/out")
+printed=${printed#"${printed%%[! ]*}"}
+equal 'a user with a blank and backslashes, as printed' "$printed" 'DOM\x2d\jane doe'
+for list in "$printed" "\"$printed\"" "no one, $printed ,nobody"; do
+	with_passwd "$ZMEM" -q -J -u "$list"
+	expect_json "-u $list" '[.processes[] | select(.uid != 65534) | .pid] == [$pid]' --argjson pid "$jane"
+done
+with_passwd "$STATIC" -J -u "$printed"
+expect_json '-u, static' '[.processes[].pid] == [$pid]' --argjson pid "$jane"
+run "$STATIC" -u "$printed"
+expect_rc '-u, static: not found' 3
+expect_err '-u, static: a user of another service may not be found' 'no such user in /etc/passwd.*static'
+kill "$jane"
+
 # ---- a valid document in all modes ----
 
 # In every mode: ids are unique, a value that was not measured is null with a reason, totals add up.
