@@ -15,4 +15,15 @@ static inline void memory_trim(void)
 #endif
 }
 
+/*
+ * To be called before a thread that frees much: of its memory, glibc keeps the end, up to twice the
+ * largest block that was freed (64 MiB at most), and malloc_trim() does not look at it.
+ */
+static inline void memory_trim_threads(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_TRIM_THRESHOLD, 1 << 20);
+#endif
+}
+
 #endif

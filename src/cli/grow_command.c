@@ -75,6 +75,30 @@ static void raise_files(void)
 
 /* ---- which processes ---- */
 
+static int add_listed(void *arg, pid_t pid)
+{
+	struct process *p = snapshot_add(arg);
+
+	if (!p)
+		return -ENOMEM;
+	p->pid = pid;
+	return 0;
+}
+
+static int report_missing(struct grow_command *c, pid_t pid)
+{
+	pid_t process;
+
+	snapshot_clear(&c->snapshot);
+	procfs_each_pid(&c->proc, add_listed, &c->snapshot);
+	process = collect_process_of_thread(&c->snapshot, pid);
+	if (process)
+		log_error(COLLECT_THREAD_TEXT, pid, process);
+	else
+		log_error("%d: there is no such process, or it has no memory", pid);
+	return EXIT_NOT_FOUND;
+}
+
 static int add_pid(struct grow_command *c, pid_t pid, bool named)
 {
 	int r = grow_add(c->grow, pid);
@@ -84,9 +108,7 @@ static int add_pid(struct grow_command *c, pid_t pid, bool named)
 		return 0;
 	}
 	if (r == -ESRCH)
-		return named ? (log_error("%d: there is no such process, or it has no memory", pid),
-				EXIT_NOT_FOUND)
-			     : 0;
+		return named ? report_missing(c, pid) : 0;
 	if (r == -ENOSPC)
 		return 0; /* the report tells it */
 	return log_errno(r, "counting for process %d", pid);

@@ -145,24 +145,19 @@ static size_t rows_that_fit(const struct maps_command *c)
 }
 
 /*
- * Leaves out the smallest mappings, or those that --sort puts last. Without --sort, mappings are
- * in the order of their addresses, as in pmap, if all are shown.
+ * Leaves out the smallest mappings, or those that --sort puts last. The order does not depend on
+ * how many are shown.
  */
 static void choose_rows(const struct maps_command *c, struct maps_read *m, struct maps_report *r)
 {
 	const struct options *o = c->o;
-	const struct map_keys by_address = {{MAP_COLUMN_PID, MAP_COLUMN_ADDRESS}, 2};
 	size_t shown = o->top ? (size_t)o->top : rows_that_fit(c);
-	bool by_size;
 
 	if (o->total)
 		shown = 0;
 	if (shown > m->row_count)
 		shown = m->row_count;
-	by_size = o->sort || r->kind != MAP_ROWS_EACH || shown < m->row_count;
-	order_maps(&c->keys, o->reverse && by_size, m->rows, m->row_count);
-	if (!by_size)
-		order_maps(&by_address, o->reverse, m->rows, shown);
+	order_maps(&c->keys, o->reverse, m->rows, m->row_count);
 	r->rows = m->rows;
 	r->row_count = shown;
 	r->others_count = m->row_count - shown;

@@ -286,7 +286,13 @@ static void report_missing(struct measure *m)
 	const struct collector *c = &m->collector;
 
 	for (size_t i = 0; i < c->missing_count && !m->missing_printed; i++) {
-		log_error("--pid %d: %s", c->missing[i].pid, why[c->missing[i].why]);
+		const struct collect_missing *missing = &c->missing[i];
+
+		if (missing->why == COLLECT_THREAD)
+			log_error("--pid %d: " COLLECT_THREAD_TEXT, missing->pid, missing->pid,
+				  missing->process);
+		else
+			log_error("--pid %d: %s", missing->pid, why[missing->why]);
 		m->exit_code = EXIT_NOT_FOUND;
 	}
 	m->missing_printed |= c->missing_count > 0;

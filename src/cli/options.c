@@ -98,7 +98,7 @@ const struct option_entry option_table[] = {
 	{{"columns", 'o', "LIST",
 	  "show these columns; +COL adds one before NAME; help lists them all",
 	  "snapshot files record watch top serve", OPTIONS_SHOW},
-	 STRING,
+	 LIST,
 	 AT(columns)},
 	{{"long", 'l', NULL, "more columns: swap and the parts of RSS", "snapshot watch top",
 	  OPTIONS_SHOW},
@@ -373,6 +373,14 @@ bool options_metrics(const struct options *o)
 
 #define DAY_SECONDS (24 * 60 * 60u)
 
+/* The last of two would silently win, and whoever gives two means both. */
+static int refuse_second(const struct options *o, const struct option_entry *e, const char *first,
+			 const char *second)
+{
+	return log_usage(o, "--%s was given twice, %s and %s, and takes one", e->info.name, first,
+			 second);
+}
+
 /* The command may follow the option, and not each command has all words: it is asked later. */
 static int set_choice(struct options *o, const struct option_entry *e, const char *arg, int *ret)
 {
@@ -380,6 +388,9 @@ static int set_choice(struct options *o, const struct option_entry *e, const cha
 
 	for (int i = 0; e->words[i]; i++) {
 		if (strcmp(e->words[i], meant) == 0) {
+			/* Of other choices the last one counts: it overrules an alias. */
+			if (e->words == group_words && *ret && *ret != i)
+				return refuse_second(o, e, e->words[*ret], meant);
 			*ret = i;
 			return 0;
 		}
@@ -461,10 +472,21 @@ static int set_size(const struct options *o, const struct option_entry *e, const
 	return 0;
 }
 
+static int set_text(const struct options *o, const struct option_entry *e, const char *arg,
+		    const char **ret)
+{
+	if (*ret && strcmp(*ret, arg) != 0)
+		return refuse_second(o, e, *ret, arg);
+	*ret = arg;
+	return 0;
+}
+
 static int add_list(const char *arg, char **list)
 {
 	char *joined;
 
+	if (*list && strcmp(*list, arg) == 0)
+		return 0;
 	if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? "," : "", arg) < 0)
 		return log_error("reading the options: out of memory");
 	free(*list);
@@ -481,8 +503,7 @@ static int set_option(struct options *o, const struct option_entry *e, const cha
 		*(bool *)member = true;
 		return 0;
 	case STRING:
-		*(const char **)member = arg;
-		return 0;
+		return set_text(o, e, arg, (const char **)member);
 	case LIST:
 		return add_list(arg, (char **)member);
 	case COUNT:

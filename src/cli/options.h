@@ -59,7 +59,7 @@ struct options {
 	const char *command; /* "snapshot" if none was named */
 	bool named;	     /* a command was named */
 	const char *sort;
-	const char *columns;
+	char *columns;
 	char *pids; /* owned; lists that are given again are joined */
 	char *users;
 	const char *filter;

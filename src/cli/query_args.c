@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "cli/log.h"
+#include "enrich/enrich.h"
 
 /* The least growth that --grow shows, bytes: PSS of shared pages changes by less all the time. */
 #define GROWN_USUAL (1024 * 1024)
@@ -40,9 +41,19 @@ static int find_user(void *arg, const char *name, size_t len, uid_t *ret_uid)
 		*ret_uid = (uid_t)number;
 		return 0;
 	}
-	log_error("--user %s: there is no such user", text);
-	*l->exit_code = EXIT_NOT_FOUND;
 	return -ENOENT;
+}
+
+static void report_user(void *arg, const char *name, size_t len)
+{
+	struct lookup *l = arg;
+
+	log_error("--user %.*s: there is no such user%s", (int)len, name,
+		  users_all_found() || collector_replays(l->collector)
+			  ? ""
+			  : " in /etc/passwd, and a static program asks no other service (give "
+			    "the number)");
+	*l->exit_code = EXIT_NOT_FOUND;
 }
 
 static int refuse_column(const struct options *o, const char *option, const char *name, size_t len)
@@ -57,7 +68,7 @@ int query_args_set(struct query *q, const struct options *o, enum query_word wor
 		   struct collector *c, int *exit_code)
 {
 	struct lookup lookup = {c, exit_code};
-	const struct query_users find = {find_user, &lookup};
+	const struct query_users find = {find_user, report_user, &lookup};
 	const char *option = option_name[word];
 	struct query_error e;
 	int r = query_set(q, word, text, &find, &e);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -270,10 +271,36 @@ struct proc_pool *collector_pool(struct collector *c)
 
 /* ---- notices ---- */
 
-static enum collect_absence why_missing(const struct collector *c, pid_t pid)
+/*
+ * Whether the process has this thread. Signal 0 is not sent, and only ESRCH says no, while EPERM is
+ * about a thread that is there (do_send_specific() in kernel/signal.c).
+ */
+static bool has_thread(pid_t process, pid_t thread)
+{
+	return syscall(SYS_tgkill, process, thread, 0) == 0 || errno != ESRCH;
+}
+
+pid_t collect_process_of_thread(const struct snapshot *s, pid_t number)
+{
+	/* Also where a filter of system calls refuses the question. */
+	if (has_thread(number, number))
+		return 0;
+	for (size_t i = 0; i < s->count; i++) {
+		if (has_thread(s->process[i].pid, number))
+			return s->process[i].pid;
+	}
+	return 0;
+}
+
+static enum collect_absence why_missing(const struct collector *c, pid_t pid, pid_t *ret_process)
 {
 	cleanup_close int fd = -1;
 
+	if (!collector_replays(c)) {
+		*ret_process = collect_process_of_thread(&c->snapshot, pid);
+		if (*ret_process)
+			return COLLECT_THREAD;
+	}
 	if (collector_no_proc(c) && (kill(pid, 0) == 0 || errno == EPERM))
 		return COLLECT_NOT_IN_NAMESPACE;
 	if (c->proc.trusted && c->proc.fd >= 0)
@@ -294,10 +321,13 @@ static int look_for_missing(struct collector *c, const struct filter *f)
 		return -ENOMEM;
 	c->looked_for_missing = true;
 	for (size_t i = 0; i < f->pid_count; i++) {
+		struct collect_missing *m;
+
 		if ((i && f->pids[i] == f->pids[i - 1]) || snapshot_find(&c->snapshot, f->pids[i]))
 			continue;
-		c->missing[c->missing_count++] =
-			(struct collect_missing){f->pids[i], why_missing(c, f->pids[i])};
+		m = &c->missing[c->missing_count++];
+		m->pid = f->pids[i];
+		m->why = why_missing(c, m->pid, &m->process);
 	}
 	return 0;
 }

@@ -47,6 +47,7 @@ enum collect_no_proc {
 /* Why a pid in the filter has no row. */
 enum collect_absence {
 	COLLECT_NO_PROCESS,
+	COLLECT_THREAD,		  /* of another process */
 	COLLECT_NOT_IN_NAMESPACE, /* BPF does not see it, and there is no /proc */
 	COLLECT_NOT_IN_BPF,
 	COLLECT_NOT_IN_PROC,
@@ -55,7 +56,11 @@ enum collect_absence {
 struct collect_missing {
 	pid_t pid;
 	enum collect_absence why;
+	pid_t process; /* COLLECT_THREAD: the process that it is a thread of */
 };
+
+/* What is said of a COLLECT_THREAD: its number, then that of its process. */
+#define COLLECT_THREAD_TEXT "%d is a thread of process %d"
 
 /* A process whose PSS from the kernel differs from smaps_rollup. */
 struct collect_difference {
@@ -118,6 +123,11 @@ struct collector {
  * collector_turn_to() comes first.
  */
 int collector_open(struct collector *c, const struct collect_spec *spec);
+/*
+ * The process of the snapshot that this number is a thread of; 0: of none. Asks the kernel, without
+ * /proc and with any rights, so the snapshot must be of this machine and pid namespace.
+ */
+pid_t collect_process_of_thread(const struct snapshot *s, pid_t number);
 /*
  * Takes a snapshot and answers the query. The result borrows from both until the next call.
  * Returns 0 or a negative errno: -ESTALE if the pin was removed, -E2BIG if the pattern is too

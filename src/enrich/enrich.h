@@ -90,6 +90,8 @@ void user_table_forget(struct user_table *users, size_t processes);
 const char *user_name(struct user_table *users, uid_t uid);
 /* Returns 0, or -ENOENT if no user has the name. */
 int user_find(struct user_table *users, const char *name, uid_t *ret_uid);
+/* False in a static program, which knows only the users of passwd. */
+bool users_all_found(void);
 
 /* Sets user; names are valid until they are forgotten. */
 void enrich_users(struct user_table *users, struct rows *rows);

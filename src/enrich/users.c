@@ -118,6 +118,15 @@ void user_table_forget(struct user_table *t, size_t processes)
 	arena_clear(&t->asked);
 }
 
+bool users_all_found(void)
+{
+#ifdef ZMEM_STATIC
+	return false;
+#else
+	return true;
+#endif
+}
+
 int user_find(struct user_table *t, const char *name, uid_t *ret_uid)
 {
 	for (size_t i = 0; i < t->count; i++) {

@@ -23,6 +23,17 @@ const char *file_kind_name(enum file_kind kind)
 	return name[kind];
 }
 
+const char *file_unlisted_name(enum file_unlisted kind)
+{
+	static const char *const name[FILE_UNLISTED] = {
+		[FILE_UNLISTED_AIO] = "aio",
+		[FILE_UNLISTED_SECRETMEM] = "secretmem",
+		[FILE_UNLISTED_GUEST_MEMFD] = "guest_memfd",
+	};
+
+	return name[kind];
+}
+
 bool file_kind_is_shmem(enum file_kind kind)
 {
 	return kind < FILE_REGULAR || kind == FILE_OTHER;
@@ -38,7 +49,7 @@ void file_set_done(struct file_set *s)
 void file_set_clear(struct file_set *s)
 {
 	s->count = 0;
-	s->systems = s->unsure = 0;
+	s->systems = s->unsure = s->unlisted = 0;
 	arena_clear(&s->arena);
 }
 
@@ -63,13 +74,30 @@ struct file_sums file_sums_of(const struct cached_file *f)
 		.size = f->size,
 		.swap_ram = f->swap_ram,
 		.swap_ram_unknown = f->swap_ram_unknown,
+		.size_unknown = f->size_unknown,
 	};
+}
+
+void file_sums_add(struct file_sums *sum, const struct cached_file *f)
+{
+	sum->files += f->files;
+	sum->resident += f->resident;
+	sum->swapped += f->swapped;
+	sum->swap_ram += f->swap_ram;
+	sum->swap_ram_unknown |= f->swap_ram_unknown;
+	if (f->size_unknown && !f->size) {
+		/* Nothing has a size so far. */
+		sum->size_unknown |= !sum->size;
+		return;
+	}
+	sum->size = f->size < FILE_SIZE_MAX - sum->size ? sum->size + f->size : FILE_SIZE_MAX;
+	sum->size_unknown = sum->size == FILE_SIZE_MAX;
 }
 
 const char *file_state(const struct cached_file *f, char buf[FILE_STATE_MAX])
 {
-	static const char *const word[] = {"mapped", "dirty", "deleted"};
-	const bool set[] = {f->mapped, f->dirty, f->deleted};
+	static const char *const word[] = {"mapped", "dirty", "deleted", "hidden"};
+	const bool set[] = {f->mapped, f->dirty, f->deleted, f->hidden};
 	size_t len = 0;
 
 	buf[0] = '\0';
@@ -105,7 +133,7 @@ static const struct {
 	[FILE_COLUMN_KIND] = {"KIND", "tmpfs, memfd, sysv, shared_anon, drm, file, block, hugetlb "
 				      "or other"},
 	[FILE_COLUMN_FS] = {"FS", "the type of the file system"},
-	[FILE_COLUMN_STATE] = {"STATE", "mapped by a process, dirty, deleted"},
+	[FILE_COLUMN_STATE] = {"STATE", "mapped by a process, dirty, deleted, hidden by a mount"},
 	[FILE_COLUMN_HOLDERS] = {"HOLDERS", "processes that have it open or map it"},
 	[FILE_COLUMN_NAME] = {"NAME", "the path, or the name that its creator gave"},
 };

@@ -25,6 +25,8 @@ struct cached_file {
 	bool dirty;			  /* a page waits to be written; only FILE_IN_CACHE */
 	bool deleted;			  /* it has no name in a directory any more */
 	bool path_cut;			  /* the path is too long: its beginning is missing */
+	bool hidden;			  /* its path leads elsewhere: something is mounted there */
+	bool size_unknown;		  /* FILE_SIZE_MAX or more */
 	uint64_t resident, swapped, size; /* bytes */
 	uint64_t swap_ram;		  /* what its pages in swap take in RAM, compressed */
 	bool swap_ram_unknown;
@@ -41,7 +43,11 @@ struct cached_file {
 	const char *name;		  /* without directories; NULL: not known */
 	const char *path;  /* below the mount point, else inside the file system; NULL: none */
 	const char *mount; /* our mount point; NULL: none here, or the file has no path */
+	const char *label; /* in place of a path that does not begin at our root; NULL: none */
 };
+
+/* The kernel's own files have 2^63 - 1 for "no end" (btrfs), which no sum and no JSON can hold. */
+#define FILE_SIZE_MAX (UINT64_C(1) << 53)
 
 /* A process that has a file open or maps it. */
 struct file_holder {
@@ -52,12 +58,24 @@ struct file_holder {
 #define FILE_MAJOR(device) ((device) >> 20)
 #define FILE_MINOR(device) ((device)&0xfffff)
 
+/* Files with pages that are on no list of inodes (alloc_anon_inode(), fs/libfs.c). */
+enum file_unlisted {
+	FILE_UNLISTED_AIO,	   /* rings of io_setup(), fs/aio.c */
+	FILE_UNLISTED_SECRETMEM,   /* mm/secretmem.c */
+	FILE_UNLISTED_GUEST_MEMFD, /* virt/kvm/guest_memfd.c */
+	FILE_UNLISTED,
+};
+
+/* "secretmem" */
+const char *file_unlisted_name(enum file_unlisted kind);
+
 /* Zeroed memory is an empty set. */
 struct file_set {
 	struct cached_file *file;
 	size_t count, capacity;
-	uint32_t systems; /* file systems that were visited */
-	uint32_t unsure;  /* of these: lists that changed at every try */
+	uint32_t systems;  /* file systems that were visited */
+	uint32_t unsure;   /* of these: lists that changed at every try */
+	uint32_t unlisted; /* a bit for each kind that the machine may have */
 	struct arena arena;
 };
 
@@ -67,7 +85,7 @@ void file_set_clear(struct file_set *s);
 struct cached_file *file_set_add(struct file_set *s);
 
 #define FILE_STATE_MAX 32
-/* "mapped,dirty,deleted", in `buf`. */
+/* "mapped,dirty,deleted,hidden", in `buf`. */
 const char *file_state(const struct cached_file *f, char buf[FILE_STATE_MAX]);
 
 /* ---- columns and rows ---- */
@@ -80,7 +98,7 @@ enum file_column {
 	FILE_COLUMN_SIZE,
 	FILE_COLUMN_KIND,
 	FILE_COLUMN_FS,
-	FILE_COLUMN_STATE,   /* "mapped,dirty,deleted" */
+	FILE_COLUMN_STATE,   /* "mapped,dirty,deleted,hidden" */
 	FILE_COLUMN_HOLDERS, /* only on request: "bash(71),sh(93)"; no sort key */
 	FILE_COLUMN_NAME,
 	FILE_COLUMNS,
@@ -136,12 +154,16 @@ int file_columns_parse(struct file_columns *c, const char *spec, bool groups, co
 bool file_columns_have(const struct file_columns *c, int column);
 
 struct file_sums {
-	uint64_t files, resident, swapped, size, swap_ram;
-	bool swap_ram_unknown;
+	uint64_t files, resident, swapped;
+	uint64_t size; /* of those that have one; FILE_SIZE_MAX at most */
+	uint64_t swap_ram;
+	bool swap_ram_unknown, size_unknown;
 };
 
 /* The sums of one row. */
 struct file_sums file_sums_of(const struct cached_file *f);
+/* Adds a row. */
+void file_sums_add(struct file_sums *sum, const struct cached_file *f);
 
 /* The result of a command. */
 struct files_report {
@@ -155,7 +177,7 @@ struct files_report {
 	struct file_sums total, others;
 	/* Of all files of the machine, also of those that the filters hide. */
 	struct file_sums account[FILE_ACCOUNTS];
-	uint32_t systems, unsure;
+	uint32_t systems, unsure, unlisted;
 };
 
 /*

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Finds what an interpreter, a multi-call binary or the dynamic loader runs, from its command line.
+ * Finds what an interpreter, a multi-call binary, the dynamic loader or Wine runs, from its command
+ * line.
  * It does not guess: if nothing is found, the name is that of the executable.
  */
 #include "model/program.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/array.h"
 #include "base/parse.h"
@@ -411,19 +413,48 @@ static struct text_part loaded_program(struct text_part exe, struct text_part co
 	return program_of(name, comm, at);
 }
 
-/* The name without the note of /proc on a file that was removed or replaced. */
-static struct text_part strip_exe_note(const char *exe)
+/* ---- Wine: every program of Windows is run by the same executable ---- */
+
+static bool is_wine(struct text_part name)
 {
-	static const char *const exe_notes[] = {" (deleted)", " (updated)"};
-	struct text_part name = part_of(exe);
+	return part_lists(part_of("wine wine64 wine-preloader wine64-preloader"), ' ', name);
+}
 
-	for (size_t i = 0; i < ARRAY_SIZE(exe_notes); i++) {
-		struct text_part note = part_of(exe_notes[i]);
+/* The base name of a path of Unix or Windows. */
+static struct text_part windows_base(struct text_part path)
+{
+	struct text_part name = part_base(path);
+	const char *slash = memrchr(name.s, '\\', name.len);
 
-		if (name.len > note.len && part_same(part_behind(name, name.len - note.len), note))
-			name.len -= note.len;
+	return slash ? part_behind(name, (size_t)(slash + 1 - name.s)) : name;
+}
+
+static bool has_windows_ending(struct text_part name)
+{
+	return name.len > 4 && (strncasecmp(name.s + name.len - 4, ".exe", 4) == 0 ||
+				strncasecmp(name.s + name.len - 4, ".com", 4) == 0 ||
+				strncasecmp(name.s + name.len - 4, ".scr", 4) == 0);
+}
+
+/*
+ * Wine moves its own words out of the command line, which then begins with the program as it was
+ * named, and sets comm to its base name (set_process_name() in dlls/ntdll/unix/loader.c of Wine).
+ * Until then the words of the loader stand before it.
+ */
+static struct text_part windows_program(struct text_part exe, struct text_part comm, struct words w)
+{
+	struct text_part word, name;
+
+	while (next_word(&w, &word)) {
+		name = windows_base(word);
+		if (is_wine(name))
+			continue;
+		if (name.len && name.len <= PROGRAM_NAME_MAX &&
+		    (has_windows_ending(name) || (comm.len && part_begins(name, comm.s))))
+			return name;
+		break;
 	}
-	return name;
+	return has_windows_ending(comm) ? comm : exe;
 }
 
 /*
@@ -441,22 +472,24 @@ static struct text_part memory_file(struct text_part exe, struct text_part comm)
 
 bool program_needs_cmdline(const char *exe, const char *comm)
 {
-	struct text_part name = strip_exe_note(exe);
+	struct text_part name = part_of(exe);
 	const struct interpreter *f = interpreter_find(name);
 
 	if (f)
 		return f->is_known || !part_begins(name, comm);
-	return is_multi_call(name) || is_loader(name) ||
+	return is_multi_call(name) || is_loader(name) || is_wine(name) ||
 	       (name.len == COMM_LEN && part_same(name, part_of(comm)));
 }
 
 struct text_part program_name(const char *exe, const char *comm, const char *cmdline, size_t len)
 {
 	struct words w = {cmdline, cmdline ? cmdline + len : NULL};
-	struct text_part name = strip_exe_note(exe), comm_part = part_of(comm);
+	struct text_part name = part_of(exe), comm_part = part_of(comm);
 
 	if (part_begins(name, MEMORY_FILE))
 		return memory_file(name, comm_part);
+	if (is_wine(name))
+		return windows_program(name, comm_part, w);
 	if (cmdline && !no_words_left(w))
 		return is_loader(name) ? loaded_program(name, comm_part, w)
 				       : program_of(name, comm_part, w);

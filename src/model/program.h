@@ -2,7 +2,7 @@
 /*
  * The name of a program as users know it: the base name of the executable, or the script that an
  * interpreter runs, or the applet of a multi-call binary, or the program that the dynamic loader
- * runs. A name is never made of other arguments.
+ * or Wine runs. A name is never made of other arguments.
  */
 #ifndef ZMEM_PROGRAM_H
 #define ZMEM_PROGRAM_H
@@ -16,7 +16,7 @@
 
 /*
  * True if the name can only be found in the command line. `exe` is the base name of the executable,
- * or comm if that is not known.
+ * or comm if that is not known. It has no note of /proc that the file was removed.
  */
 bool program_needs_cmdline(const char *exe, const char *comm);
 

@@ -3,10 +3,12 @@
 #include "proc/mounts.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
 
@@ -58,13 +60,120 @@ static int compare_mounts(const void *pa, const void *pb)
 	return r ? r : (a->order > b->order) - (a->order < b->order);
 }
 
+/* ---- which mounts are hidden ---- */
+
+#define LEVELS_MAX 64 /* of mounts on mounts; deeper ones are called hidden */
+
+/* By parent, then by the first `len` bytes of a path against the point. */
+static int compare_child(uint64_t parent, const char *path, size_t len, const struct mount *b)
+{
+	int r = (parent > b->parent) - (parent < b->parent);
+
+	if (r == 0)
+		r = strncmp(path, b->point, len);
+	return r ? r : -(b->point[len] != '\0');
+}
+
+static int compare_children(const void *pa, const void *pb, void *arg)
+{
+	const struct mount *mount = arg, *a = &mount[*(const uint32_t *)pa];
+
+	return compare_child(a->parent, a->point, strlen(a->point), &mount[*(const uint32_t *)pb]);
+}
+
+static bool has_child(const struct mounts *m, uint64_t parent, const char *path, size_t len)
+{
+	size_t first = 0, end = m->count;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		int r = compare_child(parent, path, len, &m->mount[m->child[middle]]);
+
+		if (r == 0)
+			return true;
+		if (r < 0)
+			end = middle;
+		else
+			first = middle + 1;
+	}
+	return false;
+}
+
+/* Whether a mount on this one is at the path or above it; `above`: only above. */
+static bool is_covered(const struct mounts *m, const struct mount *mount, const char *path,
+		       bool above)
+{
+	size_t len = strlen(path);
+
+	if (has_child(m, mount->id, "/", 1) && (!above || len > 1))
+		return true;
+	for (size_t i = 1; i < len; i++) {
+		if (path[i] == '/' && has_child(m, mount->id, path, i))
+			return true;
+	}
+	return !above && len > 1 && has_child(m, mount->id, path, len);
+}
+
+static const struct mount *find_id(const struct mounts *m, const uint32_t *by_id, uint64_t id)
+{
+	size_t first = 0, end = m->count;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+		const struct mount *mount = &m->mount[by_id[middle]];
+
+		if (mount->id == id)
+			return mount;
+		if (mount->id < id)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return NULL;
+}
+
+static int compare_ids(const void *pa, const void *pb, void *arg)
+{
+	const struct mount *mount = arg;
+	uint64_t a = mount[*(const uint32_t *)pa].id, b = mount[*(const uint32_t *)pb].id;
+
+	return (a > b) - (a < b);
+}
+
+/* Walks from each mount to the one that it is on, up to the root, whose parent is not listed. */
+static int find_hidden(struct mounts *m)
+{
+	cleanup_free uint32_t *by_id = calloc(m->count, sizeof(*by_id));
+
+	m->child = calloc(m->count, sizeof(*m->child));
+	if (!by_id || !m->child)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->count; i++)
+		by_id[i] = m->child[i] = (uint32_t)i;
+	qsort_r(by_id, m->count, sizeof(*by_id), compare_ids, m->mount);
+	qsort_r(m->child, m->count, sizeof(*m->child), compare_children, m->mount);
+	for (size_t i = 0; i < m->count; i++) {
+		struct mount *mount = &m->mount[i];
+		const struct mount *at = mount, *on = find_id(m, by_id, at->parent);
+		int level = 0;
+
+		for (; on && on != at && level < LEVELS_MAX && !mount->hidden; level++) {
+			mount->hidden = is_covered(m, on, at->point, true);
+			at = on;
+			on = find_id(m, by_id, at->parent);
+		}
+		mount->hidden |= level == LEVELS_MAX;
+	}
+	return 0;
+}
+
 /* "32 31 0:29 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory" */
 int mounts_parse(const char *text, size_t len, struct mounts *m)
 {
 	struct text_part rest = {text, len};
 
 	while (rest.len && m->count < MOUNTS_MAX) {
-		struct text_part line = part_split(&rest, '\n'), id, device, root, point;
+		struct text_part line = part_split(&rest, '\n'), id, parent, device, root, point;
 		struct mount *mount =
 			grow_items(m->mount, m->count, &m->capacity, 64, sizeof(*mount));
 
@@ -73,7 +182,7 @@ int mounts_parse(const char *text, size_t len, struct mounts *m)
 		m->mount = mount;
 		mount += m->count;
 		id = part_split(&line, ' ');
-		part_split(&line, ' ');
+		parent = part_split(&line, ' ');
 		device = part_split(&line, ' ');
 		root = part_split(&line, ' ');
 		point = part_split(&line, ' ');
@@ -81,7 +190,8 @@ int mounts_parse(const char *text, size_t len, struct mounts *m)
 		while (line.len && !part_is(part_split(&line, ' '), "-"))
 			;
 		if (!line.len || !parse_device(device, &mount->device) ||
-		    parse_u64(id.s, id.len, INT32_MAX, &mount->id) < 0)
+		    parse_u64(id.s, id.len, INT32_MAX, &mount->id) < 0 ||
+		    parse_u64(parent.s, parent.len, INT32_MAX, &mount->parent) < 0)
 			continue;
 		mount->type = store_part(m, part_split(&line, ' '));
 		mount->root = store_path(m, root);
@@ -89,9 +199,10 @@ int mounts_parse(const char *text, size_t len, struct mounts *m)
 		mount->order = (uint32_t)m->count;
 		m->count += mount->root && mount->point && mount->type;
 	}
-	if (m->count)
-		qsort(m->mount, m->count, sizeof(*m->mount), compare_mounts);
-	return 0;
+	if (!m->count)
+		return 0;
+	qsort(m->mount, m->count, sizeof(*m->mount), compare_mounts);
+	return find_hidden(m);
 }
 
 const char *mount_below(const struct mount *mount, const char *path)
@@ -108,10 +219,29 @@ static bool is_below(const struct mount *mount, const char *path)
 	return strncmp(path, mount->root, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
-const struct mount *mounts_find(const struct mounts *m, uint32_t device, const char *path)
+/* Whether the path leads to the file through this mount, and not to one of another mount. */
+static bool is_visible(const struct mounts *m, const struct mount *mount, const char *path)
+{
+	const char *below = mount_below(mount, path);
+	size_t point = strcmp(mount->point, "/") == 0 ? 0 : strlen(mount->point);
+	char whole[PATH_MAX];
+
+	if (mount->hidden)
+		return false;
+	/* A path is at most that long, and one that is longer cannot be opened. */
+	if (point + strlen(below) >= sizeof(whole))
+		return true;
+	memcpy(whole, mount->point, point);
+	strcpy(whole + point, strcmp(below, "/") == 0 && point ? "" : below);
+	return !is_covered(m, mount, *whole ? whole : "/", false);
+}
+
+const struct mount *mounts_find(const struct mounts *m, uint32_t device, const char *path,
+				bool *ret_hidden)
 {
 	const struct mount *best = NULL;
 	size_t first = 0, end = m->count;
+	bool visible = false;
 
 	while (first < end) {
 		size_t middle = first + (end - first) / 2;
@@ -123,18 +253,25 @@ const struct mount *mounts_find(const struct mounts *m, uint32_t device, const c
 	}
 	for (size_t i = first; i < m->count && m->mount[i].device == device; i++) {
 		const struct mount *mount = &m->mount[i];
+		bool seen;
 
-		if (!is_below(mount, path))
+		if (!is_below(mount, path) || (visible && strlen(mount->root) < strlen(best->root)))
 			continue;
-		if (!best || strlen(mount->root) >= strlen(best->root))
+		seen = is_visible(m, mount, path);
+		if (seen < visible)
+			continue;
+		if (!best || seen > visible || strlen(mount->root) >= strlen(best->root))
 			best = mount;
+		visible = seen;
 	}
+	*ret_hidden = best && !visible;
 	return best;
 }
 
 void mounts_done(struct mounts *m)
 {
 	free(m->mount);
+	free(m->child);
 	arena_done(&m->arena);
 	*m = (struct mounts){};
 }

@@ -3,6 +3,7 @@
 #ifndef ZMEM_PROC_MOUNTS_H
 #define ZMEM_PROC_MOUNTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,12 +18,15 @@ struct mount {
 	const char *point; /* where */
 	const char *type;  /* of the file system: "ext4" */
 	uint64_t id;	   /* of the mount, as in /proc/PID/fdinfo/ */
+	uint64_t parent;   /* the id of the mount that it is on */
+	bool hidden;	   /* another mount is on a directory above it */
 };
 
 /* Sorted by device. Zeroed memory is an empty list. */
 struct mounts {
 	struct mount *mount;
 	size_t count, capacity;
+	uint32_t *child; /* all mounts, by parent and point */
 	struct arena arena;
 };
 
@@ -33,9 +37,11 @@ struct mounts {
 int mounts_parse(const char *text, size_t len, struct mounts *m);
 /*
  * The mount through which a path of the file system can be seen: the one with the longest root, of
- * these the last one, which covers the others. NULL: none.
+ * these the last one. One that is hidden, or has another mount on this path, is taken only if there
+ * is no other: then *ret_hidden is true, and the whole path leads elsewhere or nowhere. NULL: none.
  */
-const struct mount *mounts_find(const struct mounts *m, uint32_t device, const char *path);
+const struct mount *mounts_find(const struct mounts *m, uint32_t device, const char *path,
+				bool *ret_hidden);
 /* The part of the path below the mount: "" or "/…". */
 const char *mount_below(const struct mount *mount, const char *path);
 void mounts_done(struct mounts *m);

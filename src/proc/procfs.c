@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -194,26 +196,51 @@ int procfs_open_thread(int pid_fd)
 	return search.found_fd >= 0 ? search.found_fd : -ESRCH;
 }
 
+/*
+ * Whether a file is really there under this path of the process. Looks only at what the kernel has
+ * in memory, so that no file system of others can make us wait: where it has not, before 5.12 and
+ * on network file systems, the answer is no.
+ */
+static bool exe_is_at(int pid_fd, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_CACHED,
+	};
+	cleanup_close int root = openat(pid_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int fd =
+		root < 0 ? -1 : (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	struct statx at, exe;
+
+	return fd >= 0 && statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &at) == 0 &&
+	       statx(pid_fd, "exe", AT_STATX_DONT_SYNC, STATX_INO, &exe) == 0 &&
+	       at.stx_ino == exe.stx_ino && at.stx_dev_major == exe.stx_dev_major &&
+	       at.stx_dev_minor == exe.stx_dev_minor;
+}
+
 ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap, bool *ret_deleted)
 {
-	/* d_path() appends it to unlinked files and to every memfd (fs/d_path.c). */
+	/* d_path() appends it to unlinked files and to every memfd (fs/d_path.c). A name may also
+	 * end so. */
 	static const char mark[] = " (deleted)";
 	const size_t tail = sizeof(mark) - 1;
-	char path[PATH_MAX];
-	ssize_t len = readlinkat(pid_fd, "exe", path, sizeof(path));
+	char path[PATH_MAX + 1];
+	ssize_t len = readlinkat(pid_fd, "exe", path, PATH_MAX);
 	const char *slash;
 	bool deleted = false, memfd;
 	size_t n;
 
 	if (len < 0)
 		return -errno;
+	path[len] = '\0';
 	slash = memrchr(path, '/', (size_t)len);
 	/* The name of a memfd may contain slashes. */
 	memfd = len > 7 && memcmp(path, "/memfd:", 7) == 0;
 	if (memfd)
 		slash = path;
 	n = slash ? (size_t)(path + len - slash - 1) : (size_t)len;
-	if (n > tail && memcmp(path + len - tail, mark, tail) == 0) {
+	if (n > tail && memcmp(path + len - tail, mark, tail) == 0 &&
+	    (memfd || !exe_is_at(pid_fd, path))) {
 		n -= tail;
 		deleted = !memfd;
 	}

@@ -10,8 +10,8 @@
 
 const char *file_label(const struct cached_file *f, char buf[FILE_LABEL_MAX])
 {
-	if (f->path)
-		return f->path;
+	if (f->label || f->path)
+		return f->label ? f->label : f->path;
 	if (f->name)
 		return f->name;
 	snprintf(buf, FILE_LABEL_MAX, "inode %" PRIu64, f->inode);
@@ -24,27 +24,20 @@ void files_result_done(struct files_result *r)
 	free(r->groups);
 }
 
-static void add_sums(struct file_sums *sum, const struct cached_file *f)
-{
-	sum->files += f->files;
-	sum->resident += f->resident;
-	sum->swapped += f->swapped;
-	sum->size += f->size;
-	sum->swap_ram += f->swap_ram;
-	sum->swap_ram_unknown |= f->swap_ram_unknown;
-}
-
 /* ---- groups ---- */
 
 /* The directory of the path, in the arena; NULL without memory. */
 static const char *directory_of(struct file_set *set, const struct cached_file *f)
 {
-	const char *slash = f->path ? strrchr(f->path, '/') : NULL;
-	size_t len = slash ? (size_t)(slash - f->path) : 0;
+	const char *path = f->label ? f->label : f->path;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	size_t len = slash ? (size_t)(slash - path) : 0;
 
 	if (!slash)
 		return file_kind_name(f->kind);
-	return len ? arena_strndup(&set->arena, f->path, len) : "/";
+	/* The root is a directory with a name: "/", "tmpfs:/". */
+	len += !len || path[len - 1] == ':';
+	return arena_strndup(&set->arena, path, len);
 }
 
 const char *file_group_of(struct file_set *set, const struct cached_file *f, enum file_group group)
@@ -68,6 +61,20 @@ static int compare_names(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
+static void add_to_group(struct cached_file *group, const struct cached_file *f)
+{
+	struct file_sums sums = file_sums_of(group);
+
+	file_sums_add(&sums, f);
+	group->files = (uint32_t)sums.files;
+	group->resident = sums.resident;
+	group->swapped = sums.swapped;
+	group->swap_ram = sums.swap_ram;
+	group->swap_ram_unknown = sums.swap_ram_unknown;
+	group->size = sums.size;
+	group->size_unknown = sums.size_unknown;
+}
+
 /* Makes of `count` files one row a group. Returns their number or -ENOMEM. */
 static ssize_t group_files(struct file_set *set, const struct files_query *q,
 			   struct files_result *r, size_t count)
@@ -80,7 +87,7 @@ static ssize_t group_files(struct file_set *set, const struct files_query *q,
 	for (size_t i = 0; i < count; i++) {
 		r->groups[i] = *r->row[i];
 		r->groups[i].name = file_group_of(set, r->row[i], q->group);
-		r->groups[i].path = NULL;
+		r->groups[i].path = r->groups[i].label = NULL;
 		if (!r->groups[i].name)
 			return -ENOMEM;
 	}
@@ -89,12 +96,7 @@ static ssize_t group_files(struct file_set *set, const struct files_query *q,
 		struct cached_file *f = &r->groups[i], *last = &r->groups[groups - 1];
 
 		if (groups && strcmp(last->name, f->name) == 0) {
-			last->files += f->files;
-			last->resident += f->resident;
-			last->swapped += f->swapped;
-			last->size += f->size;
-			last->swap_ram += f->swap_ram;
-			last->swap_ram_unknown |= f->swap_ram_unknown;
+			add_to_group(last, f);
 		} else {
 			r->groups[groups++] = *f;
 		}
@@ -129,7 +131,7 @@ static uint64_t size_of(const struct cached_file *f, int column)
 
 static int state_of(const struct cached_file *f)
 {
-	return f->mapped * 4 + f->dirty * 2 + f->deleted;
+	return f->mapped * 8 + f->dirty * 4 + f->deleted * 2 + f->hidden;
 }
 
 /* Sizes and counts biggest first, all else ascending. */
@@ -214,7 +216,7 @@ static int choose(struct file_set *set, const struct files_query *q, struct file
 		const struct cached_file *f = &set->file[i];
 		int match = is_chosen(set, q, f);
 
-		add_sums(&report->account[f->account], f);
+		file_sums_add(&report->account[f->account], f);
 		if (match < 0)
 			return match;
 		if (match)
@@ -263,10 +265,11 @@ int files_run(struct file_set *set, const struct files_query *q, struct files_re
 	report->others_count = kept - report->row_count;
 	report->systems = set->systems;
 	report->unsure = set->unsure;
+	report->unlisted = set->unlisted;
 	for (size_t i = 0; i < kept; i++) {
-		add_sums(&report->total, ret->row[i]);
+		file_sums_add(&report->total, ret->row[i]);
 		if (i >= report->row_count)
-			add_sums(&report->others, ret->row[i]);
+			file_sums_add(&report->others, ret->row[i]);
 	}
 	return 0;
 }

@@ -48,6 +48,20 @@ int filter_matches_id(const struct filter *f, const struct process *p)
 	return !f->uids || bsearch(&p->uid, f->uids, f->uid_count, sizeof(*f->uids), compare_uid);
 }
 
+/*
+ * As fnmatch(), but a backslash is a byte as any other (systemd writes \x2d for a '-' in a name),
+ * and a text always matches itself, whatever bytes it has.
+ */
+static bool glob_matches(const char *glob, const char *text, int flags)
+{
+	size_t len = strlen(glob);
+
+	if (strncmp(glob, text, len) == 0 &&
+	    (!text[len] || ((flags & FNM_LEADING_DIR) && text[len] == '/')))
+		return true;
+	return fnmatch(glob, text, FNM_NOESCAPE | flags) == 0;
+}
+
 bool filter_matches_cgroup(const char *glob, const char *path)
 {
 	char part[NAME_MAX + 1];
@@ -56,7 +70,7 @@ bool filter_matches_cgroup(const char *glob, const char *path)
 		return true;
 	/* "/a", "/a/b", … in one go */
 	if (strchr(glob, '/'))
-		return strlen(path) < PATH_MAX && fnmatch(glob, path, FNM_LEADING_DIR) == 0;
+		return strlen(path) < PATH_MAX && glob_matches(glob, path, FNM_LEADING_DIR);
 	/* "a", "b", … */
 	while (*path) {
 		const char *name = path + (*path == '/');
@@ -67,7 +81,7 @@ bool filter_matches_cgroup(const char *glob, const char *path)
 			return false;
 		memcpy(part, name, len);
 		part[len] = '\0';
-		if (fnmatch(glob, part, 0) == 0)
+		if (glob_matches(glob, part, 0))
 			return true;
 	}
 	return false;
@@ -96,10 +110,10 @@ bool filter_matches_unit(const char *globs, const char *unit)
 			continue;
 		memcpy(glob, item, len);
 		glob[len] = '\0';
-		if (fnmatch(glob, unit, 0) == 0)
+		if (glob_matches(glob, unit, 0))
 			return true;
 		memcpy(glob + len, ".service", sizeof(".service"));
-		if (fnmatch(glob, unit, 0) == 0)
+		if (glob_matches(glob, unit, 0))
 			return true;
 	}
 	return false;

@@ -52,7 +52,8 @@ int filter_matches(const struct filter *f, const struct process *p);
 
 /*
  * Whether the path is a cgroup that the glob matches, or lies in one. A glob with a '/' matches
- * whole paths, and its '*' matches slashes; a glob without matches any one name of the path.
+ * whole paths, and its '*' matches slashes; a glob without matches any one name of the path. Only
+ * '*', '?' and brackets are special, here and in units: a name matches itself.
  */
 bool filter_matches_cgroup(const char *glob, const char *path);
 

@@ -133,22 +133,66 @@ static int set_pids(struct query *q, const char *text, struct query_error *ret_e
 	return 0;
 }
 
+/* The next user of a list with commas; quotes around one, as in CSV, do not belong to it. */
+static const char *next_user(const char **pos, size_t *ret_len, bool *ret_quoted)
+{
+	static const char blanks[] = " \t";
+	const char *item = *pos + strspn(*pos, ", \t\n"), *quote;
+	size_t len;
+
+	quote = *item == '"' ? strchr(item + 1, '"') : NULL;
+	if (quote && strchr(",\n", quote[1 + strspn(quote + 1, blanks)])) {
+		*pos = quote + 1;
+		*ret_len = (size_t)(quote - item - 1);
+		*ret_quoted = true;
+		return item + 1;
+	}
+	len = strcspn(item, ",\n");
+	*pos = item + len;
+	while (len && strchr(blanks, item[len - 1]))
+		len--;
+	*ret_len = len;
+	*ret_quoted = false;
+	return len ? item : NULL;
+}
+
+/* Adds the users of an item: one whose name may have blanks, else those of a list with blanks. */
+static int add_users(const struct query_users *users, const char *item, size_t len, bool quoted,
+		     uid_t *uids, size_t *count)
+{
+	const char *word, *end = item + len;
+	int r = users->find(users->arg, item, len, &uids[*count]);
+
+	word = r == -ENOENT && !quoted ? memchr(item, ' ', len) : NULL;
+	if (r == -ENOENT && !word && users->missing)
+		users->missing(users->arg, item, len);
+	*count += r == 0;
+	while (word && item < end) {
+		len = strcspn(item, " \t");
+		len = len < (size_t)(end - item) ? len : (size_t)(end - item);
+		r = len ? add_users(users, item, len, true, uids, count) : 0;
+		if (r < 0 && r != -ENOENT)
+			return r;
+		item += len + 1;
+	}
+	return r;
+}
+
 static int set_users(struct query *q, const char *text, const struct query_users *users,
 		     struct query_error *ret_error)
 {
 	cleanup_free uid_t *uids = calloc(count_items(text) + 1, sizeof(*uids));
-	bool any = *text;
+	bool any = *text, quoted;
 	const char *item;
 	size_t len, asked = 0, count = 0;
 
 	if (!uids)
 		return -ENOMEM;
-	for (; (item = parse_item(&text, &len)); asked++) {
-		int r = users->find(users->arg, item, len, &uids[count]);
+	for (; (item = next_user(&text, &len, &quoted)); asked++) {
+		int r = add_users(users, item, len, quoted, uids, &count);
 
 		if (r < 0 && r != -ENOENT)
 			return r;
-		count += r == 0;
 	}
 	if (any && !asked)
 		return refuse_text(ret_error, "no user in it");

@@ -19,7 +19,8 @@ static void put_sums(struct strbuf *out, const struct file_sums *s)
 	if (!s->swap_ram_unknown)
 		strbuf_putu(out, s->swap_ram);
 	strbuf_putc(out, ',');
-	strbuf_putu(out, s->size);
+	if (!s->size_unknown)
+		strbuf_putu(out, s->size);
 }
 
 static const char *word(bool v)
@@ -48,8 +49,9 @@ static void put_file(struct strbuf *out, const struct files_report *r, const str
 	strbuf_putu(out, f->inode);
 	strbuf_putc(out, ',');
 	put_sums(out, &sums);
-	strbuf_printf(out, ",%s,%s,%s,", word(f->mapped),
-		      f->account == FILE_IN_CACHE ? word(f->dirty) : "", word(f->deleted));
+	strbuf_printf(out, ",%s,%s,%s,%s,", word(f->mapped),
+		      f->account == FILE_IN_CACHE ? word(f->dirty) : "", word(f->deleted),
+		      word(f->hidden));
 	put_field(out, f->path);
 	if (f->mount)
 		csv_put_text(out, f->mount);
@@ -81,7 +83,7 @@ void render_files_csv(struct strbuf *out, const struct files_report *r,
 		strbuf_printf(
 			out,
 			"name,fs,kind,device,inode,resident_bytes,swapped_bytes,swap_ram_bytes,size_bytes,"
-			"mapped,dirty,deleted,path,mount%s\n",
+			"mapped,dirty,deleted,hidden,path,mount%s\n",
 			r->holders ? ",holders" : "");
 	for (size_t i = 0; i < r->row_count; i++) {
 		const struct cached_file *f = r->rows[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.files, version 1.0, as specified in src/dist/zmem.files.schema.json. Each
+ * The document zmem.files, version 1.1, as specified in src/dist/zmem.files.schema.json. Each
  * top-level key, file and group has its own line. And the lines of -F ndjson, which have the same
  * keys: src/dist/zmem.ndjson.schema.json.
  */
@@ -39,7 +39,7 @@ static void put_sums(struct json_writer *w, const struct file_sums *s)
 	json_u64(w, "resident_bytes", s->resident);
 	json_u64(w, "swapped_bytes", s->swapped);
 	json_known(w, "swap_ram_bytes", !s->swap_ram_unknown, s->swap_ram);
-	json_u64(w, "size_bytes", s->size);
+	json_known(w, "size_bytes", !s->size_unknown, s->size);
 }
 
 static void put_totals(struct json_writer *w, const struct files_report *r)
@@ -66,9 +66,20 @@ static void put_totals(struct json_writer *w, const struct files_report *r)
 static void put_collection(struct json_writer *w, const struct files_report *r)
 {
 	json_object(w, "collection");
-	json_bool(w, "complete", !r->unsure);
+	json_key_name(w, "complete");
+	if (r->unlisted && !r->unsure)
+		json_put_null(w);
+	else
+		json_put_bool(w, !r->unsure);
 	json_u64(w, "file_systems", r->systems);
 	json_u64(w, "unsure", r->unsure);
+	json_array(w, "not_listed");
+	for (int i = 0, n = 0; i < FILE_UNLISTED; i++) {
+		if (r->unlisted >> i & 1)
+			strbuf_printf(w->out, "%s\"%s\"", n++ ? "," : "",
+				      file_unlisted_name((enum file_unlisted)i));
+	}
+	json_end(w, ']');
 	json_end(w, '}');
 }
 
@@ -106,7 +117,7 @@ static void put_file(struct json_writer *w, const struct files_report *r,
 	json_u64(w, "resident_bytes", f->resident);
 	json_u64(w, "swapped_bytes", f->swapped);
 	json_known(w, "swap_ram_bytes", !f->swap_ram_unknown, f->swap_ram);
-	json_u64(w, "size_bytes", f->size);
+	json_known(w, "size_bytes", !f->size_unknown, f->size);
 	json_bool(w, "mapped", f->mapped);
 	json_key_name(w, "dirty");
 	if (f->account == FILE_IN_CACHE)
@@ -114,6 +125,7 @@ static void put_file(struct json_writer *w, const struct files_report *r,
 	else
 		json_put_null(w);
 	json_bool(w, "deleted", f->deleted);
+	json_bool(w, "hidden", f->hidden);
 	put_text(w, "path", f->path, max, f->path_cut);
 	put_text(w, "mount", f->mount, max, false);
 	put_holders(w, r, f, max);
@@ -134,7 +146,7 @@ static void put_row(struct json_writer *w, const struct files_report *r,
 
 static void put_document(struct json_writer *w, const struct files_report *r)
 {
-	json_document_begin(w, "zmem.files", "1.0", r->snapshot);
+	json_document_begin(w, "zmem.files", "1.1", r->snapshot);
 	json_newline(w);
 	put_collection(w, r);
 	json_newline(w);

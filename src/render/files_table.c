@@ -67,7 +67,7 @@ static struct cell cell_of_sums(const struct file_sums *s, int column)
 	case FILE_COLUMN_SWAP_RAM:
 		return cell_bytes(!s->swap_ram_unknown, s->swap_ram);
 	default:
-		return cell_bytes(true, s->size);
+		return cell_bytes(!s->size_unknown, s->size);
 	}
 }
 
@@ -162,6 +162,14 @@ static void put_notes(void *arg, struct strbuf *out)
 		if (!files_account_shown(r, (enum file_account)i))
 			continue;
 		files_account_put(r, (enum file_account)i, t->style->bytes, &l);
+		line_end(&l);
+	}
+	if (r->unlisted) {
+		line_printf(&l, "on no list, if there are any:");
+		for (int i = 0; i < FILE_UNLISTED; i++) {
+			if (r->unlisted >> i & 1)
+				line_printf(&l, " %s", file_unlisted_name((enum file_unlisted)i));
+		}
 		line_end(&l);
 	}
 	if (!r->unsure)

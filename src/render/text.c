@@ -27,6 +27,25 @@ static void glyph_hex(struct glyph *g, unsigned char byte)
 	g->width += 4;
 }
 
+/*
+ * Whether a backslash before this text would be taken for the beginning of an escape, or for one of
+ * two. Not "\x2d", which units have in their names: a '-' is never escaped.
+ */
+static bool imitates_escape(const char *next)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+	uint32_t c;
+	size_t used = utf8_decode(next, strnlen(next, 4), &c);
+
+	if (!*next)
+		return false;
+	if (*next == '\\' || !used || !text_safe(c))
+		return true;
+	return next[0] == 'x' && next[1] && strchr(digits, next[1]) && next[2] &&
+	       strchr(digits, next[2]) &&
+	       (!strchr("234567", next[1]) || (next[1] == '7' && strchr("fF", next[2])));
+}
+
 size_t text_glyph(const char *s, size_t len, struct glyph *ret)
 {
 	uint32_t c;
@@ -34,7 +53,7 @@ size_t text_glyph(const char *s, size_t len, struct glyph *ret)
 
 	ret->len = 0;
 	ret->width = 0;
-	if (used && c == '\\') {
+	if (used && c == '\\' && imitates_escape(s + 1)) {
 		memcpy(ret->bytes, "\\\\", 2);
 		ret->len = 2;
 		ret->width = 2;

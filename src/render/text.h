@@ -2,7 +2,8 @@
 /*
  * Makes text of processes safe and measures its width. On a terminal, characters that steer the
  * terminal, turn the text's direction or are invisible, and bytes that are not UTF-8, become \xNN
- * for each byte. A backslash becomes two, so that no name can imitate an escape. Other formats have
+ * for each byte. A backslash becomes two where it would look like an escape or like two, so no name
+ * can imitate another. Any other name with a backslash is shown as it is. Other formats have
  * replacements of their own.
  */
 #ifndef ZMEM_RENDER_TEXT_H
@@ -39,7 +40,10 @@ static inline bool text_safe(uint32_t c)
 
 /* The number of leading bytes that are safe ASCII: one byte, one column. */
 size_t text_plain(const char *s, size_t len);
-/* Makes the glyph of the character at s. Returns its length in bytes; len must not be 0. */
+/*
+ * Makes the glyph of the character at s, in `len` bytes of a text that ends with NUL. Returns its
+ * length in bytes; len must not be 0.
+ */
 size_t text_glyph(const char *s, size_t len, struct glyph *ret);
 /*
  * How many bytes of the text fit `limit` columns (1 or more): all, or what leaves a column for an

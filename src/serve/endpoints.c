@@ -101,6 +101,16 @@ static int make_metrics(struct server *s, const struct request *request, struct 
 	return 0;
 }
 
+/* Says whose thread it is if the first pid is none of a process. */
+static void explain_thread(const struct server *s, struct http_query *q)
+{
+	pid_t pid = q->query.filter.pids[0], process;
+
+	process = s->config->replays ? 0 : collect_process_of_thread(&s->client.snapshot, pid);
+	if (process)
+		snprintf(q->error, sizeof(q->error), "pid: " COLLECT_THREAD_TEXT, pid, process);
+}
+
 static int make_snapshot(struct server *s, const struct request *request, struct page *p)
 {
 	cleanup(http_query_done) struct http_query q = {};
@@ -109,7 +119,9 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 
 	if (r == 0)
 		r = http_query_resolve(&q, &s->client.snapshot);
-	if (r == -EINVAL || r == -ENOENT) {
+	if (r == -ESRCH)
+		explain_thread(s, &q);
+	if (r == -EINVAL || r == -ENOENT || r == -ESRCH) {
 		page_text(p, r == -EINVAL ? 400 : 404, q.error);
 		return 0;
 	}

@@ -214,7 +214,7 @@ static int find_user(void *arg, const char *name, size_t len, uid_t *ret_uid)
 int http_query_resolve(struct http_query *q, const struct snapshot *s)
 {
 	struct lookup lookup = {.snapshot = s};
-	const struct query_users users = {find_user, &lookup};
+	const struct query_users users = {.find = find_user, .arg = &lookup};
 	const struct filter *f = &q->query.filter;
 	bool found = !f->pids;
 	struct query_error error;
@@ -224,7 +224,7 @@ int http_query_resolve(struct http_query *q, const struct snapshot *s)
 		found = snapshot_find(s, f->pids[i]);
 	if (!found) {
 		wrong(q, "pid", "there is no such process");
-		return -ENOENT;
+		return -ESRCH;
 	}
 	r = q->users ? query_set(&q->query, QUERY_USER, q->users, &users, &error) : 0;
 	if (r == -ENOENT)

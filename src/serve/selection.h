@@ -28,7 +28,7 @@ struct http_query {
 int http_query_parse(struct http_query *q, const char *text, bool cmdlines);
 /*
  * Looks up the users among those of the snapshot, and checks that a process exists that the pids or
- * users name. Returns 0, -ENOMEM, or -ENOENT and q->error.
+ * users name. Returns 0, -ENOMEM, or q->error and -ENOENT (users) or -ESRCH (pids).
  */
 int http_query_resolve(struct http_query *q, const struct snapshot *s);
 void http_query_done(struct http_query *q);

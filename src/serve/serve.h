@@ -29,6 +29,7 @@ struct serve_config {
 	size_t groups;		    /* how many have series of their own */
 	uint32_t age_ms;	    /* the maximum age of a snapshot */
 	char host[HOST_NAME_MAX + 1];
+	bool replays; /* processes are those of a recording */
 	bool cmdlines;
 	bool files; /* pages show them */
 	bool numeric;

@@ -89,6 +89,23 @@ static char *join_mount(struct arena *arena, const struct mount *mount, const ch
 	return whole;
 }
 
+/* A path that does not begin at our root: "…/dir/name" and "tmpfs:/dir/name". */
+static int set_label(struct files_decoder *d, struct cached_file *file)
+{
+	const char *before = file->path_cut ? "\xe2\x80\xa6" : file->fs;
+	size_t len = strlen(before), path = strlen(file->path);
+	char *label = arena_alloc(&d->set->arena, len + path + 2);
+
+	if (!label)
+		return -ENOMEM;
+	memcpy(label, before, len);
+	if (!file->path_cut)
+		label[len++] = ':';
+	memcpy(label + len, file->path, path + 1);
+	file->label = label;
+	return 0;
+}
+
 static int set_path(struct files_decoder *d, struct cached_file *file, const struct text_part *part,
 		    size_t count)
 {
@@ -98,9 +115,10 @@ static int set_path(struct files_decoder *d, struct cached_file *file, const str
 	if (!file->path)
 		return -ENOMEM;
 	/* Where a path begins is unknown if its beginning is missing. */
-	mount = file->path_cut ? NULL : mounts_find(d->mounts, file->device, file->path);
+	mount = file->path_cut ? NULL
+			       : mounts_find(d->mounts, file->device, file->path, &file->hidden);
 	if (!mount)
-		return 0;
+		return set_label(d, file);
 	file->mount = mount->point;
 	file->path = join_mount(&d->set->arena, mount, file->path);
 	return file->path ? 0 : -ENOMEM;
@@ -151,7 +169,8 @@ static int decode_inode(struct files_decoder *d, const struct zmem_file *f)
 	    __builtin_mul_overflow(f->swapped, page, &file->swapped))
 		return -EPROTO;
 	file->swap_ram_unknown = file->swapped != 0;
-	file->size = f->size;
+	file->size_unknown = f->size >= FILE_SIZE_MAX;
+	file->size = file->size_unknown ? 0 : f->size;
 	file->mapping = f->mapping;
 	file->inode = f->inode;
 	file->device = f->device;
@@ -187,6 +206,12 @@ static int begin_system(struct files_decoder *d, const struct zmem_file *f)
 	/* Read again: its files so far are void. */
 	if (d->fs && d->set->systems == f->system + 1)
 		d->set->count = d->first;
+	/* Until 6.16 guest_memfd has the super block of all anonymous files. */
+	if (strcmp(fs, "anon_inodefs") == 0)
+		d->set->unlisted |= 1 << FILE_UNLISTED_GUEST_MEMFD;
+	for (int i = 0; i < FILE_UNLISTED; i++)
+		d->set->unlisted |= (strcmp(fs, file_unlisted_name((enum file_unlisted)i)) == 0)
+				    << i;
 	d->set->systems = f->system + 1;
 	d->first = d->set->count;
 	d->internal = f->flags & ZMEM_FILE_INTERNAL;

@@ -6,6 +6,7 @@
 #include "source/files_source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,6 +216,40 @@ static int read_all(struct files_source *s, enum zmem_files_mode mode, const str
 	return -EAGAIN;
 }
 
+/* The number in a file, or behind a word of it; UINT64_MAX if it cannot be read. */
+static uint64_t read_number(int dir, const char *path, const char *word)
+{
+	char text[16384];
+	ssize_t len = file_read(dir, path, text, sizeof(text) - 1);
+	uint64_t n = UINT64_MAX;
+	const char *at = text;
+
+	if (len <= 0)
+		return n;
+	text[len] = '\0';
+	at = word ? strstr(text, word) : text;
+	at += at && word ? strlen(word) : 0;
+	return at && parse_u64(at, strspn(at, "0123456789"), UINT64_MAX, &n) == 0 ? n : UINT64_MAX;
+}
+
+/* No list tells whether there are such files; some numbers tell that there are none. */
+static void drop_unlisted(const struct procfs *proc, struct file_set *set)
+{
+	static const char *const users[] = {"/sys/module/kvm_intel/refcnt",
+					    "/sys/module/kvm_amd/refcnt"};
+	bool guests = access("/sys/module/kvm", F_OK) == 0;
+
+	for (size_t i = 0; i < sizeof(users) / sizeof(*users); i++)
+		guests &= read_number(AT_FDCWD, users[i], NULL) != 0;
+	if (!guests)
+		set->unlisted &= ~(1u << FILE_UNLISTED_GUEST_MEMFD);
+	if (read_number(proc->fd, "sys/fs/aio-nr", NULL) == 0)
+		set->unlisted &= ~(1u << FILE_UNLISTED_AIO);
+	/* The pages of both are unevictable. */
+	if (read_number(proc->fd, "vmstat", "\nnr_unevictable ") == 0)
+		set->unlisted &= ~(1u << FILE_UNLISTED_SECRETMEM | 1u << FILE_UNLISTED_GUEST_MEMFD);
+}
+
 int files_source_read(struct files_source *s, const struct procfs *proc, struct file_set *set)
 {
 	uint64_t start = clock_us(CLOCK_MONOTONIC), cpu = clock_us(CLOCK_THREAD_CPUTIME_ID);
@@ -226,6 +261,8 @@ int files_source_read(struct files_source *s, const struct procfs *proc, struct 
 		if (set->file[i].kind == FILE_BLOCK)
 			r = name_device(set, &set->file[i]);
 	}
+	if (r == 0)
+		drop_unlisted(proc, set);
 	s->time_us = clock_us(CLOCK_MONOTONIC) - start;
 	s->cpu_us = clock_us(CLOCK_THREAD_CPUTIME_ID) - cpu;
 	return r;

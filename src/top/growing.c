@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/trim.h"
 #include "cli/log.h"
 #include "grow/grow.h"
 #include "privilege/privilege.h"
@@ -91,6 +92,7 @@ int growing_start(pid_t pid, struct growing **ret)
 
 	if (!g)
 		return log_errno(-ENOMEM, "counting for process %d", pid);
+	memory_trim_threads();
 	g->proc.fd = -1;
 	pthread_mutex_init(&g->lock, NULL);
 	g->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -144,4 +146,6 @@ void growing_stop(struct growing *g)
 	procfs_close(&g->proc);
 	pthread_mutex_destroy(&g->lock);
 	free(g);
+	/* Names and unwind tables are tens of MiB in small pieces. */
+	memory_trim();
 }

@@ -137,7 +137,7 @@ int view_set_holders(struct view *v, const struct cached_file *file)
 		memcpy(f->holder, file->holder, file->holder_count * sizeof(*f->holder));
 	/* The type of the file system is borrowed from the set, which is read again later. */
 	f->file.holder = f->holder;
-	f->file.name = f->file.path = f->file.mount = f->file.fs = NULL;
+	f->file.name = f->file.path = f->file.mount = f->file.fs = f->file.label = NULL;
 	v->mode = VIEW_HOLDERS;
 	return 0;
 }
@@ -597,10 +597,11 @@ void view_files_draw(struct view *v, struct screen *s)
 	screen_fill(s, s->height - 1);
 }
 
-static void put_bytes(const struct view *v, struct line *l, const char *name, uint64_t bytes)
+static void put_bytes(const struct view *v, struct line *l, const char *name, bool known,
+		      uint64_t bytes)
 {
 	line_printf(l, "%s ", name);
-	cell_put(l, cell_bytes(true, bytes), v->style.bytes);
+	cell_put(l, cell_bytes(known, bytes), v->style.bytes);
 	line_blanks(l, 2);
 }
 
@@ -612,9 +613,9 @@ static void draw_facts(const struct view *v, struct screen *s)
 
 	line_text(l, v->files.label, 0);
 	screen_line(s, LOOK_HEADER);
-	put_bytes(v, l, "in RAM", file->resident);
-	put_bytes(v, l, "in swap", file->swapped);
-	put_bytes(v, l, "size", file->size);
+	put_bytes(v, l, "in RAM", true, file->resident);
+	put_bytes(v, l, "in swap", true, file->swapped);
+	put_bytes(v, l, "size", !file->size_unknown, file->size);
 	screen_line(s, LOOK_PLAIN);
 	line_printf(l, "kind %s  device %u:%u  inode %llu", file_kind_name(file->kind),
 		    FILE_MAJOR(file->device), FILE_MINOR(file->device),

@@ -59,6 +59,21 @@ zmem -q -J --unit no-such-unit
 expect_stderr_lines '--unit -q: no note' 0
 zmem -J --unit no-such-unit -p 4194303
 equal 'a pid that does not exist: its own message alone' "$err" 'zmem-bpf: --pid 4194303: there is no such process'
+# A thread has no row of its own, whoever reads.
+with_threads=$(mkmem_pid_of leader_exit '[^ ]*')
+thread=$(for task in "/proc/$with_threads/task"/*; do echo "${task##*/}"; done | grep -vx "$with_threads" | head -n 1)
+for command in '-J -p' 'maps' 'maps --by-file' 'watch -c 1 -p' 'compare -p' 'grow -c 1' '--source proc -p' \
+	'maps --source proc' "record -c 1 $TMP/thread.zmem -p"; do
+	# shellcheck disable=SC2086
+	zmem -q $command "$thread"
+	equal "$command THREAD: whose it is" "$rc ${err#*: }" \
+		"3 $([ "${command%% *}" = grow ] || echo "--pid $thread: ")$thread is a thread of process $with_threads"
+done
+run unshare -m sh -c 'umount -l /proc; exec "$@"' - "$ZMEM" -q --pss none -p "$thread"
+equal 'a thread, without /proc: whose it is' "$rc $err" \
+	"3 zmem-bpf: --pid $thread: $thread is a thread of process $with_threads"
+zmem -q -J --replay "$TMP/thread.zmem" -p "$thread"
+equal 'a thread, in a recording: not asked' "$rc $err" "3 zmem-bpf: --pid $thread: there is no such process"
 zmem -f '^no such name or command line$'
 expect_out '-f that matches nothing: a sentence' '^no process matches --filter '
 zmem -J --pss none
@@ -67,6 +82,31 @@ expect_json 'no kernel threads and no zombies unless asked for' \
 expect_json 'every process is shown, filtered, a kernel thread or a zombie' '.collection |
 	.processes_seen == .reported + .filtered + .kernel_threads + .zombies'
 expect_json 'command lines are read only on request' 'all(.processes[]; has("cmdline") | not)'
+
+# ---- users with any name, given as they are printed ----
+
+printf '%s\n' 'root:x:0:0::/:/bin/sh' 'DOM\x2d\jane doe:x:54321:1::/:/bin/sh' >"$TMP/passwd"
+setpriv --reuid=54321 --regid=65534 --clear-groups "$TMP/zmem_clitest" 1000.7 &
+jane=$!
+wait_until grep -q '^Uid:.54321' "/proc/$jane/status"
+with_passwd() {
+	# shellcheck disable=SC2016
+	run timeout -s KILL "$PATIENCE" unshare -m sh -c 'mount --bind "$0" /etc/passwd && exec "$@"' "$TMP/passwd" "$@"
+}
+with_passwd "$ZMEM" -H -p "$jane" -o user
+printed=$(head -n 1 "$TMP/out")
+printed=${printed#"${printed%%[! ]*}"}
+equal 'a user with a blank and backslashes, as printed' "$printed" 'DOM\x2d\jane doe'
+for list in "$printed" "\"$printed\"" "no one, $printed ,nobody"; do
+	with_passwd "$ZMEM" -q -J -u "$list"
+	expect_json "-u $list" '[.processes[] | select(.uid != 65534) | .pid] == [$pid]' --argjson pid "$jane"
+done
+with_passwd "$STATIC" -J -u "$printed"
+expect_json '-u, static' '[.processes[].pid] == [$pid]' --argjson pid "$jane"
+run "$STATIC" -u "$printed"
+expect_rc '-u, static: not found' 3
+expect_err '-u, static: a user of another service may not be found' 'no such user in /etc/passwd.*static'
+kill "$jane"
 
 # ---- a valid document in all modes ----
 

@@ -114,6 +114,26 @@ if [ -n "$path" ]; then
 else
 	not_ok '--cgroup' 'a process without a cgroup'
 fi
+
+# systemd escapes bytes of names by a backslash. The names are those of the memory controller, in v1 or v2.
+read -r top hierarchy < <(awk '/ - cgroup [^ ]+ ([^ ]*,)?memory(,|$)/ { print $5, "memory"; exit }' /proc/self/mountinfo)
+[ -n "$top" ] || read -r top < <(awk '/ - cgroup2 / { print $5; exit }' /proc/self/mountinfo)
+scope='zmem-qemu\x2d'$$'.scope'
+if mkdir "$top/$scope" 2>"$TMP/why"; then
+	echo "$nobody" >"$top/$scope/cgroup.procs"
+	for choice in "--unit $scope" "--cgroup $scope" "--cgroup /$scope" '--unit zmem-qemu\x2d*' "--cgroup */$scope"; do
+		zmem -J "${choice%% *}" "${choice#* }"
+		# shellcheck disable=SC2016
+		expect_json "a name with a backslash: $choice" '[.processes[] | [.pid, .unit]] == [[$pid, $unit]]' \
+			--argjson pid "$nobody" --arg unit "$scope"
+	done
+	own=$(sed -n "s/^[0-9]*:$hierarchy://p" /proc/self/cgroup)
+	echo "$nobody" >"$top$own/cgroup.procs"
+	rmdir "$top/$scope"
+else
+	skip 'a name with a backslash' "no cgroup of ours can be made in ${top:-any hierarchy}: $(cat "$TMP/why")"
+fi
+
 # ---- trees ----
 
 zmem --tree -o pid,procs,name -p "$pids,$nobody"

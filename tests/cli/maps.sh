@@ -53,7 +53,13 @@ check 'more than 14 processes were compared' test "$compared" -gt 14
 
 pid_of() { sed -n "s/^READY $1 [^ ]* //p" "$TMP/mkmem" | head -n 1; }
 
+# One order, however many rows fit.
 zmem maps -b -H "$(pid_of anon)"
+grep -- '^[0-9a-f]*-' "$TMP/out" >"$TMP/all"
+zmem maps -b -H -n 5 "$(pid_of anon)"
+equal 'the first rows are those of all' "$(grep -- '^[0-9a-f]*-' "$TMP/out" | awk '{print $1}')" \
+	"$(head -n 5 "$TMP/all" | awk '{print $1}')"
+zmem maps -b -H -s pid,address "$(pid_of anon)"
 equal 'addresses are those of /proc/PID/maps' "$(sed 's/ .*//' <(head -n -2 "$TMP/out") | paste -sd' ')" \
 	"$(sed 's/ .*//' "/proc/$(pid_of anon)/maps" | paste -sd' ')"
 equal 'protections' "$(awk '$1 ~ /-/ { print $2 }' "$TMP/out" | paste -sd' ')" \

@@ -65,6 +65,19 @@ expect_name zmemd
 title=$!
 (exec -a 'zmemdb: writer process' "$here/zmem_names_exe" 1000) &
 expect_name zmem_names_exe
+# A file that is there, and one with such a name that is not.
+cp "$here/zmem_names_exe" "$here/zmem_names_odd (deleted)"
+cp "$here/zmem_names_exe" "$here/zmem_names_odd_gone (deleted)"
+"$here/zmem_names_odd (deleted)" 1000 &
+expect_name 'zmem_names_odd (deleted)'
+odd=$!
+"$here/zmem_names_odd_gone (deleted)" 1000 &
+expect_name 'zmem_names_odd_gone (deleted)'
+odd_gone=$!
+# Wine is one executable with any name in its arguments and in comm.
+cp "$here/zmem_names_exe" "$here/wine64-preloader"
+(exec -a 'C:\windows\system32\zmem names.exe' "$here/wine64-preloader" 1000) &
+expect_name 'zmem names.exe'
 "$here/zmem_names_gone" 1000 &
 expect_name zmem_names_gone
 gone=$!
@@ -110,8 +123,10 @@ wait_until grep -aq zmemd "/proc/$title/cmdline"
 wait_until grep -aq long-script "/proc/$long/cmdline"
 wait_until test "/proc/$gone/exe" -ef "$here/zmem_names_gone"
 wait_until test "/proc/$new/exe" -ef "$here/zmem_names_new"
+wait_until test "/proc/$odd/exe" -ef "$here/zmem_names_odd (deleted)"
+wait_until test "/proc/$odd_gone/exe" -ef "$here/zmem_names_odd_gone (deleted)"
 wait_until grep -q memfd "/proc/$memfd/maps"
-rm "$here/zmem_names_gone"
+rm "$here/zmem_names_gone" "$here/zmem_names_odd_gone (deleted)"
 cp "$here/zmem_names_exe" "$here/copy"
 mv "$here/copy" "$here/zmem_names_new"
 pids=$(printf '%s\n' "${want[@]}" | cut -f1 | paste -sd,)
@@ -139,7 +154,8 @@ zmem -J -p "$pids" -o +cmdline
 named 'json, with command lines' < <(jq -r '.processes[] | "\(.pid)\t\(.name)"' "$TMP/out")
 # cli/formats.sh: csv, ndjson, folded and html have the values of JSON.
 zmem -H -p "$pids" -o pid,name
-named table < <(sed -nE 's/^ *([0-9]+)  ([^ ]+)( \(deleted\))?$/\1\t\2/p' "$TMP/out")
+named table < <(sed -nE -e "s/^ *($gone|$new|$odd_gone)  (.*) \\(deleted\\)\$/\\1\t\\2/p" -e t \
+	-e 's/^ *([0-9]+)  (.*)$/\1\t\2/p' "$TMP/out")
 zmem compare -J -a -p "$pids"
 named compare < <({
 	jq -r '.cells[] | "\(.pid)\t\(.name)"' "$TMP/out"
@@ -160,7 +176,7 @@ named 'a recording' < <(jq -r '.processes[] | "\(.pid)\t\(.name)"' "$TMP/out")
 
 # ---- programs that were removed or replaced ----
 
-marked=$(printf '%s\n' "$gone" "$new" | sort -n | paste -sd,)
+marked=$(printf '%s\n' "$gone" "$new" "$odd_gone" | sort -n | paste -sd,)
 for mode in '' '--source proc' "--replay $TMP/rec"; do
 	# shellcheck disable=SC2086
 	zmem -J -p "${pids%,2},$$" $mode
@@ -171,7 +187,7 @@ for mode in '' '--source proc' "--replay $TMP/rec"; do
 done
 zmem -H -o pid,name -p "${pids%,2}"
 equal 'removed or replaced, in a table' \
-	"$(sed -nE 's/^ *([0-9]+)  [^ ]+ \(deleted\)$/\1/p' "$TMP/out" | sort -n | paste -sd,)" "$marked"
+	"$(sed -nE 's/^ *([0-9]+)  .* \(deleted\)$/\1/p' "$TMP/out" | grep -vx "$odd" | sort -n | paste -sd,)" "$marked"
 zmem -F csv -o pid,exe_deleted -p "$gone,$anon"
 equal 'removed or replaced, in CSV' "$(sort "$TMP/out" | paste -sd' ')" \
 	"$(printf '%s\n' pid,exe_deleted "$gone,true" "$anon,false" | sort | paste -sd' ')"

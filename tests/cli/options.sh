@@ -112,6 +112,16 @@ expect_out 'some pids missing: the other is shown' "^ *$$  options.sh"
 zmem -q -H -o pid,name -p "$free_pid,$free_pid" -p "$$,$$"
 expect_stderr_lines 'a missing pid asked for twice: one line, also when quiet' 1
 equal 'a pid asked for twice: one row' "$(grep -c options.sh "$TMP/out")" 1
+# Whoever gives two means both: none is dropped silently.
+for twice in '-g name --group-by user' '-f a -f b' '--cgroup a --cgroup b' '-s rss -s pss' 'maps --mapping a --mapping b' \
+	'grow --name a --name b' '--replay a --replay b' 'record --keep 1d --keep 2d' 'diff --from 1 --from 2'; do
+	# shellcheck disable=SC2086
+	refused "$twice" 2 "given twice, .*$usage" $twice
+done
+zmem -g name -g name -s rss -s rss -p "$$"
+expect_rc 'the same twice' 0
+zmem -H -o pid -o comm,ppid -o pid -p "$$"
+equal '-o twice: both' "$(awk '{print $1, $2, $3; exit}' "$TMP/out")" "$$ options.sh $PPID"
 zmem -J -u no_such_user_here,root
 expect_rc 'some users unknown: exit code' 3
 expect_stderr_lines 'some users unknown: one line' 1

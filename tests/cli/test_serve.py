@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -118,6 +119,15 @@ def check_queries():
         with_ = BAD.get("/snapshot.json?" + query)
         same("?%s: refused with one line" % query, (with_.code, with_.text.count("\n")), (400, 1))
     same("?pid: no such process", BAD.get("/snapshot.json?pid=4194304").code, 404)
+    with Serve() as serve:
+        done = threading.Event()
+        thread = threading.Thread(target=done.wait)
+        thread.start()
+        answer = serve.get("/snapshot.json?pid=%d" % thread.native_id)
+        same("?pid of a thread: whose it is", (answer.code, answer.text),
+             (404, "pid: %d is a thread of process %d\n" % (thread.native_id, os.getpid())))
+        done.set()
+        thread.join()
     same("?user: no such user", BAD.get("/snapshot.json?user=nobody-of-that-name").code, 404)
 
 

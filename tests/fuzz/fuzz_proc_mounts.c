@@ -8,7 +8,8 @@
 
 static void check_find(const struct mounts *m, uint32_t device, const char *path)
 {
-	const struct mount *mount = mounts_find(m, device, path);
+	bool hidden;
+	const struct mount *mount = mounts_find(m, device, path, &hidden);
 
 	if (!mount)
 		return;
@@ -23,6 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *path = fuzz_string(data, newline ? (size_t)(newline - pos) : 0);
 	size_t head = newline ? (size_t)(newline - pos) + 1 : 0;
 	struct mounts m = {};
+	bool hidden;
 
 	FUZZ_CHECK(mounts_parse(pos + head, size - head, &m) == 0);
 	for (size_t i = 0; i < m.count; i++) {
@@ -31,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(mount->root[0] == '/' && mount->point[0] == '/');
 		FUZZ_CHECK(!i || m.mount[i - 1].device <= mount->device);
 		/* A root is below itself. */
-		FUZZ_CHECK(mounts_find(&m, mount->device, mount->root) != NULL);
+		FUZZ_CHECK(mounts_find(&m, mount->device, mount->root, &hidden) != NULL);
 		check_find(&m, mount->device, mount->root);
 		check_find(&m, mount->device, path);
 	}

@@ -60,6 +60,38 @@ static size_t columns_of(const char *s, size_t len)
 	return width;
 }
 
+/* Each text is shown in its own way: the one shown tells the text. */
+static void check_shown(const char *s)
+{
+	char *shown = malloc(4 * strlen(s) + 1), *end = shown;
+	const char *want = s;
+	struct glyph g;
+
+	FUZZ_CHECK(shown);
+	for (size_t i = 0, len = strlen(s); i < len;) {
+		i += text_glyph(s + i, len - i, &g);
+		memcpy(end, g.bytes, g.len);
+		end += g.len;
+	}
+	*end = '\0';
+	for (const char *at = shown; *at; want++) {
+		unsigned byte = (unsigned char)*at;
+		int used = 0;
+
+		if (*at == '\\' && at[1] == '\\')
+			used = 2;
+		else if (*at == '\\' && at[1] == 'x' && strspn(at + 2, "0123456789abcdef") >= 2) {
+			sscanf(at + 2, "%2x", &byte);
+			used = byte < 0x20 || byte > 0x7e ? 4 : 0;
+			byte = used ? byte : '\\';
+		}
+		FUZZ_CHECK((unsigned char)*want == byte);
+		at += used ? used : 1;
+	}
+	FUZZ_CHECK(!*want);
+	free(shown);
+}
+
 static void check_fit(const char *s, unsigned limit)
 {
 	size_t len = strlen(s), width = 0, shown;
@@ -102,6 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s = fuzz_string(data, size);
 	check_json(s, SIZE_MAX);
 	check_json(s, room[0]);
+	check_shown(s);
 	check_fit(s, room[0] ? room[0] : 1);
 	check_fit(s, UINT32_MAX);
 	check_line(s, room[0], room[1]);

@@ -48,7 +48,7 @@ static void check_query(const char *text, bool cmdlines)
 			check_cost(q.query.filter.pattern);
 		/* A snapshot without processes. */
 		r = http_query_resolve(&q, &s);
-		FUZZ_CHECK(r == (q.query.filter.pids || q.users ? -ENOENT : 0));
+		FUZZ_CHECK(r == (q.query.filter.pids ? -ESRCH : q.users ? -ENOENT : 0));
 	}
 	http_query_done(&q);
 	FUZZ_CHECK(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start < CPU_MAX_NS);

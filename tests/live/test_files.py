@@ -102,6 +102,9 @@ def of_other_namespace():
     child.stdout.readline()
     check_file("another mount namespace", listed(), kind="tmpfs", path="/" + NAME, mount=None,
                resident_bytes=11 * PAGE)
+    shown = subprocess.run([PROGRAM, "files", "-f", "^tmpfs:/%s$" % NAME, "-o", "name", "-H"], capture_output=True,
+                           text=True, check=True).stdout.split("\n")[0].strip()
+    result(shown == "tmpfs:/" + NAME, "another mount namespace: the path does not seem to begin at our root", shown)
     child.communicate()
     result(not listed(), "another mount namespace: gone with it")
 
@@ -116,6 +119,33 @@ def of_bind_mount():
             check_file("a bind mount: the longest root", listed(), path=other + "/file", mount=other)
         finally:
             subprocess.run(["umount", other], check=True)
+
+
+def of_hidden():
+    """Below another mount: the path leads elsewhere."""
+    with tmpfs() as at:
+        os.mkdir(at + "/sub")
+        fill(at + "/sub/file", 3)
+        check_file("not hidden", listed(at + "/sub/file"), path=at + "/sub/file", hidden=False)
+        subprocess.run(["mount", "-t", "tmpfs", "zmem", at + "/sub"], check=True)
+        try:
+            check_file("hidden by a mount on its directory", listed(at + "/sub/file"), path=at + "/sub/file", mount=at, hidden=True)
+        finally:
+            subprocess.run(["umount", at + "/sub"], check=True)
+
+
+def of_huge_size():
+    """A hole of almost 2^63 bytes: the size is unknown, and no sum overflows."""
+    with tmpfs() as at:
+        path = at + "/big"
+        fill(path, 2)
+        os.truncate(path, (1 << 63) - PAGE)
+        with open(at + "/small", "wb") as file:
+            file.write(b"x" * PAGE)
+        check_file("a size of 2^63", listed(at + "/big"), size_bytes=None, resident_bytes=2 * PAGE)
+        total = document("-f", re.escape(at), "--total")["totals"]
+        result(total["size_bytes"] is not None and total["size_bytes"] < 1 << 30,
+               "a size of 2^63 is in no sum", total)
 
 
 def of_memfd():
@@ -625,7 +655,7 @@ def main():
     if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
         print("skip files: it needs root and BTF")
         return 0
-    run_checks((of_tmpfs, of_other_namespace, of_bind_mount, of_memfd, of_sysv, of_shared_anonymous, of_disk,
+    run_checks((of_tmpfs, of_other_namespace, of_bind_mount, of_hidden, of_huge_size, of_memfd, of_sysv, of_shared_anonymous, of_disk,
                 of_overlay, of_loop, of_hugetlbfs, of_holders, formats, columns, of_swap, many_files, churn, churn_of_mappings, accounts, system, documents, refused))
     return exit_code()
 

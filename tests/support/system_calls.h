@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -95,6 +96,7 @@ static const struct call refused[] = {
 	{CALL(setsockopt), {-1, IPPROTO_TCP, TCP_ULP}},
 	{CALL(getsockopt), {-1, SOL_SOCKET, SO_PEERSEC}},
 	{CALL(getsockopt), {-1, IPPROTO_TCP, SO_PEERCRED}},
+	{CALL(tgkill), {-1, 1, SIGCONT}},
 	{CALL(futex), {0, FUTEX_LOCK_PI}},
 	{CALL(futex), {0, FUTEX_REQUEUE}},
 };
@@ -138,6 +140,7 @@ static const struct call needed[] = {
 	{CALL(restart_syscall), {}},
 	{CALL(sysinfo), {}},
 	{CALL(getpid), {}},
+	{CALL(tgkill), {-1}},
 	{CALL(futex), {0, FUTEX_WAKE_PRIVATE}},
 	{CALL(futex), {0, FUTEX_WAIT_PRIVATE}},
 #ifdef __NR_open

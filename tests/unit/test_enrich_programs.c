@@ -37,7 +37,7 @@ TEST(programs)
 		{.pid = 2, .name = "python3.11", .comm = "python3"},
 		{.pid = 3, .name = "python3.11", .comm = "python3"},
 		{.pid = 4, .name = "postgres", .comm = "postgres"},
-		{.pid = 5, .name = "python3 (deleted)", .comm = "python3"},
+		{.pid = 5, .name = "python3", .comm = "python3"},
 		{.pid = 6, .name = "python3", .comm = "python3", .kind = PROCESS_KTHREAD},
 		{.pid = 7, .name = "python3", .comm = "python3", .program_known = true},
 		{.pid = 8, .comm = "x"},

@@ -36,7 +36,8 @@ TEST(lines)
 static void assert_found(const struct mounts *m, uint32_t device, const char *path,
 			 const char *point, const char *below)
 {
-	const struct mount *mount = mounts_find(m, device, path);
+	bool hidden;
+	const struct mount *mount = mounts_find(m, device, path, &hidden);
 
 	if (!point) {
 		assert_null(mount);
@@ -45,6 +46,61 @@ static void assert_found(const struct mounts *m, uint32_t device, const char *pa
 	assert_non_null(mount);
 	assert_string_equal(mount->point, point);
 	assert_string_equal(mount_below(mount, path), below);
+	assert_false(hidden);
+}
+
+static void assert_hidden(const struct mounts *m, uint32_t device, const char *path)
+{
+	bool hidden = false;
+
+	assert_non_null(mounts_find(m, device, path, &hidden));
+	assert_true(hidden);
+}
+
+/* Files below what another mount is on. */
+TEST(hidden)
+{
+	cleanup(mounts_done) struct mounts m = {}, stacked = {}, covered = {}, deep = {};
+	char text[8192];
+	size_t len = 0;
+
+	parse(&m, "1 0 8:1 / / rw - ext4 x rw\n"
+		  "2 1 8:2 / /mnt rw - ext4 y rw\n"
+		  "3 2 8:3 / /mnt/sub rw - ext4 z rw\n"
+		  "4 1 8:2 /sub/in /other rw - ext4 y rw\n"
+		  "5 1 8:4 / /file rw - ext4 y rw\n");
+	assert_found(&m, DEVICE(8, 1), "/mn/a", "/", "/mn/a");
+	assert_hidden(&m, DEVICE(8, 1), "/mnt/a");
+	assert_hidden(&m, DEVICE(8, 1), "/mnt");
+	assert_hidden(&m, DEVICE(8, 1), "/file");
+	assert_found(&m, DEVICE(8, 2), "/a", "/mnt", "/a");
+	assert_hidden(&m, DEVICE(8, 2), "/sub/a");
+	/* There it can be seen. */
+	assert_found(&m, DEVICE(8, 2), "/sub/in/a", "/other", "/a");
+	assert_found(&m, DEVICE(8, 3), "/a", "/mnt/sub", "/a");
+
+	/* The upper of two at one place, and a mount on the lower one. */
+	parse(&stacked, "1 0 8:1 / / rw - ext4 x rw\n"
+			"2 1 8:2 / /mnt rw - ext4 y rw\n"
+			"3 2 8:3 / /mnt/sub rw - ext4 y rw\n"
+			"4 2 8:4 / /mnt rw - ext4 z rw\n"
+			"5 2 8:2 / /mnt/sub/x rw - ext4 z rw\n");
+	assert_hidden(&stacked, DEVICE(8, 2), "/a");
+	assert_hidden(&stacked, DEVICE(8, 3), "/a");
+	assert_found(&stacked, DEVICE(8, 4), "/a", "/mnt", "/a");
+
+	/* The root itself. */
+	parse(&covered, "1 0 0:1 / / rw - rootfs x rw\n2 1 8:1 / / rw - ext4 x rw\n");
+	assert_hidden(&covered, DEVICE(0, 1), "/init");
+	assert_found(&covered, DEVICE(8, 1), "/init", "/", "/init");
+
+	/* A ring, which the kernel does not write, has an end. */
+	for (int i = 0; i < 100; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+					"%d %d 8:1 / /x rw - ext4 x rw\n", i + 1,
+					(i + 1) % 100 + 1);
+	parse(&deep, text);
+	assert_hidden(&deep, DEVICE(8, 1), "/a");
 }
 
 TEST(find)

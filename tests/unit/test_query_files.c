@@ -117,6 +117,38 @@ TEST(sums)
 	assert_int_equal(f.report.account[FILE_IN_CACHE].resident, 304 * KIB);
 }
 
+/* Sizes that no file has, and more than a sum can hold. */
+TEST(sizes)
+{
+	cleanup(fixture_done) struct fixture f;
+
+	fixture_init(&f);
+	f.set.file[0].size = f.set.file[3].size = 0;
+	f.set.file[0].size_unknown = f.set.file[3].size_unknown = true;
+	run(&f);
+	assert_false(f.report.total.size_unknown);
+	assert_int_equal(f.report.total.size, 128 * KIB);
+	files_result_done(&f.result);
+	f.result = (struct files_result){};
+	f.report = (struct files_report){};
+	f.query.group = FILE_GROUP_DIR;
+	set_keys(&f, "name");
+	run(&f);
+	/* Both files of /usr/bin have none, and the memfd and the file without a path have. */
+	for (size_t i = 0; i < f.report.row_count; i++)
+		assert_int_equal(f.report.rows[i]->size_unknown,
+				 strcmp(f.report.rows[i]->name, "/usr/bin") == 0);
+	files_result_done(&f.result);
+	f.result = (struct files_result){};
+	f.report = (struct files_report){};
+	for (int i = 0; i < 3; i++)
+		f.set.file[i] =
+			(struct cached_file){.fs = "x", .files = 1, .size = FILE_SIZE_MAX - 1};
+	run(&f);
+	assert_true(f.report.total.size_unknown);
+	assert_int_equal(f.report.total.size, FILE_SIZE_MAX);
+}
+
 /* Large shared memory is first. */
 TEST(default_order)
 {

@@ -121,6 +121,18 @@ TEST(cgroup)
 		{"*/c*e", "/a/c/d/e/f", true},
 		{"/a/b/c", "/a/b", false},
 		{"a", "/", false},
+		/* A backslash is a byte as any other, and each name matches itself. */
+		{"a\\x2db.scope", "/m.slice/a\\x2db.scope/c", true},
+		{"/m.slice/a\\x2db.scope", "/m.slice/a\\x2db.scope/c", true},
+		{"/m.slice/a\\*", "/m.slice/a\\x2db.scope", true},
+		{"a\\*", "/m.slice/a*", false},
+		{"a[\\]b", "/a\\b", true},
+		{"\\", "/\\", true},
+		{"a\\", "/b/a\\/c", true},
+		{"a-b", "/a\\-b", false},
+		{"a[1]", "/a[1]/b", true},
+		{"/a[1]", "/a[1]/b", true},
+		{"/a[1]", "/a[1]b", false},
 	};
 	struct filter f = {.cgroup = "/a"};
 	struct process p = user;
@@ -172,6 +184,12 @@ TEST(unit)
 		{"ssh.service*", "ssh.service (in 3f9a6b5d1c0e of user 1000)", true},
 		{"*(user 1000)", "ssh.service (user 1000)", true},
 		{"cron\nssh", "ssh.service", true},
+		{"machine-qemu\\x2d3\\x2dvm01.scope", "machine-qemu\\x2d3\\x2dvm01.scope", true},
+		{"a\\x2db", "a\\x2db.service", true},
+		{"cron,a\\x2d*", "a\\x2db.service", true},
+		{"a\\*", "a*", false},
+		{"a\\", "a\\", true},
+		{"a[\\]x2db", "a\\x2db.service", true},
 	};
 	const struct filter f = {.units = "cron,ssh"};
 	struct process p = user;

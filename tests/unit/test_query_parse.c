@@ -8,7 +8,7 @@
 /* anna is 1000, bert 1001; other users have only numbers. */
 static int find_user(void *arg, const char *name, size_t len, uid_t *ret_uid)
 {
-	static const char *const names[] = {"anna", "bert"};
+	static const char *const names[] = {"anna", "bert", "DOM\\x user", "q,r", "anna bert"};
 	uint64_t number;
 
 	++*(int *)arg;
@@ -25,7 +25,16 @@ static int find_user(void *arg, const char *name, size_t len, uid_t *ret_uid)
 }
 
 static int asked;
-static const struct query_users users = {find_user, &asked};
+static char missing[64];
+
+static void note_missing(void *arg, const char *name, size_t len)
+{
+	(void)arg;
+	snprintf(missing + strlen(missing), sizeof(missing) - strlen(missing), "[%.*s]", (int)len,
+		 name);
+}
+
+static const struct query_users users = {find_user, note_missing, &asked};
 
 static int set(struct query *q, enum query_word word, const char *text)
 {
@@ -170,6 +179,42 @@ TEST(again)
 	assert_null(q.filter.uids);
 	assert_int_equal(query_filter_key(&q), empty);
 	query_done(&q);
+}
+
+/* A user is given as it is printed, also in CSV. */
+TEST(user_names)
+{
+	static const struct {
+		const char *text, *missing;
+		size_t count;
+		uid_t uid[2];
+	} cases[] = {
+		{"DOM\\x user", "", 1, {1002}},
+		{" 7 ,DOM\\x user , bert", "", 3, {7, 1001}},
+		{"\"DOM\\x user\",anna", "", 2, {1000, 1002}},
+		{"\"q,r\"", "", 1, {1003}},
+		{"\"q,r\" , \"7\"", "", 2, {7, 1003}},
+		{"q,r,7", "[q][r]", 1, {7}},
+		/* A list with blanks, unless there is a user of that name. */
+		{"7 bert", "", 2, {7, 1001}},
+		{"anna bert", "", 1, {1004}},
+		{"anna  nobody here\t7", "[nobody][here]", 2, {7, 1000}},
+		{"\"anna nobody\",7", "[anna nobody]", 1, {7}},
+		{"\"anna,7", "[\"anna]", 1, {7}},
+		{"anna\nbert", "", 2, {1000, 1001}},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct query q = {};
+
+		*missing = '\0';
+		assert_int_equal(set(&q, QUERY_USER, cases[i].text), 0);
+		assert_string_equal(missing, cases[i].missing);
+		assert_int_equal(q.filter.uid_count, cases[i].count);
+		for (size_t k = 0; k < 2 && k < cases[i].count; k++)
+			assert_int_equal(q.filter.uids[k], cases[i].uid[k]);
+		query_done(&q);
+	}
 }
 
 TEST(memcg_columns)

@@ -43,6 +43,8 @@ static void fixture_init(struct fixture *f)
 	set_file(f, 4, FILE_REGULAR, "ext4", "deep", "/a/deep", NULL);
 	f->file[0].swapped = 5 * MIB;
 	f->file[0].deleted = f->file[2].mapped = f->file[2].dirty = f->file[4].path_cut = true;
+	f->file[4].label = "…/a/deep";
+	f->file[2].hidden = f->file[3].size_unknown = true;
 	f->report = (struct files_report){
 		.snapshot = &f->sample.snapshot,
 		.rows = f->rows,
@@ -53,6 +55,7 @@ static void fixture_init(struct fixture *f)
 		.account = {[FILE_IN_SHMEM] = {2, 27 * MIB, 5 * MIB, 36 * MIB},
 			    [FILE_IN_CACHE] = {5, 19 * MIB, 0, 25 * MIB}},
 		.systems = 4,
+		.unlisted = 1 << FILE_UNLISTED_AIO | 1 << FILE_UNLISTED_SECRETMEM,
 	};
 }
 

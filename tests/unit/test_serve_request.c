@@ -166,6 +166,11 @@ TEST(good_queries)
 	http_query_done(&q);
 	assert_int_equal(http_query_parse(&q, "sort=%25limit&group_by=unit", true), 0);
 	http_query_done(&q);
+	assert_int_equal(http_query_parse(&q, "unit=a%5cx2db.scope&cgroup=a\\x2db.scope", false),
+			 0);
+	assert_true(filter_matches_unit(q.query.filter.units, "a\\x2db.scope"));
+	assert_true(filter_matches_cgroup(q.query.filter.cgroup, "/m.slice/a\\x2db.scope"));
+	http_query_done(&q);
 	assert_int_equal(http_query_parse(&q, "group_by=cmdline&sort=cmdline", true), 0);
 	http_query_done(&q);
 }
@@ -223,7 +228,7 @@ SAMPLE_TEST(resolving, sample_init)
 	} is[] = {{"user=anna,1001,nobody-there", 0, 2},
 		  {"user=7", -ENOENT, 0},
 		  {"pid=6,99", 0, 0},
-		  {"pid=99", -ENOENT, 0}};
+		  {"pid=99", -ESRCH, 0}};
 
 	sample_add(s, 5, 1000, "anna", "a");
 	sample_add(s, 6, 1001, NULL, "b");

@@ -88,6 +88,7 @@ FIXTURE_TEST(tmpfs)
 	assert_int_equal(file->kind, FILE_TMPFS);
 	file = add(f, ZMEM_FILE_SHMEM | ZMEM_FILE_CUT, 1, "name\0dir");
 	assert_string_equal(file->path, "/dir/name");
+	assert_string_equal(file->label, "…/dir/name");
 	assert_null(file->mount);
 	assert_true(file->path_cut);
 	file = add(f, ZMEM_FILE_SHMEM, 1, "/");
@@ -95,6 +96,38 @@ FIXTURE_TEST(tmpfs)
 	/* A file that is named as others are without a directory. */
 	file = add(f, ZMEM_FILE_SHMEM, 1, "memfd:x");
 	assert_int_equal(file->kind, FILE_TMPFS);
+}
+
+/* Where no mount of ours leads to, or leads to another file; and sizes that are none. */
+FIXTURE_TEST(elsewhere)
+{
+	static const char text[] =
+		"1 0 0:39 /in / rw - tmpfs x rw\n2 1 0:40 / /over rw - tmpfs y rw\n";
+	struct zmem_file r = record(ZMEM_FILE_INODE, "big", 4);
+	const struct cached_file *file;
+
+	mounts_done(&f->mounts);
+	assert_int_equal(mounts_parse(text, sizeof(text) - 1, &f->mounts), 0);
+	begin(f, 0, "tmpfs", 0);
+	file = add(f, ZMEM_FILE_SHMEM, 1, "name\0out");
+	assert_string_equal(file->path, "/out/name");
+	assert_string_equal(file->label, "tmpfs:/out/name");
+	assert_false(file->hidden);
+	file = add(f, ZMEM_FILE_SHMEM, 1, "name\0over\0in");
+	assert_string_equal(file->path, "/over/name");
+	assert_string_equal(file->mount, "/");
+	assert_true(file->hidden && !file->label);
+	file = add(f, ZMEM_FILE_SHMEM, 1, "name\0in");
+	assert_string_equal(file->path, "/name");
+	assert_false(file->hidden || file->size_unknown);
+	r.size = INT64_MAX;
+	assert_int_equal(files_decode(&f->d, &r, 1), 0);
+	assert_true(f->set.file[f->set.count - 1].size_unknown);
+	assert_int_equal(f->set.unlisted, 0);
+	begin(f, 1, "secretmem", 0);
+	begin(f, 2, "anon_inodefs", 0);
+	assert_int_equal(f->set.unlisted,
+			 1 << FILE_UNLISTED_SECRETMEM | 1 << FILE_UNLISTED_GUEST_MEMFD);
 }
 
 FIXTURE_TEST(internal)

@@ -129,7 +129,7 @@ VIEW_TEST(detail_of_group, sample_groups)
 	press(f, "i");
 	view_set_charged(&f->view, f->rows[0]);
 	fixture_golden(f, "top_detail_group.txt");
-	assert_true(says_after(f, "\033jji", "odd\\xff\"name\\x0a,;\\\\.service"));
+	assert_true(says_after(f, "\033jji", "odd\\xff\"name\\x0a,;\\.service"));
 	/* A group without a name. */
 	assert_true(says_after(f, "\033ji", "#-  3 processes of one unit"));
 }

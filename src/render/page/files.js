@@ -12,7 +12,7 @@ const COLUMNS = [
 	{key: 'size_bytes', header: 'SIZE', kind: 'bytes', help: 'the size of the file, which may have holes'},
 	{key: 'kind', header: 'KIND', kind: 'text', chars: 11, help: 'tmpfs, memfd, sysv, shared_anon, drm, file, block, hugetlb or other'},
 	{key: 'fs', header: 'FS', kind: 'text', chars: 9, help: 'the type of the file system'},
-	{key: 'state', header: 'STATE', kind: 'text', chars: 20, help: 'mapped by a process, dirty, deleted'},
+	{key: 'state', header: 'STATE', kind: 'text', chars: 20, help: 'mapped by a process, dirty, deleted, hidden by a mount'},
 	{key: 'mount', header: 'MOUNT', kind: 'text', chars: 16, help: 'the mount point'},
 	{key: 'inode', header: 'INODE', kind: 'number', help: 'the number of the inode'},
 ];
@@ -40,10 +40,11 @@ const table = new Table(sortBy);
 
 /** A file of the document, with texts that can be shown. */
 function readFile(f) {
-	const path = f.path === null ? null : visible(f.path), name = path ?? (f.name === null ? `inode ${f.inode}` : visible(f.name));
+	const before = f.path_truncated && f.mount === null ? '…' : f.mount === null ? `${f.fs}:` : '';
+	const path = f.path === null ? null : visible(before + f.path), name = path ?? (f.name === null ? `inode ${f.inode}` : visible(f.name));
 	const mount = f.mount === null ? path === null ? 'no mount' : 'not mounted here' : visible(f.mount);
-	const state = ['mapped', 'dirty', 'deleted'].filter(key => f[key]).join(',');
-	const dir = path === null ? f.kind : path.slice(0, path.lastIndexOf('/')) || '/';
+	const state = ['mapped', 'dirty', 'deleted', 'hidden'].filter(key => f[key]).join(',');
+	const dir = path === null ? f.kind : path.slice(0, path.lastIndexOf('/') || 1);
 	const rest = path !== null && f.mount !== null && f.mount !== '/' && path.startsWith(`${mount}/`) ? path.slice(mount.length) : path;
 
 	return {...f, name, mount, state, dir, hex: f.path_hex ?? f.name_hex, fs: visible(f.fs),
@@ -68,8 +69,8 @@ function show(doc) {
 	byId('host').textContent = visible(doc.host.name);
 	byId('about').textContent = [`Linux ${visible(doc.host.kernel_release)}`, visible(doc.host.arch), timeText(doc.timestamp_ms)].join(' · ');
 	byId('about').title = `UTC: ${utcText(doc.timestamp_ms)}`;
-	byId('badge').textContent = c.complete ? '✓ complete' : `! ${c.unsure} of ${countText(c.file_systems, 'file system')} changed while read`;
-	byId('badge').className = c.complete ? 'badge' : 'badge bad';
+	byId('badge').textContent = c.complete ? '✓ complete' : !c.unsure ? `all lists; on none: ${c.not_listed.join(', ')}` : `! ${c.unsure} of ${countText(c.file_systems, 'file system')} changed while read`;
+	byId('badge').className = !c.unsure ? 'badge' : 'badge bad';
 	byId('summary').textContent = `${countText(doc.totals.files, ...ITEMS)} of ${countText(c.file_systems, 'file system')}`;
 	byId('made').textContent = `zmem-bpf ${visible(doc.tool.version)}`;
 	byId('table-title').textContent = 'Files';
