@@ -72,12 +72,11 @@ struct zmem_swap {
 	__u32 every;  /* 1: walk all private memory; 0: what other processes may share */
 	__u32 costs;  /* 1: find out where pages are, and what they take in RAM */
 	__u32 device; /* of a scan */
-	__u32 reserved;
-	__u64 runqueues, percpu_cluster; /* offsets of per-CPU variables; 0: unknown */
+	__s32 epoll;  /* a descriptor of the process, which waits for /proc/swaps alone; or -1 */
 	struct zmem_layout at;
 	/* Found by swap_symbols; 0: the kernel keeps no such symbols. */
 	__u64 swap_info, zswap_trees, zswap_tree_counts;
-	__u64 seed;		/* some swap_info_struct, found without symbols */
+	__u64 queue, head;	/* without symbols: what leads to the devices; 0: not found */
 	__u64 unknown_clusters; /* 1: sharers are in clusters of a size that is not known */
 	/* Of file_slots: the file, and whether it is gone. */
 	__u64 file_inode;

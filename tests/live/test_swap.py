@@ -266,15 +266,15 @@ def huge_file(at):
 
 
 @contextlib.contextmanager
-def loop_device(place):
-    """A disk in a file. It is no rotating one: without symbols the kernel does not tell where such swap is."""
+def loop_device(place, rotating):
+    """A disk in a file, of either kind: slots of a rotating one are in no cluster of a CPU."""
     path = os.path.join(place, "disk")
     with open(path, "wb") as file:
         file.truncate(64 * MIB)
     done = subprocess.run(("losetup", "-f", "--show", path), capture_output=True, text=True, check=True)
     device = done.stdout.strip()
     try:
-        write("/sys/block/%s/queue/rotational" % os.path.basename(device), "0")
+        write("/sys/block/%s/queue/rotational" % os.path.basename(device), "1" if rotating else "0")
         subprocess.run(("mkswap", device), stdout=subprocess.DEVNULL, check=True)
         subprocess.run(("swapon", device), check=True)
         try:
@@ -287,12 +287,13 @@ def loop_device(place):
 
 def on_disk():
     """Its pages take no RAM; pages of zeroes are on no disk since Linux 6.12."""
-    with tempfile.TemporaryDirectory() as place, loop_device(place), swapped_out(RANDOM, ZERO) as pid:
-        p = processes()[pid]
-    result(p["swap_ram_bytes"] == 0 and p["swap_incompressible_bytes"] == 0 and
-           near(p["swap_disk_bytes"] + p["swap_filled_bytes"], p["swap_pss_bytes"]) and
-           near(p["swap_disk_bytes"], len(RANDOM) + (0 if p["swap_filled_bytes"] else len(ZERO))),
-           "swap on disk takes no RAM", p)
+    for what, rotating in (("rotating disk", True), ("disk", False)):
+        with tempfile.TemporaryDirectory() as place, loop_device(place, rotating), swapped_out(RANDOM, ZERO) as pid:
+            p = processes()[pid]
+        result(p["swap_ram_bytes"] == 0 and p["swap_incompressible_bytes"] == 0 and
+               near(p["swap_disk_bytes"] + p["swap_filled_bytes"], p["swap_pss_bytes"]) and
+               near(p["swap_disk_bytes"], len(RANDOM) + (0 if p["swap_filled_bytes"] else len(ZERO))),
+               "swap on a %s takes no RAM" % what, p)
 
 
 def full():
@@ -303,6 +304,21 @@ def full():
         result(used[0][2] == used[0][3], "the device is full", used)
         result(p["swap_pss_bytes"] == p["swap_bytes"] > MIB and p["swap_ram_status"] == "ok" and
                near(p["swap_ram_bytes"], p["swap_bytes"]), "what is in a full device", p)
+
+
+def full_before_disk():
+    """Compressed swap that is full, and the rest on a disk: slots of both."""
+    for rotating in (False, True):
+        with (tempfile.TemporaryDirectory() as place, loop_device(place, rotating), zram("lzo", "4M") as at,
+              swapped_out(RANDOM, RANDOM, RANDOM) as pid):
+            used = {row[0]: row[2:4] for row in (line.split() for line in read("/proc/swaps").splitlines()[1:])}
+            p = processes()[pid]
+            size, taken = used.pop("/dev/" + os.path.basename(at))
+            result(size == taken and len(used) == 1, "a device is full before another one", (size, taken, used))
+            result(p["swap_ram_status"] == "ok" and
+                   p["swap_pss_bytes"] == p["swap_bytes"] == p["swap_ram_bytes"] + p["swap_disk_bytes"] and
+                   near(p["swap_ram_bytes"], len(RANDOM)) and near(p["swap_disk_bytes"], 2 * len(RANDOM)),
+                   "what is in each of both", p)
 
 
 def in_cache(_):
@@ -400,6 +416,7 @@ def main():
     result(done, "zram has one of the compressors")
     on_disk()
     full()
+    full_before_disk()
     switched_off()
     return exit_code()
 
