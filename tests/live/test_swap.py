@@ -9,6 +9,7 @@ import ctypes
 import json
 import mmap
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ PAGE = 4096
 LIMIT = 60
 COMPRESSORS = ("lzo", "lzo-rle", "zstd")
 MADV_NOHUGEPAGE, MADV_PAGEOUT = 15, 21
+PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
 LIBC.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
@@ -150,6 +152,45 @@ def without_smaps(_):
         result("smaps_rollup" not in done, "SWAP_PSS of a fork in documents opens no smaps_rollup", done[-300:])
 
 
+LARGE = 8 * MIB
+COMMANDS = ((), ("--json",), ("--verify", "1000"), ("-s", "swap_pss", "-n", "3"), ("-g", "user"), ("system",),
+            ("watch", "-c", "2", "-i", "0.1"), ("compare", "--verify", "1000"),
+            ("record", "--output", "/dev/null", "-c", "2", "-i", "0.1"))
+
+
+def smaps_read(*args):
+    """The processes whose smaps or smaps_rollup the program opens, once for each time."""
+    trace = subprocess.run(["strace", "-f", "-qq", "-y", "-e", "trace=openat", PROGRAM, *args], capture_output=True,
+                           text=True, errors="replace", timeout=LIMIT, check=False)
+    if trace.returncode:
+        raise RuntimeError("%s: exit code %d: %s" % (args, trace.returncode, trace.stderr[-300:]))
+    return [int(pid) for pid in re.findall(r'</proc/(\d+)>, "smaps(?:_rollup)?"', trace.stderr)]
+
+
+def size_of(pid):
+    """Pages and swap entries that the kernel walks for smaps_rollup, bytes; 0 if the process has ended."""
+    try:
+        return sum(int(line.split()[1]) << 10 for line in read("/proc/%d/status" % pid).splitlines()
+                   if line.startswith(("VmRSS:", "VmSwap:")))
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def no_large_reads(_):
+    """With little swap in use, also where a thousand processes are verified: no file of a large process is read whose
+    lock it would wait for. One shares swap by fork, another one is small but for its swap."""
+    with shapes("swap_books"), swapped_out(RANDOM, PLAIN, RANDOM, fork=True) as pid:
+        for args in COMMANDS:
+            pids = smaps_read(*args)
+            large = [(one, size_of(one)) for one in pids if size_of(one) > LARGE]
+            result(not large, "%s: of %d readings none is of a large process" % (" ".join(args) or "a table", len(pids)),
+                   large)
+        done = subprocess.run((PROGRAM, "-p", str(pid), "-F", "csv", "-o", "swap_pss"), capture_output=True, text=True,
+                              timeout=LIMIT, check=False)
+        result(done.stdout.split()[1:2] == [str(rollup(pid, "SwapPss") << 10)], "and SWAP_PSS is known",
+               (done.stdout, done.stderr))
+
+
 def costs(at):
     with shapes("swap_mixed") as pids:
         for _ in range(5):
@@ -179,8 +220,9 @@ def costs(at):
 
 
 @contextlib.contextmanager
-def swapped_out(*parts, whole=True):
-    """A child with private memory of these parts, all of it in swap, or as much as there is room for."""
+def swapped_out(*parts, whole=True, fork=False):
+    """A child with private memory of these parts, all of it in swap, or as much as there is room for. With `fork` a
+    child of its own shares it."""
     ours, theirs = os.pipe()
     child = os.fork()
     if not child:
@@ -195,7 +237,10 @@ def swapped_out(*parts, whole=True):
             if swap >= len(text) // 1024 or not whole and read("/proc/meminfo").find("SwapFree:              0 kB") > 0:
                 break
             time.sleep(0.02)
-        os.write(theirs, b"x")
+        if fork and not os.fork():
+            LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        else:
+            os.write(theirs, b"x")
         time.sleep(LIMIT)  # a process: its parent ends it
         os._exit(0)
     try:
@@ -410,7 +455,7 @@ def main():
         with zram(compressor) as at:
             print("ok swap on zram with", compressor)
             run_checks((costs, kinds) if done else
-                       (every_shape, crowd, trial, without_smaps, disagreeing, costs, kinds, huge_file, in_cache, switching),
+                       (every_shape, crowd, trial, without_smaps, no_large_reads, disagreeing, costs, kinds, huge_file, in_cache, switching),
                        at)
         done = True
     result(done, "zram has one of the compressors")
