@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "render/render.h"
+#include "source/holders_source.h"
 
 /* Lines of a terminal that are not rows: header, others, total, summary, a note, the next prompt.
  */
@@ -124,6 +125,8 @@ static void print_timing(const struct collector *c, const struct result *r, uint
 	print_phase("render", render_us);
 	print_phase("all", sum);
 	fprintf(stderr, "smaps_rollup reads: %zu\n", c->pool ? pool_rollups(c->pool) : 0);
+	if (c->holders)
+		fprintf(stderr, "BPF run: at most %u nodes\n", holders_source_steps(c->holders));
 	if (balance->residual_known)
 		fprintf(stderr,
 			"balance: AnonPages - PSS_ANON %lld kB, Mapped - PSS_FILE - PSS_SHMEM %lld kB\n",

@@ -31,6 +31,9 @@ MADV_NOHUGEPAGE, MADV_PAGEOUT = 15, 21
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
 LIBC.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
+LIBC.mmap.restype = ctypes.c_void_p
+LIBC.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 
 
 def read(path):
@@ -366,6 +369,67 @@ def full_before_disk():
                    "what is in each of both", p)
 
 
+NODES = 512 + 128  # of trees in one run of holders.bpf.c: ZMEM_MAPPERS_STEPS, and the depth of two walks
+PAGES = 4096
+AGAIN = """
+import mmap, os, sys
+while True:
+    mmap.mmap(int(sys.argv[1]), int(sys.argv[2]), mmap.MAP_SHARED, mmap.PROT_READ).close()
+"""
+
+
+@contextlib.contextmanager
+def swapped_memfd():
+    """A file of shared memory, every third page of which is in RAM and the others in swap: its descriptor and size."""
+    size = PAGES * PAGE
+    fd = os.memfd_create("swapped")
+    try:
+        os.ftruncate(fd, size)
+        with mmap.mmap(fd, size) as area:
+            at = ctypes.c_char.from_buffer(area)
+            area.write(WORD * (size // len(WORD)))
+            for _ in range(50):
+                LIBC.madvise(ctypes.addressof(at), size, MADV_PAGEOUT)
+                if (rollup(os.getpid(), "Swap") or 0) >= size // 1024:
+                    break
+                time.sleep(0.02)
+            for page in range(0, PAGES, 3):
+                os.pread(fd, 1, page * PAGE)
+            del at
+        yield fd, size
+    finally:
+        os.close(fd)
+
+
+def many_mappings(_):
+    """Of a swapped file: 200 parts, each another one, whose pages are counted one by one; and 2,000 mappings of all of
+    it. Both take many runs of a program, each of which looks at few nodes; none is left out or counted twice, also while
+    others come and go."""
+    for what, parts, wholes, busy in (("parts", 200, 0, False), ("mappings", 0, 2000, False), ("both, beside others", 100, 1000, True)):
+        with contextlib.ExitStack() as stack:
+            fd, size = stack.enter_context(swapped_memfd())
+            if busy:
+                child = subprocess.Popen([sys.executable, "-c", AGAIN, str(fd), str(size)], pass_fds=[fd])
+                stack.callback(child.wait)
+                stack.callback(child.kill)
+            for i in range(parts + wholes):
+                first = PAGE * (i + 1) if i < parts else 0
+                at = LIBC.mmap(None, size - first, mmap.PROT_READ, mmap.MAP_SHARED, fd, first)
+                stack.callback(LIBC.munmap, at, size - first)
+            pid = os.getpid()
+            for _ in range(5):
+                done = subprocess.run((PROGRAM, "--json", "--timing", "-p", str(pid)), capture_output=True, text=True,
+                                      timeout=LIMIT, check=False)
+                p = json.loads(done.stdout)["processes"][0]
+                want = (rollup(pid, "Swap") << 10) - p["swap_bytes"]
+                if p["swap_shmem_bytes"] == want:
+                    break
+            result(p["swap_shmem_bytes"] == want > size * (parts + wholes) // 3, "%s: SWAP_SHMEM as in smaps_rollup" % what,
+                   (p["swap_shmem_bytes"], want))
+            nodes = re.findall(r"BPF run: at most (\d+) nodes", done.stderr)
+            result(len(nodes) == 1 and 512 <= int(nodes[0]) <= NODES, "%s: few nodes in a run" % what, done.stderr)
+
+
 def in_cache(_):
     """Memory shared by fork that both have read again: no process has an entry, and its slots are in use."""
     size = 8 * MIB
@@ -455,7 +519,8 @@ def main():
         with zram(compressor) as at:
             print("ok swap on zram with", compressor)
             run_checks((costs, kinds) if done else
-                       (every_shape, crowd, trial, without_smaps, no_large_reads, disagreeing, costs, kinds, huge_file, in_cache, switching),
+                       (every_shape, crowd, trial, without_smaps, no_large_reads, disagreeing, costs, kinds, huge_file, in_cache, many_mappings,
+                        switching),
                        at)
         done = True
     result(done, "zram has one of the compressors")
