@@ -12,7 +12,7 @@
 #endif
 
 #define ZMEM_FILES_BATCH 1024 /* records of one visit */
-#define ZMEM_FILES_STEPS 4096 /* inodes that one visit looks at, in one RCU read section */
+#define ZMEM_FILES_STEPS 2048 /* inodes and names that one visit looks at: below 1 ms */
 #define ZMEM_FILE_TEXT	 432  /* bytes of names of a record */
 #define ZMEM_NAME_PART	 256  /* bytes of one name: NAME_MAX and the terminator */
 
@@ -89,6 +89,8 @@ struct zmem_files {
 	__u32 retries;			   /* of this node */
 	__u32 hugetlb;			   /* this file system is a hugetlbfs */
 	__u32 mode;			   /* enum zmem_files_mode */
+	__u32 steps;			   /* of this visit */
+	__u32 reserved;
 	/* ZMEM_FILES_SUMS: pages of page cache, of the file systems before this one and of it. */
 	__u64 cache_before, cache_here;
 	__u64 block[ZMEM_INODE_WORDS]; /* the members of one inode that are always read */
@@ -110,7 +112,7 @@ struct zmem_holder {
 };
 
 #define ZMEM_MAPPERS_MAX   65536
-#define ZMEM_MAPPERS_STEPS 512 /* nodes of both trees that a visit looks at: some 0.5 ms */
+#define ZMEM_MAPPERS_STEPS 512 /* nodes of both trees that a visit looks at: below 1 ms */
 
 enum zmem_mappers_state {
 	ZMEM_MAPPERS_BEGIN, /* set by user space, with mapping and inode */

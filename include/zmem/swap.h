@@ -18,7 +18,7 @@
 /* Slots that one visit counts or looks at. */
 #define ZMEM_SWAP_SCAN (256 * 1024)
 /* Nodes of the tree of a file that one visit looks at, of 64 pages each. */
-#define ZMEM_SWAP_NODES 256
+#define ZMEM_SWAP_NODES 128
 
 /* A swap file or device. The addresses are of use to the kernel side alone. */
 struct zmem_swap_device {
