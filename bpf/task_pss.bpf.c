@@ -150,7 +150,6 @@ static __always_inline void discard_raced_walk(struct zmem_pages *p, bool whole,
 		__builtin_memset(p, 0, sizeof(*p));
 		p->flags = flags;
 	}
-	p->work = 0;
 }
 
 /* Odd; see walk_task(). Computed anew after the walk, because the stack has no room to keep it. */

@@ -143,7 +143,7 @@ static long thread_step(__u32 index, struct thread_walk *w)
 #ifndef ZMEM_OLD
 static __always_inline bool sum_faults(__u64 task, struct thread_walk *w)
 {
-	return kloop(THREADS_MAX, thread_step, w) < THREADS_MAX;
+	return kloop(ZMEM_FAULTS_THREADS, thread_step, w) < ZMEM_FAULTS_THREADS;
 }
 #endif
 

@@ -125,6 +125,8 @@ static void print_timing(const struct collector *c, const struct result *r, uint
 	print_phase("render", render_us);
 	print_phase("all", sum);
 	fprintf(stderr, "smaps_rollup reads: %zu\n", c->pool ? pool_rollups(c->pool) : 0);
+	if (c->snapshot.walk_entries)
+		fprintf(stderr, "BPF run: at most %u table entries\n", c->snapshot.walk_entries);
 	if (c->holders)
 		fprintf(stderr, "BPF run: at most %u nodes\n", holders_source_steps(c->holders));
 	if (balance->residual_known)
