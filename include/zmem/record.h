@@ -105,7 +105,7 @@ struct zmem_pages {
 	__u64 unique; /* pages seen that no other process maps */
 	__u64 huge;   /* pages mapped as part of a huge page, seen or not */
 	__u32 flags;  /* enum zmem_walk */
-	__u32 work;   /* table entries that this visit looked at */
+	__u32 work;   /* table entries that this visit looked at; 0 for readers that are not root */
 };
 
 #define ZMEM_PSS_SHIFT 12
