@@ -268,6 +268,8 @@ static __noinline int walk_process(struct zmem_swap *s, __u64 leader, struct zme
 	w.every = (__u8)s->every;
 	s->record.before = swap_entries(w.mm);
 	walk_pages(&w);
+	if (w.pages.work > s->work)
+		s->work = w.pages.work;
 	s->record.after = swap_entries(w.mm);
 	s->record.cursor = w.pages.cursor;
 	s->record.flags = w.pages.flags & ~ZMEM_WALK_EXCLUSIVE;

@@ -84,6 +84,7 @@ struct zmem_swap {
 	/* Of scan_slots: the next slot, and how many so far only the swap cache has. */
 	__u64 slot;
 	__u64 cached;
+	__u64 work;	    /* the most table entries that a run looked at; a slot counts as 4 */
 	__u64 kernel_table; /* in the kernel: of a process that has the kernel's memory */
 	struct zmem_swap_record record;
 	struct zmem_swap_device dev[ZMEM_SWAP_DEVICES];

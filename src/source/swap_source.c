@@ -64,6 +64,11 @@ const char *swap_source_cost_refusal(const struct swap_source *s)
 	return s->refusal ? s->refusal : s->cost_refusal;
 }
 
+uint64_t swap_source_work(const struct swap_source *s)
+{
+	return s->visit->work;
+}
+
 void swap_source_close(struct swap_source *s)
 {
 	if (!s)

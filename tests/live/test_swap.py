@@ -369,6 +369,22 @@ def full_before_disk():
                    "what is in each of both", p)
 
 
+ENTRIES, TABLE, SLOT = 16 * 1024, 512, 4  # WALK_BUDGET, SLOT_WORK
+
+
+def many_slots(_):
+    """A process with more slots than a run looks at: each is counted once, and no run takes long."""
+    with swapped_out(*[WORD] * 12, fork=True) as pid:
+        done = subprocess.run((PROGRAM, "--timing", "-p", str(pid), "-F", "csv", "-o", "swap_pss"), capture_output=True,
+                              text=True, timeout=LIMIT, check=False)
+        want = rollup(pid, "SwapPss") << 10
+        result(done.stdout.split()[1:] == [str(want)] and want > ENTRIES // SLOT * PAGE // 2,
+               "SWAP_PSS of many slots as in smaps_rollup", (done.stdout, want))
+    entries = re.findall(r"at most (\d+) table entries for swap", done.stderr)
+    result(len(entries) == 1 and ENTRIES <= int(entries[0]) < ENTRIES + (2 + SLOT) * TABLE, "a run looks at few slots",
+           done.stderr)
+
+
 NODES = 512 + 128  # of trees in one run of holders.bpf.c: ZMEM_MAPPERS_STEPS, and the depth of two walks
 PAGES = 4096
 AGAIN = """
@@ -519,8 +535,8 @@ def main():
         with zram(compressor) as at:
             print("ok swap on zram with", compressor)
             run_checks((costs, kinds) if done else
-                       (every_shape, crowd, trial, without_smaps, no_large_reads, disagreeing, costs, kinds, huge_file, in_cache, many_mappings,
-                        switching),
+                       (every_shape, crowd, trial, without_smaps, no_large_reads, disagreeing, costs, kinds, huge_file,
+                        in_cache, many_mappings, many_slots, switching),
                        at)
         done = True
     result(done, "zram has one of the compressors")
