@@ -101,6 +101,7 @@ static __noinline int put_names(struct zmem_files *v, __u64 inode, __u32 at)
 		if (got <= 0)
 			break;
 		len += (__u32)got;
+		v->steps++;
 		if (parent == dentry) {
 			f->flags |= ZMEM_FILE_ALONE;
 			break;
@@ -309,8 +310,10 @@ static long visit_inode(__u32 turn, void *unused)
 	bool shmem;
 
 	/* Room for the record of a file system and of an inode. */
-	if (!v || v->state != ZMEM_FILES_MORE || v->count >= ZMEM_FILES_BATCH - 2)
+	if (!v || v->state != ZMEM_FILES_MORE || v->count >= ZMEM_FILES_BATCH - 2 ||
+	    v->steps >= ZMEM_FILES_STEPS)
 		return 1;
+	v->steps++;
 	if (!v->node) {
 		next_super(v);
 		return 0;
@@ -411,7 +414,7 @@ int list_files(void *ctx)
 
 	if (!v)
 		return 0;
-	v->count = 0;
+	v->count = v->steps = 0;
 	if (v->state == ZMEM_FILES_BEGIN)
 		begin(v);
 	else if (v->state == ZMEM_FILES_MORE)

@@ -172,6 +172,9 @@ static __always_inline void tree_pages(__u64 value, __u64 n)
 #define VM_WRITE  2
 #define VM_SHARED 8
 
+/* The swapped pages are not known yet: they are counted, some nodes in a visit. */
+#define COUNTING (ZMEM_MAPPER_UNKNOWN - 1)
+
 /* Pages of the file in swap that the VMA maps, as smaps counts them (fs/proc/task_mmu.c). */
 static __noinline __u64 swapped_of(struct zmem_mappers *v, __u64 vma)
 {
@@ -193,29 +196,30 @@ static __noinline __u64 swapped_of(struct zmem_mappers *v, __u64 vma)
 		return swapped;
 	if (!tree_is_known())
 		return ZMEM_MAPPER_UNKNOWN;
+	if (v->part_first == offset && v->part_last == offset + pages - 1)
+		return v->part_swapped;
 	v->tree.first = v->tree.index = offset;
 	v->tree.last = offset + pages - 1;
 	v->tree.found = 0;
-	bpf_loop(ZMEM_MAPPERS_STEPS, tree_step, NULL, 0);
-	return v->tree.index > v->tree.last ? v->tree.found : ZMEM_MAPPER_UNKNOWN;
+	return COUNTING;
 }
 
 /* ---- the tree of VMAs ---- */
 
-static __noinline int put_mapper(struct zmem_mappers *v)
+static __always_inline __u64 vma_of(const struct zmem_mappers *v)
 {
-	__u64 vma, file, mm, swapped;
+	return v->node - VMA(shared.rb);
+}
+
+static __noinline int put_mapper(struct zmem_mappers *v, __u64 swapped)
+{
 	struct zmem_mapper *m;
+	__u64 mm;
 	__u32 at;
 
 	if (!v)
 		return 0;
-	vma = v->node - VMA(shared.rb);
-	file = kread64(vma + VMA(vm_file));
-	if (kread64(file + koffset(struct file, f_mapping)) != v->tree.mapping)
-		return 0;
-	mm = kread64(vma + VMA(vm_mm));
-	swapped = swapped_of(v, vma);
+	mm = kread64(vma_of(v) + VMA(vm_mm));
 	at = v->count;
 	if (at && at <= ZMEM_MAPPERS_MAX) {
 		m = &v->mapper[(at - 1) & (ZMEM_MAPPERS_MAX - 1)];
@@ -250,6 +254,7 @@ static long leftmost_step(__u32 turn, void *unused)
 	left = kread64(v->node + RB(rb_left));
 	if (!left)
 		return 1;
+	v->steps++;
 	v->node = left;
 	return 0;
 }
@@ -263,34 +268,144 @@ static long climb_step(__u32 turn, void *unused)
 		return 1;
 	node = v->node;
 	parent = parent_of(node);
+	v->steps++;
 	v->node = parent;
 	return !parent || kread64(parent + RB(rb_right)) != node;
 }
 
-/* The depth of a red-black tree with as many nodes as a run looks at, and more. */
+/* The depth of a red-black tree with as many nodes as there can be, and more. */
 #define DEPTH_MAX 64
 
-/* Visits the nodes in their order, as rb_next(). */
-static long visit_vma(__u32 turn, void *unused)
+/* To the next node in their order, as rb_next(). */
+static __always_inline void next_vma(struct zmem_mappers *v)
 {
-	struct zmem_mappers *v = mappers_get();
-	__u64 right;
+	__u64 right = kread64(v->node + RB(rb_right));
 
-	if (!v)
-		return 1;
-	put_mapper(v);
-	if (v->state != ZMEM_MAPPERS_BEGIN)
-		return 1;
-	right = kread64(v->node + RB(rb_right));
 	if (right) {
 		v->node = right;
+		v->steps++;
 		bpf_loop(DEPTH_MAX, leftmost_step, NULL, 0);
 	} else {
 		bpf_loop(DEPTH_MAX, climb_step, NULL, 0);
 	}
 	if (!v->node)
 		v->state = ZMEM_MAPPERS_DONE;
-	return !v->node;
+}
+
+static __always_inline bool maps_the_file(const struct zmem_mappers *v)
+{
+	__u64 file = kread64(vma_of(v) + VMA(vm_file));
+
+	return kread64(file + koffset(struct file, f_mapping)) == v->tree.mapping;
+}
+
+/* One VMA, or one node of the file's tree of pages for it. */
+static long visit_step(__u32 turn, void *unused)
+{
+	struct zmem_mappers *v = mappers_get();
+	__u64 swapped;
+
+	if (!v || v->state != ZMEM_MAPPERS_MORE || v->steps >= ZMEM_MAPPERS_STEPS)
+		return 1;
+	v->steps++;
+	if (v->counting) {
+		tree_step(0, NULL);
+		if (v->tree.index <= v->tree.last)
+			return 0;
+		v->counting = 0;
+		v->part_first = v->tree.first;
+		v->part_last = v->tree.last;
+		swapped = v->part_swapped = v->tree.found;
+	} else {
+		if (!maps_the_file(v)) {
+			next_vma(v);
+			return 0;
+		}
+		swapped = swapped_of(v, vma_of(v));
+		if (swapped == COUNTING) {
+			v->counting = 1;
+			return 0;
+		}
+	}
+	put_mapper(v, swapped);
+	if (v->state == ZMEM_MAPPERS_MORE)
+		next_vma(v);
+	return 0;
+}
+
+/* ---- between two visits ---- */
+
+static __noinline int mark_place(struct zmem_mappers *v)
+{
+	__u64 vma;
+
+	if (!v)
+		return 0;
+	vma = vma_of(v);
+	v->node_mm = kread64(vma + VMA(vm_mm));
+	v->node_start = kread64(vma + VMA(vm_start));
+	v->node_end = kread64(vma + VMA(vm_end));
+	v->node_offset = kread64(vma + VMA(vm_pgoff));
+	return 0;
+}
+
+/* A node and what is to be its child. */
+struct climb {
+	__u64 node;
+	__u32 steps, torn;
+};
+
+static long check_step(__u32 turn, struct climb *c)
+{
+	__u64 parent = parent_of(c->node);
+
+	if (!parent)
+		return 1;
+	c->steps++;
+	c->torn = kread64(parent + RB(rb_left)) != c->node &&
+		  kread64(parent + RB(rb_right)) != c->node;
+	c->node = parent;
+	return c->torn;
+}
+
+/*
+ * Nothing protects a node between two visits. It is in the tree if its parents, each of which has
+ * the one below it, lead to the root. It is the same one, and no other in its memory, if it is the
+ * same VMA, and at the same place: the order is that of offsets, and a VMA that gets another range
+ * is added anew, behind those with its offset.
+ */
+static __noinline bool is_at_place(struct zmem_mappers *v)
+{
+	struct climb c = {};
+	__u64 vma;
+
+	if (!v)
+		return false;
+	vma = vma_of(v);
+	c.node = v->node;
+	bpf_loop(DEPTH_MAX, check_step, &c, 0);
+	v->steps += c.steps;
+	return !c.torn &&
+	       c.node == kread64(v->tree.mapping + koffset(struct address_space___files, i_mmap)) &&
+	       maps_the_file(v) && kread64(vma + VMA(vm_mm)) == v->node_mm &&
+	       kread64(vma + VMA(vm_start)) == v->node_start &&
+	       kread64(vma + VMA(vm_end)) == v->node_end &&
+	       kread64(vma + VMA(vm_pgoff)) == v->node_offset;
+}
+
+static __noinline int begin(struct zmem_mappers *v)
+{
+	if (!v)
+		return 0;
+	v->count = v->counting = 0;
+	v->part_first = v->part_last = ZMEM_MAPPER_UNKNOWN;
+	v->state = ZMEM_MAPPERS_DONE;
+	v->node = kread64(v->tree.mapping + koffset(struct address_space___files, i_mmap));
+	if (!v->node)
+		return 0;
+	v->state = ZMEM_MAPPERS_MORE;
+	bpf_loop(DEPTH_MAX, leftmost_step, NULL, 0);
+	return 0;
 }
 
 /* It is attached to nothing: user space runs it. */
@@ -302,21 +417,17 @@ int list_mappers(void *ctx)
 
 	if (!v)
 		return 0;
-	v->count = 0;
+	v->steps = 0;
 	host = v->tree.mapping - koffset(struct inode, i_data);
 	if (kread64(v->tree.mapping + koffset(struct address_space___host, host)) != host ||
-	    kread64(host + koffset(struct inode, i_ino)) != v->inode) {
+	    kread64(host + koffset(struct inode, i_ino)) != v->inode)
 		v->state = ZMEM_MAPPERS_GONE;
-		return 0;
-	}
-	v->node = kread64(v->tree.mapping + koffset(struct address_space___files, i_mmap));
-	if (!v->node) {
-		v->state = ZMEM_MAPPERS_DONE;
-		return 0;
-	}
-	bpf_loop(DEPTH_MAX, leftmost_step, NULL, 0);
-	bpf_loop(ZMEM_MAPPERS_STEPS, visit_vma, NULL, 0);
-	if (v->state == ZMEM_MAPPERS_BEGIN)
-		v->state = ZMEM_MAPPERS_MANY;
+	else if (v->state == ZMEM_MAPPERS_BEGIN)
+		begin(v);
+	else if (!is_at_place(v))
+		v->state = ZMEM_MAPPERS_CHANGED;
+	bpf_loop(ZMEM_MAPPERS_STEPS, visit_step, NULL, 0);
+	if (v->state == ZMEM_MAPPERS_MORE)
+		mark_place(v);
 	return 0;
 }

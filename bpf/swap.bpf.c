@@ -40,12 +40,11 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define S_IFBLK	    0060000
 
 /* In inuse_pages of a full device, since 6.13 (SWAP_USAGE_OFFLIST_BIT, mm/swapfile.c). */
-#define OFFLIST	      (1ULL << 30)
+#define OFFLIST	     (1ULL << 30)
 
-#define PERCPU_ORDERS 10 /* of struct percpu_swap_cluster */
-#define RING_MAX      32
+#define RING_MAX     32
 
-#define INFO(member)  koffset(struct swap_info_struct, member)
+#define INFO(member) koffset(struct swap_info_struct, member)
 
 /* A whole block device is its swap file: then the number of a slot is that of its page. */
 static __always_inline bool is_whole_disk(__u64 info, __u64 disk)
@@ -77,19 +76,21 @@ static __always_inline int put_zram(struct zmem_swap_device *d, __u64 info)
 	return 0;
 }
 
+static __always_inline bool is_active(__u64 info)
+{
+	return (kread64(info + INFO(flags)) & (SWP_USED | SWP_WRITEOK)) ==
+		       (SWP_USED | SWP_WRITEOK) &&
+	       kread_raw(__u8, info + INFO(type)) < ZMEM_SWAP_DEVICES;
+}
+
 static __noinline int put_device(struct zmem_swap *s, __u64 info)
 {
 	struct zmem_swap_device *d;
-	__u64 flags;
 	__u32 type;
 
-	if (!s || info >> 56 != 0xff)
+	if (!s || info >> 56 != 0xff || !is_active(info))
 		return 0;
-	flags = kread64(info + INFO(flags));
 	type = kread_raw(__u8, info + INFO(type));
-	if ((flags & (SWP_USED | SWP_WRITEOK)) != (SWP_USED | SWP_WRITEOK) ||
-	    type >= ZMEM_SWAP_DEVICES)
-		return 0;
 	d = &s->dev[type & (ZMEM_SWAP_DEVICES - 1)];
 	d->info = info;
 	d->slots = kread32(info + INFO(max));
@@ -110,32 +111,60 @@ static __noinline int put_device(struct zmem_swap *s, __u64 info)
 	return 0;
 }
 
-/*
- * Without symbols: the run queue of this CPU, from the task that runs on it, tells where its
- * per-CPU variables are. Those of swap hold the device that the CPU last took slots from.
- */
-static __always_inline int find_seed(struct zmem_swap *s)
-{
-	__u64 task = (__u64)bpf_get_current_task(), queue, info;
+/* ---- the list of swap devices, without symbols ---- */
 
-	/* The members exist with CONFIG_FAIR_GROUP_SCHED alone. */
-	if (!s || !s->percpu_cluster || !s->runqueues ||
-	    !bpf_core_field_exists(struct task_struct___swap, se.cfs_rq) ||
-	    !bpf_core_field_exists(struct cfs_rq, rq))
+/* Bytes on each side of the wait queue, and words in both. */
+#define NEAR	   (16 * 1024)
+#define NEAR_WORDS (2 * NEAR / 8)
+
+#define has_epoll()                                                                                \
+	(bpf_core_field_exists(struct eventpoll, rbr) &&                                           \
+	 bpf_core_field_exists(struct epitem, pwqlist) &&                                          \
+	 bpf_core_field_exists(struct eppoll_entry, whead))
+
+/* The wait queue of /proc/swaps: the one file that our own epoll descriptor waits for. */
+static __always_inline __u64 find_queue(const struct zmem_swap *s)
+{
+	__u64 task = (__u64)bpf_get_current_task(), table, file, item;
+
+	if (s->epoll < 0 || !has_epoll())
 		return 0;
-	queue = kread64(kread64(task + koffset(struct task_struct___swap, se.cfs_rq)) +
-			koffset(struct cfs_rq, rq));
-	for (__u32 i = 0; i < PERCPU_ORDERS; i++) {
-		info = kread64(queue - s->runqueues + s->percpu_cluster + i * 8);
-		if (info >> 56 == 0xff && kread64(info + INFO(flags)) & SWP_WRITEOK) {
-			s->seed = info;
-			return 0;
-		}
-	}
-	return 0;
+	table = kread64(kread64(task + koffset(struct task_struct___files, files)) +
+			koffset(struct files_struct, fdt));
+	file = kread64(kread64(table + koffset(struct fdtable, fd)) + 8 * (__u64)(__u32)s->epoll);
+	item = kread64(kread64(file + koffset(struct file___files, private_data)) +
+		       koffset(struct eventpoll, rbr)) -
+	       koffset(struct epitem, rbn);
+	return kread64(kread64(item + koffset(struct epitem, pwqlist)) +
+		       koffset(struct eppoll_entry, whead));
 }
 
-/* All devices are in an array, and in a ring with a head that is none. */
+/*
+ * mm/swapfile.c defines the wait queue (proc_poll_wait) and the head of the list of swap devices
+ * (swap_active_head) as static variables with a value, so the linker puts both close together. The
+ * head is known by what it leads to: a swap_info_struct whose node points back.
+ */
+static long find_head(__u32 turn, void *unused)
+{
+	struct zmem_swap *s = swap_get();
+	__u64 at, node, info;
+	__u32 pages;
+
+	if (!s)
+		return 1;
+	at = (s->queue & ~7ULL) - NEAR + (__u64)turn * 8;
+	node = kread64(at);
+	if (node >> 56 != 0xff || node == at || kread64(node + 8) != at)
+		return 0;
+	info = node - INFO(list.node_list);
+	pages = kread32(info + INFO(pages));
+	if (!is_active(info) || !pages || pages >= kread32(info + INFO(max)))
+		return 0;
+	s->head = at;
+	return 1;
+}
+
+/* All devices are in an array, or in a ring with a head that is none. */
 struct devices {
 	__u64 array, head, node;
 };
@@ -156,7 +185,7 @@ static long put_next(__u32 i, struct devices *all)
 	return !all->node || all->node == all->head;
 }
 
-/* It is attached to nothing: user space runs it, also on other CPUs. */
+/* It is attached to nothing: user space runs it. */
 SEC("raw_tp/find_swap")
 int find_swap(void *ctx)
 {
@@ -168,12 +197,15 @@ int find_swap(void *ctx)
 	s->unknown_clusters = !has_swap_map() && !cluster_slots();
 	for (__u32 i = 0; i < ZMEM_SWAP_DEVICES; i++)
 		s->dev[i].info = s->dev[i].table = s->dev[i].disk_bytes = s->dev[i].slots = 0;
-	if (!s->swap_info && !s->seed)
-		find_seed(s);
-	if (!s->swap_info && !s->seed)
-		return 0;
+	if (!s->swap_info && !s->queue)
+		s->queue = find_queue(s);
+	if (!s->swap_info && !s->head && s->queue)
+		bpf_loop(NEAR_WORDS, find_head, NULL, 0);
 	all.array = s->swap_info;
-	all.head = all.node = s->seed + INFO(list.node_list);
+	all.head = s->head;
+	all.node = s->head ? kread64(s->head) : 0;
+	if (!all.array && all.node == all.head)
+		return 0;
 	bpf_loop(all.array ? ZMEM_SWAP_DEVICES : RING_MAX, put_next, &all, 0);
 	return 0;
 }
@@ -236,6 +268,8 @@ static __noinline int walk_process(struct zmem_swap *s, __u64 leader, struct zme
 	w.every = (__u8)s->every;
 	s->record.before = swap_entries(w.mm);
 	walk_pages(&w);
+	if (w.pages.work > s->work)
+		s->work = w.pages.work;
 	s->record.after = swap_entries(w.mm);
 	s->record.cursor = w.pages.cursor;
 	s->record.flags = w.pages.flags & ~ZMEM_WALK_EXCLUSIVE;

@@ -150,7 +150,9 @@ static __always_inline void discard_raced_walk(struct zmem_pages *p, bool whole,
 		__builtin_memset(p, 0, sizeof(*p));
 		p->flags = flags;
 	}
-	p->work = 0;
+	/* What it says of page tables is for root, not for members of the pin. */
+	if ((__u32)bpf_get_current_uid_gid())
+		p->work = 0;
 }
 
 /* Odd; see walk_task(). Computed anew after the walk, because the stack has no room to keep it. */

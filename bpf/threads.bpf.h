@@ -143,7 +143,7 @@ static long thread_step(__u32 index, struct thread_walk *w)
 #ifndef ZMEM_OLD
 static __always_inline bool sum_faults(__u64 task, struct thread_walk *w)
 {
-	return kloop(THREADS_MAX, thread_step, w) < THREADS_MAX;
+	return kloop(ZMEM_FAULTS_THREADS, thread_step, w) < ZMEM_FAULTS_THREADS;
 }
 #endif
 
@@ -157,17 +157,20 @@ static __always_inline __u64 read_faults(__u64 task, struct thread_walk *w, stru
 {
 	__u64 signal = kaddr(kcast(struct task_struct, task), signal);
 	__u64 lock = signal + koffset(struct signal_struct, stats_lock);
-	__u32 sequence;
+	__u32 sequence, threads;
 
 	if (!bpf_core_field_exists(struct signal_struct, stats_lock) ||
 	    !bpf_core_field_exists(struct signal_struct, maj_flt) ||
 	    !bpf_core_field_exists(struct task_struct, maj_flt))
 		return 0;
+	threads = kread32(signal + koffset(struct signal_struct, nr_threads));
+	if (threads > ZMEM_FAULTS_THREADS)
+		return 0;
 	sequence = kread32(lock);
 	read_barrier(&r->majflt);
 	w->found = kread64(signal + koffset(struct signal_struct, maj_flt));
 	/* Most processes have one thread: calling the loop would cost more than it reads. */
-	if (kread32(signal + koffset(struct signal_struct, nr_threads)) == 1)
+	if (threads == 1)
 		w->found += kread64(task + koffset(struct task_struct, maj_flt));
 	else if (!sum_faults(task, w))
 		return 0;

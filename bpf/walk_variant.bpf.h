@@ -16,17 +16,16 @@
  * Table entries that a visit may look at, so that its time stays well below a millisecond; the cost
  * of a step itself, in entries; and the entries that are read at once, for speed.
  */
-#ifdef ZMEM_PROBE_READS
 #define WALK_BUDGET (16 * 1024)
-#define WALK_STEP   3
-#define WALK_GROUP  8
+#ifdef ZMEM_PROBE_READS
+#define WALK_STEP  3
+#define WALK_GROUP 8
 #else
-#define WALK_BUDGET (32 * 1024)
-#define WALK_STEP   2
-#define WALK_GROUP  4
+#define WALK_STEP  2
+#define WALK_GROUP 4
 #endif
 /* What a swap slot costs, in entries. */
-#define SLOT_WORK 8
+#define SLOT_WORK 4
 
 struct page_walk;
 

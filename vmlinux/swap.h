@@ -58,19 +58,19 @@ struct swap_info_struct___plain {
 	unsigned int inuse_pages;
 };
 
-struct cfs_rq;
-struct rq;
+/* fs/eventpoll.c */
 
-struct sched_entity {
-	struct cfs_rq *cfs_rq;
+struct eppoll_entry {
+	void *whead;
 };
 
-struct cfs_rq {
-	struct rq *rq;
+struct epitem {
+	struct rb_node rbn;
+	struct eppoll_entry *pwqlist;
 };
 
-struct task_struct___swap {
-	struct sched_entity se;
+struct eventpoll {
+	struct rb_root_cached rbr;
 };
 
 struct folio___swap {

@@ -12,7 +12,7 @@
 #endif
 
 #define ZMEM_FILES_BATCH 1024 /* records of one visit */
-#define ZMEM_FILES_STEPS 4096 /* inodes that one visit looks at, in one RCU read section */
+#define ZMEM_FILES_STEPS 2048 /* inodes and names that one visit looks at: below 1 ms */
 #define ZMEM_FILE_TEXT	 432  /* bytes of names of a record */
 #define ZMEM_NAME_PART	 256  /* bytes of one name: NAME_MAX and the terminator */
 
@@ -89,6 +89,8 @@ struct zmem_files {
 	__u32 retries;			   /* of this node */
 	__u32 hugetlb;			   /* this file system is a hugetlbfs */
 	__u32 mode;			   /* enum zmem_files_mode */
+	__u32 steps;			   /* of this visit */
+	__u32 reserved;
 	/* ZMEM_FILES_SUMS: pages of page cache, of the file systems before this one and of it. */
 	__u64 cache_before, cache_here;
 	__u64 block[ZMEM_INODE_WORDS]; /* the members of one inode that are always read */
@@ -110,13 +112,15 @@ struct zmem_holder {
 };
 
 #define ZMEM_MAPPERS_MAX   65536
-#define ZMEM_MAPPERS_STEPS (1 << 20) /* nodes of the tree that a run looks at */
+#define ZMEM_MAPPERS_STEPS 512 /* nodes of both trees that a visit looks at: below 1 ms */
 
 enum zmem_mappers_state {
 	ZMEM_MAPPERS_BEGIN, /* set by user space, with mapping and inode */
+	ZMEM_MAPPERS_MORE,  /* another visit is needed */
 	ZMEM_MAPPERS_DONE,
-	ZMEM_MAPPERS_GONE, /* the file is gone, or another one has its place */
-	ZMEM_MAPPERS_MANY, /* the tree did not end, or has too many nodes */
+	ZMEM_MAPPERS_GONE,    /* the file is gone, or another one has its place */
+	ZMEM_MAPPERS_CHANGED, /* the place of the last visit is gone: begin again */
+	ZMEM_MAPPERS_MANY,    /* there are too many VMAs */
 };
 
 /* A VMA, or several of one address space in a row. */
@@ -144,9 +148,14 @@ struct zmem_tree {
 /* The address spaces that map one file. */
 struct zmem_mappers {
 	__u64 inode; /* the number of the file that `tree` is of */
-	__u64 node;  /* where the walk is */
+	/* Where the walk is: a VMA by its node, and what it was there when the last visit ended. */
+	__u64 node, node_mm, node_start, node_end, node_offset;
 	__u32 state; /* enum zmem_mappers_state */
 	__u32 count;
+	__u32 steps;	/* of this visit */
+	__u32 counting; /* the swapped pages of the VMA are being counted: `tree` */
+	/* The last part of the file that was counted; VMAs of the same part follow each other. */
+	__u64 part_first, part_last, part_swapped;
 	__u32 count_swap; /* set by user space: the file is shared memory, count its swapped pages
 			   */
 	__u32 page_bits;  /* set by user space */

@@ -105,10 +105,13 @@ struct zmem_pages {
 	__u64 unique; /* pages seen that no other process maps */
 	__u64 huge;   /* pages mapped as part of a huge page, seen or not */
 	__u32 flags;  /* enum zmem_walk */
-	__u32 work;   /* table entries looked at; in the kernel only, reported as 0 */
+	__u32 work;   /* table entries that this visit looked at; 0 for readers that are not root */
 };
 
 #define ZMEM_PSS_SHIFT 12
+
+/* The faults of more threads are not added up: a run of the program takes less than 1 ms. */
+#define ZMEM_FAULTS_THREADS 4096
 
 /*
  * A process of ZMEM_LARGE_PAGES pages (mostly 64 MiB) or more rarely stands still during a walk:

@@ -18,7 +18,7 @@
 /* Slots that one visit counts or looks at. */
 #define ZMEM_SWAP_SCAN (256 * 1024)
 /* Nodes of the tree of a file that one visit looks at, of 64 pages each. */
-#define ZMEM_SWAP_NODES 256
+#define ZMEM_SWAP_NODES 128
 
 /* A swap file or device. The addresses are of use to the kernel side alone. */
 struct zmem_swap_device {
@@ -72,12 +72,11 @@ struct zmem_swap {
 	__u32 every;  /* 1: walk all private memory; 0: what other processes may share */
 	__u32 costs;  /* 1: find out where pages are, and what they take in RAM */
 	__u32 device; /* of a scan */
-	__u32 reserved;
-	__u64 runqueues, percpu_cluster; /* offsets of per-CPU variables; 0: unknown */
+	__s32 epoll;  /* a descriptor of the process, which waits for /proc/swaps alone; or -1 */
 	struct zmem_layout at;
 	/* Found by swap_symbols; 0: the kernel keeps no such symbols. */
 	__u64 swap_info, zswap_trees, zswap_tree_counts;
-	__u64 seed;		/* some swap_info_struct, found without symbols */
+	__u64 queue, head;	/* without symbols: what leads to the devices; 0: not found */
 	__u64 unknown_clusters; /* 1: sharers are in clusters of a size that is not known */
 	/* Of file_slots: the file, and whether it is gone. */
 	__u64 file_inode;
@@ -85,6 +84,7 @@ struct zmem_swap {
 	/* Of scan_slots: the next slot, and how many so far only the swap cache has. */
 	__u64 slot;
 	__u64 cached;
+	__u64 work;	    /* the most table entries that a run looked at; a slot counts as 4 */
 	__u64 kernel_table; /* in the kernel: of a process that has the kernel's memory */
 	struct zmem_swap_record record;
 	struct zmem_swap_device dev[ZMEM_SWAP_DEVICES];

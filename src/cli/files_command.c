@@ -129,8 +129,10 @@ static int read_files(struct files_command *c)
 	machine_read(&c->proc, &c->snapshot.host, &c->snapshot.system);
 	c->snapshot.time_ms = (int64_t)(clock_ns(CLOCK_REALTIME) / 1000000);
 	if (c->o->verbose)
-		log_notice(c->o->quiet, "%zu files of %u file systems in %u visits, %.1f ms",
+		log_notice(c->o->quiet,
+			   "%zu files of %u file systems in %u visits of at most %u steps, %.1f ms",
 			   c->set.count, c->set.systems, files_source_visits(c->source),
+			   files_source_steps(c->source),
 			   (double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
 	return 0;
 }

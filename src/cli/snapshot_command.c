@@ -10,6 +10,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "render/render.h"
+#include "source/holders_source.h"
+#include "source/swap_source.h"
 
 /* Lines of a terminal that are not rows: header, others, total, summary, a note, the next prompt.
  */
@@ -124,6 +126,13 @@ static void print_timing(const struct collector *c, const struct result *r, uint
 	print_phase("render", render_us);
 	print_phase("all", sum);
 	fprintf(stderr, "smaps_rollup reads: %zu\n", c->pool ? pool_rollups(c->pool) : 0);
+	if (c->snapshot.walk_entries)
+		fprintf(stderr, "BPF run: at most %u table entries\n", c->snapshot.walk_entries);
+	if (c->swap)
+		fprintf(stderr, "BPF run: at most %llu table entries for swap\n",
+			(unsigned long long)swap_source_work(c->swap));
+	if (c->holders)
+		fprintf(stderr, "BPF run: at most %u nodes\n", holders_source_steps(c->holders));
 	if (balance->residual_known)
 		fprintf(stderr,
 			"balance: AnonPages - PSS_ANON %lld kB, Mapped - PSS_FILE - PSS_SHMEM %lld kB\n",

@@ -152,8 +152,8 @@ static int note_fallback(struct collector *c)
 	return c->fallback_reason ? 0 : -ENOMEM;
 }
 
-/* Whether that much swap is in use; in a series of snapshots, whether there is any. */
-static bool swap_matters(const struct collector *c, uint64_t least)
+/* Whether swap is in use; in a series of snapshots, whether there is any. */
+static bool swap_matters(const struct collector *c)
 {
 	char text[MEMINFO_MAX];
 	ssize_t len = procfs_read(&c->proc, "meminfo", text, sizeof(text));
@@ -164,21 +164,23 @@ static bool swap_matters(const struct collector *c, uint64_t least)
 		meminfo_parse(text, (size_t)len, &m);
 	if (c->spec.continuous)
 		return meminfo_has(&m, MEMINFO_SWAP_TOTAL) && m.value[MEMINFO_SWAP_TOTAL];
-	return meminfo_swap_used(&m, &used) && used >= least;
+	return meminfo_swap_used(&m, &used) && used;
 }
 
 /*
- * Loading the programs takes some 25 ms. For one table with little swap, smaps_rollup of the
- * processes that share some is faster.
+ * Loading the programs takes some 25 ms, which stalls nobody. Slots that cannot be read are no
+ * error; running out of files is.
  */
-#define SLOTS_LEAST (1 << 30)
-
-static bool slots_pay(const struct collector *c)
+static int open_slots(struct collector *c)
 {
-	bool asked = c->spec.swap_ram || c->spec.swap_shmem || c->spec.pss == PSS_KERNEL;
+	cleanup(diag_clear) struct diag why = {};
+	int r;
 
-	return c->spec.pss != PSS_NONE && !source_pss_refusal(c->source) &&
-	       swap_matters(c, asked ? 1 : SLOTS_LEAST);
+	if (c->spec.pss == PSS_NONE || source_pss_refusal(c->source) || !swap_matters(c))
+		return 0;
+	r = swap_source_open(c->source, &why, &c->swap);
+	c->no_slots = r < 0;
+	return file_exhausted(r) || r == -ENOMEM ? r : 0;
 }
 
 /*
@@ -189,15 +191,15 @@ static int open_files(struct collector *c)
 {
 	cleanup(diag_clear) struct diag why = {};
 	bool swap;
-	int r = 0;
+	int r;
 
-	if (source_origin(c->source) != FROM_BPF || source_is_pinned(c->source))
+	c->no_slots = source_is_pinned(c->source);
+	if (source_origin(c->source) != FROM_BPF || c->no_slots)
 		return 0;
-	if (slots_pay(c))
-		r = swap_source_open(c->source, &why, &c->swap);
-	if (file_exhausted(r) || r == -ENOMEM)
+	r = open_slots(c);
+	if (r < 0)
 		return r;
-	swap = c->spec.swap_shmem && swap_matters(c, 1);
+	swap = c->spec.swap_shmem && swap_matters(c);
 	if (c->spec.files == FILES_NONE && !swap)
 		return 0;
 	r = files_source_open(&why, &c->files);

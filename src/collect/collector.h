@@ -109,6 +109,7 @@ struct collector {
 	struct snapshot again[2]; /* of some processes, for comparisons */
 	struct snapshot unseen;	  /* pids that /proc shows and BPF does not */
 	bool looked_for_missing;
+	bool no_slots; /* swap slots cannot be read here, or were wrong */
 	/* SWAP_SHMEM of processes without it is in smaps_rollup alone. */
 	bool swap_shmem_known;
 	uint64_t memcg_left_us; /* for reading memory cgroups until the next query */

@@ -16,8 +16,6 @@
 #include "collect/compare_read.h"
 #include "privilege/privilege.h"
 
-/* Processes up to this size are verified by default: the read holds mmap_lock for under 0.1 ms. */
-#define VERIFY_SMALL	   (8ULL << 20)
 #define VERIFY_DEADLINE_MS 100
 
 /*
@@ -49,7 +47,7 @@ static bool may_read(const struct collector *c, const struct process *p)
 static bool may_verify(const struct collector *c, const struct process *p, int how_many)
 {
 	return p->pss_source == PSS_FROM_KERNEL && p->pid != c->self && may_read(c, p) &&
-	       (how_many == VERIFY_ALL || p->value[COUNTER_RSS] <= VERIFY_SMALL);
+	       (how_many == VERIFY_ALL || rollup_is_cheap(p));
 }
 
 size_t verify_choose(const struct collector *c, int how_many, struct process **ret)

@@ -4,14 +4,24 @@
 
 #include "base/cleanup.h"
 #include "collect/collector_internal.h"
+#include "source/swap_source.h"
 
 #define EXACT_ROUNDS 6
+#define CHEAP	     (8ULL << 20)
 
 struct batch {
 	struct process **item; /* room for all rows */
 	struct process **recheck;
 	size_t recheck_count;
 };
+
+/* Entries of swap take as long as pages. */
+bool rollup_is_cheap(const struct process *p)
+{
+	return process_has(p, COUNTER_RSS) && p->value[COUNTER_RSS] <= CHEAP &&
+	       process_has(p, COUNTER_SWAP) && p->value[COUNTER_SWAP] <= CHEAP &&
+	       p->value[COUNTER_RSS] + p->value[COUNTER_SWAP] <= CHEAP;
+}
 
 static int read_batch(struct collector *c, struct batch *b, size_t count)
 {
@@ -76,15 +86,28 @@ static int read_top(struct collector *c, const struct order *order, struct batch
 	}
 }
 
-/*
- * Without swap slots BPF cannot count the processes that share a swap entry, and never the swapped
- * pages of shared memory that a private mapping has; smaps_rollup can.
- */
-static bool lacks_swap(const struct collector *c, const struct process *p)
+/* Without swap slots BPF cannot count the processes that share a swap entry; smaps_rollup can. */
+static bool lacks_swap_pss(const struct process *p)
 {
-	return p->pss_source == PSS_FROM_KERNEL &&
-	       (!process_has(p, COUNTER_SWAP_PSS) ||
-		(c->swap_shmem_known && !process_has(p, COUNTER_SWAP_SHMEM)));
+	return p->pss_source == PSS_FROM_KERNEL && !process_has(p, COUNTER_SWAP_PSS);
+}
+
+/* The swapped pages of shared memory that a private mapping has: smaps_rollup alone has them. */
+static bool lacks_swap_shmem(const struct collector *c, const struct process *p)
+{
+	return p->pss_source == PSS_FROM_KERNEL && c->swap_shmem_known &&
+	       !process_has(p, COUNTER_SWAP_SHMEM);
+}
+
+/*
+ * A large process is read if nothing else has the value. Else it is left without one: it moved
+ * while its slots were read, or swap was switched on after the start.
+ */
+static bool may_read(const struct collector *c, const struct process *p)
+{
+	return lacks_swap_shmem(c, p) ||
+	       (lacks_swap_pss(p) &&
+		(rollup_is_cheap(p) || c->no_slots || (c->swap && swap_source_refusal(c->swap))));
 }
 
 /* A process whose smaps_rollup cannot be read keeps its values. */
@@ -98,7 +121,7 @@ static int read_shared_swap(struct collector *c, struct batch *b)
 	for (size_t i = 0; i < c->rows.chosen.count; i++) {
 		struct process *p = c->rows.chosen.item[i];
 
-		if (lacks_swap(c, p))
+		if (may_read(c, p))
 			b->item[count++] = p;
 	}
 	result = arena_zalloc(mark.arena, count + 1, sizeof(*result));

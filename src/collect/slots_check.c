@@ -13,14 +13,6 @@
 
 #define CHECKED 3
 #define ROUNDS	4
-/* Larger processes are not compared: the read holds mmap_lock. */
-#define SMALL (8ULL << 20)
-
-static bool may_compare(const struct process *p)
-{
-	return p->swap_slots && process_has(p, COUNTER_RSS) && process_has(p, COUNTER_SWAP) &&
-	       p->value[COUNTER_RSS] + p->value[COUNTER_SWAP] <= SMALL;
-}
 
 /* Chooses rows, from a random one on. Returns how many. */
 static size_t choose(const struct collector *c, struct process **ret)
@@ -34,7 +26,7 @@ static size_t choose(const struct collector *c, struct process **ret)
 	for (size_t i = 0; i < rows->count && count < CHECKED; i++) {
 		struct process *p = rows->item[(start + i) % rows->count];
 
-		if (may_compare(p))
+		if (p->swap_slots && rollup_is_cheap(p))
 			ret[count++] = p;
 	}
 	return count;
@@ -104,6 +96,7 @@ void slots_distrust(struct collector *c)
 	c->snapshot.system.files.swap_ram_known = false;
 	swap_source_close(c->swap);
 	c->swap = NULL;
+	c->no_slots = true;
 }
 
 int slots_check(struct collector *c)

@@ -450,6 +450,8 @@ struct snapshot {
 	pid_t self;			 /* the process that collected; 0: unknown */
 	const char *selection;		 /* the filters of its recording; NULL: all processes */
 	struct collection collection;
+	/* The most table entries that a run of the BPF program looked at and did not finish. */
+	uint32_t walk_entries;
 	struct machine_balance balance;
 	struct memcg *memcg; /* in the arena, sorted by path; NULL: not read */
 	size_t memcg_count;

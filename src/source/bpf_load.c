@@ -531,13 +531,6 @@ void bpf_swap_close(struct bpf_swap_handle *handle)
 	*handle = (struct bpf_swap_handle){};
 }
 
-int bpf_program_run_on(int prog_fd, unsigned cpu)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
-
-	return bpf_prog_test_run_opts(prog_fd, &opts) < 0 ? -errno : 0;
-}
-
 int bpf_program_run(int prog_fd)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);

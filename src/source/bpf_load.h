@@ -118,8 +118,6 @@ int bpf_swap_load(uint32_t cpus, struct bpf_swap_handle *ret);
 void bpf_swap_close(struct bpf_swap_handle *handle);
 /* Runs one of their raw_tp programs once. Returns 0 or a negative errno. */
 int bpf_program_run(int prog_fd);
-/* The same on that CPU. */
-int bpf_program_run_on(int prog_fd, unsigned cpu);
 
 /* Runs a SEC("syscall") program. Returns the program's result, or a negative errno. */
 int bpf_handle_run(int prog_fd, void *args, uint32_t size);

@@ -36,6 +36,7 @@ struct files_source {
 	struct zmem_files *visit; /* the value of the map */
 	int memfd;
 	unsigned visits;
+	uint32_t steps;		  /* the most of a visit */
 	uint64_t cpu_us, time_us; /* what the last set took */
 	struct file_set sums;	  /* shared memory, of files_source_sum() */
 	struct mounts mounts;	  /* of the last set, which has names of it */
@@ -138,6 +139,11 @@ unsigned files_source_visits(const struct files_source *s)
 	return s->visits;
 }
 
+uint32_t files_source_steps(const struct files_source *s)
+{
+	return s->steps;
+}
+
 struct file_set *files_source_shmem(struct files_source *s)
 {
 	return &s->sums;
@@ -185,6 +191,8 @@ static int walk(struct files_source *s, enum zmem_files_mode mode, struct files_
 	do {
 		s->visits++;
 		r = bpf_program_run(s->handle.prog_fd);
+		if (v->steps > s->steps)
+			s->steps = v->steps;
 		if (r == 0 && v->count > ZMEM_FILES_BATCH)
 			r = -EPROTO;
 		if (r == 0)
@@ -203,7 +211,7 @@ static int read_all(struct files_source *s, enum zmem_files_mode mode, const str
 {
 	int r = -EAGAIN;
 
-	s->visits = 0;
+	s->visits = s->steps = 0;
 	for (int i = 0; i < TRIES; i++) {
 		struct files_decoder d = {
 			.set = set, .mounts = mounts, .page_size = (uint32_t)sysconf(_SC_PAGESIZE)};

@@ -27,6 +27,8 @@ int files_source_sum(struct files_source *s, bool cache, struct machine_files *r
 struct file_set *files_source_shmem(struct files_source *s);
 /* How often the program ran for the last set. */
 unsigned files_source_visits(const struct files_source *s);
+/* The most inodes and names that it looked at in one run. */
+uint32_t files_source_steps(const struct files_source *s);
 /*
  * How long to wait before all files are read again, in whole seconds, after the cost of the last
  * files_source_read(): so that reading takes at most a twenty-fifth of a CPU.

@@ -48,6 +48,7 @@ struct holders_source {
 	struct held_list held;
 	struct swapped_share *share;
 	size_t share_count, share_capacity;
+	uint32_t steps; /* the most of a visit */
 };
 
 void holders_source_close(struct holders_source *h)
@@ -227,6 +228,28 @@ static int give_share(struct holders_source *h, size_t file, const struct zmem_m
 	return 0;
 }
 
+/* Visits that a walk takes, and walks until no place of a visit was gone at the next one. */
+#define VISITS_MAX 8192
+#define WALKS_MAX  64
+
+/* One walk over the VMAs of a file. */
+static int walk_mappers(struct holders_source *h)
+{
+	struct zmem_mappers *v = h->visit;
+	int r;
+
+	v->state = ZMEM_MAPPERS_BEGIN;
+	for (int i = 0; i < VISITS_MAX; i++) {
+		r = bpf_program_run(h->handle.prog_fd);
+		if (v->steps > h->steps)
+			h->steps = v->steps;
+		if (r < 0 || v->state != ZMEM_MAPPERS_MORE)
+			return r;
+	}
+	v->state = ZMEM_MAPPERS_MANY;
+	return 0;
+}
+
 /* The VMAs that map a file. Returns 0, -E2BIG if they are too many, or another negative errno. */
 static int read_mappers(struct holders_source *h, size_t index, bool swap,
 			int (*give)(struct holders_source *h, size_t file,
@@ -240,8 +263,13 @@ static int read_mappers(struct holders_source *h, size_t index, bool swap,
 	v->inode = file->inode;
 	v->count_swap = swap;
 	v->page_bits = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
-	v->state = ZMEM_MAPPERS_BEGIN;
-	r = bpf_program_run(h->handle.prog_fd);
+	for (int i = 0; i < WALKS_MAX; i++) {
+		r = walk_mappers(h);
+		if (r < 0 || v->state != ZMEM_MAPPERS_CHANGED)
+			break;
+	}
+	if (r == 0 && v->state == ZMEM_MAPPERS_CHANGED)
+		v->state = ZMEM_MAPPERS_MANY;
 	if (r == 0 && v->count > ZMEM_MAPPERS_MAX)
 		r = -EPROTO;
 	for (uint32_t i = 0; r == 0 && i < v->count; i++)
@@ -360,6 +388,11 @@ int holders_source_read(struct holders_source *h, struct file_set *set)
 			r = 0;
 	}
 	return r < 0 ? r : give_holders(h);
+}
+
+uint32_t holders_source_steps(const struct holders_source *h)
+{
+	return h->steps;
 }
 
 /* ---- swapped shared memory ---- */

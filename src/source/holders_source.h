@@ -16,6 +16,9 @@ int holders_source_open(struct diag *diag, struct holders_source **ret);
 /* NULL is accepted. */
 void holders_source_close(struct holders_source *s);
 
+/* The most nodes of trees that one run of the programs looked at so far. */
+uint32_t holders_source_steps(const struct holders_source *s);
+
 /*
  * Fills in the holders of the files of the set that are `wanted`. Those of a file that too many
  * VMAs map stay unknown. Returns 0 or a negative errno.

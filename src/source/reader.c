@@ -65,6 +65,8 @@ static int queue_visit(struct collection_state *c, const struct zmem_pss_record 
 		c->later = later;
 		later[c->later_count++] = *record;
 	}
+	if (record->pages.work > c->snapshot->walk_entries)
+		c->snapshot->walk_entries = record->pages.work;
 	pthread_mutex_unlock(&c->lock);
 	return later ? 0 : -ENOMEM;
 }

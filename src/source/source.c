@@ -371,6 +371,14 @@ static bool fill_process(const struct procfs *proc, struct process *p)
 	return true;
 }
 
+static void fill_faults(const struct procfs *proc, struct process *p)
+{
+	cleanup_close int pid_fd = procfs_open_pid(proc, p->pid);
+
+	if (pid_fd >= 0 && procfs_same_start(proc, pid_fd, p->start_ns) > 0)
+		stat_fill(p, pid_fd);
+}
+
 /*
  * Fills in from /proc what BPF could not read: counters that this kernel keeps elsewhere, or a
  * process that called exec meanwhile. A counter that /proc lacks for one process is not looked for
@@ -384,7 +392,11 @@ static void fill_missing(const struct procfs *proc, struct snapshot *snapshot)
 		struct process *p = &snapshot->process[i];
 		counter_mask missing = wanted & ~p->have;
 
-		if (p->kind != PROCESS_USER || !missing || !fill_process(proc, p))
+		if (p->kind != PROCESS_USER)
+			continue;
+		if (p->threads >= ZMEM_FAULTS_THREADS && !process_has(p, COUNTER_MAJFLT))
+			fill_faults(proc, p);
+		if (!missing || !fill_process(proc, p))
 			continue;
 		p->raced = false;
 		wanted &= ~(missing & ~p->have);

@@ -7,17 +7,18 @@
 #include "source/swap_source.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
-#include <bpf/libbpf.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "source/bpf_diagnose.h"
 #include "source/source_internal.h"
 #include "zmem/record.h"
@@ -63,6 +64,11 @@ const char *swap_source_cost_refusal(const struct swap_source *s)
 	return s->refusal ? s->refusal : s->cost_refusal;
 }
 
+uint64_t swap_source_work(const struct swap_source *s)
+{
+	return s->visit->work;
+}
+
 void swap_source_close(struct swap_source *s)
 {
 	if (!s)
@@ -78,29 +84,21 @@ void swap_source_close(struct swap_source *s)
 
 /* ---- opening ---- */
 
-/* Finds where two per-CPU variables are in their section, by the kernel's types. */
-static void find_percpu(struct zmem_swap *v)
+/* Lets the programs find the wait queue of /proc/swaps. What fails is said when no device is found.
+ */
+static int find_queue(struct swap_source *s)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	const struct btf_type *section;
-	const struct btf_var_secinfo *var;
-	int id;
+	cleanup_close int swaps = open("/proc/swaps", O_RDONLY | O_CLOEXEC);
+	cleanup_close int waits = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event event = {};
+	int r;
 
-	if (!btf)
-		return;
-	id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
-	section = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
-	var = section ? btf_var_secinfos(section) : NULL;
-	for (int i = 0; section && i < btf_vlen(section); i++) {
-		const struct btf_type *type = btf__type_by_id(btf, var[i].type);
-		const char *name = type ? btf__name_by_offset(btf, type->name_off) : NULL;
-
-		if (name && strcmp(name, "runqueues") == 0)
-			v->runqueues = var[i].offset;
-		else if (name && strcmp(name, "percpu_swap_cluster") == 0)
-			v->percpu_cluster = var[i].offset;
-	}
-	btf__free(btf);
+	if (swaps < 0 || waits < 0 || epoll_ctl(waits, EPOLL_CTL_ADD, swaps, &event) < 0)
+		return file_exhausted(-errno) ? -errno : 0;
+	s->visit->epoll = waits;
+	r = bpf_program_run(s->handle.find_fd);
+	s->visit->epoll = -1;
+	return r;
 }
 
 static void set_layout(struct swap_source *s, const struct zmem_layout *layout)
@@ -127,9 +125,7 @@ static int set_up(struct swap_source *s, const struct zmem_layout *layout)
 		return -errno;
 	/* Kernels without CONFIG_KALLSYMS_ALL keep no names of variables. */
 	bpf_handle_run(s->handle.symbols_fd, NULL, 0);
-	if (!s->visit->swap_info)
-		find_percpu(s->visit);
-	return 0;
+	return s->visit->swap_info ? 0 : find_queue(s);
 }
 
 int swap_source_open(const struct source *from, struct diag *diag, struct swap_source **ret)
@@ -198,24 +194,9 @@ static bool are_rows(const struct swap_source *s, const struct system_info *syst
 	return true;
 }
 
-static int find_devices(struct swap_source *s)
-{
-	int r = bpf_program_run(s->handle.find_fd);
-
-	/* Without symbols: a CPU that has not swapped out yet knows no device. */
-	for (unsigned i = 0; r == 0 && i < s->cpus.count && s->visit->percpu_cluster &&
-			     !s->visit->swap_info && !s->visit->seed;
-	     i++) {
-		r = bpf_program_run_on(s->handle.find_fd, s->cpus.id[i]);
-		if (r == -ENXIO || r == -EINVAL) /* it is offline */
-			r = 0;
-	}
-	return r;
-}
-
 static int find_swap(struct swap_source *s, const struct system_info *system)
 {
-	int r = find_devices(s);
+	int r = bpf_program_run(s->handle.find_fd);
 
 	if (r < 0)
 		return r;
@@ -225,16 +206,7 @@ static int find_swap(struct swap_source *s, const struct system_info *system)
 	s->refusal = NULL;
 	if (are_rows(s, system))
 		return 0;
-	/* A device that was switched off leads nowhere. */
-	if (s->visit->seed) {
-		s->visit->seed = 0;
-		r = find_devices(s);
-		if (r < 0)
-			return r;
-		if (are_rows(s, system))
-			return 0;
-	}
-	s->refusal = s->visit->swap_info || s->visit->percpu_cluster
+	s->refusal = s->visit->swap_info || s->visit->head
 			     ? "the swap devices in the kernel are not those of /proc/swaps"
 			     : "this kernel does not tell where its swap devices are";
 	return -ENOTSUP;
@@ -512,7 +484,7 @@ static int walk(struct swap_source *s)
 /* After a reading: the devices must be those that were found before it. */
 static int confirm(struct swap_source *s)
 {
-	int r = find_devices(s);
+	int r = bpf_program_run(s->handle.find_fd);
 
 	if (r < 0)
 		return r;

@@ -43,6 +43,9 @@ int swap_source_files(struct swap_source *s, struct file_set *set);
 /* Swap in use that only the swap cache has: no process and no file. */
 int swap_source_cached(struct swap_source *s, uint64_t *ret_bytes);
 
+/* The most table entries that a run of the program looked at; a slot counts as 4. */
+uint64_t swap_source_work(const struct swap_source *s);
+
 /* Why there is no SWAP_PSS or no SWAP_RAM; NULL: there is. A constant text. */
 const char *swap_source_refusal(const struct swap_source *s);
 const char *swap_source_cost_refusal(const struct swap_source *s);

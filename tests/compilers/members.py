@@ -32,7 +32,7 @@ OPTIONS = {
     "CONFIG_SWAP": "swap_info_struct swap_cluster_info - swap",
     "CONFIG_ZRAM": "zram zram_table_entry zram_attr zram_pageflags",
     "CONFIG_ZSWAP": "zswap_entry",
-    "CONFIG_FAIR_GROUP_SCHED": "sched_entity.cfs_rq cfs_rq.rq",
+    "CONFIG_EPOLL": "eventpoll epitem eppoll_entry",
     "rss_stat of another type": "percpu_counter - grow",
     "5.9": "mm_struct.write_protect_seq - task_pss task_pss_probe task_pss_old swap",
 }

@@ -485,6 +485,25 @@ def many_files():
         result(len(done["files"]) == 5 and done["totals"]["files"] == count // 2, "--min and -n", done["totals"])
 
 
+STEPS = 2048 + 25  # ZMEM_FILES_STEPS, and the names of one file
+
+
+def deep_files():
+    """Files in a deep directory, each of whose names is read: a run looks at few of them."""
+    count = 1000
+    with tmpfs() as at:
+        place = os.path.join(at, *("directory %d" % i for i in range(22)))
+        os.makedirs(place)
+        for i in range(count):
+            fill("%s/%05d" % (place, i), 1)
+        done = run("-v", "--json", "-f", re.escape(place))
+        files = validate_json.parse(done.stdout)["files"]
+        result(sorted(file["path"] for file in files) == ["%s/%05d" % (place, i) for i in range(count)],
+               "1,000 files in a deep directory: each once", "%d files" % len(files))
+        steps = re.search(rb"visits of at most (\d+) steps", done.stderr)
+        result(steps and STEPS // 2 < int(steps.group(1)) <= STEPS, "in runs of few steps", done.stderr)
+
+
 def churn():
     """Files that come and go while the lists are read; a quiet file is always there, once."""
     stop = threading.Event()
@@ -656,7 +675,7 @@ def main():
         print("skip files: it needs root and BTF")
         return 0
     run_checks((of_tmpfs, of_other_namespace, of_bind_mount, of_hidden, of_huge_size, of_memfd, of_sysv, of_shared_anonymous, of_disk,
-                of_overlay, of_loop, of_hugetlbfs, of_holders, formats, columns, of_swap, many_files, churn, churn_of_mappings, accounts, system, documents, refused))
+                of_overlay, of_loop, of_hugetlbfs, of_holders, formats, columns, of_swap, many_files, deep_files, churn, churn_of_mappings, accounts, system, documents, refused))
     return exit_code()
 
 

@@ -5,8 +5,11 @@ of a fleet of processes."""
 
 import contextlib
 import json
+import mmap
 import os
 import re
+import signal
+import subprocess
 import sys
 import time
 
@@ -167,6 +170,66 @@ def check_schema():
             result(why is None, "schema: " + " ".join(args).replace(zombie, "ZOMBIE"), why)
 
 
+# ---- a run of the BPF program ----
+
+
+ENTRIES = 16 * 1024  # WALK_BUDGET
+TABLE = 512
+MADV_NOHUGEPAGE = 15
+
+
+def check_runs():
+    """Memory shared by fork, of three times the pages that a run looks at: no run looks at many more."""
+    size = 3 * ENTRIES * mmap.PAGESIZE
+    with mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as area:
+        area.madvise(MADV_NOHUGEPAGE)
+        for at in range(0, size, mmap.PAGESIZE):
+            area[at] = 1
+        child = os.fork()
+        if not child:
+            signal.pause()
+        try:
+            document, done = snapshot("-p", str(child), "--source", "bpf", "--pss", "kernel", "--timing")
+            pss = document["processes"][0]["pss_bytes"]
+            result(size // 2 < pss < size // 2 + (32 << 20), "half of the memory that two share", pss)
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+    found = re.search(rb"at most (\d+) table entries", done.stderr)
+    result(found and ENTRIES <= int(found.group(1)) < ENTRIES + 3 * TABLE, "a run looks at few entries", done.stderr)
+
+
+FAULTS_MAX = 4096
+CROWD = """
+import sys, threading
+threading.stack_size(64 << 10)
+end = threading.Event()
+for _ in range(int(sys.argv[1])):
+    threading.Thread(target=end.wait, daemon=True).start()
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+def check_crowds():
+    """The faults of threads are added up in one run; those of very many are read from /proc."""
+    for count in (FAULTS_MAX // 4, FAULTS_MAX + 100):
+        child = subprocess.Popen([sys.executable, "-c", CROWD, str(count)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        try:
+            child.stdout.readline()
+            done = run("strace", "-f", "-qq", "-y", "-e", "trace=openat", PROGRAM, "--source", "bpf", "-p", str(child.pid),
+                       "-F", "csv", "-o", "threads,majflt")
+            with open("/proc/%d/stat" % child.pid, encoding="ascii") as file:
+                faults = file.read().rpartition(")")[2].split()[9]
+        finally:
+            child.kill()
+            child.wait()
+        result(done.stdout.decode().split()[1:] == ["%d,%s" % (count + 1, faults)], "%d threads: their faults" % count,
+               (done.stdout, faults))
+        opened = b'</proc/%d>, "stat"' % child.pid in done.stderr
+        result(opened == (count > FAULTS_MAX), "%d threads: whether /proc was read" % count, done.stderr[-300:])
+
+
 # ---- the first of many ----
 
 
@@ -203,8 +266,8 @@ def main():
     if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
         print("skip situations: needs root and a kernel with BTF")
         return 0
-    run_checks((check_namespace, check_foreign_proc, check_names, check_schema, check_top,
-                check_churn))
+    run_checks((check_namespace, check_foreign_proc, check_names, check_schema, check_runs, check_crowds,
+                check_top, check_churn))
     return exit_code()
 
 

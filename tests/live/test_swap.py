@@ -9,6 +9,7 @@ import ctypes
 import json
 import mmap
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -27,8 +28,12 @@ PAGE = 4096
 LIMIT = 60
 COMPRESSORS = ("lzo", "lzo-rle", "zstd")
 MADV_NOHUGEPAGE, MADV_PAGEOUT = 15, 21
+PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
 LIBC.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
+LIBC.mmap.restype = ctypes.c_void_p
+LIBC.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 
 
 def read(path):
@@ -150,6 +155,45 @@ def without_smaps(_):
         result("smaps_rollup" not in done, "SWAP_PSS of a fork in documents opens no smaps_rollup", done[-300:])
 
 
+LARGE = 8 * MIB
+COMMANDS = ((), ("--json",), ("--verify", "1000"), ("-s", "swap_pss", "-n", "3"), ("-g", "user"), ("system",),
+            ("watch", "-c", "2", "-i", "0.1"), ("compare", "--verify", "1000"),
+            ("record", "--output", "/dev/null", "-c", "2", "-i", "0.1"))
+
+
+def smaps_read(*args):
+    """The processes whose smaps or smaps_rollup the program opens, once for each time."""
+    trace = subprocess.run(["strace", "-f", "-qq", "-y", "-e", "trace=openat", PROGRAM, *args], capture_output=True,
+                           text=True, errors="replace", timeout=LIMIT, check=False)
+    if trace.returncode:
+        raise RuntimeError("%s: exit code %d: %s" % (args, trace.returncode, trace.stderr[-300:]))
+    return [int(pid) for pid in re.findall(r'</proc/(\d+)>, "smaps(?:_rollup)?"', trace.stderr)]
+
+
+def size_of(pid):
+    """Pages and swap entries that the kernel walks for smaps_rollup, bytes."""
+    return sum(int(line.split()[1]) << 10 for line in read("/proc/%d/status" % pid).splitlines()
+               if line.startswith(("VmRSS:", "VmSwap:")))
+
+
+def no_large_reads(_):
+    """With little swap in use, also where a thousand processes are verified: no file of a large process is read whose
+    lock it would wait for. One shares swap by fork, another one is small but for its swap."""
+    with shapes("swap_books") as pids, swapped_out(RANDOM, PLAIN, RANDOM, fork=True) as pid:
+        children = read("/proc/%d/task/%d/children" % (pid, pid)).split()
+        own = {one for one in (*pids.values(), pid, *map(int, children)) if size_of(one) > LARGE}
+        result(len(own) >= 5, "processes are large", own)
+        for args in COMMANDS:
+            pids = smaps_read(*args)
+            large = own.intersection(pids)
+            result(not large, "%s: of %d readings none is of a large process" % (" ".join(args) or "a table", len(pids)),
+                   large)
+        done = subprocess.run((PROGRAM, "-p", str(pid), "-F", "csv", "-o", "swap_pss"), capture_output=True, text=True,
+                              timeout=LIMIT, check=False)
+        result(done.stdout.split()[1:2] == [str(rollup(pid, "SwapPss") << 10)], "and SWAP_PSS is known",
+               (done.stdout, done.stderr))
+
+
 def costs(at):
     with shapes("swap_mixed") as pids:
         for _ in range(5):
@@ -179,8 +223,9 @@ def costs(at):
 
 
 @contextlib.contextmanager
-def swapped_out(*parts, whole=True):
-    """A child with private memory of these parts, all of it in swap, or as much as there is room for."""
+def swapped_out(*parts, whole=True, fork=False):
+    """A child with private memory of these parts, all of it in swap, or as much as there is room for. With `fork` a
+    child of its own shares it."""
     ours, theirs = os.pipe()
     child = os.fork()
     if not child:
@@ -195,7 +240,10 @@ def swapped_out(*parts, whole=True):
             if swap >= len(text) // 1024 or not whole and read("/proc/meminfo").find("SwapFree:              0 kB") > 0:
                 break
             time.sleep(0.02)
-        os.write(theirs, b"x")
+        if fork and not os.fork():
+            LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        else:
+            os.write(theirs, b"x")
         time.sleep(LIMIT)  # a process: its parent ends it
         os._exit(0)
     try:
@@ -266,15 +314,15 @@ def huge_file(at):
 
 
 @contextlib.contextmanager
-def loop_device(place):
-    """A disk in a file. It is no rotating one: without symbols the kernel does not tell where such swap is."""
+def loop_device(place, rotating):
+    """A disk in a file, of either kind: slots of a rotating one are in no cluster of a CPU."""
     path = os.path.join(place, "disk")
     with open(path, "wb") as file:
         file.truncate(64 * MIB)
     done = subprocess.run(("losetup", "-f", "--show", path), capture_output=True, text=True, check=True)
     device = done.stdout.strip()
     try:
-        write("/sys/block/%s/queue/rotational" % os.path.basename(device), "0")
+        write("/sys/block/%s/queue/rotational" % os.path.basename(device), "1" if rotating else "0")
         subprocess.run(("mkswap", device), stdout=subprocess.DEVNULL, check=True)
         subprocess.run(("swapon", device), check=True)
         try:
@@ -287,12 +335,13 @@ def loop_device(place):
 
 def on_disk():
     """Its pages take no RAM; pages of zeroes are on no disk since Linux 6.12."""
-    with tempfile.TemporaryDirectory() as place, loop_device(place), swapped_out(RANDOM, ZERO) as pid:
-        p = processes()[pid]
-    result(p["swap_ram_bytes"] == 0 and p["swap_incompressible_bytes"] == 0 and
-           near(p["swap_disk_bytes"] + p["swap_filled_bytes"], p["swap_pss_bytes"]) and
-           near(p["swap_disk_bytes"], len(RANDOM) + (0 if p["swap_filled_bytes"] else len(ZERO))),
-           "swap on disk takes no RAM", p)
+    for what, rotating in (("rotating disk", True), ("disk", False)):
+        with tempfile.TemporaryDirectory() as place, loop_device(place, rotating), swapped_out(RANDOM, ZERO) as pid:
+            p = processes()[pid]
+        result(p["swap_ram_bytes"] == 0 and p["swap_incompressible_bytes"] == 0 and
+               near(p["swap_disk_bytes"] + p["swap_filled_bytes"], p["swap_pss_bytes"]) and
+               near(p["swap_disk_bytes"], len(RANDOM) + (0 if p["swap_filled_bytes"] else len(ZERO))),
+               "swap on a %s takes no RAM" % what, p)
 
 
 def full():
@@ -303,6 +352,98 @@ def full():
         result(used[0][2] == used[0][3], "the device is full", used)
         result(p["swap_pss_bytes"] == p["swap_bytes"] > MIB and p["swap_ram_status"] == "ok" and
                near(p["swap_ram_bytes"], p["swap_bytes"]), "what is in a full device", p)
+
+
+def full_before_disk():
+    """Compressed swap that is full, and the rest on a disk: slots of both."""
+    for rotating in (False, True):
+        with (tempfile.TemporaryDirectory() as place, loop_device(place, rotating), zram("lzo", "4M") as at,
+              swapped_out(RANDOM, RANDOM, RANDOM) as pid):
+            used = {row[0]: row[2:4] for row in (line.split() for line in read("/proc/swaps").splitlines()[1:])}
+            p = processes()[pid]
+            size, taken = used.pop("/dev/" + os.path.basename(at))
+            result(size == taken and len(used) == 1, "a device is full before another one", (size, taken, used))
+            result(p["swap_ram_status"] == "ok" and
+                   p["swap_pss_bytes"] == p["swap_bytes"] == p["swap_ram_bytes"] + p["swap_disk_bytes"] and
+                   near(p["swap_ram_bytes"], len(RANDOM)) and near(p["swap_disk_bytes"], 2 * len(RANDOM)),
+                   "what is in each of both", p)
+
+
+ENTRIES, TABLE, SLOT = 16 * 1024, 512, 4  # WALK_BUDGET, SLOT_WORK
+
+
+def many_slots(_):
+    """A process with more slots than a run looks at: each is counted once, and no run takes long."""
+    with swapped_out(*[WORD] * 12, fork=True) as pid:
+        done = subprocess.run((PROGRAM, "--timing", "-p", str(pid), "-F", "csv", "-o", "swap_pss"), capture_output=True,
+                              text=True, timeout=LIMIT, check=False)
+        want = rollup(pid, "SwapPss") << 10
+        result(done.stdout.split()[1:] == [str(want)] and want > ENTRIES // SLOT * PAGE // 2,
+               "SWAP_PSS of many slots as in smaps_rollup", (done.stdout, want))
+    entries = re.findall(r"at most (\d+) table entries for swap", done.stderr)
+    result(len(entries) == 1 and ENTRIES <= int(entries[0]) < ENTRIES + (2 + SLOT) * TABLE, "a run looks at few slots",
+           done.stderr)
+
+
+NODES = 512 + 128  # of trees in one run of holders.bpf.c: ZMEM_MAPPERS_STEPS, and the depth of two walks
+PAGES = 4096
+AGAIN = """
+import mmap, os, sys
+while True:
+    mmap.mmap(int(sys.argv[1]), int(sys.argv[2]), mmap.MAP_SHARED, mmap.PROT_READ).close()
+"""
+
+
+@contextlib.contextmanager
+def swapped_memfd():
+    """A file of shared memory, every third page of which is in RAM and the others in swap: its descriptor and size."""
+    size = PAGES * PAGE
+    fd = os.memfd_create("swapped")
+    try:
+        os.ftruncate(fd, size)
+        with mmap.mmap(fd, size) as area:
+            at = ctypes.c_char.from_buffer(area)
+            area.write(WORD * (size // len(WORD)))
+            for _ in range(50):
+                LIBC.madvise(ctypes.addressof(at), size, MADV_PAGEOUT)
+                if (rollup(os.getpid(), "Swap") or 0) >= size // 1024:
+                    break
+                time.sleep(0.02)
+            for page in range(0, PAGES, 3):
+                os.pread(fd, 1, page * PAGE)
+            del at
+        yield fd, size
+    finally:
+        os.close(fd)
+
+
+def many_mappings(_):
+    """Of a swapped file: 200 parts, each another one, whose pages are counted one by one; and 2,000 mappings of all of
+    it. Both take many runs of a program, each of which looks at few nodes; none is left out or counted twice, also while
+    others come and go."""
+    for what, parts, wholes, busy in (("parts", 200, 0, False), ("mappings", 0, 2000, False), ("both, beside others", 100, 1000, True)):
+        with contextlib.ExitStack() as stack:
+            fd, size = stack.enter_context(swapped_memfd())
+            if busy:
+                child = subprocess.Popen([sys.executable, "-c", AGAIN, str(fd), str(size)], pass_fds=[fd])
+                stack.callback(child.wait)
+                stack.callback(child.kill)
+            for i in range(parts + wholes):
+                first = PAGE * (i + 1) if i < parts else 0
+                at = LIBC.mmap(None, size - first, mmap.PROT_READ, mmap.MAP_SHARED, fd, first)
+                stack.callback(LIBC.munmap, at, size - first)
+            pid = os.getpid()
+            for _ in range(5):
+                done = subprocess.run((PROGRAM, "--json", "--timing", "-p", str(pid)), capture_output=True, text=True,
+                                      timeout=LIMIT, check=False)
+                p = json.loads(done.stdout)["processes"][0]
+                want = (rollup(pid, "Swap") << 10) - p["swap_bytes"]
+                if p["swap_shmem_bytes"] == want:
+                    break
+            result(p["swap_shmem_bytes"] == want > size * (parts + wholes) // 3, "%s: SWAP_SHMEM as in smaps_rollup" % what,
+                   (p["swap_shmem_bytes"], want))
+            nodes = re.findall(r"BPF run: at most (\d+) nodes", done.stderr)
+            result(len(nodes) == 1 and 512 <= int(nodes[0]) <= NODES, "%s: few nodes in a run" % what, done.stderr)
 
 
 def in_cache(_):
@@ -394,12 +535,14 @@ def main():
         with zram(compressor) as at:
             print("ok swap on zram with", compressor)
             run_checks((costs, kinds) if done else
-                       (every_shape, crowd, trial, without_smaps, disagreeing, costs, kinds, huge_file, in_cache, switching),
+                       (every_shape, crowd, trial, without_smaps, no_large_reads, disagreeing, costs, kinds, huge_file,
+                        in_cache, many_mappings, many_slots, switching),
                        at)
         done = True
     result(done, "zram has one of the compressors")
     on_disk()
     full()
+    full_before_disk()
     switched_off()
     return exit_code()
 
