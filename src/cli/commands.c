@@ -31,6 +31,7 @@
 /* ---- the table ---- */
 
 #ifdef ZMEM_STATIC
+#define SERVE_HELP "not in this static program"
 int serve_check(char *why, size_t cap)
 {
 	snprintf(
@@ -48,16 +49,25 @@ int command_serve(const struct options *o)
 	serve_check(why, sizeof(why));
 	return log_error("serve: %s", why);
 }
+#else
+#define SERVE_HELP "HTTP: metrics for Prometheus, JSON, a live page"
 #endif
 
 static int command_help(const struct options *o);
+
+static int command_version(const struct options *o)
+{
+	(void)o;
+	printf("zmem-bpf %s\n", ZMEM_VERSION);
+	return log_stdout_done();
+}
 
 #define TABLE_JSON "table, json"
 
 const struct command_entry command_table[] = {
 	{{"snapshot",
 	  "zmem-bpf",
-	  "[snapshot] [OPTION]...",
+	  "[snapshot] [PID]... [OPTION]...",
 	  "RAM and swap of every process",
 	  "table, json, ndjson, csv, folded, openmetrics, prometheus, html",
 	  {"zmem-bpf -s swap_pss -n 10", "zmem-bpf -g container",
@@ -144,7 +154,7 @@ const struct command_entry command_table[] = {
 	{{"serve",
 	  "zmem-bpf-serve",
 	  "serve [OPTION]...",
-	  "HTTP: metrics for Prometheus, JSON, a live page",
+	  SERVE_HELP,
 	  NULL,
 	  {"zmem-bpf serve", "zmem-bpf serve --listen unix:/run/zmem-bpf.sock",
 	   "zmem-bpf serve --listen :19647 --token-file FILE"}},
@@ -166,6 +176,7 @@ const struct command_entry command_table[] = {
 	 command_doctor},
 	{{"help", "zmem-bpf", "help [COMMAND]", "this text, or the options of a command"},
 	 command_help},
+	{{"version", "zmem-bpf", "version", "the version of this program"}, command_version},
 };
 const size_t command_count = ARRAY_SIZE(command_table);
 
@@ -569,10 +580,8 @@ static int run_command(struct options *o)
 	o->continuous = parse_has_item("watch top", o->command) || o->keep;
 	if (o->help)
 		return print_help(o->named ? o->command : NULL);
-	if (o->version || strcmp(o->command, "version") == 0) {
-		printf("zmem-bpf %s\n", ZMEM_VERSION);
-		return log_stdout_done();
-	}
+	if (o->version)
+		return command_version(o);
 	if (!command)
 		return refuse_command(o->command);
 	if (o->unknown && !options_taken(&o->unknown->info, o->command))

@@ -264,6 +264,8 @@ static int notices_opened(struct measure *m, int error)
 	if (error == -ENOMEM)
 		return log_error("opening the source of counters: out of memory");
 	warn_fallback(m);
+	if (error < 0 && error != -ENOTSUP)
+		return log_errno(error, "opening the source of counters");
 	if (error < 0)
 		return log_error("--pss kernel: %s (--pss auto reads smaps_rollup instead)",
 				 collector_pss_refusal(c));

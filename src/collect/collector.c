@@ -531,6 +531,8 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	s->fallback_reason = c->fallback_reason;
 	note_pss_source(c);
 	s->collection.complete = true;
+	/* Until it is known: 0 stands for an OOM kill. */
+	s->collection.duration_us = 1;
 	machine_read(&c->proc, &s->host, &s->system);
 	if (read_files(c) == -ENOMEM || read_swap(c) == -ENOMEM)
 		return -ENOMEM;

@@ -79,7 +79,7 @@ common() {
 		grep -oE -- '-[a-z-]+' | cut -c 2-
 }
 of_page "$man/zmem-bpf.1" >"$TMP/described"
-for command in $(grep -vx help <<<"$commands"); do
+for command in $(grep -vxE 'help|version' <<<"$commands"); do
 	zmem "$command" --help
 	of_help "$TMP/out" >"$TMP/of_help"
 	of_page "$(page "$command")" >"$TMP/of_page"

@@ -194,8 +194,8 @@ done | sort -u >"$TMP/options"
 zmem help
 sed -n '1,/^$/p' "$TMP/out" >"$TMP/usages"
 equal 'help: each description is apart from its usage' \
-	"$(grep -E '^.{6} zmem-bpf ' "$TMP/usages" | grep -vE '^.{43}  [^ ]')" ''
-equal 'help: descriptions go on below each other' "$(grep -vE '^(.{6} zmem-bpf .{29}|$| {45}[^ ])' "$TMP/usages")" ''
+	"$(grep -E '^.{6} zmem-bpf ' "$TMP/usages" | grep -vE '^.{47}  [^ ]')" ''
+equal 'help: descriptions go on below each other' "$(grep -vE '^(.{6} zmem-bpf .{33}|$| {49}[^ ])' "$TMP/usages")" ''
 
 # A word that none has: the message lists those of the command, also of one that follows.
 refused 'files -g foo' 2 'files: --group-by foo: must be one of fs, mount, kind, dir \(' files -g foo
@@ -209,7 +209,7 @@ for command in $commands; do
 	check "help $command: as --help" cmp "$TMP/help" "$TMP/out"
 	equal "$command --help fits a terminal of 80 columns" "$(awk 'length > 80' "$TMP/out")" ''
 	case $command in
-	help | doctor | pin | unpin) ;;
+	help | version | doctor | pin | unpin) ;;
 	*) equal "$command --help: three examples" "$(sed -n '/^Examples/,/^$/p' "$TMP/out" | grep -c '^  zmem-bpf')" 3 ;;
 	esac
 	formats=$(awk '/-F, --format/ { print; getline; while ($0 !~ /--/) { print; getline } }' "$TMP/out" | sed 's/.*--format F//')
