@@ -181,6 +181,7 @@ int mounts_parse(const char *text, size_t len, struct mounts *m)
 			return -ENOMEM;
 		m->mount = mount;
 		mount += m->count;
+		*mount = (struct mount){};
 		id = part_split(&line, ' ');
 		parent = part_split(&line, ' ');
 		device = part_split(&line, ' ');

@@ -71,8 +71,8 @@ def check_refreshing(page):
     if os.path.exists("/proc/pressure/memory"):
         result(re.fullmatch(r"Memory pressure: some \d+\.\d\d %, full \d+\.\d\d %", page.is_("byId('pressure').textContent")),
                "the page shows memory pressure", page.is_("byId('pressure').textContent"))
-    tops = page.is_("['table', 'history', 'map', 'machine'].map(id => byId(id).getBoundingClientRect().top)")
-    same("the table comes first, the history, the map and the machine below", tops, sorted(tops))
+    tops = page.is_("['machine', 'table', 'history', 'map'].map(id => byId(id).getBoundingClientRect().top)")
+    same("the machine comes first, the table, the history and the map below", tops, sorted(tops))
     same("the page shows that it is live", page.is_("byId('live-state').textContent"), "live")
     page.is_("(() => { const e = byId('live-every'); e.value = '2'; e.dispatchEvent(new Event('change')); })()")
     b.write("#query", "zmem")

@@ -110,9 +110,9 @@ def check_head(s):
     seen = s.browser.evaluate("""[...document.querySelectorAll('#table tbody tr:not(.space)')]
         .filter(e => e.getBoundingClientRect().bottom <= innerHeight).length""")
     result(seen >= 12, "head: processes are seen without scrolling", seen)
-    tops = s.browser.evaluate("['page', 'table', 'map', 'machine'].map(id =>"
+    tops = s.browser.evaluate("['page', 'machine', 'table', 'map'].map(id =>"
                               " document.getElementById(id).getBoundingClientRect().top)")
-    same("head: the table comes first, the map and the machine below", tops, sorted(tops))
+    same("head: the machine comes first, the table and the map below", tops, sorted(tops))
     bottom = s.browser.evaluate("document.querySelector('#map').getBoundingClientRect().top")
     s.browser.click_at(*s.map_spot(0.02, 40))
     y = s.browser.evaluate("document.querySelector('#map').getBoundingClientRect().top + scrollY")

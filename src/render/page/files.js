@@ -76,7 +76,7 @@ function show(doc) {
 	byId('table-title').textContent = 'Files';
 	byId('map-title').textContent = 'Files by mount point and directory';
 	byId('map').textContent = 'Files by directory.';
-	byId('machine-title').textContent = 'Sums of all files';
+	byId('machine').ariaLabel = 'Sums of all files';
 	byId('query').placeholder = 'path, name, kind';
 	byId('levels').hidden = true;
 	showSums(doc.totals);
