@@ -282,6 +282,8 @@ void query_args_nothing(const struct options *o, char *ret, size_t size)
 {
 	snprintf(ret, size, "no process matches");
 	append_filters(o, o->filter, ret, size);
+	if (o->min != MIN_DEFAULT)
+		snprintf(ret + strlen(ret), size - strlen(ret), " with this --min");
 }
 
 bool query_args_selection(const struct options *o, char *ret, size_t size)

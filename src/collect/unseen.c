@@ -4,6 +4,7 @@
  * decides whether /proc is listed, which would cost some percent of a snapshot.
  */
 #include "collect/unseen.h"
+#include "collect/collector.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -94,7 +95,8 @@ int unseen_find(const struct procfs *proc, const struct unseen_start *start,
 	if (!f->pid_count)
 		return procfs_each_pid(proc, add_unseen, &search);
 	for (size_t i = 0; r == 0 && i < f->pid_count; i++) {
-		if (i && f->pids[i] == f->pids[i - 1])
+		/* The directory of a thread opens as well, and its process is seen. */
+		if ((i && f->pids[i] == f->pids[i - 1]) || collect_process_of_thread(s, f->pids[i]))
 			continue;
 		r = add_unseen(&search, f->pids[i]);
 	}

@@ -165,7 +165,7 @@ static void put_notes(void *arg, struct strbuf *out)
 		line_end(&l);
 	}
 	if (r->unlisted) {
-		line_printf(&l, "on no list, if there are any:");
+		line_printf(&l, "cannot be listed, if this machine has any:");
 		for (int i = 0; i < FILE_UNLISTED; i++) {
 			if (r->unlisted >> i & 1)
 				line_printf(&l, " %s", file_unlisted_name((enum file_unlisted)i));

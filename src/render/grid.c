@@ -8,7 +8,10 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/strbuf.h"
 #include "render/format.h"
+#include "render/text.h"
 
 #define GAP	  2  /* between columns */
 #define TEXT_ROOM 12 /* for a text in the last column, where there are more columns */
@@ -328,18 +331,18 @@ static void print_values(struct grid *g, struct line *l)
 static void print_crowded(const struct grid *g, struct line *l)
 {
 	const char *before = "no room for ";
+	cleanup(strbuf_done) struct strbuf text = {};
 
-	l->width = g->style->width;
 	for (size_t i = 0; i < g->columns; i++) {
 		if (!g->column[i].crowded)
 			continue;
-		line_printf(l, "%s%s", before, g->column[i].heading);
+		strbuf_printf(&text, "%s%s", before, g->column[i].heading);
 		before = ", ";
 	}
 	if (*before != ',')
 		return;
-	line_printf(l, " (-w shows all columns)");
-	line_end(l);
+	strbuf_puts(&text, " (-w shows all columns)");
+	text_put_folded(l->out, strbuf_str(&text), 0, g->style->width);
 }
 
 void grid_print(struct strbuf *out, struct grid *g)

@@ -69,11 +69,15 @@ for command in '-J -p' 'maps' 'maps --by-file' 'watch -c 1 -p' 'compare -p' 'gro
 	equal "$command THREAD: whose it is" "$rc ${err#*: }" \
 		"3 $([ "${command%% *}" = grow ] || echo "--pid $thread: ")$thread is a thread of process $with_threads"
 done
+zmem -q -J -p "$thread,$with_threads"
+expect_json 'a thread is not a process that BPF does not see' '.collection | .not_seen == 0 and .complete'
 run unshare -m sh -c 'umount -l /proc; exec "$@"' - "$ZMEM" -q --pss none -p "$thread"
 equal 'a thread, without /proc: whose it is' "$rc $err" \
 	"3 zmem-bpf: --pid $thread: $thread is a thread of process $with_threads"
 zmem -q -J --replay "$TMP/thread.zmem" -p "$thread"
 equal 'a thread, in a recording: not asked' "$rc $err" "3 zmem-bpf: --pid $thread: there is no such process"
+zmem -p $$ --min 100G
+expect_out '--min that hides all: the sentence names it' "^no process matches --pid $$ with this --min"
 zmem -f '^no such name or command line$'
 expect_out '-f that matches nothing: a sentence' '^no process matches --filter '
 zmem -J --pss none
