@@ -280,7 +280,7 @@ PTY_RESIZE='50 160' term 24 40 "$ZMEM" watch -c 3 -i 0.5
 read -r first second < <(lengths)
 check 'SIGWINCH: narrow at first' test "$first" -le 40
 check 'SIGWINCH: wide from the next tick' test "$second" -gt 60
-equal 'SIGWINCH: columns come back' "$(grep -ac ' PID .*+RSS' "$TMP/out")" 2
+equal 'SIGWINCH: columns come back' "$(grep -ac 'PID .*+RSS' "$TMP/out")" 2
 
 # ---- processes that do not exist, or end ----
 PATIENCE=20 zmem watch 4194303
