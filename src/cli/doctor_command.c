@@ -14,7 +14,7 @@
 
 #include "cli/commands.h"
 #include "cli/log.h"
-#include "cli/recorder.h"
+#include "cli/keep.h"
 #include "cli/swap_trial.h"
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* zmem-bpf record --keep TIME DIR: writes snapshots and events for ever, in bounded space. */
+#include "cli/keep.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -554,7 +556,7 @@ static int keep_frames(struct keeper *k)
 	return r;
 }
 
-int record_for_ever(const struct options *o)
+int record_keep(const struct options *o)
 {
 	cleanup(keeper_close) struct keeper k = {
 		.recorder = {.file.file.fd = -1, .measure = MEASURE_CLOSED},

@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "privilege/privilege.h"
-#include "recording/recording_ring.h"
+#include "recording/segments.h"
 #include "source/pin.h"
 
 /* ---- a recording: a file is read frame by frame, a pipe as a whole ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What both forms of record do: they measure, and complete a snapshot as it is recorded. */
+/* What both forms of record share: they measure, and complete a snapshot as it is recorded. */
 #ifndef ZMEM_CLI_RECORDER_H
 #define ZMEM_CLI_RECORDER_H
 
@@ -30,10 +30,5 @@ void recorder_forget_cmdlines(struct recorder *r);
 /* Completes the snapshot as it is recorded. Returns 0 or a negative errno. */
 int recorder_complete(struct recorder *r);
 void recorder_close(struct recorder *r);
-
-/* Opens the file for a trigger on PSI. Returns a descriptor or a negative errno. */
-int pressure_open(void);
-/* record --keep. Returns the exit code. */
-int record_for_ever(const struct options *o);
 
 #endif

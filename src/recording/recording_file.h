@@ -134,7 +134,7 @@ int recording_writer_finish(struct recording_writer *w);
 void recording_writer_done(struct recording_writer *w);
 
 struct recording_reader;
-struct segment_name; /* recording_ring.h */
+struct segment_name; /* segments.h */
 
 #define RECORDING_EVENT_MAX (64 * 1024) /* bytes of an event */
 

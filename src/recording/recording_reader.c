@@ -18,7 +18,7 @@
 #include "model/snapshot_codec.h"
 #include "recording/recording_file.h"
 #include "recording/recording_internal.h"
-#include "recording/recording_ring.h"
+#include "recording/segments.h"
 
 #define SEARCH_CHUNK	 (64 * 1024)
 #define NO_FRAME	 UINT32_MAX

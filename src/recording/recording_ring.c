@@ -2,10 +2,8 @@
 /* Writes a recording without an end as segments in a directory, in bounded space. */
 #include "recording/recording_ring.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,81 +15,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/parse.h"
-
-/* ---- the names of segments ---- */
-
-#define DIGITS 10
-#define SUFFIX ".zmem"
-
-struct segment_name segment_name(uint32_t number)
-{
-	struct segment_name name;
-
-	snprintf(name.text, sizeof(name.text), "%010" PRIu32 SUFFIX, number);
-	return name;
-}
-
-/* The number of a segment, 0 if the name is not that of a segment. */
-static uint32_t segment_number(const char *name)
-{
-	uint64_t number = 0;
-
-	if (strlen(name) != DIGITS + strlen(SUFFIX) || strcmp(name + DIGITS, SUFFIX) != 0 ||
-	    parse_u64(name, DIGITS, UINT32_MAX, &number) < 0)
-		return 0;
-	return (uint32_t)number;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-int segment_list(int dir, uint32_t **ret, size_t *ret_count)
-{
-	cleanup_closedir DIR *entries = NULL;
-	cleanup_free uint32_t *number = NULL;
-	size_t count = 0, capacity = 0;
-	struct dirent *entry;
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	entries = fd < 0 ? NULL : fdopendir(fd);
-	if (!entries)
-		return -errno;
-	while ((errno = 0, entry = readdir(entries))) {
-		uint32_t n = segment_number(entry->d_name), *grown;
-
-		if (!n)
-			continue;
-		grown = grow_items(number, count, &capacity, 64, sizeof(*number));
-		if (!grown)
-			return -ENOMEM;
-		number = grown;
-		number[count++] = n;
-	}
-	if (errno)
-		return -errno;
-	if (count)
-		qsort(number, count, sizeof(*number), by_number);
-	*ret = TAKE_PTR(number);
-	*ret_count = count;
-	return 0;
-}
-
-int segment_open(int dir, const struct segment_name *name)
-{
-	/* Not to wait for the writer of a FIFO. */
-	cleanup_close int fd =
-		openat(dir, name->text, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return -errno;
-	return S_ISREG(st.st_mode) ? TAKE_FD(fd) : -EINVAL;
-}
+#include "recording/segments.h"
 
 /* ---- segments ---- */
 

@@ -32,20 +32,6 @@
 #define RING_FREE_PERCENT  5 /* of the file system stay free, RING_FREE_MOST bytes at most */
 #define RING_FREE_MOST	   (UINT64_C(1) << 30)
 
-/* ---- the names of segments ---- */
-
-struct segment_name {
-	char text[16]; /* 10 digits and ".zmem" */
-};
-
-struct segment_name segment_name(uint32_t number);
-/* The numbers of the segments in a directory, ascending. Returns 0 or a negative errno. */
-int segment_list(int dir, uint32_t **ret, size_t *ret_count);
-/* Opens it to read, or returns a negative errno: -ELOOP for a link, -EINVAL if it is not a file. */
-int segment_open(int dir, const struct segment_name *name);
-
-/* ---- writing ---- */
-
 struct ring_options {
 	struct recording_options recording; /* with an interval */
 	uint64_t keep_ms;		    /* of recorded time: pauses do not count */

@@ -13,6 +13,7 @@
 
 #include "recorded_frames.h"
 #include "recording/recording_ring.h"
+#include "recording/segments.h"
 #include "temp_directory.h"
 
 #define HOUR	 (60 * 60 * 1000)
