@@ -100,14 +100,13 @@ LAYOUT       := src/static.ld
 PACK_RELOCS  := $(if $(filter x86_64,$(or $(CROSS),$(MACHINE))),-Wl$(comma)-z$(comma)pack-relative-relocs)
 LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
-COLD         := $(addprefix $(B)/,cli/% top/% recording/% compare/% grow/% render/compare_% render/files_% render/maps_% \
-                render/system_% render/growth% source/grow_watch% source/oom_%)
+COLD         := $(addprefix $(B)/,session/% command/% top/% recording/% check/% grow/% report/compare_% report/files_% \
+                report/maps_% report/system_% report/growth% source/grow_watch% source/oom_%)
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
-MODULES := base recording privilege proc model source enrich query compare collect render \
-           grow cli top \
-           $(if $(filter 1,$(STATIC)),,serve)
+MODULES := base privilege proc load model query source enrich recording check collect grow write report session top \
+           $(if $(filter 1,$(STATIC)),,serve) command
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
@@ -261,10 +260,10 @@ $(O)/bpf/%.lskel.h: $(O)/bpf/%.bpf.o
 -include $(BPF_NAMES:%=$(O)/bpf/%.d)
 
 # libbpf alone loads the old ones, and what is loaded once and stays.
-$(B)/source/bpf_load.o: $(BPF_NAMES:%=$(O)/bpf/%.inc) \
+$(B)/load/bpf_load.o: $(BPF_NAMES:%=$(O)/bpf/%.inc) \
 	$(patsubst %,$(O)/bpf/%.lskel.h,$(filter-out %_old oom_kill% grow%,$(BPF_NAMES)))
 
-include src/render/page/page.mk
+include src/report/page/page.mk
 
 # ---- program ----
 
@@ -297,12 +296,12 @@ $(B)/lib$(1).a: $(filter $(B)/$(1)/%,$(OBJ))
 endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
-# A library uses those behind it; top and serve are commands of cli, and use it.
-LINK_ORDER := cli top $(filter serve,$(MODULES)) cli render grow collect compare query enrich source proc recording model \
-              privilege base
+# A library uses those behind it.
+LINK_ORDER := command $(filter serve,$(MODULES)) top session report write grow collect check query enrich source load proc \
+              recording model privilege base
 
 # For libelf, which comes behind our libraries.
-ELF_STATIC := $(if $(filter 1,$(STATIC)),$(B)/source/elf_static.o)
+ELF_STATIC := $(if $(filter 1,$(STATIC)),$(B)/load/elf_static.o)
 
 $(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
 	$(SAY) LINK $@

@@ -7,22 +7,25 @@
 UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT:%=$(B)/tests/%)
 
-uses_base   := base
-uses_recording := recording model base
+uses_base      := base
 uses_privilege := privilege base
-uses_proc   := proc model base
-uses_model  := model base
-uses_query  := query model base
-uses_compare := compare model base
-uses_render := render compare query model base
+uses_proc      := proc model base
+uses_load      := load privilege base
+uses_model     := model base
+uses_query     := query model base
+uses_source    := source load proc model privilege base
+uses_enrich    := enrich query proc model privilege base
+uses_recording := recording model base
+uses_check     := check model base
+uses_collect   := collect check query enrich source load proc recording model privilege base
+uses_grow      := grow source load proc model privilege base
+uses_write     := write base
+uses_report    := report write check query model base
+uses_session   := session report write $(uses_collect)
 # What it shows, without the terminal.
-uses_top    := top render compare query model base
-uses_source := source proc model privilege base
-uses_enrich := enrich query proc model privilege base
-uses_collect := collect compare query enrich source proc recording model privilege base
-uses_grow   := grow source proc model privilege base
-uses_cli    := cli render grow collect compare query enrich source proc recording model privilege base
-uses_serve  := serve $(uses_cli)
+uses_top       := top report write check query model base
+uses_serve     := serve session report write $(uses_collect)
+uses_command   := command serve top session report write grow $(uses_collect)
 # Tests that count system calls, or say how long they take.
 links_test_enrich_memcg := -Wl,--wrap=openat
 links_test_enrich_pool  := -Wl,--wrap=clock_gettime
@@ -40,7 +43,7 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(links_$*) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege source enrich collect grow cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
+		$(if $(filter privilege load source enrich collect grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)
@@ -69,7 +72,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(links_$*) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $< $(FUZZ_MAIN) \
 		$(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege source collect grow cli serve,$(call module_of,$*)),$(LDLIBS_BPF)) $(LDLIBS_ZIP) -lpthread -o $@
+		$(if $(filter privilege load source collect grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
@@ -91,7 +94,7 @@ $(O)/growlab-static: tests/support/growlab.c
 $(O)/growlab-static: TEST_FLAGS := $(TEST_FLAGS) -fno-omit-frame-pointer
 $(O)/ask: $(wildcard include/zmem/*.h)
 $(O)/guest_exit: tests/vm/guest_exit.c
-$(O)/load_objects: tests/support/load_objects.c src/source/elf_static.c $(BPF_OBJ) $(B)/flags
+$(O)/load_objects: tests/support/load_objects.c src/load/elf_static.c $(BPF_OBJ) $(B)/flags
 $(O)/churn: tests/soak/churn.c
 $(BENCH_BIN): $(O)/%: tests/bench/%.c $(wildcard tests/bench/*.h)
 $(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn $(O)/growlab-static:
@@ -193,18 +196,18 @@ $(B)/edit_recording: tests/support/edit_recording.c $(call LIBOF,$(uses_recordin
 -include $(B)/edit_recording.d
 
 # Pages for the browser.
-$(B)/pages: tests/browser/pages.c $(call LIBOF,$(uses_render)) $(B)/flags
+$(B)/pages: tests/browser/pages.c $(call LIBOF,$(uses_report)) $(B)/flags
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/support -MMD -MP $< $(call LIBOF,$(uses_render)) \
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/support -MMD -MP $< $(call LIBOF,$(uses_report)) \
 		-lz -o $@
 
 -include $(B)/pages.d
 
 # A command that stays, for hours.
-$(B)/soak $(B)/soak_watch: $(B)/%: tests/soak/%.c $(wildcard tests/soak/*.h) $(call LIBOF,$(uses_cli)) $(B)/flags
+$(B)/soak $(B)/soak_watch: $(B)/%: tests/soak/%.c $(wildcard tests/soak/*.h) $(call LIBOF,$(uses_command)) $(B)/flags
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -Wl,--wrap=secure_loaded $< \
-		$(call LIBOF,$(uses_cli)) $(LDLIBS_BPF) -lpthread -o $@
+		$(call LIBOF,$(uses_command)) $(LDLIBS_BPF) -lpthread -o $@
 
 soak: deps-test
 	@$(MAKE) --no-print-directory soak-build
@@ -216,7 +219,7 @@ ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
 
-$(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,render query $(uses_source))
+$(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,report write check query $(uses_source))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(filter-out %.h,$^) $(call LIBOF,base) \
 		$(LDLIBS_BPF) -lpthread -o $@

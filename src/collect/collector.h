@@ -2,7 +2,7 @@
 /*
  * The engine: opens the sources of a collect_spec once and answers many queries from them. It
  * prints nothing and knows no option. Notices, missing pids and differences are data, which
- * src/cli/measure.c puts into words.
+ * src/session/measure.c puts into words.
  */
 #ifndef ZMEM_COLLECT_COLLECTOR_H
 #define ZMEM_COLLECT_COLLECTOR_H

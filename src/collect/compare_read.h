@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The readings of one round of a comparison, in the order of compare/compare.h. */
+/* The readings of one round of a comparison, in the order of check/compare.h. */
 #ifndef ZMEM_COLLECT_COMPARE_READ_H
 #define ZMEM_COLLECT_COMPARE_READ_H
 
 #include "collect/collector.h"
-#include "compare/compare.h"
+#include "check/compare.h"
 
 struct compare_reader {
 	struct collector *collector;

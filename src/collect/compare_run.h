@@ -4,7 +4,7 @@
 #define ZMEM_COLLECT_COMPARE_RUN_H
 
 #include "collect/collector.h"
-#include "compare/compare.h"
+#include "check/compare.h"
 
 struct compare_run {
 	struct comparison comparison;

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
-#include "cli/background.h"
-#include "cli/measure.h"
 #include "model/event.h"
+#include "session/background.h"
+#include "session/session.h"
 
 /* Resources that a process has used since its start. */
 struct cost {
@@ -54,8 +54,8 @@ struct answer {
 	uint64_t collections, failures;
 	uint64_t errors[ANSWER_ERRORS]; /* processes that could not be read, since the start */
 	struct cost cost;
-	char kills_unwatched[MEASURE_REASON]; /* why OOM kills are not watched; "": they are */
-	char failed[MEASURE_REASON];	      /* of ANSWER_FAILED: why; "": the log has it */
+	char kills_unwatched[SESSION_REASON]; /* why OOM kills are not watched; "": they are */
+	char failed[SESSION_REASON];	      /* of ANSWER_FAILED: why; "": the log has it */
 };
 
 /* Each returns 0 or a negative errno; -EPIPE if the other end is closed. */

@@ -11,9 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/background.h"
-#include "cli/log.h"
-#include "cli/measure.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -21,9 +18,12 @@
 #include "model/snapshot_codec.h"
 #include "serve/channel.h"
 #include "serve/files_reader.h"
+#include "session/background.h"
+#include "session/log.h"
+#include "session/session.h"
 
 struct snapshot_server {
-	struct measure measure;
+	struct session session;
 	struct self_usage usage;
 	struct answer last;	   /* the answer with the last snapshot */
 	int memfd;		   /* the last snapshot; -1: none yet */
@@ -40,7 +40,7 @@ struct snapshot_server {
 
 static void add_errors(struct snapshot_server *s)
 {
-	const struct collection *found = &s->measure.collector.snapshot.collection;
+	const struct collection *found = &s->session.collector.snapshot.collection;
 	uint64_t *errors = s->last.errors;
 
 	errors[ERROR_GONE] += found->gone;
@@ -54,20 +54,20 @@ static void add_errors(struct snapshot_server *s)
 /* Collects all that any request may need: requests do not reach this process. */
 static int collect_snapshot(struct snapshot_server *s)
 {
-	struct collector *c = &s->measure.collector;
+	struct collector *c = &s->session.collector;
 	struct result result;
 	uint64_t start = clock_us(CLOCK_MONOTONIC);
 	int r = 0;
 
 	/* A recording always gives its last frame that can be read. */
-	if (s->measure.options->replay)
-		r = measure_turn_to(&s->measure, s->measure.replay.frame);
+	if (s->session.options->replay)
+		r = session_turn_to(&s->session, s->session.replay.frame);
 	if (r == 0)
-		r = measure_collect(&s->measure, &result);
+		r = session_collect(&s->session, &result);
 	if (r)
 		return -EIO;
 	if (!collector_replays(c))
-		r = measure_read_memcgs(&s->measure, true);
+		r = session_read_memcgs(&s->session, true);
 	if (room_is_idle(s->bytes.cap, s->bytes.len, &s->idle))
 		strbuf_done(&s->bytes);
 	strbuf_clear(&s->bytes);
@@ -113,7 +113,7 @@ static const char *read_files(struct snapshot_server *s, uint32_t age_ms)
 
 	if (!s->files.source)
 		return "files are not served";
-	r = files_reader_read(&s->files, (uint64_t)age_ms * 1000, s->measure.collector.swap);
+	r = files_reader_read(&s->files, (uint64_t)age_ms * 1000, s->session.collector.swap);
 	if (r == -ENOTSUP)
 		return "this kernel's lists of files are not understood";
 	if (r == 1 && s->files_memfd >= 0)
@@ -148,7 +148,7 @@ static int answer_with_files(struct snapshot_server *s, uint32_t age_ms)
 
 static void describe_kill(struct snapshot_server *s, const struct oom_kill *kill)
 {
-	struct collector *c = &s->measure.collector;
+	struct collector *c = &s->session.collector;
 	int r = oom_moment_complete(&s->moment, c, kill);
 
 	if (r < 0)
@@ -249,7 +249,7 @@ static int open_files(struct snapshot_server *s)
 
 static int open_measure(struct snapshot_server *s, const struct options *o)
 {
-	struct collect_spec spec = measure_spec(o);
+	struct collect_spec spec = session_spec(o);
 	int r = o->files ? open_files(s) : 0;
 
 	if (r)
@@ -261,20 +261,20 @@ static int open_measure(struct snapshot_server *s, const struct options *o)
 	spec.files = FILES_SHMEM;
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
 	if (o->replay)
-		snprintf(s->last.kills_unwatched, MEASURE_REASON, "this is a recording");
+		snprintf(s->last.kills_unwatched, SESSION_REASON, "this is a recording");
 	else
-		s->oom = measure_watch_kills(o, OOM_WATCH_VICTIMS, "counted",
+		s->oom = session_watch_kills(o, OOM_WATCH_VICTIMS, "counted",
 					     s->last.kills_unwatched);
 	s->moment.log_read = s->oom && oom_watch_reads_log(s->oom);
-	r = measure_open(&s->measure, o, &spec);
-	s->measure.query.group = NULL;
-	s->measure.query.top = 0;
+	r = session_open(&s->session, o, &spec);
+	s->session.query.group = NULL;
+	s->session.query.top = 0;
 	return r;
 }
 
 int serve_snapshots(const struct options *o, int channel, int signals, pid_t http)
 {
-	struct snapshot_server s = {.measure = MEASURE_CLOSED,
+	struct snapshot_server s = {.session = SESSION_CLOSED,
 				    .memfd = -1,
 				    .files = FILES_READER_CLOSED,
 				    .files_memfd = -1,
@@ -291,7 +291,7 @@ int serve_snapshots(const struct options *o, int channel, int signals, pid_t htt
 	channel_send_answer(channel, &end, -1);
 	close(channel);
 	ended = wait_for_http(http);
-	measure_close(&s.measure);
+	session_close(&s.session);
 	oom_watch_close(s.oom);
 	snapshot_done(&s.moment.snapshot);
 	strbuf_done(&s.bytes);

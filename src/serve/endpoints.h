@@ -6,13 +6,13 @@
 #ifndef ZMEM_SERVE_ENDPOINTS_H
 #define ZMEM_SERVE_ENDPOINTS_H
 
-#include "cli/background.h"
-#include "serve/selection.h"
-#include "serve/snapshot_client.h"
-#include "serve/history_ring.h"
-#include "serve/serve.h"
+#include "report/report.h"
 #include "serve/group_tracker.h"
-#include "render/render.h"
+#include "serve/history_ring.h"
+#include "serve/selection.h"
+#include "serve/serve.h"
+#include "serve/snapshot_client.h"
+#include "session/background.h"
 
 struct server {
 	const struct serve_config *config;

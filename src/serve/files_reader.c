@@ -9,7 +9,7 @@
 #include "base/trim.h"
 #include "enrich/enrich.h"
 #include "query/files.h"
-#include "render/render.h"
+#include "report/report.h"
 
 int files_reader_open(struct files_reader *r, struct diag *diag)
 {

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "render/json_writer.h"
 #include "serve/group_tracker.h"
+#include "write/json_writer.h"
 
 enum history_value {
 	RAM_USED,

@@ -11,13 +11,13 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#include "cli/log.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "serve/peer.h"
 #include "serve/requests.h"
 #include "serve/sandbox.h"
+#include "session/log.h"
 
 #define WHY_MAX	   512
 #define FDS_MAX	   (CONNECTIONS_MAX + LISTENERS_MAX + 32)

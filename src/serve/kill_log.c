@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "render/incidents.h"
+#include "report/incidents.h"
 
 int kill_log_init(struct kill_log *l, const struct column *group, size_t groups_max)
 {

@@ -8,7 +8,7 @@
 
 #include "model/event.h"
 #include "query/result.h"
-#include "render/json_writer.h"
+#include "write/json_writer.h"
 
 #define KILL_LOG_NEWEST 64
 

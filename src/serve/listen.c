@@ -17,12 +17,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "cli/log.h"
-#include "cli/options.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
 #include "privilege/privilege.h"
+#include "session/log.h"
+#include "session/options.h"
 
 #define BACKLOG	       256
 #define FDS_OF_SYSTEMD 3

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/log.h"
-#include "base/parse.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/parse.h"
 #include "privilege/privilege.h"
+#include "session/log.h"
 
 /* ---- Host, Origin, Sec-Fetch-Site ---- */
 

@@ -6,9 +6,9 @@
 #ifndef ZMEM_SERVE_REQUESTS_H
 #define ZMEM_SERVE_REQUESTS_H
 
-#include "serve/microhttpd.h"
-#include "serve/endpoints.h"
 #include "serve/connections.h"
+#include "serve/endpoints.h"
+#include "serve/microhttpd.h"
 
 struct pending;
 

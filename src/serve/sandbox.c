@@ -17,8 +17,8 @@
 #include <sys/syscall.h>
 
 #include "base/array.h"
-#include "serve/user.h"
 #include "privilege/privilege.h"
+#include "serve/user.h"
 
 /*
  * No MSG_OOB: out-of-band data of Unix sockets was exploitable (CVE-2025-38236). No MSG_FASTOPEN:

@@ -13,9 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "model/column.h"
 #include "serve/listen.h"
 #include "serve/request_headers.h"
-#include "model/column.h"
 
 #define GROUPS_USUAL 100
 

@@ -12,14 +12,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
-#include "cli/background.h"
-#include "cli/log.h"
-#include "cli/ticker.h"
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "command/commands.h"
 #include "serve/channel.h"
 #include "serve/serve.h"
+#include "session/background.h"
+#include "session/log.h"
+#include "session/ticker.h"
 
 #define FIRST_FD 3 /* the first after the standard streams */
 

@@ -3,8 +3,8 @@
 #ifndef ZMEM_SERVE_SNAPSHOT_CLIENT_H
 #define ZMEM_SERVE_SNAPSHOT_CLIENT_H
 
-#include "serve/channel.h"
 #include "model/snapshot.h"
+#include "serve/channel.h"
 
 /*
  * How long a request waits for a document: less than the 10 s that Prometheus waits for a response,

@@ -12,9 +12,9 @@
 #include <sys/random.h>
 
 #include "base/array.h"
-#include "base/parse.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/parse.h"
 
 #define RANGE	 (USER_LAST - USER_FIRST + 1)
 #define FIELDS	 4    /* of a line that are read */

@@ -18,7 +18,7 @@
 #include "base/parse.h"
 #include "model/system.h"
 #include "proc/smaps.h"
-#include "source/bpf_diagnose.h"
+#include "load/bpf_diagnose.h"
 #include "source/reader.h"
 #include "source/source_internal.h"
 #include "zmem/setup.h"

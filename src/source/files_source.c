@@ -19,8 +19,8 @@
 #include "base/parse.h"
 #include "privilege/privilege.h"
 #include "proc/mounts.h"
-#include "source/bpf_diagnose.h"
-#include "source/bpf_load.h"
+#include "load/bpf_diagnose.h"
+#include "load/bpf_load.h"
 #include "source/files_decode.h"
 
 #define TRIES 5

@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "privilege/privilege.h"
-#include "source/bpf_diagnose.h"
+#include "load/bpf_diagnose.h"
 #include "source/source_internal.h"
 
 #define LINKS 6

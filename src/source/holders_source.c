@@ -15,8 +15,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "source/bpf_diagnose.h"
-#include "source/bpf_load.h"
+#include "load/bpf_diagnose.h"
+#include "load/bpf_load.h"
 #include "zmem/files.h"
 
 #define SUBJECT	  "holders of files"

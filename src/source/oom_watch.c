@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "source/bpf_diagnose.h"
+#include "load/bpf_diagnose.h"
 #include "source/oom_messages.h"
 #include "source/reader.h"
 #include "source/source_internal.h"

@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "source/bpf_diagnose.h"
+#include "load/bpf_diagnose.h"
 #include "source/pin.h"
 #include "privilege/privilege.h"
 #include "source/source_internal.h"

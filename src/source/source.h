@@ -13,9 +13,6 @@
 #include "proc/procfs.h"
 #include "model/snapshot.h"
 
-/* The types of the running kernel; without it no BPF object can be loaded. */
-#define BTF_PATH "/sys/kernel/btf/vmlinux"
-
 enum source_choice {
 	SOURCE_AUTO, /* BPF, else /proc */
 	SOURCE_BPF,

@@ -3,7 +3,7 @@
 #ifndef ZMEM_SOURCE_INTERNAL_H
 #define ZMEM_SOURCE_INTERNAL_H
 
-#include "source/bpf_load.h"
+#include "load/bpf_load.h"
 #include "source/source.h"
 
 struct source_variant;

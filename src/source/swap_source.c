@@ -19,7 +19,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "source/bpf_diagnose.h"
+#include "load/bpf_diagnose.h"
 #include "source/source_internal.h"
 #include "zmem/record.h"
 #include "zmem/swap.h"

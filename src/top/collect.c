@@ -10,12 +10,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "cli/log.h"
-#include "cli/query_args.h"
+#include "session/log.h"
+#include "session/query_args.h"
 
 static bool replays(const struct collect *c)
 {
-	return c->watch.measure.options->replay;
+	return c->session.options->replay;
 }
 
 /* ---- the time line of a recording ---- */
@@ -39,7 +39,7 @@ static void find_gaps(struct timeline *t, const struct recording_reader *r, size
 
 static int make_timeline(struct collect *c)
 {
-	const struct replay *replay = &c->watch.measure.replay;
+	const struct replay *replay = &c->session.replay;
 	struct timeline *t = &c->timeline;
 	size_t events, frame;
 
@@ -78,8 +78,8 @@ static void find_event(const struct collect *c, bool next, uint32_t *frame)
 /* A step leads to another frame, also if the next one is later, behind a gap. */
 static uint32_t find_minutes(const struct collect *c, int minutes)
 {
-	const struct replay *replay = &c->watch.measure.replay;
-	uint32_t now = c->watch.frame;
+	const struct replay *replay = &c->session.replay;
+	uint32_t now = c->session.frame;
 	int64_t to = recording_reader_time(replay->reader, now - 1) + minutes * INT64_C(60000);
 	size_t found = 0;
 
@@ -95,7 +95,7 @@ static uint32_t find_minutes(const struct collect *c, int minutes)
 
 uint32_t collect_find_frame(const struct collect *c, struct view *v)
 {
-	uint32_t frame = c->watch.frame;
+	uint32_t frame = c->session.frame;
 	size_t found;
 	int64_t at_ms;
 
@@ -105,12 +105,12 @@ uint32_t collect_find_frame(const struct collect *c, struct view *v)
 	case GO_NEXT_EVENT:
 	case GO_PREVIOUS_EVENT:
 		find_event(c, v->go == GO_NEXT_EVENT, &frame);
-		if (frame == c->watch.frame)
+		if (frame == c->session.frame)
 			view_set_message(v, "there is no %s event",
 					 v->go == GO_NEXT_EVENT ? "later" : "earlier");
 		return frame;
 	case GO_TIME:
-		if (measure_find_frame(&c->watch.measure, v->typed, &found, &at_ms) == 0)
+		if (session_find_frame(&c->session, v->typed, &found, &at_ms) == 0)
 			return (uint32_t)found + 1;
 		return frame;
 	}
@@ -123,7 +123,7 @@ int collect_open(struct collect *c, const struct options *o)
 
 	if (!o->replay)
 		top_files_open(&c->files);
-	r = watch_open(&c->watch, o, true);
+	r = session_open_series(&c->session, o, true);
 	return r ? r : make_timeline(c);
 }
 
@@ -132,12 +132,12 @@ void collect_close(struct collect *c)
 	top_files_close(&c->files);
 	free(c->timeline.gap);
 	free(c->timeline.event);
-	watch_close(&c->watch);
+	session_close(&c->session);
 }
 
 void collect_settings(struct collect *c, struct view_settings *ret)
 {
-	const struct measure *m = &c->watch.measure;
+	const struct session *m = &c->session;
 	const struct options *o = m->options;
 	const struct query *q = &m->query;
 
@@ -168,7 +168,7 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 
 void collect_apply_settings(struct collect *c, const struct view *v)
 {
-	struct measure *m = &c->watch.measure;
+	struct session *m = &c->session;
 	struct query *q = &m->query;
 
 	q->group = v->set.group;
@@ -177,12 +177,12 @@ void collect_apply_settings(struct collect *c, const struct view *v)
 	q->folds = &v->folds;
 	q->only_changed = v->set.only_changed;
 	q->needs = column_list_needs(&v->fitting);
-	c->watch.from_start = v->set.changes == CHANGES_START;
+	c->session.from_start = v->set.changes == CHANGES_START;
 }
 
 void collect_filter(struct collect *c, struct view *v)
 {
-	struct measure *m = &c->watch.measure;
+	struct session *m = &c->session;
 	/* An invalid text at the prompt does not fail the command. */
 	int ignored;
 
@@ -203,14 +203,14 @@ void collect_filter(struct collect *c, struct view *v)
 /* Call before the next snapshot, when nothing points to this one any more. */
 static int store_rows(struct collect *c)
 {
-	struct measure *m = &c->watch.measure;
+	struct session *m = &c->session;
 	struct collector *collector = &m->collector;
 	int r;
 
 	/* Also the names of rows that became visible: the next snapshot has them at once. */
 	if (collector->names && collector->spec.lazy_names)
 		name_cache_update(collector->names, &collector->snapshot);
-	r = delta_set_update(&c->watch.deltas, &m->query, &collector->snapshot, &collector->rows,
+	r = delta_set_update(&c->session.deltas, &m->query, &collector->snapshot, &collector->rows,
 			     &c->result);
 	return r < 0 ? log_errno(r, "storing rows") : 0;
 }
@@ -218,7 +218,7 @@ static int store_rows(struct collect *c)
 /* Swap activity since the snapshot before. The counters begin again with each boot. */
 static void note_swapped(struct collect *c, struct view_facts *facts)
 {
-	const struct snapshot *s = &c->watch.measure.collector.snapshot;
+	const struct snapshot *s = &c->session.collector.snapshot;
 	const struct swap_activity *now = &s->system.swapped, *before = &c->swapped;
 	int64_t ms = s->time_ms - c->swapped_ms;
 
@@ -236,8 +236,8 @@ static void note_swapped(struct collect *c, struct view_facts *facts)
  */
 static uint32_t find_readable(struct collect *c, uint32_t frame, int direction)
 {
-	struct measure *m = &c->watch.measure;
-	uint32_t found = measure_readable(m, frame, direction);
+	struct session *m = &c->session;
+	uint32_t found = session_readable(m, frame, direction);
 
 	if (!found)
 		replay_note_lost(&m->replay, m->options->quiet, m->collector.reason);
@@ -246,10 +246,10 @@ static uint32_t find_readable(struct collect *c, uint32_t frame, int direction)
 
 static int read_frame(struct collect *c, uint32_t frame)
 {
-	int r = measure_turn_to(&c->watch.measure, frame);
+	int r = session_turn_to(&c->session, frame);
 
-	c->watch.frame = frame;
-	return r ? r : measure_collect(&c->watch.measure, &c->result);
+	c->session.frame = frame;
+	return r ? r : session_collect(&c->session, &c->result);
 }
 
 /* After a step back in a recording, deltas are relative to the frame before. */
@@ -257,8 +257,8 @@ static int store_frame_before(struct collect *c, uint32_t frame, struct view_fac
 {
 	int r = 0;
 
-	delta_set_forget_last(&c->watch.deltas);
-	watch_begin_delta(&c->watch, c->missed);
+	delta_set_forget_last(&c->session.deltas);
+	session_begin_delta(&c->session, c->missed);
 	c->swapped.known = false;
 	frame = frame > 1 ? find_readable(c, frame - 1, -1) : 0;
 	if (!frame)
@@ -273,28 +273,28 @@ static int store_frame_before(struct collect *c, uint32_t frame, struct view_fac
 static void show_rows(struct collect *c, struct view *v, bool tick)
 {
 	const struct result *r = &c->result;
-	const struct own_cost *cost = &c->watch.background.cost;
+	const struct own_cost *cost = &c->session.background.cost;
 
 	v->facts.own_rss = cost->resident_bytes;
 	v->facts.collect_us = r->snapshot->collection.duration_us;
 	v->facts.missed = c->missed;
 	v->facts.can_map = !replays(c);
-	v->facts.frame = c->watch.frame;
-	v->facts.frames = replays(c) ? c->watch.measure.replay.frames : 0;
+	v->facts.frame = c->session.frame;
+	v->facts.frames = replays(c) ? c->session.replay.frames : 0;
 	v->facts.timeline = v->facts.frames > 1 ? &c->timeline : NULL;
 	view_set_rows(v, r, r->rows, r->row_count, tick);
 }
 
 int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view *v)
 {
-	struct measure *m = &c->watch.measure;
-	bool back = replays(c) && frame < c->watch.frame;
+	struct session *m = &c->session;
+	bool back = replays(c) && frame < c->session.frame;
 	uint32_t found = replays(c) ? find_readable(c, frame, back ? -1 : 1) : 0;
 	int r = 0;
 
 	/* Where nothing more can be read, it stays. */
-	frame = found ? found : c->watch.frame;
-	back = replays(c) && frame < c->watch.frame;
+	frame = found ? found : c->session.frame;
+	back = replays(c) && frame < c->session.frame;
 	if (c->have_result && !back)
 		r = store_rows(c);
 	c->missed = missed;
@@ -302,17 +302,17 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 	view_clear_rows(v);
 	if (back)
 		r = store_frame_before(c, frame, &v->facts);
-	watch_begin_delta(&c->watch, missed);
-	c->watch.deltas.delta.tick++;
+	session_begin_delta(&c->session, missed);
+	c->session.deltas.delta.tick++;
 	if (r == 0)
-		r = replays(c) ? read_frame(c, frame) : measure_collect(m, &c->result);
+		r = replays(c) ? read_frame(c, frame) : session_collect(m, &c->result);
 	if (r)
-		return watch_failed(&c->watch, r);
+		return session_failed(&c->session, r);
 	c->have_result = true;
 	note_swapped(c, &v->facts);
-	watch_succeeded(&c->watch);
+	session_succeeded(&c->session);
 	show_rows(c, v, true);
-	background_tick(&c->watch.background);
+	background_tick(&c->session.background);
 	return 0;
 }
 
@@ -320,34 +320,33 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 static int drop_pattern(struct collect *c, struct view *v)
 {
 	*v->set.filter = *c->filter = '\0';
-	query_args_set(&c->watch.measure.query, c->watch.measure.options, QUERY_FILTER, "", NULL,
-		       NULL);
+	query_args_set(&c->session.query, c->session.options, QUERY_FILTER, "", NULL, NULL);
 	return collect_requery(c, true, v);
 }
 
 int collect_requery(struct collect *c, bool filter, struct view *v)
 {
-	struct measure *m = &c->watch.measure;
+	struct session *m = &c->session;
 	int r = 0;
 
 	if (!c->have_result)
 		return 0;
 	view_clear_rows(v);
-	watch_begin_delta(&c->watch, c->missed);
-	r = measure_requery(m, filter, &c->result);
+	session_begin_delta(&c->session, c->missed);
+	r = session_requery(m, filter, &c->result);
 	if (r == EXIT_USAGE && m->query.filter.pattern)
 		return drop_pattern(c, v);
 	c->have_result = r == 0;
 	/* The next tick collects again. */
 	if (r)
-		return watch_failed(&c->watch, r);
+		return session_failed(&c->session, r);
 	show_rows(c, v, false);
 	return 0;
 }
 
 void collect_name_rows(struct collect *c, struct view *v)
 {
-	struct measure *m = &c->watch.measure;
+	struct session *m = &c->session;
 	size_t first, count;
 
 	if (!c->have_result || v->mode != VIEW_LIST)
@@ -372,7 +371,7 @@ bool collect_has_maps(const struct collect *c, const struct view *v)
 
 void collect_maps(struct collect *c, struct view *v)
 {
-	struct collector *s = &c->watch.measure.collector;
+	struct collector *s = &c->session.collector;
 	struct process *p = view_row(v);
 	struct pool_result result = {};
 	int r;
@@ -389,7 +388,7 @@ void collect_maps(struct collect *c, struct view *v)
 
 void collect_detail(struct collect *c, struct view *v)
 {
-	struct collector *s = &c->watch.measure.collector;
+	struct collector *s = &c->session.collector;
 	struct process *p = row_of_detail(c, v), copy;
 	struct rows one = {&p, 1};
 
@@ -397,7 +396,7 @@ void collect_detail(struct collect *c, struct view *v)
 		return;
 	/* Groups got their names with their processes, other rows only if they are in sight. */
 	if (s->spec.lazy_names)
-		collector_name_rows(s, &c->watch.measure.query, &p, 1);
+		collector_name_rows(s, &c->session.query, &p, 1);
 	view_detail_update(v);
 	if (p->pid && !replays(c)) {
 		enrich_users(s->users, &one);

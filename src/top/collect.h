@@ -6,12 +6,12 @@
 #ifndef ZMEM_TOP_COLLECT_H
 #define ZMEM_TOP_COLLECT_H
 
-#include "cli/watch.h"
+#include "session/session.h"
 #include "top/files.h"
 #include "top/view.h"
 
 struct collect {
-	struct watch watch;
+	struct session session;
 	struct top_files files;
 	struct result result;
 	char user[128];	  /* the last valid list of users */
@@ -23,7 +23,7 @@ struct collect {
 	struct timeline timeline; /* of a recording */
 };
 
-/* Returns what watch_open() returns. */
+/* Returns what session_open_series() returns. */
 int collect_open(struct collect *c, const struct options *o);
 void collect_close(struct collect *c);
 /* Makes the first settings of the view from the options. */

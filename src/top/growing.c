@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/trim.h"
-#include "cli/log.h"
+#include "session/log.h"
 #include "grow/grow.h"
 #include "privilege/privilege.h"
 

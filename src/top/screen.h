@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What the view and the terminal exchange. The screen's content is text: lines of UTF-8 with the
- * attributes of render/line.h. Keys are numbers. Independent of the terminal.
+ * attributes of write/line.h. Keys are numbers. Independent of the terminal.
  */
 #ifndef ZMEM_TOP_SCREEN_H
 #define ZMEM_TOP_SCREEN_H
 
-#include "render/line.h"
+#include "write/line.h"
 
 /* The look of a whole line, up to the right edge. */
 enum screen_look {

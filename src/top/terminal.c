@@ -23,7 +23,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "cli/log.h"
+#include "session/log.h"
 #include "base/array.h"
 
 /*

@@ -8,10 +8,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "cli/commands.h"
-#include "cli/log.h"
-#include "cli/output.h"
-#include "cli/ticker.h"
+#include "command/commands.h"
+#include "session/log.h"
+#include "session/output.h"
+#include "session/ticker.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "privilege/privilege.h"
@@ -90,7 +90,7 @@ static void draw(struct top *t)
 static void update_own_cpu(struct top *t)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC), passed = now - t->spent_us;
-	const struct own_cost *cost = &t->collect.watch.background.cost;
+	const struct own_cost *cost = &t->collect.session.background.cost;
 
 	/* Not shown for the first tick, which includes starting, nor for a recording. */
 	t->view.facts.own_known = t->ticks > 1 && cost->known && passed && !t->view.facts.frames;
@@ -143,9 +143,9 @@ static void start_growing(struct top *t)
 
 static int tick(struct top *t)
 {
-	const struct options *o = t->collect.watch.measure.options;
+	const struct options *o = t->collect.session.options;
 	/* Of a recording: the frame that is shown, or the one before that of --at. */
-	uint32_t frame = t->collect.watch.frame, frames = t->view.facts.frames;
+	uint32_t frame = t->collect.session.frame, frames = t->view.facts.frames;
 	int r = 0;
 
 	/* A recording stops at its last frame. */
@@ -295,7 +295,7 @@ static int run(struct top *t)
 			r = handle_keys(t);
 		}
 	}
-	return r ? r : t->collect.watch.measure.exit_code;
+	return r ? r : t->collect.session.exit_code;
 }
 
 /* ---- the layout that is kept ---- */
@@ -404,7 +404,7 @@ int command_top(const struct options *o)
 {
 	cleanup(top_done) struct top t = {
 		.ticker = {.timer_fd = -1, .signal_fd = -1},
-		.collect = {.watch = WATCH_CLOSED, .files = TOP_FILES_CLOSED},
+		.collect = {.session = SESSION_CLOSED, .files = TOP_FILES_CLOSED},
 		.terminal = TERMINAL_CLOSED,
 	};
 	int r = check_terminal();

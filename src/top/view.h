@@ -7,8 +7,8 @@
 #ifndef ZMEM_TOP_VIEW_H
 #define ZMEM_TOP_VIEW_H
 
-#include "render/files_table.h"
-#include "render/table.h"
+#include "report/files_table.h"
+#include "report/table.h"
 #include "top/screen.h"
 #include "model/growth.h"
 #include "model/maps.h"

@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "render/format.h"
+#include "write/format.h"
 #include "top/view.h"
 
 #define SPAN_LEAST (1024 * 1024) /* smaller changes do not fill the height of the history */

@@ -7,8 +7,8 @@
 
 #include "base/array.h"
 #include "query/account.h"
-#include "render/format.h"
-#include "render/summary.h"
+#include "write/format.h"
+#include "report/summary.h"
 #include "top/view.h"
 
 #define BAR_MOST	 60

@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
-#include "render/format.h"
+#include "write/format.h"
 #include "top/view.h"
 
 /* ---- rows ---- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "render/growth.h"
+#include "report/growth.h"
 #include "top/view.h"
 
 /* Lines that are not rows: the title, the headings, the others, the total, its notes, the keys. */

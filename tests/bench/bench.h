@@ -65,7 +65,7 @@ struct reading {
 double now_ms(void);
 /* Reads a file of every process. */
 struct reading measure_read_all(const char *file);
-struct reading measure_collect(struct engine *e);
+struct reading session_collect(struct engine *e);
 
 /*
  * A helper process, forked while the bench is small, starts the commands: the peak memory of a

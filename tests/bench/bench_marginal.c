@@ -45,7 +45,7 @@ static int measure_size(int size, struct engine *engine, double ret[SUBJECTS])
 			if (i == ROLLUP)
 				f = measure_read_all("smaps_rollup");
 			else if (engine[i].open)
-				f = measure_collect(&engine[i]);
+				f = session_collect(&engine[i]);
 			wall[i][k] = f.wall_ms;
 			if (f.failed)
 				r = -EIO;

@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "bench.h"
 #include "base/cleanup.h"
-#include "render/render.h"
+#include "report/report.h"
 
 #define PROCESSES 5000
 #define ROUNDS	  99

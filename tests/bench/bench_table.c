@@ -92,7 +92,7 @@ static void choose(const char *program)
 static struct reading measure(const struct subject *s)
 {
 	if (s->engine)
-		return measure_collect(s->engine);
+		return session_collect(s->engine);
 	return s->file ? measure_read_all(s->file) : runner_run(s->argv);
 }
 

@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "sample.h"
-#include "render/render.h"
+#include "report/report.h"
 
 #define LARGE 5000
 

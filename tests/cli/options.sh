@@ -36,7 +36,7 @@ refused 'unknown appended column' 2 "'\\+?nope'.*$usage" -o +nope
 refused 'no column' 2 "--columns: .*$usage" -o ''
 refused 'unknown sort key' 2 "--sort: .*'nope'.*$usage" -s pss,nope
 refused 'empty sort key' 2 "--sort: .*$usage" -s ''
-# unit/test_query_pattern.c, unit/test_query_parse.c and fuzz/fuzz_cli_options.c have every bad value.
+# unit/test_query_pattern.c, unit/test_query_parse.c and fuzz/fuzz_command_options.c have every bad value.
 for pattern in 'a{2' '(.)\1'; do
 	refused "bad pattern $pattern" 2 "--filter .*$usage" -f "$pattern"
 done

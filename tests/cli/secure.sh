@@ -77,7 +77,7 @@ expect_json 'a plain copy uses /proc' '.source.counters == "proc"'
 
 # ---- file capabilities: the environment ----
 
-# The variables that are kept (tests/unit/test_cli_secure.c: no others are).
+# The variables that are kept (tests/unit/test_session_secure.c: no others are).
 for which in plain three; do
 	rm -f "$TMP/screen"
 	run "$PYTHON" "$SUPPORT/pty_run.py" 24 80 "$TMP/screen" setpriv --reuid=65534 --regid=65534 \

@@ -177,7 +177,7 @@ def jobs_of(objects):
 
 
 def judge(failed, allowed, title):
-    """What the log has to say is in src/source/bpf_diagnose.c."""
+    """What the log has to say is in src/load/bpf_diagnose.c."""
     silent = {o: log[-300:] for o, log in failed.items() if not re.search(r"CO-RE relocation <\w+> \[\d+\] \w+ \w", log)}
     if allowed:
         result(not silent, "without %s: %d objects do not load, and say what is missing" % (title, len(failed)), silent)

@@ -6,7 +6,7 @@
 #include "model/snapshot_codec.h"
 #include "serve/selection.h"
 #include "serve/history_ring.h"
-#include "render/render.h"
+#include "report/report.h"
 
 static void show(struct snapshot *snapshot, const char *words)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The input of fuzz_cli_snapshot.c, and checks of the table's layout. */
+/* The input of fuzz_command_snapshot.c, and checks of the table's layout. */
 #ifndef ZMEM_TESTS_FUZZ_SNAPSHOT_H
 #define ZMEM_TESTS_FUZZ_SNAPSHOT_H
 
 #include "fuzz.h"
-#include "render/text.h"
+#include "write/text.h"
 #include "zmem/record.h"
-#include "render/render.h"
+#include "report/report.h"
 
 enum config_flags {
 	CONFIG_REVERSE = 1 << 0,

@@ -9,14 +9,14 @@
  */
 #include <getopt.h>
 
-#include "cli/options.h"
-#include "cli/measure.h"
-#include "cli/query_args.h"
+#include "session/options.h"
+#include "session/session.h"
+#include "session/query_args.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "fuzz_json.h"
 #include "measure.h"
-#include "render/render.h"
+#include "report/report.h"
 
 static const struct slack slack = {.heap = 32 * 1024, .rss = 2 * 1024 * 1024};
 
@@ -34,23 +34,23 @@ static char *requests[][WORDS_MAX] = {
 
 struct soak {
 	struct options options[SESSIONS];
-	struct measure session[SESSIONS];
+	struct session session[SESSIONS];
 	struct objects objects;
 	size_t snapshots, opened, processes, checked, different;
 	size_t most; /* processes in one of them */
 	struct verdicts verdicts;
 };
 
-static int open_measure(struct measure *m, const struct options *o)
+static int open_measure(struct session *m, const struct options *o)
 {
-	const struct collect_spec spec = measure_spec(o);
-	int r = measure_open(m, o, &spec);
+	const struct collect_spec spec = session_spec(o);
+	int r = session_open(m, o, &spec);
 
 	m->query.needs |= query_args_format_needs(o, m->query.group);
 	return r;
 }
 
-static void open_session(struct soak *k, size_t i, struct measure *s)
+static void open_session(struct soak *k, size_t i, struct session *s)
 {
 	int argc = 0;
 
@@ -64,13 +64,13 @@ static void open_session(struct soak *k, size_t i, struct measure *s)
 }
 
 /* Takes a snapshot and renders it. */
-static void take(struct soak *k, struct measure *s)
+static void take(struct soak *k, struct session *s)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
 	const struct table_style style = {.columns = &s->columns, .header = true, .width = 120};
 	struct result result;
 
-	if (measure_collect(s, &result))
+	if (session_collect(s, &result))
 		die("a snapshot fails");
 	if (s->options->format == FORMAT_JSON) {
 		render_json(&out, &result);
@@ -97,12 +97,12 @@ static void take_all(struct soak *k)
 /* Opens a source, uses it and closes it. */
 static void once(struct soak *k, size_t i)
 {
-	struct measure s = MEASURE_CLOSED;
+	struct session s = SESSION_CLOSED;
 
 	open_session(k, i, &s);
 	take(k, &s);
 	count_objects(&k->objects);
-	measure_close(&s);
+	session_close(&s);
 }
 
 static void churn_for(struct soak *k, char **churn, uint64_t us)
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
 	again = settled(&k);
 	compare(&k.verdicts, "sessions open", k.most > most ? k.most : 0, slack, &open, &again);
 	for (size_t i = 0; i < SESSIONS; i++)
-		measure_close(&k.session[i]);
+		session_close(&k.session[i]);
 	again = measure(&k.objects);
 	compare(&k.verdicts, "all closed", 0, slack, &closed, &again);
 	left = count_left(&k.objects);

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/watch.h"
+#include "session/session.h"
 #include "base/array.h"
 #include "measure.h"
-#include "render/render.h"
+#include "report/report.h"
 
 /* Reserved memory may be touched late for the first time: four times that of 2,000 processes. */
 static const struct slack slack = {.heap = 64 * 1024, .rss = 4 * 1024 * 1024};
@@ -31,7 +31,7 @@ static char *requests[][WORDS_MAX] = {
 
 struct soak {
 	struct options options[WATCHES];
-	struct watch watch[WATCHES];
+	struct session session[WATCHES];
 	struct strbuf out, line;
 	size_t ticks, rows, changed, most;
 	struct verdicts verdicts;
@@ -47,39 +47,38 @@ static void open_watch(struct soak *k, size_t i)
 	if (options_parse(&k->options[i], argc, requests[i]))
 		die("an option is not known");
 	k->options[i].continuous = true;
-	if (watch_open(&k->watch[i], &k->options[i], false))
+	if (session_open_series(&k->session[i], &k->options[i], false))
 		die("it does not open");
 }
 
-static void take(struct soak *k, struct watch *w)
+static void take(struct soak *k, struct session *w)
 {
-	const struct table_style style = {
-		.columns = &w->measure.columns, .header = true, .width = 120};
+	const struct table_style style = {.columns = &w->columns, .header = true, .width = 120};
 	struct result result;
 
-	if (watch_collect(w, 0, 0, &result))
+	if (session_next(w, 0, 0, &result))
 		die("a tick fails");
 	strbuf_clear(&k->out);
-	if (w->measure.options->format == FORMAT_NDJSON) {
+	if (w->options->format == FORMAT_NDJSON) {
 		render_ndjson_with(&k->out, &k->line, &result);
 	} else {
 		render_tick(&k->out, &result, &style);
 		render_table(&k->out, &result, &style);
 	}
-	if (strbuf_error(&k->out) || watch_keep(w, &result))
+	if (strbuf_error(&k->out) || session_keep(w, &result))
 		die("a tick is not told");
 	k->ticks++;
 	k->rows += result.row_count;
 	k->changed += w->deltas.delta.counts.changed;
-	if (k->most < w->measure.collector.snapshot.count)
-		k->most = w->measure.collector.snapshot.count;
+	if (k->most < w->collector.snapshot.count)
+		k->most = w->collector.snapshot.count;
 }
 
 static void take_all(struct soak *k, size_t rounds)
 {
 	for (size_t n = 0; n < rounds; n++) {
 		for (size_t i = 0; i < WATCHES; i++)
-			take(k, &k->watch[i]);
+			take(k, &k->session[i]);
 	}
 }
 
@@ -111,7 +110,7 @@ int main(int argc, char **argv)
 	compare(&k.verdicts, "in later ticks", k.most > most ? k.most : 0, slack, &before, &after);
 	printf("# watch: %zu ticks, %zu rows told, %zu changed\n", k.ticks, k.rows, k.changed);
 	for (size_t i = 0; i < WATCHES; i++) {
-		watch_close(&k.watch[i]);
+		session_close(&k.session[i]);
 		options_done(&k.options[i]);
 	}
 	strbuf_done(&k.out);

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "golden.h"
 #include "invisible.h"
-#include "render/text.h"
+#include "write/text.h"
 
 /* Only printable characters and whole lines. */
 static inline void assert_harmless(struct strbuf *out, size_t lines)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/text.h"
+#include "write/text.h"
 #include "utf8_valid.h"
 
 struct metrics_text {

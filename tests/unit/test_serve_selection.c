@@ -8,7 +8,7 @@
 
 #include "serve/history_ring.h"
 #include "serve/selection.h"
-#include "render/render.h"
+#include "report/report.h"
 
 #define SECOND UINT64_C(1000000)
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zmem-bpf compare: what BPF and /proc show of the same processes. */
+#include "base/cleanup.h"
+#include "collect/balance.h"
+#include "collect/compare_run.h"
+#include "command/commands.h"
+#include "report/report.h"
+#include "session/log.h"
+#include "session/output.h"
+#include "session/session.h"
+
+static void render(const struct options *o, const struct compare_report *report, struct output *out)
+{
+	const struct table_style style = output_style(o, out->color, out->width);
+
+	if (o->format == FORMAT_JSON)
+		render_compare_json(&out->buf, report);
+	else
+		render_compare_table(&out->buf, report, &style);
+}
+
+static int compare(struct session *m, struct output *out)
+{
+	cleanup(compare_run_done) struct compare_run run = {};
+	struct collector *c = &m->collector;
+	struct result balance = {.snapshot = &c->snapshot};
+	struct compare_report report = {.balance = &balance, .all = m->options->all};
+	struct compare_sums sums;
+	int r = compare_run(c, &m->query, &run);
+
+	if (r < 0)
+		return log_errno(r, "comparing");
+	balance_reconcile(&c->snapshot);
+	report.comparison = &run.comparison;
+	report.cost = run.cost;
+	render(m->options, &report, out);
+	r = output_finish(out);
+	if (r)
+		return r;
+	compare_sum(&run.comparison, &sums);
+	return sums.verdict[COMPARE_DIFFERENT] ? EXIT_DIFFERENT : m->exit_code;
+}
+
+/* Whether both BPF and /proc can be read. */
+static int check_sides(const struct collector *c)
+{
+	const struct diag_note *note = source_reason(&c->diag);
+
+	if (source_origin(c->source) != FROM_BPF)
+		return log_error("compare: there is nothing to compare /proc with: %s (%s)",
+				 c->fallback_reason,
+				 note && note->hint ? note->hint : "see zmem-bpf doctor");
+	if (!c->proc.trusted)
+		return log_error("compare: there is no /proc of this pid namespace to compare "
+				 "with (mount -t proc proc /proc)");
+	return 0;
+}
+
+int command_compare(const struct options *o)
+{
+	cleanup(session_close) struct session measure = SESSION_CLOSED;
+	cleanup(output_close) struct output out = {.file.fd = -1};
+	struct collect_spec spec = session_spec(o);
+	int r;
+
+	if (o->source == SOURCE_PROC)
+		return log_usage(o, "compare: --source proc leaves nothing to compare /proc with");
+	if (o->verify == VERIFY_DEFAULT)
+		spec.verify = VERIFY_ALL;
+	r = session_open(&measure, o, &spec);
+	if (r == 0)
+		r = check_sides(&measure.collector);
+	if (r == 0)
+		r = output_open(&out, o);
+	if (r == 0)
+		r = session_begin(&measure);
+	return r ? r : compare(&measure, &out);
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * zmem-bpf completion bash|zsh, which the build runs: prints the tables of commands, options and
+ * columns for a shell. The functions that read these tables are in src/dist/completion.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/parse.h"
+#include "command/commands.h"
+#include "model/column.h"
+#include "model/files.h"
+#include "model/maps.h"
+#include "session/log.h"
+#include "session/options.h"
+
+/* How a shell completes the argument of an option that has no list of words. */
+static const char *kind_of(const struct option_entry *e)
+{
+	static const struct {
+		const char *option, *kind;
+	} kinds[] = {
+		{"sort", "keys"},  {"columns", "columns"},    {"pid", "pids"},
+		{"user", "users"}, {"verify", "words all 0"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (strcmp(kinds[i].option, e->info.name) == 0)
+			return kinds[i].kind;
+	}
+	return strcmp(e->info.argument, "FILE") == 0 ? "files" : "other";
+}
+
+/* Prints text for single quotes. `marks`: bytes to escape for _arguments and _describe of zsh. */
+static void print_quoted(const char *text, const char *marks)
+{
+	for (; *text; text++) {
+		if (strchr(marks, *text))
+			putchar('\\');
+		if (*text == '\'')
+			printf("'\\''");
+		else
+			putchar(*text);
+	}
+}
+
+static void print_lower(const char *text)
+{
+	for (; *text; text++)
+		putchar(tolower((unsigned char)*text));
+}
+
+static void print_map_keys(void)
+{
+	printf("_zmem_bpf_map_keys=(");
+	for (int i = 0; i < MAP_COLUMNS; i++) {
+		if (i)
+			putchar(' ');
+		print_lower(map_column_header(i));
+	}
+	printf(")\n");
+}
+
+/* The same of files. */
+static void print_file_keys(void)
+{
+	printf("_zmem_bpf_file_keys=(");
+	for (int i = 0; i < FILE_COLUMNS; i++) {
+		if (i == FILE_COLUMN_HOLDERS)
+			continue;
+		printf("%s", i ? " " : "");
+		print_lower(file_column_header(i));
+	}
+	printf(")\n");
+}
+
+static void bash_columns(void)
+{
+	printf("_zmem_bpf_column_names=(");
+	for (size_t i = 0; i < column_count; i++)
+		printf("%s%s", i ? " " : "", column_table[i]->key);
+	printf(")\n_zmem_bpf_change_names=(");
+	for (size_t i = 0; i < COUNTERS_OF_PROCESS; i++)
+		printf("%s%s", i ? " " : "", column_changes[i]->key);
+	printf(" %s)\n", column_grew.key);
+}
+
+static void bash_arguments(void)
+{
+	printf("_zmem_bpf_argument()\n{\n\tcase $1 in\n");
+	for (size_t i = 0; i < option_count; i++) {
+		const struct option_entry *e = &option_table[i];
+
+		if (!e->info.argument)
+			continue;
+		printf("\t");
+		if (e->info.letter)
+			printf("-%c | ", e->info.letter);
+		printf("--%s) kind='%s", e->info.name, e->words ? "words" : kind_of(e));
+		for (size_t w = 0; e->words && e->words[w]; w++)
+			printf(" %s", e->words[w]);
+		printf("' ;;\n");
+	}
+	printf("\t*) kind= ;;\n\tesac\n}\n");
+}
+
+/* The options that the command takes; NULL: all options. */
+static void print_options(const char *command)
+{
+	for (size_t i = 0; i < option_count; i++) {
+		const struct option_info *info = &option_table[i].info;
+
+		if (command && !options_taken(info, command))
+			continue;
+		if (info->letter)
+			printf(" -%c", info->letter);
+		printf(" --%s", info->name);
+	}
+}
+
+static void bash_options(const char *command)
+{
+	printf("_zmem_bpf_options%s%s=(", command ? "_" : "", command ? command : "");
+	print_options(command);
+	printf(")\n");
+}
+
+static void print_list(const char *command, const char *list)
+{
+	const char *word;
+	size_t len;
+
+	printf("\t[%s]='", command);
+	while ((word = parse_item(&list, &len)))
+		printf("%.*s ", (int)len, word);
+	printf("'\n");
+}
+
+/* The formats of each command, as an associative array. */
+static void print_formats(void)
+{
+	printf("_zmem_bpf_formats_of=(\n");
+	for (size_t i = 0; i < command_count; i++) {
+		const struct command_info *command = &command_table[i].info;
+
+		if (command->formats)
+			print_list(command->name, command->formats);
+	}
+	printf(")\n");
+}
+
+/* The words of --group-by, likewise. */
+static void print_groups(void)
+{
+	printf("_zmem_bpf_groups_of=(\n");
+	for (size_t i = 0; i < command_count; i++)
+		print_list(command_table[i].info.name,
+			   commands_group_words(command_table[i].info.name));
+	printf(")\n");
+}
+
+static void print_bash(void)
+{
+	printf("_zmem_bpf_commands=(");
+	for (size_t i = 0; i < command_count; i++)
+		printf("%s%s", i ? " " : "", command_table[i].info.name);
+	printf(")\n");
+	bash_options(NULL);
+	for (size_t i = 0; i < command_count; i++)
+		bash_options(command_table[i].info.name);
+	bash_columns();
+	print_map_keys();
+	print_file_keys();
+	printf("declare -gA ");
+	print_formats();
+	printf("declare -gA ");
+	print_groups();
+	bash_arguments();
+}
+
+static void zsh_column(const struct column *c)
+{
+	printf("\t'%s:", c->key);
+	print_quoted(c->help, ":\\");
+	printf("'\n");
+}
+
+/* '(-s --sort)'{-s+,--sort=}'[help]:argument:action': the syntax of zsh's _arguments. */
+static void zsh_option(const struct option_entry *e)
+{
+	const struct option_info *info = &e->info;
+
+	if (e->kind == LIST)
+		printf("\t'*'");
+	else if (info->letter)
+		printf("\t'(-%c --%s)'", info->letter, info->name);
+	else
+		printf("\t''");
+	if (info->letter)
+		printf("{-%c%s,--%s%s}'[", info->letter, info->argument ? "+" : "", info->name,
+		       info->argument ? "=" : "");
+	else
+		printf("--%s%s'[", info->name, info->argument ? "=" : "");
+	print_quoted(info->help, "[]\\");
+	printf("]");
+	if (info->argument) {
+		printf(":");
+		print_lower(info->name);
+		printf(":");
+	}
+	if (e->words) {
+		for (size_t w = 0; e->words[w]; w++)
+			printf("%s%s", w ? " " : "(", e->words[w]);
+		printf(")");
+	} else if (info->argument && strncmp(kind_of(e), "words ", 6) == 0) {
+		printf("(%s)", kind_of(e) + 6);
+	} else if (info->argument) {
+		printf("_zmem_bpf_%s", kind_of(e));
+	}
+	printf("'\n");
+}
+
+static void print_zsh(void)
+{
+	printf("_zmem_bpf_commands=(\n");
+	for (size_t i = 0; i < command_count; i++) {
+		printf("\t'%s:", command_table[i].info.name);
+		print_quoted(command_table[i].info.help, ":\\");
+		printf("'\n");
+	}
+	printf(")\n_zmem_bpf_column_names=(\n");
+	for (size_t i = 0; i < column_count; i++)
+		zsh_column(column_table[i]);
+	printf(")\n_zmem_bpf_change_names=(\n");
+	for (size_t i = 0; i < COUNTERS_OF_PROCESS; i++)
+		zsh_column(column_changes[i]);
+	zsh_column(&column_grew);
+	printf(")\n");
+	print_map_keys();
+	print_file_keys();
+	printf("_zmem_bpf_options=(\n");
+	for (size_t i = 0; i < option_count; i++)
+		zsh_option(&option_table[i]);
+	printf(")\n_zmem_bpf_taken=(\n");
+	for (size_t i = 0; i < command_count; i++) {
+		printf("\t%s '", command_table[i].info.name);
+		print_options(command_table[i].info.name);
+		printf("'\n");
+	}
+	printf(")\n");
+	print_formats();
+	print_groups();
+}
+
+int command_completion(const struct options *o)
+{
+	const char *shell = o->word ? o->word : "";
+
+	if (strcmp(shell, "bash") == 0)
+		print_bash();
+	else if (strcmp(shell, "zsh") == 0)
+		print_zsh();
+	else
+		return log_usage(o, "completion: it needs bash or zsh");
+	return log_stdout_done();
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zmem-bpf diff: what grew, began and ended between two snapshots, each recorded or taken now. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "command/commands.h"
+#include "report/diff.h"
+#include "session/log.h"
+#include "session/output.h"
+#include "session/session.h"
+
+/* Lines of a terminal that are not rows: moments, header, others, total, a note, the next prompt.
+ */
+#define LINES_AROUND   7
+#define FOLDED_COLUMNS 80
+
+#define ANON_SWAP      (COUNTER_BIT(COUNTER_RSS_ANON) | COUNTER_BIT(COUNTER_SWAP))
+
+enum side {
+	BEFORE,
+	AFTER,
+	SIDES,
+};
+
+struct diff {
+	const struct options *options;
+	struct options side[SIDES]; /* the options of each measurement */
+	struct session session[SIDES];
+	struct result result[SIDES];
+	const struct column *group;   /* NULL: rows are processes */
+	const struct column *counter; /* of --sort; NULL: not given */
+	struct group_changes changes;
+	struct diff_report report;
+	struct output out;
+};
+
+static void diff_close(struct diff *d)
+{
+	group_changes_done(&d->changes);
+	output_close(&d->out);
+	for (int i = 0; i < SIDES; i++)
+		session_close(&d->session[i]);
+}
+
+static bool is_live(const struct diff *d, enum side side)
+{
+	return !d->side[side].replay;
+}
+
+/* Sets where each side comes from: a recording and its moment, or now. */
+static void choose_sides(struct diff *d)
+{
+	const struct options *o = d->options;
+	const char *first = o->word ? o->word : REPLAY_DIR_USUAL;
+
+	for (int i = 0; i < SIDES; i++) {
+		struct options *side = &d->side[i];
+
+		*side = *o;
+		/* The counter is not an order, and both sides are whole. */
+		side->sort = NULL;
+		side->top = 0;
+		side->output = NULL;
+		side->at = i == BEFORE ? o->from : o->to;
+		side->at_option = i == BEFORE ? "from" : "to";
+	}
+	d->side[BEFORE].replay = first;
+	d->side[AFTER].replay = o->second ? o->second : o->to ? first : NULL;
+	/* Each message once. */
+	d->side[AFTER].quiet |= !o->second && o->to;
+}
+
+static int find_counter(struct diff *d)
+{
+	const char *sort = d->options->sort;
+
+	if (!sort)
+		return 0;
+	d->counter = column_find(sort, strlen(sort));
+	if (d->counter && d->counter->kind == COLUMN_COUNTER && !d->counter->is_count &&
+	    (int)d->counter->counter < COUNTERS_OF_PROCESS)
+		return 0;
+	return log_usage(d->options,
+			 "--sort %s: diff compares one column of bytes, such as pss_swap or rss",
+			 sort);
+}
+
+static int open_side(struct diff *d, enum side side)
+{
+	struct session *m = &d->session[side];
+	const struct collect_spec spec = session_spec(&d->side[side]);
+	int r = session_open(m, &d->side[side], &spec);
+
+	if (r)
+		return r;
+	m->query.needs |= NEEDS_PROGRAM | NEEDS_USER | (d->group ? d->group->needs : 0);
+	/* Of one recording its beginning; of two, what --replay shows of each. */
+	if (side == BEFORE && !d->options->from && !d->options->second)
+		r = session_turn_to(m, session_readable(m, 1, 1));
+	return r ? r : session_collect(m, &d->result[side]);
+}
+
+static const struct snapshot *snapshot_of(const struct diff *d, enum side side)
+{
+	return &d->session[side].collector.snapshot;
+}
+
+/* Whether a snapshot has the counter at all: frames of an OOM kill have no PSS. */
+static bool has_counter(const struct snapshot *s, enum counter c)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		if (totals_counts(&s->process[i]) && process_has(&s->process[i], c))
+			return true;
+	}
+	return false;
+}
+
+static counter_mask choose_counter(struct diff *d)
+{
+	struct diff_report *r = &d->report;
+
+	if (d->counter) {
+		r->key = d->counter->key;
+		r->what = d->counter->header;
+		return COUNTER_BIT(d->counter->counter);
+	}
+	if (has_counter(snapshot_of(d, BEFORE), COUNTER_PSS_SWAP) &&
+	    has_counter(snapshot_of(d, AFTER), COUNTER_PSS_SWAP)) {
+		r->key = "pss_swap";
+		r->what = "PSS and swap";
+		return COUNTER_BIT(COUNTER_PSS_SWAP);
+	}
+	r->key = "anon_swap";
+	r->what = "anonymous memory and swap";
+	log_notice(d->options->quiet,
+		   "diff: one of the snapshots has no PSS; anonymous memory and swap are compared");
+	return ANON_SWAP;
+}
+
+static int compare(struct diff *d)
+{
+	struct change_side side[SIDES];
+	counter_mask counters = choose_counter(d);
+	int r;
+
+	for (int i = 0; i < SIDES; i++)
+		side[i] = (struct change_side){snapshot_of(d, i),
+					       &d->session[i].collector.rows.chosen};
+	d->report.before = side[BEFORE].snapshot;
+	d->report.after = side[AFTER].snapshot;
+	d->report.group = d->group;
+	d->report.changes = &d->changes;
+	r = group_changes_make(&side[BEFORE], &side[AFTER], d->group, counters, &d->changes);
+	if (r < 0)
+		return log_errno(r, "comparing");
+	group_changes_by_amount(&d->changes);
+	return 0;
+}
+
+/*
+ * Tables leave out rows that did not change, unless all are asked for, and those that changed by
+ * less than a page, unless no other changed: PSS is a share of pages, and moves by some bytes
+ * whenever another process maps them. Such rows come last.
+ */
+static size_t rows_changed(struct diff *d)
+{
+	size_t rows = d->changes.count, large;
+
+	while (rows && group_change_of(&d->changes.item[rows - 1]) == 0)
+		rows--;
+	large = group_changes_large(&d->changes, rows, d->report.after->host.page_size);
+	d->report.small = rows - large;
+	return large;
+}
+
+static size_t rows_shown(struct diff *d)
+{
+	const struct options *o = d->options;
+	bool leaves_out = o->format == FORMAT_TABLE && !o->all;
+	size_t rows = leaves_out ? rows_changed(d) : d->changes.count;
+	unsigned around = LINES_AROUND + (d->report.small > 0);
+	size_t fit = o->all ? 0 : output_rows(d->out.width, d->out.height, around, FOLDED_COLUMNS);
+
+	if (o->top && rows > (size_t)o->top)
+		rows = (size_t)o->top;
+	else if (o->format == FORMAT_TABLE && fit && !o->top && rows > fit)
+		rows = fit;
+	return rows;
+}
+
+static void render(struct diff *d)
+{
+	const struct options *o = d->options;
+	struct table_style style = output_style(o, d->out.color, d->out.width);
+
+	d->report.shown = rows_shown(d);
+	switch (o->format) {
+	case FORMAT_JSON:
+		render_diff_json(&d->out.buf, &d->report);
+		break;
+	case FORMAT_NDJSON:
+		render_diff_ndjson(&d->out.buf, &d->report);
+		break;
+	case FORMAT_CSV:
+		render_diff_csv(&d->out.buf, &d->report, &style);
+		break;
+	default:
+		render_diff_table(&d->out.buf, &d->report, &style);
+	}
+}
+
+static int check_moments(const struct diff *d)
+{
+	const struct options *o = d->options;
+
+	if (d->report.after->time_ms >= d->report.before->time_ms)
+		return 0;
+	if (o->second)
+		return 0; /* The files are in the order that was asked for. */
+	return log_usage(o, "--to %s is before --from", o->to);
+}
+
+int command_diff(const struct options *o)
+{
+	cleanup(diff_close) struct diff d = {
+		.options = o,
+		.session = {SESSION_CLOSED, SESSION_CLOSED},
+		.out.file.fd = -1,
+	};
+	const char *key = options_group_key(o);
+	int r = find_counter(&d);
+
+	d.group = key ? column_find(key, strlen(key)) : NULL;
+	choose_sides(&d);
+	/* What is taken now needs capabilities, which are given up then. */
+	if (r == 0 && is_live(&d, AFTER))
+		r = open_side(&d, AFTER);
+	if (r == 0)
+		r = open_side(&d, BEFORE);
+	if (r == 0 && !is_live(&d, AFTER))
+		r = open_side(&d, AFTER);
+	if (r == 0)
+		r = compare(&d);
+	if (r == 0)
+		r = check_moments(&d);
+	if (r == 0)
+		r = output_open(&d.out, o);
+	if (r)
+		return r;
+	render(&d);
+	r = output_finish(&d.out);
+	for (int i = 0; r == 0 && i < SIDES; i++)
+		r = d.session[i].exit_code;
+	return r;
+}

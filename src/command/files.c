@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zmem-bpf files: every file with pages in RAM or in swap, and what the kernel counts of them. */
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/parse.h"
+#include "command/commands.h"
+#include "enrich/enrich.h"
+#include "query/files.h"
+#include "report/report.h"
+#include "session/log.h"
+#include "session/output.h"
+#include "session/secure.h"
+#include "source/files_source.h"
+#include "source/holders_source.h"
+#include "source/swap_source.h"
+
+/* Lines of a terminal that are not rows: header, the others, the total, two sums, the prompt. */
+#define LINES_AROUND  6
+#define PAGE_ROWS     10000 /* files of a page, unless --all */
+#define TOTAL_COLUMNS 200   /* columns of the total, which is not cut */
+
+struct files_command {
+	const struct options *o;
+	struct files_query query;
+	struct file_columns columns;
+	struct files_source *source;
+	struct holders_source *holders;
+	struct procfs proc;
+	struct snapshot snapshot; /* host and meminfo alone */
+	struct file_set set;
+	struct files_result result;
+	struct files_report report;
+	struct output out;
+};
+
+static void files_command_done(struct files_command *c)
+{
+	pattern_free(c->query.filter);
+	files_source_close(c->source);
+	holders_source_close(c->holders);
+	if (c->proc.fd >= 0)
+		procfs_close(&c->proc);
+	snapshot_done(&c->snapshot);
+	file_set_done(&c->set);
+	files_result_done(&c->result);
+	output_close(&c->out);
+}
+
+static int read_query(struct files_command *c)
+{
+	const struct options *o = c->o;
+	const char *key = options_group_key(o), *why, *bad;
+	size_t len;
+	int r = 0;
+
+	for (int i = FILE_GROUP_FS; key && i < FILE_GROUPS; i++) {
+		if (strcmp(key, file_group_name((enum file_group)i)) == 0)
+			c->query.group = (enum file_group)i;
+	}
+	if (o->sort && file_keys_parse(&c->query.keys, o->sort, c->query.group != FILE_GROUP_NONE,
+				       &bad, &len) < 0)
+		return log_usage(o, "--sort: files%s has no column '%.*s'",
+				 c->query.group != FILE_GROUP_NONE ? " --group-by" : "", (int)len,
+				 bad);
+	if (o->filter)
+		r = pattern_compile(o->filter, &c->query.filter, &why);
+	if (r == -EINVAL)
+		return log_usage(o, "--filter %s: %s", o->filter, why);
+	file_columns_default(&c->columns, c->query.group != FILE_GROUP_NONE);
+	if (o->columns && file_columns_parse(&c->columns, o->columns,
+					     c->query.group != FILE_GROUP_NONE, &bad, &len) < 0)
+		return log_usage(o, "--columns: files%s has no column '%.*s'",
+				 c->query.group != FILE_GROUP_NONE ? " --group-by" : "", (int)len,
+				 bad);
+	c->query.reverse = o->reverse;
+	c->query.min = o->min == MIN_DEFAULT ? 0 : o->min;
+	return r < 0 ? log_error("reading --filter: out of memory") : 0;
+}
+
+static size_t rows_shown(const struct files_command *c)
+{
+	const struct output *out = &c->out;
+	size_t fit = output_rows(out->width, out->height, LINES_AROUND, TOTAL_COLUMNS);
+
+	if (c->o->total)
+		return 0;
+	if (c->o->top)
+		return (size_t)c->o->top;
+	if (c->o->all)
+		return SIZE_MAX;
+	if (c->o->format == FORMAT_HTML)
+		return PAGE_ROWS;
+	return fit && c->o->format == FORMAT_TABLE ? fit : SIZE_MAX;
+}
+
+/*
+ * Names of files are private: with capabilities of the file alone, whoever runs the program has no
+ * right to them.
+ */
+static int check_rights(void)
+{
+	if (getauxval(AT_SECURE))
+		return log_error("files: names of files are private (run as root)");
+	return 0;
+}
+
+static int open_source(struct files_command *c)
+{
+	cleanup(diag_clear) struct diag diag = {};
+	int r = files_source_open(&diag, &c->source);
+
+	return r < 0 ? log_refusal(diag.count ? &diag.note[0] : NULL, r) : 0;
+}
+
+static int read_files(struct files_command *c)
+{
+	uint64_t start = clock_us(CLOCK_MONOTONIC);
+	int r = files_source_read(c->source, &c->proc, &c->set);
+
+	if (r == -ENOTSUP)
+		return log_error("files: this kernel's lists of files are not understood");
+	if (r < 0)
+		return log_errno(r, "reading the lists of files");
+	machine_read(&c->proc, &c->snapshot.host, &c->snapshot.system);
+	c->snapshot.time_ms = (int64_t)(clock_ns(CLOCK_REALTIME) / 1000000);
+	if (c->o->verbose)
+		log_notice(c->o->quiet,
+			   "%zu files of %u file systems in %u visits of at most %u steps, %.1f ms",
+			   c->set.count, c->set.systems, files_source_visits(c->source),
+			   files_source_steps(c->source),
+			   (double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
+	return 0;
+}
+
+/*
+ * What the swapped files take in RAM: in documents, and in tables on request. What cannot be read
+ * stays unknown.
+ */
+static void read_swap(struct files_command *c)
+{
+	cleanup(diag_clear) struct diag why = {};
+	bool asked = c->o->format != FORMAT_TABLE ||
+		     file_columns_have(&c->columns, FILE_COLUMN_SWAP_RAM);
+	struct swap_source *swap = NULL;
+	bool swapped = false;
+
+	for (size_t i = 0; i < c->query.keys.count; i++)
+		asked |= c->query.keys.column[i] == FILE_COLUMN_SWAP_RAM;
+	for (size_t i = 0; i < c->set.count && !swapped; i++)
+		swapped = c->set.file[i].swapped;
+	if (!asked || !swapped || swap_source_open(NULL, &why, &swap) < 0)
+		return;
+	if (swap_source_begin(swap, &c->snapshot.system) == 0)
+		swap_source_files(swap, &c->set);
+	if (c->o->verbose && swap_source_cost_refusal(swap))
+		log_notice(c->o->quiet, "SWAP_RAM is not known: %s",
+			   swap_source_cost_refusal(swap));
+	swap_source_close(swap);
+}
+
+/* Chooses the rows. */
+static int run_query(struct files_command *c)
+{
+	int r;
+
+	c->report = (struct files_report){
+		.snapshot = &c->snapshot,
+		.columns = c->columns,
+		.group = c->query.group != FILE_GROUP_NONE ? options_group_key(c->o) : NULL,
+	};
+	c->query.shown = rows_shown(c);
+	r = files_run(&c->set, &c->query, &c->result, &c->report);
+	if (r == -E2BIG)
+		return log_usage(c->o, "--filter: " PATTERN_EXPENSIVE);
+	return r < 0 ? log_errno(r, "sorting the files") : 0;
+}
+
+/* Who holds the files that are shown. */
+static int read_holders(struct files_command *c)
+{
+	cleanup(diag_clear) struct diag diag = {};
+	struct files_report *report = &c->report;
+	int r;
+
+	if (!file_columns_have(&c->columns, FILE_COLUMN_HOLDERS))
+		return 0;
+	for (size_t i = 0; i < report->row_count; i++)
+		c->set.file[report->rows[i] - c->set.file].wanted = true;
+	r = holders_source_open(&diag, &c->holders);
+	if (r < 0)
+		return log_refusal(diag.count ? &diag.note[0] : NULL, r);
+	r = holders_source_read(c->holders, &c->set);
+	if (r < 0)
+		return log_errno(r, "reading who holds the files");
+	report->holders = true;
+	return 0;
+}
+
+static int show(struct files_command *c)
+{
+	const struct table_style style = output_style(c->o, c->out.color, c->out.width);
+
+	switch (c->o->format) {
+	case FORMAT_JSON:
+		render_files_json(&c->out.buf, &c->report);
+		break;
+	case FORMAT_NDJSON:
+		render_files_ndjson(&c->out.buf, &c->report);
+		break;
+	case FORMAT_HTML:
+		render_files_page(&c->out.buf, &c->report);
+		break;
+	case FORMAT_CSV:
+		render_files_csv(&c->out.buf, &c->report, &style);
+		break;
+	default:
+		render_files_table(&c->out.buf, &c->report, &style);
+	}
+	return output_finish(&c->out);
+}
+
+int command_files(const struct options *o)
+{
+	cleanup(files_command_done) struct files_command c = {
+		.o = o, .proc.fd = -1, .out.file.fd = -1};
+	int r = read_query(&c);
+
+	procfs_open(&c.proc, "/proc");
+	if (r == 0)
+		r = check_rights();
+	if (r == 0)
+		r = open_source(&c);
+	if (r == 0)
+		r = output_open(&c.out, o);
+	if (r == 0)
+		r = read_files(&c);
+	if (r == 0)
+		read_swap(&c);
+	if (r == 0)
+		r = run_query(&c);
+	if (r == 0)
+		r = read_holders(&c);
+	if (r == 0)
+		r = secure_loaded(o->output, 0);
+	return r ? r : show(&c);
+}

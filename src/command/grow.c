@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * zmem-bpf grow: which code makes the resident memory of processes grow. It attaches to processes
+ * that run, or starts a command, and reports when -c, a signal or their end comes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/parse.h"
+#include "command/commands.h"
+#include "enrich/enrich.h"
+#include "grow/grow.h"
+#include "report/growth.h"
+#include "session/launch.h"
+#include "session/log.h"
+#include "session/output.h"
+#include "session/secure.h"
+#include "session/session.h"
+#include "session/ticker.h"
+
+/* The ring is read so often while messages come, and while none come. */
+#define BUSY_US 4000
+#define IDLE_US 20000
+/* Lines of a terminal that are not rows: header, the others, the total, the next prompt. */
+#define LINES_AROUND 5
+#define NOTE_COLUMNS 240 /* of the text below the total, which is folded */
+
+struct grow_command {
+	const struct options *o;
+	struct procfs proc;
+	struct grow *grow;
+	struct ticker ticker;
+	struct output out;
+	struct snapshot snapshot; /* the machine */
+	size_t added;
+};
+
+static void grow_command_done(struct grow_command *c)
+{
+	grow_close(c->grow);
+	ticker_close(&c->ticker);
+	output_close(&c->out);
+	procfs_close(&c->proc);
+	snapshot_done(&c->snapshot);
+}
+
+static int check_options(const struct options *o)
+{
+	int ways = !!o->pids + !!o->name + !!o->cgroup + !!o->run;
+
+	if (!ways)
+		return log_usage(o, "grow: it needs a PID, --name, --cgroup or -- COMMAND");
+	if (ways > 1)
+		return log_usage(o, "grow: one of a PID, --name, --cgroup and -- COMMAND");
+	if (o->name && !*o->name)
+		return log_usage(o, "--name: no name in it");
+	return 0;
+}
+
+/* Each file of a process stays open; the soft limit is for programs that use select(). */
+static void raise_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* ---- which processes ---- */
+
+static int add_listed(void *arg, pid_t pid)
+{
+	struct process *p = snapshot_add(arg);
+
+	if (!p)
+		return -ENOMEM;
+	p->pid = pid;
+	return 0;
+}
+
+static int report_missing(struct grow_command *c, pid_t pid)
+{
+	pid_t process;
+
+	snapshot_clear(&c->snapshot);
+	procfs_each_pid(&c->proc, add_listed, &c->snapshot);
+	process = collect_process_of_thread(&c->snapshot, pid);
+	if (process)
+		log_error(COLLECT_THREAD_TEXT, pid, process);
+	else
+		log_error("%d: there is no such process, or it has no memory", pid);
+	return EXIT_NOT_FOUND;
+}
+
+static int add_pid(struct grow_command *c, pid_t pid, bool named)
+{
+	int r = grow_add(c->grow, pid);
+
+	if (r == 0) {
+		c->added++;
+		return 0;
+	}
+	if (r == -ESRCH)
+		return named ? report_missing(c, pid) : 0;
+	if (r == -ENOSPC)
+		return 0; /* the report tells it */
+	return log_errno(r, "counting for process %d", pid);
+}
+
+static int add_pids(struct grow_command *c)
+{
+	const char *pos = c->o->pids, *item;
+	int missing = 0, r = 0;
+	size_t len;
+
+	while (r != EXIT_FAILED && r != EXIT_USAGE && (item = parse_item(&pos, &len))) {
+		uint64_t pid;
+
+		if (parse_u64(item, len, INT32_MAX, &pid) < 0 || !pid)
+			return log_usage(c->o, "--pid %.*s: not a process number", (int)len, item);
+		r = add_pid(c, (pid_t)pid, true);
+		missing |= r;
+	}
+	return r == EXIT_FAILED || !c->added ? missing : 0;
+}
+
+/* Processes by name or cgroup, as a snapshot finds them. */
+static int add_matching(struct grow_command *c)
+{
+	cleanup(session_close) struct session m = SESSION_CLOSED;
+	struct options o = *c->o;
+	struct collect_spec spec;
+	const struct rows *rows;
+	int r;
+
+	o.verify = 0;
+	o.quiet = true;
+	spec = session_spec(&o);
+	spec.pss = PSS_NONE;
+	r = session_open_filters(&m, &o, &spec);
+	if (r == 0)
+		r = session_begin(&m);
+	rows = &m.collector.rows.chosen;
+	if (r == 0 && enrich_programs(collector_pool(&m.collector), &m.collector.snapshot,
+				      &m.collector.rows.chosen) < 0)
+		r = log_error("reading the names of processes: out of memory");
+	for (size_t i = 0; r == 0 && i < rows->count; i++) {
+		const struct process *p = rows->item[i];
+		const char *name = p->name ? p->name : p->comm;
+
+		if (p->kind == PROCESS_USER && p->pid != getpid() &&
+		    (!o.name || strcmp(name, o.name) == 0 || strcmp(p->comm, o.name) == 0))
+			r = add_pid(c, p->pid, false);
+	}
+	if (r == 0 && !c->added) {
+		log_error("no process matches --%s %s", o.name ? "name" : "cgroup",
+			  o.name ? o.name : o.cgroup);
+		r = EXIT_NOT_FOUND;
+	}
+	return r;
+}
+
+/* ---- the report ---- */
+
+static size_t rows_shown(const struct grow_command *c)
+{
+	const struct output *out = &c->out;
+	size_t fit = output_rows(out->width, out->height, LINES_AROUND, NOTE_COLUMNS);
+
+	if (c->o->top)
+		return (size_t)c->o->top;
+	return fit && !c->o->all ? fit : SIZE_MAX;
+}
+
+static int show(struct grow_command *c)
+{
+	const struct options *o = c->o;
+	struct table_style style = output_style(o, c->out.color, c->out.width);
+	struct grow_report report;
+	int r;
+
+	snapshot_clear(&c->snapshot);
+	machine_read(&c->proc, &c->snapshot.host, &c->snapshot.system);
+	c->snapshot.time_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
+	r = grow_make_report(c->grow, &report);
+	report.growth.snapshot = &c->snapshot;
+	if (r < 0)
+		r = log_errno(r, "making the report");
+	else if (o->format == FORMAT_JSON)
+		render_growth_json(&c->out.buf, &report.growth);
+	else if (o->format == FORMAT_FOLDED)
+		render_growth_folded(&c->out.buf, &report.growth);
+	else if (o->format == FORMAT_HTML)
+		render_growth_html(&c->out.buf, &report.growth);
+	else if (o->format == FORMAT_PPROF)
+		render_growth_pprof(&c->out.buf, &report.growth);
+	else
+		render_growth_table(&c->out.buf, &report.growth, rows_shown(c), &style);
+	grow_report_done(&report);
+	return r;
+}
+
+/* ---- counting ---- */
+
+/* The end of an interval: a table, if one was asked for. */
+static int step(struct grow_command *c, bool last)
+{
+	int r;
+
+	if (last || !c->o->interval_ms || c->o->format != FORMAT_TABLE)
+		return 0;
+	r = show(c);
+	strbuf_putc(&c->out.buf, '\n');
+	return r ? r : output_flush(&c->out);
+}
+
+static int count_until_end(struct grow_command *c)
+{
+	const struct options *o = c->o;
+	uint64_t interval = (uint64_t)(o->interval_ms ? o->interval_ms : INTERVAL_USUAL) * 1000;
+	uint64_t next = clock_us(CLOCK_MONOTONIC) + interval;
+	bool busy = true, last = false;
+	int steps = 0, r = 0;
+
+	while (r == 0 && !last && !grow_ended(c->grow)) {
+		enum ticker_event event;
+		int n = ticker_wait(&c->ticker, &event);
+
+		if (n == 0)
+			n = grow_pump(c->grow);
+		if (n < 0)
+			return log_errno(n, "counting");
+		if (event == TICKER_END)
+			return 0;
+		if (busy != (n > 0)) {
+			busy = n > 0;
+			ticker_set_interval(&c->ticker, busy ? BUSY_US : IDLE_US);
+		}
+		if (clock_us(CLOCK_MONOTONIC) < next)
+			continue;
+		next += interval;
+		last = o->count && ++steps >= o->count;
+		r = step(c, last);
+	}
+	return r;
+}
+
+static int open_command(struct grow_command *c, const struct options *o)
+{
+	const struct grow_spec spec = {
+		.mode = o->stack == STACK_FP ? GROWTH_FP : GROWTH_DWARF,
+		/* New processes of a cgroup are children of its processes. */
+		.follow = o->follow || o->cgroup,
+		.debuginfod = o->debuginfod,
+		.sample = (unsigned)o->sample,
+	};
+	cleanup(diag_clear) struct diag diag = {};
+	int r = check_options(o);
+
+	if (r)
+		return r;
+	raise_files();
+	r = procfs_open(&c->proc, "/proc");
+	if (r < 0 || !c->proc.trusted)
+		return log_error("grow: %s (mount -t proc proc /proc)",
+				 r < 0 ? "/proc is not mounted"
+				       : "/proc is of another pid namespace");
+	r = grow_open(&spec, &c->proc, &diag, &c->grow);
+	if (o->verbose)
+		log_diag(&diag, true);
+	if (r < 0)
+		return log_refusal(diag.count ? &diag.note[0] : NULL, r);
+	r = ticker_open(&c->ticker, BUSY_US, grow_fd(c->grow));
+	if (r < 0)
+		return log_errno(r, "waiting");
+	grow_set_hurry(c->grow, c->ticker.signal_fd);
+	return 0;
+}
+
+int command_grow(const struct options *o)
+{
+	cleanup(grow_command_done) struct grow_command c = {
+		.o = o,
+		.proc.fd = -1,
+		.ticker = {.timer_fd = -1, .signal_fd = -1},
+		.out.file.fd = -1,
+	};
+	int r = open_command(&c, o);
+
+	if (r == 0)
+		r = o->run    ? add_pid(&c, o->run->pid, true)
+		    : o->pids ? add_pids(&c)
+			      : add_matching(&c);
+	if (r == 0)
+		r = secure_loaded(o->output, LATER_OPENS);
+	if (r == 0)
+		r = output_open(&c.out, o);
+	if (r == 0 && o->run)
+		r = launch_release(o->run);
+	if (r == 0)
+		r = count_until_end(&c);
+	if (r == 0) {
+		r = grow_stop(c.grow);
+		r = r < 0 ? log_errno(r, "counting") : show(&c);
+	}
+	if (o->run)
+		launch_end(o->run, c.grow && grow_ended(c.grow), o->quiet);
+	return r ? r : output_finish(&c.out);
+}

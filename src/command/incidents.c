@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zmem-bpf incidents: the OOM kills of a recording and the times of short memory, and what held it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "command/commands.h"
+#include "report/incidents.h"
+#include "session/log.h"
+#include "session/output.h"
+#include "session/query_args.h"
+#include "session/secure.h"
+#include "session/session.h"
+
+#define ROWS_USUAL 5
+
+struct incidents {
+	const struct options *options;
+	struct replay replay;
+	struct output out;
+	struct event_record event, end;
+	struct snapshot then, before[INCIDENT_WINDOWS], earliest; /* their texts are borrowed */
+	struct incident incident;
+	size_t frame; /* of incident.then */
+	int64_t since_ms, until_ms;
+};
+
+static void groups_clear(struct incident *i)
+{
+	for (int k = 0; k < INCIDENT_KEYS; k++)
+		group_changes_done(&i->largest[k]);
+	for (int w = 0; w < INCIDENT_WINDOWS; w++)
+		group_changes_done(&i->grew[w]);
+}
+
+static void incidents_close(struct incidents *s)
+{
+	groups_clear(&s->incident);
+	snapshot_done(&s->then);
+	for (int w = 0; w < INCIDENT_WINDOWS; w++)
+		snapshot_done(&s->before[w]);
+	snapshot_done(&s->earliest);
+	output_close(&s->out);
+	replay_close(&s->replay);
+}
+
+static int frame_failed(const struct incidents *s, int r, const char *why)
+{
+	return *why ? log_error("%s: %s", s->replay.path, why)
+		    : log_errno(r, "reading %s", s->replay.path);
+}
+
+/* Reads a frame, as a copy. Returns 0, 1 if it is lost, which is said once, or -1 after a message.
+ */
+static int read_frame(struct incidents *s, size_t frame, struct snapshot *ret)
+{
+	struct recording_reader *r = s->replay.reader;
+	char why[RECORDING_REASON] = "";
+	int err = recording_reader_copy(r, frame, ret, why);
+
+	if (err == 0)
+		return 0;
+	if (!recording_reader_lost(r, frame)) {
+		frame_failed(s, err, why);
+		return -1;
+	}
+	replay_note_lost(&s->replay, s->options->quiet, why);
+	return 1;
+}
+
+/* While memory is short there is a snapshot each second, for an hour at most. */
+#define DENSE_MOST_MS (60 * 60 * 1000)
+#define DENSE_LATE_MS 5000 /* a machine in need may be late */
+
+/*
+ * Whether memory was still short when the recording ended, of an event without an end: the recorder
+ * did not stop meanwhile, and there is no later event of this kind.
+ */
+static bool goes_on(struct incidents *s, size_t event)
+{
+	struct recording_reader *r = s->replay.reader;
+	int64_t began = recording_reader_event_time(r, event);
+	char why[RECORDING_REASON];
+
+	for (size_t i = recording_reader_event_frame(r, event) + 1; i < s->replay.frames; i++) {
+		int64_t time_ms = recording_reader_time(r, i);
+		bool dense = time_ms - began < DENSE_MOST_MS;
+
+		if (recording_reader_gap(r, i) ||
+		    (dense && time_ms - recording_reader_time(r, i - 1) > DENSE_LATE_MS))
+			return false;
+	}
+	for (size_t i = event + 1; i < recording_reader_info(r)->events; i++) {
+		if (recording_reader_event(r, i, &s->end, why) == 0 &&
+		    s->end.number[EVENT_KIND] == EVENT_PRESSURE)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Reads event i, from 0. Returns 1, 0 if it is of another kind or corrupt, which is said once, or
+ * -1 after a message.
+ */
+static int read_event(struct incidents *s, size_t i)
+{
+	char why[RECORDING_REASON] = "";
+	int r = recording_reader_event(s->replay.reader, i, &s->event, why);
+	uint64_t kind = r == 0 ? s->event.number[EVENT_KIND] : 0;
+
+	if (r == 0 && kind == EVENT_PRESSURE)
+		r = recording_reader_event_end(s->replay.reader, i, &s->end, why);
+	s->incident.end = r > 0 ? &s->end : NULL;
+	if (r == -ENOMEM) {
+		frame_failed(s, r, why);
+		return -1;
+	}
+	if (r < 0)
+		replay_note_lost(&s->replay, s->options->quiet, why);
+	s->incident.goes_on = kind == EVENT_PRESSURE && r == 0 && goes_on(s, i);
+	s->incident.event = &s->event;
+	s->incident.number = (unsigned)(recording_reader_info(s->replay.reader)->events - i);
+	return kind == EVENT_OOM_KILL || kind == EVENT_PRESSURE;
+}
+
+/*
+ * Whether the clock was set between two frames of one boot: what it says of the time between them
+ * is wrong then. `window_ms`: that time.
+ */
+static bool clock_was_set(const struct snapshot *before, const struct snapshot *then,
+			  int64_t window_ms)
+{
+	int64_t moved = (int64_t)(then->host.boot_ms - before->host.boot_ms);
+	int64_t since_boot_ms = (int64_t)((uint64_t)then->time_ms - then->host.boot_ms);
+
+	return since_boot_ms > window_ms && (moved > window_ms / 10 || moved < -window_ms / 10);
+}
+
+/* Reads the frame of the beginning of a window. Returns 1, 0 if there is none, or -1. */
+static int read_before(struct incidents *s, size_t then, int window)
+{
+	struct recording_reader *r = s->replay.reader;
+	const int64_t window_ms = incident_window_ms[window], at_ms = s->then.time_ms - window_ms;
+	struct snapshot *before = &s->before[window];
+	size_t frame = 0;
+	int lost = 1;
+
+	/* A frame that turns out to be lost is not found again. */
+	while (lost > 0) {
+		if (!recording_reader_find(r, at_ms, &frame) || frame >= then)
+			return 0;
+		lost = read_frame(s, frame, before);
+	}
+	if (lost < 0)
+		return -1;
+	return recording_reader_covers(r, frame, at_ms) &&
+	       !clock_was_set(before, &s->then, window_ms);
+}
+
+static int read_growth(struct incidents *s, size_t then, int window)
+{
+	static const char key[] = "name";
+	const struct change_side before = {&s->before[window]}, after = {&s->then};
+	int err = read_before(s, then, window);
+
+	s->incident.grew_known[window] = false;
+	if (err <= 0)
+		return err < 0 ? EXIT_FAILED : 0;
+	err = group_changes_make(&before, &after, column_find(key, sizeof(key) - 1),
+				 INCIDENT_COUNTERS, &s->incident.grew[window]);
+	s->incident.grew_known[window] = err == 0;
+	return err < 0 ? log_errno(err, "comparing") : 0;
+}
+
+static int read_largest(struct incidents *s, int key)
+{
+	static const char *const name[INCIDENT_KEYS] = {"name", "unit", "container"};
+	const struct change_side none = {}, then = {&s->then};
+	int r = group_changes_make(&none, &then, column_find(name[key], strlen(name[key])),
+				   INCIDENT_COUNTERS, &s->incident.largest[key]);
+
+	if (r == 0)
+		group_changes_by_size(&s->incident.largest[key]);
+	return r < 0 ? log_errno(r, "comparing") : 0;
+}
+
+/* Reads the snapshot with which the events of cgroups are compared. */
+static int read_earlier(struct incidents *s, size_t then)
+{
+	int lost;
+
+	s->incident.earlier = NULL;
+	if (s->incident.grew_known[INCIDENT_TEN_MINUTES]) {
+		s->incident.earlier = &s->before[INCIDENT_TEN_MINUTES];
+		return 0;
+	}
+	if (!then || recording_reader_time(s->replay.reader, 0) > s->then.time_ms)
+		return 0;
+	lost = read_frame(s, 0, &s->earliest);
+	if (lost == 0)
+		s->incident.earlier = &s->earliest;
+	return lost < 0 ? EXIT_FAILED : 0;
+}
+
+/* Reads all that is shown of event i. Returns 0 or an exit code after a message. */
+static int read_incident(struct incidents *s, size_t i)
+{
+	size_t then = 0;
+	int r;
+
+	if (!replay_event_frame(&s->replay, i, &then)) {
+		groups_clear(&s->incident);
+		s->incident.then = s->incident.earlier = NULL;
+		return 0;
+	}
+	/* Kills of a burst have the same snapshot. */
+	if (s->incident.then && s->frame == then)
+		return 0;
+	groups_clear(&s->incident);
+	s->incident.then = NULL;
+	s->frame = then;
+	r = read_frame(s, then, &s->then);
+	if (r) {
+		s->incident.earlier = NULL;
+		return r < 0 ? EXIT_FAILED : 0;
+	}
+	s->incident.then = &s->then;
+	for (int key = 0; r == 0 && key < INCIDENT_KEYS; key++)
+		r = read_largest(s, key);
+	for (int window = 0; r == 0 && window < INCIDENT_WINDOWS; window++)
+		r = read_growth(s, then, window);
+	return r ? r : read_earlier(s, then);
+}
+
+/* ---- what is shown ---- */
+
+static bool in_range(const struct incidents *s, size_t i)
+{
+	int64_t time_ms = recording_reader_event_time(s->replay.reader, i);
+
+	return time_ms >= s->since_ms && time_ms <= s->until_ms;
+}
+
+static int show_json(struct incidents *s)
+{
+	struct incidents_json json = {.out = &s->out.buf};
+	size_t events = recording_reader_info(s->replay.reader)->events;
+	int r = 0;
+
+	render_incidents_json_begin(&json);
+	for (size_t i = 0; r == 0 && i < events; i++) {
+		int is = in_range(s, i) ? read_event(s, i) : 0;
+
+		if (is < 0)
+			return EXIT_FAILED;
+		if (is)
+			r = read_incident(s, i);
+		if (is && r == 0)
+			render_incidents_json(&json, &s->incident);
+	}
+	render_incidents_json_end(&json);
+	return r;
+}
+
+/* The list of events, newest first. Sets the newest OOM kill of it, or the newest event without
+ * one. */
+static int show_list(struct incidents *s, const struct table_style *style, size_t *ret_newest,
+		     size_t *ret_count)
+{
+	bool killed = false, kill;
+
+	*ret_count = 0;
+	for (size_t i = recording_reader_info(s->replay.reader)->events; i-- > 0;) {
+		int is = in_range(s, i) ? read_event(s, i) : 0;
+
+		if (is < 0)
+			return EXIT_FAILED;
+		if (!is)
+			continue;
+		if (!*ret_count)
+			render_incident_heading(&s->out.buf, style);
+		kill = s->event.number[EVENT_KIND] == EVENT_OOM_KILL;
+		if (!*ret_count || (kill && !killed))
+			*ret_newest = i;
+		killed |= kill;
+		++*ret_count;
+		render_incident_line(&s->out.buf, &s->incident, style);
+	}
+	return 0;
+}
+
+static int show_one(struct incidents *s, size_t i, const struct table_style *style)
+{
+	const struct options *o = s->options;
+	size_t rows = o->top ? (size_t)o->top : ROWS_USUAL;
+	int is = read_event(s, i), r;
+
+	if (is < 0)
+		return EXIT_FAILED;
+	r = read_incident(s, i);
+	if (r == 0)
+		render_incident(&s->out.buf, &s->incident, rows, style);
+	return r;
+}
+
+/* The list and the newest OOM kill, or the event of --at. */
+static int show_table(struct incidents *s)
+{
+	const struct options *o = s->options;
+	struct table_style style = output_style(o, s->out.color, s->out.width);
+	size_t event = 0, count = 0;
+	int r;
+
+	if (o->at) {
+		r = replay_event(&s->replay, o->at, &event);
+		if (r < 0)
+			return log_usage(o, "--at %s: not an event (event:1 is the newest)", o->at);
+		return r ? r : show_one(s, event, &style);
+	}
+	r = show_list(s, &style, &event, &count);
+	if (r)
+		return r;
+	if (!count) {
+		strbuf_printf(&s->out.buf, "no OOM kill and no shortage of memory was recorded%s\n",
+			      o->since || o->until ? " in this time" : "");
+		return 0;
+	}
+	strbuf_putc(&s->out.buf, '\n');
+	return show_one(s, event, &style);
+}
+
+/* ---- the page ---- */
+
+/* The charts have at most so many points, and the page so many snapshots beside those of events. */
+#define PAGE_POINTS  300
+#define PAGE_MOMENTS 40
+#define PAGE_EVENTS  40 /* the newest; each has its snapshot in the page */
+
+enum page_use {
+	PAGE_POINT = 1 << 0,  /* a point of the charts */
+	PAGE_MOMENT = 1 << 1, /* a snapshot that the page has */
+};
+
+struct page {
+	struct incidents *incidents;
+	struct options options; /* the same recording as a source of snapshots */
+	struct session session;
+	struct table_style style;
+	uint32_t first, last; /* frames, from 1 */
+	uint8_t *use;	      /* enum page_use of each frame from `first` on */
+	struct group_changes by_name;
+};
+
+static void page_done(struct page *p)
+{
+	group_changes_done(&p->by_name);
+	free(p->use);
+	session_close(&p->session);
+}
+
+static int open_page(struct page *p)
+{
+	const struct collect_spec spec = session_spec(&p->options);
+	int r = session_open(&p->session, &p->options, &spec);
+
+	if (r)
+		return r;
+	p->session.query.needs =
+		column_list_needs(&p->session.columns) | query_args_format_needs(&p->options, NULL);
+	p->style = session_style(&p->session, false, 0);
+	p->style.columns = &p->session.columns;
+	p->style.recorded = true;
+	/* The other reader has said what is wrong with the files, but not what this one will find.
+	 */
+	p->options.quiet = p->incidents->options->quiet;
+	p->session.replay.noted = p->incidents->replay.noted;
+	return session_range(&p->session, &p->first, &p->last);
+}
+
+/* Frame number `i` of `count` that are spread over the range. */
+static uint32_t spread(const struct page *p, uint32_t i, uint32_t count)
+{
+	uint64_t span = p->last - p->first;
+
+	return count > 1 ? p->first + (uint32_t)(span * i / (count - 1)) : p->last;
+}
+
+static uint32_t count_of(const struct page *p, uint32_t most)
+{
+	uint32_t frames = p->last - p->first + 1;
+
+	return frames < most ? frames : most;
+}
+
+/* Whether the page has the event: in the range, and among the newest ones. */
+static bool page_has_event(const struct incidents *s, size_t i)
+{
+	size_t events = recording_reader_info(s->replay.reader)->events, newer = 0;
+
+	for (size_t k = i + 1; k < events && newer < PAGE_EVENTS; k++)
+		newer += in_range(s, k);
+	return in_range(s, i) && newer < PAGE_EVENTS;
+}
+
+static void use_spread(struct page *p, uint32_t most, uint8_t use)
+{
+	uint32_t count = count_of(p, most);
+
+	for (uint32_t i = 0; i < count; i++)
+		p->use[spread(p, i, count) - p->first] |= use;
+}
+
+/* Chooses frames of the whole range, and those of the events. */
+static int choose_frames(struct page *p)
+{
+	const struct incidents *s = p->incidents;
+
+	p->use = calloc(p->last - p->first + 1, sizeof(*p->use));
+	if (!p->use)
+		return log_error("making the page: out of memory");
+	use_spread(p, PAGE_POINTS, PAGE_POINT);
+	use_spread(p, PAGE_MOMENTS, PAGE_MOMENT);
+	for (size_t i = 0; i < recording_reader_info(s->replay.reader)->events; i++) {
+		size_t frame;
+
+		if (!page_has_event(s, i) || !replay_event_frame(&s->replay, i, &frame))
+			continue;
+		/* At the kill there is no PSS: the snapshot before it has it. */
+		for (uint32_t at = (uint32_t)frame; at <= frame + 1; at++) {
+			if (at >= p->first && at <= p->last)
+				p->use[at - p->first] |= PAGE_POINT | PAGE_MOMENT;
+		}
+	}
+	return 0;
+}
+
+static int page_frame(struct page *p, uint32_t frame, struct result *ret)
+{
+	int r = session_turn_to(&p->session, frame);
+
+	return r ? r : session_collect(&p->session, ret);
+}
+
+static int page_point(struct page *p, uint32_t frame, bool first)
+{
+	const struct snapshot *s = &p->session.collector.snapshot;
+	const struct change_side none = {}, side = {s};
+	struct result result;
+	int r = page_frame(p, frame, &result);
+
+	if (r)
+		return r;
+	group_changes_done(&p->by_name);
+	r = group_changes_make(&none, &side, column_find("name", 4), INCIDENT_COUNTERS,
+			       &p->by_name);
+	if (r < 0)
+		return log_errno(r, "making the page");
+	group_changes_by_size(&p->by_name);
+	render_incidents_point(&p->incidents->out.buf, first, s, &p->by_name);
+	return 0;
+}
+
+/* Frames that cannot be read are left out, and those that the clock put outside of the range. */
+static bool page_uses(struct page *p, uint32_t frame, enum page_use use)
+{
+	return p->use[frame - p->first] & use && session_readable(&p->session, frame, 0);
+}
+
+static int page_points(struct page *p)
+{
+	struct strbuf *out = &p->incidents->out.buf;
+	bool first = true;
+
+	strbuf_puts(out, "{\"points\":[");
+	for (uint32_t frame = p->first; frame <= p->last; frame++) {
+		int r = 0;
+
+		if (page_uses(p, frame, PAGE_POINT)) {
+			r = page_point(p, frame, first);
+			first = false;
+		}
+		if (r)
+			return r;
+	}
+	strbuf_puts(out, "],\n\"incidents\":");
+	return 0;
+}
+
+static int page_events(struct page *p)
+{
+	struct incidents *s = p->incidents;
+	struct incidents_json json = {.out = &s->out.buf, .html = true};
+	int r = 0;
+
+	render_incidents_json_begin(&json);
+	for (size_t i = 0; r == 0 && i < recording_reader_info(s->replay.reader)->events; i++) {
+		int is = page_has_event(s, i) ? read_event(s, i) : 0;
+
+		if (is < 0)
+			return EXIT_FAILED;
+		if (is)
+			r = read_incident(s, i);
+		if (is && r == 0)
+			render_incidents_json(&json, &s->incident);
+	}
+	render_incidents_json_end(&json);
+	return r;
+}
+
+static int page_moments(struct page *p)
+{
+	struct strbuf *out = &p->incidents->out.buf;
+	const char *comma = "";
+
+	strbuf_puts(out, ",\"moments\":[\n");
+	for (uint32_t frame = p->first; frame <= p->last; frame++) {
+		struct result result;
+		int r;
+
+		if (!page_uses(p, frame, PAGE_MOMENT))
+			continue;
+		r = page_frame(p, frame, &result);
+		if (r)
+			return r;
+		strbuf_puts(out, comma);
+		render_page_json(out, &result, &p->style);
+		comma = ",";
+	}
+	strbuf_puts(out, "]}\n");
+	return 0;
+}
+
+static int show_html(struct incidents *s)
+{
+	cleanup(page_done) struct page p = {
+		.incidents = s,
+		.options = *s->options,
+		.session = SESSION_CLOSED,
+	};
+	struct result result;
+	int r;
+
+	p.options.replay = s->replay.path;
+	p.options.at = NULL;
+	p.options.top = 0;
+	p.options.quiet = true;
+	r = open_page(&p);
+	if (r == 0)
+		r = choose_frames(&p);
+	if (r == 0)
+		r = page_frame(&p, p.last, &result);
+	if (r)
+		return r;
+	render_past_page_begin(&s->out.buf, &result, &p.style);
+	r = page_points(&p);
+	if (r == 0)
+		r = page_events(&p);
+	if (r == 0)
+		r = page_moments(&p);
+	render_past_page_end(&s->out.buf);
+	return r;
+}
+
+static int show(struct incidents *s)
+{
+	const struct options *o = s->options;
+
+	if (o->format == FORMAT_HTML && o->at)
+		return log_usage(o,
+				 "--at cannot be combined with --format html (--since, --until)");
+	return o->format == FORMAT_HTML	  ? show_html(s)
+	       : o->format == FORMAT_JSON ? show_json(s)
+					  : show_table(s);
+}
+
+int command_incidents(const struct options *o)
+{
+	cleanup(incidents_close) struct incidents s = {
+		.options = o,
+		.out.file.fd = -1,
+		.since_ms = INT64_MIN,
+		.until_ms = INT64_MAX,
+	};
+	struct moment since, until;
+	int r = replay_open(&s.replay, o->word ? o->word : REPLAY_DIR_USUAL, o->quiet);
+
+	if (r == 0 && o->since)
+		r = replay_moment(&s.replay, o, "since", o->since, &since);
+	if (r == 0 && o->until)
+		r = replay_moment(&s.replay, o, "until", o->until, &until);
+	if (r == 0 && o->since)
+		s.since_ms = since.first_ms;
+	if (r == 0 && o->until)
+		s.until_ms = until.last_ms;
+	if (r == 0)
+		r = secure_loaded(o->output, LATER_READS);
+	if (r == 0)
+		r = output_open(&s.out, o);
+	if (r == 0)
+		r = show(&s);
+	return r ? r : output_finish(&s.out);
+}

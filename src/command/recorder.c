@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Measures as the options ask, and completes each snapshot as it is recorded. */
+#include "command/recorder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/random.h>
+
+#include "enrich/enrich.h"
+#include "session/log.h"
+#include "session/query_args.h"
+
+void recorder_close(struct recorder *r)
+{
+	recording_writer_done(&r->writer);
+	rows_done(&r->all);
+	session_close(&r->session);
+	output_close(&r->file);
+}
+
+struct recording_options recorder_options(const struct options *o)
+{
+	return (struct recording_options){
+		.tool = ZMEM_VERSION,
+		.flags = o->columns ? RECORDING_CMDLINES : 0,
+	};
+}
+
+int recorder_open(struct recorder *r, const struct options *o)
+{
+	struct collect_spec spec = session_spec(o);
+
+	/* All names that any format shows. */
+	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
+	r->selects = query_args_selection(o, r->selection, sizeof(r->selection));
+	/* The filters may name a user. */
+	if (r->selects && o->no_names)
+		snprintf(r->selection, sizeof(r->selection), "some processes");
+	if (o->no_names && getrandom(&r->key, sizeof(r->key), 0) != sizeof(r->key))
+		return log_errno(-errno, "making pseudonyms");
+	return session_open(&r->session, &r->options, &spec);
+}
+
+void recorder_forget_cmdlines(struct recorder *r)
+{
+	const struct rows *rows = &r->session.collector.rows.chosen;
+
+	for (size_t i = 0; !r->options.columns && i < rows->count; i++)
+		rows->item[i]->cmdline = NULL;
+}
+
+/* Reads the names of processes that are no rows: --pid of a replay may show them. */
+static int name_all(struct recorder *r)
+{
+	struct collector *c = &r->session.collector;
+	int err = rows_reserve(&r->all, c->snapshot.count);
+
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < c->snapshot.count; i++)
+		r->all.item[r->all.count++] = &c->snapshot.process[i];
+	enrich_users(c->users, &r->all);
+	err = enrich_cgroups(c->pool, &c->snapshot, &r->all);
+	return err < 0 ? err : enrich_programs(c->pool, &c->snapshot, &r->all);
+}
+
+/* Removes the processes that the filters refused from the snapshot. */
+static void drop_others(struct collector *c)
+{
+	struct snapshot *snapshot = &c->snapshot;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < snapshot->count; i++)
+		snapshot->process[i].rank = 0;
+	for (size_t i = 0; i < c->rows.chosen.count; i++)
+		c->rows.chosen.item[i]->rank = 1;
+	for (size_t i = 0; i < snapshot->count; i++) {
+		if (snapshot->process[i].rank)
+			snapshot->process[kept++] = snapshot->process[i];
+	}
+	snapshot->count = kept;
+	c->rows.chosen.count = 0;
+}
+
+int recorder_complete(struct recorder *r)
+{
+	struct collector *c = &r->session.collector;
+	int err = session_read_memcgs(&r->session, !r->session.options->keep);
+
+	c->snapshot.selection = r->selects ? r->selection : NULL;
+	if (err == 0 && r->selects)
+		drop_others(c);
+	else if (err == 0)
+		err = name_all(r);
+	if (err == 0 && r->options.no_names)
+		err = snapshot_hide_names(&c->snapshot, &r->key);
+	return err;
+}

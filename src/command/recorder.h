@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What both forms of record share: they measure, and complete a snapshot as it is recorded. */
+#ifndef ZMEM_COMMAND_RECORDER_H
+#define ZMEM_COMMAND_RECORDER_H
+
+#include "model/pseudonym.h"
+#include "recording/recording_file.h"
+#include "session/options.h"
+#include "session/output.h"
+#include "session/session.h"
+
+struct recorder {
+	struct options options; /* changed: the file is not the output of JSON */
+	struct session session;
+	struct output file;
+	struct recording_writer writer;
+	struct rows all; /* every process of a snapshot */
+	int failed;	 /* the exit code, if a frame failed after the first */
+	bool selects;	 /* a filter is set: other processes are not recorded */
+	char selection[256];
+	struct pseudonym_key key; /* of --no-names */
+};
+
+/* What is in the header of the recording. */
+struct recording_options recorder_options(const struct options *o);
+/* Opens what measures. Returns 0, or an exit code after a message. */
+int recorder_open(struct recorder *r, const struct options *o);
+/* A filter reads command lines: they are recorded only with -o +cmdline. */
+void recorder_forget_cmdlines(struct recorder *r);
+/* Completes the snapshot as it is recorded. Returns 0 or a negative errno. */
+int recorder_complete(struct recorder *r);
+void recorder_close(struct recorder *r);
+
+#endif

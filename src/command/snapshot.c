@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zmem-bpf [snapshot]: one snapshot, in any format. */
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "command/commands.h"
+#include "report/report.h"
+#include "session/log.h"
+#include "session/output.h"
+#include "session/query_args.h"
+#include "session/session.h"
+#include "source/holders_source.h"
+#include "source/swap_source.h"
+
+/* Lines of a terminal that are not rows: header, others, total, summary, a note, the next prompt.
+ */
+#define LINES_AROUND   8
+#define FOLDED_COLUMNS 120 /* columns of the summary that may need a line more */
+
+/* Default of --top for metrics: a database keeps every series of every group that it has seen. */
+#define METRICS_GROUPS 100
+
+static size_t rows_that_fit(const struct session *m, const struct output *out)
+{
+	const struct options *o = m->options;
+	/* Two lines state the reason of a fallback. */
+	unsigned lines = LINES_AROUND + (m->collector.snapshot.fallback_reason ? 2 : 0);
+
+	if (o->all)
+		return 0;
+	if (options_metrics(o))
+		return METRICS_GROUPS;
+	if (o->format != FORMAT_TABLE)
+		return 0;
+	return output_rows(out->width, out->height, lines, FOLDED_COLUMNS);
+}
+
+static void whole_json(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	(void)style;
+	render_json(out, r);
+}
+
+static void lines_of_json(struct strbuf *out, const struct result *r,
+			  const struct table_style *style)
+{
+	(void)style;
+	render_ndjson(out, r);
+}
+
+static void (*const renderer[])(struct strbuf *out, const struct result *r,
+				const struct table_style *style) = {
+	[FORMAT_TABLE] = render_table,		 [FORMAT_JSON] = whole_json,
+	[FORMAT_NDJSON] = lines_of_json,	 [FORMAT_CSV] = render_csv,
+	[FORMAT_FOLDED] = render_folded,	 [FORMAT_OPENMETRICS] = render_openmetrics,
+	[FORMAT_PROMETHEUS] = render_prometheus, [FORMAT_HTML] = render_html,
+};
+
+static void render(const struct session *m, const struct result *result, struct output *out)
+{
+	const struct options *o = m->options;
+	struct table_style style = session_style(m, out->color, out->width);
+
+	style.group = query_args_page_group(o);
+	style.recorded = o->replay;
+	renderer[o->format](&out->buf, result, &style);
+}
+
+/* The folded format cannot show that a value is missing: says what has no line, and why. */
+static void warn_unfolded(const struct session *m)
+{
+	const struct rows *rows = &m->collector.rows.chosen;
+	size_t count[2][PSS_STATUS_COUNT] = {};
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct process *p = rows->item[i];
+
+		if (!totals_counts(p))
+			continue;
+		count[0][p->pss_status] += !process_has(p, COUNTER_PSS_ANON);
+		count[1][process_swap_pss_status(p)] += !process_has(p, COUNTER_SWAP_PSS);
+	}
+	for (int what = 0; what < 2; what++) {
+		for (int status = 0; status < PSS_STATUS_COUNT; status++) {
+			if (count[what][status])
+				log_notice(m->options->quiet,
+					   "folded: no %s of %zu process%s in it: %s",
+					   what ? "swap" : "anon, file and shmem",
+					   count[what][status],
+					   count[what][status] == 1 ? "" : "es",
+					   pss_status_name((enum pss_status)status));
+		}
+	}
+}
+
+/* Without a header the total has no words that say which processes it lacks. */
+static void warn_partial(const struct session *m, const struct result *r)
+{
+	const struct options *o = m->options;
+
+	if (o->format == FORMAT_TABLE && o->total && o->no_header && r->totals.pss_missing &&
+	    m->collector.spec.pss != PSS_NONE)
+		log_notice(o->quiet, "the total lacks the PSS of %zu processes",
+			   r->totals.pss_missing);
+}
+
+static void print_phase(const char *name, uint64_t us)
+{
+	fprintf(stderr, "%-8s %8.3f ms\n", name, (double)us / 1000);
+}
+
+static void print_timing(const struct collector *c, const struct result *r, uint64_t render_us)
+{
+	static const char *const name[COLLECT_PHASES] = {
+		[COLLECT_PHASE_LOAD] = "load",	   [COLLECT_PHASE_READ] = "collect",
+		[COLLECT_PHASE_FILTER] = "filter", [COLLECT_PHASE_PSS] = "pss",
+		[COLLECT_PHASE_VERIFY] = "check",  [COLLECT_PHASE_NAMES] = "names"};
+	const struct machine_balance *balance = &r->snapshot->balance;
+	uint64_t sum = render_us;
+
+	for (int i = 0; i < COLLECT_PHASES; i++) {
+		print_phase(name[i], c->phase_us[i]);
+		sum += c->phase_us[i];
+	}
+	print_phase("render", render_us);
+	print_phase("all", sum);
+	fprintf(stderr, "smaps_rollup reads: %zu\n", c->pool ? pool_rollups(c->pool) : 0);
+	if (c->snapshot.walk_entries)
+		fprintf(stderr, "BPF run: at most %u table entries\n", c->snapshot.walk_entries);
+	if (c->swap)
+		fprintf(stderr, "BPF run: at most %llu table entries for swap\n",
+			(unsigned long long)swap_source_work(c->swap));
+	if (c->holders)
+		fprintf(stderr, "BPF run: at most %u nodes\n", holders_source_steps(c->holders));
+	if (balance->residual_known)
+		fprintf(stderr,
+			"balance: AnonPages - PSS_ANON %lld kB, Mapped - PSS_FILE - PSS_SHMEM %lld kB\n",
+			(long long)balance->anon_residual / 1024,
+			(long long)balance->mapped_residual / 1024);
+}
+
+static int run(struct session *m, struct output *out)
+{
+	const struct options *o = m->options;
+	struct result result;
+	uint64_t start;
+	int r;
+
+	m->query.needs =
+		column_list_needs(&m->columns) | query_args_format_needs(o, m->query.group);
+	m->query.fit = rows_that_fit(m, out);
+	r = session_collect(m, &result);
+	if (r)
+		return r;
+	start = clock_us(CLOCK_MONOTONIC);
+	render(m, &result, out);
+	r = output_finish(out);
+	start = clock_us(CLOCK_MONOTONIC) - start;
+	if (o->format == FORMAT_FOLDED)
+		warn_unfolded(m);
+	warn_partial(m, &result);
+	if (o->timing)
+		print_timing(&m->collector, &result, start);
+	return r ? r : m->exit_code;
+}
+
+int command_snapshot(const struct options *o)
+{
+	cleanup(session_close) struct session measure = SESSION_CLOSED;
+	cleanup(output_close) struct output out = {.file.fd = -1};
+	const struct collect_spec spec = session_spec(o);
+	int r;
+
+	/* A bad option or file is reported before anything is measured. */
+	r = session_open(&measure, o, &spec);
+	if (r == 0)
+		session_note_frame(&measure);
+	if (r == 0)
+		r = output_open(&out, o);
+	if (r == 0)
+		r = run(&measure, &out);
+	return r;
+}

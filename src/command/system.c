@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zmem-bpf system: the machine's part of a snapshot of all processes. */
+#include "base/cleanup.h"
+#include "collect/balance.h"
+#include "command/commands.h"
+#include "report/report.h"
+#include "session/output.h"
+#include "session/session.h"
+
+static int show(struct session *m, struct output *out)
+{
+	const struct options *o = m->options;
+	const struct table_style style = output_style(o, out->color, out->width);
+	struct system_report report;
+	struct result result;
+	int r;
+
+	/* No row is shown, so no name is read. */
+	m->query.total = true;
+	m->query.needs = 0;
+	r = session_collect(m, &result);
+	if (r)
+		return r;
+	balance_report(&result, &report);
+	if (o->format == FORMAT_JSON)
+		render_system_json(&out->buf, &report);
+	else
+		render_system_table(&out->buf, &report, &style);
+	r = output_finish(out);
+	return r ? r : m->exit_code;
+}
+
+int command_system(const struct options *o)
+{
+	cleanup(session_close) struct session measure = SESSION_CLOSED;
+	cleanup(output_close) struct output out = {.file.fd = -1};
+	struct collect_spec spec = session_spec(o);
+	int r;
+
+	spec.files = FILES_ALL;
+	r = session_open(&measure, o, &spec);
+
+	if (r == 0)
+		session_note_frame(&measure);
+	if (r == 0)
+		r = output_open(&out, o);
+	return r ? r : show(&measure, &out);
+}

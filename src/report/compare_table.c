@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The comparison as a table: the cells that differ, the verdicts of each counter, and a summary. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "write/grid.h"
+
+/* Minimum widths of a size ("1023 GiB"), of exact bytes and of a count. */
+#define SIZE_MIN     10
+#define BYTES_MIN    15
+#define COUNT_MIN    11
+#define COUNT_NARROW 5
+
+/* A narrower terminal shows only the first reading of /proc, to leave room for the name. */
+#define WIDE_ENOUGH 100
+
+struct page {
+	struct line line;
+	const struct compare_report *r;
+	const struct table_style *style;
+};
+
+static unsigned size_width(const struct page *p)
+{
+	return p->style->bytes ? BYTES_MIN : SIZE_MIN;
+}
+
+static bool narrow(const struct page *p)
+{
+	return p->style->width && p->style->width < WIDE_ENOUGH;
+}
+
+/* ---- the cells ---- */
+
+static void place_cells(const struct page *p, struct grid *g)
+{
+	unsigned size = size_width(p);
+
+	*g = (struct grid){
+		.style = p->style,
+		.columns = 8,
+		.column = {{"    PID", CELL_TEXT},
+			   {"COUNTER", CELL_TEXT, .left = true, .min = 9},
+			   {"BPF", CELL_BYTES, .min = size},
+			   {"PROC", CELL_BYTES, .min = size},
+			   {"PROC AFTER", CELL_BYTES, .min = size, .hidden = narrow(p)},
+			   {"DIFFERENCE", CELL_SIGNED, .min = size},
+			   {"VERDICT", CELL_TEXT, .left = true, .min = 11},
+			   {"NAME", CELL_TEXT, .left = true}},
+	};
+	grid_place(g);
+}
+
+static void put_cell(struct page *p, const struct grid *g, const struct process *process,
+		     const char *counter, const struct compare_cell *cell)
+{
+	int64_t difference = 0;
+	bool known = compare_difference(cell, &difference);
+	char pid[16];
+	const struct cell row[] = {
+		cell_text(pid),
+		cell_text(counter),
+		cell_bytes(cell->bpf_known, cell->bpf),
+		cell_bytes(cell->proc_known, cell->proc_before),
+		cell_bytes(cell->proc_known, cell->proc_after),
+		cell_number(CELL_SIGNED, known, difference),
+		cell_text(compare_verdict_name(cell->verdict)),
+		cell_text(process->name),
+	};
+
+	snprintf(pid, sizeof(pid), "%7d", process->pid);
+	if (cell->verdict == COMPARE_DIFFERENT)
+		p->line.attr = ATTR_BOLD;
+	else if (cell->verdict == COMPARE_SAME)
+		p->line.attr = ATTR_DIM;
+	grid_print_cells(g, &p->line, row);
+}
+
+/* True if all cells of a process have one verdict and none has a value. */
+static bool is_alike(const struct compare_row *row)
+{
+	const struct compare_cell *first = NULL;
+
+	for (size_t k = 0; k < row->count; k++) {
+		const struct compare_cell *cell = &row->cell[k];
+
+		if (cell->left_out)
+			continue;
+		if (cell->bpf_known || cell->proc_known ||
+		    (first && first->verdict != cell->verdict))
+			return false;
+		first = cell;
+	}
+	return first;
+}
+
+static void put_row(struct page *p, const struct grid *g, const struct compare_row *row,
+		    bool *header)
+{
+	bool alike = is_alike(row);
+
+	for (size_t k = 0; k < row->count; k++) {
+		const struct compare_cell *cell = &row->cell[k];
+
+		if (!compare_shown(cell, p->r->all))
+			continue;
+		if (*header)
+			grid_print_heading(g, &p->line);
+		*header = false;
+		put_cell(p, g, row->process, alike ? "all" : counter_table[cell->counter].header,
+			 cell);
+		if (alike)
+			return;
+	}
+}
+
+static void put_cells(struct page *p)
+{
+	const struct comparison *c = p->r->comparison;
+	bool header = p->style->header;
+	struct grid grid;
+
+	place_cells(p, &grid);
+	for (size_t i = 0; i < c->count; i++)
+		put_row(p, &grid, &c->row[i], &header);
+	if (header != p->style->header)
+		line_end(&p->line);
+}
+
+/* ---- the counters ---- */
+
+static const char *proc_file_name(enum compare_policy policy)
+{
+	return policy == POLICY_ROLLUP || policy == POLICY_SHARE ? "smaps_rollup" : "status";
+}
+
+/* Counts the verdicts of one counter. Returns how many cells it has. */
+static size_t sum_counter(const struct comparison *c, int counter, size_t *ret_verdict,
+			  int64_t *ret_largest)
+{
+	size_t cells = 0;
+
+	memset(ret_verdict, 0, COMPARE_VERDICTS * sizeof(*ret_verdict));
+	*ret_largest = 0;
+	for (size_t i = 0; i < c->count; i++) {
+		for (size_t k = 0; k < c->row[i].count; k++) {
+			const struct compare_cell *cell = &c->row[i].cell[k];
+			int64_t difference;
+
+			if (cell->counter != counter || cell->left_out)
+				continue;
+			cells++;
+			ret_verdict[cell->verdict]++;
+			if (compare_difference(cell, &difference) &&
+			    llabs(difference) > llabs(*ret_largest))
+				*ret_largest = difference;
+		}
+	}
+	return cells;
+}
+
+/* A verdict that no cell has gets no column, except these three. */
+static bool has_column(const struct compare_sums *all, int verdict)
+{
+	return all->verdict[verdict] || verdict == COMPARE_SAME || verdict == COMPARE_MOVED ||
+	       verdict == COMPARE_DIFFERENT;
+}
+
+static void place_counters(const struct page *p, const struct compare_sums *all,
+			   const struct table_style *style, struct grid *g)
+{
+	unsigned count = narrow(p) ? COUNT_NARROW : COUNT_MIN;
+
+	*g = (struct grid){
+		.style = style,
+		.columns = 3,
+		.column = {{"COUNTER", CELL_TEXT, .left = true, .min = 9},
+			   {"AGAINST", CELL_TEXT, .left = true, .min = 12},
+			   {"VALUES", CELL_COUNT, .min = count}},
+	};
+	for (int v = 0; v < COMPARE_VERDICTS; v++)
+		g->column[g->columns++] =
+			(struct grid_column){compare_verdict_name(v), CELL_COUNT, .min = count,
+					     .hidden = !has_column(all, v)};
+	g->column[g->columns++] =
+		(struct grid_column){"LARGEST", CELL_SIGNED, .min = size_width(p)};
+	grid_place(g);
+}
+
+static void put_counters(struct page *p, const struct compare_sums *all)
+{
+	struct table_style style = *p->style;
+	size_t verdict[COMPARE_VERDICTS], cells;
+	int64_t largest;
+	struct grid grid;
+
+	style.header = true;
+	place_counters(p, all, &style, &grid);
+	grid_print_heading(&grid, &p->line);
+	for (int c = 0; c < COUNTER_COUNT; c++) {
+		struct cell row[3 + COMPARE_VERDICTS + 1];
+
+		cells = sum_counter(p->r->comparison, c, verdict, &largest);
+		if (!cells)
+			continue;
+		row[0] = cell_text(counter_table[c].header);
+		row[1] = cell_text(proc_file_name(counter_table[c].policy));
+		row[2] = cell_number(CELL_COUNT, true, (int64_t)cells);
+		for (int v = 0; v < COMPARE_VERDICTS; v++)
+			row[3 + v] = cell_number(CELL_COUNT, true, (int64_t)verdict[v]);
+		row[3 + COMPARE_VERDICTS] = cell_number(CELL_SIGNED, true, largest);
+		grid_print_cells(&grid, &p->line, row);
+	}
+	line_end(&p->line);
+}
+
+/* ---- the summary ---- */
+
+static void put_named_size(struct page *p, const char *name, int64_t bytes)
+{
+	line_printf(&p->line, "%s ", name);
+	cell_put(&p->line, cell_number(CELL_SIGNED, true, bytes), p->style->bytes);
+}
+
+static void put_cost(struct page *p)
+{
+	const struct compare_cost *cost = &p->r->cost;
+
+	line_printf(&p->line, "one reading: BPF %.1f ms", (double)cost->bpf_us / 1000);
+	if (cost->reads_known)
+		line_printf(&p->line, ", %" PRIu64 " reads", cost->bpf_reads);
+	line_printf(&p->line, "; /proc %.1f ms, %" PRIu64 " files", (double)cost->proc_us / 1000,
+		    cost->proc_files);
+	if (cost->reads_known)
+		line_printf(&p->line, ", %" PRIu64 " reads", cost->proc_reads);
+	line_end(&p->line);
+}
+
+static void put_balance(struct page *p)
+{
+	const struct snapshot *s = p->r->balance->snapshot;
+	const struct machine_balance *balance = &s->balance;
+	const uint64_t *value = s->system.meminfo.value;
+	int64_t anon = (int64_t)value[MEMINFO_ANON], mapped = (int64_t)value[MEMINFO_MAPPED];
+
+	if (!balance->residual_known) {
+		line_printf(&p->line,
+			    "machine: totals not compared: the PSS of some processes is missing");
+		line_end(&p->line);
+		return;
+	}
+	put_named_size(p, "machine: AnonPages", anon);
+	put_named_size(p, ", all PSS_ANON", anon - balance->anon_residual);
+	put_named_size(p, ", left over", balance->anon_residual);
+	put_named_size(p, "; Mapped", mapped);
+	put_named_size(p, ", all PSS_FILE and PSS_SHMEM", mapped - balance->mapped_residual);
+	put_named_size(p, ", left over", balance->mapped_residual);
+	line_end(&p->line);
+}
+
+static void put_approximate(struct page *p)
+{
+	const struct comparison *c = p->r->comparison;
+
+	if (!c->approximate)
+		return;
+	put_named_size(p,
+		       "/proc/PID/status is approximate on this kernel: its counters lag by up to",
+		       (int64_t)c->bound);
+	line_printf(&p->line, " for each %s", c->per_thread ? "thread" : "process");
+	line_end(&p->line);
+}
+
+static void put_verdict(struct page *p, const struct compare_sums *sums)
+{
+	size_t different = sums->verdict[COMPARE_DIFFERENT];
+
+	p->line.attr = ATTR_BOLD;
+	line_printf(&p->line, "%zu process%s, %zu values: ", sums->processes,
+		    sums->processes == 1 ? "" : "es", sums->cells);
+	for (int v = 0; v < COMPARE_DIFFERENT; v++) {
+		if (v == COMPARE_SAME || sums->verdict[v])
+			line_printf(&p->line, "%s%zu %s", v ? ", " : "", sums->verdict[v],
+				    compare_verdict_name(v));
+	}
+	if (different)
+		line_printf(&p->line, "; %zu DIFFERENT", different);
+	else
+		line_printf(&p->line, "; no unexplained difference");
+	line_end(&p->line);
+	p->line.attr = ATTR_NORMAL;
+}
+
+void render_compare_table(struct strbuf *out, const struct compare_report *r,
+			  const struct table_style *style)
+{
+	struct page page = {
+		.line = {.out = out, .width = style->width, .color = style->color},
+		.r = r,
+		.style = style,
+	};
+	struct compare_sums sums;
+
+	compare_sum(r->comparison, &sums);
+	put_cells(&page);
+	put_counters(&page, &sums);
+	/* Sentences are not cut. */
+	page.line.width = 0;
+	put_cost(&page);
+	put_balance(&page);
+	put_approximate(&page);
+	put_verdict(&page, &sums);
+}

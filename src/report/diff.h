@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The changes between two snapshots. */
+#ifndef ZMEM_REPORT_DIFF_H
+#define ZMEM_REPORT_DIFF_H
+
+#include "query/change.h"
+#include "report/report.h"
+
+struct diff_report {
+	const struct snapshot *before, *after;
+	const struct column *group; /* NULL: rows are processes */
+	const char *key;	    /* of what is compared: "pss_swap" */
+	const char *what;	    /* in words: "PSS and swap" */
+	const struct group_changes *changes;
+	size_t shown; /* the first rows; the table sums the others */
+	size_t small; /* rows that are left out because they changed by less than a page */
+};
+
+/*
+ * The two moments, a line for each row, one for the rows that are not shown, the total, and what is
+ * missing. Of the style, bytes, header, color and width are used.
+ */
+void render_diff_table(struct strbuf *out, const struct diff_report *r,
+		       const struct table_style *style);
+/* The document zmem.diff (src/dist/zmem.diff.schema.json), with a final newline. */
+void render_diff_json(struct strbuf *out, const struct diff_report *r);
+/* A line for each row, and one for the total (src/dist/zmem.ndjson.schema.json). */
+void render_diff_ndjson(struct strbuf *out, const struct diff_report *r);
+/* The rows in exact bytes. Of the style, header is used. */
+void render_diff_csv(struct strbuf *out, const struct diff_report *r,
+		     const struct table_style *style);
+
+/* "grew", "shrank", "began", "ended", "same"; NULL: not known. */
+const char *diff_state(const struct group_change *c);
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Writes the page of files: the document zmem.files in the page that files.js makes. The one of
+ * serve also has the additions of src/serve/page.
+ */
+#include "report/report.h"
+
+#include "base/cleanup.h"
+#include "base/unpack.h"
+#include "report/files_table.h"
+
+static const unsigned char files_head[] = {
+#include "report/files_head.inc"
+};
+static const unsigned char files_title[] = {
+#include "report/files_title.inc"
+};
+static const unsigned char files_body[] = {
+#include "report/files_body.inc"
+};
+static const unsigned char files_tail[] = {
+#include "report/files_tail.inc"
+};
+/* The same of the page of serve, and its content security policy. */
+static const unsigned char live_head[] = {
+#include "report/live_files_head.inc"
+};
+static const unsigned char live_title[] = {
+#include "report/live_files_title.inc"
+};
+static const unsigned char live_body[] = {
+#include "report/live_files_body.inc"
+};
+static const unsigned char live_tail[] = {
+#include "report/live_files_tail.inc"
+};
+static const unsigned char live_policy[] = {
+#include "report/live_files_policy.inc"
+};
+
+/* The sums of all files, for readers without JavaScript. */
+static void put_accounts(struct strbuf *out, const struct files_report *r)
+{
+	for (int i = 0; i < FILE_ACCOUNTS; i++) {
+		cleanup(strbuf_done) struct strbuf text = {0};
+		struct line line = {.out = &text};
+
+		if (!files_account_shown(r, (enum file_account)i))
+			continue;
+		files_account_put(r, (enum file_account)i, false, &line);
+		if (!out->error)
+			out->error = strbuf_error(&text);
+		strbuf_puts(out, "<p>");
+		html_put_text(out, strbuf_str(&text));
+		strbuf_puts(out, "</p>\n");
+	}
+}
+
+void render_files_page(struct strbuf *out, const struct files_report *r)
+{
+	unpack(out, PACKED(files_head));
+	html_put_text(out, r->snapshot->host.name);
+	unpack(out, PACKED(files_title));
+	put_accounts(out, r);
+	unpack(out, PACKED(files_body));
+	render_files_page_json(out, r);
+	unpack(out, PACKED(files_tail));
+}
+
+void render_live_files_page(struct strbuf *out, const char *host, const struct strbuf *document)
+{
+	unpack(out, PACKED(live_head));
+	html_put_text(out, host);
+	unpack(out, PACKED(live_title));
+	unpack(out, PACKED(live_body));
+	strbuf_put(out, document->data, document->len);
+	unpack(out, PACKED(live_tail));
+}
+
+void render_live_files_policy(struct strbuf *out)
+{
+	unpack(out, PACKED(live_policy));
+}

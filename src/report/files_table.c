@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The table of cached files, and how their sums compare with the kernel's. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "report/files_table.h"
+
+/* A terminal narrower than this leaves out FS, and one narrower than NARROW also SIZE. */
+#define WIDE_ENOUGH 100
+#define NARROW	    72
+
+/* So many holders are named, unless the table is wide; and fewer in a narrow one. */
+#define HOLDERS_SHOWN  3
+#define HOLDERS_NARROW 1
+#define HOLDERS_WIDTH  26 /* of a narrow table */
+
+static bool narrower(const struct files_table *t, unsigned width)
+{
+	return t->style->width && t->style->width < width;
+}
+
+static bool has_room(const struct files_table *t, int column)
+{
+	bool holders = file_columns_have(&t->r->columns, FILE_COLUMN_HOLDERS);
+
+	if (t->r->columns.chosen)
+		return true;
+	switch (column) {
+	case FILE_COLUMN_FS:
+		return !narrower(t, WIDE_ENOUGH);
+	case FILE_COLUMN_SWAP_RAM:
+	case FILE_COLUMN_SIZE:
+		return !narrower(t, holders ? WIDE_ENOUGH : NARROW);
+	default:
+		return true;
+	}
+}
+
+/* "bash(71),sh(93)+2" */
+static struct cell cell_of_holders(struct files_table *t, const struct cached_file *f)
+{
+	uint32_t most = narrower(t, WIDE_ENOUGH) ? HOLDERS_NARROW : HOLDERS_SHOWN;
+	uint32_t shown = f->holder_count;
+
+	if (!f->holders_known)
+		return cell_text(NULL);
+	if (!t->style->wide && shown > most)
+		shown = most;
+	strbuf_clear(&t->holders);
+	for (uint32_t i = 0; i < shown; i++)
+		strbuf_printf(&t->holders, "%s%s(%d)", i ? "," : "", f->holder[i].comm,
+			      (int)f->holder[i].pid);
+	if (shown < f->holder_count)
+		strbuf_printf(&t->holders, "+%u", f->holder_count - shown);
+	return cell_text(strbuf_str(&t->holders));
+}
+
+static struct cell cell_of_sums(const struct file_sums *s, int column)
+{
+	switch (column) {
+	case FILE_COLUMN_FILES:
+		return cell_number(CELL_COUNT, true, (int64_t)s->files);
+	case FILE_COLUMN_RESIDENT:
+		return cell_bytes(true, s->resident);
+	case FILE_COLUMN_SWAPPED:
+		return cell_bytes(true, s->swapped);
+	case FILE_COLUMN_SWAP_RAM:
+		return cell_bytes(!s->swap_ram_unknown, s->swap_ram);
+	default:
+		return cell_bytes(!s->size_unknown, s->size);
+	}
+}
+
+static struct cell cell_of_file(struct files_table *t, const struct cached_file *f, int column)
+{
+	const struct file_sums sums = file_sums_of(f);
+
+	switch (column) {
+	case FILE_COLUMN_KIND:
+		return cell_text(file_kind_name(f->kind));
+	case FILE_COLUMN_FS:
+		return cell_text(f->fs);
+	case FILE_COLUMN_STATE:
+		return cell_text(file_state(f, t->state));
+	case FILE_COLUMN_HOLDERS:
+		return cell_of_holders(t, f);
+	case FILE_COLUMN_NAME:
+		return cell_text(file_label(f, t->label));
+	default:
+		return cell_of_sums(&sums, column);
+	}
+}
+
+static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
+{
+	struct files_table *t = arg;
+	const struct files_report *r = t->r;
+
+	for (size_t i = first; i < end; i++) {
+		int column = r->columns.column[i];
+
+		*ret++ = row < r->row_count
+				 ? cell_of_file(t, r->rows[row], column)
+				 : cell_of_sums(row == GRID_TOTAL ? &r->total : &r->others, column);
+	}
+}
+
+static void put_summary(void *arg, struct line *l)
+{
+	const struct files_report *r = ((struct files_table *)arg)->r;
+
+	line_printf(l, "total of %" PRIu64 " file%s", r->total.files,
+		    r->total.files == 1 ? "" : "s");
+}
+
+bool files_account_shown(const struct files_report *r, enum file_account account)
+{
+	return account != FILE_IN_HUGETLB || r->account[account].files;
+}
+
+void files_account_put(const struct files_report *r, enum file_account account, bool exact_bytes,
+		       struct line *l)
+{
+	static const char *const name[FILE_ACCOUNTS] = {
+		[FILE_IN_SHMEM] = "shared memory, tmpfs",
+		[FILE_IN_HUGETLB] = "files of huge pages",
+		[FILE_IN_CACHE] = "page cache",
+	};
+	const struct file_sums *sums = &r->account[account];
+	uint64_t kernel;
+	bool known = files_kernel_sum(&r->snapshot->system.meminfo, account, &kernel);
+
+	line_printf(l, "%s: ", name[account]);
+	cell_put(l, cell_bytes(true, sums->resident), exact_bytes);
+	line_printf(l, " in RAM");
+	if (known && account == FILE_IN_HUGETLB) {
+		line_printf(l, " of a pool of ");
+		cell_put(l, cell_bytes(true, kernel), exact_bytes);
+	} else if (known) {
+		line_printf(l, " (kernel: ");
+		cell_put(l, cell_bytes(true, kernel), exact_bytes);
+		line_printf(l, ", difference ");
+		cell_put(l, cell_number(CELL_SIGNED, true, (int64_t)(kernel - sums->resident)),
+			 exact_bytes);
+		line_printf(l, ")");
+	}
+	if (sums->swapped) {
+		line_printf(l, ", ");
+		cell_put(l, cell_bytes(true, sums->swapped), exact_bytes);
+		line_printf(l, " in swap");
+	}
+}
+
+/* Of all files, whatever the filters choose. */
+static void put_notes(void *arg, struct strbuf *out)
+{
+	const struct files_table *t = arg;
+	const struct files_report *r = t->r;
+	struct line l = {out, t->style->width, t->style->color};
+
+	for (int i = 0; i < FILE_ACCOUNTS; i++) {
+		if (!files_account_shown(r, (enum file_account)i))
+			continue;
+		files_account_put(r, (enum file_account)i, t->style->bytes, &l);
+		line_end(&l);
+	}
+	if (r->unlisted) {
+		line_printf(&l, "cannot be listed, if this machine has any:");
+		for (int i = 0; i < FILE_UNLISTED; i++) {
+			if (r->unlisted >> i & 1)
+				line_printf(&l, " %s", file_unlisted_name((enum file_unlisted)i));
+		}
+		line_end(&l);
+	}
+	if (!r->unsure)
+		return;
+	line_printf(&l, "%" PRIu32 " of %" PRIu32 " file systems changed while they were read",
+		    r->unsure, r->systems);
+	line_end(&l);
+}
+
+static void add_column(struct files_table *t, int column)
+{
+	bool size = column == FILE_COLUMN_RESIDENT || column == FILE_COLUMN_SWAPPED ||
+		    column == FILE_COLUMN_SWAP_RAM || column == FILE_COLUMN_SIZE;
+	bool name = column == FILE_COLUMN_NAME;
+
+	t->grid.column[t->grid.columns++] = (struct grid_column){
+		.heading = file_column_header(column),
+		.type = size			      ? CELL_BYTES
+			: column == FILE_COLUMN_FILES ? CELL_COUNT
+						      : CELL_TEXT,
+		.left = !size && column != FILE_COLUMN_FILES,
+		.middle = name,
+		.max = column == FILE_COLUMN_HOLDERS && narrower(t, WIDE_ENOUGH) ? HOLDERS_WIDTH
+										 : 0,
+		.hidden = !has_room(t, column),
+		.marked = column == t->marked,
+		.summed = size || column == FILE_COLUMN_FILES,
+	};
+}
+
+void files_table_place(struct files_table *t)
+{
+	t->grid.style = t->style;
+	t->grid.source = (struct grid_source){.fill = fill,
+					      .summary = put_summary,
+					      .notes = t->style->only_total ? NULL : put_notes,
+					      .arg = t,
+					      .rows = t->r->row_count,
+					      .others = t->r->others_count};
+	t->grid.unknown = ATTR_DIM;
+	t->grid.columns = 0;
+	for (size_t i = 0; i < t->r->columns.count; i++)
+		add_column(t, t->r->columns.column[i]);
+	grid_place(&t->grid);
+}
+
+void files_table_done(struct files_table *t)
+{
+	strbuf_done(&t->holders);
+}
+
+void render_files_table(struct strbuf *out, const struct files_report *r,
+			const struct table_style *style)
+{
+	struct files_table t = {.r = r, .style = style, .marked = -1};
+
+	files_table_place(&t);
+	grid_print(out, &t.grid);
+	files_table_done(&t);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The table of cached files as a grid. */
+#ifndef ZMEM_REPORT_FILES_TABLE_H
+#define ZMEM_REPORT_FILES_TABLE_H
+
+#include "query/files.h"
+#include "report/report.h"
+#include "write/grid.h"
+
+struct files_table {
+	/* Set by the caller and borrowed. */
+	const struct files_report *r;
+	const struct table_style *style;
+	int marked; /* the column whose heading is highlighted; -1: none */
+
+	struct grid grid;
+	char label[FILE_LABEL_MAX]; /* of the current row */
+	char state[FILE_STATE_MAX]; /* likewise */
+	struct strbuf holders;	    /* likewise */
+};
+
+/* Prepares the grid. Widths from an earlier call only grow. */
+void files_table_place(struct files_table *t);
+void files_table_done(struct files_table *t);
+/* Whether the account has a line: all but that of huge pages without files. */
+bool files_account_shown(const struct files_report *r, enum file_account account);
+/* Writes the sum of an account, and how it compares with the kernel's. Does not end the line. */
+void files_account_put(const struct files_report *r, enum file_account account, bool exact_bytes,
+		       struct line *l);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The parts that JSON documents share. Each function writes a key and its value. */
+#ifndef ZMEM_REPORT_JSON_H
+#define ZMEM_REPORT_JSON_H
+
+#include "query/account.h"
+#include "query/result.h"
+#include "write/json_writer.h"
+
+/* Begins a document: schema, tool, time and host, one key a line. */
+void json_document_begin(struct json_writer *w, const char *schema, const char *version,
+			 const struct snapshot *s);
+/* Ends a document with a newline. */
+void json_document_end(struct json_writer *w);
+
+void json_timestamp(struct json_writer *w, int64_t time_ms);
+void json_boot_id(struct json_writer *w, const struct host_info *h);
+
+/* "schema" and what follows, in the line that ends a snapshot of NDJSON. */
+void json_ndjson_schema(struct json_writer *w, const struct snapshot *s);
+/* "source": where values came from. The reasons in it are cut to `max` encoded bytes. */
+void json_source(struct json_writer *w, const struct result *r, size_t max);
+void json_collection(struct json_writer *w, const struct collection *c);
+/* "zram" is null unless with_zram: the number of devices is not bounded. */
+void json_system(struct json_writer *w, const struct result *r, bool with_zram);
+/* The fields of a zram device, for an open object. */
+void json_zram(struct json_writer *w, const struct zram_device *z);
+/* "source", "collection" and "system", one key a line. */
+void json_snapshot(struct json_writer *w, const struct result *r);
+/* The parts of RAM: "memory", "kernel" and "user", one key a line. */
+void json_account(struct json_writer *w, const struct account *a);
+
+/*
+ * Maximum lengths of strings: encoded bytes between the quotes, or for the hex forms bytes of the
+ * text.
+ */
+struct json_limits {
+	size_t user;
+	size_t name;
+	size_t name_hex;
+	size_t cmdline;
+	size_t cmdline_hex;
+	size_t cgroup;
+	size_t unit;
+	size_t container;
+	size_t group;
+	size_t group_hex;
+};
+
+/* The limits that the schema states; a string without one is not limited. */
+extern const struct json_limits json_limits_usual;
+
+/* The fields of a row, a process or a group, for an open object. */
+void json_row(struct json_writer *w, const struct result *r, const struct process *p,
+	      const struct json_limits *max);
+/* An object of sums. */
+void json_sums(struct json_writer *w, const char *key, const struct totals *t);
+
+/* The value of one field of /proc/meminfo; null if the file does not have it. */
+#define json_meminfo(w, key, m, field) json_known(w, key, meminfo_has(m, field), (m)->value[field])
+
+#endif

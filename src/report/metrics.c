@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The metrics: which values are exported, under which names and in which order. Dashboards depend
+ * on the names: they may be added, never changed. A value that was not measured has no sample, and
+ * a family without samples has no HELP.
+ */
+#include "report/report.h"
+
+#include <stdio.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "report/metrics_group.h"
+#include "write/json_writer.h"
+#include "write/metrics_writer.h"
+
+#define FAMILY(type_, name_, unit_, help_)                                                         \
+	(&(const struct metric_family){                                                            \
+		.name = (name_), .type = (type_), .unit = (unit_), .help = (help_)})
+#define GAUGE(name, unit, help)	  FAMILY(METRIC_GAUGE, name, unit, help)
+#define BYTES(name, help)	  GAUGE(name "_bytes", "bytes", help)
+#define COUNTER(name, unit, help) FAMILY(METRIC_COUNTER, name, unit, help)
+#define INFO(name, help)	  FAMILY(METRIC_INFO, name, NULL, help)
+
+static void put_known(struct metrics_writer *w, const struct metric_family *f, bool known,
+		      uint64_t v)
+{
+	metrics_family(w, f);
+	metrics_known(w, known, v);
+}
+
+static void put_labelled(struct metrics_writer *w, const char *key, const char *label, uint64_t v)
+{
+	metrics_sample(w);
+	metrics_label(w, key, label);
+	metrics_u64(w, v);
+}
+
+/* ---- groups ---- */
+
+static void put_name(struct metrics_writer *w, const char *key, const char *name)
+{
+	if (name && *name)
+		metrics_label_text(w, key, name);
+}
+
+/* Begins a sample, up to its value. */
+static void put_labels(struct metrics_writer *w, const struct metric_group *g, const char *memtype)
+{
+	metrics_sample(w);
+	metrics_label(w, "group", g->label);
+	put_name(w, "namespace", g->space);
+	put_name(w, "pod", g->pod);
+	put_name(w, "container", g->container);
+	if (memtype)
+		metrics_label(w, "memtype", memtype);
+}
+
+static void put_group(struct metrics_writer *w, const struct metric_group *g, const char *memtype,
+		      uint64_t v)
+{
+	if (v > JSON_INTEGER_MAX)
+		return;
+	put_labels(w, g, memtype);
+	metrics_u64(w, v);
+}
+
+struct metric_part {
+	const char *memtype;
+	enum counter counter;
+};
+
+static void put_parts(struct metrics_writer *w, const struct metric_groups *groups,
+		      const struct metric_part *part, size_t parts)
+{
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct metric_group *g = &groups->item[i];
+
+		for (size_t k = 0; k < parts; k++) {
+			if (g->sum.have & COUNTER_BIT(part[k].counter))
+				put_group(w, g, part[k].memtype, g->sum.value[part[k].counter]);
+		}
+	}
+}
+
+static void put_resident(struct metrics_writer *w, const struct metric_groups *groups)
+{
+	static const struct metric_part part[] = {{"anon", COUNTER_RSS_ANON},
+						  {"file", COUNTER_RSS_FILE},
+						  {"shmem", COUNTER_RSS_SHMEM}};
+
+	metrics_family(
+		w,
+		BYTES("zmem_group_memory_resident",
+		      "Resident memory. Memory that several processes map counts once for each."));
+	put_parts(w, groups, part, ARRAY_SIZE(part));
+}
+
+/* What fills the cgroups, and how long their tasks waited for memory. */
+static void put_charged(struct metrics_writer *w, const struct metric_groups *groups)
+{
+	static const struct metric_part part[] = {{"anon", COUNTER_MEM_ANON},
+						  {"file", COUNTER_MEM_FILE},
+						  {"shmem", COUNTER_MEM_SHMEM},
+						  {"slab", COUNTER_MEM_SLAB}};
+
+	metrics_family(w, BYTES("zmem_group_memory_charged",
+				"Memory charged to the cgroup, by what it is. Kernel memory other "
+				"than slab is not a part."));
+	put_parts(w, groups, part, ARRAY_SIZE(part));
+}
+
+/* How long tasks of the cgroups waited for memory. */
+static void put_pressure(struct metrics_writer *w, const struct metric_groups *groups,
+			 enum counter counter, const struct metric_family *family)
+{
+	metrics_family(w, family);
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct metric_group *g = &groups->item[i];
+
+		if (!(g->sum.have & COUNTER_BIT(counter)))
+			continue;
+		put_labels(w, g, NULL);
+		metrics_fixed(w, g->sum.value[counter], 10000);
+	}
+}
+
+#define WITHOUT "Processes without measured PSS are left out."
+
+/* Families with one value for each group. */
+static const struct {
+	enum counter counter;
+	struct metric_family family;
+} group_bytes[] = {
+	{COUNTER_PSS,
+	 {.name = "zmem_group_memory_proportional_bytes",
+	  .help = "PSS: each resident page divided by its mappings. " WITHOUT}},
+	{COUNTER_USS,
+	 {.name = "zmem_group_memory_unique_bytes",
+	  .help = "USS: resident pages that are mapped once. " WITHOUT}},
+	{COUNTER_SWAP,
+	 {.name = "zmem_group_swap_bytes",
+	  .help = "Swap entries of private memory. Entries that fork shares count once for each process."}},
+	{COUNTER_SWAP_PSS,
+	 {.name = "zmem_group_swap_proportional_bytes",
+	  .help = "Swap entries, each divided by its sharers. " WITHOUT}},
+	{COUNTER_SWAP_RAM,
+	 {.name = "zmem_group_swap_ram_bytes",
+	  .help = "RAM that its swap takes, compressed, in zram and zswap. " WITHOUT}},
+	{COUNTER_MEM_CURRENT,
+	 {.name = "zmem_group_memory_current_bytes",
+	  .help = "Memory charged to the cgroup, page cache and kernel memory included."}},
+	{COUNTER_MEM_LIMIT,
+	 {.name = "zmem_group_memory_limit_bytes",
+	  .help = "The lowest memory limit of the cgroup and its ancestors."}},
+	{COUNTER_MEM_HIGH,
+	 {.name = "zmem_group_memory_high_bytes",
+	  .help = "The lowest memory.high of the cgroup and its ancestors."}},
+	{COUNTER_MEM_WORKING_SET,
+	 {.name = "zmem_group_memory_working_set_bytes",
+	  .help = "Memory charged to the cgroup, without pages of files that were not used lately."}},
+	{COUNTER_MEM_SWAP,
+	 {.name = "zmem_group_memory_swap_bytes", .help = "Swap charged to the cgroup."}},
+	{COUNTER_MEM_SWAP_LIMIT,
+	 {.name = "zmem_group_memory_swap_limit_bytes",
+	  .help = "The lowest swap limit of the cgroup and its ancestors."}},
+	{COUNTER_MEM_ZSWAP,
+	 {.name = "zmem_group_memory_zswap_bytes",
+	  .help = "RAM in which zswap holds compressed pages of the cgroup."}},
+};
+
+static void put_counts(struct metrics_writer *w, const struct metric_groups *groups)
+{
+	metrics_family(w, GAUGE("zmem_group_processes", NULL, "Processes of the group."));
+	for (size_t i = 0; i < groups->count; i++)
+		put_group(w, &groups->item[i], NULL, groups->item[i].sum.processes);
+	metrics_family(w, GAUGE("zmem_group_proportional_missing_processes", NULL,
+				"Processes with memory and without measured PSS."));
+	for (size_t i = 0; i < groups->count; i++)
+		put_group(w, &groups->item[i], NULL, groups->item[i].sum.pss_missing);
+}
+
+static void put_groups(struct metrics_writer *w, const struct metric_groups *groups)
+{
+	put_resident(w, groups);
+	for (size_t i = 0; i < ARRAY_SIZE(group_bytes); i++) {
+		struct metric_family family = group_bytes[i].family;
+		enum counter c = group_bytes[i].counter;
+
+		family.unit = "bytes";
+		metrics_family(w, &family);
+		for (size_t k = 0; k < groups->count; k++) {
+			const struct metric_group *g = &groups->item[k];
+
+			if (g->sum.have & COUNTER_BIT(c))
+				put_group(w, g, NULL, g->sum.value[c]);
+		}
+	}
+	put_charged(w, groups);
+	put_pressure(
+		w, groups, COUNTER_PSI_SOME_10,
+		GAUGE("zmem_group_memory_pressure_some_ratio", "ratio",
+		      "Share of the last 10 s in which a task of the cgroup waited for memory."));
+	put_pressure(
+		w, groups, COUNTER_PSI_FULL_10,
+		GAUGE("zmem_group_memory_pressure_full_ratio", "ratio",
+		      "Share of the last 10 s in which all tasks of the cgroup waited for memory."));
+	put_counts(w, groups);
+}
+
+/* ---- the machine ---- */
+
+static const struct {
+	enum meminfo_counter counter;
+	struct metric_family family;
+} machine_bytes[] = {
+	{MEMINFO_TOTAL, {.name = "zmem_memory_total_bytes", .help = "Total RAM (MemTotal)."}},
+	{MEMINFO_AVAILABLE,
+	 {.name = "zmem_memory_available_bytes",
+	  .help = "RAM available without swapping (MemAvailable)."}},
+	{MEMINFO_ANON,
+	 {.name = "zmem_memory_anon_bytes", .help = "Anonymous memory of processes (AnonPages)."}},
+	{MEMINFO_MAPPED,
+	 {.name = "zmem_memory_mapped_bytes",
+	  .help = "Page cache that processes map, shared memory included (Mapped)."}},
+	{MEMINFO_SHMEM,
+	 {.name = "zmem_memory_shmem_bytes", .help = "Shared memory and tmpfs (Shmem)."}},
+	{MEMINFO_SWAP_TOTAL,
+	 {.name = "zmem_swap_total_bytes", .help = "Total swap space (SwapTotal)."}},
+	{MEMINFO_SWAP_FREE,
+	 {.name = "zmem_swap_free_bytes", .help = "Unused swap space (SwapFree)."}},
+	{MEMINFO_ZSWAP_POOL, {.name = "zmem_zswap_pool_bytes", .help = "RAM that zswap uses."}},
+	{MEMINFO_ZSWAP_STORED,
+	 {.name = "zmem_zswap_stored_bytes", .help = "Uncompressed size of the data in zswap."}},
+};
+
+static void put_residual(struct metrics_writer *w, const struct metric_family *f, bool known,
+			 int64_t v)
+{
+	metrics_family(w, f);
+	if (!known || v > JSON_INTEGER_MAX || v < -JSON_INTEGER_MAX)
+		return;
+	metrics_sample(w);
+	metrics_i64(w, v);
+}
+
+/* Writes one value for each device. */
+static void put_zram(struct metrics_writer *w, const struct metric_family *f,
+		     const struct system_info *s, size_t offset)
+{
+	metrics_family(w, f);
+	for (size_t i = 0; i < s->zram_count; i++) {
+		const struct zram_device *z = &s->zram[i];
+		uint64_t v = *(const uint64_t *)((const char *)&z->stat + offset);
+
+		if (v > JSON_INTEGER_MAX)
+			continue;
+		metrics_sample(w);
+		metrics_label_text(w, "device", z->name);
+		metrics_u64(w, v);
+	}
+}
+
+/* Files that no process maps, which are in no process's memory. */
+static void put_shmem(struct metrics_writer *w, const struct machine_files *f)
+{
+	metrics_family(w, BYTES("zmem_shmem_unmapped",
+				"Shared memory and tmpfs in RAM, of files that no process maps."));
+	for (int kind = 0; f->shmem_known && kind < FILE_KINDS; kind++) {
+		uint64_t v = f->unmapped[kind];
+
+		if (file_kind_is_shmem((enum file_kind)kind) && v <= JSON_INTEGER_MAX)
+			put_labelled(w, "kind", file_kind_name((enum file_kind)kind), v);
+	}
+}
+
+static void put_machine(struct metrics_writer *w, const struct result *r)
+{
+	const struct system_info *s = &r->snapshot->system;
+	const struct machine_balance *balance = &r->snapshot->balance;
+
+	for (size_t i = 0; i < ARRAY_SIZE(machine_bytes); i++) {
+		struct metric_family family = machine_bytes[i].family;
+		enum meminfo_counter f = machine_bytes[i].counter;
+
+		family.unit = "bytes";
+		put_known(w, &family, meminfo_has(&s->meminfo, f), s->meminfo.value[f]);
+	}
+	put_shmem(w, &s->files);
+	put_known(w,
+		  BYTES("zmem_swap_unattributed",
+			"Swap in use that no process accounts for: swapped shared memory, tmpfs, "
+			"swap cache."),
+		  balance->swap_unattributed_known, balance->swap_unattributed);
+	put_residual(w,
+		     BYTES("zmem_memory_anon_residual",
+			   "AnonPages minus the anonymous PSS of all processes."),
+		     balance->residual_known, balance->anon_residual);
+	put_residual(w,
+		     BYTES("zmem_memory_mapped_residual",
+			   "Mapped minus the PSS of files and shared memory of all processes."),
+		     balance->residual_known, balance->mapped_residual);
+	put_zram(w, BYTES("zmem_zram_stored", "Uncompressed size of the data on the device."), s,
+		 offsetof(struct zram_stat, stored));
+	put_zram(w, BYTES("zmem_zram_compressed", "Compressed size of the data on the device."), s,
+		 offsetof(struct zram_stat, compressed));
+	put_zram(w, BYTES("zmem_zram_used", "RAM that the device uses."), s,
+		 offsetof(struct zram_stat, used));
+}
+
+/* ---- the collection ---- */
+
+static void put_reasons(struct metrics_writer *w, const struct metric_family *f,
+			const struct collection *c)
+{
+	metrics_family(w, f);
+	put_labelled(w, "reason", "gone", c->gone);
+	put_labelled(w, "reason", "denied", c->denied);
+	put_labelled(w, "reason", "timeout", c->timeout);
+	put_labelled(w, "reason", "raced", c->raced);
+	if (c->not_seen_known)
+		put_labelled(w, "reason", "not_seen", c->not_seen);
+}
+
+static void put_left_out(struct metrics_writer *w, const struct collection *c)
+{
+	metrics_family(w, GAUGE("zmem_collect_cgroups_left_out", NULL,
+				"Cgroups with processes whose memory counters the last collection "
+				"left out, by reason."));
+	for (int b = 0; b < MEMCG_BOUNDS; b++)
+		put_labelled(w, "reason", memcg_bound_name(b), c->cgroups_left_out[b]);
+}
+
+static void put_cross_check(struct metrics_writer *w, const struct cross_check *c)
+{
+	metrics_family(w, GAUGE("zmem_cross_check_processes", NULL,
+				"Processes of the last collection that were compared with "
+				"smaps_rollup."));
+	if (!c->done)
+		return;
+	put_labelled(w, "verdict", "same", c->same);
+	put_labelled(w, "verdict", "moved", c->moved);
+	put_labelled(w, "verdict", "different", c->different);
+	put_labelled(w, "verdict", "gone", c->gone);
+}
+
+static void put_infos(struct metrics_writer *w, const struct result *r)
+{
+	const char *counters = origin_name(r->snapshot->counters_source);
+	const char *pss = pss_source_name(r->pss);
+
+	metrics_family(w, INFO("zmem_build", "The version of zmem-bpf."));
+	put_labelled(w, "version", ZMEM_VERSION, 1);
+	metrics_family(w, INFO("zmem_source",
+			       "Sources of the values, and the column that makes the groups."));
+	metrics_sample(w);
+	metrics_label(w, "counters", counters ? counters : "none");
+	metrics_label(w, "pss", pss ? pss : "none");
+	metrics_label(w, "group_by", r->group ? r->group->key : "name");
+	metrics_u64(w, 1);
+}
+
+static void put_times(struct metrics_writer *w, const struct snapshot *s)
+{
+	metrics_family(w, GAUGE("zmem_collect_duration_seconds", "seconds",
+				"How long the last collection took."));
+	metrics_sample(w);
+	metrics_fixed(w, s->collection.duration_us, 1000000);
+	metrics_family(w, GAUGE("zmem_last_collect_timestamp_seconds", "seconds",
+				"Time of the last collection, since the epoch."));
+	if (s->time_ms < 0)
+		return;
+	metrics_sample(w);
+	metrics_fixed(w, (uint64_t)s->time_ms, 1000);
+}
+
+/* `self`: counts since the start; NULL if this collection is the only one. */
+static void put_collection(struct metrics_writer *w, const struct result *r,
+			   const struct metrics_self *self)
+{
+	const struct collection *c = &r->snapshot->collection;
+	struct collection since_start = *c;
+
+	if (self) {
+		since_start.gone = self->gone;
+		since_start.denied = self->denied;
+		since_start.timeout = self->timeout;
+		since_start.raced = self->raced;
+		since_start.not_seen = self->not_seen;
+		since_start.not_seen_known |= self->not_seen > 0;
+	}
+
+	put_infos(w, r);
+	put_times(w, r->snapshot);
+	put_known(w,
+		  GAUGE("zmem_collect_complete", NULL,
+			"1 if only kernel threads and ended processes are missing."),
+		  true, c->complete);
+	put_known(w,
+		  GAUGE("zmem_collect_processes", NULL,
+			"Processes seen, kernel threads and zombies included."),
+		  true, c->seen);
+	put_reasons(w,
+		    GAUGE("zmem_collect_missing_processes", NULL,
+			  "Processes that the last collection could not read, by reason."),
+		    c);
+	put_reasons(w,
+		    COUNTER("zmem_collect_errors", NULL,
+			    "Processes that could not be read since the start, by reason."),
+		    &since_start);
+	put_left_out(w, c);
+	put_cross_check(w, &c->cross_check);
+}
+
+/* ---- the program itself ---- */
+
+/* The names that Prometheus' client libraries use for a process. */
+static void put_processes(struct metrics_writer *w, const struct metrics_self *self)
+{
+	size_t n = ARRAY_SIZE(self->process);
+
+	metrics_family(w, COUNTER("process_cpu_seconds", "seconds",
+				  "CPU time of this program's processes."));
+	for (size_t i = 0; i < n; i++) {
+		metrics_sample(w);
+		metrics_label(w, "role", self->process[i].role);
+		metrics_fixed(w, self->process[i].cpu_us, 1000000);
+	}
+	metrics_family(w, BYTES("process_resident_memory",
+				"Resident memory of this program's processes."));
+	for (size_t i = 0; i < n; i++) {
+		if (self->process[i].resident)
+			put_labelled(w, "role", self->process[i].role, self->process[i].resident);
+	}
+	metrics_family(w, GAUGE("process_open_fds", NULL,
+				"Open file descriptors of this program's processes."));
+	for (size_t i = 0; i < n; i++)
+		put_labelled(w, "role", self->process[i].role, self->process[i].fds);
+	metrics_family(w, GAUGE("process_start_time_seconds", "seconds",
+				"Start time of this program since the Unix epoch."));
+	if (self->start_ms < 0)
+		return;
+	metrics_sample(w);
+	metrics_fixed(w, (uint64_t)self->start_ms, 1000);
+}
+
+static void put_requests(struct metrics_writer *w, const struct metrics_self *self)
+{
+	metrics_family(
+		w, COUNTER("zmem_http_requests", NULL, "HTTP requests answered, by status code."));
+	for (size_t i = 0; i < ARRAY_SIZE(self->responses) && self->responses[i].code; i++) {
+		char code[16];
+
+		snprintf(code, sizeof(code), "%u", self->responses[i].code);
+		put_labelled(w, "code", code, self->responses[i].count);
+	}
+	put_known(w, GAUGE("zmem_http_connections", NULL, "Open HTTP connections."), true,
+		  self->connections);
+}
+
+static int put_kills(struct metrics_writer *w, const struct result *kills, bool numeric)
+{
+	cleanup(metric_groups_done) struct metric_groups groups = {};
+	int error = kills ? metric_groups_make(kills, numeric, &groups) : 0;
+
+	if (error)
+		return error;
+	put_known(w,
+		  GAUGE("zmem_oom_kills_watched", NULL,
+			"1 if OOM kills are counted, 0 if their program could not be loaded."),
+		  true, kills != NULL);
+	metrics_family(w, COUNTER("zmem_oom_kills", NULL,
+				  "OOM kills since the start, by the victim's group."));
+	for (size_t i = 0; i < groups.count; i++)
+		put_group(w, &groups.item[i], NULL, groups.item[i].sum.processes);
+	return 0;
+}
+
+static void put_self(struct metrics_writer *w, const struct metrics_self *self)
+{
+	put_known(w, COUNTER("zmem_collections", NULL, "Collections since the start."), true,
+		  self->collections);
+	put_known(
+		w,
+		COUNTER("zmem_collect_failures", NULL, "Collections that failed since the start."),
+		true, self->failures);
+	put_known(w,
+		  GAUGE("zmem_groups_tracked", NULL,
+			"Groups tracked to choose those with series, at most four for each of "
+			"these."),
+		  true, self->groups_tracked);
+	put_known(w,
+		  BYTES("zmem_groups_error",
+			"Upper bound of an untracked group's PSS and swap, as a mean over the "
+			"last minutes."),
+		  self->groups_error >= 0 && self->groups_error < 9e15,
+		  (uint64_t)self->groups_error);
+	put_requests(w, self);
+	put_processes(w, self);
+}
+
+void render_metrics(struct strbuf *out, const struct result *r, bool numeric, bool open_metrics,
+		    const struct metrics_self *self)
+{
+	cleanup(metric_groups_done) struct metric_groups groups = {};
+	struct metrics_writer w = {.out = out, .open_metrics = open_metrics};
+	int error = metric_groups_make(r, numeric, &groups);
+
+	if (error) {
+		if (!out->error)
+			out->error = error;
+		return;
+	}
+	put_groups(&w, &groups);
+	put_machine(&w, r);
+	put_collection(&w, r, self);
+	if (self) {
+		error = put_kills(&w, self->kills, numeric);
+		put_self(&w, self);
+	}
+	if (error && !out->error)
+		out->error = error;
+	metrics_end(&w);
+}
+
+void render_openmetrics(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	render_metrics(out, r, style->numeric, true, NULL);
+}
+
+void render_prometheus(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	render_metrics(out, r, style->numeric, false, NULL);
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Makes the labels of groups. Groups with the same label become one series, and their values are
+ * added. A label never holds a pid or a command line.
+ */
+#include "report/metrics_group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "report/report.h"
+#include "write/metrics_writer.h"
+
+#define LABEL_MAX 512 /* bytes, encoded */
+
+/* Reserved labels: for a group without a name, and for all groups without a series of their own. */
+#define NONE  "none"
+#define OTHER "other"
+
+/* True for a reserved label, also with underscores appended. */
+static bool is_reserved(const char *label)
+{
+	static const char *const word[] = {NONE, OTHER};
+
+	for (size_t i = 0; i < ARRAY_SIZE(word); i++) {
+		size_t len = strlen(word[i]);
+
+		if (strncmp(label, word[i], len) == 0 && !label[len + strspn(label + len, "_")])
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Adds the label of a row. A name that looks like a reserved label, with or without underscores,
+ * gets one more underscore.
+ */
+static void put_label(struct strbuf *text, const struct column *group, const struct process *p,
+		      bool numeric)
+{
+	bool command = group && group->needs & NEEDS_CMDLINE;
+	bool user = group && group->needs & NEEDS_USER && p->uid != UID_NONE;
+	const char *name = command ? NULL : group ? group->text(p) : p->name;
+
+	if (name && *name && !(user && numeric)) {
+		size_t at = text->len;
+
+		metrics_escape(text, name, LABEL_MAX);
+		if (is_reserved(strbuf_str(text) + at))
+			strbuf_putc(text, '_');
+	} else if (user) {
+		strbuf_putu(text, p->uid);
+	} else {
+		strbuf_puts(text, NONE);
+	}
+	strbuf_putc(text, '\0');
+}
+
+/* ---- rows of one label ---- */
+
+struct labelled {
+	const char *label;
+	struct process *row;
+	size_t rank;
+};
+
+static int compare_labels(const void *pa, const void *pb)
+{
+	const struct labelled *a = pa, *b = pb;
+	int r = strcmp(a->label, b->label);
+
+	return r ? r : (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static size_t end_of_label(const struct labelled *l, size_t count, size_t i)
+{
+	size_t end = i + 1;
+
+	while (end < count && strcmp(l[i].label, l[end].label) == 0)
+		end++;
+	return end;
+}
+
+/*
+ * Copies the counters of a cgroup, which belong to one row and have no sum. Those of a cgroup above
+ * are left out: no label tells them from its own.
+ */
+static void add_memcg(const struct process *p, struct totals *t)
+{
+	if (p->memcg_above)
+		return;
+	for (int c = COUNTERS_OF_PROCESS; c < COUNTER_COUNT; c++) {
+		if (!process_has(p, c))
+			continue;
+		t->have |= COUNTER_BIT(c);
+		t->value[c] = p->value[c];
+	}
+}
+
+/*
+ * The names of a container and its pod, if the group cannot have those of another one later: a
+ * changed label would be another series. The scope of a container has its id in its name.
+ */
+static void set_names(const struct column *group, const struct process *p, struct metric_group *g)
+{
+	bool unit = group && strcmp(group->key, "unit") == 0 && p->unit && p->container_id &&
+		    strstr(p->unit, p->container_id);
+	bool all = unit || (group && (strcmp(group->key, "container") == 0 ||
+				      strcmp(group->key, "cgroup") == 0));
+	bool pod = all || (group && strcmp(group->key, "pod") == 0);
+
+	if (all)
+		g->container = name_of_pod_part(p->container);
+	if (pod)
+		g->pod = name_of_pod_part(p->pod);
+	if (pod || (group && strcmp(group->key, "namespace") == 0))
+		g->space = p->space;
+}
+
+/* Sums rows of one label into the item of the first of them. */
+static void merge(const struct column *group, const struct labelled *l, size_t count,
+		  struct process **rows, struct metric_group *item)
+{
+	struct metric_group *g = &item[l[0].rank];
+
+	for (size_t i = 0; i < count; i++)
+		rows[i] = l[i].row;
+	g->label = l[0].label;
+	totals_sum(rows, count, false, &g->sum);
+	if (count > 1)
+		return;
+	add_memcg(rows[0], &g->sum);
+	set_names(group, rows[0], g);
+}
+
+static int merge_rows(const struct result *r, size_t count, bool numeric, struct metric_groups *g)
+{
+	cleanup_free struct labelled *l = calloc(count + 1, sizeof(*l));
+	cleanup_free struct process **rows = calloc(count + 1, sizeof(*rows));
+	const char *label;
+
+	if (!l || !rows)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		put_label(&g->text, r->group, r->rows[i], numeric);
+	if (strbuf_error(&g->text))
+		return strbuf_error(&g->text);
+	label = strbuf_str(&g->text);
+	for (size_t i = 0; i < count; i++, label += strlen(label) + 1)
+		l[i] = (struct labelled){label, r->rows[i], i};
+	qsort(l, count, sizeof(*l), compare_labels);
+	for (size_t i = 0, end; i < count; i = end) {
+		end = end_of_label(l, count, i);
+		merge(r->group, l + i, end - i, rows, g->item);
+	}
+	/* Closes the gaps that merged rows left. */
+	for (size_t i = 0; i < count; i++) {
+		if (g->item[i].label)
+			g->item[g->count++] = g->item[i];
+	}
+	return 0;
+}
+
+/* ---- all others ---- */
+
+static struct process row_of(const struct totals *t)
+{
+	struct process p = {.kind = PROCESS_SUM,
+			    .procs = (uint32_t)t->processes,
+			    .pss_missing = (uint32_t)t->pss_missing,
+			    .have = t->have};
+
+	memcpy(p.value, t->value, sizeof(p.value));
+	return p;
+}
+
+static void add_others(const struct result *r, size_t taken, struct metric_groups *g)
+{
+	struct totals tail;
+	struct process a, b;
+	struct process *const both[] = {&a, &b};
+
+	if (taken == r->row_count && !r->others_count)
+		return;
+	totals_sum(r->rows + taken, r->row_count - taken, false, &tail);
+	a = row_of(&tail);
+	b = row_of(&r->others);
+	g->item[g->count].label = OTHER;
+	totals_sum(both + (taken == r->row_count), (taken < r->row_count) + (r->others_count > 0),
+		   false, &g->item[g->count++].sum);
+}
+
+void metric_groups_done(struct metric_groups *g)
+{
+	free(g->item);
+	strbuf_done(&g->text);
+	*g = (struct metric_groups){0};
+}
+
+int metric_groups_make(const struct result *r, bool numeric, struct metric_groups *ret)
+{
+	size_t count = r->row_count < METRICS_GROUPS_MAX ? r->row_count : METRICS_GROUPS_MAX;
+	cleanup(metric_groups_done) struct metric_groups g = {
+		.item = calloc(count + 1, sizeof(*g.item))};
+	int error;
+
+	if (!g.item)
+		return -ENOMEM;
+	error = merge_rows(r, count, numeric, &g);
+	if (error)
+		return error;
+	add_others(r, count, &g);
+	*ret = g;
+	g = (struct metric_groups){0};
+	return 0;
+}

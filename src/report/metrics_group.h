@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The rows of a result as time series: a label and its values each. */
+#ifndef ZMEM_REPORT_METRICS_GROUP_H
+#define ZMEM_REPORT_METRICS_GROUP_H
+
+#include <stdbool.h>
+
+#include "base/strbuf.h"
+#include "query/result.h"
+
+struct metric_group {
+	const char *label; /* escaped; unique */
+	/* Further labels, where the group alone decides them; NULL: none. */
+	const char *space, *pod, *container;
+	struct totals sum;
+};
+
+struct metric_groups {
+	struct metric_group *item;
+	size_t count;
+	struct strbuf text; /* holds the labels */
+};
+
+/*
+ * The first METRICS_GROUPS_MAX rows in their order, rows of one label merged, and one group for all
+ * other rows. `numeric`: users by uid. Returns 0 or a negative errno.
+ */
+int metric_groups_make(const struct result *r, bool numeric, struct metric_groups *ret);
+void metric_groups_done(struct metric_groups *g);
+
+#endif

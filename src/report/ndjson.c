@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Writes a line for each process or group and a last line for the snapshot, which says whether the
+ * snapshot is complete; src/dist/zmem.ndjson.schema.json specifies them. The keys are those of
+ * zmem.snapshot. Each line fits PIPE_BUF, so that lines of several writers do not mix: where a line
+ * would be longer, its texts are cut shorter.
+ */
+#include "report/report.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "report/json.h"
+
+#define LINE_MAX_BYTES 4095 /* with its newline */
+#define HOST_MAX       64
+#define REASON_MAX     256
+
+/* With these limits and the largest values a line still fits. */
+static const struct json_limits limits_short = {
+	.user = 64,
+	.name = 255,
+	.name_hex = 64,
+	.cmdline = 512,
+	.cmdline_hex = 64,
+	.cgroup = 255,
+	.unit = 255,
+	.container = 64,
+	.group = 512,
+	.group_hex = 64,
+};
+
+/* The counters that have deltas in the output; a line has no room for all. */
+static const struct {
+	enum counter counter;
+	struct json_key key;
+} deltas[] = {
+#define DELTA(id, key)                                                                             \
+	{                                                                                          \
+		COUNTER_##id, JSON_KEY_OF(key)                                                     \
+	}
+	DELTA(SWAP, "swap_change_bytes"), DELTA(USS, "uss_change_bytes"),
+	DELTA(PSS, "pss_change_bytes"),	  DELTA(PSS_SWAP, "pss_swap_change_bytes"),
+	DELTA(RSS, "rss_change_bytes"),	  DELTA(MAJFLT, "majflt_change"),
+};
+
+static void begin_line(struct json_writer *w, const char *type, const struct snapshot *s)
+{
+	json_begin(w, '{');
+	json_string(w, "type", type);
+	json_i64(w, "timestamp_ms", s->time_ms);
+	json_string_max(w, "host", s->host.name, HOST_MAX);
+}
+
+/* Deltas in bytes since the snapshot that "since_ms" names, not per second. */
+static void put_deltas(struct json_writer *w, const struct process *p)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(deltas); i++) {
+		int64_t by = 0;
+		bool known = delta_of_row(p, deltas[i].counter, &by);
+
+		json_key(w, deltas[i].key);
+		json_put_known_i64(w, known, by);
+	}
+	json_known(w, "grew_ticks", p->ticks, p->grew_ticks);
+	json_u64(w, "compared_ticks", p->ticks);
+}
+
+static void make_row(struct strbuf *line, const struct result *r, const struct process *p,
+		     const struct json_limits *max)
+{
+	struct json_writer w = {.out = line};
+
+	strbuf_clear(line);
+	begin_line(&w, r->group ? "group" : "process", r->snapshot);
+	json_row(&w, r, p, max);
+	if (r->delta)
+		put_deltas(&w, p);
+	json_end(&w, '}');
+	strbuf_putc(line, '\n');
+}
+
+static void put_total_deltas(struct json_writer *w, const struct result *r)
+{
+	const struct delta *c = r->delta;
+
+	for (size_t i = 0; i < ARRAY_SIZE(deltas); i++) {
+		int64_t by = 0;
+		bool known =
+			c->known && delta_of_totals(deltas[i].counter, &r->totals, &c->before, &by);
+
+		json_key(w, deltas[i].key);
+		json_put_known_i64(w, known, by);
+	}
+}
+
+/* Writes what only a snapshot of a series has. */
+static void put_watch(struct json_writer *w, const struct result *r)
+{
+	const struct delta *c = r->delta;
+
+	json_object(w, "watch");
+	json_u64(w, "tick", c->tick);
+	json_u64(w, "ticks_missed", c->missed);
+	json_string(w, "delta", c->from_start ? "start" : "last");
+	json_known_i64(w, "since_ms", c->known, c->since_ms);
+	json_known(w, "started", c->known, c->counts.started);
+	json_known(w, "ended", c->known, c->counts.ended);
+	json_known(w, "changed", c->known, c->counts.changed);
+	json_u64(w, "rows_not_written", r->others_count);
+	put_total_deltas(w, r);
+	json_known(w, "own_cpu_us", c->cost.known, c->cost.cpu_us);
+	json_known(w, "own_resident_bytes", c->cost.known, c->cost.resident_bytes);
+	json_end(w, '}');
+}
+
+static void make_snapshot(struct strbuf *line, const struct result *r, bool with_zram)
+{
+	const struct snapshot *s = r->snapshot;
+	struct json_writer writer = {.out = line}, *w = &writer;
+
+	strbuf_clear(line);
+	begin_line(w, "snapshot", s);
+	json_ndjson_schema(w, s);
+	if (r->group)
+		json_string(w, "group_by", r->group->key);
+	json_bool(w, "complete", s->collection.complete);
+	json_source(w, r, REASON_MAX);
+	json_collection(w, &s->collection);
+	json_system(w, r, with_zram);
+	json_sums(w, "totals", &r->totals);
+	if (r->delta)
+		put_watch(w, r);
+	json_end(w, '}');
+	strbuf_putc(line, '\n');
+}
+
+static void put_line(struct strbuf *out, const struct strbuf *line)
+{
+	/* Checked first, so that no partial line is written. */
+	if (!out->error)
+		out->error = strbuf_error(line);
+	strbuf_put(out, line->data, line->len);
+}
+
+void render_ndjson_with(struct strbuf *out, struct strbuf *line, const struct result *r)
+{
+	for (size_t i = 0; i < r->row_count && !strbuf_error(out); i++) {
+		make_row(line, r, r->rows[i], &json_limits_usual);
+		if (line->len > LINE_MAX_BYTES)
+			make_row(line, r, r->rows[i], &limits_short);
+		put_line(out, line);
+	}
+	make_snapshot(line, r, true);
+	if (line->len > LINE_MAX_BYTES)
+		make_snapshot(line, r, false);
+	put_line(out, line);
+}
+
+void render_ndjson(struct strbuf *out, const struct result *r)
+{
+	cleanup(strbuf_done) struct strbuf line = {};
+
+	render_ndjson_with(out, &line, r);
+}

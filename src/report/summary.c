@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The summary in words. It states everything that makes the sums incomplete: what is missing and
+ * why, what disagreed, and why a fallback was used.
+ */
+#include "report/summary.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "report/report.h"
+#include "write/grid.h"
+
+static const char *plural(size_t count, const char *ending)
+{
+	return count == 1 ? "" : ending;
+}
+
+static void write_bytes(struct line *l, uint64_t bytes)
+{
+	cell_put(l, cell_bytes(true, bytes), false);
+}
+
+static void write_source(struct line *l, enum pss_source source)
+{
+	static const char *const words[] = {
+		[PSS_FROM_ROLLUP] = "PSS from smaps_rollup",
+		[PSS_FROM_KERNEL] = "PSS from page tables",
+		[PSS_FROM_BOTH] = "PSS from page tables and smaps_rollup",
+		[PSS_FROM_NOTHING] = "PSS not read",
+	};
+
+	line_printf(l, "%s", words[source]);
+}
+
+static void write_reason(struct line *l, const char **before, size_t count, const char *reason)
+{
+	if (!count)
+		return;
+	line_printf(l, "%s%zu %s", *before, count, reason);
+	*before = ", ";
+}
+
+/* --verify all: the counts add up to all processes. */
+static void write_all_checks(struct line *l, const struct cross_check *c)
+{
+	const char *before = " (";
+
+	line_printf(l, "; checked with smaps_rollup: %u agree", c->same);
+	if (c->moved)
+		line_printf(l, ", %u moved", c->moved);
+	if (c->different)
+		line_printf(l, ", %u different", c->different);
+	if (c->gone + c->ended)
+		line_printf(l, ", %u ended", c->gone + c->ended);
+	if (!(c->self + c->denied + c->unread))
+		return;
+	line_printf(l, ", %u not checked", c->self + c->denied + c->unread);
+	write_reason(l, &before, c->denied, "denied");
+	write_reason(l, &before, c->unread, "not read");
+	if (c->self)
+		line_printf(l, "%szmem-bpf itself", before);
+	line_printf(l, ")");
+}
+
+static void write_cross_check(struct line *l, const struct cross_check *c)
+{
+	if (c->done && c->all)
+		write_all_checks(l, c);
+	if (!c->done || c->all || !c->checked)
+		return;
+	line_printf(l, ", %u of %u spot check%s agree%s", c->same, c->checked,
+		    plural(c->checked, "s"), c->checked == 1 ? "s" : "");
+	if (c->moved)
+		line_printf(l, ", %u moved", c->moved);
+	if (c->different)
+		line_printf(l, ", %u different", c->different);
+	if (c->gone)
+		line_printf(l, ", %u gone", c->gone);
+}
+
+/*
+ * The collection counts reasons over all processes, the total only processes that passed the
+ * filters: do not print more reasons than are missing. The rest was not read, because the process
+ * cannot be among the rows shown, has no memory, or the kernel cannot tell.
+ */
+static void write_missing(struct line *l, const struct result *r)
+{
+	const struct collection *c = &r->snapshot->collection;
+	const struct {
+		const char *word;
+		uint32_t count;
+	} reason[] = {{"denied", c->denied},
+		      {"timeout", c->timeout},
+		      {"raced", c->raced},
+		      {"gone", c->gone}};
+	size_t left = r->totals.pss_missing;
+	const char *before = "; ";
+
+	for (size_t i = 0; i < ARRAY_SIZE(reason); i++) {
+		size_t n = reason[i].count < left ? reason[i].count : left;
+
+		write_reason(l, &before, n, reason[i].word);
+		left -= n;
+	}
+	write_reason(l, &before, left, "not read");
+}
+
+static void write_groups(struct line *l, const struct result *r)
+{
+	size_t groups = r->row_count + r->others_count;
+
+	if (r->group)
+		line_printf(l, " in %zu group%s", groups, plural(groups, "s"));
+}
+
+static void write_pss(struct line *l, const struct result *r)
+{
+	const struct meminfo *m = &r->snapshot->system.meminfo;
+
+	write_bytes(l, r->totals.value[COUNTER_PSS]);
+	if (meminfo_has(m, MEMINFO_TOTAL)) {
+		line_printf(l, " of ");
+		write_bytes(l, m->value[MEMINFO_TOTAL]);
+		line_printf(l, " RAM");
+	}
+}
+
+static void write_count(struct line *l, const struct result *r)
+{
+	const struct collection *c = &r->snapshot->collection;
+	const struct totals *t = &r->totals;
+	bool known = t->have & COUNTER_BIT(COUNTER_PSS);
+	/* No process has PSS, and write_source() says so. */
+	bool unasked = r->pss == PSS_FROM_NOTHING && !c->denied && !c->timeout && !c->raced;
+
+	if (t->pss_missing && !unasked) {
+		/* A process that shares its address space counts with the one that carries it. */
+		line_printf(l, "PSS of %zu of %zu process%s", t->processes - t->pss_missing,
+			    t->processes, plural(t->processes, "es"));
+		write_groups(l, r);
+		line_printf(l, known ? " is known: " : " is known");
+		if (known)
+			write_pss(l, r);
+		write_missing(l, r);
+	} else {
+		line_printf(l, "%zu process%s", t->processes, plural(t->processes, "es"));
+		write_groups(l, r);
+		if (known) {
+			line_printf(l, t->processes == 1 ? " holds " : " hold ");
+			write_pss(l, r);
+		}
+	}
+	if (r->snapshot->selection) {
+		line_printf(l, "; the recording holds only ");
+		line_text(l, r->snapshot->selection, 0);
+	}
+}
+
+static void write_not_seen(struct line *l, const struct snapshot *s)
+{
+	const struct collection *c = &s->collection;
+	const char *before = c->not_seen == 1 ? ": pid " : ": pids ";
+
+	if (snapshot_is_cut(s)) {
+		line_printf(l, "; incomplete: at this OOM kill ");
+		if (c->not_seen_known)
+			line_printf(l, "%u process%s", c->not_seen, plural(c->not_seen, "es"));
+		else if (c->not_seen)
+			line_printf(l, "more than %u processes", c->not_seen);
+		else
+			line_printf(l, "some processes");
+		line_printf(l, " could not be read in time");
+		return;
+	}
+	if (!c->not_seen)
+		return;
+	line_printf(l, "; incomplete: /proc shows %u process%s that BPF does not see", c->not_seen,
+		    plural(c->not_seen, "es"));
+	for (size_t i = 0; i < NOT_SEEN_PIDS && c->not_seen_pid[i]; i++) {
+		line_printf(l, "%s%d", before, c->not_seen_pid[i]);
+		before = ", ";
+	}
+	if (c->not_seen_pid[0] && c->not_seen > NOT_SEEN_PIDS)
+		line_printf(l, ", " TEXT_ELLIPSIS);
+	if (!s->recorded)
+		line_printf(l, " (--source proc shows %s)", c->not_seen == 1 ? "it" : "them");
+}
+
+static void write_sources(struct line *l, const struct result *r)
+{
+	const struct snapshot *s = r->snapshot;
+
+	write_source(l, r->pss);
+	write_cross_check(l, &s->collection.cross_check);
+	if (s->collection.hidden)
+		line_printf(l, "; /proc hides other processes");
+	write_not_seen(l, s);
+	if (snapshot_is_kill(s) && r->group && r->group->needs & NEEDS_CGROUP)
+		line_printf(l, "; MEM_CURRENT is not known: " NO_CHARGE_AT_KILL);
+	if (s->counters_source == FROM_BPF)
+		return;
+	line_printf(l, "; counters from /proc");
+	if (s->fallback_reason) {
+		line_ascii(l, ": ", 2);
+		line_text(l, s->fallback_reason, 0);
+	}
+}
+
+/*
+ * Swap in use is a value of the machine, so it is shown only if no row is filtered out. It tells
+ * when shared memory fills swap, which no process's SWAP shows.
+ */
+static void write_swap(struct line *l, const struct result *r)
+{
+	const struct machine_balance *balance = &r->snapshot->balance;
+	uint64_t used, unattributed = balance->swap_unattributed;
+
+	if (r->snapshot->collection.filtered ||
+	    !meminfo_swap_used(&r->snapshot->system.meminfo, &used) || !used)
+		return;
+	line_printf(l, "swap in use ");
+	write_bytes(l, used);
+	if (!balance->swap_unattributed_known || unattributed > used)
+		return;
+	line_printf(l, " = ");
+	write_bytes(l, used - unattributed);
+	line_printf(l, " of processes + ");
+	write_bytes(l, unattributed);
+	line_printf(l, " of %sshmem, tmpfs and swap cache",
+		    r->snapshot->collection.hidden || r->snapshot->collection.not_seen
+			    ? "hidden processes, "
+			    : "");
+}
+
+/* Less than this part of RAM is not worth a line. */
+#define UNMAPPED_PART 32
+
+/* Memory that no row shows: it is said only if it is much. */
+static void write_shmem(struct line *l, const struct result *r)
+{
+	const struct snapshot *s = r->snapshot;
+	const struct meminfo *m = &s->system.meminfo;
+
+	if (s->collection.filtered || s->collection.hidden || !s->balance.shmem_unmapped_known ||
+	    !meminfo_has(m, MEMINFO_TOTAL) ||
+	    s->balance.shmem_unmapped < m->value[MEMINFO_TOTAL] / UNMAPPED_PART)
+		return;
+	line_printf(l, "shared memory and tmpfs that no process maps: ");
+	write_bytes(l, s->balance.shmem_unmapped);
+	line_printf(l, " (zmem-bpf files)");
+}
+
+void summary_write(struct line *l, const struct result *r)
+{
+	write_count(l, r);
+	line_printf(l, "; ");
+	write_sources(l, r);
+}
+
+/* Folds the text from `begin` on in place. */
+static void fold(struct strbuf *out, size_t begin, unsigned width)
+{
+	for (;;) {
+		size_t len = out->len - begin, n = text_fold(out->data + begin, len, width);
+
+		if (n == len)
+			return;
+		out->data[begin + n] = '\n';
+		begin += n + 1;
+	}
+}
+
+/* A chunk of the output is not passed on within a line of this length. */
+#define LINE_MAX_BYTES 4096
+
+void summary_print(struct strbuf *out, const struct result *r, unsigned width, const char *nothing)
+{
+	void (*const write[])(struct line * l, const struct result *r) = {
+		write_count, write_sources, write_shmem, write_swap};
+	bool is_empty = nothing && !r->totals.processes;
+
+	for (size_t i = 0; i < (is_empty ? 1 : ARRAY_SIZE(write)); i++) {
+		struct line line = {.out = out};
+		size_t begin;
+
+		if (!strbuf_reserve(out, LINE_MAX_BYTES))
+			return;
+		begin = out->len;
+		if (is_empty)
+			line_text(&line, nothing, 0);
+		else
+			write[i](&line, r);
+		if (out->error || out->len == begin)
+			continue;
+		fold(out, begin, width);
+		strbuf_putc(out, '\n');
+	}
+}
+
+static bool is_of_swap(const struct column *c)
+{
+	return (c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT) &&
+	       (c->counter == COUNTER_SWAP || c->counter == COUNTER_SWAP_PSS ||
+		c->counter == COUNTER_SWAP_SHMEM ||
+		COUNTER_BIT(c->counter) & COUNTERS_OF_SWAP_COSTS);
+}
+
+void summary_print_notes(struct strbuf *out, const struct result *r, const struct column *sorted)
+{
+	uint64_t used;
+
+	if (sorted && is_of_swap(sorted) &&
+	    meminfo_swap_used(&r->snapshot->system.meminfo, &used) && !used)
+		strbuf_puts(out, "no swap is in use\n");
+	if (r->group && r->group->needs & NEEDS_CGROUP && r->row_count == 1 && !r->others_count &&
+	    !r->group->text(r->rows[0]))
+		strbuf_printf(out, "no %s was found\n", r->group->key);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The summary of a result in words: how many processes hold how much, where PSS comes from, how the
+ * spot checks ended, what is missing, and what the swap in use belongs to.
+ */
+#ifndef ZMEM_REPORT_SUMMARY_H
+#define ZMEM_REPORT_SUMMARY_H
+
+#include "query/result.h"
+#include "write/line.h"
+
+/* All of it in one line, but the swap. */
+void summary_write(struct line *l, const struct result *r);
+/* Lines that explain equal rows: no swap where they are sorted by it, groups by what none has. */
+void summary_print_notes(struct strbuf *out, const struct result *r, const struct column *sorted);
+/*
+ * A line for each subject, folded at blanks to `width` columns; 0: not folded. `nothing`: what to
+ * say if there is no process, NULL: nothing special.
+ */
+void summary_print(struct strbuf *out, const struct result *r, unsigned width, const char *nothing);
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The table of processes or groups: makes the cell of each column for rows and sums. In a series of
+ * snapshots, a line before the table has the time and what happened since the base of the deltas.
+ */
+#include "report/table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "report/summary.h"
+
+#define TEXT_WIDE 32 /* maximum width of a text that is not in the last column */
+
+/* A row with more of the mappings that the kernel allows than this is marked. */
+#define MAPS_PERCENT 80
+/* As ps_mem and lsof write it. */
+#define DELETED_MARK " (deleted)"
+
+static struct cell cell_change(const struct table *t, const struct column *c, bool known,
+			       int64_t by)
+{
+	if (known)
+		by = delta_rate(by, t->r->snapshot->change_us);
+	return cell_number(c->is_count ? CELL_GROWTH : CELL_CHANGE, known, by);
+}
+
+static bool is_near_limit(const struct table *t, uint64_t maps)
+{
+	uint64_t limit = t->r->snapshot->system.max_map_count;
+
+	return limit && maps > limit / 100 * MAPS_PERCENT + limit % 100 * MAPS_PERCENT / 100;
+}
+
+/* Counters and percentages, of a process or of a sum. */
+static struct cell cell_counter(const struct table *t, const struct column *c, counter_mask have,
+				counter_mask partial, const uint64_t *value)
+{
+	counter_mask bit = COUNTER_BIT(c->counter);
+	double percent = 0;
+	struct cell cell;
+	bool known;
+
+	if (c->is_count) {
+		cell = cell_number(CELL_COUNT, have & bit, (int64_t)value[c->counter]);
+	} else if (c->kind == COLUMN_COUNTER) {
+		cell = cell_bytes(have & bit, value[c->counter]);
+	} else {
+		known = column_percent(t->r->snapshot, c, have, value, &percent);
+		cell = cell_percent(known, percent);
+	}
+	/* Values alone are read by scripts, which get a note on stderr. */
+	cell.at_least = partial & bit && (t->style->header || !t->style->only_total);
+	return cell;
+}
+
+static struct cell cell_of_text(struct table *t, const struct column *c, const struct process *p)
+{
+	bool is_user = c->needs & NEEDS_USER;
+	const char *text = is_user && t->style->numeric ? NULL : column_text(c, p);
+
+	if (!text && is_user)
+		return cell_number(CELL_COUNT, p->uid != UID_NONE, p->uid);
+	if (text && p->exe == EXE_DELETED && (c->needs & NEEDS_PROGRAM)) {
+		snprintf(t->marked_name, sizeof(t->marked_name), "%.*s" DELETED_MARK,
+			 (int)(sizeof(t->marked_name) - sizeof(DELETED_MARK)), text);
+		text = t->marked_name;
+	}
+	return cell_text(text);
+}
+
+static struct cell cell_of_process(struct table *t, const struct column *c, const struct process *p)
+{
+	struct cell cell;
+	int64_t number = 0;
+	bool known;
+
+	switch (c->kind) {
+	case COLUMN_COUNTER:
+	case COLUMN_PERCENT:
+		cell = cell_counter(t, c, p->have, p->partial, p->value);
+		if (c->is_count && c->counter == COUNTER_MAPS && p->kind != PROCESS_SUM &&
+		    process_has(p, COUNTER_MAPS) && is_near_limit(t, p->value[COUNTER_MAPS]))
+			cell.attr = ATTR_RED;
+		return cell;
+	case COLUMN_CHANGE:
+		known = delta_of_row(p, c->counter, &number);
+		return cell_change(t, c, known, number);
+	case COLUMN_NUMBER:
+	case COLUMN_TIME:
+		if (c == &column_grew)
+			return p->started ? cell_text("new") : cell_of(p->grew_ticks, p->ticks);
+		known = c->number(t->r->snapshot, p, &number);
+		return cell_number(c->kind == COLUMN_TIME ? CELL_TIME : CELL_COUNT, known, number);
+	case COLUMN_TEXT:
+		break;
+	}
+	return cell_of_text(t, c, p);
+}
+
+static struct cell cell_of_sum(const struct table *t, const struct column *c, bool total)
+{
+	const struct totals *sum = total ? &t->r->totals : &t->r->others;
+	const struct delta *delta = t->r->delta;
+	int64_t bytes = 0;
+	bool known;
+
+	if (c->kind != COLUMN_CHANGE)
+		return cell_counter(t, c, sum->have, sum->partial, sum->value);
+	/* Only the total has deltas: it also covers processes that have ended. */
+	known = total && delta && delta->known &&
+		delta_of_totals(c->counter, sum, &delta->before, &bytes);
+	return cell_change(t, c, known, bytes);
+}
+
+static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
+{
+	struct table *t = arg;
+	const struct column *const *column = t->style->columns->item;
+
+	for (size_t i = first; i < end; i++)
+		*ret++ = row < t->row_count ? cell_of_process(t, column[i], t->rows[row])
+					    : cell_of_sum(t, column[i], row == GRID_TOTAL);
+}
+
+static void put_summary(void *arg, struct line *l)
+{
+	(void)arg;
+	line_printf(l, "total");
+}
+
+static void put_notes(void *arg, struct strbuf *out)
+{
+	const struct table *t = arg;
+
+	summary_print(out, t->r, t->style->width, t->style->nothing);
+	summary_print_notes(out, t->r, t->style->sorted);
+	if (t->style->recorded) {
+		struct line line = {.out = out};
+
+		line_printf(&line, "recorded ");
+		cell_put(&line, cell_number(CELL_TIME, true, t->r->snapshot->time_ms), false);
+		line_end(&line);
+	}
+}
+
+static void add_column(struct table *t, const struct column *c)
+{
+	static const enum cell_type type[] = {
+		[COLUMN_COUNTER] = CELL_BYTES, [COLUMN_NUMBER] = CELL_COUNT,
+		[COLUMN_TEXT] = CELL_TEXT,     [COLUMN_PERCENT] = CELL_PERCENT,
+		[COLUMN_TIME] = CELL_TIME,     [COLUMN_CHANGE] = CELL_CHANGE,
+	};
+	enum cell_type cell = type[c->kind];
+	/* Only counters have a sum, except those of cgroups, which may be nested. */
+	bool summed = (c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT ||
+		       c->kind == COLUMN_CHANGE) &&
+		      !(c->needs & NEEDS_MEMCG);
+
+	if (c->is_count)
+		cell = c->kind == COLUMN_CHANGE ? CELL_GROWTH : CELL_COUNT;
+	t->grid.column[t->grid.columns++] = (struct grid_column){
+		.heading = c->header,
+		.type = cell,
+		.left = c->kind == COLUMN_TEXT,
+		.middle = !(c->needs & NEEDS_CMDLINE),
+		.marked = c == t->marked,
+		.summed = summed,
+		.at_least =
+			c->kind == COLUMN_COUNTER && t->r->totals.partial & COUNTER_BIT(c->counter),
+		.max = t->style->wide ? 0 : TEXT_WIDE,
+	};
+}
+
+void table_place(struct table *t)
+{
+	const struct column_list *list = t->style->columns;
+
+	t->grid.style = t->style;
+	t->grid.source =
+		(struct grid_source){.fill = fill,
+				     .summary = put_summary,
+				     .notes = put_notes,
+				     .arg = t,
+				     .rows = t->row_count,
+				     .others = t->style->only_total ? 0 : t->r->others_count};
+	t->grid.unknown = ATTR_DIM;
+	t->grid.columns = 0;
+	for (size_t i = 0; i < list->count; i++)
+		add_column(t, list->item[i]);
+	grid_place(&t->grid);
+}
+
+void render_table(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	struct table t = {.r = r,
+			  .style = style,
+			  .rows = r->rows,
+			  .row_count = r->row_count,
+			  .marked = style->sorted};
+
+	table_place(&t);
+	grid_print(out, &t.grid);
+}
+
+/* ---- the line before the table of a tick ---- */
+
+static void put_cost(struct line *l, const struct own_cost *cost)
+{
+	if (!cost->known)
+		return;
+	line_printf(l, "; zmem-bpf uses %" PRIu64 ".%" PRIu64 " ms of CPU a snapshot and ",
+		    cost->cpu_us / 1000, cost->cpu_us / 100 % 10);
+	cell_put(l, cell_bytes(true, cost->resident_bytes), false);
+}
+
+static void put_deltas(struct line *l, const struct delta *c)
+{
+	line_printf(l, c->from_start ? ", changes since " : ", changes per second since ");
+	cell_put(l, cell_number(CELL_TIME, true, c->since_ms), false);
+	line_printf(l, "; %zu started, %zu ended, %zu changed", c->counts.started, c->counts.ended,
+		    c->counts.changed);
+}
+
+void render_tick(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	struct line line = {.out = out, .color = style->color};
+	const struct delta *c = r->delta;
+
+	line.attr = ATTR_BOLD;
+	cell_put(&line, cell_number(CELL_TIME, true, r->snapshot->time_ms), false);
+	if (!c) {
+		line_end(&line);
+		return;
+	}
+	if (c->known)
+		put_deltas(&line, c);
+	if (c->missed)
+		line_printf(&line, "; %" PRIu64 " snapshot%s missed", c->missed,
+			    c->missed == 1 ? "" : "s");
+	put_cost(&line, &c->cost);
+	line_end(&line);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Reads and writes moments of a recording. */
+#include "session/moment.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/parse.h"
+#include "write/format.h"
+
+#define DAY_SECONDS  (24 * 60 * 60)
+#define DURATION_MAX 1000000000 /* a number; 31 years of seconds */
+
+int moment_duration(const char *text, uint64_t *ret_ms)
+{
+	static const char letter[] = "smhd";
+	static const unsigned seconds[] = {1, 60, 3600, DAY_SECONDS};
+	uint64_t number = 0, unit = 1;
+	unsigned thousandths = 0;
+	int len = parse_thousandths(text, strlen(text), &number, &thousandths);
+	const char *found;
+
+	if (len <= 0 || number > DURATION_MAX)
+		return -EINVAL;
+	found = text[len] ? strchr(letter, text[len]) : NULL;
+	if (found) {
+		unit = seconds[found - letter];
+		len++;
+	}
+	*ret_ms = (number * 1000 + thousandths) * unit;
+	return len;
+}
+
+/* Reads a number of exactly `digits` digits in that range and moves on. */
+static bool read_digits(const char **at, size_t digits, int least, int most, int *ret)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < digits; i++, (*at)++) {
+		if (!is_digit(**at))
+			return false;
+		n = n * 10 + (**at - '0');
+	}
+	*ret = n;
+	return n >= least && n <= most;
+}
+
+static bool read_char(const char **at, char c)
+{
+	bool is = **at == c;
+
+	*at += is;
+	return is;
+}
+
+/* Reads "03:14" or "03:14:15". *ret_seconds: how long that lasts. */
+static bool read_clock(const char **at, struct tm *tm, int *ret_seconds)
+{
+	if (!read_digits(at, 2, 0, 23, &tm->tm_hour) || !read_char(at, ':') ||
+	    !read_digits(at, 2, 0, 59, &tm->tm_min))
+		return false;
+	*ret_seconds = 60;
+	if (!read_char(at, ':'))
+		return true;
+	*ret_seconds = 1;
+	return read_digits(at, 2, 0, 59, &tm->tm_sec);
+}
+
+/* Reads "2026-11-22". */
+static bool read_date(const char **at, struct tm *tm)
+{
+	if (!read_digits(at, 4, 1970, 9999, &tm->tm_year) || !read_char(at, '-') ||
+	    !read_digits(at, 2, 1, 12, &tm->tm_mon) || !read_char(at, '-') ||
+	    !read_digits(at, 2, 1, 31, &tm->tm_mday))
+		return false;
+	tm->tm_year -= 1900;
+	tm->tm_mon--;
+	return true;
+}
+
+/* The second that begins there, which the calendar makes valid. */
+static time_t to_time(struct tm tm, bool utc)
+{
+	tm.tm_isdst = -1;
+	return utc ? timegm(&tm) : mktime(&tm);
+}
+
+static struct moment make_moment(struct tm tm, bool utc, int seconds)
+{
+	int64_t first = to_time(tm, utc), end = first + seconds;
+
+	/* A day may have 23 or 25 hours. */
+	tm.tm_mday++;
+	if (seconds == DAY_SECONDS)
+		end = to_time(tm, utc);
+	return (struct moment){first * 1000, end * 1000 - 1};
+}
+
+/* The latest such time of day up to `last_ms`. */
+static int parse_clock(const char *text, int64_t last_ms, struct moment *ret)
+{
+	time_t last = (time_t)(last_ms / 1000);
+	struct tm tm;
+	int seconds;
+
+	if (!localtime_r(&last, &tm))
+		return -EINVAL;
+	tm.tm_sec = 0;
+	if (!read_clock(&text, &tm, &seconds) || *text)
+		return -EINVAL;
+	*ret = make_moment(tm, false, seconds);
+	/* The minute of the end has begun: it is meant. */
+	if (ret->first_ms > last_ms) {
+		tm.tm_mday--;
+		*ret = make_moment(tm, false, seconds);
+	}
+	return 0;
+}
+
+static int parse_date(const char *text, struct moment *ret)
+{
+	struct tm tm = {};
+	int seconds = DAY_SECONDS;
+	bool utc;
+
+	if (!read_date(&text, &tm))
+		return -EINVAL;
+	if ((read_char(&text, 'T') || read_char(&text, ' ')) && !read_clock(&text, &tm, &seconds))
+		return -EINVAL;
+	utc = read_char(&text, 'Z');
+	if (*text)
+		return -EINVAL;
+	*ret = make_moment(tm, utc, seconds);
+	return 0;
+}
+
+int moment_parse(const char *text, int64_t last_ms, struct moment *ret)
+{
+	uint64_t before = 0;
+	int64_t then;
+	int len;
+
+	if (*text == '-') {
+		len = moment_duration(text + 1, &before);
+		if (len < 0 || text[1 + len] || before > (uint64_t)INT64_MAX / 2 ||
+		    __builtin_sub_overflow(last_ms, (int64_t)before, &then))
+			return -EINVAL;
+		*ret = (struct moment){then, then};
+		return 0;
+	}
+	return text[0] && text[1] && text[2] == ':' ? parse_clock(text, last_ms, ret)
+						    : parse_date(text, ret);
+}
+
+struct moment_text moment_text(int64_t time_ms)
+{
+	struct moment_text text;
+
+	text.text[format_time(text.text, time_ms, TIME_TABLE)] = '\0';
+	return text;
+}

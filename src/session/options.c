@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The table of options and of the words that options take, which parsing, help and completions
+ * read; and the loop that reads a command line into struct options.
+ */
+#include "session/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "query/query_parse.h"
+#include "session/log.h"
+#include "source/source.h"
+
+/* ---- the table ---- */
+
+static const char *const format_words[] = {
+	[FORMAT_TABLE] = "table",	    [FORMAT_JSON] = "json",
+	[FORMAT_NDJSON] = "ndjson",	    [FORMAT_CSV] = "csv",
+	[FORMAT_FOLDED] = "folded",	    [FORMAT_OPENMETRICS] = "openmetrics",
+	[FORMAT_PROMETHEUS] = "prometheus", [FORMAT_HTML] = "html",
+	[FORMAT_PPROF] = "pprof",	    NULL};
+static const char *const group_words[] = {"none",      "name", "cmdline",   "user",   "unit",
+					  "container", "pod",  "namespace", "cgroup", "fs",
+					  "mount",     "kind", "dir",	    NULL};
+static const char *const color_words[] = {
+	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
+static const char *const pss_words[] = {[PSS_AUTO] = "auto",
+					[PSS_KERNEL] = "kernel",
+					[PSS_ROLLUP] = "rollup",
+					[PSS_NONE] = "none",
+					NULL};
+static const char *const source_words[] = {
+	[SOURCE_AUTO] = "auto", [SOURCE_BPF] = "bpf", [SOURCE_PROC] = "proc", NULL};
+
+static const char *const delta_words[] = {
+	[DELTA_AUTO] = "auto", [DELTA_LAST] = "last", [DELTA_START] = "start", NULL};
+
+static const char *const stack_words[] = {
+	[STACK_AUTO] = "auto", [STACK_DWARF] = "dwarf", [STACK_FP] = "fp", NULL};
+
+#define AT(member) offsetof(struct options, member)
+
+/* Commands that choose processes, that collect, that run on and on. */
+#define CHOOSE	"snapshot compare maps record watch top"
+#define FILTER	CHOOSE " diff"
+#define COLLECT "snapshot compare system record watch top serve"
+#define STAY	"record watch top serve"
+
+const struct option_entry option_table[] = {
+	/* choosing rows */
+	{{"pid", 'p', "LIST", "only these processes", CHOOSE " grow", OPTIONS_CHOOSE_ROWS},
+	 LIST,
+	 AT(pids)},
+	{{"name", 0, "NAME", "grow: the processes of this name", "grow", OPTIONS_CHOOSE_ROWS},
+	 STRING,
+	 AT(name)},
+	{{"user", 'u', "LIST", "only processes of these users (names or numbers)", FILTER,
+	  OPTIONS_CHOOSE_ROWS},
+	 LIST,
+	 AT(users)},
+	{{"filter", 'f', "ERE",
+	  "only processes whose name or command line matches (files: whose path matches)",
+	  FILTER " files", OPTIONS_CHOOSE_ROWS},
+	 STRING,
+	 AT(filter)},
+	{{"cgroup", 0, "GLOB", "only processes in this cgroup, or in one within it", FILTER " grow",
+	  OPTIONS_CHOOSE_ROWS},
+	 STRING,
+	 AT(cgroup)},
+	{{"unit", 0, "LIST", "only processes of these systemd units (globs; ssh is ssh.service)",
+	  FILTER, OPTIONS_CHOOSE_ROWS},
+	 LIST,
+	 AT(units)},
+	{{"mapping", 0, "ERE", "maps: only mappings whose name matches", "maps",
+	  OPTIONS_CHOOSE_ROWS},
+	 STRING,
+	 AT(mapping)},
+	{{"min", 0, "SIZE", "hide rows whose sort column is below SIZE (K, M, G)",
+	  "snapshot files watch top", OPTIONS_CHOOSE_ROWS},
+	 SIZE,
+	 AT(min)},
+	{{"changed", 0, NULL, "only rows that changed since the last snapshot", "watch top",
+	  OPTIONS_CHOOSE_ROWS},
+	 FLAG,
+	 AT(changed)},
+	{{"grow", 0, NULL,
+	  "watch: only rows whose PSS and swap grew by 1 MiB (--min) since the start, most first",
+	  "watch", OPTIONS_CHOOSE_ROWS},
+	 FLAG,
+	 AT(grow)},
+	/* what is shown */
+	{{"columns", 'o', "LIST",
+	  "show these columns; +COL adds one before NAME; help lists them all",
+	  "snapshot files record watch top serve", OPTIONS_SHOW},
+	 LIST,
+	 AT(columns)},
+	{{"long", 'l', NULL, "more columns: swap and the parts of RSS", "snapshot watch top",
+	  OPTIONS_SHOW},
+	 FLAG,
+	 AT(long_table)},
+	{{"group-by", 'g', "KEY",
+	  "one row per name, cmdline, user, unit, container, pod, namespace or cgroup (maps: and per kind "
+	  "of memory; files: fs, mount, kind or dir)",
+	  "snapshot maps files watch diff top serve", OPTIONS_SHOW},
+	 CHOICE,
+	 AT(group),
+	 group_words,
+	 .alias = query_group_key},
+	{{"tree", 0, NULL, "each process below its parent, with the sums of all below it",
+	  "snapshot top", OPTIONS_SHOW},
+	 FLAG,
+	 AT(tree)},
+	{{"by-file", 0, NULL, "maps: one row per file, of all processes unless some are named",
+	  "maps", OPTIONS_SHOW},
+	 FLAG,
+	 AT(by_file)},
+	{{"top", 'n', "N", "only the first N rows, and read only what they need",
+	  "snapshot maps files watch diff incidents top serve grow", OPTIONS_SHOW},
+	 COUNT,
+	 AT(top)},
+	{{"all", 'a', NULL, "every row, also on a terminal", FILTER " files grow", OPTIONS_SHOW},
+	 FLAG,
+	 AT(all)},
+	{{"total", 0, NULL, "only the total; with -H its values alone", "snapshot maps files watch",
+	  OPTIONS_SHOW},
+	 FLAG,
+	 AT(total)},
+	{{"delta", 0, "SINCE", "changes since the last snapshot, per second, or since the start",
+	  "watch top", OPTIONS_SHOW},
+	 CHOICE,
+	 AT(delta),
+	 delta_words},
+	/* order */
+	{{"sort", 's', "COL[,COL...]",
+	  "sort by these columns: sizes and counts biggest first, all else ascending (default: pss)",
+	  "snapshot maps files record watch diff top", OPTIONS_SORT},
+	 STRING,
+	 AT(sort)},
+	{{"reverse", 'r', NULL, "the other way round", "snapshot maps files record watch top",
+	  OPTIONS_SORT},
+	 FLAG,
+	 AT(reverse)},
+	/* output */
+	{{"format", 'F', "F",
+	  "table, json, ndjson (a line a process), csv, folded (flame graphs), openmetrics, prometheus, "
+	  "html (a page), pprof",
+	  "snapshot compare system maps files record watch diff incidents grow", OPTIONS_OUTPUT},
+	 CHOICE,
+	 AT(format),
+	 format_words},
+	{{"json", 'J', NULL, "the same as -F json",
+	  "snapshot compare system maps files record diff incidents grow", OPTIONS_OUTPUT},
+	 SET,
+	 AT(format),
+	 NULL,
+	 FORMAT_JSON},
+	{{"output", 0, "FILE", "write to FILE, which appears whole or not at all (watch appends)",
+	  "snapshot compare system maps files record watch diff incidents grow", OPTIONS_OUTPUT},
+	 STRING,
+	 AT(output)},
+	{{"bytes", 'b', NULL, "exact bytes in tables, in place of KiB, MiB, GiB",
+	  "snapshot compare system maps files watch diff incidents top grow", OPTIONS_OUTPUT},
+	 FLAG,
+	 AT(bytes)},
+	{{"no-header", 'H', NULL, "no header line (of tables and CSV)",
+	  "snapshot compare system maps files watch diff incidents grow", OPTIONS_OUTPUT},
+	 FLAG,
+	 AT(no_header)},
+	{{"wide", 'w', NULL, "do not cut lines to the terminal's width",
+	  "snapshot compare system maps files watch diff incidents grow", OPTIONS_OUTPUT},
+	 FLAG,
+	 AT(wide)},
+	{{"numeric", 0, NULL, "user numbers in place of names", "snapshot watch top serve",
+	  OPTIONS_OUTPUT},
+	 FLAG,
+	 AT(numeric)},
+	{{"color", 0, "WHEN", "auto, always or never", NULL, OPTIONS_OUTPUT},
+	 CHOICE,
+	 AT(color),
+	 color_words},
+	{{"listen", 0, "LIST",
+	  "serve: HOST:PORT, [IPV6]:PORT, :PORT (all), unix:/PATH (default: 127.0.0.1:19647)",
+	  "serve", OPTIONS_OUTPUT},
+	 LIST,
+	 AT(listen)},
+	{{"token-file", 0, "FILE", "serve: clients must send the token in FILE (Bearer)", "serve",
+	  OPTIONS_OUTPUT},
+	 STRING,
+	 AT(token_file)},
+	{{"files", 0, NULL, "serve: also /files and /files.json, which have names of files",
+	  "serve", OPTIONS_OUTPUT},
+	 FLAG,
+	 AT(files)},
+	/* how it is measured */
+	{{"interval", 'i', "SEC",
+	  "a snapshot every SEC seconds (serve: at most one), 0.1 and up (default: 1; record --keep "
+	  "10)",
+	  "record watch top serve grow", OPTIONS_MEASURE},
+	 SECONDS,
+	 AT(interval_ms)},
+	{{"count", 'c', "N", "end after N snapshots (default: record 1; watch, top, grow never)",
+	  "record watch top grow", OPTIONS_MEASURE},
+	 COUNT,
+	 AT(count)},
+	{{"follow", 0, NULL, "grow: the children of the processes, too", "grow", OPTIONS_MEASURE},
+	 FLAG,
+	 AT(follow)},
+	{{"debuginfod", 0, NULL,
+	  "grow: names also from the servers of DEBUGINFOD_URLS, which see build ids", "grow",
+	  OPTIONS_MEASURE},
+	 FLAG,
+	 AT(debuginfod)},
+	{{"stack", 0, "HOW",
+	  "grow: stacks by dwarf (the tables of the programs) or fp (frame pointers)", "grow",
+	  OPTIONS_MEASURE},
+	 CHOICE,
+	 AT(stack),
+	 stack_words},
+	{{"sample", 0, "N",
+	  "grow: the stacks of one page in N, at random (1: all; default: all up to 20,000 a "
+	  "second and CPU, then 16)",
+	  "grow", OPTIONS_MEASURE},
+	 COUNT,
+	 AT(sample)},
+	{{"keep", 0, "TIME[,SIZE]",
+	  "record: for ever in a directory, and keep that much, such as 7d or 7d,500M", "record",
+	  OPTIONS_MEASURE},
+	 STRING,
+	 AT(keep)},
+	{{"dense", 0, "PERCENT",
+	  "record --keep: a snapshot each second while less RAM or swap is left (default: 5; 0: never)",
+	  "record", OPTIONS_MEASURE},
+	 SHARE,
+	 AT(dense)},
+	{{"stall", 0, "PERCENT",
+	  "record --keep: also while tasks wait for memory in so much of the time (default: 10; 0: never)",
+	  "record", OPTIONS_MEASURE},
+	 SHARE,
+	 AT(stall)},
+	{{"no-names", 0, NULL,
+	  "record: pseudonyms in place of names, so that the recording can be handed on", "record",
+	  OPTIONS_MEASURE},
+	 FLAG,
+	 AT(no_names)},
+	{{"replay", 0, "FILE", "show what zmem-bpf record wrote (a file or a directory)",
+	  "snapshot system watch top serve", OPTIONS_MEASURE},
+	 STRING,
+	 AT(replay)},
+	{{"at", 0, "TIME",
+	  "show the recording at 03:14, 2026-11-22T03:14, -10m (before its end), or event:1",
+	  "snapshot system incidents top", OPTIONS_MEASURE},
+	 STRING,
+	 AT(at)},
+	{{"since", 0, "TIME", "only the snapshots of the recording from then on (TIME as for --at)",
+	  "watch incidents", OPTIONS_MEASURE},
+	 STRING,
+	 AT(since)},
+	{{"until", 0, "TIME", "only the snapshots of the recording up to then", "watch incidents",
+	  OPTIONS_MEASURE},
+	 STRING,
+	 AT(until)},
+	{{"from", 0, "TIME", "diff: from this moment of the recording: 03:00, -10m, event:1",
+	  "diff", OPTIONS_MEASURE},
+	 STRING,
+	 AT(from)},
+	{{"to", 0, "TIME", "diff: up to this moment of the recording (default: now)", "diff",
+	  OPTIONS_MEASURE},
+	 STRING,
+	 AT(to)},
+	{{"pss", 0, "HOW", "auto, kernel, rollup (/proc/PID/smaps_rollup) or none", COLLECT,
+	  OPTIONS_MEASURE},
+	 CHOICE,
+	 AT(pss),
+	 pss_words},
+	{{"source", 0, "FROM", "counters from auto, bpf or proc",
+	  "snapshot compare system maps record watch top serve", OPTIONS_MEASURE},
+	 CHOICE,
+	 AT(source),
+	 source_words},
+	{{"verify", 0, "N",
+	  "check PSS of N processes (default: 3), or of all, against smaps_rollup", COLLECT,
+	  OPTIONS_MEASURE},
+	 NUMBER_OR_ALL,
+	 AT(verify)},
+	{{"pinned", 0, NULL, "read only from the pin (zmem-bpf pin), which needs no capability",
+	  COLLECT, OPTIONS_MEASURE},
+	 FLAG,
+	 AT(pinned)},
+	/* advanced */
+	{{"nice", 0, "N",
+	  "record --keep, watch, top, serve: the nice value, from 0 to 19 (default: 5)", STAY,
+	  OPTIONS_ADVANCED},
+	 NICE,
+	 AT(nice)},
+	{{"readers", 0, "N",
+	  "read with N threads, up to 8 (default: by the work; watch, top, serve: 1)",
+	  "snapshot compare system record watch top serve", OPTIONS_ADVANCED},
+	 COUNT,
+	 AT(readers)},
+	{{"no-lock", 0, NULL, "record --keep, watch, top, serve: do not lock memory", STAY,
+	  OPTIONS_ADVANCED},
+	 FLAG,
+	 AT(no_lock)},
+	{{"timing", 0, NULL, "print on stderr how long each phase took", "snapshot",
+	  OPTIONS_ADVANCED},
+	 FLAG,
+	 AT(timing)},
+	{{"verbose", 'v', NULL, "print on stderr what was used and why", NULL, OPTIONS_ADVANCED},
+	 FLAG,
+	 AT(verbose)},
+	{{"quiet", 'q', NULL, "print no notes on stderr, only errors", NULL, OPTIONS_ADVANCED},
+	 FLAG,
+	 AT(quiet)},
+	{{"help", 'h', NULL, "this text", NULL, OPTIONS_ADVANCED}, FLAG, AT(help)},
+	{{"version", 'V', NULL, "the version", NULL, OPTIONS_ADVANCED}, FLAG, AT(version)},
+};
+const size_t option_count = ARRAY_SIZE(option_table);
+
+_Static_assert(ARRAY_SIZE(option_table) <= OPTIONS_MAX, "getopt has room for all options");
+
+bool options_given(const struct options *o, const struct option_entry *e)
+{
+	const void *at = (const char *)o + e->offset;
+
+	switch (e->kind) {
+	case FLAG:
+		return *(const bool *)at;
+	case STRING:
+	case LIST:
+		return *(const char *const *)at;
+	case SIZE:
+		return *(const uint64_t *)at != MIN_DEFAULT;
+	case SET:
+		return *(const int *)at == e->value;
+	case NICE:
+		return *(const int *)at != NICE_DEFAULT;
+	case SHARE:
+		return *(const int *)at != DENSE_DEFAULT;
+	case NUMBER_OR_ALL:
+		return *(const int *)at != VERIFY_DEFAULT;
+	default:
+		return *(const int *)at;
+	}
+}
+
+bool options_taken(const struct option_info *info, const char *command)
+{
+	return !info->commands || parse_has_item(info->commands, command);
+}
+
+const char *options_group_key(const struct options *o)
+{
+	return o->group ? group_words[o->group] : NULL;
+}
+
+const char *options_format_word(int format)
+{
+	return format_words[format];
+}
+
+bool options_metrics(const struct options *o)
+{
+	return o->format == FORMAT_OPENMETRICS || o->format == FORMAT_PROMETHEUS;
+}
+
+/* ---- one option ---- */
+
+#define DAY_SECONDS (24 * 60 * 60u)
+
+/* The last of two would silently win, and whoever gives two means both. */
+static int refuse_second(const struct options *o, const struct option_entry *e, const char *first,
+			 const char *second)
+{
+	return log_usage(o, "--%s was given twice, %s and %s, and takes one", e->info.name, first,
+			 second);
+}
+
+/* The command may follow the option, and not each command has all words: it is asked later. */
+static int set_choice(struct options *o, const struct option_entry *e, const char *arg, int *ret)
+{
+	const char *meant = e->alias ? e->alias(arg) : arg;
+
+	for (int i = 0; e->words[i]; i++) {
+		if (strcmp(e->words[i], meant) == 0) {
+			/* Of other choices the last one counts: it overrules an alias. */
+			if (e->words == group_words && *ret && *ret != i)
+				return refuse_second(o, e, e->words[*ret], meant);
+			*ret = i;
+			return 0;
+		}
+	}
+	o->unknown = e;
+	o->unknown_word = arg;
+	return 0;
+}
+
+static int set_number(const struct options *o, const struct option_entry *e, const char *arg,
+		      unsigned least, unsigned most, int *ret)
+{
+	uint64_t n;
+
+	if (parse_u64(arg, strlen(arg), most, &n) < 0 || n < least)
+		return log_usage(o, "--%s %s: not a number from %u to %u", e->info.name, arg, least,
+				 most);
+	*ret = (int)n;
+	return 0;
+}
+
+/* Seconds of a unit of time; 0: there is no such unit. */
+static unsigned unit_seconds(const char *unit)
+{
+	static const struct {
+		const char *word;
+		unsigned seconds;
+	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 60 * 60}, {"d", DAY_SECONDS}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (strcmp(units[i].word, unit) == 0)
+			return units[i].seconds;
+	}
+	return 0;
+}
+
+/* "1", "0.25", "1s", "10m". */
+static int set_seconds(const struct options *o, const struct option_entry *e, const char *arg,
+		       int *ret)
+{
+	unsigned thousandths = 0, unit = 0;
+	uint64_t number = 0, ms = 0;
+	int end = parse_thousandths(arg, strlen(arg), &number, &thousandths);
+
+	if (end > 0)
+		unit = unit_seconds(arg + end);
+	if (unit && number <= DAY_SECONDS)
+		ms = (number * 1000 + thousandths) * unit;
+	if (ms < 100 || ms > DAY_SECONDS * UINT64_C(1000))
+		return log_usage(o, "--%s %s: not a time from 0.1 to %u seconds", e->info.name, arg,
+				 DAY_SECONDS);
+	*ret = (int)ms;
+	return 0;
+}
+
+static int set_number_or_all(const struct options *o, const struct option_entry *e, const char *arg,
+			     int *ret)
+{
+	uint64_t n;
+
+	if (strcmp(arg, "all") == 0) {
+		*ret = VERIFY_ALL;
+		return 0;
+	}
+	if (parse_u64(arg, strlen(arg), 1000000000, &n) < 0)
+		return log_usage(o, "--%s %s: neither a number nor 'all'", e->info.name, arg);
+	*ret = (int)n;
+	return 0;
+}
+
+static int set_size(const struct options *o, const struct option_entry *e, const char *arg,
+		    uint64_t *ret)
+{
+	uint64_t bytes;
+
+	if (parse_size(arg, strlen(arg), &bytes) < 0)
+		return log_usage(o, "--%s %s: not a size, such as 100M or 1.5G", e->info.name, arg);
+	*ret = bytes;
+	return 0;
+}
+
+static int set_text(const struct options *o, const struct option_entry *e, const char *arg,
+		    const char **ret)
+{
+	if (*ret && strcmp(*ret, arg) != 0)
+		return refuse_second(o, e, *ret, arg);
+	*ret = arg;
+	return 0;
+}
+
+static int add_list(const char *arg, char **list)
+{
+	char *joined;
+
+	if (*list && strcmp(*list, arg) == 0)
+		return 0;
+	if (asprintf(&joined, "%s%s%s", *list ? *list : "", *list ? "," : "", arg) < 0)
+		return log_error("reading the options: out of memory");
+	free(*list);
+	*list = joined;
+	return 0;
+}
+
+static int set_option(struct options *o, const struct option_entry *e, const char *arg)
+{
+	char *member = (char *)o + e->offset;
+
+	switch (e->kind) {
+	case FLAG:
+		*(bool *)member = true;
+		return 0;
+	case STRING:
+		return set_text(o, e, arg, (const char **)member);
+	case LIST:
+		return add_list(arg, (char **)member);
+	case COUNT:
+		return set_number(o, e, arg, 1, 1000000000, (int *)member);
+	case SECONDS:
+		return set_seconds(o, e, arg, (int *)member);
+	case NUMBER_OR_ALL:
+		return set_number_or_all(o, e, arg, (int *)member);
+	case CHOICE:
+		return set_choice(o, e, arg, (int *)member);
+	case NICE:
+		return set_number(o, e, arg, 0, 19, (int *)member);
+	case SHARE:
+		return set_number(o, e, arg, 0, 100, (int *)member);
+	case SIZE:
+		return set_size(o, e, arg, (uint64_t *)member);
+	case SET:
+		*(int *)member = e->value;
+		return 0;
+	}
+	return 0;
+}
+
+/* ---- the command line ---- */
+
+#define WORD	  1   /* getopt's value of a word that is no option */
+#define NO_COLOR  2   /* getopt's value of --no-color */
+#define LONG_ONLY 256 /* the first value of long options */
+
+static void make_getopt(char *letters, struct option *longs)
+{
+	/* '-': words in their order, whatever POSIXLY_CORRECT is. ':': a missing argument is told.
+	 */
+	*letters++ = '-';
+	*letters++ = ':';
+	for (size_t i = 0; i < option_count; i++) {
+		const struct option_info *info = &option_table[i].info;
+
+		longs[i] = (struct option){info->name, info->argument ? 1 : 0, NULL,
+					   LONG_ONLY + (int)i};
+		if (!info->letter)
+			continue;
+		*letters++ = info->letter;
+		if (info->argument)
+			*letters++ = ':';
+	}
+	/* The words of many tools for --color never. */
+	longs[option_count] = (struct option){"no-color", 0, NULL, NO_COLOR};
+	*letters = '\0';
+}
+
+static const struct option_entry *find_entry(int c)
+{
+	if (c >= LONG_ONLY)
+		return &option_table[c - LONG_ONLY];
+	for (size_t i = 0; i < option_count; i++) {
+		if (option_table[i].info.letter == c)
+			return &option_table[i];
+	}
+	return NULL;
+}
+
+static int refuse_option(const struct options *o, const char *word)
+{
+	const char *near = NULL, *name = word + strspn(word, "-");
+	unsigned least = 0;
+
+	for (size_t i = 0; i < option_count; i++) {
+		if (parse_is_nearer(option_table[i].info.name, name, strcspn(name, "="), &least))
+			near = option_table[i].info.name;
+	}
+	return log_usage(o, "unknown option %s%s%s%s", word, near ? "; did you mean --" : "",
+			 near ? near : "", near ? "?" : "");
+}
+
+static int bad_option(const struct options *o, int c, char **argv)
+{
+	const struct option_entry *e = optopt ? find_entry(optopt) : NULL;
+
+	if (c == ':' && e)
+		return log_usage(o, "--%s: it needs an argument, %s", e->info.name,
+				 e->info.argument);
+	if (e && optopt >= LONG_ONLY)
+		return log_usage(o, "--%s takes no argument", e->info.name);
+	if (!optopt)
+		return refuse_option(o, argv[optind - 1]);
+	if (optopt > ' ' && optopt < 127)
+		return log_usage(o, "unknown option -%c", optopt);
+	return log_usage(o, "unknown option -\\x%02x", (unsigned char)optopt);
+}
+
+/* A process number is meant as --pid, where the command takes it. */
+static int add_word(struct options *o, const char *word)
+{
+	bool is_pid = *word && word[strspn(word, "0123456789,")] == '\0';
+
+	if (!o->named && !is_pid) {
+		o->command = word;
+		o->named = true;
+		return 0;
+	}
+	if (is_pid && parse_has_item(CHOOSE " grow", o->command))
+		return add_list(word, &o->pids);
+	if (*word && parse_has_item(CHOOSE, o->command) && strcmp(o->command, "record") != 0)
+		return log_usage(o, "%s: not a process number; -f %s chooses processes by name",
+				 word, word);
+	if (o->word && !o->second && strcmp(o->command, "diff") == 0) {
+		o->second = word;
+		return 0;
+	}
+	if (o->word || !parse_has_item("record incidents diff pin help completion", o->command))
+		return log_usage(o, "%s: unexpected argument", word);
+	o->word = word;
+	return 0;
+}
+
+int options_parse(struct options *o, int argc, char **argv)
+{
+	char letters[2 * OPTIONS_MAX + 3];
+	struct option longs[OPTIONS_MAX + 2] = {};
+	int c, r = 0;
+
+	*o = (struct options){.command = "snapshot",
+			      .min = MIN_DEFAULT,
+			      .verify = VERIFY_DEFAULT,
+			      .nice = NICE_DEFAULT,
+			      .dense = DENSE_DEFAULT,
+			      .stall = STALL_DEFAULT};
+	make_getopt(letters, longs);
+	opterr = 0;
+	while (!r && (c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		if (c == '?' || c == ':')
+			r = bad_option(o, c, argv);
+		else if (c == WORD)
+			r = add_word(o, optarg);
+		else if (c == NO_COLOR)
+			o->color = COLOR_NEVER;
+		else
+			r = set_option(o, find_entry(c), optarg);
+	}
+	/* The words after "--". */
+	if (!r && optind < argc && strcmp(o->command, "grow") == 0) {
+		o->command_line = argv + optind;
+		return 0;
+	}
+	while (!r && optind < argc)
+		r = add_word(o, argv[optind++]);
+	return r;
+}
+
+void options_done(struct options *o)
+{
+	for (size_t i = 0; i < option_count; i++) {
+		if (option_table[i].kind == LIST)
+			free(*(char **)((char *)o + option_table[i].offset));
+	}
+}

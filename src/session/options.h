@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The command line as a struct, and the table of options. Commands decide what options mean. */
+#ifndef ZMEM_SESSION_OPTIONS_H
+#define ZMEM_SESSION_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collect/collect_spec.h"
+
+enum format {
+	FORMAT_TABLE,
+	FORMAT_JSON,
+	FORMAT_NDJSON,
+	FORMAT_CSV,
+	FORMAT_FOLDED,
+	FORMAT_OPENMETRICS,
+	FORMAT_PROMETHEUS,
+	FORMAT_HTML,
+	FORMAT_PPROF,
+};
+
+enum color {
+	COLOR_AUTO,
+	COLOR_ALWAYS,
+	COLOR_NEVER,
+};
+
+/* How grow takes stacks. */
+enum stack_choice {
+	STACK_AUTO,
+	STACK_DWARF,
+	STACK_FP,
+};
+
+enum delta_since {
+	DELTA_AUTO, /* start with --grow, else last; none in top */
+	DELTA_LAST,
+	DELTA_START,
+};
+
+#define NICE_DEFAULT   (-1)
+#define DENSE_DEFAULT  (-1)
+#define DENSE_USUAL    5 /* % */
+#define STALL_DEFAULT  (-1)
+#define STALL_USUAL    10 /* % */
+#define NICE_USUAL     5  /* of watch, top and serve */
+
+#define INTERVAL_USUAL 1000 /* ms, from one snapshot to the next */
+
+#define MIN_DEFAULT    UINT64_MAX /* not given */
+#define VERIFY_DEFAULT (-2)	  /* not given: each command has its own default */
+
+struct launch;
+struct option_entry;
+
+struct options {
+	const char *command; /* "snapshot" if none was named */
+	bool named;	     /* a command was named */
+	const char *sort;
+	char *columns;
+	char *pids; /* owned; lists that are given again are joined */
+	char *users;
+	const char *filter;
+	const char *cgroup;
+	const char *mapping;
+	char *units;
+	const char *output;
+	const char *replay;
+	const char *at;	       /* a moment of the recording (session/moment.h) */
+	const char *at_option; /* the option that gave it; NULL: "at" */
+	const char *from;      /* of diff, likewise */
+	const char *to;
+	const char *since;
+	const char *until;
+	const char *keep; /* of record: TIME[,SIZE] */
+	const char *file; /* the file that record writes */
+	char *listen;	  /* owned; joined likewise */
+	const char *token_file;
+	const char *word;   /* after the command: FILE or DIR of record, GROUP of pin; NULL: none */
+	const char *second; /* of diff: another FILE or DIR */
+	int count;	    /* 0: not given */
+	int interval_ms;    /* 0: not given */
+	int top;	    /* 0: not given */
+	int readers;	    /* 0: not given */
+	uint64_t min;	    /* bytes */
+	int group;	    /* 0: none; options_group_key() */
+	int format;
+	int color;
+	int pss;
+	int source; /* enum source_choice */
+	int verify; /* how many processes; VERIFY_ALL, VERIFY_DEFAULT */
+	bool all, reverse, bytes, long_table, no_header, wide, numeric, total, by_file, tree;
+	bool continuous;     /* watch, top, record --keep: snapshot after snapshot */
+	int delta;	     /* enum delta_since */
+	const char *name;    /* of grow: the name of its processes */
+	char **command_line; /* of grow: a command and its arguments; NULL: none */
+	struct launch *run;  /* its process */
+	int stack;	     /* of grow: enum stack_choice */
+	int sample;	     /* of grow; 0: by rate */
+	bool follow;	     /* of grow */
+	bool debuginfod;     /* of grow */
+	int nice;	     /* NICE_DEFAULT: not given */
+	int dense;	     /* %, of record; DENSE_DEFAULT: not given */
+	int stall;	     /* %, of record; STALL_DEFAULT: not given */
+	bool changed, grow, no_lock, no_names;
+	bool files; /* of serve */
+	bool pinned;
+	bool timing, verbose, quiet, help, version;
+	/* A CHOICE that was given a word it does not have: the command decides what it says. */
+	const struct option_entry *unknown;
+	const char *unknown_word;
+	uint64_t held; /* the capabilities we were started with (privilege_mask) */
+};
+
+/* Reads argv. Returns 0, or an exit code after a message. options_done() in either case. */
+int options_parse(struct options *o, int argc, char **argv);
+void options_done(struct options *o);
+
+/* The column that --group-by names, NULL: none. */
+const char *options_group_key(const struct options *o);
+
+/* Whether the format is one of metrics. */
+bool options_metrics(const struct options *o);
+
+/* The word of --format. */
+const char *options_format_word(int format);
+
+/* The sections of the help. */
+enum option_section {
+	OPTIONS_CHOOSE_ROWS,
+	OPTIONS_SHOW,
+	OPTIONS_SORT,
+	OPTIONS_OUTPUT,
+	OPTIONS_MEASURE,
+	OPTIONS_ADVANCED,
+	OPTION_SECTIONS,
+};
+
+/* What help and completions show of an option. */
+struct option_info {
+	const char *name;
+	char letter;	      /* 0: none */
+	const char *argument; /* NULL: a flag */
+	const char *help;
+	const char *commands; /* the commands that take it; NULL: all */
+	enum option_section section;
+};
+
+enum option_kind {
+	FLAG,	       /* bool */
+	STRING,	       /* const char *; the last one given wins */
+	LIST,	       /* char *, owned; joined to what was given before */
+	COUNT,	       /* int, 1 and up */
+	SECONDS,       /* int, milliseconds, 0.1 s and up */
+	NUMBER_OR_ALL, /* int, 0 and up, VERIFY_ALL */
+	CHOICE,	       /* int, the index of a word */
+	NICE,	       /* int, 0 to 19 */
+	SHARE,	       /* int, 0 to 100 */
+	SIZE,	       /* uint64_t, bytes */
+	SET,	       /* int, `value`: a flag that stands for a choice */
+};
+
+struct option_entry {
+	struct option_info info;
+	enum option_kind kind;
+	size_t offset;
+	const char *const *words; /* of a CHOICE */
+	int value;		  /* of a SET */
+	/* What another word of a CHOICE means. NULL: itself. */
+	const char *(*alias)(const char *word);
+};
+
+#define OPTIONS_MAX 64
+
+extern const struct option_entry option_table[];
+extern const size_t option_count;
+
+/* Whether the option has another value than its default. */
+bool options_given(const struct options *o, const struct option_entry *e);
+/* Whether the command takes the option. */
+bool options_taken(const struct option_info *info, const char *command);
+
+#endif

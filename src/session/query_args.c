@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The options that make a query, and the names that each format needs. */
+#include "session/query_args.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "enrich/enrich.h"
+#include "session/log.h"
+
+/* The least growth that --grow shows, bytes: PSS of shared pages changes by less all the time. */
+#define GROWN_USUAL (1024 * 1024)
+
+static const char *const option_name[QUERY_WORDS] = {
+	[QUERY_GROUP_BY] = "--group-by", [QUERY_SORT] = "--sort",     [QUERY_REVERSE] = "--reverse",
+	[QUERY_TOP] = "--top",		 [QUERY_MIN] = "--min",	      [QUERY_PID] = "--pid",
+	[QUERY_USER] = "--user",	 [QUERY_FILTER] = "--filter", [QUERY_CGROUP] = "--cgroup",
+	[QUERY_UNIT] = "--unit",
+};
+
+struct lookup {
+	struct collector *collector;
+	int *exit_code;
+};
+
+static int find_user(void *arg, const char *name, size_t len, uid_t *ret_uid)
+{
+	struct lookup *l = arg;
+	cleanup_free char *text = strndup(name, len);
+	uint64_t number;
+	int r;
+
+	r = text ? collector_find_user(l->collector, text, ret_uid) : -ENOMEM;
+	if (r == 0 || r == -ENOMEM)
+		return r;
+	if (parse_u64(name, len, UINT32_MAX - 1, &number) == 0) {
+		*ret_uid = (uid_t)number;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static void report_user(void *arg, const char *name, size_t len)
+{
+	struct lookup *l = arg;
+
+	log_error("--user %.*s: there is no such user%s", (int)len, name,
+		  users_all_found() || collector_replays(l->collector)
+			  ? ""
+			  : " in /etc/passwd, and a static program asks no other service (give "
+			    "the number)");
+	*l->exit_code = EXIT_NOT_FOUND;
+}
+
+static int refuse_column(const struct options *o, const char *option, const char *name, size_t len)
+{
+	const struct column *near = column_nearest(name, len);
+
+	return log_usage(o, "%s: there is no column '%.*s'%s%s; -o help lists them", option,
+			 (int)len, name, near ? "; the nearest is " : "", near ? near->key : "");
+}
+
+int query_args_set(struct query *q, const struct options *o, enum query_word word, const char *text,
+		   struct collector *c, int *exit_code)
+{
+	struct lookup lookup = {c, exit_code};
+	const struct query_users find = {find_user, report_user, &lookup};
+	const char *option = option_name[word];
+	struct query_error e;
+	int r = query_set(q, word, text, &find, &e);
+
+	if (r == 0)
+		return 0;
+	if (r == -ENOMEM)
+		return log_error("reading %s: out of memory", option);
+	if (r == -ENOENT)
+		return EXIT_NOT_FOUND;
+	if (word == QUERY_SORT)
+		return refuse_column(o, option, e.item, e.item_len);
+	return log_usage(o, "%s%s%.*s: %s", option, e.item ? " " : "", (int)e.item_len,
+			 e.item ? e.item : "", e.why);
+}
+
+int query_args_filter(struct query *q, const struct options *o, struct collector *c, int *exit_code)
+{
+	const struct {
+		enum query_word word;
+		const char *text;
+	} words[] = {{QUERY_CGROUP, o->cgroup},
+		     {QUERY_UNIT, o->units},
+		     {QUERY_PID, o->pids},
+		     {QUERY_USER, o->users},
+		     {QUERY_FILTER, o->filter}};
+	int r = 0;
+
+	if (o->users && !*o->users)
+		return log_usage(o, "--user: no user in it");
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(words); i++) {
+		if (words[i].text)
+			r = query_args_set(q, o, words[i].word, words[i].text, c, exit_code);
+	}
+	return r;
+}
+
+const struct column *query_args_page_group(const struct options *o)
+{
+	const char *key = o->format == FORMAT_HTML ? options_group_key(o) : NULL;
+
+	return key ? column_find(key, strlen(key)) : NULL;
+}
+
+unsigned query_args_format_needs(const struct options *o, const struct column *group)
+{
+	/* Formats with fixed keys show more than their columns. */
+	static const unsigned needs[] = {
+		[FORMAT_TABLE] = 0,
+		[FORMAT_JSON] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
+		[FORMAT_NDJSON] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
+		[FORMAT_CSV] = 0,
+		[FORMAT_FOLDED] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
+		[FORMAT_OPENMETRICS] = 0,
+		[FORMAT_PROMETHEUS] = 0,
+		[FORMAT_HTML] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
+	};
+	bool keys = options_metrics(o) || o->format == FORMAT_JSON || o->format == FORMAT_NDJSON;
+	bool shows_memcg = keys && group && group->needs & NEEDS_CGROUP;
+	const struct column *page = query_args_page_group(o);
+
+	/* A group shows only what its processes have in common. */
+	return (group ? 0 : needs[o->format]) | (page ? page->needs : 0) |
+	       (shows_memcg ? NEEDS_MEMCG | NEEDS_MEMCG_DETAIL : 0);
+}
+
+/* Rows are groups by --group-by. Rows of metrics are groups in any case. */
+static void read_group(struct query *q, const struct options *o)
+{
+	const char *key = options_group_key(o);
+
+	if (!key && options_metrics(o))
+		key = "name";
+	/* The page of -F html has all processes, and groups them itself. */
+	if (key && o->format != FORMAT_HTML)
+		q->group = column_find(key, strlen(key));
+}
+
+/*
+ * Adds to a default table what it is sorted by, and where it is not lost on a narrow terminal:
+ * behind the first counters, which are PSS and its change or share.
+ */
+static void show_sorted(struct column_list *list, const struct options *o,
+			const struct column *group)
+{
+	size_t first = group ? 1 : 2; /* behind procs, or pid and user */
+	struct column_list keys = {};
+	const char *bad;
+	size_t len;
+
+	if (o->format != FORMAT_TABLE || strcmp(o->command, "top") == 0)
+		return;
+	if (o->grow)
+		column_list_insert(list, first + 2, &column_grew);
+	/* query_args_set() refuses a key that is wrong. */
+	if (o->sort && column_list_parse_keys(&keys, o->sort, &bad, &len) == 0 &&
+	    keys.item[0]->kind != COLUMN_TEXT && !column_list_misplaced(&keys, group))
+		column_list_insert(list, first, keys.item[0]);
+}
+
+static int read_columns(struct column_list *list, const struct options *o,
+			const struct column *group)
+{
+	const char *bad;
+	size_t len;
+
+	if (o->format == FORMAT_CSV)
+		column_list_whole(list, group);
+	else if (o->continuous && !o->long_table)
+		column_list_watch(list, group);
+	else if (o->long_table)
+		column_list_long(list, group);
+	else
+		column_list_default(list, group);
+	show_sorted(list, o, group);
+	if (o->columns && column_list_parse(list, o->columns, &bad, &len) < 0)
+		return refuse_column(o, "--columns", bad, len);
+	return 0;
+}
+
+static int refuse_memcg(const struct options *o, const char *option, const struct column_list *list,
+			const struct column *group)
+{
+	const struct column *c = column_list_misplaced(list, group);
+
+	return c ? log_usage(o, "%s: %s is of groups (--group-by cgroup, unit, container or pod)",
+			     option, c->key)
+		 : 0;
+}
+
+static const char *default_sort(const struct options *o, enum pss_choice pss)
+{
+	/* Rows with denied PSS come last. */
+	if (o->grow)
+		return "pss_swap_change,rss_change";
+	/* Without PSS all rows would be equal: RSS bounds PSS. */
+	return pss == PSS_NONE ? "rss" : "pss";
+}
+
+/* Few processes have swap: the others are not in an arbitrary order. */
+static void order_equal_swap(struct order *order, enum pss_choice pss)
+{
+	const struct column *key = order->keys.count == 1 ? order->keys.item[0] : NULL;
+
+	if (key && (key->kind == COLUMN_COUNTER || key->kind == COLUMN_PERCENT) &&
+	    (key->counter == COUNTER_SWAP || key->counter == COUNTER_SWAP_PSS))
+		order->keys.item[order->keys.count++] =
+			column_find(pss == PSS_NONE ? "rss" : "pss", 3);
+}
+
+static int read_order(struct query *q, const struct column_list *columns, const struct options *o,
+		      enum pss_choice pss)
+{
+	const char *sort = o->sort ? o->sort : default_sort(o, pss);
+	int r = query_args_set(q, o, QUERY_SORT, sort, NULL, NULL);
+
+	if (r == 0)
+		r = refuse_memcg(o, "--columns", columns, q->group);
+	if (r == 0)
+		r = refuse_memcg(o, "--sort", &q->order.keys, q->group);
+	if (r == 0 && !o->continuous &&
+	    (column_list_changes(columns) || column_list_changes(&q->order.keys)))
+		r = log_usage(o, "%s: it has no changes to show (watch has)", o->command);
+	q->order.reverse = o->reverse;
+	if (r == 0 && strcmp(o->command, "top") != 0)
+		order_equal_swap(&q->order, pss);
+	return r;
+}
+
+int query_args_read(struct query *q, struct column_list *columns, const struct options *o,
+		    enum pss_choice pss, struct collector *c, int *exit_code)
+{
+	int r;
+
+	read_group(q, o);
+	r = read_columns(columns, o, q->group);
+	if (r == 0)
+		r = read_order(q, columns, o, pss);
+	q->needs = column_list_needs(columns);
+	q->top = (size_t)o->top;
+	/* Of rows that grew, --min is the growth. */
+	if (o->grow)
+		q->grown_min = o->min == MIN_DEFAULT ? GROWN_USUAL : o->min;
+	else
+		q->min = o->min == MIN_DEFAULT ? 0 : o->min;
+	q->tree = o->tree;
+	q->total = o->total;
+	q->only_changed = o->changed;
+	q->only_grown = o->grow;
+	return r ? r : query_args_filter(q, o, c, exit_code);
+}
+
+static void append_filter(char *ret, size_t size, enum query_word word, const char *value)
+{
+	size_t len = strlen(ret);
+
+	if (value)
+		snprintf(ret + len, size - len, " %s %s", option_name[word], value);
+}
+
+static void append_filters(const struct options *o, const char *pattern, char *ret, size_t size)
+{
+	append_filter(ret, size, QUERY_PID, o->pids);
+	append_filter(ret, size, QUERY_USER, o->users);
+	append_filter(ret, size, QUERY_FILTER, pattern);
+	append_filter(ret, size, QUERY_CGROUP, o->cgroup);
+	append_filter(ret, size, QUERY_UNIT, o->units);
+}
+
+void query_args_nothing(const struct options *o, char *ret, size_t size)
+{
+	snprintf(ret, size, "no process matches");
+	append_filters(o, o->filter, ret, size);
+	if (o->min != MIN_DEFAULT)
+		snprintf(ret + strlen(ret), size - strlen(ret), " with this --min");
+}
+
+bool query_args_selection(const struct options *o, char *ret, size_t size)
+{
+	*ret = '\0';
+	append_filters(o, o->filter ? "PATTERN" : NULL, ret, size);
+	if (*ret)
+		memmove(ret, ret + 1, strlen(ret)); /* the first space */
+	return *ret;
+}

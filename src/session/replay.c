@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The recording of a command: a file or directory is read frame by frame, a pipe as a whole. */
+#include "session/replay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "privilege/privilege.h"
+#include "recording/segments.h"
+#include "session/log.h"
+
+#define CHUNK (64 * 1024)
+/* A pipe has no size: a pipe without an end must not use all memory. */
+#define PIPE_MIB 256
+#define PIPE_MAX ((size_t)PIPE_MIB << 20)
+
+/* Makes room for one more chunk. Returns 0 or a negative errno. */
+static int grow(char **data, size_t len, size_t *capacity)
+{
+	size_t more = *capacity ? *capacity * 2 : CHUNK;
+	char *grown;
+
+	if (len + CHUNK <= *capacity)
+		return 0;
+	if (more > PIPE_MAX)
+		return -EFBIG;
+	grown = realloc(*data, more);
+	if (!grown)
+		return -ENOMEM;
+	*data = grown;
+	*capacity = more;
+	return 0;
+}
+
+/* Reads to the end, or only the first bytes if they are not those of a recording. */
+static int read_whole(int fd, char **data, size_t *ret_len)
+{
+	size_t len = 0, capacity = 0;
+
+	for (;;) {
+		int r = grow(data, len, &capacity);
+		ssize_t n;
+
+		if (r < 0)
+			return r;
+		n = read(fd, *data + len, capacity - len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		len += (size_t)n;
+		*ret_len = len;
+		if (n == 0 || (len >= 8 && !recording_is_one(*data)))
+			return 0;
+	}
+}
+
+static int open_segment(int dir, const struct segment_name *name)
+{
+	int fd = privilege_as_caller(true);
+
+	if (fd == 0)
+		fd = segment_open(dir, name);
+	privilege_as_caller(false);
+	return fd;
+}
+
+static int open_reader(struct replay *r, int fd, char reason[RECORDING_REASON])
+{
+	struct stat st;
+	size_t len = 0;
+	int err;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISDIR(st.st_mode)) {
+		err = recording_reader_open_dir(fd, &r->reader, reason);
+		if (err == 0)
+			recording_reader_set_open(r->reader, open_segment);
+	} else if (S_ISREG(st.st_mode)) {
+		err = recording_reader_open(fd, &r->reader, reason);
+	} else {
+		err = read_whole(fd, &r->data, &len);
+		if (err == 0)
+			err = recording_reader_open_memory(r->data, len, &r->reader, reason);
+		else if (err == -EFBIG)
+			snprintf(reason, RECORDING_REASON,
+				 "of a pipe, %d MiB are read at most: save the recording to a file",
+				 PIPE_MIB);
+	}
+	return err;
+}
+
+/* Where no recording is, people want to know how to make one. */
+static int report_unopened(const char *path, int err, const char *reason)
+{
+	bool usual = strcmp(path, REPLAY_DIR_USUAL) == 0;
+
+	if (err == -ENOENT && (usual || *reason))
+		return log_error("%s: %s (start one: zmem-bpf record --keep 7d%s%s)", path,
+				 *reason ? reason : "there is no recording", usual ? "" : " ",
+				 usual ? "" : path);
+	return *reason ? log_error("%s: %s", path, reason) : log_errno(err, "reading %s", path);
+}
+
+int replay_open(struct replay *r, const char *path, bool quiet)
+{
+	cleanup_close int fd = privilege_open(path, O_RDONLY | O_NOCTTY);
+	char reason[RECORDING_REASON] = "";
+	const struct recording_info *info;
+	int err;
+
+	*r = (struct replay){.path = path, .fd = -1};
+	/* The segments of a directory are opened by it, too. */
+	privilege_as_caller(true);
+	err = fd < 0 ? fd : open_reader(r, fd, reason);
+	privilege_as_caller(false);
+	if (err < 0)
+		return report_unopened(path, err, reason);
+	r->fd = TAKE_FD(fd);
+	info = recording_reader_info(r->reader);
+	if (!info->frames)
+		return log_error("%s: the recording %s", path,
+				 info->torn ? "is cut off in its first snapshot"
+					    : "has no snapshots");
+	r->frames = r->frame = (uint32_t)info->frames;
+	if (info->left_out)
+		log_notice(quiet, "%s: %zu of %zu files cannot be read and are left out", path,
+			   info->left_out, info->left_out + info->segments);
+	if (info->torn)
+		log_notice(quiet, "%s: the recording %s after snapshot %u at byte %llu", path,
+			   info->ended ? "goes on behind its end" : "is cut off", r->frames,
+			   (unsigned long long)info->end);
+	return 0;
+}
+
+void replay_close(struct replay *r)
+{
+	recording_reader_free(r->reader);
+	free(r->data);
+	if (r->reader && r->fd >= 0)
+		close(r->fd);
+	*r = (struct replay){};
+}
+
+/* ---- moments of a recording ---- */
+
+int replay_moment(const struct replay *r, const struct options *o, const char *option,
+		  const char *text, struct moment *ret)
+{
+	int64_t last = r->frames ? recording_reader_time(r->reader, r->frames - 1) : 0;
+
+	if (moment_parse(text, last, ret) == 0)
+		return 0;
+	return log_usage(o, "--%s %s: not a time (03:14, 2026-11-22T03:14, or -10m before the end)",
+			 option, text);
+}
+
+int replay_event(const struct replay *r, const char *text, size_t *ret_event)
+{
+	size_t events = recording_reader_info(r->reader)->events, len = strlen("event:");
+	uint64_t number;
+
+	if (strncmp(text, "event:", len) != 0 ||
+	    parse_u64(text + len, strlen(text + len), UINT32_MAX, &number) < 0 || !number)
+		return -EINVAL;
+	if (number > events) {
+		log_error("%s: the recording has %zu event%s", text, events,
+			  events == 1 ? "" : "s");
+		return EXIT_NOT_FOUND;
+	}
+	*ret_event = events - (size_t)number;
+	return 0;
+}
+
+bool replay_event_frame(const struct replay *r, size_t event, size_t *ret)
+{
+	cleanup_free struct event_record *e = calloc(1, sizeof(*e));
+	size_t frame = recording_reader_event_frame(r->reader, event);
+	char why[RECORDING_REASON];
+
+	if (e && frame < r->frames && recording_reader_event(r->reader, event, e, why) == 0 &&
+	    (e->number[EVENT_TABLE] || e->number[EVENT_KIND] == EVENT_PRESSURE)) {
+		*ret = frame;
+		return true;
+	}
+	*ret = frame - 1;
+	return frame;
+}
+
+void replay_note_lost(struct replay *r, bool quiet, const char *why)
+{
+	if (!r->noted)
+		log_notice(quiet, "%s: %s; what cannot be read is left out", r->path, why);
+	r->noted = true;
+}

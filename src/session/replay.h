@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The recording that a command reads, and the moments in it that options name. */
+#ifndef ZMEM_SESSION_REPLAY_H
+#define ZMEM_SESSION_REPLAY_H
+
+#include <stdbool.h>
+
+#include "recording/recording_file.h"
+#include "session/moment.h"
+#include "session/options.h"
+
+/* The recording of diff and incidents where none is named. */
+#define REPLAY_DIR_USUAL "/var/lib/zmem-bpf"
+
+/* The recording of --replay. */
+struct replay {
+	const char *path;
+	struct recording_reader *reader; /* NULL: there is none */
+	uint32_t frames;
+	uint32_t frame; /* the one that is shown: at first that of --at, or the last one */
+	bool noted;	/* that a frame cannot be read */
+	int fd;		/* the file or directory, -1: a pipe, which is read into memory */
+	char *data;	/* of a pipe */
+};
+
+/* Opens it with the rights of the caller. Returns 0, or an exit code after a message. */
+int replay_open(struct replay *r, const char *path, bool quiet);
+void replay_close(struct replay *r);
+/* Reads the moment of an option (session/moment.h). Returns 0, or an exit code after a message. */
+int replay_moment(const struct replay *r, const struct options *o, const char *option,
+		  const char *text, struct moment *ret);
+/*
+ * Reads "event:N", where 1 is the newest event: *ret_event from 0. Returns 0; -EINVAL if it is no
+ * such text; or an exit code after a message.
+ */
+int replay_event(const struct replay *r, const char *text, size_t *ret_event);
+/* Says once, and why, that some frames cannot be read. */
+void replay_note_lost(struct replay *r, bool quiet, const char *why);
+/* The frame of the moment of an event, or the one before it, from 0. False: there is none. */
+bool replay_event_frame(const struct replay *r, size_t event, size_t *ret);
+
+#endif

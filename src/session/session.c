@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Makes a collector and a query of the options, opens the recording of --replay, and takes one
+ * snapshot or one after the other.
+ */
+#include "session/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "session/log.h"
+#include "session/notices.h"
+#include "session/output.h"
+#include "session/query_args.h"
+#include "session/secure.h"
+
+/* After so many failed snapshots in a row, a series ends. */
+#define FAILURES_MAX 10
+
+struct oom_watch *session_watch_kills(const struct options *o, enum oom_watch_scope scope,
+				      const char *what, char ret_reason[SESSION_REASON])
+{
+	cleanup(diag_clear) struct diag diag = {};
+	struct oom_watch *watch = NULL;
+	const char *excluded = o->source == SOURCE_PROC
+				       ? "with --source proc no BPF program is loaded"
+			       : o->pinned ? "with --pinned no BPF program is loaded"
+					   : NULL;
+	int r = excluded ? -ENOTSUP : oom_watch_open(scope, &diag, &watch);
+	const struct diag_note *note = diag.count ? &diag.note[diag.count - 1] : NULL;
+	const char *reason = excluded		    ? excluded
+			     : note && note->reason ? note->reason
+						    : strerror(-r);
+
+	if (r == 0)
+		return watch;
+	log_notice(o->quiet, "OOM kills are not %s: %s", what, reason);
+	if (ret_reason)
+		snprintf(ret_reason, SESSION_REASON, "%s", reason);
+	return NULL;
+}
+
+/* ---- measuring ---- */
+
+/* Documents and the commands about the whole machine have SWAP_SHMEM and what swap costs, tables on
+ * request. */
+static bool shows_of_swap(const struct options *o, const char *column)
+{
+	return parse_has_item("system record serve", o->command) || o->format == FORMAT_JSON ||
+	       o->format == FORMAT_NDJSON || (o->columns && strcasestr(o->columns, column)) ||
+	       (o->sort && strcasestr(o->sort, column));
+}
+
+static bool shows_costs(const struct options *o)
+{
+	/* Beginnings of keys and of headings. */
+	return shows_of_swap(o, "swap_ram") || shows_of_swap(o, "swap_ratio") ||
+	       shows_of_swap(o, "swap_z") || shows_of_swap(o, "swap_incompr") ||
+	       shows_of_swap(o, "swap_filled") || shows_of_swap(o, "swap_disk");
+}
+
+struct collect_spec session_spec(const struct options *o)
+{
+	return (struct collect_spec){
+		.pss = (enum pss_choice)o->pss,
+		.source = (enum source_choice)o->source,
+		.pin = o->pinned ? PIN_MUST : PIN_MAY,
+		/* watch, top and serve have time, and leave the other CPUs to others. */
+		.readers = o->readers	   ? (unsigned)o->readers
+			   : o->continuous ? 1
+					   : 0,
+		.continuous = o->continuous,
+		.verify = o->verify == VERIFY_DEFAULT ? VERIFY_USUAL : o->verify,
+		.swap_shmem = shows_of_swap(o, "swap_shmem"),
+		.swap_ram = shows_costs(o),
+		.files = options_metrics(o) ? FILES_SHMEM : FILES_NONE,
+	};
+}
+
+static int read_query(struct session *s)
+{
+	const struct options *o = s->options;
+	struct collector *c = &s->collector;
+	int *code = &s->exit_code;
+	enum pss_choice pss = o->replay ? c->spec.pss : (enum pss_choice)o->pss;
+
+	query_args_nothing(o, s->nothing, sizeof(s->nothing));
+	if (!s->filters_only)
+		return query_args_read(&s->query, &s->columns, o, pss, c, code);
+	query_args_set(&s->query, s->options, QUERY_SORT, "rss", c, code);
+	return query_args_filter(&s->query, o, c, code);
+}
+
+struct table_style session_style(const struct session *s, bool color, unsigned width)
+{
+	struct table_style style = output_style(s->options, color, width);
+
+	style.columns = &s->columns;
+	style.sorted = s->query.order.keys.count ? s->query.order.keys.item[0] : NULL;
+	style.nothing = s->nothing;
+	return style;
+}
+
+/* ---- the frames of a recording ---- */
+
+int session_find_frame(const struct session *s, const char *text, size_t *ret, int64_t *ret_ms)
+{
+	const struct options *o = s->options;
+	const char *option = o->at_option ? o->at_option : "at";
+	struct recording_reader *reader = s->replay.reader;
+	struct moment moment;
+	struct moment_text begin, end;
+	int64_t first_ms, last_ms;
+	size_t event = 0;
+	int r = replay_event(&s->replay, text, &event);
+
+	if (r == 0) {
+		if (!replay_event_frame(&s->replay, event, ret))
+			return log_error("%s: there is no snapshot of the event", s->replay.path);
+		*ret_ms = recording_reader_time(reader, *ret);
+		return 0;
+	}
+	if (r > 0)
+		return r;
+	r = replay_moment(&s->replay, o, option, text, &moment);
+	if (r)
+		return r;
+	*ret_ms = moment.last_ms;
+	if (recording_reader_find(reader, moment.last_ms, ret) &&
+	    !recording_reader_ended(reader, moment.first_ms))
+		return 0;
+	recording_reader_range(reader, &first_ms, &last_ms);
+	begin = moment_text(first_ms);
+	end = moment_text(last_ms);
+	log_error("--%s %s: the recording is from %s to %s", option, text, begin.text, end.text);
+	return EXIT_NOT_FOUND;
+}
+
+/* Says that no frame is near the moment, because the recorder did not run or write. */
+static void note_gap(const struct session *s, size_t frame, int64_t at_ms)
+{
+	const struct recording_reader *r = s->replay.reader;
+	struct moment_text from, to;
+	size_t later;
+
+	if (frame + 1 >= s->replay.frames || !recording_reader_gap(r, frame + 1) ||
+	    at_ms <= recording_reader_time(r, frame) || !recording_reader_later(r, at_ms, &later))
+		return;
+	from = moment_text(recording_reader_time(r, frame));
+	to = moment_text(recording_reader_time(r, later));
+	log_notice(s->options->quiet, "%s: nothing was recorded between %s and %s", s->replay.path,
+		   from.text, to.text);
+}
+
+int session_turn_to(struct session *s, uint32_t frame)
+{
+	struct collector *c = &s->collector;
+
+	if (!frame || collector_turn_to(c, frame) < 0)
+		return log_error("%s: %s", s->replay.path, c->reason);
+	s->replay.frame = frame;
+	return 0;
+}
+
+static bool is_in_range(const struct session *s, uint32_t frame)
+{
+	int64_t time_ms = recording_reader_time(s->replay.reader, frame - 1);
+
+	return time_ms >= s->range.first_ms && time_ms <= s->range.last_ms;
+}
+
+/* Whether a frame cannot be read, and why. Without memory that is not known, and reading it says
+ * so. */
+static bool is_lost(struct session *s, uint32_t frame, char why[RECORDING_REASON])
+{
+	struct recording_reader *r = s->replay.reader;
+	const struct snapshot *snapshot;
+
+	return recording_reader_frame(r, frame - 1, &snapshot, why) < 0 &&
+	       recording_reader_lost(r, frame - 1);
+}
+
+uint32_t session_readable(struct session *s, uint32_t frame, int direction)
+{
+	char why[RECORDING_REASON], first[RECORDING_REASON] = "";
+	uint32_t last = direction ? (direction > 0 ? s->replay.frames : 1) : frame;
+
+	for (;; frame += (uint32_t)direction) {
+		if (is_in_range(s, frame)) {
+			if (!is_lost(s, frame, why))
+				break;
+			if (!*first)
+				memcpy(first, why, sizeof(first));
+		}
+		if (frame == last) {
+			memcpy(s->collector.reason, first, sizeof(first));
+			return 0;
+		}
+	}
+	if (*first)
+		replay_note_lost(&s->replay, s->options->quiet, first);
+	return frame;
+}
+
+/* Finds the frame of --at. What is lost is said, and the one before it is shown. */
+static int find_readable(struct session *s, size_t *ret)
+{
+	char why[RECORDING_REASON], first[RECORDING_REASON] = "";
+	int64_t at_ms = 0;
+	int r = session_find_frame(s, s->options->at, ret, &at_ms);
+
+	while (r == 0 && is_lost(s, (uint32_t)*ret + 1, why)) {
+		if (!*first)
+			memcpy(first, why, sizeof(first));
+		if (!recording_reader_find(s->replay.reader, at_ms, ret))
+			return log_error("%s: %s", s->replay.path, first);
+	}
+	if (r == 0 && *first)
+		replay_note_lost(&s->replay, s->options->quiet, first);
+	if (r == 0)
+		note_gap(s, *ret, at_ms);
+	return r;
+}
+
+/* Turns to the frame that is shown first. */
+static int turn_to_first(struct session *s)
+{
+	bool continuous = s->collector.spec.continuous;
+	size_t frame = 0;
+	int r;
+
+	if (s->options->at) {
+		r = find_readable(s, &frame);
+		return r ? r : session_turn_to(s, (uint32_t)frame + 1);
+	}
+	return session_turn_to(s, continuous ? session_readable(s, 1, 1)
+					     : session_readable(s, s->replay.frames, -1));
+}
+
+/* ---- opening ---- */
+
+static int open_replay(struct session *s, struct collect_spec *spec)
+{
+	const struct options *o = s->options;
+	int r = replay_open(&s->replay, o->replay, o->quiet);
+
+	spec->recording = s->replay.reader;
+	if (r == 0)
+		r = notices_opened(s, collector_open(&s->collector, spec));
+	if (r == 0)
+		r = turn_to_first(s);
+	if (r)
+		return r;
+	if (o->verbose)
+		log_notice(false, "%s: recorded by zmem-bpf %s", o->replay,
+			   recording_reader_info(s->replay.reader)->tool);
+	/* The recording has the names of users. */
+	return read_query(s);
+}
+
+static bool shows_containers(const struct session *s)
+{
+	struct query_needs needs;
+
+	query_needs(&s->query, &needs);
+	return (needs.filter | needs.group | needs.shown | s->collector.spec.names) & NEEDS_CGROUP;
+}
+
+static int open_collector(struct session *s, const struct collect_spec *asked)
+{
+	const struct options *o = s->options;
+	struct collect_spec spec = *asked;
+	unsigned later = 0;
+	int r;
+
+	if (o->replay) {
+		r = open_replay(s, &spec);
+	} else {
+		/* A wrong option is reported before anything is opened. */
+		r = read_query(s);
+		if (r == 0)
+			r = notices_opened(s, collector_open(&s->collector, &spec));
+	}
+	if (spec.continuous && !o->no_lock)
+		later |= LATER_LOCKS;
+	if (strcmp(o->command, "top") == 0 && !o->replay)
+		later |= LATER_LOADS;
+	if (o->replay)
+		later |= LATER_READS;
+	else if (spec.continuous || shows_containers(s))
+		later |= LATER_NAMES;
+	return r ? r : secure_loaded(o->output ? o->output : o->file, later);
+}
+
+int session_open(struct session *s, const struct options *o, const struct collect_spec *spec)
+{
+	*s = SESSION_CLOSED;
+	s->options = o;
+	return open_collector(s, spec);
+}
+
+int session_open_filters(struct session *s, const struct options *o,
+			 const struct collect_spec *spec)
+{
+	*s = SESSION_CLOSED;
+	s->options = o;
+	s->filters_only = true;
+	return open_collector(s, spec);
+}
+
+void session_note_frame(const struct session *s)
+{
+	struct moment_text text;
+
+	if (s->replay.frames <= 1)
+		return;
+	text = moment_text(recording_reader_time(s->replay.reader, s->replay.frame - 1));
+	log_notice(s->options->quiet, "%s: snapshot %u of %u, %s", s->options->replay,
+		   s->replay.frame, s->replay.frames, text.text);
+}
+
+int session_range(struct session *s, uint32_t *ret_first, uint32_t *ret_last)
+{
+	const struct options *o = s->options;
+	struct moment since = {INT64_MIN, INT64_MAX}, until = since;
+	int r = 0;
+
+	if (o->since)
+		r = replay_moment(&s->replay, o, "since", o->since, &since);
+	if (r == 0 && o->until)
+		r = replay_moment(&s->replay, o, "until", o->until, &until);
+	if (r)
+		return r;
+	s->range = (struct moment){since.first_ms, until.last_ms};
+	*ret_first = session_readable(s, 1, 1);
+	*ret_last = *ret_first ? session_readable(s, s->replay.frames, -1) : 0;
+	if (*ret_last)
+		return 0;
+	log_error("%s: nothing was recorded in this time", s->replay.path);
+	return EXIT_NOT_FOUND;
+}
+
+static int report_collected(struct session *s, int r)
+{
+	notices_collected(s);
+	if (r == 0)
+		notices_no_match(s);
+	return r < 0 ? notices_failed(s, r) : 0;
+}
+
+int session_begin(struct session *s)
+{
+	return report_collected(s, collector_begin(&s->collector, &s->query));
+}
+
+int session_collect(struct session *s, struct result *ret)
+{
+	return report_collected(s, collector_collect(&s->collector, &s->query, ret));
+}
+
+int session_requery(struct session *s, bool filter_changed, struct result *ret)
+{
+	int r = collector_requery(&s->collector, &s->query, filter_changed, ret);
+
+	if (r < 0 && r != -E2BIG)
+		return log_errno(r, "making rows");
+	return report_collected(s, r);
+}
+
+int session_read_memcgs(struct session *s, bool details)
+{
+	int r = collector_read_memcgs(&s->collector, details);
+
+	notices_left_out(s);
+	return r;
+}
+
+/* ---- snapshot after snapshot ---- */
+
+int session_open_series(struct session *s, const struct options *o, bool interactive)
+{
+	struct collect_spec spec = session_spec(o);
+	uint64_t seed = 0;
+	int r;
+
+	spec.lazy_names = interactive;
+	r = session_open(s, o, &spec);
+	if (r)
+		return r;
+	/* A seed makes hashes hard to predict; without one, hashing still works. */
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0)
+		seed = 0;
+	delta_set_init(&s->deltas, seed, interactive);
+	s->from_start = o->grow || o->delta == DELTA_START;
+	s->query.deltas = &s->deltas;
+	if (o->replay) {
+		uint32_t first;
+
+		r = session_range(s, &first, &s->last_frame);
+		if (r)
+			return r;
+		s->frame = (o->at ? s->replay.frame : first) - 1;
+	}
+	background_begin(&s->background, o);
+	return 0;
+}
+
+bool session_ended(const struct session *s)
+{
+	return s->options->replay && s->frame >= s->last_frame;
+}
+
+void session_begin_delta(struct session *s, uint64_t missed)
+{
+	delta_set_begin(&s->deltas, &s->query, s->from_start);
+	s->deltas.delta.missed = missed;
+	/* Replaying is not measuring. */
+	if (!s->options->replay)
+		s->deltas.delta.cost = s->background.cost;
+}
+
+/* Turns to the next frame that can be read: there is one up to the last frame. */
+static int turn_to_next(struct session *s)
+{
+	uint32_t frame = session_readable(s, s->frame + 1, 1);
+
+	s->frame = frame ? frame : s->last_frame;
+	return session_turn_to(s, s->frame);
+}
+
+int session_next(struct session *s, uint64_t missed, size_t fit, struct result *ret)
+{
+	int r = 0;
+
+	session_begin_delta(s, missed);
+	s->deltas.delta.tick++;
+	s->query.fit = fit;
+	if (s->options->replay)
+		r = turn_to_next(s);
+	return r ? r : session_collect(s, ret);
+}
+
+int session_keep(struct session *s, const struct result *result)
+{
+	struct collector *c = &s->collector;
+	int r = delta_set_update(&s->deltas, &s->query, &c->snapshot, &c->rows, result);
+
+	background_tick(&s->background);
+	return r < 0 ? log_errno(r, "keeping rows for the next snapshot") : 0;
+}
+
+void session_succeeded(struct session *s)
+{
+	s->began = true;
+	s->failures = 0;
+}
+
+int session_failed(struct session *s, int r)
+{
+	s->failures++;
+	return s->began && s->failures < FAILURES_MAX && !s->options->replay ? 0 : r;
+}
+
+void session_close(struct session *s)
+{
+	if (s->collector.pool) {
+		collector_note_alone(&s->collector);
+		notices_alone(s);
+	}
+	collector_close(&s->collector);
+	query_done(&s->query);
+	replay_close(&s->replay);
+	delta_set_done(&s->deltas);
+	background_done(&s->background);
+}

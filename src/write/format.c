@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Formats single values with integer arithmetic and without printf: a table formats every cell
+ * twice. Times in UTC are computed here because glibc's gmtime_r() reads the machine's time zone.
+ */
+#include "write/format.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/strbuf.h"
+
+size_t format_i64(char *buf, int64_t v)
+{
+	if (v >= 0)
+		return decimal_put(buf, (uint64_t)v);
+	*buf = '-';
+	return 1 + decimal_put(buf + 1, -(uint64_t)v);
+}
+
+/* v with a point before its last digit or its last two digits. */
+static size_t format_point(char *buf, uint64_t v, unsigned decimals)
+{
+	size_t n = decimal_put(buf, v / (decimals == 2 ? 100 : 10));
+
+	buf[n++] = '.';
+	if (decimals == 2)
+		buf[n++] = (char)('0' + v / 10 % 10);
+	buf[n++] = (char)('0' + v % 10);
+	return n;
+}
+
+/* v / 2^shift times `factor`, rounded; shift is 10 to 60. */
+static uint64_t scaled(uint64_t v, unsigned shift, unsigned factor)
+{
+	uint64_t whole = v >> shift, rest = v & (((uint64_t)1 << shift) - 1);
+
+	/* The lowest bits of exbibytes do not affect three digits, and would overflow. */
+	if (shift > 50) {
+		rest >>= 10;
+		shift -= 10;
+	}
+	return whole * factor + ((rest * factor + ((uint64_t)1 << (shift - 1))) >> shift);
+}
+
+/*
+ * v / 2^shift to three digits. Returns 0 if that rounds to 1,024 or more: it belongs to the next
+ * unit.
+ */
+static size_t format_unit(char *buf, uint64_t v, unsigned shift)
+{
+	uint64_t whole = scaled(v, shift, 1), parts;
+
+	if (shift == 10 && !(v & 1023))
+		return whole < 1024 ? decimal_put(buf, whole) : 0;
+	parts = scaled(v, shift, 100);
+	if (parts < 1000)
+		return format_point(buf, parts, 2);
+	parts = scaled(v, shift, 10);
+	if (parts < 1000)
+		return format_point(buf, parts, 1);
+	return whole < 1024 ? decimal_put(buf, whole) : 0;
+}
+
+size_t format_size(char *buf, uint64_t bytes)
+{
+	static const char unit[][5] = {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+	size_t n = 0, i = 0;
+
+	if (bytes < 1024) {
+		n = decimal_put(buf, bytes);
+		if (bytes) {
+			memcpy(buf + n, " B", 2);
+			n += 2;
+		}
+		return n;
+	}
+	/* 2^64 is 16 EiB: the last unit always fits. */
+	while (i < 5 && bytes >> (10 * i + 20))
+		i++;
+	n = format_unit(buf, bytes, 10 * (unsigned)i + 10);
+	if (!n) {
+		i++;
+		n = format_unit(buf, bytes, 10 * (unsigned)i + 10);
+	}
+	memcpy(buf + n, unit[i], 4);
+	return n + 4;
+}
+
+size_t format_bytes(char *buf, uint64_t bytes, bool exact)
+{
+	return exact ? decimal_put(buf, bytes) : format_size(buf, bytes);
+}
+
+size_t format_percent(char *buf, double percent)
+{
+	if (!(percent >= 0 && percent < 1e9))
+		return 0;
+	return format_point(buf, (uint64_t)(percent * 10 + 0.5), 1);
+}
+
+size_t format_ratio(char *buf, uint64_t hundredths)
+{
+	if (hundredths < 1000 * 100)
+		return format_point(buf, hundredths, 2);
+	if (hundredths < 10000 * 100)
+		return format_point(buf, hundredths / 10, 1);
+	return decimal_put(buf, hundredths / 100);
+}
+
+static char *put_digits(char *to, unsigned v, unsigned digits)
+{
+	for (unsigned i = digits; i--; v /= 10)
+		to[i] = (char)('0' + v % 10);
+	return to + digits;
+}
+
+/* Writes days since 1970 as a Gregorian date. The computation lets years begin in March. */
+static char *put_date(char *to, int64_t days)
+{
+	int64_t z = days + 719468; /* days since 0000-03-01 */
+	int64_t era = z / 146097;  /* 400 years */
+	unsigned doe = (unsigned)(z - era * 146097);
+	unsigned yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+	unsigned doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+	unsigned mp = (5 * doy + 2) / 153;
+	unsigned month = mp < 10 ? mp + 3 : mp - 9;
+	unsigned year = yoe + (unsigned)era * 400 + (month <= 2);
+
+	to = put_digits(to, year, 4);
+	*to++ = '-';
+	to = put_digits(to, month, 2);
+	*to++ = '-';
+	return put_digits(to, doy - (153 * mp + 2) / 5 + 1, 2);
+}
+
+/* Minutes that the local clock is ahead of UTC; 0 if the zone is not known. */
+static int zone_minutes(int64_t ms)
+{
+	time_t seconds = ms / 1000 - (ms % 1000 < 0);
+	struct tm tm;
+
+	/* Before zones there were also seconds: the time then belongs to the minutes shown. */
+	return localtime_r(&seconds, &tm) ? (int)(tm.tm_gmtoff / 60) : 0;
+}
+
+static char *put_zone(char *to, int minutes)
+{
+	unsigned m = (unsigned)(minutes < 0 ? -minutes : minutes);
+
+	if (!m) {
+		*to++ = 'Z';
+		return to;
+	}
+	*to++ = minutes < 0 ? '-' : '+';
+	to = put_digits(to, m / 60, 2);
+	*to++ = ':';
+	return put_digits(to, m % 60, 2);
+}
+
+size_t format_time(char *buf, int64_t ms, enum time_style style)
+{
+	const int64_t day_ms = 86400 * 1000, first = -62135596800000, last = 253402300799999;
+	int64_t days, in_day;
+	unsigned second;
+	int minutes = 0;
+	char *to = buf;
+
+	if (ms < first || ms > last)
+		return 0;
+	if (style == TIME_TABLE)
+		minutes = zone_minutes(ms);
+	ms += (int64_t)minutes * 60 * 1000;
+	if (ms < first || ms > last)
+		return 0;
+	days = ms / day_ms;
+	in_day = ms % day_ms;
+	if (in_day < 0) {
+		in_day += day_ms;
+		days--;
+	}
+	second = (unsigned)(in_day / 1000);
+	to = put_date(to, days);
+	*to++ = style == TIME_JSON ? 'T' : ' ';
+	to = put_digits(to, second / 3600, 2);
+	*to++ = ':';
+	to = put_digits(to, second / 60 % 60, 2);
+	*to++ = ':';
+	to = put_digits(to, second % 60, 2);
+	if (style == TIME_JSON) {
+		*to++ = '.';
+		to = put_digits(to, (unsigned)(in_day % 1000), 3);
+	}
+	return (size_t)(put_zone(to, minutes) - buf);
+}

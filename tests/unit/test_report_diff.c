@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The changes between two snapshots in each format. */
+#include "golden.h"
+#include "sample.h"
+
+#include "report/diff.h"
+
+#define COUNTERS COUNTER_BIT(COUNTER_PSS_SWAP)
+
+struct fixture {
+	struct sample before, after;
+	struct group_changes changes;
+	struct diff_report report;
+};
+
+static void add(struct sample *s, pid_t pid, const char *name, uint64_t bytes)
+{
+	struct process *p = sample_add(s, pid, 0, "root", name);
+
+	sample_counters(p, bytes, 0);
+	p->unit = pid < 300 ? "a.service" : NULL;
+	if (bytes)
+		process_set(p, COUNTER_PSS_SWAP, bytes);
+}
+
+static void fixture_open(struct fixture *f, const char *key)
+{
+	struct change_side sides[2];
+
+	sample_init(&f->before);
+	sample_init(&f->after);
+	f->before.snapshot.time_ms -= 194000;
+	add(&f->before, 100, "grows", 10 * MIB);
+	add(&f->before, 200, "ends", 3 * MIB + 5);
+	add(&f->before, 300, "same", MIB);
+	add(&f->before, 400, "-\x1b[31m\xff", 0);
+	add(&f->after, 100, "grows", 4 * GIB);
+	add(&f->after, 250, "=begins", 7 * MIB);
+	add(&f->after, 300, "same", MIB);
+	add(&f->after, 400, "-\x1b[31m\xff", MIB);
+	sides[0] = (struct change_side){&f->before.snapshot};
+	sides[1] = (struct change_side){&f->after.snapshot};
+	f->report = (struct diff_report){
+		.before = sides[0].snapshot,
+		.after = sides[1].snapshot,
+		.group = key ? column_find(key, strlen(key)) : NULL,
+		.key = "pss_swap",
+		.what = "PSS and swap",
+		.changes = &f->changes,
+	};
+	assert_int_equal(
+		group_changes_make(&sides[0], &sides[1], f->report.group, COUNTERS, &f->changes),
+		0);
+	group_changes_by_amount(&f->changes);
+	f->report.shown = f->changes.count;
+}
+
+TEST(formats)
+{
+	static const struct {
+		const char *key, *json, *ndjson, *csv, *table;
+	} is[] = {{NULL, "diff_processes.json", "diff_processes.ndjson.txt",
+		   "diff_processes.csv.txt", "diff_processes.txt"},
+		  {"unit", "diff_groups.json", "diff_groups.ndjson.txt", "diff_groups.csv.txt",
+		   "diff_groups.txt"}};
+	const struct table_style style = {.header = true};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		struct fixture f = {};
+
+		fixture_open(&f, is[i].key);
+		golden_json(is[i].json, render_diff_json, &f.report);
+		golden_render(is[i].ndjson, render_diff_ndjson, &f.report);
+		golden_render(is[i].csv, render_diff_csv, &f.report, &style);
+		/* The rows that did not change, and those that are not known, are summed. */
+		f.report.shown = 3 < f.changes.count ? 3 : f.changes.count;
+		f.report.small = f.changes.count > 3;
+		golden_render(is[i].table, render_diff_table, &f.report, &style);
+		group_changes_done(&f.changes);
+	}
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Both renderers of cached files against golden files. */
+#include "golden.h"
+#include "sample.h"
+
+#include "report/report.h"
+
+#define ROWS 5
+
+struct fixture {
+	struct sample sample;
+	struct cached_file file[ROWS];
+	const struct cached_file *rows[ROWS];
+	struct files_report report;
+};
+
+static void set_file(struct fixture *f, int i, enum file_kind kind, const char *fs,
+		     const char *name, const char *path, const char *mount)
+{
+	f->file[i] =
+		(struct cached_file){.kind = kind,
+				     .account = kind < FILE_REGULAR ? FILE_IN_SHMEM : FILE_IN_CACHE,
+				     .resident = (uint64_t)(ROWS - i) * 3 * MIB,
+				     .size = (uint64_t)(ROWS - i) * 4 * MIB,
+				     .inode = 1000 + (uint64_t)i,
+				     .device = 8 << 20 | (uint32_t)i,
+				     .files = 1,
+				     .fs = fs,
+				     .name = name,
+				     .path = path,
+				     .mount = mount};
+	f->rows[i] = &f->file[i];
+}
+
+static void fixture_init(struct fixture *f)
+{
+	*f = (struct fixture){};
+	sample_init(&f->sample);
+	set_file(f, 0, FILE_TMPFS, "tmpfs", "\x1b[31m\xff\n", "/run/\x1b[31m\xff\n", "/run");
+	set_file(f, 1, FILE_MEMFD, "tmpfs", "memfd:x", NULL, NULL);
+	set_file(f, 2, FILE_REGULAR, "ext4", "libc.so", "/usr/lib/x86_64-linux-gnu/libc.so", "/");
+	set_file(f, 3, FILE_REGULAR, "ext4", NULL, NULL, NULL);
+	set_file(f, 4, FILE_REGULAR, "ext4", "deep", "/a/deep", NULL);
+	f->file[0].swapped = 5 * MIB;
+	f->file[0].deleted = f->file[2].mapped = f->file[2].dirty = f->file[4].path_cut = true;
+	f->file[4].label = "…/a/deep";
+	f->file[2].hidden = f->file[3].size_unknown = true;
+	f->report = (struct files_report){
+		.snapshot = &f->sample.snapshot,
+		.rows = f->rows,
+		.row_count = ROWS,
+		.others_count = 2,
+		.total = {7, 46 * MIB, 5 * MIB, 61 * MIB},
+		.others = {2, MIB, 0, MIB},
+		.account = {[FILE_IN_SHMEM] = {2, 27 * MIB, 5 * MIB, 36 * MIB},
+			    [FILE_IN_CACHE] = {5, 19 * MIB, 0, 25 * MIB}},
+		.systems = 4,
+		.unlisted = 1 << FILE_UNLISTED_AIO | 1 << FILE_UNLISTED_SECRETMEM,
+	};
+}
+
+static void check_table(struct fixture *f, const char *name, unsigned width)
+{
+	const struct table_style style = {.header = true, .width = width};
+
+	if (!f->report.columns.count)
+		file_columns_default(&f->report.columns, f->report.group);
+	golden_render(name, render_files_table, &f->report, &style);
+}
+
+/* In each format. */
+static void check(struct fixture *f, const char *name)
+{
+	const struct table_style style = {.header = true};
+	char file[4][64];
+
+	snprintf(file[0], sizeof(file[0]), "%s.txt", name);
+	snprintf(file[1], sizeof(file[1]), "%s.json", name);
+	snprintf(file[2], sizeof(file[2]), "csv_%s.txt", name);
+	snprintf(file[3], sizeof(file[3]), "ndjson_%s.txt", name);
+	check_table(f, file[0], 0);
+	golden_json(file[1], render_files_json, &f->report);
+	golden_render(file[2], render_files_csv, &f->report, &style);
+	golden_render(file[3], render_files_ndjson, &f->report);
+}
+
+/* Zero, or an error with the part that is wrong. */
+static int parse_columns(struct fixture *f, const char *text, bool groups, const char **ret_bad)
+{
+	size_t len;
+
+	return file_columns_parse(&f->report.columns, text, groups, ret_bad, &len);
+}
+
+TEST(files)
+{
+	struct fixture f;
+
+	fixture_init(&f);
+	check(&f, "files_ordinary");
+	f.report.unsure = 1;
+	check_table(&f, "files_narrow.txt", 60);
+	fixture_init(&f);
+	f.report.group = "kind";
+	f.report.row_count = 2;
+	f.file[0].name = "tmpfs";
+	f.file[1].name = "memfd";
+	f.file[0].path = NULL;
+	f.file[0].files = 4;
+	check(&f, "files_groups");
+}
+
+/* Also a file without holders, and one whose holders are not known; a huge page. */
+TEST(holders)
+{
+	static const struct file_holder holder[] = {
+		{7, "bash"}, {71, "x\x1b\xff"}, {800, "sh"}, {9001, "d"}, {9002, "e"}};
+	const char *bad;
+	struct fixture f;
+
+	fixture_init(&f);
+	f.report.holders = true;
+	f.report.unsure = 1;
+	f.file[0].holders_known = f.file[1].holders_known = f.file[2].holders_known = true;
+	f.file[0].holder = f.file[2].holder = holder;
+	f.file[0].holder_count = 5;
+	f.file[2].holder_count = 2;
+	f.file[3].kind = FILE_HUGETLB;
+	f.file[3].account = FILE_IN_HUGETLB;
+	f.report.account[FILE_IN_HUGETLB] = (struct file_sums){1, 6 * MIB, 0, 8 * MIB};
+	assert_int_equal(parse_columns(&f, "+holders,holders", false, &bad), 0);
+	check(&f, "files_holders");
+	check_table(&f, "files_holders_80.txt", 80);
+	assert_int_equal(parse_columns(&f, "Name,holders,size", false, &bad), 0);
+	check_table(&f, "files_columns.txt", 60);
+	golden_render("csv_files_columns.txt", render_files_csv, &f.report,
+		      &(struct table_style){.header = true});
+	assert_int_equal(parse_columns(&f, "+files", false, &bad), -EINVAL);
+	assert_string_equal(bad, "files");
+	assert_int_equal(parse_columns(&f, "kind", true, &bad), -EINVAL);
+	assert_int_equal(parse_columns(&f, "+", false, &bad), -EINVAL);
+	assert_int_equal(f.report.columns.count, 3);
+}
+
+/* Long names of bytes that need escapes: lines of NDJSON are shorter than 4,096 bytes. */
+TEST(lines)
+{
+	static char text[4096];
+	static struct file_holder holder[2000];
+	cleanup(strbuf_done) struct strbuf out = {};
+	struct fixture f;
+
+	memset(text, 0xff, sizeof(text) - 1);
+	for (size_t i = 0; i < ARRAY_SIZE(holder); i++)
+		holder[i].pid = 2000000000 + (pid_t)i;
+	fixture_init(&f);
+	f.file[0].name = f.file[0].path = f.file[0].mount = text;
+	f.file[0].holder = holder;
+	f.file[0].holder_count = ARRAY_SIZE(holder);
+	f.file[0].holders_known = f.report.holders = true;
+	f.report.row_count = 1;
+	render_files_ndjson(&out, &f.report);
+	assert_uint_in_range(strchr(strbuf_str(&out), '\n') - strbuf_str(&out), 2000, 4094);
+	assert_non_null(strstr(strbuf_str(&out), "\"holders_count\":2000"));
+	assert_non_null(strstr(strbuf_str(&out), "\"name_truncated\":true"));
+}

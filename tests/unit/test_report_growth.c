@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The renderers of growth by stack against golden files. */
+#include "golden.h"
+#include "sample.h"
+
+#include "report/growth.h"
+
+#define FRAMES 8
+#define STACKS 6
+
+enum frame {
+	MALLOC,
+	LEAK,
+	RUN,
+	MAIN,
+	START,
+	UNNAMED,
+	HOSTILE,
+	KSWAPD,
+};
+
+struct fixture {
+	struct sample sample;
+	struct growth_frame frame[FRAMES];
+	struct growth_stack stack[STACKS];
+	struct growth_target target[2];
+	struct growth_point point[3];
+	struct growth growth;
+};
+
+static const uint32_t malloc_leak[] = {MALLOC, LEAK, RUN, MAIN, START};
+static const uint32_t direct_leak[] = {LEAK, RUN, MAIN, START};
+static const uint32_t unnamed[] = {MALLOC, UNNAMED, MAIN, START};
+static const uint32_t hostile[] = {HOSTILE, MAIN, START};
+static const uint32_t kswapd[] = {KSWAPD};
+static const uint32_t only_malloc[] = {MALLOC};
+
+static void set_stack(struct fixture *f, int i, const uint32_t *frames, size_t count, int64_t anon,
+		      uint64_t gross)
+{
+	f->stack[i] = (struct growth_stack){
+		.frame = frames,
+		.frames = count,
+		.net[GROWTH_ANON] = anon,
+		.gross = gross,
+		.resident = gross / 2,
+		.recent = anon / 2,
+		.changes = gross / 4096,
+	};
+	f->growth.accounted[GROWTH_ANON] += anon;
+}
+
+static void growth_init(struct fixture *f)
+{
+	*f = (struct fixture){};
+	sample_init(&f->sample);
+	f->frame[MALLOC] = (struct growth_frame){"malloc", "libc.so.6", 0x97310, true};
+	f->frame[LEAK] = (struct growth_frame){"leak", "program", 0x1180, false};
+	f->frame[RUN] = (struct growth_frame){"shop::Cart::run", "program", 0x1200, false};
+	f->frame[MAIN] = (struct growth_frame){"main", "program", 0x1300, false};
+	f->frame[START] = (struct growth_frame){"__libc_start_main", "libc.so.6", 0x27110, true};
+	f->frame[UNNAMED] = (struct growth_frame){NULL, "stripped", 0x45ff, false};
+	f->frame[HOSTILE] = (struct growth_frame){"a;b \x1b[31m\xff", "evil\n", 0x10, false};
+	f->frame[KSWAPD] = (struct growth_frame){"[another task: kswapd0]", NULL, 0, false};
+	f->growth = (struct growth){
+		.snapshot = &f->sample.snapshot,
+		.start_ms = f->sample.snapshot.time_ms - 10000,
+		.duration_us = 10000000,
+		.recent_us = 5000000,
+		.resident_known = true,
+		.each = true,
+		.target = f->target,
+		.targets = 1,
+		.frame = f->frame,
+		.frame_count = FRAMES,
+		.stack = f->stack,
+		.stacks = STACKS,
+		.events = 2000,
+		.point = f->point,
+		.points = ARRAY_SIZE(f->point),
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(f->point); i++)
+		f->point[i] = (struct growth_point){
+			.time_ms = f->growth.start_ms + 5000 * (int64_t)i,
+			.net[GROWTH_ANON] = 20 * MIB * (int64_t)i,
+			.net[GROWTH_SWAP] = -4096 * (int64_t)i,
+		};
+	f->target[0] = (struct growth_target){.pid = 100, .name = "program"};
+	f->target[1] = (struct growth_target){.pid = 101, .name = "\xff child", .ended = true};
+	set_stack(f, 0, malloc_leak, 5, 40 * MIB, 44 * MIB);
+	set_stack(f, 1, direct_leak, 4, 8 * MIB, 8 * MIB);
+	set_stack(f, 2, unnamed, 4, 2 * MIB, 2 * MIB);
+	f->stack[2].truncated = true;
+	set_stack(f, 3, only_malloc, 1, 4096, 4096);
+	set_stack(f, 4, hostile, 3, 0, 64 * KIB);
+	set_stack(f, 5, kswapd, 1, -(int64_t)MIB, 0);
+	f->growth.stack[5].net[GROWTH_SWAP] = 512 * KIB;
+	f->growth.accounted[GROWTH_SWAP] = 512 * KIB;
+	f->growth.change[GROWTH_ANON] = f->growth.accounted[GROWTH_ANON];
+	f->growth.change[GROWTH_SWAP] = 512 * KIB;
+	f->growth.begin[GROWTH_ANON] = 100 * MIB;
+}
+
+static const struct table_style usual = {.header = true}, wide = {.header = true, .wide = true};
+
+static void check_table(const char *name, const struct fixture *f, const struct table_style *style)
+{
+	golden_render(name, render_growth_table, &f->growth, SIZE_MAX, style);
+}
+
+TEST(tables)
+{
+	const struct table_style narrow = {.header = true, .width = 80, .bytes = true};
+	struct fixture f;
+
+	growth_init(&f);
+	check_table("growth.txt", &f, &usual);
+	golden_render("growth_narrow.txt", render_growth_table, &f.growth, 2, &narrow);
+	/* All that a report can lack. */
+	f.growth.targets = 2;
+	f.growth.resident_known = f.growth.each = false;
+	f.growth.lost = 7;
+	f.growth.sampled = 1500;
+	f.growth.sampled_bytes = 6 * MIB;
+	f.growth.no_room = 3;
+	f.growth.change[GROWTH_ANON] += 28 * KIB;
+	f.growth.change[GROWTH_FILE] = -4096;
+	check_table("growth_doubts.txt", &f, &usual);
+	f.growth.targets = 1;
+	f.growth.stacks = 0;
+	f.target[0].ended = true;
+	check_table("growth_empty.txt", &f, &usual);
+	f.growth.lost = f.growth.sampled = f.growth.no_room = 0;
+	f.growth.each = true;
+	f.target[0].ended = false;
+	memset(f.growth.change, 0, sizeof(f.growth.change));
+	memset(f.growth.accounted, 0, sizeof(f.growth.accounted));
+	check_table("growth_nothing.txt", &f, &usual);
+}
+
+/* At each width the headings are those of the table, with blanks between them. */
+TEST(headings)
+{
+	static const char *const known[] = {"GROWTH", "SHARE", "PER_S", "ADDED", "STILL", "CODE"};
+	struct fixture f;
+
+	growth_init(&f);
+	f.stack[0].net[GROWTH_ANON] = f.stack[1].net[GROWTH_ANON] = INT64_MAX / 4;
+	f.stack[0].gross = f.stack[1].gross = UINT64_MAX / 4;
+	for (unsigned width = 20; width <= 160; width++) {
+		const struct table_style style = {
+			.header = true, .width = width, .bytes = width % 2};
+		cleanup(strbuf_done) struct strbuf out = {};
+		char *rest = NULL, *word;
+		size_t at = 0;
+
+		render_growth_table(&out, &f.growth, SIZE_MAX, &style);
+		out.data[strcspn(strbuf_str(&out), "\n")] = '\0';
+		for (word = strtok_r(out.data, " ", &rest); word;
+		     word = strtok_r(NULL, " ", &rest)) {
+			while (at < ARRAY_SIZE(known) && strcmp(word, known[at]) != 0)
+				at++;
+			assert_true(at < ARRAY_SIZE(known));
+		}
+		assert_int_equal(at, ARRAY_SIZE(known) - 1);
+	}
+}
+
+TEST(documents)
+{
+	struct fixture f;
+
+	growth_init(&f);
+	f.growth.targets = 2;
+	golden_json("growth.json", render_growth_json, &f.growth);
+	golden_render("growth_folded.txt", render_growth_folded, &f.growth);
+	golden_render("growth.pprof", render_growth_pprof, &f.growth);
+}
+
+/* Only these stacks, with these sizes. */
+static void set_stacks(struct fixture *f, const uint32_t *const frames[], const size_t count[],
+		       size_t stacks)
+{
+	static const uint64_t bytes[] = {40 * MIB, 8 * MIB, 2 * MIB, MIB};
+
+	f->growth.accounted[GROWTH_ANON] = f->growth.accounted[GROWTH_SWAP] = 0;
+	for (size_t i = 0; i < stacks; i++)
+		set_stack(f, (int)i, frames[i], count[i], (int64_t)bytes[i], bytes[i]);
+	f->growth.stacks = stacks;
+	memcpy(f->growth.change, f->growth.accounted, sizeof(f->growth.change));
+}
+
+/* Functions that call themselves are shown once, and a long line ends; -w has all of it. */
+TEST(long_stacks)
+{
+	uint32_t recursive[64], in_turn[65], deep[120];
+	struct fixture f;
+
+	growth_init(&f);
+	for (size_t i = 0; i < ARRAY_SIZE(recursive); i++)
+		recursive[i] = i < 61 ? RUN : i == 61 ? LEAK : i == 62 ? MAIN : START;
+	for (size_t i = 0; i < ARRAY_SIZE(in_turn); i++)
+		in_turn[i] = i == 64 ? MAIN : i % 2 ? LEAK : RUN;
+	/* No part of it comes twice in a row. */
+	for (size_t i = 0; i < ARRAY_SIZE(deep); i++) {
+		static const uint32_t any[] = {LEAK, RUN, MAIN, UNNAMED, HOSTILE, KSWAPD};
+
+		deep[i] = any[i * (i / 6 % 5 + 1) % ARRAY_SIZE(any)];
+	}
+	set_stacks(&f, (const uint32_t *[]){recursive, in_turn, deep},
+		   (size_t[]){ARRAY_SIZE(recursive), ARRAY_SIZE(in_turn), ARRAY_SIZE(deep)}, 3);
+	check_table("growth_long.txt", &f, &usual);
+	check_table("growth_long_wide.txt", &f, &wide);
+}
+
+/* Functions of Python are rows without what the interpreter does between them; -w has it. */
+TEST(interpreter)
+{
+	static const uint32_t list[] = {MALLOC, RUN, LEAK, UNNAMED, RUN, HOSTILE, MAIN, START};
+	static const uint32_t string[] = {RUN, RUN, LEAK, UNNAMED, HOSTILE, MAIN, START};
+	static const uint32_t module[] = {KSWAPD, RUN, LEAK, MAIN, START};
+	static const uint32_t start[] = {MALLOC, RUN, MAIN, START};
+	static const enum frame python[] = {RUN, UNNAMED, MAIN};
+	struct fixture f;
+
+	growth_init(&f);
+	for (size_t i = 0; i < ARRAY_SIZE(python); i++)
+		f.frame[python[i]].allocator = f.frame[python[i]].interpreter = true;
+	f.frame[RUN].name = "_PyEval_EvalFrameDefault";
+	f.frame[LEAK] = (struct growth_frame){.name = "py::keep:/app/job.py"};
+	f.frame[HOSTILE] = (struct growth_frame){.name = "py::<module>:/app/job.py"};
+	f.frame[KSWAPD] = (struct growth_frame){.name = "array_new", .module = "numpy.so"};
+	set_stacks(&f, (const uint32_t *[]){list, string, module, start},
+		   (size_t[]){ARRAY_SIZE(list), ARRAY_SIZE(string), ARRAY_SIZE(module),
+			      ARRAY_SIZE(start)},
+		   4);
+	check_table("growth_python.txt", &f, &usual);
+	check_table("growth_python_wide.txt", &f, &wide);
+}
+
+/* The page has the document, and no name of a process can end its script. */
+TEST(page)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+	struct fixture f;
+	const char *text, *data;
+
+	growth_init(&f);
+	f.frame[LEAK].name = "a</script><script>alert(1)";
+	f.target[0].name = "<i>&\x1b";
+	render_growth_html(&out, &f.growth);
+	text = strbuf_str(&out);
+	data = strstr(text, "<script type=\"application/json\" id=\"data\">");
+	assert_non_null(data);
+	assert_non_null(strstr(data, "\"schema\":\"zmem.grow\""));
+	assert_null(strstr(text, "<script>alert"));
+	assert_null(strstr(text, "<i>"));
+	assert_non_null(strstr(text, "&lt;i&gt;&amp;"));
+}

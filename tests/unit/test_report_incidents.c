@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What incidents says of memory that was short, and of cgroups at a limit. */
+#include "unit.h"
+
+#include <time.h>
+
+#include "base/strbuf.h"
+#include "report/incidents.h"
+
+#define BEGAN 1763781255000 /* 2025-11-22 03:14:15 UTC */
+
+static const struct table_style style = {.header = true};
+
+/* In the line of the incident, and in its report before the signs. */
+static void check(const struct incident *i, const char *line, const char *first)
+{
+	cleanup(strbuf_done) struct strbuf out = {}, report = {};
+	const char *rest;
+
+	render_incident_line(&out, i, &style);
+	assert_string_equal(strbuf_str(&out), line);
+	render_incident(&report, i, 5, &style);
+	rest = strstr(strbuf_str(&report), "\n  signs:");
+	assert_non_null(rest);
+	report.len = (size_t)(rest - report.data);
+	assert_string_equal(strbuf_str(&report), first);
+}
+
+static void check_machine(const struct incident *i, const char *expected)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+
+	render_incident(&out, i, 5, &style);
+	if (!strstr(strbuf_str(&out), expected))
+		fail_msg("no '%s' in '%s'", expected, strbuf_str(&out));
+}
+
+static void set_swap(struct meminfo *m, uint64_t bytes)
+{
+	m->have |= 1U << MEMINFO_SWAP_TOTAL | 1U << MEMINFO_SWAP_FREE;
+	m->value[MEMINFO_SWAP_TOTAL] = m->value[MEMINFO_SWAP_FREE] = bytes;
+}
+
+TEST(pressure)
+{
+	static struct event_record event = {.time_ms = BEGAN}, end;
+	static struct snapshot then;
+	struct incident i = {.number = 1, .event = &event};
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	event_set(&event, EVENT_KIND, EVENT_PRESSURE);
+	event_set(&event, EVENT_AVAILABLE, 64 << 20);
+	check(&i, "    1  2025-11-22 03:14:15Z  memory was short; no end was recorded\n",
+	      "event:1  memory was short from 2025-11-22 03:14:15Z; no end was recorded");
+	i.goes_on = true;
+	check(&i,
+	      "    1  2025-11-22 03:14:15Z  memory was short; not over at the end of the recording\n",
+	      "event:1  memory was short from 2025-11-22 03:14:15Z; not over at the end of the "
+	      "recording");
+	event_set(&end, EVENT_ENDED, BEGAN + 10000);
+	i.end = &end;
+	i.goes_on = false;
+	check(&i, "    1  2025-11-22 03:14:15Z  memory was short for 10 s\n",
+	      "event:1  memory was short for 10 s, from 2025-11-22 03:14:15Z");
+	/* The swap of the machine then. */
+	i.then = &then;
+	check_machine(&i, "; swap - of -\n");
+	set_swap(&then.system.meminfo, 0);
+	check_machine(&i, "; no swap\n");
+	set_swap(&then.system.meminfo, 1 << 20);
+	check_machine(&i, "; swap 0 of 1.00 MiB\n");
+}
+
+/* A counter that is lower than before belongs to another cgroup of that name. */
+TEST(limits)
+{
+	struct memcg before = {.path = "/a", .max_known = true, .max = 9}, now = before;
+	struct snapshot earlier = {.memcg = &before, .memcg_count = 1};
+	struct snapshot then = {.memcg = &now, .memcg_count = 1};
+	const struct incident i = {.then = &then, .earlier = &earlier};
+	struct limit_events e;
+
+	assert_int_equal(incident_limit_events(&i, &e, 1), 0);
+	now.max = 12;
+	assert_int_equal(incident_limit_events(&i, &e, 1), 1);
+	assert_int_equal(e.max, 3);
+	now.max = 2;
+	assert_int_equal(incident_limit_events(&i, &e, 1), 1);
+	assert_int_equal(e.max, 2);
+}
+
+static void check_json(const struct incident *i, const char *expected)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+	struct incidents_json json = {.out = &out};
+
+	render_incidents_json(&json, i);
+	if (!strstr(strbuf_str(&out), expected))
+		fail_msg("no '%s' in '%s'", expected, strbuf_str(&out));
+}
+
+/* Not all processes were read at a kill: how many, as far as they were counted. */
+TEST(unread)
+{
+	static struct event_record event = {.time_ms = BEGAN};
+	static struct snapshot then;
+	struct incident i = {.number = 1, .event = &event, .then = &then};
+
+	event_set(&event, EVENT_KIND, EVENT_OOM_KILL);
+	event_set(&event, EVENT_LISTED, 900);
+	check_json(&i, "\"processes_unread\":null");
+	event_set(&event, EVENT_TABLE, 1);
+	check_json(&i, "\"processes_unread\":0");
+	event_set(&event, EVENT_LOST, 2);
+	event_set(&event, EVENT_LATE, 1);
+	then.collection.seen = 902;
+	/* As an older version recorded it. */
+	check_json(&i, "\"processes_unread\":null");
+	check_machine(&i, "; 2 had no room; others were not read: the time was over\n");
+	then.collection.not_seen = 102;
+	check_json(&i, "\"processes_unread\":null");
+	check_machine(&i, "; more than 100 others were not read: the time was over\n");
+	then.collection.not_seen_known = true;
+	check_json(&i, "\"processes_unread\":100");
+	check_machine(&i, "; 100 others were not read: the time was over\n");
+}

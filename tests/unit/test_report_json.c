@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The JSON renderer: golden files, hostile strings, limits of strings, large numbers. */
+#include "golden.h"
+#include "sample.h"
+
+#include "write/json_writer.h"
+#include "report/report.h"
+
+/* No process passes the filters; all counts of the collection are set. */
+static void make_counts(struct sample *s)
+{
+	sample_init(s);
+	s->result.pss = PSS_FROM_KERNEL;
+	s->snapshot.balance.residual_known = true;
+	s->snapshot.balance.anon_residual = -4096;
+	s->snapshot.balance.mapped_residual = 12288;
+	s->snapshot.collection.timeout = 2;
+	s->snapshot.collection.raced = 3;
+	s->snapshot.collection.not_seen = 2;
+	s->snapshot.collection.gone = 4;
+	s->snapshot.collection.filtered = 5;
+	s->snapshot.collection.cgroups_left_out[MEMCG_BOUND_DEPTH] = 6;
+	s->snapshot.collection.cgroups_left_out[MEMCG_BOUND_TIME] = 7;
+	s->snapshot.collection.cross_check = (struct cross_check){
+		.done = true, .checked = 5, .same = 2, .moved = 1, .different = 1, .gone = 1};
+	sample_finish(s, 0);
+}
+
+TEST(documents)
+{
+	static const struct {
+		const char *golden;
+		void (*make)(struct sample *s);
+	} is[] = {
+		{"snapshot_ordinary.json", sample_ordinary},
+		{"snapshot_groups.json", sample_groups},
+		{"snapshot_hostile.json", sample_hostile},
+		{"snapshot_bare.json", sample_bare},
+		{"snapshot_empty.json", make_counts},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		struct sample s;
+
+		is[i].make(&s);
+		golden_json(is[i].golden, render_json, &s.result);
+	}
+}
+
+/* Renders one process and returns the document. */
+static const char *render_one(struct strbuf *out, struct sample *s)
+{
+	sample_finish(s, s->snapshot.count);
+	strbuf_clear(out);
+	render_json(out, &s->result);
+	return strbuf_str(out);
+}
+
+/* A command line of `plain` bytes and `tail`. */
+TEST(cmdline_cap)
+{
+	static const struct {
+		size_t plain;
+		const char *tail, *want_tail;
+		bool cut;
+	} is[] = {
+		{1024, "", "", false},
+		{1024, "b", "", true},
+		{1023, "b", "b", false},
+		{1023, "bb", "b", true},
+		/* Escapes and characters are never split. */
+		{1022, "\"", "\\\"", false},
+		{1023, "\"", "", true},
+		{1018, "\n", "\\u000a", false},
+		{1019, "\n", "", true},
+		{1021, "\xe6\xbc\xa2", "\xe6\xbc\xa2", false},
+		{1022, "\xe6\xbc\xa2", "", true},
+		/* Nothing is written after the first character that does not fit. */
+		{1022, "\xe6\xbc\xa2z", "", true},
+		{1023, "\xff", "", true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		cleanup(strbuf_done) struct strbuf out = {0}, line = {0}, want = {0};
+		struct sample s;
+
+		strbuf_fill(&line, 'a', is[i].plain);
+		strbuf_puts(&line, is[i].tail);
+		strbuf_puts(&want, "\"cmdline\":\"");
+		strbuf_fill(&want, 'a', is[i].plain);
+		strbuf_printf(&want, "%s\",\"cmdline_truncated\":%s,", is[i].want_tail,
+			      is[i].cut ? "true" : "false");
+		sample_init(&s);
+		sample_add(&s, 1, 0, "root", "x")->cmdline = strbuf_str(&line);
+		assert_non_null(strstr(render_one(&out, &s), strbuf_str(&want)));
+	}
+}
+
+SAMPLE_TEST(cmdline_forms, sample_init)
+{
+	cleanup(strbuf_done) struct strbuf out = {0}, bad = {0}, want = {0};
+	struct process *p;
+
+	p = sample_add(s, 1, 0, "root", "x");
+	assert_null(strstr(render_one(&out, s), "cmdline"));
+	p->cmdline = "";
+	assert_non_null(strstr(render_one(&out, s), "\"cmdline\":\"\",\"cmdline_truncated\":false,"
+						    "\"start_time_ms\""));
+	p->cmdline_truncated = true;
+	assert_non_null(strstr(render_one(&out, s), "\"cmdline_truncated\":true,"));
+	/* 300 invalid bytes: all are replaced, 256 of them are in the hex form. */
+	strbuf_fill(&bad, '\xfe', 300);
+	p->cmdline = strbuf_str(&bad);
+	p->cmdline_truncated = false;
+	strbuf_puts(&want, "\"cmdline_truncated\":false,\"cmdline_hex\":\"");
+	for (int i = 0; i < 256; i++)
+		strbuf_puts(&want, "fe");
+	strbuf_puts(&want, "\",");
+	assert_non_null(strstr(render_one(&out, s), strbuf_str(&want)));
+}
+
+SAMPLE_TEST(cgroup_cap, sample_init)
+{
+	cleanup(strbuf_done) struct strbuf out = {0}, path = {0}, want = {0};
+
+	strbuf_fill(&path, '/', 600);
+	strbuf_puts(&want, "\"cgroup\":\"");
+	strbuf_fill(&want, '/', 512);
+	strbuf_puts(&want, "\",");
+	sample_add(s, 1, 0, "root", "x")->cgroup = strbuf_str(&path);
+	assert_non_null(strstr(render_one(&out, s), strbuf_str(&want)));
+}
+
+/* Escapes that process names cannot contain. */
+TEST(writer)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct json_writer w = {.out = &out};
+
+	json_begin(&w, '[');
+	json_begin(&w, '[');
+	json_end(&w, ']');
+	json_begin(&w, '{');
+	json_i64(&w, "a", -JSON_INTEGER_MAX);
+	json_i64(&w, "b", INT64_MIN);
+	json_object(&w, "c");
+	json_end(&w, '}');
+	json_end(&w, '}');
+	json_put_bool(&w, true);
+	json_put_string(&w, NULL);
+	json_put_string(&w, "\x01\x1f/");
+	json_end(&w, ']');
+	assert_string_equal(strbuf_str(&out), "[[],{\"a\":-9007199254740991,\"b\":null,\"c\":{}},"
+					      "true,null,\"\\u0001\\u001f/\"]");
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Both renderers of the machine against golden files. */
+#include "golden.h"
+#include "sample.h"
+
+#include "report/report.h"
+
+static struct swap_device device(const char *name, enum swap_kind kind, uint64_t size,
+				 uint64_t used, int priority)
+{
+	struct swap_device d = {.kind = kind, .size = size, .used = used, .priority = priority};
+
+	snprintf(d.name, sizeof(d.name), "%s", name);
+	return d;
+}
+
+/* The ordinary sample with a complete meminfo and one denied process. */
+static void ordinary(struct sample *s, struct system_report *r)
+{
+	struct system_info *m = &s->snapshot.system;
+
+	sample_ordinary(s);
+	sample_meminfo(&m->meminfo, MEMINFO_FREE, 8 * GIB);
+	sample_meminfo(&m->meminfo, MEMINFO_CACHED, 3 * GIB);
+	sample_meminfo(&m->meminfo, MEMINFO_BUFFERS, 20 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_SWAP_CACHED, 5 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_SLAB_RECLAIMABLE, 400 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_KERNEL_RECLAIMABLE, 401 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_SLAB_UNRECLAIMABLE, 150 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_PAGE_TABLES, 30 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_SEC_PAGE_TABLES, 0);
+	sample_meminfo(&m->meminfo, MEMINFO_KERNEL_STACK, 9 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_VMALLOC_USED, 60 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_PERCPU, 8 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_HUGETLB, 64 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_GPU_ACTIVE, 12 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_GPU_RECLAIM, 0);
+	m->meminfo.unplaced_count = 2;
+	m->meminfo.unplaced[0] = (struct meminfo_line){"Balloon", 64 * MIB};
+	m->meminfo.unplaced[1] = (struct meminfo_line){"New\033Line", 3 * MIB};
+	m->sockets = (struct socket_memory){true, 2 * MIB};
+	m->files.cache_known = true;
+	m->files.cache = 2900 * MIB;
+	m->swaps_known = true;
+	m->swap[m->swap_count++] = device("/dev/zram0", SWAP_PARTITION, GIB - 4096, 700 * MIB, 100);
+	m->swap[m->swap_count++] = device("/var/a b\n\xff", SWAP_FILE, GIB, 324 * MIB, -2);
+	m->swap[m->swap_count] = device("", SWAP_OTHER, 4096, 0, -3);
+	memset(m->swap[m->swap_count].name, 'n', SWAP_NAME_MAX);
+	m->swap[m->swap_count++].name_cut = true;
+	*r = (struct system_report){
+		.balance = &s->result,
+		.processes = 3,
+		.pss_missing = 1,
+		.swap_used_known = true,
+		.swap_used = GIB,
+		.unattributed_known = true,
+		.unattributed = 3 * MIB,
+		.swap_pss_known = true,
+		.swap_pss = GIB - 3 * MIB,
+		.pss_anon_known = true,
+		.pss_anon = 4 * GIB - 10 * MIB,
+		.pss_mapped_known = true,
+		.pss_mapped = GIB + 4096,
+	};
+	account_split(m, &r->account);
+}
+
+static void check(const char *json, const char *table, const struct system_report *r,
+		  struct table_style style)
+{
+	golden_json(json, render_system_json, r);
+	golden_render(table, render_system_table, r, &style);
+}
+
+TEST(reports)
+{
+	struct system_report r;
+	struct sample s;
+
+	ordinary(&s, &r);
+	check("system_ordinary.json", "system_ordinary.txt", &r,
+	      (struct table_style){.header = true});
+	/* The parts exceed the total; exact bytes, colors, narrow. */
+	sample_meminfo(&s.snapshot.system.meminfo, MEMINFO_FREE, 9 * GIB);
+	r.swap_shmem_known = true;
+	r.swap_shmem = 2 * MIB;
+	r.pss_anon_known = false;
+	s.snapshot.collection.hidden = true;
+	account_split(&s.snapshot.system, &r.account);
+	check("system_negative.json", "system_negative.txt", &r,
+	      (struct table_style){.header = true, .bytes = true, .color = true, .width = 84});
+	/* No value of the machine is known. */
+	sample_bare(&s);
+	r = (struct system_report){.balance = &s.result};
+	account_split(&s.snapshot.system, &r.account);
+	check("system_bare.json", "system_bare.txt", &r, (struct table_style){.header = true});
+}
+
+/* Swap slots were read. */
+TEST(slots)
+{
+	struct system_report r;
+	struct sample s;
+	int64_t rest;
+
+	ordinary(&s, &r);
+	assert_false(swap_rest(&r, &rest));
+	r.unattributed = 5 * MIB;
+	r.swap_ram_known = true;
+	r.swap_ram = 260 * MIB;
+	s.snapshot.system.files.swap_ram_known = true;
+	s.snapshot.system.files.swap_ram = MIB;
+	s.snapshot.system.swap_cache = (struct swap_cache){true, 2 * MIB - 4096};
+	assert_true(swap_rest(&r, &rest));
+	assert_int_equal(rest, 4096);
+	check("system_slots.json", "system_slots.txt", &r, (struct table_style){.header = true});
+	/* More was found than is in use: it changed meanwhile. */
+	r.unattributed = 4 * MIB;
+	assert_true(swap_rest(&r, &rest));
+	assert_int_equal(rest, 4096 - (int64_t)MIB);
+	s.snapshot.system.files.shmem_known = false;
+	assert_false(swap_rest(&r, &rest));
+}

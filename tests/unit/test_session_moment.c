@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Moments as people type them: relative, a time of day, a date; in local time. */
+#include "unit.h"
+
+#include <time.h>
+
+#include "session/moment.h"
+
+#define END    1763781255500 /* 2025-11-22 03:14:15.5 UTC */
+
+#define SECOND 1000
+#define MINUTE (60 * SECOND)
+#define HOUR   (60 * MINUTE)
+#define DAY    (24 * HOUR)
+
+/* `lasts`: 0 for a moment without a duration. */
+static void check(const char *text, int64_t first, int64_t lasts)
+{
+	struct moment got = {};
+
+	if (moment_parse(text, END, &got) < 0)
+		fail_msg("%s: refused", text);
+	assert_int_equal(got.first_ms, first);
+	assert_int_equal(got.last_ms, lasts ? first + lasts - 1 : first);
+}
+
+TEST(moments)
+{
+	setenv("TZ", "UTC", 1);
+	tzset();
+	check("-10m", END - 600000, 0);
+	check("-90", END - 90000, 0);
+	check("-1.5h", END - 5400000, 0);
+	check("-2d", END - 172800000, 0);
+	check("03:14:15", 1763781255000, SECOND);
+	/* The minute of the end has begun. */
+	check("03:14", 1763781240000, MINUTE);
+	check("03:13", 1763781180000, MINUTE);
+	/* Yesterday. */
+	check("03:14:16", 1763781256000 - DAY, SECOND);
+	check("23:59", 1763769540000, MINUTE);
+	check("2025-11-22T03:14", 1763781240000, MINUTE);
+	check("2025-11-22 03:14:10", 1763781250000, SECOND);
+	check("2025-11-21", 1763683200000, DAY);
+	check("2025-11-21Z", 1763683200000, DAY);
+	setenv("TZ", "EST5EDT", 1);
+	tzset();
+	check("22:14", 1763781240000, MINUTE);
+	check("2025-11-22T03:14:15Z", 1763781255000, SECOND);
+	check("2025-11-21T22:14:15", 1763781255000, SECOND);
+	/* Daylight saving time: four hours; the days of its begin and end. */
+	check("2025-07-01T00:00:00", 1751342400000, SECOND);
+	check("2025-03-09", 1741496400000, DAY - HOUR);
+	check("2025-11-02", 1762056000000, DAY + HOUR);
+	/* The minute before the hour that is left out. */
+	check("2025-03-09T01:59", 1741503540000, MINUTE);
+}
+
+static void check_text(const char *zone, int64_t ms, const char *expected)
+{
+	setenv("TZ", zone, 1);
+	tzset();
+	assert_string_equal(moment_text(ms).text, expected);
+}
+
+TEST(texts)
+{
+	check_text("UTC", END, "2025-11-22 03:14:15Z");
+	check_text("EST5EDT", END, "2025-11-21 22:14:15-05:00");
+	check_text("UTC", INT64_MAX, "");
+}
+
+TEST(refused)
+{
+	static const char *const bad[] = {"",
+					  "-",
+					  "-m",
+					  "-10x",
+					  "10m",
+					  "3:14",
+					  "24:00",
+					  "03:60",
+					  "03:14:",
+					  "03:14:60",
+					  "03:14x",
+					  "2025-13-01",
+					  "2025-11-22T",
+					  "2025-11-22T3",
+					  "2025-11-22Zx",
+					  "-99999999999d",
+					  "now",
+					  "2025-11-22T03:14:15ZZ"};
+	struct moment got;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		if (moment_parse(bad[i], END, &got) != -EINVAL)
+			fail_msg("'%s': accepted", bad[i]);
+	}
+}
