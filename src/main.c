@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The entry point of zmem-bpf. */
-#include "command/commands.h"
+#include "command/run.h"
 
 int main(int argc, char **argv)
 {

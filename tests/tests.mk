@@ -43,7 +43,8 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(links_$*) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege load source enrich collect grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
+		$(if $(filter privilege load source enrich collect grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) \
+		$(if $(filter command,$(call module_of,$*)),$(LDLIBS_TOP)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)
@@ -72,7 +73,8 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(links_$*) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $< $(FUZZ_MAIN) \
 		$(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege load source collect grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) $(LDLIBS_ZIP) -lpthread -o $@
+		$(if $(filter privilege load source collect grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) \
+		$(if $(filter command,$(call module_of,$*)),$(LDLIBS_TOP)) $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
@@ -207,7 +209,7 @@ $(B)/pages: tests/browser/pages.c $(call LIBOF,$(uses_report)) $(B)/flags
 $(B)/soak $(B)/soak_watch: $(B)/%: tests/soak/%.c $(wildcard tests/soak/*.h) $(call LIBOF,$(uses_command)) $(B)/flags
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -Wl,--wrap=secure_loaded $< \
-		$(call LIBOF,$(uses_command)) $(LDLIBS_BPF) -lpthread -o $@
+		$(call LIBOF,$(uses_command)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
 
 soak: deps-test
 	@$(MAKE) --no-print-directory soak-build

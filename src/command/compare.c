@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "collect/balance.h"
 #include "collect/compare_run.h"
-#include "command/commands.h"
+#include "command/table.h"
 #include "report/report.h"
 #include "session/log.h"
 #include "session/output.h"

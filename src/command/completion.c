@@ -9,12 +9,12 @@
 
 #include "base/array.h"
 #include "base/parse.h"
-#include "command/commands.h"
+#include "command/table.h"
 #include "model/column.h"
 #include "model/files.h"
 #include "model/maps.h"
 #include "session/log.h"
-#include "session/options.h"
+#include "session/options_check.h"
 
 /* How a shell completes the argument of an option that has no list of words. */
 static const char *kind_of(const struct option_entry *e)
@@ -107,7 +107,7 @@ static void bash_arguments(void)
 }
 
 /* The options that the command takes; NULL: all options. */
-static void print_options(const char *command)
+static void print_options(const struct command *command)
 {
 	for (size_t i = 0; i < option_count; i++) {
 		const struct option_info *info = &option_table[i].info;
@@ -120,9 +120,9 @@ static void print_options(const char *command)
 	}
 }
 
-static void bash_options(const char *command)
+static void bash_options(const struct command *command)
 {
-	printf("_zmem_bpf_options%s%s=(", command ? "_" : "", command ? command : "");
+	printf("_zmem_bpf_options%s%s=(", command ? "_" : "", command ? command->name : "");
 	print_options(command);
 	printf(")\n");
 }
@@ -139,44 +139,41 @@ static void print_list(const char *command, const char *list)
 }
 
 /* The formats of each command, as an associative array. */
-static void print_formats(void)
+static void print_formats(const struct command_table *t)
 {
 	printf("_zmem_bpf_formats_of=(\n");
-	for (size_t i = 0; i < command_count; i++) {
-		const struct command_info *command = &command_table[i].info;
-
-		if (command->formats)
-			print_list(command->name, command->formats);
+	for (const struct command *c = NULL; (c = command_next(t, c));) {
+		if (c->formats)
+			print_list(c->name, c->formats);
 	}
 	printf(")\n");
 }
 
 /* The words of --group-by, likewise. */
-static void print_groups(void)
+static void print_groups(const struct command_table *t)
 {
 	printf("_zmem_bpf_groups_of=(\n");
-	for (size_t i = 0; i < command_count; i++)
-		print_list(command_table[i].info.name,
-			   commands_group_words(command_table[i].info.name));
+	for (const struct command *c = NULL; (c = command_next(t, c));)
+		print_list(c->name, options_group_words(c));
 	printf(")\n");
 }
 
-static void print_bash(void)
+static void print_bash(const struct command_table *t)
 {
 	printf("_zmem_bpf_commands=(");
-	for (size_t i = 0; i < command_count; i++)
-		printf("%s%s", i ? " " : "", command_table[i].info.name);
+	for (const struct command *c = NULL; (c = command_next(t, c));)
+		printf("%s%s", c == t->row ? "" : " ", c->name);
 	printf(")\n");
 	bash_options(NULL);
-	for (size_t i = 0; i < command_count; i++)
-		bash_options(command_table[i].info.name);
+	for (const struct command *c = NULL; (c = command_next(t, c));)
+		bash_options(c);
 	bash_columns();
 	print_map_keys();
 	print_file_keys();
 	printf("declare -gA ");
-	print_formats();
+	print_formats(t);
 	printf("declare -gA ");
-	print_groups();
+	print_groups(t);
 	bash_arguments();
 }
 
@@ -222,12 +219,12 @@ static void zsh_option(const struct option_entry *e)
 	printf("'\n");
 }
 
-static void print_zsh(void)
+static void print_zsh(const struct command_table *t)
 {
 	printf("_zmem_bpf_commands=(\n");
-	for (size_t i = 0; i < command_count; i++) {
-		printf("\t'%s:", command_table[i].info.name);
-		print_quoted(command_table[i].info.help, ":\\");
+	for (const struct command *c = NULL; (c = command_next(t, c));) {
+		printf("\t'%s:", c->name);
+		print_quoted(c->summary, ":\\");
 		printf("'\n");
 	}
 	printf(")\n_zmem_bpf_column_names=(\n");
@@ -244,14 +241,14 @@ static void print_zsh(void)
 	for (size_t i = 0; i < option_count; i++)
 		zsh_option(&option_table[i]);
 	printf(")\n_zmem_bpf_taken=(\n");
-	for (size_t i = 0; i < command_count; i++) {
-		printf("\t%s '", command_table[i].info.name);
-		print_options(command_table[i].info.name);
+	for (const struct command *c = NULL; (c = command_next(t, c));) {
+		printf("\t%s '", c->name);
+		print_options(c);
 		printf("'\n");
 	}
 	printf(")\n");
-	print_formats();
-	print_groups();
+	print_formats(t);
+	print_groups(t);
 }
 
 int command_completion(const struct options *o)
@@ -259,9 +256,9 @@ int command_completion(const struct options *o)
 	const char *shell = o->word ? o->word : "";
 
 	if (strcmp(shell, "bash") == 0)
-		print_bash();
+		print_bash(o->commands);
 	else if (strcmp(shell, "zsh") == 0)
-		print_zsh();
+		print_zsh(o->commands);
 	else
 		return log_usage(o, "completion: it needs bash or zsh");
 	return log_stdout_done();

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "command/commands.h"
+#include "command/table.h"
 #include "report/diff.h"
 #include "session/log.h"
 #include "session/output.h"

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/parse.h"
-#include "command/commands.h"
+#include "command/table.h"
 #include "enrich/enrich.h"
 #include "query/files.h"
 #include "report/report.h"

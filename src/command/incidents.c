@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "command/commands.h"
+#include "command/table.h"
 #include "report/incidents.h"
 #include "session/log.h"
 #include "session/output.h"
@@ -367,8 +367,6 @@ static int open_page(struct page *p)
 
 	if (r)
 		return r;
-	p->session.query.needs =
-		column_list_needs(&p->session.columns) | query_args_format_needs(&p->options, NULL);
 	p->style = session_style(&p->session, false, 0);
 	p->style.columns = &p->session.columns;
 	p->style.recorded = true;

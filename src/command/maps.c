@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "collect/maps_read_all.h"
-#include "command/commands.h"
+#include "command/table.h"
 #include "privilege/privilege.h"
 #include "report/report.h"
 #include "session/log.h"

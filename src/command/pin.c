@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "command/commands.h"
+#include "command/table.h"
 #include "session/log.h"
 #include "source/pin.h"
 #include "source/source.h"

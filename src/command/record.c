@@ -8,9 +8,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "command/commands.h"
 #include "command/keep.h"
 #include "command/recorder.h"
+#include "command/table.h"
 #include "recording/recording_file.h"
 #include "report/report.h"
 #include "session/log.h"

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "command/commands.h"
+#include "command/table.h"
 #include "report/report.h"
 #include "session/log.h"
 #include "session/output.h"
@@ -147,8 +147,6 @@ static int run(struct session *m, struct output *out)
 	uint64_t start;
 	int r;
 
-	m->query.needs =
-		column_list_needs(&m->columns) | query_args_format_needs(o, m->query.group);
 	m->query.fit = rows_that_fit(m, out);
 	r = session_collect(m, &result);
 	if (r)

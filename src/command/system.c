@@ -2,7 +2,7 @@
 /* zmem-bpf system: the machine's part of a snapshot of all processes. */
 #include "base/cleanup.h"
 #include "collect/balance.h"
-#include "command/commands.h"
+#include "command/table.h"
 #include "report/report.h"
 #include "session/output.h"
 #include "session/session.h"

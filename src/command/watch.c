@@ -9,7 +9,7 @@
 #include <sys/random.h>
 
 #include "base/cleanup.h"
-#include "command/commands.h"
+#include "command/table.h"
 #include "report/report.h"
 #include "session/log.h"
 #include "session/output.h"
@@ -214,7 +214,6 @@ int command_watch(const struct options *o)
 		return r;
 	if (o->grow && o->replay && w.session.replay.frames == 1)
 		log_notice(o->quiet, "%s: growth takes two snapshots, and it has one", o->replay);
-	w.session.query.needs |= query_args_format_needs(o, w.session.query.group);
 	/* Ticks that came due while all was opened do not count as missed. */
 	ticker_now(&w.ticker);
 	return run(&w);

@@ -132,6 +132,7 @@ static const struct column column_swap_ratio = {
 	.help = "the size of the swapped pages that are not on disk, divided by swap_ram",
 	.kind = COLUMN_PERCENT,
 	.counter = COUNTER_SWAP_RAM,
+	.needs = NEEDS_SWAP_COSTS,
 	.own_whole = true,
 };
 
@@ -147,9 +148,11 @@ static const struct column column_limit_percent = {
 };
 
 #define NEEDS_OF(id)                                                                               \
-	(COUNTER_##id >= COUNTER_MEM_HIGH      ? NEEDS_MEMCG | NEEDS_MEMCG_DETAIL                  \
-	 : COUNTER_##id >= COUNTERS_OF_PROCESS ? NEEDS_MEMCG                                       \
-					       : 0)
+	(COUNTER_##id >= COUNTER_MEM_HIGH		      ? NEEDS_MEMCG | NEEDS_MEMCG_DETAIL   \
+	 : COUNTER_##id >= COUNTERS_OF_PROCESS		      ? NEEDS_MEMCG                        \
+	 : COUNTER_##id == COUNTER_SWAP_SHMEM		      ? NEEDS_SWAP_SHMEM                   \
+	 : COUNTER_BIT(COUNTER_##id) & COUNTERS_OF_SWAP_COSTS ? NEEDS_SWAP_COSTS                   \
+							      : 0)
 #define ZMEM_COUNTER(id_, key_, header_, origin_, bound_, policy_, help_)                          \
 	static const struct column column_##key_ = {.key = #key_,                                  \
 						    .json_key = #key_ "_bytes",                    \

@@ -29,6 +29,8 @@ enum column_needs {
 	NEEDS_PROGRAM = 1 << 3, /* program names, if the name of the executable is not enough */
 	NEEDS_MEMCG = 1 << 4,	/* only for groups */
 	NEEDS_MEMCG_DETAIL = 1 << 5, /* likewise: more than charge and limit */
+	NEEDS_SWAP_SHMEM = 1 << 6,   /* the holders of files, while swap is in use */
+	NEEDS_SWAP_COSTS = 1 << 7,   /* swap slots, likewise */
 };
 
 struct column {

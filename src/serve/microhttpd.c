@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/library.h"
-#include "command/commands.h"
+#include "serve/serve.h"
 
 static const struct library_function functions[] = {
 #define FUNCTION(name) {"MHD_" #name, offsetof(struct microhttpd, name)},

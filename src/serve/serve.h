@@ -10,6 +10,7 @@
 #define ZMEM_SERVE_SERVE_H
 
 #include <limits.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -35,6 +36,11 @@ struct serve_config {
 	bool numeric;
 	bool quiet;
 };
+
+/* The command. Returns the exit code of the program. */
+int command_serve(const struct options *o);
+/* Whether serve can run. Returns 0, or a negative errno and what is missing. */
+int serve_check(char *why, size_t cap);
 
 /*
  * The collector process: answers on `channel` until `signals` (a signalfd) has a signal or the HTTP

@@ -14,7 +14,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "command/commands.h"
+#include "session/options_check.h"
 #include "serve/channel.h"
 #include "serve/serve.h"
 #include "session/background.h"
@@ -44,7 +44,7 @@ static int read_config(const struct options *o, struct serve_config *c)
 	 * files. */
 	if (o->files && getauxval(AT_SECURE))
 		return log_error("--files: names of files are private (run as root)");
-	r = commands_check_metrics(o);
+	r = options_check_metrics(o);
 	if (r == 0 && o->token_file)
 		r = token_read(&c->token, o->token_file);
 	if (r == 0)

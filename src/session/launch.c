@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "command/commands.h"
 #include "session/log.h"
 
 /* In the child: waits until it is released, then becomes the command. */

@@ -93,22 +93,13 @@ int log_errno(int error, const char *fmt, ...)
 	return EXIT_FAILED;
 }
 
-/* A word in the place of the command may be any bytes. */
-static bool is_command_word(const char *word)
-{
-	size_t len = strspn(word, "abcdefghijklmnopqrstuvwxyz");
-
-	return len && len < COMMAND_WORD && !word[len];
-}
-
 int log_usage(const struct options *o, const char *fmt, ...)
 {
-	bool named = o->named && is_command_word(o->command);
 	char hint[COMMAND_WORD + 24];
 	va_list args;
 
-	snprintf(hint, sizeof(hint), " (zmem-bpf %s%s--help)", named ? o->command : "",
-		 named ? " " : "");
+	snprintf(hint, sizeof(hint), " (zmem-bpf %s%s--help)", o->named ? o->command->name : "",
+		 o->named ? " " : "");
 	va_start(args, fmt);
 	print_message(fmt, args, hint);
 	va_end(args);

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/parse.h"
 #include "privilege/privilege.h"
 #include "session/log.h"
 #include "source/pin.h"
@@ -34,7 +33,7 @@ const char *session_no_proc(const struct session *s)
 /* Commands that can do without BPF have one more remedy. */
 static const char *proc_remedy(const struct session *s)
 {
-	return strcmp(s->options->command, "compare") == 0 ? "" : ", or use --source proc";
+	return s->options->command->traits & COMMAND_COMPARES ? "" : ", or use --source proc";
 }
 
 static int report_unopened_source(const struct session *s, int error)
@@ -60,7 +59,7 @@ static void warn_fallback(struct session *s)
 	const struct diag_note *note = source_reason(&c->diag);
 
 	/* maps shows nothing that BPF reads, and compare fails. */
-	if (s->filters_only || strcmp(o->command, "compare") == 0 ||
+	if (s->filters_only || o->command->traits & COMMAND_COMPARES ||
 	    !is_new(s, COLLECT_NOTICE_FALLBACK))
 		return;
 	/* The message names every missing capability. */
@@ -186,7 +185,7 @@ static bool tells_no_match(const struct session *s)
 	const struct options *o = s->options;
 
 	return o->format == FORMAT_TABLE && !s->filters_only &&
-	       !parse_has_item("record compare", o->command);
+	       !(o->command->traits & COMMAND_NO_ROWS);
 }
 
 /* Only in the first snapshot: later ones may have other processes. */

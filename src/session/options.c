@@ -46,178 +46,153 @@ static const char *const stack_words[] = {
 
 #define AT(member) offsetof(struct options, member)
 
-/* Commands that choose processes, that collect, that run on and on. */
-#define CHOOSE	"snapshot compare maps record watch top"
-#define FILTER	CHOOSE " diff"
-#define COLLECT "snapshot compare system record watch top serve"
-#define STAY	"record watch top serve"
-
 const struct option_entry option_table[] = {
 	/* choosing rows */
-	{{"pid", 'p', "LIST", "only these processes", CHOOSE " grow", OPTIONS_CHOOSE_ROWS},
-	 LIST,
-	 AT(pids)},
-	{{"name", 0, "NAME", "grow: the processes of this name", "grow", OPTIONS_CHOOSE_ROWS},
+	{{"pid", 'p', "LIST", "only these processes", OPTIONS_CHOOSE_ROWS}, LIST, AT(pids)},
+	{{"name", 0, "NAME", "grow: the processes of this name", OPTIONS_CHOOSE_ROWS},
 	 STRING,
 	 AT(name)},
-	{{"user", 'u', "LIST", "only processes of these users (names or numbers)", FILTER,
+	{{"user", 'u', "LIST", "only processes of these users (names or numbers)",
 	  OPTIONS_CHOOSE_ROWS},
 	 LIST,
 	 AT(users)},
 	{{"filter", 'f', "ERE",
 	  "only processes whose name or command line matches (files: whose path matches)",
-	  FILTER " files", OPTIONS_CHOOSE_ROWS},
+	  OPTIONS_CHOOSE_ROWS},
 	 STRING,
 	 AT(filter)},
-	{{"cgroup", 0, "GLOB", "only processes in this cgroup, or in one within it", FILTER " grow",
+	{{"cgroup", 0, "GLOB", "only processes in this cgroup, or in one within it",
 	  OPTIONS_CHOOSE_ROWS},
 	 STRING,
 	 AT(cgroup)},
 	{{"unit", 0, "LIST", "only processes of these systemd units (globs; ssh is ssh.service)",
-	  FILTER, OPTIONS_CHOOSE_ROWS},
+	  OPTIONS_CHOOSE_ROWS},
 	 LIST,
 	 AT(units)},
-	{{"mapping", 0, "ERE", "maps: only mappings whose name matches", "maps",
-	  OPTIONS_CHOOSE_ROWS},
+	{{"mapping", 0, "ERE", "maps: only mappings whose name matches", OPTIONS_CHOOSE_ROWS},
 	 STRING,
 	 AT(mapping)},
 	{{"min", 0, "SIZE", "hide rows whose sort column is below SIZE (K, M, G)",
-	  "snapshot files watch top", OPTIONS_CHOOSE_ROWS},
+	  OPTIONS_CHOOSE_ROWS},
 	 SIZE,
 	 AT(min)},
-	{{"changed", 0, NULL, "only rows that changed since the last snapshot", "watch top",
+	{{"changed", 0, NULL, "only rows that changed since the last snapshot",
 	  OPTIONS_CHOOSE_ROWS},
 	 FLAG,
 	 AT(changed)},
 	{{"grow", 0, NULL,
 	  "watch: only rows whose PSS and swap grew by 1 MiB (--min) since the start, most first",
-	  "watch", OPTIONS_CHOOSE_ROWS},
+	  OPTIONS_CHOOSE_ROWS},
 	 FLAG,
 	 AT(grow)},
 	/* what is shown */
 	{{"columns", 'o', "LIST",
-	  "show these columns; +COL adds one before NAME; help lists them all",
-	  "snapshot files record watch top serve", OPTIONS_SHOW},
+	  "show these columns; +COL adds one before NAME; help lists them all", OPTIONS_SHOW},
 	 LIST,
 	 AT(columns)},
-	{{"long", 'l', NULL, "more columns: swap and the parts of RSS", "snapshot watch top",
-	  OPTIONS_SHOW},
+	{{"long", 'l', NULL, "more columns: swap and the parts of RSS", OPTIONS_SHOW},
 	 FLAG,
 	 AT(long_table)},
 	{{"group-by", 'g', "KEY",
 	  "one row per name, cmdline, user, unit, container, pod, namespace or cgroup (maps: and per kind "
 	  "of memory; files: fs, mount, kind or dir)",
-	  "snapshot maps files watch diff top serve", OPTIONS_SHOW},
+	  OPTIONS_SHOW},
 	 CHOICE,
 	 AT(group),
 	 group_words,
 	 .alias = query_group_key},
 	{{"tree", 0, NULL, "each process below its parent, with the sums of all below it",
-	  "snapshot top", OPTIONS_SHOW},
+	  OPTIONS_SHOW},
 	 FLAG,
 	 AT(tree)},
 	{{"by-file", 0, NULL, "maps: one row per file, of all processes unless some are named",
-	  "maps", OPTIONS_SHOW},
+	  OPTIONS_SHOW},
 	 FLAG,
 	 AT(by_file)},
-	{{"top", 'n', "N", "only the first N rows, and read only what they need",
-	  "snapshot maps files watch diff incidents top serve grow", OPTIONS_SHOW},
+	{{"top", 'n', "N", "only the first N rows, and read only what they need", OPTIONS_SHOW},
 	 COUNT,
 	 AT(top)},
-	{{"all", 'a', NULL, "every row, also on a terminal", FILTER " files grow", OPTIONS_SHOW},
-	 FLAG,
-	 AT(all)},
-	{{"total", 0, NULL, "only the total; with -H its values alone", "snapshot maps files watch",
-	  OPTIONS_SHOW},
+	{{"all", 'a', NULL, "every row, also on a terminal", OPTIONS_SHOW}, FLAG, AT(all)},
+	{{"total", 0, NULL, "only the total; with -H its values alone", OPTIONS_SHOW},
 	 FLAG,
 	 AT(total)},
 	{{"delta", 0, "SINCE", "changes since the last snapshot, per second, or since the start",
-	  "watch top", OPTIONS_SHOW},
+	  OPTIONS_SHOW},
 	 CHOICE,
 	 AT(delta),
 	 delta_words},
 	/* order */
 	{{"sort", 's', "COL[,COL...]",
 	  "sort by these columns: sizes and counts biggest first, all else ascending (default: pss)",
-	  "snapshot maps files record watch diff top", OPTIONS_SORT},
+	  OPTIONS_SORT},
 	 STRING,
 	 AT(sort)},
-	{{"reverse", 'r', NULL, "the other way round", "snapshot maps files record watch top",
-	  OPTIONS_SORT},
-	 FLAG,
-	 AT(reverse)},
+	{{"reverse", 'r', NULL, "the other way round", OPTIONS_SORT}, FLAG, AT(reverse)},
 	/* output */
 	{{"format", 'F', "F",
 	  "table, json, ndjson (a line a process), csv, folded (flame graphs), openmetrics, prometheus, "
 	  "html (a page), pprof",
-	  "snapshot compare system maps files record watch diff incidents grow", OPTIONS_OUTPUT},
+	  OPTIONS_OUTPUT},
 	 CHOICE,
 	 AT(format),
 	 format_words},
-	{{"json", 'J', NULL, "the same as -F json",
-	  "snapshot compare system maps files record diff incidents grow", OPTIONS_OUTPUT},
+	{{"json", 'J', NULL, "the same as -F json", OPTIONS_OUTPUT},
 	 SET,
 	 AT(format),
 	 NULL,
 	 FORMAT_JSON},
 	{{"output", 0, "FILE", "write to FILE, which appears whole or not at all (watch appends)",
-	  "snapshot compare system maps files record watch diff incidents grow", OPTIONS_OUTPUT},
+	  OPTIONS_OUTPUT},
 	 STRING,
 	 AT(output)},
-	{{"bytes", 'b', NULL, "exact bytes in tables, in place of KiB, MiB, GiB",
-	  "snapshot compare system maps files watch diff incidents top grow", OPTIONS_OUTPUT},
+	{{"bytes", 'b', NULL, "exact bytes in tables, in place of KiB, MiB, GiB", OPTIONS_OUTPUT},
 	 FLAG,
 	 AT(bytes)},
-	{{"no-header", 'H', NULL, "no header line (of tables and CSV)",
-	  "snapshot compare system maps files watch diff incidents grow", OPTIONS_OUTPUT},
+	{{"no-header", 'H', NULL, "no header line (of tables and CSV)", OPTIONS_OUTPUT},
 	 FLAG,
 	 AT(no_header)},
-	{{"wide", 'w', NULL, "do not cut lines to the terminal's width",
-	  "snapshot compare system maps files watch diff incidents grow", OPTIONS_OUTPUT},
+	{{"wide", 'w', NULL, "do not cut lines to the terminal's width", OPTIONS_OUTPUT},
 	 FLAG,
 	 AT(wide)},
-	{{"numeric", 0, NULL, "user numbers in place of names", "snapshot watch top serve",
-	  OPTIONS_OUTPUT},
-	 FLAG,
-	 AT(numeric)},
-	{{"color", 0, "WHEN", "auto, always or never", NULL, OPTIONS_OUTPUT},
+	{{"numeric", 0, NULL, "user numbers in place of names", OPTIONS_OUTPUT}, FLAG, AT(numeric)},
+	{{"color", 0, "WHEN", "auto, always or never", OPTIONS_OUTPUT, true},
 	 CHOICE,
 	 AT(color),
 	 color_words},
 	{{"listen", 0, "LIST",
 	  "serve: HOST:PORT, [IPV6]:PORT, :PORT (all), unix:/PATH (default: 127.0.0.1:19647)",
-	  "serve", OPTIONS_OUTPUT},
+	  OPTIONS_OUTPUT},
 	 LIST,
 	 AT(listen)},
-	{{"token-file", 0, "FILE", "serve: clients must send the token in FILE (Bearer)", "serve",
+	{{"token-file", 0, "FILE", "serve: clients must send the token in FILE (Bearer)",
 	  OPTIONS_OUTPUT},
 	 STRING,
 	 AT(token_file)},
 	{{"files", 0, NULL, "serve: also /files and /files.json, which have names of files",
-	  "serve", OPTIONS_OUTPUT},
+	  OPTIONS_OUTPUT},
 	 FLAG,
 	 AT(files)},
 	/* how it is measured */
 	{{"interval", 'i', "SEC",
 	  "a snapshot every SEC seconds (serve: at most one), 0.1 and up (default: 1; record --keep "
 	  "10)",
-	  "record watch top serve grow", OPTIONS_MEASURE},
+	  OPTIONS_MEASURE},
 	 SECONDS,
 	 AT(interval_ms)},
 	{{"count", 'c', "N", "end after N snapshots (default: record 1; watch, top, grow never)",
-	  "record watch top grow", OPTIONS_MEASURE},
+	  OPTIONS_MEASURE},
 	 COUNT,
 	 AT(count)},
-	{{"follow", 0, NULL, "grow: the children of the processes, too", "grow", OPTIONS_MEASURE},
+	{{"follow", 0, NULL, "grow: the children of the processes, too", OPTIONS_MEASURE},
 	 FLAG,
 	 AT(follow)},
 	{{"debuginfod", 0, NULL,
-	  "grow: names also from the servers of DEBUGINFOD_URLS, which see build ids", "grow",
+	  "grow: names also from the servers of DEBUGINFOD_URLS, which see build ids",
 	  OPTIONS_MEASURE},
 	 FLAG,
 	 AT(debuginfod)},
 	{{"stack", 0, "HOW",
-	  "grow: stacks by dwarf (the tables of the programs) or fp (frame pointers)", "grow",
+	  "grow: stacks by dwarf (the tables of the programs) or fp (frame pointers)",
 	  OPTIONS_MEASURE},
 	 CHOICE,
 	 AT(stack),
@@ -225,100 +200,97 @@ const struct option_entry option_table[] = {
 	{{"sample", 0, "N",
 	  "grow: the stacks of one page in N, at random (1: all; default: all up to 20,000 a "
 	  "second and CPU, then 16)",
-	  "grow", OPTIONS_MEASURE},
+	  OPTIONS_MEASURE},
 	 COUNT,
 	 AT(sample)},
 	{{"keep", 0, "TIME[,SIZE]",
-	  "record: for ever in a directory, and keep that much, such as 7d or 7d,500M", "record",
+	  "record: for ever in a directory, and keep that much, such as 7d or 7d,500M",
 	  OPTIONS_MEASURE},
 	 STRING,
 	 AT(keep)},
 	{{"dense", 0, "PERCENT",
 	  "record --keep: a snapshot each second while less RAM or swap is left (default: 5; 0: never)",
-	  "record", OPTIONS_MEASURE},
+	  OPTIONS_MEASURE},
 	 SHARE,
 	 AT(dense)},
 	{{"stall", 0, "PERCENT",
 	  "record --keep: also while tasks wait for memory in so much of the time (default: 10; 0: never)",
-	  "record", OPTIONS_MEASURE},
+	  OPTIONS_MEASURE},
 	 SHARE,
 	 AT(stall)},
 	{{"no-names", 0, NULL,
-	  "record: pseudonyms in place of names, so that the recording can be handed on", "record",
+	  "record: pseudonyms in place of names, so that the recording can be handed on",
 	  OPTIONS_MEASURE},
 	 FLAG,
 	 AT(no_names)},
 	{{"replay", 0, "FILE", "show what zmem-bpf record wrote (a file or a directory)",
-	  "snapshot system watch top serve", OPTIONS_MEASURE},
+	  OPTIONS_MEASURE},
 	 STRING,
 	 AT(replay)},
 	{{"at", 0, "TIME",
 	  "show the recording at 03:14, 2026-11-22T03:14, -10m (before its end), or event:1",
-	  "snapshot system incidents top", OPTIONS_MEASURE},
+	  OPTIONS_MEASURE},
 	 STRING,
 	 AT(at)},
 	{{"since", 0, "TIME", "only the snapshots of the recording from then on (TIME as for --at)",
-	  "watch incidents", OPTIONS_MEASURE},
+	  OPTIONS_MEASURE},
 	 STRING,
 	 AT(since)},
-	{{"until", 0, "TIME", "only the snapshots of the recording up to then", "watch incidents",
-	  OPTIONS_MEASURE},
+	{{"until", 0, "TIME", "only the snapshots of the recording up to then", OPTIONS_MEASURE},
 	 STRING,
 	 AT(until)},
 	{{"from", 0, "TIME", "diff: from this moment of the recording: 03:00, -10m, event:1",
-	  "diff", OPTIONS_MEASURE},
+	  OPTIONS_MEASURE},
 	 STRING,
 	 AT(from)},
-	{{"to", 0, "TIME", "diff: up to this moment of the recording (default: now)", "diff",
+	{{"to", 0, "TIME", "diff: up to this moment of the recording (default: now)",
 	  OPTIONS_MEASURE},
 	 STRING,
 	 AT(to)},
-	{{"pss", 0, "HOW", "auto, kernel, rollup (/proc/PID/smaps_rollup) or none", COLLECT,
+	{{"pss", 0, "HOW", "auto, kernel, rollup (/proc/PID/smaps_rollup) or none",
 	  OPTIONS_MEASURE},
 	 CHOICE,
 	 AT(pss),
 	 pss_words},
-	{{"source", 0, "FROM", "counters from auto, bpf or proc",
-	  "snapshot compare system maps record watch top serve", OPTIONS_MEASURE},
+	{{"source", 0, "FROM", "counters from auto, bpf or proc", OPTIONS_MEASURE},
 	 CHOICE,
 	 AT(source),
 	 source_words},
 	{{"verify", 0, "N",
-	  "check PSS of N processes (default: 3), or of all, against smaps_rollup", COLLECT,
+	  "check PSS of N processes (default: 3), or of all, against smaps_rollup",
 	  OPTIONS_MEASURE},
 	 NUMBER_OR_ALL,
 	 AT(verify)},
 	{{"pinned", 0, NULL, "read only from the pin (zmem-bpf pin), which needs no capability",
-	  COLLECT, OPTIONS_MEASURE},
+	  OPTIONS_MEASURE},
 	 FLAG,
 	 AT(pinned)},
 	/* advanced */
 	{{"nice", 0, "N",
-	  "record --keep, watch, top, serve: the nice value, from 0 to 19 (default: 5)", STAY,
+	  "record --keep, watch, top, serve: the nice value, from 0 to 19 (default: 5)",
 	  OPTIONS_ADVANCED},
 	 NICE,
 	 AT(nice)},
 	{{"readers", 0, "N",
 	  "read with N threads, up to 8 (default: by the work; watch, top, serve: 1)",
-	  "snapshot compare system record watch top serve", OPTIONS_ADVANCED},
+	  OPTIONS_ADVANCED},
 	 COUNT,
 	 AT(readers)},
-	{{"no-lock", 0, NULL, "record --keep, watch, top, serve: do not lock memory", STAY,
+	{{"no-lock", 0, NULL, "record --keep, watch, top, serve: do not lock memory",
 	  OPTIONS_ADVANCED},
 	 FLAG,
 	 AT(no_lock)},
-	{{"timing", 0, NULL, "print on stderr how long each phase took", "snapshot",
-	  OPTIONS_ADVANCED},
+	{{"timing", 0, NULL, "print on stderr how long each phase took", OPTIONS_ADVANCED},
 	 FLAG,
 	 AT(timing)},
-	{{"verbose", 'v', NULL, "print on stderr what was used and why", NULL, OPTIONS_ADVANCED},
+	{{"verbose", 'v', NULL, "print on stderr what was used and why", OPTIONS_ADVANCED, true},
 	 FLAG,
 	 AT(verbose)},
-	{{"quiet", 'q', NULL, "print no notes on stderr, only errors", NULL, OPTIONS_ADVANCED},
+	{{"quiet", 'q', NULL, "print no notes on stderr, only errors", OPTIONS_ADVANCED, true},
 	 FLAG,
 	 AT(quiet)},
-	{{"help", 'h', NULL, "this text", NULL, OPTIONS_ADVANCED}, FLAG, AT(help)},
-	{{"version", 'V', NULL, "the version", NULL, OPTIONS_ADVANCED}, FLAG, AT(version)},
+	{{"help", 'h', NULL, "this text", OPTIONS_ADVANCED, true}, FLAG, AT(help)},
+	{{"version", 'V', NULL, "the version", OPTIONS_ADVANCED, true}, FLAG, AT(version)},
 };
 const size_t option_count = ARRAY_SIZE(option_table);
 
@@ -349,9 +321,9 @@ bool options_given(const struct options *o, const struct option_entry *e)
 	}
 }
 
-bool options_taken(const struct option_info *info, const char *command)
+bool options_taken(const struct option_info *info, const struct command *command)
 {
-	return !info->commands || parse_has_item(info->commands, command);
+	return info->common || (command->options && parse_has_item(command->options, info->name));
 }
 
 const char *options_group_key(const struct options *o)
@@ -599,34 +571,44 @@ static int bad_option(const struct options *o, int c, char **argv)
 static int add_word(struct options *o, const char *word)
 {
 	bool is_pid = *word && word[strspn(word, "0123456789,")] == '\0';
+	unsigned traits = o->command->traits;
 
+	/* Which words follow is not known. */
+	if (o->unknown_command)
+		return 0;
 	if (!o->named && !is_pid) {
-		o->command = word;
-		o->named = true;
+		const struct command *command = command_find(o->commands, word);
+
+		if (command)
+			o->command = command;
+		else
+			o->unknown_command = word;
+		o->named = command;
 		return 0;
 	}
-	if (is_pid && parse_has_item(CHOOSE " grow", o->command))
+	if (is_pid && traits & COMMAND_PIDS)
 		return add_list(word, &o->pids);
-	if (*word && parse_has_item(CHOOSE, o->command) && strcmp(o->command, "record") != 0)
+	if (*word && traits & COMMAND_PIDS && !(traits & (COMMAND_WORD | COMMAND_RUNS)))
 		return log_usage(o, "%s: not a process number; -f %s chooses processes by name",
 				 word, word);
-	if (o->word && !o->second && strcmp(o->command, "diff") == 0) {
+	if (o->word && !o->second && traits & COMMAND_WORDS) {
 		o->second = word;
 		return 0;
 	}
-	if (o->word || !parse_has_item("record incidents diff pin help completion", o->command))
+	if (o->word || !(traits & (COMMAND_WORD | COMMAND_WORDS)))
 		return log_usage(o, "%s: unexpected argument", word);
 	o->word = word;
 	return 0;
 }
 
-int options_parse(struct options *o, int argc, char **argv)
+int options_parse(struct options *o, const struct command_table *commands, int argc, char **argv)
 {
 	char letters[2 * OPTIONS_MAX + 3];
 	struct option longs[OPTIONS_MAX + 2] = {};
 	int c, r = 0;
 
-	*o = (struct options){.command = "snapshot",
+	*o = (struct options){.commands = commands,
+			      .command = commands->row,
 			      .min = MIN_DEFAULT,
 			      .verify = VERIFY_DEFAULT,
 			      .nice = NICE_DEFAULT,
@@ -645,12 +627,13 @@ int options_parse(struct options *o, int argc, char **argv)
 			r = set_option(o, find_entry(c), optarg);
 	}
 	/* The words after "--". */
-	if (!r && optind < argc && strcmp(o->command, "grow") == 0) {
+	if (!r && optind < argc && o->command->traits & COMMAND_RUNS) {
 		o->command_line = argv + optind;
 		return 0;
 	}
 	while (!r && optind < argc)
 		r = add_word(o, argv[optind++]);
+	o->continuous = o->command->traits & COMMAND_SERIES || o->keep;
 	return r;
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "collect/collect_spec.h"
+#include "session/command.h"
 
 enum format {
 	FORMAT_TABLE,
@@ -56,8 +57,10 @@ struct launch;
 struct option_entry;
 
 struct options {
-	const char *command; /* "snapshot" if none was named */
-	bool named;	     /* a command was named */
+	const struct command_table *commands;
+	const struct command *command; /* the first one of the table if none was named */
+	bool named;		       /* a command was named */
+	const char *unknown_command;   /* a word that names none; NULL: there is none */
 	const char *sort;
 	char *columns;
 	char *pids; /* owned; lists that are given again are joined */
@@ -115,7 +118,7 @@ struct options {
 };
 
 /* Reads argv. Returns 0, or an exit code after a message. options_done() in either case. */
-int options_parse(struct options *o, int argc, char **argv);
+int options_parse(struct options *o, const struct command_table *commands, int argc, char **argv);
 void options_done(struct options *o);
 
 /* The column that --group-by names, NULL: none. */
@@ -144,8 +147,8 @@ struct option_info {
 	char letter;	      /* 0: none */
 	const char *argument; /* NULL: a flag */
 	const char *help;
-	const char *commands; /* the commands that take it; NULL: all */
 	enum option_section section;
+	bool common; /* each command takes it */
 };
 
 enum option_kind {
@@ -180,6 +183,6 @@ extern const size_t option_count;
 /* Whether the option has another value than its default. */
 bool options_given(const struct options *o, const struct option_entry *e);
 /* Whether the command takes the option. */
-bool options_taken(const struct option_info *info, const char *command);
+bool options_taken(const struct option_info *info, const struct command *command);
 
 #endif

@@ -113,7 +113,8 @@ const struct column *query_args_page_group(const struct options *o)
 	return key ? column_find(key, strlen(key)) : NULL;
 }
 
-unsigned query_args_format_needs(const struct options *o, const struct column *group)
+/* The names that the format needs beyond its columns: enum column_needs. */
+static unsigned format_needs(const struct options *o, const struct column *group)
 {
 	/* Formats with fixed keys show more than their columns. */
 	static const unsigned needs[] = {
@@ -126,13 +127,14 @@ unsigned query_args_format_needs(const struct options *o, const struct column *g
 		[FORMAT_PROMETHEUS] = 0,
 		[FORMAT_HTML] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
 	};
-	bool keys = options_metrics(o) || o->format == FORMAT_JSON || o->format == FORMAT_NDJSON;
-	bool shows_memcg = keys && group && group->needs & NEEDS_CGROUP;
+	bool document = o->format == FORMAT_JSON || o->format == FORMAT_NDJSON;
+	bool shows_memcg = (document || options_metrics(o)) && group && group->needs & NEEDS_CGROUP;
 	const struct column *page = query_args_page_group(o);
 
 	/* A group shows only what its processes have in common. */
 	return (group ? 0 : needs[o->format]) | (page ? page->needs : 0) |
-	       (shows_memcg ? NEEDS_MEMCG | NEEDS_MEMCG_DETAIL : 0);
+	       (shows_memcg ? NEEDS_MEMCG | NEEDS_MEMCG_DETAIL : 0) |
+	       (document ? NEEDS_SWAP_SHMEM | NEEDS_SWAP_COSTS : 0);
 }
 
 /* Rows are groups by --group-by. Rows of metrics are groups in any case. */
@@ -159,7 +161,7 @@ static void show_sorted(struct column_list *list, const struct options *o,
 	const char *bad;
 	size_t len;
 
-	if (o->format != FORMAT_TABLE || strcmp(o->command, "top") == 0)
+	if (o->format != FORMAT_TABLE || o->command->traits & COMMAND_KEYS)
 		return;
 	if (o->grow)
 		column_list_insert(list, first + 2, &column_grew);
@@ -231,9 +233,9 @@ static int read_order(struct query *q, const struct column_list *columns, const 
 		r = refuse_memcg(o, "--sort", &q->order.keys, q->group);
 	if (r == 0 && !o->continuous &&
 	    (column_list_changes(columns) || column_list_changes(&q->order.keys)))
-		r = log_usage(o, "%s: it has no changes to show (watch has)", o->command);
+		r = log_usage(o, "%s: it has no changes to show (watch has)", o->command->name);
 	q->order.reverse = o->reverse;
-	if (r == 0 && strcmp(o->command, "top") != 0)
+	if (r == 0 && !(o->command->traits & COMMAND_KEYS))
 		order_equal_swap(&q->order, pss);
 	return r;
 }
@@ -247,7 +249,7 @@ int query_args_read(struct query *q, struct column_list *columns, const struct o
 	r = read_columns(columns, o, q->group);
 	if (r == 0)
 		r = read_order(q, columns, o, pss);
-	q->needs = column_list_needs(columns);
+	q->needs = column_list_needs(columns) | format_needs(o, q->group);
 	q->top = (size_t)o->top;
 	/* Of rows that grew, --min is the growth. */
 	if (o->grow)

@@ -20,8 +20,6 @@ int query_args_filter(struct query *q, const struct options *o, struct collector
 /* Sets all words and the columns. `pss`: how PSS is measured. Returns as above. */
 int query_args_read(struct query *q, struct column_list *columns, const struct options *o,
 		    enum pss_choice pss, struct collector *c, int *exit_code);
-/* The names that the format needs beyond its columns: enum column_needs. */
-unsigned query_args_format_needs(const struct options *o, const struct column *group);
 /* Writes "no process matches", with the filters, as text of `size` bytes at most. */
 void query_args_nothing(const struct options *o, char *ret, size_t size);
 /*

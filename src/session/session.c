@@ -46,23 +46,6 @@ struct oom_watch *session_watch_kills(const struct options *o, enum oom_watch_sc
 
 /* ---- measuring ---- */
 
-/* Documents and the commands about the whole machine have SWAP_SHMEM and what swap costs, tables on
- * request. */
-static bool shows_of_swap(const struct options *o, const char *column)
-{
-	return parse_has_item("system record serve", o->command) || o->format == FORMAT_JSON ||
-	       o->format == FORMAT_NDJSON || (o->columns && strcasestr(o->columns, column)) ||
-	       (o->sort && strcasestr(o->sort, column));
-}
-
-static bool shows_costs(const struct options *o)
-{
-	/* Beginnings of keys and of headings. */
-	return shows_of_swap(o, "swap_ram") || shows_of_swap(o, "swap_ratio") ||
-	       shows_of_swap(o, "swap_z") || shows_of_swap(o, "swap_incompr") ||
-	       shows_of_swap(o, "swap_filled") || shows_of_swap(o, "swap_disk");
-}
-
 struct collect_spec session_spec(const struct options *o)
 {
 	return (struct collect_spec){
@@ -75,8 +58,8 @@ struct collect_spec session_spec(const struct options *o)
 					   : 0,
 		.continuous = o->continuous,
 		.verify = o->verify == VERIFY_DEFAULT ? VERIFY_USUAL : o->verify,
-		.swap_shmem = shows_of_swap(o, "swap_shmem"),
-		.swap_ram = shows_costs(o),
+		.swap_shmem = o->command->traits & COMMAND_COSTS,
+		.swap_ram = o->command->traits & COMMAND_COSTS,
 		.files = options_metrics(o) ? FILES_SHMEM : FILES_NONE,
 	};
 }
@@ -274,7 +257,7 @@ static int open_collector(struct session *s, const struct collect_spec *asked)
 {
 	const struct options *o = s->options;
 	struct collect_spec spec = *asked;
-	unsigned later = 0;
+	unsigned later = 0, needs;
 	int r;
 
 	if (o->replay) {
@@ -282,12 +265,15 @@ static int open_collector(struct session *s, const struct collect_spec *asked)
 	} else {
 		/* A wrong option is reported before anything is opened. */
 		r = read_query(s);
+		needs = s->query.needs | column_list_needs(&s->query.order.keys);
+		spec.swap_shmem |= needs & NEEDS_SWAP_SHMEM;
+		spec.swap_ram |= needs & NEEDS_SWAP_COSTS;
 		if (r == 0)
 			r = notices_opened(s, collector_open(&s->collector, &spec));
 	}
 	if (spec.continuous && !o->no_lock)
 		later |= LATER_LOCKS;
-	if (strcmp(o->command, "top") == 0 && !o->replay)
+	if (o->command->traits & COMMAND_LOADS && !o->replay)
 		later |= LATER_LOADS;
 	if (o->replay)
 		later |= LATER_READS;

@@ -8,7 +8,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "command/commands.h"
+#include "top/top.h"
 #include "session/log.h"
 #include "session/output.h"
 #include "session/ticker.h"

@@ -7,6 +7,7 @@
 #include <getopt.h>
 
 #include "session/log.h"
+#include "command/table.h"
 #include "session/options.h"
 #include "session/query_args.h"
 #include "base/utf8.h"
@@ -84,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	stderr = open_memstream(&said, &said_len);
 	FUZZ_CHECK(stderr);
 	optind = 0; /* reset getopt */
-	r = options_parse(&o, make_argv(text, size, argv), argv);
+	r = options_parse(&o, &command_table, make_argv(text, size, argv), argv);
 	if (r == 0) {
 		check_options(&o);
 		r = check_request(&o);

@@ -13,6 +13,7 @@
 
 #include "../support/utf8_valid.h"
 #include "session/log.h"
+#include "command/table.h"
 #include "session/options.h"
 #include "session/session.h"
 #include "session/session.h"
@@ -158,8 +159,7 @@ static void replay(char **words)
 	stderr = open_memstream(&said, &said_len);
 	FUZZ_CHECK(stderr);
 	optind = 0;
-	r = options_parse(&o, argc, words);
-	o.continuous = strcmp(o.command, "watch") == 0;
+	r = options_parse(&o, &command_table, argc, words);
 	if (r == 0)
 		r = o.continuous ? run_watch(&o) : run(&o);
 	fclose(stderr);

@@ -9,6 +9,7 @@
  */
 #include <getopt.h>
 
+#include "command/table.h"
 #include "session/options.h"
 #include "session/session.h"
 #include "session/query_args.h"
@@ -58,7 +59,8 @@ static void open_session(struct soak *k, size_t i, struct session *s)
 		argc++;
 	optind = 0;
 	options_done(&k->options[i]);
-	if (options_parse(&k->options[i], argc, requests[i]) || open_measure(s, &k->options[i]))
+	if (options_parse(&k->options[i], &command_table, argc, requests[i]) ||
+	    open_measure(s, &k->options[i]))
 		die("a session does not open");
 	k->opened++;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "command/table.h"
 #include "session/session.h"
 #include "base/array.h"
 #include "measure.h"
@@ -44,9 +45,8 @@ static void open_watch(struct soak *k, size_t i)
 	while (argc < WORDS_MAX && requests[i][argc])
 		argc++;
 	optind = 0;
-	if (options_parse(&k->options[i], argc, requests[i]))
+	if (options_parse(&k->options[i], &command_table, argc, requests[i]))
 		die("an option is not known");
-	k->options[i].continuous = true;
 	if (session_open_series(&k->session[i], &k->options[i], false))
 		die("it does not open");
 }

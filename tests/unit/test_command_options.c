@@ -5,6 +5,7 @@
 #include <getopt.h>
 
 #include "session/log.h"
+#include "command/table.h"
 #include "session/options.h"
 
 static int parse(struct options *o, char **argv)
@@ -14,7 +15,7 @@ static int parse(struct options *o, char **argv)
 	while (argv[argc])
 		argc++;
 	optind = 0;
-	return options_parse(o, argc, argv);
+	return options_parse(o, &command_table, argc, argv);
 }
 
 TEST(long_argument)
@@ -51,7 +52,7 @@ TEST(unknown_word)
 	assert_int_equal(parse(&o, argv), 0);
 	assert_string_equal(o.unknown->info.name, "format");
 	assert_string_equal(o.unknown_word, "xml");
-	assert_string_equal(o.command, "files");
+	assert_string_equal(o.command->name, "files");
 	options_done(&o);
 }
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* From argv to an exit code, and what is set up before any command. */
+#include "command/run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "command/help.h"
+#include "command/table.h"
+#include "session/launch.h"
+#include "session/log.h"
+#include "session/options_check.h"
+#include "session/secure.h"
+
+static int run_command(struct options *o)
+{
+	const struct command *command = o->command;
+	bool help = o->columns && strcmp(o->columns, "help") == 0;
+	int r;
+
+	if (o->help)
+		return help_print(o->commands, o->named ? command : NULL);
+	if (o->version)
+		return command_version(o);
+	if (o->unknown_command)
+		return help_refuse(o, o->unknown_command);
+	if (o->unknown && !options_taken(&o->unknown->info, command))
+		return log_usage(o, "%s does not take --%s", command->name, o->unknown->info.name);
+	if (o->unknown)
+		return options_refuse_choice(o);
+	r = help ? options_check_taken(o) : options_check(o);
+	if (r)
+		return r;
+	return help ? help_print_columns(o) : command->run(o);
+}
+
+/*
+ * The next file that is opened would get the number of a closed stdin, stdout or stderr, and output
+ * would go to that file. Each closed one is opened so that using it fails, as if it were closed.
+ */
+static void occupy_standard_fds(void)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd ? O_RDONLY : O_WRONLY);
+	}
+}
+
+int commands_run(int argc, char **argv)
+{
+	/* Larger than any output: if a write before the end fails, stdio forgets why. */
+	static char buf[65536];
+	cleanup(launch_close) struct launch run = LAUNCH_NONE;
+	struct options o;
+	int r;
+
+	occupy_standard_fds();
+	if (!isatty(STDOUT_FILENO))
+		setvbuf(stdout, buf, _IOFBF, sizeof(buf));
+	/* write() reports a closed pipe; a signal would end the program in the middle of a file. */
+	signal(SIGPIPE, SIG_IGN);
+	/* Likewise a file beyond RLIMIT_FSIZE: its first half is removed again. */
+	signal(SIGXFSZ, SIG_IGN);
+	r = secure_stack();
+	if (r)
+		return r;
+	r = options_parse(&o, &command_table, argc, argv);
+	if (r == 0 && o.command_line) {
+		r = launch_fork(&run, o.command_line);
+		o.run = &run;
+	}
+	if (r == 0)
+		r = secure_start(o.command->traits & COMMAND_ADMINISTERS,
+				 o.keep || o.command->traits & COMMAND_WATCHES,
+				 o.command->traits & COMMAND_OPENS, &o.held);
+	/*
+	 * Tables have local times. With file capabilities the environment is gone, and TZ with it.
+	 * Later a sandbox denies the file of the zone.
+	 */
+	tzset();
+	if (r == 0)
+		r = run_command(&o);
+	options_done(&o);
+	return r;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A command is a row of a table: what it is called, what it takes and shows, and what it needs. */
+#ifndef ZMEM_SESSION_COMMAND_H
+#define ZMEM_SESSION_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct options;
+
+enum command_trait {
+	/* Its words: */
+	COMMAND_PIDS = 1 << 0,	/* process numbers */
+	COMMAND_WORD = 1 << 1,	/* one word: a file, a directory, a group, … */
+	COMMAND_WORDS = 1 << 2, /* two of them */
+	COMMAND_RUNS = 1 << 3,	/* the words behind "--" are a command to run */
+	/* What it shows: */
+	COMMAND_SERIES = 1 << 4,   /* snapshot after snapshot, with changes */
+	COMMAND_KEYS = 1 << 5,	   /* keys change the order and the columns */
+	COMMAND_FILES = 1 << 6,	   /* its rows are files, which have other columns and groups */
+	COMMAND_COMPARES = 1 << 7, /* BPF with /proc: it needs both */
+	COMMAND_STORES = 1 << 8,   /* all values, for whoever asks later: columns are fixed */
+	COMMAND_COSTS = 1 << 9,	   /* what swap costs, in any format */
+	COMMAND_MOMENTS = 1 << 10, /* of a recording, also without --replay */
+	COMMAND_NO_ROWS = 1 << 11, /* its table does not say that no process matches */
+	/* The rights that it keeps (session/secure.h): */
+	COMMAND_ADMINISTERS = 1 << 12,
+	COMMAND_WATCHES = 1 << 13,
+	COMMAND_OPENS = 1 << 14,
+	COMMAND_LOADS = 1 << 15, /* it loads more programs later */
+	COMMAND_HIDDEN = 1 << 16 /* the build runs it: help and completions do not list it */
+};
+
+#define COMMAND_EXAMPLES 3
+
+struct command {
+	const char *name;
+	const char *page; /* the manual page */
+	const char *usage;
+	const char *summary;
+	const char *formats; /* the words of --format that it takes; NULL: it has no --format */
+	const char *example[COMMAND_EXAMPLES];
+	const char *options;   /* the names of those that it takes, beside those that all take */
+	unsigned traits;       /* enum command_trait */
+	const char *no_replay; /* why it does not take --replay */
+	const char *(*key_help)(
+		size_t i); /* with keys: lines of their help; NULL behind the last */
+	int (*run)(const struct options *o); /* returns the exit code */
+};
+
+struct command_table {
+	const struct command *row;
+	size_t count;
+};
+
+/* The command of that name, NULL if there is none. */
+const struct command *command_find(const struct command_table *table, const char *name);
+/* The one behind `before`, NULL: the first; without those that are hidden. NULL behind the last. */
+const struct command *command_next(const struct command_table *table, const struct command *before);
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Refuses options that the command does not take, or that cannot be combined. */
+#include "session/options_check.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "base/strbuf.h"
+#include "model/column.h"
+#include "model/files.h"
+#include "query/query_parse.h"
+#include "report/report.h"
+#include "session/log.h"
+#include "source/source.h"
+
+/* A database keeps every series of every group, so metrics limit the number of groups. */
+int options_check_metrics(const struct options *o)
+{
+	const char *key = options_group_key(o);
+
+	if (key && strcmp(key, "cmdline") == 0)
+		return log_usage(o, "--group-by cmdline: metrics hold no command lines");
+	if (o->total)
+		return log_usage(o, "--total cannot be combined with metrics");
+	if (o->top > METRICS_GROUPS_MAX)
+		return log_usage(o, "--top %d: metrics have at most %d groups", o->top,
+				 METRICS_GROUPS_MAX);
+	return 0;
+}
+
+/* An option that the command does not take is refused, not ignored. */
+int options_check_taken(const struct options *o)
+{
+	for (size_t i = 0; i < option_count; i++) {
+		const struct option_entry *e = &option_table[i];
+
+		if (options_given(o, e) && !options_taken(&e->info, o->command))
+			return log_usage(o, "%s does not take --%s", o->command->name,
+					 e->info.name);
+	}
+	return 0;
+}
+
+/* Whether the columns only append to what JSON has: no key of JSON can be left out. */
+static bool are_json_keys(const char *columns)
+{
+	struct column_list list = {};
+	const char *bad;
+	size_t len;
+
+	if (*columns != '+')
+		return false;
+	if (column_list_parse(&list, columns, &bad, &len) < 0)
+		return true; /* query_args_read() prints the message */
+	for (size_t i = 0; i < list.count; i++) {
+		if (list.item[i]->kind == COLUMN_PERCENT || list.item[i]->kind == COLUMN_CHANGE)
+			return false;
+	}
+	return true;
+}
+
+/* Documents of files have all keys but one, which takes time. */
+static int check_file_columns(const struct options *o)
+{
+	if (o->format == FORMAT_TABLE || strcmp(o->columns, "+holders") == 0)
+		return 0;
+	return log_usage(o,
+			 "%s: --columns %s: it has all keys, +holders alone can be added to files",
+			 options_format_word(o->format), o->columns);
+}
+
+/* JSON, recordings, serve, metrics and folded have fixed columns; some of them take +cmdline. */
+static int check_columns(const struct options *o)
+{
+	bool keys = o->format == FORMAT_JSON || o->format == FORMAT_NDJSON;
+	bool collects_all = o->command->traits & COMMAND_STORES;
+	const char *what = collects_all ? o->command->name : options_format_word(o->format);
+
+	if (!o->columns)
+		return 0;
+	if (o->command->traits & COMMAND_FILES)
+		return check_file_columns(o);
+	if (collects_all ? strcmp(o->columns, "+cmdline") != 0 : keys && !are_json_keys(o->columns))
+		return log_usage(o,
+				 "%s: --columns %s: it has all keys, +cmdline alone can be added",
+				 what, o->columns);
+	if (keys && o->group)
+		return log_usage(o, "%s: --columns cannot be combined with --group-by", what);
+	if (o->format == FORMAT_FOLDED || options_metrics(o))
+		return log_usage(o, "--columns cannot be combined with --format %s", what);
+	return 0;
+}
+
+/* A recording holds values: nothing is measured for it. */
+static int check_replay(const struct options *o)
+{
+	const char *how = o->source != SOURCE_AUTO	? "source"
+			  : o->pinned			? "pinned"
+			  : o->pss != PSS_AUTO		? "pss"
+			  : o->verify != VERIFY_DEFAULT ? "verify"
+							: NULL;
+
+	if (!o->replay)
+		return 0;
+	if (o->files)
+		return log_usage(
+			o, "--files cannot be combined with --replay: a recording has no files");
+	if (o->command->no_replay)
+		return log_usage(o, "%s does not take --replay: %s", o->command->name,
+				 o->command->no_replay);
+	return how ? log_usage(o,
+			       "--%s cannot be combined with --replay: a recording holds the "
+			       "values that were read",
+			       how)
+		   : 0;
+}
+
+/* Files have other groups than processes. */
+const char *options_group_words(const struct command *command)
+{
+	return command->traits & COMMAND_FILES ? FILE_GROUP_WORDS : GROUP_WORDS;
+}
+
+static int check_group(const struct options *o)
+{
+	const char *key = options_group_key(o);
+	bool files = o->command->traits & COMMAND_FILES;
+
+	if (key && files && o->format == FORMAT_HTML)
+		return log_usage(o,
+				 "files: --group-by: the page has files, and groups them itself");
+	if (!key || strcmp(key, "none") == 0 || parse_has_item(FILE_GROUP_WORDS, key) == files)
+		return 0;
+	return log_usage(o, "%s: --group-by %s: must be one of %s", o->command->name, key,
+			 options_group_words(o->command));
+}
+
+/* A word that no command has: the message lists those of this command. */
+int options_refuse_choice(const struct options *o)
+{
+	const struct command *command = o->command;
+	const struct option_entry *e = o->unknown;
+	cleanup(strbuf_done) struct strbuf all = {};
+	const char *words = NULL;
+
+	if (strcmp(e->info.name, "format") == 0)
+		words = command->formats;
+	else if (strcmp(e->info.name, "group-by") == 0)
+		words = options_group_words(command);
+	for (size_t i = 0; e->words[i]; i++)
+		strbuf_printf(&all, "%s%s", i ? ", " : "", e->words[i]);
+	return log_usage(o, "%s: --%s %s: must be one of %s", command->name, e->info.name,
+			 o->unknown_word, words ? words : strbuf_str(&all));
+}
+
+/* The moments of a recording. */
+static int check_moments(const struct options *o)
+{
+	const char *moment = o->at ? "at" : o->since ? "since" : o->until ? "until" : NULL;
+
+	return moment && !o->replay && !(o->command->traits & COMMAND_MOMENTS)
+		       ? log_usage(o, "--%s needs --replay", moment)
+		       : 0;
+}
+
+int options_check(const struct options *o)
+{
+	const struct command *command = o->command;
+	int r = check_replay(o);
+
+	/* Before the options that are taken: -J is a format. */
+	if (r == 0 && command->formats &&
+	    !parse_has_item(command->formats, options_format_word(o->format)))
+		return log_usage(o, "%s: --format %s: must be one of %s", command->name,
+				 options_format_word(o->format), command->formats);
+	if (r == 0)
+		r = options_check_taken(o);
+	if (r == 0)
+		r = check_group(o);
+	if (r == 0)
+		r = check_moments(o);
+	if (r == 0)
+		r = check_columns(o);
+	if (r)
+		return r;
+	if ((o->pinned || o->files) && o->source == SOURCE_PROC)
+		return log_usage(o, "--%s cannot be combined with --source proc",
+				 o->pinned ? "pinned" : "files");
+	if (o->tree && (o->group || o->top || o->format != FORMAT_TABLE))
+		return log_usage(o, "--tree cannot be combined with --%s",
+				 o->group ? "group-by"
+				 : o->top ? "top"
+					  : "format but table");
+	if (o->pss == PSS_NONE && o->verify != VERIFY_DEFAULT && o->verify &&
+	    !(command->traits & COMMAND_COMPARES))
+		return log_usage(o, "--verify cannot be combined with --pss none");
+	if (o->readers > SOURCE_READERS_MAX)
+		return log_usage(o, "--readers %d: must be at most %d", o->readers,
+				 SOURCE_READERS_MAX);
+	if (o->cgroup && !*o->cgroup)
+		return log_usage(o, "--cgroup: no pattern in it");
+	/* Of a variable that is not set: it would match everything. */
+	if (o->filter && !*o->filter)
+		return log_usage(o, "--filter: no pattern in it");
+	return options_metrics(o) ? options_check_metrics(o) : 0;
+}
