@@ -182,8 +182,8 @@ ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
 
-check:
-	@tests/check
+check: objects
+	@B='$(B)' tests/check
 
 # A live test that needs the library, for what the program decides by itself.
 $(B)/readers: tests/live/readers.c $(call LIBOF,$(uses_source))

@@ -42,13 +42,11 @@ struct soak {
 	struct verdicts verdicts;
 };
 
-static int open_measure(struct session *m, const struct options *o)
+static int open_collector(struct session *s, const struct options *o)
 {
 	const struct collect_spec spec = session_spec(o);
-	int r = session_open(m, o, &spec);
 
-	m->query.needs |= query_args_format_needs(o, m->query.group);
-	return r;
+	return session_open(s, o, &spec);
 }
 
 static void open_session(struct soak *k, size_t i, struct session *s)
@@ -60,7 +58,7 @@ static void open_session(struct soak *k, size_t i, struct session *s)
 	optind = 0;
 	options_done(&k->options[i]);
 	if (options_parse(&k->options[i], &command_table, argc, requests[i]) ||
-	    open_measure(s, &k->options[i]))
+	    open_collector(s, &k->options[i]))
 		die("a session does not open");
 	k->opened++;
 }
