@@ -32,78 +32,204 @@
 #define LOG_SIZE ((16 << 20) - 1)
 #define LOG_TAIL (4 * 1024) /* the end of the verifier's log shows where it fails */
 
+/* ---- the parts of objects ---- */
+
+/* A program or a map by its name, and where a light skeleton has its descriptor. */
+struct part {
+	enum bpf_part id;
+	bool is_map;
+	const char *name;
+	size_t light;
+};
+
+#define LIGHT_PROGRAM(id, name)                                                                    \
+	{                                                                                          \
+		BPF_##id, false, #name, offsetof(struct SKELETON, progs.name.prog_fd)              \
+	}
+#define LIGHT_MAP(id, name)                                                                        \
+	{                                                                                          \
+		BPF_##id, true, #name, offsetof(struct SKELETON, maps.name.map_fd)                 \
+	}
+
+#define PSS_PARTS                                                                                  \
+	LIGHT_PROGRAM(ITER, task_pss), LIGHT_PROGRAM(SETUP, cpu_offset_setup),                     \
+		LIGHT_MAP(CALIBRATION, calibration), LIGHT_MAP(LANES, memo_lanes),                 \
+		LIGHT_MAP(LAYOUT, layout),                                                         \
+	{                                                                                          \
+	}
+
+#define SKELETON task_pss
+static const struct part pss_parts[] = {PSS_PARTS};
+#undef SKELETON
+#define SKELETON task_pss_probe
+static const struct part pss_probe_parts[] = {PSS_PARTS};
+#undef SKELETON
+#define SKELETON task_counters
+static const struct part counters_parts[] = {
+	LIGHT_PROGRAM(ITER, task_counters),
+	LIGHT_PROGRAM(SETUP, cpu_offset_setup),
+	{},
+};
+#undef SKELETON
+#define SKELETON files
+static const struct part files_parts[] = {
+	LIGHT_PROGRAM(RUN, list_files),
+	LIGHT_MAP(ANSWERS, files),
+	{},
+};
+#undef SKELETON
+#define SKELETON holders
+static const struct part holders_parts[] = {
+	LIGHT_PROGRAM(RUN, list_mappers),
+	LIGHT_PROGRAM(OPEN_FILES, list_open),
+	LIGHT_PROGRAM(MMS, list_mm),
+	LIGHT_MAP(ANSWERS, mappers),
+	{},
+};
+#undef SKELETON
+#define SKELETON swap
+static const struct part swap_parts[] = {
+	LIGHT_PROGRAM(ITER, walk_swap),
+	LIGHT_PROGRAM(SETUP, cpu_offset_setup),
+	LIGHT_PROGRAM(SYMBOLS, swap_symbols),
+	LIGHT_PROGRAM(FIND, find_swap),
+	LIGHT_PROGRAM(RUN, file_slots),
+	LIGHT_PROGRAM(SCAN, scan_slots),
+	LIGHT_MAP(ANSWERS, swap),
+	LIGHT_MAP(WANTED, wanted),
+	{},
+};
+#undef SKELETON
+static const struct part oom_parts[] = {
+	{BPF_ITER, false, "oom_kill"},
+	{BPF_SETUP, false, "cpu_offset_setup"},
+	{BPF_OOM_SETUP, false, "oom_setup"},
+	{BPF_RING, true, "ring"},
+	{},
+};
+static const struct part grow_parts[] = {
+	{BPF_ITER, false, "grow_visit"}, {BPF_SETUP, false, "cpu_offset_setup"},
+	{BPF_RING, true, "ring"},	 {BPF_SETTINGS, true, "settings"},
+	{BPF_TARGETS, true, "targets"},	 {BPF_ON_CPU, true, "on_cpu"},
+	{BPF_WAKE, true, "wake"},	 {},
+};
+
 /* ---- light skeletons ---- */
 
-/*
- * Closes the maps of a skeleton (its `maps` is a list of descriptions) except those of the handle.
- * The programs hold the maps; a limit of 16 descriptors (ulimit -n) must leave some for reading.
- */
-static void close_maps(void *maps, size_t size, const struct bpf_handle *handle)
-{
-	struct bpf_map_desc *map = maps;
+/* Each light skeleton has its own type and functions. Offsets are 0 where it has no such map. */
+struct light {
+	void *(*open)(void);
+	int (*load)(void *skeleton);
+	void (*destroy)(void *skeleton);
+	size_t maps, maps_size; /* a list of struct bpf_map_desc */
+	size_t cpu_offset, memos, scramble;
+};
 
-	for (size_t i = 0; i < size / sizeof(*map); i++) {
-		if (map[i].map_fd == handle->calibration_fd || map[i].map_fd == handle->lanes_fd ||
-		    map[i].map_fd == handle->layout_fd)
-			continue;
-		close(map[i].map_fd);
-		map[i].map_fd = 0;
+#define LIGHT(skeleton, ...)                                                                       \
+	static void *skeleton##_open(void)                                                         \
+	{                                                                                          \
+		return skeleton##__open();                                                         \
+	}                                                                                          \
+	static int skeleton##_load(void *s)                                                        \
+	{                                                                                          \
+		return skeleton##__load(s);                                                        \
+	}                                                                                          \
+	static void skeleton##_destroy(void *s)                                                    \
+	{                                                                                          \
+		skeleton##__destroy(s);                                                            \
+	}                                                                                          \
+	static const struct light skeleton##_light = {                                             \
+		.open = skeleton##_open,                                                           \
+		.load = skeleton##_load,                                                           \
+		.destroy = skeleton##_destroy,                                                     \
+		.maps = offsetof(struct skeleton, maps),                                           \
+		.maps_size = sizeof(((struct skeleton *)0)->maps),                                 \
+		__VA_ARGS__}
+#define AT(skeleton, map) .map = offsetof(struct skeleton, maps.map)
+
+LIGHT(task_pss, AT(task_pss, cpu_offset), AT(task_pss, memos), AT(task_pss, scramble));
+LIGHT(task_pss_probe, AT(task_pss_probe, cpu_offset), AT(task_pss_probe, memos),
+      AT(task_pss_probe, scramble));
+LIGHT(task_counters, AT(task_counters, cpu_offset), AT(task_counters, scramble));
+LIGHT(task_counters_probe, AT(task_counters_probe, cpu_offset), AT(task_counters_probe, scramble));
+LIGHT(files);
+LIGHT(holders);
+LIGHT(swap, AT(swap, cpu_offset));
+
+/* It has the parts of its twin. */
+_Static_assert(sizeof(struct task_counters) == sizeof(struct task_counters_probe),
+	       "the same parts");
+
+static int *descriptor(void *skeleton, size_t offset)
+{
+	return (int *)((char *)skeleton + offset);
+}
+
+static void set_light_entries(void *skeleton, size_t offset, uint32_t entries)
+{
+	struct bpf_map_desc *map = (void *)((char *)skeleton + offset);
+
+	if (offset)
+		map->max_entries = entries;
+}
+
+static int set_light_scramble(void *skeleton, size_t offset, const struct zmem_scramble *scramble)
+{
+	const struct bpf_map_desc *map = (void *)((char *)skeleton + offset);
+	const uint32_t zero = 0;
+
+	return offset ? skel_map_update_elem(map->map_fd, &zero, (void *)scramble, 0) : 0;
+}
+
+static bool has_descriptor(const struct bpf_handle *handle, int fd)
+{
+	for (int i = 0; i < BPF_PARTS; i++) {
+		if (handle->fd[i] == fd)
+			return true;
 	}
+	return false;
 }
 
 /*
- * Defines light_<skeleton>_load(): `iter` is the iterator. `set_memos` sizes the map of memos, and
- * the others are descriptors of maps, where there are any. Each skeleton has its own types and
- * functions.
+ * Closes the maps except those of the handle. The programs hold the maps; a limit of 16 descriptors
+ * (ulimit -n) must leave some for reading.
  */
-#define LIGHT(skeleton, iter, set_memos, calibration, lanes, layout)                               \
-	static void light_##skeleton##_destroy(void *object)                                       \
-	{                                                                                          \
-		skeleton##__destroy(object);                                                       \
-	}                                                                                          \
-                                                                                                   \
-	static int light_##skeleton##_load(const struct bpf_sizes *sizes,                          \
-					   const struct zmem_scramble *scramble,                   \
-					   struct bpf_handle *ret)                                 \
-	{                                                                                          \
-		struct skeleton *skel = skeleton##__open();                                        \
-		const uint32_t zero = 0;                                                           \
-		int r;                                                                             \
-                                                                                                   \
-		if (!skel)                                                                         \
-			return -ENOMEM;                                                            \
-		skel->maps.cpu_offset.max_entries = sizes->cpus;                                   \
-		set_memos;                                                                         \
-		r = skeleton##__load(skel);                                                        \
-		if (r == 0)                                                                        \
-			r = skel_map_update_elem(skel->maps.scramble.map_fd, &zero, scramble, 0);  \
-		if (r < 0) {                                                                       \
-			skeleton##__destroy(skel);                                                 \
-			return r;                                                                  \
-		}                                                                                  \
-		*ret = (struct bpf_handle){                                                        \
-			.iter_fd = skel->progs.iter.prog_fd,                                       \
-			.setup_fd = skel->progs.cpu_offset_setup.prog_fd,                          \
-			.calibration_fd = calibration,                                             \
-			.lanes_fd = lanes,                                                         \
-			.layout_fd = layout,                                                       \
-			.object = skel,                                                            \
-			.destroy = light_##skeleton##_destroy,                                     \
-		};                                                                                 \
-		close_maps(&skel->maps, sizeof(skel->maps), ret);                                  \
-		return 0;                                                                          \
+static void close_maps(const struct light *light, const struct bpf_handle *handle)
+{
+	struct bpf_map_desc *map = (void *)((char *)handle->object + light->maps);
+
+	for (size_t i = 0; i < light->maps_size / sizeof(*map); i++) {
+		if (!has_descriptor(handle, map[i].map_fd)) {
+			close(map[i].map_fd);
+			map[i].map_fd = 0;
+		}
 	}
+}
 
-#define LIGHT_PAGES(skeleton)                                                                      \
-	LIGHT(skeleton, task_pss, skel->maps.memos.max_entries = sizes->memos,                     \
-	      skel->maps.calibration.map_fd, skel->maps.memo_lanes.map_fd,                         \
-	      skel->maps.layout.map_fd)
-#define LIGHT_COUNTERS(skeleton) LIGHT(skeleton, task_counters, (void)0, 0, 0, 0)
+static int light_load(const struct light *light, const struct part *parts,
+		      const struct bpf_sizes *sizes, const struct zmem_scramble *scramble,
+		      struct bpf_handle *ret)
+{
+	void *skeleton = light ? light->open() : NULL;
+	int r;
 
-LIGHT_PAGES(task_pss)
-LIGHT_PAGES(task_pss_probe)
-LIGHT_COUNTERS(task_counters)
-LIGHT_COUNTERS(task_counters_probe)
+	if (!skeleton)
+		return light ? -ENOMEM : -EOPNOTSUPP;
+	set_light_entries(skeleton, light->cpu_offset, sizes->cpus);
+	set_light_entries(skeleton, light->memos, sizes->memos);
+	r = light->load(skeleton);
+	if (r == 0)
+		r = set_light_scramble(skeleton, light->scramble, scramble);
+	if (r < 0) {
+		light->destroy(skeleton);
+		return r;
+	}
+	*ret = (struct bpf_handle){.object = skeleton, .destroy = light->destroy};
+	for (const struct part *p = parts; p->name; p++)
+		ret->fd[p->id] = *descriptor(skeleton, p->light);
+	close_maps(light, ret);
+	return 0;
+}
 
 /* ---- the objects ---- */
 
@@ -144,26 +270,27 @@ static const unsigned char packed_grow_probe[] = {
 #include "grow_probe.inc"
 };
 
-/* Sorted by enum bpf_object_id. */
 static const struct {
-	struct packed packed;
-	const char *iter;
-	/* NULL: libbpf alone loads it. */
-	int (*light_load)(const struct bpf_sizes *sizes, const struct zmem_scramble *scramble,
-			  struct bpf_handle *ret);
+	struct packed packed; /* without size: libbpf cannot load it */
+	const struct part *parts;
+	const struct light *light; /* NULL: libbpf alone loads it */
 } objects[] = {
-	{PACKED(packed_pss), "task_pss", light_task_pss_load},
-	/* Not packed: libbpf explains the next one, which has the same code. */
-	{{}, "task_pss", light_task_pss_probe_load},
-	{PACKED(packed_pss_old), "task_pss", NULL},
-	{PACKED(packed_counters), "task_counters", light_task_counters_load},
-	{PACKED(packed_counters_probe), "task_counters", light_task_counters_probe_load},
-	{PACKED(packed_counters_old), "task_counters", NULL},
-	{PACKED(packed_oom), "oom_kill", NULL},
-	{PACKED(packed_oom_probe), "oom_kill", NULL},
-	{PACKED(packed_oom_old), "oom_kill", NULL},
-	{PACKED(packed_grow), "grow_visit", NULL},
-	{PACKED(packed_grow_probe), "grow_visit", NULL},
+	[OBJECT_PSS] = {PACKED(packed_pss), pss_parts, &task_pss_light},
+	/* Not packed: libbpf explains OBJECT_PSS_OLD, which has the same code. */
+	[OBJECT_PSS_PROBE] = {{}, pss_probe_parts, &task_pss_probe_light},
+	[OBJECT_PSS_OLD] = {PACKED(packed_pss_old), pss_parts, NULL},
+	[OBJECT_COUNTERS] = {PACKED(packed_counters), counters_parts, &task_counters_light},
+	[OBJECT_COUNTERS_PROBE] = {PACKED(packed_counters_probe), counters_parts,
+				   &task_counters_probe_light},
+	[OBJECT_COUNTERS_OLD] = {PACKED(packed_counters_old), counters_parts, NULL},
+	[OBJECT_OOM] = {PACKED(packed_oom), oom_parts, NULL},
+	[OBJECT_OOM_PROBE] = {PACKED(packed_oom_probe), oom_parts, NULL},
+	[OBJECT_OOM_OLD] = {PACKED(packed_oom_old), oom_parts, NULL},
+	[OBJECT_GROW] = {PACKED(packed_grow), grow_parts, NULL},
+	[OBJECT_GROW_PROBE] = {PACKED(packed_grow_probe), grow_parts, NULL},
+	[OBJECT_FILES] = {PACKED(packed_files), files_parts, &files_light},
+	[OBJECT_HOLDERS] = {PACKED(packed_holders), holders_parts, &holders_light},
+	[OBJECT_SWAP] = {{}, swap_parts, &swap_light},
 };
 
 /* ---- libbpf ---- */
@@ -196,14 +323,14 @@ static int map_fd(const struct bpf_object *object, const char *name)
 }
 
 /* Returns 0 or a negative errno. */
-static int open_packed(struct packed packed, struct bpf_object_open_opts *opts,
+static int open_object(enum bpf_object_id id, struct bpf_object_open_opts *opts,
 		       struct bpf_object **ret_object)
 {
 	cleanup(strbuf_done) struct strbuf elf = {};
 
-	if (!packed.size)
+	if (!objects[id].packed.size)
 		return -EOPNOTSUPP;
-	unpack(&elf, packed);
+	unpack(&elf, objects[id].packed);
 	if (strbuf_error(&elf) < 0)
 		return strbuf_error(&elf);
 	libbpf_set_print(discard_message);
@@ -215,12 +342,6 @@ static int open_packed(struct packed packed, struct bpf_object_open_opts *opts,
 	opts->btf_custom_path = BTF_PATH;
 	*ret_object = bpf_object__open_mem(elf.data, elf.len, opts);
 	return *ret_object ? 0 : -errno;
-}
-
-static int open_object(enum bpf_object_id id, struct bpf_object_open_opts *opts,
-		       struct bpf_object **ret_object)
-{
-	return open_packed(objects[id].packed, opts, ret_object);
 }
 
 /*
@@ -290,17 +411,9 @@ static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 		destroy_object(object);
 		return r;
 	}
-	*ret = (struct bpf_handle){
-		.iter_fd = program_fd(object, objects[id].iter),
-		.setup_fd = program_fd(object, "cpu_offset_setup"),
-		.calibration_fd = map_fd(object, "calibration"),
-		.lanes_fd = map_fd(object, "memo_lanes"),
-		.layout_fd = map_fd(object, "layout"),
-		.view_fd = program_fd(object, "oom_setup"),
-		.ring_fd = map_fd(object, "ring"),
-		.object = object,
-		.destroy = destroy_object,
-	};
+	*ret = (struct bpf_handle){.object = object, .destroy = destroy_object};
+	for (const struct part *p = objects[id].parts; p->name; p++)
+		ret->fd[p->id] = p->is_map ? map_fd(object, p->name) : program_fd(object, p->name);
 	return 0;
 }
 
@@ -313,7 +426,7 @@ int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_siz
 
 	load_limit_begin(&limit, LOAD_LIMIT_NS);
 	if (loader == LOADER_LIGHT)
-		r = objects[id].light_load(sizes, scramble, ret);
+		r = light_load(objects[id].light, objects[id].parts, sizes, scramble, ret);
 	else
 		r = libbpf_load(id, sizes, scramble, ret, missing);
 	return load_limit_end(&limit, r);
@@ -353,181 +466,6 @@ int bpf_handle_program(const struct bpf_handle *handle, const char *name)
 	int fd = program_fd(handle->object, name);
 
 	return fd > 0 ? fd : 0;
-}
-
-int bpf_handle_map(const struct bpf_handle *handle, const char *name)
-{
-	return map_fd(handle->object, name);
-}
-
-/* ---- the program that lists inodes ---- */
-
-static void destroy_files(void *object)
-{
-	files__destroy(object);
-}
-
-static int light_files_load(struct bpf_files_handle *ret)
-{
-	struct files *skel = files__open();
-	struct load_limit limit;
-	int r;
-
-	if (!skel)
-		return -ENOMEM;
-	load_limit_begin(&limit, LOAD_LIMIT_NS);
-	r = load_limit_end(&limit, files__load(skel));
-	if (r < 0) {
-		files__destroy(skel);
-		return r;
-	}
-	*ret = (struct bpf_files_handle){skel->progs.list_files.prog_fd, skel->maps.files.map_fd,
-					 skel, destroy_files};
-	return 0;
-}
-
-/* By libbpf. Returns 0 or a negative errno. */
-static int load_packed(struct packed packed, struct bpf_object **ret, struct bpf_missing *missing)
-{
-	cleanup_free char *log = calloc(1, LOG_SIZE);
-	struct bpf_object_open_opts opts = {.kernel_log_buf = log,
-					    .kernel_log_size = log ? LOG_SIZE : 0};
-	struct load_limit limit;
-	int r = open_packed(packed, &opts, ret);
-
-	if (r < 0)
-		return r;
-	load_limit_begin(&limit, LOAD_LIMIT_NS);
-	r = load_limit_end(&limit, load_object(*ret, log, missing));
-	if (r < 0)
-		destroy_object(*ret);
-	return r;
-}
-
-int bpf_files_load(enum bpf_loader loader, struct bpf_files_handle *ret,
-		   struct bpf_missing *missing)
-{
-	struct bpf_object *object;
-	int r;
-
-	if (loader == LOADER_LIGHT)
-		return light_files_load(ret);
-	r = load_packed((struct packed)PACKED(packed_files), &object, missing);
-	if (r < 0)
-		return r;
-	*ret = (struct bpf_files_handle){program_fd(object, "list_files"), map_fd(object, "files"),
-					 object, destroy_object};
-	return 0;
-}
-
-void bpf_files_close(struct bpf_files_handle *handle)
-{
-	if (handle->destroy)
-		handle->destroy(handle->object);
-	*handle = (struct bpf_files_handle){};
-}
-
-/* ---- the programs that say who holds files ---- */
-
-static void destroy_holders(void *object)
-{
-	holders__destroy(object);
-}
-
-static int light_holders_load(struct bpf_holders_handle *ret)
-{
-	struct holders *skel = holders__open();
-	struct load_limit limit;
-	int r;
-
-	if (!skel)
-		return -ENOMEM;
-	load_limit_begin(&limit, LOAD_LIMIT_NS);
-	r = load_limit_end(&limit, holders__load(skel));
-	if (r < 0) {
-		holders__destroy(skel);
-		return r;
-	}
-	*ret = (struct bpf_holders_handle){.open_fd = skel->progs.list_open.prog_fd,
-					   .mm_fd = skel->progs.list_mm.prog_fd,
-					   .prog_fd = skel->progs.list_mappers.prog_fd,
-					   .map_fd = skel->maps.mappers.map_fd,
-					   .object = skel,
-					   .destroy = destroy_holders};
-	return 0;
-}
-
-int bpf_holders_load(enum bpf_loader loader, struct bpf_holders_handle *ret,
-		     struct bpf_missing *missing)
-{
-	struct bpf_object *object;
-	int r;
-
-	if (loader == LOADER_LIGHT)
-		return light_holders_load(ret);
-	r = load_packed((struct packed)PACKED(packed_holders), &object, missing);
-	if (r < 0)
-		return r;
-	*ret = (struct bpf_holders_handle){.open_fd = program_fd(object, "list_open"),
-					   .mm_fd = program_fd(object, "list_mm"),
-					   .prog_fd = program_fd(object, "list_mappers"),
-					   .map_fd = map_fd(object, "mappers"),
-					   .object = object,
-					   .destroy = destroy_object};
-	return 0;
-}
-
-void bpf_holders_close(struct bpf_holders_handle *handle)
-{
-	if (handle->destroy)
-		handle->destroy(handle->object);
-	*handle = (struct bpf_holders_handle){};
-}
-
-/* ---- the programs that read swap slots ---- */
-
-static void destroy_swap(void *object)
-{
-	swap__destroy(object);
-}
-
-/*
- * As a light skeleton alone: the kernel finds types in modules, such as zram's, which libbpf may
- * not read without more capabilities.
- */
-int bpf_swap_load(uint32_t cpus, struct bpf_swap_handle *ret)
-{
-	struct swap *skel = swap__open();
-	struct load_limit limit;
-	int r;
-
-	if (!skel)
-		return -ENOMEM;
-	skel->maps.cpu_offset.max_entries = cpus;
-	load_limit_begin(&limit, LOAD_LIMIT_NS);
-	r = load_limit_end(&limit, swap__load(skel));
-	if (r < 0) {
-		swap__destroy(skel);
-		return r;
-	}
-	*ret = (struct bpf_swap_handle){.iter_fd = skel->progs.walk_swap.prog_fd,
-					.setup_fd = skel->progs.cpu_offset_setup.prog_fd,
-					.symbols_fd = skel->progs.swap_symbols.prog_fd,
-					.find_fd = skel->progs.find_swap.prog_fd,
-					.file_fd = skel->progs.file_slots.prog_fd,
-					.scan_fd = skel->progs.scan_slots.prog_fd,
-					.map_fd = skel->maps.swap.map_fd,
-					.wanted_fd = skel->maps.wanted.map_fd,
-					.object = skel,
-					.destroy = destroy_swap};
-	return 0;
-}
-
-void bpf_swap_close(struct bpf_swap_handle *handle)
-{
-	if (handle->destroy)
-		handle->destroy(handle->object);
-	*handle = (struct bpf_swap_handle){};
 }
 
 int bpf_program_run(int prog_fd)

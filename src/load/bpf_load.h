@@ -23,6 +23,13 @@ enum bpf_object_id {
 	OBJECT_OOM_OLD,
 	OBJECT_GROW, /* the same; several programs */
 	OBJECT_GROW_PROBE,
+	OBJECT_FILES,	/* lists inodes (bpf/files.bpf.c) */
+	OBJECT_HOLDERS, /* says who holds files (bpf/holders.bpf.c) */
+	/*
+	 * Reads swap slots (bpf/swap.bpf.c). As a light skeleton alone: the kernel finds types in
+	 * modules, such as zram's, which libbpf may not read without more capabilities.
+	 */
+	OBJECT_SWAP,
 };
 
 enum bpf_loader {
@@ -36,47 +43,38 @@ enum bpf_loader {
 	LOADER_LIBBPF,
 };
 
-/* The program that lists inodes (bpf/files.bpf.c). */
-struct bpf_files_handle {
-	int prog_fd;
-	int map_fd;   /* one struct zmem_files, to be mapped */
-	void *object; /* owns the descriptors */
-	void (*destroy)(void *object);
-};
-
-/* The programs that say who holds files (bpf/holders.bpf.c). */
-struct bpf_holders_handle {
-	int open_fd, mm_fd; /* iterators, to be attached */
-	int prog_fd;
-	int map_fd; /* one struct zmem_mappers, to be mapped */
-	void *object;
-	void (*destroy)(void *object);
-};
-
-/* The programs that read swap slots (bpf/swap.bpf.c). */
-struct bpf_swap_handle {
-	int iter_fd;	/* an iterator, to be attached */
-	int setup_fd;	/* as in struct bpf_handle */
-	int symbols_fd; /* to be run once */
-	int find_fd;	/* finds the swap devices */
-	int file_fd;	/* reads a file */
-	int scan_fd;	/* counts slots of the swap cache */
-	int map_fd;	/* one struct zmem_swap, to be mapped */
-	int wanted_fd;	/* a map: what is known of each process to walk */
-	void *object;
-	void (*destroy)(void *object);
+/* The programs and maps of an object that callers use. */
+enum bpf_part {
+	BPF_ITER,	 /* the iterator of an object, or the program on the tracepoint */
+	BPF_SETUP,	 /* cpu_offset_setup, to be run for each possible CPU */
+	BPF_CALIBRATION, /* a map; an object that does not walk pages has none */
+	BPF_LANES,	 /* memo_lanes; an object without memos has none */
+	BPF_LAYOUT,	 /* a map of struct zmem_layout; likewise of an object that does not walk */
+	BPF_RING,	 /* a map of messages */
+	BPF_ANSWERS,	 /* a map of one struct, to be mapped */
+	BPF_RUN,	 /* the raw_tp program to be run for an answer */
+	/* of OBJECT_OOM */
+	BPF_OOM_SETUP, /* to be run once */
+	/* of OBJECT_HOLDERS: iterators */
+	BPF_OPEN_FILES,
+	BPF_MMS,
+	/* of OBJECT_SWAP */
+	BPF_SYMBOLS, /* to be run once */
+	BPF_FIND,    /* finds the swap devices */
+	BPF_SCAN,    /* counts slots of the swap cache */
+	BPF_WANTED,  /* a map: what is known of each process to walk */
+	/* of OBJECT_GROW: maps */
+	BPF_SETTINGS,
+	BPF_TARGETS,
+	BPF_ON_CPU,
+	BPF_WAKE,
+	BPF_PARTS,
 };
 
 /* A loaded object. Zeroed memory is a closed one. */
 struct bpf_handle {
-	int iter_fd;	    /* the iter/task program, or that of the tracepoint */
-	int setup_fd;	    /* cpu_offset_setup, to be run for each possible CPU; 0: none */
-	int calibration_fd; /* a map; 0 in an object that does not walk pages */
-	int lanes_fd;	    /* memo_lanes; 0 in an object without memos */
-	int layout_fd;	    /* a map of struct zmem_layout; 0 in an object that does not walk */
-	int view_fd;	    /* oom_setup, to be run once; 0: none */
-	int ring_fd;	    /* a map; 0: none */
-	void *object;	    /* owns the descriptors */
+	int fd[BPF_PARTS]; /* 0: the object has no such part */
+	void *object;	   /* owns the descriptors */
 	void (*destroy)(void *object);
 };
 
@@ -90,8 +88,8 @@ struct bpf_sizes {
 };
 
 /*
- * Loads with maps of these sizes; `scramble` is the key for addresses in records. Returns 0 or a
- * negative errno. libbpf may find out what is missing.
+ * Loads with maps of these sizes; `scramble` is the key for addresses in records, NULL: there is no
+ * key. Returns 0 or a negative errno. libbpf may find out what is missing.
  */
 int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_sizes *sizes,
 	     const struct zmem_scramble *scramble, struct bpf_handle *ret,
@@ -103,22 +101,11 @@ int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_siz
  */
 char *bpf_load_explain(enum bpf_object_id id, const char *const *without);
 
-/* The descriptor of a program or a map of an object that libbpf loaded; 0: it has none. */
+/* The descriptor of any program of an object that libbpf loaded; 0: it has none. */
 int bpf_handle_program(const struct bpf_handle *handle, const char *name);
-int bpf_handle_map(const struct bpf_handle *handle, const char *name);
 
-/* These return 0 or a negative errno. */
-int bpf_files_load(enum bpf_loader loader, struct bpf_files_handle *ret,
-		   struct bpf_missing *missing);
-void bpf_files_close(struct bpf_files_handle *handle);
-int bpf_holders_load(enum bpf_loader loader, struct bpf_holders_handle *ret,
-		     struct bpf_missing *missing);
-void bpf_holders_close(struct bpf_holders_handle *handle);
-int bpf_swap_load(uint32_t cpus, struct bpf_swap_handle *ret);
-void bpf_swap_close(struct bpf_swap_handle *handle);
-/* Runs one of their raw_tp programs once. Returns 0 or a negative errno. */
+/* Runs a raw_tp program once. Returns 0 or a negative errno. */
 int bpf_program_run(int prog_fd);
-
 /* Runs a SEC("syscall") program. Returns the program's result, or a negative errno. */
 int bpf_handle_run(int prog_fd, void *args, uint32_t size);
 void bpf_handle_close(struct bpf_handle *handle);

@@ -110,7 +110,8 @@ static int open_iterator_one(const void *state, pid_t pid)
 	const struct bpf_state *b = state;
 	union bpf_iter_link_info info = {.task.tid = (__u32)pid};
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
-	cleanup_close int link_fd = bpf_link_create(b->object.iter_fd, 0, BPF_TRACE_ITER, &opts);
+	cleanup_close int link_fd =
+		bpf_link_create(b->object.fd[BPF_ITER], 0, BPF_TRACE_ITER, &opts);
 
 	return link_fd < 0 ? link_fd : bpf_iter_create(link_fd);
 }
@@ -123,7 +124,8 @@ static bool has_iterator_one(const struct bpf_state *b)
 {
 	union bpf_iter_link_info info = {.task.pid = (__u32)getpid()};
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
-	cleanup_close int link_fd = bpf_link_create(b->object.iter_fd, 0, BPF_TRACE_ITER, &opts);
+	cleanup_close int link_fd =
+		bpf_link_create(b->object.fd[BPF_ITER], 0, BPF_TRACE_ITER, &opts);
 
 	return link_fd >= 0;
 }
@@ -256,8 +258,8 @@ static void forget_layout(const struct bpf_state *b)
 	const struct zmem_layout none = {};
 	const uint32_t zero = 0;
 
-	if (b->object.layout_fd)
-		bpf_map_update_elem(b->object.layout_fd, &zero, &none, 0);
+	if (b->object.fd[BPF_LAYOUT])
+		bpf_map_update_elem(b->object.fd[BPF_LAYOUT], &zero, &none, 0);
 }
 
 /* Calibrates when the source opens, and again when RAM was added or removed. */
@@ -270,7 +272,7 @@ static void follow_ram(struct bpf_state *b)
 	if (!b->readers.asks || b->distrusted || !again)
 		return;
 	b->pfn_end = b->readers.pfn_end;
-	if (calibrate(b->object.calibration_fd, &b->readers, &b->pss_refusal) == 0)
+	if (calibrate(b->object.fd[BPF_CALIBRATION], &b->readers, &b->pss_refusal) == 0)
 		b->calibrated = true;
 	else
 		forget_layout(b);
@@ -291,7 +293,7 @@ static void set_memos(const void *state, unsigned count)
 			lane.slots = b->memos;
 		for (size_t k = 0; k < ARRAY_SIZE(lane.key); k++)
 			lane.key[k] |= 1;
-		bpf_map_update_elem(b->object.lanes_fd, &i, &lane, 0);
+		bpf_map_update_elem(b->object.fd[BPF_LANES], &i, &lane, 0);
 	}
 }
 
@@ -326,7 +328,7 @@ int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader
 		bpf_diagnose_note(diag, name, "loading the program", r, &missing);
 		return r;
 	}
-	r = bpf_source_set_up_cpus(ret->setup_fd, &ids, false);
+	r = bpf_source_set_up_cpus(ret->fd[BPF_SETUP], &ids, false);
 	if (r < 0)
 		bpf_diagnose_note(diag, name, "finding the per-CPU offsets", r, NULL);
 	return r;
@@ -345,7 +347,7 @@ int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char
 	sizes.grow = sizes.cpus * targets;
 	r = load(object, LOADER_LIBBPF, &sizes, ret, missing);
 	if (r == 0)
-		r = bpf_source_set_up_cpus(ret->setup_fd, &ids, true);
+		r = bpf_source_set_up_cpus(ret->fd[BPF_SETUP], &ids, true);
 	if (r == 0)
 		*ret_cpus = sizes.cpus;
 	return r;
@@ -405,7 +407,7 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 			    memos->each * memos->readers, diag, &b->object);
 	if (r < 0)
 		return r;
-	b->link_fd = bpf_link_create(b->object.iter_fd, 0, BPF_TRACE_ITER, NULL);
+	b->link_fd = bpf_link_create(b->object.fd[BPF_ITER], 0, BPF_TRACE_ITER, NULL);
 	if (b->link_fd < 0) {
 		r = -errno;
 		bpf_diagnose_note(diag, variant->name, "attaching the iterator", r, NULL);
@@ -413,13 +415,13 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 	}
 	b->readers = (struct readers){
 		.open = open_iterator,
-		.set_memos = b->memos && b->object.lanes_fd ? set_memos : NULL,
+		.set_memos = b->memos && b->object.fd[BPF_LANES] ? set_memos : NULL,
 		.memo_readers = memos->readers,
 		.open_one = variant->reads == READS_BY_CAST || has_iterator_one(b)
 				    ? open_iterator_one
 				    : NULL,
 		.state = b,
-		.asks = b->object.calibration_fd != 0,
+		.asks = b->object.fd[BPF_CALIBRATION] != 0,
 	};
 	/* Without calibration the source still has counters. */
 	follow_ram(b);
@@ -471,9 +473,9 @@ static int bpf_layout(const void *state, struct zmem_layout *ret)
 	const struct bpf_state *b = state;
 	const uint32_t zero = 0;
 
-	if (b->pss_refusal || b->distrusted || !b->object.layout_fd)
+	if (b->pss_refusal || b->distrusted || !b->object.fd[BPF_LAYOUT])
 		return -ENOTSUP;
-	return bpf_map_lookup_elem(b->object.layout_fd, &zero, ret) < 0 ? -errno : 0;
+	return bpf_map_lookup_elem(b->object.fd[BPF_LAYOUT], &zero, ret) < 0 ? -errno : 0;
 }
 
 const struct source_kind source_kind_bpf = {

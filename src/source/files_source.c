@@ -32,7 +32,7 @@
 #define SUBJECT	      "files"
 
 struct files_source {
-	struct bpf_files_handle handle;
+	struct bpf_handle handle;
 	struct zmem_files *visit; /* the value of the map */
 	int memfd;
 	unsigned visits;
@@ -45,7 +45,7 @@ struct files_source {
 static int map_visit(struct files_source *s)
 {
 	void *p = mmap(NULL, sizeof(*s->visit), PROT_READ | PROT_WRITE, MAP_SHARED,
-		       s->handle.map_fd, 0);
+		       s->handle.fd[BPF_ANSWERS], 0);
 
 	if (p == MAP_FAILED)
 		return -errno;
@@ -86,15 +86,16 @@ int files_source_open(struct diag *diag, struct files_source **ret)
 {
 	struct files_source *s = calloc(1, sizeof(*s));
 	const char *step = "loading the program";
+	const struct bpf_sizes sizes = {};
 	struct bpf_missing missing = {};
 	int r;
 
 	if (!s)
 		return -ENOMEM;
 	s->memfd = -1;
-	r = bpf_files_load(LOADER_LIGHT, &s->handle, &missing);
+	r = bpf_load(OBJECT_FILES, LOADER_LIGHT, &sizes, NULL, &s->handle, &missing);
 	if (r < 0)
-		r = bpf_files_load(LOADER_LIBBPF, &s->handle, &missing);
+		r = bpf_load(OBJECT_FILES, LOADER_LIBBPF, &sizes, NULL, &s->handle, &missing);
 	if (r == 0) {
 		step = "mapping its answers";
 		r = map_visit(s);
@@ -118,7 +119,7 @@ void files_source_close(struct files_source *s)
 		return;
 	if (s->visit)
 		munmap(s->visit, sizeof(*s->visit));
-	bpf_files_close(&s->handle);
+	bpf_handle_close(&s->handle);
 	if (s->memfd >= 0)
 		close(s->memfd);
 	mounts_done(&s->mounts);
@@ -190,7 +191,7 @@ static int walk(struct files_source *s, enum zmem_files_mode mode, struct files_
 	v->memfd = (uint32_t)s->memfd;
 	do {
 		s->visits++;
-		r = bpf_program_run(s->handle.prog_fd);
+		r = bpf_program_run(s->handle.fd[BPF_RUN]);
 		if (v->steps > s->steps)
 			s->steps = v->steps;
 		if (r == 0 && v->count > ZMEM_FILES_BATCH)

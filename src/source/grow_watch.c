@@ -100,11 +100,11 @@ static int set_up(struct grow_watch *w, const struct grow_request *request)
 		.follow = request->follow,
 		.sample = request->sample,
 	};
-	w->settings_fd = bpf_handle_map(&w->object, "settings");
-	w->targets_fd = bpf_handle_map(&w->object, "targets");
-	w->on_cpu_fd = bpf_handle_map(&w->object, "on_cpu");
-	w->ring = ring_buffer__new(w->object.ring_fd, receive, w, NULL);
-	w->wake = ring_buffer__new(bpf_handle_map(&w->object, "wake"), ignore, w, NULL);
+	w->settings_fd = w->object.fd[BPF_SETTINGS];
+	w->targets_fd = w->object.fd[BPF_TARGETS];
+	w->on_cpu_fd = w->object.fd[BPF_ON_CPU];
+	w->ring = ring_buffer__new(w->object.fd[BPF_RING], receive, w, NULL);
+	w->wake = ring_buffer__new(w->object.fd[BPF_WAKE], ignore, w, NULL);
 	r = w->ring && w->wake ? attach_all(w) : -errno;
 	return r < 0 ? r : put_settings(w);
 }
@@ -222,7 +222,7 @@ static ssize_t visit(struct grow_watch *w, pid_t pid, void *buf, size_t cap)
 	r = put_settings(w);
 	if (r < 0)
 		return r;
-	link = bpf_link_create(w->object.iter_fd, 0, BPF_TRACE_ITER, &opts);
+	link = bpf_link_create(w->object.fd[BPF_ITER], 0, BPF_TRACE_ITER, &opts);
 	if (link < 0)
 		return -errno;
 	iter = bpf_iter_create(link);

@@ -39,7 +39,7 @@ struct held_list {
 };
 
 struct holders_source {
-	struct bpf_holders_handle handle;
+	struct bpf_handle handle;
 	struct zmem_mappers *visit; /* the value of the map */
 	struct file_set *set;
 	size_t *wanted; /* indexes in the set, sorted by their mapping */
@@ -57,7 +57,7 @@ void holders_source_close(struct holders_source *h)
 		return;
 	if (h->visit)
 		munmap(h->visit, sizeof(*h->visit));
-	bpf_holders_close(&h->handle);
+	bpf_handle_close(&h->handle);
 	free(h->wanted);
 	free(h->mm.item);
 	free(h->held.item);
@@ -240,7 +240,7 @@ static int walk_mappers(struct holders_source *h)
 
 	v->state = ZMEM_MAPPERS_BEGIN;
 	for (int i = 0; i < VISITS_MAX; i++) {
-		r = bpf_program_run(h->handle.prog_fd);
+		r = bpf_program_run(h->handle.fd[BPF_RUN]);
 		if (v->steps > h->steps)
 			h->steps = v->steps;
 		if (r < 0 || v->state != ZMEM_MAPPERS_MORE)
@@ -283,7 +283,7 @@ static int read_processes(struct holders_source *h)
 	int r;
 
 	h->mm.count = 0;
-	r = read_iterator(h, h->handle.mm_fd, add_mm);
+	r = read_iterator(h, h->handle.fd[BPF_MMS], add_mm);
 	if (r == 0 && h->mm.count)
 		qsort(h->mm.item, h->mm.count, sizeof(*h->mm.item), compare_keys);
 	return r;
@@ -337,15 +337,16 @@ static int give_holders(struct holders_source *h)
 
 static int load(struct holders_source *h, struct bpf_missing *missing)
 {
-	int r = bpf_holders_load(LOADER_LIGHT, &h->handle, missing);
+	const struct bpf_sizes sizes = {};
+	int r = bpf_load(OBJECT_HOLDERS, LOADER_LIGHT, &sizes, NULL, &h->handle, missing);
 	void *map;
 
 	if (r < 0)
-		r = bpf_holders_load(LOADER_LIBBPF, &h->handle, missing);
+		r = bpf_load(OBJECT_HOLDERS, LOADER_LIBBPF, &sizes, NULL, &h->handle, missing);
 	if (r < 0)
 		return r;
-	map = mmap(NULL, sizeof(*h->visit), PROT_READ | PROT_WRITE, MAP_SHARED, h->handle.map_fd,
-		   0);
+	map = mmap(NULL, sizeof(*h->visit), PROT_READ | PROT_WRITE, MAP_SHARED,
+		   h->handle.fd[BPF_ANSWERS], 0);
 	if (map == MAP_FAILED)
 		return -errno;
 	h->visit = map;
@@ -380,7 +381,7 @@ int holders_source_read(struct holders_source *h, struct file_set *set)
 	if (r == 0)
 		r = read_processes(h);
 	if (r == 0)
-		r = read_iterator(h, h->handle.open_fd, match_open);
+		r = read_iterator(h, h->handle.fd[BPF_OPEN_FILES], match_open);
 	for (size_t i = 0; r == 0 && i < h->wanted_count; i++) {
 		r = read_mappers(h, h->wanted[i], false, give_held);
 		set->file[h->wanted[i]].holders_known = r == 0;

@@ -43,10 +43,10 @@ static int receive(void *arg, void *data, size_t len)
 
 static int attach(struct oom_watch *w, const struct bpf_handle *object)
 {
-	w->link_fd = bpf_raw_tracepoint_open(NULL, object->iter_fd);
+	w->link_fd = bpf_raw_tracepoint_open(NULL, object->fd[BPF_ITER]);
 	if (w->link_fd < 0)
 		return -errno;
-	w->ring_fd = fcntl(object->ring_fd, F_DUPFD_CLOEXEC, 0);
+	w->ring_fd = fcntl(object->fd[BPF_RING], F_DUPFD_CLOEXEC, 0);
 	if (w->ring_fd < 0)
 		return -errno;
 	w->ring = ring_buffer__new(w->ring_fd, receive, w, NULL);
@@ -62,7 +62,7 @@ static int open_object(struct oom_watch *w, enum bpf_object_id id, enum zmem_oom
 
 	if (r < 0)
 		return r;
-	r = bpf_handle_run(object.view_fd, &argument, sizeof(argument));
+	r = bpf_handle_run(object.fd[BPF_OOM_SETUP], &argument, sizeof(argument));
 	if (r == 0)
 		r = attach(w, &object);
 	if (r)

@@ -32,7 +32,7 @@
 #define PASSES_MAX (1024 * 1024)
 
 struct swap_source {
-	struct bpf_swap_handle handle;
+	struct bpf_handle handle;
 	const struct source *from; /* NULL: no processes are read */
 	struct zmem_swap *visit;   /* the value of the map */
 	int link_fd;
@@ -77,7 +77,7 @@ void swap_source_close(struct swap_source *s)
 		munmap(s->visit, sizeof(*s->visit));
 	if (s->link_fd >= 0)
 		close(s->link_fd);
-	bpf_swap_close(&s->handle);
+	bpf_handle_close(&s->handle);
 	free(s->work);
 	free(s);
 }
@@ -96,7 +96,7 @@ static int find_queue(struct swap_source *s)
 	if (swaps < 0 || waits < 0 || epoll_ctl(waits, EPOLL_CTL_ADD, swaps, &event) < 0)
 		return file_exhausted(-errno) ? -errno : 0;
 	s->visit->epoll = waits;
-	r = bpf_program_run(s->handle.find_fd);
+	r = bpf_program_run(s->handle.fd[BPF_FIND]);
 	s->visit->epoll = -1;
 	return r;
 }
@@ -110,21 +110,21 @@ static void set_layout(struct swap_source *s, const struct zmem_layout *layout)
 static int set_up(struct swap_source *s, const struct zmem_layout *layout)
 {
 	void *map = mmap(NULL, sizeof(*s->visit), PROT_READ | PROT_WRITE, MAP_SHARED,
-			 s->handle.map_fd, 0);
+			 s->handle.fd[BPF_ANSWERS], 0);
 	int r;
 
 	if (map == MAP_FAILED)
 		return -errno;
 	s->visit = map;
 	set_layout(s, layout);
-	r = bpf_source_set_up_cpus(s->handle.setup_fd, &s->cpus, false);
+	r = bpf_source_set_up_cpus(s->handle.fd[BPF_SETUP], &s->cpus, false);
 	if (r < 0)
 		return r;
-	s->link_fd = bpf_link_create(s->handle.iter_fd, 0, BPF_TRACE_ITER, NULL);
+	s->link_fd = bpf_link_create(s->handle.fd[BPF_ITER], 0, BPF_TRACE_ITER, NULL);
 	if (s->link_fd < 0)
 		return -errno;
 	/* Kernels without CONFIG_KALLSYMS_ALL keep no names of variables. */
-	bpf_handle_run(s->handle.symbols_fd, NULL, 0);
+	bpf_handle_run(s->handle.fd[BPF_SYMBOLS], NULL, 0);
 	return s->visit->swap_info ? 0 : find_queue(s);
 }
 
@@ -133,6 +133,7 @@ int swap_source_open(const struct source *from, struct diag *diag, struct swap_s
 	struct swap_source *s;
 	struct zmem_layout layout = {};
 	const char *step = "loading the programs";
+	struct bpf_sizes sizes = {};
 	int r = 0;
 
 	if (from)
@@ -148,7 +149,8 @@ int swap_source_open(const struct source *from, struct diag *diag, struct swap_s
 	s->link_fd = -1;
 	s->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	bpf_source_find_cpus(&s->cpus);
-	r = bpf_swap_load(s->cpus.count, &s->handle);
+	sizes.cpus = s->cpus.count;
+	r = bpf_load(OBJECT_SWAP, LOADER_LIGHT, &sizes, NULL, &s->handle, NULL);
 	if (r == 0) {
 		step = "setting them up";
 		r = set_up(s, &layout);
@@ -196,7 +198,7 @@ static bool are_rows(const struct swap_source *s, const struct system_info *syst
 
 static int find_swap(struct swap_source *s, const struct system_info *system)
 {
-	int r = bpf_program_run(s->handle.find_fd);
+	int r = bpf_program_run(s->handle.fd[BPF_FIND]);
 
 	if (r < 0)
 		return r;
@@ -267,10 +269,10 @@ static int want(struct swap_source *s, const struct work *w, uint64_t cursor, bo
 	const __s32 pid = w->process->pid;
 	struct zmem_swap_want value = {};
 
-	if (!first && bpf_map_lookup_elem(s->handle.wanted_fd, &pid, &value) < 0)
+	if (!first && bpf_map_lookup_elem(s->handle.fd[BPF_WANTED], &pid, &value) < 0)
 		return -errno;
 	value.cursor = cursor;
-	return bpf_map_update_elem(s->handle.wanted_fd, &pid, &value, 0) < 0 ? -errno : 0;
+	return bpf_map_update_elem(s->handle.fd[BPF_WANTED], &pid, &value, 0) < 0 ? -errno : 0;
 }
 
 static int want_no_more(struct swap_source *s, struct work *w, bool whole)
@@ -280,7 +282,8 @@ static int want_no_more(struct swap_source *s, struct work *w, bool whole)
 	w->done = true;
 	w->whole = whole;
 	s->pending--;
-	return bpf_map_delete_elem(s->handle.wanted_fd, &pid) < 0 && errno != ENOENT ? -errno : 0;
+	return bpf_map_delete_elem(s->handle.fd[BPF_WANTED], &pid) < 0 && errno != ENOENT ? -errno
+											  : 0;
 }
 
 /* Begins the walk of a process anew, or gives it up. */
@@ -484,7 +487,7 @@ static int walk(struct swap_source *s)
 /* After a reading: the devices must be those that were found before it. */
 static int confirm(struct swap_source *s)
 {
-	int r = bpf_program_run(s->handle.find_fd);
+	int r = bpf_program_run(s->handle.fd[BPF_FIND]);
 
 	if (r < 0)
 		return r;
@@ -554,7 +557,7 @@ static int read_file(struct swap_source *s, struct cached_file *f)
 	v->file_inode = f->inode;
 	v->tree = (struct zmem_tree){.mapping = f->mapping, .last = UINT64_MAX >> 13};
 	do {
-		r = bpf_program_run(s->handle.file_fd);
+		r = bpf_program_run(s->handle.fd[BPF_RUN]);
 	} while (r == 0 && !v->file_gone && v->tree.index <= v->tree.last);
 	if (r < 0)
 		return r;
@@ -601,7 +604,7 @@ int swap_source_cached(struct swap_source *s, uint64_t *ret_bytes)
 		v->device = i;
 		v->slot = 0;
 		while (r == 0 && v->dev[i].info && v->slot < v->dev[i].slots)
-			r = bpf_program_run(s->handle.scan_fd);
+			r = bpf_program_run(s->handle.fd[BPF_SCAN]);
 	}
 	if (r == 0)
 		r = confirm(s);

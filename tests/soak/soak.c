@@ -12,7 +12,6 @@
 #include "command/table.h"
 #include "session/options.h"
 #include "session/session.h"
-#include "session/query_args.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "fuzz_json.h"
