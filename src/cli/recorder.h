@@ -31,8 +31,6 @@ void recorder_forget_cmdlines(struct recorder *r);
 int recorder_complete(struct recorder *r);
 void recorder_close(struct recorder *r);
 
-/* Opens the file for a trigger on PSI. Returns a descriptor or a negative errno. */
-int pressure_open(void);
 /* record --keep. Returns the exit code. */
 int record_for_ever(const struct options *o);
 
