@@ -19,6 +19,7 @@
 #include "cli/output.h"
 #include "cli/secure.h"
 #include "cli/ticker.h"
+#include "collect/unseen.h"
 #include "enrich/enrich.h"
 #include "grow/grow.h"
 #include "render/growth.h"
