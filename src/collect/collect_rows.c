@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The steps of a query (query/result.h), and reading names between them. */
-#include "collect/collector_internal.h"
+#include "collect/collect_rows.h"
 
 #include "collect/balance.h"
-#include "enrich/enrich.h"
 
 /* A stuck process keeps its executable's name: a better one is not worth a second. */
 #define NAMES_DEADLINE_MS 100
@@ -17,30 +16,35 @@
 /* Homes of users may be on file systems that hang: so long all of them are waited for. */
 #define CONTAINERS_US 100000
 
-static int name_containers(struct collector *c, struct rows *rows)
+int collect_names(struct collector *c, struct snapshot *s, unsigned needs, uint64_t containers_us,
+		  struct rows *rows)
 {
-	c->containers.patience_us = CONTAINERS_US;
-	return enrich_containers(&c->containers, &c->proc, "/", &c->snapshot, rows);
+	struct proc_pool *pool = collector_pool(c);
+	int r = 0;
+
+	if (needs & NEEDS_USER)
+		enrich_users(c->users, rows);
+	if (!pool)
+		needs = 0;
+	if (needs & NEEDS_CGROUP)
+		r = enrich_cgroups(pool, s, rows);
+	c->containers.patience_us = containers_us;
+	if (r == 0 && containers_us)
+		r = enrich_containers(&c->containers, &c->proc, "/", s, rows);
+	if (r == 0 && needs & NEEDS_CMDLINE)
+		r = enrich_cmdlines(pool, s, rows);
+	if (r == 0 && needs & NEEDS_PROGRAM)
+		r = enrich_programs(pool, s, rows);
+	return r;
 }
 
 static int name_rows(struct collector *c, unsigned needs, struct rows *rows)
 {
-	int r = 0;
-
 	/* A recording already has its names. */
 	if (collector_replays(c))
 		return 0;
-	if (needs & NEEDS_USER)
-		enrich_users(c->users, rows);
-	if (needs & NEEDS_CGROUP)
-		r = enrich_cgroups(c->pool, &c->snapshot, rows);
-	if (r == 0 && needs & NEEDS_CGROUP)
-		r = name_containers(c, rows);
-	if (r == 0 && needs & NEEDS_CMDLINE)
-		r = enrich_cmdlines(c->pool, &c->snapshot, rows);
-	if (r == 0 && needs & NEEDS_PROGRAM)
-		r = enrich_programs(c->pool, &c->snapshot, rows);
-	return r;
+	return collect_names(c, &c->snapshot, needs, needs & NEEDS_CGROUP ? CONTAINERS_US : 0,
+			     rows);
 }
 
 /* The names that the query needs, and those that the spec asks for. */

@@ -3,10 +3,8 @@
 #include "collect/collector.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -14,32 +12,14 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "collect/balance.h"
-#include "collect/collector_internal.h"
+#include "collect/pss_read.h"
 #include "collect/unseen.h"
 #include "privilege/privilege.h"
 #include "source/files_source.h"
 #include "source/holders_source.h"
 #include "source/swap_source.h"
 
-/* The deadline of a smaps_rollup, beyond the time for its size. */
-#define DEADLINE_MS 1000
-
 #define MEMINFO_MAX 8192
-
-bool collector_replays(const struct collector *c)
-{
-	return c->spec.recording;
-}
-
-/* Adds the time since *since to the current phase and starts the next one. */
-static void phase_end(struct collector *c, enum collect_phase next, uint64_t *since)
-{
-	uint64_t now = clock_us(CLOCK_MONOTONIC);
-
-	c->phase_us[c->phase] += now - *since;
-	c->phase = next;
-	*since = now;
-}
 
 /* ---- recordings ---- */
 
@@ -127,18 +107,6 @@ int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid)
 }
 
 /* ---- opening ---- */
-
-enum collect_no_proc collector_no_proc(const struct collector *c)
-{
-	if (collector_replays(c) || c->proc.trusted)
-		return COLLECT_PROC_USABLE;
-	return c->proc.fd < 0 ? COLLECT_PROC_ABSENT : COLLECT_PROC_FOREIGN;
-}
-
-const char *collector_pss_refusal(const struct collector *c)
-{
-	return source_pss_refusal(c->source);
-}
 
 /* Stores the reason why the first choice is not used, for every output. */
 static int note_fallback(struct collector *c)
@@ -260,79 +228,11 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 	r = open_source(c);
 	if (r == 0)
 		r = open_files(c);
-	phase_end(c, COLLECT_PHASE_READ, &since);
+	collector_phase_end(c, COLLECT_PHASE_READ, &since);
 	return r;
 }
 
-struct proc_pool *collector_pool(struct collector *c)
-{
-	if (!c->pool)
-		c->pool = proc_pool_new(&c->proc, 0, DEADLINE_MS);
-	return c->pool;
-}
-
-/* ---- notices ---- */
-
-/*
- * Whether the process has this thread. Signal 0 is not sent, and only ESRCH says no, while EPERM is
- * about a thread that is there (do_send_specific() in kernel/signal.c).
- */
-static bool has_thread(pid_t process, pid_t thread)
-{
-	return syscall(SYS_tgkill, process, thread, 0) == 0 || errno != ESRCH;
-}
-
-pid_t collect_process_of_thread(const struct snapshot *s, pid_t number)
-{
-	/* Also where a filter of system calls refuses the question. */
-	if (has_thread(number, number))
-		return 0;
-	for (size_t i = 0; i < s->count; i++) {
-		if (has_thread(s->process[i].pid, number))
-			return s->process[i].pid;
-	}
-	return 0;
-}
-
-static enum collect_absence why_missing(const struct collector *c, pid_t pid, pid_t *ret_process)
-{
-	cleanup_close int fd = -1;
-
-	if (!collector_replays(c)) {
-		*ret_process = collect_process_of_thread(&c->snapshot, pid);
-		if (*ret_process)
-			return COLLECT_THREAD;
-	}
-	if (collector_no_proc(c) && (kill(pid, 0) == 0 || errno == EPERM))
-		return COLLECT_NOT_IN_NAMESPACE;
-	if (c->proc.trusted && c->proc.fd >= 0)
-		fd = procfs_open_pid(&c->proc, pid);
-	if (fd < 0)
-		return COLLECT_NO_PROCESS;
-	/* A security module may hide a process from BPF but not from /proc. */
-	return source_origin(c->source) == FROM_BPF ? COLLECT_NOT_IN_BPF : COLLECT_NOT_IN_PROC;
-}
-
-/* Only in the first snapshot: later, processes may have ended. */
-static int look_for_missing(struct collector *c, const struct filter *f)
-{
-	if (c->looked_for_missing || !f->pid_count)
-		return 0;
-	c->missing = calloc(f->pid_count, sizeof(*c->missing));
-	if (!c->missing)
-		return -ENOMEM;
-	c->looked_for_missing = true;
-	for (size_t i = 0; i < f->pid_count; i++) {
-		struct collect_missing *m;
-
-		if ((i && f->pids[i] == f->pids[i - 1]) || snapshot_find(&c->snapshot, f->pids[i]))
-			continue;
-		m = &c->missing[c->missing_count++];
-		m->pid = f->pids[i];
-		m->why = why_missing(c, m->pid, &m->process);
-	}
-	return 0;
-}
+/* ---- a snapshot ---- */
 
 /* Sets a notice if a capability would give PSS, or show processes of other users. */
 static void note_denied(struct collector *c)
@@ -344,14 +244,6 @@ static void note_denied(struct collector *c)
 		return;
 	c->notices |= found->denied ? COLLECT_NOTICE_PTRACE_MISSING : COLLECT_NOTICE_HIDDEN;
 }
-
-void collector_note_alone(struct collector *c)
-{
-	if (c->pool && pool_alone(c->pool))
-		c->notices |= COLLECT_NOTICE_ALONE;
-}
-
-/* ---- a snapshot ---- */
 
 static void count_statuses(struct collector *c)
 {
@@ -371,69 +263,6 @@ static void count_statuses(struct collector *c)
 		found->complete &= process_has(p, COUNTER_RSS);
 	}
 	found->complete &= !found->denied && !found->timeout && !found->raced && !found->hidden;
-}
-
-/* Why PSS does not come from the kernel although it could have. */
-static const char *pss_fallback_reason(const struct collector *c)
-{
-	if (c->spec.pss == PSS_AUTO || (c->spec.pss == PSS_KERNEL && source_pss_lost(c->source)))
-		return source_pss_refusal(c->source);
-	return NULL;
-}
-
-/* PSS that was lost since the source opened is worth a notice. */
-static void note_pss_source(struct collector *c)
-{
-	c->snapshot.pss_fallback_reason = pss_fallback_reason(c);
-	if (c->snapshot.pss_fallback_reason && source_pss_lost(c->source))
-		c->notices |= COLLECT_NOTICE_PSS_LOST;
-}
-
-/* smaps_rollup of all rows that need it. */
-static int read_rollups(struct collector *c, const struct query *q, uint64_t *since)
-{
-	struct process **recheck = NULL;
-	size_t count = 0;
-	int r = pss_read(c, q, &recheck, &count);
-
-	phase_end(c, COLLECT_PHASE_VERIFY, since);
-	if (r == 0 && source_origin(c->source) == FROM_BPF)
-		r = pss_confirm(c);
-	return r < 0 ? r : verify_rollups(c, recheck, count);
-}
-
-/*
- * Reads smaps_rollup in place of PSS from the kernel, which was wrong. The checks that found that
- * are reported.
- */
-static int replace_pss(struct collector *c, const struct query *q, uint64_t *since)
-{
-	const struct cross_check found = c->snapshot.collection.cross_check;
-	int r = pss_distrust(c);
-
-	if (r == 0)
-		r = read_rollups(c, q, since);
-	c->snapshot.collection.cross_check = found;
-	note_pss_source(c);
-	return r;
-}
-
-static int read_pss(struct collector *c, const struct query *q, uint64_t *since)
-{
-	/* Scratch memory is needed until all processes are read. */
-	struct arena_mark mark = arena_mark(&c->snapshot.scratch);
-	int r;
-
-	if (c->spec.pss == PSS_NONE)
-		return 0;
-	r = read_rollups(c, q, since);
-	if (r == 0)
-		r = verify_kernel(c);
-	if (r == 0 && c->pss_wrong)
-		r = replace_pss(c, q, since);
-	arena_release(&mark);
-	phase_end(c, COLLECT_PHASE_NAMES, since);
-	return r;
 }
 
 /* Gives each process what it maps of swapped shared memory. */
@@ -529,7 +358,7 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	s->self = c->self;
 	user_table_forget(c->users, s->count);
 	s->fallback_reason = c->fallback_reason;
-	note_pss_source(c);
+	pss_note_source(c);
 	s->collection.complete = true;
 	/* Until it is known: 0 stands for an OOM kill. */
 	s->collection.duration_us = 1;
@@ -551,73 +380,25 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	return enrich_names(c->pool, s);
 }
 
-/* ---- processes that BPF does not show ---- */
-
-static bool compares_with_proc(const struct collector *c)
-{
-	return source_origin(c->source) == FROM_BPF && c->proc.trusted && c->proc.fd >= 0;
-}
-
-/* Asks BPF once more for these processes alone: they may have been in fork or in exec. */
-static int recheck_unseen(struct collector *c, const struct unseen_start *start)
-{
-	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);
-	struct process **row = arena_zalloc(mark.arena, c->unseen.count, sizeof(*row));
-	int r;
-
-	if (!row)
-		return -ENOMEM;
-	for (size_t i = 0; i < c->unseen.count; i++)
-		row[i] = &c->unseen.process[i];
-	r = source_collect_some(c->source, row, c->unseen.count, &c->again[0]);
-	return r < 0 ? r : unseen_drop(&c->proc, start, &c->again[0], &c->unseen);
-}
-
-static int count_unseen(struct collector *c, const struct filter *f,
-			const struct unseen_start *start)
-{
-	struct collection *found = &c->snapshot.collection;
-	int r;
-
-	found->not_seen = 0;
-	memset(found->not_seen_pid, 0, sizeof(found->not_seen_pid));
-	/* A snapshot from /proc has all that /proc shows. */
-	found->not_seen_known = source_origin(c->source) == FROM_PROC && !found->hidden;
-	if (!compares_with_proc(c))
-		return 0;
-	found->not_seen_known = true;
-	if (!unseen_possible(&c->proc, start, &c->snapshot))
-		return 0;
-	r = unseen_find(&c->proc, start, &c->snapshot, f, &c->unseen);
-	if (r == 0 && c->unseen.count)
-		r = recheck_unseen(c, start);
-	if (r < 0)
-		return r;
-	found->not_seen = (uint32_t)c->unseen.count;
-	for (size_t i = 0; i < c->unseen.count && i < NOT_SEEN_PIDS; i++)
-		found->not_seen_pid[i] = c->unseen.process[i].pid;
-	found->not_seen_known = found->not_seen || unseen_can_tell(&c->proc);
-	found->complete &= !found->not_seen;
-	return 0;
-}
-
 /* All processes of this machine by their counters, and the machine itself. */
 static int read_machine(struct collector *c, const struct filter *f, uint64_t *since)
 {
 	int64_t time_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
+	const bool compares =
+		source_origin(c->source) == FROM_BPF && c->proc.trusted && c->proc.fd >= 0;
 	struct unseen_start start = {};
 	int r;
 
-	if (compares_with_proc(c))
+	if (compares)
 		unseen_begin(&c->proc, &start);
 	r = source_collect(c->source, &c->snapshot);
 	if (r < 0)
 		return r;
-	phase_end(c, COLLECT_PHASE_READ, since);
+	collector_phase_end(c, COLLECT_PHASE_READ, since);
 	r = complete_machine(c, time_ms);
 	if (r == 0)
-		r = count_unseen(c, f, &start);
-	phase_end(c, COLLECT_PHASE_FILTER, since);
+		r = unseen_count(c, f, compares ? &start : NULL);
+	collector_phase_end(c, COLLECT_PHASE_FILTER, since);
 	return r;
 }
 
@@ -632,12 +413,12 @@ int collector_begin(struct collector *c, const struct query *q)
 	if (!collector_replays(c))
 		r = read_machine(c, &q->filter, &since);
 	if (r == 0)
-		r = look_for_missing(c, &q->filter);
+		r = collect_find_missing(c, &q->filter);
 	if (r == 0)
 		r = collect_choose_rows(c, q);
 	if (r < 0)
 		return r;
-	phase_end(c, COLLECT_PHASE_PSS, &since);
+	collector_phase_end(c, COLLECT_PHASE_PSS, &since);
 	return 0;
 }
 
@@ -651,7 +432,7 @@ int collector_collect(struct collector *c, const struct query *q, struct result 
 		return r;
 	since = clock_us(CLOCK_MONOTONIC);
 	if (!replays)
-		r = read_pss(c, q, &since);
+		r = pss_read(c, q, &since);
 	if (r == 0) {
 		count_statuses(c);
 		if (!replays)
@@ -661,7 +442,7 @@ int collector_collect(struct collector *c, const struct query *q, struct result 
 	}
 	if (r < 0)
 		return r;
-	phase_end(c, COLLECT_PHASE_NAMES, &since);
+	collector_phase_end(c, COLLECT_PHASE_NAMES, &since);
 	if (!replays)
 		c->snapshot.collection.duration_us = since - start;
 	/* After an error the names are read again. */

@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "collect/collector_internal.h"
 
 /* ---- smaps_rollup and the values made of it ---- */
 

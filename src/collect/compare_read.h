@@ -3,8 +3,8 @@
 #ifndef ZMEM_COLLECT_COMPARE_READ_H
 #define ZMEM_COLLECT_COMPARE_READ_H
 
-#include "collect/collector.h"
 #include "check/compare.h"
+#include "collect/collector_state.h"
 
 struct compare_reader {
 	struct collector *collector;
@@ -40,5 +40,9 @@ int compare_find_hidden(struct collector *c, const struct filter *f, struct snap
 /* Joins smaps_rollup and the values that were made of it. */
 struct verify_rollup verify_rollup_of(const struct process *values,
 				      const struct pool_result *result);
+/* True if the smaps_rollup that was applied to the process agrees with its counters. */
+bool verify_agrees(const struct process *p, const struct pool_result *result);
+/* Replaces the counters of the kernel by those of another reading. */
+void verify_copy_counters(struct process *p, const struct process *from);
 
 #endif

@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "collect/collector_internal.h"
 #include "collect/compare_read.h"
 #include "privilege/privilege.h"
 
 #define VERIFY_DEADLINE_MS 100
+#define CHEAP		   (8ULL << 20)
 
 /*
  * Sets the bound by which /proc/PID/status may lag behind. Until 6.1 threads have pending counts,
@@ -42,6 +42,14 @@ static bool may_read(const struct collector *c, const struct process *p)
 {
 	return !source_is_pinned(c->source) || privilege_held(PRIVILEGE_PTRACE) ||
 	       p->uid == geteuid();
+}
+
+/* Entries of swap take as long as pages. */
+bool rollup_is_cheap(const struct process *p)
+{
+	return process_has(p, COUNTER_RSS) && p->value[COUNTER_RSS] <= CHEAP &&
+	       process_has(p, COUNTER_SWAP) && p->value[COUNTER_SWAP] <= CHEAP &&
+	       p->value[COUNTER_RSS] + p->value[COUNTER_SWAP] <= CHEAP;
 }
 
 static bool may_verify(const struct collector *c, const struct process *p, int how_many)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A comparison of BPF and /proc: its processes, rounds, verdicts and cost. */
+/*
+ * A comparison of BPF and /proc: its processes, rounds, verdicts and cost; and the one of --verify.
+ */
 #ifndef ZMEM_COLLECT_COMPARE_RUN_H
 #define ZMEM_COLLECT_COMPARE_RUN_H
 
-#include "collect/collector.h"
 #include "check/compare.h"
+#include "collect/collector_state.h"
 
 struct compare_run {
 	struct comparison comparison;
@@ -22,5 +24,26 @@ struct compare_run {
  */
 int compare_run(struct collector *c, const struct query *q, struct compare_run *ret);
 void compare_run_done(struct compare_run *run);
+
+/* ---- --verify ---- */
+
+/*
+ * smaps_rollup of any process is read only if nothing else has the value: the read holds its
+ * mmap_lock, for a process of this size for under 0.1 ms.
+ */
+bool rollup_is_cheap(const struct process *p);
+/*
+ * Reads rows in `recheck` again until their values are of one moment. Completes
+ * collection.cross_check and lists the differences. Returns 0 or a negative errno.
+ */
+int verify_rollups(struct collector *c, struct process **recheck, size_t count);
+/* The same for the PSS of spec.verify rows from the kernel. */
+int verify_kernel(struct collector *c);
+/*
+ * Chooses rows with PSS from the kernel to compare with smaps_rollup: `how_many` small ones, from a
+ * random one on, so that over time each is checked; or VERIFY_ALL. `ret` has room for all rows.
+ * Returns their number.
+ */
+size_t verify_choose(const struct collector *c, int how_many, struct process **ret);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef ZMEM_COLLECT_MAPS_READ_ALL_H
 #define ZMEM_COLLECT_MAPS_READ_ALL_H
 
-#include "collect/collector.h"
+#include "collect/collector_state.h"
 #include "model/maps.h"
 #include "query/pattern.h"
 

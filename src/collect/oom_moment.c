@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "collect/collect_rows.h"
 #include "proc/cgroup.h"
 
 /* ---- the victim's cgroup ---- */
@@ -76,9 +77,7 @@ static int name_new(struct oom_moment *m, struct collector *c, pid_t victim)
 			rows.item[rows.count++] = &s->process[i];
 	}
 	if (r == 0)
-		enrich_users(c->users, &rows);
-	if (r == 0 && collector_pool(c))
-		r = enrich_cgroups(collector_pool(c), s, &rows);
+		r = collect_names(c, s, NEEDS_USER | NEEDS_CGROUP, 0, &rows);
 	/* An exit moves a process to the root cgroup (cgroup_exit() in kernel/cgroup/cgroup.c). */
 	for (size_t i = 0; r == 0 && i < rows.count; i++) {
 		if (rows.item[i]->cgroup && strcmp(rows.item[i]->cgroup, "/") == 0)
@@ -173,13 +172,10 @@ static int name_victim(struct oom_moment *m, struct collector *c, const struct o
 	r = name_root(m, p, kill);
 	if (r == 0 && p->cgroup && p->container_status == CONTAINER_UNREAD)
 		name_container(p, c);
-	if (r == 0) {
-		c->containers.patience_us = CONTAINERS_US;
-		r = enrich_containers(&c->containers, &c->proc, "/", &m->snapshot, &victim);
-	}
-	if (r == 0 && !p->program_known && collector_pool(c))
-		r = enrich_programs(collector_pool(c), &m->snapshot, &victim);
-	return r;
+	if (r < 0)
+		return r;
+	return collect_names(c, &m->snapshot, p->program_known ? 0 : NEEDS_PROGRAM, CONTAINERS_US,
+			     &victim);
 }
 
 /* Removes processes that the filters refused from the moment, but not the victim. */

@@ -7,7 +7,7 @@
 #ifndef ZMEM_COLLECT_OOM_MOMENT_H
 #define ZMEM_COLLECT_OOM_MOMENT_H
 
-#include "collect/collector.h"
+#include "collect/collector_state.h"
 #include "model/event.h"
 #include "model/pseudonym.h"
 #include "source/oom_watch.h"

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Chooses the processes whose smaps_rollup is read; src/enrich reads it. */
+/*
+ * Chooses the processes whose smaps_rollup is read, and checks what came from the kernel by it;
+ * src/enrich reads it.
+ */
+#include "collect/pss_read.h"
+
 #include <errno.h>
+#include <sys/random.h>
 
 #include "base/cleanup.h"
-#include "collect/collector_internal.h"
+#include "collect/compare_read.h"
+#include "collect/compare_run.h"
 #include "source/swap_source.h"
 
 #define EXACT_ROUNDS 6
-#define CHEAP	     (8ULL << 20)
 
 struct batch {
 	struct process **item; /* room for all rows */
@@ -15,18 +21,10 @@ struct batch {
 	size_t recheck_count;
 };
 
-/* Entries of swap take as long as pages. */
-bool rollup_is_cheap(const struct process *p)
-{
-	return process_has(p, COUNTER_RSS) && p->value[COUNTER_RSS] <= CHEAP &&
-	       process_has(p, COUNTER_SWAP) && p->value[COUNTER_SWAP] <= CHEAP &&
-	       p->value[COUNTER_RSS] + p->value[COUNTER_SWAP] <= CHEAP;
-}
-
 static int read_batch(struct collector *c, struct batch *b, size_t count)
 {
 	struct cross_check *check = &c->snapshot.collection.cross_check;
-	/* With BPF pss_confirm() checks it. */
+	/* With BPF confirm() checks it. */
 	bool check_start = source_origin(c->source) != FROM_BPF;
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);
 	struct pool_result *result = arena_zalloc(mark.arena, count + 1, sizeof(*result));
@@ -148,8 +146,133 @@ static void set_unread_status(struct collector *c)
 	}
 }
 
-int pss_read(struct collector *c, const struct query *q, struct process ***ret_recheck,
-	     size_t *ret_count)
+/* ---- checks of swap slots ---- */
+
+/*
+ * The layout of swap slots is known by the kernel's types, their meaning is not. In each snapshot
+ * some small processes are compared; if one differs that did not move meanwhile, nothing of swap
+ * slots is used from then on.
+ */
+#define SLOTS_CHECKED 3
+#define SLOTS_ROUNDS  4
+
+/* Chooses rows, from a random one on. Returns how many. */
+static size_t choose_slots(const struct collector *c, struct process **ret)
+{
+	const struct rows *rows = &c->rows.chosen;
+	uint32_t start = 0;
+	size_t count = 0;
+
+	if (getrandom(&start, sizeof(start), GRND_NONBLOCK) != sizeof(start))
+		start = 0;
+	for (size_t i = 0; i < rows->count && count < SLOTS_CHECKED; i++) {
+		struct process *p = rows->item[(start + i) % rows->count];
+
+		if (p->swap_slots && rollup_is_cheap(p))
+			ret[count++] = p;
+	}
+	return count;
+}
+
+/* If the SWAP of a process changed meanwhile, the process tells nothing. */
+static bool slots_differ(const struct process *p, const struct pool_result *result)
+{
+	const struct smaps_rollup *f = &result->counters;
+
+	return result->status == PSS_OK && rollup_has(f, ROLLUP_SWAP_PSS) &&
+	       rollup_has(f, ROLLUP_SWAP) && f->value[ROLLUP_SWAP] == p->value[COUNTER_SWAP] &&
+	       f->value[ROLLUP_SWAP_PSS] / 1024 != p->value[COUNTER_SWAP_PSS] / 1024;
+}
+
+/* Keeps the rows that differ from their smaps_rollup. */
+static int compare_slots(struct collector *c, struct process **row, size_t *count)
+{
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);
+	struct pool_result *result = arena_zalloc(mark.arena, *count, sizeof(*result));
+	size_t left = 0;
+	int r;
+
+	if (!result)
+		return -ENOMEM;
+	r = pool_read(c->pool, POOL_ROLLUP, true, row, *count, result);
+	for (size_t i = 0; r == 0 && i < *count; i++) {
+		if (slots_differ(row[i], &result[i]))
+			row[left++] = row[i];
+	}
+	*count = left;
+	return r;
+}
+
+/* Reads the swap slots of the rows again; the rows are those of the new reading then. */
+static int read_slots_again(struct collector *c, struct snapshot *again, struct process **row,
+			    size_t *count)
+{
+	int r = source_collect_some(c->source, row, *count, again);
+	size_t left = 0;
+
+	if (r == 0)
+		r = swap_source_read(c->swap, false, again);
+	for (size_t i = 0; r == 0 && i < *count; i++) {
+		struct process *p = (struct process *)snapshot_find_again(again, row[i]);
+
+		if (p && p->swap_slots)
+			row[left++] = p;
+	}
+	*count = left;
+	/* A swap device was switched on or off. */
+	return r == -EAGAIN ? 0 : r;
+}
+
+/* Drops what came from swap slots, and reads no more of them. */
+static void distrust_slots(struct collector *c)
+{
+	for (size_t i = 0; i < c->snapshot.count; i++) {
+		struct process *p = &c->snapshot.process[i];
+
+		p->have &= ~COUNTERS_OF_SWAP_COSTS;
+		if (p->swap_slots)
+			p->have &= ~COUNTER_BIT(COUNTER_SWAP_PSS);
+		p->swap_slots = false;
+		process_derive(p);
+	}
+	c->snapshot.system.swap_cache = (struct swap_cache){};
+	c->snapshot.system.files.swap_ram_known = false;
+	swap_source_close(c->swap);
+	c->swap = NULL;
+	c->no_slots = true;
+}
+
+/* Compares SWAP_PSS from swap slots with smaps_rollup; if it differs, drops what came from them. */
+static int check_slots(struct collector *c)
+{
+	struct process *row[SLOTS_CHECKED];
+	size_t count;
+	int r = 0;
+
+	if (!c->swap)
+		return 0;
+	count = choose_slots(c, row);
+	for (unsigned round = 0; r == 0 && count; round++) {
+		r = compare_slots(c, row, &count);
+		if (r == 0 && count && round + 1 == SLOTS_ROUNDS) {
+			distrust_slots(c);
+			c->notices |= COLLECT_NOTICE_SLOTS;
+			return 0;
+		}
+		if (r == 0 && count)
+			r = read_slots_again(c, &c->again[round % 2], row, &count);
+	}
+	return r;
+}
+
+/* ---- reading, and checking what was read ---- */
+
+/*
+ * Returns rows with values that do not agree with their counters in *ret_recheck, in memory of the
+ * snapshot.
+ */
+static int read_rows(struct collector *c, const struct query *q, struct process ***ret_recheck,
+		     size_t *ret_count)
 {
 	size_t top = query_certain(q), room = c->rows.chosen.count + 1;
 	struct arena *a = &c->snapshot.scratch;
@@ -161,7 +284,7 @@ int pss_read(struct collector *c, const struct query *q, struct process ***ret_r
 	if (!item || !recheck)
 		return -ENOMEM;
 	c->snapshot.collection.cross_check.done = c->snapshot.counters_source == FROM_BPF;
-	r = c->spec.verify ? slots_check(c) : 0;
+	r = c->spec.verify ? check_slots(c) : 0;
 	if (c->spec.pss == PSS_KERNEL) {
 		set_unread_status(c);
 		return r;
@@ -189,7 +312,11 @@ static void drop_values(struct process *p, enum pss_status status)
 	process_derive(p);
 }
 
-int pss_distrust(struct collector *c)
+/*
+ * After checks that differed (pss_wrong): drops all PSS of the kernel, in this snapshot and from
+ * now on. Then smaps_rollup is read.
+ */
+static int distrust(struct collector *c)
 {
 	char reason[128];
 
@@ -204,7 +331,7 @@ int pss_distrust(struct collector *c)
 	}
 	/* The walk of swap slots has the same layout. */
 	if (c->swap)
-		slots_distrust(c);
+		distrust_slots(c);
 	return source_distrust_pss(c->source, reason);
 }
 
@@ -215,7 +342,12 @@ static bool was_read(const struct process *p)
 	       p->pss_status != PSS_SKIPPED;
 }
 
-int pss_confirm(struct collector *c)
+/*
+ * Reads again which processes exist. A process that BPF sees before and after its /proc/PID was
+ * read was the same all the time: pids are reused, and this check opens no file. Drops the values
+ * of other processes. A process that lives and is not in /proc is denied (hidepid).
+ */
+static int confirm(struct collector *c)
 {
 	struct process **row =
 		arena_zalloc(&c->snapshot.scratch, c->rows.chosen.count + 1, sizeof(*row));
@@ -247,5 +379,67 @@ int pss_confirm(struct collector *c)
 		else if (p->pss_status == PSS_GONE && there && p->kind == PROCESS_USER)
 			p->pss_status = PSS_DENIED;
 	}
+	return r;
+}
+
+/* Why PSS does not come from the kernel although it could have. */
+static const char *pss_fallback_reason(const struct collector *c)
+{
+	if (c->spec.pss == PSS_AUTO || (c->spec.pss == PSS_KERNEL && source_pss_lost(c->source)))
+		return source_pss_refusal(c->source);
+	return NULL;
+}
+
+void pss_note_source(struct collector *c)
+{
+	c->snapshot.pss_fallback_reason = pss_fallback_reason(c);
+	if (c->snapshot.pss_fallback_reason && source_pss_lost(c->source))
+		c->notices |= COLLECT_NOTICE_PSS_LOST;
+}
+
+/* smaps_rollup of all rows that need it. */
+static int read_rollups(struct collector *c, const struct query *q, uint64_t *since)
+{
+	struct process **recheck = NULL;
+	size_t count = 0;
+	int r = read_rows(c, q, &recheck, &count);
+
+	collector_phase_end(c, COLLECT_PHASE_VERIFY, since);
+	if (r == 0 && source_origin(c->source) == FROM_BPF)
+		r = confirm(c);
+	return r < 0 ? r : verify_rollups(c, recheck, count);
+}
+
+/*
+ * Reads smaps_rollup in place of PSS from the kernel, which was wrong. The checks that found that
+ * are reported.
+ */
+static int replace_pss(struct collector *c, const struct query *q, uint64_t *since)
+{
+	const struct cross_check found = c->snapshot.collection.cross_check;
+	int r = distrust(c);
+
+	if (r == 0)
+		r = read_rollups(c, q, since);
+	c->snapshot.collection.cross_check = found;
+	pss_note_source(c);
+	return r;
+}
+
+int pss_read(struct collector *c, const struct query *q, uint64_t *since)
+{
+	/* Scratch memory is needed until all processes are read. */
+	struct arena_mark mark = arena_mark(&c->snapshot.scratch);
+	int r;
+
+	if (c->spec.pss == PSS_NONE)
+		return 0;
+	r = read_rollups(c, q, since);
+	if (r == 0)
+		r = verify_kernel(c);
+	if (r == 0 && c->pss_wrong)
+		r = replace_pss(c, q, since);
+	arena_release(&mark);
+	collector_phase_end(c, COLLECT_PHASE_NAMES, since);
 	return r;
 }

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Compares the processes of a snapshot with the names in /proc. The number of the machine's tasks
- * decides whether /proc is listed, which would cost some percent of a snapshot.
+ * Compares the processes of a snapshot with the names in /proc, and with the pids of a filter. The
+ * number of the machine's tasks decides whether /proc is listed, which would cost some percent of a
+ * snapshot.
  */
 #include "collect/unseen.h"
-#include "collect/collector.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -85,6 +90,27 @@ static int add_unseen(void *arg, pid_t pid)
 	return 0;
 }
 
+/*
+ * Whether the process has this thread. Signal 0 is not sent, and only ESRCH says no, while EPERM is
+ * about a thread that is there (do_send_specific() in kernel/signal.c).
+ */
+static bool has_thread(pid_t process, pid_t thread)
+{
+	return syscall(SYS_tgkill, process, thread, 0) == 0 || errno != ESRCH;
+}
+
+pid_t collect_process_of_thread(const struct snapshot *s, pid_t number)
+{
+	/* Also where a filter of system calls refuses the question. */
+	if (has_thread(number, number))
+		return 0;
+	for (size_t i = 0; i < s->count; i++) {
+		if (has_thread(s->process[i].pid, number))
+			return s->process[i].pid;
+	}
+	return 0;
+}
+
 int unseen_find(const struct procfs *proc, const struct unseen_start *start,
 		const struct snapshot *s, const struct filter *f, struct snapshot *ret)
 {
@@ -127,4 +153,88 @@ bool unseen_can_tell(const struct procfs *proc)
 
 	/* Each pid namespace has a pid 1. */
 	return fstatat(proc->fd, "1", &st, 0) == 0;
+}
+
+/* Asks BPF once more for these processes alone: they may have been in fork or in exec. */
+static int recheck(struct collector *c, const struct unseen_start *start)
+{
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);
+	struct process **row = arena_zalloc(mark.arena, c->unseen.count, sizeof(*row));
+	int r;
+
+	if (!row)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->unseen.count; i++)
+		row[i] = &c->unseen.process[i];
+	r = source_collect_some(c->source, row, c->unseen.count, &c->again[0]);
+	return r < 0 ? r : unseen_drop(&c->proc, start, &c->again[0], &c->unseen);
+}
+
+int unseen_count(struct collector *c, const struct filter *f, const struct unseen_start *start)
+{
+	struct collection *found = &c->snapshot.collection;
+	int r;
+
+	found->not_seen = 0;
+	memset(found->not_seen_pid, 0, sizeof(found->not_seen_pid));
+	/* A snapshot from /proc has all that /proc shows. */
+	found->not_seen_known = source_origin(c->source) == FROM_PROC && !found->hidden;
+	if (!start)
+		return 0;
+	found->not_seen_known = true;
+	if (!unseen_possible(&c->proc, start, &c->snapshot))
+		return 0;
+	r = unseen_find(&c->proc, start, &c->snapshot, f, &c->unseen);
+	if (r == 0 && c->unseen.count)
+		r = recheck(c, start);
+	if (r < 0)
+		return r;
+	found->not_seen = (uint32_t)c->unseen.count;
+	for (size_t i = 0; i < c->unseen.count && i < NOT_SEEN_PIDS; i++)
+		found->not_seen_pid[i] = c->unseen.process[i].pid;
+	found->not_seen_known = found->not_seen || unseen_can_tell(&c->proc);
+	found->complete &= !found->not_seen;
+	return 0;
+}
+
+/* ---- pids of the filter ---- */
+
+static enum collect_absence why_missing(const struct collector *c, pid_t pid, pid_t *ret_process)
+{
+	cleanup_close int fd = -1;
+
+	if (!collector_replays(c)) {
+		*ret_process = collect_process_of_thread(&c->snapshot, pid);
+		if (*ret_process)
+			return COLLECT_THREAD;
+	}
+	if (collector_no_proc(c) && (kill(pid, 0) == 0 || errno == EPERM))
+		return COLLECT_NOT_IN_NAMESPACE;
+	if (c->proc.trusted && c->proc.fd >= 0)
+		fd = procfs_open_pid(&c->proc, pid);
+	if (fd < 0)
+		return COLLECT_NO_PROCESS;
+	/* A security module may hide a process from BPF but not from /proc. */
+	return source_origin(c->source) == FROM_BPF ? COLLECT_NOT_IN_BPF : COLLECT_NOT_IN_PROC;
+}
+
+/* Only in the first snapshot: later, processes may have ended. */
+int collect_find_missing(struct collector *c, const struct filter *f)
+{
+	if (c->looked_for_missing || !f->pid_count)
+		return 0;
+	c->missing = calloc(f->pid_count, sizeof(*c->missing));
+	if (!c->missing)
+		return -ENOMEM;
+	c->looked_for_missing = true;
+	for (size_t i = 0; i < f->pid_count; i++) {
+		struct collect_missing *m;
+
+		if ((i && f->pids[i] == f->pids[i - 1]) || snapshot_find(&c->snapshot, f->pids[i]))
+			continue;
+		m = &c->missing[c->missing_count++];
+		m->pid = f->pids[i];
+		m->why = why_missing(c, m->pid, &m->process);
+	}
+	return 0;
 }

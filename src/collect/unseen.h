@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds the processes that /proc shows and BPF does not: a security module, or a sandbox, may hide
- * a task from the iterator alone. The sums then lack its memory.
+ * Processes without a row: those that /proc shows and BPF does not, because a security module, or a
+ * sandbox, may hide a task from the iterator alone (the sums then lack its memory); and those that
+ * the filter names.
  */
 #ifndef ZMEM_COLLECT_UNSEEN_H
 #define ZMEM_COLLECT_UNSEEN_H
 
-#include "model/snapshot.h"
-#include "proc/procfs.h"
-#include "query/query.h"
+#include "collect/collector_state.h"
 
 /* The machine before its processes are read. */
 struct unseen_start {
@@ -36,5 +35,18 @@ int unseen_drop(const struct procfs *proc, const struct unseen_start *start,
 		const struct snapshot *again, struct snapshot *unseen);
 /* False if /proc hides processes (hidepid): then a comparison says little. */
 bool unseen_can_tell(const struct procfs *proc);
+/*
+ * Counts the processes that BPF does not show. `start`: NULL if BPF is not compared with /proc.
+ * Returns 0 or a negative errno.
+ */
+int unseen_count(struct collector *c, const struct filter *f, const struct unseen_start *start);
+
+/*
+ * The process of the snapshot that this number is a thread of; 0: of none. Asks the kernel, without
+ * /proc and with any rights, so the snapshot must be of this machine and pid namespace.
+ */
+pid_t collect_process_of_thread(const struct snapshot *s, pid_t number);
+/* Finds the pids of the filter that have no row, once. Returns 0 or -ENOMEM. */
+int collect_find_missing(struct collector *c, const struct filter *f);
 
 #endif

@@ -523,7 +523,7 @@ static void add_recorder(struct doctor *d)
 			strerror(log_error));
 	if (log >= 0)
 		close(log);
-	pressure_watch_open(&pressure, pressure_open(), &limits);
+	pressure_watch_open(&pressure, PRESSURE_FILE, &limits);
 	if (pressure.fd >= 0)
 		add_row(&d->watched, NAME_WIDTH, "PSI", WORKS,
 			"a trigger tells record --keep when memory is short");

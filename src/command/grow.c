@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/parse.h"
+#include "collect/unseen.h"
 #include "command/table.h"
 #include "enrich/enrich.h"
 #include "grow/grow.h"

@@ -216,26 +216,13 @@ static unsigned tick_ms(struct keeper *k)
 	return k->dense ? DENSE_MS : (unsigned)o->interval_ms;
 }
 
-/* Before Linux 5.12 the mode of the file lets root write by its capabilities alone. */
-int pressure_open(void)
-{
-	int fd = open(PRESSURE_FILE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-
-	if (fd >= 0)
-		return fd;
-	return errno == EACCES ? privilege_open(PRESSURE_FILE, O_RDWR | O_NONBLOCK) : -errno;
-}
-
 static void open_pressure_watch(struct keeper *k)
 {
 	const struct options *o = &k->recorder.options;
-	const struct pressure_limits limits = {
-		.left = k->dense,
-		.stall = o->stall == STALL_DEFAULT ? STALL_USUAL : (unsigned)o->stall,
-	};
+	unsigned stall = o->stall == STALL_DEFAULT ? STALL_USUAL : (unsigned)o->stall;
+	const struct pressure_limits limits = {.left = k->dense, .stall = k->dense ? stall : 0};
 
-	pressure_watch_open(&k->pressure, k->dense && limits.stall ? pressure_open() : -EINVAL,
-			    &limits);
+	pressure_watch_open(&k->pressure, PRESSURE_FILE, &limits);
 }
 
 static int keeper_open(struct keeper *k, const struct options *o)

@@ -17,10 +17,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "privilege/privilege.h"
-#include "proc/mounts.h"
 #include "load/bpf_diagnose.h"
 #include "load/bpf_load.h"
+#include "privilege/privilege.h"
+#include "proc/mounts.h"
 #include "source/files_decode.h"
 
 #define TRIES 5

@@ -11,8 +11,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "privilege/privilege.h"
 #include "load/bpf_diagnose.h"
+#include "privilege/privilege.h"
 #include "source/source_internal.h"
 
 #define LINKS 6

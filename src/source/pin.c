@@ -3,11 +3,12 @@
  * Makes and removes the pin, as root. The pin is made in a directory that only root can enter and
  * then renamed: readers see complete pins only, and a new pin replaces an old one without a gap.
  */
+#include "source/pin.h"
+
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,6 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "base/parse.h"
-#include "source/pin.h"
 #include "source/source.h"
 #include "zmem/setup.h"
 
@@ -31,56 +30,6 @@
 #define DRAFT	 "new"
 
 static const char *const names[] = {PIN_PSS, PIN_COUNTERS, PIN_WHY, PIN_RAM};
-
-/* ---- groups ---- */
-
-/*
- * Finds the first group with the name or, without a name, with the number: in /etc/group, then in
- * the name service. A static program asks no name service, because its C library would load NSS
- * modules of another system.
- */
-static int find_group(const char *name, gid_t number, gid_t *ret, char *buf, size_t cap)
-{
-	cleanup_fclose FILE *file = fopen("/etc/group", "re");
-	const struct group *g = NULL;
-
-	while (file && (g = fgetgrent(file))) {
-		if (name ? strcmp(g->gr_name, name) == 0 : g->gr_gid == number)
-			break;
-	}
-#ifndef ZMEM_STATIC
-	if (!g)
-		g = name ? getgrnam(name) : getgrgid(number);
-#endif
-	if (!g)
-		return -ENOENT;
-	if (ret)
-		*ret = g->gr_gid;
-	if (buf)
-		snprintf(buf, cap, "%s", g->gr_name);
-	return 0;
-}
-
-int pin_group(const char *text, gid_t *ret)
-{
-	uint64_t number;
-
-	if (find_group(text, 0, ret, NULL, 0) == 0)
-		return 0;
-	/* The last one means "none" to chown(2). */
-	if (parse_u64(text, strlen(text), UINT32_MAX - 1, &number) < 0)
-		return -ENOENT;
-	*ret = (gid_t)number;
-	return 0;
-}
-
-void pin_group_name(gid_t group, char *buf, size_t cap)
-{
-	if (find_group(NULL, group, NULL, buf, cap) < 0)
-		snprintf(buf, cap, "%u", group);
-}
-
-/* ---- the place ---- */
 
 static int add_failure(struct diag *diag, const char *step, int error)
 {

@@ -15,19 +15,20 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "source/pin.h"
+#include "source/pin_place.h"
 #include "source/reader.h"
 #include "source/source_internal.h"
 
+#define REFUSAL_MAX    256
 #define OPEN_DIRECTORY (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct pin_state {
 	const char *link;
 	struct readers readers;
 	const struct procfs *proc;
-	bool pages;		    /* the pin has PIN_PSS, and its values were not wrong */
-	const char *refusal;	    /* NULL: PSS comes from the pin */
-	char text[PIN_REFUSAL_MAX]; /* without pages: why */
+	bool pages;		/* the pin has PIN_PSS, and its values were not wrong */
+	const char *refusal;	/* NULL: PSS comes from the pin */
+	char text[REFUSAL_MAX]; /* without pages: why */
 };
 
 /* True if root owns it and no other user can write it. */
@@ -147,11 +148,11 @@ static int add_note(struct diag *diag, const char *subject, int error)
 
 /* ---- the source ---- */
 
-/* `buf` has PIN_REFUSAL_MAX bytes. Without such a link its text is "". */
+/* `buf` has REFUSAL_MAX bytes. Without such a link its text is "". */
 static void read_text(const char *name, char *buf)
 {
 	cleanup_close int version = open_version();
-	ssize_t len = version < 0 ? -1 : readlinkat(version, name, buf, PIN_REFUSAL_MAX - 1);
+	ssize_t len = version < 0 ? -1 : readlinkat(version, name, buf, REFUSAL_MAX - 1);
 
 	buf[len > 0 ? len : 0] = '\0';
 }
@@ -159,7 +160,7 @@ static void read_text(const char *name, char *buf)
 /* Programs of before RAM was added do not know its pages. Where the pin has no PSS, tells why. */
 static void look_at_ram(struct pin_state *p)
 {
-	char text[PIN_REFUSAL_MAX];
+	char text[REFUSAL_MAX];
 	uint64_t end = 0;
 
 	p->readers.asks = p->pages;

@@ -3,12 +3,14 @@
 #include "source/pressure_watch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "model/system.h"
+#include "privilege/privilege.h"
 
 /* Without CAP_SYS_RESOURCE the kernel takes multiples of 2 s alone. */
 #define WINDOW_US 2000000
@@ -19,11 +21,23 @@
 #define REFAULTS (UINT64_C(16) << 20)
 #define TEXT_MAX 32768 /* vmstat has some 5 KiB */
 
-void pressure_watch_open(struct pressure_watch *w, int fd, const struct pressure_limits *limits)
+/* Before Linux 5.12 the mode of the file lets root write by its capabilities alone. */
+static int open_file(const char *path)
+{
+	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd >= 0)
+		return fd;
+	return errno == EACCES ? privilege_open(path, O_RDWR | O_NONBLOCK) : -errno;
+}
+
+void pressure_watch_open(struct pressure_watch *w, const char *path,
+			 const struct pressure_limits *limits)
 {
 	char text[64];
 	int len = snprintf(text, sizeof(text), "some %u %u", limits->stall * (WINDOW_US / 100),
 			   WINDOW_US);
+	int fd = limits->stall ? open_file(path) : -EINVAL;
 
 	*w = (struct pressure_watch){.limits = *limits, .fd = fd, .error = fd < 0 ? fd : 0};
 	/* With its terminator. */

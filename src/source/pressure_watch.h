@@ -37,10 +37,11 @@ struct pressure_watch {
 };
 
 /*
- * Sets the trigger on an open PRESSURE_FILE, which it takes, or a negative errno. Without a trigger
- * the stalled time is looked at; without PSI, what is read again.
+ * Opens `path` (PRESSURE_FILE) and sets the trigger on it. Without a trigger the stalled time is
+ * looked at; without PSI, what is read again.
  */
-void pressure_watch_open(struct pressure_watch *w, int fd, const struct pressure_limits *limits);
+void pressure_watch_open(struct pressure_watch *w, const char *path,
+			 const struct pressure_limits *limits);
 /*
  * Looks at the machine. `told`: the trigger has told of a stall. `refaults`: they are read in any
  * case. `now_us`: CLOCK_MONOTONIC.

@@ -8,8 +8,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/thread.h"
 #include "model/system.h"
 #include "source/reader.h"

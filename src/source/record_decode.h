@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "zmem/record.h"
 #include "model/snapshot.h"
+#include "zmem/record.h"
 
 struct decode_limits {
 	uint32_t page_size;

@@ -9,8 +9,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "load/bpf_diagnose.h"
-#include "source/pin.h"
 #include "privilege/privilege.h"
+#include "source/pin_place.h"
 #include "source/source_internal.h"
 
 /* With this many tasks a second reader pays; more than four never paid. */

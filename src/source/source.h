@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 #include "base/diag.h"
-#include "proc/status.h"
-#include "proc/procfs.h"
 #include "model/snapshot.h"
+#include "proc/procfs.h"
+#include "proc/status.h"
 
 enum source_choice {
 	SOURCE_AUTO, /* BPF, else /proc */

@@ -7,7 +7,7 @@
 
 #include "collect/collector.h"
 #include "collect/maps_read_all.h"
-#include "collect/collector_internal.h"
+#include "collect/compare_run.h"
 #include "query/query_parse.h"
 
 struct fixture {

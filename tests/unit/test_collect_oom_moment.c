@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include "collect/collector.h"
 #include "collect/oom_moment.h"
 
 #define LEVELS_MOST (2 * MEMCG_DEPTH_MAX)

@@ -42,12 +42,12 @@ static void write_refaults(unsigned pages)
 }
 
 /* The machine that all tests begin with. */
-static void begin(struct procfs *proc, struct pressure_watch *w, int fd)
+static void begin(struct procfs *proc, struct pressure_watch *w, const char *path)
 {
 	write_meminfo(500, 500, 1000);
 	*proc = (struct procfs){.fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 	assert_true(proc->fd >= 0);
-	pressure_watch_open(w, fd, &usual);
+	pressure_watch_open(w, path, &usual);
 }
 
 static unsigned look(struct pressure_watch *w, const struct procfs *proc, uint64_t us, bool told)
@@ -64,7 +64,7 @@ IN_DIRECTORY(levels)
 	struct pressure_look now;
 	struct procfs proc;
 
-	begin(&proc, &w, -ENOENT);
+	begin(&proc, &w, "missing");
 	assert_int_equal(w.error, -ENOENT);
 	assert_int_equal(look(&w, &proc, SECOND, false), 0);
 	write_meminfo(49, 500, 1000);
@@ -88,7 +88,7 @@ IN_DIRECTORY(stalls)
 	struct pressure_watch w;
 	struct procfs proc;
 
-	begin(&proc, &w, -EPERM);
+	begin(&proc, &w, "missing");
 	write_stalled(1000000);
 	assert_int_equal(look(&w, &proc, SECOND, false), 0);
 	write_stalled(1099999);
@@ -115,14 +115,14 @@ IN_DIRECTORY(stalls)
 /* A file in place of the kernel's takes the text of the trigger. */
 IN_DIRECTORY(trigger)
 {
-	int fd = open("trigger", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	struct pressure_watch w;
 	struct procfs proc;
 	char text[64] = "";
 
-	begin(&proc, &w, fd);
-	assert_int_equal(w.fd, fd);
-	assert_int_equal(pread(fd, text, sizeof(text), 0), 20);
+	put("trigger", "%s", "");
+	begin(&proc, &w, "trigger");
+	assert_true(w.fd >= 0 && w.error == 0);
+	assert_int_equal(pread(w.fd, text, sizeof(text), 0), 20);
 	assert_string_equal(text, "some 200000 2000000");
 	/* It tells of stalls, so the stalled time is not looked at. */
 	write_stalled(0);
@@ -134,9 +134,10 @@ IN_DIRECTORY(trigger)
 	assert_int_equal(w.fd, -1);
 	write_stalled(1900000);
 	assert_int_equal(look(&w, &proc, 4 * SECOND, false), PRESSURE_STALL);
-	/* What cannot be written to is no trigger. */
-	fd = open("trigger", O_RDONLY | O_CLOEXEC);
-	pressure_watch_open(&w, fd, &usual);
-	assert_true(w.fd == -1 && w.error == -EBADF);
+	/* What cannot be written to is no trigger, and without a limit there is none. */
+	pressure_watch_open(&w, "/dev/full", &usual);
+	assert_true(w.fd == -1 && w.error == -ENOSPC);
+	pressure_watch_open(&w, "trigger", &(const struct pressure_limits){.left = 5});
+	assert_true(w.fd < 0 && w.error == -EINVAL);
 	procfs_close(&proc);
 }

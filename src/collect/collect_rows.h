@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The steps of a query (query/result.h), and names. Each returns 0 or a negative errno. */
+#ifndef ZMEM_COLLECT_COLLECT_ROWS_H
+#define ZMEM_COLLECT_COLLECT_ROWS_H
+
+#include "collect/collector_state.h"
+
+/* Filters the rows of the snapshot. */
+int collect_choose_rows(struct collector *c, const struct query *q);
+/* Groups, orders, cuts and names the chosen rows. */
+int collect_shape_rows(struct collector *c, const struct query *q, struct result *ret);
+/*
+ * Reads what `needs` (enum column_needs) names of rows of a snapshot of this machine.
+ * `containers_us`: names of containers are waited for so long, 0: they are not read. Without memory
+ * for workers names stay unknown.
+ */
+int collect_names(struct collector *c, struct snapshot *s, unsigned needs, uint64_t containers_us,
+		  struct rows *rows);
+/* Names rows of a result (lazy_names). */
+int collector_name_rows(struct collector *c, const struct query *q, struct process **rows,
+			size_t count);
+/*
+ * Gives groups, or processes with their cgroup, the values of their memory cgroups: the details
+ * only if they are in `needs`, or recorded.
+ */
+int collector_charge(struct collector *c, struct rows *rows, unsigned needs);
+/*
+ * Adds the memory cgroups of all groups that the chosen rows can form to the snapshot, in a
+ * recording or for several queries.
+ */
+int collector_read_memcgs(struct collector *c, bool details);
+
+#endif

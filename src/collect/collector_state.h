@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is measured and from which source, what a collector holds, and what its steps share. */
+#ifndef ZMEM_COLLECT_COLLECTOR_STATE_H
+#define ZMEM_COLLECT_COLLECTOR_STATE_H
+
+#include "base/diag.h"
+#include "enrich/enrich.h"
+#include "query/result.h"
+#include "recording/recording_file.h"
+#include "source/source.h"
+
+enum pss_choice {
+	PSS_AUTO,   /* from the kernel's page tables, else from smaps_rollup */
+	PSS_KERNEL, /* from the kernel's page tables alone */
+	PSS_ROLLUP,
+	PSS_NONE,
+};
+
+/* Whose files are summed, which takes time for each inode of the machine. */
+enum files_choice {
+	FILES_NONE,
+	FILES_SHMEM, /* of shared memory and tmpfs */
+	FILES_ALL,   /* also of page cache */
+};
+
+#define VERIFY_ALL   (-1)
+#define VERIFY_USUAL 3 /* processes in one snapshot */
+
+/* Zeroed memory asks for one snapshot with PSS from any source, without names. */
+struct collect_spec {
+	enum pss_choice pss;
+	enum source_choice source;
+	enum pin_choice pin;
+	unsigned readers; /* threads that read from BPF; 0: chosen by tasks and page tables */
+	bool continuous;  /* several snapshots: names are kept between them */
+	int verify;	  /* the number of rows to compare with smaps_rollup, or VERIFY_ALL */
+	enum files_choice files;
+	bool swap_shmem; /* SWAP_SHMEM of each process, while swap is in use */
+	bool swap_ram;	 /* SWAP_RAM of each process, while swap is in use */
+	unsigned names;	 /* enum column_needs of every process shown */
+	bool lazy_names; /* only collector_name_rows() names rows */
+	/* NULL: this machine; else snapshots are the frames of this recording. */
+	struct recording_reader *recording;
+};
+
+enum collect_phase {
+	COLLECT_PHASE_LOAD, /* opening the source, and the programs for files and swap */
+	COLLECT_PHASE_READ, /* reading all counters */
+	COLLECT_PHASE_FILTER,
+	COLLECT_PHASE_PSS, /* smaps_rollup */
+	COLLECT_PHASE_VERIFY,
+	COLLECT_PHASE_NAMES, /* and order, cut, totals */
+	COLLECT_PHASES,
+};
+
+/* Facts for the user. A notice stays set. */
+enum collect_notice {
+	COLLECT_NOTICE_FALLBACK = 1 << 0,	/* counters come from /proc: fallback_reason */
+	COLLECT_NOTICE_ROLLUP = 1 << 1,		/* PSS comes from smaps_rollup: pss_reason */
+	COLLECT_NOTICE_NO_PROC = 1 << 2,	/* PSS is not read: no_proc */
+	COLLECT_NOTICE_PTRACE_MISSING = 1 << 3, /* PSS is denied: snapshot.collection.denied */
+	COLLECT_NOTICE_HIDDEN = 1 << 4,		/* /proc hides processes of other users */
+	COLLECT_NOTICE_ALONE = 1 << 5,		/* no thread could be started */
+	COLLECT_NOTICE_NO_CMDLINES = 1 << 6,	/* the recording holds no command lines */
+	COLLECT_NOTICE_UNREADABLE = 1 << 7,	/* --verify: verify_readable of verify_count */
+	COLLECT_NOTICE_CGROUPS = 1 << 8,	/* cgroups_left_out of the collection */
+	COLLECT_NOTICE_SLOTS = 1 << 9,		/* swap slots differed from smaps_rollup */
+	COLLECT_NOTICE_PSS_LOST = 1 << 10, /* snapshot.pss_fallback_reason, since the opening */
+};
+
+/* Why /proc cannot be used for processes. */
+enum collect_no_proc {
+	COLLECT_PROC_USABLE,
+	COLLECT_PROC_ABSENT,
+	COLLECT_PROC_FOREIGN, /* of another pid namespace */
+};
+
+/* Why a pid in the filter has no row. */
+enum collect_absence {
+	COLLECT_NO_PROCESS,
+	COLLECT_THREAD,		  /* of another process */
+	COLLECT_NOT_IN_NAMESPACE, /* BPF does not see it, and there is no /proc */
+	COLLECT_NOT_IN_BPF,
+	COLLECT_NOT_IN_PROC,
+};
+
+struct collect_missing {
+	pid_t pid;
+	enum collect_absence why;
+	pid_t process; /* COLLECT_THREAD: the process that it is a thread of */
+};
+
+/* What is said of a COLLECT_THREAD: its number, then that of its process. */
+#define COLLECT_THREAD_TEXT "%d is a thread of process %d"
+
+/* A process whose PSS from the kernel differs from smaps_rollup. */
+struct collect_difference {
+	pid_t pid;
+	bool execed; /* it executed another program meanwhile; there are no values */
+	enum counter counter;
+	uint64_t kernel, rollup; /* bytes */
+};
+
+enum collect_step {
+	COLLECT_STARTING,
+	COLLECT_OPENING_PROC,
+	COLLECT_OPENING_SOURCE,
+};
+
+struct collector {
+	struct collect_spec spec;
+	struct procfs proc;
+	pid_t self;			/* the process that collects; 0 with a recording */
+	struct source *source;		/* NULL with a recording */
+	struct files_source *files;	/* NULL if no files are summed, or they cannot be */
+	struct holders_source *holders; /* NULL unless swapped shared memory is asked for */
+	struct swap_source *swap;	/* NULL while swap slots cannot be read */
+	struct diag diag;		/* why a source did not open */
+	char reason[RECORDING_REASON];	/* why a frame cannot be read */
+	enum collect_step step;		/* the step of collector_open() that failed */
+	struct proc_pool *pool;		/* NULL before the first use */
+	struct user_table *users;	/* also made by collector_find_user() */
+	struct name_cache *names;	/* NULL unless continuous */
+	struct container_reader containers;
+	struct snapshot snapshot;
+	struct query_rows rows;
+	char *fallback_reason;	  /* NULL: counters come from BPF, or /proc was requested */
+	unsigned notices;	  /* enum collect_notice */
+	enum collect_phase phase; /* the current one, or the one that failed */
+	uint64_t phase_us[COLLECT_PHASES];
+	/* Of the first snapshot. */
+	struct collect_missing *missing;
+	size_t missing_count;
+	/* Of the newest snapshot; valid until the next one. */
+	struct collect_difference *difference;
+	size_t difference_count;
+	size_t pss_wrong; /* of them: how many show that PSS from the kernel is wrong */
+	size_t verify_readable, verify_count; /* processes with PSS from the kernel */
+	/* Private. */
+	struct snapshot again[2]; /* of some processes, for comparisons */
+	struct snapshot unseen;	  /* pids that /proc shows and BPF does not */
+	bool looked_for_missing;
+	bool no_slots; /* swap slots cannot be read here, or were wrong */
+	/* SWAP_SHMEM of processes without it is in smaps_rollup alone. */
+	bool swap_shmem_known;
+	uint64_t memcg_left_us; /* for reading memory cgroups until the next query */
+};
+
+/* The state that must be set before collector_open(), and the state after collector_close(). */
+#define COLLECTOR_CLOSED ((struct collector){.proc.fd = -1})
+
+/* The workers that read /proc, started at the first call. NULL without memory. */
+struct proc_pool *collector_pool(struct collector *c);
+enum collect_no_proc collector_no_proc(const struct collector *c);
+/* Why PSS does not come from the kernel; NULL if it does. */
+const char *collector_pss_refusal(const struct collector *c);
+/* True if the collector reads a recording. */
+bool collector_replays(const struct collector *c);
+/* Updates the notice that no thread could be started. */
+void collector_note_alone(struct collector *c);
+/* Adds the time since *since to the current phase and starts the next one. */
+void collector_phase_end(struct collector *c, enum collect_phase next, uint64_t *since);
+
+#endif

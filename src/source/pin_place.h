@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the pin is called, and whom it is for. Below PIN_PLACE there is a directory for the version
+ * of records (ZMEM_RECORD_VERSION) with links of iterators over all tasks. Members of the group
+ * cannot list PIN_PLACE, because a process that can list it can lock it.
+ */
+#ifndef ZMEM_SOURCE_PIN_PLACE_H
+#define ZMEM_SOURCE_PIN_PLACE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "zmem/record.h"
+
+#define PIN_PLACE    "/run/zmem-bpf"
+#define PIN_TEXT_(n) #n
+#define PIN_TEXT(n)  PIN_TEXT_(n)
+#define PIN_VERSION  PIN_TEXT(ZMEM_RECORD_VERSION)
+#define PIN_NEWEST   "version"	/* a symbolic link to the directory of the newest pin */
+#define PIN_PSS	     "pss"	/* walks pages */
+#define PIN_COUNTERS "counters" /* counters alone; always there */
+#define PIN_WHY	     "why"	/* without PIN_PSS: a symbolic link whose target is the reason */
+#define PIN_RAM	     "ram"	/* with PIN_PSS: likewise; where RAM ended, in pages */
+
+/* Finds a group by name or number. Returns 0, -ENOENT, or another negative errno. */
+int pin_group(const char *text, gid_t *ret);
+/* Writes the name of a group, or its number, to buf. */
+void pin_group_name(gid_t group, char *buf, size_t cap);
+
+#endif
