@@ -7,7 +7,7 @@
 #define ZMEM_CLI_BACKGROUND_H
 
 #include "cli/options.h"
-#include "query/delta.h"
+#include "query/delta_tracker.h"
 
 /* What this process takes. It can be asked when no file can be opened any more. */
 struct self_usage {

@@ -14,6 +14,7 @@
 #include "base/parse.h"
 #include "enrich/enrich.h"
 #include "query/files.h"
+#include "query/pattern.h"
 #include "render/render.h"
 #include "source/files_source.h"
 #include "source/holders_source.h"

@@ -13,6 +13,8 @@
 #include "base/cleanup.h"
 #include "collect/maps_read_all.h"
 #include "privilege/privilege.h"
+#include "query/order.h"
+#include "query/pattern.h"
 #include "render/render.h"
 
 /* Lines of a terminal that are not rows: header, the others, the total, the next prompt. */

@@ -20,6 +20,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "privilege/privilege.h"
+#include "query/pattern.h"
 #include "recording/recording_ring.h"
 #include "source/pin.h"
 

@@ -88,7 +88,8 @@ int watch_collect(struct watch *w, uint64_t missed, size_t fit, struct result *r
 int watch_keep(struct watch *w, const struct result *result)
 {
 	struct collector *c = &w->measure.collector;
-	int r = delta_set_update(&w->deltas, &w->measure.query, &c->snapshot, &c->rows, result);
+	int r = delta_set_update(&w->deltas, &w->measure.query, &c->snapshot, &c->rows,
+				 &result->totals);
 
 	background_tick(&w->background);
 	return r < 0 ? log_errno(r, "keeping rows for the next snapshot") : 0;

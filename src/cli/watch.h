@@ -5,7 +5,7 @@
 
 #include "cli/background.h"
 #include "cli/measure.h"
-#include "query/delta.h"
+#include "query/delta_tracker.h"
 
 struct watch {
 	struct measure measure;

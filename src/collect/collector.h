@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "collect/collect_spec.h"
 #include "enrich/enrich.h"
+#include "query/query.h"
 #include "query/result.h"
 
 enum collect_phase {

@@ -8,7 +8,7 @@
 
 #include "model/snapshot.h"
 #include "proc/procfs.h"
-#include "query/query.h"
+#include "query/filter.h"
 
 /* The machine before its processes are read. */
 struct unseen_start {

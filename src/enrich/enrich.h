@@ -10,7 +10,7 @@
 
 #include "model/maps.h"
 #include "proc/procfs.h"
-#include "query/query.h"
+#include "query/rows.h"
 #include "proc/smaps.h"
 #include "model/snapshot.h"
 #include "privilege/helper.h"

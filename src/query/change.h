@@ -3,7 +3,8 @@
 #ifndef ZMEM_QUERY_CHANGE_H
 #define ZMEM_QUERY_CHANGE_H
 
-#include "query/query.h"
+#include "model/column.h"
+#include "query/rows.h"
 
 /* A group, by the text of a column, or one process. The text belongs to one of the snapshots. */
 struct group_change {
@@ -68,7 +69,7 @@ struct change_side {
 };
 
 /*
- * Sums the counters of the mask, of the processes that totals count (totals_counts(), query.h).
+ * Sums the counters of the mask, of the processes that totals count (totals_counts(), sums.h).
  * `key`: NULL makes an item of each process. A process is the same in both snapshots if its pid,
  * its start and the boot of the machine are the same. Returns 0 or -ENOMEM.
  */

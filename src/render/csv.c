@@ -13,6 +13,7 @@
 #include "render/render.h"
 
 #include "base/array.h"
+#include "query/delta.h"
 #include "render/csv.h"
 #include "render/diff.h"
 #include "render/format.h"

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "query/pattern.h"
 
 #define TEXT_PLAIN "text/plain; charset=utf-8"
 #define TEXT_JSON  "application/json"

@@ -8,7 +8,7 @@
 #define ZMEM_SERVE_GROUP_TRACKER_H
 
 #include "query/space_saving.h"
-#include "query/query.h"
+#include "query/rows.h"
 
 struct group_tracker {
 	struct space_saving groups; /* bytes, as a mean over the last minutes */

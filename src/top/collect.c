@@ -211,7 +211,7 @@ static int store_rows(struct collect *c)
 	if (collector->names && collector->spec.lazy_names)
 		name_cache_update(collector->names, &collector->snapshot);
 	r = delta_set_update(&c->watch.deltas, &m->query, &collector->snapshot, &collector->rows,
-			     &c->result);
+			     &c->result.totals);
 	return r < 0 ? log_errno(r, "storing rows") : 0;
 }
 

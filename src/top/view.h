@@ -7,6 +7,9 @@
 #ifndef ZMEM_TOP_VIEW_H
 #define ZMEM_TOP_VIEW_H
 
+#include "query/group.h"
+#include "query/order.h"
+#include "query/tree.h"
 #include "render/files_table.h"
 #include "render/table.h"
 #include "top/screen.h"

@@ -11,6 +11,9 @@
 #include "base/array.h"
 #include "bench.h"
 #include "base/cleanup.h"
+#include "query/group.h"
+#include "query/order.h"
+#include "query/tree.h"
 #include "render/render.h"
 
 #define PROCESSES 5000

@@ -5,6 +5,7 @@
 #include "sample.h"
 
 #include "base/utf8.h"
+#include "query/delta_tracker.h"
 #include "render/text.h"
 #include "render/render.h"
 

@@ -3,7 +3,7 @@
 #include "golden.h"
 #include "sample.h"
 
-#include "query/delta.h"
+#include "query/delta_tracker.h"
 #include "render/render.h"
 
 struct scene {
