@@ -232,8 +232,7 @@ static int read_limits(const struct cgroup_mounts *h, int dirfd, unsigned parts,
 	return r < 0 ? r : read_detail_limit(dirfd, "memory.swap.max", COUNTER_MEM_SWAP_LIMIT, m);
 }
 
-/* The root of v1, which has no charge, is recognised by this file; the root of v2 has no counters.
- */
+/* This file tells the root of v1, which has no charge; the root of v2 has no counters. */
 static bool is_v1_root(int dirfd)
 {
 	return faccessat(dirfd, "release_agent", F_OK, 0) == 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Splits MemTotal into parts. The values of the kernel overlap; a part that it does not tell is
- * absent. */
+/* Splits MemTotal into parts. A part that the kernel does not tell is absent. */
 #include "query/account.h"
 
 #include "base/array.h"

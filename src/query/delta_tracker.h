@@ -121,8 +121,8 @@ void delta_set_begin(struct delta_set *set, const struct query *q, bool from_sta
 void delta_set_join(struct delta_set *set, const struct column *group, struct snapshot *s,
 		    struct rows *rows);
 /*
- * Keeps the rows of this result for the next snapshot. No pointer to earlier rows may be used after
- * it. Returns 0 or -ENOMEM.
+ * Keeps these rows and their totals for the next snapshot. No pointer to earlier rows may be used
+ * after it. Returns 0 or -ENOMEM.
  */
 int delta_set_update(struct delta_set *set, const struct query *q, struct snapshot *s,
 		     struct query_rows *rows, const struct totals *totals);

@@ -17,8 +17,7 @@ static void add_value(struct sum *sum, int c, uint64_t value)
 {
 	uint64_t *total = &sum->totals.value[c];
 
-	/* Processes share hugetlb pages, and nothing tells which: only one of them can have some.
-	 */
+	/* Nothing tells which hugetlb pages processes share: only one of them can have some. */
 	if (c == COUNTER_HUGETLB && value && *total)
 		sum->beyond |= COUNTER_BIT(c);
 	if (__builtin_add_overflow(*total, value, total))

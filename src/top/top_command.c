@@ -327,8 +327,7 @@ static void load_layout(struct top *t, const struct options *o)
 	unsigned bad;
 	int r;
 
-	/* A program with more rights than its caller takes no file from the caller's environment.
-	 */
+	/* With more rights than its caller it takes no file from the caller's environment. */
 	if (getauxval(AT_SECURE))
 		return;
 	layout_file_find(&t->file, getenv("XDG_CONFIG_HOME"), getenv("HOME"));
