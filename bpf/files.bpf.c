@@ -263,8 +263,7 @@ static __noinline int next_super(struct zmem_files *v)
 	link = v->super + SUPER(s_list);
 	for (int i = 0; i < RETRIES_MAX; i++) {
 		next = kread64(link);
-		/* A super block that is being set up or torn down has no root: it is passed over.
-		 */
+		/* Skips a super block that is being set up or torn down: it has no root. */
 		if (!next || next == link || kread64(next + 8) != link) {
 			v->state = ZMEM_FILES_CHANGED;
 			return 0;

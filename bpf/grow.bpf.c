@@ -633,8 +633,7 @@ int grow(__u64 *ctx)
 }
 
 #ifdef ZMEM_PROBE_READS
-/* handle_mm_fault(vma, address, flags, regs): what the fault changed is in the part of the thread.
- */
+/* handle_mm_fault(vma, address, flags, regs): the thread's part has what the fault changed. */
 SEC("fexit/handle_mm_fault")
 int grow_fault_end(__u64 *ctx)
 {

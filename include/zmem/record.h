@@ -94,8 +94,7 @@ enum zmem_walk {
  * seen is private.
  */
 struct zmem_pages {
-	/* The counters, read again after the walk, with what the threads of the process hold back.
-	 */
+	/* The counters, read again after the walk, with what the threads hold back. */
 	__s64 rss[ZMEM_RSS_COUNT];
 	__u64 cursor; /* where the next visit continues, scrambled; 0: the walk is complete */
 	/* By enum zmem_rss; [ZMEM_RSS_SWAP] counts swap entries where pages may be shared. */

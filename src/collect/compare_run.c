@@ -314,8 +314,7 @@ static void count_left_out(struct collector *c)
 	}
 }
 
-/* Moves rows whose smaps_rollup does not agree with the snapshot to the front. *ret_left: how many.
- */
+/* Moves rows whose smaps_rollup differs from the snapshot to the front. *ret_left: how many. */
 static int compare_snapshot(struct collector *c, struct process **row, size_t count,
 			    size_t *ret_left)
 {

@@ -20,8 +20,7 @@ struct oom_moment {
 	const char *selection;		 /* the filters; NULL: every process is kept */
 };
 
-/* Completes the snapshot with the machine, names and memory cgroups. Returns 0 or a negative errno.
- */
+/* Adds the machine, names and memory cgroups to the snapshot. Returns 0 or a negative errno. */
 int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct oom_kill *kill);
 /* The kill as an event, with the names of the moment. */
 void oom_moment_describe(const struct oom_moment *m, const struct collector *c,

@@ -8,6 +8,9 @@
 #define ZMEM_COLLECT_UNSEEN_H
 
 #include "collect/collector_state.h"
+#include "model/snapshot.h"
+#include "proc/procfs.h"
+#include "query/filter.h"
 
 /* The machine before its processes are read. */
 struct unseen_start {

@@ -9,8 +9,7 @@
 #include "session/output.h"
 #include "session/session.h"
 
-/* Lines of a terminal that are not rows: moments, header, others, total, a note, the next prompt.
- */
+/* Lines of a terminal that are not rows: moments, header, others, total, a note, a prompt. */
 #define LINES_AROUND   7
 #define FOLDED_COLUMNS 80
 

@@ -11,6 +11,7 @@
 #include "command/table.h"
 #include "enrich/enrich.h"
 #include "query/files.h"
+#include "query/pattern.h"
 #include "report/report.h"
 #include "session/log.h"
 #include "session/output.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf incidents: the OOM kills of a recording and the times of short memory, and what held it.
- */
+/* zmem-bpf incidents: OOM kills and times of short memory in a recording, and what held it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +51,7 @@ static int frame_failed(const struct incidents *s, int r, const char *why)
 		    : log_errno(r, "reading %s", s->replay.path);
 }
 
-/* Reads a frame, as a copy. Returns 0, 1 if it is lost, which is said once, or -1 after a message.
- */
+/* Reads a copy of a frame. Returns 0, 1 if it is lost (told once), or -1 after a message. */
 static int read_frame(struct incidents *s, size_t frame, struct snapshot *ret)
 {
 	struct recording_reader *r = s->replay.reader;
@@ -370,8 +368,7 @@ static int open_page(struct page *p)
 	p->style = session_style(&p->session, false, 0);
 	p->style.columns = &p->session.columns;
 	p->style.recorded = true;
-	/* The other reader has said what is wrong with the files, but not what this one will find.
-	 */
+	/* The other reader has told what is wrong with the files, not what this one finds. */
 	p->options.quiet = p->incidents->options->quiet;
 	p->session.replay.noted = p->incidents->replay.noted;
 	return session_range(&p->session, &p->first, &p->last);

@@ -497,8 +497,7 @@ static void sync_events(struct keeper *k)
 		report_written(k, r);
 }
 
-/* Whether a snapshot with the PSS of those that survived kills is taken now: at most one a second.
- */
+/* Whether a snapshot with the PSS of survivors of kills is taken now: at most one a second. */
 static bool takes_survivors(struct keeper *k)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC);

@@ -10,6 +10,8 @@
 #include "collect/maps_read_all.h"
 #include "command/table.h"
 #include "privilege/privilege.h"
+#include "query/order.h"
+#include "query/pattern.h"
 #include "report/report.h"
 #include "session/log.h"
 #include "session/output.h"

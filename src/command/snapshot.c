@@ -13,8 +13,7 @@
 #include "source/holders_source.h"
 #include "source/swap_source.h"
 
-/* Lines of a terminal that are not rows: header, others, total, summary, a note, the next prompt.
- */
+/* Lines of a terminal that are not rows: header, others, total, summary, a note, a prompt. */
 #define LINES_AROUND   8
 #define FOLDED_COLUMNS 120 /* columns of the summary that may need a line more */
 

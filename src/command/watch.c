@@ -19,8 +19,7 @@
 
 /* ---- zmem-bpf watch ---- */
 
-/* Lines of a terminal that are not rows: header, others, total, summary, a note, the next prompt.
- */
+/* Lines of a terminal that are not rows: header, others, total, summary, a note, a prompt. */
 #define LINES_AROUND   8
 #define FOLDED_COLUMNS 280 /* columns of the tick, which is not cut, and of the folded summary */
 

@@ -9,11 +9,11 @@
 #define ZMEM_ENRICH_H
 
 #include "model/maps.h"
-#include "proc/procfs.h"
-#include "query/query.h"
-#include "proc/smaps.h"
 #include "model/snapshot.h"
 #include "privilege/helper.h"
+#include "proc/procfs.h"
+#include "proc/smaps.h"
+#include "query/rows.h"
 
 /* ---- files that may block ---- */
 

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/array.h"
-#include "enrich/pool_file.h"
-#include "proc/cgroup.h"
+#include "base/cleanup.h"
 #include "enrich/enrich.h"
+#include "enrich/pool_file.h"
 #include "model/program.h"
+#include "proc/cgroup.h"
 
 /* Rows that are read together, and their results. The memory is scratch. */
 struct reading {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Memory cgroups of groups: the charge, the limit and what fills it, in v1 and v2. No path leads
- * out of the hierarchy. Grouping the processes finds the cgroups, so only src/query/sums.c maps a
+ * out of the hierarchy. Grouping the processes finds the cgroups, so only src/query/group.c maps a
  * unit to its cgroup.
  *
  * Users make cgroups: a path of 4,095 bytes, the longest that /proc/PID/cgroup shows, has 2,047
@@ -22,6 +22,7 @@
 #include "enrich/cgroup_mounts.h"
 #include "enrich/enrich.h"
 #include "proc/cgroup.h"
+#include "query/group.h"
 
 /* ---- values of one cgroup ---- */
 
@@ -231,8 +232,7 @@ static int read_limits(const struct cgroup_mounts *h, int dirfd, unsigned parts,
 	return r < 0 ? r : read_detail_limit(dirfd, "memory.swap.max", COUNTER_MEM_SWAP_LIMIT, m);
 }
 
-/* The root of v1, which has no charge, is recognised by this file; the root of v2 has no counters.
- */
+/* This file tells the root of v1, which has no charge; the root of v2 has no counters. */
 static bool is_v1_root(int dirfd)
 {
 	return faccessat(dirfd, "release_agent", F_OK, 0) == 0;

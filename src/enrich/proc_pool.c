@@ -188,8 +188,7 @@ static int64_t now_ns(void)
 	return (int64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Called after each piece: sets the deadline of the next one. False if the worker was left behind.
- */
+/* Call it after each piece. Sets the next deadline. False if the worker was left behind. */
 static bool start_piece(void *arg)
 {
 	struct worker *w = arg;

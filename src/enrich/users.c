@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/cleanup.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "enrich/enrich.h"
 
 #define ASKED_MAX 1024 /* further users that are kept */

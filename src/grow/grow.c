@@ -148,8 +148,7 @@ int grow_add(struct grow *g, pid_t pid)
 
 bool grow_ended(const struct grow *g)
 {
-	/* What executes another program has lost the old address space before it has the new one.
-	 */
+	/* A process in execve() loses the old address space before it has the new one. */
 	if (g->ended_us && clock_us(CLOCK_MONOTONIC) - g->ended_us < EXEC_US)
 		return false;
 	for (size_t i = 0; i < g->count; i++) {

@@ -164,8 +164,7 @@ static int look_up_file(struct file_codes *c, uint32_t file, size_t count)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* Puts the numbers of codes in files in the order of the files; end[n] becomes the end of file n.
- */
+/* Sorts the numbers of codes in files by file; end[n] becomes the end of file n. */
 static void sort_by_file(const struct stack_table *stacks, size_t files, size_t *end, size_t *code)
 {
 	for (size_t i = 0; i < stacks->codes; i++) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a report shows of an address: its function, its file, and whether it allocates for others.
- */
+/* What a report shows of an address: function, file, and whether it allocates for others. */
 #ifndef ZMEM_GROW_NAMES_H
 #define ZMEM_GROW_NAMES_H
 

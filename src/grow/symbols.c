@@ -33,8 +33,7 @@ static bool has_sane_header(int fd)
 	return pread(fd, &e, sizeof(e), 0) == sizeof(e) &&
 	       memcmp(e.e_ident, ELFMAG, SELFMAG) == 0 && e.e_ident[EI_CLASS] == ELFCLASS64 &&
 	       e.e_ident[EI_DATA] == HOST_DATA &&
-	       /* 0 with sections: there are more than 65,279, and no linker makes such a program.
-		*/
+	       /* 0 with sections: more than 65,279, and no linker makes such a program. */
 	       (e.e_shnum || !e.e_shoff) && e.e_phnum != PN_XNUM;
 }
 

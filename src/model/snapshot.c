@@ -179,8 +179,7 @@ void process_derive(struct process *p)
 	    process_has(p, COUNTER_RSS_SHMEM))
 		process_set_sum(p, COUNTER_RSS, v[COUNTER_RSS_ANON], v[COUNTER_RSS_FILE],
 				v[COUNTER_RSS_SHMEM]);
-	/* The kernel raises its mark only before it unmaps pages (task_mem(), fs/proc/task_mmu.c).
-	 */
+	/* The kernel raises its mark only before it unmaps (task_mem(), fs/proc/task_mmu.c). */
 	if (process_has(p, COUNTER_PEAK) && process_has(p, COUNTER_RSS) &&
 	    v[COUNTER_PEAK] < v[COUNTER_RSS])
 		process_set(p, COUNTER_PEAK, v[COUNTER_RSS]);

@@ -176,8 +176,7 @@ struct process {
 	const char *name;   /* program; any bytes */
 	const char *user;   /* NULL until enriched */
 	const char *cgroup; /* likewise, NULL if unknown */
-	/* Likewise: "ssh.service"; of another manager than the system's "ssh.service (user 1000)".
-	 */
+	/* Likewise: "ssh.service"; of the manager of a user "ssh.service (user 1000)". */
 	const char *unit;
 	/*
 	 * Likewise: "web"; "prod/web-0/app" in a pod; else the beginning of its id; all but pods

@@ -259,8 +259,7 @@ static void set_alarm(time_t seconds)
 	setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_sec = seconds}, NULL);
 }
 
-/* What a request may use, in whole seconds: the end of a helper whose parent is stopped, or gone.
- */
+/* Whole seconds that a request may use: they end a helper whose parent is stopped, or gone. */
 static void begin_request(const struct helper *h)
 {
 	rlim_t seconds = clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000000000 + CPU_S;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Parses lines "Key:   number kB". A number without its unit may have been cut off and is ignored.
- */
+/* Parses lines "Key:   number kB". A number without its unit may be cut off and is ignored. */
 #include <string.h>
 
 #include "base/parse.h"

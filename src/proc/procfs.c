@@ -17,10 +17,10 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "model/system.h"
 #include "proc/keyed.h"
 #include "proc/procfs.h"
 #include "proc/status.h"
-#include "model/system.h"
 
 /*
  * NSpid lists our pid in this /proc's namespace and in every one below, down to our own: more than

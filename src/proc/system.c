@@ -17,8 +17,8 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "proc/keyed.h"
 #include "model/system.h"
+#include "proc/keyed.h"
 
 /* ---- meminfo ---- */
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Splits MemTotal into parts. The values of the kernel overlap; a part that it does not tell is
- * absent. */
+/* Splits MemTotal into parts. A part that the kernel does not tell is absent. */
 #include "query/account.h"
 
 #include "base/array.h"
-#include "query/result.h"
 
 /* More than any machine has: sums of counters fit into an int64_t, and into numbers of JSON. */
 #define COUNTER_MAX ((uint64_t)1 << 53)
@@ -167,15 +165,5 @@ bool account_ratio(uint64_t larger, uint64_t smaller, uint64_t *ret_percent)
 	if (!smaller || __builtin_mul_overflow(larger, 100, &v))
 		return false;
 	*ret_percent = v / smaller;
-	return true;
-}
-
-bool swap_rest(const struct system_report *r, int64_t *ret)
-{
-	const struct system_info *s = &r->balance->snapshot->system;
-
-	if (!r->unattributed_known || !s->files.shmem_known || !s->swap_cache.known)
-		return false;
-	*ret = (int64_t)(r->unattributed - s->files.shmem_swapped - s->swap_cache.bytes);
 	return true;
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "query/sums.h"
+
 /* The start of a process that comes from /proc is in whole ticks, 10 ms on every machine. */
 #define TICK_NS	  10000000
 #define NS_PER_MS 1000000

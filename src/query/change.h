@@ -3,14 +3,14 @@
 #ifndef ZMEM_QUERY_CHANGE_H
 #define ZMEM_QUERY_CHANGE_H
 
-#include "query/query.h"
+#include "model/column.h"
+#include "query/rows.h"
 
 /* A group, by the text of a column, or one process. The text belongs to one of the snapshots. */
 struct group_change {
 	const char *group;	       /* NULL: processes without that text, or one process */
 	const struct process *process; /* the newer state of the one process; NULL: a group */
-	/* Without those that the other snapshot may have left out: it was cut (snapshot_is_cut()).
-	 */
+	/* Without those that the other snapshot may lack: it was cut (snapshot_is_cut()). */
 	uint32_t procs_before, procs_after;
 	uint32_t known_before, known_after; /* those whose values are in the sums */
 	/*
@@ -68,7 +68,7 @@ struct change_side {
 };
 
 /*
- * Sums the counters of the mask, of the processes that totals count (totals_counts(), query.h).
+ * Sums the counters of the mask, of the processes that totals count (totals_counts(), sums.h).
  * `key`: NULL makes an item of each process. A process is the same in both snapshots if its pid,
  * its start and the boot of the machine are the same. Returns 0 or -ENOMEM.
  */

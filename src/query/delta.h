@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Earlier values of rows, for the changes since. Pure: a tracker keeps the values of the rows that
- * it is given, and points the rows of the next tick to them. A process is the same process if its
- * pid and its start are the same; a group, if its text is. Memory is used again in the next tick;
- * memory of many more rows than are needed is freed after a while.
- */
+/* The change of a row, and of totals, since an earlier one. Pure. */
 #ifndef ZMEM_QUERY_DELTA_H
 #define ZMEM_QUERY_DELTA_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include "query/query.h"
-#include "model/snapshot.h"
-
-struct query_rows;
-struct result;
+#include "query/sums.h"
 
 /* The values of an earlier row. */
 struct delta_row {
@@ -29,55 +19,6 @@ struct delta_row {
 	uint32_t grew_ticks, ticks;
 };
 
-/* The identity of an earlier row. */
-struct delta_key {
-	pid_t pid;    /* 0: a group */
-	uint32_t row; /* in delta_rows */
-	uint64_t key; /* the start of the process, or a hash of the group's text */
-};
-
-struct delta_rows {
-	struct delta_key *key; /* sorted */
-	struct delta_row *row;
-	size_t count, capacity;
-	unsigned idle; /* how often in a row far fewer were needed (base/array.h) */
-};
-
-struct tracker {
-	struct delta_rows rows, spare; /* the earlier rows, and memory for the next ones */
-	bool taken;		       /* there are earlier rows */
-	bool from_start;	       /* keeps the first values (--delta start), not the last */
-	uint64_t seed;		       /* of the hashes: names cannot be chosen to collide */
-	struct delta_row nothing;      /* the earlier row of a row that has begun since */
-	struct totals totals;	       /* the first or the last */
-	int64_t since_ms;	       /* the time of `totals`, ms since the epoch */
-	int64_t last_boot_ms;	       /* the time of the last rows, ms since the machine booted */
-};
-
-/* Rows that did so since the last tick. */
-struct delta_counts {
-	size_t started, ended, changed;
-};
-
-void delta_tracker_init(struct tracker *tracker, uint64_t seed, bool from_start);
-void delta_tracker_done(struct tracker *tracker);
-/*
- * Sets process.before of each row to its earlier values (NULL: not known), process.changed and
- * grew_ticks, and snapshot.change_us (the time between the two, 0 if changes are not per second).
- * `group`: the column that groups have in common, NULL: rows are processes. The earlier values of a
- * row that has started since are 0. `ret` counts since the last tick. In the first tick all counts
- * are 0, and all rows have changed.
- */
-void delta_tracker_join(const struct tracker *tracker, const struct column *group,
-			struct snapshot *s, struct rows *rows, struct delta_counts *ret);
-/*
- * Keeps these rows, which must be all rows and joined, for the next tick. No pointer to earlier
- * rows may be used after it. Returns 0, or -ENOMEM with the tracker unchanged.
- */
-int delta_tracker_update(struct tracker *tracker, const struct column *group,
-			 const struct snapshot *s, const struct rows *rows,
-			 const struct totals *totals);
-
 /* The change of a counter in bytes. False if the counter was not measured both times. */
 bool delta_of(enum counter c, counter_mask have, const uint64_t *value, counter_mask have_before,
 	      const uint64_t *before, int64_t *ret_bytes);
@@ -88,67 +29,5 @@ bool delta_of_row(const struct process *p, enum counter c, int64_t *ret_bytes);
 /* Likewise of totals. Totals of no processes are known: all are 0. */
 bool delta_of_totals(enum counter c, const struct totals *now, const struct totals *before,
 		     int64_t *ret_bytes);
-
-/* What watch, top or serve cost in one tick. */
-struct own_cost {
-	uint64_t cpu_us;	 /* of all threads, BPF programs included */
-	uint64_t resident_bytes; /* RSS */
-	bool known;		 /* there was a tick */
-};
-
-/* What a tick shows beside its rows. */
-struct delta {
-	bool known;	      /* there was an earlier tick; else rows have no changes */
-	bool from_start;      /* changes are since the first tick, not per second since the last */
-	int64_t since_ms;     /* the time of the earlier tick, ms since the epoch */
-	struct totals before; /* the totals of the earlier tick */
-	struct delta_counts counts;
-	bool only_changed;    /* rows that did not change are hidden (--changed) */
-	uint64_t tick;	      /* the number of the tick, from 1 */
-	uint64_t missed;      /* ticks that were skipped so far */
-	struct own_cost cost; /* of the tick before */
-};
-
-/*
- * The earlier rows of watch and top: of processes and of groups, the last ones and the first ones.
- * top switches among the four; watch keeps the one that it shows.
- */
-enum delta_kind {
-	DELTA_PROCESSES,
-	DELTA_PROCESSES_FIRST,
-	DELTA_GROUPS,
-	DELTA_GROUPS_FIRST,
-	DELTA_KINDS,
-};
-
-struct delta_set {
-	struct tracker tracker[DELTA_KINDS];
-	uint64_t filter[DELTA_KINDS]; /* query_filter_key() of the totals of each */
-	const struct column *group;   /* the column of the groups */
-	enum delta_kind now;	      /* the kind that rows are compared with */
-	bool all;		      /* all kinds are kept, not only `now` */
-	bool joined;		      /* the rows of this snapshot are joined with `now` */
-	struct delta delta;	      /* of this snapshot */
-};
-
-/* `seed`: of the hashes. `all`: the kind that rows are compared with will change. */
-void delta_set_init(struct delta_set *set, uint64_t seed, bool all);
-void delta_set_done(struct delta_set *set);
-/* Forgets the last rows and keeps the first ones: the next snapshot is of an earlier time. */
-void delta_set_forget_last(struct delta_set *set);
-/*
- * Chooses the earlier rows that the query's rows are compared with: the last ones or the first
- * ones. Begins set->delta; the caller sets its tick, missed and cost.
- */
-void delta_set_begin(struct delta_set *set, const struct query *q, bool from_start);
-/* Compares these rows with the earlier ones (delta_tracker_join()). */
-void delta_set_join(struct delta_set *set, const struct column *group, struct snapshot *s,
-		    struct rows *rows);
-/*
- * Keeps the rows of this result for the next snapshot. No pointer to earlier rows may be used after
- * it. Returns 0 or -ENOMEM.
- */
-int delta_set_update(struct delta_set *set, const struct query *q, struct snapshot *s,
-		     struct query_rows *rows, const struct result *result);
 
 #endif

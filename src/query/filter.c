@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Chooses processes by pid, user, cgroup, unit, name and command line. */
-#include "query/query.h"
+#include "query/filter.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/hash.h"
-#include "base/parse.h"
+#include "query/pattern.h"
 
 static int compare_pid(const void *a, const void *b)
 {
@@ -143,11 +143,9 @@ static struct cgroups_seen *seen_new(size_t count)
 
 static bool seen_matches(struct cgroups_seen *seen, const char *glob, const char *path)
 {
-	size_t at = 2166136261; /* FNV-1a */
+	size_t at = hash_text(HASH_START, path) & seen->mask;
 
-	for (const char *c = path; *c; c++)
-		at = (at ^ (unsigned char)*c) * 16777619;
-	for (at &= seen->mask; seen->item[at].path; at = (at + 1) & seen->mask) {
+	for (; seen->item[at].path; at = (at + 1) & seen->mask) {
 		if (seen->item[at].path == path || strcmp(seen->item[at].path, path) == 0)
 			return seen->item[at].fits;
 	}
@@ -187,31 +185,7 @@ int filter_matches(const struct filter *f, const struct process *p)
 	return matches_pattern(f, p);
 }
 
-void rows_done(struct rows *rows)
-{
-	free(rows->item);
-	*rows = (struct rows){0};
-}
-
-int rows_reserve(struct rows *rows, size_t count)
-{
-	/* Room for at least one: malloc(0) may return NULL. */
-	size_t capacity = count + count / 4 + 1;
-	struct process **item;
-
-	rows->count = 0;
-	if (count < rows->capacity)
-		return 0;
-	item = reallocarray(NULL, capacity, sizeof(*item));
-	if (!item)
-		return -ENOMEM;
-	if (rows->capacity)
-		free(rows->item);
-	*rows = (struct rows){.item = item, .capacity = capacity};
-	return 0;
-}
-
-int rows_select(struct snapshot *s, const struct filter *f,
+int filter_rows(struct snapshot *s, const struct filter *f,
 		int (*matches)(const struct filter *, const struct process *), struct rows *rows)
 {
 	cleanup_free struct cgroups_seen *seen = f->cgroup ? seen_new(s->count) : NULL;
@@ -227,36 +201,4 @@ int rows_select(struct snapshot *s, const struct filter *f,
 			rows->item[rows->count++] = &s->process[i];
 	}
 	return r < 0 ? r : 0;
-}
-
-void rows_count_filtered(const struct rows *rows, struct collection *c)
-{
-	c->filtered = c->seen - c->kernel_threads - c->zombies;
-	for (size_t i = 0; i < rows->count; i++)
-		c->filtered -= rows->item[i]->kind == PROCESS_USER;
-}
-
-enum pss_source rows_pss_source(const struct rows *rows)
-{
-	enum pss_source source = PSS_FROM_NOTHING;
-
-	for (size_t i = 0; i < rows->count; i++)
-		source = pss_source_join(source, rows->item[i]->pss_source);
-	return source;
-}
-
-uint64_t query_filter_key(const struct query *q)
-{
-	static const enum query_word filters[] = {QUERY_PID, QUERY_USER, QUERY_FILTER, QUERY_CGROUP,
-						  QUERY_UNIT};
-	const struct group_id *group = &q->filter.group;
-	uint64_t key = 0;
-
-	for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
-		key = (key ^ q->text_hash[filters[i]]) * 0x9e3779b97f4a7c15;
-	if (group->key) {
-		key = (key ^ group->uid ^ (uint64_t)(uintptr_t)group->key) * 0x9e3779b97f4a7c15;
-		key = hash_text(key, group->text);
-	}
-	return key;
 }

@@ -3,7 +3,7 @@
  * The order of rows, and which rows must be read until the first few are certain: values that were
  * not read have an upper bound. And the order of mappings.
  */
-#include "query/query.h"
+#include "query/order.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -150,8 +150,7 @@ static int add_copy(struct pattern *p, size_t from, size_t len)
 	return r;
 }
 
-/* From `least` to `most` copies of the `len` parts from `start` on; the program may leave after
- * each. */
+/* `least` to `most` copies of `len` parts from `start` on; the program may leave after each. */
 static int add_optional(struct pattern *p, size_t start, size_t len, int least, int most)
 {
 	size_t from = least ? start : start + 1, split = least ? p->count : start;

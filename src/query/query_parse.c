@@ -10,18 +10,10 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/parse.h"
+#include "query/group.h"
+#include "query/pattern.h"
 
 #define TOP_MAX 1000000000
-
-void query_done(struct query *q)
-{
-	pattern_free(q->filter.pattern);
-	free(q->pids);
-	free(q->uids);
-	free(q->cgroup);
-	free(q->units);
-	*q = (struct query){};
-}
 
 static int refuse(struct query_error *ret, const char *item, size_t len, const char *why)
 {

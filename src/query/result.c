@@ -2,12 +2,10 @@
 /* The steps from a snapshot to the result of a query, and the names that each step needs. */
 #include "query/result.h"
 
-void query_rows_done(struct query_rows *rows)
-{
-	sums_done(&rows->sums);
-	rows_done(&rows->chosen);
-	rows->made = (struct rows){};
-}
+#include "query/delta.h"
+#include "query/delta_tracker.h"
+#include "query/group.h"
+#include "query/tree.h"
 
 void query_needs(const struct query *q, struct query_needs *ret)
 {
@@ -43,7 +41,7 @@ size_t query_certain(const struct query *q)
 
 int query_select_ids(struct snapshot *s, const struct query *q, struct query_rows *rows)
 {
-	return rows_select(s, &q->filter, filter_matches_id, &rows->chosen);
+	return filter_rows(s, &q->filter, filter_matches_id, &rows->chosen);
 }
 
 int query_select_text(struct snapshot *s, const struct query *q, struct query_rows *rows)
@@ -51,7 +49,7 @@ int query_select_text(struct snapshot *s, const struct query *q, struct query_ro
 	int r = 0;
 
 	if (q->filter.pattern || q->filter.cgroup || q->filter.units || q->filter.group.key)
-		r = rows_select(s, &q->filter, filter_matches, &rows->chosen);
+		r = filter_rows(s, &q->filter, filter_matches, &rows->chosen);
 	if (r == 0)
 		rows_count_filtered(&rows->chosen, &s->collection);
 	return r;
@@ -157,4 +155,14 @@ int query_run(struct snapshot *s, struct query_rows *rows, const struct query *q
 	if (r == 0)
 		query_show(s, q, rows, false, ret);
 	return r;
+}
+
+bool swap_rest(const struct system_report *r, int64_t *ret)
+{
+	const struct system_info *s = &r->balance->snapshot->system;
+
+	if (!r->unattributed_known || !s->files.shmem_known || !s->swap_cache.known)
+		return false;
+	*ret = (int64_t)(r->unattributed - s->files.shmem_swapped - s->swap_cache.bytes);
+	return true;
 }

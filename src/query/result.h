@@ -13,10 +13,12 @@
 #ifndef ZMEM_QUERY_RESULT_H
 #define ZMEM_QUERY_RESULT_H
 
-#include "query/account.h"
-#include "query/delta.h"
-#include "query/query.h"
 #include "model/snapshot.h"
+#include "query/account.h"
+#include "query/query.h"
+#include "query/sums.h"
+
+struct delta;
 
 /* What a command found and a renderer shows. It borrows everything it points to. */
 struct result {
@@ -65,13 +67,6 @@ struct system_report {
  */
 bool swap_rest(const struct system_report *r, int64_t *ret);
 
-/* Rows; their memory is used again for the next snapshot. Zeroed memory holds no rows. */
-struct query_rows {
-	struct rows chosen; /* processes that the filter accepts */
-	struct sums sums;   /* groups or the tree that is made of them */
-	struct rows made;   /* borrowed: the rows before any was hidden */
-};
-
 /* Names that must be known, enum column_needs. */
 struct query_needs {
 	unsigned filter; /* of all processes, before query_select_text() */
@@ -80,7 +75,6 @@ struct query_needs {
 	unsigned shown;	 /* of the rows that are shown */
 };
 
-void query_rows_done(struct query_rows *rows);
 void query_needs(const struct query *q, struct query_needs *ret);
 /*
  * How many of the first rows, in the order of order_unread(), need their expensive counters; 0:

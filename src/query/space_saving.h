@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Finds the heaviest of any number of keys in a table of fixed size: Space-Saving (Metwally,
- *Agrawal, El Abbadi 2005) with weights that fade. A key without a slot takes the slot with the
- *least weight, and inherits that weight as its possible error.
+ * Agrawal, El Abbadi 2005) with weights that fade. A key without a slot takes the slot with the
+ * least weight, and inherits that weight as its possible error.
  *
  * With n slots and a sum W of all (faded) weights, for the true weight of every key:
  *
- *	weight - error <= true <= weight	if it has a slot
+ *	weight - error <= true <= weight		if it has a slot
  *	true <= space_saving_error() <= W / n		if it has none
  *
  * So every key that is heavier than W / n has a slot. A weight that has faded below 1 counts as 0.

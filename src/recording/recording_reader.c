@@ -333,8 +333,7 @@ static int add_frame(struct recording_reader *r, const struct frame *f)
 	return 0;
 }
 
-/* The first frame that is later, of frames whose times ascend: `low` to before `high`; or `high`.
- */
+/* The first later one of frames whose times ascend: `low` to before `high`; or `high`. */
 static size_t first_later(const struct recording_reader *r, size_t low, size_t high,
 			  int64_t time_ms)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Processes, groups and their changes as CSV, by the rules of write/csv.c. */
+#include "query/delta.h"
 #include "report/report.h"
 
 #include "report/diff.h"

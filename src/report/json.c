@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.snapshot, version 1.7, as specified in src/dist/zmem.snapshot.schema.json, and
- * its parts that other documents share. A new key raises the minor version, a renamed or removed
- * key the major one. Values that were not measured are null. Each top-level key and each process
- * has its own line, for head, grep and diff; there is no other white space.
+ * The document zmem.snapshot, version 1.7, as specified in src/dist/zmem.snapshot.schema.json, with
+ * the parts that other documents share (json.h). A new key raises the minor version, a renamed or
+ * removed key raises the major version. Values that were not measured are null. Each top-level key
+ * and each process has its own line, for head, grep and diff; there is no other white space.
  */
 #include "report/json.h"
 

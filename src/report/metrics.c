@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The metrics: which values are exported, under which names and in which order. Dashboards depend
- * on the names: they may be added, never changed. A value that was not measured has no sample, and
- * a family without samples has no HELP.
+ * on the names: new ones may be added, but none changes. A value that was not measured has no
+ * sample, and a family without samples has no HELP.
  */
 #include "report/report.h"
 

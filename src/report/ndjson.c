@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "query/delta_tracker.h"
 #include "report/json.h"
 
 #define LINE_MAX_BYTES 4095 /* with its newline */

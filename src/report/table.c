@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "query/delta_tracker.h"
 #include "report/summary.h"
 
 #define TEXT_WIDE 32 /* maximum width of a text that is not in the last column */

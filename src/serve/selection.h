@@ -7,6 +7,7 @@
 #ifndef ZMEM_SERVE_SELECTION_H
 #define ZMEM_SERVE_SELECTION_H
 
+#include "query/query.h"
 #include "query/result.h"
 #include "serve/group_tracker.h"
 

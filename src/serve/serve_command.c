@@ -14,11 +14,11 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "session/options_check.h"
 #include "serve/channel.h"
 #include "serve/serve.h"
 #include "session/background.h"
 #include "session/log.h"
+#include "session/options_check.h"
 #include "session/ticker.h"
 
 #define FIRST_FD 3 /* the first after the standard streams */

@@ -7,6 +7,7 @@
 #define ZMEM_SESSION_BACKGROUND_H
 
 #include "query/delta.h"
+#include "query/delta_tracker.h"
 #include "session/options.h"
 
 /* What this process takes. It can be asked when no file can be opened any more. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "privilege/privilege.h"
+#include "query/pattern.h"
 #include "session/log.h"
 #include "source/pin.h"
 

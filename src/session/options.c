@@ -507,8 +507,7 @@ static int set_option(struct options *o, const struct option_entry *e, const cha
 
 static void make_getopt(char *letters, struct option *longs)
 {
-	/* '-': words in their order, whatever POSIXLY_CORRECT is. ':': a missing argument is told.
-	 */
+	/* '-': words in their order, whatever POSIXLY_CORRECT is. ':': tells a missing argument. */
 	*letters++ = '-';
 	*letters++ = ':';
 	for (size_t i = 0; i < option_count; i++) {

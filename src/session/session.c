@@ -433,7 +433,7 @@ int session_next(struct session *s, uint64_t missed, size_t fit, struct result *
 int session_keep(struct session *s, const struct result *result)
 {
 	struct collector *c = &s->collector;
-	int r = delta_set_update(&s->deltas, &s->query, &c->snapshot, &c->rows, result);
+	int r = delta_set_update(&s->deltas, &s->query, &c->snapshot, &c->rows, &result->totals);
 
 	background_tick(&s->background);
 	return r < 0 ? log_errno(r, "keeping rows for the next snapshot") : 0;

@@ -7,7 +7,7 @@
 #define ZMEM_SESSION_SESSION_H
 
 #include "collect/collector.h"
-#include "query/delta.h"
+#include "query/delta_tracker.h"
 #include "query/query.h"
 #include "session/background.h"
 #include "session/options.h"

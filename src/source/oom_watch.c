@@ -130,8 +130,7 @@ void oom_watch_close(struct oom_watch *w)
 
 /* ---- the kernel's log ---- */
 
-/* Reads the lines about kills that have come. The kernel writes them before it calls mark_victim.
- */
+/* Reads the lines about new kills. The kernel writes them before it calls mark_victim. */
 static void read_log(struct oom_watch *w)
 {
 	char record[8192]; /* CONSOLE_EXT_LOG_MAX, and more */

@@ -211,7 +211,7 @@ static int store_rows(struct collect *c)
 	if (collector->names && collector->spec.lazy_names)
 		name_cache_update(collector->names, &collector->snapshot);
 	r = delta_set_update(&c->session.deltas, &m->query, &collector->snapshot, &collector->rows,
-			     &c->result);
+			     &c->result.totals);
 	return r < 0 ? log_errno(r, "storing rows") : 0;
 }
 
@@ -232,8 +232,7 @@ static void note_swapped(struct collect *c, struct view_facts *facts)
 	c->swapped_ms = s->time_ms;
 }
 
-/* The frame, or the next one in this direction that can be read; 0: there is none, which is said.
- */
+/* The frame, or the next readable one in this direction; 0: there is none, which is told. */
 static uint32_t find_readable(struct collect *c, uint32_t frame, int direction)
 {
 	struct session *m = &c->session;

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/trim.h"
 #include "enrich/enrich.h"
+#include "query/pattern.h"
 
 /* ---- opening ---- */
 

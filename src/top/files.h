@@ -32,8 +32,7 @@ struct top_files {
 /* Call it before capabilities are given up. What is missing becomes the text of the view. */
 void top_files_open(struct top_files *t);
 void top_files_close(struct top_files *t);
-/* Reads the files if they are shown and `now` or if it is time; forgets them if they are not shown.
- */
+/* Reads the files if they are shown, and `now` or it is time; forgets them if they are not. */
 void top_files_read(struct top_files *t, struct view *v, bool now);
 /* Makes the rows of the same files again. */
 void top_files_rows(struct top_files *t, struct view *v);

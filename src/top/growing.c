@@ -11,9 +11,9 @@
 
 #include "base/cleanup.h"
 #include "base/trim.h"
-#include "session/log.h"
 #include "grow/grow.h"
 #include "privilege/privilege.h"
+#include "session/log.h"
 
 /* It is read so often while messages come, and while none come. */
 #define BUSY_MS 4

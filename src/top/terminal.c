@@ -23,8 +23,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "session/log.h"
 #include "base/array.h"
+#include "session/log.h"
 
 /*
  * How long the rest of an escape sequence may take on a slow line, before Escape counts as a key.

@@ -8,17 +8,17 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "top/top.h"
-#include "session/log.h"
-#include "session/output.h"
-#include "session/ticker.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "privilege/privilege.h"
+#include "session/log.h"
+#include "session/output.h"
+#include "session/ticker.h"
 #include "top/collect.h"
 #include "top/growing.h"
 #include "top/layout.h"
 #include "top/terminal.h"
+#include "top/top.h"
 
 struct top {
 	struct collect collect;
@@ -327,8 +327,7 @@ static void load_layout(struct top *t, const struct options *o)
 	unsigned bad;
 	int r;
 
-	/* A program with more rights than its caller takes no file from the caller's environment.
-	 */
+	/* With more rights than its caller it takes no file from the caller's environment. */
 	if (getauxval(AT_SECURE))
 		return;
 	layout_file_find(&t->file, getenv("XDG_CONFIG_HOME"), getenv("HOME"));

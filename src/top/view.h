@@ -7,11 +7,14 @@
 #ifndef ZMEM_TOP_VIEW_H
 #define ZMEM_TOP_VIEW_H
 
+#include "model/growth.h"
+#include "model/maps.h"
+#include "query/group.h"
+#include "query/order.h"
+#include "query/tree.h"
 #include "report/files_table.h"
 #include "report/table.h"
 #include "top/screen.h"
-#include "model/growth.h"
-#include "model/maps.h"
 
 /* How rows are made. The caller applies changes on VIEW_ASK_ROWS or VIEW_ASK_FILTER. */
 struct view_settings {

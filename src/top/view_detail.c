@@ -11,8 +11,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "write/format.h"
 #include "top/view.h"
+#include "write/format.h"
 
 #define SPAN_LEAST (1024 * 1024) /* smaller changes do not fill the height of the history */
 

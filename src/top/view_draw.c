@@ -7,9 +7,9 @@
 
 #include "base/array.h"
 #include "query/account.h"
-#include "write/format.h"
 #include "report/summary.h"
 #include "top/view.h"
+#include "write/format.h"
 
 #define BAR_MOST	 60
 #define LEGEND		 80 /* approximate width of the text beside a bar */

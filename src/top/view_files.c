@@ -10,8 +10,8 @@
 
 #include "base/array.h"
 #include "base/hash.h"
-#include "write/format.h"
 #include "top/view.h"
+#include "write/format.h"
 
 /* ---- rows ---- */
 

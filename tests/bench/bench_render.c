@@ -12,6 +12,10 @@
 #include "bench.h"
 #include "base/cleanup.h"
 #include "report/report.h"
+#include "query/group.h"
+#include "query/order.h"
+#include "query/tree.h"
+#include "report/report.h"
 
 #define PROCESSES 5000
 #define ROUNDS	  99

@@ -13,6 +13,9 @@
 #include "fuzz_snapshot.h"
 #include "source/record_decode.h"
 #include "enrich/enrich.h"
+#include "query/filter.h"
+#include "query/group.h"
+#include "query/order.h"
 
 static void add_record(const uint8_t **data, size_t *size, const struct decode_limits *limits,
 		       struct snapshot *s)
@@ -313,7 +316,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	order.reverse = c.flags & CONFIG_REVERSE;
 	if (c.flags & CONFIG_ROOT)
 		filter = (struct filter){.uids = &root, .uid_count = 1};
-	FUZZ_CHECK(rows_select(&s, &filter, filter_matches, &rows) == 0);
+	FUZZ_CHECK(filter_rows(&s, &filter, filter_matches, &rows) == 0);
 	FUZZ_CHECK(snapshot_own_mm(&s, rows.item, rows.count) == 0);
 	balance_reconcile(&s);
 	check_balance(&s);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "fuzz.h"
+#include "query/pattern.h"
 #include "serve/listen.h"
 #include "serve/request_headers.h"
 #include "serve/selection.h"

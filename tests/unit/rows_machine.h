@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/query.h"
+#include "query/order.h"
+#include "query/rows.h"
 
 struct machine {
 	struct snapshot snapshot;

@@ -6,6 +6,7 @@
 
 #include "rows_machine.h"
 #include "query/delta.h"
+#include "query/delta_tracker.h"
 
 #define BOOT_MS 1000000
 

@@ -4,7 +4,8 @@
 
 #include <dlfcn.h>
 
-#include "query/query.h"
+#include "query/filter.h"
+#include "query/pattern.h"
 
 static const struct process user = {.pid = 10, .uid = 1000, .name = "bash", .comm = "other"};
 static const struct process kthread = {.pid = 2, .kind = PROCESS_KTHREAD, .name = "kthreadd"};
@@ -246,7 +247,7 @@ TEST(deep_cgroups)
 		p->cgroup = i % 8 == 7 ? NULL : paths[i % 4];
 	}
 	matched = 0;
-	assert_int_equal(rows_select(&s, &f, filter_matches, &rows), 0);
+	assert_int_equal(filter_rows(&s, &f, filter_matches, &rows), 0);
 	assert_int_equal(rows.count, 0);
 	assert_int_equal(matched, 3);
 	rows_done(&rows);
@@ -260,7 +261,7 @@ TEST(select)
 	struct snapshot s = {0};
 	struct rows rows = {0};
 
-	assert_int_equal(rows_select(&s, &all, filter_matches, &rows), 0);
+	assert_int_equal(filter_rows(&s, &all, filter_matches, &rows), 0);
 	assert_int_equal(rows.count, 0);
 	rows_done(&rows);
 	for (int i = 0; i < 100; i++) {
@@ -270,10 +271,10 @@ TEST(select)
 		p->pid = i + 1;
 		p->uid = i % 4;
 	}
-	assert_int_equal(rows_select(&s, &all, filter_matches_id, &rows), 0);
+	assert_int_equal(filter_rows(&s, &all, filter_matches_id, &rows), 0);
 	assert_int_equal(rows.count, 100);
 	rows_done(&rows);
-	assert_int_equal(rows_select(&s, &root, filter_matches_id, &rows), 0);
+	assert_int_equal(filter_rows(&s, &root, filter_matches_id, &rows), 0);
 	assert_int_equal(rows.count, 25);
 	for (size_t i = 0; i < rows.count; i++)
 		assert_ptr_equal(rows.item[i], &s.process[4 * i]);

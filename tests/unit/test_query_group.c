@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Groups: each process once, each address space once, missing values stay missing. */
+#include "query/group.h"
 #include "unit.h"
 
 #include <malloc.h>

@@ -2,7 +2,7 @@
 /* The order of mappings: every column, both directions, total order. */
 #include "unit.h"
 
-#include "query/query.h"
+#include "query/order.h"
 
 #define COUNT 4
 

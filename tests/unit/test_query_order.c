@@ -2,7 +2,8 @@
 /* The order of rows, and that pruned reads never change the first rows. */
 #include "unit.h"
 
-#include "query/query.h"
+#include "query/filter.h"
+#include "query/order.h"
 #include "random_snapshot.h"
 
 static struct random random_state = {88172645463325252};
@@ -51,7 +52,7 @@ static void select_all(struct snapshot *s, struct rows *ret_rows)
 	const struct filter all = {0};
 
 	*ret_rows = (struct rows){0};
-	assert_int_equal(rows_select(s, &all, filter_matches_id, ret_rows), 0);
+	assert_int_equal(filter_rows(s, &all, filter_matches_id, ret_rows), 0);
 }
 
 static struct process *add(struct snapshot *s, pid_t pid, const char *name, int64_t rss)

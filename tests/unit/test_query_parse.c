@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "base/parse.h"
+#include "query/pattern.h"
 #include "query/query_parse.h"
 
 /* anna is 1000, bert 1001; other users have only numbers. */

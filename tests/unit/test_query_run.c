@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "query/delta.h"
+#include "query/delta_tracker.h"
 #include "query/query_parse.h"
 #include "query/result.h"
 
@@ -176,7 +177,8 @@ static void tick(struct fixture *f, struct delta_set *set, uint64_t grown, bool 
 
 static void keep(struct fixture *f, struct delta_set *set)
 {
-	assert_int_equal(delta_set_update(set, &f->query, &f->snapshot, &f->rows, &f->result), 0);
+	assert_int_equal(
+		delta_set_update(set, &f->query, &f->snapshot, &f->rows, &f->result.totals), 0);
 }
 
 FIXTURE_TEST(changed)

@@ -2,7 +2,7 @@
 /* Sums: each address space once, missing values stay missing. */
 #include "unit.h"
 
-#include "query/query.h"
+#include "query/sums.h"
 
 static struct process process(uint64_t rss, uint64_t swap)
 {

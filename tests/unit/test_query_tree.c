@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "base/strbuf.h"
+#include "query/tree.h"
 #include "rows_machine.h"
 
 /* "pid:procs:pss name" of each row. */

@@ -7,6 +7,9 @@
 #include "base/utf8.h"
 #include "write/text.h"
 #include "report/report.h"
+#include "query/delta_tracker.h"
+#include "write/text.h"
+#include "report/report.h"
 
 /* The longest texts, of characters with the longest escapes, and the largest values. */
 static void make_longest(struct sample *s, struct strbuf *text, char c)

@@ -5,6 +5,8 @@
 
 #include "query/delta.h"
 #include "report/report.h"
+#include "query/delta_tracker.h"
+#include "report/report.h"
 
 struct scene {
 	struct sample sample;

@@ -3,6 +3,7 @@
 #include "golden.h"
 #include "sample.h"
 
+#include "query/pattern.h"
 #include "serve/listen.h"
 #include "serve/request_headers.h"
 #include "serve/selection.h"

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Joins rows with their earlier values. A tracker has two pieces of memory that take turns: rows
+ * point into one, while their values are copied to the other.
+ */
+#include "query/delta_tracker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* The kernel tells the start in whole clock ticks: a new process may seem this much older. */
+#define START_SLACK_MS 20
+#define NS_PER_MS      1000000
+
+void delta_tracker_init(struct tracker *tracker, uint64_t seed, bool from_start)
+{
+	*tracker = (struct tracker){.seed = seed, .from_start = from_start};
+	tracker->nothing.have = ~(counter_mask)0;
+	tracker->nothing.last_counter = COUNTER_COUNT;
+}
+
+static void rows_free(struct delta_rows *r)
+{
+	free(r->key);
+	free(r->row);
+	*r = (struct delta_rows){0};
+}
+
+void delta_tracker_done(struct tracker *tracker)
+{
+	rows_free(&tracker->rows);
+	rows_free(&tracker->spare);
+}
+
+/* ---- the identity and the hash of a row ---- */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15;
+	return h ^ h >> 32;
+}
+
+static uint64_t mix_text(uint64_t h, const char *text)
+{
+	size_t len = text ? strlen(text) : 0;
+	uint64_t word;
+
+	h = mix(h, text ? len : UINT64_MAX);
+	for (; len >= sizeof(word); len -= sizeof(word), text += sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		h = mix(h, word);
+	}
+	for (; len; len--)
+		h = mix(h, (unsigned char)*text++);
+	return h;
+}
+
+static struct delta_key key_of(const struct tracker *tracker, const struct column *group,
+			       const struct process *p)
+{
+	struct delta_key key = {.pid = p->pid, .key = p->start_ns};
+
+	if (group) {
+		key.pid = 0;
+		/* The number identifies a user: two users may have one name. */
+		key.key = mix(tracker->seed, group->needs & NEEDS_USER ? p->uid : 0);
+		key.key = mix_text(key.key, group->text(p));
+	}
+	return key;
+}
+
+static uint64_t hash_of(const struct tracker *tracker, const struct process *p)
+{
+	uint64_t h = mix(tracker->seed, p->have);
+
+	for (int c = 0; c < COUNTER_COUNT; c++)
+		h = process_has(p, c) ? mix(h, p->value[c]) : h;
+	h = mix(h, (uint64_t)p->uid << 32 | p->threads);
+	h = mix(h, (uint64_t)(uint32_t)p->oom_score_adj << 32 | (uint32_t)p->ppid);
+	h = mix(h, (uint64_t)p->procs << 32 | p->pss_missing);
+	h = mix(h, (uint64_t)p->pss_status << 16 | (uint64_t)p->pss_source << 8 | p->mm_owner);
+	h = mix(h, p->cgroup_key);
+	/* The name is left out: it may be cut in one tick and whole in the next. */
+	return mix_text(h, p->comm);
+}
+
+static int compare_keys(const void *pa, const void *pb)
+{
+	const struct delta_key *a = pa, *b = pb;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+static int compare_sorted(const void *a, const void *b, void *arg)
+{
+	(void)arg;
+	return compare_keys(a, b);
+}
+
+static const struct delta_row *find(const struct delta_rows *r, const struct delta_key *key)
+{
+	const struct delta_key *found = NULL;
+
+	if (r->count)
+		found = bsearch(key, r->key, r->count, sizeof(*key), compare_keys);
+	return found ? &r->row[found->row] : NULL;
+}
+
+/* ---- joining ---- */
+
+static int64_t boot_ms(const struct snapshot *s)
+{
+	return s->host.boot_ms ? s->time_ms - (int64_t)s->host.boot_ms : 0;
+}
+
+/* The row was not there last time. True: it did not exist. False: it was not among the rows. */
+static bool has_begun_since(const struct tracker *tracker, const struct process *p)
+{
+	return !p->pid ||
+	       (int64_t)(p->start_ns / NS_PER_MS) + START_SLACK_MS >= tracker->last_boot_ms;
+}
+
+/* What shows the growth of a row: RSS where PSS is denied. COUNTER_COUNT: nothing was measured. */
+static enum counter growth_counter(const struct process *p)
+{
+	if (process_has(p, COUNTER_PSS_SWAP))
+		return COUNTER_PSS_SWAP;
+	return process_has(p, COUNTER_RSS) ? COUNTER_RSS : COUNTER_COUNT;
+}
+
+/* Whether it grew since the last tick, and in how many ticks so far. */
+static void count_growth(struct process *p)
+{
+	const struct delta_row *b = p->before;
+	enum counter c = growth_counter(p);
+	bool both = c != COUNTER_COUNT && b->last_counter == c;
+
+	p->ticks = b->ticks + both;
+	p->grew_ticks = b->grew_ticks + (both && p->value[c] > b->last);
+}
+
+static void join_row(const struct tracker *tracker, const struct column *group, struct process *p,
+		     struct delta_counts *counts)
+{
+	struct delta_key key = key_of(tracker, group, p);
+
+	p->before = find(&tracker->rows, &key);
+	if (p->before) {
+		count_growth(p);
+		p->changed = p->before->hash != p->print;
+		counts->changed += p->changed;
+		/* A recording may have a row twice. */
+		counts->ended -= counts->ended > 0;
+		return;
+	}
+	counts->started++;
+	p->started = has_begun_since(tracker, p);
+	if (p->started)
+		p->before = &tracker->nothing;
+}
+
+void delta_tracker_join(const struct tracker *tracker, const struct column *group,
+			struct snapshot *s, struct rows *rows, struct delta_counts *ret)
+{
+	int64_t ms = s->time_ms - tracker->since_ms;
+	bool joins = tracker->taken && !snapshot_is_cut(s);
+
+	/* If the clock was set back, the time between is not known. */
+	s->change_us = joins && !tracker->from_start && ms > 0 ? (uint64_t)ms * 1000 : 0;
+	*ret = (struct delta_counts){.ended = joins ? tracker->rows.count : 0};
+	for (size_t i = 0; i < rows->count; i++) {
+		struct process *p = rows->item[i];
+
+		p->before = NULL;
+		p->changed = true;
+		p->started = false;
+		p->grew_ticks = p->ticks = 0;
+		p->print = hash_of(tracker, p);
+		if (joins)
+			join_row(tracker, group, p, ret);
+	}
+}
+
+/* ---- keeping ---- */
+
+static int make_room(struct delta_rows *r, size_t count)
+{
+	struct delta_key *key;
+	struct delta_row *row;
+	size_t capacity;
+
+	if (room_is_idle(r->capacity, count, &r->idle))
+		rows_free(r);
+	capacity = r->capacity ? r->capacity : 256;
+	if (count <= r->capacity)
+		return 0;
+	while (capacity < count)
+		capacity *= 2;
+	key = reallocarray(r->key, capacity, sizeof(*key));
+	if (!key)
+		return -ENOMEM;
+	r->key = key;
+	row = reallocarray(r->row, capacity, sizeof(*row));
+	if (!row)
+		return -ENOMEM;
+	r->row = row;
+	r->capacity = capacity;
+	return 0;
+}
+
+/* from_start: keeps the first value that was measured of each counter. */
+static void keep_row(const struct tracker *tracker, const struct process *p, struct delta_row *ret)
+{
+	const struct delta_row *first = tracker->from_start ? p->before : NULL;
+
+	ret->have = p->have;
+	ret->hash = p->print;
+	ret->last_counter = (uint8_t)growth_counter(p);
+	ret->last = ret->last_counter < COUNTER_COUNT ? p->value[ret->last_counter] : 0;
+	ret->grew_ticks = p->grew_ticks;
+	ret->ticks = p->ticks;
+	memcpy(ret->value, p->value, sizeof(ret->value));
+	for (int c = 0; first && c < COUNTERS_OF_PROCESS; c++) {
+		if (first->have & COUNTER_BIT(c)) {
+			ret->have |= COUNTER_BIT(c);
+			ret->value[c] = first->value[c];
+		}
+	}
+}
+
+int delta_tracker_update(struct tracker *tracker, const struct column *group,
+			 const struct snapshot *s, const struct rows *rows,
+			 const struct totals *totals)
+{
+	struct delta_rows *to = &tracker->spare, done;
+	int r;
+
+	/* The next one is compared with the one before this. */
+	if (snapshot_is_cut(s))
+		return 0;
+	r = make_room(to, rows->count);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < rows->count; i++) {
+		keep_row(tracker, rows->item[i], &to->row[i]);
+		to->key[i] = key_of(tracker, group, rows->item[i]);
+		to->key[i].row = (uint32_t)i;
+	}
+	to->count = rows->count;
+	sort_items(to->key, to->count, sizeof(*to->key), compare_sorted, NULL);
+	if (!tracker->taken || !tracker->from_start) {
+		tracker->totals = *totals;
+		tracker->since_ms = s->time_ms;
+	}
+	tracker->last_boot_ms = boot_ms(s);
+	tracker->taken = true;
+	done = tracker->rows;
+	tracker->rows = *to;
+	tracker->spare = done;
+	return 0;
+}
+
+/* ---- the set of trackers of a command ---- */
+
+static bool is_first(enum delta_kind kind)
+{
+	return kind == DELTA_PROCESSES_FIRST || kind == DELTA_GROUPS_FIRST;
+}
+
+static void forget(struct delta_set *set, enum delta_kind kind)
+{
+	uint64_t seed = set->tracker[kind].seed;
+
+	delta_tracker_done(&set->tracker[kind]);
+	delta_tracker_init(&set->tracker[kind], seed, is_first(kind));
+}
+
+void delta_set_init(struct delta_set *set, uint64_t seed, bool all)
+{
+	*set = (struct delta_set){.all = all};
+	for (int i = 0; i < DELTA_KINDS; i++)
+		delta_tracker_init(&set->tracker[i], seed, is_first(i));
+}
+
+void delta_set_done(struct delta_set *set)
+{
+	for (int i = 0; i < DELTA_KINDS; i++)
+		delta_tracker_done(&set->tracker[i]);
+}
+
+void delta_set_forget_last(struct delta_set *set)
+{
+	forget(set, DELTA_PROCESSES);
+	forget(set, DELTA_GROUPS);
+}
+
+void delta_set_begin(struct delta_set *set, const struct query *q, bool from_start)
+{
+	const struct tracker *tracker;
+	uint64_t tick = set->delta.tick;
+
+	if (set->group != q->group) {
+		forget(set, DELTA_GROUPS);
+		forget(set, DELTA_GROUPS_FIRST);
+		set->group = q->group;
+	}
+	set->now = q->group ? DELTA_GROUPS : DELTA_PROCESSES;
+	set->now += from_start;
+	set->joined = false;
+	tracker = &set->tracker[set->now];
+	set->delta = (struct delta){
+		.known = tracker->taken,
+		.from_start = tracker->from_start,
+		.since_ms = tracker->since_ms,
+		.before = tracker->totals,
+		.only_changed = q->only_changed,
+		.tick = tick,
+	};
+	/* Totals of other processes are not compared: another filter, or rows above --min. */
+	if (q->min || (tracker->taken && set->filter[set->now] != query_filter_key(q)))
+		set->delta.before = (struct totals){.processes = 1};
+}
+
+void delta_set_join(struct delta_set *set, const struct column *group, struct snapshot *s,
+		    struct rows *rows)
+{
+	delta_tracker_join(&set->tracker[set->now], group, s, rows, &set->delta.counts);
+	set->joined = true;
+	/* Groups and totals lack what was not read. */
+	if (snapshot_is_cut(s)) {
+		set->delta.known = false;
+		set->delta.before = (struct totals){.processes = 1};
+	}
+}
+
+static int update(struct delta_set *set, enum delta_kind kind, const struct query *q,
+		  struct snapshot *s, struct rows *rows, const struct totals *totals)
+{
+	struct tracker *tracker = &set->tracker[kind];
+	const struct column *group = kind >= DELTA_GROUPS ? q->group : NULL;
+	bool keeps_filter = tracker->from_start && tracker->taken;
+	struct delta_counts counts;
+	int r;
+
+	if (kind != set->now || !set->joined)
+		delta_tracker_join(tracker, group, s, rows, &counts);
+	r = delta_tracker_update(tracker, group, s, rows, totals);
+	if (r == 0 && !keeps_filter && !snapshot_is_cut(s))
+		set->filter[kind] = query_filter_key(q);
+	return r;
+}
+
+int delta_set_update(struct delta_set *set, const struct query *q, struct snapshot *s,
+		     struct query_rows *rows, const struct totals *totals)
+{
+	/* The kind that is joined already comes first: joining another kind overwrites that. */
+	struct rows *now = set->now >= DELTA_GROUPS ? &rows->made : &rows->chosen;
+	int r = update(set, set->now, q, s, now, totals);
+
+	for (int kind = 0; r == 0 && set->all && kind < DELTA_KINDS; kind++) {
+		if (kind == (int)set->now || (kind >= DELTA_GROUPS && !q->group))
+			continue;
+		r = update(set, kind, q, s, kind >= DELTA_GROUPS ? &rows->made : &rows->chosen,
+			   totals);
+	}
+	set->joined = false;
+	return r;
+}

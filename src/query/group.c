@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Groups processes that have something in common. */
+#include "query/group.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* The names of a process. A group has the names that all its processes have. */
+static const struct {
+	const char *key;
+	size_t offset;
+} names[] = {
+	{"name", offsetof(struct process, name)},
+	{"cmdline", offsetof(struct process, cmdline)},
+	{"user", offsetof(struct process, user)},
+	{"unit", offsetof(struct process, unit)},
+	{"container", offsetof(struct process, container)},
+	{"pod", offsetof(struct process, pod)},
+	{"namespace", offsetof(struct process, space)},
+	{"container_id", offsetof(struct process, container_id)},
+	{"cgroup", offsetof(struct process, cgroup)},
+};
+
+static const char **name_of(struct process *p, size_t i)
+{
+	return (const char **)((char *)p + names[i].offset);
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return !a - !b;
+	return a == b ? 0 : strcmp(a, b);
+}
+
+/* The number identifies a user: two users may have no name. */
+static int compare_key(const struct column *key, const struct process *a, const struct process *b)
+{
+	if (key->needs & NEEDS_USER)
+		return (a->uid > b->uid) - (a->uid < b->uid);
+	return compare_text(key->text(a), key->text(b));
+}
+
+static int compare_grouped(const void *pa, const void *pb, void *arg)
+{
+	const struct process *a = *(struct process *const *)pa, *b = *(struct process *const *)pb;
+	int r = compare_key(arg, a, b);
+
+	return r ? r : (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+/* The length of the group's path in the process's cgroup. 0: none, or no path of the memcg. */
+static size_t path_of(const struct column *key, const struct process *p)
+{
+	size_t len;
+
+	if (!(key->needs & NEEDS_CGROUP) || !p->cgroup || !p->controlled || !key->text(p))
+		return 0;
+	len = strlen(p->cgroup);
+	if (strcmp(key->key, "unit") == 0 && p->unit_path)
+		return p->unit_path < len ? p->unit_path : len;
+	if (strcmp(key->key, "container") == 0 && p->container_path)
+		return p->container_path < len ? p->container_path : len;
+	if (strcmp(key->key, "pod") == 0)
+		return p->pod_path < len ? p->pod_path : 0;
+	if (strcmp(key->key, "namespace") == 0)
+		return 0;
+	return len;
+}
+
+/*
+ * Sets the cgroup of a group that is a unit, a container or a pod, so that its memcg can be read.
+ * Several cgroups may have the same name, as two containers may: then the group has no cgroup.
+ */
+static int set_path(const struct column *key, struct arena *text, struct process *const *rows,
+		    size_t count, struct process *sum)
+{
+	size_t len = path_of(key, rows[0]);
+
+	sum->controlled = len > 0;
+	for (size_t i = 1; i < count && sum->controlled; i++)
+		sum->controlled = path_of(key, rows[i]) == len &&
+				  memcmp(rows[i]->cgroup, rows[0]->cgroup, len) == 0;
+	if (!sum->controlled)
+		return 0;
+	sum->cgroup = arena_strndup(text, rows[0]->cgroup, len);
+	return sum->cgroup ? 0 : -ENOMEM;
+}
+
+static void keep_common(struct process *sum, struct process *p)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (compare_text(*name_of(sum, i), *name_of(p, i)) != 0)
+			*name_of(sum, i) = NULL;
+	}
+	if (sum->uid != p->uid)
+		sum->uid = UID_NONE;
+	if (sum->counters_source != p->counters_source)
+		sum->counters_source = FROM_NOWHERE;
+}
+
+/* A group has the status of the first process without PSS. */
+static void set_status(struct process *sum, const struct process *p)
+{
+	if (!totals_counts(p))
+		return;
+	if (sum->pss_status == PSS_OK)
+		sum->pss_status = p->pss_status;
+	sum->pss_source = pss_source_join(sum->pss_source, p->pss_source);
+}
+
+/* A user without a name is shown by number, as ps does. */
+static const char *uid_text(struct arena *text, uid_t uid)
+{
+	char buf[16];
+	int len = snprintf(buf, sizeof(buf), "%u", uid);
+
+	return arena_strndup(text, buf, (size_t)len);
+}
+
+static int make_group(const struct column *key, struct arena *text, struct process *const *rows,
+		      size_t count, struct process *ret)
+{
+	struct sum sum = SUM_EMPTY;
+
+	*ret = (struct process){.uid = rows[0]->uid,
+				.counters_source = rows[0]->counters_source,
+				.pss_status = PSS_OK};
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		*name_of(ret, i) = *name_of(rows[0], i);
+	for (size_t i = 0; i < count; i++) {
+		sum_add(&sum, rows[i]);
+		ret->threads += rows[i]->threads;
+		keep_common(ret, rows[i]);
+		set_status(ret, rows[i]);
+	}
+	sum_row(&sum, ret);
+	if (key->needs & NEEDS_USER && !ret->user && !(ret->user = uid_text(text, ret->uid)))
+		return -ENOMEM;
+	return set_path(key, text, rows, count, ret);
+}
+
+bool group_possible(const struct column *key)
+{
+	/* Containers are grouped by name. */
+	if (strcmp(key->key, "container_id") == 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(names[i].key, key->key) == 0)
+			return true;
+	}
+	return false;
+}
+
+struct group_id group_id_of(const struct column *key, const struct process *p)
+{
+	return (struct group_id){key, key->text(p), p->uid};
+}
+
+bool group_has(const struct group_id *group, const struct process *p)
+{
+	if (!group->key)
+		return true;
+	if (group->key->needs & NEEDS_USER)
+		return p->uid == group->uid;
+	return compare_text(group->key->text(p), group->text) == 0;
+}
+
+static size_t group_end(const struct column *key, const struct rows *rows, size_t i)
+{
+	size_t end = i + 1;
+
+	while (end < rows->count && compare_key(key, rows->item[i], rows->item[end]) == 0)
+		end++;
+	return end;
+}
+
+int group_rows(const struct column *key, struct rows *rows, struct sums *g)
+{
+	int r = sums_reserve(g, rows->count);
+
+	if (r < 0)
+		return r;
+	sort_items(rows->item, rows->count, sizeof(*rows->item), compare_grouped, (void *)key);
+	for (size_t i = 0, end; i < rows->count; i = end) {
+		struct process *sum = &g->item[g->rows.count];
+
+		end = group_end(key, rows, i);
+		r = make_group(key, &g->text, rows->item + i, end - i, sum);
+		if (r < 0)
+			return r;
+		g->rows.item[g->rows.count++] = sum;
+	}
+	return 0;
+}

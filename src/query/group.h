@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Groups of processes: what identifies a group, and the rows that are made of processes. Pure. */
+#ifndef ZMEM_QUERY_GROUP_H
+#define ZMEM_QUERY_GROUP_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "model/column.h"
+#include "query/sums.h"
+
+/* A group of processes that have the value of a column in common. */
+struct group_id {
+	const struct column *key; /* NULL: any process */
+	const char *text;	  /* NULL: they have none (no unit, no container) */
+	uid_t uid;		  /* instead of the text if the column is the user */
+};
+
+/* Whether processes can be grouped by that column. */
+bool group_possible(const struct column *key);
+/* The id of the group of a row, or of a process. The text is borrowed from it. */
+struct group_id group_id_of(const struct column *key, const struct process *p);
+bool group_has(const struct group_id *group, const struct process *p);
+/*
+ * Makes a row for each value of the column, NULL being a value; sorts the rows by it. An address
+ * space counts once, in the group of the process that carries it (mm_owner). A group has the names
+ * that all its processes have; a unit, a container or a cgroup has the path of its cgroup, if it is
+ * one cgroup. Strings belong to the processes and to the sums. Returns 0 or -ENOMEM.
+ */
+int group_rows(const struct column *key, struct rows *rows, struct sums *groups);
+
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Frees a query, and tells its filter from others. */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "query/pattern.h"
+
+void query_done(struct query *q)
+{
+	pattern_free(q->filter.pattern);
+	free(q->pids);
+	free(q->uids);
+	free(q->cgroup);
+	free(q->units);
+	*q = (struct query){};
+}
+
+uint64_t query_filter_key(const struct query *q)
+{
+	static const enum query_word filters[] = {QUERY_PID, QUERY_USER, QUERY_FILTER, QUERY_CGROUP,
+						  QUERY_UNIT};
+	const struct group_id *group = &q->filter.group;
+	uint64_t key = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(filters); i++)
+		key = (key ^ q->text_hash[filters[i]]) * 0x9e3779b97f4a7c15;
+	if (group->key) {
+		key = (key ^ group->uid ^ (uint64_t)(uintptr_t)group->key) * 0x9e3779b97f4a7c15;
+		key = hash_text(key, group->text);
+	}
+	return key;
+}
+
+void query_rows_done(struct query_rows *rows)
+{
+	sums_done(&rows->sums);
+	rows_done(&rows->chosen);
+	rows->made = (struct rows){};
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Sums over rows, and rows that are such sums. What was not measured is not guessed. Pure. */
+#ifndef ZMEM_QUERY_SUMS_H
+#define ZMEM_QUERY_SUMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "query/rows.h"
+
+/* Sums over rows, an address space once. */
+struct totals {
+	size_t processes;
+	size_t pss_missing; /* processes without PSS */
+	counter_mask have;
+	counter_mask partial; /* sums that lack the value of some process: lower bounds */
+	uint64_t value[COUNTER_COUNT];
+};
+
+/*
+ * Whether sums count the row: each row that is a sum, and of processes one for each address space
+ * (mm_owner). A process without memory does not count.
+ */
+bool totals_counts(const struct process *p);
+/* A value that no row has, or that pruning left unread (`pruned`), is absent. */
+void totals_sum(struct process *const *rows, size_t count, bool pruned, struct totals *ret_totals);
+
+/* A sum of rows, or of other sums (in a tree, from the leaves up). */
+struct sum {
+	struct totals totals;	/* so far; `have` is not set */
+	counter_mask some, all; /* counters that some rows have, that all rows have */
+	counter_mask with_pss;	/* that all rows with PSS have: page tables tell less than
+				   smaps_rollup */
+	counter_mask beyond;	/* sums that overflowed, or would count memory twice */
+	counter_mask partial;	/* sums of which a row is a lower bound */
+};
+
+#define SUM_EMPTY ((struct sum){.all = ~(counter_mask)0, .with_pss = ~(counter_mask)0})
+
+/* Only counters of processes: cgroups may lie in one another, so their values have no sum. */
+void sum_add(struct sum *sum, const struct process *p);
+void sum_merge(struct sum *sum, const struct sum *more);
+/* Makes a row that stands for what was summed. */
+void sum_row(const struct sum *sum, struct process *p);
+
+/* Rows that stand for several processes each. Their memory is used again. */
+struct sums {
+	struct process *item;
+	struct rows rows; /* those that are shown, in order */
+	size_t capacity;
+	unsigned idle;		/* how often in a row far fewer were needed (base/array.h) */
+	struct tree_node *node; /* of a tree */
+	struct rows sorted;
+	struct arena text; /* names that no process has */
+};
+
+/* Forgets the rows and makes room for `count`. Returns 0 or -ENOMEM. */
+int sums_reserve(struct sums *sums, size_t count);
+void sums_done(struct sums *sums);
+
+#endif

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Makes the tree of processes, without recursion: it may be as deep as there are processes. */
+#include "query/tree.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* ---- rows that are folded ---- */
+
+static int compare_folds(const void *pa, const void *pb)
+{
+	const struct fold *a = pa, *b = pb;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+static struct fold *find_fold(const struct folds *folds, const struct process *p)
+{
+	const struct fold wanted = {p->pid, p->start_ns};
+
+	return folds->count
+		       ? bsearch(&wanted, folds->item, folds->count, sizeof(wanted), compare_folds)
+		       : NULL;
+}
+
+bool folds_has(const struct folds *folds, const struct process *p)
+{
+	return find_fold(folds, p);
+}
+
+int folds_add(struct folds *folds, const struct process *p)
+{
+	struct fold *item;
+
+	if (find_fold(folds, p))
+		return 0;
+	item = grow_items(folds->item, folds->count, &folds->capacity, 16, sizeof(*item));
+	if (!item)
+		return -ENOMEM;
+	folds->item = item;
+	item[folds->count++] = (struct fold){p->pid, p->start_ns};
+	qsort(item, folds->count, sizeof(*item), compare_folds);
+	return 0;
+}
+
+void folds_remove(struct folds *folds, const struct process *p)
+{
+	struct fold *fold = find_fold(folds, p);
+
+	if (!fold)
+		return;
+	folds->count--;
+	memmove(fold, fold + 1, (size_t)(folds->item + folds->count - fold) * sizeof(*fold));
+}
+
+void folds_prune(struct folds *folds, const struct snapshot *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < folds->count; i++) {
+		const struct process *p = snapshot_find(s, folds->item[i].pid);
+
+		if (p && p->start_ns == folds->item[i].start_ns)
+			folds->item[kept++] = folds->item[i];
+	}
+	folds->count = kept;
+}
+
+void folds_done(struct folds *folds)
+{
+	free(folds->item);
+	*folds = (struct folds){};
+}
+
+/* ---- the tree ---- */
+
+#define NONE SIZE_MAX
+/* Deeper rows are not indented further: no terminal is that wide. */
+#define DEPTH_MAX 64
+
+struct tree_node {
+	size_t parent, child, next; /* indexes; child and next are in the order shown */
+	struct sum sum;
+	bool shown;
+	unsigned depth;
+	const char *lead; /* the text before the names of its children */
+};
+
+struct tree {
+	struct process **row; /* oldest first: parents before their children */
+	size_t count;
+	struct tree_node *node; /* of each row */
+	size_t root;		/* the first one of them */
+	struct process *item;
+	const struct folds *folds;
+	struct rows *shown;
+};
+
+static int compare_age(const struct process *a, const struct process *b)
+{
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static int compare_row_age(const void *a, const void *b)
+{
+	return compare_age(*(struct process *const *)a, *(struct process *const *)b);
+}
+
+static int compare_sorted(const void *a, const void *b, void *arg)
+{
+	(void)arg;
+	return compare_row_age(a, b);
+}
+
+static size_t find_row(const struct tree *t, const struct process *p)
+{
+	struct process *const *found;
+
+	found = bsearch(&p, t->row, t->count, sizeof(*t->row), compare_row_age);
+	return found ? (size_t)(found - t->row) : NONE;
+}
+
+/*
+ * The nearest ancestor that is a row. A recording may hold a parent that is younger than its child:
+ * the search ends there, so that it cannot run in a circle.
+ */
+static size_t parent_of(const struct tree *t, const struct snapshot *s, const struct process *p)
+{
+	const struct process *up = p;
+	size_t i;
+
+	while (up->ppid) {
+		const struct process *parent = snapshot_find(s, up->ppid);
+
+		if (!parent || compare_age(parent, up) >= 0)
+			return NONE;
+		up = parent;
+		i = find_row(t, up);
+		if (i != NONE)
+			return i;
+	}
+	return NONE;
+}
+
+static int tree_begin(struct tree *t, const struct rows *rows, struct sums *sums)
+{
+	int r = sums_reserve(sums, rows->count);
+
+	if (r == 0)
+		r = rows_reserve(&sums->sorted, rows->count);
+	if (r < 0)
+		return r;
+	if (!sums->node)
+		sums->node = reallocarray(NULL, sums->capacity, sizeof(*sums->node));
+	if (!sums->node)
+		return -ENOMEM;
+	*t = (struct tree){
+		.row = sums->sorted.item,
+		.count = rows->count,
+		.node = sums->node,
+		.item = sums->item,
+		.shown = &sums->rows,
+	};
+	for (size_t i = 0; i < t->count; i++)
+		t->row[i] = rows->item[i];
+	sort_items(t->row, t->count, sizeof(*t->row), compare_sorted, NULL);
+	return 0;
+}
+
+/* Begins with the youngest: a node is complete when it is added to its parent. */
+static void sum_up(struct tree *t, const struct snapshot *s)
+{
+	for (size_t i = 0; i < t->count; i++)
+		t->node[i] = (struct tree_node){.child = NONE, .next = NONE, .sum = SUM_EMPTY};
+	for (size_t i = t->count; i-- > 0;) {
+		struct tree_node *n = &t->node[i];
+
+		sum_add(&n->sum, t->row[i]);
+		n->parent = parent_of(t, s, t->row[i]);
+		if (n->parent != NONE)
+			sum_merge(&t->node[n->parent].sum, &n->sum);
+		t->item[i] = *t->row[i];
+		/* The earlier values are of the process alone, not of all below it. */
+		t->item[i].before = NULL;
+		sum_row(&n->sum, &t->item[i]);
+		t->shown->item[i] = &t->item[i];
+	}
+	t->shown->count = t->count;
+}
+
+/* Links the shown rows to their parents: the last row first, each to the front of the list. */
+static void link_shown(struct tree *t)
+{
+	t->root = NONE;
+	for (size_t k = 0; k < t->shown->count; k++)
+		t->node[t->shown->item[k] - t->item].shown = true;
+	for (size_t k = t->shown->count; k-- > 0;) {
+		size_t i = (size_t)(t->shown->item[k] - t->item), *first;
+		struct tree_node *n = &t->node[i];
+
+		while (n->parent != NONE && !t->node[n->parent].shown)
+			n->parent = t->node[n->parent].parent;
+		first = n->parent == NONE ? &t->root : &t->node[n->parent].child;
+		n->next = *first;
+		*first = i;
+	}
+}
+
+static const char *join(struct arena *arena, const char *a, const char *b)
+{
+	size_t first = strlen(a), second = strlen(b);
+	char *s = arena_alloc(arena, first + second + 1);
+
+	if (!s)
+		return NULL;
+	memcpy(s, a, first);
+	memcpy(s + first, b, second + 1);
+	return s;
+}
+
+/* A row without rows below it has nothing to fold. */
+static bool is_folded(const struct tree *t, size_t i)
+{
+	return t->folds && t->node[i].child != NONE && folds_has(t->folds, &t->item[i]);
+}
+
+/* Draws the branch and the mark of a fold before the name, and sets the lead of the children. */
+static int draw(struct tree *t, struct arena *arena, size_t i)
+{
+	struct tree_node *n = &t->node[i];
+	struct process *p = &t->item[i];
+	const char *lead = n->parent == NONE ? "" : t->node[n->parent].lead, *branch = lead;
+
+	n->lead = lead;
+	n->depth = n->parent == NONE ? 0 : t->node[n->parent].depth + 1;
+	if (n->parent != NONE && n->depth <= DEPTH_MAX) {
+		branch = join(arena, lead, n->next == NONE ? "└─ " : "├─ ");
+		n->lead =
+			n->child == NONE ? "" : join(arena, lead, n->next == NONE ? "   " : "│  ");
+	}
+	if (branch && n->lead && is_folded(t, i)) {
+		char mark[32];
+
+		snprintf(mark, sizeof(mark), "[+%u] ", p->procs ? p->procs - 1 : 0);
+		branch = join(arena, branch, mark);
+	}
+	if (branch && n->lead)
+		p->name = join(arena, branch, p->name);
+	return branch && n->lead && p->name ? 0 : -ENOMEM;
+}
+
+static int walk(struct tree *t, struct arena *arena)
+{
+	size_t i = t->root;
+
+	t->shown->count = 0;
+	while (i != NONE) {
+		int r = draw(t, arena, i);
+
+		if (r < 0)
+			return r;
+		t->shown->item[t->shown->count++] = &t->item[i];
+		if (t->node[i].child != NONE && !is_folded(t, i)) {
+			i = t->node[i].child;
+			continue;
+		}
+		while (i != NONE && t->node[i].next == NONE)
+			i = t->node[i].parent;
+		if (i != NONE)
+			i = t->node[i].next;
+	}
+	return 0;
+}
+
+int tree_rows(const struct order *o, uint64_t min, const struct folds *folds,
+	      const struct snapshot *s, const struct rows *rows, struct sums *tree)
+{
+	struct tree t;
+	int r = tree_begin(&t, rows, tree);
+
+	if (r < 0)
+		return r;
+	t.folds = folds;
+	sum_up(&t, s);
+	if (min)
+		order_at_least(o, min, t.shown);
+	order_rows(o, s, t.shown);
+	link_shown(&t);
+	return walk(&t, &tree->text);
+}
