@@ -12,18 +12,19 @@ uses_privilege := privilege base
 uses_proc      := proc model base
 uses_load      := load privilege base
 uses_model     := model base
-uses_query     := query model base
+uses_fields    := fields model base
+uses_query     := query fields model base
 uses_source    := source load proc model privilege base
-uses_enrich    := enrich query proc model privilege base
+uses_enrich    := enrich query fields proc model privilege base
 uses_recording := recording model base
 uses_check     := check model base
-uses_collect   := collect check query enrich source load proc recording model privilege base
+uses_collect   := collect check enrich query fields source load proc recording model privilege base
 uses_grow      := grow source load proc model privilege base
 uses_write     := write base
-uses_report    := report write check query model base
+uses_report    := report write check query fields model base
 uses_session   := session report write $(uses_collect)
 # What it shows, without the terminal.
-uses_top       := top report write check query model base
+uses_top       := top report write check query fields model base
 uses_serve     := serve session report write $(uses_collect)
 uses_command   := command serve top session report write grow $(uses_collect)
 # Tests that count system calls, or say how long they take.

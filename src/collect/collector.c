@@ -248,7 +248,7 @@ static void note_denied(struct collector *c)
 static void count_statuses(struct collector *c)
 {
 	struct collection *found = &c->snapshot.collection;
-	const struct rows *rows = &c->rows.chosen;
+	const struct process_list *rows = &c->rows.chosen;
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct process *p = rows->item[i];

@@ -60,7 +60,7 @@ static bool may_verify(const struct collector *c, const struct process *p, int h
 
 size_t verify_choose(const struct collector *c, int how_many, struct process **ret)
 {
-	const struct rows *rows = &c->rows.chosen;
+	const struct process_list *rows = &c->rows.chosen;
 	size_t count = 0, start = 0, want = (size_t)how_many;
 	uint64_t random = 0;
 
@@ -271,7 +271,7 @@ int verify_rollups(struct collector *c, struct process **rows, size_t count)
 /* Sets the notice that fewer processes may be read than requested. */
 static void note_unreadable(struct collector *c)
 {
-	const struct rows *rows = &c->rows.chosen;
+	const struct process_list *rows = &c->rows.chosen;
 	int verify = c->spec.verify;
 
 	c->verify_count = c->verify_readable = 0;

@@ -66,22 +66,21 @@ static int read_all(struct collector *c, struct batch *b)
  */
 static int read_top(struct collector *c, const struct order *order, struct batch *b, size_t top)
 {
+	struct rows *rows = &c->rows.processes;
 	size_t ask = top, count;
+	int r = rows_of(rows, c->rows.chosen.item, c->rows.chosen.count);
 
-	for (int round = 1;; round++) {
-		int r;
-
-		count = order_unread(order, &c->snapshot, &c->rows.chosen, top, b->item);
+	for (int round = 1; r == 0; round++) {
+		count = order_unread(order, &c->snapshot, rows, top, b->item);
 		if (!count)
 			return 0;
 		if (round > EXACT_ROUNDS) {
-			ask = ask * 2 < c->rows.chosen.count ? ask * 2 : c->rows.chosen.count;
-			count = order_unread(order, &c->snapshot, &c->rows.chosen, ask, b->item);
+			ask = ask * 2 < rows->count ? ask * 2 : rows->count;
+			count = order_unread(order, &c->snapshot, rows, ask, b->item);
 		}
 		r = read_batch(c, b, count);
-		if (r < 0)
-			return r;
 	}
+	return r;
 }
 
 /* Without swap slots BPF cannot count the processes that share a swap entry; smaps_rollup can. */
@@ -159,7 +158,7 @@ static void set_unread_status(struct collector *c)
 /* Chooses rows, from a random one on. Returns how many. */
 static size_t choose_slots(const struct collector *c, struct process **ret)
 {
-	const struct rows *rows = &c->rows.chosen;
+	const struct process_list *rows = &c->rows.chosen;
 	uint32_t start = 0;
 	size_t count = 0;
 

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/parse.h"
 #include "command/table.h"
-#include "model/column.h"
+#include "fields/column.h"
 #include "model/files.h"
 #include "model/maps.h"
 #include "session/log.h"

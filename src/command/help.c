@@ -10,7 +10,7 @@
 #include "base/parse.h"
 #include "base/strbuf.h"
 #include "command/table.h"
-#include "model/column.h"
+#include "fields/column.h"
 #include "model/files.h"
 #include "session/log.h"
 #include "write/text.h"

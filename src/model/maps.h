@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
-#include "model/column.h"
+
 #include "model/snapshot.h"
 
 enum map_counter {

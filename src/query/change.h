@@ -3,8 +3,8 @@
 #ifndef ZMEM_QUERY_CHANGE_H
 #define ZMEM_QUERY_CHANGE_H
 
-#include "model/column.h"
-#include "query/rows.h"
+#include "fields/column.h"
+#include "model/process_list.h"
 
 /* A group, by the text of a column, or one process. The text belongs to one of the snapshots. */
 struct group_change {
@@ -64,7 +64,7 @@ enum change_state group_change_state(const struct group_change *c);
 /* Processes of a snapshot. */
 struct change_side {
 	const struct snapshot *snapshot; /* in order of pid; NULL: there is none */
-	const struct rows *rows;	 /* NULL: all of the snapshot */
+	const struct process_list *rows;	 /* NULL: all of the snapshot */
 };
 
 /*

@@ -14,10 +14,11 @@ bool delta_of(enum counter c, counter_mask have, const uint64_t *value, counter_
 	return true;
 }
 
-bool delta_of_row(const struct process *p, enum counter c, int64_t *ret_bytes)
+bool delta_of_row(const struct row *r, enum counter c, int64_t *ret_bytes)
 {
-	return p->before && c < COUNTERS_OF_PROCESS &&
-	       delta_of(c, p->have, p->value, p->before->have, p->before->value, ret_bytes);
+	return r->before && c < COUNTERS_OF_PROCESS &&
+	       delta_of(c, r->process->have, r->process->value, r->before->have, r->before->value,
+			ret_bytes);
 }
 
 bool delta_of_totals(enum counter c, const struct totals *now, const struct totals *before,

@@ -25,7 +25,7 @@ bool delta_of(enum counter c, counter_mask have, const uint64_t *value, counter_
 /* Bytes per second over `us` microseconds, rounded to nearest; `bytes` itself if `us` is 0. */
 int64_t delta_rate(int64_t bytes, uint64_t us);
 /* The change of a counter of a row, not per second. False if it is not known. */
-bool delta_of_row(const struct process *p, enum counter c, int64_t *ret_bytes);
+bool delta_of_row(const struct row *r, enum counter c, int64_t *ret_bytes);
 /* Likewise of totals. Totals of no processes are known: all are 0. */
 bool delta_of_totals(enum counter c, const struct totals *now, const struct totals *before,
 		     int64_t *ret_bytes);

@@ -122,8 +122,9 @@ static const char *uid_text(struct arena *text, uid_t uid)
 }
 
 static int make_group(const struct column *key, struct arena *text, struct process *const *rows,
-		      size_t count, struct process *ret)
+		      size_t count, struct row *row)
 {
+	struct process *ret = row->process;
 	struct sum sum = SUM_EMPTY;
 
 	*ret = (struct process){.uid = rows[0]->uid,
@@ -137,7 +138,7 @@ static int make_group(const struct column *key, struct arena *text, struct proce
 		keep_common(ret, rows[i]);
 		set_status(ret, rows[i]);
 	}
-	sum_row(&sum, ret);
+	sum_row(&sum, row);
 	if (key->needs & NEEDS_USER && !ret->user && !(ret->user = uid_text(text, ret->uid)))
 		return -ENOMEM;
 	return set_path(key, text, rows, count, ret);
@@ -169,7 +170,7 @@ bool group_has(const struct group_id *group, const struct process *p)
 	return compare_text(group->key->text(p), group->text) == 0;
 }
 
-static size_t group_end(const struct column *key, const struct rows *rows, size_t i)
+static size_t group_end(const struct column *key, const struct process_list *rows, size_t i)
 {
 	size_t end = i + 1;
 
@@ -178,7 +179,7 @@ static size_t group_end(const struct column *key, const struct rows *rows, size_
 	return end;
 }
 
-int group_rows(const struct column *key, struct rows *rows, struct sums *g)
+int group_rows(const struct column *key, struct process_list *rows, struct sums *g)
 {
 	int r = sums_reserve(g, rows->count);
 
@@ -186,13 +187,14 @@ int group_rows(const struct column *key, struct rows *rows, struct sums *g)
 		return r;
 	sort_items(rows->item, rows->count, sizeof(*rows->item), compare_grouped, (void *)key);
 	for (size_t i = 0, end; i < rows->count; i = end) {
-		struct process *sum = &g->item[g->rows.count];
+		struct row *row = &g->rows.item[g->rows.count];
 
+		*row = (struct row){.process = &g->item[g->rows.count]};
 		end = group_end(key, rows, i);
-		r = make_group(key, &g->text, rows->item + i, end - i, sum);
+		r = make_group(key, &g->text, rows->item + i, end - i, row);
 		if (r < 0)
 			return r;
-		g->rows.item[g->rows.count++] = sum;
+		g->rows.count++;
 	}
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "model/column.h"
+#include "fields/column.h"
 #include "query/sums.h"
 
 /* A group of processes that have the value of a column in common. */
@@ -27,6 +27,6 @@ bool group_has(const struct group_id *group, const struct process *p);
  * that all its processes have; a unit, a container or a cgroup has the path of its cgroup, if it is
  * one cgroup. Strings belong to the processes and to the sums. Returns 0 or -ENOMEM.
  */
-int group_rows(const struct column *key, struct rows *rows, struct sums *groups);
+int group_rows(const struct column *key, struct process_list *rows, struct sums *groups);
 
 #endif

@@ -81,9 +81,9 @@ static void stand_by_counter(const struct sorting *cmp, enum counter c, const st
 		st->place = PLACE_LAST;
 }
 
-static struct standing stand(const struct sorting *cmp, const struct column *c,
-			     const struct process *p)
+static struct standing stand(const struct sorting *cmp, const struct column *c, const struct row *r)
 {
+	const struct process *p = r->process;
 	struct standing st = {.place = PLACE_LAST};
 	double percent;
 
@@ -97,7 +97,7 @@ static struct standing stand(const struct sorting *cmp, const struct column *c,
 		break;
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:
-		if (!c->number(cmp->snapshot, p, &st.number))
+		if (!c->number(cmp->snapshot, r, &st.number))
 			break;
 		/* Reverses the order, without an overflow. */
 		st.number = c->most_first ? ~st.number : st.number;
@@ -108,7 +108,7 @@ static struct standing stand(const struct sorting *cmp, const struct column *c,
 		if (cmp->estimate && is_unread(p) &&
 		    counter_table[c->counter].origin != ORIGIN_KERNEL)
 			st.place = PLACE_FIRST;
-		else if (delta_of_row(p, c->counter, &st.number))
+		else if (delta_of_row(r, c->counter, &st.number))
 			st.place = PLACE_VALUE;
 		break;
 	case COLUMN_TEXT:
@@ -155,10 +155,10 @@ static uint64_t beginning_of(const char *text)
  * with equal ranks are compared by their keys. The rank is computed once per row, and decides most
  * comparisons.
  */
-static uint64_t rank_of(const struct sorting *cmp, const struct process *p)
+static uint64_t rank_of(const struct sorting *cmp, const struct row *r)
 {
 	const struct column *c = cmp->order->keys.count ? cmp->order->keys.item[0] : NULL;
-	struct standing st = c ? stand(cmp, c, p) : (struct standing){.place = PLACE_LAST};
+	struct standing st = c ? stand(cmp, c, r) : (struct standing){.place = PLACE_LAST};
 	uint64_t rank;
 
 	if (st.place != PLACE_VALUE)
@@ -180,13 +180,13 @@ static uint64_t rank_of(const struct sorting *cmp, const struct process *p)
 	return cmp->order->reverse ? ~rank : rank;
 }
 
-static int compare_keys(const struct sorting *cmp, const struct process *p, const struct process *q)
+static int compare_keys(const struct sorting *cmp, const struct row *a, const struct row *b)
 {
 	const struct column_list *keys = &cmp->order->keys;
 
 	for (size_t i = 0; i < keys->count; i++) {
 		const struct column *c = keys->item[i];
-		struct standing x = stand(cmp, c, p), y = stand(cmp, c, q);
+		struct standing x = stand(cmp, c, a), y = stand(cmp, c, b);
 		int r;
 
 		if (x.place != y.place)
@@ -200,10 +200,11 @@ static int compare_keys(const struct sorting *cmp, const struct process *p, cons
 	return 0;
 }
 
-static int compare_rows(const void *a, const void *b, void *arg)
+static int compare_rows(const void *pa, const void *pb, void *arg)
 {
-	const struct process *p = *(struct process *const *)a, *q = *(struct process *const *)b;
-	int r = p->rank < q->rank ? -1 : p->rank > q->rank ? 1 : compare_keys(arg, p, q);
+	const struct row *a = pa, *b = pb;
+	const struct process *p = a->process, *q = b->process;
+	int r = a->rank < b->rank ? -1 : a->rank > b->rank ? 1 : compare_keys(arg, a, b);
 
 	if (r)
 		return r;
@@ -219,7 +220,7 @@ static void sort_rows(const struct order *o, const struct snapshot *s, bool esti
 	struct sorting cmp = {.order = o, .snapshot = s, .estimate = estimate};
 
 	for (size_t i = 0; i < rows->count; i++)
-		rows->item[i]->rank = rank_of(&cmp, rows->item[i]);
+		rows->item[i].rank = rank_of(&cmp, &rows->item[i]);
 	sort_items(rows->item, rows->count, sizeof(*rows->item), compare_rows, &cmp);
 }
 
@@ -238,13 +239,14 @@ void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
 	size_t count = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		struct process *p = rows->item[i];
+		struct row row = rows->item[i];
+		const struct process *p = row.process;
 		int64_t by;
 
-		if (delta ? !delta_of_row(p, key->counter, &by) || by >= (int64_t)min
+		if (delta ? !delta_of_row(&row, key->counter, &by) || by >= (int64_t)min
 			  : (process_has(p, c) ? p->value[c] : upper_bound(p, c)) >= min) {
 			rows->item[i] = rows->item[count];
-			rows->item[count++] = p;
+			rows->item[count++] = row;
 		}
 	}
 	rows->count = count;
@@ -276,8 +278,8 @@ size_t order_unread(const struct order *o, const struct snapshot *s, struct rows
 		top = rows->count;
 	sort_rows(o, s, true, rows);
 	for (size_t i = 0; i < top; i++) {
-		if (is_unread(rows->item[i]))
-			ret_need[need++] = rows->item[i];
+		if (is_unread(rows->item[i].process))
+			ret_need[need++] = rows->item[i].process;
 	}
 	return need;
 }

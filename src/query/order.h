@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/column.h"
+#include "fields/column.h"
 #include "model/maps.h"
-#include "query/rows.h"
+#include "fields/row.h"
 
 struct order {
 	struct column_list keys;

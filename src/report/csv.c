@@ -24,8 +24,9 @@ static void put_counter(struct strbuf *out, const struct snapshot *s, const stru
 }
 
 static void put_cell(struct strbuf *out, const struct snapshot *s, const struct column *c,
-		     const struct process *p, bool numeric)
+		     const struct row *row, bool numeric)
 {
+	const struct process *p = row->process;
 	const char *text;
 	int64_t v;
 
@@ -36,11 +37,11 @@ static void put_cell(struct strbuf *out, const struct snapshot *s, const struct 
 		break;
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:
-		if (c->number(s, p, &v))
+		if (c->number(s, row, &v))
 			strbuf_puti(out, v);
 		break;
 	case COLUMN_CHANGE:
-		if (delta_of_row(p, c->counter, &v))
+		if (delta_of_row(row, c->counter, &v))
 			strbuf_puti(out, v);
 		break;
 	case COLUMN_TEXT:
@@ -117,7 +118,7 @@ void render_csv(struct strbuf *out, const struct result *r, const struct table_s
 	for (size_t row = 0; row < r->row_count; row++) {
 		put_time(out, r, style);
 		for (size_t i = 0; i < l->count; i++) {
-			put_cell(out, r->snapshot, l->item[i], r->rows[row], style->numeric);
+			put_cell(out, r->snapshot, l->item[i], &r->rows[row], style->numeric);
 			strbuf_putc(out, i + 1 < l->count ? ',' : '\n');
 		}
 	}

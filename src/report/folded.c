@@ -86,7 +86,7 @@ void render_folded(struct strbuf *out, const struct result *r, const struct tabl
 	cleanup(strbuf_done) struct strbuf frames = {};
 
 	for (size_t i = 0; !style->only_total && i < r->row_count; i++) {
-		const struct process *p = r->rows[i];
+		const struct process *p = r->rows[i].process;
 
 		if (!totals_counts(p))
 			continue;

@@ -95,8 +95,9 @@ static const char *text_of(const struct page *p, const struct column *c, const s
 	return p->style->numeric && c->needs == NEEDS_USER ? NULL : text;
 }
 
-static int64_t value_of(struct page *p, const struct column *c, const struct process *row)
+static int64_t value_of(struct page *p, const struct column *c, const struct row *r)
 {
+	const struct process *row = r->process;
 	int64_t v;
 
 	switch (c->kind) {
@@ -108,7 +109,7 @@ static int64_t value_of(struct page *p, const struct column *c, const struct pro
 		return text_number(p, text_of(p, c, row));
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:
-		return c->number(p->r->snapshot, row, &v) ? v : UNKNOWN;
+		return c->number(p->r->snapshot, r, &v) ? v : UNKNOWN;
 	case COLUMN_PERCENT:
 	case COLUMN_CHANGE:
 		break;
@@ -155,7 +156,7 @@ static void put_column(struct page *p, const struct column *c)
 		json_string(w, "of", counter_table[c->counter].key);
 	} else {
 		for (size_t i = 0; i < p->rows; i++)
-			p->value[i] = value_of(p, c, p->r->rows[i]);
+			p->value[i] = value_of(p, c, &p->r->rows[i]);
 		put_values(p, "values");
 	}
 	json_end(w, '}');
@@ -189,7 +190,7 @@ static void put_columns(struct page *p)
 	json_end(w, ']');
 	json_newline(w);
 	for (size_t i = 0; i < p->rows; i++)
-		p->value[i] = totals_counts(p->r->rows[i]);
+		p->value[i] = totals_counts(p->r->rows[i].process);
 	put_values(p, "counted");
 }
 

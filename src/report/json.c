@@ -391,9 +391,10 @@ static void put_memcg_above(struct json_writer *w, const struct process *p,
 	json_string_max(w, "mem_cgroup", above ? path : NULL, max->cgroup);
 }
 
-static void put_group(struct json_writer *w, const struct result *r, const struct process *p,
+static void put_group(struct json_writer *w, const struct result *r, const struct row *row,
 		      const struct json_limits *max)
 {
+	const struct process *p = row->process;
 	const struct column *key = r->group;
 	const char *text = key->text(p);
 	unsigned flags = json_string_max(w, "group", text, max->group);
@@ -406,8 +407,8 @@ static void put_group(struct json_writer *w, const struct result *r, const struc
 		json_string_max(w, "pod", name_of_pod_part(p->pod), max->container);
 		json_string_max(w, "namespace", p->space, max->container);
 	}
-	json_u64(w, "procs", p->procs);
-	json_u64(w, "pss_missing_processes", p->pss_missing);
+	json_u64(w, "procs", row->procs);
+	json_u64(w, "pss_missing_processes", row->pss_missing);
 	json_u64(w, "threads", p->threads);
 	put_sources(w, p);
 	put_counters(w, p->have, p->value, 0, COUNTERS_OF_PROCESS);
@@ -419,13 +420,13 @@ static void put_group(struct json_writer *w, const struct result *r, const struc
 	}
 }
 
-void json_row(struct json_writer *w, const struct result *r, const struct process *p,
+void json_row(struct json_writer *w, const struct result *r, const struct row *row,
 	      const struct json_limits *max)
 {
 	if (r->group)
-		put_group(w, r, p, max);
+		put_group(w, r, row, max);
 	else
-		put_process(w, p, r->snapshot->host.boot_ms, max);
+		put_process(w, row->process, r->snapshot->host.boot_ms, max);
 }
 
 /* ---- the document ---- */
@@ -447,7 +448,7 @@ void render_json(struct strbuf *out, const struct result *r)
 	json_begin(w, '[');
 	for (size_t i = 0; i < r->row_count; i++) {
 		json_begin_line(w, '{');
-		json_row(w, r, r->rows[i], &json_limits_usual);
+		json_row(w, r, &r->rows[i], &json_limits_usual);
 		json_end(w, '}');
 	}
 	json_end_lines(w, ']');

@@ -51,7 +51,7 @@ struct json_limits {
 extern const struct json_limits json_limits_usual;
 
 /* The fields of a row, a process or a group, for an open object. */
-void json_row(struct json_writer *w, const struct result *r, const struct process *p,
+void json_row(struct json_writer *w, const struct result *r, const struct row *row,
 	      const struct json_limits *max);
 /* An object of sums. */
 void json_sums(struct json_writer *w, const char *key, const struct totals *t);

@@ -53,29 +53,29 @@ static void begin_line(struct json_writer *w, const char *type, const struct sna
 }
 
 /* Deltas in bytes since the snapshot that "since_ms" names, not per second. */
-static void put_deltas(struct json_writer *w, const struct process *p)
+static void put_deltas(struct json_writer *w, const struct row *r)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(deltas); i++) {
 		int64_t by = 0;
-		bool known = delta_of_row(p, deltas[i].counter, &by);
+		bool known = delta_of_row(r, deltas[i].counter, &by);
 
 		json_key(w, deltas[i].key);
 		json_put_known_i64(w, known, by);
 	}
-	json_known(w, "grew_ticks", p->ticks, p->grew_ticks);
-	json_u64(w, "compared_ticks", p->ticks);
+	json_known(w, "grew_ticks", r->ticks, r->grew_ticks);
+	json_u64(w, "compared_ticks", r->ticks);
 }
 
-static void make_row(struct strbuf *line, const struct result *r, const struct process *p,
+static void make_row(struct strbuf *line, const struct result *r, const struct row *row,
 		     const struct json_limits *max)
 {
 	struct json_writer w = {.out = line};
 
 	strbuf_clear(line);
 	begin_line(&w, r->group ? "group" : "process", r->snapshot);
-	json_row(&w, r, p, max);
+	json_row(&w, r, row, max);
 	if (r->delta)
-		put_deltas(&w, p);
+		put_deltas(&w, row);
 	json_end(&w, '}');
 	strbuf_putc(line, '\n');
 }
@@ -146,9 +146,9 @@ static void put_line(struct strbuf *out, const struct strbuf *line)
 void render_ndjson_with(struct strbuf *out, struct strbuf *line, const struct result *r)
 {
 	for (size_t i = 0; i < r->row_count && !strbuf_error(out); i++) {
-		make_row(line, r, r->rows[i], &json_limits_usual);
+		make_row(line, r, &r->rows[i], &json_limits_usual);
 		if (line->len > LINE_MAX_BYTES)
-			make_row(line, r, r->rows[i], &limits_short);
+			make_row(line, r, &r->rows[i], &limits_short);
 		put_line(out, line);
 	}
 	make_snapshot(line, r, true);

@@ -315,6 +315,6 @@ void summary_print_notes(struct strbuf *out, const struct result *r, const struc
 	    meminfo_swap_used(&r->snapshot->system.meminfo, &used) && !used)
 		strbuf_puts(out, "no swap is in use\n");
 	if (r->group && r->group->needs & NEEDS_CGROUP && r->row_count == 1 && !r->others_count &&
-	    !r->group->text(r->rows[0]))
+	    !r->group->text(r->rows[0].process))
 		strbuf_printf(out, "no %s was found\n", r->group->key);
 }

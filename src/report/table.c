@@ -70,8 +70,9 @@ static struct cell cell_of_text(struct table *t, const struct column *c, const s
 	return cell_text(text);
 }
 
-static struct cell cell_of_process(struct table *t, const struct column *c, const struct process *p)
+static struct cell cell_of_row(struct table *t, const struct column *c, const struct row *r)
 {
+	const struct process *p = r->process;
 	struct cell cell;
 	int64_t number = 0;
 	bool known;
@@ -79,19 +80,19 @@ static struct cell cell_of_process(struct table *t, const struct column *c, cons
 	switch (c->kind) {
 	case COLUMN_COUNTER:
 	case COLUMN_PERCENT:
-		cell = cell_counter(t, c, p->have, p->partial, p->value);
+		cell = cell_counter(t, c, p->have, r->partial, p->value);
 		if (c->is_count && c->counter == COUNTER_MAPS && p->kind != PROCESS_SUM &&
 		    process_has(p, COUNTER_MAPS) && is_near_limit(t, p->value[COUNTER_MAPS]))
 			cell.attr = ATTR_RED;
 		return cell;
 	case COLUMN_CHANGE:
-		known = delta_of_row(p, c->counter, &number);
+		known = delta_of_row(r, c->counter, &number);
 		return cell_change(t, c, known, number);
 	case COLUMN_NUMBER:
 	case COLUMN_TIME:
 		if (c == &column_grew)
-			return p->started ? cell_text("new") : cell_of(p->grew_ticks, p->ticks);
-		known = c->number(t->r->snapshot, p, &number);
+			return r->started ? cell_text("new") : cell_of(r->grew_ticks, r->ticks);
+		known = c->number(t->r->snapshot, r, &number);
 		return cell_number(c->kind == COLUMN_TIME ? CELL_TIME : CELL_COUNT, known, number);
 	case COLUMN_TEXT:
 		break;
@@ -120,7 +121,7 @@ static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *r
 	const struct column *const *column = t->style->columns->item;
 
 	for (size_t i = first; i < end; i++)
-		*ret++ = row < t->row_count ? cell_of_process(t, column[i], t->rows[row])
+		*ret++ = row < t->row_count ? cell_of_row(t, column[i], &t->rows[row])
 					    : cell_of_sum(t, column[i], row == GRID_TOTAL);
 }
 

@@ -15,8 +15,8 @@
 struct kill_log {
 	const struct column *group;
 	size_t groups_max;
-	struct process *sum;  /* of each group; procs: its kills */
-	struct process **row; /* the same */
+	struct process *sum; /* of each group */
+	struct row *row;     /* likewise; procs: its kills */
 	size_t groups;
 	struct arena names; /* of the groups */
 	uint64_t others;    /* kills of further groups, and of victims that are not known */

@@ -275,6 +275,16 @@ static int make_rows(struct selection *v, struct snapshot *snapshot, const struc
 	return r;
 }
 
+/* Groups get the memory counters of their cgroups. */
+static int apply_memcgs(struct selection *v, const struct snapshot *snapshot)
+{
+	int r = rows_processes(v->rows.made.item, v->rows.made.count, &v->rows.shown);
+
+	if (r == 0)
+		memcgs_apply(snapshot, &v->rows.shown);
+	return r;
+}
+
 int selection_query(struct selection *v, struct snapshot *snapshot, const struct query *q)
 {
 	int r = make_rows(v, snapshot, q);
@@ -282,7 +292,9 @@ int selection_query(struct selection *v, struct snapshot *snapshot, const struct
 	if (r < 0)
 		return r;
 	if (q->group)
-		memcgs_apply(snapshot, &v->rows.made);
+		r = apply_memcgs(v, snapshot);
+	if (r < 0)
+		return r;
 	query_show(&v->snapshot, q, &v->rows, false, &v->result);
 	return 0;
 }
@@ -291,7 +303,7 @@ int selection_query(struct selection *v, struct snapshot *snapshot, const struct
 static void forget_cgroups(struct rows *groups)
 {
 	for (size_t i = 0; i < groups->count; i++)
-		groups->item[i]->controlled &= groups->item[i]->unit != NULL;
+		groups->item[i].process->controlled &= groups->item[i].process->unit != NULL;
 }
 
 int selection_metrics(struct selection *v, struct snapshot *snapshot, const struct column *key,
@@ -307,7 +319,9 @@ int selection_metrics(struct selection *v, struct snapshot *snapshot, const stru
 		return r;
 	if (!key)
 		forget_cgroups(groups);
-	memcgs_apply(snapshot, groups);
+	r = apply_memcgs(v, snapshot);
+	if (r < 0)
+		return r;
 	query_show(&v->snapshot, &query, &v->rows, false, &v->result);
 	r = group_tracker_update(tracker, now_us, query.group->text, groups, &shown);
 	if (r == 0)

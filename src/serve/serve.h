@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "model/column.h"
+#include "fields/column.h"
 #include "serve/listen.h"
 #include "serve/request_headers.h"
 

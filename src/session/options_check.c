@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
-#include "model/column.h"
+#include "fields/column.h"
 #include "model/files.h"
 #include "query/query_parse.h"
 #include "report/report.h"

@@ -389,7 +389,7 @@ void collect_detail(struct collect *c, struct view *v)
 {
 	struct collector *s = &c->session.collector;
 	struct process *p = row_of_detail(c, v), copy;
-	struct rows one = {&p, 1};
+	struct process_list one = {&p, 1};
 
 	if (!p)
 		return;

@@ -157,7 +157,7 @@ static void scene_done(struct scene *c)
 static void order_by(struct scene *c, const char *key)
 {
 	struct order order = {};
-	struct rows rows = {c->ordered, PROCESSES};
+	struct process_list rows = {c->ordered, PROCESSES};
 	const char *bad;
 	size_t len;
 
@@ -241,7 +241,7 @@ static void run_html(struct strbuf *out, struct scene *c)
 /* Groups of programs, as metrics have them, and the metrics of them. */
 static void with_groups(struct strbuf *out, struct scene *c, bool show)
 {
-	struct rows rows = {c->ordered, PROCESSES};
+	struct process_list rows = {c->ordered, PROCESSES};
 	const struct column *name = column_find("name", 4);
 	struct table_style style = {.columns = &c->columns[0]};
 	struct result result = c->result;
@@ -271,7 +271,7 @@ static void run_metrics(struct strbuf *out, struct scene *c)
 static void run_tree(struct strbuf *out, struct scene *c)
 {
 	struct order order = {.keys = {.item = {column_find("pss", 3)}, .count = 1}};
-	struct rows rows = {c->ordered, PROCESSES};
+	struct process_list rows = {c->ordered, PROCESSES};
 	struct sums tree = {};
 
 	(void)out;

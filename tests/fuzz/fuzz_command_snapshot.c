@@ -90,10 +90,10 @@ static void check_processes(const struct snapshot *s)
 }
 
 /* The order must not depend on the initial order. */
-static void check_order(const struct order *o, const struct snapshot *s, struct rows *rows)
+static void check_order(const struct order *o, const struct snapshot *s, struct process_list *rows)
 {
 	cleanup_free struct process **again = calloc(rows->count + 1, sizeof(*again));
-	struct rows reversed = {again, rows->count};
+	struct process_list reversed = {again, rows->count};
 
 	FUZZ_CHECK(again);
 	order_rows(o, s, rows);
@@ -222,7 +222,7 @@ static void check_metrics_text(const struct result *r, const struct table_style 
 }
 
 /* Processes, and groups of which not all are shown. Sorts the rows. */
-static void check_metrics(struct rows *rows, const struct result *result,
+static void check_metrics(struct process_list *rows, const struct result *result,
 			  const struct table_style *style)
 {
 	static const char *const keys[] = {"name", "user", "cgroup", "container"};
@@ -300,7 +300,7 @@ static void check_table(const struct result *r, const struct table_style *style)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
-	cleanup(rows_done) struct rows rows = {};
+	cleanup(process_list_done) struct process_list rows = {};
 	struct order order = {};
 	struct column_list columns = {};
 	struct filter filter = {};

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "model/column.h"
+#include "fields/column.h"
 
 static bool same(const struct column_list *a, const struct column_list *b)
 {

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "model/column.h"
+#include "fields/column.h"
 #include "query/result.h"
 
 #define SAMPLE_MAX 32

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "query/order.h"
-#include "query/rows.h"
+#include "model/process_list.h"
 
 struct machine {
 	struct snapshot snapshot;
-	struct rows rows;
+	struct process_list rows;
 	struct order order;
 };
 
@@ -50,7 +50,7 @@ static inline struct machine machine_of(size_t count)
 
 static inline void machine_done(struct machine *m)
 {
-	rows_done(&m->rows);
+	process_list_done(&m->rows);
 	snapshot_done(&m->snapshot);
 }
 

@@ -6,7 +6,7 @@
 #include <ctype.h>
 
 #include "base/strbuf.h"
-#include "model/column.h"
+#include "fields/column.h"
 
 static const struct column *find(const char *key)
 {

@@ -266,7 +266,7 @@ TEST(groups)
 				  {.name = "y", .uid = 2, .user = "u", .procs = 2},
 				  {.uid = 3, .procs = 3}};
 	struct process *row[] = {&item[0], &item[1], &item[2]};
-	struct rows rows = {row, 3};
+	struct process_list rows = {row, 3};
 	struct snapshot s = {.time_ms = 1000};
 	const struct totals none = {0};
 	struct delta_counts counts;

@@ -47,11 +47,11 @@ static void parse_order(struct order *o, const char *keys, bool reverse)
 	assert_int_equal(column_list_parse(&o->keys, keys, &bad, &bad_len), 0);
 }
 
-static void select_all(struct snapshot *s, struct rows *ret_rows)
+static void select_all(struct snapshot *s, struct process_list *ret_rows)
 {
 	const struct filter all = {0};
 
-	*ret_rows = (struct rows){0};
+	*ret_rows = (struct process_list){0};
 	assert_int_equal(filter_rows(s, &all, filter_matches_id, ret_rows), 0);
 }
 
@@ -70,14 +70,14 @@ static struct process *add(struct snapshot *s, pid_t pid, const char *name, int6
 static void assert_order(struct snapshot *s, const char *keys, bool reverse, const pid_t *want)
 {
 	struct order o;
-	struct rows rows;
+	struct process_list rows;
 
 	parse_order(&o, keys, reverse);
 	select_all(s, &rows);
 	order_rows(&o, s, &rows);
 	for (size_t i = 0; i < rows.count; i++)
 		assert_int_equal(rows.item[i]->pid, want[i]);
-	rows_done(&rows);
+	process_list_done(&rows);
 }
 
 TEST(order)
@@ -153,14 +153,14 @@ TEST(no_keys_and_no_rows)
 {
 	const struct order o = {0};
 	struct snapshot s = {0};
-	struct rows rows = {0};
+	struct process_list rows = {0};
 
 	order_rows(&o, &s, &rows);
 	assert_int_equal(order_unread(&o, &s, &rows, 10, NULL), 0);
 }
 
 /* Reads what order_unread() requests until it requests no more. Returns the number of reads. */
-static size_t read_needed(const struct order *o, struct snapshot *s, struct rows *rows, size_t top,
+static size_t read_needed(const struct order *o, struct snapshot *s, struct process_list *rows, size_t top,
 			  const struct truth *truth)
 {
 	cleanup_free struct process **need = calloc(top + 1, sizeof(struct process *));
@@ -189,7 +189,7 @@ TEST(reads_only_what_can_be_first)
 	static const pid_t want[] = {3, 1};
 	struct snapshot s = {0};
 	struct order o;
-	struct rows rows;
+	struct process_list rows;
 
 	add(&s, 1, "", 100);
 	add(&s, 2, "", 200);
@@ -204,7 +204,7 @@ TEST(reads_only_what_can_be_first)
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
 		assert_int_equal(rows.item[i]->pid, want[i]);
 	assert_int_equal(snapshot_find(&s, 5)->pss_status, PSS_SKIPPED);
-	rows_done(&rows);
+	process_list_done(&rows);
 	snapshot_done(&s);
 }
 
@@ -214,7 +214,7 @@ TEST(unknown_bound)
 	struct process *need[1];
 	struct snapshot s = {0};
 	struct order o;
-	struct rows rows;
+	struct process_list rows;
 
 	add(&s, 1, "", 1000);
 	add(&s, 2, "", -1);
@@ -229,7 +229,7 @@ TEST(unknown_bound)
 	parse_order(&o, "pss_swap", false);
 	assert_int_equal(order_unread(&o, &s, &rows, 1, need), 1);
 	assert_int_equal(need[0]->pid, 2);
-	rows_done(&rows);
+	process_list_done(&rows);
 	snapshot_done(&s);
 }
 
@@ -240,7 +240,7 @@ TEST(cheap_keys)
 	struct truth truth[COUNT + 1] = {0};
 	struct snapshot s = {0};
 	struct order o;
-	struct rows rows;
+	struct process_list rows;
 
 	for (pid_t pid = 1; pid <= COUNT; pid++) {
 		add(&s, pid, "", 1000 + pid);
@@ -251,7 +251,7 @@ TEST(cheap_keys)
 	assert_int_equal(read_needed(&o, &s, &rows, TOP, truth), TOP);
 	assert_int_equal(rows.item[0]->pid, COUNT);
 	assert_int_equal(read_needed(&o, &s, &rows, 2 * COUNT, truth), COUNT - TOP);
-	rows_done(&rows);
+	process_list_done(&rows);
 	snapshot_done(&s);
 }
 
@@ -294,7 +294,7 @@ static void check_pruning(const char *keys, bool reverse, pid_t count, size_t to
 {
 	cleanup_free struct truth *truth = calloc((size_t)count + 1, sizeof(*truth));
 	struct snapshot lazy = {0}, eager = {0};
-	struct rows some, all, sorted;
+	struct process_list some, all, sorted;
 	struct order o;
 
 	assert_non_null(truth);
@@ -320,9 +320,9 @@ static void check_pruning(const char *keys, bool reverse, pid_t count, size_t to
 		/* Rows that stay unread are behind the first rows. */
 		assert_int_equal(sorted.item[i]->pid, all.item[i]->pid);
 	}
-	rows_done(&sorted);
-	rows_done(&some);
-	rows_done(&all);
+	process_list_done(&sorted);
+	process_list_done(&some);
+	process_list_done(&all);
 	snapshot_done(&lazy);
 	snapshot_done(&eager);
 }
@@ -351,7 +351,7 @@ TEST(pruning_saves)
 	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
 		cleanup_free struct truth *truth = calloc(COUNT + 1, sizeof(*truth));
 		struct snapshot s = {0};
-		struct rows rows;
+		struct process_list rows;
 
 		assert_non_null(truth);
 		for (pid_t pid = 1; pid <= COUNT; pid++) {
@@ -367,7 +367,7 @@ TEST(pruning_saves)
 		parse_order(&o, keys[k], false);
 		select_all(&s, &rows);
 		assert_uint_in_range(read_needed(&o, &s, &rows, TOP, truth), TOP, COUNT / 10);
-		rows_done(&rows);
+		process_list_done(&rows);
 		snapshot_done(&s);
 	}
 }

@@ -53,7 +53,7 @@ static void check_golden(const char *name, const struct sample *s)
 /* Groups the processes, of which the first `shown` are shown. */
 static void group(struct sample *s, const char *key, size_t shown, struct sums *ret)
 {
-	struct rows rows = {s->row, s->snapshot.count};
+	struct process_list rows = {s->row, s->snapshot.count};
 	struct result *r = &s->result;
 
 	r->group = column_find(key, strlen(key));

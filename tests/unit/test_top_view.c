@@ -261,7 +261,7 @@ VIEW_TEST(followed_group, sample_groups)
 static size_t take_tree(struct fixture *f, struct sums *tree)
 {
 	struct sample *s = &f->sample;
-	struct rows rows = {s->row, s->snapshot.count, 0};
+	struct process_list rows = {s->row, s->snapshot.count, 0};
 
 	assert_int_equal(
 		tree_rows(&f->view.set.order, 0, &f->view.folds, &s->snapshot, &rows, tree), 0);

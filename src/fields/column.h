@@ -3,12 +3,13 @@
  * Columns: the names that --columns and --sort accept, and how each is read from a process. Every
  * counter is a column; other columns identify the process.
  */
-#ifndef ZMEM_COLUMN_H
-#define ZMEM_COLUMN_H
+#ifndef ZMEM_FIELDS_COLUMN_H
+#define ZMEM_FIELDS_COLUMN_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "fields/row.h"
 #include "model/snapshot.h"
 
 enum column_kind {
@@ -45,7 +46,7 @@ struct column {
 	bool most_first;      /* of NUMBER: an amount, not an identifier */
 	bool own_whole;	      /* of PERCENT: each row's is a share of another value */
 	/* Of NUMBER and TIME: false if not measured. */
-	bool (*number)(const struct snapshot *s, const struct process *p, int64_t *ret);
+	bool (*number)(const struct snapshot *s, const struct row *r, int64_t *ret);
 	/* Of TEXT: NULL if not measured. Of containers and pods: with those that they are in. */
 	const char *(*text)(const struct process *p);
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Defines the columns: how each is read from a process, and lists of columns. */
-#include "model/column.h"
+#include "fields/column.h"
 
 #include <errno.h>
 #include <string.h>
@@ -35,9 +35,10 @@ TEXT_OF(exe_deleted, p->exe == EXE_UNKNOWN ? NULL : p->exe == EXE_DELETED ? "tru
 TEXT_OF(mm_owner, !p->pid ? NULL : p->mm_owner ? "true" : "false")
 
 #define NUMBER_OF(key, expression, known)                                                          \
-	static bool number_##key(const struct snapshot *s, const struct process *p, int64_t *ret)  \
+	static bool number_##key(const struct snapshot *s, const struct row *r, int64_t *ret)      \
 	{                                                                                          \
-		(void)s;                                                                           \
+		const struct process *p = r->process;                                              \
+		(void)s, (void)p;                                                                  \
 		if (!(known))                                                                      \
 			return false;                                                              \
 		*ret = (int64_t)(expression);                                                      \
@@ -48,11 +49,11 @@ NUMBER_OF(pid, p->pid, p->pid)
 NUMBER_OF(ppid, p->ppid, p->pid)
 NUMBER_OF(uid, p->uid, p->uid != UID_NONE)
 NUMBER_OF(threads, p->threads, true)
-NUMBER_OF(procs, process_count(p), true)
+NUMBER_OF(procs, row_processes(r), true)
 NUMBER_OF(start, s->host.boot_ms + p->start_ns / NS_PER_MS, p->pid && s->host.boot_ms)
 NUMBER_OF(oom_score_adj, p->oom_score_adj, p->pid)
 NUMBER_OF(mm_id, p->mm_id, p->mm_id)
-NUMBER_OF(grew, p->grew_ticks, p->ticks)
+NUMBER_OF(grew, r->grew_ticks, r->ticks)
 
 #define NUMBER_AS(key_, json_key_, header_, kind_, most_first_, help_)                             \
 	static const struct column column_##key_ = {.key = #key_,                                  \
