@@ -20,7 +20,7 @@ uses_recording := recording model base
 uses_check     := check model base
 uses_collect   := collect check enrich query fields source load proc recording model privilege base
 uses_grow      := grow source load proc model privilege base
-uses_write     := write base
+uses_write     := write fields model base
 uses_report    := report write check query fields model base
 uses_session   := session report write $(uses_collect)
 # What it shows, without the terminal.

@@ -10,7 +10,7 @@ int collect_choose_rows(struct collector *c, const struct query *q);
 /* Groups, orders, cuts and names the chosen rows. */
 int collect_shape_rows(struct collector *c, const struct query *q, struct result *ret);
 /*
- * Reads what `needs` (enum column_needs) names of rows of a snapshot of this machine.
+ * Reads what `needs` (enum process_needs) names of rows of a snapshot of this machine.
  * `containers_us`: names of containers are waited for so long, 0: they are not read. Without memory
  * for workers names stay unknown.
  */

@@ -37,7 +37,7 @@ struct collect_spec {
 	enum files_choice files;
 	bool swap_shmem; /* SWAP_SHMEM of each process, while swap is in use */
 	bool swap_ram;	 /* SWAP_RAM of each process, while swap is in use */
-	unsigned names;	 /* enum column_needs of every process shown */
+	unsigned names;	 /* enum process_needs of every process shown */
 	bool lazy_names; /* only collector_name_rows() names rows */
 	/* NULL: this machine; else snapshots are the frames of this recording. */
 	struct recording_reader *recording;

@@ -57,7 +57,7 @@ static int read_request(struct maps_command *c, const struct options *o)
 	int r = 0;
 
 	if (key && strcmp(key, "none") != 0)
-		request->group = column_find(key, strlen(key));
+		request->group = process_field(key);
 	if (request->group)
 		request->rows = MAP_ROWS_KINDS;
 	else if (o->by_file)

@@ -747,7 +747,7 @@ static const char *const keys[] = {"unit", "container", "pod", "cgroup"};
 static int want_groups(struct reading *reading, const char *key, bool counts, struct process_list *rows)
 {
 	cleanup(sums_done) struct sums groups = {};
-	int r = group_rows(column_find(key, strlen(key)), rows, &groups);
+	int r = group_rows(process_field(key), rows, &groups);
 
 	for (size_t i = 0, at = 0; r == 0 && i < groups.rows.count; i++) {
 		const struct process *g = groups.rows.item[i].process;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Makes room for rows. */
+/* Makes room for rows, and compares them with earlier ones. */
 #include "fields/row.h"
 
 #include <errno.h>
@@ -44,4 +44,23 @@ int rows_processes(const struct row *rows, size_t count, struct process_list *re
 	for (size_t i = 0; r == 0 && i < count; i++)
 		ret->item[ret->count++] = rows[i].process;
 	return r;
+}
+
+bool counter_change(enum counter c, counter_mask have, const uint64_t *value,
+		    counter_mask have_before, const uint64_t *before, int64_t *ret_bytes)
+{
+	uint64_t now = value[c], then = before[c];
+	uint64_t amount = now > then ? now - then : then - now;
+
+	if (!(have & have_before & COUNTER_BIT(c)) || amount > INT64_MAX)
+		return false;
+	*ret_bytes = now >= then ? (int64_t)amount : -(int64_t)amount;
+	return true;
+}
+
+bool row_change(const struct row *r, enum counter c, int64_t *ret_bytes)
+{
+	return r->before && c < COUNTERS_OF_PROCESS &&
+	       counter_change(c, r->process->have, r->process->value, r->before->have,
+			      r->before->value, ret_bytes);
 }

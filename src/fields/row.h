@@ -12,21 +12,30 @@
 
 #include "model/process_list.h"
 
-struct delta_row;
+/* The values of an earlier row. */
+struct row_before {
+	counter_mask have;
+	uint64_t hash; /* of all values and texts of the row: another hash means a change */
+	uint64_t value[COUNTERS_OF_PROCESS];
+	/* Of the last tick, also if the values are the first ones: PSS and swap, else RSS. */
+	uint64_t last;
+	uint8_t last_counter; /* COUNTER_COUNT: none was measured */
+	uint32_t grew_ticks, ticks;
+};
 
 struct row {
 	struct process *process; /* of a sum: the sums, and what its processes have in common */
 	/* Of a sum: */
-	uint32_t procs;	       /* its processes */
-	uint32_t pss_missing;  /* those of them that have memory but no PSS */
-	counter_mask partial;  /* counters that some of them lack */
+	uint32_t procs;	      /* its processes */
+	uint32_t pss_missing; /* those of them that have memory but no PSS */
+	counter_mask partial; /* counters that some of them lack */
 	/* Since an earlier snapshot (query/delta_tracker.h): */
-	const struct delta_row *before; /* its values then; NULL: unknown */
-	bool changed;			/* since the last tick */
-	bool started;			/* likewise: there is no earlier value */
-	uint32_t grew_ticks;		/* in how many of `ticks` PSS and swap grew */
-	uint32_t ticks;			/* ticks with a measured tick before */
-	uint64_t hash;			/* of all values and names */
+	const struct row_before *before; /* its values then; NULL: unknown */
+	bool changed;			 /* since the last tick */
+	bool started;			 /* likewise: there is no earlier value */
+	uint32_t grew_ticks;		 /* in how many of `ticks` PSS and swap grew */
+	uint32_t ticks;			 /* ticks with a measured tick before */
+	uint64_t hash;			 /* of all values and names */
 
 	uint64_t rank; /* scratch of the sort of rows */
 };
@@ -43,6 +52,12 @@ static inline size_t row_processes(const struct row *r)
 {
 	return r->process->kind == PROCESS_SUM ? r->procs : 1;
 }
+
+/* The change of a counter in bytes. False if the counter was not measured both times. */
+bool counter_change(enum counter c, counter_mask have, const uint64_t *value,
+		    counter_mask have_before, const uint64_t *before, int64_t *ret_bytes);
+/* That of a row, not per second. */
+bool row_change(const struct row *r, enum counter c, int64_t *ret_bytes);
 
 /* Forgets the rows and makes room for `count`. Returns 0 or -ENOMEM. */
 int rows_reserve(struct rows *rows, size_t count);

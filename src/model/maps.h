@@ -149,7 +149,7 @@ struct maps_process {
 struct maps_report {
 	const struct snapshot *snapshot;
 	enum map_rows kind;
-	const struct column *group; /* of MAP_ROWS_KINDS */
+	const struct field *group; /* of MAP_ROWS_KINDS */
 	bool chosen;		    /* only some mappings of each process (--mapping) */
 	bool several;		    /* of several processes: rows name their process */
 	const struct maps_process *process;

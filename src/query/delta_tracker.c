@@ -58,7 +58,7 @@ static uint64_t mix_text(uint64_t h, const char *text)
 	return h;
 }
 
-static struct delta_key key_of(const struct tracker *tracker, const struct column *group,
+static struct delta_key key_of(const struct tracker *tracker, const struct field *group,
 			       const struct process *p)
 {
 	struct delta_key key = {.pid = p->pid, .key = p->start_ns};
@@ -67,7 +67,7 @@ static struct delta_key key_of(const struct tracker *tracker, const struct colum
 		key.pid = 0;
 		/* The number identifies a user: two users may have one name. */
 		key.key = mix(tracker->seed, group->needs & NEEDS_USER ? p->uid : 0);
-		key.key = mix_text(key.key, group->text(p));
+		key.key = mix_text(key.key, group->group(p));
 	}
 	return key;
 }
@@ -103,7 +103,7 @@ static int compare_sorted(const void *a, const void *b, void *arg)
 	return compare_keys(a, b);
 }
 
-static const struct delta_row *find(const struct delta_rows *r, const struct delta_key *key)
+static const struct row_before *find(const struct delta_rows *r, const struct delta_key *key)
 {
 	const struct delta_key *found = NULL;
 
@@ -137,7 +137,7 @@ static enum counter growth_counter(const struct process *p)
 /* Whether it grew since the last tick, and in how many ticks so far. */
 static void count_growth(struct row *r)
 {
-	const struct delta_row *b = r->before;
+	const struct row_before *b = r->before;
 	enum counter c = growth_counter(r->process);
 	bool both = c != COUNTER_COUNT && b->last_counter == c;
 
@@ -145,7 +145,7 @@ static void count_growth(struct row *r)
 	r->grew_ticks = b->grew_ticks + (both && r->process->value[c] > b->last);
 }
 
-static void join_row(const struct tracker *tracker, const struct column *group, struct row *r,
+static void join_row(const struct tracker *tracker, const struct field *group, struct row *r,
 		     struct delta_counts *counts)
 {
 	struct delta_key key = key_of(tracker, group, r->process);
@@ -165,7 +165,7 @@ static void join_row(const struct tracker *tracker, const struct column *group, 
 		r->before = &tracker->nothing;
 }
 
-void delta_tracker_join(const struct tracker *tracker, const struct column *group,
+void delta_tracker_join(const struct tracker *tracker, const struct field *group,
 			struct snapshot *s, struct rows *rows, struct delta_counts *ret)
 {
 	int64_t ms = s->time_ms - tracker->since_ms;
@@ -192,7 +192,7 @@ void delta_tracker_join(const struct tracker *tracker, const struct column *grou
 static int make_room(struct delta_rows *r, size_t count)
 {
 	struct delta_key *key;
-	struct delta_row *row;
+	struct row_before *row;
 	size_t capacity;
 
 	if (room_is_idle(r->capacity, count, &r->idle))
@@ -215,9 +215,9 @@ static int make_room(struct delta_rows *r, size_t count)
 }
 
 /* from_start: keeps the first value that was measured of each counter. */
-static void keep_row(const struct tracker *tracker, const struct row *r, struct delta_row *ret)
+static void keep_row(const struct tracker *tracker, const struct row *r, struct row_before *ret)
 {
-	const struct delta_row *first = tracker->from_start ? r->before : NULL;
+	const struct row_before *first = tracker->from_start ? r->before : NULL;
 	const struct process *p = r->process;
 
 	ret->have = p->have;
@@ -235,7 +235,7 @@ static void keep_row(const struct tracker *tracker, const struct row *r, struct 
 	}
 }
 
-int delta_tracker_update(struct tracker *tracker, const struct column *group,
+int delta_tracker_update(struct tracker *tracker, const struct field *group,
 			 const struct snapshot *s, const struct rows *rows,
 			 const struct totals *totals)
 {
@@ -328,7 +328,7 @@ void delta_set_begin(struct delta_set *set, const struct query *q, bool from_sta
 		set->delta.before = (struct totals){.processes = 1};
 }
 
-void delta_set_join(struct delta_set *set, const struct column *group, struct snapshot *s,
+void delta_set_join(struct delta_set *set, const struct field *group, struct snapshot *s,
 		    struct rows *rows)
 {
 	delta_tracker_join(&set->tracker[set->now], group, s, rows, &set->delta.counts);
@@ -344,7 +344,7 @@ static int update(struct delta_set *set, enum delta_kind kind, const struct quer
 		  struct snapshot *s, struct rows *rows, const struct totals *totals)
 {
 	struct tracker *tracker = &set->tracker[kind];
-	const struct column *group = kind >= DELTA_GROUPS ? q->group : NULL;
+	const struct field *group = kind >= DELTA_GROUPS ? q->group : NULL;
 	bool keeps_filter = tracker->from_start && tracker->taken;
 	struct delta_counts counts;
 	int r;

@@ -25,7 +25,7 @@ enum pss_source rows_pss_source(const struct process_list *rows)
 
 void query_needs(const struct query *q, struct query_needs *ret)
 {
-	unsigned keys = column_list_needs(&q->order.keys);
+	unsigned keys = field_list_needs(&q->order.keys);
 
 	*ret = (struct query_needs){.group = keys};
 	if (q->filter.pattern)
@@ -50,7 +50,7 @@ void query_needs(const struct query *q, struct query_needs *ret)
 size_t query_certain(const struct query *q)
 {
 	/* How a row changed is known only once its counters are read. */
-	if (q->only_changed || q->only_grown || column_list_changes(&q->order.keys))
+	if (q->only_changed || q->only_grown || field_list_changes(&q->order.keys))
 		return 0;
 	return q->group || q->tree || q->min || q->total ? 0 : q->top;
 }
@@ -99,7 +99,7 @@ static bool grew(const struct query *q, const struct row *r)
 {
 	int64_t by;
 
-	return (delta_of_row(r, COUNTER_PSS_SWAP, &by) || delta_of_row(r, COUNTER_RSS, &by)) &&
+	return (row_change(r, COUNTER_PSS_SWAP, &by) || row_change(r, COUNTER_RSS, &by)) &&
 	       by > 0 && (uint64_t)by >= q->grown_min;
 }
 

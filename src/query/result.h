@@ -25,7 +25,7 @@ struct result {
 	const struct snapshot *snapshot;
 	enum pss_source pss; /* of all that were chosen, shown or not */
 	/* Rows are groups that have this column in common; NULL: rows are processes. */
-	const struct column *group;
+	const struct field *group;
 	const struct row *rows; /* shown, in order */
 	size_t row_count;
 	size_t others_count; /* matched and not shown */
@@ -72,7 +72,7 @@ void rows_count_filtered(const struct process_list *rows, struct collection *c);
 /* The source of the rows' PSS. */
 enum pss_source rows_pss_source(const struct process_list *rows);
 
-/* Names that must be known, enum column_needs. */
+/* Names that must be known, enum process_needs. */
 struct query_needs {
 	unsigned filter; /* of all processes, before query_select_text() */
 	unsigned group;	 /* of all chosen processes, before query_group() */

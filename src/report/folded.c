@@ -47,11 +47,11 @@ static void put_frame(struct strbuf *out, const char *s)
 	strbuf_putc(out, ';');
 }
 
-static void put_frames(struct strbuf *out, const struct column *group, const struct process *p,
+static void put_frames(struct strbuf *out, const struct field *group, const struct process *p,
 		       bool numeric)
 {
 	if (group) {
-		put_frame(out, group->text(p));
+		put_frame(out, group->group(p));
 		return;
 	}
 	if (p->user && *p->user && !numeric)

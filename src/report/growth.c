@@ -56,7 +56,7 @@ struct growth_table {
 	const struct growth *g;
 	struct grid grid;
 	struct growth_row *row; /* by growth */
-	uint32_t *frame; /* of the rows that leave out an interpreter */
+	uint32_t *frame;	/* of the rows that leave out an interpreter */
 	size_t rows, shown;
 	struct growth_row others, all;
 	int64_t grown;	    /* by the rows that grew */
@@ -72,10 +72,10 @@ static bool is_outside(const struct growth_frame *f)
 static struct growth_row make_row(const struct growth *g, const struct growth_stack *s)
 {
 	struct growth_row r = {.stack = s,
-			.net = growth_sum(s->net),
-			.recent = s->recent,
-			.gross = s->gross,
-			.resident = s->resident};
+			       .net = growth_sum(s->net),
+			       .recent = s->recent,
+			       .gross = s->gross,
+			       .resident = s->resident};
 	size_t first = 0, end = s->frames;
 
 	growth_place(g, s, &first);
@@ -250,9 +250,9 @@ static struct cell cell_of_row(struct growth_table *t, const struct growth_row *
 static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
 {
 	struct growth_table *t = arg;
-	const struct growth_row *r = row < t->shown	  ? &t->row[row]
-			      : row == GRID_TOTAL ? &t->all
-						  : &t->others;
+	const struct growth_row *r = row < t->shown	 ? &t->row[row]
+				     : row == GRID_TOTAL ? &t->all
+							 : &t->others;
 
 	for (size_t i = first; i < end; i++)
 		*ret++ = cell_of_row(t, r, i);

@@ -38,12 +38,12 @@ static bool is_reserved(const char *label)
  * Adds the label of a row. A name that looks like a reserved label, with or without underscores,
  * gets one more underscore.
  */
-static void put_label(struct strbuf *text, const struct column *group, const struct process *p,
+static void put_label(struct strbuf *text, const struct field *group, const struct process *p,
 		      bool numeric)
 {
 	bool command = group && group->needs & NEEDS_CMDLINE;
 	bool user = group && group->needs & NEEDS_USER && p->uid != UID_NONE;
-	const char *name = command ? NULL : group ? group->text(p) : p->name;
+	const char *name = command ? NULL : group ? group->group(p) : p->name;
 
 	if (name && *name && !(user && numeric)) {
 		size_t at = text->len;
@@ -104,24 +104,24 @@ static void add_memcg(const struct process *p, struct totals *t)
  * The names of a container and its pod, if the group cannot have those of another one later: a
  * changed label would be another series. The scope of a container has its id in its name.
  */
-static void set_names(const struct column *group, const struct process *p, struct metric_group *g)
+static void set_names(const struct field *group, const struct process *p, struct metric_group *g)
 {
-	bool unit = group && strcmp(group->key, "unit") == 0 && p->unit && p->container_id &&
-		    strstr(p->unit, p->container_id);
-	bool all = unit || (group && (strcmp(group->key, "container") == 0 ||
-				      strcmp(group->key, "cgroup") == 0));
-	bool pod = all || (group && strcmp(group->key, "pod") == 0);
+	enum cgroup_part part = group ? group->part : PART_NONE;
+	bool unit =
+		part == PART_UNIT && p->unit && p->container_id && strstr(p->unit, p->container_id);
+	bool all = unit || part == PART_CONTAINER || part == PART_CGROUP;
+	bool pod = all || part == PART_POD;
 
 	if (all)
 		g->container = name_of_pod_part(p->container);
 	if (pod)
 		g->pod = name_of_pod_part(p->pod);
-	if (pod || (group && strcmp(group->key, "namespace") == 0))
+	if (pod || part == PART_SPACE)
 		g->space = p->space;
 }
 
 /* Sums rows of one label into the item of the first of them. */
-static void merge(const struct column *group, const struct labelled *l, size_t count,
+static void merge(const struct field *group, const struct labelled *l, size_t count,
 		  struct row *rows, struct metric_group *item)
 {
 	struct metric_group *g = &item[l[0].rank];

@@ -12,7 +12,7 @@ struct table {
 	const struct table_style *style;
 	const struct row *rows; /* the rows to show, which may differ from r->rows */
 	size_t row_count;
-	const struct column *marked; /* its heading is highlighted; NULL: none */
+	const struct field *marked; /* its heading is highlighted; NULL: none */
 
 	struct grid grid;
 	char marked_name[1024]; /* of the current row: "ssh (deleted)" */

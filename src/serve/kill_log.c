@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "report/incidents.h"
 
-int kill_log_init(struct kill_log *l, const struct column *group, size_t groups_max)
+int kill_log_init(struct kill_log *l, const struct field *group, size_t groups_max)
 {
 	*l = (struct kill_log){
 		.group = group,
@@ -66,7 +66,7 @@ static struct process process_of(const struct event_record *e)
 
 static bool same_group(const struct kill_log *l, const struct process *a, const struct process *b)
 {
-	const char *x = l->group->text(a), *y = l->group->text(b);
+	const char *x = l->group->group(a), *y = l->group->group(b);
 
 	if (l->group->needs & NEEDS_USER && a->uid != b->uid)
 		return false;

@@ -109,7 +109,7 @@ static int check_bounds(struct http_query *q, enum query_word word, const char *
 
 static int check_cmdlines(struct http_query *q, enum query_word word)
 {
-	unsigned needs = word == QUERY_SORT ? column_list_needs(&q->query.order.keys)
+	unsigned needs = word == QUERY_SORT ? field_list_needs(&q->query.order.keys)
 			 : q->query.group   ? q->query.group->needs
 					    : 0;
 
@@ -247,14 +247,16 @@ static const char *unit_or_name_of(const struct process *p)
 }
 
 /* The group column "unit, then name". */
-static const struct column unit_or_name = {
+static const struct field unit_or_name = {
 	.key = "unit",
-	.kind = COLUMN_TEXT,
+	.type = FIELD_TEXT,
 	.needs = NEEDS_CGROUP,
-	.text = unit_or_name_of,
+	.counter = -1,
+	.group = unit_or_name_of,
+	.part = PART_UNIT,
 };
 
-const struct column *selection_group(const struct column *key)
+const struct field *selection_group(const struct field *key)
 {
 	return key ? key : &unit_or_name;
 }
@@ -306,10 +308,10 @@ static void forget_cgroups(struct rows *groups)
 		groups->item[i].process->controlled &= groups->item[i].process->unit != NULL;
 }
 
-int selection_metrics(struct selection *v, struct snapshot *snapshot, const struct column *key,
+int selection_metrics(struct selection *v, struct snapshot *snapshot, const struct field *key,
 		      struct group_tracker *tracker, uint64_t now_us)
 {
-	const struct column *pss = column_find("pss", 3);
+	const struct field *pss = process_field("pss");
 	const struct query query = {.group = selection_group(key), .order = {.keys = {{pss}, 1}}};
 	struct rows *groups = &v->rows.made;
 	size_t shown = 0;
@@ -323,7 +325,7 @@ int selection_metrics(struct selection *v, struct snapshot *snapshot, const stru
 	if (r < 0)
 		return r;
 	query_show(&v->snapshot, &query, &v->rows, false, &v->result);
-	r = group_tracker_update(tracker, now_us, query.group->text, groups, &shown);
+	r = group_tracker_update(tracker, now_us, query.group->group, groups, &shown);
 	if (r == 0)
 		result_cut(&v->result, &v->snapshot.collection, groups, shown, false);
 	return r;

@@ -151,12 +151,12 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 	};
 	if (o->delta == DELTA_START)
 		ret->changes = CHANGES_START;
-	column_list_default(&ret->columns[0], NULL);
+	process_list_usual(&ret->columns[0], NULL);
 	ret->columns[q->group != NULL] = m->columns;
 	if (q->group && !o->columns)
-		column_list_default(&ret->columns[1], q->group);
+		process_list_usual(&ret->columns[1], q->group);
 	else if (!o->columns)
-		column_list_default(&ret->columns[0], NULL);
+		process_list_usual(&ret->columns[0], NULL);
 	ret->chosen[q->group != NULL] = o->columns;
 	if (o->filter)
 		snprintf(ret->filter, sizeof(ret->filter), "%s", o->filter);
@@ -176,7 +176,7 @@ void collect_apply_settings(struct collect *c, const struct view *v)
 	q->tree = v->set.tree;
 	q->folds = &v->folds;
 	q->only_changed = v->set.only_changed;
-	q->needs = column_list_needs(&v->fitting);
+	q->needs = field_list_needs(&v->fitting);
 	c->session.from_start = v->set.changes == CHANGES_START;
 }
 

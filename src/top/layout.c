@@ -15,13 +15,13 @@
 
 static bool parse_columns(struct layout *l, const char *value, bool groups)
 {
-	struct column_list list;
+	struct field_list list;
 	const char *bad;
 	size_t len;
 
-	column_list_default(&list, groups ? column_find("cgroup", 6) : NULL);
+	process_list_usual(&list, groups ? process_field("cgroup") : NULL);
 	if (column_list_parse(&list, value, &bad, &len) < 0 || !list.count ||
-	    (!groups && column_list_misplaced(&list, NULL)))
+	    (!groups && process_list_misplaced(&list, NULL)))
 		return false;
 	l->columns[groups] = list;
 	l->have |= groups ? LAYOUT_GROUP_COLUMNS : LAYOUT_COLUMNS;
@@ -30,7 +30,7 @@ static bool parse_columns(struct layout *l, const char *value, bool groups)
 
 static bool parse_sort(struct layout *l, const char *value)
 {
-	struct column_list list = {};
+	struct field_list list = {};
 	const char *bad;
 	size_t len;
 
@@ -43,7 +43,7 @@ static bool parse_sort(struct layout *l, const char *value)
 
 static bool parse_group(struct layout *l, const char *value)
 {
-	const struct column *c = column_find(value, strlen(value));
+	const struct field *c = process_field(value);
 
 	if (!c || !group_possible(c))
 		return false;
@@ -129,7 +129,7 @@ unsigned layout_parse(const char *text, size_t len, struct layout *ret)
 
 /* ---- writing ---- */
 
-static void write_list(struct strbuf *out, const char *word, const struct column_list *list)
+static void write_list(struct strbuf *out, const char *word, const struct field_list *list)
 {
 	strbuf_printf(out, "%s ", word);
 	for (size_t i = 0; i < list->count; i++)
@@ -182,7 +182,7 @@ void layout_apply(const struct layout *l, unsigned given, struct view_settings *
 		set->group = l->group;
 		set->tree = l->tree;
 		if (set->group)
-			column_list_default(&set->columns[1], set->group);
+			process_list_usual(&set->columns[1], set->group);
 	}
 	if (use & LAYOUT_COLUMNS) {
 		set->columns[0] = l->columns[0];
@@ -190,11 +190,11 @@ void layout_apply(const struct layout *l, unsigned given, struct view_settings *
 	}
 	/* Columns of memory cgroups would be empty in other groups. */
 	if (use & LAYOUT_GROUP_COLUMNS && set->group &&
-	    !column_list_misplaced(&l->columns[1], set->group)) {
+	    !process_list_misplaced(&l->columns[1], set->group)) {
 		set->columns[1] = l->columns[1];
 		set->chosen[1] = true;
 	}
-	if (use & LAYOUT_SORT && !column_list_misplaced(&l->sort, set->group))
+	if (use & LAYOUT_SORT && !process_list_misplaced(&l->sort, set->group))
 		set->order.keys = l->sort;
 	if (use & LAYOUT_REVERSE)
 		set->order.reverse = l->reverse;
@@ -202,7 +202,7 @@ void layout_apply(const struct layout *l, unsigned given, struct view_settings *
 		set->interval_ms = l->interval_ms;
 }
 
-static bool same_list(const struct column_list *a, const struct column_list *b)
+static bool same_list(const struct field_list *a, const struct field_list *b)
 {
 	return a->count == b->count && memcmp(a->item, b->item, a->count * sizeof(*a->item)) == 0;
 }

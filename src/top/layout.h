@@ -22,10 +22,10 @@ enum layout_part {
 
 struct layout {
 	unsigned have; /* enum layout_part */
-	struct column_list columns[2];
-	struct column_list sort;
+	struct field_list columns[2];
+	struct field_list sort;
 	bool reverse;
-	const struct column *group;
+	const struct field *group;
 	bool tree;
 	unsigned interval_ms;
 };

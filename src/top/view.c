@@ -82,18 +82,18 @@ void view_hold_row(struct view *v)
 
 /* ---- columns ---- */
 
-const struct column_list *view_columns(const struct view *v)
+const struct field_list *view_columns(const struct view *v)
 {
 	return &v->set.columns[v->set.group != NULL];
 }
 
-struct column_list *view_columns_mutable(struct view *v)
+struct field_list *view_columns_mutable(struct view *v)
 {
 	v->set.chosen[v->set.group != NULL] = true;
 	return &v->set.columns[v->set.group != NULL];
 }
 
-static void list_remove(struct column_list *list, const char *const *keys, size_t count)
+static void list_remove(struct field_list *list, const char *const *keys, size_t count)
 {
 	size_t kept = 0;
 
@@ -108,11 +108,11 @@ static void list_remove(struct column_list *list, const char *const *keys, size_
 	list->count = kept;
 }
 
-static void list_replace(struct column_list *list, const char *from, const char *to)
+static void list_replace(struct field_list *list, const char *from, const char *to)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		if (strcmp(list->item[i]->key, from) == 0)
-			list->item[i] = column_find(to, strlen(to));
+			list->item[i] = process_field(to);
 	}
 }
 
@@ -128,12 +128,12 @@ void view_columns_changed(struct view *v)
 	static const char *const hide_narrow_cgroups[] = {
 		"uss", "rss", "%pss", "swap_pss_change", "mem_anon", "mem_file", "mem_shmem"};
 	static const char *const hide_parts[] = {"rss_anon", "rss_file", "rss_shmem", "rss_change"};
-	struct column_list *list = &v->fitting;
+	struct field_list *list = &v->fitting;
 	bool chosen = v->set.chosen[v->set.group != NULL];
 
 	*list = *view_columns(v);
 	if (!chosen && v->set.changes && !v->set.tree)
-		column_list_watch(list, v->set.group);
+		process_list_watch(list, v->set.group);
 	if (v->set.cmdline)
 		list_replace(list, "name", "cmdline");
 	if (!chosen && v->width < WIDE_ENOUGH)

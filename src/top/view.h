@@ -18,10 +18,10 @@
 
 /* How rows are made. The caller applies changes on VIEW_ASK_ROWS or VIEW_ASK_FILTER. */
 struct view_settings {
-	struct column_list columns[2]; /* for processes and for groups */
+	struct field_list columns[2]; /* for processes and for groups */
 	bool chosen[2];		       /* chosen by the user: never made narrower */
 	struct order order;
-	const struct column *group; /* NULL: rows are processes */
+	const struct field *group; /* NULL: rows are processes */
 	bool tree;
 	bool cmdline; /* show command lines instead of names */
 	enum view_changes {
@@ -197,9 +197,9 @@ struct view {
 	struct view_settings set;
 	struct view_facts facts;
 	struct table_style style;
-	struct column_list fitting;  /* the columns that fit the width */
+	struct field_list fitting;  /* the columns that fit the width */
 	struct table table;	     /* keeps its widths while the columns stay */
-	const struct column *kind;   /* the group column; NULL: rows are processes */
+	const struct field *kind;   /* the group column; NULL: rows are processes */
 	const struct result *r;	     /* NULL: no rows yet */
 	struct process *const *rows; /* all rows in order; may differ from r->rows */
 	size_t count;
@@ -282,9 +282,9 @@ void view_draw(struct view *v, struct screen *s);
 
 struct row_id view_id(const struct view *v, const struct process *p);
 bool view_same_id(struct row_id a, struct row_id b);
-const struct column_list *view_columns(const struct view *v);
+const struct field_list *view_columns(const struct view *v);
 /* The same list, to be changed by the user. */
-struct column_list *view_columns_mutable(struct view *v);
+struct field_list *view_columns_mutable(struct view *v);
 /* Chooses the columns that fit and resets their widths. */
 void view_columns_changed(struct view *v);
 /* The number of lines of the head, and of rows that fit. */

@@ -7,22 +7,22 @@
 #include "base/array.h"
 #include "top/view.h"
 
-static unsigned sort_by(struct view *v, const struct column *c)
+static unsigned sort_by(struct view *v, const struct field *c)
 {
-	v->set.order.keys = (struct column_list){.item = {c}, .count = 1};
+	v->set.order.keys = (struct field_list){.item = {c}, .count = 1};
 	v->moved = true;
 	return VIEW_ASK_ROWS;
 }
 
 static unsigned sort_key(struct view *v, const char *key)
 {
-	return sort_by(v, column_find(key, strlen(key)));
+	return sort_by(v, process_field(key));
 }
 
 /* Sorts by the visible column to the left or right of the sort column. */
 static unsigned sort_beside(struct view *v, int by)
 {
-	const struct column_list *list = &v->fitting;
+	const struct field_list *list = &v->fitting;
 	size_t at = 0;
 
 	if (!list->count)
@@ -59,9 +59,9 @@ static unsigned within_enter(struct view *v)
 	v->within = (struct view_within){
 		.group = group, .id = view_id(v, p), .order = v->set.order, .scroll = v->scroll};
 	/* Processes have no counters of memory cgroups to be sorted by. */
-	if (column_list_misplaced(&v->set.order.keys, NULL))
+	if (process_list_misplaced(&v->set.order.keys, NULL))
 		v->set.order.keys =
-			(struct column_list){.item = {column_find("pss", 3)}, .count = 1};
+			(struct field_list){.item = {process_field("pss")}, .count = 1};
 	v->set.group = NULL;
 	v->set.tree = false;
 	v->left = 0;
@@ -100,11 +100,11 @@ static unsigned group_next(struct view *v)
 	while (v->set.group && at < ARRAY_SIZE(key) && strcmp(key[at], v->set.group->key) != 0)
 		at++;
 	at += v->set.group != NULL;
-	v->set.group = at < ARRAY_SIZE(key) ? column_find(key[at], strlen(key[at])) : NULL;
+	v->set.group = at < ARRAY_SIZE(key) ? process_field(key[at]) : NULL;
 	v->set.tree = false;
 	v->left = 0;
 	if (v->set.group) {
-		column_list_default(&v->set.columns[1], v->set.group);
+		process_list_usual(&v->set.columns[1], v->set.group);
 		v->set.chosen[1] = false;
 	}
 	view_columns_changed(v);

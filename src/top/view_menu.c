@@ -57,12 +57,12 @@ static size_t menu_count(const struct view *v)
 {
 	if (v->mode == VIEW_FILE_SORT)
 		return view_file_sorts(v);
-	return v->mode == VIEW_HELP ? ARRAY_SIZE(help_lines) : column_count + COUNTERS_OF_PROCESS;
+	return v->mode == VIEW_HELP ? ARRAY_SIZE(help_lines) : process_fields.since + COUNTERS_OF_PROCESS;
 }
 
-static const struct column *menu_column(size_t i)
+static const struct field *menu_column(size_t i)
 {
-	return i < column_count ? column_table[i] : column_changes[i - column_count];
+	return i < process_fields.since ? process_fields.item[i] : column_changes[i - process_fields.since];
 }
 
 static size_t menu_page(const struct view *v)
@@ -70,7 +70,7 @@ static size_t menu_page(const struct view *v)
 	return v->height > 2 ? v->height - 2 : 1;
 }
 
-static size_t list_at(const struct column_list *list, const struct column *c)
+static size_t list_at(const struct field_list *list, const struct field *c)
 {
 	size_t i = 0;
 
@@ -115,11 +115,11 @@ static void menu_move(struct view *v, long by)
 
 static unsigned toggle_column(struct view *v)
 {
-	struct column_list *list = view_columns_mutable(v);
-	const struct column *c = menu_column(v->menu);
+	struct field_list *list = view_columns_mutable(v);
+	const struct field *c = menu_column(v->menu);
 	size_t at = list_at(list, c);
 
-	if (at == list->count && list->count < COLUMNS_MAX) {
+	if (at == list->count && list->count < FIELDS_MAX) {
 		/* Insert before the last text column, which has the rest of the line. */
 		size_t to = list->count && list->item[list->count - 1]->kind == COLUMN_TEXT
 				    ? list->count - 1
@@ -140,9 +140,9 @@ static unsigned toggle_column(struct view *v)
 
 static unsigned move_column(struct view *v, int by)
 {
-	struct column_list *list = view_columns_mutable(v);
+	struct field_list *list = view_columns_mutable(v);
 	size_t at = list_at(list, menu_column(v->menu)), to = at + (size_t)by;
-	const struct column *c;
+	const struct field *c;
 
 	if (at == list->count || to >= list->count)
 		return 0;
@@ -155,7 +155,7 @@ static unsigned move_column(struct view *v, int by)
 
 static unsigned choose_column(struct view *v)
 {
-	const struct column *c;
+	const struct field *c;
 
 	if (v->mode == VIEW_FILE_SORT) {
 		v->mode = VIEW_FILES;
@@ -167,7 +167,7 @@ static unsigned choose_column(struct view *v)
 	v->mode = VIEW_LIST;
 	if (v->set.order.keys.item[0] == c)
 		v->set.order.reverse = !v->set.order.reverse;
-	v->set.order.keys = (struct column_list){.item = {c}, .count = 1};
+	v->set.order.keys = (struct field_list){.item = {c}, .count = 1};
 	v->moved = true;
 	return VIEW_ASK_ROWS;
 }
@@ -252,7 +252,7 @@ static void put_own_cost(const struct view *v, struct line *l)
 
 static void menu_line(struct view *v, struct screen *s, size_t i)
 {
-	const struct column *c;
+	const struct field *c;
 	int column;
 
 	if (v->mode == VIEW_FILE_SORT) {
@@ -266,7 +266,7 @@ static void menu_line(struct view *v, struct screen *s, size_t i)
 		c = menu_column(i);
 		if (v->mode == VIEW_COLUMNS)
 			line_printf(&s->pen, "[%c] ",
-				    column_list_has(view_columns(v), c) ? 'x' : ' ');
+				    field_list_has(view_columns(v), c) ? 'x' : ' ');
 		line_printf(&s->pen, "%-16s %s", c->key, c->help);
 	}
 	screen_line(s, i == v->menu ? LOOK_SELECTED : LOOK_PLAIN);
