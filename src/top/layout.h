@@ -9,7 +9,7 @@
 #include <limits.h>
 
 #include "base/strbuf.h"
-#include "top/view.h"
+#include "top/shared.h"
 
 enum layout_part {
 	LAYOUT_COLUMNS = 1 << 0,       /* of processes */

@@ -461,15 +461,15 @@ def check_files():
             result(len(rows) == 1 and re.match(r"24\.0 MiB +0 +24\.0 MiB +tmpfs +tmpfs ", rows[0].strip()),
                    "l: the file has its row", screen)
             tmux.keys("f", file.name + "$", "Enter")
-            screen = tmux.until(lambda screen: "rows 1 to 1 of 1" in screen and "? help" in screen)
-            result("rows 1 to 1 of 1" in screen, "a filter: one file", screen)
+            screen = tmux.until(lambda screen: " 1 row\n" in screen and "? help" in screen)
+            result(" 1 row\n" in screen, "a filter: one file", screen)
             tmux.keys("Enter")
             screen = tmux.until(lambda screen: "open or maps it" in screen)
             shown = {int(pid) for pid in re.findall(r"^ *(\d+)  \S", screen, re.M)}
             result(shown == holders_of(file.name) == {holder.pid}, "Enter: the processes that /proc has",
                    (screen, holders_of(file.name)))
             tmux.keys("Escape")
-            tmux.until(lambda screen: "rows 1 to 1 of 1" in screen)
+            tmux.until(lambda screen: " 1 row\n" in screen)
             tmux.keys("g", "g")
             screen = tmux.until(lambda screen: "groups of one mount" in screen and "? help" in screen)
             result(re.search(r"^ *1 +24\.0 MiB +0 +24\.0 MiB  /dev/shm *$", screen, re.M), "groups of one mount", screen)

@@ -2,6 +2,7 @@
 /* The layout file of top: any bytes give a usable layout, which is the same when read again. */
 #include "fuzz.h"
 #include "top/layout.h"
+#include "top/view.h"
 
 static void check_usable(const struct layout *l)
 {
@@ -18,7 +19,7 @@ static void check_usable(const struct layout *l)
 	FUZZ_CHECK(!column_list_misplaced(&set.order.keys, set.group));
 	FUZZ_CHECK(!set.group || (group_possible(set.group) && !set.tree && set.columns[1].count));
 	view_init(&v, &set);
-	FUZZ_CHECK(v.fitting.count);
+	FUZZ_CHECK(v.list.fitting.count);
 	view_done(&v);
 }
 

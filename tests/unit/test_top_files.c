@@ -66,7 +66,7 @@ static void new_files(struct files_fixture *t)
 /* The caller gives what the view asks for at the cursor. */
 static void new_holders(struct files_fixture *t)
 {
-	const struct cached_file *file = view_file(&t->f.view);
+	const struct cached_file *file = files_row(&t->f.view.files);
 
 	assert_int_equal(view_set_holders(&t->f.view, file ? file : t->rows[0]), 0);
 	note(&t->f, "holders");
@@ -88,7 +88,7 @@ static void new_holders(struct files_fixture *t)
 
 FILES_SCRIPT(screens)
 {
-	assert_true(view_shows_files(&f->view));
+	assert_true(view_in_front(&f->view, PANE_FILES));
 	view_set_files(&f->view, &t->report, NULL);
 	new_files(t);
 	fixture_golden(f, "top_files_80x24.txt");
@@ -100,7 +100,7 @@ FILES_SCRIPT(screens)
 	press(f, "s");
 	fixture_golden(f, "top_files_sort.txt");
 	keys(f, "<Esc>l");
-	assert_false(view_shows_files(&f->view));
+	assert_false(view_in_front(&f->view, PANE_FILES));
 }
 
 /* Every size in every pane: no line is too wide, and there are not too many lines. */
@@ -228,7 +228,7 @@ FILES_SCRIPT(holders)
 	size(f, 80, 6);
 	keys(f, "jjjj");
 	keys(f, "<Esc>");
-	assert_true(view_shows_files(&f->view));
+	assert_true(view_in_front(&f->view, PANE_FILES));
 }
 
 /* Why there are no files; a recording has none. */

@@ -78,7 +78,7 @@ SCRIPT(detail, sample_ordinary)
 	assert_int_equal(view_set_maps(&f->view, make_maps(), PSS_OK), 0);
 	process_set(f->rows[0], COUNTER_MEM_CURRENT, 2 * GIB);
 	process_set(f->rows[0], COUNTER_MEM_LIMIT, 4 * GIB);
-	view_set_charged(&f->view, f->rows[0]);
+	f->view.detail.charged = *f->rows[0];
 	f->sample.snapshot.time_ms += 2000;
 	sample_pss(f->rows[0], PSS_FROM_KERNEL);
 	f->rows[0]->value[COUNTER_PSS_SWAP] += 500 * MIB;
@@ -98,10 +98,10 @@ SCRIPT(detail, sample_ordinary)
 
 SCRIPT(detail_of_group, sample_groups)
 {
-	view_set_charged(&f->view, f->rows[0]);
+	f->view.detail.charged = *f->rows[0];
 	press(f, "i");
 	view_resize(&f->view, 80, 24);
-	view_set_charged(&f->view, f->rows[0]);
+	f->view.detail.charged = *f->rows[0];
 	fixture_golden(f, "top_detail_group.txt");
 	size(f, 80, 4);
 	keys(f, "<Esc>jji");
@@ -135,7 +135,7 @@ SCRIPT(growth, sample_ordinary)
 
 	keys(f, "w");
 	view_resize(&f->view, 80, 24);
-	assert_true(view_shows_growth(&f->view));
+	assert_true(view_has(&f->view, PANE_GROWTH));
 	fixture_golden(f, "top_growth_begins.txt");
 	view_set_growth(&f->view, &growth);
 	fixture_golden(f, "top_growth_none.txt");
@@ -144,13 +144,13 @@ SCRIPT(growth, sample_ordinary)
 	growth.stacks = 1;
 	fixture_golden(f, "top_growth.txt");
 	press(f, "?");
-	assert_true(view_shows_growth(&f->view));
+	assert_true(view_has(&f->view, PANE_GROWTH));
 	press(f, "?");
 	target.ended = true;
 	view_resize(&f->view, 40, 8);
 	fixture_golden(f, "top_growth_40x8.txt");
 	keys(f, "<Esc>");
-	assert_false(view_shows_growth(&f->view));
+	assert_false(view_has(&f->view, PANE_GROWTH));
 	/* From the details, and back to them. It cannot be counted: the caller says why. */
 	view_resize(&f->view, 80, 24);
 	keys(f, "iw");

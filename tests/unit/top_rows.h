@@ -23,17 +23,17 @@ struct fixture {
 /* What the caller of the view sets. */
 static inline struct view_facts *facts(struct fixture *f)
 {
-	return &f->view.facts;
+	return &f->view.shared.facts;
 }
 
 static inline struct view_settings *settings(struct fixture *f)
 {
-	return &f->view.set;
+	return &f->view.shared.set;
 }
 
 static inline const struct folds *folds(struct fixture *f)
 {
-	return &f->view.folds;
+	return &f->view.list.folds;
 }
 
 static inline void fixture_begin(struct fixture *f, void (*make)(struct sample *s))
@@ -48,7 +48,7 @@ static inline void fixture_begin(struct fixture *f, void (*make)(struct sample *
 		column_list_default(&set.columns[1], set.group);
 	set.order.keys = (struct column_list){.item = {column_find("pss", 3)}, .count = 1};
 	view_init(&f->view, &set);
-	f->view.facts.can_map = true;
+	f->view.shared.facts.can_map = true;
 	for (size_t i = 0; i < f->sample.result.row_count; i++)
 		f->rows[i] = f->sample.row[i];
 }
@@ -94,7 +94,7 @@ static inline void fixture_text(struct fixture *f, struct strbuf *out)
 
 	view_draw(&f->view, &f->screen);
 	assert_int_equal(strbuf_error(&s->text), 0);
-	assert_true(s->count <= s->height && s->height <= f->view.height);
+	assert_true(s->count <= s->height && s->height <= f->view.shared.height);
 	for (const char *at = s->text.data, *end = at + s->text.len; at < end; lines++) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 
@@ -235,13 +235,14 @@ static inline void keys(struct fixture *f, const char *pressed)
 		if (ask & 1U << i)
 			strbuf_printf(&f->log, "  asks: %s", ask_name[i]);
 	}
-	if (ask & VIEW_ASK_GO && f->view.go == GO_MINUTES)
-		strbuf_printf(&f->log, " %d minutes on", f->view.go_minutes);
+	if (ask & VIEW_ASK_GO && f->view.shared.go.where == GO_MINUTES)
+		strbuf_printf(&f->log, " %d minutes on", f->view.shared.go.minutes);
 	else if (ask & VIEW_ASK_GO)
 		strbuf_printf(&f->log, " %s",
-			      f->view.go == GO_NEXT_EVENT	? "next event"
-			      : f->view.go == GO_PREVIOUS_EVENT ? "previous event"
-								: f->view.typed);
+			      f->view.shared.go.where == GO_NEXT_EVENT ? "next event"
+			      : f->view.shared.go.where == GO_PREVIOUS_EVENT
+				      ? "previous event"
+				      : f->view.shared.go.time);
 	strbuf_putc(&f->log, '\n');
 	log_screen(f);
 }

@@ -12,9 +12,13 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "render/format.h"
-#include "top/view.h"
+#include "top/head.h"
+#include "top/panes.h"
 
-#define SPAN_LEAST (1024 * 1024) /* smaller changes do not fill the height of the history */
+static struct detail_pane *detail_of(struct pane *p)
+{
+	return (struct detail_pane *)p;
+}
 
 static int by_pss(const void *pa, const void *pb)
 {
@@ -27,10 +31,8 @@ static int by_pss(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
-int view_set_maps(struct view *v, struct map_set *maps, enum pss_status status)
+int detail_set_maps(struct detail_pane *d, struct map_set *maps, enum pss_status status)
 {
-	struct detail *d = &v->detail;
-
 	map_set_free(d->maps);
 	free(d->mapping);
 	d->maps = maps;
@@ -50,40 +52,8 @@ int view_set_maps(struct view *v, struct map_set *maps, enum pss_status status)
 	return 0;
 }
 
-void view_set_charged(struct view *v, const struct process *p)
-{
-	v->detail.charged = *p;
-}
-
-const char *view_row_text(const struct view *v, const struct process *p)
-{
-	const char *name = NULL;
-
-	/* In a tree the branches are part of the name. */
-	if (p->pid && p->kind == PROCESS_SUM)
-		p = snapshot_find(v->r->snapshot, p->pid);
-	if (p && p->pid)
-		name = p->name;
-	else if (p && v->r->group)
-		name = v->r->group->text(p);
-	return name ? name : "-";
-}
-
-void view_detail_open(struct view *v)
-{
-	view_hold_row(v);
-	view_set_maps(v, NULL, PSS_SKIPPED);
-	v->mode = VIEW_DETAIL;
-	v->detail.id = v->id;
-	v->detail.ended = false;
-	v->detail.scroll = 0;
-	v->detail.charged.have = 0;
-	*v->detail.name = '\0';
-	view_detail_update(v);
-}
-
 /* Copies what is shown after the row has ended: counters and the name. */
-static void copy_process(struct detail *d, const char *name, const struct process *p)
+static void copy_process(struct detail_pane *d, const char *name, const struct process *p)
 {
 	/* A zombie has lost its executable, and with it a better name. */
 	if (p->kind != PROCESS_ZOMBIE || !*d->name)
@@ -94,141 +64,82 @@ static void copy_process(struct detail *d, const char *name, const struct proces
 	d->row.before = NULL;
 }
 
-void view_detail_update(struct view *v)
+void detail_update(struct detail_pane *d)
 {
-	struct process *p = view_row(v);
+	const struct listing *rows = &d->pane.shared->rows;
+	const struct process *p = listing_row(rows);
 
-	v->detail.ended = !p || !view_same_id(view_id(v, p), v->detail.id);
-	if (!v->detail.ended)
-		copy_process(&v->detail, view_row_text(v, p), p);
+	d->ended = !p || !row_id_same(listing_id(rows, p), d->id);
+	if (!d->ended)
+		copy_process(d, listing_text(rows, p), p);
 }
 
-unsigned view_detail_key(struct view *v, int key)
-{
-	struct detail *d = &v->detail;
-	size_t page = v->height / 2 + 1;
+/* ---- keys ---- */
 
-	switch (key) {
-	case TOP_ESCAPE:
-	case TOP_ENTER:
-	case TOP_LEFT:
-	case 'q':
-		v->mode = VIEW_LIST;
-		v->moved = true;
-		return 0;
-	case TOP_UP:
-	case 'k':
-		d->scroll -= d->scroll > 0;
-		return 0;
-	case TOP_DOWN:
-	case 'j':
-		d->scroll++;
-		return 0;
-	case TOP_PAGE_UP:
-		d->scroll -= d->scroll < page ? d->scroll : page;
-		return 0;
-	case TOP_PAGE_DOWN:
-		d->scroll += page;
-		return 0;
-	case TOP_HOME:
-		d->scroll = 0;
-		return 0;
-	case 'm':
-		return VIEW_ASK_DETAIL;
-	case 'w':
-		return view_growth_open(v);
-	case 'b':
-		v->style.bytes = !v->style.bytes;
-		return 0;
-	}
-	return view_key_anywhere(v, key);
+static unsigned detail_open(struct pane *p)
+{
+	struct listing *rows = &p->shared->rows;
+	struct detail_pane *d = detail_of(p);
+
+	if (!listing_row(rows))
+		return PANE_REFUSE;
+	listing_hold(rows);
+	rows->cursor->loyal = true;
+	detail_set_maps(d, NULL, PSS_SKIPPED);
+	p->cursor = (struct cursor){.scrolls = true};
+	d->id = rows->cursor->id;
+	d->charged.have = 0;
+	*d->name = '\0';
+	detail_update(d);
+	return VIEW_ASK_DETAIL;
 }
 
-/* ---- history ---- */
-
-void history_clear(struct history *h)
+static unsigned detail_close(struct pane *p)
 {
-	h->next = h->count = 0;
+	p->shared->rows.cursor->loyal = false;
+	return 0;
 }
 
-/* The i-th of the last `count` points. */
-static const struct history_point *history_at(const struct history *h, size_t count, size_t i)
+static unsigned open_growth(struct pane *p)
 {
-	return &h->point[(h->next + HISTORY_MAX - count + i) % HISTORY_MAX];
+	if (detail_of(p)->ended)
+		return say(p->shared, "%d has ended", detail_of(p)->row.pid);
+	return PANE_OPEN(PANE_GROWTH);
 }
 
-void history_add(struct history *h, int64_t time_ms, bool known, uint64_t bytes)
-{
-	/* Time went back (a frame back, or the clock was set): drop later points. */
-	if (h->count && history_at(h, 1, 0)->time_ms > time_ms)
-		history_clear(h);
-	h->point[h->next] = (struct history_point){time_ms, known, bytes};
-	h->next = (h->next + 1) % HISTORY_MAX;
-	h->count += h->count < HISTORY_MAX;
-}
-
-bool history_draw(const struct history *h, struct line *l, unsigned width, uint64_t *ret_least,
-		  uint64_t *ret_most, int64_t *ret_since_ms)
-{
-	static const char bar[8][4] = {"\xe2\x96\x81", "\xe2\x96\x82", "\xe2\x96\x83",
-				       "\xe2\x96\x84", "\xe2\x96\x85", "\xe2\x96\x86",
-				       "\xe2\x96\x87", "\xe2\x96\x88"};
-	size_t count = h->count < width ? h->count : width;
-	uint64_t least = UINT64_MAX, most = 0, span;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct history_point *p = history_at(h, count, i);
-
-		if (!p->known)
-			continue;
-		least = p->bytes < least ? p->bytes : least;
-		most = p->bytes > most ? p->bytes : most;
-	}
-	if (!count || least > most)
-		return false;
-	span = most - least;
-	if (span < SPAN_LEAST)
-		span = SPAN_LEAST;
-	if (span < most / 100)
-		span = most / 100;
-	for (size_t i = 0; i < count; i++) {
-		const struct history_point *p = history_at(h, count, i);
-		double part = p->known ? (double)(p->bytes - least) / (double)span : 0;
-
-		line_text(l, p->known ? bar[(size_t)(part * 7 + 0.5)] : "?", 0);
-	}
-	*ret_least = least;
-	*ret_most = most;
-	*ret_since_ms = history_at(h, count, 0)->time_ms;
-	return true;
-}
+static const struct key_use keys[] = {
+	{{'m'}, NULL, VIEW_ASK_DETAIL, "reads the mappings", NULL},
+	{{'w'}, open_growth, 0, NULL, NULL},
+	{{0}, NULL, 0, NULL, NULL},
+};
 
 /* ---- drawing ---- */
 
-static void put_bytes(const struct view *v, struct line *l, bool known, uint64_t bytes)
+static void put_bytes(const struct detail_pane *d, struct line *l, bool known, uint64_t bytes)
 {
-	cell_put(l, cell_bytes(known, bytes), v->style.bytes);
+	cell_put(l, cell_bytes(known, bytes), d->pane.shared->style.bytes);
 }
 
-static void put_counter(const struct view *v, struct line *l, const struct process *p,
+static void put_counter(const struct detail_pane *d, struct line *l, const struct process *p,
 			enum counter c)
 {
-	put_bytes(v, l, process_has(p, c), p->value[c]);
+	put_bytes(d, l, process_has(p, c), p->value[c]);
 }
 
-static void draw_title(struct view *v, struct screen *s, const struct process *p)
+static void draw_title(struct detail_pane *d, struct screen *s, const struct process *p)
 {
 	char buf[FORMAT_MAX];
 	struct line *l = &s->pen;
 
 	if (p->pid)
 		line_printf(l, "%d ", p->pid);
-	line_text(l, v->detail.name, 0);
+	line_text(l, d->name, 0);
 	if (!p->pid)
-		line_printf(l, "  %u processes of one %s", p->procs, v->r->group->key);
+		line_printf(l, "  %u processes of one %s", p->procs,
+			    d->pane.shared->rows.r->group->key);
 	else if (p->kind == PROCESS_SUM && p->procs > 1)
 		line_printf(l, "  with %u below it", p->procs - 1);
-	if (v->detail.ended)
+	if (d->ended)
 		line_printf(l, "  has ended or is filtered out");
 	screen_line(s, LOOK_HEADER);
 	if (!p->pid)
@@ -241,8 +152,9 @@ static void draw_title(struct view *v, struct screen *s, const struct process *p
 	}
 	line_printf(l, "  parent %d  threads %u  oom_score_adj %d", p->ppid, p->threads,
 		    p->oom_score_adj);
-	if (v->r->snapshot->host.boot_ms) {
-		int64_t ms = (int64_t)(v->r->snapshot->host.boot_ms + p->start_ns / 1000000);
+	if (d->pane.shared->rows.r->snapshot->host.boot_ms) {
+		int64_t ms = (int64_t)(d->pane.shared->rows.r->snapshot->host.boot_ms +
+				       p->start_ns / 1000000);
 
 		line_printf(l, "  started ");
 		line_ascii(l, buf, format_time(buf, ms, TIME_TABLE));
@@ -251,7 +163,7 @@ static void draw_title(struct view *v, struct screen *s, const struct process *p
 }
 
 /* What fills the cgroup, if this kernel says so. */
-static void draw_charged(struct view *v, struct screen *s, const struct process *p)
+static void draw_charged(struct detail_pane *d, struct screen *s, const struct process *p)
 {
 	static const struct {
 		const char *name;
@@ -268,7 +180,7 @@ static void draw_charged(struct view *v, struct screen *s, const struct process 
 		if (!process_has(p, part[i].counter))
 			continue;
 		line_printf(l, " %s ", part[i].name);
-		put_counter(v, l, p, part[i].counter);
+		put_counter(d, l, p, part[i].counter);
 		line_printf(l, " ");
 	}
 	if (process_has(p, COUNTER_PSI_SOME_10))
@@ -277,11 +189,11 @@ static void draw_charged(struct view *v, struct screen *s, const struct process 
 	screen_line(s, LOOK_PLAIN);
 }
 
-static void draw_cgroup(struct view *v, struct screen *s, const struct process *p)
+static void draw_cgroup(struct detail_pane *d, struct screen *s, const struct process *p)
 {
 	struct line *l = &s->pen;
 
-	if (v->set.cmdline && p->cmdline) {
+	if (d->pane.shared->set.cmdline && p->cmdline) {
 		line_text(l, p->cmdline, 0);
 		screen_line(s, LOOK_PLAIN);
 	}
@@ -290,27 +202,27 @@ static void draw_cgroup(struct view *v, struct screen *s, const struct process *
 	line_printf(l, "cgroup ");
 	line_text(l, p->cgroup, 0);
 	screen_line(s, LOOK_PLAIN);
-	p = &v->detail.charged;
+	p = &d->charged;
 	if (!(p->have & (COUNTER_BIT(COUNTER_MEM_CURRENT) | COUNTER_BIT(COUNTER_MEM_LIMIT))))
 		return;
 	line_printf(l, "       charged ");
-	put_counter(v, l, p, COUNTER_MEM_CURRENT);
+	put_counter(d, l, p, COUNTER_MEM_CURRENT);
 	if (process_has(p, COUNTER_MEM_LIMIT)) {
 		line_printf(l, " of ");
-		put_counter(v, l, p, COUNTER_MEM_LIMIT);
+		put_counter(d, l, p, COUNTER_MEM_LIMIT);
 	} else {
 		line_printf(l, ", no limit");
 	}
 	if (p->memcg_above)
 		line_printf(l, ", of a cgroup above");
-	if (snapshot_is_kill(v->r->snapshot))
+	if (snapshot_is_kill(d->pane.shared->rows.r->snapshot))
 		line_printf(l, ": " NO_CHARGE_AT_KILL);
 	screen_line(s, LOOK_PLAIN);
-	draw_charged(v, s, p);
+	draw_charged(d, s, p);
 }
 
 /* Draws the parts of PSS and swap as a bar. */
-static void draw_parts(struct view *v, struct screen *s, const struct process *p)
+static void draw_parts(struct detail_pane *d, struct screen *s, const struct process *p)
 {
 	static const enum counter counter[] = {COUNTER_PSS_ANON, COUNTER_PSS_FILE,
 					       COUNTER_PSS_SHMEM, COUNTER_SWAP_PSS};
@@ -329,15 +241,15 @@ static void draw_parts(struct view *v, struct screen *s, const struct process *p
 	bar_put(l, part, ARRAY_SIZE(part), total, s->width > 100 ? 40 : s->width / 4);
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
 		bar_put_name(l, &part[i]);
-		put_counter(v, l, p, counter[i]);
+		put_counter(d, l, p, counter[i]);
 	}
 	screen_line(s, LOOK_PLAIN);
 }
 
 /* Draws the counters, without the parts of swap_ram and of swap, in as many columns as fit. */
-static void draw_counters(struct view *v, struct screen *s, const struct process *p)
+static void draw_counters(struct detail_pane *d, struct screen *s, const struct process *p)
 {
-	unsigned cell = v->style.bytes ? 36 : 26, columns = s->width / cell, at = 0;
+	unsigned cell = d->pane.shared->style.bytes ? 36 : 26, columns = s->width / cell, at = 0;
 
 	columns = columns ? columns : 1;
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
@@ -349,7 +261,8 @@ static void draw_counters(struct view *v, struct screen *s, const struct process
 		buf[0] = '-';
 		if (process_has(p, c))
 			len = format_bytes(buf, p->value[c],
-					   v->style.bytes || counter_table[c].is_count);
+					   d->pane.shared->style.bytes ||
+						   counter_table[c].is_count);
 		line_printf(&s->pen, "%-11s", counter_table[c].key);
 		line_blanks(&s->pen, cell - 11 - 3 - (unsigned)len);
 		line_ascii(&s->pen, buf, len);
@@ -364,7 +277,7 @@ static void draw_counters(struct view *v, struct screen *s, const struct process
 	}
 }
 
-static void draw_history(struct view *v, struct screen *s)
+static void draw_history(struct detail_pane *d, struct screen *s)
 {
 	uint64_t least, most;
 	int64_t since_ms;
@@ -372,28 +285,30 @@ static void draw_history(struct view *v, struct screen *s)
 	struct line *l = &s->pen;
 
 	line_printf(l, "PSS+SWAP ");
-	if (!history_draw(&v->history, l, width, &least, &most, &since_ms)) {
+	if (!history_draw(&d->pane.shared->rows.history, l, width, &least, &most, &since_ms)) {
 		line_printf(l, "-");
 	} else {
 		line_printf(l, " ");
-		put_bytes(v, l, true, least);
+		put_bytes(d, l, true, least);
 		line_printf(l, " to ");
-		put_bytes(v, l, true, most);
-		line_printf(l, " in %lld s",
-			    (long long)(v->r->snapshot->time_ms - since_ms + 500) / 1000);
+		put_bytes(d, l, true, most);
+		line_printf(
+			l, " in %lld s",
+			(long long)(d->pane.shared->rows.r->snapshot->time_ms - since_ms + 500) /
+				1000);
 	}
 	screen_line(s, LOOK_PLAIN);
 }
 
-static const char *missing_maps_text(const struct view *v)
+static const char *missing_maps_text(const struct detail_pane *d)
 {
-	if (!v->detail.id.pid)
+	if (!d->row.pid)
 		return "mappings: shown for processes, not for groups";
-	if (!v->facts.can_map)
+	if (!d->pane.shared->facts.can_map)
 		return "mappings: recordings do not contain them";
-	if (v->detail.reading)
+	if (d->reading)
 		return "mappings: reading…";
-	switch (v->detail.maps_status) {
+	switch (d->maps_status) {
 	case PSS_GONE:
 		return "mappings: the process has ended";
 	case PSS_DENIED:
@@ -410,14 +325,16 @@ static const char *missing_maps_text(const struct view *v)
 }
 
 /* Draws the visible part of the table that maps --by-file prints. */
-static void draw_maps(struct view *v, struct screen *s)
+static void draw_maps(struct detail_pane *d, struct screen *s)
 {
 	cleanup(strbuf_done) struct strbuf text = {};
-	struct detail *d = &v->detail;
-	const struct table_style style = {
-		.bytes = v->style.bytes, .header = true, .color = true, .width = s->width};
+	struct cursor *c = &d->pane.cursor;
+	const struct table_style style = {.bytes = d->pane.shared->style.bytes,
+					  .header = true,
+					  .color = true,
+					  .width = s->width};
 	const struct maps_process one = {.process = &d->row, .status = PSS_OK, .counted = true};
-	struct maps_report r = {.snapshot = v->r->snapshot,
+	struct maps_report r = {.snapshot = d->pane.shared->rows.r->snapshot,
 				.kind = MAP_ROWS_FILES,
 				.process = &one,
 				.process_count = 1};
@@ -425,35 +342,42 @@ static void draw_maps(struct view *v, struct screen *s)
 	size_t rows = room > 3 ? room - 3 : 0; /* headings, the total, and what it sums */
 
 	if (!d->maps) {
-		line_printf(&s->pen, "%s", missing_maps_text(v));
+		line_printf(&s->pen, "%s", missing_maps_text(d));
 		screen_line(s, LOOK_PLAIN);
 		return;
 	}
-	if (d->scroll + rows > d->maps->count)
-		d->scroll = d->maps->count > rows ? d->maps->count - rows : 0;
-	r.rows = d->mapping + d->scroll;
-	r.row_count = d->maps->count - d->scroll < rows ? d->maps->count - d->scroll : rows;
+	cursor_place(c, d->maps->count, rows);
+	r.rows = d->mapping + c->first;
+	r.row_count = c->count - c->first < rows ? c->count - c->first : rows;
 	r.total = d->maps->total;
 	r.mappings = d->maps->mappings;
 	render_maps_table(&text, &r, &style);
-	for (const char *at = strbuf_str(&text); *at && room; room--) {
-		size_t len = strcspn(at, "\n");
-
-		screen_add_text(s, at, len, s->count && at == text.data ? LOOK_HEADER : LOOK_PLAIN);
-		at += len + (at[len] == '\n');
-	}
+	pane_text(NULL, strbuf_str(&text), true, s);
 }
 
-void view_detail_draw(struct view *v, struct screen *s)
+static const char *const *detail_draw(struct pane *pane, struct screen *s)
 {
-	struct process *row = view_row(v);
-	const struct process *p = v->detail.ended || !row ? &v->detail.row : row;
+	static const char *const hints[] = {"Esc",	  "back",  "up down", "mappings", "m",
+					    "read again", "w",	   "growth",  "b",	  "bytes",
+					    "Space",	  "pause", "?",	      "help",	  NULL};
+	struct detail_pane *d = detail_of(pane);
+	const struct process *row = listing_row(&pane->shared->rows);
+	const struct process *p = d->ended || !row ? &d->row : row;
 
-	draw_title(v, s, p);
-	draw_cgroup(v, s, p);
-	draw_history(v, s);
-	draw_parts(v, s, p);
-	draw_counters(v, s, p);
-	draw_maps(v, s);
-	screen_fill(s, s->height - 1);
+	draw_title(d, s, p);
+	draw_cgroup(d, s, p);
+	draw_history(d, s);
+	draw_parts(d, s, p);
+	draw_counters(d, s, p);
+	draw_maps(d, s);
+	return hints;
 }
+
+const struct pane_class detail_class = {
+	.keys = keys,
+	.where = "in the details (i shows them)",
+	.leaf = true,
+	.open = detail_open,
+	.close = detail_close,
+	.draw = detail_draw,
+};

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Draws the screen: the lines above the rows (the machine's RAM and swap, the collection, the state
- * of the view), the list of rows, and the last line.
+ * Draws the lines above the rows: the machine's RAM and swap, how near it is to a shortage, the
+ * collection, and the time line of a recording.
  */
+#include "top/head.h"
+
 #include <string.h>
 
 #include "base/array.h"
 #include "query/account.h"
 #include "render/format.h"
 #include "render/summary.h"
-#include "top/view.h"
 
 #define BAR_MOST	 60
 #define LEGEND		 80 /* approximate width of the text beside a bar */
@@ -108,14 +109,14 @@ static void put_legend(struct line *l, const struct bar_part *part, size_t count
 }
 
 /* The parts sum to all RAM (query/account.h). */
-static void put_ram(const struct view *v, struct screen *s)
+static void put_ram(const struct shared *v, struct screen *s)
 {
-	const struct meminfo *m = &v->r->snapshot->system.meminfo;
+	const struct meminfo *m = &v->rows.r->snapshot->system.meminfo;
 	bool known = meminfo_has(m, MEMINFO_TOTAL);
 	uint64_t total = m->value[MEMINFO_TOTAL];
 	struct account a;
 
-	account_split(&v->r->snapshot->system, &a);
+	account_split(&v->rows.r->snapshot->system, &a);
 #define PART(name, sign, attr, part, rare)                                                         \
 	{                                                                                          \
 		name, sign, attr, account_has(&a, part), a.value[part], rare                       \
@@ -171,11 +172,11 @@ static void put_compressed(const struct system_info *system, struct line *l)
 	}
 }
 
-static void put_swap(const struct view *v, struct screen *s)
+static void put_swap(const struct shared *v, struct screen *s)
 {
-	const struct system_info *system = &v->r->snapshot->system;
+	const struct system_info *system = &v->rows.r->snapshot->system;
 	const struct meminfo *m = &system->meminfo;
-	const struct machine_balance *balance = &v->r->snapshot->balance;
+	const struct machine_balance *balance = &v->rows.r->snapshot->balance;
 	uint64_t total = m->value[MEMINFO_SWAP_TOTAL], used = 0;
 	uint64_t unattributed = balance->swap_unattributed;
 	bool known = meminfo_swap_used(m, &used);
@@ -216,9 +217,9 @@ static void put_rate(struct line *l, const char *name, bool known, uint64_t byte
 }
 
 /* How near the machine is to a shortage: available memory, pressure, swap activity. */
-static void put_shortage(const struct view *v, struct screen *s)
+static void put_shortage(const struct shared *v, struct screen *s)
 {
-	const struct system_info *system = &v->r->snapshot->system;
+	const struct system_info *system = &v->rows.r->snapshot->system;
 	const struct meminfo *m = &system->meminfo;
 	const struct memory_pressure *p = &system->pressure;
 	struct line *l = &s->pen;
@@ -244,10 +245,10 @@ static void put_shortage(const struct view *v, struct screen *s)
 }
 
 /* The time, the number of processes, sources, and completeness. */
-static void put_collection(const struct view *v, struct screen *s)
+static void put_collection(const struct shared *v, struct screen *s)
 {
 	char buf[FORMAT_MAX];
-	size_t len = format_time(buf, v->r->snapshot->time_ms, TIME_TABLE);
+	size_t len = format_time(buf, v->rows.r->snapshot->time_ms, TIME_TABLE);
 
 	/* The date is shown only for recordings. */
 	if (len > 11 && !v->facts.frames)
@@ -255,52 +256,42 @@ static void put_collection(const struct view *v, struct screen *s)
 	else
 		line_ascii(&s->pen, buf, len);
 	line_blanks(&s->pen, 2);
-	summary_write(&s->pen, v->r);
+	summary_write(&s->pen, v->rows.r);
 	screen_line(s, LOOK_PLAIN);
 }
 
-static void put_order(const struct view *v, struct line *l)
+unsigned head_lines(const struct shared *v)
 {
-	const struct order *o = &v->set.order;
+	/* The minimum height of the terminal for each line. */
+	static const unsigned from[] = {8, 10, 12, 14, 16, 18};
+	unsigned lines = 0, most = ARRAY_SIZE(from) - !v->facts.timeline;
 
-	line_printf(l, "by ");
-	for (size_t i = 0; i < o->keys.count; i++)
-		line_printf(l, "%s%s", i ? "," : "", o->keys.item[i]->key);
-	if (o->reverse)
-		line_printf(l, " reversed");
-	if (v->set.group)
-		line_printf(l, "  groups of one %s", v->set.group->key);
-	if (v->within.group.key && v->within.group.text) {
-		line_printf(l, "  %s ", v->within.group.key->key);
-		line_text(l, v->within.group.text, 40);
-	} else if (v->within.group.key) {
-		line_printf(l, "  no %s", v->within.group.key->key);
-	}
-	if (v->set.tree)
-		line_printf(l, "  tree");
-	if (*v->set.filter) {
-		line_printf(l, "  filter ");
-		line_text(l, v->set.filter, 30);
-	}
-	if (*v->set.user) {
-		line_printf(l, "  user ");
-		line_text(l, v->set.user, 20);
-	}
-	if (v->set.changes)
-		line_printf(l, v->set.changes == CHANGES_LAST ? "  changes per second"
-							      : "  changes since start");
-	if (v->set.only_changed)
-		line_printf(l, "  only changed");
-	if (v->follow && v->id.pid)
-		line_printf(l, "  following %d", v->id.pid);
-	if (v->follow && !v->id.pid) {
-		line_printf(l, "  following %s ", v->kind ? v->kind->key : "");
-		line_text(l, v->followed, 30);
-	}
+	while (lines < most && v->height >= from[lines])
+		lines++;
+	return lines;
 }
 
-/* The interval with as many digits as it has. */
-void view_interval_put(struct line *l, unsigned ms)
+void head_draw(const struct shared *v, struct screen *s, unsigned lines)
+{
+	static void (*const put[])(const struct shared *v, struct screen *s) = {
+		put_ram, put_swap, put_shortage, put_collection};
+
+	for (unsigned i = 0; i < lines && i < ARRAY_SIZE(put); i++)
+		put[i](v, s);
+}
+
+void head_put_paused(const struct shared *v, struct line *l)
+{
+	if (!v->set.paused)
+		return;
+	l->attr = ATTR_REVERSE;
+	line_printf(l, "paused");
+	l->attr = ATTR_NORMAL;
+	line_blanks(l, 2);
+}
+
+/* With as many digits as it has. */
+void head_put_interval(struct line *l, unsigned ms)
 {
 	unsigned part = ms % 1000;
 
@@ -310,31 +301,6 @@ void view_interval_put(struct line *l, unsigned ms)
 	else
 		line_printf(l, ".%u", part / 100);
 	line_printf(l, " s");
-}
-
-/* The state of the view and the interval. */
-static void put_state(const struct view *v, struct screen *s)
-{
-	const struct view_facts *f = &v->facts;
-	struct line *l = &s->pen;
-
-	if (v->set.paused) {
-		l->attr = ATTR_REVERSE;
-		line_printf(l, "paused");
-		l->attr = ATTR_NORMAL;
-		line_blanks(l, 2);
-	}
-	if (f->frames)
-		line_printf(l, "snapshot %u of %u  ", f->frame, f->frames);
-	put_order(v, l);
-	view_interval_put(l, v->set.interval_ms);
-	if (snapshot_is_cut(v->r->snapshot) && !v->r->snapshot->collection.not_seen_known)
-		line_printf(l, "  incomplete: some not read");
-	else if (v->r->snapshot->collection.not_seen)
-		line_printf(l, "  incomplete: %u not seen", v->r->snapshot->collection.not_seen);
-	if (f->missed)
-		line_printf(l, ", %llu missed", (unsigned long long)f->missed);
-	screen_line(s, LOOK_PLAIN);
 }
 
 /* ---- the time line of a recording ---- */
@@ -383,10 +349,10 @@ static void mark_gaps(const struct timeline *t, char *sign, unsigned width)
 	}
 }
 
-static void put_line_of_time(const struct view *v, struct line *l, unsigned width)
+static void put_line_of_time(const struct shared *v, struct line *l, unsigned width)
 {
 	const struct timeline *t = v->facts.timeline;
-	unsigned now = timeline_column(t, v->r->snapshot->time_ms, width);
+	unsigned now = timeline_column(t, v->rows.r->snapshot->time_ms, width);
 	char sign[SCREEN_WIDTH_MAX];
 
 	memset(sign, '-', width);
@@ -402,7 +368,7 @@ static void put_line_of_time(const struct view *v, struct line *l, unsigned widt
 }
 
 /* The event whose snapshot is shown, as --at takes it; 0: none. */
-static size_t event_shown(const struct view *v)
+static size_t event_shown(const struct shared *v)
 {
 	const struct timeline *t = v->facts.timeline;
 
@@ -413,7 +379,7 @@ static size_t event_shown(const struct view *v)
 	return 0;
 }
 
-static void put_timeline(const struct view *v, struct screen *s)
+void head_timeline(const struct shared *v, struct screen *s)
 {
 	const struct timeline *t = v->facts.timeline;
 	struct line *l = &s->pen;
@@ -433,211 +399,4 @@ static void put_timeline(const struct view *v, struct screen *s)
 	else if (t->events)
 		line_printf(l, "  %zu event%s", t->events, t->events == 1 ? "" : "s");
 	screen_line(s, LOOK_PLAIN);
-}
-
-static void draw_head(const struct view *v, struct screen *s, unsigned lines)
-{
-	static void (*const put[])(const struct view *v, struct screen *s) = {
-		put_ram, put_swap, put_shortage, put_collection, put_state, put_timeline};
-
-	for (unsigned i = 0; i < lines; i++)
-		put[i](v, s);
-}
-
-void view_machine_draw(const struct view *v, struct screen *s)
-{
-	unsigned lines = view_head_lines(v);
-
-	draw_head(v, s, lines < 3 ? lines : 3);
-}
-
-/* ---- the list and the last line ---- */
-
-struct key_help {
-	const char *key, *text;
-};
-
-static void draw_keys(const struct view *v, struct screen *s)
-{
-	static const struct key_help list[] = {
-		{"?", "help"},	  {"q", "quit"},	{"/", "search"}, {"f", "filter"},
-		{"s", "sort"},	  {"g", "groups"},	{"t", "tree"},	 {"o", "columns"},
-		{"x", "changes"}, {"Enter", "details"}, {"w", "growth"}, {"l", "files"},
-		{"F", "follow"},  {"Space", "pause"},
-	};
-	static const struct key_help groups[] = {
-		{"?", "help"},	 {"q", "quit"},	   {"Enter", "processes"}, {"g", "next groups"},
-		{"/", "search"}, {"f", "filter"},  {"s", "sort"},	   {"i", "details"},
-		{"t", "tree"},	 {"o", "columns"}, {"x", "changes"},	   {"F", "follow"},
-	};
-	static const struct key_help tree[] = {
-		{"?", "help"}, {"q", "quit"},	     {"-", "fold"},   {"+", "open"},
-		{"*", "all"},  {"t", "list"},	     {"/", "search"}, {"f", "filter"},
-		{"s", "sort"}, {"Enter", "details"}, {"F", "follow"}, {"Space", "pause"},
-	};
-	static const struct key_help within[] = {
-		{"?", "help"},	  {"Esc", "groups"}, {"q", "quit"},	 {"/", "search"},
-		{"f", "filter"},  {"s", "sort"},     {"t", "tree"},	 {"Enter", "details"},
-		{"x", "changes"}, {"F", "follow"},   {"Space", "pause"},
-	};
-	static const struct key_help detail[] = {
-		{"Esc", "back"}, {"up down", "mappings"}, {"m", "read again"}, {"w", "growth"},
-		{"b", "bytes"},	 {"Space", "pause"},	  {"?", "help"},
-	};
-	static const struct key_help growth[] = {
-		{"Esc", "back, and end counting"},
-		{"b", "bytes"},
-		{"Space", "pause"},
-		{"?", "help"},
-	};
-	static const struct key_help columns[] = {
-		{"Esc", "back"},
-		{"Enter", "show or hide"},
-		{"+ -", "move"},
-	};
-	static const struct key_help sort[] = {
-		{"Esc", "back"},
-		{"Enter", "sort, again: reverse"},
-	};
-	static const struct key_help help[] = {{"Esc", "back"}, {"up down", "more"}};
-	static const struct key_help files[] = {
-		{"?", "help"},	 {"l", "processes"}, {"Enter", "holders"}, {"g", "groups"},
-		{"f", "filter"}, {"s", "sort"},	     {"/", "search"},	   {"r", "reverse"},
-		{"b", "bytes"},	 {"Space", "pause"},
-	};
-	static const struct key_help file_groups[] = {
-		{"?", "help"},	 {"l", "processes"}, {"Enter", "files"}, {"g", "next groups"},
-		{"f", "filter"}, {"s", "sort"},	     {"/", "search"},	 {"r", "reverse"},
-	};
-	static const struct key_help holders[] = {
-		{"Esc", "back"}, {"m", "read again"}, {"up down", "more"}, {"?", "help"}};
-	static const struct key_list {
-		const struct key_help *item;
-		size_t count;
-	} of_mode[] = {
-		[VIEW_LIST] = {list, ARRAY_SIZE(list)},
-		[VIEW_DETAIL] = {detail, ARRAY_SIZE(detail)},
-		[VIEW_GROWTH] = {growth, ARRAY_SIZE(growth)},
-		[VIEW_HELP] = {help, ARRAY_SIZE(help)},
-		[VIEW_COLUMNS] = {columns, ARRAY_SIZE(columns)},
-		[VIEW_SORT] = {sort, ARRAY_SIZE(sort)},
-		[VIEW_FILES] = {files, ARRAY_SIZE(files)},
-		[VIEW_HOLDERS] = {holders, ARRAY_SIZE(holders)},
-		[VIEW_FILE_SORT] = {sort, ARRAY_SIZE(sort)},
-	};
-	struct key_list keys = of_mode[v->mode];
-	size_t at = 0;
-
-	if (v->mode == VIEW_LIST && v->set.group)
-		keys = (struct key_list){groups, ARRAY_SIZE(groups)};
-	else if (v->mode == VIEW_LIST && v->set.tree)
-		keys = (struct key_list){tree, ARRAY_SIZE(tree)};
-	else if (v->mode == VIEW_LIST && v->within.group.key)
-		keys = (struct key_list){within, ARRAY_SIZE(within)};
-	else if (v->mode == VIEW_FILES && v->files.set.group != FILE_GROUP_NONE)
-		keys = (struct key_list){file_groups, ARRAY_SIZE(file_groups)};
-	for (size_t i = 0; i < keys.count; i++) {
-		size_t len = strlen(keys.item[i].key) + 1 + strlen(keys.item[i].text);
-
-		/* The first ones are the most useful: whole hints, as many as fit. */
-		if (i && at + 2 + len > s->width)
-			break;
-		at += len + (i ? 2 : 0);
-		line_blanks(&s->pen, i ? 2 : 0);
-		s->pen.attr = ATTR_BOLD;
-		line_text(&s->pen, keys.item[i].key, 0);
-		s->pen.attr = ATTR_NORMAL;
-		line_printf(&s->pen, " %s", keys.item[i].text);
-	}
-	screen_line(s, LOOK_KEYS);
-}
-
-static void draw_last(const struct view *v, struct screen *s)
-{
-	if (v->prompt) {
-		view_prompt_draw(v, s);
-	} else if (*v->message) {
-		line_text(&s->pen, v->message, 0);
-		screen_line(s, LOOK_MESSAGE);
-	} else if (v->height >= 6) {
-		draw_keys(v, s);
-	}
-}
-
-static void draw_sums(struct view *v, struct screen *s, size_t first, size_t shown)
-{
-	s->pen.attr = ATTR_BOLD;
-	grid_put_sums(&v->table.grid, &s->pen, GRID_TOTAL);
-	if (!v->count)
-		line_printf(&s->pen, "no rows");
-	else if (shown < v->count)
-		line_printf(&s->pen, "rows %zu to %zu of %zu", first + 1, first + shown, v->count);
-	else
-		line_printf(&s->pen, "%zu row%s", v->count, v->count == 1 ? "" : "s");
-	screen_line(s, LOOK_PLAIN);
-}
-
-static void draw_list(struct view *v, struct screen *s)
-{
-	struct table *t = &v->table;
-	size_t first, count;
-
-	view_place(v, &first, &count);
-	t->r = v->r;
-	t->style = &v->style;
-	t->rows = v->rows + first;
-	t->row_count = count;
-	t->marked = v->set.order.keys.count ? v->set.order.keys.item[0] : NULL;
-	table_place(t);
-	grid_measure(&t->grid);
-	draw_head(v, s, view_head_lines(v));
-	if (v->height >= 3) {
-		s->pen.attr = ATTR_BOLD;
-		grid_put_heading(&t->grid, &s->pen);
-		screen_line(s, LOOK_HEADER);
-	}
-	for (size_t i = 0; i < count; i++) {
-		grid_put_row(&t->grid, &s->pen, i);
-		screen_line(s, first + i == v->cursor ? LOOK_SELECTED : LOOK_PLAIN);
-	}
-	screen_fill(s, view_head_lines(v) + (v->height >= 3) + (unsigned)view_page(v));
-	if (v->height >= 4)
-		draw_sums(v, s, first, count);
-}
-
-void view_draw(struct view *v, struct screen *s)
-{
-	screen_begin(s, v->width, v->height);
-	if (!v->r) {
-		line_printf(&s->pen, "reading…");
-		screen_line(s, LOOK_PLAIN);
-		return;
-	}
-	switch (v->mode) {
-	case VIEW_LIST:
-		draw_list(v, s);
-		break;
-	case VIEW_DETAIL:
-		view_detail_draw(v, s);
-		break;
-	case VIEW_GROWTH:
-		view_growth_draw(v, s);
-		break;
-	case VIEW_HELP:
-	case VIEW_COLUMNS:
-	case VIEW_SORT:
-	case VIEW_FILE_SORT:
-		view_menu_draw(v, s);
-		break;
-	case VIEW_FILES:
-		view_files_draw(v, s);
-		break;
-	case VIEW_HOLDERS:
-		view_holders_draw(v, s);
-		break;
-	}
-	/* Messages and prompts replace the last line if no line is free. */
-	if (s->count == s->height && (v->prompt || *v->message))
-		screen_remove_line(s);
-	draw_last(v, s);
 }

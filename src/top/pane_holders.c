@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* One file and the processes that hold it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "top/panes.h"
+
+void holders_done(struct holders_pane *h)
+{
+	free(h->holder);
+	free(h->label);
+	free(h->mount);
+	h->holder = NULL;
+	h->label = h->mount = NULL;
+	h->file = (struct cached_file){};
+}
+
+int holders_set(struct holders_pane *h, const struct cached_file *file)
+{
+	char label[FILE_LABEL_MAX];
+
+	holders_done(h);
+	h->file = *file;
+	h->holder = calloc(file->holder_count + 1, sizeof(*h->holder));
+	h->label = strdup(file_label(file, label));
+	h->mount = file->mount ? strdup(file->mount) : NULL;
+	h->pane.cursor = (struct cursor){.scrolls = true};
+	if (!h->holder || !h->label || (file->mount && !h->mount)) {
+		holders_done(h);
+		return -ENOMEM;
+	}
+	if (file->holder_count)
+		memcpy(h->holder, file->holder, file->holder_count * sizeof(*h->holder));
+	/* The type of the file system is borrowed from the set, which is read again later. */
+	h->file.holder = h->holder;
+	h->file.name = h->file.path = h->file.mount = h->file.fs = h->file.label = NULL;
+	return 0;
+}
+
+/* The files are read again if it is time. */
+static unsigned holders_close(__attribute__((unused)) struct pane *p)
+{
+	return VIEW_ASK_FILES;
+}
+
+static const struct key_use keys[] = {
+	{{'m'}, NULL, VIEW_ASK_HOLDERS, NULL, NULL},
+	{{'l'}, NULL, PANE_CLOSE, NULL, NULL},
+	{{0}, NULL, 0, NULL, NULL},
+};
+
+static void put_bytes(const struct holders_pane *h, struct line *l, const char *name, bool known,
+		      uint64_t bytes)
+{
+	line_printf(l, "%s ", name);
+	cell_put(l, cell_bytes(known, bytes), h->pane.shared->style.bytes);
+	line_blanks(l, 2);
+}
+
+static void draw_facts(const struct holders_pane *h, struct screen *s)
+{
+	const struct cached_file *file = &h->file;
+	char state[FILE_STATE_MAX];
+	struct line *l = &s->pen;
+
+	line_text(l, h->label, 0);
+	screen_line(s, LOOK_HEADER);
+	put_bytes(h, l, "in RAM", true, file->resident);
+	put_bytes(h, l, "in swap", true, file->swapped);
+	put_bytes(h, l, "size", !file->size_unknown, file->size);
+	screen_line(s, LOOK_PLAIN);
+	line_printf(l, "kind %s  device %u:%u  inode %llu", file_kind_name(file->kind),
+		    FILE_MAJOR(file->device), FILE_MINOR(file->device),
+		    (unsigned long long)file->inode);
+	if (*file_state(file, state))
+		line_printf(l, "  %s", state);
+	if (h->mount) {
+		line_printf(l, "  mount ");
+		line_text(l, h->mount, 0);
+	}
+	screen_line(s, LOOK_PLAIN);
+}
+
+static const char *const *holders_draw(struct pane *p, struct screen *s)
+{
+	static const char *const hints[] = {"Esc",  "back", "m",    "read again", "up down",
+					    "more", "?",    "help", NULL};
+	const struct holders_pane *h = (const struct holders_pane *)p;
+	struct cursor *c = &p->cursor;
+	struct line *l = &s->pen;
+	size_t count = h->file.holder_count;
+
+	draw_facts(h, s);
+	if (!h->file.holders_known)
+		line_printf(l, "holders: too many mappings to be read");
+	else if (!count)
+		line_printf(l, "no process of this pid namespace has it open or maps it");
+	else
+		line_printf(l, "%zu process%s it open or map%s it", count,
+			    count == 1 ? " has" : "es have", count == 1 ? "s" : "");
+	screen_line(s, LOOK_PLAIN);
+	cursor_place(c, count, s->height - 1 > s->count ? s->height - 1 - s->count : 0);
+	for (size_t i = c->first; i < c->first + c->page && i < count; i++) {
+		line_printf(l, "%7d  ", h->holder[i].pid);
+		line_text(l, h->holder[i].comm, 0);
+		screen_line(s, LOOK_PLAIN);
+	}
+	return hints;
+}
+
+const struct pane_class holders_class = {
+	.keys = keys,
+	.leaf = true,
+	.close = holders_close,
+	.draw = holders_draw,
+};
