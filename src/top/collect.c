@@ -384,7 +384,8 @@ void collect_maps(struct collect *c, struct view *v)
 	r = pool_read(collector_pool(s), POOL_NAMES, true, &p, 1, &result);
 	if (r < 0)
 		log_errno(r, "reading mappings");
-	if (view_set_maps(v, TAKE_PTR(result.maps), r < 0 ? PSS_UNSUPPORTED : result.status) < 0)
+	if (detail_set_maps(&v->detail, TAKE_PTR(result.maps),
+			    r < 0 ? PSS_UNSUPPORTED : result.status) < 0)
 		log_error("reading mappings: out of memory");
 }
 

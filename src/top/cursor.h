@@ -28,6 +28,11 @@ struct cursor {
 bool row_id_same(struct row_id a, struct row_id b);
 /* Places the window on `count` rows, of which `page` fit. Leaves no empty lines below rows. */
 void cursor_place(struct cursor *c, size_t count, size_t page);
+/* How many rows are in sight. */
+static inline size_t cursor_shown(const struct cursor *c)
+{
+	return c->count - c->first < c->page ? c->count - c->first : c->page;
+}
 /* Selects the row, and brings it into sight when the window is placed next. */
 void cursor_select(struct cursor *c, size_t row);
 /* Returns to the first row, and holds none. */

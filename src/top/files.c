@@ -131,7 +131,7 @@ void top_files_rows(struct top_files *t, struct view *v)
 	}
 	if (r < 0)
 		snprintf(t->failed, sizeof(t->failed), "%s", strerror(-r));
-	view_set_files(v, r < 0 ? NULL : &t->report, r < 0 ? t->failed : NULL);
+	files_set(&v->files, r < 0 ? NULL : &t->report, r < 0 ? t->failed : NULL);
 }
 
 static void read_files(struct top_files *t, struct view *v)
@@ -155,7 +155,7 @@ static void read_files(struct top_files *t, struct view *v)
 	}
 	snprintf(t->failed, sizeof(t->failed), "%s",
 		 r == -ENOTSUP ? "this kernel's lists of files are not understood" : strerror(-r));
-	view_set_files(v, NULL, t->failed);
+	files_set(&v->files, NULL, t->failed);
 }
 
 void top_files_read(struct top_files *t, struct view *v, bool now)
@@ -167,7 +167,7 @@ void top_files_read(struct top_files *t, struct view *v, bool now)
 		return;
 	}
 	if (!t->source)
-		view_set_files(v, NULL, t->why);
+		files_set(&v->files, NULL, t->why);
 	else if (now || (!v->shared.set.paused && clock_us(CLOCK_MONOTONIC) >= t->due_us))
 		read_files(t, v);
 }

@@ -5,17 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
-unsigned pane_menu(struct pane *p, const struct menu *menu)
+unsigned pane_prompt(struct pane *p, const struct prompt_kind *kind)
 {
-	p->shared->menu = menu;
-	return PANE_OPEN(PANE_MENU);
-}
-
-unsigned pane_prompt(struct pane *p, const struct prompt_kind *kind, const char *text)
-{
-	prompt_open(&p->shared->prompt, kind, text);
+	prompt_open(&p->shared->prompt, kind, p);
 	p->cursor.show = true;
 	return 0;
+}
+
+unsigned pane_act(struct pane *p, const struct key_use *use)
+{
+	if (use->act)
+		return use->act(p);
+	if (use->prompt)
+		return pane_prompt(p, use->prompt);
+	p->shared->menu = use->menu;
+	return use->menu ? PANE_OPEN(PANE_MENU) : use->ask;
 }
 
 /* ---- search ---- */
@@ -54,19 +58,21 @@ static unsigned search_done(struct pane *p, const char *text)
 	return search_typed(p, text);
 }
 
-unsigned pane_search(struct pane *p)
-{
-	static const struct prompt_kind kind = {"search: ", search_typed, search_done, search_next};
-
-	return pane_prompt(p, &kind, "");
-}
+const struct prompt_kind search_prompt = {
+	.label = "search: ", .typed = search_typed, .next = search_next, .done = search_done};
 
 /* ---- drawing ---- */
+
+struct table_style pane_style(const struct pane *p, const struct screen *s)
+{
+	return (struct table_style){
+		.bytes = p->shared->style.bytes, .header = true, .color = true, .width = s->width};
+}
 
 void pane_table(struct pane *p, const struct grid *g, struct screen *s)
 {
 	const struct cursor *c = &p->cursor;
-	size_t shown = c->count - c->first < c->page ? c->count - c->first : c->page;
+	size_t shown = cursor_shown(c);
 	unsigned end, height = p->shared->height;
 
 	if (height >= 3) {

@@ -26,11 +26,14 @@ enum pane_kind {
 #define PANE_OPEN_SHIFT 20
 #define PANE_OPEN(kind) (((kind) + 1u) << PANE_OPEN_SHIFT)
 
-/* What keys do. The one that was pressed is shared.key. */
+/* What keys do: the first that is set of act, menu, prompt and ask; none: the view knows the key.
+ */
 struct key_use {
-	int key[3]; /* 0: fewer */
+	int key[3]; /* 0: fewer. The one that was pressed is shared.key */
 	unsigned (*act)(struct pane *p);
-	unsigned ask;	   /* without act(): what is returned; 0: the view knows the key */
+	const struct menu *menu;
+	const struct prompt_kind *prompt;
+	unsigned ask;
 	const char *does;  /* said of the key where it has no meaning; NULL: nothing */
 	const char *where; /* said behind it; NULL: that of the class */
 };
@@ -47,8 +50,8 @@ struct pane_class {
 	void (*place)(struct pane *p); /* places the cursor's window */
 	void (*moved)(struct pane *p); /* the cursor was moved */
 	bool (*matches)(const struct pane *p, size_t row, const char *text);
-	/* Returns what the last line says of keys: a key, its effect, …, NULL. */
-	const char *const *(*draw)(struct pane *p, struct screen *s);
+	/* Returns what the last line says of keys, as it shows them; "_" is a blank in a key. */
+	const char *(*draw)(struct pane *p, struct screen *s);
 };
 
 /* Begins the struct of each pane. */
@@ -59,23 +62,29 @@ struct pane {
 	struct cursor cursor;
 };
 
-/* The lines of a menu, for the pane that opens it. */
+/* The lines of a menu of a pane. */
 struct menu {
 	const char *title;
-	const char *const *hints; /* as draw() returns them */
+	void (*put_more)(const struct shared *v,
+			 struct line *l); /* behind the title; NULL: nothing */
+	const char *hints;		  /* as draw() returns them */
 	size_t (*count)(const struct pane *owner);
 	void (*line)(const struct pane *owner, size_t i, struct line *l);
 	size_t (*begin)(const struct pane *owner); /* the line that it opens at; NULL: the first */
+	/* NULL: a text without a cursor. */
 	unsigned (*choose)(struct pane *owner, size_t i);
 	/* Moves what a line stands for; NULL: Space shows the next page, else it chooses. */
 	unsigned (*shift)(struct pane *owner, size_t i, int by);
 };
 
-unsigned pane_menu(struct pane *p, const struct menu *menu);
-unsigned pane_prompt(struct pane *p, const struct prompt_kind *kind, const char *text);
+/* Does what a key is for. */
+unsigned pane_act(struct pane *p, const struct key_use *use);
+unsigned pane_prompt(struct pane *p, const struct prompt_kind *kind);
 /* Searches the rows of a pane that has matches(). */
-unsigned pane_search(struct pane *p);
+extern const struct prompt_kind search_prompt;
 
+/* The style of tables within a pane. */
+struct table_style pane_style(const struct pane *p, const struct screen *s);
 /* Draws headings, the rows in sight, and the total, with the cursor of the pane. */
 void pane_table(struct pane *p, const struct grid *g, struct screen *s);
 /*

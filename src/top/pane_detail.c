@@ -108,9 +108,9 @@ static unsigned open_growth(struct pane *p)
 }
 
 static const struct key_use keys[] = {
-	{{'m'}, NULL, VIEW_ASK_DETAIL, "reads the mappings", NULL},
-	{{'w'}, open_growth, 0, NULL, NULL},
-	{{0}, NULL, 0, NULL, NULL},
+	{{'m'}, .ask = VIEW_ASK_DETAIL, .does = "reads the mappings"},
+	{{'w'}, open_growth},
+	{{0}},
 };
 
 /* ---- drawing ---- */
@@ -329,10 +329,7 @@ static void draw_maps(struct detail_pane *d, struct screen *s)
 {
 	cleanup(strbuf_done) struct strbuf text = {};
 	struct cursor *c = &d->pane.cursor;
-	const struct table_style style = {.bytes = d->pane.shared->style.bytes,
-					  .header = true,
-					  .color = true,
-					  .width = s->width};
+	const struct table_style style = pane_style(&d->pane, s);
 	const struct maps_process one = {.process = &d->row, .status = PSS_OK, .counted = true};
 	struct maps_report r = {.snapshot = d->pane.shared->rows.r->snapshot,
 				.kind = MAP_ROWS_FILES,
@@ -348,18 +345,15 @@ static void draw_maps(struct detail_pane *d, struct screen *s)
 	}
 	cursor_place(c, d->maps->count, rows);
 	r.rows = d->mapping + c->first;
-	r.row_count = c->count - c->first < rows ? c->count - c->first : rows;
+	r.row_count = cursor_shown(c);
 	r.total = d->maps->total;
 	r.mappings = d->maps->mappings;
 	render_maps_table(&text, &r, &style);
 	pane_text(NULL, strbuf_str(&text), true, s);
 }
 
-static const char *const *detail_draw(struct pane *pane, struct screen *s)
+static const char *detail_draw(struct pane *pane, struct screen *s)
 {
-	static const char *const hints[] = {"Esc",	  "back",  "up down", "mappings", "m",
-					    "read again", "w",	   "growth",  "b",	  "bytes",
-					    "Space",	  "pause", "?",	      "help",	  NULL};
 	struct detail_pane *d = detail_of(pane);
 	const struct process *row = listing_row(&pane->shared->rows);
 	const struct process *p = d->ended || !row ? &d->row : row;
@@ -370,7 +364,7 @@ static const char *const *detail_draw(struct pane *pane, struct screen *s)
 	draw_parts(d, s, p);
 	draw_counters(d, s, p);
 	draw_maps(d, s);
-	return hints;
+	return "Esc back  up_down mappings  m read again  w growth  b bytes  Space pause  ? help";
 }
 
 const struct pane_class detail_class = {

@@ -192,28 +192,15 @@ static unsigned reverse(struct pane *p)
 	return VIEW_ASK_FILE_ROWS;
 }
 
-static unsigned filter_typed(struct pane *p, const char *text)
+static char *filter_text(struct pane *p)
 {
-	snprintf(files_of(p)->set.filter, PROMPT_MAX, "%s", text);
-	return VIEW_ASK_FILE_ROWS;
+	return files_of(p)->set.filter;
 }
 
-/* A filter that is not valid has no effect: the caller put back the one in force. Says it again. */
-static unsigned filter_done(struct pane *p, const char *text)
-{
-	if (strcmp(text, files_of(p)->set.filter) == 0)
-		return 0;
-	return PANE_REFUSE | filter_typed(p, text);
-}
-
-static unsigned ask_filter(struct pane *p)
-{
-	static const struct prompt_kind kind = {.label = "filter (regular expression): ",
-						.typed = filter_typed,
-						.done = filter_done};
-
-	return pane_prompt(p, &kind, files_of(p)->set.filter);
-}
+static const struct prompt_kind filter_prompt = {.label = "filter (regular expression): ",
+						 .text = filter_text,
+						 .ask = VIEW_ASK_FILE_ROWS,
+						 .at_once = true};
 
 /* ---- the sort column ---- */
 
@@ -280,31 +267,27 @@ static unsigned choose_sort(struct pane *p, size_t i)
 	return VIEW_ASK_FILE_ROWS | PANE_CLOSE;
 }
 
-static unsigned sort_menu(struct pane *p)
-{
-	static const char *const hints[] = {"Esc", "back", "Enter", "sort, again: reverse", NULL};
-	static const struct menu menu = {.title = "Sort files by",
-					 .hints = hints,
-					 .count = sort_count,
-					 .line = sort_line,
-					 .begin = sort_begin,
-					 .choose = choose_sort};
-
-	return pane_menu(p, &menu);
-}
+static const struct menu sort_menu = {
+	.title = "Sort files by",
+	.hints = "Esc back  Enter sort, again: reverse",
+	.count = sort_count,
+	.line = sort_line,
+	.begin = sort_begin,
+	.choose = choose_sort,
+};
 
 static const struct key_use keys[] = {
-	{{'/', TOP_F(3)}, pane_search, 0, NULL, NULL},
-	{{'f', TOP_F(4), '\\'}, ask_filter, 0, NULL, NULL},
-	{{'s', TOP_F(6)}, sort_menu, 0, NULL, NULL},
-	{{'<', '>'}, sort_beside, 0, NULL, NULL},
-	{{'r', 'I'}, reverse, 0, NULL, NULL},
-	{{'g'}, group_next, 0, NULL, NULL},
-	{{TOP_ENTER, 'i'}, enter, 0, NULL, NULL},
-	{{TOP_ESCAPE}, escape, 0, NULL, NULL},
-	{{TOP_BACKSPACE, TOP_CTRL('h')}, leave, 0, NULL, NULL},
-	{{'l'}, NULL, PANE_CLOSE, NULL, NULL},
-	{{0}, NULL, 0, NULL, NULL},
+	{{'/', TOP_F(3)}, .prompt = &search_prompt},
+	{{'f', TOP_F(4), '\\'}, .prompt = &filter_prompt},
+	{{'s', TOP_F(6)}, .menu = &sort_menu},
+	{{'<', '>'}, sort_beside},
+	{{'r', 'I'}, reverse},
+	{{'g'}, group_next},
+	{{TOP_ENTER, 'i'}, enter},
+	{{TOP_ESCAPE}, escape},
+	{{TOP_BACKSPACE, TOP_CTRL('h')}, leave},
+	{{'l'}, .ask = PANE_CLOSE},
+	{{0}},
 };
 
 /* ---- drawing ---- */
@@ -348,13 +331,10 @@ static void draw_table(struct files_pane *f, struct screen *s)
 	const struct cursor *c = &f->pane.cursor;
 	struct files_report shown = *f->report;
 	struct files_table *t = &f->table;
-	struct table_style style = {.bytes = f->pane.shared->style.bytes,
-				    .header = true,
-				    .color = true,
-				    .width = s->width};
+	const struct table_style style = pane_style(&f->pane, s);
 
 	shown.rows += c->first;
-	shown.row_count = c->count - c->first < c->page ? c->count - c->first : c->page;
+	shown.row_count = cursor_shown(c);
 	shown.others_count = 0;
 	t->r = &shown;
 	t->style = &style;
@@ -398,15 +378,8 @@ static void draw_why(struct screen *s, const char *why)
 	screen_line(s, LOOK_PLAIN);
 }
 
-static const char *const *files_draw(struct pane *p, struct screen *s)
+static const char *files_draw(struct pane *p, struct screen *s)
 {
-	static const char *const files[] = {"?",     "help",   "l", "processes", "Enter", "holders",
-					    "g",     "groups", "f", "filter",	 "s",	  "sort",
-					    "/",     "search", "r", "reverse",	 "b",	  "bytes",
-					    "Space", "pause",  NULL};
-	static const char *const groups[] = {"?", "help",	 "l", "processes", "Enter", "files",
-					     "g", "next groups", "f", "filter",	   "s",	    "sort",
-					     "/", "search",	 "r", "reverse",   NULL};
 	struct files_pane *f = files_of(p);
 	unsigned head = head_lines(p->shared);
 
@@ -420,7 +393,11 @@ static const char *const *files_draw(struct pane *p, struct screen *s)
 	} else {
 		draw_why(s, f->why ? f->why : "reading…");
 	}
-	return f->set.group != FILE_GROUP_NONE ? groups : files;
+	if (f->set.group != FILE_GROUP_NONE)
+		return "? help  l processes  Enter files  g next groups  f filter  s sort  / search  "
+		       "r reverse";
+	return "? help  l processes  Enter holders  g groups  f filter  s sort  / search  r reverse  "
+	       "b bytes  Space pause";
 }
 
 const struct pane_class files_class = {

@@ -48,14 +48,11 @@ static void draw_title(const struct growth_pane *p, struct line *l)
 		line_printf(l, ": paused");
 }
 
-static const char *const *growth_draw(struct pane *p, struct screen *s)
+static const char *growth_draw(struct pane *p, struct screen *s)
 {
-	static const char *const hints[] = {
-		"Esc", "back, and end counting", "b", "bytes", "Space", "pause", "?", "help", NULL};
 	cleanup(strbuf_done) struct strbuf text = {};
 	struct growth_pane *g = (struct growth_pane *)p;
-	const struct table_style style = {
-		.bytes = p->shared->style.bytes, .header = true, .color = true, .width = s->width};
+	const struct table_style style = pane_style(p, s);
 	size_t rows = s->height > LINES_AROUND + ROWS_LEAST ? s->height - LINES_AROUND : ROWS_LEAST;
 
 	draw_title(g, &s->pen);
@@ -67,13 +64,10 @@ static const char *const *growth_draw(struct pane *p, struct screen *s)
 		line_printf(&s->pen, "loading the programs that count…");
 		screen_line(s, LOOK_PLAIN);
 	}
-	return hints;
+	return "Esc back, and end counting  b bytes  Space pause  ? help";
 }
 
-static const struct key_use keys[] = {
-	{{'w'}, NULL, PANE_CLOSE, NULL, NULL},
-	{{0}, NULL, 0, NULL, NULL},
-};
+static const struct key_use keys[] = {{{'w'}, .ask = PANE_CLOSE}, {{0}}};
 
 const struct pane_class growth_class = {
 	.keys = keys,

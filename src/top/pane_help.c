@@ -50,11 +50,13 @@ const char *view_key_help(size_t i)
 	return i < ARRAY_SIZE(help_lines) && *help_lines[i] ? help_lines[i] : NULL;
 }
 
-/* What the program itself uses, behind the title. */
+/* What the program itself uses. */
 static void put_own_cost(const struct shared *v, struct line *l)
 {
 	const struct view_facts *f = &v->facts;
 
+	if (!f->collect_us)
+		return;
 	line_printf(l, "   this program: ");
 	if (f->own_known) {
 		line_printf(l, "%u.%u %% of a CPU, ", f->own_cpu / 10, f->own_cpu % 10);
@@ -65,53 +67,20 @@ static void put_own_cost(const struct shared *v, struct line *l)
 		    (unsigned)(f->collect_us % 1000 / 100));
 }
 
-static void help_place(struct pane *p)
+static size_t help_count(__attribute__((unused)) const struct pane *owner)
 {
-	unsigned height = p->shared->height;
-
-	cursor_place(&p->cursor, ARRAY_SIZE(help_lines), height > 2 ? height - 2 : 1);
+	return ARRAY_SIZE(help_lines);
 }
 
-static unsigned help_open(struct pane *p)
+static void help_line(__attribute__((unused)) const struct pane *owner, size_t i, struct line *l)
 {
-	p->cursor = (struct cursor){.scrolls = true};
-	return 0;
+	line_printf(l, "%s", help_lines[i]);
 }
 
-static unsigned next_page(struct pane *p)
-{
-	cursor_key(&p->cursor, TOP_PAGE_DOWN);
-	return 0;
-}
-
-static const struct key_use keys[] = {
-	{{' '}, next_page, 0, NULL, NULL},
-	{{'?', 'h', TOP_F1}, NULL, PANE_CLOSE, NULL, NULL},
-	{{0}, NULL, 0, NULL, NULL},
-};
-
-static const char *const *help_draw(struct pane *p, struct screen *s)
-{
-	static const char *const hints[] = {"Esc", "back", "up down", "more", NULL};
-	const struct cursor *c = &p->cursor;
-
-	help_place(p);
-	line_printf(&s->pen, "Keys");
-	if (p->shared->facts.collect_us)
-		put_own_cost(p->shared, &s->pen);
-	screen_line(s, LOOK_HEADER);
-	for (size_t i = c->first; i < c->first + c->page && i < c->count; i++) {
-		line_printf(&s->pen, "%s", help_lines[i]);
-		screen_line(s, LOOK_PLAIN);
-	}
-	return hints;
-}
-
-const struct pane_class help_class = {
-	.keys = keys,
-	.leaf = true,
-	.modal = true,
-	.open = help_open,
-	.place = help_place,
-	.draw = help_draw,
+const struct menu help_menu = {
+	.title = "Keys",
+	.put_more = put_own_cost,
+	.hints = "Esc back  up_down more",
+	.count = help_count,
+	.line = help_line,
 };

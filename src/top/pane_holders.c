@@ -45,9 +45,9 @@ static unsigned holders_close(__attribute__((unused)) struct pane *p)
 }
 
 static const struct key_use keys[] = {
-	{{'m'}, NULL, VIEW_ASK_HOLDERS, NULL, NULL},
-	{{'l'}, NULL, PANE_CLOSE, NULL, NULL},
-	{{0}, NULL, 0, NULL, NULL},
+	{{'m'}, .ask = VIEW_ASK_HOLDERS},
+	{{'l'}, .ask = PANE_CLOSE},
+	{{0}},
 };
 
 static void put_bytes(const struct holders_pane *h, struct line *l, const char *name, bool known,
@@ -82,10 +82,8 @@ static void draw_facts(const struct holders_pane *h, struct screen *s)
 	screen_line(s, LOOK_PLAIN);
 }
 
-static const char *const *holders_draw(struct pane *p, struct screen *s)
+static const char *holders_draw(struct pane *p, struct screen *s)
 {
-	static const char *const hints[] = {"Esc",  "back", "m",    "read again", "up down",
-					    "more", "?",    "help", NULL};
 	const struct holders_pane *h = (const struct holders_pane *)p;
 	struct cursor *c = &p->cursor;
 	struct line *l = &s->pen;
@@ -101,12 +99,12 @@ static const char *const *holders_draw(struct pane *p, struct screen *s)
 			    count == 1 ? " has" : "es have", count == 1 ? "s" : "");
 	screen_line(s, LOOK_PLAIN);
 	cursor_place(c, count, s->height - 1 > s->count ? s->height - 1 - s->count : 0);
-	for (size_t i = c->first; i < c->first + c->page && i < count; i++) {
+	for (size_t i = c->first; i < c->first + cursor_shown(c); i++) {
 		line_printf(l, "%7d  ", h->holder[i].pid);
 		line_text(l, h->holder[i].comm, 0);
 		screen_line(s, LOOK_PLAIN);
 	}
-	return hints;
+	return "Esc back  m read again  up_down more  ? help";
 }
 
 const struct pane_class holders_class = {

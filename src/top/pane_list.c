@@ -283,16 +283,6 @@ static unsigned cmdline_switch(struct pane *p)
 	return VIEW_ASK_ROWS;
 }
 
-static unsigned sort_menu(struct pane *p)
-{
-	return pane_menu(p, &list_sort_menu);
-}
-
-static unsigned columns_menu(struct pane *p)
-{
-	return pane_menu(p, &list_columns_menu);
-}
-
 static unsigned scroll_columns(struct pane *p)
 {
 	struct list_pane *l = list_of(p);
@@ -448,46 +438,19 @@ static unsigned ask_time(struct pane *p)
 	static const struct prompt_kind kind = {.label = "time (03:14, -10m, event:1): ",
 						.done = time_done};
 
-	return p->shared->facts.frames ? pane_prompt(p, &kind, "") : PANE_REFUSE;
+	return p->shared->facts.frames ? pane_prompt(p, &kind) : PANE_REFUSE;
 }
 
-/* ---- filters and the interval that are typed ---- */
+/* ---- what is typed ---- */
 
-static unsigned filter_typed(struct pane *p, const char *text)
+static char *filter_text(struct pane *p)
 {
-	snprintf(p->shared->set.filter, PROMPT_MAX, "%s", text);
-	return VIEW_ASK_FILTER;
+	return p->shared->set.filter;
 }
 
-/* A filter that is not valid has no effect: the caller put back the one in force. Says it again. */
-static unsigned filter_done(struct pane *p, const char *text)
+static char *user_text(struct pane *p)
 {
-	if (strcmp(text, p->shared->set.filter) == 0)
-		return 0;
-	return PANE_REFUSE | filter_typed(p, text);
-}
-
-static unsigned ask_filter(struct pane *p)
-{
-	static const struct prompt_kind kind = {.label = "filter (regular expression): ",
-						.typed = filter_typed,
-						.done = filter_done};
-
-	return pane_prompt(p, &kind, p->shared->set.filter);
-}
-
-static unsigned user_done(struct pane *p, const char *text)
-{
-	snprintf(p->shared->set.user, PROMPT_MAX, "%s", text);
-	return VIEW_ASK_FILTER;
-}
-
-static unsigned ask_user(struct pane *p)
-{
-	static const struct prompt_kind kind = {.label = "users (names or uids): ",
-						.done = user_done};
-
-	return pane_prompt(p, &kind, p->shared->set.user);
+	return p->shared->set.user;
 }
 
 /* Seconds like "1" or "0.5". */
@@ -506,59 +469,60 @@ static unsigned interval_done(struct pane *p, const char *text)
 	return VIEW_ASK_INTERVAL;
 }
 
-static unsigned ask_interval(struct pane *p)
-{
-	static const struct prompt_kind kind = {.label = "interval in seconds: ",
-						.done = interval_done};
-
-	return pane_prompt(p, &kind, "");
-}
+static const struct prompt_kind filter_prompt = {.label = "filter (regular expression): ",
+						 .text = filter_text,
+						 .ask = VIEW_ASK_FILTER,
+						 .at_once = true};
+static const struct prompt_kind user_prompt = {
+	.label = "users (names or uids): ", .text = user_text, .ask = VIEW_ASK_FILTER};
+static const struct prompt_kind interval_prompt = {.label = "interval in seconds: ",
+						   .done = interval_done};
 
 /* ---- keys ---- */
 
-#define OF_RECORDING "goes to another snapshot of a recording", "(top --replay FILE)"
+#define OF_RECORDING                                                                               \
+	.does = "goes to another snapshot of a recording", .where = "(top --replay FILE)"
 
 static const struct key_use list_keys[] = {
-	{{'/', TOP_F(3)}, pane_search, 0, "searches", NULL},
-	{{'f', TOP_F(4), '\\'}, ask_filter, 0, "filters", NULL},
-	{{'u'}, ask_user, 0, "chooses users", NULL},
-	{{'s', TOP_F(6)}, sort_menu, 0, "chooses the sort column", NULL},
-	{{'<'}, sort_beside, 0, "sorts by the column to the left", NULL},
-	{{'>'}, sort_beside, 0, "sorts by the column to the right", NULL},
-	{{'M', 'P'}, sort_key, 0, "sorts by PSS", NULL},
-	{{'S'}, sort_key, 0, "sorts by swap", NULL},
-	{{'N'}, sort_key, 0, "sorts by PID", NULL},
-	{{'r', 'I'}, reverse, 0, "reverses the order", NULL},
-	{{'g'}, group_next, 0, "makes groups", NULL},
-	{{'t', TOP_F(5)}, tree_switch, 0, "shows the tree", NULL},
-	{{'x'}, changes_next, 0, "shows changes", NULL},
-	{{'n'}, only_changed, 0, "shows only rows that changed", NULL},
-	{{'c'}, cmdline_switch, 0, "shows command lines", NULL},
-	{{'o', TOP_F(2)}, columns_menu, 0, "chooses columns", NULL},
-	{{'F'}, follow_switch, 0, "follows a row", NULL},
-	{{'d'}, ask_interval, 0, "sets the interval", NULL},
-	{{'i'}, NULL, PANE_OPEN(PANE_DETAIL), "shows details", NULL},
-	{{'w'}, NULL, PANE_OPEN(PANE_GROWTH), "shows which code makes a process grow", NULL},
-	{{'l'}, NULL, PANE_OPEN(PANE_FILES), "shows the files", NULL},
-	{{'b'}, NULL, 0, "shows exact bytes", NULL},
-	{{'p', 'Z'}, NULL, 0, "pauses", NULL},
-	{{TOP_RIGHT}, scroll_columns, 0, "scrolls the columns", NULL},
-	{{TOP_LEFT}, scroll_columns, 0, NULL, NULL},
-	{{TOP_ENTER}, enter, 0, NULL, NULL},
-	{{TOP_ESCAPE}, escape, 0, NULL, NULL},
-	{{'+', '='}, plus, 0, NULL, NULL},
-	{{'-'}, minus, 0, NULL, NULL},
-	{{'*'}, fold_all, 0, "folds and opens the rows of a tree", "(t shows it)"},
+	{{'/', TOP_F(3)}, .prompt = &search_prompt, .does = "searches"},
+	{{'f', TOP_F(4), '\\'}, .prompt = &filter_prompt, .does = "filters"},
+	{{'u'}, .prompt = &user_prompt, .does = "chooses users"},
+	{{'d'}, .prompt = &interval_prompt, .does = "sets the interval"},
+	{{'s', TOP_F(6)}, .menu = &list_sort_menu, .does = "chooses the sort column"},
+	{{'o', TOP_F(2)}, .menu = &list_columns_menu, .does = "chooses columns"},
+	{{'<'}, sort_beside, .does = "sorts by the column to the left"},
+	{{'>'}, sort_beside, .does = "sorts by the column to the right"},
+	{{'M', 'P'}, sort_key, .does = "sorts by PSS"},
+	{{'S'}, sort_key, .does = "sorts by swap"},
+	{{'N'}, sort_key, .does = "sorts by PID"},
+	{{'r', 'I'}, reverse, .does = "reverses the order"},
+	{{'g'}, group_next, .does = "makes groups"},
+	{{'t', TOP_F(5)}, tree_switch, .does = "shows the tree"},
+	{{'x'}, changes_next, .does = "shows changes"},
+	{{'n'}, only_changed, .does = "shows only rows that changed"},
+	{{'c'}, cmdline_switch, .does = "shows command lines"},
+	{{'F'}, follow_switch, .does = "follows a row"},
+	{{'i'}, .ask = PANE_OPEN(PANE_DETAIL), .does = "shows details"},
+	{{'w'}, .ask = PANE_OPEN(PANE_GROWTH), .does = "shows which code makes a process grow"},
+	{{'l'}, .ask = PANE_OPEN(PANE_FILES), .does = "shows the files"},
+	{{'b'}, .does = "shows exact bytes"},
+	{{'p', 'Z'}, .does = "pauses"},
+	{{TOP_RIGHT}, scroll_columns, .does = "scrolls the columns"},
+	{{TOP_LEFT}, scroll_columns},
+	{{TOP_ENTER}, enter},
+	{{TOP_ESCAPE}, escape},
+	{{'+', '='}, plus},
+	{{'-'}, minus},
+	{{'*'}, fold_all, .does = "folds and opens the rows of a tree", .where = "(t shows it)"},
 	{{TOP_BACKSPACE, TOP_CTRL('h')},
 	 within_leave,
-	 0,
-	 "leads from the processes of a group to the groups",
-	 ""},
-	{{'.', ','}, step, 0, OF_RECORDING},
-	{{'[', ']', '{'}, go, 0, OF_RECORDING},
-	{{'}', 'e', 'E'}, go, 0, OF_RECORDING},
-	{{'@'}, ask_time, 0, OF_RECORDING},
-	{{0}, NULL, 0, NULL, NULL},
+	 .does = "leads from the processes of a group to the groups",
+	 .where = ""},
+	{{'.', ','}, step, OF_RECORDING},
+	{{'[', ']', '{'}, go, OF_RECORDING},
+	{{'}', 'e', 'E'}, go, OF_RECORDING},
+	{{'@'}, ask_time, OF_RECORDING},
+	{{0}},
 };
 
 /* ---- drawing ---- */
@@ -624,31 +588,24 @@ static void draw_state(const struct list_pane *l, struct screen *s)
 	screen_line(s, LOOK_PLAIN);
 }
 
-static const char *const *hints(const struct list_pane *l)
+static const char *hints(const struct list_pane *l)
 {
-	static const char *const list[] = {
-		"?", "help",   "q", "quit",  "/", "search",  "f",     "filter",	 "s",	  "sort",
-		"g", "groups", "t", "tree",  "o", "columns", "x",     "changes", "Enter", "details",
-		"w", "growth", "l", "files", "F", "follow",  "Space", "pause",	 NULL};
-	static const char *const groups[] = {
-		"?",	       "help",	  "q",	    "quit", "Enter",  "processes", "g",
-		"next groups", "/",	  "search", "f",    "filter", "s",	   "sort",
-		"i",	       "details", "t",	    "tree", "o",      "columns",   "x",
-		"changes",     "F",	  "follow", NULL};
-	static const char *const tree[] = {
-		"?",	 "help",    "q",    "quit",   "-",	"fold",	 "+",	   "open", "*",
-		"all",	 "t",	    "list", "/",      "search", "f",	 "filter", "s",	   "sort",
-		"Enter", "details", "F",    "follow", "Space",	"pause", NULL};
-	static const char *const within[] = {"?", "help",   "Esc",   "groups",	"q", "quit",
-					     "/", "search", "f",     "filter",	"s", "sort",
-					     "t", "tree",   "Enter", "details", "x", "changes",
-					     "F", "follow", "Space", "pause",	NULL};
 	const struct view_settings *set = &l->pane.shared->set;
 
-	return set->group ? groups : set->tree ? tree : l->within.group.key ? within : list;
+	if (set->group)
+		return "? help  q quit  Enter processes  g next groups  / search  f filter  s sort  "
+		       "i details  t tree  o columns  x changes  F follow";
+	if (set->tree)
+		return "? help  q quit  - fold  + open  * all  t list  / search  f filter  s sort  "
+		       "Enter details  F follow  Space pause";
+	if (l->within.group.key)
+		return "? help  Esc groups  q quit  / search  f filter  s sort  t tree  "
+		       "Enter details  x changes  F follow  Space pause";
+	return "? help  q quit  / search  f filter  s sort  g groups  t tree  o columns  x changes  "
+	       "Enter details  w growth  l files  F follow  Space pause";
 }
 
-static const char *const *list_draw(struct pane *p, struct screen *s)
+static const char *list_draw(struct pane *p, struct screen *s)
 {
 	struct list_pane *l = list_of(p);
 	const struct shared *v = p->shared;
@@ -660,7 +617,7 @@ static const char *const *list_draw(struct pane *p, struct screen *s)
 	t->r = v->rows.r;
 	t->style = &v->style;
 	t->rows = v->rows.item + c->first;
-	t->row_count = c->count - c->first < c->page ? c->count - c->first : c->page;
+	t->row_count = cursor_shown(c);
 	t->marked = v->set.order.keys.count ? v->set.order.keys.item[0] : NULL;
 	table_place(t);
 	grid_measure(&t->grid);

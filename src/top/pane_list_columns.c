@@ -151,7 +151,7 @@ static unsigned move_column(struct pane *owner, size_t i, int by)
 
 const struct menu list_columns_menu = {
 	.title = "Columns",
-	.hints = (const char *const[]){"Esc", "back", "Enter", "show or hide", "+ -", "move", NULL},
+	.hints = "Esc back  Enter show or hide  +_- move",
 	.count = menu_count,
 	.line = columns_line,
 	.choose = toggle_column,
@@ -185,7 +185,7 @@ static unsigned choose_sort(struct pane *owner, size_t i)
 
 const struct menu list_sort_menu = {
 	.title = "Sort by",
-	.hints = (const char *const[]){"Esc", "back", "Enter", "sort, again: reverse", NULL},
+	.hints = "Esc back  Enter sort, again: reverse",
 	.count = menu_count,
 	.line = sort_line,
 	.begin = sort_begin,

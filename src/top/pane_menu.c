@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* A menu of the pane below it. */
+/* A menu of the pane below it, or a text without a cursor, which is the help. */
 #include "top/panes.h"
 
 static const struct menu *menu_of(const struct pane *p)
@@ -16,17 +16,20 @@ static void menu_place(struct pane *p)
 
 static unsigned menu_open(struct pane *p)
 {
-	const struct menu *menu = p->shared->menu;
+	const struct menu *menu = p->shared->menu ? p->shared->menu : &help_menu;
 
 	((struct menu_pane *)p)->menu = menu;
-	cursor_reset(&p->cursor);
+	p->cursor = (struct cursor){.scrolls = !menu->choose};
 	cursor_select(&p->cursor, menu->begin ? menu->begin(p->below) : 0);
+	p->shared->menu = NULL;
 	return 0;
 }
 
 static unsigned choose(struct pane *p)
 {
-	return menu_of(p)->choose(p->below, p->cursor.at);
+	const struct menu *menu = menu_of(p);
+
+	return menu->choose ? menu->choose(p->below, p->cursor.at) : PANE_CLOSE;
 }
 
 static unsigned space(struct pane *p)
@@ -46,23 +49,25 @@ static unsigned shift(struct pane *p)
 }
 
 static const struct key_use keys[] = {
-	{{TOP_ENTER}, choose, 0, NULL, NULL},
-	{{' '}, space, 0, NULL, NULL},
-	{{'+', '-'}, shift, 0, "moves a column", NULL},
-	{{0}, NULL, 0, NULL, NULL},
+	{{TOP_ENTER}, choose},
+	{{' '}, space},
+	{{'+', '-'}, shift, .does = "moves a column"},
+	{{0}},
 };
 
-static const char *const *menu_draw(struct pane *p, struct screen *s)
+static const char *menu_draw(struct pane *p, struct screen *s)
 {
 	const struct menu *menu = menu_of(p);
 	const struct cursor *c = &p->cursor;
 
 	menu_place(p);
 	line_printf(&s->pen, "%s", menu->title);
+	if (menu->put_more)
+		menu->put_more(p->shared, &s->pen);
 	screen_line(s, LOOK_HEADER);
-	for (size_t i = c->first; i < c->first + c->page && i < c->count; i++) {
+	for (size_t i = c->first; i < c->first + cursor_shown(c); i++) {
 		menu->line(p->below, i, &s->pen);
-		screen_line(s, i == c->at ? LOOK_SELECTED : LOOK_PLAIN);
+		screen_line(s, i == c->at && !c->scrolls ? LOOK_SELECTED : LOOK_PLAIN);
 	}
 	return menu->hints;
 }

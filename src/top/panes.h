@@ -120,7 +120,8 @@ struct menu_pane {
 	const struct menu *menu;
 };
 
-extern const struct pane_class menu_class, help_class;
+extern const struct pane_class menu_class;
+extern const struct menu help_menu;
 
 /* A line of the help about keys; NULL after the last one. */
 const char *view_key_help(size_t i);

@@ -6,38 +6,47 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "top/pane.h"
 
-void prompt_open(struct prompt *q, const struct prompt_kind *kind, const char *text)
+void prompt_open(struct prompt *q, const struct prompt_kind *kind, struct pane *p)
 {
 	q->kind = kind;
-	snprintf(q->typed, sizeof(q->typed), "%s", text);
-	snprintf(q->before, sizeof(q->before), "%s", text);
+	snprintf(q->typed, sizeof(q->typed), "%s", kind->text ? kind->text(p) : "");
+	memcpy(q->before, q->typed, sizeof(q->before));
+}
+
+static unsigned change(const struct prompt_kind *kind, struct pane *p, const char *text)
+{
+	memcpy(kind->text(p), text, PROMPT_MAX);
+	return kind->ask;
 }
 
 static unsigned typed(const struct prompt *q, struct pane *p)
 {
+	if (q->kind->at_once)
+		return change(q->kind, p, q->typed);
 	return q->kind->typed ? q->kind->typed(p, q->typed) : 0;
 }
 
 static unsigned finish(struct prompt *q, struct pane *p)
 {
-	unsigned ask = q->kind->done(p, q->typed);
+	const struct prompt_kind *kind = q->kind;
 
-	if (!(ask & PANE_REFUSE))
-		q->kind = NULL;
-	return ask & ~PANE_REFUSE;
+	/* The caller put back the text that is in force: it says again why this one is not valid.
+	 */
+	if (kind->at_once && strcmp(q->typed, kind->text(p)) != 0)
+		return change(kind, p, q->typed);
+	q->kind = NULL;
+	if (kind->done)
+		return kind->done(p, q->typed);
+	return kind->at_once ? 0 : change(kind, p, q->typed);
 }
 
 static unsigned cancel(struct prompt *q, struct pane *p)
 {
-	bool changed = strcmp(q->typed, q->before) != 0;
-	unsigned ask;
+	const struct prompt_kind *kind = q->kind;
 
-	memcpy(q->typed, q->before, sizeof(q->typed));
-	ask = changed ? typed(q, p) : 0;
 	q->kind = NULL;
-	return ask;
+	return kind->at_once && strcmp(q->typed, q->before) != 0 ? change(kind, p, q->before) : 0;
 }
 
 static size_t put_utf8(char *to, uint32_t c)

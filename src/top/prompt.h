@@ -12,12 +12,14 @@ struct pane;
 /* What a prompt is for. The functions return what is asked for (top/pane.h). */
 struct prompt_kind {
 	const char *label;
-	/* The text has changed; NULL: only Enter has an effect. */
-	unsigned (*typed)(struct pane *p, const char *text);
-	/* Enter; with PANE_REFUSE the prompt stays open. */
-	unsigned (*done)(struct pane *p, const char *text);
-	/* Down and F3; NULL: they do nothing. */
-	unsigned (*next)(struct pane *p, const char *text);
+	/* The text that is edited, PROMPT_MAX bytes; NULL: a new one, for the functions below. */
+	char *(*text)(struct pane *p);
+	unsigned ask; /* when it has changed */
+	bool at_once; /* it changes with each key, and Escape restores it; else Enter changes it */
+
+	unsigned (*typed)(struct pane *p, const char *text); /* a key has changed it */
+	unsigned (*next)(struct pane *p, const char *text);  /* Down or F3 */
+	unsigned (*done)(struct pane *p, const char *text);  /* Enter */
 };
 
 struct prompt {
@@ -25,8 +27,8 @@ struct prompt {
 	char typed[PROMPT_MAX], before[PROMPT_MAX]; /* before: the text that Escape restores */
 };
 
-void prompt_open(struct prompt *q, const struct prompt_kind *kind, const char *text);
-/* Returns what the functions return. */
+void prompt_open(struct prompt *q, const struct prompt_kind *kind, struct pane *p);
+/* Returns what is asked for. */
 unsigned prompt_key(struct prompt *q, struct pane *p, int key);
 /* Draws the prompt; a message follows the typed text. */
 void prompt_draw(const struct prompt *q, const char *message, struct screen *s);

@@ -112,7 +112,7 @@ struct shared {
 	char message[256];	 /* shown until a key is pressed; "": none */
 	char search[PROMPT_MAX]; /* the last search */
 	struct view_go go;
-	const struct menu *menu; /* the one that PANE_MENU opens */
+	const struct menu *menu; /* the one that is to be opened; NULL: the help */
 };
 
 /* Sets the message. Returns 0: nothing is asked. */

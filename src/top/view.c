@@ -7,34 +7,26 @@
 
 #include "base/array.h"
 
-static struct pane *pane_of(struct view *v, enum pane_kind kind)
-{
-	struct pane *const pane[PANE_KINDS] = {
-		[PANE_LIST] = &v->list.pane,
-		[PANE_DETAIL] = &v->detail.pane,
-		[PANE_GROWTH] = &v->growth.pane,
-		[PANE_FILES] = &v->files.pane,
-		[PANE_HOLDERS] = &v->holders.pane,
-		[PANE_MENU] = &v->menu.pane,
-		[PANE_HELP] = &v->help,
-	};
-
-	return pane[kind];
-}
-
 void view_init(struct view *v, const struct view_settings *set)
 {
-	static const struct pane_class *const class[PANE_KINDS] = {
-		[PANE_LIST] = &list_class,	 [PANE_DETAIL] = &detail_class,
-		[PANE_GROWTH] = &growth_class,	 [PANE_FILES] = &files_class,
-		[PANE_HOLDERS] = &holders_class, [PANE_MENU] = &menu_class,
-		[PANE_HELP] = &help_class,
+	struct {
+		struct pane *pane;
+		const struct pane_class *class;
+	} is[PANE_KINDS] = {
+		[PANE_LIST] = {&v->list.pane, &list_class},
+		[PANE_DETAIL] = {&v->detail.pane, &detail_class},
+		[PANE_GROWTH] = {&v->growth.pane, &growth_class},
+		[PANE_FILES] = {&v->files.pane, &files_class},
+		[PANE_HOLDERS] = {&v->holders.pane, &holders_class},
+		[PANE_MENU] = {&v->menu.pane, &menu_class},
+		[PANE_HELP] = {&v->help.pane, &menu_class},
 	};
 
 	*v = (struct view){.shared.set = *set, .files.set.sort = -1, .front = &v->list.pane};
 	for (int i = 0; i < PANE_KINDS; i++) {
-		pane_of(v, i)->class = class[i];
-		pane_of(v, i)->shared = &v->shared;
+		v->pane[i] = is[i].pane;
+		v->pane[i]->class = is[i].class;
+		v->pane[i]->shared = &v->shared;
 	}
 	v->shared.rows.cursor = &v->list.pane.cursor;
 	v->shared.style.columns = &v->list.fitting;
@@ -71,21 +63,21 @@ void view_resize(struct view *v, unsigned width, unsigned height)
 
 bool view_in_front(const struct view *v, enum pane_kind kind)
 {
-	return v->front == pane_of((struct view *)v, kind);
+	return v->front == v->pane[kind];
 }
 
 bool view_has(const struct view *v, enum pane_kind kind)
 {
 	const struct pane *p = v->front;
 
-	while (p && p != pane_of((struct view *)v, kind))
+	while (p && p != v->pane[kind])
 		p = p->below;
 	return p;
 }
 
 static unsigned open_pane(struct view *v, enum pane_kind kind)
 {
-	struct pane *p = pane_of(v, kind);
+	struct pane *p = v->pane[kind];
 	unsigned ask;
 
 	p->below = v->front;
@@ -152,7 +144,7 @@ static unsigned unknown_key(struct view *v, int key)
 	const char *name = key_name(key, buf, sizeof(buf));
 
 	for (int i = 0; i < PANE_KINDS; i++) {
-		const struct pane_class *class = pane_of(v, i)->class;
+		const struct pane_class *class = v->pane[i]->class;
 		const struct key_use *use = find_use(class, key);
 		const char *where = use && use->where ? use->where : class->where;
 
@@ -182,7 +174,7 @@ static unsigned common_key(struct view *v, const struct pane_class *class, int k
 	case '?':
 	case 'h':
 	case TOP_F1:
-		return PANE_OPEN(PANE_HELP);
+		return view_in_front(v, PANE_HELP) ? PANE_CLOSE : PANE_OPEN(PANE_HELP);
 	}
 	if (class->modal)
 		return PANE_REFUSE;
@@ -204,10 +196,8 @@ static unsigned pane_key(struct view *v, struct pane *p, int key)
 {
 	const struct key_use *use = find_use(p->class, key);
 
-	if (use && use->act)
-		return use->act(p);
-	if (use && use->ask)
-		return use->ask;
+	if (use && (use->act || use->menu || use->prompt || use->ask))
+		return pane_act(p, use);
 	if (!cursor_key(&p->cursor, key))
 		return common_key(v, p->class, key);
 	if (p->class->moved)
@@ -267,21 +257,11 @@ void view_clear_rows(struct view *v)
 	v->shared.rows.count = 0;
 }
 
-int view_set_maps(struct view *v, struct map_set *maps, enum pss_status status)
-{
-	return detail_set_maps(&v->detail, maps, status);
-}
-
 void view_set_growth(struct view *v, const struct growth *g)
 {
 	v->growth.growth = g;
 	while (!g && view_has(v, PANE_GROWTH))
 		close_pane(v);
-}
-
-void view_set_files(struct view *v, const struct files_report *report, const char *why)
-{
-	files_set(&v->files, report, why);
 }
 
 int view_set_holders(struct view *v, const struct cached_file *file)
@@ -295,22 +275,25 @@ int view_set_holders(struct view *v, const struct cached_file *file)
 
 /* ---- drawing ---- */
 
-static void draw_hints(const char *const *hint, struct screen *s)
+/* The first ones are the most useful: whole hints, as many as fit. */
+static void draw_hints(const char *hint, struct screen *s)
 {
-	size_t at = 0;
+	size_t len, at = 0;
 
-	for (size_t i = 0; hint[i]; i += 2) {
-		size_t len = strlen(hint[i]) + 1 + strlen(hint[i + 1]);
+	for (; *hint; hint += len + 2 * (hint[len] != '\0')) {
+		const char *end = strstr(hint, "  ");
+		size_t key = strcspn(hint, " ");
 
-		/* The first ones are the most useful: whole hints, as many as fit. */
-		if (i && at + 2 + len > s->width)
+		len = end ? (size_t)(end - hint) : strlen(hint);
+		if (at && at + 2 + len > s->width)
 			break;
-		at += len + (i ? 2 : 0);
-		line_blanks(&s->pen, i ? 2 : 0);
+		line_blanks(&s->pen, at ? 2 : 0);
+		at += len + (at ? 2 : 0);
 		s->pen.attr = ATTR_BOLD;
-		line_text(&s->pen, hint[i], 0);
+		for (size_t i = 0; i < key; i++)
+			line_printf(&s->pen, "%c", hint[i] == '_' ? ' ' : hint[i]);
 		s->pen.attr = ATTR_NORMAL;
-		line_printf(&s->pen, " %s", hint[i + 1]);
+		line_printf(&s->pen, "%.*s", (int)(len - key), hint + key);
 	}
 	screen_line(s, LOOK_KEYS);
 }
@@ -318,7 +301,7 @@ static void draw_hints(const char *const *hint, struct screen *s)
 void view_draw(struct view *v, struct screen *s)
 {
 	const struct shared *shared = &v->shared;
-	const char *const *hints;
+	const char *hints;
 
 	screen_begin(s, shared->width, shared->height);
 	if (!shared->rows.r) {

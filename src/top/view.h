@@ -16,9 +16,9 @@ struct view {
 	struct growth_pane growth;
 	struct files_pane files;
 	struct holders_pane holders;
-	struct menu_pane menu;
-	struct pane help;
-	struct pane *front; /* gets the keys; the others lie below it */
+	struct menu_pane menu, help;
+	struct pane *pane[PANE_KINDS]; /* all of them */
+	struct pane *front;	       /* gets the keys; the others lie below it */
 };
 
 /* It stays at its place: its panes point to it. */
@@ -45,18 +45,8 @@ void view_set_rows(struct view *v, const struct result *r, struct process *const
 struct rows view_rows_in_sight(struct view *v);
 /* Forgets the rows, which are about to be freed. */
 void view_clear_rows(struct view *v);
-/*
- * Sets the mappings that VIEW_ASK_DETAIL requested, and takes ownership of `maps`. Returns 0 or
- * -ENOMEM.
- */
-int view_set_maps(struct view *v, struct map_set *maps, enum pss_status status);
 /* Sets what has grown, borrowed until the next call; NULL: it could not be counted. */
 void view_set_growth(struct view *v, const struct growth *g);
-/*
- * Sets the rows of the files, borrowed until the next call, or why there are none, likewise. The
- * caller has set when they were read.
- */
-void view_set_files(struct view *v, const struct files_report *report, const char *why);
 /* Sets the file that VIEW_ASK_HOLDERS requested, with its holders. Returns 0 or -ENOMEM. */
 int view_set_holders(struct view *v, const struct cached_file *file);
 

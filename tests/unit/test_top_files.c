@@ -59,7 +59,7 @@ static void new_files(struct files_fixture *t)
 	t->f.view.files.time_ms = INT64_C(1795436654400);
 	t->f.view.files.read_us = 34567;
 	t->f.view.files.every_us = 2000000;
-	view_set_files(&t->f.view, &t->report, NULL);
+	files_set(&t->f.view.files, &t->report, NULL);
 	note(&t->f, "files");
 }
 
@@ -89,7 +89,7 @@ static void new_holders(struct files_fixture *t)
 FILES_SCRIPT(screens)
 {
 	assert_true(view_in_front(&f->view, PANE_FILES));
-	view_set_files(&f->view, &t->report, NULL);
+	files_set(&f->view.files, &t->report, NULL);
 	new_files(t);
 	fixture_golden(f, "top_files_80x24.txt");
 	view_resize(&f->view, 140, 40);
@@ -117,7 +117,7 @@ TEST(sizes)
 			begin(&t);
 			view_resize(&t.f.view, sizes[i][0], sizes[i][1]);
 			press(&t.f, "l");
-			view_set_files(&t.f.view, NULL, "names of files are private");
+			files_set(&t.f.view.files, NULL, "names of files are private");
 			if (k)
 				new_files(&t);
 			keys(&t.f, pressed[k]);
@@ -235,7 +235,7 @@ FILES_SCRIPT(holders)
 FILES_SCRIPT(none)
 {
 	size(f, 80, 10);
-	view_set_files(&t->f.view, NULL, "names of files are private (run as root)");
+	files_set(&t->f.view.files, NULL, "names of files are private (run as root)");
 	note(f, "no files");
 	keys(f, "jG<Enter>g/x<Enter>");
 	keys(f, "l");

@@ -75,7 +75,7 @@ SCRIPT(detail, sample_ordinary)
 	view_resize(&f->view, 80, 24);
 	keys(f, "<Enter>");
 	fixture_golden(f, "top_detail_unread.txt");
-	assert_int_equal(view_set_maps(&f->view, make_maps(), PSS_OK), 0);
+	assert_int_equal(detail_set_maps(&f->view.detail, make_maps(), PSS_OK), 0);
 	process_set(f->rows[0], COUNTER_MEM_CURRENT, 2 * GIB);
 	process_set(f->rows[0], COUNTER_MEM_LIMIT, 4 * GIB);
 	f->view.detail.charged = *f->rows[0];
