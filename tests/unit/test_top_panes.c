@@ -88,6 +88,8 @@ SCRIPT(detail, sample_ordinary)
 	/* Mappings scroll no further than the last one. */
 	size(f, 100, 19);
 	keys(f, "jjjjjjjjjj");
+	keys(f, "<Home><C-f>");
+	keys(f, "<C-b>G");
 	/* After the process ends, its last values stay. */
 	f->sample.result.row_count = 3;
 	f->rows[0] = f->sample.row[3];
@@ -149,6 +151,9 @@ SCRIPT(growth, sample_ordinary)
 	target.ended = true;
 	view_resize(&f->view, 40, 8);
 	fixture_golden(f, "top_growth_40x8.txt");
+	/* What does not fit is reached by the keys that move the cursor. */
+	keys(f, "G");
+	keys(f, "k");
 	keys(f, "<Esc>");
 	assert_false(view_has(&f->view, PANE_GROWTH));
 	/* From the details, and back to them. It cannot be counted: the caller says why. */
@@ -171,6 +176,7 @@ SCRIPT(help, sample_ordinary)
 	size(f, 80, 10);
 	keys(f, "<End>");
 	keys(f, "<Home> ");
+	keys(f, "G");
 	keys(f, "q");
 	size(f, 80, 10);
 	press(f, "o");
@@ -225,6 +231,17 @@ TEST(history)
 		history_add(&h, 7, true, base + base / 5);
 		assert_history(&h, 6, "▁▁▁▁▁█", base, base + base / 5, 1);
 	}
+}
+
+/* The keys that lead back are the same in all panes: the screen is the list again. */
+SCRIPT(back, sample_ordinary)
+{
+	static const char *const pressed[] = {
+		"iq",	    "wQ",	"?<F10>",  "s<Esc>",  "o<F10>", "i?sq<Esc>",
+		"w?<Esc>q", "i<Enter>", "w<Left>", "i<Back>", "?<C-h>", "iw<Enter><Left>"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pressed); i++)
+		keys(f, pressed[i]);
 }
 
 /* A filter that is not valid stays in the prompt; the caller has put back the one in force. */
