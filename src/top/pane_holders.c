@@ -4,36 +4,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "top/panes.h"
 
 void holders_done(struct holders_pane *h)
 {
-	free(h->holder);
-	free(h->label);
-	free(h->mount);
-	h->holder = NULL;
-	h->label = h->mount = NULL;
+	free(TAKE_PTR(h->holder));
+	free(TAKE_PTR(h->label));
+	free(TAKE_PTR(h->mount));
 	h->file = (struct cached_file){};
 }
 
 int holders_set(struct holders_pane *h, const struct cached_file *file)
 {
-	char label[FILE_LABEL_MAX];
+	char buf[FILE_LABEL_MAX];
+	cleanup_free struct file_holder *holder = calloc(file->holder_count + 1, sizeof(*holder));
+	cleanup_free char *label = strdup(file_label(file, buf));
+	cleanup_free char *mount = file->mount ? strdup(file->mount) : NULL;
 
-	holders_done(h);
-	h->file = *file;
-	h->holder = calloc(file->holder_count + 1, sizeof(*h->holder));
-	h->label = strdup(file_label(file, label));
-	h->mount = file->mount ? strdup(file->mount) : NULL;
-	h->pane.cursor = (struct cursor){.scrolls = true};
-	if (!h->holder || !h->label || (file->mount && !h->mount)) {
-		holders_done(h);
+	if (!holder || !label || (file->mount && !mount))
 		return -ENOMEM;
-	}
 	if (file->holder_count)
-		memcpy(h->holder, file->holder, file->holder_count * sizeof(*h->holder));
+		memcpy(holder, file->holder, file->holder_count * sizeof(*holder));
+	holders_done(h);
+	h->pane.cursor = (struct cursor){.scrolls = true};
+	h->file = *file;
+	h->file.holder = h->holder = TAKE_PTR(holder);
+	h->label = TAKE_PTR(label);
+	h->mount = TAKE_PTR(mount);
 	/* The type of the file system is borrowed from the set, which is read again later. */
-	h->file.holder = h->holder;
 	h->file.name = h->file.path = h->file.mount = h->file.fs = h->file.label = NULL;
 	return 0;
 }

