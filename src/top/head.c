@@ -12,6 +12,7 @@
 #include "render/format.h"
 #include "render/summary.h"
 
+#define BAR_LEAST	 10
 #define BAR_MOST	 60
 #define LEGEND		 80 /* approximate width of the text beside a bar */
 #define NO_BAR		 76 /* narrower screens have no bar */
@@ -69,33 +70,12 @@ static void put_short(struct line *l, uint64_t bytes)
 		line_ascii(l, buf + number + 1, 1);
 }
 
-static void put_signed(struct line *l, int64_t bytes)
+static void put_known(struct line *l, bool known, uint64_t bytes)
 {
-	if (bytes < 0)
+	if (known)
+		put_short(l, bytes);
+	else
 		line_ascii(l, "-", 1);
-	put_short(l, bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes);
-}
-
-static unsigned bar_width(const struct screen *s)
-{
-	unsigned width;
-
-	if (s->width < NO_BAR)
-		return 0;
-	width = s->width - LEGEND;
-	if (width < 10)
-		width = 10;
-	return width < BAR_MOST ? width : BAR_MOST;
-}
-
-static void put_bar(struct screen *s, const struct bar_part *part, size_t count, uint64_t total)
-{
-	unsigned width = bar_width(s);
-
-	if (!width || !total)
-		return;
-	line_blanks(&s->pen, 1);
-	bar_put(&s->pen, part, count, total, width);
 }
 
 static void put_legend(struct line *l, const struct bar_part *part, size_t count, bool rare)
@@ -104,15 +84,30 @@ static void put_legend(struct line *l, const struct bar_part *part, size_t count
 		if (!part[i].known || part[i].rare != rare)
 			continue;
 		bar_put_name(l, &part[i]);
-		put_signed(l, part[i].bytes);
+		if (part[i].bytes < 0)
+			line_ascii(l, "-", 1);
+		put_short(l,
+			  part[i].bytes < 0 ? -(uint64_t)part[i].bytes : (uint64_t)part[i].bytes);
 	}
+}
+
+/* A bar, if there is room, and what it means. */
+static void put_parts(struct screen *s, const struct bar_part *part, size_t count, uint64_t total)
+{
+	unsigned width = s->width > LEGEND + BAR_LEAST ? s->width - LEGEND : BAR_LEAST;
+
+	if (s->width >= NO_BAR && total) {
+		line_blanks(&s->pen, 1);
+		bar_put(&s->pen, part, count, total, width < BAR_MOST ? width : BAR_MOST);
+	}
+	put_legend(&s->pen, part, count, false);
+	put_legend(&s->pen, part, count, true);
 }
 
 /* The parts sum to all RAM (query/account.h). */
 static void put_ram(const struct shared *v, struct screen *s)
 {
 	const struct meminfo *m = &v->rows.r->snapshot->system.meminfo;
-	bool known = meminfo_has(m, MEMINFO_TOTAL);
 	uint64_t total = m->value[MEMINFO_TOTAL];
 	struct account a;
 
@@ -138,13 +133,8 @@ static void put_ram(const struct shared *v, struct screen *s)
 			shown[count++] = part[i];
 	}
 	line_printf(&s->pen, "RAM  ");
-	if (known)
-		put_short(&s->pen, total);
-	else
-		line_printf(&s->pen, "-");
-	put_bar(s, shown, count, total);
-	put_legend(&s->pen, shown, count, false);
-	put_legend(&s->pen, shown, count, true);
+	put_known(&s->pen, meminfo_has(m, MEMINFO_TOTAL), total);
+	put_parts(s, shown, count, total);
 	screen_line(s, LOOK_PLAIN);
 }
 
@@ -191,29 +181,12 @@ static void put_swap(const struct shared *v, struct screen *s)
 	line_printf(&s->pen, "Swap ");
 	if (known && total) {
 		put_short(&s->pen, total);
-		put_bar(s, part, ARRAY_SIZE(part), total);
-		put_legend(&s->pen, part, ARRAY_SIZE(part), false);
+		put_parts(s, part, ARRAY_SIZE(part), total);
 		put_compressed(system, &s->pen);
 	} else {
 		line_printf(&s->pen, known ? "none" : "-");
 	}
 	screen_line(s, LOOK_PLAIN);
-}
-
-static void put_hundredths(struct line *l, uint32_t v)
-{
-	line_printf(l, " %u.%02u %%", v / 100, v % 100);
-}
-
-static void put_rate(struct line *l, const char *name, bool known, uint64_t bytes)
-{
-	line_printf(l, " %s ", name);
-	if (!known) {
-		line_printf(l, "-");
-		return;
-	}
-	put_short(l, bytes);
-	line_printf(l, "/s");
 }
 
 /* How near the machine is to a shortage: available memory, pressure, swap activity. */
@@ -225,22 +198,17 @@ static void put_shortage(const struct shared *v, struct screen *s)
 	struct line *l = &s->pen;
 
 	line_printf(l, "Avail ");
-	if (meminfo_has(m, MEMINFO_AVAILABLE))
-		put_short(l, m->value[MEMINFO_AVAILABLE]);
+	put_known(l, meminfo_has(m, MEMINFO_AVAILABLE), m->value[MEMINFO_AVAILABLE]);
+	if (p->known)
+		line_printf(l, "  pressure some %u.%02u %% full %u.%02u %%", p->some_avg10 / 100,
+			    p->some_avg10 % 100, p->full_avg10 / 100, p->full_avg10 % 100);
 	else
-		line_printf(l, "-");
-	line_printf(l, "  pressure");
-	if (p->known) {
-		line_printf(l, " some");
-		put_hundredths(l, p->some_avg10);
-		line_printf(l, " full");
-		put_hundredths(l, p->full_avg10);
-	} else {
-		line_printf(l, " -");
-	}
-	line_printf(l, "  swap");
-	put_rate(l, "in", v->facts.swap_known, v->facts.swap_in);
-	put_rate(l, "out", v->facts.swap_known, v->facts.swap_out);
+		line_printf(l, "  pressure -");
+	line_printf(l, "  swap in ");
+	put_known(l, v->facts.swap_known, v->facts.swap_in);
+	line_printf(l, v->facts.swap_known ? "/s out " : " out ");
+	put_known(l, v->facts.swap_known, v->facts.swap_out);
+	line_printf(l, v->facts.swap_known ? "/s" : "");
 	screen_line(s, LOOK_PLAIN);
 }
 

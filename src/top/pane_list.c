@@ -101,13 +101,6 @@ void list_set_rows(struct list_pane *l, const struct result *r, struct process *
 	list_place(&l->pane);
 }
 
-void list_done(struct list_pane *l)
-{
-	folds_done(&l->folds);
-	free((char *)l->within.group.text);
-	l->within.group = (struct group_id){};
-}
-
 static bool text_has(const char *text, const char *part)
 {
 	return text && strcasestr(text, part);
@@ -129,6 +122,12 @@ static void within_end(struct list_pane *l)
 {
 	free((char *)l->within.group.text);
 	l->within.group = (struct group_id){};
+}
+
+void list_done(struct list_pane *l)
+{
+	folds_done(&l->folds);
+	within_end(l);
 }
 
 /* Rows of another kind, as the settings say. */
