@@ -2,10 +2,7 @@
 /*
  * The command top: dispatches ticks, keys and signals to the collection, the view and the terminal.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -14,10 +11,8 @@
 #include "cli/ticker.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "privilege/privilege.h"
 #include "top/collect.h"
 #include "top/growing.h"
-#include "top/layout.h"
 #include "top/terminal.h"
 
 struct top {
@@ -27,9 +22,6 @@ struct top {
 	struct growing *growing; /* NULL: nothing is counted */
 	struct view view;
 	struct screen screen;
-	struct layout_file file;
-	struct layout layout;	    /* as the file has it */
-	struct view_settings begun; /* as the view began */
 	uint64_t ticks;
 	uint64_t spent_us; /* CLOCK_MONOTONIC when the last tick began */
 	bool quit;
@@ -299,84 +291,6 @@ static int run(struct top *t)
 	return r ? r : t->collect.watch.measure.exit_code;
 }
 
-/* ---- the layout that is kept ---- */
-
-/* The parts that the command line gives. */
-static unsigned given_layout(const struct options *o)
-{
-	unsigned given = 0;
-
-	if (o->columns || o->long_table)
-		given |= LAYOUT_COLUMNS | LAYOUT_GROUP_COLUMNS;
-	if (o->sort)
-		given |= LAYOUT_SORT | LAYOUT_REVERSE;
-	if (o->reverse)
-		given |= LAYOUT_REVERSE;
-	if (options_group_key(o) || o->tree)
-		given |= LAYOUT_ROWS;
-	if (o->interval_ms)
-		given |= LAYOUT_INTERVAL;
-	return given;
-}
-
-/* Changes the view to the layout of the file. What was wrong becomes a message. */
-static void load_layout(struct top *t, const struct options *o)
-{
-	cleanup(strbuf_done) struct strbuf text = {};
-	struct view *v = &t->view;
-	const char *why = NULL;
-	unsigned bad;
-	int r;
-
-	/* A program with more rights than its caller takes no file from the caller's environment.
-	 */
-	if (getauxval(AT_SECURE))
-		return;
-	layout_file_find(&t->file, getenv("XDG_CONFIG_HOME"), getenv("HOME"));
-	privilege_as_caller(true);
-	r = layout_file_read(&t->file, &text, &why);
-	privilege_as_caller(false);
-	if (r == -ENOENT)
-		return;
-	if (r < 0) {
-		say(&v->shared, "layout not used: %s (%s)", why ? why : strerror(-r), t->file.path);
-		return;
-	}
-	bad = layout_parse(text.data, text.len, &t->layout);
-	say(&v->shared, "layout of the last session (%s)", t->file.path);
-	if (bad)
-		say(&v->shared, "layout: %u line%s not understood (%s)", bad,
-		    bad == 1 ? " was" : "s were", t->file.path);
-	layout_apply(&t->layout, given_layout(o), &v->shared.set);
-}
-
-/* Writes the layout if the user has changed it. */
-static void save_layout(struct top *t, const struct options *o)
-{
-	cleanup(strbuf_done) struct strbuf text = {};
-	struct view_settings now = t->view.shared.set;
-	const char *why = NULL;
-	int r;
-
-	/* The groups are the layout, not the group that was looked at. */
-	if (t->view.list.within.group.key) {
-		now.group = t->view.list.within.group.key;
-		now.order = t->view.list.within.order;
-	}
-	if (!*t->file.path || !layout_update(&t->layout, &t->begun, &now))
-		return;
-	layout_write(&t->layout, &text);
-	r = strbuf_error(&text);
-	if (r == 0) {
-		privilege_as_caller(true);
-		r = layout_file_write(&t->file, &text, &why);
-		privilege_as_caller(false);
-	}
-	if (r < 0)
-		log_notice(o->quiet, "top: %s is not written: %s", t->file.path,
-			   why ? why : strerror(-r));
-}
-
 static int start_view(struct top *t, const struct options *o)
 {
 	struct view_settings settings;
@@ -386,8 +300,6 @@ static int start_view(struct top *t, const struct options *o)
 		return r;
 	collect_settings(&t->collect, &settings);
 	view_init(&t->view, &settings);
-	load_layout(t, o);
-	t->begun = t->view.shared.set;
 	t->view.shared.style.bytes = o->bytes;
 	t->view.shared.style.numeric = o->numeric;
 	resize(t);
@@ -419,9 +331,5 @@ int command_top(const struct options *o)
 	r = collect_open(&t.collect, o);
 	if (r == 0)
 		r = start_view(&t, o);
-	if (r)
-		return r;
-	r = run(&t);
-	save_layout(&t, o);
-	return r;
+	return r ? r : run(&t);
 }
