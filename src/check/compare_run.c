@@ -3,7 +3,7 @@
  * Runs a comparison: of the command compare (all processes, until every cell is settled), or of
  * --verify (rows of a snapshot, after it was read).
  */
-#include "collect/compare_run.h"
+#include "check/compare_run.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "collect/compare_read.h"
 #include "privilege/privilege.h"
 
 #define VERIFY_DEADLINE_MS 100
@@ -22,9 +21,9 @@
  * Sets the bound by which /proc/PID/status may lag behind. Until 6.1 threads have pending counts,
  * and at any time some thread has.
  */
-static void compare_set_bound(const struct collector *c, struct comparison *comparison)
+static void compare_set_bound(const struct check *c, struct comparison *comparison)
 {
-	const struct snapshot *s = &c->snapshot;
+	const struct snapshot *s = c->snapshot;
 	const struct host_info *host = &s->host;
 	bool per_thread = false;
 
@@ -38,7 +37,7 @@ static void compare_set_bound(const struct collector *c, struct comparison *comp
 }
 
 /* Without capabilities, as with the pin, only processes of the same user can be read. */
-static bool may_read(const struct collector *c, const struct process *p)
+static bool may_read(const struct check *c, const struct process *p)
 {
 	return !source_is_pinned(c->source) || privilege_held(PRIVILEGE_PTRACE) ||
 	       p->uid == geteuid();
@@ -52,23 +51,23 @@ bool rollup_is_cheap(const struct process *p)
 	       p->value[COUNTER_RSS] + p->value[COUNTER_SWAP] <= CHEAP;
 }
 
-static bool may_verify(const struct collector *c, const struct process *p, int how_many)
+static bool may_verify(const struct check *c, const struct process *p)
 {
 	return p->pss_source == PSS_FROM_KERNEL && p->pid != c->self && may_read(c, p) &&
-	       (how_many == VERIFY_ALL || rollup_is_cheap(p));
+	       (c->verify == VERIFY_ALL || rollup_is_cheap(p));
 }
 
-size_t verify_choose(const struct collector *c, int how_many, struct process **ret)
+size_t verify_choose(const struct check *c, struct process **ret)
 {
-	const struct rows *rows = &c->rows.chosen;
-	size_t count = 0, start = 0, want = (size_t)how_many;
+	const struct rows *rows = c->rows;
+	size_t count = 0, start = 0, want = (size_t)c->verify;
 	uint64_t random = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		if (may_verify(c, rows->item[i], how_many))
+		if (may_verify(c, rows->item[i]))
 			ret[count++] = rows->item[i];
 	}
-	if (how_many == VERIFY_ALL || count <= want)
+	if (c->verify == VERIFY_ALL || count <= want)
 		return count;
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) > 0)
 		start = random % count;
@@ -90,18 +89,18 @@ void compare_run_done(struct compare_run *run)
 	snapshot_done(&run->hidden);
 }
 
-static int find_subjects(struct collector *c, const struct filter *f, struct compare_run *run)
+static int find_subjects(struct check *c, const struct filter *f, struct compare_run *run)
 {
 	int r = compare_find_hidden(c, f, &run->hidden);
 
 	if (r < 0)
 		return r;
-	run->subject = calloc(c->rows.chosen.count + run->hidden.count + 1, sizeof(*run->subject));
+	run->subject = calloc(c->rows->count + run->hidden.count + 1, sizeof(*run->subject));
 	if (!run->subject)
 		return -ENOMEM;
-	for (size_t i = 0; i < c->rows.chosen.count; i++) {
-		if (c->rows.chosen.item[i]->kind == PROCESS_USER)
-			run->subject[run->count++] = c->rows.chosen.item[i];
+	for (size_t i = 0; i < c->rows->count; i++) {
+		if (c->rows->item[i]->kind == PROCESS_USER)
+			run->subject[run->count++] = c->rows->item[i];
 	}
 	for (; run->hidden_count < run->hidden.count; run->hidden_count++)
 		run->subject[run->count + run->hidden_count] =
@@ -120,21 +119,21 @@ static counter_mask measured(const struct snapshot *s)
 }
 
 /* Chooses the rows whose smaps_rollup is read; others have no cells for it. */
-static int choose_rollups(struct collector *c, const struct compare_run *run, unsigned char *chosen)
+static int choose_rollups(struct check *c, const struct compare_run *run, unsigned char *chosen)
 {
 	cleanup_free struct process **row = NULL;
 	size_t count;
 
-	if (c->spec.pss == PSS_NONE || !c->spec.verify)
+	if (!c->verify)
 		return 0;
-	if (c->spec.verify == VERIFY_ALL) {
+	if (c->verify == VERIFY_ALL) {
 		memset(chosen, 1, run->count);
 		return 0;
 	}
-	row = calloc(c->rows.chosen.count + 1, sizeof(*row));
+	row = calloc(c->rows->count + 1, sizeof(*row));
 	if (!row)
 		return -ENOMEM;
-	count = verify_choose(c, c->spec.verify, row);
+	count = verify_choose(c, row);
 	for (size_t i = 0; i < run->count; i++) {
 		for (size_t k = 0; k < count && !chosen[i]; k++)
 			chosen[i] = row[k] == run->subject[i];
@@ -142,7 +141,7 @@ static int choose_rollups(struct collector *c, const struct compare_run *run, un
 	return 0;
 }
 
-static int run_rounds(struct collector *c, struct compare_run *run, size_t *ret_referees)
+static int run_rounds(struct check *c, struct compare_run *run, size_t *ret_referees)
 {
 	cleanup(compare_reader_done) struct compare_reader reader = {};
 	int r = compare_reader_init(&reader, c, &run->comparison, run->count);
@@ -155,17 +154,17 @@ static int run_rounds(struct collector *c, struct compare_run *run, size_t *ret_
 	return r;
 }
 
-int compare_run(struct collector *c, const struct query *q, struct compare_run *ret)
+int compare_run(struct check *c, const struct filter *f, struct compare_run *ret)
 {
 	struct comparison *comparison = &ret->comparison;
 	size_t referees = 0;
 	int r;
 
 	*ret = (struct compare_run){};
-	r = find_subjects(c, &q->filter, ret);
+	r = find_subjects(c, f, ret);
 	if (r == 0)
 		r = comparison_init(comparison, ret->subject, ret->count + ret->hidden_count,
-				    measured(&c->snapshot));
+				    measured(c->snapshot));
 	if (r < 0)
 		return r;
 	compare_set_bound(c, comparison);
@@ -173,7 +172,7 @@ int compare_run(struct collector *c, const struct query *q, struct compare_run *
 		compare_settle(&comparison->row[ret->count + i], COMPARE_DENIED);
 	r = run_rounds(c, ret, &referees);
 	if (r == 0)
-		r = enrich_programs(collector_pool(c), &c->snapshot, &c->rows.chosen);
+		r = enrich_programs(c->pool, c->snapshot, c->rows);
 	if (r == 0)
 		compare_finish(comparison, referees);
 	return r;
@@ -182,27 +181,27 @@ int compare_run(struct collector *c, const struct query *q, struct compare_run *
 /* ---- --verify ---- */
 
 /* Drops this process, whose values always move. Returns the number of rows left. */
-static size_t drop_self(struct collector *c, struct process **rows, size_t count)
+static size_t drop_self(struct check *c, struct process **rows, size_t count)
 {
 	size_t left = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		if (rows[i]->pid == c->self)
-			c->snapshot.collection.cross_check.moved++;
+			c->snapshot->collection.cross_check.moved++;
 		else
 			rows[left++] = rows[i];
 	}
 	return left;
 }
 
-static int add_difference(struct collector *c, const struct compare_row *row, bool differs)
+static int add_difference(struct check *c, const struct compare_row *row, bool differs)
 {
 	const struct compare_cell *cell = compare_verify_cell(row);
-	struct collect_difference d = {.pid = row->process->pid, .execed = !differs};
+	struct check_difference d = {.pid = row->process->pid, .execed = !differs};
 
 	if (!c->difference)
-		c->difference = arena_zalloc(&c->snapshot.arena, c->rows.chosen.count,
-					     sizeof(*c->difference));
+		c->difference =
+			arena_zalloc(&c->snapshot->arena, c->rows->count, sizeof(*c->difference));
 	if (!c->difference)
 		return -ENOMEM;
 	if (differs) {
@@ -214,9 +213,9 @@ static int add_difference(struct collector *c, const struct compare_row *row, bo
 	return 0;
 }
 
-static int count_verdict(struct collector *c, const struct compare_row *row)
+static int count_verdict(struct check *c, const struct compare_row *row)
 {
-	struct cross_check *check = &c->snapshot.collection.cross_check;
+	struct cross_check *check = &c->snapshot->collection.cross_check;
 
 	switch (compare_verify_verdict(row)) {
 	case COMPARE_SAME:
@@ -239,7 +238,7 @@ static int count_verdict(struct collector *c, const struct compare_row *row)
 	}
 }
 
-int verify_rollups(struct collector *c, struct process **rows, size_t count)
+int verify_rollups(struct check *c, struct process **rows, size_t count)
 {
 	cleanup(comparison_done) struct comparison comparison = {};
 	cleanup(compare_reader_done) struct compare_reader reader = {};
@@ -268,22 +267,19 @@ int verify_rollups(struct collector *c, struct process **rows, size_t count)
 	return r;
 }
 
-/* Sets the notice that fewer processes may be read than requested. */
-static void note_unreadable(struct collector *c)
+static void count_readable(struct check *c)
 {
-	const struct rows *rows = &c->rows.chosen;
-	int verify = c->spec.verify;
+	const struct rows *rows = c->rows;
 
-	c->verify_count = c->verify_readable = 0;
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct process *p = rows->item[i];
 
 		c->verify_count += p->pss_source == PSS_FROM_KERNEL;
 		c->verify_readable += p->pss_source == PSS_FROM_KERNEL && may_read(c, p);
 	}
-	if (verify == VERIFY_ALL ? c->verify_readable < c->verify_count
-				 : verify > VERIFY_USUAL && c->verify_readable < (size_t)verify)
-		c->notices |= COLLECT_NOTICE_UNREADABLE;
+	c->unreadable = c->verify == VERIFY_ALL ? c->verify_readable < c->verify_count
+						: c->verify > VERIFY_USUAL &&
+							  c->verify_readable < (size_t)c->verify;
 }
 
 static void count_unchecked(struct cross_check *check, enum pss_status status)
@@ -294,13 +290,13 @@ static void count_unchecked(struct cross_check *check, enum pss_status status)
 }
 
 /* Counts the processes that verify_choose() leaves out. */
-static void count_left_out(struct collector *c)
+static void count_left_out(struct check *c)
 {
-	struct cross_check *check = &c->snapshot.collection.cross_check;
+	struct cross_check *check = &c->snapshot->collection.cross_check;
 
 	check->all = true;
-	for (size_t i = 0; i < c->rows.chosen.count; i++) {
-		const struct process *p = c->rows.chosen.item[i];
+	for (size_t i = 0; i < c->rows->count; i++) {
+		const struct process *p = c->rows->item[i];
 
 		/* smaps_rollup of the others was read, and compared. */
 		if (p->kind != PROCESS_USER || p->pss_source == PSS_FROM_ROLLUP)
@@ -315,18 +311,17 @@ static void count_left_out(struct collector *c)
 }
 
 /* Moves rows whose smaps_rollup differs from the snapshot to the front. *ret_left: how many. */
-static int compare_snapshot(struct collector *c, struct process **row, size_t count,
-			    size_t *ret_left)
+static int compare_snapshot(struct check *c, struct process **row, size_t count, size_t *ret_left)
 {
-	struct cross_check *check = &c->snapshot.collection.cross_check;
-	struct pool_result *result = arena_zalloc(&c->snapshot.scratch, count, sizeof(*result));
+	struct cross_check *check = &c->snapshot->collection.cross_check;
+	struct pool_result *result = arena_zalloc(&c->snapshot->scratch, count, sizeof(*result));
 	size_t left = 0;
 	int r;
 
 	if (!result)
 		return -ENOMEM;
 	/* Who asks for all waits for them. Else a short deadline, because their PSS is known. */
-	if (c->spec.verify == VERIFY_ALL)
+	if (c->verify == VERIFY_ALL)
 		pool_patient(c->pool);
 	else
 		pool_hurry(c->pool, VERIFY_DEADLINE_MS);
@@ -351,19 +346,19 @@ static int compare_snapshot(struct collector *c, struct process **row, size_t co
 	return r;
 }
 
-int verify_kernel(struct collector *c)
+int verify_kernel(struct check *c)
 {
 	struct process **row =
-		arena_zalloc(&c->snapshot.scratch, c->rows.chosen.count + 1, sizeof(*row));
+		arena_zalloc(&c->snapshot->scratch, c->rows->count + 1, sizeof(*row));
 	size_t count, left = 0;
 	int r;
 
 	if (!row)
 		return -ENOMEM;
-	note_unreadable(c);
-	if (c->spec.verify == VERIFY_ALL)
+	count_readable(c);
+	if (c->verify == VERIFY_ALL)
 		count_left_out(c);
-	count = verify_choose(c, c->spec.verify, row);
+	count = verify_choose(c, row);
 	if (!count)
 		return 0;
 	r = compare_snapshot(c, row, count, &left);

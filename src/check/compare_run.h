@@ -2,11 +2,10 @@
 /*
  * A comparison of BPF and /proc: its processes, rounds, verdicts and cost; and the one of --verify.
  */
-#ifndef ZMEM_COLLECT_COMPARE_RUN_H
-#define ZMEM_COLLECT_COMPARE_RUN_H
+#ifndef ZMEM_CHECK_COMPARE_RUN_H
+#define ZMEM_CHECK_COMPARE_RUN_H
 
-#include "check/compare.h"
-#include "collect/collector_state.h"
+#include "check/compare_read.h"
 
 struct compare_run {
 	struct comparison comparison;
@@ -18,11 +17,11 @@ struct compare_run {
 };
 
 /*
- * Compares the chosen processes of collector_begin(), and processes that the filter of its query
- * accepts and BPF does not see. Reads smaps_rollup of spec.verify processes. Returns 0 or a
- * negative errno; compare_run_done() in either case.
+ * Compares the chosen rows, and processes that the filter accepts and BPF does not see. Reads
+ * smaps_rollup of c->verify processes. Returns 0 or a negative errno; compare_run_done() in either
+ * case.
  */
-int compare_run(struct collector *c, const struct query *q, struct compare_run *ret);
+int compare_run(struct check *c, const struct filter *f, struct compare_run *ret);
 void compare_run_done(struct compare_run *run);
 
 /* ---- --verify ---- */
@@ -36,14 +35,14 @@ bool rollup_is_cheap(const struct process *p);
  * Reads rows in `recheck` again until their values are of one moment. Completes
  * collection.cross_check and lists the differences. Returns 0 or a negative errno.
  */
-int verify_rollups(struct collector *c, struct process **recheck, size_t count);
-/* The same for the PSS of spec.verify rows from the kernel. */
-int verify_kernel(struct collector *c);
+int verify_rollups(struct check *c, struct process **recheck, size_t count);
+/* The same for the PSS of c->verify rows from the kernel. */
+int verify_kernel(struct check *c);
 /*
- * Chooses rows with PSS from the kernel to compare with smaps_rollup: `how_many` small ones, from a
+ * Chooses rows with PSS from the kernel to compare with smaps_rollup: c->verify small ones, from a
  * random one on, so that over time each is checked; or VERIFY_ALL. `ret` has room for all rows.
  * Returns their number.
  */
-size_t verify_choose(const struct collector *c, int how_many, struct process **ret);
+size_t verify_choose(const struct check *c, struct process **ret);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Reads both sides of a comparison, round by round; src/compare judges the readings. */
-#include "collect/compare_read.h"
+/* Reads both sides of a comparison, round by round; check/compare.c judges the readings. */
+#include "check/compare_read.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -80,10 +80,10 @@ static void pause_between(unsigned round)
 
 /* ---- setting up ---- */
 
-int compare_reader_init(struct compare_reader *r, struct collector *c,
-			struct comparison *comparison, size_t count)
+int compare_reader_init(struct compare_reader *r, struct check *c, struct comparison *comparison,
+			size_t count)
 {
-	*r = (struct compare_reader){.collector = c, .comparison = comparison};
+	*r = (struct compare_reader){.check = c, .comparison = comparison};
 	r->row = calloc(count + 1, sizeof(*r->row));
 	r->chosen = calloc(count + 1, 1);
 	r->process = calloc(count + 1, sizeof(*r->process));
@@ -135,7 +135,7 @@ static void apply_status(struct pool_result *result, struct process *ret,
 
 static int read_status(struct compare_reader *r, struct process *ret, size_t *files)
 {
-	int err = pool_read(r->collector->pool, POOL_STATUS, false, r->process, r->left, r->result);
+	int err = pool_read(r->check->pool, POOL_STATUS, false, r->process, r->left, r->result);
 
 	for (size_t i = 0; err == 0 && i < r->left; i++) {
 		*files += r->result[i].status == PSS_OK;
@@ -151,7 +151,7 @@ static bool wants_rollup(const struct compare_reader *r, size_t i)
 
 static int read_rollup(struct compare_reader *r, size_t *files)
 {
-	struct collector *c = r->collector;
+	struct check *c = r->check;
 	cleanup_free struct process **process = calloc(r->left + 1, sizeof(*process));
 	size_t count = 0, n = 0;
 	int err;
@@ -184,10 +184,10 @@ static int read_rollup(struct compare_reader *r, size_t *files)
 }
 
 /* Calls of read() by this process so far. False if the kernel does not count them. */
-static bool count_reads(const struct collector *c, uint64_t *ret)
+static bool count_reads(const struct check *c, uint64_t *ret)
 {
 	char text[512];
-	ssize_t len = file_read(c->proc.fd, "self/io", text, sizeof(text));
+	ssize_t len = file_read(c->proc->fd, "self/io", text, sizeof(text));
 	const char *at = len > 0 ? strstr(text, "syscr: ") : NULL;
 	size_t digits;
 
@@ -204,7 +204,7 @@ struct meter {
 	bool known;
 };
 
-static struct meter meter_start(const struct collector *c)
+static struct meter meter_start(const struct check *c)
 {
 	struct meter m = {};
 
@@ -213,7 +213,7 @@ static struct meter meter_start(const struct collector *c)
 	return m;
 }
 
-static void meter_stop(const struct collector *c, const struct meter *start, uint64_t *us,
+static void meter_stop(const struct check *c, const struct meter *start, uint64_t *us,
 		       uint64_t *reads, bool *known)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC), total = 0;
@@ -271,7 +271,7 @@ static bool judge_row(struct compare_row *row, struct compare_seen *seen, unsign
 
 static void judge(struct compare_reader *r, bool undisturbed, unsigned round)
 {
-	const struct snapshot *again = r->collector->again;
+	const struct snapshot *again = r->check->again;
 	size_t left = 0;
 
 	for (size_t i = 0; i < r->left; i++) {
@@ -299,7 +299,7 @@ static void judge(struct compare_reader *r, bool undisturbed, unsigned round)
 /* The first BPF reading is measured, so it reads all processes as a snapshot does. */
 static int read_bpf(struct compare_reader *r, unsigned round)
 {
-	struct collector *c = r->collector;
+	struct check *c = r->check;
 
 	if (round == 1 && !r->verifies)
 		return source_collect(c->source, &c->again[0]);
@@ -308,7 +308,7 @@ static int read_bpf(struct compare_reader *r, unsigned round)
 
 int compare_read_round(struct compare_reader *r, unsigned round, struct compare_cost *cost)
 {
-	struct collector *c = r->collector;
+	struct check *c = r->check;
 	struct compare_cost now = {};
 	struct meter meter;
 	struct proc_load before, after;
@@ -316,7 +316,7 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 	int err;
 
 	pause_before_round(round);
-	procfs_load(&c->proc, &before);
+	procfs_load(c->proc, &before);
 	for (size_t i = 0; i < r->left; i++)
 		r->process[i] = (struct process *)r->row[i]->process;
 	meter = meter_start(c);
@@ -341,7 +341,7 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 		return err;
 	if (round == 1 && cost)
 		*cost = now;
-	procfs_load(&c->proc, &after);
+	procfs_load(c->proc, &after);
 	judge(r, before.last_pid == after.last_pid, round);
 	return 0;
 }
@@ -368,7 +368,7 @@ static int add_unseen(void *arg, pid_t pid)
 }
 
 /* A name that cannot be read stays unknown. */
-static int read_names(struct collector *c, struct snapshot *hidden, struct process *const *row,
+static int read_names(struct check *c, struct snapshot *hidden, struct process *const *row,
 		      struct pool_result *result)
 {
 	int r = pool_read(c->pool, POOL_EXE, false, row, hidden->count, result);
@@ -382,7 +382,7 @@ static int read_names(struct collector *c, struct snapshot *hidden, struct proce
 }
 
 /* Drops processes that BPF sees by now, that have no memory, or that the filter rejects. */
-static int filter_hidden(struct collector *c, const struct filter *f, struct snapshot *hidden,
+static int filter_hidden(struct check *c, const struct filter *f, struct snapshot *hidden,
 			 struct process **row, struct pool_result *result)
 {
 	cleanup(snapshot_done) struct snapshot now = {};
@@ -407,12 +407,12 @@ static int filter_hidden(struct collector *c, const struct filter *f, struct sna
 	return r;
 }
 
-int compare_find_hidden(struct collector *c, const struct filter *f, struct snapshot *ret)
+int compare_find_hidden(struct check *c, const struct filter *f, struct snapshot *ret)
 {
-	struct listing listing = {&c->snapshot, ret};
+	struct listing listing = {c->snapshot, ret};
 	cleanup_free struct process **row = NULL;
 	cleanup_free struct pool_result *result = NULL;
-	int r = procfs_each_pid(&c->proc, add_unseen, &listing);
+	int r = procfs_each_pid(c->proc, add_unseen, &listing);
 
 	if (r < 0 || !ret->count)
 		return r;
