@@ -17,7 +17,7 @@ uses_query     := query fields model base
 uses_source    := source load proc model privilege base
 uses_enrich    := enrich query fields proc model privilege base
 uses_recording := recording model base
-uses_check     := check model base
+uses_check     := check enrich query fields source load proc model privilege base
 uses_collect   := collect check enrich query fields source load proc recording model privilege base
 uses_grow      := grow source load proc model privilege base
 uses_write     := write fields model base
@@ -44,7 +44,7 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(links_$*) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege load source enrich collect grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) \
+		$(if $(filter privilege load source enrich check collect grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) \
 		$(if $(filter command,$(call module_of,$*)),$(LDLIBS_TOP)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)

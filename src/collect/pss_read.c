@@ -9,8 +9,7 @@
 #include <sys/random.h>
 
 #include "base/cleanup.h"
-#include "collect/compare_read.h"
-#include "collect/compare_run.h"
+#include "check/compare_run.h"
 #include "source/swap_source.h"
 
 #define EXACT_ROUNDS 6
@@ -321,7 +320,7 @@ static int distrust(struct collector *c)
 
 	snprintf(reason, sizeof(reason),
 		 "PSS from page tables differed from smaps_rollup in %zu spot check%s",
-		 c->pss_wrong, c->pss_wrong == 1 ? "" : "s");
+		 c->check.pss_wrong, c->check.pss_wrong == 1 ? "" : "s");
 	for (size_t i = 0; i < c->snapshot.count; i++) {
 		struct process *p = &c->snapshot.process[i];
 
@@ -406,7 +405,7 @@ static int read_rollups(struct collector *c, const struct query *q, uint64_t *si
 	collector_phase_end(c, COLLECT_PHASE_VERIFY, since);
 	if (r == 0 && source_origin(c->source) == FROM_BPF)
 		r = confirm(c);
-	return r < 0 ? r : verify_rollups(c, recheck, count);
+	return r < 0 ? r : verify_rollups(&c->check, recheck, count);
 }
 
 /*
@@ -435,8 +434,10 @@ int pss_read(struct collector *c, const struct query *q, uint64_t *since)
 		return 0;
 	r = read_rollups(c, q, since);
 	if (r == 0)
-		r = verify_kernel(c);
-	if (r == 0 && c->pss_wrong)
+		r = verify_kernel(&c->check);
+	if (c->check.unreadable)
+		c->notices |= COLLECT_NOTICE_UNREADABLE;
+	if (r == 0 && c->check.pss_wrong)
 		r = replace_pss(c, q, since);
 	arena_release(&mark);
 	collector_phase_end(c, COLLECT_PHASE_NAMES, since);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "enrich/enrich.h"
+#include "collect/collect_rows.h"
 #include "session/log.h"
 #include "session/query_args.h"
 
@@ -60,9 +60,7 @@ static int name_all(struct recorder *r)
 		return err;
 	for (size_t i = 0; i < c->snapshot.count; i++)
 		r->all.item[r->all.count++] = &c->snapshot.process[i];
-	enrich_users(c->users, &r->all);
-	err = enrich_cgroups(c->pool, &c->snapshot, &r->all);
-	return err < 0 ? err : enrich_programs(c->pool, &c->snapshot, &r->all);
+	return collect_names(c, &c->snapshot, c->spec.names, 0, &r->all);
 }
 
 static int by_place(const void *pa, const void *pb)

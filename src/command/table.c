@@ -29,7 +29,7 @@ static const struct command rows[] = {
 		     "zmem-bpf -f 'postgres|mysqld' --json"},
 	 .options = "pid min columns long group-by tree top all total sort reverse json numeric "
 		    "replay at timing " CHOOSE PRINT MEASURE,
-	 .traits = COMMAND_PIDS,
+	 .traits = COMMAND_PIDS | COMMAND_ALL,
 	 .run = command_snapshot},
 	{.name = "compare",
 	 .page = "zmem-bpf-compare",
@@ -83,7 +83,7 @@ static const struct command rows[] = {
 	 .options =
 		 "pid min changed grow columns long group-by top all total delta sort reverse numeric "
 		 "interval count replay since until " CHOOSE PRINT MEASURE STAY,
-	 .traits = COMMAND_PIDS | COMMAND_SERIES,
+	 .traits = COMMAND_PIDS | COMMAND_SERIES | COMMAND_ALL,
 	 .run = command_watch},
 	{.name = "grow",
 	 .page = "zmem-bpf-grow",
@@ -106,7 +106,8 @@ static const struct command rows[] = {
 	 .options =
 		 "pid columns all sort reverse format json output interval count keep dense stall "
 		 "no-names " CHOOSE MEASURE STAY,
-	 .traits = COMMAND_PIDS | COMMAND_WORD | COMMAND_STORES | COMMAND_COSTS | COMMAND_NO_ROWS,
+	 .traits = COMMAND_PIDS | COMMAND_WORD | COMMAND_STORES | COMMAND_COSTS | COMMAND_NO_ROWS |
+		   COMMAND_ALL,
 	 .run = command_record},
 	{.name = "diff",
 	 .page = "zmem-bpf-diff",
@@ -126,7 +127,7 @@ static const struct command rows[] = {
 	 .example = {"zmem-bpf incidents", "zmem-bpf incidents --since -1d --json",
 		     "zmem-bpf incidents -F html --output night.html"},
 	 .options = "top json at since until " PRINT,
-	 .traits = COMMAND_WORD | COMMAND_MOMENTS,
+	 .traits = COMMAND_WORD | COMMAND_MOMENTS | COMMAND_ALL,
 	 .run = command_incidents},
 	{.name = "top",
 	 .page = "zmem-bpf-top",

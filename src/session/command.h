@@ -23,12 +23,13 @@ enum command_trait {
 	COMMAND_COSTS = 1 << 9,	   /* what swap costs, in any format */
 	COMMAND_MOMENTS = 1 << 10, /* of a recording, also without --replay */
 	COMMAND_NO_ROWS = 1 << 11, /* its table does not say that no process matches */
+	COMMAND_ALL = 1 << 12,	   /* its documents have all keys of each process */
 	/* The rights that it keeps (session/secure.h): */
-	COMMAND_ADMINISTERS = 1 << 12,
-	COMMAND_WATCHES = 1 << 13,
-	COMMAND_OPENS = 1 << 14,
-	COMMAND_LOADS = 1 << 15, /* it loads more programs later */
-	COMMAND_HIDDEN = 1 << 16 /* the build runs it: help and completions do not list it */
+	COMMAND_ADMINISTERS = 1 << 13,
+	COMMAND_WATCHES = 1 << 14,
+	COMMAND_OPENS = 1 << 15,
+	COMMAND_LOADS = 1 << 16, /* it loads more programs later */
+	COMMAND_HIDDEN = 1 << 17 /* the build runs it: help and completions do not list it */
 };
 
 #define COMMAND_EXAMPLES 3

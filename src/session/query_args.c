@@ -131,6 +131,8 @@ static unsigned format_needs(const struct options *o, const struct field *group)
 	bool shows_memcg = (document || options_metrics(o)) && group && group->needs & NEEDS_CGROUP;
 	const struct field *page = query_args_page_group(o);
 
+	if (!(o->command->traits & COMMAND_ALL))
+		return 0;
 	/* A group shows only what its processes have in common. */
 	return (group ? 0 : needs[o->format]) | (page ? page->needs : 0) |
 	       (shows_memcg ? NEEDS_MEMCG | NEEDS_MEMCG_DETAIL : 0) |

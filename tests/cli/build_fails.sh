@@ -10,7 +10,7 @@ if sanitized; then
 fi
 source=$(realpath "$SUPPORT/../..")
 made=$TMP/made
-page=$made/page/render
+page=$made/page/report
 tools_of_hash='sha256sum tr basenc base64'
 
 # with_failing TOOL COMMAND…: runs the command where TOOL does its work, and then fails.

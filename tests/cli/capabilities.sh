@@ -194,11 +194,11 @@ two_front="$in_front --inh-caps=-all,+bpf,+perfmon
 	--ambient-caps=-all,+bpf,+perfmon --bounding-set=-all,+bpf,+perfmon"
 for args in '' '--pss rollup' '--source proc' '--verify all -o +cmdline'; do
 	# shellcheck disable=SC2086
-	held "root keeps one${args:+, $args}" "$ptrace $none $none" "$ZMEM" -J $args
+	held "root keeps one${args:+, $args}" "$ptrace $none $none" "$ZMEM" -a $args
 done
-for args in '-o +unit' '-o +container'; do
+for args in '' '--pss rollup' '-o +container'; do
 	# shellcheck disable=SC2086
-	held "root keeps three more for names of containers, $args" "$(bits "1 << 19 | $names") $none $none" "$ZMEM" -J $args
+	held "root keeps three more for names of containers, -J $args" "$(bits "1 << 19 | $names") $none $none" "$ZMEM" -J $args
 done
 held 'root, compare: keeps one' "$ptrace $none $none" "$ZMEM" compare -a -J
 # shellcheck disable=SC2086
@@ -210,7 +210,7 @@ held 'without CAP_SYS_PTRACE: CAP_PERFMON opens smaps_rollup, too' \
 held 'nothing: nothing' "$none $none $none" $in_front --inh-caps=-all --bounding-set=-all "$ZMEM" -J
 mkfifo "$TMP/fifo"
 held 'root, --output: only the capabilities for files, and only those effective' \
-	"$(bits "1 << 19 | $writing") $(bits "$writing") $none" "$ZMEM" -J --output "$TMP/fifo"
+	"$(bits "1 << 19 | $writing") $(bits "$writing") $none" "$ZMEM" -a --output "$TMP/fifo"
 helper deny_bpf
 held 'a kernel that requires CAP_BPF for bpf()' "$(bits '1 << 19 | 1 << 38 | 1 << 39') $none $none" \
-	"$TMP/deny_bpf" EPERM "$ZMEM" -J
+	"$TMP/deny_bpf" EPERM "$ZMEM" -a

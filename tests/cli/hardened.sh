@@ -20,7 +20,7 @@ hardened() {
 	equal "$name: the stack is not executable" "$(awk '$1 == "GNU_STACK" { print $(NF - 1) }' "$TMP/elf")" RW
 	equal "$name: no segment is writable and executable" "$(grep -cE '^ *LOAD .* [R ]WE ' "$TMP/elf")" 0
 	equal "$name: no code is relocated" "$(grep -c TEXTREL "$TMP/elf")" 0
-	for module in cli proc recording render source; do
+	for module in command proc recording report session source; do
 		check "$name: $module has canaries" grep -q ' U __stack_chk_fail$' <(nm "$objects/lib$module.a")
 		check "$name: $module has checked calls" grep -qE ' U __[a-z]+_chk$' <(nm "$objects/lib$module.a")
 	done
