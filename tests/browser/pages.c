@@ -55,7 +55,7 @@ static void make_machine(struct sample *s)
 
 struct large {
 	struct process process[LARGE];
-	struct process *row[LARGE];
+	struct row row[LARGE];
 	char text[LARGE][64];
 };
 
@@ -67,7 +67,8 @@ static uint64_t random_next(uint64_t *state)
 
 static int by_pss(const void *pa, const void *pb)
 {
-	const struct process *a = *(struct process *const *)pa, *b = *(struct process *const *)pb;
+	const struct process *a = ((const struct row *)pa)->process;
+	const struct process *b = ((const struct row *)pb)->process;
 	uint64_t x = a->value[COUNTER_PSS], y = b->value[COUNTER_PSS];
 
 	return x != y ? (x < y) - (x > y) : (a->pid > b->pid) - (a->pid < b->pid);
@@ -108,7 +109,7 @@ static void make_process(struct large *l, size_t i, uint64_t *seed)
 		p->pss_status = PSS_DENIED;
 	else
 		sample_pss(p, PSS_FROM_KERNEL);
-	l->row[i] = p;
+	l->row[i].process = p;
 }
 
 static void sum_up(const struct large *l, struct totals *ret)

@@ -47,12 +47,14 @@ static void parse_order(struct order *o, const char *keys, bool reverse)
 	assert_int_equal(column_list_parse(&o->keys, keys, &bad, &bad_len), 0);
 }
 
-static void select_all(struct snapshot *s, struct process_list *ret_rows)
+static void select_all(struct snapshot *s, struct rows *ret_rows)
 {
+	cleanup(process_list_done) struct process_list list = {};
 	const struct filter all = {0};
 
-	*ret_rows = (struct process_list){0};
-	assert_int_equal(filter_rows(s, &all, filter_matches_id, ret_rows), 0);
+	*ret_rows = (struct rows){0};
+	assert_int_equal(filter_rows(s, &all, filter_matches_id, &list), 0);
+	assert_int_equal(rows_of(ret_rows, list.item, list.count), 0);
 }
 
 static struct process *add(struct snapshot *s, pid_t pid, const char *name, int64_t rss)
@@ -70,14 +72,14 @@ static struct process *add(struct snapshot *s, pid_t pid, const char *name, int6
 static void assert_order(struct snapshot *s, const char *keys, bool reverse, const pid_t *want)
 {
 	struct order o;
-	struct process_list rows;
+	struct rows rows;
 
 	parse_order(&o, keys, reverse);
 	select_all(s, &rows);
 	order_rows(&o, s, &rows);
 	for (size_t i = 0; i < rows.count; i++)
-		assert_int_equal(rows.item[i]->pid, want[i]);
-	process_list_done(&rows);
+		assert_int_equal(rows.item[i].process->pid, want[i]);
+	rows_done(&rows);
 }
 
 TEST(order)
@@ -153,14 +155,14 @@ TEST(no_keys_and_no_rows)
 {
 	const struct order o = {0};
 	struct snapshot s = {0};
-	struct process_list rows = {0};
+	struct rows rows = {0};
 
 	order_rows(&o, &s, &rows);
 	assert_int_equal(order_unread(&o, &s, &rows, 10, NULL), 0);
 }
 
 /* Reads what order_unread() requests until it requests no more. Returns the number of reads. */
-static size_t read_needed(const struct order *o, struct snapshot *s, struct process_list *rows, size_t top,
+static size_t read_needed(const struct order *o, struct snapshot *s, struct rows *rows, size_t top,
 			  const struct truth *truth)
 {
 	cleanup_free struct process **need = calloc(top + 1, sizeof(struct process *));
@@ -189,7 +191,7 @@ TEST(reads_only_what_can_be_first)
 	static const pid_t want[] = {3, 1};
 	struct snapshot s = {0};
 	struct order o;
-	struct process_list rows;
+	struct rows rows;
 
 	add(&s, 1, "", 100);
 	add(&s, 2, "", 200);
@@ -202,9 +204,9 @@ TEST(reads_only_what_can_be_first)
 	/* 200 turns out small, 150 stays unread in its place, and 90 exceeds the bound of 65. */
 	assert_int_equal(read_needed(&o, &s, &rows, 2, truth), 3);
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
-		assert_int_equal(rows.item[i]->pid, want[i]);
+		assert_int_equal(rows.item[i].process->pid, want[i]);
 	assert_int_equal(snapshot_find(&s, 5)->pss_status, PSS_SKIPPED);
-	process_list_done(&rows);
+	rows_done(&rows);
 	snapshot_done(&s);
 }
 
@@ -214,7 +216,7 @@ TEST(unknown_bound)
 	struct process *need[1];
 	struct snapshot s = {0};
 	struct order o;
-	struct process_list rows;
+	struct rows rows;
 
 	add(&s, 1, "", 1000);
 	add(&s, 2, "", -1);
@@ -229,7 +231,7 @@ TEST(unknown_bound)
 	parse_order(&o, "pss_swap", false);
 	assert_int_equal(order_unread(&o, &s, &rows, 1, need), 1);
 	assert_int_equal(need[0]->pid, 2);
-	process_list_done(&rows);
+	rows_done(&rows);
 	snapshot_done(&s);
 }
 
@@ -240,7 +242,7 @@ TEST(cheap_keys)
 	struct truth truth[COUNT + 1] = {0};
 	struct snapshot s = {0};
 	struct order o;
-	struct process_list rows;
+	struct rows rows;
 
 	for (pid_t pid = 1; pid <= COUNT; pid++) {
 		add(&s, pid, "", 1000 + pid);
@@ -249,9 +251,9 @@ TEST(cheap_keys)
 	parse_order(&o, "rss", false);
 	select_all(&s, &rows);
 	assert_int_equal(read_needed(&o, &s, &rows, TOP, truth), TOP);
-	assert_int_equal(rows.item[0]->pid, COUNT);
+	assert_int_equal(rows.item[0].process->pid, COUNT);
 	assert_int_equal(read_needed(&o, &s, &rows, 2 * COUNT, truth), COUNT - TOP);
-	process_list_done(&rows);
+	rows_done(&rows);
 	snapshot_done(&s);
 }
 
@@ -294,7 +296,7 @@ static void check_pruning(const char *keys, bool reverse, pid_t count, size_t to
 {
 	cleanup_free struct truth *truth = calloc((size_t)count + 1, sizeof(*truth));
 	struct snapshot lazy = {0}, eager = {0};
-	struct process_list some, all, sorted;
+	struct rows some, all, sorted;
 	struct order o;
 
 	assert_non_null(truth);
@@ -314,15 +316,15 @@ static void check_pruning(const char *keys, bool reverse, pid_t count, size_t to
 	select_all(&lazy, &sorted);
 	order_rows(&o, &lazy, &sorted);
 	for (size_t i = 0; i < top && i < all.count; i++) {
-		assert_int_equal(some.item[i]->pid, all.item[i]->pid);
-		assert_int_equal(some.item[i]->have, all.item[i]->have);
-		assert_int_equal(some.item[i]->pss_status, all.item[i]->pss_status);
+		assert_int_equal(some.item[i].process->pid, all.item[i].process->pid);
+		assert_int_equal(some.item[i].process->have, all.item[i].process->have);
+		assert_int_equal(some.item[i].process->pss_status, all.item[i].process->pss_status);
 		/* Rows that stay unread are behind the first rows. */
-		assert_int_equal(sorted.item[i]->pid, all.item[i]->pid);
+		assert_int_equal(sorted.item[i].process->pid, all.item[i].process->pid);
 	}
-	process_list_done(&sorted);
-	process_list_done(&some);
-	process_list_done(&all);
+	rows_done(&sorted);
+	rows_done(&some);
+	rows_done(&all);
 	snapshot_done(&lazy);
 	snapshot_done(&eager);
 }
@@ -351,7 +353,7 @@ TEST(pruning_saves)
 	for (size_t k = 0; k < ARRAY_SIZE(keys); k++) {
 		cleanup_free struct truth *truth = calloc(COUNT + 1, sizeof(*truth));
 		struct snapshot s = {0};
-		struct process_list rows;
+		struct rows rows;
 
 		assert_non_null(truth);
 		for (pid_t pid = 1; pid <= COUNT; pid++) {
@@ -367,7 +369,7 @@ TEST(pruning_saves)
 		parse_order(&o, keys[k], false);
 		select_all(&s, &rows);
 		assert_uint_in_range(read_needed(&o, &s, &rows, TOP, truth), TOP, COUNT / 10);
-		process_list_done(&rows);
+		rows_done(&rows);
 		snapshot_done(&s);
 	}
 }

@@ -67,7 +67,7 @@ static void assert_rows(const struct fixture *f, const char *want, size_t others
 	char got[64] = "";
 
 	for (size_t i = 0; i < f->result.row_count; i++)
-		sprintf(got + strlen(got), "%s%d", i ? " " : "", f->result.rows[i]->pid);
+		sprintf(got + strlen(got), "%s%d", i ? " " : "", f->result.rows[i].process->pid);
 	assert_string_equal(got, want);
 	assert_int_equal(f->result.others_count, others);
 }
@@ -119,8 +119,8 @@ FIXTURE_TEST(groups)
 	run(f);
 	assert_int_equal(f->rows.made.count, 3);
 	assert_int_equal(f->result.row_count, 2);
-	assert_string_equal(f->result.rows[0]->name, "cat");
-	assert_int_equal(f->result.rows[0]->value[COUNTER_PSS], 6 * MIB);
+	assert_string_equal(f->result.rows[0].process->name, "cat");
+	assert_int_equal(f->result.rows[0].process->value[COUNTER_PSS], 6 * MIB);
 	/* Rows that --min hides are not in the totals. */
 	assert_int_equal(f->result.totals.value[COUNTER_PSS], 10 * MIB);
 }
@@ -208,8 +208,8 @@ FIXTURE_TEST(changed)
 	f->query.grown_min = 4096;
 	tick(f, &deltas, 4096, false);
 	assert_int_equal(f->result.row_count, 1);
-	assert_int_equal(f->result.rows[0]->grew_ticks, 2);
-	assert_int_equal(f->result.rows[0]->ticks, 3);
+	assert_int_equal(f->result.rows[0].grew_ticks, 2);
+	assert_int_equal(f->result.rows[0].ticks, 3);
 	keep(f, &deltas);
 	tick(f, &deltas, 2 * 4096 - 1, false);
 	assert_rows(f, "", 4);
@@ -221,11 +221,11 @@ static void check_pss_delta(const struct fixture *f, int64_t expected)
 	int64_t by;
 
 	for (size_t i = 0; i < f->result.row_count; i++) {
-		const struct process *p = f->result.rows[i];
+		const struct process *p = f->result.rows[i].process;
 
 		if (p->pid != 4 && (p->pid || p->name[0] != 'e'))
 			continue;
-		assert_true(delta_of_row(p, COUNTER_PSS, &by));
+		assert_true(delta_of_row(&f->result.rows[i], COUNTER_PSS, &by));
 		assert_int_equal(by, expected);
 		return;
 	}

@@ -237,7 +237,7 @@ TEST(sinks)
 		{as_ndjson, 10000, 500},    {render_folded, 10000, 50}, {render_html, 10000, 50},
 		{render_openmetrics, 4, 0}, {render_prometheus, 4, 0},
 	};
-	static struct process *rows[10000];
+	static struct row rows[10000];
 	struct column_list columns;
 
 	column_list_whole(&columns, NULL);

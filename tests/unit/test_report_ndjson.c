@@ -79,7 +79,7 @@ static void make_deltas(struct sample *s)
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
 		before.value[c] = delta.before.value[c] = (1ull << 53) - 1;
 	for (size_t i = 0; i < s->snapshot.count; i++)
-		s->snapshot.process[i].before = &before;
+		s->row[i].before = &before;
 	s->result.delta = &delta;
 }
 

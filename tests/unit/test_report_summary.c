@@ -173,12 +173,12 @@ SAMPLE_TEST(notes, sample_ordinary)
 	s->result.group = column_find("container", 9);
 	check_notes(s, "pss", "");
 	s->result.row_count = 1;
-	s->result.rows[0]->container = "web";
+	s->result.rows[0].process->container = "web";
 	check_notes(s, "pss", "");
-	s->result.rows[0]->container = NULL;
+	s->result.rows[0].process->container = NULL;
 	check_notes(s, "pss", "no container was found\n");
 	s->result.group = column_find("user", 4);
-	s->result.rows[0]->user = NULL;
+	s->result.rows[0].process->user = NULL;
 	check_notes(s, "pss", "");
 }
 

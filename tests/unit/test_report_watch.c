@@ -31,7 +31,7 @@ static void scene_init(struct scene *s)
 		s->before[i].have = p->have;
 		for (int c = 0; i < 2 && c < COUNTERS_OF_PROCESS; c++)
 			s->before[i].value[c] = i ? p->value[c] * 2 + 4096 : p->value[c] / 4;
-		p->before = &s->before[i];
+		s->sample.row[i].before = &s->before[i];
 	}
 	s->before[1].have &= ~COUNTER_BIT(COUNTER_PSS);
 	s->delta = (struct delta){
@@ -77,7 +77,7 @@ TEST(ticks)
 	scene_init(&s);
 	s.delta = (struct delta){.tick = 1};
 	for (size_t i = 0; i < s.sample.snapshot.count; i++)
-		s.sample.snapshot.process[i].before = NULL;
+		s.sample.row[i].before = NULL;
 	check("first", &s, (struct table_style){.header = true});
 }
 

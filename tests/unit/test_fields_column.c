@@ -127,12 +127,14 @@ TEST(values)
 		.name = "name",
 		.pss_status = PSS_DENIED,
 	};
+	const struct row row = {&p};
 	int64_t none;
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
 		int64_t v = -1;
 
-		assert_int_equal(find(numbers[i].key)->number(&s, &p, &v), numbers[i].value != -1);
+		assert_int_equal(find(numbers[i].key)->number(&s, &row, &v),
+				 numbers[i].value != -1);
 		assert_int_equal(v, numbers[i].value);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -141,7 +143,7 @@ TEST(values)
 		assert_string_equal(text ? text : "none", texts[i][1] ? texts[i][1] : "none");
 	}
 	s.host.boot_ms = 0;
-	assert_false(find("start")->number(&s, &p, &none));
+	assert_false(find("start")->number(&s, &row, &none));
 }
 
 static void assert_percent(const struct snapshot *s, const char *key, counter_mask have,
@@ -227,7 +229,8 @@ TEST(groups)
 TEST(group_values)
 {
 	struct snapshot s = {.host.boot_ms = 1000};
-	struct process g = {.kind = PROCESS_SUM, .procs = 7, .threads = 9, .uid = UID_NONE};
+	struct process g = {.kind = PROCESS_SUM, .threads = 9, .uid = UID_NONE};
+	const struct row row = {&g, .procs = 7};
 	int64_t v = -1;
 
 	for (size_t i = 0; i < column_count; i++) {
@@ -235,13 +238,13 @@ TEST(group_values)
 		bool sum = strcmp(c->key, "procs") == 0 || strcmp(c->key, "threads") == 0;
 
 		if (c->number)
-			assert_int_equal(c->number(&s, &g, &v), sum);
+			assert_int_equal(c->number(&s, &row, &v), sum);
 		if (c->text && strncmp(c->key, "pss_status", 3) != 0 &&
 		    strcmp(c->key, "swap_pss_status") != 0 &&
 		    strcmp(c->key, "swap_ram_status") != 0)
 			assert_null(c->text(&g));
 	}
-	assert_true(find("procs")->number(&s, &g, &v));
+	assert_true(find("procs")->number(&s, &row, &v));
 	assert_int_equal(v, 7);
 }
 
