@@ -34,7 +34,7 @@ static void add(struct fixture *f, pid_t pid, const char *name, uint64_t pss)
 	process_derive(p);
 }
 
-/* cat 1 MiB, cat 5 MiB, dog 4 MiB, eel 2 MiB */
+/* cat 1 MiB, cat 5 MiB, dog 4 MiB, its parent eel 2 MiB */
 static void fill(struct fixture *f, uint64_t grown)
 {
 	snapshot_clear(&f->snapshot);
@@ -42,6 +42,8 @@ static void fill(struct fixture *f, uint64_t grown)
 	add(f, 2, "cat", 5 * MIB);
 	add(f, 3, "dog", 4 * MIB);
 	add(f, 4, "eel", 2 * MIB + grown);
+	f->snapshot.process[2].ppid = 4;
+	f->snapshot.process[2].start_ns = 5;
 	snapshot_finish(&f->snapshot);
 	f->snapshot.collection.seen = 4;
 	f->snapshot.collection.complete = true;
@@ -263,10 +265,16 @@ FIXTURE_TEST(switching)
 	tick(f, &deltas, 5 * 4096, false);
 	assert_false(f->result.delta->known);
 	keep(f, &deltas);
-	/* Processes are kept meanwhile. */
+	/* Processes are kept meanwhile, without those below them in a tree. */
 	set(f, QUERY_GROUP_BY, "none");
 	tick(f, &deltas, 7 * 4096, false);
 	check_pss_delta(f, 2 * 4096);
+	f->query.tree = true;
+	tick(f, &deltas, 6 * 4096, false);
+	keep(f, &deltas);
+	f->query.tree = false;
+	tick(f, &deltas, 7 * 4096, false);
+	check_pss_delta(f, 4096);
 	delta_set_forget_last(&deltas);
 	delta_set_begin(&deltas, &f->query, false);
 	run(f);
