@@ -20,7 +20,7 @@ struct check_difference {
 struct check {
 	struct snapshot *snapshot; /* from BPF; its cross_check is completed */
 	struct snapshot *again;	   /* two, of some processes */
-	struct process_list *rows;	   /* the chosen rows of the snapshot */
+	struct process_list *rows; /* the chosen rows of the snapshot */
 	const struct procfs *proc;
 	struct source *source;
 	struct proc_pool *pool;

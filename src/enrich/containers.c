@@ -173,8 +173,8 @@ static int compare_container(const void *pa, const void *pb)
 }
 
 /* Returns 0 or a negative errno. */
-static int find_containers(const struct procfs *proc, const struct process_list *rows, struct arena *arena,
-			   struct containers *all)
+static int find_containers(const struct procfs *proc, const struct process_list *rows,
+			   struct arena *arena, struct containers *all)
 {
 	size_t count = 0;
 	int r;

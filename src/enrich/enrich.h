@@ -157,15 +157,15 @@ int name_cache_update(struct name_cache *cache, const struct snapshot *s);
  * beyond are counted in cgroups_left_out of the snapshot's collection. Their groups have the values
  * of the nearest cgroup above that was read (memcg_above). Returns 0 or a negative errno.
  */
-int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_list *groups, bool details,
-		  uint64_t *left_us);
+int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_list *groups,
+		  bool details, uint64_t *left_us);
 /*
  * Fills in s->memcg with the memory cgroups of all groups that these rows can form, and those above
  * them, within the same bounds. The cgroup `first` and those above it are read in any case; NULL:
  * none. Reorders the rows. Returns 0 or a negative errno.
  */
-int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *rows, bool details,
-		const char *first, uint64_t *left_us);
+int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *rows,
+		bool details, const char *first, uint64_t *left_us);
 /* Copies the values of s->memcg into their groups, as enrich_memcgs() does. Pure. */
 void memcgs_apply(const struct snapshot *s, struct process_list *groups);
 

@@ -16,12 +16,13 @@ static const struct field *find_key(const struct fields *all, const char *key, s
 	return NULL;
 }
 
-/* The heading of a table, such as %RAM or PSI_SOME, where it is not the key. */
+/* The heading of a table, such as %RAM or PSI_SOME, where it is not the key. "+RSS" adds a column.
+ */
 static const struct field *find_heading(const struct fields *all, const char *heading, size_t len)
 {
 	const struct field *found = NULL;
 
-	for (size_t i = 0; i < all->count; i++) {
+	for (size_t i = 0; i < all->since; i++) {
 		if (!parse_same_word(all->item[i]->heading, heading, len))
 			continue;
 		if (found)
@@ -47,7 +48,7 @@ const struct field *fields_nearest(const struct fields *all, const char *key, si
 	const struct field *nearest = NULL;
 	unsigned least = 0;
 
-	for (size_t i = 0; i < all->count; i++) {
+	for (size_t i = 0; i < all->since; i++) {
 		if (parse_is_nearer(all->item[i]->key, key, len, &least))
 			nearest = all->item[i];
 	}

@@ -135,7 +135,7 @@ struct field_alias {
 struct fields {
 	const struct field *const *item;
 	size_t count;
-	size_t since;			 /* from this one on: FIELD_SINCE */
+	size_t since; /* from this one on: FIELD_SINCE; the count if there are none */
 	const struct field_alias *alias; /* ends with a NULL name; NULL: none */
 };
 

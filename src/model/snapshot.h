@@ -145,7 +145,7 @@ struct process {
 	uint64_t mm_key;   /* from the source, 0 if unknown */
 	/* 1…, by the lowest pid: processes that share an mm have the same; 0 unknown. */
 	uint32_t mm_id;
-	bool mm_owner;	      /* this process counts the mm in totals */
+	bool mm_owner; /* this process counts the mm in totals */
 	enum process_kind kind;
 	bool raced;	    /* BPF could not read it */
 	bool leader_exited; /* its memory was read through another thread */

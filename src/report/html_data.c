@@ -80,7 +80,9 @@ static int64_t text_number(struct page *p, const char *text)
 
 static int64_t value_of(struct page *p, const struct field *f, const struct row *row)
 {
-	struct value v = field_value(f, row, p->r->snapshot);
+	/* The page makes groups: a container has the name of its pod before its own. */
+	struct value v =
+		f->group ? value_text(f->group(row->process)) : field_value(f, row, p->r->snapshot);
 
 	if (!v.known)
 		return UNKNOWN;

@@ -121,6 +121,7 @@ int group_tracker_update(struct group_tracker *t, uint64_t now_us,
 	space_saving_fade(&t->groups, decay);
 	qsort(r, groups->count, sizeof(*r), heaviest_first);
 	for (size_t i = groups->count; i-- > 0;)
-		space_saving_add(&t->groups, key_of(t, text(r[i].row.process)), r[i].weight * (1 - decay));
+		space_saving_add(&t->groups, key_of(t, text(r[i].row.process)),
+				 r[i].weight * (1 - decay));
 	return choose(t, text, groups, ret_shown);
 }

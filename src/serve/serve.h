@@ -27,8 +27,8 @@ struct serve_config {
 	struct listeners listeners;
 	struct token token;
 	const struct field *group; /* groups of the metrics and the page; NULL: unit, then name */
-	size_t groups;		    /* how many have series of their own */
-	uint32_t age_ms;	    /* the maximum age of a snapshot */
+	size_t groups;		   /* how many have series of their own */
+	uint32_t age_ms;	   /* the maximum age of a snapshot */
 	char host[HOST_NAME_MAX + 1];
 	bool replays; /* processes are those of a recording */
 	bool cmdlines;

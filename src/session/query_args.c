@@ -61,7 +61,8 @@ static int refuse_column(const struct options *o, const char *option, struct fie
 	const struct field *near = fields_nearest(&process_fields, bad.name, bad.len);
 
 	return log_usage(o, "%s: there is no column '%.*s'%s%s; -o help lists them", option,
-			 (int)bad.len, bad.name, near ? "; the nearest is " : "", near ? near->key : "");
+			 (int)bad.len, bad.name, near ? "; the nearest is " : "",
+			 near ? near->key : "");
 }
 
 int query_args_set(struct query *q, const struct options *o, enum query_word word, const char *text,
@@ -155,8 +156,7 @@ static void read_group(struct query *q, const struct options *o)
  * Adds to a default table what it is sorted by, and where it is not lost on a narrow terminal:
  * behind the first counters, which are PSS and its change or share.
  */
-static void show_sorted(struct field_list *list, const struct options *o,
-			const struct field *group)
+static void show_sorted(struct field_list *list, const struct options *o, const struct field *group)
 {
 	size_t first = group ? 1 : 2; /* behind procs, or pid and user */
 	struct field_list keys = {};
@@ -168,12 +168,12 @@ static void show_sorted(struct field_list *list, const struct options *o,
 		field_list_insert(list, first + 2, process_field("grew"));
 	/* query_args_set() refuses a key that is wrong. */
 	if (o->sort && field_list_parse_keys(&keys, &process_fields, o->sort, &bad) == 0 &&
-	    keys.item[0]->type != FIELD_TEXT && keys.item[0]->type != FIELD_BOOL && !process_list_misplaced(&keys, group))
+	    keys.item[0]->type != FIELD_TEXT && keys.item[0]->type != FIELD_BOOL &&
+	    !process_list_misplaced(&keys, group))
 		field_list_insert(list, first, keys.item[0]);
 }
 
-static int read_columns(struct field_list *list, const struct options *o,
-			const struct field *group)
+static int read_columns(struct field_list *list, const struct options *o, const struct field *group)
 {
 	struct field_error bad;
 

@@ -397,8 +397,7 @@ static unsigned fold_all(struct pane *p)
 		return PANE_REFUSE;
 	folds_done(folds);
 	for (size_t i = 0; !any && i < rows->count; i++) {
-		if (rows->item[i].procs > 1 &&
-		    folds_add(folds, rows->item[i].process) < 0)
+		if (rows->item[i].procs > 1 && folds_add(folds, rows->item[i].process) < 0)
 			say(p->shared, "out of memory");
 	}
 	p->cursor.show = true;

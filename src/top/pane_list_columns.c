@@ -73,7 +73,8 @@ void list_columns_changed(struct list_pane *l)
 
 static size_t menu_count(__attribute__((unused)) const struct pane *owner)
 {
-	return process_fields.count;
+	/* Without the last one, which top does not show: GREW. */
+	return process_fields.count - 1;
 }
 
 static const struct field *menu_column(size_t i)

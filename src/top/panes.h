@@ -23,10 +23,10 @@ struct list_within {
 struct list_pane {
 	struct pane pane;
 	struct field_list fitting; /* the columns that fit the width */
-	size_t left;		    /* columns scrolled out to the left */
-	struct table table;	    /* keeps its widths while the columns stay */
+	size_t left;		   /* columns scrolled out to the left */
+	struct table table;	   /* keeps its widths while the columns stay */
 	const struct field *kind;  /* the group column; NULL: rows are processes */
-	char followed[64];	    /* the text of the row that is followed if it is a group */
+	char followed[64];	   /* the text of the row that is followed if it is a group */
 	struct list_within within;
 	struct folds folds; /* of the tree */
 };

@@ -15,7 +15,7 @@
 /* How rows are made. The caller applies changes on VIEW_ASK_ROWS or VIEW_ASK_FILTER. */
 struct view_settings {
 	struct field_list columns[2]; /* for processes and for groups */
-	bool chosen[2];		       /* chosen by the user: never made narrower */
+	bool chosen[2];		      /* chosen by the user: never made narrower */
 	struct order order;
 	const struct field *group; /* NULL: rows are processes */
 	bool tree;
@@ -94,8 +94,8 @@ struct view_facts {
 /* Rows of processes or groups, borrowed. The details and the growth are of the row at the cursor.
  */
 struct listing {
-	const struct result *r;	     /* NULL: no rows yet */
-	const struct row *item;	     /* all rows in order; may differ from r->rows */
+	const struct result *r; /* NULL: no rows yet */
+	const struct row *item; /* all rows in order; may differ from r->rows */
 	size_t count;
 	struct cursor *cursor;
 	struct history history; /* PSS_SWAP of the row at the cursor */

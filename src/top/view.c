@@ -232,8 +232,8 @@ unsigned view_key(struct view *v, int key)
 
 /* ---- what the caller provides ---- */
 
-void view_set_rows(struct view *v, const struct result *r, const struct row *rows,
-		   size_t count, bool tick)
+void view_set_rows(struct view *v, const struct result *r, const struct row *rows, size_t count,
+		   bool tick)
 {
 	list_set_rows(&v->list, r, rows, count, tick);
 	if (view_has(v, PANE_DETAIL))

@@ -39,8 +39,8 @@ bool view_has(const struct view *v, enum pane_kind kind);
  * Sets new rows: all rows in order, borrowed until the next call. `tick`: the rows are a new
  * snapshot, not the old one in another order.
  */
-void view_set_rows(struct view *v, const struct result *r, const struct row *rows,
-		   size_t count, bool tick);
+void view_set_rows(struct view *v, const struct result *r, const struct row *rows, size_t count,
+		   bool tick);
 /* The rows in sight, so that the caller looks up their names. */
 struct rows view_rows_in_sight(struct view *v);
 /* Forgets the rows, which are about to be freed. */

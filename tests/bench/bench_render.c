@@ -23,11 +23,11 @@
 
 struct scene {
 	struct snapshot snapshot;
-	struct process_list list;      /* as they were collected */
-	struct rows rows;	       /* likewise */
-	struct process_list grouped;   /* scratch space for sorting */
-	struct rows ordered;	       /* likewise */
-	struct column_list columns[2]; /* the default columns, and all columns of CSV */
+	struct process_list list;     /* as they were collected */
+	struct rows rows;	      /* likewise */
+	struct process_list grouped;  /* scratch space for sorting */
+	struct rows ordered;	      /* likewise */
+	struct field_list columns[2]; /* the default columns, and all columns of CSV */
 	struct result result;
 };
 
@@ -143,8 +143,8 @@ static int scene_init(struct scene *c)
 				    .rows = c->ordered.item,
 				    .row_count = PROCESSES};
 	totals_sum(c->rows.item, PROCESSES, false, &c->result.totals);
-	column_list_default(&c->columns[0], NULL);
-	column_list_whole(&c->columns[1], NULL);
+	process_list_usual(&c->columns[0], NULL);
+	process_list_whole(&c->columns[1], NULL);
 	return 0;
 }
 
@@ -245,7 +245,7 @@ static void run_html(struct strbuf *out, struct scene *c)
 /* Groups of programs, as metrics have them, and the metrics of them. */
 static void with_groups(struct strbuf *out, struct scene *c, bool show)
 {
-	const struct column *name = column_find("name", 4);
+	const struct field *name = process_field("name");
 	struct table_style style = {.columns = &c->columns[0]};
 	struct result result = c->result;
 	struct sums groups = {};
@@ -273,7 +273,7 @@ static void run_metrics(struct strbuf *out, struct scene *c)
 
 static void run_tree(struct strbuf *out, struct scene *c)
 {
-	struct order order = {.keys = {.item = {column_find("pss", 3)}, .count = 1}};
+	struct order order = {.keys = {.item = {process_field("pss")}, .count = 1}};
 	struct sums tree = {};
 
 	(void)out;

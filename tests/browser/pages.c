@@ -30,9 +30,9 @@ static int write_page(const char *directory, const char *name, const struct strb
 static int make(const char *directory, const char *name, const struct result *r, bool only_total)
 {
 	cleanup(strbuf_done) struct strbuf page = {0};
-	struct column_list columns;
+	struct field_list columns;
 
-	column_list_default(&columns, NULL);
+	process_list_usual(&columns, NULL);
 	render_html(&page, r, &(struct table_style){.columns = &columns, .only_total = only_total});
 	return write_page(directory, name, &page);
 }
@@ -136,7 +136,7 @@ static int make_large(const char *directory)
 	cleanup(strbuf_done) struct strbuf page = {0};
 	static struct large large;
 	static struct sample s;
-	struct column_list columns;
+	struct field_list columns;
 	uint64_t seed = 4711;
 	int64_t best = INT64_MAX;
 
@@ -157,7 +157,7 @@ static int make_large(const char *directory)
 	s.result.rows = large.row;
 	s.result.row_count = LARGE;
 	sum_up(&large, &s.result.totals);
-	column_list_default(&columns, NULL);
+	process_list_usual(&columns, NULL);
 	for (int i = 0; i < 20; i++) {
 		int64_t start = now_us(), took;
 

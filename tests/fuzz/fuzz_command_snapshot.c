@@ -232,7 +232,7 @@ static void check_metrics(struct process_list *list, const struct result *result
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		cleanup(sums_done) struct sums groups = {};
 
-		r.group = column_find(keys[i], strlen(keys[i]));
+		r.group = process_field(keys[i]);
 		FUZZ_CHECK(group_rows(r.group, list, &groups) == 0);
 		r.rows = groups.rows.item;
 		r.row_count = groups.rows.count < result->row_count ? groups.rows.count
@@ -303,7 +303,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cleanup(process_list_done) struct process_list list = {};
 	cleanup(rows_done) struct rows rows = {};
 	struct order order = {};
-	struct column_list columns = {};
+	struct field_list columns = {};
 	struct filter filter = {};
 	struct table_style style;
 	struct config c;

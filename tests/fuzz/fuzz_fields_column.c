@@ -3,31 +3,31 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "fields/column.h"
+#include "fields/process_fields.h"
 
-static bool same(const struct column_list *a, const struct column_list *b)
+static bool same(const struct field_list *a, const struct field_list *b)
 {
 	return a->count == b->count && !memcmp(a->item, b->item, a->count * sizeof(a->item[0]));
 }
 
-static void check_list(const struct column_list *list)
+static void check_list(const struct field_list *list)
 {
-	char names[COLUMNS_MAX * 24] = "";
-	struct column_list again = {};
-	const char *bad;
-	size_t len;
+	char names[FIELDS_MAX * 24] = "";
+	struct field_list again = {};
+	struct field_error bad;
 
-	FUZZ_CHECK(list->count && list->count <= COLUMNS_MAX);
+	FUZZ_CHECK(list->count && list->count <= FIELDS_MAX);
 	for (size_t i = 0; i < list->count; i++) {
-		const struct column *c = list->item[i];
+		const struct field *c = list->item[i];
 
-		FUZZ_CHECK(column_find(c->key, strlen(c->key)) == c);
+		FUZZ_CHECK(process_field(c->key) == c);
 		strcat(strcat(names, i ? "," : ""), c->key);
 	}
-	FUZZ_CHECK(column_list_parse(&again, names, &bad, &len) == 0 && same(&again, list));
+	FUZZ_CHECK(field_list_parse(&again, &process_fields, names, &bad) == 0 &&
+		   same(&again, list));
 }
 
-static bool is_within(const struct column_list *part, const struct column_list *whole)
+static bool is_within(const struct field_list *part, const struct field_list *whole)
 {
 	size_t found = 0;
 
@@ -39,17 +39,16 @@ static bool is_within(const struct column_list *part, const struct column_list *
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *spec = fuzz_string(data, size);
-	struct column_list list, before;
-	const char *bad = NULL;
-	size_t len = 0;
+	struct field_list list, before;
+	struct field_error bad = {};
 	int r;
 
-	column_list_default(&list, NULL);
+	process_list_usual(&list, NULL);
 	before = list;
-	r = column_list_parse(&list, spec, &bad, &len);
+	r = field_list_parse(&list, &process_fields, spec, &bad);
 	if (r < 0) {
-		FUZZ_CHECK(r == -EINVAL && bad && same(&list, &before));
-		fuzz_check_part(bad, len, spec, strlen(spec));
+		FUZZ_CHECK(r == -EINVAL && bad.name && same(&list, &before));
+		fuzz_check_part(bad.name, bad.len, spec, strlen(spec));
 	} else {
 		check_list(&list);
 		/* Adding keeps the existing columns in their order. */

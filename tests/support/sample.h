@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "fields/column.h"
+#include "fields/process_fields.h"
 #include "query/result.h"
 
 #define SAMPLE_MAX 32
@@ -241,7 +241,7 @@ static inline void sample_groups(struct sample *s)
 	struct process *p;
 
 	sample_init(s);
-	s->result.group = column_find("unit", 4);
+	s->result.group = process_field("unit");
 	p = sample_group(s, "postgresql@15-main.service", 200);
 	sample_counters(p, 900 * MIB, 40 * MIB);
 	sample_pss(p, PSS_FROM_KERNEL);

@@ -15,9 +15,9 @@ struct machine {
 	struct order order;
 };
 
-static inline const struct column *column(const char *key)
+static inline const struct field *column(const char *key)
 {
-	return column_find(key, strlen(key));
+	return process_field(key);
 }
 
 static inline struct machine machine_of(size_t count)

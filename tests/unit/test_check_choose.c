@@ -51,7 +51,7 @@ static int teardown(void **state)
 static unsigned choose(struct fixture *f, int verify, size_t want)
 {
 	struct process *item[COUNT], *chosen[COUNT];
-	struct rows rows = {item, COUNT, 0};
+	struct process_list rows = {item, COUNT, 0};
 	const struct check check = {
 		.rows = &rows, .source = f->source, .self = SELF, .verify = verify};
 	unsigned pids = 0;

@@ -6,14 +6,14 @@
 #include <ctype.h>
 
 #include "base/strbuf.h"
-#include "fields/column.h"
+#include "fields/process_fields.h"
 
-static const struct column *find(const char *key)
+static const struct field *find(const char *key)
 {
-	return column_find(key, strlen(key));
+	return process_field(key);
 }
 
-static void assert_list(const struct column_list *list, const char *want)
+static void assert_list(const struct field_list *list, const char *want)
 {
 	cleanup(strbuf_done) struct strbuf b = {0};
 
@@ -29,7 +29,7 @@ TEST(counter_table)
 	assert_false(counter_table[COUNTER_RSS_ANON].is_count);
 	assert_string_equal(counter_table[COUNTER_MAJFLT].json_key, "majflt");
 	assert_true(counter_table[COUNTER_MAJFLT].is_count);
-	assert_string_equal(find("majflt_change")->json_key, "majflt_change");
+	assert_string_equal(find("majflt_change")->json, "majflt_change");
 	assert_int_equal(counter_table[COUNTER_SWAP].bound, 0);
 	assert_int_equal(counter_table[COUNTER_PSS].bound, COUNTER_BIT(COUNTER_RSS));
 	assert_int_equal(counter_table[COUNTER_PSS_SWAP].bound,
@@ -48,18 +48,16 @@ TEST(counter_table)
 
 TEST(table)
 {
-	struct column_list all = {.count = column_count};
+	struct field_list all = {.count = process_fields.since};
 
-	for (size_t i = 0; i < column_count; i++) {
-		const struct column *c = column_table[i];
+	for (size_t i = 0; i < process_fields.since; i++) {
+		const struct field *c = process_fields.item[i];
 
 		all.item[i] = c;
-		assert_non_null(c->header);
+		assert_non_null(c->heading);
 		assert_non_null(c->help);
-		assert_non_null(c->json_key);
-		assert_int_equal(c->text != NULL, c->kind == COLUMN_TEXT);
-		assert_int_equal(c->number != NULL,
-				 c->kind == COLUMN_NUMBER || c->kind == COLUMN_TIME);
+		assert_non_null(c->json);
+		assert_int_equal(c->json_key.len, strlen(c->json) + strlen(",\"\":"));
 		/* Each column is found by its own name only, which has no capitals. */
 		assert_ptr_equal(find(c->key), c);
 		for (const char *k = c->key; *k; k++)
@@ -83,25 +81,25 @@ TEST(find)
 	assert_ptr_equal(find("PID"), find("pid"));
 	assert_ptr_equal(find("Rss_Anon"), find("rss_anon"));
 	assert_ptr_equal(find("%PSS"), find("%pss"));
-	assert_ptr_equal(column_find("rss,pss", 3), find("rss"));
+	assert_ptr_equal(fields_find(&process_fields, "rss,pss", 3), find("rss"));
 	/* By the heading of a table. */
 	assert_ptr_equal(find("psi_some"), find("psi_some_10"));
 	assert_ptr_equal(find("%RAM"), find("%pss"));
 	assert_ptr_equal(find("PSS+SWAP"), find("pss_swap"));
-	for (size_t i = 0; i < column_count; i++) {
-		const struct column *c = column_table[i];
+	for (size_t i = 0; i < process_fields.since; i++) {
+		const struct field *c = process_fields.item[i];
 		unsigned same = 0;
 
-		for (size_t k = 0; k < column_count; k++)
-			same += !strcasecmp(column_table[k]->header, c->header);
+		for (size_t k = 0; k < process_fields.since; k++)
+			same += !strcasecmp(process_fields.item[k]->heading, c->heading);
 		if (same == 1)
-			assert_ptr_equal(find(c->header), c);
+			assert_ptr_equal(find(c->heading), c);
 	}
 	assert_null(find(""));
 	assert_null(find("rs"));
 	assert_null(find("rss_"));
 	assert_null(find("proc"));
-	assert_null(column_find("pid\0", 4));
+	assert_null(fields_find(&process_fields, "pid\0", 4));
 }
 
 TEST(values)
@@ -128,31 +126,30 @@ TEST(values)
 		.pss_status = PSS_DENIED,
 	};
 	const struct row row = {&p};
-	int64_t none;
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-		int64_t v = -1;
+		struct value v = field_value(find(numbers[i].key), &row, &s);
 
-		assert_int_equal(find(numbers[i].key)->number(&s, &row, &v),
-				 numbers[i].value != -1);
-		assert_int_equal(v, numbers[i].value);
+		assert_int_equal(v.known, numbers[i].value != -1);
+		if (v.known)
+			assert_int_equal(v.number, numbers[i].value);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		const char *text = find(texts[i][0])->text(&p);
+		struct value v = field_value(find(texts[i][0]), &row, &s);
 
-		assert_string_equal(text ? text : "none", texts[i][1] ? texts[i][1] : "none");
+		assert_string_equal(v.known ? v.text : "none", texts[i][1] ? texts[i][1] : "none");
 	}
 	s.host.boot_ms = 0;
-	assert_false(find("start")->number(&s, &row, &none));
+	assert_false(field_value(find("start"), &row, &s).known);
 }
 
 static void assert_percent(const struct snapshot *s, const char *key, counter_mask have,
 			   const uint64_t *value, double want)
 {
-	double percent = -1;
+	struct value v = process_field_of(find(key), s, have, value);
 
-	assert_int_equal(column_percent(s, find(key), have, value, &percent), want != -1);
-	assert_true(percent == want);
+	assert_int_equal(v.known, want != -1);
+	assert_true(!v.known || v.percent == want);
 }
 
 TEST(percent)
@@ -184,44 +181,44 @@ TEST(percent)
 
 TEST(default)
 {
-	struct column_list list;
+	struct field_list list;
 
-	column_list_default(&list, NULL);
+	process_list_usual(&list, NULL);
 	assert_list(&list, "pid user pss %pss uss swap_pss rss name");
-	assert_int_equal(column_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM);
-	column_list_insert(&list, 1, find("cmdline"));
-	assert_int_equal(column_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM | NEEDS_CMDLINE);
-	column_list_long(&list, NULL);
+	assert_int_equal(field_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM);
+	field_list_insert(&list, 1, find("cmdline"));
+	assert_int_equal(field_list_needs(&list), NEEDS_USER | NEEDS_PROGRAM | NEEDS_CMDLINE);
+	process_list_long(&list, NULL);
 	assert_list(&list,
 		    "pid user pss %pss uss swap_pss swap rss rss_anon rss_file rss_shmem name");
-	column_list_watch(&list, NULL);
+	process_list_watch(&list, NULL);
 	assert_list(&list, "pid user pss pss_change swap_pss swap_pss_change rss rss_change name");
 }
 
 TEST(groups)
 {
-	struct column_list list;
+	struct field_list list;
 
-	column_list_default(&list, find("user"));
+	process_list_usual(&list, find("user"));
 	assert_list(&list, "procs pss %pss uss swap_pss rss user");
 	/* A namespace is no cgroup. */
-	column_list_default(&list, find("namespace"));
+	process_list_usual(&list, find("namespace"));
 	assert_list(&list, "procs pss %pss uss swap_pss rss namespace");
-	column_list_default(&list, find("unit"));
+	process_list_usual(&list, find("unit"));
 	assert_list(&list, "procs pss %pss mem_current mem_limit %limit uss swap_pss rss "
 			   "mem_anon mem_file mem_shmem unit");
-	assert_int_equal(column_list_needs(&list), NEEDS_CGROUP | NEEDS_MEMCG | NEEDS_MEMCG_DETAIL);
-	column_list_insert(&list, 1, find("threads"));
-	column_list_insert(&list, 1, find("rss"));
+	assert_int_equal(field_list_needs(&list), NEEDS_CGROUP | NEEDS_MEMCG | NEEDS_MEMCG_DETAIL);
+	field_list_insert(&list, 1, find("threads"));
+	field_list_insert(&list, 1, find("rss"));
 	assert_list(&list, "procs threads pss %pss mem_current mem_limit %limit uss swap_pss rss "
 			   "mem_anon mem_file mem_shmem unit");
-	column_list_whole(&list, find("name"));
+	process_list_whole(&list, find("name"));
 	assert_ptr_equal(list.item[0], find("name"));
 	assert_ptr_equal(list.item[1], find("procs"));
 	assert_ptr_equal(list.item[list.count - 1], find("majflt"));
-	column_list_whole(&list, find("container"));
+	process_list_whole(&list, find("container"));
 	assert_ptr_equal(list.item[list.count - 1], find("psi_full_10"));
-	column_list_whole(&list, NULL);
+	process_list_whole(&list, NULL);
 	assert_ptr_equal(list.item[list.count - 1], find("majflt"));
 }
 
@@ -231,21 +228,16 @@ TEST(group_values)
 	struct snapshot s = {.host.boot_ms = 1000};
 	struct process g = {.kind = PROCESS_SUM, .threads = 9, .uid = UID_NONE};
 	const struct row row = {&g, .procs = 7};
-	int64_t v = -1;
 
-	for (size_t i = 0; i < column_count; i++) {
-		const struct column *c = column_table[i];
-		bool sum = strcmp(c->key, "procs") == 0 || strcmp(c->key, "threads") == 0;
+	for (size_t i = 0; i < process_fields.since; i++) {
+		const struct field *f = process_fields.item[i];
+		bool has = strcmp(f->key, "procs") == 0 || strcmp(f->key, "threads") == 0 ||
+			   strstr(f->key, "_status");
 
-		if (c->number)
-			assert_int_equal(c->number(&s, &row, &v), sum);
-		if (c->text && strncmp(c->key, "pss_status", 3) != 0 &&
-		    strcmp(c->key, "swap_pss_status") != 0 &&
-		    strcmp(c->key, "swap_ram_status") != 0)
-			assert_null(c->text(&g));
+		if (strcmp(f->key, "container_status") != 0)
+			assert_int_equal(field_value(f, &row, &s).known, has);
 	}
-	assert_true(find("procs")->number(&s, &row, &v));
-	assert_int_equal(v, 7);
+	assert_int_equal(field_value(find("procs"), &row, &s).number, 7);
 }
 
 TEST(parse)
@@ -273,33 +265,32 @@ TEST(parse)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct column_list list = {{find("pid"), find("name")}, 2};
-		const char *bad = NULL;
-		size_t bad_len = 99;
-		int r = column_list_parse(&list, cases[i].spec, &bad, &bad_len);
+		struct field_list list = {{find("pid"), find("name")}, 2};
+		struct field_error bad = {};
+		int r = field_list_parse(&list, &process_fields, cases[i].spec, &bad);
 
 		assert_int_equal(r, cases[i].bad ? -EINVAL : 0);
 		assert_list(&list, cases[i].want);
-		assert_int_equal(bad != NULL, r < 0);
+		assert_int_equal(bad.name != NULL, r < 0);
 		if (r < 0) {
-			assert_int_equal(bad_len, strlen(cases[i].bad));
-			assert_memory_equal(bad, cases[i].bad, bad_len);
+			assert_int_equal(bad.len, strlen(cases[i].bad));
+			assert_memory_equal(bad.name, cases[i].bad, bad.len);
 		}
 	}
 }
 
 TEST(parse_too_many)
 {
-	struct column_list list = {0};
+	struct field_list list = {0};
 	cleanup(strbuf_done) struct strbuf spec = {0};
-	const char *bad = NULL;
-	size_t bad_len = 0;
+	struct field_error bad = {};
 
-	for (int i = 0; i < COLUMNS_MAX; i++)
+	for (int i = 0; i < FIELDS_MAX; i++)
 		strbuf_puts(&spec, "pid,");
-	assert_int_equal(column_list_parse(&list, strbuf_str(&spec), &bad, &bad_len), 0);
-	assert_int_equal(list.count, COLUMNS_MAX);
+	assert_int_equal(field_list_parse(&list, &process_fields, strbuf_str(&spec), &bad), 0);
+	assert_int_equal(list.count, FIELDS_MAX);
 	strbuf_puts(&spec, "rss");
-	assert_int_equal(column_list_parse(&list, strbuf_str(&spec), &bad, &bad_len), -EINVAL);
-	assert_string_equal(bad, "rss");
+	assert_int_equal(field_list_parse(&list, &process_fields, strbuf_str(&spec), &bad),
+			 -EINVAL);
+	assert_string_equal(bad.name, "rss");
 }

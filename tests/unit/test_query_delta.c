@@ -51,7 +51,7 @@ static int64_t delta(const struct row *r, enum counter c)
 {
 	int64_t by = 12345;
 
-	assert_true(delta_of_row(r, c, &by));
+	assert_true(row_change(r, c, &by));
 	return by;
 }
 
@@ -59,7 +59,7 @@ static bool known(const struct row *r, enum counter c)
 {
 	int64_t by;
 
-	return delta_of_row(r, c, &by);
+	return row_change(r, c, &by);
 }
 
 static void assert_counts(struct delta_counts is, size_t started, size_t ended, size_t changed)
@@ -272,7 +272,7 @@ TEST(groups)
 	struct delta_counts counts;
 
 	for (int by_user = 0; by_user < 2; by_user++) {
-		const struct column *group = column(by_user ? "user" : "name");
+		const struct field *group = column(by_user ? "user" : "name");
 
 		delta_tracker_init(&tracker, 99, false);
 		for (size_t i = 0; i < 3; i++) {
@@ -307,16 +307,16 @@ TEST(change)
 	counter_mask all = ~(counter_mask)0;
 	int64_t by = 1;
 
-	assert_false(delta_of(0, all, now, all, then, &by));
-	assert_false(delta_of(1, all, now, all, then, &by));
-	assert_false(delta_of(2, all, now, all, then, &by));
+	assert_false(counter_change(0, all, now, all, then, &by));
+	assert_false(counter_change(1, all, now, all, then, &by));
+	assert_false(counter_change(2, all, now, all, then, &by));
 	assert_int_equal(by, 1);
-	assert_true(delta_of(3, all, now, all, then, &by));
+	assert_true(counter_change(3, all, now, all, then, &by));
 	assert_true(by == INT64_MAX);
-	assert_true(delta_of(4, all, now, all, then, &by));
+	assert_true(counter_change(4, all, now, all, then, &by));
 	assert_int_equal(by, -2);
-	assert_false(delta_of(4, 0, now, all, then, &by));
-	assert_false(delta_of(4, all, now, 0, then, &by));
+	assert_false(counter_change(4, 0, now, all, then, &by));
+	assert_false(counter_change(4, all, now, 0, then, &by));
 	assert_int_equal(delta_rate(10, 0), 10);
 	assert_int_equal(delta_rate(10, 2000000), 5);
 	assert_int_equal(delta_rate(-11, 2000000), -6);

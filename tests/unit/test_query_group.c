@@ -23,11 +23,11 @@ TEST(possible)
 					   "container", "pod",	   "namespace", "cgroup"};
 	size_t possible = 0;
 
-	for (size_t i = 0; i < column_count; i++)
-		possible += group_possible(column_table[i]);
+	for (size_t i = 0; i < process_fields.since; i++)
+		possible += process_fields.item[i]->group != NULL;
 	assert_int_equal(possible, ARRAY_SIZE(keys));
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		assert_true(group_possible(column(keys[i])));
+		assert_non_null(column(keys[i])->group);
 }
 
 TEST(nothing)
@@ -217,7 +217,7 @@ TEST(paths)
 	set_cgroup(at(&m, 4), "/2/v.service", "v.service", NULL);
 	set_cgroup(at(&m, 5), "/k/c0ffee/in", NULL, "c0ffee");
 	at(&m, 6)->cgroup = "/none";
-	m.order.keys = (struct column_list){{column("unit")}, 1};
+	m.order.keys = (struct field_list){{column("unit")}, 1};
 	group(&m, "unit", &g);
 	assert_int_equal(g.rows.count, 3);
 	assert_string_equal(g.rows.item[0].process->cgroup, "/s/u.service");
@@ -227,12 +227,12 @@ TEST(paths)
 	assert_null(g.rows.item[2].process->unit);
 	assert_false(g.rows.item[2].process->controlled);
 	sums_done(&g);
-	m.order.keys = (struct column_list){{column("container")}, 1};
+	m.order.keys = (struct field_list){{column("container")}, 1};
 	group(&m, "container", &g);
 	assert_int_equal(g.rows.count, 2);
 	assert_string_equal(g.rows.item[0].process->cgroup, "/k/c0ffee");
 	sums_done(&g);
-	m.order.keys = (struct column_list){{column("cgroup")}, 1};
+	m.order.keys = (struct field_list){{column("cgroup")}, 1};
 	group(&m, "cgroup", &g);
 	assert_int_equal(g.rows.count, 6);
 	assert_string_equal(g.rows.item[0].process->cgroup, "/1/v.service");
@@ -273,10 +273,10 @@ TEST(at_least)
 	assert_ptr_equal(m.rows.item[1].process, at(&m, 3));
 	/* By the first key if it is a size, else by PSS. */
 	process_set(at(&by, 1), COUNTER_RSS, 7);
-	by.order.keys = (struct column_list){{column("rss")}, 1};
+	by.order.keys = (struct field_list){{column("rss")}, 1};
 	order_at_least(&by.order, 50, &by.rows);
 	assert_int_equal(by.rows.count, 1);
-	by.order.keys = (struct column_list){{column("pid")}, 1};
+	by.order.keys = (struct field_list){{column("pid")}, 1};
 	order_at_least(&by.order, 50, &by.rows);
 	assert_int_equal(by.rows.count, 0);
 }

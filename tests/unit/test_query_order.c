@@ -40,11 +40,10 @@ static void read_process(struct process *p, const struct truth *t)
 
 static void parse_order(struct order *o, const char *keys, bool reverse)
 {
-	const char *bad;
-	size_t bad_len;
+	struct field_error bad;
 
 	*o = (struct order){.reverse = reverse};
-	assert_int_equal(column_list_parse(&o->keys, keys, &bad, &bad_len), 0);
+	assert_int_equal(field_list_parse(&o->keys, &process_fields, keys, &bad), 0);
 }
 
 static void select_all(struct snapshot *s, struct rows *ret_rows)

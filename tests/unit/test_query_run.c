@@ -227,7 +227,7 @@ static void check_pss_delta(const struct fixture *f, int64_t expected)
 
 		if (p->pid != 4 && (p->pid || p->name[0] != 'e'))
 			continue;
-		assert_true(delta_of_row(&f->result.rows[i], COUNTER_PSS, &by));
+		assert_true(row_change(&f->result.rows[i], COUNTER_PSS, &by));
 		assert_int_equal(by, expected);
 		return;
 	}

@@ -57,7 +57,7 @@ static void group(struct sample *s, const char *key, size_t shown, struct sums *
 	struct result *r = &s->result;
 
 	assert_int_equal(rows_processes(s->row, s->snapshot.count, &list), 0);
-	r->group = column_find(key, strlen(key));
+	r->group = process_field(key);
 	assert_int_equal(group_rows(r->group, &list, ret), 0);
 	r->rows = ret->rows.item;
 	r->row_count = shown < ret->rows.count ? shown : ret->rows.count;
@@ -159,7 +159,7 @@ static void assert_label(const char *name, const char *label)
 
 	sample_init(&s);
 	sample_add(&s, 7, 0, NULL, "x")->unit = name;
-	s.result.group = column_find("unit", 4);
+	s.result.group = process_field("unit");
 	sample_finish(&s, 1);
 	strbuf_printf(&line, "zmem_group_processes{group=\"%s\"} 1", label);
 	assert_line(text_of(&s, &out, 0), strbuf_str(&line));
@@ -232,7 +232,7 @@ TEST(containers)
 		p->space = "prod";
 		p->unit = "cri-abc.scope";
 		p->cgroup = "/k/cri-abc.scope";
-		s.result.group = column_find(group[i].key, strlen(group[i].key));
+		s.result.group = process_field(group[i].key);
 		sample_finish(&s, 1);
 		strbuf_printf(&line, "zmem_group_processes{%s} 1", group[i].labels);
 		assert_line(text_of(&s, &out, 0), strbuf_str(&line));
@@ -246,7 +246,7 @@ SAMPLE_TEST(users, sample_init)
 
 	sample_add(s, 1, 0, "root", "x");
 	sample_add(s, 2, 4711, NULL, "x");
-	s->result.group = column_find("user", 4);
+	s->result.group = process_field("user");
 	sample_finish(s, 2);
 	text_of(s, &out, 1);
 	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"root\"} 1");
@@ -262,7 +262,7 @@ SAMPLE_TEST(cmdlines, sample_init)
 	cleanup(strbuf_done) struct strbuf out = {0};
 
 	sample_add(s, 1, 0, "root", "x")->cmdline = "mysql --password=secret";
-	s->result.group = column_find("cmdline", 7);
+	s->result.group = process_field("cmdline");
 	sample_finish(s, 1);
 	assert_line(text_of(s, &out, 0), "zmem_group_processes{group=\"none\"} 1");
 	assert_null(strstr(strbuf_str(&out), "secret"));

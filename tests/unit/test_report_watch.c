@@ -10,9 +10,9 @@
 
 struct scene {
 	struct sample sample;
-	struct delta_row before[3];
+	struct row_before before[3];
 	struct delta delta;
-	struct column_list columns;
+	struct field_list columns;
 };
 
 /*
@@ -46,7 +46,7 @@ static void scene_init(struct scene *s)
 	s->delta.before.value[COUNTER_PSS] += 123456;
 	snap->change_us = 500000;
 	s->sample.result.delta = &s->delta;
-	column_list_watch(&s->columns, NULL);
+	process_list_watch(&s->columns, NULL);
 }
 
 static void check(const char *name, struct scene *s, struct table_style style)

@@ -27,7 +27,7 @@ static struct process *add(struct sample *s, pid_t pid, const char *name, const 
 
 static const char *label(const struct selection *v, size_t i)
 {
-	return v->result.group->text(v->result.rows[i].process);
+	return v->result.group->group(v->result.rows[i].process);
 }
 
 SAMPLE_TEST(query, sample_init)
@@ -292,7 +292,7 @@ static void assert_kills(const struct kill_log *l, size_t row, const char *name,
 
 	kill_log_result(l, &r);
 	assert_true(row < r.row_count);
-	assert_string_equal(r.group->text(r.rows[row].process), name);
+	assert_string_equal(r.group->group(r.rows[row].process), name);
 	assert_int_equal(r.rows[row].procs, kills);
 }
 
@@ -333,7 +333,7 @@ SAMPLE_TEST(kills_of_pods, sample_init)
 	struct metrics_self self = {.process = {{"collector"}, {"http"}}};
 	struct result kills;
 
-	assert_int_equal(kill_log_init(&l, column_find("container", 9), 10), 0);
+	assert_int_equal(kill_log_init(&l, process_field("container"), 10), 0);
 	event_set(&e, EVENT_PID, 1);
 	event_set_text(&e, EVENT_CONTAINER, "prod/web-0/app");
 	event_set_text(&e, EVENT_POD, "prod/web-0");
@@ -354,7 +354,7 @@ TEST(kills_of_users)
 	struct event_record e = {};
 	struct result r;
 
-	assert_int_equal(kill_log_init(&l, column_find("user", 4), 10), 0);
+	assert_int_equal(kill_log_init(&l, process_field("user"), 10), 0);
 	for (unsigned i = 0; i < 6; i++) {
 		e = (struct event_record){};
 		event_set(&e, EVENT_PID, i + 1);

@@ -76,12 +76,12 @@ SCRIPT(detail, sample_ordinary)
 	keys(f, "<Enter>");
 	fixture_golden(f, "top_detail_unread.txt");
 	assert_int_equal(detail_set_maps(&f->view.detail, make_maps(), PSS_OK), 0);
-	process_set(f->rows[0], COUNTER_MEM_CURRENT, 2 * GIB);
-	process_set(f->rows[0], COUNTER_MEM_LIMIT, 4 * GIB);
-	f->view.detail.charged = *f->rows[0];
+	process_set(f->rows[0].process, COUNTER_MEM_CURRENT, 2 * GIB);
+	process_set(f->rows[0].process, COUNTER_MEM_LIMIT, 4 * GIB);
+	f->view.detail.charged = *f->rows[0].process;
 	f->sample.snapshot.time_ms += 2000;
-	sample_pss(f->rows[0], PSS_FROM_KERNEL);
-	f->rows[0]->value[COUNTER_PSS_SWAP] += 500 * MIB;
+	sample_pss(f->rows[0].process, PSS_FROM_KERNEL);
+	f->rows[0].process->value[COUNTER_PSS_SWAP] += 500 * MIB;
 	fixture_take(f);
 	view_resize(&f->view, 100, 30);
 	fixture_golden(f, "top_detail.txt");
@@ -100,10 +100,10 @@ SCRIPT(detail, sample_ordinary)
 
 SCRIPT(detail_of_group, sample_groups)
 {
-	f->view.detail.charged = *f->rows[0];
+	f->view.detail.charged = *f->rows[0].process;
 	press(f, "i");
 	view_resize(&f->view, 80, 24);
-	f->view.detail.charged = *f->rows[0];
+	f->view.detail.charged = *f->rows[0].process;
 	fixture_golden(f, "top_detail_group.txt");
 	size(f, 80, 4);
 	keys(f, "<Esc>jji");

@@ -136,7 +136,7 @@ SCRIPT(groups, make_many)
 	keys(f, "g");
 	/* Rows of another kind: the cursor returns to the first row. */
 	keys(f, "gggggggjjj");
-	f->sample.result.group = column_find("user", 4);
+	f->sample.result.group = process_field("user");
 	new_rows(f);
 	order_rows_by_pid(f, true);
 	new_rows(f);
@@ -154,11 +154,11 @@ SCRIPT(within, sample_groups)
 		new_rows(f);
 		keys(f, "Nj");
 		keys(f, back[i]);
-		f->sample.result.group = column_find("unit", 4);
+		f->sample.result.group = process_field("unit");
 		new_rows(f);
 	}
 	/* A group without a name, sorted by what only groups have; then on to the next kind. */
-	settings(f)->order.keys.item[0] = column_find("mem_current", 11);
+	settings(f)->order.keys.item[0] = process_field("mem_current");
 	keys(f, "j<Enter>");
 	keys(f, "g");
 	/* Backspace has nothing to leave. */
@@ -177,8 +177,9 @@ SCRIPT(followed_group, sample_groups)
 static void new_tree(struct fixture *f, struct sums *tree)
 {
 	struct sample *s = &f->sample;
-	struct process_list rows = {s->row, s->snapshot.count, 0};
+	cleanup(process_list_done) struct process_list rows = {};
 
+	assert_int_equal(rows_processes(s->row, s->snapshot.count, &rows), 0);
 	assert_int_equal(tree_rows(&settings(f)->order, 0, folds(f), &s->snapshot, &rows, tree), 0);
 	s->result.row_count = tree->rows.count;
 	memcpy(f->rows, tree->rows.item, tree->rows.count * sizeof(*f->rows));

@@ -16,8 +16,8 @@ struct fixture {
 	struct sample sample;
 	struct view view;
 	struct screen screen;
-	struct process *rows[SAMPLE_MAX]; /* in the order of the test */
-	struct strbuf log, shown;	  /* of a script: its steps; the screen of the last one */
+	struct row rows[SAMPLE_MAX]; /* in the order of the test */
+	struct strbuf log, shown;    /* of a script: its steps; the screen of the last one */
 };
 
 /* What the caller of the view sets. */
@@ -42,11 +42,11 @@ static inline void fixture_begin(struct fixture *f, void (*make)(struct sample *
 
 	memset(f, 0, sizeof(*f));
 	make(&f->sample);
-	column_list_default(&set.columns[0], NULL);
+	process_list_usual(&set.columns[0], NULL);
 	set.group = f->sample.result.group;
 	if (set.group)
-		column_list_default(&set.columns[1], set.group);
-	set.order.keys = (struct column_list){.item = {column_find("pss", 3)}, .count = 1};
+		process_list_usual(&set.columns[1], set.group);
+	set.order.keys = (struct field_list){.item = {process_field("pss")}, .count = 1};
 	view_init(&f->view, &set);
 	f->view.shared.facts.can_map = true;
 	for (size_t i = 0; i < f->sample.result.row_count; i++)
