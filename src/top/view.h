@@ -159,8 +159,8 @@ struct file_settings {
 
 /* Identifies a row across readings. */
 struct file_id {
-	uint64_t mapping; /* 0: a group */
-	uint64_t name;	  /* of a group, a hash */
+	uint64_t mapping, inode, generation; /* 0: a group */
+	uint64_t name;			     /* of a group, a hash */
 };
 
 struct view_files {

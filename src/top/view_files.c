@@ -31,12 +31,14 @@ static struct file_id id_of(const struct view *v, const struct cached_file *file
 {
 	if (v->files.report->group)
 		return (struct file_id){.name = hash_text(HASH_START, file->name)};
-	return (struct file_id){.mapping = file->mapping};
+	return (struct file_id){
+		.mapping = file->mapping, .inode = file->inode, .generation = file->generation};
 }
 
 static bool same_id(struct file_id a, struct file_id b)
 {
-	return a.mapping == b.mapping && a.name == b.name;
+	return a.mapping == b.mapping && a.inode == b.inode && a.generation == b.generation &&
+	       a.name == b.name;
 }
 
 static void hold(struct view *v)

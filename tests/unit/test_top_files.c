@@ -147,6 +147,11 @@ FILES_TEST(cursor)
 		t->rows[i] = &t->set.file[FILES - 1 - i];
 	take(t);
 	assert_int_equal(inode_at_cursor(t), 102);
+	/* The kernel uses the memory of the file again, for another one. */
+	t->set.file[5].mapping = t->set.file[2].mapping;
+	t->set.file[2].mapping = 0x2000;
+	take(t);
+	assert_int_equal(inode_at_cursor(t), 102);
 	view_key(&t->f.view, TOP_END);
 	assert_int_equal(inode_at_cursor(t), 100);
 	view_key(&t->f.view, TOP_DOWN);
