@@ -119,6 +119,7 @@ static __noinline int put_device(struct zmem_swap *s, __u64 info)
 
 #define has_epoll()                                                                                \
 	(bpf_core_field_exists(struct eventpoll, rbr) &&                                           \
+	 bpf_core_field_exists(struct epitem, rbn) &&                                              \
 	 bpf_core_field_exists(struct epitem, pwqlist) &&                                          \
 	 bpf_core_field_exists(struct eppoll_entry, whead))
 
