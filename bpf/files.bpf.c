@@ -146,7 +146,7 @@ static __always_inline struct zmem_file *new_record(struct zmem_files *v, __u8 k
 	f->kind = kind;
 	f->flags = 0;
 	f->text_len = 0;
-	f->mapping = 0;
+	f->mapping = f->generation = 0;
 	f->device = kread32(v->super + SUPER(s_dev));
 	return f;
 }
@@ -203,6 +203,7 @@ static __noinline int put_inode(struct zmem_files *v, __u64 inode, __u64 pages, 
 	f->links = kread32(inode + INODE(i_nlink));
 	f->mode = kread32(inode + INODE(i_mode)) & 0xffff;
 	f->mapping = inode + INODE(i_data);
+	f->generation = kread32(inode + INODE(i_generation));
 	if (shmem)
 		f->flags |= ZMEM_FILE_SHMEM;
 	if (v->hugetlb)

@@ -97,13 +97,16 @@ int list_open(struct bpf_iter__task_file *ctx)
 	struct task_struct *task = ctx->task;
 	struct file *file = ctx->file;
 	struct zmem_holder h = {};
-	__u64 addr;
+	__u64 addr, host;
 
 	if (!task || !file)
 		return 0;
 	/* A number to the verifier, which a pointer would not be. */
 	addr = kread_raw(__u64, &ctx->file);
 	h.key = key_of(addr, kread_raw(__u64, &file->f_mapping));
+	host = h.key - koffset(struct inode, i_data);
+	h.inode = kread64(host + koffset(struct inode, i_ino));
+	h.generation = kread32(host + koffset(struct inode, i_generation));
 	name_holder(kread_raw(__u64, &task->group_leader), &h);
 	if (h.key && h.pid)
 		bpf_seq_write(ctx->meta->seq, &h, sizeof(h));
@@ -211,6 +214,13 @@ static __always_inline __u64 vma_of(const struct zmem_mappers *v)
 	return v->node - VMA(shared.rb);
 }
 
+static __always_inline bool maps_the_file(const struct zmem_mappers *v)
+{
+	__u64 file = kread64(vma_of(v) + VMA(vm_file));
+
+	return kread64(file + koffset(struct file, f_mapping)) == v->tree.mapping;
+}
+
 static __noinline int put_mapper(struct zmem_mappers *v, __u64 swapped)
 {
 	struct zmem_mapper *m;
@@ -220,6 +230,9 @@ static __noinline int put_mapper(struct zmem_mappers *v, __u64 swapped)
 	if (!v)
 		return 0;
 	mm = kread64(vma_of(v) + VMA(vm_mm));
+	/* The memory of a VMA is used again at once. */
+	if (!maps_the_file(v))
+		return 0;
 	at = v->count;
 	if (at && at <= ZMEM_MAPPERS_MAX) {
 		m = &v->mapper[(at - 1) & (ZMEM_MAPPERS_MAX - 1)];
@@ -290,13 +303,6 @@ static __always_inline void next_vma(struct zmem_mappers *v)
 	}
 	if (!v->node)
 		v->state = ZMEM_MAPPERS_DONE;
-}
-
-static __always_inline bool maps_the_file(const struct zmem_mappers *v)
-{
-	__u64 file = kread64(vma_of(v) + VMA(vm_file));
-
-	return kread64(file + koffset(struct file, f_mapping)) == v->tree.mapping;
 }
 
 /* One VMA, or one node of the file's tree of pages for it. */
@@ -413,21 +419,22 @@ SEC("raw_tp/list_mappers")
 int list_mappers(void *ctx)
 {
 	struct zmem_mappers *v = mappers_get();
-	__u64 host;
 
 	if (!v)
 		return 0;
 	v->steps = 0;
-	host = v->tree.mapping - koffset(struct inode, i_data);
-	if (kread64(v->tree.mapping + koffset(struct address_space___host, host)) != host ||
-	    kread64(host + koffset(struct inode, i_ino)) != v->inode)
+	if (tree_is_there(&v->tree)) {
+		if (v->state == ZMEM_MAPPERS_BEGIN)
+			begin(v);
+		else if (!is_at_place(v))
+			v->state = ZMEM_MAPPERS_CHANGED;
+		bpf_loop(ZMEM_MAPPERS_STEPS, visit_step, NULL, 0);
+	}
+	if (!tree_is_there(&v->tree)) {
 		v->state = ZMEM_MAPPERS_GONE;
-	else if (v->state == ZMEM_MAPPERS_BEGIN)
-		begin(v);
-	else if (!is_at_place(v))
-		v->state = ZMEM_MAPPERS_CHANGED;
-	bpf_loop(ZMEM_MAPPERS_STEPS, visit_step, NULL, 0);
-	if (v->state == ZMEM_MAPPERS_MORE)
+		v->count = 0;
+	} else if (v->state == ZMEM_MAPPERS_MORE) {
 		mark_place(v);
+	}
 	return 0;
 }

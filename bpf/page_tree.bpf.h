@@ -22,6 +22,19 @@ static __always_inline bool tree_is_known(void)
 	return bpf_core_field_size(struct xa_node, slots) == XA_SLOTS * sizeof(__u64);
 }
 
+/* True if the file is still there: the kernel uses the memory of an inode again. */
+static __noinline bool tree_is_there(const struct zmem_tree *t)
+{
+	__u64 host;
+
+	if (!t)
+		return false;
+	host = t->mapping - koffset(struct inode, i_data);
+	return kread64(t->mapping + koffset(struct address_space___host, host)) == host &&
+	       kread64(host + koffset(struct inode, i_ino)) == t->inode &&
+	       kread32(host + koffset(struct inode, i_generation)) == t->generation;
+}
+
 static __always_inline bool xa_is_node(__u64 entry)
 {
 	return (entry & 3) == 2 && entry > 4096;

@@ -119,6 +119,7 @@ static __noinline int put_device(struct zmem_swap *s, __u64 info)
 
 #define has_epoll()                                                                                \
 	(bpf_core_field_exists(struct eventpoll, rbr) &&                                           \
+	 bpf_core_field_exists(struct epitem, rbn) &&                                              \
 	 bpf_core_field_exists(struct epitem, pwqlist) &&                                          \
 	 bpf_core_field_exists(struct eppoll_entry, whead))
 
@@ -342,17 +343,14 @@ SEC("raw_tp/file_slots")
 int file_slots(void *ctx)
 {
 	struct zmem_swap *s = swap_get();
-	__u64 host;
 
 	if (!s)
 		return 0;
-	host = s->tree.mapping - koffset(struct inode, i_data);
-	s->file_gone =
-		!tree_is_known() ||
-		kread64(s->tree.mapping + koffset(struct address_space___host, host)) != host ||
-		kread64(host + koffset(struct inode, i_ino)) != s->file_inode;
-	if (!s->file_gone)
-		bpf_loop(ZMEM_SWAP_NODES, tree_step, NULL, 0);
+	s->file_gone = !tree_is_known() || !tree_is_there(&s->tree);
+	if (s->file_gone)
+		return 0;
+	bpf_loop(ZMEM_SWAP_NODES, tree_step, NULL, 0);
+	s->file_gone = !tree_is_there(&s->tree);
 	return 0;
 }
 

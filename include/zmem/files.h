@@ -50,10 +50,15 @@ struct zmem_file {
 	__u32 system; /* the number of the file system in this walk */
 	__u32 mode;
 	__u16 text_len;
-	__u8 kind;     /* enum zmem_file_kind */
-	__u8 flags;    /* enum zmem_file_flags */
-	__u64 mapping; /* its address, by which user space finds the file again; 0: none */
-	__u8 reserved[16];
+	__u8 kind;  /* enum zmem_file_kind */
+	__u8 flags; /* enum zmem_file_flags */
+	/*
+	 * The address of its mapping, by which user space finds the file again; 0: none. The kernel
+	 * uses the memory of a file again, so a file is known by mapping, inode and generation.
+	 */
+	__u64 mapping;
+	__u32 generation;
+	__u8 reserved[12];
 	/*
 	 * Names, each with a terminator: of the file, of its directory, and so on up to the root.
 	 * Of a file system: its type.
@@ -105,20 +110,21 @@ struct zmem_files {
  * its address space.
  */
 struct zmem_holder {
-	__u64 key; /* the address of the file's mapping (struct zmem_file), or of the mm */
-	__s32 pid; /* in the pid namespace of the reader */
-	__u32 reserved;
-	char comm[16]; /* any bytes behind the first NUL */
+	__u64 key;	  /* the address of the file's mapping (struct zmem_file), or of the mm */
+	__u64 inode;	  /* of list_open, as the next one */
+	__u32 generation; /* of the inode */
+	__s32 pid;	  /* in the pid namespace of the reader */
+	char comm[16];	  /* any bytes behind the first NUL */
 };
 
 #define ZMEM_MAPPERS_MAX   65536
 #define ZMEM_MAPPERS_STEPS 512 /* nodes of both trees that a visit looks at: below 1 ms */
 
 enum zmem_mappers_state {
-	ZMEM_MAPPERS_BEGIN, /* set by user space, with mapping and inode */
+	ZMEM_MAPPERS_BEGIN, /* set by user space, with the file in `tree` */
 	ZMEM_MAPPERS_MORE,  /* another visit is needed */
 	ZMEM_MAPPERS_DONE,
-	ZMEM_MAPPERS_GONE,    /* the file is gone, or another one has its place */
+	ZMEM_MAPPERS_GONE,    /* the file is gone, or another one has its place: no mappers */
 	ZMEM_MAPPERS_CHANGED, /* the place of the last visit is gone: begin again */
 	ZMEM_MAPPERS_MANY,    /* there are too many VMAs */
 };
@@ -137,17 +143,16 @@ struct zmem_mapper {
 
 /* A walk over the swapped pages of a file (bpf/page_tree.bpf.h). */
 struct zmem_tree {
-	__u64 mapping;	   /* of the file: struct zmem_file */
-	__u64 first, last; /* the pages that are looked at */
-	__u64 index;	   /* the next one */
-	__u64 value;	   /* the entry at hand */
+	__u64 mapping, inode, generation; /* the file: struct zmem_file */
+	__u64 first, last;		  /* the pages that are looked at */
+	__u64 index;			  /* the next one */
+	__u64 value;			  /* the entry at hand */
 	__u64 found;
 	__u64 slot[64]; /* of one node */
 };
 
 /* The address spaces that map one file. */
 struct zmem_mappers {
-	__u64 inode; /* the number of the file that `tree` is of */
 	/* Where the walk is: a VMA by its node, and what it was there when the last visit ended. */
 	__u64 node, node_mm, node_start, node_end, node_offset;
 	__u32 state; /* enum zmem_mappers_state */

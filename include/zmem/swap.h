@@ -78,9 +78,8 @@ struct zmem_swap {
 	__u64 swap_info, zswap_trees, zswap_tree_counts;
 	__u64 queue, head;	/* without symbols: what leads to the devices; 0: not found */
 	__u64 unknown_clusters; /* 1: sharers are in clusters of a size that is not known */
-	/* Of file_slots: the file, and whether it is gone. */
-	__u64 file_inode;
-	__u64 file_gone;
+	__u64 file_gone; /* of file_slots: the file of `tree` is gone, or another one has its place
+			  */
 	/* Of scan_slots: the next slot, and how many so far only the swap cache has. */
 	__u64 slot;
 	__u64 cached;

@@ -31,11 +31,12 @@ struct cached_file {
 	uint64_t swap_ram;		  /* what its pages in swap take in RAM, compressed */
 	bool swap_ram_unknown;
 	uint64_t inode;
-	uint32_t device;  /* the kernel's dev_t: 20 bits of minor number */
-	uint32_t system;  /* the number of the file system in the walk */
-	uint32_t files;	  /* how many files a row sums; 1 if it is not a sum */
-	uint64_t mapping; /* by which the source finds it again */
-	bool wanted;	  /* its holders are to be read */
+	uint32_t generation; /* of the inode: numbers of inodes come again */
+	uint32_t device;     /* the kernel's dev_t: 20 bits of minor number */
+	uint32_t system;     /* the number of the file system in the walk */
+	uint32_t files;	     /* how many files a row sums; 1 if it is not a sum */
+	uint64_t mapping;    /* by which the source finds it again */
+	bool wanted;	     /* its holders are to be read */
 	bool holders_known;
 	uint32_t holder_count;
 	const struct file_holder *holder; /* in the order of pids */

@@ -173,6 +173,7 @@ static int decode_inode(struct files_decoder *d, const struct zmem_file *f)
 	file->size = file->size_unknown ? 0 : f->size;
 	file->mapping = f->mapping;
 	file->inode = f->inode;
+	file->generation = f->generation;
 	file->device = f->device;
 	file->system = f->system;
 	file->files = 1;

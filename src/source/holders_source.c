@@ -22,8 +22,25 @@
 #define SUBJECT	  "holders of files"
 #define READ_SIZE (128 * 1024)
 
-struct holder_list {
-	struct zmem_holder *item;
+/* A process by the address of its address space. */
+struct mm_user {
+	struct zmem_holder by;
+	bool stays; /* it has it behind the walks, too: no other one had its memory meanwhile */
+};
+
+struct mm_user_list {
+	struct mm_user *item;
+	size_t count, capacity;
+};
+
+/* VMAs of an address space that map a file of the set. */
+struct mapped {
+	size_t file;
+	struct zmem_mapper by;
+};
+
+struct mapped_list {
+	struct mapped *item;
 	size_t count, capacity;
 };
 
@@ -42,9 +59,10 @@ struct holders_source {
 	struct bpf_handle handle;
 	struct zmem_mappers *visit; /* the value of the map */
 	struct file_set *set;
-	size_t *wanted; /* indexes in the set, sorted by their mapping */
+	size_t *wanted; /* indexes in the set, sorted by what files are known by */
 	size_t wanted_count;
-	struct holder_list mm; /* sorted by the address of the mm */
+	struct mm_user_list mm; /* sorted by the address of the mm, then by pid */
+	struct mapped_list mapped;
 	struct held_list held;
 	struct swapped_share *share;
 	size_t share_count, share_capacity;
@@ -60,6 +78,7 @@ void holders_source_close(struct holders_source *h)
 	bpf_handle_close(&h->handle);
 	free(h->wanted);
 	free(h->mm.item);
+	free(h->mapped.item);
 	free(h->held.item);
 	free(h->share);
 	free(h);
@@ -70,18 +89,28 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int compare_keys(const void *pa, const void *pb)
+static int compare_users(const void *pa, const void *pb)
 {
-	const struct zmem_holder *a = pa, *b = pb;
+	const struct mm_user *a = pa, *b = pb;
+	int r = compare_u64(a->by.key, b->by.key);
 
-	return compare_u64(a->key, b->key);
+	return r ? r : (a->by.pid > b->by.pid) - (a->by.pid < b->by.pid);
+}
+
+/* By what a file is known by. */
+static int compare_files(const struct cached_file *a, const struct cached_file *b)
+{
+	int r = compare_u64(a->mapping, b->mapping);
+
+	r = r ? r : compare_u64(a->inode, b->inode);
+	return r ? r : compare_u64(a->generation, b->generation);
 }
 
 static int compare_wanted(const void *pa, const void *pb, void *arg)
 {
 	const struct cached_file *file = arg;
 
-	return compare_u64(file[*(const size_t *)pa].mapping, file[*(const size_t *)pb].mapping);
+	return compare_files(&file[*(const size_t *)pa], &file[*(const size_t *)pb]);
 }
 
 /* By file, then by pid. */
@@ -113,16 +142,17 @@ static int add_held(struct holders_source *h, size_t file, const struct zmem_hol
 /* One record of an open file. */
 static int match_open(struct holders_source *h, const struct zmem_holder *record)
 {
+	const struct cached_file key = {
+		.mapping = record->key, .inode = record->inode, .generation = record->generation};
 	size_t first = 0, end = h->wanted_count;
 
 	while (first < end) {
 		size_t middle = first + (end - first) / 2;
-		size_t file = h->wanted[middle];
-		uint64_t key = h->set->file[file].mapping;
+		int r = compare_files(&h->set->file[h->wanted[middle]], &key);
 
-		if (key == record->key)
-			return add_held(h, file, record);
-		if (key < record->key)
+		if (r == 0)
+			return add_held(h, h->wanted[middle], record);
+		if (r < 0)
 			first = middle + 1;
 		else
 			end = middle;
@@ -132,13 +162,27 @@ static int match_open(struct holders_source *h, const struct zmem_holder *record
 
 static int add_mm(struct holders_source *h, const struct zmem_holder *record)
 {
-	struct zmem_holder *item =
+	struct mm_user *item =
 		grow_items(h->mm.item, h->mm.count, &h->mm.capacity, 256, sizeof(*item));
 
 	if (!item)
 		return -ENOMEM;
 	h->mm.item = item;
-	h->mm.item[h->mm.count++] = *record;
+	item[h->mm.count++] = (struct mm_user){.by = *record};
+	return 0;
+}
+
+/*
+ * A process without its first thread has equal records, one for each of the others. The search
+ * finds the same one each time, so the process counts once.
+ */
+static int confirm_mm(struct holders_source *h, const struct zmem_holder *record)
+{
+	const struct mm_user key = {.by = *record};
+	struct mm_user *found = bsearch(&key, h->mm.item, h->mm.count, sizeof(key), compare_users);
+
+	if (found)
+		found->stays = true;
 	return 0;
 }
 
@@ -180,41 +224,31 @@ static int read_iterator(struct holders_source *h, int prog_fd,
 
 /* ---- mappings ---- */
 
-/* Calls `give` for each process of an address space. */
-static int match_mm(struct holders_source *h, size_t file, const struct zmem_mapper *mapper,
-		    int (*give)(struct holders_source *h, size_t file,
-				const struct zmem_mapper *mapper, const struct zmem_holder *by))
+static int add_mapped(struct holders_source *h, size_t file, const struct zmem_mapper *by)
 {
-	const struct zmem_holder key = {.key = mapper->mm};
-	const struct zmem_holder *end = h->mm.item + h->mm.count, *found;
-	int r = 0;
+	struct mapped *item = grow_items(h->mapped.item, h->mapped.count, &h->mapped.capacity, 256,
+					 sizeof(*item));
 
-	if (!h->mm.count)
-		return 0;
-	found = bsearch(&key, h->mm.item, h->mm.count, sizeof(key), compare_keys);
-	if (!found)
-		return 0;
-	while (found > h->mm.item && found[-1].key == key.key)
-		found--;
-	for (; r == 0 && found < end && found->key == key.key; found++)
-		r = give(h, file, mapper, found);
-	return r;
+	if (!item)
+		return -ENOMEM;
+	h->mapped.item = item;
+	item[h->mapped.count++] = (struct mapped){.file = file, .by = *by};
+	return 0;
 }
 
-static int give_held(struct holders_source *h, size_t file, const struct zmem_mapper *mapper,
+static int give_held(struct holders_source *h, const struct mapped *mapped,
 		     const struct zmem_holder *by)
 {
-	(void)mapper;
-	return add_held(h, file, by);
+	return add_held(h, mapped->file, by);
 }
 
-static int give_share(struct holders_source *h, size_t file, const struct zmem_mapper *mapper,
+static int give_share(struct holders_source *h, const struct mapped *mapped,
 		      const struct zmem_holder *by)
 {
+	bool unknown = mapped->by.swapped == ZMEM_MAPPER_UNKNOWN;
 	struct swapped_share *item;
 
-	(void)file;
-	if (!mapper->swapped)
+	if (!mapped->by.swapped)
 		return 0;
 	item = grow_items(h->share, h->share_count, &h->share_capacity, 64, sizeof(*item));
 	if (!item)
@@ -222,10 +256,34 @@ static int give_share(struct holders_source *h, size_t file, const struct zmem_m
 	h->share = item;
 	item[h->share_count++] = (struct swapped_share){
 		.pid = by->pid,
-		.unknown = mapper->swapped == ZMEM_MAPPER_UNKNOWN,
-		.pages = mapper->swapped == ZMEM_MAPPER_UNKNOWN ? 0 : mapper->swapped,
+		.unknown = unknown,
+		.pages = unknown ? 0 : mapped->by.swapped,
 	};
 	return 0;
+}
+
+/* Calls `give` for each process of an address space. */
+static int match_mm(struct holders_source *h, const struct mapped *mapped,
+		    int (*give)(struct holders_source *h, const struct mapped *mapped,
+				const struct zmem_holder *by))
+{
+	size_t first = 0, end = h->mm.count;
+	int r = 0;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (h->mm.item[middle].by.key < mapped->by.mm)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	for (; r == 0 && first < h->mm.count && h->mm.item[first].by.key == mapped->by.mm;
+	     first++) {
+		if (h->mm.item[first].stays)
+			r = give(h, mapped, &h->mm.item[first].by);
+	}
+	return r;
 }
 
 /* Visits that a walk takes, and walks until no place of a visit was gone at the next one. */
@@ -251,16 +309,15 @@ static int walk_mappers(struct holders_source *h)
 }
 
 /* The VMAs that map a file. Returns 0, -E2BIG if they are too many, or another negative errno. */
-static int read_mappers(struct holders_source *h, size_t index, bool swap,
-			int (*give)(struct holders_source *h, size_t file,
-				    const struct zmem_mapper *mapper, const struct zmem_holder *by))
+static int read_mappers(struct holders_source *h, size_t index, bool swap)
 {
 	const struct cached_file *file = &h->set->file[index];
 	struct zmem_mappers *v = h->visit;
 	int r;
 
 	v->tree.mapping = file->mapping;
-	v->inode = file->inode;
+	v->tree.inode = file->inode;
+	v->tree.generation = file->generation;
 	v->count_swap = swap;
 	v->page_bits = (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	for (int i = 0; i < WALKS_MAX; i++) {
@@ -273,19 +330,36 @@ static int read_mappers(struct holders_source *h, size_t index, bool swap,
 	if (r == 0 && v->count > ZMEM_MAPPERS_MAX)
 		r = -EPROTO;
 	for (uint32_t i = 0; r == 0 && i < v->count; i++)
-		r = match_mm(h, index, &v->mapper[i], give);
+		r = add_mapped(h, index, &v->mapper[i]);
 	return r == 0 && v->state == ZMEM_MAPPERS_MANY ? -E2BIG : r;
 }
 
-/* The processes of all address spaces. */
-static int read_processes(struct holders_source *h)
+/* The processes of all address spaces, before any is looked for. */
+static int begin_mapped(struct holders_source *h)
 {
 	int r;
 
-	h->mm.count = 0;
+	h->mapped.count = h->mm.count = 0;
 	r = read_iterator(h, h->handle.fd[BPF_MMS], add_mm);
 	if (r == 0 && h->mm.count)
-		qsort(h->mm.item, h->mm.count, sizeof(*h->mm.item), compare_keys);
+		qsort(h->mm.item, h->mm.count, sizeof(*h->mm.item), compare_users);
+	return r;
+}
+
+/*
+ * Gives what was mapped to the processes. The kernel uses the memory of an address space again, so
+ * only those count that have the same one as before.
+ */
+static int end_mapped(struct holders_source *h,
+		      int (*give)(struct holders_source *h, const struct mapped *mapped,
+				  const struct zmem_holder *by))
+{
+	int r = 0;
+
+	if (h->mapped.count && h->mm.count)
+		r = read_iterator(h, h->handle.fd[BPF_MMS], confirm_mm);
+	for (size_t i = 0; r == 0 && i < h->mapped.count; i++)
+		r = match_mm(h, &h->mapped.item[i], give);
 	return r;
 }
 
@@ -379,15 +453,17 @@ int holders_source_read(struct holders_source *h, struct file_set *set)
 	h->held.count = 0;
 	r = choose_files(h);
 	if (r == 0)
-		r = read_processes(h);
-	if (r == 0)
 		r = read_iterator(h, h->handle.fd[BPF_OPEN_FILES], match_open);
+	if (r == 0)
+		r = begin_mapped(h);
 	for (size_t i = 0; r == 0 && i < h->wanted_count; i++) {
-		r = read_mappers(h, h->wanted[i], false, give_held);
+		r = read_mappers(h, h->wanted[i], false);
 		set->file[h->wanted[i]].holders_known = r == 0;
 		if (r == -E2BIG)
 			r = 0;
 	}
+	if (r == 0)
+		r = end_mapped(h, give_held);
 	return r < 0 ? r : give_holders(h);
 }
 
@@ -428,20 +504,22 @@ static void sum_shares(struct holders_source *h)
 ssize_t holders_source_swapped(struct holders_source *h, struct file_set *set,
 			       const struct swapped_share **ret)
 {
-	bool read = false;
+	bool begun = false;
 	int r = 0;
 
 	h->set = set;
-	h->share_count = 0;
+	h->share_count = h->mapped.count = 0;
 	for (size_t i = 0; r == 0 && i < set->count; i++) {
 		if (!set->file[i].swapped || !set->file[i].mapped)
 			continue;
-		if (!read)
-			r = read_processes(h);
-		read = true;
+		if (!begun)
+			r = begin_mapped(h);
+		begun = true;
 		if (r == 0)
-			r = read_mappers(h, i, true, give_share);
+			r = read_mappers(h, i, true);
 	}
+	if (r == 0)
+		r = end_mapped(h, give_share);
 	if (r < 0)
 		return r;
 	sum_shares(h);

@@ -553,8 +553,10 @@ static int read_file(struct swap_source *s, struct cached_file *f)
 	int r;
 
 	v->record = (struct zmem_swap_record){};
-	v->file_inode = f->inode;
-	v->tree = (struct zmem_tree){.mapping = f->mapping, .last = UINT64_MAX >> 13};
+	v->tree = (struct zmem_tree){.mapping = f->mapping,
+				     .inode = f->inode,
+				     .generation = f->generation,
+				     .last = UINT64_MAX >> 13};
 	do {
 		r = bpf_program_run(s->handle.fd[BPF_RUN]);
 	} while (r == 0 && !v->file_gone && v->tree.index <= v->tree.last);

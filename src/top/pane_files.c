@@ -32,7 +32,9 @@ static struct row_id id_at(const void *rows, size_t i)
 
 	if (r->group)
 		return (struct row_id){.key = hash_text(HASH_START, r->rows[i]->name)};
-	return (struct row_id){.owner = r->rows[i]->mapping};
+	/* The kernel uses the memory of a mapping again. */
+	return (struct row_id){.owner = r->rows[i]->mapping,
+			       .key = r->rows[i]->inode ^ (uint64_t)r->rows[i]->generation << 32};
 }
 
 static void files_moved(struct pane *p)

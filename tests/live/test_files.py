@@ -584,6 +584,89 @@ def churn_of_mappings():
     result(not others, "under churn of mappings: no process but this one and its children", others)
 
 
+@contextlib.contextmanager
+def beside(code, *fds):
+    """A process that runs the code, which prints a line when it is ready."""
+    with subprocess.Popen([sys.executable, "-c", "import mmap, os, signal\n" + code], stdout=subprocess.PIPE,
+                          pass_fds=fds) as child:
+        try:
+            child.stdout.readline()
+            yield child.pid
+        finally:
+            child.kill()
+
+
+MAPS = """
+maps = []
+for _ in range(%d):
+    fd = os.memfd_create("%s")
+    os.write(fd, bytes(mmap.PAGESIZE))
+    maps.append(mmap.mmap(fd, 0))
+    os.close(fd)
+print(flush=True)
+"""
+
+MAKES = """
+print(flush=True)
+opened = []
+while True:
+    opened.append(os.memfd_create("%s"))
+    os.write(opened[-1], b"x")
+    if len(opened) > 100:
+        os.close(opened.pop(0))
+"""
+
+
+def files_used_again():
+    """Files that are gone when their holders are read. Beside them is a process that maps other files, and one to whose
+    files the kernel gives their memory."""
+    with beside(MAPS % (64, NAME + "-other") + "signal.pause()") as maps, beside(MAKES % (NAME + "-own")) as opens, \
+            beside(MAKES % (NAME + "-gone")) as makes:
+        files = [file for _ in range(TRIES) for file in document("-f", NAME + "-(gone|other)", "-o", "+holders")["files"]]
+    gone = [file["holders"] for file in files if file["name"].endswith("-gone") and makes not in file["holders"]]
+    result(len(gone) > TRIES, "files that are gone are read", len(gone))
+    result(not any(maps in pids for pids in gone), "no holder: a process that maps the file read before",
+           "%d of %d" % (sum(maps in pids for pids in gone), len(gone)))
+    result(not any(opens in pids for pids in gone), "no holder: a process whose file has the memory of the file",
+           "%d of %d" % (sum(opens in pids for pids in gone), len(gone)))
+
+
+FORKS = """
+while True:
+    pid = os.fork()
+    if not pid:
+        os._exit(0)
+    os.write(%d, b"%%d\\n" %% pid)
+    os.waitpid(pid, 0)
+"""
+
+
+def mm_used_again():
+    """Children that map files, beside other short processes, whose memory the kernel gives to them. Each read of an
+    iterator takes 5 ms more, so that many end meanwhile."""
+    slow = ("strace", "-qq", "-o", "/dev/null", "-e", "trace=read", "-e", "inject=read:delay_exit=5000", PROGRAM, "files")
+    others = [subprocess.Popen(["sh", "-c", "while :; do (:); done"]) for _ in range(2)]
+    try:
+        with tempfile.TemporaryFile() as log, \
+                beside(MAPS % (20, NAME + "-mapped") + FORKS % log.fileno(), log.fileno()) as parent:
+            holders = set()
+            for _ in range(TRIES):
+                done = subprocess.run((*slow, "--json", "-f", NAME + "-mapped", "-o", "+holders"), capture_output=True,
+                                      timeout=LIMIT, check=True)
+                holders.update(pid for file in validate_json.parse(done.stdout)["files"] for pid in file["holders"])
+            # The numbers of all children so far, and some more, are in the log.
+            size = os.fstat(log.fileno()).st_size
+            wait_until(lambda: os.fstat(log.fileno()).st_size > size + 32)
+            children = set(map(int, os.pread(log.fileno(), 1 << 24, 0).split()))
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    result(parent in holders, "short processes: the parent that maps the files", holders)
+    result(holders <= {parent} | children, "short processes: no holder but it and its children",
+           holders - {parent} - children)
+
+
 def accounts():
     """All shared memory is Shmem; the page cache is Cached + Buffers - Shmem. The kernel keeps up to
     125 pages for each CPU apart (vm_stat_threshold), and other programs work meanwhile."""
@@ -675,7 +758,8 @@ def main():
         print("skip files: it needs root and BTF")
         return 0
     run_checks((of_tmpfs, of_other_namespace, of_bind_mount, of_hidden, of_huge_size, of_memfd, of_sysv, of_shared_anonymous, of_disk,
-                of_overlay, of_loop, of_hugetlbfs, of_holders, formats, columns, of_swap, many_files, deep_files, churn, churn_of_mappings, accounts, system, documents, refused))
+                of_overlay, of_loop, of_hugetlbfs, of_holders, formats, columns, of_swap, many_files, deep_files, churn, churn_of_mappings,
+                files_used_again, mm_used_again, accounts, system, documents, refused))
     return exit_code()
 
 

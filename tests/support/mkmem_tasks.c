@@ -122,6 +122,15 @@ static void shape_leader_exit(void)
 	pthread_exit(NULL);
 }
 
+static void shape_swap_leader(void)
+{
+	char *p = map_memory(2 * MIB, MAP_SHARED);
+
+	fill(p, 2 * MIB);
+	page_out(p, 2 * MIB);
+	shape_leader_exit();
+}
+
 /* ---- states and namespaces ---- */
 
 static void shape_zombie(void)
@@ -251,6 +260,8 @@ const struct shape task_shapes[] = {
 	{"threads", "8 threads that each touched memory", .run = shape_threads},
 	{"threads_many", "300 threads", .run = shape_threads_many},
 	{"leader_exit", "the first thread ended, the others hold memory", .run = shape_leader_exit},
+	{"swap_leader", "2 MiB of shared memory paged out, the first thread ended",
+	 .run = shape_swap_leader, .on_request = true},
 	{"zombie", "a child that was not waited for", .run = shape_zombie},
 	{"pidns", "processes in a pid namespace of their own", .run = shape_pidns},
 	{"names", "hostile names of programs and threads", .run = shape_names},

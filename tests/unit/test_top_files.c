@@ -142,6 +142,10 @@ FILES_SCRIPT(cursor)
 	for (int i = 0; i < FILES; i++)
 		t->rows[i] = &t->set.file[FILES - 1 - i];
 	new_files(t);
+	/* The kernel uses the memory of the file again, for another one. */
+	t->set.file[5].mapping = t->set.file[2].mapping;
+	t->set.file[2].mapping = 0x2000;
+	new_files(t);
 	keys(f, "<End>");
 	keys(f, "<Down>");
 	/* The file is gone: the cursor stays in the list. */
