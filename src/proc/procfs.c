@@ -196,6 +196,10 @@ int procfs_open_thread(int pid_fd)
 	return search.found_fd >= 0 ? search.found_fd : -ESRCH;
 }
 
+#ifndef AT_STATX_DONT_SYNC /* of linux/stat.h; musl has it since 1.2.5 */
+#define AT_STATX_DONT_SYNC 0x4000
+#endif
+
 /*
  * Whether a file is really there under this path of the process. Looks only at what the kernel has
  * in memory, so that no file system of others can make us wait: where it has not, before 5.12 and
@@ -210,12 +214,12 @@ static bool exe_is_at(int pid_fd, const char *path)
 	cleanup_close int root = openat(pid_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_close int fd =
 		root < 0 ? -1 : (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	struct statx at, exe;
+	struct stat at, exe;
 
-	return fd >= 0 && statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &at) == 0 &&
-	       statx(pid_fd, "exe", AT_STATX_DONT_SYNC, STATX_INO, &exe) == 0 &&
-	       at.stx_ino == exe.stx_ino && at.stx_dev_major == exe.stx_dev_major &&
-	       at.stx_dev_minor == exe.stx_dev_minor;
+	/* newfstatat(2) takes the flag as statx(2) does (vfs_statx() in fs/stat.c). */
+	return fd >= 0 && fstatat(fd, "", &at, AT_EMPTY_PATH | AT_STATX_DONT_SYNC) == 0 &&
+	       fstatat(pid_fd, "exe", &exe, AT_STATX_DONT_SYNC) == 0 && at.st_ino == exe.st_ino &&
+	       at.st_dev == exe.st_dev;
 }
 
 ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap, bool *ret_deleted)
