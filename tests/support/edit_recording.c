@@ -88,7 +88,8 @@ static bool is_one_of(const struct event_record *e, char **word, int count)
 	       strcmp(comm + len - end, word[0]) == 0;
 }
 
-/* Writes the kills before a frame that are kept. Returns whether one has its moment in the frame. */
+/* Writes the kills before a frame that are kept. Returns whether one has its moment in the frame.
+ */
 static bool keep_events(struct recording_reader *reader, struct recording_writer *writer,
 			size_t frame, size_t *at, char **word, int count)
 {
