@@ -162,11 +162,10 @@ static void scene_done(struct scene *c)
 static void order_by(struct scene *c, const char *key)
 {
 	struct order order = {};
-	const char *bad;
-	size_t len;
+	struct field_error bad;
 
 	memcpy(c->ordered.item, c->rows.item, PROCESSES * sizeof(*c->rows.item));
-	if (column_list_parse(&order.keys, key, &bad, &len) == 0)
+	if (field_list_parse(&order.keys, &process_fields, key, &bad) == 0)
 		order_rows(&order, &c->snapshot, &c->ordered);
 }
 
