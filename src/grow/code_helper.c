@@ -22,12 +22,8 @@ static int find_file(struct code_helper *h, uint32_t number, struct code_file **
 	if (number >= CODE_FILES)
 		return -EBADMSG;
 	while (h->files.count <= number) {
-		struct code_file *moved = grow_items(h->files.item, h->files.count,
-						     &h->files.capacity, 64, sizeof(*moved));
-
-		if (!moved)
+		if (!array_room(&h->files.item, h->files.count, &h->files.capacity, 64))
 			return -ENOMEM;
-		h->files.item = moved;
 		h->files.item[h->files.count++] = (struct code_file)CODE_FILE_CLOSED;
 	}
 	*ret = &h->files.item[number];
@@ -142,13 +138,6 @@ static int answer_unwind(struct code_helper *h, struct helper_message *request,
 
 /* ---- names ---- */
 
-static int compare_addresses(const void *a, const void *b)
-{
-	const struct code_name *x = a, *y = b;
-
-	return x->address != y->address ? (x->address < y->address ? -1 : 1) : 0;
-}
-
 /* The addresses of a request, as names that are not known yet. */
 static int take_addresses(struct code_helper *h, struct helper_message *request, size_t pos)
 {
@@ -260,7 +249,7 @@ static int look_up_jit(struct code_helper *h, uint32_t number)
 	fd = h->perf_map[number] - 1;
 	arena_clear(&h->name_arena);
 	for (size_t i = 1; i < h->names; i++) {
-		if (compare_addresses(&h->name[i - 1], &h->name[i]) > 0)
+		if (h->name[i - 1].address > h->name[i].address)
 			return -EBADMSG;
 	}
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)

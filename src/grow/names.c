@@ -8,91 +8,33 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/parse.h"
 #include "grow/demangle.h"
 
 /* Functions that allocate for others, by their names and by how names begin. */
 static bool is_allocator(const char *name)
 {
-	static const char *const begins[] = {
-		"__libc_",
-		"_int_malloc",
-		"_int_realloc",
-		"_int_memalign",
-		"sysmalloc",
-		"tcache_",
-		"malloc_",
-		"__malloc",
-		"mmap",
-		"__mmap",
-		"mremap",
-		"sbrk",
-		"__sbrk",
-		"brk",
-		"__brk",
-		"je_",
-		"mi_",
-		"tc_",
-		"operator new",
-		"PyMem_",
-		"_PyMem_",
-		"PyObject_M",
-		"_PyObject_M",
-		"PyObject_R",
-		"_PyObject_R",
-		"g_malloc",
-		"g_realloc",
-		"g_slice_alloc",
-		"__rust_alloc",
-		"__rust_realloc",
-		"__rdl_",
-		"__rg_",
-		"__rustc::__r",
-		"alloc::",
-		"hashbrown::",
-		"std::allocator",
-		"std::__new_allocator",
-		"std::vector<",
-		"std::__cxx11::basic_string",
-		"__gnu_cxx::new_allocator",
-		"__memset",
-		"__memcpy",
-		"__memmove",
-		"memset",
-		"memcpy",
-		"memmove",
-	};
-	static const char *const whole[] = {
-		"malloc",   "calloc",	      "realloc",       "reallocarray", "free",
-		"memalign", "posix_memalign", "aligned_alloc", "valloc",       "pvalloc",
-		"strdup",   "strndup",	      "cfree",
-	};
+	static const char begins[] =
+		"__libc_,_int_malloc,_int_realloc,_int_memalign,sysmalloc,tcache_,malloc_,__malloc,"
+		"mmap,__mmap,mremap,sbrk,__sbrk,brk,__brk,je_,mi_,tc_,"
+		"memset,memcpy,memmove,__memset,__memcpy,__memmove,"
+		"g_malloc,g_realloc,g_slice_alloc,"
+		"PyMem_,_PyMem_,PyObject_M,_PyObject_M,PyObject_R,_PyObject_R,"
+		"__rust_alloc,__rust_realloc,__rdl_,__rg_,__rustc::__r,alloc::,hashbrown::,"
+		"operator new,std::allocator,std::__new_allocator,std::vector<,"
+		"std::__cxx11::basic_string,__gnu_cxx::new_allocator";
+	static const char whole[] =
+		"malloc,calloc,realloc,reallocarray,free,memalign,posix_memalign,"
+		"aligned_alloc,valloc,pvalloc,strdup,strndup,cfree";
 
 	/* A template has its result before its name. */
 	if (strncmp(name, "void ", 5) == 0)
 		name += 5;
 	/* Rust: <alloc::vec::Vec<u8>>::push. */
 	name += strspn(name, "<");
-	for (size_t i = 0; i < ARRAY_SIZE(whole); i++) {
-		if (strcmp(name, whole[i]) == 0)
-			return true;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
-		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Stands for the text in a code. */
-static uint64_t hash_name(const char *name)
-{
-	uint64_t hash = 0;
-
-	for (; *name; name++) {
-		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
-	}
-	return hash;
+	return part_lists(part_of(whole), ',', part_of(name)) ||
+	       part_begins_any(part_of(name), begins);
 }
 
 /* ---- looking up ---- */
@@ -311,7 +253,7 @@ void names_show(const struct name_sources *from, const struct found_name *found,
 	if (!f) {
 		/* The same function in other processes, or compiled again, is the same code. */
 		code->jit = JIT_NAMED;
-		code->vaddr = hash_name(found->name);
+		code->vaddr = hash_text(HASH_START, found->name);
 		return;
 	}
 	code->vaddr = found->start;

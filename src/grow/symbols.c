@@ -333,22 +333,6 @@ static bool is_better(const struct search *s, const struct candidate *c,
 	return has_better_name(s, c, best);
 }
 
-/* The first wanted address that is not below `vaddr`. */
-static size_t find_first(const struct search *s, uint64_t vaddr)
-{
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->wanted[middle].address < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static void try_symbol(struct search *s, const Elf64_Sym *sym, const struct name_table *names)
 {
 	const struct candidate c = {
@@ -359,7 +343,7 @@ static void try_symbol(struct search *s, const Elf64_Sym *sym, const struct name
 		.global = ELF64_ST_BIND(sym->st_info) == STB_GLOBAL,
 	};
 
-	for (size_t i = find_first(s, c.start); i < s->count; i++) {
+	for (size_t i = code_names_from(s->wanted, s->count, c.start); i < s->count; i++) {
 		if (s->wanted[i].address - c.start >= c.size || !take(&s->budget->steps, 1))
 			return;
 		if (is_better(s, &c, &s->best[i]))

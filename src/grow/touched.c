@@ -19,7 +19,7 @@ static int compare(const void *a, const void *b)
 {
 	const struct touched_page *x = a, *y = b;
 
-	return x->address != y->address ? (x->address < y->address ? -1 : 1) : 0;
+	return ORDER_OF(x->address, y->address);
 }
 
 /* Of equal addresses the last one stays. The sort is stable, because it merges. */
@@ -60,19 +60,12 @@ static void ignore(void *arg, uint32_t stack, uint64_t bytes)
 void touched_add(struct touched *t, const struct address_space *space, struct process_reader *from,
 		 struct touched_page page)
 {
-	struct touched_page *moved;
-
 	if (t->count >= TOUCHED_MAX)
 		touched_check(t, space, from, ignore, NULL);
-	moved = t->count < TOUCHED_MAX
-			? grow_items(t->item, t->count, &t->capacity, 4096, sizeof(*t->item))
-			: NULL;
-	if (!moved) {
+	if (t->count < TOUCHED_MAX && array_room(&t->item, t->count, &t->capacity, 4096))
+		t->item[t->count++] = page;
+	else
 		t->dropped += page.pages;
-		return;
-	}
-	t->item = moved;
-	t->item[t->count++] = page;
 }
 
 /* Keeps the last touch of each page, by address. */

@@ -108,8 +108,7 @@ static int send_message(int fd, uint32_t sequence, const struct helper_message *
 void message_close_fds(struct helper_message *m)
 {
 	for (size_t i = 0; i < m->fds; i++) {
-		if (m->fd[i] >= 0)
-			close(TAKE_FD(m->fd[i]));
+		close_fd(&m->fd[i]);
 	}
 	m->fds = 0;
 }

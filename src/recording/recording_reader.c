@@ -700,8 +700,7 @@ void recording_reader_free(struct recording_reader *r)
 		if (r->open[i].used)
 			close(r->open[i].fd);
 	}
-	if (r->dir >= 0)
-		close(r->dir);
+	close_fd(&r->dir);
 	snapshot_done(&r->current);
 	snapshot_done(&r->next);
 	ZSTD_freeDCtx(r->zstd);

@@ -533,8 +533,7 @@ void recording_ring_close(struct recording_ring *g)
 		write_left_out(g, g->boot_ms);
 	end_segment(g);
 	fsync(g->dir);
-	if (g->lock >= 0)
-		close(g->lock);
+	close_fd(&g->lock);
 	close(g->dir);
 	recording_writer_done(&g->writer);
 	strbuf_done(&g->out);

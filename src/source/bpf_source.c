@@ -85,8 +85,7 @@ static void bpf_close(void *state)
 
 	if (!b)
 		return;
-	if (b->link_fd >= 0)
-		close(b->link_fd);
+	close_fd(&b->link_fd);
 	bpf_handle_close(&b->object);
 	readers_done(&b->readers);
 	free(b);
@@ -145,8 +144,7 @@ static void own_pages_done(struct own_pages *p)
 		munmap(p->file, p->size);
 	if (p->anon)
 		munmap(p->anon, p->size);
-	if (p->fd >= 0)
-		close(p->fd);
+	close_fd(&p->fd);
 }
 
 /*

@@ -120,8 +120,7 @@ void files_source_close(struct files_source *s)
 	if (s->visit)
 		munmap(s->visit, sizeof(*s->visit));
 	bpf_handle_close(&s->handle);
-	if (s->memfd >= 0)
-		close(s->memfd);
+	close_fd(&s->memfd);
 	mounts_done(&s->mounts);
 	file_set_done(&s->sums);
 	free(s);

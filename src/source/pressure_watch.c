@@ -130,13 +130,11 @@ void pressure_watch_look(struct pressure_watch *w, const struct procfs *proc, ui
 
 void pressure_watch_lost(struct pressure_watch *w)
 {
-	if (w->fd >= 0)
-		close(TAKE_FD(w->fd));
+	close_fd(&w->fd);
 	w->error = -EPIPE;
 }
 
 void pressure_watch_close(struct pressure_watch *w)
 {
-	if (w->fd >= 0)
-		close(TAKE_FD(w->fd));
+	close_fd(&w->fd);
 }

@@ -75,8 +75,7 @@ void swap_source_close(struct swap_source *s)
 		return;
 	if (s->visit)
 		munmap(s->visit, sizeof(*s->visit));
-	if (s->link_fd >= 0)
-		close(s->link_fd);
+	close_fd(&s->link_fd);
 	bpf_handle_close(&s->handle);
 	free(s->work);
 	free(s);

@@ -198,14 +198,13 @@ IN_DIRECTORY(touched)
 	cleanup(touched_done) struct touched t = {};
 	struct process_reader *from = calloc(1, sizeof(*from));
 	uint64_t bytes[ARRAY_SIZE(entry)] = {};
-	struct helpers_left left = {};
-	const int never = -1;
+	struct grow_helpers helpers = {.hurry_fd = -1};
 	cleanup_fclose FILE *f = fopen("pagemap", "w");
 
 	assert_int_equal(fwrite(entry, sizeof(entry), 1, f), 1);
 	fflush(f);
 	assert_non_null(from);
-	process_reader_init(from, &never, &left);
+	process_reader_init(from, &helpers);
 	/* A page that was touched twice belongs to the second stack. */
 	for (uint32_t i = 0; i < ARRAY_SIZE(entry); i++) {
 		touched_add(&t, &space, from, (struct touched_page){i * page + 9, 2, 1});
