@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -60,6 +61,20 @@ static inline bool room_is_idle(size_t capacity, size_t count, unsigned *idle)
 
 /* What a comparison returns for two numbers: less than 0, 0 or more than 0. */
 #define ORDER_OF(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* For items that begin with a uint64_t. */
+static inline int compare_leading_u64(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return ORDER_OF(*x, *y);
+}
+
+/* Likewise, for count_before(). */
+static inline bool is_leading_u64_below(const void *item, const void *key)
+{
+	return compare_leading_u64(item, key) < 0;
+}
 
 /*
  * How many items of a sorted array are before the key. The first item that is not is at this index,

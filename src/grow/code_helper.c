@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file.h"
 
 #define JIT_BYTES_MAX ((size_t)32 << 20) /* of a file its last ones are read */
 
@@ -214,27 +215,6 @@ static int look_up(struct code_helper *h, uint32_t number)
 	return r;
 }
 
-/* The last bytes of a file of this size. Returns how many there are now, or a negative errno. */
-static ssize_t read_end(int fd, size_t size, size_t want, char **ret)
-{
-	cleanup_free char *text = malloc(want + 1);
-	size_t len = 0;
-
-	if (!text)
-		return -ENOMEM;
-	while (len < want) {
-		ssize_t n = pread(fd, text + len, want - len, (off_t)(size - want + len));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
-	*ret = TAKE_PTR(text);
-	return (ssize_t)len;
-}
-
 static int look_up_jit(struct code_helper *h, uint32_t number)
 {
 	cleanup_free char *text = NULL;
@@ -259,9 +239,13 @@ static int look_up_jit(struct code_helper *h, uint32_t number)
 	if (h->budget.bytes < want)
 		return -EFBIG;
 	h->budget.bytes -= want;
-	len = read_end(fd, size, want, &text);
+	text = malloc(want);
+	if (!text)
+		return -ENOMEM;
+	len = file_read_at(fd, size - want, text, want);
+	/* A file that cannot be read has no names. */
 	if (len < 0)
-		return (int)len;
+		return 0;
 	begin = text;
 	/* The first line may lack its beginning. */
 	if (want < size) {

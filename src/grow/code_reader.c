@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "grow/code_helper.h"
 #include "privilege/privilege.h"
 

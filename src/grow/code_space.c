@@ -38,16 +38,9 @@ void code_space_done(struct code_space *s)
 
 /* ---- names by address ---- */
 
-static bool has_lower_address(const void *item, const void *address)
-{
-	const struct code_name *name = item;
-
-	return name->address < *(const uint64_t *)address;
-}
-
 size_t code_names_from(const struct code_name *item, size_t count, uint64_t address)
 {
-	return count_before(item, count, sizeof(*item), has_lower_address, &address);
+	return count_before(item, count, sizeof(*item), is_leading_u64_below, &address);
 }
 
 const struct code_name *code_names_find(const struct code_name *item, size_t count,
@@ -58,15 +51,8 @@ const struct code_name *code_names_find(const struct code_name *item, size_t cou
 	return i < count && item[i].address == address ? &item[i] : NULL;
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-	const struct code_name *x = a, *y = b;
-
-	return ORDER_OF(x->address, y->address);
-}
-
 void code_names_sort(struct code_name *item, size_t count)
 {
 	if (count)
-		qsort(item, count, sizeof(*item), compare_addresses);
+		qsort(item, count, sizeof(*item), compare_leading_u64);
 }

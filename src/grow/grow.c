@@ -87,6 +87,12 @@ static enum growth_counter counter_of(uint32_t member)
 
 /* ---- processes ---- */
 
+/* The process that a message is about; NULL: it is none that is counted. */
+static struct grow_process *process_of(const struct grow *g, const struct zmem_grow_head *h)
+{
+	return h->target < TARGETS ? g->process[h->target] : NULL;
+}
+
 static void process_close(struct grow_process *p)
 {
 	recall_done(&p->recall);
@@ -503,16 +509,6 @@ static int exec_process(struct grow *g, const struct zmem_grow_process *m)
 	return 0;
 }
 
-/* The process may be gone: then the old images stay. */
-static int map_code(struct grow *g, const struct zmem_grow_process *m)
-{
-	struct grow_process *p = m->head.target < TARGETS ? g->process[m->head.target] : NULL;
-
-	if (p && p->used && p->space.pid_fd >= 0)
-		update(g, p);
-	return 0;
-}
-
 /* What executes a program is soon another one, or gone: it is read first. */
 static void look_ahead(struct grow *g, const struct zmem_grow_process *m)
 {
@@ -528,6 +524,7 @@ static void look_ahead(struct grow *g, const struct zmem_grow_process *m)
 static int receive_process(struct grow *g, const struct zmem_grow_head *h, size_t len)
 {
 	const struct zmem_grow_process *m = (const void *)h;
+	struct grow_process *p = process_of(g, h);
 	int r;
 
 	if (h->what < ZMEM_GROW_FORK)
@@ -539,12 +536,15 @@ static int receive_process(struct grow *g, const struct zmem_grow_head *h, size_
 	r = count_waiting(g);
 	if (r < 0)
 		return r;
-	if (h->what == ZMEM_GROW_MAP)
-		r = map_code(g, m);
-	else if (h->what == ZMEM_GROW_END)
-		r = h->target < TARGETS ? end_target(g, h->target) : 0;
-	else
-		r = h->what == ZMEM_GROW_FORK ? begin_process(g, m) : exec_process(g, m);
+	/* The process may be gone: then the old images stay. */
+	if (h->what == ZMEM_GROW_MAP && p && p->used && p->space.pid_fd >= 0)
+		update(g, p);
+	else if (h->what == ZMEM_GROW_END && h->target < TARGETS)
+		r = end_target(g, h->target);
+	else if (h->what == ZMEM_GROW_FORK)
+		r = begin_process(g, m);
+	else if (h->what == ZMEM_GROW_EXEC)
+		r = exec_process(g, m);
 	return r < 0 ? r : 1;
 }
 
@@ -557,7 +557,7 @@ static int receive(void *arg, const struct zmem_grow_head *h, size_t len)
 
 	if (r != 0)
 		return r < 0 ? r : 0;
-	p = h->target < TARGETS ? g->process[h->target] : NULL;
+	p = process_of(g, h);
 	if (!p || h->member >= ZMEM_RSS_COUNT)
 		return 0;
 	if (h->what == ZMEM_GROW_STACK && len >= sizeof(struct zmem_grow_stack))

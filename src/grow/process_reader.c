@@ -13,7 +13,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
@@ -21,8 +20,7 @@
 #include "proc/mounts.h"
 #include "proc/smaps.h"
 
-#define MAPS_MAX	 ((size_t)32 << 20)
-#define MOUNTS_MAX_BYTES ((size_t)16 << 20)
+#define MAPS_MAX ((size_t)32 << 20)
 
 /* Documentation/admin-guide/mm/pagemap.rst */
 #define PRESENT	       (UINT64_C(1) << 63)
@@ -168,30 +166,6 @@ static int answer_find(struct helper_message *request, struct helper_message *re
 
 /* ---- files of other users ---- */
 
-static int read_text(int dir_fd, const char *path, size_t max, struct strbuf *ret)
-{
-	cleanup_close int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = 1;
-
-	if (fd < 0)
-		return -errno;
-	while (n > 0 && ret->len < max && strbuf_room(ret, 65536)) {
-		n = read(fd, ret->data + ret->len, 65536);
-		if (n < 0)
-			return -errno;
-		ret->len += (size_t)n;
-	}
-	return n ? -EFBIG : strbuf_error(ret);
-}
-
-static int read_mounts(int dir_fd, const char *path, struct mounts *ret)
-{
-	cleanup(strbuf_done) struct strbuf text = {};
-	int r = read_text(dir_fd, path, MOUNTS_MAX_BYTES, &text);
-
-	return r < 0 ? r : mounts_parse(text.data, text.len, ret);
-}
-
 /* The number of the mount, without a question to the file system (seq_show(), fs/proc/fd.c). */
 static int mount_id(int fd, uint64_t *ret)
 {
@@ -224,8 +198,8 @@ static bool is_mounted_here(int pid_fd, int fd)
 	const struct mount *of_file = NULL;
 	uint64_t id;
 
-	if (mount_id(fd, &id) < 0 || read_mounts(pid_fd, "mountinfo", &theirs) < 0 ||
-	    read_mounts(AT_FDCWD, "/proc/self/mountinfo", &ours) < 0)
+	if (mount_id(fd, &id) < 0 || mounts_read(pid_fd, "mountinfo", &theirs) < 0 ||
+	    mounts_read(AT_FDCWD, "/proc/self/mountinfo", &ours) < 0)
 		return false;
 	for (size_t i = 0; i < theirs.count && !of_file; i++) {
 		if (theirs.mount[i].id == id)

@@ -15,13 +15,6 @@
 
 #define BLOCK 4096 /* pages that are asked for at once */
 
-static int compare(const void *a, const void *b)
-{
-	const struct touched_page *x = a, *y = b;
-
-	return ORDER_OF(x->address, y->address);
-}
-
 /* Of equal addresses the last one stays. The sort is stable, because it merges. */
 static int merge_sort(struct touched_page *item, size_t count)
 {
@@ -38,7 +31,8 @@ static int merge_sort(struct touched_page *item, size_t count)
 			size_t end = mid + width < count ? mid + width : count, b = mid;
 
 			for (size_t k = i; k < end; k++)
-				to[k] = a < mid && (b >= end || compare(&from[a], &from[b]) <= 0)
+				to[k] = a < mid && (b >= end ||
+						    compare_leading_u64(&from[a], &from[b]) <= 0)
 						? from[a++]
 						: from[b++];
 		}

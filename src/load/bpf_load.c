@@ -3,6 +3,7 @@
 #include <errno.h> /* the light skeletons need it first */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-compare"
@@ -432,6 +433,14 @@ int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_siz
 	return load_limit_end(&limit, r);
 }
 
+int bpf_load_either(enum bpf_object_id id, struct bpf_handle *ret, struct bpf_missing *missing)
+{
+	const struct bpf_sizes sizes = {};
+	int r = bpf_load(id, LOADER_LIGHT, &sizes, NULL, ret, missing);
+
+	return r < 0 ? bpf_load(id, LOADER_LIBBPF, &sizes, NULL, ret, missing) : r;
+}
+
 char *bpf_load_explain(enum bpf_object_id id, const char *const *without)
 {
 	cleanup_free char *log = calloc(1, LOG_SIZE);
@@ -482,8 +491,22 @@ int bpf_handle_run(int prog_fd, void *args, uint32_t size)
 	return bpf_prog_test_run_opts(prog_fd, &opts) < 0 ? -errno : (int)opts.retval;
 }
 
+int bpf_handle_map(struct bpf_handle *handle, size_t size)
+{
+	void *map =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, handle->fd[BPF_ANSWERS], 0);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	handle->answers = map;
+	handle->answers_size = size;
+	return 0;
+}
+
 void bpf_handle_close(struct bpf_handle *handle)
 {
+	if (handle->answers)
+		munmap(handle->answers, handle->answers_size);
 	if (handle->destroy)
 		handle->destroy(handle->object);
 	*handle = (struct bpf_handle){};

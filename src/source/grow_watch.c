@@ -6,13 +6,13 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "load/bpf_diagnose.h"
 #include "privilege/privilege.h"
+#include "source/iterator.h"
 #include "source/source_internal.h"
 
 #define LINKS 6
@@ -211,9 +211,8 @@ int grow_watch_fd(const struct grow_watch *w)
 /* Has the program of the iterator visit the threads of a process. Returns bytes or an errno. */
 static ssize_t visit(struct grow_watch *w, pid_t pid, void *buf, size_t cap)
 {
-	union bpf_iter_link_info info = {.task.pid = (__u32)pid};
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
-	cleanup_close int link = -1, iter = -1;
+	union bpf_iter_link_info only = {.task.pid = (__u32)pid};
+	cleanup_close int iter = -1;
 	size_t len = 0;
 	ssize_t n;
 	int r;
@@ -222,12 +221,9 @@ static ssize_t visit(struct grow_watch *w, pid_t pid, void *buf, size_t cap)
 	r = put_settings(w);
 	if (r < 0)
 		return r;
-	link = bpf_link_create(w->object.fd[BPF_ITER], 0, BPF_TRACE_ITER, &opts);
-	if (link < 0)
-		return -errno;
-	iter = bpf_iter_create(link);
+	iter = iterator_open(w->object.fd[BPF_ITER], &only);
 	if (iter < 0)
-		return -errno;
+		return iter;
 	/* To the end: only then all threads were visited. */
 	while (len < cap && (n = read(iter, (char *)buf + len, cap - len)) > 0)
 		len += (size_t)n;

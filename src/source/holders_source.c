@@ -8,19 +8,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-#include <bpf/bpf.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "load/bpf_diagnose.h"
 #include "load/bpf_load.h"
+#include "source/iterator.h"
 #include "zmem/files.h"
 
-#define SUBJECT	  "holders of files"
-#define READ_SIZE (128 * 1024)
+#define SUBJECT "holders of files"
 
 struct holder_list {
 	struct zmem_holder *item;
@@ -42,7 +39,10 @@ struct holders_source {
 	struct bpf_handle handle;
 	struct zmem_mappers *visit; /* the value of the map */
 	struct file_set *set;
-	size_t *wanted; /* indexes in the set, sorted by their mapping */
+	struct wanted_file {
+		uint64_t mapping;
+		size_t index; /* in the set */
+	} * wanted;	      /* sorted by their mapping */
 	size_t wanted_count;
 	struct holder_list mm; /* sorted by the address of the mm */
 	struct held_list held;
@@ -55,8 +55,6 @@ void holders_source_close(struct holders_source *h)
 {
 	if (!h)
 		return;
-	if (h->visit)
-		munmap(h->visit, sizeof(*h->visit));
 	bpf_handle_close(&h->handle);
 	free(h->wanted);
 	free(h->mm.item);
@@ -65,44 +63,21 @@ void holders_source_close(struct holders_source *h)
 	free(h);
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_keys(const void *pa, const void *pb)
-{
-	const struct zmem_holder *a = pa, *b = pb;
-
-	return compare_u64(a->key, b->key);
-}
-
-static int compare_wanted(const void *pa, const void *pb, void *arg)
-{
-	const struct cached_file *file = arg;
-
-	return compare_u64(file[*(const size_t *)pa].mapping, file[*(const size_t *)pb].mapping);
-}
-
 /* By file, then by pid. */
 static int compare_held(const void *pa, const void *pb)
 {
 	const struct held *a = pa, *b = pb;
 
-	if (a->file != b->file)
-		return a->file < b->file ? -1 : 1;
-	return (a->by.pid > b->by.pid) - (a->by.pid < b->by.pid);
+	return a->file == b->file ? ORDER_OF(a->by.pid, b->by.pid) : ORDER_OF(a->file, b->file);
 }
 
 static int add_held(struct holders_source *h, size_t file, const struct zmem_holder *by)
 {
-	struct held *item =
-		grow_items(h->held.item, h->held.count, &h->held.capacity, 64, sizeof(*item));
+	struct held *item;
 
-	if (!item)
+	if (!array_room(&h->held.item, h->held.count, &h->held.capacity, 64))
 		return -ENOMEM;
-	h->held.item = item;
-	item += h->held.count++;
+	item = &h->held.item[h->held.count++];
 	*item = (struct held){.file = file, .by.pid = by->pid};
 	memcpy(item->by.comm, by->comm, sizeof(item->by.comm) - 1);
 	return 0;
@@ -111,116 +86,68 @@ static int add_held(struct holders_source *h, size_t file, const struct zmem_hol
 /* ---- iterators ---- */
 
 /* One record of an open file. */
-static int match_open(struct holders_source *h, const struct zmem_holder *record)
+static int match_open(void *arg, const void *data)
 {
-	size_t first = 0, end = h->wanted_count;
+	struct holders_source *h = arg;
+	const struct zmem_holder *record = data;
+	const struct wanted_file *found = bsearch(&record->key, h->wanted, h->wanted_count,
+						  sizeof(*found), compare_leading_u64);
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-		size_t file = h->wanted[middle];
-		uint64_t key = h->set->file[file].mapping;
-
-		if (key == record->key)
-			return add_held(h, file, record);
-		if (key < record->key)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return 0;
+	return found ? add_held(h, found->index, record) : 0;
 }
 
-static int add_mm(struct holders_source *h, const struct zmem_holder *record)
+static int add_mm(void *arg, const void *record)
 {
-	struct zmem_holder *item =
-		grow_items(h->mm.item, h->mm.count, &h->mm.capacity, 256, sizeof(*item));
+	struct holders_source *h = arg;
 
-	if (!item)
+	if (!array_room(&h->mm.item, h->mm.count, &h->mm.capacity, 256))
 		return -ENOMEM;
-	h->mm.item = item;
-	h->mm.item[h->mm.count++] = *record;
+	memcpy(&h->mm.item[h->mm.count++], record, sizeof(*h->mm.item));
 	return 0;
 }
 
 static int read_iterator(struct holders_source *h, int prog_fd,
-			 int (*receive)(struct holders_source *h, const struct zmem_holder *record))
+			 int (*receive)(void *holders_source, const void *record))
 {
-	cleanup_close int link = bpf_link_create(prog_fd, 0, BPF_TRACE_ITER, NULL);
-	cleanup_close int fd = link < 0 ? -errno : bpf_iter_create(link);
-	cleanup_free char *buf = malloc(READ_SIZE);
-	size_t len = 0;
+	cleanup_close int fd = iterator_open(prog_fd, NULL);
+	ssize_t n = fd < 0 ? fd : iterator_read(fd, sizeof(struct zmem_holder), receive, h);
 
-	if (fd < 0)
-		return fd;
-	if (!buf)
-		return -ENOMEM;
-	for (;;) {
-		ssize_t n = read(fd, buf + len, READ_SIZE - len);
-		size_t used = 0;
-		int r = 0;
-
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : len ? -EBADMSG : 0;
-		len += (size_t)n;
-		while (r == 0 && len - used >= sizeof(struct zmem_holder)) {
-			struct zmem_holder record;
-
-			memcpy(&record, buf + used, sizeof(record));
-			r = receive(h, &record);
-			used += sizeof(record);
-		}
-		if (r < 0)
-			return r;
-		len -= used;
-		memmove(buf, buf + used, len);
-	}
+	return n < 0 ? (int)n : 0;
 }
 
 /* ---- mappings ---- */
 
-/* Calls `give` for each process of an address space. */
+/* Calls `add` for each process of an address space. */
 static int match_mm(struct holders_source *h, size_t file, const struct zmem_mapper *mapper,
-		    int (*give)(struct holders_source *h, size_t file,
-				const struct zmem_mapper *mapper, const struct zmem_holder *by))
+		    int (*add)(struct holders_source *h, size_t file,
+			       const struct zmem_mapper *mapper, const struct zmem_holder *by))
 {
-	const struct zmem_holder key = {.key = mapper->mm};
-	const struct zmem_holder *end = h->mm.item + h->mm.count, *found;
+	const struct holder_list *mm = &h->mm;
+	size_t i = count_before(mm->item, mm->count, sizeof(*mm->item), is_leading_u64_below,
+				&mapper->mm);
 	int r = 0;
 
-	if (!h->mm.count)
-		return 0;
-	found = bsearch(&key, h->mm.item, h->mm.count, sizeof(key), compare_keys);
-	if (!found)
-		return 0;
-	while (found > h->mm.item && found[-1].key == key.key)
-		found--;
-	for (; r == 0 && found < end && found->key == key.key; found++)
-		r = give(h, file, mapper, found);
+	for (; r == 0 && i < mm->count && mm->item[i].key == mapper->mm; i++)
+		r = add(h, file, mapper, &mm->item[i]);
 	return r;
 }
 
-static int give_held(struct holders_source *h, size_t file, const struct zmem_mapper *mapper,
-		     const struct zmem_holder *by)
+static int add_mapper(struct holders_source *h, size_t file, const struct zmem_mapper *mapper,
+		      const struct zmem_holder *by)
 {
 	(void)mapper;
 	return add_held(h, file, by);
 }
 
-static int give_share(struct holders_source *h, size_t file, const struct zmem_mapper *mapper,
-		      const struct zmem_holder *by)
+static int add_share(struct holders_source *h, size_t file, const struct zmem_mapper *mapper,
+		     const struct zmem_holder *by)
 {
-	struct swapped_share *item;
-
 	(void)file;
 	if (!mapper->swapped)
 		return 0;
-	item = grow_items(h->share, h->share_count, &h->share_capacity, 64, sizeof(*item));
-	if (!item)
+	if (!array_room(&h->share, h->share_count, &h->share_capacity, 64))
 		return -ENOMEM;
-	h->share = item;
-	item[h->share_count++] = (struct swapped_share){
+	h->share[h->share_count++] = (struct swapped_share){
 		.pid = by->pid,
 		.unknown = mapper->swapped == ZMEM_MAPPER_UNKNOWN,
 		.pages = mapper->swapped == ZMEM_MAPPER_UNKNOWN ? 0 : mapper->swapped,
@@ -252,8 +179,8 @@ static int walk_mappers(struct holders_source *h)
 
 /* The VMAs that map a file. Returns 0, -E2BIG if they are too many, or another negative errno. */
 static int read_mappers(struct holders_source *h, size_t index, bool swap,
-			int (*give)(struct holders_source *h, size_t file,
-				    const struct zmem_mapper *mapper, const struct zmem_holder *by))
+			int (*add)(struct holders_source *h, size_t file,
+				   const struct zmem_mapper *mapper, const struct zmem_holder *by))
 {
 	const struct cached_file *file = &h->set->file[index];
 	struct zmem_mappers *v = h->visit;
@@ -273,7 +200,7 @@ static int read_mappers(struct holders_source *h, size_t index, bool swap,
 	if (r == 0 && v->count > ZMEM_MAPPERS_MAX)
 		r = -EPROTO;
 	for (uint32_t i = 0; r == 0 && i < v->count; i++)
-		r = match_mm(h, index, &v->mapper[i], give);
+		r = match_mm(h, index, &v->mapper[i], add);
 	return r == 0 && v->state == ZMEM_MAPPERS_MANY ? -E2BIG : r;
 }
 
@@ -285,7 +212,7 @@ static int read_processes(struct holders_source *h)
 	h->mm.count = 0;
 	r = read_iterator(h, h->handle.fd[BPF_MMS], add_mm);
 	if (r == 0 && h->mm.count)
-		qsort(h->mm.item, h->mm.count, sizeof(*h->mm.item), compare_keys);
+		qsort(h->mm.item, h->mm.count, sizeof(*h->mm.item), compare_leading_u64);
 	return r;
 }
 
@@ -302,14 +229,15 @@ static int choose_files(struct holders_source *h)
 		return -ENOMEM;
 	for (size_t i = 0; i < set->count; i++) {
 		if (set->file[i].wanted)
-			h->wanted[h->wanted_count++] = i;
+			h->wanted[h->wanted_count++] =
+				(struct wanted_file){set->file[i].mapping, i};
 	}
-	qsort_r(h->wanted, h->wanted_count, sizeof(*h->wanted), compare_wanted, set->file);
+	qsort(h->wanted, h->wanted_count, sizeof(*h->wanted), compare_leading_u64);
 	return 0;
 }
 
-/* Gives each file its holders, each process once. */
-static int give_holders(struct holders_source *h)
+/* Sets the holders of each file, each process once. */
+static int set_holders(struct holders_source *h)
 {
 	struct held_list *l = &h->held;
 	struct file_holder *holder;
@@ -335,24 +263,6 @@ static int give_holders(struct holders_source *h)
 	return 0;
 }
 
-static int load(struct holders_source *h, struct bpf_missing *missing)
-{
-	const struct bpf_sizes sizes = {};
-	int r = bpf_load(OBJECT_HOLDERS, LOADER_LIGHT, &sizes, NULL, &h->handle, missing);
-	void *map;
-
-	if (r < 0)
-		r = bpf_load(OBJECT_HOLDERS, LOADER_LIBBPF, &sizes, NULL, &h->handle, missing);
-	if (r < 0)
-		return r;
-	map = mmap(NULL, sizeof(*h->visit), PROT_READ | PROT_WRITE, MAP_SHARED,
-		   h->handle.fd[BPF_ANSWERS], 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	h->visit = map;
-	return 0;
-}
-
 int holders_source_open(struct diag *diag, struct holders_source **ret)
 {
 	struct holders_source *h = calloc(1, sizeof(*h));
@@ -361,12 +271,15 @@ int holders_source_open(struct diag *diag, struct holders_source **ret)
 
 	if (!h)
 		return -ENOMEM;
-	r = load(h, &missing);
+	r = bpf_load_either(OBJECT_HOLDERS, &h->handle, &missing);
+	if (r == 0)
+		r = bpf_handle_map(&h->handle, sizeof(*h->visit));
 	if (r < 0) {
 		bpf_diagnose_note(diag, SUBJECT, "loading the programs", r, &missing);
 		holders_source_close(h);
 		return r;
 	}
+	h->visit = h->handle.answers;
 	*ret = h;
 	return 0;
 }
@@ -383,12 +296,12 @@ int holders_source_read(struct holders_source *h, struct file_set *set)
 	if (r == 0)
 		r = read_iterator(h, h->handle.fd[BPF_OPEN_FILES], match_open);
 	for (size_t i = 0; r == 0 && i < h->wanted_count; i++) {
-		r = read_mappers(h, h->wanted[i], false, give_held);
-		set->file[h->wanted[i]].holders_known = r == 0;
+		r = read_mappers(h, h->wanted[i].index, false, add_mapper);
+		set->file[h->wanted[i].index].holders_known = r == 0;
 		if (r == -E2BIG)
 			r = 0;
 	}
-	return r < 0 ? r : give_holders(h);
+	return r < 0 ? r : set_holders(h);
 }
 
 uint32_t holders_source_steps(const struct holders_source *h)
@@ -402,7 +315,7 @@ static int compare_shares(const void *pa, const void *pb)
 {
 	const struct swapped_share *a = pa, *b = pb;
 
-	return (a->pid > b->pid) - (a->pid < b->pid);
+	return ORDER_OF(a->pid, b->pid);
 }
 
 /* Makes one share of those of each process. */
@@ -440,7 +353,7 @@ ssize_t holders_source_swapped(struct holders_source *h, struct file_set *set,
 			r = read_processes(h);
 		read = true;
 		if (r == 0)
-			r = read_mappers(h, i, true, give_share);
+			r = read_mappers(h, i, true, add_share);
 	}
 	if (r < 0)
 		return r;
