@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "recorded_frames.h"
+#include "base/file.h"
 #include "recording/recording_ring.h"
 #include "recording/segments.h"
 #include "temp_directory.h"
@@ -66,13 +67,20 @@ static void append_some(unsigned from, unsigned to)
 		assert_int_equal(append(START + i * INTERVAL, i), 0);
 }
 
-static struct recording_reader *read_dir(void)
+/* Opens the directory, or has the reason why not in `why`. */
+static int try_dir(struct recording_reader **ret, char why[RECORDING_REASON])
 {
 	cleanup_close int dir = open(".", O_RDONLY | O_DIRECTORY);
+
+	return recording_reader_open_dir(dir, ret, why);
+}
+
+static struct recording_reader *read_dir(void)
+{
 	struct recording_reader *r = NULL;
 	char why[RECORDING_REASON] = "";
 
-	if (recording_reader_open_dir(dir, &r, why) < 0)
+	if (try_dir(&r, why) < 0)
 		fail_msg("%s", why);
 	return r;
 }
@@ -88,10 +96,8 @@ static struct recording_reader *read_frames(size_t frames)
 /* Whether frame i is what append() wrote as number n. */
 static void check_number(struct recording_reader *r, size_t i, unsigned n)
 {
-	const struct snapshot *s = NULL;
-	char why[RECORDING_REASON] = "";
+	const struct snapshot *s = frame_of(r, i);
 
-	assert_int_equal(recording_reader_frame(r, i, &s, why), 0);
 	assert_int_equal(s->count, 5);
 	assert_int_equal(s->process[4].value[COUNTER_SWAP], (uint64_t)n * 4096 * 4);
 }
@@ -382,41 +388,6 @@ IN_MEMORY(bounds)
 	recording_reader_free(r);
 }
 
-/* Cut off at any byte, a segment has its frames up to there. */
-IN_MEMORY(torn)
-{
-	struct segment_name name = segment_name(1);
-	size_t end[6] = {}, frames = 0;
-	struct stat st;
-
-	open_ring(&week);
-	for (unsigned i = 0; i < 5; i++) {
-		assert_int_equal(append(START + i * INTERVAL, i), 0);
-		assert_int_equal(stat(name.text, &st), 0);
-		end[i] = (size_t)st.st_size;
-	}
-	recording_ring_close(&ring);
-	assert_int_equal(stat(name.text, &st), 0);
-	for (size_t len = (size_t)st.st_size; len-- > 0;) {
-		cleanup_close int dir = open(".", O_RDONLY | O_DIRECTORY);
-		struct recording_reader *r = NULL;
-		char why[RECORDING_REASON] = "";
-
-		assert_int_equal(truncate(name.text, (off_t)len), 0);
-		for (frames = 0; frames < 5 && end[frames] <= len; frames++)
-			continue;
-		if (!frames) {
-			assert_int_equal(recording_reader_open_dir(dir, &r, why), -EBADMSG);
-			assert_true(*why);
-			continue;
-		}
-		assert_int_equal(recording_reader_open_dir(dir, &r, why), 0);
-		assert_int_equal(recording_reader_info(r)->frames, frames);
-		check_number(r, frames - 1, (unsigned)frames - 1);
-		recording_reader_free(r);
-	}
-}
-
 /*
  * More segments than 16 bits can number, and than a process may have files open. One that is gone
  * when it is needed is named.
@@ -461,25 +432,11 @@ struct file_copy {
 	size_t len;
 };
 
-static void write_segment(unsigned number, const char *data, size_t len)
+static void write_segment(unsigned number, const struct file_copy *copy)
 {
-	struct segment_name name = segment_name(number);
-	int fd = open(name.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	cleanup_close int fd = open(segment_name(number).text, O_WRONLY | O_TRUNC | O_CLOEXEC);
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, data, len), (ssize_t)len);
-	close(fd);
-}
-
-static void read_segment(unsigned number, struct file_copy *ret)
-{
-	struct segment_name name = segment_name(number);
-	int fd = open(name.text, O_RDONLY | O_CLOEXEC);
-	ssize_t len = read(fd, ret->data, sizeof(ret->data));
-
-	close(fd);
-	assert_true(len > 0 && (size_t)len < sizeof(ret->data));
-	ret->len = (size_t)len;
+	assert_int_equal(file_write_fd(fd, copy->data, copy->len), 0);
 }
 
 /* One bit, the end, some bytes of noise, a part that is missing, or one that is there twice. */
@@ -583,49 +540,60 @@ IN_MEMORY(damage)
 {
 	static struct file_copy whole[SEGMENTS], broken;
 	struct event_record *e = calloc(1, sizeof(*e));
-	size_t opened = 0, frames = 0;
+	size_t frames = 0;
 
 	assert_non_null(e);
 	write_segments();
-	for (unsigned i = 0; i < SEGMENTS; i++)
-		read_segment(i + 1, &whole[i]);
+	for (unsigned i = 0; i < SEGMENTS; i++) {
+		ssize_t len = file_read(AT_FDCWD, segment_name(i + 1).text, whole[i].data,
+					sizeof(whole[i].data));
+
+		assert_true(len > 0);
+		whole[i].len = (size_t)len;
+	}
 	for (unsigned n = 0; n < DAMAGED; n++) {
 		unsigned other = n % 7 == 0 ? (n + 1) % SEGMENTS : SEGMENTS;
-		struct recording_reader *r = NULL;
-		char why[RECORDING_REASON] = "";
-		int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		struct recording_reader *r;
 
 		damage(&whole[n % SEGMENTS], n, &broken);
-		write_segment(n % SEGMENTS + 1, broken.data, broken.len);
+		write_segment(n % SEGMENTS + 1, &broken);
 		/* At times two of them. */
 		if (other != SEGMENTS) {
 			damage(&whole[other], n + 1, &broken);
-			write_segment(other + 1, broken.data, broken.len);
+			write_segment(other + 1, &broken);
 		}
-		if (recording_reader_open_dir(dir, &r, why) < 0) {
-			assert_true(*why);
-		} else {
-			opened++;
-			frames += read_damaged(r, e);
-			recording_reader_free(r);
-		}
-		close(dir);
+		/* A damaged segment does not take the others along. */
+		r = read_dir();
+		frames += read_damaged(r, e);
+		recording_reader_free(r);
 		for (unsigned i = 0; i < SEGMENTS; i++)
-			write_segment(i + 1, whole[i].data, whole[i].len);
+			write_segment(i + 1, &whole[i]);
 	}
-	/* A damaged segment does not take the others along. */
-	assert_int_equal(opened, DAMAGED);
 	assert_true(frames > (size_t)DAMAGED * 14 * 2 * 9 / 10);
 	/* A writer goes on behind any damage. */
 	for (unsigned n = 0; n < 50; n++) {
-
 		damage(&whole[2], n, &broken);
-		write_segment(SEGMENTS, broken.data, broken.len);
+		write_segment(SEGMENTS, &broken);
 		open_ring(&week);
 		assert_int_equal(append(START + (100 + n) * INTERVAL, 100 + n), 0);
 		recording_ring_close(&ring);
 	}
 	free(e);
+}
+
+/* From now on nothing can be written. Returns what empty_disk() needs. */
+static int fill_disk(void)
+{
+	int fd = dup(ring.fd);
+
+	assert_int_equal(dup2(open("/dev/full", O_WRONLY), ring.fd), ring.fd);
+	return fd;
+}
+
+static void empty_disk(int fd)
+{
+	assert_int_equal(dup2(fd, ring.fd), ring.fd);
+	close(fd);
 }
 
 /* A frame that cannot be written is a gap, and the recording goes on behind it. */
@@ -636,13 +604,11 @@ IN_MEMORY(full)
 
 	open_ring(&week);
 	append_some(0, 3);
-	fd = dup(ring.fd);
-	assert_int_equal(dup2(open("/dev/full", O_WRONLY), ring.fd), ring.fd);
+	fd = fill_disk();
 	for (unsigned i = 3; i < 6; i++)
 		assert_int_equal(append(START + i * INTERVAL, i), -ENOSPC);
 	assert_int_equal(ring.dropped, 3);
-	assert_int_equal(dup2(fd, ring.fd), ring.fd);
-	close(fd);
+	empty_disk(fd);
 	append_some(6, 9);
 	recording_ring_close(&ring);
 	r = read_frames(6);
@@ -913,12 +879,10 @@ IN_MEMORY(full_of_kills)
 
 	open_ring(&week);
 	append_some(0, 1);
-	fd = dup(ring.fd);
-	assert_int_equal(dup2(open("/dev/full", O_WRONLY), ring.fd), ring.fd);
+	fd = fill_disk();
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(kill_at(START + 1, 0, false), -ENOSPC);
-	assert_int_equal(dup2(fd, ring.fd), ring.fd);
-	close(fd);
+	empty_disk(fd);
 	assert_int_equal(kill_at(START + 2, 0, false), 0);
 	recording_ring_close(&ring);
 	r = read_frames(1);
@@ -970,12 +934,15 @@ IN_MEMORY(single_frames)
 IN_MEMORY(strangers)
 {
 	struct recording_reader *r;
+	char why[RECORDING_REASON] = "";
 
 	assert_int_equal(symlink("/etc/passwd", "0000000001.zmem"), 0);
 	assert_int_equal(mkfifo("0000000002.zmem", 0600), 0);
 	assert_int_equal(mkdir("0000000003.zmem", 0700), 0);
 	close(open("0000000004.zmem", O_CREAT | O_WRONLY, 0600));
 	close(open("1.zmem", O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(try_dir(&r, why), -EBADMSG);
+	assert_string_equal(why, "its recording has no frames");
 	open_ring(&week);
 	assert_int_equal(append(START, 7), 0);
 	recording_ring_close(&ring);
