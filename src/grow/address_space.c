@@ -116,11 +116,11 @@ static bool is_library_name(const char *name)
 }
 
 /*
- * Gives a file to a reader. If its user may not read it, for it is another user's in a container,
+ * Has a reader open a file. If its user may not read it, for it is another user's in a container,
  * this process may open it (process_open_file()).
  */
-static int give_file(struct code_sources *c, const struct address_space *s, uint32_t number,
-		     struct code_reader *reader)
+static int open_in_reader(struct code_sources *c, const struct address_space *s, uint32_t number,
+			  struct code_reader *reader)
 {
 	struct program_file *f = c->files.item[number];
 	struct code_file_request request = {.file = number,
@@ -159,7 +159,7 @@ int code_file_ready(struct code_sources *c, uint32_t file)
 		return -ENOENT;
 	if (code_reader_has(f->reader, file))
 		return 0;
-	r = give_file(c, NULL, file, f->reader);
+	r = open_in_reader(c, NULL, file, f->reader);
 	if (r < 0)
 		refuse_file(f, r);
 	return r;
@@ -174,7 +174,7 @@ static void find_program(struct code_sources *c, struct address_space *s,
 	if (r == 0 && s->root_fd >= 0)
 		f->root_fd = fcntl(s->root_fd, F_DUPFD_CLOEXEC, 0);
 	if (r == 0)
-		r = give_file(c, s, number, s->reader);
+		r = open_in_reader(c, s, number, s->reader);
 	if (r == 0)
 		f->reader = s->reader;
 	else
@@ -264,8 +264,8 @@ struct reading {
 	struct code_space code;
 };
 
-/* What was found out about the beginning of this code is kept. */
-static void keep_look(const struct code_space *old, struct image *image)
+/* Takes over what was found out about the beginning of this code. */
+static void copy_trampolines(const struct code_space *old, struct image *image)
 {
 	const struct image *same = code_space_find(old, image->start);
 
@@ -290,7 +290,7 @@ static int add_image(void *arg, const struct code_mapping *m, const char *text)
 	image.jit = is_anonymous(m, name) || (is_shared_memory(m, name) && !f->reader);
 	if (image.jit) {
 		image.file = NO_FILE;
-		keep_look(&r->space->code, &image);
+		copy_trampolines(&r->space->code, &image);
 	} else if (f) {
 		if (f->reader)
 			elf_find_vaddr(&f->facts, m->offset, &vaddr);
@@ -439,7 +439,7 @@ static int send_space(struct address_space *s, struct code_sources *c)
 		if (!f || !f->reader || code_reader_has(s->reader, file))
 			continue;
 		r = f->reader == s->reader ? code_file_ready(c, file)
-					   : give_file(c, s, file, s->reader);
+					   : open_in_reader(c, s, file, s->reader);
 		r = helper_lost(r) ? r : 0;
 	}
 	if (r == 0)

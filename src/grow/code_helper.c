@@ -140,7 +140,7 @@ static int answer_unwind(struct code_helper *h, struct helper_message *request,
 /* ---- names ---- */
 
 /* The addresses of a request, as names that are not known yet. */
-static int take_addresses(struct code_helper *h, struct helper_message *request, size_t pos)
+static int read_addresses(struct code_helper *h, struct helper_message *request, size_t pos)
 {
 	size_t count = (request->len - pos) / sizeof(uint64_t);
 	struct code_name *moved = reallocarray(h->name, count + 1, sizeof(*moved));
@@ -267,7 +267,7 @@ static int answer_names(struct code_helper *h, struct helper_message *request,
 		return -EBADMSG;
 	if (!ask.first) {
 		fill_budget(h);
-		r = take_addresses(h, request, pos);
+		r = read_addresses(h, request, pos);
 		if (r == 0)
 			r = request->kind == CODE_NAMES ? look_up(h, ask.number)
 							: look_up_jit(h, ask.number);

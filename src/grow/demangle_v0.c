@@ -289,6 +289,15 @@ static size_t put_list(struct v0 *v, void (*put_item)(struct v0 *v))
 	return count;
 }
 
+/* A tuple of one has a comma. */
+static void put_tuple(struct v0 *v, void (*put_item)(struct v0 *v))
+{
+	puts_v0(v, "(");
+	if (put_list(v, put_item) == 1)
+		puts_v0(v, ",");
+	puts_v0(v, ")");
+}
+
 /* 0 is '_; others count the binders from the inside. */
 static void put_lifetime(struct v0 *v, uint64_t lifetime)
 {
@@ -469,10 +478,7 @@ static void put_compound(struct v0 *v, char tag)
 		puts_v0(v, "]");
 		break;
 	case 'T':
-		puts_v0(v, "(");
-		if (put_list(v, put_argument_const) == 1)
-			puts_v0(v, ",");
-		puts_v0(v, ")");
+		put_tuple(v, put_argument_const);
 		break;
 	case 'V':
 		put_struct_const(v);
@@ -664,10 +670,7 @@ static void put_compound_type(struct v0 *v, char tag)
 		puts_v0(v, "]");
 		break;
 	case 'T':
-		puts_v0(v, "(");
-		if (put_list(v, put_type) == 1)
-			puts_v0(v, ",");
-		puts_v0(v, ")");
+		put_tuple(v, put_type);
 		break;
 	case 'R':
 	case 'Q':

@@ -1,5 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* From messages of the kernel to stacks with sums, and to a report. */
+/*
+ * From messages of the kernel to stacks with sums, and to a report.
+ *
+ * A message is a change of a counter, or it says that a process began, executed a program, mapped
+ * code or ended. A stack that its process had before is recalled (recall.h), and its change is
+ * counted at once. Others wait in the queue (stack_queue.h) until it is full or a process changes:
+ * then a helper unwinds those of one process with one request.
+ *
+ * Where the kernel side samples, the message of a change also stands for pages of changes that were
+ * not sent (`carried`). So the sums of all stacks are those of the counters, and the part of each
+ * stack is right on average. What no stack stands for at the end becomes a stack of its own.
+ *
+ * The pages that a fault added are remembered with their stack (touched.h), and the report asks
+ * which of them are still there. In the report addresses become functions, and stacks of the same
+ * functions become one.
+ */
 #include "grow/grow.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Asks a helper within its limits. */
 #include "grow/grow_helper.h"
 
 #include "base/cleanup.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/parse.h"
@@ -105,47 +106,38 @@ static int look_up_file(struct file_codes *c, uint32_t file, size_t count)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* Sorts the numbers of codes in files by file; end[n] becomes the end of file n. */
-static void sort_by_file(const struct stack_table *stacks, size_t files, size_t *end, size_t *code)
+/* By file, then by number. */
+static int compare_files(const void *pa, const void *pb, void *arg)
 {
-	for (size_t i = 0; i < stacks->codes; i++) {
-		if (is_in_file(&stacks->code[i]))
-			end[stacks->code[i].file]++;
-	}
-	for (size_t n = 1; n < files; n++)
-		end[n] += end[n - 1];
-	/* From the end: end[n] becomes the beginning of file n, which is then put right. */
-	for (size_t i = stacks->codes; i-- > 0;) {
-		if (is_in_file(&stacks->code[i]))
-			code[--end[stacks->code[i].file]] = i;
-	}
-	for (size_t n = 0; n + 1 < files; n++)
-		end[n] = end[n + 1];
+	const struct code *code = arg;
+	size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
+
+	return code[a].file == code[b].file ? ORDER_OF(a, b) : ORDER_OF(code[a].file, code[b].file);
 }
 
 static int look_up_files(const struct name_sources *from, struct arena *arena,
 			 struct found_name *found)
 {
 	const struct stack_table *stacks = from->stacks;
-	const size_t files = from->code->files.count;
-	cleanup_free size_t *end = calloc(files + 1, sizeof(*end));
 	cleanup_free size_t *code = calloc(stacks->codes + 1, sizeof(*code));
 	struct file_codes c = {.from = from, .arena = arena, .found = found};
-	size_t total = 0, begin = 0;
+	size_t count = 0;
 	int r = 0;
 
-	if (!end || !code)
+	if (!code)
 		return -ENOMEM;
-	for (size_t i = 0; i < stacks->codes; i++)
-		total += is_in_file(&stacks->code[i]);
-	sort_by_file(stacks, files, end, code);
-	if (files)
-		end[files - 1] = total;
-	for (size_t n = 0; r == 0 && n < files; n++) {
-		c.code = &code[begin];
-		if (end[n] > begin)
-			r = look_up_file(&c, (uint32_t)n, end[n] - begin);
-		begin = end[n];
+	for (size_t i = 0; i < stacks->codes; i++) {
+		if (is_in_file(&stacks->code[i]))
+			code[count++] = i;
+	}
+	sort_items(code, count, sizeof(*code), compare_files, stacks->code);
+	for (size_t i = 0, end; r == 0 && i < count; i = end) {
+		uint32_t file = stacks->code[code[i]].file;
+
+		for (end = i; end < count && stacks->code[code[end]].file == file; end++)
+			;
+		c.code = &code[i];
+		r = look_up_file(&c, file, end - i);
 	}
 	return r;
 }

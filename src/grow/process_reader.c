@@ -271,33 +271,35 @@ static uint32_t count_there(struct pagemap *m, uint64_t page, uint32_t added)
 	return there < added ? there : added;
 }
 
+static void pagemap_close(struct pagemap *m)
+{
+	close_fd(&m->fd);
+}
+
 /* Of a process that is gone nothing can be read. */
-static int open_pagemap(int pid_fd, struct pagemap *ret)
+static int pagemap_open(struct pagemap *m, int pid_fd)
 {
 	ssize_t n;
 
-	*ret = (struct pagemap){.first = UINT64_MAX,
-				.fd = error_of(openat(pid_fd, "pagemap", O_RDONLY | O_CLOEXEC))};
-	if (ret->fd < 0)
-		return ret->fd;
-	n = pread(ret->fd, ret->entry, 8, 0);
-	if (n > 0)
-		return 0;
-	close(TAKE_FD(ret->fd));
-	return n < 0 ? -errno : -ESRCH;
+	m->first = UINT64_MAX;
+	m->fd = error_of(openat(pid_fd, "pagemap", O_RDONLY | O_CLOEXEC));
+	if (m->fd < 0)
+		return m->fd;
+	n = pread(m->fd, m->entry, 8, 0);
+	if (n < 0)
+		return -errno;
+	return n ? 0 : -ESRCH;
 }
 
 static int answer_pages(struct helper_message *request, struct helper_message *ret)
 {
-	cleanup_close int fd = -1;
+	cleanup(pagemap_close) struct pagemap map = {.fd = -1};
 	struct fault_pages item;
-	struct pagemap map;
 	size_t pos = 0;
-	int r = request->fds == 1 ? open_pagemap(request->fd[0], &map) : -EBADMSG;
+	int r = request->fds == 1 ? pagemap_open(&map, request->fd[0]) : -EBADMSG;
 
 	if (r < 0)
 		return r;
-	fd = map.fd;
 	while (message_get(request, &pos, &item, sizeof(item))) {
 		item.there = count_there(&map, item.page, item.added);
 		message_put(ret, &item, sizeof(item));
@@ -308,8 +310,8 @@ static int answer_pages(struct helper_message *request, struct helper_message *r
 static int answer_memory(struct helper_message *request, struct helper_message *ret)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	cleanup_close int map_fd = -1, fd = -1;
-	struct pagemap map;
+	cleanup(pagemap_close) struct pagemap map = {.fd = -1};
+	cleanup_close int fd = -1;
 	uint64_t ask[2];
 	size_t pos = 0;
 	ssize_t n;
@@ -318,10 +320,9 @@ static int answer_memory(struct helper_message *request, struct helper_message *
 	if (request->fds != 1 || !message_get(request, &pos, ask, sizeof(ask)) ||
 	    ask[1] > page - ask[0] % page)
 		return -EBADMSG;
-	r = open_pagemap(request->fd[0], &map);
+	r = pagemap_open(&map, request->fd[0]);
 	if (r < 0)
 		return r;
-	map_fd = map.fd;
 	if (!(page_entry(&map, ask[0] / page) & PRESENT))
 		return 0;
 	fd = error_of(openat(request->fd[0], "mem", O_RDONLY | O_CLOEXEC));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Pages by address. A page that was freed and touched again belongs to the last stack that touched
- * it.
+ * Faults are appended as they come, so a page may be in the list several times. When it is asked
+ * which pages are there, or when the list is full, it is sorted by address: of a page that was
+ * freed and touched again the last stack stays. Then pagemap is asked in blocks, and pages that are
+ * neither in RAM nor in swap leave the list.
  */
 #include "grow/touched.h"
 

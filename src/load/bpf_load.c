@@ -234,59 +234,36 @@ static int light_load(const struct light *light, const struct part *parts,
 
 /* ---- the objects ---- */
 
-static const unsigned char packed_pss[] = {
-#include "task_pss.inc"
-};
-static const unsigned char packed_pss_old[] = {
-#include "task_pss_old.inc"
-};
-static const unsigned char packed_files[] = {
-#include "files.inc"
-};
-static const unsigned char packed_holders[] = {
-#include "holders.inc"
-};
-static const unsigned char packed_counters[] = {
-#include "task_counters.inc"
-};
-static const unsigned char packed_counters_probe[] = {
-#include "task_counters_probe.inc"
-};
-static const unsigned char packed_counters_old[] = {
-#include "task_counters_old.inc"
-};
-static const unsigned char packed_oom[] = {
-#include "oom_kill.inc"
-};
-static const unsigned char packed_oom_probe[] = {
-#include "oom_kill_probe.inc"
-};
-static const unsigned char packed_oom_old[] = {
-#include "oom_kill_old.inc"
-};
-static const unsigned char packed_grow[] = {
-#include "grow.inc"
-};
-static const unsigned char packed_grow_probe[] = {
-#include "grow_probe.inc"
-};
+/* Each has an array packed_NAME. */
+#include "files.packed.inc"
+#include "grow.packed.inc"
+#include "grow_probe.packed.inc"
+#include "holders.packed.inc"
+#include "oom_kill.packed.inc"
+#include "oom_kill_old.packed.inc"
+#include "oom_kill_probe.packed.inc"
+#include "task_counters.packed.inc"
+#include "task_counters_old.packed.inc"
+#include "task_counters_probe.packed.inc"
+#include "task_pss.packed.inc"
+#include "task_pss_old.packed.inc"
 
 static const struct {
 	struct packed packed; /* without size: libbpf cannot load it */
 	const struct part *parts;
 	const struct light *light; /* NULL: libbpf alone loads it */
 } objects[] = {
-	[OBJECT_PSS] = {PACKED(packed_pss), pss_parts, &task_pss_light},
+	[OBJECT_PSS] = {PACKED(packed_task_pss), pss_parts, &task_pss_light},
 	/* Not packed: libbpf explains OBJECT_PSS_OLD, which has the same code. */
 	[OBJECT_PSS_PROBE] = {{}, pss_probe_parts, &task_pss_probe_light},
-	[OBJECT_PSS_OLD] = {PACKED(packed_pss_old), pss_parts, NULL},
-	[OBJECT_COUNTERS] = {PACKED(packed_counters), counters_parts, &task_counters_light},
-	[OBJECT_COUNTERS_PROBE] = {PACKED(packed_counters_probe), counters_parts,
+	[OBJECT_PSS_OLD] = {PACKED(packed_task_pss_old), pss_parts, NULL},
+	[OBJECT_COUNTERS] = {PACKED(packed_task_counters), counters_parts, &task_counters_light},
+	[OBJECT_COUNTERS_PROBE] = {PACKED(packed_task_counters_probe), counters_parts,
 				   &task_counters_probe_light},
-	[OBJECT_COUNTERS_OLD] = {PACKED(packed_counters_old), counters_parts, NULL},
-	[OBJECT_OOM] = {PACKED(packed_oom), oom_parts, NULL},
-	[OBJECT_OOM_PROBE] = {PACKED(packed_oom_probe), oom_parts, NULL},
-	[OBJECT_OOM_OLD] = {PACKED(packed_oom_old), oom_parts, NULL},
+	[OBJECT_COUNTERS_OLD] = {PACKED(packed_task_counters_old), counters_parts, NULL},
+	[OBJECT_OOM] = {PACKED(packed_oom_kill), oom_parts, NULL},
+	[OBJECT_OOM_PROBE] = {PACKED(packed_oom_kill_probe), oom_parts, NULL},
+	[OBJECT_OOM_OLD] = {PACKED(packed_oom_kill_old), oom_parts, NULL},
 	[OBJECT_GROW] = {PACKED(packed_grow), grow_parts, NULL},
 	[OBJECT_GROW_PROBE] = {PACKED(packed_grow_probe), grow_parts, NULL},
 	[OBJECT_FILES] = {PACKED(packed_files), files_parts, &files_light},

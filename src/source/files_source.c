@@ -55,7 +55,7 @@ static int make_memfd(struct files_source *s)
 static void note_failure(struct diag *diag, const char *step, int error,
 			 const struct bpf_missing *missing)
 {
-	bool held = privilege_held(PRIVILEGE_BPF) && privilege_held(PRIVILEGE_PERFMON);
+	bool held = privilege_loads();
 
 	if (held && error == -EINVAL && !bpf_diagnose_probe_reads_allowed()) {
 		diag_add(diag, SUBJECT, error, NULL,

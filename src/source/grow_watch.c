@@ -144,11 +144,6 @@ static int open_way(const struct way *way, const struct grow_request *request,
 	return r > 0 ? -ENXIO : r;
 }
 
-static bool may_load(void)
-{
-	return privilege_held(PRIVILEGE_BPF) && privilege_held(PRIVILEGE_PERFMON);
-}
-
 /* What the verifier says of the newest object that does not load, without what may be missing. */
 static char *explain(void)
 {
@@ -166,15 +161,15 @@ int grow_watch_open(const struct grow_request *request, struct diag *diag, struc
 		/* What the newest object lacks is the reason; others are for older kernels. */
 		r = open_way(&ways[i], request, ret, missing.name[0] ? &later : &missing);
 		/* Without a privilege or room another object has no more. */
-		if (r == 0 || r == -EMFILE || r == -ENOMEM || !may_load())
+		if (r == 0 || r == -EMFILE || r == -ENOMEM || !privilege_loads())
 			break;
 	}
-	if (r < 0 && may_load() && !bpf_diagnose_has_name("bpf_iter_task_type"))
+	if (r < 0 && privilege_loads() && !bpf_diagnose_has_name("bpf_iter_task_type"))
 		diag_add(diag, "growth", r, "use Linux 6.1 or later",
 			 "grow: this kernel has no BPF iterators over one process (Linux 6.1)");
 	else if (r < 0)
 		bpf_diagnose_note(diag, "growth", "loading the programs of grow", r, &missing);
-	if (r < 0 && may_load())
+	if (r < 0 && privilege_loads())
 		diag_attach_log(diag, explain());
 	return r;
 }

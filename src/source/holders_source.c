@@ -35,14 +35,17 @@ struct held_list {
 	size_t count, capacity;
 };
 
+/* A file whose holders are asked for. */
+struct wanted_file {
+	uint64_t mapping; /* the first member: compare_leading_u64() */
+	size_t index;	  /* in the set */
+};
+
 struct holders_source {
 	struct bpf_handle handle;
 	struct zmem_mappers *visit; /* the value of the map */
 	struct file_set *set;
-	struct wanted_file {
-		uint64_t mapping;
-		size_t index; /* in the set */
-	} * wanted;	      /* sorted by their mapping */
+	struct wanted_file *wanted; /* sorted by their mapping */
 	size_t wanted_count;
 	struct holder_list mm; /* sorted by the address of the mm */
 	struct held_list held;

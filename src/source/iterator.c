@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Splits what an iterator writes into records; reader.c does so where their sizes differ. */
 #include "source/iterator.h"
 
 #include <bpf/bpf.h>

@@ -471,9 +471,9 @@ void readers_look_at_ram(struct readers *readers, const struct procfs *proc)
 
 	readers->limits = reader_limits();
 	if (!readers->asks || (readers->pfn_end && readers->limits.ram_bytes == ram_before &&
-			       readers->unknown == readers->unknown_then))
+			       readers->unknown == readers->unknown_at_look))
 		return;
-	readers->unknown_then = readers->unknown;
+	readers->unknown_at_look = readers->unknown;
 	readers->pfn_end = zoneinfo_read(proc->fd);
 }
 

@@ -37,7 +37,7 @@ struct readers {
 	struct reader *reader[SOURCE_READERS_MAX];
 	/* Of the last look at RAM; and the processes since with pages that are not understood. */
 	uint64_t pfn_end; /* one above the highest page of RAM; 0: unknown */
-	size_t unknown, unknown_then;
+	size_t unknown, unknown_at_look;
 };
 
 void readers_done(struct readers *readers);
