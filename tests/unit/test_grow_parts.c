@@ -2,6 +2,8 @@
 /* The parts of grow that need no kernel: names, stacks, pages, symbols of this program. */
 #include "unit.h"
 
+#include <sys/mman.h>
+
 #include "grow/address_space.h"
 #include "grow/code_file.h"
 #include "grow/demangle.h"
@@ -320,13 +322,12 @@ static const char *name_one(int fd, int debug_fd, uint64_t vaddr, int *ret_error
 /* No ELF file, an empty one, and the beginning of one. */
 TEST(other_files)
 {
-	char buf[4096], name[] = "/tmp/test_grow-XXXXXX";
-	cleanup_close int fd = mkstemp(name), own = open("/proc/self/exe", O_RDONLY);
+	cleanup_close int fd = memfd_create("file", MFD_CLOEXEC);
+	cleanup_close int own = open("/proc/self/exe", O_RDONLY);
 	struct elf_facts facts;
+	char buf[4096];
 	uint64_t vaddr;
 
-	unlink(name);
-	assert_true(fd >= 0);
 	assert_int_equal(elf_read_facts(fd, &facts), -ENOEXEC);
 	assert_null(name_one(fd, -1, 1, NULL));
 	assert_int_equal(read(own, buf, sizeof(buf)), sizeof(buf));
@@ -361,12 +362,10 @@ TEST(promises)
 			    {.sh_name = 1, .sh_type = SHT_SYMTAB, .sh_entsize = sizeof(Elf64_Sym)},
 			    {.sh_type = SHT_STRTAB, .sh_size = sizeof(names)}},
 	};
-	char name[] = "/tmp/test_grow-XXXXXX";
-	cleanup_close int fd = mkstemp(name);
+	cleanup_close int fd = memfd_create("file", MFD_CLOEXEC);
 	struct elf_facts facts;
 	int error;
 
-	unlink(name);
 	memcpy(file.names, names, sizeof(names));
 	file.section[2].sh_offset = offsetof(__typeof__(file), names);
 	file.section[1].sh_link = 2;

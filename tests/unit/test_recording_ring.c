@@ -31,6 +31,8 @@ static const struct ring_options week = {
 /* A machine of a few processes, and its recording. */
 static struct snapshot machine;
 static struct recording_ring ring;
+/* What is written, and what is read. */
+static struct event_record event, got;
 
 static void open_ring(const struct ring_options *o)
 {
@@ -470,79 +472,79 @@ static void damage(const struct file_copy *whole, unsigned n, struct file_copy *
 }
 
 /* What can be read is what was written, the rest has a reason. Returns the number of snapshots. */
-static size_t read_damaged(struct recording_reader *r, struct event_record *e)
+static size_t read_damaged(struct recording_reader *r)
 {
 	char why[RECORDING_REASON] = "";
 	size_t whole = 0, found = 0;
 
 	for (size_t i = 0; i < recording_reader_info(r)->frames; i++) {
-		const struct snapshot *got = NULL;
-		int error = recording_reader_frame(r, i, &got, why);
+		const struct snapshot *frame = NULL;
+		int error = recording_reader_frame(r, i, &frame, why);
 
 		if (error == 0)
-			assert_int_equal(got->process[1].value[COUNTER_SWAP],
-					 (uint64_t)(got->time_ms - START) / INTERVAL * 4096);
+			assert_int_equal(frame->process[1].value[COUNTER_SWAP],
+					 (uint64_t)(frame->time_ms - START) / INTERVAL * 4096);
 		else
 			assert_true(error == -EBADMSG && *why);
 		whole += error == 0;
 	}
 	for (size_t i = 0; i < recording_reader_info(r)->events; i++) {
-		int error = recording_reader_event(r, i, e, why);
+		int error = recording_reader_event(r, i, &got, why);
 
 		assert_true(error == 0 || (error == -EBADMSG && *why));
 		if (error == 0)
-			assert_int_equal(e->number[EVENT_UID], 4711);
-		error = recording_reader_event_end(r, i, e, why);
+			assert_int_equal(got.number[EVENT_UID], 4711);
+		error = recording_reader_event_end(r, i, &got, why);
 		assert_true(error >= 0 || (error == -EBADMSG && *why));
 		if (error > 0)
-			assert_int_equal(e->number[EVENT_KILLS], 17);
+			assert_int_equal(got.number[EVENT_KILLS], 17);
 	}
 	for (int64_t t = START - INTERVAL; t < START + 100 * INTERVAL; t += INTERVAL)
 		recording_reader_find(r, t, &found);
 	return whole;
 }
 
-static void add_event(struct event_record *e, int64_t time_ms, const struct snapshot *s)
+static void begin_event(enum event_kind kind)
 {
-	e->time_ms = time_ms;
-	if (e->number[EVENT_KIND] == EVENT_OOM_KILL)
-		assert_int_equal(recording_ring_kill(&ring, 0, e, s), 0);
+	event = (struct event_record){};
+	event_set(&event, EVENT_KIND, kind);
+}
+
+static void add_event(int64_t time_ms, const struct snapshot *s)
+{
+	event.time_ms = time_ms;
+	if (event.number[EVENT_KIND] == EVENT_OOM_KILL)
+		assert_int_equal(recording_ring_kill(&ring, 0, &event, s), 0);
 	else
-		assert_int_equal(recording_ring_event(&ring, 0, e), 0);
+		assert_int_equal(recording_ring_event(&ring, 0, &event), 0);
 }
 
 static void write_segments(void)
 {
-	struct event_record *e = calloc(1, sizeof(*e));
-
-	assert_non_null(e);
-	event_set(e, EVENT_KIND, EVENT_PRESSURE);
-	event_set(e, EVENT_UID, 4711);
-	event_set_text(e, EVENT_NAME, "a name");
+	begin_event(EVENT_PRESSURE);
+	event_set(&event, EVENT_UID, 4711);
+	event_set_text(&event, EVENT_NAME, "a name");
 	for (unsigned segment = 0; segment < SEGMENTS; segment++) {
 		open_ring(&week);
 		for (unsigned i = segment * 14; i < segment * 14 + 14; i++) {
 			assert_int_equal(append(START + i * INTERVAL, i), 0);
-			e->have &= ~(UINT64_C(1) << EVENT_BEGAN);
+			event.have &= ~(UINT64_C(1) << EVENT_BEGAN);
 			if (i % 4 == 3) {
-				event_set(e, EVENT_BEGAN, START + (i - 2) * INTERVAL + 1);
-				event_set(e, EVENT_KILLS, 17);
+				event_set(&event, EVENT_BEGAN, START + (i - 2) * INTERVAL + 1);
+				event_set(&event, EVENT_KILLS, 17);
 			}
 			if (i % 2)
-				add_event(e, START + i * INTERVAL + 1, NULL);
+				add_event(START + i * INTERVAL + 1, NULL);
 		}
 		recording_ring_close(&ring);
 	}
-	free(e);
 }
 
 IN_MEMORY(damage)
 {
 	static struct file_copy whole[SEGMENTS], broken;
-	struct event_record *e = calloc(1, sizeof(*e));
 	size_t frames = 0;
 
-	assert_non_null(e);
 	write_segments();
 	for (unsigned i = 0; i < SEGMENTS; i++) {
 		ssize_t len = file_read(AT_FDCWD, segment_name(i + 1).text, whole[i].data,
@@ -564,7 +566,7 @@ IN_MEMORY(damage)
 		}
 		/* A damaged segment does not take the others along. */
 		r = read_dir();
-		frames += read_damaged(r, e);
+		frames += read_damaged(r);
 		recording_reader_free(r);
 		for (unsigned i = 0; i < SEGMENTS; i++)
 			write_segment(i + 1, &whole[i]);
@@ -578,7 +580,6 @@ IN_MEMORY(damage)
 		assert_int_equal(append(START + (100 + n) * INTERVAL, 100 + n), 0);
 		recording_ring_close(&ring);
 	}
-	free(e);
 }
 
 /* From now on nothing can be written. Returns what empty_disk() needs. */
@@ -622,20 +623,18 @@ IN_MEMORY(full)
 /* Events, with the frame of their moment and without; before and after the index is written. */
 IN_MEMORY(events)
 {
-	struct event_record *e = calloc(2, sizeof(*e));
 	struct recording_reader *r;
 	char why[RECORDING_REASON];
 
-	assert_non_null(e);
 	open_ring(&week);
 	assert_int_equal(append(START, 0), 0);
-	event_set(e, EVENT_KIND, EVENT_OOM_KILL);
-	event_set(e, EVENT_PID, 4711);
-	event_set_text(e, EVENT_NAME, "victim");
+	begin_event(EVENT_OOM_KILL);
+	event_set(&event, EVENT_PID, 4711);
+	event_set_text(&event, EVENT_NAME, "victim");
 	fill(START + 5000, 1);
-	add_event(e, START + 5000, &machine);
-	event_set(e, EVENT_PID, 4712);
-	add_event(e, START + 5000, NULL);
+	add_event(START + 5000, &machine);
+	event_set(&event, EVENT_PID, 4712);
+	add_event(START + 5000, NULL);
 	assert_int_equal(append(START + INTERVAL, 2), 0);
 	for (int ended = 0; ended < 2; ended++) {
 		r = read_frames(3);
@@ -645,57 +644,53 @@ IN_MEMORY(events)
 		assert_int_equal(recording_reader_event_frame(r, 0), 1);
 		assert_int_equal(recording_reader_event_frame(r, 1), 2);
 		for (unsigned i = 0; i < 2; i++) {
-			assert_int_equal(recording_reader_event(r, i, &e[1], why), 0);
-			assert_int_equal(e[1].number[EVENT_PID], 4711 + i);
-			assert_int_equal(e[1].time_ms, START + 5000);
-			assert_string_equal(event_text(&e[1], EVENT_NAME), "victim");
-			assert_null(event_text(&e[1], EVENT_UNIT));
+			assert_int_equal(recording_reader_event(r, i, &got, why), 0);
+			assert_int_equal(got.number[EVENT_PID], 4711 + i);
+			assert_int_equal(got.time_ms, START + 5000);
+			assert_string_equal(event_text(&got, EVENT_NAME), "victim");
+			assert_null(event_text(&got, EVENT_UNIT));
 		}
 		recording_reader_free(r);
 		if (!ended)
 			recording_ring_close(&ring);
 	}
-	free(e);
 }
 
 /* The end of an event has no number, is found behind other events, and belongs to that event alone.
  */
 IN_MEMORY(event_ends)
 {
-	struct event_record *e = calloc(2, sizeof(*e));
 	struct recording_reader *r;
 	char why[RECORDING_REASON];
 
-	assert_non_null(e);
 	open_ring(&week);
 	/* 0: without an end, 1: ends after a kill, in another segment, 2: the kill. */
-	event_set(e, EVENT_KIND, EVENT_PRESSURE);
-	add_event(e, START, NULL);
+	begin_event(EVENT_PRESSURE);
+	add_event(START, NULL);
 	append_some(0, 1);
-	add_event(e, START + INTERVAL, NULL);
+	add_event(START + INTERVAL, NULL);
 	append_some(1, 2);
-	event_set(e, EVENT_KIND, EVENT_OOM_KILL);
-	add_event(e, START + 2 * INTERVAL, NULL);
+	event_set(&event, EVENT_KIND, EVENT_OOM_KILL);
+	add_event(START + 2 * INTERVAL, NULL);
 	recording_ring_close(&ring);
 	open_ring(&week);
 	assert_int_equal(append(START + 3 * INTERVAL, 2), 0);
-	event_set(e, EVENT_KIND, EVENT_PRESSURE);
-	event_set(e, EVENT_BEGAN, START + INTERVAL);
-	event_set(e, EVENT_KILLS, 17);
-	add_event(e, START + 3 * INTERVAL + 1, NULL);
+	event_set(&event, EVENT_KIND, EVENT_PRESSURE);
+	event_set(&event, EVENT_BEGAN, START + INTERVAL);
+	event_set(&event, EVENT_KILLS, 17);
+	add_event(START + 3 * INTERVAL + 1, NULL);
 	for (int ended = 0; ended < 2; ended++) {
 		r = read_dir();
 		assert_int_equal(recording_reader_info(r)->events, 3);
-		assert_int_equal(recording_reader_event_end(r, 0, &e[1], why), 0);
-		assert_int_equal(recording_reader_event_end(r, 1, &e[1], why), 1);
-		assert_int_equal(e[1].number[EVENT_KILLS], 17);
-		assert_int_equal(e[1].time_ms, START + 3 * INTERVAL + 1);
-		assert_int_equal(recording_reader_event_end(r, 2, &e[1], why), 0);
+		assert_int_equal(recording_reader_event_end(r, 0, &got, why), 0);
+		assert_int_equal(recording_reader_event_end(r, 1, &got, why), 1);
+		assert_int_equal(got.number[EVENT_KILLS], 17);
+		assert_int_equal(got.time_ms, START + 3 * INTERVAL + 1);
+		assert_int_equal(recording_reader_event_end(r, 2, &got, why), 0);
 		recording_reader_free(r);
 		if (!ended)
 			recording_ring_close(&ring);
 	}
-	free(e);
 }
 
 /* ---- storms of kills ---- */
@@ -710,19 +705,17 @@ int fdatasync(int fd)
 	return 0;
 }
 
-static struct event_record a_kill;
-
 /* Returns what recording_ring_kill() does. */
 static int kill_at(int64_t time_ms, int64_t boot_ms, bool table)
 {
-	a_kill = (struct event_record){.time_ms = time_ms};
-	event_set(&a_kill, EVENT_KIND, EVENT_OOM_KILL);
-	event_set(&a_kill, EVENT_TABLE, table);
-	event_set_text(&a_kill, EVENT_CGROUP,
+	begin_event(EVENT_OOM_KILL);
+	event.time_ms = time_ms;
+	event_set(&event, EVENT_TABLE, table);
+	event_set_text(&event, EVENT_CGROUP,
 		       "/user.slice/user-1234.slice/user@1234.service/app.slice/storm.scope");
 	if (table)
 		fill(time_ms, 0);
-	return recording_ring_kill(&ring, boot_ms, &a_kill, table ? &machine : NULL);
+	return recording_ring_kill(&ring, boot_ms, &event, table ? &machine : NULL);
 }
 
 /* The kills of a recording, those that were only counted included. */
@@ -732,8 +725,8 @@ static uint64_t count_kills(struct recording_reader *r)
 	uint64_t kills = 0;
 
 	for (size_t i = 0; i < recording_reader_info(r)->events; i++) {
-		assert_int_equal(recording_reader_event(r, i, &a_kill, why), 0);
-		kills += 1 + a_kill.number[EVENT_MISSED];
+		assert_int_equal(recording_reader_event(r, i, &got, why), 0);
+		kills += 1 + got.number[EVENT_MISSED];
 	}
 	return kills;
 }
@@ -793,8 +786,8 @@ IN_MEMORY(late_table)
 	assert_int_equal(recording_reader_event_frame(r, 0), 2);
 	assert_int_equal(recording_reader_event_frame(r, 1), 3);
 	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(recording_reader_event(r, i, &a_kill, why), 0);
-		assert_int_equal(a_kill.number[EVENT_TABLE], i);
+		assert_int_equal(recording_reader_event(r, i, &got, why), 0);
+		assert_int_equal(got.number[EVENT_TABLE], i);
 	}
 }
 
@@ -840,7 +833,7 @@ IN_MEMORY(budget)
 	count_segments(&before);
 	for (; kills < 5000; kills++) {
 		written += kill_at(START + 1 + kills / 10, 0, true) == 0;
-		tables += a_kill.number[EVENT_TABLE] != 0;
+		tables += event.number[EVENT_TABLE] != 0;
 	}
 	count_segments(&bytes);
 	assert_uint_in_range(bytes - before, RING_BURST_LEAST / 2, RING_BURST_LEAST + 4096);
@@ -852,7 +845,7 @@ IN_MEMORY(budget)
 	assert_int_equal(ring.left_out, 0);
 	r = read_frames(2 + tables);
 	assert_int_equal(count_kills(r), kills);
-	assert_uint_in_range(a_kill.number[EVENT_MISSED], 1000, kills);
+	assert_uint_in_range(got.number[EVENT_MISSED], 1000, kills);
 	recording_reader_free(r);
 	/* A quarter of the bytes in the time to keep. */
 	assert_int_equal(recording_ring_room(&ring, START + HOUR / 4), RING_ROOM_ALL);
