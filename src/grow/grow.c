@@ -766,9 +766,7 @@ static int compare_stacks(const void *a, const void *b)
 	const struct growth_stack *x = a, *y = b;
 	int64_t p = growth_sum(x->net), q = growth_sum(y->net);
 
-	if (p != q)
-		return p > q ? -1 : 1;
-	return x->gross != y->gross ? (x->gross > y->gross ? -1 : 1) : 0;
+	return p != q ? ORDER_OF(q, p) : ORDER_OF(y->gross, x->gross);
 }
 
 static int list_stacks(struct grow_report *r)

@@ -581,6 +581,16 @@ static int add_segment(struct recording_reader *r, char reason[RECORDING_REASON]
 	return 0;
 }
 
+/* Returns the error. */
+static int end_opening(struct recording_reader *r, int error, struct recording_reader **ret)
+{
+	if (error < 0)
+		recording_reader_free(r);
+	else
+		*ret = r;
+	return error;
+}
+
 static int open_reader(struct bytes in, struct recording_reader **ret,
 		       char reason[RECORDING_REASON])
 {
@@ -591,11 +601,7 @@ static int open_reader(struct bytes in, struct recording_reader **ret,
 		return no_memory(reason);
 	r->in = in;
 	error = add_segment(r, reason);
-	if (error < 0)
-		recording_reader_free(r);
-	else
-		*ret = r;
-	return error;
+	return end_opening(r, error, ret);
 }
 
 int recording_reader_open(int fd, struct recording_reader **ret, char reason[RECORDING_REASON])
@@ -669,11 +675,7 @@ int recording_reader_open_dir(int dir, struct recording_reader **ret, char reaso
 		error = refuse(reason, -EACCES, "%s", strerror(EACCES));
 	else if (error == 0 && !r->info.frames)
 		error = refuse(reason, -EBADMSG, "its recording has no frames");
-	if (error < 0)
-		recording_reader_free(r);
-	else
-		*ret = r;
-	return error;
+	return end_opening(r, error, ret);
 }
 
 void recording_reader_set_open(struct recording_reader *r,

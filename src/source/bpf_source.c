@@ -168,28 +168,17 @@ static int own_pages_make(struct own_pages *p)
 	return mprotect(p->anon, p->size, PROT_NONE) < 0 ? -errno : 0;
 }
 
-static const char *result_text(uint32_t result)
-{
-	switch (result) {
-	case ZMEM_CALIBRATED:
-		return NULL;
-	case ZMEM_NOT_CALIBRATED:
-		break;
-	case ZMEM_UNKNOWN_SIZE:
-		return "calibration: the page size, or the end of RAM, is not supported";
-	case ZMEM_NO_DIRECT_MAP:
-		return "calibration: no base of the direct map leads to our own page";
-	case ZMEM_NO_FOLIO:
-		return "calibration: the page cache of our own file has no page";
-	case ZMEM_BAD_MEMMAP:
-		return "calibration: the struct page of our own file's page does not match";
-	case ZMEM_BAD_ANON:
-		return "calibration: the struct page of our own anonymous page does not match";
-	case ZMEM_NO_QUESTION:
-		return "calibration: the registers of our own system call were not found";
-	}
-	return "calibration: no result";
-}
+/* Why a calibration failed. */
+static const char *const result_text[] = {
+	[ZMEM_NOT_CALIBRATED] = "calibration: no result",
+	[ZMEM_CALIBRATED] = NULL,
+	[ZMEM_UNKNOWN_SIZE] = "calibration: the page size, or the end of RAM, is not supported",
+	[ZMEM_NO_DIRECT_MAP] = "calibration: no base of the direct map leads to our own page",
+	[ZMEM_NO_FOLIO] = "calibration: the page cache of our own file has no page",
+	[ZMEM_BAD_MEMMAP] = "calibration: the struct page of our own file's page does not match",
+	[ZMEM_BAD_ANON] = "calibration: the struct page of our own anonymous page does not match",
+	[ZMEM_NO_QUESTION] = "calibration: the registers of our own system call were not found",
+};
 
 /* The bits of a page table entry that can be an address below pfn_end. */
 static uint64_t phys_mask(uint64_t pfn_end, size_t page_size)
@@ -235,7 +224,9 @@ static int calibrate(int map_fd, const struct readers *readers, const char **ret
 		r = readers_read_answer(readers, &answer, sizeof(answer));
 	if (r < 0)
 		return r;
-	*ret_why = result_text(answer.result);
+	if (answer.result >= ARRAY_SIZE(result_text))
+		answer.result = ZMEM_NOT_CALIBRATED;
+	*ret_why = result_text[answer.result];
 	return *ret_why ? -ENXIO : 0;
 }
 

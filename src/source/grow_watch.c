@@ -23,7 +23,6 @@ struct grow_watch {
 	struct zmem_grow_settings settings;
 	int link_fd[LINKS];
 	int links;
-	int settings_fd, targets_fd, on_cpu_fd;
 	uint32_t cpus;
 	bool each, addresses;
 	bool per_cpu; /* the parts of counters, not per thread */
@@ -55,7 +54,8 @@ static int put_settings(const struct grow_watch *w)
 {
 	const uint32_t zero = 0;
 
-	return bpf_map_update_elem(w->settings_fd, &zero, &w->settings, 0) < 0 ? -errno : 0;
+	return bpf_map_update_elem(w->object.fd[BPF_SETTINGS], &zero, &w->settings, 0) < 0 ? -errno
+											   : 0;
 }
 
 static int attach(struct grow_watch *w, const char *name)
@@ -100,9 +100,6 @@ static int set_up(struct grow_watch *w, const struct grow_request *request)
 		.follow = request->follow,
 		.sample = request->sample,
 	};
-	w->settings_fd = w->object.fd[BPF_SETTINGS];
-	w->targets_fd = w->object.fd[BPF_TARGETS];
-	w->on_cpu_fd = w->object.fd[BPF_ON_CPU];
 	w->ring = ring_buffer__new(w->object.fd[BPF_RING], receive, w, NULL);
 	w->wake = ring_buffer__new(w->object.fd[BPF_WAKE], ignore, w, NULL);
 	r = w->ring && w->wake ? attach_all(w) : -errno;
@@ -292,13 +289,13 @@ int grow_watch_sums(const struct grow_watch *w, uint32_t target, struct grow_sum
 	struct zmem_grow_target t;
 
 	*ret = (struct grow_sums){};
-	if (bpf_map_lookup_elem(w->targets_fd, &target, &t) < 0)
+	if (bpf_map_lookup_elem(w->object.fd[BPF_TARGETS], &target, &t) < 0)
 		return -errno;
 	for (uint32_t cpu = 0; cpu < w->cpus; cpu++) {
 		uint32_t at = cpu * w->settings.targets + target;
 		struct zmem_grow_cpu c;
 
-		if (bpf_map_lookup_elem(w->on_cpu_fd, &at, &c) < 0)
+		if (bpf_map_lookup_elem(w->object.fd[BPF_ON_CPU], &at, &c) < 0)
 			return -errno;
 		add_cpu(ret, &c);
 		for (int i = 0; i < ZMEM_RSS_COUNT; i++)
@@ -329,8 +326,9 @@ int grow_watch_free(struct grow_watch *w, uint32_t target)
 	for (uint32_t cpu = 0; cpu < w->cpus; cpu++) {
 		uint32_t at = cpu * w->settings.targets + target;
 
-		if (bpf_map_update_elem(w->on_cpu_fd, &at, &no_cpu, 0) < 0)
+		if (bpf_map_update_elem(w->object.fd[BPF_ON_CPU], &at, &no_cpu, 0) < 0)
 			return -errno;
 	}
-	return bpf_map_update_elem(w->targets_fd, &target, &no_target, 0) < 0 ? -errno : 0;
+	return bpf_map_update_elem(w->object.fd[BPF_TARGETS], &target, &no_target, 0) < 0 ? -errno
+											  : 0;
 }

@@ -359,23 +359,16 @@ int source_layout(const struct source *source, struct zmem_layout *ret)
 	return source->variant->kind->layout(source->state, ret);
 }
 
-static bool fill_process(const struct procfs *proc, struct process *p)
+/* Fills in the faults and, if `all`, the counters of status. False: the process is gone. */
+static bool fill_process(const struct procfs *proc, struct process *p, bool all)
 {
 	cleanup_close int pid_fd = procfs_open_pid(proc, p->pid);
 
 	if (pid_fd < 0 || procfs_same_start(proc, pid_fd, p->start_ns) <= 0 ||
-	    status_fill(p, pid_fd) <= 0)
+	    (all && status_fill(p, pid_fd) <= 0))
 		return false;
 	stat_fill(p, pid_fd);
 	return true;
-}
-
-static void fill_faults(const struct procfs *proc, struct process *p)
-{
-	cleanup_close int pid_fd = procfs_open_pid(proc, p->pid);
-
-	if (pid_fd >= 0 && procfs_same_start(proc, pid_fd, p->start_ns) > 0)
-		stat_fill(p, pid_fd);
 }
 
 /*
@@ -394,8 +387,8 @@ static void fill_missing(const struct procfs *proc, struct snapshot *snapshot)
 		if (p->kind != PROCESS_USER)
 			continue;
 		if (p->threads >= ZMEM_FAULTS_THREADS && !process_has(p, COUNTER_MAJFLT))
-			fill_faults(proc, p);
-		if (!missing || !fill_process(proc, p))
+			fill_process(proc, p, false);
+		if (!missing || !fill_process(proc, p, true))
 			continue;
 		p->raced = false;
 		wanted &= ~(missing & ~p->have);
