@@ -105,7 +105,7 @@ COLD         := $(addprefix $(B)/,session/% command/% top/% recording/% check/% 
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
-MODULES := base privilege proc load model query source enrich recording check collect grow write report session top \
+MODULES := base privilege proc load model fields query source enrich recording check collect grow write report session top \
            $(if $(filter 1,$(STATIC)),,serve) command
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
@@ -299,7 +299,7 @@ endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
 # A library uses those behind it.
-LINK_ORDER := command $(filter serve,$(MODULES)) top session report write grow collect check query enrich source load proc \
+LINK_ORDER := command $(filter serve,$(MODULES)) top session report write grow collect check enrich query fields source load proc \
               recording model privilege base
 
 # For libelf, which comes behind our libraries.

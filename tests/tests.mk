@@ -12,18 +12,19 @@ uses_privilege := privilege base
 uses_proc      := proc model base
 uses_load      := load privilege base
 uses_model     := model base
-uses_query     := query model base
+uses_fields    := fields model base
+uses_query     := query fields model base
 uses_source    := source load proc model privilege base
-uses_enrich    := enrich query proc model privilege base
+uses_enrich    := enrich query fields proc model privilege base
 uses_recording := recording model base
-uses_check     := check model base
-uses_collect   := collect check query enrich source load proc recording model privilege base
+uses_check     := check enrich query fields source load proc model privilege base
+uses_collect   := collect check enrich query fields source load proc recording model privilege base
 uses_grow      := grow source load proc model privilege base
-uses_write     := write base
-uses_report    := report write check query model base
+uses_write     := write fields model base
+uses_report    := report write check query fields model base
 uses_session   := session report write $(uses_collect)
 # What it shows, without the terminal.
-uses_top       := top report write check query model base
+uses_top       := top report write check query fields model base
 uses_serve     := serve session report write $(uses_collect)
 uses_command   := command serve top session report write grow $(uses_collect)
 # Tests that count system calls, or say how long they take.
@@ -43,7 +44,7 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(links_$*) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege load source enrich collect grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) \
+		$(if $(filter privilege load source enrich check collect grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) \
 		$(if $(filter command,$(call module_of,$*)),$(LDLIBS_TOP)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)
@@ -221,7 +222,7 @@ ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
 
-$(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,report write check query $(uses_source))
+$(O)/bench: $(wildcard tests/bench/bench*.c tests/bench/*.h) $(call LIBOF,report write check query fields $(uses_source))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(filter-out %.h,$^) $(call LIBOF,base) \
 		$(LDLIBS_BPF) -lpthread -o $@

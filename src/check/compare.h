@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Compares the counters of processes in BPF with those in /proc. Pure: readings go in, verdicts
- * come out; src/collect reads.
+ * come out; check/compare_read.c reads.
  *
  * One round reads in this order: status, BPF, smaps_rollup, BPF, status. So each BPF reading lies
  * between two of status, and smaps_rollup between two of BPF. A cell that does not fit is read
@@ -143,6 +143,9 @@ static inline bool compare_shown(const struct compare_cell *cell, bool all)
 void compare_sum(const struct comparison *c, struct compare_sums *ret);
 
 /* ---- --verify ---- */
+
+#define VERIFY_ALL   (-1)
+#define VERIFY_USUAL 3 /* processes in one snapshot */
 
 /* The counters of --verify. */
 #define VERIFY_COUNTERS                                                                            \

@@ -17,7 +17,7 @@
 #define CONTAINERS_US 100000
 
 int collect_names(struct collector *c, struct snapshot *s, unsigned needs, uint64_t containers_us,
-		  struct rows *rows)
+		  struct process_list *rows)
 {
 	struct proc_pool *pool = collector_pool(c);
 	int r = 0;
@@ -38,7 +38,7 @@ int collect_names(struct collector *c, struct snapshot *s, unsigned needs, uint6
 	return r;
 }
 
-static int name_rows(struct collector *c, unsigned needs, struct rows *rows)
+static int name_rows(struct collector *c, unsigned needs, struct process_list *rows)
 {
 	/* A recording already has its names. */
 	if (collector_replays(c))
@@ -59,19 +59,22 @@ static void needs_of(const struct collector *c, const struct query *q, struct qu
 		ret->filter |= (q->needs | c->spec.names) & NEEDS_CMDLINE;
 }
 
-int collector_name_rows(struct collector *c, const struct query *q, struct process **rows,
+int collector_name_rows(struct collector *c, const struct query *q, const struct row *rows,
 			size_t count)
 {
-	struct rows some = {rows, count, 0};
+	int r;
 
 	/* Groups get names with their processes, and names in a tree follow its branches. */
-	return q->group || q->tree ? 0 : name_rows(c, q->needs | c->spec.names, &some);
+	if (q->group || q->tree)
+		return 0;
+	r = rows_processes(rows, count, &c->rows.shown);
+	return r < 0 ? r : name_rows(c, q->needs | c->spec.names, &c->rows.shown);
 }
 
 /* Shows the command lines of a recording only if a snapshot would show them. */
 static void choose_cmdlines(struct collector *c, unsigned needs)
 {
-	const struct rows *rows = &c->rows.chosen;
+	const struct process_list *rows = &c->rows.chosen;
 
 	if (needs & NEEDS_CMDLINE) {
 		/* Without them a pattern matches names alone. */
@@ -91,7 +94,7 @@ static void note_left_out(struct collector *c)
 		c->notices |= COLLECT_NOTICE_CGROUPS;
 }
 
-int collector_charge(struct collector *c, struct rows *rows, unsigned needs)
+int collector_charge(struct collector *c, struct process_list *rows, unsigned needs)
 {
 	int r = 0;
 
@@ -102,6 +105,13 @@ int collector_charge(struct collector *c, struct rows *rows, unsigned needs)
 				  &c->memcg_left_us);
 	note_left_out(c);
 	return r;
+}
+
+static int charge_rows(struct collector *c, const struct row *rows, size_t count, unsigned needs)
+{
+	int r = rows_processes(rows, count, &c->rows.shown);
+
+	return r < 0 ? r : collector_charge(c, &c->rows.shown, needs);
 }
 
 int collector_read_memcgs(struct collector *c, bool details)
@@ -141,7 +151,6 @@ int collect_shape_rows(struct collector *c, const struct query *q, struct result
 	bool replays = collector_replays(c);
 	bool pruned = !replays && query_certain(q) && c->spec.pss != PSS_NONE;
 	struct query_needs needs;
-	struct rows shown;
 	int r;
 
 	needs_of(c, q, &needs);
@@ -152,16 +161,16 @@ int collect_shape_rows(struct collector *c, const struct query *q, struct result
 	if (r == 0)
 		r = query_group(&c->snapshot, q, &c->rows);
 	if (r == 0 && needs.order)
-		r = collector_charge(c, &c->rows.made, needs.order);
+		r = charge_rows(c, c->rows.made.item, c->rows.made.count, needs.order);
 	if (r < 0)
 		return r;
 	query_show(&c->snapshot, q, &c->rows, pruned, ret);
-	shown = (struct rows){(struct process **)ret->rows, ret->row_count, 0};
 	if (c->pool)
 		pool_hurry(c->pool, NAMES_DEADLINE_MS);
 	if (q->group)
-		r = needs.shown ? collector_charge(c, &shown, needs.shown) : 0;
-	else if (!c->spec.lazy_names)
-		r = name_rows(c, needs.shown, &shown);
-	return r;
+		return needs.shown ? charge_rows(c, ret->rows, ret->row_count, needs.shown) : 0;
+	if (c->spec.lazy_names)
+		return 0;
+	r = rows_processes(ret->rows, ret->row_count, &c->rows.shown);
+	return r < 0 ? r : name_rows(c, needs.shown, &c->rows.shown);
 }

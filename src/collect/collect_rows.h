@@ -10,20 +10,20 @@ int collect_choose_rows(struct collector *c, const struct query *q);
 /* Groups, orders, cuts and names the chosen rows. */
 int collect_shape_rows(struct collector *c, const struct query *q, struct result *ret);
 /*
- * Reads what `needs` (enum column_needs) names of rows of a snapshot of this machine.
+ * Reads what `needs` (enum process_needs) names of rows of a snapshot of this machine.
  * `containers_us`: names of containers are waited for so long, 0: they are not read. Without memory
  * for workers names stay unknown.
  */
 int collect_names(struct collector *c, struct snapshot *s, unsigned needs, uint64_t containers_us,
-		  struct rows *rows);
+		  struct process_list *rows);
 /* Names rows of a result (lazy_names). */
-int collector_name_rows(struct collector *c, const struct query *q, struct process **rows,
+int collector_name_rows(struct collector *c, const struct query *q, const struct row *rows,
 			size_t count);
 /*
  * Gives groups, or processes with their cgroup, the values of their memory cgroups: the details
  * only if they are in `needs`, or recorded.
  */
-int collector_charge(struct collector *c, struct rows *rows, unsigned needs);
+int collector_charge(struct collector *c, struct process_list *rows, unsigned needs);
 /*
  * Adds the memory cgroups of all groups that the chosen rows can form to the snapshot, in a
  * recording or for several queries.

@@ -248,7 +248,7 @@ static void note_denied(struct collector *c)
 static void count_statuses(struct collector *c)
 {
 	struct collection *found = &c->snapshot.collection;
-	const struct rows *rows = &c->rows.chosen;
+	const struct process_list *rows = &c->rows.chosen;
 
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct process *p = rows->item[i];
@@ -372,7 +372,8 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 		if (self)
 			procfs_learn_start_offset(&c->proc, self->start_ns);
 	}
-	if (!collector_pool(c))
+	c->check.pool = collector_pool(c);
+	if (!c->check.pool)
 		return -ENOMEM;
 	pool_patient(c->pool);
 	if (c->names)
@@ -407,8 +408,15 @@ int collector_begin(struct collector *c, const struct query *q)
 	uint64_t since = clock_us(CLOCK_MONOTONIC);
 	int r = 0;
 
-	c->difference = NULL;
-	c->difference_count = c->pss_wrong = 0;
+	c->check = (struct check){
+		.snapshot = &c->snapshot,
+		.again = c->again,
+		.rows = &c->rows.chosen,
+		.proc = &c->proc,
+		.source = c->source,
+		.self = c->self,
+		.verify = c->spec.pss == PSS_NONE ? 0 : c->spec.verify,
+	};
 	c->phase = collector_replays(c) ? COLLECT_PHASE_FILTER : COLLECT_PHASE_READ;
 	if (!collector_replays(c))
 		r = read_machine(c, &q->filter, &since);
@@ -456,7 +464,7 @@ int collector_requery(struct collector *c, const struct query *q, bool filter_ch
 {
 	int r = 0;
 
-	c->difference_count = 0;
+	c->check.difference_count = 0;
 	c->phase = COLLECT_PHASE_FILTER;
 	if (filter_changed)
 		r = collect_choose_rows(c, q);

@@ -1,47 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is measured and from which source, what a collector holds, and what its steps share. */
+/* What a collector holds, and what its steps share. */
 #ifndef ZMEM_COLLECT_COLLECTOR_STATE_H
 #define ZMEM_COLLECT_COLLECTOR_STATE_H
 
 #include "base/diag.h"
-#include "enrich/enrich.h"
+#include "check/compare_read.h"
+#include "collect/collect_spec.h"
 #include "query/result.h"
 #include "recording/recording_file.h"
-#include "source/source.h"
-
-enum pss_choice {
-	PSS_AUTO,   /* from the kernel's page tables, else from smaps_rollup */
-	PSS_KERNEL, /* from the kernel's page tables alone */
-	PSS_ROLLUP,
-	PSS_NONE,
-};
-
-/* Whose files are summed, which takes time for each inode of the machine. */
-enum files_choice {
-	FILES_NONE,
-	FILES_SHMEM, /* of shared memory and tmpfs */
-	FILES_ALL,   /* also of page cache */
-};
-
-#define VERIFY_ALL   (-1)
-#define VERIFY_USUAL 3 /* processes in one snapshot */
-
-/* Zeroed memory asks for one snapshot with PSS from any source, without names. */
-struct collect_spec {
-	enum pss_choice pss;
-	enum source_choice source;
-	enum pin_choice pin;
-	unsigned readers; /* threads that read from BPF; 0: chosen by tasks and page tables */
-	bool continuous;  /* several snapshots: names are kept between them */
-	int verify;	  /* the number of rows to compare with smaps_rollup, or VERIFY_ALL */
-	enum files_choice files;
-	bool swap_shmem; /* SWAP_SHMEM of each process, while swap is in use */
-	bool swap_ram;	 /* SWAP_RAM of each process, while swap is in use */
-	unsigned names;	 /* enum column_needs of every process shown */
-	bool lazy_names; /* only collector_name_rows() names rows */
-	/* NULL: this machine; else snapshots are the frames of this recording. */
-	struct recording_reader *recording;
-};
 
 enum collect_phase {
 	COLLECT_PHASE_LOAD, /* opening the source, and the programs for files and swap */
@@ -62,7 +28,7 @@ enum collect_notice {
 	COLLECT_NOTICE_HIDDEN = 1 << 4,		/* /proc hides processes of other users */
 	COLLECT_NOTICE_ALONE = 1 << 5,		/* no thread could be started */
 	COLLECT_NOTICE_NO_CMDLINES = 1 << 6,	/* the recording holds no command lines */
-	COLLECT_NOTICE_UNREADABLE = 1 << 7,	/* --verify: verify_readable of verify_count */
+	COLLECT_NOTICE_UNREADABLE = 1 << 7,	/* --verify: check.unreadable */
 	COLLECT_NOTICE_CGROUPS = 1 << 8,	/* cgroups_left_out of the collection */
 	COLLECT_NOTICE_SLOTS = 1 << 9,		/* swap slots differed from smaps_rollup */
 	COLLECT_NOTICE_PSS_LOST = 1 << 10, /* snapshot.pss_fallback_reason, since the opening */
@@ -92,14 +58,6 @@ struct collect_missing {
 
 /* What is said of a COLLECT_THREAD: its number, then that of its process. */
 #define COLLECT_THREAD_TEXT "%d is a thread of process %d"
-
-/* A process whose PSS from the kernel differs from smaps_rollup. */
-struct collect_difference {
-	pid_t pid;
-	bool execed; /* it executed another program meanwhile; there are no values */
-	enum counter counter;
-	uint64_t kernel, rollup; /* bytes */
-};
 
 enum collect_step {
 	COLLECT_STARTING,
@@ -131,11 +89,7 @@ struct collector {
 	/* Of the first snapshot. */
 	struct collect_missing *missing;
 	size_t missing_count;
-	/* Of the newest snapshot; valid until the next one. */
-	struct collect_difference *difference;
-	size_t difference_count;
-	size_t pss_wrong; /* of them: how many show that PSS from the kernel is wrong */
-	size_t verify_readable, verify_count; /* processes with PSS from the kernel */
+	struct check check; /* of the newest snapshot; valid until the next one */
 	/* Private. */
 	struct snapshot again[2]; /* of some processes, for comparisons */
 	struct snapshot unseen;	  /* pids that /proc shows and BPF does not */

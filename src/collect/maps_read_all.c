@@ -37,7 +37,7 @@ static int match(void *pattern, const char *name)
 static int add_sums(struct maps_read *m, const struct maps_request *request,
 		    const struct process *p, const struct map_set *set)
 {
-	return request->group ? map_set_merge_kinds(m->sums, set, request->group->text(p))
+	return request->group ? map_set_merge_kinds(m->sums, set, request->group->group(p))
 			      : map_set_merge(m->sums, set);
 }
 

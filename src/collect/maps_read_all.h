@@ -20,8 +20,8 @@ struct maps_read {
 /* What is read. */
 struct maps_request {
 	enum map_rows rows;
-	const struct column *group; /* of MAP_ROWS_KINDS; the processes must have its names */
-	struct pattern *mapping;    /* only mappings whose name matches; NULL: all */
+	const struct field *group; /* of MAP_ROWS_KINDS; the processes must have its names */
+	struct pattern *mapping;   /* only mappings whose name matches; NULL: all */
 };
 
 /*

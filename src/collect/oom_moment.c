@@ -68,9 +68,9 @@ static const struct process *find_known(const struct collector *c, const struct 
  */
 static int name_new(struct oom_moment *m, struct collector *c, pid_t victim)
 {
-	cleanup(rows_done) struct rows rows = {};
+	cleanup(process_list_done) struct process_list rows = {};
 	struct snapshot *s = &m->snapshot;
-	int r = rows_reserve(&rows, s->count);
+	int r = process_list_reserve(&rows, s->count);
 
 	for (size_t i = 0; r == 0 && i < s->count; i++) {
 		if (s->process[i].pid == victim || !find_known(c, &s->process[i]))
@@ -164,7 +164,7 @@ static int name_root(struct oom_moment *m, struct process *p, const struct oom_k
 static int name_victim(struct oom_moment *m, struct collector *c, const struct oom_kill *kill)
 {
 	struct process *p = snapshot_find(&m->snapshot, kill->pid);
-	struct rows victim = {&p, 1, 0};
+	struct process_list victim = {&p, 1, 0};
 	int r;
 
 	if (!p)
@@ -203,7 +203,7 @@ static void drop_others_then(struct oom_moment *m, const struct collector *c, pi
  */
 static int limit_moment(struct oom_moment *m, struct collector *c, pid_t pid)
 {
-	cleanup(rows_done) struct rows rows = {};
+	cleanup(process_list_done) struct process_list rows = {};
 	uint64_t most = c->memcg_left_us < MEMCG_TIME_US ? c->memcg_left_us : MEMCG_TIME_US;
 	uint64_t left = most;
 	struct snapshot *s = &m->snapshot;
@@ -217,7 +217,7 @@ static int limit_moment(struct oom_moment *m, struct collector *c, pid_t pid)
 		       sizeof(s->collection.cgroups_left_out));
 		return 0;
 	}
-	r = rows_reserve(&rows, s->count);
+	r = process_list_reserve(&rows, s->count);
 	for (size_t i = 0; r == 0 && i < s->count; i++)
 		rows.item[rows.count++] = &s->process[i];
 	if (r == 0)

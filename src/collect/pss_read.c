@@ -9,8 +9,7 @@
 #include <sys/random.h>
 
 #include "base/cleanup.h"
-#include "collect/compare_read.h"
-#include "collect/compare_run.h"
+#include "check/compare_run.h"
 #include "source/swap_source.h"
 
 #define EXACT_ROUNDS 6
@@ -66,22 +65,21 @@ static int read_all(struct collector *c, struct batch *b)
  */
 static int read_top(struct collector *c, const struct order *order, struct batch *b, size_t top)
 {
+	struct rows *rows = &c->rows.processes;
 	size_t ask = top, count;
+	int r = rows_of(rows, c->rows.chosen.item, c->rows.chosen.count);
 
-	for (int round = 1;; round++) {
-		int r;
-
-		count = order_unread(order, &c->snapshot, &c->rows.chosen, top, b->item);
+	for (int round = 1; r == 0; round++) {
+		count = order_unread(order, &c->snapshot, rows, top, b->item);
 		if (!count)
 			return 0;
 		if (round > EXACT_ROUNDS) {
-			ask = ask * 2 < c->rows.chosen.count ? ask * 2 : c->rows.chosen.count;
-			count = order_unread(order, &c->snapshot, &c->rows.chosen, ask, b->item);
+			ask = ask * 2 < rows->count ? ask * 2 : rows->count;
+			count = order_unread(order, &c->snapshot, rows, ask, b->item);
 		}
 		r = read_batch(c, b, count);
-		if (r < 0)
-			return r;
 	}
+	return r;
 }
 
 /* Without swap slots BPF cannot count the processes that share a swap entry; smaps_rollup can. */
@@ -159,7 +157,7 @@ static void set_unread_status(struct collector *c)
 /* Chooses rows, from a random one on. Returns how many. */
 static size_t choose_slots(const struct collector *c, struct process **ret)
 {
-	const struct rows *rows = &c->rows.chosen;
+	const struct process_list *rows = &c->rows.chosen;
 	uint32_t start = 0;
 	size_t count = 0;
 
@@ -322,7 +320,7 @@ static int distrust(struct collector *c)
 
 	snprintf(reason, sizeof(reason),
 		 "PSS from page tables differed from smaps_rollup in %zu spot check%s",
-		 c->pss_wrong, c->pss_wrong == 1 ? "" : "s");
+		 c->check.pss_wrong, c->check.pss_wrong == 1 ? "" : "s");
 	for (size_t i = 0; i < c->snapshot.count; i++) {
 		struct process *p = &c->snapshot.process[i];
 
@@ -407,7 +405,7 @@ static int read_rollups(struct collector *c, const struct query *q, uint64_t *si
 	collector_phase_end(c, COLLECT_PHASE_VERIFY, since);
 	if (r == 0 && source_origin(c->source) == FROM_BPF)
 		r = confirm(c);
-	return r < 0 ? r : verify_rollups(c, recheck, count);
+	return r < 0 ? r : verify_rollups(&c->check, recheck, count);
 }
 
 /*
@@ -436,8 +434,10 @@ int pss_read(struct collector *c, const struct query *q, uint64_t *since)
 		return 0;
 	r = read_rollups(c, q, since);
 	if (r == 0)
-		r = verify_kernel(c);
-	if (r == 0 && c->pss_wrong)
+		r = verify_kernel(&c->check);
+	if (c->check.unreadable)
+		c->notices |= COLLECT_NOTICE_UNREADABLE;
+	if (r == 0 && c->check.pss_wrong)
 		r = replace_pss(c, q, since);
 	arena_release(&mark);
 	collector_phase_end(c, COLLECT_PHASE_NAMES, since);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* zmem-bpf compare: what BPF and /proc show of the same processes. */
 #include "base/cleanup.h"
+#include "check/compare_run.h"
 #include "collect/balance.h"
-#include "collect/compare_run.h"
 #include "command/table.h"
 #include "report/report.h"
 #include "session/log.h"
@@ -26,7 +26,7 @@ static int compare(struct session *m, struct output *out)
 	struct result balance = {.snapshot = &c->snapshot};
 	struct compare_report report = {.balance = &balance, .all = m->options->all};
 	struct compare_sums sums;
-	int r = compare_run(c, &m->query, &run);
+	int r = compare_run(&c->check, &m->query.filter, &run);
 
 	if (r < 0)
 		return log_errno(r, "comparing");

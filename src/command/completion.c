@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/parse.h"
 #include "command/table.h"
-#include "model/column.h"
+#include "fields/process_fields.h"
 #include "model/files.h"
 #include "model/maps.h"
 #include "session/log.h"
@@ -79,12 +79,12 @@ static void print_file_keys(void)
 static void bash_columns(void)
 {
 	printf("_zmem_bpf_column_names=(");
-	for (size_t i = 0; i < column_count; i++)
-		printf("%s%s", i ? " " : "", column_table[i]->key);
+	for (size_t i = 0; i < process_fields.since; i++)
+		printf("%s%s", i ? " " : "", process_fields.item[i]->key);
 	printf(")\n_zmem_bpf_change_names=(");
-	for (size_t i = 0; i < COUNTERS_OF_PROCESS; i++)
-		printf("%s%s", i ? " " : "", column_changes[i]->key);
-	printf(" %s)\n", column_grew.key);
+	for (size_t i = process_fields.since; i < process_fields.count; i++)
+		printf("%s%s", i > process_fields.since ? " " : "", process_fields.item[i]->key);
+	printf(")\n");
 }
 
 static void bash_arguments(void)
@@ -177,7 +177,7 @@ static void print_bash(const struct command_table *t)
 	bash_arguments();
 }
 
-static void zsh_column(const struct column *c)
+static void zsh_column(const struct field *c)
 {
 	printf("\t'%s:", c->key);
 	print_quoted(c->help, ":\\");
@@ -228,12 +228,11 @@ static void print_zsh(const struct command_table *t)
 		printf("'\n");
 	}
 	printf(")\n_zmem_bpf_column_names=(\n");
-	for (size_t i = 0; i < column_count; i++)
-		zsh_column(column_table[i]);
+	for (size_t i = 0; i < process_fields.since; i++)
+		zsh_column(process_fields.item[i]);
 	printf(")\n_zmem_bpf_change_names=(\n");
-	for (size_t i = 0; i < COUNTERS_OF_PROCESS; i++)
-		zsh_column(column_changes[i]);
-	zsh_column(&column_grew);
+	for (size_t i = process_fields.since; i < process_fields.count; i++)
+		zsh_column(process_fields.item[i]);
 	printf(")\n");
 	print_map_keys();
 	print_file_keys();

@@ -26,8 +26,8 @@ struct diff {
 	struct options side[SIDES]; /* the options of each measurement */
 	struct session session[SIDES];
 	struct result result[SIDES];
-	const struct column *group;   /* NULL: rows are processes */
-	const struct column *counter; /* of --sort; NULL: not given */
+	const struct field *group;   /* NULL: rows are processes */
+	const struct field *counter; /* of --sort; NULL: not given */
 	struct group_changes changes;
 	struct diff_report report;
 	struct output out;
@@ -75,9 +75,9 @@ static int find_counter(struct diff *d)
 
 	if (!sort)
 		return 0;
-	d->counter = column_find(sort, strlen(sort));
-	if (d->counter && d->counter->kind == COLUMN_COUNTER && !d->counter->is_count &&
-	    (int)d->counter->counter < COUNTERS_OF_PROCESS)
+	d->counter = process_field(sort);
+	if (d->counter && d->counter->type == FIELD_BYTES &&
+	    d->counter->counter < COUNTERS_OF_PROCESS)
 		return 0;
 	return log_usage(d->options,
 			 "--sort %s: diff compares one column of bytes, such as pss_swap or rss",
@@ -120,7 +120,7 @@ static counter_mask choose_counter(struct diff *d)
 
 	if (d->counter) {
 		r->key = d->counter->key;
-		r->what = d->counter->header;
+		r->what = d->counter->heading;
 		return COUNTER_BIT(d->counter->counter);
 	}
 	if (has_counter(snapshot_of(d, BEFORE), COUNTER_PSS_SWAP) &&
@@ -229,7 +229,7 @@ int command_diff(const struct options *o)
 	const char *key = options_group_key(o);
 	int r = find_counter(&d);
 
-	d.group = key ? column_find(key, strlen(key)) : NULL;
+	d.group = key ? process_field(key) : NULL;
 	choose_sides(&d);
 	/* What is taken now needs capabilities, which are given up then. */
 	if (r == 0 && is_live(&d, AFTER))

@@ -138,7 +138,7 @@ static int add_matching(struct grow_command *c)
 	cleanup(session_close) struct session m = SESSION_CLOSED;
 	struct options o = *c->o;
 	struct collect_spec spec;
-	const struct rows *rows;
+	const struct process_list *rows;
 	int r;
 
 	o.verify = 0;

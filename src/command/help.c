@@ -10,7 +10,7 @@
 #include "base/parse.h"
 #include "base/strbuf.h"
 #include "command/table.h"
-#include "model/column.h"
+#include "fields/process_fields.h"
 #include "model/files.h"
 #include "session/log.h"
 #include "write/text.h"
@@ -170,12 +170,8 @@ int command_version(const struct options *o)
 /* -o help. `changes`: also the columns that only watch and top have. */
 static int print_columns(bool changes)
 {
-	for (size_t i = 0; i < column_count; i++)
-		printf("%-16s %s\n", column_table[i]->key, column_table[i]->help);
-	for (size_t i = 0; changes && i < COUNTERS_OF_PROCESS; i++)
-		printf("%-16s %s\n", column_changes[i]->key, column_changes[i]->help);
-	if (changes)
-		printf("%-16s %s\n", column_grew.key, column_grew.help);
+	for (size_t i = 0; i < (changes ? process_fields.count : process_fields.since); i++)
+		printf("%-16s %s\n", process_fields.item[i]->key, process_fields.item[i]->help);
 	return log_stdout_done();
 }
 

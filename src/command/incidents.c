@@ -166,8 +166,8 @@ static int read_growth(struct incidents *s, size_t then, int window)
 	s->incident.grew_known[window] = false;
 	if (err <= 0)
 		return err < 0 ? EXIT_FAILED : 0;
-	err = group_changes_make(&before, &after, column_find(key, sizeof(key) - 1),
-				 INCIDENT_COUNTERS, &s->incident.grew[window]);
+	err = group_changes_make(&before, &after, process_field(key), INCIDENT_COUNTERS,
+				 &s->incident.grew[window]);
 	s->incident.grew_known[window] = err == 0;
 	return err < 0 ? log_errno(err, "comparing") : 0;
 }
@@ -176,8 +176,8 @@ static int read_largest(struct incidents *s, int key)
 {
 	static const char *const name[INCIDENT_KEYS] = {"name", "unit", "container"};
 	const struct change_side none = {}, then = {&s->then};
-	int r = group_changes_make(&none, &then, column_find(name[key], strlen(name[key])),
-				   INCIDENT_COUNTERS, &s->incident.largest[key]);
+	int r = group_changes_make(&none, &then, process_field(name[key]), INCIDENT_COUNTERS,
+				   &s->incident.largest[key]);
 
 	if (r == 0)
 		group_changes_by_size(&s->incident.largest[key]);
@@ -448,8 +448,7 @@ static int page_point(struct page *p, uint32_t frame, bool first)
 	if (r)
 		return r;
 	group_changes_done(&p->by_name);
-	r = group_changes_make(&none, &side, column_find("name", 4), INCIDENT_COUNTERS,
-			       &p->by_name);
+	r = group_changes_make(&none, &side, process_field("name"), INCIDENT_COUNTERS, &p->by_name);
 	if (r < 0)
 		return log_errno(r, "making the page");
 	group_changes_by_size(&p->by_name);

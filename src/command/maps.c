@@ -57,7 +57,7 @@ static int read_request(struct maps_command *c, const struct options *o)
 	int r = 0;
 
 	if (key && strcmp(key, "none") != 0)
-		request->group = column_find(key, strlen(key));
+		request->group = process_field(key);
 	if (request->group)
 		request->rows = MAP_ROWS_KINDS;
 	else if (o->by_file)
@@ -118,7 +118,7 @@ static int warn_missing(const struct maps_command *c, const struct maps_read *m)
 		[PSS_KERNEL_THREAD] = "a kernel thread has no mappings",
 		[PSS_UNSUPPORTED] = "its smaps cannot be read or understood here",
 	};
-	const struct rows *rows = &c->session.collector.rows.chosen;
+	const struct process_list *rows = &c->session.collector.rows.chosen;
 	const struct filter *filter = &c->session.query.filter;
 	size_t denied = 0, read = 0, failed = 0;
 
@@ -182,7 +182,7 @@ static void render(struct maps_command *c, const struct maps_report *report)
 static int show(struct maps_command *c, struct maps_read *m)
 {
 	struct collector *collector = &c->session.collector;
-	const struct rows *rows = &collector->rows.chosen;
+	const struct process_list *rows = &collector->rows.chosen;
 	struct maps_report report = {.snapshot = &collector->snapshot,
 				     .kind = c->request.rows,
 				     .group = c->request.group,

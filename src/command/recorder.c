@@ -4,16 +4,17 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/random.h>
 
-#include "enrich/enrich.h"
+#include "collect/collect_rows.h"
 #include "session/log.h"
 #include "session/query_args.h"
 
 void recorder_close(struct recorder *r)
 {
 	recording_writer_done(&r->writer);
-	rows_done(&r->all);
+	process_list_done(&r->all);
 	session_close(&r->session);
 	output_close(&r->file);
 }
@@ -43,7 +44,7 @@ int recorder_open(struct recorder *r, const struct options *o)
 
 void recorder_forget_cmdlines(struct recorder *r)
 {
-	const struct rows *rows = &r->session.collector.rows.chosen;
+	const struct process_list *rows = &r->session.collector.rows.chosen;
 
 	for (size_t i = 0; !r->options.columns && i < rows->count; i++)
 		rows->item[i]->cmdline = NULL;
@@ -53,33 +54,33 @@ void recorder_forget_cmdlines(struct recorder *r)
 static int name_all(struct recorder *r)
 {
 	struct collector *c = &r->session.collector;
-	int err = rows_reserve(&r->all, c->snapshot.count);
+	int err = process_list_reserve(&r->all, c->snapshot.count);
 
 	if (err < 0)
 		return err;
 	for (size_t i = 0; i < c->snapshot.count; i++)
 		r->all.item[r->all.count++] = &c->snapshot.process[i];
-	enrich_users(c->users, &r->all);
-	err = enrich_cgroups(c->pool, &c->snapshot, &r->all);
-	return err < 0 ? err : enrich_programs(c->pool, &c->snapshot, &r->all);
+	return collect_names(c, &c->snapshot, c->spec.names, 0, &r->all);
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct process *a = *(struct process *const *)pa, *b = *(struct process *const *)pb;
+
+	return (a > b) - (a < b);
 }
 
 /* Removes the processes that the filters refused from the snapshot. */
 static void drop_others(struct collector *c)
 {
 	struct snapshot *snapshot = &c->snapshot;
-	size_t kept = 0;
+	struct process_list *chosen = &c->rows.chosen;
 
-	for (size_t i = 0; i < snapshot->count; i++)
-		snapshot->process[i].rank = 0;
-	for (size_t i = 0; i < c->rows.chosen.count; i++)
-		c->rows.chosen.item[i]->rank = 1;
-	for (size_t i = 0; i < snapshot->count; i++) {
-		if (snapshot->process[i].rank)
-			snapshot->process[kept++] = snapshot->process[i];
-	}
-	snapshot->count = kept;
-	c->rows.chosen.count = 0;
+	qsort(chosen->item, chosen->count, sizeof(*chosen->item), by_place);
+	for (size_t i = 0; i < chosen->count; i++)
+		snapshot->process[i] = *chosen->item[i];
+	snapshot->count = chosen->count;
+	chosen->count = 0;
 }
 
 int recorder_complete(struct recorder *r)

@@ -14,9 +14,9 @@ struct recorder {
 	struct session session;
 	struct output file;
 	struct recording_writer writer;
-	struct rows all; /* every process of a snapshot */
-	int failed;	 /* the exit code, if a frame failed after the first */
-	bool selects;	 /* a filter is set: other processes are not recorded */
+	struct process_list all; /* every process of a snapshot */
+	int failed;		 /* the exit code, if a frame failed after the first */
+	bool selects;		 /* a filter is set: other processes are not recorded */
 	char selection[256];
 	struct pseudonym_key key; /* of --no-names */
 };

@@ -69,7 +69,7 @@ static void render(const struct session *m, const struct result *result, struct 
 /* The folded format cannot show that a value is missing: says what has no line, and why. */
 static void warn_unfolded(const struct session *m)
 {
-	const struct rows *rows = &m->collector.rows.chosen;
+	const struct process_list *rows = &m->collector.rows.chosen;
 	size_t count[2][PSS_STATUS_COUNT] = {};
 
 	for (size_t i = 0; i < rows->count; i++) {

@@ -173,8 +173,8 @@ static int compare_container(const void *pa, const void *pb)
 }
 
 /* Returns 0 or a negative errno. */
-static int find_containers(const struct procfs *proc, const struct rows *rows, struct arena *arena,
-			   struct containers *all)
+static int find_containers(const struct procfs *proc, const struct process_list *rows,
+			   struct arena *arena, struct containers *all)
 {
 	size_t count = 0;
 	int r;
@@ -337,7 +337,7 @@ static int complete_name(struct arena *arena, struct nameless *n)
 }
 
 int enrich_containers(struct container_reader *reader, const struct procfs *proc, const char *root,
-		      struct snapshot *s, struct rows *rows)
+		      struct snapshot *s, struct process_list *rows)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	struct container_search c = {.arena = &s->arena};

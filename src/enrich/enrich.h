@@ -13,7 +13,7 @@
 #include "privilege/helper.h"
 #include "proc/procfs.h"
 #include "proc/smaps.h"
-#include "query/rows.h"
+#include "model/process_list.h"
 
 /* ---- files that may block ---- */
 
@@ -94,12 +94,12 @@ int user_find(struct user_table *users, const char *name, uid_t *ret_uid);
 bool users_all_found(void);
 
 /* Sets user; names are valid until they are forgotten. */
-void enrich_users(struct user_table *users, struct rows *rows);
+void enrich_users(struct user_table *users, struct process_list *rows);
 /*
  * Sets cgroup, unit and container; reads one file for all processes in the same cgroups. Returns 0
  * or a negative errno, as do the next three; a name that could not be read stays NULL.
  */
-int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows);
+int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct process_list *rows);
 /* Likewise of one process whose path below the memory controller is known. */
 int enrich_cgroup_path(struct snapshot *s, struct process *p, const char *path);
 /*
@@ -120,14 +120,14 @@ struct container_reader {
  * such a container. Returns 0 or a negative errno.
  */
 int enrich_containers(struct container_reader *reader, const struct procfs *proc, const char *root,
-		      struct snapshot *s, struct rows *rows);
+		      struct snapshot *s, struct process_list *rows);
 /*
  * Sets the program's name from the executable's. Reads and drops the command lines of interpreters
  * and multi-call binaries, and of no other process.
  */
-int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct rows *rows);
+int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct process_list *rows);
 /* Sets cmdline, and the program's name if it depends on cmdline. */
-int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *rows);
+int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct process_list *rows);
 /* Completes the names that were too long for a record. */
 int enrich_names(struct proc_pool *pool, struct snapshot *s);
 
@@ -157,17 +157,17 @@ int name_cache_update(struct name_cache *cache, const struct snapshot *s);
  * beyond are counted in cgroups_left_out of the snapshot's collection. Their groups have the values
  * of the nearest cgroup above that was read (memcg_above). Returns 0 or a negative errno.
  */
-int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *groups, bool details,
-		  uint64_t *left_us);
+int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_list *groups,
+		  bool details, uint64_t *left_us);
 /*
  * Fills in s->memcg with the memory cgroups of all groups that these rows can form, and those above
  * them, within the same bounds. The cgroup `first` and those above it are read in any case; NULL:
  * none. Reorders the rows. Returns 0 or a negative errno.
  */
-int memcgs_read(const struct procfs *proc, struct snapshot *s, struct rows *rows, bool details,
-		const char *first, uint64_t *left_us);
+int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *rows,
+		bool details, const char *first, uint64_t *left_us);
 /* Copies the values of s->memcg into their groups, as enrich_memcgs() does. Pure. */
-void memcgs_apply(const struct snapshot *s, struct rows *groups);
+void memcgs_apply(const struct snapshot *s, struct process_list *groups);
 
 /* ---- the machine ---- */
 

@@ -185,7 +185,7 @@ static int copy_results(struct snapshot *s, struct process *const *sorted, size_
 	return 0;
 }
 
-static bool all_known(const struct rows *rows)
+static bool all_known(const struct process_list *rows)
 {
 	size_t i = 0;
 
@@ -197,7 +197,7 @@ static bool all_known(const struct rows *rows)
 /* How many rows of a run are tried, since a process may end or be stuck. */
 #define CGROUP_TRIES 3
 
-int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
+int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct process_list *rows)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(free_texts) struct reading r = {};
@@ -248,7 +248,7 @@ static int set_program_bare(struct snapshot *s, struct process *p)
 	return set_program(s, p, program_name(p->name, p->comm, NULL, 0));
 }
 
-int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
+int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct process_list *rows)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(free_texts) struct reading r = {};
@@ -296,7 +296,7 @@ static int set_cmdline(struct snapshot *s, struct process *p, struct pool_result
 	return p->cmdline ? 0 : -ENOMEM;
 }
 
-int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct rows *rows)
+int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct process_list *rows)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(free_texts) struct reading r = {};

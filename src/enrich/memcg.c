@@ -696,7 +696,8 @@ static const struct memcg *find_nearest(const struct memcg *item, size_t count, 
 	return m;
 }
 
-static void apply(const struct memcg *item, size_t count, bool left_out, struct rows *groups)
+static void apply(const struct memcg *item, size_t count, bool left_out,
+		  struct process_list *groups)
 {
 	for (size_t i = 0; i < groups->count; i++) {
 		struct process *g = groups->item[i];
@@ -710,8 +711,8 @@ static void apply(const struct memcg *item, size_t count, bool left_out, struct 
 	}
 }
 
-int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *groups, bool details,
-		  uint64_t *left_us)
+int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_list *groups,
+		  bool details, uint64_t *left_us)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(reading_done) struct reading reading = {.arena = mark.arena,
@@ -744,24 +745,25 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct rows *gr
 static const char *const keys[] = {"unit", "container", "pod", "cgroup"};
 
 /* The path of a group is the beginning of that of each of its processes, which stays. */
-static int want_groups(struct reading *reading, const char *key, bool counts, struct rows *rows)
+static int want_groups(struct reading *reading, const char *key, bool counts,
+		       struct process_list *rows)
 {
 	cleanup(sums_done) struct sums groups = {};
-	int r = group_rows(column_find(key, strlen(key)), rows, &groups);
+	int r = group_rows(process_field(key), rows, &groups);
 
 	for (size_t i = 0, at = 0; r == 0 && i < groups.rows.count; i++) {
-		const struct process *g = groups.rows.item[i];
+		const struct process *g = groups.rows.item[i].process;
 
 		/* The rows are now in the order of the groups. */
 		if (g->controlled && g->cgroup)
 			r = want(reading, rows->item[at]->cgroup, strlen(g->cgroup), false, counts);
-		at += g->procs;
+		at += groups.rows.item[i].procs;
 	}
 	return r;
 }
 
-int memcgs_read(const struct procfs *proc, struct snapshot *s, struct rows *rows, bool details,
-		const char *first, uint64_t *left_us)
+int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *rows,
+		bool details, const char *first, uint64_t *left_us)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(reading_done) struct reading reading = {
@@ -787,7 +789,7 @@ int memcgs_read(const struct procfs *proc, struct snapshot *s, struct rows *rows
 	return 0;
 }
 
-void memcgs_apply(const struct snapshot *s, struct rows *groups)
+void memcgs_apply(const struct snapshot *s, struct process_list *groups)
 {
 	apply(s->memcg, s->memcg_count, memcgs_left_out(&s->collection), groups);
 }

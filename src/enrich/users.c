@@ -146,7 +146,7 @@ int user_find(struct user_table *t, const char *name, uid_t *ret_uid)
 	return -ENOENT;
 }
 
-void enrich_users(struct user_table *users, struct rows *rows)
+void enrich_users(struct user_table *users, struct process_list *rows)
 {
 	uid_t last_uid = 0;
 	const char *last = NULL;

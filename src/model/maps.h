@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
-#include "model/column.h"
+
 #include "model/snapshot.h"
 
 enum map_counter {
@@ -149,9 +149,9 @@ struct maps_process {
 struct maps_report {
 	const struct snapshot *snapshot;
 	enum map_rows kind;
-	const struct column *group; /* of MAP_ROWS_KINDS */
-	bool chosen;		    /* only some mappings of each process (--mapping) */
-	bool several;		    /* of several processes: rows name their process */
+	const struct field *group; /* of MAP_ROWS_KINDS */
+	bool chosen;		   /* only some mappings of each process (--mapping) */
+	bool several;		   /* of several processes: rows name their process */
 	const struct maps_process *process;
 	size_t process_count;
 	struct mapping *const *rows; /* the rows shown, in order */

@@ -135,8 +135,6 @@ const char *container_status_name(enum container_status status);
 
 #define PID_MAX	 (4 * 1024 * 1024) /* PID_MAX_LIMIT, include/linux/threads.h */
 
-struct delta_row;
-
 struct process {
 	pid_t pid;  /* 0: a group */
 	pid_t ppid; /* 0 if the parent is outside our pid namespace */
@@ -147,9 +145,7 @@ struct process {
 	uint64_t mm_key;   /* from the source, 0 if unknown */
 	/* 1…, by the lowest pid: processes that share an mm have the same; 0 unknown. */
 	uint32_t mm_id;
-	bool mm_owner;	      /* this process counts the mm in totals */
-	uint32_t procs;	      /* of a sum: number of processes */
-	uint32_t pss_missing; /* of a sum: processes that have memory but no PSS */
+	bool mm_owner; /* this process counts the mm in totals */
 	enum process_kind kind;
 	bool raced;	    /* BPF could not read it */
 	bool leader_exited; /* its memory was read through another thread */
@@ -167,7 +163,6 @@ struct process {
 	enum pss_source pss_source;
 	enum pss_status pss_status;
 	counter_mask have;
-	counter_mask partial;	       /* of a sum: counters that some of its processes lack */
 	uint64_t value[COUNTER_COUNT]; /* bytes or numbers; valid if `have` has the bit */
 
 	char comm[16]; /* terminated; any bytes */
@@ -197,15 +192,6 @@ struct process {
 	bool program_known;  /* the name is the program, not only the executable */
 	const char *cmdline; /* arguments joined by spaces, NULL if not requested or not readable */
 	bool cmdline_truncated; /* there were more arguments */
-
-	const struct delta_row *before; /* its earlier state (query/delta.h); NULL: unknown */
-	bool changed;			/* since the last tick */
-	bool started;			/* likewise: there is no earlier value */
-	uint32_t grew_ticks;		/* in how many of `ticks` PSS and swap grew */
-	uint32_t ticks;			/* ticks with a measured tick before */
-	uint64_t print;			/* hash of all values and names */
-
-	uint64_t rank; /* scratch of the sort of rows */
 };
 
 static inline bool process_has(const struct process *p, enum counter c)
@@ -233,12 +219,6 @@ static inline const char *name_of_pod_part(const char *name)
 	const char *slash = name ? strrchr(name, '/') : NULL;
 
 	return slash ? slash + 1 : name;
-}
-
-/* The number of processes in a row. */
-static inline size_t process_count(const struct process *p)
-{
-	return p->kind == PROCESS_SUM ? p->procs : 1;
 }
 
 /* Sets the sum, or nothing if it overflows. */

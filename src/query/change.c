@@ -105,7 +105,7 @@ static bool is_unread(const struct change_side *other, pid_t pid)
 }
 
 struct changes_maker {
-	const struct column *key;
+	const struct field *key;
 	counter_mask counters;
 	bool same_boot;
 	struct group_changes *changes;
@@ -128,7 +128,7 @@ static void add_process(struct changes_maker *m, const struct change_side *other
 	for (int c = 0; known && c < COUNTER_COUNT; c++)
 		sum += m->counters & COUNTER_BIT(c) ? p->value[c] : 0;
 	item = &m->changes->item[m->changes->count++];
-	*item = (struct group_change){.group = m->key ? m->key->text(p) : NULL,
+	*item = (struct group_change){.group = m->key ? m->key->group(p) : NULL,
 				      .process = m->key ? NULL : p};
 	*(after ? &item->procs_after : &item->procs_before) = !cut;
 	*(after ? &item->known_after : &item->known_before) = known;
@@ -185,7 +185,7 @@ static bool is_same_boot(const struct change_side *a, const struct change_side *
 }
 
 int group_changes_make(const struct change_side *before, const struct change_side *after,
-		       const struct column *key, counter_mask counters, struct group_changes *ret)
+		       const struct field *key, counter_mask counters, struct group_changes *ret)
 {
 	struct changes_maker m = {key, counters, is_same_boot(before, after), ret};
 	size_t most = count_of(before) + count_of(after);

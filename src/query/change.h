@@ -3,8 +3,8 @@
 #ifndef ZMEM_QUERY_CHANGE_H
 #define ZMEM_QUERY_CHANGE_H
 
-#include "model/column.h"
-#include "query/rows.h"
+#include "fields/process_fields.h"
+#include "model/process_list.h"
 
 /* A group, by the text of a column, or one process. The text belongs to one of the snapshots. */
 struct group_change {
@@ -64,7 +64,7 @@ enum change_state group_change_state(const struct group_change *c);
 /* Processes of a snapshot. */
 struct change_side {
 	const struct snapshot *snapshot; /* in order of pid; NULL: there is none */
-	const struct rows *rows;	 /* NULL: all of the snapshot */
+	const struct process_list *rows; /* NULL: all of the snapshot */
 };
 
 /*
@@ -73,7 +73,7 @@ struct change_side {
  * its start and the boot of the machine are the same. Returns 0 or -ENOMEM.
  */
 int group_changes_make(const struct change_side *before, const struct change_side *after,
-		       const struct column *key, counter_mask counters, struct group_changes *ret);
+		       const struct field *key, counter_mask counters, struct group_changes *ret);
 /* Sorts by what they hold afterwards, most first. */
 void group_changes_by_size(struct group_changes *g);
 /* Sorts by the amount of the change, up or down, most first. */

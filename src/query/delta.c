@@ -2,24 +2,6 @@
 /* Subtracts earlier values. */
 #include "query/delta.h"
 
-bool delta_of(enum counter c, counter_mask have, const uint64_t *value, counter_mask have_before,
-	      const uint64_t *before, int64_t *ret_bytes)
-{
-	uint64_t now = value[c], then = before[c];
-	uint64_t amount = now > then ? now - then : then - now;
-
-	if (!(have & have_before & COUNTER_BIT(c)) || amount > INT64_MAX)
-		return false;
-	*ret_bytes = now >= then ? (int64_t)amount : -(int64_t)amount;
-	return true;
-}
-
-bool delta_of_row(const struct process *p, enum counter c, int64_t *ret_bytes)
-{
-	return p->before && c < COUNTERS_OF_PROCESS &&
-	       delta_of(c, p->have, p->value, p->before->have, p->before->value, ret_bytes);
-}
-
 bool delta_of_totals(enum counter c, const struct totals *now, const struct totals *before,
 		     int64_t *ret_bytes)
 {
@@ -27,7 +9,7 @@ bool delta_of_totals(enum counter c, const struct totals *now, const struct tota
 	const struct totals *a = now->processes ? now : &nothing;
 	const struct totals *b = before->processes ? before : &nothing;
 
-	return delta_of(c, a->have, a->value, b->have, b->value, ret_bytes);
+	return counter_change(c, a->have, a->value, b->have, b->value, ret_bytes);
 }
 
 int64_t delta_rate(int64_t bytes, uint64_t us)

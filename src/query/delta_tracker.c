@@ -58,7 +58,7 @@ static uint64_t mix_text(uint64_t h, const char *text)
 	return h;
 }
 
-static struct delta_key key_of(const struct tracker *tracker, const struct column *group,
+static struct delta_key key_of(const struct tracker *tracker, const struct field *group,
 			       const struct process *p)
 {
 	struct delta_key key = {.pid = p->pid, .key = p->start_ns};
@@ -67,20 +67,21 @@ static struct delta_key key_of(const struct tracker *tracker, const struct colum
 		key.pid = 0;
 		/* The number identifies a user: two users may have one name. */
 		key.key = mix(tracker->seed, group->needs & NEEDS_USER ? p->uid : 0);
-		key.key = mix_text(key.key, group->text(p));
+		key.key = mix_text(key.key, group->group(p));
 	}
 	return key;
 }
 
-static uint64_t hash_of(const struct tracker *tracker, const struct process *p)
+static uint64_t hash_of(const struct tracker *tracker, const struct row *r)
 {
+	const struct process *p = r->process;
 	uint64_t h = mix(tracker->seed, p->have);
 
 	for (int c = 0; c < COUNTER_COUNT; c++)
 		h = process_has(p, c) ? mix(h, p->value[c]) : h;
 	h = mix(h, (uint64_t)p->uid << 32 | p->threads);
 	h = mix(h, (uint64_t)(uint32_t)p->oom_score_adj << 32 | (uint32_t)p->ppid);
-	h = mix(h, (uint64_t)p->procs << 32 | p->pss_missing);
+	h = mix(h, (uint64_t)r->procs << 32 | r->pss_missing);
 	h = mix(h, (uint64_t)p->pss_status << 16 | (uint64_t)p->pss_source << 8 | p->mm_owner);
 	h = mix(h, p->cgroup_key);
 	/* The name is left out: it may be cut in one tick and whole in the next. */
@@ -102,7 +103,7 @@ static int compare_sorted(const void *a, const void *b, void *arg)
 	return compare_keys(a, b);
 }
 
-static const struct delta_row *find(const struct delta_rows *r, const struct delta_key *key)
+static const struct row_before *find(const struct delta_rows *r, const struct delta_key *key)
 {
 	const struct delta_key *found = NULL;
 
@@ -134,37 +135,37 @@ static enum counter growth_counter(const struct process *p)
 }
 
 /* Whether it grew since the last tick, and in how many ticks so far. */
-static void count_growth(struct process *p)
+static void count_growth(struct row *r)
 {
-	const struct delta_row *b = p->before;
-	enum counter c = growth_counter(p);
+	const struct row_before *b = r->before;
+	enum counter c = growth_counter(r->process);
 	bool both = c != COUNTER_COUNT && b->last_counter == c;
 
-	p->ticks = b->ticks + both;
-	p->grew_ticks = b->grew_ticks + (both && p->value[c] > b->last);
+	r->ticks = b->ticks + both;
+	r->grew_ticks = b->grew_ticks + (both && r->process->value[c] > b->last);
 }
 
-static void join_row(const struct tracker *tracker, const struct column *group, struct process *p,
+static void join_row(const struct tracker *tracker, const struct field *group, struct row *r,
 		     struct delta_counts *counts)
 {
-	struct delta_key key = key_of(tracker, group, p);
+	struct delta_key key = key_of(tracker, group, r->process);
 
-	p->before = find(&tracker->rows, &key);
-	if (p->before) {
-		count_growth(p);
-		p->changed = p->before->hash != p->print;
-		counts->changed += p->changed;
+	r->before = find(&tracker->rows, &key);
+	if (r->before) {
+		count_growth(r);
+		r->changed = r->before->hash != r->hash;
+		counts->changed += r->changed;
 		/* A recording may have a row twice. */
 		counts->ended -= counts->ended > 0;
 		return;
 	}
 	counts->started++;
-	p->started = has_begun_since(tracker, p);
-	if (p->started)
-		p->before = &tracker->nothing;
+	r->started = has_begun_since(tracker, r->process);
+	if (r->started)
+		r->before = &tracker->nothing;
 }
 
-void delta_tracker_join(const struct tracker *tracker, const struct column *group,
+void delta_tracker_join(const struct tracker *tracker, const struct field *group,
 			struct snapshot *s, struct rows *rows, struct delta_counts *ret)
 {
 	int64_t ms = s->time_ms - tracker->since_ms;
@@ -174,15 +175,15 @@ void delta_tracker_join(const struct tracker *tracker, const struct column *grou
 	s->change_us = joins && !tracker->from_start && ms > 0 ? (uint64_t)ms * 1000 : 0;
 	*ret = (struct delta_counts){.ended = joins ? tracker->rows.count : 0};
 	for (size_t i = 0; i < rows->count; i++) {
-		struct process *p = rows->item[i];
+		struct row *r = &rows->item[i];
 
-		p->before = NULL;
-		p->changed = true;
-		p->started = false;
-		p->grew_ticks = p->ticks = 0;
-		p->print = hash_of(tracker, p);
+		r->before = NULL;
+		r->changed = true;
+		r->started = false;
+		r->grew_ticks = r->ticks = 0;
+		r->hash = hash_of(tracker, r);
 		if (joins)
-			join_row(tracker, group, p, ret);
+			join_row(tracker, group, r, ret);
 	}
 }
 
@@ -191,7 +192,7 @@ void delta_tracker_join(const struct tracker *tracker, const struct column *grou
 static int make_room(struct delta_rows *r, size_t count)
 {
 	struct delta_key *key;
-	struct delta_row *row;
+	struct row_before *row;
 	size_t capacity;
 
 	if (room_is_idle(r->capacity, count, &r->idle))
@@ -214,16 +215,17 @@ static int make_room(struct delta_rows *r, size_t count)
 }
 
 /* from_start: keeps the first value that was measured of each counter. */
-static void keep_row(const struct tracker *tracker, const struct process *p, struct delta_row *ret)
+static void keep_row(const struct tracker *tracker, const struct row *r, struct row_before *ret)
 {
-	const struct delta_row *first = tracker->from_start ? p->before : NULL;
+	const struct row_before *first = tracker->from_start ? r->before : NULL;
+	const struct process *p = r->process;
 
 	ret->have = p->have;
-	ret->hash = p->print;
+	ret->hash = r->hash;
 	ret->last_counter = (uint8_t)growth_counter(p);
 	ret->last = ret->last_counter < COUNTER_COUNT ? p->value[ret->last_counter] : 0;
-	ret->grew_ticks = p->grew_ticks;
-	ret->ticks = p->ticks;
+	ret->grew_ticks = r->grew_ticks;
+	ret->ticks = r->ticks;
 	memcpy(ret->value, p->value, sizeof(ret->value));
 	for (int c = 0; first && c < COUNTERS_OF_PROCESS; c++) {
 		if (first->have & COUNTER_BIT(c)) {
@@ -233,7 +235,7 @@ static void keep_row(const struct tracker *tracker, const struct process *p, str
 	}
 }
 
-int delta_tracker_update(struct tracker *tracker, const struct column *group,
+int delta_tracker_update(struct tracker *tracker, const struct field *group,
 			 const struct snapshot *s, const struct rows *rows,
 			 const struct totals *totals)
 {
@@ -247,8 +249,8 @@ int delta_tracker_update(struct tracker *tracker, const struct column *group,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < rows->count; i++) {
-		keep_row(tracker, rows->item[i], &to->row[i]);
-		to->key[i] = key_of(tracker, group, rows->item[i]);
+		keep_row(tracker, &rows->item[i], &to->row[i]);
+		to->key[i] = key_of(tracker, group, rows->item[i].process);
 		to->key[i].row = (uint32_t)i;
 	}
 	to->count = rows->count;
@@ -326,7 +328,7 @@ void delta_set_begin(struct delta_set *set, const struct query *q, bool from_sta
 		set->delta.before = (struct totals){.processes = 1};
 }
 
-void delta_set_join(struct delta_set *set, const struct column *group, struct snapshot *s,
+void delta_set_join(struct delta_set *set, const struct field *group, struct snapshot *s,
 		    struct rows *rows)
 {
 	delta_tracker_join(&set->tracker[set->now], group, s, rows, &set->delta.counts);
@@ -342,7 +344,7 @@ static int update(struct delta_set *set, enum delta_kind kind, const struct quer
 		  struct snapshot *s, struct rows *rows, const struct totals *totals)
 {
 	struct tracker *tracker = &set->tracker[kind];
-	const struct column *group = kind >= DELTA_GROUPS ? q->group : NULL;
+	const struct field *group = kind >= DELTA_GROUPS ? q->group : NULL;
 	bool keeps_filter = tracker->from_start && tracker->taken;
 	struct delta_counts counts;
 	int r;
@@ -355,18 +357,32 @@ static int update(struct delta_set *set, enum delta_kind kind, const struct quer
 	return r;
 }
 
+/* The rows of a kind. Where rows are groups, those of processes are made for it. */
+static int rows_of_kind(enum delta_kind kind, const struct query *q, struct query_rows *rows,
+			struct rows **ret)
+{
+	*ret = &rows->made;
+	if (kind >= DELTA_GROUPS || !(q->group || q->tree))
+		return 0;
+	*ret = &rows->processes;
+	return rows_of(&rows->processes, rows->chosen.item, rows->chosen.count);
+}
+
 int delta_set_update(struct delta_set *set, const struct query *q, struct snapshot *s,
 		     struct query_rows *rows, const struct totals *totals)
 {
-	/* The kind that is joined already comes first: joining another kind overwrites that. */
-	struct rows *now = set->now >= DELTA_GROUPS ? &rows->made : &rows->chosen;
-	int r = update(set, set->now, q, s, now, totals);
+	struct rows *of_kind;
+	int r = rows_of_kind(set->now, q, rows, &of_kind);
 
+	/* The kind that is joined already comes first: joining another kind overwrites that. */
+	if (r == 0)
+		r = update(set, set->now, q, s, of_kind, totals);
 	for (int kind = 0; r == 0 && set->all && kind < DELTA_KINDS; kind++) {
 		if (kind == (int)set->now || (kind >= DELTA_GROUPS && !q->group))
 			continue;
-		r = update(set, kind, q, s, kind >= DELTA_GROUPS ? &rows->made : &rows->chosen,
-			   totals);
+		r = rows_of_kind(kind, q, rows, &of_kind);
+		if (r == 0)
+			r = update(set, kind, q, s, of_kind, totals);
 	}
 	set->joined = false;
 	return r;

@@ -25,7 +25,7 @@ struct delta_key {
 
 struct delta_rows {
 	struct delta_key *key; /* sorted */
-	struct delta_row *row;
+	struct row_before *row;
 	size_t count, capacity;
 	unsigned idle; /* how often in a row far fewer were needed (base/array.h) */
 };
@@ -35,7 +35,7 @@ struct tracker {
 	bool taken;		       /* there are earlier rows */
 	bool from_start;	       /* keeps the first values (--delta start), not the last */
 	uint64_t seed;		       /* of the hashes: names cannot be chosen to collide */
-	struct delta_row nothing;      /* the earlier row of a row that has begun since */
+	struct row_before nothing;     /* the earlier row of a row that has begun since */
 	struct totals totals;	       /* the first or the last */
 	int64_t since_ms;	       /* the time of `totals`, ms since the epoch */
 	int64_t last_boot_ms;	       /* the time of the last rows, ms since the machine booted */
@@ -49,19 +49,19 @@ struct delta_counts {
 void delta_tracker_init(struct tracker *tracker, uint64_t seed, bool from_start);
 void delta_tracker_done(struct tracker *tracker);
 /*
- * Sets process.before of each row to its earlier values (NULL: not known), process.changed and
+ * Sets `before` of each row to its earlier values (NULL: not known), `changed` and
  * grew_ticks, and snapshot.change_us (the time between the two, 0 if changes are not per second).
  * `group`: the column that groups have in common, NULL: rows are processes. The earlier values of a
  * row that has started since are 0. `ret` counts since the last tick. In the first tick all counts
  * are 0, and all rows have changed.
  */
-void delta_tracker_join(const struct tracker *tracker, const struct column *group,
+void delta_tracker_join(const struct tracker *tracker, const struct field *group,
 			struct snapshot *s, struct rows *rows, struct delta_counts *ret);
 /*
  * Keeps these rows, which must be all rows and joined, for the next tick. No pointer to earlier
  * rows may be used after it. Returns 0, or -ENOMEM with the tracker unchanged.
  */
-int delta_tracker_update(struct tracker *tracker, const struct column *group,
+int delta_tracker_update(struct tracker *tracker, const struct field *group,
 			 const struct snapshot *s, const struct rows *rows,
 			 const struct totals *totals);
 
@@ -100,7 +100,7 @@ enum delta_kind {
 struct delta_set {
 	struct tracker tracker[DELTA_KINDS];
 	uint64_t filter[DELTA_KINDS]; /* query_filter_key() of the totals of each */
-	const struct column *group;   /* the column of the groups */
+	const struct field *group;    /* the column of the groups */
 	enum delta_kind now;	      /* the kind that rows are compared with */
 	bool all;		      /* all kinds are kept, not only `now` */
 	bool joined;		      /* the rows of this snapshot are joined with `now` */
@@ -118,7 +118,7 @@ void delta_set_forget_last(struct delta_set *set);
  */
 void delta_set_begin(struct delta_set *set, const struct query *q, bool from_start);
 /* Compares these rows with the earlier ones (delta_tracker_join()). */
-void delta_set_join(struct delta_set *set, const struct column *group, struct snapshot *s,
+void delta_set_join(struct delta_set *set, const struct field *group, struct snapshot *s,
 		    struct rows *rows);
 /*
  * Keeps these rows and their totals for the next snapshot. No pointer to earlier rows may be used

@@ -186,11 +186,12 @@ int filter_matches(const struct filter *f, const struct process *p)
 }
 
 int filter_rows(struct snapshot *s, const struct filter *f,
-		int (*matches)(const struct filter *, const struct process *), struct rows *rows)
+		int (*matches)(const struct filter *, const struct process *),
+		struct process_list *rows)
 {
 	cleanup_free struct cgroups_seen *seen = f->cgroup ? seen_new(s->count) : NULL;
 	struct filter with = *f;
-	int r = f->cgroup && !seen ? -ENOMEM : rows_reserve(rows, s->count);
+	int r = f->cgroup && !seen ? -ENOMEM : process_list_reserve(rows, s->count);
 
 	with.seen = seen;
 	if (f->pattern)

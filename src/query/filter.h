@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "query/group.h"
-#include "query/rows.h"
+#include "model/process_list.h"
 
 struct pattern;
 
@@ -61,6 +61,7 @@ const char *filter_next_unit(const char **pos, size_t *ret_len);
  * pattern, and matches each cgroup once. Returns 0, -ENOMEM, or -E2BIG as above.
  */
 int filter_rows(struct snapshot *s, const struct filter *f,
-		int (*matches)(const struct filter *, const struct process *), struct rows *rows);
+		int (*matches)(const struct filter *, const struct process *),
+		struct process_list *rows);
 
 #endif

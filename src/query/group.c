@@ -9,24 +9,17 @@
 #include "base/array.h"
 
 /* The names of a process. A group has the names that all its processes have. */
-static const struct {
-	const char *key;
-	size_t offset;
-} names[] = {
-	{"name", offsetof(struct process, name)},
-	{"cmdline", offsetof(struct process, cmdline)},
-	{"user", offsetof(struct process, user)},
-	{"unit", offsetof(struct process, unit)},
-	{"container", offsetof(struct process, container)},
-	{"pod", offsetof(struct process, pod)},
-	{"namespace", offsetof(struct process, space)},
-	{"container_id", offsetof(struct process, container_id)},
-	{"cgroup", offsetof(struct process, cgroup)},
+static const size_t names[] = {
+	offsetof(struct process, name),	     offsetof(struct process, cmdline),
+	offsetof(struct process, user),	     offsetof(struct process, unit),
+	offsetof(struct process, container), offsetof(struct process, pod),
+	offsetof(struct process, space),     offsetof(struct process, container_id),
+	offsetof(struct process, cgroup),
 };
 
 static const char **name_of(struct process *p, size_t i)
 {
-	return (const char **)((char *)p + names[i].offset);
+	return (const char **)((char *)p + names[i]);
 }
 
 static int compare_text(const char *a, const char *b)
@@ -37,11 +30,11 @@ static int compare_text(const char *a, const char *b)
 }
 
 /* The number identifies a user: two users may have no name. */
-static int compare_key(const struct column *key, const struct process *a, const struct process *b)
+static int compare_key(const struct field *key, const struct process *a, const struct process *b)
 {
 	if (key->needs & NEEDS_USER)
 		return (a->uid > b->uid) - (a->uid < b->uid);
-	return compare_text(key->text(a), key->text(b));
+	return compare_text(key->group(a), key->group(b));
 }
 
 static int compare_grouped(const void *pa, const void *pb, void *arg)
@@ -53,29 +46,32 @@ static int compare_grouped(const void *pa, const void *pb, void *arg)
 }
 
 /* The length of the group's path in the process's cgroup. 0: none, or no path of the memcg. */
-static size_t path_of(const struct column *key, const struct process *p)
+static size_t path_of(const struct field *key, const struct process *p)
 {
 	size_t len;
 
-	if (!(key->needs & NEEDS_CGROUP) || !p->cgroup || !p->controlled || !key->text(p))
+	if (!key->part || !p->cgroup || !p->controlled || !key->group(p))
 		return 0;
 	len = strlen(p->cgroup);
-	if (strcmp(key->key, "unit") == 0 && p->unit_path)
-		return p->unit_path < len ? p->unit_path : len;
-	if (strcmp(key->key, "container") == 0 && p->container_path)
-		return p->container_path < len ? p->container_path : len;
-	if (strcmp(key->key, "pod") == 0)
+	switch (key->part) {
+	case PART_UNIT:
+		return p->unit_path && p->unit_path < len ? p->unit_path : len;
+	case PART_CONTAINER:
+		return p->container_path && p->container_path < len ? p->container_path : len;
+	case PART_POD:
 		return p->pod_path < len ? p->pod_path : 0;
-	if (strcmp(key->key, "namespace") == 0)
+	case PART_SPACE:
 		return 0;
-	return len;
+	default:
+		return len;
+	}
 }
 
 /*
  * Sets the cgroup of a group that is a unit, a container or a pod, so that its memcg can be read.
  * Several cgroups may have the same name, as two containers may: then the group has no cgroup.
  */
-static int set_path(const struct column *key, struct arena *text, struct process *const *rows,
+static int set_path(const struct field *key, struct arena *text, struct process *const *rows,
 		    size_t count, struct process *sum)
 {
 	size_t len = path_of(key, rows[0]);
@@ -121,9 +117,10 @@ static const char *uid_text(struct arena *text, uid_t uid)
 	return arena_strndup(text, buf, (size_t)len);
 }
 
-static int make_group(const struct column *key, struct arena *text, struct process *const *rows,
-		      size_t count, struct process *ret)
+static int make_group(const struct field *key, struct arena *text, struct process *const *rows,
+		      size_t count, struct row *row)
 {
+	struct process *ret = row->process;
 	struct sum sum = SUM_EMPTY;
 
 	*ret = (struct process){.uid = rows[0]->uid,
@@ -137,27 +134,15 @@ static int make_group(const struct column *key, struct arena *text, struct proce
 		keep_common(ret, rows[i]);
 		set_status(ret, rows[i]);
 	}
-	sum_row(&sum, ret);
+	sum_row(&sum, row);
 	if (key->needs & NEEDS_USER && !ret->user && !(ret->user = uid_text(text, ret->uid)))
 		return -ENOMEM;
 	return set_path(key, text, rows, count, ret);
 }
 
-bool group_possible(const struct column *key)
+struct group_id group_id_of(const struct field *key, const struct process *p)
 {
-	/* Containers are grouped by name. */
-	if (strcmp(key->key, "container_id") == 0)
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(names[i].key, key->key) == 0)
-			return true;
-	}
-	return false;
-}
-
-struct group_id group_id_of(const struct column *key, const struct process *p)
-{
-	return (struct group_id){key, key->text(p), p->uid};
+	return (struct group_id){key, key->group(p), p->uid};
 }
 
 bool group_has(const struct group_id *group, const struct process *p)
@@ -166,10 +151,10 @@ bool group_has(const struct group_id *group, const struct process *p)
 		return true;
 	if (group->key->needs & NEEDS_USER)
 		return p->uid == group->uid;
-	return compare_text(group->key->text(p), group->text) == 0;
+	return compare_text(group->key->group(p), group->text) == 0;
 }
 
-static size_t group_end(const struct column *key, const struct rows *rows, size_t i)
+static size_t group_end(const struct field *key, const struct process_list *rows, size_t i)
 {
 	size_t end = i + 1;
 
@@ -178,7 +163,7 @@ static size_t group_end(const struct column *key, const struct rows *rows, size_
 	return end;
 }
 
-int group_rows(const struct column *key, struct rows *rows, struct sums *g)
+int group_rows(const struct field *key, struct process_list *rows, struct sums *g)
 {
 	int r = sums_reserve(g, rows->count);
 
@@ -186,13 +171,14 @@ int group_rows(const struct column *key, struct rows *rows, struct sums *g)
 		return r;
 	sort_items(rows->item, rows->count, sizeof(*rows->item), compare_grouped, (void *)key);
 	for (size_t i = 0, end; i < rows->count; i = end) {
-		struct process *sum = &g->item[g->rows.count];
+		struct row *row = &g->rows.item[g->rows.count];
 
+		*row = (struct row){.process = &g->item[g->rows.count]};
 		end = group_end(key, rows, i);
-		r = make_group(key, &g->text, rows->item + i, end - i, sum);
+		r = make_group(key, &g->text, rows->item + i, end - i, row);
 		if (r < 0)
 			return r;
-		g->rows.item[g->rows.count++] = sum;
+		g->rows.count++;
 	}
 	return 0;
 }

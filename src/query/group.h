@@ -6,20 +6,18 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "model/column.h"
+#include "fields/process_fields.h"
 #include "query/sums.h"
 
 /* A group of processes that have the value of a column in common. */
 struct group_id {
-	const struct column *key; /* NULL: any process */
-	const char *text;	  /* NULL: they have none (no unit, no container) */
-	uid_t uid;		  /* instead of the text if the column is the user */
+	const struct field *key; /* NULL: any process */
+	const char *text;	 /* NULL: they have none (no unit, no container) */
+	uid_t uid;		 /* instead of the text if the column is the user */
 };
 
-/* Whether processes can be grouped by that column. */
-bool group_possible(const struct column *key);
 /* The id of the group of a row, or of a process. The text is borrowed from it. */
-struct group_id group_id_of(const struct column *key, const struct process *p);
+struct group_id group_id_of(const struct field *key, const struct process *p);
 bool group_has(const struct group_id *group, const struct process *p);
 /*
  * Makes a row for each value of the column, NULL being a value; sorts the rows by it. An address
@@ -27,6 +25,6 @@ bool group_has(const struct group_id *group, const struct process *p);
  * that all its processes have; a unit, a container or a cgroup has the path of its cgroup, if it is
  * one cgroup. Strings belong to the processes and to the sums. Returns 0 or -ENOMEM.
  */
-int group_rows(const struct column *key, struct rows *rows, struct sums *groups);
+int group_rows(const struct field *key, struct process_list *rows, struct sums *groups);
 
 #endif

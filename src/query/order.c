@@ -81,59 +81,70 @@ static void stand_by_counter(const struct sorting *cmp, enum counter c, const st
 		st->place = PLACE_LAST;
 }
 
-static struct standing stand(const struct sorting *cmp, const struct column *c,
-			     const struct process *p)
+/* A counter or a share of the same whole for all rows: in the order of the counter. */
+static bool is_counter(const struct field *f)
 {
-	struct standing st = {.place = PLACE_LAST};
-	double percent;
+	return field_is_counter(f) && !(f->flags & FIELD_OWN_WHOLE);
+}
 
-	switch (c->kind) {
-	case COLUMN_COUNTER:
-	case COLUMN_PERCENT: /* of the same whole: in the order of its counter */
-		if (!c->own_whole)
-			stand_by_counter(cmp, c->counter, p, &st);
-		else if (column_percent(cmp->snapshot, c, p->have, p->value, &percent))
-			st = (struct standing){PLACE_VALUE, .amount = (uint64_t)(percent * 1000)};
-		break;
-	case COLUMN_NUMBER:
-	case COLUMN_TIME:
-		if (!c->number(cmp->snapshot, p, &st.number))
-			break;
-		/* Reverses the order, without an overflow. */
-		st.number = c->most_first ? ~st.number : st.number;
-		st.place = PLACE_VALUE;
-		break;
-	case COLUMN_CHANGE:
-		/* Nothing bounds a change. */
-		if (cmp->estimate && is_unread(p) &&
-		    counter_table[c->counter].origin != ORIGIN_KERNEL)
-			st.place = PLACE_FIRST;
-		else if (delta_of_row(p, c->counter, &st.number))
-			st.place = PLACE_VALUE;
-		break;
-	case COLUMN_TEXT:
-		/* Reading sets pss_status and pss_source, to values that are not known before. */
-		if (cmp->estimate && is_unread(p) && strncmp(c->key, "pss_", 4) == 0) {
-			st.place = PLACE_FIRST;
-			break;
-		}
-		st.text = c->text(p);
-		if (st.text)
-			st.place = PLACE_VALUE;
-		break;
+static struct standing stand(const struct sorting *cmp, const struct field *f, const struct row *r)
+{
+	bool unread = cmp->estimate && is_unread(r->process);
+	struct standing st = {.place = PLACE_LAST};
+	struct value v;
+
+	if (is_counter(f)) {
+		stand_by_counter(cmp, (enum counter)f->counter, r->process, &st);
+		return st;
 	}
+	/* Nothing bounds a change. Words on how PSS was read are not known before. */
+	if (unread &&
+	    (f->flags & FIELD_READ || (f->counter >= 0 && f->flags & FIELD_SINCE &&
+				       counter_table[f->counter].origin != ORIGIN_KERNEL))) {
+		st.place = PLACE_FIRST;
+		return st;
+	}
+	v = field_value(f, r, cmp->snapshot);
+	if (!v.known)
+		return st;
+	st.place = PLACE_VALUE;
+	if (f->type == FIELD_PERCENT)
+		st.amount = (uint64_t)(v.percent * 1000);
+	else if (f->type == FIELD_TEXT)
+		st.text = v.text;
+	else if (f->type == FIELD_BOOL)
+		st.number = v.yes;
+	else
+		/* Reverses the order, without an overflow. */
+		st.number = f->type == FIELD_AMOUNT ? ~v.number : v.number;
 	return st;
 }
 
-static int compare_values(enum column_kind kind, const struct standing *x, const struct standing *y)
+/* How values are compared: the largest amount or change first, all else ascending. */
+enum comparison_kind {
+	BY_AMOUNT,
+	BY_CHANGE,
+	BY_TEXT,
+	BY_NUMBER,
+};
+
+static enum comparison_kind comparison_of(const struct field *f)
 {
-	switch (kind) {
-	case COLUMN_COUNTER:
-	case COLUMN_PERCENT:
+	if (field_is_counter(f))
+		return BY_AMOUNT;
+	if (f->type == FIELD_TEXT)
+		return BY_TEXT;
+	return f->type == FIELD_CHANGE || f->type == FIELD_GROWTH ? BY_CHANGE : BY_NUMBER;
+}
+
+static int compare_values(const struct field *f, const struct standing *x, const struct standing *y)
+{
+	switch (comparison_of(f)) {
+	case BY_AMOUNT:
 		return (x->amount < y->amount) - (x->amount > y->amount);
-	case COLUMN_CHANGE:
+	case BY_CHANGE:
 		return (x->number < y->number) - (x->number > y->number);
-	case COLUMN_TEXT:
+	case BY_TEXT:
 		return strcmp(x->text, y->text);
 	default:
 		return (x->number > y->number) - (x->number < y->number);
@@ -155,23 +166,22 @@ static uint64_t beginning_of(const char *text)
  * with equal ranks are compared by their keys. The rank is computed once per row, and decides most
  * comparisons.
  */
-static uint64_t rank_of(const struct sorting *cmp, const struct process *p)
+static uint64_t rank_of(const struct sorting *cmp, const struct row *r)
 {
-	const struct column *c = cmp->order->keys.count ? cmp->order->keys.item[0] : NULL;
-	struct standing st = c ? stand(cmp, c, p) : (struct standing){.place = PLACE_LAST};
+	const struct field *c = cmp->order->keys.count ? cmp->order->keys.item[0] : NULL;
+	struct standing st = c ? stand(cmp, c, r) : (struct standing){.place = PLACE_LAST};
 	uint64_t rank;
 
 	if (st.place != PLACE_VALUE)
 		return st.place == PLACE_FIRST ? 0 : UINT64_MAX;
-	switch (c->kind) {
-	case COLUMN_COUNTER:
-	case COLUMN_PERCENT:
+	switch (comparison_of(c)) {
+	case BY_AMOUNT:
 		rank = ~st.amount;
 		break;
-	case COLUMN_CHANGE:
+	case BY_CHANGE:
 		rank = ~((uint64_t)st.number ^ SIGN_BIT);
 		break;
-	case COLUMN_TEXT:
+	case BY_TEXT:
 		rank = beginning_of(st.text);
 		break;
 	default:
@@ -180,30 +190,31 @@ static uint64_t rank_of(const struct sorting *cmp, const struct process *p)
 	return cmp->order->reverse ? ~rank : rank;
 }
 
-static int compare_keys(const struct sorting *cmp, const struct process *p, const struct process *q)
+static int compare_keys(const struct sorting *cmp, const struct row *a, const struct row *b)
 {
-	const struct column_list *keys = &cmp->order->keys;
+	const struct field_list *keys = &cmp->order->keys;
 
 	for (size_t i = 0; i < keys->count; i++) {
-		const struct column *c = keys->item[i];
-		struct standing x = stand(cmp, c, p), y = stand(cmp, c, q);
+		const struct field *c = keys->item[i];
+		struct standing x = stand(cmp, c, a), y = stand(cmp, c, b);
 		int r;
 
 		if (x.place != y.place)
 			return x.place < y.place ? -1 : 1;
 		if (x.place != PLACE_VALUE)
 			continue;
-		r = compare_values(c->kind, &x, &y);
+		r = compare_values(c, &x, &y);
 		if (r)
 			return cmp->order->reverse ? -r : r;
 	}
 	return 0;
 }
 
-static int compare_rows(const void *a, const void *b, void *arg)
+static int compare_rows(const void *pa, const void *pb, void *arg)
 {
-	const struct process *p = *(struct process *const *)a, *q = *(struct process *const *)b;
-	int r = p->rank < q->rank ? -1 : p->rank > q->rank ? 1 : compare_keys(arg, p, q);
+	const struct row *a = pa, *b = pb;
+	const struct process *p = a->process, *q = b->process;
+	int r = a->rank < b->rank ? -1 : a->rank > b->rank ? 1 : compare_keys(arg, a, b);
 
 	if (r)
 		return r;
@@ -219,7 +230,7 @@ static void sort_rows(const struct order *o, const struct snapshot *s, bool esti
 	struct sorting cmp = {.order = o, .snapshot = s, .estimate = estimate};
 
 	for (size_t i = 0; i < rows->count; i++)
-		rows->item[i]->rank = rank_of(&cmp, rows->item[i]);
+		rows->item[i].rank = rank_of(&cmp, &rows->item[i]);
 	sort_items(rows->item, rows->count, sizeof(*rows->item), compare_rows, &cmp);
 }
 
@@ -230,21 +241,21 @@ void order_rows(const struct order *o, const struct snapshot *s, struct rows *ro
 
 void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
 {
-	const struct column *key = o->keys.count ? o->keys.item[0] : NULL;
-	bool delta = key && key->kind == COLUMN_CHANGE && !key->is_count;
-	bool size = key && !key->is_count &&
-		    (key->kind == COLUMN_COUNTER || key->kind == COLUMN_PERCENT);
-	enum counter c = size ? key->counter : COUNTER_PSS;
+	const struct field *key = o->keys.count ? o->keys.item[0] : NULL;
+	bool delta = key && key->type == FIELD_CHANGE;
+	bool size = key && field_is_counter(key) && !counter_table[key->counter].is_count;
+	enum counter c = size ? (enum counter)key->counter : COUNTER_PSS;
 	size_t count = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		struct process *p = rows->item[i];
+		struct row row = rows->item[i];
+		const struct process *p = row.process;
 		int64_t by;
 
-		if (delta ? !delta_of_row(p, key->counter, &by) || by >= (int64_t)min
+		if (delta ? !row_change(&row, (enum counter)key->counter, &by) || by >= (int64_t)min
 			  : (process_has(p, c) ? p->value[c] : upper_bound(p, c)) >= min) {
 			rows->item[i] = rows->item[count];
-			rows->item[count++] = p;
+			rows->item[count++] = row;
 		}
 	}
 	rows->count = count;
@@ -276,8 +287,8 @@ size_t order_unread(const struct order *o, const struct snapshot *s, struct rows
 		top = rows->count;
 	sort_rows(o, s, true, rows);
 	for (size_t i = 0; i < top; i++) {
-		if (is_unread(rows->item[i]))
-			ret_need[need++] = rows->item[i];
+		if (is_unread(rows->item[i].process))
+			ret_need[need++] = rows->item[i].process;
 	}
 	return need;
 }

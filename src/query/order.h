@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/column.h"
+#include "fields/process_fields.h"
 #include "model/maps.h"
-#include "query/rows.h"
+#include "fields/row.h"
 
 struct order {
-	struct column_list keys;
+	struct field_list keys;
 	bool reverse;
 };
 

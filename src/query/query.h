@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "model/column.h"
+#include "fields/process_fields.h"
 #include "query/filter.h"
 #include "query/order.h"
 #include "query/sums.h"
@@ -36,7 +36,7 @@ struct folds;
 /* Which rows are wanted, and how. Zeroed memory asks for all processes by pid. */
 struct query {
 	struct filter filter;
-	const struct column *group; /* rows are groups that have it in common; NULL: processes */
+	const struct field *group; /* rows are groups that have it in common; NULL: processes */
 	struct order order;
 	uint64_t min;	    /* bytes; smaller rows are hidden; 0: none */
 	size_t top;	    /* that many rows; 0: all */
@@ -47,7 +47,7 @@ struct query {
 	bool only_grown;    /* hides our own process, and rows whose PSS and swap (else RSS) did not
 			       grow */
 	uint64_t grown_min; /* bytes; hides likewise rows that grew by less */
-	unsigned needs;	    /* enum column_needs of the rows that are shown */
+	unsigned needs;	    /* enum process_needs of the rows that are shown */
 	const struct folds *folds; /* of the tree; NULL: none */
 	struct delta_set *deltas;  /* earlier rows, which rows are compared with; NULL: none */
 	/* Private: memory of the filter. */
@@ -65,9 +65,11 @@ uint64_t query_filter_key(const struct query *q);
 
 /* Rows; their memory is used again for the next snapshot. Zeroed memory holds no rows. */
 struct query_rows {
-	struct rows chosen; /* processes that the filter accepts */
-	struct sums sums;   /* groups or the tree that is made of them */
-	struct rows made;   /* borrowed: the rows before any was hidden */
+	struct process_list chosen; /* processes that the filter accepts */
+	struct sums sums;	    /* groups or the tree that is made of them */
+	struct rows processes;	    /* a row for each of them */
+	struct rows made;	    /* borrowed: the rows before any was hidden */
+	struct process_list shown;  /* those of rows that are named or charged */
 };
 
 void query_rows_done(struct query_rows *rows);

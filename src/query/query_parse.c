@@ -51,11 +51,11 @@ const char *query_group_key(const char *word)
 static int set_group(struct query *q, const char *word, struct query_error *ret_error)
 {
 	const char *text = query_group_key(word);
-	const struct column *c = column_find(text, strlen(text));
+	const struct field *c = process_field(text);
 
 	if (strcmp(text, "none") == 0)
 		c = NULL;
-	else if (!c || !group_possible(c) || strcmp(c->key, text) != 0)
+	else if (!c || !c->group || strcmp(c->key, text) != 0)
 		return refuse_text(ret_error, "must be one of " GROUP_WORDS);
 	q->group = c;
 	return 0;
@@ -63,12 +63,11 @@ static int set_group(struct query *q, const char *word, struct query_error *ret_
 
 static int set_sort(struct query *q, const char *text, struct query_error *ret_error)
 {
-	struct column_list keys = {};
-	const char *bad;
-	size_t len;
+	struct field_list keys = {};
+	struct field_error bad;
 
-	if (column_list_parse_keys(&keys, text, &bad, &len) < 0)
-		return refuse(ret_error, bad, len, "there is no such column");
+	if (field_list_parse_keys(&keys, &process_fields, text, &bad) < 0)
+		return refuse(ret_error, bad.name, bad.len, "there is no such column");
 	q->order.keys = keys;
 	return 0;
 }
@@ -290,7 +289,7 @@ int query_set(struct query *q, enum query_word word, const char *text,
 
 int query_check(const struct query *q, struct query_error *ret_error)
 {
-	const struct column *c = column_list_misplaced(&q->order.keys, q->group);
+	const struct field *c = process_list_misplaced(&q->order.keys, q->group);
 
 	return c ? refuse(ret_error, c->key, strlen(c->key),
 			  "one of its columns is of groups (group_by=cgroup, unit, container or pod)")

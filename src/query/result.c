@@ -7,9 +7,25 @@
 #include "query/group.h"
 #include "query/tree.h"
 
+void rows_count_filtered(const struct process_list *rows, struct collection *c)
+{
+	c->filtered = c->seen - c->kernel_threads - c->zombies;
+	for (size_t i = 0; i < rows->count; i++)
+		c->filtered -= rows->item[i]->kind == PROCESS_USER;
+}
+
+enum pss_source rows_pss_source(const struct process_list *rows)
+{
+	enum pss_source source = PSS_FROM_NOTHING;
+
+	for (size_t i = 0; i < rows->count; i++)
+		source = pss_source_join(source, rows->item[i]->pss_source);
+	return source;
+}
+
 void query_needs(const struct query *q, struct query_needs *ret)
 {
-	unsigned keys = column_list_needs(&q->order.keys);
+	unsigned keys = field_list_needs(&q->order.keys);
 
 	*ret = (struct query_needs){.group = keys};
 	if (q->filter.pattern)
@@ -34,7 +50,7 @@ void query_needs(const struct query *q, struct query_needs *ret)
 size_t query_certain(const struct query *q)
 {
 	/* How a row changed is known only once its counters are read. */
-	if (q->only_changed || q->only_grown || column_list_changes(&q->order.keys))
+	if (q->only_changed || q->only_grown || field_list_changes(&q->order.keys))
 		return 0;
 	return q->group || q->tree || q->min || q->total ? 0 : q->top;
 }
@@ -59,8 +75,18 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
 {
 	int r = snapshot_own_mm(s, rows->chosen.item, rows->chosen.count);
 
-	rows->made = rows->chosen;
-	if (r < 0 || !(q->tree || q->group))
+	rows->made = (struct rows){};
+	if (r == 0 && !(q->tree || q->group)) {
+		r = rows_of(&rows->processes, rows->chosen.item, rows->chosen.count);
+		rows->made = rows->processes;
+		return r;
+	}
+	if (r < 0)
+		return r;
+	/* The totals of a tree are those of its processes. */
+	if (q->tree)
+		r = rows_of(&rows->processes, rows->chosen.item, rows->chosen.count);
+	if (r < 0)
 		return r;
 	r = q->tree ? tree_rows(&q->order, q->min, q->folds, s, &rows->chosen, &rows->sums)
 		    : group_rows(q->group, &rows->chosen, &rows->sums);
@@ -69,11 +95,11 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
 }
 
 /* Where PSS is denied, RSS tells. */
-static bool grew(const struct query *q, const struct process *p)
+static bool grew(const struct query *q, const struct row *r)
 {
 	int64_t by;
 
-	return (delta_of_row(p, COUNTER_PSS_SWAP, &by) || delta_of_row(p, COUNTER_RSS, &by)) &&
+	return (row_change(r, COUNTER_PSS_SWAP, &by) || row_change(r, COUNTER_RSS, &by)) &&
 	       by > 0 && (uint64_t)by >= q->grown_min;
 }
 
@@ -85,12 +111,12 @@ static size_t changed_first(const struct query *q, struct rows *rows)
 	if (!q->only_changed && !q->only_grown)
 		return rows->count;
 	for (size_t i = 0; i < rows->count; i++) {
-		struct process *p = rows->item[i];
+		struct row row = rows->item[i];
 
-		if ((q->only_changed && !p->changed) || (q->only_grown && !grew(q, p)))
+		if ((q->only_changed && !row.changed) || (q->only_grown && !grew(q, &row)))
 			continue;
 		rows->item[i] = rows->item[count];
-		rows->item[count++] = p;
+		rows->item[count++] = row;
 	}
 	return count;
 }
@@ -114,7 +140,7 @@ void result_cut(struct result *r, struct collection *c, const struct rows *rows,
 	totals_sum(rows->item, rows->count, pruned, &r->totals);
 	c->reported = 0;
 	for (size_t i = 0; i < shown; i++)
-		c->reported += (uint32_t)process_count(rows->item[i]);
+		c->reported += (uint32_t)row_processes(&rows->item[i]);
 }
 
 void query_show(struct snapshot *s, const struct query *q, struct query_rows *rows, bool pruned,
@@ -141,7 +167,7 @@ void query_show(struct snapshot *s, const struct query *q, struct query_rows *ro
 	result_cut(ret, &s->collection, &left, shown_rows(q, wanted), pruned);
 	/* A row of the tree includes the rows below it. */
 	if (q->tree)
-		totals_sum(rows->chosen.item, rows->chosen.count, pruned, &ret->totals);
+		totals_sum(rows->processes.item, rows->processes.count, pruned, &ret->totals);
 	/* The processes that were asked for exist, but the kernel does not show them. */
 	if (q->filter.pid_count && !rows->chosen.count && s->collection.not_seen)
 		ret->totals.have = 0;

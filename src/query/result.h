@@ -25,8 +25,8 @@ struct result {
 	const struct snapshot *snapshot;
 	enum pss_source pss; /* of all that were chosen, shown or not */
 	/* Rows are groups that have this column in common; NULL: rows are processes. */
-	const struct column *group;
-	struct process *const *rows; /* shown, in order */
+	const struct field *group;
+	const struct row *rows; /* shown, in order */
 	size_t row_count;
 	size_t others_count; /* matched and not shown */
 	struct totals others;
@@ -67,7 +67,12 @@ struct system_report {
  */
 bool swap_rest(const struct system_report *r, int64_t *ret);
 
-/* Names that must be known, enum column_needs. */
+/* Sets c->filtered: the processes that are not among the rows. */
+void rows_count_filtered(const struct process_list *rows, struct collection *c);
+/* The source of the rows' PSS. */
+enum pss_source rows_pss_source(const struct process_list *rows);
+
+/* Names that must be known, enum process_needs. */
 struct query_needs {
 	unsigned filter; /* of all processes, before query_select_text() */
 	unsigned group;	 /* of all chosen processes, before query_group() */

@@ -24,28 +24,36 @@ static void add_value(struct sum *sum, int c, uint64_t value)
 		sum->beyond |= COUNTER_BIT(c);
 }
 
-void sum_add(struct sum *sum, const struct process *p)
+void sum_add_row(struct sum *sum, const struct row *r)
 {
+	const struct process *p = r->process;
 	struct totals *t = &sum->totals;
 
-	t->processes += process_count(p);
+	t->processes += row_processes(r);
 	if (!totals_counts(p))
 		return;
 	sum->some |= p->have;
 	sum->all &= p->have;
-	sum->partial |= p->partial;
+	sum->partial |= r->partial;
 	if (p->kind == PROCESS_SUM)
 		sum->beyond |= ~p->have & COUNTER_BIT(COUNTER_HUGETLB);
 	if (process_has(p, COUNTER_PSS))
 		sum->with_pss &= p->have;
 	if (p->kind == PROCESS_SUM)
-		t->pss_missing += p->pss_missing;
+		t->pss_missing += r->pss_missing;
 	else
 		t->pss_missing += !process_has(p, COUNTER_PSS);
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		if (process_has(p, c))
 			add_value(sum, c, p->value[c]);
 	}
+}
+
+void sum_add(struct sum *sum, const struct process *p)
+{
+	const struct row row = {.process = (struct process *)p};
+
+	sum_add_row(sum, &row);
 }
 
 void sum_merge(struct sum *sum, const struct sum *more)
@@ -82,25 +90,26 @@ static void sum_end(const struct sum *sum, bool pruned, struct totals *ret_total
 	*ret_totals = t;
 }
 
-void sum_row(const struct sum *sum, struct process *p)
+void sum_row(const struct sum *sum, struct row *r)
 {
+	struct process *p = r->process;
 	struct totals t;
 
 	sum_end(sum, false, &t);
 	p->kind = PROCESS_SUM;
-	p->procs = (uint32_t)t.processes;
-	p->pss_missing = (uint32_t)t.pss_missing;
 	p->have = t.have;
-	p->partial = t.partial;
 	memcpy(p->value, t.value, sizeof(p->value));
+	r->procs = (uint32_t)t.processes;
+	r->pss_missing = (uint32_t)t.pss_missing;
+	r->partial = t.partial;
 }
 
-void totals_sum(struct process *const *rows, size_t count, bool pruned, struct totals *ret_totals)
+void totals_sum(const struct row *rows, size_t count, bool pruned, struct totals *ret_totals)
 {
 	struct sum sum = SUM_EMPTY;
 
 	for (size_t i = 0; i < count; i++)
-		sum_add(&sum, rows[i]);
+		sum_add_row(&sum, &rows[i]);
 	sum_end(&sum, pruned, ret_totals);
 }
 
@@ -135,7 +144,7 @@ int sums_reserve(struct sums *sums, size_t count)
 void sums_done(struct sums *sums)
 {
 	rows_done(&sums->rows);
-	rows_done(&sums->sorted);
+	process_list_done(&sums->sorted);
 	free(sums->item);
 	free(sums->node);
 	arena_done(&sums->text);

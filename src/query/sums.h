@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "query/rows.h"
+#include "fields/row.h"
+#include "model/process_list.h"
 
 /* Sums over rows, an address space once. */
 struct totals {
@@ -25,7 +26,7 @@ struct totals {
  */
 bool totals_counts(const struct process *p);
 /* A value that no row has, or that pruning left unread (`pruned`), is absent. */
-void totals_sum(struct process *const *rows, size_t count, bool pruned, struct totals *ret_totals);
+void totals_sum(const struct row *rows, size_t count, bool pruned, struct totals *ret_totals);
 
 /* A sum of rows, or of other sums (in a tree, from the leaves up). */
 struct sum {
@@ -41,9 +42,11 @@ struct sum {
 
 /* Only counters of processes: cgroups may lie in one another, so their values have no sum. */
 void sum_add(struct sum *sum, const struct process *p);
+/* Adds a row, which may be a sum. */
+void sum_add_row(struct sum *sum, const struct row *r);
 void sum_merge(struct sum *sum, const struct sum *more);
 /* Makes a row that stands for what was summed. */
-void sum_row(const struct sum *sum, struct process *p);
+void sum_row(const struct sum *sum, struct row *r);
 
 /* Rows that stand for several processes each. Their memory is used again. */
 struct sums {
@@ -52,7 +55,7 @@ struct sums {
 	size_t capacity;
 	unsigned idle;		/* how often in a row far fewer were needed (base/array.h) */
 	struct tree_node *node; /* of a tree */
-	struct rows sorted;
+	struct process_list sorted;
 	struct arena text; /* names that no process has */
 };
 

@@ -87,6 +87,7 @@ void folds_done(struct folds *folds)
 struct tree_node {
 	size_t parent, child, next; /* indexes; child and next are in the order shown */
 	struct sum sum;
+	struct row row;
 	bool shown;
 	unsigned depth;
 	const char *lead; /* the text before the names of its children */
@@ -150,12 +151,12 @@ static size_t parent_of(const struct tree *t, const struct snapshot *s, const st
 	return NONE;
 }
 
-static int tree_begin(struct tree *t, const struct rows *rows, struct sums *sums)
+static int tree_begin(struct tree *t, const struct process_list *rows, struct sums *sums)
 {
 	int r = sums_reserve(sums, rows->count);
 
 	if (r == 0)
-		r = rows_reserve(&sums->sorted, rows->count);
+		r = process_list_reserve(&sums->sorted, rows->count);
 	if (r < 0)
 		return r;
 	if (!sums->node)
@@ -188,10 +189,9 @@ static void sum_up(struct tree *t, const struct snapshot *s)
 		if (n->parent != NONE)
 			sum_merge(&t->node[n->parent].sum, &n->sum);
 		t->item[i] = *t->row[i];
-		/* The earlier values are of the process alone, not of all below it. */
-		t->item[i].before = NULL;
-		sum_row(&n->sum, &t->item[i]);
-		t->shown->item[i] = &t->item[i];
+		n->row = (struct row){.process = &t->item[i]};
+		sum_row(&n->sum, &n->row);
+		t->shown->item[i] = n->row;
 	}
 	t->shown->count = t->count;
 }
@@ -201,9 +201,9 @@ static void link_shown(struct tree *t)
 {
 	t->root = NONE;
 	for (size_t k = 0; k < t->shown->count; k++)
-		t->node[t->shown->item[k] - t->item].shown = true;
+		t->node[t->shown->item[k].process - t->item].shown = true;
 	for (size_t k = t->shown->count; k-- > 0;) {
-		size_t i = (size_t)(t->shown->item[k] - t->item), *first;
+		size_t i = (size_t)(t->shown->item[k].process - t->item), *first;
 		struct tree_node *n = &t->node[i];
 
 		while (n->parent != NONE && !t->node[n->parent].shown)
@@ -249,7 +249,7 @@ static int draw(struct tree *t, struct arena *arena, size_t i)
 	if (branch && n->lead && is_folded(t, i)) {
 		char mark[32];
 
-		snprintf(mark, sizeof(mark), "[+%u] ", p->procs ? p->procs - 1 : 0);
+		snprintf(mark, sizeof(mark), "[+%u] ", n->row.procs ? n->row.procs - 1 : 0);
 		branch = join(arena, branch, mark);
 	}
 	if (branch && n->lead)
@@ -267,7 +267,7 @@ static int walk(struct tree *t, struct arena *arena)
 
 		if (r < 0)
 			return r;
-		t->shown->item[t->shown->count++] = &t->item[i];
+		t->shown->item[t->shown->count++] = t->node[i].row;
 		if (t->node[i].child != NONE && !is_folded(t, i)) {
 			i = t->node[i].child;
 			continue;
@@ -281,7 +281,7 @@ static int walk(struct tree *t, struct arena *arena)
 }
 
 int tree_rows(const struct order *o, uint64_t min, const struct folds *folds,
-	      const struct snapshot *s, const struct rows *rows, struct sums *tree)
+	      const struct snapshot *s, const struct process_list *rows, struct sums *tree)
 {
 	struct tree t;
 	int r = tree_begin(&t, rows, tree);

@@ -1,63 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Processes, groups and their changes as CSV, by the rules of write/csv.c. */
-#include "query/delta.h"
 #include "report/report.h"
 
 #include "report/diff.h"
 #include "write/csv.h"
-#include "write/format.h"
+#include "write/field_text.h"
 #include "write/json_writer.h"
-
-/* Counters and percentages, of a process or of a sum. */
-static void put_counter(struct strbuf *out, const struct snapshot *s, const struct column *c,
-			counter_mask have, const uint64_t *value)
-{
-	char buf[FORMAT_MAX];
-	double percent;
-
-	if (c->kind == COLUMN_COUNTER) {
-		if (have & COUNTER_BIT(c->counter) && value[c->counter] <= JSON_INTEGER_MAX)
-			strbuf_putu(out, value[c->counter]);
-	} else if (column_percent(s, c, have, value, &percent)) {
-		strbuf_put(out, buf, format_percent(buf, percent));
-	}
-}
-
-static void put_cell(struct strbuf *out, const struct snapshot *s, const struct column *c,
-		     const struct process *p, bool numeric)
-{
-	const char *text;
-	int64_t v;
-
-	switch (c->kind) {
-	case COLUMN_COUNTER:
-	case COLUMN_PERCENT:
-		put_counter(out, s, c, p->have, p->value);
-		break;
-	case COLUMN_NUMBER:
-	case COLUMN_TIME:
-		if (c->number(s, p, &v))
-			strbuf_puti(out, v);
-		break;
-	case COLUMN_CHANGE:
-		if (delta_of_row(p, c->counter, &v))
-			strbuf_puti(out, v);
-		break;
-	case COLUMN_TEXT:
-		text = column_text(c, p);
-		if (numeric && (c->needs & NEEDS_USER)) {
-			if (p->uid != UID_NONE)
-				strbuf_putu(out, p->uid);
-		} else if (text)
-			csv_put_text(out, text);
-		break;
-	}
-}
-
-static bool has_sum(const struct column *c)
-{
-	return c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT;
-}
 
 /* The first column, of snapshots that follow each other. */
 static void put_time_header(struct strbuf *out, const struct table_style *style)
@@ -77,24 +25,24 @@ static void put_time(struct strbuf *out, const struct result *r, const struct ta
 /* The selected columns of the object "totals" of the JSON document. */
 static void put_totals(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	const struct column_list *l = style->columns;
+	const struct field_list *l = style->columns;
 	const struct totals *t = &r->totals;
 
 	if (style->header)
 		put_time_header(out, style);
 	for (size_t i = 0; style->header && i < l->count; i++) {
-		if (has_sum(l->item[i]))
-			strbuf_printf(out, "%s,", l->item[i]->json_key);
+		if (field_is_counter(l->item[i]))
+			strbuf_printf(out, "%s,", l->item[i]->json);
 	}
 	if (style->header)
 		strbuf_puts(out, "processes,pss_missing_processes\n");
 	put_time(out, r, style);
 	for (size_t i = 0; i < l->count; i++) {
-		const struct column *c = l->item[i];
+		const struct field *f = l->item[i];
 
-		if (!has_sum(c))
+		if (!field_is_counter(f))
 			continue;
-		put_counter(out, r->snapshot, c, t->have, t->value);
+		csv_put_value(out, f, process_field_of(f, r->snapshot, t->have, t->value));
 		strbuf_putc(out, ',');
 	}
 	strbuf_printf(out, "%zu,%zu\n", t->processes, t->pss_missing);
@@ -102,7 +50,7 @@ static void put_totals(struct strbuf *out, const struct result *r, const struct 
 
 void render_csv(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	const struct column_list *l = style->columns;
+	const struct field_list *l = style->columns;
 
 	if (style->only_total) {
 		put_totals(out, r, style);
@@ -110,14 +58,16 @@ void render_csv(struct strbuf *out, const struct result *r, const struct table_s
 	}
 	if (style->header)
 		put_time_header(out, style);
-	for (size_t i = 0; style->header && i < l->count; i++) {
-		strbuf_puts(out, l->item[i]->json_key);
-		strbuf_putc(out, i + 1 < l->count ? ',' : '\n');
-	}
+	if (style->header)
+		csv_put_head(out, l);
 	for (size_t row = 0; row < r->row_count; row++) {
 		put_time(out, r, style);
 		for (size_t i = 0; i < l->count; i++) {
-			put_cell(out, r->snapshot, l->item[i], r->rows[row], style->numeric);
+			const struct field *f = l->item[i];
+
+			if (style->numeric && f->needs & NEEDS_USER)
+				f = process_field("uid");
+			csv_put_value(out, f, field_value(f, &r->rows[row], r->snapshot));
 			strbuf_putc(out, i + 1 < l->count ? ',' : '\n');
 		}
 	}

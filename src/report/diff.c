@@ -142,12 +142,12 @@ static void add_column(struct diff_table *t, int column)
 		[DIFF_AFTER] = CELL_BYTES,   [DIFF_PROCS] = CELL_COUNT,
 		[DIFF_STATE] = CELL_TEXT,    [DIFF_PROCS_CHANGE] = CELL_GROWTH,
 		[DIFF_NAME] = CELL_TEXT};
-	const struct column *group = t->r->group;
+	const struct field *group = t->r->group;
 	bool of_groups = column == DIFF_PROCS || column == DIFF_PROCS_CHANGE;
 	bool of_processes = column == DIFF_PID || column == DIFF_USER;
 
 	t->grid.column[t->grid.columns++] = (struct grid_column){
-		.heading = column == DIFF_NAME && group ? group->header : heading[column],
+		.heading = column == DIFF_NAME && group ? group->heading : heading[column],
 		.type = type[column],
 		.left = type[column] == CELL_TEXT,
 		.middle = column == DIFF_NAME && group,

@@ -8,9 +8,9 @@
 
 struct diff_report {
 	const struct snapshot *before, *after;
-	const struct column *group; /* NULL: rows are processes */
-	const char *key;	    /* of what is compared: "pss_swap" */
-	const char *what;	    /* in words: "PSS and swap" */
+	const struct field *group; /* NULL: rows are processes */
+	const char *key;	   /* of what is compared: "pss_swap" */
+	const char *what;	   /* in words: "PSS and swap" */
 	const struct group_changes *changes;
 	size_t shown; /* the first rows; the table sums the others */
 	size_t small; /* rows that are left out because they changed by less than a page */

@@ -47,11 +47,11 @@ static void put_frame(struct strbuf *out, const char *s)
 	strbuf_putc(out, ';');
 }
 
-static void put_frames(struct strbuf *out, const struct column *group, const struct process *p,
+static void put_frames(struct strbuf *out, const struct field *group, const struct process *p,
 		       bool numeric)
 {
 	if (group) {
-		put_frame(out, group->text(p));
+		put_frame(out, group->group(p));
 		return;
 	}
 	if (p->user && *p->user && !numeric)
@@ -86,7 +86,7 @@ void render_folded(struct strbuf *out, const struct result *r, const struct tabl
 	cleanup(strbuf_done) struct strbuf frames = {};
 
 	for (size_t i = 0; !style->only_total && i < r->row_count; i++) {
-		const struct process *p = r->rows[i];
+		const struct process *p = r->rows[i].process;
 
 		if (!totals_counts(p))
 			continue;

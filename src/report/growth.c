@@ -44,7 +44,7 @@ enum table_column {
 };
 
 /* A place that allocates, and where it was called from: stacks that only differ inside of it. */
-struct row {
+struct growth_row {
 	const struct growth_stack *stack;
 	const uint32_t *frame; /* from the place on */
 	size_t count;
@@ -55,10 +55,10 @@ struct row {
 struct growth_table {
 	const struct growth *g;
 	struct grid grid;
-	struct row *row; /* by growth */
-	uint32_t *frame; /* of the rows that leave out an interpreter */
+	struct growth_row *row; /* by growth */
+	uint32_t *frame;	/* of the rows that leave out an interpreter */
 	size_t rows, shown;
-	struct row others, all;
+	struct growth_row others, all;
 	int64_t grown;	    /* by the rows that grew */
 	struct strbuf code; /* of the current row */
 };
@@ -69,13 +69,13 @@ static bool is_outside(const struct growth_frame *f)
 	return f->name && ((f->allocator && !f->interpreter) || strcmp(f->name, "_start") == 0);
 }
 
-static struct row make_row(const struct growth *g, const struct growth_stack *s)
+static struct growth_row make_row(const struct growth *g, const struct growth_stack *s)
 {
-	struct row r = {.stack = s,
-			.net = growth_sum(s->net),
-			.recent = s->recent,
-			.gross = s->gross,
-			.resident = s->resident};
+	struct growth_row r = {.stack = s,
+			       .net = growth_sum(s->net),
+			       .recent = s->recent,
+			       .gross = s->gross,
+			       .resident = s->resident};
 	size_t first = 0, end = s->frames;
 
 	growth_place(g, s, &first);
@@ -90,7 +90,7 @@ static struct row make_row(const struct growth *g, const struct growth_stack *s)
  * Between functions that have names, their interpreter says nothing. Returns the room behind the
  * frames.
  */
-static uint32_t *leave_out_interpreter(const struct growth *g, struct row *r, uint32_t *room)
+static uint32_t *leave_out_interpreter(const struct growth *g, struct growth_row *r, uint32_t *room)
 {
 	bool own = r->count && g->frame[r->frame[0]].interpreter;
 	size_t count = 0;
@@ -104,7 +104,7 @@ static uint32_t *leave_out_interpreter(const struct growth *g, struct row *r, ui
 	return room + count;
 }
 
-static void add_row(struct row *to, const struct row *r)
+static void add_row(struct growth_row *to, const struct growth_row *r)
 {
 	to->net += r->net;
 	to->recent += r->recent;
@@ -114,7 +114,7 @@ static void add_row(struct row *to, const struct row *r)
 
 static int compare_code(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct growth_row *x = a, *y = b;
 	const uint32_t *p = x->frame, *q = y->frame;
 
 	if (x->count != y->count)
@@ -128,7 +128,7 @@ static int compare_code(const void *a, const void *b)
 
 static int compare_growth(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct growth_row *x = a, *y = b;
 
 	if (x->net != y->net)
 		return x->net > y->net ? -1 : 1;
@@ -201,7 +201,7 @@ static void put_frames(struct growth_table *t, const uint32_t *frame, size_t cou
 	}
 }
 
-static const char *code_text(struct growth_table *t, const struct row *r)
+static const char *code_text(struct growth_table *t, const struct growth_row *r)
 {
 	const uint32_t *frame = r->frame;
 	bool all = t->grid.style->wide;
@@ -227,7 +227,7 @@ static const char *code_text(struct growth_table *t, const struct row *r)
 	return strbuf_str(&t->code);
 }
 
-static struct cell cell_of_row(struct growth_table *t, const struct row *r, size_t column)
+static struct cell cell_of_row(struct growth_table *t, const struct growth_row *r, size_t column)
 {
 	switch (column) {
 	case TABLE_GROWTH:
@@ -250,9 +250,9 @@ static struct cell cell_of_row(struct growth_table *t, const struct row *r, size
 static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
 {
 	struct growth_table *t = arg;
-	const struct row *r = row < t->shown	  ? &t->row[row]
-			      : row == GRID_TOTAL ? &t->all
-						  : &t->others;
+	const struct growth_row *r = row < t->shown	 ? &t->row[row]
+				     : row == GRID_TOTAL ? &t->all
+							 : &t->others;
 
 	for (size_t i = first; i < end; i++)
 		*ret++ = cell_of_row(t, r, i);

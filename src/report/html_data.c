@@ -53,24 +53,15 @@ struct page {
 	int error;
 };
 
-static const char *kind_name(const struct column *c)
+static const char *kind_name(const struct field *f)
 {
-	if (c->is_count)
-		return "number";
-	switch (c->kind) {
-	case COLUMN_COUNTER:
-	case COLUMN_CHANGE:
-		return "bytes";
-	case COLUMN_NUMBER:
-		return "number";
-	case COLUMN_TEXT:
-		return "text";
-	case COLUMN_PERCENT:
-		return "percent";
-	case COLUMN_TIME:
-		return "time";
-	}
-	return NULL;
+	static const char *const name[] = {
+		[FIELD_BYTES] = "bytes",     [FIELD_AMOUNT] = "number", [FIELD_NUMBER] = "number",
+		[FIELD_PERCENT] = "percent", [FIELD_TIME] = "time",	[FIELD_CHANGE] = "bytes",
+		[FIELD_GROWTH] = "number",   [FIELD_TEXT] = "text",	[FIELD_BOOL] = "text",
+	};
+
+	return name[f->type];
 }
 
 static int64_t text_number(struct page *p, const char *text)
@@ -87,33 +78,26 @@ static int64_t text_number(struct page *p, const char *text)
 	return p->number;
 }
 
-/* NULL for a user if style->numeric, so that the page shows the uid. */
-static const char *text_of(const struct page *p, const struct column *c, const struct process *row)
+static int64_t value_of(struct page *p, const struct field *f, const struct row *row)
 {
-	const char *text = c->text(row);
+	/* The page makes groups: a container has the name of its pod before its own. */
+	struct value v =
+		f->group ? value_text(f->group(row->process)) : field_value(f, row, p->r->snapshot);
 
-	return p->style->numeric && c->needs == NEEDS_USER ? NULL : text;
-}
-
-static int64_t value_of(struct page *p, const struct column *c, const struct process *row)
-{
-	int64_t v;
-
-	switch (c->kind) {
-	case COLUMN_COUNTER:
-		return process_has(row, c->counter) && row->value[c->counter] <= JSON_INTEGER_MAX
-			       ? (int64_t)row->value[c->counter]
-			       : UNKNOWN;
-	case COLUMN_TEXT:
-		return text_number(p, text_of(p, c, row));
-	case COLUMN_NUMBER:
-	case COLUMN_TIME:
-		return c->number(p->r->snapshot, row, &v) ? v : UNKNOWN;
-	case COLUMN_PERCENT:
-	case COLUMN_CHANGE:
-		break;
+	if (!v.known)
+		return UNKNOWN;
+	switch (f->type) {
+	case FIELD_BYTES:
+		return v.bytes <= JSON_INTEGER_MAX ? (int64_t)v.bytes : UNKNOWN;
+	case FIELD_TEXT:
+		/* The page shows the uid where a user has no name. */
+		return p->style->numeric && f->needs == NEEDS_USER ? UNKNOWN
+								   : text_number(p, v.text);
+	case FIELD_BOOL:
+		return text_number(p, v.yes ? "true" : "false");
+	default:
+		return v.number;
 	}
-	return UNKNOWN;
 }
 
 static void put_value(struct json_writer *w, int64_t v)
@@ -142,20 +126,20 @@ static void put_values(const struct page *p, const char *key)
 	json_end(p->w, ']');
 }
 
-static void put_column(struct page *p, const struct column *c)
+static void put_column(struct page *p, const struct field *c)
 {
 	struct json_writer *w = p->w;
 
 	json_begin_line(w, '{');
 	json_string(w, "key", c->key);
-	json_string(w, "header", c->header);
+	json_string(w, "header", c->heading);
 	json_string(w, "kind", kind_name(c));
 	json_string(w, "help", c->help);
-	if (c->kind == COLUMN_PERCENT) {
+	if (c->type == FIELD_PERCENT) {
 		json_string(w, "of", counter_table[c->counter].key);
 	} else {
 		for (size_t i = 0; i < p->rows; i++)
-			p->value[i] = value_of(p, c, p->r->rows[i]);
+			p->value[i] = value_of(p, c, &p->r->rows[i]);
 		put_values(p, "values");
 	}
 	json_end(w, '}');
@@ -166,14 +150,14 @@ static void put_column(struct page *p, const struct column *c)
  * it contains them only on request. Columns that exist only for groups are left out, because the
  * rows are processes.
  */
-static bool has_column(const struct page *p, const struct column *c)
+static bool has_column(const struct page *p, const struct field *c)
 {
-	const struct column_list *list = p->style->columns;
+	const struct field_list *list = p->style->columns;
 
-	if (c->needs & NEEDS_MEMCG || c->own_whole || strcmp(c->key, "procs") == 0)
+	if (c->needs & NEEDS_MEMCG || c->flags & FIELD_OWN_WHOLE || strcmp(c->key, "procs") == 0)
 		return false;
 	return !(c->needs & NEEDS_CMDLINE) || c == p->style->group ||
-	       (list && column_list_has(list, c));
+	       (list && field_list_has(list, c));
 }
 
 static void put_columns(struct page *p)
@@ -182,14 +166,14 @@ static void put_columns(struct page *p)
 
 	json_newline(w);
 	json_array(w, "columns");
-	for (size_t i = 0; i < column_count; i++) {
-		if (has_column(p, column_table[i]))
-			put_column(p, column_table[i]);
+	for (size_t i = 0; i < process_fields.since; i++) {
+		if (has_column(p, process_fields.item[i]))
+			put_column(p, process_fields.item[i]);
 	}
 	json_end(w, ']');
 	json_newline(w);
 	for (size_t i = 0; i < p->rows; i++)
-		p->value[i] = totals_counts(p->r->rows[i]);
+		p->value[i] = totals_counts(p->r->rows[i].process);
 	put_values(p, "counted");
 }
 
@@ -263,7 +247,7 @@ static void put_sums(struct page *p)
 static void put_presentation(struct page *p)
 {
 	struct json_writer *w = p->w;
-	const struct column_list *list = p->style->columns;
+	const struct field_list *list = p->style->columns;
 
 	json_newline(w);
 	json_string(w, "group", p->style->group ? p->style->group->key : NULL);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "report/report.h"
+#include "write/field_text.h"
 #include "write/format.h"
 
 void json_document_end(struct json_writer *w)
@@ -261,171 +262,54 @@ void json_account(struct json_writer *w, const struct account *a)
 
 /* ---- processes, groups and sums ---- */
 
-const struct json_limits json_limits_usual = {
-	.user = SIZE_MAX,
-	.name = SIZE_MAX,
-	.name_hex = SIZE_MAX,
-	.cmdline = 1024,
-	.cmdline_hex = 256,
-	.cgroup = 512,
-	.unit = SIZE_MAX,
-	.container = SIZE_MAX,
-	.group = 1024,
-	.group_hex = 256,
-};
-
-static const struct json_key counter_key[COUNTER_COUNT] = {
-#define ZMEM_COUNTER(id, key, header, origin, bound, policy, help)                                 \
-	[COUNTER_##id] = JSON_KEY_OF(#key "_bytes"),
-#define ZMEM_COUNT(id, key, header, origin, bound, policy, help) [COUNTER_##id] = JSON_KEY_OF(#key),
-#define ZMEM_PERCENT(id, key, header, origin, bound, policy, help)                                 \
-	[COUNTER_##id] = JSON_KEY_OF(#key),
-#include "model/counters.def"
-#undef ZMEM_COUNTER
-};
-
-static void put_counters(struct json_writer *w, counter_mask have, const uint64_t *value, int first,
-			 int end)
-{
-	for (int c = first; c < end; c++) {
-		json_key(w, counter_key[c]);
-		if (counter_table[c].is_percent && have & COUNTER_BIT(c))
-			json_put_hundredths(w, value[c]);
-		else
-			json_put_known(w, have & COUNTER_BIT(c), value[c]);
-	}
-}
-
 void json_sums(struct json_writer *w, const char *key, const struct totals *t)
 {
 	json_key_name(w, key);
 	json_begin(w, '{');
-	put_counters(w, t->have, t->value, 0, COUNTERS_OF_PROCESS);
+	for (size_t i = 0; i < process_counters.count; i++) {
+		const struct field *f = process_counters.item[i];
+
+		json_field(w, f, process_field_of(f, NULL, t->have, t->value), false);
+	}
 	json_u64(w, "processes", t->processes);
 	json_u64(w, "pss_missing_processes", t->pss_missing);
 	json_end(w, '}');
 }
 
-static void put_names(struct json_writer *w, const struct process *p, const struct json_limits *max)
-{
-	unsigned flags = json_string(w, "comm", p->comm);
-
-	json_hex_if(w, "comm_hex", flags, p->comm, SIZE_MAX);
-	flags = json_string_max(w, "name", p->name, max->name);
-	json_hex_if(w, "name_hex", flags, p->name, max->name_hex);
-}
-
-static void put_cmdline(struct json_writer *w, const struct process *p,
-			const struct json_limits *max)
-{
-	unsigned flags;
-
-	if (!p->cmdline)
-		return;
-	flags = json_string_max(w, "cmdline", p->cmdline, max->cmdline);
-	json_bool(w, "cmdline_truncated", p->cmdline_truncated || flags & JSON_CUT);
-	json_hex_if(w, "cmdline_hex", flags, p->cmdline, max->cmdline_hex);
-}
-
-/* The names without those of the pod before them, which have keys of their own. */
-static void put_container(struct json_writer *w, const struct process *p,
-			  const struct json_limits *max)
-{
-	json_string_max(w, "container", name_of_pod_part(p->container), max->container);
-	json_string(w, "container_id", p->container_id);
-	json_string(w, "container_status", container_status_name(p->container_status));
-	json_string_max(w, "pod", name_of_pod_part(p->pod), max->container);
-	json_string_max(w, "namespace", p->space, max->container);
-}
-
-static void put_identity(struct json_writer *w, const struct process *p, uint64_t boot_ms,
-			 const struct json_limits *max)
-{
-	json_i64(w, "pid", p->pid);
-	json_i64(w, "ppid", p->ppid);
-	json_u64(w, "uid", p->uid);
-	json_string_max(w, "user", p->user, max->user);
-	put_names(w, p, max);
-	put_cmdline(w, p, max);
-	json_known(w, "start_time_ms", boot_ms, boot_ms + p->start_ns / 1000000);
-	json_u64(w, "threads", p->threads);
-	json_i64(w, "oom_score_adj", p->oom_score_adj);
-	json_string_max(w, "cgroup", p->cgroup, max->cgroup);
-	json_string_max(w, "unit", p->unit, max->unit);
-	put_container(w, p, max);
-}
-
-static void put_sources(struct json_writer *w, const struct process *p)
-{
-	json_string(w, "counters_source", origin_name(p->counters_source));
-	json_string(w, "pss_source", pss_source_name(p->pss_source));
-	json_string(w, "pss_status", pss_status_name(p->pss_status));
-	json_string(w, "swap_pss_status", pss_status_name(process_swap_pss_status(p)));
-	json_string(w, "swap_ram_status", pss_status_name(process_swap_ram_status(p)));
-}
-
-static void put_process(struct json_writer *w, const struct process *p, uint64_t boot_ms,
-			const struct json_limits *max)
-{
-	put_identity(w, p, boot_ms, max);
-	json_known(w, "mm_id", p->mm_id, p->mm_id);
-	json_bool(w, "mm_owner", p->mm_owner);
-	put_sources(w, p);
-	json_key_name(w, "exe_deleted");
-	if (p->exe == EXE_UNKNOWN)
-		json_put_null(w);
-	else
-		json_put_bool(w, p->exe == EXE_DELETED);
-	put_counters(w, p->have, p->value, 0, COUNTERS_OF_PROCESS);
-}
-
 /* The cgroup above that has these memory counters, if it is not the group's own. */
-static void put_memcg_above(struct json_writer *w, const struct process *p,
-			    const struct json_limits *max)
+static void put_memcg_above(struct json_writer *w, const struct process *p, bool brief)
 {
+	const struct field *cgroup = process_field("cgroup");
 	char path[PATH_MAX];
 	bool above = p->cgroup && p->memcg_above;
 
 	if (above)
 		snprintf(path, sizeof(path), "%.*s", p->memcg_above, p->cgroup);
-	json_string_max(w, "mem_cgroup", above ? path : NULL, max->cgroup);
+	json_string_max(w, "mem_cgroup", above ? path : NULL,
+			brief ? cgroup->max.brief : cgroup->max.usual);
 }
+/* The name of a group under one key, whatever rows are grouped by. */
+static const struct field field_group = {
+	.json_key = JSON_KEY_OF("group"),
+	.type = FIELD_TEXT,
+	.flags = FIELD_SAYS_CUT | FIELD_HEX,
+	.max = {1024, 512},
+	.max_hex = {256, 64},
+};
 
-static void put_group(struct json_writer *w, const struct result *r, const struct process *p,
-		      const struct json_limits *max)
+void json_row(struct json_writer *w, const struct result *r, const struct field_list *list,
+	      const struct row *row, bool brief)
 {
-	const struct column *key = r->group;
-	const char *text = key->text(p);
-	unsigned flags = json_string_max(w, "group", text, max->group);
+	const struct process *p = row->process;
 
-	json_bool(w, "group_truncated", flags & JSON_CUT);
-	json_hex_if(w, "group_hex", flags, text, max->group_hex);
-	if (key->needs & NEEDS_CGROUP) {
-		json_string_max(w, "container", name_of_pod_part(p->container), max->container);
-		json_string(w, "container_id", p->container_id);
-		json_string_max(w, "pod", name_of_pod_part(p->pod), max->container);
-		json_string_max(w, "namespace", p->space, max->container);
-	}
-	json_u64(w, "procs", p->procs);
-	json_u64(w, "pss_missing_processes", p->pss_missing);
-	json_u64(w, "threads", p->threads);
-	put_sources(w, p);
-	put_counters(w, p->have, p->value, 0, COUNTERS_OF_PROCESS);
-	if (key->needs & NEEDS_CGROUP) {
-		put_counters(w, p->have, p->value, COUNTERS_OF_PROCESS, COUNTER_COUNT);
-		put_memcg_above(w, p, max);
-		json_string(w, "mem_current_reason",
-			    snapshot_is_kill(r->snapshot) ? NO_CHARGE_AT_KILL : NULL);
-	}
-}
-
-void json_row(struct json_writer *w, const struct result *r, const struct process *p,
-	      const struct json_limits *max)
-{
 	if (r->group)
-		put_group(w, r, p, max);
-	else
-		put_process(w, p, r->snapshot->host.boot_ms, max);
+		json_field(w, &field_group, value_text(r->group->group(p)), brief);
+	json_fields(w, list, row, r->snapshot, brief);
+	if (!r->group || !(r->group->needs & NEEDS_CGROUP))
+		return;
+	put_memcg_above(w, p, brief);
+	json_string(w, "mem_current_reason",
+		    snapshot_is_kill(r->snapshot) ? NO_CHARGE_AT_KILL : NULL);
 }
 
 /* ---- the document ---- */
@@ -433,7 +317,9 @@ void json_row(struct json_writer *w, const struct result *r, const struct proces
 void render_json(struct strbuf *out, const struct result *r)
 {
 	struct json_writer writer = {.out = out}, *w = &writer;
+	struct field_list list;
 
+	process_list_json(&list, r->group);
 	json_document_begin(w, "zmem.snapshot", "1.7", r->snapshot);
 	json_snapshot(w, r);
 	json_newline(w);
@@ -447,7 +333,7 @@ void render_json(struct strbuf *out, const struct result *r)
 	json_begin(w, '[');
 	for (size_t i = 0; i < r->row_count; i++) {
 		json_begin_line(w, '{');
-		json_row(w, r, r->rows[i], &json_limits_usual);
+		json_row(w, r, &list, &r->rows[i], false);
 		json_end(w, '}');
 	}
 	json_end_lines(w, ']');

@@ -31,28 +31,11 @@ void json_snapshot(struct json_writer *w, const struct result *r);
 void json_account(struct json_writer *w, const struct account *a);
 
 /*
- * Maximum lengths of strings: encoded bytes between the quotes, or for the hex forms bytes of the
- * text.
+ * The fields of a row, a process or a group, for an open object. `list`: of process_list_json().
+ * `brief`: texts have the limits of short lines.
  */
-struct json_limits {
-	size_t user;
-	size_t name;
-	size_t name_hex;
-	size_t cmdline;
-	size_t cmdline_hex;
-	size_t cgroup;
-	size_t unit;
-	size_t container;
-	size_t group;
-	size_t group_hex;
-};
-
-/* The limits that the schema states; a string without one is not limited. */
-extern const struct json_limits json_limits_usual;
-
-/* The fields of a row, a process or a group, for an open object. */
-void json_row(struct json_writer *w, const struct result *r, const struct process *p,
-	      const struct json_limits *max);
+void json_row(struct json_writer *w, const struct result *r, const struct field_list *list,
+	      const struct row *row, bool brief);
 /* An object of sums. */
 void json_sums(struct json_writer *w, const char *key, const struct totals *t);
 

@@ -151,7 +151,7 @@ static void add_column(struct maps_table *t, int column)
 	bool group = column == MAP_COLUMN_NAME && t->r->group;
 
 	t->grid.column[t->grid.columns++] = (struct grid_column){
-		.heading = group ? t->r->group->header : map_column_header(column),
+		.heading = group ? t->r->group->heading : map_column_header(column),
 		.type = size   ? CELL_BYTES
 			: text ? CELL_TEXT
 			       : CELL_COUNT,

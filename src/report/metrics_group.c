@@ -38,12 +38,12 @@ static bool is_reserved(const char *label)
  * Adds the label of a row. A name that looks like a reserved label, with or without underscores,
  * gets one more underscore.
  */
-static void put_label(struct strbuf *text, const struct column *group, const struct process *p,
+static void put_label(struct strbuf *text, const struct field *group, const struct process *p,
 		      bool numeric)
 {
 	bool command = group && group->needs & NEEDS_CMDLINE;
 	bool user = group && group->needs & NEEDS_USER && p->uid != UID_NONE;
-	const char *name = command ? NULL : group ? group->text(p) : p->name;
+	const char *name = command ? NULL : group ? group->group(p) : p->name;
 
 	if (name && *name && !(user && numeric)) {
 		size_t at = text->len;
@@ -63,7 +63,7 @@ static void put_label(struct strbuf *text, const struct column *group, const str
 
 struct labelled {
 	const char *label;
-	struct process *row;
+	const struct row *row;
 	size_t rank;
 };
 
@@ -104,53 +104,53 @@ static void add_memcg(const struct process *p, struct totals *t)
  * The names of a container and its pod, if the group cannot have those of another one later: a
  * changed label would be another series. The scope of a container has its id in its name.
  */
-static void set_names(const struct column *group, const struct process *p, struct metric_group *g)
+static void set_names(const struct field *group, const struct process *p, struct metric_group *g)
 {
-	bool unit = group && strcmp(group->key, "unit") == 0 && p->unit && p->container_id &&
-		    strstr(p->unit, p->container_id);
-	bool all = unit || (group && (strcmp(group->key, "container") == 0 ||
-				      strcmp(group->key, "cgroup") == 0));
-	bool pod = all || (group && strcmp(group->key, "pod") == 0);
+	enum cgroup_part part = group ? group->part : PART_NONE;
+	bool unit =
+		part == PART_UNIT && p->unit && p->container_id && strstr(p->unit, p->container_id);
+	bool all = unit || part == PART_CONTAINER || part == PART_CGROUP;
+	bool pod = all || part == PART_POD;
 
 	if (all)
 		g->container = name_of_pod_part(p->container);
 	if (pod)
 		g->pod = name_of_pod_part(p->pod);
-	if (pod || (group && strcmp(group->key, "namespace") == 0))
+	if (pod || part == PART_SPACE)
 		g->space = p->space;
 }
 
 /* Sums rows of one label into the item of the first of them. */
-static void merge(const struct column *group, const struct labelled *l, size_t count,
-		  struct process **rows, struct metric_group *item)
+static void merge(const struct field *group, const struct labelled *l, size_t count,
+		  struct row *rows, struct metric_group *item)
 {
 	struct metric_group *g = &item[l[0].rank];
 
 	for (size_t i = 0; i < count; i++)
-		rows[i] = l[i].row;
+		rows[i] = *l[i].row;
 	g->label = l[0].label;
 	totals_sum(rows, count, false, &g->sum);
 	if (count > 1)
 		return;
-	add_memcg(rows[0], &g->sum);
-	set_names(group, rows[0], g);
+	add_memcg(rows[0].process, &g->sum);
+	set_names(group, rows[0].process, g);
 }
 
 static int merge_rows(const struct result *r, size_t count, bool numeric, struct metric_groups *g)
 {
 	cleanup_free struct labelled *l = calloc(count + 1, sizeof(*l));
-	cleanup_free struct process **rows = calloc(count + 1, sizeof(*rows));
+	cleanup_free struct row *rows = calloc(count + 1, sizeof(*rows));
 	const char *label;
 
 	if (!l || !rows)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		put_label(&g->text, r->group, r->rows[i], numeric);
+		put_label(&g->text, r->group, r->rows[i].process, numeric);
 	if (strbuf_error(&g->text))
 		return strbuf_error(&g->text);
 	label = strbuf_str(&g->text);
 	for (size_t i = 0; i < count; i++, label += strlen(label) + 1)
-		l[i] = (struct labelled){label, r->rows[i], i};
+		l[i] = (struct labelled){label, &r->rows[i], i};
 	qsort(l, count, sizeof(*l), compare_labels);
 	for (size_t i = 0, end; i < count; i = end) {
 		end = end_of_label(l, count, i);
@@ -166,28 +166,26 @@ static int merge_rows(const struct result *r, size_t count, bool numeric, struct
 
 /* ---- all others ---- */
 
-static struct process row_of(const struct totals *t)
+static struct row row_of(const struct totals *t, struct process *p)
 {
-	struct process p = {.kind = PROCESS_SUM,
+	*p = (struct process){.kind = PROCESS_SUM, .have = t->have};
+	memcpy(p->value, t->value, sizeof(p->value));
+	return (struct row){.process = p,
 			    .procs = (uint32_t)t->processes,
-			    .pss_missing = (uint32_t)t->pss_missing,
-			    .have = t->have};
-
-	memcpy(p.value, t->value, sizeof(p.value));
-	return p;
+			    .pss_missing = (uint32_t)t->pss_missing};
 }
 
 static void add_others(const struct result *r, size_t taken, struct metric_groups *g)
 {
 	struct totals tail;
-	struct process a, b;
-	struct process *const both[] = {&a, &b};
+	struct process sums[2];
+	struct row both[2];
 
 	if (taken == r->row_count && !r->others_count)
 		return;
 	totals_sum(r->rows + taken, r->row_count - taken, false, &tail);
-	a = row_of(&tail);
-	b = row_of(&r->others);
+	both[0] = row_of(&tail, &sums[0]);
+	both[1] = row_of(&r->others, &sums[1]);
 	g->item[g->count].label = OTHER;
 	totals_sum(both + (taken == r->row_count), (taken < r->row_count) + (r->others_count > 0),
 		   false, &g->item[g->count++].sum);

@@ -6,6 +6,7 @@
  * would be longer, its texts are cut shorter.
  */
 #include "report/report.h"
+#include "write/field_text.h"
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -16,33 +17,9 @@
 #define HOST_MAX       64
 #define REASON_MAX     256
 
-/* With these limits and the largest values a line still fits. */
-static const struct json_limits limits_short = {
-	.user = 64,
-	.name = 255,
-	.name_hex = 64,
-	.cmdline = 512,
-	.cmdline_hex = 64,
-	.cgroup = 255,
-	.unit = 255,
-	.container = 64,
-	.group = 512,
-	.group_hex = 64,
-};
-
-/* The counters that have deltas in the output; a line has no room for all. */
-static const struct {
-	enum counter counter;
-	struct json_key key;
-} deltas[] = {
-#define DELTA(id, key)                                                                             \
-	{                                                                                          \
-		COUNTER_##id, JSON_KEY_OF(key)                                                     \
-	}
-	DELTA(SWAP, "swap_change_bytes"), DELTA(USS, "uss_change_bytes"),
-	DELTA(PSS, "pss_change_bytes"),	  DELTA(PSS_SWAP, "pss_swap_change_bytes"),
-	DELTA(RSS, "rss_change_bytes"),	  DELTA(MAJFLT, "majflt_change"),
-};
+/* The changes in the output: a line has no room for all. */
+static const char *const changes[] = {"swap_change",	 "uss_change", "pss_change",
+				      "pss_swap_change", "rss_change", "majflt_change"};
 
 static void begin_line(struct json_writer *w, const char *type, const struct snapshot *s)
 {
@@ -52,45 +29,43 @@ static void begin_line(struct json_writer *w, const char *type, const struct sna
 	json_string_max(w, "host", s->host.name, HOST_MAX);
 }
 
-/* Deltas in bytes since the snapshot that "since_ms" names, not per second. */
-static void put_deltas(struct json_writer *w, const struct process *p)
+/* Changes since the snapshot that "since_ms" names, not per second. */
+static void put_changes(struct json_writer *w, const struct row *r)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(deltas); i++) {
-		int64_t by = 0;
-		bool known = delta_of_row(p, deltas[i].counter, &by);
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		const struct field *f = process_field(changes[i]);
 
-		json_key(w, deltas[i].key);
-		json_put_known_i64(w, known, by);
+		json_field(w, f, field_value(f, r, NULL), true);
 	}
-	json_known(w, "grew_ticks", p->ticks, p->grew_ticks);
-	json_u64(w, "compared_ticks", p->ticks);
+	json_known(w, "grew_ticks", r->ticks, r->grew_ticks);
+	json_u64(w, "compared_ticks", r->ticks);
 }
 
-static void make_row(struct strbuf *line, const struct result *r, const struct process *p,
-		     const struct json_limits *max)
+static void make_row(struct strbuf *line, const struct result *r, const struct field_list *list,
+		     const struct row *row, bool brief)
 {
 	struct json_writer w = {.out = line};
 
 	strbuf_clear(line);
 	begin_line(&w, r->group ? "group" : "process", r->snapshot);
-	json_row(&w, r, p, max);
+	json_row(&w, r, list, row, brief);
 	if (r->delta)
-		put_deltas(&w, p);
+		put_changes(&w, row);
 	json_end(&w, '}');
 	strbuf_putc(line, '\n');
 }
 
-static void put_total_deltas(struct json_writer *w, const struct result *r)
+static void put_total_changes(struct json_writer *w, const struct result *r)
 {
 	const struct delta *c = r->delta;
 
-	for (size_t i = 0; i < ARRAY_SIZE(deltas); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		const struct field *f = process_field(changes[i]);
 		int64_t by = 0;
-		bool known =
-			c->known && delta_of_totals(deltas[i].counter, &r->totals, &c->before, &by);
+		bool known = c->known &&
+			     delta_of_totals((enum counter)f->counter, &r->totals, &c->before, &by);
 
-		json_key(w, deltas[i].key);
-		json_put_known_i64(w, known, by);
+		json_field(w, f, value_number(known, by), true);
 	}
 }
 
@@ -108,7 +83,7 @@ static void put_watch(struct json_writer *w, const struct result *r)
 	json_known(w, "ended", c->known, c->counts.ended);
 	json_known(w, "changed", c->known, c->counts.changed);
 	json_u64(w, "rows_not_written", r->others_count);
-	put_total_deltas(w, r);
+	put_total_changes(w, r);
 	json_known(w, "own_cpu_us", c->cost.known, c->cost.cpu_us);
 	json_known(w, "own_resident_bytes", c->cost.known, c->cost.resident_bytes);
 	json_end(w, '}');
@@ -145,10 +120,13 @@ static void put_line(struct strbuf *out, const struct strbuf *line)
 
 void render_ndjson_with(struct strbuf *out, struct strbuf *line, const struct result *r)
 {
+	struct field_list list;
+
+	process_list_json(&list, r->group);
 	for (size_t i = 0; i < r->row_count && !strbuf_error(out); i++) {
-		make_row(line, r, r->rows[i], &json_limits_usual);
+		make_row(line, r, &list, &r->rows[i], false);
 		if (line->len > LINE_MAX_BYTES)
-			make_row(line, r, r->rows[i], &limits_short);
+			make_row(line, r, &list, &r->rows[i], true);
 		put_line(out, line);
 	}
 	make_snapshot(line, r, true);

@@ -10,7 +10,7 @@
 
 #include "base/strbuf.h"
 #include "check/compare.h"
-#include "model/column.h"
+#include "fields/process_fields.h"
 #include "model/files.h"
 #include "model/maps.h"
 #include "query/account.h"

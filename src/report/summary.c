@@ -299,15 +299,15 @@ void summary_print(struct strbuf *out, const struct result *r, unsigned width, c
 	}
 }
 
-static bool is_of_swap(const struct column *c)
+static bool is_of_swap(const struct field *c)
 {
-	return (c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT) &&
+	return field_is_counter(c) &&
 	       (c->counter == COUNTER_SWAP || c->counter == COUNTER_SWAP_PSS ||
 		c->counter == COUNTER_SWAP_SHMEM ||
 		COUNTER_BIT(c->counter) & COUNTERS_OF_SWAP_COSTS);
 }
 
-void summary_print_notes(struct strbuf *out, const struct result *r, const struct column *sorted)
+void summary_print_notes(struct strbuf *out, const struct result *r, const struct field *sorted)
 {
 	uint64_t used;
 
@@ -315,6 +315,6 @@ void summary_print_notes(struct strbuf *out, const struct result *r, const struc
 	    meminfo_swap_used(&r->snapshot->system.meminfo, &used) && !used)
 		strbuf_puts(out, "no swap is in use\n");
 	if (r->group && r->group->needs & NEEDS_CGROUP && r->row_count == 1 && !r->others_count &&
-	    !r->group->text(r->rows[0]))
+	    !r->group->group(r->rows[0].process))
 		strbuf_printf(out, "no %s was found\n", r->group->key);
 }

@@ -12,7 +12,7 @@
 /* All of it in one line, but the swap. */
 void summary_write(struct line *l, const struct result *r);
 /* Lines that explain equal rows: no swap where they are sorted by it, groups by what none has. */
-void summary_print_notes(struct strbuf *out, const struct result *r, const struct column *sorted);
+void summary_print_notes(struct strbuf *out, const struct result *r, const struct field *sorted);
 /*
  * A line for each subject, folded at blanks to `width` columns; 0: not folded. `nothing`: what to
  * say if there is no process, NULL: nothing special.

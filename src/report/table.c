@@ -10,6 +10,7 @@
 
 #include "query/delta_tracker.h"
 #include "report/summary.h"
+#include "write/field_text.h"
 
 #define TEXT_WIDE 32 /* maximum width of a text that is not in the last column */
 
@@ -18,12 +19,11 @@
 /* As ps_mem and lsof write it. */
 #define DELETED_MARK " (deleted)"
 
-static struct cell cell_change(const struct table *t, const struct column *c, bool known,
-			       int64_t by)
+static struct cell cell_change(const struct table *t, const struct field *c, bool known, int64_t by)
 {
 	if (known)
 		by = delta_rate(by, t->r->snapshot->change_us);
-	return cell_number(c->is_count ? CELL_GROWTH : CELL_CHANGE, known, by);
+	return cell_number(cell_type_of(c), known, by);
 }
 
 static bool is_near_limit(const struct table *t, uint64_t maps)
@@ -33,94 +33,78 @@ static bool is_near_limit(const struct table *t, uint64_t maps)
 	return limit && maps > limit / 100 * MAPS_PERCENT + limit % 100 * MAPS_PERCENT / 100;
 }
 
-/* Counters and percentages, of a process or of a sum. */
-static struct cell cell_counter(const struct table *t, const struct column *c, counter_mask have,
-				counter_mask partial, const uint64_t *value)
+/* A counter or a share, of a row or of a sum. */
+static struct cell cell_of_counter(const struct table *t, const struct field *f, struct value v,
+				   counter_mask partial)
 {
-	counter_mask bit = COUNTER_BIT(c->counter);
-	double percent = 0;
-	struct cell cell;
-	bool known;
+	struct cell cell = cell_of_value(f, v);
 
-	if (c->is_count) {
-		cell = cell_number(CELL_COUNT, have & bit, (int64_t)value[c->counter]);
-	} else if (c->kind == COLUMN_COUNTER) {
-		cell = cell_bytes(have & bit, value[c->counter]);
-	} else {
-		known = column_percent(t->r->snapshot, c, have, value, &percent);
-		cell = cell_percent(known, percent);
-	}
 	/* Values alone are read by scripts, which get a note on stderr. */
-	cell.at_least = partial & bit && (t->style->header || !t->style->only_total);
+	cell.at_least =
+		partial & COUNTER_BIT(f->counter) && (t->style->header || !t->style->only_total);
 	return cell;
 }
 
-static struct cell cell_of_text(struct table *t, const struct column *c, const struct process *p)
+/* A user without a name is shown by number, as ps does. */
+static struct cell cell_of_user(const struct table *t, const struct field *f,
+				const struct process *p)
 {
-	bool is_user = c->needs & NEEDS_USER;
-	const char *text = is_user && t->style->numeric ? NULL : column_text(c, p);
-
-	if (!text && is_user)
+	if (t->style->numeric || !f->group(p))
 		return cell_number(CELL_COUNT, p->uid != UID_NONE, p->uid);
-	if (text && p->exe == EXE_DELETED && (c->needs & NEEDS_PROGRAM)) {
-		snprintf(t->marked_name, sizeof(t->marked_name), "%.*s" DELETED_MARK,
-			 (int)(sizeof(t->marked_name) - sizeof(DELETED_MARK)), text);
-		text = t->marked_name;
-	}
-	return cell_text(text);
+	return cell_text(f->group(p));
 }
 
-static struct cell cell_of_process(struct table *t, const struct column *c, const struct process *p)
+static struct cell cell_of_row(struct table *t, const struct field *f, const struct row *r)
 {
+	const struct process *p = r->process;
+	struct value v = field_value(f, r, t->r->snapshot);
 	struct cell cell;
-	int64_t number = 0;
-	bool known;
 
-	switch (c->kind) {
-	case COLUMN_COUNTER:
-	case COLUMN_PERCENT:
-		cell = cell_counter(t, c, p->have, p->partial, p->value);
-		if (c->is_count && c->counter == COUNTER_MAPS && p->kind != PROCESS_SUM &&
-		    process_has(p, COUNTER_MAPS) && is_near_limit(t, p->value[COUNTER_MAPS]))
+	if (field_is_counter(f)) {
+		cell = cell_of_counter(t, f, v, r->partial);
+		if (f->counter == COUNTER_MAPS && v.known && p->kind != PROCESS_SUM &&
+		    is_near_limit(t, (uint64_t)v.number))
 			cell.attr = ATTR_RED;
 		return cell;
-	case COLUMN_CHANGE:
-		known = delta_of_row(p, c->counter, &number);
-		return cell_change(t, c, known, number);
-	case COLUMN_NUMBER:
-	case COLUMN_TIME:
-		if (c == &column_grew)
-			return p->started ? cell_text("new") : cell_of(p->grew_ticks, p->ticks);
-		known = c->number(t->r->snapshot, p, &number);
-		return cell_number(c->kind == COLUMN_TIME ? CELL_TIME : CELL_COUNT, known, number);
-	case COLUMN_TEXT:
-		break;
 	}
-	return cell_of_text(t, c, p);
+	if (f->flags & FIELD_SINCE)
+		return f->counter >= 0 ? cell_change(t, f, v.known, v.number)
+		       : r->started    ? cell_text("new")
+				       : cell_of(r->grew_ticks, r->ticks);
+	if (f->needs & NEEDS_USER)
+		return cell_of_user(t, f, p);
+	if (v.known && p->exe == EXE_DELETED && f->needs & NEEDS_PROGRAM) {
+		snprintf(t->marked_name, sizeof(t->marked_name), "%.*s" DELETED_MARK,
+			 (int)(sizeof(t->marked_name) - sizeof(DELETED_MARK)), v.text);
+		v.text = t->marked_name;
+	}
+	return cell_of_value(f, v);
 }
 
-static struct cell cell_of_sum(const struct table *t, const struct column *c, bool total)
+static struct cell cell_of_sum(const struct table *t, const struct field *f, bool total)
 {
 	const struct totals *sum = total ? &t->r->totals : &t->r->others;
 	const struct delta *delta = t->r->delta;
 	int64_t bytes = 0;
 	bool known;
 
-	if (c->kind != COLUMN_CHANGE)
-		return cell_counter(t, c, sum->have, sum->partial, sum->value);
+	if (field_is_counter(f))
+		return cell_of_counter(t, f,
+				       process_field_of(f, t->r->snapshot, sum->have, sum->value),
+				       sum->partial);
 	/* Only the total has deltas: it also covers processes that have ended. */
 	known = total && delta && delta->known &&
-		delta_of_totals(c->counter, sum, &delta->before, &bytes);
-	return cell_change(t, c, known, bytes);
+		delta_of_totals((enum counter)f->counter, sum, &delta->before, &bytes);
+	return cell_change(t, f, known, bytes);
 }
 
 static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
 {
 	struct table *t = arg;
-	const struct column *const *column = t->style->columns->item;
+	const struct field *const *column = t->style->columns->item;
 
 	for (size_t i = first; i < end; i++)
-		*ret++ = row < t->row_count ? cell_of_process(t, column[i], t->rows[row])
+		*ret++ = row < t->row_count ? cell_of_row(t, column[i], &t->rows[row])
 					    : cell_of_sum(t, column[i], row == GRID_TOTAL);
 }
 
@@ -145,37 +129,24 @@ static void put_notes(void *arg, struct strbuf *out)
 	}
 }
 
-static void add_column(struct table *t, const struct column *c)
+static void add_column(struct table *t, const struct field *f)
 {
-	static const enum cell_type type[] = {
-		[COLUMN_COUNTER] = CELL_BYTES, [COLUMN_NUMBER] = CELL_COUNT,
-		[COLUMN_TEXT] = CELL_TEXT,     [COLUMN_PERCENT] = CELL_PERCENT,
-		[COLUMN_TIME] = CELL_TIME,     [COLUMN_CHANGE] = CELL_CHANGE,
-	};
-	enum cell_type cell = type[c->kind];
-	/* Only counters have a sum, except those of cgroups, which may be nested. */
-	bool summed = (c->kind == COLUMN_COUNTER || c->kind == COLUMN_PERCENT ||
-		       c->kind == COLUMN_CHANGE) &&
-		      !(c->needs & NEEDS_MEMCG);
-
-	if (c->is_count)
-		cell = c->kind == COLUMN_CHANGE ? CELL_GROWTH : CELL_COUNT;
 	t->grid.column[t->grid.columns++] = (struct grid_column){
-		.heading = c->header,
-		.type = cell,
-		.left = c->kind == COLUMN_TEXT,
-		.middle = !(c->needs & NEEDS_CMDLINE),
-		.marked = c == t->marked,
-		.summed = summed,
-		.at_least =
-			c->kind == COLUMN_COUNTER && t->r->totals.partial & COUNTER_BIT(c->counter),
+		.heading = f->heading,
+		.type = cell_type_of(f),
+		.left = f->type == FIELD_TEXT || f->type == FIELD_BOOL,
+		.middle = !(f->needs & NEEDS_CMDLINE),
+		.marked = f == t->marked,
+		.summed = f->flags & FIELD_SUMS,
+		.at_least = field_is_counter(f) && f->type != FIELD_PERCENT &&
+			    t->r->totals.partial & COUNTER_BIT(f->counter),
 		.max = t->style->wide ? 0 : TEXT_WIDE,
 	};
 }
 
 void table_place(struct table *t)
 {
-	const struct column_list *list = t->style->columns;
+	const struct field_list *list = t->style->columns;
 
 	t->grid.style = t->style;
 	t->grid.source =

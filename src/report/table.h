@@ -10,9 +10,9 @@ struct table {
 	/* Set by the caller and borrowed. */
 	const struct result *r;
 	const struct table_style *style;
-	struct process *const *rows; /* the rows to show, which may differ from r->rows */
+	const struct row *rows; /* the rows to show, which may differ from r->rows */
 	size_t row_count;
-	const struct column *marked; /* its heading is highlighted; NULL: none */
+	const struct field *marked; /* its heading is highlighted; NULL: none */
 
 	struct grid grid;
 	char marked_name[1024]; /* of the current row: "ssh (deleted)" */

@@ -145,17 +145,13 @@ static int make_html(struct server *s, bool data_alone, struct page *p)
 {
 	cleanup(http_query_done) struct http_query q = {};
 	cleanup(selection_done) struct selection v = {};
-	struct column_list columns;
+	struct field_list columns;
 	struct table_style style = {.columns = &columns, .numeric = s->config->numeric};
 	int r = http_query_parse(&q, "", false);
 
-	column_list_default(&columns, NULL);
-	if (s->config->cmdlines) {
-		const char *bad;
-		size_t len;
-
-		column_list_parse(&columns, "+cmdline", &bad, &len);
-	}
+	process_list_usual(&columns, NULL);
+	if (s->config->cmdlines)
+		field_list_insert(&columns, columns.count, process_field("cmdline"));
 	style.group = s->config->group;
 	if (r == 0)
 		r = selection_query(&v, &s->client.snapshot, &q.query);

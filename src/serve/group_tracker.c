@@ -44,7 +44,7 @@ uint64_t group_weight(const struct process *p)
 }
 
 struct ranked {
-	struct process *row;
+	struct row row;
 	double rank, weight;
 	size_t place; /* index in the input */
 };
@@ -70,7 +70,7 @@ static struct ranked *rank_all(const struct rows *groups)
 	struct ranked *r = calloc(groups->count + 1, sizeof(*r));
 
 	for (size_t i = 0; r && i < groups->count; i++) {
-		double weight = (double)group_weight(groups->item[i]);
+		double weight = (double)group_weight(groups->item[i].process);
 
 		r[i] = (struct ranked){groups->item[i], weight, weight, i};
 	}
@@ -87,7 +87,7 @@ static int choose(const struct group_tracker *t, const char *(*text)(const struc
 	if (!r)
 		return -ENOMEM;
 	for (size_t i = 0; i < groups->count && shown < groups->count; i++) {
-		double least = space_saving_least(&t->groups, key_of(t, text(r[i].row)));
+		double least = space_saving_least(&t->groups, key_of(t, text(r[i].row.process)));
 
 		r[i].rank = least > r[i].weight ? least : r[i].weight;
 	}
@@ -121,6 +121,7 @@ int group_tracker_update(struct group_tracker *t, uint64_t now_us,
 	space_saving_fade(&t->groups, decay);
 	qsort(r, groups->count, sizeof(*r), heaviest_first);
 	for (size_t i = groups->count; i-- > 0;)
-		space_saving_add(&t->groups, key_of(t, text(r[i].row)), r[i].weight * (1 - decay));
+		space_saving_add(&t->groups, key_of(t, text(r[i].row.process)),
+				 r[i].weight * (1 - decay));
 	return choose(t, text, groups, ret_shown);
 }

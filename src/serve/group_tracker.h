@@ -8,7 +8,7 @@
 #define ZMEM_SERVE_GROUP_TRACKER_H
 
 #include "query/query.h"
-#include "query/rows.h"
+#include "model/process_list.h"
 #include "query/space_saving.h"
 
 struct group_tracker {

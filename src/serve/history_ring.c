@@ -52,9 +52,9 @@ void history_ring_add(struct history_ring *h, const struct result *r)
 	if (r->totals.have & COUNTER_BIT(COUNTER_PSS))
 		set_value(p, ALL_PSS, &p->pss, r->totals.value[COUNTER_PSS]);
 	for (size_t i = 0; i < r->row_count; i++) {
-		const char *name = r->group->text(r->rows[i]);
+		const char *name = r->group->group(r->rows[i].process);
 
-		add_group(p, name ? name : "none", group_weight(r->rows[i]));
+		add_group(p, name ? name : "none", group_weight(r->rows[i].process));
 	}
 	h->next = (h->next + 1) % HISTORY_POINTS;
 	h->count += h->count < HISTORY_POINTS;

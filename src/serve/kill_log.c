@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "report/incidents.h"
 
-int kill_log_init(struct kill_log *l, const struct column *group, size_t groups_max)
+int kill_log_init(struct kill_log *l, const struct field *group, size_t groups_max)
 {
 	*l = (struct kill_log){
 		.group = group,
@@ -55,7 +55,7 @@ static const char **name_at(struct process *p, size_t offset)
 /* Borrows the names of the event. */
 static struct process process_of(const struct event_record *e)
 {
-	struct process p = {.kind = PROCESS_SUM, .procs = 1, .uid = UID_NONE};
+	struct process p = {.kind = PROCESS_SUM, .uid = UID_NONE};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		*name_at(&p, names[i].offset) = event_text(e, names[i].member);
@@ -66,24 +66,24 @@ static struct process process_of(const struct event_record *e)
 
 static bool same_group(const struct kill_log *l, const struct process *a, const struct process *b)
 {
-	const char *x = l->group->text(a), *y = l->group->text(b);
+	const char *x = l->group->group(a), *y = l->group->group(b);
 
 	if (l->group->needs & NEEDS_USER && a->uid != b->uid)
 		return false;
 	return strcmp(x ? x : "", y ? y : "") == 0;
 }
 
-static struct process *find_group(const struct kill_log *l, const struct process *p)
+static struct row *find_group(const struct kill_log *l, const struct process *p)
 {
 	for (size_t i = 0; i < l->groups; i++) {
 		if (same_group(l, &l->sum[i], p))
-			return &l->sum[i];
+			return &l->row[i];
 	}
 	return NULL;
 }
 
 /* Returns NULL if no group is left, or no memory. */
-static struct process *add_group(struct kill_log *l, const struct process *p)
+static struct row *add_group(struct kill_log *l, const struct process *p)
 {
 	struct process *sum;
 
@@ -91,7 +91,6 @@ static struct process *add_group(struct kill_log *l, const struct process *p)
 		return NULL;
 	sum = &l->sum[l->groups];
 	*sum = *p;
-	sum->procs = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const char **name = name_at(sum, names[i].offset);
 
@@ -101,13 +100,14 @@ static struct process *add_group(struct kill_log *l, const struct process *p)
 		if (!*name)
 			return NULL;
 	}
-	l->row[l->groups++] = sum;
-	return sum;
+	l->row[l->groups] = (struct row){.process = sum};
+	return &l->row[l->groups++];
 }
 
 void kill_log_add(struct kill_log *l, const struct event_record *kill)
 {
-	struct process p = process_of(kill), *group = NULL;
+	struct process p = process_of(kill);
+	struct row *group = NULL;
 
 	if (event_has(kill, EVENT_MISSED))
 		l->others += kill->number[EVENT_MISSED];

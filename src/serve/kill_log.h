@@ -13,10 +13,10 @@
 #define KILL_LOG_NEWEST 64
 
 struct kill_log {
-	const struct column *group;
+	const struct field *group;
 	size_t groups_max;
-	struct process *sum;  /* of each group; procs: its kills */
-	struct process **row; /* the same */
+	struct process *sum; /* of each group */
+	struct row *row;     /* likewise; procs: its kills */
 	size_t groups;
 	struct arena names; /* of the groups */
 	uint64_t others;    /* kills of further groups, and of victims that are not known */
@@ -25,7 +25,7 @@ struct kill_log {
 };
 
 /* Counts by this column. Returns 0 or -ENOMEM; kill_log_done() in either case. */
-int kill_log_init(struct kill_log *l, const struct column *group, size_t groups_max);
+int kill_log_init(struct kill_log *l, const struct field *group, size_t groups_max);
 void kill_log_done(struct kill_log *l);
 /* Without memory for the names of a new group, its kill is one of the others. */
 void kill_log_add(struct kill_log *l, const struct event_record *kill);

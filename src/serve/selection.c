@@ -109,7 +109,7 @@ static int check_bounds(struct http_query *q, enum query_word word, const char *
 
 static int check_cmdlines(struct http_query *q, enum query_word word)
 {
-	unsigned needs = word == QUERY_SORT ? column_list_needs(&q->query.order.keys)
+	unsigned needs = word == QUERY_SORT ? field_list_needs(&q->query.order.keys)
 			 : q->query.group   ? q->query.group->needs
 					    : 0;
 
@@ -247,14 +247,16 @@ static const char *unit_or_name_of(const struct process *p)
 }
 
 /* The group column "unit, then name". */
-static const struct column unit_or_name = {
+static const struct field unit_or_name = {
 	.key = "unit",
-	.kind = COLUMN_TEXT,
+	.type = FIELD_TEXT,
 	.needs = NEEDS_CGROUP,
-	.text = unit_or_name_of,
+	.counter = -1,
+	.group = unit_or_name_of,
+	.part = PART_UNIT,
 };
 
-const struct column *selection_group(const struct column *key)
+const struct field *selection_group(const struct field *key)
 {
 	return key ? key : &unit_or_name;
 }
@@ -275,6 +277,16 @@ static int make_rows(struct selection *v, struct snapshot *snapshot, const struc
 	return r;
 }
 
+/* Groups get the memory counters of their cgroups. */
+static int apply_memcgs(struct selection *v, const struct snapshot *snapshot)
+{
+	int r = rows_processes(v->rows.made.item, v->rows.made.count, &v->rows.shown);
+
+	if (r == 0)
+		memcgs_apply(snapshot, &v->rows.shown);
+	return r;
+}
+
 int selection_query(struct selection *v, struct snapshot *snapshot, const struct query *q)
 {
 	int r = make_rows(v, snapshot, q);
@@ -282,7 +294,9 @@ int selection_query(struct selection *v, struct snapshot *snapshot, const struct
 	if (r < 0)
 		return r;
 	if (q->group)
-		memcgs_apply(snapshot, &v->rows.made);
+		r = apply_memcgs(v, snapshot);
+	if (r < 0)
+		return r;
 	query_show(&v->snapshot, q, &v->rows, false, &v->result);
 	return 0;
 }
@@ -291,13 +305,13 @@ int selection_query(struct selection *v, struct snapshot *snapshot, const struct
 static void forget_cgroups(struct rows *groups)
 {
 	for (size_t i = 0; i < groups->count; i++)
-		groups->item[i]->controlled &= groups->item[i]->unit != NULL;
+		groups->item[i].process->controlled &= groups->item[i].process->unit != NULL;
 }
 
-int selection_metrics(struct selection *v, struct snapshot *snapshot, const struct column *key,
+int selection_metrics(struct selection *v, struct snapshot *snapshot, const struct field *key,
 		      struct group_tracker *tracker, uint64_t now_us)
 {
-	const struct column *pss = column_find("pss", 3);
+	const struct field *pss = process_field("pss");
 	const struct query query = {.group = selection_group(key), .order = {.keys = {{pss}, 1}}};
 	struct rows *groups = &v->rows.made;
 	size_t shown = 0;
@@ -307,9 +321,11 @@ int selection_metrics(struct selection *v, struct snapshot *snapshot, const stru
 		return r;
 	if (!key)
 		forget_cgroups(groups);
-	memcgs_apply(snapshot, groups);
+	r = apply_memcgs(v, snapshot);
+	if (r < 0)
+		return r;
 	query_show(&v->snapshot, &query, &v->rows, false, &v->result);
-	r = group_tracker_update(tracker, now_us, query.group->text, groups, &shown);
+	r = group_tracker_update(tracker, now_us, query.group->group, groups, &shown);
 	if (r == 0)
 		result_cut(&v->result, &v->snapshot.collection, groups, shown, false);
 	return r;

@@ -37,7 +37,7 @@ void http_query_done(struct http_query *q);
 /* The column that makes the groups of metrics. NULL: the unit, and the name of processes without
  * one.
  */
-const struct column *selection_group(const struct column *key);
+const struct field *selection_group(const struct field *key);
 
 /* A snapshot serves any number of selections, one after the other. */
 struct selection {
@@ -56,7 +56,7 @@ int selection_query(struct selection *v, struct snapshot *snapshot, const struct
  * `group`: as of selection_group(). To be called once for a snapshot,
  * which was taken at `now_us`.
  */
-int selection_metrics(struct selection *v, struct snapshot *snapshot, const struct column *group,
+int selection_metrics(struct selection *v, struct snapshot *snapshot, const struct field *group,
 		      struct group_tracker *tracker, uint64_t now_us);
 void selection_done(struct selection *v);
 

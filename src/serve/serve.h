@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "model/column.h"
+#include "fields/process_fields.h"
 #include "serve/listen.h"
 #include "serve/request_headers.h"
 
@@ -26,9 +26,9 @@ struct options;
 struct serve_config {
 	struct listeners listeners;
 	struct token token;
-	const struct column *group; /* groups of the metrics and the page; NULL: unit, then name */
-	size_t groups;		    /* how many have series of their own */
-	uint32_t age_ms;	    /* the maximum age of a snapshot */
+	const struct field *group; /* groups of the metrics and the page; NULL: unit, then name */
+	size_t groups;		   /* how many have series of their own */
+	uint32_t age_ms;	   /* the maximum age of a snapshot */
 	char host[HOST_NAME_MAX + 1];
 	bool replays; /* processes are those of a recording */
 	bool cmdlines;

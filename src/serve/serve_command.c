@@ -29,7 +29,7 @@ static int read_config(const struct options *o, struct serve_config *c)
 	int r;
 
 	*c = (struct serve_config){
-		.group = key ? column_find(key, strlen(key)) : NULL,
+		.group = key ? process_field(key) : NULL,
 		.groups = o->top ? (size_t)o->top : GROUPS_USUAL,
 		.age_ms = o->interval_ms ? (uint32_t)o->interval_ms : INTERVAL_USUAL,
 		.replays = o->replay,

@@ -129,10 +129,10 @@ static void report_missing(struct session *s)
 
 static void report_differences(struct session *s)
 {
-	const struct collector *c = &s->collector;
+	const struct check *c = &s->collector.check;
 
 	for (size_t i = 0; i < c->difference_count; i++) {
-		const struct collect_difference *d = &c->difference[i];
+		const struct check_difference *d = &c->difference[i];
 
 		if (d->execed) {
 			log_notice(s->options->quiet,
@@ -229,7 +229,7 @@ void notices_collected(struct session *s)
 		log_notice(o->quiet,
 			   "--verify: of %zu of %zu processes smaps_rollup may be read, the "
 			   "others are other users'",
-			   c->verify_readable, c->verify_count);
+			   c->check.verify_readable, c->check.verify_count);
 	report_differences(s);
 	if (is_new(s, COLLECT_NOTICE_SLOTS))
 		log_notice(o->quiet,

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collect/collector_state.h"
+#include "collect/collect_spec.h"
 #include "session/command.h"
 
 enum format {

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
-#include "model/column.h"
+#include "fields/process_fields.h"
 #include "model/files.h"
 #include "query/query_parse.h"
 #include "report/report.h"
@@ -45,16 +45,15 @@ int options_check_taken(const struct options *o)
 /* Whether the columns only append to what JSON has: no key of JSON can be left out. */
 static bool are_json_keys(const char *columns)
 {
-	struct column_list list = {};
-	const char *bad;
-	size_t len;
+	struct field_list list = {};
+	struct field_error bad;
 
 	if (*columns != '+')
 		return false;
-	if (column_list_parse(&list, columns, &bad, &len) < 0)
+	if (field_list_parse(&list, &process_fields, columns, &bad) < 0)
 		return true; /* query_args_read() prints the message */
 	for (size_t i = 0; i < list.count; i++) {
-		if (list.item[i]->kind == COLUMN_PERCENT || list.item[i]->kind == COLUMN_CHANGE)
+		if (list.item[i]->type == FIELD_PERCENT || list.item[i]->flags & FIELD_SINCE)
 			return false;
 	}
 	return true;

@@ -56,12 +56,13 @@ static void report_user(void *arg, const char *name, size_t len)
 	*l->exit_code = EXIT_NOT_FOUND;
 }
 
-static int refuse_column(const struct options *o, const char *option, const char *name, size_t len)
+static int refuse_column(const struct options *o, const char *option, struct field_error bad)
 {
-	const struct column *near = column_nearest(name, len);
+	const struct field *near = fields_nearest(&process_fields, bad.name, bad.len);
 
 	return log_usage(o, "%s: there is no column '%.*s'%s%s; -o help lists them", option,
-			 (int)len, name, near ? "; the nearest is " : "", near ? near->key : "");
+			 (int)bad.len, bad.name, near ? "; the nearest is " : "",
+			 near ? near->key : "");
 }
 
 int query_args_set(struct query *q, const struct options *o, enum query_word word, const char *text,
@@ -80,7 +81,7 @@ int query_args_set(struct query *q, const struct options *o, enum query_word wor
 	if (r == -ENOENT)
 		return EXIT_NOT_FOUND;
 	if (word == QUERY_SORT)
-		return refuse_column(o, option, e.item, e.item_len);
+		return refuse_column(o, option, (struct field_error){e.item, e.item_len});
 	return log_usage(o, "%s%s%.*s: %s", option, e.item ? " " : "", (int)e.item_len,
 			 e.item ? e.item : "", e.why);
 }
@@ -106,15 +107,15 @@ int query_args_filter(struct query *q, const struct options *o, struct collector
 	return r;
 }
 
-const struct column *query_args_page_group(const struct options *o)
+const struct field *query_args_page_group(const struct options *o)
 {
 	const char *key = o->format == FORMAT_HTML ? options_group_key(o) : NULL;
 
-	return key ? column_find(key, strlen(key)) : NULL;
+	return key ? process_field(key) : NULL;
 }
 
-/* The names that the format needs beyond its columns: enum column_needs. */
-static unsigned format_needs(const struct options *o, const struct column *group)
+/* The names that the format needs beyond its columns: enum process_needs. */
+static unsigned format_needs(const struct options *o, const struct field *group)
 {
 	/* Formats with fixed keys show more than their columns. */
 	static const unsigned needs[] = {
@@ -129,7 +130,7 @@ static unsigned format_needs(const struct options *o, const struct column *group
 	};
 	bool document = o->format == FORMAT_JSON || o->format == FORMAT_NDJSON;
 	bool shows_memcg = (document || options_metrics(o)) && group && group->needs & NEEDS_CGROUP;
-	const struct column *page = query_args_page_group(o);
+	const struct field *page = query_args_page_group(o);
 
 	if (!(o->command->traits & COMMAND_ALL))
 		return 0;
@@ -148,55 +149,52 @@ static void read_group(struct query *q, const struct options *o)
 		key = "name";
 	/* The page of -F html has all processes, and groups them itself. */
 	if (key && o->format != FORMAT_HTML)
-		q->group = column_find(key, strlen(key));
+		q->group = process_field(key);
 }
 
 /*
  * Adds to a default table what it is sorted by, and where it is not lost on a narrow terminal:
  * behind the first counters, which are PSS and its change or share.
  */
-static void show_sorted(struct column_list *list, const struct options *o,
-			const struct column *group)
+static void show_sorted(struct field_list *list, const struct options *o, const struct field *group)
 {
 	size_t first = group ? 1 : 2; /* behind procs, or pid and user */
-	struct column_list keys = {};
-	const char *bad;
-	size_t len;
+	struct field_list keys = {};
+	struct field_error bad;
 
 	if (o->format != FORMAT_TABLE || o->command->traits & COMMAND_KEYS)
 		return;
 	if (o->grow)
-		column_list_insert(list, first + 2, &column_grew);
+		field_list_insert(list, first + 2, process_field("grew"));
 	/* query_args_set() refuses a key that is wrong. */
-	if (o->sort && column_list_parse_keys(&keys, o->sort, &bad, &len) == 0 &&
-	    keys.item[0]->kind != COLUMN_TEXT && !column_list_misplaced(&keys, group))
-		column_list_insert(list, first, keys.item[0]);
+	if (o->sort && field_list_parse_keys(&keys, &process_fields, o->sort, &bad) == 0 &&
+	    keys.item[0]->type != FIELD_TEXT && keys.item[0]->type != FIELD_BOOL &&
+	    !process_list_misplaced(&keys, group))
+		field_list_insert(list, first, keys.item[0]);
 }
 
-static int read_columns(struct column_list *list, const struct options *o,
-			const struct column *group)
+static int read_columns(struct field_list *list, const struct options *o, const struct field *group)
 {
-	const char *bad;
-	size_t len;
+	struct field_error bad;
 
 	if (o->format == FORMAT_CSV)
-		column_list_whole(list, group);
+		process_list_whole(list, group);
 	else if (o->continuous && !o->long_table)
-		column_list_watch(list, group);
+		process_list_watch(list, group);
 	else if (o->long_table)
-		column_list_long(list, group);
+		process_list_long(list, group);
 	else
-		column_list_default(list, group);
+		process_list_usual(list, group);
 	show_sorted(list, o, group);
-	if (o->columns && column_list_parse(list, o->columns, &bad, &len) < 0)
-		return refuse_column(o, "--columns", bad, len);
+	if (o->columns && field_list_parse(list, &process_fields, o->columns, &bad) < 0)
+		return refuse_column(o, "--columns", bad);
 	return 0;
 }
 
-static int refuse_memcg(const struct options *o, const char *option, const struct column_list *list,
-			const struct column *group)
+static int refuse_memcg(const struct options *o, const char *option, const struct field_list *list,
+			const struct field *group)
 {
-	const struct column *c = column_list_misplaced(list, group);
+	const struct field *c = process_list_misplaced(list, group);
 
 	return c ? log_usage(o, "%s: %s is of groups (--group-by cgroup, unit, container or pod)",
 			     option, c->key)
@@ -215,15 +213,15 @@ static const char *default_sort(const struct options *o, enum pss_choice pss)
 /* Few processes have swap: the others are not in an arbitrary order. */
 static void order_equal_swap(struct order *order, enum pss_choice pss)
 {
-	const struct column *key = order->keys.count == 1 ? order->keys.item[0] : NULL;
+	const struct field *key = order->keys.count == 1 ? order->keys.item[0] : NULL;
 
-	if (key && (key->kind == COLUMN_COUNTER || key->kind == COLUMN_PERCENT) &&
+	if (key && field_is_counter(key) &&
 	    (key->counter == COUNTER_SWAP || key->counter == COUNTER_SWAP_PSS))
 		order->keys.item[order->keys.count++] =
-			column_find(pss == PSS_NONE ? "rss" : "pss", 3);
+			process_field(pss == PSS_NONE ? "rss" : "pss");
 }
 
-static int read_order(struct query *q, const struct column_list *columns, const struct options *o,
+static int read_order(struct query *q, const struct field_list *columns, const struct options *o,
 		      enum pss_choice pss)
 {
 	const char *sort = o->sort ? o->sort : default_sort(o, pss);
@@ -234,7 +232,7 @@ static int read_order(struct query *q, const struct column_list *columns, const 
 	if (r == 0)
 		r = refuse_memcg(o, "--sort", &q->order.keys, q->group);
 	if (r == 0 && !o->continuous &&
-	    (column_list_changes(columns) || column_list_changes(&q->order.keys)))
+	    (field_list_changes(columns) || field_list_changes(&q->order.keys)))
 		r = log_usage(o, "%s: it has no changes to show (watch has)", o->command->name);
 	q->order.reverse = o->reverse;
 	if (r == 0 && !(o->command->traits & COMMAND_KEYS))
@@ -242,7 +240,7 @@ static int read_order(struct query *q, const struct column_list *columns, const 
 	return r;
 }
 
-int query_args_read(struct query *q, struct column_list *columns, const struct options *o,
+int query_args_read(struct query *q, struct field_list *columns, const struct options *o,
 		    enum pss_choice pss, struct collector *c, int *exit_code)
 {
 	int r;
@@ -251,7 +249,7 @@ int query_args_read(struct query *q, struct column_list *columns, const struct o
 	r = read_columns(columns, o, q->group);
 	if (r == 0)
 		r = read_order(q, columns, o, pss);
-	q->needs = column_list_needs(columns) | format_needs(o, q->group);
+	q->needs = field_list_needs(columns) | format_needs(o, q->group);
 	q->top = (size_t)o->top;
 	/* Of rows that grew, --min is the growth. */
 	if (o->grow)

@@ -18,7 +18,7 @@ int query_args_set(struct query *q, const struct options *o, enum query_word wor
 int query_args_filter(struct query *q, const struct options *o, struct collector *c,
 		      int *exit_code);
 /* Sets all words and the columns. `pss`: how PSS is measured. Returns as above. */
-int query_args_read(struct query *q, struct column_list *columns, const struct options *o,
+int query_args_read(struct query *q, struct field_list *columns, const struct options *o,
 		    enum pss_choice pss, struct collector *c, int *exit_code);
 /* Writes "no process matches", with the filters, as text of `size` bytes at most. */
 void query_args_nothing(const struct options *o, char *ret, size_t size);
@@ -28,6 +28,6 @@ void query_args_nothing(const struct options *o, char *ret, size_t size);
  */
 bool query_args_selection(const struct options *o, char *ret, size_t size);
 /* The column that the page of -F html groups by at first; NULL: none, or another format. */
-const struct column *query_args_page_group(const struct options *o);
+const struct field *query_args_page_group(const struct options *o);
 
 #endif

@@ -265,7 +265,7 @@ static int open_collector(struct session *s, const struct collect_spec *asked)
 	} else {
 		/* A wrong option is reported before anything is opened. */
 		r = read_query(s);
-		needs = s->query.needs | column_list_needs(&s->query.order.keys);
+		needs = s->query.needs | field_list_needs(&s->query.order.keys);
 		spec.swap_shmem |= needs & NEEDS_SWAP_SHMEM;
 		spec.swap_ram |= needs & NEEDS_SWAP_COSTS;
 		if (r == 0)

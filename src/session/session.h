@@ -18,7 +18,7 @@
 struct session {
 	const struct options *options;
 	struct query query;
-	struct column_list columns;
+	struct field_list columns;
 	struct replay replay; /* with --replay */
 	struct moment range;  /* of session_range(), before which it is all time */
 	struct collector collector;

@@ -99,18 +99,18 @@ uint32_t collect_find_frame(const struct collect *c, struct view *v)
 	size_t found;
 	int64_t at_ms;
 
-	switch (v->go) {
+	switch (v->shared.go.where) {
 	case GO_MINUTES:
-		return find_minutes(c, v->go_minutes);
+		return find_minutes(c, v->shared.go.minutes);
 	case GO_NEXT_EVENT:
 	case GO_PREVIOUS_EVENT:
-		find_event(c, v->go == GO_NEXT_EVENT, &frame);
+		find_event(c, v->shared.go.where == GO_NEXT_EVENT, &frame);
 		if (frame == c->session.frame)
-			view_set_message(v, "there is no %s event",
-					 v->go == GO_NEXT_EVENT ? "later" : "earlier");
+			say(&v->shared, "there is no %s event",
+			    v->shared.go.where == GO_NEXT_EVENT ? "later" : "earlier");
 		return frame;
 	case GO_TIME:
-		if (session_find_frame(&c->session, v->typed, &found, &at_ms) == 0)
+		if (session_find_frame(&c->session, v->shared.go.time, &found, &at_ms) == 0)
 			return (uint32_t)found + 1;
 		return frame;
 	}
@@ -151,12 +151,12 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 	};
 	if (o->delta == DELTA_START)
 		ret->changes = CHANGES_START;
-	column_list_default(&ret->columns[0], NULL);
+	process_list_usual(&ret->columns[0], NULL);
 	ret->columns[q->group != NULL] = m->columns;
 	if (q->group && !o->columns)
-		column_list_default(&ret->columns[1], q->group);
+		process_list_usual(&ret->columns[1], q->group);
 	else if (!o->columns)
-		column_list_default(&ret->columns[0], NULL);
+		process_list_usual(&ret->columns[0], NULL);
 	ret->chosen[q->group != NULL] = o->columns;
 	if (o->filter)
 		snprintf(ret->filter, sizeof(ret->filter), "%s", o->filter);
@@ -171,13 +171,13 @@ void collect_apply_settings(struct collect *c, const struct view *v)
 	struct session *m = &c->session;
 	struct query *q = &m->query;
 
-	q->group = v->set.group;
-	q->order = v->set.order;
-	q->tree = v->set.tree;
-	q->folds = &v->folds;
-	q->only_changed = v->set.only_changed;
-	q->needs = column_list_needs(&v->fitting);
-	c->session.from_start = v->set.changes == CHANGES_START;
+	q->group = v->shared.set.group;
+	q->order = v->shared.set.order;
+	q->tree = v->shared.set.tree;
+	q->folds = &v->list.folds;
+	q->only_changed = v->shared.set.only_changed;
+	q->needs = field_list_needs(&v->list.fitting);
+	c->session.from_start = v->shared.set.changes == CHANGES_START;
 }
 
 void collect_filter(struct collect *c, struct view *v)
@@ -186,18 +186,18 @@ void collect_filter(struct collect *c, struct view *v)
 	/* An invalid text at the prompt does not fail the command. */
 	int ignored;
 
-	if (query_args_set(&m->query, m->options, QUERY_USER, v->set.user, &m->collector,
+	if (query_args_set(&m->query, m->options, QUERY_USER, v->shared.set.user, &m->collector,
 			   &ignored) == 0)
-		memcpy(c->user, v->set.user, sizeof(c->user));
+		memcpy(c->user, v->shared.set.user, sizeof(c->user));
 	else
-		memcpy(v->set.user, c->user, sizeof(c->user));
+		memcpy(v->shared.set.user, c->user, sizeof(c->user));
 	/* A filter that is being typed may be incomplete. */
-	if (query_args_set(&m->query, m->options, QUERY_FILTER, v->set.filter, &m->collector,
+	if (query_args_set(&m->query, m->options, QUERY_FILTER, v->shared.set.filter, &m->collector,
 			   &ignored) == 0)
-		memcpy(c->filter, v->set.filter, sizeof(c->filter));
+		memcpy(c->filter, v->shared.set.filter, sizeof(c->filter));
 	else
-		memcpy(v->set.filter, c->filter, sizeof(c->filter));
-	m->query.filter.group = v->within.group;
+		memcpy(v->shared.set.filter, c->filter, sizeof(c->filter));
+	m->query.filter.group = v->list.within.group;
 }
 
 /* Call before the next snapshot, when nothing points to this one any more. */
@@ -274,13 +274,13 @@ static void show_rows(struct collect *c, struct view *v, bool tick)
 	const struct result *r = &c->result;
 	const struct own_cost *cost = &c->session.background.cost;
 
-	v->facts.own_rss = cost->resident_bytes;
-	v->facts.collect_us = r->snapshot->collection.duration_us;
-	v->facts.missed = c->missed;
-	v->facts.can_map = !replays(c);
-	v->facts.frame = c->session.frame;
-	v->facts.frames = replays(c) ? c->session.replay.frames : 0;
-	v->facts.timeline = v->facts.frames > 1 ? &c->timeline : NULL;
+	v->shared.facts.own_rss = cost->resident_bytes;
+	v->shared.facts.collect_us = r->snapshot->collection.duration_us;
+	v->shared.facts.missed = c->missed;
+	v->shared.facts.can_map = !replays(c);
+	v->shared.facts.frame = c->session.frame;
+	v->shared.facts.frames = replays(c) ? c->session.replay.frames : 0;
+	v->shared.facts.timeline = v->shared.facts.frames > 1 ? &c->timeline : NULL;
 	view_set_rows(v, r, r->rows, r->row_count, tick);
 }
 
@@ -300,7 +300,7 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 	c->have_result = false;
 	view_clear_rows(v);
 	if (back)
-		r = store_frame_before(c, frame, &v->facts);
+		r = store_frame_before(c, frame, &v->shared.facts);
 	session_begin_delta(&c->session, missed);
 	c->session.deltas.delta.tick++;
 	if (r == 0)
@@ -308,7 +308,7 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 	if (r)
 		return session_failed(&c->session, r);
 	c->have_result = true;
-	note_swapped(c, &v->facts);
+	note_swapped(c, &v->shared.facts);
 	session_succeeded(&c->session);
 	show_rows(c, v, true);
 	background_tick(&c->session.background);
@@ -318,7 +318,7 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 /* Called after the message that the pattern is too expensive. */
 static int drop_pattern(struct collect *c, struct view *v)
 {
-	*v->set.filter = *c->filter = '\0';
+	*v->shared.set.filter = *c->filter = '\0';
 	query_args_set(&c->session.query, c->session.options, QUERY_FILTER, "", NULL, NULL);
 	return collect_requery(c, true, v);
 }
@@ -346,19 +346,20 @@ int collect_requery(struct collect *c, bool filter, struct view *v)
 void collect_name_rows(struct collect *c, struct view *v)
 {
 	struct session *m = &c->session;
-	size_t first, count;
+	struct rows in_sight;
 
-	if (!c->have_result || v->mode != VIEW_LIST)
+	if (!c->have_result || !view_in_front(v, PANE_LIST))
 		return;
-	view_place(v, &first, &count);
+	in_sight = view_rows_in_sight(v);
 	if (m->collector.spec.lazy_names)
-		collector_name_rows(&m->collector, &m->query, (struct process **)v->rows + first,
-				    count);
+		collector_name_rows(&m->collector, &m->query, in_sight.item, in_sight.count);
 }
 
 static struct process *row_of_detail(const struct collect *c, const struct view *v)
 {
-	return c->have_result && v->mode == VIEW_DETAIL && !v->detail.ended ? view_row(v) : NULL;
+	return c->have_result && view_in_front(v, PANE_DETAIL) && !v->detail.ended
+		       ? listing_process(&v->shared.rows)
+		       : NULL;
 }
 
 bool collect_has_maps(const struct collect *c, const struct view *v)
@@ -371,7 +372,7 @@ bool collect_has_maps(const struct collect *c, const struct view *v)
 void collect_maps(struct collect *c, struct view *v)
 {
 	struct collector *s = &c->session.collector;
-	struct process *p = view_row(v);
+	struct process *p = listing_process(&v->shared.rows);
 	struct pool_result result = {};
 	int r;
 
@@ -381,7 +382,8 @@ void collect_maps(struct collect *c, struct view *v)
 	r = pool_read(collector_pool(s), POOL_NAMES, true, &p, 1, &result);
 	if (r < 0)
 		log_errno(r, "reading mappings");
-	if (view_set_maps(v, TAKE_PTR(result.maps), r < 0 ? PSS_UNSUPPORTED : result.status) < 0)
+	if (detail_set_maps(&v->detail, TAKE_PTR(result.maps),
+			    r < 0 ? PSS_UNSUPPORTED : result.status) < 0)
 		log_error("reading mappings: out of memory");
 }
 
@@ -389,21 +391,21 @@ void collect_detail(struct collect *c, struct view *v)
 {
 	struct collector *s = &c->session.collector;
 	struct process *p = row_of_detail(c, v), copy;
-	struct rows one = {&p, 1};
+	struct process_list one = {&p, 1};
 
 	if (!p)
 		return;
 	/* Groups got their names with their processes, other rows only if they are in sight. */
 	if (s->spec.lazy_names)
-		collector_name_rows(s, &c->session.query, &p, 1);
-	view_detail_update(v);
+		collector_name_rows(s, &c->session.query, listing_row(&v->shared.rows), 1);
+	detail_update(&v->detail);
 	if (p->pid && !replays(c)) {
 		enrich_users(s->users, &one);
 		enrich_cgroups(collector_pool(s), &s->snapshot, &one);
 	}
 	copy = *p;
 	one.item = (struct process *[]){&copy};
-	if (p->pid || v->set.group->needs & NEEDS_CGROUP)
+	if (p->pid || v->shared.set.group->needs & NEEDS_CGROUP)
 		collector_charge(s, &one, NEEDS_MEMCG_DETAIL);
-	view_set_charged(v, &copy);
+	v->detail.charged = copy;
 }

@@ -86,7 +86,7 @@ static void set_filter(struct top_files *t, struct view *v)
 	if (*filter)
 		r = pattern_compile(filter, &pattern, &why);
 	if (r < 0) {
-		view_set_message(v, "%s: %s", filter, why);
+		say(&v->shared, "%s: %s", filter, why);
 		memcpy(filter, t->filter, sizeof(t->filter));
 		return;
 	}
@@ -125,14 +125,14 @@ void top_files_rows(struct top_files *t, struct view *v)
 	set_filter(t, v);
 	r = run_query(t, &v->files.set);
 	if (r == -E2BIG) {
-		view_set_message(v, "%s: " PATTERN_EXPENSIVE, t->filter);
+		say(&v->shared, "%s: " PATTERN_EXPENSIVE, t->filter);
 		*v->files.set.filter = '\0';
 		set_filter(t, v);
 		r = run_query(t, &v->files.set);
 	}
 	if (r < 0)
 		snprintf(t->failed, sizeof(t->failed), "%s", strerror(-r));
-	view_set_files(v, r < 0 ? NULL : &t->report, r < 0 ? t->failed : NULL);
+	files_set(&v->files, r < 0 ? NULL : &t->report, r < 0 ? t->failed : NULL);
 }
 
 static void read_files(struct top_files *t, struct view *v)
@@ -156,20 +156,20 @@ static void read_files(struct top_files *t, struct view *v)
 	}
 	snprintf(t->failed, sizeof(t->failed), "%s",
 		 r == -ENOTSUP ? "this kernel's lists of files are not understood" : strerror(-r));
-	view_set_files(v, NULL, t->failed);
+	files_set(&v->files, NULL, t->failed);
 }
 
 void top_files_read(struct top_files *t, struct view *v, bool now)
 {
-	if (!view_shows_files(v)) {
+	if (!view_in_front(v, PANE_FILES)) {
 		/* The menus and the holders lead back to the files. */
-		if (t->read && v->mode == VIEW_LIST)
+		if (t->read && !view_has(v, PANE_FILES))
 			forget(t, v);
 		return;
 	}
 	if (!t->source)
-		view_set_files(v, NULL, t->why);
-	else if (now || (!v->set.paused && clock_us(CLOCK_MONOTONIC) >= t->due_us))
+		files_set(&v->files, NULL, t->why);
+	else if (now || (!v->shared.set.paused && clock_us(CLOCK_MONOTONIC) >= t->due_us))
 		read_files(t, v);
 }
 
@@ -177,14 +177,14 @@ void top_files_read(struct top_files *t, struct view *v, bool now)
 
 void top_files_holders(struct top_files *t, struct view *v)
 {
-	const struct cached_file *row = view_file(v);
+	const struct cached_file *row = files_row(&v->files);
 	struct cached_file *file;
 	int r;
 
 	if (!row || v->files.report->group)
 		return;
 	if (!t->holders) {
-		view_set_message(v, "the holders of files cannot be read: %s", t->holders_why);
+		say(&v->shared, "the holders of files cannot be read: %s", t->holders_why);
 		return;
 	}
 	file = &t->set.file[row - t->set.file];
@@ -194,5 +194,5 @@ void top_files_holders(struct top_files *t, struct view *v)
 	if (r == 0)
 		r = view_set_holders(v, file);
 	if (r < 0)
-		view_set_message(v, "reading the holders of the file: %s", strerror(-r));
+		say(&v->shared, "reading the holders of the file: %s", strerror(-r));
 }

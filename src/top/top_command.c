@@ -2,10 +2,7 @@
 /*
  * The command top: dispatches ticks, keys and signals to the collection, the view and the terminal.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -16,7 +13,6 @@
 #include "session/ticker.h"
 #include "top/collect.h"
 #include "top/growing.h"
-#include "top/layout.h"
 #include "top/terminal.h"
 #include "top/top.h"
 
@@ -27,9 +23,6 @@ struct top {
 	struct growing *growing; /* NULL: nothing is counted */
 	struct view view;
 	struct screen screen;
-	struct layout_file file;
-	struct layout layout;	    /* as the file has it */
-	struct view_settings begun; /* as the view began */
 	uint64_t ticks;
 	uint64_t spent_us; /* CLOCK_MONOTONIC when the last tick began */
 	bool quit;
@@ -58,7 +51,7 @@ static int check_terminal(void)
 
 static uint64_t interval_us(const struct top *t)
 {
-	return (uint64_t)t->view.set.interval_ms * 1000;
+	return (uint64_t)t->view.shared.set.interval_ms * 1000;
 }
 
 /* Of "--filter TEXT: why (zmem-bpf top --help)" the part "TEXT: why": no option was typed. */
@@ -76,11 +69,11 @@ static const char *without_option(char *text)
 static void draw(struct top *t)
 {
 	struct view *v = &t->view;
-	char text[sizeof(v->message)];
+	char text[sizeof(v->shared.message)];
 
 	collect_name_rows(&t->collect, v);
 	if (terminal_message(&t->terminal, text, sizeof(text)))
-		view_set_message(v, "%s", without_option(text));
+		say(&v->shared, "%s", without_option(text));
 	view_draw(v, &t->screen);
 	/* Out of memory: keep the old screen. */
 	if (strbuf_error(&t->screen.text) == 0)
@@ -93,9 +86,10 @@ static void update_own_cpu(struct top *t)
 	const struct own_cost *cost = &t->collect.session.background.cost;
 
 	/* Not shown for the first tick, which includes starting, nor for a recording. */
-	t->view.facts.own_known = t->ticks > 1 && cost->known && passed && !t->view.facts.frames;
-	if (t->view.facts.own_known)
-		t->view.facts.own_cpu = (unsigned)(cost->cpu_us * 1000 / passed);
+	t->view.shared.facts.own_known =
+		t->ticks > 1 && cost->known && passed && !t->view.shared.facts.frames;
+	if (t->view.shared.facts.own_known)
+		t->view.shared.facts.own_cpu = (unsigned)(cost->cpu_us * 1000 / passed);
 	t->spent_us = now;
 }
 
@@ -133,7 +127,7 @@ static void report_growing(struct top *t)
 static void start_growing(struct top *t)
 {
 	draw(t);
-	if (growing_start(t->view.growing.pid, &t->growing) == 0)
+	if (growing_start(t->view.growth.pid, &t->growing) == 0)
 		report_growing(t);
 	else
 		view_set_growth(&t->view, NULL);
@@ -145,16 +139,16 @@ static int tick(struct top *t)
 {
 	const struct options *o = t->collect.session.options;
 	/* Of a recording: the frame that is shown, or the one before that of --at. */
-	uint32_t frame = t->collect.session.frame, frames = t->view.facts.frames;
+	uint32_t frame = t->collect.session.frame, frames = t->view.shared.facts.frames;
 	int r = 0;
 
 	/* A recording stops at its last frame. */
-	if (!t->ticks || (!t->view.set.paused && (!frames || frame < frames)))
+	if (!t->ticks || (!t->view.shared.set.paused && (!frames || frame < frames)))
 		r = take_snapshot(t, frame + 1);
 	if (r)
 		return r;
 	top_files_read(&t->collect.files, &t->view, false);
-	if (!t->view.set.paused)
+	if (!t->view.shared.set.paused)
 		report_growing(t);
 	draw(t);
 	t->quit |= o->count && t->ticks >= (uint64_t)o->count;
@@ -163,9 +157,9 @@ static int tick(struct top *t)
 
 static int step_frame(struct top *t, unsigned ask)
 {
-	uint32_t frame = t->view.facts.frame, frames = t->view.facts.frames;
+	uint32_t frame = t->view.shared.facts.frame, frames = t->view.shared.facts.frames;
 
-	t->view.set.paused = true;
+	t->view.shared.set.paused = true;
 	if (ask & VIEW_ASK_FORWARD)
 		return frame < frames ? take_snapshot(t, frame + 1) : 0;
 	return frame > 1 ? take_snapshot(t, frame - 1) : 0;
@@ -176,8 +170,8 @@ static int go(struct top *t)
 {
 	uint32_t frame = collect_find_frame(&t->collect, &t->view);
 
-	t->view.set.paused = true;
-	return frame != t->view.facts.frame ? take_snapshot(t, frame) : 0;
+	t->view.shared.set.paused = true;
+	return frame != t->view.shared.facts.frame ? take_snapshot(t, frame) : 0;
 }
 
 /* Shows the other details while the mappings are read. */
@@ -197,7 +191,7 @@ static void handle_files(struct top *t, unsigned ask)
 	struct top_files *files = &t->collect.files;
 
 	if (ask & VIEW_ASK_FILES) {
-		if (view_shows_files(&t->view) && !t->view.files.report && files->source)
+		if (view_in_front(&t->view, PANE_FILES) && !t->view.files.report && files->source)
 			draw(t);
 		top_files_read(files, &t->view, !files->read);
 	}
@@ -218,7 +212,7 @@ static int handle_request(struct top *t, unsigned ask)
 	if (ask & VIEW_ASK_INTERVAL) {
 		ticker_set_interval(&t->ticker, interval_us(t));
 		/* Collect at once when the user ends a pause. */
-		if (!v->set.paused)
+		if (!v->shared.set.paused)
 			ticker_now(&t->ticker);
 	}
 	if (ask & VIEW_ASK_FILTER)
@@ -234,7 +228,7 @@ static int handle_request(struct top *t, unsigned ask)
 		show_maps(t);
 	if (ask & (VIEW_ASK_FILES | VIEW_ASK_FILE_ROWS | VIEW_ASK_HOLDERS))
 		handle_files(t, ask);
-	if (t->growing && !view_shows_growth(v))
+	if (t->growing && !view_has(v, PANE_GROWTH))
 		stop_growing(t);
 	if (ask & VIEW_ASK_GROWTH)
 		start_growing(t);
@@ -256,7 +250,7 @@ static void resize(struct top *t)
 /* Handles all pending keys and then draws once. */
 static int handle_keys(struct top *t)
 {
-	char text[sizeof(t->view.message)];
+	char text[sizeof(t->view.shared.message)];
 	int key, r = 0;
 
 	while (r == 0 && !t->quit && (key = terminal_key(&t->terminal)) != TERMINAL_NONE) {
@@ -298,84 +292,6 @@ static int run(struct top *t)
 	return r ? r : t->collect.session.exit_code;
 }
 
-/* ---- the layout that is kept ---- */
-
-/* The parts that the command line gives. */
-static unsigned given_layout(const struct options *o)
-{
-	unsigned given = 0;
-
-	if (o->columns || o->long_table)
-		given |= LAYOUT_COLUMNS | LAYOUT_GROUP_COLUMNS;
-	if (o->sort)
-		given |= LAYOUT_SORT | LAYOUT_REVERSE;
-	if (o->reverse)
-		given |= LAYOUT_REVERSE;
-	if (options_group_key(o) || o->tree)
-		given |= LAYOUT_ROWS;
-	if (o->interval_ms)
-		given |= LAYOUT_INTERVAL;
-	return given;
-}
-
-/* Changes the view to the layout of the file. What was wrong becomes a message. */
-static void load_layout(struct top *t, const struct options *o)
-{
-	cleanup(strbuf_done) struct strbuf text = {};
-	struct view *v = &t->view;
-	const char *why = NULL;
-	unsigned bad;
-	int r;
-
-	/* With more rights than its caller it takes no file from the caller's environment. */
-	if (getauxval(AT_SECURE))
-		return;
-	layout_file_find(&t->file, getenv("XDG_CONFIG_HOME"), getenv("HOME"));
-	privilege_as_caller(true);
-	r = layout_file_read(&t->file, &text, &why);
-	privilege_as_caller(false);
-	if (r == -ENOENT)
-		return;
-	if (r < 0) {
-		view_set_message(v, "layout not used: %s (%s)", why ? why : strerror(-r),
-				 t->file.path);
-		return;
-	}
-	bad = layout_parse(text.data, text.len, &t->layout);
-	view_set_message(v, "layout of the last session (%s)", t->file.path);
-	if (bad)
-		view_set_message(v, "layout: %u line%s not understood (%s)", bad,
-				 bad == 1 ? " was" : "s were", t->file.path);
-	layout_apply(&t->layout, given_layout(o), &v->set);
-}
-
-/* Writes the layout if the user has changed it. */
-static void save_layout(struct top *t, const struct options *o)
-{
-	cleanup(strbuf_done) struct strbuf text = {};
-	struct view_settings now = t->view.set;
-	const char *why = NULL;
-	int r;
-
-	/* The groups are the layout, not the group that was looked at. */
-	if (t->view.within.group.key) {
-		now.group = t->view.within.group.key;
-		now.order = t->view.within.order;
-	}
-	if (!*t->file.path || !layout_update(&t->layout, &t->begun, &now))
-		return;
-	layout_write(&t->layout, &text);
-	r = strbuf_error(&text);
-	if (r == 0) {
-		privilege_as_caller(true);
-		r = layout_file_write(&t->file, &text, &why);
-		privilege_as_caller(false);
-	}
-	if (r < 0)
-		log_notice(o->quiet, "top: %s is not written: %s", t->file.path,
-			   why ? why : strerror(-r));
-}
-
 static int start_view(struct top *t, const struct options *o)
 {
 	struct view_settings settings;
@@ -385,17 +301,14 @@ static int start_view(struct top *t, const struct options *o)
 		return r;
 	collect_settings(&t->collect, &settings);
 	view_init(&t->view, &settings);
-	load_layout(t, o);
-	t->begun = t->view.set;
-	t->view.style.bytes = o->bytes;
-	t->view.style.numeric = o->numeric;
+	t->view.shared.style.bytes = o->bytes;
+	t->view.shared.style.numeric = o->numeric;
 	resize(t);
 	ticker_set_interval(&t->ticker, interval_us(t));
 	ticker_now(&t->ticker);
 	/* Types named xterm… are similar enough: no message. */
 	if (!t->terminal.known && strncmp(t->terminal.type, "xterm", 5) != 0)
-		view_set_message(&t->view, "TERM=%s is unknown: using xterm instead",
-				 t->terminal.type);
+		say(&t->view.shared, "TERM=%s is unknown: using xterm instead", t->terminal.type);
 	return 0;
 }
 
@@ -419,9 +332,5 @@ int command_top(const struct options *o)
 	r = collect_open(&t.collect, o);
 	if (r == 0)
 		r = start_view(&t, o);
-	if (r)
-		return r;
-	r = run(&t);
-	save_layout(&t, o);
-	return r;
+	return r ? r : run(&t);
 }

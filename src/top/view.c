@@ -1,293 +1,325 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * The view of top: which rows are visible and which row the cursor is on. The cursor belongs to a
- * row, not to a line: it stays on that row while others come and go. view_keys.c handles keys,
- * view_draw.c draws.
- */
+/* The panes of top that lie on each other: opens and closes them, and gives each key to one. */
 #include "top/view.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash.h"
-
-/* Narrower terminals show fewer columns, to leave room for the name. */
-#define WIDE_ENOUGH 110
-#define NARROW	    64
-#define TINY	    34
 
 void view_init(struct view *v, const struct view_settings *set)
 {
-	*v = (struct view){.set = *set, .width = 80, .height = 24, .files.set.sort = -1};
-	v->style.columns = &v->fitting;
-	v->style.header = true;
-	v->style.color = true;
-	view_columns_changed(v);
+	struct {
+		struct pane *pane;
+		const struct pane_class *class;
+	} is[PANE_KINDS] = {
+		[PANE_LIST] = {&v->list.pane, &list_class},
+		[PANE_DETAIL] = {&v->detail.pane, &detail_class},
+		[PANE_GROWTH] = {&v->growth.pane, &growth_class},
+		[PANE_FILES] = {&v->files.pane, &files_class},
+		[PANE_HOLDERS] = {&v->holders.pane, &holders_class},
+		[PANE_MENU] = {&v->menu.pane, &menu_class},
+		[PANE_HELP] = {&v->help.pane, &menu_class},
+	};
+
+	*v = (struct view){.shared.set = *set, .files.set.sort = -1, .front = &v->list.pane};
+	for (int i = 0; i < PANE_KINDS; i++) {
+		v->pane[i] = is[i].pane;
+		v->pane[i]->class = is[i].class;
+		v->pane[i]->shared = &v->shared;
+	}
+	v->shared.rows.cursor = &v->list.pane.cursor;
+	v->shared.style.columns = &v->list.fitting;
+	v->shared.style.header = true;
+	v->shared.style.color = true;
+	view_resize(v, 80, 24);
 }
 
 void view_done(struct view *v)
 {
-	view_set_maps(v, NULL, PSS_SKIPPED);
-	view_files_done(v);
-	folds_done(&v->folds);
-	free((char *)v->within.group.text);
-	v->within.group = (struct group_id){};
+	detail_set_maps(&v->detail, NULL, PSS_SKIPPED);
+	holders_done(&v->holders);
+	files_done(&v->files);
+	list_done(&v->list);
 }
 
-void view_set_message(struct view *v, const char *fmt, ...)
+static void place(struct view *v)
 {
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(v->message, sizeof(v->message), fmt, args);
-	va_end(args);
-}
-
-/* ---- rows across snapshots ---- */
-
-/* Groups with the same hash are one row for the cursor until the next tick. */
-struct row_id view_id(const struct view *v, const struct process *p)
-{
-	if (p->pid)
-		return (struct row_id){p->pid, p->start_ns};
-	return (struct row_id){0, v->r->group ? hash_text(HASH_START, v->r->group->text(p)) : 0};
-}
-
-bool view_same_id(struct row_id a, struct row_id b)
-{
-	return a.pid == b.pid && a.key == b.key;
-}
-
-struct process *view_row(const struct view *v)
-{
-	return v->cursor < v->count ? v->rows[v->cursor] : NULL;
-}
-
-void view_hold_row(struct view *v)
-{
-	struct process *p = view_row(v);
-	struct row_id id;
-
-	if (!p)
-		return;
-	id = view_id(v, p);
-	if (!view_same_id(id, v->id))
-		history_clear(&v->history);
-	v->id = id;
-	v->held = true;
-}
-
-/* ---- columns ---- */
-
-const struct column_list *view_columns(const struct view *v)
-{
-	return &v->set.columns[v->set.group != NULL];
-}
-
-struct column_list *view_columns_mutable(struct view *v)
-{
-	v->set.chosen[v->set.group != NULL] = true;
-	return &v->set.columns[v->set.group != NULL];
-}
-
-static void list_remove(struct column_list *list, const char *const *keys, size_t count)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < list->count; i++) {
-		bool keep = true;
-
-		for (size_t k = 0; k < count; k++)
-			keep &= strcmp(list->item[i]->key, keys[k]) != 0;
-		if (keep)
-			list->item[kept++] = list->item[i];
-	}
-	list->count = kept;
-}
-
-static void list_replace(struct column_list *list, const char *from, const char *to)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		if (strcmp(list->item[i]->key, from) == 0)
-			list->item[i] = column_find(to, strlen(to));
-	}
-}
-
-void view_columns_changed(struct view *v)
-{
-	static const char *const hide_narrow[] = {"user",      "uss",	      "rss",
-						  "swap",      "rss_anon",    "rss_file",
-						  "rss_shmem", "mem_current", "swap_pss_change",
-						  "rss_change"};
-	static const char *const hide_tiny[] = {"pid",	     "swap_pss", "procs",     "%pss",
-						"mem_limit", "%limit",	 "pss_change"};
-	/* Names of cgroups are long. What fills them is also in the details of a row. */
-	static const char *const hide_narrow_cgroups[] = {
-		"uss", "rss", "%pss", "swap_pss_change", "mem_anon", "mem_file", "mem_shmem"};
-	static const char *const hide_parts[] = {"rss_anon", "rss_file", "rss_shmem", "rss_change"};
-	struct column_list *list = &v->fitting;
-	bool chosen = v->set.chosen[v->set.group != NULL];
-
-	*list = *view_columns(v);
-	if (!chosen && v->set.changes && !v->set.tree)
-		column_list_watch(list, v->set.group);
-	if (v->set.cmdline)
-		list_replace(list, "name", "cmdline");
-	if (!chosen && v->width < WIDE_ENOUGH)
-		list_remove(list, hide_parts, ARRAY_SIZE(hide_parts));
-	if (!chosen && v->width < WIDE_ENOUGH && v->set.group && v->set.group->needs & NEEDS_CGROUP)
-		list_remove(list, hide_narrow_cgroups, ARRAY_SIZE(hide_narrow_cgroups));
-	if (!chosen && v->width < NARROW)
-		list_remove(list, hide_narrow, ARRAY_SIZE(hide_narrow));
-	if (!chosen && v->width < TINY)
-		list_remove(list, hide_tiny, ARRAY_SIZE(hide_tiny));
-	if (v->left && v->left >= list->count)
-		v->left = list->count - 1;
-	list->count -= v->left;
-	memmove(list->item, list->item + v->left, list->count * sizeof(list->item[0]));
-	memset(&v->table.grid, 0, sizeof(v->table.grid));
+	if (v->front->class->place)
+		v->front->class->place(v->front);
 }
 
 void view_resize(struct view *v, unsigned width, unsigned height)
 {
-	v->width = width ? width : 1;
-	v->height = height ? height : 1;
-	v->moved = true;
-	view_columns_changed(v);
+	v->shared.width = width ? width : 1;
+	v->shared.height = height ? height : 1;
+	for (struct pane *p = v->front; p; p = p->below)
+		p->cursor.show = true;
+	list_columns_changed(&v->list);
+	place(v);
 }
 
-/* ---- the cursor and the window ---- */
+/* ---- the panes that are open ---- */
 
-void view_move(struct view *v, long by)
+bool view_in_front(const struct view *v, enum pane_kind kind)
 {
-	size_t last = v->count ? v->count - 1 : 0;
+	return v->front == v->pane[kind];
+}
 
-	if (by < 0)
-		v->cursor = v->cursor > (size_t)-by ? v->cursor - (size_t)-by : 0;
+bool view_has(const struct view *v, enum pane_kind kind)
+{
+	const struct pane *p = v->front;
+
+	while (p && p != v->pane[kind])
+		p = p->below;
+	return p;
+}
+
+static unsigned open_pane(struct view *v, enum pane_kind kind)
+{
+	struct pane *p = v->pane[kind];
+	unsigned ask;
+
+	p->below = v->front;
+	ask = p->class->open ? p->class->open(p) : 0;
+	if (ask & PANE_REFUSE)
+		return 0;
+	v->front = p;
+	return ask;
+}
+
+/* The list is not closed: that quits. */
+static unsigned close_pane(struct view *v)
+{
+	struct pane *p = v->front;
+
+	if (!p->below)
+		return VIEW_ASK_QUIT;
+	v->front = p->below;
+	v->front->cursor.show = true;
+	return p->class->close ? p->class->close(p) : 0;
+}
+
+/* ---- keys ---- */
+
+static const struct key_use *find_use(const struct pane_class *class, int key)
+{
+	for (const struct key_use *use = class->keys; use && use->key[0]; use++) {
+		for (size_t i = 0; i < ARRAY_SIZE(use->key) && use->key[i]; i++) {
+			if (use->key[i] == key)
+				return use;
+		}
+	}
+	return NULL;
+}
+
+static const char *key_name(int key, char *buf, size_t size)
+{
+	static const char *const special[] = {"up",   "down", "left", "right", "PgUp",
+					      "PgDn", "Home", "End",  "Delete"};
+
+	if (key == TOP_BACKSPACE || key == TOP_CTRL('h'))
+		return "Backspace";
+	if (key == '\t')
+		return "Tab";
+	if (key == TOP_ESCAPE)
+		return "Esc";
+	if (key >= TOP_F1 && key <= TOP_F12)
+		snprintf(buf, size, "F%d", key - TOP_F1 + 1);
+	else if (key >= TOP_UP && key <= TOP_DELETE)
+		return special[key - TOP_UP];
+	else if (key > 0 && key < ' ')
+		snprintf(buf, size, "Ctrl-%c", key + 'A' - 1);
+	else if (key > ' ' && key < 0x7f)
+		snprintf(buf, size, "%c", key);
 	else
-		v->cursor = last - v->cursor > (size_t)by ? v->cursor + (size_t)by : last;
-	v->moved = true;
-	view_hold_row(v);
+		return "this key";
+	return buf;
 }
 
-static void restore_cursor(struct view *v)
+/* Says that the key has no meaning here, and where it has one. */
+static unsigned unknown_key(struct view *v, int key)
 {
-	for (size_t i = 0; v->held && i < v->count; i++) {
-		if (!view_same_id(view_id(v, v->rows[i]), v->id))
-			continue;
-		v->cursor = i;
-		return;
-	}
-	if (v->held && v->follow) {
-		const char *why = v->set.tree && v->folds.count ? "gone, or folded" : "gone";
+	char buf[16];
+	const char *name = key_name(key, buf, sizeof(buf));
 
-		if (v->id.pid)
-			view_set_message(v, "%d is %s", v->id.pid, why);
-		else
-			view_set_message(v, "%s is %s", v->followed, why);
-		v->follow = false;
+	for (int i = 0; i < PANE_KINDS; i++) {
+		const struct pane_class *class = v->pane[i]->class;
+		const struct key_use *use = find_use(class, key);
+		const char *where = use && use->where ? use->where : class->where;
+
+		if (use && use->does)
+			return say(&v->shared, "%s %s%s%s", name, use->does, *where ? " " : "",
+				   where);
 	}
-	if (v->cursor >= v->count)
-		v->cursor = v->count ? v->count - 1 : 0;
-	/* Hold the row that took its place. */
-	if (v->held && v->mode != VIEW_DETAIL)
-		view_hold_row(v);
+	return say(&v->shared, "%s does nothing; ? lists the keys", name);
 }
 
-static void record_history(struct view *v)
+/* Keys that are the same in all panes, or in all of a sort. */
+static unsigned common_key(struct view *v, const struct pane_class *class, int key)
 {
-	const struct process *p = view_row(v);
-
-	if (!p)
-		return;
-	if (!v->held) {
-		struct row_id id = view_id(v, p);
-
-		/* Not held: the first row, which may be another one than before. */
-		if (!view_same_id(id, v->id))
-			history_clear(&v->history);
-		v->id = id;
-	} else if (!view_same_id(view_id(v, p), v->id)) {
-		return;
+	switch (key) {
+	case TOP_ESCAPE:
+	case 'q':
+	case 'Q':
+	case TOP_F(10):
+		return PANE_CLOSE;
+	case TOP_ENTER:
+	case TOP_LEFT:
+	case TOP_BACKSPACE:
+	case TOP_CTRL('h'):
+		return class->leaf ? PANE_CLOSE : PANE_REFUSE;
+	case TOP_CTRL('l'):
+		return VIEW_ASK_REDRAW;
+	case '?':
+	case 'h':
+	case TOP_F1:
+		return view_in_front(v, PANE_HELP) ? PANE_CLOSE : PANE_OPEN(PANE_HELP);
 	}
-	history_add(&v->history, v->r->snapshot->time_ms, process_has(p, COUNTER_PSS_SWAP),
-		    p->value[COUNTER_PSS_SWAP]);
+	if (class->modal)
+		return PANE_REFUSE;
+	switch (key) {
+	case ' ':
+	case 'p':
+	case 'Z':
+		v->shared.set.paused = !v->shared.set.paused;
+		return VIEW_ASK_INTERVAL;
+	case 'b':
+		v->shared.style.bytes = !v->shared.style.bytes;
+		list_columns_changed(&v->list);
+		return 0;
+	}
+	return PANE_REFUSE;
 }
 
-void view_set_rows(struct view *v, const struct result *r, struct process *const *rows,
-		   size_t count, bool tick)
+static unsigned pane_key(struct view *v, struct pane *p, int key)
 {
-	bool grouped = v->r && v->kind != r->group;
-	size_t first, in_sight;
+	const struct key_use *use = find_use(p->class, key);
 
-	v->r = r;
-	v->kind = r->group;
-	v->rows = rows;
-	v->count = count;
-	if (grouped) {
-		/* The rows are of another kind. */
-		v->held = v->follow = false;
-		v->cursor = v->scroll = 0;
+	if (use && (use->act || use->menu || use->prompt || use->ask))
+		return pane_act(p, use);
+	if (!cursor_key(&p->cursor, key))
+		return common_key(v, p->class, key);
+	if (p->class->moved)
+		p->class->moved(p);
+	return 0;
+}
+
+unsigned view_key(struct view *v, int key)
+{
+	struct shared *s = &v->shared;
+	struct pane *p = v->front;
+	unsigned ask;
+
+	*s->message = '\0';
+	s->key = key;
+	if (s->prompt.kind) {
+		ask = prompt_key(&s->prompt, p, key);
+		p->cursor.show = true;
+	} else {
+		ask = pane_key(v, p, key);
 	}
-	if (v->within.leaving) {
-		v->held = v->moved = true;
-		v->id = v->within.id;
-		v->scroll = v->within.scroll;
-		v->within.leaving = false;
-	}
-	if (tick)
-		folds_prune(&v->folds, r->snapshot);
-	restore_cursor(v);
-	if (tick)
-		record_history(v);
-	if (v->mode == VIEW_DETAIL)
-		view_detail_update(v);
-	view_place(v, &first, &in_sight);
+	if (ask & PANE_REFUSE)
+		ask |= unknown_key(v, key);
+	if (ask & PANE_CLOSE)
+		ask |= close_pane(v);
+	if (ask >> PANE_OPEN_SHIFT)
+		ask |= open_pane(v, (ask >> PANE_OPEN_SHIFT) - 1);
+	/* Place after each key, so that several keys at once act as they would one by one. */
+	place(v);
+	return ask & VIEW_ASK_ALL;
+}
+
+/* ---- what the caller provides ---- */
+
+void view_set_rows(struct view *v, const struct result *r, const struct row *rows, size_t count,
+		   bool tick)
+{
+	list_set_rows(&v->list, r, rows, count, tick);
+	if (view_has(v, PANE_DETAIL))
+		detail_update(&v->detail);
+}
+
+struct rows view_rows_in_sight(struct view *v)
+{
+	const struct cursor *c = &v->list.pane.cursor;
+	size_t behind;
+
+	place(v);
+	behind = c->count - c->first;
+	return (struct rows){(struct row *)v->shared.rows.item + c->first,
+			     behind < c->page ? behind : c->page, 0};
 }
 
 void view_clear_rows(struct view *v)
 {
-	v->rows = NULL;
-	v->count = 0;
+	v->shared.rows.item = NULL;
+	v->shared.rows.count = 0;
 }
 
-unsigned view_head_lines(const struct view *v)
+void view_set_growth(struct view *v, const struct growth *g)
 {
-	/* The minimum height of the terminal for each line. */
-	static const unsigned from[] = {8, 10, 12, 14, 16, 18};
-	unsigned lines = 0, most = ARRAY_SIZE(from) - !v->facts.timeline;
-
-	while (lines < most && v->height >= from[lines])
-		lines++;
-	return lines;
+	v->growth.growth = g;
+	while (!g && view_has(v, PANE_GROWTH))
+		close_pane(v);
 }
 
-size_t view_page(const struct view *v)
+int view_set_holders(struct view *v, const struct cached_file *file)
 {
-	/* Headings from 3 lines on, the total from 4, the keys from 6. */
-	unsigned around = view_head_lines(v) + (v->height >= 3) + (v->height >= 4) +
-			  (v->height >= 6 || v->prompt || *v->message);
+	int r = holders_set(&v->holders, file);
 
-	return v->height > around ? v->height - around : 1;
+	if (r == 0 && !view_has(v, PANE_HOLDERS))
+		open_pane(v, PANE_HOLDERS);
+	return r;
 }
 
-void view_place(struct view *v, size_t *ret_first, size_t *ret_count)
-{
-	size_t page = view_page(v);
+/* ---- drawing ---- */
 
-	if (v->moved || v->follow) {
-		if (v->cursor < v->scroll)
-			v->scroll = v->cursor;
-		if (v->cursor >= v->scroll + page)
-			v->scroll = v->cursor - page + 1;
+/* The first ones are the most useful: whole hints, as many as fit. */
+static void draw_hints(const char *hint, struct screen *s)
+{
+	size_t len, at = 0;
+
+	for (; *hint; hint += len + 2 * (hint[len] != '\0')) {
+		const char *end = strstr(hint, "  ");
+		size_t key = strcspn(hint, " ");
+
+		len = end ? (size_t)(end - hint) : strlen(hint);
+		if (at && at + 2 + len > s->width)
+			break;
+		line_blanks(&s->pen, at ? 2 : 0);
+		at += len + (at ? 2 : 0);
+		s->pen.attr = ATTR_BOLD;
+		for (size_t i = 0; i < key; i++)
+			line_printf(&s->pen, "%c", hint[i] == '_' ? ' ' : hint[i]);
+		s->pen.attr = ATTR_NORMAL;
+		line_printf(&s->pen, "%.*s", (int)(len - key), hint + key);
 	}
-	v->moved = false;
-	/* Leave no empty lines while rows are out of sight. */
-	if (v->scroll + page > v->count)
-		v->scroll = v->count > page ? v->count - page : 0;
-	*ret_first = v->scroll;
-	*ret_count = v->count - v->scroll < page ? v->count - v->scroll : page;
+	screen_line(s, LOOK_KEYS);
+}
+
+void view_draw(struct view *v, struct screen *s)
+{
+	const struct shared *shared = &v->shared;
+	const char *hints;
+
+	screen_begin(s, shared->width, shared->height);
+	if (!shared->rows.r) {
+		line_printf(&s->pen, "reading…");
+		screen_line(s, LOOK_PLAIN);
+		return;
+	}
+	hints = v->front->class->draw(v->front, s);
+	screen_fill(s, s->height - shared_last_line(shared));
+	/* Messages and prompts replace the last line if no line is free. */
+	if (s->count == s->height && (shared->prompt.kind || *shared->message))
+		screen_remove_line(s);
+	if (shared->prompt.kind) {
+		prompt_draw(&shared->prompt, shared->message, s);
+	} else if (*shared->message) {
+		line_text(&s->pen, shared->message, 0);
+		screen_line(s, LOOK_MESSAGE);
+	} else if (shared_last_line(shared)) {
+		draw_hints(hints, s);
+	}
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json_key.h"
 #include "base/strbuf.h"
 
 /* 2^53 - 1: readers that keep numbers as doubles lose digits above it. */
@@ -33,21 +34,9 @@ void json_end_lines(struct json_writer *w, char bracket);
 
 /* ---- keys ---- */
 
-/* `text` is ,"key": with the comma, so that writing a key is one copy. */
 void json_key_text(struct json_writer *w, const char *text, size_t len);
-#define JSON_KEY_TEXT(key) ",\"" key "\":"
-#define JSON_KEY(w, key)   json_key_text(w, JSON_KEY_TEXT(key), sizeof(JSON_KEY_TEXT(key)) - 1)
+#define JSON_KEY(w, key) json_key_text(w, JSON_KEY_TEXT(key), sizeof(JSON_KEY_TEXT(key)) - 1)
 
-/* A key in a table of keys. */
-struct json_key {
-	const char *text;
-	size_t len;
-};
-
-#define JSON_KEY_OF(key)                                                                           \
-	{                                                                                          \
-		JSON_KEY_TEXT(key), sizeof(JSON_KEY_TEXT(key)) - 1                                 \
-	}
 static inline void json_key(struct json_writer *w, struct json_key key)
 {
 	json_key_text(w, key.text, key.len);

@@ -5,23 +5,23 @@
 
 #include <stdbool.h>
 
-struct column;
-struct column_list;
+struct field;
+struct field_list;
 
 struct table_style {
-	const struct column_list *columns;
+	const struct field_list *columns;
 	bool bytes; /* exact bytes, not KiB MiB GiB */
 	bool header;
-	bool only_total;	     /* no rows */
-	bool color;		     /* SGR sequences */
-	unsigned width;		     /* maximum width of a line, 0: not limited */
-	bool wide;		     /* texts are cut to the line, not to their column */
-	bool numeric;		     /* uids instead of user names */
-	bool timed;		     /* of csv: the time of the snapshot is the first column */
-	const struct column *group;  /* of html: the initial grouping; NULL: none */
-	const struct column *sorted; /* its heading is highlighted; NULL: none */
-	bool recorded;		     /* the time of the snapshot is told */
-	const char *nothing;	     /* what to say if no process is left; NULL: nothing special */
+	bool only_total;	    /* no rows */
+	bool color;		    /* SGR sequences */
+	unsigned width;		    /* maximum width of a line, 0: not limited */
+	bool wide;		    /* texts are cut to the line, not to their column */
+	bool numeric;		    /* uids instead of user names */
+	bool timed;		    /* of csv: the time of the snapshot is the first column */
+	const struct field *group;  /* of html: the initial grouping; NULL: none */
+	const struct field *sorted; /* its heading is highlighted; NULL: none */
+	bool recorded;		    /* the time of the snapshot is told */
+	const char *nothing;	    /* what to say if no process is left; NULL: nothing special */
 };
 
 #endif

@@ -23,9 +23,11 @@
 
 struct scene {
 	struct snapshot snapshot;
-	struct process **row;	       /* as they were collected */
-	struct process **ordered;      /* scratch space for sorting */
-	struct column_list columns[2]; /* the default columns, and all columns of CSV */
+	struct process_list list;     /* as they were collected */
+	struct rows rows;	      /* likewise */
+	struct process_list grouped;  /* scratch space for sorting */
+	struct rows ordered;	      /* likewise */
+	struct field_list columns[2]; /* the default columns, and all columns of CSV */
 	struct result result;
 };
 
@@ -128,27 +130,30 @@ static int scene_init(struct scene *c)
 			return -1;
 		fill_process(p, 1 + i * 7);
 	}
-	c->row = calloc(PROCESSES, sizeof(*c->row));
-	c->ordered = calloc(PROCESSES, sizeof(*c->ordered));
-	if (!c->row || !c->ordered || snapshot_finish(s) < 0)
+	if (process_list_reserve(&c->list, PROCESSES) < 0 || snapshot_finish(s) < 0)
 		return -1;
 	for (int i = 0; i < PROCESSES; i++)
-		c->row[i] = &s->process[i];
-	if (snapshot_own_mm(s, c->row, PROCESSES) < 0)
+		c->list.item[c->list.count++] = &s->process[i];
+	if (snapshot_own_mm(s, c->list.item, PROCESSES) < 0 ||
+	    rows_of(&c->rows, c->list.item, PROCESSES) < 0 ||
+	    rows_of(&c->ordered, c->list.item, PROCESSES) < 0)
 		return -1;
-	memcpy(c->ordered, c->row, PROCESSES * sizeof(*c->row));
-	c->result = (struct result){
-		.snapshot = s, .pss = PSS_FROM_BOTH, .rows = c->ordered, .row_count = PROCESSES};
-	totals_sum(c->row, PROCESSES, false, &c->result.totals);
-	column_list_default(&c->columns[0], NULL);
-	column_list_whole(&c->columns[1], NULL);
+	c->result = (struct result){.snapshot = s,
+				    .pss = PSS_FROM_BOTH,
+				    .rows = c->ordered.item,
+				    .row_count = PROCESSES};
+	totals_sum(c->rows.item, PROCESSES, false, &c->result.totals);
+	process_list_usual(&c->columns[0], NULL);
+	process_list_whole(&c->columns[1], NULL);
 	return 0;
 }
 
 static void scene_done(struct scene *c)
 {
-	free(c->row);
-	free(c->ordered);
+	process_list_done(&c->list);
+	process_list_done(&c->grouped);
+	rows_done(&c->rows);
+	rows_done(&c->ordered);
 	snapshot_done(&c->snapshot);
 }
 
@@ -157,13 +162,12 @@ static void scene_done(struct scene *c)
 static void order_by(struct scene *c, const char *key)
 {
 	struct order order = {};
-	struct rows rows = {c->ordered, PROCESSES};
 	const char *bad;
 	size_t len;
 
-	memcpy(c->ordered, c->row, PROCESSES * sizeof(*c->row));
+	memcpy(c->ordered.item, c->rows.item, PROCESSES * sizeof(*c->rows.item));
 	if (column_list_parse(&order.keys, key, &bad, &len) == 0)
-		order_rows(&order, &c->snapshot, &rows);
+		order_rows(&order, &c->snapshot, &c->ordered);
 }
 
 static void run_order_name(struct strbuf *out, struct scene *c)
@@ -181,7 +185,7 @@ static void run_order_pss(struct strbuf *out, struct scene *c)
 static void run_totals(struct strbuf *out, struct scene *c)
 {
 	(void)out;
-	totals_sum(c->row, PROCESSES, false, &c->result.totals);
+	totals_sum(c->rows.item, PROCESSES, false, &c->result.totals);
 }
 
 static void put_table(struct strbuf *out, struct scene *c, bool color, unsigned width, int columns)
@@ -241,14 +245,13 @@ static void run_html(struct strbuf *out, struct scene *c)
 /* Groups of programs, as metrics have them, and the metrics of them. */
 static void with_groups(struct strbuf *out, struct scene *c, bool show)
 {
-	struct rows rows = {c->ordered, PROCESSES};
-	const struct column *name = column_find("name", 4);
+	const struct field *name = process_field("name");
 	struct table_style style = {.columns = &c->columns[0]};
 	struct result result = c->result;
 	struct sums groups = {};
 
-	memcpy(c->ordered, c->row, PROCESSES * sizeof(*c->row));
-	if (group_rows(name, &rows, &groups) == 0) {
+	if (rows_processes(c->rows.item, PROCESSES, &c->grouped) == 0 &&
+	    group_rows(name, &c->grouped, &groups) == 0) {
 		result.group = name;
 		result.rows = groups.rows.item;
 		result.row_count = groups.rows.count;
@@ -270,13 +273,11 @@ static void run_metrics(struct strbuf *out, struct scene *c)
 
 static void run_tree(struct strbuf *out, struct scene *c)
 {
-	struct order order = {.keys = {.item = {column_find("pss", 3)}, .count = 1}};
-	struct rows rows = {c->ordered, PROCESSES};
+	struct order order = {.keys = {.item = {process_field("pss")}, .count = 1}};
 	struct sums tree = {};
 
 	(void)out;
-	memcpy(c->ordered, c->row, PROCESSES * sizeof(*c->row));
-	tree_rows(&order, 0, NULL, &c->snapshot, &rows, &tree);
+	tree_rows(&order, 0, NULL, &c->snapshot, &c->list, &tree);
 	sums_done(&tree);
 }
 

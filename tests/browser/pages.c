@@ -30,9 +30,9 @@ static int write_page(const char *directory, const char *name, const struct strb
 static int make(const char *directory, const char *name, const struct result *r, bool only_total)
 {
 	cleanup(strbuf_done) struct strbuf page = {0};
-	struct column_list columns;
+	struct field_list columns;
 
-	column_list_default(&columns, NULL);
+	process_list_usual(&columns, NULL);
 	render_html(&page, r, &(struct table_style){.columns = &columns, .only_total = only_total});
 	return write_page(directory, name, &page);
 }
@@ -55,7 +55,7 @@ static void make_machine(struct sample *s)
 
 struct large {
 	struct process process[LARGE];
-	struct process *row[LARGE];
+	struct row row[LARGE];
 	char text[LARGE][64];
 };
 
@@ -67,7 +67,8 @@ static uint64_t random_next(uint64_t *state)
 
 static int by_pss(const void *pa, const void *pb)
 {
-	const struct process *a = *(struct process *const *)pa, *b = *(struct process *const *)pb;
+	const struct process *a = ((const struct row *)pa)->process;
+	const struct process *b = ((const struct row *)pb)->process;
 	uint64_t x = a->value[COUNTER_PSS], y = b->value[COUNTER_PSS];
 
 	return x != y ? (x < y) - (x > y) : (a->pid > b->pid) - (a->pid < b->pid);
@@ -108,7 +109,7 @@ static void make_process(struct large *l, size_t i, uint64_t *seed)
 		p->pss_status = PSS_DENIED;
 	else
 		sample_pss(p, PSS_FROM_KERNEL);
-	l->row[i] = p;
+	l->row[i].process = p;
 }
 
 static void sum_up(const struct large *l, struct totals *ret)
@@ -135,7 +136,7 @@ static int make_large(const char *directory)
 	cleanup(strbuf_done) struct strbuf page = {0};
 	static struct large large;
 	static struct sample s;
-	struct column_list columns;
+	struct field_list columns;
 	uint64_t seed = 4711;
 	int64_t best = INT64_MAX;
 
@@ -156,7 +157,7 @@ static int make_large(const char *directory)
 	s.result.rows = large.row;
 	s.result.row_count = LARGE;
 	sum_up(&large, &s.result.totals);
-	column_list_default(&columns, NULL);
+	process_list_usual(&columns, NULL);
 	for (int i = 0; i < 20; i++) {
 		int64_t start = now_us(), took;
 

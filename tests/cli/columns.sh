@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Tables of this machine: the columns, units and sums that options ask for, and the values of JSON and of
-# /proc. unit/test_model_column.c and the golden tables have every list of columns and every layout.
+# /proc. unit/test_fields_column.c and the golden tables have every list of columns and every layout.
 . "$(dirname "$0")/../support/cli.sh"
 
 mkmem_begin anon shmem fork prot_none || not_ok 'mkmem' 'did not start'

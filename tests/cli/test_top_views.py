@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Views of top: the processes of a group, folds of the tree, the head, keys without a meaning, prompts, the title
-of the details, the layout that is kept, and files."""
+of the details, and files."""
 
 import glob
 import json
@@ -358,66 +358,6 @@ def check_title():
                 tmux.close()
 
 
-def layout_after(config, *keys, options=()):
-    """Starts top with this configuration, presses keys, quits. Returns the first screen, and the text behind it."""
-    tmux = Tmux((PROGRAM, "top", "--replay", GUEST) + options, XDG_CONFIG_HOME=config)
-    try:
-        first = tmux.until(lambda screen: re.search(r"\d rows?$|rows \d+ to", screen, re.M) and "every" in screen)
-        for key in keys:
-            tmux.keys(key)
-        tmux.keys("q")
-        return first, tmux.until(lambda screen: "exit code" in screen)
-    finally:
-        tmux.close()
-
-
-def check_layout():
-    """The layout is kept if the user changed it. Options win. A file of another user is not used."""
-    with tempfile.TemporaryDirectory() as config:
-        path = config + "/zmem-bpf/top"
-        layout_after(config)
-        result(not os.path.exists(path), "no change: no file")
-        layout_after(config, options=("-g", "user", "-s", "rss", "-i", "5"))
-        result(not os.path.exists(path), "options alone: no file")
-        layout_after(config, "g", "S", "r", "d", "2.5", "Enter", options=("-o", "pid,pss,name"))
-        with open(path, encoding="ascii") as file:
-            text = file.read()
-        result(text.splitlines()[1:] == ["sort swap", "reverse", "group-by name", "interval 2.5"], "the file has the changes", text)
-        result(os.stat(path).st_mode & 0o7777 == 0o600, "mode 0600", os.stat(path))
-        first, _ = layout_after(config)
-        result("by swap reversed  groups of one name  every 2.5 s" in first, "the next start has the layout", first)
-        result("layout of the last session (" in first, "the next start says so", first)
-        first, _ = layout_after(config, options=("--tree", "-s", "pid", "-i", "1"))
-        result("by pid  tree  every 1.0 s" in first, "options win", first)
-        # From the processes of a group: the groups are kept.
-        layout_after(config, "M", "Enter")
-        with open(path, encoding="ascii") as file:
-            text = file.read()
-        result("group-by name\n" in text and "sort pss\n" in text, "left from a group: groups are kept", text)
-        with open(path, "w", encoding="latin-1") as file:
-            file.write("tree\n\x1b[2J\xff\nsort no_such\nsort rss\n")
-        first, _ = layout_after(config)
-        result("by rss  tree" in first and "2 lines were not understood" in first.splitlines()[-1],
-               "lines that are not understood: a message", first)
-        os.chmod(path, 0o622)
-        first, last = layout_after(config, "S")
-        result("by pss  every" in first and "other users can write to it" in first, "writable by others: not used", first)
-        result("is not written: other users can write to it" in last.replace("\n", ""), "nor written", last)
-        os.chmod(path, 0o600)
-        if os.geteuid() == 0:
-            os.chown(path, 65534, -1)
-            first, _ = layout_after(config)
-            result("by pss  every" in first and re.search("belongs to another user|Permission denied", first), "of another user: not used", first)
-        os.unlink(path)
-        os.symlink("/etc/passwd", path)
-        first, _ = layout_after(config)
-        result("by pss  every" in first and "symbolic link" in first, "a link: not used", first)
-        os.unlink(path)
-        os.mkfifo(path)
-        first, _ = layout_after(config)
-        result("by pss  every" in first and "not a regular file" in first, "a FIFO: not used", first)
-
-
 def list_files(*args):
     return json.loads(subprocess.run((PROGRAM, "files", "-J") + args, check=True, stdout=subprocess.PIPE).stdout)
 
@@ -461,15 +401,15 @@ def check_files():
             result(len(rows) == 1 and re.match(r"24\.0 MiB +0 +24\.0 MiB +tmpfs +tmpfs ", rows[0].strip()),
                    "l: the file has its row", screen)
             tmux.keys("f", file.name + "$", "Enter")
-            screen = tmux.until(lambda screen: "rows 1 to 1 of 1" in screen and "? help" in screen)
-            result("rows 1 to 1 of 1" in screen, "a filter: one file", screen)
+            screen = tmux.until(lambda screen: " 1 row\n" in screen and "? help" in screen)
+            result(" 1 row\n" in screen, "a filter: one file", screen)
             tmux.keys("Enter")
             screen = tmux.until(lambda screen: "open or maps it" in screen)
             shown = {int(pid) for pid in re.findall(r"^ *(\d+)  \S", screen, re.M)}
             result(shown == holders_of(file.name) == {holder.pid}, "Enter: the processes that /proc has",
                    (screen, holders_of(file.name)))
             tmux.keys("Escape")
-            tmux.until(lambda screen: "rows 1 to 1 of 1" in screen)
+            tmux.until(lambda screen: " 1 row\n" in screen)
             tmux.keys("g", "g")
             screen = tmux.until(lambda screen: "groups of one mount" in screen and "? help" in screen)
             result(re.search(r"^ *1 +24\.0 MiB +0 +24\.0 MiB  /dev/shm *$", screen, re.M), "groups of one mount", screen)
@@ -524,7 +464,7 @@ if __name__ == "__main__":
     if shutil.which("tmux"):
         run_checks((check_groups, check_live_group, check_folds, check_head, check_swapped, check_timeline, check_corrupt,
                     check_keys, check_filter,
-                    check_interval, check_title, check_layout, check_files,
+                    check_interval, check_title, check_files,
                     check_no_files))
     else:
         print("skip views: there is no tmux")

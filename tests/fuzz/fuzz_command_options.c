@@ -39,7 +39,7 @@ static void check_options(const struct options *o)
 static int check_request(const struct options *given)
 {
 	struct options some = *given, *o = &some;
-	struct column_list columns = {};
+	struct field_list columns = {};
 	struct query q = {};
 	int r;
 

@@ -92,7 +92,7 @@ static void check_processes(const struct snapshot *s)
 /* The order must not depend on the initial order. */
 static void check_order(const struct order *o, const struct snapshot *s, struct rows *rows)
 {
-	cleanup_free struct process **again = calloc(rows->count + 1, sizeof(*again));
+	cleanup_free struct row *again = calloc(rows->count + 1, sizeof(*again));
 	struct rows reversed = {again, rows->count};
 
 	FUZZ_CHECK(again);
@@ -102,7 +102,7 @@ static void check_order(const struct order *o, const struct snapshot *s, struct 
 	order_rows(o, s, &reversed);
 	/* Two processes with one pid are the input's fault. */
 	for (size_t i = 0; i < rows->count; i++)
-		FUZZ_CHECK(again[i]->pid == rows->item[i]->pid);
+		FUZZ_CHECK(again[i].process->pid == rows->item[i].process->pid);
 }
 
 static bool is_counted(const struct process *p)
@@ -111,15 +111,15 @@ static bool is_counted(const struct process *p)
 }
 
 /* A sum is exact to the byte, or unknown. */
-static void check_totals(struct process *const *rows, size_t count, const struct totals *t)
+static void check_totals(const struct row *rows, size_t count, const struct totals *t)
 {
 	FUZZ_CHECK(t->processes == count && t->pss_missing <= count);
 	for (int c = 0; c < COUNTER_COUNT; c++) {
 		unsigned __int128 sum = 0;
 
 		for (size_t i = 0; i < count; i++)
-			if (is_counted(rows[i]) && process_has(rows[i], c))
-				sum += rows[i]->value[c];
+			if (is_counted(rows[i].process) && process_has(rows[i].process, c))
+				sum += rows[i].process->value[c];
 		if (t->have & COUNTER_BIT(c))
 			FUZZ_CHECK(t->value[c] == sum);
 		else
@@ -221,8 +221,8 @@ static void check_metrics_text(const struct result *r, const struct table_style 
 	strbuf_done(&out);
 }
 
-/* Processes, and groups of which not all are shown. Sorts the rows. */
-static void check_metrics(struct rows *rows, const struct result *result,
+/* Processes, and groups of which not all are shown. Sorts the list. */
+static void check_metrics(struct process_list *list, const struct result *result,
 			  const struct table_style *style)
 {
 	static const char *const keys[] = {"name", "user", "cgroup", "container"};
@@ -232,8 +232,8 @@ static void check_metrics(struct rows *rows, const struct result *result,
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		cleanup(sums_done) struct sums groups = {};
 
-		r.group = column_find(keys[i], strlen(keys[i]));
-		FUZZ_CHECK(group_rows(r.group, rows, &groups) == 0);
+		r.group = process_field(keys[i]);
+		FUZZ_CHECK(group_rows(r.group, list, &groups) == 0);
 		r.rows = groups.rows.item;
 		r.row_count = groups.rows.count < result->row_count ? groups.rows.count
 								    : result->row_count;
@@ -300,9 +300,10 @@ static void check_table(const struct result *r, const struct table_style *style)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(process_list_done) struct process_list list = {};
 	cleanup(rows_done) struct rows rows = {};
 	struct order order = {};
-	struct column_list columns = {};
+	struct field_list columns = {};
 	struct filter filter = {};
 	struct table_style style;
 	struct config c;
@@ -316,8 +317,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	order.reverse = c.flags & CONFIG_REVERSE;
 	if (c.flags & CONFIG_ROOT)
 		filter = (struct filter){.uids = &root, .uid_count = 1};
-	FUZZ_CHECK(filter_rows(&s, &filter, filter_matches, &rows) == 0);
-	FUZZ_CHECK(snapshot_own_mm(&s, rows.item, rows.count) == 0);
+	FUZZ_CHECK(filter_rows(&s, &filter, filter_matches, &list) == 0);
+	FUZZ_CHECK(snapshot_own_mm(&s, list.item, list.count) == 0);
+	FUZZ_CHECK(rows_of(&rows, list.item, list.count) == 0);
 	balance_reconcile(&s);
 	check_balance(&s);
 	check_order(&order, &s, &rows);
@@ -342,7 +344,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_folded(&r, &style);
 	check_html(&r, &style);
 	check_table(&r, &style);
-	check_metrics(&rows, &r, &style);
+	check_metrics(&list, &r, &style);
 	check_system(&r, &(struct table_style){.bytes = c.flags & CONFIG_BYTES, .width = c.width});
 	return 0;
 }

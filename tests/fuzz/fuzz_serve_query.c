@@ -41,8 +41,8 @@ static void check_query(const char *text, bool cmdlines)
 		struct snapshot s = {};
 
 		FUZZ_CHECK(q.query.order.keys.count && q.query.filter.pid_count <= QUERY_IDS_MAX);
-		FUZZ_CHECK(!q.query.group || group_possible(q.query.group));
-		FUZZ_CHECK(cmdlines || !(column_list_needs(&q.query.order.keys) & NEEDS_CMDLINE));
+		FUZZ_CHECK(!q.query.group || q.query.group->group);
+		FUZZ_CHECK(cmdlines || !(field_list_needs(&q.query.order.keys) & NEEDS_CMDLINE));
 		for (size_t i = 1; i < q.query.filter.pid_count; i++)
 			FUZZ_CHECK(q.query.filter.pids[i - 1] <= q.query.filter.pids[i]);
 		if (q.query.filter.pattern)

@@ -83,11 +83,11 @@ static inline void make_record(uint8_t how, struct zmem_pss_record *r)
 		settle(r);
 }
 
-static inline void make_columns(const uint8_t *index, size_t count, struct column_list *ret)
+static inline void make_columns(const uint8_t *index, size_t count, struct field_list *ret)
 {
 	for (size_t i = 0; i < count; i++)
-		if (index[i] < column_count)
-			ret->item[ret->count++] = column_table[index[i]];
+		if (index[i] < process_fields.since)
+			ret->item[ret->count++] = process_fields.item[index[i]];
 }
 
 /* The length of an SGR sequence of ours at s, 0 if it is none. */

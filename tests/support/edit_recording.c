@@ -88,13 +88,12 @@ static bool is_one_of(const struct event_record *e, char **word, int count)
 	       strcmp(comm + len - end, word[0]) == 0;
 }
 
-/* Writes the kills before a frame that are kept. Returns whether the frame is kept: not the moment
- * of another kill. */
+/* Writes the kills before a frame that are kept. Returns whether one has its moment in the frame. */
 static bool keep_events(struct recording_reader *reader, struct recording_writer *writer,
 			size_t frame, size_t *at, char **word, int count)
 {
 	char why[RECORDING_REASON] = "";
-	bool keep = true;
+	bool has_moment = false;
 
 	for (; *at < recording_reader_info(reader)->events &&
 	       recording_reader_event_frame(reader, *at) <= frame;
@@ -103,12 +102,13 @@ static bool keep_events(struct recording_reader *reader, struct recording_writer
 
 		if (recording_reader_event(reader, *at, &e, why) < 0)
 			fail(why);
-		keep = is_one_of(&e, word, count);
-		if (keep && recording_writer_event(writer, &e) < 0)
+		if (!is_one_of(&e, word, count))
+			continue;
+		if (recording_writer_event(writer, &e) < 0)
 			fail("cannot encode");
-		keep = keep || !event_has(&e, EVENT_TABLE);
+		has_moment |= event_has(&e, EVENT_TABLE);
 	}
-	return keep;
+	return has_moment;
 }
 
 /* `owns`: the words are the kills to keep, not changes. */
@@ -127,10 +127,13 @@ static void edit(struct recording_reader *reader, const char *path, char **word,
 	for (size_t i = 0; i < info->frames; i++) {
 		cleanup(snapshot_done) struct snapshot s = {};
 
-		if (owns && !keep_events(reader, &writer, i, &event, word, count))
-			continue;
+		bool own = owns && keep_events(reader, &writer, i, &event, word, count);
+
 		if (recording_reader_copy(reader, i, &s, why) < 0)
 			fail(why);
+		/* The moment of another kill, which may be told after a later snapshot. */
+		if (owns && !own && snapshot_is_kill(&s))
+			continue;
 		for (int k = 0; !owns && k < count; k++)
 			change_frame(&s, word[k]);
 		if (recording_writer_append(&writer, &s) < 0)

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "model/column.h"
+#include "fields/process_fields.h"
 #include "query/result.h"
 
 #define SAMPLE_MAX 32
@@ -18,7 +18,7 @@
 
 struct sample {
 	struct process process[SAMPLE_MAX];
-	struct process *row[SAMPLE_MAX];
+	struct row row[SAMPLE_MAX];
 	struct snapshot snapshot;
 	struct result result;
 };
@@ -75,7 +75,7 @@ static inline struct process *sample_add(struct sample *s, pid_t pid, uid_t uid,
 	size_t i = s->snapshot.count++;
 	struct process *p = &s->process[i];
 
-	s->row[i] = p;
+	s->row[i].process = p;
 	s->result.row_count = s->snapshot.count;
 	p->pid = pid;
 	p->ppid = pid == 1 ? 0 : 1;
@@ -126,21 +126,22 @@ static inline void sample_pss(struct process *p, enum pss_source source)
 	process_set(p, COUNTER_THP, 0);
 }
 
-static inline void sample_sum(struct process *const *rows, size_t count, struct totals *ret)
+static inline void sample_sum(const struct row *rows, size_t count, struct totals *ret)
 {
 	counter_mask all = ~(counter_mask)0;
 
 	*ret = (struct totals){0};
 	for (size_t i = 0; i < count; i++) {
-		bool sum = rows[i]->kind == PROCESS_SUM;
+		const struct process *p = rows[i].process;
+		bool sum = p->kind == PROCESS_SUM;
 
-		all &= rows[i]->mm_owner ? rows[i]->have & ~rows[i]->partial : all;
+		all &= p->mm_owner ? p->have & ~rows[i].partial : all;
 
-		ret->processes += sum ? rows[i]->procs : 1;
-		ret->pss_missing += sum ? rows[i]->pss_missing : !process_has(rows[i], COUNTER_PSS);
-		ret->have |= rows[i]->have;
+		ret->processes += sum ? rows[i].procs : 1;
+		ret->pss_missing += sum ? rows[i].pss_missing : !process_has(p, COUNTER_PSS);
+		ret->have |= p->have;
 		for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
-			ret->value[c] += rows[i]->mm_owner ? rows[i]->value[c] : 0;
+			ret->value[c] += p->mm_owner ? p->value[c] : 0;
 	}
 	ret->partial = ret->have & ~all & (COUNTER_BIT(COUNTERS_OF_PROCESS) - 1);
 }
@@ -212,6 +213,12 @@ static inline void sample_ordinary(struct sample *s)
 	sample_finish(s, 4);
 }
 
+/* The row of a process that was added. */
+static inline struct row *sample_row(struct sample *s, const struct process *p)
+{
+	return &s->row[p - s->process];
+}
+
 /* A group of the result's column, which `name` sets. */
 static inline struct process *sample_group(struct sample *s, const char *name, uint32_t procs)
 {
@@ -221,7 +228,7 @@ static inline struct process *sample_group(struct sample *s, const char *name, u
 	p->start_ns = p->mm_id = 0;
 	p->name = NULL;
 	p->unit = name;
-	p->procs = p->threads = procs;
+	sample_row(s, p)->procs = p->threads = procs;
 	return p;
 }
 
@@ -234,7 +241,7 @@ static inline void sample_groups(struct sample *s)
 	struct process *p;
 
 	sample_init(s);
-	s->result.group = column_find("unit", 4);
+	s->result.group = process_field("unit");
 	p = sample_group(s, "postgresql@15-main.service", 200);
 	sample_counters(p, 900 * MIB, 40 * MIB);
 	sample_pss(p, PSS_FROM_KERNEL);
@@ -253,15 +260,15 @@ static inline void sample_groups(struct sample *s)
 	sample_counters(p, 80 * MIB, 0);
 	sample_pss(p, PSS_FROM_BOTH);
 	p->pss_status = PSS_DENIED;
-	p->pss_missing = 2;
-	p->partial = COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_USS);
+	sample_row(s, p)->pss_missing = 2;
+	sample_row(s, p)->partial = COUNTER_BIT(COUNTER_PSS) | COUNTER_BIT(COUNTER_USS);
 	process_set(p, COUNTER_MEM_CURRENT, 300 * MIB);
 	p->cgroup = "/user.slice/user-1000.slice/session-3.scope";
 	p->memcg_above = sizeof("/user.slice") - 1;
 	p = sample_group(s, "odd\xff\"name\n,;\\.service", 1);
 	sample_counters(p, 4 * MIB, 0);
 	p->pss_status = PSS_TIMEOUT;
-	p->pss_missing = 1;
+	sample_row(s, p)->pss_missing = 1;
 	p = sample_group(s, NULL, 3);
 	sample_counters(p, 2 * MIB, 0);
 	sample_pss(p, PSS_FROM_KERNEL);
@@ -363,7 +370,7 @@ static inline void sample_group_others(struct sample *s)
 }
 
 /* The first rows again and again, `count` of them in `rows`. */
-static inline void sample_repeat(struct sample *s, struct process **rows, size_t count)
+static inline void sample_repeat(struct sample *s, struct row *rows, size_t count)
 {
 	sample_ordinary(s);
 	for (size_t i = 0; i < count; i++)

@@ -26,9 +26,8 @@ class Pty:
         self.resize(rows, columns)
         self.modes = termios.tcgetattr(self.slave)
         self.data, self.kind = b"", environment.get("TERM") or ""
-        env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "LINES", "XDG_CONFIG_HOME")}
-        # Without a home, top keeps no layout.
-        env.update(TERM="xterm-256color", LC_ALL="C.UTF-8", HOME="")
+        env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "LINES")}
+        env.update(TERM="xterm-256color", LC_ALL="C.UTF-8")
         env.update(environment)
         self.pid = os.fork()
         if self.pid == 0:
@@ -116,7 +115,7 @@ class Tmux:
         env = "".join(" %s=%s" % item for item in environment.items())
         words = " ".join("'%s'" % word for word in argv)
         self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
-                  "env -u XDG_CONFIG_HOME HOME= LC_ALL=C.UTF-8%s %s; echo exit code $?; exec sleep 1000" % (env, words))
+                  "env LC_ALL=C.UTF-8%s %s; echo exit code $?; exec sleep 1000" % (env, words))
 
     def tmux(self, *args):
         return subprocess.run(("tmux", "-u", "-S", self.socket) + args, stdout=subprocess.PIPE,

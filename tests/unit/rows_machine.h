@@ -7,17 +7,17 @@
 #include <string.h>
 
 #include "query/order.h"
-#include "query/rows.h"
 
 struct machine {
 	struct snapshot snapshot;
-	struct rows rows;
+	struct process_list list; /* its processes */
+	struct rows rows;	  /* a row for each of them */
 	struct order order;
 };
 
-static inline const struct column *column(const char *key)
+static inline const struct field *column(const char *key)
 {
-	return column_find(key, strlen(key));
+	return process_field(key);
 }
 
 static inline struct machine machine_of(size_t count)
@@ -40,16 +40,16 @@ static inline struct machine machine_of(size_t count)
 		process_set(p, COUNTER_RSS, 100);
 		process_set(p, COUNTER_PSS, 10);
 	}
-	m->rows.item = calloc(count + 1, sizeof(*m->rows.item));
-	assert_non_null(m->rows.item);
+	assert_int_equal(process_list_reserve(&m->list, count), 0);
 	for (size_t i = 0; i < count; i++)
-		m->rows.item[i] = &m->snapshot.process[i];
-	m->rows.count = count;
+		m->list.item[m->list.count++] = &m->snapshot.process[i];
+	assert_int_equal(rows_of(&m->rows, m->list.item, count), 0);
 	return made;
 }
 
 static inline void machine_done(struct machine *m)
 {
+	process_list_done(&m->list);
 	rows_done(&m->rows);
 	snapshot_done(&m->snapshot);
 }
@@ -57,6 +57,17 @@ static inline void machine_done(struct machine *m)
 static inline struct process *at(struct machine *m, pid_t pid)
 {
 	return &m->snapshot.process[pid - 1];
+}
+
+/* The row of at(), wherever it is. */
+static inline struct row *row_at(struct machine *m, pid_t pid)
+{
+	size_t i = 0;
+
+	while (i < m->rows.count && m->rows.item[i].process != at(m, pid))
+		i++;
+	assert_true(i < m->rows.count);
+	return &m->rows.item[i];
 }
 
 #endif

@@ -7,7 +7,6 @@
 
 #include "collect/collector.h"
 #include "collect/maps_read_all.h"
-#include "collect/compare_run.h"
 #include "query/query_parse.h"
 
 struct fixture {
@@ -90,11 +89,11 @@ FIXTURE_TEST(one_process)
 	set_pids(f, getpid(), gone);
 	collect(f);
 	assert_int_equal(f->result.row_count, 1);
-	assert_int_equal(f->result.rows[0]->pid, getpid());
-	assert_true(process_has(f->result.rows[0], COUNTER_PSS));
-	assert_int_equal(f->result.rows[0]->pss_source, PSS_FROM_ROLLUP);
+	assert_int_equal(f->result.rows[0].process->pid, getpid());
+	assert_true(process_has(f->result.rows[0].process, COUNTER_PSS));
+	assert_int_equal(f->result.rows[0].process->pss_source, PSS_FROM_ROLLUP);
 	/* No names were requested. */
-	assert_null(f->result.rows[0]->cmdline);
+	assert_null(f->result.rows[0].process->cmdline);
 	assert_int_equal(f->collector.missing_count, 1);
 	assert_int_equal(f->collector.missing[0].pid, gone);
 	assert_int_equal(f->collector.missing[0].why, COLLECT_NO_PROCESS);
@@ -121,7 +120,7 @@ FIXTURE_TEST(requery)
 	f->query.needs = NEEDS_CMDLINE;
 	assert_int_equal(collector_requery(&f->collector, &f->query, true, &f->result), 0);
 	assert_int_equal(f->result.row_count, 2);
-	assert_non_null(f->result.rows[0]->cmdline);
+	assert_non_null(f->result.rows[0].process->cmdline);
 	/* Other rows of the same processes. */
 	f->query.top = 1;
 	f->query.order.reverse = true;
@@ -136,16 +135,16 @@ FIXTURE_TEST(lazy_names)
 {
 	const struct collect_spec spec = {
 		.pss = PSS_NONE, .source = SOURCE_PROC, .lazy_names = true};
-	struct process *row;
+	struct process *p;
 
 	open_with(f, &spec, "rss");
 	set_pids(f, getpid(), getpid());
 	f->query.needs = NEEDS_CMDLINE | NEEDS_USER;
 	collect(f);
-	row = f->result.rows[0];
-	assert_null(row->cmdline);
-	assert_int_equal(collector_name_rows(&f->collector, &f->query, &row, 1), 0);
-	assert_non_null(strstr(row->cmdline, "test_collect_collector"));
+	p = f->result.rows[0].process;
+	assert_null(p->cmdline);
+	assert_int_equal(collector_name_rows(&f->collector, &f->query, f->result.rows, 1), 0);
+	assert_non_null(strstr(p->cmdline, "test_collect_collector"));
 }
 
 /* Names that the spec asks for, whatever the query shows. */
@@ -157,7 +156,7 @@ FIXTURE_TEST(names_of_spec)
 		  "rss");
 	set_pids(f, getpid(), getpid());
 	collect(f);
-	assert_non_null(f->result.rows[0]->cmdline);
+	assert_non_null(f->result.rows[0].process->cmdline);
 }
 
 TEST(pss_of_the_kernel_is_refused)
@@ -201,12 +200,10 @@ FIXTURE_TEST(maps)
 /* Without PSS from the kernel there is nothing to verify. */
 FIXTURE_TEST(nothing_to_verify)
 {
-	struct process *chosen[1];
-
 	open_proc(f, PSS_ROLLUP);
 	set_pids(f, getpid(), getpid());
 	collect(f);
-	assert_int_equal(verify_choose(&f->collector, VERIFY_ALL, chosen), 0);
-	assert_int_equal(f->collector.difference_count, 0);
+	assert_int_equal(f->collector.check.verify_count, 0);
+	assert_int_equal(f->collector.check.difference_count, 0);
 	assert_false(f->collector.snapshot.collection.cross_check.done);
 }

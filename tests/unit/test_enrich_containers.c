@@ -53,7 +53,7 @@ static void assert_named(const struct proc_tree *t, const char *cgroup, const ch
 {
 	struct process p = process_in(cgroup ? cgroup : "/docker/" ID, ID);
 	struct process *row = &p;
-	struct rows rows = {&row, 1, 0};
+	struct process_list rows = {&row, 1, 0};
 
 	assert_int_equal(enrich_containers(&reader, &t->proc, t->dir, &memory, &rows), 0);
 	assert_text("container", p.container, name);
@@ -131,7 +131,7 @@ TEST(again)
 {
 	cleanup(proc_tree_done) struct proc_tree t;
 	struct process p = process_in(SCOPE, ID), *row = &p;
-	struct rows rows = {&row, 1, 0};
+	struct process_list rows = {&row, 1, 0};
 
 	tree_make(&t, "");
 	sh(&t, "mkdir -p var/log/pods/prod_web-0_" UID);
@@ -193,7 +193,7 @@ struct shown {
 static void assert_shown(const struct proc_tree *t, const struct shown *shown, size_t count)
 {
 	struct process p[8], *row[8];
-	struct rows rows = {row, count, 0};
+	struct process_list rows = {row, count, 0};
 
 	assert_true(count <= ARRAY_SIZE(p));
 	for (size_t i = 0; i < count; i++) {
@@ -342,7 +342,7 @@ TEST(rows)
 		{.container_id = ID, .container_status = CONTAINER_NAMED, .container = "kept"},
 	};
 	struct process *row[ARRAY_SIZE(p)];
-	struct rows rows = {row, ARRAY_SIZE(p), 0};
+	struct process_list rows = {row, ARRAY_SIZE(p), 0};
 	cleanup(proc_tree_done) struct proc_tree t;
 
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
@@ -373,7 +373,7 @@ TEST(no_files)
 			    .container = "short",
 			    .cgroup = "/x"},
 		       *row = &p;
-	struct rows rows = {&row, 1, 0};
+	struct process_list rows = {&row, 1, 0};
 	int first, r;
 
 	tree_make(&t, "");

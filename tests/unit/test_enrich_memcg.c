@@ -34,7 +34,7 @@ static uint64_t enough(void)
 	return UINT32_MAX;
 }
 
-static int enrich(const struct proc_tree *t, struct rows *rows, bool details)
+static int enrich(const struct proc_tree *t, struct process_list *rows, bool details)
 {
 	uint64_t left_us = enough();
 
@@ -42,7 +42,7 @@ static int enrich(const struct proc_tree *t, struct rows *rows, bool details)
 	return enrich_memcgs(&t->proc, &memory, rows, details, &left_us);
 }
 
-static void read_snapshot(const struct proc_tree *t, struct snapshot *s, struct rows *rows,
+static void read_snapshot(const struct proc_tree *t, struct snapshot *s, struct process_list *rows,
 			  bool details, uint64_t left_us)
 {
 	assert_int_equal(memcgs_read(&t->proc, s, rows, details, NULL, &left_us), 0);
@@ -50,7 +50,7 @@ static void read_snapshot(const struct proc_tree *t, struct snapshot *s, struct 
 
 static void read_details(const struct proc_tree *t, struct process *p, bool details)
 {
-	struct rows rows = {&p, 1};
+	struct process_list rows = {&p, 1};
 
 	assert_int_equal(enrich(t, &rows, details), 0);
 }
@@ -190,7 +190,7 @@ TEST(nowhere)
 	cleanup(proc_tree_done) struct proc_tree t;
 	struct process p[] = {{.cgroup = "/a"}, {.controlled = true}};
 	struct process *row[] = {&p[0], &p[1]};
-	struct rows rows = {row, 2};
+	struct process_list rows = {row, 2};
 
 	tree_make(&t, "1 2 0:3 / @/gone rw - cgroup2 none rw");
 	assert_read(&none, "/a", NONE, NONE);
@@ -224,7 +224,7 @@ TEST(many_mounts)
 TEST(no_files)
 {
 	struct process p = {.cgroup = "/a", .controlled = true}, *row = &p;
-	struct rows rows = {&row, 1};
+	struct process_list rows = {&row, 1};
 	cleanup(proc_tree_done) struct proc_tree t;
 	struct rlimit before, few;
 	int r;
@@ -247,7 +247,7 @@ static void assert_applied(const struct snapshot *s, const char *path, uint64_t 
 			   uint64_t limit)
 {
 	struct process p = {.cgroup = path, .controlled = true}, *row = &p;
-	struct rows rows = {&row, 1};
+	struct process_list rows = {&row, 1};
 
 	memcgs_apply(s, &rows);
 	assert_counters(&p, current, limit);
@@ -271,11 +271,11 @@ TEST(of_snapshot)
 		{}, /* as the first */
 	};
 	struct process *row[ARRAY_SIZE(p)];
-	struct rows rows = {row, ARRAY_SIZE(p)};
+	struct process_list rows = {row, ARRAY_SIZE(p)};
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(proc_tree_done) struct proc_tree t;
 	struct process uncontrolled = {.cgroup = "/a.slice"}, *one = &uncontrolled;
-	struct rows others = {&one, 1};
+	struct process_list others = {&one, 1};
 
 	p[ARRAY_SIZE(p) - 1] = p[0];
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
@@ -322,7 +322,7 @@ TEST(events)
 	struct process p[] = {{.cgroup = "/a/b", .controlled = true},
 			      {.cgroup = "/a/c", .controlled = true}};
 	struct process *row[] = {&p[0], &p[1]};
-	struct rows rows = {row, 2};
+	struct process_list rows = {row, 2};
 	cleanup(snapshot_done) struct snapshot s = {}, old = {};
 	cleanup(proc_tree_done) struct proc_tree t, t1;
 
@@ -493,9 +493,9 @@ __attribute__((format(printf, 2, 3))) static struct process *cgroups_add(struct 
 	return p;
 }
 
-static struct rows rows_of(struct cgroups *c)
+static struct process_list rows_of(struct cgroups *c)
 {
-	return (struct rows){c->row, c->count, 0};
+	return (struct process_list){c->row, c->count, 0};
 }
 
 /* Makes `levels` cgroups, one in the other; their charges are 1, 2, … Returns the last one. */
@@ -523,7 +523,7 @@ TEST(siblings)
 	static const char *const end[] = {"", "-x", "/x"};
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(cgroups_done) struct cgroups c;
-	struct rows rows;
+	struct process_list rows;
 	int slice;
 
 	cgroups_make(&c, CGROUPS);
@@ -565,7 +565,7 @@ TEST(levels)
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(cgroups_done) struct cgroups c;
 	struct process group = {.controlled = true}, *one = &group;
-	struct rows rows, groups = {&one, 1, 0};
+	struct process_list rows, groups = {&one, 1, 0};
 	char path[2 * LEVELS + 1];
 
 	cgroups_make(&c, PROCESSES + 2);
@@ -613,7 +613,7 @@ TEST(time)
 	cleanup(snapshot_done) struct snapshot s = {}, victim = {};
 	cleanup(cgroups_done) struct cgroups c;
 	struct process *other, *first;
-	struct rows rows;
+	struct process_list rows;
 	uint64_t left_us = 0;
 	char path[8];
 
@@ -648,7 +648,7 @@ TEST(bytes)
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(cgroups_done) struct cgroups c;
 	char name[250] = "", path[LEVELS * sizeof(name) + 1];
-	struct rows rows;
+	struct process_list rows;
 	size_t bytes = 0;
 	int last;
 

@@ -205,7 +205,7 @@ FIXTURE_TEST(no_files)
 FIXTURE_TEST(cgroup_of_many)
 {
 	struct proc_pool *pool = proc_pool_new(&f->tree.proc, 2, 2000);
-	struct rows rows = {f->row, 9};
+	struct process_list rows = {f->row, 9};
 	cleanup(snapshot_done) struct snapshot s = {};
 
 	for (int i = 0; i < 9; i++)

@@ -48,7 +48,7 @@ TEST(programs)
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(proc_tree_done) struct proc_tree t;
 	struct proc_pool *pool;
-	struct rows rows = {row, ARRAY_SIZE(p)};
+	struct process_list rows = {row, ARRAY_SIZE(p)};
 	int watched[2];
 
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
@@ -89,7 +89,7 @@ TEST(with_cmdlines)
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(proc_tree_done) struct proc_tree t;
 	struct proc_pool *pool;
-	struct rows rows = {row, 1};
+	struct process_list rows = {row, 1};
 	int watched;
 
 	proc_tree_init(&t);
@@ -125,7 +125,7 @@ TEST(cut)
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(proc_tree_done) struct proc_tree t;
 	struct proc_pool *pool;
-	struct rows rows = {row, 3};
+	struct process_list rows = {row, 3};
 
 	proc_tree_init(&t);
 	for (int pid = 1; pid <= 3; pid++)

@@ -52,7 +52,7 @@ TEST(cgroups)
 	struct process *row[] = {&p[1], &p[2], &p[3], &p[4], &p[5]};
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(proc_tree_done) struct proc_tree t;
-	struct rows rows = {row, ARRAY_SIZE(row)};
+	struct process_list rows = {row, ARRAY_SIZE(row)};
 	struct proc_pool *pool;
 
 	proc_tree_init(&t);
@@ -113,7 +113,7 @@ TEST(texts)
 	struct process p = {.pid = 1, .name = "a"}, *row[] = {&p};
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(proc_tree_done) struct proc_tree t;
-	struct rows rows = {row, 1};
+	struct process_list rows = {row, 1};
 	struct pool_result result;
 	struct proc_pool *pool;
 

@@ -14,7 +14,7 @@ static void snapshot(struct user_table *users, uid_t first)
 {
 	struct process p[PROCESSES] = {};
 	struct process *row[PROCESSES];
-	struct rows rows = {row, PROCESSES, 0};
+	struct process_list rows = {row, PROCESSES, 0};
 
 	for (int i = 0; i < PROCESSES; i++) {
 		p[i].uid = i ? first + (uid_t)i : 0;

@@ -26,9 +26,8 @@ static void make(const struct snapshot *before, const struct snapshot *after, co
 	const struct change_side sides[] = {{before}, {after}};
 
 	group_changes_done(ret);
-	assert_int_equal(group_changes_make(&sides[0], &sides[1],
-					    key ? column_find(key, strlen(key)) : NULL, COUNTERS,
-					    ret),
+	assert_int_equal(group_changes_make(&sides[0], &sides[1], key ? process_field(key) : NULL,
+					    COUNTERS, ret),
 			 0);
 }
 

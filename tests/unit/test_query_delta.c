@@ -47,19 +47,19 @@ static void keep(struct tracker *tracker, struct machine *m)
 	take_tick(tracker, m);
 }
 
-static int64_t delta(const struct process *p, enum counter c)
+static int64_t delta(const struct row *r, enum counter c)
 {
 	int64_t by = 12345;
 
-	assert_true(delta_of_row(p, c, &by));
+	assert_true(row_change(r, c, &by));
 	return by;
 }
 
-static bool known(const struct process *p, enum counter c)
+static bool known(const struct row *r, enum counter c)
 {
 	int64_t by;
 
-	return delta_of_row(p, c, &by);
+	return row_change(r, c, &by);
 }
 
 static void assert_counts(struct delta_counts is, size_t started, size_t ended, size_t changed)
@@ -77,9 +77,9 @@ TEST(first)
 	at_time(&m, 5000);
 	assert_counts(join(&tracker, &m), 0, 0, 0);
 	for (pid_t pid = 1; pid <= 3; pid++) {
-		assert_null(at(&m, pid)->before);
-		assert_true(at(&m, pid)->changed);
-		assert_false(known(at(&m, pid), COUNTER_PSS));
+		assert_null(row_at(&m, pid)->before);
+		assert_true(row_at(&m, pid)->changed);
+		assert_false(known(row_at(&m, pid), COUNTER_PSS));
 	}
 	assert_int_equal(m.snapshot.change_us, 0);
 }
@@ -92,12 +92,12 @@ TEST(last)
 {
 	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
 	cleanup(machine_done) struct machine a = machine_of(4), b = machine_of(5);
-	struct process *p;
+	struct row row;
 
 	at_time(&a, 5000);
-	p = a.rows.item[0];
+	row = a.rows.item[0];
 	a.rows.item[0] = a.rows.item[3];
-	a.rows.item[3] = p;
+	a.rows.item[3] = row;
 	keep(&tracker, &a);
 	at_time(&b, 5500);
 	process_set(at(&b, 1), COUNTER_PSS, 25);
@@ -105,14 +105,14 @@ TEST(last)
 	at(&b, 4)->start_ns = 5400000000;
 	at(&b, 5)->start_ns = 5300000000;
 	assert_counts(join(&tracker, &b), 2, 1, 2);
-	assert_int_equal(delta(at(&b, 1), COUNTER_PSS), 15);
-	assert_int_equal(delta(at(&b, 2), COUNTER_PSS), -7);
-	assert_int_equal(delta(at(&b, 3), COUNTER_PSS), 0);
-	assert_true(at(&b, 1)->changed && at(&b, 2)->changed && !at(&b, 3)->changed);
+	assert_int_equal(delta(row_at(&b, 1), COUNTER_PSS), 15);
+	assert_int_equal(delta(row_at(&b, 2), COUNTER_PSS), -7);
+	assert_int_equal(delta(row_at(&b, 3), COUNTER_PSS), 0);
+	assert_true(row_at(&b, 1)->changed && row_at(&b, 2)->changed && !row_at(&b, 3)->changed);
 	/* The pid was reused: another process, which had nothing before. */
-	assert_int_equal(delta(at(&b, 4), COUNTER_PSS), 10);
-	assert_true(at(&b, 4)->changed);
-	assert_int_equal(delta(at(&b, 5), COUNTER_RSS), 100);
+	assert_int_equal(delta(row_at(&b, 4), COUNTER_PSS), 10);
+	assert_true(row_at(&b, 4)->changed);
+	assert_int_equal(delta(row_at(&b, 5), COUNTER_RSS), 100);
 	assert_int_equal(b.snapshot.change_us, 500000);
 	assert_int_equal(tracker.totals.value[COUNTER_PSS], 40);
 }
@@ -129,18 +129,18 @@ TEST(not_seen_before)
 	m.rows.count = 3;
 	at_time(&m, 6000);
 	assert_counts(join(&tracker, &m), 1, 0, 0);
-	assert_null(at(&m, 3)->before);
-	assert_false(known(at(&m, 3), COUNTER_PSS));
+	assert_null(row_at(&m, 3)->before);
+	assert_false(known(row_at(&m, 3), COUNTER_PSS));
 	/*
 	 * /proc has start times in whole ticks, so a process may seem to start before the last
 	 * snapshot.
 	 */
 	at(&m, 3)->start_ns = 4990000000;
 	join(&tracker, &m);
-	assert_int_equal(delta(at(&m, 3), COUNTER_PSS), 10);
+	assert_int_equal(delta(row_at(&m, 3), COUNTER_PSS), 10);
 	at(&m, 3)->start_ns = 4900000000;
 	join(&tracker, &m);
-	assert_false(known(at(&m, 3), COUNTER_PSS));
+	assert_false(known(row_at(&m, 3), COUNTER_PSS));
 }
 
 /* At an OOM kill not all processes were read: nothing ended, and the next tick skips it. */
@@ -156,13 +156,13 @@ TEST(cut)
 		keep(&tracker, &m);
 		kill.snapshot.collection.seen = 1;
 		assert_counts(join(&tracker, &kill), 0, 0, 0);
-		assert_null(at(&kill, 1)->before);
+		assert_null(row_at(&kill, 1)->before);
 		assert_int_equal(kill.snapshot.change_us, 0);
 		take_tick(&tracker, &kill);
 		at_time(&m, 7000);
 		process_set(at(&m, 2), COUNTER_RSS, 1200);
 		assert_counts(join(&tracker, &m), 0, 0, 1);
-		assert_int_equal(delta(at(&m, 2), COUNTER_RSS), 200);
+		assert_int_equal(delta(row_at(&m, 2), COUNTER_RSS), 200);
 		assert_int_equal(m.snapshot.change_us, from_start ? 0 : 2000000);
 	}
 }
@@ -187,15 +187,15 @@ TEST(from_start)
 		process_set(at(&m, 3), COUNTER_PSS, 30);
 		counts = join(&tracker, &m);
 		assert_counts(counts, i == 1, 0, 2);
-		assert_int_equal(delta(at(&m, 1), COUNTER_PSS), i);
+		assert_int_equal(delta(row_at(&m, 1), COUNTER_PSS), i);
 		/* Relative to the first measurement. */
 		if (i == 1)
-			assert_false(known(at(&m, 2), COUNTER_PSS));
+			assert_false(known(row_at(&m, 2), COUNTER_PSS));
 		else
-			assert_int_equal(delta(at(&m, 2), COUNTER_PSS), i - 1);
-		assert_int_equal(delta(at(&m, 3), COUNTER_PSS), 30);
+			assert_int_equal(delta(row_at(&m, 2), COUNTER_PSS), i - 1);
+		assert_int_equal(delta(row_at(&m, 3), COUNTER_PSS), 30);
 		/* `changed` is still relative to the last snapshot. */
-		assert_int_equal(at(&m, 3)->changed, i == 1);
+		assert_int_equal(row_at(&m, 3)->changed, i == 1);
 		assert_int_equal(m.snapshot.change_us, 0);
 		take_tick(&tracker, &m);
 		assert_int_equal(tracker.since_ms, BOOT_MS + 5000);
@@ -229,12 +229,12 @@ TEST(growth)
 			if (i > 2)
 				process_set(at(&m, 2), COUNTER_PSS_SWAP, pss[i]);
 			join(&tracker, &m);
-			assert_int_equal(at(&m, 1)->grew_ticks, grew[i]);
-			assert_int_equal(at(&m, 1)->ticks, i);
-			assert_int_equal(at(&m, 2)->grew_ticks, i == 5);
-			assert_int_equal(at(&m, 2)->ticks, i > 3 ? i - 3 : 0);
-			assert_int_equal(at(&m, 3)->grew_ticks, grew[i]);
-			assert_int_equal(at(&m, 3)->ticks, i);
+			assert_int_equal(row_at(&m, 1)->grew_ticks, grew[i]);
+			assert_int_equal(row_at(&m, 1)->ticks, i);
+			assert_int_equal(row_at(&m, 2)->grew_ticks, i == 5);
+			assert_int_equal(row_at(&m, 2)->ticks, i > 3 ? i - 3 : 0);
+			assert_int_equal(row_at(&m, 3)->grew_ticks, grew[i]);
+			assert_int_equal(row_at(&m, 3)->ticks, i);
 			take_tick(&tracker, &m);
 		}
 	}
@@ -254,25 +254,25 @@ TEST(exec)
 	assert_counts(join(&tracker, &m), 0, 0, 0);
 	strcpy(at(&m, 1)->comm, "b");
 	assert_counts(join(&tracker, &m), 0, 0, 1);
-	assert_true(at(&m, 1)->changed);
-	assert_int_equal(delta(at(&m, 1), COUNTER_PSS), 0);
+	assert_true(row_at(&m, 1)->changed);
+	assert_int_equal(delta(row_at(&m, 1), COUNTER_PSS), 0);
 }
 
 /* Groups are matched by their common text, users by their number. */
 TEST(groups)
 {
 	cleanup(delta_tracker_done) struct tracker tracker;
-	struct process item[3] = {{.name = "x", .uid = 1, .user = "u", .procs = 1},
-				  {.name = "y", .uid = 2, .user = "u", .procs = 2},
-				  {.uid = 3, .procs = 3}};
-	struct process *row[] = {&item[0], &item[1], &item[2]};
+	struct process item[3] = {{.name = "x", .uid = 1, .user = "u"},
+				  {.name = "y", .uid = 2, .user = "u"},
+				  {.uid = 3}};
+	struct row row[] = {{&item[0], .procs = 1}, {&item[1], .procs = 2}, {&item[2], .procs = 3}};
 	struct rows rows = {row, 3};
 	struct snapshot s = {.time_ms = 1000};
 	const struct totals none = {0};
 	struct delta_counts counts;
 
 	for (int by_user = 0; by_user < 2; by_user++) {
-		const struct column *group = column(by_user ? "user" : "name");
+		const struct field *group = column(by_user ? "user" : "name");
 
 		delta_tracker_init(&tracker, 99, false);
 		for (size_t i = 0; i < 3; i++) {
@@ -287,13 +287,13 @@ TEST(groups)
 		delta_tracker_join(&tracker, group, &s, &rows, &counts);
 		assert_counts(counts, 0, 0, 3);
 		for (int i = 0; i < 3; i++)
-			assert_int_equal(delta(&item[i], COUNTER_PSS), i + 5);
+			assert_int_equal(delta(&row[i], COUNTER_PSS), i + 5);
 		/* A new group had nothing before. */
 		item[0].name = "z";
 		item[0].uid = 77;
 		delta_tracker_join(&tracker, group, &s, &rows, &counts);
 		assert_counts(counts, 1, 1, 2);
-		assert_int_equal(delta(&item[0], COUNTER_PSS), 105);
+		assert_int_equal(delta(&row[0], COUNTER_PSS), 105);
 		item[0].name = "x";
 		item[0].uid = 1;
 		delta_tracker_done(&tracker);
@@ -307,16 +307,16 @@ TEST(change)
 	counter_mask all = ~(counter_mask)0;
 	int64_t by = 1;
 
-	assert_false(delta_of(0, all, now, all, then, &by));
-	assert_false(delta_of(1, all, now, all, then, &by));
-	assert_false(delta_of(2, all, now, all, then, &by));
+	assert_false(counter_change(0, all, now, all, then, &by));
+	assert_false(counter_change(1, all, now, all, then, &by));
+	assert_false(counter_change(2, all, now, all, then, &by));
 	assert_int_equal(by, 1);
-	assert_true(delta_of(3, all, now, all, then, &by));
+	assert_true(counter_change(3, all, now, all, then, &by));
 	assert_true(by == INT64_MAX);
-	assert_true(delta_of(4, all, now, all, then, &by));
+	assert_true(counter_change(4, all, now, all, then, &by));
 	assert_int_equal(by, -2);
-	assert_false(delta_of(4, 0, now, all, then, &by));
-	assert_false(delta_of(4, all, now, 0, then, &by));
+	assert_false(counter_change(4, 0, now, all, then, &by));
+	assert_false(counter_change(4, all, now, 0, then, &by));
 	assert_int_equal(delta_rate(10, 0), 10);
 	assert_int_equal(delta_rate(10, 2000000), 5);
 	assert_int_equal(delta_rate(-11, 2000000), -6);
@@ -376,5 +376,5 @@ TEST(peak)
 	after = mallinfo2();
 	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + 1000000);
 	assert_counts(join(&tracker, &m), 0, 0, 0);
-	assert_true(known(at(&m, 100), COUNTER_PSS));
+	assert_true(known(row_at(&m, 100), COUNTER_PSS));
 }

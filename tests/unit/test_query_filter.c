@@ -233,7 +233,7 @@ TEST(deep_cgroups)
 	static char paths[4][4001];
 	const struct filter f = {.cgroup = "*/b/*x"};
 	struct snapshot s = {0};
-	struct rows rows = {0};
+	struct process_list rows = {0};
 
 	for (int k = 0; k < 4; k++) {
 		for (int i = 0; i < 4000; i++)
@@ -250,7 +250,7 @@ TEST(deep_cgroups)
 	assert_int_equal(filter_rows(&s, &f, filter_matches, &rows), 0);
 	assert_int_equal(rows.count, 0);
 	assert_int_equal(matched, 3);
-	rows_done(&rows);
+	process_list_done(&rows);
 	snapshot_done(&s);
 }
 
@@ -259,11 +259,11 @@ TEST(select)
 	static const uid_t uids[] = {0};
 	const struct filter all = {0}, root = {.uids = uids, .uid_count = 1};
 	struct snapshot s = {0};
-	struct rows rows = {0};
+	struct process_list rows = {0};
 
 	assert_int_equal(filter_rows(&s, &all, filter_matches, &rows), 0);
 	assert_int_equal(rows.count, 0);
-	rows_done(&rows);
+	process_list_done(&rows);
 	for (int i = 0; i < 100; i++) {
 		struct process *p = snapshot_add(&s);
 
@@ -273,13 +273,13 @@ TEST(select)
 	}
 	assert_int_equal(filter_rows(&s, &all, filter_matches_id, &rows), 0);
 	assert_int_equal(rows.count, 100);
-	rows_done(&rows);
+	process_list_done(&rows);
 	assert_int_equal(filter_rows(&s, &root, filter_matches_id, &rows), 0);
 	assert_int_equal(rows.count, 25);
 	for (size_t i = 0; i < rows.count; i++)
 		assert_ptr_equal(rows.item[i], &s.process[4 * i]);
-	rows_done(&rows);
-	rows_done(&rows);
+	process_list_done(&rows);
+	process_list_done(&rows);
 	assert_null(rows.item);
 	snapshot_done(&s);
 }

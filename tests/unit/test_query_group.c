@@ -11,7 +11,7 @@
 static void group(struct machine *m, const char *key, struct sums *ret)
 {
 	*ret = (struct sums){0};
-	assert_int_equal(group_rows(column(key), &m->rows, ret), 0);
+	assert_int_equal(group_rows(column(key), &m->list, ret), 0);
 	order_rows(&m->order, &m->snapshot, &ret->rows);
 }
 
@@ -23,11 +23,11 @@ TEST(possible)
 					   "container", "pod",	   "namespace", "cgroup"};
 	size_t possible = 0;
 
-	for (size_t i = 0; i < column_count; i++)
-		possible += group_possible(column_table[i]);
+	for (size_t i = 0; i < process_fields.since; i++)
+		possible += process_fields.item[i]->group != NULL;
 	assert_int_equal(possible, ARRAY_SIZE(keys));
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		assert_true(group_possible(column(keys[i])));
+		assert_non_null(column(keys[i])->group);
 }
 
 TEST(nothing)
@@ -54,16 +54,16 @@ TEST(workers)
 	process_set(at(&m, 204), COUNTER_PSS, 50);
 	group(&m, "name", &g);
 	assert_int_equal(g.rows.count, 3);
-	assert_string_equal(g.rows.item[0]->name, "a");
-	assert_int_equal(g.rows.item[0]->procs, 200);
-	assert_int_equal(g.rows.item[0]->threads, 200);
-	assert_int_equal(g.rows.item[0]->value[COUNTER_PSS], 2000);
-	assert_int_equal(g.rows.item[0]->value[COUNTER_RSS], 20000);
-	assert_int_equal(g.rows.item[0]->pss_source, PSS_FROM_KERNEL);
-	assert_string_equal(g.rows.item[1]->name, "zz");
-	assert_string_equal(g.rows.item[2]->name, "shared");
-	assert_int_equal(g.rows.item[2]->procs, 3);
-	assert_int_equal(g.rows.item[2]->value[COUNTER_PSS], 10);
+	assert_string_equal(g.rows.item[0].process->name, "a");
+	assert_int_equal(g.rows.item[0].procs, 200);
+	assert_int_equal(g.rows.item[0].process->threads, 200);
+	assert_int_equal(g.rows.item[0].process->value[COUNTER_PSS], 2000);
+	assert_int_equal(g.rows.item[0].process->value[COUNTER_RSS], 20000);
+	assert_int_equal(g.rows.item[0].process->pss_source, PSS_FROM_KERNEL);
+	assert_string_equal(g.rows.item[1].process->name, "zz");
+	assert_string_equal(g.rows.item[2].process->name, "shared");
+	assert_int_equal(g.rows.item[2].procs, 3);
+	assert_int_equal(g.rows.item[2].process->value[COUNTER_PSS], 10);
 }
 
 TEST(totals)
@@ -106,18 +106,18 @@ TEST(missing)
 	at(&m, 3)->name = at(&m, 4)->name = "gone";
 	group(&m, "name", &g);
 	assert_int_equal(g.rows.count, 2);
-	assert_string_equal(g.rows.item[0]->name, "gone"); /* by its upper bound */
-	assert_false(process_has(g.rows.item[0], COUNTER_PSS));
-	assert_int_equal(g.rows.item[0]->pss_missing, 2);
-	assert_int_equal(g.rows.item[0]->pss_status, PSS_GONE);
-	assert_int_equal(g.rows.item[0]->pss_source, PSS_FROM_NOTHING);
-	assert_int_equal(g.rows.item[1]->value[COUNTER_PSS], 10);
-	assert_int_equal(g.rows.item[1]->pss_missing, 1);
-	assert_int_equal(g.rows.item[1]->pss_status, PSS_DENIED);
-	assert_int_equal(g.rows.item[0]->partial, 0);
-	assert_int_equal(g.rows.item[1]->partial, COUNTER_BIT(COUNTER_PSS));
+	assert_string_equal(g.rows.item[0].process->name, "gone"); /* by its upper bound */
+	assert_false(process_has(g.rows.item[0].process, COUNTER_PSS));
+	assert_int_equal(g.rows.item[0].pss_missing, 2);
+	assert_int_equal(g.rows.item[0].process->pss_status, PSS_GONE);
+	assert_int_equal(g.rows.item[0].process->pss_source, PSS_FROM_NOTHING);
+	assert_int_equal(g.rows.item[1].process->value[COUNTER_PSS], 10);
+	assert_int_equal(g.rows.item[1].pss_missing, 1);
+	assert_int_equal(g.rows.item[1].process->pss_status, PSS_DENIED);
+	assert_int_equal(g.rows.item[0].partial, 0);
+	assert_int_equal(g.rows.item[1].partial, COUNTER_BIT(COUNTER_PSS));
 	/* The total of groups is partial as they are. */
-	g.rows.item[0]->have |= COUNTER_BIT(COUNTER_PSS);
+	g.rows.item[0].process->have |= COUNTER_BIT(COUNTER_PSS);
 	totals_sum(g.rows.item, g.rows.count, false, &totals);
 	assert_int_equal(totals.partial, COUNTER_BIT(COUNTER_PSS));
 }
@@ -130,8 +130,8 @@ TEST(mixed)
 	at(&m, 2)->pss_source = PSS_FROM_ROLLUP;
 	at(&m, 2)->counters_source = FROM_PROC;
 	group(&m, "name", &g);
-	assert_int_equal(g.rows.item[0]->pss_source, PSS_FROM_BOTH);
-	assert_int_equal(g.rows.item[0]->counters_source, FROM_NOWHERE);
+	assert_int_equal(g.rows.item[0].process->pss_source, PSS_FROM_BOTH);
+	assert_int_equal(g.rows.item[0].process->counters_source, FROM_NOWHERE);
 }
 
 /* A user is a number: two users without a name are two groups. */
@@ -147,16 +147,16 @@ TEST(users)
 	at(&m, 4)->name = "b";
 	group(&m, "user", &g);
 	assert_int_equal(g.rows.count, 3);
-	assert_string_equal(g.rows.item[0]->user, "alice");
-	assert_string_equal(g.rows.item[0]->name, "a");
-	assert_string_equal(g.rows.item[1]->user, "4000");
-	assert_string_equal(g.rows.item[2]->user, "5000");
+	assert_string_equal(g.rows.item[0].process->user, "alice");
+	assert_string_equal(g.rows.item[0].process->name, "a");
+	assert_string_equal(g.rows.item[1].process->user, "4000");
+	assert_string_equal(g.rows.item[2].process->user, "5000");
 	sums_done(&g);
 	group(&m, "name", &g);
-	assert_null(g.rows.item[0]->user);
-	assert_int_equal(g.rows.item[0]->uid, UID_NONE);
-	assert_string_equal(g.rows.item[1]->name, "b");
-	assert_int_equal(g.rows.item[1]->uid, 5000);
+	assert_null(g.rows.item[0].process->user);
+	assert_int_equal(g.rows.item[0].process->uid, UID_NONE);
+	assert_string_equal(g.rows.item[1].process->name, "b");
+	assert_int_equal(g.rows.item[1].process->uid, 5000);
 	sums_done(&g);
 }
 
@@ -217,28 +217,28 @@ TEST(paths)
 	set_cgroup(at(&m, 4), "/2/v.service", "v.service", NULL);
 	set_cgroup(at(&m, 5), "/k/c0ffee/in", NULL, "c0ffee");
 	at(&m, 6)->cgroup = "/none";
-	m.order.keys = (struct column_list){{column("unit")}, 1};
+	m.order.keys = (struct field_list){{column("unit")}, 1};
 	group(&m, "unit", &g);
 	assert_int_equal(g.rows.count, 3);
-	assert_string_equal(g.rows.item[0]->cgroup, "/s/u.service");
-	assert_true(g.rows.item[0]->controlled);
-	assert_false(g.rows.item[1]->controlled);
-	assert_null(g.rows.item[1]->cgroup);
-	assert_null(g.rows.item[2]->unit);
-	assert_false(g.rows.item[2]->controlled);
+	assert_string_equal(g.rows.item[0].process->cgroup, "/s/u.service");
+	assert_true(g.rows.item[0].process->controlled);
+	assert_false(g.rows.item[1].process->controlled);
+	assert_null(g.rows.item[1].process->cgroup);
+	assert_null(g.rows.item[2].process->unit);
+	assert_false(g.rows.item[2].process->controlled);
 	sums_done(&g);
-	m.order.keys = (struct column_list){{column("container")}, 1};
+	m.order.keys = (struct field_list){{column("container")}, 1};
 	group(&m, "container", &g);
 	assert_int_equal(g.rows.count, 2);
-	assert_string_equal(g.rows.item[0]->cgroup, "/k/c0ffee");
+	assert_string_equal(g.rows.item[0].process->cgroup, "/k/c0ffee");
 	sums_done(&g);
-	m.order.keys = (struct column_list){{column("cgroup")}, 1};
+	m.order.keys = (struct field_list){{column("cgroup")}, 1};
 	group(&m, "cgroup", &g);
 	assert_int_equal(g.rows.count, 6);
-	assert_string_equal(g.rows.item[0]->cgroup, "/1/v.service");
-	assert_true(g.rows.item[0]->controlled);
-	assert_string_equal(g.rows.item[3]->cgroup, "/none");
-	assert_false(g.rows.item[3]->controlled);
+	assert_string_equal(g.rows.item[0].process->cgroup, "/1/v.service");
+	assert_true(g.rows.item[0].process->controlled);
+	assert_string_equal(g.rows.item[3].process->cgroup, "/none");
+	assert_false(g.rows.item[3].process->controlled);
 	sums_done(&g);
 }
 
@@ -251,8 +251,8 @@ TEST(peak)
 
 	before = mallinfo2();
 	for (int i = 0; i < 100; i++) {
-		m.rows.count = i < 3 ? 30000 : 100;
-		assert_int_equal(group_rows(column("name"), &m.rows, &g), 0);
+		m.list.count = i < 3 ? 30000 : 100;
+		assert_int_equal(group_rows(column("name"), &m.list, &g), 0);
 		assert_int_equal(g.rows.count, 1);
 	}
 	after = mallinfo2();
@@ -269,14 +269,14 @@ TEST(at_least)
 	process_set(at(&m, 4), COUNTER_RSS, 19);
 	order_at_least(&m.order, 20, &m.rows);
 	assert_int_equal(m.rows.count, 2);
-	assert_ptr_equal(m.rows.item[0], at(&m, 2));
-	assert_ptr_equal(m.rows.item[1], at(&m, 3));
+	assert_ptr_equal(m.rows.item[0].process, at(&m, 2));
+	assert_ptr_equal(m.rows.item[1].process, at(&m, 3));
 	/* By the first key if it is a size, else by PSS. */
 	process_set(at(&by, 1), COUNTER_RSS, 7);
-	by.order.keys = (struct column_list){{column("rss")}, 1};
+	by.order.keys = (struct field_list){{column("rss")}, 1};
 	order_at_least(&by.order, 50, &by.rows);
 	assert_int_equal(by.rows.count, 1);
-	by.order.keys = (struct column_list){{column("pid")}, 1};
+	by.order.keys = (struct field_list){{column("pid")}, 1};
 	order_at_least(&by.order, 50, &by.rows);
 	assert_int_equal(by.rows.count, 0);
 }

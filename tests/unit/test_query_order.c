@@ -40,19 +40,20 @@ static void read_process(struct process *p, const struct truth *t)
 
 static void parse_order(struct order *o, const char *keys, bool reverse)
 {
-	const char *bad;
-	size_t bad_len;
+	struct field_error bad;
 
 	*o = (struct order){.reverse = reverse};
-	assert_int_equal(column_list_parse(&o->keys, keys, &bad, &bad_len), 0);
+	assert_int_equal(field_list_parse(&o->keys, &process_fields, keys, &bad), 0);
 }
 
 static void select_all(struct snapshot *s, struct rows *ret_rows)
 {
+	cleanup(process_list_done) struct process_list list = {};
 	const struct filter all = {0};
 
 	*ret_rows = (struct rows){0};
-	assert_int_equal(filter_rows(s, &all, filter_matches_id, ret_rows), 0);
+	assert_int_equal(filter_rows(s, &all, filter_matches_id, &list), 0);
+	assert_int_equal(rows_of(ret_rows, list.item, list.count), 0);
 }
 
 static struct process *add(struct snapshot *s, pid_t pid, const char *name, int64_t rss)
@@ -76,7 +77,7 @@ static void assert_order(struct snapshot *s, const char *keys, bool reverse, con
 	select_all(s, &rows);
 	order_rows(&o, s, &rows);
 	for (size_t i = 0; i < rows.count; i++)
-		assert_int_equal(rows.item[i]->pid, want[i]);
+		assert_int_equal(rows.item[i].process->pid, want[i]);
 	rows_done(&rows);
 }
 
@@ -202,7 +203,7 @@ TEST(reads_only_what_can_be_first)
 	/* 200 turns out small, 150 stays unread in its place, and 90 exceeds the bound of 65. */
 	assert_int_equal(read_needed(&o, &s, &rows, 2, truth), 3);
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
-		assert_int_equal(rows.item[i]->pid, want[i]);
+		assert_int_equal(rows.item[i].process->pid, want[i]);
 	assert_int_equal(snapshot_find(&s, 5)->pss_status, PSS_SKIPPED);
 	rows_done(&rows);
 	snapshot_done(&s);
@@ -249,7 +250,7 @@ TEST(cheap_keys)
 	parse_order(&o, "rss", false);
 	select_all(&s, &rows);
 	assert_int_equal(read_needed(&o, &s, &rows, TOP, truth), TOP);
-	assert_int_equal(rows.item[0]->pid, COUNT);
+	assert_int_equal(rows.item[0].process->pid, COUNT);
 	assert_int_equal(read_needed(&o, &s, &rows, 2 * COUNT, truth), COUNT - TOP);
 	rows_done(&rows);
 	snapshot_done(&s);
@@ -314,11 +315,11 @@ static void check_pruning(const char *keys, bool reverse, pid_t count, size_t to
 	select_all(&lazy, &sorted);
 	order_rows(&o, &lazy, &sorted);
 	for (size_t i = 0; i < top && i < all.count; i++) {
-		assert_int_equal(some.item[i]->pid, all.item[i]->pid);
-		assert_int_equal(some.item[i]->have, all.item[i]->have);
-		assert_int_equal(some.item[i]->pss_status, all.item[i]->pss_status);
+		assert_int_equal(some.item[i].process->pid, all.item[i].process->pid);
+		assert_int_equal(some.item[i].process->have, all.item[i].process->have);
+		assert_int_equal(some.item[i].process->pss_status, all.item[i].process->pss_status);
 		/* Rows that stay unread are behind the first rows. */
-		assert_int_equal(sorted.item[i]->pid, all.item[i]->pid);
+		assert_int_equal(sorted.item[i].process->pid, all.item[i].process->pid);
 	}
 	rows_done(&sorted);
 	rows_done(&some);

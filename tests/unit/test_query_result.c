@@ -12,11 +12,11 @@ TEST(filtered)
 	struct collection c = {.seen = 9, .kernel_threads = 2, .zombies = 1, .filtered = 99};
 	cleanup(machine_done) struct machine m = machine_of(4);
 
-	rows_count_filtered(&m.rows, &c);
+	rows_count_filtered(&m.list, &c);
 	assert_int_equal(c.filtered, 2);
 	/* A requested kernel thread is not a process that passed. */
 	at(&m, 1)->kind = PROCESS_KTHREAD;
-	rows_count_filtered(&m.rows, &c);
+	rows_count_filtered(&m.list, &c);
 	assert_int_equal(c.filtered, 3);
 }
 
@@ -24,17 +24,17 @@ TEST(source)
 {
 	cleanup(machine_done) struct machine m = machine_of(3);
 
-	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_KERNEL);
+	assert_int_equal(rows_pss_source(&m.list), PSS_FROM_KERNEL);
 	at(&m, 1)->pss_source = PSS_FROM_NOTHING;
-	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_KERNEL);
+	assert_int_equal(rows_pss_source(&m.list), PSS_FROM_KERNEL);
 	at(&m, 2)->pss_source = PSS_FROM_ROLLUP;
-	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_BOTH);
+	assert_int_equal(rows_pss_source(&m.list), PSS_FROM_BOTH);
 	at(&m, 3)->pss_source = PSS_FROM_NOTHING;
-	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_ROLLUP);
+	assert_int_equal(rows_pss_source(&m.list), PSS_FROM_ROLLUP);
 	at(&m, 2)->pss_source = PSS_FROM_NOTHING;
-	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_NOTHING);
-	m.rows.count = 0;
-	assert_int_equal(rows_pss_source(&m.rows), PSS_FROM_NOTHING);
+	assert_int_equal(rows_pss_source(&m.list), PSS_FROM_NOTHING);
+	m.list.count = 0;
+	assert_int_equal(rows_pss_source(&m.list), PSS_FROM_NOTHING);
 }
 
 TEST(cut)
@@ -45,7 +45,7 @@ TEST(cut)
 
 	/* A row that stands for three processes. */
 	at(&m, 1)->kind = PROCESS_SUM;
-	at(&m, 1)->procs = 3;
+	row_at(&m, 1)->procs = 3;
 	result_cut(&r, &c, &m.rows, 2, false);
 	assert_ptr_equal(r.rows, m.rows.item);
 	assert_int_equal(r.row_count, 2);

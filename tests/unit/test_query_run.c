@@ -34,7 +34,7 @@ static void add(struct fixture *f, pid_t pid, const char *name, uint64_t pss)
 	process_derive(p);
 }
 
-/* cat 1 MiB, cat 5 MiB, dog 4 MiB, eel 2 MiB */
+/* cat 1 MiB, cat 5 MiB, dog 4 MiB, its parent eel 2 MiB */
 static void fill(struct fixture *f, uint64_t grown)
 {
 	snapshot_clear(&f->snapshot);
@@ -42,6 +42,8 @@ static void fill(struct fixture *f, uint64_t grown)
 	add(f, 2, "cat", 5 * MIB);
 	add(f, 3, "dog", 4 * MIB);
 	add(f, 4, "eel", 2 * MIB + grown);
+	f->snapshot.process[2].ppid = 4;
+	f->snapshot.process[2].start_ns = 5;
 	snapshot_finish(&f->snapshot);
 	f->snapshot.collection.seen = 4;
 	f->snapshot.collection.complete = true;
@@ -67,7 +69,7 @@ static void assert_rows(const struct fixture *f, const char *want, size_t others
 	char got[64] = "";
 
 	for (size_t i = 0; i < f->result.row_count; i++)
-		sprintf(got + strlen(got), "%s%d", i ? " " : "", f->result.rows[i]->pid);
+		sprintf(got + strlen(got), "%s%d", i ? " " : "", f->result.rows[i].process->pid);
 	assert_string_equal(got, want);
 	assert_int_equal(f->result.others_count, others);
 }
@@ -119,8 +121,8 @@ FIXTURE_TEST(groups)
 	run(f);
 	assert_int_equal(f->rows.made.count, 3);
 	assert_int_equal(f->result.row_count, 2);
-	assert_string_equal(f->result.rows[0]->name, "cat");
-	assert_int_equal(f->result.rows[0]->value[COUNTER_PSS], 6 * MIB);
+	assert_string_equal(f->result.rows[0].process->name, "cat");
+	assert_int_equal(f->result.rows[0].process->value[COUNTER_PSS], 6 * MIB);
 	/* Rows that --min hides are not in the totals. */
 	assert_int_equal(f->result.totals.value[COUNTER_PSS], 10 * MIB);
 }
@@ -208,8 +210,8 @@ FIXTURE_TEST(changed)
 	f->query.grown_min = 4096;
 	tick(f, &deltas, 4096, false);
 	assert_int_equal(f->result.row_count, 1);
-	assert_int_equal(f->result.rows[0]->grew_ticks, 2);
-	assert_int_equal(f->result.rows[0]->ticks, 3);
+	assert_int_equal(f->result.rows[0].grew_ticks, 2);
+	assert_int_equal(f->result.rows[0].ticks, 3);
 	keep(f, &deltas);
 	tick(f, &deltas, 2 * 4096 - 1, false);
 	assert_rows(f, "", 4);
@@ -221,11 +223,11 @@ static void check_pss_delta(const struct fixture *f, int64_t expected)
 	int64_t by;
 
 	for (size_t i = 0; i < f->result.row_count; i++) {
-		const struct process *p = f->result.rows[i];
+		const struct process *p = f->result.rows[i].process;
 
 		if (p->pid != 4 && (p->pid || p->name[0] != 'e'))
 			continue;
-		assert_true(delta_of_row(p, COUNTER_PSS, &by));
+		assert_true(row_change(&f->result.rows[i], COUNTER_PSS, &by));
 		assert_int_equal(by, expected);
 		return;
 	}
@@ -263,10 +265,16 @@ FIXTURE_TEST(switching)
 	tick(f, &deltas, 5 * 4096, false);
 	assert_false(f->result.delta->known);
 	keep(f, &deltas);
-	/* Processes are kept meanwhile. */
+	/* Processes are kept meanwhile, without those below them in a tree. */
 	set(f, QUERY_GROUP_BY, "none");
 	tick(f, &deltas, 7 * 4096, false);
 	check_pss_delta(f, 2 * 4096);
+	f->query.tree = true;
+	tick(f, &deltas, 6 * 4096, false);
+	keep(f, &deltas);
+	f->query.tree = false;
+	tick(f, &deltas, 7 * 4096, false);
+	check_pss_delta(f, 4096);
 	delta_set_forget_last(&deltas);
 	delta_set_begin(&deltas, &f->query, false);
 	run(f);

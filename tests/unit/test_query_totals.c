@@ -27,11 +27,13 @@ static void read_pss(struct process *p, uint64_t pss, uint64_t swap_pss)
 	sum_of((struct process *[]){__VA_ARGS__},                                                  \
 	       sizeof((struct process *[]){__VA_ARGS__}) / sizeof(struct process *), pruned)
 
-static struct totals sum_of(struct process *const *rows, size_t count, bool pruned)
+static struct totals sum_of(struct process *const *processes, size_t count, bool pruned)
 {
+	cleanup(rows_done) struct rows rows = {};
 	struct totals t;
 
-	totals_sum(rows, count, pruned, &t);
+	assert_int_equal(rows_of(&rows, processes, count), 0);
+	totals_sum(rows.item, count, pruned, &t);
 	return t;
 }
 

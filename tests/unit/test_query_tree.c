@@ -12,11 +12,11 @@ static void assert_tree(struct machine *m, uint64_t min, const char *want)
 	cleanup(strbuf_done) struct strbuf b = {};
 	struct sums t = {0};
 
-	assert_int_equal(tree_rows(&m->order, min, NULL, &m->snapshot, &m->rows, &t), 0);
+	assert_int_equal(tree_rows(&m->order, min, NULL, &m->snapshot, &m->list, &t), 0);
 	for (size_t i = 0; i < t.rows.count; i++) {
-		const struct process *p = t.rows.item[i];
+		const struct process *p = t.rows.item[i].process;
 
-		strbuf_printf(&b, "%d:%u:", p->pid, p->procs);
+		strbuf_printf(&b, "%d:%u:", p->pid, t.rows.item[i].procs);
 		if (process_has(p, COUNTER_PSS))
 			strbuf_putu(&b, p->value[COUNTER_PSS]);
 		strbuf_printf(&b, " %s\n", p->name);
@@ -66,10 +66,10 @@ TEST(tree_folds)
 	/* A row without rows below it has no mark. */
 	assert_int_equal(folds_add(&folds, at(&m, 2)), 0);
 	assert_int_equal(folds.count, 2);
-	assert_int_equal(tree_rows(&m.order, 0, &folds, &m.snapshot, &m.rows, &t), 0);
+	assert_int_equal(tree_rows(&m.order, 0, &folds, &m.snapshot, &m.list, &t), 0);
 	for (size_t i = 0; i < t.rows.count; i++)
-		strbuf_printf(&b, "%d:%u:%s\n", t.rows.item[i]->pid, t.rows.item[i]->procs,
-			      t.rows.item[i]->name);
+		strbuf_printf(&b, "%d:%u:%s\n", t.rows.item[i].process->pid, t.rows.item[i].procs,
+			      t.rows.item[i].process->name);
 	assert_string_equal(strbuf_str(&b), "1:6:a\n3:4:├─ [+3] a\n2:1:└─ a\n");
 	/* Another process with the pid is another row, and processes that ended are forgotten. */
 	other = *at(&m, 3);
@@ -96,9 +96,9 @@ TEST(tree_gaps)
 
 	for (pid_t pid = 2; pid <= 4; pid++)
 		at(&m, pid)->ppid = pid - 1;
-	m.rows.item[1] = m.rows.item[3];
-	m.rows.item[2] = NULL;
-	m.rows.count = 2;
+	m.list.item[1] = m.list.item[3];
+	m.list.item[2] = NULL;
+	m.list.count = 2;
 	assert_tree(&m, 0, "1:2:20 a\n4:1:10 └─ a\n");
 	/* A process that may be large is below one that is known to be small. */
 	at(&small, 2)->ppid = 1;
@@ -136,11 +136,11 @@ TEST(tree_deep)
 
 	for (size_t i = 1; i < count; i++)
 		m.snapshot.process[i].ppid = (pid_t)i;
-	assert_int_equal(tree_rows(&m.order, 0, NULL, &m.snapshot, &m.rows, &t), 0);
+	assert_int_equal(tree_rows(&m.order, 0, NULL, &m.snapshot, &m.list, &t), 0);
 	assert_int_equal(t.rows.count, count);
 	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(t.rows.item[i]->procs, count - i);
-		assert_true(strlen(t.rows.item[i]->name) < 65 * 6);
+		assert_int_equal(t.rows.item[i].procs, count - i);
+		assert_true(strlen(t.rows.item[i].process->name) < 65 * 6);
 	}
 	sums_done(&t);
 }

@@ -43,7 +43,7 @@ static void fixture_open(struct fixture *f, const char *key)
 	f->report = (struct diff_report){
 		.before = sides[0].snapshot,
 		.after = sides[1].snapshot,
-		.group = key ? column_find(key, strlen(key)) : NULL,
+		.group = key ? process_field(key) : NULL,
 		.key = "pss_swap",
 		.what = "PSS and swap",
 		.changes = &f->changes,

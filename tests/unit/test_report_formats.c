@@ -54,12 +54,12 @@ TEST(samples)
 		struct table_style style = is[i / ARRAY_SIZE(format)].style;
 		renderer *render = format[i % ARRAY_SIZE(format)].render;
 		cleanup(strbuf_done) struct strbuf out = {0};
-		struct column_list whole;
+		struct field_list whole;
 		struct sample s;
 		char path[64];
 
 		is[i / ARRAY_SIZE(format)].make(&s);
-		column_list_whole(&whole, s.result.group);
+		process_list_whole(&whole, s.result.group);
 		style.columns = &whole;
 		render(&out, &s.result, &style);
 		/* A folded output that is empty has no golden file. */
@@ -78,12 +78,12 @@ TEST(samples)
 static void assert_csv(const char *text, const char *want)
 {
 	cleanup(strbuf_done) struct strbuf out = {0}, line = {0};
-	struct column_list columns = {0};
+	struct field_list columns = {0};
 	struct sample s;
-	const char *bad;
-	size_t len;
+	struct field_error bad;
 
-	assert_int_equal(column_list_parse(&columns, "pid,start,%pss,cmdline", &bad, &len), 0);
+	assert_int_equal(
+		field_list_parse(&columns, &process_fields, "pid,start,%pss,cmdline", &bad), 0);
 	sample_init(&s);
 	sample_add(&s, 7, 0, "root", "x")->cmdline = text;
 	sample_finish(&s, 1);
@@ -144,11 +144,10 @@ SAMPLE_TEST(beyond, sample_init)
 		  {as_json, ",\"vsize_bytes\":null,"},
 		  {as_json, ",\"locked_bytes\":null,"}};
 	struct process *p = sample_add(s, 1, 0, "root", "big");
-	struct column_list columns = {0};
-	const char *bad;
-	size_t len;
+	struct field_list columns = {0};
+	struct field_error bad;
 
-	assert_int_equal(column_list_parse(&columns, "rss,vsize,locked", &bad, &len), 0);
+	assert_int_equal(field_list_parse(&columns, &process_fields, "rss,vsize,locked", &bad), 0);
 	process_set(p, COUNTER_RSS, UINT64_C(9007199254740991));
 	process_set(p, COUNTER_VSIZE, UINT64_C(9007199254740992));
 	process_set(p, COUNTER_LOCKED, UINT64_MAX);
@@ -237,10 +236,10 @@ TEST(sinks)
 		{as_ndjson, 10000, 500},    {render_folded, 10000, 50}, {render_html, 10000, 50},
 		{render_openmetrics, 4, 0}, {render_prometheus, 4, 0},
 	};
-	static struct process *rows[10000];
-	struct column_list columns;
+	static struct row rows[10000];
+	struct field_list columns;
 
-	column_list_whole(&columns, NULL);
+	process_list_whole(&columns, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(is) * 2; i++) {
 		const struct table_style style = {.columns = &columns};
 		struct sink sink = {.error = i % 2 ? -ENOSPC : 0};

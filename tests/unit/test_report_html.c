@@ -8,7 +8,7 @@
 
 TEST(data)
 {
-	const struct column *unit = column_find("unit", 4);
+	const struct field *unit = process_field("unit");
 	const struct {
 		const char *golden;
 		void (*make)(struct sample *s);
@@ -21,11 +21,11 @@ TEST(data)
 
 	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
 		struct table_style style = is[i].style;
-		struct column_list columns;
+		struct field_list columns;
 		struct sample s;
 
 		is[i].make(&s);
-		column_list_default(&columns, NULL);
+		process_list_usual(&columns, NULL);
 		style.columns = &columns;
 		golden_json(is[i].golden, render_page_json, &s.result, &style);
 	}
@@ -56,11 +56,11 @@ TEST(rows)
 	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
 		cleanup(strbuf_done) struct strbuf out = {0};
 		struct table_style style = is[i].style;
-		struct column_list columns;
+		struct field_list columns;
 		struct sample s;
 
 		is[i].make(&s);
-		column_list_default(&columns, NULL);
+		process_list_usual(&columns, NULL);
 		style.columns = &columns;
 		render_page_json(&out, &s.result, &style);
 		for (size_t k = 0; k < ARRAY_SIZE(is[i].says); k++) {
@@ -72,15 +72,14 @@ TEST(rows)
 
 /* Renders the data of a snapshot with these columns. The string lives as long as `out`. */
 static const char *data_of(struct strbuf *out, struct sample *s, const char *spec,
-			   const struct column *group)
+			   const struct field *group)
 {
-	struct column_list columns;
-	const char *bad;
-	size_t len;
+	struct field_list columns;
+	struct field_error bad;
 
-	column_list_default(&columns, NULL);
+	process_list_usual(&columns, NULL);
 	if (spec)
-		assert_int_equal(column_list_parse(&columns, spec, &bad, &len), 0);
+		assert_int_equal(field_list_parse(&columns, &process_fields, spec, &bad), 0);
 	sample_finish(s, s->snapshot.count);
 	strbuf_clear(out);
 	render_page_json(out, &s->result,
@@ -116,9 +115,9 @@ SAMPLE_TEST(cmdline, sample_init)
 
 	sample_add(s, 1, 0, "root", "x")->cmdline = "x --password=hunter2";
 	assert_null(strstr(data_of(&out, s, NULL, NULL), "hunter2"));
-	assert_null(strstr(data_of(&out, s, "+rss", column_find("user", 4)), "cmdline"));
+	assert_null(strstr(data_of(&out, s, "+rss", process_field("user")), "cmdline"));
 	assert_non_null(strstr(data_of(&out, s, "+cmdline", NULL), "hunter2"));
-	assert_non_null(strstr(data_of(&out, s, NULL, column_find("cmdline", 7)), "hunter2"));
+	assert_non_null(strstr(data_of(&out, s, NULL, process_field("cmdline")), "hunter2"));
 }
 
 /* Counts `what` in a text. */
@@ -133,9 +132,9 @@ static size_t count_of(const char *text, const char *what)
 
 static void render_page(struct strbuf *out, const struct sample *s)
 {
-	struct column_list columns;
+	struct field_list columns;
 
-	column_list_default(&columns, NULL);
+	process_list_usual(&columns, NULL);
 	render_html(out, &s->result, &(struct table_style){.columns = &columns});
 	assert_int_equal(strbuf_error(out), 0);
 }
@@ -150,12 +149,12 @@ SAMPLE_TEST(page, sample_hostile)
 	} tags[] = {{"<script", 2},	{"</script>", 2}, {"<noscript>", 1},
 		    {"</noscript>", 1}, {"_HASH", 0},	  {"<!--", 1} /* the license */};
 	cleanup(strbuf_done) struct strbuf out = {0}, data = {0};
-	struct column_list columns;
+	struct field_list columns;
 	const char *text, *at;
 
 	s->snapshot.fallback_reason = "</noscript><script>&";
 	s->snapshot.counters_source = FROM_PROC;
-	column_list_default(&columns, NULL);
+	process_list_usual(&columns, NULL);
 	render_page_json(&data, &s->result, &(struct table_style){.columns = &columns});
 	render_page(&out, s);
 	text = strbuf_str(&out);

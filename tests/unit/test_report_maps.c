@@ -124,7 +124,7 @@ static void counter_groups(struct fixture *f)
 
 	counter_files(f);
 	f->report.kind = MAP_ROWS_KINDS;
-	f->report.group = column_find("name", 4);
+	f->report.group = process_field("name");
 	for (int i = 0; i < ROWS; i++) {
 		f->mapping[i].name = kind[i];
 		f->mapping[i].group = group[i];

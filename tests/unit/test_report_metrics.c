@@ -53,11 +53,12 @@ static void check_golden(const char *name, const struct sample *s)
 /* Groups the processes, of which the first `shown` are shown. */
 static void group(struct sample *s, const char *key, size_t shown, struct sums *ret)
 {
-	struct rows rows = {s->row, s->snapshot.count};
+	cleanup(process_list_done) struct process_list list = {};
 	struct result *r = &s->result;
 
-	r->group = column_find(key, strlen(key));
-	assert_int_equal(group_rows(r->group, &rows, ret), 0);
+	assert_int_equal(rows_processes(s->row, s->snapshot.count, &list), 0);
+	r->group = process_field(key);
+	assert_int_equal(group_rows(r->group, &list, ret), 0);
 	r->rows = ret->rows.item;
 	r->row_count = shown < ret->rows.count ? shown : ret->rows.count;
 	r->others_count = ret->rows.count - r->row_count;
@@ -90,7 +91,7 @@ SAMPLE_TEST(hostile, sample_hostile)
 		text_of(s, &out, i);
 	}
 	for (size_t i = 0; i < groups.rows.count; i++)
-		groups.rows.item[i]->have = 0;
+		groups.rows.item[i].process->have = 0;
 	s->snapshot.system.meminfo.have = 0;
 	check_golden("hostile", s);
 	arena_done(&s->snapshot.arena);
@@ -127,7 +128,7 @@ SAMPLE_TEST(memcg, sample_ordinary)
 	s->snapshot.balance.mapped_residual = -4096;
 	group(s, "unit", SIZE_MAX, &groups);
 	for (size_t i = 0; i < groups.rows.count; i++) {
-		struct process *p = groups.rows.item[i];
+		struct process *p = groups.rows.item[i].process;
 
 		if (!p->unit)
 			continue;
@@ -158,7 +159,7 @@ static void assert_label(const char *name, const char *label)
 
 	sample_init(&s);
 	sample_add(&s, 7, 0, NULL, "x")->unit = name;
-	s.result.group = column_find("unit", 4);
+	s.result.group = process_field("unit");
 	sample_finish(&s, 1);
 	strbuf_printf(&line, "zmem_group_processes{group=\"%s\"} 1", label);
 	assert_line(text_of(&s, &out, 0), strbuf_str(&line));
@@ -231,7 +232,7 @@ TEST(containers)
 		p->space = "prod";
 		p->unit = "cri-abc.scope";
 		p->cgroup = "/k/cri-abc.scope";
-		s.result.group = column_find(group[i].key, strlen(group[i].key));
+		s.result.group = process_field(group[i].key);
 		sample_finish(&s, 1);
 		strbuf_printf(&line, "zmem_group_processes{%s} 1", group[i].labels);
 		assert_line(text_of(&s, &out, 0), strbuf_str(&line));
@@ -245,7 +246,7 @@ SAMPLE_TEST(users, sample_init)
 
 	sample_add(s, 1, 0, "root", "x");
 	sample_add(s, 2, 4711, NULL, "x");
-	s->result.group = column_find("user", 4);
+	s->result.group = process_field("user");
 	sample_finish(s, 2);
 	text_of(s, &out, 1);
 	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"root\"} 1");
@@ -261,7 +262,7 @@ SAMPLE_TEST(cmdlines, sample_init)
 	cleanup(strbuf_done) struct strbuf out = {0};
 
 	sample_add(s, 1, 0, "root", "x")->cmdline = "mysql --password=secret";
-	s->result.group = column_find("cmdline", 7);
+	s->result.group = process_field("cmdline");
 	sample_finish(s, 1);
 	assert_line(text_of(s, &out, 0), "zmem_group_processes{group=\"none\"} 1");
 	assert_null(strstr(strbuf_str(&out), "secret"));
@@ -287,7 +288,7 @@ SAMPLE_TEST(merged, sample_init)
 	sample_finish(s, ARRAY_SIZE(name));
 	group(s, "cgroup", SIZE_MAX, &groups);
 	for (size_t i = 0; i < groups.rows.count; i++)
-		process_set(groups.rows.item[i], COUNTER_MEM_CURRENT, MIB);
+		process_set(groups.rows.item[i].process, COUNTER_MEM_CURRENT, MIB);
 	/* Only "b" and "other" are not merged from two rows. */
 	s->result.row_count = 3;
 	s->result.others_count = 1;
@@ -335,16 +336,15 @@ SAMPLE_TEST(cap, sample_init)
 {
 	enum { ROWS = METRICS_GROUPS_MAX + 500 };
 	static struct process process[ROWS];
-	static struct process *rows[ROWS];
+	static struct row rows[ROWS];
 	static char name[ROWS][16];
 	cleanup(strbuf_done) struct strbuf out = {0};
 
 	for (size_t i = 0; i < ROWS; i++) {
 		snprintf(name[i], sizeof(name[i]), "g%zu", i);
-		rows[i] = &process[i];
-		process[i] = (struct process){
-			.kind = PROCESS_SUM, .procs = 2, .pss_missing = 1, .name = name[i]};
-		process_set(rows[i], COUNTER_SWAP, KIB);
+		process[i] = (struct process){.kind = PROCESS_SUM, .name = name[i]};
+		rows[i] = (struct row){&process[i], .procs = 2, .pss_missing = 1};
+		process_set(&process[i], COUNTER_SWAP, KIB);
 	}
 	s->result.rows = rows;
 	s->result.row_count = ROWS - 100;

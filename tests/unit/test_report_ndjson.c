@@ -64,10 +64,10 @@ static void assert_short_lines(const char *text)
 /* A tick of watch with the longest deltas. */
 static void make_deltas(struct sample *s)
 {
-	static struct delta_row before;
+	static struct row_before before;
 	static struct delta delta;
 
-	before = (struct delta_row){.have = ~(counter_mask)0};
+	before = (struct row_before){.have = ~(counter_mask)0};
 	delta = (struct delta){.known = true,
 			       .from_start = true,
 			       .since_ms = INT64_MAX,
@@ -79,7 +79,7 @@ static void make_deltas(struct sample *s)
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
 		before.value[c] = delta.before.value[c] = (1ull << 53) - 1;
 	for (size_t i = 0; i < s->snapshot.count; i++)
-		s->snapshot.process[i].before = &before;
+		s->row[i].before = &before;
 	s->result.delta = &delta;
 }
 
@@ -98,7 +98,7 @@ TEST(ndjson_bound)
 		assert_short_lines(strbuf_str(&out));
 		assert_non_null(strstr(strbuf_str(&out), "\"cmdline_truncated\":true"));
 		assert_non_null(strstr(strbuf_str(&out), "\"zram\":null"));
-		s.result.group = column_find("cgroup", 6);
+		s.result.group = process_field("cgroup");
 		s.snapshot.process[0].memcg_above = UINT16_MAX;
 		strbuf_clear(&out);
 		render_ndjson(&out, &s.result);

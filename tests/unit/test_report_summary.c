@@ -153,7 +153,7 @@ static void check_notes(const struct sample *s, const char *sorted, const char *
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 
-	summary_print_notes(&out, &s->result, column_find(sorted, strlen(sorted)));
+	summary_print_notes(&out, &s->result, process_field(sorted));
 	assert_string_equal(strbuf_str(&out), want);
 }
 
@@ -170,15 +170,15 @@ SAMPLE_TEST(notes, sample_ordinary)
 	/* It is not known. */
 	s->snapshot.system.meminfo.have = 0;
 	check_notes(s, "swap", "");
-	s->result.group = column_find("container", 9);
+	s->result.group = process_field("container");
 	check_notes(s, "pss", "");
 	s->result.row_count = 1;
-	s->result.rows[0]->container = "web";
+	s->result.rows[0].process->container = "web";
 	check_notes(s, "pss", "");
-	s->result.rows[0]->container = NULL;
+	s->result.rows[0].process->container = NULL;
 	check_notes(s, "pss", "no container was found\n");
-	s->result.group = column_find("user", 4);
-	s->result.rows[0]->user = NULL;
+	s->result.group = process_field("user");
+	s->result.rows[0].process->user = NULL;
 	check_notes(s, "pss", "");
 }
 
@@ -195,15 +195,14 @@ TEST(counters_alone)
 
 	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
 		cleanup(strbuf_done) struct strbuf out = {0};
-		struct column_list list = {.count = 0};
+		struct field_list list = {.count = 0};
 		struct table_style style = {
 			.only_total = true, .bytes = is[i].bytes, .columns = &list};
-		const char *bad;
+		struct field_error bad;
 		struct sample s;
-		size_t len;
 
 		sample_ordinary(&s);
-		assert_int_equal(column_list_parse(&list, is[i].columns, &bad, &len), 0);
+		assert_int_equal(field_list_parse(&list, &process_fields, is[i].columns, &bad), 0);
 		render_table(&out, &s.result, &style);
 		assert_string_equal(strbuf_str(&out), is[i].want);
 	}

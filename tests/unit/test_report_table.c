@@ -10,13 +10,12 @@
 #include "write/text.h"
 #include "report/report.h"
 
-static void columns_of(struct column_list *list, const char *spec)
+static void columns_of(struct field_list *list, const char *spec)
 {
-	const char *bad;
-	size_t bad_len;
+	struct field_error bad;
 
-	*list = (struct column_list){0};
-	assert_int_equal(column_list_parse(list, spec, &bad, &bad_len), 0);
+	*list = (struct field_list){0};
+	assert_int_equal(field_list_parse(list, &process_fields, spec, &bad), 0);
 }
 
 /* As after pruning. */
@@ -83,7 +82,7 @@ TEST(tables)
 
 	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
 		struct table_style style = is[i].style;
-		struct column_list columns;
+		struct field_list columns;
 		struct sample s;
 		char golden[64];
 
@@ -124,7 +123,7 @@ static unsigned line_columns(const char *line, size_t len, bool color)
 SAMPLE_TEST(any_width, sample_hostile)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
-	struct column_list list;
+	struct field_list list;
 
 	columns_of(&list, "pid,name,user,pss,swap_shmem,comm");
 	for (unsigned width = 0; width < 250; width++) {

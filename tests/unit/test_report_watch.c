@@ -10,9 +10,9 @@
 
 struct scene {
 	struct sample sample;
-	struct delta_row before[3];
+	struct row_before before[3];
 	struct delta delta;
-	struct column_list columns;
+	struct field_list columns;
 };
 
 /*
@@ -31,7 +31,7 @@ static void scene_init(struct scene *s)
 		s->before[i].have = p->have;
 		for (int c = 0; i < 2 && c < COUNTERS_OF_PROCESS; c++)
 			s->before[i].value[c] = i ? p->value[c] * 2 + 4096 : p->value[c] / 4;
-		p->before = &s->before[i];
+		s->sample.row[i].before = &s->before[i];
 	}
 	s->before[1].have &= ~COUNTER_BIT(COUNTER_PSS);
 	s->delta = (struct delta){
@@ -46,7 +46,7 @@ static void scene_init(struct scene *s)
 	s->delta.before.value[COUNTER_PSS] += 123456;
 	snap->change_us = 500000;
 	s->sample.result.delta = &s->delta;
-	column_list_watch(&s->columns, NULL);
+	process_list_watch(&s->columns, NULL);
 }
 
 static void check(const char *name, struct scene *s, struct table_style style)
@@ -77,7 +77,7 @@ TEST(ticks)
 	scene_init(&s);
 	s.delta = (struct delta){.tick = 1};
 	for (size_t i = 0; i < s.sample.snapshot.count; i++)
-		s.sample.snapshot.process[i].before = NULL;
+		s.sample.row[i].before = NULL;
 	check("first", &s, (struct table_style){.header = true});
 }
 

@@ -27,7 +27,7 @@ static struct process *add(struct sample *s, pid_t pid, const char *name, const 
 
 static const char *label(const struct selection *v, size_t i)
 {
-	return v->result.group->text(v->result.rows[i]);
+	return v->result.group->group(v->result.rows[i].process);
 }
 
 SAMPLE_TEST(query, sample_init)
@@ -43,7 +43,7 @@ SAMPLE_TEST(query, sample_init)
 	assert_int_equal(http_query_resolve(&q, &s->snapshot), 0);
 	assert_int_equal(selection_query(&v, &s->snapshot, &q.query), 0);
 	assert_int_equal(v.result.row_count, 1);
-	assert_int_equal(v.result.rows[0]->pid, 2);
+	assert_int_equal(v.result.rows[0].process->pid, 2);
 	assert_int_equal(v.result.others_count, 1);
 	assert_int_equal(v.result.totals.value[COUNTER_PSS], 4 * MIB);
 	assert_int_equal(v.snapshot.collection.filtered, 1);
@@ -80,8 +80,8 @@ SAMPLE_TEST(unit_then_name, sample_init)
 	assert_string_equal(label(&v, 0), "bash");
 	assert_string_equal(label(&v, 1), "x.service");
 	/* A group without a unit has no cgroup. */
-	assert_false(process_has(v.result.rows[0], COUNTER_MEM_CURRENT));
-	assert_int_equal(v.result.rows[1]->value[COUNTER_MEM_CURRENT], 5 * MIB);
+	assert_false(process_has(v.result.rows[0].process, COUNTER_MEM_CURRENT));
+	assert_int_equal(v.result.rows[1].process->value[COUNTER_MEM_CURRENT], 5 * MIB);
 	selection_done(&v);
 	group_tracker_done(&t);
 }
@@ -292,8 +292,8 @@ static void assert_kills(const struct kill_log *l, size_t row, const char *name,
 
 	kill_log_result(l, &r);
 	assert_true(row < r.row_count);
-	assert_string_equal(r.group->text(r.rows[row]), name);
-	assert_int_equal(r.rows[row]->procs, kills);
+	assert_string_equal(r.group->group(r.rows[row].process), name);
+	assert_int_equal(r.rows[row].procs, kills);
 }
 
 /* Groups keep their series and their order; further groups are counted together. */
@@ -333,7 +333,7 @@ SAMPLE_TEST(kills_of_pods, sample_init)
 	struct metrics_self self = {.process = {{"collector"}, {"http"}}};
 	struct result kills;
 
-	assert_int_equal(kill_log_init(&l, column_find("container", 9), 10), 0);
+	assert_int_equal(kill_log_init(&l, process_field("container"), 10), 0);
 	event_set(&e, EVENT_PID, 1);
 	event_set_text(&e, EVENT_CONTAINER, "prod/web-0/app");
 	event_set_text(&e, EVENT_POD, "prod/web-0");
@@ -354,7 +354,7 @@ TEST(kills_of_users)
 	struct event_record e = {};
 	struct result r;
 
-	assert_int_equal(kill_log_init(&l, column_find("user", 4), 10), 0);
+	assert_int_equal(kill_log_init(&l, process_field("user"), 10), 0);
 	for (unsigned i = 0; i < 6; i++) {
 		e = (struct event_record){};
 		event_set(&e, EVENT_PID, i + 1);
@@ -365,8 +365,8 @@ TEST(kills_of_users)
 	assert_kills(&l, 0, "anna", 2);
 	kill_log_result(&l, &r);
 	assert_int_equal(r.row_count, 3);
-	assert_int_equal(r.rows[2]->uid, 1002);
-	assert_int_equal(r.rows[2]->procs, 2);
+	assert_int_equal(r.rows[2].process->uid, 1002);
+	assert_int_equal(r.rows[2].procs, 2);
 }
 
 /* The newest kills, oldest first. */

@@ -2,78 +2,53 @@
 /* The panes of top: prompts, the details of a row, menus, help, and the line of history. */
 #include "top_rows.h"
 
-VIEW_TEST(search, sample_ordinary)
+SCRIPT(search, sample_ordinary)
 {
-	assert_int_equal(press(f, "/POST"), 0);
-	assert_int_equal(pid_at_cursor(f), 4194304);
-	assert_true(fixture_says(f, "$search: POST"));
+	keys(f, "/POST");
 	/* The next match, wrapping around. */
-	assert_int_equal(pid_after(f, "\n/f\n"), 813);
-	assert_int_equal(pid_after(f, "/\n"), 812);
-	assert_int_equal(pid_after(f, "/\n"), 813);
-	assert_true(says_after(f, "/nobody", "nobody: not found"));
-	assert_int_equal(pid_at_cursor(f), 813);
-	press(f, "\033");
-	assert_int_equal(f->view.prompt, PROMPT_NONE);
+	keys(f, "<Enter>/f<Enter>");
+	keys(f, "/<Enter>");
+	keys(f, "/<Enter>");
+	keys(f, "/f<Down>");
+	keys(f, "<Esc>");
+	keys(f, "/nobody");
+	keys(f, "<Esc>");
 	/* A message also appears if several keys arrive at once. */
-	assert_true(says_after(f, "/nobody\n", "nobody: not found"));
-	assert_int_equal(pid_at_cursor(f), 813);
+	keys(f, "/nobody<Enter>");
 }
 
 /* Characters of several bytes are typed and erased whole; text beyond the limit is ignored. */
-VIEW_TEST(typing, sample_ordinary)
+SCRIPT(typing, sample_ordinary)
 {
-	assert_int_equal(press(f, "fa"), VIEW_ASK_FILTER);
-	view_key(&f->view, 0xe9);
-	view_key(&f->view, 0x6f22);
-	view_key(&f->view, 0x1f389);
-	assert_string_equal(f->view.set.filter, "a\xc3\xa9\xe6\xbc\xa2\xf0\x9f\x8e\x89");
-	view_draw(&f->view, &f->screen);
-	assert_int_equal(f->screen.cursor, (int)strlen("filter (regular expression): ") + 6);
-	view_key(&f->view, TOP_BACKSPACE);
-	view_key(&f->view, TOP_BACKSPACE);
-	assert_string_equal(f->view.set.filter, "a\xc3\xa9");
-	view_key(&f->view, TOP_CTRL('u'));
-	view_key(&f->view, TOP_BACKSPACE);
-	assert_string_equal(f->view.set.filter, "");
-	for (int i = 0; i < 1000; i++)
-		view_key(&f->view, i % 2 ? 'x' : 0x1f389);
-	assert_true(strlen(f->view.set.filter) < sizeof(f->view.set.filter) - 1);
+	keys(f, "fa<U+e9><U+6f22><U+1f389>");
+	keys(f, "<Back><Back>");
+	keys(f, "<C-u><Back>");
+	for (int i = 0; i < 500; i++)
+		press(f, "<U+1f389>x");
+	size(f, 400, 10);
 	/* Characters that could steer a terminal are ignored. */
-	view_key(&f->view, TOP_CTRL('u'));
-	view_key(&f->view, 0x9b);
-	view_key(&f->view, 0x202e);
-	view_key(&f->view, TOP_OTHER);
-	assert_string_equal(f->view.set.filter, "");
+	keys(f, "<C-u><U+9b><U+202e><other>");
 	/* Escape restores the text. */
-	press(f, "abc\n");
-	press(f, "fdef");
-	assert_string_equal(f->view.set.filter, "abcdef");
-	assert_int_equal(press(f, "\033"), VIEW_ASK_FILTER);
-	assert_string_equal(f->view.set.filter, "abc");
-	assert_true(fixture_says(f, "filter abc"));
+	keys(f, "abc<Enter>");
+	keys(f, "fdef");
+	keys(f, "<Esc>");
 	/* In the list Escape clears filters. */
-	assert_int_equal(press(f, "\033"), VIEW_ASK_FILTER);
-	assert_string_equal(f->view.set.filter, "");
+	keys(f, "<Esc>");
+	keys(f, "ualice");
+	keys(f, "<Enter>");
 }
 
-VIEW_TEST(other_prompts, sample_ordinary)
+SCRIPT(interval, sample_ordinary)
 {
 	static const char *const bad[] = {"0", "0.01", "x", "1x", "1e3", ".", "999999999", "-1"};
 
-	assert_int_equal(press(f, "ualice"), 0);
-	assert_int_equal(press(f, "\n"), VIEW_ASK_FILTER);
-	assert_string_equal(f->view.set.user, "alice");
-	assert_int_equal(press(f, "d0.5\n"), VIEW_ASK_INTERVAL);
-	assert_int_equal(f->view.set.interval_ms, 500);
+	keys(f, "d0.5<Enter>");
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		press(f, "d");
-		assert_int_equal(press(f, bad[i]), 0);
-		assert_int_equal(press(f, "\n"), 0);
-		assert_int_equal(f->view.set.interval_ms, 500);
-		assert_true(fixture_says(f, "not a number of seconds"));
+		press(f, bad[i]);
+		keys(f, "<Enter>");
 	}
-	assert_int_equal(press(f, "d\n"), 0);
+	keys(f, "d<Enter>");
 }
 
 static struct map_set *make_maps(void)
@@ -95,47 +70,49 @@ static struct map_set *make_maps(void)
 	return set;
 }
 
-VIEW_TEST(detail, sample_ordinary)
+SCRIPT(detail, sample_ordinary)
 {
-	assert_int_equal(press(f, "\n"), VIEW_ASK_DETAIL);
+	view_resize(&f->view, 80, 24);
+	keys(f, "<Enter>");
 	fixture_golden(f, "top_detail_unread.txt");
-	assert_int_equal(view_set_maps(&f->view, make_maps(), PSS_OK), 0);
-	process_set(f->rows[0], COUNTER_MEM_CURRENT, 2 * GIB);
-	process_set(f->rows[0], COUNTER_MEM_LIMIT, 4 * GIB);
-	view_set_charged(&f->view, f->rows[0]);
+	assert_int_equal(detail_set_maps(&f->view.detail, make_maps(), PSS_OK), 0);
+	process_set(f->rows[0].process, COUNTER_MEM_CURRENT, 2 * GIB);
+	process_set(f->rows[0].process, COUNTER_MEM_LIMIT, 4 * GIB);
+	f->view.detail.charged = *f->rows[0].process;
 	f->sample.snapshot.time_ms += 2000;
-	sample_pss(f->rows[0], PSS_FROM_KERNEL);
-	f->rows[0]->value[COUNTER_PSS_SWAP] += 500 * MIB;
+	sample_pss(f->rows[0].process, PSS_FROM_KERNEL);
+	f->rows[0].process->value[COUNTER_PSS_SWAP] += 500 * MIB;
 	fixture_take(f);
 	view_resize(&f->view, 100, 30);
 	fixture_golden(f, "top_detail.txt");
 	/* Mappings scroll no further than the last one. */
-	view_resize(&f->view, 100, 19);
-	press(f, "jjjjjjjjjj");
-	assert_false(fixture_says(f, "[heap]"));
-	assert_true(fixture_says(f, "[anon]"));
+	size(f, 100, 19);
+	keys(f, "jjjjjjjjjj");
+	keys(f, "<Home><C-f>");
+	keys(f, "<C-b>G");
 	/* After the process ends, its last values stay. */
 	f->sample.result.row_count = 3;
 	f->rows[0] = f->sample.row[3];
-	fixture_take(f);
-	assert_true(fixture_says(f, "#812 firefox  has ended"));
-	assert_int_equal(press(f, "q"), 0);
-	assert_int_equal(f->view.mode, VIEW_LIST);
+	new_rows(f);
+	keys(f, "w");
+	keys(f, "q");
 }
 
-VIEW_TEST(detail_of_group, sample_groups)
+SCRIPT(detail_of_group, sample_groups)
 {
-	view_set_charged(&f->view, f->rows[0]);
+	f->view.detail.charged = *f->rows[0].process;
 	press(f, "i");
-	view_set_charged(&f->view, f->rows[0]);
+	view_resize(&f->view, 80, 24);
+	f->view.detail.charged = *f->rows[0].process;
 	fixture_golden(f, "top_detail_group.txt");
-	assert_true(says_after(f, "\033jji", "odd\\xff\"name\\x0a,;\\.service"));
+	size(f, 80, 4);
+	keys(f, "<Esc>jji");
 	/* A group without a name. */
-	assert_true(says_after(f, "\033ji", "#-  3 processes of one unit"));
+	keys(f, "<Esc>ki");
 }
 
 /* The stacks of what grows; help in front of it does not end it, Escape does. */
-VIEW_TEST(growth, sample_ordinary)
+SCRIPT(growth, sample_ordinary)
 {
 	static const uint32_t code[] = {0, 1};
 	struct growth_frame frame[] = {{"remember", "server", 0x1180, false},
@@ -158,9 +135,9 @@ VIEW_TEST(growth, sample_ordinary)
 				.frame_count = 2,
 				.events = 2000};
 
-	assert_int_equal(view_key(&f->view, 'w'), VIEW_ASK_GROWTH);
-	assert_int_equal(f->view.growing.pid, pid_at_cursor(f));
-	assert_true(view_shows_growth(&f->view));
+	keys(f, "w");
+	view_resize(&f->view, 80, 24);
+	assert_true(view_has(&f->view, PANE_GROWTH));
 	fixture_golden(f, "top_growth_begins.txt");
 	view_set_growth(&f->view, &growth);
 	fixture_golden(f, "top_growth_none.txt");
@@ -169,44 +146,42 @@ VIEW_TEST(growth, sample_ordinary)
 	growth.stacks = 1;
 	fixture_golden(f, "top_growth.txt");
 	press(f, "?");
-	assert_true(view_shows_growth(&f->view));
+	assert_true(view_has(&f->view, PANE_GROWTH));
 	press(f, "?");
 	target.ended = true;
 	view_resize(&f->view, 40, 8);
 	fixture_golden(f, "top_growth_40x8.txt");
-	view_key(&f->view, TOP_ESCAPE);
-	assert_false(view_shows_growth(&f->view));
-	assert_int_equal(f->view.mode, VIEW_LIST);
+	/* What does not fit is reached by the keys that move the cursor. */
+	keys(f, "G");
+	keys(f, "k");
+	keys(f, "<Esc>");
+	assert_false(view_has(&f->view, PANE_GROWTH));
 	/* From the details, and back to them. It cannot be counted: the caller says why. */
 	view_resize(&f->view, 80, 24);
-	press(f, "i");
-	assert_int_equal(view_key(&f->view, 'w'), VIEW_ASK_GROWTH);
+	keys(f, "iw");
 	view_set_growth(&f->view, NULL);
-	assert_int_equal(f->view.mode, VIEW_DETAIL);
-	press(f, "q");
-	f->view.facts.frames = 1;
-	assert_int_equal(view_key(&f->view, 'w'), 0);
-	assert_non_null(strstr(f->view.message, "a recording has no stacks"));
-	fixture_again(f, sample_groups);
-	assert_int_equal(view_key(&f->view, 'w'), 0);
-	assert_non_null(strstr(f->view.message, "for one process"));
+	note(f, "cannot be counted");
+	keys(f, "q");
+	facts(f)->frames = 1;
+	keys(f, "w");
+	again(f, sample_groups);
+	keys(f, "w");
 }
 
-VIEW_TEST(help, sample_ordinary)
+SCRIPT(help, sample_ordinary)
 {
 	press(f, "?");
 	view_resize(&f->view, 80, 32);
 	fixture_golden(f, "top_help.txt");
-	view_resize(&f->view, 80, 10);
-	assert_false(fixture_says(f, "not measured"));
-	view_key(&f->view, TOP_END);
-	assert_true(fixture_says(f, "not measured"));
-	assert_int_equal(press(f, "q"), 0);
-	assert_int_equal(f->view.mode, VIEW_LIST);
+	size(f, 80, 10);
+	keys(f, "<End>");
+	keys(f, "<Home> ");
+	keys(f, "G");
+	keys(f, "q");
+	size(f, 80, 10);
 	press(f, "o");
 	fixture_golden(f, "top_columns.txt");
-	view_key(&f->view, TOP_END);
-	assert_true(fixture_says(f, "pgtables_change"));
+	keys(f, "<End>");
 }
 
 /* The line of `width` columns, and the numbers beside it. */
@@ -258,19 +233,24 @@ TEST(history)
 	}
 }
 
-/* A filter that is not valid stays in the prompt; the caller has put back the one in force. */
-VIEW_TEST(bad_filter, sample_ordinary)
+/* The keys that lead back are the same in all panes: the screen is the list again. */
+SCRIPT(back, sample_ordinary)
 {
-	press(f, "fx\n");
-	press(f, "f(");
-	strcpy(f->view.set.filter, "x");
-	assert_int_equal(press(f, "\n"), VIEW_ASK_FILTER);
-	assert_int_equal(f->view.prompt, PROMPT_FILTER);
-	strcpy(f->view.set.filter, "x");
-	assert_true(fixture_says(f, "$filter (regular expression): x("));
-	assert_true(fixture_says(f, "  filter x  every"));
-	view_key(&f->view, TOP_BACKSPACE);
-	assert_int_equal(press(f, "\n"), 0);
-	assert_int_equal(f->view.prompt, PROMPT_NONE);
-	assert_string_equal(f->view.set.filter, "x");
+	static const char *const pressed[] = {"iq",	 "wQ",	      "?<F10>",		"s<Esc>",
+					      "o<F10>",	 "i?sq<Esc>", "w?<Esc>q",	"i<Enter>",
+					      "w<Left>", "i<Back>",   "iw<Enter><Left>"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pressed); i++)
+		keys(f, pressed[i]);
+}
+
+/* A filter that is not valid stays in the prompt; the caller has put back the one in force. */
+SCRIPT(bad_filter, sample_ordinary)
+{
+	keys(f, "fx<Enter>f(");
+	strcpy(settings(f)->filter, "x");
+	keys(f, "<Enter>");
+	strcpy(settings(f)->filter, "x");
+	note(f, "the filter before");
+	keys(f, "<Back><Enter>");
 }

@@ -20,10 +20,10 @@ static void make_many(struct sample *s)
 	sample_finish(s, SAMPLE_MAX);
 }
 
-static void reverse_rows(struct fixture *f)
+static void order_rows_by_pid(struct fixture *f, bool reverse)
 {
 	for (size_t i = 0; i < SAMPLE_MAX; i++)
-		f->rows[i] = f->sample.row[SAMPLE_MAX - 1 - i];
+		f->rows[i] = f->sample.row[reverse ? SAMPLE_MAX - 1 - i : i];
 }
 
 TEST(screens)
@@ -42,14 +42,14 @@ TEST(screens)
 	fixture_begin(&f, make_many);
 	fixture_golden(&f, "top_nothing.txt");
 	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
-		fixture_again(&f, is[i].make);
-		view_resize(&f.view, is[i].width, is[i].height);
+		again(&f, is[i].make);
+		size(&f, is[i].width, is[i].height);
 		fixture_golden(&f, is[i].golden);
 	}
 }
 
 /*
- * Every size in every mode with hostile text: no line is too wide, and there are not too many
+ * Every size in every pane with hostile text: no line is too wide, and there are not too many
  * lines.
  */
 TEST(sizes)
@@ -57,422 +57,265 @@ TEST(sizes)
 	static const unsigned sizes[][2] = {{1, 1},	{1, 2},	      {2, 1},  {3, 3},	{5, 4},
 					    {80, 1},	{1, 80},      {20, 5}, {40, 6}, {80, 24},
 					    {300, 100}, {2000, 2000}, {0, 0}};
-	static const char *const modes[] = {"",	 "\n", "?",  "o", "s", "/x",
-					    "w", "f[", "d9", "x", "t", "b"};
+	static const char *const panes[] = {"",	 "<Enter>", "?",  "o", "s", "/x",
+					    "w", "f[",	    "d9", "x", "t", "b"};
 	struct fixture f;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		for (size_t k = 0; k < ARRAY_SIZE(modes); k++) {
-			struct strbuf out = {};
-
+		for (size_t k = 0; k < ARRAY_SIZE(panes); k++) {
 			fixture_begin(&f, k % 2 ? sample_hostile : make_many);
-			view_resize(&f.view, sizes[i][0], sizes[i][1]);
-			fixture_take(&f);
-			press(&f, modes[k]);
-			fixture_text(&f, &out);
+			size(&f, sizes[i][0], sizes[i][1]);
+			new_rows(&f);
+			keys(&f, panes[k]);
 			assert_true(f.screen.count >= 1);
 			assert_true(f.screen.cursor < (int)f.screen.width);
-			strbuf_done(&out);
-			view_resize(&f.view, 80, 24);
-			fixture_text(&f, &out);
-			strbuf_done(&out);
+			size(&f, 80, 24);
 			fixture_end(&f);
 		}
 	}
 }
 
-static void assert_place(struct fixture *f, size_t first, size_t count)
+SCRIPT(moving, make_many)
 {
-	size_t is_first, is_count;
-
-	view_place(&f->view, &is_first, &is_count);
-	assert_int_equal(is_first, first);
-	assert_int_equal(is_count, count);
-}
-
-VIEW_TEST(moving, make_many)
-{
-	assert_int_equal(view_page(&f->view), 24 - 8);
-	assert_int_equal(pid_at_cursor(f), 100);
-	assert_int_equal(pid_after(f, "jjjk"), 102);
-	view_key(&f->view, TOP_PAGE_DOWN);
-	assert_int_equal(pid_at_cursor(f), 118);
-	assert_place(f, 3, 16);
-	view_key(&f->view, TOP_END);
-	assert_int_equal(pid_at_cursor(f), 131);
-	view_key(&f->view, TOP_DOWN);
-	assert_int_equal(pid_at_cursor(f), 131);
-	view_key(&f->view, TOP_HOME);
-	view_key(&f->view, TOP_UP);
-	assert_int_equal(pid_at_cursor(f), 100);
-	assert_place(f, 0, 16);
+	keys(f, "jjjk");
+	keys(f, "<PgDn>");
+	keys(f, "<End><Down>");
+	keys(f, "<Home><Up>");
 	/* A smaller screen: the cursor stays in sight. */
-	view_key(&f->view, TOP_END);
-	view_resize(&f->view, 80, 1);
-	assert_place(f, 31, 1);
+	keys(f, "<End>");
+	size(f, 80, 1);
 	/* A screen larger than all rows: no empty lines at the top. */
-	view_resize(&f->view, 300, 100);
-	assert_place(f, 0, SAMPLE_MAX);
+	size(f, 100, 50);
 }
 
 /* The cursor stays on its process when rows move, unless no key has moved it. */
-VIEW_TEST(selection, make_many)
+SCRIPT(selection, make_many)
 {
-	reverse_rows(f);
-	fixture_take(f);
-	assert_int_equal(pid_at_cursor(f), 131);
-	assert_int_equal(pid_after(f, "jj"), 129);
-	for (size_t i = 0; i < SAMPLE_MAX; i++)
-		f->rows[i] = f->sample.row[i];
-	fixture_take(f);
-	assert_int_equal(pid_at_cursor(f), 129);
-	/* The row went out of sight, and the window stays, */
-	assert_place(f, 0, 16);
+	order_rows_by_pid(f, true);
+	new_rows(f);
+	keys(f, "jj");
+	/* The row goes out of sight, and the window stays, */
+	order_rows_by_pid(f, false);
+	new_rows(f);
 	/* unless the row is followed. */
-	press(f, "F");
-	assert_place(f, 14, 16);
-	assert_true(fixture_says(f, "following 129"));
-	/* Another process with the same pid is another row. */
+	keys(f, "F");
+	/* Another process with the same pid is another row. The one in its place is held now. */
 	f->sample.process[29].start_ns++;
-	fixture_take(f);
-	assert_false(f->view.follow);
-	assert_true(fixture_says(f, "!129 is gone"));
-	/* The row that took its place is held now. */
-	assert_int_equal(pid_at_cursor(f), 129);
+	new_rows(f);
 	f->sample.result.row_count = 3;
-	fixture_take(f);
-	assert_int_equal(pid_at_cursor(f), 102);
+	new_rows(f);
 	f->sample.result.row_count = 0;
-	fixture_take(f);
-	assert_int_equal(pid_at_cursor(f), -1);
-	assert_int_equal(press(f, "jkGF\nq"), VIEW_ASK_QUIT);
-	assert_true(fixture_says(f, "no rows"));
+	new_rows(f);
+	keys(f, "jkGF<Enter>");
+	keys(f, "q");
 }
 
-static const char *sorted_by(struct fixture *f, const char *keys)
+SCRIPT(order, make_many)
 {
-	press(f, keys);
-	return f->view.set.order.keys.item[0]->key;
-}
-
-VIEW_TEST(order_keys, make_many)
-{
-	assert_int_equal(press(f, ">"), VIEW_ASK_ROWS);
-	assert_string_equal(sorted_by(f, ""), "%pss");
-	assert_string_equal(sorted_by(f, "<<"), "user");
+	keys(f, ">");
+	keys(f, "<<");
 	/* After the last column the first one follows. */
-	assert_string_equal(sorted_by(f, "<<"), "name");
-	assert_string_equal(sorted_by(f, ">"), "pid");
-	assert_string_equal(sorted_by(f, "M"), "pss");
-	assert_int_equal(press(f, "r"), VIEW_ASK_ROWS);
-	assert_true(f->view.set.order.reverse);
-	press(f, "I");
-	assert_false(f->view.set.order.reverse);
+	keys(f, "<<");
+	keys(f, ">");
+	keys(f, "M");
+	keys(f, "r");
+	keys(f, "I");
 	/* The menu opens at the sort column; choosing it again reverses the order. */
-	press(f, "s\n");
-	assert_true(f->view.set.order.reverse);
-	assert_int_equal(f->view.mode, VIEW_LIST);
-	assert_string_equal(sorted_by(f, "sk\n"), "uss");
+	keys(f, "s");
+	keys(f, "<Enter>");
+	keys(f, "sk<Enter>");
+	keys(f, "S");
+	keys(f, "N");
 }
 
-VIEW_TEST(group_keys, make_many)
+SCRIPT(groups, make_many)
 {
-	static const char *const key[] = {"name", "user",      "unit",	"container",
-					  "pod",  "namespace", "cgroup"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(key); i++) {
-		assert_int_equal(press(f, "g"), VIEW_ASK_ROWS);
-		assert_string_equal(f->view.set.group->key, key[i]);
-		assert_ptr_equal(f->view.fitting.item[f->view.fitting.count - 1],
-				 f->view.set.group);
-	}
-	press(f, "g");
-	assert_null(f->view.set.group);
-	press(f, "gt");
-	assert_null(f->view.set.group);
-	assert_true(f->view.set.tree);
-	press(f, "g");
-	assert_false(f->view.set.tree);
+	for (int i = 0; i < 8; i++)
+		keys(f, "g");
+	keys(f, "gt");
+	keys(f, "g");
 	/* Rows of another kind: the cursor returns to the first row. */
-	press(f, "ggggggg");
-	press(f, "jjj");
-	f->sample.result.group = column_find("user", 4);
-	fixture_take(f);
-	assert_int_equal(f->view.cursor, 0);
-	assert_false(f->view.held);
+	keys(f, "gggggggjjj");
+	f->sample.result.group = process_field("user");
+	new_rows(f);
+	order_rows_by_pid(f, true);
+	new_rows(f);
 }
 
 /* Enter on a group shows its processes; Escape and Backspace lead back to the same group. */
-VIEW_TEST(within, sample_groups)
+SCRIPT(within, sample_groups)
 {
-	static const int back[] = {TOP_ESCAPE, TOP_BACKSPACE};
+	static const char *const back[] = {"<Esc>", "<Back>"};
 
+	keys(f, "jjF");
 	for (size_t i = 0; i < ARRAY_SIZE(back); i++) {
-		struct row_id id;
-
-		press(f, i ? "" : "jjF");
-		assert_true(i || fixture_says(f, "following unit odd\\xff"));
-		assert_false(fixture_says(f, "following 0"));
-		id = view_id(&f->view, view_row(&f->view));
-		press(f, "S");
-		assert_int_equal(press(f, "\n"), VIEW_ASK_FILTER);
-		assert_null(f->view.set.group);
-		assert_string_equal(f->view.within.group.key->key, "unit");
-		assert_string_equal(f->view.within.group.text, view_row(&f->view)->unit);
+		keys(f, "S<Enter>");
 		f->sample.result.group = NULL;
-		fixture_take(f);
-		assert_int_equal(f->view.cursor, 0);
-		assert_true(fixture_says(f, "by swap  unit odd\\xff"));
-		assert_true(fixture_says(f, "Esc groups"));
-		press(f, "Nj");
-		assert_int_equal(view_key(&f->view, back[i]), VIEW_ASK_FILTER);
-		assert_null(f->view.within.group.key);
-		f->sample.result.group = f->view.set.group;
-		fixture_take(f);
-		assert_true(view_same_id(view_id(&f->view, view_row(&f->view)), id));
-		assert_string_equal(f->view.set.order.keys.item[0]->key, "swap");
-		assert_true(fixture_says(f, "Enter processes"));
+		new_rows(f);
+		keys(f, "Nj");
+		keys(f, back[i]);
+		f->sample.result.group = process_field("unit");
+		new_rows(f);
 	}
 	/* A group without a name, sorted by what only groups have; then on to the next kind. */
-	f->view.set.order.keys.item[0] = column_find("mem_current", 11);
-	press(f, "j\n");
-	assert_null(f->view.within.group.text);
-	assert_string_equal(f->view.set.order.keys.item[0]->key, "pss");
-	assert_true(fixture_says(f, "  no unit"));
-	assert_int_equal(press(f, "g"), VIEW_ASK_FILTER);
-	assert_string_equal(f->view.set.group->key, "container");
-	assert_null(f->view.within.group.key);
+	settings(f)->order.keys.item[0] = process_field("mem_current");
+	keys(f, "j<Enter>");
+	keys(f, "g");
 	/* Backspace has nothing to leave. */
-	view_key(&f->view, TOP_BACKSPACE);
-	assert_true(fixture_says(f, "!Backspace leads from"));
+	keys(f, "<Back>");
 }
 
 /* A followed group that ends is named. */
-VIEW_TEST(followed_group, sample_groups)
+SCRIPT(followed_group, sample_groups)
 {
-	press(f, "jjF");
+	keys(f, "jjF");
 	f->sample.result.row_count = 1;
-	fixture_take(f);
-	assert_true(fixture_says(f, "!odd\\xff"));
-	assert_true(fixture_says(f, "service is gone"));
+	new_rows(f);
 }
 
-/* Makes the tree of the sample with the folds of the view. Returns the number of rows. */
-static size_t take_tree(struct fixture *f, struct sums *tree)
+/* Makes the tree of the sample with the folds of the view. */
+static void new_tree(struct fixture *f, struct sums *tree)
 {
 	struct sample *s = &f->sample;
-	struct rows rows = {s->row, s->snapshot.count, 0};
+	cleanup(process_list_done) struct process_list rows = {};
 
-	assert_int_equal(
-		tree_rows(&f->view.set.order, 0, &f->view.folds, &s->snapshot, &rows, tree), 0);
+	assert_int_equal(rows_processes(s->row, s->snapshot.count, &rows), 0);
+	assert_int_equal(tree_rows(&settings(f)->order, 0, folds(f), &s->snapshot, &rows, tree), 0);
 	s->result.row_count = tree->rows.count;
 	memcpy(f->rows, tree->rows.item, tree->rows.count * sizeof(*f->rows));
-	fixture_take(f);
-	return f->view.count;
+	new_rows(f);
 }
 
-VIEW_TEST(folds, make_many)
+SCRIPT(folds, make_many)
 {
 	cleanup(sums_done) struct sums tree = {};
 
 	for (int i = 0; i < SAMPLE_MAX; i++)
 		f->sample.process[i].ppid = i < 4 ? 0 : 100 + i % 4;
-	fixture_take(f);
-	press(f, "-");
-	assert_int_equal(f->view.set.interval_ms, 500);
-	press(f, "+t");
-	assert_int_equal(take_tree(f, &tree), SAMPLE_MAX);
-	assert_int_equal(pid_at_cursor(f), 100);
-	assert_int_equal(press(f, "-"), VIEW_ASK_ROWS);
-	assert_int_equal(take_tree(f, &tree), SAMPLE_MAX - 7);
-	assert_int_equal(pid_at_cursor(f), 100);
-	assert_true(fixture_says(f, "[+7] prog00"));
-	/* The folded row has the sum of its subtree. */
-	assert_int_equal(view_row(&f->view)->procs, 8);
-	assert_int_equal(view_row(&f->view)->value[COUNTER_RSS],
-			 (32 + 28 + 24 + 20 + 16 + 12 + 8 + 4) * MIB);
-	assert_int_equal(f->view.set.interval_ms, 1000);
-	/* It stays folded at the next tick; its title has neither mark nor branches. */
-	assert_int_equal(take_tree(f, &tree), SAMPLE_MAX - 7);
-	assert_true(says_after(f, "\n", "#100 prog00  with 7 below it"));
-	press(f, "q");
-	assert_int_equal(press(f, "-"), 0);
-	assert_true(fixture_says(f, "!100 is folded"));
-	press(f, "jj");
-	assert_int_equal(press(f, "-"), 0);
-	assert_true(fixture_says(f, "has no processes below it"));
-	press(f, "kk");
-	assert_int_equal(press(f, "+"), VIEW_ASK_ROWS);
-	assert_int_equal(take_tree(f, &tree), SAMPLE_MAX);
-	assert_int_equal(press(f, "="), 0);
-	assert_true(fixture_says(f, "!100 is not folded"));
+	size(f, 100, 14);
+	keys(f, "-");
+	keys(f, "+t");
+	new_tree(f, &tree);
+	/* The folded row has the sum of its subtree. It stays folded at the next tick. */
+	keys(f, "-");
+	new_tree(f, &tree);
+	new_tree(f, &tree);
+	/* Its title has neither mark nor branches. */
+	keys(f, "<Enter>");
+	keys(f, "q");
+	keys(f, "-");
+	keys(f, "jj");
+	keys(f, "-");
+	keys(f, "kk");
+	keys(f, "+");
+	new_tree(f, &tree);
+	keys(f, "=");
 	/* All rows; another process with the same pid is not folded. */
-	press(f, "*");
-	assert_int_equal(take_tree(f, &tree), 4);
-	assert_int_equal(f->view.folds.count, 4);
+	keys(f, "*");
+	new_tree(f, &tree);
 	f->sample.process[1].start_ns++;
-	take_tree(f, &tree);
-	assert_int_equal(take_tree(f, &tree), 4 + 7);
-	assert_int_equal(f->view.folds.count, 3);
-	press(f, "*");
-	assert_int_equal(take_tree(f, &tree), SAMPLE_MAX);
-	press(f, "t");
-	assert_true(says_after(f, "*", "of a tree (t shows it)"));
+	new_tree(f, &tree);
+	new_tree(f, &tree);
+	keys(f, "*");
+	new_tree(f, &tree);
+	keys(f, "t");
+	keys(f, "*");
 }
 
-/* A key without a meaning says so; a key of another mode says which. */
-VIEW_TEST(unknown_keys, make_many)
+/* A key without a meaning says so; a key of another pane says which. The next key removes it. */
+SCRIPT(unknown_keys, make_many)
 {
-	static const struct {
-		const char *keys;
-		int key;
-		const char *says;
-	} is[] = {
-		{"", 'z', "!z does nothing; ? lists the keys"},
-		{"", 'm', "!m reads the mappings in the details (i shows them)"},
-		{"", '.', "!. goes to another snapshot of a recording"},
-		{"", TOP_F(7), "!F7 does nothing"},
-		{"", TOP_CTRL('a'), "!Ctrl-A does nothing"},
-		{"", TOP_DELETE, "!Delete does nothing"},
-		{"", '\t', "!Tab does nothing"},
-		{"", 0x6f22, "!this key does nothing"},
-		{"", TOP_OTHER, "!this key does nothing"},
-		{"\n", 's', "!s chooses the sort column in the list (Esc goes there)"},
-		{"\n", 'y', "!y does nothing; ? lists the keys"},
-		{"?", 'f', "!f filters in the list"},
-		{"s", '+', "!+ moves a column in the list of columns (o shows it)"},
-		{"o", 'g', "!g makes groups in the list"},
+	static const char *const is[] = {
+		"z",	   "m",	      ".", "<F7>", "<C-a>", "<Delete>", "<Tab>", "<U+6f22>",
+		"<other>", "<Enter>", "s", "y",	   "j",	    "q",	"?",	 "f",
+		"j",	   "?",	      "s", "+",	   "b",	    "<Esc>",	"o",	 "g",
+		"p",	   "<Esc>",   "w", "m",	   "<Esc>",
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
-		fixture_again(f, make_many);
-		press(f, is[i].keys);
-		assert_int_equal(view_key(&f->view, is[i].key), 0);
-		assert_true(fixture_says(f, is[i].says));
-		/* The next key removes it. */
-		assert_false(says_after(f, "j", is[i].says));
-	}
+	size(f, 80, 6);
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++)
+		keys(f, is[i]);
 	/* Help opens from the details, and leads back to them. */
-	fixture_again(f, make_many);
-	press(f, "\n?");
-	assert_int_equal(f->view.mode, VIEW_HELP);
-	press(f, "?");
-	assert_int_equal(f->view.mode, VIEW_DETAIL);
+	keys(f, "<Enter>?");
+	keys(f, "?");
 }
 
 /* Available memory, pressure and swap activity; our own cost only in the help. */
-VIEW_TEST(shortage, make_many)
+SCRIPT(shortage, make_many)
 {
-	f->view.facts.own_known = true;
-	f->view.facts.own_cpu = 12;
-	f->view.facts.own_rss = 4 * MIB;
-	f->view.facts.collect_us = 14250;
-	fixture_take(f);
-	assert_true(
-		fixture_says(f, "Avail 9.00G  pressure some 1.23 % full 0.45 %  swap in - out -"));
-	f->view.facts.swap_known = true;
-	f->view.facts.swap_in = 0;
-	f->view.facts.swap_out = 3 * MIB / 2;
-	assert_true(fixture_says(f, "  swap in 0/s out 1.50M/s"));
-	assert_false(fixture_says(f, "of a CPU"));
-	press(f, "?");
-	assert_true(fixture_says(
-		f, "#Keys   this program: 1.2 % of a CPU, 4.00 MiB, 14.2 ms to collect"));
-	press(f, "?");
-	/* The longest values fit into 80 columns. */
+	facts(f)->own_known = true;
+	facts(f)->own_cpu = 12;
+	facts(f)->own_rss = 4 * MIB;
+	facts(f)->collect_us = 14250;
+	facts(f)->swap_known = true;
+	facts(f)->swap_in = 0;
+	facts(f)->swap_out = 3 * MIB / 2;
+	note(f, "swap");
+	keys(f, "?");
+	keys(f, "?");
 	f->sample.snapshot.system.pressure = (struct memory_pressure){true, 10000, 10000};
 	sample_meminfo(&f->sample.snapshot.system.meminfo, MEMINFO_AVAILABLE, 1023 * MIB);
-	f->view.facts.swap_in = f->view.facts.swap_out = 1023 * MIB;
-	assert_true(fixture_says(f, "full 100.00 %  swap in 1023M/s out 1023M/s\n"));
-	/* A kernel without PSI. */
+	facts(f)->swap_in = facts(f)->swap_out = 1023 * MIB;
+	note(f, "the longest values");
 	f->sample.snapshot.system.pressure = (struct memory_pressure){};
-	assert_true(fixture_says(f, "Avail 1023M  pressure -  swap"));
+	note(f, "a kernel without PSI");
 }
 
-static bool has_column(const struct fixture *f, const char *key)
+SCRIPT(columns, make_many)
 {
-	for (size_t i = 0; i < f->view.fitting.count; i++) {
-		if (strcmp(f->view.fitting.item[i]->key, key) == 0)
-			return true;
-	}
-	return false;
-}
-
-VIEW_TEST(columns, make_many)
-{
-	assert_true(has_column(f, "uss"));
-	view_resize(&f->view, 50, 24);
-	assert_false(has_column(f, "uss"));
-	view_resize(&f->view, 200, 24);
-	assert_true(has_column(f, "uss"));
-	assert_int_equal(press(f, "c"), VIEW_ASK_ROWS);
-	assert_true(has_column(f, "cmdline") && !has_column(f, "name"));
-	press(f, "c");
+	size(f, 50, 6);
+	size(f, 200, 6);
+	keys(f, "c");
+	keys(f, "c");
 	/* Columns of changes come and go; a narrow screen omits rss_change. */
-	assert_int_equal(press(f, "x"), VIEW_ASK_ROWS | VIEW_ASK_CHANGES);
-	assert_true(has_column(f, "pss_change") && has_column(f, "rss_change"));
-	view_resize(&f->view, 80, 24);
-	assert_true(has_column(f, "pss_change") && !has_column(f, "rss_change"));
-	press(f, "xx");
-	assert_false(has_column(f, "pss_change"));
+	keys(f, "x");
+	size(f, 80, 6);
+	keys(f, "xx");
 	/* pid hidden, ppid shown and moved left; the choice stays at any width. */
-	press(f, "o\nj\n-");
-	press(f, "\033");
-	assert_int_equal(f->view.mode, VIEW_LIST);
-	assert_true(has_column(f, "ppid") && !has_column(f, "pid"));
-	assert_true(has_column(f, "uss"));
-	view_resize(&f->view, 20, 24);
-	assert_true(has_column(f, "uss"));
+	keys(f, "o<Enter>j<Enter>-");
+	keys(f, "<Esc>");
+	size(f, 20, 6);
+	size(f, 80, 6);
 	/* Scroll right until only the last column is left. */
-	for (int i = 0; i < 30; i++)
-		view_key(&f->view, TOP_RIGHT);
-	assert_int_equal(f->view.fitting.count, 1);
-	assert_true(has_column(f, "name"));
-	for (int i = 0; i < 30; i++)
-		view_key(&f->view, TOP_LEFT);
-	assert_int_equal(f->view.left, 0);
+	keys(f, "<Right>");
+	keys(f, "<Right><Right><Right><Right><Right><Right><Right><Right><Right>");
+	keys(f, "<Left>");
+	keys(f, "<Left><Left><Left><Left><Left><Left><Left><Left><Left>");
 }
 
 /* All columns but the last one can be hidden. */
-VIEW_TEST(last_column, make_many)
+SCRIPT(last_column, make_many)
 {
-	f->view.set.columns[0].count = 1;
-	press(f, "o\n");
-	assert_int_equal(f->view.set.columns[0].count, 1);
+	size(f, 80, 6);
+	settings(f)->columns[0].count = 1;
+	keys(f, "o<Enter>");
+	keys(f, " <Esc>");
 }
 
-VIEW_TEST(look_keys, make_many)
+SCRIPT(look, make_many)
 {
-	assert_true(fixture_says(f, "24.0 MiB"));
-	assert_true(says_after(f, "b", "25165824"));
-	assert_int_equal(press(f, " "), VIEW_ASK_INTERVAL);
-	assert_true(f->view.set.paused && fixture_says(f, " paused"));
-	press(f, "p");
-	assert_false(f->view.set.paused);
-	assert_int_equal(press(f, "+"), VIEW_ASK_INTERVAL);
-	assert_int_equal(f->view.set.interval_ms, 2000);
-	press(f, "-----------");
-	assert_int_equal(f->view.set.interval_ms, 100);
-	assert_int_equal(press(f, "-"), 0);
-	assert_true(fixture_says(f, "!the interval is at least 0.1 s"));
-	press(f, "++++++++++++++++++++");
-	assert_int_equal(f->view.set.interval_ms, 86400000);
-	assert_true(fixture_says(f, "!the interval is at most 86,400 s"));
-	assert_true(says_after(f, "d0.25\n", "every 0.25 s"));
+	keys(f, "b");
+	keys(f, " ");
+	keys(f, "p");
+	keys(f, "+");
+	keys(f, "-----------");
+	keys(f, "-");
+	keys(f, "++++++++++++++++++++");
+	keys(f, "d0.25<Enter>");
 	/* Only recordings have frames. */
-	assert_int_equal(press(f, ".,"), 0);
-	f->view.facts.frames = 3;
-	assert_int_equal(press(f, "."), VIEW_ASK_FORWARD);
-	assert_int_equal(press(f, ","), VIEW_ASK_BACK);
-	assert_int_equal(view_key(&f->view, TOP_CTRL('l')), VIEW_ASK_REDRAW);
-	assert_int_equal(press(f, "n"), VIEW_ASK_ROWS | VIEW_ASK_CHANGES);
-	assert_true(f->view.set.only_changed && f->view.set.changes == CHANGES_LAST);
-	press(f, "xx");
-	assert_false(f->view.set.only_changed);
+	keys(f, ".,");
+	facts(f)->frames = 3;
+	keys(f, ".");
+	keys(f, ",");
+	keys(f, "<C-l>");
+	keys(f, "n");
+	keys(f, "xx");
+	facts(f)->frames = 0;
+	keys(f, "Q");
 }
 
 /* The time line of a recording, and the keys that go to other moments. */
-VIEW_TEST(timeline, sample_ordinary)
+SCRIPT(timeline, sample_ordinary)
 {
 	struct time_gap gap = {.from_ms = 0};
 	struct time_event event[2] = {{.frame = 2}, {.frame = 3}};
@@ -485,38 +328,29 @@ VIEW_TEST(timeline, sample_ordinary)
 	gap.to_ms = line.first_ms + 1200000;
 	event[0].time_ms = line.first_ms + 60000;
 	event[1].time_ms = line.last_ms;
-	f->view.facts.frames = 5;
-	f->view.facts.frame = 1;
-	f->view.facts.timeline = &line;
+	facts(f)->frames = 5;
+	facts(f)->frame = 1;
+	facts(f)->timeline = &line;
+	view_resize(&f->view, 80, 24);
 	fixture_take(f);
 	fixture_golden(f, "top_timeline.txt");
 	/* The snapshot of an event, on a wide screen. */
-	f->view.facts.frame = 3;
+	facts(f)->frame = 3;
 	line.last_ms = event[1].time_ms = line.first_ms + 120000;
 	view_resize(&f->view, 140, 40);
 	fixture_golden(f, "top_timeline_wide.txt");
 	/* A clock that was set back: times outside are at the ends. */
 	line.last_ms = line.first_ms - 5000;
-	assert_true(fixture_says(f, "["));
-	view_resize(&f->view, 80, 17);
-	assert_false(fixture_says(f, "event:2"));
-	assert_int_equal(press(f, "]"), VIEW_ASK_GO);
-	assert_int_equal(f->view.go, GO_MINUTES);
-	assert_int_equal(f->view.go_minutes, 1);
-	press(f, "{");
-	assert_int_equal(f->view.go_minutes, -10);
-	press(f, "e");
-	assert_int_equal(f->view.go, GO_NEXT_EVENT);
-	press(f, "E");
-	assert_int_equal(f->view.go, GO_PREVIOUS_EVENT);
-	assert_int_equal(press(f, "@03:14"), 0);
-	assert_int_equal(view_key(&f->view, TOP_ENTER), VIEW_ASK_GO);
-	assert_int_equal(f->view.go, GO_TIME);
-	assert_string_equal(f->view.typed, "03:14");
-	press(f, "@");
-	assert_int_equal(view_key(&f->view, TOP_ENTER), 0);
-	f->view.facts.frames = 0;
-	f->view.facts.timeline = NULL;
-	assert_int_equal(press(f, "e[]{}E@"), 0);
-	assert_true(fixture_says(f, "!@ goes to another snapshot of a recording"));
+	note(f, "the clock was set back");
+	size(f, 80, 17);
+	keys(f, "]");
+	keys(f, "{");
+	keys(f, "e");
+	keys(f, "E");
+	keys(f, "@03:14");
+	keys(f, "<Enter>");
+	keys(f, "@<Enter>");
+	facts(f)->frames = 0;
+	facts(f)->timeline = NULL;
+	keys(f, "e[]{}E@");
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A view of a sample, and its screen as text: the first character of a line is its look. */
+/*
+ * A view of a sample, and its screen as text: the first character of a line is its look. A script
+ * is a list of steps, keys and changes of the rows. Its golden file has what each step asks the
+ * caller for and the lines of the screen that it changes, with their numbers.
+ */
 #ifndef TESTS_TOP_ROWS_H
 #define TESTS_TOP_ROWS_H
 
@@ -12,8 +16,25 @@ struct fixture {
 	struct sample sample;
 	struct view view;
 	struct screen screen;
-	struct process *rows[SAMPLE_MAX]; /* in the order of the test */
+	struct row rows[SAMPLE_MAX]; /* in the order of the test */
+	struct strbuf log, shown;    /* of a script: its steps; the screen of the last one */
 };
+
+/* What the caller of the view sets. */
+static inline struct view_facts *facts(struct fixture *f)
+{
+	return &f->view.shared.facts;
+}
+
+static inline struct view_settings *settings(struct fixture *f)
+{
+	return &f->view.shared.set;
+}
+
+static inline const struct folds *folds(struct fixture *f)
+{
+	return &f->view.list.folds;
+}
 
 static inline void fixture_begin(struct fixture *f, void (*make)(struct sample *s))
 {
@@ -21,13 +42,13 @@ static inline void fixture_begin(struct fixture *f, void (*make)(struct sample *
 
 	memset(f, 0, sizeof(*f));
 	make(&f->sample);
-	column_list_default(&set.columns[0], NULL);
+	process_list_usual(&set.columns[0], NULL);
 	set.group = f->sample.result.group;
 	if (set.group)
-		column_list_default(&set.columns[1], set.group);
-	set.order.keys = (struct column_list){.item = {column_find("pss", 3)}, .count = 1};
+		process_list_usual(&set.columns[1], set.group);
+	set.order.keys = (struct field_list){.item = {process_field("pss")}, .count = 1};
 	view_init(&f->view, &set);
-	f->view.facts.can_map = true;
+	f->view.shared.facts.can_map = true;
 	for (size_t i = 0; i < f->sample.result.row_count; i++)
 		f->rows[i] = f->sample.row[i];
 }
@@ -41,28 +62,24 @@ static inline void fixture_end(struct fixture *f)
 {
 	view_done(&f->view);
 	screen_done(&f->screen);
+	strbuf_done(&f->log);
+	strbuf_done(&f->shown);
 }
 
-/* A test of a view of these rows. */
-#define VIEW_TEST(name, make)                                                                      \
+/* A script with a view of these rows. */
+#define SCRIPT(name, make)                                                                         \
 	static void with_##name(struct fixture *f);                                                \
 	TEST(name)                                                                                 \
 	{                                                                                          \
 		cleanup(fixture_end) struct fixture f;                                             \
                                                                                                    \
 		fixture_begin(&f, make);                                                           \
-		fixture_take(&f);                                                                  \
+		view_resize(&f.view, 80, 16);                                                      \
+		new_rows(&f);                                                                      \
 		with_##name(&f);                                                                   \
+		golden_check("top_script_" #name ".txt", &f.log);                                  \
 	}                                                                                          \
 	static void with_##name(struct fixture *f)
-
-/* Other rows in a new view. */
-static inline void fixture_again(struct fixture *f, void (*make)(struct sample *s))
-{
-	fixture_end(f);
-	fixture_begin(f, make);
-	fixture_take(f);
-}
 
 /* Draws a screen, checks what holds for every screen, and stores the text in `out`. */
 static inline void fixture_text(struct fixture *f, struct strbuf *out)
@@ -77,7 +94,7 @@ static inline void fixture_text(struct fixture *f, struct strbuf *out)
 
 	view_draw(&f->view, &f->screen);
 	assert_int_equal(strbuf_error(&s->text), 0);
-	assert_true(s->count <= s->height && s->height <= f->view.height);
+	assert_true(s->count <= s->height && s->height <= f->view.shared.height);
 	for (const char *at = s->text.data, *end = at + s->text.len; at < end; lines++) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 
@@ -107,16 +124,37 @@ static inline void fixture_golden(struct fixture *f, const char *name)
 	strbuf_done(&out);
 }
 
-/* Whether the screen has that text. */
-static inline bool fixture_says(struct fixture *f, const char *text)
-{
-	struct strbuf out = {};
-	bool says;
+/* ---- scripts ---- */
 
-	fixture_text(f, &out);
-	says = strstr(strbuf_str(&out), text);
-	strbuf_done(&out);
-	return says;
+/* Takes a key off a text of characters and of names such as <End>, <F7>, <C-a>, <U+6f22>. */
+static inline int take_key(const char **keys)
+{
+	static const struct {
+		const char *name;
+		int key;
+	} named[] = {{"<Up>", TOP_UP},	     {"<Down>", TOP_DOWN},    {"<Left>", TOP_LEFT},
+		     {"<Right>", TOP_RIGHT}, {"<PgUp>", TOP_PAGE_UP}, {"<PgDn>", TOP_PAGE_DOWN},
+		     {"<Home>", TOP_HOME},   {"<End>", TOP_END},      {"<Delete>", TOP_DELETE},
+		     {"<Enter>", TOP_ENTER}, {"<Esc>", TOP_ESCAPE},   {"<Back>", TOP_BACKSPACE},
+		     {"<Tab>", '\t'},	     {"<other>", TOP_OTHER}};
+	unsigned code;
+	int len = 0;
+	char c;
+
+	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
+		if (strncmp(*keys, named[i].name, strlen(named[i].name)) == 0) {
+			*keys += strlen(named[i].name);
+			return named[i].key;
+		}
+	}
+	if (sscanf(*keys, "<F%u>%n", &code, &len) == 1 && len)
+		code = TOP_F((int)code);
+	else if (sscanf(*keys, "<C-%c>%n", &c, &len) == 1 && len)
+		code = TOP_CTRL((unsigned char)c);
+	else if (sscanf(*keys, "<U+%x>%n", &code, &len) != 1 || !len)
+		code = (unsigned char)(*keys)[len++];
+	*keys += len;
+	return (int)code;
 }
 
 /* Presses keys one after the other. Returns all requests. */
@@ -125,25 +163,88 @@ static inline unsigned press(struct fixture *f, const char *keys)
 	unsigned ask = 0;
 
 	while (*keys)
-		ask |= view_key(&f->view, *keys++);
+		ask |= view_key(&f->view, take_key(&keys));
 	return ask;
 }
 
-static inline pid_t pid_at_cursor(struct fixture *f)
+/* Logs the lines of the screen that are not as before. */
+static inline void log_screen(struct fixture *f)
 {
-	return view_row(&f->view) ? view_row(&f->view)->pid : -1;
+	struct strbuf now = {};
+	const char *at, *was = strbuf_str(&f->shown);
+	unsigned line = 1;
+
+	fixture_text(f, &now);
+	for (at = strbuf_str(&now); *at; line++) {
+		size_t len = strcspn(at, "\n"), before = strcspn(was, "\n");
+
+		if (len != before || memcmp(at, was, len) != 0)
+			strbuf_printf(&f->log, "%2u %.*s\n", line, (int)len, at);
+		at += len + 1;
+		was += before + (was[before] == '\n');
+	}
+	if (*was)
+		strbuf_printf(&f->log, "%2u no more lines\n", line);
+	if (f->screen.cursor >= 0)
+		strbuf_printf(&f->log, "cursor in column %d\n", f->screen.cursor);
+	strbuf_done(&f->shown);
+	f->shown = now;
 }
 
-static inline pid_t pid_after(struct fixture *f, const char *keys)
+/* A step that changes what the caller has set. */
+static inline void note(struct fixture *f, const char *what)
 {
-	press(f, keys);
-	return pid_at_cursor(f);
+	strbuf_printf(&f->log, "-- %s\n", what);
+	log_screen(f);
 }
 
-static inline bool says_after(struct fixture *f, const char *keys, const char *text)
+static inline void new_rows(struct fixture *f)
 {
-	press(f, keys);
-	return fixture_says(f, text);
+	fixture_take(f);
+	note(f, "rows");
+}
+
+static inline void size(struct fixture *f, unsigned width, unsigned height)
+{
+	view_resize(&f->view, width, height);
+	note(f, "size");
+}
+
+/* The rows of another sample in a new view. */
+static inline void again(struct fixture *f, void (*make)(struct sample *s))
+{
+	struct strbuf log = f->log;
+
+	f->log = (struct strbuf){};
+	fixture_end(f);
+	fixture_begin(f, make);
+	f->log = log;
+	new_rows(f);
+}
+
+/* A step of keys. */
+static inline void keys(struct fixture *f, const char *pressed)
+{
+	static const char *const ask_name[] = {
+		"quit",	   "rows",   "filter", "interval", "detail",	"forward", "back",
+		"changes", "redraw", "moment", "files",	   "file rows", "holders", "growth"};
+	unsigned ask = press(f, pressed);
+
+	strbuf_printf(&f->log, "== %s", pressed);
+	for (size_t i = 0; i < ARRAY_SIZE(ask_name); i++) {
+		if (ask & 1U << i)
+			strbuf_printf(&f->log, "  asks: %s", ask_name[i]);
+	}
+	if (ask & VIEW_ASK_GO && f->view.shared.go.where == GO_MINUTES)
+		strbuf_printf(&f->log, " %d minutes on", f->view.shared.go.minutes);
+	else if (ask & VIEW_ASK_GO)
+		strbuf_printf(&f->log, " %s",
+			      f->view.shared.go.where == GO_NEXT_EVENT ? "next event"
+			      : f->view.shared.go.where == GO_PREVIOUS_EVENT
+				      ? "previous event"
+				      : f->view.shared.go.time);
+	strbuf_putc(&f->log, '\n');
+	log_screen(f);
 }
 
 #endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is compared, and the readings of one round, in the order of check/compare.h. */
+#ifndef ZMEM_CHECK_COMPARE_READ_H
+#define ZMEM_CHECK_COMPARE_READ_H
+
+#include "check/compare.h"
+#include "enrich/enrich.h"
+#include "query/filter.h"
+#include "source/source.h"
+
+/* A process whose PSS from the kernel differs from smaps_rollup. */
+struct check_difference {
+	pid_t pid;
+	bool execed; /* it executed another program meanwhile; there are no values */
+	enum counter counter;
+	uint64_t kernel, rollup; /* bytes */
+};
+
+/* The kernel's side of a snapshot, which is compared with /proc. Nothing of it is owned. */
+struct check {
+	struct snapshot *snapshot; /* from BPF; its cross_check is completed */
+	struct snapshot *again;	   /* two, of some processes */
+	struct process_list *rows; /* the chosen rows of the snapshot */
+	const struct procfs *proc;
+	struct source *source;
+	struct proc_pool *pool;
+	pid_t self;
+	int verify; /* the number of rows to compare with smaps_rollup, or VERIFY_ALL */
+	/* What --verify found, in memory of the snapshot. */
+	struct check_difference *difference;
+	size_t difference_count;
+	size_t pss_wrong; /* of them: how many show that PSS from the kernel is wrong */
+	size_t verify_readable, verify_count; /* processes with PSS from the kernel */
+	bool unreadable;		      /* fewer may be read than requested */
+};
+
+struct compare_reader {
+	struct check *check;
+	struct compare_row **row; /* unsettled rows */
+	size_t left;		  /* the number of unsettled rows */
+	size_t referees;	  /* processes whose smaps_rollup was read in the first round */
+	unsigned char *chosen;	  /* by row of the comparison: read its smaps_rollup */
+	bool verifies;		  /* of --verify: compare_verify() judges the rows */
+	struct comparison *comparison;
+	/* By unsettled row: */
+	struct process **process;
+	struct process *status_before, *status_after, *rollup;
+	enum pss_status *status_result;
+	struct pool_result *result, *rollup_result;
+};
+
+/*
+ * Prepares to read the first `count` rows. Returns 0 or -ENOMEM; compare_reader_done() in either
+ * case.
+ */
+int compare_reader_init(struct compare_reader *r, struct check *c, struct comparison *comparison,
+			size_t count);
+void compare_reader_done(struct compare_reader *r);
+/* Reads one round. `cost`: the cost of the first round, or NULL. Returns 0 or a negative errno. */
+int compare_read_round(struct compare_reader *r, unsigned round, struct compare_cost *cost);
+
+/*
+ * Finds processes with memory that are in /proc, that BPF does not see and that the filter accepts.
+ * Returns 0 or a negative errno.
+ */
+int compare_find_hidden(struct check *c, const struct filter *f, struct snapshot *ret);
+
+/* Joins smaps_rollup and the values that were made of it. */
+struct verify_rollup verify_rollup_of(const struct process *values,
+				      const struct pool_result *result);
+/* True if the smaps_rollup that was applied to the process agrees with its counters. */
+bool verify_agrees(const struct process *p, const struct pool_result *result);
+/* Replaces the counters of the kernel by those of another reading. */
+void verify_copy_counters(struct process *p, const struct process *from);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is measured, and from which source. struct query says which rows are made of it. */
+#ifndef ZMEM_COLLECT_SPEC_H
+#define ZMEM_COLLECT_SPEC_H
+
+#include "check/compare.h"
+#include "source/source.h"
+
+struct recording_reader;
+
+enum pss_choice {
+	PSS_AUTO,   /* from the kernel's page tables, else from smaps_rollup */
+	PSS_KERNEL, /* from the kernel's page tables alone */
+	PSS_ROLLUP,
+	PSS_NONE,
+};
+
+/* Whose files are summed, which takes time for each inode of the machine. */
+enum files_choice {
+	FILES_NONE,
+	FILES_SHMEM, /* of shared memory and tmpfs */
+	FILES_ALL,   /* also of page cache */
+};
+
+/* Zeroed memory asks for one snapshot with PSS from any source, without names. */
+struct collect_spec {
+	enum pss_choice pss;
+	enum source_choice source;
+	enum pin_choice pin;
+	unsigned readers; /* threads that read from BPF; 0: chosen by tasks and page tables */
+	bool continuous;  /* several snapshots: names are kept between them */
+	int verify;	  /* the number of rows to compare with smaps_rollup, or VERIFY_ALL */
+	enum files_choice files;
+	bool swap_shmem; /* SWAP_SHMEM of each process, while swap is in use */
+	bool swap_ram;	 /* SWAP_RAM of each process, while swap is in use */
+	unsigned names;	 /* enum process_needs of every process shown */
+	bool lazy_names; /* only collector_name_rows() names rows */
+	/* NULL: this machine; else snapshots are the frames of this recording. */
+	struct recording_reader *recording;
+};
+
+#endif

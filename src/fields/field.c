@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Finds fields by their names, and reads lists of them. */
+#include "fields/field.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/parse.h"
+
+static const struct field *find_key(const struct fields *all, const char *key, size_t len)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		if (parse_same_word(all->item[i]->key, key, len))
+			return all->item[i];
+	}
+	return NULL;
+}
+
+/* The heading of a table, such as %RAM or PSI_SOME, where it is not the key. "+RSS" adds a column.
+ */
+static const struct field *find_heading(const struct fields *all, const char *heading, size_t len)
+{
+	const struct field *found = NULL;
+
+	for (size_t i = 0; i < all->since; i++) {
+		if (!parse_same_word(all->item[i]->heading, heading, len))
+			continue;
+		if (found)
+			return NULL;
+		found = all->item[i];
+	}
+	return found;
+}
+
+const struct field *fields_find(const struct fields *all, const char *key, size_t len)
+{
+	const struct field *found = find_key(all, key, len);
+
+	for (const struct field_alias *a = all->alias; !found && a && a->name; a++) {
+		if (parse_same_word(a->name, key, len))
+			found = find_key(all, a->key, strlen(a->key));
+	}
+	return found ? found : find_heading(all, key, len);
+}
+
+const struct field *fields_nearest(const struct fields *all, const char *key, size_t len)
+{
+	const struct field *nearest = NULL;
+	unsigned least = 0;
+
+	for (size_t i = 0; i < all->since; i++) {
+		if (parse_is_nearer(all->item[i]->key, key, len, &least))
+			nearest = all->item[i];
+	}
+	return nearest;
+}
+
+/* ---- lists ---- */
+
+bool field_list_has(const struct field_list *list, const struct field *f)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->item[i] == f)
+			return true;
+	}
+	return false;
+}
+
+void field_list_insert(struct field_list *list, size_t at, const struct field *f)
+{
+	if (field_list_has(list, f))
+		return;
+	memmove(list->item + at + 1, list->item + at, (list->count - at) * sizeof(*list->item));
+	list->item[at] = f;
+	list->count++;
+}
+
+void field_list_append(struct field_list *list, const struct field *const *fields, size_t count)
+{
+	memcpy(list->item + list->count, fields, count * sizeof(*fields));
+	list->count += count;
+}
+
+/*
+ * Where a field is added: before the last one if that is a text, which has no maximum width. Texts
+ * on request, such as command lines, are too long to stand before others.
+ */
+static size_t place_of(const struct field_list *list, const struct field *f)
+{
+	size_t last = list->count - 1;
+
+	if (!list->count || list->item[last]->type != FIELD_TEXT)
+		return list->count;
+	return f->type == FIELD_TEXT && f->flags & FIELD_ASKED ? list->count : last;
+}
+
+static int parse_list(struct field_list *list, const struct fields *all, const char *spec,
+		      bool keys, struct field_error *ret_bad)
+{
+	const char *pos = spec, *item = spec + strspn(spec, " \t");
+	bool adds = *item == '+';
+	struct field_list l = adds ? *list : (struct field_list){};
+	size_t len = 0;
+
+	while ((item = parse_item(&pos, &len))) {
+		size_t plus = adds && *item == '+';
+		size_t sign = keys && *item == '-' ? 1 : plus;
+		const struct field *f = fields_find(all, item + sign, len - sign);
+
+		if (f && sign > plus && !field_is_amount(f))
+			f = NULL;
+		/* Adding a field that the list already has does nothing. */
+		if (f && adds && field_list_has(&l, f))
+			continue;
+		if (!f || l.count == FIELDS_MAX) {
+			*ret_bad = (struct field_error){item, len};
+			return -EINVAL;
+		}
+		if (adds)
+			field_list_insert(&l, place_of(&l, f), f);
+		else
+			l.item[l.count++] = f;
+	}
+	if (!l.count) {
+		*ret_bad = (struct field_error){spec, strlen(spec)};
+		return -EINVAL;
+	}
+	*list = l;
+	return 0;
+}
+
+int field_list_parse(struct field_list *list, const struct fields *all, const char *spec,
+		     struct field_error *ret_bad)
+{
+	return parse_list(list, all, spec, false, ret_bad);
+}
+
+int field_list_parse_keys(struct field_list *list, const struct fields *all, const char *spec,
+			  struct field_error *ret_bad)
+{
+	return parse_list(list, all, spec, true, ret_bad);
+}
+
+bool field_list_changes(const struct field_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->item[i]->flags & FIELD_SINCE)
+			return true;
+	}
+	return false;
+}
+
+unsigned field_list_needs(const struct field_list *list)
+{
+	unsigned needs = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		needs |= list->item[i]->needs;
+	return needs;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A field of a kind of row: what it is called, what it means, and how it is read. Columns, sort
+ * keys, JSON, CSV, help, completions, schemas and pages of keys are made of fields.
+ */
+#ifndef ZMEM_FIELDS_FIELD_H
+#define ZMEM_FIELDS_FIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json_key.h"
+
+enum field_type {
+	FIELD_BYTES,
+	FIELD_AMOUNT,  /* a number of things */
+	FIELD_NUMBER,  /* an identifier */
+	FIELD_PERCENT, /* a share of RAM, of swap or of a limit, one in percent, a ratio */
+	FIELD_TIME,    /* ms since the epoch */
+	FIELD_CHANGE,  /* by how many bytes */
+	FIELD_GROWTH,  /* by how many things */
+	FIELD_TEXT,
+	FIELD_BOOL,
+};
+
+enum field_flag {
+	FIELD_SUMS = 1 << 0,	  /* rows that are sums have it, and the total */
+	FIELD_SINCE = 1 << 6,	  /* of an earlier snapshot and this one */
+	FIELD_READ = 1 << 8,	  /* reading PSS sets it: it is not known before */
+	FIELD_OWN_WHOLE = 1 << 7, /* of PERCENT: each row's is a share of another value */
+	FIELD_ASKED = 1 << 1,	  /* only on request: it takes time, or may hold secrets */
+	/* Of a text in JSON: */
+	FIELD_HEX = 1 << 2,	 /* KEY_hex has its bytes where they are not UTF-8 */
+	FIELD_SAYS_CUT = 1 << 3, /* KEY_truncated says whether its end is missing; before KEY_hex */
+	FIELD_CUT = 1 << 4,	 /* KEY_truncated stands behind KEY_hex if its end is missing */
+	FIELD_OPTIONAL = 1 << 5, /* it has no key where it is not known */
+};
+
+/* What a group of processes is of the path of their cgroup. */
+enum cgroup_part {
+	PART_NONE,
+	PART_UNIT,
+	PART_CONTAINER,
+	PART_POD,
+	PART_SPACE, /* a namespace of pods, which is no cgroup */
+	PART_CGROUP,
+};
+
+/* A value of a field. */
+struct value {
+	bool known;
+	bool cut; /* of a text: a part of it is missing */
+	union {
+		uint64_t bytes;
+		int64_t number; /* of AMOUNT, NUMBER, TIME, CHANGE and GROWTH */
+		double percent;
+		const char *text; /* any bytes; borrowed from the row */
+		bool yes;	  /* of BOOL */
+	};
+};
+
+static inline struct value value_bytes(bool known, uint64_t bytes)
+{
+	return (struct value){.known = known, .bytes = bytes};
+}
+
+static inline struct value value_number(bool known, int64_t number)
+{
+	return (struct value){.known = known, .number = number};
+}
+
+/* NULL is not known. */
+static inline struct value value_text(const char *text)
+{
+	return (struct value){.known = text, .text = text};
+}
+
+static inline struct value value_bool(bool known, bool yes)
+{
+	return (struct value){.known = known, .yes = yes};
+}
+
+/* Bytes of a text in a document, and in a line that must be short; 0: not limited. */
+struct text_limit {
+	uint16_t usual, brief;
+};
+
+struct process;
+
+struct field {
+	const char *key;  /* in lists of columns and of sort keys */
+	const char *json; /* the key in JSON and in the head of CSV, with the unit */
+	struct json_key json_key;
+	const char *heading; /* of a table */
+	const char *help;    /* one line */
+	enum field_type type;
+	unsigned flags; /* enum field_flag */
+	unsigned needs; /* of processes: enum process_needs */
+	/* Of a text in JSON: bytes between the quotes, and of what its hex form has. */
+	struct text_limit max, max_hex;
+	int counter; /* the counter that it is, or is made of; below 0: none */
+	/* `of`: what the rows are from, by their kind: a snapshot, a report. */
+	struct value (*get)(const struct field *f, const void *row, const void *of);
+	/* The text that processes of one group have in common; NULL: they make no groups. */
+	const char *(*group)(const struct process *p);
+	enum cgroup_part part; /* of a group: the part of the cgroup that it is */
+};
+
+static inline struct value field_value(const struct field *f, const void *row, const void *of)
+{
+	return f->get(f, row, of);
+}
+
+/* A counter, or a share of one; not its change. */
+static inline bool field_is_counter(const struct field *f)
+{
+	return f->counter >= 0 && !(f->flags & FIELD_SINCE);
+}
+
+/* Whether rows that are sorted by it begin with the largest value. */
+static inline bool field_is_amount(const struct field *f)
+{
+	return f->type == FIELD_BYTES || f->type == FIELD_AMOUNT || f->type == FIELD_PERCENT ||
+	       f->type == FIELD_CHANGE || f->type == FIELD_GROWTH;
+}
+
+/* ---- the fields of a kind of row ---- */
+
+/* What other tools call a field. */
+struct field_alias {
+	const char *name, *key;
+};
+
+struct fields {
+	const struct field *const *item;
+	size_t count;
+	size_t since; /* from this one on: FIELD_SINCE; the count if there are none */
+	const struct field_alias *alias; /* ends with a NULL name; NULL: none */
+};
+
+/*
+ * The field with that key, ignoring case, or with the name that other tools use, or the only one
+ * with that heading. NULL if there is none.
+ */
+const struct field *fields_find(const struct fields *all, const char *key, size_t len);
+/* The field that a mistyped key may mean. NULL: none is near. */
+const struct field *fields_nearest(const struct fields *all, const char *key, size_t len);
+
+/* ---- lists ---- */
+
+#define FIELDS_MAX 112
+
+struct field_list {
+	const struct field *item[FIELDS_MAX];
+	size_t count;
+};
+
+/* A name in a list that is wrong. */
+struct field_error {
+	const char *name;
+	size_t len;
+};
+
+/*
+ * Parses "a,b,c" (the new list) or "+a,+b" / "+a,b" (added to the list, before a text in the last
+ * column; those on request that are texts come last). On a bad name it returns -EINVAL, leaves the
+ * list unchanged and sets *ret_bad.
+ */
+int field_list_parse(struct field_list *list, const struct fields *all, const char *spec,
+		     struct field_error *ret_bad);
+/* Parses sort keys likewise. "-KEY" is an amount, largest first, as it is without the sign. */
+int field_list_parse_keys(struct field_list *list, const struct fields *all, const char *spec,
+			  struct field_error *ret_bad);
+bool field_list_has(const struct field_list *list, const struct field *f);
+/* Inserts a field before item `at`, unless the list has it. */
+void field_list_insert(struct field_list *list, size_t at, const struct field *f);
+void field_list_append(struct field_list *list, const struct field *const *fields, size_t count);
+/* True if one of them is a change. */
+bool field_list_changes(const struct field_list *list);
+/* The union of their needs. */
+unsigned field_list_needs(const struct field_list *list);
+
+#endif

@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The fields of processes and of sums of them. */
+#include "fields/process_fields.h"
+
+#include <string.h>
+
+#include "base/array.h"
+#include "base/parse.h"
+
+#define NS_PER_MS 1000000
+
+/* A getter of a value of a row `r` with the process `p`, of the snapshot `s`. */
+#define GET(name, expression)                                                                      \
+	static struct value get_##name(const struct field *f, const void *row, const void *of)     \
+	{                                                                                          \
+		const struct row *r = row;                                                         \
+		const struct process *p = r->process;                                              \
+		const struct snapshot *s = of;                                                     \
+		(void)f, (void)p, (void)s;                                                         \
+		return expression;                                                                 \
+	}
+/* A text that groups are made by, and a getter of the same. */
+#define GROUP(name, expression)                                                                    \
+	static const char *group_##name(const struct process *p)                                   \
+	{                                                                                          \
+		return expression;                                                                 \
+	}
+
+/* A group is not a process: it has no pid, parent or start time. */
+GET(pid, value_number(p->pid, p->pid))
+GET(ppid, value_number(p->pid, p->ppid))
+GET(uid, value_number(p->uid != UID_NONE, p->uid))
+GET(threads, value_number(true, p->threads))
+GET(procs, value_number(true, (int64_t)row_processes(r)))
+GET(start,
+    value_number(p->pid && s->host.boot_ms, (int64_t)(s->host.boot_ms + p->start_ns / NS_PER_MS)))
+GET(oom_score_adj, value_number(p->pid, p->oom_score_adj))
+GET(mm_id, value_number(p->mm_id, p->mm_id))
+GET(grew, value_number(r->ticks, r->grew_ticks))
+GET(user, value_text(p->user))
+GET(comm, value_text(p->pid ? p->comm : NULL))
+GET(name, value_text(p->name))
+GET(cmdline, ((struct value){.known = p->cmdline, .text = p->cmdline, .cut = p->cmdline_truncated}))
+GET(unit, value_text(p->unit))
+/* A process has the names of its pod and container alone. */
+GET(container, value_text(p->pid ? name_of_pod_part(p->container) : p->container))
+GET(pod, value_text(p->pid ? name_of_pod_part(p->pod) : p->pod))
+GET(namespace, value_text(p->space))
+GET(container_id, value_text(p->container_id))
+GET(container_status, value_text(container_status_name(p->container_status)))
+GET(cgroup, value_text(p->cgroup))
+GET(pss_source, value_text(pss_source_name(p->pss_source)))
+GET(pss_status, value_text(pss_status_name(p->pss_status)))
+GET(swap_pss_status, value_text(pss_status_name(process_swap_pss_status(p))))
+GET(swap_ram_status, value_text(pss_status_name(process_swap_ram_status(p))))
+GET(counters_source, value_text(origin_name(p->counters_source)))
+GET(exe_deleted, value_bool(p->exe != EXE_UNKNOWN, p->exe == EXE_DELETED))
+GET(mm_owner, value_bool(p->pid, p->mm_owner))
+
+GROUP(user, p->user)
+GROUP(name, p->name)
+GROUP(cmdline, p->cmdline)
+GROUP(unit, p->unit)
+GROUP(container, p->container)
+GROUP(pod, p->pod)
+GROUP(namespace, p->space)
+GROUP(cgroup, p->cgroup)
+
+#define FIELD(name_, json_, heading_, type_, help_, ...)                                           \
+	static const struct field field_##name_ = {.key = #name_,                                  \
+						   .json = json_,                                  \
+						   .json_key = JSON_KEY_OF(json_),                 \
+						   .heading = heading_,                            \
+						   .help = help_,                                  \
+						   .type = FIELD_##type_,                          \
+						   .counter = -1,                                  \
+						   .get = get_##name_,                             \
+						   __VA_ARGS__}
+#define NEEDS(needs_)	 .needs = NEEDS_##needs_
+#define GROUPS_BY(name_) .group = group_##name_
+#define PART(part_)	 .part = PART_##part_
+
+FIELD(pid, "pid", "PID", NUMBER, "process id, in our pid namespace");
+FIELD(ppid, "ppid", "PPID", NUMBER, "pid of the parent, 0 if it is outside our pid namespace");
+FIELD(user, "user", "USER", TEXT, "name of the effective user", NEEDS(USER), GROUPS_BY(user),
+      .max = {0, 64});
+FIELD(uid, "uid", "UID", NUMBER, "effective user id");
+FIELD(comm, "comm", "COMM", TEXT, "what the kernel calls the process, 15 bytes at most",
+      .flags = FIELD_HEX);
+FIELD(name, "name", "NAME", TEXT, "program: base name of the executable, or of the script it runs",
+      NEEDS(PROGRAM), GROUPS_BY(name), .flags = FIELD_HEX, .max = {0, 255}, .max_hex = {0, 64});
+FIELD(cmdline, "cmdline", "CMDLINE", TEXT, "arguments; may hold secrets", NEEDS(CMDLINE),
+      GROUPS_BY(cmdline), .flags = FIELD_ASKED | FIELD_OPTIONAL | FIELD_SAYS_CUT | FIELD_HEX,
+      .max = {1024, 512}, .max_hex = {256, 64});
+FIELD(unit, "unit", "UNIT", TEXT, "systemd unit", NEEDS(CGROUP), GROUPS_BY(unit), PART(UNIT),
+      .max = {0, 255});
+FIELD(container, "container", "CONTAINER", TEXT,
+      "name of the container, or the beginning of its id", NEEDS(CGROUP), GROUPS_BY(container),
+      PART(CONTAINER), .max = {0, 64});
+FIELD(pod, "pod", "POD", TEXT, "Kubernetes pod", NEEDS(CGROUP), GROUPS_BY(pod), PART(POD),
+      .max = {0, 64});
+FIELD(namespace, "namespace", "NAMESPACE", TEXT, "Kubernetes namespace of the pod", NEEDS(CGROUP),
+      GROUPS_BY(namespace), PART(SPACE), .max = {0, 64});
+FIELD(container_id, "container_id", "CONTAINER_ID", TEXT, "id of the container, where it has one",
+      NEEDS(CGROUP));
+FIELD(container_status, "container_status", "CONTAINER_STATUS", TEXT,
+      "ok, or why the container with this id has no name", NEEDS(CGROUP));
+FIELD(cgroup, "cgroup", "CGROUP", TEXT, "path of the memory cgroup", NEEDS(CGROUP),
+      GROUPS_BY(cgroup), PART(CGROUP), .max = {512, 255});
+FIELD(threads, "threads", "THREADS", AMOUNT, "threads, exiting ones included");
+FIELD(procs, "procs", "PROCS", AMOUNT, "processes of the group, or of the tree below");
+FIELD(start, "start_time_ms", "START", TIME, "when the process started");
+FIELD(oom_score_adj, "oom_score_adj", "OOM_SCORE_ADJ", AMOUNT,
+      "how readily the kernel kills the process, from -1000 (never) to 1000");
+FIELD(pss_source, "pss_source", "PSS_SOURCE", TEXT, "where PSS came from: kernel or smaps_rollup",
+      .flags = FIELD_READ);
+FIELD(pss_status, "pss_status", "PSS_STATUS", TEXT, "ok, or why there is no PSS",
+      .flags = FIELD_READ);
+FIELD(swap_pss_status, "swap_pss_status", "SWAP_PSS_STATUS", TEXT,
+      "ok, or why there is no swap_pss");
+FIELD(swap_ram_status, "swap_ram_status", "SWAP_RAM_STATUS", TEXT,
+      "ok, or why there is no swap_ram");
+FIELD(counters_source, "counters_source", "COUNTERS_SOURCE", TEXT,
+      "where the counters came from: bpf or proc");
+FIELD(mm_id, "mm_id", "MM_ID", NUMBER, "the same for processes that share an address space");
+FIELD(exe_deleted, "exe_deleted", "EXE_DELETED", BOOL,
+      "true if the executable was removed or replaced since the process started");
+FIELD(mm_owner, "mm_owner", "MM_OWNER", BOOL,
+      "true for the process that represents its address space in totals");
+FIELD(grew, "grew_ticks", "GREW", AMOUNT, "in how many snapshots PSS and swap grew, of how many",
+      .flags = FIELD_SINCE);
+
+/* Of groups in JSON. A container and its pod have keys of their own. */
+GET(container_part, value_text(name_of_pod_part(p->container)))
+GET(pod_part, value_text(name_of_pod_part(p->pod)))
+GET(pss_missing, value_number(true, r->pss_missing))
+FIELD(container_part, "container", NULL, TEXT, "the container, if all processes are in one",
+      .max = {0, 64});
+FIELD(pod_part, "pod", NULL, TEXT, "the pod, if all processes are in one", .max = {0, 64});
+FIELD(pss_missing, "pss_missing_processes", NULL, AMOUNT, "processes without PSS");
+
+/* ---- counters, shares and changes ---- */
+
+static struct value get_counter(const struct field *f, const void *row, const void *of)
+{
+	const struct process *p = ((const struct row *)row)->process;
+
+	return process_field_of(f, of, p->have, p->value);
+}
+
+static struct value get_change(const struct field *f, const void *row, const void *of)
+{
+	int64_t by = 0;
+	bool known = row_change(row, (enum counter)f->counter, &by);
+
+	(void)of;
+	return value_number(known, by);
+}
+
+#define SHARE(name_, key_, heading_, counter_, help_, ...)                                         \
+	static const struct field field_##name_ = {.key = key_,                                    \
+						   .json = key_,                                   \
+						   .json_key = JSON_KEY_OF(key_),                  \
+						   .heading = heading_,                            \
+						   .help = help_,                                  \
+						   .type = FIELD_PERCENT,                          \
+						   .counter = COUNTER_##counter_,                  \
+						   .get = get_counter,                             \
+						   __VA_ARGS__}
+
+SHARE(pss_percent, "%pss", "%RAM", PSS, "pss as a share of all RAM", .flags = FIELD_SUMS);
+/*
+ * A share of swap, not of swap_pss, because swap is known for every process. Swap entries shared by
+ * fork count for each process, so the field may add up to more than 100.
+ */
+SHARE(swap_percent, "%swap", "%SWAP", SWAP, "swap as a share of all swap space",
+      .flags = FIELD_SUMS);
+SHARE(swap_ratio, "swap_ratio", "SWAP_RATIO", SWAP_RAM,
+      "the size of the swapped pages that are not on disk, divided by swap_ram",
+      .flags = FIELD_SUMS | FIELD_OWN_WHOLE, NEEDS(SWAP_COSTS));
+SHARE(limit_percent, "%limit", "%LIMIT", MEM_CURRENT,
+      "mem_current as a share of mem_limit, which is shared if an ancestor cgroup sets it",
+      .flags = FIELD_OWN_WHOLE, NEEDS(MEMCG));
+
+#define NEEDS_OF(id)                                                                               \
+	(COUNTER_##id >= COUNTER_MEM_HIGH		      ? NEEDS_MEMCG | NEEDS_MEMCG_DETAIL   \
+	 : COUNTER_##id >= COUNTERS_OF_PROCESS		      ? NEEDS_MEMCG                        \
+	 : COUNTER_##id == COUNTER_SWAP_SHMEM		      ? NEEDS_SWAP_SHMEM                   \
+	 : COUNTER_BIT(COUNTER_##id) & COUNTERS_OF_SWAP_COSTS ? NEEDS_SWAP_COSTS                   \
+							      : 0)
+/* Counters of cgroups have no sum: cgroups may lie in one another. */
+#define SUMS_OF(id) (COUNTER_##id < COUNTERS_OF_PROCESS ? FIELD_SUMS : 0)
+#define COUNTER(id_, key_, json_, heading_, type_, help_)                                          \
+	static const struct field field_##key_ = {.key = #key_,                                    \
+						  .json = json_,                                   \
+						  .json_key = JSON_KEY_OF(json_),                  \
+						  .heading = heading_,                             \
+						  .help = help_,                                   \
+						  .type = FIELD_##type_,                           \
+						  .flags = SUMS_OF(id_),                           \
+						  .needs = NEEDS_OF(id_),                          \
+						  .counter = COUNTER_##id_,                        \
+						  .get = get_counter};
+#define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help)                                \
+	COUNTER(id, key, #key "_bytes", heading, BYTES, help)
+#define ZMEM_COUNT(id, key, heading, origin, bound, policy, help)                                  \
+	COUNTER(id, key, #key, heading, AMOUNT, help)
+#define ZMEM_PERCENT(id, key, heading, origin, bound, policy, help)                                \
+	COUNTER(id, key, #key, heading, PERCENT, help)
+#include "model/counters.def"
+#undef ZMEM_COUNTER
+
+/* How each counter of a process changed. Earlier values of a cgroup's counters are not stored. */
+#define CHANGE(id_, key_, json_, heading_, type_)                                                  \
+	static const struct field field_##key_##_change = {.key = #key_ "_change",                 \
+							   .json = json_,                          \
+							   .json_key = JSON_KEY_OF(json_),         \
+							   .heading = "+" heading_,                \
+							   .help = "by how much " #key_            \
+								   " changed",                     \
+							   .type = FIELD_##type_,                  \
+							   .flags = FIELD_SUMS | FIELD_SINCE,      \
+							   .needs = NEEDS_OF(id_),                 \
+							   .counter = COUNTER_##id_,               \
+							   .get = get_change};
+#define CHANGE_KERNEL  CHANGE
+#define CHANGE_ROLLUP  CHANGE
+#define CHANGE_DERIVED CHANGE
+#define CHANGE_MEMCG(id, key, json, heading, type)
+#define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help)                                \
+	CHANGE_##origin(id, key, #key "_change_bytes", heading, CHANGE)
+#define ZMEM_COUNT(id, key, heading, origin, bound, policy, help)                                  \
+	CHANGE_##origin(id, key, #key "_change", heading, GROWTH)
+#include "model/counters.def"
+#undef ZMEM_COUNTER
+
+/* The whole that a share refers to; false if it is not known. */
+static bool whole_of(const struct snapshot *s, const struct field *f, counter_mask have,
+		     const uint64_t *value, uint64_t *ret)
+{
+	const struct meminfo *m = &s->system.meminfo;
+	enum meminfo_counter whole = f == &field_pss_percent ? MEMINFO_TOTAL : MEMINFO_SWAP_TOTAL;
+
+	if (f == &field_limit_percent) {
+		*ret = value[COUNTER_MEM_LIMIT];
+		return have & COUNTER_BIT(COUNTER_MEM_LIMIT);
+	}
+	*ret = m->value[whole];
+	return meminfo_has(m, whole);
+}
+
+static bool ratio_of(counter_mask have, const uint64_t *value, double *ret)
+{
+	const counter_mask swap = COUNTER_BIT(COUNTER_SWAP_PSS) | COUNTER_BIT(COUNTER_SWAP_DISK) |
+				  COUNTER_BIT(COUNTER_SWAP_RAM);
+
+	if ((have & swap) != swap || !value[COUNTER_SWAP_RAM] ||
+	    value[COUNTER_SWAP_PSS] < value[COUNTER_SWAP_DISK])
+		return false;
+	*ret = (double)(value[COUNTER_SWAP_PSS] - value[COUNTER_SWAP_DISK]) /
+	       (double)value[COUNTER_SWAP_RAM];
+	return true;
+}
+
+static struct value percent_of(const struct field *f, const struct snapshot *s, counter_mask have,
+			       const uint64_t *value)
+{
+	struct value v = {.known = have & COUNTER_BIT(f->counter)};
+	uint64_t whole;
+
+	if (f == &field_swap_ratio) {
+		v.known = ratio_of(have, value, &v.percent);
+	} else if (counter_table[f->counter].is_percent) {
+		v.percent = (double)value[f->counter] / 100;
+	} else {
+		/* Without swap space there is no share of it. */
+		v.known = v.known && whole_of(s, f, have, value, &whole) && whole;
+		if (v.known)
+			v.percent = 100.0 * (double)value[f->counter] / (double)whole;
+	}
+	return v;
+}
+
+struct value process_field_of(const struct field *f, const struct snapshot *s, counter_mask have,
+			      const uint64_t *value)
+{
+	if (f->type == FIELD_PERCENT)
+		return percent_of(f, s, have, value);
+	if (f->type == FIELD_BYTES)
+		return value_bytes(have & COUNTER_BIT(f->counter), value[f->counter]);
+	return value_number(have & COUNTER_BIT(f->counter), (int64_t)value[f->counter]);
+}
+
+/* ---- all fields ---- */
+
+static const struct field *const all[] = {
+	&field_pid,
+	&field_ppid,
+	&field_user,
+	&field_uid,
+	&field_comm,
+	&field_name,
+	&field_cmdline,
+	&field_unit,
+	&field_container,
+	&field_pod,
+	&field_namespace,
+	&field_cgroup,
+	&field_threads,
+	&field_procs,
+	&field_start,
+	&field_oom_score_adj,
+#define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help) &field_##key,
+#include "model/counters.def"
+#undef ZMEM_COUNTER
+	&field_pss_percent,
+	&field_swap_percent,
+	&field_swap_ratio,
+	&field_limit_percent,
+	&field_pss_source,
+	&field_pss_status,
+	&field_mm_id,
+	&field_mm_owner,
+	&field_counters_source,
+	&field_swap_pss_status,
+	&field_swap_ram_status,
+	&field_exe_deleted,
+	&field_container_id,
+	&field_container_status,
+#undef CHANGE
+#define CHANGE(id, key, json, heading, type) &field_##key##_change,
+#define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help)                                \
+	CHANGE_##origin(id, key, , heading, )
+#include "model/counters.def"
+#undef ZMEM_COUNTER
+	&field_grew,
+};
+_Static_assert(ARRAY_SIZE(all) <= FIELDS_MAX, "a list can hold all");
+
+/* What other tools call them. */
+static const struct field_alias aliases[] = {{"res", "rss"},
+					     {"vsz", "vsize"},
+					     {"virt", "vsize"},
+					     {"%mem", "%pss"},
+					     {"args", "cmdline"},
+					     {"command", "cmdline"},
+					     {}};
+
+const struct fields process_fields = {
+	.item = all,
+	.count = ARRAY_SIZE(all),
+	.since = ARRAY_SIZE(all) - COUNTERS_OF_PROCESS - 1,
+	.alias = aliases,
+};
+
+static const struct field *const counters[] = {
+#define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help) &field_##key,
+#include "model/counters.def"
+#undef ZMEM_COUNTER
+};
+
+const struct fields process_counters = {.item = counters, .count = COUNTERS_OF_PROCESS};
+
+const struct field *process_field(const char *key)
+{
+	return fields_find(&process_fields, key, strlen(key));
+}
+
+/* ---- lists ---- */
+
+/* True for groups by cgroup, unit, container or pod, which have counters of their memcg. */
+static bool is_memcg_group(const struct field *group)
+{
+	return group->needs & NEEDS_CGROUP;
+}
+
+/*
+ * Identity, the first counters, the charge and the limit of cgroups, more counters, what fills the
+ * cgroups, the name. A narrow terminal shows the first of them.
+ */
+static void build(struct field_list *list, const struct field *group,
+		  const struct field *const *counters, size_t count, bool memcg)
+{
+	static const struct field *const identity[] = {&field_pid, &field_user};
+	static const struct field *const charge[] = {&field_mem_current, &field_mem_limit,
+						     &field_limit_percent};
+	static const struct field *const parts[] = {&field_mem_anon, &field_mem_file,
+						    &field_mem_shmem};
+	const struct field *procs = &field_procs, *name = group ? group : &field_name;
+	/* A namespace is no cgroup. */
+	bool charged = memcg && group && is_memcg_group(group) && group != &field_namespace;
+
+	list->count = 0;
+	field_list_append(list, group ? &procs : identity, group ? 1 : ARRAY_SIZE(identity));
+	field_list_append(list, counters, 2);
+	if (charged)
+		field_list_append(list, charge, ARRAY_SIZE(charge));
+	field_list_append(list, counters + 2, count - 2);
+	if (charged)
+		field_list_append(list, parts, ARRAY_SIZE(parts));
+	field_list_append(list, &name, 1);
+}
+
+void process_list_usual(struct field_list *list, const struct field *group)
+{
+	static const struct field *const counters[] = {
+		&field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_rss,
+	};
+
+	build(list, group, counters, ARRAY_SIZE(counters), true);
+}
+
+void process_list_long(struct field_list *list, const struct field *group)
+{
+	static const struct field *const counters[] = {
+		&field_pss, &field_pss_percent, &field_uss,	 &field_swap_pss,  &field_swap,
+		&field_rss, &field_rss_anon,	&field_rss_file, &field_rss_shmem,
+	};
+
+	build(list, group, counters, ARRAY_SIZE(counters), true);
+}
+
+void process_list_watch(struct field_list *list, const struct field *group)
+{
+	static const struct field *const counters[] = {
+		&field_pss, &field_pss_change, &field_swap_pss, &field_swap_pss_change,
+		&field_rss, &field_rss_change,
+	};
+
+	build(list, group, counters, ARRAY_SIZE(counters), false);
+}
+
+void process_list_whole(struct field_list *list, const struct field *group)
+{
+	static const struct field *const identity[] = {
+		&field_pid,
+		&field_ppid,
+		&field_uid,
+		&field_user,
+		&field_comm,
+		&field_name,
+		&field_start,
+		&field_threads,
+		&field_oom_score_adj,
+		&field_cgroup,
+		&field_unit,
+		&field_container,
+		&field_container_id,
+		&field_container_status,
+		&field_pod,
+		&field_namespace,
+		&field_mm_id,
+		&field_mm_owner,
+		&field_counters_source,
+		&field_pss_source,
+		&field_pss_status,
+		&field_swap_pss_status,
+		&field_swap_ram_status,
+		&field_exe_deleted,
+	};
+	static const struct field *const of_groups[] = {&field_procs, &field_threads,
+							&field_pss_status};
+	bool memcg_group = group && is_memcg_group(group);
+
+	list->count = 0;
+	if (group)
+		field_list_append(list, &group, 1);
+	field_list_append(list, group ? of_groups : identity,
+			  group ? ARRAY_SIZE(of_groups) : ARRAY_SIZE(identity));
+	field_list_append(list, counters, memcg_group ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
+}
+
+void process_list_json(struct field_list *list, const struct field *group)
+{
+	static const struct field *const names[] = {&field_container_part, &field_container_id,
+						    &field_pod_part, &field_namespace};
+	static const struct field *const of_groups[] = {
+		&field_procs,		&field_pss_missing,    &field_threads,
+		&field_counters_source, &field_pss_source,     &field_pss_status,
+		&field_swap_pss_status, &field_swap_ram_status};
+	size_t at = 0;
+
+	if (!group) {
+		process_list_whole(list, NULL);
+		while (list->item[at++] != &field_name)
+			;
+		field_list_insert(list, at, &field_cmdline);
+		return;
+	}
+	list->count = 0;
+	if (is_memcg_group(group))
+		field_list_append(list, names, ARRAY_SIZE(names));
+	field_list_append(list, of_groups, ARRAY_SIZE(of_groups));
+	field_list_append(list, counters,
+			  is_memcg_group(group) ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
+}
+
+const struct field *process_list_misplaced(const struct field_list *list, const struct field *group)
+{
+	if (group && is_memcg_group(group))
+		return NULL;
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->item[i]->needs & NEEDS_MEMCG)
+			return list->item[i];
+	}
+	return NULL;
+}

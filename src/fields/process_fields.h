@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The fields of processes and of sums of them. Each counter is one of them. */
+#ifndef ZMEM_FIELDS_PROCESS_FIELDS_H
+#define ZMEM_FIELDS_PROCESS_FIELDS_H
+
+#include "fields/field.h"
+#include "fields/row.h"
+
+/* What a field needs beyond the counters. Only what is needed gets read. */
+enum process_needs {
+	NEEDS_USER = 1 << 0,
+	NEEDS_CGROUP = 1 << 1,
+	NEEDS_CMDLINE = 1 << 2,
+	NEEDS_PROGRAM = 1 << 3, /* program names, if the name of the executable is not enough */
+	NEEDS_MEMCG = 1 << 4,	/* only for groups */
+	NEEDS_MEMCG_DETAIL = 1 << 5, /* likewise: more than charge and limit */
+	NEEDS_SWAP_SHMEM = 1 << 6,   /* the holders of files, while swap is in use */
+	NEEDS_SWAP_COSTS = 1 << 7,   /* swap slots, likewise */
+};
+
+/* Rows are struct row, of a struct snapshot. */
+extern const struct fields process_fields;
+
+/* Those of a process that are counters. */
+extern const struct fields process_counters;
+
+/* The field of that key, which fields_find() explains. */
+const struct field *process_field(const char *key);
+/* A counter, or a share of it, of a row or of totals. */
+struct value process_field_of(const struct field *f, const struct snapshot *s, counter_mask have,
+			      const uint64_t *value);
+
+/* The usual columns of a table. `group`: what rows are grouped by, NULL for processes. */
+void process_list_usual(struct field_list *list, const struct field *group);
+/* The same with swap and the parts of RSS (--long). */
+void process_list_long(struct field_list *list, const struct field *group);
+/* The usual columns of watch and top: with changes. */
+void process_list_watch(struct field_list *list, const struct field *group);
+/* The fields in zmem.snapshot, in that order; command lines only on request. */
+void process_list_whole(struct field_list *list, const struct field *group);
+/* The fields of a row in JSON; of a group without its name. */
+void process_list_json(struct field_list *list, const struct field *group);
+/*
+ * Returns a field of memcgs if the rows are not cgroups: processes (`group` NULL), or groups by
+ * another field. Such a column would be empty. NULL: there is none.
+ */
+const struct field *process_list_misplaced(const struct field_list *list,
+					   const struct field *group);
+
+#endif

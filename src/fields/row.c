@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Makes room for rows, and compares them with earlier ones. */
+#include "fields/row.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void rows_done(struct rows *rows)
+{
+	free(rows->item);
+	*rows = (struct rows){};
+}
+
+int rows_reserve(struct rows *rows, size_t count)
+{
+	/* Room for at least one: malloc(0) may return NULL. */
+	size_t capacity = count + count / 4 + 1;
+	struct row *item;
+
+	rows->count = 0;
+	if (count < rows->capacity)
+		return 0;
+	item = reallocarray(NULL, capacity, sizeof(*item));
+	if (!item)
+		return -ENOMEM;
+	free(rows->item);
+	*rows = (struct rows){.item = item, .capacity = capacity};
+	return 0;
+}
+
+int rows_of(struct rows *rows, struct process *const *processes, size_t count)
+{
+	int r = rows_reserve(rows, count);
+
+	for (size_t i = 0; r == 0 && i < count; i++)
+		rows->item[rows->count++] = (struct row){.process = processes[i]};
+	return r;
+}
+
+int rows_processes(const struct row *rows, size_t count, struct process_list *ret)
+{
+	int r = process_list_reserve(ret, count);
+
+	for (size_t i = 0; r == 0 && i < count; i++)
+		ret->item[ret->count++] = rows[i].process;
+	return r;
+}
+
+bool counter_change(enum counter c, counter_mask have, const uint64_t *value,
+		    counter_mask have_before, const uint64_t *before, int64_t *ret_bytes)
+{
+	uint64_t now = value[c], then = before[c];
+	uint64_t amount = now > then ? now - then : then - now;
+
+	if (!(have & have_before & COUNTER_BIT(c)) || amount > INT64_MAX)
+		return false;
+	*ret_bytes = now >= then ? (int64_t)amount : -(int64_t)amount;
+	return true;
+}
+
+bool row_change(const struct row *r, enum counter c, int64_t *ret_bytes)
+{
+	return r->before && c < COUNTERS_OF_PROCESS &&
+	       counter_change(c, r->process->have, r->process->value, r->before->have,
+			      r->before->value, ret_bytes);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A row of a result: a process, or a sum of processes. What was measured is in its process; what
+ * only a row has is here.
+ */
+#ifndef ZMEM_FIELDS_ROW_H
+#define ZMEM_FIELDS_ROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/process_list.h"
+
+/* The values of an earlier row. */
+struct row_before {
+	counter_mask have;
+	uint64_t hash; /* of all values and texts of the row: another hash means a change */
+	uint64_t value[COUNTERS_OF_PROCESS];
+	/* Of the last tick, also if the values are the first ones: PSS and swap, else RSS. */
+	uint64_t last;
+	uint8_t last_counter; /* COUNTER_COUNT: none was measured */
+	uint32_t grew_ticks, ticks;
+};
+
+struct row {
+	struct process *process; /* of a sum: the sums, and what its processes have in common */
+	/* Of a sum: */
+	uint32_t procs;	      /* its processes */
+	uint32_t pss_missing; /* those of them that have memory but no PSS */
+	counter_mask partial; /* counters that some of them lack */
+	/* Since an earlier snapshot (query/delta_tracker.h): */
+	const struct row_before *before; /* its values then; NULL: unknown */
+	bool changed;			 /* since the last tick */
+	bool started;			 /* likewise: there is no earlier value */
+	uint32_t grew_ticks;		 /* in how many of `ticks` PSS and swap grew */
+	uint32_t ticks;			 /* ticks with a measured tick before */
+	uint64_t hash;			 /* of all values and names */
+
+	uint64_t rank; /* scratch of the sort of rows */
+};
+
+/* Rows, by value: sorting moves them. */
+struct rows {
+	struct row *item;
+	size_t count;
+	size_t capacity;
+};
+
+/* The number of processes in a row. */
+static inline size_t row_processes(const struct row *r)
+{
+	return r->process->kind == PROCESS_SUM ? r->procs : 1;
+}
+
+/* The change of a counter in bytes. False if the counter was not measured both times. */
+bool counter_change(enum counter c, counter_mask have, const uint64_t *value,
+		    counter_mask have_before, const uint64_t *before, int64_t *ret_bytes);
+/* That of a row, not per second. */
+bool row_change(const struct row *r, enum counter c, int64_t *ret_bytes);
+
+/* Forgets the rows and makes room for `count`. Returns 0 or -ENOMEM. */
+int rows_reserve(struct rows *rows, size_t count);
+/* Likewise, with a row for each of the processes. */
+int rows_of(struct rows *rows, struct process *const *processes, size_t count);
+void rows_done(struct rows *rows);
+/* Lists the processes of rows. Returns 0 or -ENOMEM. */
+int rows_processes(const struct row *rows, size_t count, struct process_list *ret);
+
+#endif

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The details of one row: identity, all counters, the parts of PSS, the cgroup and its limit,
+ * history, and mappings by file, which are read on request. A process that has ended keeps its last
+ * values.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "top/head.h"
+#include "top/panes.h"
+#include "write/format.h"
+
+static struct detail_pane *detail_of(struct pane *p)
+{
+	return (struct detail_pane *)p;
+}
+
+static int by_pss(const void *pa, const void *pb)
+{
+	const struct mapping *a = *(struct mapping *const *)pa, *b = *(struct mapping *const *)pb;
+	uint64_t x = a->counters.value[MAPS_PSS] + a->counters.value[MAPS_SWAP_PSS];
+	uint64_t y = b->counters.value[MAPS_PSS] + b->counters.value[MAPS_SWAP_PSS];
+
+	if (x != y)
+		return x < y ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+int detail_set_maps(struct detail_pane *d, struct map_set *maps, enum pss_status status)
+{
+	map_set_free(d->maps);
+	free(d->mapping);
+	d->maps = maps;
+	d->mapping = NULL;
+	d->reading = false;
+	d->maps_status = status;
+	if (!maps)
+		return 0;
+	d->mapping = calloc(maps->count + 1, sizeof(*d->mapping));
+	if (!d->mapping) {
+		map_set_free(maps);
+		d->maps = NULL;
+		return -ENOMEM;
+	}
+	memcpy(d->mapping, maps->item, maps->count * sizeof(*d->mapping));
+	qsort(d->mapping, maps->count, sizeof(*d->mapping), by_pss);
+	return 0;
+}
+
+/* Copies what is shown after the row has ended: counters and the name. */
+static void copy_row(struct detail_pane *d, const char *name, const struct row *r)
+{
+	const struct process *p = r->process;
+
+	/* A zombie has lost its executable, and with it a better name. */
+	if (p->kind != PROCESS_ZOMBIE || !*d->name)
+		snprintf(d->name, sizeof(d->name), "%s", name);
+	d->row = *p;
+	d->row.name = d->name;
+	d->row.user = d->row.cgroup = d->row.unit = d->row.container = d->row.cmdline = NULL;
+	d->procs = r->procs;
+}
+
+void detail_update(struct detail_pane *d)
+{
+	const struct listing *rows = &d->pane.shared->rows;
+	const struct row *r = listing_row(rows);
+
+	d->ended = !r || !row_id_same(listing_id(rows, r->process), d->id);
+	if (!d->ended)
+		copy_row(d, listing_text(rows, r->process), r);
+}
+
+/* ---- keys ---- */
+
+static unsigned detail_open(struct pane *p)
+{
+	struct listing *rows = &p->shared->rows;
+	struct detail_pane *d = detail_of(p);
+
+	if (!listing_row(rows))
+		return PANE_REFUSE;
+	listing_hold(rows);
+	rows->cursor->loyal = true;
+	detail_set_maps(d, NULL, PSS_SKIPPED);
+	p->cursor = (struct cursor){.scrolls = true};
+	d->id = rows->cursor->id;
+	d->charged.have = 0;
+	*d->name = '\0';
+	detail_update(d);
+	return VIEW_ASK_DETAIL;
+}
+
+static unsigned detail_close(struct pane *p)
+{
+	p->shared->rows.cursor->loyal = false;
+	return 0;
+}
+
+static unsigned open_growth(struct pane *p)
+{
+	if (detail_of(p)->ended)
+		return say(p->shared, "%d has ended", detail_of(p)->row.pid);
+	return PANE_OPEN(PANE_GROWTH);
+}
+
+static const struct key_use keys[] = {
+	{{'m'}, .ask = VIEW_ASK_DETAIL, .does = "reads the mappings"},
+	{{'w'}, open_growth},
+	{{0}},
+};
+
+/* ---- drawing ---- */
+
+static void put_bytes(const struct detail_pane *d, struct line *l, bool known, uint64_t bytes)
+{
+	cell_put(l, cell_bytes(known, bytes), d->pane.shared->style.bytes);
+}
+
+static void put_counter(const struct detail_pane *d, struct line *l, const struct process *p,
+			enum counter c)
+{
+	put_bytes(d, l, process_has(p, c), p->value[c]);
+}
+
+static void draw_title(struct detail_pane *d, struct screen *s, const struct process *p)
+{
+	char buf[FORMAT_MAX];
+	struct line *l = &s->pen;
+
+	if (p->pid)
+		line_printf(l, "%d ", p->pid);
+	line_text(l, d->name, 0);
+	if (!p->pid)
+		line_printf(l, "  %u processes of one %s", d->procs,
+			    d->pane.shared->rows.r->group->key);
+	else if (p->kind == PROCESS_SUM && d->procs > 1)
+		line_printf(l, "  with %u below it", d->procs - 1);
+	if (d->ended)
+		line_printf(l, "  has ended or is filtered out");
+	screen_line(s, LOOK_HEADER);
+	if (!p->pid)
+		return;
+	if (p->user) {
+		line_printf(l, "user ");
+		line_text(l, p->user, 32);
+	} else {
+		line_printf(l, "uid %u", p->uid);
+	}
+	line_printf(l, "  parent %d  threads %u  oom_score_adj %d", p->ppid, p->threads,
+		    p->oom_score_adj);
+	if (d->pane.shared->rows.r->snapshot->host.boot_ms) {
+		int64_t ms = (int64_t)(d->pane.shared->rows.r->snapshot->host.boot_ms +
+				       p->start_ns / 1000000);
+
+		line_printf(l, "  started ");
+		line_ascii(l, buf, format_time(buf, ms, TIME_TABLE));
+	}
+	screen_line(s, LOOK_PLAIN);
+}
+
+/* What fills the cgroup, if this kernel says so. */
+static void draw_charged(struct detail_pane *d, struct screen *s, const struct process *p)
+{
+	static const struct {
+		const char *name;
+		enum counter counter;
+	} part[] = {{"anon", COUNTER_MEM_ANON},	  {"file", COUNTER_MEM_FILE},
+		    {"shmem", COUNTER_MEM_SHMEM}, {"slab", COUNTER_MEM_SLAB},
+		    {"swap", COUNTER_MEM_SWAP},	  {"zswap", COUNTER_MEM_ZSWAP}};
+	struct line *l = &s->pen;
+
+	if (!process_has(p, COUNTER_MEM_ANON))
+		return;
+	line_printf(l, "      ");
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		if (!process_has(p, part[i].counter))
+			continue;
+		line_printf(l, " %s ", part[i].name);
+		put_counter(d, l, p, part[i].counter);
+		line_printf(l, " ");
+	}
+	if (process_has(p, COUNTER_PSI_SOME_10))
+		line_printf(l, " waited %.1f %% of 10 s",
+			    (double)p->value[COUNTER_PSI_SOME_10] / 100);
+	screen_line(s, LOOK_PLAIN);
+}
+
+static void draw_cgroup(struct detail_pane *d, struct screen *s, const struct process *p)
+{
+	struct line *l = &s->pen;
+
+	if (d->pane.shared->set.cmdline && p->cmdline) {
+		line_text(l, p->cmdline, 0);
+		screen_line(s, LOOK_PLAIN);
+	}
+	if (!p->cgroup)
+		return;
+	line_printf(l, "cgroup ");
+	line_text(l, p->cgroup, 0);
+	screen_line(s, LOOK_PLAIN);
+	p = &d->charged;
+	if (!(p->have & (COUNTER_BIT(COUNTER_MEM_CURRENT) | COUNTER_BIT(COUNTER_MEM_LIMIT))))
+		return;
+	line_printf(l, "       charged ");
+	put_counter(d, l, p, COUNTER_MEM_CURRENT);
+	if (process_has(p, COUNTER_MEM_LIMIT)) {
+		line_printf(l, " of ");
+		put_counter(d, l, p, COUNTER_MEM_LIMIT);
+	} else {
+		line_printf(l, ", no limit");
+	}
+	if (p->memcg_above)
+		line_printf(l, ", of a cgroup above");
+	if (snapshot_is_kill(d->pane.shared->rows.r->snapshot))
+		line_printf(l, ": " NO_CHARGE_AT_KILL);
+	screen_line(s, LOOK_PLAIN);
+	draw_charged(d, s, p);
+}
+
+/* Draws the parts of PSS and swap as a bar. */
+static void draw_parts(struct detail_pane *d, struct screen *s, const struct process *p)
+{
+	static const enum counter counter[] = {COUNTER_PSS_ANON, COUNTER_PSS_FILE,
+					       COUNTER_PSS_SHMEM, COUNTER_SWAP_PSS};
+	struct bar_part part[ARRAY_SIZE(counter)] = {{"anon", '|', ATTR_GREEN},
+						     {"file", '#', ATTR_BLUE},
+						     {"shmem", ':', ATTR_CYAN},
+						     {"swap", '~', ATTR_YELLOW}};
+	struct line *l = &s->pen;
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		part[i].known = process_has(p, counter[i]);
+		part[i].bytes = (int64_t)p->value[counter[i]];
+		total += part[i].known ? p->value[counter[i]] : 0;
+	}
+	bar_put(l, part, ARRAY_SIZE(part), total, s->width > 100 ? 40 : s->width / 4);
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		bar_put_name(l, &part[i]);
+		put_counter(d, l, p, counter[i]);
+	}
+	screen_line(s, LOOK_PLAIN);
+}
+
+/* Draws the counters, without the parts of swap_ram and of swap, in as many columns as fit. */
+static void draw_counters(struct detail_pane *d, struct screen *s, const struct process *p)
+{
+	unsigned cell = d->pane.shared->style.bytes ? 36 : 26, columns = s->width / cell, at = 0;
+
+	columns = columns ? columns : 1;
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
+		char buf[FORMAT_MAX];
+		size_t len = 1;
+
+		if (COUNTER_BIT(c) & COUNTERS_OF_SWAP_COSTS && c != COUNTER_SWAP_RAM)
+			continue;
+		buf[0] = '-';
+		if (process_has(p, c))
+			len = format_bytes(buf, p->value[c],
+					   d->pane.shared->style.bytes ||
+						   counter_table[c].is_count);
+		line_printf(&s->pen, "%-11s", counter_table[c].key);
+		line_blanks(&s->pen, cell - 11 - 3 - (unsigned)len);
+		line_ascii(&s->pen, buf, len);
+		if (++at % columns == 0 || c + 1 == COUNTERS_OF_PROCESS)
+			screen_line(s, LOOK_PLAIN);
+		else
+			line_blanks(&s->pen, 3);
+	}
+	if (p->pss_status != PSS_OK && p->kind != PROCESS_SUM) {
+		line_printf(&s->pen, "no PSS: %s", pss_status_name(p->pss_status));
+		screen_line(s, LOOK_PLAIN);
+	}
+}
+
+static void draw_history(struct detail_pane *d, struct screen *s)
+{
+	uint64_t least, most;
+	int64_t since_ms;
+	unsigned width = s->width > 60 ? s->width - 50 : s->width / 4 + 1;
+	struct line *l = &s->pen;
+
+	line_printf(l, "PSS+SWAP ");
+	if (!history_draw(&d->pane.shared->rows.history, l, width, &least, &most, &since_ms)) {
+		line_printf(l, "-");
+	} else {
+		line_printf(l, " ");
+		put_bytes(d, l, true, least);
+		line_printf(l, " to ");
+		put_bytes(d, l, true, most);
+		line_printf(
+			l, " in %lld s",
+			(long long)(d->pane.shared->rows.r->snapshot->time_ms - since_ms + 500) /
+				1000);
+	}
+	screen_line(s, LOOK_PLAIN);
+}
+
+static const char *missing_maps_text(const struct detail_pane *d)
+{
+	if (!d->row.pid)
+		return "mappings: shown for processes, not for groups";
+	if (!d->pane.shared->facts.can_map)
+		return "mappings: recordings do not contain them";
+	if (d->reading)
+		return "mappings: reading…";
+	switch (d->maps_status) {
+	case PSS_GONE:
+		return "mappings: the process has ended";
+	case PSS_DENIED:
+		return "mappings: permission denied (run as root, or with CAP_SYS_PTRACE)";
+	case PSS_TIMEOUT:
+		return "mappings: the process is stuck, they cannot be read";
+	case PSS_KERNEL_THREAD:
+		return "mappings: a kernel thread has none";
+	case PSS_SKIPPED:
+		return "mappings: not read (press m to read them)";
+	default:
+		return "mappings: not supported here";
+	}
+}
+
+/* Draws the visible part of the table that maps --by-file prints. */
+static void draw_maps(struct detail_pane *d, struct screen *s)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+	struct cursor *c = &d->pane.cursor;
+	const struct table_style style = pane_style(&d->pane, s);
+	const struct maps_process one = {.process = &d->row, .status = PSS_OK, .counted = true};
+	struct maps_report r = {.snapshot = d->pane.shared->rows.r->snapshot,
+				.kind = MAP_ROWS_FILES,
+				.process = &one,
+				.process_count = 1};
+	size_t room = s->height - 1 > s->count ? s->height - 1 - s->count : 0;
+	size_t rows = room > 3 ? room - 3 : 0; /* headings, the total, and what it sums */
+
+	if (!d->maps) {
+		line_printf(&s->pen, "%s", missing_maps_text(d));
+		screen_line(s, LOOK_PLAIN);
+		return;
+	}
+	cursor_place(c, d->maps->count, rows);
+	r.rows = d->mapping + c->first;
+	r.row_count = cursor_shown(c);
+	r.total = d->maps->total;
+	r.mappings = d->maps->mappings;
+	render_maps_table(&text, &r, &style);
+	pane_text(NULL, strbuf_str(&text), true, s);
+}
+
+static const char *detail_draw(struct pane *pane, struct screen *s)
+{
+	struct detail_pane *d = detail_of(pane);
+	const struct process *row = listing_process(&pane->shared->rows);
+	const struct process *p = d->ended || !row ? &d->row : row;
+
+	draw_title(d, s, p);
+	draw_cgroup(d, s, p);
+	draw_history(d, s);
+	draw_parts(d, s, p);
+	draw_counters(d, s, p);
+	draw_maps(d, s);
+	return "Esc back  up_down mappings  m read again  w growth  b bytes  Space pause  ? help";
+}
+
+const struct pane_class detail_class = {
+	.keys = keys,
+	.where = "in the details (i shows them)",
+	.leaf = true,
+	.open = detail_open,
+	.close = detail_close,
+	.draw = detail_draw,
+};

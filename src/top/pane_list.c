@@ -1,0 +1,640 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The list of processes or groups. The cursor belongs to a row, not to a line: it stays on that row
+ * while others come and go. Keys that top and htop have do the same here.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "top/head.h"
+#include "top/panes.h"
+
+static struct list_pane *list_of(struct pane *p)
+{
+	return (struct list_pane *)p;
+}
+
+/* ---- rows ---- */
+
+static void list_place(struct pane *p)
+{
+	const struct shared *v = p->shared;
+	/* Headings from 3 lines on, the total from 4. */
+	unsigned around = head_lines(v) + (v->height >= 3) + (v->height >= 4) + shared_last_line(v);
+
+	cursor_place(&p->cursor, v->rows.count, v->height > around ? v->height - around : 1);
+}
+
+static void list_moved(struct pane *p)
+{
+	listing_hold(&p->shared->rows);
+}
+
+static struct row_id id_at(const void *rows, size_t i)
+{
+	const struct listing *l = rows;
+
+	return listing_id(l, l->item[i].process);
+}
+
+/* The row is gone: the one in its place is held. */
+static void lose_row(struct list_pane *l)
+{
+	struct shared *v = l->pane.shared;
+	struct cursor *c = &l->pane.cursor;
+	const char *why = v->set.tree && l->folds.count ? "gone, or folded" : "gone";
+
+	if (c->follow && c->id.owner)
+		say(v, "%d is %s", (pid_t)c->id.owner, why);
+	else if (c->follow)
+		say(v, "%s is %s", l->followed, why);
+	c->follow = false;
+	if (!c->loyal)
+		listing_hold(&v->rows);
+}
+
+static void record_history(struct list_pane *l)
+{
+	struct listing *rows = &l->pane.shared->rows;
+	const struct process *p = listing_process(rows);
+	struct cursor *c = &l->pane.cursor;
+	bool same = p && row_id_same(listing_id(rows, p), c->id);
+
+	if (!p || (c->held && !same))
+		return;
+	/* Not held: the first row, which may be another one than before. */
+	if (!same)
+		history_clear(&rows->history);
+	c->id = listing_id(rows, p);
+	history_add(&rows->history, rows->r->snapshot->time_ms, process_has(p, COUNTER_PSS_SWAP),
+		    p->value[COUNTER_PSS_SWAP]);
+}
+
+void list_set_rows(struct list_pane *l, const struct result *r, const struct row *rows,
+		   size_t count, bool tick)
+{
+	struct listing *to = &l->pane.shared->rows;
+	struct cursor *c = &l->pane.cursor;
+
+	if (to->r && l->kind != r->group) {
+		cursor_reset(c);
+		c->follow = false;
+	}
+	l->kind = r->group;
+	to->r = r;
+	to->item = rows;
+	to->count = count;
+	if (l->within.leaving) {
+		c->held = c->show = true;
+		c->id = l->within.id;
+		c->first = l->within.first;
+		l->within.leaving = false;
+	}
+	if (tick)
+		folds_prune(&l->folds, r->snapshot);
+	if (!cursor_restore(c, count, id_at, to))
+		lose_row(l);
+	if (tick)
+		record_history(l);
+	list_place(&l->pane);
+}
+
+static bool text_has(const char *text, const char *part)
+{
+	return text && strcasestr(text, part);
+}
+
+static bool list_matches(const struct pane *p, size_t row, const char *text)
+{
+	const struct listing *l = &p->shared->rows;
+	const struct process *process = l->item[row].process;
+
+	return text_has(process->name, text) || text_has(process->cmdline, text) ||
+	       (l->r->group && text_has(l->r->group->group(process), text));
+}
+
+/* ---- the processes of a group ---- */
+
+/* Forgets the group: all processes are shown again. */
+static void within_end(struct list_pane *l)
+{
+	free((char *)l->within.group.text);
+	l->within.group = (struct group_id){};
+}
+
+void list_done(struct list_pane *l)
+{
+	folds_done(&l->folds);
+	within_end(l);
+}
+
+/* Rows of another kind, as the settings say. */
+static void begin_kind(struct list_pane *l)
+{
+	l->pane.shared->set.tree = false;
+	l->left = 0;
+	list_columns_changed(l);
+}
+
+/* Shows the processes of the group at the cursor; of a process the details. */
+static unsigned enter(struct pane *p)
+{
+	struct list_pane *l = list_of(p);
+	struct view_settings *set = &p->shared->set;
+	const struct process *row = listing_process(&p->shared->rows);
+	struct group_id group;
+
+	if (!row || !l->kind || !set->group)
+		return PANE_OPEN(PANE_DETAIL);
+	group = group_id_of(l->kind, row);
+	if (group.text && !(group.text = strdup(group.text)))
+		return say(p->shared, "out of memory");
+	within_end(l);
+	l->within = (struct list_within){.group = group,
+					 .id = listing_id(&p->shared->rows, row),
+					 .order = set->order,
+					 .first = p->cursor.first};
+	/* Processes have no counters of memory cgroups to be sorted by. */
+	if (process_list_misplaced(&set->order.keys, NULL))
+		set->order.keys = (struct field_list){.item = {process_field("pss")}, .count = 1};
+	set->group = NULL;
+	p->cursor.follow = false;
+	begin_kind(l);
+	return VIEW_ASK_FILTER;
+}
+
+/* Shows the groups again, as they were. */
+static unsigned within_leave(struct pane *p)
+{
+	struct list_pane *l = list_of(p);
+
+	if (!l->within.group.key)
+		return PANE_REFUSE;
+	p->shared->set.group = l->within.group.key;
+	p->shared->set.order = l->within.order;
+	p->cursor.follow = false;
+	l->within.leaving = true;
+	within_end(l);
+	begin_kind(l);
+	return VIEW_ASK_FILTER;
+}
+
+static unsigned group_next(struct pane *p)
+{
+	static const char *const key[] = {"name", "user",      "unit",	"container",
+					  "pod",  "namespace", "cgroup"};
+	struct list_pane *l = list_of(p);
+	struct view_settings *set = &p->shared->set;
+	unsigned ask = l->within.group.key ? VIEW_ASK_FILTER : VIEW_ASK_ROWS;
+	size_t at = 0;
+
+	/* From the processes of a group on to the next kind of groups. */
+	if (l->within.group.key)
+		set->group = l->within.group.key;
+	within_end(l);
+	while (set->group && at < ARRAY_SIZE(key) && strcmp(key[at], set->group->key) != 0)
+		at++;
+	at += set->group != NULL;
+	set->group = at < ARRAY_SIZE(key) ? process_field(key[at]) : NULL;
+	if (set->group) {
+		process_list_usual(&set->columns[1], set->group);
+		set->chosen[1] = false;
+	}
+	begin_kind(l);
+	return ask;
+}
+
+/* ---- how rows are made and sorted ---- */
+
+static unsigned sort_by(struct pane *p, const struct field *c)
+{
+	p->shared->set.order.keys = (struct field_list){.item = {c}, .count = 1};
+	p->cursor.show = true;
+	return VIEW_ASK_ROWS;
+}
+
+static unsigned sort_key(struct pane *p)
+{
+	int key = p->shared->key;
+	const char *name = key == 'S' ? "swap" : key == 'N' ? "pid" : "pss";
+
+	return sort_by(p, process_field(name));
+}
+
+/* Sorts by the visible column to the left or right of the sort column. */
+static unsigned sort_beside(struct pane *p)
+{
+	const struct field_list *list = &list_of(p)->fitting;
+	bool left = p->shared->key == '<';
+	size_t at = 0;
+
+	if (!list->count)
+		return 0;
+	while (at < list->count && list->item[at] != p->shared->set.order.keys.item[0])
+		at++;
+	if (at == list->count)
+		at = left ? list->count - 1 : 0;
+	else
+		at = (at + (left ? list->count - 1 : 1)) % list->count;
+	return sort_by(p, list->item[at]);
+}
+
+static unsigned reverse(struct pane *p)
+{
+	p->shared->set.order.reverse = !p->shared->set.order.reverse;
+	return VIEW_ASK_ROWS;
+}
+
+static unsigned tree_switch(struct pane *p)
+{
+	p->shared->set.tree = !p->shared->set.tree;
+	p->shared->set.group = NULL;
+	p->cursor.show = true;
+	list_columns_changed(list_of(p));
+	return VIEW_ASK_ROWS;
+}
+
+static unsigned changes_next(struct pane *p)
+{
+	struct view_settings *set = &p->shared->set;
+
+	set->changes = set->changes == CHANGES_START ? CHANGES_NONE : set->changes + 1;
+	if (!set->changes)
+		set->only_changed = false;
+	list_columns_changed(list_of(p));
+	return VIEW_ASK_CHANGES | VIEW_ASK_ROWS;
+}
+
+static unsigned only_changed(struct pane *p)
+{
+	struct view_settings *set = &p->shared->set;
+
+	set->only_changed = !set->only_changed;
+	return set->only_changed && !set->changes ? changes_next(p) : VIEW_ASK_ROWS;
+}
+
+static unsigned cmdline_switch(struct pane *p)
+{
+	p->shared->set.cmdline = !p->shared->set.cmdline;
+	list_columns_changed(list_of(p));
+	return VIEW_ASK_ROWS;
+}
+
+static unsigned scroll_columns(struct pane *p)
+{
+	struct list_pane *l = list_of(p);
+
+	if (p->shared->key == TOP_RIGHT)
+		l->left += l->fitting.count > 1;
+	else
+		l->left -= l->left > 0;
+	list_columns_changed(l);
+	return 0;
+}
+
+static unsigned follow_switch(struct pane *p)
+{
+	const struct process *row = listing_process(&p->shared->rows);
+
+	if (!row)
+		return 0;
+	p->cursor.follow = !p->cursor.follow;
+	p->cursor.show = true;
+	snprintf(list_of(p)->followed, sizeof(list_of(p)->followed), "%s",
+		 listing_text(&p->shared->rows, row));
+	listing_hold(&p->shared->rows);
+	return 0;
+}
+
+/*
+ * Escape ends following, else leaves the processes of a group, else clears filters, else returns to
+ * the first row.
+ */
+static unsigned escape(struct pane *p)
+{
+	struct view_settings *set = &p->shared->set;
+
+	if (p->cursor.follow) {
+		p->cursor.follow = false;
+	} else if (list_of(p)->within.group.key) {
+		return within_leave(p);
+	} else if (*set->filter || *set->user) {
+		*set->filter = *set->user = '\0';
+		return VIEW_ASK_FILTER;
+	} else {
+		cursor_reset(&p->cursor);
+	}
+	return 0;
+}
+
+/* ---- the interval, and folds of the tree, which have the same keys ---- */
+
+static unsigned interval_step(struct pane *p, bool longer)
+{
+	static const unsigned steps[] = {100,	  200,	   500,	     1000,     2000,	 3000,
+					 5000,	  10000,   30000,    60000,    300000,	 600000,
+					 1800000, 3600000, 10800000, 21600000, 43200000, 86400000};
+	unsigned now = p->shared->set.interval_ms, next = now;
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		if (longer && steps[i] > now) {
+			next = steps[i];
+			break;
+		}
+		if (!longer && steps[i] < now)
+			next = steps[i];
+	}
+	if (next == now)
+		return say(p->shared, longer ? "the interval is at most 86,400 s"
+					     : "the interval is at least 0.1 s");
+	p->shared->set.interval_ms = next;
+	return VIEW_ASK_INTERVAL;
+}
+
+static unsigned fold_row(struct pane *p, bool fold)
+{
+	struct folds *folds = &list_of(p)->folds;
+	const struct row *at = listing_row(&p->shared->rows);
+	const struct process *row = at ? at->process : NULL;
+	bool folded = row && folds_has(folds, row);
+
+	if (!row)
+		return 0;
+	if (fold && (folded || at->procs < 2))
+		return say(p->shared, folded ? "%d is folded" : "%d has no processes below it",
+			   row->pid);
+	if (!fold && !folded)
+		return say(p->shared, "%d is not folded", row->pid);
+	listing_hold(&p->shared->rows);
+	p->cursor.show = true;
+	if (!fold)
+		folds_remove(folds, row);
+	else if (folds_add(folds, row) < 0)
+		say(p->shared, "out of memory");
+	return VIEW_ASK_ROWS;
+}
+
+static unsigned plus(struct pane *p)
+{
+	return p->shared->set.tree ? fold_row(p, false) : interval_step(p, true);
+}
+
+static unsigned minus(struct pane *p)
+{
+	return p->shared->set.tree ? fold_row(p, true) : interval_step(p, false);
+}
+
+/* Opens all rows, or folds all if none is folded. */
+static unsigned fold_all(struct pane *p)
+{
+	struct folds *folds = &list_of(p)->folds;
+	const struct listing *rows = &p->shared->rows;
+	bool any = folds->count;
+
+	if (!p->shared->set.tree)
+		return PANE_REFUSE;
+	folds_done(folds);
+	for (size_t i = 0; !any && i < rows->count; i++) {
+		if (rows->item[i].procs > 1 && folds_add(folds, rows->item[i].process) < 0)
+			say(p->shared, "out of memory");
+	}
+	p->cursor.show = true;
+	return VIEW_ASK_ROWS;
+}
+
+/* ---- moments of a recording ---- */
+
+static unsigned go(struct pane *p)
+{
+	static const char keys[] = "[]{}eE";
+	static const struct view_go to[] = {{GO_MINUTES, -1, ""},   {GO_MINUTES, 1, ""},
+					    {GO_MINUTES, -10, ""},  {GO_MINUTES, 10, ""},
+					    {GO_NEXT_EVENT, 0, ""}, {GO_PREVIOUS_EVENT, 0, ""}};
+
+	if (!p->shared->facts.frames)
+		return PANE_REFUSE;
+	p->shared->go = to[strchr(keys, p->shared->key) - keys];
+	return VIEW_ASK_GO;
+}
+
+static unsigned step(struct pane *p)
+{
+	if (!p->shared->facts.frames)
+		return PANE_REFUSE;
+	return p->shared->key == '.' ? VIEW_ASK_FORWARD : VIEW_ASK_BACK;
+}
+
+static unsigned time_done(struct pane *p, const char *text)
+{
+	p->shared->go.where = GO_TIME;
+	snprintf(p->shared->go.time, sizeof(p->shared->go.time), "%s", text);
+	return *text ? VIEW_ASK_GO : 0;
+}
+
+static unsigned ask_time(struct pane *p)
+{
+	static const struct prompt_kind kind = {.label = "time (03:14, -10m, event:1): ",
+						.done = time_done};
+
+	return p->shared->facts.frames ? pane_prompt(p, &kind) : PANE_REFUSE;
+}
+
+/* ---- what is typed ---- */
+
+static char *filter_text(struct pane *p)
+{
+	return p->shared->set.filter;
+}
+
+static char *user_text(struct pane *p)
+{
+	return p->shared->set.user;
+}
+
+/* Seconds like "1" or "0.5". */
+static unsigned interval_done(struct pane *p, const char *text)
+{
+	double seconds;
+	int end = 0;
+
+	if (!*text)
+		return 0;
+	if (strspn(text, "0123456789.") != strlen(text) ||
+	    sscanf(text, "%lf%n", &seconds, &end) != 1 || text[end] ||
+	    !(seconds >= 0.1 && seconds <= 86400))
+		return say(p->shared, "%s: not a number of seconds from 0.1 to 86,400", text);
+	p->shared->set.interval_ms = (unsigned)(seconds * 1000 + 0.5);
+	return VIEW_ASK_INTERVAL;
+}
+
+static const struct prompt_kind filter_prompt = {.label = "filter (regular expression): ",
+						 .text = filter_text,
+						 .ask = VIEW_ASK_FILTER,
+						 .at_once = true};
+static const struct prompt_kind user_prompt = {
+	.label = "users (names or uids): ", .text = user_text, .ask = VIEW_ASK_FILTER};
+static const struct prompt_kind interval_prompt = {.label = "interval in seconds: ",
+						   .done = interval_done};
+
+/* ---- keys ---- */
+
+#define OF_RECORDING                                                                               \
+	.does = "goes to another snapshot of a recording", .where = "(top --replay FILE)"
+
+static const struct key_use list_keys[] = {
+	{{'/', TOP_F(3)}, .prompt = &search_prompt, .does = "searches"},
+	{{'f', TOP_F(4), '\\'}, .prompt = &filter_prompt, .does = "filters"},
+	{{'u'}, .prompt = &user_prompt, .does = "chooses users"},
+	{{'d'}, .prompt = &interval_prompt, .does = "sets the interval"},
+	{{'s', TOP_F(6)}, .menu = &list_sort_menu, .does = "chooses the sort column"},
+	{{'o', TOP_F(2)}, .menu = &list_columns_menu, .does = "chooses columns"},
+	{{'<'}, sort_beside, .does = "sorts by the column to the left"},
+	{{'>'}, sort_beside, .does = "sorts by the column to the right"},
+	{{'M', 'P'}, sort_key, .does = "sorts by PSS"},
+	{{'S'}, sort_key, .does = "sorts by swap"},
+	{{'N'}, sort_key, .does = "sorts by PID"},
+	{{'r', 'I'}, reverse, .does = "reverses the order"},
+	{{'g'}, group_next, .does = "makes groups"},
+	{{'t', TOP_F(5)}, tree_switch, .does = "shows the tree"},
+	{{'x'}, changes_next, .does = "shows changes"},
+	{{'n'}, only_changed, .does = "shows only rows that changed"},
+	{{'c'}, cmdline_switch, .does = "shows command lines"},
+	{{'F'}, follow_switch, .does = "follows a row"},
+	{{'i'}, .ask = PANE_OPEN(PANE_DETAIL), .does = "shows details"},
+	{{'w'}, .ask = PANE_OPEN(PANE_GROWTH), .does = "shows which code makes a process grow"},
+	{{'l'}, .ask = PANE_OPEN(PANE_FILES), .does = "shows the files"},
+	{{'b'}, .does = "shows exact bytes"},
+	{{'p', 'Z'}, .does = "pauses"},
+	{{TOP_RIGHT}, scroll_columns, .does = "scrolls the columns"},
+	{{TOP_LEFT}, scroll_columns},
+	{{TOP_ENTER}, enter},
+	{{TOP_ESCAPE}, escape},
+	{{'+', '='}, plus},
+	{{'-'}, minus},
+	{{'*'}, fold_all, .does = "folds and opens the rows of a tree", .where = "(t shows it)"},
+	{{TOP_BACKSPACE, TOP_CTRL('h')},
+	 within_leave,
+	 .does = "leads from the processes of a group to the groups",
+	 .where = ""},
+	{{'.', ','}, step, OF_RECORDING},
+	{{'[', ']', '{'}, go, OF_RECORDING},
+	{{'}', 'e', 'E'}, go, OF_RECORDING},
+	{{'@'}, ask_time, OF_RECORDING},
+	{{0}},
+};
+
+/* ---- drawing ---- */
+
+static void put_order(const struct list_pane *l, struct line *to)
+{
+	const struct shared *v = l->pane.shared;
+	const struct order *o = &v->set.order;
+	const struct cursor *c = &l->pane.cursor;
+	const struct group_id *within = &l->within.group;
+
+	line_printf(to, "by ");
+	for (size_t i = 0; i < o->keys.count; i++)
+		line_printf(to, "%s%s", i ? "," : "", o->keys.item[i]->key);
+	if (o->reverse)
+		line_printf(to, " reversed");
+	if (v->set.group)
+		line_printf(to, "  groups of one %s", v->set.group->key);
+	if (within->key)
+		line_printf(to, within->text ? "  %s " : "  no %s", within->key->key);
+	if (within->key && within->text)
+		line_text(to, within->text, 40);
+	if (v->set.tree)
+		line_printf(to, "  tree");
+	if (*v->set.filter) {
+		line_printf(to, "  filter ");
+		line_text(to, v->set.filter, 30);
+	}
+	if (*v->set.user) {
+		line_printf(to, "  user ");
+		line_text(to, v->set.user, 20);
+	}
+	if (v->set.changes)
+		line_printf(to, v->set.changes == CHANGES_LAST ? "  changes per second"
+							       : "  changes since start");
+	if (v->set.only_changed)
+		line_printf(to, "  only changed");
+	if (c->follow && c->id.owner)
+		line_printf(to, "  following %d", (pid_t)c->id.owner);
+	if (c->follow && !c->id.owner) {
+		line_printf(to, "  following %s ", l->kind ? l->kind->key : "");
+		line_text(to, l->followed, 30);
+	}
+}
+
+/* The state of the list and the interval. */
+static void draw_state(const struct list_pane *l, struct screen *s)
+{
+	const struct shared *v = l->pane.shared;
+	const struct snapshot *snapshot = v->rows.r->snapshot;
+
+	head_put_paused(v, &s->pen);
+	if (v->facts.frames)
+		line_printf(&s->pen, "snapshot %u of %u  ", v->facts.frame, v->facts.frames);
+	put_order(l, &s->pen);
+	head_put_interval(&s->pen, v->set.interval_ms);
+	if (snapshot_is_cut(snapshot) && !snapshot->collection.not_seen_known)
+		line_printf(&s->pen, "  incomplete: some not read");
+	else if (snapshot->collection.not_seen)
+		line_printf(&s->pen, "  incomplete: %u not seen", snapshot->collection.not_seen);
+	if (v->facts.missed)
+		line_printf(&s->pen, ", %llu missed", (unsigned long long)v->facts.missed);
+	screen_line(s, LOOK_PLAIN);
+}
+
+static const char *hints(const struct list_pane *l)
+{
+	const struct view_settings *set = &l->pane.shared->set;
+
+	if (set->group)
+		return "? help  q quit  Enter processes  g next groups  / search  f filter  s sort  "
+		       "i details  t tree  o columns  x changes  F follow";
+	if (set->tree)
+		return "? help  q quit  - fold  + open  * all  t list  / search  f filter  s sort  "
+		       "Enter details  F follow  Space pause";
+	if (l->within.group.key)
+		return "? help  Esc groups  q quit  / search  f filter  s sort  t tree  "
+		       "Enter details  x changes  F follow  Space pause";
+	return "? help  q quit  / search  f filter  s sort  g groups  t tree  o columns  x changes  "
+	       "Enter details  w growth  l files  F follow  Space pause";
+}
+
+static const char *list_draw(struct pane *p, struct screen *s)
+{
+	struct list_pane *l = list_of(p);
+	const struct shared *v = p->shared;
+	const struct cursor *c = &p->cursor;
+	struct table *t = &l->table;
+	unsigned lines = head_lines(v);
+
+	list_place(p);
+	t->r = v->rows.r;
+	t->style = &v->style;
+	t->rows = v->rows.item + c->first;
+	t->row_count = cursor_shown(c);
+	t->marked = v->set.order.keys.count ? v->set.order.keys.item[0] : NULL;
+	table_place(t);
+	grid_measure(&t->grid);
+	head_draw(v, s, lines);
+	if (lines > 4)
+		draw_state(l, s);
+	if (lines > 5)
+		head_timeline(v, s);
+	pane_table(p, &t->grid, s);
+	return hints(l);
+}
+
+const struct pane_class list_class = {
+	.keys = list_keys,
+	.where = "in the list (Esc goes there)",
+	.place = list_place,
+	.moved = list_moved,
+	.matches = list_matches,
+	.draw = list_draw,
+};

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The columns of the list: which ones fit, and the menus to choose them and the sort column. */
+#include <string.h>
+
+#include "base/array.h"
+#include "top/panes.h"
+
+/* Narrower terminals show fewer columns, to leave room for the name. */
+#define WIDE_ENOUGH 110
+#define NARROW	    64
+#define TINY	    34
+
+static void list_remove(struct field_list *list, const char *const *keys, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		bool keep = true;
+
+		for (size_t k = 0; k < count; k++)
+			keep &= strcmp(list->item[i]->key, keys[k]) != 0;
+		if (keep)
+			list->item[kept++] = list->item[i];
+	}
+	list->count = kept;
+}
+
+static void list_replace(struct field_list *list, const char *from, const char *to)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (strcmp(list->item[i]->key, from) == 0)
+			list->item[i] = process_field(to);
+	}
+}
+
+void list_columns_changed(struct list_pane *l)
+{
+	static const char *const hide_narrow[] = {"user",      "uss",	      "rss",
+						  "swap",      "rss_anon",    "rss_file",
+						  "rss_shmem", "mem_current", "swap_pss_change",
+						  "rss_change"};
+	static const char *const hide_tiny[] = {"pid",	     "swap_pss", "procs",     "%pss",
+						"mem_limit", "%limit",	 "pss_change"};
+	/* Names of cgroups are long. What fills them is also in the details of a row. */
+	static const char *const hide_narrow_cgroups[] = {
+		"uss", "rss", "%pss", "swap_pss_change", "mem_anon", "mem_file", "mem_shmem"};
+	static const char *const hide_parts[] = {"rss_anon", "rss_file", "rss_shmem", "rss_change"};
+	const struct shared *v = l->pane.shared;
+	struct field_list *list = &l->fitting;
+	bool chosen = v->set.chosen[v->set.group != NULL];
+
+	*list = v->set.columns[v->set.group != NULL];
+	if (!chosen && v->set.changes && !v->set.tree)
+		process_list_watch(list, v->set.group);
+	if (v->set.cmdline)
+		list_replace(list, "name", "cmdline");
+	if (!chosen && v->width < WIDE_ENOUGH)
+		list_remove(list, hide_parts, ARRAY_SIZE(hide_parts));
+	if (!chosen && v->width < WIDE_ENOUGH && v->set.group && v->set.group->needs & NEEDS_CGROUP)
+		list_remove(list, hide_narrow_cgroups, ARRAY_SIZE(hide_narrow_cgroups));
+	if (!chosen && v->width < NARROW)
+		list_remove(list, hide_narrow, ARRAY_SIZE(hide_narrow));
+	if (!chosen && v->width < TINY)
+		list_remove(list, hide_tiny, ARRAY_SIZE(hide_tiny));
+	if (l->left && l->left >= list->count)
+		l->left = list->count - 1;
+	list->count -= l->left;
+	memmove(list->item, list->item + l->left, list->count * sizeof(list->item[0]));
+	memset(&l->table.grid, 0, sizeof(l->table.grid));
+}
+
+/* ---- menus: all columns, for processes and for groups, and all columns of changes ---- */
+
+static size_t menu_count(__attribute__((unused)) const struct pane *owner)
+{
+	/* Without the last one, which top does not show: GREW. */
+	return process_fields.count - 1;
+}
+
+static const struct field *menu_column(size_t i)
+{
+	return process_fields.item[i];
+}
+
+/* The columns that are shown, to be changed by the user. */
+static struct field_list *chosen_columns(struct pane *owner)
+{
+	struct view_settings *set = &owner->shared->set;
+
+	set->chosen[set->group != NULL] = true;
+	return &set->columns[set->group != NULL];
+}
+
+static size_t list_at(const struct field_list *list, const struct field *c)
+{
+	size_t i = 0;
+
+	while (i < list->count && list->item[i] != c)
+		i++;
+	return i;
+}
+
+static void columns_line(const struct pane *owner, size_t i, struct line *l)
+{
+	const struct view_settings *set = &owner->shared->set;
+	const struct field *c = menu_column(i);
+
+	line_printf(l, "[%c] %-16s %s",
+		    field_list_has(&set->columns[set->group != NULL], c) ? 'x' : ' ', c->key,
+		    c->help);
+}
+
+static unsigned toggle_column(struct pane *owner, size_t i)
+{
+	struct field_list *list = chosen_columns(owner);
+	const struct field *c = menu_column(i);
+	size_t at = list_at(list, c);
+
+	if (at == list->count && list->count < FIELDS_MAX) {
+		/* Insert before the last text column, which has the rest of the line. */
+		size_t to = list->count && list->item[list->count - 1]->type == FIELD_TEXT
+				    ? list->count - 1
+				    : list->count;
+
+		memmove(&list->item[to + 1], &list->item[to],
+			(list->count - to) * sizeof(list->item[0]));
+		list->item[to] = c;
+		list->count++;
+	} else if (at < list->count && list->count > 1) {
+		list->count--;
+		memmove(&list->item[at], &list->item[at + 1],
+			(list->count - at) * sizeof(list->item[0]));
+	}
+	list_columns_changed((struct list_pane *)owner);
+	return VIEW_ASK_ROWS;
+}
+
+static unsigned move_column(struct pane *owner, size_t i, int by)
+{
+	struct field_list *list = chosen_columns(owner);
+	size_t at = list_at(list, menu_column(i)), to = at + (size_t)by;
+	const struct field *c;
+
+	if (at == list->count || to >= list->count)
+		return 0;
+	c = list->item[at];
+	list->item[at] = list->item[to];
+	list->item[to] = c;
+	list_columns_changed((struct list_pane *)owner);
+	return 0;
+}
+
+const struct menu list_columns_menu = {
+	.title = "Columns",
+	.hints = "Esc back  Enter show or hide  +_- move",
+	.count = menu_count,
+	.line = columns_line,
+	.choose = toggle_column,
+	.shift = move_column,
+};
+
+static void sort_line(__attribute__((unused)) const struct pane *owner, size_t i, struct line *l)
+{
+	line_printf(l, "%-16s %s", menu_column(i)->key, menu_column(i)->help);
+}
+
+static size_t sort_begin(const struct pane *owner)
+{
+	const struct field_list *keys = &owner->shared->set.order.keys;
+	size_t i = 0;
+
+	while (keys->count && i + 1 < menu_count(owner) && menu_column(i) != keys->item[0])
+		i++;
+	return i;
+}
+
+static unsigned choose_sort(struct pane *owner, size_t i)
+{
+	struct order *order = &owner->shared->set.order;
+
+	if (order->keys.item[0] == menu_column(i))
+		order->reverse = !order->reverse;
+	order->keys = (struct field_list){.item = {menu_column(i)}, .count = 1};
+	return VIEW_ASK_ROWS | PANE_CLOSE;
+}
+
+const struct menu list_sort_menu = {
+	.title = "Sort by",
+	.hints = "Esc back  Enter sort, again: reverse",
+	.count = menu_count,
+	.line = sort_line,
+	.begin = sort_begin,
+	.choose = choose_sort,
+};

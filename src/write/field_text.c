@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* One way for each type of a field in each format. */
+#include "write/field_text.h"
+
+#include "write/csv.h"
+#include "write/format.h"
+
+static const char *word_of(bool yes)
+{
+	return yes ? "true" : "false";
+}
+
+/* ---- JSON ---- */
+
+static size_t limit_of(struct text_limit max, bool brief)
+{
+	uint16_t limit = brief ? max.brief : max.usual;
+
+	return limit ? limit : SIZE_MAX;
+}
+
+/* Keys that stand beside that of a text. */
+static void json_beside(struct json_writer *w, const struct field *f, const char *suffix)
+{
+	/* ,"KEY_suffix": of ,"KEY": */
+	if (w->comma)
+		strbuf_putc(w->out, ',');
+	strbuf_put(w->out, f->json_key.text + 1, f->json_key.len - 3);
+	strbuf_puts(w->out, suffix);
+	strbuf_puts(w->out, "\":");
+	w->comma = false;
+}
+
+static void json_text_field(struct json_writer *w, const struct field *f, struct value v,
+			    bool brief)
+{
+	unsigned flags = json_put_string_max(w, v.known ? v.text : NULL, limit_of(f->max, brief));
+	bool cut = v.cut || flags & JSON_CUT;
+
+	if (f->flags & FIELD_SAYS_CUT) {
+		json_beside(w, f, "_truncated");
+		json_put_bool(w, cut);
+	}
+	if (f->flags & FIELD_HEX && flags & JSON_REPAIRED) {
+		json_beside(w, f, "_hex");
+		json_put_hex(w, v.text, limit_of(f->max_hex, brief));
+	}
+	if (f->flags & FIELD_CUT && cut) {
+		json_beside(w, f, "_truncated");
+		json_put_bool(w, true);
+	}
+}
+
+void json_put_value(struct json_writer *w, const struct field *f, struct value v)
+{
+	if (!v.known) {
+		json_put_null(w);
+		return;
+	}
+	switch (f->type) {
+	case FIELD_BYTES:
+		json_put_u64(w, v.bytes);
+		break;
+	case FIELD_PERCENT:
+		json_put_hundredths(w, (uint64_t)(v.percent * 100 + 0.5));
+		break;
+	case FIELD_TEXT:
+		json_put_string(w, v.text);
+		break;
+	case FIELD_BOOL:
+		json_put_bool(w, v.yes);
+		break;
+	default:
+		json_put_i64(w, v.number);
+	}
+}
+
+void json_field(struct json_writer *w, const struct field *f, struct value v, bool brief)
+{
+	if (!v.known && f->flags & FIELD_OPTIONAL)
+		return;
+	json_key(w, f->json_key);
+	if (f->type == FIELD_TEXT)
+		json_text_field(w, f, v, brief);
+	else
+		json_put_value(w, f, v);
+}
+
+void json_fields(struct json_writer *w, const struct field_list *list, const void *row,
+		 const void *of, bool brief)
+{
+	for (size_t i = 0; i < list->count; i++)
+		json_field(w, list->item[i], field_value(list->item[i], row, of), brief);
+}
+
+/* ---- CSV ---- */
+
+void csv_put_value(struct strbuf *out, const struct field *f, struct value v)
+{
+	char buf[FORMAT_MAX];
+
+	if (!v.known)
+		return;
+	switch (f->type) {
+	case FIELD_BYTES:
+		if (v.bytes <= JSON_INTEGER_MAX)
+			strbuf_putu(out, v.bytes);
+		break;
+	case FIELD_PERCENT:
+		strbuf_put(out, buf, format_percent(buf, v.percent));
+		break;
+	case FIELD_TEXT:
+		csv_put_text(out, v.text);
+		break;
+	case FIELD_BOOL:
+		strbuf_puts(out, word_of(v.yes));
+		break;
+	default:
+		strbuf_puti(out, v.number);
+	}
+}
+
+void csv_put_head(struct strbuf *out, const struct field_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		strbuf_puts(out, list->item[i]->json);
+		strbuf_putc(out, i + 1 < list->count ? ',' : '\n');
+	}
+}
+
+/* ---- cells ---- */
+
+enum cell_type cell_type_of(const struct field *f)
+{
+	static const enum cell_type type[] = {
+		[FIELD_BYTES] = CELL_BYTES,   [FIELD_AMOUNT] = CELL_COUNT,
+		[FIELD_NUMBER] = CELL_COUNT,  [FIELD_PERCENT] = CELL_PERCENT,
+		[FIELD_TIME] = CELL_TIME,     [FIELD_CHANGE] = CELL_CHANGE,
+		[FIELD_GROWTH] = CELL_GROWTH, [FIELD_TEXT] = CELL_TEXT,
+		[FIELD_BOOL] = CELL_TEXT,
+	};
+
+	return type[f->type];
+}
+
+struct cell cell_of_value(const struct field *f, struct value v)
+{
+	switch (f->type) {
+	case FIELD_BYTES:
+		return cell_bytes(v.known, v.bytes);
+	case FIELD_PERCENT:
+		return cell_percent(v.known, v.percent);
+	case FIELD_TEXT:
+		return cell_text(v.known ? v.text : NULL);
+	case FIELD_BOOL:
+		return cell_text(v.known ? word_of(v.yes) : NULL);
+	default:
+		return cell_number(cell_type_of(f), v.known, v.number);
+	}
+}

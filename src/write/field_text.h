@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Fields of any kind of row as JSON, as CSV and as cells of a table. */
+#ifndef ZMEM_WRITE_FIELD_TEXT_H
+#define ZMEM_WRITE_FIELD_TEXT_H
+
+#include "fields/field.h"
+#include "write/grid.h"
+#include "write/json_writer.h"
+
+/* Writes the key and the value of a field. `brief`: texts have the limits of short lines. */
+void json_field(struct json_writer *w, const struct field *f, struct value v, bool brief);
+/* Writes only the value. */
+void json_put_value(struct json_writer *w, const struct field *f, struct value v);
+/* The fields of a row, of what `of` is to field_value(). */
+void json_fields(struct json_writer *w, const struct field_list *list, const void *row,
+		 const void *of, bool brief);
+
+/* A value, or nothing if it is not known. */
+void csv_put_value(struct strbuf *out, const struct field *f, struct value v);
+/* The keys of a list as the head of CSV, with the newline. */
+void csv_put_head(struct strbuf *out, const struct field_list *list);
+
+/* The cell of a value; the text is borrowed from it. */
+struct cell cell_of_value(const struct field *f, struct value v);
+/* The type of the cells of a field. */
+enum cell_type cell_type_of(const struct field *f);
+
+#endif
