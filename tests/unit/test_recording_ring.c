@@ -34,12 +34,15 @@ static struct recording_ring ring;
 /* What is written, and what is read. */
 static struct event_record event, got;
 
+static int try_ring(struct recording_ring *g, const struct ring_options *o)
+{
+	return recording_ring_open(g, open(".", O_RDONLY | O_DIRECTORY), o);
+}
+
 static void open_ring(const struct ring_options *o)
 {
-	int dir = open(".", O_RDONLY | O_DIRECTORY);
-
 	assert_int_equal(chmod(".", 0700), 0);
-	assert_int_equal(recording_ring_open(&ring, dir, o), 0);
+	assert_int_equal(try_ring(&ring, o), 0);
 }
 
 /* Each frame has other values. */
@@ -60,6 +63,12 @@ static int append(int64_t time_ms, unsigned n)
 {
 	fill(time_ms, n);
 	return recording_ring_append(&ring, &machine);
+}
+
+static void append_at(const int64_t *time_ms, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(append(time_ms[i], i), 0);
 }
 
 /* Frames from number `from` on, before `to`, at their intervals. */
@@ -170,9 +179,7 @@ IN_MEMORY(restart)
 		open_ring(&week);
 		for (unsigned i = 0; i < 5; i++)
 			assert_int_equal(append(START + run * HOUR + i * INTERVAL, run * 5 + i), 0);
-		assert_int_equal(
-			recording_ring_open(&second, open(".", O_RDONLY | O_DIRECTORY), &week),
-			-EBUSY);
+		assert_int_equal(try_ring(&second, &week), -EBUSY);
 		recording_ring_close(&second);
 		recording_ring_close(&ring);
 	}
@@ -207,7 +214,7 @@ IN_MEMORY(lock_of_others)
 	close(end[0]);
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	assert_int_equal(c, 1);
-	assert_int_equal(recording_ring_open(&ring, open(".", O_RDONLY | O_DIRECTORY), &week), 0);
+	assert_int_equal(try_ring(&ring, &week), 0);
 	append_some(0, 2);
 	assert_int_equal(write(end[1], &c, 1), 1);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -228,14 +235,13 @@ IN_MEMORY(lock_in_its_place)
 	assert_int_equal(chmod(".", 0700), 0);
 	for (int what = 0; what < 4; what++) {
 		static const int error[] = {-ELOOP, -EPERM, -EPERM, -EISDIR};
-		int dir = open(".", O_RDONLY | O_DIRECTORY);
 
 		assert_int_equal(what == 0   ? symlink("other", RING_LOCK)
 				 : what == 1 ? link("other", RING_LOCK)
 				 : what == 2 ? mkfifo(RING_LOCK, 0600)
 					     : mkdir(RING_LOCK, 0700),
 				 0);
-		assert_int_equal(recording_ring_open(&ring, dir, &week), error[what]);
+		assert_int_equal(try_ring(&ring, &week), error[what]);
 		recording_ring_close(&ring);
 		assert_int_equal(remove(RING_LOCK), 0);
 	}
@@ -258,8 +264,7 @@ IN_MEMORY(clock)
 	size_t at = 0;
 
 	open_ring(&week);
-	for (unsigned i = 0; i < 5; i++)
-		assert_int_equal(append(times[i], i), 0);
+	append_at(times, ARRAY_SIZE(times));
 	recording_ring_close(&ring);
 	r = read_frames(5);
 	assert_int_equal(recording_reader_info(r)->segments, 3);
@@ -319,8 +324,7 @@ IN_MEMORY(clock_of_1970)
 	size_t at = 0;
 
 	open_ring(&week);
-	for (unsigned i = 0; i < ARRAY_SIZE(times); i++)
-		assert_int_equal(append(times[i], i), 0);
+	append_at(times, ARRAY_SIZE(times));
 	recording_ring_close(&ring);
 	r = read_frames(ARRAY_SIZE(times));
 	assert_false(recording_reader_find(r, 4999, &at));
@@ -945,7 +949,6 @@ IN_MEMORY(strangers)
 	check_number(r, 0, 7);
 	recording_reader_free(r);
 	assert_int_equal(chmod(".", 0770), 0);
-	assert_int_equal(recording_ring_open(&ring, open(".", O_RDONLY | O_DIRECTORY), &week),
-			 -EPERM);
+	assert_int_equal(try_ring(&ring, &week), -EPERM);
 	recording_ring_close(&ring);
 }
