@@ -247,8 +247,10 @@ $(O)/bpf/%_old.raw.o: bpf/%.bpf.c
 $(O)/bpf/%.bpf.o: $(O)/bpf/%.raw.o
 	$(Q)$(BPFTOOL) gen object $@ $<
 
-$(O)/bpf/%.inc: $(O)/bpf/%.bpf.o
+# The array packed_NAME.
+$(O)/bpf/%.packed.inc: $(O)/bpf/%.bpf.o
 	$(Q)$(call pack,$<)
+	$(Q)sed -i '1i static const unsigned char packed_$*[] = {' $@ && echo '};' >> $@
 
 $(O)/bpf/%.lskel.h: $(O)/bpf/%.bpf.o
 	$(SAY) LSKEL $@
@@ -256,11 +258,11 @@ $(O)/bpf/%.lskel.h: $(O)/bpf/%.bpf.o
 	$(Q)mv $@.tmp $@
 
 .SECONDARY: $(BPF_OBJ) $(BPF_OBJ:.bpf.o=.raw.o) \
-	$(BPF_OBJ:.bpf.o=.inc) $(SKELETONS)
+	$(BPF_OBJ:.bpf.o=.packed.inc) $(SKELETONS)
 -include $(BPF_NAMES:%=$(O)/bpf/%.d)
 
 # libbpf alone loads the old ones, and what is loaded once and stays.
-$(B)/load/bpf_load.o: $(BPF_NAMES:%=$(O)/bpf/%.inc) \
+$(B)/load/bpf_load.o: $(BPF_NAMES:%=$(O)/bpf/%.packed.inc) \
 	$(patsubst %,$(O)/bpf/%.lskel.h,$(filter-out %_old oom_kill% grow%,$(BPF_NAMES)))
 
 include src/report/page/page.mk

@@ -95,6 +95,19 @@ char *arena_strndup(struct arena *a, const char *s, size_t len)
 	return copy;
 }
 
+char *arena_join(struct arena *a, const char *first, const char *second, const char *third)
+{
+	size_t one = strlen(first), two = strlen(second), three = strlen(third);
+	char *text = arena_alloc(a, one + two + three + 1);
+
+	if (!text)
+		return NULL;
+	memcpy(text, first, one);
+	memcpy(text + one, second, two);
+	memcpy(text + one + two, third, three + 1);
+	return text;
+}
+
 struct arena_mark arena_mark(struct arena *a)
 {
 	return (struct arena_mark){a, a->block, a->block ? a->block->used : 0};

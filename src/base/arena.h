@@ -18,6 +18,8 @@ void *arena_alloc(struct arena *a, size_t len);
 void *arena_zalloc(struct arena *a, size_t count, size_t size);
 /* A terminated copy of `len` bytes. */
 char *arena_strndup(struct arena *a, const char *s, size_t len);
+/* The texts behind each other. */
+char *arena_join(struct arena *a, const char *first, const char *second, const char *third);
 /*
  * arena_release() frees everything allocated since the mark. It is a cleanup function, for memory
  * that one call needs in an arena that lives longer. Marks are released in reverse order.

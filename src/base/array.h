@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Arrays: their number of items, growth item by item, release of unused memory, sorting. */
+/* Arrays: number of items, growth item by item, release of unused memory, searching, sorting. */
 #ifndef ZMEM_BASE_ARRAY_H
 #define ZMEM_BASE_ARRAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -28,6 +29,18 @@ static inline void *grow_items(void *items, size_t count, size_t *capacity, size
 	return moved;
 }
 
+/*
+ * Likewise, for an array and a capacity that their owner keeps: both are pointers to them. False
+ * without memory.
+ */
+#define array_room(items, count, capacity, first)                                                  \
+	({                                                                                         \
+		void *room_ = grow_items(*(items), count, capacity, first, sizeof(**(items)));     \
+		if (room_)                                                                         \
+			*(items) = room_;                                                          \
+		room_ != NULL;                                                                     \
+	})
+
 /* Capacity up to this many items is always kept. */
 #define ROOM_SMALL 4096
 /* So many uses in a row have to be small before memory is released. */
@@ -44,7 +57,45 @@ static inline bool room_is_idle(size_t capacity, size_t count, unsigned *idle)
 	return *idle > ROOM_PATIENCE;
 }
 
-/* ---- sorting ---- */
+/* ---- searching and sorting ---- */
+
+/* What a comparison returns for two numbers: less than 0, 0 or more than 0. */
+#define ORDER_OF(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* For items that begin with a uint64_t. */
+static inline int compare_leading_u64(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return ORDER_OF(*x, *y);
+}
+
+/* Likewise, for count_before(). */
+static inline bool is_leading_u64_below(const void *item, const void *key)
+{
+	return compare_leading_u64(item, key) < 0;
+}
+
+/*
+ * How many items of a sorted array are before the key. The first item that is not is at this index,
+ * if there is one.
+ */
+static inline size_t count_before(const void *items, size_t count, size_t size,
+				  bool (*is_before)(const void *item, const void *key),
+				  const void *key)
+{
+	size_t first = 0, end = count;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (is_before((const char *)items + middle * size, key))
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
 
 #define SORT_SIZE_MAX 64 /* bytes of an item */
 

@@ -33,6 +33,13 @@ static inline void cleanup_closep(const int *fd)
 		close(*fd);
 }
 
+/* Closes a descriptor if it is open, and notes that. */
+static inline void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(TAKE_FD(*fd));
+}
+
 static inline void cleanup_closedirp(DIR **dir)
 {
 	if (*dir)

@@ -48,6 +48,24 @@ ssize_t file_read_fd(int fd, char *buf, size_t cap)
 	return (ssize_t)len;
 }
 
+ssize_t file_read_at(int fd, uint64_t at, void *buf, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t n = pread(fd, (char *)buf + done, len - done, (off_t)(at + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
 ssize_t file_read(int dirfd, const char *path, char *buf, size_t cap)
 {
 	cleanup_close int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);

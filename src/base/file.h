@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -36,6 +37,11 @@ static inline const char *file_exhausted_hint(int error)
 ssize_t file_read(int dirfd, const char *path, char *buf, size_t cap);
 /* Likewise for an open file. */
 ssize_t file_read_fd(int fd, char *buf, size_t cap);
+/*
+ * Reads `len` bytes at an offset, fewer at the end of the file. Returns their number or a negative
+ * errno.
+ */
+ssize_t file_read_at(int fd, uint64_t at, void *buf, size_t len);
 /* Writes all bytes and retries after interrupts. Returns 0 or a negative errno. */
 int file_write_fd(int fd, const void *data, size_t len);
 

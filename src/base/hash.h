@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* FNV-1a, a hash of short texts. Without a secret seed, texts can be chosen to collide. */
+/*
+ * FNV-1a, a hash of short texts, and one of numbers. Without a secret seed, texts can be chosen to
+ * collide.
+ */
 #ifndef ZMEM_BASE_HASH_H
 #define ZMEM_BASE_HASH_H
 
@@ -13,6 +16,13 @@ static inline uint64_t hash_text(uint64_t hash, const char *text)
 	for (; text && *text; text++)
 		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
 	return hash;
+}
+
+/* Continues a hash with a number. */
+static inline uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+	hash = (hash ^ number) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 32;
 }
 
 #endif

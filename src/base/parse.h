@@ -111,6 +111,20 @@ static inline bool part_lists(struct text_part list, char separator, struct text
 	return false;
 }
 
+/* True if the slice begins with an item of the list, which has commas between its items. */
+static inline bool part_begins_any(struct text_part part, const char *list)
+{
+	struct text_part rest = part_of(list);
+
+	while (rest.len) {
+		struct text_part item = part_split(&rest, ',');
+
+		if (part.len >= item.len && memcmp(part.s, item.s, item.len) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* ---- numbers and lists ---- */
 
 /*

@@ -25,21 +25,21 @@
 
 void code_ahead_clear(struct code_ahead *a)
 {
-	if (a->pid && a->pid_fd >= 0)
-		close(a->pid_fd);
-	if (a->pid && a->root_fd >= 0)
-		close(a->root_fd);
+	if (a->pid) {
+		close_fd(&a->pid_fd);
+		close_fd(&a->root_fd);
+	}
 	strbuf_done(&a->code);
 	*a = (struct code_ahead){};
 }
 
 int code_sources_open(struct code_sources *c, const struct libdw *dw)
 {
-	*c = (struct code_sources){.dw = dw, .hurry_fd = -1};
+	*c = (struct code_sources){.dw = dw, .helpers.hurry_fd = -1};
 	c->processes = calloc(1, sizeof(*c->processes));
 	if (!c->processes)
 		return -ENOMEM;
-	process_reader_init(c->processes, &c->hurry_fd, &c->left);
+	process_reader_init(c->processes, &c->helpers);
 	return 0;
 }
 
@@ -47,10 +47,8 @@ static void file_free(struct program_file *f)
 {
 	if (!f)
 		return;
-	if (f->found_fd >= 0)
-		close(f->found_fd);
-	if (f->root_fd >= 0)
-		close(f->root_fd);
+	close_fd(&f->found_fd);
+	close_fd(&f->root_fd);
 	free(f->path);
 	free(f);
 }
@@ -67,7 +65,7 @@ void code_sources_close(struct code_sources *c)
 	for (size_t i = 0; i < c->files.count; i++)
 		file_free(c->files.item[i]);
 	free(c->files.item);
-	*c = (struct code_sources){.hurry_fd = -1};
+	*c = (struct code_sources){.helpers.hurry_fd = -1};
 }
 
 enum growth_out code_reason(int error)
@@ -94,19 +92,12 @@ enum growth_out code_reason(int error)
 /* The helper of a user; NULL without memory, or with too many users. */
 static struct code_reader *find_reader(struct code_sources *c, uid_t uid, gid_t gid)
 {
-	struct code_reader **moved;
-
 	for (size_t i = 0; i < c->readers; i++) {
 		if (code_reader_is_of(c->reader[i], uid, gid))
 			return c->reader[i];
 	}
-	if (c->readers >= READERS_MAX)
-		return NULL;
-	moved = grow_items(c->reader, c->readers, &c->capacity, 4, sizeof(*moved));
-	if (!moved)
-		return NULL;
-	c->reader = moved;
-	if (code_reader_new(c->dw, uid, gid, &c->hurry_fd, &c->left, &moved[c->readers]) < 0)
+	if (c->readers >= READERS_MAX || !array_room(&c->reader, c->readers, &c->capacity, 4) ||
+	    code_reader_new(c->dw, uid, gid, &c->helpers, &c->reader[c->readers]) < 0)
 		return NULL;
 	return c->reader[c->readers++];
 }
@@ -116,26 +107,20 @@ static struct code_reader *find_reader(struct code_sources *c, uid_t uid, gid_t 
 /* Code that allocates on behalf of others, or reads and copies into their memory. */
 static bool is_library_name(const char *name)
 {
-	static const char *const begins[] = {
-		"libc.so",     "libc-2",       "libc-",	       "ld-linux",    "ld-musl",
-		"libc.musl",   "ld-2",	       "libstdc++.so", "libc++.so",   "libc++abi.so",
-		"libgcc_s.so", "libjemalloc",  "libtcmalloc",  "libmimalloc", "libpthread",
-		"libmemusage", "libheaptrack", "libasan.so",   "libthp",      "ld.so",
-	};
+	static const char begins[] =
+		"libc.so,libc-2,libc-,ld-linux,ld-musl,libc.musl,ld-2,ld.so,libpthread,libgcc_s.so,"
+		"libstdc++.so,libc++.so,libc++abi.so,libjemalloc,libtcmalloc,libmimalloc,"
+		"libmemusage,libheaptrack,libasan.so,libthp";
 
-	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
-		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
-			return true;
-	}
-	return false;
+	return part_begins_any(part_of(name), begins);
 }
 
 /*
- * Gives a file to a reader. If its user may not read it, for it is another user's in a container,
+ * Has a reader open a file. If its user may not read it, for it is another user's in a container,
  * this process may open it (process_open_file()).
  */
-static int give_file(struct code_sources *c, const struct address_space *s, uint32_t number,
-		     struct code_reader *reader)
+static int open_in_reader(struct code_sources *c, const struct address_space *s, uint32_t number,
+			  struct code_reader *reader)
 {
 	struct program_file *f = c->files.item[number];
 	struct code_file_request request = {.file = number,
@@ -174,7 +159,7 @@ int code_file_ready(struct code_sources *c, uint32_t file)
 		return -ENOENT;
 	if (code_reader_has(f->reader, file))
 		return 0;
-	r = give_file(c, NULL, file, f->reader);
+	r = open_in_reader(c, NULL, file, f->reader);
 	if (r < 0)
 		refuse_file(f, r);
 	return r;
@@ -189,7 +174,7 @@ static void find_program(struct code_sources *c, struct address_space *s,
 	if (r == 0 && s->root_fd >= 0)
 		f->root_fd = fcntl(s->root_fd, F_DUPFD_CLOEXEC, 0);
 	if (r == 0)
-		r = give_file(c, s, number, s->reader);
+		r = open_in_reader(c, s, number, s->reader);
 	if (r == 0)
 		f->reader = s->reader;
 	else
@@ -200,14 +185,10 @@ static int add_file(struct code_sources *c, struct address_space *s, const struc
 		    char *path, uint32_t *ret)
 {
 	struct file_table *t = &c->files;
-	struct program_file **moved =
-		grow_items(t->item, t->count, &t->capacity, 64, sizeof(struct program_file *));
 	struct program_file *f = calloc(1, sizeof(*f));
 	const char *slash = strrchr(path, '/');
 
-	if (moved)
-		t->item = moved;
-	if (!moved || !f) {
+	if (!f || !array_room(&t->item, t->count, &t->capacity, 64)) {
 		free(f);
 		free(path);
 		return -ENOMEM;
@@ -265,13 +246,7 @@ static int find_file(struct code_sources *c, struct address_space *s, const stru
  */
 static bool is_anonymous(const struct code_mapping *m, struct text_part name)
 {
-	static const char *const own[] = {"[heap]", "[stack]", "[anon:"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
-		if (part_begins(name, own[i]))
-			return !m->inode;
-	}
-	return !m->inode && !name.len;
+	return !m->inode && (!name.len || part_begins_any(name, "[heap],[stack],[anon:"));
 }
 
 /*
@@ -280,13 +255,7 @@ static bool is_anonymous(const struct code_mapping *m, struct text_part name)
  */
 static bool is_shared_memory(const struct code_mapping *m, struct text_part name)
 {
-	static const char *const begins[] = {"/memfd:", "/dev/zero", "/SYSV"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
-		if (part_begins(name, begins[i]))
-			return m->shmem;
-	}
-	return false;
+	return m->shmem && part_begins_any(name, "/memfd:,/dev/zero,/SYSV");
 }
 
 struct reading {
@@ -295,8 +264,8 @@ struct reading {
 	struct code_space code;
 };
 
-/* What was found out about the beginning of this code is kept. */
-static void keep_look(const struct code_space *old, struct image *image)
+/* Takes over what was found out about the beginning of this code. */
+static void copy_trampolines(const struct code_space *old, struct image *image)
 {
 	const struct image *same = code_space_find(old, image->start);
 
@@ -321,7 +290,7 @@ static int add_image(void *arg, const struct code_mapping *m, const char *text)
 	image.jit = is_anonymous(m, name) || (is_shared_memory(m, name) && !f->reader);
 	if (image.jit) {
 		image.file = NO_FILE;
-		keep_look(&r->space->code, &image);
+		copy_trampolines(&r->space->code, &image);
 	} else if (f) {
 		if (f->reader)
 			elf_find_vaddr(&f->facts, m->offset, &vaddr);
@@ -341,8 +310,7 @@ void address_space_look_ahead(const struct address_space *s, struct code_sources
 		return;
 	a.code = (struct strbuf){};
 	if (process_read_code(c->processes, fd, &a.code, &a.root_fd) < 0) {
-		if (a.root_fd >= 0)
-			close(a.root_fd);
+		close_fd(&a.root_fd);
 		strbuf_done(&a.code);
 		return;
 	}
@@ -471,7 +439,7 @@ static int send_space(struct address_space *s, struct code_sources *c)
 		if (!f || !f->reader || code_reader_has(s->reader, file))
 			continue;
 		r = f->reader == s->reader ? code_file_ready(c, file)
-					   : give_file(c, s, file, s->reader);
+					   : open_in_reader(c, s, file, s->reader);
 		r = helper_lost(r) ? r : 0;
 	}
 	if (r == 0)
@@ -501,10 +469,8 @@ void address_space_close(struct address_space *s)
 {
 	if (s->reader)
 		code_reader_forget_space(s->reader, s->number);
-	if (s->pid_fd >= 0)
-		close(s->pid_fd);
-	if (s->root_fd >= 0)
-		close(s->root_fd);
+	close_fd(&s->pid_fd);
+	close_fd(&s->root_fd);
 	code_space_done(&s->code);
-	*s = (struct address_space){.pid_fd = -1, .root_fd = -1};
+	*s = (struct address_space){.pid = s->pid, .pid_fd = -1, .root_fd = -1};
 }

@@ -45,12 +45,11 @@ struct code_ahead {
 	struct strbuf code;
 };
 
-/* Who is asked. Zeroed memory, but for hurry_fd, is the beginning. */
+/* Who is asked. */
 struct code_sources {
 	const struct libdw *dw; /* NULL: nothing is unwound */
-	int hurry_fd;		/* see struct helper_limits; -1: none */
+	struct grow_helpers helpers;
 	struct file_table files;
-	struct helpers_left left;
 	struct process_reader *processes;
 	struct code_ahead ahead;
 	struct code_reader **reader;

@@ -34,8 +34,7 @@ int code_open_found(int found, bool everybody)
 	return fd < 0 ? -errno : fd;
 }
 
-/* An O_PATH descriptor of what is below the root of a process: no link leads out of it. */
-static int find_below(int root_fd, const char *path, unsigned flags)
+int code_find_below(int root_fd, const char *path, unsigned flags)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC | flags,
@@ -57,7 +56,7 @@ struct debug_place {
 /* The file of this path if it has the debugging symbols, else -1. */
 static int try_debug(const struct code_file *f, const struct debug_place *in, const char *path)
 {
-	cleanup_close int found = find_below(in->root_fd, path, 0);
+	cleanup_close int found = code_find_below(in->root_fd, path, 0);
 	int fd = found < 0 ? -1 : code_open_found(found, in->everybody);
 
 	if (fd < 0)
@@ -140,31 +139,14 @@ int code_file_add_debug(struct code_file *f, int fd)
 
 void code_file_close(struct code_file *f)
 {
-	if (f->fd >= 0)
-		close(f->fd);
-	if (f->debug_fd >= 0)
-		close(f->debug_fd);
+	close_fd(&f->fd);
+	close_fd(&f->debug_fd);
 	free(f->symbol);
 	arena_done(&f->names);
 	*f = (struct code_file)CODE_FILE_CLOSED;
 }
 
 /* ---- symbols ---- */
-
-static int compare_symbols(const void *a, const void *b)
-{
-	const struct code_name *x = a, *y = b;
-
-	return x->address != y->address ? (x->address < y->address ? -1 : 1) : 0;
-}
-
-static const struct code_name *find_symbol(const struct code_file *f, uint64_t vaddr)
-{
-	const struct code_name key = {.address = vaddr};
-
-	return f->symbols ? bsearch(&key, f->symbol, f->symbols, sizeof(key), compare_symbols)
-			  : NULL;
-}
 
 /* Sorts addresses, each once, that were not looked up before. Returns their number. */
 static size_t list_new(const struct code_file *f, const uint64_t *vaddr, size_t count,
@@ -173,10 +155,10 @@ static size_t list_new(const struct code_file *f, const uint64_t *vaddr, size_t 
 	size_t n = 0, kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!find_symbol(f, vaddr[i]))
+		if (!code_names_find(f->symbol, f->symbols, vaddr[i]))
 			list[n++] = (struct code_name){.address = vaddr[i]};
 	}
-	qsort(list, n, sizeof(*list), compare_symbols);
+	code_names_sort(list, n);
 	for (size_t i = 0; i < n; i++) {
 		if (!i || list[i].address != list[kept - 1].address)
 			list[kept++] = list[i];
@@ -201,13 +183,13 @@ int code_file_look_up(struct code_file *f, const uint64_t *vaddr, size_t count,
 	if (added)
 		r = symbols_name(f->fd, f->debug_fd, &moved[f->symbols], added, budget, &f->names);
 	f->symbols += added;
-	qsort(f->symbol, f->symbols, sizeof(*f->symbol), compare_symbols);
+	code_names_sort(f->symbol, f->symbols);
 	return r;
 }
 
 const char *code_file_symbol(const struct code_file *f, uint64_t vaddr, uint64_t *ret_start)
 {
-	const struct code_name *found = find_symbol(f, vaddr);
+	const struct code_name *found = code_names_find(f->symbol, f->symbols, vaddr);
 
 	if (!found || !found->name)
 		return NULL;
@@ -232,7 +214,7 @@ int code_open_perf_map(int root_fd, pid_t own_pid, uid_t owner, bool everybody)
 	char path[32];
 
 	snprintf(path, sizeof(path), "tmp/perf-%d.map", own_pid);
-	found = find_below(root_fd, path, O_NOFOLLOW);
+	found = code_find_below(root_fd, path, O_NOFOLLOW);
 	if (found < 0 || !is_perf_map(found, owner))
 		return -ENOENT;
 	return code_open_found(found, everybody);

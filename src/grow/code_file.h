@@ -32,6 +32,11 @@ struct code_file {
  */
 int code_open_found(int found, bool everybody);
 /*
+ * An O_PATH descriptor of what is below the root of a process, from which no link leads out; or
+ * -ENOENT. `root_fd` may be -1.
+ */
+int code_find_below(int root_fd, const char *path, unsigned flags);
+/*
  * Reads the facts of an open file, which it takes also on failure, and looks for its debug file:
  * below `root_fd` (-1: nowhere) by the build id, and by the link from `path`; below our root by the
  * build id. Returns 0 or a negative errno: -ENOEXEC.

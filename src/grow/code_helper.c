@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file.h"
 
 #define JIT_BYTES_MAX ((size_t)32 << 20) /* of a file its last ones are read */
 
@@ -22,12 +23,8 @@ static int find_file(struct code_helper *h, uint32_t number, struct code_file **
 	if (number >= CODE_FILES)
 		return -EBADMSG;
 	while (h->files.count <= number) {
-		struct code_file *moved = grow_items(h->files.item, h->files.count,
-						     &h->files.capacity, 64, sizeof(*moved));
-
-		if (!moved)
+		if (!array_room(&h->files.item, h->files.count, &h->files.capacity, 64))
 			return -ENOMEM;
-		h->files.item = moved;
 		h->files.item[h->files.count++] = (struct code_file)CODE_FILE_CLOSED;
 	}
 	*ret = &h->files.item[number];
@@ -142,15 +139,8 @@ static int answer_unwind(struct code_helper *h, struct helper_message *request,
 
 /* ---- names ---- */
 
-static int compare_addresses(const void *a, const void *b)
-{
-	const struct code_name *x = a, *y = b;
-
-	return x->address != y->address ? (x->address < y->address ? -1 : 1) : 0;
-}
-
 /* The addresses of a request, as names that are not known yet. */
-static int take_addresses(struct code_helper *h, struct helper_message *request, size_t pos)
+static int read_addresses(struct code_helper *h, struct helper_message *request, size_t pos)
 {
 	size_t count = (request->len - pos) / sizeof(uint64_t);
 	struct code_name *moved = reallocarray(h->name, count + 1, sizeof(*moved));
@@ -225,27 +215,6 @@ static int look_up(struct code_helper *h, uint32_t number)
 	return r;
 }
 
-/* The last bytes of a file of this size. Returns how many there are now, or a negative errno. */
-static ssize_t read_end(int fd, size_t size, size_t want, char **ret)
-{
-	cleanup_free char *text = malloc(want + 1);
-	size_t len = 0;
-
-	if (!text)
-		return -ENOMEM;
-	while (len < want) {
-		ssize_t n = pread(fd, text + len, want - len, (off_t)(size - want + len));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		len += (size_t)n;
-	}
-	*ret = TAKE_PTR(text);
-	return (ssize_t)len;
-}
-
 static int look_up_jit(struct code_helper *h, uint32_t number)
 {
 	cleanup_free char *text = NULL;
@@ -260,7 +229,7 @@ static int look_up_jit(struct code_helper *h, uint32_t number)
 	fd = h->perf_map[number] - 1;
 	arena_clear(&h->name_arena);
 	for (size_t i = 1; i < h->names; i++) {
-		if (compare_addresses(&h->name[i - 1], &h->name[i]) > 0)
+		if (h->name[i - 1].address > h->name[i].address)
 			return -EBADMSG;
 	}
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
@@ -270,9 +239,13 @@ static int look_up_jit(struct code_helper *h, uint32_t number)
 	if (h->budget.bytes < want)
 		return -EFBIG;
 	h->budget.bytes -= want;
-	len = read_end(fd, size, want, &text);
+	text = malloc(want);
+	if (!text)
+		return -ENOMEM;
+	len = file_read_at(fd, size - want, text, want);
+	/* A file that cannot be read has no names. */
 	if (len < 0)
-		return (int)len;
+		return 0;
 	begin = text;
 	/* The first line may lack its beginning. */
 	if (want < size) {
@@ -294,7 +267,7 @@ static int answer_names(struct code_helper *h, struct helper_message *request,
 		return -EBADMSG;
 	if (!ask.first) {
 		fill_budget(h);
-		r = take_addresses(h, request, pos);
+		r = read_addresses(h, request, pos);
 		if (r == 0)
 			r = request->kind == CODE_NAMES ? look_up(h, ask.number)
 							: look_up_jit(h, ask.number);

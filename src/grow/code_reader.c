@@ -8,64 +8,56 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "grow/code_helper.h"
 #include "privilege/privilege.h"
 
-#define MEMORY ((size_t)512 << 20)
-/* A program of 500 MiB with a million symbols takes less. */
-#define CPU_US	5000000
-#define IDLE_US 1000000
-
 struct code_reader {
-	struct helper helper;
-	uid_t uid;
-	gid_t gid;
-	const int *hurry_fd;
+	struct grow_helper helper;
 	struct code_helper begin; /* the helper's copy changes */
-	/* The start of the helper that was asked to open each file. */
+	/* For each file, the start of the helper that was asked to open it. */
 	unsigned *asked;
 	size_t files;
-	struct helper_message request, answer;
 };
 
-static const struct helper_kind kind = {.answer = code_helper_answer, .memory = MEMORY};
+/* A program of 500 MiB with a million symbols takes less CPU. */
+static const struct grow_helper_kind kind = {
+	{.answer = code_helper_answer, .memory = (size_t)512 << 20},
+	.cpu_us = 5000000,
+	.idle_us = 1000000,
+};
 
-int code_reader_new(const struct libdw *dw, uid_t uid, gid_t gid, const int *hurry_fd,
-		    struct helpers_left *left, struct code_reader **ret)
+int code_reader_new(const struct libdw *dw, uid_t uid, gid_t gid, struct grow_helpers *shared,
+		    struct code_reader **ret)
 {
 	struct code_reader *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return -ENOMEM;
-	r->uid = uid;
-	r->gid = gid;
-	r->hurry_fd = hurry_fd;
 	r->begin.dw = dw;
 	/* The rights are still those of root. */
 	r->begin.everybody = geteuid() == 0 && uid != 0 && !privilege_can_leave();
-	helper_init(&r->helper, &kind, uid, gid, &r->begin, left);
+	grow_helper_init(&r->helper, &kind, uid, gid, &r->begin, shared);
 	*ret = r;
 	return 0;
 }
 
 bool code_reader_is_of(const struct code_reader *r, uid_t uid, gid_t gid)
 {
-	return r->uid == uid && r->gid == gid;
+	return r->helper.helper.uid == uid && r->helper.helper.gid == gid;
 }
 
 int code_reader_begin(struct code_reader *r)
 {
-	int error = helper_start(&r->helper);
+	int error = helper_start(&r->helper.helper);
 
-	return error < 0 ? error : (int)r->helper.starts;
+	return error < 0 ? error : (int)r->helper.helper.starts;
 }
 
 void code_reader_free(struct code_reader *r)
 {
 	if (!r)
 		return;
-	helper_done(&r->helper);
+	helper_done(&r->helper.helper);
 	free(r->asked);
 	free(r);
 }
@@ -74,46 +66,35 @@ void code_reader_free(struct code_reader *r)
 
 static void begin(struct code_reader *r, enum code_ask what, const void *head, size_t len)
 {
-	r->request.kind = what;
-	r->request.len = r->request.fds = 0;
-	message_put(&r->request, head, len);
+	grow_helper_begin(&r->helper, what);
+	message_put(&r->helper.request, head, len);
 }
 
-/* No answer has descriptors. */
+/* A new helper would have no files: see code_reader_begin(). */
 static int call(struct code_reader *r)
 {
-	const struct helper_limits limits = {
-		.cpu_us = CPU_US, .idle_us = IDLE_US, .hurry_fd = *r->hurry_fd};
-	int error;
-
-	/* A new one would have no files: see code_reader_begin(). */
-	if (!helper_runs(&r->helper))
-		return -ECHILD;
-	error = helper_call(&r->helper, &limits, &r->request, &r->answer);
-	if (error == 0)
-		message_close_fds(&r->answer);
-	return error;
+	return helper_runs(&r->helper.helper) ? grow_helper_call(&r->helper, 0) : -ECHILD;
 }
 
 bool code_reader_has(const struct code_reader *r, uint32_t file)
 {
-	return helper_runs(&r->helper) && file < r->files && r->asked[file] == r->helper.starts;
+	return helper_runs(&r->helper.helper) && file < r->files &&
+	       r->asked[file] == r->helper.helper.starts;
 }
 
 static int note_asked(struct code_reader *r, uint32_t file)
 {
-	size_t count = (size_t)file + 64;
-	unsigned *moved =
-		file < r->files ? r->asked : reallocarray(r->asked, count, sizeof(*moved));
-
-	if (!moved)
-		return -ENOMEM;
 	if (file >= r->files) {
+		size_t count = (size_t)file + 64;
+		unsigned *moved = reallocarray(r->asked, count, sizeof(*moved));
+
+		if (!moved)
+			return -ENOMEM;
 		memset(moved + r->files, 0, (count - r->files) * sizeof(*moved));
 		r->asked = moved;
 		r->files = count;
 	}
-	r->asked[file] = r->helper.starts;
+	r->asked[file] = r->helper.helper.starts;
 	return 0;
 }
 
@@ -126,16 +107,16 @@ int code_reader_open(struct code_reader *r, const struct code_file_request *requ
 	int error;
 
 	begin(r, CODE_OPEN, &ask, sizeof(ask));
-	message_put(&r->request, request->path, strlen(request->path) + 1);
-	message_put_fd(&r->request, request->found);
+	message_put(&r->helper.request, request->path, strlen(request->path) + 1);
+	message_put_fd(&r->helper.request, request->found);
 	if (request->root_fd >= 0)
-		message_put_fd(&r->request, request->root_fd);
+		message_put_fd(&r->helper.request, request->root_fd);
 	error = call(r);
 	if (!helper_lost(error) && note_asked(r, request->file) < 0)
 		return -ENOMEM;
 	if (error < 0)
 		return error;
-	if (!message_get(&r->answer, &pos, &opened, sizeof(opened)) ||
+	if (!message_get(&r->helper.answer, &pos, &opened, sizeof(opened)) ||
 	    opened.facts.segments > SEGMENTS_MAX || opened.facts.build_id_len > BUILD_ID_MAX)
 		return -EBADMSG;
 	*ret = opened.facts;
@@ -146,7 +127,7 @@ int code_reader_open(struct code_reader *r, const struct code_file_request *requ
 int code_reader_add_debug(struct code_reader *r, uint32_t file, int fd)
 {
 	begin(r, CODE_DEBUG, &file, sizeof(file));
-	message_put_fd(&r->request, fd);
+	message_put_fd(&r->helper.request, fd);
 	return call(r);
 }
 
@@ -162,7 +143,7 @@ int code_reader_set_space(struct code_reader *r, uint32_t space, const struct co
 		size_t count = images->count - i < most ? images->count - i : most;
 
 		begin(r, CODE_SPACE, &part, sizeof(part));
-		message_put(&r->request, images->image + i, count * sizeof(struct image));
+		message_put(&r->helper.request, images->image + i, count * sizeof(struct image));
 		error = call(r);
 		i += count;
 	} while (error == 0 && i < images->count);
@@ -183,13 +164,15 @@ int code_reader_unwind(struct code_reader *r, uint32_t space,
 	for (size_t i = 0; i < count; i++) {
 		size_t len = sizeof(*stack[i]) + stack[i]->len;
 
-		message_put(&r->request, stack[i], len);
-		message_put(&r->request, &none, unwind_size(stack[i]->len) - len);
+		message_put(&r->helper.request, stack[i], len);
+		message_put(&r->helper.request, &none, unwind_size(stack[i]->len) - len);
 	}
 	error = call(r);
 	for (size_t i = 0; error == 0 && i < count; i++) {
-		if (!message_get(&r->answer, &pos, &ret[i], head) || ret[i].count > UNWIND_FRAMES ||
-		    !message_get(&r->answer, &pos, ret[i].ip, ret[i].count * sizeof(ret[i].ip[0])))
+		if (!message_get(&r->helper.answer, &pos, &ret[i], head) ||
+		    ret[i].count > UNWIND_FRAMES ||
+		    !message_get(&r->helper.answer, &pos, ret[i].ip,
+				 ret[i].count * sizeof(ret[i].ip[0])))
 			error = -EBADMSG;
 	}
 	return error;
@@ -197,7 +180,7 @@ int code_reader_unwind(struct code_reader *r, uint32_t space,
 
 void code_reader_forget_space(struct code_reader *r, uint32_t space)
 {
-	if (!helper_runs(&r->helper))
+	if (!helper_runs(&r->helper.helper))
 		return;
 	begin(r, CODE_FORGET, &space, sizeof(space));
 	call(r);
@@ -230,45 +213,32 @@ static int each_name(const struct helper_message *m, size_t first, size_t count,
 	return r ? r : head.error;
 }
 
-/* Names some addresses, which fit into one request. */
-static int name_part(struct code_reader *r, struct code_names ask, const uint64_t *address,
-		     size_t first, size_t count, code_name_fn fn, void *arg)
-{
-	const enum code_ask what = (enum code_ask)r->request.kind;
-	int error = 0, limited = 0;
-
-	while (error == 0 && ask.first < count) {
-		uint32_t before = ask.first;
-
-		begin(r, what, &ask, sizeof(ask));
-		if (!before)
-			message_put(&r->request, address + first, count * sizeof(*address));
-		error = call(r);
-		if (error == 0)
-			error = each_name(&r->answer, first, count, fn, arg, &ask.first);
-		if (error == -EFBIG) {
-			limited = error;
-			error = 0;
-		}
-		if (error == 0 && ask.first == before)
-			error = -EBADMSG;
-	}
-	return error ? error : limited;
-}
-
+/* As many addresses go into a request as have room, and the answer may come in parts. */
 static int name_all(struct code_reader *r, enum code_ask what, uint32_t number,
 		    const uint64_t *address, size_t count, code_name_fn fn, void *arg)
 {
 	const size_t most = (HELPER_DATA - sizeof(struct code_names)) / sizeof(*address);
 	int error = 0, limited = 0;
 
-	for (size_t i = 0; error == 0 && i < count; i += most) {
-		r->request.kind = what;
-		error = name_part(r, (struct code_names){.number = number}, address, i,
-				  count - i < most ? count - i : most, fn, arg);
-		if (error == -EFBIG) {
-			limited = error;
-			error = 0;
+	for (size_t i = 0, n; error == 0 && i < count; i += n) {
+		struct code_names ask = {.number = number};
+
+		n = count - i < most ? count - i : most;
+		while (error == 0 && ask.first < n) {
+			uint32_t before = ask.first;
+
+			begin(r, what, &ask, sizeof(ask));
+			if (!before)
+				message_put(&r->helper.request, address + i, n * sizeof(*address));
+			error = call(r);
+			if (error == 0)
+				error = each_name(&r->helper.answer, i, n, fn, arg, &ask.first);
+			if (error == -EFBIG) {
+				limited = error;
+				error = 0;
+			}
+			if (error == 0 && ask.first == before)
+				error = -EBADMSG;
 		}
 	}
 	return error ? error : limited;
@@ -282,10 +252,11 @@ int code_reader_name(struct code_reader *r, uint32_t file, const uint64_t *vaddr
 
 int code_reader_open_perf_map(struct code_reader *r, uint32_t map, int root_fd, pid_t own_pid)
 {
-	const struct code_perf_map ask = {.map = map, .owner = r->uid, .own_pid = own_pid};
+	const struct code_perf_map ask = {
+		.map = map, .owner = r->helper.helper.uid, .own_pid = own_pid};
 
 	begin(r, CODE_PERF_MAP, &ask, sizeof(ask));
-	message_put_fd(&r->request, root_fd);
+	message_put_fd(&r->helper.request, root_fd);
 	return call(r);
 }
 

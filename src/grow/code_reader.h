@@ -9,19 +9,19 @@
 #define ZMEM_GROW_CODE_READER_H
 
 #include "grow/code_space.h"
+#include "grow/grow_helper.h"
 #include "grow/libdw.h"
 #include "grow/symbols.h"
 #include "grow/unwind.h"
-#include "privilege/helper.h"
 
 struct code_reader;
 
 /*
- * `dw` is NULL if nothing will be unwound; it outlives the reader. `hurry_fd`: see struct
- * helper_limits; it is read at each call. Returns 0 or -ENOMEM. Nothing is started yet.
+ * `dw` is NULL if nothing will be unwound; it outlives the reader. Returns 0 or -ENOMEM. Nothing is
+ * started yet.
  */
-int code_reader_new(const struct libdw *dw, uid_t uid, gid_t gid, const int *hurry_fd,
-		    struct helpers_left *left, struct code_reader **ret);
+int code_reader_new(const struct libdw *dw, uid_t uid, gid_t gid, struct grow_helpers *shared,
+		    struct code_reader **ret);
 bool code_reader_is_of(const struct code_reader *r, uid_t uid, gid_t gid);
 /*
  * Starts the helper if it does not run. The number changes when it is a new one, which has no files

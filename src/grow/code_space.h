@@ -40,4 +40,12 @@ struct code_name {
 	const char *name; /* as its file has it; NULL: none is known */
 };
 
+/* Sorts by address. */
+void code_names_sort(struct code_name *item, size_t count);
+/* In a sorted list: the index of the first one that is not below this address, or `count`. */
+size_t code_names_from(const struct code_name *item, size_t count, uint64_t address);
+/* Likewise the one with this address, or NULL. */
+const struct code_name *code_names_find(const struct code_name *item, size_t count,
+					uint64_t address);
+
 #endif

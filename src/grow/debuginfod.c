@@ -6,20 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of the library and what it loads. */
-#define MEMORY ((size_t)1 << 30)
-/* A file of 2 GiB is decrypted in less. */
-#define CPU_US 30000000
-/* The library itself gives up: after 90 s, or DEBUGINFOD_TIMEOUT. A signal ends it before. */
-#define IDLE_US 600000000
-
 #ifdef ZMEM_STATIC
 
-int debuginfod_open(const int *hurry_fd, struct helpers_left *left, struct debuginfod **ret,
-		    char *why, size_t cap)
+int debuginfod_open(struct grow_helpers *shared, struct debuginfod **ret, char *why, size_t cap)
 {
-	(void)hurry_fd;
-	(void)left;
+	(void)shared;
 	(void)ret;
 	snprintf(why, cap, "--debuginfod: the static program has none: use the shared one");
 	return -ENOTSUP;
@@ -125,12 +116,19 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 	return 0;
 }
 
-static const struct helper_kind kind = {.answer = answer, .memory = MEMORY, .network = true};
+static const struct grow_helper_kind kind = {
+	/* The library, and what it loads. */
+	{.answer = answer, .memory = (size_t)1 << 30, .network = true},
+	/* A file of 2 GiB is decrypted in less. */
+	.cpu_us = 30000000,
+	/* The library itself gives up: after 90 s, or DEBUGINFOD_TIMEOUT. A signal ends it before.
+	 */
+	.idle_us = 600000000,
+};
 
 /* ---- the requests ---- */
 
-int debuginfod_open(const int *hurry_fd, struct helpers_left *left, struct debuginfod **ret,
-		    char *why, size_t cap)
+int debuginfod_open(struct grow_helpers *shared, struct debuginfod **ret, char *why, size_t cap)
 {
 	const char *servers = getenv("DEBUGINFOD_URLS");
 	cleanup_free struct debuginfod *d = calloc(1, sizeof(*d));
@@ -149,8 +147,7 @@ int debuginfod_open(const int *hurry_fd, struct helpers_left *left, struct debug
 			 ARRAY_SIZE(functions), &d->library, why, cap);
 	if (r < 0)
 		return r;
-	helper_init(&d->helper, &kind, geteuid(), getegid(), &d->library, left);
-	d->hurry_fd = hurry_fd;
+	grow_helper_init(&d->helper, &kind, geteuid(), getegid(), &d->library, shared);
 	*ret = TAKE_PTR(d);
 	return 0;
 }
@@ -159,30 +156,25 @@ int debuginfod_open(const int *hurry_fd, struct helpers_left *left, struct debug
 
 int debuginfod_fetch(struct debuginfod *d, const struct elf_facts *facts)
 {
-	struct helper_limits limits = {.cpu_us = CPU_US, .idle_us = IDLE_US};
 	int r;
 
 	if (!d || !facts->build_id_len)
 		return -ENOENT;
 	if (d->lost)
 		return d->lost;
-	limits.hurry_fd = *d->hurry_fd;
-	d->request.len = d->request.fds = 0;
-	message_put(&d->request, facts->build_id, facts->build_id_len);
-	r = helper_call(&d->helper, &limits, &d->request, &d->answer);
+	grow_helper_begin(&d->helper, 0);
+	message_put(&d->helper.request, facts->build_id, facts->build_id_len);
+	r = grow_helper_call(&d->helper, 1);
 	if (helper_lost(r))
 		d->lost = r;
 	if (r < 0)
 		return r;
-	if (d->answer.fds == 1)
-		return d->answer.fd[0];
-	message_close_fds(&d->answer);
-	return -ENOENT;
+	return d->helper.answer.fds ? d->helper.answer.fd[0] : -ENOENT;
 }
 
 void debuginfod_close(struct debuginfod *d)
 {
 	if (d)
-		helper_done(&d->helper);
+		helper_done(&d->helper.helper);
 	free(d);
 }

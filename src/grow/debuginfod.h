@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
+#include "grow/grow_helper.h"
 #include "grow/symbols.h"
-#include "privilege/helper.h"
 
 struct debuginfod_client; /* of the library */
 
@@ -24,18 +24,12 @@ struct debuginfod_library {
 
 struct debuginfod {
 	struct debuginfod_library library;
-	struct helper helper;
-	const int *hurry_fd;
+	struct grow_helper helper;
 	int lost; /* the error with which the helper was lost: nothing more is asked */
-	struct helper_message request, answer;
 };
 
-/*
- * Returns 0, or a negative errno and in `why` what is missing and what to do. `hurry_fd`: see
- * struct helper_limits; it is read at each call.
- */
-int debuginfod_open(const int *hurry_fd, struct helpers_left *left, struct debuginfod **ret,
-		    char *why, size_t cap);
+/* Returns 0, or a negative errno and in `why` what is missing and what to do. */
+int debuginfod_open(struct grow_helpers *shared, struct debuginfod **ret, char *why, size_t cap);
 /*
  * Returns an open file with the symbols of a file with these facts, or a negative errno: -ENOENT if
  * no server has it, and those of helper_call(). It may take minutes. `d` may be NULL.

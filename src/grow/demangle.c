@@ -2,7 +2,6 @@
 /* Names of C++ are the work of libstdc++, which programs of C++ bring with them. */
 #include "grow/demangle.h"
 
-#include <stdlib.h>
 #ifndef ZMEM_STATIC
 #include <dlfcn.h>
 #endif

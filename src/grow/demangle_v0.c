@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "base/array.h"
 #include "base/parse.h"
 #include "grow/demangle.h"
 
@@ -52,7 +51,8 @@ static char next(struct v0 *v)
 	return v->s[v->pos++];
 }
 
-static bool take(struct v0 *v, char c)
+/* Goes behind this character, if it is next. */
+static bool accept(struct v0 *v, char c)
 {
 	if (peek(v) != c)
 		return false;
@@ -101,9 +101,9 @@ static uint64_t base_62(struct v0 *v)
 {
 	uint64_t n = 0;
 
-	if (take(v, '_'))
+	if (accept(v, '_'))
 		return 0;
-	while (!v->wrong && !take(v, '_')) {
+	while (!v->wrong && !accept(v, '_')) {
 		char c = next(v);
 		unsigned digit = is_digit(c)		? (unsigned)(c - '0')
 				 : c >= 'a' && c <= 'z' ? (unsigned)(c - 'a') + 10
@@ -121,22 +121,22 @@ static uint64_t base_62(struct v0 *v)
 /* A number behind this letter; without the letter 0. */
 static uint64_t optional_62(struct v0 *v, char letter)
 {
-	return take(v, letter) ? base_62(v) + 1 : 0;
+	return accept(v, letter) ? base_62(v) + 1 : 0;
 }
 
 static struct v0_name name_of(struct v0 *v)
 {
-	struct v0_name n = {.puny = take(v, 'u')};
+	struct v0_name n = {.puny = accept(v, 'u')};
 	size_t len = 0;
 
 	if (!is_digit(peek(v)))
 		v->wrong = true;
 	/* A length does not begin with 0. */
-	if (!take(v, '0')) {
+	if (!accept(v, '0')) {
 		while (is_digit(peek(v)) && len <= v->len)
 			len = len * 10 + (size_t)(next(v) - '0');
 	}
-	take(v, '_');
+	accept(v, '_');
 	if (len > v->len - v->pos)
 		v->wrong = true;
 	if (v->wrong)
@@ -258,26 +258,22 @@ static void put_name(struct v0 *v, const struct v0_name *n)
 
 /* ---- back references, lists, lifetimes ---- */
 
-/* Behind 'B': what stands earlier in the name stands here as well. */
-static void put_again(struct v0 *v, void (*put_what)(struct v0 *v, bool value), bool value)
+/*
+ * Behind 'B': what stands earlier in the name stands here as well. True if it is to be written: the
+ * position is there, and *ret_here is where to go on.
+ */
+static bool go_back(struct v0 *v, size_t *ret_here)
 {
-	size_t here = v->pos - 1, back;
+	size_t begin = v->pos - 1;
 	uint64_t at = base_62(v);
 
-	if (at >= here)
+	if (at >= begin)
 		v->wrong = true;
 	if (v->wrong || v->quiet)
-		return;
-	back = v->pos;
+		return false;
+	*ret_here = v->pos;
 	v->pos = (size_t)at;
-	put_what(v, value);
-	v->pos = back;
-}
-
-static void put_type_again(struct v0 *v, bool value)
-{
-	(void)value;
-	put_type(v);
+	return true;
 }
 
 /* Up to 'E', with commas. Returns the number of items. */
@@ -285,12 +281,21 @@ static size_t put_list(struct v0 *v, void (*put_item)(struct v0 *v))
 {
 	size_t count = 0;
 
-	while (!v->wrong && !take(v, 'E')) {
+	while (!v->wrong && !accept(v, 'E')) {
 		if (count++)
 			puts_v0(v, ", ");
 		put_item(v);
 	}
 	return count;
+}
+
+/* A tuple of one has a comma. */
+static void put_tuple(struct v0 *v, void (*put_item)(struct v0 *v))
+{
+	puts_v0(v, "(");
+	if (put_list(v, put_item) == 1)
+		puts_v0(v, ",");
+	puts_v0(v, ")");
 }
 
 /* 0 is '_; others count the binders from the inside. */
@@ -339,7 +344,7 @@ static struct text_part hex_digits(struct v0 *v)
 
 	while (hex_value(peek(v)) >= 0)
 		v->pos++;
-	if (!take(v, '_'))
+	if (!accept(v, '_'))
 		v->wrong = true;
 	return v->wrong ? (struct text_part){"", 0}
 			: (struct text_part){v->s + begin, v->pos - begin - 1};
@@ -473,10 +478,7 @@ static void put_compound(struct v0 *v, char tag)
 		puts_v0(v, "]");
 		break;
 	case 'T':
-		puts_v0(v, "(");
-		if (put_list(v, put_argument_const) == 1)
-			puts_v0(v, ",");
-		puts_v0(v, ")");
+		put_tuple(v, put_argument_const);
 		break;
 	case 'V':
 		put_struct_const(v);
@@ -490,25 +492,29 @@ static void put_compound(struct v0 *v, char tag)
 
 static void put_const(struct v0 *v, bool value)
 {
+	size_t here;
 	char tag;
 
 	if (!enter(v))
 		return;
 	tag = next(v);
 	if (tag == 'B') {
-		put_again(v, put_const, value);
+		if (go_back(v, &here)) {
+			put_const(v, value);
+			v->pos = here;
+		}
 	} else if (tag == 'p') {
 		puts_v0(v, "_");
 	} else if (tag && strchr("htmyoj", tag)) {
 		put_integer(v);
 	} else if (tag && strchr("aslxni", tag)) {
-		puts_v0(v, take(v, 'n') ? "-" : "");
+		puts_v0(v, accept(v, 'n') ? "-" : "");
 		put_integer(v);
 	} else if (tag == 'b') {
 		put_bool_const(v);
 	} else if (tag == 'c') {
 		put_char_const(v);
-	} else if (tag == 'R' && take(v, 'e')) {
+	} else if (tag == 'R' && accept(v, 'e')) {
 		put_str_const(v);
 	} else if (tag && strchr("RQATVe", tag)) {
 		puts_v0(v, value ? "" : "{");
@@ -538,7 +544,7 @@ static void put_abi(struct v0 *v)
 	struct v0_name n;
 
 	puts_v0(v, "extern \"");
-	if (take(v, 'C')) {
+	if (accept(v, 'C')) {
 		puts_v0(v, "C");
 	} else {
 		n = name_of(v);
@@ -555,14 +561,14 @@ static void put_function(struct v0 *v)
 {
 	uint64_t bound = put_binder(v);
 
-	if (take(v, 'U'))
+	if (accept(v, 'U'))
 		puts_v0(v, "unsafe ");
-	if (take(v, 'K'))
+	if (accept(v, 'K'))
 		put_abi(v);
 	puts_v0(v, "fn(");
 	put_list(v, put_type);
 	puts_v0(v, ")");
-	if (!take(v, 'u')) {
+	if (!accept(v, 'u')) {
 		puts_v0(v, " -> ");
 		put_type(v);
 	}
@@ -573,22 +579,16 @@ static void put_function(struct v0 *v)
 static bool put_open_path(struct v0 *v)
 {
 	bool open = false;
+	size_t here;
 
 	if (!enter(v))
 		return false;
-	if (take(v, 'B')) {
-		size_t here = v->pos - 1, back;
-		uint64_t at = base_62(v);
-
-		if (at >= here)
-			v->wrong = true;
-		if (!v->wrong && !v->quiet) {
-			back = v->pos;
-			v->pos = (size_t)at;
+	if (accept(v, 'B')) {
+		if (go_back(v, &here)) {
 			open = put_open_path(v);
-			v->pos = back;
+			v->pos = here;
 		}
-	} else if (take(v, 'I')) {
+	} else if (accept(v, 'I')) {
 		put_path(v, false);
 		puts_v0(v, "<");
 		put_list(v, put_argument);
@@ -604,7 +604,7 @@ static void put_trait(struct v0 *v)
 {
 	bool open = put_open_path(v);
 
-	while (take(v, 'p')) {
+	while (accept(v, 'p')) {
 		struct v0_name n;
 
 		puts_v0(v, open ? ", " : "<");
@@ -624,13 +624,13 @@ static void put_dyn(struct v0 *v)
 
 	puts_v0(v, "dyn ");
 	bound = put_binder(v);
-	for (size_t i = 0; !v->wrong && !take(v, 'E'); i++) {
+	for (size_t i = 0; !v->wrong && !accept(v, 'E'); i++) {
 		if (i)
 			puts_v0(v, " + ");
 		put_trait(v);
 	}
 	v->lifetimes -= bound;
-	if (!take(v, 'L')) {
+	if (!accept(v, 'L')) {
 		v->wrong = true;
 		return;
 	}
@@ -646,7 +646,7 @@ static void put_reference(struct v0 *v, bool mutable)
 	uint64_t lifetime;
 
 	puts_v0(v, "&");
-	if (take(v, 'L') && (lifetime = base_62(v))) {
+	if (accept(v, 'L') && (lifetime = base_62(v))) {
 		put_lifetime(v, lifetime);
 		puts_v0(v, " ");
 	}
@@ -656,6 +656,8 @@ static void put_reference(struct v0 *v, bool mutable)
 
 static void put_compound_type(struct v0 *v, char tag)
 {
+	size_t here;
+
 	switch (tag) {
 	case 'A':
 	case 'S':
@@ -668,10 +670,7 @@ static void put_compound_type(struct v0 *v, char tag)
 		puts_v0(v, "]");
 		break;
 	case 'T':
-		puts_v0(v, "(");
-		if (put_list(v, put_type) == 1)
-			puts_v0(v, ",");
-		puts_v0(v, ")");
+		put_tuple(v, put_type);
 		break;
 	case 'R':
 	case 'Q':
@@ -689,7 +688,10 @@ static void put_compound_type(struct v0 *v, char tag)
 		put_dyn(v);
 		break;
 	case 'B':
-		put_again(v, put_type_again, false);
+		if (go_back(v, &here)) {
+			put_type(v);
+			v->pos = here;
+		}
 		break;
 	default:
 		/* A path. */
@@ -718,9 +720,9 @@ static void put_type(struct v0 *v)
 
 static void put_argument(struct v0 *v)
 {
-	if (take(v, 'L'))
+	if (accept(v, 'L'))
 		put_lifetime(v, base_62(v));
-	else if (take(v, 'K'))
+	else if (accept(v, 'K'))
 		put_const(v, false);
 	else
 		put_type(v);
@@ -790,6 +792,7 @@ static void put_impl(struct v0 *v, char tag)
 static void put_path(struct v0 *v, bool value)
 {
 	struct v0_name n;
+	size_t here;
 	char tag;
 
 	if (!enter(v))
@@ -815,7 +818,10 @@ static void put_path(struct v0 *v, bool value)
 		puts_v0(v, ">");
 		break;
 	case 'B':
-		put_again(v, put_path, value);
+		if (go_back(v, &here)) {
+			put_path(v, value);
+			v->pos = here;
+		}
 		break;
 	default:
 		v->wrong = true;

@@ -7,15 +7,13 @@
 #include "base/cleanup.h"
 #include "grow/demangle.h"
 
-#define MEMORY	 ((size_t)256 << 20)
-#define CPU_US	 200000
-#define IDLE_US	 1000000
 #define TEXT_MAX ((size_t)4095) /* bytes; longer texts are cut */
 #define NOBODY	 65534
 
-/* The request has names with their ends. The answer has as many texts as fit, likewise: an empty
- * one for a name that is none. */
-
+/*
+ * The request has names with their ends. The answer has as many texts as fit, likewise: an empty
+ * one for a name that is none.
+ */
 static int answer(void *state, struct helper_message *request, struct helper_message *ret)
 {
 	const char *name = request->data, *end = name + request->len;
@@ -36,46 +34,47 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 	return 0;
 }
 
-static const struct helper_kind kind = {.answer = answer, .memory = MEMORY};
+static const struct grow_helper_kind kind = {
+	{.answer = answer, .memory = (size_t)256 << 20},
+	.cpu_us = 200000,
+	.idle_us = 1000000,
+};
 
-void demangler_init(struct demangler *d, const int *hurry_fd, struct helpers_left *left)
+void demangler_init(struct demangler *d, struct grow_helpers *shared)
 {
-	helper_init(&d->helper, &kind, NOBODY, NOBODY, NULL, left);
-	d->hurry_fd = hurry_fd;
+	grow_helper_init(&d->helper, &kind, NOBODY, NOBODY, NULL, shared);
 	d->losses = 0;
 }
 
 void demangler_done(struct demangler *d)
 {
-	helper_done(&d->helper);
+	helper_done(&d->helper.helper);
 }
 
 /* Returns how many names of the beginning were answered, or a negative errno. */
 static ssize_t ask(struct demangler *d, const char *const *name, size_t count,
 		   int (*fn)(void *arg, size_t i, const char *text), void *arg, size_t first)
 {
-	const struct helper_limits limits = {
-		.cpu_us = CPU_US, .idle_us = IDLE_US, .hurry_fd = *d->hurry_fd};
+	struct helper_message *request = &d->helper.request, *texts = &d->helper.answer;
 	size_t sent = 0, done = 0, pos = 0;
 	int r;
 
-	d->request.len = d->request.fds = 0;
+	grow_helper_begin(&d->helper, 0);
 	for (; sent < count; sent++) {
 		size_t len = strlen(name[first + sent]) + 1;
 
-		if (len > HELPER_DATA - d->request.len)
+		if (len > HELPER_DATA - request->len)
 			break;
-		message_put(&d->request, name[first + sent], len);
+		message_put(request, name[first + sent], len);
 	}
-	r = helper_call(&d->helper, &limits, &d->request, &d->answer);
+	r = grow_helper_call(&d->helper, 0);
 	if (r < 0)
 		return r;
-	message_close_fds(&d->answer);
-	while (done < sent && pos < d->answer.len) {
-		const char *text = d->answer.data + pos;
-		size_t len = strnlen(text, d->answer.len - pos);
+	while (done < sent && pos < texts->len) {
+		const char *text = texts->data + pos;
+		size_t len = strnlen(text, texts->len - pos);
 
-		if (len == d->answer.len - pos)
+		if (len == texts->len - pos)
 			return -EBADMSG;
 		r = *text ? fn(arg, first + done, text) : 0;
 		if (r < 0)

@@ -6,20 +6,17 @@
 #ifndef ZMEM_GROW_DEMANGLER_H
 #define ZMEM_GROW_DEMANGLER_H
 
-#include "privilege/helper.h"
+#include "grow/grow_helper.h"
 
 /* Names that a run may lose helpers with; later ones stay as they are. */
 #define DEMANGLER_LOSSES 8
 
 struct demangler {
-	struct helper helper;
-	const int *hurry_fd;
+	struct grow_helper helper;
 	unsigned losses;
-	struct helper_message request, answer;
 };
 
-/* `hurry_fd`: see struct helper_limits; it is read at each call. */
-void demangler_init(struct demangler *d, const int *hurry_fd, struct helpers_left *left);
+void demangler_init(struct demangler *d, struct grow_helpers *shared);
 /*
  * Calls fn with the text of each name that was demangled, and with NULL for one that costs too
  * much. It is not called for names that are none of C++. fn returns 0 or a negative errno, which

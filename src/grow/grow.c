@@ -1,5 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* From messages of the kernel to stacks with sums, and to a report. */
+/*
+ * From messages of the kernel to stacks with sums, and to a report.
+ *
+ * A message is a change of a counter, or it says that a process began, executed a program, mapped
+ * code or ended. A stack that its process had before is recalled (recall.h), and its change is
+ * counted at once. Others wait in the queue (stack_queue.h) until it is full or a process changes:
+ * then a helper unwinds those of one process with one request.
+ *
+ * Where the kernel side samples, the message of a change also stands for pages of changes that were
+ * not sent (`carried`). So the sums of all stacks are those of the counters, and the part of each
+ * stack is right on average. What no stack stands for at the end becomes a stack of its own.
+ *
+ * The pages that a fault added are remembered with their stack (touched.h), and the report asks
+ * which of them are still there. In the report addresses become functions, and stacks of the same
+ * functions become one.
+ */
 #include "grow/grow.h"
 
 #include <errno.h>
@@ -87,6 +102,12 @@ static enum growth_counter counter_of(uint32_t member)
 
 /* ---- processes ---- */
 
+/* The process that a message is about; NULL: it is none that is counted. */
+static struct grow_process *process_of(const struct grow *g, const struct zmem_grow_head *h)
+{
+	return h->target < TARGETS ? g->process[h->target] : NULL;
+}
+
 static void process_close(struct grow_process *p)
 {
 	recall_done(&p->recall);
@@ -116,19 +137,16 @@ static void process_open(struct grow *g, struct grow_process *p, pid_t pid)
 
 static int add_process(struct grow *g, uint32_t target, pid_t pid)
 {
-	struct grow_process **moved =
-		grow_items(g->all, g->count, &g->capacity, 16, sizeof(struct grow_process *));
-	struct grow_process *p = moved ? calloc(1, sizeof(*p)) : NULL;
+	struct grow_process *p;
 
-	if (moved)
-		g->all = moved;
+	if (!array_room(&g->all, g->count, &g->capacity, 16))
+		return -ENOMEM;
+	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
 	p->target = target;
 	p->live = true;
-	p->space.pid = pid;
 	process_open(g, p, pid);
-	p->space.pid = pid;
 	g->all[g->count++] = p;
 	g->process[target] = p;
 	return 0;
@@ -185,12 +203,9 @@ static int end_target(struct grow *g, uint32_t target)
 		r = grow_watch_free(g->watch, target);
 	g->process[target] = NULL;
 	if (p && p->target == target) {
-		pid_t pid = p->space.pid;
-
 		if (p->jit)
 			jit_maps_open(&g->jit, p->jit, &p->space);
 		process_close(p);
-		p->space.pid = pid;
 		p->live = false;
 	}
 	g->ended_us = clock_us(CLOCK_MONOTONIC);
@@ -316,17 +331,21 @@ static int find_task(struct grow *g, const struct zmem_grow_task *m, uint32_t *r
 	return label_stack(g, text, ret);
 }
 
-static void count(struct grow *g, struct grow_process *p, uint32_t stack,
-		  const struct zmem_grow_head *h)
+static void add_pages(struct grow *g, uint32_t stack, uint32_t member, int64_t pages)
 {
 	struct stack_sums *s = &g->stacks.stack[stack].sums;
-	int64_t pages = h->pages + h->carried;
 
-	s->net[counter_of(h->member)] += pages * g->page_size;
-	g->net[counter_of(h->member)] += pages * g->page_size;
+	s->net[counter_of(member)] += pages * g->page_size;
+	g->net[counter_of(member)] += pages * g->page_size;
 	if (pages > 0)
 		s->gross += (uint64_t)(pages * g->page_size);
-	s->changes++;
+}
+
+static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
+			 const struct zmem_grow_head *h)
+{
+	add_pages(g, stack, h->member, h->pages + h->carried);
+	g->stacks.stack[stack].sums.changes++;
 	g->sampled_pages += h->carried;
 	if (h->address && h->pages > 0 && h->pages <= UINT32_MAX)
 		touched_add(&p->touched, &p->space, g->code.processes,
@@ -391,7 +410,7 @@ static int count_waiting(struct grow *g)
 		const struct queued_stack *s = &q->stack[q->change[i].stack];
 
 		if (s->error == 0)
-			count(g, s->process, s->number, &q->change[i].head);
+			count_change(g, s->process, s->number, &q->change[i].head);
 		else if (s->error == -ENOSPC)
 			count_unstored(g, &q->change[i].head);
 		else
@@ -401,22 +420,21 @@ static int count_waiting(struct grow *g)
 	return r;
 }
 
-static int take_stack(struct grow *g, struct grow_process *p, const struct zmem_grow_stack *m)
+static int count_stack(struct grow *g, struct grow_process *p, const struct zmem_grow_stack *m)
 {
 	uint32_t stack;
 	uint64_t key;
-	int r = 0;
+	int r;
 
-	while (r == 0) {
-		if (recall_find(&p->recall, &p->space.code, m, &key, &stack)) {
-			count(g, p, stack, &m->head);
-			break;
-		}
+	while (!recall_find(&p->recall, &p->space.code, m, &key, &stack)) {
 		if (stack_queue_add(&g->queue, p, key, m))
-			break;
+			return 0;
 		r = count_waiting(g);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	count_change(g, p, stack, &m->head);
+	return 0;
 }
 
 /* ---- messages ---- */
@@ -439,9 +457,11 @@ static int begin_process(struct grow *g, const struct zmem_grow_process *m)
 	return address_space_inherit(&g->process[m->head.target]->space, &parent->space);
 }
 
-/* Begins with a point of nothing. */
-static void begin_points(struct grow *g)
+/* The report begins now, with a point of nothing. */
+static void begin_time(struct grow *g)
 {
+	g->start_us = clock_us(CLOCK_MONOTONIC);
+	g->start_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
 	memset(g->net, 0, sizeof(g->net));
 	g->point[0] = (struct growth_point){.time_ms = g->start_ms};
 	g->points = 1;
@@ -474,9 +494,7 @@ static void begin_anew(struct grow *g)
 	g->sampled_pages = 0;
 	g->unstored = 0;
 	memset(g->skipped, 0, sizeof(g->skipped));
-	g->start_us = clock_us(CLOCK_MONOTONIC);
-	g->start_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
-	begin_points(g);
+	begin_time(g);
 }
 
 /* The last one with this number, or NULL. */
@@ -502,18 +520,7 @@ static int exec_process(struct grow *g, const struct zmem_grow_process *m)
 	p->execs++;
 	*p->name = '\0';
 	process_open(g, p, m->pid);
-	p->space.pid = m->pid;
 	g->process[p->target] = p;
-	return 0;
-}
-
-/* The process may be gone: then the old images stay. */
-static int map_code(struct grow *g, const struct zmem_grow_process *m)
-{
-	struct grow_process *p = m->head.target < TARGETS ? g->process[m->head.target] : NULL;
-
-	if (p && p->used && p->space.pid_fd >= 0)
-		update(g, p);
 	return 0;
 }
 
@@ -529,9 +536,10 @@ static void look_ahead(struct grow *g, const struct zmem_grow_process *m)
 }
 
 /* Returns 1 if the message is about a process, 0, or a negative errno. */
-static int take_process(struct grow *g, const struct zmem_grow_head *h, size_t len)
+static int receive_process(struct grow *g, const struct zmem_grow_head *h, size_t len)
 {
 	const struct zmem_grow_process *m = (const void *)h;
+	struct grow_process *p = process_of(g, h);
 	int r;
 
 	if (h->what < ZMEM_GROW_FORK)
@@ -543,12 +551,15 @@ static int take_process(struct grow *g, const struct zmem_grow_head *h, size_t l
 	r = count_waiting(g);
 	if (r < 0)
 		return r;
-	if (h->what == ZMEM_GROW_MAP)
-		r = map_code(g, m);
-	else if (h->what == ZMEM_GROW_END)
-		r = h->target < TARGETS ? end_target(g, h->target) : 0;
-	else
-		r = h->what == ZMEM_GROW_FORK ? begin_process(g, m) : exec_process(g, m);
+	/* The process may be gone: then the old images stay. */
+	if (h->what == ZMEM_GROW_MAP && p && p->used && p->space.pid_fd >= 0)
+		update(g, p);
+	else if (h->what == ZMEM_GROW_END && h->target < TARGETS)
+		r = end_target(g, h->target);
+	else if (h->what == ZMEM_GROW_FORK)
+		r = begin_process(g, m);
+	else if (h->what == ZMEM_GROW_EXEC)
+		r = exec_process(g, m);
 	return r < 0 ? r : 1;
 }
 
@@ -557,15 +568,15 @@ static int receive(void *arg, const struct zmem_grow_head *h, size_t len)
 	struct grow *g = arg;
 	struct grow_process *p;
 	uint32_t stack = 0;
-	int r = take_process(g, h, len);
+	int r = receive_process(g, h, len);
 
 	if (r != 0)
 		return r < 0 ? r : 0;
-	p = h->target < TARGETS ? g->process[h->target] : NULL;
+	p = process_of(g, h);
 	if (!p || h->member >= ZMEM_RSS_COUNT)
 		return 0;
 	if (h->what == ZMEM_GROW_STACK && len >= sizeof(struct zmem_grow_stack))
-		return take_stack(g, p, (const void *)h);
+		return count_stack(g, p, (const void *)h);
 	if (h->what == ZMEM_GROW_ADDRESSES && len >= sizeof(struct zmem_grow_addresses))
 		r = find_walked(g, p, (const void *)h, &stack);
 	else if (h->what == ZMEM_GROW_TASK && len >= sizeof(struct zmem_grow_task))
@@ -573,7 +584,7 @@ static int receive(void *arg, const struct zmem_grow_head *h, size_t len)
 	else
 		return -EBADMSG;
 	if (r == 0)
-		count(g, p, stack, h);
+		count_change(g, p, stack, h);
 	else if (r == -ENOSPC)
 		count_unstored(g, h);
 	return r == -ENOSPC ? 0 : r;
@@ -596,6 +607,20 @@ int grow_pump(struct grow *g)
 
 /* ---- opening and closing ---- */
 
+static int load_libraries(struct grow *g, struct diag *diag)
+{
+	char why[256];
+	int r = 0;
+
+	if (g->spec.mode == GROWTH_DWARF)
+		r = libdw_load(&g->dw, why, sizeof(why));
+	if (r == 0 && g->spec.debuginfod)
+		r = debuginfod_open(&g->code.helpers, &g->debuginfod, why, sizeof(why));
+	if (r < 0)
+		diag_add(diag, "growth", r, NULL, "%s", why);
+	return r;
+}
+
 int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct diag *diag,
 	      struct grow **ret)
 {
@@ -606,8 +631,7 @@ int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct di
 		.targets = TARGETS,
 	};
 	struct grow *g = calloc(1, sizeof(*g));
-	char why[256];
-	int r = 0;
+	int r;
 
 	if (!g)
 		return -ENOMEM;
@@ -615,36 +639,25 @@ int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct di
 	g->spec = *spec;
 	g->page_size = sysconf(_SC_PAGESIZE);
 	r = code_sources_open(&g->code, spec->mode == GROWTH_DWARF ? &g->dw : NULL);
-	demangler_init(&g->demangler, &g->code.hurry_fd, &g->code.left);
-	if (r < 0) {
-		grow_close(g);
-		return r;
-	}
+	demangler_init(&g->demangler, &g->code.helpers);
 	/* Libraries are loaded here: the helpers cannot. */
 	demangle_load();
-	if (spec->mode == GROWTH_DWARF)
-		r = libdw_load(&g->dw, why, sizeof(why));
-	if (r == 0 && spec->debuginfod)
-		r = debuginfod_open(&g->code.hurry_fd, &g->code.left, &g->debuginfod, why,
-				    sizeof(why));
-	if (r < 0)
-		diag_add(diag, "growth", r, NULL, "%s", why);
-	else
+	if (r == 0)
+		r = load_libraries(g, diag);
+	if (r == 0)
 		r = grow_watch_open(&request, diag, &g->watch);
 	if (r < 0) {
 		grow_close(g);
 		return r;
 	}
-	g->start_us = clock_us(CLOCK_MONOTONIC);
-	g->start_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
-	begin_points(g);
+	begin_time(g);
 	*ret = g;
 	return 0;
 }
 
 void grow_set_hurry(struct grow *g, int fd)
 {
-	g->code.hurry_fd = fd;
+	g->code.helpers.hurry_fd = fd;
 }
 
 bool grow_is_exact(const struct grow *g)
@@ -753,9 +766,7 @@ static int compare_stacks(const void *a, const void *b)
 	const struct growth_stack *x = a, *y = b;
 	int64_t p = growth_sum(x->net), q = growth_sum(y->net);
 
-	if (p != q)
-		return p > q ? -1 : 1;
-	return x->gross != y->gross ? (x->gross > y->gross ? -1 : 1) : 0;
+	return p != q ? ORDER_OF(q, p) : ORDER_OF(y->gross, x->gross);
 }
 
 static int list_stacks(struct grow_report *r)
@@ -827,7 +838,6 @@ static int list_targets(const struct grow *g, struct grow_report *r)
 /* What changed without a stack, and no later change carried it. Below 0: stacks stand for more. */
 static int add_skipped(struct grow *g, const struct grow_sums *all)
 {
-	struct stack_sums *s;
 	uint32_t stack;
 	int r = 0;
 
@@ -840,11 +850,7 @@ static int add_skipped(struct grow *g, const struct grow_sums *all)
 		/* Too many other labels: the sum of the stacks shows it. */
 		if (r < 0)
 			return r == -ENOSPC ? 0 : r;
-		s = &g->stacks.stack[stack].sums;
-		s->net[counter_of(i)] += pages * g->page_size;
-		g->net[counter_of(i)] += pages * g->page_size;
-		if (pages > 0)
-			s->gross += (uint64_t)(pages * g->page_size);
+		add_pages(g, stack, i, pages);
 		g->skipped[i] = all->skipped[i];
 	}
 	return r;

@@ -12,14 +12,10 @@
 
 int jit_maps_add(struct jit_maps *t, uint32_t parent, uint32_t *ret)
 {
-	struct jit_map *moved;
-
 	if (t->count >= CODE_MAPS)
 		return -ENOSPC;
-	moved = grow_items(t->item, t->count, &t->capacity, 8, sizeof(*t->item));
-	if (!moved)
+	if (!array_room(&t->item, t->count, &t->capacity, 8))
 		return -ENOMEM;
-	t->item = moved;
 	t->item[t->count] = (struct jit_map){.parent = parent, .reason = GROWTH_OUT_REASONS};
 	*ret = (uint32_t)++t->count;
 	return 0;
@@ -44,21 +40,10 @@ void jit_maps_open(struct jit_maps *t, uint32_t number, const struct address_spa
 
 static int add_address(struct jit_map *m, uint64_t address)
 {
-	struct code_name *moved =
-		grow_items(m->item, m->count, &m->capacity, 256, sizeof(*m->item));
-
-	if (!moved)
+	if (!array_room(&m->item, m->count, &m->capacity, 256))
 		return -ENOMEM;
-	m->item = moved;
 	m->item[m->count++] = (struct code_name){.address = address};
 	return 0;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const struct code_name *x = a, *y = b;
-
-	return x->address != y->address ? (x->address < y->address ? -1 : 1) : 0;
 }
 
 static int note_name(void *arg, size_t i, uint64_t start, const char *name)
@@ -80,7 +65,7 @@ static int name_all(struct jit_map *m, uint32_t map)
 		return -ENOMEM;
 	if (!m->count || !m->reader)
 		return 0;
-	qsort(m->item, m->count, sizeof(*m->item), compare);
+	code_names_sort(m->item, m->count);
 	for (size_t i = 0; i < m->count; i++)
 		address[i] = m->item[i].address;
 	/* A new helper has no map; the process may be gone. */
@@ -136,14 +121,11 @@ int jit_maps_read(struct jit_maps *t, const struct stack_table *stacks)
 const char *jit_maps_find(const struct jit_maps *t, uint32_t number, uint64_t address,
 			  uint64_t *ret_start, enum growth_out *ret_reason)
 {
-	const struct code_name key = {.address = address}, *found;
-
 	*ret_reason = t->item[number - 1].reason;
-
 	for (; number; number = t->item[number - 1].parent) {
 		const struct jit_map *m = &t->item[number - 1];
+		const struct code_name *found = code_names_find(m->item, m->count, address);
 
-		found = m->count ? bsearch(&key, m->item, m->count, sizeof(key), compare) : NULL;
 		if (!found || !found->name)
 			continue;
 		*ret_start = found->start;

@@ -8,91 +8,33 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/parse.h"
 #include "grow/demangle.h"
 
 /* Functions that allocate for others, by their names and by how names begin. */
 static bool is_allocator(const char *name)
 {
-	static const char *const begins[] = {
-		"__libc_",
-		"_int_malloc",
-		"_int_realloc",
-		"_int_memalign",
-		"sysmalloc",
-		"tcache_",
-		"malloc_",
-		"__malloc",
-		"mmap",
-		"__mmap",
-		"mremap",
-		"sbrk",
-		"__sbrk",
-		"brk",
-		"__brk",
-		"je_",
-		"mi_",
-		"tc_",
-		"operator new",
-		"PyMem_",
-		"_PyMem_",
-		"PyObject_M",
-		"_PyObject_M",
-		"PyObject_R",
-		"_PyObject_R",
-		"g_malloc",
-		"g_realloc",
-		"g_slice_alloc",
-		"__rust_alloc",
-		"__rust_realloc",
-		"__rdl_",
-		"__rg_",
-		"__rustc::__r",
-		"alloc::",
-		"hashbrown::",
-		"std::allocator",
-		"std::__new_allocator",
-		"std::vector<",
-		"std::__cxx11::basic_string",
-		"__gnu_cxx::new_allocator",
-		"__memset",
-		"__memcpy",
-		"__memmove",
-		"memset",
-		"memcpy",
-		"memmove",
-	};
-	static const char *const whole[] = {
-		"malloc",   "calloc",	      "realloc",       "reallocarray", "free",
-		"memalign", "posix_memalign", "aligned_alloc", "valloc",       "pvalloc",
-		"strdup",   "strndup",	      "cfree",
-	};
+	static const char begins[] =
+		"__libc_,_int_malloc,_int_realloc,_int_memalign,sysmalloc,tcache_,malloc_,__malloc,"
+		"mmap,__mmap,mremap,sbrk,__sbrk,brk,__brk,je_,mi_,tc_,"
+		"memset,memcpy,memmove,__memset,__memcpy,__memmove,"
+		"g_malloc,g_realloc,g_slice_alloc,"
+		"PyMem_,_PyMem_,PyObject_M,_PyObject_M,PyObject_R,_PyObject_R,"
+		"__rust_alloc,__rust_realloc,__rdl_,__rg_,__rustc::__r,alloc::,hashbrown::,"
+		"operator new,std::allocator,std::__new_allocator,std::vector<,"
+		"std::__cxx11::basic_string,__gnu_cxx::new_allocator";
+	static const char whole[] =
+		"malloc,calloc,realloc,reallocarray,free,memalign,posix_memalign,"
+		"aligned_alloc,valloc,pvalloc,strdup,strndup,cfree";
 
 	/* A template has its result before its name. */
 	if (strncmp(name, "void ", 5) == 0)
 		name += 5;
 	/* Rust: <alloc::vec::Vec<u8>>::push. */
 	name += strspn(name, "<");
-	for (size_t i = 0; i < ARRAY_SIZE(whole); i++) {
-		if (strcmp(name, whole[i]) == 0)
-			return true;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
-		if (strncmp(name, begins[i], strlen(begins[i])) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Stands for the text in a code. */
-static uint64_t hash_name(const char *name)
-{
-	uint64_t hash = 0;
-
-	for (; *name; name++) {
-		hash = (hash ^ (unsigned char)*name) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
-	}
-	return hash;
+	return part_lists(part_of(whole), ',', part_of(name)) ||
+	       part_begins_any(part_of(name), begins);
 }
 
 /* ---- looking up ---- */
@@ -164,47 +106,38 @@ static int look_up_file(struct file_codes *c, uint32_t file, size_t count)
 	return r == -ENOMEM ? r : 0;
 }
 
-/* Sorts the numbers of codes in files by file; end[n] becomes the end of file n. */
-static void sort_by_file(const struct stack_table *stacks, size_t files, size_t *end, size_t *code)
+/* By file, then by number. */
+static int compare_files(const void *pa, const void *pb, void *arg)
 {
-	for (size_t i = 0; i < stacks->codes; i++) {
-		if (is_in_file(&stacks->code[i]))
-			end[stacks->code[i].file]++;
-	}
-	for (size_t n = 1; n < files; n++)
-		end[n] += end[n - 1];
-	/* From the end: end[n] becomes the beginning of file n, which is then put right. */
-	for (size_t i = stacks->codes; i-- > 0;) {
-		if (is_in_file(&stacks->code[i]))
-			code[--end[stacks->code[i].file]] = i;
-	}
-	for (size_t n = 0; n + 1 < files; n++)
-		end[n] = end[n + 1];
+	const struct code *code = arg;
+	size_t a = *(const size_t *)pa, b = *(const size_t *)pb;
+
+	return code[a].file == code[b].file ? ORDER_OF(a, b) : ORDER_OF(code[a].file, code[b].file);
 }
 
 static int look_up_files(const struct name_sources *from, struct arena *arena,
 			 struct found_name *found)
 {
 	const struct stack_table *stacks = from->stacks;
-	const size_t files = from->code->files.count;
-	cleanup_free size_t *end = calloc(files + 1, sizeof(*end));
 	cleanup_free size_t *code = calloc(stacks->codes + 1, sizeof(*code));
 	struct file_codes c = {.from = from, .arena = arena, .found = found};
-	size_t total = 0, begin = 0;
+	size_t count = 0;
 	int r = 0;
 
-	if (!end || !code)
+	if (!code)
 		return -ENOMEM;
-	for (size_t i = 0; i < stacks->codes; i++)
-		total += is_in_file(&stacks->code[i]);
-	sort_by_file(stacks, files, end, code);
-	if (files)
-		end[files - 1] = total;
-	for (size_t n = 0; r == 0 && n < files; n++) {
-		c.code = &code[begin];
-		if (end[n] > begin)
-			r = look_up_file(&c, (uint32_t)n, end[n] - begin);
-		begin = end[n];
+	for (size_t i = 0; i < stacks->codes; i++) {
+		if (is_in_file(&stacks->code[i]))
+			code[count++] = i;
+	}
+	sort_items(code, count, sizeof(*code), compare_files, stacks->code);
+	for (size_t i = 0, end; r == 0 && i < count; i = end) {
+		uint32_t file = stacks->code[code[i]].file;
+
+		for (end = i; end < count && stacks->code[code[end]].file == file; end++)
+			;
+		c.code = &code[i];
+		r = look_up_file(&c, file, end - i);
 	}
 	return r;
 }
@@ -311,7 +244,7 @@ void names_show(const struct name_sources *from, const struct found_name *found,
 	if (!f) {
 		/* The same function in other processes, or compiled again, is the same code. */
 		code->jit = JIT_NAMED;
-		code->vaddr = hash_name(found->name);
+		code->vaddr = hash_text(HASH_START, found->name);
 		return;
 	}
 	code->vaddr = found->start;

@@ -58,22 +58,6 @@ int perf_line_parse(const char *line, size_t len, struct perf_line *ret)
 	return 0;
 }
 
-/* The first address that is not below `start`. */
-static size_t find_first(const struct code_name *item, size_t count, uint64_t start)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (item[middle].address < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* The first item from `i` on without a name. The links that it follows become shorter. */
 static size_t skip_named(size_t *next, size_t i)
 {
@@ -88,7 +72,7 @@ static size_t skip_named(size_t *next, size_t i)
 static ssize_t name_by_line(const struct perf_line *line, struct code_name *item, size_t count,
 			    size_t *next, struct arena *names)
 {
-	size_t i = skip_named(next, find_first(item, count, line->start));
+	size_t i = skip_named(next, code_names_from(item, count, line->start));
 	const char *name = NULL;
 	ssize_t named = 0;
 

@@ -6,28 +6,21 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "base/strbuf.h"
+#include "grow/code_file.h"
 #include "proc/mounts.h"
 #include "proc/smaps.h"
 
-#define MEMORY		 ((size_t)256 << 20)
-#define IDLE_US		 1000000
-#define CPU_US		 5000000
-#define MAPS_MAX	 ((size_t)32 << 20)
-#define MOUNTS_MAX_BYTES ((size_t)16 << 20)
+#define MAPS_MAX ((size_t)32 << 20)
 
 /* Documentation/admin-guide/mm/pagemap.rst */
 #define PRESENT	       (UINT64_C(1) << 63)
@@ -99,7 +92,9 @@ static int read_code(struct strbuf *code, int pid_fd)
 		strbuf_put(code, &m, sizeof(m));
 		strbuf_put(code, h.name, h.name_len);
 	}
-	return strbuf_error(code) ? strbuf_error(code) : code->len ? 0 : -ESRCH;
+	if (strbuf_error(code))
+		return strbuf_error(code);
+	return code->len ? 0 : -ESRCH;
 }
 
 static int answer_code(struct strbuf *code, struct helper_message *request,
@@ -128,24 +123,6 @@ static int answer_code(struct strbuf *code, struct helper_message *request,
 	return 0;
 }
 
-static bool is_inode(int fd, uint64_t inode)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && st.st_ino == inode;
-}
-
-/* An O_PATH descriptor of what is below the root of a process: no link leads out of it. */
-static int find_below(int root_fd, const char *path)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-
-	return (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-}
-
 /* The kernel's own link, also if the file was deleted or another one has its path now. */
 static int find_mapped(int pid_fd, const struct code_mapping *m)
 {
@@ -155,29 +132,32 @@ static int find_mapped(int pid_fd, const struct code_mapping *m)
 	return openat(pid_fd, link, O_PATH | O_CLOEXEC);
 }
 
+/* Takes a descriptor. Returns it if it is of this inode, or -1. */
+static int if_inode(int fd, uint64_t inode)
+{
+	struct stat st;
+
+	if (fd < 0 || (fstat(fd, &st) == 0 && st.st_ino == inode))
+		return fd;
+	close(fd);
+	return -1;
+}
+
 static int answer_find(struct helper_message *request, struct helper_message *ret)
 {
 	struct code_mapping m;
-	const char *path;
 	size_t pos = 0;
 	int fd;
 
 	if (!request->fds || !message_get(request, &pos, &m, sizeof(m)) || pos == request->len ||
 	    request->data[request->len - 1])
 		return -EBADMSG;
-	path = request->data + pos;
 	/* It is this file, also where maps has the inode of the layer below (overlayfs). */
 	fd = find_mapped(request->fd[0], &m);
-	if (fd < 0) {
-		fd = openat(request->fd[0], "exe", O_PATH | O_CLOEXEC);
-		if (fd >= 0 && !is_inode(fd, m.inode))
-			close(TAKE_FD(fd));
-	}
-	if (fd < 0 && request->fds > 1) {
-		fd = find_below(request->fd[1], path);
-		if (fd >= 0 && !is_inode(fd, m.inode))
-			close(TAKE_FD(fd));
-	}
+	if (fd < 0)
+		fd = if_inode(openat(request->fd[0], "exe", O_PATH | O_CLOEXEC), m.inode);
+	if (fd < 0 && request->fds > 1)
+		fd = if_inode(code_find_below(request->fd[1], request->data + pos, 0), m.inode);
 	if (fd < 0)
 		return -ENOENT;
 	message_put_fd(ret, fd);
@@ -185,30 +165,6 @@ static int answer_find(struct helper_message *request, struct helper_message *re
 }
 
 /* ---- files of other users ---- */
-
-static int read_text(int dir_fd, const char *path, size_t max, struct strbuf *ret)
-{
-	cleanup_close int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = 1;
-
-	if (fd < 0)
-		return -errno;
-	while (n > 0 && ret->len < max && strbuf_room(ret, 65536)) {
-		n = read(fd, ret->data + ret->len, 65536);
-		if (n < 0)
-			return -errno;
-		ret->len += (size_t)n;
-	}
-	return n ? -EFBIG : strbuf_error(ret);
-}
-
-static int read_mounts(int dir_fd, const char *path, struct mounts *ret)
-{
-	cleanup(strbuf_done) struct strbuf text = {};
-	int r = read_text(dir_fd, path, MOUNTS_MAX_BYTES, &text);
-
-	return r < 0 ? r : mounts_parse(text.data, text.len, ret);
-}
 
 /* The number of the mount, without a question to the file system (seq_show(), fs/proc/fd.c). */
 static int mount_id(int fd, uint64_t *ret)
@@ -231,15 +187,9 @@ static int mount_id(int fd, uint64_t *ret)
 /* File systems on disks and in memory: no user and no other machine answers for them. */
 static bool is_local(const char *type)
 {
-	static const char *const types[] = {"ext2",    "ext3",	   "ext4",  "xfs",	"btrfs",
-					    "f2fs",    "zfs",	   "jfs",   "bcachefs", "tmpfs",
-					    "overlay", "squashfs", "erofs", "vfat"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
-		if (strcmp(type, types[i]) == 0)
-			return true;
-	}
-	return false;
+	return parse_has_item("ext2,ext3,ext4,xfs,btrfs,f2fs,zfs,jfs,bcachefs,tmpfs,overlay,"
+			      "squashfs,erofs,vfat",
+			      type);
 }
 
 static bool is_mounted_here(int pid_fd, int fd)
@@ -248,8 +198,8 @@ static bool is_mounted_here(int pid_fd, int fd)
 	const struct mount *of_file = NULL;
 	uint64_t id;
 
-	if (mount_id(fd, &id) < 0 || read_mounts(pid_fd, "mountinfo", &theirs) < 0 ||
-	    read_mounts(AT_FDCWD, "/proc/self/mountinfo", &ours) < 0)
+	if (mount_id(fd, &id) < 0 || mounts_read(pid_fd, "mountinfo", &theirs) < 0 ||
+	    mounts_read(AT_FDCWD, "/proc/self/mountinfo", &ours) < 0)
 		return false;
 	for (size_t i = 0; i < theirs.count && !of_file; i++) {
 		if (theirs.mount[i].id == id)
@@ -274,19 +224,15 @@ static bool has_our_root(int pid_fd)
 
 static int answer_open(struct helper_message *request, struct helper_message *ret)
 {
-	char path[64];
-	struct stat st;
 	int fd;
 
 	if (request->fds != 2)
 		return -EBADMSG;
-	if (has_our_root(request->fd[0]) || !is_mounted_here(request->fd[0], request->fd[1]) ||
-	    fstat(request->fd[1], &st) < 0 || !S_ISREG(st.st_mode))
+	if (has_our_root(request->fd[0]) || !is_mounted_here(request->fd[0], request->fd[1]))
 		return -EACCES;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", request->fd[1]);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = code_open_found(request->fd[1], false);
 	if (fd < 0)
-		return -errno;
+		return fd == -EINVAL ? -EACCES : fd;
 	message_put_fd(ret, fd);
 	return 0;
 }
@@ -325,33 +271,35 @@ static uint32_t count_there(struct pagemap *m, uint64_t page, uint32_t added)
 	return there < added ? there : added;
 }
 
+static void pagemap_close(struct pagemap *m)
+{
+	close_fd(&m->fd);
+}
+
 /* Of a process that is gone nothing can be read. */
-static int open_pagemap(int pid_fd, struct pagemap *ret)
+static int pagemap_open(struct pagemap *m, int pid_fd)
 {
 	ssize_t n;
 
-	*ret = (struct pagemap){.first = UINT64_MAX,
-				.fd = error_of(openat(pid_fd, "pagemap", O_RDONLY | O_CLOEXEC))};
-	if (ret->fd < 0)
-		return ret->fd;
-	n = pread(ret->fd, ret->entry, 8, 0);
-	if (n > 0)
-		return 0;
-	close(TAKE_FD(ret->fd));
-	return n < 0 ? -errno : -ESRCH;
+	m->first = UINT64_MAX;
+	m->fd = error_of(openat(pid_fd, "pagemap", O_RDONLY | O_CLOEXEC));
+	if (m->fd < 0)
+		return m->fd;
+	n = pread(m->fd, m->entry, 8, 0);
+	if (n < 0)
+		return -errno;
+	return n ? 0 : -ESRCH;
 }
 
 static int answer_pages(struct helper_message *request, struct helper_message *ret)
 {
-	cleanup_close int fd = -1;
+	cleanup(pagemap_close) struct pagemap map = {.fd = -1};
 	struct fault_pages item;
-	struct pagemap map;
 	size_t pos = 0;
-	int r = request->fds == 1 ? open_pagemap(request->fd[0], &map) : -EBADMSG;
+	int r = request->fds == 1 ? pagemap_open(&map, request->fd[0]) : -EBADMSG;
 
 	if (r < 0)
 		return r;
-	fd = map.fd;
 	while (message_get(request, &pos, &item, sizeof(item))) {
 		item.there = count_there(&map, item.page, item.added);
 		message_put(ret, &item, sizeof(item));
@@ -362,8 +310,8 @@ static int answer_pages(struct helper_message *request, struct helper_message *r
 static int answer_memory(struct helper_message *request, struct helper_message *ret)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	cleanup_close int map_fd = -1, fd = -1;
-	struct pagemap map;
+	cleanup(pagemap_close) struct pagemap map = {.fd = -1};
+	cleanup_close int fd = -1;
 	uint64_t ask[2];
 	size_t pos = 0;
 	ssize_t n;
@@ -372,10 +320,9 @@ static int answer_memory(struct helper_message *request, struct helper_message *
 	if (request->fds != 1 || !message_get(request, &pos, ask, sizeof(ask)) ||
 	    ask[1] > page - ask[0] % page)
 		return -EBADMSG;
-	r = open_pagemap(request->fd[0], &map);
+	r = pagemap_open(&map, request->fd[0]);
 	if (r < 0)
 		return r;
-	map_fd = map.fd;
 	if (!(page_entry(&map, ask[0] / page) & PRESENT))
 		return 0;
 	fd = error_of(openat(request->fd[0], "mem", O_RDONLY | O_CLOEXEC));
@@ -406,42 +353,42 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 
 /* ---- the requests ---- */
 
-static const struct helper_kind kind = {.answer = answer, .memory = MEMORY, .trusted = true};
+static const struct grow_helper_kind kind = {
+	{.answer = answer, .memory = (size_t)256 << 20, .trusted = true},
+	.cpu_us = 5000000,
+	.idle_us = 1000000,
+};
 
-void process_reader_init(struct process_reader *r, const int *hurry_fd, struct helpers_left *left)
+void process_reader_init(struct process_reader *r, struct grow_helpers *shared)
 {
-	helper_init(&r->helper, &kind, 0, 0, &r->code, left);
-	r->hurry_fd = hurry_fd;
+	grow_helper_init(&r->helper, &kind, 0, 0, &r->code, shared);
 }
 
 void process_reader_done(struct process_reader *r)
 {
-	helper_done(&r->helper);
+	helper_done(&r->helper.helper);
 }
 
 static void begin(struct process_reader *r, enum ask what, int pid_fd)
 {
-	r->request.kind = what;
-	r->request.len = r->request.fds = 0;
-	message_put_fd(&r->request, pid_fd);
+	grow_helper_begin(&r->helper, what);
+	message_put_fd(&r->helper.request, pid_fd);
 }
 
-/* `fds`: what an answer must have at most. */
-static int call(struct process_reader *r, size_t fds)
+/* Asks for a descriptor. */
+static int call_for_fd(struct process_reader *r, int *ret)
 {
-	const struct helper_limits limits = {
-		.cpu_us = CPU_US, .idle_us = IDLE_US, .hurry_fd = *r->hurry_fd};
-	int error = helper_call(&r->helper, &limits, &r->request, &r->answer);
+	int error = grow_helper_call(&r->helper, 1);
 
-	if (error == 0 && r->answer.fds > fds)
+	if (error == 0 && !r->helper.answer.fds)
 		error = -EBADMSG;
-	if (error == -EBADMSG)
-		message_close_fds(&r->answer);
+	*ret = error < 0 ? -1 : r->helper.answer.fd[0];
 	return error;
 }
 
 int process_read_code(struct process_reader *r, int pid_fd, struct strbuf *ret, int *ret_root)
 {
+	const struct helper_message *answer = &r->helper.answer;
 	uint64_t total = 1;
 	int error = 0;
 
@@ -452,18 +399,16 @@ int process_read_code(struct process_reader *r, int pid_fd, struct strbuf *ret, 
 		size_t pos = 0;
 
 		begin(r, ASK_CODE, pid_fd);
-		message_put(&r->request, &at, sizeof(at));
-		error = call(r, 1);
-		if (error == 0 && (!message_get(&r->answer, &pos, &total, sizeof(total)) ||
-				   pos == r->answer.len || total > 2 * MAPS_MAX))
-			error = -EBADMSG;
+		message_put(&r->helper.request, &at, sizeof(at));
+		error = grow_helper_call(&r->helper, *ret_root < 0);
 		if (error < 0)
-			break;
-		if (r->answer.fds && *ret_root < 0)
-			*ret_root = r->answer.fd[0];
-		else
-			message_close_fds(&r->answer);
-		strbuf_put(ret, r->answer.data + pos, r->answer.len - pos);
+			return error;
+		if (answer->fds)
+			*ret_root = answer->fd[0];
+		if (!message_get(answer, &pos, &total, sizeof(total)) || pos == answer->len ||
+		    total > 2 * MAPS_MAX)
+			return -EBADMSG;
+		strbuf_put(ret, answer->data + pos, answer->len - pos);
 		error = strbuf_error(ret);
 	}
 	return error;
@@ -494,31 +439,19 @@ int process_each_code(const struct strbuf *code,
 int process_find_file(struct process_reader *r, int pid_fd, int root_fd,
 		      const struct code_mapping *m, const char *path, int *ret)
 {
-	int error;
-
 	begin(r, ASK_FIND, pid_fd);
 	if (root_fd >= 0)
-		message_put_fd(&r->request, root_fd);
-	message_put(&r->request, m, sizeof(*m));
-	message_put(&r->request, path, strlen(path) + 1);
-	error = call(r, 1);
-	if (error == 0 && !r->answer.fds)
-		error = -EBADMSG;
-	*ret = error < 0 ? -1 : r->answer.fd[0];
-	return error;
+		message_put_fd(&r->helper.request, root_fd);
+	message_put(&r->helper.request, m, sizeof(*m));
+	message_put(&r->helper.request, path, strlen(path) + 1);
+	return call_for_fd(r, ret);
 }
 
 int process_open_file(struct process_reader *r, int pid_fd, int found, int *ret)
 {
-	int error;
-
 	begin(r, ASK_OPEN, pid_fd);
-	message_put_fd(&r->request, found);
-	error = call(r, 1);
-	if (error == 0 && !r->answer.fds)
-		error = -EBADMSG;
-	*ret = error < 0 ? -1 : r->answer.fd[0];
-	return error;
+	message_put_fd(&r->helper.request, found);
+	return call_for_fd(r, ret);
 }
 
 int process_count_pages(struct process_reader *r, int pid_fd, struct fault_pages *item,
@@ -531,12 +464,12 @@ int process_count_pages(struct process_reader *r, int pid_fd, struct fault_pages
 		size_t part = count - i < most ? count - i : most;
 
 		begin(r, ASK_PAGES, pid_fd);
-		message_put(&r->request, &item[i], part * sizeof(*item));
-		error = call(r, 0);
-		if (error == 0 && r->answer.len != part * sizeof(*item))
+		message_put(&r->helper.request, &item[i], part * sizeof(*item));
+		error = grow_helper_call(&r->helper, 0);
+		if (error == 0 && r->helper.answer.len != part * sizeof(*item))
 			error = -EBADMSG;
 		if (error == 0)
-			memcpy(&item[i], r->answer.data, r->answer.len);
+			memcpy(&item[i], r->helper.answer.data, r->helper.answer.len);
 		i += part;
 	}
 	return error;
@@ -549,10 +482,10 @@ int process_read_memory(struct process_reader *r, int pid_fd, uint64_t address, 
 	int error;
 
 	begin(r, ASK_MEMORY, pid_fd);
-	message_put(&r->request, ask, sizeof(ask));
-	error = call(r, 0);
-	if (error < 0 || r->answer.len > len)
+	message_put(&r->helper.request, ask, sizeof(ask));
+	error = grow_helper_call(&r->helper, 0);
+	if (error < 0 || r->helper.answer.len > len)
 		return error < 0 ? error : -EBADMSG;
-	memcpy(ret, r->answer.data, r->answer.len);
-	return (int)r->answer.len;
+	memcpy(ret, r->helper.answer.data, r->helper.answer.len);
+	return (int)r->helper.answer.len;
 }

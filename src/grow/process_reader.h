@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
-#include "privilege/helper.h"
+#include "grow/grow_helper.h"
 
 /* A mapping with code. */
 struct code_mapping {
@@ -24,14 +24,11 @@ struct code_mapping {
 };
 
 struct process_reader {
-	struct helper helper;
+	struct grow_helper helper;
 	struct strbuf code; /* the helper's copy has all mappings of the last process */
-	const int *hurry_fd;
-	struct helper_message request, answer;
 };
 
-/* `hurry_fd`: see struct helper_limits; it is read at each call. */
-void process_reader_init(struct process_reader *r, const int *hurry_fd, struct helpers_left *left);
+void process_reader_init(struct process_reader *r, struct grow_helpers *shared);
 void process_reader_done(struct process_reader *r);
 
 /*

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * A table with open addressing, by a hash of the stack: where the thread is, and the words of the
+ * copy that may be return addresses. Half of its slots are free; when it is fuller, it is cleared.
+ */
 #include "grow/recall.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/hash.h"
 
 #define RECALL_SLOTS (1u << 14)
 
@@ -12,27 +18,21 @@ struct recalled {
 	bool used;
 };
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 29;
-}
-
 /* Words that may be return addresses, and where they are; frames are as far apart as they are. */
 static uint64_t stack_key(const struct code_space *s, const struct zmem_grow_stack *m)
 {
 	uint64_t low = s->count ? s->image[0].start : 0;
 	uint64_t size = s->count ? s->image[s->count - 1].end - low : 0;
-	uint64_t hash = mix(m->regs[STACK_WORD_IP], s->generation);
+	uint64_t hash = hash_number(m->regs[STACK_WORD_IP], s->generation);
 
 	if (m->regs[STACK_WORD_BP] - m->regs[STACK_WORD_SP] < m->len)
-		hash = mix(hash, m->regs[STACK_WORD_BP] - m->regs[STACK_WORD_SP]);
+		hash = hash_number(hash, m->regs[STACK_WORD_BP] - m->regs[STACK_WORD_SP]);
 	for (uint32_t i = 0; i + 8 <= m->len; i += 8) {
 		uint64_t word;
 
 		memcpy(&word, m->copy + i, sizeof(word));
 		if (word - low < size && code_space_find(s, word))
-			hash = mix(mix(hash, word), i);
+			hash = hash_number(hash_number(hash, word), i);
 	}
 	return hash;
 }

@@ -38,8 +38,10 @@ struct stack_table {
 	size_t labels, label_capacity;
 	bool full; /* a stack found no room */
 	/* Private. */
-	uint32_t *code_slot, *stack_slot;
-	size_t code_slots, stack_slots;
+	struct stack_slots {
+		uint32_t *slot; /* a number, and 1; 0: it is free */
+		size_t count;	/* a power of 2 */
+	} code_slots, stack_slots;
 	struct arena arena;
 };
 

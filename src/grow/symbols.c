@@ -274,7 +274,7 @@ struct search {
 	struct symbol_budget *budget;
 };
 
-static bool take(uint64_t *left, uint64_t amount)
+static bool spend(uint64_t *left, uint64_t amount)
 {
 	if (*left < amount) {
 		*left = 0;
@@ -291,7 +291,7 @@ static size_t read_name(const struct name_table *t, uint32_t at, char *buf, size
 	uint64_t left = at < t->size ? t->size - at : 0;
 	size_t want = left < cap - 1 ? (size_t)left : cap - 1;
 	ssize_t n =
-		take(&budget->bytes, want) ? pread(t->fd, buf, want, (off_t)(t->offset + at)) : 0;
+		spend(&budget->bytes, want) ? pread(t->fd, buf, want, (off_t)(t->offset + at)) : 0;
 
 	buf[n > 0 ? n : 0] = '\0';
 	return strlen(buf);
@@ -333,22 +333,6 @@ static bool is_better(const struct search *s, const struct candidate *c,
 	return has_better_name(s, c, best);
 }
 
-/* The first wanted address that is not below `vaddr`. */
-static size_t find_first(const struct search *s, uint64_t vaddr)
-{
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->wanted[middle].address < vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static void try_symbol(struct search *s, const Elf64_Sym *sym, const struct name_table *names)
 {
 	const struct candidate c = {
@@ -359,8 +343,8 @@ static void try_symbol(struct search *s, const Elf64_Sym *sym, const struct name
 		.global = ELF64_ST_BIND(sym->st_info) == STB_GLOBAL,
 	};
 
-	for (size_t i = find_first(s, c.start); i < s->count; i++) {
-		if (s->wanted[i].address - c.start >= c.size || !take(&s->budget->steps, 1))
+	for (size_t i = code_names_from(s->wanted, s->count, c.start); i < s->count; i++) {
+		if (s->wanted[i].address - c.start >= c.size || !spend(&s->budget->steps, 1))
 			return;
 		if (is_better(s, &c, &s->best[i]))
 			s->best[i] = c;
@@ -381,13 +365,13 @@ static int search_table(struct search *s, int fd, const GElf_Shdr *shdr,
 		size_t want = (left < at_once ? left : at_once) * sizeof(*piece), have;
 		ssize_t n;
 
-		if (!take(&s->budget->bytes, want))
+		if (!spend(&s->budget->bytes, want))
 			return -EFBIG;
 		n = pread(fd, piece, want, (off_t)at);
 		have = n > 0 ? (size_t)n / sizeof(*piece) : 0;
 		if (!have)
 			return 0;
-		if (!take(&s->budget->steps, have))
+		if (!spend(&s->budget->steps, have))
 			return -EFBIG;
 		for (size_t i = 0; i < have; i++) {
 			if (is_function(&piece[i]))

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Pages by address. A page that was freed and touched again belongs to the last stack that touched
- * it.
+ * Faults are appended as they come, so a page may be in the list several times. When it is asked
+ * which pages are there, or when the list is full, it is sorted by address: of a page that was
+ * freed and touched again the last stack stays. Then pagemap is asked in blocks, and pages that are
+ * neither in RAM nor in swap leave the list.
  */
 #include "grow/touched.h"
 
@@ -14,13 +16,6 @@
 #include "base/cleanup.h"
 
 #define BLOCK 4096 /* pages that are asked for at once */
-
-static int compare(const void *a, const void *b)
-{
-	const struct touched_page *x = a, *y = b;
-
-	return x->address != y->address ? (x->address < y->address ? -1 : 1) : 0;
-}
 
 /* Of equal addresses the last one stays. The sort is stable, because it merges. */
 static int merge_sort(struct touched_page *item, size_t count)
@@ -38,7 +33,8 @@ static int merge_sort(struct touched_page *item, size_t count)
 			size_t end = mid + width < count ? mid + width : count, b = mid;
 
 			for (size_t k = i; k < end; k++)
-				to[k] = a < mid && (b >= end || compare(&from[a], &from[b]) <= 0)
+				to[k] = a < mid && (b >= end ||
+						    compare_leading_u64(&from[a], &from[b]) <= 0)
 						? from[a++]
 						: from[b++];
 		}
@@ -60,19 +56,12 @@ static void ignore(void *arg, uint32_t stack, uint64_t bytes)
 void touched_add(struct touched *t, const struct address_space *space, struct process_reader *from,
 		 struct touched_page page)
 {
-	struct touched_page *moved;
-
 	if (t->count >= TOUCHED_MAX)
 		touched_check(t, space, from, ignore, NULL);
-	moved = t->count < TOUCHED_MAX
-			? grow_items(t->item, t->count, &t->capacity, 4096, sizeof(*t->item))
-			: NULL;
-	if (!moved) {
+	if (t->count < TOUCHED_MAX && array_room(&t->item, t->count, &t->capacity, 4096))
+		t->item[t->count++] = page;
+	else
 		t->dropped += page.pages;
-		return;
-	}
-	t->item = moved;
-	t->item[t->count++] = page;
 }
 
 /* Keeps the last touch of each page, by address. */

@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* libdw asks for modules, registers and words of memory; all come from the copy and from files. */
+/*
+ * libdw unwinds by the tables of the programs. It asks for modules, registers and words of memory.
+ *
+ * A message of the kernel side has the registers of a thread, and a copy of its stack from the
+ * stack pointer on. For libdw there is one process with one thread, which has these registers. A
+ * word of memory comes from the copy; a word outside of it ends the stack, which then is truncated.
+ * Modules are the images of the address space: a file where its first segment is mapped, and memory
+ * with trampolines, which get a table of our own. They are reported anew when the images changed.
+ *
+ * Each frame is an address. That of a caller is the one behind its call, which may be the first one
+ * of another function: the byte before it counts.
+ */
 #include "grow/unwind.h"
 
 #include <errno.h>

@@ -91,17 +91,15 @@ static bool btf_has(const char *name, size_t size)
 	cleanup_close int fd = open(BTF_PATH, O_RDONLY | O_CLOEXEC);
 	cleanup_free char *text = NULL;
 	struct stat st;
-	size_t len = 0;
-	ssize_t n;
+	ssize_t len;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
 		return true;
 	text = malloc((size_t)st.st_size);
 	if (!text)
 		return true;
-	while (len < (size_t)st.st_size && (n = read(fd, text + len, (size_t)st.st_size - len)) > 0)
-		len += (size_t)n;
-	return len < (size_t)st.st_size || memmem(text, len, name, size);
+	len = file_read_at(fd, 0, text, (size_t)st.st_size);
+	return len < st.st_size || memmem(text, (size_t)len, name, size);
 }
 
 /*

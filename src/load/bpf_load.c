@@ -3,6 +3,7 @@
 #include <errno.h> /* the light skeletons need it first */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-compare"
@@ -233,59 +234,36 @@ static int light_load(const struct light *light, const struct part *parts,
 
 /* ---- the objects ---- */
 
-static const unsigned char packed_pss[] = {
-#include "task_pss.inc"
-};
-static const unsigned char packed_pss_old[] = {
-#include "task_pss_old.inc"
-};
-static const unsigned char packed_files[] = {
-#include "files.inc"
-};
-static const unsigned char packed_holders[] = {
-#include "holders.inc"
-};
-static const unsigned char packed_counters[] = {
-#include "task_counters.inc"
-};
-static const unsigned char packed_counters_probe[] = {
-#include "task_counters_probe.inc"
-};
-static const unsigned char packed_counters_old[] = {
-#include "task_counters_old.inc"
-};
-static const unsigned char packed_oom[] = {
-#include "oom_kill.inc"
-};
-static const unsigned char packed_oom_probe[] = {
-#include "oom_kill_probe.inc"
-};
-static const unsigned char packed_oom_old[] = {
-#include "oom_kill_old.inc"
-};
-static const unsigned char packed_grow[] = {
-#include "grow.inc"
-};
-static const unsigned char packed_grow_probe[] = {
-#include "grow_probe.inc"
-};
+/* Each has an array packed_NAME. */
+#include "files.packed.inc"
+#include "grow.packed.inc"
+#include "grow_probe.packed.inc"
+#include "holders.packed.inc"
+#include "oom_kill.packed.inc"
+#include "oom_kill_old.packed.inc"
+#include "oom_kill_probe.packed.inc"
+#include "task_counters.packed.inc"
+#include "task_counters_old.packed.inc"
+#include "task_counters_probe.packed.inc"
+#include "task_pss.packed.inc"
+#include "task_pss_old.packed.inc"
 
 static const struct {
 	struct packed packed; /* without size: libbpf cannot load it */
 	const struct part *parts;
 	const struct light *light; /* NULL: libbpf alone loads it */
 } objects[] = {
-	[OBJECT_PSS] = {PACKED(packed_pss), pss_parts, &task_pss_light},
+	[OBJECT_PSS] = {PACKED(packed_task_pss), pss_parts, &task_pss_light},
 	/* Not packed: libbpf explains OBJECT_PSS_OLD, which has the same code. */
 	[OBJECT_PSS_PROBE] = {{}, pss_probe_parts, &task_pss_probe_light},
-	[OBJECT_PSS_OLD] = {PACKED(packed_pss_old), pss_parts, NULL},
-	[OBJECT_COUNTERS] = {PACKED(packed_counters), counters_parts, &task_counters_light},
-	[OBJECT_COUNTERS_PROBE] = {PACKED(packed_counters_probe), counters_parts,
+	[OBJECT_PSS_OLD] = {PACKED(packed_task_pss_old), pss_parts, NULL},
+	[OBJECT_COUNTERS] = {PACKED(packed_task_counters), counters_parts, &task_counters_light},
+	[OBJECT_COUNTERS_PROBE] = {PACKED(packed_task_counters_probe), counters_parts,
 				   &task_counters_probe_light},
-	[OBJECT_COUNTERS_OLD] = {PACKED(packed_counters_old), counters_parts, NULL},
-	[OBJECT_OOM] = {PACKED(packed_oom), oom_parts, NULL},
-	[OBJECT_OOM_PROBE] = {PACKED(packed_oom_probe), oom_parts, NULL},
-	[OBJECT_OOM_OLD] = {PACKED(packed_oom_old), oom_parts, NULL},
+	[OBJECT_COUNTERS_OLD] = {PACKED(packed_task_counters_old), counters_parts, NULL},
+	[OBJECT_OOM] = {PACKED(packed_oom_kill), oom_parts, NULL},
+	[OBJECT_OOM_PROBE] = {PACKED(packed_oom_kill_probe), oom_parts, NULL},
+	[OBJECT_OOM_OLD] = {PACKED(packed_oom_kill_old), oom_parts, NULL},
 	[OBJECT_GROW] = {PACKED(packed_grow), grow_parts, NULL},
 	[OBJECT_GROW_PROBE] = {PACKED(packed_grow_probe), grow_parts, NULL},
 	[OBJECT_FILES] = {PACKED(packed_files), files_parts, &files_light},
@@ -432,6 +410,14 @@ int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_siz
 	return load_limit_end(&limit, r);
 }
 
+int bpf_load_either(enum bpf_object_id id, struct bpf_handle *ret, struct bpf_missing *missing)
+{
+	const struct bpf_sizes sizes = {};
+	int r = bpf_load(id, LOADER_LIGHT, &sizes, NULL, ret, missing);
+
+	return r < 0 ? bpf_load(id, LOADER_LIBBPF, &sizes, NULL, ret, missing) : r;
+}
+
 char *bpf_load_explain(enum bpf_object_id id, const char *const *without)
 {
 	cleanup_free char *log = calloc(1, LOG_SIZE);
@@ -482,8 +468,22 @@ int bpf_handle_run(int prog_fd, void *args, uint32_t size)
 	return bpf_prog_test_run_opts(prog_fd, &opts) < 0 ? -errno : (int)opts.retval;
 }
 
+int bpf_handle_map(struct bpf_handle *handle, size_t size)
+{
+	void *map =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, handle->fd[BPF_ANSWERS], 0);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	handle->answers = map;
+	handle->answers_size = size;
+	return 0;
+}
+
 void bpf_handle_close(struct bpf_handle *handle)
 {
+	if (handle->answers)
+		munmap(handle->answers, handle->answers_size);
 	if (handle->destroy)
 		handle->destroy(handle->object);
 	*handle = (struct bpf_handle){};

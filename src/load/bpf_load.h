@@ -6,6 +6,7 @@
 #ifndef ZMEM_LOAD_BPF_LOAD_H
 #define ZMEM_LOAD_BPF_LOAD_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "load/bpf_diagnose.h"
@@ -76,6 +77,8 @@ struct bpf_handle {
 	int fd[BPF_PARTS]; /* 0: the object has no such part */
 	void *object;	   /* owns the descriptors */
 	void (*destroy)(void *object);
+	size_t answers_size; /* of what bpf_handle_map() has mapped */
+	void *answers;
 };
 
 /* The entries of maps. */
@@ -95,6 +98,9 @@ int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_siz
 	     const struct zmem_scramble *scramble, struct bpf_handle *ret,
 	     struct bpf_missing *missing);
 
+/* Likewise a light skeleton or, where that does not work, by libbpf, without a key. */
+int bpf_load_either(enum bpf_object_id id, struct bpf_handle *ret, struct bpf_missing *missing);
+
 /*
  * Loads once more by libbpf with the verifier's log on, without these programs (NULL: all). Returns
  * the log, to be freed, or NULL if the object loads or the log is empty.
@@ -108,6 +114,11 @@ int bpf_handle_program(const struct bpf_handle *handle, const char *name);
 int bpf_program_run(int prog_fd);
 /* Runs a SEC("syscall") program. Returns the program's result, or a negative errno. */
 int bpf_handle_run(int prog_fd, void *args, uint32_t size);
+/*
+ * Maps the struct in BPF_ANSWERS, which has this size, until the handle is closed: `answers`.
+ * Returns 0 or a negative errno.
+ */
+int bpf_handle_map(struct bpf_handle *handle, size_t size);
 void bpf_handle_close(struct bpf_handle *handle);
 
 #endif

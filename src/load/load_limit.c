@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
 #define NS_PER_S 1000000000ULL
 /* libbpf loads a program that was interrupted again, up to five times. */
 #define AGAIN_NS 10000000
@@ -20,14 +22,6 @@ static void ignore(int signal)
 	(void)signal;
 }
 
-static uint64_t thread_ns(void)
-{
-	struct timespec t = {};
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
-
 void load_limit_begin(struct load_limit *limit, uint64_t ns)
 {
 	const int number = SIGRTMIN + 5;
@@ -39,7 +33,8 @@ void load_limit_begin(struct load_limit *limit, uint64_t ns)
 	struct sigaction action = {.sa_handler = ignore};
 	sigset_t set;
 
-	*limit = (struct load_limit){.late_ns = thread_ns() + ns / STOPPED_PART};
+	*limit = (struct load_limit){.late_ns =
+					     clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns / STOPPED_PART};
 	event.sigev_notify_thread_id = gettid();
 	/* A timer of processor time sends no signal before the thread leaves the kernel. */
 	if (timer_create(CLOCK_MONOTONIC, &event, &limit->timer) < 0)
@@ -54,7 +49,7 @@ void load_limit_begin(struct load_limit *limit, uint64_t ns)
 
 int load_limit_end(struct load_limit *limit, int r)
 {
-	bool late = limit->armed && thread_ns() >= limit->late_ns;
+	bool late = limit->armed && clock_ns(CLOCK_THREAD_CPUTIME_ID) >= limit->late_ns;
 
 	if (limit->armed) {
 		/* A signal that is still pending goes with the timer. */

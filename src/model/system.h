@@ -37,6 +37,8 @@ struct meminfo {
  * only count pages of other lines, are left out.
  */
 void meminfo_parse(const char *text, size_t len, struct meminfo *ret);
+/* Reads the file in this /proc. What cannot be read has no values. */
+struct meminfo meminfo_read(int proc_fd);
 
 static inline bool meminfo_has(const struct meminfo *m, enum meminfo_counter f)
 {

@@ -107,10 +107,8 @@ static int send_message(int fd, uint32_t sequence, const struct helper_message *
 
 void message_close_fds(struct helper_message *m)
 {
-	for (size_t i = 0; i < m->fds; i++) {
-		if (m->fd[i] >= 0)
-			close(TAKE_FD(m->fd[i]));
-	}
+	for (size_t i = 0; i < m->fds; i++)
+		close_fd(&m->fd[i]);
 	m->fds = 0;
 }
 
@@ -402,15 +400,6 @@ int helper_start(struct helper *h)
 	return r;
 }
 
-static uint64_t cpu_us(clockid_t clock)
-{
-	struct timespec t;
-
-	return clock_gettime(clock, &t) < 0
-		       ? 0
-		       : (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 /* Waits until there is an answer. */
 static int wait_for_answer(const struct helper *h, const struct helper_limits *limits)
 {
@@ -421,7 +410,7 @@ static int wait_for_answer(const struct helper *h, const struct helper_limits *l
 
 	if (clock_getcpuclockid(h->pid, &clock) != 0)
 		return -ECHILD;
-	begin = before = cpu_us(clock);
+	begin = before = clock_us(clock);
 	since = clock_us(CLOCK_MONOTONIC);
 	for (;;) {
 		nfds_t count = fds[1].fd < 0 ? 1 : 2;
@@ -437,7 +426,7 @@ static int wait_for_answer(const struct helper *h, const struct helper_limits *l
 			idle_us = idle_us < HELPER_HURRY_US ? idle_us : HELPER_HURRY_US;
 			since = clock_us(CLOCK_MONOTONIC);
 		}
-		used = cpu_us(clock);
+		used = clock_us(clock);
 		now = clock_us(CLOCK_MONOTONIC);
 		if (used > begin + limits->cpu_us)
 			return -EOVERFLOW;

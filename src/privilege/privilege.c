@@ -113,6 +113,11 @@ bool privilege_held(enum privilege privilege)
 	return get_caps(CAP_EFFECTIVE) & table[privilege].any && privilege_is_first_namespace();
 }
 
+bool privilege_loads(void)
+{
+	return privilege_held(PRIVILEGE_BPF) && privilege_held(PRIVILEGE_PERFMON);
+}
+
 uint64_t privilege_mask(void)
 {
 	return get_caps(CAP_PERMITTED);

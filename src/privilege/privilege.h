@@ -34,6 +34,8 @@ const char *privilege_name(enum privilege privilege);
  * has an effect on the processes of that namespace alone, and the others have none.
  */
 bool privilege_held(enum privilege privilege);
+/* True if programs can be loaded: the first two are held. */
+bool privilege_loads(void);
 /* True in the user namespace that the machine started with, and if /proc does not tell. */
 bool privilege_is_first_namespace(void);
 

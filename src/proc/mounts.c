@@ -9,11 +9,13 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
 
 #define MAJOR_MAX 0xfff
 #define MINOR_MAX 0xfffff
+#define TEXT_MAX  (16 << 20)
 
 /* Unescapes a path into the arena. Returns NULL if it is none, or without memory. */
 static const char *store_path(struct mounts *m, struct text_part field)
@@ -204,6 +206,14 @@ int mounts_parse(const char *text, size_t len, struct mounts *m)
 		return 0;
 	qsort(m->mount, m->count, sizeof(*m->mount), compare_mounts);
 	return find_hidden(m);
+}
+
+int mounts_read(int dirfd, const char *path, struct mounts *m)
+{
+	cleanup_free char *text = malloc(TEXT_MAX);
+	ssize_t len = text ? file_read(dirfd, path, text, TEXT_MAX) : -ENOMEM;
+
+	return len < 0 ? (int)len : mounts_parse(text, (size_t)len, m);
 }
 
 const char *mount_below(const struct mount *mount, const char *path)

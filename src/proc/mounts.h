@@ -35,6 +35,8 @@ struct mounts {
  * Returns 0 or -ENOMEM.
  */
 int mounts_parse(const char *text, size_t len, struct mounts *m);
+/* Likewise a file under dirfd. Returns 0 or a negative errno. */
+int mounts_read(int dirfd, const char *path, struct mounts *m);
 /*
  * The mount through which a path of the file system can be seen: the one with the longest root, of
  * these the last one. One that is hidden, or has another mount on this path, is taken only if there

@@ -92,6 +92,17 @@ static void add_unplaced(const struct keyed_line *line, struct meminfo *m)
 	m->unplaced_count++;
 }
 
+struct meminfo meminfo_read(int proc_fd)
+{
+	char text[16 * 1024];
+	ssize_t len = file_read(proc_fd, "meminfo", text, sizeof(text));
+	struct meminfo m = {};
+
+	if (len > 0)
+		meminfo_parse(text, (size_t)len, &m);
+	return m;
+}
+
 void meminfo_parse(const char *text, size_t len, struct meminfo *ret)
 {
 	struct meminfo meminfo = {0};

@@ -9,47 +9,24 @@
 #include <string.h>
 #include <zlib.h>
 
-static inline uint64_t get_le64(const char *at)
-{
-	uint64_t v;
+/* get_le16() and put_le16(), and so on: integers at any place. */
+#define LITTLE_ENDIAN_INTEGER(bits)                                                                \
+	static inline uint##bits##_t get_le##bits(const char *at)                                  \
+	{                                                                                          \
+		uint##bits##_t v;                                                                  \
+                                                                                                   \
+		memcpy(&v, at, sizeof(v));                                                         \
+		return le##bits##toh(v);                                                           \
+	}                                                                                          \
+	static inline void put_le##bits(char *at, uint##bits##_t v)                                \
+	{                                                                                          \
+		v = htole##bits(v);                                                                \
+		memcpy(at, &v, sizeof(v));                                                         \
+	}
 
-	memcpy(&v, at, sizeof(v));
-	return le64toh(v);
-}
-
-static inline uint32_t get_le32(const char *at)
-{
-	uint32_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return le32toh(v);
-}
-
-static inline uint16_t get_le16(const char *at)
-{
-	uint16_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return le16toh(v);
-}
-
-static inline void put_le64(char *at, uint64_t v)
-{
-	v = htole64(v);
-	memcpy(at, &v, sizeof(v));
-}
-
-static inline void put_le32(char *at, uint32_t v)
-{
-	v = htole32(v);
-	memcpy(at, &v, sizeof(v));
-}
-
-static inline void put_le16(char *at, uint16_t v)
-{
-	v = htole16(v);
-	memcpy(at, &v, sizeof(v));
-}
+LITTLE_ENDIAN_INTEGER(16)
+LITTLE_ENDIAN_INTEGER(32)
+LITTLE_ENDIAN_INTEGER(64)
 
 static inline uint32_t crc_of(const char *data, size_t len)
 {

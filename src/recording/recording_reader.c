@@ -2,6 +2,17 @@
 /*
  * Reads snapshots from the bytes of a recording, which may be corrupt or made to do harm: lengths
  * are checked against the file, checksums before contents, and memory before it is allocated.
+ *
+ * A recording is a file, or the segments of a directory, oldest first. When it is opened, each of
+ * them is looked through once: its index tells where its parts are, or the heads of its parts do,
+ * from one to the next. Behind corrupt bytes the next head is searched; what lies between becomes
+ * one corrupt frame. So there is a list of all frames, with their times, and one of all events.
+ *
+ * A delta frame is decoded from the frame before it, so each frame knows the key frame where its
+ * chain begins. The frame that was decoded last is kept: the one behind it takes one decoding.
+ *
+ * A clock may be set back, so times do not ascend. They do within a run: the list of runs has the
+ * first frame of each, and a moment is searched in each run.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +26,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "model/snapshot_codec.h"
 #include "recording/recording_file.h"
 #include "recording/recording_internal.h"
@@ -57,7 +69,7 @@ struct event {
 	uint64_t at;
 	int64_t time_ms;
 	uint32_t size;
-	uint32_t frame; /* that follows it */
+	uint32_t before; /* the number of frames before it */
 	uint32_t segment;
 };
 
@@ -80,7 +92,7 @@ struct recording_reader {
 	bool has_time;	 /* a frame had a time of its own */
 	struct event *event;
 	size_t event_capacity;
-	struct event *end; /* ends of events; `frame` is the number of events before it */
+	struct event *end; /* ends of events; `before` is the number of events before it */
 	size_t ends, end_capacity;
 	struct ZSTD_DCtx_s *zstd;
 	char *payload, *raw;
@@ -117,25 +129,17 @@ static bool is_part(const char *head)
 /* Reads all bytes. -EBADMSG: the file has become shorter. */
 static int read_at(const struct recording_reader *r, uint64_t at, void *buf, size_t len)
 {
-	char *to = buf;
+	ssize_t n;
 
 	if (r->in.fd < 0) {
 		if (len)
 			memcpy(buf, r->in.data + at, len);
 		return 0;
 	}
-	while (len) {
-		ssize_t n = pread(r->in.fd, to, len, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EBADMSG;
-		to += n;
-		at += (uint64_t)n;
-		len -= (size_t)n;
-	}
-	return 0;
+	n = file_read_at(r->in.fd, at, buf, len);
+	if (n < 0)
+		return (int)n;
+	return (size_t)n == len ? 0 : -EBADMSG;
 }
 
 /* What is read from now on is in this segment, whose file is opened if it is not open. */
@@ -278,14 +282,10 @@ static int find_part(const struct recording_reader *r, uint64_t at, uint64_t *re
 /* Begins another run if the frame that is added is the first one, or earlier than the last one. */
 static int begin_run(struct recording_reader *r, const struct frame *last, int64_t time_ms)
 {
-	uint32_t *run;
-
 	if (last && time_ms >= last->time_ms)
 		return 0;
-	run = grow_items(r->run, r->runs, &r->run_capacity, 16, sizeof(*run));
-	if (!run)
+	if (!array_room(&r->run, r->runs, &r->run_capacity, 16))
 		return -ENOMEM;
-	r->run = run;
 	r->run[r->runs++] = (uint32_t)r->info.frames;
 	return 0;
 }
@@ -306,10 +306,8 @@ static int add_frame(struct recording_reader *r, const struct frame *f)
 
 	if (r->info.frames >= NO_FRAME)
 		return -EFBIG;
-	frame = grow_items(r->frame, r->info.frames, &r->capacity, 64, sizeof(*frame));
-	if (!frame)
+	if (!array_room(&r->frame, r->info.frames, &r->capacity, 64))
 		return -ENOMEM;
-	r->frame = frame;
 	frame = &r->frame[r->info.frames];
 	last = r->info.frames ? frame - 1 : NULL;
 	*frame = *f;
@@ -333,57 +331,52 @@ static int add_frame(struct recording_reader *r, const struct frame *f)
 	return 0;
 }
 
-/* The first later one of frames whose times ascend: `low` to before `high`; or `high`. */
-static size_t first_later(const struct recording_reader *r, size_t low, size_t high,
+static bool is_not_later(const void *item, const void *time_ms)
+{
+	const struct frame *f = item;
+
+	return f->time_ms <= *(const int64_t *)time_ms;
+}
+
+/* The first later one of frames whose times ascend: `first` to before `end`; or `end`. */
+static size_t first_later(const struct recording_reader *r, size_t first, size_t end,
 			  int64_t time_ms)
 {
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
+	return first == end ? end
+			    : first + count_before(&r->frame[first], end - first, sizeof(*r->frame),
+						   is_not_later, &time_ms);
+}
 
-		if (r->frame[middle].time_ms <= time_ms)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+static struct event event_at(const struct recording_reader *r, const struct frame *f, size_t before)
+{
+	return (struct event){
+		.at = f->at,
+		.time_ms = f->time_ms,
+		.size = f->size,
+		.before = (uint32_t)before,
+		.segment = (uint32_t)r->segments,
+	};
 }
 
 /* An OOM kill may have been told later than a frame after it. */
 static int add_event(struct recording_reader *r, const struct frame *f)
 {
 	size_t first = r->segments ? r->segment[r->segments - 1].frames : 0;
-	struct event *event =
-		grow_items(r->event, r->info.events, &r->event_capacity, 16, sizeof(*event));
 
-	if (!event)
+	if (!array_room(&r->event, r->info.events, &r->event_capacity, 16))
 		return -ENOMEM;
 	if (r->runs && r->run[r->runs - 1] > first)
 		first = r->run[r->runs - 1];
-	r->event = event;
-	r->event[r->info.events++] = (struct event){
-		.at = f->at,
-		.time_ms = f->time_ms,
-		.size = f->size,
-		.frame = (uint32_t)first_later(r, first, r->info.frames, f->time_ms),
-		.segment = (uint32_t)r->segments,
-	};
+	r->event[r->info.events++] =
+		event_at(r, f, first_later(r, first, r->info.frames, f->time_ms));
 	return 0;
 }
 
 static int add_event_end(struct recording_reader *r, const struct frame *f)
 {
-	struct event *end = grow_items(r->end, r->ends, &r->end_capacity, 16, sizeof(*end));
-
-	if (!end)
+	if (!array_room(&r->end, r->ends, &r->end_capacity, 16))
 		return -ENOMEM;
-	r->end = end;
-	r->end[r->ends++] = (struct event){
-		.at = f->at,
-		.time_ms = f->time_ms,
-		.size = f->size,
-		.frame = (uint32_t)r->info.events,
-		.segment = (uint32_t)r->segments,
-	};
+	r->end[r->ends++] = event_at(r, f, r->info.events);
 	return 0;
 }
 
@@ -567,14 +560,11 @@ static struct recording_reader *new_reader(void)
 static int add_segment(struct recording_reader *r, char reason[RECORDING_REASON])
 {
 	size_t frames = r->info.frames, events = r->info.events, ends = r->ends;
-	struct bytes *segment;
 	int error;
 
 	r->info.ended = r->info.torn = false;
-	segment = grow_items(r->segment, r->segments, &r->segment_room, 16, sizeof(*segment));
-	if (!segment)
+	if (!array_room(&r->segment, r->segments, &r->segment_room, 16))
 		return no_memory(reason);
-	r->segment = segment;
 	error = read_header(r, reason);
 	if (error == 0)
 		error = find_frames(r, reason);
@@ -591,6 +581,16 @@ static int add_segment(struct recording_reader *r, char reason[RECORDING_REASON]
 	return 0;
 }
 
+/* Returns the error. */
+static int end_opening(struct recording_reader *r, int error, struct recording_reader **ret)
+{
+	if (error < 0)
+		recording_reader_free(r);
+	else
+		*ret = r;
+	return error;
+}
+
 static int open_reader(struct bytes in, struct recording_reader **ret,
 		       char reason[RECORDING_REASON])
 {
@@ -601,11 +601,7 @@ static int open_reader(struct bytes in, struct recording_reader **ret,
 		return no_memory(reason);
 	r->in = in;
 	error = add_segment(r, reason);
-	if (error < 0)
-		recording_reader_free(r);
-	else
-		*ret = r;
-	return error;
+	return end_opening(r, error, ret);
 }
 
 int recording_reader_open(int fd, struct recording_reader **ret, char reason[RECORDING_REASON])
@@ -679,11 +675,7 @@ int recording_reader_open_dir(int dir, struct recording_reader **ret, char reaso
 		error = refuse(reason, -EACCES, "%s", strerror(EACCES));
 	else if (error == 0 && !r->info.frames)
 		error = refuse(reason, -EBADMSG, "its recording has no frames");
-	if (error < 0)
-		recording_reader_free(r);
-	else
-		*ret = r;
-	return error;
+	return end_opening(r, error, ret);
 }
 
 void recording_reader_set_open(struct recording_reader *r,
@@ -700,8 +692,7 @@ void recording_reader_free(struct recording_reader *r)
 		if (r->open[i].used)
 			close(r->open[i].fd);
 	}
-	if (r->dir >= 0)
-		close(r->dir);
+	close_fd(&r->dir);
 	snapshot_done(&r->current);
 	snapshot_done(&r->next);
 	ZSTD_freeDCtx(r->zstd);
@@ -856,6 +847,28 @@ static bool make_room(char **buf, size_t *room, size_t len)
 	return true;
 }
 
+/*
+ * Reads a part into r->payload. Returns 0 or a negative errno: -EBADMSG also for a part that is not
+ * as a wrong index says.
+ */
+static int read_payload(struct recording_reader *r, uint32_t segment, uint64_t at, uint32_t size,
+			char head[RECORDING_PART_SIZE])
+{
+	int error;
+
+	if (!make_room(&r->payload, &r->payload_room, (size_t)size + 1))
+		return -ENOMEM;
+	error = enter_segment(r, segment);
+	if (error == 0)
+		error = read_at(r, at, head, RECORDING_PART_SIZE);
+	if (error == 0)
+		error = read_at(r, at + RECORDING_PART_SIZE, r->payload, size);
+	if (error == 0 && (!is_part(head) || get_le32(head + 8) != size ||
+			   get_le32(head + 24) != crc_of(r->payload, size)))
+		error = -EBADMSG;
+	return error;
+}
+
 /* Decompresses the frame into r->raw, which counts. */
 static int read_raw(struct recording_reader *r, const struct frame *f, struct codec_memory *memory)
 {
@@ -865,19 +878,9 @@ static int read_raw(struct recording_reader *r, const struct frame *f, struct co
 
 	if (f->is_corrupt || !f->size || f->size > ZSTD_compressBound(RECORDING_RAW_MAX))
 		return -EBADMSG;
-	if (!make_room(&r->payload, &r->payload_room, f->size))
-		return -ENOMEM;
-	error = enter_segment(r, f->segment);
-	if (error == 0)
-		error = read_at(r, f->at, head, sizeof(head));
-	if (error == 0)
-		error = read_at(r, f->at + sizeof(head), r->payload, f->size);
+	error = read_payload(r, f->segment, f->at, f->size, head);
 	if (error < 0)
 		return error;
-	/* Of a wrong index, the head is not that of the frame. */
-	if (!is_part(head) || get_le32(head + 8) != f->size ||
-	    get_le32(head + 24) != crc_of(r->payload, f->size))
-		return -EBADMSG;
 	size = get_le32(head + 12);
 	if (size > RECORDING_RAW_MAX || size > memory->most ||
 	    ZSTD_getFrameContentSize(r->payload, f->size) != size)
@@ -923,7 +926,7 @@ int64_t recording_reader_event_time(const struct recording_reader *r, size_t i)
 
 size_t recording_reader_event_frame(const struct recording_reader *r, size_t i)
 {
-	return r->event[i].frame;
+	return r->event[i].before;
 }
 
 /* Reads an event, or the end of one. Returns 0 or a negative errno. */
@@ -931,19 +934,11 @@ static int read_event(struct recording_reader *r, const struct event *e, enum re
 		      struct event_record *ret)
 {
 	char head[RECORDING_PART_SIZE];
-	int error = e->size > RECORDING_EVENT_MAX ? -EBADMSG : 0;
+	int error = -EBADMSG;
 
-	if (error == 0 && !make_room(&r->payload, &r->payload_room, e->size + 1))
-		return -ENOMEM;
-	if (error == 0)
-		error = enter_segment(r, e->segment);
-	if (error == 0)
-		error = read_at(r, e->at, head, sizeof(head));
-	if (error == 0)
-		error = read_at(r, e->at + sizeof(head), r->payload, e->size);
-	if (error == 0 &&
-	    (!is_part(head) || head[4] != (char)kind || get_le32(head + 8) != e->size ||
-	     get_le32(head + 24) != crc_of(r->payload, e->size)))
+	if (e->size <= RECORDING_EVENT_MAX)
+		error = read_payload(r, e->segment, e->at, e->size, head);
+	if (error == 0 && head[4] != (char)kind)
 		error = -EBADMSG;
 	if (error == 0)
 		error = event_decode(r->payload, e->size, ret);
@@ -966,6 +961,9 @@ static int refuse_part(const char *what, size_t i, uint64_t at, int error,
 	if (error == -EBADMSG)
 		return refuse(reason, error, "the recording is corrupt: %s %zu at byte %llu", what,
 			      i + 1, byte);
+	if (error == -ENOTSUP)
+		return refuse(reason, error, "%s %zu at byte %llu was made by a newer zmem-bpf",
+			      what, i + 1, byte);
 	return refuse(reason, error, "%s %zu at byte %llu: %s", what, i + 1, byte,
 		      strerror(-error));
 }
@@ -985,7 +983,7 @@ int recording_reader_event_end(struct recording_reader *r, size_t i, struct even
 	int error;
 
 	/* Events of this kind do not overlap, and others may lie between it and its end. */
-	while (n < r->ends && r->end[n].frame <= i)
+	while (n < r->ends && r->end[n].before <= i)
 		n++;
 	if (n == r->ends)
 		return 0;
@@ -996,25 +994,19 @@ int recording_reader_event_end(struct recording_reader *r, size_t i, struct even
 	       (int64_t)ret->number[EVENT_BEGAN] == r->event[i].time_ms;
 }
 
-static int report_frame(const struct recording_reader *r, size_t i, int error,
+static int refuse_frame(const struct recording_reader *r, size_t i, int error,
 			char reason[RECORDING_REASON])
 {
-	uint64_t at = r->frame[i].at;
-
-	if (error == -ENOTSUP)
-		return refuse(reason, error,
-			      "snapshot %zu at byte %llu was made by a newer zmem-bpf", i + 1,
-			      (unsigned long long)at);
-	return refuse_part("snapshot", i, at, error, reason);
+	return refuse_part("snapshot", i, r->frame[i].at, error, reason);
 }
 
 /* Decodes frame i into r->current. Returns 0 or a negative errno and reason. */
-static int turn_to(struct recording_reader *r, size_t i, char reason[RECORDING_REASON])
+static int decode_chain(struct recording_reader *r, size_t i, char reason[RECORDING_REASON])
 {
 	size_t from = r->frame[i].key, current = r->current_frame;
 
 	if (r->frame[i].is_corrupt)
-		return report_frame(r, i, -EBADMSG, reason);
+		return refuse_frame(r, i, -EBADMSG, reason);
 	if (from == NO_FRAME)
 		return refuse(
 			reason, -EBADMSG,
@@ -1026,7 +1018,7 @@ static int turn_to(struct recording_reader *r, size_t i, char reason[RECORDING_R
 		int error = decode_frame(r, from);
 
 		if (error < 0)
-			return report_frame(r, from, error, reason);
+			return refuse_frame(r, from, error, reason);
 	}
 	return 0;
 }
@@ -1034,7 +1026,7 @@ static int turn_to(struct recording_reader *r, size_t i, char reason[RECORDING_R
 int recording_reader_frame(struct recording_reader *r, size_t i, const struct snapshot **ret,
 			   char reason[RECORDING_REASON])
 {
-	int error = turn_to(r, i, reason);
+	int error = decode_chain(r, i, reason);
 
 	/* Another attempt may have the memory or the file. */
 	r->frame[i].is_lost |=
@@ -1054,5 +1046,5 @@ int recording_reader_copy(struct recording_reader *r, size_t i, struct snapshot 
 	/* It was within its limit. r->raw still has it, and r->next is the frame before. */
 	error = snapshot_decode(r->raw, r->raw_size, r->frame[i].is_delta ? &r->next : NULL, NULL,
 				ret);
-	return error < 0 ? report_frame(r, i, error, reason) : 0;
+	return error < 0 ? refuse_frame(r, i, error, reason) : 0;
 }

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Writes a recording without an end as segments in a directory, in bounded space. */
+/*
+ * Writes a recording without an end as segments in a directory, in bounded space.
+ *
+ * One segment is in work. What is appended is encoded in memory and written with one write(), or
+ * cut off again. A segment ends when it is large or old enough, or when the clock was set, for
+ * within a segment times must ascend. With its end it gets the index of its parts.
+ *
+ * After each write the oldest segments go that are not needed: from the newest one back, the time
+ * and the bytes that the segments stand for are added until they are those to keep. The ring knows
+ * number, bytes and times of each finished segment; it learns those of an earlier writer at the
+ * start.
+ *
+ * Kills have a budget of bytes, which time fills. What has no room is not written, but counted, and
+ * the next kill that is written says how many were left out.
+ */
 #include "recording/recording_ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -21,12 +34,8 @@
 
 static int add_segment(struct recording_ring *g, struct ring_segment segment)
 {
-	struct ring_segment *grown =
-		grow_items(g->segment, g->count, &g->capacity, 64, sizeof(*grown));
-
-	if (!grown)
+	if (!array_room(&g->segment, g->count, &g->capacity, 64))
 		return -ENOMEM;
-	g->segment = grown;
 	g->segment[g->count++] = segment;
 	return 0;
 }
@@ -339,14 +348,6 @@ static bool is_over(const struct recording_ring *g, int64_t time_ms, int64_t boo
 	return time_ms - g->first_ms >= (int64_t)segment_ms(g);
 }
 
-/* Appends an event, a frame, or both to g->out. */
-static int encode(struct recording_ring *g, const struct event_record *e, const struct snapshot *s)
-{
-	int r = e ? recording_writer_event(&g->writer, e) : 0;
-
-	return r < 0 || !s ? r : recording_writer_append(&g->writer, s);
-}
-
 static void note_time(struct recording_ring *g, int64_t time_ms, int64_t boot_ms, bool frame)
 {
 	if (frame && g->frame_ms == INT64_MIN)
@@ -358,7 +359,10 @@ static void note_time(struct recording_ring *g, int64_t time_ms, int64_t boot_ms
 	g->boot_ms = boot_ms;
 }
 
-/* The time is that of the event, if there is one. Returns 0 or a negative errno. */
+/*
+ * Appends an event, a frame, or both. The time is that of the event, if there is one. Returns 0 or
+ * a negative errno.
+ */
 static int append(struct recording_ring *g, int64_t boot_ms, const struct event_record *e,
 		  const struct snapshot *s)
 {
@@ -372,7 +376,10 @@ static int append(struct recording_ring *g, int64_t boot_ms, const struct event_
 		r = begin_segment(g, time_ms);
 	if (r == 0) {
 		recording_writer_mark(&g->writer);
-		r = encode(g, e, s);
+		if (e)
+			r = recording_writer_event(&g->writer, e);
+		if (r == 0 && s)
+			r = recording_writer_append(&g->writer, s);
 		if (r == 0)
 			r = write_out(g);
 		if (r < 0)
@@ -533,8 +540,7 @@ void recording_ring_close(struct recording_ring *g)
 		write_left_out(g, g->boot_ms);
 	end_segment(g);
 	fsync(g->dir);
-	if (g->lock >= 0)
-		close(g->lock);
+	close_fd(&g->lock);
 	close(g->dir);
 	recording_writer_done(&g->writer);
 	strbuf_done(&g->out);

@@ -42,16 +42,19 @@ static void append_part(struct strbuf *out, enum recording_part kind, int64_t ti
 	strbuf_put(out, payload, size);
 }
 
-static void append_entry(struct recording_writer *w, enum recording_part kind, int64_t time_ms,
-			 uint32_t raw_size, size_t size)
+/* Appends a part, and its entry in the index. */
+static void append_indexed(struct recording_writer *w, enum recording_part kind, int64_t time_ms,
+			   const struct strbuf *payload)
 {
+	const uint32_t raw_size = (uint32_t)w->raw.len;
 	char entry[RECORDING_ENTRY];
 
-	w->at += RECORDING_PART_SIZE + size;
+	append_part(w->out, kind, time_ms, raw_size, payload->data, payload->len);
+	w->at += RECORDING_PART_SIZE + payload->len;
 	if (!w->indexed)
 		return;
 	put_le64(entry, (uint64_t)time_ms);
-	put_le32(entry + 8, (uint32_t)size);
+	put_le32(entry + 8, (uint32_t)payload->len);
 	put_le32(entry + 12, raw_size);
 	put_le32(entry + 16, kind);
 	strbuf_put(&w->index, entry, sizeof(entry));
@@ -150,10 +153,7 @@ int recording_writer_append(struct recording_writer *w, const struct snapshot *s
 		r = store_previous(w, delta, before);
 	if (r < 0)
 		return r;
-	append_part(w->out, delta ? PART_DELTA : PART_KEY, s->time_ms, (uint32_t)w->raw.len,
-		    w->packed.data, w->packed.len);
-	append_entry(w, delta ? PART_DELTA : PART_KEY, s->time_ms, (uint32_t)w->raw.len,
-		     w->packed.len);
+	append_indexed(w, delta ? PART_DELTA : PART_KEY, s->time_ms, &w->packed);
 	w->has_previous = true;
 	w->since_key = delta ? w->since_key + 1 : 0;
 	w->since_key_size = before + w->packed.len;
@@ -170,8 +170,7 @@ int recording_writer_event(struct recording_writer *w, const struct event_record
 	event_encode(e, &w->raw);
 	if (strbuf_error(&w->raw) < 0)
 		return strbuf_error(&w->raw);
-	append_part(w->out, kind, e->time_ms, (uint32_t)w->raw.len, w->raw.data, w->raw.len);
-	append_entry(w, kind, e->time_ms, (uint32_t)w->raw.len, w->raw.len);
+	append_indexed(w, kind, e->time_ms, &w->raw);
 	return strbuf_error(w->out);
 }
 

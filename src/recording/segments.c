@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -42,7 +41,7 @@ static int by_number(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return ORDER_OF(*x, *y);
 }
 
 int segment_list(int dir, uint32_t **ret, size_t *ret_count)
@@ -57,14 +56,12 @@ int segment_list(int dir, uint32_t **ret, size_t *ret_count)
 	if (!entries)
 		return -errno;
 	while ((errno = 0, entry = readdir(entries))) {
-		uint32_t n = segment_number(entry->d_name), *grown;
+		uint32_t n = segment_number(entry->d_name);
 
 		if (!n)
 			continue;
-		grown = grow_items(number, count, &capacity, 64, sizeof(*number));
-		if (!grown)
+		if (!array_room(&number, count, &capacity, 64))
 			return -ENOMEM;
-		number = grown;
 		number[count++] = n;
 	}
 	if (errno)

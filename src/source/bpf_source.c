@@ -19,6 +19,7 @@
 #include "load/bpf_diagnose.h"
 #include "model/system.h"
 #include "proc/smaps.h"
+#include "source/iterator.h"
 #include "source/reader.h"
 #include "source/source_internal.h"
 #include "zmem/setup.h"
@@ -33,14 +34,13 @@
 #endif
 
 struct bpf_state {
+	struct readers readers; /* the first member: readers_collect_followed() */
 	struct bpf_handle object;
 	int link_fd;
-	struct readers readers;
 	const struct procfs *proc;
-	uint32_t memos;		 /* of each reader */
-	const char *pss_refusal; /* NULL: PSS comes from the kernel */
-	uint64_t pfn_end;	 /* of the last calibration; UINT64_MAX before the first */
-	bool calibrated;	 /* once; if RAM changed and it fails then, it is tried again */
+	uint32_t memos;	  /* of each reader */
+	uint64_t pfn_end; /* of the last calibration; UINT64_MAX before the first */
+	bool calibrated;  /* once; if RAM changed and it fails then, it is tried again */
 	bool distrusted;
 };
 
@@ -85,8 +85,7 @@ static void bpf_close(void *state)
 
 	if (!b)
 		return;
-	if (b->link_fd >= 0)
-		close(b->link_fd);
+	close_fd(&b->link_fd);
 	bpf_handle_close(&b->object);
 	readers_done(&b->readers);
 	free(b);
@@ -104,16 +103,12 @@ static int open_iterator(const void *state)
 	return bpf_iter_create(b->link_fd);
 }
 
-/* An iterator over `pid` (in our namespace) alone. */
 static int open_iterator_one(const void *state, pid_t pid)
 {
 	const struct bpf_state *b = state;
-	union bpf_iter_link_info info = {.task.tid = (__u32)pid};
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
-	cleanup_close int link_fd =
-		bpf_link_create(b->object.fd[BPF_ITER], 0, BPF_TRACE_ITER, &opts);
 
-	return link_fd < 0 ? link_fd : bpf_iter_create(link_fd);
+	return iterator_open(b->object.fd[BPF_ITER],
+			     &(union bpf_iter_link_info){.task.tid = (__u32)pid});
 }
 
 /*
@@ -122,10 +117,8 @@ static int open_iterator_one(const void *state, pid_t pid)
  */
 static bool has_iterator_one(const struct bpf_state *b)
 {
-	union bpf_iter_link_info info = {.task.pid = (__u32)getpid()};
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
-	cleanup_close int link_fd =
-		bpf_link_create(b->object.fd[BPF_ITER], 0, BPF_TRACE_ITER, &opts);
+	cleanup_close int link_fd = iterator_link(
+		b->object.fd[BPF_ITER], &(union bpf_iter_link_info){.task.pid = (__u32)getpid()});
 
 	return link_fd >= 0;
 }
@@ -141,12 +134,11 @@ struct own_pages {
 
 static void own_pages_done(struct own_pages *p)
 {
-	if (p->file)
+	if (p->file != MAP_FAILED)
 		munmap(p->file, p->size);
-	if (p->anon)
+	if (p->anon != MAP_FAILED)
 		munmap(p->anon, p->size);
-	if (p->fd >= 0)
-		close(p->fd);
+	close_fd(&p->fd);
 }
 
 /*
@@ -161,15 +153,9 @@ static int own_pages_make(struct own_pages *p)
 	if (p->fd < 0 || ftruncate(p->fd, (off_t)p->size) < 0)
 		return -errno;
 	p->file = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
-	if (p->file == MAP_FAILED) {
-		p->file = NULL;
-		return -errno;
-	}
 	p->anon = mmap(NULL, p->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p->anon == MAP_FAILED) {
-		p->anon = NULL;
+	if (p->file == MAP_FAILED || p->anon == MAP_FAILED)
 		return -errno;
-	}
 	/* These fail on a kernel without huge pages, which is fine. */
 	madvise(p->file, p->size, MADV_NOHUGEPAGE);
 	madvise(p->anon, p->size, MADV_NOHUGEPAGE);
@@ -182,28 +168,17 @@ static int own_pages_make(struct own_pages *p)
 	return mprotect(p->anon, p->size, PROT_NONE) < 0 ? -errno : 0;
 }
 
-static const char *result_text(uint32_t result)
-{
-	switch (result) {
-	case ZMEM_CALIBRATED:
-		return NULL;
-	case ZMEM_NOT_CALIBRATED:
-		break;
-	case ZMEM_UNKNOWN_SIZE:
-		return "calibration: the page size, or the end of RAM, is not supported";
-	case ZMEM_NO_DIRECT_MAP:
-		return "calibration: no base of the direct map leads to our own page";
-	case ZMEM_NO_FOLIO:
-		return "calibration: the page cache of our own file has no page";
-	case ZMEM_BAD_MEMMAP:
-		return "calibration: the struct page of our own file's page does not match";
-	case ZMEM_BAD_ANON:
-		return "calibration: the struct page of our own anonymous page does not match";
-	case ZMEM_NO_QUESTION:
-		return "calibration: the registers of our own system call were not found";
-	}
-	return "calibration: no result";
-}
+/* Why a calibration failed. */
+static const char *const result_text[] = {
+	[ZMEM_NOT_CALIBRATED] = "calibration: no result",
+	[ZMEM_CALIBRATED] = NULL,
+	[ZMEM_UNKNOWN_SIZE] = "calibration: the page size, or the end of RAM, is not supported",
+	[ZMEM_NO_DIRECT_MAP] = "calibration: no base of the direct map leads to our own page",
+	[ZMEM_NO_FOLIO] = "calibration: the page cache of our own file has no page",
+	[ZMEM_BAD_MEMMAP] = "calibration: the struct page of our own file's page does not match",
+	[ZMEM_BAD_ANON] = "calibration: the struct page of our own anonymous page does not match",
+	[ZMEM_NO_QUESTION] = "calibration: the registers of our own system call were not found",
+};
 
 /* The bits of a page table entry that can be an address below pfn_end. */
 static uint64_t phys_mask(uint64_t pfn_end, size_t page_size)
@@ -222,7 +197,8 @@ static uint64_t phys_mask(uint64_t pfn_end, size_t page_size)
  */
 static int calibrate(int map_fd, const struct readers *readers, const char **ret_why)
 {
-	cleanup(own_pages_done) struct own_pages pages = {.fd = -1};
+	cleanup(own_pages_done) struct own_pages pages = {
+		.fd = -1, .file = MAP_FAILED, .anon = MAP_FAILED};
 	struct zmem_calibrate ask = {};
 	struct zmem_calibrated answer = {};
 	const uint32_t zero = 0;
@@ -248,7 +224,9 @@ static int calibrate(int map_fd, const struct readers *readers, const char **ret
 		r = readers_read_answer(readers, &answer, sizeof(answer));
 	if (r < 0)
 		return r;
-	*ret_why = result_text(answer.result);
+	if (answer.result >= ARRAY_SIZE(result_text))
+		answer.result = ZMEM_NOT_CALIBRATED;
+	*ret_why = result_text[answer.result];
 	return *ret_why ? -ENXIO : 0;
 }
 
@@ -263,16 +241,17 @@ static void forget_layout(const struct bpf_state *b)
 }
 
 /* Calibrates when the source opens, and again when RAM was added or removed. */
-static void follow_ram(struct bpf_state *b)
+static void follow_ram(void *state)
 {
+	struct bpf_state *b = state;
 	bool again;
 
 	readers_look_at_ram(&b->readers, b->proc);
-	again = b->readers.pfn_end != b->pfn_end || (b->calibrated && b->pss_refusal);
+	again = b->readers.pfn_end != b->pfn_end || (b->calibrated && b->readers.pss_refusal);
 	if (!b->readers.asks || b->distrusted || !again)
 		return;
 	b->pfn_end = b->readers.pfn_end;
-	if (calibrate(b->object.fd[BPF_CALIBRATION], &b->readers, &b->pss_refusal) == 0)
+	if (calibrate(b->object.fd[BPF_CALIBRATION], &b->readers, &b->readers.pss_refusal) == 0)
 		b->calibrated = true;
 	else
 		forget_layout(b);
@@ -407,11 +386,10 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 			    memos->each * memos->readers, diag, &b->object);
 	if (r < 0)
 		return r;
-	b->link_fd = bpf_link_create(b->object.fd[BPF_ITER], 0, BPF_TRACE_ITER, NULL);
+	b->link_fd = iterator_link(b->object.fd[BPF_ITER], NULL);
 	if (b->link_fd < 0) {
-		r = -errno;
-		bpf_diagnose_note(diag, variant->name, "attaching the iterator", r, NULL);
-		return r;
+		bpf_diagnose_note(diag, variant->name, "attaching the iterator", b->link_fd, NULL);
+		return b->link_fd;
 	}
 	b->readers = (struct readers){
 		.open = open_iterator,
@@ -420,6 +398,7 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 		.open_one = variant->reads == READS_BY_CAST || has_iterator_one(b)
 				    ? open_iterator_one
 				    : NULL,
+		.follow_ram = follow_ram,
 		.state = b,
 		.asks = b->object.fd[BPF_CALIBRATION] != 0,
 	};
@@ -429,28 +408,6 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 	if (r == 0)
 		*ret_state = TAKE_PTR(b);
 	return r;
-}
-
-static int bpf_collect(void *state, unsigned readers, struct snapshot *snapshot)
-{
-	struct bpf_state *b = state;
-
-	follow_ram(b);
-	return readers_collect(&b->readers, readers, snapshot);
-}
-
-static int bpf_revisit(void *state, pid_t pid, struct snapshot *snapshot)
-{
-	const struct bpf_state *b = state;
-
-	return readers_visit(&b->readers, pid, snapshot);
-}
-
-static const char *bpf_pss_refusal(const void *state)
-{
-	const struct bpf_state *b = state;
-
-	return b->pss_refusal;
 }
 
 static void bpf_distrust(void *state)
@@ -473,7 +430,7 @@ static int bpf_layout(const void *state, struct zmem_layout *ret)
 	const struct bpf_state *b = state;
 	const uint32_t zero = 0;
 
-	if (b->pss_refusal || b->distrusted || !b->object.fd[BPF_LAYOUT])
+	if (b->readers.pss_refusal || b->distrusted || !b->object.fd[BPF_LAYOUT])
 		return -ENOTSUP;
 	return bpf_map_lookup_elem(b->object.fd[BPF_LAYOUT], &zero, ret) < 0 ? -errno : 0;
 }
@@ -481,9 +438,9 @@ static int bpf_layout(const void *state, struct zmem_layout *ret)
 const struct source_kind source_kind_bpf = {
 	.origin = FROM_BPF,
 	.open = bpf_open,
-	.collect = bpf_collect,
-	.revisit = bpf_revisit,
-	.pss_refusal = bpf_pss_refusal,
+	.collect = readers_collect_followed,
+	.revisit = readers_revisit,
+	.pss_refusal = readers_pss_refusal,
 	.distrust = bpf_distrust,
 	.link = bpf_link,
 	.layout = bpf_layout,

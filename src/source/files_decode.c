@@ -74,36 +74,10 @@ static char *join_names(struct arena *arena, const struct text_part *part, size_
 static char *join_mount(struct arena *arena, const struct mount *mount, const char *path)
 {
 	const char *below = mount_below(mount, path);
-	size_t point = strcmp(mount->point, "/") == 0 ? 0 : strlen(mount->point);
-	size_t len = strcmp(below, "/") == 0 ? 0 : strlen(below);
-	char *whole;
 
-	if (!point && !len)
-		return arena_strndup(arena, "/", 1);
-	whole = arena_alloc(arena, point + len + 1);
-	if (!whole)
-		return NULL;
-	memcpy(whole, mount->point, point);
-	memcpy(whole + point, below, len);
-	whole[point + len] = '\0';
-	return whole;
-}
-
-/* A path that does not begin at our root: "…/dir/name" and "tmpfs:/dir/name". */
-static int set_label(struct files_decoder *d, struct cached_file *file)
-{
-	const char *before = file->path_cut ? "\xe2\x80\xa6" : file->fs;
-	size_t len = strlen(before), path = strlen(file->path);
-	char *label = arena_alloc(&d->set->arena, len + path + 2);
-
-	if (!label)
-		return -ENOMEM;
-	memcpy(label, before, len);
-	if (!file->path_cut)
-		label[len++] = ':';
-	memcpy(label + len, file->path, path + 1);
-	file->label = label;
-	return 0;
+	if (strcmp(below, "/") == 0)
+		return arena_join(arena, mount->point, "", "");
+	return arena_join(arena, strcmp(mount->point, "/") == 0 ? "" : mount->point, below, "");
 }
 
 static int set_path(struct files_decoder *d, struct cached_file *file, const struct text_part *part,
@@ -117,8 +91,13 @@ static int set_path(struct files_decoder *d, struct cached_file *file, const str
 	/* Where a path begins is unknown if its beginning is missing. */
 	mount = file->path_cut ? NULL
 			       : mounts_find(d->mounts, file->device, file->path, &file->hidden);
-	if (!mount)
-		return set_label(d, file);
+	/* A path that does not begin at our root: "…/dir/name" and "tmpfs:/dir/name". */
+	if (!mount) {
+		file->label = file->path_cut
+				      ? arena_join(&d->set->arena, "\xe2\x80\xa6", file->path, "")
+				      : arena_join(&d->set->arena, file->fs, ":", file->path);
+		return file->label ? 0 : -ENOMEM;
+	}
 	file->mount = mount->point;
 	file->path = join_mount(&d->set->arena, mount, file->path);
 	return file->path ? 0 : -ENOMEM;

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -25,15 +26,14 @@
 
 #define TRIES 5
 /* All files are read for at most a twenty-fifth of a CPU, and a fourth of the time. */
-#define CPU_PART      25
-#define TIME_PART     4
-#define PAUSE_LEAST   2000000 /* us */
-#define MOUNTINFO_MAX (16 << 20)
-#define SUBJECT	      "files"
+#define CPU_PART    25
+#define TIME_PART   4
+#define PAUSE_LEAST 2000000 /* us */
+#define SUBJECT	    "files"
 
 struct files_source {
 	struct bpf_handle handle;
-	struct zmem_files *visit; /* the value of the map */
+	struct zmem_files *visit; /* what a run of the program is asked and answers */
 	int memfd;
 	unsigned visits;
 	uint32_t steps;		  /* the most of a visit */
@@ -41,17 +41,6 @@ struct files_source {
 	struct file_set sums;	  /* shared memory, of files_source_sum() */
 	struct mounts mounts;	  /* of the last set, which has names of it */
 };
-
-static int map_visit(struct files_source *s)
-{
-	void *p = mmap(NULL, sizeof(*s->visit), PROT_READ | PROT_WRITE, MAP_SHARED,
-		       s->handle.fd[BPF_ANSWERS], 0);
-
-	if (p == MAP_FAILED)
-		return -errno;
-	s->visit = p;
-	return 0;
-}
 
 /* A file of one page, which leads to the list of all file systems. */
 static int make_memfd(struct files_source *s)
@@ -66,7 +55,7 @@ static int make_memfd(struct files_source *s)
 static void note_failure(struct diag *diag, const char *step, int error,
 			 const struct bpf_missing *missing)
 {
-	bool held = privilege_held(PRIVILEGE_BPF) && privilege_held(PRIVILEGE_PERFMON);
+	bool held = privilege_loads();
 
 	if (held && error == -EINVAL && !bpf_diagnose_probe_reads_allowed()) {
 		diag_add(diag, SUBJECT, error, NULL,
@@ -86,19 +75,17 @@ int files_source_open(struct diag *diag, struct files_source **ret)
 {
 	struct files_source *s = calloc(1, sizeof(*s));
 	const char *step = "loading the program";
-	const struct bpf_sizes sizes = {};
 	struct bpf_missing missing = {};
 	int r;
 
 	if (!s)
 		return -ENOMEM;
 	s->memfd = -1;
-	r = bpf_load(OBJECT_FILES, LOADER_LIGHT, &sizes, NULL, &s->handle, &missing);
-	if (r < 0)
-		r = bpf_load(OBJECT_FILES, LOADER_LIBBPF, &sizes, NULL, &s->handle, &missing);
+	r = bpf_load_either(OBJECT_FILES, &s->handle, &missing);
 	if (r == 0) {
 		step = "mapping its answers";
-		r = map_visit(s);
+		r = bpf_handle_map(&s->handle, sizeof(*s->visit));
+		s->visit = s->handle.answers;
 	}
 	if (r == 0) {
 		step = "making a memfd";
@@ -117,11 +104,8 @@ void files_source_close(struct files_source *s)
 {
 	if (!s)
 		return;
-	if (s->visit)
-		munmap(s->visit, sizeof(*s->visit));
 	bpf_handle_close(&s->handle);
-	if (s->memfd >= 0)
-		close(s->memfd);
+	close_fd(&s->memfd);
 	mounts_done(&s->mounts);
 	file_set_done(&s->sums);
 	free(s);
@@ -148,19 +132,6 @@ uint32_t files_source_steps(const struct files_source *s)
 struct file_set *files_source_shmem(struct files_source *s)
 {
 	return &s->sums;
-}
-
-static int read_mounts(struct files_source *s, const struct procfs *proc)
-{
-	cleanup_free char *text = malloc(MOUNTINFO_MAX);
-	ssize_t len;
-
-	mounts_done(&s->mounts);
-	if (!text)
-		return -ENOMEM;
-	len = procfs_read(proc, "self/mountinfo", text, MOUNTINFO_MAX);
-	/* Without it paths begin at the root of their file system. */
-	return len > 0 ? mounts_parse(text, (size_t)len, &s->mounts) : 0;
 }
 
 /* A block device has no name in its own file system: "8:1" is sda1. */
@@ -248,7 +219,7 @@ static void drop_unlisted(const struct procfs *proc, struct file_set *set)
 					    "/sys/module/kvm_amd/refcnt"};
 	bool guests = access("/sys/module/kvm", F_OK) == 0;
 
-	for (size_t i = 0; i < sizeof(users) / sizeof(*users); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(users); i++)
 		guests &= read_number(AT_FDCWD, users[i], NULL) != 0;
 	if (!guests)
 		set->unlisted &= ~(1u << FILE_UNLISTED_GUEST_MEMFD);
@@ -262,9 +233,12 @@ static void drop_unlisted(const struct procfs *proc, struct file_set *set)
 int files_source_read(struct files_source *s, const struct procfs *proc, struct file_set *set)
 {
 	uint64_t start = clock_us(CLOCK_MONOTONIC), cpu = clock_us(CLOCK_THREAD_CPUTIME_ID);
-	int r = read_mounts(s, proc);
+	int r;
 
-	if (r == 0)
+	mounts_done(&s->mounts);
+	r = mounts_read(proc->fd, "self/mountinfo", &s->mounts);
+	/* Without it paths begin at the root of their file system. */
+	if (r != -ENOMEM)
 		r = read_all(s, ZMEM_FILES_ALL, &s->mounts, set);
 	for (size_t i = 0; r == 0 && i < set->count; i++) {
 		if (set->file[i].kind == FILE_BLOCK)

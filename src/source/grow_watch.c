@@ -6,13 +6,13 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "load/bpf_diagnose.h"
 #include "privilege/privilege.h"
+#include "source/iterator.h"
 #include "source/source_internal.h"
 
 #define LINKS 6
@@ -23,7 +23,6 @@ struct grow_watch {
 	struct zmem_grow_settings settings;
 	int link_fd[LINKS];
 	int links;
-	int settings_fd, targets_fd, on_cpu_fd;
 	uint32_t cpus;
 	bool each, addresses;
 	bool per_cpu; /* the parts of counters, not per thread */
@@ -55,7 +54,8 @@ static int put_settings(const struct grow_watch *w)
 {
 	const uint32_t zero = 0;
 
-	return bpf_map_update_elem(w->settings_fd, &zero, &w->settings, 0) < 0 ? -errno : 0;
+	return bpf_map_update_elem(w->object.fd[BPF_SETTINGS], &zero, &w->settings, 0) < 0 ? -errno
+											   : 0;
 }
 
 static int attach(struct grow_watch *w, const char *name)
@@ -100,9 +100,6 @@ static int set_up(struct grow_watch *w, const struct grow_request *request)
 		.follow = request->follow,
 		.sample = request->sample,
 	};
-	w->settings_fd = w->object.fd[BPF_SETTINGS];
-	w->targets_fd = w->object.fd[BPF_TARGETS];
-	w->on_cpu_fd = w->object.fd[BPF_ON_CPU];
 	w->ring = ring_buffer__new(w->object.fd[BPF_RING], receive, w, NULL);
 	w->wake = ring_buffer__new(w->object.fd[BPF_WAKE], ignore, w, NULL);
 	r = w->ring && w->wake ? attach_all(w) : -errno;
@@ -144,11 +141,6 @@ static int open_way(const struct way *way, const struct grow_request *request,
 	return r > 0 ? -ENXIO : r;
 }
 
-static bool may_load(void)
-{
-	return privilege_held(PRIVILEGE_BPF) && privilege_held(PRIVILEGE_PERFMON);
-}
-
 /* What the verifier says of the newest object that does not load, without what may be missing. */
 static char *explain(void)
 {
@@ -166,15 +158,15 @@ int grow_watch_open(const struct grow_request *request, struct diag *diag, struc
 		/* What the newest object lacks is the reason; others are for older kernels. */
 		r = open_way(&ways[i], request, ret, missing.name[0] ? &later : &missing);
 		/* Without a privilege or room another object has no more. */
-		if (r == 0 || r == -EMFILE || r == -ENOMEM || !may_load())
+		if (r == 0 || r == -EMFILE || r == -ENOMEM || !privilege_loads())
 			break;
 	}
-	if (r < 0 && may_load() && !bpf_diagnose_has_name("bpf_iter_task_type"))
+	if (r < 0 && privilege_loads() && !bpf_diagnose_has_name("bpf_iter_task_type"))
 		diag_add(diag, "growth", r, "use Linux 6.1 or later",
 			 "grow: this kernel has no BPF iterators over one process (Linux 6.1)");
 	else if (r < 0)
 		bpf_diagnose_note(diag, "growth", "loading the programs of grow", r, &missing);
-	if (r < 0 && may_load())
+	if (r < 0 && privilege_loads())
 		diag_attach_log(diag, explain());
 	return r;
 }
@@ -211,9 +203,8 @@ int grow_watch_fd(const struct grow_watch *w)
 /* Has the program of the iterator visit the threads of a process. Returns bytes or an errno. */
 static ssize_t visit(struct grow_watch *w, pid_t pid, void *buf, size_t cap)
 {
-	union bpf_iter_link_info info = {.task.pid = (__u32)pid};
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .iter_info = &info, .iter_info_len = sizeof(info));
-	cleanup_close int link = -1, iter = -1;
+	union bpf_iter_link_info only = {.task.pid = (__u32)pid};
+	cleanup_close int iter = -1;
 	size_t len = 0;
 	ssize_t n;
 	int r;
@@ -222,12 +213,9 @@ static ssize_t visit(struct grow_watch *w, pid_t pid, void *buf, size_t cap)
 	r = put_settings(w);
 	if (r < 0)
 		return r;
-	link = bpf_link_create(w->object.fd[BPF_ITER], 0, BPF_TRACE_ITER, &opts);
-	if (link < 0)
-		return -errno;
-	iter = bpf_iter_create(link);
+	iter = iterator_open(w->object.fd[BPF_ITER], &only);
 	if (iter < 0)
-		return -errno;
+		return iter;
 	/* To the end: only then all threads were visited. */
 	while (len < cap && (n = read(iter, (char *)buf + len, cap - len)) > 0)
 		len += (size_t)n;
@@ -301,13 +289,13 @@ int grow_watch_sums(const struct grow_watch *w, uint32_t target, struct grow_sum
 	struct zmem_grow_target t;
 
 	*ret = (struct grow_sums){};
-	if (bpf_map_lookup_elem(w->targets_fd, &target, &t) < 0)
+	if (bpf_map_lookup_elem(w->object.fd[BPF_TARGETS], &target, &t) < 0)
 		return -errno;
 	for (uint32_t cpu = 0; cpu < w->cpus; cpu++) {
 		uint32_t at = cpu * w->settings.targets + target;
 		struct zmem_grow_cpu c;
 
-		if (bpf_map_lookup_elem(w->on_cpu_fd, &at, &c) < 0)
+		if (bpf_map_lookup_elem(w->object.fd[BPF_ON_CPU], &at, &c) < 0)
 			return -errno;
 		add_cpu(ret, &c);
 		for (int i = 0; i < ZMEM_RSS_COUNT; i++)
@@ -338,8 +326,9 @@ int grow_watch_free(struct grow_watch *w, uint32_t target)
 	for (uint32_t cpu = 0; cpu < w->cpus; cpu++) {
 		uint32_t at = cpu * w->settings.targets + target;
 
-		if (bpf_map_update_elem(w->on_cpu_fd, &at, &no_cpu, 0) < 0)
+		if (bpf_map_update_elem(w->object.fd[BPF_ON_CPU], &at, &no_cpu, 0) < 0)
 			return -errno;
 	}
-	return bpf_map_update_elem(w->targets_fd, &target, &no_target, 0) < 0 ? -errno : 0;
+	return bpf_map_update_elem(w->object.fd[BPF_TARGETS], &target, &no_target, 0) < 0 ? -errno
+											  : 0;
 }

@@ -8,19 +8,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-#include <bpf/bpf.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "load/bpf_diagnose.h"
 #include "load/bpf_load.h"
+#include "source/iterator.h"
 #include "zmem/files.h"
 
-#define SUBJECT	  "holders of files"
-#define READ_SIZE (128 * 1024)
+#define SUBJECT "holders of files"
 
 /* A process by the address of its address space. */
 struct mm_user {
@@ -73,8 +70,6 @@ void holders_source_close(struct holders_source *h)
 {
 	if (!h)
 		return;
-	if (h->visit)
-		munmap(h->visit, sizeof(*h->visit));
 	bpf_handle_close(&h->handle);
 	free(h->wanted);
 	free(h->mm.item);
@@ -84,26 +79,21 @@ void holders_source_close(struct holders_source *h)
 	free(h);
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_users(const void *pa, const void *pb)
 {
 	const struct mm_user *a = pa, *b = pb;
-	int r = compare_u64(a->by.key, b->by.key);
+	int r = ORDER_OF(a->by.key, b->by.key);
 
-	return r ? r : (a->by.pid > b->by.pid) - (a->by.pid < b->by.pid);
+	return r ? r : ORDER_OF(a->by.pid, b->by.pid);
 }
 
 /* By what a file is known by. */
 static int compare_files(const struct cached_file *a, const struct cached_file *b)
 {
-	int r = compare_u64(a->mapping, b->mapping);
+	int r = ORDER_OF(a->mapping, b->mapping);
 
-	r = r ? r : compare_u64(a->inode, b->inode);
-	return r ? r : compare_u64(a->generation, b->generation);
+	r = r ? r : ORDER_OF(a->inode, b->inode);
+	return r ? r : ORDER_OF(a->generation, b->generation);
 }
 
 static int compare_wanted(const void *pa, const void *pb, void *arg)
@@ -125,13 +115,11 @@ static int compare_held(const void *pa, const void *pb)
 
 static int add_held(struct holders_source *h, size_t file, const struct zmem_holder *by)
 {
-	struct held *item =
-		grow_items(h->held.item, h->held.count, &h->held.capacity, 64, sizeof(*item));
+	struct held *item;
 
-	if (!item)
+	if (!array_room(&h->held.item, h->held.count, &h->held.capacity, 64))
 		return -ENOMEM;
-	h->held.item = item;
-	item += h->held.count++;
+	item = &h->held.item[h->held.count++];
 	*item = (struct held){.file = file, .by.pid = by->pid};
 	memcpy(item->by.comm, by->comm, sizeof(item->by.comm) - 1);
 	return 0;
@@ -139,36 +127,40 @@ static int add_held(struct holders_source *h, size_t file, const struct zmem_hol
 
 /* ---- iterators ---- */
 
-/* One record of an open file. */
-static int match_open(struct holders_source *h, const struct zmem_holder *record)
+struct wanted_key {
+	const struct file_set *set;
+	const struct cached_file file; /* what it is known by */
+};
+
+static bool is_before(const void *item, const void *arg)
 {
-	const struct cached_file key = {
-		.mapping = record->key, .inode = record->inode, .generation = record->generation};
-	size_t first = 0, end = h->wanted_count;
+	const struct wanted_key *key = arg;
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-		int r = compare_files(&h->set->file[h->wanted[middle]], &key);
-
-		if (r == 0)
-			return add_held(h, h->wanted[middle], record);
-		if (r < 0)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return 0;
+	return compare_files(&key->set->file[*(const size_t *)item], &key->file) < 0;
 }
 
-static int add_mm(struct holders_source *h, const struct zmem_holder *record)
+/* One record of an open file. */
+static int match_open(void *arg, const void *data)
 {
-	struct mm_user *item =
-		grow_items(h->mm.item, h->mm.count, &h->mm.capacity, 256, sizeof(*item));
+	struct holders_source *h = arg;
+	const struct zmem_holder *record = data;
+	const struct wanted_key key = {
+		h->set,
+		{.mapping = record->key, .inode = record->inode, .generation = record->generation}};
+	size_t at = count_before(h->wanted, h->wanted_count, sizeof(*h->wanted), is_before, &key);
 
-	if (!item)
+	if (at == h->wanted_count || compare_files(&h->set->file[h->wanted[at]], &key.file) != 0)
+		return 0;
+	return add_held(h, h->wanted[at], record);
+}
+
+static int add_mm(void *arg, const void *record)
+{
+	struct holders_source *h = arg;
+
+	if (!array_room(&h->mm.item, h->mm.count, &h->mm.capacity, 256))
 		return -ENOMEM;
-	h->mm.item = item;
-	item[h->mm.count++] = (struct mm_user){.by = *record};
+	h->mm.item[h->mm.count++] = (struct mm_user){.by = *(const struct zmem_holder *)record};
 	return 0;
 }
 
@@ -176,9 +168,10 @@ static int add_mm(struct holders_source *h, const struct zmem_holder *record)
  * A process without its first thread has equal records, one for each of the others. The search
  * finds the same one each time, so the process counts once.
  */
-static int confirm_mm(struct holders_source *h, const struct zmem_holder *record)
+static int confirm_mm(void *arg, const void *record)
 {
-	const struct mm_user key = {.by = *record};
+	struct holders_source *h = arg;
+	const struct mm_user key = {.by = *(const struct zmem_holder *)record};
 	struct mm_user *found = bsearch(&key, h->mm.item, h->mm.count, sizeof(key), compare_users);
 
 	if (found)
@@ -187,52 +180,21 @@ static int confirm_mm(struct holders_source *h, const struct zmem_holder *record
 }
 
 static int read_iterator(struct holders_source *h, int prog_fd,
-			 int (*receive)(struct holders_source *h, const struct zmem_holder *record))
+			 int (*receive)(void *arg, const void *record))
 {
-	cleanup_close int link = bpf_link_create(prog_fd, 0, BPF_TRACE_ITER, NULL);
-	cleanup_close int fd = link < 0 ? -errno : bpf_iter_create(link);
-	cleanup_free char *buf = malloc(READ_SIZE);
-	size_t len = 0;
+	cleanup_close int fd = iterator_open(prog_fd, NULL);
+	ssize_t n = fd < 0 ? fd : iterator_read(fd, sizeof(struct zmem_holder), receive, h);
 
-	if (fd < 0)
-		return fd;
-	if (!buf)
-		return -ENOMEM;
-	for (;;) {
-		ssize_t n = read(fd, buf + len, READ_SIZE - len);
-		size_t used = 0;
-		int r = 0;
-
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : len ? -EBADMSG : 0;
-		len += (size_t)n;
-		while (r == 0 && len - used >= sizeof(struct zmem_holder)) {
-			struct zmem_holder record;
-
-			memcpy(&record, buf + used, sizeof(record));
-			r = receive(h, &record);
-			used += sizeof(record);
-		}
-		if (r < 0)
-			return r;
-		len -= used;
-		memmove(buf, buf + used, len);
-	}
+	return n < 0 ? (int)n : 0;
 }
 
 /* ---- mappings ---- */
 
 static int add_mapped(struct holders_source *h, size_t file, const struct zmem_mapper *by)
 {
-	struct mapped *item = grow_items(h->mapped.item, h->mapped.count, &h->mapped.capacity, 256,
-					 sizeof(*item));
-
-	if (!item)
+	if (!array_room(&h->mapped.item, h->mapped.count, &h->mapped.capacity, 256))
 		return -ENOMEM;
-	h->mapped.item = item;
-	item[h->mapped.count++] = (struct mapped){.file = file, .by = *by};
+	h->mapped.item[h->mapped.count++] = (struct mapped){.file = file, .by = *by};
 	return 0;
 }
 
@@ -409,24 +371,6 @@ static int give_holders(struct holders_source *h)
 	return 0;
 }
 
-static int load(struct holders_source *h, struct bpf_missing *missing)
-{
-	const struct bpf_sizes sizes = {};
-	int r = bpf_load(OBJECT_HOLDERS, LOADER_LIGHT, &sizes, NULL, &h->handle, missing);
-	void *map;
-
-	if (r < 0)
-		r = bpf_load(OBJECT_HOLDERS, LOADER_LIBBPF, &sizes, NULL, &h->handle, missing);
-	if (r < 0)
-		return r;
-	map = mmap(NULL, sizeof(*h->visit), PROT_READ | PROT_WRITE, MAP_SHARED,
-		   h->handle.fd[BPF_ANSWERS], 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	h->visit = map;
-	return 0;
-}
-
 int holders_source_open(struct diag *diag, struct holders_source **ret)
 {
 	struct holders_source *h = calloc(1, sizeof(*h));
@@ -435,12 +379,15 @@ int holders_source_open(struct diag *diag, struct holders_source **ret)
 
 	if (!h)
 		return -ENOMEM;
-	r = load(h, &missing);
+	r = bpf_load_either(OBJECT_HOLDERS, &h->handle, &missing);
+	if (r == 0)
+		r = bpf_handle_map(&h->handle, sizeof(*h->visit));
 	if (r < 0) {
 		bpf_diagnose_note(diag, SUBJECT, "loading the programs", r, &missing);
 		holders_source_close(h);
 		return r;
 	}
+	h->visit = h->handle.answers;
 	*ret = h;
 	return 0;
 }

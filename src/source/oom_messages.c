@@ -10,9 +10,9 @@
 #define BYTES_MAX (64u << 20)
 
 union message {
-	struct zmem_oom_head head;
+	struct zmem_oom_head head; /* of each message */
 	struct zmem_oom_record record;
-	struct zmem_oom_end end;
+	struct zmem_oom_end end; /* if head.what is ZMEM_OOM_END */
 };
 
 void oom_messages_add(struct oom_messages *m, const void *data, size_t len)

@@ -118,12 +118,9 @@ void oom_watch_close(struct oom_watch *w)
 	if (!w)
 		return;
 	ring_buffer__free(w->ring);
-	if (w->link_fd >= 0)
-		close(w->link_fd);
-	if (w->ring_fd >= 0)
-		close(w->ring_fd);
-	if (w->log_fd >= 0)
-		close(w->log_fd);
+	close_fd(&w->link_fd);
+	close_fd(&w->ring_fd);
+	close_fd(&w->log_fd);
 	oom_messages_done(&w->messages);
 	free(w);
 }

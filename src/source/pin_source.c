@@ -23,11 +23,10 @@
 #define OPEN_DIRECTORY (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct pin_state {
+	struct readers readers; /* the first member: readers_collect_followed() */
 	const char *link;
-	struct readers readers;
 	const struct procfs *proc;
 	bool pages;		/* the pin has PIN_PSS, and its values were not wrong */
-	const char *refusal;	/* NULL: PSS comes from the pin */
 	char text[REFUSAL_MAX]; /* without pages: why */
 };
 
@@ -158,8 +157,9 @@ static void read_text(const char *name, char *buf)
 }
 
 /* Programs of before RAM was added do not know its pages. Where the pin has no PSS, tells why. */
-static void look_at_ram(struct pin_state *p)
+static void look_at_ram(void *state)
 {
+	struct pin_state *p = state;
 	char text[REFUSAL_MAX];
 	uint64_t end = 0;
 
@@ -169,16 +169,16 @@ static void look_at_ram(struct pin_state *p)
 		return;
 	read_text(PIN_RAM, text);
 	if (parse_u64(text, strlen(text), UINT64_MAX, &end) < 0)
-		p->refusal =
+		p->readers.pss_refusal =
 			"an older zmem-bpf made the pin, and did not store where RAM ended: pin it "
 			"again (zmem-bpf pin GROUP)";
 	else if (end < p->readers.pfn_end)
-		p->refusal = "RAM was added after the pin was made: pin it again "
-			     "(zmem-bpf pin GROUP)";
+		p->readers.pss_refusal = "RAM was added after the pin was made: pin it again "
+					 "(zmem-bpf pin GROUP)";
 	else
-		p->refusal = NULL;
-	p->readers.asks = !p->refusal;
-	p->link = p->refusal ? PIN_COUNTERS : PIN_PSS;
+		p->readers.pss_refusal = NULL;
+	p->readers.asks = !p->readers.pss_refusal;
+	p->link = p->readers.pss_refusal ? PIN_COUNTERS : PIN_PSS;
 }
 
 static int open_iterator(const void *state)
@@ -205,36 +205,14 @@ static int pin_open(const struct source_variant *variant, const struct procfs *p
 	p->link = variant->pinned;
 	p->proc = proc;
 	p->pages = variant->pages;
-	p->readers = (struct readers){.open = open_iterator, .state = p};
+	p->readers = (struct readers){.open = open_iterator, .follow_ram = look_at_ram, .state = p};
 	if (!p->pages) {
 		read_text(PIN_WHY, p->text);
-		p->refusal = p->text[0] ? p->text : "the pin has only counters";
+		p->readers.pss_refusal = p->text[0] ? p->text : "the pin has only counters";
 	}
 	look_at_ram(p);
 	*ret_state = TAKE_PTR(p);
 	return 0;
-}
-
-static int pin_collect(void *state, unsigned readers, struct snapshot *snapshot)
-{
-	struct pin_state *p = state;
-
-	look_at_ram(p);
-	return readers_collect(&p->readers, readers, snapshot);
-}
-
-static int pin_revisit(void *state, pid_t pid, struct snapshot *snapshot)
-{
-	const struct pin_state *p = state;
-
-	return readers_visit(&p->readers, pid, snapshot);
-}
-
-static const char *pin_refusal(const void *state)
-{
-	const struct pin_state *p = state;
-
-	return p->refusal;
 }
 
 static void pin_distrust(void *state)
@@ -256,9 +234,9 @@ static void pin_close(void *state)
 const struct source_kind source_kind_pin = {
 	.origin = FROM_BPF,
 	.open = pin_open,
-	.collect = pin_collect,
-	.revisit = pin_revisit,
-	.pss_refusal = pin_refusal,
+	.collect = readers_collect_followed,
+	.revisit = readers_revisit,
+	.pss_refusal = readers_pss_refusal,
 	.distrust = pin_distrust,
 	.close = pin_close,
 };

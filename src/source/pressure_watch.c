@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -19,7 +18,6 @@
  * stalled time (src/doc/benchmarks.md).
  */
 #define REFAULTS (UINT64_C(16) << 20)
-#define TEXT_MAX 32768 /* vmstat has some 5 KiB */
 
 /* Before Linux 5.12 the mode of the file lets root write by its capabilities alone. */
 static int open_file(const char *path)
@@ -54,14 +52,11 @@ static bool is_below(const struct meminfo *m, enum meminfo_counter part, enum me
 	       m->value[part] < m->value[whole] / 100 * percent;
 }
 
-static void look_at_meminfo(const struct pressure_watch *w, const struct procfs *proc, char *text,
+static void look_at_meminfo(const struct pressure_watch *w, const struct procfs *proc,
 			    struct pressure_look *ret)
 {
-	struct meminfo m = {};
-	ssize_t len = procfs_read(proc, "meminfo", text, TEXT_MAX);
+	struct meminfo m = meminfo_read(proc->fd);
 
-	if (len > 0)
-		meminfo_parse(text, (size_t)len, &m);
 	ret->available_known = meminfo_has(&m, MEMINFO_AVAILABLE);
 	ret->available = m.value[MEMINFO_AVAILABLE];
 	ret->swap_free_known = meminfo_has(&m, MEMINFO_SWAP_FREE) && m.value[MEMINFO_SWAP_TOTAL];
@@ -72,10 +67,11 @@ static void look_at_meminfo(const struct pressure_watch *w, const struct procfs 
 		ret->causes |= PRESSURE_SWAP;
 }
 
-static void look_at_stalls(const struct procfs *proc, char *text, struct pressure_look *ret)
+static void look_at_stalls(const struct procfs *proc, struct pressure_look *ret)
 {
 	struct memory_pressure pressure = {};
-	ssize_t len = procfs_read(proc, "pressure/memory", text, TEXT_MAX);
+	char text[256];
+	ssize_t len = procfs_read(proc, "pressure/memory", text, sizeof(text));
 
 	if (len > 0)
 		memory_pressure_parse(text, (size_t)len, &pressure);
@@ -83,9 +79,10 @@ static void look_at_stalls(const struct procfs *proc, char *text, struct pressur
 	ret->stalled_us = pressure.some_total_us;
 }
 
-static void look_at_refaults(const struct procfs *proc, char *text, struct pressure_look *ret)
+static void look_at_refaults(const struct procfs *proc, struct pressure_look *ret)
 {
-	ssize_t len = procfs_read(proc, "vmstat", text, TEXT_MAX);
+	char text[32768]; /* it has some 5 KiB */
+	ssize_t len = procfs_read(proc, "vmstat", text, sizeof(text));
 
 	ret->refaulted_known =
 		len > 0 && refaults_parse(text, (size_t)len, (uint32_t)sysconf(_SC_PAGESIZE),
@@ -115,28 +112,25 @@ void pressure_watch_look(struct pressure_watch *w, const struct procfs *proc, ui
 			 bool told, bool refaults, struct pressure_look *ret)
 {
 	struct pressure_look now = {};
-	char text[TEXT_MAX];
 
-	look_at_meminfo(w, proc, text, &now);
-	look_at_stalls(proc, text, &now);
+	look_at_meminfo(w, proc, &now);
+	look_at_stalls(proc, &now);
 	if (refaults || !now.stalled_known)
-		look_at_refaults(proc, text, &now);
+		look_at_refaults(proc, &now);
 	look_at_changes(w, now_us - w->last_us, told, &now);
 	if (now.causes && !now.refaulted_known)
-		look_at_refaults(proc, text, &now);
+		look_at_refaults(proc, &now);
 	w->last = *ret = now;
 	w->last_us = now_us;
 }
 
 void pressure_watch_lost(struct pressure_watch *w)
 {
-	if (w->fd >= 0)
-		close(TAKE_FD(w->fd));
+	close_fd(&w->fd);
 	w->error = -EPIPE;
 }
 
 void pressure_watch_close(struct pressure_watch *w)
 {
-	if (w->fd >= 0)
-		close(TAKE_FD(w->fd));
+	close_fd(&w->fd);
 }

@@ -107,14 +107,6 @@ void stat_fill(struct process *p, int pid_fd)
 		process_set(p, COUNTER_MAJFLT, stat.majflt);
 }
 
-static void fill_uid(struct process *p, int pid_fd)
-{
-	struct proc_status status;
-
-	if (read_status(pid_fd, &status) > 0)
-		p->uid = status.euid;
-}
-
 /*
  * ---- processes that share an mm (vfork, CLONE_VM) ----
  *
@@ -133,28 +125,13 @@ struct mm_sharing {
 	size_t count, capacity;
 };
 
-/* Returns 0 or -ENOMEM. */
-static int mm_sharing_add(struct mm_sharing *s, pid_t pid, const struct proc_stat *stat)
-{
-	struct mm_sharing_entry *entry =
-		grow_items(s->entry, s->count, &s->capacity, 256, sizeof(*entry));
-
-	if (!entry)
-		return -ENOMEM;
-	s->entry = entry;
-	s->entry[s->count++] = (struct mm_sharing_entry){pid, stat->start_stack, stat->vsize};
-	return 0;
-}
-
 static int compare_layout(const void *pa, const void *pb)
 {
 	const struct mm_sharing_entry *a = pa, *b = pb;
 
 	if (a->start_stack != b->start_stack)
-		return a->start_stack < b->start_stack ? -1 : 1;
-	if (a->vsize != b->vsize)
-		return a->vsize < b->vsize ? -1 : 1;
-	return (a->pid > b->pid) - (a->pid < b->pid);
+		return ORDER_OF(a->start_stack, b->start_stack);
+	return a->vsize == b->vsize ? ORDER_OF(a->pid, b->pid) : ORDER_OF(a->vsize, b->vsize);
 }
 
 /* 0 for the same mm, else an order that is stable while both live; by pid where kcmp fails. */
@@ -163,28 +140,16 @@ static int compare_mm(const void *pa, const void *pb)
 	const struct mm_sharing_entry *a = pa, *b = pb;
 	long r = syscall(SYS_kcmp, a->pid, b->pid, KCMP_VM, 0, 0);
 
-	if (r == 0)
-		return 0;
-	if (r == 1)
-		return -1;
-	if (r == 2)
-		return 1;
-	return (a->pid > b->pid) - (a->pid < b->pid);
+	if (r < 0 || r > 2)
+		return ORDER_OF(a->pid, b->pid);
+	return r == 1 ? -1 : r == 2;
 }
 
 static int compare_pids(const void *pa, const void *pb)
 {
 	const struct process *a = pa, *b = pb;
 
-	return (a->pid > b->pid) - (a->pid < b->pid);
-}
-
-static void set_key(struct snapshot *snapshot, pid_t pid, pid_t key)
-{
-	struct process *p = snapshot_find(snapshot, pid);
-
-	if (p)
-		p->mm_key = (uint64_t)key;
+	return ORDER_OF(a->pid, b->pid);
 }
 
 /*
@@ -194,6 +159,7 @@ static void set_key(struct snapshot *snapshot, pid_t pid, pid_t key)
 static void mm_sharing_resolve(struct mm_sharing *s, struct snapshot *snapshot)
 {
 	struct mm_sharing_entry *e = s->entry;
+	struct process *p;
 	size_t end;
 
 	if (!s->count)
@@ -215,15 +181,11 @@ static void mm_sharing_resolve(struct mm_sharing *s, struct snapshot *snapshot)
 			snapshot->collection.shared_mm_unknown |= !e[k].start_stack;
 			if (k == i || !e[k].start_stack || compare_mm(&e[k - 1], &e[k]) != 0)
 				key = e[k].pid;
-			set_key(snapshot, e[k].pid, key);
+			p = snapshot_find(snapshot, e[k].pid);
+			if (p)
+				p->mm_key = (uint64_t)key;
 		}
 	}
-}
-
-static void mm_sharing_done(struct mm_sharing *s)
-{
-	free(s->entry);
-	*s = (struct mm_sharing){};
 }
 
 /* ---- the source ---- */
@@ -299,6 +261,7 @@ static int count_unreadable(struct collecting *c, int error)
 static int collect_dir(struct collecting *c, pid_t pid, int pid_fd)
 {
 	char text[1024];
+	struct proc_status status;
 	struct proc_stat stat;
 	struct process *p;
 	ssize_t len;
@@ -320,7 +283,8 @@ static int collect_dir(struct collecting *c, pid_t pid, int pid_fd)
 	if (stat.flags & PROC_PF_KTHREAD) {
 		p->kind = PROCESS_KTHREAD;
 		p->pss_status = PSS_KERNEL_THREAD;
-		fill_uid(p, pid_fd);
+		if (read_status(pid_fd, &status) > 0)
+			p->uid = status.euid;
 		return 0;
 	}
 	r = status_fill(p, pid_fd);
@@ -332,7 +296,10 @@ static int collect_dir(struct collecting *c, pid_t pid, int pid_fd)
 		return 0;
 	}
 	process_set(p, COUNTER_MAJFLT, stat.majflt);
-	return mm_sharing_add(&c->mm, pid, &stat);
+	if (!array_room(&c->mm.entry, c->mm.count, &c->mm.capacity, 256))
+		return -ENOMEM;
+	c->mm.entry[c->mm.count++] = (struct mm_sharing_entry){pid, stat.start_stack, stat.vsize};
+	return 0;
 }
 
 static int collect_pid(void *arg, pid_t pid)
@@ -361,7 +328,7 @@ static int proc_collect(void *state, unsigned readers, struct snapshot *snapshot
 	r = procfs_each_pid(c.proc, collect_pid, &c);
 	if (r == 0)
 		mm_sharing_resolve(&c.mm, snapshot);
-	mm_sharing_done(&c.mm);
+	free(c.mm.entry);
 	return r;
 }
 

@@ -57,18 +57,16 @@ static int add_record(struct reader *r, const void *record)
 
 static int queue_visit(struct collection_state *c, const struct zmem_pss_record *record)
 {
-	struct zmem_pss_record *later;
+	bool room;
 
 	pthread_mutex_lock(&c->lock);
-	later = grow_items(c->later, c->later_count, &c->later_capacity, 16, sizeof(*later));
-	if (later) {
-		c->later = later;
-		later[c->later_count++] = *record;
-	}
+	room = array_room(&c->later, c->later_count, &c->later_capacity, 16);
+	if (room)
+		c->later[c->later_count++] = *record;
 	if (record->pages.work > c->snapshot->walk_entries)
 		c->snapshot->walk_entries = record->pages.work;
 	pthread_mutex_unlock(&c->lock);
-	return later ? 0 : -ENOMEM;
+	return room ? 0 : -ENOMEM;
 }
 
 /* Returns false if no process is left. */
@@ -443,6 +441,26 @@ int readers_collect(struct readers *readers, unsigned count, struct snapshot *sn
 	return r;
 }
 
+int readers_collect_followed(void *state, unsigned count, struct snapshot *snapshot)
+{
+	struct readers *readers = state;
+
+	readers->follow_ram(state);
+	return readers_collect(readers, count, snapshot);
+}
+
+int readers_revisit(void *state, pid_t pid, struct snapshot *snapshot)
+{
+	return readers_visit(state, pid, snapshot);
+}
+
+const char *readers_pss_refusal(const void *state)
+{
+	const struct readers *readers = state;
+
+	return readers->pss_refusal;
+}
+
 /*
  * The size of RAM (totalram_pages()) changes after the zone has grown, with each 4 MiB that go
  * online (mm/memory_hotplug.c, online_pages()).
@@ -453,9 +471,9 @@ void readers_look_at_ram(struct readers *readers, const struct procfs *proc)
 
 	readers->limits = reader_limits();
 	if (!readers->asks || (readers->pfn_end && readers->limits.ram_bytes == ram_before &&
-			       readers->unknown == readers->unknown_then))
+			       readers->unknown == readers->unknown_at_look))
 		return;
-	readers->unknown_then = readers->unknown;
+	readers->unknown_at_look = readers->unknown;
 	readers->pfn_end = zoneinfo_read(proc->fd);
 }
 

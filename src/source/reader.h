@@ -27,13 +27,17 @@ struct readers {
 	 */
 	void (*set_memos)(const void *state, unsigned count);
 	unsigned memo_readers;
-	const void *state;
-	bool asks; /* the program takes questions (include/zmem/setup.h) */
+	/* Before each collection: looks at RAM (readers_look_at_ram()), and what follows from it.
+	 */
+	void (*follow_ram)(void *state);
+	void *state;
+	const char *pss_refusal; /* why PSS does not come from the kernel; NULL: it does */
+	bool asks;		 /* the program takes questions (include/zmem/setup.h) */
 	struct decode_limits limits;
 	struct reader *reader[SOURCE_READERS_MAX];
 	/* Of the last look at RAM; and the processes since with pages that are not understood. */
 	uint64_t pfn_end; /* one above the highest page of RAM; 0: unknown */
-	size_t unknown, unknown_then;
+	size_t unknown, unknown_at_look;
 };
 
 void readers_done(struct readers *readers);
@@ -43,6 +47,14 @@ void readers_done(struct readers *readers);
  * Returns 0 or a negative errno.
  */
 int readers_collect(struct readers *readers, unsigned count, struct snapshot *snapshot);
+
+/*
+ * For struct source_kind, of sources whose state begins with struct readers. The first one follows
+ * RAM before.
+ */
+int readers_collect_followed(void *state, unsigned count, struct snapshot *snapshot);
+int readers_revisit(void *state, pid_t pid, struct snapshot *snapshot);
+const char *readers_pss_refusal(const void *state);
 
 /*
  * Adds one process. Returns 0, -ESRCH if it does not exist, -EOPNOTSUPP if it cannot be read alone,

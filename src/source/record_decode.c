@@ -12,24 +12,16 @@
 /* 1 PiB in pages of 4 kB: more than any machine has, and sums of smaller values do not overflow. */
 #define PAGES_MAX ((__s64)1 << 38)
 
-static uint64_t distance(__s64 a, __s64 b)
+/* The sum of what may be absurd: it must not overflow. */
+static __s64 sum_of(__s64 a, __s64 b)
 {
-	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+	return (__s64)((__u64)a + (__u64)b);
 }
 
-struct counted {
-	__s64 pages[ZMEM_RSS_COUNT];
-};
-
-/* The counters with what the threads of the process hold back (until 6.1). */
-static struct counted counted(const struct zmem_pss_record *r)
+/* A counter with what the threads of the process hold back (until 6.1). */
+static __s64 counted(const struct zmem_pss_record *r, enum zmem_rss i)
 {
-	struct counted c;
-
-	/* Unsigned, because the sum of absurd values may overflow. */
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-		c.pages[i] = (__s64)((__u64)r->record.rss[i] + (__u64)r->record.rss_delta[i]);
-	return c;
+	return sum_of(r->record.rss[i], r->record.rss_delta[i]);
 }
 
 /*
@@ -37,12 +29,13 @@ static struct counted counted(const struct zmem_pss_record *r)
  * change, because the walk does not look at it. In another walk its unseen part is the difference
  * to the counter, so the counter must not change.
  */
-static uint64_t drift(const __s64 *before, const __s64 *after, bool exclusive)
+static uint64_t drift(const struct zmem_pss_record *before, const __s64 *after)
 {
+	bool exclusive = before->pages.flags & ZMEM_WALK_EXCLUSIVE;
 	uint64_t max = 0;
 
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
-		uint64_t d = distance(before[i], after[i]);
+	for (enum zmem_rss i = 0; i < ZMEM_RSS_COUNT; i++) {
+		uint64_t d = pages_apart(counted(before, i), after[i]);
 
 		if (exclusive && (i == ZMEM_RSS_ANON || i == ZMEM_RSS_SWAP))
 			continue;
@@ -54,43 +47,44 @@ static uint64_t drift(const __s64 *before, const __s64 *after, bool exclusive)
 /* How much the counters changed during the walk. */
 static uint64_t moved_during(const struct zmem_pss_record *r)
 {
-	const struct counted before = counted(r);
-
-	return drift(before.pages, r->pages.rss, r->pages.flags & ZMEM_WALK_EXCLUSIVE);
+	return drift(r, r->pages.rss);
 }
+
+static const enum zmem_rss resident_kinds[] = {ZMEM_RSS_FILE, ZMEM_RSS_ANON, ZMEM_RSS_SHMEM};
 
 /* The largest difference between pages seen and counters. */
 static uint64_t gap(const struct zmem_pss_record *r)
 {
-	const struct counted c = counted(r);
-	const __s64 *rss = c.pages;
-	uint64_t file = distance(rss[ZMEM_RSS_FILE], (__s64)r->pages.seen[ZMEM_RSS_FILE]);
-	uint64_t shmem = distance(rss[ZMEM_RSS_SHMEM], (__s64)r->pages.seen[ZMEM_RSS_SHMEM]);
-	uint64_t anon = distance(rss[ZMEM_RSS_ANON], (__s64)r->pages.seen[ZMEM_RSS_ANON]);
+	uint64_t max = 0;
 
-	/* The walk looks only at anonymous memory that may be shared. */
-	if ((__s64)r->pages.seen[ZMEM_RSS_ANON] <= rss[ZMEM_RSS_ANON])
-		anon = 0;
-	return file > shmem ? (file > anon ? file : anon) : shmem > anon ? shmem : anon;
+	for (size_t k = 0; k < ARRAY_SIZE(resident_kinds); k++) {
+		enum zmem_rss i = resident_kinds[k];
+		__s64 seen = (__s64)r->pages.seen[i];
+		uint64_t d = pages_apart(counted(r, i), seen);
+
+		/* The walk looks only at anonymous memory that may be shared. */
+		if (i == ZMEM_RSS_ANON && seen <= counted(r, i))
+			continue;
+		max = d > max ? d : max;
+	}
+	return max;
 }
 
 static uint64_t resident(const struct zmem_pss_record *r)
 {
-	const struct counted c = counted(r);
-	const __s64 *rss = c.pages;
-	/* Unsigned, because the sum of absurd counters may overflow. */
-	__s64 sum = (__s64)((__u64)rss[ZMEM_RSS_FILE] + (__u64)rss[ZMEM_RSS_SHMEM] +
-			    (__u64)rss[ZMEM_RSS_ANON]);
+	__s64 sum = 0;
 
+	for (size_t k = 0; k < ARRAY_SIZE(resident_kinds); k++)
+		sum = sum_of(sum, counted(r, resident_kinds[k]));
 	return sum > 0 ? (uint64_t)sum : 0;
 }
 
 static bool is_sane(const struct zmem_pss_record *r)
 {
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
-		if (distance(r->record.rss[i], 0) > PAGES_MAX ||
-		    distance(r->record.rss_delta[i], 0) > PAGES_MAX ||
-		    distance(r->pages.rss[i], 0) > PAGES_MAX || r->pages.seen[i] > PAGES_MAX)
+		if (pages_apart(r->record.rss[i], 0) > PAGES_MAX ||
+		    pages_apart(r->record.rss_delta[i], 0) > PAGES_MAX ||
+		    pages_apart(r->pages.rss[i], 0) > PAGES_MAX || r->pages.seen[i] > PAGES_MAX)
 			return false;
 	}
 	return true;
@@ -124,9 +118,12 @@ void pages_add(struct zmem_pss_record *sum, const struct zmem_pss_record *visit)
 {
 	const struct zmem_pages *from = &visit->pages;
 	struct zmem_pages *to = &sum->pages;
-	const struct counted before = counted(sum), now = counted(visit);
-	uint64_t moved = drift(before.pages, now.pages, to->flags & ZMEM_WALK_EXCLUSIVE);
+	__s64 now[ZMEM_RSS_COUNT];
+	uint64_t moved;
 
+	for (enum zmem_rss i = 0; i < ZMEM_RSS_COUNT; i++)
+		now[i] = counted(visit, i);
+	moved = drift(sum, now);
 	if (visit->record.mm_id != sum->record.mm_id ||
 	    visit->record.start_boottime_ns != sum->record.start_boottime_ns ||
 	    visit->record.write_protect_seq != sum->record.write_protect_seq ||
@@ -162,18 +159,6 @@ static bool header_ok(const struct zmem_record *r)
 		return r->size >= ZMEM_RECORD_SHORT;
 	default:
 		return false;
-	}
-}
-
-static enum process_kind kind_of(const struct zmem_record *r)
-{
-	switch (r->kind) {
-	case ZMEM_KTHREAD:
-		return PROCESS_KTHREAD;
-	case ZMEM_ZOMBIE:
-		return PROCESS_ZOMBIE;
-	default:
-		return PROCESS_USER;
 	}
 }
 
@@ -281,13 +266,13 @@ static int decode_name(const struct zmem_record *r, struct snapshot *s, struct p
 /* A share is never larger than its pages. */
 static bool is_plausible(const struct zmem_pages *w, uint64_t page)
 {
-	static const enum zmem_rss kind[] = {ZMEM_RSS_FILE, ZMEM_RSS_ANON, ZMEM_RSS_SHMEM};
 	uint64_t pages = 0, most;
 
-	for (size_t i = 0; i < ARRAY_SIZE(kind); i++) {
-		if (__builtin_mul_overflow(w->seen[kind[i]], page << ZMEM_PSS_SHIFT, &most) ||
-		    w->pss[kind[i]] > most ||
-		    __builtin_add_overflow(pages, w->seen[kind[i]], &pages))
+	for (size_t k = 0; k < ARRAY_SIZE(resident_kinds); k++) {
+		enum zmem_rss i = resident_kinds[k];
+
+		if (__builtin_mul_overflow(w->seen[i], page << ZMEM_PSS_SHIFT, &most) ||
+		    w->pss[i] > most || __builtin_add_overflow(pages, w->seen[i], &pages))
 			return false;
 	}
 	return w->unique <= pages;
@@ -298,7 +283,7 @@ static void decode_pages(const struct zmem_pss_record *r, const struct decode_li
 			 struct process *p)
 {
 	const struct zmem_pages *w = &r->pages;
-	__s64 all_anon = counted(r).pages[ZMEM_RSS_ANON], seen = (__s64)w->seen[ZMEM_RSS_ANON];
+	__s64 all_anon = counted(r, ZMEM_RSS_ANON), seen = (__s64)w->seen[ZMEM_RSS_ANON];
 	uint64_t file = w->pss[ZMEM_RSS_FILE], shmem = w->pss[ZMEM_RSS_SHMEM];
 	uint64_t page = limits->page_size, rest, anon;
 	__s64 swap;
@@ -322,7 +307,7 @@ static void decode_pages(const struct zmem_pss_record *r, const struct decode_li
 	process_set(p, COUNTER_USS, (w->unique + rest) * page);
 	set_scaled(p, COUNTER_THP, w->huge, page);
 	/* Only smaps_rollup shows how many processes share a swap entry. */
-	swap = counted(r).pages[ZMEM_RSS_SWAP];
+	swap = counted(r, ZMEM_RSS_SWAP);
 	if (!w->seen[ZMEM_RSS_SWAP] && process_has(p, COUNTER_SWAP))
 		set_scaled(p, COUNTER_SWAP_PSS, swap > 0 ? (uint64_t)swap : 0, page);
 	p->pss_source = PSS_FROM_KERNEL;
@@ -336,7 +321,9 @@ static int decode_record(const struct zmem_record *r, const struct decode_limits
 
 	if (!p)
 		return -ENOMEM;
-	p->kind = kind_of(r);
+	p->kind = r->kind == ZMEM_KTHREAD  ? PROCESS_KTHREAD
+		  : r->kind == ZMEM_ZOMBIE ? PROCESS_ZOMBIE
+					   : PROCESS_USER;
 	p->pid = r->pid;
 	p->ppid = r->ppid;
 	p->uid = r->uid;

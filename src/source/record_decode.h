@@ -49,6 +49,12 @@ void record_decode_shared(const struct zmem_pss_record *record, const struct hel
 
 /* ---- the pages of a record ---- */
 
+/* The distance of two counters, whatever they are. */
+static inline uint64_t pages_apart(int64_t a, int64_t b)
+{
+	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
 /*
  * True if the walk is complete, the counters did not change during it, and the pages seen equal the
  * counters. Only then PSS comes from the walk.

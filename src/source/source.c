@@ -118,8 +118,8 @@ static bool is_last_bpf(const struct source_request *request, const struct sourc
 void source_explain(const struct source_variant *variant, struct diag *diag)
 {
 	/* Without privileges or BTF the verifier does not run. */
-	if (variant->kind == &source_kind_bpf && diag->count && privilege_held(PRIVILEGE_BPF) &&
-	    privilege_held(PRIVILEGE_PERFMON) && access(BTF_PATH, R_OK) == 0)
+	if (variant->kind == &source_kind_bpf && diag->count && privilege_loads() &&
+	    access(BTF_PATH, R_OK) == 0)
 		diag_attach_log(diag, bpf_load_explain(variant->object, NULL));
 }
 
@@ -177,25 +177,28 @@ static const char *refusal(const struct source *source, const struct diag *diag)
 /* Bytes of the page tables of all processes: all that a walk could look at. 0: unknown. */
 static uint64_t page_tables(const struct procfs *proc)
 {
-	char text[16 * 1024];
-	ssize_t len = procfs_read(proc, "meminfo", text, sizeof(text));
-	struct meminfo m = {};
+	struct meminfo m = meminfo_read(proc->fd);
 
-	if (len > 0)
-		meminfo_parse(text, (size_t)len, &m);
 	return meminfo_has(&m, MEMINFO_PAGE_TABLES) ? m.value[MEMINFO_PAGE_TABLES] : 0;
+}
+
+/* More are never chosen. */
+static unsigned most_readers(void)
+{
+	unsigned cpus = (unsigned)get_nprocs();
+
+	return cpus < READERS_AUTO ? cpus : READERS_AUTO;
 }
 
 static unsigned choose_readers(const struct source *source)
 {
-	unsigned cpus = (unsigned)get_nprocs();
 	struct sysinfo info;
 
 	/* A thread and its iterator cost as much as the pages of about 20 processes. */
 	if (!source->variant->pages || sysinfo(&info) < 0 ||
 	    (info.procs < TASKS_TO_SHARE && page_tables(source->proc) < TABLES_TO_SHARE))
 		return 1;
-	return cpus < READERS_AUTO ? cpus : READERS_AUTO;
+	return most_readers();
 }
 
 static int open_variant(const struct source_variant *variant, const struct procfs *proc,
@@ -236,7 +239,7 @@ static int set_request(struct source *source, const struct source_request *reque
 static bool is_useless_pin(const struct source *source, const struct source_request *request)
 {
 	return source->variant->pinned && request->pin == PIN_MAY && source_pss_lost(source) &&
-	       privilege_held(PRIVILEGE_BPF) && privilege_held(PRIVILEGE_PERFMON);
+	       privilege_loads();
 }
 
 /*
@@ -245,16 +248,12 @@ static bool is_useless_pin(const struct source *source, const struct source_requ
  */
 static struct memo_plan plan_memos(const struct source_request *request, const struct procfs *proc)
 {
-	unsigned cpus = (unsigned)get_nprocs();
 	struct memo_plan plan = {.each = request->continuous ? MEMOS_CONTINUOUS : 0};
 	uint64_t tables;
 
 	if (!request->memos)
 		return (struct memo_plan){};
-	/* More are never chosen (choose_readers()). */
-	plan.readers = request->readers	     ? request->readers
-		       : cpus < READERS_AUTO ? cpus
-					     : READERS_AUTO;
+	plan.readers = request->readers ? request->readers : most_readers();
 	tables = page_tables(proc);
 	if (tables >= TABLES_FOR_MEMOS && !plan.each)
 		plan.each = MEMOS_LEAST;
@@ -360,23 +359,16 @@ int source_layout(const struct source *source, struct zmem_layout *ret)
 	return source->variant->kind->layout(source->state, ret);
 }
 
-static bool fill_process(const struct procfs *proc, struct process *p)
+/* Fills in the faults and, if `all`, the counters of status. False: the process is gone. */
+static bool fill_process(const struct procfs *proc, struct process *p, bool all)
 {
 	cleanup_close int pid_fd = procfs_open_pid(proc, p->pid);
 
 	if (pid_fd < 0 || procfs_same_start(proc, pid_fd, p->start_ns) <= 0 ||
-	    status_fill(p, pid_fd) <= 0)
+	    (all && status_fill(p, pid_fd) <= 0))
 		return false;
 	stat_fill(p, pid_fd);
 	return true;
-}
-
-static void fill_faults(const struct procfs *proc, struct process *p)
-{
-	cleanup_close int pid_fd = procfs_open_pid(proc, p->pid);
-
-	if (pid_fd >= 0 && procfs_same_start(proc, pid_fd, p->start_ns) > 0)
-		stat_fill(p, pid_fd);
 }
 
 /*
@@ -395,8 +387,8 @@ static void fill_missing(const struct procfs *proc, struct snapshot *snapshot)
 		if (p->kind != PROCESS_USER)
 			continue;
 		if (p->threads >= ZMEM_FAULTS_THREADS && !process_has(p, COUNTER_MAJFLT))
-			fill_faults(proc, p);
-		if (!missing || !fill_process(proc, p))
+			fill_process(proc, p, false);
+		if (!missing || !fill_process(proc, p, true))
 			continue;
 		p->raced = false;
 		wanted &= ~(missing & ~p->have);

@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Runs the programs of bpf/swap.bpf.c: finds the swap devices and compares them with /proc/swaps,
- * then reads the processes with swap entries and the files of shared memory, in several visits
- * where there are many, and finds the devices again.
+ * Runs the programs of bpf/swap.bpf.c, of which each does a bounded piece of work. A page that is
+ * swapped out has a slot on a swap device; an entry of a page table or of the tree of a file names
+ * the device and the slot. The programs look up how many entries name the slot, and what the slot
+ * takes in RAM in zram or zswap.
+ *
+ * A snapshot is read in three steps. First the devices are found in the kernel's memory; they must
+ * be those of /proc/swaps. Then an iterator goes over all processes, again and again: in each pass
+ * it walks each process that is still in the map BPF_WANTED, for at most a millisecond, and tells
+ * where the next pass goes on. A process leaves the map when the entries that were found add up to
+ * its counter. Where they do not, its walk begins anew, at most TRIES times. Last the devices are
+ * found once more: if one was switched off meanwhile, all of it is dropped.
+ *
+ * Files of shared memory are read one by one, and the slots that only the swap cache has are
+ * counted device by device; both end with the last step, too.
  */
 #include "source/swap_source.h"
 
@@ -11,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -20,6 +30,8 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "load/bpf_diagnose.h"
+#include "source/iterator.h"
+#include "source/record_decode.h"
 #include "source/source_internal.h"
 #include "zmem/record.h"
 #include "zmem/swap.h"
@@ -34,7 +46,7 @@
 struct swap_source {
 	struct bpf_handle handle;
 	const struct source *from; /* NULL: no processes are read */
-	struct zmem_swap *visit;   /* the value of the map */
+	struct zmem_swap *visit;   /* what a run of a program is asked and answers */
 	int link_fd;
 	struct cpu_ids cpus;
 	uint32_t page_size;
@@ -73,10 +85,7 @@ void swap_source_close(struct swap_source *s)
 {
 	if (!s)
 		return;
-	if (s->visit)
-		munmap(s->visit, sizeof(*s->visit));
-	if (s->link_fd >= 0)
-		close(s->link_fd);
+	close_fd(&s->link_fd);
 	bpf_handle_close(&s->handle);
 	free(s->work);
 	free(s);
@@ -108,20 +117,18 @@ static void set_layout(struct swap_source *s, const struct zmem_layout *layout)
 
 static int set_up(struct swap_source *s, const struct zmem_layout *layout)
 {
-	void *map = mmap(NULL, sizeof(*s->visit), PROT_READ | PROT_WRITE, MAP_SHARED,
-			 s->handle.fd[BPF_ANSWERS], 0);
-	int r;
+	int r = bpf_handle_map(&s->handle, sizeof(*s->visit));
 
-	if (map == MAP_FAILED)
-		return -errno;
-	s->visit = map;
+	if (r < 0)
+		return r;
+	s->visit = s->handle.answers;
 	set_layout(s, layout);
 	r = bpf_source_set_up_cpus(s->handle.fd[BPF_SETUP], &s->cpus, false);
 	if (r < 0)
 		return r;
-	s->link_fd = bpf_link_create(s->handle.fd[BPF_ITER], 0, BPF_TRACE_ITER, NULL);
+	s->link_fd = iterator_link(s->handle.fd[BPF_ITER], NULL);
 	if (s->link_fd < 0)
-		return -errno;
+		return s->link_fd;
 	/* Kernels without CONFIG_KALLSYMS_ALL keep no names of variables. */
 	bpf_handle_run(s->handle.fd[BPF_SYMBOLS], NULL, 0);
 	return s->visit->swap_info ? 0 : find_queue(s);
@@ -195,7 +202,7 @@ static bool are_rows(const struct swap_source *s, const struct system_info *syst
 	return true;
 }
 
-static int find_swap(struct swap_source *s, const struct system_info *system)
+static int find_devices(struct swap_source *s, const struct system_info *system)
 {
 	int r = bpf_program_run(s->handle.fd[BPF_FIND]);
 
@@ -263,7 +270,8 @@ static bool same_devices(const struct zmem_swap_device *a, const struct zmem_swa
 
 /* ---- processes ---- */
 
-static int want(struct swap_source *s, const struct work *w, uint64_t cursor, bool first)
+/* Has the next pass visit the process, from the cursor on; `first`: its walk begins. */
+static int want_visit(struct swap_source *s, const struct work *w, uint64_t cursor, bool first)
 {
 	const __s32 pid = w->process->pid;
 	struct zmem_swap_want value = {};
@@ -274,7 +282,7 @@ static int want(struct swap_source *s, const struct work *w, uint64_t cursor, bo
 	return bpf_map_update_elem(s->handle.fd[BPF_WANTED], &pid, &value, 0) < 0 ? -errno : 0;
 }
 
-static int want_no_more(struct swap_source *s, struct work *w, bool whole)
+static int end_walk(struct swap_source *s, struct work *w, bool whole)
 {
 	const __s32 pid = w->process->pid;
 
@@ -286,13 +294,13 @@ static int want_no_more(struct swap_source *s, struct work *w, bool whole)
 }
 
 /* Begins the walk of a process anew, or gives it up. */
-static int again(struct swap_source *s, struct work *w)
+static int repeat_walk(struct swap_source *s, struct work *w)
 {
 	if (++w->tries >= TRIES)
-		return want_no_more(s, w, false);
+		return end_walk(s, w, false);
 	w->visited = false;
 	w->sum = (struct zmem_swap_sum){};
-	return want(s, w, 0, true);
+	return want_visit(s, w, 0, true);
 }
 
 static void add_sum(struct zmem_swap_sum *to, const struct zmem_swap_sum *from)
@@ -307,11 +315,6 @@ static void add_sum(struct zmem_swap_sum *to, const struct zmem_swap_sum *from)
 	to->disk += from->disk;
 }
 
-static uint64_t distance(int64_t a, int64_t b)
-{
-	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
-}
-
 /*
  * True if the entries found add up to the counter: to all of it, or to no more than it if only what
  * may be shared was looked at. A large process rarely stands still.
@@ -321,73 +324,50 @@ static bool adds_up(const struct work *w, bool every)
 	int64_t found = (int64_t)w->sum.entries;
 	uint64_t room = w->after < ZMEM_LARGE_PAGES ? 0 : (uint64_t)w->after / ZMEM_CLOSE_PART;
 
-	if (w->sum.unknown || w->after < 0 || found < 0 || distance(w->before, w->after) > room)
+	if (w->sum.unknown || w->after < 0 || found < 0 || pages_apart(w->before, w->after) > room)
 		return false;
 	if (every)
-		return distance(found, w->after) <= room;
-	return found <= w->after || distance(found, w->after) <= room;
+		return pages_apart(found, w->after) <= room;
+	return found <= w->after || pages_apart(found, w->after) <= room;
 }
 
-static int receive(struct swap_source *s, const struct zmem_swap_record *r)
+static bool has_lower_pid(const void *item, const void *pid)
 {
-	size_t first = 0, end = s->work_count;
-	struct work *w = NULL;
+	const struct work *w = item;
 
-	while (first < end && !w) {
-		size_t middle = first + (end - first) / 2;
+	return w->process->pid < *(const __s32 *)pid;
+}
 
-		if (s->work[middle].process->pid == r->pid)
-			w = &s->work[middle];
-		else if (s->work[middle].process->pid < r->pid)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	if (!w || w->done)
+/* One visit to a process that is wanted. */
+static int receive_record(void *arg, const void *record)
+{
+	struct swap_source *s = arg;
+	const struct zmem_swap_record *r = record;
+	size_t i = count_before(s->work, s->work_count, sizeof(*s->work), has_lower_pid, &r->pid);
+	struct work *w = &s->work[i];
+
+	if (i == s->work_count || w->process->pid != r->pid || w->done)
 		return 0;
 	if (w->process->start_ns != r->start_boottime_ns)
-		return want_no_more(s, w, false);
+		return end_walk(s, w, false);
 	if (r->flags & (ZMEM_WALK_MOVED | ZMEM_WALK_UNKNOWN))
-		return again(s, w);
+		return repeat_walk(s, w);
 	if (!w->visited)
 		w->before = r->before;
 	w->visited = true;
 	w->after = r->after;
 	add_sum(&w->sum, &r->sum);
 	if (r->cursor)
-		return want(s, w, r->cursor, false);
-	return adds_up(w, s->visit->every) ? want_no_more(s, w, true) : again(s, w);
+		return want_visit(s, w, r->cursor, false);
+	return adds_up(w, s->visit->every) ? end_walk(s, w, true) : repeat_walk(s, w);
 }
 
 /* One pass over all processes. Returns how many of the wanted ones it met, or a negative errno. */
-static int pass(struct swap_source *s)
+static ssize_t walk_once(struct swap_source *s)
 {
 	cleanup_close int fd = bpf_iter_create(s->link_fd);
-	struct zmem_swap_record record[64];
-	size_t len = 0;
-	int met = 0;
 
-	if (fd < 0)
-		return fd;
-	for (;;) {
-		ssize_t n = read(fd, (char *)record + len, sizeof(record) - len);
-		size_t count;
-		int r = 0;
-
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : len ? -EBADMSG : met;
-		len += (size_t)n;
-		count = len / sizeof(record[0]);
-		for (size_t i = 0; r == 0 && i < count; i++)
-			r = receive(s, &record[i]);
-		if (r < 0)
-			return r;
-		met += (int)count;
-		len -= count * sizeof(record[0]);
-		memmove(record, &record[count], len);
-	}
+	return fd < 0 ? fd : iterator_read(fd, sizeof(struct zmem_swap_record), receive_record, s);
 }
 
 static bool is_wanted(const struct process *p, bool costs)
@@ -398,7 +378,7 @@ static bool is_wanted(const struct process *p, bool costs)
 		     : p->pss_source == PSS_FROM_KERNEL && !process_has(p, COUNTER_SWAP_PSS);
 }
 
-static int choose(struct swap_source *s, bool costs, struct snapshot *snapshot)
+static int list_wanted(struct swap_source *s, bool costs, struct snapshot *snapshot)
 {
 	size_t count = 0;
 	int r = 0;
@@ -418,10 +398,10 @@ static int choose(struct swap_source *s, bool costs, struct snapshot *snapshot)
 		w->process = &snapshot->process[i];
 		s->work_count++;
 		s->pending++;
-		r = want(s, w, 0, true);
+		r = want_visit(s, w, 0, true);
 		/* More than the map has room for. */
 		if (r == -E2BIG)
-			r = want_no_more(s, w, false);
+			r = end_walk(s, w, false);
 	}
 	return r;
 }
@@ -466,25 +446,22 @@ static void set_no_costs(struct snapshot *snapshot)
 }
 
 /* Walks all wanted processes. */
-static int walk(struct swap_source *s)
+static int walk_all(struct swap_source *s)
 {
-	int r = 0;
+	ssize_t met = 1;
 
-	for (int i = 0; r == 0 && s->pending && i < PASSES_MAX; i++) {
-		r = pass(s);
-		if (r == 0) /* the rest has ended */
-			break;
-		r = r < 0 ? r : 0;
-	}
+	/* Where a pass meets none of the wanted processes, they have ended. */
+	for (int i = 0; met > 0 && s->pending && i < PASSES_MAX; i++)
+		met = walk_once(s);
 	for (size_t i = 0; i < s->work_count; i++) {
 		if (!s->work[i].done)
-			want_no_more(s, &s->work[i], false);
+			end_walk(s, &s->work[i], false);
 	}
-	return r;
+	return met < 0 ? (int)met : 0;
 }
 
 /* After a reading: the devices must be those that were found before it. */
-static int confirm(struct swap_source *s)
+static int confirm_devices(struct swap_source *s)
 {
 	int r = bpf_program_run(s->handle.fd[BPF_FIND]);
 
@@ -515,7 +492,7 @@ int swap_source_begin(struct swap_source *s, const struct system_info *system)
 	int r = follow_layout(s);
 
 	if (r == 0)
-		r = find_swap(s, system);
+		r = find_devices(s, system);
 	if (r < 0)
 		return r;
 	find_costs(s, system);
@@ -529,11 +506,11 @@ int swap_source_read(struct swap_source *s, bool costs, struct snapshot *snapsho
 	int r;
 
 	s->visit->every = s->visit->costs = known;
-	r = choose(s, known, snapshot);
+	r = list_wanted(s, known, snapshot);
 	if (r == 0)
-		r = walk(s);
+		r = walk_all(s);
 	if (r == 0)
-		r = confirm(s);
+		r = confirm_devices(s);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < s->work_count; i++)
@@ -564,7 +541,8 @@ static int read_file(struct swap_source *s, struct cached_file *f)
 		return r;
 	entries = f->swapped / s->page_size;
 	if (v->file_gone || v->record.sum.unknown ||
-	    distance((int64_t)v->record.sum.entries, (int64_t)entries) > entries / ZMEM_CLOSE_PART)
+	    pages_apart((int64_t)v->record.sum.entries, (int64_t)entries) >
+		    entries / ZMEM_CLOSE_PART)
 		return -ESTALE;
 	f->swap_ram = (v->record.sum.zram + v->record.sum.zswap) >> ZMEM_PSS_SHIFT;
 	f->swap_ram_unknown = false;
@@ -587,7 +565,7 @@ int swap_source_files(struct swap_source *s, struct file_set *set)
 			r = read_file(s, f);
 	}
 	if (r == 0 || r == -ESTALE)
-		r = confirm(s);
+		r = confirm_devices(s);
 	for (size_t i = 0; r < 0 && i < set->count; i++)
 		set->file[i].swap_ram_unknown = set->file[i].swapped != 0;
 	return r;
@@ -608,7 +586,7 @@ int swap_source_cached(struct swap_source *s, uint64_t *ret_bytes)
 			r = bpf_program_run(s->handle.fd[BPF_SCAN]);
 	}
 	if (r == 0)
-		r = confirm(s);
+		r = confirm_devices(s);
 	if (r == 0)
 		*ret_bytes = v->cached * s->page_size;
 	return r;

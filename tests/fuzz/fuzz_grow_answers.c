@@ -9,12 +9,12 @@
 #include "grow/code_reader.h"
 #include "grow/demangler.h"
 #include "grow/process_reader.h"
-#include "privilege/helper.h"
 
 #define ADDRESSES 16
 
 static const uint8_t *input;
 static size_t input_left;
+static struct grow_helpers helpers = {.hurry_fd = -1};
 
 /* These are linked in the place of the real ones: no process is started. */
 int __wrap_helper_start(struct helper *h);
@@ -100,14 +100,12 @@ static void ask_code_reader(uint8_t what)
 	const struct zmem_grow_stack *stack = (const void *)stack_bytes, *stacks[] = {stack, stack};
 	static struct unwound unwound[2];
 	uint64_t address[ADDRESSES] = {};
-	struct helpers_left left = {};
 	struct code_reader *reader;
 	struct named named = {};
 	struct elf_facts facts;
-	const int hurry = -1;
 	bool debug;
 
-	FUZZ_CHECK(code_reader_new(NULL, 65534, 65534, &hurry, &left, &reader) == 0);
+	FUZZ_CHECK(code_reader_new(NULL, 65534, 65534, &helpers, &reader) == 0);
 	FUZZ_CHECK(code_reader_begin(reader) == 1);
 	if (what == 0) {
 		code_reader_name(reader, 0, address, ADDRESSES, check_name, &named);
@@ -131,12 +129,10 @@ static void ask_process_reader(uint8_t what)
 	static struct process_reader reader;
 	cleanup(strbuf_done) struct strbuf code = {};
 	struct fault_pages pages[ADDRESSES] = {};
-	struct helpers_left left = {};
-	const int hurry = -1;
 	char bytes[64];
 	int root, n;
 
-	process_reader_init(&reader, &hurry, &left);
+	process_reader_init(&reader, &helpers);
 	if (what == 3) {
 		if (process_read_code(&reader, -1, &code, &root) == 0)
 			process_each_code(&code, check_mapping, &code);
@@ -154,12 +150,10 @@ static void ask_demangler(void)
 {
 	static struct demangler d;
 	static const char *name[ADDRESSES];
-	struct helpers_left left = {};
-	const int hurry = -1;
 
 	for (size_t i = 0; i < ADDRESSES; i++)
 		name[i] = "_Z1fv";
-	demangler_init(&d, &hurry, &left);
+	demangler_init(&d, &helpers);
 	FUZZ_CHECK(demangler_run(&d, name, ADDRESSES, check_text, NULL) == 0);
 	demangler_done(&d);
 }

@@ -42,8 +42,8 @@ class Jit(Lab):
     def path(self):
         return "/tmp/perf-%d.map" % self.pid
 
-    def line(self, name=NAME, size=32):
-        return "%x %x %s\n" % (self.address, size, name)
+    def line(self, name=NAME):
+        return "%x 20 %s\n" % (self.address, name)
 
 
 def largest(document):
@@ -143,7 +143,8 @@ def check_users():
 
 
 def check_lies():
-    """What is not a regular file with one name gives no names, and nothing waits for it."""
+    """What is not a regular file with one name gives no names, and nothing waits for it. Lines that lie:
+    unit/test_grow_perf_map."""
     with directory_for_all() as directory:
         other = directory + "/other"
 
@@ -164,8 +165,6 @@ def check_lies():
                 ("a hard link", hard_link),
                 ("a FIFO", lambda one: os.mkfifo(one.path(), 0o666)),
                 ("a link to a terminal", lambda one: os.symlink("/dev/ptmx", one.path())),
-                ("garbage", lambda one: write(one.path(), "\0\n %x\n%x %x\n" % ((one.address,) * 3))),
-                ("a size of 0", lambda one: write(one.path(), one.line(size=0))),
                 ("an end without a line", lambda one: write(one.path(), one.line()[:-1])),
                 ("an empty file", lambda one: write(one.path(), "")),
                 ("a file of 8 TiB", large),

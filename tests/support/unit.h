@@ -59,6 +59,25 @@ static inline void unit_test_add(struct CMUnitTest test)
 	}                                                                                          \
 	static void with_##name(struct fixture *f)
 
+/* Makes the setup() and teardown() of a struct fixture, which is zeroed before and freed behind. */
+#define FIXTURE(begin, end)                                                                        \
+	static int setup(void **state)                                                             \
+	{                                                                                          \
+		struct fixture *f = calloc(1, sizeof(*f));                                         \
+                                                                                                   \
+		if (!f)                                                                            \
+			return -1;                                                                 \
+		*state = f;                                                                        \
+		begin(f);                                                                          \
+		return 0;                                                                          \
+	}                                                                                          \
+	static int teardown(void **state)                                                          \
+	{                                                                                          \
+		end(*state);                                                                       \
+		free(*state);                                                                      \
+		return 0;                                                                          \
+	}
+
 int main(void)
 {
 	if (!unit_test_count)

@@ -50,11 +50,21 @@ static inline void forget(struct recorded_frames *f)
 	strbuf_done(&f->bytes);
 }
 
+/* The snapshot of a frame that can be read. */
+static inline const struct snapshot *frame_of(struct recording_reader *r, size_t i)
+{
+	const struct snapshot *s = NULL;
+	char why[RECORDING_REASON] = "";
+
+	if (recording_reader_frame(r, i, &s, why) < 0)
+		fail_msg("%s", why);
+	return s;
+}
+
 static inline void check_frame(struct recording_reader *r, const struct recorded_frames *f,
 			       size_t i)
 {
 	cleanup(snapshot_done) struct snapshot copy = {};
-	const struct snapshot *s = NULL;
 	char why[RECORDING_REASON] = "";
 
 	assert_int_equal(recording_reader_copy(r, i, &copy, why), 0);
@@ -62,8 +72,7 @@ static inline void check_frame(struct recording_reader *r, const struct recorded
 	/* A change of the copy does not reach later frames. */
 	for (size_t k = 0; k < copy.count; k++)
 		copy.process[k] = (struct process){.pid = (pid_t)k + 1, .name = "another"};
-	assert_int_equal(recording_reader_frame(r, i, &s, why), 0);
-	assert_true(same_snapshot(s, &f->frame[i]));
+	assert_true(same_snapshot(frame_of(r, i), &f->frame[i]));
 	assert_int_equal(recording_reader_time(r, i), f->frame[i].time_ms);
 }
 

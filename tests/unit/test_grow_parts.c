@@ -2,6 +2,8 @@
 /* The parts of grow that need no kernel: names, stacks, pages, symbols of this program. */
 #include "unit.h"
 
+#include <sys/mman.h>
+
 #include "grow/address_space.h"
 #include "grow/code_file.h"
 #include "grow/demangle.h"
@@ -198,14 +200,13 @@ IN_DIRECTORY(touched)
 	cleanup(touched_done) struct touched t = {};
 	struct process_reader *from = calloc(1, sizeof(*from));
 	uint64_t bytes[ARRAY_SIZE(entry)] = {};
-	struct helpers_left left = {};
-	const int never = -1;
+	struct grow_helpers helpers = {.hurry_fd = -1};
 	cleanup_fclose FILE *f = fopen("pagemap", "w");
 
 	assert_int_equal(fwrite(entry, sizeof(entry), 1, f), 1);
 	fflush(f);
 	assert_non_null(from);
-	process_reader_init(from, &never, &left);
+	process_reader_init(from, &helpers);
 	/* A page that was touched twice belongs to the second stack. */
 	for (uint32_t i = 0; i < ARRAY_SIZE(entry); i++) {
 		touched_add(&t, &space, from, (struct touched_page){i * page + 9, 2, 1});
@@ -321,13 +322,12 @@ static const char *name_one(int fd, int debug_fd, uint64_t vaddr, int *ret_error
 /* No ELF file, an empty one, and the beginning of one. */
 TEST(other_files)
 {
-	char buf[4096], name[] = "/tmp/test_grow-XXXXXX";
-	cleanup_close int fd = mkstemp(name), own = open("/proc/self/exe", O_RDONLY);
+	cleanup_close int fd = memfd_create("file", MFD_CLOEXEC);
+	cleanup_close int own = open("/proc/self/exe", O_RDONLY);
 	struct elf_facts facts;
+	char buf[4096];
 	uint64_t vaddr;
 
-	unlink(name);
-	assert_true(fd >= 0);
 	assert_int_equal(elf_read_facts(fd, &facts), -ENOEXEC);
 	assert_null(name_one(fd, -1, 1, NULL));
 	assert_int_equal(read(own, buf, sizeof(buf)), sizeof(buf));
@@ -362,12 +362,10 @@ TEST(promises)
 			    {.sh_name = 1, .sh_type = SHT_SYMTAB, .sh_entsize = sizeof(Elf64_Sym)},
 			    {.sh_type = SHT_STRTAB, .sh_size = sizeof(names)}},
 	};
-	char name[] = "/tmp/test_grow-XXXXXX";
-	cleanup_close int fd = mkstemp(name);
+	cleanup_close int fd = memfd_create("file", MFD_CLOEXEC);
 	struct elf_facts facts;
 	int error;
 
-	unlink(name);
 	memcpy(file.names, names, sizeof(names));
 	file.section[2].sh_offset = offsetof(__typeof__(file), names);
 	file.section[1].sh_link = 2;

@@ -57,8 +57,7 @@ static int answer(void *arg, struct helper_message *request, struct helper_messa
 
 	switch ((enum deed)request->kind) {
 	case DEED_COUNT:
-		memcpy(ret->data, &s->count, sizeof(s->count));
-		ret->len = sizeof(s->count);
+		message_put(ret, &s->count, sizeof(s->count));
 		s->count++;
 		return 0;
 	case DEED_SEND:
@@ -82,8 +81,7 @@ static int answer(void *arg, struct helper_message *request, struct helper_messa
 		return 0;
 	case DEED_TRY:
 		done = try_all();
-		memcpy(ret->data, &done, sizeof(done));
-		ret->len = sizeof(done);
+		message_put(ret, &done, sizeof(done));
 		return 0;
 	case DEED_FAIL:
 		return -ENOTTY;
@@ -110,25 +108,17 @@ struct fixture {
 	struct helper_message request, answer;
 };
 
-static int setup(void **state)
+static void begin(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	if (!f)
-		return -1;
 	helper_init(&f->helper, &kind, 65534, 65534, &f->state, &f->left);
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void end(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	helper_done(&f->helper);
-	free(f);
-	return 0;
 }
+
+FIXTURE(begin, end)
 
 static int ask(struct fixture *f, enum deed deed, const struct helper_limits *limits)
 {
@@ -140,8 +130,7 @@ static int count(struct fixture *f)
 {
 	int n = -1;
 
-	f->request.kind = DEED_COUNT;
-	assert_int_equal(helper_call(&f->helper, &patient, &f->request, &f->answer), 0);
+	assert_int_equal(ask(f, DEED_COUNT, &patient), 0);
 	assert_int_equal(f->answer.len, sizeof(n));
 	memcpy(&n, f->answer.data, sizeof(n));
 	return n;

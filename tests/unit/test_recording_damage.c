@@ -115,34 +115,44 @@ TEST(named)
 	check_named(0, true);			     /* its mark */
 }
 
+/* Appends a part with these bytes, compressed, that says it has `raw_size`. */
+static void put_part(struct strbuf *file, enum recording_part kind, uint32_t raw_size,
+		     const char *data, size_t len, int level)
+{
+	size_t at = file->len, most = ZSTD_compressBound(len), n;
+	char head[RECORDING_PART_SIZE] = "PART";
+
+	strbuf_put(file, head, sizeof(head));
+	assert_true(strbuf_room(file, most));
+	n = ZSTD_compress(file->data + file->len, most, data, len, level);
+	assert_false(ZSTD_isError(n));
+	file->len += n;
+	file->data[at + 4] = (char)kind;
+	put_le32(file->data + at + 8, (uint32_t)n);
+	put_le32(file->data + at + 12, raw_size);
+	set_crcs(file->data + at);
+}
+
 /* A small frame that claims to be large is refused before memory is allocated. */
 TEST(bomb)
 {
 	const size_t large = (size_t)RECORDING_RAW_MAX + 1;
+	cleanup_free char *zeros = calloc(1, large);
 	struct recording_reader *r;
-	char payload[64 * 1024], part[RECORDING_PART_SIZE] = "PART", *zeros = calloc(1, large);
 	cleanup(forget) struct recorded_frames f;
 
 	record(&f, 4, false);
 	/* One size in the part, another in the zstd frame; then the same, which is too large. */
 	for (int what = 0; what < 2; what++) {
 		cleanup(strbuf_done) struct strbuf bytes = {};
-		size_t n = ZSTD_compress(payload, sizeof(payload), zeros, large, 1);
 
-		assert_false(ZSTD_isError(n));
-		part[4] = PART_KEY;
-		put_le32(part + 8, (uint32_t)n);
-		put_le32(part + 12, what ? (uint32_t)large : 100);
 		strbuf_put(&bytes, f.bytes.data, f.end[0]);
-		strbuf_put(&bytes, part, sizeof(part));
-		strbuf_put(&bytes, payload, n);
-		set_crcs(bytes.data + f.end[0]);
+		put_part(&bytes, PART_KEY, what ? (uint32_t)large : 100, zeros, large, 1);
 		r = opened(bytes.data, bytes.len);
 		assert_int_equal(recording_reader_info(r)->frames, 1);
 		assert_bad(r, 0, "the recording is corrupt: snapshot 1 at byte 36");
 		recording_reader_free(r);
 	}
-	free(zeros);
 }
 
 /* A delta frame at the beginning has no reference. */
@@ -150,8 +160,6 @@ TEST(no_key)
 {
 	cleanup(strbuf_done) struct strbuf bytes = {};
 	cleanup(reader_done) struct recording_reader *r = NULL;
-	char why[RECORDING_REASON] = "";
-	const struct snapshot *s;
 	cleanup(forget) struct recorded_frames f;
 
 	record(&f, 4, true);
@@ -160,8 +168,7 @@ TEST(no_key)
 	r = opened(bytes.data, bytes.len);
 	assert_int_equal(recording_reader_info(r)->frames, FRAMES - 1);
 	assert_bad(r, 0, "the recording is corrupt: snapshot 1 at byte 36 lacks the one before it");
-	assert_int_equal(recording_reader_frame(r, KEY_EVERY - 1, &s, why), 0);
-	assert_true(same_snapshot(s, &f.frame[KEY_EVERY]));
+	assert_true(same_snapshot(frame_of(r, KEY_EVERY - 1), &f.frame[KEY_EVERY]));
 }
 
 /* ---- recordings that were made to take much memory ---- */
@@ -241,22 +248,9 @@ static void begin_frame(struct strbuf *frame, size_t before, size_t count)
 /* Ends the frame and appends it to the recording, which has a header. */
 static void end_frame(struct strbuf *frame, struct strbuf *file)
 {
-	char part[RECORDING_PART_SIZE] = "PART", *payload;
-	size_t room = ZSTD_compressBound(frame->len + 3), n;
-
 	strbuf_put(frame, "\0\0", 3);
-	payload = malloc(room);
-	assert_non_null(payload);
-	n = ZSTD_compress(payload, room, frame->data, frame->len, RECORDING_LEVEL);
-	assert_false(ZSTD_isError(n));
-	part[4] = frame->data[6] ? PART_DELTA : PART_KEY;
-	put_le32(part + 8, (uint32_t)n);
-	put_le32(part + 12, (uint32_t)frame->len);
-	put_le32(part + 24, crc_of(payload, n));
-	put_le32(part + 28, crc_of(part, 28));
-	strbuf_put(file, part, sizeof(part));
-	strbuf_put(file, payload, n);
-	free(payload);
+	put_part(file, frame->data[6] ? PART_DELTA : PART_KEY, (uint32_t)frame->len, frame->data,
+		 frame->len, RECORDING_LEVEL);
 	strbuf_done(frame);
 }
 
@@ -303,8 +297,6 @@ IN_LITTLE_MEMORY(texts)
 {
 	cleanup(strbuf_done) struct strbuf file = {}, frame = {}, names = {}, strings = {};
 	cleanup(reader_done) struct recording_reader *r = NULL;
-	const struct snapshot *s = NULL;
-	char why[RECORDING_REASON];
 
 	begin_file(&file);
 	begin_frame(&frame, 0, 2);
@@ -327,8 +319,7 @@ IN_LITTLE_MEMORY(texts)
 	end_frame(&frame, &file);
 	assert_uint_in_range(file.len, 1, 1000);
 	r = opened(file.data, file.len);
-	assert_int_equal(recording_reader_frame(r, 0, &s, why), 0);
-	assert_int_equal(strlen(s->process[1].name), LONG_TEXT);
+	assert_int_equal(strlen(frame_of(r, 0)->process[1].name), LONG_TEXT);
 	assert_bad(r, 1, "the recording is corrupt: snapshot 2 at byte");
 }
 
@@ -337,8 +328,6 @@ IN_LITTLE_MEMORY(growing)
 {
 	cleanup(strbuf_done) struct strbuf file = {}, frame = {};
 	cleanup(reader_done) struct recording_reader *r = NULL;
-	const struct snapshot *s = NULL;
-	char why[RECORDING_REASON];
 
 	begin_file(&file);
 	for (size_t i = 0; i < 4; i++) {
@@ -347,8 +336,7 @@ IN_LITTLE_MEMORY(growing)
 	}
 	assert_uint_in_range(file.len, 1, 1000);
 	r = opened(file.data, file.len);
-	assert_int_equal(recording_reader_frame(r, 0, &s, why), 0);
-	assert_int_equal(s->count, 15000);
+	assert_int_equal(frame_of(r, 0)->count, 15000);
 	assert_bad(r, 3, "the recording is corrupt: snapshot 2 at byte");
 }
 
@@ -359,8 +347,6 @@ TEST(chain)
 	cleanup(strbuf_done) struct strbuf bytes = {};
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(reader_done) struct recording_reader *r = NULL;
-	const struct snapshot *got = NULL;
-	char why[RECORDING_REASON] = "";
 	struct recording_writer w;
 
 	snapshot_add(&s)->pid = 1;
@@ -370,11 +356,10 @@ TEST(chain)
 	recording_writer_done(&w);
 	r = opened(bytes.data, bytes.len);
 	assert_int_equal(recording_reader_info(r)->frames, 2 * RECORDING_KEY_MOST + 1);
-	assert_int_equal(recording_reader_frame(r, RECORDING_KEY_MOST - 1, &got, why), 0);
-	assert_int_equal(got->time_ms, RECORDING_KEY_MOST - 1);
+	assert_int_equal(frame_of(r, RECORDING_KEY_MOST - 1)->time_ms, RECORDING_KEY_MOST - 1);
 	assert_bad(r, RECORDING_KEY_MOST, "the recording is corrupt: snapshot 129 at byte");
 	assert_bad(r, 2 * RECORDING_KEY_MOST - 1, "the recording is corrupt: snapshot 256");
-	assert_int_equal(recording_reader_frame(r, 2 * RECORDING_KEY_MOST, &got, why), 0);
+	frame_of(r, 2 * RECORDING_KEY_MOST);
 }
 
 /* ---- many processes that are alike: they take few bytes, and must be readable ---- */
@@ -417,17 +402,12 @@ static void check_alike(bool ticks, size_t least, size_t most)
 	fill_alike(&s, ticks);
 	assert_int_equal(recording_writer_init(&w, &options, &bytes), 0);
 	for (int64_t i = 0; i < 3; i++) {
-		const struct snapshot *got = NULL;
-		char why[RECORDING_REASON] = "";
-
 		s.time_ms = i * 1000;
 		process_set(&s.process[i * 1000], COUNTER_SWAP, 4096);
 		assert_int_equal(recording_writer_append(&w, &s), 0);
 		reader_done(&r);
 		r = opened(bytes.data, bytes.len);
-		if (recording_reader_frame(r, (size_t)i, &got, why) < 0)
-			fail_msg("%s", why);
-		assert_true(same_snapshot(&s, got));
+		assert_true(same_snapshot(&s, frame_of(r, (size_t)i)));
 	}
 	assert_uint_in_range(bytes.len, least, most);
 	recording_writer_done(&w);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "recorded_frames.h"
+#include "base/file.h"
 #include "recording/recording_ring.h"
 #include "recording/segments.h"
 #include "temp_directory.h"
@@ -30,13 +31,18 @@ static const struct ring_options week = {
 /* A machine of a few processes, and its recording. */
 static struct snapshot machine;
 static struct recording_ring ring;
+/* What is written, and what is read. */
+static struct event_record event, got;
+
+static int try_ring(struct recording_ring *g, const struct ring_options *o)
+{
+	return recording_ring_open(g, open(".", O_RDONLY | O_DIRECTORY), o);
+}
 
 static void open_ring(const struct ring_options *o)
 {
-	int dir = open(".", O_RDONLY | O_DIRECTORY);
-
 	assert_int_equal(chmod(".", 0700), 0);
-	assert_int_equal(recording_ring_open(&ring, dir, o), 0);
+	assert_int_equal(try_ring(&ring, o), 0);
 }
 
 /* Each frame has other values. */
@@ -59,6 +65,12 @@ static int append(int64_t time_ms, unsigned n)
 	return recording_ring_append(&ring, &machine);
 }
 
+static void append_at(const int64_t *time_ms, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(append(time_ms[i], i), 0);
+}
+
 /* Frames from number `from` on, before `to`, at their intervals. */
 static void append_some(unsigned from, unsigned to)
 {
@@ -66,13 +78,20 @@ static void append_some(unsigned from, unsigned to)
 		assert_int_equal(append(START + i * INTERVAL, i), 0);
 }
 
-static struct recording_reader *read_dir(void)
+/* Opens the directory, or has the reason why not in `why`. */
+static int try_dir(struct recording_reader **ret, char why[RECORDING_REASON])
 {
 	cleanup_close int dir = open(".", O_RDONLY | O_DIRECTORY);
+
+	return recording_reader_open_dir(dir, ret, why);
+}
+
+static struct recording_reader *read_dir(void)
+{
 	struct recording_reader *r = NULL;
 	char why[RECORDING_REASON] = "";
 
-	if (recording_reader_open_dir(dir, &r, why) < 0)
+	if (try_dir(&r, why) < 0)
 		fail_msg("%s", why);
 	return r;
 }
@@ -88,10 +107,8 @@ static struct recording_reader *read_frames(size_t frames)
 /* Whether frame i is what append() wrote as number n. */
 static void check_number(struct recording_reader *r, size_t i, unsigned n)
 {
-	const struct snapshot *s = NULL;
-	char why[RECORDING_REASON] = "";
+	const struct snapshot *s = frame_of(r, i);
 
-	assert_int_equal(recording_reader_frame(r, i, &s, why), 0);
 	assert_int_equal(s->count, 5);
 	assert_int_equal(s->process[4].value[COUNTER_SWAP], (uint64_t)n * 4096 * 4);
 }
@@ -162,9 +179,7 @@ IN_MEMORY(restart)
 		open_ring(&week);
 		for (unsigned i = 0; i < 5; i++)
 			assert_int_equal(append(START + run * HOUR + i * INTERVAL, run * 5 + i), 0);
-		assert_int_equal(
-			recording_ring_open(&second, open(".", O_RDONLY | O_DIRECTORY), &week),
-			-EBUSY);
+		assert_int_equal(try_ring(&second, &week), -EBUSY);
 		recording_ring_close(&second);
 		recording_ring_close(&ring);
 	}
@@ -199,7 +214,7 @@ IN_MEMORY(lock_of_others)
 	close(end[0]);
 	assert_int_equal(read(ready[0], &c, 1), 1);
 	assert_int_equal(c, 1);
-	assert_int_equal(recording_ring_open(&ring, open(".", O_RDONLY | O_DIRECTORY), &week), 0);
+	assert_int_equal(try_ring(&ring, &week), 0);
 	append_some(0, 2);
 	assert_int_equal(write(end[1], &c, 1), 1);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -220,14 +235,13 @@ IN_MEMORY(lock_in_its_place)
 	assert_int_equal(chmod(".", 0700), 0);
 	for (int what = 0; what < 4; what++) {
 		static const int error[] = {-ELOOP, -EPERM, -EPERM, -EISDIR};
-		int dir = open(".", O_RDONLY | O_DIRECTORY);
 
 		assert_int_equal(what == 0   ? symlink("other", RING_LOCK)
 				 : what == 1 ? link("other", RING_LOCK)
 				 : what == 2 ? mkfifo(RING_LOCK, 0600)
 					     : mkdir(RING_LOCK, 0700),
 				 0);
-		assert_int_equal(recording_ring_open(&ring, dir, &week), error[what]);
+		assert_int_equal(try_ring(&ring, &week), error[what]);
 		recording_ring_close(&ring);
 		assert_int_equal(remove(RING_LOCK), 0);
 	}
@@ -250,8 +264,7 @@ IN_MEMORY(clock)
 	size_t at = 0;
 
 	open_ring(&week);
-	for (unsigned i = 0; i < 5; i++)
-		assert_int_equal(append(times[i], i), 0);
+	append_at(times, ARRAY_SIZE(times));
 	recording_ring_close(&ring);
 	r = read_frames(5);
 	assert_int_equal(recording_reader_info(r)->segments, 3);
@@ -311,8 +324,7 @@ IN_MEMORY(clock_of_1970)
 	size_t at = 0;
 
 	open_ring(&week);
-	for (unsigned i = 0; i < ARRAY_SIZE(times); i++)
-		assert_int_equal(append(times[i], i), 0);
+	append_at(times, ARRAY_SIZE(times));
 	recording_ring_close(&ring);
 	r = read_frames(ARRAY_SIZE(times));
 	assert_false(recording_reader_find(r, 4999, &at));
@@ -382,41 +394,6 @@ IN_MEMORY(bounds)
 	recording_reader_free(r);
 }
 
-/* Cut off at any byte, a segment has its frames up to there. */
-IN_MEMORY(torn)
-{
-	struct segment_name name = segment_name(1);
-	size_t end[6] = {}, frames = 0;
-	struct stat st;
-
-	open_ring(&week);
-	for (unsigned i = 0; i < 5; i++) {
-		assert_int_equal(append(START + i * INTERVAL, i), 0);
-		assert_int_equal(stat(name.text, &st), 0);
-		end[i] = (size_t)st.st_size;
-	}
-	recording_ring_close(&ring);
-	assert_int_equal(stat(name.text, &st), 0);
-	for (size_t len = (size_t)st.st_size; len-- > 0;) {
-		cleanup_close int dir = open(".", O_RDONLY | O_DIRECTORY);
-		struct recording_reader *r = NULL;
-		char why[RECORDING_REASON] = "";
-
-		assert_int_equal(truncate(name.text, (off_t)len), 0);
-		for (frames = 0; frames < 5 && end[frames] <= len; frames++)
-			continue;
-		if (!frames) {
-			assert_int_equal(recording_reader_open_dir(dir, &r, why), -EBADMSG);
-			assert_true(*why);
-			continue;
-		}
-		assert_int_equal(recording_reader_open_dir(dir, &r, why), 0);
-		assert_int_equal(recording_reader_info(r)->frames, frames);
-		check_number(r, frames - 1, (unsigned)frames - 1);
-		recording_reader_free(r);
-	}
-}
-
 /*
  * More segments than 16 bits can number, and than a process may have files open. One that is gone
  * when it is needed is named.
@@ -461,25 +438,11 @@ struct file_copy {
 	size_t len;
 };
 
-static void write_segment(unsigned number, const char *data, size_t len)
+static void write_segment(unsigned number, const struct file_copy *copy)
 {
-	struct segment_name name = segment_name(number);
-	int fd = open(name.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	cleanup_close int fd = open(segment_name(number).text, O_WRONLY | O_TRUNC | O_CLOEXEC);
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, data, len), (ssize_t)len);
-	close(fd);
-}
-
-static void read_segment(unsigned number, struct file_copy *ret)
-{
-	struct segment_name name = segment_name(number);
-	int fd = open(name.text, O_RDONLY | O_CLOEXEC);
-	ssize_t len = read(fd, ret->data, sizeof(ret->data));
-
-	close(fd);
-	assert_true(len > 0 && (size_t)len < sizeof(ret->data));
-	ret->len = (size_t)len;
+	assert_int_equal(file_write_fd(fd, copy->data, copy->len), 0);
 }
 
 /* One bit, the end, some bytes of noise, a part that is missing, or one that is there twice. */
@@ -513,119 +476,129 @@ static void damage(const struct file_copy *whole, unsigned n, struct file_copy *
 }
 
 /* What can be read is what was written, the rest has a reason. Returns the number of snapshots. */
-static size_t read_damaged(struct recording_reader *r, struct event_record *e)
+static size_t read_damaged(struct recording_reader *r)
 {
 	char why[RECORDING_REASON] = "";
 	size_t whole = 0, found = 0;
 
 	for (size_t i = 0; i < recording_reader_info(r)->frames; i++) {
-		const struct snapshot *got = NULL;
-		int error = recording_reader_frame(r, i, &got, why);
+		const struct snapshot *frame = NULL;
+		int error = recording_reader_frame(r, i, &frame, why);
 
 		if (error == 0)
-			assert_int_equal(got->process[1].value[COUNTER_SWAP],
-					 (uint64_t)(got->time_ms - START) / INTERVAL * 4096);
+			assert_int_equal(frame->process[1].value[COUNTER_SWAP],
+					 (uint64_t)(frame->time_ms - START) / INTERVAL * 4096);
 		else
 			assert_true(error == -EBADMSG && *why);
 		whole += error == 0;
 	}
 	for (size_t i = 0; i < recording_reader_info(r)->events; i++) {
-		int error = recording_reader_event(r, i, e, why);
+		int error = recording_reader_event(r, i, &got, why);
 
 		assert_true(error == 0 || (error == -EBADMSG && *why));
 		if (error == 0)
-			assert_int_equal(e->number[EVENT_UID], 4711);
-		error = recording_reader_event_end(r, i, e, why);
+			assert_int_equal(got.number[EVENT_UID], 4711);
+		error = recording_reader_event_end(r, i, &got, why);
 		assert_true(error >= 0 || (error == -EBADMSG && *why));
 		if (error > 0)
-			assert_int_equal(e->number[EVENT_KILLS], 17);
+			assert_int_equal(got.number[EVENT_KILLS], 17);
 	}
 	for (int64_t t = START - INTERVAL; t < START + 100 * INTERVAL; t += INTERVAL)
 		recording_reader_find(r, t, &found);
 	return whole;
 }
 
-static void add_event(struct event_record *e, int64_t time_ms, const struct snapshot *s)
+static void begin_event(enum event_kind kind)
 {
-	e->time_ms = time_ms;
-	if (e->number[EVENT_KIND] == EVENT_OOM_KILL)
-		assert_int_equal(recording_ring_kill(&ring, 0, e, s), 0);
+	event = (struct event_record){};
+	event_set(&event, EVENT_KIND, kind);
+}
+
+static void add_event(int64_t time_ms, const struct snapshot *s)
+{
+	event.time_ms = time_ms;
+	if (event.number[EVENT_KIND] == EVENT_OOM_KILL)
+		assert_int_equal(recording_ring_kill(&ring, 0, &event, s), 0);
 	else
-		assert_int_equal(recording_ring_event(&ring, 0, e), 0);
+		assert_int_equal(recording_ring_event(&ring, 0, &event), 0);
 }
 
 static void write_segments(void)
 {
-	struct event_record *e = calloc(1, sizeof(*e));
-
-	assert_non_null(e);
-	event_set(e, EVENT_KIND, EVENT_PRESSURE);
-	event_set(e, EVENT_UID, 4711);
-	event_set_text(e, EVENT_NAME, "a name");
+	begin_event(EVENT_PRESSURE);
+	event_set(&event, EVENT_UID, 4711);
+	event_set_text(&event, EVENT_NAME, "a name");
 	for (unsigned segment = 0; segment < SEGMENTS; segment++) {
 		open_ring(&week);
 		for (unsigned i = segment * 14; i < segment * 14 + 14; i++) {
 			assert_int_equal(append(START + i * INTERVAL, i), 0);
-			e->have &= ~(UINT64_C(1) << EVENT_BEGAN);
+			event.have &= ~(UINT64_C(1) << EVENT_BEGAN);
 			if (i % 4 == 3) {
-				event_set(e, EVENT_BEGAN, START + (i - 2) * INTERVAL + 1);
-				event_set(e, EVENT_KILLS, 17);
+				event_set(&event, EVENT_BEGAN, START + (i - 2) * INTERVAL + 1);
+				event_set(&event, EVENT_KILLS, 17);
 			}
 			if (i % 2)
-				add_event(e, START + i * INTERVAL + 1, NULL);
+				add_event(START + i * INTERVAL + 1, NULL);
 		}
 		recording_ring_close(&ring);
 	}
-	free(e);
 }
 
 IN_MEMORY(damage)
 {
 	static struct file_copy whole[SEGMENTS], broken;
-	struct event_record *e = calloc(1, sizeof(*e));
-	size_t opened = 0, frames = 0;
+	size_t frames = 0;
 
-	assert_non_null(e);
 	write_segments();
-	for (unsigned i = 0; i < SEGMENTS; i++)
-		read_segment(i + 1, &whole[i]);
+	for (unsigned i = 0; i < SEGMENTS; i++) {
+		ssize_t len = file_read(AT_FDCWD, segment_name(i + 1).text, whole[i].data,
+					sizeof(whole[i].data));
+
+		assert_true(len > 0);
+		whole[i].len = (size_t)len;
+	}
 	for (unsigned n = 0; n < DAMAGED; n++) {
 		unsigned other = n % 7 == 0 ? (n + 1) % SEGMENTS : SEGMENTS;
-		struct recording_reader *r = NULL;
-		char why[RECORDING_REASON] = "";
-		int dir = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		struct recording_reader *r;
 
 		damage(&whole[n % SEGMENTS], n, &broken);
-		write_segment(n % SEGMENTS + 1, broken.data, broken.len);
+		write_segment(n % SEGMENTS + 1, &broken);
 		/* At times two of them. */
 		if (other != SEGMENTS) {
 			damage(&whole[other], n + 1, &broken);
-			write_segment(other + 1, broken.data, broken.len);
+			write_segment(other + 1, &broken);
 		}
-		if (recording_reader_open_dir(dir, &r, why) < 0) {
-			assert_true(*why);
-		} else {
-			opened++;
-			frames += read_damaged(r, e);
-			recording_reader_free(r);
-		}
-		close(dir);
+		/* A damaged segment does not take the others along. */
+		r = read_dir();
+		frames += read_damaged(r);
+		recording_reader_free(r);
 		for (unsigned i = 0; i < SEGMENTS; i++)
-			write_segment(i + 1, whole[i].data, whole[i].len);
+			write_segment(i + 1, &whole[i]);
 	}
-	/* A damaged segment does not take the others along. */
-	assert_int_equal(opened, DAMAGED);
 	assert_true(frames > (size_t)DAMAGED * 14 * 2 * 9 / 10);
 	/* A writer goes on behind any damage. */
 	for (unsigned n = 0; n < 50; n++) {
-
 		damage(&whole[2], n, &broken);
-		write_segment(SEGMENTS, broken.data, broken.len);
+		write_segment(SEGMENTS, &broken);
 		open_ring(&week);
 		assert_int_equal(append(START + (100 + n) * INTERVAL, 100 + n), 0);
 		recording_ring_close(&ring);
 	}
-	free(e);
+}
+
+/* From now on nothing can be written. Returns what empty_disk() needs. */
+static int fill_disk(void)
+{
+	int fd = dup(ring.fd);
+
+	assert_int_equal(dup2(open("/dev/full", O_WRONLY), ring.fd), ring.fd);
+	return fd;
+}
+
+static void empty_disk(int fd)
+{
+	assert_int_equal(dup2(fd, ring.fd), ring.fd);
+	close(fd);
 }
 
 /* A frame that cannot be written is a gap, and the recording goes on behind it. */
@@ -636,13 +609,11 @@ IN_MEMORY(full)
 
 	open_ring(&week);
 	append_some(0, 3);
-	fd = dup(ring.fd);
-	assert_int_equal(dup2(open("/dev/full", O_WRONLY), ring.fd), ring.fd);
+	fd = fill_disk();
 	for (unsigned i = 3; i < 6; i++)
 		assert_int_equal(append(START + i * INTERVAL, i), -ENOSPC);
 	assert_int_equal(ring.dropped, 3);
-	assert_int_equal(dup2(fd, ring.fd), ring.fd);
-	close(fd);
+	empty_disk(fd);
 	append_some(6, 9);
 	recording_ring_close(&ring);
 	r = read_frames(6);
@@ -656,20 +627,18 @@ IN_MEMORY(full)
 /* Events, with the frame of their moment and without; before and after the index is written. */
 IN_MEMORY(events)
 {
-	struct event_record *e = calloc(2, sizeof(*e));
 	struct recording_reader *r;
 	char why[RECORDING_REASON];
 
-	assert_non_null(e);
 	open_ring(&week);
 	assert_int_equal(append(START, 0), 0);
-	event_set(e, EVENT_KIND, EVENT_OOM_KILL);
-	event_set(e, EVENT_PID, 4711);
-	event_set_text(e, EVENT_NAME, "victim");
+	begin_event(EVENT_OOM_KILL);
+	event_set(&event, EVENT_PID, 4711);
+	event_set_text(&event, EVENT_NAME, "victim");
 	fill(START + 5000, 1);
-	add_event(e, START + 5000, &machine);
-	event_set(e, EVENT_PID, 4712);
-	add_event(e, START + 5000, NULL);
+	add_event(START + 5000, &machine);
+	event_set(&event, EVENT_PID, 4712);
+	add_event(START + 5000, NULL);
 	assert_int_equal(append(START + INTERVAL, 2), 0);
 	for (int ended = 0; ended < 2; ended++) {
 		r = read_frames(3);
@@ -679,57 +648,53 @@ IN_MEMORY(events)
 		assert_int_equal(recording_reader_event_frame(r, 0), 1);
 		assert_int_equal(recording_reader_event_frame(r, 1), 2);
 		for (unsigned i = 0; i < 2; i++) {
-			assert_int_equal(recording_reader_event(r, i, &e[1], why), 0);
-			assert_int_equal(e[1].number[EVENT_PID], 4711 + i);
-			assert_int_equal(e[1].time_ms, START + 5000);
-			assert_string_equal(event_text(&e[1], EVENT_NAME), "victim");
-			assert_null(event_text(&e[1], EVENT_UNIT));
+			assert_int_equal(recording_reader_event(r, i, &got, why), 0);
+			assert_int_equal(got.number[EVENT_PID], 4711 + i);
+			assert_int_equal(got.time_ms, START + 5000);
+			assert_string_equal(event_text(&got, EVENT_NAME), "victim");
+			assert_null(event_text(&got, EVENT_UNIT));
 		}
 		recording_reader_free(r);
 		if (!ended)
 			recording_ring_close(&ring);
 	}
-	free(e);
 }
 
 /* The end of an event has no number, is found behind other events, and belongs to that event alone.
  */
 IN_MEMORY(event_ends)
 {
-	struct event_record *e = calloc(2, sizeof(*e));
 	struct recording_reader *r;
 	char why[RECORDING_REASON];
 
-	assert_non_null(e);
 	open_ring(&week);
 	/* 0: without an end, 1: ends after a kill, in another segment, 2: the kill. */
-	event_set(e, EVENT_KIND, EVENT_PRESSURE);
-	add_event(e, START, NULL);
+	begin_event(EVENT_PRESSURE);
+	add_event(START, NULL);
 	append_some(0, 1);
-	add_event(e, START + INTERVAL, NULL);
+	add_event(START + INTERVAL, NULL);
 	append_some(1, 2);
-	event_set(e, EVENT_KIND, EVENT_OOM_KILL);
-	add_event(e, START + 2 * INTERVAL, NULL);
+	event_set(&event, EVENT_KIND, EVENT_OOM_KILL);
+	add_event(START + 2 * INTERVAL, NULL);
 	recording_ring_close(&ring);
 	open_ring(&week);
 	assert_int_equal(append(START + 3 * INTERVAL, 2), 0);
-	event_set(e, EVENT_KIND, EVENT_PRESSURE);
-	event_set(e, EVENT_BEGAN, START + INTERVAL);
-	event_set(e, EVENT_KILLS, 17);
-	add_event(e, START + 3 * INTERVAL + 1, NULL);
+	event_set(&event, EVENT_KIND, EVENT_PRESSURE);
+	event_set(&event, EVENT_BEGAN, START + INTERVAL);
+	event_set(&event, EVENT_KILLS, 17);
+	add_event(START + 3 * INTERVAL + 1, NULL);
 	for (int ended = 0; ended < 2; ended++) {
 		r = read_dir();
 		assert_int_equal(recording_reader_info(r)->events, 3);
-		assert_int_equal(recording_reader_event_end(r, 0, &e[1], why), 0);
-		assert_int_equal(recording_reader_event_end(r, 1, &e[1], why), 1);
-		assert_int_equal(e[1].number[EVENT_KILLS], 17);
-		assert_int_equal(e[1].time_ms, START + 3 * INTERVAL + 1);
-		assert_int_equal(recording_reader_event_end(r, 2, &e[1], why), 0);
+		assert_int_equal(recording_reader_event_end(r, 0, &got, why), 0);
+		assert_int_equal(recording_reader_event_end(r, 1, &got, why), 1);
+		assert_int_equal(got.number[EVENT_KILLS], 17);
+		assert_int_equal(got.time_ms, START + 3 * INTERVAL + 1);
+		assert_int_equal(recording_reader_event_end(r, 2, &got, why), 0);
 		recording_reader_free(r);
 		if (!ended)
 			recording_ring_close(&ring);
 	}
-	free(e);
 }
 
 /* ---- storms of kills ---- */
@@ -744,19 +709,17 @@ int fdatasync(int fd)
 	return 0;
 }
 
-static struct event_record a_kill;
-
 /* Returns what recording_ring_kill() does. */
 static int kill_at(int64_t time_ms, int64_t boot_ms, bool table)
 {
-	a_kill = (struct event_record){.time_ms = time_ms};
-	event_set(&a_kill, EVENT_KIND, EVENT_OOM_KILL);
-	event_set(&a_kill, EVENT_TABLE, table);
-	event_set_text(&a_kill, EVENT_CGROUP,
+	begin_event(EVENT_OOM_KILL);
+	event.time_ms = time_ms;
+	event_set(&event, EVENT_TABLE, table);
+	event_set_text(&event, EVENT_CGROUP,
 		       "/user.slice/user-1234.slice/user@1234.service/app.slice/storm.scope");
 	if (table)
 		fill(time_ms, 0);
-	return recording_ring_kill(&ring, boot_ms, &a_kill, table ? &machine : NULL);
+	return recording_ring_kill(&ring, boot_ms, &event, table ? &machine : NULL);
 }
 
 /* The kills of a recording, those that were only counted included. */
@@ -766,8 +729,8 @@ static uint64_t count_kills(struct recording_reader *r)
 	uint64_t kills = 0;
 
 	for (size_t i = 0; i < recording_reader_info(r)->events; i++) {
-		assert_int_equal(recording_reader_event(r, i, &a_kill, why), 0);
-		kills += 1 + a_kill.number[EVENT_MISSED];
+		assert_int_equal(recording_reader_event(r, i, &got, why), 0);
+		kills += 1 + got.number[EVENT_MISSED];
 	}
 	return kills;
 }
@@ -827,8 +790,8 @@ IN_MEMORY(late_table)
 	assert_int_equal(recording_reader_event_frame(r, 0), 2);
 	assert_int_equal(recording_reader_event_frame(r, 1), 3);
 	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(recording_reader_event(r, i, &a_kill, why), 0);
-		assert_int_equal(a_kill.number[EVENT_TABLE], i);
+		assert_int_equal(recording_reader_event(r, i, &got, why), 0);
+		assert_int_equal(got.number[EVENT_TABLE], i);
 	}
 }
 
@@ -874,7 +837,7 @@ IN_MEMORY(budget)
 	count_segments(&before);
 	for (; kills < 5000; kills++) {
 		written += kill_at(START + 1 + kills / 10, 0, true) == 0;
-		tables += a_kill.number[EVENT_TABLE] != 0;
+		tables += event.number[EVENT_TABLE] != 0;
 	}
 	count_segments(&bytes);
 	assert_uint_in_range(bytes - before, RING_BURST_LEAST / 2, RING_BURST_LEAST + 4096);
@@ -886,7 +849,7 @@ IN_MEMORY(budget)
 	assert_int_equal(ring.left_out, 0);
 	r = read_frames(2 + tables);
 	assert_int_equal(count_kills(r), kills);
-	assert_uint_in_range(a_kill.number[EVENT_MISSED], 1000, kills);
+	assert_uint_in_range(got.number[EVENT_MISSED], 1000, kills);
 	recording_reader_free(r);
 	/* A quarter of the bytes in the time to keep. */
 	assert_int_equal(recording_ring_room(&ring, START + HOUR / 4), RING_ROOM_ALL);
@@ -913,12 +876,10 @@ IN_MEMORY(full_of_kills)
 
 	open_ring(&week);
 	append_some(0, 1);
-	fd = dup(ring.fd);
-	assert_int_equal(dup2(open("/dev/full", O_WRONLY), ring.fd), ring.fd);
+	fd = fill_disk();
 	for (unsigned i = 0; i < 3; i++)
 		assert_int_equal(kill_at(START + 1, 0, false), -ENOSPC);
-	assert_int_equal(dup2(fd, ring.fd), ring.fd);
-	close(fd);
+	empty_disk(fd);
 	assert_int_equal(kill_at(START + 2, 0, false), 0);
 	recording_ring_close(&ring);
 	r = read_frames(1);
@@ -970,12 +931,15 @@ IN_MEMORY(single_frames)
 IN_MEMORY(strangers)
 {
 	struct recording_reader *r;
+	char why[RECORDING_REASON] = "";
 
 	assert_int_equal(symlink("/etc/passwd", "0000000001.zmem"), 0);
 	assert_int_equal(mkfifo("0000000002.zmem", 0600), 0);
 	assert_int_equal(mkdir("0000000003.zmem", 0700), 0);
 	close(open("0000000004.zmem", O_CREAT | O_WRONLY, 0600));
 	close(open("1.zmem", O_CREAT | O_WRONLY, 0600));
+	assert_int_equal(try_dir(&r, why), -EBADMSG);
+	assert_string_equal(why, "its recording has no frames");
 	open_ring(&week);
 	assert_int_equal(append(START, 7), 0);
 	recording_ring_close(&ring);
@@ -985,7 +949,6 @@ IN_MEMORY(strangers)
 	check_number(r, 0, 7);
 	recording_reader_free(r);
 	assert_int_equal(chmod(".", 0770), 0);
-	assert_int_equal(recording_ring_open(&ring, open(".", O_RDONLY | O_DIRECTORY), &week),
-			 -EPERM);
+	assert_int_equal(try_ring(&ring, &week), -EPERM);
 	recording_ring_close(&ring);
 }

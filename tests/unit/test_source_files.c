@@ -13,26 +13,21 @@ struct fixture {
 	struct files_decoder d;
 };
 
-static int setup(void **state)
+static void begin_set(struct fixture *f)
 {
 	static const char text[] = "1 0 0:39 / /mnt rw - tmpfs x rw\n2 0 8:1 / / rw - ext4 y rw\n";
-	struct fixture *f = calloc(1, sizeof(*f));
 
 	assert_int_equal(mounts_parse(text, sizeof(text) - 1, &f->mounts), 0);
 	f->d = (struct files_decoder){.set = &f->set, .mounts = &f->mounts, .page_size = PAGE};
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void end_set(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	mounts_done(&f->mounts);
 	file_set_done(&f->set);
-	free(f);
-	return 0;
 }
+
+FIXTURE(begin_set, end_set)
 
 static struct zmem_file record(enum zmem_file_kind kind, const char *text, size_t len)
 {
@@ -145,7 +140,7 @@ FIXTURE_TEST(internal)
 	};
 
 	begin(f, 0, "tmpfs", ZMEM_FILE_INTERNAL);
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct cached_file *file = add_file(f, ZMEM_FILE_SHMEM, 0, S_IFREG,
 							  names[i].name, strlen(names[i].name) + 1);
 

@@ -25,11 +25,8 @@ struct fixture {
 };
 
 /* Processes with pids from 1, which BPF could not read. */
-static int setup(void **state)
+static void begin(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
 	proc_tree_init(&f->tree);
 	for (pid_t pid = 1; pid <= PROCESSES; pid++) {
 		struct process *p = snapshot_add(&f->snapshot);
@@ -41,18 +38,15 @@ static int setup(void **state)
 		snprintf(path, sizeof(path), "%d/status", pid);
 		proc_tree_put_text(&f->tree, path, STATUS_ALL);
 	}
-	*state = f;
-	return 0;
 }
 
-static int teardown(void **state)
+static void end(struct fixture *f)
 {
-	struct fixture *f = *state;
 	proc_tree_done(&f->tree);
 	snapshot_done(&f->snapshot);
-	free(f);
-	return 0;
 }
+
+FIXTURE(begin, end)
 
 /* Gives the process every counter but `missing`, each with the value 7. */
 static void set_all_but(struct process *p, counter_mask missing)

@@ -11,25 +11,18 @@ struct fixture {
 	struct snapshot snapshot;
 };
 
-static int setup(void **state)
+static void begin(struct fixture *f)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
-
-	*state = f;
-	if (!f)
-		return -1;
 	f->messages.limits = (struct decode_limits){.page_size = 4096, .ram_bytes = 1ull << 30};
-	return 0;
 }
 
-static int teardown(void **state)
+static void end(struct fixture *f)
 {
-	struct fixture *f = *state;
 	oom_messages_done(&f->messages);
 	snapshot_done(&f->snapshot);
-	free(f);
-	return 0;
 }
+
+FIXTURE(begin, end)
 
 static void add_process(struct fixture *f, uint32_t kill, enum zmem_oom_what what, int pid)
 {

@@ -8,26 +8,13 @@
 #include <inttypes.h>
 #include <sys/types.h>
 
+#include "base/file.h"
 #include "base/strbuf.h"
 #include "golden.h"
 #include "source/record_decode.h"
 
 /* The guests' page size and memory. */
 static const struct decode_limits limits = {.page_size = 4096, .ram_bytes = 1ull << 30};
-
-static size_t read_records(const char *kernel, char *buf, size_t cap)
-{
-	char path[256];
-	FILE *file;
-	size_t len;
-
-	snprintf(path, sizeof(path), TESTS_DIR "/fixtures/records/%s", kernel);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	len = fread(buf, 1, cap, file);
-	fclose(file);
-	return len;
-}
 
 static void put_name(struct strbuf *out, const char *name)
 {
@@ -58,11 +45,13 @@ static void check_kernel(const char *kernel)
 	cleanup(strbuf_done) struct strbuf out = {};
 	static char data[1 << 16];
 	unsigned threads = 0;
-	size_t len = read_records(kernel, data, sizeof(data));
-	char golden[64];
+	char path[256], golden[64];
+	ssize_t len;
 
-	assert_true(len > 0 && len < sizeof(data));
-	assert_int_equal(record_decode(data, len, &limits, &s), len);
+	snprintf(path, sizeof(path), TESTS_DIR "/fixtures/records/%s", kernel);
+	len = file_read(AT_FDCWD, path, data, sizeof(data));
+	assert_true(len > 0 && (size_t)len < sizeof(data) - 1);
+	assert_int_equal(record_decode(data, (size_t)len, &limits, &s), len);
 	assert_int_equal(snapshot_finish(&s), 0);
 	for (size_t i = 0; i < s.count; i++) {
 		const struct process *p = &s.process[i];

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A helper with its limits, and the messages that it is asked and answers with. */
+#ifndef ZMEM_GROW_GROW_HELPER_H
+#define ZMEM_GROW_GROW_HELPER_H
+
+#include "privilege/helper.h"
+
+/* What all helpers of a run share. Zeroed memory, but for hurry_fd, is the beginning. */
+struct grow_helpers {
+	int hurry_fd; /* see struct helper_limits; it is read at each call */
+	struct helpers_left left;
+};
+
+struct grow_helper_kind {
+	struct helper_kind kind;
+	uint64_t cpu_us, idle_us; /* of one request: struct helper_limits */
+};
+
+struct grow_helper {
+	struct helper helper;
+	const struct grow_helper_kind *kind;
+	const struct grow_helpers *shared;
+	struct helper_message request, answer;
+};
+
+/* See helper_init(). `shared` outlives the helper. */
+void grow_helper_init(struct grow_helper *h, const struct grow_helper_kind *kind, uid_t uid,
+		      gid_t gid, void *state, struct grow_helpers *shared);
+/* Begins a request. */
+void grow_helper_begin(struct grow_helper *h, uint32_t what);
+/* See helper_call(). The answer has at most so many descriptors: others are closed. */
+int grow_helper_call(struct grow_helper *h, size_t fds);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Opens iterators of BPF programs, and reads those whose records all have the same size. */
+#ifndef ZMEM_SOURCE_ITERATOR_H
+#define ZMEM_SOURCE_ITERATOR_H
+
+#include <linux/bpf.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * These return a descriptor or a negative errno. `only`: the process or the thread, in our pid
+ * namespace, that it is over; NULL: all.
+ */
+int iterator_link(int prog_fd, union bpf_iter_link_info *only);
+int iterator_open(int prog_fd, union bpf_iter_link_info *only);
+/*
+ * Calls fn for each record until it returns less than 0. Returns the number of records, or a
+ * negative errno: that of fn, or -EBADMSG for a part of a record at the end.
+ */
+ssize_t iterator_read(int fd, size_t size, int (*fn)(void *arg, const void *record), void *arg);
+
+#endif
