@@ -274,7 +274,7 @@ check 'where none can be made: it is said' grep -q "opening $gone: No such file 
 
 mkdir "$TMP/small"
 if mount -t tmpfs -o size=4M,mode=700 none "$TMP/small" 2>/dev/null; then
-	"$PROGRAM" record --keep 7d,10M "$TMP/small/kept" -i 0.2 --dense 0 2>"$TMP/writer" &
+	"$TMP/deny_bpf" kills "$PROGRAM" record --keep 7d,10M "$TMP/small/kept" -i 0.2 --dense 0 2>"$TMP/writer" &
 	writer=$!
 	check 'it records on a small disk' wait_until grep -q 'MB a day here' "$TMP/writer"
 	head -c 8M /dev/zero >"$TMP/small/other" 2>/dev/null
