@@ -139,6 +139,7 @@ int help_print(const struct command_table *table, const struct command *named)
 int help_refuse(const struct options *o, const char *name)
 {
 	const struct command_table *table = o->commands;
+	const struct options none = {}; /* the hint is to the help of the program */
 	const char *near = NULL;
 	unsigned least = 0;
 
@@ -147,9 +148,10 @@ int help_refuse(const struct options *o, const char *name)
 			near = c->name;
 	}
 	if (!near && *name)
-		return log_usage(o, "%s: there is no such command; -f %s chooses processes by name",
+		return log_usage(&none,
+				 "%s: there is no such command; -f %s chooses processes by name",
 				 name, name);
-	return log_usage(o, "%s: there is no such command%s%s%s", name,
+	return log_usage(&none, "%s: there is no such command%s%s%s", name,
 			 near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 

@@ -26,15 +26,14 @@ enum field_type {
 
 enum field_flag {
 	FIELD_SUMS = 1 << 0,	  /* rows that are sums have it, and the total */
-	FIELD_SINCE = 1 << 6,	  /* of an earlier snapshot and this one */
-	FIELD_READ = 1 << 8,	  /* reading PSS sets it: it is not known before */
-	FIELD_OWN_WHOLE = 1 << 7, /* of PERCENT: each row's is a share of another value */
-	FIELD_ASKED = 1 << 1,	  /* only on request: it takes time, or may hold secrets */
+	FIELD_SINCE = 1 << 1,	  /* of an earlier snapshot and this one */
+	FIELD_READ = 1 << 2,	  /* reading PSS sets it: it is not known before */
+	FIELD_OWN_WHOLE = 1 << 3, /* of PERCENT: each row's is a share of another value */
+	FIELD_ASKED = 1 << 4,	  /* only on request: it takes time, or may hold secrets */
 	/* Of a text in JSON: */
-	FIELD_HEX = 1 << 2,	 /* KEY_hex has its bytes where they are not UTF-8 */
-	FIELD_SAYS_CUT = 1 << 3, /* KEY_truncated says whether its end is missing; before KEY_hex */
-	FIELD_CUT = 1 << 4,	 /* KEY_truncated stands behind KEY_hex if its end is missing */
-	FIELD_OPTIONAL = 1 << 5, /* it has no key where it is not known */
+	FIELD_HEX = 1 << 5,	 /* KEY_hex has its bytes where they are not UTF-8 */
+	FIELD_SAYS_CUT = 1 << 6, /* KEY_truncated says whether its end is missing */
+	FIELD_OPTIONAL = 1 << 7, /* it has no key where it is not known */
 };
 
 /* What a group of processes is of the path of their cgroup. */

@@ -19,17 +19,18 @@ enum command_trait {
 	COMMAND_KEYS = 1 << 5,	   /* keys change the order and the columns */
 	COMMAND_FILES = 1 << 6,	   /* its rows are files, which have other columns and groups */
 	COMMAND_COMPARES = 1 << 7, /* BPF with /proc: it needs both */
-	COMMAND_STORES = 1 << 8,   /* all values, for whoever asks later: columns are fixed */
+	COMMAND_STORES = 1 << 8,   /* it keeps all values for later: its columns are fixed */
 	COMMAND_COSTS = 1 << 9,	   /* what swap costs, in any format */
-	COMMAND_MOMENTS = 1 << 10, /* of a recording, also without --replay */
+	COMMAND_MOMENTS = 1 << 10, /* moments of a recording, also without --replay */
 	COMMAND_NO_ROWS = 1 << 11, /* its table does not say that no process matches */
 	COMMAND_ALL = 1 << 12,	   /* its documents have all keys of each process */
-	/* The rights that it keeps (session/secure.h): */
-	COMMAND_ADMINISTERS = 1 << 13,
-	COMMAND_WATCHES = 1 << 14,
-	COMMAND_OPENS = 1 << 15,
-	COMMAND_LOADS = 1 << 16, /* it loads more programs later */
-	COMMAND_HIDDEN = 1 << 17 /* the build runs it: help and completions do not list it */
+	/* The rights that it keeps, as secure_start() and secure_loaded() call them: */
+	COMMAND_ADMINISTERS = 1 << 13, /* all: it makes or removes the pin */
+	COMMAND_WATCHES = 1 << 14,     /* it opens the kernel's log and a trigger on PSI */
+	COMMAND_OPENS = 1 << 15,       /* it opens files of other users, as these users */
+	COMMAND_LOADS = 1 << 16,       /* it loads more programs later */
+	/* Help and completions do not list it: the build runs it. */
+	COMMAND_HIDDEN = 1 << 17,
 };
 
 #define COMMAND_EXAMPLES 3

@@ -35,23 +35,19 @@ static void json_text_field(struct json_writer *w, const struct field *f, struct
 			    bool brief)
 {
 	unsigned flags = json_put_string_max(w, v.known ? v.text : NULL, limit_of(f->max, brief));
-	bool cut = v.cut || flags & JSON_CUT;
 
 	if (f->flags & FIELD_SAYS_CUT) {
 		json_beside(w, f, "_truncated");
-		json_put_bool(w, cut);
+		json_put_bool(w, v.cut || flags & JSON_CUT);
 	}
 	if (f->flags & FIELD_HEX && flags & JSON_REPAIRED) {
 		json_beside(w, f, "_hex");
 		json_put_hex(w, v.text, limit_of(f->max_hex, brief));
 	}
-	if (f->flags & FIELD_CUT && cut) {
-		json_beside(w, f, "_truncated");
-		json_put_bool(w, true);
-	}
 }
 
-void json_put_value(struct json_writer *w, const struct field *f, struct value v)
+/* Of all types but texts. */
+static void json_put_value(struct json_writer *w, const struct field *f, struct value v)
 {
 	if (!v.known) {
 		json_put_null(w);
@@ -63,9 +59,6 @@ void json_put_value(struct json_writer *w, const struct field *f, struct value v
 		break;
 	case FIELD_PERCENT:
 		json_put_hundredths(w, (uint64_t)(v.percent * 100 + 0.5));
-		break;
-	case FIELD_TEXT:
-		json_put_string(w, v.text);
 		break;
 	case FIELD_BOOL:
 		json_put_bool(w, v.yes);

@@ -9,8 +9,6 @@
 
 /* Writes the key and the value of a field. `brief`: texts have the limits of short lines. */
 void json_field(struct json_writer *w, const struct field *f, struct value v, bool brief);
-/* Writes only the value. */
-void json_put_value(struct json_writer *w, const struct field *f, struct value v);
 /* The fields of a row, of what `of` is to field_value(). */
 void json_fields(struct json_writer *w, const struct field_list *list, const void *row,
 		 const void *of, bool brief);

@@ -17,7 +17,7 @@ refused 'option without its argument' 2 "--top: .*$usage" --top
 refused 'letter without its argument' 2 "--pid: .*$usage" -p
 refused 'argument for a flag' 2 "--help .*$usage" --help=yes
 refused 'unknown command' 2 "frobnicate: there is no such command; -f frobnicate chooses processes by name \(zmem-bpf --help\)$" frobnicate
-refused 'help of an unknown command' 2 'frobnicate: there is no such command' help frobnicate
+refused 'help of an unknown command' 2 'frobnicate: there is no such command; -f frobnicate chooses processes by name \(zmem-bpf --help\)$' help frobnicate
 for typed in wacth:watch pni:pin snapshto:snapshot sytem:system; do
 	refused "mistyped ${typed#*:}" 2 "${typed%:*}: .*; did you mean ${typed#*:}\? $usage" "${typed%:*}"
 done
