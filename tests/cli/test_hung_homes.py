@@ -43,11 +43,12 @@ def run(*args):
 
 @contextlib.contextmanager
 def hung_home(directory):
-    """The user has a home whose file with names of containers is served by a file system."""
+    """The user has a home that only the user may read. A file system serves its file with names of containers."""
     home = directory + "/home"
     os.makedirs(os.path.join(home, STORE))
     for path, _, _ in os.walk(home):
         os.chown(path, USER, USER)
+        os.chmod(path, 0o700)
     with open("/etc/passwd", encoding="utf-8") as old, open(directory + "/passwd", "w", encoding="utf-8") as new:
         new.write("u%d:x:%d:%d::%s:/bin/sh\n%s" % (USER, USER, USER, home, old.read()))
     subprocess.run(("mount", "--bind", directory + "/passwd", "/etc/passwd"), check=True)
@@ -101,7 +102,7 @@ class Container:
 
 
 def shown(process):
-    code, out, err = run("-J", "--pss", "none", "-o", "+container", "-p", str(process.pid))
+    code, out, err = run("-J", "--pss", "none", "-p", str(process.pid))
     rows = json.loads(out)["processes"] if out else []
     return code, [(row["container"], row["container_status"]) for row in rows] or err
 
