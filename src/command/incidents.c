@@ -241,15 +241,17 @@ static bool in_range(const struct incidents *s, size_t i)
 	return time_ms >= s->since_ms && time_ms <= s->until_ms;
 }
 
-static int show_json(struct incidents *s)
+/* Writes the array of the events that are `wanted`. `html`: for a page. */
+static int put_events(struct incidents *s, bool html,
+		      bool (*wanted)(const struct incidents *s, size_t i))
 {
-	struct incidents_json json = {.out = &s->out.buf};
+	struct incidents_json json = {.out = &s->out.buf, .html = html};
 	size_t events = recording_reader_info(s->replay.reader)->events;
 	int r = 0;
 
 	render_incidents_json_begin(&json);
 	for (size_t i = 0; r == 0 && i < events; i++) {
-		int is = in_range(s, i) ? read_event(s, i) : 0;
+		int is = wanted(s, i) ? read_event(s, i) : 0;
 
 		if (is < 0)
 			return EXIT_FAILED;
@@ -482,27 +484,6 @@ static int page_points(struct page *p)
 	return 0;
 }
 
-static int page_events(struct page *p)
-{
-	struct incidents *s = p->incidents;
-	struct incidents_json json = {.out = &s->out.buf, .html = true};
-	int r = 0;
-
-	render_incidents_json_begin(&json);
-	for (size_t i = 0; r == 0 && i < recording_reader_info(s->replay.reader)->events; i++) {
-		int is = page_has_event(s, i) ? read_event(s, i) : 0;
-
-		if (is < 0)
-			return EXIT_FAILED;
-		if (is)
-			r = read_incident(s, i);
-		if (is && r == 0)
-			render_incidents_json(&json, &s->incident);
-	}
-	render_incidents_json_end(&json);
-	return r;
-}
-
 static int page_moments(struct page *p)
 {
 	struct strbuf *out = &p->incidents->out.buf;
@@ -550,7 +531,7 @@ static int show_html(struct incidents *s)
 	render_past_page_begin(&s->out.buf, &result, &p.style);
 	r = page_points(&p);
 	if (r == 0)
-		r = page_events(&p);
+		r = put_events(s, true, page_has_event);
 	if (r == 0)
 		r = page_moments(&p);
 	render_past_page_end(&s->out.buf);
@@ -565,7 +546,7 @@ static int show(struct incidents *s)
 		return log_usage(o,
 				 "--at cannot be combined with --format html (--since, --until)");
 	return o->format == FORMAT_HTML	  ? show_html(s)
-	       : o->format == FORMAT_JSON ? show_json(s)
+	       : o->format == FORMAT_JSON ? put_events(s, false, in_range)
 					  : show_table(s);
 }
 

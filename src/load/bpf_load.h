@@ -25,7 +25,7 @@ enum bpf_object_id {
 	OBJECT_GROW, /* the same; several programs */
 	OBJECT_GROW_PROBE,
 	OBJECT_FILES,	/* lists inodes (bpf/files.bpf.c) */
-	OBJECT_HOLDERS, /* says who holds files (bpf/holders.bpf.c) */
+	OBJECT_HOLDERS, /* says which processes hold files (bpf/holders.bpf.c) */
 	/*
 	 * Reads swap slots (bpf/swap.bpf.c). As a light skeleton alone: the kernel finds types in
 	 * modules, such as zram's, which libbpf may not read without more capabilities.
