@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""held.py COMMAND...: runs it until it waits for a reader of its stdout, or to
-the pipe behind --output, and prints the writing thread's "CapPrm CapEff CapBnd"; then "fine", or
-what a thread has that it must not."""
+"""held.py COMMAND...: runs COMMAND until it waits to write its output, and prints "CapPrm CapEff
+CapBnd" of the thread that writes; then "fine", or what a thread has that it must not. The output
+goes to a pipe that is full from the start, so its first byte waits, however short it is."""
 import fcntl
 import os
+import re
 import subprocess
 import sys
 import time
@@ -11,9 +12,13 @@ import time
 SMALLEST = 4096
 
 
+def text(path):
+    with open(path) as file:
+        return file.read()
+
+
 def status(path):
-    with open(path + "/status") as file:
-        return {line.split(":")[0]: line.split(":")[1].strip() for line in file}
+    return dict(re.findall(r"(\w+):\s*(.*)", text(path + "/status")))
 
 
 def wrong(thread, writer):
@@ -31,17 +36,18 @@ def main():
     read_end, write_end = os.pipe()
     if "--output" in argv:
         os.close(read_end)
-        read_end = os.open(argv[argv.index("--output") + 1], os.O_RDONLY | os.O_NONBLOCK)
-    fcntl.fcntl(read_end, fcntl.F_SETPIPE_SZ, SMALLEST)
+        path = argv[argv.index("--output") + 1]
+        read_end = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        os.close(write_end)
+        write_end = os.open(path, os.O_WRONLY)
+    os.write(write_end, bytes(fcntl.fcntl(read_end, fcntl.F_SETPIPE_SZ, SMALLEST)))
     child = subprocess.Popen(argv, stdout=write_end, stderr=subprocess.DEVNULL)
     os.close(write_end)
-    room = bytearray(4)
-    while child.poll() is None:
-        fcntl.ioctl(read_end, 0x541B, room)  # FIONREAD
-        if int.from_bytes(room, sys.byteorder) == SMALLEST:
-            break
-        time.sleep(0.01)
     base = f"/proc/{child.pid}"
+    while child.poll() is None and "pipe_write" not in text(base + "/wchan"):
+        time.sleep(0.01)
+    if child.poll() is not None:
+        sys.exit(f"ended with {child.returncode} and wrote nothing")
     writer = status(base)
     print(writer["CapPrm"], writer["CapEff"], writer["CapBnd"])
     found = [
