@@ -119,10 +119,10 @@ unit: deps-unit
 	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' tests/run unit
 
 .PHONY: unit-build
-unit-build: $(UNIT_BIN) $(FUZZ_BIN)
+unit-build: $(UNIT_BIN) $(FUZZ_BIN) $(SCHEMAS)
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(COMPLETIONS) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(B)/readers $(B)/pages \
+test-build: $(PROGRAM) $(COMPLETIONS) $(SCHEMAS) $(MAN_JSON) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(B)/readers $(B)/pages \
             $(B)/edit_recording
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
@@ -131,7 +131,7 @@ endif
 # What tests/run runs with these sanitizers.
 .PHONY: thread-build memory-build
 thread-build: $(PROGRAM) $(B)/tests/test_enrich_pool $(B)/readers $(O)/fleet $(O)/mkmem
-memory-build: $(PROGRAM) $(UNIT_BIN) $(FUZZ_BIN) $(O)/mkmem
+memory-build: $(PROGRAM) $(UNIT_BIN) $(FUZZ_BIN) $(SCHEMAS) $(O)/mkmem
 
 # What guests run, of another machine as well.
 GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash eat ask guest_exit workload growlab-static load_objects)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * zmem-bpf completion bash|zsh, which the build runs: prints the tables of commands, options and
- * columns for a shell. The functions that read these tables are in src/dist/completion.
+ * zmem-bpf completion bash|zsh|fields, which the build runs: prints the tables of commands, options
+ * and columns for a shell, whose functions in src/dist/completion read them; or the fields of rows,
+ * of which src/dist/documents.py makes schemas and a manual page.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -250,6 +251,42 @@ static void print_zsh(const struct command_table *t)
 	print_groups(t);
 }
 
+/*
+ * A line for each field of a list: list, key, type, flags, the most bytes of a text and of its hex
+ * form (0: not limited) and help, with tabs between them.
+ */
+static void print_fields(const char *name, const struct field_list *list)
+{
+	static const char *const types[] = {
+		[FIELD_BYTES] = "bytes",     [FIELD_AMOUNT] = "amount", [FIELD_NUMBER] = "number",
+		[FIELD_PERCENT] = "percent", [FIELD_TIME] = "time",	[FIELD_CHANGE] = "change",
+		[FIELD_GROWTH] = "growth",   [FIELD_TEXT] = "text",	[FIELD_BOOL] = "bool",
+	};
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct field *f = list->item[i];
+
+		printf("%s\t%s\t%s\t%s%s%s\t%d\t%d\t%s\n", name, f->json, types[f->type],
+		       f->flags & FIELD_SAYS_CUT ? "cut," : "", f->flags & FIELD_HEX ? "hex," : "",
+		       f->flags & FIELD_OPTIONAL ? "optional," : "", f->max.usual, f->max_hex.usual,
+		       f->help);
+	}
+}
+
+static void print_documents(void)
+{
+	struct field_list list = {};
+
+	field_list_append(&list, process_counters.item, process_counters.count);
+	print_fields("counters", &list);
+	process_list_json(&list, NULL);
+	print_fields("process", &list);
+	process_list_json(&list, process_field("name"));
+	print_fields("group", &list);
+	process_list_json(&list, process_field("cgroup"));
+	print_fields("memcg_group", &list);
+}
+
 int command_completion(const struct options *o)
 {
 	const char *shell = o->word ? o->word : "";
@@ -258,7 +295,9 @@ int command_completion(const struct options *o)
 		print_bash(o->commands);
 	else if (strcmp(shell, "zsh") == 0)
 		print_zsh(o->commands);
+	else if (strcmp(shell, "fields") == 0)
+		print_documents();
 	else
-		return log_usage(o, "completion: it needs bash or zsh");
+		return log_usage(o, "completion: it needs bash, zsh or fields");
 	return log_stdout_done();
 }

@@ -20,15 +20,35 @@ $(COMPLETIONS): $(O)/completion/zmem-bpf.%: src/dist/completion/zmem-bpf.% $(HER
 	$(Q)$(HERE_PROGRAM) completion $* > $@.tables
 	$(Q)sed -e '/^#tables#$$/ { r $@.tables' -e 'd }' $< > $@.tmp && mv $@.tmp $@
 
-# ---- manual pages: one is made of the tables that the program prints ----
+# ---- JSON schemas: of the fields that the program prints, and of documents.txt ----
+
+DOCUMENTS := src/dist/documents.txt src/dist/documents.py
+SCHEMAS   := $(patsubst %,$(O)/schema/%.schema.json,$(shell sed -n 's/^document \([^ ]*\) .*/\1/p' src/dist/documents.txt))
+
+$(O)/schema/fields: $(HERE_PROGRAM)
+	$(SAY) TABLES $@
+	@mkdir -p $(@D)
+	$(Q)$(HERE_PROGRAM) completion fields > $@.tmp && mv $@.tmp $@
+
+$(SCHEMAS) &: $(DOCUMENTS) $(O)/schema/fields
+	$(SAY) SCHEMAS $(O)/schema
+	$(Q)src/dist/documents.py schemas $(O)/schema/fields $(O)/schema
+
+# ---- manual pages: two are made of the tables that the program prints ----
 
 MAN_COLUMNS := $(O)/man/zmem-bpf-columns.7
-MAN_PAGES   := $(sort $(wildcard src/man/*.[1-9]) $(MAN_COLUMNS))
+MAN_JSON    := $(O)/man/zmem-bpf-json.5
+MAN_PAGES   := $(sort $(wildcard src/man/*.[1-9]) $(MAN_COLUMNS) $(MAN_JSON))
 
 $(MAN_COLUMNS): src/man/columns.sh $(HERE_PROGRAM)
 	$(SAY) TABLES $@
 	@mkdir -p $(@D)
 	$(Q)src/man/columns.sh $(abspath $(HERE_PROGRAM)) > $@.tmp && mv $@.tmp $@
+
+$(MAN_JSON): src/man/zmem-bpf-json.5.in $(DOCUMENTS) $(O)/schema/fields
+	$(SAY) TABLES $@
+	@mkdir -p $(@D)
+	$(Q)src/dist/documents.py page $(O)/schema/fields $< > $@.tmp && mv $@.tmp $@
 
 # ---- install ----
 
@@ -51,13 +71,13 @@ PYDIR ?= $(PREFIX)/lib/python3/dist-packages
 install_here = install -D -m 0644 /dev/null '$(2).new' && sed 's|/usr/local/|$(PREFIX)/|' '$(1)' > '$(2).new' && \
 	mv '$(2).new' '$(2)' || { rm -f '$(2).new'; false; }
 
-install: all $(COMPLETIONS) $(MAN_COLUMNS)
+install: all $(COMPLETIONS) $(MAN_COLUMNS) $(MAN_JSON) $(SCHEMAS)
 	install -D -m 0755 '$(PROGRAM)' '$(AT)/bin/zmem-bpf'
 	$(foreach p,$(MAN_PAGES),$(call install_here,$(p),$(call man_here,$(p))) &&) :
 	install -D -m 0644 '$(O)/completion/zmem-bpf.bash' '$(BASH)'
 	install -D -m 0644 '$(O)/completion/zmem-bpf.zsh' '$(ZSH)'
 	$(foreach u,$(UNITS),$(call install_here,src/dist/systemd/$(u),$(DESTDIR)$(UNITDIR)/$(u)) &&) :
-	install -D -m 0644 -t '$(DATA)' $(wildcard src/dist/*.schema.json)
+	install -D -m 0644 -t '$(DATA)' $(SCHEMAS)
 	install -D -m 0644 -t '$(DATA)/grafana' $(wildcard src/dist/grafana/*.json)
 	install -D -m 0644 -t '$(DATA)/examples' $(wildcard src/dist/examples/*.jq src/dist/examples/*.c)
 	install -D -m 0644 -t '$(AT)/include/zmem' include/zmem/record.h include/zmem/setup.h include/zmem/read.h

@@ -22,9 +22,9 @@ struct diff_report {
  */
 void render_diff_table(struct strbuf *out, const struct diff_report *r,
 		       const struct table_style *style);
-/* The document zmem.diff (src/dist/zmem.diff.schema.json), with a final newline. */
+/* The document zmem.diff (src/dist/documents.txt), with a final newline. */
 void render_diff_json(struct strbuf *out, const struct diff_report *r);
-/* A line for each row, and one for the total (src/dist/zmem.ndjson.schema.json). */
+/* A line for each row, and one for the total (src/dist/documents.txt). */
 void render_diff_ndjson(struct strbuf *out, const struct diff_report *r);
 /* The rows in exact bytes. Of the style, header is used. */
 void render_diff_csv(struct strbuf *out, const struct diff_report *r,

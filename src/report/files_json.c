@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.files, version 1.1, as specified in src/dist/zmem.files.schema.json. Each
+ * The document zmem.files, version 1.1, as specified in src/dist/documents.txt. Each
  * top-level key, file and group has its own line. And the lines of -F ndjson, which have the same
- * keys: src/dist/zmem.ndjson.schema.json.
+ * keys: src/dist/documents.txt.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
  */
 void render_growth_table(struct strbuf *out, const struct growth *g, size_t rows,
 			 const struct table_style *style);
-/* The document zmem.grow (src/dist/zmem.grow.schema.json), with a final newline. */
+/* The document zmem.grow (src/dist/documents.txt), with a final newline. */
 void render_growth_json(struct strbuf *out, const struct growth *g);
 /* The same for a script in a page: nothing in it ends the script. */
 void render_growth_page_json(struct strbuf *out, const struct growth *g);

@@ -57,7 +57,7 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 		     const struct table_style *style);
 
 /*
- * The document zmem.incidents (src/dist/zmem.incidents.schema.json): begin, each event from the
+ * The document zmem.incidents (src/dist/documents.txt): begin, each event from the
  * oldest to the newest, end with a final newline.
  */
 struct incidents_json {

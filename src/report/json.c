@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.snapshot, version 1.7, as specified in src/dist/zmem.snapshot.schema.json, with
+ * The document zmem.snapshot, version 1.7, as specified in src/dist/documents.txt, with
  * the parts that other documents share (json.h). A new key raises the minor version, a renamed or
  * removed key raises the major version. Values that were not measured are null. Each top-level key
  * and each process has its own line, for head, grep and diff; there is no other white space.

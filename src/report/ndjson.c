@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Writes a line for each process or group and a last line for the snapshot, which says whether the
- * snapshot is complete; src/dist/zmem.ndjson.schema.json specifies them. The keys are those of
+ * snapshot is complete; src/dist/documents.txt specifies them. The keys are those of
  * zmem.snapshot. Each line fits PIPE_BUF, so that lines of several writers do not mix: where a line
  * would be longer, its texts are cut shorter.
  */

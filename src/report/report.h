@@ -39,13 +39,13 @@ struct compare_report {
  */
 void render_compare_table(struct strbuf *out, const struct compare_report *r,
 			  const struct table_style *style);
-/* The document zmem.compare (src/dist/zmem.compare.schema.json), with a final newline. */
+/* The document zmem.compare (src/dist/documents.txt), with a final newline. */
 void render_compare_json(struct strbuf *out, const struct compare_report *r);
 
 /* Of the style, bytes, header, color and width are used. */
 void render_system_table(struct strbuf *out, const struct system_report *r,
 			 const struct table_style *style);
-/* The document zmem.system (src/dist/zmem.system.schema.json), with a final newline. */
+/* The document zmem.system (src/dist/documents.txt), with a final newline. */
 void render_system_json(struct strbuf *out, const struct system_report *r);
 
 /*
@@ -54,7 +54,7 @@ void render_system_json(struct strbuf *out, const struct system_report *r);
  */
 void render_maps_table(struct strbuf *out, const struct maps_report *r,
 		       const struct table_style *style);
-/* The document zmem.maps (src/dist/zmem.maps.schema.json), with a final newline. */
+/* The document zmem.maps (src/dist/documents.txt), with a final newline. */
 void render_maps_json(struct strbuf *out, const struct maps_report *r);
 
 /*
@@ -63,7 +63,7 @@ void render_maps_json(struct strbuf *out, const struct maps_report *r);
  */
 void render_files_table(struct strbuf *out, const struct files_report *r,
 			const struct table_style *style);
-/* The document zmem.files (src/dist/zmem.files.schema.json), with a final newline. */
+/* The document zmem.files (src/dist/documents.txt), with a final newline. */
 void render_files_json(struct strbuf *out, const struct files_report *r);
 /* The same, for a script element of a page. */
 void render_files_page_json(struct strbuf *out, const struct files_report *r);
@@ -72,7 +72,7 @@ void render_files_page(struct strbuf *out, const struct files_report *r);
 /* The page of files that serve keeps up to date, with this document, and its security policy. */
 void render_live_files_page(struct strbuf *out, const char *host, const struct strbuf *document);
 void render_live_files_policy(struct strbuf *out);
-/* A line for each row and one for all of them (src/dist/zmem.ndjson.schema.json). */
+/* A line for each row and one for all of them (src/dist/documents.txt). */
 void render_files_ndjson(struct strbuf *out, const struct files_report *r);
 /* Of the style, header and only_total are used. */
 void render_files_csv(struct strbuf *out, const struct files_report *r,
@@ -84,9 +84,9 @@ void render_files_csv(struct strbuf *out, const struct files_report *r,
  */
 void render_tick(struct strbuf *out, const struct result *r, const struct table_style *style);
 
-/* The document zmem.snapshot (src/dist/zmem.snapshot.schema.json), with a final newline. */
+/* The document zmem.snapshot (src/dist/documents.txt), with a final newline. */
 void render_json(struct strbuf *out, const struct result *r);
-/* A line for each row and one for the snapshot (src/dist/zmem.ndjson.schema.json). */
+/* A line for each row and one for the snapshot (src/dist/documents.txt). */
 void render_ndjson(struct strbuf *out, const struct result *r);
 /* The same; `line` is a buffer that the caller reuses. */
 void render_ndjson_with(struct strbuf *out, struct strbuf *line, const struct result *r);

@@ -39,6 +39,7 @@ fails() {
 for tool in $tools_of_hash sed; do fails "$tool" "$page/page.html"; done
 for tool in sed gzip od; do fails "$tool" "$page/head.inc"; done
 fails infocmp "$made/page/top/xterm.inc"
+fails python3 "$made/man/zmem-bpf-json.5"
 for tool in fold sed; do
 	with_failing "$tool" "$source/src/man/columns.sh" "$PROGRAM"
 	check "$tool fails: the page of columns fails" [ "$rc" != 0 ]

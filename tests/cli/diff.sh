@@ -90,7 +90,7 @@ equal 'a snapshot and itself: no row but the sums' "$(grep -c . "$TMP/out")" 4
 
 zmem diff "$TMP/before.zmem" "$TMP/after.zmem" -F ndjson -g name
 while read -r line; do
-	"$PYTHON" "$SUPPORT/validate_json.py" --schema "$SUPPORT/../../src/dist/zmem.ndjson.schema.json" <<<"$line" || echo "$line"
+	"$PYTHON" "$SUPPORT/validate_json.py" --schema "$O/schema/zmem.ndjson.schema.json" <<<"$line" || echo "$line"
 done < <(sed -n '1p; $p' "$TMP/out") >"$TMP/invalid" 2>&1
 equal 'NDJSON: valid' "$(cat "$TMP/invalid")" ''
 equal 'NDJSON: the last line' "$(tail -n 1 "$TMP/out" | jq -r .type)" diff

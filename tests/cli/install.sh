@@ -27,12 +27,12 @@ there() {
 # The files for share/zmem-bpf.
 data() {
 	(cd "$source/src/dist" && find . -type f ! -name '*.mk' ! -path './completion/*' ! -path './systemd/*' \
-		! -path './debian/*' ! -path './python/*' ! -name image.py -printf '%P\n')
+		! -path './debian/*' ! -path './python/*' ! -name image.py ! -name 'documents.*' -printf '%P\n')
 }
 
-# Below share/man; one page is made by the build.
+# Below share/man; two pages are made by the build.
 manual_pages() {
-	(cd "$source/src/man" && ls ./*.[1-9]; echo ./zmem-bpf-columns.7) | sed 's|^\./\(.*\)\.\(.\)$|man\2/\1.\2|'
+	(cd "$source/src/man" && ls ./*.[1-9]; echo ./zmem-bpf-columns.7; echo ./zmem-bpf-json.5) | sed 's|^\./\(.*\)\.\(.\)$|man\2/\1.\2|'
 }
 
 {
@@ -47,6 +47,7 @@ manual_pages() {
 	echo '644 lib/python3/dist-packages/zmem_bpf.py'
 	# All files for users, without their sources.
 	data | sed 's|^|644 share/zmem-bpf/|'
+	for name in compare diff files grow incidents maps ndjson snapshot system; do echo "644 share/zmem-bpf/zmem.$name.schema.json"; done
 } | sort -k 2 >"$TMP/wanted"
 check 'more than 12 files are installed' [ "$(wc -l <"$TMP/wanted")" -gt 12 ]
 

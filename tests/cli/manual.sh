@@ -13,6 +13,7 @@ man=$TMP/man
 mkdir "$man"
 cp "$root"/src/man/*.[1-9] "$man"
 check 'columns.sh makes a page' sh -c '"$0" "$1" >"$2"' "$root/src/man/columns.sh" "$ZMEM" "$man/zmem-bpf-columns.7"
+cp "$O/man/zmem-bpf-json.5" "$man"
 check 'there are pages' [ "$(find "$man" -type f | wc -l)" -gt 10 ]
 
 # page COMMAND: the file of the page that its help names.
@@ -148,7 +149,7 @@ equal 'keys of top that the page lacks' "$(grep -vxFf <(echo "$described") <<<"$
 
 # ---- documents ----
 
-for schema in "$root"/src/dist/*.schema.json; do
+for schema in "$O"/schema/*.schema.json; do
 	equal "${schema##*/}: keys that zmem-bpf-json(5) lacks" "$(jq -r '[.. | .properties? // empty | keys[]] | unique[]' "$schema" |
 		grep -vxFf <(grep -oE '[a-z_0-9]+' "$man/zmem-bpf-json.5"))" ''
 done

@@ -18,7 +18,7 @@ equal 'one package' "$(wc -l <<<"$package")" 1
 	echo '644 usr/share/doc/zmem-bpf/README.md.gz'
 	echo '644 usr/share/doc/zmem-bpf/changelog.gz'
 	echo '644 usr/share/doc/zmem-bpf/copyright'
-	(cd "$SOURCE/src/man" && ls ./*.[1-9]; echo ./zmem-bpf-columns.7) |
+	(cd "$SOURCE/src/man" && ls ./*.[1-9]; echo ./zmem-bpf-columns.7; echo ./zmem-bpf-json.5) |
 		sed 's|^\./\(.*\)\.\(.\)$|644 usr/share/man/man\2/\1.\2.gz|'
 	echo '644 usr/share/zsh/vendor-completions/_zmem-bpf'
 	cd "$SOURCE/src/dist" && find . -type f ! -name '*.mk' ! -name image.py ! -path './python/*' ! -path './completion/*' ! -path './systemd/*' ! -path './debian/*' \

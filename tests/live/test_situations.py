@@ -23,7 +23,7 @@ from peers import run  # noqa: E402
 STATIC = O + "/zmem-bpf-static"
 if "zmem-bpf-san" in os.path.basename(PROGRAM) or not os.path.exists(STATIC):
     STATIC = PROGRAM
-SCHEMA = os.path.join(os.path.dirname(__file__), "../../src/dist/zmem.snapshot.schema.json")
+SCHEMA = O + "/schema/zmem.snapshot.schema.json"
 
 
 def snapshot(*args, before=()):

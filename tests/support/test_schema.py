@@ -203,8 +203,6 @@ def check_schema(report, kind, changes):
     return data
 
 
-# What the schema of lines takes over from that of the document, word for word.
-SHARED = ("source", "collection", "totals")
 LINE_CHANGES = [
     ("line of no type", 0, ("type",), "other"),
     ("process as a snapshot", 0, ("type",), "snapshot"),
@@ -241,17 +239,6 @@ def check_lines(report):
                        ("a long line", lines[0][:-1] + b" " * 4096 + b"\n" + lines[-1])):
         report.check("rejects " + name,
                      "" if validate_json.line_problems(check, data) else "was accepted")
-    document = validate_json.validator(validate_json.path_of("zmem.snapshot")).schema
-    for key in SHARED:
-        report.check("one schema of " + key, "" if check.schema["definitions"][key] ==
-                     document["properties"][key] else "the two differ")
-    ours = dict(check.schema["definitions"]["process"]["properties"])
-    for key in ("type", "timestamp_ms", "host"):
-        ours.pop(key)
-    ours = {key: value for key, value in ours.items() if not key.endswith(("_change_bytes", "_change", "_ticks"))}
-    report.check("one list of the keys of a process",
-                 "" if ours == document["definitions"]["process"]["properties"]
-                 else "the two differ")
 
 
 def main():

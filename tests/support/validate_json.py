@@ -21,7 +21,7 @@ import sys
 import jsonschema
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DIST = os.path.join(HERE, "..", "..", "src", "dist")
+DIRECTORY = os.path.join(os.environ.get("O", os.path.join(HERE, "..", "..", "build")), "schema")
 SCHEMAS = ("zmem.snapshot", "zmem.compare", "zmem.system", "zmem.maps", "zmem.files",
            "zmem.incidents", "zmem.grow", "zmem.diff")
 
@@ -47,7 +47,7 @@ def parse(data):
 
 def path_of(name):
     """The file of a schema."""
-    return os.path.join(DIST, name + ".schema.json")
+    return os.path.join(DIRECTORY, name + ".schema.json")
 
 
 @functools.lru_cache(maxsize=None)
