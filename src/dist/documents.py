@@ -66,7 +66,9 @@ class Shape:
 
 
 def sentence(text):
-    return text if not text else text + "." if text.startswith("ok,") else text[0].upper() + text[1:] + "."
+    """The help of a field as a sentence. One that begins with a word of JSON keeps its first letter."""
+    keeps = re.match("(ok|pss)\\b|[a-z]+_", text)
+    return (text if keeps else text[:1].upper() + text[1:]) + "." if text else ""
 
 
 class Documents:
@@ -266,51 +268,54 @@ class Documents:
 
     def write_schemas(self, directory):
         os.makedirs(directory, exist_ok=True)
-        for (kind, name), document in self.shapes.items():
-            if kind == "document":
-                path = os.path.join(directory, name + ".schema.json")
-                with open(path + ".new", "w", encoding="utf-8") as file:
-                    json.dump(self.document_schema(document), file, indent=1, ensure_ascii=False)
-                    file.write("\n")
-                os.replace(path + ".new", path)
+        for document in self.of_kind("document"):
+            path = os.path.join(directory, document.name + ".schema.json")
+            with open(path + ".new", "w", encoding="utf-8") as file:
+                json.dump(self.document_schema(document), file, indent=1, ensure_ascii=False)
+                file.write("\n")
+            os.replace(path + ".new", path)
 
 
     # ---- the manual page ----
 
     def page(self, template):
-        """The template; a line "@keys NAME" becomes the keys of a document, or of a shape."""
-        return re.sub(r"(?m)^@keys (.*)$", lambda found: self.keys_on_page(found[1]), template)
+        """The template; a line "@keys NAME" becomes the keys of a document. A shape stands below the
+        first document that has it, or below the lines that have it."""
+        sections, printed = {}, set()
+        for document in sorted(self.of_kind("document"), key=lambda document: bool(document.lines)):
+            sections[document.name] = self.document_on_page(document, printed)
+        return re.sub(r"(?m)^@keys (.*)$", lambda found: "\n".join(sections[found[1]]), template)
 
-    def keys_on_page(self, name):
-        self.printed = getattr(self, "printed", set())
-        document = self.shapes["document", name]
+    def of_kind(self, kind):
+        return [shape for (its_kind, _), shape in self.shapes.items() if its_kind == kind]
+
+    def document_on_page(self, document, printed):
         todo, lines = [], mdoc(document.text)
         for line in document.lines:
-            lines += [".Ss " + titled(line), "It has the", ".Li type", ".Li " + line.name + " ."]
+            lines += [".Ss " + titled(line), "Its", ".Li type", "is", ".Li " + line.name + " ."]
             lines += self.object_on_page(line.object, todo)
         if not document.lines:
             lines += self.object_on_page(document.object, todo)
         while todo:
             shape = self.shapes["shape", todo.pop(0)]
-            if shape.name not in self.printed:
-                self.printed.add(shape.name)
+            if shape.name not in printed:
+                printed.add(shape.name)
                 lines += [".Ss " + titled(shape), *mdoc(shape.text)]
                 lines += self.object_on_page(shape.object, todo)
-        return "\n".join(lines)
+        return lines
 
     def object_on_page(self, object_, todo, compact=False):
         """Its keys as a list; adds the shapes that it names to `todo`."""
-        lines = []
-        for name in object_.shapes:
-            todo.append(name)
-            lines += ["It has the keys of", ".Sx " + titled(self.shapes["shape", name]) + " ."]
+        todo += object_.shapes
+        titles = ["\n.Sx " + titled(self.shapes["shape", name]) for name in object_.shapes]
+        lines = ["It has the keys of" + "\nand".join(titles) + " ."] if titles else []
         keys = [key for key in object_.keys.values() if key.name not in ("schema", "schema_version", "type")]
         if not keys:
             return lines
         lines.append(".Bl -tag -width Ds" + (" -compact" if compact else ""))
         while keys:
             first, same = keys[0], []
-            while keys and (keys[0].text, keys[0].type) == (first.text, first.type):
+            while keys and keys[0].text == first.text and (first.text or keys[0].type == first.type):
                 same.append(keys.pop(0))
             names = [k.name for key in same for k in (key, *key.companions)]
             lines += [".It Xo", *listed(names), ".Xc"] if len(names) > 2 else [".It Li " + " , ".join(names)]
