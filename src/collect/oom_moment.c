@@ -197,10 +197,7 @@ static void drop_others_then(struct oom_moment *m, const struct collector *c, pi
 /* For the memory cgroups at a kill, of what the last collection left. */
 #define MEMCG_TIME_US 100000
 
-/*
- * The memory cgroups of the moment, first that of the victim and those above it. Pseudonyms do not
- * lead to them: then they are those of the last snapshot.
- */
+/* The memory cgroups of the moment, first that of the victim and those above it. */
 static int limit_moment(struct oom_moment *m, struct collector *c, pid_t pid)
 {
 	cleanup(process_list_done) struct process_list rows = {};
@@ -210,13 +207,6 @@ static int limit_moment(struct oom_moment *m, struct collector *c, pid_t pid)
 	const struct process *victim = snapshot_find(s, pid);
 	int r;
 
-	if (m->key) {
-		s->memcg = c->snapshot.memcg;
-		s->memcg_count = c->snapshot.memcg_count;
-		memcpy(s->collection.cgroups_left_out, c->snapshot.collection.cgroups_left_out,
-		       sizeof(s->collection.cgroups_left_out));
-		return 0;
-	}
 	r = process_list_reserve(&rows, s->count);
 	for (size_t i = 0; r == 0 && i < s->count; i++)
 		rows.item[rows.count++] = &s->process[i];
@@ -225,12 +215,6 @@ static int limit_moment(struct oom_moment *m, struct collector *c, pid_t pid)
 				victim && victim->controlled ? victim->cgroup : NULL, &left);
 	c->memcg_left_us -= most - left;
 	return r;
-}
-
-void oom_moment_release(struct oom_moment *m)
-{
-	m->snapshot.memcg = NULL;
-	m->snapshot.memcg_count = 0;
 }
 
 int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct oom_kill *kill)
@@ -250,10 +234,8 @@ int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct 
 	r = name_cgroup(m, kill);
 	if (r == 0)
 		r = name_new(m, c, kill->pid);
-	if (r == 0 && m->key)
-		r = snapshot_hide_names(s, m->key);
 	name_known(m, c);
-	if (r == 0 && !m->key)
+	if (r == 0)
 		r = name_victim(m, c, kill);
 	if (m->selection)
 		drop_others_then(m, c, kill->pid);
@@ -322,8 +304,7 @@ static void describe_reason(const struct oom_moment *m, const struct oom_kill *k
 		event_set_text(e, EVENT_GFP, kill->line.request.gfp);
 		event_set(e, EVENT_ORDER, kill->line.request.order);
 	}
-	/* The log has its true name. */
-	if (!*cgroup || m->key)
+	if (!*cgroup)
 		return;
 	/* The log has paths from the root of the hierarchy. */
 	if (see_cgroup(kill, cgroup, seen))
@@ -360,8 +341,7 @@ static void infer_reason(const struct oom_moment *m, const struct collector *c,
 	char path[EVENT_TEXT];
 	size_t len = cgroup ? strlen(cgroup) : 0;
 
-	/* With a key the cgroups of the moment are those of the last snapshot. */
-	if (m->key || len + 1 >= EVENT_TEXT || (len && memcg_reach(cgroup, MEMCG_DEPTH_MAX) < len))
+	if (len + 1 >= EVENT_TEXT || (len && memcg_reach(cgroup, MEMCG_DEPTH_MAX) < len))
 		return;
 	for (; len > 1; len = (size_t)(strrchr(path, '/') - path)) {
 		memcpy(path, cgroup, len);

@@ -9,15 +9,12 @@
 
 #include "collect/collector_state.h"
 #include "model/event.h"
-#include "model/pseudonym.h"
 #include "source/oom_watch.h"
 
 struct oom_moment {
 	struct snapshot snapshot; /* filled by oom_watch_next() */
 	bool log_read;		  /* the kernel's log can be read */
-	/* Of a recorder: */
-	const struct pseudonym_key *key; /* NULL: names are kept */
-	const char *selection;		 /* the filters; NULL: every process is kept */
+	const char *selection;	  /* of a recorder: the filters; NULL: every process is kept */
 };
 
 /* Adds the machine, names and memory cgroups to the snapshot. Returns 0 or a negative errno. */
@@ -25,7 +22,5 @@ int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct 
 /* The kill as an event, with the names of the moment. */
 void oom_moment_describe(const struct oom_moment *m, const struct collector *c,
 			 const struct oom_kill *kill, struct event_record *ret);
-/* Forgets what may belong to the last snapshot of the collector, before the next one is taken. */
-void oom_moment_release(struct oom_moment *m);
 
 #endif

@@ -253,7 +253,6 @@ static int keeper_open(struct keeper *k, const struct options *o)
 	if (err == 0)
 		err = recorder_open(r, &r->options);
 	k->moment.log_read = k->oom && oom_watch_reads_log(k->oom);
-	k->moment.key = o->no_names ? &r->key : NULL;
 	k->moment.selection = r->selects ? r->selection : NULL;
 	if (err == 0)
 		background_begin(&k->background, o);
@@ -449,7 +448,7 @@ static int complete_kill(struct keeper *k, const struct oom_kill *kill)
 		return oom_moment_complete(&k->moment, &k->recorder.session.collector, kill);
 	s->host.boot_ms = (uint64_t)boot_ms();
 	s->time_ms = (int64_t)s->host.boot_ms + since_boot_ms;
-	return k->moment.key ? snapshot_hide_names(s, k->moment.key) : 0;
+	return 0;
 }
 
 static int keep_kill(struct keeper *k, const struct oom_kill *kill)
@@ -465,7 +464,6 @@ static int keep_kill(struct keeper *k, const struct oom_kill *kill)
 		if (written <= 0)
 			report_written(k, written);
 	}
-	oom_moment_release(&k->moment);
 	free(e);
 	return r;
 }

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "collect/collect_rows.h"
 #include "session/log.h"
@@ -34,11 +33,6 @@ int recorder_open(struct recorder *r, const struct options *o)
 	/* All names that any format shows. */
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
 	r->selects = query_args_selection(o, r->selection, sizeof(r->selection));
-	/* The filters may name a user. */
-	if (r->selects && o->no_names)
-		snprintf(r->selection, sizeof(r->selection), "some processes");
-	if (o->no_names && getrandom(&r->key, sizeof(r->key), 0) != sizeof(r->key))
-		return log_errno(-errno, "making pseudonyms");
 	return session_open(&r->session, &r->options, &spec);
 }
 
@@ -93,7 +87,5 @@ int recorder_complete(struct recorder *r)
 		drop_others(c);
 	else if (err == 0)
 		err = name_all(r);
-	if (err == 0 && r->options.no_names)
-		err = snapshot_hide_names(&c->snapshot, &r->key);
 	return err;
 }

@@ -3,7 +3,6 @@
 #ifndef ZMEM_COMMAND_RECORDER_H
 #define ZMEM_COMMAND_RECORDER_H
 
-#include "model/pseudonym.h"
 #include "recording/recording_file.h"
 #include "session/options.h"
 #include "session/output.h"
@@ -18,7 +17,6 @@ struct recorder {
 	int failed;		 /* the exit code, if a frame failed after the first */
 	bool selects;		 /* a filter is set: other processes are not recorded */
 	char selection[256];
-	struct pseudonym_key key; /* of --no-names */
 };
 
 /* What is in the header of the recording. */

@@ -6,7 +6,6 @@
 #include "session/session.h"
 
 #include <errno.h>
-#include <sys/random.h>
 
 #include "base/cleanup.h"
 #include "command/table.h"

@@ -107,7 +107,7 @@ struct options {
 	int nice;	     /* NICE_DEFAULT: not given */
 	int dense;	     /* %, of record; DENSE_DEFAULT: not given */
 	int stall;	     /* %, of record; STALL_DEFAULT: not given */
-	bool changed, grow, no_lock, no_names;
+	bool changed, grow, no_lock;
 	bool files; /* of serve */
 	bool pinned;
 	bool timing, verbose, quiet, help, version;

@@ -306,17 +306,6 @@ check '--dense 0: the interval stays' jq -s -e '[.[] | select(.type == "snapshot
 refused '--dense: no share' 2 '--dense 101: not a number from 0 to 100' record --keep 7d --dense 101 "$dir"
 refused '--dense without --keep' 2 '--dense is for --keep' record --dense 3 "$TMP/x"
 
-# ---- names ----
-
-zmem record --keep 7d "$TMP/hidden" -i 0.2 -c 2 -q --no-names
-zmem --replay "$TMP/hidden" --json
-expect_json '--no-names: pseudonyms' 'all(.processes[]; (.name | test("^[0-9a-f]{8}$")) and .cmdline == null) and
-	(.host.name | test("^[0-9a-f]{8}$"))'
-check '--no-names: no name is left' test -z "$(grep -oE "sleep|root|\"$(uname -n)\"" "$TMP/out")"
-zmem record "$TMP/hidden.zmem" --no-names
-zmem --replay "$TMP/hidden.zmem" --json
-expect_json '--no-names of a file' 'all(.processes[]; .user == null or (.user | test("^[0-9a-f]{8}$")))'
-
 kill $sleeper
 
 # ---- of another user, as the service's ----

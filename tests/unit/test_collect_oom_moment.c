@@ -181,7 +181,6 @@ static void assert_victim(const struct oom_kill *kill, const char *cgroup, const
 	assert_int_equal(event_has(&e, EVENT_CGROUP_REASON), !!reason);
 	if (reason && !strstr(event_text(&e, EVENT_CGROUP_REASON), reason))
 		fail_msg("%s", event_text(&e, EVENT_CGROUP_REASON));
-	oom_moment_release(&m);
 	snapshot_done(&m.snapshot);
 	collector_close(&c);
 }
