@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "collect/collect_rows.h"
 #include "session/log.h"
 #include "session/query_args.h"
@@ -61,7 +62,7 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct process *a = *(struct process *const *)pa, *b = *(struct process *const *)pb;
 
-	return (a > b) - (a < b);
+	return ORDER_OF(a, b);
 }
 
 /* Removes the processes that the filters refused from the snapshot. */

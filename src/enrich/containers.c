@@ -161,7 +161,7 @@ static int compare_owner(const struct owner *a, const struct owner *b)
 {
 	if (a->foreign != b->foreign)
 		return a->foreign ? 1 : -1;
-	return (a->uid > b->uid) - (a->uid < b->uid);
+	return ORDER_OF(a->uid, b->uid);
 }
 
 static int compare_container(const void *pa, const void *pb)

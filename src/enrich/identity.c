@@ -122,7 +122,7 @@ static int compare_key(const void *pa, const void *pb, void *arg)
 	/* The oldest process is the least likely to end before it is read. */
 	if (a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns ? -1 : 1;
-	return (a > b) - (a < b);
+	return ORDER_OF(a, b);
 }
 
 /* The end of the run of rows from i with the same cgroups. Key 0 is equal to no other. */

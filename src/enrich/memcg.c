@@ -322,7 +322,6 @@ static int want(struct reading *r, const char *path, size_t len, bool first, boo
 {
 	const struct wanted *last = r->wanted_count ? &r->wanted[r->wanted_count - 1] : NULL;
 	size_t reach = memcg_reach(path, MEMCG_DEPTH_MAX);
-	struct wanted *more;
 
 	if (r->parts & MEMCG_ABOVE && len <= 1)
 		return 0;
@@ -334,10 +333,8 @@ static int want(struct reading *r, const char *path, size_t len, bool first, boo
 	/* Many that are too deep have the same one above them. */
 	if (!counts && last && last->len == len && memcmp(last->path, path, len) == 0)
 		return 0;
-	more = grow_items(r->wanted, r->wanted_count, &r->wanted_capacity, 64, sizeof(*more));
-	if (!more)
+	if (!array_room(&r->wanted, r->wanted_count, &r->wanted_capacity, 64))
 		return -ENOMEM;
-	r->wanted = more;
 	r->wanted[r->wanted_count++] = (struct wanted){
 		.path = path,
 		.len = len,
@@ -401,12 +398,9 @@ static void sort_wanted(struct reading *r)
 /* Adds the cgroup of the first `len` bytes of the path. */
 static int add_memcg(struct reading *r, const char *path, size_t len, const struct memcg *m)
 {
-	struct memcg *more = grow_items(r->item, r->count, &r->capacity, 64, sizeof(*more));
-	const char *copy = more ? arena_strndup(r->arena, path, len) : NULL;
+	const char *copy = arena_strndup(r->arena, path, len);
 
-	if (more)
-		r->item = more;
-	if (!copy)
+	if (!copy || !array_room(&r->item, r->count, &r->capacity, 64))
 		return -ENOMEM;
 	r->item[r->count] = *m;
 	r->item[r->count++].path = copy;

@@ -29,12 +29,10 @@ struct user_table {
 /* NULL without memory. */
 static const struct user *add(struct user_table *t, struct arena *text, uid_t uid, const char *name)
 {
-	struct user *user = grow_items(t->user, t->count, &t->capacity, 64, sizeof(*user));
 	char *copy = NULL;
 
-	if (!user)
+	if (!array_room(&t->user, t->count, &t->capacity, 64))
 		return NULL;
-	t->user = user;
 	if (name) {
 		copy = arena_strndup(text, name, strlen(name));
 		if (!copy)

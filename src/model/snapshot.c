@@ -135,12 +135,10 @@ void snapshot_clear(struct snapshot *s)
 
 struct process *snapshot_add(struct snapshot *s)
 {
-	struct process *p =
-		grow_items(s->process, s->count, &s->capacity, CAPACITY_MIN, sizeof(*p));
+	struct process *p;
 
-	if (!p)
+	if (!array_room(&s->process, s->count, &s->capacity, CAPACITY_MIN))
 		return NULL;
-	s->process = p;
 	p = &s->process[s->count++];
 	memset(p, 0, sizeof(*p));
 	return p;
@@ -223,7 +221,7 @@ static int compare_pid(const void *a, const void *b)
 {
 	const struct process *x = a, *y = b;
 
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	return ORDER_OF(x->pid, y->pid);
 }
 
 /* A process beside its sort key, so that comparing reads no other memory. */
@@ -240,7 +238,7 @@ static int compare_mm(const void *a, const void *b, void *arg)
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
 	/* Processes are in the order of their pids. */
-	return (x->process > y->process) - (x->process < y->process);
+	return ORDER_OF(x->process, y->process);
 }
 
 /* The kernel, and mostly /proc, list processes in order. Sorting them again would be expensive. */
@@ -355,7 +353,7 @@ static int compare_entry(const void *a, const void *b, void *arg)
 	(void)arg;
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
-	return (x->from > y->from) - (x->from < y->from);
+	return ORDER_OF(x->from, y->from);
 }
 
 /* Finds the order first, then moves each process once, along each cycle: processes are large. */

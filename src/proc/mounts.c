@@ -57,9 +57,9 @@ static bool parse_device(struct text_part field, uint32_t *ret)
 static int compare_mounts(const void *pa, const void *pb)
 {
 	const struct mount *a = pa, *b = pb;
-	int r = (a->device > b->device) - (a->device < b->device);
+	int r = ORDER_OF(a->device, b->device);
 
-	return r ? r : (a->order > b->order) - (a->order < b->order);
+	return r ? r : ORDER_OF(a->order, b->order);
 }
 
 /* ---- which mounts are hidden ---- */
@@ -69,7 +69,7 @@ static int compare_mounts(const void *pa, const void *pb)
 /* By parent, then by the first `len` bytes of a path against the point. */
 static int compare_child(uint64_t parent, const char *path, size_t len, const struct mount *b)
 {
-	int r = (parent > b->parent) - (parent < b->parent);
+	int r = ORDER_OF(parent, b->parent);
 
 	if (r == 0)
 		r = strncmp(path, b->point, len);
@@ -139,7 +139,7 @@ static int compare_ids(const void *pa, const void *pb, void *arg)
 	const struct mount *mount = arg;
 	uint64_t a = mount[*(const uint32_t *)pa].id, b = mount[*(const uint32_t *)pb].id;
 
-	return (a > b) - (a < b);
+	return ORDER_OF(a, b);
 }
 
 /* Walks from each mount to the one that it is on, up to the root, whose parent is not listed. */
@@ -176,13 +176,11 @@ int mounts_parse(const char *text, size_t len, struct mounts *m)
 
 	while (rest.len && m->count < MOUNTS_MAX) {
 		struct text_part line = part_split(&rest, '\n'), id, parent, device, root, point;
-		struct mount *mount =
-			grow_items(m->mount, m->count, &m->capacity, 64, sizeof(*mount));
+		struct mount *mount;
 
-		if (!mount)
+		if (!array_room(&m->mount, m->count, &m->capacity, 64))
 			return -ENOMEM;
-		m->mount = mount;
-		mount += m->count;
+		mount = m->mount + m->count;
 		*mount = (struct mount){};
 		id = part_split(&line, ' ');
 		parent = part_split(&line, ' ');

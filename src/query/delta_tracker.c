@@ -94,7 +94,7 @@ static int compare_keys(const void *pa, const void *pb)
 
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
-	return (a->key > b->key) - (a->key < b->key);
+	return ORDER_OF(a->key, b->key);
 }
 
 static int compare_sorted(const void *a, const void *b, void *arg)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "query/pattern.h"
@@ -16,14 +17,14 @@ static int compare_pid(const void *a, const void *b)
 {
 	const pid_t *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return ORDER_OF(*x, *y);
 }
 
 static int compare_uid(const void *a, const void *b)
 {
 	const uid_t *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return ORDER_OF(*x, *y);
 }
 
 void filter_sort_pids(pid_t *pids, size_t count)

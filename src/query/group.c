@@ -33,7 +33,7 @@ static int compare_text(const char *a, const char *b)
 static int compare_key(const struct field *key, const struct process *a, const struct process *b)
 {
 	if (key->needs & NEEDS_USER)
-		return (a->uid > b->uid) - (a->uid < b->uid);
+		return ORDER_OF(a->uid, b->uid);
 	return compare_text(key->group(a), key->group(b));
 }
 
@@ -42,7 +42,7 @@ static int compare_grouped(const void *pa, const void *pb, void *arg)
 	const struct process *a = *(struct process *const *)pa, *b = *(struct process *const *)pb;
 	int r = compare_key(arg, a, b);
 
-	return r ? r : (a->pid > b->pid) - (a->pid < b->pid);
+	return r ? r : ORDER_OF(a->pid, b->pid);
 }
 
 /* The length of the group's path in the process's cgroup. 0: none, or no path of the memcg. */

@@ -91,33 +91,26 @@ struct pattern {
 /* Each function returns 0, -ENOMEM, or -EINVAL and p->why. */
 static int program_add(struct pattern *p, enum part_kind kind, uint8_t byte, ptrdiff_t distance)
 {
-	struct part *part;
-
 	if (p->count == PATTERN_PARTS_MAX) {
 		p->why = "it is too large (shorten it, or repeat less)";
 		return -EINVAL;
 	}
-	part = grow_items(p->part, p->count, &p->capacity, 64, sizeof(*part));
-	if (!part)
+	if (!array_room(&p->part, p->count, &p->capacity, 64))
 		return -ENOMEM;
-	p->part = part;
-	part[p->count++] =
+	p->part[p->count++] =
 		(struct part){.kind = (uint8_t)kind, .byte = byte, .distance = (int32_t)distance};
 	return 0;
 }
 
 static int program_add_class(struct pattern *p, const struct byte_set *set)
 {
-	struct byte_set *sets;
 	int r = program_add(p, PART_CLASS, 0, 0);
 
 	if (r < 0)
 		return r;
-	sets = grow_items(p->set, p->set_count, &p->set_capacity, 4, sizeof(*sets));
-	if (!sets)
+	if (!array_room(&p->set, p->set_count, &p->set_capacity, 4))
 		return -ENOMEM;
-	p->set = sets;
-	sets[p->set_count] = *set;
+	p->set[p->set_count] = *set;
 	p->part[p->count - 1].set = (uint16_t)p->set_count++;
 	return 0;
 }

@@ -17,7 +17,7 @@ static int compare_folds(const void *pa, const void *pb)
 
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
-	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+	return ORDER_OF(a->start_ns, b->start_ns);
 }
 
 static struct fold *find_fold(const struct folds *folds, const struct process *p)
@@ -36,16 +36,12 @@ bool folds_has(const struct folds *folds, const struct process *p)
 
 int folds_add(struct folds *folds, const struct process *p)
 {
-	struct fold *item;
-
 	if (find_fold(folds, p))
 		return 0;
-	item = grow_items(folds->item, folds->count, &folds->capacity, 16, sizeof(*item));
-	if (!item)
+	if (!array_room(&folds->item, folds->count, &folds->capacity, 16))
 		return -ENOMEM;
-	folds->item = item;
-	item[folds->count++] = (struct fold){p->pid, p->start_ns};
-	qsort(item, folds->count, sizeof(*item), compare_folds);
+	folds->item[folds->count++] = (struct fold){p->pid, p->start_ns};
+	qsort(folds->item, folds->count, sizeof(*folds->item), compare_folds);
 	return 0;
 }
 
@@ -107,7 +103,7 @@ static int compare_age(const struct process *a, const struct process *b)
 {
 	if (a->start_ns != b->start_ns)
 		return a->start_ns < b->start_ns ? -1 : 1;
-	return (a->pid > b->pid) - (a->pid < b->pid);
+	return ORDER_OF(a->pid, b->pid);
 }
 
 static int compare_row_age(const void *a, const void *b)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/hash.h"
 
@@ -55,14 +56,14 @@ static int heaviest_first(const void *pa, const void *pb)
 
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? 1 : -1;
-	return (a->place > b->place) - (a->place < b->place);
+	return ORDER_OF(a->place, b->place);
 }
 
 static int by_place(const void *pa, const void *pb)
 {
 	const struct ranked *a = pa, *b = pb;
 
-	return (a->place > b->place) - (a->place < b->place);
+	return ORDER_OF(a->place, b->place);
 }
 
 static struct ranked *rank_all(const struct rows *groups)

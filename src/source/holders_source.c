@@ -110,7 +110,7 @@ static int compare_held(const void *pa, const void *pb)
 
 	if (a->file != b->file)
 		return a->file < b->file ? -1 : 1;
-	return (a->by.pid > b->by.pid) - (a->by.pid < b->by.pid);
+	return ORDER_OF(a->by.pid, b->by.pid);
 }
 
 static int add_held(struct holders_source *h, size_t file, const struct zmem_holder *by)
@@ -208,15 +208,12 @@ static int give_share(struct holders_source *h, const struct mapped *mapped,
 		      const struct zmem_holder *by)
 {
 	bool unknown = mapped->by.swapped == ZMEM_MAPPER_UNKNOWN;
-	struct swapped_share *item;
 
 	if (!mapped->by.swapped)
 		return 0;
-	item = grow_items(h->share, h->share_count, &h->share_capacity, 64, sizeof(*item));
-	if (!item)
+	if (!array_room(&h->share, h->share_count, &h->share_capacity, 64))
 		return -ENOMEM;
-	h->share = item;
-	item[h->share_count++] = (struct swapped_share){
+	h->share[h->share_count++] = (struct swapped_share){
 		.pid = by->pid,
 		.unknown = unknown,
 		.pages = unknown ? 0 : mapped->by.swapped,
@@ -425,7 +422,7 @@ static int compare_shares(const void *pa, const void *pb)
 {
 	const struct swapped_share *a = pa, *b = pb;
 
-	return (a->pid > b->pid) - (a->pid < b->pid);
+	return ORDER_OF(a->pid, b->pid);
 }
 
 /* Makes one share of those of each process. */
