@@ -24,15 +24,16 @@
 						   .counter = counter_,                            \
 						   .get = get_##name_,                             \
 						   __VA_ARGS__}
-/* A column, and one that is a key of JSON alone. */
-#define COLUMN(...)	     FIELD_OF(-1, __VA_ARGS__)
-#define KEY(name, json, ...) FIELD_OF(-1, name, json, NULL, __VA_ARGS__)
+/* A column; a field that is a key of JSON alone; one that is always known. */
+#define COLUMN(...)	       FIELD_OF(-1, __VA_ARGS__)
+#define KEY(name, json, ...)   FIELD_OF(-1, name, json, NULL, __VA_ARGS__)
+#define KNOWN(name, json, ...) KEY(name, json, __VA_ARGS__, .flags = FIELD_KNOWN)
 /* Rows of another kind that are an object or an array of JSON. */
-#define OBJECT(name, json, fields_, row, help, ...)                                                \
-	KEY(name, json, OBJECT, value_row(row), help, .fields = fields_, __VA_ARGS__)
-#define ROWS(name, json, fields_, type_, known, first, count, help, ...)                           \
+#define OBJECT(name, json, fields_, row, help)                                                     \
+	KNOWN(name, json, OBJECT, value_row(row), help, .fields = fields_)
+#define ROWS(name, json, fields_, type_, known, first, count, help, flags_)                        \
 	KEY(name, json, ROWS, value_rows(known, first, count), help, .fields = fields_,            \
-	    .row_size = sizeof(type_), __VA_ARGS__)
+	    .row_size = sizeof(type_), .flags = flags_)
 
 /* A kind of row with these fields. */
 #define FIELD_ITEMS(...) ((const struct field *const[]){__VA_ARGS__})

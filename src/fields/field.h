@@ -33,6 +33,7 @@ enum field_flag {
 	FIELD_READ = 1 << 2,	  /* reading PSS sets it: it is not known before */
 	FIELD_OWN_WHOLE = 1 << 3, /* of PERCENT: each row's is a share of another value */
 	FIELD_ASKED = 1 << 4,	  /* only on request: it takes time, or may hold secrets */
+	FIELD_KNOWN = 1 << 10,	  /* it is always known: in JSON it is never null */
 	/* Of a text in JSON: */
 	FIELD_HEX = 1 << 5,	 /* KEY_hex has its bytes where they are not UTF-8 */
 	FIELD_SAYS_CUT = 1 << 6, /* KEY_truncated says whether its end is missing */

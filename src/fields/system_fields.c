@@ -54,7 +54,7 @@ PART(CACHE, cache, "cache_bytes", "cache", BYTES, "Cached and Buffers less Shmem
 PART(HUGETLB, hugetlb, "hugetlb_bytes", "hugetlb", BYTES, "Hugetlb");
 PART(FREE, free, "free_bytes", "free", BYTES, "MemFree");
 PART(UNACCOUNTED, unaccounted, "unaccounted_bytes", "not accounted for", CHANGE,
-     "MemTotal less the other parts: pages without a counter; negative if counters lag");
+     "MemTotal less the other parts: pages without a counter. Negative if counters lag");
 static FIELDS(memory, &field_total, &field_kernel, &field_user, &field_cache, &field_hugetlb,
 	      &field_free, &field_unaccounted);
 
@@ -97,8 +97,8 @@ FIELDS(system_ram, &field_kernel, &field_slab_reclaimable, &field_slab_unreclaim
 #undef ROW
 #define ROW const struct meminfo_line *r = row
 
-KEY(line_name, "name", TEXT, value_text(r->name), "in the file");
-KEY(line_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "its value");
+KNOWN(line_name, "name", TEXT, value_text(r->name), "its name in the file");
+KNOWN(line_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "its value");
 static FIELDS(lines, &field_line_name, &field_line_bytes);
 
 #undef ROW
@@ -123,12 +123,12 @@ KEY(kernel_reclaimable, "kernel_reclaimable_bytes", BYTES, MEMINFO(KERNEL_RECLAI
     "KReclaimable");
 COLUMN(sockets, "sockets_bytes", "  sockets", BYTES,
        value_bytes(r->sockets.known, r->sockets.bytes),
-       "TCP, UDP and FRAG of /proc/net/sockstat; in slab, or in no counter",
+       "TCP, UDP and FRAG of /proc/net/sockstat: in slab, or in no counter",
        .note = "TCP, UDP: slab, or no counter");
 ROWS(unplaced, "unplaced", &lines, struct meminfo_line, true, m->unplaced, m->unplaced_count,
-     "other lines of /proc/meminfo: Balloon, and names that zmem-bpf does not know; they may be in "
+     "other lines of /proc/meminfo: Balloon, and names that zmem-bpf does not know. They may be in "
      "unaccounted_bytes, in other lines or outside of MemTotal",
-     .flags = FIELD_LINES);
+     FIELD_KNOWN | FIELD_LINES);
 static FIELDS(across, &field_available, &field_cached, &field_buffers, &field_mapped,
 	      &field_swap_cached, &field_vmalloc_used, &field_kernel_reclaimable, &field_sockets,
 	      &field_unplaced);
@@ -140,7 +140,7 @@ KEY(zswap_stored, "stored_bytes", BYTES, MEMINFO(ZSWAP_STORED), "what is in it, 
 KEY(zswap_ratio, "ratio_percent", RATIO,
     value_ratio(meminfo_has(m, MEMINFO_ZSWAP_POOL) && meminfo_has(m, MEMINFO_ZSWAP_STORED),
 		m->value[MEMINFO_ZSWAP_STORED], m->value[MEMINFO_ZSWAP_POOL]),
-    "stored to memory; null: nothing is stored");
+    "stored to memory. Null if nothing is stored");
 FIELDS(system_zswap, &field_zswap_pool, &field_zswap_stored, &field_zswap_ratio);
 
 /* ---- files of the machine ---- */
@@ -158,15 +158,15 @@ KEY(shmem_listed, "shmem_listed_bytes", BYTES, value_bytes(r->files.shmem_known,
     "shared memory and tmpfs in RAM");
 KEY(shmem_residual, "shmem_residual_bytes", CHANGE,
     kernel_less(m, FILE_IN_SHMEM, r->files.shmem_known, r->files.shmem),
-    "Shmem less the one before");
+    "Shmem less shmem_listed_bytes");
 KEY(cache_listed, "cache_listed_bytes", BYTES, value_bytes(r->files.cache_known, r->files.cache),
     "page cache of all other files, without hugetlbfs");
 KEY(cache_residual, "cache_residual_bytes", CHANGE,
     kernel_less(m, FILE_IN_CACHE, r->files.cache_known, r->files.cache),
-    "Cached + Buffers - Shmem less the one before");
+    "Cached + Buffers - Shmem less cache_listed_bytes");
 KEY(shmem_swapped, "shmem_swapped_bytes", BYTES,
     value_bytes(r->files.shmem_known, r->files.shmem_swapped),
-    "shared memory and tmpfs in swap: parts of unattributed_bytes, as the next two");
+    "shared memory and tmpfs in swap. It is a part of unattributed_bytes, as the next two");
 COLUMN(swap_tmpfs, "swap_tmpfs_bytes", "    tmpfs", BYTES,
        value_bytes(r->files.shmem_known, r->files.swapped_tmpfs), "files of tmpfs in swap",
        .note = "zmem-bpf files -s swapped");
@@ -178,9 +178,10 @@ COLUMN(swap_unmapped, "swap_shmem_unmapped_bytes", "    shared memory", BYTES,
 KEY(tmpfs, "tmpfs", BYTES, UNMAPPED(TMPFS), "of a tmpfs, also of devtmpfs");
 KEY(memfd, "memfd", BYTES, UNMAPPED(MEMFD), "memfd_create(2)");
 KEY(sysv, "sysv", BYTES, UNMAPPED(SYSV), "shmget(2)");
-KEY(shared_anon, "shared_anon", BYTES, UNMAPPED(SHARED_ANON), "MAP_SHARED | MAP_ANONYMOUS");
+KEY(shared_anon, "shared_anon", BYTES, UNMAPPED(SHARED_ANON),
+    "anonymous memory that is shared (MAP_SHARED)");
 KEY(drm, "drm", BYTES, UNMAPPED(DRM), "buffers of graphics");
-KEY(others, "other", BYTES, UNMAPPED(OTHER), "others");
+KEY(others, "other", BYTES, UNMAPPED(OTHER), "other shared memory");
 static FIELDS(unmapped, &field_tmpfs, &field_memfd, &field_sysv, &field_shared_anon, &field_drm,
 	      &field_others);
 OBJECT(shmem_unmapped, "shmem_unmapped_bytes", &unmapped, r,
@@ -194,16 +195,18 @@ FIELDS(system_files, &field_shmem_listed, &field_shmem_residual, &field_cache_li
 #undef ROW
 #define ROW const struct swap_device *r = row
 
-COLUMN(device_size, "size_bytes", "SIZE", BYTES, value_bytes(true, r->size), "its size");
-COLUMN(device_used, "used_bytes", "USED", BYTES, value_bytes(true, r->used), "what is in use");
+COLUMN(device_size, "size_bytes", "SIZE", BYTES, value_bytes(true, r->size), "its size",
+       .flags = FIELD_KNOWN);
+COLUMN(device_used, "used_bytes", "USED", BYTES, value_bytes(true, r->used), "what is in use",
+       .flags = FIELD_KNOWN);
 COLUMN(priority, "priority", "PRIORITY", AMOUNT, value_number(true, r->priority),
-       "the kernel uses devices with a higher one first");
+       "the kernel uses devices with a higher one first", .flags = FIELD_KNOWN);
 COLUMN(kind, "kind", "KIND", TEXT, value_text(swap_kind_name(r->kind)),
-       "partition or file; null: another one");
+       "null if it is of another kind");
 COLUMN(device, "name", "SWAP DEVICE", TEXT,
        ((struct value){.known = true, .text = r->name, .cut = r->name_cut}), "its first 255 bytes",
        .flags = FIELD_HEX);
-KEY(name_truncated, "name_truncated", BOOL, value_bool(true, r->name_cut), "name is cut");
+KNOWN(name_truncated, "name_truncated", BOOL, value_bool(true, r->name_cut), "true if name is cut");
 static FIELDS(devices, &field_device, &field_name_truncated, &field_kind, &field_device_size,
 	      &field_device_used, &field_priority);
 FIELDS(system_devices, &field_device_size, &field_device_used, &field_priority, &field_kind,
@@ -219,8 +222,9 @@ COLUMN(compressed, "compressed_bytes", "COMPRESSED", BYTES, value_size(r->stat.c
 COLUMN(used, "used_bytes", "MEMORY", BYTES, value_size(r->stat.used), "memory");
 COLUMN(ratio, "ratio_percent", "RATIO", RATIO,
        value_ratio(true, r->stat.stored, r->stat.compressed),
-       "stored to compressed; null: nothing is compressed");
-COLUMN(zram_name, "name", "COMPRESSED BY", TEXT, value_text(r->name), "the device");
+       "stored to compressed. Null if nothing is compressed");
+COLUMN(zram_name, "name", "COMPRESSED BY", TEXT, value_text(r->name), "the device",
+       .flags = FIELD_KNOWN);
 static FIELDS(zram, &field_zram_name, &field_stored, &field_compressed, &field_used);
 static FIELDS(zram_ratio, &field_zram_name, &field_stored, &field_compressed, &field_used,
 	      &field_ratio);
@@ -250,7 +254,7 @@ COLUMN(swap_used, "used_bytes", "used", BYTES, value_bytes(r->swap_used_known, r
        "total_bytes less free_bytes", NO_NOTE);
 COLUMN(swap_pss, "swap_pss_bytes", "  of processes", BYTES,
        value_bytes(r->swap_pss_known, r->swap_pss),
-       "sum over all processes; null unless known for each",
+       "the sum over all processes. Null unless it is known for each",
        .note = "SwapPss: shared entries divided");
 COLUMN(unattributed, "unattributed_bytes", "  unattributed", BYTES,
        value_bytes(r->unattributed_known, r->unattributed),
@@ -258,7 +262,7 @@ COLUMN(unattributed, "unattributed_bytes", "  unattributed", BYTES,
        .note = "shmem, tmpfs and swap cache");
 COLUMN(swap_shmem, "swap_shmem_bytes", "    shared memory", BYTES,
        value_bytes(r->swap_shmem_known, r->swap_shmem),
-       "swapped shared memory that processes map; counted once for each process that maps it",
+       "swapped shared memory that processes map. It counts once for each process that maps it",
        .note = "mapped; once for each process");
 COLUMN(swap_cache, "swap_cache_bytes", "    swap cache", BYTES,
        value_bytes(s->swap_cache.known, s->swap_cache.bytes),
@@ -280,39 +284,39 @@ FIELDS(system_swap, &field_swap_total, &field_swap_free, &field_swap_used, &fiel
 
 #define LESS(id, sum) value_rest(r->sum##_known &&meminfo_has(m, id), m->value[id], r->sum)
 KEY(pss_anon, "pss_anon_bytes", BYTES, value_bytes(r->pss_anon_known, r->pss_anon),
-    "sum over all processes; null unless each has it");
+    "the sum over all processes. Null unless each has it");
 KEY(anon_residual, "anon_residual_bytes", CHANGE, LESS(MEMINFO_ANON, pss_anon),
-    "AnonPages less pss_anon");
+    "AnonPages less pss_anon_bytes");
 KEY(pss_mapped, "pss_mapped_bytes", BYTES, value_bytes(r->pss_mapped_known, r->pss_mapped),
     "likewise, of pss_file and pss_shmem");
 KEY(mapped_residual, "mapped_residual_bytes", CHANGE, LESS(MEMINFO_MAPPED, pss_mapped),
     "Mapped less that sum");
-KEY(processes, "processes", AMOUNT, value_amount(true, r->processes),
-    "processes with memory of their own; processes that share an address space count once");
-KEY(pss_missing, "pss_missing_processes", AMOUNT, value_amount(true, r->pss_missing),
-    "processes without PSS among them");
-KEY(denied, "denied_processes", AMOUNT, value_amount(true, r->snapshot->collection.denied),
-    "processes whose PSS the kernel denies; with hidepid they are in no sum");
-KEY(hidden, "hidden_processes", BOOL, value_bool(true, r->snapshot->collection.hidden),
-    "/proc hides some processes: the residuals include their memory");
+KNOWN(processes, "processes", AMOUNT, value_amount(true, r->processes),
+      "processes with memory of their own. Processes that share an address space count once");
+KNOWN(pss_missing, "pss_missing_processes", AMOUNT, value_amount(true, r->pss_missing),
+      "processes without PSS among them");
+KNOWN(denied, "denied_processes", AMOUNT, value_amount(true, r->snapshot->collection.denied),
+      "processes whose PSS the kernel denies. With hidepid they are in no sum");
+KNOWN(hidden, "hidden_processes", BOOL, value_bool(true, r->snapshot->collection.hidden),
+      "true if /proc hides some processes: the residuals include their memory");
 static FIELDS(books, &field_pss_anon, &field_anon_residual, &field_pss_mapped,
 	      &field_mapped_residual, &field_processes, &field_pss_missing, &field_denied,
 	      &field_hidden);
 
 OBJECT(memory, "memory", &memory, &r->account,
-       "MemTotal in parts that do not overlap; a part that the kernel does not report is null and "
-       "in unaccounted_bytes");
+       "MemTotal in parts that do not overlap. A part that the kernel does not report is null, "
+       "and in unaccounted_bytes");
 OBJECT(kernel_parts, "kernel", &kernel, &r->account, "the parts of kernel_bytes");
 OBJECT(user_parts, "user", &user, &r->account, "the parts of user_bytes");
 OBJECT(across, "across", &across, s, "values of the kernel that overlap with several parts");
 OBJECT(swap, "swap", &system_swap, r, "what is in swap");
 ROWS(devices, "swap_devices", &devices, struct swap_device, s->swaps_known, s->swap, s->swap_count,
-     "null: not read", .flags = FIELD_LINES);
+     "null if they were not read", FIELD_LINES);
 ROWS(zram, "zram", &zram_ratio, struct zram_device, true, s->zram, s->zram_count,
-     "compressed devices in RAM", .flags = FIELD_LINES);
+     "the zram devices", FIELD_KNOWN | FIELD_LINES);
 OBJECT(zswap, "zswap", &system_zswap, s, "compressed swap in RAM");
 OBJECT(files, "files", &system_files, s,
-       "the values of the machine against the sums over all cached files (zmem-bpf files); null "
+       "the values of the machine against the sums over all cached files (zmem-bpf files). Null "
        "without BPF");
 OBJECT(books, "books", &books, r, "the values of the machine against the sums over all processes");
 FIELDS(system_parts, &field_memory, &field_kernel_parts, &field_user_parts);
@@ -343,21 +347,21 @@ KEY(all_unattributed, "swap_unattributed_bytes", BYTES,
     "swap in use that is in no swap_pss_bytes of a process: shared memory, tmpfs, swap cache");
 KEY(all_swap_tmpfs, "swap_tmpfs_bytes", BYTES,
     value_bytes(s->files.shmem_known, s->files.swapped_tmpfs),
-    "a part of it: files of tmpfs; null unless files were read (serve)");
+    "a part of it: files of tmpfs. Null unless files were read, as zmem-bpf-serve(8) does");
 KEY(all_swap_unmapped, "swap_shmem_unmapped_bytes", BYTES,
     value_bytes(s->files.shmem_known, s->files.swapped_unmapped),
-    "a part of it: other shared memory that no process maps; null unless files were read (serve)");
+    "a part of it: other shared memory that no process maps. Null unless files were read");
 KEY(all_swap_cache, "swap_cache_bytes", BYTES,
     value_bytes(s->swap_cache.known, s->swap_cache.bytes),
-    "a part of it: slots that only the swap cache has; null unless swap slots were read");
+    "a part of it: slots that only the swap cache has. Null unless swap slots were read");
 KEY(all_shmem_unmapped, "shmem_unmapped_bytes", BYTES,
     value_bytes(balance->shmem_unmapped_known, balance->shmem_unmapped),
     "shmem_bytes less pss_shmem_bytes of all processes: shared memory and tmpfs in RAM that no "
     "process maps");
 KEY(all_anon_residual, "anon_residual_bytes", CHANGE,
     value_number(balance->residual_known, balance->anon_residual),
-    "anon_bytes less pss_anon_bytes of all processes; not 0 if processes are hidden or values "
-    "changed meanwhile; null unless every process has its PSS");
+    "anon_bytes less pss_anon_bytes of all processes. It is not 0 if processes are hidden or "
+    "values changed meanwhile. Null unless every process has its PSS");
 KEY(all_mapped_residual, "mapped_residual_bytes", CHANGE,
     value_number(balance->residual_known, balance->mapped_residual),
     "likewise, mapped_bytes less pss_file_bytes and pss_shmem_bytes");
@@ -367,22 +371,22 @@ KEY(all_zswap_stored, "zswap_stored_bytes", BYTES, MEMINFO(ZSWAP_STORED),
 KEY(psi_some, "psi_some_avg10_hundredths", AMOUNT,
     value_amount(s->pressure.known, s->pressure.some_avg10),
     "memory pressure: hundredths of a percent of the last ten seconds in which some task waited "
-    "for memory; null if the kernel has no PSI");
+    "for memory. Null if the kernel has no PSI");
 KEY(psi_full, "psi_full_avg10_hundredths", AMOUNT,
     value_amount(s->pressure.known, s->pressure.full_avg10),
     "likewise, in which all tasks waited that were not idle");
 KEY(psi_some_total, "psi_some_total_us", AMOUNT,
-    value_amount(s->pressure.known, s->pressure.some_total_us), "likewise, time since boot");
+    value_amount(s->pressure.known, s->pressure.some_total_us), "the same as time since boot");
 KEY(psi_full_total, "psi_full_total_us", AMOUNT,
-    value_amount(s->pressure.known, s->pressure.full_total_us), "likewise, time since boot");
+    value_amount(s->pressure.known, s->pressure.full_total_us), "the same as time since boot");
 KEY(swapped_in, "swapped_in_bytes", BYTES, value_bytes(s->swapped.known, s->swapped.in),
-    "read from swap devices since boot (pswpin); pages that only zswap held are not counted");
+    "bytes read from swap devices since boot (pswpin). Pages that only zswap held are not counted");
 KEY(swapped_out, "swapped_out_bytes", BYTES, value_bytes(s->swapped.known, s->swapped.out),
-    "written to swap devices since boot (pswpout)");
+    "bytes written to swap devices since boot (pswpout)");
 KEY(max_map_count, "max_map_count", AMOUNT, value_amount(s->max_map_count, s->max_map_count),
     "vm.max_map_count: the most mappings that the kernel allows a process");
-ROWS(all_zram, "zram", &zram, struct zram_device, true, s->zram, s->zram_count,
-     "compressed devices in RAM");
+ROWS(all_zram, "zram", &zram, struct zram_device, true, s->zram, s->zram_count, "the zram devices",
+     FIELD_KNOWN);
 FIELDS(system_values, &field_all_memory, &field_all_available, &field_all_anon, &field_all_mapped,
        &field_all_shmem, &field_all_swap, &field_all_swap_free, &field_all_unattributed,
        &field_all_swap_tmpfs, &field_all_swap_unmapped, &field_all_swap_cache,
