@@ -82,7 +82,7 @@ static bool sensible(uint64_t sum)
 void balance_report(const struct result *result, struct system_report *ret)
 {
 	const struct snapshot *s = result->snapshot;
-	struct system_report r = {.balance = result};
+	struct system_report r = {.snapshot = s, .balance = result};
 	uint64_t file, shmem;
 
 	account_split(&s->system, &r.account);

@@ -3,7 +3,7 @@
 #ifndef ZMEM_COLLECT_BALANCE_H
 #define ZMEM_COLLECT_BALANCE_H
 
-#include "query/account.h"
+#include "fields/system_fields.h"
 #include "query/result.h"
 
 /* If no swap is in use, sets the swap counters that were not measured to 0. */

@@ -11,7 +11,9 @@
 #include "base/array.h"
 #include "base/parse.h"
 #include "command/table.h"
+#include "fields/growth_fields.h"
 #include "fields/process_fields.h"
+#include "fields/system_fields.h"
 #include "model/files.h"
 #include "model/maps.h"
 #include "session/log.h"
@@ -253,38 +255,50 @@ static void print_zsh(const struct command_table *t)
 
 /*
  * A line for each field of a list: list, key, type, flags, the most bytes of a text and of its hex
- * form (0: not limited) and help, with tabs between them.
+ * form (0: not limited) and help, with tabs between them. The list of fields in an object, or in
+ * the rows of an array, is LIST.KEY.
  */
-static void print_fields(const char *name, const struct field_list *list)
+static void print_fields(const char *name, const struct field *const *fields, size_t count)
 {
 	static const char *const types[] = {
 		[FIELD_BYTES] = "bytes",     [FIELD_AMOUNT] = "amount", [FIELD_NUMBER] = "number",
 		[FIELD_PERCENT] = "percent", [FIELD_TIME] = "time",	[FIELD_CHANGE] = "change",
-		[FIELD_GROWTH] = "growth",   [FIELD_TEXT] = "text",	[FIELD_BOOL] = "bool",
+		[FIELD_GROWTH] = "growth",   [FIELD_RATIO] = "ratio",	[FIELD_TEXT] = "text",
+		[FIELD_BOOL] = "bool",	     [FIELD_OBJECT] = "object", [FIELD_ROWS] = "rows",
 	};
+	char below[128];
 
-	for (size_t i = 0; i < list->count; i++) {
-		const struct field *f = list->item[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct field *f = fields[i];
 
-		printf("%s\t%s\t%s\t%s%s%s\t%d\t%d\t%s\n", name, f->json, types[f->type],
+		printf("%s\t%s\t%s\t%s%s%s%s\t%d\t%d\t%s\n", name, f->json, types[f->type],
 		       f->flags & FIELD_SAYS_CUT ? "cut," : "", f->flags & FIELD_HEX ? "hex," : "",
-		       f->flags & FIELD_OPTIONAL ? "optional," : "", f->max.usual, f->max_hex.usual,
+		       f->flags & FIELD_OPTIONAL ? "optional," : "",
+		       f->flags & FIELD_KNOWN ? "known," : "", f->max.usual, f->max_hex.usual,
 		       f->help);
+		snprintf(below, sizeof(below), "%s.%s", name, f->json);
+		if (f->fields)
+			print_fields(below, f->fields->item, f->fields->count);
 	}
+}
+
+static void print_rows(const char *name, const struct field *group)
+{
+	struct field_list list;
+
+	process_list_json(&list, group);
+	print_fields(name, list.item, list.count);
 }
 
 static void print_documents(void)
 {
-	struct field_list list = {};
-
-	field_list_append(&list, process_counters.item, process_counters.count);
-	print_fields("counters", &list);
-	process_list_json(&list, NULL);
-	print_fields("process", &list);
-	process_list_json(&list, process_field("name"));
-	print_fields("group", &list);
-	process_list_json(&list, process_field("cgroup"));
-	print_fields("memcg_group", &list);
+	print_fields("counters", process_counters.item, process_counters.count);
+	print_rows("process", NULL);
+	print_rows("group", process_field("name"));
+	print_rows("memcg_group", process_field("cgroup"));
+	print_fields("machine", system_values.item, system_values.count);
+	print_fields("system", system_document.item, system_document.count);
+	print_fields("grow", growth_document.item, growth_document.count);
 }
 
 int command_completion(const struct options *o)

@@ -36,6 +36,9 @@ FIELD_TYPES = {
     "growth": "change|null",
     "text": "text|null",
     "bool": "bool|null",
+    "ratio": "count|null",
+    "object": "{}|null",
+    "rows": "[]|null",
 }
 LIMITS = {"text": "Length", "hex": "Length", "[": "Items"}
 
@@ -67,7 +70,7 @@ class Shape:
 
 def sentence(text):
     """The help of a field as a sentence. One that begins with a word of JSON keeps its first letter."""
-    keeps = re.match("(ok|pss)\\b|[a-z]+_", text)
+    keeps = re.match("(ok|pss)\\b|[a-z]+[_.(]", text)
     return (text if keeps else text[:1].upper() + text[1:]) + "." if text else ""
 
 
@@ -78,7 +81,9 @@ class Documents:
         self.shapes, self.types, self.lists = {}, {}, {}
         for line in open(fields, encoding="utf-8"):
             name, key, type_, flags, most, most_hex, help_ = line.rstrip("\n").split("\t")
-            field = Key(key, FIELD_TYPES[type_], sentence(help_), "optional" in flags)
+            known = "known" in flags
+            type_ = FIELD_TYPES[type_].removesuffix("|null") if known else FIELD_TYPES[type_]
+            field = Key(key, type_, sentence(help_), "optional" in flags)
             field.most = int(most)
             if "cut" in flags:
                 field.companions.append(Key(key + "_truncated", "bool", "", field.optional))
@@ -135,13 +140,7 @@ class Documents:
             into.shapes.append(body[1:])
             return
         if body.startswith("*"):
-            optional = body.endswith("?")
-            for field in self.lists[body[1:].rstrip("?")]:
-                if field.name in self.keys_of(into):
-                    continue
-                key = Key(field.name, field.type, field.text, optional or field.optional)
-                key.companions, key.most = field.companions, field.most
-                into.keys[key.name] = key
+            self.add_fields(into, body[1:].rstrip("?"), body.endswith("?"))
             return
         body, _, text = body.partition(" -- ")
         names, type_ = body.split(": ", 1)
@@ -151,6 +150,8 @@ class Documents:
             key = into.keys.get(name)
             if key:
                 key.type, key.text = type_, text or key.text
+                if "&" in type_:
+                    key.below = Object()
             else:
                 key = into.keys[name] = Key(name, type_, text, optional)
             if "cut" in extra:
@@ -159,6 +160,17 @@ class Documents:
                 key.companions.append(Key(name + "_hex", "hex", "", True))
         del open_objects[len(parents):]
         open_objects.append(key.below)
+
+    def add_fields(self, into, list_, optional=False):
+        """The fields of a list, with those of the objects in them."""
+        for field in self.lists[list_]:
+            if field.name in self.keys_of(into):
+                continue
+            key = Key(field.name, field.type, field.text, optional or field.optional)
+            key.companions, key.most = field.companions, field.most
+            into.keys[key.name] = key
+            if list_ + "." + key.name in self.lists:
+                self.add_fields(key.below, list_ + "." + key.name)
 
     def keys_of(self, object_):
         """All keys, by name."""

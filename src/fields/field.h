@@ -20,8 +20,11 @@ enum field_type {
 	FIELD_TIME,    /* ms since the epoch */
 	FIELD_CHANGE,  /* by how many bytes */
 	FIELD_GROWTH,  /* by how many things */
+	FIELD_RATIO,   /* in hundredths; a whole number in JSON */
 	FIELD_TEXT,
 	FIELD_BOOL,
+	FIELD_OBJECT, /* of JSON alone: a row of another kind */
+	FIELD_ROWS,   /* likewise: rows of another kind */
 };
 
 enum field_flag {
@@ -30,10 +33,14 @@ enum field_flag {
 	FIELD_READ = 1 << 2,	  /* reading PSS sets it: it is not known before */
 	FIELD_OWN_WHOLE = 1 << 3, /* of PERCENT: each row's is a share of another value */
 	FIELD_ASKED = 1 << 4,	  /* only on request: it takes time, or may hold secrets */
+	FIELD_KNOWN = 1 << 10,	  /* it is always known: in JSON it is never null */
 	/* Of a text in JSON: */
 	FIELD_HEX = 1 << 5,	 /* KEY_hex has its bytes where they are not UTF-8 */
 	FIELD_SAYS_CUT = 1 << 6, /* KEY_truncated says whether its end is missing */
 	FIELD_OPTIONAL = 1 << 7, /* it has no key where it is not known */
+	/* Of rows in JSON: */
+	FIELD_LINES = 1 << 8,	 /* each begins a line */
+	FIELD_END_LINE = 1 << 9, /* and so does the bracket behind the last one */
 };
 
 /* What a group of processes is of the path of their cgroup. */
@@ -49,13 +56,15 @@ enum cgroup_part {
 /* A value of a field. */
 struct value {
 	bool known;
-	bool cut; /* of a text: a part of it is missing */
+	bool cut;	/* of a text: a part of it is missing */
+	uint32_t count; /* of ROWS */
 	union {
 		uint64_t bytes;
 		int64_t number; /* of AMOUNT, NUMBER, TIME, CHANGE and GROWTH */
 		double percent;
 		const char *text; /* any bytes; borrowed from the row */
 		bool yes;	  /* of BOOL */
+		const void *row;  /* of OBJECT, and the first one of ROWS */
 	};
 };
 
@@ -69,6 +78,12 @@ static inline struct value value_number(bool known, int64_t number)
 	return (struct value){.known = known, .number = number};
 }
 
+/* A number above INT64_MAX is not known. */
+static inline struct value value_amount(bool known, uint64_t number)
+{
+	return value_number(known && number <= INT64_MAX, (int64_t)number);
+}
+
 /* NULL is not known. */
 static inline struct value value_text(const char *text)
 {
@@ -80,11 +95,23 @@ static inline struct value value_bool(bool known, bool yes)
 	return (struct value){.known = known, .yes = yes};
 }
 
+static inline struct value value_row(const void *row)
+{
+	return (struct value){.known = row, .row = row};
+}
+
+/* An array of them. */
+static inline struct value value_rows(bool known, const void *first, size_t count)
+{
+	return (struct value){.known = known, .count = (uint32_t)count, .row = first};
+}
+
 /* Bytes of a text in a document, and in a line that must be short; 0: not limited. */
 struct text_limit {
 	uint16_t usual, brief;
 };
 
+struct fields;
 struct process;
 
 struct field {
@@ -104,6 +131,10 @@ struct field {
 	/* The text that processes of one group have in common; NULL: they make no groups. */
 	const char *(*group)(const struct process *p);
 	enum cgroup_part part; /* of a group: the part of the cgroup that it is */
+	const char *note;      /* in a table with a line for each field; NULL: help */
+	/* Of OBJECT and ROWS: the fields of a row, and the bytes from one to the next. */
+	const struct fields *fields;
+	size_t row_size;
 };
 
 static inline struct value field_value(const struct field *f, const void *row, const void *of)

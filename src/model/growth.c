@@ -2,26 +2,13 @@
 /* Sums and places of growth by stack. */
 #include "model/growth.h"
 
-const char *const growth_status_name[GROWTH_COUNTERS] = {
-	[GROWTH_ANON] = "RssAnon",
-	[GROWTH_FILE] = "RssFile",
-	[GROWTH_SHMEM] = "RssShmem",
-	[GROWTH_SWAP] = "VmSwap",
-};
+const char *growth_mode_name(enum growth_mode mode)
+{
+	static const char *const names[GROWTH_MODES] = {
+		[GROWTH_DWARF] = "dwarf", [GROWTH_FP] = "fp"};
 
-const char *const growth_key[GROWTH_COUNTERS] = {
-	[GROWTH_ANON] = "anon",
-	[GROWTH_FILE] = "file",
-	[GROWTH_SHMEM] = "shmem",
-	[GROWTH_SWAP] = "swap",
-};
-
-const char *const growth_out_name[GROWTH_OUT_REASONS] = {
-	[GROWTH_OUT_TIMEOUT] = "timeout",
-	[GROWTH_OUT_DENIED] = "denied",
-	[GROWTH_OUT_LIMIT] = "limit",
-	[GROWTH_OUT_BUSY] = "busy",
-};
+	return names[mode];
+}
 
 int64_t growth_sum(const int64_t bytes[GROWTH_COUNTERS])
 {

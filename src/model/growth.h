@@ -18,10 +18,6 @@ enum growth_counter {
 	GROWTH_COUNTERS,
 };
 
-/* "RssAnon" and so on, as in /proc/PID/status; "anon" and so on, as in keys. */
-extern const char *const growth_status_name[GROWTH_COUNTERS];
-extern const char *const growth_key[GROWTH_COUNTERS];
-
 /* A function, or an address that has no name. */
 struct growth_frame {
 	const char *name;   /* any bytes; NULL: none is known */
@@ -39,9 +35,6 @@ enum growth_out {
 	GROWTH_OUT_BUSY,    /* too many files do not answer: no more are tried */
 	GROWTH_OUT_REASONS,
 };
-
-/* "timeout" and so on, as in keys. */
-extern const char *const growth_out_name[GROWTH_OUT_REASONS];
 
 /* The changes that one stack made. */
 struct growth_stack {
@@ -75,7 +68,11 @@ struct growth_point {
 enum growth_mode {
 	GROWTH_DWARF, /* unwound from copies, by the tables of the programs */
 	GROWTH_FP,    /* by frame pointers */
+	GROWTH_MODES,
 };
+
+/* "dwarf", "fp": the words in JSON. */
+const char *growth_mode_name(enum growth_mode mode);
 
 struct growth {
 	const struct snapshot *snapshot; /* the machine, and the time of the end */

@@ -81,6 +81,14 @@ const char *container_status_name(enum container_status status)
 	return name[status];
 }
 
+const char *swap_kind_name(enum swap_kind kind)
+{
+	static const char *const names[SWAP_KINDS] = {
+		[SWAP_PARTITION] = "partition", [SWAP_FILE] = "file"};
+
+	return names[kind];
+}
+
 const char *origin_name(enum origin origin)
 {
 	switch (origin) {

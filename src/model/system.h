@@ -62,7 +62,11 @@ enum swap_kind {
 	SWAP_OTHER, /* an unknown word */
 	SWAP_PARTITION,
 	SWAP_FILE,
+	SWAP_KINDS,
 };
+
+/* "partition", "file": the words in JSON. NULL: another one. */
+const char *swap_kind_name(enum swap_kind kind);
 
 #define SWAP_NAME_MAX 255
 

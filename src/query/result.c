@@ -182,13 +182,3 @@ int query_run(struct snapshot *s, struct query_rows *rows, const struct query *q
 		query_show(s, q, rows, false, ret);
 	return r;
 }
-
-bool swap_rest(const struct system_report *r, int64_t *ret)
-{
-	const struct system_info *s = &r->balance->snapshot->system;
-
-	if (!r->unattributed_known || !s->files.shmem_known || !s->swap_cache.known)
-		return false;
-	*ret = (int64_t)(r->unattributed - s->files.shmem_swapped - s->swap_cache.bytes);
-	return true;
-}

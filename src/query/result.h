@@ -14,7 +14,6 @@
 #define ZMEM_QUERY_RESULT_H
 
 #include "model/snapshot.h"
-#include "query/account.h"
 #include "query/query.h"
 #include "query/sums.h"
 
@@ -40,32 +39,6 @@ struct result {
  */
 void result_cut(struct result *r, struct collection *c, const struct rows *rows, size_t shown,
 		bool pruned);
-
-/* The machine, and the rest of its memory beyond the sums of the processes. */
-struct system_report {
-	const struct result *balance; /* the residuals, and the snapshot */
-	struct account account;
-	size_t processes;     /* with memory of their own; each address space once */
-	size_t pss_missing;   /* those without PSS */
-	bool swap_used_known; /* bytes, from here on */
-	bool swap_pss_known;
-	bool swap_shmem_known;
-	bool swap_ram_known;
-	bool unattributed_known;
-	bool pss_anon_known, pss_mapped_known; /* to be compared with AnonPages, Mapped */
-	uint64_t swap_used;
-	uint64_t swap_pss;   /* of all processes */
-	uint64_t swap_shmem; /* likewise; shared memory counts for each process that maps it */
-	uint64_t swap_ram;   /* likewise: what their swap takes in RAM */
-	uint64_t unattributed;
-	uint64_t pss_anon, pss_mapped;
-};
-
-/*
- * Swap in use that belongs to no process, to no file and not to the swap cache: what changed
- * meanwhile. False if a part is not known.
- */
-bool swap_rest(const struct system_report *r, int64_t *ret);
 
 /* Sets c->filtered: the processes that are not among the rows. */
 void rows_count_filtered(const struct process_list *rows, struct collection *c);

@@ -4,21 +4,20 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "fields/growth_fields.h"
 #include "query/delta.h"
 #include "report/folded.h"
 #include "report/json.h"
 #include "report/report.h"
+#include "write/field_text.h"
 #include "write/format.h"
-#include "write/grid.h"
 
-#define TEXT_MAX    1024 /* encoded bytes of a name */
-#define CODE_MOST   240	 /* bytes of callers in a line, unless all are wanted */
-#define PERIOD_MOST 4	 /* functions that call each other in turn */
+#define CODE_MOST   240 /* bytes of callers in a line, unless all are wanted */
+#define PERIOD_MOST 4	/* functions that call each other in turn */
 
 /* The name of a frame, else the place in its file, else the address. */
 static void put_frame(struct strbuf *out, const struct growth_frame *f)
@@ -33,33 +32,18 @@ static void put_frame(struct strbuf *out, const struct growth_frame *f)
 
 /* ---- the table ---- */
 
-enum table_column {
-	TABLE_GROWTH,
-	TABLE_SHARE,
-	TABLE_RATE,
-	TABLE_ADDED,
-	TABLE_RESIDENT,
-	TABLE_CODE,
-	TABLE_COLUMNS,
-};
-
-/* A place that allocates, and where it was called from: stacks that only differ inside of it. */
-struct growth_row {
-	const struct growth_stack *stack;
-	const uint32_t *frame; /* from the place on */
-	size_t count;
-	int64_t net, recent;
-	uint64_t gross, resident;
-};
-
+/*
+ * Rows are stacks, each from the place that allocates on: those that only differ inside of it are
+ * one row.
+ */
 struct growth_table {
 	const struct growth *g;
 	struct grid grid;
-	struct growth_row *row; /* by growth */
-	uint32_t *frame;	/* of the rows that leave out an interpreter */
+	struct growth_rows of;
+	struct growth_stack *row; /* by growth */
+	uint32_t *frame;	  /* of the rows that leave out an interpreter */
 	size_t rows, shown;
-	struct growth_row others, all;
-	int64_t grown;	    /* by the rows that grew */
+	struct growth_stack others, all;
 	struct strbuf code; /* of the current row */
 };
 
@@ -69,20 +53,16 @@ static bool is_outside(const struct growth_frame *f)
 	return f->name && ((f->allocator && !f->interpreter) || strcmp(f->name, "_start") == 0);
 }
 
-static struct growth_row make_row(const struct growth *g, const struct growth_stack *s)
+static struct growth_stack make_row(const struct growth *g, const struct growth_stack *s)
 {
-	struct growth_row r = {.stack = s,
-			       .net = growth_sum(s->net),
-			       .recent = s->recent,
-			       .gross = s->gross,
-			       .resident = s->resident};
-	size_t first = 0, end = s->frames;
+	struct growth_stack r = *s;
+	size_t first = 0;
 
 	growth_place(g, s, &first);
-	while (end > first + 1 && is_outside(&g->frame[s->frame[end - 1]]))
-		end--;
-	r.frame = s->frame + first;
-	r.count = end - first;
+	while (r.frames > first + 1 && is_outside(&g->frame[s->frame[r.frames - 1]]))
+		r.frames--;
+	r.frame += first;
+	r.frames -= first;
 	return r;
 }
 
@@ -90,23 +70,25 @@ static struct growth_row make_row(const struct growth *g, const struct growth_st
  * Between functions that have names, their interpreter says nothing. Returns the room behind the
  * frames.
  */
-static uint32_t *leave_out_interpreter(const struct growth *g, struct growth_row *r, uint32_t *room)
+static uint32_t *leave_out_interpreter(const struct growth *g, struct growth_stack *r,
+				       uint32_t *room)
 {
-	bool own = r->count && g->frame[r->frame[0]].interpreter;
+	bool own = r->frames && g->frame[r->frame[0]].interpreter;
 	size_t count = 0;
 
-	for (size_t i = 0; i < r->count; i++) {
+	for (size_t i = 0; i < r->frames; i++) {
 		if (own || !g->frame[r->frame[i]].interpreter)
 			room[count++] = r->frame[i];
 	}
 	r->frame = room;
-	r->count = count;
+	r->frames = count;
 	return room + count;
 }
 
-static void add_row(struct growth_row *to, const struct growth_row *r)
+static void add_row(struct growth_stack *to, const struct growth_stack *r)
 {
-	to->net += r->net;
+	for (int i = 0; i < GROWTH_COUNTERS; i++)
+		to->net[i] += r->net[i];
 	to->recent += r->recent;
 	to->gross += r->gross;
 	to->resident += r->resident;
@@ -114,24 +96,25 @@ static void add_row(struct growth_row *to, const struct growth_row *r)
 
 static int compare_code(const void *a, const void *b)
 {
-	const struct growth_row *x = a, *y = b;
+	const struct growth_stack *x = a, *y = b;
 	const uint32_t *p = x->frame, *q = y->frame;
 
-	if (x->count != y->count)
-		return x->count < y->count ? -1 : 1;
-	for (size_t i = 0; i < x->count; i++) {
+	if (x->frames != y->frames)
+		return x->frames < y->frames ? -1 : 1;
+	for (size_t i = 0; i < x->frames; i++) {
 		if (p[i] != q[i])
 			return p[i] < q[i] ? -1 : 1;
 	}
-	return x->stack->truncated - y->stack->truncated;
+	return x->truncated - y->truncated;
 }
 
 static int compare_growth(const void *a, const void *b)
 {
-	const struct growth_row *x = a, *y = b;
+	const struct growth_stack *x = a, *y = b;
+	int64_t p = growth_sum(x->net), q = growth_sum(y->net);
 
-	if (x->net != y->net)
-		return x->net > y->net ? -1 : 1;
+	if (p != q)
+		return p > q ? -1 : 1;
 	if (x->gross != y->gross)
 		return x->gross > y->gross ? -1 : 1;
 	return compare_code(a, b);
@@ -163,8 +146,11 @@ static int make_rows(struct growth_table *t, size_t shown)
 			t->row[t->rows++] = t->row[i];
 	}
 	qsort(t->row, t->rows, sizeof(*t->row), compare_growth);
-	for (size_t i = 0; i < t->rows; i++)
-		t->grown += t->row[i].net > 0 ? t->row[i].net : 0;
+	for (size_t i = 0; i < t->rows; i++) {
+		int64_t net = growth_sum(t->row[i].net);
+
+		t->of.grown += net > 0 ? net : 0;
+	}
 	t->shown = shown < t->rows ? shown : t->rows;
 	for (size_t i = t->shown; i < t->rows; i++)
 		add_row(&t->others, &t->row[i]);
@@ -201,18 +187,18 @@ static void put_frames(struct growth_table *t, const uint32_t *frame, size_t cou
 	}
 }
 
-static const char *code_text(struct growth_table *t, const struct growth_row *r)
+static const char *code_text(struct growth_table *t, const struct growth_stack *r)
 {
 	const uint32_t *frame = r->frame;
 	bool all = t->grid.style->wide;
 
 	strbuf_clear(&t->code);
-	for (size_t i = 0, times; i < r->count;) {
-		size_t period = find_period(frame + i, r->count - i, &times);
+	for (size_t i = 0, times; i < r->frames;) {
+		size_t period = find_period(frame + i, r->frames - i, &times);
 
 		strbuf_puts(&t->code, i ? " < " : "");
 		if (!all && t->code.len > CODE_MOST) {
-			strbuf_printf(&t->code, TEXT_ELLIPSIS " %zu more", r->count - i);
+			strbuf_printf(&t->code, TEXT_ELLIPSIS " %zu more", r->frames - i);
 			return strbuf_str(&t->code);
 		}
 		strbuf_puts(&t->code, period > 1 ? "(" : "");
@@ -222,40 +208,32 @@ static const char *code_text(struct growth_table *t, const struct growth_row *r)
 			strbuf_printf(&t->code, " \xc3\x97%zu", times);
 		i += period * times;
 	}
-	if (r->stack->truncated)
+	if (r->truncated)
 		strbuf_puts(&t->code, " < " TEXT_ELLIPSIS);
 	return strbuf_str(&t->code);
 }
 
-static struct cell cell_of_row(struct growth_table *t, const struct growth_row *r, size_t column)
+static struct cell cell_of_row(struct growth_table *t, const struct growth_stack *r,
+			       const struct field *f)
 {
-	switch (column) {
-	case TABLE_GROWTH:
-		return cell_number(CELL_CHANGE, true, r->net);
-	case TABLE_SHARE:
-		return cell_percent(r->net > 0,
-				    r->net > 0 ? 100.0 * (double)r->net / (double)t->grown : 0);
-	case TABLE_ADDED:
-		return cell_bytes(true, r->gross);
-	case TABLE_RATE:
-		return cell_number(CELL_CHANGE, t->g->recent_us,
-				   delta_rate(r->recent, t->g->recent_us));
-	case TABLE_RESIDENT:
-		return cell_bytes(t->g->resident_known, r->resident);
-	default:
-		return r->stack ? cell_text(code_text(t, r)) : (struct cell){.type = CELL_EMPTY};
-	}
+	struct value v;
+
+	t->of.code = f->type == FIELD_TEXT ? code_text(t, r) : NULL;
+	v = field_value(f, r, &t->of);
+	if (f->flags & FIELD_SINCE)
+		v = value_number(t->g->recent_us, delta_rate(v.number, t->g->recent_us));
+	return cell_of_value(f, v);
 }
 
 static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
 {
 	struct growth_table *t = arg;
-	const struct growth_row *r = row < t->shown	 ? &t->row[row]
-				     : row == GRID_TOTAL ? &t->all
-							 : &t->others;
+	const struct growth_stack *r = row < t->shown	   ? &t->row[row]
+				       : row == GRID_TOTAL ? &t->all
+							   : &t->others;
 
 	for (size_t i = first; i < end; i++)
-		*ret++ = cell_of_row(t, r, i);
+		*ret++ = cell_of_row(t, r, growth_columns.item[i]);
 }
 
 static void put_summary(void *arg, struct line *l)
@@ -294,7 +272,7 @@ static void put_accounted(struct strbuf *out, const struct growth *g)
 	for (int i = 0; i < GROWTH_COUNTERS; i++) {
 		if (!g->change[i] && !g->accounted[i])
 			continue;
-		strbuf_printf(out, "%s%s ", *comma ? comma : ": ", growth_status_name[i]);
+		strbuf_printf(out, "%s%s ", *comma ? comma : ": ", growth_counters.item[i]->help);
 		put_kb(out, g->accounted[i]);
 		strbuf_puts(out, " of ");
 		put_kb(out, g->change[i]);
@@ -375,179 +353,57 @@ static void put_nothing(struct growth_table *t, struct strbuf *out)
 	put_notes(t, out);
 }
 
+static struct grid_column column_of(const struct field *f)
+{
+	return (struct grid_column){.heading = f->heading,
+				    .type = cell_type_of(f),
+				    .left = f->type == FIELD_TEXT,
+				    .summed = f->type != FIELD_TEXT};
+}
+
+static void done(struct growth_table *t)
+{
+	strbuf_done(&t->code);
+	free(t->row);
+	free(t->frame);
+}
+
 void render_growth_table(struct strbuf *out, const struct growth *g, size_t rows,
 			 const struct table_style *style)
 {
-	static const struct grid_column columns[TABLE_COLUMNS] = {
-		[TABLE_GROWTH] = {.heading = "GROWTH", .type = CELL_CHANGE, .summed = true},
-		[TABLE_SHARE] = {.heading = "SHARE", .type = CELL_PERCENT, .summed = true},
-		[TABLE_RATE] = {.heading = "PER_S", .type = CELL_CHANGE, .summed = true},
-		[TABLE_ADDED] = {.heading = "ADDED", .type = CELL_BYTES, .summed = true},
-		[TABLE_RESIDENT] = {.heading = "STILL", .type = CELL_BYTES, .summed = true},
-		[TABLE_CODE] = {.heading = "CODE", .type = CELL_TEXT, .left = true},
-	};
-	struct growth_table t = {.g = g, .grid.style = style};
+	cleanup(done) struct growth_table t = {.g = g, .grid.style = style, .of.growth = g};
+	int r = make_rows(&t, rows);
 
-	if (make_rows(&t, rows) < 0) {
-		out->error = out->error ? out->error : -ENOMEM;
-		free(t.row);
-		free(t.frame);
-		return;
-	}
-	if (!t.rows) {
+	if (r == 0 && !t.rows) {
 		put_nothing(&t, out);
-		free(t.row);
-		free(t.frame);
-		return;
+	} else if (r == 0) {
+		t.grid.source = (struct grid_source){
+			.fill = fill,
+			.summary = put_summary,
+			.notes = put_notes,
+			.arg = &t,
+			.rows = t.shown,
+			.others = t.rows - t.shown,
+		};
+		t.grid.unknown = ATTR_DIM;
+		for (size_t i = 0; i < growth_columns.count; i++)
+			t.grid.column[t.grid.columns++] = column_of(growth_columns.item[i]);
+		grid_place(&t.grid);
+		grid_print(out, &t.grid);
+		r = strbuf_error(&t.code);
 	}
-	t.grid.source = (struct grid_source){
-		.fill = fill,
-		.summary = put_summary,
-		.notes = put_notes,
-		.arg = &t,
-		.rows = t.shown,
-		.others = t.rows - t.shown,
-	};
-	t.grid.unknown = ATTR_DIM;
-	for (int i = 0; i < TABLE_COLUMNS; i++)
-		t.grid.column[t.grid.columns++] = columns[i];
-	grid_place(&t.grid);
-	grid_print(out, &t.grid);
-	if (strbuf_error(&t.code) && !out->error)
-		out->error = strbuf_error(&t.code);
-	strbuf_done(&t.code);
-	free(t.row);
-	free(t.frame);
+	if (r && !out->error)
+		out->error = r;
 }
 
 /* ---- JSON ---- */
 
-static void put_counters(struct json_writer *w, const char *key, const int64_t *bytes)
-{
-	char name[32];
-
-	json_key_name(w, key);
-	json_begin(w, '{');
-	for (int i = 0; i < GROWTH_COUNTERS; i++) {
-		snprintf(name, sizeof(name), "%s_bytes", growth_key[i]);
-		json_key_name(w, name);
-		json_put_i64(w, bytes[i]);
-	}
-	json_end(w, '}');
-}
-
-static void put_process(struct json_writer *w, const struct growth_target *t)
-{
-	unsigned flags;
-
-	json_begin_line(w, '{');
-	json_i64(w, "pid", t->pid);
-	flags = json_string_max(w, "name", t->name, TEXT_MAX);
-	json_hex_if(w, "name_hex", flags, t->name, TEXT_MAX);
-	json_bool(w, "ended", t->ended);
-	json_u64(w, "execs", t->execs);
-	json_end(w, '}');
-}
-
-static void put_target(struct json_writer *w, const struct growth *g)
-{
-	json_newline(w);
-	json_object(w, "target");
-	json_i64(w, "start_ms", g->start_ms);
-	json_u64(w, "duration_us", g->duration_us);
-	json_u64(w, "recent_us", g->recent_us);
-	json_string(w, "stacks_by", g->mode == GROWTH_FP ? "fp" : "dwarf");
-	json_array(w, "processes");
-	for (size_t i = 0; i < g->targets; i++)
-		put_process(w, &g->target[i]);
-	json_end_lines(w, ']');
-	json_u64(w, "processes_without_room", g->no_room);
-	json_end(w, '}');
-}
-
-static void put_account(struct json_writer *w, const struct growth *g)
-{
-	json_newline(w);
-	json_object(w, "accounted");
-	json_i64(w, "counter_change_bytes", growth_sum(g->change));
-	json_i64(w, "stacks_bytes", growth_sum(g->accounted));
-	json_u64(w, "lost_events", g->lost);
-	json_u64(w, "events", g->events);
-	json_u64(w, "sampled_events", g->sampled);
-	json_i64(w, "sampled_bytes", g->sampled_bytes);
-	json_bool(w, "every_change", g->each);
-	json_object(w, "names_left_out");
-	for (int i = 0; i < GROWTH_OUT_REASONS; i++) {
-		json_key_name(w, growth_out_name[i]);
-		json_put_u64(w, g->names_left_out[i]);
-	}
-	json_end(w, '}');
-	put_counters(w, "begin", g->begin);
-	put_counters(w, "change", g->change);
-	put_counters(w, "stacks", g->accounted);
-	json_end(w, '}');
-}
-
-static void put_point(struct json_writer *w, const struct growth_point *p)
-{
-	char name[32];
-
-	json_begin(w, '{');
-	json_i64(w, "time_ms", p->time_ms);
-	for (int i = 0; i < GROWTH_COUNTERS; i++) {
-		snprintf(name, sizeof(name), "%s_bytes", growth_key[i]);
-		json_key_name(w, name);
-		json_put_i64(w, p->net[i]);
-	}
-	json_end(w, '}');
-}
-
-static void put_frame_json(struct json_writer *w, const struct growth_frame *f)
-{
-	unsigned flags;
-
-	json_begin(w, '{');
-	flags = json_string_max(w, "function", f->name, TEXT_MAX);
-	json_hex_if(w, "function_hex", flags, f->name, TEXT_MAX);
-	flags = json_string_max(w, "module", f->module, TEXT_MAX);
-	json_hex_if(w, "module_hex", flags, f->module, TEXT_MAX);
-	json_u64(w, "offset", f->offset);
-	json_bool(w, "allocator", f->allocator);
-	json_end(w, '}');
-}
-
-static void put_stack(struct json_writer *w, const struct growth *g, const struct growth_stack *s)
-{
-	json_begin_line(w, '{');
-	json_i64(w, "net_bytes", growth_sum(s->net));
-	json_u64(w, "gross_bytes", s->gross);
-	json_known(w, "resident_bytes", g->resident_known, s->resident);
-	json_i64(w, "recent_bytes", s->recent);
-	json_u64(w, "changes", s->changes);
-	put_counters(w, "net", s->net);
-	json_bool(w, "truncated", s->truncated);
-	json_array(w, "frames");
-	for (size_t i = 0; i < s->frames; i++)
-		put_frame_json(w, &g->frame[s->frame[i]]);
-	json_end(w, ']');
-	json_end(w, '}');
-}
-
 static void put_document(struct json_writer *w, const struct growth *g)
 {
+	const struct growth_rows of = {.growth = g};
+
 	json_document_begin(w, "zmem.grow", "1.1", g->snapshot);
-	put_target(w, g);
-	put_account(w, g);
-	json_newline(w);
-	json_array(w, "history");
-	for (size_t i = 0; i < g->points; i++)
-		put_point(w, &g->point[i]);
-	json_end(w, ']');
-	json_newline(w);
-	json_array(w, "stacks");
-	for (size_t i = 0; i < g->stacks; i++)
-		put_stack(w, g, &g->stack[i]);
-	json_end_lines(w, ']');
+	json_lines(w, &growth_document, g, &of);
 	json_document_end(w);
 }
 

@@ -31,6 +31,7 @@
 #include "report/json.h"
 #include "report/report.h"
 #include "report/summary.h"
+#include "write/field_text.h"
 #include "write/string_table.h"
 
 /* The limits of an encoded text and of its bytes in hex. JSON has longer texts. */
@@ -220,12 +221,12 @@ static void put_summary(struct page *p)
 static void put_machine(struct page *p)
 {
 	struct json_writer *w = p->w;
-	struct account account;
+	struct system_report report = {.snapshot = p->r->snapshot};
 
 	json_document_begin(w, "zmem.page", "1.0", p->r->snapshot);
 	json_snapshot(w, p->r);
-	account_split(&p->r->snapshot->system, &account);
-	json_account(w, &account);
+	account_split(&p->r->snapshot->system, &report.account);
+	json_lines(w, &system_parts, &report, NULL);
 }
 
 static void put_sums(struct page *p)

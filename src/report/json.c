@@ -147,71 +147,10 @@ void json_collection(struct json_writer *w, const struct collection *c)
 	json_end(w, '}');
 }
 
-void json_zram(struct json_writer *w, const struct zram_device *z)
+void json_system(struct json_writer *w, const struct result *r, bool brief)
 {
-	json_string(w, "name", z->name);
-	json_u64(w, "stored_bytes", z->stat.stored);
-	json_u64(w, "compressed_bytes", z->stat.compressed);
-	json_u64(w, "used_bytes", z->stat.used);
-}
-
-static void put_zram(struct json_writer *w, const struct system_info *s)
-{
-	json_array(w, "zram");
-	for (size_t i = 0; i < s->zram_count; i++) {
-		json_begin(w, '{');
-		json_zram(w, &s->zram[i]);
-		json_end(w, '}');
-	}
-	json_end(w, ']');
-}
-
-static void put_activity(struct json_writer *w, const struct system_info *s)
-{
-	const struct memory_pressure *p = &s->pressure;
-
-	json_known(w, "psi_some_avg10_hundredths", p->known, p->some_avg10);
-	json_known(w, "psi_full_avg10_hundredths", p->known, p->full_avg10);
-	json_known(w, "psi_some_total_us", p->known, p->some_total_us);
-	json_known(w, "psi_full_total_us", p->known, p->full_total_us);
-	json_known(w, "swapped_in_bytes", s->swapped.known, s->swapped.in);
-	json_known(w, "swapped_out_bytes", s->swapped.known, s->swapped.out);
-}
-
-void json_system(struct json_writer *w, const struct result *r, bool with_zram)
-{
-	const struct meminfo *m = &r->snapshot->system.meminfo;
-	const struct machine_balance *balance = &r->snapshot->balance;
-	const struct machine_files *files = &r->snapshot->system.files;
-
 	json_object(w, "system");
-	json_meminfo(w, "memory_total_bytes", m, MEMINFO_TOTAL);
-	json_meminfo(w, "memory_available_bytes", m, MEMINFO_AVAILABLE);
-	json_meminfo(w, "anon_bytes", m, MEMINFO_ANON);
-	json_meminfo(w, "mapped_bytes", m, MEMINFO_MAPPED);
-	json_meminfo(w, "shmem_bytes", m, MEMINFO_SHMEM);
-	json_meminfo(w, "swap_total_bytes", m, MEMINFO_SWAP_TOTAL);
-	json_meminfo(w, "swap_free_bytes", m, MEMINFO_SWAP_FREE);
-	json_known(w, "swap_unattributed_bytes", balance->swap_unattributed_known,
-		   balance->swap_unattributed);
-	json_known(w, "swap_tmpfs_bytes", files->shmem_known, files->swapped_tmpfs);
-	json_known(w, "swap_shmem_unmapped_bytes", files->shmem_known, files->swapped_unmapped);
-	json_known(w, "swap_cache_bytes", r->snapshot->system.swap_cache.known,
-		   r->snapshot->system.swap_cache.bytes);
-	json_known(w, "shmem_unmapped_bytes", balance->shmem_unmapped_known,
-		   balance->shmem_unmapped);
-	json_known_i64(w, "anon_residual_bytes", balance->residual_known, balance->anon_residual);
-	json_known_i64(w, "mapped_residual_bytes", balance->residual_known,
-		       balance->mapped_residual);
-	json_meminfo(w, "zswap_pool_bytes", m, MEMINFO_ZSWAP_POOL);
-	json_meminfo(w, "zswap_stored_bytes", m, MEMINFO_ZSWAP_STORED);
-	put_activity(w, &r->snapshot->system);
-	json_known(w, "max_map_count", r->snapshot->system.max_map_count,
-		   r->snapshot->system.max_map_count);
-	if (with_zram)
-		put_zram(w, &r->snapshot->system);
-	else
-		json_null(w, "zram");
+	json_all(w, &system_values, r->snapshot, NULL, brief);
 	json_end(w, '}');
 }
 
@@ -222,42 +161,7 @@ void json_snapshot(struct json_writer *w, const struct result *r)
 	json_newline(w);
 	json_collection(w, &r->snapshot->collection);
 	json_newline(w);
-	json_system(w, r, true);
-}
-
-#define put_part(w, key, a, part) json_known_i64(w, key, account_has(a, part), (a)->value[part])
-
-void json_account(struct json_writer *w, const struct account *a)
-{
-	json_newline(w);
-	json_object(w, "memory");
-	put_part(w, "total_bytes", a, ACCOUNT_TOTAL);
-	put_part(w, "kernel_bytes", a, ACCOUNT_KERNEL);
-	put_part(w, "user_bytes", a, ACCOUNT_USER);
-	put_part(w, "cache_bytes", a, ACCOUNT_CACHE);
-	put_part(w, "hugetlb_bytes", a, ACCOUNT_HUGETLB);
-	put_part(w, "free_bytes", a, ACCOUNT_FREE);
-	put_part(w, "unaccounted_bytes", a, ACCOUNT_UNACCOUNTED);
-	json_end(w, '}');
-	json_newline(w);
-	json_object(w, "kernel");
-	put_part(w, "slab_reclaimable_bytes", a, ACCOUNT_SLAB_RECLAIMABLE);
-	put_part(w, "slab_unreclaimable_bytes", a, ACCOUNT_SLAB_UNRECLAIMABLE);
-	put_part(w, "page_tables_bytes", a, ACCOUNT_PAGE_TABLES);
-	put_part(w, "secondary_page_tables_bytes", a, ACCOUNT_SEC_PAGE_TABLES);
-	put_part(w, "stacks_bytes", a, ACCOUNT_STACKS);
-	put_part(w, "vmalloc_bytes", a, ACCOUNT_VMALLOC);
-	put_part(w, "percpu_bytes", a, ACCOUNT_PERCPU);
-	put_part(w, "compressed_swap_bytes", a, ACCOUNT_COMPRESSED_SWAP);
-	put_part(w, "gpu_active_bytes", a, ACCOUNT_GPU_ACTIVE);
-	put_part(w, "gpu_reclaim_bytes", a, ACCOUNT_GPU_RECLAIM);
-	put_part(w, "other_bytes", a, ACCOUNT_OTHER);
-	json_end(w, '}');
-	json_newline(w);
-	json_object(w, "user");
-	put_part(w, "anon_bytes", a, ACCOUNT_ANON);
-	put_part(w, "shmem_bytes", a, ACCOUNT_SHMEM);
-	json_end(w, '}');
+	json_system(w, r, false);
 }
 
 /* ---- processes, groups and sums ---- */

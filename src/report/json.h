@@ -3,7 +3,6 @@
 #ifndef ZMEM_REPORT_JSON_H
 #define ZMEM_REPORT_JSON_H
 
-#include "query/account.h"
 #include "query/result.h"
 #include "write/json_writer.h"
 
@@ -21,14 +20,10 @@ void json_ndjson_schema(struct json_writer *w, const struct snapshot *s);
 /* "source": where values came from. The reasons in it are cut to `max` encoded bytes. */
 void json_source(struct json_writer *w, const struct result *r, size_t max);
 void json_collection(struct json_writer *w, const struct collection *c);
-/* "zram" is null unless with_zram: the number of devices is not bounded. */
-void json_system(struct json_writer *w, const struct result *r, bool with_zram);
-/* The fields of a zram device, for an open object. */
-void json_zram(struct json_writer *w, const struct zram_device *z);
+/* "zram" is null if `brief`. */
+void json_system(struct json_writer *w, const struct result *r, bool brief);
 /* "source", "collection" and "system", one key a line. */
 void json_snapshot(struct json_writer *w, const struct result *r);
-/* The parts of RAM: "memory", "kernel" and "user", one key a line. */
-void json_account(struct json_writer *w, const struct account *a);
 
 /*
  * The fields of a row, a process or a group, for an open object. `list`: of process_list_json().

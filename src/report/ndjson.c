@@ -89,7 +89,7 @@ static void put_watch(struct json_writer *w, const struct result *r)
 	json_end(w, '}');
 }
 
-static void make_snapshot(struct strbuf *line, const struct result *r, bool with_zram)
+static void make_snapshot(struct strbuf *line, const struct result *r, bool brief)
 {
 	const struct snapshot *s = r->snapshot;
 	struct json_writer writer = {.out = line}, *w = &writer;
@@ -102,7 +102,7 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool with
 	json_bool(w, "complete", s->collection.complete);
 	json_source(w, r, REASON_MAX);
 	json_collection(w, &s->collection);
-	json_system(w, r, with_zram);
+	json_system(w, r, brief);
 	json_sums(w, "totals", &r->totals);
 	if (r->delta)
 		put_watch(w, r);
@@ -129,9 +129,9 @@ void render_ndjson_with(struct strbuf *out, struct strbuf *line, const struct re
 			make_row(line, r, &list, &r->rows[i], true);
 		put_line(out, line);
 	}
-	make_snapshot(line, r, true);
+	make_snapshot(line, r, false);
 	if (line->len > LINE_MAX_BYTES)
-		make_snapshot(line, r, false);
+		make_snapshot(line, r, true);
 	put_line(out, line);
 }
 

@@ -11,9 +11,9 @@
 #include "base/strbuf.h"
 #include "check/compare.h"
 #include "fields/process_fields.h"
+#include "fields/system_fields.h"
 #include "model/files.h"
 #include "model/maps.h"
-#include "query/account.h"
 #include "query/result.h"
 #include "write/style.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "query/account.h"
+#include "model/account.h"
 #include "report/summary.h"
 #include "write/format.h"
 
@@ -104,7 +104,7 @@ static void put_parts(struct screen *s, const struct bar_part *part, size_t coun
 	put_legend(&s->pen, part, count, true);
 }
 
-/* The parts sum to all RAM (query/account.h). */
+/* The parts sum to all RAM (model/account.h). */
 static void put_ram(const struct shared *v, struct screen *s)
 {
 	const struct meminfo *m = &v->rows.r->snapshot->system.meminfo;

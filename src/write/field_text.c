@@ -46,7 +46,26 @@ static void json_text_field(struct json_writer *w, const struct field *f, struct
 	}
 }
 
-/* Of all types but texts. */
+static void json_put_rows(struct json_writer *w, const struct field *f, struct value v,
+			  const void *of)
+{
+	const char *row = v.row;
+
+	json_begin(w, '[');
+	for (size_t i = 0; i < v.count; i++, row += f->row_size) {
+		if (f->flags & FIELD_LINES)
+			json_newline(w);
+		json_begin(w, '{');
+		json_all(w, f->fields, row, of, false);
+		json_end(w, '}');
+	}
+	if (f->flags & FIELD_END_LINE)
+		json_end_lines(w, ']');
+	else
+		json_end(w, ']');
+}
+
+/* Of all types but texts, objects and rows. */
 static void json_put_value(struct json_writer *w, const struct field *f, struct value v)
 {
 	if (!v.known) {
@@ -79,11 +98,45 @@ void json_field(struct json_writer *w, const struct field *f, struct value v, bo
 		json_put_value(w, f, v);
 }
 
+static void json_field_of(struct json_writer *w, const struct field *f, const void *row,
+			  const void *of, bool brief)
+{
+	struct value v = field_value(f, row, of);
+
+	if (f->type == FIELD_ROWS && v.known && !brief) {
+		json_key(w, f->json_key);
+		json_put_rows(w, f, v, of);
+	} else if (f->type == FIELD_OBJECT && v.known) {
+		json_key(w, f->json_key);
+		json_begin(w, '{');
+		json_all(w, f->fields, v.row, of, brief);
+		json_end(w, '}');
+	} else {
+		v.known = v.known && f->type != FIELD_ROWS;
+		json_field(w, f, v, brief);
+	}
+}
+
 void json_fields(struct json_writer *w, const struct field_list *list, const void *row,
 		 const void *of, bool brief)
 {
 	for (size_t i = 0; i < list->count; i++)
-		json_field(w, list->item[i], field_value(list->item[i], row, of), brief);
+		json_field_of(w, list->item[i], row, of, brief);
+}
+
+void json_all(struct json_writer *w, const struct fields *all, const void *row, const void *of,
+	      bool brief)
+{
+	for (size_t i = 0; i < all->count; i++)
+		json_field_of(w, all->item[i], row, of, brief);
+}
+
+void json_lines(struct json_writer *w, const struct fields *all, const void *row, const void *of)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		json_newline(w);
+		json_field_of(w, all->item[i], row, of, false);
+	}
 }
 
 /* ---- CSV ---- */
@@ -129,8 +182,8 @@ enum cell_type cell_type_of(const struct field *f)
 		[FIELD_BYTES] = CELL_BYTES,   [FIELD_AMOUNT] = CELL_COUNT,
 		[FIELD_NUMBER] = CELL_COUNT,  [FIELD_PERCENT] = CELL_PERCENT,
 		[FIELD_TIME] = CELL_TIME,     [FIELD_CHANGE] = CELL_CHANGE,
-		[FIELD_GROWTH] = CELL_GROWTH, [FIELD_TEXT] = CELL_TEXT,
-		[FIELD_BOOL] = CELL_TEXT,
+		[FIELD_GROWTH] = CELL_GROWTH, [FIELD_RATIO] = CELL_RATIO,
+		[FIELD_TEXT] = CELL_TEXT,     [FIELD_BOOL] = CELL_TEXT,
 	};
 
 	return type[f->type];

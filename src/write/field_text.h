@@ -12,6 +12,11 @@ void json_field(struct json_writer *w, const struct field *f, struct value v, bo
 /* The fields of a row, of what `of` is to field_value(). */
 void json_fields(struct json_writer *w, const struct field_list *list, const void *row,
 		 const void *of, bool brief);
+/* Likewise all fields of a kind of row. If `brief`, rows in it are null: they are not bounded. */
+void json_all(struct json_writer *w, const struct fields *all, const void *row, const void *of,
+	      bool brief);
+/* The same, each field in a line of its own. */
+void json_lines(struct json_writer *w, const struct fields *all, const void *row, const void *of);
 
 /* A value, or nothing if it is not known. */
 void csv_put_value(struct strbuf *out, const struct field *f, struct value v);

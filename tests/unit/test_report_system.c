@@ -48,6 +48,7 @@ static void ordinary(struct sample *s, struct system_report *r)
 	memset(m->swap[m->swap_count].name, 'n', SWAP_NAME_MAX);
 	m->swap[m->swap_count++].name_cut = true;
 	*r = (struct system_report){
+		.snapshot = &s->snapshot,
 		.balance = &s->result,
 		.processes = 3,
 		.pss_missing = 1,
@@ -91,7 +92,7 @@ TEST(reports)
 	      (struct table_style){.header = true, .bytes = true, .color = true, .width = 84});
 	/* No value of the machine is known. */
 	sample_bare(&s);
-	r = (struct system_report){.balance = &s.result};
+	r = (struct system_report){.snapshot = &s.snapshot, .balance = &s.result};
 	account_split(&s.snapshot.system, &r.account);
 	check("system_bare.json", "system_bare.txt", &r, (struct table_style){.header = true});
 }

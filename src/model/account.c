@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Splits MemTotal into parts. A part that the kernel does not tell is absent. */
-#include "query/account.h"
+#include "model/account.h"
 
 #include "base/array.h"
 

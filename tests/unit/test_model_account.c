@@ -2,7 +2,7 @@
 /* account_split(): parts do not overlap and add up, for any values of the machine. */
 #include "unit.h"
 
-#include "query/account.h"
+#include "model/account.h"
 
 #define MIB ((uint64_t)1 << 20)
 

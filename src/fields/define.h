@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Defines a field and its getter at once. Before it, ROW is a macro that declares `r` from `row`.
+ */
+#ifndef ZMEM_FIELDS_DEFINE_H
+#define ZMEM_FIELDS_DEFINE_H
+
+#include "base/array.h"
+#include "fields/field.h"
+
+/* `value`: an expression of `r`, of `f` and of `of`. */
+#define FIELD_OF(counter_, name_, json_, heading_, type_, value_, help_, ...)                      \
+	static struct value get_##name_(const struct field *f, const void *row, const void *of)    \
+	{                                                                                          \
+		ROW;                                                                               \
+		(void)f, (void)r, (void)of;                                                        \
+		return value_;                                                                     \
+	}                                                                                          \
+	static const struct field field_##name_ = {.key = json_,                                   \
+						   .json = json_,                                  \
+						   .json_key = JSON_KEY_OF(json_),                 \
+						   .heading = heading_,                            \
+						   .help = help_,                                  \
+						   .type = FIELD_##type_,                          \
+						   .counter = counter_,                            \
+						   .get = get_##name_,                             \
+						   __VA_ARGS__}
+/* A column; a field that is a key of JSON alone; one that is always known. */
+#define COLUMN(...)	       FIELD_OF(-1, __VA_ARGS__)
+#define KEY(name, json, ...)   FIELD_OF(-1, name, json, NULL, __VA_ARGS__)
+#define KNOWN(name, json, ...) KEY(name, json, __VA_ARGS__, .flags = FIELD_KNOWN)
+/* Rows of another kind that are an object or an array of JSON. */
+#define OBJECT(name, json, fields_, row, help)                                                     \
+	KNOWN(name, json, OBJECT, value_row(row), help, .fields = fields_)
+#define ROWS(name, json, fields_, type_, known, first, count, help, flags_)                        \
+	KEY(name, json, ROWS, value_rows(known, first, count), help, .fields = fields_,            \
+	    .row_size = sizeof(type_), .flags = flags_)
+
+/* A kind of row with these fields. */
+#define FIELD_ITEMS(...) ((const struct field *const[]){__VA_ARGS__})
+#define FIELDS(name, ...)                                                                          \
+	const struct fields name = {.item = FIELD_ITEMS(__VA_ARGS__),                              \
+				    .count = ARRAY_SIZE(FIELD_ITEMS(__VA_ARGS__)),                 \
+				    .since = ARRAY_SIZE(FIELD_ITEMS(__VA_ARGS__))}
+
+#endif

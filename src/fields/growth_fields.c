@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The fields of growth by stack. */
+#include "fields/growth_fields.h"
+
+#include "fields/define.h"
+
+#define NAME_MAX_BYTES .max = {1024}, .max_hex = {1024}, .flags = FIELD_HEX
+
+/* ---- counters ---- */
+
+#define ROW const int64_t *r = row
+
+KNOWN(anon, "anon_bytes", CHANGE, value_number(true, r[GROWTH_ANON]), "RssAnon");
+KNOWN(file, "file_bytes", CHANGE, value_number(true, r[GROWTH_FILE]), "RssFile");
+KNOWN(shmem, "shmem_bytes", CHANGE, value_number(true, r[GROWTH_SHMEM]), "RssShmem");
+KNOWN(swap, "swap_bytes", CHANGE, value_number(true, r[GROWTH_SWAP]), "VmSwap");
+FIELDS(growth_counters, &field_anon, &field_file, &field_shmem, &field_swap);
+
+/* ---- frames, by their numbers ---- */
+
+#undef ROW
+#define ROW                                                                                        \
+	const struct growth_rows *rows = of;                                                       \
+	const struct growth_frame *r = &rows->growth->frame[*(const uint32_t *)row]
+
+KEY(function, "function", TEXT, value_text(r->name),
+    "null if no function is known that contains the address", NAME_MAX_BYTES);
+KEY(module, "module", TEXT, value_text(r->module),
+    "the last component of the file. Null if it is in no file, as JIT code", NAME_MAX_BYTES);
+KNOWN(offset, "offset", NUMBER, value_amount(true, r->offset),
+      "of the function in the file. Without a function: of the address in the file. Without a file: "
+      "the address");
+KNOWN(allocator, "allocator", BOOL, value_bool(true, r->allocator),
+      "true if it is of an allocator or of the C library, or of Python's interpreter where "
+      "functions of Python have names");
+static FIELDS(frames, &field_function, &field_module, &field_offset, &field_allocator);
+
+/* ---- stacks, and rows of the table ---- */
+
+#undef ROW
+#define ROW                                                                                        \
+	const struct growth_rows *rows = of;                                                       \
+	const struct growth_stack *r = row;                                                        \
+	(void)rows
+
+static struct value share_of(int64_t net, int64_t grown)
+{
+	return (struct value){.known = net > 0,
+			      .percent = net > 0 ? 100.0 * (double)net / (double)grown : 0};
+}
+
+COLUMN(net, "net_bytes", "GROWTH", CHANGE, value_number(true, growth_sum(r->net)),
+       "over all counters: what it added, less what it gave back", .flags = FIELD_KNOWN);
+COLUMN(share, "share", "SHARE", PERCENT, share_of(growth_sum(r->net), rows->grown),
+       "its share of what the rows grew that grew");
+COLUMN(recent, "recent_bytes", "PER_S", CHANGE, value_number(true, r->recent),
+       "net, since the last report", .flags = FIELD_SINCE | FIELD_KNOWN);
+COLUMN(gross, "gross_bytes", "ADDED", BYTES, value_bytes(true, r->gross), "what was added",
+       .flags = FIELD_KNOWN);
+COLUMN(resident, "resident_bytes", "STILL", BYTES,
+       value_bytes(rows->growth->resident_known, r->resident),
+       "of the pages that were added those that are in RAM or swap now. Null if not known; a lower "
+       "bound if sampled_events is not 0");
+COLUMN(code, "code", "CODE", TEXT, value_text(rows->code), "the place, and its callers");
+KNOWN(changes, "changes", AMOUNT, value_amount(true, r->changes),
+      "how often it added or gave back");
+OBJECT(by_counter, "net", &growth_counters, r->net, "by counter");
+KNOWN(truncated, "truncated", BOOL, value_bool(true, r->truncated),
+      "true if there are callers that are not in frames");
+ROWS(frames, "frames", &frames, uint32_t, true, r->frame, r->frames, "the innermost first",
+     FIELD_KNOWN);
+static FIELDS(stacks, &field_net, &field_gross, &field_resident, &field_recent, &field_changes,
+	      &field_by_counter, &field_truncated, &field_frames);
+FIELDS(growth_columns, &field_net, &field_share, &field_recent, &field_gross, &field_resident,
+       &field_code);
+
+/* ---- processes ---- */
+
+#undef ROW
+#define ROW const struct growth_target *r = row
+
+KNOWN(pid, "pid", NUMBER, value_number(true, r->pid), "process id");
+KEY(name, "name", TEXT, value_text(r->name), "program", NAME_MAX_BYTES);
+KNOWN(ended, "ended", BOOL, value_bool(true, r->ended), "whether it ended before the report");
+KNOWN(execs, "execs", AMOUNT, value_number(true, r->execs),
+      "how often it executed another program meanwhile");
+static FIELDS(processes, &field_pid, &field_name, &field_ended, &field_execs);
+
+/* ---- moments ---- */
+
+#undef ROW
+#define ROW const struct growth_point *r = row
+
+KNOWN(time, "time_ms", TIME, value_number(true, r->time_ms), "since the epoch");
+KNOWN(point_anon, "anon_bytes", CHANGE, value_number(true, r->net[GROWTH_ANON]), "RssAnon");
+KNOWN(point_file, "file_bytes", CHANGE, value_number(true, r->net[GROWTH_FILE]), "RssFile");
+KNOWN(point_shmem, "shmem_bytes", CHANGE, value_number(true, r->net[GROWTH_SHMEM]), "RssShmem");
+KNOWN(point_swap, "swap_bytes", CHANGE, value_number(true, r->net[GROWTH_SWAP]), "VmSwap");
+static FIELDS(points, &field_time, &field_point_anon, &field_point_file, &field_point_shmem,
+	      &field_point_swap);
+
+/* ---- the document ---- */
+
+#undef ROW
+#define ROW const struct growth *r = row
+
+KNOWN(start, "start_ms", TIME, value_number(true, r->start_ms), "the beginning, since the epoch");
+KNOWN(duration, "duration_us", AMOUNT, value_amount(true, r->duration_us), "the time since then");
+KNOWN(recently, "recent_us", AMOUNT, value_amount(true, r->recent_us),
+      "the time since the last report");
+KNOWN(mode, "stacks_by", TEXT, value_text(growth_mode_name(r->mode)),
+      "by tables of the programs or by frame pointers");
+ROWS(processes, "processes", &processes, struct growth_target, true, r->target, r->targets,
+     "those whose memory was counted", FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE);
+KNOWN(no_room, "processes_without_room", AMOUNT, value_amount(true, r->no_room),
+      "processes that could not be counted");
+static FIELDS(target, &field_start, &field_duration, &field_recently, &field_mode, &field_processes,
+	      &field_no_room);
+
+#define LEFT_OUT(reason) value_amount(true, r->names_left_out[GROWTH_OUT_##reason])
+KNOWN(timeout, "timeout", AMOUNT, LEFT_OUT(TIMEOUT),
+      "the file, or the process, did not answer in time");
+KNOWN(denied, "denied", AMOUNT, LEFT_OUT(DENIED), "the user of the process may not read the file");
+KNOWN(limit, "limit", AMOUNT, LEFT_OUT(LIMIT),
+      "the file or the name costs too much time or memory");
+KNOWN(busy, "busy", AMOUNT, LEFT_OUT(BUSY), "too many files do not answer: no more are tried");
+static FIELDS(left_out, &field_timeout, &field_denied, &field_limit, &field_busy);
+
+KNOWN(change_sum, "counter_change_bytes", CHANGE, value_number(true, growth_sum(r->change)),
+      "how the kernel's counters changed, exactly");
+KNOWN(stacks_sum, "stacks_bytes", CHANGE, value_number(true, growth_sum(r->accounted)),
+      "the sum of net_bytes");
+KNOWN(lost, "lost_events", AMOUNT, value_amount(true, r->lost),
+      "changes for whose stacks there was no room: later stacks stand for them, or none");
+KNOWN(events, "events", AMOUNT, value_amount(true, r->events), "all changes");
+KNOWN(sampled, "sampled_events", AMOUNT, value_amount(true, r->sampled),
+      "changes whose stack was not taken: those of a random sample of pages stand for them");
+KNOWN(sampled_bytes, "sampled_bytes", CHANGE, value_number(true, r->sampled_bytes),
+      "the net bytes of changes without a stack, for which other stacks stand");
+KNOWN(each, "every_change", BOOL, value_bool(true, r->each),
+      "false before Linux 6.2, where a page fault in 64 is an event");
+OBJECT(left_out, "names_left_out", &left_out, r,
+       "addresses without a name, by the reason for which their file was not read");
+OBJECT(begin, "begin", &growth_counters, r->begin, "the counters at the beginning");
+OBJECT(change, "change", &growth_counters, r->change, "since then");
+OBJECT(stack_sums, "stacks", &growth_counters, r->accounted, "the sums of all stacks");
+static FIELDS(accounted, &field_change_sum, &field_stacks_sum, &field_lost, &field_events,
+	      &field_sampled, &field_sampled_bytes, &field_each, &field_left_out, &field_begin,
+	      &field_change, &field_stack_sums);
+
+OBJECT(target, "target", &target, r, "what was watched");
+OBJECT(accounted, "accounted", &accounted, r, "whether the stacks explain the counters");
+ROWS(points, "history", &points, struct growth_point, true, r->point, r->points,
+     "what all stacks have added, less what they gave back, at moments of the run. The first is "
+     "its beginning, the last its end",
+     FIELD_KNOWN);
+ROWS(stacks, "stacks", &stacks, struct growth_stack, true, r->stack, r->stacks,
+     "the largest net growth first", FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE);
+FIELDS(growth_document, &field_target, &field_accounted, &field_points, &field_stacks);

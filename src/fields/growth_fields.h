@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The fields of growth by stack: of the document zmem.grow, and the columns of its table. */
+#ifndef ZMEM_FIELDS_GROWTH_FIELDS_H
+#define ZMEM_FIELDS_GROWTH_FIELDS_H
+
+#include "fields/field.h"
+#include "model/growth.h"
+
+/* What rows are from. */
+struct growth_rows {
+	const struct growth *growth;
+	int64_t grown;	  /* in a table: by the rows that grew */
+	const char *code; /* likewise: the code of this row */
+};
+
+/* The row is struct growth. */
+extern const struct fields growth_document;
+/* Rows are struct growth_stack; "recent" is not per second. */
+extern const struct fields growth_columns;
+/* The row is one value for each enum growth_counter; the help is its name in /proc/PID/status. */
+extern const struct fields growth_counters;
+
+#endif

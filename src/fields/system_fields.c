@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The fields of the machine. */
+#include "fields/system_fields.h"
+
+#include "fields/define.h"
+#include "model/files.h"
+
+bool swap_rest(const struct system_report *r, int64_t *ret)
+{
+	const struct system_info *s = &r->snapshot->system;
+
+	if (!r->unattributed_known || !s->files.shmem_known || !s->swap_cache.known)
+		return false;
+	*ret = (int64_t)(r->unattributed - s->files.shmem_swapped - s->swap_cache.bytes);
+	return true;
+}
+
+static struct value value_ratio(bool known, uint64_t larger, uint64_t smaller)
+{
+	uint64_t hundredths = 0;
+
+	known = known && account_ratio(larger, smaller, &hundredths);
+	return value_amount(known, hundredths);
+}
+
+/* A value less a sum. */
+static struct value value_rest(bool known, uint64_t value, uint64_t sum)
+{
+	return value_number(known, (int64_t)(value - sum));
+}
+
+/* A size that tables show as a number with a sign. */
+static struct value value_size(uint64_t bytes)
+{
+	return value_bytes(bytes <= INT64_MAX, bytes);
+}
+
+#define NO_NOTE .note = ""
+
+/* ---- the parts of RAM ---- */
+
+#define ROW const struct account *r = row
+#define PART(id, name, json, heading, type, help, ...)                                             \
+	FIELD_OF(ACCOUNT_##id, name, json, heading, type,                                          \
+		 value_number(account_has(r, ACCOUNT_##id), r->value[ACCOUNT_##id]), help,         \
+		 __VA_ARGS__)
+
+PART(TOTAL, total, "total_bytes", "total", BYTES, "MemTotal: the sum of the other parts",
+     .note = "MemTotal");
+PART(KERNEL, kernel, "kernel_bytes", "kernel", BYTES, "the sum of the values in kernel", NO_NOTE);
+PART(USER, user, "user_bytes", "user", BYTES, "the sum of the values in user", NO_NOTE);
+PART(CACHE, cache, "cache_bytes", "cache", BYTES, "Cached and Buffers less Shmem, mapped or not",
+     .note = "Cached and Buffers less Shmem");
+PART(HUGETLB, hugetlb, "hugetlb_bytes", "hugetlb", BYTES, "Hugetlb");
+PART(FREE, free, "free_bytes", "free", BYTES, "MemFree");
+PART(UNACCOUNTED, unaccounted, "unaccounted_bytes", "not accounted for", CHANGE,
+     "MemTotal less the other parts: pages without a counter. Negative if counters lag");
+static FIELDS(memory, &field_total, &field_kernel, &field_user, &field_cache, &field_hugetlb,
+	      &field_free, &field_unaccounted);
+
+PART(SLAB_RECLAIMABLE, slab_reclaimable, "slab_reclaimable_bytes", "  slab, reclaimable", BYTES,
+     "SReclaimable");
+PART(SLAB_UNRECLAIMABLE, slab_unreclaimable, "slab_unreclaimable_bytes", "  slab, unreclaimable",
+     BYTES, "SUnreclaim");
+PART(PAGE_TABLES, page_tables, "page_tables_bytes", "  page tables", BYTES, "PageTables");
+PART(SEC_PAGE_TABLES, sec_page_tables, "secondary_page_tables_bytes", "  secondary page tables",
+     BYTES, "SecPageTables: of KVM and IOMMUs", .note = "SecPageTables");
+PART(STACKS, stacks, "stacks_bytes", "  stacks", BYTES, "KernelStack");
+PART(VMALLOC, vmalloc, "vmalloc_bytes", "  vmalloc", BYTES, "VmallocUsed less KernelStack",
+     .note = "VmallocUsed without stacks");
+PART(PERCPU, percpu, "percpu_bytes", "  per CPU", BYTES, "Percpu");
+PART(COMPRESSED_SWAP, compressed_swap, "compressed_swap_bytes", "  compressed swap", BYTES,
+     "memory of zram and zswap", .note = "zram and zswap");
+PART(GPU_ACTIVE, gpu_active, "gpu_active_bytes", "  GPU in use", BYTES, "GPUActive");
+PART(GPU_RECLAIM, gpu_reclaim, "gpu_reclaim_bytes", "  GPU kept", BYTES,
+     "GPUReclaim: kept for the next use", .note = "GPUReclaim: for the next use");
+PART(OTHER, other, "other_bytes", "  other", BYTES,
+     "KReclaimable without slab, Bounce, WritebackTmp, HardwareCorrupted",
+     .note = "KReclaimable, bounce, bad pages");
+static FIELDS(kernel, &field_slab_reclaimable, &field_slab_unreclaimable, &field_page_tables,
+	      &field_sec_page_tables, &field_stacks, &field_vmalloc, &field_percpu,
+	      &field_compressed_swap, &field_gpu_active, &field_gpu_reclaim, &field_other);
+
+PART(ANON, anon, "anon_bytes", "  anonymous", BYTES, "AnonPages");
+PART(SHMEM, shmem, "shmem_bytes", "  shared memory", BYTES,
+     "Shmem: shared memory and tmpfs, mapped or not", .note = "Shmem: with tmpfs");
+static FIELDS(user, &field_anon, &field_shmem);
+
+FIELDS(system_ram, &field_kernel, &field_slab_reclaimable, &field_slab_unreclaimable,
+       &field_page_tables, &field_sec_page_tables, &field_stacks, &field_vmalloc, &field_percpu,
+       &field_compressed_swap, &field_gpu_active, &field_gpu_reclaim, &field_other, &field_user,
+       &field_anon, &field_shmem, &field_cache, &field_hugetlb, &field_free, &field_unaccounted,
+       &field_total);
+
+/* ---- values that overlap several parts ---- */
+
+#undef ROW
+#define ROW const struct meminfo_line *r = row
+
+KNOWN(line_name, "name", TEXT, value_text(r->name), "its name in the file");
+KNOWN(line_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "its value");
+static FIELDS(lines, &field_line_name, &field_line_bytes);
+
+#undef ROW
+#define ROW                                                                                        \
+	const struct system_info *r = row;                                                         \
+	const struct meminfo *m = &r->meminfo;                                                     \
+	(void)m
+#define MEMINFO(id) value_bytes(meminfo_has(m, MEMINFO_##id), m->value[MEMINFO_##id])
+
+COLUMN(available, "available_bytes", "  available", BYTES, MEMINFO(AVAILABLE), "MemAvailable",
+       .note = "MemAvailable: without swapping");
+KEY(cached, "cached_bytes", BYTES, MEMINFO(CACHED), "Cached: mapped or not, Shmem too");
+COLUMN(buffers, "buffers_bytes", "  buffers", BYTES, MEMINFO(BUFFERS), "Buffers",
+       .note = "Buffers: block devices");
+COLUMN(mapped, "mapped_bytes", "  mapped", BYTES, MEMINFO(MAPPED),
+       "Mapped: what processes map of files, shared memory and pages of drivers",
+       .note = "Mapped: of cache, Shmem, drivers");
+COLUMN(swap_cached, "swap_cached_bytes", "  swap cache", BYTES, MEMINFO(SWAP_CACHED),
+       "SwapCached, mapped or not", .note = "SwapCached");
+KEY(vmalloc_used, "vmalloc_used_bytes", BYTES, MEMINFO(VMALLOC_USED), "VmallocUsed");
+KEY(kernel_reclaimable, "kernel_reclaimable_bytes", BYTES, MEMINFO(KERNEL_RECLAIMABLE),
+    "KReclaimable");
+COLUMN(sockets, "sockets_bytes", "  sockets", BYTES,
+       value_bytes(r->sockets.known, r->sockets.bytes),
+       "TCP, UDP and FRAG of /proc/net/sockstat: in slab, or in no counter",
+       .note = "TCP, UDP: slab, or no counter");
+ROWS(unplaced, "unplaced", &lines, struct meminfo_line, true, m->unplaced, m->unplaced_count,
+     "other lines of /proc/meminfo: Balloon, and names that zmem-bpf does not know. They may be in "
+     "unaccounted_bytes, in other lines or outside of MemTotal",
+     FIELD_KNOWN | FIELD_LINES);
+static FIELDS(across, &field_available, &field_cached, &field_buffers, &field_mapped,
+	      &field_swap_cached, &field_vmalloc_used, &field_kernel_reclaimable, &field_sockets,
+	      &field_unplaced);
+FIELDS(system_across, &field_available, &field_mapped, &field_buffers, &field_swap_cached,
+       &field_sockets);
+
+KEY(zswap_pool, "pool_bytes", BYTES, MEMINFO(ZSWAP_POOL), "memory");
+KEY(zswap_stored, "stored_bytes", BYTES, MEMINFO(ZSWAP_STORED), "what is in it, uncompressed");
+KEY(zswap_ratio, "ratio_percent", RATIO,
+    value_ratio(meminfo_has(m, MEMINFO_ZSWAP_POOL) && meminfo_has(m, MEMINFO_ZSWAP_STORED),
+		m->value[MEMINFO_ZSWAP_STORED], m->value[MEMINFO_ZSWAP_POOL]),
+    "stored to memory. Null if nothing is stored");
+FIELDS(system_zswap, &field_zswap_pool, &field_zswap_stored, &field_zswap_ratio);
+
+/* ---- files of the machine ---- */
+
+static struct value kernel_less(const struct meminfo *m, enum file_account account, bool known,
+				uint64_t sum)
+{
+	uint64_t kernel = 0;
+
+	known = files_kernel_sum(m, account, &kernel) && known;
+	return value_rest(known, kernel, sum);
+}
+
+KEY(shmem_listed, "shmem_listed_bytes", BYTES, value_bytes(r->files.shmem_known, r->files.shmem),
+    "shared memory and tmpfs in RAM");
+KEY(shmem_residual, "shmem_residual_bytes", CHANGE,
+    kernel_less(m, FILE_IN_SHMEM, r->files.shmem_known, r->files.shmem),
+    "Shmem less shmem_listed_bytes");
+KEY(cache_listed, "cache_listed_bytes", BYTES, value_bytes(r->files.cache_known, r->files.cache),
+    "page cache of all other files, without hugetlbfs");
+KEY(cache_residual, "cache_residual_bytes", CHANGE,
+    kernel_less(m, FILE_IN_CACHE, r->files.cache_known, r->files.cache),
+    "Cached + Buffers - Shmem less cache_listed_bytes");
+KEY(shmem_swapped, "shmem_swapped_bytes", BYTES,
+    value_bytes(r->files.shmem_known, r->files.shmem_swapped),
+    "shared memory and tmpfs in swap. It is a part of unattributed_bytes, as the next two");
+COLUMN(swap_tmpfs, "swap_tmpfs_bytes", "    tmpfs", BYTES,
+       value_bytes(r->files.shmem_known, r->files.swapped_tmpfs), "files of tmpfs in swap",
+       .note = "zmem-bpf files -s swapped");
+COLUMN(swap_unmapped, "swap_shmem_unmapped_bytes", "    shared memory", BYTES,
+       value_bytes(r->files.shmem_known, r->files.swapped_unmapped),
+       "other shared memory in swap that no process maps", .note = "not mapped");
+
+#define UNMAPPED(kind) value_bytes(r->files.shmem_known, r->files.unmapped[FILE_##kind])
+KEY(tmpfs, "tmpfs", BYTES, UNMAPPED(TMPFS), "of a tmpfs, also of devtmpfs");
+KEY(memfd, "memfd", BYTES, UNMAPPED(MEMFD), "memfd_create(2)");
+KEY(sysv, "sysv", BYTES, UNMAPPED(SYSV), "shmget(2)");
+KEY(shared_anon, "shared_anon", BYTES, UNMAPPED(SHARED_ANON),
+    "anonymous memory that is shared (MAP_SHARED)");
+KEY(drm, "drm", BYTES, UNMAPPED(DRM), "buffers of graphics");
+KEY(others, "other", BYTES, UNMAPPED(OTHER), "other shared memory");
+static FIELDS(unmapped, &field_tmpfs, &field_memfd, &field_sysv, &field_shared_anon, &field_drm,
+	      &field_others);
+OBJECT(shmem_unmapped, "shmem_unmapped_bytes", &unmapped, r,
+       "shared memory and tmpfs in RAM, of files that no process maps, by kind");
+FIELDS(system_files, &field_shmem_listed, &field_shmem_residual, &field_cache_listed,
+       &field_cache_residual, &field_shmem_unmapped, &field_shmem_swapped, &field_swap_tmpfs,
+       &field_swap_unmapped);
+
+/* ---- devices ---- */
+
+#undef ROW
+#define ROW const struct swap_device *r = row
+
+COLUMN(device_size, "size_bytes", "SIZE", BYTES, value_bytes(true, r->size), "its size",
+       .flags = FIELD_KNOWN);
+COLUMN(device_used, "used_bytes", "USED", BYTES, value_bytes(true, r->used), "what is in use",
+       .flags = FIELD_KNOWN);
+COLUMN(priority, "priority", "PRIORITY", AMOUNT, value_number(true, r->priority),
+       "the kernel uses devices with a higher one first", .flags = FIELD_KNOWN);
+COLUMN(kind, "kind", "KIND", TEXT, value_text(swap_kind_name(r->kind)),
+       "null if it is of another kind");
+COLUMN(device, "name", "SWAP DEVICE", TEXT,
+       ((struct value){.known = true, .text = r->name, .cut = r->name_cut}), "its first 255 bytes",
+       .flags = FIELD_HEX);
+KNOWN(name_truncated, "name_truncated", BOOL, value_bool(true, r->name_cut), "true if name is cut");
+static FIELDS(devices, &field_device, &field_name_truncated, &field_kind, &field_device_size,
+	      &field_device_used, &field_priority);
+FIELDS(system_devices, &field_device_size, &field_device_used, &field_priority, &field_kind,
+       &field_device);
+
+#undef ROW
+#define ROW const struct zram_device *r = row
+
+COLUMN(stored, "stored_bytes", "STORED", BYTES, value_size(r->stat.stored),
+       "the size of the data, uncompressed");
+COLUMN(compressed, "compressed_bytes", "COMPRESSED", BYTES, value_size(r->stat.compressed),
+       "the size of the data, compressed");
+COLUMN(used, "used_bytes", "MEMORY", BYTES, value_size(r->stat.used), "memory");
+COLUMN(ratio, "ratio_percent", "RATIO", RATIO,
+       value_ratio(true, r->stat.stored, r->stat.compressed),
+       "stored to compressed. Null if nothing is compressed");
+COLUMN(zram_name, "name", "COMPRESSED BY", TEXT, value_text(r->name), "the device",
+       .flags = FIELD_KNOWN);
+static FIELDS(zram, &field_zram_name, &field_stored, &field_compressed, &field_used);
+static FIELDS(zram_ratio, &field_zram_name, &field_stored, &field_compressed, &field_used,
+	      &field_ratio);
+FIELDS(system_compressed, &field_stored, &field_compressed, &field_used, &field_ratio,
+       &field_zram_name);
+
+/* ---- sums over all processes, and the document ---- */
+
+static struct value rest_of_swap(const struct system_report *r)
+{
+	int64_t rest = 0;
+	bool known = swap_rest(r, &rest);
+
+	return value_number(known, rest);
+}
+
+#undef ROW
+#define ROW                                                                                        \
+	const struct system_report *r = row;                                                       \
+	const struct system_info *s = &r->snapshot->system;                                        \
+	const struct meminfo *m = &s->meminfo;                                                     \
+	(void)m
+
+COLUMN(swap_total, "total_bytes", "total", BYTES, MEMINFO(SWAP_TOTAL), "SwapTotal", NO_NOTE);
+COLUMN(swap_free, "free_bytes", "free", BYTES, MEMINFO(SWAP_FREE), "SwapFree", NO_NOTE);
+COLUMN(swap_used, "used_bytes", "used", BYTES, value_bytes(r->swap_used_known, r->swap_used),
+       "total_bytes less free_bytes", NO_NOTE);
+COLUMN(swap_pss, "swap_pss_bytes", "  of processes", BYTES,
+       value_bytes(r->swap_pss_known, r->swap_pss),
+       "the sum over all processes. Null unless it is known for each",
+       .note = "SwapPss: shared entries divided");
+COLUMN(unattributed, "unattributed_bytes", "  unattributed", BYTES,
+       value_bytes(r->unattributed_known, r->unattributed),
+       "in use and in no SwapPss of a process: swapped shared memory and tmpfs, swap cache",
+       .note = "shmem, tmpfs and swap cache");
+COLUMN(swap_shmem, "swap_shmem_bytes", "    shared memory", BYTES,
+       value_bytes(r->swap_shmem_known, r->swap_shmem),
+       "swapped shared memory that processes map. It counts once for each process that maps it",
+       .note = "mapped; once for each process");
+COLUMN(swap_cache, "swap_cache_bytes", "    swap cache", BYTES,
+       value_bytes(s->swap_cache.known, s->swap_cache.bytes),
+       "a part of unattributed_bytes: slots that only the swap cache has",
+       .note = "of no process and no file");
+COLUMN(rest, "rest_bytes", "    others", CHANGE, rest_of_swap(r),
+       "unattributed_bytes less shmem_swapped_bytes and swap_cache_bytes: what changed meanwhile",
+       .note = "changed meanwhile");
+COLUMN(swap_ram, "swap_ram_bytes", "  RAM for processes", BYTES,
+       value_bytes(r->swap_ram_known, r->swap_ram),
+       "what the swap of all processes takes in RAM, compressed, in zram and zswap",
+       .note = "compressed: zmem-bpf -s swap_ram");
+COLUMN(swap_ram_files, "swap_ram_files_bytes", "  RAM for files", BYTES,
+       value_bytes(s->files.swap_ram_known, s->files.swap_ram),
+       "likewise of shared memory and tmpfs", .note = "zmem-bpf files -s swap_ram");
+FIELDS(system_swap, &field_swap_total, &field_swap_free, &field_swap_used, &field_swap_pss,
+       &field_unattributed, &field_swap_shmem, &field_swap_cache, &field_rest, &field_swap_ram,
+       &field_swap_ram_files);
+
+#define LESS(id, sum) value_rest(r->sum##_known &&meminfo_has(m, id), m->value[id], r->sum)
+KEY(pss_anon, "pss_anon_bytes", BYTES, value_bytes(r->pss_anon_known, r->pss_anon),
+    "the sum over all processes. Null unless each has it");
+KEY(anon_residual, "anon_residual_bytes", CHANGE, LESS(MEMINFO_ANON, pss_anon),
+    "AnonPages less pss_anon_bytes");
+KEY(pss_mapped, "pss_mapped_bytes", BYTES, value_bytes(r->pss_mapped_known, r->pss_mapped),
+    "likewise, of pss_file and pss_shmem");
+KEY(mapped_residual, "mapped_residual_bytes", CHANGE, LESS(MEMINFO_MAPPED, pss_mapped),
+    "Mapped less that sum");
+KNOWN(processes, "processes", AMOUNT, value_amount(true, r->processes),
+      "processes with memory of their own. Processes that share an address space count once");
+KNOWN(pss_missing, "pss_missing_processes", AMOUNT, value_amount(true, r->pss_missing),
+      "processes without PSS among them");
+KNOWN(denied, "denied_processes", AMOUNT, value_amount(true, r->snapshot->collection.denied),
+      "processes whose PSS the kernel denies. With hidepid they are in no sum");
+KNOWN(hidden, "hidden_processes", BOOL, value_bool(true, r->snapshot->collection.hidden),
+      "true if /proc hides some processes: the residuals include their memory");
+static FIELDS(books, &field_pss_anon, &field_anon_residual, &field_pss_mapped,
+	      &field_mapped_residual, &field_processes, &field_pss_missing, &field_denied,
+	      &field_hidden);
+
+OBJECT(memory, "memory", &memory, &r->account,
+       "MemTotal in parts that do not overlap. A part that the kernel does not report is null, "
+       "and in unaccounted_bytes");
+OBJECT(kernel_parts, "kernel", &kernel, &r->account, "the parts of kernel_bytes");
+OBJECT(user_parts, "user", &user, &r->account, "the parts of user_bytes");
+OBJECT(across, "across", &across, s, "values of the kernel that overlap with several parts");
+OBJECT(swap, "swap", &system_swap, r, "what is in swap");
+ROWS(devices, "swap_devices", &devices, struct swap_device, s->swaps_known, s->swap, s->swap_count,
+     "null if they were not read", FIELD_LINES);
+ROWS(zram, "zram", &zram_ratio, struct zram_device, true, s->zram, s->zram_count,
+     "the zram devices", FIELD_KNOWN | FIELD_LINES);
+OBJECT(zswap, "zswap", &system_zswap, s, "compressed swap in RAM");
+OBJECT(files, "files", &system_files, s,
+       "the values of the machine against the sums over all cached files (zmem-bpf files). Null "
+       "without BPF");
+OBJECT(books, "books", &books, r, "the values of the machine against the sums over all processes");
+FIELDS(system_parts, &field_memory, &field_kernel_parts, &field_user_parts);
+FIELDS(system_document, &field_memory, &field_kernel_parts, &field_user_parts, &field_across,
+       &field_swap, &field_devices, &field_zram, &field_zswap, &field_files, &field_books);
+
+/* ---- in a snapshot ---- */
+
+#undef ROW
+#define ROW                                                                                        \
+	const struct snapshot *r = row;                                                            \
+	const struct system_info *s = &r->system;                                                  \
+	const struct machine_balance *balance = &r->balance;                                       \
+	const struct meminfo *m = &s->meminfo;                                                     \
+	(void)balance, (void)m
+
+KEY(all_memory, "memory_total_bytes", BYTES, MEMINFO(TOTAL), "all RAM (MemTotal)");
+KEY(all_available, "memory_available_bytes", BYTES, MEMINFO(AVAILABLE),
+    "RAM available without swapping (MemAvailable)");
+KEY(all_anon, "anon_bytes", BYTES, MEMINFO(ANON), "anonymous memory of processes (AnonPages)");
+KEY(all_mapped, "mapped_bytes", BYTES, MEMINFO(MAPPED),
+    "page cache that processes map, shared memory included (Mapped)");
+KEY(all_shmem, "shmem_bytes", BYTES, MEMINFO(SHMEM), "shared memory and tmpfs (Shmem)");
+KEY(all_swap, "swap_total_bytes", BYTES, MEMINFO(SWAP_TOTAL), "all swap space (SwapTotal)");
+KEY(all_swap_free, "swap_free_bytes", BYTES, MEMINFO(SWAP_FREE), "unused swap space (SwapFree)");
+KEY(all_unattributed, "swap_unattributed_bytes", BYTES,
+    value_bytes(balance->swap_unattributed_known, balance->swap_unattributed),
+    "swap in use that is in no swap_pss_bytes of a process: shared memory, tmpfs, swap cache");
+KEY(all_swap_tmpfs, "swap_tmpfs_bytes", BYTES,
+    value_bytes(s->files.shmem_known, s->files.swapped_tmpfs),
+    "a part of it: files of tmpfs. Null unless files were read, as zmem-bpf-serve(8) does");
+KEY(all_swap_unmapped, "swap_shmem_unmapped_bytes", BYTES,
+    value_bytes(s->files.shmem_known, s->files.swapped_unmapped),
+    "a part of it: other shared memory that no process maps. Null unless files were read");
+KEY(all_swap_cache, "swap_cache_bytes", BYTES,
+    value_bytes(s->swap_cache.known, s->swap_cache.bytes),
+    "a part of it: slots that only the swap cache has. Null unless swap slots were read");
+KEY(all_shmem_unmapped, "shmem_unmapped_bytes", BYTES,
+    value_bytes(balance->shmem_unmapped_known, balance->shmem_unmapped),
+    "shmem_bytes less pss_shmem_bytes of all processes: shared memory and tmpfs in RAM that no "
+    "process maps");
+KEY(all_anon_residual, "anon_residual_bytes", CHANGE,
+    value_number(balance->residual_known, balance->anon_residual),
+    "anon_bytes less pss_anon_bytes of all processes. It is not 0 if processes are hidden or "
+    "values changed meanwhile. Null unless every process has its PSS");
+KEY(all_mapped_residual, "mapped_residual_bytes", CHANGE,
+    value_number(balance->residual_known, balance->mapped_residual),
+    "likewise, mapped_bytes less pss_file_bytes and pss_shmem_bytes");
+KEY(all_zswap_pool, "zswap_pool_bytes", BYTES, MEMINFO(ZSWAP_POOL), "RAM that zswap uses");
+KEY(all_zswap_stored, "zswap_stored_bytes", BYTES, MEMINFO(ZSWAP_STORED),
+    "uncompressed size of the data in zswap");
+KEY(psi_some, "psi_some_avg10_hundredths", AMOUNT,
+    value_amount(s->pressure.known, s->pressure.some_avg10),
+    "memory pressure: hundredths of a percent of the last ten seconds in which some task waited "
+    "for memory. Null if the kernel has no PSI");
+KEY(psi_full, "psi_full_avg10_hundredths", AMOUNT,
+    value_amount(s->pressure.known, s->pressure.full_avg10),
+    "likewise, in which all tasks waited that were not idle");
+KEY(psi_some_total, "psi_some_total_us", AMOUNT,
+    value_amount(s->pressure.known, s->pressure.some_total_us), "the same as time since boot");
+KEY(psi_full_total, "psi_full_total_us", AMOUNT,
+    value_amount(s->pressure.known, s->pressure.full_total_us), "the same as time since boot");
+KEY(swapped_in, "swapped_in_bytes", BYTES, value_bytes(s->swapped.known, s->swapped.in),
+    "bytes read from swap devices since boot (pswpin). Pages that only zswap held are not counted");
+KEY(swapped_out, "swapped_out_bytes", BYTES, value_bytes(s->swapped.known, s->swapped.out),
+    "bytes written to swap devices since boot (pswpout)");
+KEY(max_map_count, "max_map_count", AMOUNT, value_amount(s->max_map_count, s->max_map_count),
+    "vm.max_map_count: the most mappings that the kernel allows a process");
+ROWS(all_zram, "zram", &zram, struct zram_device, true, s->zram, s->zram_count, "the zram devices",
+     FIELD_KNOWN);
+FIELDS(system_values, &field_all_memory, &field_all_available, &field_all_anon, &field_all_mapped,
+       &field_all_shmem, &field_all_swap, &field_all_swap_free, &field_all_unattributed,
+       &field_all_swap_tmpfs, &field_all_swap_unmapped, &field_all_swap_cache,
+       &field_all_shmem_unmapped, &field_all_anon_residual, &field_all_mapped_residual,
+       &field_all_zswap_pool, &field_all_zswap_stored, &field_psi_some, &field_psi_full,
+       &field_psi_some_total, &field_psi_full_total, &field_swapped_in, &field_swapped_out,
+       &field_max_map_count, &field_all_zram);
