@@ -59,13 +59,13 @@ static bool may_verify(const struct check *c, const struct process *p)
 
 size_t verify_choose(const struct check *c, struct process **ret)
 {
-	const struct process_list *rows = c->rows;
+	const struct process_list *processes = c->rows;
 	size_t count = 0, start = 0, want = (size_t)c->verify;
 	uint64_t random = 0;
 
-	for (size_t i = 0; i < rows->count; i++) {
-		if (may_verify(c, rows->item[i]))
-			ret[count++] = rows->item[i];
+	for (size_t i = 0; i < processes->count; i++) {
+		if (may_verify(c, processes->item[i]))
+			ret[count++] = processes->item[i];
 	}
 	if (c->verify == VERIFY_ALL || count <= want)
 		return count;
@@ -269,10 +269,10 @@ int verify_rollups(struct check *c, struct process **rows, size_t count)
 
 static void count_readable(struct check *c)
 {
-	const struct process_list *rows = c->rows;
+	const struct process_list *processes = c->rows;
 
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct process *p = rows->item[i];
+	for (size_t i = 0; i < processes->count; i++) {
+		const struct process *p = processes->item[i];
 
 		c->verify_count += p->pss_source == PSS_FROM_KERNEL;
 		c->verify_readable += p->pss_source == PSS_FROM_KERNEL && may_read(c, p);

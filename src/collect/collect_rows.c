@@ -17,34 +17,34 @@
 #define CONTAINERS_US 100000
 
 int collect_names(struct collector *c, struct snapshot *s, unsigned needs, uint64_t containers_us,
-		  struct process_list *rows)
+		  struct process_list *processes)
 {
 	struct proc_pool *pool = collector_pool(c);
 	int r = 0;
 
 	if (needs & NEEDS_USER)
-		enrich_users(c->users, rows);
+		enrich_users(c->users, processes);
 	if (!pool)
 		needs = 0;
 	if (needs & NEEDS_CGROUP)
-		r = enrich_cgroups(pool, s, rows);
+		r = enrich_cgroups(pool, s, processes);
 	c->containers.patience_us = containers_us;
 	if (r == 0 && containers_us)
-		r = enrich_containers(&c->containers, &c->proc, "/", s, rows);
+		r = enrich_containers(&c->containers, &c->proc, "/", s, processes);
 	if (r == 0 && needs & NEEDS_CMDLINE)
-		r = enrich_cmdlines(pool, s, rows);
+		r = enrich_cmdlines(pool, s, processes);
 	if (r == 0 && needs & NEEDS_PROGRAM)
-		r = enrich_programs(pool, s, rows);
+		r = enrich_programs(pool, s, processes);
 	return r;
 }
 
-static int name_rows(struct collector *c, unsigned needs, struct process_list *rows)
+static int name_rows(struct collector *c, unsigned needs, struct process_list *processes)
 {
 	/* A recording already has its names. */
 	if (collector_replays(c))
 		return 0;
 	return collect_names(c, &c->snapshot, needs, needs & NEEDS_CGROUP ? CONTAINERS_US : 0,
-			     rows);
+			     processes);
 }
 
 /* The names that the query needs, and those that the spec asks for. */
@@ -74,18 +74,18 @@ int collector_name_rows(struct collector *c, const struct query *q, const struct
 /* Shows the command lines of a recording only if a snapshot would show them. */
 static void choose_cmdlines(struct collector *c, unsigned needs)
 {
-	const struct process_list *rows = &c->rows.chosen;
+	const struct process_list *processes = &c->rows.matched;
 
 	if (needs & NEEDS_CMDLINE) {
 		/* Without them a pattern matches names alone. */
-		if (rows->count &&
+		if (processes->count &&
 		    !(recording_reader_info(c->spec.recording)->flags & RECORDING_CMDLINES))
 			c->notices |= COLLECT_NOTICE_NO_CMDLINES;
 		return;
 	}
 	/* The next query of the same frame may ask for them. */
-	for (size_t i = 0; !c->spec.lazy_names && i < rows->count; i++)
-		rows->item[i]->cmdline = NULL;
+	for (size_t i = 0; !c->spec.lazy_names && i < processes->count; i++)
+		processes->item[i]->cmdline = NULL;
 }
 
 static void note_left_out(struct collector *c)
@@ -94,14 +94,14 @@ static void note_left_out(struct collector *c)
 		c->notices |= COLLECT_NOTICE_CGROUPS;
 }
 
-int collector_charge(struct collector *c, struct process_list *rows, unsigned needs)
+int collector_charge(struct collector *c, struct process_list *processes, unsigned needs)
 {
 	int r = 0;
 
 	if (collector_replays(c))
-		memcgs_apply(&c->snapshot, rows);
+		memcgs_apply(&c->snapshot, processes);
 	else
-		r = enrich_memcgs(&c->proc, &c->snapshot, rows, needs & NEEDS_MEMCG_DETAIL,
+		r = enrich_memcgs(&c->proc, &c->snapshot, processes, needs & NEEDS_MEMCG_DETAIL,
 				  &c->memcg_left_us);
 	note_left_out(c);
 	return r;
@@ -116,7 +116,7 @@ static int charge_rows(struct collector *c, const struct row *rows, size_t count
 
 int collector_read_memcgs(struct collector *c, bool details)
 {
-	int r = memcgs_read(&c->proc, &c->snapshot, &c->rows.chosen, details, NULL,
+	int r = memcgs_read(&c->proc, &c->snapshot, &c->rows.matched, details, NULL,
 			    &c->memcg_left_us);
 
 	note_left_out(c);
@@ -136,13 +136,13 @@ int collect_choose_rows(struct collector *c, const struct query *query)
 	needs_of(c, q, &needs);
 	r = query_select_ids(&c->snapshot, q, &c->rows);
 	if (r == 0)
-		r = name_rows(c, needs.filter, &c->rows.chosen);
+		r = name_rows(c, needs.filter, &c->rows.matched);
 	if (collector_replays(c))
 		choose_cmdlines(c, needs.filter | q->needs | c->spec.names);
 	if (r == 0)
 		r = query_select_text(&c->snapshot, q, &c->rows);
 	/* Names that rows are sorted and grouped by. */
-	return r < 0 || q->tree ? r : name_rows(c, needs.group, &c->rows.chosen);
+	return r < 0 || q->tree ? r : name_rows(c, needs.group, &c->rows.matched);
 }
 
 int collect_shape_rows(struct collector *c, const struct query *q, struct result *ret)
@@ -157,11 +157,11 @@ int collect_shape_rows(struct collector *c, const struct query *q, struct result
 	c->memcg_left_us = MEMCG_TIME_US;
 	if (!replays)
 		balance_reconcile(&c->snapshot);
-	r = q->tree ? name_rows(c, needs.group, &c->rows.chosen) : 0;
+	r = q->tree ? name_rows(c, needs.group, &c->rows.matched) : 0;
 	if (r == 0)
 		r = query_group(&c->snapshot, q, &c->rows);
 	if (r == 0 && needs.order)
-		r = charge_rows(c, c->rows.made.item, c->rows.made.count, needs.order);
+		r = charge_rows(c, c->rows.all.item, c->rows.all.count, needs.order);
 	if (r < 0)
 		return r;
 	query_show(&c->snapshot, q, &c->rows, pruned, ret);

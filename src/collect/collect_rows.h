@@ -15,7 +15,7 @@ int collect_shape_rows(struct collector *c, const struct query *q, struct result
  * for workers names stay unknown.
  */
 int collect_names(struct collector *c, struct snapshot *s, unsigned needs, uint64_t containers_us,
-		  struct process_list *rows);
+		  struct process_list *processes);
 /* Names rows of a result (lazy_names). */
 int collector_name_rows(struct collector *c, const struct query *q, const struct row *rows,
 			size_t count);
@@ -23,7 +23,7 @@ int collector_name_rows(struct collector *c, const struct query *q, const struct
  * Gives groups, or processes with their cgroup, the values of their memory cgroups: the details
  * only if they are in `needs`, or recorded.
  */
-int collector_charge(struct collector *c, struct process_list *rows, unsigned needs);
+int collector_charge(struct collector *c, struct process_list *processes, unsigned needs);
 /*
  * Adds the memory cgroups of all groups that the chosen rows can form to the snapshot, in a
  * recording or for several queries.

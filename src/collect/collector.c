@@ -248,10 +248,10 @@ static void note_denied(struct collector *c)
 static void count_statuses(struct collector *c)
 {
 	struct collection *found = &c->snapshot.collection;
-	const struct process_list *rows = &c->rows.chosen;
+	const struct process_list *processes = &c->rows.matched;
 
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct process *p = rows->item[i];
+	for (size_t i = 0; i < processes->count; i++) {
+		const struct process *p = processes->item[i];
 
 		if (p->kind != PROCESS_USER)
 			continue;
@@ -411,7 +411,7 @@ int collector_begin(struct collector *c, const struct query *q)
 	c->check = (struct check){
 		.snapshot = &c->snapshot,
 		.again = c->again,
-		.rows = &c->rows.chosen,
+		.rows = &c->rows.matched,
 		.proc = &c->proc,
 		.source = c->source,
 		.self = c->self,

@@ -77,7 +77,7 @@ static int read_batch(struct collector *c, const struct maps_request *request, s
 	int r;
 
 	for (size_t i = 0; i < count; i++)
-		rows[i] = c->rows.chosen.item[index[i]];
+		rows[i] = c->rows.matched.item[index[i]];
 	r = pool_read(c->pool, m->sums ? POOL_NAMES : POOL_MAPS, true, rows, count, results);
 	for (size_t i = 0; i < count; i++) {
 		if (r == 0)
@@ -93,10 +93,10 @@ static int read_processes(struct collector *c, const struct maps_request *reques
 	size_t index[BATCH], count = 0;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < c->rows.chosen.count; i++) {
+	for (size_t i = 0; r == 0 && i < c->rows.matched.count; i++) {
 		struct maps_process *p = &m->process[i];
 
-		p->process = c->rows.chosen.item[i];
+		p->process = c->rows.matched.item[i];
 		p->status = status_before(p->process, m->sums != NULL);
 		if (p->status == PSS_OK)
 			index[count++] = i;
@@ -147,7 +147,7 @@ static void sum(struct maps_read *m, size_t processes)
 
 int maps_read_all(struct collector *c, const struct maps_request *request, struct maps_read *m)
 {
-	size_t processes = c->rows.chosen.count;
+	size_t processes = c->rows.matched.count;
 	bool summed = request->rows != MAP_ROWS_EACH;
 	int r;
 
@@ -158,7 +158,7 @@ int maps_read_all(struct collector *c, const struct maps_request *request, struc
 		m->sums = map_set_new(true);
 	if (!m->process || !m->set || (summed && !m->sums))
 		return -ENOMEM;
-	r = snapshot_own_mm(&c->snapshot, c->rows.chosen.item, processes);
+	r = snapshot_own_mm(&c->snapshot, c->rows.matched.item, processes);
 	pool_patient(c->pool);
 	if (request->mapping)
 		pattern_begin(request->mapping);

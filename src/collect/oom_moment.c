@@ -68,20 +68,20 @@ static const struct process *find_known(const struct collector *c, const struct 
  */
 static int name_new(struct oom_moment *m, struct collector *c, pid_t victim)
 {
-	cleanup(process_list_done) struct process_list rows = {};
+	cleanup(process_list_done) struct process_list processes = {};
 	struct snapshot *s = &m->snapshot;
-	int r = process_list_reserve(&rows, s->count);
+	int r = process_list_reserve(&processes, s->count);
 
 	for (size_t i = 0; r == 0 && i < s->count; i++) {
 		if (s->process[i].pid == victim || !find_known(c, &s->process[i]))
-			rows.item[rows.count++] = &s->process[i];
+			processes.item[processes.count++] = &s->process[i];
 	}
 	if (r == 0)
-		r = collect_names(c, s, NEEDS_USER | NEEDS_CGROUP, 0, &rows);
+		r = collect_names(c, s, NEEDS_USER | NEEDS_CGROUP, 0, &processes);
 	/* An exit moves a process to the root cgroup (cgroup_exit() in kernel/cgroup/cgroup.c). */
-	for (size_t i = 0; r == 0 && i < rows.count; i++) {
-		if (rows.item[i]->cgroup && strcmp(rows.item[i]->cgroup, "/") == 0)
-			process_copy_cgroup(rows.item[i], &(const struct process){});
+	for (size_t i = 0; r == 0 && i < processes.count; i++) {
+		if (processes.item[i]->cgroup && strcmp(processes.item[i]->cgroup, "/") == 0)
+			process_copy_cgroup(processes.item[i], &(const struct process){});
 	}
 	return r;
 }
@@ -200,18 +200,18 @@ static void drop_others_then(struct oom_moment *m, const struct collector *c, pi
 /* The memory cgroups of the moment, first that of the victim and those above it. */
 static int limit_moment(struct oom_moment *m, struct collector *c, pid_t pid)
 {
-	cleanup(process_list_done) struct process_list rows = {};
+	cleanup(process_list_done) struct process_list processes = {};
 	uint64_t most = c->memcg_left_us < MEMCG_TIME_US ? c->memcg_left_us : MEMCG_TIME_US;
 	uint64_t left = most;
 	struct snapshot *s = &m->snapshot;
 	const struct process *victim = snapshot_find(s, pid);
 	int r;
 
-	r = process_list_reserve(&rows, s->count);
+	r = process_list_reserve(&processes, s->count);
 	for (size_t i = 0; r == 0 && i < s->count; i++)
-		rows.item[rows.count++] = &s->process[i];
+		processes.item[processes.count++] = &s->process[i];
 	if (r == 0)
-		r = memcgs_read(&c->proc, s, &rows, false,
+		r = memcgs_read(&c->proc, s, &processes, false,
 				victim && victim->controlled ? victim->cgroup : NULL, &left);
 	c->memcg_left_us -= most - left;
 	return r;
@@ -285,7 +285,7 @@ static void describe_victim(const struct oom_moment *m, const struct oom_kill *k
 	event_set_text(e, EVENT_CONTAINER, p->container);
 	event_set_text(e, EVENT_CONTAINER_ID, p->container_id);
 	event_set_text(e, EVENT_POD, p->pod);
-	event_set_text(e, EVENT_NAMESPACE, p->space);
+	event_set_text(e, EVENT_NAMESPACE, p->namespace);
 	memcg = p->cgroup ? snapshot_find_memcg(&m->snapshot, p->cgroup) : NULL;
 	if (memcg && memcg->limit_known)
 		event_set(e, EVENT_LIMIT, memcg->limit);

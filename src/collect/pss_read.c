@@ -52,9 +52,9 @@ static int read_all(struct collector *c, struct batch *b)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < c->rows.chosen.count; i++) {
-		if (c->rows.chosen.item[i]->pss_status == PSS_SKIPPED)
-			b->item[count++] = c->rows.chosen.item[i];
+	for (size_t i = 0; i < c->rows.matched.count; i++) {
+		if (c->rows.matched.item[i]->pss_status == PSS_SKIPPED)
+			b->item[count++] = c->rows.matched.item[i];
 	}
 	return read_batch(c, b, count);
 }
@@ -67,7 +67,7 @@ static int read_top(struct collector *c, const struct order *order, struct batch
 {
 	struct rows *rows = &c->rows.processes;
 	size_t ask = top, count;
-	int r = rows_of(rows, c->rows.chosen.item, c->rows.chosen.count);
+	int r = rows_of(rows, c->rows.matched.item, c->rows.matched.count);
 
 	for (int round = 1; r == 0; round++) {
 		count = order_unread(order, &c->snapshot, rows, top, b->item);
@@ -114,8 +114,8 @@ static int read_shared_swap(struct collector *c, struct batch *b)
 	size_t count = 0;
 	int r;
 
-	for (size_t i = 0; i < c->rows.chosen.count; i++) {
-		struct process *p = c->rows.chosen.item[i];
+	for (size_t i = 0; i < c->rows.matched.count; i++) {
+		struct process *p = c->rows.matched.item[i];
 
 		if (may_read(c, p))
 			b->item[count++] = p;
@@ -136,8 +136,8 @@ static void set_unread_status(struct collector *c)
 {
 	bool refused = source_pss_refusal(c->source);
 
-	for (size_t i = 0; i < c->rows.chosen.count; i++) {
-		struct process *p = c->rows.chosen.item[i];
+	for (size_t i = 0; i < c->rows.matched.count; i++) {
+		struct process *p = c->rows.matched.item[i];
 
 		if (p->kind == PROCESS_USER && p->pss_status == PSS_SKIPPED)
 			p->pss_status = refused || p->pages_unknown ? PSS_UNSUPPORTED : PSS_RACED;
@@ -157,14 +157,14 @@ static void set_unread_status(struct collector *c)
 /* Chooses rows, from a random one on. Returns how many. */
 static size_t choose_slots(const struct collector *c, struct process **ret)
 {
-	const struct process_list *rows = &c->rows.chosen;
+	const struct process_list *processes = &c->rows.matched;
 	uint32_t start = 0;
 	size_t count = 0;
 
 	if (getrandom(&start, sizeof(start), GRND_NONBLOCK) != sizeof(start))
 		start = 0;
-	for (size_t i = 0; i < rows->count && count < SLOTS_CHECKED; i++) {
-		struct process *p = rows->item[(start + i) % rows->count];
+	for (size_t i = 0; i < processes->count && count < SLOTS_CHECKED; i++) {
+		struct process *p = processes->item[(start + i) % processes->count];
 
 		if (p->swap_slots && rollup_is_cheap(p))
 			ret[count++] = p;
@@ -272,7 +272,7 @@ static int check_slots(struct collector *c)
 static int read_rows(struct collector *c, const struct query *q, struct process ***ret_recheck,
 		     size_t *ret_count)
 {
-	size_t top = query_certain(q), room = c->rows.chosen.count + 1;
+	size_t top = query_certain(q), room = c->rows.matched.count + 1;
 	struct arena *a = &c->snapshot.scratch;
 	struct process **item = arena_zalloc(a, room, sizeof(*item));
 	struct process **recheck = arena_zalloc(a, room, sizeof(*recheck));
@@ -348,16 +348,16 @@ static bool was_read(const struct process *p)
 static int confirm(struct collector *c)
 {
 	struct process **row =
-		arena_zalloc(&c->snapshot.scratch, c->rows.chosen.count + 1, sizeof(*row));
+		arena_zalloc(&c->snapshot.scratch, c->rows.matched.count + 1, sizeof(*row));
 	struct snapshot *after = &c->again[1];
 	size_t count = 0;
 	int r;
 
 	if (!row)
 		return -ENOMEM;
-	for (size_t i = 0; i < c->rows.chosen.count; i++) {
-		if (was_read(c->rows.chosen.item[i]))
-			row[count++] = c->rows.chosen.item[i];
+	for (size_t i = 0; i < c->rows.matched.count; i++) {
+		if (was_read(c->rows.matched.item[i]))
+			row[count++] = c->rows.matched.item[i];
 	}
 	if (!count)
 		return 0;

@@ -19,26 +19,26 @@ static void render(const struct options *o, const struct compare_report *report,
 		render_compare_table(&out->buf, report, &style);
 }
 
-static int compare(struct session *m, struct output *out)
+static int compare(struct session *s, struct output *out)
 {
 	cleanup(compare_run_done) struct compare_run run = {};
-	struct collector *c = &m->collector;
+	struct collector *c = &s->collector;
 	struct result balance = {.snapshot = &c->snapshot};
-	struct compare_report report = {.balance = &balance, .all = m->options->all};
+	struct compare_report report = {.balance = &balance, .all = s->options->all};
 	struct compare_sums sums;
-	int r = compare_run(&c->check, &m->query.filter, &run);
+	int r = compare_run(&c->check, &s->query.filter, &run);
 
 	if (r < 0)
 		return log_errno(r, "comparing");
 	balance_reconcile(&c->snapshot);
 	report.comparison = &run.comparison;
 	report.cost = run.cost;
-	render(m->options, &report, out);
+	render(s->options, &report, out);
 	r = output_finish(out);
 	if (r)
 		return r;
 	compare_sum(&run.comparison, &sums);
-	return sums.verdict[COMPARE_DIFFERENT] ? EXIT_DIFFERENT : m->exit_code;
+	return sums.verdict[COMPARE_DIFFERENT] ? EXIT_DIFFERENT : s->exit_code;
 }
 
 /* Whether both BPF and /proc can be read. */

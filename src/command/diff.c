@@ -86,17 +86,17 @@ static int find_counter(struct diff *d)
 
 static int open_side(struct diff *d, enum side side)
 {
-	struct session *m = &d->session[side];
+	struct session *s = &d->session[side];
 	const struct collect_spec spec = session_spec(&d->side[side]);
-	int r = session_open(m, &d->side[side], &spec);
+	int r = session_open(s, &d->side[side], &spec);
 
 	if (r)
 		return r;
-	m->query.needs |= NEEDS_PROGRAM | NEEDS_USER | (d->group ? d->group->needs : 0);
+	s->query.needs |= NEEDS_PROGRAM | NEEDS_USER | (d->group ? d->group->needs : 0);
 	/* Of one recording its beginning; of two, what --replay shows of each. */
 	if (side == BEFORE && !d->options->from && !d->options->second)
-		r = session_turn_to(m, session_readable(m, 1, 1));
-	return r ? r : session_collect(m, &d->result[side]);
+		r = session_turn_to(s, session_readable(s, 1, 1));
+	return r ? r : session_collect(s, &d->result[side]);
 }
 
 static const struct snapshot *snapshot_of(const struct diff *d, enum side side)
@@ -144,7 +144,7 @@ static int compare(struct diff *d)
 
 	for (int i = 0; i < SIDES; i++)
 		side[i] = (struct change_side){snapshot_of(d, i),
-					       &d->session[i].collector.rows.chosen};
+					       &d->session[i].collector.rows.matched};
 	d->report.before = side[BEFORE].snapshot;
 	d->report.after = side[AFTER].snapshot;
 	d->report.group = d->group;

@@ -135,25 +135,25 @@ static int add_pids(struct grow_command *c)
 /* Processes by name or cgroup, as a snapshot finds them. */
 static int add_matching(struct grow_command *c)
 {
-	cleanup(session_close) struct session m = SESSION_CLOSED;
+	cleanup(session_close) struct session s = SESSION_CLOSED;
 	struct options o = *c->o;
 	struct collect_spec spec;
-	const struct process_list *rows;
+	const struct process_list *processes;
 	int r;
 
 	o.verify = 0;
 	o.quiet = true;
 	spec = session_spec(&o);
 	spec.pss = PSS_NONE;
-	r = session_open_filters(&m, &o, &spec);
+	r = session_open_filters(&s, &o, &spec);
 	if (r == 0)
-		r = session_begin(&m);
-	rows = &m.collector.rows.chosen;
-	if (r == 0 && enrich_programs(collector_pool(&m.collector), &m.collector.snapshot,
-				      &m.collector.rows.chosen) < 0)
+		r = session_begin(&s);
+	processes = &s.collector.rows.matched;
+	if (r == 0 && enrich_programs(collector_pool(&s.collector), &s.collector.snapshot,
+				      &s.collector.rows.matched) < 0)
 		r = log_error("reading the names of processes: out of memory");
-	for (size_t i = 0; r == 0 && i < rows->count; i++) {
-		const struct process *p = rows->item[i];
+	for (size_t i = 0; r == 0 && i < processes->count; i++) {
+		const struct process *p = processes->item[i];
 		const char *name = p->name ? p->name : p->comm;
 
 		if (p->kind == PROCESS_USER && p->pid != getpid() &&

@@ -118,11 +118,11 @@ static int warn_missing(const struct maps_command *c, const struct maps_read *m)
 		[PSS_KERNEL_THREAD] = "a kernel thread has no mappings",
 		[PSS_UNSUPPORTED] = "its smaps cannot be read or understood here",
 	};
-	const struct process_list *rows = &c->session.collector.rows.chosen;
+	const struct process_list *processes = &c->session.collector.rows.matched;
 	const struct filter *filter = &c->session.query.filter;
 	size_t denied = 0, read = 0, failed = 0;
 
-	for (size_t i = 0; i < rows->count; i++) {
+	for (size_t i = 0; i < processes->count; i++) {
 		const struct maps_process *p = &m->process[i];
 
 		denied += p->status == PSS_DENIED;
@@ -182,7 +182,7 @@ static void render(struct maps_command *c, const struct maps_report *report)
 static int show(struct maps_command *c, struct maps_read *m)
 {
 	struct collector *collector = &c->session.collector;
-	const struct process_list *rows = &collector->rows.chosen;
+	const struct process_list *processes = &collector->rows.matched;
 	struct maps_report report = {.snapshot = &collector->snapshot,
 				     .kind = c->request.rows,
 				     .group = c->request.group,
@@ -193,7 +193,7 @@ static int show(struct maps_command *c, struct maps_read *m)
 		return log_usage(c->o, "--mapping: " PATTERN_EXPENSIVE);
 	if (r == 0 && c->request.rows == MAP_ROWS_EACH)
 		r = enrich_programs(collector_pool(collector), &collector->snapshot,
-				    &collector->rows.chosen);
+				    &collector->rows.matched);
 	if (r < 0)
 		return log_errno(r, "reading mappings");
 	failed = warn_missing(c, m);
@@ -201,8 +201,8 @@ static int show(struct maps_command *c, struct maps_read *m)
 	if (failed && !m->row_count && c->o->format == FORMAT_TABLE)
 		return failed;
 	report.process = m->process;
-	report.process_count = rows->count;
-	report.several = rows->count > 1;
+	report.process_count = processes->count;
+	report.several = processes->count > 1;
 	report.total = m->total;
 	report.mappings = m->mappings;
 	choose_rows(c, m, &report);
@@ -225,6 +225,6 @@ int command_maps(const struct options *o)
 	if (r)
 		return r;
 	r = show(&command, &read);
-	maps_read_done(&read, command.session.collector.rows.chosen.count);
+	maps_read_done(&read, command.session.collector.rows.matched.count);
 	return r;
 }

@@ -39,10 +39,10 @@ int recorder_open(struct recorder *r, const struct options *o)
 
 void recorder_forget_cmdlines(struct recorder *r)
 {
-	const struct process_list *rows = &r->session.collector.rows.chosen;
+	const struct process_list *processes = &r->session.collector.rows.matched;
 
-	for (size_t i = 0; !r->options.columns && i < rows->count; i++)
-		rows->item[i]->cmdline = NULL;
+	for (size_t i = 0; !r->options.columns && i < processes->count; i++)
+		processes->item[i]->cmdline = NULL;
 }
 
 /* Reads the names of processes that are no rows: --pid of a replay may show them. */
@@ -69,7 +69,7 @@ static int by_place(const void *pa, const void *pb)
 static void drop_others(struct collector *c)
 {
 	struct snapshot *snapshot = &c->snapshot;
-	struct process_list *chosen = &c->rows.chosen;
+	struct process_list *chosen = &c->rows.matched;
 
 	qsort(chosen->item, chosen->count, sizeof(*chosen->item), by_place);
 	for (size_t i = 0; i < chosen->count; i++)

@@ -20,11 +20,11 @@
 /* Default of --top for metrics: a database keeps every series of every group that it has seen. */
 #define METRICS_GROUPS 100
 
-static size_t rows_that_fit(const struct session *m, const struct output *out)
+static size_t rows_that_fit(const struct session *s, const struct output *out)
 {
-	const struct options *o = m->options;
+	const struct options *o = s->options;
 	/* Two lines state the reason of a fallback. */
-	unsigned lines = LINES_AROUND + (m->collector.snapshot.fallback_reason ? 2 : 0);
+	unsigned lines = LINES_AROUND + (s->collector.snapshot.fallback_reason ? 2 : 0);
 
 	if (o->all)
 		return 0;
@@ -56,10 +56,10 @@ static void (*const renderer[])(struct strbuf *out, const struct result *r,
 	[FORMAT_PROMETHEUS] = render_prometheus, [FORMAT_HTML] = render_html,
 };
 
-static void render(const struct session *m, const struct result *result, struct output *out)
+static void render(const struct session *s, const struct result *result, struct output *out)
 {
-	const struct options *o = m->options;
-	struct table_style style = session_style(m, out->color, out->width);
+	const struct options *o = s->options;
+	struct table_style style = session_style(s, out->color, out->width);
 
 	style.group = query_args_page_group(o);
 	style.recorded = o->replay;
@@ -67,13 +67,13 @@ static void render(const struct session *m, const struct result *result, struct 
 }
 
 /* The folded format cannot show that a value is missing: says what has no line, and why. */
-static void warn_unfolded(const struct session *m)
+static void warn_unfolded(const struct session *s)
 {
-	const struct process_list *rows = &m->collector.rows.chosen;
+	const struct process_list *processes = &s->collector.rows.matched;
 	size_t count[2][PSS_STATUS_COUNT] = {};
 
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct process *p = rows->item[i];
+	for (size_t i = 0; i < processes->count; i++) {
+		const struct process *p = processes->item[i];
 
 		if (!totals_counts(p))
 			continue;
@@ -83,7 +83,7 @@ static void warn_unfolded(const struct session *m)
 	for (int what = 0; what < 2; what++) {
 		for (int status = 0; status < PSS_STATUS_COUNT; status++) {
 			if (count[what][status])
-				log_notice(m->options->quiet,
+				log_notice(s->options->quiet,
 					   "folded: no %s of %zu process%s in it: %s",
 					   what ? "swap" : "anon, file and shmem",
 					   count[what][status],
@@ -94,12 +94,12 @@ static void warn_unfolded(const struct session *m)
 }
 
 /* Without a header the total has no words that say which processes it lacks. */
-static void warn_partial(const struct session *m, const struct result *r)
+static void warn_partial(const struct session *s, const struct result *r)
 {
-	const struct options *o = m->options;
+	const struct options *o = s->options;
 
 	if (o->format == FORMAT_TABLE && o->total && o->no_header && r->totals.pss_missing &&
-	    m->collector.spec.pss != PSS_NONE)
+	    s->collector.spec.pss != PSS_NONE)
 		log_notice(o->quiet, "the total lacks the PSS of %zu processes",
 			   r->totals.pss_missing);
 }
@@ -139,27 +139,27 @@ static void print_timing(const struct collector *c, const struct result *r, uint
 			(long long)balance->mapped_residual / 1024);
 }
 
-static int run(struct session *m, struct output *out)
+static int run(struct session *s, struct output *out)
 {
-	const struct options *o = m->options;
+	const struct options *o = s->options;
 	struct result result;
 	uint64_t start;
 	int r;
 
-	m->query.fit = rows_that_fit(m, out);
-	r = session_collect(m, &result);
+	s->query.fit = rows_that_fit(s, out);
+	r = session_collect(s, &result);
 	if (r)
 		return r;
 	start = clock_us(CLOCK_MONOTONIC);
-	render(m, &result, out);
+	render(s, &result, out);
 	r = output_finish(out);
 	start = clock_us(CLOCK_MONOTONIC) - start;
 	if (o->format == FORMAT_FOLDED)
-		warn_unfolded(m);
-	warn_partial(m, &result);
+		warn_unfolded(s);
+	warn_partial(s, &result);
 	if (o->timing)
-		print_timing(&m->collector, &result, start);
-	return r ? r : m->exit_code;
+		print_timing(&s->collector, &result, start);
+	return r ? r : s->exit_code;
 }
 
 int command_snapshot(const struct options *o)

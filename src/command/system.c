@@ -7,18 +7,18 @@
 #include "session/output.h"
 #include "session/session.h"
 
-static int show(struct session *m, struct output *out)
+static int show(struct session *s, struct output *out)
 {
-	const struct options *o = m->options;
+	const struct options *o = s->options;
 	const struct table_style style = output_style(o, out->color, out->width);
 	struct system_report report;
 	struct result result;
 	int r;
 
 	/* No row is shown, so no name is read. */
-	m->query.total = true;
-	m->query.needs = 0;
-	r = session_collect(m, &result);
+	s->query.total = true;
+	s->query.needs = 0;
+	r = session_collect(s, &result);
 	if (r)
 		return r;
 	balance_report(&result, &report);
@@ -27,7 +27,7 @@ static int show(struct session *m, struct output *out)
 	else
 		render_system_table(&out->buf, &report, &style);
 	r = output_finish(out);
-	return r ? r : m->exit_code;
+	return r ? r : s->exit_code;
 }
 
 int command_system(const struct options *o)

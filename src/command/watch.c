@@ -97,14 +97,14 @@ static bool is_there(const struct snapshot *s, pid_t pid)
 /* True if no process that was asked for by its pid is left. A recording may have it later. */
 static bool all_ended(const struct watching *w)
 {
-	const struct session *m = &w->session;
-	const struct filter *f = &m->query.filter;
+	const struct session *s = &w->session;
+	const struct filter *f = &s->query.filter;
 
 	for (size_t i = 0; i < f->pid_count; i++) {
-		if (is_there(&m->collector.snapshot, f->pids[i]))
+		if (is_there(&s->collector.snapshot, f->pids[i]))
 			return false;
 	}
-	return f->pid_count && !m->options->replay;
+	return f->pid_count && !s->options->replay;
 }
 
 static int tick(struct watching *w)

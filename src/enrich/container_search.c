@@ -63,15 +63,15 @@ void container_set_name(struct container_search *c, struct nameless *n,
 
 	if (n->status == CONTAINER_INVALID || c->error)
 		return;
-	if (differs(n->space, name->space) || differs(n->pod, name->pod) ||
+	if (differs(n->namespace, name->namespace) || differs(n->pod, name->pod) ||
 	    differs(n->name, name->name)) {
 		c->left -= n->status != CONTAINER_NAMED;
 		n->status = CONTAINER_INVALID;
-		n->space = n->pod = n->name = NULL;
+		n->namespace = n->pod = n->name = NULL;
 		return;
 	}
 	if (!n->pod && name->pod.s) {
-		n->space = store_part(c, name->space);
+		n->namespace = store_part(c, name->namespace);
 		n->pod = store_part(c, name->pod);
 	}
 	if (!n->name && name->name.s) {

@@ -29,7 +29,7 @@ struct nameless {
 	const char *cgroup;
 	size_t pod_path;
 	/* In the arena of the search. */
-	const char *space, *pod, *name;
+	const char *namespace, *pod, *name;
 	enum container_status status; /* why there is no name */
 };
 

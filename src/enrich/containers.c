@@ -173,23 +173,23 @@ static int compare_container(const void *pa, const void *pb)
 }
 
 /* Returns 0 or a negative errno. */
-static int find_containers(const struct procfs *proc, const struct process_list *rows,
+static int find_containers(const struct procfs *proc, const struct process_list *processes,
 			   struct arena *arena, struct containers *all)
 {
 	size_t count = 0;
 	int r;
 
-	for (size_t i = 0; i < rows->count; i++)
-		count += is_unread(rows->item[i]);
+	for (size_t i = 0; i < processes->count; i++)
+		count += is_unread(processes->item[i]);
 	if (!count)
 		return 0;
 	all->row = arena_zalloc(arena, count, sizeof(*all->row));
 	all->item = arena_zalloc(arena, count, sizeof(*all->item));
 	if (!all->row || !all->item)
 		return -ENOMEM;
-	for (size_t i = 0; i < rows->count; i++) {
-		if (is_unread(rows->item[i]))
-			all->row[all->rows++].process = rows->item[i];
+	for (size_t i = 0; i < processes->count; i++) {
+		if (is_unread(processes->item[i]))
+			all->row[all->rows++].process = processes->item[i];
 	}
 	r = find_owners(proc, arena, all->row, count);
 	if (r < 0)
@@ -331,19 +331,19 @@ static int complete_name(struct arena *arena, struct nameless *n)
 		return -ENOMEM;
 	if (!n->pod)
 		return 0;
-	n->pod = join(arena, n->space, n->pod);
+	n->pod = join(arena, n->namespace, n->pod);
 	n->name = n->pod ? join(arena, n->pod, n->name) : NULL;
 	return n->name ? 0 : -ENOMEM;
 }
 
 int enrich_containers(struct container_reader *reader, const struct procfs *proc, const char *root,
-		      struct snapshot *s, struct process_list *rows)
+		      struct snapshot *s, struct process_list *processes)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	struct container_search c = {.arena = &s->arena};
 	cleanup_close int fd = -1;
 	struct containers all = {};
-	int r = find_containers(proc, rows, mark.arena, &all);
+	int r = find_containers(proc, processes, mark.arena, &all);
 
 	if (r < 0 || !all.rows)
 		return r;
@@ -361,7 +361,7 @@ int enrich_containers(struct container_reader *reader, const struct procfs *proc
 
 		p->container = n->name;
 		p->pod = n->pod;
-		p->space = n->space;
+		p->namespace = n->namespace;
 		p->container_status = n->status;
 	}
 	return r;

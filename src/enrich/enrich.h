@@ -94,12 +94,12 @@ int user_find(struct user_table *users, const char *name, uid_t *ret_uid);
 bool users_all_found(void);
 
 /* Sets user; names are valid until they are forgotten. */
-void enrich_users(struct user_table *users, struct process_list *rows);
+void enrich_users(struct user_table *users, struct process_list *processes);
 /*
  * Sets cgroup, unit and container; reads one file for all processes in the same cgroups. Returns 0
  * or a negative errno, as do the next three; a name that could not be read stays NULL.
  */
-int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct process_list *rows);
+int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct process_list *processes);
 /* Likewise of one process whose path below the memory controller is known. */
 int enrich_cgroup_path(struct snapshot *s, struct process *p, const char *path);
 /*
@@ -120,14 +120,14 @@ struct container_reader {
  * such a container. Returns 0 or a negative errno.
  */
 int enrich_containers(struct container_reader *reader, const struct procfs *proc, const char *root,
-		      struct snapshot *s, struct process_list *rows);
+		      struct snapshot *s, struct process_list *processes);
 /*
  * Sets the program's name from the executable's. Reads and drops the command lines of interpreters
  * and multi-call binaries, and of no other process.
  */
-int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct process_list *rows);
+int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct process_list *processes);
 /* Sets cmdline, and the program's name if it depends on cmdline. */
-int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct process_list *rows);
+int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct process_list *processes);
 /* Completes the names that were too long for a record. */
 int enrich_names(struct proc_pool *pool, struct snapshot *s);
 
@@ -164,7 +164,7 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_
  * them, within the same bounds. The cgroup `first` and those above it are read in any case; NULL:
  * none. Reorders the rows. Returns 0 or a negative errno.
  */
-int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *rows,
+int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *processes,
 		bool details, const char *first, uint64_t *left_us);
 /* Copies the values of s->memcg into their groups, as enrich_memcgs() does. Pure. */
 void memcgs_apply(const struct snapshot *s, struct process_list *groups);

@@ -185,39 +185,39 @@ static int copy_results(struct snapshot *s, struct process *const *sorted, size_
 	return 0;
 }
 
-static bool all_known(const struct process_list *rows)
+static bool all_known(const struct process_list *processes)
 {
 	size_t i = 0;
 
-	while (i < rows->count && rows->item[i]->cgroup)
+	while (i < processes->count && processes->item[i]->cgroup)
 		i++;
-	return i == rows->count;
+	return i == processes->count;
 }
 
 /* How many rows of a run are tried, since a process may end or be stuck. */
 #define CGROUP_TRIES 3
 
-int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct process_list *rows)
+int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct process_list *processes)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(free_texts) struct reading r = {};
 	struct process **sorted;
 	int err;
 
-	if (all_known(rows))
+	if (all_known(processes))
 		return 0;
-	err = reading_start(&r, mark.arena, rows->count);
-	sorted = arena_zalloc(mark.arena, rows->count, sizeof(*sorted));
+	err = reading_start(&r, mark.arena, processes->count);
+	sorted = arena_zalloc(mark.arena, processes->count, sizeof(*sorted));
 	if (err < 0 || !sorted)
 		return -ENOMEM;
-	memcpy(sorted, rows->item, rows->count * sizeof(*sorted));
-	sort_items(sorted, rows->count, sizeof(*sorted), compare_key, NULL);
-	copy_known(sorted, rows->count);
+	memcpy(sorted, processes->item, processes->count * sizeof(*sorted));
+	sort_items(sorted, processes->count, sizeof(*sorted), compare_key, NULL);
+	copy_known(sorted, processes->count);
 	for (size_t tries = 0; tries < CGROUP_TRIES && err == 0; tries++) {
-		choose_rows(sorted, rows->count, tries, &r);
+		choose_rows(sorted, processes->count, tries, &r);
 		err = reading_run(&r, pool, POOL_CGROUP);
 		if (err == 0)
-			err = copy_results(s, sorted, rows->count, tries, &r);
+			err = copy_results(s, sorted, processes->count, tries, &r);
 	}
 	return err;
 }
@@ -248,14 +248,14 @@ static int set_program_bare(struct snapshot *s, struct process *p)
 	return set_program(s, p, program_name(p->name, p->comm, NULL, 0));
 }
 
-int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct process_list *rows)
+int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct process_list *processes)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(free_texts) struct reading r = {};
-	int err = reading_start(&r, mark.arena, rows->count);
+	int err = reading_start(&r, mark.arena, processes->count);
 
-	for (size_t i = 0; err == 0 && i < rows->count; i++) {
-		struct process *p = rows->item[i];
+	for (size_t i = 0; err == 0 && i < processes->count; i++) {
+		struct process *p = processes->item[i];
 
 		if (p->program_known || !p->name || p->kind == PROCESS_SUM)
 			continue;
@@ -296,15 +296,15 @@ static int set_cmdline(struct snapshot *s, struct process *p, struct pool_result
 	return p->cmdline ? 0 : -ENOMEM;
 }
 
-int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct process_list *rows)
+int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct process_list *processes)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(free_texts) struct reading r = {};
-	int err = reading_start(&r, mark.arena, rows->count);
+	int err = reading_start(&r, mark.arena, processes->count);
 
-	for (size_t i = 0; err == 0 && i < rows->count; i++) {
-		if (!rows->item[i]->cmdline)
-			r.row[r.count++] = rows->item[i];
+	for (size_t i = 0; err == 0 && i < processes->count; i++) {
+		if (!processes->item[i]->cmdline)
+			r.row[r.count++] = processes->item[i];
 	}
 	if (err == 0)
 		err = reading_run(&r, pool, POOL_CMDLINE);

@@ -740,23 +740,24 @@ static const char *const keys[] = {"unit", "container", "pod", "cgroup"};
 
 /* The path of a group is the beginning of that of each of its processes, which stays. */
 static int want_groups(struct reading *reading, const char *key, bool counts,
-		       struct process_list *rows)
+		       struct process_list *processes)
 {
 	cleanup(sums_done) struct sums groups = {};
-	int r = group_rows(process_field(key), rows, &groups);
+	int r = group_rows(process_field(key), processes, &groups);
 
 	for (size_t i = 0, at = 0; r == 0 && i < groups.rows.count; i++) {
 		const struct process *g = groups.rows.item[i].process;
 
-		/* The rows are now in the order of the groups. */
+		/* The processes are now in the order of the groups. */
 		if (g->controlled && g->cgroup)
-			r = want(reading, rows->item[at]->cgroup, strlen(g->cgroup), false, counts);
+			r = want(reading, processes->item[at]->cgroup, strlen(g->cgroup), false,
+				 counts);
 		at += groups.rows.item[i].procs;
 	}
 	return r;
 }
 
-int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *rows,
+int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *processes,
 		bool details, const char *first, uint64_t *left_us)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
@@ -767,7 +768,7 @@ int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_li
 	int r = first ? want(&reading, first, strlen(first), true, false) : 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(keys); i++)
-		r = want_groups(&reading, keys[i], i + 1 == ARRAY_SIZE(keys), rows);
+		r = want_groups(&reading, keys[i], i + 1 == ARRAY_SIZE(keys), processes);
 	if (r == 0)
 		r = read_wanted(&reading, proc, mark.arena, left_us);
 	if (r < 0)

@@ -24,7 +24,7 @@ struct name_entry {
 	bool program_known, controlled;
 	enum container_status container_status;
 	uint16_t unit_path, container_path, pod_path;
-	const char *cgroup, *unit, *container, *container_id, *pod, *space;
+	const char *cgroup, *unit, *container, *container_id, *pod, *namespace;
 };
 
 struct name_cache {
@@ -74,7 +74,7 @@ static void apply_entry(const struct name_entry *e, int64_t now_ms, struct proce
 	p->container_id = e->container_id;
 	p->container_status = e->container_status;
 	p->pod = e->pod;
-	p->space = e->space;
+	p->namespace = e->namespace;
 	p->pod_path = e->pod_path;
 	p->unit_path = e->unit_path;
 	p->container_path = e->container_path;
@@ -130,12 +130,12 @@ static bool make_entry(struct name_cache *k, const struct snapshot *s, const str
 		.container = copy_text(k, 3, p->container),
 		.container_id = copy_text(k, 4, p->container_id),
 		.pod = copy_text(k, 5, p->pod),
-		.space = copy_text(k, 6, p->space),
+		.namespace = copy_text(k, 6, p->namespace),
 	};
 	memcpy(ret->comm, p->comm, sizeof(ret->comm));
 	return (ret->name || !p->name) && (ret->cgroup || !p->cgroup) && (ret->unit || !p->unit) &&
 	       (ret->container || !p->container) && (ret->container_id || !p->container_id) &&
-	       (ret->pod || !p->pod) && (ret->space || !p->space);
+	       (ret->pod || !p->pod) && (ret->namespace || !p->namespace);
 }
 
 static int make_room(struct name_cache *k, size_t count)

@@ -144,13 +144,13 @@ int user_find(struct user_table *t, const char *name, uid_t *ret_uid)
 	return -ENOENT;
 }
 
-void enrich_users(struct user_table *users, struct process_list *rows)
+void enrich_users(struct user_table *users, struct process_list *processes)
 {
 	uid_t last_uid = 0;
 	const char *last = NULL;
 
-	for (size_t i = 0; i < rows->count; i++) {
-		struct process *p = rows->item[i];
+	for (size_t i = 0; i < processes->count; i++) {
+		struct process *p = processes->item[i];
 
 		if (i == 0 || p->uid != last_uid)
 			last = user_name(users, p->uid);

@@ -49,7 +49,7 @@ enum cgroup_part {
 	PART_UNIT,
 	PART_CONTAINER,
 	PART_POD,
-	PART_SPACE, /* a namespace of pods, which is no cgroup */
+	PART_NAMESPACE, /* a namespace of pods, which is no cgroup */
 	PART_CGROUP,
 };
 

@@ -45,7 +45,7 @@ GET(unit, value_text(p->unit))
 /* A process has the names of its pod and container alone. */
 GET(container, value_text(p->pid ? name_of_pod_part(p->container) : p->container))
 GET(pod, value_text(p->pid ? name_of_pod_part(p->pod) : p->pod))
-GET(namespace, value_text(p->space))
+GET(namespace, value_text(p->namespace))
 GET(container_id, value_text(p->container_id))
 GET(container_status, value_text(container_status_name(p->container_status)))
 GET(cgroup, value_text(p->cgroup))
@@ -63,7 +63,7 @@ GROUP(cmdline, p->cmdline)
 GROUP(unit, p->unit)
 GROUP(container, p->container)
 GROUP(pod, p->pod)
-GROUP(namespace, p->space)
+GROUP(namespace, p->namespace)
 GROUP(cgroup, p->cgroup)
 
 #define FIELD(name_, json_, heading_, type_, help_, ...)                                           \
@@ -100,7 +100,7 @@ FIELD(container, "container", "CONTAINER", TEXT,
 FIELD(pod, "pod", "POD", TEXT, "Kubernetes pod", NEEDS(CGROUP), GROUPS_BY(pod), PART(POD),
       .max = {0, 64});
 FIELD(namespace, "namespace", "NAMESPACE", TEXT, "Kubernetes namespace of the pod", NEEDS(CGROUP),
-      GROUPS_BY(namespace), PART(SPACE), .max = {0, 64});
+      GROUPS_BY(namespace), PART(NAMESPACE), .max = {0, 64});
 FIELD(container_id, "container_id", "CONTAINER_ID", TEXT, "id of the container, where it has one",
       NEEDS(CGROUP));
 FIELD(container_status, "container_status", "CONTAINER_STATUS", TEXT,

@@ -5,26 +5,26 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void process_list_done(struct process_list *rows)
+void process_list_done(struct process_list *processes)
 {
-	free(rows->item);
-	*rows = (struct process_list){0};
+	free(processes->item);
+	*processes = (struct process_list){0};
 }
 
-int process_list_reserve(struct process_list *rows, size_t count)
+int process_list_reserve(struct process_list *processes, size_t count)
 {
 	/* Room for at least one: malloc(0) may return NULL. */
 	size_t capacity = count + count / 4 + 1;
 	struct process **item;
 
-	rows->count = 0;
-	if (count < rows->capacity)
+	processes->count = 0;
+	if (count < processes->capacity)
 		return 0;
 	item = reallocarray(NULL, capacity, sizeof(*item));
 	if (!item)
 		return -ENOMEM;
-	if (rows->capacity)
-		free(rows->item);
-	*rows = (struct process_list){.item = item, .capacity = capacity};
+	if (processes->capacity)
+		free(processes->item);
+	*processes = (struct process_list){.item = item, .capacity = capacity};
 	return 0;
 }

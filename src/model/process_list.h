@@ -14,7 +14,7 @@ struct process_list {
 };
 
 /* Forgets the items and makes room for `count`. Returns 0 or -ENOMEM. */
-int process_list_reserve(struct process_list *rows, size_t count);
-void process_list_done(struct process_list *rows);
+int process_list_reserve(struct process_list *processes, size_t count);
+void process_list_done(struct process_list *processes);
 
 #endif

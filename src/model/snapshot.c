@@ -438,7 +438,7 @@ void process_copy_cgroup(struct process *p, const struct process *known)
 	p->container_id = known->container_id;
 	p->container_status = known->container_status;
 	p->pod = known->pod;
-	p->space = known->space;
+	p->namespace = known->namespace;
 	p->pod_path = known->pod_path;
 	p->unit_path = known->unit_path;
 	p->container_path = known->container_path;

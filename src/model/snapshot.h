@@ -180,7 +180,7 @@ struct process {
 	const char *container;
 	const char *container_id; /* 64 hexadecimal digits; NULL: none */
 	const char *pod;	  /* "prod/web-0" */
-	const char *space;	  /* the namespace of the pod: "prod" */
+	const char *namespace;	  /* the namespace of the pod: "prod" */
 	enum container_status container_status;
 	/* The length of the part of the cgroup path that ends at the unit or container; 0: all. */
 	uint16_t unit_path, container_path;

@@ -277,7 +277,7 @@ static const struct member process_members[] = {
 	/* Minor version 2. */
 	TEXT(ID_PROCESS + 23, struct process, container_id),
 	TEXT(ID_PROCESS + 24, struct process, pod),
-	TEXT(ID_PROCESS + 25, struct process, space),
+	TEXT(ID_PROCESS + 25, struct process, namespace),
 	PROCESS(26, container_status, CONTAINER_STATUS_COUNT),
 	PROCESS(27, pod_path, 0),
 };

@@ -61,7 +61,7 @@ bool container_log_parse(struct text_part file, struct container_name *ret,
 	file.len -= tail;
 	if (file.s[file.len] != '-' || !container_id_valid(id) || !split_names(file, part, 3))
 		return false;
-	*ret = (struct container_name){.pod = part[0], .space = part[1], .name = part[2]};
+	*ret = (struct container_name){.pod = part[0], .namespace = part[1], .name = part[2]};
 	*ret_id = id;
 	return true;
 }
@@ -73,7 +73,7 @@ bool container_pod_parse(struct text_part dir, struct container_name *ret,
 
 	if (!split_names(dir, part, 3))
 		return false;
-	*ret = (struct container_name){.space = part[0], .pod = part[1]};
+	*ret = (struct container_name){.namespace = part[0], .pod = part[1]};
 	*ret_uid = part[2];
 	return true;
 }
@@ -85,7 +85,8 @@ bool container_name_parse(struct text_part text, struct container_name *ret)
 	if (text.len && *text.s == '/')
 		text = part_behind(text, 1);
 	if (part_begins(text, "k8s_") && split_names(text, part, ARRAY_SIZE(part))) {
-		*ret = (struct container_name){.name = part[1], .pod = part[2], .space = part[3]};
+		*ret = (struct container_name){
+			.name = part[1], .pod = part[2], .namespace = part[3]};
 		return true;
 	}
 	if (!is_name(text))
@@ -120,7 +121,7 @@ int container_docker_parse(const char *text, size_t len, struct container_name *
 
 /* ---- OCI bundles ---- */
 
-enum bundle_name { BUNDLE_NAME, BUNDLE_POD, BUNDLE_SPACE, BUNDLE_NAMES };
+enum bundle_name { BUNDLE_NAME, BUNDLE_POD, BUNDLE_NAMESPACE, BUNDLE_NAMES };
 
 static const struct {
 	const char *key;
@@ -129,10 +130,10 @@ static const struct {
 	/* containerd (internal/cri/annotations), CRI-O (pkg/annotations), nerdctl (pkg/labels) */
 	{"io.kubernetes.cri.container-name", BUNDLE_NAME},
 	{"io.kubernetes.cri.sandbox-name", BUNDLE_POD},
-	{"io.kubernetes.cri.sandbox-namespace", BUNDLE_SPACE},
+	{"io.kubernetes.cri.sandbox-namespace", BUNDLE_NAMESPACE},
 	{"io.kubernetes.container.name", BUNDLE_NAME},
 	{"io.kubernetes.pod.name", BUNDLE_POD},
-	{"io.kubernetes.pod.namespace", BUNDLE_SPACE},
+	{"io.kubernetes.pod.namespace", BUNDLE_NAMESPACE},
 	{"nerdctl/name", BUNDLE_NAME},
 };
 
@@ -160,11 +161,12 @@ int container_bundle_parse(const char *text, size_t len, struct container_name *
 	struct text_part name[BUNDLE_NAMES] = {};
 	int r = json_scan(text, len, find_bundle, name);
 
-	if (r < 0 || !name[BUNDLE_POD].s != !name[BUNDLE_SPACE].s ||
+	if (r < 0 || !name[BUNDLE_POD].s != !name[BUNDLE_NAMESPACE].s ||
 	    (!name[BUNDLE_NAME].s && !name[BUNDLE_POD].s))
 		return -EINVAL;
-	*ret = (struct container_name){
-		.name = name[BUNDLE_NAME], .pod = name[BUNDLE_POD], .space = name[BUNDLE_SPACE]};
+	*ret = (struct container_name){.name = name[BUNDLE_NAME],
+				       .pod = name[BUNDLE_POD],
+				       .namespace = name[BUNDLE_NAMESPACE]};
 	return 0;
 }
 

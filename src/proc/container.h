@@ -19,7 +19,7 @@ bool container_id_valid(struct text_part id);
 
 /* The slices of a container's names. */
 struct container_name {
-	struct text_part space; /* namespace of the pod; s NULL without a pod */
+	struct text_part namespace; /* namespace of the pod; s NULL without a pod */
 	struct text_part pod;
 	struct text_part name; /* s NULL: only the pod is known */
 };

@@ -361,11 +361,11 @@ static int update(struct delta_set *set, enum delta_kind kind, const struct quer
 static int rows_of_kind(enum delta_kind kind, const struct query *q, struct query_rows *rows,
 			struct rows **ret)
 {
-	*ret = &rows->made;
+	*ret = &rows->all;
 	if (kind >= DELTA_GROUPS || !(q->group || q->tree))
 		return 0;
 	*ret = &rows->processes;
-	return rows_of(&rows->processes, rows->chosen.item, rows->chosen.count);
+	return rows_of(&rows->processes, rows->matched.item, rows->matched.count);
 }
 
 int delta_set_update(struct delta_set *set, const struct query *q, struct snapshot *s,

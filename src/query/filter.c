@@ -188,11 +188,11 @@ int filter_matches(const struct filter *f, const struct process *p)
 
 int filter_rows(struct snapshot *s, const struct filter *f,
 		int (*matches)(const struct filter *, const struct process *),
-		struct process_list *rows)
+		struct process_list *processes)
 {
 	cleanup_free struct cgroups_seen *seen = f->cgroup ? seen_new(s->count) : NULL;
 	struct filter with = *f;
-	int r = f->cgroup && !seen ? -ENOMEM : process_list_reserve(rows, s->count);
+	int r = f->cgroup && !seen ? -ENOMEM : process_list_reserve(processes, s->count);
 
 	with.seen = seen;
 	if (f->pattern)
@@ -200,7 +200,7 @@ int filter_rows(struct snapshot *s, const struct filter *f,
 	for (size_t i = 0; r >= 0 && i < s->count; i++) {
 		r = matches(&with, &s->process[i]);
 		if (r > 0)
-			rows->item[rows->count++] = &s->process[i];
+			processes->item[processes->count++] = &s->process[i];
 	}
 	return r < 0 ? r : 0;
 }

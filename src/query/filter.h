@@ -62,6 +62,6 @@ const char *filter_next_unit(const char **pos, size_t *ret_len);
  */
 int filter_rows(struct snapshot *s, const struct filter *f,
 		int (*matches)(const struct filter *, const struct process *),
-		struct process_list *rows);
+		struct process_list *processes);
 
 #endif

@@ -13,7 +13,7 @@ static const size_t names[] = {
 	offsetof(struct process, name),	     offsetof(struct process, cmdline),
 	offsetof(struct process, user),	     offsetof(struct process, unit),
 	offsetof(struct process, container), offsetof(struct process, pod),
-	offsetof(struct process, space),     offsetof(struct process, container_id),
+	offsetof(struct process, namespace), offsetof(struct process, container_id),
 	offsetof(struct process, cgroup),
 };
 
@@ -60,7 +60,7 @@ static size_t path_of(const struct field *key, const struct process *p)
 		return p->container_path && p->container_path < len ? p->container_path : len;
 	case PART_POD:
 		return p->pod_path < len ? p->pod_path : 0;
-	case PART_SPACE:
+	case PART_NAMESPACE:
 		return 0;
 	default:
 		return len;
@@ -154,28 +154,30 @@ bool group_has(const struct group_id *group, const struct process *p)
 	return compare_text(group->key->group(p), group->text) == 0;
 }
 
-static size_t group_end(const struct field *key, const struct process_list *rows, size_t i)
+static size_t group_end(const struct field *key, const struct process_list *processes, size_t i)
 {
 	size_t end = i + 1;
 
-	while (end < rows->count && compare_key(key, rows->item[i], rows->item[end]) == 0)
+	while (end < processes->count &&
+	       compare_key(key, processes->item[i], processes->item[end]) == 0)
 		end++;
 	return end;
 }
 
-int group_rows(const struct field *key, struct process_list *rows, struct sums *g)
+int group_rows(const struct field *key, struct process_list *processes, struct sums *g)
 {
-	int r = sums_reserve(g, rows->count);
+	int r = sums_reserve(g, processes->count);
 
 	if (r < 0)
 		return r;
-	sort_items(rows->item, rows->count, sizeof(*rows->item), compare_grouped, (void *)key);
-	for (size_t i = 0, end; i < rows->count; i = end) {
+	sort_items(processes->item, processes->count, sizeof(*processes->item), compare_grouped,
+		   (void *)key);
+	for (size_t i = 0, end; i < processes->count; i = end) {
 		struct row *row = &g->rows.item[g->rows.count];
 
 		*row = (struct row){.process = &g->item[g->rows.count]};
-		end = group_end(key, rows, i);
-		r = make_group(key, &g->text, rows->item + i, end - i, row);
+		end = group_end(key, processes, i);
+		r = make_group(key, &g->text, processes->item + i, end - i, row);
 		if (r < 0)
 			return r;
 		g->rows.count++;

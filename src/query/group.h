@@ -25,6 +25,6 @@ bool group_has(const struct group_id *group, const struct process *p);
  * that all its processes have; a unit, a container or a cgroup has the path of its cgroup, if it is
  * one cgroup. Strings belong to the processes and to the sums. Returns 0 or -ENOMEM.
  */
-int group_rows(const struct field *key, struct process_list *rows, struct sums *groups);
+int group_rows(const struct field *key, struct process_list *processes, struct sums *groups);
 
 #endif

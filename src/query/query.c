@@ -37,8 +37,8 @@ uint64_t query_filter_key(const struct query *q)
 void query_rows_done(struct query_rows *rows)
 {
 	sums_done(&rows->sums);
-	process_list_done(&rows->chosen);
+	process_list_done(&rows->matched);
 	process_list_done(&rows->shown);
 	rows_done(&rows->processes);
-	rows->made = (struct rows){};
+	rows->all = (struct rows){};
 }

@@ -65,11 +65,11 @@ uint64_t query_filter_key(const struct query *q);
 
 /* Rows; their memory is used again for the next snapshot. Zeroed memory holds no rows. */
 struct query_rows {
-	struct process_list chosen; /* processes that the filter accepts */
-	struct sums sums;	    /* groups or the tree that is made of them */
-	struct rows processes;	    /* a row for each of them */
-	struct rows made;	    /* borrowed: the rows before any was hidden */
-	struct process_list shown;  /* those of rows that are named or charged */
+	struct process_list matched; /* processes that the filter accepts */
+	struct sums sums;	     /* groups or the tree that is made of them */
+	struct rows processes;	     /* a row for each of them */
+	struct rows all;	     /* borrowed: the rows before any was hidden */
+	struct process_list shown;   /* those of rows that are named or charged */
 };
 
 void query_rows_done(struct query_rows *rows);

@@ -7,19 +7,19 @@
 #include "query/group.h"
 #include "query/tree.h"
 
-void rows_count_filtered(const struct process_list *rows, struct collection *c)
+void rows_count_filtered(const struct process_list *processes, struct collection *c)
 {
 	c->filtered = c->seen - c->kernel_threads - c->zombies;
-	for (size_t i = 0; i < rows->count; i++)
-		c->filtered -= rows->item[i]->kind == PROCESS_USER;
+	for (size_t i = 0; i < processes->count; i++)
+		c->filtered -= processes->item[i]->kind == PROCESS_USER;
 }
 
-enum pss_source rows_pss_source(const struct process_list *rows)
+enum pss_source rows_pss_source(const struct process_list *processes)
 {
 	enum pss_source source = PSS_FROM_NOTHING;
 
-	for (size_t i = 0; i < rows->count; i++)
-		source = pss_source_join(source, rows->item[i]->pss_source);
+	for (size_t i = 0; i < processes->count; i++)
+		source = pss_source_join(source, processes->item[i]->pss_source);
 	return source;
 }
 
@@ -57,7 +57,7 @@ size_t query_certain(const struct query *q)
 
 int query_select_ids(struct snapshot *s, const struct query *q, struct query_rows *rows)
 {
-	return filter_rows(s, &q->filter, filter_matches_id, &rows->chosen);
+	return filter_rows(s, &q->filter, filter_matches_id, &rows->matched);
 }
 
 int query_select_text(struct snapshot *s, const struct query *q, struct query_rows *rows)
@@ -65,32 +65,32 @@ int query_select_text(struct snapshot *s, const struct query *q, struct query_ro
 	int r = 0;
 
 	if (q->filter.pattern || q->filter.cgroup || q->filter.units || q->filter.group.key)
-		r = filter_rows(s, &q->filter, filter_matches, &rows->chosen);
+		r = filter_rows(s, &q->filter, filter_matches, &rows->matched);
 	if (r == 0)
-		rows_count_filtered(&rows->chosen, &s->collection);
+		rows_count_filtered(&rows->matched, &s->collection);
 	return r;
 }
 
 int query_group(struct snapshot *s, const struct query *q, struct query_rows *rows)
 {
-	int r = snapshot_own_mm(s, rows->chosen.item, rows->chosen.count);
+	int r = snapshot_own_mm(s, rows->matched.item, rows->matched.count);
 
-	rows->made = (struct rows){};
+	rows->all = (struct rows){};
 	if (r == 0 && !(q->tree || q->group)) {
-		r = rows_of(&rows->processes, rows->chosen.item, rows->chosen.count);
-		rows->made = rows->processes;
+		r = rows_of(&rows->processes, rows->matched.item, rows->matched.count);
+		rows->all = rows->processes;
 		return r;
 	}
 	if (r < 0)
 		return r;
 	/* The totals of a tree are those of its processes. */
 	if (q->tree)
-		r = rows_of(&rows->processes, rows->chosen.item, rows->chosen.count);
+		r = rows_of(&rows->processes, rows->matched.item, rows->matched.count);
 	if (r < 0)
 		return r;
-	r = q->tree ? tree_rows(&q->order, q->min, q->folds, s, &rows->chosen, &rows->sums)
-		    : group_rows(q->group, &rows->chosen, &rows->sums);
-	rows->made = rows->sums.rows;
+	r = q->tree ? tree_rows(&q->order, q->min, q->folds, s, &rows->matched, &rows->sums)
+		    : group_rows(q->group, &rows->matched, &rows->sums);
+	rows->all = rows->sums.rows;
 	return r;
 }
 
@@ -146,18 +146,18 @@ void result_cut(struct result *r, struct collection *c, const struct rows *rows,
 void query_show(struct snapshot *s, const struct query *q, struct query_rows *rows, bool pruned,
 		struct result *ret)
 {
-	struct rows left = rows->made; /* without the rows that --min hides */
+	struct rows left = rows->all; /* without the rows that --min hides */
 	size_t wanted = left.count;
 
 	*ret = (struct result){.snapshot = s,
-			       .pss = rows_pss_source(&rows->chosen),
+			       .pss = rows_pss_source(&rows->matched),
 			       .group = q->tree ? NULL : q->group,
 			       .delta = q->deltas ? &q->deltas->delta : NULL};
 	if (!q->tree) {
 		struct rows shown;
 
 		if (q->deltas)
-			delta_set_join(q->deltas, q->group, s, &rows->made);
+			delta_set_join(q->deltas, q->group, s, &rows->all);
 		if (q->min)
 			order_at_least(&q->order, q->min, &left);
 		wanted = changed_first(q, &left);
@@ -169,7 +169,7 @@ void query_show(struct snapshot *s, const struct query *q, struct query_rows *ro
 	if (q->tree)
 		totals_sum(rows->processes.item, rows->processes.count, pruned, &ret->totals);
 	/* The processes that were asked for exist, but the kernel does not show them. */
-	if (q->filter.pid_count && !rows->chosen.count && s->collection.not_seen)
+	if (q->filter.pid_count && !rows->matched.count && s->collection.not_seen)
 		ret->totals.have = 0;
 }
 

@@ -41,9 +41,9 @@ void result_cut(struct result *r, struct collection *c, const struct rows *rows,
 		bool pruned);
 
 /* Sets c->filtered: the processes that are not among the rows. */
-void rows_count_filtered(const struct process_list *rows, struct collection *c);
+void rows_count_filtered(const struct process_list *processes, struct collection *c);
 /* The source of the rows' PSS. */
-enum pss_source rows_pss_source(const struct process_list *rows);
+enum pss_source rows_pss_source(const struct process_list *processes);
 
 /* Names that must be known, enum process_needs. */
 struct query_needs {

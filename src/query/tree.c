@@ -147,12 +147,12 @@ static size_t parent_of(const struct tree *t, const struct snapshot *s, const st
 	return NONE;
 }
 
-static int tree_begin(struct tree *t, const struct process_list *rows, struct sums *sums)
+static int tree_begin(struct tree *t, const struct process_list *processes, struct sums *sums)
 {
-	int r = sums_reserve(sums, rows->count);
+	int r = sums_reserve(sums, processes->count);
 
 	if (r == 0)
-		r = process_list_reserve(&sums->sorted, rows->count);
+		r = process_list_reserve(&sums->sorted, processes->count);
 	if (r < 0)
 		return r;
 	if (!sums->node)
@@ -161,13 +161,13 @@ static int tree_begin(struct tree *t, const struct process_list *rows, struct su
 		return -ENOMEM;
 	*t = (struct tree){
 		.row = sums->sorted.item,
-		.count = rows->count,
+		.count = processes->count,
 		.node = sums->node,
 		.item = sums->item,
 		.shown = &sums->rows,
 	};
 	for (size_t i = 0; i < t->count; i++)
-		t->row[i] = rows->item[i];
+		t->row[i] = processes->item[i];
 	sort_items(t->row, t->count, sizeof(*t->row), compare_sorted, NULL);
 	return 0;
 }
@@ -277,10 +277,10 @@ static int walk(struct tree *t, struct arena *arena)
 }
 
 int tree_rows(const struct order *o, uint64_t min, const struct folds *folds,
-	      const struct snapshot *s, const struct process_list *rows, struct sums *tree)
+	      const struct snapshot *s, const struct process_list *processes, struct sums *tree)
 {
 	struct tree t;
-	int r = tree_begin(&t, rows, tree);
+	int r = tree_begin(&t, processes, tree);
 
 	if (r < 0)
 		return r;

@@ -36,6 +36,6 @@ void folds_done(struct folds *folds);
  * its name. `folds`: NULL: none. Returns 0 or -ENOMEM.
  */
 int tree_rows(const struct order *o, uint64_t min, const struct folds *folds,
-	      const struct snapshot *s, const struct process_list *rows, struct sums *tree);
+	      const struct snapshot *s, const struct process_list *processes, struct sums *tree);
 
 #endif

@@ -49,7 +49,7 @@ static void put_labels(struct metrics_writer *w, const struct metric_group *g, c
 {
 	metrics_sample(w);
 	metrics_label(w, "group", g->label);
-	put_name(w, "namespace", g->space);
+	put_name(w, "namespace", g->namespace);
 	put_name(w, "pod", g->pod);
 	put_name(w, "container", g->container);
 	if (memtype)

@@ -116,8 +116,8 @@ static void set_names(const struct field *group, const struct process *p, struct
 		g->container = name_of_pod_part(p->container);
 	if (pod)
 		g->pod = name_of_pod_part(p->pod);
-	if (pod || part == PART_SPACE)
-		g->space = p->space;
+	if (pod || part == PART_NAMESPACE)
+		g->namespace = p->namespace;
 }
 
 /* Sums rows of one label into the item of the first of them. */

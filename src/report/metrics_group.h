@@ -11,7 +11,7 @@
 struct metric_group {
 	const char *label; /* escaped; unique */
 	/* Further labels, where the group alone decides them; NULL: none. */
-	const char *space, *pod, *container;
+	const char *namespace, *pod, *container;
 	struct totals sum;
 };
 

@@ -44,7 +44,7 @@ static const struct {
 	{EVENT_CONTAINER, offsetof(struct process, container)},
 	{EVENT_CONTAINER_ID, offsetof(struct process, container_id)},
 	{EVENT_POD, offsetof(struct process, pod)},
-	{EVENT_NAMESPACE, offsetof(struct process, space)},
+	{EVENT_NAMESPACE, offsetof(struct process, namespace)},
 };
 
 static const char **name_at(struct process *p, size_t offset)

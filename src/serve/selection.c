@@ -280,7 +280,7 @@ static int make_rows(struct selection *v, struct snapshot *snapshot, const struc
 /* Groups get the memory counters of their cgroups. */
 static int apply_memcgs(struct selection *v, const struct snapshot *snapshot)
 {
-	int r = rows_processes(v->rows.made.item, v->rows.made.count, &v->rows.shown);
+	int r = rows_processes(v->rows.all.item, v->rows.all.count, &v->rows.shown);
 
 	if (r == 0)
 		memcgs_apply(snapshot, &v->rows.shown);
@@ -313,7 +313,7 @@ int selection_metrics(struct selection *v, struct snapshot *snapshot, const stru
 {
 	const struct field *pss = process_field("pss");
 	const struct query query = {.group = selection_group(key), .order = {.keys = {{pss}, 1}}};
-	struct rows *groups = &v->rows.made;
+	struct rows *groups = &v->rows.all;
 	size_t shown = 0;
 	int r = make_rows(v, snapshot, &query);
 

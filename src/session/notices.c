@@ -195,7 +195,7 @@ void notices_no_match(struct session *s)
 	const struct options *o = s->options;
 	bool filters = o->filter || o->cgroup || o->units || o->users;
 
-	if (filters && !s->looked_for_match && !s->collector.rows.chosen.count && !s->exit_code &&
+	if (filters && !s->looked_for_match && !s->collector.rows.matched.count && !s->exit_code &&
 	    !tells_no_match(s))
 		log_notice(o->quiet, "%s", s->nothing);
 	s->looked_for_match = true;

@@ -137,9 +137,9 @@ void collect_close(struct collect *c)
 
 void collect_settings(struct collect *c, struct view_settings *ret)
 {
-	const struct session *m = &c->session;
-	const struct options *o = m->options;
-	const struct query *q = &m->query;
+	const struct session *s = &c->session;
+	const struct options *o = s->options;
+	const struct query *q = &s->query;
 
 	*ret = (struct view_settings){
 		.order = q->order,
@@ -152,7 +152,7 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 	if (o->delta == DELTA_START)
 		ret->changes = CHANGES_START;
 	process_list_usual(&ret->columns[0], NULL);
-	ret->columns[q->group != NULL] = m->columns;
+	ret->columns[q->group != NULL] = s->columns;
 	if (q->group && !o->columns)
 		process_list_usual(&ret->columns[1], q->group);
 	else if (!o->columns)
@@ -168,8 +168,8 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 
 void collect_apply_settings(struct collect *c, const struct view *v)
 {
-	struct session *m = &c->session;
-	struct query *q = &m->query;
+	struct session *s = &c->session;
+	struct query *q = &s->query;
 
 	q->group = v->shared.set.group;
 	q->order = v->shared.set.order;
@@ -182,35 +182,35 @@ void collect_apply_settings(struct collect *c, const struct view *v)
 
 void collect_filter(struct collect *c, struct view *v)
 {
-	struct session *m = &c->session;
+	struct session *s = &c->session;
 	/* An invalid text at the prompt does not fail the command. */
 	int ignored;
 
-	if (query_args_set(&m->query, m->options, QUERY_USER, v->shared.set.user, &m->collector,
+	if (query_args_set(&s->query, s->options, QUERY_USER, v->shared.set.user, &s->collector,
 			   &ignored) == 0)
 		memcpy(c->user, v->shared.set.user, sizeof(c->user));
 	else
 		memcpy(v->shared.set.user, c->user, sizeof(c->user));
 	/* A filter that is being typed may be incomplete. */
-	if (query_args_set(&m->query, m->options, QUERY_FILTER, v->shared.set.filter, &m->collector,
+	if (query_args_set(&s->query, s->options, QUERY_FILTER, v->shared.set.filter, &s->collector,
 			   &ignored) == 0)
 		memcpy(c->filter, v->shared.set.filter, sizeof(c->filter));
 	else
 		memcpy(v->shared.set.filter, c->filter, sizeof(c->filter));
-	m->query.filter.group = v->list.within.group;
+	s->query.filter.group = v->list.within.group;
 }
 
 /* Call before the next snapshot, when nothing points to this one any more. */
 static int store_rows(struct collect *c)
 {
-	struct session *m = &c->session;
-	struct collector *collector = &m->collector;
+	struct session *s = &c->session;
+	struct collector *collector = &s->collector;
 	int r;
 
 	/* Also the names of rows that became visible: the next snapshot has them at once. */
 	if (collector->names && collector->spec.lazy_names)
 		name_cache_update(collector->names, &collector->snapshot);
-	r = delta_set_update(&c->session.deltas, &m->query, &collector->snapshot, &collector->rows,
+	r = delta_set_update(&c->session.deltas, &s->query, &collector->snapshot, &collector->rows,
 			     &c->result.totals);
 	return r < 0 ? log_errno(r, "storing rows") : 0;
 }
@@ -235,11 +235,11 @@ static void note_swapped(struct collect *c, struct view_facts *facts)
 /* The frame, or the next readable one in this direction; 0: there is none, which is told. */
 static uint32_t find_readable(struct collect *c, uint32_t frame, int direction)
 {
-	struct session *m = &c->session;
-	uint32_t found = session_readable(m, frame, direction);
+	struct session *s = &c->session;
+	uint32_t found = session_readable(s, frame, direction);
 
 	if (!found)
-		replay_note_lost(&m->replay, m->options->quiet, m->collector.reason);
+		replay_note_lost(&s->replay, s->options->quiet, s->collector.reason);
 	return found;
 }
 
@@ -286,7 +286,7 @@ static void show_rows(struct collect *c, struct view *v, bool tick)
 
 int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view *v)
 {
-	struct session *m = &c->session;
+	struct session *s = &c->session;
 	bool back = replays(c) && frame < c->session.frame;
 	uint32_t found = replays(c) ? find_readable(c, frame, back ? -1 : 1) : 0;
 	int r = 0;
@@ -304,7 +304,7 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 	session_begin_delta(&c->session, missed);
 	c->session.deltas.delta.tick++;
 	if (r == 0)
-		r = replays(c) ? read_frame(c, frame) : session_collect(m, &c->result);
+		r = replays(c) ? read_frame(c, frame) : session_collect(s, &c->result);
 	if (r)
 		return session_failed(&c->session, r);
 	c->have_result = true;
@@ -325,15 +325,15 @@ static int drop_pattern(struct collect *c, struct view *v)
 
 int collect_requery(struct collect *c, bool filter, struct view *v)
 {
-	struct session *m = &c->session;
+	struct session *s = &c->session;
 	int r = 0;
 
 	if (!c->have_result)
 		return 0;
 	view_clear_rows(v);
 	session_begin_delta(&c->session, c->missed);
-	r = session_requery(m, filter, &c->result);
-	if (r == EXIT_USAGE && m->query.filter.pattern)
+	r = session_requery(s, filter, &c->result);
+	if (r == EXIT_USAGE && s->query.filter.pattern)
 		return drop_pattern(c, v);
 	c->have_result = r == 0;
 	/* The next tick collects again. */
@@ -345,14 +345,14 @@ int collect_requery(struct collect *c, bool filter, struct view *v)
 
 void collect_name_rows(struct collect *c, struct view *v)
 {
-	struct session *m = &c->session;
+	struct session *s = &c->session;
 	struct rows in_sight;
 
 	if (!c->have_result || !view_in_front(v, PANE_LIST))
 		return;
 	in_sight = view_rows_in_sight(v);
-	if (m->collector.spec.lazy_names)
-		collector_name_rows(&m->collector, &m->query, in_sight.item, in_sight.count);
+	if (s->collector.spec.lazy_names)
+		collector_name_rows(&s->collector, &s->query, in_sight.item, in_sight.count);
 }
 
 static struct process *row_of_detail(const struct collect *c, const struct view *v)

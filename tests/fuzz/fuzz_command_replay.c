@@ -59,11 +59,11 @@ static void check_document(const struct session *s, const struct result *result)
 
 	/* Each process in its own row, or all in one row. */
 	FUZZ_CHECK(result->group || s->options->tree || s->options->top ||
-		   result->row_count == s->collector.rows.chosen.count);
-	FUZZ_CHECK(result->totals.processes <= s->collector.rows.chosen.count);
+		   result->row_count == s->collector.rows.matched.count);
+	FUZZ_CHECK(result->totals.processes <= s->collector.rows.matched.count);
 	if (s->options->tree)
-		FUZZ_CHECK(result->row_count == s->collector.rows.chosen.count &&
-			   result->totals.processes == s->collector.rows.chosen.count);
+		FUZZ_CHECK(result->row_count == s->collector.rows.matched.count &&
+			   result->totals.processes == s->collector.rows.matched.count);
 	check_diff(result->snapshot);
 	render_json(&out, result);
 	FUZZ_CHECK(!strbuf_error(&out));
@@ -90,7 +90,7 @@ static void check_tick(struct session *w, const struct result *result)
 	const struct delta_counts *n = &w->deltas.delta.counts;
 	size_t lines = 0;
 
-	FUZZ_CHECK(n->started + n->changed <= w->collector.rows.made.count);
+	FUZZ_CHECK(n->started + n->changed <= w->collector.rows.all.count);
 	FUZZ_CHECK(n->ended <= w->deltas.tracker[w->deltas.now].rows.count);
 	render_ndjson_with(&out, &line, result);
 	FUZZ_CHECK(!strbuf_error(&out));

@@ -26,8 +26,8 @@ static void check_name(const struct container_name *name, const struct input *in
 {
 	check_part(name->name, in);
 	check_part(name->pod, in);
-	check_part(name->space, in);
-	FUZZ_CHECK(!name->pod.s == !name->space.s);
+	check_part(name->namespace, in);
+	FUZZ_CHECK(!name->pod.s == !name->namespace.s);
 	FUZZ_CHECK(name->name.s || name->pod.s);
 }
 

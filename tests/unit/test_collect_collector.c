@@ -191,10 +191,10 @@ FIXTURE_TEST(maps)
 	assert_int_equal(maps.process[0].status, PSS_OK);
 	assert_true(maps.row_count > 3);
 	assert_int_equal(maps.row_count, maps.mappings);
-	maps_read_done(&maps, f->collector.rows.chosen.count);
+	maps_read_done(&maps, f->collector.rows.matched.count);
 	assert_int_equal(maps_read_all(&f->collector, &files, &maps), 0);
 	assert_true(maps.row_count > 0 && maps.row_count < maps.mappings);
-	maps_read_done(&maps, f->collector.rows.chosen.count);
+	maps_read_done(&maps, f->collector.rows.matched.count);
 }
 
 /* Without PSS from the kernel there is nothing to verify. */

@@ -58,7 +58,7 @@ static void assert_named(const struct proc_tree *t, const char *cgroup, const ch
 	assert_int_equal(enrich_containers(&reader, &t->proc, t->dir, &memory, &rows), 0);
 	assert_text("container", p.container, name);
 	assert_text("pod", p.pod, pod);
-	assert_text("namespace", p.space, space);
+	assert_text("namespace", p.namespace, space);
 	assert_text("status", container_status_name(p.container_status),
 		    container_status_name(status));
 }

@@ -197,8 +197,8 @@ TEST(members)
 		assert_int_equal(needs.filter, column(is[i].key)->needs);
 		assert_int_equal(query_select_ids(&m.snapshot, &q, &rows), 0);
 		assert_int_equal(query_select_text(&m.snapshot, &q, &rows), 0);
-		for (size_t k = 0; k < rows.chosen.count; k++)
-			sprintf(got + strlen(got), "%s%d", k ? " " : "", rows.chosen.item[k]->pid);
+		for (size_t k = 0; k < rows.matched.count; k++)
+			sprintf(got + strlen(got), "%s%d", k ? " " : "", rows.matched.item[k]->pid);
 		assert_string_equal(got, is[i].want);
 		assert_true(query_filter_key(&q) != query_filter_key(&all));
 		query_rows_done(&rows);

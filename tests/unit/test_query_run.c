@@ -119,7 +119,7 @@ FIXTURE_TEST(groups)
 	set(f, QUERY_GROUP_BY, "name");
 	set(f, QUERY_MIN, "3M");
 	run(f);
-	assert_int_equal(f->rows.made.count, 3);
+	assert_int_equal(f->rows.all.count, 3);
 	assert_int_equal(f->result.row_count, 2);
 	assert_string_equal(f->result.rows[0].process->name, "cat");
 	assert_int_equal(f->result.rows[0].process->value[COUNTER_PSS], 6 * MIB);

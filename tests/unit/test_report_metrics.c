@@ -229,7 +229,7 @@ TEST(containers)
 		p->container = "prod/web-0/app";
 		p->container_id = "abc";
 		p->pod = "prod/web-0";
-		p->space = "prod";
+		p->namespace = "prod";
 		p->unit = "cri-abc.scope";
 		p->cgroup = "/k/cri-abc.scope";
 		s.result.group = process_field(group[i].key);
