@@ -60,7 +60,7 @@ struct value {
 	uint32_t count; /* of ROWS */
 	union {
 		uint64_t bytes;
-		int64_t number; /* of AMOUNT, NUMBER, TIME, CHANGE and GROWTH */
+		int64_t number; /* of AMOUNT, NUMBER, TIME, CHANGE, GROWTH and RATIO */
 		double percent;
 		const char *text; /* any bytes; borrowed from the row */
 		bool yes;	  /* of BOOL */
@@ -78,7 +78,7 @@ static inline struct value value_number(bool known, int64_t number)
 	return (struct value){.known = known, .number = number};
 }
 
-/* A number above INT64_MAX is not known. */
+/* Likewise; a number above INT64_MAX is not known. */
 static inline struct value value_amount(bool known, uint64_t number)
 {
 	return value_number(known && number <= INT64_MAX, (int64_t)number);
