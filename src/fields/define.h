@@ -36,9 +36,9 @@
 /* Rows of another kind that are an object or an array of JSON. */
 #define OBJECT(name, json, fields_, row, help)                                                     \
 	KNOWN(name, json, OBJECT, value_row(row), help, .fields = fields_)
-#define ROWS(name, json, fields_, type_, known, first, count, help, flags_)                        \
+#define ROWS(name, json, fields_, type_, known, first, count, help, flags_, ...)                   \
 	KEY(name, json, ROWS, value_rows(known, first, count), help, .fields = fields_,            \
-	    .row_size = sizeof(type_), .flags = flags_)
+	    .row_size = sizeof(type_), .flags = flags_, __VA_ARGS__)
 
 /* A kind of row with these fields. */
 #define FIELD_ITEMS(...) ((const struct field *const[]){__VA_ARGS__})

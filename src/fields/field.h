@@ -137,6 +137,7 @@ struct field {
 	/* Of OBJECT and ROWS: the fields of a row, and the bytes from one to the next. */
 	const struct fields *fields;
 	size_t row_size;
+	bool (*shown)(const void *row, const void *of); /* of ROWS; NULL: each is shown */
 };
 
 static inline struct value field_value(const struct field *f, const void *row, const void *of)

@@ -55,6 +55,8 @@ static void json_put_rows(struct json_writer *w, const struct field *f, struct v
 
 	json_begin(w, '[');
 	for (size_t i = 0; i < v.count; i++, row += f->row_size) {
+		if (f->shown && !f->shown(row, of))
+			continue;
 		if (f->flags & FIELD_LINES)
 			json_newline(w);
 		json_begin(w, '{');
