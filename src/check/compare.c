@@ -8,21 +8,6 @@
 /* A difference counts after so many rounds in which it was the same and nothing else moved. */
 #define ROUNDS_ALIKE 6
 
-static const char *const verdict_name[COMPARE_VERDICTS] = {
-	[COMPARE_SAME] = "same",
-	[COMPARE_MOVED] = "moved",
-	[COMPARE_APPROXIMATE] = "approximate",
-	[COMPARE_GONE] = "gone",
-	[COMPARE_DENIED] = "denied",
-	[COMPARE_TIMEOUT] = "timeout",
-	[COMPARE_DIFFERENT] = "DIFFERENT",
-};
-
-const char *compare_verdict_name(enum compare_verdict verdict)
-{
-	return verdict_name[verdict];
-}
-
 static enum compare_policy policy_of(const struct compare_cell *cell)
 {
 	return counter_table[cell->counter].policy;
@@ -300,19 +285,6 @@ void compare_settle(struct compare_row *row, enum compare_verdict verdict)
 	row->settled = true;
 }
 
-bool compare_difference(const struct compare_cell *cell, int64_t *ret)
-{
-	uint64_t low = cell->proc_before < cell->proc_after ? cell->proc_before : cell->proc_after;
-	uint64_t high = cell->proc_before < cell->proc_after ? cell->proc_after : cell->proc_before;
-
-	if (!cell->bpf_known || !cell->proc_known)
-		return false;
-	*ret = cell->bpf < low	  ? -(int64_t)(low - cell->bpf)
-	       : cell->bpf > high ? (int64_t)(cell->bpf - high)
-				  : 0;
-	return true;
-}
-
 /* True if a value of status that lags behind explains the difference. */
 static bool within_bound(const struct comparison *c, const struct compare_row *row,
 			 const struct compare_cell *cell)
@@ -354,21 +326,6 @@ void compare_finish(struct comparison *c, size_t referees)
 		for (size_t k = 0; k < row->count; k++) {
 			if (within_bound(c, row, &row->cell[k]))
 				row->cell[k].verdict = COMPARE_APPROXIMATE;
-		}
-	}
-}
-
-void compare_sum(const struct comparison *c, struct compare_sums *ret)
-{
-	*ret = (struct compare_sums){.processes = c->count};
-	for (size_t i = 0; i < c->count; i++) {
-		for (size_t k = 0; k < c->row[i].count; k++) {
-			const struct compare_cell *cell = &c->row[i].cell[k];
-
-			if (cell->left_out)
-				continue;
-			ret->cells++;
-			ret->verdict[cell->verdict]++;
 		}
 	}
 }

@@ -23,9 +23,7 @@ static int compare(struct session *s, struct output *out)
 {
 	cleanup(compare_run_done) struct compare_run run = {};
 	struct collector *c = &s->collector;
-	struct result balance = {.snapshot = &c->snapshot};
-	struct compare_report report = {.balance = &balance, .all = s->options->all};
-	struct compare_sums sums;
+	struct compare_report report = {.snapshot = &c->snapshot, .all = s->options->all};
 	int r = compare_run(&c->check, &s->query.filter, &run);
 
 	if (r < 0)
@@ -33,12 +31,12 @@ static int compare(struct session *s, struct output *out)
 	balance_reconcile(&c->snapshot);
 	report.comparison = &run.comparison;
 	report.cost = run.cost;
+	compare_sum(&run.comparison, &report.sums);
 	render(s->options, &report, out);
 	r = output_finish(out);
 	if (r)
 		return r;
-	compare_sum(&run.comparison, &sums);
-	return sums.verdict[COMPARE_DIFFERENT] ? EXIT_DIFFERENT : s->exit_code;
+	return report.sums.verdict[COMPARE_DIFFERENT] ? EXIT_DIFFERENT : s->exit_code;
 }
 
 /* Whether both BPF and /proc can be read. */

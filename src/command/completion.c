@@ -12,10 +12,10 @@
 #include "base/parse.h"
 #include "command/table.h"
 #include "fields/growth_fields.h"
+#include "fields/map_fields.h"
 #include "fields/process_fields.h"
 #include "fields/system_fields.h"
 #include "model/files.h"
-#include "model/maps.h"
 #include "session/log.h"
 #include "session/options_check.h"
 
@@ -58,11 +58,8 @@ static void print_lower(const char *text)
 static void print_map_keys(void)
 {
 	printf("_zmem_bpf_map_keys=(");
-	for (int i = 0; i < MAP_COLUMNS; i++) {
-		if (i)
-			putchar(' ');
-		print_lower(map_column_header(i));
-	}
+	for (size_t i = 0; i < map_fields.count; i++)
+		printf("%s%s", i ? " " : "", map_fields.item[i]->key);
 	printf(")\n");
 }
 

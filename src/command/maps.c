@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "collect/maps_read_all.h"
 #include "command/table.h"
+#include "fields/map_fields.h"
 #include "privilege/privilege.h"
 #include "query/order.h"
 #include "query/pattern.h"
@@ -23,7 +24,7 @@
 
 struct maps_command {
 	const struct options *o;
-	struct map_keys keys; /* of --sort */
+	struct order order; /* of --sort */
 	struct maps_request request;
 	struct session session;
 	struct output out;
@@ -74,12 +75,11 @@ static int read_keys(struct maps_command *c, const char *spec)
 	static const char *const how[] = {[MAP_ROWS_EACH] = "",
 					  [MAP_ROWS_FILES] = " --by-file",
 					  [MAP_ROWS_KINDS] = " --group-by"};
-	const char *bad;
-	size_t len;
+	struct field_error bad;
 
-	if (map_keys_parse(&c->keys, spec, c->request.rows, &bad, &len) < 0)
+	if (field_list_parse_keys(&c->order.keys, map_columns[c->request.rows], spec, &bad) < 0)
 		return log_usage(c->o, "--sort: maps%s has no column '%.*s'", how[c->request.rows],
-				 (int)len, bad);
+				 (int)bad.len, bad.name);
 	return 0;
 }
 
@@ -89,12 +89,15 @@ static int open_command(struct maps_command *c, const struct options *o)
 	int r = check_request(o);
 
 	c->o = o;
+	c->order.reverse = o->reverse;
 	/* Counters list the processes; the rest comes from smaps. */
 	spec.pss = PSS_NONE;
 	if (r == 0)
 		r = read_request(c, o);
 	if (r == 0)
-		r = read_keys(c, o->sort ? o->sort : "pss");
+		r = read_keys(c, "pss");
+	if (r == 0 && o->sort)
+		r = read_keys(c, o->sort);
 	if (r == 0)
 		r = session_open_filters(&c->session, o, &spec);
 	/* The names of groups are read with the filters. */
@@ -159,7 +162,7 @@ static void choose_rows(const struct maps_command *c, struct maps_read *m, struc
 		shown = 0;
 	if (shown > m->row_count)
 		shown = m->row_count;
-	order_maps(&c->keys, o->reverse, m->rows, m->row_count);
+	order_maps(&c->order, m->rows, m->row_count);
 	r->rows = m->rows;
 	r->row_count = shown;
 	r->others_count = m->row_count - shown;

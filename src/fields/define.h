@@ -8,14 +8,14 @@
 #include "fields/field.h"
 
 /* `value`: an expression of `r`, of `f` and of `of`. */
-#define FIELD_OF(counter_, name_, json_, heading_, type_, value_, help_, ...)                      \
+#define FIELD_AS(counter_, name_, key_, json_, heading_, type_, value_, help_, ...)                \
 	static struct value get_##name_(const struct field *f, const void *row, const void *of)    \
 	{                                                                                          \
 		ROW;                                                                               \
 		(void)f, (void)r, (void)of;                                                        \
 		return value_;                                                                     \
 	}                                                                                          \
-	static const struct field field_##name_ = {.key = json_,                                   \
+	static const struct field field_##name_ = {.key = key_,                                    \
 						   .json = json_,                                  \
 						   .json_key = JSON_KEY_OF(json_),                 \
 						   .heading = heading_,                            \
@@ -24,16 +24,21 @@
 						   .counter = counter_,                            \
 						   .get = get_##name_,                             \
 						   __VA_ARGS__}
-/* A column; a field that is a key of JSON alone; one that is always known. */
+#define FIELD_OF(counter, name, json, ...) FIELD_AS(counter, name, json, json, __VA_ARGS__)
+/*
+ * A column; one whose key in JSON differs; a field that is a key of JSON alone; one of these that
+ * is always known.
+ */
 #define COLUMN(...)	       FIELD_OF(-1, __VA_ARGS__)
+#define COLUMN_AS(...)	       FIELD_AS(-1, __VA_ARGS__)
 #define KEY(name, json, ...)   FIELD_OF(-1, name, json, NULL, __VA_ARGS__)
 #define KNOWN(name, json, ...) KEY(name, json, __VA_ARGS__, .flags = FIELD_KNOWN)
 /* Rows of another kind that are an object or an array of JSON. */
 #define OBJECT(name, json, fields_, row, help)                                                     \
 	KNOWN(name, json, OBJECT, value_row(row), help, .fields = fields_)
-#define ROWS(name, json, fields_, type_, known, first, count, help, flags_)                        \
+#define ROWS(name, json, fields_, type_, known, first, count, help, flags_, ...)                   \
 	KEY(name, json, ROWS, value_rows(known, first, count), help, .fields = fields_,            \
-	    .row_size = sizeof(type_), .flags = flags_)
+	    .row_size = sizeof(type_), .flags = flags_, __VA_ARGS__)
 
 /* A kind of row with these fields. */
 #define FIELD_ITEMS(...) ((const struct field *const[]){__VA_ARGS__})

@@ -1,11 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Finds fields by their names, and reads lists of them. */
+/* Finds fields by their names, reads lists of them, and compares values. */
 #include "fields/field.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/parse.h"
+
+int field_compare(const struct field *f, struct value a, struct value b)
+{
+	int r;
+
+	if (!a.known || !b.known)
+		return b.known - a.known;
+	switch (f->type) {
+	case FIELD_TEXT:
+		return strcmp(a.text, b.text);
+	case FIELD_BYTES:
+	case FIELD_ADDRESS:
+		r = (a.bytes > b.bytes) - (a.bytes < b.bytes);
+		break;
+	case FIELD_PERCENT:
+		r = (a.percent > b.percent) - (a.percent < b.percent);
+		break;
+	case FIELD_BOOL:
+		r = a.yes - b.yes;
+		break;
+	default:
+		r = (a.number > b.number) - (a.number < b.number);
+	}
+	return field_is_amount(f) ? -r : r;
+}
 
 static const struct field *find_key(const struct fields *all, const char *key, size_t len)
 {

@@ -16,6 +16,7 @@ enum field_type {
 	FIELD_BYTES,
 	FIELD_AMOUNT,  /* a number of things */
 	FIELD_NUMBER,  /* an identifier */
+	FIELD_ADDRESS, /* of memory: hexadecimal, and a string in JSON */
 	FIELD_PERCENT, /* a share of RAM, of swap or of a limit, one in percent, a ratio */
 	FIELD_TIME,    /* ms since the epoch */
 	FIELD_CHANGE,  /* by how many bytes */
@@ -35,9 +36,10 @@ enum field_flag {
 	FIELD_ASKED = 1 << 4,	  /* only on request: it takes time, or may hold secrets */
 	FIELD_KNOWN = 1 << 10,	  /* it is always known: in JSON it is never null */
 	/* Of a text in JSON: */
-	FIELD_HEX = 1 << 5,	 /* KEY_hex has its bytes where they are not UTF-8 */
-	FIELD_SAYS_CUT = 1 << 6, /* KEY_truncated says whether its end is missing */
-	FIELD_OPTIONAL = 1 << 7, /* it has no key where it is not known */
+	FIELD_HEX = 1 << 5,	   /* KEY_hex has its bytes where they are not UTF-8 */
+	FIELD_SAYS_CUT = 1 << 6,   /* KEY_truncated says whether its end is missing */
+	FIELD_OPTIONAL = 1 << 7,   /* it has no key where it is not known */
+	FIELD_NOTES_CUT = 1 << 11, /* KEY_truncated is there where it is true */
 	/* Of rows in JSON: */
 	FIELD_LINES = 1 << 8,	 /* each begins a line */
 	FIELD_END_LINE = 1 << 9, /* and so does the bracket behind the last one */
@@ -59,7 +61,7 @@ struct value {
 	bool cut;	/* of a text: a part of it is missing */
 	uint32_t count; /* of ROWS */
 	union {
-		uint64_t bytes;
+		uint64_t bytes; /* also of ADDRESS */
 		int64_t number; /* of AMOUNT, NUMBER, TIME, CHANGE, GROWTH and RATIO */
 		double percent;
 		const char *text; /* any bytes; borrowed from the row */
@@ -135,6 +137,7 @@ struct field {
 	/* Of OBJECT and ROWS: the fields of a row, and the bytes from one to the next. */
 	const struct fields *fields;
 	size_t row_size;
+	bool (*shown)(const void *row, const void *of); /* of ROWS; NULL: each is shown */
 };
 
 static inline struct value field_value(const struct field *f, const void *row, const void *of)
@@ -154,6 +157,12 @@ static inline bool field_is_amount(const struct field *f)
 	return f->type == FIELD_BYTES || f->type == FIELD_AMOUNT || f->type == FIELD_PERCENT ||
 	       f->type == FIELD_CHANGE || f->type == FIELD_GROWTH;
 }
+
+/*
+ * The order of two values: the largest amount or change first, all else ascending, and one that is
+ * not known last.
+ */
+int field_compare(const struct field *f, struct value a, struct value b);
 
 /* ---- the fields of a kind of row ---- */
 

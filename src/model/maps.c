@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Stores mappings, sums them by name, and names their columns. */
+/* Stores mappings, and sums them by name. */
 #include "model/maps.h"
 
 #include <errno.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/parse.h"
 
 void map_counters_add(struct map_counters *sum, const struct map_counters *c)
 {
@@ -221,78 +220,6 @@ int map_set_keep(struct map_set *s, int (*keep)(void *arg, const char *name), vo
 		map_counters_add(&s->total, &m->counters);
 	}
 	s->count = count;
-	return 0;
-}
-
-/* ---- columns ---- */
-
-/* The keys are the same in lower case. */
-static const char *const headers[MAP_COLUMNS] = {
-	[MAP_COLUMN_PID] = "PID",
-	[MAP_COLUMN_ADDRESS] = "ADDRESS",
-	[MAP_COLUMN_PERM] = "PERM",
-	[MAP_COLUMN_PROCS] = "PROCS",
-	[MAP_COLUMN_MAPS] = "MAPS",
-	[MAP_COLUMN_KIND] = "KIND",
-	[MAP_COLUMN_COUNTERS + MAPS_SIZE] = "SIZE",
-	[MAP_COLUMN_COUNTERS + MAPS_RSS] = "RSS",
-	[MAP_COLUMN_COUNTERS + MAPS_PSS] = "PSS",
-	[MAP_COLUMN_COUNTERS + MAPS_PRIVATE] = "PRIVATE",
-	[MAP_COLUMN_COUNTERS + MAPS_SHARED] = "SHARED",
-	[MAP_COLUMN_COUNTERS + MAPS_SWAP] = "SWAP",
-	[MAP_COLUMN_COUNTERS + MAPS_SWAP_PSS] = "SWAP_PSS",
-	[MAP_COLUMN_COUNTERS + MAPS_LOCKED] = "LOCKED",
-	[MAP_COLUMN_COUNTERS + MAPS_THP] = "THP",
-	[MAP_COLUMN_COUNTERS + MAPS_HUGETLB] = "HUGETLB",
-	[MAP_COLUMN_NAME] = "NAME",
-};
-
-const char *map_column_header(int column)
-{
-	return headers[column];
-}
-
-static bool belongs(int column, enum map_rows rows)
-{
-	if (column == MAP_COLUMN_PROCS || column == MAP_COLUMN_MAPS)
-		return rows != MAP_ROWS_EACH;
-	if (column == MAP_COLUMN_KIND)
-		return rows == MAP_ROWS_KINDS;
-	return column >= MAP_COLUMN_COUNTERS || rows == MAP_ROWS_EACH;
-}
-
-static int find_column(const char *key, size_t len, enum map_rows rows)
-{
-	for (int i = 0; i < MAP_COLUMNS; i++) {
-		if (belongs(i, rows) && parse_same_word(headers[i], key, len))
-			return i;
-	}
-	return -EINVAL;
-}
-
-int map_keys_parse(struct map_keys *keys, const char *spec, enum map_rows rows,
-		   const char **ret_bad, size_t *ret_bad_len)
-{
-	struct map_keys read = {.count = 0};
-	const char *item, *pos = spec;
-	size_t len;
-
-	while ((item = parse_item(&pos, &len))) {
-		int column = find_column(item, len, rows);
-
-		if (column < 0 || read.count == MAP_COLUMNS) {
-			*ret_bad = item;
-			*ret_bad_len = len;
-			return -EINVAL;
-		}
-		read.column[read.count++] = column;
-	}
-	if (!read.count) {
-		*ret_bad = spec;
-		*ret_bad_len = strlen(spec);
-		return -EINVAL;
-	}
-	*keys = read;
 	return 0;
 }
 

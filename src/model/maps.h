@@ -98,22 +98,7 @@ const char *map_kind(const char *name);
  */
 int map_set_keep(struct map_set *s, int (*keep)(void *arg, const char *name), void *arg);
 
-/* ---- columns ---- */
-
-enum map_column {
-	MAP_COLUMN_PID,
-	MAP_COLUMN_ADDRESS,
-	MAP_COLUMN_PERM,
-	MAP_COLUMN_PROCS,
-	MAP_COLUMN_MAPS,
-	MAP_COLUMN_KIND,
-	MAP_COLUMN_COUNTERS, /* the first of MAPS_COUNTERS */
-	MAP_COLUMN_NAME = MAP_COLUMN_COUNTERS + MAPS_COUNTERS,
-	MAP_COLUMNS,
-};
-
-/* "SWAP_PSS" */
-const char *map_column_header(int column);
+/* ---- the result of a command ---- */
 
 /* The rows of a report. */
 enum map_rows {
@@ -121,21 +106,6 @@ enum map_rows {
 	MAP_ROWS_FILES, /* mappings with one name */
 	MAP_ROWS_KINDS, /* mappings of a group of processes that are of one kind */
 };
-
-struct map_keys {
-	int column[MAP_COLUMNS];
-	size_t count;
-};
-
-/*
- * Parses "a,b,c", ignoring case. Sums have procs and maps in place of pid, address and perm, and
- * those by kind have kind. On a bad name returns -EINVAL and sets *ret_bad and *ret_bad_len to the
- * name.
- */
-int map_keys_parse(struct map_keys *keys, const char *spec, enum map_rows rows,
-		   const char **ret_bad, size_t *ret_bad_len);
-
-/* ---- the result of a command ---- */
 
 struct maps_process {
 	const struct process *process;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "fields/map_fields.h"
 #include "query/delta.h"
 
 #define SIGN_BIT (1ULL << 63)
@@ -295,76 +296,29 @@ size_t order_unread(const struct order *o, const struct snapshot *s, struct rows
 
 /* ---- mappings ---- */
 
-static int compare_u64(uint64_t a, uint64_t b)
+static int compare_mapping(const struct field *const *by, size_t count, const void *a,
+			   const void *b)
 {
-	return (a > b) - (a < b);
-}
-
-/* A counter that was not measured stands last. */
-static int compare_map_counter(const struct mapping *a, const struct mapping *b, int counter)
-{
-	bool has_a = map_has(&a->counters, counter), has_b = map_has(&b->counters, counter);
-
-	if (!has_a || !has_b)
-		return has_b - has_a;
-	return compare_u64(b->counters.value[counter], a->counters.value[counter]);
-}
-
-static int compare_map_column(const struct mapping *a, const struct mapping *b, int column)
-{
-	switch (column) {
-	case MAP_COLUMN_PID:
-		return compare_u64((uint64_t)a->pid, (uint64_t)b->pid);
-	case MAP_COLUMN_ADDRESS:
-		return compare_u64(a->start, b->start);
-	case MAP_COLUMN_PERM:
-		return strcmp(a->perm, b->perm);
-	case MAP_COLUMN_PROCS:
-		return compare_u64(b->processes, a->processes);
-	case MAP_COLUMN_MAPS:
-		return compare_u64(b->mappings, a->mappings);
-	case MAP_COLUMN_KIND:
-		return strcmp(a->name, b->name);
-	case MAP_COLUMN_NAME:
-		/* The name of a group; groups without one stand last. */
-		if (!a->group || !b->group)
-			return a->group || b->group ? (b->group != NULL) - (a->group != NULL)
-						    : strcmp(a->name, b->name);
-		return strcmp(a->group, b->group);
-	default:
-		return compare_map_counter(a, b, column - MAP_COLUMN_COUNTERS);
-	}
-}
-
-struct maps_sort {
-	const struct map_keys *keys;
-	bool reverse;
-};
-
-static int compare_maps(const void *pa, const void *pb, void *arg)
-{
-	const struct mapping *a = *(struct mapping *const *)pa, *b = *(struct mapping *const *)pb;
-	const struct maps_sort *sort = arg;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < sort->keys->count; i++)
-		r = compare_map_column(a, b, sort->keys->column[i]);
-	if (sort->reverse)
-		r = -r;
-	/* Never 0 for two rows. */
-	if (r == 0)
-		r = compare_map_column(a, b, MAP_COLUMN_PID);
-	if (r == 0)
-		r = compare_map_column(a, b, MAP_COLUMN_ADDRESS);
-	if (r == 0)
-		r = compare_map_column(a, b, MAP_COLUMN_NAME);
-	return r ? r : strcmp(a->name, b->name);
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = field_compare(by[i], field_value(by[i], a, NULL), field_value(by[i], b, NULL));
+	return r;
 }
 
-void order_maps(const struct map_keys *keys, bool reverse, struct mapping **rows, size_t count)
+static int compare_maps(const void *a, const void *b, void *arg)
 {
-	struct maps_sort sort = {keys, reverse};
+	const struct order *o = arg;
+	int r = compare_mapping(o->keys.item, o->keys.count, a, b);
 
+	if (r)
+		return o->reverse ? -r : r;
+	/* Never 0 for two rows. */
+	return compare_mapping(map_identity.item, map_identity.count, a, b);
+}
+
+void order_maps(const struct order *o, struct mapping **rows, size_t count)
+{
 	if (count)
-		qsort_r(rows, count, sizeof(*rows), compare_maps, &sort);
+		qsort_r(rows, count, sizeof(*rows), compare_maps, (void *)o);
 }

@@ -40,9 +40,9 @@ size_t order_unread(const struct order *o, const struct snapshot *s, struct rows
 void order_at_least(const struct order *o, uint64_t min, struct rows *rows);
 
 /*
- * Sorts mappings by the keys: sizes and numbers biggest first, all else ascending, then by pid and
- * address or by name.
+ * Sorts mappings by the keys, of map_columns: sizes and numbers biggest first, all else
+ * ascending, then by pid and address or by name.
  */
-void order_maps(const struct map_keys *keys, bool reverse, struct mapping **rows, size_t count);
+void order_maps(const struct order *o, struct mapping **rows, size_t count);
 
 #endif

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fields/compare_fields.h"
 #include "report/report.h"
-#include "write/grid.h"
+#include "write/field_text.h"
 
 /* Minimum widths of a size ("1023 GiB"), of exact bytes and of a count. */
 #define SIZE_MIN     10
@@ -37,41 +38,43 @@ static bool narrow(const struct page *p)
 
 static void place_cells(const struct page *p, struct grid *g)
 {
-	unsigned size = size_width(p);
+	static const unsigned min[] = {0, 9, 0, 0, 0, 0, 11, 0}; /* of words */
 
-	*g = (struct grid){
-		.style = p->style,
-		.columns = 8,
-		.column = {{"    PID", CELL_TEXT},
-			   {"COUNTER", CELL_TEXT, .left = true, .min = 9},
-			   {"BPF", CELL_BYTES, .min = size},
-			   {"PROC", CELL_BYTES, .min = size},
-			   {"PROC AFTER", CELL_BYTES, .min = size, .hidden = narrow(p)},
-			   {"DIFFERENCE", CELL_SIGNED, .min = size},
-			   {"VERDICT", CELL_TEXT, .left = true, .min = 11},
-			   {"NAME", CELL_TEXT, .left = true}},
-	};
+	*g = (struct grid){.style = p->style};
+	for (size_t i = 0; i < compare_columns.count; i++) {
+		const struct field *f = compare_columns.item[i];
+		bool size = f->type == FIELD_BYTES || f->type == FIELD_CHANGE;
+
+		g->column[g->columns++] = (struct grid_column){
+			.heading = f->heading,
+			.type = f->type == FIELD_CHANGE ? CELL_SIGNED : cell_type_of(f),
+			.left = f->type == FIELD_TEXT,
+			.hidden = narrow(p) && strcmp(f->key, "proc_after_bytes") == 0,
+			.min = size ? size_width(p) : min[i],
+		};
+	}
 	grid_place(g);
 }
 
-static void put_cell(struct page *p, const struct grid *g, const struct process *process,
-		     const char *counter, const struct compare_cell *cell)
+/* `counter`: all counters, or NULL for that of the cell. */
+static void put_cell(struct page *p, const struct grid *g, const char *counter,
+		     const struct compare_cell *cell)
 {
-	int64_t difference = 0;
-	bool known = compare_difference(cell, &difference);
+	struct cell row[GRID_COLUMNS_MAX];
 	char pid[16];
-	const struct cell row[] = {
-		cell_text(pid),
-		cell_text(counter),
-		cell_bytes(cell->bpf_known, cell->bpf),
-		cell_bytes(cell->proc_known, cell->proc_before),
-		cell_bytes(cell->proc_known, cell->proc_after),
-		cell_number(CELL_SIGNED, known, difference),
-		cell_text(compare_verdict_name(cell->verdict)),
-		cell_text(process->name),
-	};
 
-	snprintf(pid, sizeof(pid), "%7d", process->pid);
+	for (size_t i = 0; i < compare_columns.count; i++) {
+		const struct field *f = compare_columns.item[i];
+
+		row[i] = cell_of_value(f, field_value(f, cell, p->r));
+		if (row[i].type == CELL_CHANGE)
+			row[i].type = CELL_SIGNED;
+		if (counter && strcmp(f->key, "counter") == 0)
+			row[i] = cell_text(counter);
+	}
+	/* The attribute of the line begins with it. */
+	snprintf(pid, sizeof(pid), "%7" PRId64, row[0].number);
+	row[0] = cell_text(pid);
 	if (cell->verdict == COMPARE_DIFFERENT)
 		p->line.attr = ATTR_BOLD;
 	else if (cell->verdict == COMPARE_SAME)
@@ -110,8 +113,7 @@ static void put_row(struct page *p, const struct grid *g, const struct compare_r
 		if (*header)
 			grid_print_heading(g, &p->line);
 		*header = false;
-		put_cell(p, g, row->process, alike ? "all" : counter_table[cell->counter].header,
-			 cell);
+		put_cell(p, g, alike ? "all" : NULL, cell);
 		if (alike)
 			return;
 	}
@@ -241,7 +243,7 @@ static void put_cost(struct page *p)
 
 static void put_balance(struct page *p)
 {
-	const struct snapshot *s = p->r->balance->snapshot;
+	const struct snapshot *s = p->r->snapshot;
 	const struct machine_balance *balance = &s->balance;
 	const uint64_t *value = s->system.meminfo.value;
 	int64_t anon = (int64_t)value[MEMINFO_ANON], mapped = (int64_t)value[MEMINFO_MAPPED];
@@ -302,15 +304,13 @@ void render_compare_table(struct strbuf *out, const struct compare_report *r,
 		.r = r,
 		.style = style,
 	};
-	struct compare_sums sums;
 
-	compare_sum(r->comparison, &sums);
 	put_cells(&page);
-	put_counters(&page, &sums);
+	put_counters(&page, &r->sums);
 	/* Sentences are not cut. */
 	page.line.width = 0;
 	put_cost(&page);
 	put_balance(&page);
 	put_approximate(&page);
-	put_verdict(&page, &sums);
+	put_verdict(&page, &r->sums);
 }

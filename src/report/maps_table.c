@@ -2,11 +2,14 @@
 /* The table of mappings: which columns fit the terminal, and their cells. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/strbuf.h"
+#include "fields/map_fields.h"
 #include "report/report.h"
+#include "write/field_text.h"
 #include "write/grid.h"
 #include "write/text.h"
 
@@ -18,6 +21,7 @@
 struct maps_table {
 	const struct maps_report *r;
 	const struct table_style *style;
+	const struct fields *columns;
 	struct grid grid;
 	char address[40]; /* of the current row: "7f0123456000-7f0123457000" */
 };
@@ -27,81 +31,46 @@ static bool narrower(const struct maps_table *t, unsigned width)
 	return t->style->width && t->style->width < width;
 }
 
-static bool has_column(const struct maps_table *t, int column)
+static bool has_column(const struct maps_table *t, const struct field *f)
 {
-	int counter = column - MAP_COLUMN_COUNTERS;
+	const struct map_counters *total = &t->r->total;
 
-	bool each = t->r->kind == MAP_ROWS_EACH;
-
-	if (column == MAP_COLUMN_PID)
-		return each && t->r->several;
-	if (column == MAP_COLUMN_ADDRESS || column == MAP_COLUMN_PERM)
-		return each;
-	if (column == MAP_COLUMN_PROCS || column == MAP_COLUMN_MAPS)
-		return !each;
-	if (column == MAP_COLUMN_KIND)
-		return t->r->kind == MAP_ROWS_KINDS;
-	if (column == MAP_COLUMN_NAME || !narrower(t, WIDE_ENOUGH))
+	if (strcmp(f->key, "pid") == 0)
+		return t->r->several;
+	if (f->counter < 0 || !narrower(t, WIDE_ENOUGH))
 		return true;
-	if ((counter == MAPS_SHARED || counter == MAPS_SWAP_PSS) && narrower(t, NARROW))
+	if ((f->counter == MAPS_SHARED || f->counter == MAPS_SWAP_PSS) && narrower(t, NARROW))
 		return false;
-	return counter <= MAPS_SHARED || !map_has(&t->r->total, counter) ||
-	       t->r->total.value[counter];
+	return f->counter <= MAPS_SHARED || !map_has(total, f->counter) || total->value[f->counter];
 }
 
-static struct cell cell_of_address(struct maps_table *t, const struct mapping *m)
+static struct cell cell_of_range(struct maps_table *t, const struct mapping *m)
 {
-	int len = snprintf(t->address, sizeof(t->address), "%08" PRIx64, m->start);
-
-	if (!narrower(t, NARROW))
-		snprintf(t->address + len, sizeof(t->address) - (size_t)len, "-%08" PRIx64, m->end);
+	snprintf(t->address, sizeof(t->address), "%08" PRIx64 "-%08" PRIx64, m->start, m->end);
 	return cell_text(t->address);
 }
 
-static struct cell cell_of_size(const struct map_counters *f, size_t column)
+static struct cell cell_of_mapping(struct maps_table *t, const struct mapping *m,
+				   const struct field *f)
 {
-	size_t counter = column - MAP_COLUMN_COUNTERS;
+	struct value v = field_value(f, &m, NULL);
+	struct cell cell = cell_of_value(f, v);
 
-	return cell_bytes(map_has(f, counter), f->value[counter]);
-}
-
-static struct cell cell_of_mapping(struct maps_table *t, const struct mapping *m, size_t column)
-{
-	struct cell name;
-
-	switch (column) {
-	case MAP_COLUMN_PID:
-		return cell_number(CELL_COUNT, true, m->pid);
-	case MAP_COLUMN_ADDRESS:
-		return cell_of_address(t, m);
-	case MAP_COLUMN_PERM:
-		return cell_text(m->perm);
-	case MAP_COLUMN_PROCS:
-		return cell_number(CELL_COUNT, true, m->processes);
-	case MAP_COLUMN_MAPS:
-		return cell_number(CELL_COUNT, true, m->mappings);
-	case MAP_COLUMN_KIND:
-		return cell_text(m->name);
-	case MAP_COLUMN_NAME:
-		if (t->r->group)
-			return cell_text(m->group);
-		name = cell_text(m->name);
-		name.cut = m->name_cut;
-		return name;
-	default:
-		return cell_of_size(&m->counters, column);
-	}
+	if (f->type == FIELD_ADDRESS && !narrower(t, NARROW))
+		return cell_of_range(t, m);
+	cell.cut = v.cut;
+	return cell;
 }
 
 static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
 {
 	struct maps_table *t = arg;
 	const struct maps_report *r = t->r;
+	const struct mapping sums = {.counters = row == GRID_TOTAL ? r->total : r->others};
+	const struct mapping *m = row < r->row_count ? r->rows[row] : &sums;
 
 	for (size_t i = first; i < end; i++)
-		*ret++ = row < r->row_count
-				 ? cell_of_mapping(t, r->rows[row], i)
-				 : cell_of_size(row == GRID_TOTAL ? &r->total : &r->others, i);
+		*ret++ = cell_of_mapping(t, m, t->columns->item[i]);
 }
 
 static void put_summary(void *arg, struct line *l)
@@ -143,29 +112,25 @@ static void put_notes(void *arg, struct strbuf *out)
 	text_put_folded(out, strbuf_str(&text), 0, t->style->width);
 }
 
-static void add_column(struct maps_table *t, int column)
+static void add_column(struct maps_table *t, const struct field *f)
 {
-	bool size = column >= MAP_COLUMN_COUNTERS && column != MAP_COLUMN_NAME;
-	bool text = column == MAP_COLUMN_ADDRESS || column == MAP_COLUMN_PERM ||
-		    column == MAP_COLUMN_KIND || column == MAP_COLUMN_NAME;
-	bool group = column == MAP_COLUMN_NAME && t->r->group;
+	bool text = f->type == FIELD_TEXT || f->type == FIELD_ADDRESS;
+	bool last = t->grid.columns + 1 == t->columns->count;
 
 	t->grid.column[t->grid.columns++] = (struct grid_column){
-		.heading = group ? t->r->group->heading : map_column_header(column),
-		.type = size   ? CELL_BYTES
-			: text ? CELL_TEXT
-			       : CELL_COUNT,
+		.heading = last && t->r->group ? t->r->group->heading : f->heading,
+		.type = cell_type_of(f),
 		.left = text,
-		.middle = column == MAP_COLUMN_NAME,
-		.hidden = !has_column(t, column),
-		.summed = size,
+		.middle = last,
+		.hidden = !has_column(t, f),
+		.summed = f->flags & FIELD_SUMS,
 	};
 }
 
 void render_maps_table(struct strbuf *out, const struct maps_report *r,
 		       const struct table_style *style)
 {
-	struct maps_table t = {.r = r, .style = style};
+	struct maps_table t = {.r = r, .style = style, .columns = map_columns[r->kind]};
 
 	t.grid.style = style;
 	t.grid.source = (struct grid_source){.fill = fill,
@@ -175,8 +140,8 @@ void render_maps_table(struct strbuf *out, const struct maps_report *r,
 					     .rows = r->row_count,
 					     .others = r->others_count};
 	t.grid.unknown = ATTR_DIM;
-	for (int column = 0; column < MAP_COLUMNS; column++)
-		add_column(&t, column);
+	for (size_t i = 0; i < t.columns->count; i++)
+		add_column(&t, t.columns->item[i]);
 	grid_place(&t.grid);
 	grid_print(out, &t.grid);
 }

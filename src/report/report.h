@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 #include "base/strbuf.h"
-#include "check/compare.h"
 #include "fields/process_fields.h"
 #include "fields/system_fields.h"
+#include "model/comparison.h"
 #include "model/files.h"
 #include "model/maps.h"
 #include "query/result.h"
@@ -24,14 +24,6 @@
  * the terminal.
  */
 void render_table(struct strbuf *out, const struct result *r, const struct table_style *style);
-
-/* The result of a comparison. */
-struct compare_report {
-	const struct comparison *comparison;
-	const struct result *balance; /* the machine's totals and the snapshot */
-	struct compare_cost cost;
-	bool all; /* show cells that are the same, too */
-};
 
 /*
  * The cells that differ (or all), a line for each counter, the cost, whether the machine's totals

@@ -36,9 +36,11 @@ static void json_text_field(struct json_writer *w, const struct field *f, struct
 {
 	unsigned flags = json_put_string_max(w, v.known ? v.text : NULL, limit_of(f->max, brief));
 
-	if (f->flags & FIELD_SAYS_CUT) {
+	bool cut = v.cut || flags & JSON_CUT;
+
+	if (f->flags & FIELD_SAYS_CUT || (cut && f->flags & FIELD_NOTES_CUT)) {
 		json_beside(w, f, "_truncated");
-		json_put_bool(w, v.cut || flags & JSON_CUT);
+		json_put_bool(w, cut);
 	}
 	if (f->flags & FIELD_HEX && flags & JSON_REPAIRED) {
 		json_beside(w, f, "_hex");
@@ -53,6 +55,8 @@ static void json_put_rows(struct json_writer *w, const struct field *f, struct v
 
 	json_begin(w, '[');
 	for (size_t i = 0; i < v.count; i++, row += f->row_size) {
+		if (f->shown && !f->shown(row, of))
+			continue;
 		if (f->flags & FIELD_LINES)
 			json_newline(w);
 		json_begin(w, '{');
@@ -65,6 +69,14 @@ static void json_put_rows(struct json_writer *w, const struct field *f, struct v
 		json_end(w, ']');
 }
 
+static void json_put_address(struct json_writer *w, uint64_t address)
+{
+	char buf[FORMAT_MAX + 1];
+
+	buf[format_address(buf, address)] = '\0';
+	json_put_string(w, buf);
+}
+
 /* Of all types but texts, objects and rows. */
 static void json_put_value(struct json_writer *w, const struct field *f, struct value v)
 {
@@ -75,6 +87,9 @@ static void json_put_value(struct json_writer *w, const struct field *f, struct 
 	switch (f->type) {
 	case FIELD_BYTES:
 		json_put_u64(w, v.bytes);
+		break;
+	case FIELD_ADDRESS:
+		json_put_address(w, v.bytes);
 		break;
 	case FIELD_PERCENT:
 		json_put_hundredths(w, (uint64_t)(v.percent * 100 + 0.5));
@@ -152,6 +167,9 @@ void csv_put_value(struct strbuf *out, const struct field *f, struct value v)
 		if (v.bytes <= JSON_INTEGER_MAX)
 			strbuf_putu(out, v.bytes);
 		break;
+	case FIELD_ADDRESS:
+		strbuf_put(out, buf, format_address(buf, v.bytes));
+		break;
 	case FIELD_PERCENT:
 		strbuf_put(out, buf, format_percent(buf, v.percent));
 		break;
@@ -179,11 +197,12 @@ void csv_put_head(struct strbuf *out, const struct field_list *list)
 enum cell_type cell_type_of(const struct field *f)
 {
 	static const enum cell_type type[] = {
-		[FIELD_BYTES] = CELL_BYTES,   [FIELD_AMOUNT] = CELL_COUNT,
-		[FIELD_NUMBER] = CELL_COUNT,  [FIELD_PERCENT] = CELL_PERCENT,
-		[FIELD_TIME] = CELL_TIME,     [FIELD_CHANGE] = CELL_CHANGE,
-		[FIELD_GROWTH] = CELL_GROWTH, [FIELD_RATIO] = CELL_RATIO,
-		[FIELD_TEXT] = CELL_TEXT,     [FIELD_BOOL] = CELL_TEXT,
+		[FIELD_BYTES] = CELL_BYTES,	[FIELD_AMOUNT] = CELL_COUNT,
+		[FIELD_NUMBER] = CELL_COUNT,	[FIELD_ADDRESS] = CELL_ADDRESS,
+		[FIELD_PERCENT] = CELL_PERCENT, [FIELD_TIME] = CELL_TIME,
+		[FIELD_CHANGE] = CELL_CHANGE,	[FIELD_GROWTH] = CELL_GROWTH,
+		[FIELD_RATIO] = CELL_RATIO,	[FIELD_TEXT] = CELL_TEXT,
+		[FIELD_BOOL] = CELL_TEXT,
 	};
 
 	return type[f->type];

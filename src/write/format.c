@@ -18,6 +18,17 @@ size_t format_i64(char *buf, int64_t v)
 	return 1 + decimal_put(buf + 1, -(uint64_t)v);
 }
 
+size_t format_address(char *buf, uint64_t address)
+{
+	size_t len = 8;
+
+	while (len < 16 && address >> (4 * len))
+		len++;
+	for (size_t i = len; i; i--, address >>= 4)
+		buf[i - 1] = "0123456789abcdef"[address & 15];
+	return len;
+}
+
 /* v with a point before its last digit or its last two digits. */
 static size_t format_point(char *buf, uint64_t v, unsigned decimals)
 {

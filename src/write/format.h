@@ -22,6 +22,8 @@ size_t format_size(char *buf, uint64_t bytes);
 #define FORMAT_SIZE_MAX 8
 /* Bytes as a size, or exactly. */
 size_t format_bytes(char *buf, uint64_t bytes, bool exact);
+/* An address of memory: eight hexadecimal digits or more. */
+size_t format_address(char *buf, uint64_t address);
 /* One digit after the point. Returns 0 if the value is negative, too large or not a number. */
 size_t format_percent(char *buf, double percent);
 /* A ratio in hundredths, in at most six characters while it is below 10,000: "3.25", "1234.5". */

@@ -63,6 +63,8 @@ static size_t format_value(const struct cell *cell, bool exact, char *buf)
 		*buf = '+';
 		return cell->number > 0 ? 1 + format_i64(buf + 1, cell->number)
 					: format_i64(buf, cell->number);
+	case CELL_ADDRESS:
+		return format_address(buf, cell->bytes);
 	case CELL_PERCENT:
 		return format_share(buf, cell->percent);
 	case CELL_OF:

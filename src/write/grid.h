@@ -23,6 +23,7 @@ enum cell_type {
 	CELL_CHANGE,  /* bytes, with '+' or '-' unless 0 */
 	CELL_COUNT,   /* a whole number */
 	CELL_GROWTH,  /* a whole number, with '+' or '-' unless 0 */
+	CELL_ADDRESS,
 	CELL_PERCENT,
 	CELL_RATIO, /* in hundredths: "3.25", "1234.5", "12345" */
 	CELL_OF,    /* a count of a count: "7/10" */
@@ -37,7 +38,7 @@ struct cell {
 	bool cut;      /* of a text: an ellipsis is appended */
 	bool at_least; /* of a size, a count or a percentage: ">=" stands before it */
 	union {
-		uint64_t bytes; /* also of CELL_RATIO */
+		uint64_t bytes; /* also of CELL_ADDRESS and CELL_RATIO */
 		int64_t number; /* of the other numbers and of CELL_TIME */
 		struct {
 			uint32_t part, whole;

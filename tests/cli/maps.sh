@@ -172,6 +172,11 @@ zmem maps -J -s name,start -r "$pid"
 expect_rc '-s: an unknown column' 2
 zmem maps -J -s Name -r "$pid"
 expect_json '-s Name -r' '[.mappings[].name] | . == (sort | reverse)'
+zmem maps -J -s perm,-rss "$pid"
+cp "$TMP/out" "$TMP/signed"
+zmem maps -J -s perm,rss "$pid"
+expect_json '-s -KEY: an amount, as for processes' '.mappings == $signed[0].mappings and
+	(.mappings | map([.perm, -.rss_bytes]) | . == sort)' --slurpfile signed "$TMP/signed"
 timeout -s KILL "$PATIENCE" env TERM=xterm "$PYTHON" "$SUPPORT/pty_run.py" 24 80 "$TMP/out" "$ZMEM" maps "$pid" \
 	>"$TMP/lines" </dev/null
 read -r screen _ <"$TMP/lines"

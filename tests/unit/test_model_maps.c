@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Tests of mappings, one by one and summed by name, and of their columns. */
+/* Tests of mappings, one by one and summed by name. */
 #include "unit.h"
 
 #include "model/maps.h"
@@ -164,33 +164,4 @@ TEST(missing)
 	assert_false(map_has(&sum, MAPS_PSS));
 	assert_int_equal(sum.value[MAPS_PSS], 0);
 	assert_true(map_has(&sum, MAPS_RSS));
-}
-
-TEST(keys)
-{
-	static const char *const none[] = {"address", "pid", "", ","};
-	struct map_keys keys = {.count = 77};
-	const char *bad;
-	size_t len;
-
-	assert_int_equal(map_keys_parse(&keys, "Swap_Pss,name", false, &bad, &len), 0);
-	assert_int_equal(keys.count, 2);
-	assert_int_equal(keys.column[0], MAP_COLUMN_COUNTERS + MAPS_SWAP_PSS);
-	assert_int_equal(keys.column[1], MAP_COLUMN_NAME);
-	assert_int_equal(map_keys_parse(&keys, "pss,procs", false, &bad, &len), -EINVAL);
-	assert_int_equal(len, 5);
-	assert_memory_equal(bad, "procs", 5);
-	assert_int_equal(keys.count, 2);
-	assert_int_equal(map_keys_parse(&keys, "maps,procs", true, &bad, &len), 0);
-	for (size_t i = 0; i < ARRAY_SIZE(none); i++)
-		assert_int_equal(map_keys_parse(&keys, none[i], i < 2, &bad, &len), -EINVAL);
-	for (int i = 0; i < MAP_COLUMNS; i++) {
-		bool sum = i == MAP_COLUMN_PROCS || i == MAP_COLUMN_MAPS;
-		enum map_rows kind = i == MAP_COLUMN_KIND ? MAP_ROWS_KINDS
-				     : sum		  ? MAP_ROWS_FILES
-							  : MAP_ROWS_EACH;
-
-		assert_int_equal(map_keys_parse(&keys, map_column_header(i), kind, &bad, &len), 0);
-		assert_int_equal(keys.column[0], i);
-	}
 }

@@ -3,6 +3,7 @@
 #include "golden.h"
 #include "sample.h"
 
+#include "check/compare.h"
 #include "report/report.h"
 
 /*
@@ -63,7 +64,7 @@ static void counter_init(struct fixture *f)
 	f->sample.snapshot.balance.mapped_residual = -4096;
 	f->report = (struct compare_report){
 		.comparison = &f->comparison,
-		.balance = &f->sample.result,
+		.snapshot = &f->sample.snapshot,
 		.cost = {.bpf_us = 1234,
 			 .proc_us = 45678,
 			 .proc_files = 8,
@@ -73,10 +74,10 @@ static void counter_init(struct fixture *f)
 	};
 }
 
-static void check(const char *json, const char *table, const struct fixture *f,
-		  struct table_style style)
+static void check(const char *json, const char *table, struct fixture *f, struct table_style style)
 {
 	style.header = true;
+	compare_sum(f->report.comparison, &f->report.sums);
 	golden_json(json, render_compare_json, &f->report);
 	golden_render(table, render_compare_table, &f->report, &style);
 }

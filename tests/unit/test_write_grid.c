@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "write/grid.h"
+#include "write/field_text.h"
 
 #define KIB UINT64_C(1024)
 
@@ -179,4 +179,21 @@ TEST(widths_stay)
 	line_end(&line);
 	assert_string_equal(strbuf_str(&out),
 			    "   7  a            512 B       0.5  the first one\n");
+}
+
+TEST(addresses)
+{
+	static const struct field f = {
+		.type = FIELD_ADDRESS, .json = "start", .json_key = JSON_KEY_OF("start")};
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct json_writer w = {.out = &out};
+
+	csv_put_value(&out, &f, value_bytes(true, 0x1000));
+	csv_put_value(&out, &f, value_bytes(false, 0x1000));
+	json_field(&w, &f, value_bytes(true, UINT64_MAX), false);
+	json_field(&w, &f, value_bytes(false, 0), false);
+	assert_string_equal(strbuf_str(&out),
+			    "00001000\"start\":\"ffffffffffffffff\",\"start\":null");
+	check_cell(cell_of_value(&f, value_bytes(true, 0x9abcdef)), false, "09abcdef");
+	check_cell(cell_of_value(&f, value_bytes(false, 0)), false, "-");
 }
