@@ -174,6 +174,15 @@ void csv_put_head(struct strbuf *out, const struct field_list *list)
 	}
 }
 
+void csv_put_fields(struct strbuf *out, const struct field_list *list, const void *row,
+		    const void *of)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		csv_put_value(out, list->item[i], field_value(list->item[i], row, of));
+		strbuf_putc(out, i + 1 < list->count ? ',' : '\n');
+	}
+}
+
 /* ---- cells ---- */
 
 enum cell_type cell_type_of(const struct field *f)
