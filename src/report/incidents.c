@@ -657,6 +657,7 @@ static void json_machine(struct json_writer *w, const struct incident *i)
 {
 	const struct meminfo *m = i->then ? &i->then->system.meminfo : NULL;
 	uint64_t used = 0;
+	bool known = m && meminfo_swap_used(m, &used);
 
 	JSON_KEY(w, "system");
 	if (!m) {
@@ -668,7 +669,7 @@ static void json_machine(struct json_writer *w, const struct incident *i)
 	json_meminfo(w, "memory_total_bytes", m, MEMINFO_TOTAL);
 	json_meminfo(w, "memory_available_bytes", m, MEMINFO_AVAILABLE);
 	json_meminfo(w, "swap_total_bytes", m, MEMINFO_SWAP_TOTAL);
-	json_known(w, "swap_used_bytes", meminfo_swap_used(m, &used), used);
+	json_known(w, "swap_used_bytes", known, used);
 	json_known(w, "swap_unattributed_bytes", i->then->balance.swap_unattributed_known,
 		   i->then->balance.swap_unattributed);
 	json_end(w, '}');
