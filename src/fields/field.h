@@ -25,6 +25,7 @@ enum field_type {
 	FIELD_BOOL,
 	FIELD_OBJECT, /* of JSON alone: a row of another kind */
 	FIELD_ROWS,   /* likewise: rows of another kind */
+	FIELD_WORDS,  /* likewise: the words whose bits are set */
 };
 
 enum field_flag {
@@ -60,7 +61,7 @@ struct value {
 	uint32_t count; /* of ROWS */
 	union {
 		uint64_t bytes;
-		int64_t number; /* of AMOUNT, NUMBER, TIME, CHANGE and GROWTH */
+		int64_t number; /* of AMOUNT, NUMBER, TIME, CHANGE, GROWTH and WORDS */
 		double percent;
 		const char *text; /* any bytes; borrowed from the row */
 		bool yes;	  /* of BOOL */
@@ -135,6 +136,7 @@ struct field {
 	/* Of OBJECT and ROWS: the fields of a row, and the bytes from one to the next. */
 	const struct fields *fields;
 	size_t row_size;
+	const char *const *words; /* of WORDS: from bit 0 on; ends with NULL */
 };
 
 static inline struct value field_value(const struct field *f, const void *row, const void *of)

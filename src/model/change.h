@@ -21,6 +21,12 @@ struct group_change {
 	uint64_t before, after;
 };
 
+struct group_changes {
+	struct group_change *item; /* by change, largest growth first */
+	size_t count;
+	struct group_change total; /* the sum of all items */
+};
+
 static inline int64_t group_change_of(const struct group_change *c)
 {
 	return (int64_t)(c->after - c->before);

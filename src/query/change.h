@@ -7,12 +7,6 @@
 #include "model/change.h"
 #include "model/process_list.h"
 
-struct group_changes {
-	struct group_change *item; /* by change, largest growth first */
-	size_t count;
-	struct group_change total; /* the sum of all items */
-};
-
 /* Processes of a snapshot. */
 struct change_side {
 	const struct snapshot *snapshot; /* in order of pid; NULL: there is none */

@@ -65,6 +65,16 @@ static void json_put_rows(struct json_writer *w, const struct field *f, struct v
 		json_end(w, ']');
 }
 
+static void json_put_words(struct json_writer *w, const char *const *words, uint64_t bits)
+{
+	json_begin(w, '[');
+	for (; *words; words++, bits >>= 1) {
+		if (bits & 1)
+			json_put_string(w, *words);
+	}
+	json_end(w, ']');
+}
+
 /* Of all types but texts, objects and rows. */
 static void json_put_value(struct json_writer *w, const struct field *f, struct value v)
 {
@@ -81,6 +91,9 @@ static void json_put_value(struct json_writer *w, const struct field *f, struct 
 		break;
 	case FIELD_BOOL:
 		json_put_bool(w, v.yes);
+		break;
+	case FIELD_WORDS:
+		json_put_words(w, f->words, (uint64_t)v.number);
 		break;
 	default:
 		json_put_i64(w, v.number);

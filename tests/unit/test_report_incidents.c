@@ -188,6 +188,7 @@ TEST(document)
 		i.grew_known[window] = window != INCIDENT_TEN_MINUTES;
 		i.grew[window] = (struct group_changes){groups + window * 5, window ? 7 : 12};
 	}
+	i.limits = incident_limit_events(&i, i.limit, INCIDENT_LIMITS);
 	render_incidents_json_begin(&json);
 	for (size_t n = 0; n < ARRAY_SIZE(event); n++) {
 		i.event = event[n];
