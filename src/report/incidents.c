@@ -433,11 +433,6 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 
 /* ---- JSON ---- */
 
-void render_kill_json(struct json_writer *w, const struct event_record *e)
-{
-	json_all(w, &kill_fields, e, NULL, false);
-}
-
 void render_incidents_json_begin(struct incidents_json *j)
 {
 	strbuf_puts(j->out,

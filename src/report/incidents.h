@@ -5,7 +5,6 @@
 
 #include "model/incident.h"
 #include "report/report.h"
-#include "write/json_writer.h"
 
 /* The list: a heading, and a line for each event. */
 void render_incident_heading(struct strbuf *out, const struct table_style *style);
@@ -27,9 +26,6 @@ struct incidents_json {
 void render_incidents_json_begin(struct incidents_json *j);
 void render_incidents_json(struct incidents_json *j, const struct incident *i);
 void render_incidents_json_end(struct incidents_json *j);
-
-/* The keys of a kill that follow from its event alone, for an open object. */
-void render_kill_json(struct json_writer *w, const struct event_record *e);
 
 /* A point of the page's charts, one of an array: the machine and its largest programs. */
 void render_incidents_point(struct strbuf *out, bool first, const struct snapshot *s,
