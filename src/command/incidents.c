@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "command/table.h"
+#include "query/change.h"
 #include "report/incidents.h"
 #include "session/log.h"
 #include "session/output.h"
@@ -229,7 +230,12 @@ static int read_incident(struct incidents *s, size_t i)
 		r = read_largest(s, key);
 	for (int window = 0; r == 0 && window < INCIDENT_WINDOWS; window++)
 		r = read_growth(s, then, window);
-	return r ? r : read_earlier(s, then);
+	if (r == 0)
+		r = read_earlier(s, then);
+	if (r == 0)
+		s->incident.limits =
+			incident_limit_events(&s->incident, s->incident.limit, INCIDENT_LIMITS);
+	return r;
 }
 
 /* ---- what is shown ---- */

@@ -26,6 +26,7 @@ enum field_type {
 	FIELD_BOOL,
 	FIELD_OBJECT, /* of JSON alone: a row of another kind */
 	FIELD_ROWS,   /* likewise: rows of another kind */
+	FIELD_WORDS,  /* likewise: the words whose bits are set */
 };
 
 enum field_flag {
@@ -34,15 +35,15 @@ enum field_flag {
 	FIELD_READ = 1 << 2,	  /* reading PSS sets it: it is not known before */
 	FIELD_OWN_WHOLE = 1 << 3, /* of PERCENT: each row's is a share of another value */
 	FIELD_ASKED = 1 << 4,	  /* only on request: it takes time, or may hold secrets */
-	FIELD_KNOWN = 1 << 10,	  /* it is always known: in JSON it is never null */
+	FIELD_KNOWN = 1 << 5,	  /* it is always known: in JSON it is never null */
 	/* Of a text in JSON: */
-	FIELD_HEX = 1 << 5,	   /* KEY_hex has its bytes where they are not UTF-8 */
-	FIELD_SAYS_CUT = 1 << 6,   /* KEY_truncated says whether its end is missing */
-	FIELD_OPTIONAL = 1 << 7,   /* it has no key where it is not known */
-	FIELD_NOTES_CUT = 1 << 11, /* KEY_truncated is there where it is true */
+	FIELD_HEX = 1 << 6,	  /* KEY_hex has its bytes where they are not UTF-8 */
+	FIELD_SAYS_CUT = 1 << 7,  /* KEY_truncated says whether its end is missing */
+	FIELD_OPTIONAL = 1 << 8,  /* it has no key where it is not known */
+	FIELD_NOTES_CUT = 1 << 9, /* KEY_truncated is there where it is true */
 	/* Of rows in JSON: */
-	FIELD_LINES = 1 << 8,	 /* each begins a line */
-	FIELD_END_LINE = 1 << 9, /* and so does the bracket behind the last one */
+	FIELD_LINES = 1 << 10,	  /* each begins a line */
+	FIELD_END_LINE = 1 << 11, /* and so does the bracket behind the last one */
 };
 
 /* What a group of processes is of the path of their cgroup. */
@@ -62,7 +63,7 @@ struct value {
 	uint32_t count; /* of ROWS */
 	union {
 		uint64_t bytes; /* also of ADDRESS */
-		int64_t number; /* of AMOUNT, NUMBER, TIME, CHANGE, GROWTH and RATIO */
+		int64_t number; /* of AMOUNT, NUMBER, TIME, CHANGE, GROWTH, RATIO and WORDS */
 		double percent;
 		const char *text; /* any bytes; borrowed from the row */
 		bool yes;	  /* of BOOL */
@@ -138,6 +139,7 @@ struct field {
 	const struct fields *fields;
 	size_t row_size;
 	bool (*shown)(const void *row, const void *of); /* of ROWS; NULL: each is shown */
+	const char *const *words; /* of WORDS: from bit 0 on; ends with NULL */
 };
 
 static inline struct value field_value(const struct field *f, const void *row, const void *of)

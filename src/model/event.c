@@ -95,3 +95,17 @@ int event_decode(const void *data, size_t len, struct event_record *ret)
 	}
 	return r == 0 && !event_has(ret, EVENT_KIND) ? -EBADMSG : r;
 }
+
+const char *event_no_constraint(const struct event_record *e)
+{
+	if (!event_has(e, EVENT_LOG_READ))
+		return "it was not recorded";
+	switch (event_number(e, EVENT_LOG_READ)) {
+	case EVENT_LOG_DENIED:
+		return "the kernel's log could not be read";
+	case EVENT_LOG_OTHER:
+		return "the kernel's log has another cgroup of the victim";
+	default:
+		return "the kernel's log has no line for this kill";
+	}
+}

@@ -101,6 +101,12 @@ static inline bool event_has(const struct event_record *e, enum event_member m)
 	return e->have >> m & 1;
 }
 
+/* 0: it is absent. */
+static inline uint64_t event_number(const struct event_record *e, enum event_member m)
+{
+	return event_has(e, m) ? e->number[m] : 0;
+}
+
 static inline void event_set(struct event_record *e, enum event_member m, uint64_t value)
 {
 	e->number[m] = value;
@@ -111,6 +117,8 @@ static inline void event_set(struct event_record *e, enum event_member m, uint64
 void event_set_text(struct event_record *e, enum event_member m, const char *text);
 /* NULL if it is absent. */
 const char *event_text(const struct event_record *e, enum event_member m);
+/* Why it is not known whose limit was reached. */
+const char *event_no_constraint(const struct event_record *e);
 
 void event_encode(const struct event_record *e, struct strbuf *out);
 /* Returns 0 or -EBADMSG. Sets all but the time. */

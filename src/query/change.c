@@ -202,19 +202,6 @@ int group_changes_make(const struct change_side *before, const struct change_sid
 	return 0;
 }
 
-enum change_state group_change_state(const struct group_change *c)
-{
-	if (!group_change_has_before(c) || !group_change_has_after(c))
-		return CHANGE_UNKNOWN;
-	if (!c->procs_before)
-		return CHANGE_BEGAN;
-	if (!c->procs_after)
-		return CHANGE_ENDED;
-	return c->after == c->before  ? CHANGE_SAME
-	       : c->after > c->before ? CHANGE_GREW
-				      : CHANGE_SHRANK;
-}
-
 void group_changes_sum(const struct group_changes *g, size_t first, size_t end,
 		       struct group_change *ret)
 {

@@ -30,7 +30,4 @@ void render_diff_ndjson(struct strbuf *out, const struct diff_report *r);
 void render_diff_csv(struct strbuf *out, const struct diff_report *r,
 		     const struct table_style *style);
 
-/* "grew", "shrank", "began", "ended", "same"; NULL: not known. */
-const char *diff_state(const struct group_change *c);
-
 #endif

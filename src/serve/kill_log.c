@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "report/incidents.h"
+#include "fields/incident_fields.h"
+#include "write/field_text.h"
 
 int kill_log_init(struct kill_log *l, const struct field *group, size_t groups_max)
 {
@@ -141,7 +142,7 @@ void kill_log_json(const struct kill_log *l, struct json_writer *w)
 	json_begin(w, '[');
 	for (size_t i = first; i < l->kills; i++) {
 		json_begin_line(w, '{');
-		render_kill_json(w, &l->newest[i % KILL_LOG_NEWEST]);
+		json_all(w, &kill_fields, &l->newest[i % KILL_LOG_NEWEST], NULL, false);
 		json_end(w, '}');
 	}
 	json_end(w, ']');

@@ -77,6 +77,16 @@ static void json_put_address(struct json_writer *w, uint64_t address)
 	json_put_string(w, buf);
 }
 
+static void json_put_words(struct json_writer *w, const char *const *words, uint64_t bits)
+{
+	json_begin(w, '[');
+	for (; *words; words++, bits >>= 1) {
+		if (bits & 1)
+			json_put_string(w, *words);
+	}
+	json_end(w, ']');
+}
+
 /* Of all types but texts, objects and rows. */
 static void json_put_value(struct json_writer *w, const struct field *f, struct value v)
 {
@@ -96,6 +106,9 @@ static void json_put_value(struct json_writer *w, const struct field *f, struct 
 		break;
 	case FIELD_BOOL:
 		json_put_bool(w, v.yes);
+		break;
+	case FIELD_WORDS:
+		json_put_words(w, f->words, (uint64_t)v.number);
 		break;
 	default:
 		json_put_i64(w, v.number);
@@ -188,6 +201,15 @@ void csv_put_head(struct strbuf *out, const struct field_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		strbuf_puts(out, list->item[i]->json);
+		strbuf_putc(out, i + 1 < list->count ? ',' : '\n');
+	}
+}
+
+void csv_put_fields(struct strbuf *out, const struct field_list *list, const void *row,
+		    const void *of)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		csv_put_value(out, list->item[i], field_value(list->item[i], row, of));
 		strbuf_putc(out, i + 1 < list->count ? ',' : '\n');
 	}
 }

@@ -22,6 +22,9 @@ void json_lines(struct json_writer *w, const struct fields *all, const void *row
 void csv_put_value(struct strbuf *out, const struct field *f, struct value v);
 /* The keys of a list as the head of CSV, with the newline. */
 void csv_put_head(struct strbuf *out, const struct field_list *list);
+/* The values of a row, with the newline. */
+void csv_put_fields(struct strbuf *out, const struct field_list *list, const void *row,
+		    const void *of);
 
 /* The cell of a value; the text is borrowed from it. */
 struct cell cell_of_value(const struct field *f, struct value v);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What incidents says of memory that was short, and of cgroups at a limit. */
-#include "unit.h"
+#include "golden.h"
+#include "sample.h"
 
 #include <time.h>
 
@@ -124,4 +125,84 @@ TEST(unread)
 	then.collection.not_seen_known = true;
 	check_json(&i, "\"processes_unread\":100");
 	check_machine(&i, "; 100 others were not read: the time was over\n");
+}
+
+/* ---- all of it, to the byte ---- */
+
+/* Each member is set; `add`: to the numbers. */
+static struct event_record *make_event(enum event_kind kind, uint64_t add)
+{
+	struct event_record *e = test_calloc(1, sizeof(*e));
+	char text[] = "<m00>\xff\x1b";
+
+	e->time_ms = BEGAN;
+	for (enum event_member m = EVENT_PID; m < EVENT_NUMBERS; m++)
+		event_set(e, m, 1000 * m + add);
+	for (enum event_member m = EVENT_COMM; m < EVENT_MEMBERS; m++) {
+		snprintf(text + 2, 3, "%02d", (int)m);
+		text[4] = '>';
+		event_set_text(e, m, text);
+	}
+	event_set(e, EVENT_KIND, kind);
+	return e;
+}
+
+static void put(struct strbuf *out, struct incidents_json *json, const struct incident *i)
+{
+	render_incidents_json(json, i);
+	render_incident_line(out, i, &style);
+	render_incident(out, i, 2, &style);
+}
+
+TEST(document)
+{
+	cleanup(strbuf_done) struct strbuf out = {}, document = {};
+	struct incidents_json json = {.out = &document};
+	struct group_change groups[12];
+	struct memcg before[] = {{.path = "/a", .max_known = true, .max = 9}, {.path = "/a/b"}};
+	struct memcg now[] = {{.path = "/a", .max_known = true, .max = 12},
+			      {.path = "/a/b", .oom_kills_known = true, .oom_kills = 1}};
+	struct sample earlier, then;
+	struct event_record *event[] = {
+		make_event(EVENT_OOM_KILL, 0), make_event(EVENT_OOM_KILL, UINT64_MAX - 31000),
+		make_event(EVENT_PRESSURE, 0), make_event(EVENT_PRESSURE, INT64_MAX),
+		test_calloc(1, sizeof(struct event_record))};
+	struct incident i = {.number = 1, .earlier = &earlier.snapshot, .then = &then.snapshot};
+
+	sample_init(&earlier);
+	sample_init(&then);
+	earlier.snapshot.time_ms -= 7 * 60000;
+	earlier.snapshot.memcg = before;
+	then.snapshot.memcg = now;
+	earlier.snapshot.memcg_count = then.snapshot.memcg_count = 2;
+	for (size_t n = 0; n < ARRAY_SIZE(groups); n++)
+		groups[n] = (struct group_change){.group = n ? "<g>\xff" : NULL,
+						  .procs_after = 3,
+						  .missing = n == 2,
+						  .before = 100 * n,
+						  .after = 1000 * MIB - 100 * n};
+	groups[11].before = 2000 * MIB;
+	for (int key = 0; key < INCIDENT_KEYS; key++)
+		i.largest[key] = (struct group_changes){groups, (size_t)key * 6};
+	for (int window = 0; window < INCIDENT_WINDOWS; window++) {
+		i.grew_known[window] = window != INCIDENT_TEN_MINUTES;
+		i.grew[window] = (struct group_changes){groups + window * 5, window ? 7 : 12};
+	}
+	i.limits = incident_limit_events(&i, i.limit, INCIDENT_LIMITS);
+	render_incidents_json_begin(&json);
+	for (size_t n = 0; n < ARRAY_SIZE(event); n++) {
+		i.event = event[n];
+		i.end = n == 2 ? event[n] : NULL;
+		json.html = n == 1;
+		put(&out, &json, &i);
+	}
+	i.then = NULL;
+	put(&out, &json, &i);
+	render_incidents_json_end(&json);
+	render_incidents_point(&document, true, &then.snapshot, &i.largest[INCIDENT_CONTAINER]);
+	golden_compare("incidents.txt", strbuf_str(&out), out.len, __FILE__, __LINE__);
+	golden_compare("incidents.json.txt", strbuf_str(&document), document.len, __FILE__,
+		       __LINE__);
+	for (size_t n = 0; n < ARRAY_SIZE(event); n++)
+		test_free(event[n]);
 }

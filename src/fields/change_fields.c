@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The fields of changes, of processes and of groups. */
+#include "fields/change_fields.h"
+
+#include "fields/define.h"
+#include "fields/process_fields.h"
+#include "model/change.h"
+
+#define ROW const struct group_change *r = row
+
+KEY(key, "key", TEXT, value_text(r->process ? r->process->name : r->group),
+    "the name of the process, or the text of the group; null: the group of the processes without "
+    "one",
+    .flags = FIELD_HEX, .max = {512}, .max_hex = {256});
+COLUMN(pid, "pid", "PID", NUMBER, value_number(r->process, r->process ? r->process->pid : 0),
+       "of a process");
+COLUMN(user, "user", "USER", TEXT, value_text(r->process ? r->process->user : NULL), "of a process",
+       .needs = NEEDS_USER, .max = {512});
+COLUMN(state, "state", "STATE", TEXT, value_text(change_state_name(group_change_state(r))),
+       "null: a value was not measured");
+KEY(procs_before, "procs_before", AMOUNT, value_number(true, r->procs_before), "of a group");
+COLUMN(procs_after, "procs_after", "PROCS", AMOUNT, value_number(true, r->procs_after),
+       "of a group", .flags = FIELD_SUMS);
+COLUMN(procs_change, "procs_change", "+-", GROWTH,
+       value_number(true, (int64_t)r->procs_after - (int64_t)r->procs_before), "of a group",
+       .flags = FIELD_SUMS);
+KEY(missing, "missing_processes", AMOUNT, value_number(true, r->missing),
+    "whose value was not measured in one of the snapshots; they are in no sum");
+COLUMN(before, "before_bytes", "BEFORE", BYTES, value_bytes(group_change_has_before(r), r->before),
+       "in the first snapshot", .flags = FIELD_SUMS);
+COLUMN(after, "after_bytes", "AFTER", BYTES, value_bytes(group_change_has_after(r), r->after),
+       "in the second snapshot", .flags = FIELD_SUMS);
+COLUMN(change, "change_bytes", "CHANGE", CHANGE,
+       value_number(group_change_has_before(r) && group_change_has_after(r), group_change_of(r)),
+       "after_bytes without before_bytes", .flags = FIELD_SUMS);
+
+FIELDS(change_process_fields, &field_key, &field_pid, &field_user, &field_state, &field_missing,
+       &field_before, &field_after, &field_change);
+FIELDS(change_group_fields, &field_key, &field_state, &field_procs_before, &field_procs_after,
+       &field_missing, &field_before, &field_after, &field_change);
+FIELDS(change_total_fields, &field_procs_before, &field_procs_after, &field_missing, &field_before,
+       &field_after, &field_change);
+
+/* ---- columns ---- */
+
+struct field change_name_field(const struct field *group)
+{
+	struct field name = group ? *group : *process_field("name");
+
+	name.get = get_key;
+	return name;
+}
+
+static const struct field *const whose[] = {&field_pid, &field_user};
+
+void change_list_table(struct field_list *list, const struct field *name, bool groups)
+{
+	static const struct field *const amounts[] = {&field_change, &field_before, &field_after};
+	static const struct field *const procs[] = {&field_procs_after, &field_procs_change};
+	const struct field *const last[] = {&field_state, name};
+
+	list->count = 0;
+	field_list_append(list, whose, groups ? 0 : ARRAY_SIZE(whose));
+	field_list_append(list, amounts, ARRAY_SIZE(amounts));
+	field_list_append(list, procs, groups ? ARRAY_SIZE(procs) : 0);
+	field_list_append(list, last, ARRAY_SIZE(last));
+}
+
+void change_list_csv(struct field_list *list, const struct field *name, bool groups)
+{
+	static const struct field *const first[] = {
+		&field_state,	     &field_change,	 &field_before,	 &field_after,
+		&field_procs_before, &field_procs_after, &field_missing,
+	};
+
+	list->count = 0;
+	field_list_append(list, first, ARRAY_SIZE(first));
+	field_list_append(list, whose, groups ? 0 : ARRAY_SIZE(whose));
+	field_list_append(list, &name, 1);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The fields of changes between two snapshots. Rows are struct group_change. */
+#ifndef ZMEM_FIELDS_CHANGE_FIELDS_H
+#define ZMEM_FIELDS_CHANGE_FIELDS_H
+
+#include "fields/field.h"
+
+/* In JSON. */
+extern const struct fields change_process_fields, change_group_fields;
+/* Likewise of the sum of all rows. */
+extern const struct fields change_total_fields;
+
+/* The name of a row in a table and in CSV. `group`: what rows are grouped by, NULL: processes. */
+struct field change_name_field(const struct field *group);
+/* The columns of the table and of CSV, with the name at the end. */
+void change_list_table(struct field_list *list, const struct field *name, bool groups);
+void change_list_csv(struct field_list *list, const struct field *name, bool groups);
+
+#endif

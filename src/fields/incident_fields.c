@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The fields of events, and of what held the memory then. */
+#include "fields/incident_fields.h"
+
+#include "fields/define.h"
+#include "model/incident.h"
+
+#define NAME_MAX_BYTES .max = {1024}
+#define GROUPS_MAX     10
+#define POINT_GROUPS   12
+
+static size_t at_most(size_t count, size_t most)
+{
+	return count < most ? count : most;
+}
+
+/* ---- groups of processes ---- */
+
+#define ROW const struct group_change *r = row
+
+KEY(group, "group", TEXT, value_text(r->group), "null: processes without it", NAME_MAX_BYTES);
+KEY(procs, "procs", AMOUNT, value_number(true, r->procs_after), "its processes");
+KEY(held, "anon_swap_bytes", BYTES, value_bytes(true, r->after),
+    "anonymous memory in RAM, and swap");
+KEY(missing, "missing_processes", AMOUNT, value_number(true, r->missing),
+    "processes whose counters were not read");
+static FIELDS(sizes, &field_group, &field_procs, &field_held, &field_missing);
+
+KEY(before, "before_bytes", BYTES, value_bytes(true, r->before), "at the beginning of that time");
+KEY(after, "after_bytes", BYTES, value_bytes(true, r->after), "at its end");
+KEY(change, "change_bytes", CHANGE, value_number(true, group_change_of(r)), "above 0");
+static FIELDS(growths, &field_group, &field_before, &field_after, &field_change);
+
+KEY(shown_name, "name", TEXT, value_text(r->group ? r->group : "(none)"), "program",
+    NAME_MAX_BYTES);
+KEY(shown_bytes, "bytes", BYTES, value_bytes(true, r->after), "anonymous memory in RAM, and swap");
+static FIELDS(shown, &field_shown_name, &field_shown_bytes);
+
+/* ---- cgroups that reached a limit ---- */
+
+#undef ROW
+#define ROW const struct limit_events *r = row
+
+KEY(limited, "cgroup", TEXT, value_text(r->cgroup), "its path", NAME_MAX_BYTES);
+KEY(killed, "oom_kills", AMOUNT, value_amount(true, r->oom_kills),
+    "processes that were killed in it or below it");
+KEY(max, "max", AMOUNT, value_amount(true, r->max), "how often its limit was reached");
+KEY(high, "high", AMOUNT, value_amount(true, r->high),
+    "how often memory.high was exceeded; 0 in cgroup v1, which has none");
+static FIELDS(limited, &field_limited, &field_killed, &field_max, &field_high);
+
+/* ---- the machine ---- */
+
+#undef ROW
+#define ROW const struct snapshot *r = row
+
+static struct value of_meminfo(const struct snapshot *s, enum meminfo_counter c)
+{
+	return value_bytes(meminfo_has(&s->system.meminfo, c), s->system.meminfo.value[c]);
+}
+
+static struct value swap_used(const struct snapshot *s)
+{
+	uint64_t used = 0;
+	bool known = meminfo_swap_used(&s->system.meminfo, &used);
+
+	return value_bytes(known, used);
+}
+
+static struct value ram_used(const struct snapshot *s)
+{
+	struct value total = of_meminfo(s, MEMINFO_TOTAL), free = of_meminfo(s, MEMINFO_AVAILABLE);
+
+	return value_bytes(total.known && free.known && total.bytes >= free.bytes,
+			   total.bytes - free.bytes);
+}
+
+KEY(then, "time_ms", TIME, value_number(true, r->time_ms), "of the snapshot");
+KEY(total, "memory_total_bytes", BYTES, of_meminfo(r, MEMINFO_TOTAL), "RAM");
+KEY(available, "memory_available_bytes", BYTES, of_meminfo(r, MEMINFO_AVAILABLE), "of that");
+KEY(swap_total, "swap_total_bytes", BYTES, of_meminfo(r, MEMINFO_SWAP_TOTAL), "swap space");
+KEY(swap_used, "swap_used_bytes", BYTES, swap_used(r), "of that");
+KEY(unattributed, "swap_unattributed_bytes", BYTES,
+    value_bytes(r->balance.swap_unattributed_known, r->balance.swap_unattributed),
+    "swap in use that is in no process; null at the moment of a kill, which has no PSS");
+static FIELDS(machine, &field_then, &field_total, &field_available, &field_swap_total,
+	      &field_swap_used, &field_unattributed);
+
+#define PROGRAMS ((const struct group_changes *)of)
+KEY(ram_used, "ram_used_bytes", BYTES, ram_used(r), "RAM that is not available");
+ROWS(programs, "groups", &shown, struct group_change, true, PROGRAMS->item,
+     at_most(PROGRAMS->count, POINT_GROUPS), "the largest programs", 0);
+FIELDS(incident_point_fields, &field_then, &field_ram_used, &field_swap_used, &field_programs);
+
+/* ---- what an incident says of its time ---- */
+
+#undef ROW
+#define ROW const struct incident *r = row
+
+KEY(since, "since_ms", TIME, value_number(true, r->earlier->time_ms),
+    "ten minutes before, or the beginning of the recording");
+ROWS(cgroups, "cgroups", &limited, struct limit_events, true, r->limit,
+     at_most(r->limits, GROUPS_MAX), "most kills first", FIELD_KNOWN);
+static FIELDS(limits, &field_since, &field_cgroups);
+
+#define LARGEST(name, json, key)                                                                   \
+	ROWS(name, json, &sizes, struct group_change, true, r->largest[key].item,                  \
+	     at_most(r->largest[key].count, GROUPS_MAX), "who held most, most first", FIELD_KNOWN)
+LARGEST(largest_name, "name", INCIDENT_NAME);
+LARGEST(largest_unit, "unit", INCIDENT_UNIT);
+LARGEST(largest_container, "container", INCIDENT_CONTAINER);
+static FIELDS(largest, &field_largest_name, &field_largest_unit, &field_largest_container);
+
+static size_t count_grown(const struct group_changes *g)
+{
+	size_t count = 0;
+
+	while (count < at_most(g->count, GROUPS_MAX) && group_change_of(&g->item[count]) > 0)
+		count++;
+	return count;
+}
+
+#define GREW(name, json, window)                                                                   \
+	ROWS(name, json, &growths, struct group_change, r->grew_known[window],                     \
+	     r->grew[window].item, count_grown(&r->grew[window]),                                  \
+	     "largest growth first; null: the recording does not reach back that far", 0)
+GREW(minute, "1m", INCIDENT_MINUTE);
+GREW(ten_minutes, "10m", INCIDENT_TEN_MINUTES);
+GREW(hour, "1h", INCIDENT_HOUR);
+static FIELDS(grew, &field_minute, &field_ten_minutes, &field_hour);
+
+/* ---- events ---- */
+
+#undef ROW
+#define ROW                                                                                        \
+	const struct event_record *r = row;                                                        \
+	const struct incident *i = of;                                                             \
+	(void)i
+
+/* NULL: it is not known. */
+static struct value amount_of(const struct event_record *e, enum event_member m)
+{
+	return value_amount(e && event_has(e, m), e ? event_number(e, m) : 0);
+}
+
+static struct value bytes_of(const struct event_record *e, enum event_member m)
+{
+	return value_bytes(e && event_has(e, m), e ? event_number(e, m) : 0);
+}
+
+#define NAME(name, json, member, help)                                                             \
+	KEY(name, json, TEXT, value_text(event_text(r, EVENT_##member)), help, NAME_MAX_BYTES)
+#define AMOUNT(name, json, member, help) KEY(name, json, AMOUNT, amount_of(r, EVENT_##member), help)
+#define BYTES(name, json, member, help)	 KEY(name, json, BYTES, bytes_of(r, EVENT_##member), help)
+
+KEY(pid, "pid", NUMBER, amount_of(r, EVENT_PID), "process id");
+KEY(uid, "uid", NUMBER, amount_of(r, EVENT_UID), "effective user id");
+NAME(user, "user", USER, "name of the effective user");
+NAME(comm, "comm", COMM, "what the kernel calls the process");
+NAME(name, "name", NAME, "program");
+NAME(cgroup, "cgroup", CGROUP, "path of the memory cgroup");
+NAME(cgroup_reason, "cgroup_reason", CGROUP_REASON, "why the cgroup is not known");
+NAME(unit, "unit", UNIT, "systemd unit");
+NAME(container, "container", CONTAINER, "name of the container, or the beginning of its id");
+NAME(pod, "pod", POD, "Kubernetes pod");
+NAME(namespace, "namespace", NAMESPACE, "Kubernetes namespace of the pod");
+KEY(oom_score_adj, "oom_score_adj", AMOUNT,
+    value_number(event_has(r, EVENT_OOM_SCORE_ADJ), (int64_t)event_number(r, EVENT_OOM_SCORE_ADJ)),
+    "how readily the kernel kills the process");
+BYTES(rss_anon, "rss_anon_bytes", RSS_ANON, "exact");
+BYTES(rss_file, "rss_file_bytes", RSS_FILE, "exact");
+BYTES(rss_shmem, "rss_shmem_bytes", RSS_SHMEM, "exact");
+BYTES(swap, "swap_bytes", SWAP, "exact");
+BYTES(pgtables, "pgtables_bytes", PGTABLES, "page tables");
+BYTES(rss_anon_count, "rss_anon_count_bytes", RSS_ANON_COUNT,
+      "without the parts that CPUs hold back, as the kernel's own lines show it before Linux 7.0");
+BYTES(rss_file_count, "rss_file_count_bytes", RSS_FILE_COUNT, "likewise");
+BYTES(rss_shmem_count, "rss_shmem_count_bytes", RSS_SHMEM_COUNT, "likewise");
+BYTES(swap_count, "swap_count_bytes", SWAP_COUNT, "likewise");
+static FIELDS(victim, &field_pid, &field_uid, &field_user, &field_comm, &field_name, &field_cgroup,
+	      &field_cgroup_reason, &field_unit, &field_container, &field_pod, &field_namespace,
+	      &field_oom_score_adj, &field_rss_anon, &field_rss_file, &field_rss_shmem, &field_swap,
+	      &field_pgtables, &field_rss_anon_count, &field_rss_file_count, &field_rss_shmem_count,
+	      &field_swap_count);
+
+static const char *constraint_source(const struct event_record *e)
+{
+	if (!event_text(e, EVENT_CONSTRAINT))
+		return NULL;
+	return event_number(e, EVENT_INFERRED) ? "memory.events" : "log";
+}
+
+static struct value unread(const struct incident *i)
+{
+	uint32_t count;
+	bool known = incident_unread(i, &count);
+
+	return value_number(known, count);
+}
+
+KEY(number, "number", NUMBER, value_number(true, i->number), "as in --at event:1, the newest");
+KEY(kill, "kind", TEXT, value_text("oom_kill"), "oom_kill");
+KEY(time, "time_ms", TIME, value_number(true, r->time_ms), "since the epoch");
+NAME(constraint, "constraint", CONSTRAINT,
+     "whose limit was reached: none (the machine), memcg, cpuset, memory_policy; null: not known");
+KEY(constraint_source, "constraint_source", TEXT, value_text(constraint_source(r)),
+    "log: the kernel's log; memory.events: inferred from the counts of the victim's cgroups");
+KEY(constraint_reason, "constraint_reason", TEXT,
+    value_text(event_text(r, EVENT_CONSTRAINT) ? NULL : event_no_constraint(r)),
+    "why the constraint is not known");
+NAME(limit_cgroup, "cgroup", LIMIT_CGROUP, "whose limit was reached");
+BYTES(limit, "limit_bytes", LIMIT, "of that cgroup, or of the victim's");
+NAME(gfp, "gfp", GFP,
+     "the kind of the allocation that failed; null: the kernel's log was not read");
+AMOUNT(order, "order", ORDER, "of that allocation: 2^order pages");
+OBJECT(victim, "victim", &victim, r, "the process that was killed");
+AMOUNT(recorded, "processes_recorded", LISTED, "read in the kernel at that moment");
+AMOUNT(lost, "processes_lost", LOST, "without room in the ring");
+KEY(late, "processes_late", BOOL, value_bool(true, event_number(r, EVENT_LATE)),
+    "the time was over before the last process");
+KEY(table, "table", BOOL, value_bool(true, event_number(r, EVENT_TABLE)),
+    "all processes were read, not the victim alone");
+AMOUNT(missed, "kills_missed", MISSED, "kills before this one that were only counted");
+AMOUNT(took, "kernel_ns", TOOK_NS, "time in the tracepoint");
+KEY(unread, "processes_unread", AMOUNT, unread(i),
+    "processes for which there was no time, without zombies; null if they were not counted, or the "
+    "victim alone was read");
+KEY(limits, "limits", OBJECT, value_row(i->then && i->earlier ? i : NULL),
+    "cgroups that reached a limit, most kills first; null: there is no snapshot before",
+    .fields = &limits);
+OBJECT(largest, "largest", &largest, i, "who held most");
+OBJECT(grew, "grew", &grew, i, "which programs had grown");
+KEY(machine, "system", OBJECT, value_row(i->then), "the machine then", .fields = &machine);
+
+#define OF_KILL                                                                                    \
+	&field_kill, &field_time, &field_constraint, &field_constraint_source,                     \
+		&field_constraint_reason, &field_limit_cgroup, &field_limit, &field_gfp,           \
+		&field_order, &field_victim, &field_recorded, &field_lost, &field_late,            \
+		&field_table, &field_missed, &field_took
+#define OF_TIME &field_limits, &field_largest, &field_grew, &field_machine
+FIELDS(kill_fields, OF_KILL);
+FIELDS(incident_kill_fields, &field_number, OF_KILL, &field_unread, OF_TIME);
+
+/* Bits are enum pressure_cause. */
+static const char *const causes[] = {"stall", "available", "swap", "refaults", NULL};
+
+static const struct event_record *worst_of(const struct incident *i)
+{
+	return i->end ? i->end : i->event;
+}
+
+KEY(pressure, "kind", TEXT, value_text("pressure"), "pressure");
+KEY(end, "end_time_ms", TIME, amount_of(i->end, EVENT_ENDED),
+    "the last sign of the shortage; null: no end was recorded");
+KEY(causes, "causes", WORDS, value_number(true, (int64_t)event_number(worst_of(i), EVENT_CAUSES)),
+    "stall: tasks waited for memory (PSI); available: little RAM was available; swap: little swap "
+    "was free; refaults: much was read again (looked at without PSI)",
+    .words = causes);
+KEY(available_least, "memory_available_least_bytes", BYTES, bytes_of(worst_of(i), EVENT_AVAILABLE),
+    "of the whole time, or without an end at its beginning");
+KEY(swap_free_least, "swap_free_least_bytes", BYTES, bytes_of(worst_of(i), EVENT_SWAP_FREE),
+    "likewise");
+KEY(stalled, "stalled_us", AMOUNT, amount_of(i->end, EVENT_STALLED_US),
+    "while some task waited for memory");
+KEY(refaulted, "refaulted_bytes", BYTES, bytes_of(i->end, EVENT_REFAULTED),
+    "read again soon after it was dropped or swapped out");
+KEY(kills, "oom_kills", AMOUNT, amount_of(i->end, EVENT_KILLS), "in this time");
+FIELDS(incident_pressure_fields, &field_number, &field_pressure, &field_time, &field_end,
+       &field_causes, &field_available_least, &field_swap_free_least, &field_stalled,
+       &field_refaulted, &field_kills, OF_TIME);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The fields of events of a recording, in JSON. */
+#ifndef ZMEM_FIELDS_INCIDENT_FIELDS_H
+#define ZMEM_FIELDS_INCIDENT_FIELDS_H
+
+#include "fields/field.h"
+
+/* Rows are struct event_record, of a struct incident. */
+extern const struct fields incident_kill_fields, incident_pressure_fields;
+/* Those of a kill that follow from its event alone. */
+extern const struct fields kill_fields;
+/* The row is struct snapshot, of the struct group_changes of its programs: a point of a chart. */
+extern const struct fields incident_point_fields;
+
+#endif

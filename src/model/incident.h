@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* An event of a recording with what held the memory then. */
+#ifndef ZMEM_MODEL_INCIDENT_H
+#define ZMEM_MODEL_INCIDENT_H
+
+#include "model/change.h"
+#include "model/event.h"
+
+enum incident_key {
+	INCIDENT_NAME,
+	INCIDENT_UNIT,
+	INCIDENT_CONTAINER,
+	INCIDENT_KEYS,
+};
+
+enum incident_window {
+	INCIDENT_MINUTE,
+	INCIDENT_TEN_MINUTES,
+	INCIDENT_HOUR,
+	INCIDENT_WINDOWS,
+};
+
+extern const int64_t incident_window_ms[INCIDENT_WINDOWS];
+/* What the memory of a group is here: anonymous memory in RAM, and swap. */
+#define INCIDENT_COUNTERS (COUNTER_BIT(COUNTER_RSS_ANON) | COUNTER_BIT(COUNTER_SWAP))
+
+/* A cgroup that reached a limit between two snapshots. */
+struct limit_events {
+	const char *cgroup;
+	uint64_t oom_kills, max, high; /* 0 also where the kernel does not count it (v1: high) */
+};
+
+#define INCIDENT_LIMITS 32
+
+struct incident {
+	unsigned number; /* 1: the newest, as in --at event:1 */
+	const struct event_record *event;
+	const struct event_record *end; /* of memory that was short; NULL: no end was recorded */
+	bool goes_on;		     /* without an end: it was not over when the recording ended */
+	const struct snapshot *then; /* the machine then, or before; NULL: there is no frame */
+	struct group_changes largest[INCIDENT_KEYS]; /* by size */
+	bool grew_known[INCIDENT_WINDOWS];	     /* a snapshot is of that time */
+	struct group_changes grew[INCIDENT_WINDOWS]; /* by program, largest growth first */
+	/* Ten minutes before or, if the recording does not reach back, its beginning; NULL: nothing
+	 * is. */
+	const struct snapshot *earlier;
+	struct limit_events limit[INCIDENT_LIMITS]; /* between the two snapshots */
+	size_t limits;
+};
+
+/* Fills up to `most` of them, most kills first. Returns how many there are. */
+size_t incident_limit_events(const struct incident *i, struct limit_events *ret, size_t most);
+
+static inline bool incident_is_pressure(const struct incident *i)
+{
+	return event_number(i->event, EVENT_KIND) == EVENT_PRESSURE;
+}
+
+/* How many processes there was no time for. False: they were not counted. */
+bool incident_unread(const struct incident *i, uint32_t *ret);
+
+#endif
