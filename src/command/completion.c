@@ -11,7 +11,9 @@
 #include "base/array.h"
 #include "base/parse.h"
 #include "command/table.h"
+#include "fields/change_fields.h"
 #include "fields/growth_fields.h"
+#include "fields/incident_fields.h"
 #include "fields/map_fields.h"
 #include "fields/process_fields.h"
 #include "fields/system_fields.h"
@@ -262,6 +264,7 @@ static void print_fields(const char *name, const struct field *const *fields, si
 		[FIELD_PERCENT] = "percent", [FIELD_TIME] = "time",	[FIELD_CHANGE] = "change",
 		[FIELD_GROWTH] = "growth",   [FIELD_RATIO] = "ratio",	[FIELD_TEXT] = "text",
 		[FIELD_BOOL] = "bool",	     [FIELD_OBJECT] = "object", [FIELD_ROWS] = "rows",
+		[FIELD_WORDS] = "words",
 	};
 	char below[128];
 
@@ -295,6 +298,12 @@ static void print_documents(void)
 	print_rows("memcg_group", process_field("cgroup"));
 	print_fields("machine", system_values.item, system_values.count);
 	print_fields("system", system_document.item, system_document.count);
+	print_fields("change", change_process_fields.item, change_process_fields.count);
+	print_fields("group_change", change_group_fields.item, change_group_fields.count);
+	print_fields("change_sum", change_total_fields.item, change_total_fields.count);
+	print_fields("incident", incident_fields.item, incident_fields.count);
+	print_fields("oom_kill", incident_kill_fields.item, incident_kill_fields.count);
+	print_fields("pressure", incident_pressure_fields.item, incident_pressure_fields.count);
 	print_fields("grow", growth_document.item, growth_document.count);
 }
 

@@ -39,6 +39,7 @@ FIELD_TYPES = {
     "ratio": "count|null",
     "object": "{}|null",
     "rows": "[]|null",
+    "words": "[text]|null",
 }
 LIMITS = {"text": "Length", "hex": "Length", "[": "Items"}
 
@@ -150,6 +151,7 @@ class Documents:
             key = into.keys.get(name)
             if key:
                 key.type, key.text = type_, text or key.text
+                key.optional |= optional
                 if "&" in type_:
                     key.below = Object()
             else:

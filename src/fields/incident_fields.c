@@ -41,12 +41,13 @@ static FIELDS(shown, &field_shown_name, &field_shown_bytes);
 #undef ROW
 #define ROW const struct limit_events *r = row
 
-KEY(limited, "cgroup", TEXT, value_text(r->cgroup), "its path", NAME_MAX_BYTES);
+KEY(limited, "cgroup", TEXT, value_text(r->cgroup), "its path", NAME_MAX_BYTES,
+    .flags = FIELD_KNOWN);
 KEY(killed, "oom_kills", AMOUNT, value_amount(true, r->oom_kills),
     "processes that were killed in it or below it");
 KEY(max, "max", AMOUNT, value_amount(true, r->max), "how often its limit was reached");
 KEY(high, "high", AMOUNT, value_amount(true, r->high),
-    "how often memory.high was exceeded; 0 in cgroup v1, which has none");
+    "how often memory.high was exceeded. 0 in cgroup v1, which has none");
 static FIELDS(limited, &field_limited, &field_killed, &field_max, &field_high);
 
 /* ---- the machine ---- */
@@ -76,13 +77,13 @@ static struct value ram_used(const struct snapshot *s)
 }
 
 KEY(then, "time_ms", TIME, value_number(true, r->time_ms), "of the snapshot");
-KEY(total, "memory_total_bytes", BYTES, of_meminfo(r, MEMINFO_TOTAL), "RAM");
-KEY(available, "memory_available_bytes", BYTES, of_meminfo(r, MEMINFO_AVAILABLE), "of that");
-KEY(swap_total, "swap_total_bytes", BYTES, of_meminfo(r, MEMINFO_SWAP_TOTAL), "swap space");
-KEY(swap_used, "swap_used_bytes", BYTES, swap_used(r), "of that");
+KEY(total, "memory_total_bytes", BYTES, of_meminfo(r, MEMINFO_TOTAL), "MemTotal");
+KEY(available, "memory_available_bytes", BYTES, of_meminfo(r, MEMINFO_AVAILABLE), "MemAvailable");
+KEY(swap_total, "swap_total_bytes", BYTES, of_meminfo(r, MEMINFO_SWAP_TOTAL), "SwapTotal");
+KEY(swap_used, "swap_used_bytes", BYTES, swap_used(r), "SwapTotal less SwapFree");
 KEY(unattributed, "swap_unattributed_bytes", BYTES,
     value_bytes(r->balance.swap_unattributed_known, r->balance.swap_unattributed),
-    "swap in use that is in no process; null at the moment of a kill, which has no PSS");
+    "swap in use that is in no process. Null at the moment of a kill, which has no PSS");
 static FIELDS(machine, &field_then, &field_total, &field_available, &field_swap_total,
 	      &field_swap_used, &field_unattributed);
 
@@ -97,8 +98,8 @@ FIELDS(incident_point_fields, &field_then, &field_ram_used, &field_swap_used, &f
 #undef ROW
 #define ROW const struct incident *r = row
 
-KEY(since, "since_ms", TIME, value_number(true, r->earlier->time_ms),
-    "ten minutes before, or the beginning of the recording");
+KNOWN(since, "since_ms", TIME, value_number(true, r->earlier->time_ms),
+      "ten minutes before, or the beginning of the recording");
 ROWS(cgroups, "cgroups", &limited, struct limit_events, true, r->limit,
      at_most(r->limits, GROUPS_MAX), "most kills first", FIELD_KNOWN);
 static FIELDS(limits, &field_since, &field_cgroups);
@@ -123,7 +124,7 @@ static size_t count_grown(const struct group_changes *g)
 #define GREW(name, json, window)                                                                   \
 	ROWS(name, json, &growths, struct group_change, r->grew_known[window],                     \
 	     r->grew[window].item, count_grown(&r->grew[window]),                                  \
-	     "largest growth first; null: the recording does not reach back that far", 0)
+	     "largest growth first. Null if the recording does not reach back that far", 0)
 GREW(minute, "1m", INCIDENT_MINUTE);
 GREW(ten_minutes, "10m", INCIDENT_TEN_MINUTES);
 GREW(hour, "1h", INCIDENT_HOUR);
@@ -167,16 +168,18 @@ NAME(namespace, "namespace", NAMESPACE, "Kubernetes namespace of the pod");
 KEY(oom_score_adj, "oom_score_adj", AMOUNT,
     value_number(event_has(r, EVENT_OOM_SCORE_ADJ), (int64_t)event_number(r, EVENT_OOM_SCORE_ADJ)),
     "how readily the kernel kills the process");
-BYTES(rss_anon, "rss_anon_bytes", RSS_ANON, "exact");
-BYTES(rss_file, "rss_file_bytes", RSS_FILE, "exact");
-BYTES(rss_shmem, "rss_shmem_bytes", RSS_SHMEM, "exact");
-BYTES(swap, "swap_bytes", SWAP, "exact");
+#define EXACT "exact"
+#define PARTS                                                                                      \
+	"without the parts that CPUs hold back, as the kernel's own lines show it before Linux 7.0"
+BYTES(rss_anon, "rss_anon_bytes", RSS_ANON, EXACT);
+BYTES(rss_file, "rss_file_bytes", RSS_FILE, EXACT);
+BYTES(rss_shmem, "rss_shmem_bytes", RSS_SHMEM, EXACT);
+BYTES(swap, "swap_bytes", SWAP, EXACT);
 BYTES(pgtables, "pgtables_bytes", PGTABLES, "page tables");
-BYTES(rss_anon_count, "rss_anon_count_bytes", RSS_ANON_COUNT,
-      "without the parts that CPUs hold back, as the kernel's own lines show it before Linux 7.0");
-BYTES(rss_file_count, "rss_file_count_bytes", RSS_FILE_COUNT, "likewise");
-BYTES(rss_shmem_count, "rss_shmem_count_bytes", RSS_SHMEM_COUNT, "likewise");
-BYTES(swap_count, "swap_count_bytes", SWAP_COUNT, "likewise");
+BYTES(rss_anon_count, "rss_anon_count_bytes", RSS_ANON_COUNT, PARTS);
+BYTES(rss_file_count, "rss_file_count_bytes", RSS_FILE_COUNT, PARTS);
+BYTES(rss_shmem_count, "rss_shmem_count_bytes", RSS_SHMEM_COUNT, PARTS);
+BYTES(swap_count, "swap_count_bytes", SWAP_COUNT, PARTS);
 static FIELDS(victim, &field_pid, &field_uid, &field_user, &field_comm, &field_name, &field_cgroup,
 	      &field_cgroup_reason, &field_unit, &field_container, &field_pod, &field_namespace,
 	      &field_oom_score_adj, &field_rss_anon, &field_rss_file, &field_rss_shmem, &field_swap,
@@ -198,38 +201,41 @@ static struct value unread(const struct incident *i)
 	return value_number(known, count);
 }
 
-KEY(number, "number", NUMBER, value_number(true, i->number), "as in --at event:1, the newest");
-KEY(kill, "kind", TEXT, value_text("oom_kill"), "oom_kill");
+KNOWN(number, "number", NUMBER, value_number(true, i->number),
+      "the number for --at event:N. 1 is the newest");
+KNOWN(kill, "kind", TEXT, value_text("oom_kill"), "");
 KEY(time, "time_ms", TIME, value_number(true, r->time_ms), "since the epoch");
 NAME(constraint, "constraint", CONSTRAINT,
-     "whose limit was reached: none (the machine), memcg, cpuset, memory_policy; null: not known");
+     "the kind of the limit that was reached: none (the machine), memcg, cpuset, memory_policy. "
+     "Null if not known");
 KEY(constraint_source, "constraint_source", TEXT, value_text(constraint_source(r)),
-    "log: the kernel's log; memory.events: inferred from the counts of the victim's cgroups");
+    "log: the kernel's log. memory.events: inferred from the counts of the victim's cgroups");
 KEY(constraint_reason, "constraint_reason", TEXT,
     value_text(event_text(r, EVENT_CONSTRAINT) ? NULL : event_no_constraint(r)),
     "why the constraint is not known");
-NAME(limit_cgroup, "cgroup", LIMIT_CGROUP, "whose limit was reached");
+NAME(limit_cgroup, "cgroup", LIMIT_CGROUP, "the cgroup whose limit was reached");
 BYTES(limit, "limit_bytes", LIMIT, "of that cgroup, or of the victim's");
 NAME(gfp, "gfp", GFP,
-     "the kind of the allocation that failed; null: the kernel's log was not read");
+     "the kind of the allocation that failed. Null if the kernel's log was not read");
 AMOUNT(order, "order", ORDER, "of that allocation: 2^order pages");
 OBJECT(victim, "victim", &victim, r, "the process that was killed");
-AMOUNT(recorded, "processes_recorded", LISTED, "read in the kernel at that moment");
-AMOUNT(lost, "processes_lost", LOST, "without room in the ring");
-KEY(late, "processes_late", BOOL, value_bool(true, event_number(r, EVENT_LATE)),
-    "the time was over before the last process");
-KEY(table, "table", BOOL, value_bool(true, event_number(r, EVENT_TABLE)),
-    "all processes were read, not the victim alone");
+AMOUNT(recorded, "processes_recorded", LISTED,
+       "processes that were read in the kernel at that moment");
+AMOUNT(lost, "processes_lost", LOST, "processes without room in the ring");
+KNOWN(late, "processes_late", BOOL, value_bool(true, event_number(r, EVENT_LATE)),
+      "true if the time was over before the last process");
+KNOWN(table, "table", BOOL, value_bool(true, event_number(r, EVENT_TABLE)),
+      "true if all processes were read, not the victim alone");
 AMOUNT(missed, "kills_missed", MISSED, "kills before this one that were only counted");
-AMOUNT(took, "kernel_ns", TOOK_NS, "time in the tracepoint");
+AMOUNT(took, "kernel_ns", TOOK_NS, "the time in the kernel's tracepoint");
 KEY(unread, "processes_unread", AMOUNT, unread(i),
-    "processes for which there was no time, without zombies; null if they were not counted, or the "
-    "victim alone was read");
+    "processes for which there was no time, without zombies. Null if they were not counted, or if "
+    "the victim alone was read");
 KEY(limits, "limits", OBJECT, value_row(i->then && i->earlier ? i : NULL),
-    "cgroups that reached a limit, most kills first; null: there is no snapshot before",
+    "cgroups that reached a limit, most kills first. Null if there is no snapshot before",
     .fields = &limits);
-OBJECT(largest, "largest", &largest, i, "who held most");
-OBJECT(grew, "grew", &grew, i, "which programs had grown");
+OBJECT(largest, "largest", &largest, i, "the groups that held most, most first");
+OBJECT(grew, "grew", &grew, i, "the groups that had grown most over that time");
 KEY(machine, "system", OBJECT, value_row(i->then), "the machine then", .fields = &machine);
 
 #define OF_KILL                                                                                    \
@@ -238,6 +244,7 @@ KEY(machine, "system", OBJECT, value_row(i->then), "the machine then", .fields =
 		&field_order, &field_victim, &field_recorded, &field_lost, &field_late,            \
 		&field_table, &field_missed, &field_took
 #define OF_TIME &field_limits, &field_largest, &field_grew, &field_machine
+FIELDS(incident_fields, &field_number, &field_time, OF_TIME);
 FIELDS(kill_fields, OF_KILL);
 FIELDS(incident_kill_fields, &field_number, OF_KILL, &field_unread, OF_TIME);
 
@@ -249,17 +256,17 @@ static const struct event_record *worst_of(const struct incident *i)
 	return i->end ? i->end : i->event;
 }
 
-KEY(pressure, "kind", TEXT, value_text("pressure"), "pressure");
+KNOWN(pressure, "kind", TEXT, value_text("pressure"), "");
 KEY(end, "end_time_ms", TIME, amount_of(i->end, EVENT_ENDED),
-    "the last sign of the shortage; null: no end was recorded");
+    "the last sign of the shortage. Null if no end was recorded");
 KEY(causes, "causes", WORDS, value_number(true, (int64_t)event_number(worst_of(i), EVENT_CAUSES)),
-    "stall: tasks waited for memory (PSI); available: little RAM was available; swap: little swap "
-    "was free; refaults: much was read again (looked at without PSI)",
-    .words = causes);
+    "stall: tasks waited for memory (PSI). available: little RAM was available. swap: little swap "
+    "was free. refaults: much was read again, which is looked at without PSI",
+    .flags = FIELD_KNOWN, .words = causes);
+#define LEAST "the least of the whole time, or without an end the value at its beginning"
 KEY(available_least, "memory_available_least_bytes", BYTES, bytes_of(worst_of(i), EVENT_AVAILABLE),
-    "of the whole time, or without an end at its beginning");
-KEY(swap_free_least, "swap_free_least_bytes", BYTES, bytes_of(worst_of(i), EVENT_SWAP_FREE),
-    "likewise");
+    LEAST);
+KEY(swap_free_least, "swap_free_least_bytes", BYTES, bytes_of(worst_of(i), EVENT_SWAP_FREE), LEAST);
 KEY(stalled, "stalled_us", AMOUNT, amount_of(i->end, EVENT_STALLED_US),
     "while some task waited for memory");
 KEY(refaulted, "refaulted_bytes", BYTES, bytes_of(i->end, EVENT_REFAULTED),
