@@ -6,7 +6,7 @@
  *
  * A signature is made of the address in each entry that is present, in order, with random keys of
  * one collection, which never leave the reader and the kernel. Two tables that differ have the same
- * signature by chance alone, because nobody can choose entries for keys that he does not know:
+ * signature by chance alone, because a user cannot choose entries for keys that are secret:
  *   - Within a group, the difference of the sums is the sum of each difference of frame numbers (of
  *     at most 40 bits) times a random odd key. If a frame number differs by an odd multiple of 2^k,
  *     the sums are equal for one of 2^(63 - k) keys.

@@ -58,19 +58,18 @@ struct page_walk {
 	__u64 entry;
 	__u64 max;
 
-	/* Adjacent pages with the same PAGE_KEY that are not counted yet. */
 	union {
-		__u64 run;
-		__u64 found;
-		__u64 try_pfn; /* calibrate.bpf.h */
+		__u64 run;     /* in a table: the PAGE_KEY of adjacent pages not counted yet */
+		__u64 found;   /* between tables: a VMA, a task or a sum, just read */
+		__u64 try_pfn; /* while calibrating: the frame that is tried */
 	};
 	union {
-		__u64 run_count;
-		__u64 tries;
+		__u64 run_count; /* with `run`: how many pages */
+		__u64 tries;	 /* while calibrating */
 	};
 
 	union {
-		struct zmem_pages pages; /* the result */
+		struct zmem_pages pages; /* the result; without `rss` until the walk is over */
 		/*
 		 * During the walk, in the place of pages.rss, which is read behind it. What maps
 		 * the pmd_pages() of `region`: a table of entries, or a huge page at `huge`.

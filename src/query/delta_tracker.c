@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Joins rows with their earlier values. A tracker has two pieces of memory that take turns: rows
- * point into one, while their values are copied to the other.
+ * Joins rows with their earlier values.
+ *
+ * The identity of a row is a struct delta_key: pid and start time of a process, a keyed hash of the
+ * text of a group. delta_tracker_join() looks each new row up among the sorted keys of the earlier
+ * rows. A row that is found gets its earlier values (row.before), counts a tick of growth, and is
+ * changed if its hash differs. A row that is not found has either begun since, and changed from
+ * nothing, or it was not among the rows, and its change is not known: the start of the process
+ * tells which.
+ *
+ * delta_tracker_update() then keeps the new rows for the next join. It has two pieces of memory
+ * that take turns: rows point into one, while their values are copied to the other. With
+ * `from_start` a row that stays keeps the first value of each counter, so that a change is one
+ * since the start.
+ *
+ * A command that lets the user switch between processes and groups, and between both kinds of
+ * change, has a tracker of each (struct delta_set), so that no switch forgets the earlier values. A
+ * snapshot that is cut (not all was read) is joined with nothing and not kept: the next one
+ * is compared with the one before it.
  */
 #include "query/delta_tracker.h"
 
