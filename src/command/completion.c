@@ -12,6 +12,7 @@
 #include "base/parse.h"
 #include "command/table.h"
 #include "fields/change_fields.h"
+#include "fields/compare_fields.h"
 #include "fields/growth_fields.h"
 #include "fields/incident_fields.h"
 #include "fields/map_fields.h"
@@ -260,11 +261,11 @@ static void print_zsh(const struct command_table *t)
 static void print_fields(const char *name, const struct field *const *fields, size_t count)
 {
 	static const char *const types[] = {
-		[FIELD_BYTES] = "bytes",     [FIELD_AMOUNT] = "amount", [FIELD_NUMBER] = "number",
-		[FIELD_PERCENT] = "percent", [FIELD_TIME] = "time",	[FIELD_CHANGE] = "change",
-		[FIELD_GROWTH] = "growth",   [FIELD_RATIO] = "ratio",	[FIELD_TEXT] = "text",
-		[FIELD_BOOL] = "bool",	     [FIELD_OBJECT] = "object", [FIELD_ROWS] = "rows",
-		[FIELD_WORDS] = "words",
+		[FIELD_BYTES] = "bytes",     [FIELD_AMOUNT] = "amount",	  [FIELD_NUMBER] = "number",
+		[FIELD_PERCENT] = "percent", [FIELD_TIME] = "time",	  [FIELD_CHANGE] = "change",
+		[FIELD_GROWTH] = "growth",   [FIELD_RATIO] = "ratio",	  [FIELD_TEXT] = "text",
+		[FIELD_BOOL] = "bool",	     [FIELD_OBJECT] = "object",	  [FIELD_ROWS] = "rows",
+		[FIELD_WORDS] = "words",     [FIELD_ADDRESS] = "address",
 	};
 	char below[128];
 
@@ -272,7 +273,10 @@ static void print_fields(const char *name, const struct field *const *fields, si
 		const struct field *f = fields[i];
 
 		printf("%s\t%s\t%s\t%s%s%s%s\t%d\t%d\t%s\n", name, f->json, types[f->type],
-		       f->flags & FIELD_SAYS_CUT ? "cut," : "", f->flags & FIELD_HEX ? "hex," : "",
+		       f->flags & FIELD_SAYS_CUT    ? "cut,"
+		       : f->flags & FIELD_NOTES_CUT ? "noted,"
+						    : "",
+		       f->flags & FIELD_HEX ? "hex," : "",
 		       f->flags & FIELD_OPTIONAL ? "optional," : "",
 		       f->flags & FIELD_KNOWN ? "known," : "", f->max.usual, f->max_hex.usual,
 		       f->help);
@@ -305,6 +309,10 @@ static void print_documents(void)
 	print_fields("oom_kill", incident_kill_fields.item, incident_kill_fields.count);
 	print_fields("pressure", incident_pressure_fields.item, incident_pressure_fields.count);
 	print_fields("grow", growth_document.item, growth_document.count);
+	print_fields("map_counters", map_counters.item, map_counters.count);
+	for (int rows = MAP_ROWS_EACH; rows <= MAP_ROWS_KINDS; rows++)
+		print_fields("maps", map_document[rows]->item, map_document[rows]->count);
+	print_fields("compare", compare_document.item, compare_document.count);
 }
 
 int command_completion(const struct options *o)

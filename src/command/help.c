@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* --help, help and -o help: prints the tables of commands, options and columns. */
+/* --help, help, -o help and -s help: prints the tables of commands, options and columns. */
 #include "command/help.h"
 
 #include <ctype.h>
@@ -169,11 +169,11 @@ int command_version(const struct options *o)
 	return log_stdout_done();
 }
 
-/* -o help. `changes`: also the columns that only watch and top have. */
-static int print_columns(bool changes)
+/* -o help and -s help. `changes`: also the columns that only watch and top have. */
+static int print_columns(const struct fields *all, bool changes)
 {
-	for (size_t i = 0; i < (changes ? process_fields.count : process_fields.since); i++)
-		printf("%-16s %s\n", process_fields.item[i]->key, process_fields.item[i]->help);
+	for (size_t i = 0; i < (changes ? all->count : all->since); i++)
+		printf("%-16s %s\n", all->item[i]->key, all->item[i]->help);
 	return log_stdout_done();
 }
 
@@ -195,5 +195,7 @@ int help_print_columns(const struct options *o)
 {
 	if (o->command->traits & COMMAND_FILES)
 		return print_file_columns();
-	return print_columns(o->command->traits & COMMAND_SERIES);
+	if (o->command->sorts)
+		return print_columns(o->command->sorts, false);
+	return print_columns(&process_fields, o->command->traits & COMMAND_SERIES);
 }

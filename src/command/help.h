@@ -7,7 +7,7 @@
 
 /* The help of a command; NULL: that of the program, all commands and the options of the first. */
 int help_print(const struct command_table *table, const struct command *named);
-/* -o help: the columns of the command. */
+/* -o help, and -s help where there is no -o: the columns of the command. */
 int help_print_columns(const struct options *o);
 /* There is no such command. */
 int help_refuse(const struct options *o, const char *name);

@@ -20,7 +20,8 @@
 static int run_command(struct options *o)
 {
 	const struct command *command = o->command;
-	bool help = o->columns && strcmp(o->columns, "help") == 0;
+	const char *list = command->sorts ? o->sort : o->columns;
+	bool help = list && strcmp(list, "help") == 0;
 	int r;
 
 	if (o->help)

@@ -3,6 +3,7 @@
 #include "command/table.h"
 
 #include "base/array.h"
+#include "fields/map_fields.h"
 #include "serve/serve.h"
 #include "top/top.h"
 #include "top/view.h"
@@ -61,6 +62,7 @@ static const struct command rows[] = {
 	 .options = "pid mapping group-by by-file top all total sort reverse json source " CHOOSE
 		 PRINT,
 	 .traits = COMMAND_PIDS,
+	 .sorts = &map_fields,
 	 .no_replay = "a recording holds no mappings",
 	 .run = command_maps},
 	{.name = "files",

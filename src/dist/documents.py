@@ -40,6 +40,7 @@ FIELD_TYPES = {
     "object": "{}|null",
     "rows": "[]|null",
     "words": "[text]|null",
+    "address": "/^[0-9a-f]{8,16}$/|null",
 }
 LIMITS = {"text": "Length", "hex": "Length", "[": "Items"}
 
@@ -86,6 +87,8 @@ class Documents:
             type_ = FIELD_TYPES[type_].removesuffix("|null") if known else FIELD_TYPES[type_]
             field = Key(key, type_, sentence(help_), "optional" in flags)
             field.most = int(most)
+            if "noted" in flags:
+                field.companions.append(Key(key + "_truncated", "=true", "", True))
             if "cut" in flags:
                 field.companions.append(Key(key + "_truncated", "bool", "", field.optional))
             if "hex" in flags:

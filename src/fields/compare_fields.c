@@ -58,8 +58,9 @@ static FIELDS(cells, &field_pid, &field_name, &field_counter, &field_bpf, &field
 #define VERDICT(name, json, verdict_, help)                                                        \
 	KNOWN(name, json, AMOUNT, value_amount(true, r->verdict[COMPARE_##verdict_]), help)
 
-KNOWN(processes, "processes", AMOUNT, value_amount(true, r->processes), "those that were compared");
-KNOWN(count, "cells", AMOUNT, value_amount(true, r->cells), "values");
+KNOWN(processes, "processes", AMOUNT, value_amount(true, r->processes),
+      "processes that were compared");
+KNOWN(count, "cells", AMOUNT, value_amount(true, r->cells), "values: each counter of each process");
 VERDICT(same, "same", SAME, "values that are equal");
 VERDICT(moved, "moved", MOVED, "values that changed while they were read");
 VERDICT(approximate, "approximate", APPROXIMATE, "values within bound_bytes");
@@ -75,9 +76,10 @@ static FIELDS(sums, &field_processes, &field_count, &field_same, &field_moved, &
 #undef ROW
 #define ROW const struct compare_cost *r = row
 
-KNOWN(bpf_us, "bpf_us", AMOUNT, value_amount(true, r->bpf_us), "the time of BPF");
-KNOWN(proc_us, "proc_us", AMOUNT, value_amount(true, r->proc_us), "the time of /proc");
-KNOWN(proc_files, "proc_files", AMOUNT, value_amount(true, r->proc_files), "files of /proc");
+KNOWN(bpf_us, "bpf_us", AMOUNT, value_amount(true, r->bpf_us), "microseconds of BPF");
+KNOWN(proc_us, "proc_us", AMOUNT, value_amount(true, r->proc_us), "microseconds of /proc");
+KNOWN(proc_files, "proc_files", AMOUNT, value_amount(true, r->proc_files),
+      "files of /proc that were opened");
 KEY(bpf_reads, "bpf_reads", AMOUNT, value_amount(r->reads_known, r->bpf_reads),
     "the number of read calls. Null if the kernel does not count them");
 KEY(proc_reads, "proc_reads", AMOUNT, value_amount(r->reads_known, r->proc_reads), "likewise");
@@ -93,14 +95,14 @@ static FIELDS(cost, &field_bpf_us, &field_proc_us, &field_proc_files, &field_bpf
 	(void)b
 #define MACHINE(id)	  r->system.meminfo.value[MEMINFO_##id]
 #define MEMINFO(id)	  value_bytes(meminfo_has(&r->system.meminfo, MEMINFO_##id), MACHINE(id))
-#define SUM(id, residual) value_number(b->residual_known, (int64_t)MACHINE(id) - b->residual)
+#define SUM(id, residual) value_bytes(b->residual_known, MACHINE(id) - (uint64_t)b->residual)
 
 KEY(anon, "anon_bytes", BYTES, MEMINFO(ANON), "AnonPages");
-KEY(pss_anon, "pss_anon_bytes", CHANGE, SUM(ANON, anon_residual), "the sum over all processes");
+KEY(pss_anon, "pss_anon_bytes", BYTES, SUM(ANON, anon_residual), "the sum over all processes");
 KEY(anon_residual, "anon_residual_bytes", CHANGE, value_number(b->residual_known, b->anon_residual),
     "the machine's value less the sum");
 KEY(mapped, "mapped_bytes", BYTES, MEMINFO(MAPPED), "Mapped");
-KEY(pss_mapped, "pss_mapped_bytes", CHANGE, SUM(MAPPED, mapped_residual),
+KEY(pss_mapped, "pss_mapped_bytes", BYTES, SUM(MAPPED, mapped_residual),
     "the sum of pss_file and pss_shmem over all processes");
 KEY(mapped_residual, "mapped_residual_bytes", CHANGE,
     value_number(b->residual_known, b->mapped_residual), "the machine's value less the sum");
@@ -119,7 +121,7 @@ static FIELDS(machine, &field_anon, &field_pss_anon, &field_anon_residual, &fiel
 	(void)c
 
 OBJECT(summary, "summary", &sums, &r->sums,
-       "cells is the sum of the verdicts, and includes cells that are not shown");
+       "the number of cells with each verdict, and of all; also of those that are not shown");
 KEY(bound, "bound_bytes", BYTES, value_bytes(c->approximate, c->bound),
     "the maximum error of /proc/PID/status on this kernel. Null if it is exact");
 KEY(bound_per, "bound_per", TEXT,

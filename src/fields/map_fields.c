@@ -27,7 +27,8 @@
 	FIELD_AS(MAPS_##id, p##_##name, #name, #name "_bytes", heading, BYTES,                     \
 		 value_bytes(map_has(c, MAPS_##id), c->value[MAPS_##id]), help,                    \
 		 .flags = FIELD_SUMS);
-#define ITEM(p, id, name, heading, help) , &field_##p##_##name
+#define ITEM(p, id, name, heading, help) &field_##p##_##name,
+#define LAST(name)			 &field_##name
 
 /* ---- rows ---- */
 
@@ -45,38 +46,38 @@ KNOWN(end, "end", ADDRESS, value_bytes(true, r->end), "the address behind its la
 COLUMN(perm, "perm", "PERM", TEXT, value_text(r->perm),
        "permissions: read, write, execute, shared or private", .flags = FIELD_KNOWN);
 COLUMN_AS(procs, "procs", "processes", "PROCS", AMOUNT, value_number(true, r->processes),
-	  "with --by-file and --group-by: processes that have such mappings", .flags = FIELD_KNOWN);
+	  "processes that have such mappings", .flags = FIELD_KNOWN);
 COLUMN_AS(maps, "maps", "mappings", "MAPS", AMOUNT, value_number(true, r->mappings),
-	  "likewise: the number of mappings", .flags = FIELD_KNOWN);
+	  "the number of mappings", .flags = FIELD_KNOWN);
 COLUMN(kind, "kind", "KIND", TEXT, value_text(r->name),
-       "with --group-by: heap, stack, anon (all other private memory without a file), file (a "
-       "path; shared memory has one, too) or other",
+       "heap, stack, anon (all other private memory without a file), file (a path; shared memory has one, too) or other (such as [vdso])",
        .flags = FIELD_KNOWN);
 COLUMN(name, "name", "NAME", TEXT,
        ((struct value){.known = true, .text = r->name, .cut = r->name_cut}),
        "path of the file, or the kernel's name: [heap], [stack], [anon] and others", NAME_MAX_BYTES,
        .flags = FIELD_KNOWN | FIELD_NOTES_CUT | FIELD_HEX);
 COLUMN_AS(group, "name", "group", "NAME", TEXT, value_text(r->group),
-	  "the value of group_by that its processes share; null if they have none", NAME_MAX_BYTES,
+	  "what its processes have in common. Null if they have none", NAME_MAX_BYTES,
 	  .flags = FIELD_SAYS_CUT | FIELD_HEX);
 
-FIELDS(map_fields, &field_pid, &field_address, &field_perm, &field_procs, &field_maps,
-       &field_kind COUNTERS(ITEM, row), &field_name);
+FIELDS(map_fields, &field_pid, &field_address, &field_perm, &field_procs, &field_maps, &field_kind,
+       COUNTERS(ITEM, row) LAST(name));
+FIELDS(map_counters, COUNTERS(ITEM, row));
 FIELDS(map_identity, &field_pid, &field_start, &field_group, &field_name);
 
-static FIELDS(each_columns, &field_pid, &field_address, &field_perm COUNTERS(ITEM, row),
-	      &field_name);
-static FIELDS(file_columns, &field_procs, &field_maps COUNTERS(ITEM, row), &field_name);
-static FIELDS(kind_columns, &field_procs, &field_maps, &field_kind COUNTERS(ITEM, row),
-	      &field_group);
+static FIELDS(each_columns, &field_pid, &field_address, &field_perm,
+	      COUNTERS(ITEM, row) LAST(name));
+static FIELDS(file_columns, &field_procs, &field_maps, COUNTERS(ITEM, row) LAST(name));
+static FIELDS(kind_columns, &field_procs, &field_maps, &field_kind,
+	      COUNTERS(ITEM, row) LAST(group));
 const struct fields *const map_columns[] = {[MAP_ROWS_EACH] = &each_columns,
 					    [MAP_ROWS_FILES] = &file_columns,
 					    [MAP_ROWS_KINDS] = &kind_columns};
 
-static FIELDS(each, &field_pid, &field_start, &field_end, &field_perm,
-	      &field_name COUNTERS(ITEM, row));
-static FIELDS(files, &field_procs, &field_maps, &field_name COUNTERS(ITEM, row));
-static FIELDS(kinds, &field_group, &field_kind, &field_procs, &field_maps COUNTERS(ITEM, row));
+static FIELDS(each, &field_pid, &field_start, &field_end, &field_perm, &field_name,
+	      COUNTERS(ITEM, row));
+static FIELDS(files, &field_procs, &field_maps, &field_name, COUNTERS(ITEM, row));
+static FIELDS(kinds, &field_group, &field_kind, &field_procs, &field_maps, COUNTERS(ITEM, row));
 
 /* ---- processes ---- */
 
@@ -98,11 +99,11 @@ KEY(source, "total_source", TEXT,
     value_text(r->status != PSS_OK ? NULL
 	       : r->total_exact	   ? "smaps_rollup"
 				   : "smaps"),
-    "smaps: its mappings were summed, whose PSS is in whole kB");
+    "smaps_rollup: its PSS is rounded only once. smaps: the mappings changed while they were read, or there is --mapping");
 KEY(process_maps, "mappings", AMOUNT, value_amount(r->status == PSS_OK, r->mappings),
     "the number of mappings");
 static FIELDS(processes, &field_process_pid, &field_process_name, &field_status, &field_owner,
-	      &field_source, &field_process_maps COUNTERS(ITEM, process));
+	      &field_source, &field_process_maps, COUNTERS(ITEM, process));
 
 /* ---- the document ---- */
 
@@ -119,7 +120,8 @@ KNOWN(complete, "complete", BOOL,
       value_bool(true, COUNT(OK) + COUNT(SKIPPED) + COUNT(GONE) + COUNT(KERNEL_THREAD) ==
 			       r->process_count),
       "true if only kernel threads and ended processes are missing");
-KNOWN(count, "processes", AMOUNT, value_amount(true, r->process_count), "those that were chosen");
+KNOWN(count, "processes", AMOUNT, value_amount(true, r->process_count),
+      "processes that were chosen");
 STATUS(read, "read", OK, "processes whose mappings were read");
 STATUS(shared_mm, "shared_mm", SKIPPED,
        "processes that were not read, because another process with the same address space was");
@@ -133,7 +135,7 @@ static FIELDS(collection, &field_complete, &field_count, &field_read, &field_sha
 
 COUNTERS(COUNTER, all)
 KNOWN(all_maps, "mappings", AMOUNT, value_amount(true, r->mappings), "the number of mappings");
-static FIELDS(totals, &field_all_maps COUNTERS(ITEM, all));
+static FIELDS(totals, &field_all_maps, COUNTERS(ITEM, all));
 
 #define LINES FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE
 #define MAPPINGS(name, key, help)                                                                  \

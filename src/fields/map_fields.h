@@ -8,6 +8,8 @@
 
 /* Rows are pointers to struct mapping. */
 extern const struct fields map_fields;
+/* Those that are counters. */
+extern const struct fields map_counters;
 /* By enum map_rows: the columns of a table, which it is sorted by. */
 extern const struct fields *const map_columns[];
 /* What tells rows of any kind apart. */

@@ -14,7 +14,8 @@ items() {
 columns=$("$program" -o help)
 changes=$("$program" watch -o help)
 changes=$(printf '%s\n' "$changes" | grep -E '^([a-z_]+_change|grew) ')
-[ -n "$columns" ] && [ -n "$changes" ]
+maps=$("$program" maps -s help)
+[ -n "$columns" ] && [ -n "$changes" ] && [ -n "$maps" ]
 
 cat <<'END'
 .\" SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
@@ -83,53 +84,26 @@ has columns of its own.
 Option
 .Fl s
 takes them.
-.Bl -tag -width counters_source
-.It Li pid
-process id
-.It Li address
-first and last address of the mapping
-.It Li perm
-permissions: read, write, execute, shared or private
-.It Li procs
-with
+With
 .Fl -by-file
 and
-.Fl -group-by :
-processes that have such mappings
-.It Li maps
-likewise: the number of mappings
-.It Li kind
+.Fl -group-by
+it has
+.Li procs
+and
+.Li maps
+in place of
+.Li pid , address
+and
+.Li perm ;
 with
-.Fl -group-by :
-.Li heap , stack , anon
-.Pq all other private memory without a file ,
-.Li file
-(a path; shared memory has one, too) or
-.Li other
-.It Li size
-address space, resident or not
-.It Li rss
-resident pages
-.It Li pss
-resident pages, each divided by its mappings
-.It Li private
-resident pages, clean or modified, that are mapped once
-.It Li shared
-resident pages, clean or modified, that are mapped more than once
-.It Li swap
-swap entries of private memory
-.It Li swap_pss
-swap entries, each divided by the processes that share it
-.It Li locked
-pages locked by mlock
-.It Li thp
-memory in transparent huge pages: anonymous memory, shared memory and files
-.It Li hugetlb
-hugetlb pages, private and shared; those of several processes have no sum
-.It Li name
-path of the file, or the kernel's name:
-.Li [heap] , [stack] , [anon]
-and others
+.Fl -group-by
+it has
+.Li kind .
+.Bl -tag -width counters_source
+END
+items "$maps"
+cat <<'END'
 .El
 .Sh SEE ALSO
 .Xr zmem-bpf 1 ,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct fields;
 struct options;
 
 enum command_trait {
@@ -42,9 +43,10 @@ struct command {
 	const char *summary;
 	const char *formats; /* the words of --format that it takes; NULL: it has no --format */
 	const char *example[COMMAND_EXAMPLES];
-	const char *options;   /* the names of those that it takes, beside those that all take */
-	unsigned traits;       /* enum command_trait */
-	const char *no_replay; /* why it does not take --replay */
+	const char *options; /* the names of those that it takes, beside those that all take */
+	unsigned traits;     /* enum command_trait */
+	const struct fields *sorts; /* what -s takes, which -s help prints; NULL: what -o takes */
+	const char *no_replay;	    /* why it does not take --replay */
 	const char *(*key_help)(
 		size_t i); /* with keys: lines of their help; NULL behind the last */
 	int (*run)(const struct options *o); /* returns the exit code */

@@ -172,6 +172,11 @@ zmem maps -J -s name,start -r "$pid"
 expect_rc '-s: an unknown column' 2
 zmem maps -J -s Name -r "$pid"
 expect_json '-s Name -r' '[.mappings[].name] | . == (sort | reverse)'
+zmem maps -s help
+equal '-s help: the columns, and what they are' "$(sed -n 's/^\(address\|rss\|name\)  */\1: /p' "$TMP/out")" \
+	"address: first and last address of the mapping
+rss: resident pages
+name: path of the file, or the kernel's name: [heap], [stack], [anon] and others"
 zmem maps -J -s perm,-rss "$pid"
 cp "$TMP/out" "$TMP/signed"
 zmem maps -J -s perm,rss "$pid"
