@@ -7,14 +7,8 @@
 #include "base/array.h"
 #include "fields/field.h"
 
-/* `value`: an expression of `r`, of `f` and of `of`. */
-#define FIELD_AS(counter_, name_, key_, json_, heading_, type_, value_, help_, ...)                \
-	static struct value get_##name_(const struct field *f, const void *row, const void *of)    \
-	{                                                                                          \
-		ROW;                                                                               \
-		(void)f, (void)r, (void)of;                                                        \
-		return value_;                                                                     \
-	}                                                                                          \
+/* A field with a getter that exists. */
+#define FIELD_BY(get_, counter_, name_, key_, json_, heading_, type_, help_, ...)                  \
 	static const struct field field_##name_ = {.key = key_,                                    \
 						   .json = json_,                                  \
 						   .json_key = JSON_KEY_OF(json_),                 \
@@ -22,8 +16,17 @@
 						   .help = help_,                                  \
 						   .type = FIELD_##type_,                          \
 						   .counter = counter_,                            \
-						   .get = get_##name_,                             \
+						   .get = get_,                                    \
 						   __VA_ARGS__}
+/* `value`: an expression of `r`, of `f` and of `of`. */
+#define FIELD_AS(counter, name_, key, json, heading, type, value_, help, ...)                      \
+	static struct value get_##name_(const struct field *f, const void *row, const void *of)    \
+	{                                                                                          \
+		ROW;                                                                               \
+		(void)f, (void)r, (void)of;                                                        \
+		return value_;                                                                     \
+	}                                                                                          \
+	FIELD_BY(get_##name_, counter, name_, key, json, heading, type, help, __VA_ARGS__)
 #define FIELD_OF(counter, name, json, ...) FIELD_AS(counter, name, json, json, __VA_ARGS__)
 /*
  * A column; one whose key in JSON differs; a field that is a key of JSON alone; one of these that

@@ -4,58 +4,24 @@
 
 #include <string.h>
 
-#include "base/array.h"
 #include "base/parse.h"
+#include "fields/define.h"
 
 #define NS_PER_MS 1000000
 
-/* A getter of a value of a row `r` with the process `p`, of the snapshot `s`. */
-#define GET(name, expression)                                                                      \
-	static struct value get_##name(const struct field *f, const void *row, const void *of)     \
-	{                                                                                          \
-		const struct row *r = row;                                                         \
-		const struct process *p = r->process;                                              \
-		const struct snapshot *s = of;                                                     \
-		(void)f, (void)p, (void)s;                                                         \
-		return expression;                                                                 \
-	}
-/* A text that groups are made by, and a getter of the same. */
+/* A row `r` of the process `p`, of the snapshot `s`. */
+#define ROW                                                                                        \
+	const struct row *r = row;                                                                 \
+	const struct process *p = r->process;                                                      \
+	const struct snapshot *s = of;                                                             \
+	(void)p, (void)s
+
+/* A text that groups are made by. */
 #define GROUP(name, expression)                                                                    \
 	static const char *group_##name(const struct process *p)                                   \
 	{                                                                                          \
 		return expression;                                                                 \
 	}
-
-/* A group is not a process: it has no pid, parent or start time. */
-GET(pid, value_number(p->pid, p->pid))
-GET(ppid, value_number(p->pid, p->ppid))
-GET(uid, value_number(p->uid != UID_NONE, p->uid))
-GET(threads, value_number(true, p->threads))
-GET(procs, value_number(true, (int64_t)row_processes(r)))
-GET(start,
-    value_number(p->pid && s->host.boot_ms, (int64_t)(s->host.boot_ms + p->start_ns / NS_PER_MS)))
-GET(oom_score_adj, value_number(p->pid, p->oom_score_adj))
-GET(mm_id, value_number(p->mm_id, p->mm_id))
-GET(grew, value_number(r->ticks, r->grew_ticks))
-GET(user, value_text(p->user))
-GET(comm, value_text(p->pid ? p->comm : NULL))
-GET(name, value_text(p->name))
-GET(cmdline, ((struct value){.known = p->cmdline, .text = p->cmdline, .cut = p->cmdline_truncated}))
-GET(unit, value_text(p->unit))
-/* A process has the names of its pod and container alone. */
-GET(container, value_text(p->pid ? name_of_pod_part(p->container) : p->container))
-GET(pod, value_text(p->pid ? name_of_pod_part(p->pod) : p->pod))
-GET(namespace, value_text(p->namespace))
-GET(container_id, value_text(p->container_id))
-GET(container_status, value_text(container_status_name(p->container_status)))
-GET(cgroup, value_text(p->cgroup))
-GET(pss_source, value_text(pss_source_name(p->pss_source)))
-GET(pss_status, value_text(pss_status_name(p->pss_status)))
-GET(swap_pss_status, value_text(pss_status_name(process_swap_pss_status(p))))
-GET(swap_ram_status, value_text(pss_status_name(process_swap_ram_status(p))))
-GET(counters_source, value_text(origin_name(p->counters_source)))
-GET(exe_deleted, value_bool(p->exe != EXE_UNKNOWN, p->exe == EXE_DELETED))
-GET(mm_owner, value_bool(p->pid, p->mm_owner))
 
 GROUP(user, p->user)
 GROUP(name, p->name)
@@ -66,78 +32,84 @@ GROUP(pod, p->pod)
 GROUP(namespace, p->namespace)
 GROUP(cgroup, p->cgroup)
 
-#define FIELD(name_, json_, heading_, type_, help_, ...)                                           \
-	static const struct field field_##name_ = {.key = #name_,                                  \
-						   .json = json_,                                  \
-						   .json_key = JSON_KEY_OF(json_),                 \
-						   .heading = heading_,                            \
-						   .help = help_,                                  \
-						   .type = FIELD_##type_,                          \
-						   .counter = -1,                                  \
-						   .get = get_##name_,                             \
-						   __VA_ARGS__}
 #define NEEDS(needs_)	 .needs = NEEDS_##needs_
 #define GROUPS_BY(name_) .group = group_##name_
 #define PART(part_)	 .part = PART_##part_
 
-FIELD(pid, "pid", "PID", NUMBER, "process id, in our pid namespace");
-FIELD(ppid, "ppid", "PPID", NUMBER, "pid of the parent, 0 if it is outside our pid namespace");
-FIELD(user, "user", "USER", TEXT, "name of the effective user", NEEDS(USER), GROUPS_BY(user),
-      .max = {0, 64});
-FIELD(uid, "uid", "UID", NUMBER, "effective user id");
-FIELD(comm, "comm", "COMM", TEXT, "what the kernel calls the process, 15 bytes at most",
-      .flags = FIELD_HEX);
-FIELD(name, "name", "NAME", TEXT, "program: base name of the executable, or of the script it runs",
-      NEEDS(PROGRAM), GROUPS_BY(name), .flags = FIELD_HEX, .max = {0, 255}, .max_hex = {0, 64});
-FIELD(cmdline, "cmdline", "CMDLINE", TEXT, "arguments; may hold secrets", NEEDS(CMDLINE),
-      GROUPS_BY(cmdline), .flags = FIELD_ASKED | FIELD_OPTIONAL | FIELD_SAYS_CUT | FIELD_HEX,
-      .max = {1024, 512}, .max_hex = {256, 64});
-FIELD(unit, "unit", "UNIT", TEXT, "systemd unit", NEEDS(CGROUP), GROUPS_BY(unit), PART(UNIT),
-      .max = {0, 255});
-FIELD(container, "container", "CONTAINER", TEXT,
-      "name of the container, or the beginning of its id", NEEDS(CGROUP), GROUPS_BY(container),
-      PART(CONTAINER), .max = {0, 64});
-FIELD(pod, "pod", "POD", TEXT, "Kubernetes pod", NEEDS(CGROUP), GROUPS_BY(pod), PART(POD),
-      .max = {0, 64});
-FIELD(namespace, "namespace", "NAMESPACE", TEXT, "Kubernetes namespace of the pod", NEEDS(CGROUP),
-      GROUPS_BY(namespace), PART(NAMESPACE), .max = {0, 64});
-FIELD(container_id, "container_id", "CONTAINER_ID", TEXT, "id of the container, where it has one",
-      NEEDS(CGROUP));
-FIELD(container_status, "container_status", "CONTAINER_STATUS", TEXT,
-      "ok, or why the container with this id has no name", NEEDS(CGROUP));
-FIELD(cgroup, "cgroup", "CGROUP", TEXT, "path of the memory cgroup", NEEDS(CGROUP),
-      GROUPS_BY(cgroup), PART(CGROUP), .max = {512, 255});
-FIELD(threads, "threads", "THREADS", AMOUNT, "threads, exiting ones included");
-FIELD(procs, "procs", "PROCS", AMOUNT, "processes of the group, or of the tree below");
-FIELD(start, "start_time_ms", "START", TIME, "when the process started");
-FIELD(oom_score_adj, "oom_score_adj", "OOM_SCORE_ADJ", AMOUNT,
-      "how readily the kernel kills the process, from -1000 (never) to 1000");
-FIELD(pss_source, "pss_source", "PSS_SOURCE", TEXT, "where PSS came from: kernel or smaps_rollup",
-      .flags = FIELD_READ);
-FIELD(pss_status, "pss_status", "PSS_STATUS", TEXT, "ok, or why there is no PSS",
-      .flags = FIELD_READ);
-FIELD(swap_pss_status, "swap_pss_status", "SWAP_PSS_STATUS", TEXT,
-      "ok, or why there is no swap_pss");
-FIELD(swap_ram_status, "swap_ram_status", "SWAP_RAM_STATUS", TEXT,
-      "ok, or why there is no swap_ram");
-FIELD(counters_source, "counters_source", "COUNTERS_SOURCE", TEXT,
-      "where the counters came from: bpf or proc");
-FIELD(mm_id, "mm_id", "MM_ID", NUMBER, "the same for processes that share an address space");
-FIELD(exe_deleted, "exe_deleted", "EXE_DELETED", BOOL,
-      "true if the executable was removed or replaced since the process started");
-FIELD(mm_owner, "mm_owner", "MM_OWNER", BOOL,
-      "true for the process that represents its address space in totals");
-FIELD(grew, "grew_ticks", "GREW", AMOUNT, "in how many snapshots PSS and swap grew, of how many",
-      .flags = FIELD_SINCE);
+/* A group is not a process: it has no pid, parent or start time. */
+COLUMN(pid, "pid", "PID", NUMBER, value_number(p->pid, p->pid), "process id, in our pid namespace");
+COLUMN(ppid, "ppid", "PPID", NUMBER, value_number(p->pid, p->ppid),
+       "pid of the parent, 0 if it is outside our pid namespace");
+COLUMN(user, "user", "USER", TEXT, value_text(p->user), "name of the effective user", NEEDS(USER),
+       GROUPS_BY(user), .max = {0, 64});
+COLUMN(uid, "uid", "UID", NUMBER, value_number(p->uid != UID_NONE, p->uid), "effective user id");
+COLUMN(comm, "comm", "COMM", TEXT, value_text(p->pid ? p->comm : NULL),
+       "what the kernel calls the process, 15 bytes at most", .flags = FIELD_HEX);
+COLUMN(name, "name", "NAME", TEXT, value_text(p->name),
+       "program: base name of the executable, or of the script it runs", NEEDS(PROGRAM),
+       GROUPS_BY(name), .flags = FIELD_HEX, .max = {0, 255}, .max_hex = {0, 64});
+COLUMN(cmdline, "cmdline", "CMDLINE", TEXT,
+       ((struct value){.known = p->cmdline, .text = p->cmdline, .cut = p->cmdline_truncated}),
+       "arguments; may hold secrets", NEEDS(CMDLINE), GROUPS_BY(cmdline),
+       .flags = FIELD_ASKED | FIELD_OPTIONAL | FIELD_SAYS_CUT | FIELD_HEX, .max = {1024, 512},
+       .max_hex = {256, 64});
+COLUMN(unit, "unit", "UNIT", TEXT, value_text(p->unit), "systemd unit", NEEDS(CGROUP),
+       GROUPS_BY(unit), PART(UNIT), .max = {0, 255});
+/* A process has the names of its pod and container alone. */
+COLUMN(container, "container", "CONTAINER", TEXT,
+       value_text(p->pid ? name_of_pod_part(p->container) : p->container),
+       "name of the container, or the beginning of its id", NEEDS(CGROUP), GROUPS_BY(container),
+       PART(CONTAINER), .max = {0, 64});
+COLUMN(pod, "pod", "POD", TEXT, value_text(p->pid ? name_of_pod_part(p->pod) : p->pod),
+       "Kubernetes pod", NEEDS(CGROUP), GROUPS_BY(pod), PART(POD), .max = {0, 64});
+COLUMN(namespace, "namespace", "NAMESPACE", TEXT, value_text(p->namespace),
+       "Kubernetes namespace of the pod", NEEDS(CGROUP), GROUPS_BY(namespace), PART(NAMESPACE),
+       .max = {0, 64});
+COLUMN(container_id, "container_id", "CONTAINER_ID", TEXT, value_text(p->container_id),
+       "id of the container, where it has one", NEEDS(CGROUP));
+COLUMN(container_status, "container_status", "CONTAINER_STATUS", TEXT,
+       value_text(container_status_name(p->container_status)),
+       "ok, or why the container with this id has no name", NEEDS(CGROUP));
+COLUMN(cgroup, "cgroup", "CGROUP", TEXT, value_text(p->cgroup), "path of the memory cgroup",
+       NEEDS(CGROUP), GROUPS_BY(cgroup), PART(CGROUP), .max = {512, 255});
+COLUMN(threads, "threads", "THREADS", AMOUNT, value_number(true, p->threads),
+       "threads, exiting ones included");
+COLUMN(procs, "procs", "PROCS", AMOUNT, value_number(true, (int64_t)row_processes(r)),
+       "processes of the group, or of the tree below");
+COLUMN_AS(start, "start", "start_time_ms", "START", TIME,
+	  value_number(p->pid && s->host.boot_ms,
+		       (int64_t)(s->host.boot_ms + p->start_ns / NS_PER_MS)),
+	  "when the process started");
+COLUMN(oom_score_adj, "oom_score_adj", "OOM_SCORE_ADJ", AMOUNT,
+       value_number(p->pid, p->oom_score_adj),
+       "how readily the kernel kills the process, from -1000 (never) to 1000");
+COLUMN(pss_source, "pss_source", "PSS_SOURCE", TEXT, value_text(pss_source_name(p->pss_source)),
+       "where PSS came from: kernel or smaps_rollup", .flags = FIELD_READ);
+COLUMN(pss_status, "pss_status", "PSS_STATUS", TEXT, value_text(pss_status_name(p->pss_status)),
+       "ok, or why there is no PSS", .flags = FIELD_READ);
+COLUMN(swap_pss_status, "swap_pss_status", "SWAP_PSS_STATUS", TEXT,
+       value_text(pss_status_name(process_swap_pss_status(p))), "ok, or why there is no swap_pss");
+COLUMN(swap_ram_status, "swap_ram_status", "SWAP_RAM_STATUS", TEXT,
+       value_text(pss_status_name(process_swap_ram_status(p))), "ok, or why there is no swap_ram");
+COLUMN(counters_source, "counters_source", "COUNTERS_SOURCE", TEXT,
+       value_text(origin_name(p->counters_source)), "where the counters came from: bpf or proc");
+COLUMN(mm_id, "mm_id", "MM_ID", NUMBER, value_number(p->mm_id, p->mm_id),
+       "the same for processes that share an address space");
+COLUMN(exe_deleted, "exe_deleted", "EXE_DELETED", BOOL,
+       value_bool(p->exe != EXE_UNKNOWN, p->exe == EXE_DELETED),
+       "true if the executable was removed or replaced since the process started");
+COLUMN(mm_owner, "mm_owner", "MM_OWNER", BOOL, value_bool(p->pid, p->mm_owner),
+       "true for the process that represents its address space in totals");
+COLUMN_AS(grew, "grew", "grew_ticks", "GREW", AMOUNT, value_number(r->ticks, r->grew_ticks),
+	  "in how many snapshots PSS and swap grew, of how many", .flags = FIELD_SINCE);
 
 /* Of groups in JSON. A container and its pod have keys of their own. */
-GET(container_part, value_text(name_of_pod_part(p->container)))
-GET(pod_part, value_text(name_of_pod_part(p->pod)))
-GET(pss_missing, value_number(true, r->pss_missing))
-FIELD(container_part, "container", NULL, TEXT, "the container, if all processes are in one",
-      .max = {0, 64});
-FIELD(pod_part, "pod", NULL, TEXT, "the pod, if all processes are in one", .max = {0, 64});
-FIELD(pss_missing, "pss_missing_processes", NULL, AMOUNT, "processes without PSS");
+KEY(container_part, "container", TEXT, value_text(name_of_pod_part(p->container)),
+    "the container, if all processes are in one", .max = {0, 64});
+KEY(pod_part, "pod", TEXT, value_text(name_of_pod_part(p->pod)),
+    "the pod, if all processes are in one", .max = {0, 64});
+KEY(pss_missing, "pss_missing_processes", AMOUNT, value_number(true, r->pss_missing),
+    "processes without PSS");
 
 /* ---- counters, shares and changes ---- */
 
@@ -157,16 +129,9 @@ static struct value get_change(const struct field *f, const void *row, const voi
 	return value_number(known, by);
 }
 
-#define SHARE(name_, key_, heading_, counter_, help_, ...)                                         \
-	static const struct field field_##name_ = {.key = key_,                                    \
-						   .json = key_,                                   \
-						   .json_key = JSON_KEY_OF(key_),                  \
-						   .heading = heading_,                            \
-						   .help = help_,                                  \
-						   .type = FIELD_PERCENT,                          \
-						   .counter = COUNTER_##counter_,                  \
-						   .get = get_counter,                             \
-						   __VA_ARGS__}
+#define SHARE(name, key, heading, counter, help, ...)                                              \
+	FIELD_BY(get_counter, COUNTER_##counter, name, key, key, heading, PERCENT, help,           \
+		 __VA_ARGS__)
 
 SHARE(pss_percent, "%pss", "%RAM", PSS, "pss as a share of all RAM", .flags = FIELD_SUMS);
 /*
@@ -190,17 +155,9 @@ SHARE(limit_percent, "%limit", "%LIMIT", MEM_CURRENT,
 							      : 0)
 /* Counters of cgroups have no sum: cgroups may lie in one another. */
 #define SUMS_OF(id) (COUNTER_##id < COUNTERS_OF_PROCESS ? FIELD_SUMS : 0)
-#define COUNTER(id_, key_, json_, heading_, type_, help_)                                          \
-	static const struct field field_##key_ = {.key = #key_,                                    \
-						  .json = json_,                                   \
-						  .json_key = JSON_KEY_OF(json_),                  \
-						  .heading = heading_,                             \
-						  .help = help_,                                   \
-						  .type = FIELD_##type_,                           \
-						  .flags = SUMS_OF(id_),                           \
-						  .needs = NEEDS_OF(id_),                          \
-						  .counter = COUNTER_##id_,                        \
-						  .get = get_counter};
+#define COUNTER(id, key, json, heading, type, help)                                                \
+	FIELD_BY(get_counter, COUNTER_##id, key, #key, json, heading, type, help,                  \
+		 .flags = SUMS_OF(id), .needs = NEEDS_OF(id));
 #define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help)                                \
 	COUNTER(id, key, #key "_bytes", heading, BYTES, help)
 #define ZMEM_COUNT(id, key, heading, origin, bound, policy, help)                                  \
@@ -211,18 +168,10 @@ SHARE(limit_percent, "%limit", "%LIMIT", MEM_CURRENT,
 #undef ZMEM_COUNTER
 
 /* How each counter of a process changed. Earlier values of a cgroup's counters are not stored. */
-#define CHANGE(id_, key_, json_, heading_, type_)                                                  \
-	static const struct field field_##key_##_change = {.key = #key_ "_change",                 \
-							   .json = json_,                          \
-							   .json_key = JSON_KEY_OF(json_),         \
-							   .heading = "+" heading_,                \
-							   .help = "by how much " #key_            \
-								   " changed",                     \
-							   .type = FIELD_##type_,                  \
-							   .flags = FIELD_SUMS | FIELD_SINCE,      \
-							   .needs = NEEDS_OF(id_),                 \
-							   .counter = COUNTER_##id_,               \
-							   .get = get_change};
+#define CHANGE(id, key, json, heading, type)                                                       \
+	FIELD_BY(get_change, COUNTER_##id, key##_change, #key "_change", json, "+" heading, type,  \
+		 "by how much " #key " changed", .flags = FIELD_SUMS | FIELD_SINCE,                \
+		 .needs = NEEDS_OF(id));
 #define CHANGE_KERNEL  CHANGE
 #define CHANGE_ROLLUP  CHANGE
 #define CHANGE_DERIVED CHANGE
