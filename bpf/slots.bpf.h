@@ -246,7 +246,7 @@ static __always_inline void add_cost(struct zmem_swap *s, const struct zmem_swap
 
 /*
  * Counts the slot of one swap entry. `shmem`: the entry belongs to a file, which shares it with
- * nobody. A global function: the verifier checks it once.
+ * no process. A global function: the verifier checks it once.
  */
 __noinline int count_slot(__u64 type, __u64 slot, __u32 shmem)
 {

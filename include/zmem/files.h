@@ -103,7 +103,7 @@ struct zmem_files {
 	char slack[ZMEM_NAME_PART]; /* the last name may run over its record */
 };
 
-/* ---- who holds a file (bpf/holders.bpf.c) ---- */
+/* ---- the holders of a file (bpf/holders.bpf.c) ---- */
 
 /*
  * One process. The iterator list_open writes one for each file that it has open, list_mm one for

@@ -136,7 +136,7 @@ static bool swap_matters(const struct collector *c)
 }
 
 /*
- * Loading the programs takes some 25 ms, which stalls nobody. Slots that cannot be read are no
+ * Loading the programs takes some 25 ms and stalls no process. Slots that cannot be read are no
  * error; running out of files is.
  */
 static int open_slots(struct collector *c)

@@ -197,7 +197,7 @@ static int read_holders(struct files_command *c)
 		return log_refusal(diag.count ? &diag.note[0] : NULL, r);
 	r = holders_source_read(c->holders, &c->set);
 	if (r < 0)
-		return log_errno(r, "reading who holds the files");
+		return log_errno(r, "reading the holders of files");
 	report->holders = true;
 	return 0;
 }

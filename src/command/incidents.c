@@ -21,9 +21,9 @@ struct incidents {
 	struct replay replay;
 	struct output out;
 	struct event_record event, end;
-	struct snapshot then, before[INCIDENT_WINDOWS], earliest; /* their texts are borrowed */
+	struct snapshot during, before[INCIDENT_WINDOWS], oldest; /* their texts are borrowed */
 	struct incident incident;
-	size_t frame; /* of incident.then */
+	size_t frame; /* of incident.during */
 	int64_t since_ms, until_ms;
 };
 
@@ -38,10 +38,10 @@ static void groups_clear(struct incident *i)
 static void incidents_close(struct incidents *s)
 {
 	groups_clear(&s->incident);
-	snapshot_done(&s->then);
+	snapshot_done(&s->during);
 	for (int w = 0; w < INCIDENT_WINDOWS; w++)
 		snapshot_done(&s->before[w]);
-	snapshot_done(&s->earliest);
+	snapshot_done(&s->oldest);
 	output_close(&s->out);
 	replay_close(&s->replay);
 }
@@ -128,41 +128,41 @@ static int read_event(struct incidents *s, size_t i)
  * Whether the clock was set between two frames of one boot: what it says of the time between them
  * is wrong then. `window_ms`: that time.
  */
-static bool clock_was_set(const struct snapshot *before, const struct snapshot *then,
+static bool clock_was_set(const struct snapshot *before, const struct snapshot *during,
 			  int64_t window_ms)
 {
-	int64_t moved = (int64_t)(then->host.boot_ms - before->host.boot_ms);
-	int64_t since_boot_ms = (int64_t)((uint64_t)then->time_ms - then->host.boot_ms);
+	int64_t moved = (int64_t)(during->host.boot_ms - before->host.boot_ms);
+	int64_t since_boot_ms = (int64_t)((uint64_t)during->time_ms - during->host.boot_ms);
 
 	return since_boot_ms > window_ms && (moved > window_ms / 10 || moved < -window_ms / 10);
 }
 
 /* Reads the frame of the beginning of a window. Returns 1, 0 if there is none, or -1. */
-static int read_before(struct incidents *s, size_t then, int window)
+static int read_before(struct incidents *s, size_t event_frame, int window)
 {
 	struct recording_reader *r = s->replay.reader;
-	const int64_t window_ms = incident_window_ms[window], at_ms = s->then.time_ms - window_ms;
+	const int64_t window_ms = incident_window_ms[window], at_ms = s->during.time_ms - window_ms;
 	struct snapshot *before = &s->before[window];
 	size_t frame = 0;
 	int lost = 1;
 
 	/* A frame that turns out to be lost is not found again. */
 	while (lost > 0) {
-		if (!recording_reader_find(r, at_ms, &frame) || frame >= then)
+		if (!recording_reader_find(r, at_ms, &frame) || frame >= event_frame)
 			return 0;
 		lost = read_frame(s, frame, before);
 	}
 	if (lost < 0)
 		return -1;
 	return recording_reader_covers(r, frame, at_ms) &&
-	       !clock_was_set(before, &s->then, window_ms);
+	       !clock_was_set(before, &s->during, window_ms);
 }
 
-static int read_growth(struct incidents *s, size_t then, int window)
+static int read_growth(struct incidents *s, size_t frame, int window)
 {
 	static const char key[] = "name";
-	const struct change_side before = {&s->before[window]}, after = {&s->then};
-	int err = read_before(s, then, window);
+	const struct change_side before = {&s->before[window]}, after = {&s->during};
+	int err = read_before(s, frame, window);
 
 	s->incident.grew_known[window] = false;
 	if (err <= 0)
@@ -176,8 +176,8 @@ static int read_growth(struct incidents *s, size_t then, int window)
 static int read_largest(struct incidents *s, int key)
 {
 	static const char *const name[INCIDENT_KEYS] = {"name", "unit", "container"};
-	const struct change_side none = {}, then = {&s->then};
-	int r = group_changes_make(&none, &then, process_field(name[key]), INCIDENT_COUNTERS,
+	const struct change_side none = {}, held = {&s->during};
+	int r = group_changes_make(&none, &held, process_field(name[key]), INCIDENT_COUNTERS,
 				   &s->incident.largest[key]);
 
 	if (r == 0)
@@ -186,52 +186,52 @@ static int read_largest(struct incidents *s, int key)
 }
 
 /* Reads the snapshot with which the events of cgroups are compared. */
-static int read_earlier(struct incidents *s, size_t then)
+static int read_baseline(struct incidents *s, size_t frame)
 {
 	int lost;
 
-	s->incident.earlier = NULL;
+	s->incident.baseline = NULL;
 	if (s->incident.grew_known[INCIDENT_TEN_MINUTES]) {
-		s->incident.earlier = &s->before[INCIDENT_TEN_MINUTES];
+		s->incident.baseline = &s->before[INCIDENT_TEN_MINUTES];
 		return 0;
 	}
-	if (!then || recording_reader_time(s->replay.reader, 0) > s->then.time_ms)
+	if (!frame || recording_reader_time(s->replay.reader, 0) > s->during.time_ms)
 		return 0;
-	lost = read_frame(s, 0, &s->earliest);
+	lost = read_frame(s, 0, &s->oldest);
 	if (lost == 0)
-		s->incident.earlier = &s->earliest;
+		s->incident.baseline = &s->oldest;
 	return lost < 0 ? EXIT_FAILED : 0;
 }
 
 /* Reads all that is shown of event i. Returns 0 or an exit code after a message. */
 static int read_incident(struct incidents *s, size_t i)
 {
-	size_t then = 0;
+	size_t frame = 0;
 	int r;
 
-	if (!replay_event_frame(&s->replay, i, &then)) {
+	if (!replay_event_frame(&s->replay, i, &frame)) {
 		groups_clear(&s->incident);
-		s->incident.then = s->incident.earlier = NULL;
+		s->incident.during = s->incident.baseline = NULL;
 		return 0;
 	}
 	/* Kills of a burst have the same snapshot. */
-	if (s->incident.then && s->frame == then)
+	if (s->incident.during && s->frame == frame)
 		return 0;
 	groups_clear(&s->incident);
-	s->incident.then = NULL;
-	s->frame = then;
-	r = read_frame(s, then, &s->then);
+	s->incident.during = NULL;
+	s->frame = frame;
+	r = read_frame(s, frame, &s->during);
 	if (r) {
-		s->incident.earlier = NULL;
+		s->incident.baseline = NULL;
 		return r < 0 ? EXIT_FAILED : 0;
 	}
-	s->incident.then = &s->then;
+	s->incident.during = &s->during;
 	for (int key = 0; r == 0 && key < INCIDENT_KEYS; key++)
 		r = read_largest(s, key);
 	for (int window = 0; r == 0 && window < INCIDENT_WINDOWS; window++)
-		r = read_growth(s, then, window);
+		r = read_growth(s, frame, window);
 	if (r == 0)
-		r = read_earlier(s, then);
+		r = read_baseline(s, frame);
 	if (r == 0)
 		s->incident.limits =
 			incident_limit_events(&s->incident, s->incident.limit, INCIDENT_LIMITS);

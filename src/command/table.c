@@ -124,7 +124,7 @@ static const struct command rows[] = {
 	{.name = "incidents",
 	 .page = "zmem-bpf-incidents",
 	 .usage = "incidents [DIR] [OPTION]...",
-	 .summary = "OOM kills in a recording: who held most, who had grown",
+	 .summary = "OOM kills in a recording: what held most, what had grown",
 	 .formats = "table, json, html",
 	 .example = {"zmem-bpf incidents", "zmem-bpf incidents --since -1d --json",
 		     "zmem-bpf incidents -F html --output night.html"},

@@ -21,7 +21,7 @@
 #define FAILURES_MAX 3
 #define DELETED	     " (deleted)"
 
-/* ---- who is asked ---- */
+/* ---- the sources of code ---- */
 
 void code_ahead_clear(struct code_ahead *a)
 {

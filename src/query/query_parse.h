@@ -19,7 +19,7 @@ struct query_error {
 struct query_users {
 	/* Finds the user of this name or number. Returns 0, or -ENOENT if there is none. */
 	int (*find)(void *arg, const char *name, size_t len, uid_t *ret_uid);
-	/* Is told of each that is not found. NULL: nobody is told. */
+	/* Called for each that is not found. NULL: not called. */
 	void (*missing)(void *arg, const char *name, size_t len);
 	void *arg;
 };

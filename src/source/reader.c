@@ -31,7 +31,7 @@ struct collection_state {
 	struct snapshot *snapshot;
 	pthread_mutex_t lock; /* for the snapshot and what is below */
 	/*
-	 * Processes with an unfinished or inconsistent walk, for whoever has time: one huge process
+	 * Processes with an unfinished or inconsistent walk, for a reader that is done: one huge process
 	 * does not leave the other readers idle.
 	 */
 	struct zmem_pss_record *later;

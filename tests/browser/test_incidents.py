@@ -105,7 +105,7 @@ def check_events(page, pids):
     held = page.is_("document.querySelector('#event').textContent")
     # Others may have held more than the victim.
     most = page.is_("JSON.parse(document.querySelector('#recording').textContent).incidents.events.at(-1).largest.name[0].group")
-    result("Held most, by program" in held and most in held, "who held most", (held, most))
+    result("Held most, by program" in held and most in held, "what held most", (held, most))
     page.is_("document.querySelectorAll('#events button')[1].click()")
     page.browser.settle()
     same("another kill: chosen", page.is_("document.querySelectorAll('#events button')[1].getAttribute('aria-pressed')"), "true")

@@ -228,7 +228,7 @@ equal 'a line for each' "$(grep -cE "^ +[0-9]+  20.* $name\$" "$TMP/out")" ${#vi
 check 'the newest is shown' grep -q '^event:1  OOM kill at 20' "$TMP/out"
 zmem incidents "$TMP/own" --at event:${#victims[@]} -n 1
 check 'the oldest: its victim' grep -q "  killed: $name, PID $pid, user root, oom_score_adj" "$TMP/out"
-check 'the oldest: who held most' grep -q 'who held most, by program' "$TMP/out"
+check 'the oldest: what held most' grep -q 'held most, by program' "$TMP/out"
 zmem incidents "$TMP/own" --since 2100-01-01
 equal 'none in this time' "$(cat "$TMP/out")" 'no OOM kill and no shortage of memory was recorded in this time'
 
