@@ -106,7 +106,8 @@ static FIELDS(limits, &field_since, &field_cgroups);
 
 #define LARGEST(name, json, key)                                                                   \
 	ROWS(name, json, &sizes, struct group_change, true, r->largest[key].item,                  \
-	     at_most(r->largest[key].count, GROUPS_MAX), "what held most, most first", FIELD_KNOWN)
+	     at_most(r->largest[key].count, GROUPS_MAX), "what held most, most first",             \
+	     FIELD_KNOWN)
 LARGEST(largest_name, "name", INCIDENT_NAME);
 LARGEST(largest_unit, "unit", INCIDENT_UNIT);
 LARGEST(largest_container, "container", INCIDENT_CONTAINER);

@@ -31,8 +31,8 @@ struct collection_state {
 	struct snapshot *snapshot;
 	pthread_mutex_t lock; /* for the snapshot and what is below */
 	/*
-	 * Processes with an unfinished or inconsistent walk, for a reader that is done: one huge process
-	 * does not leave the other readers idle.
+	 * Processes with an unfinished or inconsistent walk, for a reader that is done: one huge
+	 * process does not leave the other readers idle.
 	 */
 	struct zmem_pss_record *later;
 	size_t later_count, later_capacity, later_taken;
