@@ -258,7 +258,7 @@ static void print_zsh(const struct command_table *t)
  * form (0: not limited) and help, with tabs between them. The list of fields in an object, or in
  * the rows of an array, is LIST.KEY.
  */
-static void print_fields(const char *name, const struct field *const *fields, size_t count)
+static void print_fields(const char *name, const struct fields *all)
 {
 	static const char *const types[] = {
 		[FIELD_BYTES] = "bytes",     [FIELD_AMOUNT] = "amount",	  [FIELD_NUMBER] = "number",
@@ -269,8 +269,8 @@ static void print_fields(const char *name, const struct field *const *fields, si
 	};
 	char below[128];
 
-	for (size_t i = 0; i < count; i++) {
-		const struct field *f = fields[i];
+	for (size_t i = 0; i < all->count; i++) {
+		const struct field *f = all->item[i];
 
 		printf("%s\t%s\t%s\t%s%s%s%s\t%d\t%d\t%s\n", name, f->json, types[f->type],
 		       f->flags & FIELD_SAYS_CUT    ? "cut,"
@@ -282,7 +282,7 @@ static void print_fields(const char *name, const struct field *const *fields, si
 		       f->help);
 		snprintf(below, sizeof(below), "%s.%s", name, f->json);
 		if (f->fields)
-			print_fields(below, f->fields->item, f->fields->count);
+			print_fields(below, f->fields);
 	}
 }
 
@@ -291,28 +291,28 @@ static void print_rows(const char *name, const struct field *group)
 	struct field_list list;
 
 	process_list_json(&list, group);
-	print_fields(name, list.item, list.count);
+	print_fields(name, &(struct fields){.item = list.item, .count = list.count});
 }
 
 static void print_documents(void)
 {
-	print_fields("counters", process_counters.item, process_counters.count);
+	print_fields("counters", &process_counters);
 	print_rows("process", NULL);
 	print_rows("group", process_field("name"));
 	print_rows("memcg_group", process_field("cgroup"));
-	print_fields("machine", system_values.item, system_values.count);
-	print_fields("system", system_document.item, system_document.count);
-	print_fields("change", change_process_fields.item, change_process_fields.count);
-	print_fields("group_change", change_group_fields.item, change_group_fields.count);
-	print_fields("change_sum", change_total_fields.item, change_total_fields.count);
-	print_fields("incident", incident_fields.item, incident_fields.count);
-	print_fields("oom_kill", incident_kill_fields.item, incident_kill_fields.count);
-	print_fields("pressure", incident_pressure_fields.item, incident_pressure_fields.count);
-	print_fields("grow", growth_document.item, growth_document.count);
-	print_fields("map_counters", map_counters.item, map_counters.count);
+	print_fields("machine", &system_values);
+	print_fields("system", &system_document);
+	print_fields("change", &change_process_fields);
+	print_fields("group_change", &change_group_fields);
+	print_fields("change_sum", &change_total_fields);
+	print_fields("incident", &incident_fields);
+	print_fields("oom_kill", &incident_kill_fields);
+	print_fields("pressure", &incident_pressure_fields);
+	print_fields("grow", &growth_document);
+	print_fields("map_counters", &map_counters);
 	for (int rows = MAP_ROWS_EACH; rows <= MAP_ROWS_KINDS; rows++)
-		print_fields("maps", map_document[rows]->item, map_document[rows]->count);
-	print_fields("compare", compare_document.item, compare_document.count);
+		print_fields("maps", map_document[rows]);
+	print_fields("compare", &compare_document);
 }
 
 int command_completion(const struct options *o)

@@ -46,6 +46,7 @@ enum state {
 };
 
 struct part_rows {
+	int width; /* of the names */
 	struct strbuf text;
 	unsigned failed; /* rows with "no" */
 };
@@ -61,18 +62,18 @@ struct doctor {
 	const char *hint; /* what to do; NULL: nothing */
 };
 
-__attribute__((format(printf, 5, 6))) static void
-add_row(struct part_rows *rows, int width, const char *name, enum state state, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void add_row(struct part_rows *rows, const char *name,
+							  enum state state, const char *fmt, ...)
 {
 	static const char *const word[] = {[WORKS] = "ok", [FAILS] = "no", [UNUSED] = "-"};
-	unsigned indent = (unsigned)width + 4;
+	unsigned indent = (unsigned)rows->width + 4;
 	char text[1024];
 	va_list args;
 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	strbuf_printf(&rows->text, "%-*s%-2s  ", width, name, word[state]);
+	strbuf_printf(&rows->text, "%-*s%-2s  ", rows->width, name, word[state]);
 	text_put_folded(&rows->text, text, indent, WIDTH);
 	rows->failed += state == FAILS;
 }
@@ -94,19 +95,18 @@ static void add_kernel(struct doctor *d)
 	ssize_t len;
 
 	machine_read(&d->proc, &s.host, &s.system);
-	add_row(&d->rows, NAME_WIDTH, "kernel", WORKS, "%s %s, %u CPUs, pages of %u KiB",
-		s.host.kernel_release, s.host.arch, s.host.cpus, s.host.page_size / 1024);
+	add_row(&d->rows, "kernel", WORKS, "%s %s, %u CPUs, pages of %u KiB", s.host.kernel_release,
+		s.host.arch, s.host.cpus, s.host.page_size / 1024);
 	if (stat(BTF_PATH, &st) == 0)
-		add_row(&d->rows, NAME_WIDTH, "BTF", WORKS, "%s, %lld kB", BTF_PATH,
+		add_row(&d->rows, "BTF", WORKS, "%s, %lld kB", BTF_PATH,
 			(long long)st.st_size / 1000);
 	else
-		add_row(&d->rows, NAME_WIDTH, "BTF", FAILS,
+		add_row(&d->rows, "BTF", FAILS,
 			"%s: %s (a kernel with CONFIG_DEBUG_INFO_BTF has it)", BTF_PATH,
 			strerror(errno));
 	len = file_read(-1, "/sys/kernel/security/lockdown", text, sizeof(text));
 	if (len > 0)
-		add_row(&d->rows, NAME_WIDTH, "lockdown", WORKS, "%.*s", (int)strcspn(text, "\n"),
-			text);
+		add_row(&d->rows, "lockdown", WORKS, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
 /* `pinned`: the pin is used, which needs no capability to load BPF programs. */
@@ -126,12 +126,11 @@ static void add_privileges(struct doctor *d, bool pinned)
 		const char *name = privilege_name(i);
 
 		if (d->held[i])
-			add_row(&d->rows, NAME_WIDTH, name, WORKS, "%s", use[i]);
+			add_row(&d->rows, name, WORKS, "%s", use[i]);
 		else if (pinned && i != PRIVILEGE_PTRACE)
-			add_row(&d->rows, NAME_WIDTH, name, UNUSED, "%s; the pin does not need it",
-				use[i]);
+			add_row(&d->rows, name, UNUSED, "%s; the pin does not need it", use[i]);
 		else
-			add_row(&d->rows, NAME_WIDTH, name, FAILS, "%s (%s)", use[i], how);
+			add_row(&d->rows, name, FAILS, "%s (%s)", use[i], how);
 	}
 }
 
@@ -140,19 +139,19 @@ static void drop_privileges(struct doctor *d, uint64_t held)
 {
 	static const char name[] = "capabilities given up";
 	uint64_t start = privilege_mask(), now;
-	char first[200], then[200], left[200];
+	char first[200], loaded[200], left[200];
 	int r = privilege_loaded(0, false);
 
 	if (r < 0) {
-		add_row(&d->dropped, VARIANT_WIDTH, name, FAILS, "%s", strerror(-r));
+		add_row(&d->dropped, name, FAILS, "%s", strerror(-r));
 		return;
 	}
 	now = privilege_mask();
 	privilege_names(held & ~start, first, sizeof(first));
-	privilege_names(start & ~now, then, sizeof(then));
+	privilege_names(start & ~now, loaded, sizeof(loaded));
 	privilege_names(now, left, sizeof(left));
-	add_row(&d->dropped, VARIANT_WIDTH, name, WORKS,
-		"at the start %s; once loaded %s; kept to read %s", first, then, left);
+	add_row(&d->dropped, name, WORKS, "at the start %s; once loaded %s; kept to read %s", first,
+		loaded, left);
 }
 
 static void try_variant(struct doctor *d, const struct source_variant *variant)
@@ -168,7 +167,7 @@ static void try_variant(struct doctor *d, const struct source_variant *variant)
 	r = source_open_variant(variant, &d->proc, &diag, &source);
 	if (r < 0) {
 		note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
-		add_row(&d->variants, VARIANT_WIDTH, name, FAILS, "%s", text);
+		add_row(&d->variants, name, FAILS, "%s", text);
 		source_explain(variant, &diag);
 		/* The row has the text of the first note. */
 		if (diag.count && (diag.count > 1 || diag.note[0].log))
@@ -179,10 +178,9 @@ static void try_variant(struct doctor *d, const struct source_variant *variant)
 	r = source_collect(source, &snapshot);
 	source_close(source);
 	if (r < 0)
-		add_row(&d->variants, VARIANT_WIDTH, name, FAILS, "collecting: %s", strerror(-r));
+		add_row(&d->variants, name, FAILS, "collecting: %s", strerror(-r));
 	else
-		add_row(&d->variants, VARIANT_WIDTH, name, WORKS,
-			"opened in %.1f ms, %zu processes in %.2f ms",
+		add_row(&d->variants, name, WORKS, "opened in %.1f ms, %zu processes in %.2f ms",
 			(double)(loaded - start) / 1000, snapshot.count,
 			(double)(clock_us(CLOCK_MONOTONIC) - loaded) / 1000);
 }
@@ -260,12 +258,12 @@ static void add_pss(struct doctor *d, const struct source *source, const struct 
 	if (!refusal && users && !consistent)
 		set_verdict(d, NULL, "PSS from page tables adds up for no process.");
 	if (!refusal)
-		add_row(&d->rows, NAME_WIDTH, "PSS", users && !consistent ? FAILS : WORKS,
+		add_row(&d->rows, "PSS", users && !consistent ? FAILS : WORKS,
 			"from page tables: adds up for %zu of %zu processes", consistent, users);
 	else if (proc_problem(&d->proc))
-		add_row(&d->rows, NAME_WIDTH, "PSS", FAILS, "%s", refusal);
+		add_row(&d->rows, "PSS", FAILS, "%s", refusal);
 	else
-		add_row(&d->rows, NAME_WIDTH, "PSS", WORKS, "from smaps_rollup, of %s: %s",
+		add_row(&d->rows, "PSS", WORKS, "from smaps_rollup, of %s: %s",
 			d->held[PRIVILEGE_PTRACE] ? "all processes" : "your own processes alone",
 			refusal);
 }
@@ -298,12 +296,12 @@ static void add_unseen(struct doctor *d, struct source *source, const struct uns
 	if (unseen.count > NOT_SEEN_PIDS)
 		snprintf(pids + len, sizeof(pids) - len, ", " TEXT_ELLIPSIS);
 	if (unseen.count)
-		add_row(&d->rows, NAME_WIDTH, "processes", FAILS,
+		add_row(&d->rows, "processes", FAILS,
 			"/proc shows %zu that BPF does not see: pid%s %s (--source proc shows %s)",
 			unseen.count, unseen.count == 1 ? "" : "s", pids,
 			unseen.count == 1 ? "it" : "them");
 	else
-		add_row(&d->rows, NAME_WIDTH, "processes", WORKS, "BPF sees all that /proc shows");
+		add_row(&d->rows, "processes", WORKS, "BPF sees all that /proc shows");
 }
 
 /* The rows of a source that is open. */
@@ -321,18 +319,17 @@ static void add_source(struct doctor *d, struct source *source)
 	start = clock_us(CLOCK_MONOTONIC);
 	r = source_collect(source, &snapshot);
 	if (r < 0) {
-		add_row(&d->rows, NAME_WIDTH, "counters", FAILS, "collecting: %s", strerror(-r));
+		add_row(&d->rows, "counters", FAILS, "collecting: %s", strerror(-r));
 		set_verdict(d, NULL, "Counters cannot be collected here: %s.", strerror(-r));
 		return;
 	}
 	d->works = true;
 	if (bpf)
-		add_row(&d->rows, NAME_WIDTH, "counters", WORKS,
-			"by BPF%s, %zu processes in %.1f ms",
+		add_row(&d->rows, "counters", WORKS, "by BPF%s, %zu processes in %.1f ms",
 			source_is_pinned(source) ? ", through the pin" : "", snapshot.count,
 			(double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
 	else
-		add_row(&d->rows, NAME_WIDTH, "counters", FAILS, "from /proc and not by BPF: %s",
+		add_row(&d->rows, "counters", FAILS, "from /proc and not by BPF: %s",
 			reason && reason->reason ? reason->reason : "BPF does not work");
 	if (compares)
 		add_unseen(d, source, &before, &snapshot);
@@ -353,7 +350,7 @@ static void check_source(struct doctor *d, uint64_t held)
 		const struct diag_note *reason = source_reason(&d->diag);
 
 		note_text(reason, r, text, sizeof(text));
-		add_row(&d->rows, NAME_WIDTH, "counters", FAILS, "%s", text);
+		add_row(&d->rows, "counters", FAILS, "%s", text);
 		set_verdict(d, reason ? reason->hint : NULL,
 			    "No source of counters works here: %s.",
 			    reason && reason->reason ? reason->reason : strerror(-r));
@@ -370,13 +367,13 @@ static void add_proc(struct doctor *d)
 	bool there;
 
 	if (problem) {
-		add_row(&d->rows, NAME_WIDTH, "/proc", FAILS,
-			"%s: no smaps_rollup, no names of cgroups", problem);
+		add_row(&d->rows, "/proc", FAILS, "%s: no smaps_rollup, no names of cgroups",
+			problem);
 		return;
 	}
-	add_row(&d->rows, NAME_WIDTH, "/proc", WORKS, "shows the processes of our pid namespace");
+	add_row(&d->rows, "/proc", WORKS, "shows the processes of our pid namespace");
 	there = faccessat(d->proc.fd, "self/smaps_rollup", R_OK, 0) == 0;
-	add_row(&d->rows, NAME_WIDTH, "smaps_rollup", there ? WORKS : FAILS, "%s",
+	add_row(&d->rows, "smaps_rollup", there ? WORKS : FAILS, "%s",
 		there ? "is read for the rows that need it" : "needs Linux 4.14");
 }
 
@@ -399,9 +396,9 @@ static void add_files(struct doctor *d)
 	holders_source_close(holders);
 	note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
 	if (r < 0)
-		add_row(&d->rows, NAME_WIDTH, "files", FAILS, "%s", text);
+		add_row(&d->rows, "files", FAILS, "%s", text);
 	else
-		add_row(&d->rows, NAME_WIDTH, "files", WORKS,
+		add_row(&d->rows, "files", WORKS,
 			"by BPF, %zu files with pages of %u file systems in %.1f ms", set.count,
 			set.systems, (double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
 }
@@ -421,14 +418,13 @@ static void try_swap(struct doctor *d, struct source *engine, struct swap_source
 		why = r < 0 ? NULL : why;
 	}
 	if (r < 0)
-		add_row(&d->rows, NAME_WIDTH, "swap slots", FAILS, "%s", why ? why : strerror(-r));
+		add_row(&d->rows, "swap slots", FAILS, "%s", why ? why : strerror(-r));
 	else if (trial.swapped && !trial.agrees)
-		add_row(&d->rows, NAME_WIDTH, "swap slots", FAILS,
+		add_row(&d->rows, "swap slots", FAILS,
 			"a test failed: SWAP_PSS is %llu bytes by slots, %llu by smaps_rollup",
 			(unsigned long long)trial.slots, (unsigned long long)trial.rollup);
 	else
-		add_row(&d->rows, NAME_WIDTH, "swap slots", WORKS, "of %zu devices%s%s%s",
-			system->swap_count,
+		add_row(&d->rows, "swap slots", WORKS, "of %zu devices%s%s%s", system->swap_count,
 			trial.swapped ? "; a test agrees with smaps_rollup"
 				      : "; not tested: no page could be swapped out",
 			why ? "; no SWAP_RAM: " : "", why ? why : "");
@@ -447,7 +443,7 @@ static void add_swap(struct doctor *d)
 
 	machine_read(&d->proc, &host, &system);
 	if (!system.swap_count) {
-		add_row(&d->rows, NAME_WIDTH, "swap slots", UNUSED, "no swap is switched on");
+		add_row(&d->rows, "swap slots", UNUSED, "no swap is switched on");
 		return;
 	}
 	r = source_open(&(struct source_request){.choice = SOURCE_BPF, .pss = true}, &d->proc,
@@ -456,7 +452,7 @@ static void add_swap(struct doctor *d)
 		r = swap_source_open(engine, &diag, &source);
 	if (r < 0) {
 		note_text(diag.count ? &diag.note[diag.count - 1] : NULL, r, text, sizeof(text));
-		add_row(&d->rows, NAME_WIDTH, "swap slots", FAILS, "%s", text);
+		add_row(&d->rows, "swap slots", FAILS, "%s", text);
 	} else {
 		try_swap(d, engine, source, &system);
 	}
@@ -475,16 +471,15 @@ static void add_pin(struct doctor *d)
 	if (r == 0) {
 		bool old = source_pss_lost(source);
 
-		add_row(&d->rows, NAME_WIDTH, "pin", old ? FAILS : WORKS, "%s",
+		add_row(&d->rows, "pin", old ? FAILS : WORKS, "%s",
 			old ? source_pss_refusal(source)
 			    : "its group measures all processes without root");
 		source_close(source);
 	} else if (r == -ENOENT) {
-		add_row(&d->rows, NAME_WIDTH, "pin", UNUSED,
-			"none (as root, for a group: zmem-bpf pin GROUP)");
+		add_row(&d->rows, "pin", UNUSED, "none (as root, for a group: zmem-bpf pin GROUP)");
 	} else {
 		note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
-		add_row(&d->rows, NAME_WIDTH, "pin", FAILS, "%s", text);
+		add_row(&d->rows, "pin", FAILS, "%s", text);
 	}
 }
 
@@ -493,7 +488,7 @@ static void add_serve(struct doctor *d)
 	char why[512];
 	bool loads = serve_check(why, sizeof(why)) == 0;
 
-	add_row(&d->rows, NAME_WIDTH, "serve", loads ? WORKS : FAILS, "%s",
+	add_row(&d->rows, "serve", loads ? WORKS : FAILS, "%s",
 		loads ? "libmicrohttpd is there" : why);
 }
 
@@ -509,15 +504,14 @@ static void add_recorder(struct doctor *d)
 	char text[512];
 
 	note_text(diag.count ? &diag.note[diag.count - 1] : NULL, r, text, sizeof(text));
-	add_row(&d->watched, NAME_WIDTH, "OOM kills", r < 0 ? FAILS : WORKS, "%s",
+	add_row(&d->watched, "OOM kills", r < 0 ? FAILS : WORKS, "%s",
 		r < 0 ? text
 		      : "record --keep records each one, from inside the kernel; serve counts them");
 	oom_watch_close(oom);
 	if (log >= 0)
-		add_row(&d->watched, NAME_WIDTH, "kernel log", WORKS,
-			"tells whose limit an OOM kill was for");
+		add_row(&d->watched, "kernel log", WORKS, "tells whose limit an OOM kill was for");
 	else
-		add_row(&d->watched, NAME_WIDTH, "kernel log", FAILS,
+		add_row(&d->watched, "kernel log", FAILS,
 			"/dev/kmsg: %s: whose limit an OOM kill was for comes from memory.events "
 			"of cgroup v2, if at all (run as root, or with CAP_SYSLOG)",
 			strerror(log_error));
@@ -525,10 +519,10 @@ static void add_recorder(struct doctor *d)
 		close(log);
 	pressure_watch_open(&pressure, PRESSURE_FILE, &limits);
 	if (pressure.fd >= 0)
-		add_row(&d->watched, NAME_WIDTH, "PSI", WORKS,
+		add_row(&d->watched, "PSI", WORKS,
 			"a trigger tells record --keep when memory is short");
 	else
-		add_row(&d->watched, NAME_WIDTH, "PSI", FAILS,
+		add_row(&d->watched, "PSI", FAILS,
 			"no trigger on " PRESSURE_FILE ": %s: record --keep looks at memory, swap "
 			"and %s each second",
 			strerror(-pressure.error),
@@ -546,7 +540,7 @@ static void add_grow(struct doctor *d)
 	char text[512];
 
 	note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
-	add_row(&d->watched, NAME_WIDTH, "grow", r < 0 ? FAILS : WORKS, "%s",
+	add_row(&d->watched, "grow", r < 0 ? FAILS : WORKS, "%s",
 		r < 0		      ? text
 		: grow_is_exact(grow) ? "counts each change of resident memory, with its stack"
 				      : "counts changes of resident memory; the stacks of one page "
@@ -605,7 +599,14 @@ static void doctor_done(struct doctor *d)
 
 int command_doctor(const struct options *o)
 {
-	cleanup(doctor_done) struct doctor d = {.proc.fd = -1, .verbose = o->verbose};
+	cleanup(doctor_done) struct doctor d = {
+		.proc.fd = -1,
+		.verbose = o->verbose,
+		.rows.width = NAME_WIDTH,
+		.watched.width = NAME_WIDTH,
+		.variants.width = VARIANT_WIDTH,
+		.dropped.width = VARIANT_WIDTH,
+	};
 	int r;
 
 	procfs_open(&d.proc, "/proc");
