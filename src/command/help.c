@@ -2,7 +2,6 @@
 /* --help, help and -o help: prints the tables of commands, options and columns. */
 #include "command/help.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +9,8 @@
 #include "base/parse.h"
 #include "base/strbuf.h"
 #include "command/table.h"
+#include "fields/file_fields.h"
 #include "fields/process_fields.h"
-#include "model/files.h"
 #include "session/log.h"
 #include "write/text.h"
 
@@ -170,30 +169,16 @@ int command_version(const struct options *o)
 }
 
 /* -o help. `changes`: also the columns that only watch and top have. */
-static int print_columns(bool changes)
+static int print_columns(const struct fields *all, bool changes)
 {
-	for (size_t i = 0; i < (changes ? process_fields.count : process_fields.since); i++)
-		printf("%-16s %s\n", process_fields.item[i]->key, process_fields.item[i]->help);
-	return log_stdout_done();
-}
-
-/* The same of files. Headings are capitals. */
-static int print_file_columns(void)
-{
-	for (int i = 0; i < FILE_COLUMNS; i++) {
-		const char *word = file_column_header(i);
-		int len = 0;
-
-		for (; word[len]; len++)
-			putchar(tolower((unsigned char)word[len]));
-		printf("%*s %s\n", 16 - len, "", file_column_help(i));
-	}
+	for (size_t i = 0; i < (changes ? all->count : all->since); i++)
+		printf("%-16s %s\n", all->item[i]->key, all->item[i]->help);
 	return log_stdout_done();
 }
 
 int help_print_columns(const struct options *o)
 {
 	if (o->command->traits & COMMAND_FILES)
-		return print_file_columns();
-	return print_columns(o->command->traits & COMMAND_SERIES);
+		return print_columns(&file_fields, false);
+	return print_columns(&process_fields, o->command->traits & COMMAND_SERIES);
 }
