@@ -13,12 +13,12 @@
 #include "command/table.h"
 #include "fields/change_fields.h"
 #include "fields/compare_fields.h"
+#include "fields/file_fields.h"
 #include "fields/growth_fields.h"
 #include "fields/incident_fields.h"
 #include "fields/map_fields.h"
 #include "fields/process_fields.h"
 #include "fields/system_fields.h"
-#include "model/files.h"
 #include "session/log.h"
 #include "session/options_check.h"
 
@@ -58,23 +58,17 @@ static void print_lower(const char *text)
 		putchar(tolower((unsigned char)*text));
 }
 
-static void print_map_keys(void)
+/* What rows of a kind can be sorted by. */
+static void print_keys(const char *kind, const struct fields *all)
 {
-	printf("_zmem_bpf_map_keys=(");
-	for (size_t i = 0; i < map_fields.count; i++)
-		printf("%s%s", i ? " " : "", map_fields.item[i]->key);
-	printf(")\n");
-}
+	const char *before = "";
 
-/* The same of files. */
-static void print_file_keys(void)
-{
-	printf("_zmem_bpf_file_keys=(");
-	for (int i = 0; i < FILE_COLUMNS; i++) {
-		if (i == FILE_COLUMN_HOLDERS)
+	printf("_zmem_bpf_%s_keys=(", kind);
+	for (size_t i = 0; i < all->count; i++) {
+		if (all->item[i]->type == FIELD_NUMBERS)
 			continue;
-		printf("%s", i ? " " : "");
-		print_lower(file_column_header(i));
+		printf("%s%s", before, all->item[i]->key);
+		before = " ";
 	}
 	printf(")\n");
 }
@@ -171,8 +165,8 @@ static void print_bash(const struct command_table *t)
 	for (const struct command *c = NULL; (c = command_next(t, c));)
 		bash_options(c);
 	bash_columns();
-	print_map_keys();
-	print_file_keys();
+	print_keys("map", &map_fields);
+	print_keys("file", &file_fields);
 	printf("declare -gA ");
 	print_formats(t);
 	printf("declare -gA ");
@@ -237,8 +231,8 @@ static void print_zsh(const struct command_table *t)
 	for (size_t i = process_fields.since; i < process_fields.count; i++)
 		zsh_column(process_fields.item[i]);
 	printf(")\n");
-	print_map_keys();
-	print_file_keys();
+	print_keys("map", &map_fields);
+	print_keys("file", &file_fields);
 	printf("_zmem_bpf_options=(\n");
 	for (size_t i = 0; i < option_count; i++)
 		zsh_option(&option_table[i]);

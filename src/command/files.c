@@ -28,7 +28,7 @@
 struct files_command {
 	const struct options *o;
 	struct files_query query;
-	struct file_columns columns;
+	struct field_list columns;
 	struct files_source *source;
 	struct holders_source *holders;
 	struct procfs proc;
@@ -52,32 +52,36 @@ static void files_command_done(struct files_command *c)
 	output_close(&c->out);
 }
 
+/* A name that is no column. */
+static int refuse(const struct files_command *c, const char *option, struct field_error bad)
+{
+	return log_usage(c->o, "%s: files%s has no column '%.*s'", option,
+			 c->query.group != FILE_GROUP_NONE ? " --group-by" : "", (int)bad.len,
+			 bad.name);
+}
+
 static int read_query(struct files_command *c)
 {
 	const struct options *o = c->o;
-	const char *key = options_group_key(o), *why, *bad;
-	size_t len;
+	const char *key = options_group_key(o), *why;
+	const struct fields *columns;
+	struct field_error bad;
 	int r = 0;
 
 	for (int i = FILE_GROUP_FS; key && i < FILE_GROUPS; i++) {
 		if (strcmp(key, file_group_name((enum file_group)i)) == 0)
 			c->query.group = (enum file_group)i;
 	}
-	if (o->sort && file_keys_parse(&c->query.keys, o->sort, c->query.group != FILE_GROUP_NONE,
-				       &bad, &len) < 0)
-		return log_usage(o, "--sort: files%s has no column '%.*s'",
-				 c->query.group != FILE_GROUP_NONE ? " --group-by" : "", (int)len,
-				 bad);
+	columns = file_columns(c->query.group != FILE_GROUP_NONE);
+	if (o->sort && field_list_parse_keys(&c->query.keys, columns, o->sort, &bad) < 0)
+		return refuse(c, "--sort", bad);
 	if (o->filter)
 		r = pattern_compile(o->filter, &c->query.filter, &why);
 	if (r == -EINVAL)
 		return log_usage(o, "--filter %s: %s", o->filter, why);
-	file_columns_default(&c->columns, c->query.group != FILE_GROUP_NONE);
-	if (o->columns && file_columns_parse(&c->columns, o->columns,
-					     c->query.group != FILE_GROUP_NONE, &bad, &len) < 0)
-		return log_usage(o, "--columns: files%s has no column '%.*s'",
-				 c->query.group != FILE_GROUP_NONE ? " --group-by" : "", (int)len,
-				 bad);
+	file_list_usual(&c->columns, c->query.group != FILE_GROUP_NONE);
+	if (o->columns && field_list_parse(&c->columns, columns, o->columns, &bad) < 0)
+		return refuse(c, "--columns", bad);
 	c->query.reverse = o->reverse;
 	c->query.min = o->min == MIN_DEFAULT ? 0 : o->min;
 	return r < 0 ? log_error("reading --filter: out of memory") : 0;
@@ -145,13 +149,12 @@ static int read_files(struct files_command *c)
 static void read_swap(struct files_command *c)
 {
 	cleanup(diag_clear) struct diag why = {};
-	bool asked = c->o->format != FORMAT_TABLE ||
-		     file_columns_have(&c->columns, FILE_COLUMN_SWAP_RAM);
+	const struct field *swap_ram = file_field("swap_ram");
+	bool asked = c->o->format != FORMAT_TABLE || field_list_has(&c->columns, swap_ram) ||
+		     field_list_has(&c->query.keys, swap_ram);
 	struct swap_source *swap = NULL;
 	bool swapped = false;
 
-	for (size_t i = 0; i < c->query.keys.count; i++)
-		asked |= c->query.keys.column[i] == FILE_COLUMN_SWAP_RAM;
 	for (size_t i = 0; i < c->set.count && !swapped; i++)
 		swapped = c->set.file[i].swapped;
 	if (!asked || !swapped || swap_source_open(NULL, &why, &swap) < 0)
@@ -171,7 +174,8 @@ static int run_query(struct files_command *c)
 
 	c->report = (struct files_report){
 		.snapshot = &c->snapshot,
-		.columns = c->columns,
+		.columns = &c->columns,
+		.columns_chosen = c->o->columns && *c->o->columns != '+',
 		.group = c->query.group != FILE_GROUP_NONE ? options_group_key(c->o) : NULL,
 	};
 	c->query.shown = rows_shown(c);
@@ -188,7 +192,7 @@ static int read_holders(struct files_command *c)
 	struct files_report *report = &c->report;
 	int r;
 
-	if (!file_columns_have(&c->columns, FILE_COLUMN_HOLDERS))
+	if (!field_list_has(&c->columns, file_field("holders")))
 		return 0;
 	for (size_t i = 0; i < report->row_count; i++)
 		c->set.file[report->rows[i] - c->set.file].wanted = true;

@@ -2,7 +2,6 @@
 /* --help, help, -o help and -s help: prints the tables of commands, options and columns. */
 #include "command/help.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +9,8 @@
 #include "base/parse.h"
 #include "base/strbuf.h"
 #include "command/table.h"
+#include "fields/file_fields.h"
 #include "fields/process_fields.h"
-#include "model/files.h"
 #include "session/log.h"
 #include "write/text.h"
 
@@ -177,24 +176,10 @@ static int print_columns(const struct fields *all, bool changes)
 	return log_stdout_done();
 }
 
-/* The same of files. Headings are capitals. */
-static int print_file_columns(void)
-{
-	for (int i = 0; i < FILE_COLUMNS; i++) {
-		const char *word = file_column_header(i);
-		int len = 0;
-
-		for (; word[len]; len++)
-			putchar(tolower((unsigned char)word[len]));
-		printf("%*s %s\n", 16 - len, "", file_column_help(i));
-	}
-	return log_stdout_done();
-}
-
 int help_print_columns(const struct options *o)
 {
 	if (o->command->traits & COMMAND_FILES)
-		return print_file_columns();
+		return print_columns(&file_fields, false);
 	if (o->command->sorts)
 		return print_columns(o->command->sorts, false);
 	return print_columns(&process_fields, o->command->traits & COMMAND_SERIES);

@@ -132,7 +132,8 @@ static int parse_list(struct field_list *list, const struct fields *all, const c
 		size_t sign = keys && *item == '-' ? 1 : plus;
 		const struct field *f = fields_find(all, item + sign, len - sign);
 
-		if (f && sign > plus && !field_is_amount(f))
+		if (f &&
+		    ((sign > plus && !field_is_amount(f)) || (keys && f->type == FIELD_NUMBERS)))
 			f = NULL;
 		/* Adding a field that the list already has does nothing. */
 		if (f && adds && field_list_has(&l, f))

@@ -24,9 +24,10 @@ enum field_type {
 	FIELD_RATIO,   /* in hundredths; a whole number in JSON */
 	FIELD_TEXT,
 	FIELD_BOOL,
-	FIELD_OBJECT, /* of JSON alone: a row of another kind */
-	FIELD_ROWS,   /* likewise: rows of another kind */
-	FIELD_WORDS,  /* likewise: the words whose bits are set */
+	FIELD_OBJECT,  /* of JSON alone: a row of another kind */
+	FIELD_ROWS,    /* likewise: rows of another kind */
+	FIELD_WORDS,   /* likewise: the words whose bits are set */
+	FIELD_NUMBERS, /* a list of identifiers; rows are not sorted by it */
 };
 
 enum field_flag {
@@ -41,9 +42,10 @@ enum field_flag {
 	FIELD_SAYS_CUT = 1 << 7,  /* KEY_truncated says whether its end is missing */
 	FIELD_OPTIONAL = 1 << 8,  /* it has no key where it is not known */
 	FIELD_NOTES_CUT = 1 << 9, /* KEY_truncated is there where it is true */
+	FIELD_CUT_LAST = 1 << 10, /* it comes after KEY_hex */
 	/* Of rows in JSON: */
-	FIELD_LINES = 1 << 10,	  /* each begins a line */
-	FIELD_END_LINE = 1 << 11, /* and so does the bracket behind the last one */
+	FIELD_LINES = 1 << 11,	  /* each begins a line */
+	FIELD_END_LINE = 1 << 12, /* and so does the bracket behind the last one */
 };
 
 /* What a group of processes is of the path of their cgroup. */
@@ -60,14 +62,15 @@ enum cgroup_part {
 struct value {
 	bool known;
 	bool cut;	/* of a text: a part of it is missing */
-	uint32_t count; /* of ROWS */
+	uint32_t count; /* of ROWS and NUMBERS */
 	union {
 		uint64_t bytes; /* also of ADDRESS */
 		int64_t number; /* of AMOUNT, NUMBER, TIME, CHANGE, GROWTH, RATIO and WORDS */
 		double percent;
 		const char *text; /* any bytes; borrowed from the row */
 		bool yes;	  /* of BOOL */
-		const void *row;  /* of OBJECT, and the first one of ROWS */
+		/* Of OBJECT, and the first one of ROWS; of NUMBERS the first int32_t. */
+		const void *row;
 	};
 };
 
@@ -126,20 +129,21 @@ struct field {
 	enum field_type type;
 	unsigned flags; /* enum field_flag */
 	unsigned needs; /* of processes: enum process_needs */
-	/* Of a text in JSON: bytes between the quotes, and of what its hex form has. */
+	/* Of a text in JSON: bytes between the quotes, and of what its hex form has. Of NUMBERS in
+	 * JSON: items. */
 	struct text_limit max, max_hex;
 	int counter; /* the counter that it is, or is made of; below 0: none */
 	/* `of`: what the rows are from, by their kind: a snapshot, a report. */
 	struct value (*get)(const struct field *f, const void *row, const void *of);
 	/* The text that processes of one group have in common; NULL: they make no groups. */
 	const char *(*group)(const struct process *p);
-	enum cgroup_part part; /* of a group: the part of the cgroup that it is */
-	const char *note;      /* in a table with a line for each field; NULL: help */
-	/* Of OBJECT and ROWS: the fields of a row, and the bytes from one to the next. */
-	const struct fields *fields;
-	size_t row_size;
+	enum cgroup_part part;	     /* of a group: the part of the cgroup that it is */
+	const char *note;	     /* in a table with a line for each field; NULL: help */
+	const struct fields *fields; /* of OBJECT and ROWS: the fields of a row */
+	size_t row_size;	     /* of ROWS and NUMBERS: the bytes from one to the next */
 	bool (*shown)(const void *row, const void *of); /* of ROWS; NULL: each is shown */
-	const char *const *words; /* of WORDS: from bit 0 on; ends with NULL */
+	const char *const *words;  /* of WORDS: from bit 0 on; ends with NULL */
+	const struct field *order; /* by which rows are sorted in its place; NULL: by itself */
 };
 
 static inline struct value field_value(const struct field *f, const void *row, const void *of)

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Stores cached files, and names their kinds and columns. */
+/* Stores and sums cached files, and names their kinds and states. */
 #include "model/files.h"
 
-#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
-#include "base/parse.h"
 
 const char *file_kind_name(enum file_kind kind)
 {
@@ -23,16 +21,12 @@ const char *file_kind_name(enum file_kind kind)
 	return name[kind];
 }
 
-const char *file_unlisted_name(enum file_unlisted kind)
-{
-	static const char *const name[FILE_UNLISTED] = {
-		[FILE_UNLISTED_AIO] = "aio",
-		[FILE_UNLISTED_SECRETMEM] = "secretmem",
-		[FILE_UNLISTED_GUEST_MEMFD] = "guest_memfd",
-	};
-
-	return name[kind];
-}
+const char *const file_unlisted_words[] = {
+	[FILE_UNLISTED_AIO] = "aio",
+	[FILE_UNLISTED_SECRETMEM] = "secretmem",
+	[FILE_UNLISTED_GUEST_MEMFD] = "guest_memfd",
+	[FILE_UNLISTED] = NULL,
+};
 
 bool file_kind_is_shmem(enum file_kind kind)
 {
@@ -65,20 +59,7 @@ struct cached_file *file_set_add(struct file_set *s)
 	return file;
 }
 
-struct file_sums file_sums_of(const struct cached_file *f)
-{
-	return (struct file_sums){
-		.files = f->files,
-		.resident = f->resident,
-		.swapped = f->swapped,
-		.size = f->size,
-		.swap_ram = f->swap_ram,
-		.swap_ram_unknown = f->swap_ram_unknown,
-		.size_unknown = f->size_unknown,
-	};
-}
-
-void file_sums_add(struct file_sums *sum, const struct cached_file *f)
+void file_add(struct cached_file *sum, const struct cached_file *f)
 {
 	sum->files += f->files;
 	sum->resident += f->resident;
@@ -92,6 +73,16 @@ void file_sums_add(struct file_sums *sum, const struct cached_file *f)
 	}
 	sum->size = f->size < FILE_SIZE_MAX - sum->size ? sum->size + f->size : FILE_SIZE_MAX;
 	sum->size_unknown = sum->size == FILE_SIZE_MAX;
+}
+
+const char *file_label(const struct cached_file *f, char buf[FILE_LABEL_MAX])
+{
+	if (f->label || f->path)
+		return f->label ? f->label : f->path;
+	if (f->name)
+		return f->name;
+	snprintf(buf, FILE_LABEL_MAX, "inode %" PRIu64, f->inode);
+	return buf;
 }
 
 const char *file_state(const struct cached_file *f, char buf[FILE_STATE_MAX])
@@ -117,146 +108,6 @@ const char *file_group_name(enum file_group group)
 						      [FILE_GROUP_DIR] = "dir"};
 
 	return name[group];
-}
-
-/* ---- columns ---- */
-
-static const struct {
-	const char *header, *help;
-} columns[FILE_COLUMNS] = {
-	[FILE_COLUMN_FILES] = {"FILES", "with --group-by: the number of files"},
-	[FILE_COLUMN_RESIDENT] = {"RESIDENT", "bytes in RAM"},
-	[FILE_COLUMN_SWAPPED] = {"SWAPPED", "bytes in swap, of shared memory and tmpfs"},
-	[FILE_COLUMN_SWAP_RAM] = {"SWAP_RAM",
-				  "RAM that its pages in swap take, compressed, in zram and zswap"},
-	[FILE_COLUMN_SIZE] = {"SIZE", "the size of the file, which may have holes"},
-	[FILE_COLUMN_KIND] = {"KIND", "tmpfs, memfd, sysv, shared_anon, drm, file, block, hugetlb "
-				      "or other"},
-	[FILE_COLUMN_FS] = {"FS", "the type of the file system"},
-	[FILE_COLUMN_STATE] = {"STATE", "mapped by a process, dirty, deleted, hidden by a mount"},
-	[FILE_COLUMN_HOLDERS] = {"HOLDERS", "processes that have it open or map it"},
-	[FILE_COLUMN_NAME] = {"NAME", "the path, or the name that its creator gave"},
-};
-
-const char *file_column_header(int column)
-{
-	return columns[column].header;
-}
-
-const char *file_column_help(int column)
-{
-	return columns[column].help;
-}
-
-static bool is_column_of(int column, bool groups)
-{
-	bool each = column == FILE_COLUMN_KIND || column == FILE_COLUMN_FS ||
-		    column == FILE_COLUMN_STATE || column == FILE_COLUMN_HOLDERS;
-
-	return groups ? !each : column != FILE_COLUMN_FILES;
-}
-
-bool file_column_sorts(int column, bool groups)
-{
-	return is_column_of(column, groups) && column != FILE_COLUMN_HOLDERS;
-}
-
-static int find_column(const char *s, size_t len, bool groups)
-{
-	for (int i = 0; i < FILE_COLUMNS; i++) {
-		if (is_column_of(i, groups) && parse_same_word(columns[i].header, s, len))
-			return i;
-	}
-	return -1;
-}
-
-int file_keys_parse(struct file_keys *keys, const char *spec, bool groups, const char **ret_bad,
-		    size_t *ret_bad_len)
-{
-	struct file_keys read = {.count = 0};
-	const char *item, *pos = spec;
-	size_t len;
-
-	while ((item = parse_item(&pos, &len))) {
-		int column = find_column(item, len, groups);
-
-		if (column < 0 || !file_column_sorts(column, groups) ||
-		    read.count == FILE_COLUMNS) {
-			*ret_bad = item;
-			*ret_bad_len = len;
-			return -EINVAL;
-		}
-		read.column[read.count++] = column;
-	}
-	if (!read.count) {
-		*ret_bad = spec;
-		*ret_bad_len = strlen(spec);
-		return -EINVAL;
-	}
-	*keys = read;
-	return 0;
-}
-
-bool file_columns_have(const struct file_columns *c, int column)
-{
-	for (size_t i = 0; i < c->count; i++) {
-		if (c->column[i] == column)
-			return true;
-	}
-	return false;
-}
-
-void file_columns_default(struct file_columns *c, bool groups)
-{
-	*c = (struct file_columns){};
-	for (int i = 0; i < FILE_COLUMNS; i++) {
-		if (is_column_of(i, groups) && i != FILE_COLUMN_HOLDERS &&
-		    i != FILE_COLUMN_SWAP_RAM)
-			c->column[c->count++] = i;
-	}
-}
-
-/* Inserts a column before the last one. */
-static void add_column(struct file_columns *c, int column)
-{
-	c->column[c->count] = c->column[c->count - 1];
-	c->column[c->count - 1] = column;
-	c->count++;
-}
-
-int file_columns_parse(struct file_columns *c, const char *spec, bool groups, const char **ret_bad,
-		       size_t *ret_bad_len)
-{
-	bool adds = *spec == '+';
-	struct file_columns read = {.chosen = !adds};
-	const char *item, *pos = spec + adds;
-	size_t len, named = 0;
-
-	if (adds)
-		file_columns_default(&read, groups);
-	while ((item = parse_item(&pos, &len))) {
-		int column = find_column(item, len, groups);
-
-		if (column < 0) {
-			*ret_bad = item;
-			*ret_bad_len = len;
-			return -EINVAL;
-		}
-		named++;
-		if (file_columns_have(&read, column))
-			continue;
-		if (adds)
-			add_column(&read, column);
-		else
-			read.column[read.count++] = column;
-	}
-	if (!named) {
-		*ret_bad = spec;
-		*ret_bad_len = strlen(spec);
-		return -EINVAL;
-	}
-	*c = read;
-	return 0;
 }
 
 /* ---- accounts ---- */

@@ -67,8 +67,8 @@ enum file_unlisted {
 	FILE_UNLISTED,
 };
 
-/* "secretmem" */
-const char *file_unlisted_name(enum file_unlisted kind);
+/* "secretmem", by enum file_unlisted; the last one is NULL. */
+extern const char *const file_unlisted_words[];
 
 /* Zeroed memory is an empty set. */
 struct file_set {
@@ -85,30 +85,14 @@ void file_set_clear(struct file_set *s);
 /* Returns the new file, all 0, or NULL without memory. */
 struct cached_file *file_set_add(struct file_set *s);
 
+/* The name that is shown: the path, else the name, else the inode, in `buf`. */
+#define FILE_LABEL_MAX 48
+const char *file_label(const struct cached_file *f, char buf[FILE_LABEL_MAX]);
 #define FILE_STATE_MAX 32
 /* "mapped,dirty,deleted,hidden", in `buf`. */
 const char *file_state(const struct cached_file *f, char buf[FILE_STATE_MAX]);
 
-/* ---- columns and rows ---- */
-
-enum file_column {
-	FILE_COLUMN_FILES, /* of groups alone */
-	FILE_COLUMN_RESIDENT,
-	FILE_COLUMN_SWAPPED,
-	FILE_COLUMN_SWAP_RAM, /* only on request */
-	FILE_COLUMN_SIZE,
-	FILE_COLUMN_KIND,
-	FILE_COLUMN_FS,
-	FILE_COLUMN_STATE,   /* "mapped,dirty,deleted,hidden" */
-	FILE_COLUMN_HOLDERS, /* only on request: "bash(71),sh(93)"; no sort key */
-	FILE_COLUMN_NAME,
-	FILE_COLUMNS,
-};
-
-/* "SWAPPED" */
-const char *file_column_header(int column);
-/* One line. */
-const char *file_column_help(int column);
+/* ---- rows ---- */
 
 /* In the order of enum file_group. */
 #define FILE_GROUP_WORDS "fs, mount, kind, dir"
@@ -125,59 +109,24 @@ enum file_group {
 /* "mount"; NULL of FILE_GROUP_NONE. */
 const char *file_group_name(enum file_group group);
 
-struct file_keys {
-	int column[FILE_COLUMNS];
-	size_t count;
-};
+/* Adds a row to a sum; zeroed memory is an empty sum. Only amounts of a sum have a meaning. */
+void file_add(struct cached_file *sum, const struct cached_file *f);
 
-/*
- * Parses "a,b,c", ignoring case. On a bad name returns -EINVAL and sets *ret_bad and *ret_bad_len
- * to it.
- */
-int file_keys_parse(struct file_keys *keys, const char *spec, bool groups, const char **ret_bad,
-		    size_t *ret_bad_len);
-
-struct file_columns {
-	int column[FILE_COLUMNS];
-	size_t count;
-	bool chosen; /* none of them may be left out on a narrow terminal */
-};
-
-void file_columns_default(struct file_columns *c, bool groups);
-/* Whether rows can be sorted by it. */
-bool file_column_sorts(int column, bool groups);
-/*
- * Parses a list of columns, or "+a,b": these before the name of the default columns. Errors as
- * those of keys.
- */
-int file_columns_parse(struct file_columns *c, const char *spec, bool groups, const char **ret_bad,
-		       size_t *ret_bad_len);
-bool file_columns_have(const struct file_columns *c, int column);
-
-struct file_sums {
-	uint64_t files, resident, swapped;
-	uint64_t size; /* of those that have one; FILE_SIZE_MAX at most */
-	uint64_t swap_ram;
-	bool swap_ram_unknown, size_unknown;
-};
-
-/* The sums of one row. */
-struct file_sums file_sums_of(const struct cached_file *f);
-/* Adds a row. */
-void file_sums_add(struct file_sums *sum, const struct cached_file *f);
+struct field_list;
 
 /* The result of a command. */
 struct files_report {
-	const struct snapshot *snapshot; /* host, time and meminfo alone */
-	const char *group;		 /* the key of groups, NULL: rows are files */
-	bool holders;			 /* they were read */
-	struct file_columns columns;	 /* of the table */
+	const struct snapshot *snapshot;  /* host, time and meminfo alone */
+	const char *group;		  /* the key of groups, NULL: rows are files */
+	bool holders;			  /* they were read */
+	const struct field_list *columns; /* of the table */
+	bool columns_chosen;		  /* none may be left out on a narrow terminal */
 	const struct cached_file *const *rows;
 	size_t row_count;
-	size_t others_count; /* rows that are not shown */
-	struct file_sums total, others;
+	size_t others_count;		  /* rows that are not shown */
+	struct cached_file total, others; /* sums */
 	/* Of all files of the machine, also of those that the filters hide. */
-	struct file_sums account[FILE_ACCOUNTS];
+	struct cached_file account[FILE_ACCOUNTS];
 	uint32_t systems, unsure, unlisted;
 };
 

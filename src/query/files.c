@@ -3,20 +3,8 @@
 #include "query/files.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *file_label(const struct cached_file *f, char buf[FILE_LABEL_MAX])
-{
-	if (f->label || f->path)
-		return f->label ? f->label : f->path;
-	if (f->name)
-		return f->name;
-	snprintf(buf, FILE_LABEL_MAX, "inode %" PRIu64, f->inode);
-	return buf;
-}
 
 void files_result_done(struct files_result *r)
 {
@@ -61,20 +49,6 @@ static int compare_names(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
-static void add_to_group(struct cached_file *group, const struct cached_file *f)
-{
-	struct file_sums sums = file_sums_of(group);
-
-	file_sums_add(&sums, f);
-	group->files = (uint32_t)sums.files;
-	group->resident = sums.resident;
-	group->swapped = sums.swapped;
-	group->swap_ram = sums.swap_ram;
-	group->swap_ram_unknown = sums.swap_ram_unknown;
-	group->size = sums.size;
-	group->size_unknown = sums.size_unknown;
-}
-
 /* Makes of `count` files one row a group. Returns their number or -ENOMEM. */
 static ssize_t group_files(struct file_set *set, const struct files_query *q,
 			   struct files_result *r, size_t count)
@@ -96,7 +70,7 @@ static ssize_t group_files(struct file_set *set, const struct files_query *q,
 		struct cached_file *f = &r->groups[i], *last = &r->groups[groups - 1];
 
 		if (groups && strcmp(last->name, f->name) == 0) {
-			add_to_group(last, f);
+			file_add(last, f);
 		} else {
 			r->groups[groups++] = *f;
 		}
@@ -113,44 +87,13 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a < b) - (a > b);
 }
 
-static uint64_t size_of(const struct cached_file *f, int column)
+static int compare_field(const struct field *f, const struct cached_file *a,
+			 const struct cached_file *b)
 {
-	switch (column) {
-	case FILE_COLUMN_FILES:
-		return f->files;
-	case FILE_COLUMN_SWAPPED:
-		return f->swapped;
-	case FILE_COLUMN_SWAP_RAM:
-		return f->swap_ram;
-	case FILE_COLUMN_SIZE:
-		return f->size;
-	default:
-		return f->resident;
-	}
-}
+	const struct field *by = f->order ? f->order : f;
+	struct file_texts of_a, of_b;
 
-static int state_of(const struct cached_file *f)
-{
-	return f->mapped * 8 + f->dirty * 4 + f->deleted * 2 + f->hidden;
-}
-
-/* Sizes and counts biggest first, all else ascending. */
-static int compare_column(const struct cached_file *a, const struct cached_file *b, int column)
-{
-	char label_a[FILE_LABEL_MAX], label_b[FILE_LABEL_MAX];
-
-	switch (column) {
-	case FILE_COLUMN_KIND:
-		return (int)a->kind - (int)b->kind;
-	case FILE_COLUMN_FS:
-		return strcmp(a->fs, b->fs);
-	case FILE_COLUMN_STATE:
-		return state_of(b) - state_of(a);
-	case FILE_COLUMN_NAME:
-		return strcmp(file_label(a, label_a), file_label(b, label_b));
-	default:
-		return compare_u64(size_of(a, column), size_of(b, column));
-	}
+	return field_compare(by, field_value(by, &a, &of_a), field_value(by, &b, &of_b));
 }
 
 /*
@@ -169,6 +112,7 @@ static int compare_files(const void *pa, const void *pb, void *arg)
 	const struct cached_file *a = *(const struct cached_file *const *)pa;
 	const struct cached_file *b = *(const struct cached_file *const *)pb;
 	const struct files_query *q = arg;
+	char label_a[FILE_LABEL_MAX], label_b[FILE_LABEL_MAX];
 	int r = 0;
 
 	if (!q->keys.count && q->group == FILE_GROUP_NONE)
@@ -176,12 +120,12 @@ static int compare_files(const void *pa, const void *pb, void *arg)
 	if (!q->keys.count && r == 0)
 		r = compare_u64(a->resident + a->swapped, b->resident + b->swapped);
 	for (size_t i = 0; r == 0 && i < q->keys.count; i++)
-		r = compare_column(a, b, q->keys.column[i]);
+		r = compare_field(q->keys.item[i], a, b);
 	if (q->reverse)
 		r = -r;
 	/* Never 0 for two rows. */
 	if (r == 0)
-		r = compare_column(a, b, FILE_COLUMN_NAME);
+		r = strcmp(file_label(a, label_a), file_label(b, label_b));
 	if (r == 0)
 		r = compare_u64(b->device, a->device);
 	return r ? r : compare_u64(b->inode, a->inode);
@@ -216,7 +160,7 @@ static int choose(struct file_set *set, const struct files_query *q, struct file
 		const struct cached_file *f = &set->file[i];
 		int match = is_chosen(set, q, f);
 
-		file_sums_add(&report->account[f->account], f);
+		file_add(&report->account[f->account], f);
 		if (match < 0)
 			return match;
 		if (match)
@@ -226,14 +170,15 @@ static int choose(struct file_set *set, const struct files_query *q, struct file
 	return 0;
 }
 
-/* The column that --min bounds. */
+/* By the column that --min bounds. */
 static bool is_large(const struct files_query *q, const struct cached_file *f)
 {
-	if (!q->min)
-		return true;
-	if (q->keys.count)
-		return size_of(f, q->keys.column[0]) >= q->min;
-	return f->resident + f->swapped >= q->min;
+	const struct field *key = q->keys.count ? q->keys.item[0] : NULL;
+	uint64_t amount = f->resident + (key ? 0 : f->swapped);
+
+	if (key && key->flags & FIELD_SUMS)
+		amount = field_value(key, &f, NULL).bytes;
+	return amount >= q->min;
 }
 
 int files_run(struct file_set *set, const struct files_query *q, struct files_result *ret,
@@ -267,9 +212,9 @@ int files_run(struct file_set *set, const struct files_query *q, struct files_re
 	report->unsure = set->unsure;
 	report->unlisted = set->unlisted;
 	for (size_t i = 0; i < kept; i++) {
-		file_sums_add(&report->total, ret->row[i]);
+		file_add(&report->total, ret->row[i]);
 		if (i >= report->row_count)
-			file_sums_add(&report->others, ret->row[i]);
+			file_add(&report->others, ret->row[i]);
 	}
 	return 0;
 }

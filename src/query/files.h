@@ -3,7 +3,7 @@
 #ifndef ZMEM_QUERY_FILES_H
 #define ZMEM_QUERY_FILES_H
 
-#include "model/files.h"
+#include "fields/file_fields.h"
 #include "query/pattern.h"
 
 struct files_query {
@@ -11,16 +11,12 @@ struct files_query {
 	enum file_group group;
 	enum file_group within; /* of it only the files of the group `within_name` */
 	const char *within_name;
-	struct file_keys
-		keys; /* none: shared memory of 1 MiB or more first, then all else, by size */
+	/* Columns. None: shared memory of 1 MiB or more first, then all else, by size. */
+	struct field_list keys;
 	bool reverse;
 	uint64_t min; /* bytes of the first key, if it is a size or a count */
 	size_t shown; /* rows at most */
 };
-
-/* The name that is shown: the path, else the name, else the inode, in `buf`. */
-#define FILE_LABEL_MAX 48
-const char *file_label(const struct cached_file *f, char buf[FILE_LABEL_MAX]);
 
 /* The group that the file is in. NULL without memory. The set owns the name. */
 const char *file_group_of(struct file_set *set, const struct cached_file *f, enum file_group group);

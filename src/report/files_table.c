@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "report/files_table.h"
+#include "write/field_text.h"
 
 /* A terminal narrower than this leaves out FS, and one narrower than NARROW also SIZE. */
 #define WIDE_ENOUGH 100
@@ -19,21 +20,17 @@ static bool narrower(const struct files_table *t, unsigned width)
 	return t->style->width && t->style->width < width;
 }
 
-static bool has_room(const struct files_table *t, int column)
+static bool has_room(const struct files_table *t, const struct field *f)
 {
-	bool holders = file_columns_have(&t->r->columns, FILE_COLUMN_HOLDERS);
+	bool holders = field_list_has(t->r->columns, file_field("holders"));
 
-	if (t->r->columns.chosen)
+	if (t->r->columns_chosen)
 		return true;
-	switch (column) {
-	case FILE_COLUMN_FS:
+	if (f == file_field("fs"))
 		return !narrower(t, WIDE_ENOUGH);
-	case FILE_COLUMN_SWAP_RAM:
-	case FILE_COLUMN_SIZE:
+	if (f == file_field("size") || f == file_field("swap_ram"))
 		return !narrower(t, holders ? WIDE_ENOUGH : NARROW);
-	default:
-		return true;
-	}
+	return true;
 }
 
 /* "bash(71),sh(93)+2" */
@@ -55,53 +52,20 @@ static struct cell cell_of_holders(struct files_table *t, const struct cached_fi
 	return cell_text(strbuf_str(&t->holders));
 }
 
-static struct cell cell_of_sums(const struct file_sums *s, int column)
-{
-	switch (column) {
-	case FILE_COLUMN_FILES:
-		return cell_number(CELL_COUNT, true, (int64_t)s->files);
-	case FILE_COLUMN_RESIDENT:
-		return cell_bytes(true, s->resident);
-	case FILE_COLUMN_SWAPPED:
-		return cell_bytes(true, s->swapped);
-	case FILE_COLUMN_SWAP_RAM:
-		return cell_bytes(!s->swap_ram_unknown, s->swap_ram);
-	default:
-		return cell_bytes(!s->size_unknown, s->size);
-	}
-}
-
-static struct cell cell_of_file(struct files_table *t, const struct cached_file *f, int column)
-{
-	const struct file_sums sums = file_sums_of(f);
-
-	switch (column) {
-	case FILE_COLUMN_KIND:
-		return cell_text(file_kind_name(f->kind));
-	case FILE_COLUMN_FS:
-		return cell_text(f->fs);
-	case FILE_COLUMN_STATE:
-		return cell_text(file_state(f, t->state));
-	case FILE_COLUMN_HOLDERS:
-		return cell_of_holders(t, f);
-	case FILE_COLUMN_NAME:
-		return cell_text(file_label(f, t->label));
-	default:
-		return cell_of_sums(&sums, column);
-	}
-}
-
 static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
 {
 	struct files_table *t = arg;
 	const struct files_report *r = t->r;
+	const struct cached_file *f = row < r->row_count  ? r->rows[row]
+				      : row == GRID_TOTAL ? &r->total
+							  : &r->others;
 
 	for (size_t i = first; i < end; i++) {
-		int column = r->columns.column[i];
+		const struct field *column = t->r->columns->item[i];
 
-		*ret++ = row < r->row_count
-				 ? cell_of_file(t, r->rows[row], column)
-				 : cell_of_sums(row == GRID_TOTAL ? &r->total : &r->others, column);
+		*ret++ = column->type == FIELD_NUMBERS
+				 ? cell_of_holders(t, f)
+				 : cell_of_value(column, field_value(column, &f, &t->texts));
 	}
 }
 
@@ -109,7 +73,7 @@ static void put_summary(void *arg, struct line *l)
 {
 	const struct files_report *r = ((struct files_table *)arg)->r;
 
-	line_printf(l, "total of %" PRIu64 " file%s", r->total.files,
+	line_printf(l, "total of %" PRIu32 " file%s", r->total.files,
 		    r->total.files == 1 ? "" : "s");
 }
 
@@ -126,7 +90,7 @@ void files_account_put(const struct files_report *r, enum file_account account, 
 		[FILE_IN_HUGETLB] = "files of huge pages",
 		[FILE_IN_CACHE] = "page cache",
 	};
-	const struct file_sums *sums = &r->account[account];
+	const struct cached_file *sums = &r->account[account];
 	uint64_t kernel;
 	bool known = files_kernel_sum(&r->snapshot->system.meminfo, account, &kernel);
 
@@ -168,7 +132,7 @@ static void put_notes(void *arg, struct strbuf *out)
 		line_printf(&l, "cannot be listed, if this machine has any:");
 		for (int i = 0; i < FILE_UNLISTED; i++) {
 			if (r->unlisted >> i & 1)
-				line_printf(&l, " %s", file_unlisted_name((enum file_unlisted)i));
+				line_printf(&l, " %s", file_unlisted_words[i]);
 		}
 		line_end(&l);
 	}
@@ -179,24 +143,19 @@ static void put_notes(void *arg, struct strbuf *out)
 	line_end(&l);
 }
 
-static void add_column(struct files_table *t, int column)
+static void add_column(struct files_table *t, const struct field *f)
 {
-	bool size = column == FILE_COLUMN_RESIDENT || column == FILE_COLUMN_SWAPPED ||
-		    column == FILE_COLUMN_SWAP_RAM || column == FILE_COLUMN_SIZE;
-	bool name = column == FILE_COLUMN_NAME;
+	bool holders = f->type == FIELD_NUMBERS;
 
 	t->grid.column[t->grid.columns++] = (struct grid_column){
-		.heading = file_column_header(column),
-		.type = size			      ? CELL_BYTES
-			: column == FILE_COLUMN_FILES ? CELL_COUNT
-						      : CELL_TEXT,
-		.left = !size && column != FILE_COLUMN_FILES,
-		.middle = name,
-		.max = column == FILE_COLUMN_HOLDERS && narrower(t, WIDE_ENOUGH) ? HOLDERS_WIDTH
-										 : 0,
-		.hidden = !has_room(t, column),
-		.marked = column == t->marked,
-		.summed = size || column == FILE_COLUMN_FILES,
+		.heading = f->heading,
+		.type = cell_type_of(f),
+		.left = f->type == FIELD_TEXT || holders,
+		.middle = f == file_field("name"),
+		.max = holders && narrower(t, WIDE_ENOUGH) ? HOLDERS_WIDTH : 0,
+		.hidden = !has_room(t, f),
+		.marked = f == t->marked,
+		.summed = f->flags & FIELD_SUMS,
 	};
 }
 
@@ -211,8 +170,8 @@ void files_table_place(struct files_table *t)
 					      .others = t->r->others_count};
 	t->grid.unknown = ATTR_DIM;
 	t->grid.columns = 0;
-	for (size_t i = 0; i < t->r->columns.count; i++)
-		add_column(t, t->r->columns.column[i]);
+	for (size_t i = 0; i < t->r->columns->count; i++)
+		add_column(t, t->r->columns->item[i]);
 	grid_place(&t->grid);
 }
 
@@ -224,7 +183,7 @@ void files_table_done(struct files_table *t)
 void render_files_table(struct strbuf *out, const struct files_report *r,
 			const struct table_style *style)
 {
-	struct files_table t = {.r = r, .style = style, .marked = -1};
+	struct files_table t = {.r = r, .style = style};
 
 	files_table_place(&t);
 	grid_print(out, &t.grid);

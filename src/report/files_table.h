@@ -3,7 +3,7 @@
 #ifndef ZMEM_REPORT_FILES_TABLE_H
 #define ZMEM_REPORT_FILES_TABLE_H
 
-#include "query/files.h"
+#include "fields/file_fields.h"
 #include "report/report.h"
 #include "write/grid.h"
 
@@ -11,12 +11,11 @@ struct files_table {
 	/* Set by the caller and borrowed. */
 	const struct files_report *r;
 	const struct table_style *style;
-	int marked; /* the column whose heading is highlighted; -1: none */
+	const struct field *marked; /* its heading is highlighted; NULL: none */
 
 	struct grid grid;
-	char label[FILE_LABEL_MAX]; /* of the current row */
-	char state[FILE_STATE_MAX]; /* likewise */
-	struct strbuf holders;	    /* likewise */
+	struct file_texts texts; /* of the current row */
+	struct strbuf holders;	 /* likewise */
 };
 
 /* Prepares the grid. Widths from an earlier call only grow. */

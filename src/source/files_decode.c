@@ -190,8 +190,7 @@ static int begin_system(struct files_decoder *d, const struct zmem_file *f)
 	if (strcmp(fs, "anon_inodefs") == 0)
 		d->set->unlisted |= 1 << FILE_UNLISTED_GUEST_MEMFD;
 	for (int i = 0; i < FILE_UNLISTED; i++)
-		d->set->unlisted |= (strcmp(fs, file_unlisted_name((enum file_unlisted)i)) == 0)
-				    << i;
+		d->set->unlisted |= (strcmp(fs, file_unlisted_words[i]) == 0) << i;
 	d->set->systems = f->system + 1;
 	d->first = d->set->count;
 	d->internal = f->flags & ZMEM_FILE_INTERNAL;

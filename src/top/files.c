@@ -106,13 +106,14 @@ static int run_query(struct top_files *t, const struct file_settings *set)
 		.shown = SIZE_MAX,
 	};
 
-	if (set->sort >= 0)
-		query.keys = (struct file_keys){.column = {set->sort}, .count = 1};
+	if (set->sort)
+		query.keys = (struct field_list){.item = {set->sort}, .count = 1};
 	files_result_done(&t->result);
 	t->result = (struct files_result){};
 	t->report = (struct files_report){.snapshot = &t->snapshot,
-					  .group = file_group_name(set->group)};
-	file_columns_default(&t->report.columns, set->group != FILE_GROUP_NONE);
+					  .group = file_group_name(set->group),
+					  .columns = &t->columns};
+	file_list_usual(&t->columns, t->report.group);
 	return files_run(&t->set, &query, &t->result, &t->report);
 }
 

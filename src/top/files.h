@@ -6,6 +6,7 @@
 #ifndef ZMEM_TOP_FILES_H
 #define ZMEM_TOP_FILES_H
 
+#include "query/files.h"
 #include "source/files_source.h"
 #include "source/holders_source.h"
 #include "top/view.h"
@@ -21,6 +22,7 @@ struct top_files {
 	struct file_set set;
 	struct files_result result;
 	struct files_report report;
+	struct field_list columns; /* of it */
 	struct pattern *pattern;
 	char filter[128]; /* of the pattern */
 	uint64_t due_us;  /* CLOCK_MONOTONIC: when they are to be read again */

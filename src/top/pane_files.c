@@ -128,8 +128,9 @@ static void within_end(struct file_settings *set)
 static void set_group(struct file_settings *set, enum file_group group)
 {
 	set->group = group;
-	if (set->sort >= 0 && !file_column_sorts(set->sort, group != FILE_GROUP_NONE))
-		set->sort = -1;
+	if (set->sort && !fields_find(file_columns(group != FILE_GROUP_NONE), set->sort->key,
+				      strlen(set->sort->key)))
+		set->sort = NULL;
 }
 
 /* From the files of a group on to the next kind of groups. */
@@ -206,23 +207,20 @@ static const struct prompt_kind filter_prompt = {.label = "filter (regular expre
 
 /* ---- the sort column ---- */
 
-/* The column of line i of the menu; -1: by size. The swap in RAM is not read here. */
-static int sort_column(const struct pane *p, size_t i)
+/* The column of line i of the menu; NULL: by size. What is on request is not read here. */
+static const struct field *sort_column(const struct pane *p, size_t i)
 {
-	bool groups = ((const struct files_pane *)p)->set.group != FILE_GROUP_NONE;
+	struct field_list usual;
 
-	for (int column = 0; i && column < FILE_COLUMNS; column++) {
-		if (column != FILE_COLUMN_SWAP_RAM && file_column_sorts(column, groups) && --i == 0)
-			return column;
-	}
-	return -1;
+	file_list_usual(&usual, ((const struct files_pane *)p)->set.group != FILE_GROUP_NONE);
+	return i && i <= usual.count ? usual.item[i - 1] : NULL;
 }
 
 static size_t sort_count(const struct pane *p)
 {
 	size_t count = 1;
 
-	while (sort_column(p, count) >= 0)
+	while (sort_column(p, count))
 		count++;
 	return count;
 }
@@ -250,19 +248,19 @@ static unsigned sort_beside(struct pane *p)
 
 static void sort_line(const struct pane *p, size_t i, struct line *l)
 {
-	int column = sort_column(p, i);
+	const struct field *column = sort_column(p, i);
 	bool groups = ((const struct files_pane *)p)->set.group != FILE_GROUP_NONE;
 
-	line_printf(l, "%-16s %s", column < 0 ? "-" : file_column_header(column),
-		    column >= 0 ? file_column_help(column)
-		    : groups	? "by bytes in RAM and in swap"
-				: "large shared memory first, by bytes in RAM and in swap");
+	line_printf(l, "%-16s %s", column ? column->heading : "-",
+		    column   ? column->help
+		    : groups ? "by bytes in RAM and in swap"
+			     : "large shared memory first, by bytes in RAM and in swap");
 }
 
 static unsigned choose_sort(struct pane *p, size_t i)
 {
 	struct file_settings *set = &files_of(p)->set;
-	int column = sort_column(p, i);
+	const struct field *column = sort_column(p, i);
 
 	set->reverse = set->sort == column && !set->reverse;
 	set->sort = column;
@@ -303,10 +301,10 @@ static void draw_state(const struct files_pane *f, struct screen *s)
 
 	head_put_paused(f->pane.shared, l);
 	line_printf(l, "files %s%s",
-		    set->sort >= 0		    ? "by "
+		    set->sort			    ? "by "
 		    : set->group != FILE_GROUP_NONE ? "by size"
 						    : "shared memory first",
-		    set->sort >= 0 ? file_column_header(set->sort) : "");
+		    set->sort ? set->sort->heading : "");
 	if (set->reverse)
 		line_printf(l, " reversed");
 	if (set->group != FILE_GROUP_NONE)

@@ -78,7 +78,8 @@ extern const struct pane_class growth_class;
 /* How the rows of the files are made. The caller applies changes on VIEW_ASK_FILE_ROWS. */
 struct file_settings {
 	enum file_group group;
-	int sort; /* a column; -1: large shared memory first, then all else, by size */
+	/* A column; NULL: large shared memory first, then all else, by size. */
+	const struct field *sort;
 	bool reverse;
 	char filter[PROMPT_MAX]; /* an ERE; "": no filter */
 	enum file_group within;	 /* of it only the files of the group `within_name` */

@@ -22,7 +22,7 @@ void view_init(struct view *v, const struct view_settings *set)
 		[PANE_HELP] = {&v->help.pane, &menu_class},
 	};
 
-	*v = (struct view){.shared.set = *set, .files.set.sort = -1, .front = &v->list.pane};
+	*v = (struct view){.shared.set = *set, .front = &v->list.pane};
 	for (int i = 0; i < PANE_KINDS; i++) {
 		v->pane[i] = is[i].pane;
 		v->pane[i]->class = is[i].class;

@@ -2,6 +2,8 @@
 /* One way for each type of a field in each format. */
 #include "write/field_text.h"
 
+#include <inttypes.h>
+
 #include "write/csv.h"
 #include "write/format.h"
 
@@ -31,21 +33,27 @@ static void json_beside(struct json_writer *w, const struct field *f, const char
 	w->comma = false;
 }
 
+static void json_say_cut(struct json_writer *w, const struct field *f, bool cut)
+{
+	json_beside(w, f, "_truncated");
+	json_put_bool(w, cut);
+}
+
 static void json_text_field(struct json_writer *w, const struct field *f, struct value v,
 			    bool brief)
 {
 	unsigned flags = json_put_string_max(w, v.known ? v.text : NULL, limit_of(f->max, brief));
+	bool cut = v.cut || flags & JSON_CUT, last = f->flags & FIELD_CUT_LAST;
+	bool says = f->flags & FIELD_SAYS_CUT || (cut && f->flags & FIELD_NOTES_CUT);
 
-	bool cut = v.cut || flags & JSON_CUT;
-
-	if (f->flags & FIELD_SAYS_CUT || (cut && f->flags & FIELD_NOTES_CUT)) {
-		json_beside(w, f, "_truncated");
-		json_put_bool(w, cut);
-	}
+	if (says && !last)
+		json_say_cut(w, f, cut);
 	if (f->flags & FIELD_HEX && flags & JSON_REPAIRED) {
 		json_beside(w, f, "_hex");
 		json_put_hex(w, v.text, limit_of(f->max_hex, brief));
 	}
+	if (says && last)
+		json_say_cut(w, f, cut);
 }
 
 static void json_put_rows(struct json_writer *w, const struct field *f, struct value v,
@@ -87,8 +95,22 @@ static void json_put_words(struct json_writer *w, const char *const *words, uint
 	json_end(w, ']');
 }
 
+static int32_t number_of(const struct field *f, struct value v, uint32_t i)
+{
+	return *(const int32_t *)((const char *)v.row + i * f->row_size);
+}
+
+static void json_put_numbers(struct json_writer *w, const struct field *f, struct value v,
+			     bool brief)
+{
+	json_begin(w, '[');
+	for (uint32_t i = 0; i < v.count && i < limit_of(f->max, brief); i++)
+		json_put_i64(w, number_of(f, v, i));
+	json_end(w, ']');
+}
+
 /* Of all types but texts, objects and rows. */
-static void json_put_value(struct json_writer *w, const struct field *f, struct value v)
+static void json_put_value(struct json_writer *w, const struct field *f, struct value v, bool brief)
 {
 	if (!v.known) {
 		json_put_null(w);
@@ -100,6 +122,12 @@ static void json_put_value(struct json_writer *w, const struct field *f, struct 
 		break;
 	case FIELD_ADDRESS:
 		json_put_address(w, v.bytes);
+		break;
+	case FIELD_NUMBER:
+		json_put_u64(w, (uint64_t)v.number);
+		break;
+	case FIELD_NUMBERS:
+		json_put_numbers(w, f, v, brief);
 		break;
 	case FIELD_PERCENT:
 		json_put_hundredths(w, (uint64_t)(v.percent * 100 + 0.5));
@@ -123,7 +151,7 @@ void json_field(struct json_writer *w, const struct field *f, struct value v, bo
 	if (f->type == FIELD_TEXT)
 		json_text_field(w, f, v, brief);
 	else
-		json_put_value(w, f, v);
+		json_put_value(w, f, v, brief);
 }
 
 static void json_field_of(struct json_writer *w, const struct field *f, const void *row,
@@ -169,6 +197,15 @@ void json_lines(struct json_writer *w, const struct fields *all, const void *row
 
 /* ---- CSV ---- */
 
+/* With spaces between them: a field without a comma. No number is an empty text. */
+static void csv_put_numbers(struct strbuf *out, const struct field *f, struct value v)
+{
+	if (!v.count)
+		csv_put_text(out, "");
+	for (uint32_t i = 0; i < v.count; i++)
+		strbuf_printf(out, "%s%" PRId32, i ? " " : "", number_of(f, v, i));
+}
+
 void csv_put_value(struct strbuf *out, const struct field *f, struct value v)
 {
 	char buf[FORMAT_MAX];
@@ -182,6 +219,12 @@ void csv_put_value(struct strbuf *out, const struct field *f, struct value v)
 		break;
 	case FIELD_ADDRESS:
 		strbuf_put(out, buf, format_address(buf, v.bytes));
+		break;
+	case FIELD_NUMBER:
+		strbuf_putu(out, (uint64_t)v.number);
+		break;
+	case FIELD_NUMBERS:
+		csv_put_numbers(out, f, v);
 		break;
 	case FIELD_PERCENT:
 		strbuf_put(out, buf, format_percent(buf, v.percent));
@@ -224,7 +267,7 @@ enum cell_type cell_type_of(const struct field *f)
 		[FIELD_PERCENT] = CELL_PERCENT, [FIELD_TIME] = CELL_TIME,
 		[FIELD_CHANGE] = CELL_CHANGE,	[FIELD_GROWTH] = CELL_GROWTH,
 		[FIELD_RATIO] = CELL_RATIO,	[FIELD_TEXT] = CELL_TEXT,
-		[FIELD_BOOL] = CELL_TEXT,
+		[FIELD_BOOL] = CELL_TEXT,	[FIELD_NUMBERS] = CELL_TEXT,
 	};
 
 	return type[f->type];

@@ -71,12 +71,10 @@ static void assert_rows(const struct fixture *f, const char *expected)
 
 static void set_keys(struct fixture *f, const char *keys)
 {
-	const char *bad;
-	size_t len;
+	const struct fields *columns = file_columns(f->query.group != FILE_GROUP_NONE);
+	struct field_error bad;
 
-	assert_int_equal(file_keys_parse(&f->query.keys, keys, f->query.group != FILE_GROUP_NONE,
-					 &bad, &len),
-			 0);
+	assert_int_equal(field_list_parse_keys(&f->query.keys, columns, keys, &bad), 0);
 }
 
 TEST(order)
@@ -147,6 +145,19 @@ TEST(sizes)
 	run(&f);
 	assert_true(f.report.total.size_unknown);
 	assert_int_equal(f.report.total.size, FILE_SIZE_MAX);
+}
+
+/* A size that no sum can hold is not known: it is no large size. */
+TEST(unknown_last)
+{
+	cleanup(fixture_done) struct fixture f;
+
+	fixture_init(&f);
+	f.set.file[1].size = FILE_SIZE_MAX;
+	f.set.file[1].size_unknown = true;
+	set_keys(&f, "size");
+	run(&f);
+	assert_rows(&f, "4 1 3 6 5 2");
 }
 
 /* Large shared memory is first. */
@@ -234,13 +245,13 @@ TEST(within)
 
 TEST(keys)
 {
-	static const char *const bad[] = {"", "pss", "resident,files", "size size"};
-	struct file_keys keys;
-	const char *at;
-	size_t len;
+	static const char *const bad[] = {"", "pss", "resident,files", "holders"};
+	struct field_list keys;
+	struct field_error at;
 
-	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(file_keys_parse(&keys, bad[i], false, &at, &len), -EINVAL);
-	assert_int_equal(file_keys_parse(&keys, "kind", true, &at, &len), -EINVAL);
-	assert_int_equal(file_keys_parse(&keys, bad[3], false, &at, &len), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(field_list_parse_keys(&keys, file_columns(false), bad[i], &at),
+				 -EINVAL);
+	assert_int_equal(field_list_parse_keys(&keys, file_columns(true), "kind", &at), -EINVAL);
+	assert_int_equal(field_list_parse_keys(&keys, file_columns(false), "size size", &at), 0);
 }

@@ -3,6 +3,7 @@
 #include "golden.h"
 #include "sample.h"
 
+#include "fields/file_fields.h"
 #include "report/report.h"
 
 #define ROWS 5
@@ -12,6 +13,7 @@ struct fixture {
 	struct cached_file file[ROWS];
 	const struct cached_file *rows[ROWS];
 	struct files_report report;
+	struct field_list columns;
 };
 
 static void set_file(struct fixture *f, int i, enum file_kind kind, const char *fs,
@@ -32,6 +34,12 @@ static void set_file(struct fixture *f, int i, enum file_kind kind, const char *
 	f->rows[i] = &f->file[i];
 }
 
+static struct cached_file sum(uint32_t files, uint64_t resident, uint64_t swapped, uint64_t size)
+{
+	return (struct cached_file){
+		.files = files, .resident = resident, .swapped = swapped, .size = size};
+}
+
 static void fixture_init(struct fixture *f)
 {
 	*f = (struct fixture){};
@@ -47,13 +55,14 @@ static void fixture_init(struct fixture *f)
 	f->file[2].hidden = f->file[3].size_unknown = true;
 	f->report = (struct files_report){
 		.snapshot = &f->sample.snapshot,
+		.columns = &f->columns,
 		.rows = f->rows,
 		.row_count = ROWS,
 		.others_count = 2,
-		.total = {7, 46 * MIB, 5 * MIB, 61 * MIB},
-		.others = {2, MIB, 0, MIB},
-		.account = {[FILE_IN_SHMEM] = {2, 27 * MIB, 5 * MIB, 36 * MIB},
-			    [FILE_IN_CACHE] = {5, 19 * MIB, 0, 25 * MIB}},
+		.total = sum(7, 46 * MIB, 5 * MIB, 61 * MIB),
+		.others = sum(2, MIB, 0, MIB),
+		.account = {[FILE_IN_SHMEM] = sum(2, 27 * MIB, 5 * MIB, 36 * MIB),
+			    [FILE_IN_CACHE] = sum(5, 19 * MIB, 0, 25 * MIB)},
 		.systems = 4,
 		.unlisted = 1 << FILE_UNLISTED_AIO | 1 << FILE_UNLISTED_SECRETMEM,
 	};
@@ -63,8 +72,8 @@ static void check_table(struct fixture *f, const char *name, unsigned width)
 {
 	const struct table_style style = {.header = true, .width = width};
 
-	if (!f->report.columns.count)
-		file_columns_default(&f->report.columns, f->report.group);
+	if (!f->columns.count)
+		file_list_usual(&f->columns, f->report.group);
 	golden_render(name, render_files_table, &f->report, &style);
 }
 
@@ -85,11 +94,11 @@ static void check(struct fixture *f, const char *name)
 }
 
 /* Zero, or an error with the part that is wrong. */
-static int parse_columns(struct fixture *f, const char *text, bool groups, const char **ret_bad)
+static int parse_columns(struct fixture *f, const char *text, bool groups,
+			 struct field_error *ret_bad)
 {
-	size_t len;
-
-	return file_columns_parse(&f->report.columns, text, groups, ret_bad, &len);
+	f->report.columns_chosen = *text != '+';
+	return field_list_parse(&f->columns, file_columns(groups), text, ret_bad);
 }
 
 TEST(files)
@@ -115,7 +124,7 @@ TEST(holders)
 {
 	static const struct file_holder holder[] = {
 		{7, "bash"}, {71, "x\x1b\xff"}, {800, "sh"}, {9001, "d"}, {9002, "e"}};
-	const char *bad;
+	struct field_error bad;
 	struct fixture f;
 
 	fixture_init(&f);
@@ -127,7 +136,8 @@ TEST(holders)
 	f.file[2].holder_count = 2;
 	f.file[3].kind = FILE_HUGETLB;
 	f.file[3].account = FILE_IN_HUGETLB;
-	f.report.account[FILE_IN_HUGETLB] = (struct file_sums){1, 6 * MIB, 0, 8 * MIB};
+	f.report.account[FILE_IN_HUGETLB] = sum(1, 6 * MIB, 0, 8 * MIB);
+	file_list_usual(&f.columns, false);
 	assert_int_equal(parse_columns(&f, "+holders,holders", false, &bad), 0);
 	check(&f, "files_holders");
 	check_table(&f, "files_holders_80.txt", 80);
@@ -136,10 +146,10 @@ TEST(holders)
 	golden_render("csv_files_columns.txt", render_files_csv, &f.report,
 		      &(struct table_style){.header = true});
 	assert_int_equal(parse_columns(&f, "+files", false, &bad), -EINVAL);
-	assert_string_equal(bad, "files");
+	assert_string_equal(bad.name, "+files");
 	assert_int_equal(parse_columns(&f, "kind", true, &bad), -EINVAL);
 	assert_int_equal(parse_columns(&f, "+", false, &bad), -EINVAL);
-	assert_int_equal(f.report.columns.count, 3);
+	assert_int_equal(f.columns.count, 3);
 }
 
 /* Long names of bytes that need escapes: lines of NDJSON are shorter than 4,096 bytes. */
@@ -163,4 +173,18 @@ TEST(lines)
 	assert_uint_in_range(strchr(strbuf_str(&out), '\n') - strbuf_str(&out), 2000, 4094);
 	assert_non_null(strstr(strbuf_str(&out), "\"holders_count\":2000"));
 	assert_non_null(strstr(strbuf_str(&out), "\"name_truncated\":true"));
+}
+
+/* Numbers of inodes of FUSE have 64 bits, which no number of JSON holds. */
+TEST(inode)
+{
+	cleanup(strbuf_done) struct strbuf csv = {}, json = {};
+	struct fixture f;
+
+	fixture_init(&f);
+	f.file[0].inode = UINT64_MAX;
+	render_files_csv(&csv, &f.report, &(struct table_style){0});
+	render_files_ndjson(&json, &f.report);
+	assert_non_null(strstr(strbuf_str(&csv), ",18446744073709551615,"));
+	assert_non_null(strstr(strbuf_str(&json), "\"inode\":null"));
 }

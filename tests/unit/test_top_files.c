@@ -8,6 +8,7 @@ struct files_fixture {
 	struct fixture f;
 	struct file_set set;
 	struct files_report report;
+	struct field_list columns;
 	const struct cached_file *rows[FILES];
 	char path[FILES][64];
 };
@@ -39,13 +40,22 @@ static void begin(struct files_fixture *t)
 		t->rows[i] = &t->set.file[i];
 	t->report = (struct files_report){
 		.snapshot = &t->f.sample.snapshot,
+		.columns = &t->columns,
 		.rows = t->rows,
 		.row_count = FILES,
-		.total = {FILES, 820 * MIB, 3 * MIB, 820 * MIB},
-		.account = {[FILE_IN_SHMEM] = {20, 610 * MIB, 3 * MIB, 610 * MIB},
-			    [FILE_IN_CACHE] = {20, 210 * MIB, 0, 210 * MIB}},
+		.total = {.files = FILES,
+			  .resident = 820 * MIB,
+			  .swapped = 3 * MIB,
+			  .size = 820 * MIB},
+		.account = {[FILE_IN_SHMEM] = {.files = 20,
+					       .resident = 610 * MIB,
+					       .swapped = 3 * MIB,
+					       .size = 610 * MIB},
+			    [FILE_IN_CACHE] = {.files = 20,
+					       .resident = 210 * MIB,
+					       .size = 210 * MIB}},
 	};
-	file_columns_default(&t->report.columns, false);
+	file_list_usual(&t->columns, false);
 }
 
 static void end(struct files_fixture *t)

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The fields of cached files and of sums of them. */
+#include "fields/file_fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fields/define.h"
+
+#define LONG_TEXT(flags_)                                                                          \
+	.max = {4096, 512}, .max_hex = {4096, 200},                                                \
+	.flags = FIELD_HEX | FIELD_NOTES_CUT | FIELD_CUT_LAST | (flags_)
+
+/* The amounts of the file or sum `s`; `p` begins the names of their fields. */
+#define AMOUNTS(p)                                                                                 \
+	COLUMN(p##_files, "files", "FILES", AMOUNT, value_number(true, s->files),                  \
+	       "with --group-by: the number of files", .flags = FIELD_SUMS | FIELD_KNOWN);         \
+	COLUMN_AS(p##_resident, "resident", "resident_bytes", "RESIDENT", BYTES,                   \
+		  value_bytes(true, s->resident), "bytes in RAM",                                  \
+		  .flags = FIELD_SUMS | FIELD_KNOWN);                                              \
+	COLUMN_AS(p##_swapped, "swapped", "swapped_bytes", "SWAPPED", BYTES,                       \
+		  value_bytes(true, s->swapped), "bytes in swap, of shared memory and tmpfs",      \
+		  .flags = FIELD_SUMS | FIELD_KNOWN);                                              \
+	COLUMN_AS(p##_swap_ram, "swap_ram", "swap_ram_bytes", "SWAP_RAM", BYTES,                   \
+		  value_bytes(!s->swap_ram_unknown, s->swap_ram),                                  \
+		  "RAM that its pages in swap take, compressed, in zram and zswap",                \
+		  .flags = FIELD_SUMS | FIELD_ASKED);                                              \
+	COLUMN_AS(p##_size, "size", "size_bytes", "SIZE", BYTES,                                   \
+		  value_bytes(!s->size_unknown, s->size),                                          \
+		  "the size of the file, which may have holes", .flags = FIELD_SUMS)
+#define SIZES(p)                                                                                   \
+	&field_##p##_resident, &field_##p##_swapped, &field_##p##_swap_ram, &field_##p##_size
+
+/* ---- rows ---- */
+
+#define ROW                                                                                        \
+	const struct cached_file *r = *(const struct cached_file *const *)row, *s = r;             \
+	struct file_texts *texts = (void *)of;                                                     \
+	(void)s, (void)texts
+
+AMOUNTS(row);
+
+/* What rows are sorted by, in place of the words that are shown. */
+KNOWN(kind_order, "kind", NUMBER, value_number(true, r->kind), "the kind of the file");
+KNOWN(state_order, "state", AMOUNT,
+      value_number(true, r->mapped * 8 + r->dirty * 4 + r->deleted * 2 + r->hidden), "its state");
+
+COLUMN(kind, "kind", "KIND", TEXT, value_text(file_kind_name(r->kind)),
+       "tmpfs, memfd, sysv, shared_anon, drm, file, block, hugetlb or other", .flags = FIELD_KNOWN,
+       .order = &field_kind_order);
+COLUMN(fs, "fs", "FS", TEXT, value_text(r->fs), "the type of the file system",
+       .flags = FIELD_KNOWN);
+COLUMN(state, "state", "STATE", TEXT, value_text(file_state(r, texts->state)),
+       "mapped by a process, dirty, deleted, hidden by a mount", .order = &field_state_order);
+COLUMN(holders, "holders", "HOLDERS", NUMBERS,
+       value_rows(r->holders_known, r->holder, r->holder_count),
+       "processes that have it open or map it", .flags = FIELD_ASKED, .max = {0, 64},
+       .row_size = sizeof(struct file_holder));
+COLUMN(label, "name", "NAME", TEXT, value_text(file_label(r, texts->label)),
+       "the path, or the name that its creator gave");
+
+FIELDS(file_fields, &field_row_files, SIZES(row), &field_kind, &field_fs, &field_state,
+       &field_holders, &field_label);
+static FIELDS(columns, SIZES(row), &field_kind, &field_fs, &field_state, &field_holders,
+	      &field_label);
+static FIELDS(group_columns, &field_row_files, SIZES(row), &field_label);
+
+const struct fields *file_columns(bool groups)
+{
+	return groups ? &group_columns : &columns;
+}
+
+void file_list_usual(struct field_list *list, bool groups)
+{
+	const struct fields *all = file_columns(groups);
+
+	list->count = 0;
+	for (size_t i = 0; i < all->count; i++) {
+		if (!(all->item[i]->flags & FIELD_ASKED))
+			list->item[list->count++] = all->item[i];
+	}
+}
+
+const struct field *file_field(const char *key)
+{
+	return fields_find(&file_fields, key, strlen(key));
+}
+
+/* ---- rows in JSON ---- */
+
+static const char *device_of(const struct cached_file *r, struct file_texts *texts)
+{
+	snprintf(texts->device, sizeof(texts->device), "%u:%u", FILE_MAJOR(r->device),
+		 FILE_MINOR(r->device));
+	return texts->device;
+}
+
+KEY(name, "name", TEXT, value_text(r->name), "without directories. Null: the kernel holds no name",
+    LONG_TEXT(0));
+KNOWN(device, "device", TEXT, value_text(device_of(r, texts)),
+      "of the file system; of kind block, the block device");
+KEY(inode, "inode", NUMBER, value_number(true, (int64_t)r->inode), "the number of the inode");
+KNOWN(mapped, "mapped", BOOL, value_bool(true, r->mapped), "true if a process maps it");
+KEY(dirty, "dirty", BOOL, value_bool(r->account == FILE_IN_CACHE, r->dirty),
+    "true if a page waits to be written. Null for shared memory and hugetlbfs, which are written "
+    "nowhere");
+KNOWN(deleted, "deleted", BOOL, value_bool(true, r->deleted),
+      "true if no directory has it any more");
+KNOWN(hidden, "hidden", BOOL, value_bool(true, r->hidden),
+      "true if its path leads elsewhere, because something else is mounted on a directory of it");
+KEY(path, "path", TEXT, ((struct value){.known = r->path, .text = r->path, .cut = r->path_cut}),
+    "below mount; if mount is null, inside the file system. Null if no directory has it",
+    LONG_TEXT(0));
+KEY(mount, "mount", TEXT, value_text(r->mount),
+    "the mount point in the mount namespace of the reader", LONG_TEXT(0));
+KEY(holders_count, "holders_count", AMOUNT, value_number(r->holders_known, r->holder_count),
+    "their number");
+KEY(group, "group", TEXT, value_text(r->name), "what its files have in common",
+    LONG_TEXT(FIELD_KNOWN));
+
+#define KEYS                                                                                       \
+	&field_name, &field_fs, &field_kind, &field_device, &field_inode, SIZES(row),              \
+		&field_mapped, &field_dirty, &field_deleted, &field_hidden, &field_path,           \
+		&field_mount
+static FIELDS(files, KEYS);
+static FIELDS(held, KEYS, &field_holders, &field_holders_count);
+static FIELDS(groups, &field_group, &field_row_files, SIZES(row));
+
+const struct fields *file_row_fields(const struct files_report *r)
+{
+	return r->group ? &groups : r->holders ? &held : &files;
+}
+
+/* ---- the document ---- */
+
+#undef ROW
+#define ROW                                                                                        \
+	const struct files_report *r = row;                                                        \
+	const struct cached_file *s = &r->total;                                                   \
+	(void)s
+
+AMOUNTS(total);
+
+static struct value kernel_sum(const struct files_report *r, enum file_account account)
+{
+	uint64_t bytes = 0;
+	bool known = files_kernel_sum(&r->snapshot->system.meminfo, account, &bytes);
+
+	return value_bytes(known, bytes);
+}
+
+#define LISTED(name, json, in, amount, help)                                                       \
+	KNOWN(name, json, BYTES, value_bytes(true, r->account[FILE_IN_##in].amount), help)
+KEY(shmem, "shmem_bytes", BYTES, kernel_sum(r, FILE_IN_SHMEM), "Shmem of /proc/meminfo");
+LISTED(shmem_listed, "shmem_listed_bytes", SHMEM, resident,
+       "what files of shared memory and tmpfs add up to");
+LISTED(shmem_swapped, "shmem_swapped_bytes", SHMEM, swapped, "what they have in swap");
+KEY(cache, "cache_bytes", BYTES, kernel_sum(r, FILE_IN_CACHE),
+    "Cached + Buffers - Shmem of /proc/meminfo");
+LISTED(cache_listed, "cache_listed_bytes", CACHE, resident,
+       "what all other files add up to, but those of hugetlbfs");
+KEY(hugetlb, "hugetlb_pool_bytes", BYTES, kernel_sum(r, FILE_IN_HUGETLB),
+    "Hugetlb of /proc/meminfo: all huge pages, free ones and those of private mappings included");
+LISTED(hugetlb_listed, "hugetlb_listed_bytes", HUGETLB, resident,
+       "files of hugetlbfs, also memfds and segments of huge pages");
+static FIELDS(totals, &field_total_files, SIZES(total), &field_shmem, &field_shmem_listed,
+	      &field_shmem_swapped, &field_cache, &field_cache_listed, &field_hugetlb,
+	      &field_hugetlb_listed);
+
+KEY(complete, "complete", BOOL, value_bool(r->unsure || !r->unlisted, !r->unsure),
+    "false if unsure is not 0. Null if it is 0 and not_listed is not empty");
+KNOWN(systems, "file_systems", AMOUNT, value_number(true, r->systems), "that were visited");
+KNOWN(unsure, "unsure", AMOUNT, value_number(true, r->unsure),
+      "file systems whose list of files changed each time it was read: some of their files are "
+      "missing");
+KNOWN(unlisted, "not_listed", WORDS, value_number(true, r->unlisted),
+      "kinds of files that are on no list of the kernel, and that this machine may have",
+      .words = file_unlisted_words);
+static FIELDS(collection, &field_complete, &field_systems, &field_unsure, &field_unlisted);
+
+OBJECT(collection, "collection", &collection, r, "what was read");
+OBJECT(totals, "totals", &totals, r,
+       "the first five are sums over the rows that pass the filters, shown or not. The others are of "
+       "the whole machine");
+FIELDS(file_measured, &field_collection, &field_totals);
+
+#define ITEMS(name, key, help)                                                                     \
+	ROWS(rows_##name, key, &name, const struct cached_file *, true, r->rows, r->row_count,     \
+	     help, FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE)
+KNOWN(group_by, "group_by", TEXT, value_text(r->group), "what the files of a group share");
+ITEMS(files, "files", "the files");
+ITEMS(held, "files", "the files and who holds them");
+ITEMS(groups, "groups", "with -g: the groups");
+static FIELDS(of_files, &field_collection, &field_totals, &field_rows_files);
+static FIELDS(of_held, &field_collection, &field_totals, &field_rows_held);
+static FIELDS(of_groups, &field_collection, &field_totals, &field_group_by, &field_rows_groups);
+
+const struct fields *file_document(const struct files_report *r)
+{
+	return r->group ? &of_groups : r->holders ? &of_held : &of_files;
+}
+
+/* ---- CSV ---- */
+
+static FIELDS(sums, &field_total_files, SIZES(total));
+
+void file_list_csv(struct field_list *list, const struct files_report *r, bool total)
+{
+	const struct fields *all = total ? &sums : file_row_fields(r);
+
+	list->count = 0;
+	field_list_append(list, all->item, all->count);
+	/* The last one is the number of holders, who are listed. */
+	list->count -= all == &held;
+}
