@@ -259,7 +259,7 @@ static void print_fields(const char *name, const struct fields *all)
 		[FIELD_PERCENT] = "percent", [FIELD_TIME] = "time",	  [FIELD_CHANGE] = "change",
 		[FIELD_GROWTH] = "growth",   [FIELD_RATIO] = "ratio",	  [FIELD_TEXT] = "text",
 		[FIELD_BOOL] = "bool",	     [FIELD_OBJECT] = "object",	  [FIELD_ROWS] = "rows",
-		[FIELD_WORDS] = "words",     [FIELD_ADDRESS] = "address",
+		[FIELD_WORDS] = "words",     [FIELD_ADDRESS] = "address",  [FIELD_NUMBERS] = "numbers",
 	};
 	char below[128];
 
@@ -294,6 +294,9 @@ static void print_documents(void)
 	print_rows("process", NULL);
 	print_rows("group", process_field("name"));
 	print_rows("memcg_group", process_field("cgroup"));
+	print_fields("file", file_row_fields(&(struct files_report){.holders = true}));
+	print_fields("file_group", file_row_fields(&(struct files_report){.group = "fs"}));
+	print_fields("files", &file_measured);
 	print_fields("machine", &system_values);
 	print_fields("system", &system_document);
 	print_fields("change", &change_process_fields);

@@ -9,7 +9,6 @@
 #include "base/parse.h"
 #include "base/strbuf.h"
 #include "command/table.h"
-#include "fields/file_fields.h"
 #include "fields/process_fields.h"
 #include "session/log.h"
 #include "write/text.h"
@@ -178,9 +177,7 @@ static int print_columns(const struct fields *all, bool changes)
 
 int help_print_columns(const struct options *o)
 {
-	if (o->command->traits & COMMAND_FILES)
-		return print_columns(&file_fields, false);
-	if (o->command->sorts)
-		return print_columns(o->command->sorts, false);
+	if (o->command->fields)
+		return print_columns(o->command->fields, false);
 	return print_columns(&process_fields, o->command->traits & COMMAND_SERIES);
 }

@@ -17,11 +17,16 @@
 #include "session/options_check.h"
 #include "session/secure.h"
 
+/* -o help and -s help list the columns. */
+static bool is_help(const char *list)
+{
+	return list && strcmp(list, "help") == 0;
+}
+
 static int run_command(struct options *o)
 {
 	const struct command *command = o->command;
-	const char *list = command->sorts ? o->sort : o->columns;
-	bool help = list && strcmp(list, "help") == 0;
+	bool help = is_help(o->columns) || is_help(o->sort);
 	int r;
 
 	if (o->help)

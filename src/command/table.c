@@ -3,6 +3,7 @@
 #include "command/table.h"
 
 #include "base/array.h"
+#include "fields/file_fields.h"
 #include "fields/map_fields.h"
 #include "serve/serve.h"
 #include "top/top.h"
@@ -62,7 +63,7 @@ static const struct command rows[] = {
 	 .options = "pid mapping group-by by-file top all total sort reverse json source " CHOOSE
 		 PRINT,
 	 .traits = COMMAND_PIDS,
-	 .sorts = &map_fields,
+	 .fields = &map_fields,
 	 .no_replay = "a recording holds no mappings",
 	 .run = command_maps},
 	{.name = "files",
@@ -73,6 +74,7 @@ static const struct command rows[] = {
 	 .example = {"zmem-bpf files -n 10 -o +holders", "zmem-bpf files -g kind",
 		     "zmem-bpf files -f '^/tmp/' -s swapped"},
 	 .options = "filter min columns group-by top all total sort reverse json " PRINT,
+	 .fields = &file_fields,
 	 .traits = COMMAND_FILES,
 	 .run = command_files},
 	{.name = "watch",

@@ -40,6 +40,7 @@ FIELD_TYPES = {
     "object": "{}|null",
     "rows": "[]|null",
     "words": "[text]|null",
+    "numbers": "[pid]|null",
     "address": "/^[0-9a-f]{8,16}$/|null",
 }
 LIMITS = {"text": "Length", "hex": "Length", "[": "Items"}
@@ -147,13 +148,13 @@ class Documents:
             self.add_fields(into, body[1:].rstrip("?"), body.endswith("?"))
             return
         body, _, text = body.partition(" -- ")
-        names, type_ = body.split(": ", 1)
+        names, _, type_ = body.partition(": ")
         optional = names.endswith("?")
         for name in names.rstrip("?").split(", "):
             name, *extra = name.split("+")
             key = into.keys.get(name)
             if key:
-                key.type, key.text = type_, text or key.text
+                key.type, key.text = type_ or key.type, text or key.text
                 key.optional |= optional
                 if "&" in type_:
                     key.below = Object()

@@ -189,7 +189,7 @@ FIELDS(file_measured, &field_collection, &field_totals);
 	     help, FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE)
 KNOWN(group_by, "group_by", TEXT, value_text(r->group), "what the files of a group share");
 ITEMS(files, "files", "the files");
-ITEMS(held, "files", "the files and who holds them");
+ITEMS(held, "files", "the files, and the processes that hold them");
 ITEMS(groups, "groups", "with -g: the groups");
 static FIELDS(of_files, &field_collection, &field_totals, &field_rows_files);
 static FIELDS(of_held, &field_collection, &field_totals, &field_rows_held);

@@ -45,7 +45,7 @@ struct command {
 	const char *example[COMMAND_EXAMPLES];
 	const char *options; /* the names of those that it takes, beside those that all take */
 	unsigned traits;     /* enum command_trait */
-	const struct fields *sorts; /* what -s takes, which -s help prints; NULL: what -o takes */
+	const struct fields *fields; /* the columns of its rows; NULL: those of processes */
 	const char *no_replay;	    /* why it does not take --replay */
 	const char *(*key_help)(
 		size_t i); /* with keys: lines of their help; NULL behind the last */
