@@ -255,11 +255,14 @@ static void print_zsh(const struct command_table *t)
 static void print_fields(const char *name, const struct fields *all)
 {
 	static const char *const types[] = {
-		[FIELD_BYTES] = "bytes",     [FIELD_AMOUNT] = "amount",	  [FIELD_NUMBER] = "number",
-		[FIELD_PERCENT] = "percent", [FIELD_TIME] = "time",	  [FIELD_CHANGE] = "change",
-		[FIELD_GROWTH] = "growth",   [FIELD_RATIO] = "ratio",	  [FIELD_TEXT] = "text",
-		[FIELD_BOOL] = "bool",	     [FIELD_OBJECT] = "object",	  [FIELD_ROWS] = "rows",
-		[FIELD_WORDS] = "words",     [FIELD_ADDRESS] = "address",  [FIELD_NUMBERS] = "numbers",
+		[FIELD_BYTES] = "bytes",     [FIELD_AMOUNT] = "amount",
+		[FIELD_NUMBER] = "number",   [FIELD_PERCENT] = "percent",
+		[FIELD_TIME] = "time",	     [FIELD_CHANGE] = "change",
+		[FIELD_GROWTH] = "growth",   [FIELD_RATIO] = "ratio",
+		[FIELD_TEXT] = "text",	     [FIELD_BOOL] = "bool",
+		[FIELD_OBJECT] = "object",   [FIELD_ROWS] = "rows",
+		[FIELD_WORDS] = "words",     [FIELD_ADDRESS] = "address",
+		[FIELD_NUMBERS] = "numbers",
 	};
 	char below[128];
 

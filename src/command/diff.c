@@ -201,6 +201,7 @@ static void render(struct diff *d)
 		render_diff_ndjson(&d->out.buf, &d->report);
 		break;
 	case FORMAT_CSV:
+	case FORMAT_TSV:
 		render_diff_csv(&d->out.buf, &d->report, &style);
 		break;
 	default:

@@ -221,6 +221,7 @@ static int show(struct files_command *c)
 		render_files_page(&c->out.buf, &c->report);
 		break;
 	case FORMAT_CSV:
+	case FORMAT_TSV:
 		render_files_csv(&c->out.buf, &c->report, &style);
 		break;
 	default:

@@ -50,10 +50,15 @@ static void lines_of_json(struct strbuf *out, const struct result *r,
 
 static void (*const renderer[])(struct strbuf *out, const struct result *r,
 				const struct table_style *style) = {
-	[FORMAT_TABLE] = render_table,		 [FORMAT_JSON] = whole_json,
-	[FORMAT_NDJSON] = lines_of_json,	 [FORMAT_CSV] = render_csv,
-	[FORMAT_FOLDED] = render_folded,	 [FORMAT_OPENMETRICS] = render_openmetrics,
-	[FORMAT_PROMETHEUS] = render_prometheus, [FORMAT_HTML] = render_html,
+	[FORMAT_TABLE] = render_table,
+	[FORMAT_JSON] = whole_json,
+	[FORMAT_NDJSON] = lines_of_json,
+	[FORMAT_CSV] = render_csv,
+	[FORMAT_TSV] = render_csv,
+	[FORMAT_FOLDED] = render_folded,
+	[FORMAT_OPENMETRICS] = render_openmetrics,
+	[FORMAT_PROMETHEUS] = render_prometheus,
+	[FORMAT_HTML] = render_html,
 };
 
 static void render(const struct session *s, const struct result *result, struct output *out)

@@ -66,7 +66,7 @@ static void render(struct watching *w, const struct result *result)
 		render_ndjson_with(&w->out.buf, &w->line, result);
 		return;
 	}
-	if (o->format == FORMAT_CSV) {
+	if (o->format == FORMAT_CSV || o->format == FORMAT_TSV) {
 		style.timed = true;
 		style.header = !o->no_header && w->session.deltas.delta.tick == 1;
 		render_csv(&w->out.buf, result, &style);

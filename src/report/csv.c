@@ -8,7 +8,7 @@
 static void put_time_header(struct strbuf *out, const struct table_style *style)
 {
 	if (style->timed)
-		strbuf_puts(out, "timestamp_ms,");
+		strbuf_printf(out, "timestamp_ms%c", style_separator(style));
 }
 
 static void put_time(struct strbuf *out, const struct result *r, const struct table_style *style)
@@ -16,7 +16,7 @@ static void put_time(struct strbuf *out, const struct result *r, const struct ta
 	if (!style->timed)
 		return;
 	strbuf_puti(out, r->snapshot->time_ms);
-	strbuf_putc(out, ',');
+	strbuf_putc(out, style_separator(style));
 }
 
 /* The selected columns of the object "totals" of the JSON document. */
@@ -29,20 +29,21 @@ static void put_totals(struct strbuf *out, const struct result *r, const struct 
 		put_time_header(out, style);
 	for (size_t i = 0; style->header && i < l->count; i++) {
 		if (field_is_counter(l->item[i]))
-			strbuf_printf(out, "%s,", l->item[i]->json);
+			strbuf_printf(out, "%s%c", l->item[i]->json, style_separator(style));
 	}
 	if (style->header)
-		strbuf_puts(out, "processes,pss_missing_processes\n");
+		strbuf_printf(out, "processes%cpss_missing_processes\n", style_separator(style));
 	put_time(out, r, style);
 	for (size_t i = 0; i < l->count; i++) {
 		const struct field *f = l->item[i];
 
 		if (!field_is_counter(f))
 			continue;
-		csv_put_value(out, f, process_field_of(f, r->snapshot, t->have, t->value));
-		strbuf_putc(out, ',');
+		csv_put_value(out, f, process_field_of(f, r->snapshot, t->have, t->value),
+			      style_separator(style));
+		strbuf_putc(out, style_separator(style));
 	}
-	strbuf_printf(out, "%zu,%zu\n", t->processes, t->pss_missing);
+	strbuf_printf(out, "%zu%c%zu\n", t->processes, style_separator(style), t->pss_missing);
 }
 
 void render_csv(struct strbuf *out, const struct result *r, const struct table_style *style)
@@ -56,7 +57,7 @@ void render_csv(struct strbuf *out, const struct result *r, const struct table_s
 	if (style->header)
 		put_time_header(out, style);
 	if (style->header)
-		csv_put_head(out, l);
+		csv_put_head(out, l, style_separator(style));
 	for (size_t row = 0; row < r->row_count; row++) {
 		put_time(out, r, style);
 		for (size_t i = 0; i < l->count; i++) {
@@ -64,8 +65,9 @@ void render_csv(struct strbuf *out, const struct result *r, const struct table_s
 
 			if (style->numeric && f->needs & NEEDS_USER)
 				f = process_field("uid");
-			csv_put_value(out, f, field_value(f, &r->rows[row], r->snapshot));
-			strbuf_putc(out, i + 1 < l->count ? ',' : '\n');
+			csv_put_value(out, f, field_value(f, &r->rows[row], r->snapshot),
+				      style_separator(style));
+			strbuf_putc(out, i + 1 < l->count ? style_separator(style) : '\n');
 		}
 	}
 }

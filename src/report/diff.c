@@ -221,7 +221,7 @@ void render_diff_csv(struct strbuf *out, const struct diff_report *r,
 
 	change_list_csv(&list, &name, r->group);
 	if (style->header)
-		csv_put_head(out, &list);
+		csv_put_head(out, &list, style_separator(style));
 	for (size_t i = 0; i < r->shown; i++)
-		csv_put_fields(out, &list, &r->changes->item[i], NULL);
+		csv_put_fields(out, &list, &r->changes->item[i], NULL, style_separator(style));
 }

@@ -12,9 +12,9 @@ void render_files_csv(struct strbuf *out, const struct files_report *r,
 
 	file_list_csv(&list, r, style->only_total);
 	if (style->header)
-		csv_put_head(out, &list);
+		csv_put_head(out, &list, style_separator(style));
 	if (style->only_total)
-		csv_put_fields(out, &list, r, NULL);
+		csv_put_fields(out, &list, r, NULL, style_separator(style));
 	for (size_t i = 0; !style->only_total && i < r->row_count; i++)
-		csv_put_fields(out, &list, &r->rows[i], &texts);
+		csv_put_fields(out, &list, &r->rows[i], &texts, style_separator(style));
 }

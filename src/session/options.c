@@ -19,12 +19,17 @@
 
 /* ---- the table ---- */
 
-static const char *const format_words[] = {
-	[FORMAT_TABLE] = "table",	    [FORMAT_JSON] = "json",
-	[FORMAT_NDJSON] = "ndjson",	    [FORMAT_CSV] = "csv",
-	[FORMAT_FOLDED] = "folded",	    [FORMAT_OPENMETRICS] = "openmetrics",
-	[FORMAT_PROMETHEUS] = "prometheus", [FORMAT_HTML] = "html",
-	[FORMAT_PPROF] = "pprof",	    NULL};
+static const char *const format_words[] = {[FORMAT_TABLE] = "table",
+					   [FORMAT_JSON] = "json",
+					   [FORMAT_NDJSON] = "ndjson",
+					   [FORMAT_CSV] = "csv",
+					   [FORMAT_TSV] = "tsv",
+					   [FORMAT_FOLDED] = "folded",
+					   [FORMAT_OPENMETRICS] = "openmetrics",
+					   [FORMAT_PROMETHEUS] = "prometheus",
+					   [FORMAT_HTML] = "html",
+					   [FORMAT_PPROF] = "pprof",
+					   NULL};
 static const char *const group_words[] = {"none",      "name", "cmdline",   "user",   "unit",
 					  "container", "pod",  "namespace", "cgroup", "fs",
 					  "mount",     "kind", "dir",	    NULL};
@@ -130,7 +135,7 @@ const struct option_entry option_table[] = {
 	{{"reverse", 'r', NULL, "the other way round", OPTIONS_SORT}, FLAG, AT(reverse)},
 	/* output */
 	{{"format", 'F', "F",
-	  "table, json, ndjson (a line a process), csv, folded (flame graphs), openmetrics, prometheus, "
+	  "table, json, ndjson (a line a process), csv, tsv, folded (flame graphs), openmetrics, prometheus, "
 	  "html (a page), pprof",
 	  OPTIONS_OUTPUT},
 	 CHOICE,

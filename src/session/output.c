@@ -38,6 +38,7 @@ struct table_style output_style(const struct options *o, bool color, unsigned wi
 		.width = o->wide ? 0 : width,
 		.wide = o->wide,
 		.numeric = o->numeric,
+		.tabs = o->format == FORMAT_TSV,
 	};
 }
 

@@ -177,7 +177,7 @@ static int read_columns(struct field_list *list, const struct options *o, const 
 {
 	struct field_error bad;
 
-	if (o->format == FORMAT_CSV)
+	if (o->format == FORMAT_CSV || o->format == FORMAT_TSV)
 		process_list_whole(list, group);
 	else if (o->continuous && !o->long_table)
 		process_list_watch(list, group);

@@ -9,6 +9,10 @@
  * program such a name. Such a text always gets an apostrophe before it: few real names begin so,
  * and the person who opens the file did not choose its options. A text that begins with an
  * apostrophe gets one more, so a program restores the exact text by removing the first one.
+ *
+ * TSV is for cut, awk and join: fields are separated by tabs, and nothing is quoted. A backslash, a
+ * tab and a newline in a text are \\, \t and \n; an empty text is empty, as is what was not
+ * measured.
  */
 #include "write/csv.h"
 
@@ -22,6 +26,13 @@ static const char *map_char(uint32_t c)
 	if (c == '"')
 		return "\"\"";
 	return text_safe(c) ? NULL : TEXT_REPLACEMENT;
+}
+
+static const char *map_char_of_tsv(uint32_t c)
+{
+	if (c == '\\')
+		return "\\\\";
+	return c == '\t' ? "\\t" : c == '\n' ? "\\n" : text_safe(c) ? NULL : TEXT_REPLACEMENT;
 }
 
 /* A semicolon separates cells in locales with a decimal comma. */
@@ -48,10 +59,14 @@ static bool needs_apostrophe(const char *s)
 	return *s && strchr("=+-@", *s);
 }
 
-void csv_put_text(struct strbuf *out, const char *s)
+void csv_put_text(struct strbuf *out, const char *s, char separator)
 {
 	bool quoted = needs_quotes(s);
 
+	if (separator == '\t') {
+		text_put_mapped(out, s, SIZE_MAX, map_char_of_tsv);
+		return;
+	}
 	if (quoted)
 		strbuf_putc(out, '"');
 	if (needs_apostrophe(s))

@@ -198,15 +198,16 @@ void json_lines(struct json_writer *w, const struct fields *all, const void *row
 /* ---- CSV ---- */
 
 /* With spaces between them: a field without a comma. No number is an empty text. */
-static void csv_put_numbers(struct strbuf *out, const struct field *f, struct value v)
+static void csv_put_numbers(struct strbuf *out, const struct field *f, struct value v,
+			    char separator)
 {
 	if (!v.count)
-		csv_put_text(out, "");
+		csv_put_text(out, "", separator);
 	for (uint32_t i = 0; i < v.count; i++)
 		strbuf_printf(out, "%s%" PRId32, i ? " " : "", number_of(f, v, i));
 }
 
-void csv_put_value(struct strbuf *out, const struct field *f, struct value v)
+void csv_put_value(struct strbuf *out, const struct field *f, struct value v, char separator)
 {
 	char buf[FORMAT_MAX];
 
@@ -224,13 +225,13 @@ void csv_put_value(struct strbuf *out, const struct field *f, struct value v)
 		strbuf_putu(out, (uint64_t)v.number);
 		break;
 	case FIELD_NUMBERS:
-		csv_put_numbers(out, f, v);
+		csv_put_numbers(out, f, v, separator);
 		break;
 	case FIELD_PERCENT:
 		strbuf_put(out, buf, format_percent(buf, v.percent));
 		break;
 	case FIELD_TEXT:
-		csv_put_text(out, v.text);
+		csv_put_text(out, v.text, separator);
 		break;
 	case FIELD_BOOL:
 		strbuf_puts(out, word_of(v.yes));
@@ -240,20 +241,20 @@ void csv_put_value(struct strbuf *out, const struct field *f, struct value v)
 	}
 }
 
-void csv_put_head(struct strbuf *out, const struct field_list *list)
+void csv_put_head(struct strbuf *out, const struct field_list *list, char separator)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		strbuf_puts(out, list->item[i]->json);
-		strbuf_putc(out, i + 1 < list->count ? ',' : '\n');
+		strbuf_putc(out, i + 1 < list->count ? separator : '\n');
 	}
 }
 
 void csv_put_fields(struct strbuf *out, const struct field_list *list, const void *row,
-		    const void *of)
+		    const void *of, char separator)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		csv_put_value(out, list->item[i], field_value(list->item[i], row, of));
-		strbuf_putc(out, i + 1 < list->count ? ',' : '\n');
+		csv_put_value(out, list->item[i], field_value(list->item[i], row, of), separator);
+		strbuf_putc(out, i + 1 < list->count ? separator : '\n');
 	}
 }
 

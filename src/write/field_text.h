@@ -18,13 +18,13 @@ void json_all(struct json_writer *w, const struct fields *all, const void *row, 
 /* The same, each field in a line of its own. */
 void json_lines(struct json_writer *w, const struct fields *all, const void *row, const void *of);
 
-/* A value, or nothing if it is not known. */
-void csv_put_value(struct strbuf *out, const struct field *f, struct value v);
+/* A value of CSV or TSV (write/csv.c), or nothing if it is not known. */
+void csv_put_value(struct strbuf *out, const struct field *f, struct value v, char separator);
 /* The keys of a list as the head of CSV, with the newline. */
-void csv_put_head(struct strbuf *out, const struct field_list *list);
+void csv_put_head(struct strbuf *out, const struct field_list *list, char separator);
 /* The values of a row, with the newline. */
 void csv_put_fields(struct strbuf *out, const struct field_list *list, const void *row,
-		    const void *of);
+		    const void *of, char separator);
 
 /* The cell of a value; the text is borrowed from it. */
 struct cell cell_of_value(const struct field *f, struct value v);

@@ -17,11 +17,18 @@ struct table_style {
 	unsigned width;		    /* maximum width of a line, 0: not limited */
 	bool wide;		    /* texts are cut to the line, not to their column */
 	bool numeric;		    /* uids instead of user names */
+	bool tabs;		    /* of csv: TSV */
 	bool timed;		    /* of csv: the time of the snapshot is the first column */
 	const struct field *group;  /* of html: the initial grouping; NULL: none */
 	const struct field *sorted; /* its heading is highlighted; NULL: none */
 	bool recorded;		    /* the time of the snapshot is told */
 	const char *nothing;	    /* what to say if no process is left; NULL: nothing special */
 };
+
+/* Between two fields of CSV or TSV. */
+static inline char style_separator(const struct table_style *style)
+{
+	return style->tabs ? '\t' : ',';
+}
 
 #endif

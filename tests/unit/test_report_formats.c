@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "write/text.h"
 #include "report/report.h"
+#include "write/csv.h"
 
 static void as_ndjson(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
@@ -19,12 +20,21 @@ static void as_json(struct strbuf *out, const struct result *r, const struct tab
 	render_json(out, r);
 }
 
+static void as_tsv(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	struct table_style tabs = *style;
+
+	tabs.tabs = true;
+	render_csv(out, r, &tabs);
+}
+
 typedef void renderer(struct strbuf *out, const struct result *r, const struct table_style *style);
 
 static const struct {
 	const char *name;
 	renderer *render;
-} format[] = {{"csv", render_csv}, {"ndjson", as_ndjson}, {"folded", render_folded}};
+} format[] = {
+	{"csv", render_csv}, {"tsv", as_tsv}, {"ndjson", as_ndjson}, {"folded", render_folded}};
 
 static void sample_total(struct sample *s)
 {
@@ -90,6 +100,25 @@ static void assert_csv(const char *text, const char *want)
 	render_csv(&out, &s.result, &(struct table_style){.columns = &columns, .header = true});
 	strbuf_printf(&line, "pid,start_time_ms,%%pss,cmdline\n7,1767139210500,,%s\n", want);
 	assert_string_equal(strbuf_str(&out), strbuf_str(&line));
+}
+
+TEST(tsv_texts)
+{
+	static const char *const is[][2] = {
+		{"", ""},
+		{"a b,\"c", "a b,\"c"},
+		{"=1'", "=1'"},
+		{"a\tb\nc\\", "a\\tb\\nc\\\\"},
+		{"\x1b[m", "\xef\xbf\xbd[m"},
+		{"\xff", "\xef\xbf\xbd"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		cleanup(strbuf_done) struct strbuf out = {0};
+
+		csv_put_text(&out, is[i][0], '\t');
+		assert_string_equal(strbuf_str(&out), is[i][1]);
+	}
 }
 
 TEST(csv_texts)

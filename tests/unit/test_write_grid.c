@@ -188,8 +188,8 @@ TEST(addresses)
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct json_writer w = {.out = &out};
 
-	csv_put_value(&out, &f, value_bytes(true, 0x1000));
-	csv_put_value(&out, &f, value_bytes(false, 0x1000));
+	csv_put_value(&out, &f, value_bytes(true, 0x1000), ',');
+	csv_put_value(&out, &f, value_bytes(false, 0x1000), ',');
 	json_field(&w, &f, value_bytes(true, UINT64_MAX), false);
 	json_field(&w, &f, value_bytes(false, 0), false);
 	assert_string_equal(strbuf_str(&out),
