@@ -147,9 +147,9 @@ for command in maps watch pin; do
 	offers zsh "options of $command" "$(taken $command)"
 done
 zsh_line 'zmem-bpf -F '
-offers zsh 'formats' 'table json ndjson csv folded openmetrics prometheus html'
+offers zsh 'formats' 'table json ndjson csv tsv folded openmetrics prometheus html'
 zsh_line 'zmem-bpf watch -F '
-offers zsh 'formats of watch' 'table ndjson csv'
+offers zsh 'formats of watch' 'table ndjson csv tsv'
 zsh_line 'zmem-bpf system --format='
 offers zsh 'formats of system' 'table json'
 zsh_line 'zmem-bpf files -g '

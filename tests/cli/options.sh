@@ -214,7 +214,7 @@ for command in $commands; do
 	esac
 	formats=$(awk '/-F, --format/ { print; getline; while ($0 !~ /--/) { print; getline } }' "$TMP/out" | sed 's/.*--format F//')
 	taken=
-	for format in table json ndjson csv folded openmetrics prometheus html pprof; do
+	for format in table json ndjson csv tsv folded openmetrics prometheus html pprof; do
 		case " $(echo $formats | tr -d ,) " in *" $format "*) taken+=" $format" ;; esac
 		[ -z "$formats" ] || case " $(echo $formats | tr -d ,) " in
 		*" $format "*) ;;
