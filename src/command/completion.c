@@ -270,9 +270,9 @@ static void print_fields(const char *name, const struct fields *all)
 		const struct field *f = all->item[i];
 
 		printf("%s\t%s\t%s\t%s%s%s%s\t%d\t%d\t%s\n", name, f->json, types[f->type],
-		       f->flags & FIELD_SAYS_CUT    ? "cut,"
-		       : f->flags & FIELD_NOTES_CUT ? "noted,"
-						    : "",
+		       f->flags & FIELD_CUT_BOOL   ? "cut_bool,"
+		       : f->flags & FIELD_CUT_TRUE ? "cut_true,"
+						   : "",
 		       f->flags & FIELD_HEX ? "hex," : "",
 		       f->flags & FIELD_OPTIONAL ? "optional," : "",
 		       f->flags & FIELD_KNOWN ? "known," : "", f->max.usual, f->max_hex.usual,

@@ -88,9 +88,9 @@ class Documents:
             type_ = FIELD_TYPES[type_].removesuffix("|null") if known else FIELD_TYPES[type_]
             field = Key(key, type_, sentence(help_), "optional" in flags)
             field.most = int(most)
-            if "noted" in flags:
+            if "cut_true" in flags:
                 field.companions.append(Key(key + "_truncated", "=true", "", True))
-            if "cut" in flags:
+            if "cut_bool" in flags:
                 field.companions.append(Key(key + "_truncated", "bool", "", field.optional))
             if "hex" in flags:
                 field.companions.append(Key(key + "_hex", "hex", "", True))
@@ -151,19 +151,14 @@ class Documents:
         names, _, type_ = body.partition(": ")
         optional = names.endswith("?")
         for name in names.rstrip("?").split(", "):
-            name, *extra = name.split("+")
             key = into.keys.get(name)
             if key:
                 key.type, key.text = type_ or key.type, text or key.text
                 key.optional |= optional
-                if "&" in type_:
+                if "&" in type_:  # the keys of the shape, in place of the fields
                     key.below = Object()
             else:
                 key = into.keys[name] = Key(name, type_, text, optional)
-            if "cut" in extra:
-                key.companions.append(Key(name + "_truncated", "=true", "", True))
-            if "hex" in extra:
-                key.companions.append(Key(name + "_hex", "hex", "", True))
         del open_objects[len(parents):]
         open_objects.append(key.below)
 
@@ -204,10 +199,10 @@ class Documents:
             pattern, _, null = text[1:].rpartition("/")
             schema, null = {"type": "string", "pattern": pattern}, null.lstrip("|")
         elif text.startswith("&"):
-            names = text.split("|")
-            for name in names:
-                used.add(name[1:])
-            refs = [{"$ref": "#/definitions/" + name[1:]} for name in names]
+            names = [name[1:] for name in text.split("|") if name != "null"]
+            used.update(names)
+            refs = [{"$ref": "#/definitions/" + name} for name in names]
+            refs += [{"type": "null"}] if text.endswith("|null") else []
             return refs[0] if len(refs) == 1 else {"oneOf": refs}
         else:
             text, _, null = text.partition("|")
@@ -223,7 +218,8 @@ class Documents:
         if null:
             if null != "null":
                 raise ValueError(text)
-            schema = {**schema, "type": [schema["type"], "null"]}
+            more = {"enum": [*schema["enum"], None]} if "enum" in schema else {"type": [schema["type"], "null"]}
+            schema = {**schema, **more}
         return schema
 
     @staticmethod

@@ -8,30 +8,31 @@
 
 #define ROW const struct group_change *r = row
 
-KEY(key, "key", TEXT, value_text(r->process ? r->process->name : r->group),
-    "the name of the process, or the text of the group. Null: the group of the processes without "
-    "one",
-    .flags = FIELD_HEX, .max = {512}, .max_hex = {256});
-COLUMN(pid, "pid", "PID", NUMBER, value_number(r->process, r->process ? r->process->pid : 0),
+JSON_FIELD(
+	key, "key", TEXT, value_text(r->process ? r->process->name : r->group),
+	"the name of the process, or the text of the group. Null: the group of the processes without "
+	"one",
+	.flags = FIELD_HEX, .max = {512}, .max_hex = {256});
+COLUMN(pid, "pid", "PID", NUMBER, value_signed(r->process, r->process ? r->process->pid : 0),
        "of a process", .flags = FIELD_KNOWN);
 COLUMN(user, "user", "USER", TEXT, value_text(r->process ? r->process->user : NULL), "of a process",
        .needs = NEEDS_USER, .max = {512});
 COLUMN(state, "state", "STATE", TEXT, value_text(change_state_name(group_change_state(r))),
        "null if a value was not measured");
-KNOWN(procs_before, "procs_before", AMOUNT, value_number(true, r->procs_before), "of a group");
-COLUMN(procs_after, "procs_after", "PROCS", AMOUNT, value_number(true, r->procs_after),
+JSON_KNOWN(procs_before, "procs_before", AMOUNT, value_signed(true, r->procs_before), "of a group");
+COLUMN(procs_after, "procs_after", "PROCS", AMOUNT, value_signed(true, r->procs_after),
        "of a group", .flags = FIELD_SUMS | FIELD_KNOWN);
 COLUMN(procs_change, "procs_change", "+-", GROWTH,
-       value_number(true, (int64_t)r->procs_after - (int64_t)r->procs_before), "of a group",
+       value_signed(true, (int64_t)r->procs_after - (int64_t)r->procs_before), "of a group",
        .flags = FIELD_SUMS);
-KNOWN(missing, "missing_processes", AMOUNT, value_number(true, r->missing),
-      "processes whose value was not measured in one of the snapshots. They are in no sum");
+JSON_KNOWN(missing, "missing_processes", AMOUNT, value_signed(true, r->missing),
+	   "processes whose value was not measured in one of the snapshots. They are in no sum");
 COLUMN(before, "before_bytes", "BEFORE", BYTES, value_bytes(group_change_has_before(r), r->before),
        "in the first snapshot", .flags = FIELD_SUMS);
 COLUMN(after, "after_bytes", "AFTER", BYTES, value_bytes(group_change_has_after(r), r->after),
        "in the second snapshot", .flags = FIELD_SUMS);
 COLUMN(change, "change_bytes", "CHANGE", CHANGE,
-       value_number(group_change_has_before(r) && group_change_has_after(r), group_change_of(r)),
+       value_signed(group_change_has_before(r) && group_change_has_after(r), group_change_of(r)),
        "after_bytes less before_bytes", .flags = FIELD_SUMS);
 
 FIELDS(change_process_fields, &field_key, &field_pid, &field_user, &field_state, &field_missing,

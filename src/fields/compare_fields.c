@@ -20,7 +20,7 @@ static struct value difference_of(const struct compare_cell *r)
 	int64_t difference = 0;
 	bool known = compare_difference(r, &difference);
 
-	return value_number(known, difference);
+	return value_signed(known, difference);
 }
 
 static bool is_shown(const void *row, const void *of)
@@ -31,11 +31,11 @@ static bool is_shown(const void *row, const void *of)
 #define ROW	const struct compare_cell *r = row
 #define COUNTER counter_table[r->counter]
 
-COLUMN(pid, "pid", "    PID", NUMBER, value_number(true, process_of(of, r)->pid), "process id",
+COLUMN(pid, "pid", "    PID", NUMBER, value_signed(true, process_of(of, r)->pid), "process id",
        .flags = FIELD_KNOWN);
 COLUMN(name, "name", "NAME", TEXT, value_text(process_of(of, r)->name),
        "null if it is not visible");
-KNOWN(counter, "counter", TEXT, value_text(COUNTER.key), "what is compared");
+JSON_KNOWN(counter, "counter", TEXT, value_text(COUNTER.key), "what is compared");
 COLUMN(heading, "counter", "COUNTER", TEXT, value_text(COUNTER.header), "what is compared");
 COLUMN(bpf, "bpf_bytes", "BPF", BYTES, value_bytes(r->bpf_known, r->bpf), "the value of BPF");
 COLUMN(before, "proc_before_bytes", "PROC", BYTES, value_bytes(r->proc_known, r->proc_before),
@@ -56,11 +56,12 @@ static FIELDS(cells, &field_pid, &field_name, &field_counter, &field_bpf, &field
 #undef ROW
 #define ROW const struct compare_sums *r = row
 #define VERDICT(name, json, verdict_, help)                                                        \
-	KNOWN(name, json, AMOUNT, value_amount(true, r->verdict[COMPARE_##verdict_]), help)
+	JSON_KNOWN(name, json, AMOUNT, value_unsigned(true, r->verdict[COMPARE_##verdict_]), help)
 
-KNOWN(processes, "processes", AMOUNT, value_amount(true, r->processes),
-      "processes that were compared");
-KNOWN(count, "cells", AMOUNT, value_amount(true, r->cells), "values: each counter of each process");
+JSON_KNOWN(processes, "processes", AMOUNT, value_unsigned(true, r->processes),
+	   "processes that were compared");
+JSON_KNOWN(count, "cells", AMOUNT, value_unsigned(true, r->cells),
+	   "values: each counter of each process");
 VERDICT(same, "same", SAME, "values that are equal");
 VERDICT(moved, "moved", MOVED, "values that changed while they were read");
 VERDICT(approximate, "approximate", APPROXIMATE, "values within bound_bytes");
@@ -76,13 +77,14 @@ static FIELDS(sums, &field_processes, &field_count, &field_same, &field_moved, &
 #undef ROW
 #define ROW const struct compare_cost *r = row
 
-KNOWN(bpf_us, "bpf_us", AMOUNT, value_amount(true, r->bpf_us), "microseconds of BPF");
-KNOWN(proc_us, "proc_us", AMOUNT, value_amount(true, r->proc_us), "microseconds of /proc");
-KNOWN(proc_files, "proc_files", AMOUNT, value_amount(true, r->proc_files),
-      "files of /proc that were opened");
-KEY(bpf_reads, "bpf_reads", AMOUNT, value_amount(r->reads_known, r->bpf_reads),
-    "the number of read calls. Null if the kernel does not count them");
-KEY(proc_reads, "proc_reads", AMOUNT, value_amount(r->reads_known, r->proc_reads), "likewise");
+JSON_KNOWN(bpf_us, "bpf_us", AMOUNT, value_unsigned(true, r->bpf_us), "microseconds of BPF");
+JSON_KNOWN(proc_us, "proc_us", AMOUNT, value_unsigned(true, r->proc_us), "microseconds of /proc");
+JSON_KNOWN(proc_files, "proc_files", AMOUNT, value_unsigned(true, r->proc_files),
+	   "files of /proc that were opened");
+JSON_FIELD(bpf_reads, "bpf_reads", AMOUNT, value_unsigned(r->reads_known, r->bpf_reads),
+	   "the number of read calls. Null if the kernel does not count them");
+JSON_FIELD(proc_reads, "proc_reads", AMOUNT, value_unsigned(r->reads_known, r->proc_reads),
+	   "likewise");
 static FIELDS(cost, &field_bpf_us, &field_proc_us, &field_proc_files, &field_bpf_reads,
 	      &field_proc_reads);
 
@@ -97,18 +99,19 @@ static FIELDS(cost, &field_bpf_us, &field_proc_us, &field_proc_files, &field_bpf
 #define MEMINFO(id)	  value_bytes(meminfo_has(&r->system.meminfo, MEMINFO_##id), MACHINE(id))
 #define SUM(id, residual) value_bytes(b->residual_known, MACHINE(id) - (uint64_t)b->residual)
 
-KEY(anon, "anon_bytes", BYTES, MEMINFO(ANON), "AnonPages");
-KEY(pss_anon, "pss_anon_bytes", BYTES, SUM(ANON, anon_residual), "the sum over all processes");
-KEY(anon_residual, "anon_residual_bytes", CHANGE, value_number(b->residual_known, b->anon_residual),
-    "the machine's value less the sum");
-KEY(mapped, "mapped_bytes", BYTES, MEMINFO(MAPPED), "Mapped");
-KEY(pss_mapped, "pss_mapped_bytes", BYTES, SUM(MAPPED, mapped_residual),
-    "the sum of pss_file and pss_shmem over all processes");
-KEY(mapped_residual, "mapped_residual_bytes", CHANGE,
-    value_number(b->residual_known, b->mapped_residual), "the machine's value less the sum");
-KEY(unattributed, "swap_unattributed_bytes", BYTES,
-    value_bytes(b->swap_unattributed_known, b->swap_unattributed),
-    "swap in use that is in no swap_pss_bytes of a process");
+JSON_FIELD(anon, "anon_bytes", BYTES, MEMINFO(ANON), "AnonPages");
+JSON_FIELD(pss_anon, "pss_anon_bytes", BYTES, SUM(ANON, anon_residual),
+	   "the sum over all processes");
+JSON_FIELD(anon_residual, "anon_residual_bytes", CHANGE,
+	   value_signed(b->residual_known, b->anon_residual), "the machine's value less the sum");
+JSON_FIELD(mapped, "mapped_bytes", BYTES, MEMINFO(MAPPED), "Mapped");
+JSON_FIELD(pss_mapped, "pss_mapped_bytes", BYTES, SUM(MAPPED, mapped_residual),
+	   "the sum of pss_file and pss_shmem over all processes");
+JSON_FIELD(mapped_residual, "mapped_residual_bytes", CHANGE,
+	   value_signed(b->residual_known, b->mapped_residual), "the machine's value less the sum");
+JSON_FIELD(unattributed, "swap_unattributed_bytes", BYTES,
+	   value_bytes(b->swap_unattributed_known, b->swap_unattributed),
+	   "swap in use that is in no swap_pss_bytes of a process");
 static FIELDS(machine, &field_anon, &field_pss_anon, &field_anon_residual, &field_mapped,
 	      &field_pss_mapped, &field_mapped_residual, &field_unattributed);
 
@@ -122,13 +125,13 @@ static FIELDS(machine, &field_anon, &field_pss_anon, &field_anon_residual, &fiel
 
 OBJECT(summary, "summary", &sums, &r->sums,
        "the number of cells with each verdict, and of all; also of those that are not shown");
-KEY(bound, "bound_bytes", BYTES, value_bytes(c->approximate, c->bound),
-    "the maximum error of /proc/PID/status on this kernel. Null if it is exact");
-KEY(bound_per, "bound_per", TEXT,
-    value_text(!c->approximate ? NULL
-	       : c->per_thread ? "thread"
-			       : "process"),
-    "bound_bytes is the error for each process or for each thread");
+JSON_FIELD(bound, "bound_bytes", BYTES, value_bytes(c->approximate, c->bound),
+	   "the maximum error of /proc/PID/status on this kernel. Null if it is exact");
+JSON_FIELD(bound_per, "bound_per", TEXT,
+	   value_text(!c->approximate ? NULL
+		      : c->per_thread ? "thread"
+				      : "process"),
+	   "bound_bytes is the error for each process or for each thread");
 OBJECT(cost, "cost", &cost, &r->cost, "the cost of reading all processes once");
 OBJECT(system, "system", &machine, r->snapshot, "the machine");
 ROWS(cells, "cells", &cells, struct compare_cell, true, c->count ? c->row->cell : NULL,

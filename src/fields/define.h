@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Defines a field and its getter at once. Before it, ROW is a macro that declares `r` from `row`.
+/*
+ * Defines a field and its getter in one statement. Before them the file defines ROW: it declares
+ *`r`, the row of the kind, from `row`.
+ *
+ *	#define ROW const struct process *r = row
+ *	COLUMN(pid, "pid", "PID", NUMBER, value_signed(true, r->pid), "process id");
+ *
+ * defines field_pid: name, key, heading, type (FIELD_…), value (an expression of `r`, `f` and
+ *`of`), help, and then other members of struct field.
  */
 #ifndef ZMEM_FIELDS_DEFINE_H
 #define ZMEM_FIELDS_DEFINE_H
@@ -18,7 +26,6 @@
 						   .counter = counter_,                            \
 						   .get = get_,                                    \
 						   __VA_ARGS__}
-/* `value`: an expression of `r`, of `f` and of `of`. */
 #define FIELD_AS(counter, name_, key, json, heading, type, value_, help, ...)                      \
 	static struct value get_##name_(const struct field *f, const void *row, const void *of)    \
 	{                                                                                          \
@@ -28,20 +35,20 @@
 	}                                                                                          \
 	FIELD_BY(get_##name_, counter, name_, key, json, heading, type, help, __VA_ARGS__)
 #define FIELD_OF(counter, name, json, ...) FIELD_AS(counter, name, json, json, __VA_ARGS__)
-/*
- * A column; one whose key in JSON differs; a field that is a key of JSON alone; one of these that
- * is always known.
- */
-#define COLUMN(...)	       FIELD_OF(-1, __VA_ARGS__)
-#define COLUMN_AS(...)	       FIELD_AS(-1, __VA_ARGS__)
-#define KEY(name, json, ...)   FIELD_OF(-1, name, json, NULL, __VA_ARGS__)
-#define KNOWN(name, json, ...) KEY(name, json, __VA_ARGS__, .flags = FIELD_KNOWN)
-/* Rows of another kind that are an object or an array of JSON. */
+/* A column: name, key (also in JSON), heading, type, value, help. */
+#define COLUMN(...) FIELD_OF(-1, __VA_ARGS__)
+/* Likewise: name, key, key in JSON, heading, type, value, help. */
+#define COLUMN_AS(...) FIELD_AS(-1, __VA_ARGS__)
+/* A key of JSON that is no column: name, key, type, value, help. */
+#define JSON_FIELD(name, json, ...) FIELD_OF(-1, name, json, NULL, __VA_ARGS__)
+/* Likewise; it is always known. */
+#define JSON_KNOWN(name, json, ...) JSON_FIELD(name, json, __VA_ARGS__, .flags = FIELD_KNOWN)
+/* A row of another kind that is an object of JSON; rows of another kind that are an array. */
 #define OBJECT(name, json, fields_, row, help)                                                     \
-	KNOWN(name, json, OBJECT, value_row(row), help, .fields = fields_)
+	JSON_KNOWN(name, json, OBJECT, value_row(row), help, .fields = fields_)
 #define ROWS(name, json, fields_, type_, known, first, count, help, flags_, ...)                   \
-	KEY(name, json, ROWS, value_rows(known, first, count), help, .fields = fields_,            \
-	    .row_size = sizeof(type_), .flags = flags_, __VA_ARGS__)
+	JSON_FIELD(name, json, ROWS, value_rows(known, first, count), help, .fields = fields_,     \
+		   .row_size = sizeof(type_), .flags = flags_, __VA_ARGS__)
 
 /* A kind of row with these fields. */
 #define FIELD_ITEMS(...) ((const struct field *const[]){__VA_ARGS__})

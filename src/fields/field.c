@@ -29,7 +29,7 @@ int field_compare(const struct field *f, struct value a, struct value b)
 	default:
 		r = (a.number > b.number) - (a.number < b.number);
 	}
-	return field_is_amount(f) ? -r : r;
+	return field_sorts_descending(f) ? -r : r;
 }
 
 static const struct field *find_key(const struct fields *all, const char *key, size_t len)
@@ -132,8 +132,8 @@ static int parse_list(struct field_list *list, const struct fields *all, const c
 		size_t sign = keys && *item == '-' ? 1 : plus;
 		const struct field *f = fields_find(all, item + sign, len - sign);
 
-		if (f &&
-		    ((sign > plus && !field_is_amount(f)) || (keys && f->type == FIELD_NUMBERS)))
+		if (f && ((sign > plus && !field_sorts_descending(f)) ||
+			  (keys && f->type == FIELD_NUMBERS)))
 			f = NULL;
 		/* Adding a field that the list already has does nothing. */
 		if (f && adds && field_list_has(&l, f))

@@ -34,14 +34,14 @@ enum field_flag {
 	FIELD_SUMS = 1 << 0,	  /* rows that are sums have it, and the total */
 	FIELD_SINCE = 1 << 1,	  /* of an earlier snapshot and this one */
 	FIELD_READ = 1 << 2,	  /* reading PSS sets it: it is not known before */
-	FIELD_OWN_WHOLE = 1 << 3, /* of PERCENT: each row's is a share of another value */
+	FIELD_OWN_WHOLE = 1 << 3, /* of PERCENT: the whole differs by row, so shares have no sum */
 	FIELD_ASKED = 1 << 4,	  /* only on request: it takes time, or may hold secrets */
 	FIELD_KNOWN = 1 << 5,	  /* it is always known: in JSON it is never null */
 	/* Of a text in JSON: */
 	FIELD_HEX = 1 << 6,	  /* KEY_hex has its bytes where they are not UTF-8 */
-	FIELD_SAYS_CUT = 1 << 7,  /* KEY_truncated says whether its end is missing */
+	FIELD_CUT_BOOL = 1 << 7,  /* KEY_truncated says whether a part of it is missing */
 	FIELD_OPTIONAL = 1 << 8,  /* it has no key where it is not known */
-	FIELD_NOTES_CUT = 1 << 9, /* KEY_truncated is there where it is true */
+	FIELD_CUT_TRUE = 1 << 9,  /* KEY_truncated is there only if it is true */
 	FIELD_CUT_LAST = 1 << 10, /* it comes after KEY_hex */
 	/* Of rows in JSON: */
 	FIELD_LINES = 1 << 11,	  /* each begins a line */
@@ -79,15 +79,16 @@ static inline struct value value_bytes(bool known, uint64_t bytes)
 	return (struct value){.known = known, .bytes = bytes};
 }
 
-static inline struct value value_number(bool known, int64_t number)
+/* Of AMOUNT, NUMBER, TIME, CHANGE, GROWTH, RATIO and WORDS. */
+static inline struct value value_signed(bool known, int64_t number)
 {
 	return (struct value){.known = known, .number = number};
 }
 
-/* Likewise; a number above INT64_MAX is not known. */
-static inline struct value value_amount(bool known, uint64_t number)
+/* Likewise, of a number without a sign; one above INT64_MAX is not known. */
+static inline struct value value_unsigned(bool known, uint64_t number)
 {
-	return value_number(known && number <= INT64_MAX, (int64_t)number);
+	return value_signed(known && number <= INT64_MAX, (int64_t)number);
 }
 
 /* NULL is not known. */
@@ -158,7 +159,7 @@ static inline bool field_is_counter(const struct field *f)
 }
 
 /* Whether rows that are sorted by it begin with the largest value. */
-static inline bool field_is_amount(const struct field *f)
+static inline bool field_sorts_descending(const struct field *f)
 {
 	return f->type == FIELD_BYTES || f->type == FIELD_AMOUNT || f->type == FIELD_PERCENT ||
 	       f->type == FIELD_CHANGE || f->type == FIELD_GROWTH;

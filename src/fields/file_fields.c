@@ -9,11 +9,11 @@
 
 #define LONG_TEXT(flags_)                                                                          \
 	.max = {4096, 512}, .max_hex = {4096, 200},                                                \
-	.flags = FIELD_HEX | FIELD_NOTES_CUT | FIELD_CUT_LAST | (flags_)
+	.flags = FIELD_HEX | FIELD_CUT_TRUE | FIELD_CUT_LAST | (flags_)
 
 /* The amounts of the file or sum `s`; `p` begins the names of their fields. */
 #define AMOUNTS(p)                                                                                 \
-	COLUMN(p##_files, "files", "FILES", AMOUNT, value_number(true, s->files),                  \
+	COLUMN(p##_files, "files", "FILES", AMOUNT, value_signed(true, s->files),                  \
 	       "with --group-by: the number of files", .flags = FIELD_SUMS | FIELD_KNOWN);         \
 	COLUMN_AS(p##_resident, "resident", "resident_bytes", "RESIDENT", BYTES,                   \
 		  value_bytes(true, s->resident), "bytes in RAM",                                  \
@@ -41,9 +41,10 @@
 AMOUNTS(row);
 
 /* What rows are sorted by, in place of the words that are shown. */
-KNOWN(kind_order, "kind", NUMBER, value_number(true, r->kind), "the kind of the file");
-KNOWN(state_order, "state", AMOUNT,
-      value_number(true, r->mapped * 8 + r->dirty * 4 + r->deleted * 2 + r->hidden), "its state");
+JSON_KNOWN(kind_order, "kind", NUMBER, value_signed(true, r->kind), "the kind of the file");
+JSON_KNOWN(state_order, "state", AMOUNT,
+	   value_signed(true, r->mapped * 8 + r->dirty * 4 + r->deleted * 2 + r->hidden),
+	   "its state");
 
 COLUMN(kind, "kind", "KIND", TEXT, value_text(file_kind_name(r->kind)),
        "tmpfs, memfd, sysv, shared_anon, drm, file, block, hugetlb or other", .flags = FIELD_KNOWN,
@@ -95,28 +96,32 @@ static const char *device_of(const struct cached_file *r, struct file_texts *tex
 	return texts->device;
 }
 
-KEY(name, "name", TEXT, value_text(r->name), "without directories. Null: the kernel holds no name",
-    LONG_TEXT(0));
-KNOWN(device, "device", TEXT, value_text(device_of(r, texts)),
-      "of the file system; of kind block, the block device");
-KEY(inode, "inode", NUMBER, value_number(true, (int64_t)r->inode), "the number of the inode");
-KNOWN(mapped, "mapped", BOOL, value_bool(true, r->mapped), "true if a process maps it");
-KEY(dirty, "dirty", BOOL, value_bool(r->account == FILE_IN_CACHE, r->dirty),
-    "true if a page waits to be written. Null for shared memory and hugetlbfs, which are written "
-    "nowhere");
-KNOWN(deleted, "deleted", BOOL, value_bool(true, r->deleted),
-      "true if no directory has it any more");
-KNOWN(hidden, "hidden", BOOL, value_bool(true, r->hidden),
-      "true if its path leads elsewhere, because something else is mounted on a directory of it");
-KEY(path, "path", TEXT, ((struct value){.known = r->path, .text = r->path, .cut = r->path_cut}),
-    "below mount; if mount is null, inside the file system. Null if no directory has it",
-    LONG_TEXT(0));
-KEY(mount, "mount", TEXT, value_text(r->mount),
-    "the mount point in the mount namespace of the reader", LONG_TEXT(0));
-KEY(holders_count, "holders_count", AMOUNT, value_number(r->holders_known, r->holder_count),
-    "their number");
-KEY(group, "group", TEXT, value_text(r->name), "what its files have in common",
-    LONG_TEXT(FIELD_KNOWN));
+JSON_FIELD(name, "name", TEXT, value_text(r->name),
+	   "without directories. Null: the kernel holds no name", LONG_TEXT(0));
+JSON_KNOWN(device, "device", TEXT, value_text(device_of(r, texts)),
+	   "of the file system; of kind block, the block device");
+JSON_FIELD(inode, "inode", NUMBER, value_signed(true, (int64_t)r->inode),
+	   "the number of the inode");
+JSON_KNOWN(mapped, "mapped", BOOL, value_bool(true, r->mapped), "true if a process maps it");
+JSON_FIELD(
+	dirty, "dirty", BOOL, value_bool(r->account == FILE_IN_CACHE, r->dirty),
+	"true if a page waits to be written. Null for shared memory and hugetlbfs, which are written "
+	"nowhere");
+JSON_KNOWN(deleted, "deleted", BOOL, value_bool(true, r->deleted),
+	   "true if no directory has it any more");
+JSON_KNOWN(
+	hidden, "hidden", BOOL, value_bool(true, r->hidden),
+	"true if its path leads elsewhere, because something else is mounted on a directory of it");
+JSON_FIELD(path, "path", TEXT,
+	   ((struct value){.known = r->path, .text = r->path, .cut = r->path_cut}),
+	   "below mount; if mount is null, inside the file system. Null if no directory has it",
+	   LONG_TEXT(0));
+JSON_FIELD(mount, "mount", TEXT, value_text(r->mount),
+	   "the mount point in the mount namespace of the reader", LONG_TEXT(0));
+JSON_FIELD(holders_count, "holders_count", AMOUNT, value_signed(r->holders_known, r->holder_count),
+	   "their number");
+JSON_FIELD(group, "group", TEXT, value_text(r->name), "what its files have in common",
+	   LONG_TEXT(FIELD_KNOWN));
 
 #define KEYS                                                                                       \
 	&field_name, &field_fs, &field_kind, &field_device, &field_inode, SIZES(row),              \
@@ -150,32 +155,34 @@ static struct value kernel_sum(const struct files_report *r, enum file_account a
 }
 
 #define LISTED(name, json, in, amount, help)                                                       \
-	KNOWN(name, json, BYTES, value_bytes(true, r->account[FILE_IN_##in].amount), help)
-KEY(shmem, "shmem_bytes", BYTES, kernel_sum(r, FILE_IN_SHMEM), "Shmem of /proc/meminfo");
+	JSON_KNOWN(name, json, BYTES, value_bytes(true, r->account[FILE_IN_##in].amount), help)
+JSON_FIELD(shmem, "shmem_bytes", BYTES, kernel_sum(r, FILE_IN_SHMEM), "Shmem of /proc/meminfo");
 LISTED(shmem_listed, "shmem_listed_bytes", SHMEM, resident,
        "what files of shared memory and tmpfs add up to");
 LISTED(shmem_swapped, "shmem_swapped_bytes", SHMEM, swapped, "what they have in swap");
-KEY(cache, "cache_bytes", BYTES, kernel_sum(r, FILE_IN_CACHE),
-    "Cached + Buffers - Shmem of /proc/meminfo");
+JSON_FIELD(cache, "cache_bytes", BYTES, kernel_sum(r, FILE_IN_CACHE),
+	   "Cached + Buffers - Shmem of /proc/meminfo");
 LISTED(cache_listed, "cache_listed_bytes", CACHE, resident,
        "what all other files add up to, but those of hugetlbfs");
-KEY(hugetlb, "hugetlb_pool_bytes", BYTES, kernel_sum(r, FILE_IN_HUGETLB),
-    "Hugetlb of /proc/meminfo: all huge pages, free ones and those of private mappings included");
+JSON_FIELD(
+	hugetlb, "hugetlb_pool_bytes", BYTES, kernel_sum(r, FILE_IN_HUGETLB),
+	"Hugetlb of /proc/meminfo: all huge pages, free ones and those of private mappings included");
 LISTED(hugetlb_listed, "hugetlb_listed_bytes", HUGETLB, resident,
        "files of hugetlbfs, also memfds and segments of huge pages");
 static FIELDS(totals, &field_total_files, SIZES(total), &field_shmem, &field_shmem_listed,
 	      &field_shmem_swapped, &field_cache, &field_cache_listed, &field_hugetlb,
 	      &field_hugetlb_listed);
 
-KEY(complete, "complete", BOOL, value_bool(r->unsure || !r->unlisted, !r->unsure),
-    "false if unsure is not 0. Null if it is 0 and not_listed is not empty");
-KNOWN(systems, "file_systems", AMOUNT, value_number(true, r->systems), "that were visited");
-KNOWN(unsure, "unsure", AMOUNT, value_number(true, r->unsure),
-      "file systems whose list of files changed each time it was read: some of their files are "
-      "missing");
-KNOWN(unlisted, "not_listed", WORDS, value_number(true, r->unlisted),
-      "kinds of files that are on no list of the kernel, and that this machine may have",
-      .words = file_unlisted_words);
+JSON_FIELD(complete, "complete", BOOL, value_bool(r->unsure || !r->unlisted, !r->unsure),
+	   "false if unsure is not 0. Null if it is 0 and not_listed is not empty");
+JSON_KNOWN(systems, "file_systems", AMOUNT, value_signed(true, r->systems), "that were visited");
+JSON_KNOWN(
+	unsure, "unsure", AMOUNT, value_signed(true, r->unsure),
+	"file systems whose list of files changed each time it was read: some of their files are "
+	"missing");
+JSON_KNOWN(unlisted, "not_listed", WORDS, value_signed(true, r->unlisted),
+	   "kinds of files that are on no list of the kernel, and that this machine may have",
+	   .words = file_unlisted_words);
 static FIELDS(collection, &field_complete, &field_systems, &field_unsure, &field_unlisted);
 
 OBJECT(collection, "collection", &collection, r, "what was read");
@@ -187,7 +194,7 @@ FIELDS(file_measured, &field_collection, &field_totals);
 #define ITEMS(name, key, help)                                                                     \
 	ROWS(rows_##name, key, &name, const struct cached_file *, true, r->rows, r->row_count,     \
 	     help, FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE)
-KNOWN(group_by, "group_by", TEXT, value_text(r->group), "what the files of a group share");
+JSON_KNOWN(group_by, "group_by", TEXT, value_text(r->group), "what the files of a group share");
 ITEMS(files, "files", "the files");
 ITEMS(held, "files", "the files, and the processes that hold them");
 ITEMS(groups, "groups", "with -g: the groups");

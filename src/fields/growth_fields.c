@@ -10,10 +10,10 @@
 
 #define ROW const int64_t *r = row
 
-KNOWN(anon, "anon_bytes", CHANGE, value_number(true, r[GROWTH_ANON]), "RssAnon");
-KNOWN(file, "file_bytes", CHANGE, value_number(true, r[GROWTH_FILE]), "RssFile");
-KNOWN(shmem, "shmem_bytes", CHANGE, value_number(true, r[GROWTH_SHMEM]), "RssShmem");
-KNOWN(swap, "swap_bytes", CHANGE, value_number(true, r[GROWTH_SWAP]), "VmSwap");
+JSON_KNOWN(anon, "anon_bytes", CHANGE, value_signed(true, r[GROWTH_ANON]), "RssAnon");
+JSON_KNOWN(file, "file_bytes", CHANGE, value_signed(true, r[GROWTH_FILE]), "RssFile");
+JSON_KNOWN(shmem, "shmem_bytes", CHANGE, value_signed(true, r[GROWTH_SHMEM]), "RssShmem");
+JSON_KNOWN(swap, "swap_bytes", CHANGE, value_signed(true, r[GROWTH_SWAP]), "VmSwap");
 FIELDS(growth_counters, &field_anon, &field_file, &field_shmem, &field_swap);
 
 /* ---- frames, by their numbers ---- */
@@ -23,16 +23,17 @@ FIELDS(growth_counters, &field_anon, &field_file, &field_shmem, &field_swap);
 	const struct growth_rows *rows = of;                                                       \
 	const struct growth_frame *r = &rows->growth->frame[*(const uint32_t *)row]
 
-KEY(function, "function", TEXT, value_text(r->name),
-    "null if no function is known that contains the address", NAME_MAX_BYTES);
-KEY(module, "module", TEXT, value_text(r->module),
-    "the last component of the file. Null if it is in no file, as JIT code", NAME_MAX_BYTES);
-KNOWN(offset, "offset", NUMBER, value_amount(true, r->offset),
-      "of the function in the file. Without a function: of the address in the file. Without a file: "
-      "the address");
-KNOWN(allocator, "allocator", BOOL, value_bool(true, r->allocator),
-      "true if it is of an allocator or of the C library, or of Python's interpreter where "
-      "functions of Python have names");
+JSON_FIELD(function, "function", TEXT, value_text(r->name),
+	   "null if no function is known that contains the address", NAME_MAX_BYTES);
+JSON_FIELD(module, "module", TEXT, value_text(r->module),
+	   "the last component of the file. Null if it is in no file, as JIT code", NAME_MAX_BYTES);
+JSON_KNOWN(
+	offset, "offset", NUMBER, value_unsigned(true, r->offset),
+	"of the function in the file. Without a function: of the address in the file. Without a file: "
+	"the address");
+JSON_KNOWN(allocator, "allocator", BOOL, value_bool(true, r->allocator),
+	   "true if it is of an allocator or of the C library, or of Python's interpreter where "
+	   "functions of Python have names");
 static FIELDS(frames, &field_function, &field_module, &field_offset, &field_allocator);
 
 /* ---- stacks, and rows of the table ---- */
@@ -49,11 +50,11 @@ static struct value share_of(int64_t net, int64_t grown)
 			      .percent = net > 0 ? 100.0 * (double)net / (double)grown : 0};
 }
 
-COLUMN(net, "net_bytes", "GROWTH", CHANGE, value_number(true, growth_sum(r->net)),
+COLUMN(net, "net_bytes", "GROWTH", CHANGE, value_signed(true, growth_sum(r->net)),
        "over all counters: what it added, less what it gave back", .flags = FIELD_KNOWN);
 COLUMN(share, "share", "SHARE", PERCENT, share_of(growth_sum(r->net), rows->grown),
        "its share of what the rows grew that grew");
-COLUMN(recent, "recent_bytes", "PER_S", CHANGE, value_number(true, r->recent),
+COLUMN(recent, "recent_bytes", "PER_S", CHANGE, value_signed(true, r->recent),
        "net, since the last report", .flags = FIELD_SINCE | FIELD_KNOWN);
 COLUMN(gross, "gross_bytes", "ADDED", BYTES, value_bytes(true, r->gross), "what was added",
        .flags = FIELD_KNOWN);
@@ -62,11 +63,11 @@ COLUMN(resident, "resident_bytes", "STILL", BYTES,
        "of the pages that were added those that are in RAM or swap now. Null if not known; a lower "
        "bound if sampled_events is not 0");
 COLUMN(code, "code", "CODE", TEXT, value_text(rows->code), "the place, and its callers");
-KNOWN(changes, "changes", AMOUNT, value_amount(true, r->changes),
-      "how often it added or gave back");
+JSON_KNOWN(changes, "changes", AMOUNT, value_unsigned(true, r->changes),
+	   "how often it added or gave back");
 OBJECT(by_counter, "net", &growth_counters, r->net, "by counter");
-KNOWN(truncated, "truncated", BOOL, value_bool(true, r->truncated),
-      "true if there are callers that are not in frames");
+JSON_KNOWN(truncated, "truncated", BOOL, value_bool(true, r->truncated),
+	   "true if there are callers that are not in frames");
 ROWS(frames, "frames", &frames, uint32_t, true, r->frame, r->frames, "the innermost first",
      FIELD_KNOWN);
 static FIELDS(stacks, &field_net, &field_gross, &field_resident, &field_recent, &field_changes,
@@ -79,11 +80,11 @@ FIELDS(growth_columns, &field_net, &field_share, &field_recent, &field_gross, &f
 #undef ROW
 #define ROW const struct growth_target *r = row
 
-KNOWN(pid, "pid", NUMBER, value_number(true, r->pid), "process id");
-KEY(name, "name", TEXT, value_text(r->name), "program", NAME_MAX_BYTES);
-KNOWN(ended, "ended", BOOL, value_bool(true, r->ended), "whether it ended before the report");
-KNOWN(execs, "execs", AMOUNT, value_number(true, r->execs),
-      "how often it executed another program meanwhile");
+JSON_KNOWN(pid, "pid", NUMBER, value_signed(true, r->pid), "process id");
+JSON_FIELD(name, "name", TEXT, value_text(r->name), "program", NAME_MAX_BYTES);
+JSON_KNOWN(ended, "ended", BOOL, value_bool(true, r->ended), "whether it ended before the report");
+JSON_KNOWN(execs, "execs", AMOUNT, value_signed(true, r->execs),
+	   "how often it executed another program meanwhile");
 static FIELDS(processes, &field_pid, &field_name, &field_ended, &field_execs);
 
 /* ---- moments ---- */
@@ -91,11 +92,12 @@ static FIELDS(processes, &field_pid, &field_name, &field_ended, &field_execs);
 #undef ROW
 #define ROW const struct growth_point *r = row
 
-KNOWN(time, "time_ms", TIME, value_number(true, r->time_ms), "since the epoch");
-KNOWN(point_anon, "anon_bytes", CHANGE, value_number(true, r->net[GROWTH_ANON]), "RssAnon");
-KNOWN(point_file, "file_bytes", CHANGE, value_number(true, r->net[GROWTH_FILE]), "RssFile");
-KNOWN(point_shmem, "shmem_bytes", CHANGE, value_number(true, r->net[GROWTH_SHMEM]), "RssShmem");
-KNOWN(point_swap, "swap_bytes", CHANGE, value_number(true, r->net[GROWTH_SWAP]), "VmSwap");
+JSON_KNOWN(time, "time_ms", TIME, value_signed(true, r->time_ms), "since the epoch");
+JSON_KNOWN(point_anon, "anon_bytes", CHANGE, value_signed(true, r->net[GROWTH_ANON]), "RssAnon");
+JSON_KNOWN(point_file, "file_bytes", CHANGE, value_signed(true, r->net[GROWTH_FILE]), "RssFile");
+JSON_KNOWN(point_shmem, "shmem_bytes", CHANGE, value_signed(true, r->net[GROWTH_SHMEM]),
+	   "RssShmem");
+JSON_KNOWN(point_swap, "swap_bytes", CHANGE, value_signed(true, r->net[GROWTH_SWAP]), "VmSwap");
 static FIELDS(points, &field_time, &field_point_anon, &field_point_file, &field_point_shmem,
 	      &field_point_swap);
 
@@ -104,41 +106,44 @@ static FIELDS(points, &field_time, &field_point_anon, &field_point_file, &field_
 #undef ROW
 #define ROW const struct growth *r = row
 
-KNOWN(start, "start_ms", TIME, value_number(true, r->start_ms), "the beginning, since the epoch");
-KNOWN(duration, "duration_us", AMOUNT, value_amount(true, r->duration_us), "the time since then");
-KNOWN(recently, "recent_us", AMOUNT, value_amount(true, r->recent_us),
-      "the time since the last report");
-KNOWN(mode, "stacks_by", TEXT, value_text(growth_mode_name(r->mode)),
-      "by tables of the programs or by frame pointers");
+JSON_KNOWN(start, "start_ms", TIME, value_signed(true, r->start_ms),
+	   "the beginning, since the epoch");
+JSON_KNOWN(duration, "duration_us", AMOUNT, value_unsigned(true, r->duration_us),
+	   "the time since then");
+JSON_KNOWN(recently, "recent_us", AMOUNT, value_unsigned(true, r->recent_us),
+	   "the time since the last report");
+JSON_KNOWN(mode, "stacks_by", TEXT, value_text(growth_mode_name(r->mode)),
+	   "by tables of the programs or by frame pointers");
 ROWS(processes, "processes", &processes, struct growth_target, true, r->target, r->targets,
      "those whose memory was counted", FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE);
-KNOWN(no_room, "processes_without_room", AMOUNT, value_amount(true, r->no_room),
-      "processes that could not be counted");
+JSON_KNOWN(no_room, "processes_without_room", AMOUNT, value_unsigned(true, r->no_room),
+	   "processes that could not be counted");
 static FIELDS(target, &field_start, &field_duration, &field_recently, &field_mode, &field_processes,
 	      &field_no_room);
 
-#define LEFT_OUT(reason) value_amount(true, r->names_left_out[GROWTH_OUT_##reason])
-KNOWN(timeout, "timeout", AMOUNT, LEFT_OUT(TIMEOUT),
-      "the file, or the process, did not answer in time");
-KNOWN(denied, "denied", AMOUNT, LEFT_OUT(DENIED), "the user of the process may not read the file");
-KNOWN(limit, "limit", AMOUNT, LEFT_OUT(LIMIT),
-      "the file or the name costs too much time or memory");
-KNOWN(busy, "busy", AMOUNT, LEFT_OUT(BUSY), "too many files do not answer: no more are tried");
+#define LEFT_OUT(reason) value_unsigned(true, r->names_left_out[GROWTH_OUT_##reason])
+JSON_KNOWN(timeout, "timeout", AMOUNT, LEFT_OUT(TIMEOUT),
+	   "the file, or the process, did not answer in time");
+JSON_KNOWN(denied, "denied", AMOUNT, LEFT_OUT(DENIED),
+	   "the user of the process may not read the file");
+JSON_KNOWN(limit, "limit", AMOUNT, LEFT_OUT(LIMIT),
+	   "the file or the name costs too much time or memory");
+JSON_KNOWN(busy, "busy", AMOUNT, LEFT_OUT(BUSY), "too many files do not answer: no more are tried");
 static FIELDS(left_out, &field_timeout, &field_denied, &field_limit, &field_busy);
 
-KNOWN(change_sum, "counter_change_bytes", CHANGE, value_number(true, growth_sum(r->change)),
-      "how the kernel's counters changed, exactly");
-KNOWN(stacks_sum, "stacks_bytes", CHANGE, value_number(true, growth_sum(r->accounted)),
-      "the sum of net_bytes");
-KNOWN(lost, "lost_events", AMOUNT, value_amount(true, r->lost),
-      "changes for whose stacks there was no room: later stacks stand for them, or none");
-KNOWN(events, "events", AMOUNT, value_amount(true, r->events), "all changes");
-KNOWN(sampled, "sampled_events", AMOUNT, value_amount(true, r->sampled),
-      "changes whose stack was not taken: those of a random sample of pages stand for them");
-KNOWN(sampled_bytes, "sampled_bytes", CHANGE, value_number(true, r->sampled_bytes),
-      "the net bytes of changes without a stack, for which other stacks stand");
-KNOWN(each, "every_change", BOOL, value_bool(true, r->each),
-      "false before Linux 6.2, where a page fault in 64 is an event");
+JSON_KNOWN(change_sum, "counter_change_bytes", CHANGE, value_signed(true, growth_sum(r->change)),
+	   "how the kernel's counters changed, exactly");
+JSON_KNOWN(stacks_sum, "stacks_bytes", CHANGE, value_signed(true, growth_sum(r->accounted)),
+	   "the sum of net_bytes");
+JSON_KNOWN(lost, "lost_events", AMOUNT, value_unsigned(true, r->lost),
+	   "changes for whose stacks there was no room: later stacks stand for them, or none");
+JSON_KNOWN(events, "events", AMOUNT, value_unsigned(true, r->events), "all changes");
+JSON_KNOWN(sampled, "sampled_events", AMOUNT, value_unsigned(true, r->sampled),
+	   "changes whose stack was not taken: those of a random sample of pages stand for them");
+JSON_KNOWN(sampled_bytes, "sampled_bytes", CHANGE, value_signed(true, r->sampled_bytes),
+	   "the net bytes of changes without a stack, for which other stacks stand");
+JSON_KNOWN(each, "every_change", BOOL, value_bool(true, r->each),
+	   "false before Linux 6.2, where a page fault in 64 is an event");
 OBJECT(left_out, "names_left_out", &left_out, r,
        "addresses without a name, by the reason for which their file was not read");
 OBJECT(begin, "begin", &growth_counters, r->begin, "the counters at the beginning");

@@ -18,22 +18,25 @@ static size_t at_most(size_t count, size_t most)
 
 #define ROW const struct group_change *r = row
 
-KEY(group, "group", TEXT, value_text(r->group), "null: processes without it", NAME_MAX_BYTES);
-KEY(procs, "procs", AMOUNT, value_number(true, r->procs_after), "its processes");
-KEY(held, "anon_swap_bytes", BYTES, value_bytes(true, r->after),
-    "anonymous memory in RAM, and swap");
-KEY(missing, "missing_processes", AMOUNT, value_number(true, r->missing),
-    "processes whose counters were not read");
+JSON_FIELD(group, "group", TEXT, value_text(r->group), "null: processes without it",
+	   NAME_MAX_BYTES);
+JSON_FIELD(procs, "procs", AMOUNT, value_signed(true, r->procs_after), "its processes");
+JSON_FIELD(held, "anon_swap_bytes", BYTES, value_bytes(true, r->after),
+	   "anonymous memory in RAM, and swap");
+JSON_FIELD(missing, "missing_processes", AMOUNT, value_signed(true, r->missing),
+	   "processes whose counters were not read");
 static FIELDS(sizes, &field_group, &field_procs, &field_held, &field_missing);
 
-KEY(before, "before_bytes", BYTES, value_bytes(true, r->before), "at the beginning of that time");
-KEY(after, "after_bytes", BYTES, value_bytes(true, r->after), "at its end");
-KEY(change, "change_bytes", CHANGE, value_number(true, group_change_of(r)), "above 0");
+JSON_FIELD(before, "before_bytes", BYTES, value_bytes(true, r->before),
+	   "at the beginning of that time");
+JSON_FIELD(after, "after_bytes", BYTES, value_bytes(true, r->after), "at its end");
+JSON_FIELD(change, "change_bytes", CHANGE, value_signed(true, group_change_of(r)), "above 0");
 static FIELDS(growths, &field_group, &field_before, &field_after, &field_change);
 
-KEY(shown_name, "name", TEXT, value_text(r->group ? r->group : "(none)"), "program",
-    NAME_MAX_BYTES);
-KEY(shown_bytes, "bytes", BYTES, value_bytes(true, r->after), "anonymous memory in RAM, and swap");
+JSON_FIELD(shown_name, "name", TEXT, value_text(r->group ? r->group : "(none)"), "program",
+	   NAME_MAX_BYTES);
+JSON_FIELD(shown_bytes, "bytes", BYTES, value_bytes(true, r->after),
+	   "anonymous memory in RAM, and swap");
 static FIELDS(shown, &field_shown_name, &field_shown_bytes);
 
 /* ---- cgroups that reached a limit ---- */
@@ -41,13 +44,13 @@ static FIELDS(shown, &field_shown_name, &field_shown_bytes);
 #undef ROW
 #define ROW const struct limit_events *r = row
 
-KEY(limited, "cgroup", TEXT, value_text(r->cgroup), "its path", NAME_MAX_BYTES,
-    .flags = FIELD_KNOWN);
-KEY(killed, "oom_kills", AMOUNT, value_amount(true, r->oom_kills),
-    "processes that were killed in it or below it");
-KEY(max, "max", AMOUNT, value_amount(true, r->max), "how often its limit was reached");
-KEY(high, "high", AMOUNT, value_amount(true, r->high),
-    "how often memory.high was exceeded. 0 in cgroup v1, which has none");
+JSON_FIELD(limited, "cgroup", TEXT, value_text(r->cgroup), "its path", NAME_MAX_BYTES,
+	   .flags = FIELD_KNOWN);
+JSON_FIELD(killed, "oom_kills", AMOUNT, value_unsigned(true, r->oom_kills),
+	   "processes that were killed in it or below it");
+JSON_FIELD(max, "max", AMOUNT, value_unsigned(true, r->max), "how often its limit was reached");
+JSON_FIELD(high, "high", AMOUNT, value_unsigned(true, r->high),
+	   "how often memory.high was exceeded. 0 in cgroup v1, which has none");
 static FIELDS(limited, &field_limited, &field_killed, &field_max, &field_high);
 
 /* ---- the machine ---- */
@@ -76,19 +79,20 @@ static struct value ram_used(const struct snapshot *s)
 			   total.bytes - free.bytes);
 }
 
-KEY(then, "time_ms", TIME, value_number(true, r->time_ms), "of the snapshot");
-KEY(total, "memory_total_bytes", BYTES, of_meminfo(r, MEMINFO_TOTAL), "MemTotal");
-KEY(available, "memory_available_bytes", BYTES, of_meminfo(r, MEMINFO_AVAILABLE), "MemAvailable");
-KEY(swap_total, "swap_total_bytes", BYTES, of_meminfo(r, MEMINFO_SWAP_TOTAL), "SwapTotal");
-KEY(swap_used, "swap_used_bytes", BYTES, swap_used(r), "SwapTotal less SwapFree");
-KEY(unattributed, "swap_unattributed_bytes", BYTES,
-    value_bytes(r->balance.swap_unattributed_known, r->balance.swap_unattributed),
-    "swap in use that is in no process. Null at the moment of a kill, which has no PSS");
+JSON_FIELD(then, "time_ms", TIME, value_signed(true, r->time_ms), "of the snapshot");
+JSON_FIELD(total, "memory_total_bytes", BYTES, of_meminfo(r, MEMINFO_TOTAL), "MemTotal");
+JSON_FIELD(available, "memory_available_bytes", BYTES, of_meminfo(r, MEMINFO_AVAILABLE),
+	   "MemAvailable");
+JSON_FIELD(swap_total, "swap_total_bytes", BYTES, of_meminfo(r, MEMINFO_SWAP_TOTAL), "SwapTotal");
+JSON_FIELD(swap_used, "swap_used_bytes", BYTES, swap_used(r), "SwapTotal less SwapFree");
+JSON_FIELD(unattributed, "swap_unattributed_bytes", BYTES,
+	   value_bytes(r->balance.swap_unattributed_known, r->balance.swap_unattributed),
+	   "swap in use that is in no process. Null at the moment of a kill, which has no PSS");
 static FIELDS(machine, &field_then, &field_total, &field_available, &field_swap_total,
 	      &field_swap_used, &field_unattributed);
 
 #define PROGRAMS ((const struct group_changes *)of)
-KEY(ram_used, "ram_used_bytes", BYTES, ram_used(r), "RAM that is not available");
+JSON_FIELD(ram_used, "ram_used_bytes", BYTES, ram_used(r), "RAM that is not available");
 ROWS(programs, "groups", &shown, struct group_change, true, PROGRAMS->item,
      at_most(PROGRAMS->count, POINT_GROUPS), "the largest programs", 0);
 FIELDS(incident_point_fields, &field_then, &field_ram_used, &field_swap_used, &field_programs);
@@ -98,8 +102,8 @@ FIELDS(incident_point_fields, &field_then, &field_ram_used, &field_swap_used, &f
 #undef ROW
 #define ROW const struct incident *r = row
 
-KNOWN(since, "since_ms", TIME, value_number(true, r->baseline->time_ms),
-      "ten minutes before, or the beginning of the recording");
+JSON_KNOWN(since, "since_ms", TIME, value_signed(true, r->baseline->time_ms),
+	   "ten minutes before, or the beginning of the recording");
 ROWS(cgroups, "cgroups", &limited, struct limit_events, true, r->limit,
      at_most(r->limits, GROUPS_MAX), "most kills first", FIELD_KNOWN);
 static FIELDS(limits, &field_since, &field_cgroups);
@@ -142,7 +146,7 @@ static FIELDS(grew, &field_minute, &field_ten_minutes, &field_hour);
 /* NULL: it is not known. */
 static struct value amount_of(const struct event_record *e, enum event_member m)
 {
-	return value_amount(e && event_has(e, m), e ? event_number(e, m) : 0);
+	return value_unsigned(e && event_has(e, m), e ? event_number(e, m) : 0);
 }
 
 static struct value bytes_of(const struct event_record *e, enum event_member m)
@@ -151,12 +155,15 @@ static struct value bytes_of(const struct event_record *e, enum event_member m)
 }
 
 #define NAME(name, json, member, help)                                                             \
-	KEY(name, json, TEXT, value_text(event_text(r, EVENT_##member)), help, NAME_MAX_BYTES)
-#define AMOUNT(name, json, member, help) KEY(name, json, AMOUNT, amount_of(r, EVENT_##member), help)
-#define BYTES(name, json, member, help)	 KEY(name, json, BYTES, bytes_of(r, EVENT_##member), help)
+	JSON_FIELD(name, json, TEXT, value_text(event_text(r, EVENT_##member)), help,              \
+		   NAME_MAX_BYTES)
+#define AMOUNT(name, json, member, help)                                                           \
+	JSON_FIELD(name, json, AMOUNT, amount_of(r, EVENT_##member), help)
+#define BYTES(name, json, member, help)                                                            \
+	JSON_FIELD(name, json, BYTES, bytes_of(r, EVENT_##member), help)
 
-KEY(pid, "pid", NUMBER, amount_of(r, EVENT_PID), "process id");
-KEY(uid, "uid", NUMBER, amount_of(r, EVENT_UID), "effective user id");
+JSON_FIELD(pid, "pid", NUMBER, amount_of(r, EVENT_PID), "process id");
+JSON_FIELD(uid, "uid", NUMBER, amount_of(r, EVENT_UID), "effective user id");
 NAME(user, "user", USER, "name of the effective user");
 NAME(comm, "comm", COMM, "what the kernel calls the process");
 NAME(name, "name", NAME, "program");
@@ -166,9 +173,10 @@ NAME(unit, "unit", UNIT, "systemd unit");
 NAME(container, "container", CONTAINER, "name of the container, or the beginning of its id");
 NAME(pod, "pod", POD, "Kubernetes pod");
 NAME(namespace, "namespace", NAMESPACE, "Kubernetes namespace of the pod");
-KEY(oom_score_adj, "oom_score_adj", AMOUNT,
-    value_number(event_has(r, EVENT_OOM_SCORE_ADJ), (int64_t)event_number(r, EVENT_OOM_SCORE_ADJ)),
-    "how readily the kernel kills the process");
+JSON_FIELD(oom_score_adj, "oom_score_adj", AMOUNT,
+	   value_signed(event_has(r, EVENT_OOM_SCORE_ADJ),
+			(int64_t)event_number(r, EVENT_OOM_SCORE_ADJ)),
+	   "how readily the kernel kills the process");
 #define EXACT "exact"
 #define PARTS                                                                                      \
 	"without the parts that CPUs hold back, as the kernel's own lines show it before Linux 7.0"
@@ -199,21 +207,22 @@ static struct value unread(const struct incident *i)
 	uint32_t count;
 	bool known = incident_unread(i, &count);
 
-	return value_number(known, count);
+	return value_signed(known, count);
 }
 
-KNOWN(number, "number", NUMBER, value_number(true, i->number),
-      "the number for --at event:N. 1 is the newest");
-KNOWN(kill, "kind", TEXT, value_text("oom_kill"), "");
-KEY(time, "time_ms", TIME, value_number(true, r->time_ms), "since the epoch");
+JSON_KNOWN(number, "number", NUMBER, value_signed(true, i->number),
+	   "the number for --at event:N. 1 is the newest");
+JSON_KNOWN(kill, "kind", TEXT, value_text("oom_kill"), "");
+JSON_FIELD(time, "time_ms", TIME, value_signed(true, r->time_ms), "since the epoch");
 NAME(constraint, "constraint", CONSTRAINT,
      "the kind of the limit that was reached: none (the machine), memcg, cpuset, memory_policy. "
      "Null if not known");
-KEY(constraint_source, "constraint_source", TEXT, value_text(constraint_source(r)),
-    "log: the kernel's log. memory.events: inferred from the counts of the victim's cgroups");
-KEY(constraint_reason, "constraint_reason", TEXT,
-    value_text(event_text(r, EVENT_CONSTRAINT) ? NULL : event_no_constraint(r)),
-    "why the constraint is not known");
+JSON_FIELD(
+	constraint_source, "constraint_source", TEXT, value_text(constraint_source(r)),
+	"log: the kernel's log. memory.events: inferred from the counts of the victim's cgroups");
+JSON_FIELD(constraint_reason, "constraint_reason", TEXT,
+	   value_text(event_text(r, EVENT_CONSTRAINT) ? NULL : event_no_constraint(r)),
+	   "why the constraint is not known");
 NAME(limit_cgroup, "cgroup", LIMIT_CGROUP, "the cgroup whose limit was reached");
 BYTES(limit, "limit_bytes", LIMIT, "of that cgroup, or of the victim's");
 NAME(gfp, "gfp", GFP,
@@ -223,21 +232,22 @@ OBJECT(victim, "victim", &victim, r, "the process that was killed");
 AMOUNT(recorded, "processes_recorded", LISTED,
        "processes that were read in the kernel at that moment");
 AMOUNT(lost, "processes_lost", LOST, "processes without room in the ring");
-KNOWN(late, "processes_late", BOOL, value_bool(true, event_number(r, EVENT_LATE)),
-      "true if the time was over before the last process");
-KNOWN(table, "table", BOOL, value_bool(true, event_number(r, EVENT_TABLE)),
-      "true if all processes were read, not the victim alone");
+JSON_KNOWN(late, "processes_late", BOOL, value_bool(true, event_number(r, EVENT_LATE)),
+	   "true if the time was over before the last process");
+JSON_KNOWN(table, "table", BOOL, value_bool(true, event_number(r, EVENT_TABLE)),
+	   "true if all processes were read, not the victim alone");
 AMOUNT(missed, "kills_missed", MISSED, "kills before this one that were only counted");
 AMOUNT(took, "kernel_ns", TOOK_NS, "the time in the kernel's tracepoint");
-KEY(unread, "processes_unread", AMOUNT, unread(i),
-    "processes for which there was no time, without zombies. Null if they were not counted, or if "
-    "the victim alone was read");
-KEY(limits, "limits", OBJECT, value_row(i->during && i->baseline ? i : NULL),
-    "cgroups that reached a limit, most kills first. Null if there is no snapshot before",
-    .fields = &limits);
+JSON_FIELD(
+	unread, "processes_unread", AMOUNT, unread(i),
+	"processes for which there was no time, without zombies. Null if they were not counted, or if "
+	"the victim alone was read");
+JSON_FIELD(limits, "limits", OBJECT, value_row(i->during && i->baseline ? i : NULL),
+	   "cgroups that reached a limit, most kills first. Null if there is no snapshot before",
+	   .fields = &limits);
 OBJECT(largest, "largest", &largest, i, "the groups that held most, most first");
 OBJECT(grew, "grew", &grew, i, "the groups that had grown most over that time");
-KEY(machine, "system", OBJECT, value_row(i->during), "the machine then", .fields = &machine);
+JSON_FIELD(machine, "system", OBJECT, value_row(i->during), "the machine then", .fields = &machine);
 
 #define OF_KILL                                                                                    \
 	&field_kill, &field_time, &field_constraint, &field_constraint_source,                     \
@@ -257,22 +267,25 @@ static const struct event_record *worst_of(const struct incident *i)
 	return i->end ? i->end : i->event;
 }
 
-KNOWN(pressure, "kind", TEXT, value_text("pressure"), "");
-KEY(end, "end_time_ms", TIME, amount_of(i->end, EVENT_ENDED),
-    "the last sign of the shortage. Null if no end was recorded");
-KEY(causes, "causes", WORDS, value_number(true, (int64_t)event_number(worst_of(i), EVENT_CAUSES)),
-    "stall: tasks waited for memory (PSI). available: little RAM was available. swap: little swap "
-    "was free. refaults: much was read again, which is looked at without PSI",
-    .flags = FIELD_KNOWN, .words = causes);
+JSON_KNOWN(pressure, "kind", TEXT, value_text("pressure"), "");
+JSON_FIELD(end, "end_time_ms", TIME, amount_of(i->end, EVENT_ENDED),
+	   "the last sign of the shortage. Null if no end was recorded");
+JSON_FIELD(
+	causes, "causes", WORDS,
+	value_signed(true, (int64_t)event_number(worst_of(i), EVENT_CAUSES)),
+	"stall: tasks waited for memory (PSI). available: little RAM was available. swap: little swap "
+	"was free. refaults: much was read again, which is looked at without PSI",
+	.flags = FIELD_KNOWN, .words = causes);
 #define LEAST "the least of the whole time, or without an end the value at its beginning"
-KEY(available_least, "memory_available_least_bytes", BYTES, bytes_of(worst_of(i), EVENT_AVAILABLE),
-    LEAST);
-KEY(swap_free_least, "swap_free_least_bytes", BYTES, bytes_of(worst_of(i), EVENT_SWAP_FREE), LEAST);
-KEY(stalled, "stalled_us", AMOUNT, amount_of(i->end, EVENT_STALLED_US),
-    "while some task waited for memory");
-KEY(refaulted, "refaulted_bytes", BYTES, bytes_of(i->end, EVENT_REFAULTED),
-    "read again soon after it was dropped or swapped out");
-KEY(kills, "oom_kills", AMOUNT, amount_of(i->end, EVENT_KILLS), "in this time");
+JSON_FIELD(available_least, "memory_available_least_bytes", BYTES,
+	   bytes_of(worst_of(i), EVENT_AVAILABLE), LEAST);
+JSON_FIELD(swap_free_least, "swap_free_least_bytes", BYTES, bytes_of(worst_of(i), EVENT_SWAP_FREE),
+	   LEAST);
+JSON_FIELD(stalled, "stalled_us", AMOUNT, amount_of(i->end, EVENT_STALLED_US),
+	   "while some task waited for memory");
+JSON_FIELD(refaulted, "refaulted_bytes", BYTES, bytes_of(i->end, EVENT_REFAULTED),
+	   "read again soon after it was dropped or swapped out");
+JSON_FIELD(kills, "oom_kills", AMOUNT, amount_of(i->end, EVENT_KILLS), "in this time");
 FIELDS(incident_pressure_fields, &field_number, &field_pressure, &field_time, &field_end,
        &field_causes, &field_available_least, &field_swap_free_least, &field_stalled,
        &field_refaulted, &field_kills, OF_TIME);

@@ -38,16 +38,16 @@
 	(void)c
 
 COUNTERS(COUNTER, row)
-COLUMN(pid, "pid", "PID", NUMBER, value_number(true, r->pid), "process id", .flags = FIELD_KNOWN);
+COLUMN(pid, "pid", "PID", NUMBER, value_signed(true, r->pid), "process id", .flags = FIELD_KNOWN);
 COLUMN(address, "address", "ADDRESS", ADDRESS, value_bytes(true, r->start),
        "first and last address of the mapping", .flags = FIELD_KNOWN);
-KNOWN(start, "start", ADDRESS, value_bytes(true, r->start), "its first address");
-KNOWN(end, "end", ADDRESS, value_bytes(true, r->end), "the address behind its last one");
+JSON_KNOWN(start, "start", ADDRESS, value_bytes(true, r->start), "its first address");
+JSON_KNOWN(end, "end", ADDRESS, value_bytes(true, r->end), "the address behind its last one");
 COLUMN(perm, "perm", "PERM", TEXT, value_text(r->perm),
        "permissions: read, write, execute, shared or private", .flags = FIELD_KNOWN);
-COLUMN_AS(procs, "procs", "processes", "PROCS", AMOUNT, value_number(true, r->processes),
+COLUMN_AS(procs, "procs", "processes", "PROCS", AMOUNT, value_signed(true, r->processes),
 	  "processes that have such mappings", .flags = FIELD_KNOWN);
-COLUMN_AS(maps, "maps", "mappings", "MAPS", AMOUNT, value_number(true, r->mappings),
+COLUMN_AS(maps, "maps", "mappings", "MAPS", AMOUNT, value_signed(true, r->mappings),
 	  "the number of mappings", .flags = FIELD_KNOWN);
 COLUMN(kind, "kind", "KIND", TEXT, value_text(r->name),
        "heap, stack, anon (all other private memory without a file), file (a path; shared memory has one, too) or other (such as [vdso])",
@@ -55,10 +55,10 @@ COLUMN(kind, "kind", "KIND", TEXT, value_text(r->name),
 COLUMN(name, "name", "NAME", TEXT,
        ((struct value){.known = true, .text = r->name, .cut = r->name_cut}),
        "path of the file, or the kernel's name: [heap], [stack], [anon] and others", NAME_MAX_BYTES,
-       .flags = FIELD_KNOWN | FIELD_NOTES_CUT | FIELD_HEX);
+       .flags = FIELD_KNOWN | FIELD_CUT_TRUE | FIELD_HEX);
 COLUMN_AS(group, "name", "group", "NAME", TEXT, value_text(r->group),
 	  "what its processes have in common. Null if they have none", NAME_MAX_BYTES,
-	  .flags = FIELD_SAYS_CUT | FIELD_HEX);
+	  .flags = FIELD_CUT_BOOL | FIELD_HEX);
 
 FIELDS(map_fields, &field_pid, &field_address, &field_perm, &field_procs, &field_maps, &field_kind,
        COUNTERS(ITEM, row) LAST(name));
@@ -88,20 +88,22 @@ static FIELDS(kinds, &field_group, &field_kind, &field_procs, &field_maps, COUNT
 	(void)c
 
 COUNTERS(COUNTER, process)
-KNOWN(process_pid, "pid", NUMBER, value_number(true, r->process->pid), "process id");
-KEY(process_name, "name", TEXT, value_text(r->process->name ? r->process->name : r->process->comm),
-    "program", NAME_MAX_BYTES, .flags = FIELD_KNOWN | FIELD_NOTES_CUT | FIELD_HEX);
-KNOWN(status, "status", TEXT, value_text(pss_status_name(r->status)),
-      "ok, or why its mappings were not read");
-KNOWN(owner, "mm_owner", BOOL, value_bool(true, r->process->mm_owner),
-      "true for the process that counts its address space in totals");
-KEY(source, "total_source", TEXT,
-    value_text(r->status != PSS_OK ? NULL
-	       : r->total_exact	   ? "smaps_rollup"
-				   : "smaps"),
-    "smaps_rollup: its PSS is rounded only once. smaps: the mappings changed while they were read, or there is --mapping");
-KEY(process_maps, "mappings", AMOUNT, value_amount(r->status == PSS_OK, r->mappings),
-    "the number of mappings");
+JSON_KNOWN(process_pid, "pid", NUMBER, value_signed(true, r->process->pid), "process id");
+JSON_FIELD(process_name, "name", TEXT,
+	   value_text(r->process->name ? r->process->name : r->process->comm), "program",
+	   NAME_MAX_BYTES, .flags = FIELD_KNOWN | FIELD_CUT_TRUE | FIELD_HEX);
+JSON_KNOWN(status, "status", TEXT, value_text(pss_status_name(r->status)),
+	   "ok, or why its mappings were not read");
+JSON_KNOWN(owner, "mm_owner", BOOL, value_bool(true, r->process->mm_owner),
+	   "true for the process that counts its address space in totals");
+JSON_FIELD(
+	source, "total_source", TEXT,
+	value_text(r->status != PSS_OK ? NULL
+		   : r->total_exact    ? "smaps_rollup"
+				       : "smaps"),
+	"smaps_rollup: its PSS is rounded only once. smaps: the mappings changed while they were read, or there is --mapping");
+JSON_FIELD(process_maps, "mappings", AMOUNT, value_unsigned(r->status == PSS_OK, r->mappings),
+	   "the number of mappings");
 static FIELDS(processes, &field_process_pid, &field_process_name, &field_status, &field_owner,
 	      &field_source, &field_process_maps, COUNTERS(ITEM, process));
 
@@ -114,14 +116,14 @@ static FIELDS(processes, &field_process_pid, &field_process_name, &field_status,
 	(void)c
 #define COUNT(status) maps_report_count(r, PSS_##status)
 #define STATUS(name, json, status, help)                                                           \
-	KNOWN(name, json, AMOUNT, value_amount(true, COUNT(status)), help)
+	JSON_KNOWN(name, json, AMOUNT, value_unsigned(true, COUNT(status)), help)
 
-KNOWN(complete, "complete", BOOL,
-      value_bool(true, COUNT(OK) + COUNT(SKIPPED) + COUNT(GONE) + COUNT(KERNEL_THREAD) ==
-			       r->process_count),
-      "true if only kernel threads and ended processes are missing");
-KNOWN(count, "processes", AMOUNT, value_amount(true, r->process_count),
-      "processes that were chosen");
+JSON_KNOWN(complete, "complete", BOOL,
+	   value_bool(true, COUNT(OK) + COUNT(SKIPPED) + COUNT(GONE) + COUNT(KERNEL_THREAD) ==
+				    r->process_count),
+	   "true if only kernel threads and ended processes are missing");
+JSON_KNOWN(count, "processes", AMOUNT, value_unsigned(true, r->process_count),
+	   "processes that were chosen");
 STATUS(read, "read", OK, "processes whose mappings were read");
 STATUS(shared_mm, "shared_mm", SKIPPED,
        "processes that were not read, because another process with the same address space was");
@@ -134,7 +136,8 @@ static FIELDS(collection, &field_complete, &field_count, &field_read, &field_sha
 	      &field_denied, &field_timeout, &field_kernel_threads, &field_unsupported);
 
 COUNTERS(COUNTER, all)
-KNOWN(all_maps, "mappings", AMOUNT, value_amount(true, r->mappings), "the number of mappings");
+JSON_KNOWN(all_maps, "mappings", AMOUNT, value_unsigned(true, r->mappings),
+	   "the number of mappings");
 static FIELDS(totals, &field_all_maps, COUNTERS(ITEM, all));
 
 #define LINES FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE
@@ -145,7 +148,8 @@ OBJECT(totals, "totals", &totals, r,
        "sums over all mappings, shown or not; each address space counts once");
 ROWS(processes, "processes", &processes, struct maps_process, true, r->process, r->process_count,
      "those that were chosen", LINES);
-KNOWN(group_by, "group_by", TEXT, value_text(r->group->key), "what the processes of a row share");
+JSON_KNOWN(group_by, "group_by", TEXT, value_text(r->group->key),
+	   "what the processes of a row share");
 MAPPINGS(each, "mappings", "one by one");
 MAPPINGS(files, "files", "mappings with one name");
 MAPPINGS(kinds, "groups", "mappings of a group of processes that are of one kind");

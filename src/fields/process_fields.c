@@ -37,12 +37,12 @@ GROUP(cgroup, p->cgroup)
 #define PART(part_)	 .part = PART_##part_
 
 /* A group is not a process: it has no pid, parent or start time. */
-COLUMN(pid, "pid", "PID", NUMBER, value_number(p->pid, p->pid), "process id, in our pid namespace");
-COLUMN(ppid, "ppid", "PPID", NUMBER, value_number(p->pid, p->ppid),
+COLUMN(pid, "pid", "PID", NUMBER, value_signed(p->pid, p->pid), "process id, in our pid namespace");
+COLUMN(ppid, "ppid", "PPID", NUMBER, value_signed(p->pid, p->ppid),
        "pid of the parent, 0 if it is outside our pid namespace");
 COLUMN(user, "user", "USER", TEXT, value_text(p->user), "name of the effective user", NEEDS(USER),
        GROUPS_BY(user), .max = {0, 64});
-COLUMN(uid, "uid", "UID", NUMBER, value_number(p->uid != UID_NONE, p->uid), "effective user id");
+COLUMN(uid, "uid", "UID", NUMBER, value_signed(p->uid != UID_NONE, p->uid), "effective user id");
 COLUMN(comm, "comm", "COMM", TEXT, value_text(p->pid ? p->comm : NULL),
        "what the kernel calls the process, 15 bytes at most", .flags = FIELD_HEX);
 COLUMN(name, "name", "NAME", TEXT, value_text(p->name),
@@ -51,7 +51,7 @@ COLUMN(name, "name", "NAME", TEXT, value_text(p->name),
 COLUMN(cmdline, "cmdline", "CMDLINE", TEXT,
        ((struct value){.known = p->cmdline, .text = p->cmdline, .cut = p->cmdline_truncated}),
        "arguments; may hold secrets", NEEDS(CMDLINE), GROUPS_BY(cmdline),
-       .flags = FIELD_ASKED | FIELD_OPTIONAL | FIELD_SAYS_CUT | FIELD_HEX, .max = {1024, 512},
+       .flags = FIELD_ASKED | FIELD_OPTIONAL | FIELD_CUT_BOOL | FIELD_HEX, .max = {1024, 512},
        .max_hex = {256, 64});
 COLUMN(unit, "unit", "UNIT", TEXT, value_text(p->unit), "systemd unit", NEEDS(CGROUP),
        GROUPS_BY(unit), PART(UNIT), .max = {0, 255});
@@ -72,16 +72,16 @@ COLUMN(container_status, "container_status", "CONTAINER_STATUS", TEXT,
        "ok, or why the container with this id has no name", NEEDS(CGROUP));
 COLUMN(cgroup, "cgroup", "CGROUP", TEXT, value_text(p->cgroup), "path of the memory cgroup",
        NEEDS(CGROUP), GROUPS_BY(cgroup), PART(CGROUP), .max = {512, 255});
-COLUMN(threads, "threads", "THREADS", AMOUNT, value_number(true, p->threads),
+COLUMN(threads, "threads", "THREADS", AMOUNT, value_signed(true, p->threads),
        "threads, exiting ones included");
-COLUMN(procs, "procs", "PROCS", AMOUNT, value_number(true, (int64_t)row_processes(r)),
+COLUMN(procs, "procs", "PROCS", AMOUNT, value_signed(true, (int64_t)row_processes(r)),
        "processes of the group, or of the tree below");
 COLUMN_AS(start, "start", "start_time_ms", "START", TIME,
-	  value_number(p->pid && s->host.boot_ms,
+	  value_signed(p->pid && s->host.boot_ms,
 		       (int64_t)(s->host.boot_ms + p->start_ns / NS_PER_MS)),
 	  "when the process started");
 COLUMN(oom_score_adj, "oom_score_adj", "OOM_SCORE_ADJ", AMOUNT,
-       value_number(p->pid, p->oom_score_adj),
+       value_signed(p->pid, p->oom_score_adj),
        "how readily the kernel kills the process, from -1000 (never) to 1000");
 COLUMN(pss_source, "pss_source", "PSS_SOURCE", TEXT, value_text(pss_source_name(p->pss_source)),
        "where PSS came from: kernel or smaps_rollup", .flags = FIELD_READ);
@@ -93,23 +93,23 @@ COLUMN(swap_ram_status, "swap_ram_status", "SWAP_RAM_STATUS", TEXT,
        value_text(pss_status_name(process_swap_ram_status(p))), "ok, or why there is no swap_ram");
 COLUMN(counters_source, "counters_source", "COUNTERS_SOURCE", TEXT,
        value_text(origin_name(p->counters_source)), "where the counters came from: bpf or proc");
-COLUMN(mm_id, "mm_id", "MM_ID", NUMBER, value_number(p->mm_id, p->mm_id),
+COLUMN(mm_id, "mm_id", "MM_ID", NUMBER, value_signed(p->mm_id, p->mm_id),
        "the same for processes that share an address space");
 COLUMN(exe_deleted, "exe_deleted", "EXE_DELETED", BOOL,
        value_bool(p->exe != EXE_UNKNOWN, p->exe == EXE_DELETED),
        "true if the executable was removed or replaced since the process started");
 COLUMN(mm_owner, "mm_owner", "MM_OWNER", BOOL, value_bool(p->pid, p->mm_owner),
        "true for the process that represents its address space in totals");
-COLUMN_AS(grew, "grew", "grew_ticks", "GREW", AMOUNT, value_number(r->ticks, r->grew_ticks),
+COLUMN_AS(grew, "grew", "grew_ticks", "GREW", AMOUNT, value_signed(r->ticks, r->grew_ticks),
 	  "in how many snapshots PSS and swap grew, of how many", .flags = FIELD_SINCE);
 
 /* Of groups in JSON. A container and its pod have keys of their own. */
-KEY(container_part, "container", TEXT, value_text(name_of_pod_part(p->container)),
-    "the container, if all processes are in one", .max = {0, 64});
-KEY(pod_part, "pod", TEXT, value_text(name_of_pod_part(p->pod)),
-    "the pod, if all processes are in one", .max = {0, 64});
-KEY(pss_missing, "pss_missing_processes", AMOUNT, value_number(true, r->pss_missing),
-    "processes without PSS");
+JSON_FIELD(container_part, "container", TEXT, value_text(name_of_pod_part(p->container)),
+	   "the container, if all processes are in one", .max = {0, 64});
+JSON_FIELD(pod_part, "pod", TEXT, value_text(name_of_pod_part(p->pod)),
+	   "the pod, if all processes are in one", .max = {0, 64});
+JSON_FIELD(pss_missing, "pss_missing_processes", AMOUNT, value_signed(true, r->pss_missing),
+	   "processes without PSS");
 
 /* ---- counters, shares and changes ---- */
 
@@ -126,7 +126,7 @@ static struct value get_change(const struct field *f, const void *row, const voi
 	bool known = row_change(row, (enum counter)f->counter, &by);
 
 	(void)of;
-	return value_number(known, by);
+	return value_signed(known, by);
 }
 
 #define SHARE(name, key, heading, counter, help, ...)                                              \
@@ -237,11 +237,12 @@ struct value process_field_of(const struct field *f, const struct snapshot *s, c
 		return percent_of(f, s, have, value);
 	if (f->type == FIELD_BYTES)
 		return value_bytes(have & COUNTER_BIT(f->counter), value[f->counter]);
-	return value_number(have & COUNTER_BIT(f->counter), (int64_t)value[f->counter]);
+	return value_signed(have & COUNTER_BIT(f->counter), (int64_t)value[f->counter]);
 }
 
 /* ---- all fields ---- */
 
+/* The changes and `grew`, which are of two snapshots, are last: process_fields.since. */
 static const struct field *const all[] = {
 	&field_pid,
 	&field_ppid,

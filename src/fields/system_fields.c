@@ -20,13 +20,13 @@ static struct value value_ratio(bool known, uint64_t larger, uint64_t smaller)
 	uint64_t hundredths = 0;
 
 	known = known && account_ratio(larger, smaller, &hundredths);
-	return value_amount(known, hundredths);
+	return value_unsigned(known, hundredths);
 }
 
 /* A value less a sum. */
 static struct value value_rest(bool known, uint64_t value, uint64_t sum)
 {
-	return value_number(known, (int64_t)(value - sum));
+	return value_signed(known, (int64_t)(value - sum));
 }
 
 /* A size that tables show as a number with a sign. */
@@ -42,7 +42,7 @@ static struct value value_size(uint64_t bytes)
 #define ROW const struct account *r = row
 #define PART(id, name, json, heading, type, help, ...)                                             \
 	FIELD_OF(ACCOUNT_##id, name, json, heading, type,                                          \
-		 value_number(account_has(r, ACCOUNT_##id), r->value[ACCOUNT_##id]), help,         \
+		 value_signed(account_has(r, ACCOUNT_##id), r->value[ACCOUNT_##id]), help,         \
 		 __VA_ARGS__)
 
 PART(TOTAL, total, "total_bytes", "total", BYTES, "MemTotal: the sum of the other parts",
@@ -97,8 +97,8 @@ FIELDS(system_ram, &field_kernel, &field_slab_reclaimable, &field_slab_unreclaim
 #undef ROW
 #define ROW const struct meminfo_line *r = row
 
-KNOWN(line_name, "name", TEXT, value_text(r->name), "its name in the file");
-KNOWN(line_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "its value");
+JSON_KNOWN(line_name, "name", TEXT, value_text(r->name), "its name in the file");
+JSON_KNOWN(line_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "its value");
 static FIELDS(lines, &field_line_name, &field_line_bytes);
 
 #undef ROW
@@ -110,7 +110,7 @@ static FIELDS(lines, &field_line_name, &field_line_bytes);
 
 COLUMN(available, "available_bytes", "  available", BYTES, MEMINFO(AVAILABLE), "MemAvailable",
        .note = "MemAvailable: without swapping");
-KEY(cached, "cached_bytes", BYTES, MEMINFO(CACHED), "Cached: mapped or not, Shmem too");
+JSON_FIELD(cached, "cached_bytes", BYTES, MEMINFO(CACHED), "Cached: mapped or not, Shmem too");
 COLUMN(buffers, "buffers_bytes", "  buffers", BYTES, MEMINFO(BUFFERS), "Buffers",
        .note = "Buffers: block devices");
 COLUMN(mapped, "mapped_bytes", "  mapped", BYTES, MEMINFO(MAPPED),
@@ -118,9 +118,9 @@ COLUMN(mapped, "mapped_bytes", "  mapped", BYTES, MEMINFO(MAPPED),
        .note = "Mapped: of cache, Shmem, drivers");
 COLUMN(swap_cached, "swap_cached_bytes", "  swap cache", BYTES, MEMINFO(SWAP_CACHED),
        "SwapCached, mapped or not", .note = "SwapCached");
-KEY(vmalloc_used, "vmalloc_used_bytes", BYTES, MEMINFO(VMALLOC_USED), "VmallocUsed");
-KEY(kernel_reclaimable, "kernel_reclaimable_bytes", BYTES, MEMINFO(KERNEL_RECLAIMABLE),
-    "KReclaimable");
+JSON_FIELD(vmalloc_used, "vmalloc_used_bytes", BYTES, MEMINFO(VMALLOC_USED), "VmallocUsed");
+JSON_FIELD(kernel_reclaimable, "kernel_reclaimable_bytes", BYTES, MEMINFO(KERNEL_RECLAIMABLE),
+	   "KReclaimable");
 COLUMN(sockets, "sockets_bytes", "  sockets", BYTES,
        value_bytes(r->sockets.known, r->sockets.bytes),
        "TCP, UDP and FRAG of /proc/net/sockstat: in slab, or in no counter",
@@ -135,12 +135,13 @@ static FIELDS(across, &field_available, &field_cached, &field_buffers, &field_ma
 FIELDS(system_across, &field_available, &field_mapped, &field_buffers, &field_swap_cached,
        &field_sockets);
 
-KEY(zswap_pool, "pool_bytes", BYTES, MEMINFO(ZSWAP_POOL), "memory");
-KEY(zswap_stored, "stored_bytes", BYTES, MEMINFO(ZSWAP_STORED), "what is in it, uncompressed");
-KEY(zswap_ratio, "ratio_percent", RATIO,
-    value_ratio(meminfo_has(m, MEMINFO_ZSWAP_POOL) && meminfo_has(m, MEMINFO_ZSWAP_STORED),
-		m->value[MEMINFO_ZSWAP_STORED], m->value[MEMINFO_ZSWAP_POOL]),
-    "stored to memory. Null if nothing is stored");
+JSON_FIELD(zswap_pool, "pool_bytes", BYTES, MEMINFO(ZSWAP_POOL), "memory");
+JSON_FIELD(zswap_stored, "stored_bytes", BYTES, MEMINFO(ZSWAP_STORED),
+	   "what is in it, uncompressed");
+JSON_FIELD(zswap_ratio, "ratio_percent", RATIO,
+	   value_ratio(meminfo_has(m, MEMINFO_ZSWAP_POOL) && meminfo_has(m, MEMINFO_ZSWAP_STORED),
+		       m->value[MEMINFO_ZSWAP_STORED], m->value[MEMINFO_ZSWAP_POOL]),
+	   "stored to memory. Null if nothing is stored");
 FIELDS(system_zswap, &field_zswap_pool, &field_zswap_stored, &field_zswap_ratio);
 
 /* ---- files of the machine ---- */
@@ -154,19 +155,20 @@ static struct value kernel_less(const struct meminfo *m, enum file_account accou
 	return value_rest(known, kernel, sum);
 }
 
-KEY(shmem_listed, "shmem_listed_bytes", BYTES, value_bytes(r->files.shmem_known, r->files.shmem),
-    "shared memory and tmpfs in RAM");
-KEY(shmem_residual, "shmem_residual_bytes", CHANGE,
-    kernel_less(m, FILE_IN_SHMEM, r->files.shmem_known, r->files.shmem),
-    "Shmem less shmem_listed_bytes");
-KEY(cache_listed, "cache_listed_bytes", BYTES, value_bytes(r->files.cache_known, r->files.cache),
-    "page cache of all other files, without hugetlbfs");
-KEY(cache_residual, "cache_residual_bytes", CHANGE,
-    kernel_less(m, FILE_IN_CACHE, r->files.cache_known, r->files.cache),
-    "Cached + Buffers - Shmem less cache_listed_bytes");
-KEY(shmem_swapped, "shmem_swapped_bytes", BYTES,
-    value_bytes(r->files.shmem_known, r->files.shmem_swapped),
-    "shared memory and tmpfs in swap. It is a part of unattributed_bytes, as the next two");
+JSON_FIELD(shmem_listed, "shmem_listed_bytes", BYTES,
+	   value_bytes(r->files.shmem_known, r->files.shmem), "shared memory and tmpfs in RAM");
+JSON_FIELD(shmem_residual, "shmem_residual_bytes", CHANGE,
+	   kernel_less(m, FILE_IN_SHMEM, r->files.shmem_known, r->files.shmem),
+	   "Shmem less shmem_listed_bytes");
+JSON_FIELD(cache_listed, "cache_listed_bytes", BYTES,
+	   value_bytes(r->files.cache_known, r->files.cache),
+	   "page cache of all other files, without hugetlbfs");
+JSON_FIELD(cache_residual, "cache_residual_bytes", CHANGE,
+	   kernel_less(m, FILE_IN_CACHE, r->files.cache_known, r->files.cache),
+	   "Cached + Buffers - Shmem less cache_listed_bytes");
+JSON_FIELD(shmem_swapped, "shmem_swapped_bytes", BYTES,
+	   value_bytes(r->files.shmem_known, r->files.shmem_swapped),
+	   "shared memory and tmpfs in swap. It is a part of unattributed_bytes, as the next two");
 COLUMN(swap_tmpfs, "swap_tmpfs_bytes", "    tmpfs", BYTES,
        value_bytes(r->files.shmem_known, r->files.swapped_tmpfs), "files of tmpfs in swap",
        .note = "zmem-bpf files -s swapped");
@@ -175,13 +177,13 @@ COLUMN(swap_unmapped, "swap_shmem_unmapped_bytes", "    shared memory", BYTES,
        "other shared memory in swap that no process maps", .note = "not mapped");
 
 #define UNMAPPED(kind) value_bytes(r->files.shmem_known, r->files.unmapped[FILE_##kind])
-KEY(tmpfs, "tmpfs", BYTES, UNMAPPED(TMPFS), "of a tmpfs, also of devtmpfs");
-KEY(memfd, "memfd", BYTES, UNMAPPED(MEMFD), "memfd_create(2)");
-KEY(sysv, "sysv", BYTES, UNMAPPED(SYSV), "shmget(2)");
-KEY(shared_anon, "shared_anon", BYTES, UNMAPPED(SHARED_ANON),
-    "anonymous memory that is shared (MAP_SHARED)");
-KEY(drm, "drm", BYTES, UNMAPPED(DRM), "buffers of graphics");
-KEY(others, "other", BYTES, UNMAPPED(OTHER), "other shared memory");
+JSON_FIELD(tmpfs, "tmpfs", BYTES, UNMAPPED(TMPFS), "of a tmpfs, also of devtmpfs");
+JSON_FIELD(memfd, "memfd", BYTES, UNMAPPED(MEMFD), "memfd_create(2)");
+JSON_FIELD(sysv, "sysv", BYTES, UNMAPPED(SYSV), "shmget(2)");
+JSON_FIELD(shared_anon, "shared_anon", BYTES, UNMAPPED(SHARED_ANON),
+	   "anonymous memory that is shared (MAP_SHARED)");
+JSON_FIELD(drm, "drm", BYTES, UNMAPPED(DRM), "buffers of graphics");
+JSON_FIELD(others, "other", BYTES, UNMAPPED(OTHER), "other shared memory");
 static FIELDS(unmapped, &field_tmpfs, &field_memfd, &field_sysv, &field_shared_anon, &field_drm,
 	      &field_others);
 OBJECT(shmem_unmapped, "shmem_unmapped_bytes", &unmapped, r,
@@ -199,14 +201,15 @@ COLUMN(device_size, "size_bytes", "SIZE", BYTES, value_bytes(true, r->size), "it
        .flags = FIELD_KNOWN);
 COLUMN(device_used, "used_bytes", "USED", BYTES, value_bytes(true, r->used), "what is in use",
        .flags = FIELD_KNOWN);
-COLUMN(priority, "priority", "PRIORITY", AMOUNT, value_number(true, r->priority),
+COLUMN(priority, "priority", "PRIORITY", AMOUNT, value_signed(true, r->priority),
        "the kernel uses devices with a higher one first", .flags = FIELD_KNOWN);
 COLUMN(kind, "kind", "KIND", TEXT, value_text(swap_kind_name(r->kind)),
        "null if it is of another kind");
 COLUMN(device, "name", "SWAP DEVICE", TEXT,
        ((struct value){.known = true, .text = r->name, .cut = r->name_cut}), "its first 255 bytes",
        .flags = FIELD_HEX);
-KNOWN(name_truncated, "name_truncated", BOOL, value_bool(true, r->name_cut), "true if name is cut");
+JSON_KNOWN(name_truncated, "name_truncated", BOOL, value_bool(true, r->name_cut),
+	   "true if name is cut");
 static FIELDS(devices, &field_device, &field_name_truncated, &field_kind, &field_device_size,
 	      &field_device_used, &field_priority);
 FIELDS(system_devices, &field_device_size, &field_device_used, &field_priority, &field_kind,
@@ -238,7 +241,7 @@ static struct value rest_of_swap(const struct system_report *r)
 	int64_t rest = 0;
 	bool known = swap_rest(r, &rest);
 
-	return value_number(known, rest);
+	return value_signed(known, rest);
 }
 
 #undef ROW
@@ -283,22 +286,22 @@ FIELDS(system_swap, &field_swap_total, &field_swap_free, &field_swap_used, &fiel
        &field_swap_ram_files);
 
 #define LESS(id, sum) value_rest(r->sum##_known &&meminfo_has(m, id), m->value[id], r->sum)
-KEY(pss_anon, "pss_anon_bytes", BYTES, value_bytes(r->pss_anon_known, r->pss_anon),
-    "the sum over all processes. Null unless each has it");
-KEY(anon_residual, "anon_residual_bytes", CHANGE, LESS(MEMINFO_ANON, pss_anon),
-    "AnonPages less pss_anon_bytes");
-KEY(pss_mapped, "pss_mapped_bytes", BYTES, value_bytes(r->pss_mapped_known, r->pss_mapped),
-    "likewise, of pss_file and pss_shmem");
-KEY(mapped_residual, "mapped_residual_bytes", CHANGE, LESS(MEMINFO_MAPPED, pss_mapped),
-    "Mapped less that sum");
-KNOWN(processes, "processes", AMOUNT, value_amount(true, r->processes),
-      "processes with memory of their own. Processes that share an address space count once");
-KNOWN(pss_missing, "pss_missing_processes", AMOUNT, value_amount(true, r->pss_missing),
-      "processes without PSS among them");
-KNOWN(denied, "denied_processes", AMOUNT, value_amount(true, r->snapshot->collection.denied),
-      "processes whose PSS the kernel denies. With hidepid they are in no sum");
-KNOWN(hidden, "hidden_processes", BOOL, value_bool(true, r->snapshot->collection.hidden),
-      "true if /proc hides some processes: the residuals include their memory");
+JSON_FIELD(pss_anon, "pss_anon_bytes", BYTES, value_bytes(r->pss_anon_known, r->pss_anon),
+	   "the sum over all processes. Null unless each has it");
+JSON_FIELD(anon_residual, "anon_residual_bytes", CHANGE, LESS(MEMINFO_ANON, pss_anon),
+	   "AnonPages less pss_anon_bytes");
+JSON_FIELD(pss_mapped, "pss_mapped_bytes", BYTES, value_bytes(r->pss_mapped_known, r->pss_mapped),
+	   "likewise, of pss_file and pss_shmem");
+JSON_FIELD(mapped_residual, "mapped_residual_bytes", CHANGE, LESS(MEMINFO_MAPPED, pss_mapped),
+	   "Mapped less that sum");
+JSON_KNOWN(processes, "processes", AMOUNT, value_unsigned(true, r->processes),
+	   "processes with memory of their own. Processes that share an address space count once");
+JSON_KNOWN(pss_missing, "pss_missing_processes", AMOUNT, value_unsigned(true, r->pss_missing),
+	   "processes without PSS among them");
+JSON_KNOWN(denied, "denied_processes", AMOUNT, value_unsigned(true, r->snapshot->collection.denied),
+	   "processes whose PSS the kernel denies. With hidepid they are in no sum");
+JSON_KNOWN(hidden, "hidden_processes", BOOL, value_bool(true, r->snapshot->collection.hidden),
+	   "true if /proc hides some processes: the residuals include their memory");
 static FIELDS(books, &field_pss_anon, &field_anon_residual, &field_pss_mapped,
 	      &field_mapped_residual, &field_processes, &field_pss_missing, &field_denied,
 	      &field_hidden);
@@ -333,58 +336,68 @@ FIELDS(system_document, &field_memory, &field_kernel_parts, &field_user_parts, &
 	const struct meminfo *m = &s->meminfo;                                                     \
 	(void)balance, (void)m
 
-KEY(all_memory, "memory_total_bytes", BYTES, MEMINFO(TOTAL), "all RAM (MemTotal)");
-KEY(all_available, "memory_available_bytes", BYTES, MEMINFO(AVAILABLE),
-    "RAM available without swapping (MemAvailable)");
-KEY(all_anon, "anon_bytes", BYTES, MEMINFO(ANON), "anonymous memory of processes (AnonPages)");
-KEY(all_mapped, "mapped_bytes", BYTES, MEMINFO(MAPPED),
-    "page cache that processes map, shared memory included (Mapped)");
-KEY(all_shmem, "shmem_bytes", BYTES, MEMINFO(SHMEM), "shared memory and tmpfs (Shmem)");
-KEY(all_swap, "swap_total_bytes", BYTES, MEMINFO(SWAP_TOTAL), "all swap space (SwapTotal)");
-KEY(all_swap_free, "swap_free_bytes", BYTES, MEMINFO(SWAP_FREE), "unused swap space (SwapFree)");
-KEY(all_unattributed, "swap_unattributed_bytes", BYTES,
-    value_bytes(balance->swap_unattributed_known, balance->swap_unattributed),
-    "swap in use that is in no swap_pss_bytes of a process: shared memory, tmpfs, swap cache");
-KEY(all_swap_tmpfs, "swap_tmpfs_bytes", BYTES,
-    value_bytes(s->files.shmem_known, s->files.swapped_tmpfs),
-    "a part of it: files of tmpfs. Null unless files were read, as zmem-bpf-serve(8) does");
-KEY(all_swap_unmapped, "swap_shmem_unmapped_bytes", BYTES,
-    value_bytes(s->files.shmem_known, s->files.swapped_unmapped),
-    "a part of it: other shared memory that no process maps. Null unless files were read");
-KEY(all_swap_cache, "swap_cache_bytes", BYTES,
-    value_bytes(s->swap_cache.known, s->swap_cache.bytes),
-    "a part of it: slots that only the swap cache has. Null unless swap slots were read");
-KEY(all_shmem_unmapped, "shmem_unmapped_bytes", BYTES,
-    value_bytes(balance->shmem_unmapped_known, balance->shmem_unmapped),
-    "shmem_bytes less pss_shmem_bytes of all processes: shared memory and tmpfs in RAM that no "
-    "process maps");
-KEY(all_anon_residual, "anon_residual_bytes", CHANGE,
-    value_number(balance->residual_known, balance->anon_residual),
-    "anon_bytes less pss_anon_bytes of all processes. It is not 0 if processes are hidden or "
-    "values changed meanwhile. Null unless every process has its PSS");
-KEY(all_mapped_residual, "mapped_residual_bytes", CHANGE,
-    value_number(balance->residual_known, balance->mapped_residual),
-    "likewise, mapped_bytes less pss_file_bytes and pss_shmem_bytes");
-KEY(all_zswap_pool, "zswap_pool_bytes", BYTES, MEMINFO(ZSWAP_POOL), "RAM that zswap uses");
-KEY(all_zswap_stored, "zswap_stored_bytes", BYTES, MEMINFO(ZSWAP_STORED),
-    "uncompressed size of the data in zswap");
-KEY(psi_some, "psi_some_avg10_hundredths", AMOUNT,
-    value_amount(s->pressure.known, s->pressure.some_avg10),
-    "memory pressure: hundredths of a percent of the last ten seconds in which some task waited "
-    "for memory. Null if the kernel has no PSI");
-KEY(psi_full, "psi_full_avg10_hundredths", AMOUNT,
-    value_amount(s->pressure.known, s->pressure.full_avg10),
-    "likewise, in which all tasks waited that were not idle");
-KEY(psi_some_total, "psi_some_total_us", AMOUNT,
-    value_amount(s->pressure.known, s->pressure.some_total_us), "the same as time since boot");
-KEY(psi_full_total, "psi_full_total_us", AMOUNT,
-    value_amount(s->pressure.known, s->pressure.full_total_us), "the same as time since boot");
-KEY(swapped_in, "swapped_in_bytes", BYTES, value_bytes(s->swapped.known, s->swapped.in),
-    "bytes read from swap devices since boot (pswpin). Pages that only zswap held are not counted");
-KEY(swapped_out, "swapped_out_bytes", BYTES, value_bytes(s->swapped.known, s->swapped.out),
-    "bytes written to swap devices since boot (pswpout)");
-KEY(max_map_count, "max_map_count", AMOUNT, value_amount(s->max_map_count, s->max_map_count),
-    "vm.max_map_count: the most mappings that the kernel allows a process");
+JSON_FIELD(all_memory, "memory_total_bytes", BYTES, MEMINFO(TOTAL), "all RAM (MemTotal)");
+JSON_FIELD(all_available, "memory_available_bytes", BYTES, MEMINFO(AVAILABLE),
+	   "RAM available without swapping (MemAvailable)");
+JSON_FIELD(all_anon, "anon_bytes", BYTES, MEMINFO(ANON),
+	   "anonymous memory of processes (AnonPages)");
+JSON_FIELD(all_mapped, "mapped_bytes", BYTES, MEMINFO(MAPPED),
+	   "page cache that processes map, shared memory included (Mapped)");
+JSON_FIELD(all_shmem, "shmem_bytes", BYTES, MEMINFO(SHMEM), "shared memory and tmpfs (Shmem)");
+JSON_FIELD(all_swap, "swap_total_bytes", BYTES, MEMINFO(SWAP_TOTAL), "all swap space (SwapTotal)");
+JSON_FIELD(all_swap_free, "swap_free_bytes", BYTES, MEMINFO(SWAP_FREE),
+	   "unused swap space (SwapFree)");
+JSON_FIELD(
+	all_unattributed, "swap_unattributed_bytes", BYTES,
+	value_bytes(balance->swap_unattributed_known, balance->swap_unattributed),
+	"swap in use that is in no swap_pss_bytes of a process: shared memory, tmpfs, swap cache");
+JSON_FIELD(all_swap_tmpfs, "swap_tmpfs_bytes", BYTES,
+	   value_bytes(s->files.shmem_known, s->files.swapped_tmpfs),
+	   "a part of it: files of tmpfs. Null unless files were read, as zmem-bpf-serve(8) does");
+JSON_FIELD(all_swap_unmapped, "swap_shmem_unmapped_bytes", BYTES,
+	   value_bytes(s->files.shmem_known, s->files.swapped_unmapped),
+	   "a part of it: other shared memory that no process maps. Null unless files were read");
+JSON_FIELD(all_swap_cache, "swap_cache_bytes", BYTES,
+	   value_bytes(s->swap_cache.known, s->swap_cache.bytes),
+	   "a part of it: slots that only the swap cache has. Null unless swap slots were read");
+JSON_FIELD(
+	all_shmem_unmapped, "shmem_unmapped_bytes", BYTES,
+	value_bytes(balance->shmem_unmapped_known, balance->shmem_unmapped),
+	"shmem_bytes less pss_shmem_bytes of all processes: shared memory and tmpfs in RAM that no "
+	"process maps");
+JSON_FIELD(
+	all_anon_residual, "anon_residual_bytes", CHANGE,
+	value_signed(balance->residual_known, balance->anon_residual),
+	"anon_bytes less pss_anon_bytes of all processes. It is not 0 if processes are hidden or "
+	"values changed meanwhile. Null unless every process has its PSS");
+JSON_FIELD(all_mapped_residual, "mapped_residual_bytes", CHANGE,
+	   value_signed(balance->residual_known, balance->mapped_residual),
+	   "likewise, mapped_bytes less pss_file_bytes and pss_shmem_bytes");
+JSON_FIELD(all_zswap_pool, "zswap_pool_bytes", BYTES, MEMINFO(ZSWAP_POOL), "RAM that zswap uses");
+JSON_FIELD(all_zswap_stored, "zswap_stored_bytes", BYTES, MEMINFO(ZSWAP_STORED),
+	   "uncompressed size of the data in zswap");
+JSON_FIELD(
+	psi_some, "psi_some_avg10_hundredths", AMOUNT,
+	value_unsigned(s->pressure.known, s->pressure.some_avg10),
+	"memory pressure: hundredths of a percent of the last ten seconds in which some task waited "
+	"for memory. Null if the kernel has no PSI");
+JSON_FIELD(psi_full, "psi_full_avg10_hundredths", AMOUNT,
+	   value_unsigned(s->pressure.known, s->pressure.full_avg10),
+	   "likewise, in which all tasks waited that were not idle");
+JSON_FIELD(psi_some_total, "psi_some_total_us", AMOUNT,
+	   value_unsigned(s->pressure.known, s->pressure.some_total_us),
+	   "the same as time since boot");
+JSON_FIELD(psi_full_total, "psi_full_total_us", AMOUNT,
+	   value_unsigned(s->pressure.known, s->pressure.full_total_us),
+	   "the same as time since boot");
+JSON_FIELD(
+	swapped_in, "swapped_in_bytes", BYTES, value_bytes(s->swapped.known, s->swapped.in),
+	"bytes read from swap devices since boot (pswpin). Pages that only zswap held are not counted");
+JSON_FIELD(swapped_out, "swapped_out_bytes", BYTES, value_bytes(s->swapped.known, s->swapped.out),
+	   "bytes written to swap devices since boot (pswpout)");
+JSON_FIELD(max_map_count, "max_map_count", AMOUNT,
+	   value_unsigned(s->max_map_count, s->max_map_count),
+	   "vm.max_map_count: the most mappings that the kernel allows a process");
 ROWS(all_zram, "zram", &zram, struct zram_device, true, s->zram, s->zram_count, "the zram devices",
      FIELD_KNOWN);
 FIELDS(system_values, &field_all_memory, &field_all_available, &field_all_anon, &field_all_mapped,

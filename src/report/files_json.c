@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.files, version 1.1, as specified in src/dist/documents.txt. Each
+ * The document zmem.files, as specified in src/dist/documents.txt. Each
  * top-level key, file and group has its own line. And the lines of -F ndjson, which have the same
  * keys.
  */

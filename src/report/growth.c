@@ -221,7 +221,7 @@ static struct cell cell_of_row(struct growth_table *t, const struct growth_stack
 	t->of.code = f->type == FIELD_TEXT ? code_text(t, r) : NULL;
 	v = field_value(f, r, &t->of);
 	if (f->flags & FIELD_SINCE)
-		v = value_number(t->g->recent_us, delta_rate(v.number, t->g->recent_us));
+		v = value_signed(t->g->recent_us, delta_rate(v.number, t->g->recent_us));
 	return cell_of_value(f, v);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.snapshot, version 1.7, as specified in src/dist/documents.txt, with
+ * The document zmem.snapshot, as specified in src/dist/documents.txt, with
  * the parts that other documents share (json.h). A new key raises the minor version, a renamed or
  * removed key raises the major version. Values that were not measured are null. Each top-level key
  * and each process has its own line, for head, grep and diff; there is no other white space.
@@ -196,7 +196,7 @@ static void put_memcg_above(struct json_writer *w, const struct process *p, bool
 static const struct field field_group = {
 	.json_key = JSON_KEY_OF("group"),
 	.type = FIELD_TEXT,
-	.flags = FIELD_SAYS_CUT | FIELD_HEX,
+	.flags = FIELD_CUT_BOOL | FIELD_HEX,
 	.max = {1024, 512},
 	.max_hex = {256, 64},
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.maps, version 1.1, as specified in src/dist/documents.txt. Each
+ * The document zmem.maps, as specified in src/dist/documents.txt. Each
  * top-level key, process, mapping, file and group has its own line.
  */
 #include "fields/map_fields.h"

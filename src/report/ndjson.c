@@ -65,7 +65,7 @@ static void put_total_changes(struct json_writer *w, const struct result *r)
 		bool known = c->known &&
 			     delta_of_totals((enum counter)f->counter, &r->totals, &c->before, &by);
 
-		json_field(w, f, value_number(known, by), true);
+		json_field(w, f, value_signed(known, by), true);
 	}
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.system, version 2.0, as specified in src/dist/documents.txt. Values
+ * The document zmem.system, as specified in src/dist/documents.txt. Values
  * that were not measured are null. Each top-level key and each device has its own line.
  */
 #include "report/json.h"

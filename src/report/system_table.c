@@ -164,7 +164,7 @@ static void put_ram(struct page *p)
 	const struct account *a = &p->r->account;
 
 	begin_parts(p, "RAM", "%RAM",
-		    value_number(account_has(a, ACCOUNT_TOTAL), a->value[ACCOUNT_TOTAL]));
+		    value_signed(account_has(a, ACCOUNT_TOTAL), a->value[ACCOUNT_TOTAL]));
 	for (size_t i = 0; i < system_ram.count; i++) {
 		const struct field *f = system_ram.item[i];
 
@@ -381,7 +381,7 @@ static void put_balance(struct page *p, const char *name, struct value kernel, s
 		cell_text(name),
 		cell_size(kernel),
 		cell_size(sum),
-		cell_size(value_number(kernel.known && sum.known,
+		cell_size(value_signed(kernel.known && sum.known,
 				       (int64_t)(kernel.bytes - sum.bytes))),
 		cell_note(note),
 	};

@@ -44,7 +44,7 @@ static void json_text_field(struct json_writer *w, const struct field *f, struct
 {
 	unsigned flags = json_put_string_max(w, v.known ? v.text : NULL, limit_of(f->max, brief));
 	bool cut = v.cut || flags & JSON_CUT, last = f->flags & FIELD_CUT_LAST;
-	bool says = f->flags & FIELD_SAYS_CUT || (cut && f->flags & FIELD_NOTES_CUT);
+	bool says = f->flags & FIELD_CUT_BOOL || (cut && f->flags & FIELD_CUT_TRUE);
 
 	if (says && !last)
 		json_say_cut(w, f, cut);
