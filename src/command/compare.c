@@ -56,7 +56,7 @@ static int check_sides(const struct collector *c)
 
 int command_compare(const struct options *o)
 {
-	cleanup(session_close) struct session measure = SESSION_CLOSED;
+	cleanup(session_close) struct session session = SESSION_CLOSED;
 	cleanup(output_close) struct output out = {.file.fd = -1};
 	struct collect_spec spec = session_spec(o);
 	int r;
@@ -65,12 +65,12 @@ int command_compare(const struct options *o)
 		return log_usage(o, "compare: --source proc leaves nothing to compare /proc with");
 	if (o->verify == VERIFY_DEFAULT)
 		spec.verify = VERIFY_ALL;
-	r = session_open(&measure, o, &spec);
+	r = session_open(&session, o, &spec);
 	if (r == 0)
-		r = check_sides(&measure.collector);
+		r = check_sides(&session.collector);
 	if (r == 0)
 		r = output_open(&out, o);
 	if (r == 0)
-		r = session_begin(&measure);
-	return r ? r : compare(&measure, &out);
+		r = session_begin(&session);
+	return r ? r : compare(&session, &out);
 }

@@ -169,18 +169,18 @@ static int run(struct session *s, struct output *out)
 
 int command_snapshot(const struct options *o)
 {
-	cleanup(session_close) struct session measure = SESSION_CLOSED;
+	cleanup(session_close) struct session session = SESSION_CLOSED;
 	cleanup(output_close) struct output out = {.file.fd = -1};
 	const struct collect_spec spec = session_spec(o);
 	int r;
 
 	/* A bad option or file is reported before anything is measured. */
-	r = session_open(&measure, o, &spec);
+	r = session_open(&session, o, &spec);
 	if (r == 0)
-		session_note_frame(&measure);
+		session_note_frame(&session);
 	if (r == 0)
 		r = output_open(&out, o);
 	if (r == 0)
-		r = run(&measure, &out);
+		r = run(&session, &out);
 	return r;
 }

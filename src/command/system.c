@@ -32,17 +32,17 @@ static int show(struct session *s, struct output *out)
 
 int command_system(const struct options *o)
 {
-	cleanup(session_close) struct session measure = SESSION_CLOSED;
+	cleanup(session_close) struct session session = SESSION_CLOSED;
 	cleanup(output_close) struct output out = {.file.fd = -1};
 	struct collect_spec spec = session_spec(o);
 	int r;
 
 	spec.files = FILES_ALL;
-	r = session_open(&measure, o, &spec);
+	r = session_open(&session, o, &spec);
 
 	if (r == 0)
-		session_note_frame(&measure);
+		session_note_frame(&session);
 	if (r == 0)
 		r = output_open(&out, o);
-	return r ? r : show(&measure, &out);
+	return r ? r : show(&session, &out);
 }
