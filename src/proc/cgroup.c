@@ -213,19 +213,12 @@ size_t cgroup_unescape(struct text_part name, char *buf, size_t cap)
 {
 	size_t len = 0;
 
-	for (size_t i = 0; i < name.len; i++, len++) {
-		const char *s = name.s + i;
+	while (name.len) {
+		char c = hex_take(&name);
 
-		if (len == cap)
+		if (len == cap || !c || c == '/')
 			return 0;
-		buf[len] = *s;
-		if (name.len - i > 3 && s[0] == '\\' && s[1] == 'x' && hex_value(s[2]) >= 0 &&
-		    hex_value(s[3]) >= 0) {
-			buf[len] = (char)(hex_value(s[2]) << 4 | hex_value(s[3]));
-			i += 3;
-		}
-		if (!buf[len] || buf[len] == '/')
-			return 0;
+		buf[len++] = c;
 	}
 	return len;
 }
@@ -355,13 +348,13 @@ static void find_unit_and_container(struct proc_cgroup *cgroup)
 
 int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret)
 {
-	struct text_part rest = {text, len}, path[PATH_KINDS] = {0};
+	struct text_part rest = {text, len}, line, path[PATH_KINDS] = {0};
 	struct proc_cgroup cgroup = {0};
 	enum path_kind chosen;
 
 	/* A line without its end is cut off, and its path would be wrong. */
-	while (rest.len && memchr(rest.s, '\n', rest.len))
-		parse_line(part_split(&rest, '\n'), path);
+	while (line_take(&rest, &line))
+		parse_line(line, path);
 	chosen = choose_path(path);
 	if (chosen == PATH_KINDS)
 		return -ENOENT;
@@ -377,18 +370,9 @@ int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret)
 /* False if the field is too long, is no path, or has a NUL. */
 static bool copy_path(struct text_part field, char *buf, size_t cap)
 {
-	size_t n = 0;
+	size_t len = octal_decode(field, buf, cap);
 
-	for (size_t i = 0; i < field.len; n++) {
-		char c;
-
-		i += octal_byte(field.s + i, field.len - i, &c);
-		if (c == '\0' || n + 1 >= cap)
-			return false;
-		buf[n] = c;
-	}
-	buf[n] = '\0';
-	return *buf == '/';
+	return len && len < cap && *buf == '/';
 }
 
 /* "32 31 0:29 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory" */
@@ -413,14 +397,11 @@ static bool parse_mount(struct text_part line, struct cgroup_mount *ret)
 	       copy_path(point, ret->point, sizeof(ret->point));
 }
 
-bool cgroup_mount_next(const char **pos, const char *end, struct cgroup_mount *ret)
+bool cgroup_mount_next(struct text_part *rest, struct cgroup_mount *ret)
 {
-	const char *newline;
+	struct text_part line;
 
-	while (*pos < end && (newline = memchr(*pos, '\n', (size_t)(end - *pos)))) {
-		struct text_part line = {*pos, (size_t)(newline - *pos)};
-
-		*pos = newline + 1;
+	while (line_take(rest, &line)) {
 		if (parse_mount(line, ret))
 			return true;
 	}

@@ -20,21 +20,9 @@
 /* Unescapes a path into the arena. Returns NULL if it is none, or without memory. */
 static const char *store_path(struct mounts *m, struct text_part field)
 {
-	char *path = arena_strndup(&m->arena, field.s, field.len);
-	size_t n = 0;
+	char *path = part_begins(field, "/") ? arena_alloc(&m->arena, field.len + 1) : NULL;
 
-	if (!path || !field.len || *field.s != '/')
-		return NULL;
-	for (size_t i = 0; i < field.len; n++) {
-		char c;
-
-		i += octal_byte(field.s + i, field.len - i, &c);
-		if (c == '\0')
-			return NULL;
-		path[n] = c;
-	}
-	path[n] = '\0';
-	return path;
+	return path && octal_decode(field, path, field.len + 1) ? path : NULL;
 }
 
 static const char *store_part(struct mounts *m, struct text_part field)

@@ -39,7 +39,7 @@ static bool below_other_namespace(int proc_fd)
 		uint64_t pid;
 		int count = 0;
 
-		if (!keyed_is(&line, "NSpid", 5))
+		if (!part_is(line.key, "NSpid"))
 			continue;
 		for (const char *p = line.value; scan_u64(&p, line.end, &pid);)
 			count++;
