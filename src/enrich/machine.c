@@ -106,12 +106,7 @@ static uint64_t read_max_map_count(const struct procfs *proc)
 
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system)
 {
-	char text[8192];
-	ssize_t len = procfs_read(proc, "meminfo", text, sizeof(text));
-
-	*system = (struct system_info){};
-	if (len > 0)
-		meminfo_parse(text, (size_t)len, &system->meminfo);
+	*system = (struct system_info){.meminfo = meminfo_read(proc->fd)};
 	read_swaps(proc, system);
 	system->max_map_count = read_max_map_count(proc);
 	zram_each("/sys/block", add_zram, system);

@@ -374,7 +374,7 @@ static int compare_wanted(const void *pa, const void *pb)
 	size_t n;
 
 	if (a->turn != b->turn)
-		return a->turn < b->turn ? -1 : 1;
+		return ORDER_OF(a->turn, b->turn);
 	n = common_len(a->path, b->path, a->len < b->len ? a->len : b->len);
 	return tree_rank(a, n) - tree_rank(b, n);
 }
