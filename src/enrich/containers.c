@@ -42,7 +42,6 @@ struct containers {
 static uid_t user_of(const char *cgroup)
 {
 	struct text_part rest = part_of(cgroup), slice;
-	static const char before[] = "user-", after[] = ".slice";
 	uint64_t uid;
 
 	part_split(&rest, '/');
@@ -52,11 +51,7 @@ static uid_t user_of(const char *cgroup)
 	if (!part_is(slice, "user.slice"))
 		return UID_NONE;
 	slice = part_split(&rest, '/');
-	if (!part_begins(slice, before) || slice.len < sizeof(before) + sizeof(after) - 1)
-		return UID_NONE;
-	slice = part_behind(slice, sizeof(before) - 1);
-	slice.len -= sizeof(after) - 1;
-	if (strncmp(slice.s + slice.len, after, sizeof(after) - 1) != 0 ||
+	if (!part_cut_prefix(&slice, "user-") || !part_cut_suffix(&slice, ".slice") ||
 	    parse_u64(slice.s, slice.len, UID_NONE - 1, &uid) < 0)
 		return UID_NONE;
 	return (uid_t)uid;

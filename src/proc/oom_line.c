@@ -84,12 +84,10 @@ static int parse_pid(struct text_part text, int32_t *ret)
 	if (!found || !scan_u64(&found, end, &pid) || pid > INT32_MAX)
 		return -EINVAL;
 	text = (struct text_part){found, (size_t)(end - found)};
-	if (!part_begins(text, uid_mark))
+	if (!part_cut_prefix(&text, uid_mark))
 		return -EINVAL;
-	text = part_behind(text, strlen(uid_mark));
 	/* The kernel writes a uid as an int. */
-	if (part_begins(text, "-"))
-		text = part_behind(text, 1);
+	part_cut_prefix(&text, "-");
 	if (parse_u64(text.s, text.len, UINT32_MAX, &uid) < 0)
 		return -EINVAL;
 	*ret = (int32_t)pid;

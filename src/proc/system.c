@@ -295,10 +295,8 @@ static bool parse_average(struct text_part word, const char *key, uint32_t *ret)
 	uint64_t number;
 	unsigned thousandths;
 
-	if (!part_begins(word, key))
-		return false;
-	word = part_behind(word, strlen(key));
-	if (parse_thousandths(word.s, word.len, &number, &thousandths) != (int)word.len ||
+	if (!part_cut_prefix(&word, key) ||
+	    parse_thousandths(word.s, word.len, &number, &thousandths) != (int)word.len ||
 	    number > UINT32_MAX / 100 - 1)
 		return false;
 	*ret = (uint32_t)number * 100 + thousandths / 10;
@@ -319,10 +317,8 @@ static bool parse_pressure(struct text_part line, const char *kind, uint32_t *re
 		return false;
 	/* Later kernels may append words. */
 	total = part_split(&line, ' ');
-	if (!part_begins(total, "total="))
-		return false;
-	total = part_behind(total, strlen("total="));
-	return parse_u64(total.s, total.len, UINT64_MAX, ret_total_us) == 0;
+	return part_cut_prefix(&total, "total=") &&
+	       parse_u64(total.s, total.len, UINT64_MAX, ret_total_us) == 0;
 }
 
 int memory_pressure_parse(const char *text, size_t len, struct memory_pressure *ret)
