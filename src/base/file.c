@@ -75,6 +75,16 @@ ssize_t file_read(int dirfd, const char *path, char *buf, size_t cap)
 	return file_read_fd(fd, buf, cap);
 }
 
+DIR *dir_open(int dirfd, const char *path)
+{
+	cleanup_close int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (dir)
+		TAKE_FD(fd); /* closedir() closes it */
+	return dir;
+}
+
 int file_write_fd(int fd, const void *data, size_t len)
 {
 	const char *p = data;
@@ -348,11 +358,8 @@ static int place_append(struct place *p)
 
 void place_done(struct place *p)
 {
-	if (p->dir >= 0)
-		close(p->dir);
-	if (p->entry >= 0)
-		close(p->entry);
-	p->dir = p->entry = -1;
+	close_fd(&p->dir);
+	close_fd(&p->entry);
 }
 
 /* ---- replacing and appending ---- */

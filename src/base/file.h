@@ -6,6 +6,7 @@
 #ifndef ZMEM_BASE_FILE_H
 #define ZMEM_BASE_FILE_H
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -42,6 +43,8 @@ ssize_t file_read_fd(int fd, char *buf, size_t cap);
  * errno.
  */
 ssize_t file_read_at(int fd, uint64_t at, void *buf, size_t len);
+/* Opens a directory under dirfd to list it. NULL on failure, and errno says why. */
+DIR *dir_open(int dirfd, const char *path);
 /* Writes all bytes and retries after interrupts. Returns 0 or a negative errno. */
 int file_write_fd(int fd, const void *data, size_t len);
 

@@ -78,6 +78,28 @@ static inline struct text_part part_behind(struct text_part part, size_t len)
 	return (struct text_part){part.s + len, part.len - len};
 }
 
+/* Cuts the prefix off; false if the slice does not begin with it or is nothing else. */
+static inline bool part_cut_prefix(struct text_part *part, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	if (part->len <= len || memcmp(part->s, prefix, len) != 0)
+		return false;
+	*part = part_behind(*part, len);
+	return true;
+}
+
+/* Cuts the suffix off; false if the slice does not end with it or is nothing else. */
+static inline bool part_cut_suffix(struct text_part *part, const char *suffix)
+{
+	size_t len = strlen(suffix);
+
+	if (part->len <= len || memcmp(part->s + part->len - len, suffix, len) != 0)
+		return false;
+	part->len -= len;
+	return true;
+}
+
 /* The last component of a path. */
 static inline struct text_part part_base(struct text_part path)
 {

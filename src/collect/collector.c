@@ -19,8 +19,6 @@
 #include "source/holders_source.h"
 #include "source/swap_source.h"
 
-#define MEMINFO_MAX 8192
-
 /* ---- recordings ---- */
 
 /* Reverts count_statuses(), which counts again among the rows of the query. */
@@ -123,13 +121,9 @@ static int note_fallback(struct collector *c)
 /* Whether swap is in use; in a series of snapshots, whether there is any. */
 static bool swap_matters(const struct collector *c)
 {
-	char text[MEMINFO_MAX];
-	ssize_t len = procfs_read(&c->proc, "meminfo", text, sizeof(text));
-	struct meminfo m = {};
+	struct meminfo m = meminfo_read(c->proc.fd);
 	uint64_t used = 0;
 
-	if (len > 0)
-		meminfo_parse(text, (size_t)len, &m);
 	if (c->spec.continuous)
 		return meminfo_has(&m, MEMINFO_SWAP_TOTAL) && m.value[MEMINFO_SWAP_TOTAL];
 	return meminfo_swap_used(&m, &used) && used;

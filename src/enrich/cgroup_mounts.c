@@ -62,7 +62,7 @@ int cgroup_mounts_open(const struct procfs *proc, struct arena *arena, struct cg
 {
 	struct cgroup_mount *m = arena_alloc(arena, sizeof(*m));
 	char *text = NULL;
-	const char *pos;
+	struct text_part rest;
 	ssize_t len;
 	int r = 0;
 
@@ -71,8 +71,8 @@ int cgroup_mounts_open(const struct procfs *proc, struct arena *arena, struct cg
 	len = proc->fd < 0 ? -ENOENT : read_mounts(proc, arena, &text);
 	if (len < 0)
 		return file_exhausted((int)len) ? (int)len : 0;
-	pos = text;
-	while (r == 0 && cgroup_mount_next(&pos, text + len, m))
+	rest = (struct text_part){text, (size_t)len};
+	while (r == 0 && cgroup_mount_next(&rest, m))
 		r = add_mount(h, m, arena);
 	return r;
 }

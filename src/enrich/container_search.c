@@ -170,18 +170,12 @@ static ssize_t read_below(const struct container_search *c, int dirfd, const cha
 static void each_name(struct container_search *c, const char *path,
 		      void (*fn)(struct container_search *c, struct text_part name))
 {
-	int fd = openat(c->root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_closedir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	cleanup_closedir DIR *dir = dir_open(c->root, path);
 	const struct dirent *entry;
 
-	if (fd < 0) {
+	if (!dir) {
 		if (errno != ENOENT && errno != ENOTDIR)
 			set_reasons(c, -errno);
-		return;
-	}
-	if (!dir) {
-		c->error = -ENOMEM;
-		close(fd);
 		return;
 	}
 	for (size_t i = 0; !c->error && (entry = readdir(dir)); i++) {

@@ -42,7 +42,6 @@ struct containers {
 static uid_t user_of(const char *cgroup)
 {
 	struct text_part rest = part_of(cgroup), slice;
-	static const char before[] = "user-", after[] = ".slice";
 	uint64_t uid;
 
 	part_split(&rest, '/');
@@ -52,11 +51,7 @@ static uid_t user_of(const char *cgroup)
 	if (!part_is(slice, "user.slice"))
 		return UID_NONE;
 	slice = part_split(&rest, '/');
-	if (!part_begins(slice, before) || slice.len < sizeof(before) + sizeof(after) - 1)
-		return UID_NONE;
-	slice = part_behind(slice, sizeof(before) - 1);
-	slice.len -= sizeof(after) - 1;
-	if (strncmp(slice.s + slice.len, after, sizeof(after) - 1) != 0 ||
+	if (!part_cut_prefix(&slice, "user-") || !part_cut_suffix(&slice, ".slice") ||
 	    parse_u64(slice.s, slice.len, UID_NONE - 1, &uid) < 0)
 		return UID_NONE;
 	return (uid_t)uid;
@@ -223,22 +218,21 @@ static void choose_owner(struct container_search *c, const struct containers *al
 	c->count = c->left = end - first;
 }
 
-/* The first container of an owner, or all->items. */
+static bool is_owner_below(const void *item, const void *key)
+{
+	const struct nameless *n = item;
+
+	return compare_owner(&n->owner, key) < 0;
+}
+
+/* The first container of a user, or all->items. */
 static size_t find_owned(const struct containers *all, uid_t uid)
 {
 	const struct owner owner = {.uid = uid};
-	size_t low = 0, high = all->items;
+	size_t at = count_before(all->item, all->items, sizeof(*all->item), is_owner_below, &owner);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_owner(&all->item[middle].owner, &owner) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < all->items && compare_owner(&all->item[low].owner, &owner) == 0 ? low
-										     : all->items;
+	return at < all->items && compare_owner(&all->item[at].owner, &owner) == 0 ? at
+										   : all->items;
 }
 
 /*
@@ -294,19 +288,6 @@ static void search_owners(struct container_reader *reader, struct container_sear
 
 /* ---- rows ---- */
 
-static const char *join(struct arena *arena, const char *a, const char *b)
-{
-	size_t first = strlen(a), second = strlen(b);
-	char *s = arena_alloc(arena, first + second + 2);
-
-	if (!s)
-		return NULL;
-	memcpy(s, a, first);
-	s[first] = '/';
-	memcpy(s + first + 1, b, second + 1);
-	return s;
-}
-
 /* The name, or the beginning of the id, and whose it is. */
 static const char *own_name(struct arena *arena, const struct nameless *n)
 {
@@ -331,8 +312,8 @@ static int complete_name(struct arena *arena, struct nameless *n)
 		return -ENOMEM;
 	if (!n->pod)
 		return 0;
-	n->pod = join(arena, n->namespace, n->pod);
-	n->name = n->pod ? join(arena, n->pod, n->name) : NULL;
+	n->pod = arena_join(arena, n->namespace, "/", n->pod);
+	n->name = n->pod ? arena_join(arena, n->pod, "/", n->name) : NULL;
 	return n->name ? 0 : -ENOMEM;
 }
 

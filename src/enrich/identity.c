@@ -118,10 +118,10 @@ static int compare_key(const void *pa, const void *pb, void *arg)
 
 	(void)arg;
 	if (a->cgroup_key != b->cgroup_key)
-		return a->cgroup_key < b->cgroup_key ? -1 : 1;
+		return ORDER_OF(a->cgroup_key, b->cgroup_key);
 	/* The oldest process is the least likely to end before it is read. */
 	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
+		return ORDER_OF(a->start_ns, b->start_ns);
 	return ORDER_OF(a, b);
 }
 
@@ -231,7 +231,7 @@ static bool needs_cmdline(const struct process *p)
 
 static int set_program(struct snapshot *s, struct process *p, struct text_part name)
 {
-	if (name.len != strlen(p->name) || memcmp(name.s, p->name, name.len) != 0) {
+	if (!part_is(name, p->name)) {
 		const char *kept = arena_strndup(&s->arena, name.s, name.len);
 
 		if (!kept)

@@ -98,20 +98,15 @@ static uint64_t read_max_map_count(const struct procfs *proc)
 {
 	char text[32];
 	ssize_t len = procfs_read(proc, "sys/vm/max_map_count", text, sizeof(text));
-	size_t digits = len > 0 ? strspn(text, "0123456789") : 0;
+	const char *pos = text;
 	uint64_t count;
 
-	return parse_u64(text, digits, UINT64_MAX, &count) < 0 ? 0 : count;
+	return len > 0 && scan_u64(&pos, text + len, &count) ? count : 0;
 }
 
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system)
 {
-	char text[8192];
-	ssize_t len = procfs_read(proc, "meminfo", text, sizeof(text));
-
-	*system = (struct system_info){};
-	if (len > 0)
-		meminfo_parse(text, (size_t)len, &system->meminfo);
+	*system = (struct system_info){.meminfo = meminfo_read(proc->fd)};
 	read_swaps(proc, system);
 	system->max_map_count = read_max_map_count(proc);
 	zram_each("/sys/block", add_zram, system);

@@ -156,35 +156,16 @@ static void set_stat(const char *text, bool v2, struct memcg *m)
 		set_detail(m, COUNTER_MEM_SWAP, unused);
 }
 
-/* "some avg10=1.23 avg60=…": hundredths of a percent. */
-static bool find_pressure(const char *text, const char *name, uint64_t *ret)
-{
-	const char *line = strstr(text, name), *whole, *part;
-	uint64_t hundreds, hundredths;
-	size_t len;
-
-	if (!line || (line != text && line[-1] != '\n'))
-		return false;
-	whole = line + strlen(name);
-	len = strspn(whole, "0123456789");
-	part = whole + len + 1;
-	if (whole[len] != '.' || strspn(part, "0123456789") != 2 ||
-	    parse_u64(whole, len, 1000, &hundreds) < 0 || parse_u64(part, 2, 99, &hundredths) < 0)
-		return false;
-	*ret = hundreds * 100 + hundredths;
-	return true;
-}
-
 static int read_pressure(int dirfd, struct memcg *m)
 {
 	char text[256];
 	ssize_t len = file_read(dirfd, "memory.pressure", text, sizeof(text));
-	uint64_t share;
+	struct memory_pressure pressure;
 
-	if (len > 0 && find_pressure(text, "some avg10=", &share))
-		set_detail(m, COUNTER_PSI_SOME_10, share);
-	if (len > 0 && find_pressure(text, "full avg10=", &share))
-		set_detail(m, COUNTER_PSI_FULL_10, share);
+	if (len > 0 && memory_pressure_parse(text, (size_t)len, &pressure) == 0) {
+		set_detail(m, COUNTER_PSI_SOME_10, pressure.some_avg10);
+		set_detail(m, COUNTER_PSI_FULL_10, pressure.full_avg10);
+	}
 	return file_exhausted((int)len) ? (int)len : 0;
 }
 
@@ -272,22 +253,17 @@ struct wanted {
 	enum memcg_bound left_out; /* why; MEMCG_BOUNDS: it is not */
 };
 
-/* A path that may go on behind its first `len` bytes. */
-struct part {
-	const char *path;
-	size_t len;
-};
-
+/* The path of `a` may go on behind it. */
 static int compare_part(const void *pa, const void *pb)
 {
-	const struct part *a = pa;
+	const struct text_part *a = pa;
 	const struct memcg *b = pb;
-	int r = strncmp(a->path, b->path, a->len);
+	int r = strncmp(a->s, b->path, a->len);
 
 	return r ? r : -(b->path[a->len] != '\0');
 }
 
-static const struct memcg *find_memcg(const struct memcg *item, size_t count, struct part part)
+static const struct memcg *find_memcg(const struct memcg *item, size_t count, struct text_part part)
 {
 	return count ? bsearch(&part, item, count, sizeof(*item), compare_part) : NULL;
 }
@@ -374,7 +350,7 @@ static int compare_wanted(const void *pa, const void *pb)
 	size_t n;
 
 	if (a->turn != b->turn)
-		return a->turn < b->turn ? -1 : 1;
+		return ORDER_OF(a->turn, b->turn);
 	n = common_len(a->path, b->path, a->len < b->len ? a->len : b->len);
 	return tree_rank(a, n) - tree_rank(b, n);
 }
@@ -623,7 +599,7 @@ static void count_left_out(struct reading *r)
 		const struct wanted *t = &r->wanted[i];
 
 		if (t->counts && t->left_out != MEMCG_BOUNDS &&
-		    !find_memcg(r->item, r->count, (struct part){t->path, t->len}))
+		    !find_memcg(r->item, r->count, (struct text_part){t->path, t->len}))
 			r->left_out[t->left_out]++;
 	}
 }
@@ -673,7 +649,7 @@ static const struct memcg *find_nearest(const struct memcg *item, size_t count, 
 					bool left_out, uint16_t *ret_above)
 {
 	size_t reach = memcg_reach(path, MEMCG_DEPTH_MAX);
-	struct part part = {path, strlen(path)};
+	struct text_part part = part_of(path);
 	const struct memcg *m = find_memcg(item, count, part);
 
 	*ret_above = 0;
@@ -683,7 +659,7 @@ static const struct memcg *find_nearest(const struct memcg *item, size_t count, 
 	part.len = part.len < reach + 1 ? part.len : reach + 1;
 	while (!m && part.len) {
 		part.len--;
-		if (part.path[part.len] == '/' && part.len <= UINT16_MAX)
+		if (part.s[part.len] == '/' && part.len <= UINT16_MAX)
 			m = find_memcg(item, count, part);
 	}
 	*ret_above = m && m->current_known ? (uint16_t)part.len : 0;

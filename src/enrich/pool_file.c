@@ -231,21 +231,11 @@ static int read_mappings(const struct target *t, int dirfd, struct map_set **ret
 
 /* ---- files ---- */
 
-static const char *file_name(enum pool_file file)
-{
-	static const char *const names[] = {
-		[POOL_ROLLUP] = "smaps_rollup",
-		[POOL_STATUS] = "status",
-		[POOL_CGROUP] = "cgroup",
-		[POOL_CMDLINE] = "cmdline",
-		[POOL_EXE] = "exe",
-		[POOL_MAPS] = "smaps",
-		[POOL_NAMES] = "smaps",
-		[POOL_PROGRAM] = "cmdline",
-	};
-
-	return names[file];
-}
+/* exe is a link, and smaps is read piece by piece. */
+static const char *const file_names[] = {
+	[POOL_ROLLUP] = "smaps_rollup", [POOL_STATUS] = "status",   [POOL_CGROUP] = "cgroup",
+	[POOL_CMDLINE] = "cmdline",	[POOL_PROGRAM] = "cmdline",
+};
 
 /*
  * Opens the directory with the memory of the process: /proc/PID, or that of a live thread if the
@@ -274,8 +264,9 @@ static void read_smaps(const struct target *t, int fd, struct pool_result *ret)
 	struct map_set *maps = NULL;
 	int r = read_mappings(t, fd, &maps);
 
-	fail(ret, r);
-	if (r == 0)
+	if (r < 0)
+		fail(ret, r);
+	else
 		*ret = (struct pool_result){.status = PSS_OK, .maps = maps};
 }
 
@@ -287,7 +278,7 @@ static ssize_t read_text(const struct target *t, int fd, char *text, size_t cap)
 		return procfs_exe_name(fd, text, cap, &deleted);
 	if (t->file == POOL_CMDLINE || t->file == POOL_PROGRAM)
 		cap = POOL_CMDLINE_MAX + 1;
-	return file_read(fd, file_name(t->file), text, cap);
+	return file_read(fd, file_names[t->file], text, cap);
 }
 
 void target_read(const struct target *t, struct pool_result *ret)

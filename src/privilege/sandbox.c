@@ -96,11 +96,11 @@ int landlock_enter(bool reads)
 /* x32 has other numbers for the same calls; they begin here. */
 #define FIRST_FOREIGN	     0x40000000
 
-#define LOAD(at)	     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(at))
+#define LOAD(at)	     ((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(at)))
 #define LOAD_NUMBER	     LOAD(offsetof(struct seccomp_data, nr))
 #define LOAD_ARG(i)	     LOAD(offsetof(struct seccomp_data, args) + 8 * (i))
-#define RETURN(what)	     BPF_STMT(BPF_RET | BPF_K, what)
-#define JUMP(op, k, yes, no) BPF_JUMP(BPF_JMP | (op) | BPF_K, k, yes, no)
+#define RETURN(what)	     ((struct sock_filter)BPF_STMT(BPF_RET | BPF_K, what))
+#define JUMP(op, k, yes, no) ((struct sock_filter)BPF_JUMP(BPF_JMP | (op) | BPF_K, k, yes, no))
 
 #define CALL_MAX	     (2 + 2 * SYSTEM_CALL_CHECKS + 1)
 
@@ -121,17 +121,17 @@ static void emit_call(struct code *c, const struct system_call *call)
 
 	for (size_t i = 0; i < SYSTEM_CALL_CHECKS; i++)
 		left += call->check[i].kind ? 2 : 0;
-	emit(c, (struct sock_filter)LOAD_NUMBER);
-	emit(c, (struct sock_filter)JUMP(BPF_JEQ, call->number, 0, left));
+	emit(c, LOAD_NUMBER);
+	emit(c, JUMP(BPF_JEQ, call->number, 0, left));
 	for (size_t i = 0; i < SYSTEM_CALL_CHECKS && call->check[i].kind; i++) {
 		left -= 2;
-		emit(c, (struct sock_filter)LOAD_ARG(call->check[i].arg));
+		emit(c, LOAD_ARG(call->check[i].arg));
 		if (call->check[i].kind == CHECK_EQUAL)
-			emit(c, (struct sock_filter)JUMP(BPF_JEQ, call->check[i].value, 0, left));
+			emit(c, JUMP(BPF_JEQ, call->check[i].value, 0, left));
 		else
-			emit(c, (struct sock_filter)JUMP(BPF_JSET, call->check[i].value, left, 0));
+			emit(c, JUMP(BPF_JSET, call->check[i].value, left, 0));
 	}
-	emit(c, (struct sock_filter)RETURN(SECCOMP_RET_ALLOW));
+	emit(c, RETURN(SECCOMP_RET_ALLOW));
 }
 
 int system_calls_limit(const struct system_call *allowed, size_t count)
@@ -145,15 +145,15 @@ int system_calls_limit(const struct system_call *allowed, size_t count)
 	if (!ARCH ||
 	    (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) < 0 && errno != EFAULT))
 		return 0;
-	emit(&code, (struct sock_filter)LOAD(offsetof(struct seccomp_data, arch)));
-	emit(&code, (struct sock_filter)JUMP(BPF_JEQ, ARCH, 1, 0));
-	emit(&code, (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS));
-	emit(&code, (struct sock_filter)LOAD_NUMBER);
-	emit(&code, (struct sock_filter)JUMP(BPF_JGE, FIRST_FOREIGN, 0, 1));
-	emit(&code, (struct sock_filter)RETURN(SECCOMP_RET_KILL_PROCESS));
+	emit(&code, LOAD(offsetof(struct seccomp_data, arch)));
+	emit(&code, JUMP(BPF_JEQ, ARCH, 1, 0));
+	emit(&code, RETURN(SECCOMP_RET_KILL_PROCESS));
+	emit(&code, LOAD_NUMBER);
+	emit(&code, JUMP(BPF_JGE, FIRST_FOREIGN, 0, 1));
+	emit(&code, RETURN(SECCOMP_RET_KILL_PROCESS));
 	for (size_t i = 0; i < count; i++)
 		emit_call(&code, &allowed[i]);
-	emit(&code, (struct sock_filter)RETURN(SECCOMP_RET_ERRNO | EPERM));
+	emit(&code, RETURN(SECCOMP_RET_ERRNO | EPERM));
 	program.len = code.len;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0 ? -errno : 0;
 }

@@ -15,29 +15,6 @@
 #include "proc/container.h"
 #include "proc/keyed.h"
 
-/* Cuts `prefix` off; false if the part does not begin with it or is nothing else. */
-static bool cut_prefix(struct text_part *part, const char *prefix)
-{
-	size_t len = strlen(prefix);
-
-	if (part->len <= len || memcmp(part->s, prefix, len) != 0)
-		return false;
-	part->s += len;
-	part->len -= len;
-	return true;
-}
-
-/* Cuts `suffix` off; false if the part does not end with it or is nothing else. */
-static bool cut_suffix(struct text_part *part, const char *suffix)
-{
-	size_t len = strlen(suffix);
-
-	if (part->len <= len || memcmp(part->s + part->len - len, suffix, len) != 0)
-		return false;
-	part->len -= len;
-	return true;
-}
-
 /* ---- the path that is shown ---- */
 
 /* In the order of preference. */
@@ -87,15 +64,15 @@ static bool unit_name(struct text_part component, struct text_part *ret_unit, bo
 	static const char *const suffix[] = {".service", ".scope", ".socket", ".mount", ".swap"};
 	struct text_part stem;
 
-	cut_prefix(&component, "_");
+	part_cut_prefix(&component, "_");
 	stem = component;
 	for (size_t i = 0; i < ARRAY_SIZE(suffix); i++)
-		if (cut_suffix(&stem, suffix[i])) {
+		if (part_cut_suffix(&stem, suffix[i])) {
 			*ret_unit = component;
 			*ret_slice = false;
 			return true;
 		}
-	if (!cut_suffix(&stem, ".slice") || part_is(stem, "-"))
+	if (!part_cut_suffix(&stem, ".slice") || part_is(stem, "-"))
 		return false;
 	*ret_unit = component;
 	*ret_slice = true;
@@ -115,7 +92,7 @@ static bool runtime_id(struct text_part component, struct text_part *ret_id)
 	struct text_part before = component, id;
 	char separator;
 
-	cut_suffix(&before, ".scope");
+	part_cut_suffix(&before, ".scope");
 	if (before.len < CONTAINER_ID_LEN)
 		return false;
 	before.len -= CONTAINER_ID_LEN;
@@ -148,9 +125,9 @@ static bool runtime_id(struct text_part component, struct text_part *ret_id)
 /* A machine of systemd-nspawn: "machine-NAME.scope", or its service without a scope. */
 static bool machine_name(struct text_part *name)
 {
-	if (cut_prefix(name, "machine-"))
-		return cut_suffix(name, ".scope");
-	return cut_prefix(name, "systemd-nspawn@") && cut_suffix(name, ".service");
+	if (part_cut_prefix(name, "machine-"))
+		return part_cut_suffix(name, ".scope");
+	return part_cut_prefix(name, "systemd-nspawn@") && part_cut_suffix(name, ".service");
 }
 
 /* The container whose outermost cgroup this is. */
@@ -162,9 +139,9 @@ static bool container_name(struct text_part parent, struct text_part component,
 	if (runtime_id(component, &name)) {
 		id = name;
 		name.len = CONTAINER_ID_SHOWN;
-	} else if (cut_prefix(&name, "lxc.monitor.")) {
+	} else if (part_cut_prefix(&name, "lxc.monitor.")) {
 		return false; /* LXC's own process, outside */
-	} else if (cut_prefix(&name, "lxc.payload.")) {
+	} else if (part_cut_prefix(&name, "lxc.payload.")) {
 		/* LXC 4 */
 	} else if (part_is(parent, "lxc") || part_is(parent, "lxc.payload")) {
 		/* LXC until 2 and 3. */
@@ -196,9 +173,9 @@ bool cgroup_pod_uid(struct text_part component, struct text_part *ret_uid)
 					     "kubepods-pod", "pod"};
 	struct text_part uid = component;
 
-	cut_suffix(&uid, ".slice");
+	part_cut_suffix(&uid, ".slice");
 	for (size_t i = 0; i < ARRAY_SIZE(prefix); i++) {
-		if (!cut_prefix(&uid, prefix[i]))
+		if (!part_cut_prefix(&uid, prefix[i]))
 			continue;
 		for (size_t k = 0; k < uid.len; k++)
 			if (hex_value(uid.s[k]) < 0 && uid.s[k] != '-' && uid.s[k] != '_')
@@ -213,19 +190,12 @@ size_t cgroup_unescape(struct text_part name, char *buf, size_t cap)
 {
 	size_t len = 0;
 
-	for (size_t i = 0; i < name.len; i++, len++) {
-		const char *s = name.s + i;
+	while (name.len) {
+		char c = hex_take(&name);
 
-		if (len == cap)
+		if (len == cap || !c || c == '/')
 			return 0;
-		buf[len] = *s;
-		if (name.len - i > 3 && s[0] == '\\' && s[1] == 'x' && hex_value(s[2]) >= 0 &&
-		    hex_value(s[3]) >= 0) {
-			buf[len] = (char)(hex_value(s[2]) << 4 | hex_value(s[3]));
-			i += 3;
-		}
-		if (!buf[len] || buf[len] == '/')
-			return 0;
+		buf[len++] = c;
 	}
 	return len;
 }
@@ -237,7 +207,7 @@ static bool user_of_manager(struct text_part unit, struct text_part *ret_uid)
 {
 	uint64_t uid;
 
-	if (!cut_prefix(&unit, "user@") || !cut_suffix(&unit, ".service") ||
+	if (!part_cut_prefix(&unit, "user@") || !part_cut_suffix(&unit, ".service") ||
 	    parse_u64(unit.s, unit.len, UINT32_MAX, &uid) < 0)
 		return false;
 	*ret_uid = unit;
@@ -325,7 +295,7 @@ static void find_unit_and_container(struct proc_cgroup *cgroup)
 	struct cgroup_managers managers = {};
 	bool unit_is_slice = true;
 
-	cut_suffix(&rest, removed);
+	part_cut_suffix(&rest, removed);
 	while (rest.len) {
 		struct text_part component = part_split(&rest, '/');
 		size_t path = (size_t)(component.s + component.len - cgroup->path.s);
@@ -355,13 +325,13 @@ static void find_unit_and_container(struct proc_cgroup *cgroup)
 
 int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret)
 {
-	struct text_part rest = {text, len}, path[PATH_KINDS] = {0};
+	struct text_part rest = {text, len}, line, path[PATH_KINDS] = {0};
 	struct proc_cgroup cgroup = {0};
 	enum path_kind chosen;
 
 	/* A line without its end is cut off, and its path would be wrong. */
-	while (rest.len && memchr(rest.s, '\n', rest.len))
-		parse_line(part_split(&rest, '\n'), path);
+	while (line_take(&rest, &line))
+		parse_line(line, path);
 	chosen = choose_path(path);
 	if (chosen == PATH_KINDS)
 		return -ENOENT;
@@ -377,18 +347,9 @@ int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret)
 /* False if the field is too long, is no path, or has a NUL. */
 static bool copy_path(struct text_part field, char *buf, size_t cap)
 {
-	size_t n = 0;
+	size_t len = octal_decode(field, buf, cap);
 
-	for (size_t i = 0; i < field.len; n++) {
-		char c;
-
-		i += octal_byte(field.s + i, field.len - i, &c);
-		if (c == '\0' || n + 1 >= cap)
-			return false;
-		buf[n] = c;
-	}
-	buf[n] = '\0';
-	return *buf == '/';
+	return len && len < cap && *buf == '/';
 }
 
 /* "32 31 0:29 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory" */
@@ -413,14 +374,11 @@ static bool parse_mount(struct text_part line, struct cgroup_mount *ret)
 	       copy_path(point, ret->point, sizeof(ret->point));
 }
 
-bool cgroup_mount_next(const char **pos, const char *end, struct cgroup_mount *ret)
+bool cgroup_mount_next(struct text_part *rest, struct cgroup_mount *ret)
 {
-	const char *newline;
+	struct text_part line;
 
-	while (*pos < end && (newline = memchr(*pos, '\n', (size_t)(end - *pos)))) {
-		struct text_part line = {*pos, (size_t)(newline - *pos)};
-
-		*pos = newline + 1;
+	while (line_take(rest, &line)) {
 		if (parse_mount(line, ret))
 			return true;
 	}

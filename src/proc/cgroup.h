@@ -90,8 +90,8 @@ struct cgroup_mount {
 	char point[4096]; /* the directory */
 };
 
-/* Finds the next mount and moves *pos after it; false at the end. Ignores an incomplete line. */
-bool cgroup_mount_next(const char **pos, const char *end, struct cgroup_mount *ret);
+/* Finds the next mount; *rest becomes what follows. False at the end. Ignores a cut line. */
+bool cgroup_mount_next(struct text_part *rest, struct cgroup_mount *ret);
 
 /*
  * The path below a mount's root, without a leading '/': "" is the root itself. NULL if the path is

@@ -51,14 +51,12 @@ static bool split_names(struct text_part text, struct text_part *part, size_t co
 bool container_log_parse(struct text_part file, struct container_name *ret,
 			 struct text_part *ret_id)
 {
-	static const char end[] = ".log";
 	struct text_part part[3], id;
-	size_t tail = CONTAINER_ID_LEN + sizeof(end); /* and the '-' */
 
-	if (file.len <= tail || !part_is(part_behind(file, file.len - sizeof(end) + 1), end))
+	if (!part_cut_suffix(&file, ".log") || file.len <= CONTAINER_ID_LEN + 1)
 		return false;
-	id = (struct text_part){file.s + file.len - tail + 1, CONTAINER_ID_LEN};
-	file.len -= tail;
+	file.len -= CONTAINER_ID_LEN + 1; /* and the '-' */
+	id = (struct text_part){file.s + file.len + 1, CONTAINER_ID_LEN};
 	if (file.s[file.len] != '-' || !container_id_valid(id) || !split_names(file, part, 3))
 		return false;
 	*ret = (struct container_name){.pod = part[0], .namespace = part[1], .name = part[2]};

@@ -5,6 +5,14 @@
 #include "base/parse.h"
 #include "proc/keyed.h"
 
+bool line_take(struct text_part *rest, struct text_part *ret_line)
+{
+	if (!rest->len || !memchr(rest->s, '\n', rest->len))
+		return false;
+	*ret_line = part_split(rest, '\n');
+	return true;
+}
+
 bool keyed_next(const char **pos, const char *end, struct keyed_line *ret_line)
 {
 	while (*pos < end) {
@@ -17,8 +25,7 @@ bool keyed_next(const char **pos, const char *end, struct keyed_line *ret_line)
 		if (!colon)
 			continue;
 		*ret_line = (struct keyed_line){
-			.key = start,
-			.key_len = colon - start,
+			.key = {start, (size_t)(colon - start)},
 			.value = colon + 1,
 			.end = stop,
 			.whole = newline != NULL,
@@ -26,11 +33,6 @@ bool keyed_next(const char **pos, const char *end, struct keyed_line *ret_line)
 		return true;
 	}
 	return false;
-}
-
-bool keyed_is(const struct keyed_line *line, const char *name, size_t len)
-{
-	return line->key_len == len && memcmp(line->key, name, len) == 0;
 }
 
 static bool is_blank(char c)
@@ -70,7 +72,7 @@ bool keyed_counter(const struct keyed_line *line, struct keyed_counters *counter
 	for (unsigned tries = 0; tries < counters->count; tries++, i++) {
 		if (i >= counters->count)
 			i = 0;
-		if (!keyed_is(line, counters->name[i].s, counters->name[i].len))
+		if (!part_same(line->key, counters->name[i]))
 			continue;
 		if (!(counters->have & (1u << i)) && keyed_bytes(line, &counters->value[i]))
 			counters->have |= 1u << i;
@@ -78,4 +80,48 @@ bool keyed_counter(const struct keyed_line *line, struct keyed_counters *counter
 		return true;
 	}
 	return false;
+}
+
+/* ---- escaped names ---- */
+
+static bool is_octal(char c)
+{
+	return c >= '0' && c <= '7';
+}
+
+/* Takes the next byte off a text that is not empty, and decodes it if it is written as \ooo. */
+static char octal_take(struct text_part *text)
+{
+	const char *s = text->s;
+	bool escaped = text->len >= 4 && s[0] == '\\' && s[1] <= '3' && is_octal(s[1]) &&
+		       is_octal(s[2]) && is_octal(s[3]);
+
+	*text = part_behind(*text, escaped ? 4 : 1);
+	return escaped ? (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0')) : s[0];
+}
+
+size_t octal_decode(struct text_part text, char *buf, size_t cap)
+{
+	size_t len = 0;
+
+	for (; text.len; len++) {
+		char c = octal_take(&text);
+
+		if (c == '\0')
+			return 0;
+		if (len < cap - 1)
+			buf[len] = c;
+	}
+	buf[len < cap - 1 ? len : cap - 1] = '\0';
+	return len;
+}
+
+char hex_take(struct text_part *text)
+{
+	const char *s = text->s;
+	bool escaped = text->len >= 4 && s[0] == '\\' && s[1] == 'x' && hex_value(s[2]) >= 0 &&
+		       hex_value(s[3]) >= 0;
+
+	*text = part_behind(*text, escaped ? 4 : 1);
+	return escaped ? (char)(hex_value(s[2]) << 4 | hex_value(s[3])) : s[0];
 }

@@ -10,17 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/parse.h"
+
 struct keyed_line {
-	const char *key;
-	size_t key_len;
+	struct text_part key;
 	const char *value; /* after the colon */
 	const char *end;   /* the line's '\n', or the end of the text without one */
 	bool whole;	   /* the line ends with '\n', so it is complete */
-};
-
-struct keyed_name {
-	const char *s;
-	size_t len;
 };
 
 #define KEYED_NAME(literal)                                                                        \
@@ -32,16 +28,17 @@ struct keyed_name {
  * The names of a file's values in the kernel's order. The index of a value is its bit in `have`.
  */
 struct keyed_counters {
-	const struct keyed_name *name;
+	const struct text_part *name;
 	unsigned count; /* at most 32 */
 	unsigned next;	/* the name that the next line is compared with first */
 	uint32_t have;
 	uint64_t *value; /* bytes */
 };
 
+/* Takes the next line; false at the end and for a line without '\n', which may be incomplete. */
+bool line_take(struct text_part *rest, struct text_part *ret_line);
 /* Finds the next line with a colon and moves *pos to the line after it. False at the end. */
 bool keyed_next(const char **pos, const char *end, struct keyed_line *ret_line);
-bool keyed_is(const struct keyed_line *line, const char *name, size_t len);
 /* The number of a line whose text is exactly "number kB", in bytes. */
 bool keyed_bytes(const struct keyed_line *line, uint64_t *ret_bytes);
 /*
@@ -53,23 +50,16 @@ bool keyed_counter(const struct keyed_line *line, struct keyed_counters *counter
 /*
  * ---- escaped names ----
  *
- * The kernel writes blanks, newlines and backslashes as \ooo (mangle_path(), fs/seq_file.c).
+ * The kernel writes blanks, newlines and backslashes of names as \ooo (mangle_path(),
+ * fs/seq_file.c). The kernel's log and systemd write bytes as \xNN.
  */
 
-static inline bool is_octal(char c)
-{
-	return c >= '0' && c <= '7';
-}
-
-/* Decodes the byte at s. Returns the number of characters it takes; len must not be 0. */
-static inline size_t octal_byte(const char *s, size_t len, char *ret)
-{
-	*ret = s[0];
-	if (len < 4 || s[0] != '\\' || s[1] > '3' || !is_octal(s[1]) || !is_octal(s[2]) ||
-	    !is_octal(s[3]))
-		return 1;
-	*ret = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
-	return 4;
-}
+/*
+ * Decodes \ooo and terminates the text in buf, which is cut off at cap - 1 bytes. Returns the
+ * length of the whole, or 0 if it has a NUL, which the kernel never writes.
+ */
+size_t octal_decode(struct text_part text, char *buf, size_t cap);
+/* Takes the next byte off a text that is not empty, and decodes it if it is written as \xNN. */
+char hex_take(struct text_part *text);
 
 #endif

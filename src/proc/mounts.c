@@ -20,21 +20,9 @@
 /* Unescapes a path into the arena. Returns NULL if it is none, or without memory. */
 static const char *store_path(struct mounts *m, struct text_part field)
 {
-	char *path = arena_strndup(&m->arena, field.s, field.len);
-	size_t n = 0;
+	char *path = part_begins(field, "/") ? arena_alloc(&m->arena, field.len + 1) : NULL;
 
-	if (!path || !field.len || *field.s != '/')
-		return NULL;
-	for (size_t i = 0; i < field.len; n++) {
-		char c;
-
-		i += octal_byte(field.s + i, field.len - i, &c);
-		if (c == '\0')
-			return NULL;
-		path[n] = c;
-	}
-	path[n] = '\0';
-	return path;
+	return path && octal_decode(field, path, field.len + 1) ? path : NULL;
 }
 
 static const char *store_part(struct mounts *m, struct text_part field)
@@ -66,39 +54,38 @@ static int compare_mounts(const void *pa, const void *pb)
 
 #define LEVELS_MAX 64 /* of mounts on mounts; deeper ones are called hidden */
 
-/* By parent, then by the first `len` bytes of a path against the point. */
-static int compare_child(uint64_t parent, const char *path, size_t len, const struct mount *b)
+/* A mount on another one, at the first `len` bytes of a path. */
+struct child {
+	uint64_t parent;
+	const char *path;
+	size_t len;
+};
+
+/* By parent, then by the path against the point. */
+static int compare_child(const void *key, const void *item)
 {
-	int r = ORDER_OF(parent, b->parent);
+	const struct child *child = key;
+	const struct mount *mount = *(const struct mount *const *)item;
+	int r = ORDER_OF(child->parent, mount->parent);
 
 	if (r == 0)
-		r = strncmp(path, b->point, len);
-	return r ? r : -(b->point[len] != '\0');
+		r = strncmp(child->path, mount->point, child->len);
+	return r ? r : -(mount->point[child->len] != '\0');
 }
 
-static int compare_children(const void *pa, const void *pb, void *arg)
+static int compare_children(const void *pa, const void *pb)
 {
-	const struct mount *mount = arg, *a = &mount[*(const uint32_t *)pa];
+	const struct mount *a = *(const struct mount *const *)pa;
+	const struct child child = {a->parent, a->point, strlen(a->point)};
 
-	return compare_child(a->parent, a->point, strlen(a->point), &mount[*(const uint32_t *)pb]);
+	return compare_child(&child, pb);
 }
 
 static bool has_child(const struct mounts *m, uint64_t parent, const char *path, size_t len)
 {
-	size_t first = 0, end = m->count;
+	const struct child child = {parent, path, len};
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-		int r = compare_child(parent, path, len, &m->mount[m->child[middle]]);
-
-		if (r == 0)
-			return true;
-		if (r < 0)
-			end = middle;
-		else
-			first = middle + 1;
-	}
-	return false;
+	return bsearch(&child, m->child, m->count, sizeof(*m->child), compare_child);
 }
 
 /* Whether a mount on this one is at the path or above it; `above`: only above. */
@@ -116,53 +103,42 @@ static bool is_covered(const struct mounts *m, const struct mount *mount, const 
 	return !above && len > 1 && has_child(m, mount->id, path, len);
 }
 
-static const struct mount *find_id(const struct mounts *m, const uint32_t *by_id, uint64_t id)
+static int compare_ids(const void *pa, const void *pb)
 {
-	size_t first = 0, end = m->count;
+	const struct mount *const *a = pa, *const *b = pb;
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-		const struct mount *mount = &m->mount[by_id[middle]];
-
-		if (mount->id == id)
-			return mount;
-		if (mount->id < id)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return NULL;
+	return ORDER_OF((*a)->id, (*b)->id);
 }
 
-static int compare_ids(const void *pa, const void *pb, void *arg)
+static const struct mount *find_id(const struct mount *const *by_id, size_t count, uint64_t id)
 {
-	const struct mount *mount = arg;
-	uint64_t a = mount[*(const uint32_t *)pa].id, b = mount[*(const uint32_t *)pb].id;
+	const struct mount wanted = {.id = id}, *key = &wanted;
+	const struct mount *const *found = bsearch(&key, by_id, count, sizeof(*by_id), compare_ids);
 
-	return ORDER_OF(a, b);
+	return found ? *found : NULL;
 }
 
 /* Walks from each mount to the one that it is on, up to the root, whose parent is not listed. */
 static int find_hidden(struct mounts *m)
 {
-	cleanup_free uint32_t *by_id = calloc(m->count, sizeof(*by_id));
+	cleanup_free const struct mount **by_id = calloc(m->count, sizeof(*by_id));
 
 	m->child = calloc(m->count, sizeof(*m->child));
 	if (!by_id || !m->child)
 		return -ENOMEM;
 	for (size_t i = 0; i < m->count; i++)
-		by_id[i] = m->child[i] = (uint32_t)i;
-	qsort_r(by_id, m->count, sizeof(*by_id), compare_ids, m->mount);
-	qsort_r(m->child, m->count, sizeof(*m->child), compare_children, m->mount);
+		by_id[i] = m->child[i] = &m->mount[i];
+	qsort(by_id, m->count, sizeof(*by_id), compare_ids);
+	qsort(m->child, m->count, sizeof(*m->child), compare_children);
 	for (size_t i = 0; i < m->count; i++) {
 		struct mount *mount = &m->mount[i];
-		const struct mount *at = mount, *on = find_id(m, by_id, at->parent);
+		const struct mount *at = mount, *on = find_id(by_id, m->count, at->parent);
 		int level = 0;
 
 		for (; on && on != at && level < LEVELS_MAX && !mount->hidden; level++) {
 			mount->hidden = is_covered(m, on, at->point, true);
 			at = on;
-			on = find_id(m, by_id, at->parent);
+			on = find_id(by_id, m->count, at->parent);
 		}
 		mount->hidden |= level == LEVELS_MAX;
 	}
@@ -245,21 +221,22 @@ static bool is_visible(const struct mounts *m, const struct mount *mount, const 
 	return !is_covered(m, mount, *whole ? whole : "/", false);
 }
 
+static bool is_device_below(const void *item, const void *key)
+{
+	const struct mount *mount = item;
+	const uint32_t *device = key;
+
+	return mount->device < *device;
+}
+
 const struct mount *mounts_find(const struct mounts *m, uint32_t device, const char *path,
 				bool *ret_hidden)
 {
 	const struct mount *best = NULL;
-	size_t first = 0, end = m->count;
+	size_t first =
+		count_before(m->mount, m->count, sizeof(*m->mount), is_device_below, &device);
 	bool visible = false;
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-
-		if (m->mount[middle].device < device)
-			first = middle + 1;
-		else
-			end = middle;
-	}
 	for (size_t i = first; i < m->count && m->mount[i].device == device; i++) {
 		const struct mount *mount = &m->mount[i];
 		bool seen;

@@ -26,7 +26,7 @@ struct mount {
 struct mounts {
 	struct mount *mount;
 	size_t count, capacity;
-	uint32_t *child; /* all mounts, by parent and point */
+	const struct mount **child; /* all mounts, by parent and point */
 	struct arena arena;
 };
 

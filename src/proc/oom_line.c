@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "proc/keyed.h"
 
 #define KERNEL_PRIORITIES 8 /* facility 0: higher ones were written by a process */
 
@@ -39,19 +40,12 @@ static void copy_path(char ret[OOM_CGROUP_MAX], struct text_part path)
 	char text[OOM_CGROUP_MAX];
 	size_t len = 0;
 
-	for (size_t i = 0; i < path.len; i++) {
-		const char *s = path.s + i;
+	while (path.len) {
+		char c = hex_take(&path);
 
-		if (len == sizeof(text) - 1)
+		if (len == sizeof(text) - 1 || !c)
 			return;
-		text[len] = *s;
-		if (path.len - i > 3 && s[0] == '\\' && s[1] == 'x' && hex_value(s[2]) >= 0 &&
-		    hex_value(s[3]) >= 0) {
-			text[len] = (char)(hex_value(s[2]) << 4 | hex_value(s[3]));
-			i += 3;
-		}
-		if (!text[len++])
-			return;
+		text[len++] = c;
 	}
 	if (len && *text == '/')
 		memcpy(ret, text, len);
@@ -69,26 +63,31 @@ static void set_path(char ret[OOM_CGROUP_MAX], struct text_part text, const char
 	copy_path(ret, path);
 }
 
+/* The place behind the last mark, NULL without one. A name before it may look like the mark. */
+static const char *behind_last(struct text_part text, const char *mark)
+{
+	const char *end = text.s + text.len, *found = NULL, *at = text.s;
+
+	while ((at = memmem(at, (size_t)(end - at), mark, strlen(mark)))) {
+		at += strlen(mark);
+		found = at;
+	}
+	return found;
+}
+
 /* The number behind the last ",pid=", which ends the line with ",uid=N". */
 static int parse_pid(struct text_part text, int32_t *ret)
 {
-	const char *found = NULL, *at, *end = text.s + text.len;
+	const char *found = behind_last(text, pid_mark), *end = text.s + text.len;
 	uint64_t pid, uid;
 
-	for (at = text.s; (at = memmem(at, (size_t)(end - at), pid_mark, strlen(pid_mark))); at++)
-		found = at;
-	if (!found)
-		return -EINVAL;
-	found += strlen(pid_mark);
-	if (!scan_u64(&found, end, &pid) || pid > INT32_MAX)
+	if (!found || !scan_u64(&found, end, &pid) || pid > INT32_MAX)
 		return -EINVAL;
 	text = (struct text_part){found, (size_t)(end - found)};
-	if (!part_begins(text, uid_mark))
+	if (!part_cut_prefix(&text, uid_mark))
 		return -EINVAL;
-	text = part_behind(text, strlen(uid_mark));
 	/* The kernel writes a uid as an int. */
-	if (part_begins(text, "-"))
-		text = part_behind(text, 1);
+	part_cut_prefix(&text, "-");
 	if (parse_u64(text.s, text.len, UINT32_MAX, &uid) < 0)
 		return -EINVAL;
 	*ret = (int32_t)pid;
@@ -102,23 +101,24 @@ static bool kernel_text(const char *text, size_t len, struct text_part *ret)
 	uint64_t priority;
 
 	*ret = (struct text_part){text, newline ? (size_t)(newline - text) : len};
-	return scan_u64(&at, text + ret->len, &priority) && priority < KERNEL_PRIORITIES &&
-	       memchr(ret->s, ';', ret->len) && (part_split(ret, ';'), true);
+	if (!scan_u64(&at, text + ret->len, &priority) || priority >= KERNEL_PRIORITIES ||
+	    !memchr(ret->s, ';', ret->len))
+		return false;
+	part_split(ret, ';');
+	return true;
 }
 
 int oom_request_parse(const char *text, size_t len, struct oom_request *ret)
 {
 	static const char mark[] = " invoked oom-killer: gfp_mask=0x", order[] = "), order=";
 	struct text_part rest;
-	const char *found = NULL, *at, *end, *flags;
+	const char *found, *at, *end, *flags;
 	uint64_t number;
 
 	if (!kernel_text(text, len, &rest))
 		return -ENOENT;
 	end = rest.s + rest.len;
-	/* The name before it may hold any text. */
-	for (at = rest.s; (at = memmem(at, (size_t)(end - at), mark, strlen(mark))); at++)
-		found = at + strlen(mark);
+	found = behind_last(rest, mark);
 	if (!found)
 		return -ENOENT;
 	flags = memchr(found, '(', (size_t)(end - found));

@@ -39,7 +39,7 @@ static bool below_other_namespace(int proc_fd)
 		uint64_t pid;
 		int count = 0;
 
-		if (!keyed_is(&line, "NSpid", 5))
+		if (!part_is(line.key, "NSpid"))
 			continue;
 		for (const char *p = line.value; scan_u64(&p, line.end, &pid);)
 			count++;
@@ -75,8 +75,7 @@ int procfs_open(struct procfs *proc, const char *path)
 
 void procfs_close(struct procfs *proc)
 {
-	if (proc->fd >= 0)
-		close(proc->fd);
+	close_fd(&proc->fd);
 	*proc = (struct procfs){.fd = -1};
 }
 
@@ -127,15 +126,10 @@ static pid_t entry_pid(const struct dirent *entry)
 static int each_number(int dirfd, const char *path, int (*fn)(void *arg, pid_t pid), void *arg)
 {
 	/* Not a dup, which would share its position with all other readers. */
-	cleanup_close int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_closedir DIR *dir = NULL;
+	cleanup_closedir DIR *dir = dir_open(dirfd, path);
 
-	if (fd < 0)
-		return -errno;
-	dir = fdopendir(fd);
 	if (!dir)
 		return -errno;
-	TAKE_FD(fd); /* closedir() closes it */
 	for (;;) {
 		const struct dirent *entry;
 		pid_t pid;

@@ -16,7 +16,7 @@
 #include "proc/keyed.h"
 
 /* In the order of __show_smap(). */
-static const struct keyed_name names[] = {
+static const struct text_part names[] = {
 	[SMAPS_RSS] = KEYED_NAME("Rss"),
 	[SMAPS_PSS] = KEYED_NAME("Pss"),
 	[SMAPS_SHARED_CLEAN] = KEYED_NAME("Shared_Clean"),
@@ -264,7 +264,7 @@ int smaps_end(struct smaps *s)
 /* ---- smaps_rollup ---- */
 
 /* In the order of show_smap() and __show_smap(), fs/proc/task_mmu.c. */
-static const struct keyed_name rollup_names[] = {
+static const struct text_part rollup_names[] = {
 	[ROLLUP_RSS] = KEYED_NAME("Rss"),
 	[ROLLUP_PSS] = KEYED_NAME("Pss"),
 	[ROLLUP_PSS_ANON] = KEYED_NAME("Pss_Anon"),

@@ -8,7 +8,6 @@
  * In status the name is the only line that a process chooses. It is ignored. Its newlines are
  * escaped (proc_task_name(), fs/proc/array.c), so it cannot imitate another line.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -45,42 +44,19 @@ static const char *next_field(const char **pos, const char *end, size_t *ret_len
 	return start;
 }
 
-/* Parses a field that proc_stat has; the others may be negative. */
-static int parse_field(int field, const char *s, size_t len, struct proc_stat *stat)
-{
-	uint64_t v;
-
-	switch (field) {
-	case FIELD_PPID:
-		if (parse_u64(s, len, INT_MAX, &v) < 0)
-			return -EINVAL;
-		stat->ppid = (pid_t)v;
-		return 0;
-	case FIELD_FLAGS:
-	case FIELD_THREADS:
-		if (parse_u64(s, len, UINT32_MAX, &v) < 0)
-			return -EINVAL;
-		*(field == FIELD_FLAGS ? &stat->flags : &stat->threads) = (uint32_t)v;
-		return 0;
-	case FIELD_MAJFLT:
-		return parse_u64(s, len, UINT64_MAX, &stat->majflt) < 0 ? -EINVAL : 0;
-	case FIELD_START:
-		return parse_u64(s, len, UINT64_MAX, &stat->start_ticks) < 0 ? -EINVAL : 0;
-	case FIELD_VSIZE:
-		return parse_u64(s, len, UINT64_MAX, &stat->vsize) < 0 ? -EINVAL : 0;
-	case FIELD_STACK:
-		return parse_u64(s, len, UINT64_MAX, &stat->start_stack) < 0 ? -EINVAL : 0;
-	default:
-		return 0;
-	}
-}
+/* The largest value of each field that proc_stat has. The others may be negative. */
+static const uint64_t field_max[] = {
+	[FIELD_PPID] = INT_MAX,	      [FIELD_FLAGS] = UINT32_MAX, [FIELD_MAJFLT] = UINT64_MAX,
+	[FIELD_THREADS] = UINT32_MAX, [FIELD_START] = UINT64_MAX, [FIELD_VSIZE] = UINT64_MAX,
+	[FIELD_STACK] = UINT64_MAX,
+};
 
 int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret)
 {
 	struct proc_stat stat = {0};
 	const char *end, *open, *close, *pos, *s;
 	size_t n;
-	uint64_t pid;
+	uint64_t pid, value[ARRAY_SIZE(field_max)] = {0};
 
 	if (!len)
 		return -EINVAL;
@@ -101,14 +77,22 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret)
 
 	pos = close + 2;
 	s = next_field(&pos, end, &n);
-	if (!s || n != 1 || !isalpha((unsigned char)*s))
+	if (!s || n != 1 || !is_letter(*s))
 		return -EINVAL;
 	stat.state = *s;
 	for (int field = FIELD_PPID; field <= FIELD_STACK; field++) {
 		s = next_field(&pos, end, &n);
-		if (!s || parse_field(field, s, n, &stat) < 0)
+		if (!s ||
+		    (field_max[field] && parse_u64(s, n, field_max[field], &value[field]) < 0))
 			return -EINVAL;
 	}
+	stat.ppid = (pid_t)value[FIELD_PPID];
+	stat.flags = (uint32_t)value[FIELD_FLAGS];
+	stat.majflt = value[FIELD_MAJFLT];
+	stat.threads = (uint32_t)value[FIELD_THREADS];
+	stat.start_ticks = value[FIELD_START];
+	stat.vsize = value[FIELD_VSIZE];
+	stat.start_stack = value[FIELD_STACK];
 	*ret = stat;
 	return 0;
 }
@@ -116,7 +100,7 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret)
 /* ---- status ---- */
 
 /* In the order of task_mem(), fs/proc/task_mmu.c. */
-static const struct keyed_name names[] = {
+static const struct text_part names[] = {
 	[STATUS_VM_SIZE] = KEYED_NAME("VmSize"),     [STATUS_VM_LCK] = KEYED_NAME("VmLck"),
 	[STATUS_VM_PIN] = KEYED_NAME("VmPin"),	     [STATUS_VM_HWM] = KEYED_NAME("VmHWM"),
 	[STATUS_RSS_ANON] = KEYED_NAME("RssAnon"),   [STATUS_RSS_FILE] = KEYED_NAME("RssFile"),
@@ -177,13 +161,13 @@ int proc_status_parse(const char *text, size_t len, struct proc_status *ret)
 	for (const char *pos = text, *end = text + len; keyed_next(&pos, end, &line);) {
 		if (keyed_counter(&line, &counters))
 			continue;
-		if (!uid && keyed_is(&line, "Uid", 3))
+		if (!uid && part_is(line.key, "Uid"))
 			uid = ids_line(&line, &status.euid);
-		else if (!gid && keyed_is(&line, "Gid", 3))
+		else if (!gid && part_is(line.key, "Gid"))
 			gid = ids_line(&line, &status.egid);
-		else if (!own_pid && keyed_is(&line, "NSpid", 5))
+		else if (!own_pid && part_is(line.key, "NSpid"))
 			own_pid = own_pid_line(&line, &status.own_pid);
-		else if (!threads && keyed_is(&line, "Threads", 7))
+		else if (!threads && part_is(line.key, "Threads"))
 			threads = threads_line(&line, &status.threads);
 	}
 	if (!uid)

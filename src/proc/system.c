@@ -22,7 +22,7 @@
 
 /* ---- meminfo ---- */
 
-static const struct keyed_name names[] = {
+static const struct text_part names[] = {
 #define ZMEM_MEMINFO(id, name) [MEMINFO_##id] = KEYED_NAME(name),
 #include "model/meminfo.def"
 #undef ZMEM_MEMINFO
@@ -32,63 +32,25 @@ _Static_assert(MEMINFO_COUNTERS <= 32, "a counter without a bit");
 
 /*
  * Lines that are no part of RAM, or that only count pages of the lines above (fs/proc/meminfo.c,
- * arch_report_meminfo()). A name that ends in '*' stands for all that begin so.
+ * arch_report_meminfo()). ShadowCallStack is of vmalloc (kernel/scs.c).
  */
-static const struct keyed_name elsewhere[] = {
-	KEYED_NAME("Active*"),
-	KEYED_NAME("Inactive*"),
-	KEYED_NAME("Unevictable"),
-	KEYED_NAME("Mlocked"),
-	KEYED_NAME("HighTotal"),
-	KEYED_NAME("HighFree"),
-	KEYED_NAME("LowTotal"),
-	KEYED_NAME("LowFree"),
-	KEYED_NAME("MmapCopy"),
-	KEYED_NAME("Dirty"),
-	KEYED_NAME("Writeback"),
-	KEYED_NAME("Slab"),
-	KEYED_NAME("NFS_Unstable"),
-	KEYED_NAME("Quicklists"),
-	KEYED_NAME("CommitLimit"),
-	KEYED_NAME("Committed_AS"),
-	KEYED_NAME("VmallocTotal"),
-	KEYED_NAME("VmallocChunk"),
-	KEYED_NAME("AnonHugePages"),
-	KEYED_NAME("ShmemHugePages"),
-	KEYED_NAME("ShmemPmdMapped"),
-	KEYED_NAME("FileHugePages"),
-	KEYED_NAME("FilePmdMapped"),
-	KEYED_NAME("CmaTotal"),
-	KEYED_NAME("CmaFree"),
-	KEYED_NAME("Unaccepted"),
-	KEYED_NAME("Hugepagesize"),
-	KEYED_NAME("DirectMap*"),
-	KEYED_NAME("EarlyMemtestBad"),
-	KEYED_NAME("ShadowCallStack"), /* of vmalloc (kernel/scs.c) */
-};
-
-static bool is_elsewhere(const struct keyed_line *line)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++) {
-		const struct keyed_name *name = &elsewhere[i];
-		bool begins = name->s[name->len - 1] == '*';
-		size_t len = begins ? name->len - 1 : name->len;
-
-		if ((begins ? line->key_len >= len : line->key_len == len) &&
-		    memcmp(line->key, name->s, len) == 0)
-			return true;
-	}
-	return false;
-}
+static const char elsewhere[] =
+	"Unevictable Mlocked HighTotal HighFree LowTotal LowFree MmapCopy Dirty Writeback Slab "
+	"NFS_Unstable Quicklists CommitLimit Committed_AS VmallocTotal VmallocChunk AnonHugePages "
+	"ShmemHugePages ShmemPmdMapped FileHugePages FilePmdMapped CmaTotal CmaFree Unaccepted "
+	"Hugepagesize EarlyMemtestBad ShadowCallStack";
+/* Likewise all lines that begin so. */
+static const char elsewhere_begins[] = "Active,Inactive,DirectMap";
 
 static void add_unplaced(const struct keyed_line *line, struct meminfo *m)
 {
 	struct meminfo_line *l = &m->unplaced[m->unplaced_count];
 
-	if (m->unplaced_count == MEMINFO_UNPLACED_MAX || !line->key_len || is_elsewhere(line) ||
-	    !keyed_bytes(line, &l->bytes))
+	if (m->unplaced_count == MEMINFO_UNPLACED_MAX || !line->key.len ||
+	    part_lists(part_of(elsewhere), ' ', line->key) ||
+	    part_begins_any(line->key, elsewhere_begins) || !keyed_bytes(line, &l->bytes))
 		return;
-	snprintf(l->name, sizeof(l->name), "%.*s", (int)line->key_len, line->key);
+	snprintf(l->name, sizeof(l->name), "%.*s", (int)line->key.len, line->key.s);
 	m->unplaced_count++;
 }
 
@@ -256,100 +218,71 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* The next word of the line, NULL if there is none. */
-static const char *next_word(const char **pos, const char *end, size_t *ret_len)
+/* Takes the next word of a line; it is empty at the end. */
+static struct text_part next_word(struct text_part *line)
 {
-	const char *word;
+	struct text_part word;
 
-	while (*pos < end && is_blank(**pos))
-		++*pos;
-	word = *pos;
-	while (*pos < end && !is_blank(**pos))
-		++*pos;
-	*ret_len = (size_t)(*pos - word);
-	return *ret_len ? word : NULL;
+	while (line->len && is_blank(*line->s))
+		*line = part_behind(*line, 1);
+	word = (struct text_part){line->s, 0};
+	while (word.len < line->len && !is_blank(word.s[word.len]))
+		word.len++;
+	*line = part_behind(*line, word.len);
+	return word;
 }
 
-/* False for a name with a NUL, which the kernel never writes. */
-static bool copy_name(const char *s, size_t len, struct swap_device *d)
+static enum swap_kind swap_kind(struct text_part word)
 {
-	size_t n = 0;
+	if (part_is(word, "partition"))
+		return SWAP_PARTITION;
+	return part_is(word, "file") ? SWAP_FILE : SWAP_OTHER;
+}
 
-	for (size_t i = 0; i < len; n++) {
-		char c;
-
-		i += octal_byte(s + i, len - i, &c);
-		if (c == '\0')
-			return false;
-		if (n < SWAP_NAME_MAX)
-			d->name[n] = c;
-	}
-	d->name_cut = n > SWAP_NAME_MAX;
-	d->name[d->name_cut ? SWAP_NAME_MAX : n] = '\0';
+static bool parse_kb(struct text_part word, uint64_t *ret_bytes)
+{
+	if (parse_u64(word.s, word.len, KB_MAX, ret_bytes) < 0)
+		return false;
+	*ret_bytes *= 1024;
 	return true;
 }
 
-static enum swap_kind swap_kind(const char *s, size_t len)
+static bool parse_priority(struct text_part word, int *ret)
 {
-	if (len == 9 && memcmp(s, "partition", 9) == 0)
-		return SWAP_PARTITION;
-	return len == 4 && memcmp(s, "file", 4) == 0 ? SWAP_FILE : SWAP_OTHER;
-}
-
-static bool next_number(const char **pos, const char *end, uint64_t max, uint64_t *ret)
-{
-	size_t len;
-	const char *word = next_word(pos, end, &len);
-
-	return word && parse_u64(word, len, max, ret) == 0;
-}
-
-static bool next_priority(const char **pos, const char *end, int *ret)
-{
-	size_t len;
-	const char *word = next_word(pos, end, &len);
-	bool below = word && *word == '-';
+	bool below = part_begins(word, "-");
 	uint64_t value;
 
-	if (!word || parse_u64(word + below, len - below, INT_MAX, &value) < 0)
+	if (parse_u64(word.s + below, word.len - below, INT_MAX, &value) < 0)
 		return false;
 	*ret = below ? -(int)value : (int)value;
 	return true;
 }
 
-static bool parse_swap(const char *pos, const char *end, struct swap_device *d)
+static bool parse_swap(struct text_part line, struct swap_device *d)
 {
-	size_t name_len, kind_len, len;
-	const char *name = next_word(&pos, end, &name_len);
-	const char *kind = next_word(&pos, end, &kind_len);
-	uint64_t size, used;
+	struct text_part name = next_word(&line);
+	size_t len = octal_decode(name, d->name, sizeof(d->name));
 
-	if (!name || !kind || !next_number(&pos, end, KB_MAX, &size) ||
-	    !next_number(&pos, end, KB_MAX, &used) || !next_priority(&pos, end, &d->priority) ||
-	    next_word(&pos, end, &len))
-		return false;
-	d->kind = swap_kind(kind, kind_len);
-	d->size = size * 1024;
-	d->used = used * 1024;
-	return copy_name(name, name_len, d);
+	d->name_cut = len > SWAP_NAME_MAX;
+	d->kind = swap_kind(next_word(&line));
+	return len && parse_kb(next_word(&line), &d->size) &&
+	       parse_kb(next_word(&line), &d->used) &&
+	       parse_priority(next_word(&line), &d->priority) && !next_word(&line).len;
 }
 
 int swaps_parse(const char *text, size_t len, struct swap_device *ret, size_t max)
 {
-	const char *pos = text, *end, *newline;
+	struct text_part rest = {text, len}, line;
 	size_t count = 0;
 
-	if (len < sizeof(SWAPS_HEADING) - 1 ||
-	    memcmp(text, SWAPS_HEADING, sizeof(SWAPS_HEADING) - 1) != 0)
+	if (!part_begins(rest, SWAPS_HEADING))
 		return -EINVAL;
-	end = text + len;
-	for (bool heading = true; (newline = memchr(pos, '\n', (size_t)(end - pos)));
-	     pos = newline + 1, heading = false) {
+	line_take(&rest, &line);
+	while (count < max && line_take(&rest, &line)) {
 		struct swap_device d = {};
 
-		if (heading || count == max || !parse_swap(pos, newline, &d))
-			continue;
-		ret[count++] = d;
+		if (parse_swap(line, &d))
+			ret[count++] = d;
 	}
 	return (int)count;
 }
@@ -362,10 +295,8 @@ static bool parse_average(struct text_part word, const char *key, uint32_t *ret)
 	uint64_t number;
 	unsigned thousandths;
 
-	if (!part_begins(word, key))
-		return false;
-	word = part_behind(word, strlen(key));
-	if (parse_thousandths(word.s, word.len, &number, &thousandths) != (int)word.len ||
+	if (!part_cut_prefix(&word, key) ||
+	    parse_thousandths(word.s, word.len, &number, &thousandths) != (int)word.len ||
 	    number > UINT32_MAX / 100 - 1)
 		return false;
 	*ret = (uint32_t)number * 100 + thousandths / 10;
@@ -386,10 +317,8 @@ static bool parse_pressure(struct text_part line, const char *kind, uint32_t *re
 		return false;
 	/* Later kernels may append words. */
 	total = part_split(&line, ' ');
-	if (!part_begins(total, "total="))
-		return false;
-	total = part_behind(total, strlen("total="));
-	return parse_u64(total.s, total.len, UINT64_MAX, ret_total_us) == 0;
+	return part_cut_prefix(&total, "total=") &&
+	       parse_u64(total.s, total.len, UINT64_MAX, ret_total_us) == 0;
 }
 
 int memory_pressure_parse(const char *text, size_t len, struct memory_pressure *ret)
@@ -425,13 +354,10 @@ static bool parse_pages(struct text_part line, const char *name, uint32_t page_s
 int swap_activity_parse(const char *text, size_t len, uint32_t page_size, struct swap_activity *ret)
 {
 	bool in_known = false, out_known = false;
-	struct text_part rest = {text, len};
+	struct text_part rest = {text, len}, line;
 	struct swap_activity a = {.known = true};
 
-	/* The last line is incomplete without its end. */
-	while (rest.len && memchr(rest.s, '\n', rest.len)) {
-		struct text_part line = part_split(&rest, '\n');
-
+	while (line_take(&rest, &line)) {
 		if (!in_known)
 			in_known = parse_pages(line, "pswpin", page_size, &a.in);
 		if (!out_known)
@@ -468,11 +394,10 @@ int sockstat_parse(const char *text, size_t len, uint32_t page_size, struct sock
 		uint64_t unit;
 	} values[] = {
 		{"TCP:", "mem", page_size}, {"UDP:", "mem", page_size}, {"FRAG:", "memory", 1}};
-	struct text_part rest = {text, len};
+	struct text_part rest = {text, len}, line;
 	struct socket_memory sockets = {};
 
-	while (rest.len && memchr(rest.s, '\n', rest.len)) {
-		struct text_part line = part_split(&rest, '\n');
+	while (line_take(&rest, &line)) {
 		struct text_part protocol = part_split(&line, ' ');
 
 		for (size_t i = 0; i < ARRAY_SIZE(values); i++)
@@ -491,12 +416,11 @@ int refaults_parse(const char *text, size_t len, uint32_t page_size, uint64_t *r
 	/* Until Linux 5.8 one line has both. */
 	static const char *const name[] = {"workingset_refault_anon", "workingset_refault_file",
 					   "workingset_refault"};
-	struct text_part rest = {text, len};
+	struct text_part rest = {text, len}, line;
 	uint64_t sum = 0;
 	bool known = false;
 
-	while (rest.len && memchr(rest.s, '\n', rest.len)) {
-		struct text_part line = part_split(&rest, '\n');
+	while (line_take(&rest, &line)) {
 		uint64_t bytes;
 
 		for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
@@ -523,66 +447,42 @@ struct zone {
 	uint64_t spanned;
 };
 
-static bool starts_with(const char *s, const char *end, const char *word)
+static void parse_zone_line(struct zone *zone, struct text_part line, uint64_t *max)
 {
-	size_t len = strlen(word);
+	uint64_t number = 0, pfn_end;
+	struct text_part word;
+	const char *pos;
 
-	return (size_t)(end - s) >= len && !memcmp(s, word, len);
-}
-
-static const char *skip_blanks(const char *s, const char *end)
-{
-	while (s < end && *s == ' ')
-		s++;
-	return s;
-}
-
-/* The number after a word, 0 without one. */
-static uint64_t number_after(const char *s, const char *end, const char *word)
-{
-	uint64_t v;
-
-	s = skip_blanks(s + strlen(word), end);
-	return scan_u64(&s, end, &v) ? v : 0;
-}
-
-static void parse_zone_line(struct zone *zone, const char *s, const char *end, uint64_t *max)
-{
-	uint64_t pfn_end;
-
-	if (starts_with(s, end, "Node ")) {
-		*zone = (struct zone){.device = memmem(s, (size_t)(end - s), "Device", 6)};
+	if (part_begins(line, "Node ")) {
+		*zone = (struct zone){.device = memmem(line.s, line.len, "Device", 6)};
 		return;
 	}
-	s = skip_blanks(s, end);
-	if (starts_with(s, end, "spanned"))
-		zone->spanned = number_after(s, end, "spanned");
-	if (!starts_with(s, end, "start_pfn:") || zone->device || !zone->spanned)
-		return;
-	if (!__builtin_add_overflow(number_after(s, end, "start_pfn:"), zone->spanned, &pfn_end) &&
-	    pfn_end > *max)
+	word = next_word(&line);
+	pos = line.s;
+	scan_u64(&pos, line.s + line.len, &number);
+	if (part_is(word, "spanned"))
+		zone->spanned = number;
+	if (part_is(word, "start_pfn:") && !zone->device && zone->spanned &&
+	    !__builtin_add_overflow(number, zone->spanned, &pfn_end) && pfn_end > *max)
 		*max = pfn_end;
 }
 
-/* Parses the complete lines. Returns their length. */
-static size_t parse_zone_lines(struct zone *zone, const char *text, size_t len, uint64_t *max)
+/* Parses the complete lines; the rest remains. */
+static void parse_zone_lines(struct zone *zone, struct text_part *rest, uint64_t *max)
 {
-	const char *pos = text, *end = text + len, *newline;
+	struct text_part line;
 
-	while (pos < end && (newline = memchr(pos, '\n', (size_t)(end - pos)))) {
-		parse_zone_line(zone, pos, newline, max);
-		pos = newline + 1;
-	}
-	return (size_t)(pos - text);
+	while (line_take(rest, &line))
+		parse_zone_line(zone, line, max);
 }
 
 uint64_t zoneinfo_parse(const char *text, size_t len)
 {
+	struct text_part rest = {text, len};
 	struct zone zone = {};
 	uint64_t max = 0;
 
-	if (len)
-		parse_zone_lines(&zone, text, len, &max);
+	parse_zone_lines(&zone, &rest, &max);
 	return max;
 }
 
@@ -593,18 +493,16 @@ uint64_t zoneinfo_read(int proc_fd)
 	struct zone zone = {};
 	uint64_t max = 0;
 	char buf[ZONEINFO_CHUNK];
-	size_t len = 0;
+	struct text_part rest = {buf, 0};
 
 	while (fd >= 0) {
-		ssize_t n = read(fd, buf + len, sizeof(buf) - len);
-		size_t used;
+		ssize_t n = read(fd, buf + rest.len, sizeof(buf) - rest.len);
 
 		if (n <= 0)
 			return n < 0 ? 0 : max;
-		len += (size_t)n;
-		used = parse_zone_lines(&zone, buf, len, &max);
-		len -= used;
-		memmove(buf, buf + used, len);
+		rest = (struct text_part){buf, rest.len + (size_t)n};
+		parse_zone_lines(&zone, &rest, &max);
+		memmove(buf, rest.s, rest.len);
 	}
 	return 0;
 }

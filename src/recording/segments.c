@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/parse.h"
 
 #define DIGITS 10
@@ -46,13 +47,11 @@ static int by_number(const void *a, const void *b)
 
 int segment_list(int dir, uint32_t **ret, size_t *ret_count)
 {
-	cleanup_closedir DIR *entries = NULL;
+	cleanup_closedir DIR *entries = dir_open(dir, ".");
 	cleanup_free uint32_t *number = NULL;
 	size_t count = 0, capacity = 0;
 	struct dirent *entry;
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	entries = fd < 0 ? NULL : fdopendir(fd);
 	if (!entries)
 		return -errno;
 	while ((errno = 0, entry = readdir(entries))) {

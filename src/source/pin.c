@@ -124,31 +124,29 @@ static void revoke_access(int fd)
 }
 
 /* Removes a directory of links, or any other entry. */
-static int remove_entry(int dirfd, const char *name)
+static int remove_entry(int parent, const char *name)
 {
 	cleanup_closedir DIR *dir = NULL;
 	const struct dirent *e;
-	cleanup_close int entry = open_entry(dirfd, name);
-	int fd;
+	cleanup_close int entry = open_entry(parent, name);
 
 	revoke_access(entry);
-	if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
 		return 0;
-	fd = entry < 0 ? -1 : openat(entry, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
+	dir = dir_open(entry, ".");
 	while (dir && (e = readdir(dir))) {
 		if (is_ours(e->d_name))
-			remove_entry(fd, e->d_name);
+			remove_entry(dirfd(dir), e->d_name);
 	}
-	return unlinkat(dirfd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+	return unlinkat(parent, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 
 /* Removes all entries; with keep_pin all except the pin. */
 static int remove_all(int place, bool keep_pin)
 {
-	int fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-	cleanup_closedir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	cleanup_closedir DIR *dir = dir_open(place, ".");
 	const struct dirent *e;
+	int r = 0;
 
 	while (r == 0 && dir && (e = readdir(dir))) {
 		if (is_ours(e->d_name) && !(keep_pin && (strcmp(e->d_name, PIN_VERSION) == 0 ||

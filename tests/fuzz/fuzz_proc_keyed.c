@@ -4,8 +4,8 @@
 #include "print_counters.h"
 #include "proc/keyed.h"
 
-static const struct keyed_name names[] = {KEYED_NAME("A"), KEYED_NAME("Swap"),
-					  KEYED_NAME("SwapPss")};
+static const struct text_part names[] = {KEYED_NAME("A"), KEYED_NAME("Swap"),
+					 KEYED_NAME("SwapPss")};
 static const char *const words[] = {"A", "Swap", "SwapPss"};
 
 struct reading {
@@ -24,16 +24,16 @@ static void read_all(const char *text, size_t size, struct reading *r)
 		uint32_t had = r->counters.have;
 		bool known = false;
 
-		FUZZ_CHECK(line.key >= last && pos > line.key && pos <= end);
-		fuzz_check_part(line.key, line.key_len, text, size);
+		FUZZ_CHECK(line.key.s >= last && pos > line.key.s && pos <= end);
+		fuzz_check_part(line.key.s, line.key.len, text, size);
 		fuzz_check_part(line.value, (size_t)(line.end - line.value), text, size);
-		FUZZ_CHECK(line.value == line.key + line.key_len + 1 && line.value[-1] == ':');
-		FUZZ_CHECK(!memchr(line.key, ':', line.key_len));
-		FUZZ_CHECK(!memchr(line.key, '\n', (size_t)(line.end - line.key)));
+		FUZZ_CHECK(line.value == line.key.s + line.key.len + 1 && line.value[-1] == ':');
+		FUZZ_CHECK(!memchr(line.key.s, ':', line.key.len));
+		FUZZ_CHECK(!memchr(line.key.s, '\n', (size_t)(line.end - line.key.s)));
 		FUZZ_CHECK(line.whole ? *line.end == '\n' : line.end == end);
 		last = pos;
 		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-			known |= keyed_is(&line, words[i], strlen(words[i]));
+			known |= part_is(line.key, words[i]);
 		FUZZ_CHECK(keyed_counter(&line, &r->counters) == known);
 		FUZZ_CHECK((r->counters.have & had) == had && (known || r->counters.have == had));
 	}

@@ -23,22 +23,22 @@ static void check_below(const char *root, const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const char *pos = (const char *)data, *end = pos + size, *last, *newline;
+	struct text_part rest = {(const char *)data, size};
+	bool has_path = memchr(data, '\n', size);
+	struct text_part first = has_path ? part_split(&rest, '\n') : (struct text_part){"", 0};
+	const char *end = (const char *)data + size, *last = rest.s;
 	static struct cgroup_mount mount;
-	char *path;
+	char *path = fuzz_string((const uint8_t *)first.s, first.len);
 
-	newline = memchr(pos, '\n', size);
-	path = fuzz_string(data, newline ? (size_t)(newline - pos) : 0);
-	pos = newline ? newline + 1 : pos;
-	for (last = pos; cgroup_mount_next(&pos, end, &mount); last = pos) {
-		FUZZ_CHECK(pos > last && pos <= end && pos[-1] == '\n');
+	for (; cgroup_mount_next(&rest, &mount); last = rest.s) {
+		FUZZ_CHECK(rest.s > last && rest.s + rest.len == end && rest.s[-1] == '\n');
 		FUZZ_CHECK(mount.root[0] == '/' && mount.point[0] == '/');
 		FUZZ_CHECK(strnlen(mount.root, sizeof(mount.root)) < sizeof(mount.root));
 		FUZZ_CHECK(strnlen(mount.point, sizeof(mount.point)) < sizeof(mount.point));
 		check_below(mount.root, path);
 		check_below(mount.root, mount.root);
 	}
-	FUZZ_CHECK(!memchr(pos, '\n', (size_t)(end - pos)));
+	FUZZ_CHECK(!rest.len || !memchr(rest.s, '\n', rest.len));
 	check_below("/", path);
 	free(path);
 	return 0;

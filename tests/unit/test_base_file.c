@@ -358,6 +358,22 @@ IN_DIRECTORY(not_synced)
 	assert_int_equal(status_of(pid), 0);
 }
 
+/* A directory that cannot be listed does not stay open. */
+IN_DIRECTORY(directory_without_memory)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int unused = open("/", O_PATH);
+
+		/* fdopendir() asks for the flags. */
+		close(unused);
+		_exit(deny(SYS_fcntl, 0, ENOMEM) || dir_open(AT_FDCWD, ".") || errno != ENOMEM ||
+		      open("/", O_PATH) != unused);
+	}
+	assert_int_equal(status_of(pid), 0);
+}
+
 /* The process is killed before it commits. */
 IN_DIRECTORY(killed)
 {

@@ -12,10 +12,10 @@ static int first(const char *text)
 {
 	size_t len = strlen(text);
 	cleanup_free char *copy = exact_copy(text, len);
-	const char *pos = copy;
+	struct text_part rest = {copy, len};
 
-	if (!cgroup_mount_next(&pos, copy + len, &mount)) {
-		assert_ptr_equal(pos ? memchr(pos, '\n', (size_t)(copy + len - pos)) : NULL, NULL);
+	if (!cgroup_mount_next(&rest, &mount)) {
+		assert_ptr_equal(rest.len ? memchr(rest.s, '\n', rest.len) : NULL, NULL);
 		return 0;
 	}
 	return mount.v2 ? 2 : 1;
