@@ -28,7 +28,7 @@ static void compare_set_bound(const struct check *c, struct comparison *comparis
 	bool per_thread = false;
 
 	for (size_t i = 0; i < s->count && !per_thread; i++) {
-		for (int k = 0; k < 4; k++)
+		for (int k = 0; k < RSS_COUNTERS; k++)
 			per_thread |= s->process[i].rss_delta[k] != 0;
 	}
 	comparison->per_thread = per_thread;
@@ -194,17 +194,18 @@ static size_t drop_self(struct check *c, struct process **rows, size_t count)
 	return left;
 }
 
-static int add_difference(struct check *c, const struct compare_row *row, bool differs)
+/* `cell`: what differs; NULL: the process executed another program. */
+static int add_difference(struct check *c, const struct compare_row *row,
+			  const struct compare_cell *cell)
 {
-	const struct compare_cell *cell = compare_verify_cell(row);
-	struct check_difference d = {.pid = row->process->pid, .execed = !differs};
+	struct check_difference d = {.pid = row->process->pid, .execed = !cell};
 
 	if (!c->difference)
 		c->difference =
 			arena_zalloc(&c->snapshot->arena, c->rows->count, sizeof(*c->difference));
 	if (!c->difference)
 		return -ENOMEM;
-	if (differs) {
+	if (cell) {
 		d.counter = cell->counter;
 		d.kernel = cell->bpf;
 		d.rollup = cell->proc_before;
@@ -231,10 +232,10 @@ static int count_verdict(struct check *c, const struct compare_row *row)
 		if (row->process->pss_source != PSS_FROM_KERNEL)
 			return 0;
 		c->pss_wrong += compare_verify_pss_wrong(row);
-		return add_difference(c, row, true);
+		return add_difference(c, row, compare_verify_cell(row));
 	default:
 		check->moved++;
-		return row->execed ? add_difference(c, row, false) : 0;
+		return row->execed ? add_difference(c, row, NULL) : 0;
 	}
 }
 

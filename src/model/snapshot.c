@@ -15,8 +15,7 @@
 
 #define CAPACITY_MIN 256
 
-_Static_assert(ARRAY_SIZE(((struct process *)0)->rss_delta) == ZMEM_RSS_COUNT,
-	       "one delta for each counter of the kernel");
+_Static_assert(RSS_COUNTERS == ZMEM_RSS_COUNT, "one for each counter of the kernel");
 
 #define ABOVE(x)   COUNTER_BIT(COUNTER_##x)
 #define ABOVE_NONE 0
@@ -51,6 +50,13 @@ const struct counter_info counter_table[COUNTER_COUNT] = {
 			   .help = help_},
 #include "model/counters.def"
 #undef ZMEM_COUNTER
+};
+
+const enum counter rss_counter[RSS_COUNTERS] = {
+	[ZMEM_RSS_FILE] = COUNTER_RSS_FILE,
+	[ZMEM_RSS_ANON] = COUNTER_RSS_ANON,
+	[ZMEM_RSS_SWAP] = COUNTER_SWAP,
+	[ZMEM_RSS_SHMEM] = COUNTER_RSS_SHMEM,
 };
 
 const char *pss_status_name(enum pss_status status)
@@ -264,15 +270,8 @@ static bool sorted_by_pid(const struct snapshot *s)
  */
 static void add_deltas(const struct mm_entry *group, size_t count, uint32_t page_size)
 {
-	static const enum counter counter_of[ZMEM_RSS_COUNT] = {
-		[ZMEM_RSS_FILE] = COUNTER_RSS_FILE,
-		[ZMEM_RSS_ANON] = COUNTER_RSS_ANON,
-		[ZMEM_RSS_SWAP] = COUNTER_SWAP,
-		[ZMEM_RSS_SHMEM] = COUNTER_RSS_SHMEM,
-	};
-
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
-		enum counter c = counter_of[i];
+	for (int i = 0; i < RSS_COUNTERS; i++) {
+		enum counter c = rss_counter[i];
 		int64_t delta = 0;
 
 		for (size_t k = 0; k < count; k++)

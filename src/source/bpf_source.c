@@ -34,7 +34,7 @@
 #endif
 
 struct bpf_state {
-	struct readers readers; /* the first member: readers_collect_followed() */
+	struct readers readers; /* the first member: readers_collect() */
 	struct bpf_handle object;
 	int link_fd;
 	const struct procfs *proc;
@@ -438,7 +438,7 @@ static int bpf_layout(const void *state, struct zmem_layout *ret)
 const struct source_kind source_kind_bpf = {
 	.origin = FROM_BPF,
 	.open = bpf_open,
-	.collect = readers_collect_followed,
+	.collect = readers_collect,
 	.revisit = readers_revisit,
 	.pss_refusal = readers_pss_refusal,
 	.distrust = bpf_distrust,
