@@ -188,14 +188,12 @@ static bool count_reads(const struct check *c, uint64_t *ret)
 {
 	char text[512];
 	ssize_t len = file_read(c->proc->fd, "self/io", text, sizeof(text));
-	const char *at = len > 0 ? strstr(text, "syscr: ") : NULL;
-	size_t digits;
+	const char *at = len > 0 ? strstr(text, "syscr:") : NULL;
 
 	if (!at)
 		return false;
-	at += strlen("syscr: ");
-	digits = strspn(at, "0123456789");
-	return parse_u64(at, digits, UINT64_MAX, ret) == 0;
+	at += strlen("syscr:");
+	return scan_u64(&at, text + len, ret);
 }
 
 /* Measures one side: time and reads since meter_start(). */
