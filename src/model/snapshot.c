@@ -97,29 +97,22 @@ const char *swap_kind_name(enum swap_kind kind)
 
 const char *origin_name(enum origin origin)
 {
-	switch (origin) {
-	case FROM_BPF:
-		return "bpf";
-	case FROM_PROC:
-		return "proc";
-	case FROM_NOWHERE:
-		break;
-	}
-	return NULL;
+	static const char *const names[] = {
+		[FROM_NOWHERE] = NULL, [FROM_BPF] = "bpf", [FROM_PROC] = "proc"};
+
+	return names[origin];
 }
 
 const char *pss_source_name(enum pss_source source)
 {
-	switch (source) {
-	case PSS_FROM_KERNEL:
-		return "kernel";
-	case PSS_FROM_ROLLUP:
-		return "smaps_rollup";
-	case PSS_FROM_BOTH:
-		return "mixed";
-	default:
-		return NULL;
-	}
+	static const char *const names[] = {
+		[PSS_FROM_NOTHING] = NULL,
+		[PSS_FROM_KERNEL] = "kernel",
+		[PSS_FROM_ROLLUP] = "smaps_rollup",
+		[PSS_FROM_BOTH] = "mixed",
+	};
+
+	return names[source];
 }
 
 void snapshot_done(struct snapshot *s)
@@ -249,10 +242,8 @@ static int compare_mm(const void *a, const void *b, void *arg)
 	const struct mm_entry *x = a, *y = b;
 
 	(void)arg;
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
 	/* Processes are in the order of their pids. */
-	return ORDER_OF(x->process, y->process);
+	return x->key == y->key ? ORDER_OF(x->process, y->process) : ORDER_OF(x->key, y->key);
 }
 
 /* The kernel, and mostly /proc, list processes in order. Sorting them again would be expensive. */
@@ -358,9 +349,7 @@ static int compare_entry(const void *a, const void *b, void *arg)
 	const struct pid_entry *x = a, *y = b;
 
 	(void)arg;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return ORDER_OF(x->from, y->from);
+	return x->pid == y->pid ? ORDER_OF(x->from, y->from) : ORDER_OF(x->pid, y->pid);
 }
 
 /* Finds the order first, then moves each process once, along each cycle: processes are large. */
