@@ -119,7 +119,8 @@ static counter_mask measured(const struct snapshot *s)
 }
 
 /* Chooses the rows whose smaps_rollup is read; others have no cells for it. */
-static int choose_rollups(struct check *c, const struct compare_run *run, unsigned char *chosen)
+static int choose_rollups(struct check *c, const struct compare_run *run,
+			  unsigned char *with_rollup)
 {
 	cleanup_free struct process **row = NULL;
 	size_t count;
@@ -127,7 +128,7 @@ static int choose_rollups(struct check *c, const struct compare_run *run, unsign
 	if (!c->verify)
 		return 0;
 	if (c->verify == VERIFY_ALL) {
-		memset(chosen, 1, run->count);
+		memset(with_rollup, 1, run->count);
 		return 0;
 	}
 	row = calloc(c->rows->count + 1, sizeof(*row));
@@ -135,8 +136,8 @@ static int choose_rollups(struct check *c, const struct compare_run *run, unsign
 		return -ENOMEM;
 	count = verify_choose(c, row);
 	for (size_t i = 0; i < run->count; i++) {
-		for (size_t k = 0; k < count && !chosen[i]; k++)
-			chosen[i] = row[k] == run->subject[i];
+		for (size_t k = 0; k < count && !with_rollup[i]; k++)
+			with_rollup[i] = row[k] == run->subject[i];
 	}
 	return 0;
 }
@@ -147,7 +148,7 @@ static int run_rounds(struct check *c, struct compare_run *run, size_t *ret_refe
 	int r = compare_reader_init(&reader, c, &run->comparison, run->count);
 
 	if (r == 0)
-		r = choose_rollups(c, run, reader.chosen);
+		r = choose_rollups(c, run, reader.with_rollup);
 	for (unsigned round = 1; r == 0 && reader.left && round <= COMPARE_ROUNDS; round++)
 		r = compare_read_round(&reader, round, &run->cost);
 	*ret_referees = reader.referees;
@@ -255,7 +256,7 @@ int verify_rollups(struct check *c, struct process **rows, size_t count)
 		return r;
 	compare_set_bound(c, &comparison);
 	reader.verifies = true;
-	memset(reader.chosen, 1, count);
+	memset(reader.with_rollup, 1, count);
 	for (size_t i = 0; i < count; i++)
 		compare_verify_begin(&comparison.row[i]);
 	for (unsigned round = 1; r == 0 && reader.left; round++)

@@ -23,7 +23,7 @@ struct incidents {
 	struct event_record event, end;
 	struct snapshot then, before[INCIDENT_WINDOWS], earliest; /* their texts are borrowed */
 	struct incident incident;
-	size_t frame; /* of incident.then */
+	size_t frame; /* of incident.moment */
 	int64_t since_ms, until_ms;
 };
 
@@ -190,16 +190,16 @@ static int read_earlier(struct incidents *s, size_t then)
 {
 	int lost;
 
-	s->incident.earlier = NULL;
+	s->incident.baseline = NULL;
 	if (s->incident.grew_known[INCIDENT_TEN_MINUTES]) {
-		s->incident.earlier = &s->before[INCIDENT_TEN_MINUTES];
+		s->incident.baseline = &s->before[INCIDENT_TEN_MINUTES];
 		return 0;
 	}
 	if (!then || recording_reader_time(s->replay.reader, 0) > s->then.time_ms)
 		return 0;
 	lost = read_frame(s, 0, &s->earliest);
 	if (lost == 0)
-		s->incident.earlier = &s->earliest;
+		s->incident.baseline = &s->earliest;
 	return lost < 0 ? EXIT_FAILED : 0;
 }
 
@@ -211,21 +211,21 @@ static int read_incident(struct incidents *s, size_t i)
 
 	if (!replay_event_frame(&s->replay, i, &then)) {
 		groups_clear(&s->incident);
-		s->incident.then = s->incident.earlier = NULL;
+		s->incident.moment = s->incident.baseline = NULL;
 		return 0;
 	}
 	/* Kills of a burst have the same snapshot. */
-	if (s->incident.then && s->frame == then)
+	if (s->incident.moment && s->frame == then)
 		return 0;
 	groups_clear(&s->incident);
-	s->incident.then = NULL;
+	s->incident.moment = NULL;
 	s->frame = then;
 	r = read_frame(s, then, &s->then);
 	if (r) {
-		s->incident.earlier = NULL;
+		s->incident.baseline = NULL;
 		return r < 0 ? EXIT_FAILED : 0;
 	}
-	s->incident.then = &s->then;
+	s->incident.moment = &s->then;
 	for (int key = 0; r == 0 && key < INCIDENT_KEYS; key++)
 		r = read_largest(s, key);
 	for (int window = 0; r == 0 && window < INCIDENT_WINDOWS; window++)

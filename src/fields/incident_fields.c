@@ -98,7 +98,7 @@ FIELDS(incident_point_fields, &field_then, &field_ram_used, &field_swap_used, &f
 #undef ROW
 #define ROW const struct incident *r = row
 
-KNOWN(since, "since_ms", TIME, value_number(true, r->earlier->time_ms),
+KNOWN(since, "since_ms", TIME, value_number(true, r->baseline->time_ms),
       "ten minutes before, or the beginning of the recording");
 ROWS(cgroups, "cgroups", &limited, struct limit_events, true, r->limit,
      at_most(r->limits, GROUPS_MAX), "most kills first", FIELD_KNOWN);
@@ -231,12 +231,12 @@ AMOUNT(took, "kernel_ns", TOOK_NS, "the time in the kernel's tracepoint");
 KEY(unread, "processes_unread", AMOUNT, unread(i),
     "processes for which there was no time, without zombies. Null if they were not counted, or if "
     "the victim alone was read");
-KEY(limits, "limits", OBJECT, value_row(i->then && i->earlier ? i : NULL),
+KEY(limits, "limits", OBJECT, value_row(i->moment && i->baseline ? i : NULL),
     "cgroups that reached a limit, most kills first. Null if there is no snapshot before",
     .fields = &limits);
 OBJECT(largest, "largest", &largest, i, "the groups that held most, most first");
 OBJECT(grew, "grew", &grew, i, "the groups that had grown most over that time");
-KEY(machine, "system", OBJECT, value_row(i->then), "the machine then", .fields = &machine);
+KEY(machine, "system", OBJECT, value_row(i->moment), "the machine then", .fields = &machine);
 
 #define OF_KILL                                                                                    \
 	&field_kill, &field_time, &field_constraint, &field_constraint_source,                     \

@@ -58,9 +58,9 @@ size_t incident_limit_events(const struct incident *i, struct limit_events *ret,
 	size_t count = 0;
 
 	/* Paths are sorted: from the end, those below come before those above. */
-	for (size_t n = i->then && i->earlier ? i->then->memcg_count : 0; n-- > 0;) {
-		const struct memcg *now = &i->then->memcg[n];
-		const struct memcg *found = snapshot_find_memcg(i->earlier, now->path);
+	for (size_t n = i->moment && i->baseline ? i->moment->memcg_count : 0; n-- > 0;) {
+		const struct memcg *now = &i->moment->memcg[n];
+		const struct memcg *found = snapshot_find_memcg(i->baseline, now->path);
 		const struct memcg *was = found ? found : &none;
 		struct limit_events e = {.cgroup = now->path};
 		bool below = false;
@@ -81,7 +81,7 @@ size_t incident_limit_events(const struct incident *i, struct limit_events *ret,
 
 bool incident_unread(const struct incident *i, uint32_t *ret)
 {
-	const struct collection *c = i->then ? &i->then->collection : NULL;
+	const struct collection *c = i->moment ? &i->moment->collection : NULL;
 	uint64_t lost = event_number(i->event, EVENT_LOST);
 
 	*ret = 0;

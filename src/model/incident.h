@@ -36,14 +36,14 @@ struct incident {
 	unsigned number; /* 1: the newest, as in --at event:1 */
 	const struct event_record *event;
 	const struct event_record *end; /* of memory that was short; NULL: no end was recorded */
-	bool goes_on;		     /* without an end: it was not over when the recording ended */
-	const struct snapshot *then; /* the machine then, or before; NULL: there is no frame */
+	bool goes_on; /* without an end: it was not over when the recording ended */
+	const struct snapshot *moment; /* the machine then, or before; NULL: there is no frame */
 	struct group_changes largest[INCIDENT_KEYS]; /* by size */
 	bool grew_known[INCIDENT_WINDOWS];	     /* a snapshot is of that time */
 	struct group_changes grew[INCIDENT_WINDOWS]; /* by program, largest growth first */
-	/* Ten minutes before or, if the recording does not reach back, its beginning; NULL: nothing
-	 * is. */
-	const struct snapshot *earlier;
+	/* Ten minutes before or, if the recording does not reach back, its beginning; NULL: none.
+	 */
+	const struct snapshot *baseline;
 	struct limit_events limit[INCIDENT_LIMITS]; /* between the two snapshots */
 	size_t limits;
 };

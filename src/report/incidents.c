@@ -265,7 +265,7 @@ static void put_largest(struct strbuf *out, const struct incident *i, enum incid
 	if (!g->count || (key != INCIDENT_NAME && g->count == 1 && !g->item[0].group))
 		return;
 	line_printf(&l, "  who held most%s, by %s (anonymous memory and swap; processes):",
-		    snapshot_is_cut(i->then) ? " of those that were read" : "", key_text[key]);
+		    snapshot_is_cut(i->moment) ? " of those that were read" : "", key_text[key]);
 	line_end(&l);
 	for (size_t n = 0; n < g->count && n < rows && g->item[n].after; n++)
 		put_group(out, &g->item[n], g->item[n].after, 0, g->item[n].procs_after, style);
@@ -301,7 +301,7 @@ static void put_limit_events(struct strbuf *out, const struct incident *i, size_
 	if (!i->limits)
 		return;
 	line_printf(&l, "  cgroups at a limit over the last ");
-	put_duration(&l, i->then->time_ms - i->earlier->time_ms);
+	put_duration(&l, i->moment->time_ms - i->baseline->time_ms);
 	line_printf(&l, " (OOM kills; times at memory.max, at memory.high):");
 	line_end(&l);
 	for (size_t n = 0; n < i->limits && n < rows; n++) {
@@ -421,9 +421,9 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 		put_victim(out, i, style);
 		put_losses(out, i, style);
 	}
-	if (!i->then)
+	if (!i->moment)
 		return;
-	put_machine(out, i->then, style);
+	put_machine(out, i->moment, style);
 	put_limit_events(out, i, rows, style);
 	for (int key = 0; key < INCIDENT_KEYS; key++)
 		put_largest(out, i, (enum incident_key)key, rows, style);

@@ -65,7 +65,7 @@ TEST(pressure)
 	check(&i, "    1  2025-11-22 03:14:15Z  memory was short for 10 s\n",
 	      "event:1  memory was short for 10 s, from 2025-11-22 03:14:15Z");
 	/* The swap of the machine then. */
-	i.then = &then;
+	i.moment = &then;
 	check_machine(&i, "; swap - of -\n");
 	set_swap(&then.system.meminfo, 0);
 	check_machine(&i, "; no swap\n");
@@ -79,7 +79,7 @@ TEST(limits)
 	struct memcg before = {.path = "/a", .max_known = true, .max = 9}, now = before;
 	struct snapshot earlier = {.memcg = &before, .memcg_count = 1};
 	struct snapshot then = {.memcg = &now, .memcg_count = 1};
-	const struct incident i = {.then = &then, .earlier = &earlier};
+	const struct incident i = {.moment = &then, .baseline = &earlier};
 	struct limit_events e;
 
 	assert_int_equal(incident_limit_events(&i, &e, 1), 0);
@@ -106,7 +106,7 @@ TEST(unread)
 {
 	static struct event_record event = {.time_ms = BEGAN};
 	static struct snapshot then;
-	struct incident i = {.number = 1, .event = &event, .then = &then};
+	struct incident i = {.number = 1, .event = &event, .moment = &then};
 
 	event_set(&event, EVENT_KIND, EVENT_OOM_KILL);
 	event_set(&event, EVENT_LISTED, 900);
@@ -167,7 +167,7 @@ TEST(document)
 		make_event(EVENT_OOM_KILL, 0), make_event(EVENT_OOM_KILL, UINT64_MAX - 31000),
 		make_event(EVENT_PRESSURE, 0), make_event(EVENT_PRESSURE, INT64_MAX),
 		test_calloc(1, sizeof(struct event_record))};
-	struct incident i = {.number = 1, .earlier = &earlier.snapshot, .then = &then.snapshot};
+	struct incident i = {.number = 1, .baseline = &earlier.snapshot, .moment = &then.snapshot};
 
 	sample_init(&earlier);
 	sample_init(&then);
@@ -196,7 +196,7 @@ TEST(document)
 		json.html = n == 1;
 		put(&out, &json, &i);
 	}
-	i.then = NULL;
+	i.moment = NULL;
 	put(&out, &json, &i);
 	render_incidents_json_end(&json);
 	render_incidents_point(&document, true, &then.snapshot, &i.largest[INCIDENT_CONTAINER]);
