@@ -13,10 +13,15 @@ static enum compare_policy policy_of(const struct compare_cell *cell)
 	return counter_table[cell->counter].policy;
 }
 
+static bool is_share(const struct compare_cell *cell)
+{
+	return policy_of(cell) == POLICY_SHARE;
+}
+
 /* True if the cell is compared with smaps_rollup, false if with status. */
 static bool by_rollup(const struct compare_cell *cell)
 {
-	return policy_of(cell) == POLICY_ROLLUP || policy_of(cell) == POLICY_SHARE;
+	return policy_of(cell) == POLICY_ROLLUP || is_share(cell);
 }
 
 /* ---- rows ---- */
@@ -24,12 +29,15 @@ static bool by_rollup(const struct compare_cell *cell)
 int comparison_init(struct comparison *c, struct process *const *process, size_t count,
 		    counter_mask wanted)
 {
+	uint8_t counter[COUNTER_COUNT];
 	struct compare_cell *cell;
 	size_t each = 0;
 
 	*c = (struct comparison){};
-	for (int i = 0; i < COUNTER_COUNT; i++)
-		each += (wanted & COUNTER_BIT(i)) && counter_table[i].policy != POLICY_NONE;
+	for (int i = 0; i < COUNTER_COUNT; i++) {
+		if ((wanted & COUNTER_BIT(i)) && counter_table[i].policy != POLICY_NONE)
+			counter[each++] = (uint8_t)i;
+	}
 	c->row = calloc(count + 1, sizeof(*c->row));
 	/* One allocation for all cells, which the first row has. */
 	cell = calloc(count * each + 1, sizeof(*cell));
@@ -42,10 +50,8 @@ int comparison_init(struct comparison *c, struct process *const *process, size_t
 	for (size_t i = 0; i < count; i++) {
 		c->row[i] = (struct compare_row){
 			.process = process[i], .cell = cell + i * each, .count = each};
-		for (int k = 0, n = 0; k < COUNTER_COUNT; k++) {
-			if ((wanted & COUNTER_BIT(k)) && counter_table[k].policy != POLICY_NONE)
-				c->row[i].cell[n++].counter = (uint8_t)k;
-		}
+		for (size_t k = 0; k < each; k++)
+			c->row[i].cell[k].counter = counter[k];
 	}
 	return 0;
 }
@@ -108,6 +114,14 @@ enum outcome {
 	DISAGREES, /* nothing moved */
 };
 
+static void set_values(struct compare_cell *cell, uint64_t bpf, uint64_t before, uint64_t after)
+{
+	cell->bpf = bpf;
+	cell->proc_before = before;
+	cell->proc_after = after;
+	cell->bpf_known = cell->proc_known = true;
+}
+
 /* Status, BPF, status. */
 static enum outcome judge_status(struct compare_cell *cell, const struct compare_seen *seen)
 {
@@ -115,13 +129,7 @@ static enum outcome judge_status(struct compare_cell *cell, const struct compare
 	uint64_t bpf = seen->bpf_before->value[c], again = seen->bpf_after->value[c];
 	uint64_t before = seen->status_before->value[c], after = seen->status_after->value[c];
 
-	*cell = (struct compare_cell){.bpf = bpf,
-				      .proc_before = before,
-				      .proc_after = after,
-				      .counter = cell->counter,
-				      .bpf_known = true,
-				      .proc_known = true,
-				      .alike = cell->alike};
+	set_values(cell, bpf, before, after);
 	if (bpf == before && bpf == after)
 		return FITS;
 	if (between(bpf, before, after))
@@ -136,15 +144,9 @@ static enum outcome judge_rollup(struct compare_cell *cell, const struct compare
 	uint64_t proc = seen->rollup->value[c];
 	uint64_t first = seen->bpf_before->value[c], second = seen->bpf_after->value[c];
 	uint64_t nearest = distance(first, proc) <= distance(second, proc) ? first : second;
-	bool shares = policy_of(cell) == POLICY_SHARE;
+	bool shares = is_share(cell);
 
-	*cell = (struct compare_cell){.bpf = nearest,
-				      .proc_before = proc,
-				      .proc_after = proc,
-				      .counter = cell->counter,
-				      .bpf_known = true,
-				      .proc_known = true,
-				      .alike = cell->alike};
+	set_values(cell, nearest, proc, proc);
 	if (distance(nearest, proc) <= (shares ? COMPARE_SHARE_TOLERANCE : 0))
 		return FITS;
 	if (between(proc, first, second))
@@ -334,11 +336,8 @@ void compare_finish(struct comparison *c, size_t referees)
 
 static bool near(const struct process *p, const struct process *rollup, enum counter c)
 {
-	uint64_t a = p->value[c], b = rollup->value[c];
-
-	if (!process_has(p, c) || !process_has(rollup, c))
-		return true;
-	return (a > b ? a - b : b - a) <= COMPARE_SHARE_TOLERANCE;
+	return !process_has(p, c) || !process_has(rollup, c) ||
+	       distance(p->value[c], rollup->value[c]) <= COMPARE_SHARE_TOLERANCE;
 }
 
 bool compare_agrees(const struct process *p, const struct verify_rollup *rollup)
@@ -355,11 +354,6 @@ bool compare_agrees(const struct process *p, const struct verify_rollup *rollup)
 		return false;
 	return p->pss_source != PSS_FROM_KERNEL ||
 	       (near(p, values, COUNTER_PSS) && near(p, values, COUNTER_USS));
-}
-
-static bool is_share(const struct compare_cell *cell)
-{
-	return counter_table[cell->counter].policy == POLICY_SHARE;
 }
 
 void compare_verify_begin(struct compare_row *row)

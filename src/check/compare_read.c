@@ -84,33 +84,22 @@ int compare_reader_init(struct compare_reader *r, struct check *c, struct compar
 			size_t count)
 {
 	*r = (struct compare_reader){.check = c, .comparison = comparison};
-	r->row = calloc(count + 1, sizeof(*r->row));
-	r->chosen = calloc(count + 1, 1);
+	r->with_rollup = calloc(count + 1, 1);
+	r->reading = calloc(count + 1, sizeof(*r->reading));
 	r->process = calloc(count + 1, sizeof(*r->process));
-	r->status_before = calloc(count + 1, sizeof(*r->status_before));
-	r->status_after = calloc(count + 1, sizeof(*r->status_after));
-	r->rollup = calloc(count + 1, sizeof(*r->rollup));
-	r->status_result = calloc(count + 1, sizeof(*r->status_result));
-	r->rollup_result = calloc(count + 1, sizeof(*r->rollup_result));
 	r->result = calloc(count + 1, sizeof(*r->result));
-	if (!r->row || !r->chosen || !r->process || !r->status_before || !r->status_after ||
-	    !r->rollup || !r->status_result || !r->rollup_result || !r->result)
+	if (!r->with_rollup || !r->reading || !r->process || !r->result)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		r->row[r->left++] = &comparison->row[i];
+		r->reading[r->left++].row = &comparison->row[i];
 	return 0;
 }
 
 void compare_reader_done(struct compare_reader *r)
 {
-	free(r->row);
-	free(r->chosen);
+	free(r->with_rollup);
+	free(r->reading);
 	free(r->process);
-	free(r->status_before);
-	free(r->status_after);
-	free(r->rollup);
-	free(r->status_result);
-	free(r->rollup_result);
 	free(r->result);
 }
 
@@ -133,20 +122,24 @@ static void apply_status(struct pool_result *result, struct process *ret,
 	free(TAKE_PTR(result->text));
 }
 
-static int read_status(struct compare_reader *r, struct process *ret, size_t *files)
+static int read_status(struct compare_reader *r, bool after, size_t *files)
 {
 	int err = pool_read(r->check->pool, POOL_STATUS, false, r->process, r->left, r->result);
 
 	for (size_t i = 0; err == 0 && i < r->left; i++) {
+		struct compare_reading *reading = &r->reading[i];
+
 		*files += r->result[i].status == PSS_OK;
-		apply_status(&r->result[i], &ret[i], &r->status_result[i]);
+		apply_status(&r->result[i],
+			     after ? &reading->status_after : &reading->status_before,
+			     &reading->status_result);
 	}
 	return err;
 }
 
 static bool wants_rollup(const struct compare_reader *r, size_t i)
 {
-	return r->chosen[r->row[i] - r->comparison->row];
+	return r->with_rollup[r->reading[i].row - r->comparison->row];
 }
 
 static int read_rollup(struct compare_reader *r, size_t *files)
@@ -164,8 +157,8 @@ static int read_rollup(struct compare_reader *r, size_t *files)
 	}
 	err = pool_read(c->pool, POOL_ROLLUP, false, process, count, r->result);
 	for (size_t i = 0; err == 0 && i < r->left; i++) {
-		struct process *p = &r->rollup[i];
-		struct pool_result *result = &r->rollup_result[i];
+		struct process *p = &r->reading[i].rollup;
+		struct pool_result *result = &r->reading[i].rollup_result;
 
 		*p = (struct process){};
 		*result = (struct pool_result){.status = PSS_SKIPPED};
@@ -188,14 +181,12 @@ static bool count_reads(const struct check *c, uint64_t *ret)
 {
 	char text[512];
 	ssize_t len = file_read(c->proc->fd, "self/io", text, sizeof(text));
-	const char *at = len > 0 ? strstr(text, "syscr: ") : NULL;
-	size_t digits;
+	const char *at = len > 0 ? strstr(text, "syscr:") : NULL;
 
 	if (!at)
 		return false;
-	at += strlen("syscr: ");
-	digits = strspn(at, "0123456789");
-	return parse_u64(at, digits, UINT64_MAX, ret) == 0;
+	at += strlen("syscr:");
+	return scan_u64(&at, text + len, ret);
 }
 
 /* Measures one side: time and reads since meter_start(). */
@@ -250,10 +241,12 @@ static void replace_values(struct process *p, const struct compare_seen *seen,
 static bool verify(struct compare_reader *r, size_t i, const struct compare_seen *seen,
 		   unsigned round)
 {
-	const struct verify_rollup rollup = verify_rollup_of(&r->rollup[i], &r->rollup_result[i]);
+	const struct compare_reading *reading = &r->reading[i];
+	const struct pool_result *result = &reading->rollup_result;
+	const struct verify_rollup rollup = verify_rollup_of(&reading->rollup, result);
 
-	replace_values(r->process[i], seen, &rollup, &r->rollup_result[i]);
-	return compare_verify(r->row[i], seen, &rollup, round);
+	replace_values(r->process[i], seen, &rollup, result);
+	return compare_verify(reading->row, seen, &rollup, round);
 }
 
 static bool judge_row(struct compare_row *row, struct compare_seen *seen, unsigned round)
@@ -275,23 +268,24 @@ static void judge(struct compare_reader *r, bool undisturbed, unsigned round)
 	size_t left = 0;
 
 	for (size_t i = 0; i < r->left; i++) {
-		struct compare_row *row = r->row[i];
-		bool status = r->status_result[i] == PSS_OK && r->status_before[i].have;
+		const struct compare_reading *reading = &r->reading[i];
+		struct compare_row *row = reading->row;
+		bool status = reading->status_result == PSS_OK && reading->status_before.have;
 		struct compare_seen seen = {
-			.status_before = status ? &r->status_before[i] : NULL,
-			.status_after = status ? &r->status_after[i] : NULL,
+			.status_before = status ? &reading->status_before : NULL,
+			.status_after = status ? &reading->status_after : NULL,
 			.bpf_before = find_again(&again[0], row->process),
 			.bpf_after = find_again(&again[1], row->process),
-			.rollup = r->rollup_result[i].status == PSS_OK ? &r->rollup[i] : NULL,
-			.status_result = r->status_result[i],
-			.rollup_result = r->rollup_result[i].status,
+			.rollup = reading->rollup_result.status == PSS_OK ? &reading->rollup : NULL,
+			.status_result = reading->status_result,
+			.rollup_result = reading->rollup_result.status,
 			.undisturbed = undisturbed,
 		};
 		bool done = r->verifies ? verify(r, i, &seen, round) : judge_row(row, &seen, round);
 
 		r->referees += seen.rollup && round == 1;
 		if (!done)
-			r->row[left++] = row;
+			r->reading[left++].row = row;
 	}
 	r->left = left;
 }
@@ -318,9 +312,9 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 	pause_before_round(round);
 	procfs_load(c->proc, &before);
 	for (size_t i = 0; i < r->left; i++)
-		r->process[i] = (struct process *)r->row[i]->process;
+		r->process[i] = (struct process *)r->reading[i].row->process;
 	meter = meter_start(c);
-	err = read_status(r, r->status_before, &files);
+	err = read_status(r, false, &files);
 	meter_stop(c, &meter, &now.proc_us, &now.proc_reads, &now.reads_known);
 	meter = meter_start(c);
 	if (err == 0)
@@ -336,7 +330,7 @@ int compare_read_round(struct compare_reader *r, unsigned round, struct compare_
 	if (err == 0)
 		err = source_collect_some(c->source, r->process, r->left, &c->again[1]);
 	if (err == 0)
-		err = read_status(r, r->status_after, &files);
+		err = read_status(r, true, &files);
 	if (err < 0)
 		return err;
 	if (round == 1 && cost)

@@ -34,19 +34,25 @@ struct check {
 	bool unreadable;		      /* fewer may be read than requested */
 };
 
+/* What one round reads of /proc for an unsettled row. */
+struct compare_reading {
+	struct compare_row *row;
+	struct process status_before, status_after, rollup;
+	enum pss_status status_result;
+	struct pool_result rollup_result;
+};
+
 struct compare_reader {
 	struct check *check;
-	struct compare_row **row; /* unsettled rows */
-	size_t left;		  /* the number of unsettled rows */
-	size_t referees;	  /* processes whose smaps_rollup was read in the first round */
-	unsigned char *chosen;	  /* by row of the comparison: read its smaps_rollup */
-	bool verifies;		  /* of --verify: compare_verify() judges the rows */
 	struct comparison *comparison;
-	/* By unsettled row: */
+	size_t left;		    /* the number of unsettled rows */
+	size_t referees;	    /* processes whose smaps_rollup was read in the first round */
+	unsigned char *with_rollup; /* by row of the comparison: read its smaps_rollup */
+	bool verifies;		    /* of --verify: compare_verify() judges the rows */
+	/* By unsettled row; the last two are for the pool. */
+	struct compare_reading *reading;
 	struct process **process;
-	struct process *status_before, *status_after, *rollup;
-	enum pss_status *status_result;
-	struct pool_result *result, *rollup_result;
+	struct pool_result *result;
 };
 
 /*

@@ -28,7 +28,7 @@ static void compare_set_bound(const struct check *c, struct comparison *comparis
 	bool per_thread = false;
 
 	for (size_t i = 0; i < s->count && !per_thread; i++) {
-		for (int k = 0; k < 4; k++)
+		for (int k = 0; k < RSS_COUNTERS; k++)
 			per_thread |= s->process[i].rss_delta[k] != 0;
 	}
 	comparison->per_thread = per_thread;
@@ -119,7 +119,8 @@ static counter_mask measured(const struct snapshot *s)
 }
 
 /* Chooses the rows whose smaps_rollup is read; others have no cells for it. */
-static int choose_rollups(struct check *c, const struct compare_run *run, unsigned char *chosen)
+static int choose_rollups(struct check *c, const struct compare_run *run,
+			  unsigned char *with_rollup)
 {
 	cleanup_free struct process **row = NULL;
 	size_t count;
@@ -127,7 +128,7 @@ static int choose_rollups(struct check *c, const struct compare_run *run, unsign
 	if (!c->verify)
 		return 0;
 	if (c->verify == VERIFY_ALL) {
-		memset(chosen, 1, run->count);
+		memset(with_rollup, 1, run->count);
 		return 0;
 	}
 	row = calloc(c->rows->count + 1, sizeof(*row));
@@ -135,8 +136,8 @@ static int choose_rollups(struct check *c, const struct compare_run *run, unsign
 		return -ENOMEM;
 	count = verify_choose(c, row);
 	for (size_t i = 0; i < run->count; i++) {
-		for (size_t k = 0; k < count && !chosen[i]; k++)
-			chosen[i] = row[k] == run->subject[i];
+		for (size_t k = 0; k < count && !with_rollup[i]; k++)
+			with_rollup[i] = row[k] == run->subject[i];
 	}
 	return 0;
 }
@@ -147,7 +148,7 @@ static int run_rounds(struct check *c, struct compare_run *run, size_t *ret_refe
 	int r = compare_reader_init(&reader, c, &run->comparison, run->count);
 
 	if (r == 0)
-		r = choose_rollups(c, run, reader.chosen);
+		r = choose_rollups(c, run, reader.with_rollup);
 	for (unsigned round = 1; r == 0 && reader.left && round <= COMPARE_ROUNDS; round++)
 		r = compare_read_round(&reader, round, &run->cost);
 	*ret_referees = reader.referees;
@@ -194,17 +195,18 @@ static size_t drop_self(struct check *c, struct process **rows, size_t count)
 	return left;
 }
 
-static int add_difference(struct check *c, const struct compare_row *row, bool differs)
+/* `cell`: what differs; NULL: the process executed another program. */
+static int add_difference(struct check *c, const struct compare_row *row,
+			  const struct compare_cell *cell)
 {
-	const struct compare_cell *cell = compare_verify_cell(row);
-	struct check_difference d = {.pid = row->process->pid, .execed = !differs};
+	struct check_difference d = {.pid = row->process->pid, .execed = !cell};
 
 	if (!c->difference)
 		c->difference =
 			arena_zalloc(&c->snapshot->arena, c->rows->count, sizeof(*c->difference));
 	if (!c->difference)
 		return -ENOMEM;
-	if (differs) {
+	if (cell) {
 		d.counter = cell->counter;
 		d.kernel = cell->bpf;
 		d.rollup = cell->proc_before;
@@ -231,10 +233,10 @@ static int count_verdict(struct check *c, const struct compare_row *row)
 		if (row->process->pss_source != PSS_FROM_KERNEL)
 			return 0;
 		c->pss_wrong += compare_verify_pss_wrong(row);
-		return add_difference(c, row, true);
+		return add_difference(c, row, compare_verify_cell(row));
 	default:
 		check->moved++;
-		return row->execed ? add_difference(c, row, false) : 0;
+		return row->execed ? add_difference(c, row, NULL) : 0;
 	}
 }
 
@@ -254,7 +256,7 @@ int verify_rollups(struct check *c, struct process **rows, size_t count)
 		return r;
 	compare_set_bound(c, &comparison);
 	reader.verifies = true;
-	memset(reader.chosen, 1, count);
+	memset(reader.with_rollup, 1, count);
 	for (size_t i = 0; i < count; i++)
 		compare_verify_begin(&comparison.row[i]);
 	for (unsigned round = 1; r == 0 && reader.left; round++)

@@ -121,8 +121,8 @@ static int note_fallback(struct collector *c)
 /* Whether swap is in use; in a series of snapshots, whether there is any. */
 static bool swap_matters(const struct collector *c)
 {
-	struct meminfo m = meminfo_read(c->proc.fd);
-	uint64_t used = 0;
+	const struct meminfo m = meminfo_read(c->proc.fd);
+	uint64_t used;
 
 	if (c->spec.continuous)
 		return meminfo_has(&m, MEMINFO_SWAP_TOTAL) && m.value[MEMINFO_SWAP_TOTAL];
@@ -142,7 +142,7 @@ static int open_slots(struct collector *c)
 		return 0;
 	r = swap_source_open(c->source, &why, &c->swap);
 	c->no_slots = r < 0;
-	return file_exhausted(r) || r == -ENOMEM ? r : 0;
+	return file_exhausted(r) ? r : 0;
 }
 
 /*
@@ -167,7 +167,7 @@ static int open_files(struct collector *c)
 	r = files_source_open(&why, &c->files);
 	if (r == 0 && swap)
 		r = holders_source_open(&why, &c->holders);
-	return file_exhausted(r) || r == -ENOMEM ? r : 0;
+	return file_exhausted(r) ? r : 0;
 }
 
 static int open_source(struct collector *c)

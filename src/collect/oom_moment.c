@@ -179,7 +179,7 @@ static int name_victim(struct oom_moment *m, struct collector *c, const struct o
 }
 
 /* Removes processes that the filters refused from the moment, but not the victim. */
-static void drop_others_then(struct oom_moment *m, const struct collector *c, pid_t victim)
+static void drop_refused(struct oom_moment *m, const struct collector *c, pid_t victim)
 {
 	struct snapshot *s = &m->snapshot;
 	size_t kept = 0;
@@ -238,7 +238,7 @@ int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct 
 	if (r == 0)
 		r = name_victim(m, c, kill);
 	if (m->selection)
-		drop_others_then(m, c, kill->pid);
+		drop_refused(m, c, kill->pid);
 	if (r == 0)
 		r = limit_moment(m, c, kill->pid);
 	if (r == 0)
@@ -255,13 +255,20 @@ static void set_counter(struct event_record *e, enum event_member m, const struc
 		event_set(e, m, p->value[c]);
 }
 
+static void set_limit(struct event_record *e, const struct oom_moment *m, const char *cgroup)
+{
+	const struct memcg *memcg = snapshot_find_memcg(&m->snapshot, cgroup);
+
+	if (memcg && memcg->limit_known)
+		event_set(e, EVENT_LIMIT, memcg->limit);
+}
+
 static void describe_victim(const struct oom_moment *m, const struct oom_kill *kill,
 			    struct event_record *e)
 {
 	static const enum event_member count[] = {EVENT_RSS_ANON_COUNT, EVENT_RSS_FILE_COUNT,
 						  EVENT_RSS_SHMEM_COUNT, EVENT_SWAP_COUNT};
 	const struct process *p = snapshot_find(&m->snapshot, kill->pid);
-	const struct memcg *memcg;
 
 	if (!p)
 		return;
@@ -279,16 +286,15 @@ static void describe_victim(const struct oom_moment *m, const struct oom_kill *k
 	event_set_text(e, EVENT_NAME, p->name);
 	event_set_text(e, EVENT_USER, p->user);
 	event_set_text(e, EVENT_CGROUP, p->cgroup);
-	if (!p->cgroup)
+	if (p->cgroup)
+		set_limit(e, m, p->cgroup);
+	else
 		event_set_text(e, EVENT_CGROUP_REASON, no_cgroup(kill));
 	event_set_text(e, EVENT_UNIT, p->unit);
 	event_set_text(e, EVENT_CONTAINER, p->container);
 	event_set_text(e, EVENT_CONTAINER_ID, p->container_id);
 	event_set_text(e, EVENT_POD, p->pod);
 	event_set_text(e, EVENT_NAMESPACE, p->namespace);
-	memcg = p->cgroup ? snapshot_find_memcg(&m->snapshot, p->cgroup) : NULL;
-	if (memcg && memcg->limit_known)
-		event_set(e, EVENT_LIMIT, memcg->limit);
 }
 
 /* What the kernel's log says. */
@@ -296,7 +302,6 @@ static void describe_reason(const struct oom_moment *m, const struct oom_kill *k
 			    struct event_record *e)
 {
 	const char *cgroup = kill->line.cgroup;
-	const struct memcg *memcg;
 	char seen[SEEN_MAX];
 
 	event_set_text(e, EVENT_CONSTRAINT, kill->line.constraint);
@@ -310,9 +315,7 @@ static void describe_reason(const struct oom_moment *m, const struct oom_kill *k
 	if (see_cgroup(kill, cgroup, seen))
 		cgroup = seen;
 	event_set_text(e, EVENT_LIMIT_CGROUP, cgroup);
-	memcg = snapshot_find_memcg(&m->snapshot, cgroup);
-	if (memcg && memcg->limit_known)
-		event_set(e, EVENT_LIMIT, memcg->limit);
+	set_limit(e, m, cgroup);
 }
 
 /*
@@ -337,26 +340,20 @@ static void infer_reason(const struct oom_moment *m, const struct collector *c,
 			 struct event_record *e)
 {
 	const char *cgroup = event_text(e, EVENT_CGROUP);
-	const struct memcg *memcg;
 	char path[EVENT_TEXT];
 	size_t len = cgroup ? strlen(cgroup) : 0;
 
-	if (len + 1 >= EVENT_TEXT || (len && memcg_reach(cgroup, MEMCG_DEPTH_MAX) < len))
+	if (!len || len + 1 >= EVENT_TEXT || memcg_reach(cgroup, MEMCG_DEPTH_MAX) < len)
 		return;
-	for (; len > 1; len = (size_t)(strrchr(path, '/') - path)) {
-		memcpy(path, cgroup, len);
-		path[len] = '\0';
-		if (!was_out(m, c, path)) {
-			if (!strrchr(path, '/'))
-				return;
+	memcpy(path, cgroup, len + 1);
+	for (char *end = path + len; end && end > path + 1; end = strrchr(path, '/')) {
+		*end = '\0';
+		if (!was_out(m, c, path))
 			continue;
-		}
 		event_set_text(e, EVENT_CONSTRAINT, "memcg");
 		event_set_text(e, EVENT_LIMIT_CGROUP, path);
 		event_set(e, EVENT_INFERRED, 1);
-		memcg = snapshot_find_memcg(&m->snapshot, path);
-		if (memcg && memcg->limit_known)
-			event_set(e, EVENT_LIMIT, memcg->limit);
+		set_limit(e, m, path);
 		return;
 	}
 }

@@ -15,8 +15,8 @@
 #define EXACT_ROUNDS 6
 
 struct batch {
-	struct process **item; /* room for all rows */
-	struct process **recheck;
+	struct process **item;	  /* room for all rows */
+	struct process **recheck; /* values and counters do not agree; likewise */
 	size_t recheck_count;
 };
 
@@ -211,7 +211,7 @@ static int read_slots_again(struct collector *c, struct snapshot *again, struct 
 	if (r == 0)
 		r = swap_source_read(c->swap, false, again);
 	for (size_t i = 0; r == 0 && i < *count; i++) {
-		struct process *p = (struct process *)snapshot_find_again(again, row[i]);
+		struct process *p = snapshot_find_again(again, row[i]);
 
 		if (p && p->swap_slots)
 			row[left++] = p;
@@ -265,21 +265,16 @@ static int check_slots(struct collector *c)
 
 /* ---- reading, and checking what was read ---- */
 
-/*
- * Returns rows with values that do not agree with their counters in *ret_recheck, in memory of the
- * snapshot.
- */
-static int read_rows(struct collector *c, const struct query *q, struct process ***ret_recheck,
-		     size_t *ret_count)
+/* Reads the rows; the batch, in memory of the snapshot, has those to be read again. */
+static int read_rows(struct collector *c, const struct query *q, struct batch *b)
 {
 	size_t top = query_certain(q), room = c->rows.matched.count + 1;
 	struct arena *a = &c->snapshot.scratch;
-	struct process **item = arena_zalloc(a, room, sizeof(*item));
-	struct process **recheck = arena_zalloc(a, room, sizeof(*recheck));
-	struct batch b = {.item = item, .recheck = recheck};
 	int r;
 
-	if (!item || !recheck)
+	b->item = arena_zalloc(a, room, sizeof(*b->item));
+	b->recheck = arena_zalloc(a, room, sizeof(*b->recheck));
+	if (!b->item || !b->recheck)
 		return -ENOMEM;
 	c->snapshot.collection.cross_check.done = c->snapshot.counters_source == FROM_BPF;
 	r = c->spec.verify ? check_slots(c) : 0;
@@ -288,14 +283,10 @@ static int read_rows(struct collector *c, const struct query *q, struct process 
 		return r;
 	}
 	if (r == 0)
-		r = read_shared_swap(c, &b);
+		r = read_shared_swap(c, b);
 	if (r == 0)
-		r = top ? read_top(c, &q->order, &b, top) : read_all(c, &b);
-	if (r < 0)
-		return r;
-	*ret_count = b.recheck_count;
-	*ret_recheck = recheck;
-	return 0;
+		r = top ? read_top(c, &q->order, b, top) : read_all(c, b);
+	return r;
 }
 
 /* Drops the values that may be those of another process with the same pid. */
@@ -374,7 +365,7 @@ static int confirm(struct collector *c)
 		}
 		if (p->pss_status == PSS_OK && !there)
 			drop_values(p, PSS_GONE);
-		else if (p->pss_status == PSS_GONE && there && p->kind == PROCESS_USER)
+		else if (p->pss_status == PSS_GONE && there)
 			p->pss_status = PSS_DENIED;
 	}
 	return r;
@@ -398,14 +389,13 @@ void pss_note_source(struct collector *c)
 /* smaps_rollup of all rows that need it. */
 static int read_rollups(struct collector *c, const struct query *q, uint64_t *since)
 {
-	struct process **recheck = NULL;
-	size_t count = 0;
-	int r = read_rows(c, q, &recheck, &count);
+	struct batch b = {};
+	int r = read_rows(c, q, &b);
 
 	collector_phase_end(c, COLLECT_PHASE_VERIFY, since);
 	if (r == 0 && source_origin(c->source) == FROM_BPF)
 		r = confirm(c);
-	return r < 0 ? r : verify_rollups(&c->check, recheck, count);
+	return r < 0 ? r : verify_rollups(&c->check, b.recheck, b.recheck_count);
 }
 
 /*

@@ -500,7 +500,7 @@ static void add_recorder(struct doctor *d)
 	struct oom_watch *oom = NULL;
 	struct pressure_watch pressure;
 	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC), log_error = errno;
-	int r = oom_watch_open(OOM_WATCH_ALL, &diag, &oom);
+	int r = oom_watch_open(ZMEM_OOM_TABLES, &diag, &oom);
 	char text[512];
 
 	note_text(diag.count ? &diag.note[diag.count - 1] : NULL, r, text, sizeof(text));

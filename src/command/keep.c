@@ -240,7 +240,7 @@ static int keeper_open(struct keeper *k, const struct options *o)
 	k->ring_options.recording = recorder_options(o);
 	k->ring_options.recording.interval_ms = (uint32_t)r->options.interval_ms;
 	/* Without it the recording has frames, and no kills. */
-	k->oom = session_watch_kills(o, OOM_WATCH_ALL, "recorded", NULL);
+	k->oom = session_watch_kills(o, ZMEM_OOM_TABLES, "recorded", NULL);
 	interval = tick_ms(k);
 	open_pressure_watch(k);
 	/* Before any thread is started, so that no thread takes the signals. */

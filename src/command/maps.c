@@ -189,7 +189,7 @@ static int show(struct maps_command *c, struct maps_read *m)
 	struct maps_report report = {.snapshot = &collector->snapshot,
 				     .kind = c->request.rows,
 				     .group = c->request.group,
-				     .chosen = c->request.mapping};
+				     .filtered = c->request.mapping};
 	int r = maps_read_all(collector, &c->request, m), failed;
 
 	if (r == -E2BIG)

@@ -30,8 +30,9 @@
  * Until 6.3 the kernel keeps the beginning of a log that is too long, and until 5.14 it allows
  * 16 MiB (bpf_check(), kernel/bpf/verifier.c). Only what is written takes memory.
  */
-#define LOG_SIZE ((16 << 20) - 1)
-#define LOG_TAIL (4 * 1024) /* the end of the verifier's log shows where it fails */
+#define LOAD_TRIES 100
+#define LOG_SIZE   ((16 << 20) - 1)
+#define LOG_TAIL   (4 * 1024) /* the end of the verifier's log shows where it fails */
 
 /* ---- the parts of objects ---- */
 
@@ -400,14 +401,18 @@ int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_siz
 	     struct bpf_missing *missing)
 {
 	struct load_limit limit;
-	int r;
+	int r = -EAGAIN;
 
-	load_limit_begin(&limit, LOAD_LIMIT_NS);
-	if (loader == LOADER_LIGHT)
-		r = light_load(objects[id].light, objects[id].parts, sizes, scramble, ret);
-	else
-		r = libbpf_load(id, sizes, scramble, ret, missing);
-	return load_limit_end(&limit, r);
+	/* A signal aborts the verifier, even one that only stops us (kernel/bpf/verifier.c). */
+	for (int i = 0; i < LOAD_TRIES && r == -EAGAIN; i++) {
+		load_limit_begin(&limit, LOAD_LIMIT_NS);
+		if (loader == LOADER_LIGHT)
+			r = light_load(objects[id].light, objects[id].parts, sizes, scramble, ret);
+		else
+			r = libbpf_load(id, sizes, scramble, ret, missing);
+		r = load_limit_end(&limit, r);
+	}
+	return r;
 }
 
 int bpf_load_either(enum bpf_object_id id, struct bpf_handle *ret, struct bpf_missing *missing)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 #define VARINT_MAX 10
 #define TEXT_COST  8 /* bytes of a text in the arena beside its characters */
 
@@ -113,15 +115,11 @@ struct text_node {
 };
 
 /* Seeded, because other users choose the texts and may want all of them in one bucket. */
-static uint64_t hash_text(uint64_t seed, const char *text)
+static uint64_t hash_seeded(uint64_t seed, const char *text)
 {
-	uint64_t h = seed;
-
-	for (; *text; text++) {
-		h = (h ^ (unsigned char)*text) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 29;
-	}
-	return h;
+	for (; *text; text++)
+		seed = hash_number(seed, (unsigned char)*text);
+	return seed;
 }
 
 /* Sizes the map for `texts` texts. */
@@ -222,7 +220,7 @@ void column_codec_read(struct column_codec *c, const unsigned char *data, size_t
 	uint64_t id = UINT64_MAX, size;
 
 	*c = (struct column_codec){.texts = texts, .memory = memory};
-	while (!c->error && at < end) {
+	while (at < end) {
 		struct codec_block b;
 
 		if (!get_varint(&at, end, &id) || at == end ||
@@ -240,10 +238,10 @@ void column_codec_read(struct column_codec *c, const unsigned char *data, size_t
 		if (id < CODEC_IDS)
 			c->block[id] = b;
 	}
-	if (id != CODEC_END_ID)
-		codec_bad(c);
-	if (!c->error)
+	if (id == CODEC_END_ID)
 		read_strings(c, &c->block[strings_id]);
+	else
+		codec_bad(c);
 }
 
 /* ---- integers ---- */
@@ -408,7 +406,7 @@ static bool find_in_reference(struct column_codec *c, struct text_column *t, uin
 
 			if (!s || (i && same_text(s, t->reference[i - 1])))
 				continue;
-			h = hash_text(c->seed, s);
+			h = hash_seeded(c->seed, s);
 			if (!map_find(&t->map, h, s))
 				map_add(c, &t->map, h, s, i);
 		}
@@ -429,7 +427,7 @@ static uint64_t text_code(struct column_codec *c, struct text_column *t, size_t 
 		return 0;
 	if (!text)
 		return (uint64_t)-1;
-	hash = hash_text(c->seed, text);
+	hash = hash_seeded(c->seed, text);
 	if (find_in_reference(c, t, hash, text, &row)) {
 		code = -2 - zigzag(row - t->next_row);
 		t->next_row = row + 1;

@@ -54,21 +54,21 @@ static void insert_events(struct limit_events *list, size_t *count, size_t most,
 
 size_t incident_limit_events(const struct incident *i, struct limit_events *ret, size_t most)
 {
+	static const struct memcg none;
 	size_t count = 0;
 
 	/* Paths are sorted: from the end, those below come before those above. */
 	for (size_t n = i->during && i->baseline ? i->during->memcg_count : 0; n-- > 0;) {
 		const struct memcg *now = &i->during->memcg[n];
-		const struct memcg *was = snapshot_find_memcg(i->baseline, now->path);
+		const struct memcg *found = snapshot_find_memcg(i->baseline, now->path);
+		const struct memcg *was = found ? found : &none;
 		struct limit_events e = {.cgroup = now->path};
 		bool below = false;
 
 		e.oom_kills = count_since(now->oom_kills_known, now->oom_kills,
-					  was && was->oom_kills_known, was ? was->oom_kills : 0);
-		e.max = count_since(now->max_known, now->max, was && was->max_known,
-				    was ? was->max : 0);
-		e.high = count_since(now->high_known, now->high, was && was->high_known,
-				     was ? was->high : 0);
+					  was->oom_kills_known, was->oom_kills);
+		e.max = count_since(now->max_known, now->max, was->max_known, was->max);
+		e.high = count_since(now->high_known, now->high, was->high_known, was->high);
 		if (!e.oom_kills && !e.max && !e.high)
 			continue;
 		for (size_t b = 0; b < count && !below; b++)

@@ -165,11 +165,6 @@ static size_t kind_of(const char *name)
 	return ARRAY_SIZE(kinds) - 1;
 }
 
-const char *map_kind(const char *name)
-{
-	return kinds[kind_of(name)];
-}
-
 int map_set_merge_kinds(struct map_set *s, const struct map_set *process, const char *group)
 {
 	struct mapping sum[ARRAY_SIZE(kinds)] = {};

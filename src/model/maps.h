@@ -87,11 +87,10 @@ int map_set_add(struct map_set *s, const struct mapping *m);
 /* Adds the sums of one process to a set by name. Returns 0 or -ENOMEM. */
 int map_set_merge(struct map_set *s, const struct map_set *process);
 /*
- * Likewise, to a set by group and kind of memory. The group is borrowed; NULL is a group, too.
+ * Likewise, to a set by group and kind of memory: "heap", "stack", "anon", "file", "other". The
+ * group is borrowed; NULL is a group, too.
  */
 int map_set_merge_kinds(struct map_set *s, const struct map_set *process, const char *group);
-/* "heap", "stack", "anon", "file", "other": the kind of a mapping with that name. */
-const char *map_kind(const char *name);
 /*
  * Drops the mappings for which keep() returns 0, and sums the others anew. Returns 0, or what
  * keep() returns below 0; then the set is to be freed.
@@ -120,7 +119,7 @@ struct maps_report {
 	const struct snapshot *snapshot;
 	enum map_rows kind;
 	const struct field *group; /* of MAP_ROWS_KINDS */
-	bool chosen;		   /* only some mappings of each process (--mapping) */
+	bool filtered;		   /* only some mappings of each process (--mapping) */
 	bool several;		   /* of several processes: rows name their process */
 	const struct maps_process *process;
 	size_t process_count;

@@ -359,11 +359,10 @@ static struct text_part applet_name(struct text_part exe, struct text_part comm,
 		if (!next_word(&w, &first))
 			return exe;
 		name = part_base(first);
-		if (part_begins(first, "--coreutils-prog") && memchr(first.s, '=', first.len))
-			name = part_behind(
-				first,
-				(size_t)((const char *)memchr(first.s, '=', first.len) - first.s) +
-					1);
+		if (part_begins(first, "--coreutils-prog")) {
+			name = first;
+			part_split(&name, '=');
+		}
 	}
 	if (!name.len || part_begins(name, "-") || memchr(name.s, '/', name.len) ||
 	    name.len > PROGRAM_NAME_MAX)

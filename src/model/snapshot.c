@@ -15,8 +15,7 @@
 
 #define CAPACITY_MIN 256
 
-_Static_assert(ARRAY_SIZE(((struct process *)0)->rss_delta) == ZMEM_RSS_COUNT,
-	       "one delta for each counter of the kernel");
+_Static_assert(RSS_COUNTERS == ZMEM_RSS_COUNT, "one for each counter of the kernel");
 
 #define ABOVE(x)   COUNTER_BIT(COUNTER_##x)
 #define ABOVE_NONE 0
@@ -51,6 +50,13 @@ const struct counter_info counter_table[COUNTER_COUNT] = {
 			   .help = help_},
 #include "model/counters.def"
 #undef ZMEM_COUNTER
+};
+
+const enum counter rss_counter[RSS_COUNTERS] = {
+	[ZMEM_RSS_FILE] = COUNTER_RSS_FILE,
+	[ZMEM_RSS_ANON] = COUNTER_RSS_ANON,
+	[ZMEM_RSS_SWAP] = COUNTER_SWAP,
+	[ZMEM_RSS_SHMEM] = COUNTER_RSS_SHMEM,
 };
 
 const char *pss_status_name(enum pss_status status)
@@ -91,29 +97,22 @@ const char *swap_kind_name(enum swap_kind kind)
 
 const char *origin_name(enum origin origin)
 {
-	switch (origin) {
-	case FROM_BPF:
-		return "bpf";
-	case FROM_PROC:
-		return "proc";
-	case FROM_NOWHERE:
-		break;
-	}
-	return NULL;
+	static const char *const names[] = {
+		[FROM_NOWHERE] = NULL, [FROM_BPF] = "bpf", [FROM_PROC] = "proc"};
+
+	return names[origin];
 }
 
 const char *pss_source_name(enum pss_source source)
 {
-	switch (source) {
-	case PSS_FROM_KERNEL:
-		return "kernel";
-	case PSS_FROM_ROLLUP:
-		return "smaps_rollup";
-	case PSS_FROM_BOTH:
-		return "mixed";
-	default:
-		return NULL;
-	}
+	static const char *const names[] = {
+		[PSS_FROM_NOTHING] = NULL,
+		[PSS_FROM_KERNEL] = "kernel",
+		[PSS_FROM_ROLLUP] = "smaps_rollup",
+		[PSS_FROM_BOTH] = "mixed",
+	};
+
+	return names[source];
 }
 
 void snapshot_done(struct snapshot *s)
@@ -243,10 +242,8 @@ static int compare_mm(const void *a, const void *b, void *arg)
 	const struct mm_entry *x = a, *y = b;
 
 	(void)arg;
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
 	/* Processes are in the order of their pids. */
-	return ORDER_OF(x->process, y->process);
+	return x->key == y->key ? ORDER_OF(x->process, y->process) : ORDER_OF(x->key, y->key);
 }
 
 /* The kernel, and mostly /proc, list processes in order. Sorting them again would be expensive. */
@@ -264,15 +261,8 @@ static bool sorted_by_pid(const struct snapshot *s)
  */
 static void add_deltas(const struct mm_entry *group, size_t count, uint32_t page_size)
 {
-	static const enum counter counter_of[ZMEM_RSS_COUNT] = {
-		[ZMEM_RSS_FILE] = COUNTER_RSS_FILE,
-		[ZMEM_RSS_ANON] = COUNTER_RSS_ANON,
-		[ZMEM_RSS_SWAP] = COUNTER_SWAP,
-		[ZMEM_RSS_SHMEM] = COUNTER_RSS_SHMEM,
-	};
-
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
-		enum counter c = counter_of[i];
+	for (int i = 0; i < RSS_COUNTERS; i++) {
+		enum counter c = rss_counter[i];
 		int64_t delta = 0;
 
 		for (size_t k = 0; k < count; k++)
@@ -359,9 +349,7 @@ static int compare_entry(const void *a, const void *b, void *arg)
 	const struct pid_entry *x = a, *y = b;
 
 	(void)arg;
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return ORDER_OF(x->from, y->from);
+	return x->pid == y->pid ? ORDER_OF(x->from, y->from) : ORDER_OF(x->pid, y->pid);
 }
 
 /* Finds the order first, then moves each process once, along each cycle: processes are large. */

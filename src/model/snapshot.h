@@ -66,6 +66,10 @@ struct counter_info {
 
 extern const struct counter_info counter_table[COUNTER_COUNT];
 
+#define RSS_COUNTERS 4 /* enum zmem_rss (zmem/record.h) */
+/* The counter of each. */
+extern const enum counter rss_counter[RSS_COUNTERS];
+
 /* ---- processes ---- */
 
 enum process_kind {
@@ -158,7 +162,7 @@ struct process {
 	uint64_t ksm_pages;
 	uint64_t cgroup_key;  /* equal for processes with the same cgroups; 0 unknown */
 	uint32_t other_users; /* until 6.1: of its mm, which hold back a part of its counters */
-	int32_t rss_delta[4];
+	int32_t rss_delta[RSS_COUNTERS];
 	enum origin counters_source;
 	enum pss_source pss_source;
 	enum pss_status pss_status;

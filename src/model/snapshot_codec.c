@@ -54,7 +54,7 @@ static void codec_reserve(struct codec *k, size_t count)
 {
 	struct column_codec *c = &k->columns;
 
-	if (count <= k->room && k->value)
+	if (c->error || count <= k->room)
 		return;
 	k->value = codec_alloc(c, count, sizeof(*k->value));
 	k->reference_value = codec_alloc(c, count, sizeof(*k->reference_value));
@@ -131,7 +131,7 @@ static const char *get_text(const void *at, const struct member *m)
 {
 	const char *chars = at;
 
-	if (m->kind == MEMBER_TEXT)
+	if (m->kind != MEMBER_CHARS)
 		return *(const char *const *)at;
 	return *chars ? chars : NULL;
 }
@@ -140,7 +140,7 @@ static bool set_text(void *at, const struct member *m, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
 
-	if (m->kind == MEMBER_TEXT) {
+	if (m->kind != MEMBER_CHARS) {
 		*(const char **)at = text;
 		return true;
 	}
@@ -151,13 +151,12 @@ static bool set_text(void *at, const struct member *m, const char *text)
 	return true;
 }
 
-/* Likewise; `predicted`: see codec_texts(). */
-static void code_text(struct codec *k, const struct table *t, const struct member *m,
-		      const char *const *predicted)
+static void code_text(struct codec *k, const struct table *t, const struct member *m)
 {
+	const char *const *predicted = m->kind == MEMBER_NAME ? k->predicted : NULL;
+
 	for (size_t i = 0; codec_writes(k) && i < t->rows.count; i++) {
 		k->text[i] = get_text(cell(t, i, m), m);
-		/* A process without a name gets its comm as the name. */
 		if (predicted && !k->text[i])
 			k->text[i] = predicted[i];
 	}
@@ -181,7 +180,7 @@ static void code_members(struct codec *k, const struct table *t, const struct me
 		if (member[i].kind == MEMBER_INT)
 			code_int(k, t, &member[i]);
 		else
-			code_text(k, t, &member[i], NULL);
+			code_text(k, t, &member[i]);
 	}
 }
 
@@ -274,12 +273,9 @@ static void code_lists(struct codec *k)
 
 	_Static_assert(SWAP_MAX >= ZRAM_MAX && SWAP_MAX >= MEMINFO_UNPLACED_MAX, "match");
 
-	if (!k->columns.error)
-		code_table(k, &swap, swap_members, ARRAY_SIZE(swap_members), match);
-	if (!k->columns.error)
-		code_table(k, &zram, zram_members, ARRAY_SIZE(zram_members), match);
-	if (!k->columns.error)
-		code_table(k, &unplaced, unplaced_members, ARRAY_SIZE(unplaced_members), match);
+	code_table(k, &swap, swap_members, ARRAY_SIZE(swap_members), match);
+	code_table(k, &zram, zram_members, ARRAY_SIZE(zram_members), match);
+	code_table(k, &unplaced, unplaced_members, ARRAY_SIZE(unplaced_members), match);
 }
 
 /* Codes the paths first, then the values, relative to those of the same path. */
@@ -306,8 +302,7 @@ static void code_memcgs(struct codec *k)
 		codec_fail(c, -ENOMEM);
 	match = codec_alloc(c, s->memcg_count, sizeof(*match));
 	t.row = s->memcg;
-	if (!c->error)
-		code_table(k, &t, &memcg_path, 1, match);
+	code_table(k, &t, &memcg_path, 1, match);
 	for (size_t i = 0; !c->error && i < s->memcg_count; i++) {
 		const struct memcg *m = &s->memcg[i], *same;
 
@@ -604,19 +599,9 @@ static void code_processes(struct codec *k, const uint32_t *match)
 			 .chained = true},
 	};
 
-	for (size_t i = 0; !k->columns.error && i < ARRAY_SIZE(process_members); i++) {
-		const struct member *m = &process_members[i];
-
-		if (m->kind == MEMBER_INT) {
-			code_int(k, &t, m);
-			continue;
-		}
-		/* The name mostly equals the comm, which comes earlier. */
-		for (size_t n = 0; n < t.rows.count; n++)
-			k->predicted[n] = k->s->process[n].comm;
-		code_text(k, &t, m,
-			  m->offset == offsetof(struct process, name) ? k->predicted : NULL);
-	}
+	for (size_t i = 0; i < t.rows.count; i++)
+		k->predicted[i] = k->s->process[i].comm;
+	code_members(k, &t, process_members, ARRAY_SIZE(process_members));
 	for (size_t i = 0; !k->columns.error && i < t.rows.count; i++) {
 		if (!codec_writes(k) && !k->s->process[i].name)
 			codec_bad(&k->columns);

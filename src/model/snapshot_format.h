@@ -126,6 +126,7 @@ _Static_assert(SWAP_OTHER == 0 && SWAP_PARTITION == 1 && SWAP_FILE == 2, "kinds 
 enum member_kind {
 	MEMBER_INT,
 	MEMBER_TEXT,  /* const char *, NULL: none */
+	MEMBER_NAME,  /* the same, predicted by the comm; without a name it is the comm */
 	MEMBER_CHARS, /* char[], terminated */
 };
 
@@ -267,7 +268,7 @@ static const struct member process_members[] = {
 	PROCESS(13, unit_path, 0),
 	PROCESS(14, container_path, 0),
 	CHARS(ID_PROCESS + 15, struct process, comm),
-	TEXT(ID_PROCESS + 16, struct process, name), /* after comm, which predicts it */
+	{.id = ID_PROCESS + 16, .kind = MEMBER_NAME, .offset = offsetof(struct process, name)},
 	TEXT(ID_PROCESS + 17, struct process, user),
 	TEXT(ID_PROCESS + 18, struct process, cgroup),
 	TEXT(ID_PROCESS + 19, struct process, unit),

@@ -85,14 +85,12 @@ struct recording_options {
 	const char *tool;
 	uint32_t flags;
 	unsigned key_every;   /* 0: RECORDING_KEY_EVERY */
-	int level;	      /* 0: RECORDING_LEVEL */
 	uint32_t interval_ms; /* of a segment, which gets an index; 0: a file of its own */
 };
 
 struct recording_writer {
 	struct strbuf *out;
 	unsigned key_every;
-	int level;
 	uint32_t frames;
 	unsigned since_key;	 /* frames */
 	uint64_t since_key_size; /* bytes of their payloads and of that of the key frame */

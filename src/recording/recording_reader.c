@@ -115,9 +115,9 @@ __attribute__((format(printf, 3, 4))) static int refuse(char reason[RECORDING_RE
 	return error;
 }
 
-static int no_memory(char reason[RECORDING_REASON])
+static int refuse_errno(char reason[RECORDING_REASON], int error)
 {
-	return refuse(reason, -ENOMEM, "out of memory");
+	return refuse(reason, error, "%s", error == -ENOMEM ? "out of memory" : strerror(-error));
 }
 
 /* True if these bytes are the head of a part. */
@@ -229,7 +229,7 @@ static int read_header(struct recording_reader *r, char reason[RECORDING_REASON]
 	int error = read_at(r, 0, head, len);
 
 	if (error < 0)
-		return refuse(reason, error, "%s", strerror(-error));
+		return refuse_errno(reason, error);
 	error = check_format(head, r->in.size, reason);
 	if (error < 0)
 		return error;
@@ -533,9 +533,7 @@ static int find_frames(struct recording_reader *r, char reason[RECORDING_REASON]
 
 	if (error == 0)
 		error = scan_frames(r);
-	if (error == -ENOMEM)
-		return no_memory(reason);
-	return error < 0 ? refuse(reason, error, "%s", strerror(-error)) : 0;
+	return error < 0 ? refuse_errno(reason, error) : 0;
 }
 
 /* ---- opening ---- */
@@ -564,7 +562,7 @@ static int add_segment(struct recording_reader *r, char reason[RECORDING_REASON]
 
 	r->info.ended = r->info.torn = false;
 	if (!array_room(&r->segment, r->segments, &r->segment_room, 16))
-		return no_memory(reason);
+		return refuse_errno(reason, -ENOMEM);
 	error = read_header(r, reason);
 	if (error == 0)
 		error = find_frames(r, reason);
@@ -598,7 +596,7 @@ static int open_reader(struct bytes in, struct recording_reader **ret,
 	int error;
 
 	if (!r)
-		return no_memory(reason);
+		return refuse_errno(reason, -ENOMEM);
 	r->in = in;
 	error = add_segment(r, reason);
 	return end_opening(r, error, ret);
@@ -609,7 +607,7 @@ int recording_reader_open(int fd, struct recording_reader **ret, char reason[REC
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return refuse(reason, -errno, "%s", strerror(errno));
+		return refuse_errno(reason, -errno);
 	if (!S_ISREG(st.st_mode))
 		return refuse(reason, -EINVAL, "it is not a file");
 	return open_reader((struct bytes){.fd = fd, .size = (uint64_t)st.st_size}, ret, reason);
@@ -633,8 +631,8 @@ static int add_named(struct recording_reader *r, int dir, uint32_t number, bool 
 	/* The writer has removed it meanwhile. */
 	if (fd == -ENOENT)
 		return 0;
-	if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
-		return refuse(reason, fd, "%s", strerror(-fd));
+	if (file_exhausted(fd))
+		return refuse_errno(reason, fd);
 	*denied |= fd == -EACCES || fd == -EPERM;
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		r->info.left_out++;
@@ -657,13 +655,13 @@ int recording_reader_open_dir(int dir, struct recording_reader **ret, char reaso
 	int error = segment_list(dir, &number, &count);
 
 	if (error < 0)
-		return refuse(reason, error, "%s", strerror(-error));
+		return refuse_errno(reason, error);
 	r = new_reader();
 	if (!r)
-		return no_memory(reason);
+		return refuse_errno(reason, -ENOMEM);
 	r->dir = fcntl(dir, F_DUPFD_CLOEXEC, 0);
 	if (r->dir < 0)
-		error = refuse(reason, -errno, "%s", strerror(errno));
+		error = refuse_errno(reason, -errno);
 	for (size_t i = 0; error == 0 && i < count; i++)
 		error = add_named(r, dir, number[i], &denied, reason);
 	r->info.segments = r->segments;
@@ -672,7 +670,7 @@ int recording_reader_open_dir(int dir, struct recording_reader **ret, char reaso
 	if (error == 0 && !count)
 		error = refuse(reason, -ENOENT, "there is no recording in this directory");
 	else if (error == 0 && !r->info.frames && denied)
-		error = refuse(reason, -EACCES, "%s", strerror(EACCES));
+		error = refuse_errno(reason, -EACCES);
 	else if (error == 0 && !r->info.frames)
 		error = refuse(reason, -EBADMSG, "its recording has no frames");
 	return end_opening(r, error, ret);
@@ -954,7 +952,7 @@ static int refuse_part(const char *what, size_t i, uint64_t at, int error,
 	unsigned long long byte = at;
 
 	if (error == -ENOMEM)
-		return no_memory(reason);
+		return refuse_errno(reason, -ENOMEM);
 	if (error == -ENOENT)
 		return refuse(reason, error, "the file of %s %zu was removed meanwhile", what,
 			      i + 1);
@@ -1029,8 +1027,7 @@ int recording_reader_frame(struct recording_reader *r, size_t i, const struct sn
 	int error = decode_chain(r, i, reason);
 
 	/* Another attempt may have the memory or the file. */
-	r->frame[i].is_lost |=
-		error < 0 && error != -ENOMEM && error != -EMFILE && error != -ENFILE;
+	r->frame[i].is_lost |= error < 0 && !file_exhausted(error);
 	*ret = &r->current;
 	return error;
 }

@@ -97,16 +97,23 @@ static uint64_t span_of(const struct recording_ring *g, const struct ring_segmen
 	return (uint64_t)span;
 }
 
-/* Removes the oldest segments that are not needed for the time to keep, or have no room. */
-static void remove_oldest(struct recording_ring *g)
+static struct ring_segment segment_in_work(const struct recording_ring *g)
 {
-	const struct ring_segment in_work = {
+	return (struct ring_segment){
+		.number = g->number,
+		.bytes = g->bytes,
 		.has_frames = g->frame_ms != INT64_MIN,
 		.first_ms = g->first_ms,
 		.last_ms = g->frame_ms,
 	};
+}
+
+/* Removes the oldest segments that are not needed for the time to keep, or have no room. */
+static void remove_oldest(struct recording_ring *g)
+{
+	const struct ring_segment in_work = segment_in_work(g);
 	const struct ring_segment *next = &in_work;
-	uint64_t bytes = g->bytes, span = span_of(g, &in_work, &in_work);
+	uint64_t bytes = in_work.bytes, span = span_of(g, &in_work, &in_work);
 	size_t first = g->count;
 
 	while (first && span < g->options.keep_ms &&
@@ -153,9 +160,8 @@ static int write_out(struct recording_ring *g)
 		r = file_write_fd(g->fd, g->out.data, g->out.len);
 	if (r < 0) {
 		/* Without the space to cut it off the rest stays, and readers skip it. */
-		if (ftruncate(g->fd, (off_t)g->bytes) < 0)
-			return r;
-		lseek(g->fd, (off_t)g->bytes, SEEK_SET);
+		if (ftruncate(g->fd, (off_t)g->bytes) == 0)
+			lseek(g->fd, (off_t)g->bytes, SEEK_SET);
 		return r;
 	}
 	g->bytes += g->out.len;
@@ -185,12 +191,6 @@ static int begin_segment(struct recording_ring *g, int64_t time_ms)
 static void end_segment(struct recording_ring *g)
 {
 	struct segment_name name = segment_name(g->number);
-	struct ring_segment segment = {
-		.number = g->number,
-		.has_frames = g->frame_ms != INT64_MIN,
-		.first_ms = g->first_ms,
-		.last_ms = g->frame_ms,
-	};
 
 	if (g->fd < 0)
 		return;
@@ -199,13 +199,11 @@ static void end_segment(struct recording_ring *g)
 	if (g->bytes && recording_writer_finish(&g->writer) == 0)
 		write_out(g);
 	fdatasync(g->fd);
-	close(g->fd);
-	g->fd = -1;
-	segment.bytes = g->bytes;
+	close_fd(&g->fd);
 	if (!g->bytes)
 		unlinkat(g->dir, name.text, 0);
 	else
-		add_segment(g, segment);
+		add_segment(g, segment_in_work(g));
 	g->bytes = 0;
 	g->frame_ms = INT64_MIN;
 	g->unsynced = false;
@@ -445,7 +443,7 @@ static int append_of_kills(struct recording_ring *g, int64_t boot_ms, const stru
 /* The kill is counted by a later event, which is the last of those that were left out. */
 static void leave_out(struct recording_ring *g, const struct event_record *e)
 {
-	g->left_out += 1 + (event_has(e, EVENT_MISSED) ? e->number[EVENT_MISSED] : 0);
+	g->left_out += 1 + event_number(e, EVENT_MISSED);
 	g->last_left_out = *e;
 	event_set(&g->last_left_out, EVENT_TABLE, 0);
 }

@@ -70,7 +70,6 @@ int recording_writer_init(struct recording_writer *w, const struct recording_opt
 int recording_writer_begin(struct recording_writer *w, const struct recording_options *o)
 {
 	w->key_every = o->key_every ? o->key_every : RECORDING_KEY_EVERY;
-	w->level = o->level ? o->level : RECORDING_LEVEL;
 	w->indexed = o->interval_ms;
 	w->frames = 0;
 	w->has_previous = false;
@@ -87,7 +86,8 @@ static int pack(struct recording_writer *w)
 	strbuf_clear(&w->packed);
 	if (!strbuf_room(&w->packed, most))
 		return strbuf_error(&w->packed);
-	n = ZSTD_compressCCtx(w->zstd, w->packed.data, most, w->raw.data, w->raw.len, w->level);
+	n = ZSTD_compressCCtx(w->zstd, w->packed.data, most, w->raw.data, w->raw.len,
+			      RECORDING_LEVEL);
 	/* `most` bytes are always enough, so zstd lacks memory. */
 	if (ZSTD_isError(n))
 		return -ENOMEM;

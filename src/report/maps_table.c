@@ -92,9 +92,9 @@ static void put_notes(void *arg, struct strbuf *out)
 	for (size_t i = 0; i < r->process_count; i++) {
 		const struct maps_process *p = &r->process[i];
 
-		counted += p->counted && (p->mappings || !r->chosen);
+		counted += p->counted && (p->mappings || !r->filtered);
 		/* The values of some mappings have no other total. */
-		summed += p->counted && !p->total_exact && !r->chosen;
+		summed += p->counted && !p->total_exact && !r->filtered;
 		shared += p->process->kind == PROCESS_USER && !p->process->mm_owner;
 	}
 	strbuf_printf(&text, "%zu mapping%s of %zu process%s", r->mappings,

@@ -262,7 +262,7 @@ static int open_measure(struct snapshot_server *s, const struct options *o)
 	if (o->replay)
 		snprintf(s->last.kills_unwatched, SESSION_REASON, "this is a recording");
 	else
-		s->oom = session_watch_kills(o, OOM_WATCH_VICTIMS, "counted",
+		s->oom = session_watch_kills(o, ZMEM_OOM_VICTIMS, "counted",
 					     s->last.kills_unwatched);
 	s->moment.log_read = s->oom && oom_watch_reads_log(s->oom);
 	r = session_open(&s->session, o, &spec);

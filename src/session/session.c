@@ -21,7 +21,7 @@
 /* After so many failed snapshots in a row, a series ends. */
 #define FAILURES_MAX 10
 
-struct oom_watch *session_watch_kills(const struct options *o, enum oom_watch_scope scope,
+struct oom_watch *session_watch_kills(const struct options *o, enum zmem_oom_scope scope,
 				      const char *what, char ret_reason[SESSION_REASON])
 {
 	cleanup(diag_clear) struct diag diag = {};

@@ -119,7 +119,7 @@ int session_failed(struct session *s, int r);
  * that is NULL.
  */
 #define SESSION_REASON 256
-struct oom_watch *session_watch_kills(const struct options *o, enum oom_watch_scope scope,
+struct oom_watch *session_watch_kills(const struct options *o, enum zmem_oom_scope scope,
 				      const char *what, char ret_reason[SESSION_REASON]);
 
 /* The style of a table of its rows. */

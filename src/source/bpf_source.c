@@ -24,7 +24,6 @@
 #include "source/source_internal.h"
 #include "zmem/setup.h"
 
-#define LOAD_TRIES 100
 /* Pages that we may map or unmap between two readings of our own resident set. */
 #define OWN_PAGES_NEW 128
 
@@ -34,7 +33,7 @@
 #endif
 
 struct bpf_state {
-	struct readers readers; /* the first member: readers_collect_followed() */
+	struct readers readers; /* the first member: readers_collect() */
 	struct bpf_handle object;
 	int link_fd;
 	const struct procfs *proc;
@@ -282,14 +281,10 @@ static int load(enum bpf_object_id object, enum bpf_loader loader, const struct 
 		struct bpf_handle *ret, struct bpf_missing *missing)
 {
 	struct zmem_scramble scramble;
-	int r = -EAGAIN;
 
 	if (getrandom(&scramble, sizeof(scramble), GRND_NONBLOCK) != sizeof(scramble))
 		return -EIO;
-	/* A signal aborts the verifier, even one that only stops us (kernel/bpf/verifier.c). */
-	for (int i = 0; i < LOAD_TRIES && r == -EAGAIN; i++)
-		r = bpf_load(object, loader, sizes, &scramble, ret, missing);
-	return r;
+	return bpf_load(object, loader, sizes, &scramble, ret, missing);
 }
 
 int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader loader,
@@ -438,7 +433,7 @@ static int bpf_layout(const void *state, struct zmem_layout *ret)
 const struct source_kind source_kind_bpf = {
 	.origin = FROM_BPF,
 	.open = bpf_open,
-	.collect = readers_collect_followed,
+	.collect = readers_collect,
 	.revisit = readers_revisit,
 	.pss_refusal = readers_pss_refusal,
 	.distrust = bpf_distrust,

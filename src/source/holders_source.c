@@ -21,7 +21,7 @@
 
 /* A process by the address of its address space. */
 struct mm_user {
-	struct zmem_holder by;
+	struct zmem_holder by; /* begins with the address */
 	bool stays; /* it has it behind the walks, too: no other one had its memory meanwhile */
 };
 
@@ -107,10 +107,9 @@ static int compare_wanted(const void *pa, const void *pb, void *arg)
 static int compare_held(const void *pa, const void *pb)
 {
 	const struct held *a = pa, *b = pb;
+	int r = ORDER_OF(a->file, b->file);
 
-	if (a->file != b->file)
-		return a->file < b->file ? -1 : 1;
-	return ORDER_OF(a->by.pid, b->by.pid);
+	return r ? r : ORDER_OF(a->by.pid, b->by.pid);
 }
 
 static int add_held(struct holders_source *h, size_t file, const struct zmem_holder *by)
@@ -226,21 +225,14 @@ static int match_mm(struct holders_source *h, const struct mapped *mapped,
 		    int (*give)(struct holders_source *h, const struct mapped *mapped,
 				const struct zmem_holder *by))
 {
-	size_t first = 0, end = h->mm.count;
+	const struct mm_user_list *mm = &h->mm;
+	size_t i = count_before(mm->item, mm->count, sizeof(*mm->item), is_leading_u64_below,
+				&mapped->by.mm);
 	int r = 0;
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-
-		if (h->mm.item[middle].by.key < mapped->by.mm)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	for (; r == 0 && first < h->mm.count && h->mm.item[first].by.key == mapped->by.mm;
-	     first++) {
-		if (h->mm.item[first].stays)
-			r = give(h, mapped, &h->mm.item[first].by);
+	for (; r == 0 && i < mm->count && mm->item[i].by.key == mapped->by.mm; i++) {
+		if (mm->item[i].stays)
+			r = give(h, mapped, &mm->item[i].by);
 	}
 	return r;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Puts messages together to kills, and names of cgroups to paths. */
 #include "source/oom_messages.h"
 
 #include <errno.h>
@@ -158,18 +159,14 @@ static int read_message(struct oom_messages *m, const union message *message, ui
 /* Drops messages up to `used`. What is left of an incomplete kill waits for its end. */
 static void drop_used(struct oom_messages *m, size_t used)
 {
-	int error = strbuf_error(&m->bytes);
-
 	/* Without memory the end of the kill was dropped as well. */
-	if (used == m->bytes.len || error) {
+	if (used == m->bytes.len || strbuf_error(&m->bytes)) {
 		strbuf_done(&m->bytes);
-		used = 0;
 	} else if (used) {
 		memmove(m->bytes.data, m->bytes.data + used, m->bytes.len - used);
 		m->bytes.len -= used;
-		used = 0;
 	}
-	m->used = used;
+	m->used = 0;
 }
 
 int oom_messages_next(struct oom_messages *m, struct oom_kill *ret, struct snapshot *snapshot)

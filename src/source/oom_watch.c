@@ -79,7 +79,7 @@ static void open_log(struct oom_watch *w)
 		lseek(w->log_fd, 0, SEEK_END);
 }
 
-int oom_watch_open(enum oom_watch_scope scope, struct diag *diag, struct oom_watch **ret)
+int oom_watch_open(enum zmem_oom_scope scope, struct diag *diag, struct oom_watch **ret)
 {
 	static const enum bpf_object_id id[] = {OBJECT_OOM, OBJECT_OOM_PROBE, OBJECT_OOM_OLD};
 	int r = -ENOTSUP;
@@ -90,9 +90,7 @@ int oom_watch_open(enum oom_watch_scope scope, struct diag *diag, struct oom_wat
 		if (!w)
 			return -ENOMEM;
 		w->link_fd = w->ring_fd = w->log_fd = -1;
-		r = open_object(w, id[i],
-				scope == OOM_WATCH_VICTIMS ? ZMEM_OOM_VICTIMS : ZMEM_OOM_TABLES,
-				diag);
+		r = open_object(w, id[i], scope, diag);
 		if (r == 0) {
 			open_log(w);
 			*ret = w;

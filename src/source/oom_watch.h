@@ -16,12 +16,6 @@
 
 struct oom_watch;
 
-/* Whose counters are read in the kernel. */
-enum oom_watch_scope {
-	OOM_WATCH_ALL,	   /* the victim's and, once an episode, every process's */
-	OOM_WATCH_VICTIMS, /* the victim's */
-};
-
 /*
  * The victim's cgroup, as the kernel side read it: paths from the root of the hierarchy with the
  * memory controller; "" unless they are known.
@@ -58,10 +52,10 @@ struct oom_kill {
 
 /*
  * Loads and attaches the program; needs CAP_BPF and CAP_PERFMON, reading needs neither. Opens the
- * kernel's log, which may need CAP_SYSLOG; without it kills have no line of it. Returns 0, or a
- * negative errno and notes in diag.
+ * kernel's log, which may need CAP_SYSLOG; without it kills have no line of it. `scope`: whose
+ * counters are read in the kernel. Returns 0, or a negative errno and notes in diag.
  */
-int oom_watch_open(enum oom_watch_scope scope, struct diag *diag, struct oom_watch **ret);
+int oom_watch_open(enum zmem_oom_scope scope, struct diag *diag, struct oom_watch **ret);
 /* Whether the kernel's log may be read. */
 bool oom_watch_reads_log(const struct oom_watch *w);
 /* Readable when a kill has come; it stays the property of the watch. */

@@ -23,7 +23,7 @@
 #define OPEN_DIRECTORY (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct pin_state {
-	struct readers readers; /* the first member: readers_collect_followed() */
+	struct readers readers; /* the first member: readers_collect() */
 	const char *link;
 	const struct procfs *proc;
 	bool pages;		/* the pin has PIN_PSS, and its values were not wrong */
@@ -234,7 +234,7 @@ static void pin_close(void *state)
 const struct source_kind source_kind_pin = {
 	.origin = FROM_BPF,
 	.open = pin_open,
-	.collect = readers_collect_followed,
+	.collect = readers_collect,
 	.revisit = readers_revisit,
 	.pss_refusal = readers_pss_refusal,
 	.distrust = pin_distrust,

@@ -48,27 +48,25 @@ void status_apply(struct process *p, const struct proc_status *status)
 	}
 }
 
-/* Returns 1, 0 without a status, or a negative errno if that is not known. */
-static int parse_status(const char *text, ssize_t len, struct proc_status *ret)
+/*
+ * Below an open directory, or the error of opening it. Returns 1, 0 without a status, or a negative
+ * errno if that is not known.
+ */
+static int read_status(int dir, struct proc_status *ret)
 {
+	char text[8192];
+	ssize_t len = dir < 0 ? dir : file_read(dir, "status", text, sizeof(text));
+
 	if (file_exhausted((int)len))
 		return (int)len;
 	return len > 0 && proc_status_parse(text, (size_t)len, ret) == 0;
-}
-
-static int read_status(int pid_fd, struct proc_status *ret)
-{
-	char text[8192];
-
-	return parse_status(text, file_read(pid_fd, "status", text, sizeof(text)), ret);
 }
 
 /* For a process without its leader: any live thread shows all its memory. */
 static int read_thread_status(int pid_fd, struct proc_status *ret)
 {
 	cleanup_close int fd = procfs_open_thread(pid_fd);
-	char text[8192];
-	int r = parse_status(text, fd < 0 ? fd : file_read(fd, "status", text, sizeof(text)), ret);
+	int r = read_status(fd, ret);
 
 	return r > 0 ? ret->have != 0 : r;
 }
@@ -116,6 +114,7 @@ void stat_fill(struct process *p, int pid_fd)
 
 struct mm_sharing_entry {
 	pid_t pid;
+	uint32_t row; /* of the snapshot */
 	uint64_t start_stack;
 	uint64_t vsize;
 };
@@ -145,13 +144,6 @@ static int compare_mm(const void *pa, const void *pb)
 	return r == 1 ? -1 : r == 2;
 }
 
-static int compare_pids(const void *pa, const void *pb)
-{
-	const struct process *a = pa, *b = pb;
-
-	return ORDER_OF(a->pid, b->pid);
-}
-
 /*
  * Sets mm_key of the processes added: the pid of the first one with that mm. Where the kernel does
  * not tell (no kcmp, no permission), each process counts as having its own.
@@ -159,12 +151,10 @@ static int compare_pids(const void *pa, const void *pb)
 static void mm_sharing_resolve(struct mm_sharing *s, struct snapshot *snapshot)
 {
 	struct mm_sharing_entry *e = s->entry;
-	struct process *p;
 	size_t end;
 
 	if (!s->count)
 		return;
-	qsort(snapshot->process, snapshot->count, sizeof(*snapshot->process), compare_pids);
 	qsort(e, s->count, sizeof(*e), compare_layout);
 	for (size_t i = 0; i < s->count; i = end) {
 		pid_t key = 0;
@@ -181,9 +171,7 @@ static void mm_sharing_resolve(struct mm_sharing *s, struct snapshot *snapshot)
 			snapshot->collection.shared_mm_unknown |= !e[k].start_stack;
 			if (k == i || !e[k].start_stack || compare_mm(&e[k - 1], &e[k]) != 0)
 				key = e[k].pid;
-			p = snapshot_find(snapshot, e[k].pid);
-			if (p)
-				p->mm_key = (uint64_t)key;
+			snapshot->process[e[k].row].mm_key = (uint64_t)key;
 		}
 	}
 }
@@ -298,7 +286,12 @@ static int collect_dir(struct collecting *c, pid_t pid, int pid_fd)
 	process_set(p, COUNTER_MAJFLT, stat.majflt);
 	if (!array_room(&c->mm.entry, c->mm.count, &c->mm.capacity, 256))
 		return -ENOMEM;
-	c->mm.entry[c->mm.count++] = (struct mm_sharing_entry){pid, stat.start_stack, stat.vsize};
+	c->mm.entry[c->mm.count++] = (struct mm_sharing_entry){
+		.pid = pid,
+		.row = (uint32_t)(p - c->snapshot->process),
+		.start_stack = stat.start_stack,
+		.vsize = stat.vsize,
+	};
 	return 0;
 }
 

@@ -245,7 +245,6 @@ int readers_read_answer(const struct readers *readers, void *ret, size_t size)
 
 int readers_own_rss(const struct readers *readers, int64_t *ret_pages)
 {
-	static const enum zmem_rss resident[] = {ZMEM_RSS_FILE, ZMEM_RSS_ANON, ZMEM_RSS_SHMEM};
 	struct zmem_pss_record record;
 	int r = visit(readers, getpid(), 0, 0, &record);
 
@@ -253,9 +252,7 @@ int readers_own_rss(const struct readers *readers, int64_t *ret_pages)
 		return r;
 	if (!(record.record.valid & ZMEM_VALID_RSS))
 		return -ENODATA;
-	*ret_pages = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(resident); i++)
-		*ret_pages += record.record.rss[resident[i]] + record.record.rss_delta[resident[i]];
+	*ret_pages = (int64_t)pages_resident(&record);
 	return 0;
 }
 
@@ -267,8 +264,9 @@ int reader_try(int fd)
 	return r == -ESRCH ? -EBADMSG : r;
 }
 
-int readers_visit(const struct readers *readers, pid_t pid, struct snapshot *snapshot)
+int readers_revisit(void *state, pid_t pid, struct snapshot *snapshot)
 {
+	const struct readers *readers = state;
 	struct zmem_pss_record record;
 	int r = visit(readers, pid, 0, 0, &record);
 
@@ -416,8 +414,9 @@ static size_t count_unknown(const struct snapshot *s)
 	return count;
 }
 
-int readers_collect(struct readers *readers, unsigned count, struct snapshot *snapshot)
+int readers_collect(void *state, unsigned count, struct snapshot *snapshot)
 {
+	struct readers *readers = state;
 	struct collection_state c = {
 		.from = readers,
 		.snapshot = snapshot,
@@ -425,6 +424,7 @@ int readers_collect(struct readers *readers, unsigned count, struct snapshot *sn
 	};
 	int r;
 
+	readers->follow_ram(state);
 	if (count < 1 || !readers->asks)
 		count = 1;
 	if (count > SOURCE_READERS_MAX)
@@ -439,19 +439,6 @@ int readers_collect(struct readers *readers, unsigned count, struct snapshot *sn
 		r = visit_sharers(readers, snapshot);
 	readers->unknown = count_unknown(snapshot);
 	return r;
-}
-
-int readers_collect_followed(void *state, unsigned count, struct snapshot *snapshot)
-{
-	struct readers *readers = state;
-
-	readers->follow_ram(state);
-	return readers_collect(readers, count, snapshot);
-}
-
-int readers_revisit(void *state, pid_t pid, struct snapshot *snapshot)
-{
-	return readers_visit(state, pid, snapshot);
 }
 
 const char *readers_pss_refusal(const void *state)

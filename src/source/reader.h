@@ -43,24 +43,12 @@ struct readers {
 void readers_done(struct readers *readers);
 
 /*
- * Adds all processes to the snapshot, read by `count` threads if the program takes questions.
- * Returns 0 or a negative errno.
+ * For struct source_kind, of sources whose state begins with struct readers. Reads with `count`
+ * threads if the program takes questions.
  */
-int readers_collect(struct readers *readers, unsigned count, struct snapshot *snapshot);
-
-/*
- * For struct source_kind, of sources whose state begins with struct readers. The first one follows
- * RAM before.
- */
-int readers_collect_followed(void *state, unsigned count, struct snapshot *snapshot);
+int readers_collect(void *state, unsigned count, struct snapshot *snapshot);
 int readers_revisit(void *state, pid_t pid, struct snapshot *snapshot);
 const char *readers_pss_refusal(const void *state);
-
-/*
- * Adds one process. Returns 0, -ESRCH if it does not exist, -EOPNOTSUPP if it cannot be read alone,
- * or another negative errno.
- */
-int readers_visit(const struct readers *readers, pid_t pid, struct snapshot *snapshot);
 
 /*
  * Reads the resident set of this process. Returns 0; -ENODATA if the program does not know where

@@ -70,7 +70,7 @@ static uint64_t gap(const struct zmem_pss_record *r)
 	return max;
 }
 
-static uint64_t resident(const struct zmem_pss_record *r)
+uint64_t pages_resident(const struct zmem_pss_record *r)
 {
 	__s64 sum = 0;
 
@@ -108,10 +108,10 @@ bool pages_consistent(const struct zmem_pss_record *r)
 
 bool pages_within_tolerance(const struct zmem_pss_record *r)
 {
-	uint64_t room = resident(r) / ZMEM_CLOSE_PART;
+	uint64_t room = pages_resident(r) / ZMEM_CLOSE_PART;
 
 	return is_whole(r, ZMEM_WALK_EXCLUSIVE | ZMEM_WALK_DRIFTED | ZMEM_WALK_ACCEPTED) &&
-	       resident(r) >= ZMEM_LARGE_PAGES && gap(r) <= room && moved_during(r) <= room;
+	       pages_resident(r) >= ZMEM_LARGE_PAGES && gap(r) <= room && moved_during(r) <= room;
 }
 
 void pages_add(struct zmem_pss_record *sum, const struct zmem_pss_record *visit)
@@ -128,7 +128,7 @@ void pages_add(struct zmem_pss_record *sum, const struct zmem_pss_record *visit)
 	    visit->record.start_boottime_ns != sum->record.start_boottime_ns ||
 	    visit->record.write_protect_seq != sum->record.write_protect_seq ||
 	    ((from->flags ^ to->flags) & ZMEM_WALK_EXCLUSIVE) ||
-	    moved > resident(sum) / ZMEM_CLOSE_PART)
+	    moved > pages_resident(sum) / ZMEM_CLOSE_PART)
 		to->flags |= ZMEM_WALK_MOVED;
 	else if (moved)
 		to->flags |= ZMEM_WALK_DRIFTED;
@@ -177,15 +177,6 @@ static void set_scaled(struct process *p, enum counter c, uint64_t units, uint64
 static void decode_rss(const struct zmem_record *r, const struct decode_limits *limits,
 		       struct process *p)
 {
-	static const struct {
-		enum zmem_rss index;
-		enum counter counter;
-	} map[] = {
-		{ZMEM_RSS_FILE, COUNTER_RSS_FILE},
-		{ZMEM_RSS_ANON, COUNTER_RSS_ANON},
-		{ZMEM_RSS_SWAP, COUNTER_SWAP},
-		{ZMEM_RSS_SHMEM, COUNTER_RSS_SHMEM},
-	};
 	uint64_t limit = limits->ram_bytes / limits->page_size;
 
 	for (size_t i = 0; i < ZMEM_RSS_COUNT; i++) {
@@ -196,16 +187,16 @@ static void decode_rss(const struct zmem_record *r, const struct decode_limits *
 		    r->rss_delta[i] > DELTA_MAX || r->rss_delta[i] < -DELTA_MAX)
 			return;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(map); i++) {
-		int64_t pages = r->rss[map[i].index], delta = r->rss_delta[map[i].index];
+	for (size_t i = 0; i < ZMEM_RSS_COUNT; i++) {
+		int64_t pages = r->rss[i], delta = r->rss_delta[i];
 
 		/* Before the threads' deltas are added, a sum may well be below 0. */
 		if (pages < 0) {
 			delta += pages;
 			pages = 0;
 		}
-		set_scaled(p, map[i].counter, (uint64_t)pages, limits->page_size);
-		p->rss_delta[map[i].index] = (int32_t)delta;
+		set_scaled(p, rss_counter[i], (uint64_t)pages, limits->page_size);
+		p->rss_delta[i] = (int32_t)delta;
 	}
 }
 

@@ -55,6 +55,8 @@ static inline uint64_t pages_apart(int64_t a, int64_t b)
 	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
+/* The resident set by the counters; 0 if they add up to less. */
+uint64_t pages_resident(const struct zmem_pss_record *r);
 /*
  * True if the walk is complete, the counters did not change during it, and the pages seen equal the
  * counters. Only then PSS comes from the walk.

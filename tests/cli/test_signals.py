@@ -110,9 +110,8 @@ def values(text):
         "cgroup", "pss_status")} for p in json.loads(text)["processes"]]
 
 
-def storm(child, numbers):
+def storm(child, numbers, longest):
     """Sends these signals in turn until it has ended. A program that is always stopped makes no progress."""
-    longest = 0.05 if signal.SIGSTOP in numbers else 0.0005
     sent = 0
     while child.poll() is None:
         for number in numbers:
@@ -133,7 +132,7 @@ def check_storm(pids):
             for _ in range(STORMS if numbers else 1):
                 with tempfile.TemporaryFile() as out:
                     child = start("--json", "-o", "+cmdline", "-p", pids, *args, stdout=out)
-                    sent += storm(child, numbers)
+                    sent += storm(child, numbers, 0.05 if signal.SIGSTOP in numbers else 0.0005)
                     said = child.communicate(timeout=LIMIT)[1]
                     out.seek(0)
                     text = out.read()
@@ -149,6 +148,18 @@ def check_storm(pids):
                 result(sent > STORMS, "a storm of %s, %s: enough signals" % (name, " ".join(args)), sent)
 
 
+def check_load():
+    """A stop aborts the verifier: each object is loaded again, also those that no snapshot of processes needs."""
+    problems = []
+    for _ in range(2 * STORMS):
+        child = start("files", "--json", stdout=subprocess.DEVNULL)
+        storm(child, (signal.SIGSTOP, signal.SIGCONT), 0.02)
+        said = child.communicate(timeout=LIMIT)[1]
+        if child.returncode or said:
+            problems.append("exit code %d: %s" % (child.returncode, said))
+    result(not problems, "a storm of SIGSTOP, SIGCONT: files loads its program", problems[:2])
+
+
 def main():
     if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
         print("skip signals: needs root and a kernel with BTF")
@@ -160,6 +171,7 @@ def main():
         try:
             check_ended(",".join(pids))
             check_storm(",".join(pids))
+            check_load()
         finally:
             child.stdin.close()
     return exit_code()

@@ -12,7 +12,8 @@
 #define FRAMES	  11
 #define KEY_EVERY 4
 
-static const struct recording_options options = {"9.8.7", RECORDING_CMDLINES, KEY_EVERY, 1};
+static const struct recording_options options = {
+	.tool = "9.8.7", .flags = RECORDING_CMDLINES, .key_every = KEY_EVERY};
 
 struct recorded_frames {
 	struct snapshot frame[FRAMES]; /* before encoding */

@@ -343,7 +343,8 @@ IN_LITTLE_MEMORY(growing)
 /* Reading a frame takes all frames from its key frame on: they are bounded. */
 TEST(chain)
 {
-	const struct recording_options long_chain = {"9.8.7", 0, 2 * RECORDING_KEY_MOST, 1};
+	const struct recording_options long_chain = {.tool = "9.8.7",
+						     .key_every = 2 * RECORDING_KEY_MOST};
 	cleanup(strbuf_done) struct strbuf bytes = {};
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(reader_done) struct recording_reader *r = NULL;

@@ -23,7 +23,7 @@
 #define INTERVAL 10000
 
 static const struct ring_options week = {
-	.recording = {"1.2.3", 0, 0, 1, INTERVAL},
+	.recording = {.tool = "1.2.3", .interval_ms = INTERVAL},
 	.keep_ms = 7 * DAY,
 	.keep_bytes = 500 << 20,
 };
