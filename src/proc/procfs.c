@@ -161,19 +161,17 @@ struct thread_search {
 static int is_alive(void *arg, pid_t tid)
 {
 	struct thread_search *search = arg;
-	char name[24], text[2048];
 	cleanup_close int fd = -1;
 	struct proc_stat stat;
-	ssize_t n;
+	char name[24];
+	int r;
 
 	snprintf(name, sizeof(name), "task/%d", tid);
 	fd = openat(search->pid_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	n = fd < 0 ? -errno : file_read(fd, "stat", text, sizeof(text));
-	if (file_exhausted((int)n))
-		return (int)n;
-	if (n < 0 || proc_stat_parse(text, (size_t)n, &stat) < 0)
-		return 0;
-	if (stat.state == 'Z' || stat.state == 'X')
+	r = fd < 0 ? -errno : proc_stat_read(fd, "stat", &stat);
+	if (file_exhausted(r))
+		return r;
+	if (r < 0 || stat.state == 'Z' || stat.state == 'X')
 		return 0;
 	search->found_fd = TAKE_FD(fd);
 	return 1;
@@ -266,15 +264,12 @@ static uint64_t expected_ticks(const struct procfs *proc, uint64_t start_ns)
 
 int procfs_same_start(const struct procfs *proc, int pid_fd, uint64_t start_ns)
 {
-	char text[2048];
 	struct proc_stat stat;
-	ssize_t n = file_read(pid_fd, "stat", text, sizeof(text));
+	int r = proc_stat_read(pid_fd, "stat", &stat);
 	uint64_t expected, diff;
 
-	if (file_exhausted((int)n))
-		return (int)n;
-	if (n < 0 || proc_stat_parse(text, (size_t)n, &stat) < 0)
-		return 0;
+	if (r < 0)
+		return file_exhausted(r) ? r : 0;
 	expected = expected_ticks(proc, start_ns);
 	diff = stat.start_ticks > expected ? stat.start_ticks - expected
 					   : expected - stat.start_ticks;
@@ -284,12 +279,8 @@ int procfs_same_start(const struct procfs *proc, int pid_fd, uint64_t start_ns)
 
 void procfs_learn_start_offset(struct procfs *proc, uint64_t start_ns)
 {
-	char text[2048];
 	struct proc_stat stat;
-	ssize_t n = proc->fd >= 0 && proc->trusted
-			    ? file_read(proc->fd, "self/stat", text, sizeof(text))
-			    : -1;
 
-	if (n > 0 && proc_stat_parse(text, (size_t)n, &stat) == 0)
+	if (proc->trusted && proc_stat_read(proc->fd, "self/stat", &stat) == 0)
 		proc->start_offset_ticks = (int64_t)(stat.start_ticks - start_ns / NS_PER_TICK);
 }
