@@ -56,10 +56,10 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 	container_search_user(&c, home);
 	for (size_t i = 0; i < c.count; i++) {
 		const struct nameless *n = &c.item[i];
+		/* At most CONTAINER_NAME_MAX and the end. */
 		size_t len = n->name ? strlen(n->name) + 1 : 0;
 
-		entry = (struct entry){.status = (uint8_t)n->status,
-				       .len = len <= CONTAINER_NAME_MAX ? (uint16_t)len : 0};
+		entry = (struct entry){.status = (uint8_t)n->status, .len = (uint16_t)len};
 		memcpy(entry.id, n->id, strlen(n->id));
 		message_put(ret, &entry, sizeof(entry));
 		message_put(ret, n->name, entry.len);
@@ -119,7 +119,7 @@ void container_ask_user(struct container_reader *reader, struct container_search
 			const char *home)
 {
 	struct helper_message *request = calloc(2, sizeof(*request)), *ret = request + 1;
-	const size_t most = (HELPER_DATA / 2) / (sizeof(struct entry) + CONTAINER_NAME_MAX);
+	const size_t most = (HELPER_DATA / 2) / (sizeof(struct entry) + CONTAINER_NAME_MAX + 1);
 	struct helper h;
 	int r = 0;
 

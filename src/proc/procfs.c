@@ -113,11 +113,8 @@ static pid_t entry_pid(const struct dirent *entry)
 {
 	uint64_t pid;
 
-	if (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
-		return 0;
-	if (entry->d_name[0] == '0')
-		return 0;
-	if (parse_u64(entry->d_name, strlen(entry->d_name), INT_MAX, &pid) < 0)
+	if ((entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN) || entry->d_name[0] == '0' ||
+	    parse_u64(entry->d_name, strlen(entry->d_name), INT_MAX, &pid) < 0)
 		return 0;
 	return (pid_t)pid;
 }
@@ -222,19 +219,18 @@ ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap, bool *ret_deleted)
 	const size_t tail = sizeof(mark) - 1;
 	char path[PATH_MAX + 1];
 	ssize_t len = readlinkat(pid_fd, "exe", path, PATH_MAX);
-	const char *slash;
+	const char *name;
 	bool deleted = false, memfd;
 	size_t n;
 
 	if (len < 0)
 		return -errno;
 	path[len] = '\0';
-	slash = memrchr(path, '/', (size_t)len);
 	/* The name of a memfd may contain slashes. */
 	memfd = len > 7 && memcmp(path, "/memfd:", 7) == 0;
-	if (memfd)
-		slash = path;
-	n = slash ? (size_t)(path + len - slash - 1) : (size_t)len;
+	name = memfd ? path : memrchr(path, '/', (size_t)len);
+	name = name ? name + 1 : path;
+	n = (size_t)(path + len - name);
 	if (n > tail && memcmp(path + len - tail, mark, tail) == 0 &&
 	    (memfd || !exe_is_at(pid_fd, path))) {
 		n -= tail;
@@ -242,7 +238,7 @@ ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap, bool *ret_deleted)
 	}
 	if (n >= cap)
 		return -ENAMETOOLONG;
-	memcpy(buf, slash ? slash + 1 : path, n);
+	memcpy(buf, name, n);
 	buf[n] = '\0';
 	*ret_deleted = deleted;
 	return (ssize_t)n;
