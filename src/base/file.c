@@ -285,17 +285,11 @@ static int step(struct walk *w)
 		return fd;
 	if (fd >= 0 && fstat(fd, &st) < 0)
 		return -errno;
-	if (fd >= 0 && S_ISLNK(st.st_mode)) {
-		int r = follow(w, &c, fd, &st);
+	if (fd >= 0) {
+		int r = S_ISLNK(st.st_mode) ? follow(w, &c, fd, &st)
+					    : enter_component(w, &c, TAKE_FD(fd), &st);
 
-		/*
-		 * A link of /proc to an open file: the link name is kept, to reopen the file by it.
-		 */
-		if (r != 1)
-			return r;
-	} else if (fd >= 0) {
-		int r = enter_component(w, &c, TAKE_FD(fd), &st);
-
+		/* 1 of a link of /proc to an open file: its name is kept, to reopen the file. */
 		if (r != 1)
 			return r;
 	}
@@ -545,22 +539,21 @@ static int copy_beside(struct file_atomic *f)
 	cleanup_close int from = TAKE_FD(f->fd);
 	char buf[16384];
 	struct stat st;
-	off_t at = 0;
+	uint64_t at = 0;
 	int r;
 
 	if (fstat(from, &st) < 0)
 		return -errno;
 	r = open_named(f, &st);
 	while (r == 0) {
-		ssize_t n = pread(from, buf, sizeof(buf), at);
+		ssize_t n = file_read_at(from, at, buf, sizeof(buf));
 
+		if (n < 0)
+			return (int)n;
 		if (n == 0)
 			return fsync(f->fd) < 0 ? -errno : 0;
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0)
-			r = file_write_fd(f->fd, buf, (size_t)n);
-		at += n > 0 ? n : 0;
+		r = file_write_fd(f->fd, buf, (size_t)n);
+		at += (size_t)n;
 	}
 	return r;
 }
@@ -576,9 +569,8 @@ int file_atomic_sync(struct file_atomic *f)
  */
 static int commit_beside(struct file_atomic *f)
 {
-	int r;
+	int r = file_atomic_sync(f);
 
-	r = file_atomic_sync(f);
 	if (r < 0)
 		return r;
 	if (!f->temp) {

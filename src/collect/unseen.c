@@ -55,19 +55,18 @@ static int is_unseen(const struct search *search, pid_t pid)
 {
 	cleanup_close int fd = -1;
 	struct proc_stat stat;
-	char text[2048];
-	ssize_t n;
+	int r;
 
 	if (snapshot_find(search->seen, pid))
 		return 0;
 	fd = procfs_open_pid(search->proc, pid);
-	n = fd < 0 ? fd : file_read(fd, "stat", text, sizeof(text));
-	if (file_exhausted((int)n))
-		return (int)n;
+	r = fd < 0 ? fd : proc_stat_read(fd, "stat", &stat);
+	if (file_exhausted(r))
+		return r;
 	/* hidepid=1 shows the pid alone. */
-	if (n == -EACCES || n == -EPERM)
+	if (r == -EACCES || r == -EPERM)
 		return 1;
-	if (n < 0 || proc_stat_parse(text, (size_t)n, &stat) < 0)
+	if (r < 0)
 		return 0;
 	if (stat.flags & PROC_PF_KTHREAD || stat.state == 'X' ||
 	    (stat.state == 'Z' && stat.threads <= 1))

@@ -18,7 +18,7 @@
 #define LAST_US 1000
 
 /* In a request, behind the home, and in the answer; there the name follows, with its end. */
-struct asked {
+struct entry {
 	char id[CONTAINER_ID_LEN + 1];
 	uint8_t status; /* enum container_status */
 	uint16_t len;	/* of the name with its end; 0: none */
@@ -31,7 +31,7 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 	cleanup(arena_done) struct arena arena = {};
 	struct container_search c = {.arena = &arena};
 	const char *home = request->data, *end;
-	struct asked asked;
+	struct entry entry;
 	size_t pos;
 
 	(void)state;
@@ -42,13 +42,13 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 	c.root = request->fd[0];
 	if (!message_get(request, &pos, &c.uid, sizeof(c.uid)))
 		return -EBADMSG;
-	c.count = c.left = (request->len - pos) / sizeof(asked);
+	c.count = c.left = (request->len - pos) / sizeof(entry);
 	c.item = arena_zalloc(&arena, c.count + 1, sizeof(*c.item));
 	if (!c.item)
 		return -ENOMEM;
-	for (size_t i = 0; i < c.count && message_get(request, &pos, &asked, sizeof(asked)); i++) {
-		asked.id[CONTAINER_ID_LEN] = '\0';
-		c.item[i].id = arena_strndup(&arena, asked.id, strlen(asked.id));
+	for (size_t i = 0; i < c.count && message_get(request, &pos, &entry, sizeof(entry)); i++) {
+		entry.id[CONTAINER_ID_LEN] = '\0';
+		c.item[i].id = arena_strndup(&arena, entry.id, strlen(entry.id));
 		c.item[i].status = CONTAINER_UNNAMED;
 		if (!c.item[i].id)
 			return -ENOMEM;
@@ -56,13 +56,13 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 	container_search_user(&c, home);
 	for (size_t i = 0; i < c.count; i++) {
 		const struct nameless *n = &c.item[i];
+		/* At most CONTAINER_NAME_MAX and the end. */
 		size_t len = n->name ? strlen(n->name) + 1 : 0;
 
-		asked = (struct asked){.status = (uint8_t)n->status,
-				       .len = len <= CONTAINER_NAME_MAX ? (uint16_t)len : 0};
-		memcpy(asked.id, n->id, strlen(n->id));
-		message_put(ret, &asked, sizeof(asked));
-		message_put(ret, n->name, asked.len);
+		entry = (struct entry){.status = (uint8_t)n->status, .len = (uint16_t)len};
+		memcpy(entry.id, n->id, strlen(n->id));
+		message_put(ret, &entry, sizeof(entry));
+		message_put(ret, n->name, entry.len);
 	}
 	return c.error;
 }
@@ -85,21 +85,21 @@ static int take_answer(struct container_search *c, size_t first, size_t count,
 	for (size_t i = first; i < first + count; i++) {
 		struct nameless *n = &c->item[i];
 		struct container_name found;
-		struct asked asked;
+		struct entry entry;
 		const char *name;
 
-		if (!message_get(m, &pos, &asked, sizeof(asked)))
+		if (!message_get(m, &pos, &entry, sizeof(entry)))
 			return -EBADMSG;
-		name = message_take(m, &pos, asked.len);
-		if (!name || strncmp(asked.id, n->id, sizeof(asked.id)) != 0 ||
-		    (asked.len && name[asked.len - 1]))
+		name = message_take(m, &pos, entry.len);
+		if (!name || strncmp(entry.id, n->id, sizeof(entry.id)) != 0 ||
+		    (entry.len && name[entry.len - 1]))
 			return -EBADMSG;
-		if (asked.len && !container_name_parse(part_of(name), &found))
+		if (entry.len && !container_name_parse(part_of(name), &found))
 			return -EBADMSG;
-		if (asked.len)
+		if (entry.len)
 			container_set_name(c, n, &found);
-		else if (asked.status > CONTAINER_NAMED && asked.status < CONTAINER_STATUS_COUNT)
-			n->status = (enum container_status)asked.status;
+		else if (entry.status > CONTAINER_NAMED && entry.status < CONTAINER_STATUS_COUNT)
+			n->status = (enum container_status)entry.status;
 	}
 	return 0;
 }
@@ -119,7 +119,7 @@ void container_ask_user(struct container_reader *reader, struct container_search
 			const char *home)
 {
 	struct helper_message *request = calloc(2, sizeof(*request)), *ret = request + 1;
-	const size_t most = (HELPER_DATA / 2) / (sizeof(struct asked) + CONTAINER_NAME_MAX);
+	const size_t most = (HELPER_DATA / 2) / (sizeof(struct entry) + CONTAINER_NAME_MAX + 1);
 	struct helper h;
 	int r = 0;
 
@@ -139,10 +139,10 @@ void container_ask_user(struct container_reader *reader, struct container_search
 		message_put(request, &c->uid, sizeof(c->uid));
 		message_put_fd(request, c->root);
 		for (size_t k = i; k < i + count; k++) {
-			struct asked asked = {};
+			struct entry entry = {};
 
-			strncpy(asked.id, c->item[k].id, CONTAINER_ID_LEN);
-			message_put(request, &asked, sizeof(asked));
+			strncpy(entry.id, c->item[k].id, CONTAINER_ID_LEN);
+			message_put(request, &entry, sizeof(entry));
 		}
 		r = helper_call(&h, &limits, request, ret);
 		if (r == 0) {

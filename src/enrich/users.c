@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "enrich/enrich.h"
 
-#define ASKED_MAX 1024 /* further users that are kept */
+#define OTHERS_MAX 1024 /* further users that are kept */
 
 struct user {
 	uid_t uid;
@@ -21,8 +21,8 @@ struct user {
 };
 
 struct user_table {
-	struct arena passwd, asked; /* names from passwd, and all others */
-	struct user *user;	    /* those of passwd first */
+	struct arena passwd, others; /* names from passwd, and all others */
+	struct user *user;	     /* those of passwd first */
 	size_t in_passwd, count, capacity;
 };
 
@@ -47,7 +47,7 @@ void user_table_free(struct user_table *t)
 	if (!t)
 		return;
 	arena_done(&t->passwd);
-	arena_done(&t->asked);
+	arena_done(&t->others);
 	free(t->user);
 	free(t);
 }
@@ -95,25 +95,23 @@ static const struct user *find_uid(const struct user_table *t, uid_t uid)
 const char *user_name(struct user_table *t, uid_t uid)
 {
 	const struct user *user = find_uid(t, uid);
+	const struct passwd *pw = NULL;
 
 	if (user)
 		return user->name;
 #ifndef ZMEM_STATIC
-	const struct passwd *pw = getpwuid(uid);
-
-	user = add(t, &t->asked, uid, pw ? pw->pw_name : NULL);
-#else
-	user = add(t, &t->asked, uid, NULL);
+	pw = getpwuid(uid);
 #endif
+	user = add(t, &t->others, uid, pw ? pw->pw_name : NULL);
 	return user ? user->name : NULL;
 }
 
 void user_table_forget(struct user_table *t, size_t processes)
 {
-	if (t->count - t->in_passwd <= ASKED_MAX + 2 * processes)
+	if (t->count - t->in_passwd <= OTHERS_MAX + 2 * processes)
 		return;
 	t->count = t->in_passwd;
-	arena_clear(&t->asked);
+	arena_clear(&t->others);
 }
 
 bool users_all_found(void)

@@ -368,7 +368,6 @@ static void kill_helper(struct helper *h)
 	}
 	left->item[left->count].pid = h->pid;
 	left->item[left->count++].uid = h->uid;
-	left->total++;
 	h->pid = 0;
 }
 

@@ -76,7 +76,6 @@ struct helpers_left {
 	} item[HELPER_LEFT_MAX];
 	size_t count;
 	size_t running; /* helpers that may still be left behind */
-	uint64_t total; /* were left behind since the start */
 };
 
 struct helper {

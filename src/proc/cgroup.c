@@ -327,16 +327,16 @@ int proc_cgroup_parse(const char *text, size_t len, struct proc_cgroup *ret)
 {
 	struct text_part rest = {text, len}, line, path[PATH_KINDS] = {0};
 	struct proc_cgroup cgroup = {0};
-	enum path_kind chosen;
+	enum path_kind kind;
 
 	/* A line without its end is cut off, and its path would be wrong. */
 	while (line_take(&rest, &line))
 		parse_line(line, path);
-	chosen = choose_path(path);
-	if (chosen == PATH_KINDS)
+	kind = choose_path(path);
+	if (kind == PATH_KINDS)
 		return -ENOENT;
-	cgroup.path = path[chosen];
-	cgroup.controlled = chosen == (path[MEMORY_V1].s ? MEMORY_V1 : UNIFIED);
+	cgroup.path = path[kind];
+	cgroup.controlled = kind == (path[MEMORY_V1].s ? MEMORY_V1 : UNIFIED);
 	find_unit_and_container(&cgroup);
 	*ret = cgroup;
 	return 0;

@@ -235,22 +235,23 @@ const struct mount *mounts_find(const struct mounts *m, uint32_t device, const c
 	const struct mount *best = NULL;
 	size_t first =
 		count_before(m->mount, m->count, sizeof(*m->mount), is_device_below, &device);
-	bool visible = false;
+	bool best_visible = false;
 
 	for (size_t i = first; i < m->count && m->mount[i].device == device; i++) {
 		const struct mount *mount = &m->mount[i];
-		bool seen;
+		bool visible;
 
-		if (!is_below(mount, path) || (visible && strlen(mount->root) < strlen(best->root)))
+		if (!is_below(mount, path) ||
+		    (best_visible && strlen(mount->root) < strlen(best->root)))
 			continue;
-		seen = is_visible(m, mount, path);
-		if (seen < visible)
+		visible = is_visible(m, mount, path);
+		if (visible < best_visible)
 			continue;
-		if (!best || seen > visible || strlen(mount->root) >= strlen(best->root))
+		if (!best || visible > best_visible || strlen(mount->root) >= strlen(best->root))
 			best = mount;
-		visible = seen;
+		best_visible = visible;
 	}
-	*ret_hidden = best && !visible;
+	*ret_hidden = best && !best_visible;
 	return best;
 }
 

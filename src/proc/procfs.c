@@ -113,11 +113,8 @@ static pid_t entry_pid(const struct dirent *entry)
 {
 	uint64_t pid;
 
-	if (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
-		return 0;
-	if (entry->d_name[0] == '0')
-		return 0;
-	if (parse_u64(entry->d_name, strlen(entry->d_name), INT_MAX, &pid) < 0)
+	if ((entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN) || entry->d_name[0] == '0' ||
+	    parse_u64(entry->d_name, strlen(entry->d_name), INT_MAX, &pid) < 0)
 		return 0;
 	return (pid_t)pid;
 }
@@ -161,19 +158,17 @@ struct thread_search {
 static int is_alive(void *arg, pid_t tid)
 {
 	struct thread_search *search = arg;
-	char name[24], text[2048];
 	cleanup_close int fd = -1;
 	struct proc_stat stat;
-	ssize_t n;
+	char name[24];
+	int r;
 
 	snprintf(name, sizeof(name), "task/%d", tid);
 	fd = openat(search->pid_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	n = fd < 0 ? -errno : file_read(fd, "stat", text, sizeof(text));
-	if (file_exhausted((int)n))
-		return (int)n;
-	if (n < 0 || proc_stat_parse(text, (size_t)n, &stat) < 0)
-		return 0;
-	if (stat.state == 'Z' || stat.state == 'X')
+	r = fd < 0 ? -errno : proc_stat_read(fd, "stat", &stat);
+	if (file_exhausted(r))
+		return r;
+	if (r < 0 || stat.state == 'Z' || stat.state == 'X')
 		return 0;
 	search->found_fd = TAKE_FD(fd);
 	return 1;
@@ -224,19 +219,18 @@ ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap, bool *ret_deleted)
 	const size_t tail = sizeof(mark) - 1;
 	char path[PATH_MAX + 1];
 	ssize_t len = readlinkat(pid_fd, "exe", path, PATH_MAX);
-	const char *slash;
+	const char *name;
 	bool deleted = false, memfd;
 	size_t n;
 
 	if (len < 0)
 		return -errno;
 	path[len] = '\0';
-	slash = memrchr(path, '/', (size_t)len);
 	/* The name of a memfd may contain slashes. */
 	memfd = len > 7 && memcmp(path, "/memfd:", 7) == 0;
-	if (memfd)
-		slash = path;
-	n = slash ? (size_t)(path + len - slash - 1) : (size_t)len;
+	name = memfd ? path : memrchr(path, '/', (size_t)len);
+	name = name ? name + 1 : path;
+	n = (size_t)(path + len - name);
 	if (n > tail && memcmp(path + len - tail, mark, tail) == 0 &&
 	    (memfd || !exe_is_at(pid_fd, path))) {
 		n -= tail;
@@ -244,7 +238,7 @@ ssize_t procfs_exe_name(int pid_fd, char *buf, size_t cap, bool *ret_deleted)
 	}
 	if (n >= cap)
 		return -ENAMETOOLONG;
-	memcpy(buf, slash ? slash + 1 : path, n);
+	memcpy(buf, name, n);
 	buf[n] = '\0';
 	*ret_deleted = deleted;
 	return (ssize_t)n;
@@ -266,15 +260,12 @@ static uint64_t expected_ticks(const struct procfs *proc, uint64_t start_ns)
 
 int procfs_same_start(const struct procfs *proc, int pid_fd, uint64_t start_ns)
 {
-	char text[2048];
 	struct proc_stat stat;
-	ssize_t n = file_read(pid_fd, "stat", text, sizeof(text));
+	int r = proc_stat_read(pid_fd, "stat", &stat);
 	uint64_t expected, diff;
 
-	if (file_exhausted((int)n))
-		return (int)n;
-	if (n < 0 || proc_stat_parse(text, (size_t)n, &stat) < 0)
-		return 0;
+	if (r < 0)
+		return file_exhausted(r) ? r : 0;
 	expected = expected_ticks(proc, start_ns);
 	diff = stat.start_ticks > expected ? stat.start_ticks - expected
 					   : expected - stat.start_ticks;
@@ -284,12 +275,8 @@ int procfs_same_start(const struct procfs *proc, int pid_fd, uint64_t start_ns)
 
 void procfs_learn_start_offset(struct procfs *proc, uint64_t start_ns)
 {
-	char text[2048];
 	struct proc_stat stat;
-	ssize_t n = proc->fd >= 0 && proc->trusted
-			    ? file_read(proc->fd, "self/stat", text, sizeof(text))
-			    : -1;
 
-	if (n > 0 && proc_stat_parse(text, (size_t)n, &stat) == 0)
+	if (proc->trusted && proc_stat_read(proc->fd, "self/stat", &stat) == 0)
 		proc->start_offset_ticks = (int64_t)(stat.start_ticks - start_ns / NS_PER_TICK);
 }

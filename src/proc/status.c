@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "proc/keyed.h"
 #include "proc/status.h"
@@ -95,6 +96,14 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret)
 	stat.start_stack = value[FIELD_STACK];
 	*ret = stat;
 	return 0;
+}
+
+int proc_stat_read(int dirfd, const char *path, struct proc_stat *ret)
+{
+	char text[2048];
+	ssize_t len = file_read(dirfd, path, text, sizeof(text));
+
+	return len < 0 ? (int)len : proc_stat_parse(text, (size_t)len, ret);
 }
 
 /* ---- status ---- */

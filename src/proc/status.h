@@ -35,6 +35,9 @@ struct proc_stat {
 /* Returns 0, or -EINVAL; then *ret is untouched. */
 int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret);
 
+/* Likewise a file under dirfd; also a negative errno if it cannot be read. */
+int proc_stat_read(int dirfd, const char *path, struct proc_stat *ret);
+
 /* ---- status ---- */
 
 enum status_counter {

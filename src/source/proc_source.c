@@ -94,14 +94,9 @@ int status_fill(struct process *p, int pid_fd)
 
 void stat_fill(struct process *p, int pid_fd)
 {
-	char text[1024];
 	struct proc_stat stat;
-	ssize_t len;
 
-	if (process_has(p, COUNTER_MAJFLT))
-		return;
-	len = file_read(pid_fd, "stat", text, sizeof(text));
-	if (len > 0 && proc_stat_parse(text, (size_t)len, &stat) == 0)
+	if (!process_has(p, COUNTER_MAJFLT) && proc_stat_read(pid_fd, "stat", &stat) == 0)
 		process_set(p, COUNTER_MAJFLT, stat.majflt);
 }
 

@@ -223,6 +223,21 @@ static bool user_made(struct proc_tree *t, const char *mounts)
 	return true;
 }
 
+/* The longest name that a container can have. */
+TEST(long_name)
+{
+	char name[CONTAINER_NAME_MAX + sizeof(" (user 4242)")];
+	cleanup(proc_tree_done) struct proc_tree t;
+
+	if (!user_made(&t, ""))
+		skip();
+	sh(&t, "cd " HOME " && long=$(head -c 253 /dev/zero | tr '\\0' n) && "
+	       "sed \"s/web/$long/\" containers.json >new && cat new >containers.json");
+	memset(name, 'n', CONTAINER_NAME_MAX);
+	strcpy(name + CONTAINER_NAME_MAX, " (user 4242)");
+	assert_named(&t, MINE, name, NULL, NULL, CONTAINER_NAMED);
+}
+
 /* A user names containers of his own alone, by files of his own. */
 TEST(rootless)
 {
