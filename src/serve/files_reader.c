@@ -21,8 +21,7 @@ int files_reader_open(struct files_reader *r, struct diag *diag)
 void files_reader_close(struct files_reader *r)
 {
 	files_source_close(r->source);
-	if (r->proc.fd >= 0)
-		procfs_close(&r->proc);
+	procfs_close(&r->proc);
 	snapshot_done(&r->snapshot);
 	strbuf_done(&r->document);
 }

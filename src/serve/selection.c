@@ -187,7 +187,7 @@ static bool is_user(const struct process *p, const char *name, size_t len)
 {
 	uint64_t uid;
 
-	if (p->user && strlen(p->user) == len && memcmp(p->user, name, len) == 0)
+	if (p->user && part_is((struct text_part){name, len}, p->user))
 		return true;
 	return parse_u64(name, len, UINT32_MAX - 1, &uid) == 0 && p->uid == uid;
 }
