@@ -72,6 +72,17 @@ static inline bool part_begins(struct text_part part, const char *with)
 	return part.len >= len && memcmp(part.s, with, len) == 0;
 }
 
+/* Cuts this end off; false if the slice does not have it or is nothing else. */
+static inline bool part_cut_end(struct text_part *part, const char *end)
+{
+	size_t len = strlen(end);
+
+	if (part->len <= len || memcmp(part->s + part->len - len, end, len) != 0)
+		return false;
+	part->len -= len;
+	return true;
+}
+
 /* The slice without its first `len` bytes. */
 static inline struct text_part part_behind(struct text_part part, size_t len)
 {

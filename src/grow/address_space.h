@@ -39,7 +39,6 @@ struct file_table {
 struct code_ahead {
 	pid_t pid; /* 0: nothing was read */
 	int pid_fd, root_fd;
-	uid_t uid;
 	pid_t own_pid;
 	struct code_reader *reader;
 	struct strbuf code;
@@ -70,8 +69,7 @@ struct address_space {
 	pid_t pid;
 	uint32_t number; /* for the reader */
 	int pid_fd, root_fd;
-	pid_t own_pid; /* in its own pid namespace */
-	uid_t uid;
+	pid_t own_pid;		    /* in its own pid namespace */
 	struct code_reader *reader; /* of its user; NULL: its user is not known */
 	struct code_space code;
 	/* What the reader has. */

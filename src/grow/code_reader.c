@@ -55,8 +55,6 @@ int code_reader_begin(struct code_reader *r)
 
 void code_reader_free(struct code_reader *r)
 {
-	if (!r)
-		return;
 	helper_done(&r->helper.helper);
 	free(r->asked);
 	free(r);

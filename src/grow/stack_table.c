@@ -139,10 +139,8 @@ static int add_stack(struct stack_table *t, const struct stack_entry *e)
 	struct stack_entry *added;
 	uint32_t *code;
 
-	if (t->stacks >= STACKS_MAX && !t->code[*e->code].label) {
-		t->full = true;
+	if (t->stacks >= STACKS_MAX && !t->code[*e->code].label)
 		return -ENOSPC;
-	}
 	if (!array_room(&t->stack, t->stacks, &t->stack_capacity, 1024))
 		return -ENOMEM;
 	code = arena_alloc(&t->arena, e->count * sizeof(*code));

@@ -27,17 +27,6 @@ static bool cut_prefix(struct text_part *part, const char *prefix)
 	return true;
 }
 
-/* Cuts `suffix` off; false if the part does not end with it or is nothing else. */
-static bool cut_suffix(struct text_part *part, const char *suffix)
-{
-	size_t len = strlen(suffix);
-
-	if (part->len <= len || memcmp(part->s + part->len - len, suffix, len) != 0)
-		return false;
-	part->len -= len;
-	return true;
-}
-
 /* ---- the path that is shown ---- */
 
 /* In the order of preference. */
@@ -90,12 +79,12 @@ static bool unit_name(struct text_part component, struct text_part *ret_unit, bo
 	cut_prefix(&component, "_");
 	stem = component;
 	for (size_t i = 0; i < ARRAY_SIZE(suffix); i++)
-		if (cut_suffix(&stem, suffix[i])) {
+		if (part_cut_end(&stem, suffix[i])) {
 			*ret_unit = component;
 			*ret_slice = false;
 			return true;
 		}
-	if (!cut_suffix(&stem, ".slice") || part_is(stem, "-"))
+	if (!part_cut_end(&stem, ".slice") || part_is(stem, "-"))
 		return false;
 	*ret_unit = component;
 	*ret_slice = true;
@@ -115,7 +104,7 @@ static bool runtime_id(struct text_part component, struct text_part *ret_id)
 	struct text_part before = component, id;
 	char separator;
 
-	cut_suffix(&before, ".scope");
+	part_cut_end(&before, ".scope");
 	if (before.len < CONTAINER_ID_LEN)
 		return false;
 	before.len -= CONTAINER_ID_LEN;
@@ -149,8 +138,8 @@ static bool runtime_id(struct text_part component, struct text_part *ret_id)
 static bool machine_name(struct text_part *name)
 {
 	if (cut_prefix(name, "machine-"))
-		return cut_suffix(name, ".scope");
-	return cut_prefix(name, "systemd-nspawn@") && cut_suffix(name, ".service");
+		return part_cut_end(name, ".scope");
+	return cut_prefix(name, "systemd-nspawn@") && part_cut_end(name, ".service");
 }
 
 /* The container whose outermost cgroup this is. */
@@ -196,7 +185,7 @@ bool cgroup_pod_uid(struct text_part component, struct text_part *ret_uid)
 					     "kubepods-pod", "pod"};
 	struct text_part uid = component;
 
-	cut_suffix(&uid, ".slice");
+	part_cut_end(&uid, ".slice");
 	for (size_t i = 0; i < ARRAY_SIZE(prefix); i++) {
 		if (!cut_prefix(&uid, prefix[i]))
 			continue;
@@ -237,7 +226,7 @@ static bool user_of_manager(struct text_part unit, struct text_part *ret_uid)
 {
 	uint64_t uid;
 
-	if (!cut_prefix(&unit, "user@") || !cut_suffix(&unit, ".service") ||
+	if (!cut_prefix(&unit, "user@") || !part_cut_end(&unit, ".service") ||
 	    parse_u64(unit.s, unit.len, UINT32_MAX, &uid) < 0)
 		return false;
 	*ret_uid = unit;
@@ -325,7 +314,7 @@ static void find_unit_and_container(struct proc_cgroup *cgroup)
 	struct cgroup_managers managers = {};
 	bool unit_is_slice = true;
 
-	cut_suffix(&rest, removed);
+	part_cut_end(&rest, removed);
 	while (rest.len) {
 		struct text_part component = part_split(&rest, '/');
 		size_t path = (size_t)(component.s + component.len - cgroup->path.s);
