@@ -389,6 +389,9 @@ int address_space_inherit(struct address_space *s, const struct address_space *p
 	for (size_t i = 0; r == 0 && i < parent->code.count; i++)
 		r = code_space_add(&s->code, &parent->code.image[i]);
 	s->code.generation++;
+	/* It had the user of its parent when it began. */
+	if (!s->reader)
+		s->reader = parent->reader;
 	return r;
 }
 
@@ -399,7 +402,7 @@ static void look_for_trampolines(struct address_space *s, struct code_sources *c
 {
 	unsigned char code[TRAMPOLINE_MAX];
 
-	for (size_t i = 0; i < s->code.count; i++) {
+	for (size_t i = 0; s->pid_fd >= 0 && i < s->code.count; i++) {
 		struct image *image = &s->code.image[i];
 		int n;
 

@@ -93,7 +93,10 @@ void code_ahead_clear(struct code_ahead *a);
  */
 int address_space_open(struct address_space *s, const struct procfs *proc, pid_t pid,
 		       uint32_t number, struct code_sources *c);
-/* A child begins with what its parent maps; for one that has ended before it could be read. */
+/*
+ * A child begins with what its parent maps, and with its user; for one that has ended before it
+ * could be read.
+ */
 int address_space_inherit(struct address_space *s, const struct address_space *parent);
 /* Reads them again. On failure the old ones stay. */
 int address_space_update(struct address_space *s, struct code_sources *c);
