@@ -20,7 +20,7 @@
 /* Helpers that may end with one process: then its stacks are not unwound. */
 #define FAILURES_MAX 3
 
-/* ---- who is asked ---- */
+/* ---- what is asked ---- */
 
 void code_ahead_clear(struct code_ahead *a)
 {

@@ -44,7 +44,7 @@ struct code_ahead {
 	struct strbuf code;
 };
 
-/* Who is asked. */
+/* What is asked. */
 struct code_sources {
 	const struct libdw *dw; /* NULL: nothing is unwound */
 	struct grow_helpers helpers;

@@ -75,13 +75,13 @@ struct grow {
 	size_t no_room;
 	int64_t page_size;
 	int64_t start_ms;
-	uint64_t start_us, stop_us, report_us;
+	uint64_t start_us, report_us;
+	uint64_t stop_us;  /* 0: it still counts */
 	uint64_t ended_us; /* when an address space ended last */
 	uint64_t unstored; /* changes for which the table of stacks had no room */
 	int64_t sampled_pages;
 	/* Pages that the report has without a stack, less those for which the table had no room. */
 	int64_t skipped[ZMEM_RSS_COUNT];
-	bool stopped;
 	int64_t net[GROWTH_COUNTERS]; /* bytes, of all stacks */
 	struct growth_point point[GROWTH_POINTS];
 	size_t points;
@@ -597,7 +597,7 @@ int grow_pump(struct grow *g)
 	int n = grow_watch_read(g->watch, receive, g), r = count_waiting(g);
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 
-	if (now >= g->next_us && !g->stopped)
+	if (now >= g->next_us && !g->stop_us)
 		add_point(g, now);
 	return r < 0 ? r : n;
 }
@@ -671,7 +671,6 @@ int grow_stop(struct grow *g)
 			grow_watch_visit(g->watch, g->all[i]->space.pid, true);
 	}
 	r = grow_watch_stop(g->watch);
-	g->stopped = true;
 	g->stop_us = grow_ended(g) && g->ended_us ? g->ended_us : clock_us(CLOCK_MONOTONIC);
 	while (r == 0 && n > 0)
 		n = grow_pump(g);
@@ -801,7 +800,7 @@ static int list_points(struct grow *g, struct grow_report *r, uint64_t now)
 	struct growth_point *copy;
 
 	/* A process may have ended before the last point. */
-	while (g->stopped && g->points > 1 &&
+	while (g->stop_us && g->points > 1 &&
 	       g->point[g->points - 1].time_ms >=
 		       g->start_ms + (int64_t)((now - g->start_us) / 1000))
 		g->points--;
@@ -880,7 +879,7 @@ static int add_counters(struct grow *g, struct growth *out)
 	out->sampled = all.events - all.taken - all.lost_messages;
 	out->sampled_bytes = g->sampled_pages * g->page_size;
 	/* Before the end, the next change carries it. */
-	return g->stopped ? add_skipped(g, &all) : 0;
+	return g->stop_us ? add_skipped(g, &all) : 0;
 }
 
 static void add_resident(void *arg, uint32_t stack, uint64_t bytes)
@@ -911,7 +910,7 @@ int grow_make_report(struct grow *g, struct grow_report *ret)
 {
 	cleanup_free uint32_t *number = NULL;
 	struct growth *out = &ret->growth;
-	uint64_t now = g->stopped ? g->stop_us : clock_us(CLOCK_MONOTONIC);
+	uint64_t now = g->stop_us ? g->stop_us : clock_us(CLOCK_MONOTONIC);
 	int r;
 
 	*ret = (struct grow_report){};

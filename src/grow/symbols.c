@@ -83,7 +83,7 @@ static const char *section_name(Elf *elf, const GElf_Shdr *section)
  */
 Elf *elf_open_tables(int fd)
 {
-	Elf *elf = elf_open_file(fd);
+	cleanup(end_elf) Elf *elf = elf_open_file(fd);
 	uint64_t size = 0, unpacked = 0;
 	Elf_Scn *section = NULL;
 	GElf_Shdr shdr;
@@ -97,12 +97,10 @@ Elf *elf_open_tables(int fd)
 		if (shdr.sh_flags & SHF_COMPRESSED && gelf_getchdr(section, &chdr))
 			unpacked += chdr.ch_size < FILE_MAX ? chdr.ch_size : FILE_MAX;
 	}
-	if (elf && (fstat(fd, &st) < 0 || unpacked > UNPACKED_MAX ||
-		    size / HOLES > (uint64_t)st.st_blocks * 512 + NAMES_MAX)) {
-		elf_end(elf);
+	if (fstat(fd, &st) < 0 || unpacked > UNPACKED_MAX ||
+	    size / HOLES > (uint64_t)st.st_blocks * 512 + NAMES_MAX)
 		return NULL;
-	}
-	return elf;
+	return TAKE_PTR(elf);
 }
 
 /* ---- facts ---- */
@@ -245,8 +243,8 @@ bool elf_is_debug_of(int fd, const struct elf_facts *facts)
  */
 
 #define PIECE ((size_t)64 << 10)
-#define SHORT_NAME                                                                                 \
-	128 /* bytes with which most names end; longer ones that differ later are equal */
+/* Bytes with which most names end; longer ones that differ later are equal. */
+#define SHORT_NAME 128
 
 /* Of an ELF file, where names are. */
 struct name_table {

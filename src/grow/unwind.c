@@ -37,7 +37,7 @@ struct unwinder {
 	Dwfl *dwfl;
 	bool attached;
 	unsigned generation; /* of the images that libdw knows */
-	const struct zmem_grow_stack *now;
+	const struct zmem_grow_stack *message;
 	struct unwound *out;
 };
 
@@ -107,14 +107,14 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *arg)
 {
 	const struct unwinder *u = arg;
-	uint64_t at = address - u->now->regs[STACK_WORD_SP];
+	uint64_t at = address - u->message->regs[STACK_WORD_SP];
 
 	(void)dwfl;
-	if (at > u->now->len || u->now->len - at < sizeof(*ret)) {
+	if (at > u->message->len || u->message->len - at < sizeof(*ret)) {
 		u->out->truncated = true;
 		return false;
 	}
-	memcpy(ret, u->now->copy + at, sizeof(*ret));
+	memcpy(ret, u->message->copy + at, sizeof(*ret));
 	return true;
 }
 
@@ -125,13 +125,13 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 
 	for (int i = 0; i < REGS; i++) {
 #if defined(__x86_64__)
-		word[i] = u->now->regs[dwarf_word[i]];
+		word[i] = u->message->regs[dwarf_word[i]];
 #else
-		word[i] = u->now->regs[i];
+		word[i] = u->message->regs[i];
 #endif
 	}
 #if defined(__aarch64__)
-	u->dw->thread_state_register_pc(thread, u->now->regs[STACK_WORD_IP]);
+	u->dw->thread_state_register_pc(thread, u->message->regs[STACK_WORD_IP]);
 #endif
 	return u->dw->thread_state_registers(thread, 0, REGS, word);
 }
@@ -219,7 +219,7 @@ void unwinder_free(struct unwinder *u)
 
 int unwinder_run(struct unwinder *u, const struct zmem_grow_stack *m, struct unwound *ret)
 {
-	u->now = m;
+	u->message = m;
 	u->out = ret;
 	*ret = (struct unwound){};
 	if (u->generation != u->space->generation)

@@ -70,11 +70,6 @@ static size_t count_items(const char *list)
 	return count;
 }
 
-static int check_pattern(struct http_query *q, const char *value)
-{
-	return strlen(value) > PATTERN_MAX ? wrong(q, "filter", "too long") : 0;
-}
-
 static int check_glob(struct http_query *q, const char *word, const char *value)
 {
 	size_t stars = 0;
@@ -97,11 +92,10 @@ static int check_bounds(struct http_query *q, enum query_word word, const char *
 	case QUERY_USER:
 		return count_items(value) ? 0 : wrong(q, "user", "no user in it");
 	case QUERY_FILTER:
-		return check_pattern(q, value);
+		return strlen(value) > PATTERN_MAX ? wrong(q, "filter", "too long") : 0;
 	case QUERY_CGROUP:
-		return check_glob(q, "cgroup", value);
 	case QUERY_UNIT:
-		return check_glob(q, "unit", value);
+		return check_glob(q, word_name[word], value);
 	default:
 		return 0;
 	}

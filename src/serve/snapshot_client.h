@@ -50,8 +50,8 @@ int snapshot_client_ask(struct snapshot_client *c, enum document d, uint64_t now
 			uint32_t age_ms);
 
 enum arrival {
-	ARRIVED_DOCUMENT =
-		1,    /* c->last says which: a new one, which replaces the old, or a failure */
+	/* c->last says which: a new one, which replaces the old, or a failure. */
+	ARRIVED_DOCUMENT = 1,
 	ARRIVED_KILL, /* in c->kill */
 };
 
