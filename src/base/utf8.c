@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Decodes UTF-8 strictly by table 3-7 of the Unicode standard, and gives the width of characters.
- * It ignores the locale, so that the name of a process looks the same to every user.
+ * Encodes UTF-8, decodes it strictly by table 3-7 of the Unicode standard, and gives the width of
+ * characters. It ignores the locale, so that the name of a process looks the same to every user.
  */
 #include "base/utf8.h"
 
@@ -187,6 +187,17 @@ size_t utf8_decode(const char *s, size_t len, uint32_t *ret_char)
 	}
 	*ret_char = c;
 	return n;
+}
+
+size_t utf8_encode(uint32_t c, char ret[4])
+{
+	static const uint8_t lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	size_t len = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	for (size_t i = len; i-- > 1; c >>= 6)
+		ret[i] = (char)(0x80 | (c & 0x3f));
+	ret[0] = (char)(lead[len] | c);
+	return len;
 }
 
 unsigned utf8_width(uint32_t c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Decodes UTF-8 from processes: any byte may occur and must not harm the terminal. */
+/* UTF-8, also from processes: any byte may occur and must not harm the terminal. */
 #ifndef ZMEM_BASE_UTF8_H
 #define ZMEM_BASE_UTF8_H
 
@@ -12,6 +12,8 @@
  * begins there (overlong, surrogate, beyond U+10FFFF, cut off). len must not be 0.
  */
 size_t utf8_decode(const char *s, size_t len, uint32_t *ret_char);
+/* Writes a code point below 2^21, whether it is a character or not. Returns its length. */
+size_t utf8_encode(uint32_t c, char ret[4]);
 /* The number of terminal columns of a character: 0, 1 or 2. */
 unsigned utf8_width(uint32_t c);
 /*

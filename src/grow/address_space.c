@@ -19,7 +19,6 @@
 #define READERS_MAX 64
 /* Helpers that may end with one process: then its stacks are not unwound. */
 #define FAILURES_MAX 3
-#define DELETED	     " (deleted)"
 
 /* ---- the sources of code ---- */
 
@@ -45,8 +44,6 @@ int code_sources_open(struct code_sources *c, const struct libdw *dw)
 
 static void file_free(struct program_file *f)
 {
-	if (!f)
-		return;
 	close_fd(&f->found_fd);
 	close_fd(&f->root_fd);
 	free(f->path);
@@ -216,26 +213,22 @@ static int add_file(struct code_sources *c, struct address_space *s, const struc
 
 /* The file of a mapping. Returns 0, or -ENOMEM. */
 static int find_file(struct code_sources *c, struct address_space *s, const struct code_mapping *m,
-		     const char *name, uint32_t *ret)
+		     struct text_part path, uint32_t *ret)
 {
-	struct file_table *t = &c->files;
-	size_t len = m->name_len;
-	char *path;
+	const struct file_table *t = &c->files;
+	char *copy;
 
-	if (len > strlen(DELETED) &&
-	    memcmp(name + len - strlen(DELETED), DELETED, strlen(DELETED)) == 0)
-		len -= strlen(DELETED);
+	part_cut_suffix(&path, " (deleted)");
 	for (size_t i = 0; i < t->count; i++) {
 		const struct program_file *f = t->item[i];
 
-		if (f->inode != m->inode || f->device != m->device ||
-		    strncmp(f->path, name, len) != 0 || f->path[len])
+		if (f->inode != m->inode || f->device != m->device || !part_is(path, f->path))
 			continue;
 		*ret = (uint32_t)i;
 		return 0;
 	}
-	path = strndup(name, len);
-	return path ? add_file(c, s, m, path, ret) : -ENOMEM;
+	copy = strndup(path.s, path.len);
+	return copy ? add_file(c, s, m, copy, ret) : -ENOMEM;
 }
 
 /* ---- mappings ---- */
@@ -282,7 +275,7 @@ static int add_image(void *arg, const struct code_mapping *m, const char *text)
 	struct image image = {.start = m->start, .end = m->end, .low = m->start, .file = NO_FILE};
 	const struct program_file *f;
 	uint64_t vaddr = m->offset;
-	int error = m->inode ? find_file(r->sources, r->space, m, text, &image.file) : 0;
+	int error = m->inode ? find_file(r->sources, r->space, m, name, &image.file) : 0;
 
 	if (error < 0)
 		return error;
@@ -317,7 +310,6 @@ void address_space_look_ahead(const struct address_space *s, struct code_sources
 	a.pid = s->pid;
 	a.pid_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (s->reader) {
-		a.uid = s->uid;
 		a.own_pid = s->own_pid;
 		a.reader = s->reader;
 	}
@@ -378,12 +370,10 @@ int address_space_open(struct address_space *s, const struct procfs *proc, pid_t
 	len = file_read(s->pid_fd, "status", buf, sizeof(buf));
 	if (len >= 0 && proc_status_parse(buf, (size_t)len, &status) == 0 &&
 	    status.egid != (gid_t)-1) {
-		s->uid = status.euid;
 		s->reader = find_reader(c, status.euid, status.egid);
 		/* A kernel without pid namespaces has one number for each process. */
 		s->own_pid = status.own_pid ? status.own_pid : pid;
 	} else if (ahead) {
-		s->uid = ahead->uid;
 		s->own_pid = ahead->own_pid;
 		s->reader = ahead->reader;
 	}
@@ -399,6 +389,9 @@ int address_space_inherit(struct address_space *s, const struct address_space *p
 	for (size_t i = 0; r == 0 && i < parent->code.count; i++)
 		r = code_space_add(&s->code, &parent->code.image[i]);
 	s->code.generation++;
+	/* It had the user of its parent when it began. */
+	if (!s->reader)
+		s->reader = parent->reader;
 	return r;
 }
 
@@ -409,7 +402,7 @@ static void look_for_trampolines(struct address_space *s, struct code_sources *c
 {
 	unsigned char code[TRAMPOLINE_MAX];
 
-	for (size_t i = 0; i < s->code.count; i++) {
+	for (size_t i = 0; s->pid_fd >= 0 && i < s->code.count; i++) {
 		struct image *image = &s->code.image[i];
 		int n;
 

@@ -39,13 +39,12 @@ struct file_table {
 struct code_ahead {
 	pid_t pid; /* 0: nothing was read */
 	int pid_fd, root_fd;
-	uid_t uid;
 	pid_t own_pid;
 	struct code_reader *reader;
 	struct strbuf code;
 };
 
-/* Who is asked. */
+/* What is asked. */
 struct code_sources {
 	const struct libdw *dw; /* NULL: nothing is unwound */
 	struct grow_helpers helpers;
@@ -70,8 +69,7 @@ struct address_space {
 	pid_t pid;
 	uint32_t number; /* for the reader */
 	int pid_fd, root_fd;
-	pid_t own_pid; /* in its own pid namespace */
-	uid_t uid;
+	pid_t own_pid;		    /* in its own pid namespace */
 	struct code_reader *reader; /* of its user; NULL: its user is not known */
 	struct code_space code;
 	/* What the reader has. */
@@ -95,7 +93,10 @@ void code_ahead_clear(struct code_ahead *a);
  */
 int address_space_open(struct address_space *s, const struct procfs *proc, pid_t pid,
 		       uint32_t number, struct code_sources *c);
-/* A child begins with what its parent maps; for one that has ended before it could be read. */
+/*
+ * A child begins with what its parent maps, and with its user; for one that has ended before it
+ * could be read.
+ */
 int address_space_inherit(struct address_space *s, const struct address_space *parent);
 /* Reads them again. On failure the old ones stay. */
 int address_space_update(struct address_space *s, struct code_sources *c);

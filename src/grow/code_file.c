@@ -47,17 +47,11 @@ int code_find_below(int root_fd, const char *path, unsigned flags)
 
 /* ---- debug files ---- */
 
-/* Where a separate file with debugging symbols is looked for. */
-struct debug_place {
-	int root_fd;
-	bool everybody;
-};
-
 /* The file of this path if it has the debugging symbols, else -1. */
-static int try_debug(const struct code_file *f, const struct debug_place *in, const char *path)
+static int try_debug(const struct code_file *f, int root_fd, const char *path, bool everybody)
 {
-	cleanup_close int found = code_find_below(in->root_fd, path, 0);
-	int fd = found < 0 ? -1 : code_open_found(found, in->everybody);
+	cleanup_close int found = code_find_below(root_fd, path, 0);
+	int fd = found < 0 ? -1 : code_open_found(found, everybody);
 
 	if (fd < 0)
 		return -1;
@@ -67,7 +61,7 @@ static int try_debug(const struct code_file *f, const struct debug_place *in, co
 	return -1;
 }
 
-static int open_debug_by_id(const struct code_file *f, const struct debug_place *in)
+static int open_debug_by_id(const struct code_file *f, int root_fd, bool everybody)
 {
 	char path[sizeof("/usr/lib/debug/.build-id//.debug") + 2 * BUILD_ID_MAX];
 	int len;
@@ -79,11 +73,11 @@ static int open_debug_by_id(const struct code_file *f, const struct debug_place 
 		len += snprintf(path + len, sizeof(path) - (size_t)len, "%02x",
 				f->facts.build_id[i]);
 	snprintf(path + len, sizeof(path) - (size_t)len, ".debug");
-	return try_debug(f, in, path);
+	return try_debug(f, root_fd, path, everybody);
 }
 
-static int open_debug_by_link(const struct code_file *f, const char *file_path,
-			      const struct debug_place *in)
+static int open_debug_by_link(const struct code_file *f, const char *file_path, int root_fd,
+			      bool everybody)
 {
 	static const char *const where[] = {"%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s"};
 	const char *slash = strrchr(file_path, '/');
@@ -96,7 +90,7 @@ static int open_debug_by_link(const struct code_file *f, const char *file_path,
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 		snprintf(path, sizeof(path), where[i], dir, file_path, f->facts.debug_link);
 #pragma GCC diagnostic pop
-		fd = try_debug(f, in, path);
+		fd = try_debug(f, root_fd, path, everybody);
 	}
 	return fd;
 }
@@ -105,12 +99,11 @@ static int open_debug_by_link(const struct code_file *f, const char *file_path,
 static int open_debug(const struct code_file *f, const char *path, int root_fd, bool everybody)
 {
 	cleanup_close int own = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	const struct debug_place theirs = {root_fd, everybody}, ours = {own, everybody};
-	int fd = open_debug_by_id(f, &theirs);
+	int fd = open_debug_by_id(f, root_fd, everybody);
 
 	if (fd < 0)
-		fd = open_debug_by_link(f, path, &theirs);
-	return fd < 0 ? open_debug_by_id(f, &ours) : fd;
+		fd = open_debug_by_link(f, path, root_fd, everybody);
+	return fd < 0 ? open_debug_by_id(f, own, everybody) : fd;
 }
 
 int code_file_open(struct code_file *f, int fd, const char *path, int root_fd, bool everybody)
@@ -149,14 +142,14 @@ void code_file_close(struct code_file *f)
 /* ---- symbols ---- */
 
 /* Sorts addresses, each once, that were not looked up before. Returns their number. */
-static size_t list_new(const struct code_file *f, const uint64_t *vaddr, size_t count,
+static size_t list_new(const struct code_file *f, const struct code_name *wanted, size_t count,
 		       struct code_name *list)
 {
 	size_t n = 0, kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!code_names_find(f->symbol, f->symbols, vaddr[i]))
-			list[n++] = (struct code_name){.address = vaddr[i]};
+		if (!code_names_find(f->symbol, f->symbols, wanted[i].address))
+			list[n++] = (struct code_name){.address = wanted[i].address};
 	}
 	code_names_sort(list, n);
 	for (size_t i = 0; i < n; i++) {
@@ -166,7 +159,7 @@ static size_t list_new(const struct code_file *f, const uint64_t *vaddr, size_t 
 	return kept;
 }
 
-int code_file_look_up(struct code_file *f, const uint64_t *vaddr, size_t count,
+int code_file_look_up(struct code_file *f, struct code_name *wanted, size_t count,
 		      struct symbol_budget *budget)
 {
 	struct code_name *moved;
@@ -179,22 +172,14 @@ int code_file_look_up(struct code_file *f, const uint64_t *vaddr, size_t count,
 	if (!moved)
 		return -ENOMEM;
 	f->symbol = moved;
-	added = list_new(f, vaddr, count, &moved[f->symbols]);
+	added = list_new(f, wanted, count, &moved[f->symbols]);
 	if (added)
 		r = symbols_name(f->fd, f->debug_fd, &moved[f->symbols], added, budget, &f->names);
 	f->symbols += added;
 	code_names_sort(f->symbol, f->symbols);
+	for (size_t i = 0; i < count; i++)
+		wanted[i] = *code_names_find(f->symbol, f->symbols, wanted[i].address);
 	return r;
-}
-
-const char *code_file_symbol(const struct code_file *f, uint64_t vaddr, uint64_t *ret_start)
-{
-	const struct code_name *found = code_names_find(f->symbol, f->symbols, vaddr);
-
-	if (!found || !found->name)
-		return NULL;
-	*ret_start = found->start;
-	return found->name;
 }
 
 /* ---- perf maps ---- */

@@ -45,13 +45,11 @@ int code_file_open(struct code_file *f, int fd, const char *path, int root_fd, b
 /* Adds a debug file from elsewhere, which it takes. Returns 0 or -ENOEXEC: it is another file's. */
 int code_file_add_debug(struct code_file *f, int fd);
 /*
- * Looks up the functions around addresses, in any order; those that were looked up before cost
- * nothing. Returns 0, -ENOMEM, or -EFBIG if the budget was not enough.
+ * Names addresses, which are in any order and have no name, until the file is closed; those that
+ * were looked up before cost nothing. Returns 0, -ENOMEM, or -EFBIG if the budget was not enough.
  */
-int code_file_look_up(struct code_file *f, const uint64_t *vaddr, size_t count,
+int code_file_look_up(struct code_file *f, struct code_name *wanted, size_t count,
 		      struct symbol_budget *budget);
-/* The function that contains an address that was looked up; NULL if none is known. */
-const char *code_file_symbol(const struct code_file *f, uint64_t vaddr, uint64_t *ret_start);
 void code_file_close(struct code_file *f);
 
 /*

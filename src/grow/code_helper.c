@@ -201,18 +201,10 @@ static void fill_budget(struct code_helper *h)
 
 static int look_up(struct code_helper *h, uint32_t number)
 {
-	cleanup_free uint64_t *vaddr = calloc(h->names + 1, sizeof(*vaddr));
 	struct code_file *f;
-	int r = vaddr ? find_file(h, number, &f) : -ENOMEM;
+	int r = find_file(h, number, &f);
 
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < h->names; i++)
-		vaddr[i] = h->name[i].address;
-	r = code_file_look_up(f, vaddr, h->names, &h->budget);
-	for (size_t i = 0; i < h->names; i++)
-		h->name[i].name = code_file_symbol(f, vaddr[i], &h->name[i].start);
-	return r;
+	return r < 0 ? r : code_file_look_up(f, h->name, h->names, &h->budget);
 }
 
 static int look_up_jit(struct code_helper *h, uint32_t number)

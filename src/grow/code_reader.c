@@ -13,7 +13,7 @@
 
 struct code_reader {
 	struct grow_helper helper;
-	struct code_helper begin; /* the helper's copy changes */
+	struct code_helper state; /* the helper's copy changes */
 	/* For each file, the start of the helper that was asked to open it. */
 	unsigned *asked;
 	size_t files;
@@ -33,10 +33,10 @@ int code_reader_new(const struct libdw *dw, uid_t uid, gid_t gid, struct grow_he
 
 	if (!r)
 		return -ENOMEM;
-	r->begin.dw = dw;
+	r->state.dw = dw;
 	/* The rights are still those of root. */
-	r->begin.everybody = geteuid() == 0 && uid != 0 && !privilege_can_leave();
-	grow_helper_init(&r->helper, &kind, uid, gid, &r->begin, shared);
+	r->state.everybody = geteuid() == 0 && uid != 0 && !privilege_can_leave();
+	grow_helper_init(&r->helper, &kind, uid, gid, &r->state, shared);
 	*ret = r;
 	return 0;
 }
@@ -55,8 +55,6 @@ int code_reader_begin(struct code_reader *r)
 
 void code_reader_free(struct code_reader *r)
 {
-	if (!r)
-		return;
 	helper_done(&r->helper.helper);
 	free(r->asked);
 	free(r);

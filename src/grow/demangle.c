@@ -109,8 +109,7 @@ bool demangle_rust(const char *name, struct strbuf *out)
 	}
 	if (last.s && is_hash(last) && pos < end && *pos == 'E' && out->len > before)
 		return true;
-	if (out->len > before)
-		out->len = before;
+	out->len = before;
 	return false;
 }
 

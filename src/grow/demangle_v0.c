@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "base/utf8.h"
 #include "grow/demangle.h"
 
 #define DEPTH_MAX  200
@@ -224,23 +225,8 @@ static size_t puny_decode(struct text_part name, uint32_t *ret)
 static void put_code_point(struct v0 *v, uint32_t c)
 {
 	char buf[4];
-	size_t len = 0;
 
-	if (c < 0x80) {
-		buf[len++] = (char)c;
-	} else if (c < 0x800) {
-		buf[len++] = (char)(0xc0 | c >> 6);
-	} else if (c < 0x10000) {
-		buf[len++] = (char)(0xe0 | c >> 12);
-		buf[len++] = (char)(0x80 | (c >> 6 & 63));
-	} else {
-		buf[len++] = (char)(0xf0 | c >> 18);
-		buf[len++] = (char)(0x80 | (c >> 12 & 63));
-		buf[len++] = (char)(0x80 | (c >> 6 & 63));
-	}
-	if (c >= 0x80)
-		buf[len++] = (char)(0x80 | (c & 63));
-	put(v, buf, len);
+	put(v, buf, utf8_encode(c, buf));
 }
 
 static void put_name(struct v0 *v, const struct v0_name *n)

@@ -52,7 +52,7 @@ struct grow_process {
 	uint32_t target;
 	unsigned execs;
 	uint32_t jit, jit_parent; /* numbers of its map of JIT code, and of its parent's; 0: none */
-	bool used, live;	  /* live: its target counts */
+	bool live;		  /* its target counts */
 	uint64_t opened_us, updated_us;
 };
 
@@ -75,13 +75,13 @@ struct grow {
 	size_t no_room;
 	int64_t page_size;
 	int64_t start_ms;
-	uint64_t start_us, stop_us, report_us;
+	uint64_t start_us, report_us;
+	uint64_t stop_us;  /* 0: it still counts */
 	uint64_t ended_us; /* when an address space ended last */
 	uint64_t unstored; /* changes for which the table of stacks had no room */
 	int64_t sampled_pages;
 	/* Pages that the report has without a stack, less those for which the table had no room. */
 	int64_t skipped[ZMEM_RSS_COUNT];
-	bool stopped;
 	int64_t net[GROWTH_COUNTERS]; /* bytes, of all stacks */
 	struct growth_point point[GROWTH_POINTS];
 	size_t points;
@@ -112,9 +112,8 @@ static void process_close(struct grow_process *p)
 {
 	recall_done(&p->recall);
 	touched_done(&p->touched);
-	if (p->used)
-		address_space_close(&p->space);
-	p->used = false;
+	address_space_close(&p->space);
+	p->jit = p->jit_parent = 0;
 }
 
 /* Reads what a process maps: while it lives, for it has nothing when it is gone. */
@@ -123,10 +122,7 @@ static void process_open(struct grow *g, struct grow_process *p, pid_t pid)
 	ssize_t len;
 	bool deleted;
 
-	process_close(p);
-	p->jit = p->jit_parent = 0;
 	address_space_open(&p->space, g->proc, pid, p->target, &g->code);
-	p->used = true;
 	p->opened_us = p->updated_us = clock_us(CLOCK_MONOTONIC);
 	len = p->space.pid_fd < 0
 		      ? -1
@@ -519,6 +515,7 @@ static int exec_process(struct grow *g, const struct zmem_grow_process *m)
 	p->live = true;
 	p->execs++;
 	*p->name = '\0';
+	process_close(p);
 	process_open(g, p, m->pid);
 	g->process[p->target] = p;
 	return 0;
@@ -552,7 +549,7 @@ static int receive_process(struct grow *g, const struct zmem_grow_head *h, size_
 	if (r < 0)
 		return r;
 	/* The process may be gone: then the old images stay. */
-	if (h->what == ZMEM_GROW_MAP && p && p->used && p->space.pid_fd >= 0)
+	if (h->what == ZMEM_GROW_MAP && p && p->space.pid_fd >= 0)
 		update(g, p);
 	else if (h->what == ZMEM_GROW_END && h->target < TARGETS)
 		r = end_target(g, h->target);
@@ -600,7 +597,7 @@ int grow_pump(struct grow *g)
 	int n = grow_watch_read(g->watch, receive, g), r = count_waiting(g);
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 
-	if (now >= g->next_us && !g->stopped)
+	if (now >= g->next_us && !g->stop_us)
 		add_point(g, now);
 	return r < 0 ? r : n;
 }
@@ -674,7 +671,6 @@ int grow_stop(struct grow *g)
 			grow_watch_visit(g->watch, g->all[i]->space.pid, true);
 	}
 	r = grow_watch_stop(g->watch);
-	g->stopped = true;
 	g->stop_us = grow_ended(g) && g->ended_us ? g->ended_us : clock_us(CLOCK_MONOTONIC);
 	while (r == 0 && n > 0)
 		n = grow_pump(g);
@@ -734,7 +730,7 @@ static int resolve_all(struct grow *g, struct grow_report *r, uint32_t *number)
 static int read_jit(struct grow *g)
 {
 	for (size_t i = 0; i < g->count; i++) {
-		if (g->all[i]->used && g->all[i]->jit)
+		if (g->all[i]->jit)
 			jit_maps_open(&g->jit, g->all[i]->jit, &g->all[i]->space);
 	}
 	return jit_maps_read(&g->jit, &g->stacks);
@@ -804,7 +800,7 @@ static int list_points(struct grow *g, struct grow_report *r, uint64_t now)
 	struct growth_point *copy;
 
 	/* A process may have ended before the last point. */
-	while (g->stopped && g->points > 1 &&
+	while (g->stop_us && g->points > 1 &&
 	       g->point[g->points - 1].time_ms >=
 		       g->start_ms + (int64_t)((now - g->start_us) / 1000))
 		g->points--;
@@ -838,11 +834,10 @@ static int list_targets(const struct grow *g, struct grow_report *r)
 /* What changed without a stack, and no later change carried it. Below 0: stacks stand for more. */
 static int add_skipped(struct grow *g, const struct grow_sums *all)
 {
-	uint32_t stack;
-	int r = 0;
-
-	for (uint32_t i = 0; r == 0 && i < ZMEM_RSS_COUNT; i++) {
+	for (uint32_t i = 0; i < ZMEM_RSS_COUNT; i++) {
 		int64_t pages = all->skipped[i] - g->skipped[i];
+		uint32_t stack;
+		int r;
 
 		if (!pages)
 			continue;
@@ -853,7 +848,7 @@ static int add_skipped(struct grow *g, const struct grow_sums *all)
 		add_pages(g, stack, i, pages);
 		g->skipped[i] = all->skipped[i];
 	}
-	return r;
+	return 0;
 }
 
 /* The counters of all targets, read once more. */
@@ -884,7 +879,7 @@ static int add_counters(struct grow *g, struct growth *out)
 	out->sampled = all.events - all.taken - all.lost_messages;
 	out->sampled_bytes = g->sampled_pages * g->page_size;
 	/* Before the end, the next change carries it. */
-	return g->stopped ? add_skipped(g, &all) : 0;
+	return g->stop_us ? add_skipped(g, &all) : 0;
 }
 
 static void add_resident(void *arg, uint32_t stack, uint64_t bytes)
@@ -915,8 +910,8 @@ int grow_make_report(struct grow *g, struct grow_report *ret)
 {
 	cleanup_free uint32_t *number = NULL;
 	struct growth *out = &ret->growth;
-	uint64_t now = g->stopped ? g->stop_us : clock_us(CLOCK_MONOTONIC);
-	int r = 0;
+	uint64_t now = g->stop_us ? g->stop_us : clock_us(CLOCK_MONOTONIC);
+	int r;
 
 	*ret = (struct grow_report){};
 	out->start_ms = g->start_ms;
@@ -926,8 +921,7 @@ int grow_make_report(struct grow *g, struct grow_report *ret)
 	out->no_room = g->no_room;
 	out->recent_us = now - (g->report_us ? g->report_us : g->start_us);
 	out->resident_known = check_resident(g);
-	if (r == 0)
-		r = add_counters(g, out);
+	r = add_counters(g, out);
 	number = calloc(g->stacks.codes + 1, sizeof(*number));
 	if (r == 0)
 		r = read_jit(g);

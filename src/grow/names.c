@@ -217,9 +217,7 @@ int names_look_up(const struct name_sources *from, struct arena *arena, struct f
 			return -ENOMEM;
 	}
 	r = look_up_files(from, arena, ret);
-	if (r < 0)
-		return r;
-	return demangle_all(from, arena, ret);
+	return r < 0 ? r : demangle_all(from, arena, ret);
 }
 
 /* ---- showing ---- */
@@ -254,8 +252,7 @@ void names_show(const struct name_sources *from, const struct found_name *found,
 /* The program of CPython, or its library. */
 static bool is_python(const char *module)
 {
-	return module &&
-	       (strncmp(module, "python", 6) == 0 || strncmp(module, "libpython", 9) == 0);
+	return module && part_begins_any(part_of(module), "python,libpython");
 }
 
 void names_mark_interpreter(struct growth *g)

@@ -42,22 +42,22 @@ static int room(const struct stack_table *t, struct stack_slots *s, size_t count
 		uint64_t (*hash_of)(const struct stack_table *t, size_t i))
 {
 	size_t larger = s->count ? s->count * 2 : SLOTS_FIRST;
-	uint32_t *fresh;
+	uint32_t *slot;
 
 	if (count * 2 < s->count)
 		return 0;
-	fresh = calloc(larger, sizeof(*fresh));
-	if (!fresh)
+	slot = calloc(larger, sizeof(*slot));
+	if (!slot)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		size_t at = hash_of(t, i) & (larger - 1);
 
-		while (fresh[at])
+		while (slot[at])
 			at = (at + 1) & (larger - 1);
-		fresh[at] = (uint32_t)i + 1;
+		slot[at] = (uint32_t)i + 1;
 	}
 	free(s->slot);
-	*s = (struct stack_slots){fresh, larger};
+	*s = (struct stack_slots){slot, larger};
 	return 0;
 }
 
@@ -139,10 +139,8 @@ static int add_stack(struct stack_table *t, const struct stack_entry *e)
 	struct stack_entry *added;
 	uint32_t *code;
 
-	if (t->stacks >= STACKS_MAX && !t->code[*e->code].label) {
-		t->full = true;
+	if (t->stacks >= STACKS_MAX && !t->code[*e->code].label)
 		return -ENOSPC;
-	}
 	if (!array_room(&t->stack, t->stacks, &t->stack_capacity, 1024))
 		return -ENOMEM;
 	code = arena_alloc(&t->arena, e->count * sizeof(*code));

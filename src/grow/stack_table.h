@@ -36,7 +36,6 @@ struct stack_table {
 	size_t stacks, stack_capacity;
 	const char **label; /* from 1 on */
 	size_t labels, label_capacity;
-	bool full; /* a stack found no room */
 	/* Private. */
 	struct stack_slots {
 		uint32_t *slot; /* a number, and 1; 0: it is free */

@@ -65,20 +65,15 @@ static bool may_read(const GElf_Shdr *shdr, uint64_t max)
 	return shdr->sh_size <= max && !(shdr->sh_flags & SHF_COMPRESSED);
 }
 
-static bool may_read_strings(Elf *elf, size_t section, uint64_t max)
+static const char *section_name(Elf *elf, const GElf_Shdr *section)
 {
-	GElf_Shdr shdr;
+	GElf_Shdr names;
+	size_t number;
 
-	return gelf_getshdr(elf_getscn(elf, section), &shdr) && may_read(&shdr, max);
-}
-
-static const char *section_name(Elf *elf, GElf_Shdr *shdr)
-{
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names) < 0 || !may_read_strings(elf, names, NAMES_MAX))
+	if (elf_getshdrstrndx(elf, &number) < 0 || !gelf_getshdr(elf_getscn(elf, number), &names) ||
+	    !may_read(&names, NAMES_MAX))
 		return NULL;
-	return elf_strptr(elf, names, shdr->sh_name);
+	return elf_strptr(elf, number, section->sh_name);
 }
 
 /*
@@ -88,7 +83,7 @@ static const char *section_name(Elf *elf, GElf_Shdr *shdr)
  */
 Elf *elf_open_tables(int fd)
 {
-	Elf *elf = elf_open_file(fd);
+	cleanup(end_elf) Elf *elf = elf_open_file(fd);
 	uint64_t size = 0, unpacked = 0;
 	Elf_Scn *section = NULL;
 	GElf_Shdr shdr;
@@ -102,12 +97,10 @@ Elf *elf_open_tables(int fd)
 		if (shdr.sh_flags & SHF_COMPRESSED && gelf_getchdr(section, &chdr))
 			unpacked += chdr.ch_size < FILE_MAX ? chdr.ch_size : FILE_MAX;
 	}
-	if (elf && (fstat(fd, &st) < 0 || unpacked > UNPACKED_MAX ||
-		    size / HOLES > (uint64_t)st.st_blocks * 512 + NAMES_MAX)) {
-		elf_end(elf);
+	if (fstat(fd, &st) < 0 || unpacked > UNPACKED_MAX ||
+	    size / HOLES > (uint64_t)st.st_blocks * 512 + NAMES_MAX)
 		return NULL;
-	}
-	return elf;
+	return TAKE_PTR(elf);
 }
 
 /* ---- facts ---- */
@@ -250,8 +243,8 @@ bool elf_is_debug_of(int fd, const struct elf_facts *facts)
  */
 
 #define PIECE ((size_t)64 << 10)
-#define SHORT_NAME                                                                                 \
-	128 /* bytes with which most names end; longer ones that differ later are equal */
+/* Bytes with which most names end; longer ones that differ later are equal. */
+#define SHORT_NAME 128
 
 /* Of an ELF file, where names are. */
 struct name_table {
@@ -352,8 +345,7 @@ static void try_symbol(struct search *s, const Elf64_Sym *sym, const struct name
 }
 
 /* Returns 0 or a negative errno: -ENOMEM, -EFBIG. */
-static int search_table(struct search *s, int fd, const GElf_Shdr *shdr,
-			const struct name_table *names)
+static int search_table(struct search *s, const GElf_Shdr *shdr, const struct name_table *names)
 {
 	cleanup_free Elf64_Sym *piece = malloc(PIECE);
 	const size_t at_once = PIECE / sizeof(*piece);
@@ -367,7 +359,7 @@ static int search_table(struct search *s, int fd, const GElf_Shdr *shdr,
 
 		if (!spend(&s->budget->bytes, want))
 			return -EFBIG;
-		n = pread(fd, piece, want, (off_t)at);
+		n = pread(names->fd, piece, want, (off_t)at);
 		have = n > 0 ? (size_t)n / sizeof(*piece) : 0;
 		if (!have)
 			return 0;
@@ -394,7 +386,7 @@ static int search_tables(struct search *s, int fd, unsigned type)
 	GElf_Shdr shdr, names;
 
 	while (elf && (section = elf_nextscn(elf, section))) {
-		const struct name_table *table;
+		struct name_table table;
 		int r;
 
 		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != type ||
@@ -403,8 +395,8 @@ static int search_tables(struct search *s, int fd, unsigned type)
 		    names.sh_type != SHT_STRTAB || !may_read(&names, INT64_MAX) ||
 		    shdr.sh_offset > FILE_MAX || names.sh_offset > FILE_MAX)
 			continue;
-		table = &(const struct name_table){fd, names.sh_offset, names.sh_size};
-		r = search_table(s, fd, &shdr, table);
+		table = (struct name_table){fd, names.sh_offset, names.sh_size};
+		r = search_table(s, &shdr, &table);
 		return r < 0 ? r : 1;
 	}
 	return 0;

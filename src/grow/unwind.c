@@ -28,16 +28,16 @@ static const uint8_t dwarf_word[REGS] = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 
 #define REGS 32
 #endif
 
+#define PID 1 /* any number: libdw has one process */
+
 struct unwinder {
 	const struct libdw *dw;
-	pid_t pid; /* any number: libdw has one process */
 	const struct code_space *space;
 	const struct code_files *files;
 	Dwfl *dwfl;
-	Dwfl_Callbacks callbacks;
 	bool attached;
 	unsigned generation; /* of the images that libdw knows */
-	const struct zmem_grow_stack *now;
+	const struct zmem_grow_stack *message;
 	struct unwound *out;
 };
 
@@ -81,16 +81,19 @@ static int find_debuginfo(Dwfl_Module *module, void **user, const char *name, Dw
 	return -1;
 }
 
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = find_elf,
+	.find_debuginfo = find_debuginfo,
+};
+
 /* There is one thread: the one of the copy. */
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
 {
-	const struct unwinder *u = arg;
-
 	(void)dwfl;
 	if (*thread)
 		return 0;
 	*thread = arg;
-	return u->pid;
+	return PID;
 }
 
 static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
@@ -104,14 +107,14 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread)
 static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *arg)
 {
 	const struct unwinder *u = arg;
-	uint64_t at = address - u->now->regs[STACK_WORD_SP];
+	uint64_t at = address - u->message->regs[STACK_WORD_SP];
 
 	(void)dwfl;
-	if (at > u->now->len || u->now->len - at < sizeof(*ret)) {
+	if (at > u->message->len || u->message->len - at < sizeof(*ret)) {
 		u->out->truncated = true;
 		return false;
 	}
-	memcpy(ret, u->now->copy + at, sizeof(*ret));
+	memcpy(ret, u->message->copy + at, sizeof(*ret));
 	return true;
 }
 
@@ -122,13 +125,13 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 
 	for (int i = 0; i < REGS; i++) {
 #if defined(__x86_64__)
-		word[i] = u->now->regs[dwarf_word[i]];
+		word[i] = u->message->regs[dwarf_word[i]];
 #else
-		word[i] = u->now->regs[i];
+		word[i] = u->message->regs[i];
 #endif
 	}
 #if defined(__aarch64__)
-	u->dw->thread_state_register_pc(thread, u->now->regs[STACK_WORD_IP]);
+	u->dw->thread_state_register_pc(thread, u->message->regs[STACK_WORD_IP]);
 #endif
 	return u->dw->thread_state_registers(thread, 0, REGS, word);
 }
@@ -194,12 +197,9 @@ int unwinder_new(const struct libdw *dw, const struct code_space *space,
 	if (!u)
 		return -ENOMEM;
 	u->dw = dw;
-	u->pid = 1;
 	u->space = space;
 	u->files = files;
-	u->callbacks.find_elf = find_elf;
-	u->callbacks.find_debuginfo = find_debuginfo;
-	u->dwfl = dw->begin(&u->callbacks);
+	u->dwfl = dw->begin(&callbacks);
 	if (!u->dwfl) {
 		unwinder_free(u);
 		return -ENOMEM;
@@ -219,18 +219,18 @@ void unwinder_free(struct unwinder *u)
 
 int unwinder_run(struct unwinder *u, const struct zmem_grow_stack *m, struct unwound *ret)
 {
-	u->now = m;
+	u->message = m;
 	u->out = ret;
 	*ret = (struct unwound){};
 	if (u->generation != u->space->generation)
 		report(u);
 	if (!u->attached) {
-		if (!u->dw->attach_state(u->dwfl, NULL, u->pid, &thread_callbacks, u))
+		if (!u->dw->attach_state(u->dwfl, NULL, PID, &thread_callbacks, u))
 			return -ENODATA;
 		u->attached = true;
 	}
 	/* The error of the last frame is how most stacks end. */
-	u->dw->getthread_frames(u->dwfl, u->pid, add_frame, u);
+	u->dw->getthread_frames(u->dwfl, PID, add_frame, u);
 	if (ret->count >= UNWIND_FRAMES)
 		ret->truncated = true;
 	return ret->count ? 0 : -ENODATA;

@@ -382,12 +382,12 @@ static void put_collection(struct metrics_writer *w, const struct result *r,
 	struct collection since_start = *c;
 
 	if (self) {
-		since_start.gone = self->gone;
-		since_start.denied = self->denied;
-		since_start.timeout = self->timeout;
-		since_start.raced = self->raced;
-		since_start.not_seen = self->not_seen;
-		since_start.not_seen_known |= self->not_seen > 0;
+		since_start.gone = self->collected.gone;
+		since_start.denied = self->collected.denied;
+		since_start.timeout = self->collected.timeout;
+		since_start.raced = self->collected.raced;
+		since_start.not_seen = self->collected.not_seen;
+		since_start.not_seen_known |= self->collected.not_seen > 0;
 	}
 
 	put_infos(w, r);
@@ -424,18 +424,19 @@ static void put_processes(struct metrics_writer *w, const struct metrics_self *s
 	for (size_t i = 0; i < n; i++) {
 		metrics_sample(w);
 		metrics_label(w, "role", self->process[i].role);
-		metrics_fixed(w, self->process[i].cpu_us, 1000000);
+		metrics_fixed(w, self->process[i].cost.cpu_us, 1000000);
 	}
 	metrics_family(w, BYTES("process_resident_memory",
 				"Resident memory of this program's processes."));
 	for (size_t i = 0; i < n; i++) {
-		if (self->process[i].resident)
-			put_labelled(w, "role", self->process[i].role, self->process[i].resident);
+		if (self->process[i].cost.resident)
+			put_labelled(w, "role", self->process[i].role,
+				     self->process[i].cost.resident);
 	}
 	metrics_family(w, GAUGE("process_open_fds", NULL,
 				"Open file descriptors of this program's processes."));
 	for (size_t i = 0; i < n; i++)
-		put_labelled(w, "role", self->process[i].role, self->process[i].fds);
+		put_labelled(w, "role", self->process[i].role, self->process[i].cost.fds);
 	metrics_family(w, GAUGE("process_start_time_seconds", "seconds",
 				"Start time of this program since the Unix epoch."));
 	if (self->start_ms < 0)
@@ -479,11 +480,11 @@ static int put_kills(struct metrics_writer *w, const struct result *kills, bool 
 static void put_self(struct metrics_writer *w, const struct metrics_self *self)
 {
 	put_known(w, COUNTER("zmem_collections", NULL, "Collections since the start."), true,
-		  self->collections);
+		  self->collected.collections);
 	put_known(
 		w,
 		COUNTER("zmem_collect_failures", NULL, "Collections that failed since the start."),
-		true, self->failures);
+		true, self->collected.failures);
 	put_known(w,
 		  GAUGE("zmem_groups_tracked", NULL,
 			"Groups tracked to choose those with series, at most four for each of "

@@ -109,15 +109,26 @@ void render_openmetrics(struct strbuf *out, const struct result *r,
 			const struct table_style *style);
 void render_prometheus(struct strbuf *out, const struct result *r, const struct table_style *style);
 
-/* What a continuously running program reports about itself. */
-struct metrics_self {
-	/* Processes that could not be read since the start. */
+/* Resources that a process has used since its start. */
+struct cost {
+	uint64_t cpu_us;
+	uint64_t resident; /* bytes; 0: not known */
+	uint64_t fds;
+};
+
+/* Since the start. */
+struct collected {
+	/* Processes that could not be read. */
 	uint64_t gone, denied, timeout, raced, not_seen;
 	uint64_t collections, failures;
+};
+
+/* What a continuously running program reports about itself. */
+struct metrics_self {
+	struct collected collected;
 	struct {
 		const char *role;
-		uint64_t cpu_us, resident; /* resident 0: not known */
-		uint64_t fds;
+		struct cost cost;
 	} process[2];
 	int64_t start_ms; /* since the epoch */
 	struct {

@@ -12,15 +12,9 @@
 
 #include "base/strbuf.h"
 #include "model/event.h"
+#include "report/report.h"
 #include "session/background.h"
 #include "session/session.h"
-
-/* Resources that a process has used since its start. */
-struct cost {
-	uint64_t cpu_us;
-	uint64_t resident; /* bytes */
-	uint32_t fds;
-};
 
 enum document {
 	DOCUMENT_SNAPSHOT, /* as snapshot_encode() writes it */
@@ -36,23 +30,13 @@ enum answer_kind {
 	ANSWER_KINDS,
 };
 
-enum answer_error {
-	ERROR_GONE,
-	ERROR_DENIED,
-	ERROR_TIMEOUT,
-	ERROR_RACED,
-	ERROR_NOT_SEEN,
-	ANSWER_ERRORS,
-};
-
 struct answer {
 	uint32_t magic;
 	uint32_t kind;
 	uint32_t document; /* which one was asked for */
 	uint64_t size;	   /* of the document in the memfd */
 	uint64_t taken_us; /* when its collection began (CLOCK_MONOTONIC) */
-	uint64_t collections, failures;
-	uint64_t errors[ANSWER_ERRORS]; /* processes that could not be read, since the start */
+	struct collected collected;
 	struct cost cost;
 	char kills_unwatched[SESSION_REASON]; /* why OOM kills are not watched; "": they are */
 	char failed[SESSION_REASON];	      /* of ANSWER_FAILED: why; "": the log has it */

@@ -38,17 +38,17 @@ struct snapshot_server {
 	int channel;
 };
 
-static void add_errors(struct snapshot_server *s)
+static void add_collection(struct snapshot_server *s)
 {
 	const struct collection *found = &s->session.collector.snapshot.collection;
-	uint64_t *errors = s->last.errors;
+	struct collected *sum = &s->last.collected;
 
-	errors[ERROR_GONE] += found->gone;
-	errors[ERROR_DENIED] += found->denied;
-	errors[ERROR_TIMEOUT] += found->timeout;
-	errors[ERROR_RACED] += found->raced;
-	errors[ERROR_NOT_SEEN] += found->not_seen;
-	s->last.collections++;
+	sum->gone += found->gone;
+	sum->denied += found->denied;
+	sum->timeout += found->timeout;
+	sum->raced += found->raced;
+	sum->not_seen += found->not_seen;
+	sum->collections++;
 }
 
 /* Collects all that any request may need: requests do not reach this process. */
@@ -79,31 +79,35 @@ static int collect_snapshot(struct snapshot_server *s)
 		log_errno(r, "collecting");
 		return r;
 	}
-	if (s->memfd >= 0)
-		close(s->memfd);
+	close_fd(&s->memfd);
 	s->memfd = r;
-	add_errors(s);
+	add_collection(s);
 	s->last.kind = ANSWER_DOCUMENT;
 	s->last.size = s->bytes.len;
 	s->last.taken_us = start;
 	return 0;
 }
 
+static int send_answer(struct snapshot_server *s, struct answer *answer, int memfd)
+{
+	cost_read(&s->usage, &answer->cost);
+	return channel_send_answer(s->channel, answer, memfd);
+}
+
 static int answer_with_snapshot(struct snapshot_server *s, uint32_t age_ms)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
 	bool fresh = s->memfd >= 0 && now - s->last.taken_us <= (uint64_t)age_ms * 1000;
-	struct answer failed;
+	struct answer answer;
 
 	if (!fresh && collect_snapshot(s) < 0) {
-		s->last.failures++;
-		failed = s->last;
-		failed.kind = ANSWER_FAILED;
-		cost_read(&s->usage, &failed.cost);
-		return channel_send_answer(s->channel, &failed, -1);
+		s->last.collected.failures++;
+		answer = s->last;
+		answer.kind = ANSWER_FAILED;
+		return send_answer(s, &answer, -1);
 	}
-	cost_read(&s->usage, &s->last.cost);
-	return channel_send_answer(s->channel, &s->last, s->memfd);
+	answer = s->last;
+	return send_answer(s, &answer, s->memfd);
 }
 
 /* Returns why there is no document, or NULL. */
@@ -116,8 +120,8 @@ static const char *read_files(struct snapshot_server *s, uint32_t age_ms)
 	r = files_reader_read(&s->files, (uint64_t)age_ms * 1000, s->session.collector.swap);
 	if (r == -ENOTSUP)
 		return "this kernel's lists of files are not understood";
-	if (r == 1 && s->files_memfd >= 0)
-		close(TAKE_FD(s->files_memfd));
+	if (r == 1)
+		close_fd(&s->files_memfd);
 	/* Also a document that could not be sealed when it was new. */
 	if (r >= 0 && s->files_memfd < 0) {
 		r = channel_seal(&s->files.document);
@@ -140,8 +144,7 @@ static int answer_with_files(struct snapshot_server *s, uint32_t age_ms)
 	answer.size = s->files.document.len;
 	answer.taken_us = s->files.taken_us;
 	snprintf(answer.failed, sizeof(answer.failed), "%s", why ? why : "");
-	cost_read(&s->usage, &answer.cost);
-	return channel_send_answer(s->channel, &answer, why ? -1 : s->files_memfd);
+	return send_answer(s, &answer, why ? -1 : s->files_memfd);
 }
 
 /* ---- OOM kills ---- */
@@ -240,9 +243,8 @@ static int loop(struct snapshot_server *s, int signals)
 static int open_files(struct snapshot_server *s)
 {
 	cleanup(diag_clear) struct diag diag = {};
-	int r;
+	int r = files_reader_open(&s->files, &diag);
 
-	r = files_reader_open(&s->files, &diag);
 	return r < 0 ? log_refusal(diag.count ? &diag.note[0] : NULL, r) : 0;
 }
 
@@ -297,9 +299,7 @@ int serve_snapshots(const struct options *o, int channel, int signals, pid_t htt
 	self_usage_close(&s.usage);
 	background_done(&background);
 	files_reader_close(&s.files);
-	if (s.memfd >= 0)
-		close(s.memfd);
-	if (s.files_memfd >= 0)
-		close(s.files_memfd);
+	close_fd(&s.memfd);
+	close_fd(&s.files_memfd);
 	return r ? r : ended;
 }

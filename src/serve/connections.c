@@ -13,11 +13,7 @@ static const uint64_t limit_us[] = {
 
 bool connections_full(const struct connections *s)
 {
-	for (size_t i = 0; i < CONNECTIONS_MAX - s->closed; i++) {
-		if (s->slot[i].state == SLOT_FREE)
-			return false;
-	}
-	return true;
+	return connections_used(s) >= CONNECTIONS_MAX - s->closed;
 }
 
 struct slot *connections_add(struct connections *s, int fd, uint64_t source, uint64_t now_us)

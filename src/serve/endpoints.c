@@ -61,26 +61,12 @@ void server_done(struct server *s)
 
 static void fill_metrics_self(struct server *s, struct metrics_self *self)
 {
-	const struct answer *last = &s->client.last;
-	struct cost cost;
-
-	cost_read(&s->usage, &cost);
 	*self = s->counts;
-	self->gone = last->errors[ERROR_GONE];
-	self->denied = last->errors[ERROR_DENIED];
-	self->timeout = last->errors[ERROR_TIMEOUT];
-	self->raced = last->errors[ERROR_RACED];
-	self->not_seen = last->errors[ERROR_NOT_SEEN];
-	self->collections = last->collections;
-	self->failures = last->failures;
+	self->collected = s->client.last.collected;
 	self->process[0].role = "collector";
-	self->process[0].cpu_us = last->cost.cpu_us;
-	self->process[0].resident = last->cost.resident;
-	self->process[0].fds = last->cost.fds;
+	self->process[0].cost = s->client.last.cost;
 	self->process[1].role = "http";
-	self->process[1].cpu_us = cost.cpu_us;
-	self->process[1].resident = cost.resident;
-	self->process[1].fds = cost.fds;
+	cost_read(&s->usage, &self->process[1].cost);
 	self->groups_tracked = s->tracker.groups.count;
 	self->groups_error = space_saving_error(&s->tracker.groups);
 }
@@ -97,7 +83,8 @@ static int make_metrics(struct server *s, const struct request *request, struct 
 	kill_log_result(&s->kills, &kills);
 	if (!*s->client.last.kills_unwatched)
 		self.kills = &kills;
-	p->type = request->open_metrics ? TEXT_OPEN : TEXT_PROM;
+	if (request->open_metrics)
+		p->type = TEXT_OPEN;
 	render_metrics(&p->body, &s->groups.result, s->config->numeric, request->open_metrics,
 		       &self);
 	return 0;
@@ -135,7 +122,6 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 	}
 	if (r < 0)
 		return r;
-	p->type = TEXT_JSON;
 	render_json(&p->body, &v.result);
 	return 0;
 }
@@ -157,14 +143,10 @@ static int make_html(struct server *s, bool data_alone, struct page *p)
 		r = selection_query(&v, &s->client.snapshot, &q.query);
 	if (r < 0)
 		return r;
-	if (data_alone) {
-		p->type = TEXT_JSON;
+	if (data_alone)
 		render_page_json(&p->body, &v.result, &style);
-	} else {
-		p->type = TEXT_HTML;
-		p->policy = render_live_policy;
+	else
 		render_live_page(&p->body, &v.result, &style);
-	}
 	return 0;
 }
 
@@ -183,7 +165,6 @@ static int make_page_json(struct server *s, const struct request *request, struc
 static int make_files_json(struct server *s, const struct request *request, struct page *p)
 {
 	(void)request;
-	p->type = TEXT_JSON;
 	strbuf_put(&p->body, s->client.files.data, s->client.files.len);
 	return 0;
 }
@@ -191,8 +172,6 @@ static int make_files_json(struct server *s, const struct request *request, stru
 static int make_files(struct server *s, const struct request *request, struct page *p)
 {
 	(void)request;
-	p->type = TEXT_HTML;
-	p->policy = render_live_files_policy;
 	render_live_files_page(&p->body, s->config->host, &s->client.files);
 	return 0;
 }
@@ -200,7 +179,6 @@ static int make_files(struct server *s, const struct request *request, struct pa
 static int make_history(struct server *s, const struct request *request, struct page *p)
 {
 	(void)request;
-	p->type = TEXT_JSON;
 	history_ring_json(s->history, &s->kills, s->client.last.kills_unwatched, s->config->files,
 			  &p->body);
 	return 0;
@@ -213,7 +191,6 @@ static int make_health(struct server *s, const struct request *request, struct p
 	bool stuck = snapshot_client_is_late(&s->client, DOCUMENT_SNAPSHOT, now, now);
 
 	(void)request;
-	p->type = TEXT_PLAIN;
 	if (a->failing || stuck || !a->number) {
 		page_text(p, 503,
 			  a->failing ? "collecting fails"
@@ -226,50 +203,33 @@ static int make_health(struct server *s, const struct request *request, struct p
 	return 0;
 }
 
-static const struct endpoint {
-	const char *path;
-	int (*make)(struct server *s, const struct request *request, struct page *p);
-	enum document document; /* that it is made of; DOCUMENTS: none */
-} endpoints[] = {
-	{"/", make_live, DOCUMENT_SNAPSHOT},
-	{"/metrics", make_metrics, DOCUMENT_SNAPSHOT},
-	{"/snapshot.json", make_snapshot, DOCUMENT_SNAPSHOT},
-	{"/page.json", make_page_json, DOCUMENT_SNAPSHOT},
-	{"/files", make_files, DOCUMENT_FILES},
-	{"/files.json", make_files_json, DOCUMENT_FILES},
-	{"/history.json", make_history, DOCUMENTS},
-	{"/healthz", make_health, DOCUMENTS},
+static const struct endpoint endpoints[] = {
+	{"/", make_live, TEXT_HTML, DOCUMENT_SNAPSHOT, .policy = render_live_policy},
+	{"/metrics", make_metrics, TEXT_PROM, DOCUMENT_SNAPSHOT, .small = true},
+	{"/snapshot.json", make_snapshot, TEXT_JSON, DOCUMENT_SNAPSHOT},
+	{"/page.json", make_page_json, TEXT_JSON, DOCUMENT_SNAPSHOT},
+	{"/files", make_files, TEXT_HTML, DOCUMENT_FILES, .policy = render_live_files_policy},
+	{"/files.json", make_files_json, TEXT_JSON, DOCUMENT_FILES},
+	{"/history.json", make_history, TEXT_JSON, DOCUMENTS},
+	{"/healthz", make_health, TEXT_PLAIN, DOCUMENTS, .small = true},
 };
 
-static const struct endpoint *find_endpoint(const char *path)
+const struct endpoint *endpoint_find(const char *path)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(endpoints); i++) {
-		if (strcmp(endpoints[i].path, path) == 0)
+		if (strcmp(path, endpoints[i].path) == 0)
 			return &endpoints[i];
 	}
 	return NULL;
 }
 
-bool page_exists(const char *path, enum document *ret_document)
-{
-	const struct endpoint *e = find_endpoint(path);
-
-	if (e)
-		*ret_document = e->document;
-	return e;
-}
-
 void page_make(struct server *s, const struct request *request, struct page *ret)
 {
-	const struct endpoint *e = find_endpoint(request->path);
+	const struct endpoint *e = request->endpoint;
 	int r;
 
-	ret->code = 200;
-	r = e ? e->make(s, request, ret) : -ENOENT;
-	if (r == 0)
-		r = strbuf_error(&ret->body);
-	if (r == -ENOENT)
-		page_text(ret, 404, "not found");
-	else if (r < 0)
+	*ret = (struct page){.code = 200, .type = e->type, .policy = e->policy};
+	r = e->make(s, request, ret);
+	if (r < 0 || strbuf_error(&ret->body))
 		page_text(ret, 503, "out of memory");
 }

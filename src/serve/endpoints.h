@@ -27,7 +27,7 @@ struct server {
 };
 
 struct request {
-	const char *path;  /* without the query */
+	const struct endpoint *endpoint;
 	const char *query; /* "" without one */
 	bool open_metrics; /* the client accepts OpenMetrics */
 };
@@ -40,8 +40,19 @@ struct page {
 	struct strbuf body;
 };
 
-/* Whether the page exists; *ret_document: the document that it is made of, or DOCUMENTS. */
-bool page_exists(const char *path, enum document *ret_document);
+/* What is at a path. */
+struct endpoint {
+	const char *path;
+	/* Returns 0 or a negative errno. */
+	int (*make)(struct server *s, const struct request *request, struct page *p);
+	const char *type;	/* of its page, before make() */
+	enum document document; /* that it is made of; DOCUMENTS: none */
+	bool small;		/* it is answered, too, while much is being sent */
+	void (*policy)(struct strbuf *out);
+};
+
+/* By the path without the query. NULL: there is none. */
+const struct endpoint *endpoint_find(const char *path);
 /* Makes the page from the newest document. The caller always frees the body. */
 void page_make(struct server *s, const struct request *request, struct page *ret);
 /* Makes a page of one line of text. */

@@ -21,8 +21,7 @@ int files_reader_open(struct files_reader *r, struct diag *diag)
 void files_reader_close(struct files_reader *r)
 {
 	files_source_close(r->source);
-	if (r->proc.fd >= 0)
-		procfs_close(&r->proc);
+	procfs_close(&r->proc);
 	snapshot_done(&r->snapshot);
 	strbuf_done(&r->document);
 }
@@ -31,22 +30,22 @@ static int make_document(struct files_reader *r, struct file_set *set)
 {
 	const struct files_query query = {.shown = FILES_READER_ROWS};
 	cleanup(files_result_done) struct files_result result = {};
-	cleanup(strbuf_done) struct strbuf made = {}, kept = {};
+	cleanup(strbuf_done) struct strbuf text = {}, copy = {};
 	struct files_report report = {.snapshot = &r->snapshot};
 	int err = files_run(set, &query, &result, &report);
 
 	if (err < 0)
 		return err;
-	render_files_page_json(&made, &report);
-	if (strbuf_error(&made))
-		return strbuf_error(&made);
+	render_files_page_json(&text, &report);
+	if (strbuf_error(&text))
+		return strbuf_error(&text);
 	/* A copy, without the room that was left while it grew. */
-	strbuf_put(&kept, made.data, made.len);
-	if (strbuf_error(&kept))
-		return strbuf_error(&kept);
+	strbuf_put(&copy, text.data, text.len);
+	if (strbuf_error(&copy))
+		return strbuf_error(&copy);
 	strbuf_done(&r->document);
-	r->document = kept;
-	kept = (struct strbuf){};
+	r->document = copy;
+	copy = (struct strbuf){};
 	return 0;
 }
 

@@ -78,28 +78,22 @@ static struct ranked *rank_all(const struct rows *groups)
 	return r;
 }
 
-/* Moves the groups to show to the front and keeps their order. */
-static int choose(const struct group_tracker *t, const char *(*text)(const struct process *),
-		  struct rows *groups, size_t *ret_shown)
+/* Moves the groups to show to the front and keeps their order. Returns their number. */
+static size_t choose(const struct group_tracker *t, const char *(*text)(const struct process *),
+		     struct ranked *r, struct rows *groups)
 {
-	cleanup_free struct ranked *r = rank_all(groups);
 	size_t shown = groups->count < t->shown_max ? groups->count : t->shown_max;
 
-	if (!r)
-		return -ENOMEM;
 	for (size_t i = 0; i < groups->count && shown < groups->count; i++) {
 		double least = space_saving_least(&t->groups, key_of(t, text(r[i].row.process)));
 
 		r[i].rank = least > r[i].weight ? least : r[i].weight;
 	}
-	if (shown < groups->count) {
-		qsort(r, groups->count, sizeof(*r), heaviest_first);
-		qsort(r, shown, sizeof(*r), by_place);
-	}
+	qsort(r, groups->count, sizeof(*r), heaviest_first);
+	qsort(r, shown, sizeof(*r), by_place);
 	for (size_t i = 0; i < groups->count; i++)
 		groups->item[i] = r[i].row;
-	*ret_shown = shown;
-	return 0;
+	return shown;
 }
 
 /*
@@ -124,5 +118,6 @@ int group_tracker_update(struct group_tracker *t, uint64_t now_us,
 	for (size_t i = groups->count; i-- > 0;)
 		space_saving_add(&t->groups, key_of(t, text(r[i].row.process)),
 				 r[i].weight * (1 - decay));
-	return choose(t, text, groups, ret_shown);
+	*ret_shown = choose(t, text, r, groups);
+	return 0;
 }

@@ -31,7 +31,7 @@ static void add_group(struct history_point *p, const char *name, uint64_t bytes)
 	if (at == HISTORY_GROUPS)
 		return;
 	memmove(&p->group[at + 1], &p->group[at], (HISTORY_GROUPS - at - 1) * sizeof(p->group[0]));
-	snprintf(p->group[at].name, HISTORY_NAME, "%s", *name ? name : "none");
+	snprintf(p->group[at].name, HISTORY_NAME, "%s", name && *name ? name : "none");
 	p->group[at].bytes = bytes;
 }
 
@@ -51,11 +51,8 @@ void history_ring_add(struct history_ring *h, const struct result *r)
 		set_value(p, SWAP_USED, &p->swap_used, used);
 	if (r->totals.have & COUNTER_BIT(COUNTER_PSS))
 		set_value(p, ALL_PSS, &p->pss, r->totals.value[COUNTER_PSS]);
-	for (size_t i = 0; i < r->row_count; i++) {
-		const char *name = r->group->group(r->rows[i].process);
-
-		add_group(p, name ? name : "none", group_weight(r->rows[i].process));
-	}
+	for (size_t i = 0; i < r->row_count; i++)
+		add_group(p, r->group->group(r->rows[i].process), group_weight(r->rows[i].process));
 	h->next = (h->next + 1) % HISTORY_POINTS;
 	h->count += h->count < HISTORY_POINTS;
 }

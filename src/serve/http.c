@@ -133,7 +133,6 @@ static int receive_answer(struct http *h)
 static int request_history_point(struct http *h)
 {
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
-	int r;
 
 	if (now < h->history_us)
 		return 0;
@@ -141,9 +140,8 @@ static int request_history_point(struct http *h)
 	if (h->history_us <= now)
 		h->history_us = now + STEP_US;
 	h->history_due = true;
-	r = snapshot_client_ask(&h->requests.server.client, DOCUMENT_SNAPSHOT, now,
-				HISTORY_STEP_S * 1000 / 2);
-	return r == -EAGAIN ? 0 : r;
+	return snapshot_client_ask(&h->requests.server.client, DOCUMENT_SNAPSHOT, now,
+				   HISTORY_STEP_S * 1000 / 2);
 }
 
 static int run_once(struct http *h)

@@ -390,17 +390,14 @@ void listeners_log(const struct listeners *l, bool quiet)
 
 void listeners_close_fds(struct listeners *l)
 {
-	for (size_t i = 0; i < l->count; i++) {
-		close(l->fd[i]);
-		l->fd[i] = -1;
-	}
+	for (size_t i = 0; i < l->count; i++)
+		close_fd(&l->fd[i]);
 }
 
 void listeners_close(struct listeners *l, bool remove)
 {
+	listeners_close_fds(l);
 	for (size_t i = 0; i < l->count; i++) {
-		if (l->fd[i] >= 0)
-			close(l->fd[i]);
 		if (remove && l->path[i])
 			remove_socket(l->path[i]);
 		free(l->path[i]);

@@ -109,25 +109,25 @@ int token_read(struct token *t, const char *path)
 bool token_fits(const struct token *t, const char *authorization)
 {
 	static const char scheme[] = "Bearer ";
-	size_t len = sizeof(scheme) - 1, given_len;
+	size_t len = sizeof(scheme) - 1, sent_len;
 	volatile unsigned char differs = 0;
-	const char *given;
+	const char *sent;
 
 	if (!t->len)
 		return true;
 	if (!authorization || strlen(authorization) < len ||
 	    !parse_same_word(scheme, authorization, len))
 		return false;
-	given = authorization + len;
-	given += strspn(given, " ");
-	given_len = strlen(given);
+	sent = authorization + len;
+	sent += strspn(sent, " ");
+	sent_len = strlen(sent);
 	/* White space after a value is not part of it (RFC 9110, 5.5). */
-	while (given_len && (given[given_len - 1] == ' ' || given[given_len - 1] == '\t'))
-		given_len--;
+	while (sent_len && (sent[sent_len - 1] == ' ' || sent[sent_len - 1] == '\t'))
+		sent_len--;
 	for (size_t i = 0; i < t->len; i++)
 		differs |= (unsigned char)t->text[i] ^
-			   (unsigned char)(given_len ? given[i % given_len] : 0);
-	return !differs && given_len == t->len;
+			   (unsigned char)(sent_len ? sent[i % sent_len] : 0);
+	return !differs && sent_len == t->len;
 }
 
 /* ---- Accept ---- */

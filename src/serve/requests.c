@@ -26,7 +26,8 @@ struct pending {
 	struct MHD_Connection *connection;
 	struct pending *next; /* in the list of waiting requests */
 	uint64_t since_us;
-	enum document document; /* DOCUMENTS: none */
+	const struct endpoint *endpoint; /* NULL: not known yet, or refused */
+	enum document document;		 /* DOCUMENTS: none */
 	bool begun, ready, late;
 	unsigned refused; /* the HTTP status of the refusal; 0: accepted */
 	const char *why;
@@ -54,20 +55,19 @@ static void set_state(struct requests *c, struct MHD_Connection *connection, enu
 /* libmicrohttpd calls it first for each request and passes the result on as *con_cls. */
 static void *begin_request(void *cls, const char *uri, struct MHD_Connection *connection)
 {
-	size_t len = strlen(uri);
-	struct pending *req = malloc(sizeof(*req) + (len > URI_MAX ? 0 : len) + 1);
+	bool too_long = strlen(uri) > URI_MAX;
+	size_t len = too_long ? 0 : strlen(uri);
+	struct pending *req = malloc(sizeof(*req) + len + 1);
 
 	(void)cls;
 	if (!req)
 		return NULL;
-	*req = (struct pending){.connection = connection, .too_long = len > URI_MAX};
-	memcpy(req->path, uri, req->too_long ? 0 : len);
-	req->path[req->too_long ? 0 : len] = '\0';
-	req->query = strchr(req->path, '?');
-	if (req->query)
+	*req = (struct pending){.connection = connection, .too_long = too_long};
+	memcpy(req->path, uri, len);
+	req->path[len] = '\0';
+	req->query = strchrnul(req->path, '?');
+	if (*req->query)
 		*req->query++ = '\0';
-	else
-		req->query = req->path + strlen(req->path);
 	return req;
 }
 
@@ -210,23 +210,18 @@ static const char *header(const struct requests *c, struct MHD_Connection *conne
 	return c->mhd.lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-static bool is_small(const char *path)
-{
-	return strcmp(path, "/metrics") == 0 || strcmp(path, "/healthz") == 0;
-}
-
 static enum MHD_Result answer(struct requests *c, struct pending *req)
 {
 	const char *accept = header(c, req->connection, "Accept");
 	struct request request = {
-		.path = req->path,
+		.endpoint = req->endpoint,
 		.query = req->query,
 		.open_metrics = accept_open_metrics(accept),
 	};
-	struct page p = {};
+	struct page p;
 
 	/* Clients that do not read large pages must not keep others from the metrics. */
-	if (c->unsent > UNSENT_MAX + (is_small(req->path) ? UNSENT_MAX / 4 : 0))
+	if (c->unsent > UNSENT_MAX + (req->endpoint->small ? UNSENT_MAX / 4 : 0))
 		return send_text(c, req->connection, 503,
 				 "too many responses are being sent (try again later)");
 	c->server.counts.connections = connections_used(&c->connections);
@@ -302,20 +297,27 @@ static unsigned check_request(struct requests *c, struct pending *req, const cha
 	if (!token_fits(&c->server.config->token, header(c, req->connection, "Authorization")))
 		return 401;
 	*ret_why = "not found";
-	if (!page_exists(req->path, &req->document))
+	req->endpoint = endpoint_find(req->path);
+	if (!req->endpoint)
 		return 404;
+	req->document = req->endpoint->document;
 	*ret_why = "files are not served, because their names are private (serve --files)";
 	return req->document == DOCUMENT_FILES && !c->server.config->files ? 404 : 0;
 }
 
+static void ask_for_document(struct requests *c, const struct pending *req, uint64_t now)
+{
+	int r = snapshot_client_ask(&c->server.client, req->document, now,
+				    c->server.config->age_ms);
+
+	if (r < 0)
+		c->error = r;
+}
+
 static enum MHD_Result wait_for_document(struct requests *c, struct pending *req, uint64_t now)
 {
-	int r;
-
 	req->since_us = now;
-	r = snapshot_client_ask(&c->server.client, req->document, now, c->server.config->age_ms);
-	if (r < 0 && r != -EAGAIN)
-		c->error = r;
+	ask_for_document(c, req, now);
 	req->next = c->waiting;
 	c->waiting = req;
 	set_state(c, req->connection, SLOT_WAIT);
@@ -413,12 +415,8 @@ void requests_resume(struct requests *c)
 		c->mhd.resume_connection(req->connection);
 	}
 	/* The document was too old for these requests: ask for another. */
-	for (const struct pending *req = c->waiting; req; req = req->next) {
-		int r = snapshot_client_ask(client, req->document, now, age_ms);
-
-		if (r < 0 && r != -EAGAIN)
-			c->error = r;
-	}
+	for (const struct pending *req = c->waiting; req; req = req->next)
+		ask_for_document(c, req, now);
 }
 
 /* ---- connections ---- */

@@ -70,11 +70,6 @@ static size_t count_items(const char *list)
 	return count;
 }
 
-static int check_pattern(struct http_query *q, const char *value)
-{
-	return strlen(value) > PATTERN_MAX ? wrong(q, "filter", "too long") : 0;
-}
-
 static int check_glob(struct http_query *q, const char *word, const char *value)
 {
 	size_t stars = 0;
@@ -97,11 +92,10 @@ static int check_bounds(struct http_query *q, enum query_word word, const char *
 	case QUERY_USER:
 		return count_items(value) ? 0 : wrong(q, "user", "no user in it");
 	case QUERY_FILTER:
-		return check_pattern(q, value);
+		return strlen(value) > PATTERN_MAX ? wrong(q, "filter", "too long") : 0;
 	case QUERY_CGROUP:
-		return check_glob(q, "cgroup", value);
 	case QUERY_UNIT:
-		return check_glob(q, "unit", value);
+		return check_glob(q, word_name[word], value);
 	default:
 		return 0;
 	}
@@ -187,7 +181,7 @@ static bool is_user(const struct process *p, const char *name, size_t len)
 {
 	uint64_t uid;
 
-	if (p->user && strlen(p->user) == len && memcmp(p->user, name, len) == 0)
+	if (p->user && part_is((struct text_part){name, len}, p->user))
 		return true;
 	return parse_u64(name, len, UINT32_MAX - 1, &uid) == 0 && p->uid == uid;
 }

@@ -42,7 +42,7 @@ int snapshot_client_ask(struct snapshot_client *c, enum document d, uint64_t now
 	r = channel_send_request(c->channel, d, age_ms);
 	a->pending = r == 0;
 	a->sent_us = now_us;
-	return r;
+	return r == -EAGAIN ? 0 : r;
 }
 
 static int replace_snapshot(struct snapshot_client *c, const char *bytes, size_t size)

@@ -43,15 +43,15 @@ bool snapshot_client_is_fresh(const struct snapshot_client *c, enum document d, 
 bool snapshot_client_is_late(const struct snapshot_client *c, enum document d, uint64_t now_us,
 			     uint64_t since_us);
 /*
- * Asks for a document of at most this age, unless a request is pending. Returns 0 or a negative
- * errno.
+ * Asks for a document of at most this age, unless a request is pending or the channel is full.
+ * Returns 0 or a negative errno.
  */
 int snapshot_client_ask(struct snapshot_client *c, enum document d, uint64_t now_us,
 			uint32_t age_ms);
 
 enum arrival {
-	ARRIVED_DOCUMENT =
-		1,    /* c->last says which: a new one, which replaces the old, or a failure */
+	/* c->last says which: a new one, which replaces the old, or a failure. */
+	ARRIVED_DOCUMENT = 1,
 	ARRIVED_KILL, /* in c->kill */
 };
 

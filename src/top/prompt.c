@@ -49,37 +49,13 @@ static unsigned cancel(struct prompt *q, struct pane *p)
 	return kind->at_once && strcmp(q->typed, q->before) != 0 ? change(kind, p, q->before) : 0;
 }
 
-static size_t put_utf8(char *to, uint32_t c)
-{
-	if (c < 0x80) {
-		to[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		to[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | c >> 18);
-	to[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	to[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
 static void append_char(struct prompt *q, uint32_t c)
 {
 	size_t len = strlen(q->typed);
 
 	if (len + 5 > sizeof(q->typed))
 		return;
-	len += put_utf8(q->typed + len, c);
+	len += utf8_encode(c, q->typed + len);
 	q->typed[len] = '\0';
 }
 

@@ -8,6 +8,7 @@ import glob
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -206,6 +207,14 @@ def check_processes():
         write(one.path(), one.line())
         got = largest(one.grown("--follow"))
         result(got[:3] == NAMED[:3], "a child without a map: names of its parent", got)
+    with Jit("frame", "anon", "fork") as one:
+        write(one.path(), one.line())
+        grow = one.count("--sample", "1", "--follow")
+        grow.child.send_signal(signal.SIGSTOP)
+        one.go()
+        grow.child.send_signal(signal.SIGCONT)
+        got = largest(grow.report())
+        result(got[:3] == NAMED[:3], "a child that ended before it was read: code of its parent", got)
     with Jit("frame", "anon") as one, Jit("frame", "anon") as two:
         write(one.path(), one.line())
         write(two.path(), two.line())

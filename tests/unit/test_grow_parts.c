@@ -288,19 +288,19 @@ TEST(budget)
 {
 	struct code_file file = CODE_FILE_CLOSED;
 	struct symbol_budget budget = {1 << 28, 1 << 24}, before;
-	uint64_t vaddr[] = {4096, 1}, start;
+	struct code_name wanted[] = {{.address = 4096}, {.address = 1}};
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
 	assert_int_equal(code_file_open(&file, fd, "/test", -1, false), 0);
-	assert_int_equal(code_file_look_up(&file, vaddr, 1, &budget), 0);
+	assert_int_equal(code_file_look_up(&file, wanted, 1, &budget), 0);
 	assert_true(budget.bytes < 1 << 28);
 	assert_true(budget.steps < 1 << 24);
 	before = budget;
-	assert_int_equal(code_file_look_up(&file, vaddr, 1, &budget), 0);
+	assert_int_equal(code_file_look_up(&file, wanted, 1, &budget), 0);
 	assert_memory_equal(&budget, &before, sizeof(budget));
 	budget.bytes = 1000;
-	assert_int_equal(code_file_look_up(&file, &vaddr[1], 1, &budget), -EFBIG);
-	assert_null(code_file_symbol(&file, 1, &start));
+	assert_int_equal(code_file_look_up(&file, &wanted[1], 1, &budget), -EFBIG);
+	assert_null(wanted[1].name);
 	code_file_close(&file);
 }
 

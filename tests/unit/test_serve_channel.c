@@ -9,7 +9,8 @@ TEST(channel)
 	static struct event_record kill, sent = {.time_ms = 1767225599987};
 	char longest[EVENT_TEXT] = "";
 	cleanup(strbuf_done) struct strbuf bytes = {0};
-	struct answer answer = {.kind = ANSWER_DOCUMENT, .size = 5, .collections = 7}, got;
+	struct answer answer = {.kind = ANSWER_DOCUMENT, .size = 5, .collected.collections = 7},
+		      got;
 	int pair[2], memfd, arrived;
 	const char *map;
 	enum document document;
@@ -34,7 +35,7 @@ TEST(channel)
 	assert_int_equal(ftruncate(memfd, 0), -1);
 	assert_int_equal(channel_send_answer(pair[0], &answer, memfd), 0);
 	assert_int_equal(channel_receive_answer(pair[1], &got, &arrived, &kill), 0);
-	assert_int_equal(got.collections, 7);
+	assert_int_equal(got.collected.collections, 7);
 	assert_int_equal(channel_map(arrived, 4, &map), -EBADMSG);
 	assert_int_equal(channel_map(arrived, 5, &map), 0);
 	assert_memory_equal(map, "hello", 5);

@@ -230,14 +230,8 @@ SAMPLE_TEST(history, sample_init)
 SAMPLE_TEST(self, sample_init)
 {
 	struct metrics_self self = {
-		.gone = 11,
-		.denied = 12,
-		.timeout = 13,
-		.raced = 14,
-		.not_seen = 15,
-		.collections = 20,
-		.failures = 2,
-		.process = {{"collector", 1500000, 4096, 9}, {"http", 20, 0, 8}},
+		.collected = {11, 12, 13, 14, 15, .collections = 20, .failures = 2},
+		.process = {{"collector", {1500000, 4096, 9}}, {"http", {20, 0, 8}}},
 		.start_ms = 1767225599987,
 		.responses = {{200, 5}, {404, 1}},
 		.connections = 3,
@@ -330,7 +324,7 @@ SAMPLE_TEST(kills_of_pods, sample_init)
 	cleanup(kill_log_done) struct kill_log l;
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct event_record e = {};
-	struct metrics_self self = {.process = {{"collector"}, {"http"}}};
+	struct metrics_self self = {.process = {{.role = "collector"}, {.role = "http"}}};
 	struct result kills;
 
 	assert_int_equal(kill_log_init(&l, process_field("container"), 10), 0);
