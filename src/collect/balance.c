@@ -29,7 +29,10 @@ static size_t not_recorded(const struct snapshot *s)
 	return c->seen > there ? c->seen - there : 0;
 }
 
-/* Sum of a counter over all processes. False if one of them does not have it. */
+/* Larger sums are absurd. Two smaller ones can be added, and subtracted from any value. */
+#define SUM_MAX ((uint64_t)1 << 62)
+
+/* Sum of a counter over all processes. False if one of them does not have it, or it is absurd. */
 static bool sum_of(const struct snapshot *s, enum counter c, uint64_t *ret)
 {
 	uint64_t sum = 0;
@@ -45,7 +48,7 @@ static bool sum_of(const struct snapshot *s, enum counter c, uint64_t *ret)
 			return false;
 	}
 	*ret = sum;
-	return true;
+	return sum < SUM_MAX;
 }
 
 void balance_reconcile(struct snapshot *s)
@@ -73,12 +76,6 @@ void balance_reconcile(struct snapshot *s)
 	ret->residual_known = true;
 }
 
-/* A larger sum cannot be subtracted. */
-static bool sensible(uint64_t sum)
-{
-	return sum < (uint64_t)1 << 62;
-}
-
 void balance_report(const struct result *result, struct system_report *ret)
 {
 	const struct snapshot *s = result->snapshot;
@@ -96,13 +93,13 @@ void balance_report(const struct result *result, struct system_report *ret)
 		r.pss_missing += !process_has(p, COUNTER_PSS);
 	}
 	r.swap_used_known = meminfo_swap_used(&s->system.meminfo, &r.swap_used);
-	r.swap_pss_known = sum_of(s, COUNTER_SWAP_PSS, &r.swap_pss) && sensible(r.swap_pss);
-	r.swap_shmem_known = sum_of(s, COUNTER_SWAP_SHMEM, &r.swap_shmem) && sensible(r.swap_shmem);
-	r.swap_ram_known = sum_of(s, COUNTER_SWAP_RAM, &r.swap_ram) && sensible(r.swap_ram);
-	r.pss_anon_known = sum_of(s, COUNTER_PSS_ANON, &r.pss_anon) && sensible(r.pss_anon);
+	r.swap_pss_known = sum_of(s, COUNTER_SWAP_PSS, &r.swap_pss);
+	r.swap_shmem_known = sum_of(s, COUNTER_SWAP_SHMEM, &r.swap_shmem);
+	r.swap_ram_known = sum_of(s, COUNTER_SWAP_RAM, &r.swap_ram);
+	r.pss_anon_known = sum_of(s, COUNTER_PSS_ANON, &r.pss_anon);
 	r.pss_mapped_known =
-		sum_of(s, COUNTER_PSS_FILE, &file) && sum_of(s, COUNTER_PSS_SHMEM, &shmem) &&
-		!__builtin_add_overflow(file, shmem, &r.pss_mapped) && sensible(r.pss_mapped);
+		sum_of(s, COUNTER_PSS_FILE, &file) && sum_of(s, COUNTER_PSS_SHMEM, &shmem);
+	r.pss_mapped = r.pss_mapped_known ? file + shmem : 0;
 	r.unattributed_known = s->balance.swap_unattributed_known;
 	r.unattributed = s->balance.swap_unattributed;
 	*ret = r;

@@ -11,7 +11,7 @@
 
 /*
  * Returns 0 or a negative errno, with c->step and the reason in c->diag: -ENOTSUP if PSS_KERNEL
- * is not possible (collector_pss_refusal()). collector_close() in either case. With a recording,
+ * is not possible (source_pss_refusal()). collector_close() in either case. With a recording,
  * collector_turn_to() comes first.
  */
 int collector_open(struct collector *c, const struct collect_spec *spec);

@@ -19,11 +19,6 @@ enum collect_no_proc collector_no_proc(const struct collector *c)
 	return c->proc.fd < 0 ? COLLECT_PROC_ABSENT : COLLECT_PROC_FOREIGN;
 }
 
-const char *collector_pss_refusal(const struct collector *c)
-{
-	return source_pss_refusal(c->source);
-}
-
 struct proc_pool *collector_pool(struct collector *c)
 {
 	if (!c->pool)

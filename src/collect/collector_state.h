@@ -106,8 +106,6 @@ struct collector {
 /* The workers that read /proc, started at the first call. NULL without memory. */
 struct proc_pool *collector_pool(struct collector *c);
 enum collect_no_proc collector_no_proc(const struct collector *c);
-/* Why PSS does not come from the kernel; NULL if it does. */
-const char *collector_pss_refusal(const struct collector *c);
 /* True if the collector reads a recording. */
 bool collector_replays(const struct collector *c);
 /* Updates the notice that no thread could be started. */

@@ -316,8 +316,7 @@ static int keep_frame(struct keeper *k, bool due)
 	for (size_t i = 0; err == 0 && i < s->count; i++)
 		process_round_pss(&s->process[i]);
 	if (err == 0)
-		err = due ? recording_ring_append(&k->ring, s)
-			  : recording_ring_survivors(&k->ring, s);
+		err = recording_ring_append(&k->ring, s, !due);
 	report_written(k, err);
 	if (err == 0)
 		print_estimate(k, before < k->ring.bytes ? before : 0);

@@ -471,7 +471,7 @@ static int sync_segment(struct recording_ring *g)
 	return fdatasync(g->fd) < 0 ? -errno : 0;
 }
 
-static int append_frame(struct recording_ring *g, const struct snapshot *s, bool of_kills)
+int recording_ring_append(struct recording_ring *g, const struct snapshot *s, bool of_kills)
 {
 	int64_t boot_ms = (int64_t)s->host.boot_ms;
 	int r;
@@ -482,16 +482,6 @@ static int append_frame(struct recording_ring *g, const struct snapshot *s, bool
 	if (r < 0)
 		return r;
 	return s->time_ms - g->synced_ms >= RING_SYNC_MS ? sync_segment(g) : 0;
-}
-
-int recording_ring_append(struct recording_ring *g, const struct snapshot *s)
-{
-	return append_frame(g, s, false);
-}
-
-int recording_ring_survivors(struct recording_ring *g, const struct snapshot *s)
-{
-	return append_frame(g, s, true);
 }
 
 int recording_ring_event(struct recording_ring *g, int64_t boot_ms, const struct event_record *e)

@@ -87,12 +87,11 @@ struct recording_ring {
  */
 int recording_ring_open(struct recording_ring *g, int dir, const struct ring_options *o);
 /*
- * Appends a frame, and removes the oldest segments. Returns 0 or a negative errno, and then the
- * frame is dropped, and the next one may succeed: -ENOSPC if the disk is full or nearly full.
+ * Appends a frame, and removes the oldest segments. `of_kills`: it was taken because of kills, and
+ * is of their budget. Returns 0 or a negative errno, and then the frame is dropped, and the next
+ * one may succeed: -ENOSPC if the disk is full or nearly full.
  */
-int recording_ring_append(struct recording_ring *g, const struct snapshot *s);
-/* Likewise, of a frame that was taken because of kills: it is of their budget. */
-int recording_ring_survivors(struct recording_ring *g, const struct snapshot *s);
+int recording_ring_append(struct recording_ring *g, const struct snapshot *s, bool of_kills);
 /*
  * Appends an event. `boot_ms`: when the machine booted, as host_info has it. Returns 0 or a
  * negative errno.

@@ -86,7 +86,7 @@ int notices_opened(struct session *s, int error)
 		log_notice(false, "counters come from %s", source_name(c->source));
 	if (is_new(s, COLLECT_NOTICE_ROLLUP) && o->verbose) {
 		s->printed |= COLLECT_NOTICE_PSS_LOST;
-		log_notice(false, "PSS comes from smaps_rollup: %s", collector_pss_refusal(c));
+		log_notice(false, "PSS comes from smaps_rollup: %s", source_pss_refusal(c->source));
 	}
 	if (error == -ENOMEM)
 		return log_error("opening the source of counters: out of memory");
@@ -95,7 +95,7 @@ int notices_opened(struct session *s, int error)
 		return log_errno(error, "opening the source of counters");
 	if (error < 0)
 		return log_error("--pss kernel: %s (--pss auto reads smaps_rollup instead)",
-				 collector_pss_refusal(c));
+				 source_pss_refusal(c->source));
 	if (is_new(s, COLLECT_NOTICE_NO_PROC))
 		log_notice(o->quiet, "PSS is not read: %s (mount -t proc proc /proc)",
 			   session_no_proc(s));

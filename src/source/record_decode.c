@@ -396,24 +396,3 @@ void record_decode_shared(const struct zmem_pss_record *record, const struct hel
 	}
 	decode_pages(&r, limits, p);
 }
-
-long record_decode(const void *data, size_t len, const struct decode_limits *limits,
-		   struct snapshot *snapshot)
-{
-	size_t used = 0;
-
-	for (;;) {
-		const char *at = (const char *)data + used;
-		long size = record_size(at, len - used);
-		int err;
-
-		if (size < 0)
-			return size;
-		if (size == 0)
-			return (long)used;
-		err = record_decode_one(at, limits, snapshot);
-		if (err < 0)
-			return err;
-		used += (size_t)size;
-	}
-}

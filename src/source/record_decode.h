@@ -15,14 +15,6 @@ struct decode_limits {
 	uint64_t ram_bytes; /* a larger resident set is a layout error; 0: no limit */
 };
 
-/*
- * Decodes the whole records at the beginning of data and appends them to the snapshot.
- * Returns the number of bytes used (the rest is an incomplete record), -EBADMSG if data is not a
- * record of this version, or -ENOMEM.
- */
-long record_decode(const void *data, size_t len, const struct decode_limits *limits,
-		   struct snapshot *snapshot);
-
 #define RECORD_MAX 4096 /* bytes; a record of a newer program is longer than ours */
 
 /* Copies a whole record that record_size() has measured; its size becomes that of our struct. */

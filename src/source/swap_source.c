@@ -48,7 +48,6 @@ struct swap_source {
 	const struct source *from; /* NULL: no processes are read */
 	struct zmem_swap *visit;   /* what a run of a program is asked and answers */
 	int link_fd;
-	struct cpu_ids cpus;
 	uint32_t page_size;
 	const char *refusal, *cost_refusal;
 	struct zmem_swap_device before[ZMEM_SWAP_DEVICES]; /* as swap_source_begin() found them */
@@ -115,7 +114,8 @@ static void set_layout(struct swap_source *s, const struct zmem_layout *layout)
 	s->visit->at.page_bits = (uint32_t)__builtin_ctz(s->page_size);
 }
 
-static int set_up(struct swap_source *s, const struct zmem_layout *layout)
+static int set_up(struct swap_source *s, const struct cpu_ids *cpus,
+		  const struct zmem_layout *layout)
 {
 	int r = bpf_handle_map(&s->handle, sizeof(*s->visit));
 
@@ -123,7 +123,7 @@ static int set_up(struct swap_source *s, const struct zmem_layout *layout)
 		return r;
 	s->visit = s->handle.answers;
 	set_layout(s, layout);
-	r = bpf_source_set_up_cpus(s->handle.fd[BPF_SETUP], &s->cpus, false);
+	r = bpf_source_set_up_cpus(s->handle.fd[BPF_SETUP], cpus, false);
 	if (r < 0)
 		return r;
 	s->link_fd = iterator_link(s->handle.fd[BPF_ITER], NULL);
@@ -140,6 +140,7 @@ int swap_source_open(const struct source *from, struct diag *diag, struct swap_s
 	struct zmem_layout layout = {};
 	const char *step = "loading the programs";
 	struct bpf_sizes sizes = {};
+	struct cpu_ids cpus;
 	int r = 0;
 
 	if (from)
@@ -154,12 +155,12 @@ int swap_source_open(const struct source *from, struct diag *diag, struct swap_s
 	s->from = from;
 	s->link_fd = -1;
 	s->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
-	bpf_source_find_cpus(&s->cpus);
-	sizes.cpus = s->cpus.count;
+	bpf_source_find_cpus(&cpus);
+	sizes.cpus = cpus.count;
 	r = bpf_load(OBJECT_SWAP, LOADER_LIGHT, &sizes, NULL, &s->handle, NULL);
 	if (r == 0) {
 		step = "setting them up";
-		r = set_up(s, &layout);
+		r = set_up(s, &cpus, &layout);
 	}
 	if (r < 0) {
 		bpf_diagnose_note(diag, SUBJECT, step, r, NULL);

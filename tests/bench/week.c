@@ -186,7 +186,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < frames; i++) {
 		if (i)
 			next_frame(&s, i, &pid);
-		if (recording_ring_append(&g, &s) < 0)
+		if (recording_ring_append(&g, &s, false) < 0)
 			die("writing");
 		if (i == frames / 10)
 			early = resident_kib();

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "fuzz_json.h"
 #include "fuzz_snapshot.h"
-#include "source/record_decode.h"
+#include "../support/decode_records.h"
 #include "enrich/enrich.h"
 #include "query/filter.h"
 #include "query/group.h"
@@ -26,7 +26,7 @@ static void add_record(const uint8_t **data, size_t *size, const struct decode_l
 	fuzz_take(data, size, &how, 1);
 	fuzz_take(data, size, &r, how & HOW_PAGES ? sizeof(r) : sizeof(r.record));
 	make_record(how, &r);
-	FUZZ_CHECK(record_decode(&r, r.record.size, limits, s) == r.record.size);
+	FUZZ_CHECK(decode_records(&r, r.record.size, limits, s) == r.record.size);
 	if (how & HOW_ROLLUP) {
 		struct pool_result result = {.counters.have = (1u << ROLLUP_COUNTERS) - 1};
 

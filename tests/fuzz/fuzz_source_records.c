@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "fuzz.h"
-#include "source/record_decode.h"
+#include "../support/decode_records.h"
 
 static const struct decode_limits limits = {.page_size = 4096, .ram_bytes = 1ull << 40};
 
@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data++;
 		size--;
 	}
-	used = record_decode(data, size, &limits, &whole);
+	used = decode_records(data, size, &limits, &whole);
 	FUZZ_CHECK(used == -EBADMSG || (used >= 0 && (size_t)used <= size));
 	FUZZ_CHECK(decode_parts(data, size, step, &parts) == used);
 	FUZZ_CHECK(whole.count == parts.count);

@@ -165,7 +165,7 @@ TEST(pss_of_the_kernel_is_refused)
 	struct collector c = COLLECTOR_CLOSED;
 
 	assert_int_equal(collector_open(&c, &spec), -ENOTSUP);
-	assert_non_null(collector_pss_refusal(&c));
+	assert_non_null(source_pss_refusal(c.source));
 	collector_close(&c);
 }
 

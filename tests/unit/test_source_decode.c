@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* record_decode(): valid records of the kernel side, and forged ones; any bytes:
+/* decode_records(): valid records of the kernel side, and forged ones; any bytes:
  * fuzz_source_records. */
 #include "unit.h"
 
-#include "source/record_decode.h"
+#include "decode_records.h"
 #include "zmem/record.h"
 
 static const struct decode_limits limits = {.page_size = 4096, .ram_bytes = 1ull << 30};
@@ -45,7 +45,7 @@ static struct zmem_record sample(void)
 
 static struct process *decode_one(struct snapshot *s, const struct zmem_record *r)
 {
-	assert_int_equal(record_decode(r, r->size, &limits, s), r->size);
+	assert_int_equal(decode_records(r, r->size, &limits, s), r->size);
 	return &s->process[s->count - 1];
 }
 
@@ -176,7 +176,7 @@ TEST(large_pages)
 	const struct process *p;
 
 	r.rss_delta[ZMEM_RSS_ANON] = -1;
-	assert_int_equal(record_decode(&r, r.size, &large, &s), r.size);
+	assert_int_equal(decode_records(&r, r.size, &large, &s), r.size);
 	assert_int_equal(snapshot_finish(&s), 0);
 	p = &s.process[0];
 	assert_int_equal(p->value[COUNTER_RSS_FILE], 65536);
@@ -189,7 +189,7 @@ TEST(large_pages)
 	for (r.rss[ZMEM_RSS_ANON] = 1 << 14; r.rss[ZMEM_RSS_ANON] <= (1 << 14) + 1;
 	     r.rss[ZMEM_RSS_ANON]++) {
 		snapshot_clear(&s);
-		assert_int_equal(record_decode(&r, r.size, &large, &s), r.size);
+		assert_int_equal(decode_records(&r, r.size, &large, &s), r.size);
 		assert_int_equal(process_has(&s.process[0], COUNTER_RSS_ANON),
 				 r.rss[ZMEM_RSS_ANON] == 1 << 14);
 	}
@@ -262,15 +262,15 @@ TEST(rejected)
 
 	/* A partial record is kept for the next read. */
 	for (size_t len = 0; len < sizeof(r[0]); len++)
-		assert_int_equal(record_decode(r, len, &limits, &s), 0);
-	assert_int_equal(record_decode(r, sizeof(r) - 1, &limits, &s), sizeof(r[0]));
+		assert_int_equal(decode_records(r, len, &limits, &s), 0);
+	assert_int_equal(decode_records(r, sizeof(r) - 1, &limits, &s), sizeof(r[0]));
 	assert_int_equal(s.count, 1);
 	for (int i = 0; i < 4; i++) {
 		r[1] = sample();
 		r[1].version += i == 0;
 		r[1].kind = i == 1 ? 9 : r[1].kind;
 		r[1].size = i == 2 ? 0 : i == 3 ? 60000 : r[1].size;
-		assert_int_equal(record_decode(r, sizeof(r), &limits, &s), -EBADMSG);
+		assert_int_equal(decode_records(r, sizeof(r), &limits, &s), -EBADMSG);
 	}
 }
 
@@ -292,15 +292,15 @@ TEST(longer)
 	assert_int_equal(copy.record.size, sizeof(copy));
 	assert_memory_equal(&copy.pages, &r.pages, sizeof(r.pages));
 	memcpy(data + r.record.size, data, r.record.size);
-	assert_int_equal(record_decode(data, 2 * r.record.size, &limits, &s), 2 * r.record.size);
+	assert_int_equal(decode_records(data, 2 * r.record.size, &limits, &s), 2 * r.record.size);
 	assert_int_equal(s.count, 2);
 	assert_int_equal(s.process[1].pid, r.record.pid);
 	assert_int_equal(s.process[1].value[COUNTER_MAJFLT], s.process[0].value[COUNTER_MAJFLT]);
 	/* Shorter than the first records of this version, or not a multiple of 8. */
 	r.record.size = (__u16)(sizeof(r) - 8);
 	memcpy(data, &r.record, sizeof(r.record));
-	assert_int_equal(record_decode(data, r.record.size, &limits, &s), -EBADMSG);
+	assert_int_equal(decode_records(data, r.record.size, &limits, &s), -EBADMSG);
 	r.record.size = (__u16)(sizeof(r) + 4);
 	memcpy(data, &r.record, sizeof(r.record));
-	assert_int_equal(record_decode(data, r.record.size, &limits, &s), -EBADMSG);
+	assert_int_equal(decode_records(data, r.record.size, &limits, &s), -EBADMSG);
 }

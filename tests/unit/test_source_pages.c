@@ -2,7 +2,7 @@
 /* Page table walks: pages_consistent(), pages_add(), and the decoded values. */
 #include "unit.h"
 
-#include "source/record_decode.h"
+#include "decode_records.h"
 
 #define PAGE	 4096ull
 #define PART(n)	 ((PAGE << ZMEM_PSS_SHIFT) / (n))
@@ -48,7 +48,7 @@ static struct process decoded(const struct zmem_pss_record *r)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
 
-	assert_int_equal(record_decode(r, sizeof(*r), &limits, &s), sizeof(*r));
+	assert_int_equal(decode_records(r, sizeof(*r), &limits, &s), sizeof(*r));
 	return s.process[0];
 }
 

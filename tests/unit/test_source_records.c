@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "golden.h"
-#include "source/record_decode.h"
+#include "decode_records.h"
 
 /* The guests' page size and memory. */
 static const struct decode_limits limits = {.page_size = 4096, .ram_bytes = 1ull << 30};
@@ -51,7 +51,7 @@ static void check_kernel(const char *kernel)
 	snprintf(path, sizeof(path), TESTS_DIR "/fixtures/records/%s", kernel);
 	len = file_read(AT_FDCWD, path, data, sizeof(data));
 	assert_true(len > 0 && (size_t)len < sizeof(data) - 1);
-	assert_int_equal(record_decode(data, (size_t)len, &limits, &s), len);
+	assert_int_equal(decode_records(data, (size_t)len, &limits, &s), len);
 	assert_int_equal(snapshot_finish(&s), 0);
 	for (size_t i = 0; i < s.count; i++) {
 		const struct process *p = &s.process[i];
