@@ -7,14 +7,14 @@
 #define NS_PER_TICK 10000000ULL
 
 /*
- * The struct upid of `pid` at `level`. A namespace has at most 32 levels above it; until Linux 6.9
- * the verifier does not know the product of a constant and a number with bounds.
+ * The struct upid of `pid` at `level`, which is at most 32 (MAX_PID_NS_LEVEL). Both masks are for
+ * the verifier alone: until Linux 6.9 it does not know the bounds of a product.
  */
 static __always_inline const struct upid *pid_upid(const struct pid *pid, __u32 level)
 {
 	return kcast(struct upid,
 		     (__u64)pid + koffset(struct pid, numbers) +
-			     ((level & 31) * (__u64)bpf_core_type_size(struct upid) & 0xfff));
+			     ((level & 63) * (__u64)bpf_core_type_size(struct upid) & 0xfff));
 }
 
 /* The pid namespace of the reader. */

@@ -12,8 +12,10 @@ void diag_add(struct diag *d, const char *subject, int error, const char *hint, 
 	struct diag_note *note;
 	va_list args;
 
-	if (d->count >= DIAG_NOTES)
+	if (d->count >= DIAG_NOTES) {
+		d->without_room++;
 		return;
+	}
 	note = &d->note[d->count++];
 	*note = (struct diag_note){.subject = subject, .error = error, .hint = hint};
 	va_start(args, reason);
@@ -25,21 +27,24 @@ void diag_add(struct diag *d, const char *subject, int error, const char *hint, 
 
 void diag_attach_log(struct diag *d, char *log)
 {
-	struct diag_note *newest = d->count ? &d->note[d->count - 1] : NULL;
+	struct diag_note *newest = d->count && !d->without_room ? &d->note[d->count - 1] : NULL;
 
-	/*
-	 * Keeps the first log: if a note was dropped, the log does not belong to the newest note.
-	 */
+	/* The first log of a note stays. */
 	if (!newest || newest->log)
 		free(log);
 	else
 		newest->log = log;
 }
 
-void diag_drop(struct diag *d)
+void diag_remove(struct diag *d)
 {
-	struct diag_note *newest = &d->note[--d->count];
+	struct diag_note *newest;
 
+	if (d->without_room || !d->count) {
+		d->without_room -= d->without_room != 0;
+		return;
+	}
+	newest = &d->note[--d->count];
 	free(newest->reason);
 	free(newest->log);
 	*newest = (struct diag_note){0};
@@ -47,6 +52,6 @@ void diag_drop(struct diag *d)
 
 void diag_clear(struct diag *d)
 {
-	while (d->count)
-		diag_drop(d);
+	while (d->count || d->without_room)
+		diag_remove(d);
 }

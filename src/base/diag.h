@@ -18,18 +18,22 @@ struct diag_note {
 
 struct diag {
 	struct diag_note note[DIAG_NOTES];
-	int count; /* notes beyond DIAG_NOTES are dropped */
+	int count;	  /* notes that are stored */
+	int without_room; /* later notes, which are not stored */
 };
 
 /* Adds a note; `reason` is a printf format. Never fails: without memory the text is left out. */
 __attribute__((format(printf, 5, 6))) void diag_add(struct diag *d, const char *subject, int error,
 						    const char *hint, const char *reason, ...);
 
-/* Attaches a log to the newest note; diag_clear() frees it. */
+/*
+ * Attaches a log to the newest note; diag_clear() frees it. It is freed at once if there is no
+ * note, if the newest one is not stored, or if that one has a log.
+ */
 void diag_attach_log(struct diag *d, char *log);
 
-/* Removes the newest note. */
-void diag_drop(struct diag *d);
+/* Removes the newest note, if there is one. */
+void diag_remove(struct diag *d);
 
 /* Frees all notes. */
 void diag_clear(struct diag *d);

@@ -24,15 +24,15 @@
 #include "session/log.h"
 #include "session/options.h"
 
-#define BACKLOG	       256
-#define FDS_OF_SYSTEMD 3
-#define FDS_HANDED_MAX 65536 /* a larger LISTEN_FDS is ignored */
+#define BACKLOG		 256
+#define FIRST_OF_SYSTEMD 3     /* its file descriptor */
+#define FDS_HANDED_MAX	 65536 /* a larger LISTEN_FDS is ignored */
 
 /* ---- addresses ---- */
 
 static const char unix_prefix[] = "unix:";
 
-static const char *parse_path(const char *text, size_t len, struct address *ret)
+static const char *parse_path(const char *text, size_t len, struct listen_address *ret)
 {
 	if (!len || *text != '/')
 		return "the path of a Unix socket must begin with /";
@@ -42,13 +42,13 @@ static const char *parse_path(const char *text, size_t len, struct address *ret)
 	return NULL;
 }
 
-const char *address_parse(const char *text, size_t len, struct address *ret)
+const char *listen_address_parse(const char *text, size_t len, struct listen_address *ret)
 {
 	const char *colon = memrchr(text, ':', len), *host = text;
 	size_t prefix = sizeof(unix_prefix) - 1, host_len, port_len;
 	uint64_t port;
 
-	*ret = (struct address){};
+	*ret = (struct listen_address){};
 	if (len >= prefix && memcmp(text, unix_prefix, prefix) == 0)
 		return parse_path(text + prefix, len - prefix, ret);
 	if (!colon)
@@ -179,7 +179,7 @@ static int bind_unix(const struct place *p)
 	return r < 0 ? r : TAKE_FD(fd);
 }
 
-/* Uses the rights of the caller, as bind() did. */
+/* With the rights of the invoking user, as for bind(). */
 static void remove_socket(const char *path)
 {
 	cleanup(place_done) struct place p = {.dir = -1, .entry = -1};
@@ -230,7 +230,7 @@ static int add_listener(const struct options *o, struct listeners *l, int fd, co
 }
 
 /* Returns 0 or an EAI_ code. *ret_name is the host if it had to be resolved, else NULL. */
-static int resolve(const struct address *a, const char **ret_name, struct addrinfo **ret)
+static int resolve(const struct listen_address *a, const char **ret_name, struct addrinfo **ret)
 {
 	struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV | AI_NUMERICHOST,
 				 .ai_socktype = SOCK_STREAM};
@@ -244,8 +244,11 @@ static int resolve(const struct address *a, const char **ret_name, struct addrin
 	return getaddrinfo(a->host, a->port, &hints, ret);
 }
 
-/* Listens on all addresses that a name resolves to; one failure fails the whole. */
-static int add_inet(const struct options *o, struct listeners *l, const struct address *a,
+/*
+ * Listens on all addresses that a name resolves to. It leaves out those that this machine does not
+ * have, unless it has none of them. Any other failure ends it.
+ */
+static int add_inet(const struct options *o, struct listeners *l, const struct listen_address *a,
 		    const char *text, int len)
 {
 	struct addrinfo *list;
@@ -278,24 +281,24 @@ static int add_unix(const struct options *o, struct listeners *l, const char *pa
 		    const char *text, int len)
 {
 	cleanup(place_done) struct place p = {.dir = -1, .entry = -1};
-	int fd = privilege_as_caller(true);
+	int r = privilege_as_caller(true);
 
-	if (fd == 0)
-		fd = place_find(&p, path);
-	if (fd == 0)
-		fd = bind_unix(&p);
+	if (r == 0)
+		r = place_find(&p, path);
+	if (r == 0)
+		r = bind_unix(&p);
 	privilege_as_caller(false);
 	if (p.refusal)
 		return log_error("listening on %.*s: %s", len, text, p.refusal);
-	if (fd < 0)
-		return report_failure(text, len, fd, hint_unix(fd, &p));
-	return add_listener(o, l, fd, path, NULL);
+	if (r < 0)
+		return report_failure(text, len, r, hint_unix(r, &p));
+	return add_listener(o, l, r, path, NULL);
 }
 
 static int add_address(const struct options *o, struct listeners *l, const char *text, size_t len)
 {
-	struct address a;
-	const char *wrong = address_parse(text, len, &a);
+	struct listen_address a;
+	const char *wrong = listen_address_parse(text, len, &a);
 
 	if (wrong)
 		return log_usage(o, "--listen %.*s: %s", (int)len, text, wrong);
@@ -320,7 +323,7 @@ static int adopt_systemd_sockets(const struct options *o, struct listeners *l, i
 	/* An error, not the default address: the administrator asked for these sockets. */
 	if (count > LISTENERS_MAX)
 		return log_error("listening: more than %d sockets (LISTEN_FDS)", LISTENERS_MAX);
-	for (int fd = FDS_OF_SYSTEMD; fd < FDS_OF_SYSTEMD + count; fd++) {
+	for (int fd = FIRST_OF_SYSTEMD; fd < FIRST_OF_SYSTEMD + count; fd++) {
 		int on, flags = fcntl(fd, F_GETFL);
 		socklen_t len = sizeof(on);
 
@@ -330,6 +333,7 @@ static int adopt_systemd_sockets(const struct options *o, struct listeners *l, i
 					 fd);
 		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
+		/* It cannot fail: there is room, and no text to copy. */
 		add_listener(o, l, fd, NULL, NULL);
 	}
 	return 0;
@@ -345,7 +349,7 @@ int listeners_open(struct listeners *l, const struct options *o)
 	*l = (struct listeners){};
 	if (handed > 0)
 		return adopt_systemd_sockets(o, l, handed);
-	list = list ? list : ADDRESS_DEFAULT;
+	list = list ? list : LISTEN_DEFAULT;
 	while (r == 0 && (item = parse_item(&list, &len)))
 		r = add_address(o, l, item, len);
 	if (r == 0 && !l->count)
@@ -366,6 +370,18 @@ bool listeners_are_remote(const struct listeners *l)
 	return false;
 }
 
+/* A socket of systemd. An abstract name begins with a NUL and ends with the address. */
+static void log_unix(bool quiet, const struct sockaddr_un *address, socklen_t size)
+{
+	const char *path = address->sun_path;
+	int len = (int)(size - offsetof(struct sockaddr_un, sun_path));
+
+	if (*path)
+		log_notice(quiet, "listening on unix:%.*s", len, path);
+	else
+		log_notice(quiet, "listening on unix:@%.*s", len - 1, path + 1);
+}
+
 void listeners_log(const struct listeners *l, bool quiet)
 {
 	for (size_t i = 0; i < l->count; i++) {
@@ -377,8 +393,13 @@ void listeners_log(const struct listeners *l, bool quiet)
 			log_notice(quiet, "listening on unix:%s", l->path[i]);
 			continue;
 		}
-		if (getsockname(l->fd[i], (struct sockaddr *)&address, &size) < 0 ||
-		    getnameinfo((struct sockaddr *)&address, size, host, sizeof(host), port,
+		if (getsockname(l->fd[i], (struct sockaddr *)&address, &size) < 0)
+			continue;
+		if (address.ss_family == AF_UNIX) {
+			log_unix(quiet, (struct sockaddr_un *)&address, size);
+			continue;
+		}
+		if (getnameinfo((struct sockaddr *)&address, size, host, sizeof(host), port,
 				sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
 			continue;
 		log_notice(quiet,

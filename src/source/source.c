@@ -297,7 +297,7 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 		}
 		/* A missing pin is worth a note only if the user asked for the pin. */
 		if (v->pinned && r == -ENOENT && request->pin == PIN_MAY)
-			diag_drop(diag);
+			diag_remove(diag);
 		/* Explaining is slow; doctor -v explains each variant. */
 		if (is_last_bpf(request, v, r))
 			source_explain(v, diag);

@@ -62,4 +62,13 @@ elif need_bpf 'no /proc'; then
 	run timeout -s KILL "$PATIENCE" unshare -p -f "$ZMEM" --pss rollup
 	expect_err '/proc of another pid namespace, --pss rollup: the reason for missing PSS' 'PSS is not read: this /proc is of another pid namespace'
 	expect_stderr_lines 'of another pid namespace, --pss rollup: once' 1
+	cat >"$TMP/deepest" <<'EOF'
+#!/bin/sh
+# Runs a command in the deepest pid namespace that there can be.
+unshare -p -f true 2>/dev/null && exec unshare -p -f "$0" "$@"
+exec "$@"
+EOF
+	chmod +x "$TMP/deepest"
+	run timeout -s KILL "$PATIENCE" "$TMP/deepest" "$ZMEM" -F csv -o pid
+	equal 'in the deepest pid namespace: only its processes' "$(printf '%s' "$out" | tr '\n' ' ')" 'pid 1'
 fi

@@ -283,6 +283,15 @@ def check_start():
         process.communicate(timeout=30)
 
 
+    with tempfile.TemporaryDirectory() as directory:
+        for name, path in (("", directory + "/a"), ("", directory + "/" + "b" * 60), ("@", "zmem-%d" % os.getpid())):
+            with socket.socket(socket.AF_UNIX) as s:
+                s.bind(path if not name else "\0" + path)
+                s.listen()
+                with Serve(listen=None, passed=s) as serve:
+                    same("a passed unix socket: its address", serve.path, name + path)
+
+
 def check_no_token():
     """Other machines can connect, and no token is needed: one line says so."""
     warning = "no token is needed (--token-file FILE)"

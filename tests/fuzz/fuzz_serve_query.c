@@ -57,9 +57,9 @@ static void check_query(const char *text, bool cmdlines)
 
 static void check_address(const char *text, size_t len)
 {
-	struct address a;
+	struct listen_address a;
 
-	if (address_parse(text, len, &a))
+	if (listen_address_parse(text, len, &a))
 		return;
 	FUZZ_CHECK(!*a.path == (*a.port != 0));
 	FUZZ_CHECK(strlen(a.host) < sizeof(a.host) && strlen(a.path) < sizeof(a.path));

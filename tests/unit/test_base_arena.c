@@ -153,7 +153,14 @@ TEST(diag)
 		diag_add(&d, "more", 0, NULL, "%d", i);
 	assert_int_equal(d.count, DIAG_NOTES);
 	assert_string_equal(d.note[DIAG_NOTES - 1].reason, "14");
+	/* Neither a log nor a removal of a note that is not stored changes a stored one. */
+	diag_attach_log(&d, strdup("of a note without room"));
+	assert_null(d.note[DIAG_NOTES - 1].log);
+	diag_remove(&d);
+	assert_int_equal(d.count, DIAG_NOTES);
 	diag_clear(&d);
+	assert_int_equal(d.count, 0);
+	diag_remove(&d);
 	assert_int_equal(d.count, 0);
 	diag_clear(&d);
 }

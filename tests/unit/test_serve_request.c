@@ -23,28 +23,28 @@ TEST(addresses)
 		"[]:1", "x:-1",	     "x:1x",	     "unix:",	      "unix:relative",
 		"x: 1", "[::1]",     "x:0000000001",
 	};
-	struct address a;
+	struct listen_address a;
 	char longest[512];
 
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
-		assert_null(address_parse(good[i].text, strlen(good[i].text), &a));
+		assert_null(listen_address_parse(good[i].text, strlen(good[i].text), &a));
 		assert_string_equal(a.host, good[i].host);
 		assert_string_equal(a.port, good[i].port);
 		assert_string_equal(a.path, good[i].path);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		if (!address_parse(bad[i], strlen(bad[i]), &a))
+		if (!listen_address_parse(bad[i], strlen(bad[i]), &a))
 			fail_msg("taken: %s", bad[i]);
 	}
 	memset(longest, 'a', sizeof(longest));
 	memcpy(longest, "unix:/", 6);
-	assert_null(address_parse(longest, 5 + 107, &a));
-	assert_non_null(address_parse(longest, 5 + 108, &a));
+	assert_null(listen_address_parse(longest, 5 + 107, &a));
+	assert_non_null(listen_address_parse(longest, 5 + 108, &a));
 	memcpy(longest, "aaaaaa", 6);
 	memcpy(longest + 255, ":1", 2);
-	assert_null(address_parse(longest, 257, &a));
+	assert_null(listen_address_parse(longest, 257, &a));
 	memcpy(longest + 255, "a:1", 3);
-	assert_non_null(address_parse(longest, 258, &a));
+	assert_non_null(listen_address_parse(longest, 258, &a));
 }
 
 TEST(hosts)
