@@ -232,11 +232,11 @@ static bool needs_cmdline(const struct process *p)
 static int set_program(struct snapshot *s, struct process *p, struct text_part name)
 {
 	if (!part_is(name, p->name)) {
-		const char *kept = arena_strndup(&s->arena, name.s, name.len);
+		const char *copy = arena_strndup(&s->arena, name.s, name.len);
 
-		if (!kept)
+		if (!copy)
 			return -ENOMEM;
-		p->name = kept;
+		p->name = copy;
 	}
 	p->program_known = true;
 	return 0;

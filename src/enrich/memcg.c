@@ -609,7 +609,7 @@ static int read_wanted(struct reading *r, const struct procfs *proc, struct aren
 		       uint64_t *left_us)
 {
 	cleanup(cgroup_mounts_close) struct cgroup_mounts h = {};
-	uint64_t start = clock_us(CLOCK_MONOTONIC), took;
+	uint64_t start = clock_us(CLOCK_MONOTONIC), used_us;
 	int error = cgroup_mounts_open(proc, scratch, &h);
 
 	r->deadline_us = start + *left_us;
@@ -622,8 +622,8 @@ static int read_wanted(struct reading *r, const struct procfs *proc, struct aren
 		return error;
 	sort_memcgs(r);
 	count_left_out(r);
-	took = clock_us(CLOCK_MONOTONIC) - start;
-	*left_us -= took < *left_us ? took : *left_us;
+	used_us = clock_us(CLOCK_MONOTONIC) - start;
+	*left_us -= used_us < *left_us ? used_us : *left_us;
 	return 0;
 }
 

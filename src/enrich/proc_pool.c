@@ -287,16 +287,16 @@ static bool do_job(struct worker *w)
 	struct proc_pool *pool = w->pool;
 	struct pool_result result;
 	struct target target;
-	int64_t took = 0;
+	int64_t cpu_ns = 0;
 
 	if (!next_job(w, &target))
 		return false;
 	pthread_mutex_unlock(&pool->lock);
 	if (target.file == POOL_CGROUP)
-		took = (int64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		cpu_ns = (int64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	target_read(&target, &result);
 	if (target.file == POOL_CGROUP)
-		took = (int64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID) - took;
+		cpu_ns = (int64_t)clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	pthread_mutex_lock(&pool->lock);
 	if (w->left_behind) {
 		left_remove(&pool->left, &w->what);
@@ -305,7 +305,7 @@ static bool do_job(struct worker *w)
 		return false;
 	}
 	w->busy = false;
-	slow_add(&pool->slow, w->what.uid, took);
+	slow_add(&pool->slow, w->what.uid, cpu_ns);
 	pool->results[w->job] = result;
 	pool->rollups += target.file == POOL_ROLLUP;
 	if (++pool->finished == pool->count)
