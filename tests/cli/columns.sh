@@ -14,6 +14,9 @@ expect_rc '-o help: exit code' 0
 expect_stderr_lines '-o help: nothing on stderr' 0
 cut -d' ' -f1 "$TMP/out" >"$TMP/keys"
 equal '-o help lists each column once' "$(sort "$TMP/keys" | uniq -d)" ''
+cp "$TMP/out" "$TMP/listed"
+zmem -s help
+check '-s help: the same' cmp "$TMP/listed" "$TMP/out"
 refused 'maps -o help: it has no such columns' 2 'does not take --columns' maps -o help
 refused 'nobody -o help' 2 'there is no such command' nobody -o help
 keys=$(paste -sd, "$TMP/keys")
