@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -146,14 +145,6 @@ int unseen_drop(const struct procfs *proc, const struct unseen_start *start,
 	return 0;
 }
 
-bool unseen_can_tell(const struct procfs *proc)
-{
-	struct stat st;
-
-	/* Each pid namespace has a pid 1. */
-	return fstatat(proc->fd, "1", &st, 0) == 0;
-}
-
 /* Asks BPF once more for these processes alone: they may have been in fork or in exec. */
 static int recheck(struct collector *c, const struct unseen_start *start)
 {
@@ -191,7 +182,7 @@ int unseen_count(struct collector *c, const struct filter *f, const struct unsee
 	found->not_seen = (uint32_t)c->unseen.count;
 	for (size_t i = 0; i < c->unseen.count && i < NOT_SEEN_PIDS; i++)
 		found->not_seen_pid[i] = c->unseen.process[i].pid;
-	found->not_seen_known = found->not_seen || unseen_can_tell(&c->proc);
+	found->not_seen_known = found->not_seen || procfs_shows_all(&c->proc);
 	found->complete &= !found->not_seen;
 	return 0;
 }

@@ -36,8 +36,6 @@ int unseen_find(const struct procfs *proc, const struct unseen_start *start,
 /* Removes the processes that `again` has, or that have ended. Returns 0 or a negative errno. */
 int unseen_drop(const struct procfs *proc, const struct unseen_start *start,
 		const struct snapshot *again, struct snapshot *unseen);
-/* False if /proc hides processes (hidepid): then a comparison says little. */
-bool unseen_can_tell(const struct procfs *proc);
 /*
  * Counts the processes that BPF does not show. `start`: NULL if BPF is not compared with /proc.
  * Returns 0 or a negative errno.

@@ -288,7 +288,7 @@ static void add_unseen(struct doctor *d, struct source *source, const struct uns
 	char pids[NOT_SEEN_PIDS * 12 + 8] = "";
 	size_t len = 0;
 
-	if (find_unseen(d, source, start, s, &unseen) < 0 || !unseen_can_tell(&d->proc))
+	if (find_unseen(d, source, start, s, &unseen) < 0 || !procfs_shows_all(&d->proc))
 		return;
 	for (size_t i = 0; i < unseen.count && i < NOT_SEEN_PIDS; i++)
 		len += (size_t)snprintf(pids + len, sizeof(pids) - len, "%s%d", i ? ", " : "",

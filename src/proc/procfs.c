@@ -96,6 +96,14 @@ void procfs_load(const struct procfs *proc, struct proc_load *ret)
 	ret->tasks = loadavg_parse_tasks(text, (size_t)len);
 }
 
+bool procfs_shows_all(const struct procfs *proc)
+{
+	struct stat st;
+
+	/* Each pid namespace has a pid 1. */
+	return fstatat(proc->fd, "1", &st, 0) == 0;
+}
+
 int procfs_open_pid(const struct procfs *proc, pid_t pid)
 {
 	char name[16];

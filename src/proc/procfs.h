@@ -43,6 +43,9 @@ struct proc_load {
 
 void procfs_load(const struct procfs *proc, struct proc_load *ret);
 
+/* False if it hides processes of other users (hidepid=2). */
+bool procfs_shows_all(const struct procfs *proc);
+
 /* ---- the directory of a process ---- */
 
 /* Opens PID/ as a directory to read below. Returns an fd, or -ESRCH if it is gone, or -errno. */

@@ -8,7 +8,6 @@
 #include <linux/kcmp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -298,21 +297,13 @@ static int collect_pid(void *arg, pid_t pid)
 	return pid_fd < 0 ? count_unreadable(c, pid_fd) : collect_dir(c, pid, pid_fd);
 }
 
-static bool pid_1_is_hidden(const struct procfs *proc)
-{
-	struct stat st;
-
-	return fstatat(proc->fd, "1", &st, 0) < 0 && errno == ENOENT;
-}
-
 static int proc_collect(void *state, unsigned readers, struct snapshot *snapshot)
 {
 	struct collecting c = {.proc = state, .snapshot = snapshot};
 	int r;
 
 	(void)readers; /* one thread reads the files */
-	/* With hidepid=2 other users' processes are not listed; pid 1 always exists. */
-	snapshot->collection.hidden = pid_1_is_hidden(c.proc);
+	snapshot->collection.hidden = !procfs_shows_all(c.proc);
 	r = procfs_each_pid(c.proc, collect_pid, &c);
 	if (r == 0)
 		mm_sharing_resolve(&c.mm, snapshot);

@@ -153,8 +153,8 @@ FIXTURE_TEST(again)
 
 FIXTURE_TEST(hidden)
 {
-	assert_true(unseen_can_tell(&f->tree.proc));
+	assert_true(procfs_shows_all(&f->tree.proc));
 	assert_int_equal(unlinkat(f->tree.proc.fd, "1/stat", 0), 0);
 	assert_int_equal(unlinkat(f->tree.proc.fd, "1", AT_REMOVEDIR), 0);
-	assert_false(unseen_can_tell(&f->tree.proc));
+	assert_false(procfs_shows_all(&f->tree.proc));
 }
