@@ -12,9 +12,6 @@ struct json_key {
 };
 
 #define JSON_KEY_TEXT(key) ",\"" key "\":"
-#define JSON_KEY_OF(key)                                                                           \
-	{                                                                                          \
-		JSON_KEY_TEXT(key), sizeof(JSON_KEY_TEXT(key)) - 1                                 \
-	}
+#define JSON_KEY_LEN(key)  (sizeof(JSON_KEY_TEXT(key)) - 1)
 
 #endif

@@ -269,7 +269,7 @@ static void print_fields(const char *name, const struct fields *all)
 	for (size_t i = 0; i < all->count; i++) {
 		const struct field *f = all->item[i];
 
-		printf("%s\t%s\t%s\t%s%s%s%s\t%d\t%d\t%s\n", name, f->json, types[f->type],
+		printf("%s\t%.*s\t%s\t%s%s%s%s\t%d\t%d\t%s\n", name, FIELD_JSON(f), types[f->type],
 		       f->flags & FIELD_CUT_BOOL   ? "cut_bool,"
 		       : f->flags & FIELD_CUT_TRUE ? "cut_true,"
 						   : "",
@@ -277,8 +277,8 @@ static void print_fields(const char *name, const struct fields *all)
 		       f->flags & FIELD_OPTIONAL ? "optional," : "",
 		       f->flags & FIELD_KNOWN ? "known," : "", f->max.usual, f->max_hex.usual,
 		       f->help);
-		snprintf(below, sizeof(below), "%s.%s", name, f->json);
-		if (f->fields)
+		snprintf(below, sizeof(below), "%s.%.*s", name, FIELD_JSON(f));
+		if (f->type == FIELD_OBJECT || f->type == FIELD_ROWS)
 			print_fields(below, f->fields);
 	}
 }

@@ -18,8 +18,8 @@
 /* A field with a getter that exists. */
 #define FIELD_BY(get_, counter_, name_, key_, json_, heading_, type_, help_, ...)                  \
 	static const struct field field_##name_ = {.key = key_,                                    \
-						   .json = json_,                                  \
-						   .json_key = JSON_KEY_OF(json_),                 \
+						   .json_text = JSON_KEY_TEXT(json_),              \
+						   .json_len = JSON_KEY_LEN(json_),                \
 						   .heading = heading_,                            \
 						   .help = help_,                                  \
 						   .type = FIELD_##type_,                          \
@@ -40,7 +40,7 @@
 /* Likewise: name, key, key in JSON, heading, type, value, help. */
 #define COLUMN_AS(...) FIELD_AS(-1, __VA_ARGS__)
 /* A key of JSON that is no column: name, key, type, value, help. */
-#define JSON_FIELD(name, json, ...) FIELD_OF(-1, name, json, NULL, __VA_ARGS__)
+#define JSON_FIELD(name, json, ...) FIELD_AS(-1, name, NULL, json, NULL, __VA_ARGS__)
 /* Likewise; it is always known. */
 #define JSON_KNOWN(name, json, ...) JSON_FIELD(name, json, __VA_ARGS__, .flags = FIELD_KNOWN)
 /* A row of another kind that is an object of JSON; rows of another kind that are an array. */

@@ -122,30 +122,45 @@ struct fields;
 struct process;
 
 struct field {
-	const char *key;  /* in lists of columns and of sort keys */
-	const char *json; /* the key in JSON and in the head of CSV, with the unit */
-	struct json_key json_key;
+	const char *key; /* in lists of columns and of sort keys */
+	const char
+		*json_text;  /* ,"KEY": with the key of JSON and of the head of CSV, and its unit */
 	const char *heading; /* of a table */
 	const char *help;    /* one line */
-	enum field_type type;
-	unsigned flags; /* enum field_flag */
-	unsigned needs; /* of processes: enum process_needs */
+	/* `of`: what the rows are from, by their kind: a snapshot, a report. */
+	struct value (*get)(const struct field *f, const void *row, const void *of);
+	union {
+		/* Of TEXT: what processes of one group have in common; NULL: they make no groups.
+		 */
+		const char *(*group)(const struct process *p);
+		const struct fields *fields; /* of OBJECT and ROWS: the fields of a row */
+		const char *const *words;    /* of WORDS: from bit 0 on; ends with NULL */
+	};
+	union {
+		/* Of a column: by which rows are sorted in its place; NULL: by itself. */
+		const struct field *order;
+		const char *note; /* in a table with a line for each field; NULL: help */
+		bool (*shown)(const void *row, const void *of); /* of ROWS; NULL: each is shown */
+	};
+	uint16_t json_len; /* of json_text */
+	uint8_t type;	   /* enum field_type */
+	uint8_t part;	   /* of a group: enum cgroup_part, the part of the cgroup that it is */
+	uint16_t flags;	   /* enum field_flag */
+	uint16_t needs;	   /* of processes: enum process_needs */
+	int16_t counter;   /* the counter that it is, or is made of; below 0: none */
+	uint16_t row_size; /* of ROWS and NUMBERS: the bytes from one to the next */
 	/* Of a text in JSON: bytes between the quotes, and of what its hex form has. Of NUMBERS in
 	 * JSON: items. */
 	struct text_limit max, max_hex;
-	int counter; /* the counter that it is, or is made of; below 0: none */
-	/* `of`: what the rows are from, by their kind: a snapshot, a report. */
-	struct value (*get)(const struct field *f, const void *row, const void *of);
-	/* The text that processes of one group have in common; NULL: they make no groups. */
-	const char *(*group)(const struct process *p);
-	enum cgroup_part part;	     /* of a group: the part of the cgroup that it is */
-	const char *note;	     /* in a table with a line for each field; NULL: help */
-	const struct fields *fields; /* of OBJECT and ROWS: the fields of a row */
-	size_t row_size;	     /* of ROWS and NUMBERS: the bytes from one to the next */
-	bool (*shown)(const void *row, const void *of); /* of ROWS; NULL: each is shown */
-	const char *const *words;  /* of WORDS: from bit 0 on; ends with NULL */
-	const struct field *order; /* by which rows are sorted in its place; NULL: by itself */
 };
+
+/* The key in JSON, for %.*s. */
+#define FIELD_JSON(f) (f)->json_len - 4, (f)->json_text + 2
+
+static inline struct json_key field_json_key(const struct field *f)
+{
+	return (struct json_key){f->json_text, f->json_len};
+}
 
 static inline struct value field_value(const struct field *f, const void *row, const void *of)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The document zmem.compare, as specified in src/dist/zmem.compare.schema.json. Each
+ * The document zmem.compare, as specified in src/dist/documents.txt. Each
  * top-level key and each cell has its own line.
  */
 #include "fields/compare_fields.h"

@@ -29,7 +29,8 @@ static void put_totals(struct strbuf *out, const struct result *r, const struct 
 		put_time_header(out, style);
 	for (size_t i = 0; style->header && i < l->count; i++) {
 		if (field_is_counter(l->item[i]))
-			strbuf_printf(out, "%s%c", l->item[i]->json, style_separator(style));
+			strbuf_printf(out, "%.*s%c", FIELD_JSON(l->item[i]),
+				      style_separator(style));
 	}
 	if (style->header)
 		strbuf_printf(out, "processes%cpss_missing_processes\n", style_separator(style));

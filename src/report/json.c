@@ -194,7 +194,8 @@ static void put_memcg_above(struct json_writer *w, const struct process *p, bool
 }
 /* The name of a group under one key, whatever rows are grouped by. */
 static const struct field field_group = {
-	.json_key = JSON_KEY_OF("group"),
+	.json_text = JSON_KEY_TEXT("group"),
+	.json_len = JSON_KEY_LEN("group"),
 	.type = FIELD_TEXT,
 	.flags = FIELD_CUT_BOOL | FIELD_HEX,
 	.max = {1024, 512},

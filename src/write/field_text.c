@@ -27,7 +27,7 @@ static void json_beside(struct json_writer *w, const struct field *f, const char
 	/* ,"KEY_suffix": of ,"KEY": */
 	if (w->comma)
 		strbuf_putc(w->out, ',');
-	strbuf_put(w->out, f->json_key.text + 1, f->json_key.len - 3);
+	strbuf_put(w->out, f->json_text + 1, f->json_len - 3);
 	strbuf_puts(w->out, suffix);
 	strbuf_puts(w->out, "\":");
 	w->comma = false;
@@ -147,7 +147,7 @@ void json_field(struct json_writer *w, const struct field *f, struct value v, bo
 {
 	if (!v.known && f->flags & FIELD_OPTIONAL)
 		return;
-	json_key(w, f->json_key);
+	json_key(w, field_json_key(f));
 	if (f->type == FIELD_TEXT)
 		json_text_field(w, f, v, brief);
 	else
@@ -160,10 +160,10 @@ static void json_field_of(struct json_writer *w, const struct field *f, const vo
 	struct value v = field_value(f, row, of);
 
 	if (f->type == FIELD_ROWS && v.known && !brief) {
-		json_key(w, f->json_key);
+		json_key(w, field_json_key(f));
 		json_put_rows(w, f, v, of);
 	} else if (f->type == FIELD_OBJECT && v.known) {
-		json_key(w, f->json_key);
+		json_key(w, field_json_key(f));
 		json_begin(w, '{');
 		json_all(w, f->fields, v.row, of, brief);
 		json_end(w, '}');
@@ -244,7 +244,7 @@ void csv_put_value(struct strbuf *out, const struct field *f, struct value v, ch
 void csv_put_head(struct strbuf *out, const struct field_list *list, char separator)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		strbuf_puts(out, list->item[i]->json);
+		strbuf_printf(out, "%.*s", FIELD_JSON(list->item[i]));
 		strbuf_putc(out, i + 1 < list->count ? separator : '\n');
 	}
 }

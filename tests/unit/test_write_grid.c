@@ -183,8 +183,9 @@ TEST(widths_stay)
 
 TEST(addresses)
 {
-	static const struct field f = {
-		.type = FIELD_ADDRESS, .json = "start", .json_key = JSON_KEY_OF("start")};
+	static const struct field f = {.type = FIELD_ADDRESS,
+				       .json_text = JSON_KEY_TEXT("start"),
+				       .json_len = JSON_KEY_LEN("start")};
 	cleanup(strbuf_done) struct strbuf out = {0};
 	struct json_writer w = {.out = &out};
 
