@@ -35,7 +35,7 @@ int field_compare(const struct field *f, struct value a, struct value b)
 static const struct field *find_key(const struct fields *all, const char *key, size_t len)
 {
 	for (size_t i = 0; i < all->count; i++) {
-		if (parse_same_word(all->item[i]->key, key, len))
+		if (all->item[i]->key && parse_same_word(all->item[i]->key, key, len))
 			return all->item[i];
 	}
 	return NULL;
@@ -48,7 +48,7 @@ static const struct field *find_heading(const struct fields *all, const char *he
 	const struct field *found = NULL;
 
 	for (size_t i = 0; i < all->since; i++) {
-		if (!parse_same_word(all->item[i]->heading, heading, len))
+		if (!all->item[i]->heading || !parse_same_word(all->item[i]->heading, heading, len))
 			continue;
 		if (found)
 			return NULL;
@@ -74,7 +74,7 @@ const struct field *fields_nearest(const struct fields *all, const char *key, si
 	unsigned least = 0;
 
 	for (size_t i = 0; i < all->since; i++) {
-		if (parse_is_nearer(all->item[i]->key, key, len, &least))
+		if (all->item[i]->key && parse_is_nearer(all->item[i]->key, key, len, &least))
 			nearest = all->item[i];
 	}
 	return nearest;

@@ -122,7 +122,7 @@ struct fields;
 struct process;
 
 struct field {
-	const char *key; /* in lists of columns and of sort keys */
+	const char *key; /* in lists of columns and of sort keys; NULL: a key of JSON alone */
 	const char
 		*json_text;  /* ,"KEY": with the key of JSON and of the head of CSV, and its unit */
 	const char *heading; /* of a table */
