@@ -45,8 +45,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* In inuse_pages of a full device, since 6.13 (SWAP_USAGE_OFFLIST_BIT, mm/swapfile.c). */
 #define OFFLIST (1ULL << 30)
 
-/* The most devices of any kernel (1 << MAX_SWAPFILES_SHIFT). Only ZMEM_SWAP_DEVICES are recorded.
- */
+/* No kernel has more (MAX_SWAPFILES_SHIFT is 5). Only ZMEM_SWAP_DEVICES are recorded. */
 #define RING_MAX     32
 
 #define INFO(member) koffset(struct swap_info_struct, member)

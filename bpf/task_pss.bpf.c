@@ -154,8 +154,7 @@ static __always_inline void discard_raced_walk(struct zmem_pages *p, bool whole,
 		__builtin_memset(p, 0, sizeof(*p));
 		p->flags = flags;
 	}
-	/* How many entries were read tells of page tables. It is for root, not for who reads a pin.
-	 */
+	/* The number of entries tells of page tables: it is for root, not for readers of a pin. */
 	if ((__u32)bpf_get_current_uid_gid())
 		p->work = 0;
 }

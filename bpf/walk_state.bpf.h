@@ -28,7 +28,7 @@ struct {
 
 /*
  * In struct page_walk, at its end. The longest copy is the last: the map's value ends behind it, so
- * the verifier refuses a program that reads a member which is not copied.
+ * the verifier refuses a program that reads a member of a VMA which is not copied.
  */
 struct walk_room {
 	__u64 vma;	  /* between VMAs: the next one, of vma_list.bpf.h */

@@ -49,7 +49,7 @@ typedef __u32 walk_ref;
 
 /*
  * A loop of loops, because the verifier follows at most 8192 jumps of one function. The inner one
- * takes LOOP_TURNS steps, so a loop may take that many more than its `count`.
+ * takes LOOP_TURNS steps, so a loop may take nearly that many more than its `count`.
  */
 #define LOOP_TURNS 256
 #define WALK_STEP_LONG(name)                                                                       \

@@ -37,10 +37,10 @@ enum zmem_file_flags {
 	ZMEM_FILE_MAPPED = 1 << 1, /* some process maps it */
 	ZMEM_FILE_DIRTY = 1 << 2,  /* a page waits to be written */
 	ZMEM_FILE_CUT = 1 << 3,	   /* text lacks the directories at the top */
-	ZMEM_FILE_KERNEL_MOUNT = 1
-				 << 4, /* a file system: the kernel's own mount of shared memory */
-	ZMEM_FILE_ALONE =
-		1 << 5, /* it is in no directory, and never was; also the root of a file system */
+	/* A file system: the kernel's own mount of shared memory. */
+	ZMEM_FILE_KERNEL_MOUNT = 1 << 4,
+	/* It is in no directory, and never was. Also the root of a file system. */
+	ZMEM_FILE_ALONE = 1 << 5,
 	ZMEM_FILE_HUGETLB = 1 << 6, /* of a hugetlbfs */
 };
 
