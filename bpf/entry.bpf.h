@@ -19,6 +19,10 @@
 #ifndef ZMEM_ENTRY_BPF_H
 #define ZMEM_ENTRY_BPF_H
 
+/* The entries of a table, which is one page, by the page sizes of the architecture. */
+#define PMD_PAGES_LEAST (1 << (PAGE_BITS_LEAST - 3))
+#define PMD_PAGES_MOST	(1 << (PAGE_BITS_MOST - 3))
+
 #if defined(__TARGET_ARCH_x86)
 
 /* arch/x86/include/asm/pgtable_types.h, swap entries: arch/x86/include/asm/pgtable_64.h. */

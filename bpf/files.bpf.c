@@ -8,8 +8,9 @@
  * meanwhile. It takes no lock and no reference. A list can change under it:
  *   - list_del_init() makes a removed node point to itself (fs/inode.c, inode_sb_list_del);
  *   - the next node points back, unless one of the two is just being removed or added.
- * In both cases the file system is read again. Between two visits nothing is protected: the inode
- * of the last visit must still be the same one, in the same list.
+ * After a removal the file system is read again. A node that is not pointed back to is read again
+ * at the next steps, and after RETRIES_MAX of them the file system is. Between two visits nothing
+ * is protected: the inode of the last visit must still be the same one, in the same list.
  */
 #define ZMEM_PROBE_READS
 #include "vmlinux.h"
@@ -26,7 +27,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define RESTARTS_MAX   64
 #define RETRIES_MAX    16
-#define DIRECTORIES    24
 
 /* include/uapi/linux/magic.h, fs/proc: file systems with many inodes, which never have pages. */
 #define MAGIC_PROC	0x9fa0
@@ -53,7 +53,7 @@ static __always_inline struct zmem_files *files_get(void)
 	return bpf_map_lookup_elem(&files, &zero);
 }
 
-/* The head of the list of super blocks has no root whose super block it is. */
+/* True for a mounted super block. The head of their list is none: nothing points back to it. */
 static __noinline bool is_super(__u64 super)
 {
 	__u64 root = kread64(super + SUPER(s_root));
@@ -74,7 +74,7 @@ static __always_inline __u64 dentry_alias(void)
 }
 
 /* Appends the names of the dentry and of the directories above it. */
-static __noinline int put_names(struct zmem_files *v, __u64 inode, __u32 at)
+static __noinline int append_names(struct zmem_files *v, __u64 inode, __u32 at)
 {
 	__u64 alias = kread64(inode + INODE(i_dentry)), dentry = alias - dentry_alias();
 	struct zmem_file *f;
@@ -83,7 +83,7 @@ static __noinline int put_names(struct zmem_files *v, __u64 inode, __u32 at)
 	if (!v || !alias || at >= ZMEM_FILES_BATCH)
 		return 0;
 	f = &v->file[at];
-	for (int i = 0; i < DIRECTORIES; i++) {
+	for (int i = 0; i < ZMEM_FILE_NAMES; i++) {
 		__u64 parent = kread64(dentry + koffset(struct dentry, d_parent));
 		const void *name =
 			(const void *)kread64(dentry + koffset(struct dentry, d_name.name));
@@ -106,7 +106,7 @@ static __noinline int put_names(struct zmem_files *v, __u64 inode, __u32 at)
 			f->flags |= ZMEM_FILE_ALONE;
 			break;
 		}
-		if (i == DIRECTORIES - 1)
+		if (i == ZMEM_FILE_NAMES - 1)
 			f->flags |= ZMEM_FILE_CUT;
 		dentry = parent;
 	}
@@ -142,7 +142,7 @@ static __always_inline struct zmem_file *new_record(struct zmem_files *v, __u8 k
 	if (at >= ZMEM_FILES_BATCH)
 		return NULL;
 	f = &v->file[at];
-	f->system = v->systems;
+	f->system = v->system;
 	f->kind = kind;
 	f->flags = 0;
 	f->text_len = 0;
@@ -176,7 +176,7 @@ static __always_inline __u64 inode_word(struct zmem_files *v, __u64 inode, __u64
 	return kread64(inode + offset);
 }
 
-static __noinline int put_inode(struct zmem_files *v, __u64 inode, __u64 pages, __u32 shmem)
+static __noinline int emit_inode(struct zmem_files *v, __u64 inode, __u64 pages, __u32 shmem)
 {
 	__u64 swapped = 0;
 	struct zmem_file *f;
@@ -212,16 +212,16 @@ static __noinline int put_inode(struct zmem_files *v, __u64 inode, __u64 pages, 
 		f->flags |= ZMEM_FILE_MAPPED;
 	if (is_dirty(inode))
 		f->flags |= ZMEM_FILE_DIRTY;
-	put_names(v, inode, v->count);
+	append_names(v, inode, v->count);
 	v->count++;
 	return 0;
 }
 
 /* Begins the current file system, for the first time or again. */
-static __noinline int put_super(struct zmem_files *v, __u32 first)
+static __noinline int begin_super(struct zmem_files *v, __u32 again)
 {
 	struct zmem_file *f;
-	__u64 type;
+	__u64 type, magic;
 	long len;
 
 	if (!v)
@@ -233,23 +233,23 @@ static __noinline int put_super(struct zmem_files *v, __u32 first)
 	f = new_record(v, ZMEM_FILE_SYSTEM);
 	if (!f)
 		return 0;
-	f->inode = kread64(v->super + SUPER(s_magic));
-	v->hugetlb = f->inode == MAGIC_HUGETLBFS;
-	if (v->super == v->first)
-		f->flags |= ZMEM_FILE_INTERNAL;
+	magic = kread64(v->super + SUPER(s_magic));
+	v->hugetlb = magic == MAGIC_HUGETLBFS;
+	if (v->super == v->own_super)
+		f->flags |= ZMEM_FILE_KERNEL_MOUNT;
 	type = kread64(v->super + SUPER(s_type));
 	len = bpf_probe_read_kernel_str(
 		f->text, ZMEM_NAME_PART,
 		(const void *)kread64(type + koffset(struct file_system_type, name)));
 	f->text_len = len > 0 ? (__u16)len : 0;
 	v->count++;
-	if (first)
+	if (!again)
 		v->restarts = 0;
-	if (f->inode == MAGIC_PROC || f->inode == MAGIC_SYSFS || f->inode == MAGIC_CGROUP)
+	if (magic == MAGIC_PROC || magic == MAGIC_SYSFS || magic == MAGIC_CGROUP)
 		v->node = 0;
 	/* All tmpfs have the same operations. */
 	if (v->mode == ZMEM_FILES_SHMEM &&
-	    kread64(v->super + SUPER(s_op)) != kread64(v->first + SUPER(s_op)))
+	    kread64(v->super + SUPER(s_op)) != kread64(v->own_super + SUPER(s_op)))
 		v->node = 0;
 	return 0;
 }
@@ -264,22 +264,22 @@ static __noinline int next_super(struct zmem_files *v)
 	link = v->super + SUPER(s_list);
 	for (int i = 0; i < RETRIES_MAX; i++) {
 		next = kread64(link);
-		/* Skips a super block that is being set up or torn down: it has no root. */
 		if (!next || next == link || kread64(next + 8) != link) {
 			v->state = ZMEM_FILES_CHANGED;
 			return 0;
 		}
-		if (next - SUPER(s_list) == v->first) {
+		if (next - SUPER(s_list) == v->own_super) {
 			v->cache_before += v->cache_here;
 			v->state = ZMEM_FILES_DONE;
 			return 0;
 		}
 		link = next;
+		/* Skips a super block that is being set up or torn down: it has no root. */
 		if (is_super(link - SUPER(s_list))) {
 			v->super = link - SUPER(s_list);
 			v->cache_before += v->cache_here;
-			v->systems++;
-			put_super(v, 1);
+			v->system++;
+			begin_super(v, 0);
 			return 0;
 		}
 	}
@@ -295,7 +295,7 @@ static __noinline int restart_super(struct zmem_files *v)
 	if (!v)
 		return 0;
 	if (v->restarts++ < RESTARTS_MAX)
-		return put_super(v, 0);
+		return begin_super(v, 1);
 	f = new_record(v, ZMEM_FILE_UNSURE);
 	if (f)
 		v->count++;
@@ -347,7 +347,7 @@ static long visit_inode(__u32 turn, void *unused)
 	pages = v->hugetlb ? inode_word(v, inode, INODE(i_blocks))
 			   : inode_word(v, inode, MAPPING(nrpages));
 	if (pages || shmem)
-		put_inode(v, inode, pages, shmem);
+		emit_inode(v, inode, pages, shmem);
 	return 0;
 }
 
@@ -394,16 +394,16 @@ static __noinline int begin(struct zmem_files *v)
 			koffset(struct files_struct, fdt));
 	file = kread64(kread64(table + koffset(struct fdtable, fd)) + 8 * (__u64)v->memfd);
 	inode = kread64(file + koffset(struct file___files, f_inode));
-	v->first = v->super = kread64(inode + INODE(i_sb));
+	v->own_super = v->super = kread64(inode + INODE(i_sb));
 	v->operations = kread64(inode + MAPPING(a_ops));
 	v->state = ZMEM_FILES_UNKNOWN;
-	/* The memfd has one page and the name that user space knows. */
+	/* The memfd has one page. */
 	if (!is_super(v->super) || !v->operations || kread64(inode + MAPPING(nrpages)) != 1)
 		return 0;
 	v->state = ZMEM_FILES_MORE;
-	v->systems = 0;
+	v->system = 0;
 	v->cache_before = 0;
-	return put_super(v, 1);
+	return begin_super(v, 0);
 }
 
 /* It is attached to nothing: user space runs it. */

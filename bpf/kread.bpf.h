@@ -28,9 +28,12 @@
 #error "libbpf is too old: 0.8 or newer is needed"
 #endif
 
-/* A function that has its own frame within the 512 bytes of stack. */
+/*
+ * A function that has its own frame within the 512 bytes of stack. It is a global function, except
+ * with ZMEM_OLD: those kernels give global functions no pointers.
+ */
 #ifdef ZMEM_OLD
-#define kfunction static __noinline
+#define own_frame_function static __noinline
 /*
  * The verifier checks each iteration separately, against all earlier ones, so limits are low and a
  * read is tried once: user space reads raced processes and processes with more threads from /proc.
@@ -48,7 +51,7 @@
 		turn_;                                                                             \
 	})
 #else
-#define kfunction	      __noinline
+#define own_frame_function    __noinline
 #define THREADS_MAX	      (1 << 16)
 #define FIND_MAX	      (1 << 16)
 #define READ_TRIES	      3
@@ -70,7 +73,7 @@
 
 /*
  * The type and its first member by which raw memory is read. A program that has another type with
- * task_struct's slot in the kernel's cache of types (below) defines others.
+ * task_struct's place in the kernel's cache of types (below) defines others.
  */
 #ifndef RAW_TYPE
 #define RAW_TYPE   task_struct
@@ -119,7 +122,7 @@
  * Raw memory is read as if it were the member at the very beginning of a task_struct, `flags`
  * (zmem_kread_works() checks that it is there). That type is the cheapest to load: the kernel
  * caches 31 type names by hash (kernel/bpf/btf.c, VMLINUX_CAND_CACHE_SIZE), two of our types with
- * the same slot (such as mm_struct and folio) evict each other, and each lookup takes 0.3 ms.
+ * the same place (such as mm_struct and folio) evict each other, and each lookup takes 0.3 ms.
  */
 #define kread_raw(type, addr) (*(const volatile type *)kcast(struct RAW_TYPE, addr))
 /*

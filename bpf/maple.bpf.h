@@ -85,7 +85,10 @@ static __always_inline int maple_step(struct page_walk *w)
 	if (!w->entry) {
 		w->entry = mm_word(w->mm, MM_ROOT);
 		w->max = ~0ULL;
-		/* A root that is not a node (xa_is_node()): there is at most one VMA. */
+		/*
+		 * A root that is not a node (xa_is_node()): there is at most one VMA. The walk ends
+		 * as UNKNOWN, so user space reads smaps_rollup.
+		 */
 		if ((w->entry & 3) != 2)
 			w->entry = 0;
 	}

@@ -24,7 +24,7 @@
 		 ZMEM_RSS_COUNT * sizeof(__s64))
 
 /* Returns ZMEM_VALID_RSS or 0. A global function, for its own stack frame. */
-kfunction int read_rss(__u64 mm, struct rss_pages *ret)
+own_frame_function int read_rss(__u64 mm, struct rss_pages *ret)
 {
 	if (!ret)
 		return 0;

@@ -10,7 +10,7 @@
 
 #define PAGE_MAPPING_ANON 1
 
-#ifdef ZMEM_SLOTS
+#ifdef ZMEM_SWAP_SLOTS
 
 /* bpf/swap.bpf.c looks at no page. */
 #define count_run(walk, key, count) ((void)0)
@@ -20,8 +20,6 @@
 #else
 
 #include "compound.bpf.h"
-
-#define PAGE_MAPPING_ANON    1
 
 /* How often a page is mapped, and its kind (enum zmem_rss), in one number. */
 #define PAGE_KEY(maps, kind) ((__u64)(maps) << 2 | (kind))
@@ -74,8 +72,8 @@ static __always_inline __u32 page_kind(const struct page_walk *w, __u64 flags, _
 
 /*
  * Returns how often a page of a large folio is mapped, by itself and as part of the whole
- * (folio_precise_page_mapcount()). 0 is an impossible answer: kernels with CONFIG_NO_PAGE_MAPCOUNT
- * do not count mappings of single pages.
+ * (folio_precise_page_mapcount()). Returns 0 if the count cannot be right; count_run() then rejects
+ * the walk. Kernels with CONFIG_NO_PAGE_MAPCOUNT do not count mappings of single pages.
  */
 static __always_inline __u64 large_maps(struct page_walk *w, __u64 page, __u64 head)
 {

@@ -22,14 +22,14 @@ static __always_inline __u64 entry_phys(const struct page_walk *w, __u64 entry)
 }
 
 /* Of a program that counts swap entries alone, which looks at no page (bpf/swap.bpf.c). */
-#ifdef ZMEM_SLOTS
-#define SLOTS_ALONE	      true
+#ifdef ZMEM_SWAP_SLOTS
+#define SWAP_SLOTS_ALONE      true
 #define absent_function	      static __always_inline
 #define walk_huge(walk, phys) 0
 #define walk_huge_page(w)     ((void)0)
 #define scan_entry(w, entry)  ((void)0)
 #else
-#define SLOTS_ALONE		      false
+#define SWAP_SLOTS_ALONE	      false
 #define absent_function		      once_function
 #define SWAP_OFFSET(entry)	      (entry)
 #define count_slot(type, slot, shmem) ((void)0)
@@ -42,8 +42,8 @@ absent_function int count_absent_entry(struct page_walk *w, __u64 entry)
 
 	if (!w || !w->may_share || !entry)
 		return 0;
-	if (SLOTS_ALONE && type < SWAP_TYPE_FILES) {
-		w->pages.work += SLOT_WORK;
+	if (SWAP_SLOTS_ALONE && type < SWAP_TYPE_FILES) {
+		w->pages.work += SWAP_SLOT_WORK;
 		count_slot(type, SWAP_OFFSET(entry), 0);
 	} else if (type < SWAP_TYPE_FILES)
 		w->pages.seen[ZMEM_RSS_SWAP]++;
@@ -59,7 +59,7 @@ static __always_inline __u64 region_end(const struct page_walk *w)
 	return end < w->end ? end : w->end;
 }
 
-#ifndef ZMEM_SLOTS
+#ifndef ZMEM_SWAP_SLOTS
 
 /* Counts a huge page that is mapped as one; `phys` is its physical address. */
 __noinline int walk_huge(walk_ref walk, __u64 phys)
@@ -137,7 +137,7 @@ entry_function int walk_entry(struct page_walk *w, __u64 entry)
 		count_absent_entry(w, entry);
 		return 0;
 	}
-	if (SLOTS_ALONE || (entry & ENTRY_SPECIAL))
+	if (SWAP_SLOTS_ALONE || (entry & ENTRY_SPECIAL))
 		return 0;
 	pfn = entry_phys(w, entry) >> page_bits(w);
 	if (pfn >= w->at.pfn_end) {
@@ -168,7 +168,7 @@ WALK_STEP_FUNCTION(walk_single)
 		return 1;
 	entry = kread_raw(__u64, w->table);
 	w->table += sizeof(__u64);
-	if (SLOTS_ALONE || w->stop == pmd_bits(w))
+	if (SWAP_SLOTS_ALONE || w->stop == pmd_bits(w))
 		walk_entry(w, entry);
 	else
 		scan_entry(w, entry);
@@ -219,19 +219,19 @@ __noinline int find_region(walk_ref walk)
 	}
 	phys = entry_phys(w, entry);
 	if (entry && phys >> page_bits(w) < w->at.pfn_end && shift == w->stop) {
-		if (shift == pmd_bits(w) && entry_is_huge(entry) && !SLOTS_ALONE)
+		if (shift == pmd_bits(w) && entry_is_huge(entry) && !SWAP_SLOTS_ALONE)
 			return walk_huge(walk, phys >> pmd_bits(w) << pmd_bits(w));
 		if (shift == pmd_bits(w) && entry_is_table(entry)) {
 			w->table = w->at.direct + phys;
 			w->region = w->addr >> pmd_bits(w);
 			return 0;
 		}
-		if (!SLOTS_ALONE && shift == pud_bits(w) && entry_is_table(entry)) {
+		if (!SWAP_SLOTS_ALONE && shift == pud_bits(w) && entry_is_table(entry)) {
 			scan_huge(w, walk, phys);
 			entry = 0;
 		}
 	}
-	if (entry && !(SLOTS_ALONE && entry_is_huge(entry)) &&
+	if (entry && !(SWAP_SLOTS_ALONE && entry_is_huge(entry)) &&
 	    (w->may_share || (entry & ENTRY_PRESENT)))
 		w->pages.flags |= ZMEM_WALK_UNKNOWN; /* a huge page under migration */
 	w->addr = ((w->addr >> (shift & 63)) + 1) << (shift & 63);
@@ -287,7 +287,7 @@ __noinline int walk_table(walk_ref walk)
 	return 0;
 }
 
-#ifndef ZMEM_SLOTS
+#ifndef ZMEM_SWAP_SLOTS
 
 /* Counts one page of a huge page. */
 once_function int walk_huge_page(struct page_walk *w)

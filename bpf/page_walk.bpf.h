@@ -6,13 +6,13 @@
 #include "walk_room.bpf.h"
 #include "page.bpf.h"
 #include "page_table.bpf.h"
-#ifndef ZMEM_SLOTS
+#ifndef ZMEM_SWAP_SLOTS
 #include "memo.bpf.h"
 #endif
 #include "maple.bpf.h"
 #include "vma_list.bpf.h"
 
-#ifdef ZMEM_SLOTS
+#ifdef ZMEM_SWAP_SLOTS
 static __always_inline void count_table(struct page_walk *w, walk_ref walk)
 {
 	walk_table(walk);
@@ -30,7 +30,7 @@ WALK_STEP_FUNCTION(walk_step)
 	/* A huge page is finished in one visit, because its mapcounts must add up. */
 	if (w->pages.work >= WALK_BUDGET && !w->huge)
 		return 1;
-	w->pages.work += WALK_STEP;
+	w->pages.work += WALK_STEP_COST;
 	if (w->addr < w->end) {
 		if (w->addr >> pmd_bits(w) != w->region)
 			find_region(walk);

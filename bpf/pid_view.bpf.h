@@ -3,8 +3,7 @@
 #ifndef ZMEM_PID_VIEW_BPF_H
 #define ZMEM_PID_VIEW_BPF_H
 
-/* A tick of /proc: USER_HZ is 100 on every supported architecture. */
-#define NS_PER_TICK 10000000ULL
+#include "kread.bpf.h"
 
 /*
  * The struct upid of `pid` at `level`, which is at most 32 (MAX_PID_NS_LEVEL). Both masks are for

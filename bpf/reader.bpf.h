@@ -8,6 +8,8 @@
 #define ZMEM_READER_BPF_H
 
 #include "zmem/setup.h"
+#include "kread.bpf.h"
+#include "pid_view.bpf.h"
 #include "user_regs.bpf.h"
 
 struct question {
@@ -34,8 +36,9 @@ static __always_inline bool reader_asks(void)
 }
 
 /*
- * True if the reader requests this process, by the bits of union zmem_question. Probe reads need
- * room in the frame: not in that of the caller, below which the deepest calls are.
+ * Returns 1 if the reader requests this process, by the bits of union zmem_question. Probe reads
+ * take room in the frame. So with them it is no part of its caller, whose frame stays on the stack
+ * during the deepest calls.
  */
 probe_function int is_wanted(__u64 bits, __u64 leader)
 {
@@ -44,9 +47,9 @@ probe_function int is_wanted(__u64 bits, __u64 leader)
 	struct pid_view view;
 
 	if (what.shares > 1 && (__u32)kget(task, tgid) % what.shares != what.share)
-		return false;
+		return 0;
 	if (!what.pid)
-		return true;
+		return 1;
 	view = reader_view();
 	return pid_number(kget(task, thread_pid), &view) == what.pid;
 }

@@ -8,8 +8,11 @@
  * and no reference is taken: user space compares the swap devices before and after, and the entries
  * found with the counter of the process.
  */
-#define ZMEM_SLOTS
-/* task_struct and swap_info_struct have one slot in the kernel's cache of types (kread.bpf.h). */
+#define ZMEM_SWAP_SLOTS
+/*
+ * task_struct and swap_info_struct have one place in the kernel's cache of types (kread.bpf.h).
+ * posix_cputimer_base has another one, and its first member is a __u64.
+ */
 #define RAW_TYPE   posix_cputimer_base
 #define RAW_MEMBER nextevt
 #include "vmlinux.h"
@@ -40,8 +43,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define S_IFBLK	    0060000
 
 /* In inuse_pages of a full device, since 6.13 (SWAP_USAGE_OFFLIST_BIT, mm/swapfile.c). */
-#define OFFLIST	     (1ULL << 30)
+#define OFFLIST (1ULL << 30)
 
+/* No kernel has more (MAX_SWAPFILES_SHIFT is 5). Only ZMEM_SWAP_DEVICES are recorded. */
 #define RING_MAX     32
 
 #define INFO(member) koffset(struct swap_info_struct, member)
@@ -59,7 +63,7 @@ static __always_inline bool is_whole_disk(__u64 info, __u64 disk)
 }
 
 /* A disk of zram is the one that its private data says. */
-static __always_inline int put_zram(struct zmem_swap_device *d, __u64 info)
+static __always_inline int record_zram(struct zmem_swap_device *d, __u64 info)
 {
 	__u64 disk, zram;
 
@@ -83,7 +87,7 @@ static __always_inline bool is_active(__u64 info)
 	       kread_raw(__u8, info + INFO(type)) < ZMEM_SWAP_DEVICES;
 }
 
-static __noinline int put_device(struct zmem_swap *s, __u64 info)
+static __noinline int record_device(struct zmem_swap *s, __u64 info)
 {
 	struct zmem_swap_device *d;
 	__u32 type;
@@ -107,7 +111,7 @@ static __noinline int put_device(struct zmem_swap *s, __u64 info)
 			    : 0;
 	d->trees = s->zswap_trees ? kread64(s->zswap_trees + type * 8) : 0;
 	d->tree_count = s->zswap_tree_counts ? kread32(s->zswap_tree_counts + type * 4) : 0;
-	put_zram(d, info);
+	record_zram(d, info);
 	return 0;
 }
 
@@ -170,18 +174,18 @@ struct devices {
 	__u64 array, head, node;
 };
 
-/* By bpf_loop(): the verifier goes through put_device() once, not for each device. */
-static long put_next(__u32 i, struct devices *all)
+/* By bpf_loop(): the verifier goes through record_device() once, not for each device. */
+static long record_next(__u32 i, struct devices *all)
 {
 	struct zmem_swap *s = swap_get();
 
 	if (!s)
 		return 1;
 	if (all->array) {
-		put_device(s, kread64(all->array + i * 8));
+		record_device(s, kread64(all->array + i * 8));
 		return 0;
 	}
-	put_device(s, all->node - INFO(list.node_list));
+	record_device(s, all->node - INFO(list.node_list));
 	all->node = kread64(all->node);
 	return !all->node || all->node == all->head;
 }
@@ -207,7 +211,7 @@ int find_swap(void *ctx)
 	all.node = s->head ? kread64(s->head) : 0;
 	if (!all.array && all.node == all.head)
 		return 0;
-	bpf_loop(all.array ? ZMEM_SWAP_DEVICES : RING_MAX, put_next, &all, 0);
+	bpf_loop(all.array ? ZMEM_SWAP_DEVICES : RING_MAX, record_next, &all, 0);
 	return 0;
 }
 
@@ -266,7 +270,7 @@ static __noinline int walk_process(struct zmem_swap *s, __u64 leader, struct zme
 	w.at = s->at;
 	w.next = want->cursor;
 	w.has_swap = 1;
-	w.every = (__u8)s->every;
+	w.all_private = (__u8)s->all_private;
 	s->record.before = swap_entries(w.mm);
 	walk_pages(&w);
 	if (w.pages.work > s->work)
@@ -379,7 +383,7 @@ static long scan_word(__u32 turn, void *unused)
 	/* Bytes that are MAP_CACHED alone: those that are 0 here. */
 	other = word ^ ones * MAP_CACHED;
 	other = ~(((other & ones * 0x7f) + ones * 0x7f) | other | ones * 0x7f);
-	/* The map ends with the last slot, and the memory behind it is 0 or never read. */
+	/* The map ends with the last slot. What was read behind it is masked. */
 	if (d->slots - s->slot < 8)
 		other &= (1ULL << (d->slots - s->slot) * 8) - 1;
 	s->cached += (other >> 7) * ones >> 56;

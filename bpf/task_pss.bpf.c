@@ -124,7 +124,10 @@ static __always_inline bool fits_counter(__u64 seen, __s64 rss, __s64 room, bool
 	return more <= room && (!whole || -more <= room);
 }
 
-/* What threads of other processes with the mm may hold back: 64 events a thread. */
+/*
+ * What threads of other processes with the mm may hold back: each up to 64 events
+ * (TASK_RSS_EVENTS_THRESH). This is room for four threads; with more, a right walk may be lost.
+ */
 #define HELD_BACK_ELSEWHERE 256
 
 /*
@@ -142,6 +145,7 @@ static __always_inline void discard_raced_walk(struct zmem_pages *p, bool whole,
 	if (OLD_LAYOUTS && shared_mm)
 		room += HELD_BACK_ELSEWHERE;
 
+	/* Anonymous pages that no other process can share need not be walked. */
 	if (!fits_counter(p->seen[ZMEM_RSS_FILE], p->rss[ZMEM_RSS_FILE], room, whole) ||
 	    !fits_counter(p->seen[ZMEM_RSS_SHMEM], p->rss[ZMEM_RSS_SHMEM], room, whole) ||
 	    !fits_counter(p->seen[ZMEM_RSS_ANON], p->rss[ZMEM_RSS_ANON], room, false))
@@ -150,7 +154,7 @@ static __always_inline void discard_raced_walk(struct zmem_pages *p, bool whole,
 		__builtin_memset(p, 0, sizeof(*p));
 		p->flags = flags;
 	}
-	/* What it says of page tables is for root, not for members of the pin. */
+	/* The number of entries tells of page tables: it is for root, not for readers of a pin. */
 	if ((__u32)bpf_get_current_uid_gid())
 		p->work = 0;
 }
@@ -162,8 +166,11 @@ static __always_inline __u32 cursor_tweak(__u64 mm)
 	return (__u32)(mm >> 6) | 1;
 }
 
-/* Walks the pages of the process. A global function, like walk_pages(). w must be all 0. */
-kfunction int walk_task(struct visit *v, struct page_walk *w)
+/*
+ * Walks the pages of the process. It is a global function, as walk_pages() is, except with
+ * ZMEM_OLD. w must be all 0.
+ */
+own_frame_function int walk_task(struct visit *v, struct page_walk *w)
 {
 	const struct zmem_layout *at;
 	__u32 zero = 0, tweak;

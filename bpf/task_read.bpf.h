@@ -42,7 +42,7 @@ static __always_inline void text_terminate(__u64 *words, int count)
  * Fills the members that every kind of record has. Returns 0 for a process that was just reaped. A
  * global function, so it has its own frame within the 512 bytes of stack.
  */
-kfunction int read_identity(__u64 task_addr, struct zmem_record *r)
+own_frame_function int read_identity(__u64 task_addr, struct zmem_record *r)
 {
 	const struct task_struct *task = kcast(struct task_struct, task_addr);
 	const struct pid_view view = reader_view();
@@ -87,7 +87,7 @@ static __always_inline bool is_unlinked(const struct dentry *dentry)
 
 /* A light skeleton with probe reads has no function left for it. */
 #ifdef ZMEM_OLD
-#define exe_function kfunction
+#define exe_function own_frame_function
 #else
 #define exe_function once_function
 #endif
@@ -144,7 +144,7 @@ static __always_inline __u32 other_users_flags(__u32 others)
 }
 
 /* Reads everything of the mm. A global function, for its own stack frame. */
-kfunction int read_mm(__u64 mm_addr, struct zmem_record *r)
+own_frame_function int read_mm(__u64 mm_addr, struct zmem_record *r)
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
 	__s32 others;
@@ -215,7 +215,7 @@ static __always_inline void clear_memory(struct zmem_record *r)
  * after, the values belong to this process; if not, returns 0. A global function: the verifier
  * checks it once and not once for each try.
  */
-kfunction int read_try(__u64 task_addr, struct zmem_record *r)
+own_frame_function int read_try(__u64 task_addr, struct zmem_record *r)
 {
 	const struct task_struct *task = kcast(struct task_struct, task_addr);
 	__u64 exec_id = kget(task, self_exec_id);

@@ -9,6 +9,9 @@
 #include "zmem/record.h"
 #include "user_regs.bpf.h"
 
+/* A tick of /proc: USER_HZ is 100 on every supported architecture. */
+#define NS_PER_TICK 10000000ULL
+
 /* Small: with the frames of its callers it must fit 512 bytes. */
 struct thread_walk {
 	__u64 head; /* &signal->thread_head: the end of the list */
@@ -184,7 +187,7 @@ static __always_inline __u64 read_faults(__u64 task, struct thread_walk *w, stru
  * find_mm_thread(). One function for both: the loader of a light skeleton has room for 32
  * functions (MAX_USED_PROGS, tools/lib/bpf/bpf_gen_internal.h).
  */
-kfunction __u64 walk_threads(__u64 task, __u64 regs, struct zmem_record *r)
+own_frame_function __u64 walk_threads(__u64 task, __u64 regs, struct zmem_record *r)
 {
 	struct thread_walk w = {.regs = regs, .sum = !!r};
 
@@ -265,7 +268,7 @@ static __always_inline int sum_deltas(__u64 task, struct rss_pages *pages)
  * Adds what the threads of the process hold back: until 6.1 up to 64 events each
  * (SPLIT_RSS_COUNTING, absent on UP). Returns 1 if there are too many threads.
  */
-kfunction int add_thread_deltas(__u64 task, struct rss_pages *pages)
+own_frame_function int add_thread_deltas(__u64 task, struct rss_pages *pages)
 {
 	if (!pages || !bpf_core_field_exists(struct task_struct___pre62, rss_stat.count))
 		return 0;

@@ -78,8 +78,8 @@ __noinline int start_vma(walk_ref walk, __u64 vma, __u64 last)
 	w->may_share = anon_vma && !(w->pages.flags & ZMEM_WALK_EXCLUSIVE);
 	if (w->may_share && (!ops || w->has_swap))
 		w->may_share = !vma_is_private(next, prev, anon_vma, flags);
-#ifdef ZMEM_SLOTS
-	w->may_share |= w->every && anon_vma;
+#ifdef ZMEM_SWAP_SLOTS
+	w->may_share |= w->all_private && anon_vma;
 	if (!w->may_share)
 		return 0;
 #endif

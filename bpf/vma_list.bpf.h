@@ -30,8 +30,8 @@ static __always_inline int vma_list_step(struct page_walk *w)
 {
 	__u64 vma = w->room.vma, end;
 
-	if (!w->room.searched) {
-		w->room.searched = 1;
+	if (!w->room.tree_begun) {
+		w->room.tree_begun = 1;
 		w->entry = kread64(w->mm + koffset(struct mm_struct___old, mm_rb.rb_node));
 	} else if (w->entry) {
 		descend_vma_tree(w);

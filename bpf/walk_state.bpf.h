@@ -24,6 +24,30 @@ struct {
 	__type(value, struct zmem_layout);
 } layout SEC(".maps");
 
+#ifdef ZMEM_PROBE_READS
+
+/*
+ * In struct page_walk, at its end. The longest copy is the last: the map's value ends behind it, so
+ * the verifier refuses a program that reads a member of a VMA which is not copied.
+ */
+struct walk_room {
+	__u64 vma;	  /* between VMAs: the next one, of vma_list.bpf.h */
+	__u32 tree_begun; /* 1: the descent of vma_list.bpf.h has begun */
+	__u32 number;	  /* of the room in walk_rooms; ROOMS: the one without state */
+	/* Copies of kernel memory, made by one call each. */
+	__u64 entries[WALK_GROUP];
+	__u64 page[7];	     /* of a struct page, without its count */
+	__u64 vma_words[19]; /* the members of a struct vm_area_struct that are read, and others */
+};
+
+#define WALK_ROOM struct walk_room room;
+
+#else
+
+#define WALK_ROOM
+
+#endif
+
 /* Small members: with the frames below it this has to fit into 512 bytes of stack. */
 struct page_walk {
 	struct zmem_layout at;
@@ -46,8 +70,8 @@ struct page_walk {
 	__u8 slot;	/* the next slot in a leaf of the maple tree */
 	__u8 lane;	/* of memos, from 1 on; 0: none */
 	__u8 may_match; /* other processes may map the same tables: look for memos */
-#ifdef ZMEM_SLOTS
-	__u8 every; /* walk all private memory, shared or not */
+#ifdef ZMEM_SWAP_SLOTS
+	__u8 all_private; /* as in struct zmem_swap */
 #endif
 	struct zmem_calibrated calibrated;
 	__u64 addr; /* the first address that is not walked yet */
@@ -105,9 +129,6 @@ static __always_inline __u32 pud_bits(const struct page_walk *w)
 {
 	return pmd_bits(w) + table_bits(w);
 }
-
-#define PMD_PAGES_LEAST (1 << (PAGE_BITS_LEAST - 3))
-#define PMD_PAGES_MOST	(1 << (PAGE_BITS_MOST - 3))
 
 /* The number of pages of a huge page, and of entries of a table. */
 static __always_inline __u32 pmd_pages(const struct page_walk *w)

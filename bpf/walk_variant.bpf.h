@@ -12,47 +12,28 @@
 #ifndef ZMEM_WALK_VARIANT_BPF_H
 #define ZMEM_WALK_VARIANT_BPF_H
 
+#include "entry.bpf.h"
+
 /*
  * Table entries that a visit may look at, so that its time stays well below a millisecond; the cost
  * of a step itself, in entries; and the entries that are read at once, for speed.
  */
 #define WALK_BUDGET (16 * 1024)
 #ifdef ZMEM_PROBE_READS
-#define WALK_STEP  3
-#define WALK_GROUP 8
+#define WALK_STEP_COST 3
+#define WALK_GROUP     8
 #else
-#define WALK_STEP  2
-#define WALK_GROUP 4
+#define WALK_STEP_COST 2
+#define WALK_GROUP     4
 #endif
-/* What a swap slot costs, in entries. */
-#define SLOT_WORK 4
+/* The cost of a swap slot, in entries. */
+#define SWAP_SLOT_WORK 4
 
 struct page_walk;
 
-#ifdef ZMEM_PROBE_READS
-
-/* In struct page_walk. The last copy is the longest: the verifier refuses what is behind it. */
-struct walk_room {
-	__u64 vma; /* vma_list.bpf.h */
-	__u32 searched;
-	__u32 number;
-	/* Copies of kernel memory, made by one call each. */
-	__u64 entries[WALK_GROUP];
-	__u64 page[7];	     /* of a struct page, without its count */
-	__u64 vma_words[19]; /* the members of a struct vm_area_struct that are read, and others */
-};
-
-#define WALK_ROOM struct walk_room room;
-
-#else
-
-#define WALK_ROOM
-
-#endif
-
 #ifdef ZMEM_OLD
 
-/* Global functions take no pointers before 5.12: this is the number of a slot. */
+/* Global functions take no pointers before 5.12: this is the number of a room. */
 typedef __u32 walk_ref;
 
 #define WALK_STEP_FUNCTION(name) __noinline int name(walk_ref walk)
@@ -66,7 +47,10 @@ typedef __u32 walk_ref;
 		}                                                                                  \
 	} while (0)
 
-/* A loop of loops, because the verifier follows at most 8192 jumps of one function. */
+/*
+ * A loop of loops, because the verifier follows at most 8192 jumps of one function. The inner one
+ * takes LOOP_TURNS steps, so a loop may take nearly that many more than its `count`.
+ */
 #define LOOP_TURNS 256
 #define WALK_STEP_LONG(name)                                                                       \
 	__noinline int name##_turns(walk_ref walk)                                                 \
@@ -80,8 +64,11 @@ typedef __u32 walk_ref;
 #define walk_loop_long(max, count, name, walk)                                                     \
 	walk_loop((max) / LOOP_TURNS, ((count) + LOOP_TURNS - 1) / LOOP_TURNS, name##_turns, walk)
 
-/* Of a whole budget, and the pages of a huge page, which is finished in any case. */
-#define WALK_STEPS_MAX (WALK_BUDGET / WALK_STEP + PMD_PAGES_MOST + LOOP_TURNS)
+/*
+ * The most steps of a walk: those that cost the whole budget, one for each page of a huge page,
+ * which is finished in any case, and what the inner loop rounds up.
+ */
+#define WALK_STEPS_MAX (WALK_BUDGET / WALK_STEP_COST + PMD_PAGES_MOST + LOOP_TURNS)
 
 #else
 

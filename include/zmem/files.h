@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The answer of the BPF program that lists inodes with cached pages (bpf/files.bpf.c). It is one
- * value of a map, which the one process that loaded the program maps into its memory. Each run of
- * the program is a visit: it continues where the visit before it stopped.
+ * What BPF programs answer about files: the inodes with cached pages (bpf/files.bpf.c), the holders
+ * of a file (bpf/holders.bpf.c), and the walk over its swapped pages (bpf/page_tree.bpf.h, also of
+ * bpf/swap.bpf.c). An answer is one value of a map, which the one process that loaded the program
+ * maps into its memory. Each run of a program is a visit: it continues where the visit before it
+ * stopped.
  */
 #ifndef ZMEM_FILES_H
 #define ZMEM_FILES_H
@@ -15,6 +17,8 @@
 #define ZMEM_FILES_STEPS 2048 /* inodes and names that one visit looks at: below 1 ms */
 #define ZMEM_FILE_TEXT	 432  /* bytes of names of a record */
 #define ZMEM_NAME_PART	 256  /* bytes of one name: NAME_MAX and the terminator */
+
+#define ZMEM_FILE_NAMES	 24 /* names of a record: of a file and the directories above it */
 
 #define ZMEM_INODE_WORDS 64
 
@@ -29,13 +33,15 @@ enum zmem_file_kind {
 };
 
 enum zmem_file_flags {
-	ZMEM_FILE_SHMEM = 1 << 0,    /* shared memory or tmpfs */
-	ZMEM_FILE_MAPPED = 1 << 1,   /* some process maps it */
-	ZMEM_FILE_DIRTY = 1 << 2,    /* a page waits to be written */
-	ZMEM_FILE_CUT = 1 << 3,	     /* text lacks the directories at the top */
-	ZMEM_FILE_INTERNAL = 1 << 4, /* a file system: the kernel's own mount of shared memory */
-	ZMEM_FILE_ALONE = 1 << 5,    /* the file is in no directory, and never was */
-	ZMEM_FILE_HUGETLB = 1 << 6,  /* of a hugetlbfs */
+	ZMEM_FILE_SHMEM = 1 << 0,  /* shared memory or tmpfs */
+	ZMEM_FILE_MAPPED = 1 << 1, /* some process maps it */
+	ZMEM_FILE_DIRTY = 1 << 2,  /* a page waits to be written */
+	ZMEM_FILE_CUT = 1 << 3,	   /* text lacks the directories at the top */
+	/* A file system: the kernel's own mount of shared memory. */
+	ZMEM_FILE_KERNEL_MOUNT = 1 << 4,
+	/* It is in no directory, and never was. Also the root of a file system. */
+	ZMEM_FILE_ALONE = 1 << 5,
+	ZMEM_FILE_HUGETLB = 1 << 6, /* of a hugetlbfs */
 };
 
 /* 512 bytes. */
@@ -43,7 +49,7 @@ struct zmem_file {
 	__u64 pages;   /* in RAM, of the base size; of a hugetlbfs: blocks of 512 bytes */
 	__u64 swapped; /* pages in swap; of shared memory alone */
 	__u64 size;    /* bytes */
-	__u64 inode;   /* of a file system: its magic number */
+	__u64 inode;   /* of a file */
 	__u32 device;  /* the kernel's dev_t of the file system */
 	__u32 rdev;    /* of a device file */
 	__u32 links;
@@ -82,12 +88,13 @@ enum zmem_files_state {
 };
 
 struct zmem_files {
-	__u32 state; /* enum zmem_files_state */
-	__u32 memfd; /* a descriptor of the process that runs the program */
-	__u32 count; /* records of this visit */
-	__u32 systems;
+	__u32 state;  /* enum zmem_files_state */
+	__u32 memfd;  /* a descriptor of the process that runs the program */
+	__u32 count;  /* records of this visit */
+	__u32 system; /* the number of the file system at hand, from 0 on */
 	/* Where the walk is: addresses, which user space has no use for. */
-	__u64 first, super, node, operations;
+	__u64 own_super; /* of our memfd: the first one */
+	__u64 super, node, operations;
 	__u64 next; /* behind `node`, as it was when that was read; 0: to be read */
 	__u64 node_inode, node_generation; /* of the inode at `node` */
 	__u32 restarts;			   /* of this file system */

@@ -15,7 +15,7 @@
 
 /* Swap files that an entry can name; the kernel allows a few more (MAX_SWAPFILES). */
 #define ZMEM_SWAP_DEVICES 16
-/* Slots that one visit counts or looks at. */
+/* Swap slots that one visit counts or looks at. */
 #define ZMEM_SWAP_SCAN (256 * 1024)
 /* Nodes of the tree of a file that one visit looks at, of 64 pages each. */
 #define ZMEM_SWAP_NODES 128
@@ -69,10 +69,10 @@ struct zmem_swap_want {
 
 struct zmem_swap {
 	/* Set by user space. */
-	__u32 every;  /* 1: walk all private memory; 0: what other processes may share */
-	__u32 costs;  /* 1: find out where pages are, and what they take in RAM */
-	__u32 device; /* of a scan */
-	__s32 epoll;  /* a descriptor of the process, which waits for /proc/swaps alone; or -1 */
+	__u32 all_private; /* 1: walk all private memory; 0: what other processes may share */
+	__u32 costs;	   /* 1: find out where pages are, and what they take in RAM */
+	__u32 device;	   /* of a scan */
+	__s32 epoll; /* a descriptor of the process, which waits for /proc/swaps alone; or -1 */
 	struct zmem_layout at;
 	/* Found by swap_symbols; 0: the kernel keeps no such symbols. */
 	__u64 swap_info, zswap_trees, zswap_tree_counts;
@@ -80,10 +80,10 @@ struct zmem_swap {
 	__u64 unknown_clusters; /* 1: sharers are in clusters of a size that is not known */
 	__u64 file_gone; /* of file_slots: the file of `tree` is gone, or another one has its place
 			  */
-	/* Of scan_slots: the next slot, and how many so far only the swap cache has. */
+	/* Of scan_slots: the next swap slot, and how many so far only the swap cache has. */
 	__u64 slot;
 	__u64 cached;
-	__u64 work;	    /* the most table entries that a run looked at; a slot counts as 4 */
+	__u64 work; /* the most table entries that a run looked at; a swap slot counts as 4 */
 	__u64 kernel_table; /* in the kernel: of a process that has the kernel's memory */
 	struct zmem_swap_record record;
 	struct zmem_swap_device dev[ZMEM_SWAP_DEVICES];

@@ -33,7 +33,7 @@ static inline void cleanup_closep(const int *fd)
 		close(*fd);
 }
 
-/* Closes a descriptor if it is open, and notes that. */
+/* Closes a descriptor if it is open, and sets it to -1. */
 static inline void close_fd(int *fd)
 {
 	if (*fd >= 0)
@@ -52,6 +52,7 @@ static inline void cleanup_fclosep(FILE **file)
 		fclose(*file);
 }
 
+/* A macro is not expanded within itself, so the inner word is the attribute of the compiler. */
 #define cleanup(fn)	 __attribute__((cleanup(fn)))
 #define cleanup_free	 cleanup(cleanup_freep)
 #define cleanup_close	 cleanup(cleanup_closep)

@@ -3,8 +3,8 @@
  * Notes on steps that failed, as data: libraries add notes, and only the command line prints them.
  * doctor and -v show all notes, and the first becomes "fallback_reason" in every output.
  */
-#ifndef ZMEM_DIAG_H
-#define ZMEM_DIAG_H
+#ifndef ZMEM_BASE_DIAG_H
+#define ZMEM_BASE_DIAG_H
 
 #define DIAG_NOTES 16
 

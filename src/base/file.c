@@ -326,13 +326,13 @@ int place_find(struct place *p, const char *path)
  */
 static int place_append(struct place *p)
 {
-	/* O_NONBLOCK: waits neither for a reader nor for the end of a lease. */
 	cleanup_close int fd = -1;
 	struct stat st;
 
 	if (!p->by_proc && p->st.st_nlink > 1 && others_write(&p->dir_st))
 		return refuse(p, "it has several names (hard links), in a directory that others "
 				 "can write to (choose another directory)");
+	/* O_NONBLOCK: waits neither for a reader nor for the end of a lease. */
 	fd = openat(p->dir, p->name,
 		    O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC |
 			    (p->by_proc ? 0 : O_NOFOLLOW));

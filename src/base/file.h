@@ -21,7 +21,10 @@ static inline bool file_exhausted(int error)
 	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
 }
 
-/* What the user can do about such an error, NULL for other errors. */
+/*
+ * What to raise after such an error: commands and limits, for a message. NULL for other errors. 256
+ * descriptors are many more than any command needs.
+ */
 static inline const char *file_exhausted_hint(int error)
 {
 	if (error == -EMFILE)
@@ -73,7 +76,8 @@ struct place {
 
 /*
  * Returns 0 or a negative errno: -EPERM and a refusal; -EISDIR if the path is a directory, which
- * `dir` then is. Allocates no memory. Call place_done() in either case.
+ * `dir` then is. It sets all of *p and allocates no memory. Call place_done() in either case. Where
+ * place_find() may not be reached, *p begins with dir and entry -1.
  */
 int place_find(struct place *p, const char *path);
 void place_done(struct place *p);

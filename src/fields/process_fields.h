@@ -36,7 +36,7 @@ void process_list_usual(struct field_list *list, const struct field *group);
 void process_list_long(struct field_list *list, const struct field *group);
 /* The usual columns of watch and top: with changes. */
 void process_list_watch(struct field_list *list, const struct field *group);
-/* The fields in zmem.snapshot, in that order; command lines only on request. */
+/* The columns of CSV, in the order of zmem.snapshot, which also has command lines. */
 void process_list_whole(struct field_list *list, const struct field *group);
 /* The fields of a row in JSON; of a group without its name. */
 void process_list_json(struct field_list *list, const struct field *group);

@@ -18,8 +18,8 @@
  * swap cache that is not mapped, and lines of meminfo whose place is not known (struct
  * meminfo_line). It is negative if counters lag (they are kept per CPU).
  */
-#ifndef ZMEM_ACCOUNT_H
-#define ZMEM_ACCOUNT_H
+#ifndef ZMEM_MODEL_ACCOUNT_H
+#define ZMEM_MODEL_ACCOUNT_H
 
 #include <stdbool.h>
 #include <stdint.h>

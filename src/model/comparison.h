@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What a comparison of BPF and /proc found. check/compare.h explains the verdicts. */
-#ifndef ZMEM_COMPARISON_H
-#define ZMEM_COMPARISON_H
+#ifndef ZMEM_MODEL_COMPARISON_H
+#define ZMEM_MODEL_COMPARISON_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What made the resident memory of processes grow, by stack. It does no I/O. */
-#ifndef ZMEM_GROWTH_H
-#define ZMEM_GROWTH_H
+#ifndef ZMEM_MODEL_GROWTH_H
+#define ZMEM_MODEL_GROWTH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The mappings of processes, one by one or summed by name. It does no I/O. */
-#ifndef ZMEM_MAPS_H
-#define ZMEM_MAPS_H
+#ifndef ZMEM_MODEL_MAPS_H
+#define ZMEM_MODEL_MAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

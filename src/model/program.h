@@ -4,8 +4,8 @@
  * interpreter runs, or the applet of a multi-call binary, or the program that the dynamic loader
  * or Wine runs. A name is never made of other arguments.
  */
-#ifndef ZMEM_PROGRAM_H
-#define ZMEM_PROGRAM_H
+#ifndef ZMEM_MODEL_PROGRAM_H
+#define ZMEM_MODEL_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  *
  * A value that was not measured is absent (process_has() is false), never 0.
  */
-#ifndef ZMEM_SNAPSHOT_H
-#define ZMEM_SNAPSHOT_H
+#ifndef ZMEM_MODEL_SNAPSHOT_H
+#define ZMEM_MODEL_SNAPSHOT_H
 
 #include <stdbool.h>
 #include <stddef.h>

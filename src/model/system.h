@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Values of the whole machine: meminfo, swap devices, zram, memory pressure, swap activity. */
-#ifndef ZMEM_SYSTEM_H
-#define ZMEM_SYSTEM_H
+#ifndef ZMEM_MODEL_SYSTEM_H
+#define ZMEM_MODEL_SYSTEM_H
 
 #include <stdbool.h>
 #include <stddef.h>

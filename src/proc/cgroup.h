@@ -4,8 +4,8 @@
  * The path shown is that of the v1 memory hierarchy, of the unified one (0::) or of systemd's own
  * (name=systemd): the first one where the process is not in the root; "/" if it is in all roots.
  */
-#ifndef ZMEM_CGROUP_H
-#define ZMEM_CGROUP_H
+#ifndef ZMEM_PROC_CGROUP_H
+#define ZMEM_PROC_CGROUP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * A /proc, rooted at a directory fd, so that tests can use a captured tree. Finds processes and
  * their files; the parsers beside it read the texts.
  */
-#ifndef ZMEM_PROCFS_H
-#define ZMEM_PROCFS_H
+#ifndef ZMEM_PROC_PROCFS_H
+#define ZMEM_PROC_PROCFS_H
 
 #include <stdbool.h>
 #include <stddef.h>

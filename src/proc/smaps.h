@@ -4,8 +4,8 @@
  * many mappings has hundreds of megabytes of it, and only a line is kept. /proc/PID/smaps_rollup
  * (Documentation/ABI/testing/procfs-smaps_rollup) has the sums.
  */
-#ifndef ZMEM_SMAPS_H
-#define ZMEM_SMAPS_H
+#ifndef ZMEM_PROC_SMAPS_H
+#define ZMEM_PROC_SMAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

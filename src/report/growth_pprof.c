@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "report/growth.h"
-#include "write/string_table.h"
+#include "base/string_table.h"
 
 enum profile_field {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -62,7 +62,7 @@ static uint64_t string_number(struct profile *p, const char *text)
 {
 	uint32_t number = 0;
 
-	if (string_table_find(&p->strings, text, &number) < 0)
+	if (string_table_number(&p->strings, text, &number) < 0)
 		p->error = 1;
 	return number;
 }

@@ -32,7 +32,7 @@
 #include "report/report.h"
 #include "report/summary.h"
 #include "write/field_text.h"
-#include "write/string_table.h"
+#include "base/string_table.h"
 
 /* The limits of an encoded text and of its bytes in hex. JSON has longer texts. */
 #define TEXT_MAX 1024
@@ -71,7 +71,7 @@ static int64_t text_number(struct page *p, const char *text)
 		return UNKNOWN;
 	if (text == p->text)
 		return p->number;
-	if (string_table_find(&p->strings, text, &p->number) < 0) {
+	if (string_table_number(&p->strings, text, &p->number) < 0) {
 		p->error = -ENOMEM;
 		return UNKNOWN;
 	}

@@ -34,7 +34,4 @@ void json_row(struct json_writer *w, const struct result *r, const struct field_
 /* An object of sums. */
 void json_sums(struct json_writer *w, const char *key, const struct totals *t);
 
-/* The value of one field of /proc/meminfo; null if the file does not have it. */
-#define json_meminfo(w, key, m, field) json_known(w, key, meminfo_has(m, field), (m)->value[field])
-
 #endif

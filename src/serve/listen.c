@@ -182,7 +182,7 @@ static int bind_unix(const struct place *p)
 /* With the rights of the invoking user, as for bind(). */
 static void remove_socket(const char *path)
 {
-	cleanup(place_done) struct place p = {.dir = -1, .entry = -1};
+	cleanup(place_done) struct place p;
 
 	privilege_as_caller(true);
 	if (place_find(&p, path) == 0 && is_socket(&p))

@@ -8,10 +8,9 @@
 #include <time.h>
 
 #include "base/parse.h"
-#include "write/format.h"
 
 #define DAY_SECONDS  (24 * 60 * 60)
-#define DURATION_MAX 1000000000 /* a number; 31 years of seconds */
+#define DURATION_MAX 1000000000 /* a number of any unit; in ms all fit 64 bits */
 
 int moment_duration(const char *text, uint64_t *ret_ms)
 {
@@ -98,10 +97,10 @@ static struct moment make_moment(struct tm tm, bool utc, int seconds)
 	return (struct moment){first * 1000, end * 1000 - 1};
 }
 
-/* The latest such time of day up to `last_ms`. */
-static int parse_clock(const char *text, int64_t last_ms, struct moment *ret)
+/* The latest such time of day up to `end_ms`. */
+static int parse_clock(const char *text, int64_t end_ms, struct moment *ret)
 {
-	time_t last = (time_t)(last_ms / 1000);
+	time_t last = (time_t)(end_ms / 1000);
 	struct tm tm;
 	int seconds;
 
@@ -111,8 +110,8 @@ static int parse_clock(const char *text, int64_t last_ms, struct moment *ret)
 	if (!read_clock(&text, &tm, &seconds) || *text)
 		return -EINVAL;
 	*ret = make_moment(tm, false, seconds);
-	/* The minute of the end has begun: it is meant. */
-	if (ret->first_ms > last_ms) {
+	/* Today's if it has begun by the end, else yesterday's. */
+	if (ret->first_ms > end_ms) {
 		tm.tm_mday--;
 		*ret = make_moment(tm, false, seconds);
 	}
@@ -136,7 +135,7 @@ static int parse_date(const char *text, struct moment *ret)
 	return 0;
 }
 
-int moment_parse(const char *text, int64_t last_ms, struct moment *ret)
+int moment_parse(const char *text, int64_t end_ms, struct moment *ret)
 {
 	uint64_t before = 0;
 	int64_t then;
@@ -145,12 +144,12 @@ int moment_parse(const char *text, int64_t last_ms, struct moment *ret)
 	if (*text == '-') {
 		len = moment_duration(text + 1, &before);
 		if (len < 0 || text[1 + len] || before > (uint64_t)INT64_MAX / 2 ||
-		    __builtin_sub_overflow(last_ms, (int64_t)before, &then))
+		    __builtin_sub_overflow(end_ms, (int64_t)before, &then))
 			return -EINVAL;
 		*ret = (struct moment){then, then};
 		return 0;
 	}
-	return text[0] && text[1] && text[2] == ':' ? parse_clock(text, last_ms, ret)
+	return text[0] && text[1] && text[2] == ':' ? parse_clock(text, end_ms, ret)
 						    : parse_date(text, ret);
 }
 

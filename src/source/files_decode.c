@@ -43,8 +43,6 @@ static size_t split_names(const struct zmem_file *f, struct text_part *part, siz
 	return count;
 }
 
-#define NAMES_MAX 32
-
 /* "/dir/name" of "name", "dir". NULL without memory. */
 static char *join_names(struct arena *arena, const struct text_part *part, size_t count)
 {
@@ -114,14 +112,14 @@ static bool is_alone(const struct zmem_file *f)
 	return (f->flags & ZMEM_FILE_HUGETLB) && (f->flags & ZMEM_FILE_ALONE) && S_ISREG(f->mode);
 }
 
-static void set_kind(struct cached_file *file, const struct zmem_file *f, bool internal)
+static void set_kind(struct cached_file *file, const struct zmem_file *f, bool kernel_mount)
 {
-	bool shmem = file->account == FILE_IN_SHMEM, nameless = internal || !f->links;
+	bool shmem = file->account == FILE_IN_SHMEM, nameless = kernel_mount || !f->links;
 
 	file->kind = FILE_OTHER;
 	if (shmem && nameless)
 		file->kind = kind_of_name(file->name);
-	if (shmem && !internal && file->kind == FILE_OTHER)
+	if (shmem && !kernel_mount && file->kind == FILE_OTHER)
 		file->kind = FILE_TMPFS;
 	if (file->account == FILE_IN_CACHE && S_ISREG(f->mode))
 		file->kind = FILE_REGULAR;
@@ -131,19 +129,19 @@ static void set_kind(struct cached_file *file, const struct zmem_file *f, bool i
 		file->kind = FILE_HUGETLB;
 	file->deleted = !f->links && !is_alone(f) &&
 			(file->kind == FILE_TMPFS || file->kind == FILE_REGULAR ||
-			 file->kind == FILE_HUGETLB || (file->kind == FILE_OTHER && !internal));
+			 file->kind == FILE_HUGETLB || (file->kind == FILE_OTHER && !kernel_mount));
 }
 
 static int decode_inode(struct files_decoder *d, const struct zmem_file *f)
 {
-	struct text_part part[NAMES_MAX];
-	size_t count = split_names(f, part, NAMES_MAX);
+	struct text_part part[ZMEM_FILE_NAMES];
+	size_t count = split_names(f, part, ZMEM_FILE_NAMES);
 	struct cached_file *file = file_set_add(d->set);
 	uint64_t page = f->flags & ZMEM_FILE_HUGETLB ? BLOCK_SIZE : d->page_size;
 
 	if (!file)
 		return -ENOMEM;
-	/* More than all memory there is: not what the kernel has. */
+	/* More than all memory there is: the record is invalid. */
 	if (__builtin_mul_overflow(f->pages, page, &file->resident) ||
 	    __builtin_mul_overflow(f->swapped, page, &file->swapped))
 		return -EPROTO;
@@ -168,10 +166,10 @@ static int decode_inode(struct files_decoder *d, const struct zmem_file *f)
 		if (!file->name)
 			return -ENOMEM;
 	}
-	set_kind(file, f, d->internal);
+	set_kind(file, f, d->kernel_mount);
 	if (file->kind == FILE_BLOCK)
 		file->device = f->rdev;
-	if (!count || d->internal || is_alone(f) || file->kind == FILE_DRM ||
+	if (!count || d->kernel_mount || is_alone(f) || file->kind == FILE_DRM ||
 	    file->kind == FILE_BLOCK)
 		return 0;
 	return set_path(d, file, part, count);
@@ -193,7 +191,7 @@ static int begin_system(struct files_decoder *d, const struct zmem_file *f)
 		d->set->unlisted |= (strcmp(fs, file_unlisted_words[i]) == 0) << i;
 	d->set->systems = f->system + 1;
 	d->first = d->set->count;
-	d->internal = f->flags & ZMEM_FILE_INTERNAL;
+	d->kernel_mount = f->flags & ZMEM_FILE_KERNEL_MOUNT;
 	d->fs = fs;
 	return 0;
 }

@@ -11,9 +11,10 @@ struct files_decoder {
 	struct file_set *set;
 	const struct mounts *mounts;
 	uint32_t page_size;
-	bool internal;	/* of the current file system */
-	const char *fs; /* likewise; NULL before the first one */
-	size_t first;	/* the first file of the current file system */
+	/* The current file system: */
+	bool kernel_mount; /* it is the kernel's own mount of shared memory */
+	const char *fs;	   /* NULL before the first one */
+	size_t first;	   /* its first file */
 };
 
 /*

@@ -3,8 +3,8 @@
  * The pin: loaded iterators in a bpffs of our own, for the members of a group. Reading them needs
  * no capability (pin_source.c).
  */
-#ifndef ZMEM_PIN_H
-#define ZMEM_PIN_H
+#ifndef ZMEM_SOURCE_PIN_H
+#define ZMEM_SOURCE_PIN_H
 
 #include "base/diag.h"
 #include "proc/procfs.h"

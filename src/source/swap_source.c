@@ -360,7 +360,7 @@ static int receive_record(void *arg, const void *record)
 	add_sum(&w->sum, &r->sum);
 	if (r->cursor)
 		return want_visit(s, w, r->cursor, false);
-	return adds_up(w, s->visit->every) ? end_walk(s, w, true) : repeat_walk(s, w);
+	return adds_up(w, s->visit->all_private) ? end_walk(s, w, true) : repeat_walk(s, w);
 }
 
 /* One pass over all processes. Returns how many of the wanted ones it met, or a negative errno. */
@@ -422,7 +422,7 @@ static void set_values(const struct swap_source *s, const struct work *w)
 
 	if (!w->whole)
 		return;
-	if (!s->visit->every && (uint64_t)w->after > entries)
+	if (!s->visit->all_private && (uint64_t)w->after > entries)
 		rest = (uint64_t)w->after - entries;
 	if (p->pss_source == PSS_FROM_KERNEL && !process_has(p, COUNTER_SWAP_PSS)) {
 		process_set(p, COUNTER_SWAP_PSS,
@@ -506,7 +506,7 @@ int swap_source_read(struct swap_source *s, bool costs, struct snapshot *snapsho
 	bool known = costs && !s->cost_refusal;
 	int r;
 
-	s->visit->every = s->visit->costs = known;
+	s->visit->all_private = s->visit->costs = known;
 	r = list_wanted(s, known, snapshot);
 	if (r == 0)
 		r = walk_all(s);

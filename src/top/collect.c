@@ -151,12 +151,12 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 	};
 	if (o->delta == DELTA_START)
 		ret->changes = CHANGES_START;
-	process_list_usual(&ret->columns[0], NULL);
+	process_list_usual(&ret->columns[FOR_PROCESSES], NULL);
 	ret->columns[q->group != NULL] = s->columns;
 	if (q->group && !o->columns)
-		process_list_usual(&ret->columns[1], q->group);
+		process_list_usual(&ret->columns[FOR_GROUPS], q->group);
 	else if (!o->columns)
-		process_list_usual(&ret->columns[0], NULL);
+		process_list_usual(&ret->columns[FOR_PROCESSES], NULL);
 	ret->chosen[q->group != NULL] = o->columns;
 	if (o->filter)
 		snprintf(ret->filter, sizeof(ret->filter), "%s", o->filter);
@@ -197,7 +197,7 @@ void collect_filter(struct collect *c, struct view *v)
 		memcpy(c->filter, v->shared.set.filter, sizeof(c->filter));
 	else
 		memcpy(v->shared.set.filter, c->filter, sizeof(c->filter));
-	s->query.filter.group = v->list.within.group;
+	s->query.filter.group = v->list.opened.group;
 }
 
 /* Call before the next snapshot, when nothing points to this one any more. */

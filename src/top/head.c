@@ -231,7 +231,10 @@ static void put_collection(const struct shared *v, struct screen *s)
 unsigned head_lines(const struct shared *v)
 {
 	/* The minimum height of the terminal for each line. */
-	static const unsigned from[] = {8, 10, 12, 14, 16, 18};
+	static const unsigned from[] = {
+		[HEAD_RAM] = 8,		[HEAD_SWAP] = 10,  [HEAD_SHORTAGE] = 12,
+		[HEAD_COLLECTION] = 14, [HEAD_STATE] = 16, [HEAD_TIMELINE] = 18,
+	};
 	unsigned lines = 0, most = ARRAY_SIZE(from) - !v->facts.timeline;
 
 	while (lines < most && v->height >= from[lines])
@@ -242,7 +245,11 @@ unsigned head_lines(const struct shared *v)
 void head_draw(const struct shared *v, struct screen *s, unsigned lines)
 {
 	static void (*const put[])(const struct shared *v, struct screen *s) = {
-		put_ram, put_swap, put_shortage, put_collection};
+		[HEAD_RAM] = put_ram,
+		[HEAD_SWAP] = put_swap,
+		[HEAD_SHORTAGE] = put_shortage,
+		[HEAD_COLLECTION] = put_collection,
+	};
 
 	for (unsigned i = 0; i < lines && i < ARRAY_SIZE(put); i++)
 		put[i](v, s);

@@ -5,9 +5,19 @@
 
 #include "top/shared.h"
 
-/* How many lines the height has room for: RAM, swap, shortage, collection, state, time line. */
+/* The lines above the rows. A low terminal has only the first of them. */
+enum head_line {
+	HEAD_RAM,
+	HEAD_SWAP,
+	HEAD_SHORTAGE,
+	HEAD_COLLECTION,
+	HEAD_STATE,
+	HEAD_TIMELINE, /* of a recording */
+};
+
+/* How many lines the height has room for. */
 unsigned head_lines(const struct shared *v);
-/* Draws the first lines, at most 4: what is the same whatever the rows are. */
+/* Draws the first `lines`, before HEAD_STATE: what is the same whatever the rows are. */
 void head_draw(const struct shared *v, struct screen *s, unsigned lines);
 void head_timeline(const struct shared *v, struct screen *s);
 /* Parts of the line of the state: the word that it is paused, and an interval. */

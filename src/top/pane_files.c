@@ -118,7 +118,7 @@ static unsigned begin_rows(struct pane *p)
 	return VIEW_ASK_FILE_ROWS;
 }
 
-static void within_end(struct file_settings *set)
+static void forget_group(struct file_settings *set)
 {
 	free(set->within_name);
 	set->within_name = NULL;
@@ -139,7 +139,7 @@ static unsigned group_next(struct pane *p)
 	struct file_settings *set = &files_of(p)->set;
 	enum file_group now = set->within != FILE_GROUP_NONE ? set->within : set->group;
 
-	within_end(set);
+	forget_group(set);
 	set_group(set, now + 1 < FILE_GROUPS ? (enum file_group)(now + 1) : FILE_GROUP_NONE);
 	return begin_rows(p);
 }
@@ -156,7 +156,7 @@ static unsigned enter(struct pane *p)
 		files_moved(p);
 		return VIEW_ASK_HOLDERS;
 	}
-	within_end(&f->set);
+	forget_group(&f->set);
 	f->set.within_name = strdup(file->name);
 	if (!f->set.within_name)
 		return say(p->shared, "out of memory");
@@ -175,7 +175,7 @@ static unsigned leave(struct pane *p)
 	p->cursor.id = (struct row_id){.key = hash_text(HASH_START, set->within_name)};
 	p->cursor.held = true;
 	set_group(set, set->within);
-	within_end(set);
+	forget_group(set);
 	return VIEW_ASK_FILE_ROWS;
 }
 

@@ -34,9 +34,9 @@ static void list_moved(struct pane *p)
 
 static struct row_id id_at(const void *rows, size_t i)
 {
-	const struct listing *l = rows;
+	const struct listing *list = rows;
 
-	return listing_id(l, l->item[i].process);
+	return listing_id(list, list->item[i].process);
 }
 
 /* The row is gone: the one in its place is held. */
@@ -58,18 +58,18 @@ static void lose_row(struct list_pane *l)
 static void record_history(struct list_pane *l)
 {
 	struct listing *rows = &l->pane.shared->rows;
-	const struct process *p = listing_process(rows);
+	const struct process *row = listing_process(rows);
 	struct cursor *c = &l->pane.cursor;
-	bool same = p && row_id_same(listing_id(rows, p), c->id);
+	bool same = row && row_id_same(listing_id(rows, row), c->id);
 
-	if (!p || (c->held && !same))
+	if (!row || (c->held && !same))
 		return;
 	/* Not held: the first row, which may be another one than before. */
 	if (!same)
 		history_clear(&rows->history);
-	c->id = listing_id(rows, p);
-	history_add(&rows->history, rows->r->snapshot->time_ms, process_has(p, COUNTER_PSS_SWAP),
-		    p->value[COUNTER_PSS_SWAP]);
+	c->id = listing_id(rows, row);
+	history_add(&rows->history, rows->r->snapshot->time_ms, process_has(row, COUNTER_PSS_SWAP),
+		    row->value[COUNTER_PSS_SWAP]);
 }
 
 void list_set_rows(struct list_pane *l, const struct result *r, const struct row *rows,
@@ -86,11 +86,11 @@ void list_set_rows(struct list_pane *l, const struct result *r, const struct row
 	to->r = r;
 	to->item = rows;
 	to->count = count;
-	if (l->within.leaving) {
+	if (l->opened.leaving) {
 		c->held = c->show = true;
-		c->id = l->within.id;
-		c->first = l->within.first;
-		l->within.leaving = false;
+		c->id = l->opened.id;
+		c->first = l->opened.first;
+		l->opened.leaving = false;
 	}
 	if (tick)
 		folds_prune(&l->folds, r->snapshot);
@@ -108,26 +108,26 @@ static bool text_has(const char *text, const char *part)
 
 static bool list_matches(const struct pane *p, size_t row, const char *text)
 {
-	const struct listing *l = &p->shared->rows;
-	const struct process *process = l->item[row].process;
+	const struct listing *list = &p->shared->rows;
+	const struct process *process = list->item[row].process;
 
 	return text_has(process->name, text) || text_has(process->cmdline, text) ||
-	       (l->r->group && text_has(l->r->group->group(process), text));
+	       (list->r->group && text_has(list->r->group->group(process), text));
 }
 
 /* ---- the processes of a group ---- */
 
 /* Forgets the group: all processes are shown again. */
-static void within_end(struct list_pane *l)
+static void forget_group(struct list_pane *l)
 {
-	free((char *)l->within.group.text);
-	l->within.group = (struct group_id){};
+	free((char *)l->opened.group.text);
+	l->opened.group = (struct group_id){};
 }
 
 void list_done(struct list_pane *l)
 {
 	folds_done(&l->folds);
-	within_end(l);
+	forget_group(l);
 }
 
 /* Rows of another kind, as the settings say. */
@@ -151,11 +151,11 @@ static unsigned enter(struct pane *p)
 	group = group_id_of(l->kind, row);
 	if (group.text && !(group.text = strdup(group.text)))
 		return say(p->shared, "out of memory");
-	within_end(l);
-	l->within = (struct list_within){.group = group,
-					 .id = listing_id(&p->shared->rows, row),
-					 .order = set->order,
-					 .first = p->cursor.first};
+	forget_group(l);
+	l->opened = (struct opened_group){.group = group,
+					  .id = listing_id(&p->shared->rows, row),
+					  .order = set->order,
+					  .first = p->cursor.first};
 	/* Processes have no counters of memory cgroups to be sorted by. */
 	if (process_list_misplaced(&set->order.keys, NULL))
 		set->order.keys = (struct field_list){.item = {process_field("pss")}, .count = 1};
@@ -166,41 +166,42 @@ static unsigned enter(struct pane *p)
 }
 
 /* Shows the groups again, as they were. */
-static unsigned within_leave(struct pane *p)
+static unsigned leave_group(struct pane *p)
 {
 	struct list_pane *l = list_of(p);
 
-	if (!l->within.group.key)
+	if (!l->opened.group.key)
 		return PANE_REFUSE;
-	p->shared->set.group = l->within.group.key;
-	p->shared->set.order = l->within.order;
+	p->shared->set.group = l->opened.group.key;
+	p->shared->set.order = l->opened.order;
 	p->cursor.follow = false;
-	l->within.leaving = true;
-	within_end(l);
+	l->opened.leaving = true;
+	forget_group(l);
 	begin_kind(l);
 	return VIEW_ASK_FILTER;
 }
 
 static unsigned group_next(struct pane *p)
 {
+	/* Not cmdline: most command lines belong to one process. */
 	static const char *const key[] = {"name", "user",      "unit",	"container",
 					  "pod",  "namespace", "cgroup"};
 	struct list_pane *l = list_of(p);
 	struct view_settings *set = &p->shared->set;
-	unsigned ask = l->within.group.key ? VIEW_ASK_FILTER : VIEW_ASK_ROWS;
+	unsigned ask = l->opened.group.key ? VIEW_ASK_FILTER : VIEW_ASK_ROWS;
 	size_t at = 0;
 
 	/* From the processes of a group on to the next kind of groups. */
-	if (l->within.group.key)
-		set->group = l->within.group.key;
-	within_end(l);
+	if (l->opened.group.key)
+		set->group = l->opened.group.key;
+	forget_group(l);
 	while (set->group && at < ARRAY_SIZE(key) && strcmp(key[at], set->group->key) != 0)
 		at++;
 	at += set->group != NULL;
 	set->group = at < ARRAY_SIZE(key) ? process_field(key[at]) : NULL;
 	if (set->group) {
-		process_list_usual(&set->columns[1], set->group);
-		set->chosen[1] = false;
+		process_list_usual(&set->columns[FOR_GROUPS], set->group);
+		set->chosen[FOR_GROUPS] = false;
 	}
 	begin_kind(l);
 	return ask;
@@ -318,8 +319,8 @@ static unsigned escape(struct pane *p)
 
 	if (p->cursor.follow) {
 		p->cursor.follow = false;
-	} else if (list_of(p)->within.group.key) {
-		return within_leave(p);
+	} else if (list_of(p)->opened.group.key) {
+		return leave_group(p);
 	} else if (*set->filter || *set->user) {
 		*set->filter = *set->user = '\0';
 		return VIEW_ASK_FILTER;
@@ -515,7 +516,7 @@ static const struct key_use list_keys[] = {
 	{{'-'}, minus},
 	{{'*'}, fold_all, .does = "folds and opens the rows of a tree", .where = "(t shows it)"},
 	{{TOP_BACKSPACE, TOP_CTRL('h')},
-	 within_leave,
+	 leave_group,
 	 .does = "leads from the processes of a group to the groups",
 	 .where = ""},
 	{{'.', ','}, step, OF_RECORDING},
@@ -532,7 +533,7 @@ static void put_order(const struct list_pane *l, struct line *to)
 	const struct shared *v = l->pane.shared;
 	const struct order *o = &v->set.order;
 	const struct cursor *c = &l->pane.cursor;
-	const struct group_id *within = &l->within.group;
+	const struct group_id *opened = &l->opened.group;
 
 	line_printf(to, "by ");
 	for (size_t i = 0; i < o->keys.count; i++)
@@ -541,10 +542,10 @@ static void put_order(const struct list_pane *l, struct line *to)
 		line_printf(to, " reversed");
 	if (v->set.group)
 		line_printf(to, "  groups of one %s", v->set.group->key);
-	if (within->key)
-		line_printf(to, within->text ? "  %s " : "  no %s", within->key->key);
-	if (within->key && within->text)
-		line_text(to, within->text, 40);
+	if (opened->key)
+		line_printf(to, opened->text ? "  %s " : "  no %s", opened->key->key);
+	if (opened->key && opened->text)
+		line_text(to, opened->text, 40);
 	if (v->set.tree)
 		line_printf(to, "  tree");
 	if (*v->set.filter) {
@@ -598,7 +599,7 @@ static const char *hints(const struct list_pane *l)
 	if (set->tree)
 		return "? help  q quit  - fold  + open  * all  t list  / search  f filter  s sort  "
 		       "Enter details  F follow  Space pause";
-	if (l->within.group.key)
+	if (l->opened.group.key)
 		return "? help  Esc groups  q quit  / search  f filter  s sort  t tree  "
 		       "Enter details  x changes  F follow  Space pause";
 	return "? help  q quit  / search  f filter  s sort  g groups  t tree  o columns  x changes  "
@@ -622,9 +623,9 @@ static const char *list_draw(struct pane *p, struct screen *s)
 	table_place(t);
 	grid_measure(&t->grid);
 	head_draw(v, s, lines);
-	if (lines > 4)
+	if (lines > HEAD_STATE)
 		draw_state(l, s);
-	if (lines > 5)
+	if (lines > HEAD_TIMELINE)
 		head_timeline(v, s);
 	pane_table(p, &t->grid, s);
 	return hints(l);

@@ -12,7 +12,7 @@
 /* ---- the list of processes or groups ---- */
 
 /* The processes of one group are shown, and how the groups were shown before. */
-struct list_within {
+struct opened_group {
 	struct group_id group; /* key NULL: all processes; owns the text */
 	struct row_id id;
 	struct order order;
@@ -27,7 +27,7 @@ struct list_pane {
 	struct table table;	   /* keeps its widths while the columns stay */
 	const struct field *kind;  /* the group column; NULL: rows are processes */
 	char followed[64];	   /* the text of the row that is followed if it is a group */
-	struct list_within within;
+	struct opened_group opened;
 	struct folds folds; /* of the tree */
 };
 

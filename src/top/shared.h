@@ -12,9 +12,12 @@
 #include "top/prompt.h"
 #include "top/screen.h"
 
+/* Indexes of columns: group != NULL. */
+enum { FOR_PROCESSES, FOR_GROUPS };
+
 /* How rows are made. The caller applies changes on VIEW_ASK_ROWS or VIEW_ASK_FILTER. */
 struct view_settings {
-	struct field_list columns[2]; /* for processes and for groups */
+	struct field_list columns[2]; /* at FOR_PROCESSES and at FOR_GROUPS */
 	bool chosen[2];		      /* chosen by the user: never made narrower */
 	struct order order;
 	const struct field *group; /* NULL: rows are processes */

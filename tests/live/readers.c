@@ -5,7 +5,7 @@
  * Checks that several readers of one loaded BPF program do not disturb each other: 1, 2 and 8
  * readers must see the same processes, each once, with the same values of those named COMM, which
  * share no file with others. Then the same for one reader of the object by probe reads, which the
- * program uses only on older kernels, also while its slots for walks are taken. And that memos are
+ * program uses only on older kernels, also while its rooms for walks are taken. And that memos are
  * made of what processes share (PIDs, 16 MiB), and change no value. Links the library,
  * because the program itself chooses the object and the number of readers.
  */
@@ -116,7 +116,7 @@ static void check(const struct procfs *proc, unsigned readers, int rounds)
 /* ---- by probe reads ---- */
 
 #define PROBE_READS "bpf with pages (probe reads)"
-#define SLOTS_EACH  32 /* bpf/walk_room.bpf.h: of root, then as many of others */
+#define ROOMS_EACH  32 /* bpf/walk_room.bpf.h: of root, then as many of others */
 
 static const struct source_variant *find_variant(const char *name)
 {
@@ -174,13 +174,13 @@ static int find_map(const char *name)
 	return found;
 }
 
-static int set_slots(int map, unsigned first, bool taken)
+static int set_rooms(int map, unsigned first, bool taken)
 {
 	int r = 0;
 
-	for (unsigned slot = first; r == 0 && slot < first + SLOTS_EACH; slot++)
-		r = taken ? bpf_map_update_elem(map, &slot, &slot, 0)
-			  : bpf_map_delete_elem(map, &slot);
+	for (unsigned room = first; r == 0 && room < first + ROOMS_EACH; room++)
+		r = taken ? bpf_map_update_elem(map, &room, &room, 0)
+			  : bpf_map_delete_elem(map, &room);
 	return r;
 }
 
@@ -200,13 +200,13 @@ static void check_probe_reads(const struct procfs *proc, int rounds)
 	}
 	compare_sources(source, probe, rounds, true, "probe reads: the same values");
 	map = find_map("walk_taken");
-	result(map >= 0 && set_slots(map, SLOTS_EACH, true) == 0, "slots of others are taken",
+	result(map >= 0 && set_rooms(map, ROOMS_EACH, true) == 0, "rooms of others are taken",
 	       "no map");
-	compare_sources(source, probe, 3, true, "root has slots of its own");
-	result(set_slots(map, 0, true) == 0, "all slots are taken", "no map");
-	compare_sources(source, probe, 3, false, "without a slot: all processes, none with PSS");
-	result(set_slots(map, 0, false) == 0, "slots are given back", "some were not taken");
-	compare_sources(source, probe, 3, true, "with slots again");
+	compare_sources(source, probe, 3, true, "root has rooms of its own");
+	result(set_rooms(map, 0, true) == 0, "all rooms are taken", "no map");
+	compare_sources(source, probe, 3, false, "without a room: all processes, none with PSS");
+	result(set_rooms(map, 0, false) == 0, "rooms are given back", "some were not taken");
+	compare_sources(source, probe, 3, true, "with rooms again");
 	if (map >= 0)
 		close(map);
 	source_close(probe);

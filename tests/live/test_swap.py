@@ -374,7 +374,7 @@ def full_before_disk():
                    "what is in each of both", p)
 
 
-ENTRIES, TABLE, SLOT = 16 * 1024, 512, 4  # WALK_BUDGET, SLOT_WORK
+ENTRIES, TABLE, SLOT = 16 * 1024, 512, 4  # WALK_BUDGET, SWAP_SLOT_WORK
 
 
 def many_slots(_):

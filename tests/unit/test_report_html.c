@@ -4,7 +4,7 @@
 #include "sample.h"
 
 #include "report/report.h"
-#include "write/string_table.h"
+#include "base/string_table.h"
 
 TEST(data)
 {
@@ -217,7 +217,7 @@ TEST(strings)
 		for (int round = 0; round < 2; round++) {
 			for (uint32_t i = 0; i < ARRAY_SIZE(text); i++) {
 				snprintf(text[i], sizeof(text[i]), "%u", i % 2500);
-				assert_int_equal(string_table_find(&t, text[i], &number), 0);
+				assert_int_equal(string_table_number(&t, text[i], &number), 0);
 				assert_int_equal(number, i % 2500);
 			}
 		}

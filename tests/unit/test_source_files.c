@@ -125,7 +125,7 @@ FIXTURE_TEST(elsewhere)
 			 1 << FILE_UNLISTED_SECRETMEM | 1 << FILE_UNLISTED_GUEST_MEMFD);
 }
 
-FIXTURE_TEST(internal)
+FIXTURE_TEST(kernel_mount)
 {
 	static const struct {
 		const char *name;
@@ -139,7 +139,7 @@ FIXTURE_TEST(internal)
 		{"new thing", FILE_OTHER},
 	};
 
-	begin(f, 0, "tmpfs", ZMEM_FILE_INTERNAL);
+	begin(f, 0, "tmpfs", ZMEM_FILE_KERNEL_MOUNT);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct cached_file *file = add_file(f, ZMEM_FILE_SHMEM, 0, S_IFREG,
 							  names[i].name, strlen(names[i].name) + 1);

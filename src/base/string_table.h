@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Numbers texts in the order of their first use, each text once. Borrows the texts. */
-#ifndef ZMEM_WRITE_STRING_TABLE_H
-#define ZMEM_WRITE_STRING_TABLE_H
+#ifndef ZMEM_BASE_STRING_TABLE_H
+#define ZMEM_BASE_STRING_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,9 @@ struct string_table {
 };
 
 void string_table_done(struct string_table *t);
-/* Returns the number of a text and adds the text if it is new. Returns 0 or -ENOMEM. */
-int string_table_find(struct string_table *t, const char *s, uint32_t *ret_number);
+/*
+ * Sets *ret_number to the number of a text, and adds the text if it is new. Returns 0 or -ENOMEM.
+ */
+int string_table_number(struct string_table *t, const char *s, uint32_t *ret_number);
 
 #endif

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A hash table of texts with open addressing. */
-#include "write/string_table.h"
+#include "base/string_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/hash.h"
 
 void string_table_done(struct string_table *t)
 {
@@ -13,20 +15,11 @@ void string_table_done(struct string_table *t)
 	*t = (struct string_table){0};
 }
 
-/* FNV-1a */
-static uint32_t hash(uint32_t seed, const char *s)
-{
-	uint32_t h = seed ^ UINT32_C(2166136261);
-
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * UINT32_C(16777619);
-	return h ^ h >> 15;
-}
-
 /* The slot of the text, or the free slot for it. A free slot always exists. */
 static size_t probe(const struct string_table *t, const char *s)
 {
-	size_t at = hash(t->seed, s) & (t->slots - 1);
+	uint64_t hash = hash_text(HASH_START ^ t->seed, s);
+	size_t at = (hash ^ hash >> 32) & (t->slots - 1);
 
 	while (t->slot[at] && strcmp(t->item[t->slot[at] - 1], s) != 0)
 		at = (at + 1) & (t->slots - 1);
@@ -53,7 +46,7 @@ static int grow(struct string_table *t)
 	return 0;
 }
 
-int string_table_find(struct string_table *t, const char *s, uint32_t *ret_number)
+int string_table_number(struct string_table *t, const char *s, uint32_t *ret_number)
 {
 	size_t at;
 
