@@ -47,7 +47,7 @@ manual_pages() {
 	echo '644 lib/python3/dist-packages/zmem_bpf.py'
 	# All files for users, without their sources.
 	data | sed 's|^|644 share/zmem-bpf/|'
-	for name in compare diff files grow incidents maps ndjson snapshot system; do echo "644 share/zmem-bpf/zmem.$name.schema.json"; done
+	sed -n 's|^document \([^ ]*\) .*|644 share/zmem-bpf/\1.schema.json|p' "$source/src/dist/documents.txt"
 } | sort -k 2 >"$TMP/wanted"
 check 'more than 12 files are installed' [ "$(wc -l <"$TMP/wanted")" -gt 12 ]
 

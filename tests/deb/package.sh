@@ -21,7 +21,8 @@ equal 'one package' "$(wc -l <<<"$package")" 1
 	(cd "$SOURCE/src/man" && ls ./*.[1-9]; echo ./zmem-bpf-columns.7; echo ./zmem-bpf-json.5) |
 		sed 's|^\./\(.*\)\.\(.\)$|644 usr/share/man/man\2/\1.\2.gz|'
 	echo '644 usr/share/zsh/vendor-completions/_zmem-bpf'
-	cd "$SOURCE/src/dist" && find . -type f ! -name '*.mk' ! -name image.py ! -path './python/*' ! -path './completion/*' ! -path './systemd/*' ! -path './debian/*' \
+	sed -n 's|^document \([^ ]*\) .*|644 usr/share/zmem-bpf/\1.schema.json|p' "$SOURCE/src/dist/documents.txt"
+	cd "$SOURCE/src/dist" && find . -type f ! -name '*.mk' ! -name image.py ! -name 'documents.*' ! -path './python/*' ! -path './completion/*' ! -path './systemd/*' ! -path './debian/*' \
 		-printf '644 usr/share/zmem-bpf/%P\n'
 } | sort >"$TMP/wanted"
 mkdir "$TMP/in"
