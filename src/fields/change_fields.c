@@ -52,7 +52,7 @@ struct field change_name_field(const struct field *group)
 	return name;
 }
 
-static const struct field *const whose[] = {&field_pid, &field_user};
+static const struct field *const identity[] = {&field_pid, &field_user};
 
 void change_list_table(struct field_list *list, const struct field *name, bool groups)
 {
@@ -61,7 +61,7 @@ void change_list_table(struct field_list *list, const struct field *name, bool g
 	const struct field *const last[] = {&field_state, name};
 
 	list->count = 0;
-	field_list_append(list, whose, groups ? 0 : ARRAY_SIZE(whose));
+	field_list_append(list, identity, groups ? 0 : ARRAY_SIZE(identity));
 	field_list_append(list, amounts, ARRAY_SIZE(amounts));
 	field_list_append(list, procs, groups ? ARRAY_SIZE(procs) : 0);
 	field_list_append(list, last, ARRAY_SIZE(last));
@@ -76,6 +76,6 @@ void change_list_csv(struct field_list *list, const struct field *name, bool gro
 
 	list->count = 0;
 	field_list_append(list, first, ARRAY_SIZE(first));
-	field_list_append(list, whose, groups ? 0 : ARRAY_SIZE(whose));
+	field_list_append(list, identity, groups ? 0 : ARRAY_SIZE(identity));
 	field_list_append(list, &name, 1);
 }

@@ -217,6 +217,6 @@ void file_list_csv(struct field_list *list, const struct files_report *r, bool t
 
 	list->count = 0;
 	field_list_append(list, all->item, all->count);
-	/* The last one is the number of holders, who are listed. */
+	/* The last one is the number of holders: CSV lists the holders themselves. */
 	list->count -= all == &held;
 }
