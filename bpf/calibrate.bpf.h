@@ -125,14 +125,11 @@ WALK_STEP_LONG(try_base)
  */
 static __always_inline __u64 file_folio(struct page_walk *w, __u64 addr, __u64 *ret_mapping)
 {
-	__u64 file;
-
 	w->addr = w->end = 0;
 	w->next = addr;
 	w->find = 1;
 	walk_pages(walk_ref_of(w));
-	file = kread64(w->found + koffset(struct vm_area_struct, vm_file));
-	*ret_mapping = kread64(file + koffset(struct file, f_mapping));
+	*ret_mapping = kread64(w->found + koffset(struct file, f_mapping));
 	return kread64(*ret_mapping + koffset(struct address_space, i_pages.xa_head));
 }
 

@@ -89,12 +89,13 @@
 
 #define koffset(type, member) ((__u64)bpf_core_field_offset(type, member))
 
-#ifdef ZMEM_PROBE_READS
-
-#define kcast(type, addr) ((const type *)(addr))
+#define kcast(type, addr)     ((const type *)(addr))
 #define kget(p, member)                                                                            \
 	((__typeof__((p)->member))(sizeof((p)->member) == 8 ? kread64((__u64) & (p)->member)       \
 							    : kread32((__u64) & (p)->member)))
+
+#ifdef ZMEM_PROBE_READS
+
 #define kread_raw(type, addr)                                                                      \
 	({                                                                                         \
 		type v_ = 0;                                                                       \
@@ -115,16 +116,15 @@
 
 #else
 
-#define kcast(type, addr)                                                                          \
+#define typed(type, addr)                                                                          \
 	((const type *)bpf_rdonly_cast((const void *)(addr), bpf_core_type_id_kernel(type)))
-#define kget(p, member)	      ((p)->member)
 /*
  * Raw memory is read as if it were the member at the very beginning of a task_struct, `flags`
  * (zmem_kread_works() checks that it is there). That type is the cheapest to load: the kernel
  * caches 31 type names by hash (kernel/bpf/btf.c, VMLINUX_CAND_CACHE_SIZE), two of our types with
  * the same place (such as mm_struct and folio) evict each other, and each lookup takes 0.3 ms.
  */
-#define kread_raw(type, addr) (*(const volatile type *)kcast(struct RAW_TYPE, addr))
+#define kread_raw(type, addr) (*(const volatile type *)typed(struct RAW_TYPE, addr))
 /*
  * Reads several words with one cast. To the compiler a cast is a call, which clobbers registers.
  * The words are read as if they were resource limits: 32 words in a row in every kernel.
@@ -134,7 +134,7 @@
 		__u64 off_ = koffset(struct signal_struct, rlim);                                  \
 		/* Hides the offset from the compiler: no CO-RE load covers the whole array. */    \
 		barrier_var(off_);                                                                 \
-		(const volatile void *)kcast(struct signal_struct, (__u64)(addr)-off_) + off_;     \
+		(const volatile void *)typed(struct signal_struct, (__u64)(addr)-off_) + off_;     \
 	})
 #define kword(words, offset)	     (*(const volatile __u64 *)((words) + (offset)))
 #define kblock(room, addr, size)     kwords(addr)
@@ -201,14 +201,19 @@ static __always_inline __u32 kread32(__u64 addr)
 	return (__u32)kread_size(addr, sizeof(__u32));
 }
 #else
+__noinline __u64 kread_size(__u64 addr, __u32 size)
+{
+	return size == sizeof(__u32) ? kread_raw(__u32, addr) : kread_raw(__u64, addr);
+}
+
 static __always_inline __u64 kread64(__u64 addr)
 {
-	return kread_raw(__u64, addr);
+	return kread_size(addr, sizeof(__u64));
 }
 
 static __always_inline __u32 kread32(__u64 addr)
 {
-	return kread_raw(__u32, addr);
+	return (__u32)kread_size(addr, sizeof(__u32));
 }
 #endif
 

@@ -9,6 +9,7 @@
 #define ZMEM_SCRAMBLE_BPF_H
 
 #include "zmem/setup.h"
+#include "kread.bpf.h"
 
 /*
  * User space sets the keys once, before the first read. They are in a map, not in a constant: a
@@ -24,30 +25,56 @@ struct {
 
 #define ROTATE(word, left) ((word) << (left) | (word) >> (32 - (left)))
 
+struct scramble_state {
+	const struct zmem_scramble *key;
+	__u32 x, y;
+	__u32 tweak;
+	__u32 hide;
+};
+
+/* The rounds of a turn: fewer turns take less time, more rounds are more to verify. */
+#define TURN_ROUNDS 3
+_Static_assert(ZMEM_SCRAMBLE_ROUNDS % TURN_ROUNDS == 0, "whole turns");
+
+static long scramble_turn(__u32 turn, struct scramble_state *s)
+{
+	const __u32 *key = s->key->round;
+	__u32 x = s->x, y = s->y, at = turn * TURN_ROUNDS;
+
+	if (at > ZMEM_SCRAMBLE_ROUNDS - TURN_ROUNDS)
+		return 1;
+	if (s->hide) {
+		for (__u32 i = 0; i < TURN_ROUNDS; i++) {
+			x = (ROTATE(x, 24) + y) ^ key[at + i] ^ s->tweak;
+			y = ROTATE(y, 3) ^ x;
+		}
+	} else {
+		at = ZMEM_SCRAMBLE_ROUNDS - TURN_ROUNDS - at;
+		for (__u32 i = TURN_ROUNDS; i > 0; i--) {
+			y = ROTATE(y ^ x, 29);
+			x = ROTATE((x ^ key[at + i - 1] ^ s->tweak) - y, 8);
+		}
+	}
+	s->x = x;
+	s->y = y;
+	return 0;
+}
+
 /*
  * Scrambles an address (hide 1) or restores it (hide 0); 0 stays 0. The same value has another
  * number under each `tweak`. A global function: the verifier checks it once.
  */
 __noinline __u64 scramble_word(__u64 value, __u32 tweak, int hide)
 {
-	__u32 x = value >> 32, y = (__u32)value, zero = 0;
-	const struct zmem_scramble *key;
+	struct scramble_state s = {
+		.x = value >> 32, .y = (__u32)value, .tweak = tweak, .hide = hide};
+	__u32 zero = 0;
 
-	key = bpf_map_lookup_elem(&scramble, &zero);
-	if (!key || !value)
+	s.key = bpf_map_lookup_elem(&scramble, &zero);
+	if (!s.key || !value)
 		return 0;
-	if (hide) {
-		for (__u32 i = 0; i < ZMEM_SCRAMBLE_ROUNDS; i++) {
-			x = (ROTATE(x, 24) + y) ^ key->round[i] ^ tweak;
-			y = ROTATE(y, 3) ^ x;
-		}
-	} else {
-		for (__u32 i = ZMEM_SCRAMBLE_ROUNDS; i > 0; i--) {
-			y = ROTATE(y ^ x, 29);
-			x = ROTATE((x ^ key->round[i - 1] ^ tweak) - y, 8);
-		}
-	}
-	return (__u64)x << 32 | y;
+	kloop(ZMEM_SCRAMBLE_ROUNDS / TURN_ROUNDS, scramble_turn, &s);
+	return (__u64)s.x << 32 | s.y;
 }
 
 #endif

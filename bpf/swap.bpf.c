@@ -30,6 +30,13 @@
 #include "mm.bpf.h"
 #include "pid_view.bpf.h"
 #include "slots.bpf.h"
+#include "walk_state.bpf.h"
+
+struct room {
+	struct room_head head;
+	struct page_walk walk;
+};
+
 #include "page_walk.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -251,9 +258,11 @@ static __noinline __u64 task_with_mm(__u64 leader)
 	return kaddr(kcast(struct task_struct, leader), mm) ? leader : find_mm_thread(leader, 0);
 }
 
-static __noinline int walk_process(struct zmem_swap *s, __u64 leader, struct zmem_swap_want *want)
+static __always_inline int walk_process(struct zmem_swap *s, __u64 leader,
+					struct zmem_swap_want *want)
 {
-	struct page_walk w = {};
+	struct page_walk *w;
+	struct room *room;
 	__u64 task, mm;
 
 	if (!s || !want)
@@ -264,22 +273,27 @@ static __noinline int walk_process(struct zmem_swap *s, __u64 leader, struct zme
 	if (!mm || (want->mm && want->mm != mm))
 		return 0;
 	want->mm = mm;
-	w.mm = kaddr(kcast(struct task_struct, task), mm);
-	if (!w.mm)
+	room = room_take();
+	if (!room)
 		return 0;
-	w.at = s->at;
-	w.next = want->cursor;
-	w.has_swap = 1;
-	w.all_private = (__u8)s->all_private;
-	s->record.before = swap_entries(w.mm);
-	walk_pages(&w);
-	if (w.pages.work > s->work)
-		s->work = w.pages.work;
-	s->record.after = swap_entries(w.mm);
-	s->record.cursor = w.pages.cursor;
-	s->record.flags = w.pages.flags & ~ZMEM_WALK_EXCLUSIVE;
-	if (memory_of(task) != mm)
-		s->record.flags |= ZMEM_WALK_MOVED;
+	w = walk_begin(room);
+	w->mm = kaddr(kcast(struct task_struct, task), mm);
+	if (w->mm) {
+		w->at = s->at;
+		w->next = want->cursor;
+		w->has_swap = 1;
+		w->all_private = (__u8)s->all_private;
+		s->record.before = swap_entries(w->mm);
+		walk_pages(w);
+		if (w->pages.work > s->work)
+			s->work = w->pages.work;
+		s->record.after = swap_entries(w->mm);
+		s->record.cursor = w->pages.cursor;
+		s->record.flags = w->pages.flags & ~ZMEM_WALK_EXCLUSIVE;
+		if (memory_of(task) != mm)
+			s->record.flags |= ZMEM_WALK_MOVED;
+	}
+	room_give(room);
 	return 0;
 }
 

@@ -15,9 +15,15 @@
 #endif
 #include "scramble.bpf.h"
 #include "task_read.bpf.h"
+#include "room.bpf.h"
 #ifndef ZMEM_PROBE_READS
 #include "reader.bpf.h"
 #endif
+
+struct room {
+	struct room_head head;
+	struct zmem_record record;
+};
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -39,7 +45,8 @@ SEC("iter/task")
 int task_counters(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct zmem_record r = {};
+	struct room *room;
+	struct zmem_record *r;
 	__u64 leader, own, regs = 0;
 
 	if (!task)
@@ -54,10 +61,17 @@ int task_counters(struct bpf_iter__task *ctx)
 	barrier_var(own);
 	if (own != (__u64)task)
 		return 0;
-	if (!read_task(leader, &r))
-		return 0;
-	flag_starting(leader, regs, &r);
-	scramble_addresses(&r);
-	bpf_seq_write(ctx->meta->seq, &r, r.size == sizeof(r) ? sizeof(r) : ZMEM_RECORD_SHORT);
+	room = room_take();
+	if (!room)
+		return ROOM_RETRY;
+	r = &room->record;
+	__builtin_memset(r, 0, sizeof(*r));
+	if (read_task(leader, r)) {
+		flag_starting(leader, regs, r);
+		scramble_addresses(r);
+		bpf_seq_write(ctx->meta->seq, r,
+			      r->kind == ZMEM_PROCESS ? sizeof(*r) : ZMEM_RECORD_SHORT);
+	}
+	room_give(room);
 	return 0;
 }

@@ -22,18 +22,9 @@
 #endif
 #include "scramble.bpf.h"
 #include "task_read.bpf.h"
-#include "page_walk.bpf.h"
-#include "reader.bpf.h"
-#include "calibrate.bpf.h"
+#include "walk_state.bpf.h"
 
-char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-/*
- * What the walk of the pages needs from the counters read before it. Until Linux 6.8 the verifier
- * rounds the frame of each function up to 32 bytes: a deepest chain of calls that does not fit
- * (tests/support/old_verifier.py) costs those kernels the PSS from page tables. So the frame of
- * task_pss() has to stay at 64.
- */
+/* What the walk of the pages needs from the counters read before it. */
 struct visit {
 	__u64 task; /* the leader; for the walk a thread that has the mm */
 	union {
@@ -48,9 +39,25 @@ struct visit {
 	__u8 has_huge;
 	__u8 cut;	/* threads were left out: the counters cannot confirm a walk */
 	__u8 shared_mm; /* until 6.1: another process may hold back part of its counters */
-	__u8 calibrate; /* only calibrate and write the result */
 	__u8 lane;	/* of memos */
 };
+
+/*
+ * struct page_walk is the last member: with probe reads the map's value ends behind its last copy
+ * (walk_state.bpf.h).
+ */
+struct room {
+	struct room_head head;
+	struct visit visit;
+	struct zmem_record record;
+	struct page_walk walk;
+};
+
+#include "page_walk.bpf.h"
+#include "reader.bpf.h"
+#include "calibrate.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
  * Returns 1 if count > limit, else 0. It has no branch, which would double the verifier's work for
@@ -70,34 +77,36 @@ static __always_inline __s64 counted(const struct zmem_record *r, enum zmem_rss 
 	return OLD_LAYOUTS ? r->rss[kind] + r->rss_delta[kind] : r->rss[kind];
 }
 
-static __noinline bool write_counters(struct seq_file *seq, struct visit *v)
+static __always_inline bool write_counters(struct seq_file *seq, struct room *room)
 {
+	struct visit *v = &room->visit;
+	struct zmem_record *r = &room->record;
 	const struct task_struct *leader = kcast(struct task_struct, v->task);
-	struct zmem_record r = {};
 
+	__builtin_memset(r, 0, sizeof(*r));
 	v->start = (__u32)kget(leader, start_boottime);
-	if (!read_task(v->task, &r))
+	if (!read_task(v->task, r))
 		return false;
-	if (r.kind != ZMEM_PROCESS) {
-		bpf_seq_write(seq, &r, ZMEM_RECORD_SHORT);
+	if (r->kind != ZMEM_PROCESS) {
+		bpf_seq_write(seq, r, ZMEM_RECORD_SHORT);
 		return false;
 	}
 	if (v->regs && find_thread_in_exec(v->task, v->task + v->regs))
-		r.flags |= ZMEM_STARTING;
-	v->mm_id = r.mm_id;
-	scramble_addresses(&r);
-	v->sharing = is_more(r.ksm_pages | r.write_protect_seq |
-				     (r.flags & (ZMEM_FORKED | ZMEM_MERGEABLE)) |
-				     (~r.valid & ZMEM_VALID_SHARING),
+		r->flags |= ZMEM_STARTING;
+	v->mm_id = r->mm_id;
+	scramble_addresses(r);
+	v->sharing = is_more(r->ksm_pages | r->write_protect_seq |
+				     (r->flags & (ZMEM_FORKED | ZMEM_MERGEABLE)) |
+				     (~r->valid & ZMEM_VALID_SHARING),
 			     0);
-	v->write_protect_seq = r.write_protect_seq;
-	v->shared_mm = OLD_LAYOUTS && ZMEM_OTHER_USERS(r.flags);
-	v->cut = OLD_LAYOUTS && (r.flags & ZMEM_CUT_THREADS);
-	v->has_huge = v->shared_mm | is_more(counted(&r, ZMEM_RSS_ANON), PMD_PAGES_LEAST - 1);
-	v->has_swap = v->shared_mm | is_more(counted(&r, ZMEM_RSS_SWAP), 0);
-	r.size = sizeof(struct zmem_pss_record);
-	r.valid |= ZMEM_VALID_PAGES;
-	return bpf_seq_write(seq, &r, sizeof(r)) == 0;
+	v->write_protect_seq = r->write_protect_seq;
+	v->shared_mm = OLD_LAYOUTS && ZMEM_OTHER_USERS(r->flags);
+	v->cut = OLD_LAYOUTS && (r->flags & ZMEM_CUT_THREADS);
+	v->has_huge = v->shared_mm | is_more(counted(r, ZMEM_RSS_ANON), PMD_PAGES_LEAST - 1);
+	v->has_swap = v->shared_mm | is_more(counted(r, ZMEM_RSS_SWAP), 0);
+	r->size = sizeof(struct zmem_pss_record);
+	r->valid |= ZMEM_VALID_PAGES;
+	return bpf_seq_write(seq, r, sizeof(*r)) == 0;
 }
 
 /*
@@ -220,24 +229,21 @@ own_frame_function int walk_task(struct visit *v, struct page_walk *w)
 	return 0;
 }
 
-static __noinline void write_pages(struct seq_file *seq, struct visit *v)
+/* Walks the pages, or calibrates, and writes the result. */
+static __noinline void write_pages(struct seq_file *seq, struct room *room, bool calibrating)
 {
-	WALK_TAKE(w);
+	struct page_walk *w = walk_begin(room);
 
-	if (!w)
-		return;
-	if (!v->calibrate) {
-		if (walk_has_room(w))
-			walk_task(v, w);
+	if (!calibrating) {
+		walk_task(&room->visit, w);
 		bpf_seq_write(seq, &w->pages, sizeof(w->pages));
-	} else if (walk_has_room(w)) {
-		if (!OLD_LAYOUTS || reader_asks())
-			calibrate(walk_ref_of(w));
-		else
-			w->calibrated.result = ZMEM_NO_QUESTION;
-		bpf_seq_write(seq, &w->calibrated, sizeof(w->calibrated));
+		return;
 	}
-	walk_give(w);
+	if (!OLD_LAYOUTS || reader_asks())
+		calibrate(walk_ref_of(w));
+	else
+		w->calibrated.result = ZMEM_NO_QUESTION;
+	bpf_seq_write(seq, &w->calibrated, sizeof(w->calibrated));
 }
 
 SEC("iter/task")
@@ -246,34 +252,40 @@ int task_pss(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct question question;
 	struct seq_file *seq;
-	struct visit v = {};
-	__u64 own;
+	struct room *room;
+	__u64 leader, own, regs;
+	bool calibrating;
 
 	if (!task)
 		return 0;
-	own = v.task = kread_raw(__u64, &task->group_leader);
-	v.regs = user_regs_offset(task, own);
+	own = leader = kread_raw(__u64, &task->group_leader);
+	regs = user_regs_offset(task, own);
 	/* Prevents the compiler from using the pointer in place of the equal number. */
 	barrier_var(own);
 	if (own != (__u64)task)
 		return 0;
 	question = reader_question();
-	v.cursor = question.cursor;
-	v.lane = question.what.lane;
-	if (!is_wanted(question.what.bits, v.task))
+	if (!is_wanted(question.what.bits, leader))
 		return 0;
+	room = room_take();
+	if (!room)
+		return ROOM_RETRY;
+	__builtin_memset(&room->visit, 0, sizeof(room->visit));
+	room->visit.task = leader;
 	/*
 	 * Only comparisons need it, and they request one process. For all processes it would cost
 	 * half a microsecond a thread.
 	 */
-	if (!question.what.pid)
-		v.regs = 0;
-	v.calibrate = calibration_requested();
+	room->visit.regs = question.what.pid ? regs : 0;
+	room->visit.cursor = question.cursor;
+	room->visit.lane = question.what.lane;
 	/* Loaded once: for each step from the context the verifier searches the kernel types. */
 	seq = ctx->meta->seq;
-	if (v.calibrate || write_counters(seq, &v))
-		write_pages(seq, &v);
-	if (v.calibrate)
+	calibrating = calibration_requested();
+	if (calibrating || write_counters(seq, room))
+		write_pages(seq, room, calibrating);
+	if (calibrating)
 		calibration_finish();
+	room_give(room);
 	return 0;
 }

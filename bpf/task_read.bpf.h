@@ -85,26 +85,15 @@ static __always_inline bool is_unlinked(const struct dentry *dentry)
 	       kaddr(dentry, d_parent) != (__u64)dentry;
 }
 
-/* A light skeleton with probe reads has no function left for it. */
-#ifdef ZMEM_OLD
-#define exe_function own_frame_function
-#else
-#define exe_function once_function
-#endif
-
-/*
- * Returns ZMEM_VALID_EXE or 0. The caller must use the result: else clang leaves an old value in
- * r0, and a static function must not return a stack address (prepare_func_exit(),
- * kernel/bpf/verifier.c).
- */
-exe_function int read_exe(__u64 mm_addr, struct zmem_record *r)
+/* Returns ZMEM_VALID_EXE or 0. */
+static __always_inline __u32 read_exe(__u64 mm_addr, struct zmem_record *r)
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
 	const struct dentry *dentry;
 	const struct file *file;
 	__u64 *words, name;
 
-	if (!r || !bpf_core_field_exists(struct mm_struct, exe_file) ||
+	if (!bpf_core_field_exists(struct mm_struct, exe_file) ||
 	    !bpf_core_field_exists(struct file, f_path) ||
 	    !bpf_core_field_exists(struct dentry, d_name))
 		return 0;
@@ -143,14 +132,12 @@ static __always_inline __u32 other_users_flags(__u32 others)
 	       << ZMEM_OTHER_USERS_SHIFT;
 }
 
-/* Reads everything of the mm. A global function, for its own stack frame. */
-own_frame_function int read_mm(__u64 mm_addr, struct zmem_record *r)
+/* Reads everything of the mm. */
+static __always_inline void read_mm(__u64 mm_addr, struct zmem_record *r)
 {
 	const struct mm_struct *mm = kcast(struct mm_struct, mm_addr);
 	__s32 others;
 
-	if (!r)
-		return 0;
 	r->valid = read_rss(mm_addr, (struct rss_pages *)r->rss);
 	if (bpf_core_field_exists(struct mm_struct, total_vm) &&
 	    bpf_core_field_exists(struct mm_struct, locked_vm)) {
@@ -196,7 +183,6 @@ own_frame_function int read_mm(__u64 mm_addr, struct zmem_record *r)
 	if (others > 0)
 		r->flags |= ZMEM_STARTING | other_users_flags(others);
 	r->valid |= read_exe(mm_addr, r);
-	return 0;
 }
 
 /*

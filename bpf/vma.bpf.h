@@ -62,7 +62,7 @@ __noinline int start_vma(walk_ref walk, __u64 vma, __u64 last)
 		return 0;
 	}
 	if (w->find) {
-		w->found = vma;
+		w->found = kread64(vma + koffset(struct vm_area_struct, vm_file));
 		w->done = 1;
 		return 0;
 	}

@@ -6,7 +6,7 @@
  * The walk holds no lock and no reference, so anything may be torn or freed under it. Loads cannot
  * fault. A physical address is followed only below the end of RAM. What the walk does not
  * understand sets ZMEM_WALK_UNKNOWN. The sums of a raced walk differ from the counters, which user
- * space checks. All state is in struct page_walk, which belongs to the visit (walk_room.bpf.h).
+ * space checks. All state is in struct page_walk, which belongs to the visit (room.bpf.h).
  */
 #ifndef ZMEM_WALK_STATE_BPF_H
 #define ZMEM_WALK_STATE_BPF_H
@@ -14,6 +14,7 @@
 #include "zmem/record.h"
 #include "zmem/setup.h"
 #include "entry.bpf.h"
+#include "room.bpf.h"
 #include "walk_variant.bpf.h"
 
 /* calibrate() writes it once; then it is only read. */
@@ -33,7 +34,7 @@ struct {
 struct walk_room {
 	__u64 vma;	  /* between VMAs: the next one, of vma_list.bpf.h */
 	__u32 tree_begun; /* 1: the descent of vma_list.bpf.h has begun */
-	__u32 number;	  /* of the room in walk_rooms; ROOMS: the one without state */
+	__u32 number;	  /* of the room */
 	/* Copies of kernel memory, made by one call each. */
 	__u64 entries[WALK_GROUP];
 	__u64 page[7];	     /* of a struct page, without its count */
@@ -48,7 +49,6 @@ struct walk_room {
 
 #endif
 
-/* Small members: with the frames below it this has to fit into 512 bytes of stack. */
 struct page_walk {
 	struct zmem_layout at;
 	__u64 mm;
@@ -56,7 +56,7 @@ struct page_walk {
 	__u8 has_swap; /* the process has swap entries */
 	__u8 has_huge; /* it has enough anonymous memory for a huge page */
 	__u8 done;     /* the last VMA was reached */
-	__u8 find;     /* do not walk: `found` is the first VMA */
+	__u8 find;     /* do not walk: `found` is the file of the first VMA */
 
 	/* The current VMA: */
 	__u8 stop;	/* pmd_bits(); with pud_bits() it is only searched for huge pages */
@@ -84,7 +84,7 @@ struct page_walk {
 
 	union {
 		__u64 run;     /* in a table: the PAGE_KEY of adjacent pages not counted yet */
-		__u64 found;   /* between tables: a VMA, a task or a sum, just read */
+		__u64 found;   /* between tables: a file, a task or a sum, just read */
 		__u64 try_pfn; /* while calibrating: the frame that is tried */
 	};
 	union {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -17,6 +18,10 @@
 
 /* At least the 8 pages of the kernel's own buffer, or records are split (kernel/bpf/bpf_iter.c). */
 #define READ_SIZE (128 * 1024)
+
+/* Visits that found no room: a second of them in a row ends the read. */
+#define READ_TRIES    5000
+#define READ_PAUSE_NS 200000
 
 /* How often a process is read before its walk is given up. */
 #define WALK_TRIES 3
@@ -99,15 +104,25 @@ static int receive_record(struct reader *r, const void *data)
 	return add_record(r, data);
 }
 
-/* read(2) with a question. The kernel returns EAGAIN after it skipped very many tasks. */
+/*
+ * read(2) with a question. The kernel returns EAGAIN where all rooms of bpf/room.bpf.h are taken,
+ * each for the time of one visit, and after it skipped very many tasks.
+ */
 static ssize_t read_asking(int fd, void *buf, size_t len, union zmem_question question,
 			   uint64_t cursor)
 {
+	const struct timespec pause = {.tv_nsec = READ_PAUSE_NS};
 	ssize_t n;
 
-	do {
+	for (int tries = 0;;) {
 		n = syscall(SYS_read, fd, buf, len, ZMEM_ASK, question.bits, cursor);
-	} while (n < 0 && (errno == EAGAIN || errno == EINTR));
+		if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+			break;
+		if (errno == EAGAIN && ++tries == READ_TRIES)
+			return -EBUSY;
+		if (errno == EAGAIN)
+			nanosleep(&pause, NULL);
+	}
 	return n < 0 ? -errno : n;
 }
 

@@ -10,9 +10,12 @@
  * because the program itself chooses the object and the number of readers.
  */
 #include <bpf/bpf.h>
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -113,10 +116,10 @@ static void check(const struct procfs *proc, unsigned readers, int rounds)
 	source_close(many);
 }
 
-/* ---- by probe reads ---- */
+/* ---- rooms ---- */
 
 #define PROBE_READS "bpf with pages (probe reads)"
-#define ROOMS_EACH  32 /* bpf/walk_room.bpf.h: of root, then as many of others */
+#define ROOMS_EACH  32 /* bpf/room.bpf.h: of root, then as many of others */
 
 static const struct source_variant *find_variant(const char *name)
 {
@@ -174,14 +177,50 @@ static int find_map(const char *name)
 	return found;
 }
 
-static int set_rooms(int map, unsigned first, bool taken)
+/* The first word of a room says that it is taken. */
+static int set_rooms(int map, unsigned first, uint32_t taken)
 {
+	uint32_t room[512];
 	int r = 0;
 
-	for (unsigned room = first; r == 0 && room < first + ROOMS_EACH; room++)
-		r = taken ? bpf_map_update_elem(map, &room, &room, 0)
-			  : bpf_map_delete_elem(map, &room);
+	for (unsigned i = first; r == 0 && i < first + ROOMS_EACH; i++) {
+		r = bpf_map_lookup_elem(map, &i, room);
+		room[0] = taken;
+		if (r == 0)
+			r = bpf_map_update_elem(map, &i, room, 0);
+	}
 	return r;
+}
+
+static void *free_rooms(void *map)
+{
+	const struct timespec pause = {.tv_nsec = 20000000};
+
+	nanosleep(&pause, NULL);
+	set_rooms(*(int *)map, 0, 0);
+	return NULL;
+}
+
+/* A visit without a room is repeated, for a second at most; no process is left out. */
+static void check_rooms(struct source *one, struct source *other)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	pthread_t thread;
+	int map = find_map("rooms");
+
+	result(map >= 0 && set_rooms(map, ROOMS_EACH, 1) == 0, "rooms of others are taken",
+	       "no map");
+	compare_sources(one, other, 3, true, "root has rooms of its own");
+	result(set_rooms(map, 0, 1) == 0 && pthread_create(&thread, NULL, free_rooms, &map) == 0,
+	       "all rooms are taken for a while", "no map");
+	compare_sources(one, other, 3, true, "a visit waits for a room");
+	pthread_join(thread, NULL);
+	set_rooms(map, 0, 1);
+	result(source_collect(other, &s) == -EBUSY, "it does not wait for ever", "another result");
+	set_rooms(map, 0, 0);
+	compare_sources(one, other, 3, true, "with rooms again");
+	if (map >= 0)
+		close(map);
 }
 
 static void check_probe_reads(const struct procfs *proc, int rounds)
@@ -189,26 +228,17 @@ static void check_probe_reads(const struct procfs *proc, int rounds)
 	const struct source_request request = {.choice = SOURCE_BPF, .pss = true, .readers = 1};
 	cleanup(diag_clear) struct diag diag = {};
 	struct source *source = NULL, *probe = NULL;
-	int r = source_open(&request, proc, &diag, &source), map;
+	int r = source_open_variant(find_variant(PROBE_READS), proc, &diag, &probe);
 
 	if (r == 0)
-		r = source_open_variant(find_variant(PROBE_READS), proc, &diag, &probe);
+		r = source_open(&request, proc, &diag, &source);
 	if (r < 0) {
 		result(false, PROBE_READS, strerror(-r));
-		source_close(source);
-		return;
+	} else {
+		compare_sources(source, probe, rounds, true, "probe reads: the same values");
+		/* find_map() finds that of the one which was opened first. */
+		check_rooms(source, probe);
 	}
-	compare_sources(source, probe, rounds, true, "probe reads: the same values");
-	map = find_map("walk_taken");
-	result(map >= 0 && set_rooms(map, ROOMS_EACH, true) == 0, "rooms of others are taken",
-	       "no map");
-	compare_sources(source, probe, 3, true, "root has rooms of its own");
-	result(set_rooms(map, 0, true) == 0, "all rooms are taken", "no map");
-	compare_sources(source, probe, 3, false, "without a room: all processes, none with PSS");
-	result(set_rooms(map, 0, false) == 0, "rooms are given back", "some were not taken");
-	compare_sources(source, probe, 3, true, "with rooms again");
-	if (map >= 0)
-		close(map);
 	source_close(probe);
 	source_close(source);
 }
