@@ -38,23 +38,11 @@ struct {
 	__type(value, struct zmem_calibrate);
 } calibration SEC(".maps");
 
-static __always_inline bool calibration_requested(void)
+static __always_inline struct zmem_calibrate *calibration_request(void)
 {
-	const struct zmem_calibrate *ask;
 	__u32 zero = 0;
 
-	ask = bpf_map_lookup_elem(&calibration, &zero);
-	return ask && ask->file_addr;
-}
-
-static __always_inline void calibration_finish(void)
-{
-	struct zmem_calibrate *ask;
-	__u32 zero = 0;
-
-	ask = bpf_map_lookup_elem(&calibration, &zero);
-	if (ask)
-		ask->file_addr = 0;
+	return bpf_map_lookup_elem(&calibration, &zero);
 }
 
 /* Returns the entry of `addr` in w->table. */
@@ -100,16 +88,14 @@ static __always_inline __u64 tries_max(const struct page_walk *w)
 WALK_STEP_FUNCTION(try_base)
 {
 	struct page_walk *w = walk_get(walk);
-	const struct zmem_calibrate *ask;
-	__u32 zero = 0, level;
+	__u32 level;
 
-	ask = bpf_map_lookup_elem(&calibration, &zero);
-	if (walk_is_lost(w) || !ask || w->tries >= tries_max(w))
+	if (walk_is_lost(w) || w->tries >= tries_max(w))
 		return 1;
 	level = w->tries++ % LEVEL_TRIES;
 	w->at.top_shift = page_bits(w) + (LEVELS_LEAST - 1 + level) * table_bits(w);
-	w->try_pfn = find_pfn(w, ask->file_addr);
-	if (w->try_pfn && kread64(w->at.direct + (w->try_pfn << page_bits(w))) == ask->content)
+	w->try_pfn = find_pfn(w, w->try_addr);
+	if (w->try_pfn && kread64(w->at.direct + (w->try_pfn << page_bits(w))) == w->try_content)
 		return 1;
 	if (level == LEVEL_TRIES - 1)
 		w->at.direct += 1ULL << GIB_BITS;
@@ -149,7 +135,7 @@ __noinline int calibrate(walk_ref walk)
 	__u32 zero = 0;
 
 	at = bpf_map_lookup_elem(&layout, &zero);
-	ask = bpf_map_lookup_elem(&calibration, &zero);
+	ask = calibration_request();
 	if (!w || !at || !ask)
 		return 0;
 	at->top_shift = 0;
@@ -165,10 +151,12 @@ __noinline int calibrate(walk_ref walk)
 	w->mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
 	w->pgd = mm_word(w->mm, MM_PGD);
 	w->at.direct = ((w->pgd >> GIB_BITS) - ram_gib(w)) << GIB_BITS;
+	w->try_addr = ask->file_addr;
+	w->try_content = ask->content;
 	w->calibrated.result = ZMEM_NO_DIRECT_MAP;
 	walk_loop_long(LEVEL_TRIES * DIRECT_TRIES, tries_max(w), try_base, walk);
 	pfn = w->try_pfn;
-	w->run = w->run_count = 0;
+	w->run = w->run_count = w->entry = 0;
 	if (!pfn)
 		return 0;
 	/*

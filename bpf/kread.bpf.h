@@ -80,6 +80,12 @@
 #define RAW_MEMBER thread_info.flags
 #endif
 
+/*
+ * True if the kernel has the member. All kernels with casts have it: there the verifier has no
+ * branch to remove. One that lacks it refuses the program, and the other variant is loaded.
+ */
+#define has_member(type, member) (!OLD_LAYOUTS || bpf_core_field_exists(type, member))
+
 /* With probe reads a function that is verified once, with casts it is inlined. */
 #ifdef ZMEM_PROBE_READS
 #define probe_function __noinline

@@ -6,18 +6,16 @@
  * else; a pointer to a map's value it does not follow.
  *
  * A program defines struct room, whose first member is a struct room_head. A visit takes a room
- * and gives it back before it returns. It may be preempted, so there may be as many visits as
- * threads that read. Half of the rooms are for root: readers of a pin cannot take them. A visit
- * without a room is repeated: its program returns ROOM_RETRY, and read(2) returns EAGAIN
- * (bpf_seq_read(), kernel/bpf/bpf_iter.c).
+ * and gives it back before it returns. Each CPU has two rooms, one for root and one for others:
+ * readers of a pin cannot take the room of root. A visit that was preempted keeps its room. The
+ * next visit on that CPU then finds none and is repeated: its program returns ROOM_RETRY, and
+ * read(2) returns EAGAIN (bpf_seq_read(), kernel/bpf/bpf_iter.c).
  */
 #ifndef ZMEM_ROOM_BPF_H
 #define ZMEM_ROOM_BPF_H
 
 #include "zmem/record.h"
 
-#define ROOMS_EACH 32
-#define ROOM_TRIES 2
 #define ROOM_RETRY 1
 
 struct room_head {
@@ -29,7 +27,7 @@ struct room;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 2 * ROOMS_EACH);
+	__uint(max_entries, 1); /* the loader sets it */
 	__type(key, __u32);
 	__type(value, struct room);
 } rooms SEC(".maps");
@@ -41,7 +39,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 2 * ROOMS_EACH);
+	__uint(max_entries, 1); /* likewise */
 	__type(key, __u32);
 	__type(value, __u32);
 } rooms_taken SEC(".maps");
@@ -72,22 +70,16 @@ static __always_inline void room_give(struct room *room)
 
 #endif
 
-/* Returns NULL if no room is free. Its contents are those of an earlier visit. */
+/* Returns NULL if the room is not free. Its contents are those of an earlier visit. */
 static __always_inline struct room *room_take(void)
 {
-	__u32 first = (__u32)bpf_get_current_uid_gid() ? ROOMS_EACH : 0;
-	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 number = bpf_get_smp_processor_id() * 2 + !!(__u32)bpf_get_current_uid_gid();
+	struct room_head *head = bpf_map_lookup_elem(&rooms, &number);
 
-	for (__u32 i = 0; i < ROOM_TRIES; i++) {
-		__u32 number = first + (cpu + i) % ROOMS_EACH;
-		struct room_head *head = bpf_map_lookup_elem(&rooms, &number);
-
-		if (head && room_is_free(head, number)) {
-			head->number = number;
-			return (struct room *)head;
-		}
-	}
-	return 0;
+	if (!head || !room_is_free(head, number))
+		return 0;
+	head->number = number;
+	return (struct room *)head;
 }
 
 #endif

@@ -254,6 +254,7 @@ int task_pss(struct bpf_iter__task *ctx)
 	struct seq_file *seq;
 	struct room *room;
 	__u64 leader, own, regs;
+	struct zmem_calibrate *ask;
 	bool calibrating;
 
 	if (!task)
@@ -281,11 +282,12 @@ int task_pss(struct bpf_iter__task *ctx)
 	room->visit.lane = question.what.lane;
 	/* Loaded once: for each step from the context the verifier searches the kernel types. */
 	seq = ctx->meta->seq;
-	calibrating = calibration_requested();
+	ask = calibration_request();
+	calibrating = ask && ask->file_addr;
 	if (calibrating || write_counters(seq, room))
 		write_pages(seq, room, calibrating);
 	if (calibrating)
-		calibration_finish();
+		ask->file_addr = 0;
 	room_give(room);
 	return 0;
 }

@@ -81,7 +81,7 @@ own_frame_function int read_identity(__u64 task_addr, struct zmem_record *r)
  */
 static __always_inline bool is_unlinked(const struct dentry *dentry)
 {
-	return bpf_core_field_exists(struct dentry, d_hash.pprev) && !kaddr(dentry, d_hash.pprev) &&
+	return has_member(struct dentry, d_hash.pprev) && !kaddr(dentry, d_hash.pprev) &&
 	       kaddr(dentry, d_parent) != (__u64)dentry;
 }
 
@@ -93,9 +93,8 @@ static __always_inline __u32 read_exe(__u64 mm_addr, struct zmem_record *r)
 	const struct file *file;
 	__u64 *words, name;
 
-	if (!bpf_core_field_exists(struct mm_struct, exe_file) ||
-	    !bpf_core_field_exists(struct file, f_path) ||
-	    !bpf_core_field_exists(struct dentry, d_name))
+	if (!has_member(struct mm_struct, exe_file) || !has_member(struct file, f_path) ||
+	    !has_member(struct dentry, d_name))
 		return 0;
 	file = kget(mm, exe_file);
 	if (!file)
@@ -139,17 +138,16 @@ static __always_inline void read_mm(__u64 mm_addr, struct zmem_record *r)
 	__s32 others;
 
 	r->valid = read_rss(mm_addr, (struct rss_pages *)r->rss);
-	if (bpf_core_field_exists(struct mm_struct, total_vm) &&
-	    bpf_core_field_exists(struct mm_struct, locked_vm)) {
+	if (has_member(struct mm_struct, total_vm) && has_member(struct mm_struct, locked_vm)) {
 		r->total_vm = kget(mm, total_vm);
 		r->locked_vm = kget(mm, locked_vm);
 		r->valid |= ZMEM_VALID_VM;
 	}
-	if (bpf_core_field_exists(struct mm_struct, pinned_vm)) {
+	if (has_member(struct mm_struct, pinned_vm)) {
 		r->pinned_vm = kget(mm, pinned_vm.counter);
 		r->valid |= ZMEM_VALID_PINNED;
 	}
-	if (bpf_core_field_exists(struct mm_struct, pgtables_bytes)) {
+	if (has_member(struct mm_struct, pgtables_bytes)) {
 		r->pgtables_bytes = kget(mm, pgtables_bytes.counter);
 		r->valid |= ZMEM_VALID_PGTABLE;
 	}
@@ -157,15 +155,15 @@ static __always_inline void read_mm(__u64 mm_addr, struct zmem_record *r)
 		r->hugetlb_pages = kget(mm, hugetlb_usage.counter);
 		r->valid |= ZMEM_VALID_HUGETLB;
 	}
-	if (bpf_core_field_exists(struct mm_struct, map_count)) {
+	if (has_member(struct mm_struct, map_count)) {
 		r->map_count = (__u32)kget(mm, map_count);
 		r->valid |= ZMEM_VALID_MAPS;
 	}
-	if (bpf_core_field_exists(struct mm_struct, hiwater_rss)) {
+	if (has_member(struct mm_struct, hiwater_rss)) {
 		r->hiwater_rss = kget(mm, hiwater_rss);
 		r->valid |= ZMEM_VALID_PEAK;
 	}
-	if (bpf_core_field_exists(struct mm_struct, write_protect_seq)) {
+	if (has_member(struct mm_struct, write_protect_seq)) {
 		r->write_protect_seq = kget(mm, write_protect_seq.sequence);
 		if (counts_merged())
 			r->ksm_pages = kget(mm, ksm_merging_pages);

@@ -78,8 +78,14 @@ struct page_walk {
 	__u64 end;
 
 	/* The next VMA: at or behind `next`, under maple node `entry`, which ends at `max`. */
-	__u64 next;
-	__u64 entry;
+	union {
+		__u64 next;
+		__u64 try_addr; /* while calibrating: the address of the page in the file */
+	};
+	union {
+		__u64 entry;
+		__u64 try_content; /* while calibrating: the first word of that page */
+	};
 	__u64 max;
 
 	union {

@@ -124,7 +124,7 @@ struct light {
 	int (*load)(void *skeleton);
 	void (*destroy)(void *skeleton);
 	size_t maps, maps_size; /* a list of struct bpf_map_desc */
-	size_t cpu_offset, memos, scramble;
+	size_t cpu_offset, rooms, memos, scramble;
 };
 
 #define LIGHT(skeleton, ...)                                                                       \
@@ -149,14 +149,17 @@ struct light {
 		__VA_ARGS__}
 #define AT(skeleton, map) .map = offsetof(struct skeleton, maps.map)
 
-LIGHT(task_pss, AT(task_pss, cpu_offset), AT(task_pss, memos), AT(task_pss, scramble));
-LIGHT(task_pss_probe, AT(task_pss_probe, cpu_offset), AT(task_pss_probe, memos),
-      AT(task_pss_probe, scramble));
-LIGHT(task_counters, AT(task_counters, cpu_offset), AT(task_counters, scramble));
-LIGHT(task_counters_probe, AT(task_counters_probe, cpu_offset), AT(task_counters_probe, scramble));
+LIGHT(task_pss, AT(task_pss, cpu_offset), AT(task_pss, rooms), AT(task_pss, memos),
+      AT(task_pss, scramble));
+LIGHT(task_pss_probe, AT(task_pss_probe, cpu_offset), AT(task_pss_probe, rooms),
+      AT(task_pss_probe, memos), AT(task_pss_probe, scramble));
+LIGHT(task_counters, AT(task_counters, cpu_offset), AT(task_counters, rooms),
+      AT(task_counters, scramble));
+LIGHT(task_counters_probe, AT(task_counters_probe, cpu_offset), AT(task_counters_probe, rooms),
+      AT(task_counters_probe, scramble));
 LIGHT(files);
 LIGHT(holders);
-LIGHT(swap, AT(swap, cpu_offset));
+LIGHT(swap, AT(swap, cpu_offset), AT(swap, rooms));
 
 /* It has the parts of its twin. */
 _Static_assert(sizeof(struct task_counters) == sizeof(struct task_counters_probe),
@@ -218,6 +221,7 @@ static int light_load(const struct light *light, const struct part *parts,
 	if (!skeleton)
 		return light ? -ENOMEM : -EOPNOTSUPP;
 	set_light_entries(skeleton, light->cpu_offset, sizes->cpus);
+	set_light_entries(skeleton, light->rooms, 2 * sizes->cpu_numbers);
 	set_light_entries(skeleton, light->memos, sizes->memos);
 	r = light->load(skeleton);
 	if (r == 0)
@@ -376,6 +380,10 @@ static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 	if (r < 0)
 		return r;
 	r = set_entries(object, "cpu_offset", sizes->cpus);
+	if (r == 0)
+		r = set_entries(object, "rooms", 2 * sizes->cpu_numbers);
+	if (r == 0)
+		r = set_entries(object, "rooms_taken", 2 * sizes->cpu_numbers);
 	if (r == 0)
 		r = set_entries(object, "memos", sizes->memos);
 	if (r == 0 && sizes->grow)

@@ -83,9 +83,10 @@ struct bpf_handle {
 
 /* The entries of maps. */
 struct bpf_sizes {
-	uint32_t cpus;	/* possible ones */
-	uint32_t memos; /* of all readers; at least 1 */
-	uint32_t grow;	/* of on_cpu; 0 in an object without it */
+	uint32_t cpus;	      /* possible ones */
+	uint32_t cpu_numbers; /* one above the highest of their numbers, which may have gaps */
+	uint32_t memos;	      /* of all readers; at least 1 */
+	uint32_t grow;	      /* of on_cpu; 0 in an object without it */
 	/* Programs that are left out, because this kernel has no such event; NULL: none. */
 	const char *const *without;
 };

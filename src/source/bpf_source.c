@@ -49,6 +49,8 @@ static void add_cpu(void *arg, unsigned cpu)
 
 	if (ids->count < ARRAY_SIZE(ids->id))
 		ids->id[ids->count++] = cpu;
+	if (cpu >= ids->numbers)
+		ids->numbers = cpu + 1;
 }
 
 /* The possible CPUs; their numbers may have gaps. Without /sys all configured CPUs. */
@@ -57,10 +59,10 @@ void bpf_source_find_cpus(struct cpu_ids *ids)
 	char text[4096];
 	ssize_t len = file_read(-1, "/sys/devices/system/cpu/possible", text, sizeof(text));
 
-	ids->count = 0;
+	ids->count = ids->numbers = 0;
 	if (len > 0 && parse_cpu_list(text, (size_t)len, add_cpu, ids) > 0)
 		return;
-	ids->count = 0;
+	ids->count = ids->numbers = 0;
 	for (int i = 0; i < get_nprocs_conf(); i++)
 		add_cpu(ids, (unsigned)i);
 }
@@ -297,6 +299,7 @@ int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader
 
 	bpf_source_find_cpus(&ids);
 	sizes.cpus = ids.count;
+	sizes.cpu_numbers = ids.numbers;
 	r = load(object, loader, &sizes, ret, &missing);
 	if (r < 0) {
 		bpf_diagnose_note(diag, name, "loading the program", r, &missing);
@@ -316,8 +319,7 @@ int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char
 	int r;
 
 	bpf_source_find_cpus(&ids);
-	for (unsigned i = 0; i < ids.count; i++)
-		sizes.cpus = ids.id[i] >= sizes.cpus ? ids.id[i] + 1 : sizes.cpus;
+	sizes.cpus = ids.numbers;
 	sizes.grow = sizes.cpus * targets;
 	r = load(object, LOADER_LIBBPF, &sizes, ret, missing);
 	if (r == 0)

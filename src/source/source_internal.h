@@ -83,6 +83,7 @@ int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char
 struct cpu_ids {
 	unsigned id[8192]; /* NR_CPUS is at most that */
 	unsigned count;
+	unsigned numbers; /* one above the highest */
 };
 
 void bpf_source_find_cpus(struct cpu_ids *ids);

@@ -157,6 +157,7 @@ int swap_source_open(const struct source *from, struct diag *diag, struct swap_s
 	s->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	bpf_source_find_cpus(&cpus);
 	sizes.cpus = cpus.count;
+	sizes.cpu_numbers = cpus.numbers;
 	r = bpf_load(OBJECT_SWAP, LOADER_LIGHT, &sizes, NULL, &s->handle, NULL);
 	if (r == 0) {
 		step = "setting them up";

@@ -119,7 +119,9 @@ static void check(const struct procfs *proc, unsigned readers, int rounds)
 /* ---- rooms ---- */
 
 #define PROBE_READS "bpf with pages (probe reads)"
-#define ROOMS_EACH  32 /* bpf/room.bpf.h: of root, then as many of others */
+/* bpf/room.bpf.h: each CPU has a room for root, then one for others. */
+#define OF_ROOT	  0
+#define OF_OTHERS 1
 
 static const struct source_variant *find_variant(const char *name)
 {
@@ -181,15 +183,14 @@ static int find_map(const char *name)
 static int set_rooms(int map, unsigned first, uint32_t taken)
 {
 	uint32_t room[512];
-	int r = 0;
+	int count = 0;
 
-	for (unsigned i = first; r == 0 && i < first + ROOMS_EACH; i++) {
-		r = bpf_map_lookup_elem(map, &i, room);
+	for (unsigned i = first; bpf_map_lookup_elem(map, &i, room) == 0; i += 2, count++) {
 		room[0] = taken;
-		if (r == 0)
-			r = bpf_map_update_elem(map, &i, room, 0);
+		if (bpf_map_update_elem(map, &i, room, 0) < 0)
+			return -1;
 	}
-	return r;
+	return count ? 0 : -1;
 }
 
 static void *free_rooms(void *map)
@@ -197,7 +198,7 @@ static void *free_rooms(void *map)
 	const struct timespec pause = {.tv_nsec = 20000000};
 
 	nanosleep(&pause, NULL);
-	set_rooms(*(int *)map, 0, 0);
+	set_rooms(*(int *)map, OF_ROOT, 0);
 	return NULL;
 }
 
@@ -208,16 +209,17 @@ static void check_rooms(struct source *one, struct source *other)
 	pthread_t thread;
 	int map = find_map("rooms");
 
-	result(map >= 0 && set_rooms(map, ROOMS_EACH, 1) == 0, "rooms of others are taken",
+	result(map >= 0 && set_rooms(map, OF_OTHERS, 1) == 0, "rooms of others are taken",
 	       "no map");
 	compare_sources(one, other, 3, true, "root has rooms of its own");
-	result(set_rooms(map, 0, 1) == 0 && pthread_create(&thread, NULL, free_rooms, &map) == 0,
+	result(set_rooms(map, OF_ROOT, 1) == 0 &&
+		       pthread_create(&thread, NULL, free_rooms, &map) == 0,
 	       "all rooms are taken for a while", "no map");
 	compare_sources(one, other, 3, true, "a visit waits for a room");
 	pthread_join(thread, NULL);
-	set_rooms(map, 0, 1);
+	set_rooms(map, OF_ROOT, 1);
 	result(source_collect(other, &s) == -EBUSY, "it does not wait for ever", "another result");
-	set_rooms(map, 0, 0);
+	set_rooms(map, OF_ROOT, 0);
 	compare_sources(one, other, 3, true, "with rooms again");
 	if (map >= 0)
 		close(map);
