@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-compare"
@@ -21,8 +22,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/unpack.h"
+#include "load/bpf_cache.h"
 #include "load/bpf_load.h"
 #include "load/load_limit.h"
 
@@ -115,6 +118,25 @@ static const struct part grow_parts[] = {
 	{BPF_TARGETS, true, "targets"},	 {BPF_ON_CPU, true, "on_cpu"},
 	{BPF_WAKE, true, "wake"},	 {},
 };
+
+static uint32_t entries_of(const void *arg, const char *map, uint32_t entries)
+{
+	const struct bpf_sizes *sizes = arg;
+	const struct {
+		const char *map;
+		uint32_t entries;
+	} set[] = {{"cpu_offset", sizes->cpus},
+		   {"rooms", 2 * sizes->cpu_numbers},
+		   {"rooms_taken", 2 * sizes->cpu_numbers},
+		   {"memos", sizes->memos},
+		   {"on_cpu", sizes->grow}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(set); i++) {
+		if (set[i].entries && strcmp(map, set[i].map) == 0)
+			return set[i].entries;
+	}
+	return entries;
+}
 
 /* ---- light skeletons ---- */
 
@@ -335,16 +357,25 @@ static int load_object(struct bpf_object *object, const char *log, struct bpf_mi
 {
 	int r = bpf_object__load(object);
 
-	if (r < 0 && log)
+	if (r < 0 && log && missing)
 		bpf_diagnose_missing(log, missing);
 	return r;
 }
 
-static int set_entries(const struct bpf_object *object, const char *name, uint32_t entries)
+static int set_entries(const struct bpf_object *object, const struct bpf_sizes *sizes)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(object, name);
+	struct bpf_map *m;
+	int r = 0;
 
-	return map ? bpf_map__set_max_entries(map, entries) : 0;
+	bpf_object__for_each_map(m, object)
+	{
+		uint32_t entries = bpf_map__max_entries(m);
+		uint32_t wanted = entries_of(sizes, bpf_map__name(m), entries);
+
+		if (r == 0 && wanted != entries)
+			r = bpf_map__set_max_entries(m, wanted);
+	}
+	return r;
 }
 
 static int leave_out(const struct bpf_object *object, const char *const *names)
@@ -364,7 +395,7 @@ static int set_up_scramble(const struct bpf_object *object, const struct zmem_sc
 	const uint32_t zero = 0;
 	int fd = map_fd(object, "scramble");
 
-	return fd ? bpf_map_update_elem(fd, &zero, scramble, 0) : 0;
+	return fd && scramble ? bpf_map_update_elem(fd, &zero, scramble, 0) : 0;
 }
 
 static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
@@ -379,15 +410,7 @@ static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 
 	if (r < 0)
 		return r;
-	r = set_entries(object, "cpu_offset", sizes->cpus);
-	if (r == 0)
-		r = set_entries(object, "rooms", 2 * sizes->cpu_numbers);
-	if (r == 0)
-		r = set_entries(object, "rooms_taken", 2 * sizes->cpu_numbers);
-	if (r == 0)
-		r = set_entries(object, "memos", sizes->memos);
-	if (r == 0 && sizes->grow)
-		r = set_entries(object, "on_cpu", sizes->grow);
+	r = set_entries(object, sizes);
 	if (r == 0)
 		r = leave_out(object, sizes->without);
 	if (r == 0)
@@ -404,6 +427,99 @@ static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 	return 0;
 }
 
+/* ---- the cache ---- */
+
+/* What the cache is told of an object: the sum in its packed file (RFC 1952). */
+static uint64_t object_sum(enum bpf_object_id id)
+{
+	const struct packed *p = &objects[id].packed;
+	uint64_t sum = 0;
+
+	if (p->size > sizeof(sum))
+		memcpy(&sum, p->data + p->size - sizeof(sum), sizeof(sum));
+	return sum;
+}
+
+struct cached {
+	const struct bpf_sizes *sizes;
+	const struct part *parts;
+	const struct zmem_scramble *scramble;
+	struct bpf_handle *handle;
+	int error;
+	unsigned count;
+	int fd[CACHE_FDS];
+};
+
+static void destroy_cached(void *object)
+{
+	struct cached *c = object;
+
+	while (c->count)
+		close_fd(&c->fd[--c->count]);
+	free(c);
+}
+
+static uint32_t cached_entries(void *arg, const char *map, uint32_t entries)
+{
+	return entries_of(((struct cached *)arg)->sizes, map, entries);
+}
+
+static void cached_found(void *arg, const char *name, int fd)
+{
+	struct cached *c = arg;
+	const uint32_t zero = 0;
+
+	c->fd[c->count++] = fd;
+	if (c->scramble && strcmp(name, "scramble") == 0)
+		c->error = bpf_map_update_elem(fd, &zero, c->scramble, 0);
+	for (const struct part *p = c->parts; p->name; p++) {
+		if (strcmp(p->name, name) == 0)
+			c->handle->fd[p->id] = fd;
+	}
+}
+
+static int cached_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
+		       const struct zmem_scramble *scramble, struct bpf_handle *ret)
+{
+	struct bpf_handle handle = {.destroy = destroy_cached};
+	struct cached *c = calloc(1, sizeof(*c));
+	const struct bpf_cache_use use = {c, cached_entries, cached_found};
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	*c = (struct cached){sizes, objects[id].parts, scramble, &handle, 0, 0, {}};
+	handle.object = c;
+	r = bpf_cache_load(object_sum(id), &use);
+	if (r == 0)
+		r = c->error;
+	if (r < 0) {
+		destroy_cached(c);
+		return r;
+	}
+	/* As close_maps() of a light skeleton. */
+	for (unsigned i = 0; i < c->count; i++) {
+		if (!has_descriptor(&handle, c->fd[i]))
+			close_fd(&c->fd[i]);
+	}
+	*ret = handle;
+	return 0;
+}
+
+/* From the cache; or by libbpf, if it is to be kept there. */
+static int load_by_cache(enum bpf_object_id id, const struct bpf_sizes *sizes,
+			 const struct zmem_scramble *scramble, struct bpf_handle *ret)
+{
+	int r = object_sum(id) ? cached_load(id, sizes, scramble, ret) : -ENOENT;
+
+	if (r != -ENODATA)
+		return r;
+	r = libbpf_load(id, sizes, scramble, ret, NULL);
+	if (r == 0)
+		bpf_cache_keep(object_sum(id), ret->object);
+	return r;
+}
+
 int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_sizes *sizes,
 	     const struct zmem_scramble *scramble, struct bpf_handle *ret,
 	     struct bpf_missing *missing)
@@ -414,9 +530,10 @@ int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_siz
 	/* A signal aborts the verifier, even one that only stops us (kernel/bpf/verifier.c). */
 	for (int i = 0; i < LOAD_TRIES && r == -EAGAIN; i++) {
 		load_limit_begin(&limit, LOAD_LIMIT_NS);
-		if (loader == LOADER_LIGHT)
+		r = loader == LOADER_LIGHT ? load_by_cache(id, sizes, scramble, ret) : -ENOENT;
+		if (r < 0 && loader == LOADER_LIGHT)
 			r = light_load(objects[id].light, objects[id].parts, sizes, scramble, ret);
-		else
+		if (loader == LOADER_LIBBPF)
 			r = libbpf_load(id, sizes, scramble, ret, missing);
 		r = load_limit_end(&limit, r);
 	}
