@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * load_objects FILE…: loads each BPF object by libbpf and removes it again. Prints how many
+ * load_objects [-p] FILE…: loads each BPF object by libbpf and removes it again. Prints how many
  * instructions the verifier looked at in all its programs, and how long that took, or why the
- * kernel refuses it. An object that needs more than INSTRUCTIONS_MOST instructions takes too long
- * on slow machines, and a later kernel, which follows more paths, may refuse it: that is "not ok".
+ * kernel refuses it. -p: prints how many loads of its programs may fault (PROBE_MEM), each of which
+ * the kernel replaces by several instructions and an entry in a table. An object that needs more
+ * than INSTRUCTIONS_MOST instructions takes too long on slow machines, and a later kernel, which
+ * follows more paths, may refuse it: that is "not ok".
  */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +19,11 @@
 #include <bpf/libbpf.h>
 
 #define INSTRUCTIONS_MOST 50000
-#define LOG_SIZE	  (1 << 20)
-#define STATS		  4 /* BPF_LOG_STATS (include/linux/bpf_verifier.h) */
-#define TOO_LARGE	  "BPF program is too large. Processed "
+#define LOG_SIZE	  ((16 << 20) - 1)
+/* include/linux/bpf_verifier.h: BPF_LOG_LEVEL2, which shows registers, and BPF_LOG_STATS. */
+#define REGISTERS 2
+#define STATS	  4
+#define TOO_LARGE "BPF program is too large. Processed "
 
 static int discard(enum libbpf_print_level level, const char *fmt, va_list args)
 {
@@ -38,6 +43,49 @@ static unsigned long sum_behind(const char *text, const char *word)
 	return sum;
 }
 
+/* True if the log's line "N: (79) r1 = *(u64 *)(r2 +8) ; R2=…" reads by a pointer into a type. */
+static bool is_probed(const char *line, const char *end, unsigned *ret_number)
+{
+	char address[8], reg[10];
+	const char *state;
+	int read = 0;
+
+	if (sscanf(line, "%u: (%*2x) %*[rw0-9] = *(%*[us0-9] *)(%7[r0-9]%n", ret_number, address,
+		   &read) != 2 ||
+	    !read)
+		return false;
+	snprintf(reg, sizeof(reg), " R%s", address + 1);
+	state = memmem(line, (size_t)(end - line), reg, strlen(reg));
+	if (!state)
+		return false;
+	state += strlen(reg);
+	state += strspn(state, "_wrs");
+	return *state == '=' &&
+	       (!strncmp(state, "=untrusted_ptr_", 15) ||
+		!strncmp(state, "=rdonly_untrusted_mem", 21) || !strncmp(state, "=ptr_", 5)) &&
+	       strncmp(state, "=ptr_bpf_iter", 13) != 0;
+}
+
+/* Instructions are visited many times and counted once. */
+static unsigned long count_probed(const char *log)
+{
+	static bool seen[1 << 16];
+	unsigned long count = 0;
+	unsigned number;
+
+	memset(seen, 0, sizeof(seen));
+	for (const char *line = log; *line;) {
+		const char *end = line + strcspn(line, "\n");
+
+		if (is_probed(line, end, &number) && number < sizeof(seen) && !seen[number]) {
+			seen[number] = true;
+			count++;
+		}
+		line = *end ? end + 1 : end;
+	}
+	return count;
+}
+
 static unsigned long milliseconds(void)
 {
 	struct timespec t;
@@ -47,7 +95,8 @@ static unsigned long milliseconds(void)
 }
 
 /* Every program has a log of its own: those before the one that is refused counted, too. */
-static int load(struct bpf_object *object, unsigned long *ret_instructions)
+static int load(struct bpf_object *object, unsigned level, unsigned long *ret_instructions,
+		unsigned long *ret_probed)
 {
 	struct bpf_program *p;
 	char *logs[64] = {};
@@ -61,31 +110,32 @@ static int load(struct bpf_object *object, unsigned long *ret_instructions)
 		logs[count] = calloc(1, LOG_SIZE);
 		if (!logs[count] || bpf_program__set_log_buf(p, logs[count], LOG_SIZE) < 0)
 			exit(2);
-		bpf_program__set_log_level(p, STATS);
+		bpf_program__set_log_level(p, level);
 		count++;
 	}
 	r = bpf_object__load(object);
-	*ret_instructions = 0;
+	*ret_instructions = *ret_probed = 0;
 	for (size_t i = 0; i < count; i++) {
 		*ret_instructions += strstr(logs[i], TOO_LARGE) ? sum_behind(logs[i], TOO_LARGE)
 								: sum_behind(logs[i], "processed ");
+		*ret_probed += count_probed(logs[i]);
 		free(logs[i]);
 	}
 	return r;
 }
 
-static int look_at(const char *path)
+static int look_at(const char *path, unsigned level)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	int length = (int)strcspn(name, "."), r;
-	unsigned long instructions, since = milliseconds(), took;
+	unsigned long instructions, probed, since = milliseconds(), took;
 	struct bpf_object *object = bpf_object__open_file(path, NULL);
 
 	if (!object) {
 		printf("not ok objects: %.*s: %s\n", length, name, strerror(errno));
 		return 1;
 	}
-	r = load(object, &instructions);
+	r = load(object, level, &instructions, &probed);
 	took = milliseconds() - since;
 	bpf_object__close(object);
 	if (instructions > INSTRUCTIONS_MOST) {
@@ -96,6 +146,8 @@ static int look_at(const char *path)
 	if (r < 0)
 		printf("ok objects: %.*s: is not for this kernel (%s)\n", length, name,
 		       strerror(-r));
+	else if (level & REGISTERS)
+		printf("ok objects: %.*s: %lu loads may fault\n", length, name, probed);
 	else
 		printf("ok objects: %.*s: loads, %lu instructions in %lu ms\n", length, name,
 		       instructions, took);
@@ -104,10 +156,11 @@ static int look_at(const char *path)
 
 int main(int argc, char **argv)
 {
+	bool probed = argc > 1 && strcmp(argv[1], "-p") == 0;
 	int failed = 0;
 
 	libbpf_set_print(discard);
-	for (int i = 1; i < argc; i++)
-		failed |= look_at(argv[i]);
+	for (int i = 1 + probed; i < argc; i++)
+		failed |= look_at(argv[i], probed ? STATS | REGISTERS : STATS);
 	return failed;
 }
