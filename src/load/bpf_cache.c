@@ -104,6 +104,7 @@ static int read_place(const char *path, const struct key *key, struct strbuf *co
 	if (head && contents->len > sizeof(*head) && !memcmp(&head->key, key, sizeof(*key)) &&
 	    head->sum == sum_of(contents))
 		return 0;
+	unlink(path);
 	write_place(path, "", 0);
 	return -ENOENT;
 }

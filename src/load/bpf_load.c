@@ -481,7 +481,7 @@ static void cached_found(void *arg, const char *name, int fd)
 static int cached_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 		       const struct zmem_scramble *scramble, struct bpf_handle *ret)
 {
-	struct bpf_handle handle = {.destroy = destroy_cached};
+	struct bpf_handle handle = {.destroy = destroy_cached, .kept = true};
 	struct cached *c = calloc(1, sizeof(*c));
 	const struct bpf_cache_use use = {c, cached_entries, cached_found};
 	int r;

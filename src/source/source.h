@@ -71,6 +71,8 @@ const char *source_name(const struct source *source);
 enum origin source_origin(const struct source *source);
 /* True if the source reads the pin. */
 bool source_is_pinned(const struct source *source);
+/* True if its programs are those that an earlier run kept (load/bpf_cache.h). */
+bool source_is_kept(const struct source *source);
 /* The link of the iterator, which the source owns; or a negative errno. */
 int source_link(const struct source *source);
 /*
