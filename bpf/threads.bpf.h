@@ -163,8 +163,7 @@ static __always_inline __u64 read_faults(__u64 task, struct thread_walk *w, stru
 	__u32 sequence, threads;
 
 	if (!has_member(struct signal_struct, stats_lock) ||
-	    !has_member(struct signal_struct, maj_flt) ||
-	    !has_member(struct task_struct, maj_flt))
+	    !has_member(struct signal_struct, maj_flt) || !has_member(struct task_struct, maj_flt))
 		return 0;
 	threads = kread32(signal + koffset(struct signal_struct, nr_threads));
 	if (threads > ZMEM_FAULTS_THREADS)

@@ -76,7 +76,7 @@ parts() {
 }
 
 costs 'idle'
-(sleep 1000 | workload exec:400x256 >/tmp/ready) &
+(tail -f /dev/null | workload exec:400x256 >/tmp/ready) &
 until grep -q READY /tmp/ready 2>/dev/null; do
 	sleep 0.2
 done
