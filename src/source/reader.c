@@ -229,6 +229,7 @@ static int finish_walk(const struct readers *from, unsigned lane, struct zmem_ps
 
 /*
  * Reads the process until its walk adds up, at most WALK_TRIES times; the newest reading counts.
+ * Of a large process that keeps moving the second reading is close enough.
  * What did not add up is read again without memos.
  */
 static int repeat_walk(const struct readers *from, unsigned lane, struct zmem_pss_record *record)
@@ -236,7 +237,8 @@ static int repeat_walk(const struct readers *from, unsigned lane, struct zmem_ps
 	int r = finish_walk(from, lane, record);
 
 	for (int i = 1; r == 0 && i < WALK_TRIES && has_pages(record) &&
-			!pages_consistent(record) && !(record->pages.flags & ZMEM_WALK_OFF);
+			!pages_consistent(record) && !(record->pages.flags & ZMEM_WALK_OFF) &&
+			!(i > 1 && pages_within_tolerance(record));
 	     i++) {
 		r = visit(from, record->record.pid, 0, 0, record);
 		if (r == 0)
