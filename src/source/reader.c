@@ -45,7 +45,7 @@ struct reader {
 	char buf[READ_SIZE];
 };
 
-static int add_record(struct reader *r, const void *record)
+static int add_record(struct reader *r, const struct zmem_pss_record *record)
 {
 	int err;
 
@@ -96,7 +96,7 @@ static int receive_record(struct reader *r, const void *data)
 	if (has_pages(&record) && !(record.pages.flags & ZMEM_WALK_OFF) &&
 	    !ZMEM_OTHER_USERS(record.record.flags) && !pages_consistent(&record))
 		return queue_visit(r->c, &record);
-	return add_record(r, data);
+	return add_record(r, &record);
 }
 
 /* read(2) with a question. The kernel returns EAGAIN after it skipped very many tasks. */
