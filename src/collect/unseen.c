@@ -35,31 +35,41 @@ void unseen_begin(const struct procfs *proc, struct unseen_start *ret)
 	procfs_load(proc, &ret->load);
 }
 
+/* The threads of the snapshot that were there before it. */
 static uint64_t threads_of(const struct snapshot *s)
 {
 	uint64_t threads = 0;
 
-	for (size_t i = 0; i < s->count; i++)
-		threads += s->process[i].threads;
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+		uint32_t begun = p->pid == s->self ? s->threads_begun : 0;
+
+		threads += p->threads > begun ? p->threads - begun : 0;
+	}
 	return threads;
 }
 
-/* Whether the machine had, or has, other tasks than so many that were there all the time. */
+/*
+ * Whether the machine had, or has, other tasks than those of the snapshot and `more`. Numbers are
+ * given in their order, so the newest one tells how many tasks began.
+ */
 static bool has_others(const struct procfs *proc, const struct unseen_start *start,
-		       uint64_t threads)
+		       const struct snapshot *s, uint64_t more)
 {
 	const struct proc_load *before = &start->load;
+	uint64_t threads = threads_of(s) + more;
 	struct proc_load now;
 
 	procfs_load(proc, &now);
-	return !now.tasks || !before->tasks || now.last_pid != before->last_pid ||
-	       now.tasks > threads || before->tasks > threads;
+	return !now.tasks || !before->tasks ||
+	       now.last_pid != before->last_pid + s->threads_begun || now.tasks > threads ||
+	       before->tasks > threads;
 }
 
 bool unseen_possible(const struct procfs *proc, const struct unseen_start *start,
 		     const struct snapshot *s)
 {
-	return has_others(proc, start, threads_of(s));
+	return has_others(proc, start, s, 0);
 }
 
 /*
@@ -155,7 +165,7 @@ int unseen_parents(const struct procfs *proc, const struct unseen_start *start,
 		   const struct snapshot *s, struct snapshot *ret)
 {
 	const struct search search = {proc, start, s, ret};
-	uint64_t threads = threads_of(s), more;
+	uint64_t threads, more = 0;
 	pid_t looked_at[UNSEEN_PARENTS_MAX];
 	size_t count = 0;
 
@@ -175,12 +185,12 @@ int unseen_parents(const struct procfs *proc, const struct unseen_start *start,
 		if (count == UNSEEN_PARENTS_MAX)
 			return 0;
 		looked_at[count++] = pid;
-		r = look_at(&search, pid, &more);
+		r = look_at(&search, pid, &threads);
 		if (r < 0)
 			return r;
-		threads += more;
+		more += threads;
 	}
-	return count && !has_others(proc, start, threads);
+	return count && !has_others(proc, start, s, more);
 }
 
 int unseen_drop(const struct procfs *proc, const struct unseen_start *start,

@@ -22,7 +22,7 @@ void unseen_begin(const struct procfs *proc, struct unseen_start *ret);
 /*
  * True if processes may be missing: the threads of the snapshot are fewer than the machine's tasks,
  * before or after the reading (in a pid namespace there are always fewer), or a task began
- * meanwhile, which may stand for a missing one in the sum of threads.
+ * meanwhile that is none of its readers, and may stand for a missing one in the sum of threads.
  */
 bool unseen_possible(const struct procfs *proc, const struct unseen_start *start,
 		     const struct snapshot *s);

@@ -132,7 +132,7 @@ void snapshot_clear(struct snapshot *s)
 		arena_done(&s->scratch);
 	}
 	s->count = s->memcg_count = 0;
-	s->walk_entries = 0;
+	s->walk_entries = s->threads_begun = 0;
 	s->memcg = NULL;
 	s->collection = (struct collection){0};
 	s->balance = (struct machine_balance){0};

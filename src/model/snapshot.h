@@ -439,6 +439,7 @@ struct snapshot {
 	struct collection collection;
 	/* The most table entries that a run of the BPF program looked at and did not finish. */
 	uint32_t walk_entries;
+	uint32_t threads_begun; /* that read it, in the process `self`; they have ended */
 	struct machine_balance balance;
 	struct memcg *memcg; /* in the arena, sorted by path; NULL: not read */
 	size_t memcg_count;

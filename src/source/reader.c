@@ -384,14 +384,17 @@ static int collect_shares(struct collection_state *c, struct readers *kept, unsi
 {
 	pthread_t thread[SOURCE_READERS_MAX];
 	bool started[SOURCE_READERS_MAX] = {};
+	uint32_t begun = 0;
 	int r = 0;
 
 	for (unsigned i = 0; i < shares; i++) {
 		if (!reader_prepare(kept, i, c, shares))
 			r = -ENOMEM;
 	}
-	for (unsigned i = 1; r == 0 && i < shares; i++)
+	for (unsigned i = 1; r == 0 && i < shares; i++) {
 		started[i] = thread_start(&thread[i], reader_main, kept->reader[i]) == 0;
+		begun += started[i];
+	}
 	for (unsigned i = 0; r == 0 && i < shares; i++) {
 		if (!started[i])
 			reader_main(kept->reader[i]);
@@ -402,6 +405,7 @@ static int collect_shares(struct collection_state *c, struct readers *kept, unsi
 		if (r == 0)
 			r = kept->reader[i]->error;
 	}
+	c->snapshot->threads_begun = begun;
 	return r;
 }
 

@@ -110,10 +110,10 @@ def check_unseen():
         result(totals["rss_bytes"] is None and totals["pss_bytes"] is None, "-p: its values are unknown, not 0", totals)
 
 
-def listed(pids):
+def listed(pids, *args):
     """Whether /proc was listed by a program that does not see these processes, and its values."""
     with tempfile.NamedTemporaryFile() as said:
-        document = snapshot("--pss", "none", env={
+        document = snapshot(*args, env={
             "LD_PRELOAD": PRELOAD, "HIDE_PIDS": pids, "AT_OPEN": ".", "AT_OPEN_NTH": "1",
             "AT_OPEN_RUN": "unset LD_PRELOAD AT_OPEN; echo listed >%s" % said.name})
         return bool(said.read()), document["collection"]
@@ -126,13 +126,14 @@ def check_unseen_parent():
     before = snapshot()["collection"]["not_seen"]
     with victim("sh", "-c", "sleep 1000 & echo; wait") as parent, victim() as other:
         parent.stdout.readline()
-        tries = []
-        # Whenever a task begins meanwhile, /proc is listed.
-        while len(tries) < 50 and (not tries or tries[-1][0] == first):
-            tries.append(listed(str(parent.pid)))
-        result(tries[-1][0] != first and all(found["not_seen"] == before + 1 for _, found in tries),
-               "a parent that BPF does not show: counted without a list of /proc", tries)
-        was_listed, found = listed("%d,%d" % (parent.pid, other.pid))
+        for args in (("--pss", "none"), ("--readers", "3")):
+            tries = []
+            # Whenever a task begins meanwhile that does not read, /proc is listed.
+            while len(tries) < 50 and (not tries or tries[-1][0] == first):
+                tries.append(listed(str(parent.pid), *args))
+            result(tries[-1][0] != first and all(found["not_seen"] == before + 1 for _, found in tries),
+                   "a parent that BPF does not show: counted without a list of /proc, " + " ".join(args), tries)
+        was_listed, found = listed("%d,%d" % (parent.pid, other.pid), "--pss", "none")
         result(was_listed and found["not_seen"] == before + 2,
                "beside a process that nobody names: /proc is listed", found)
         with open("/proc/%d/task/%d/children" % (parent.pid, parent.pid), encoding="ascii") as children:

@@ -100,6 +100,22 @@ FIXTURE_TEST(tasks)
 	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
 	put_tasks(f, 3, LAST_PID);
 	assert_false(unseen_possible(&f->tree.proc, &f->start, &f->seen));
+	/* Threads that read the snapshot began meanwhile: alone, and with another task. */
+	f->seen.self = 20;
+	f->seen.threads_begun = 1;
+	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
+	f->seen.process[0].threads++;
+	put_tasks(f, 3, LAST_PID + 1);
+	assert_false(unseen_possible(&f->tree.proc, &f->start, &f->seen));
+	put_tasks(f, 3, LAST_PID + 2);
+	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
+	/* They do not stand for a missing one. */
+	f->start.load.tasks = 4;
+	put_tasks(f, 4, LAST_PID + 1);
+	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
+	f->start.load.tasks = 3;
+	f->seen.process[0].threads--;
+	f->seen.threads_begun = 0;
 	/* The number is not known. */
 	f->start.load.tasks = 0;
 	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
