@@ -28,6 +28,7 @@ enum counter {
 
 /* The number of counters of a process; those behind belong to a cgroup. */
 #define COUNTERS_OF_PROCESS ((int)COUNTER_MEM_CURRENT)
+#define COUNTERS_OF_CGROUP  ((int)COUNTER_COUNT - COUNTERS_OF_PROCESS)
 
 /* A set of counters. */
 typedef uint64_t counter_mask;
@@ -175,7 +176,9 @@ struct process {
 	bool program_known;	/* the name is the program, not only the executable */
 	bool cmdline_truncated; /* there were more arguments */
 	counter_mask have;
-	uint64_t value[COUNTER_COUNT]; /* bytes or numbers; valid if `have` has the bit */
+	uint64_t value[COUNTERS_OF_PROCESS]; /* bytes or numbers; valid if `have` has the bit */
+	/* Likewise the counters of the cgroup of a group, COUNTERS_OF_CGROUP; NULL: no room. */
+	uint64_t *charged;
 
 	char comm[16];	     /* terminated; any bytes */
 	const char *name;    /* program; any bytes */
@@ -215,9 +218,23 @@ static inline enum pss_source pss_source_join(enum pss_source a, enum pss_source
 	return a == PSS_FROM_NOTHING ? b : PSS_FROM_BOTH;
 }
 
+/* One of the counters of a process, or of those of a cgroup behind them. */
+static inline uint64_t counter_value(const uint64_t *value, const uint64_t *charged, enum counter c)
+{
+	return (int)c < COUNTERS_OF_PROCESS ? value[c] : charged[(int)c - COUNTERS_OF_PROCESS];
+}
+
+/* Valid if the process has it. */
+static inline uint64_t process_value(const struct process *p, enum counter c)
+{
+	return counter_value(p->value, p->charged, c);
+}
+
+/* A counter of a cgroup needs `charged`. */
 static inline void process_set(struct process *p, enum counter c, uint64_t bytes)
 {
-	p->value[c] = bytes;
+	*((int)c < COUNTERS_OF_PROCESS ? &p->value[c] : &p->charged[(int)c - COUNTERS_OF_PROCESS]) =
+		bytes;
 	p->have |= COUNTER_BIT(c);
 }
 

@@ -69,7 +69,7 @@ static void stand_by_counter(const struct sorting *cmp, enum counter c, const st
 
 	st->place = PLACE_VALUE;
 	if (process_has(p, c)) {
-		st->amount = p->value[c];
+		st->amount = process_value(p, c);
 		return;
 	}
 	expensive = counter_table[c].origin != ORIGIN_KERNEL &&
@@ -263,7 +263,7 @@ void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
 		int64_t by;
 
 		if (delta ? !row_change(&row, (enum counter)key->counter, &by) || by >= (int64_t)min
-			  : (process_has(p, c) ? p->value[c] : upper_bound(p, c)) >= min) {
+			  : (process_has(p, c) ? process_value(p, c) : upper_bound(p, c)) >= min) {
 			rows->item[i] = rows->item[count];
 			rows->item[count++] = row;
 		}

@@ -59,7 +59,7 @@ static void check_process(const struct process *p)
 	FUZZ_CHECK(p->kind == PROCESS_USER || !p->have);
 	FUZZ_CHECK((p->pss_status == PSS_OK) == process_has(p, COUNTER_PSS));
 	FUZZ_CHECK((p->pss_source == PSS_FROM_KERNEL) == process_has(p, COUNTER_PSS));
-	for (int c = 0; c < COUNTER_COUNT; c++) {
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		FUZZ_CHECK(process_has(p, c) || !p->value[c]);
 		/* No absurd value is left, so sums stay sane, too. */
 		FUZZ_CHECK(p->value[c] < 1ull << 62);
