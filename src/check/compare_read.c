@@ -18,7 +18,7 @@
 
 void verify_copy_counters(struct process *p, const struct process *from)
 {
-	for (int c = 0; c < COUNTER_COUNT; c++) {
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		if (process_has(from, c) && counter_table[c].origin == ORIGIN_KERNEL)
 			process_set(p, c, from->value[c]);
 	}

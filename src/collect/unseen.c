@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Compares the processes of a snapshot with the names in /proc, and with the pids of a filter. The
- * number of the machine's tasks decides whether /proc is listed, which would cost some percent of a
- * snapshot.
+ * number of the machine's tasks decides whether /proc is listed, which would cost an eighth of a
+ * snapshot without PSS.
  */
 #include "collect/unseen.h"
 
@@ -35,27 +35,54 @@ void unseen_begin(const struct procfs *proc, struct unseen_start *ret)
 	procfs_load(proc, &ret->load);
 }
 
+/* The threads of the snapshot that were there before it. */
+static uint64_t threads_of(const struct snapshot *s)
+{
+	uint64_t threads = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+		uint32_t begun = p->pid == s->self ? s->threads_begun : 0;
+
+		threads += p->threads > begun ? p->threads - begun : 0;
+	}
+	return threads;
+}
+
+/*
+ * Whether the machine had, or has, other tasks than those of the snapshot and `more`. Numbers are
+ * given in their order, so the newest one tells how many tasks began.
+ */
+static bool has_others(const struct procfs *proc, const struct unseen_start *start,
+		       const struct snapshot *s, uint64_t more)
+{
+	const struct proc_load *before = &start->load;
+	uint64_t threads = threads_of(s) + more;
+	struct proc_load now;
+
+	procfs_load(proc, &now);
+	return !now.tasks || !before->tasks ||
+	       now.last_pid != before->last_pid + s->threads_begun || now.tasks > threads ||
+	       before->tasks > threads;
+}
+
 bool unseen_possible(const struct procfs *proc, const struct unseen_start *start,
 		     const struct snapshot *s)
 {
-	const struct proc_load *before = &start->load;
-	struct proc_load now;
-	uint64_t threads = 0;
-
-	procfs_load(proc, &now);
-	for (size_t i = 0; i < s->count; i++)
-		threads += s->process[i].threads;
-	return !now.tasks || !before->tasks || now.last_pid != before->last_pid ||
-	       now.tasks > threads || before->tasks > threads;
+	return has_others(proc, start, s, 0);
 }
 
-/* 1 if the process counts as unseen, 0 if not, or a negative errno without files or memory. */
-static int is_unseen(const struct search *search, pid_t pid)
+/*
+ * 1 if the process counts as unseen, 0 if not, or a negative errno without files or memory. Sets
+ * *ret_threads to its threads; 0: it is gone, or they are not known.
+ */
+static int is_unseen(const struct search *search, pid_t pid, uint64_t *ret_threads)
 {
 	cleanup_close int fd = -1;
 	struct proc_stat stat;
 	int r;
 
+	*ret_threads = 0;
 	if (snapshot_find(search->seen, pid))
 		return 0;
 	fd = procfs_open_pid(search->proc, pid);
@@ -67,16 +94,16 @@ static int is_unseen(const struct search *search, pid_t pid)
 		return 1;
 	if (r < 0)
 		return 0;
+	*ret_threads = stat.threads;
 	if (stat.flags & PROC_PF_KTHREAD || stat.state == 'X' ||
 	    (stat.state == 'Z' && stat.threads <= 1))
 		return 0;
 	return stat.start_ticks < search->start->ticks;
 }
 
-static int add_unseen(void *arg, pid_t pid)
+static int look_at(const struct search *search, pid_t pid, uint64_t *ret_threads)
 {
-	const struct search *search = arg;
-	int r = is_unseen(search, pid);
+	int r = is_unseen(search, pid, ret_threads);
 	struct process *p;
 
 	if (r <= 0)
@@ -86,6 +113,13 @@ static int add_unseen(void *arg, pid_t pid)
 		return -ENOMEM;
 	p->pid = pid;
 	return 0;
+}
+
+static int add_unseen(void *arg, pid_t pid)
+{
+	uint64_t threads;
+
+	return look_at(arg, pid, &threads);
 }
 
 /*
@@ -127,6 +161,38 @@ int unseen_find(const struct procfs *proc, const struct unseen_start *start,
 	return r;
 }
 
+int unseen_parents(const struct procfs *proc, const struct unseen_start *start,
+		   const struct snapshot *s, struct snapshot *ret)
+{
+	const struct search search = {proc, start, s, ret};
+	uint64_t threads, more = 0;
+	pid_t looked_at[UNSEEN_PARENTS_MAX];
+	size_t count = 0;
+
+	snapshot_clear(ret);
+	for (size_t i = 0; i < s->count; i++) {
+		pid_t pid = s->process[i].ppid;
+		size_t k = 0;
+		int r;
+
+		/* Brothers are mostly beside each other. */
+		if (!pid || (i && pid == s->process[i - 1].ppid) || snapshot_find(s, pid))
+			continue;
+		while (k < count && looked_at[k] != pid)
+			k++;
+		if (k < count)
+			continue;
+		if (count == UNSEEN_PARENTS_MAX)
+			return 0;
+		looked_at[count++] = pid;
+		r = look_at(&search, pid, &threads);
+		if (r < 0)
+			return r;
+		more += threads;
+	}
+	return count && !has_others(proc, start, s, more);
+}
+
 int unseen_drop(const struct procfs *proc, const struct unseen_start *start,
 		const struct snapshot *again, struct snapshot *unseen)
 {
@@ -134,7 +200,8 @@ int unseen_drop(const struct procfs *proc, const struct unseen_start *start,
 	size_t kept = 0;
 
 	for (size_t i = 0; i < unseen->count; i++) {
-		int r = is_unseen(&search, unseen->process[i].pid);
+		uint64_t threads;
+		int r = is_unseen(&search, unseen->process[i].pid, &threads);
 
 		if (r < 0)
 			return r;
@@ -174,8 +241,10 @@ int unseen_count(struct collector *c, const struct filter *f, const struct unsee
 	found->not_seen_known = true;
 	if (!unseen_possible(&c->proc, start, &c->snapshot))
 		return 0;
-	r = unseen_find(&c->proc, start, &c->snapshot, f, &c->unseen);
-	if (r == 0 && c->unseen.count)
+	r = f->pid_count ? 0 : unseen_parents(&c->proc, start, &c->snapshot, &c->unseen);
+	if (r == 0)
+		r = unseen_find(&c->proc, start, &c->snapshot, f, &c->unseen);
+	if (r >= 0 && c->unseen.count)
 		r = recheck(c, start);
 	if (r < 0)
 		return r;

@@ -155,7 +155,8 @@ int name_cache_update(struct name_cache *cache, const struct snapshot *s);
  * Any user may make cgroups, so this has bounds: MEMCG_DEPTH_MAX levels, bytes, and *left_us
  * microseconds, from which the time that it took is subtracted. Cgroups with processes that are
  * beyond are counted in cgroups_left_out of the snapshot's collection. Their groups have the values
- * of the nearest cgroup above that was read (memcg_above). Returns 0 or a negative errno.
+ * of the nearest cgroup above that was read (memcg_above). A group needs room for them (`charged`).
+ * Returns 0 or a negative errno.
  */
 int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_list *groups,
 		  bool details, uint64_t *left_us);

@@ -676,7 +676,7 @@ static void apply(const struct memcg *item, size_t count, bool left_out,
 		g->memcg_above = 0;
 		if (g->controlled && g->cgroup)
 			m = find_nearest(item, count, g->cgroup, left_out, &g->memcg_above);
-		if (m)
+		if (m && g->charged)
 			set_counters(g, m);
 	}
 }

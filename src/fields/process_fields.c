@@ -117,7 +117,7 @@ static struct value get_counter(const struct field *f, const void *row, const vo
 {
 	const struct process *p = ((const struct row *)row)->process;
 
-	return process_field_of(f, of, p->have, p->value);
+	return process_field_of(f, of, p->have, p->value, p->charged);
 }
 
 static struct value get_change(const struct field *f, const void *row, const void *of)
@@ -185,14 +185,16 @@ SHARE(limit_percent, "%limit", "%LIMIT", MEM_CURRENT,
 
 /* The whole that a share refers to; false if it is not known. */
 static bool whole_of(const struct snapshot *s, const struct field *f, counter_mask have,
-		     const uint64_t *value, uint64_t *ret)
+		     const uint64_t *charged, uint64_t *ret)
 {
 	const struct meminfo *m = &s->system.meminfo;
 	enum meminfo_counter whole = f == &field_pss_percent ? MEMINFO_TOTAL : MEMINFO_SWAP_TOTAL;
 
 	if (f == &field_limit_percent) {
-		*ret = value[COUNTER_MEM_LIMIT];
-		return have & COUNTER_BIT(COUNTER_MEM_LIMIT);
+		if (!(have & COUNTER_BIT(COUNTER_MEM_LIMIT)))
+			return false;
+		*ret = counter_value(NULL, charged, COUNTER_MEM_LIMIT);
+		return true;
 	}
 	*ret = m->value[whole];
 	return meminfo_has(m, whole);
@@ -212,32 +214,36 @@ static bool ratio_of(counter_mask have, const uint64_t *value, double *ret)
 }
 
 static struct value percent_of(const struct field *f, const struct snapshot *s, counter_mask have,
-			       const uint64_t *value)
+			       const uint64_t *value, const uint64_t *charged)
 {
 	struct value v = {.known = have & COUNTER_BIT(f->counter)};
 	uint64_t whole;
 
 	if (f == &field_swap_ratio) {
 		v.known = ratio_of(have, value, &v.percent);
-	} else if (counter_table[f->counter].is_percent) {
-		v.percent = (double)value[f->counter] / 100;
+	} else if (v.known && counter_table[f->counter].is_percent) {
+		v.percent = (double)counter_value(value, charged, f->counter) / 100;
 	} else {
 		/* Without swap space there is no share of it. */
-		v.known = v.known && whole_of(s, f, have, value, &whole) && whole;
+		v.known = v.known && whole_of(s, f, have, charged, &whole) && whole;
 		if (v.known)
-			v.percent = 100.0 * (double)value[f->counter] / (double)whole;
+			v.percent = 100.0 * (double)counter_value(value, charged, f->counter) /
+				    (double)whole;
 	}
 	return v;
 }
 
 struct value process_field_of(const struct field *f, const struct snapshot *s, counter_mask have,
-			      const uint64_t *value)
+			      const uint64_t *value, const uint64_t *charged)
 {
+	bool known = have & COUNTER_BIT(f->counter);
+	uint64_t amount;
+
 	if (f->type == FIELD_PERCENT)
-		return percent_of(f, s, have, value);
-	if (f->type == FIELD_BYTES)
-		return value_bytes(have & COUNTER_BIT(f->counter), value[f->counter]);
-	return value_signed(have & COUNTER_BIT(f->counter), (int64_t)value[f->counter]);
+		return percent_of(f, s, have, value, charged);
+	amount = known ? counter_value(value, charged, f->counter) : 0;
+	return f->type == FIELD_BYTES ? value_bytes(known, amount)
+				      : value_signed(known, (int64_t)amount);
 }
 
 /* ---- all fields ---- */

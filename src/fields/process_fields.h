@@ -28,7 +28,7 @@ extern const struct fields process_counters;
 const struct field *process_field(const char *key);
 /* A counter, or a share of it, of a row or of totals. */
 struct value process_field_of(const struct field *f, const struct snapshot *s, counter_mask have,
-			      const uint64_t *value);
+			      const uint64_t *value, const uint64_t *charged);
 
 /* The usual columns of a table. `group`: what rows are grouped by, NULL for processes. */
 void process_list_usual(struct field_list *list, const struct field *group);

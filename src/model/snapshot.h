@@ -28,6 +28,7 @@ enum counter {
 
 /* The number of counters of a process; those behind belong to a cgroup. */
 #define COUNTERS_OF_PROCESS ((int)COUNTER_MEM_CURRENT)
+#define COUNTERS_OF_CGROUP  ((int)COUNTER_COUNT - COUNTERS_OF_PROCESS)
 
 /* A set of counters. */
 typedef uint64_t counter_mask;
@@ -72,32 +73,35 @@ extern const enum counter rss_counter[RSS_COUNTERS];
 
 /* ---- processes ---- */
 
+/* Their enums take one byte each: a snapshot has thousands of processes. */
+#define ONE_BYTE __attribute__((packed))
+
 enum process_kind {
 	PROCESS_USER,
 	PROCESS_KTHREAD, /* a kernel thread: no memory of its own */
 	PROCESS_ZOMBIE,	 /* exited: its memory is gone */
 	PROCESS_SUM,	 /* a group, or a process with all its descendants */
-};
+} ONE_BYTE;
 
 /* The executable of a process. */
 enum exe_state {
 	EXE_UNKNOWN,
 	EXE_PRESENT,
 	EXE_DELETED, /* it was unlinked or replaced since the process started */
-};
+} ONE_BYTE;
 
 enum origin {
 	FROM_NOWHERE,
 	FROM_BPF,
 	FROM_PROC,
-};
+} ONE_BYTE;
 
 enum pss_source {
 	PSS_FROM_NOTHING,
 	PSS_FROM_KERNEL,
 	PSS_FROM_ROLLUP,
 	PSS_FROM_BOTH, /* only for a sum */
-};
+} ONE_BYTE;
 
 /* The status of the PSS of a process. */
 enum pss_status {
@@ -110,7 +114,7 @@ enum pss_status {
 	PSS_KERNEL_THREAD,
 	PSS_UNSUPPORTED, /* this kernel or this /proc does not provide it */
 	PSS_STATUS_COUNT,
-};
+} ONE_BYTE;
 
 /* "bpf", "proc", NULL. */
 const char *origin_name(enum origin origin);
@@ -130,7 +134,7 @@ enum container_status {
 	CONTAINER_LARGE,   /* a file that may have its name is too large */
 	CONTAINER_TIMEOUT, /* a file that may have its name did not answer in time */
 	CONTAINER_STATUS_COUNT,
-};
+} ONE_BYTE;
 
 /* "ok", "unnamed", …: the words in JSON. NULL: not a container with an id. */
 const char *container_status_name(enum container_status status);
@@ -139,42 +143,48 @@ const char *container_status_name(enum container_status status);
 
 #define PID_MAX	 (4 * 1024 * 1024) /* PID_MAX_LIMIT, include/linux/threads.h */
 
+/* What is small is beside each other, so that there are no gaps. */
 struct process {
 	pid_t pid;  /* 0: a group */
 	pid_t ppid; /* 0 if the parent is outside our pid namespace */
 	uid_t uid;  /* effective; UID_NONE for a group with several */
 	uint32_t threads;
 	int32_t oom_score_adj;
-	uint64_t start_ns; /* since boot (CLOCK_BOOTTIME); whole ticks if it comes from /proc */
-	uint64_t mm_key;   /* from the source, 0 if unknown */
 	/* 1…, by the lowest pid: processes that share an mm have the same; 0 unknown. */
 	uint32_t mm_id;
-	bool mm_owner; /* this process counts the mm in totals */
-	enum process_kind kind;
-	bool raced;	    /* BPF could not read it */
-	bool leader_exited; /* its memory was read through another thread */
-	bool starting;	    /* maybe in exec: unmapped arguments may count as its memory */
-	bool pages_unknown; /* BPF found pages that it does not understand */
-	bool swap_slots;    /* its SWAP_PSS comes from swap slots */
-	bool forked;	    /* no exec since fork */
-	bool sharing_known; /* forked, write_protect_seq and ksm_pages are valid */
-	uint32_t write_protect_seq;
+	uint64_t start_ns;   /* since boot (CLOCK_BOOTTIME); whole ticks if it comes from /proc */
+	uint64_t mm_key;     /* from the source, 0 if unknown */
+	uint64_t cgroup_key; /* equal for processes with the same cgroups; 0 unknown */
 	uint64_t ksm_pages;
-	uint64_t cgroup_key;  /* equal for processes with the same cgroups; 0 unknown */
+	uint32_t write_protect_seq;
 	uint32_t other_users; /* until 6.1: of its mm, which hold back a part of its counters */
 	int32_t rss_delta[RSS_COUNTERS];
+	enum process_kind kind;
 	enum origin counters_source;
 	enum pss_source pss_source;
 	enum pss_status pss_status;
-	counter_mask have;
-	uint64_t value[COUNTER_COUNT]; /* bytes or numbers; valid if `have` has the bit */
-
-	char comm[16]; /* terminated; any bytes */
-	bool name_cut; /* name is the beginning of a longer one */
 	enum exe_state exe;
-	const char *name;   /* program; any bytes */
-	const char *user;   /* NULL until enriched */
-	const char *cgroup; /* likewise, NULL if unknown */
+	bool mm_owner;		/* this process counts the mm in totals */
+	bool raced;		/* BPF could not read it */
+	bool leader_exited;	/* its memory was read through another thread */
+	bool starting;		/* maybe in exec: unmapped arguments may count as its memory */
+	bool pages_unknown;	/* BPF found pages that it does not understand */
+	bool swap_slots;	/* its SWAP_PSS comes from swap slots */
+	bool forked;		/* no exec since fork */
+	bool sharing_known;	/* forked, write_protect_seq and ksm_pages are valid */
+	bool name_cut;		/* name is the beginning of a longer one */
+	bool program_known;	/* the name is the program, not only the executable */
+	bool cmdline_truncated; /* there were more arguments */
+	counter_mask have;
+	uint64_t value[COUNTERS_OF_PROCESS]; /* bytes or numbers; valid if `have` has the bit */
+	/* Likewise the counters of the cgroup of a group, COUNTERS_OF_CGROUP; NULL: no room. */
+	uint64_t *charged;
+
+	char comm[16];	     /* terminated; any bytes */
+	const char *name;    /* program; any bytes */
+	const char *cmdline; /* arguments joined by spaces, NULL if not requested or not readable */
+	const char *user;    /* NULL until enriched */
+	const char *cgroup;  /* likewise, NULL if unknown */
 	/* Likewise: "ssh.service"; of the manager of a user "ssh.service (user 1000)". */
 	const char *unit;
 	/*
@@ -185,17 +195,14 @@ struct process {
 	const char *container_id; /* 64 hexadecimal digits; NULL: none */
 	const char *pod;	  /* "prod/web-0" */
 	const char *namespace;	  /* the namespace of the pod: "prod" */
-	enum container_status container_status;
+	int64_t names_ms;	  /* when reused names were read; 0: now */
 	/* The length of the part of the cgroup path that ends at the unit or container; 0: all. */
 	uint16_t unit_path, container_path;
 	uint16_t pod_path; /* likewise at the pod; 0: none */
 	/* Likewise at the cgroup above whose memory counters it has; 0: they are its own. */
 	uint16_t memcg_above;
-	bool controlled;     /* the path is in the hierarchy of memcgs */
-	int64_t names_ms;    /* when reused names were read; 0: now */
-	bool program_known;  /* the name is the program, not only the executable */
-	const char *cmdline; /* arguments joined by spaces, NULL if not requested or not readable */
-	bool cmdline_truncated; /* there were more arguments */
+	enum container_status container_status;
+	bool controlled; /* the path is in the hierarchy of memcgs */
 };
 
 static inline bool process_has(const struct process *p, enum counter c)
@@ -211,9 +218,23 @@ static inline enum pss_source pss_source_join(enum pss_source a, enum pss_source
 	return a == PSS_FROM_NOTHING ? b : PSS_FROM_BOTH;
 }
 
+/* One of the counters of a process, or of those of a cgroup behind them. */
+static inline uint64_t counter_value(const uint64_t *value, const uint64_t *charged, enum counter c)
+{
+	return (int)c < COUNTERS_OF_PROCESS ? value[c] : charged[(int)c - COUNTERS_OF_PROCESS];
+}
+
+/* Valid if the process has it. */
+static inline uint64_t process_value(const struct process *p, enum counter c)
+{
+	return counter_value(p->value, p->charged, c);
+}
+
+/* A counter of a cgroup needs `charged`. */
 static inline void process_set(struct process *p, enum counter c, uint64_t bytes)
 {
-	p->value[c] = bytes;
+	*((int)c < COUNTERS_OF_PROCESS ? &p->value[c] : &p->charged[(int)c - COUNTERS_OF_PROCESS]) =
+		bytes;
 	p->have |= COUNTER_BIT(c);
 }
 
@@ -435,6 +456,7 @@ struct snapshot {
 	struct collection collection;
 	/* The most table entries that a run of the BPF program looked at and did not finish. */
 	uint32_t walk_entries;
+	uint32_t threads_begun; /* that read it, in the process `self`; they have ended */
 	struct machine_balance balance;
 	struct memcg *memcg; /* in the arena, sorted by path; NULL: not read */
 	size_t memcg_count;

@@ -125,7 +125,7 @@ static void add_process(struct changes_maker *m, const struct change_side *other
 
 	if (!totals_counts(p))
 		return;
-	for (int c = 0; known && c < COUNTER_COUNT; c++)
+	for (int c = 0; known && c < COUNTERS_OF_PROCESS; c++)
 		sum += m->counters & COUNTER_BIT(c) ? p->value[c] : 0;
 	item = &m->changes->item[m->changes->count++];
 	*item = (struct group_change){.group = m->key ? m->key->group(p) : NULL,

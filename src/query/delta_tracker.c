@@ -94,7 +94,7 @@ static uint64_t hash_of(const struct tracker *tracker, const struct row *r)
 	uint64_t h = mix(tracker->seed, p->have);
 
 	for (int c = 0; c < COUNTER_COUNT; c++)
-		h = process_has(p, c) ? mix(h, p->value[c]) : h;
+		h = process_has(p, c) ? mix(h, process_value(p, c)) : h;
 	h = mix(h, (uint64_t)p->uid << 32 | p->threads);
 	h = mix(h, (uint64_t)(uint32_t)p->oom_score_adj << 32 | (uint32_t)p->ppid);
 	h = mix(h, (uint64_t)r->procs << 32 | r->pss_missing);

@@ -180,6 +180,7 @@ int group_rows(const struct field *key, struct process_list *processes, struct s
 		r = make_group(key, &g->text, processes->item + i, end - i, row);
 		if (r < 0)
 			return r;
+		row->process->charged = g->charged[g->rows.count];
 		g->rows.count++;
 	}
 	return 0;

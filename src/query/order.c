@@ -32,6 +32,7 @@ struct sorting {
 	const struct order *order;
 	const struct snapshot *snapshot;
 	bool estimate; /* an unread value stands by the best that it can be */
+	bool ranked;   /* the rank of a row is all of its first key */
 };
 
 /* Its expensive values are absent, and can still be read. */
@@ -68,7 +69,7 @@ static void stand_by_counter(const struct sorting *cmp, enum counter c, const st
 
 	st->place = PLACE_VALUE;
 	if (process_has(p, c)) {
-		st->amount = p->value[c];
+		st->amount = process_value(p, c);
 		return;
 	}
 	expensive = counter_table[c].origin != ORIGIN_KERNEL &&
@@ -191,11 +192,14 @@ static uint64_t rank_of(const struct sorting *cmp, const struct row *r)
 	return cmp->order->reverse ? ~rank : rank;
 }
 
+/* Of rows with equal ranks. */
 static int compare_keys(const struct sorting *cmp, const struct row *a, const struct row *b)
 {
 	const struct field_list *keys = &cmp->order->keys;
+	/* The lowest and the highest rank may also be those of rows without a value. */
+	size_t first = cmp->ranked && a->rank && a->rank != UINT64_MAX;
 
-	for (size_t i = 0; i < keys->count; i++) {
+	for (size_t i = first; i < keys->count; i++) {
 		const struct field *c = keys->item[i];
 		struct standing x = stand(cmp, c, a), y = stand(cmp, c, b);
 		int r;
@@ -228,7 +232,12 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 static void sort_rows(const struct order *o, const struct snapshot *s, bool estimate,
 		      struct rows *rows)
 {
-	struct sorting cmp = {.order = o, .snapshot = s, .estimate = estimate};
+	struct sorting cmp = {
+		.order = o,
+		.snapshot = s,
+		.estimate = estimate,
+		.ranked = o->keys.count && comparison_of(o->keys.item[0]) != BY_TEXT,
+	};
 
 	for (size_t i = 0; i < rows->count; i++)
 		rows->item[i].rank = rank_of(&cmp, &rows->item[i]);
@@ -254,7 +263,7 @@ void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
 		int64_t by;
 
 		if (delta ? !row_change(&row, (enum counter)key->counter, &by) || by >= (int64_t)min
-			  : (process_has(p, c) ? p->value[c] : upper_bound(p, c)) >= min) {
+			  : (process_has(p, c) ? process_value(p, c) : upper_bound(p, c)) >= min) {
 			rows->item[i] = rows->item[count];
 			rows->item[count++] = row;
 		}

@@ -117,12 +117,17 @@ void totals_sum(const struct row *rows, size_t count, bool pruned, struct totals
 static int make_larger(struct sums *sums, size_t count)
 {
 	struct process *item = reallocarray(NULL, count, sizeof(*item));
+	void *charged = item ? reallocarray(NULL, count, sizeof(*sums->charged)) : NULL;
 
-	if (!item)
+	if (!charged) {
+		free(item);
 		return -ENOMEM;
+	}
 	free(sums->item);
+	free(sums->charged);
 	free(sums->node);
 	sums->item = item;
+	sums->charged = charged;
 	sums->node = NULL;
 	sums->capacity = count;
 	return 0;
@@ -146,6 +151,7 @@ void sums_done(struct sums *sums)
 	rows_done(&sums->rows);
 	process_list_done(&sums->sorted);
 	free(sums->item);
+	free(sums->charged);
 	free(sums->node);
 	arena_done(&sums->text);
 	*sums = (struct sums){0};

@@ -51,7 +51,8 @@ void sum_row(const struct sum *sum, struct row *r);
 /* Rows that stand for several processes each. Their memory is used again. */
 struct sums {
 	struct process *item;
-	struct rows rows; /* those that are shown, in order */
+	uint64_t (*charged)[COUNTERS_OF_CGROUP]; /* of each item, if it is a group */
+	struct rows rows;			 /* those that are shown, in order */
 	size_t capacity;
 	unsigned idle;		/* how often in a row far fewer were needed (base/array.h) */
 	struct tree_node *node; /* of a tree */

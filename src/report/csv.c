@@ -40,7 +40,9 @@ static void put_totals(struct strbuf *out, const struct result *r, const struct 
 
 		if (!field_is_counter(f))
 			continue;
-		csv_put_value(out, f, process_field_of(f, r->snapshot, t->have, t->value),
+		csv_put_value(out, f,
+			      process_field_of(f, r->snapshot, t->have, t->value,
+					       t->value + COUNTERS_OF_PROCESS),
 			      style_separator(style));
 		strbuf_putc(out, style_separator(style));
 	}

@@ -173,7 +173,10 @@ void json_sums(struct json_writer *w, const char *key, const struct totals *t)
 	for (size_t i = 0; i < process_counters.count; i++) {
 		const struct field *f = process_counters.item[i];
 
-		json_field(w, f, process_field_of(f, NULL, t->have, t->value), false);
+		json_field(w, f,
+			   process_field_of(f, NULL, t->have, t->value,
+					    t->value + COUNTERS_OF_PROCESS),
+			   false);
 	}
 	json_u64(w, "processes", t->processes);
 	json_u64(w, "pss_missing_processes", t->pss_missing);

@@ -96,7 +96,7 @@ static void add_memcg(const struct process *p, struct totals *t)
 		if (!process_has(p, c))
 			continue;
 		t->have |= COUNTER_BIT(c);
-		t->value[c] = p->value[c];
+		t->value[c] = process_value(p, c);
 	}
 }
 

@@ -33,6 +33,8 @@ static int add_process(const struct oom_messages *m, const struct zmem_oom_recor
 	static const enum zmem_rss order[] = {ZMEM_RSS_ANON, ZMEM_RSS_FILE, ZMEM_RSS_SHMEM,
 					      ZMEM_RSS_SWAP};
 
+	struct zmem_pss_record record;
+
 	if (record_size(&r->record, sizeof(r->record)) <= 0)
 		return -EBADMSG;
 	if (r->head.what == ZMEM_OOM_VICTIM) {
@@ -41,7 +43,8 @@ static int add_process(const struct oom_messages *m, const struct zmem_oom_recor
 		for (size_t i = 0; i < ARRAY_SIZE(order); i++)
 			kill->count[i] = (uint64_t)r->count[order[i]] * m->limits.page_size;
 	}
-	return record_decode_one(&r->record, &m->limits, s);
+	record_copy(&r->record, &record);
+	return record_decode_one(&record, &m->limits, s);
 }
 
 /* ---- cgroups ---- */

@@ -50,7 +50,7 @@ struct reader {
 	char buf[READ_SIZE];
 };
 
-static int add_record(struct reader *r, const void *record)
+static int add_record(struct reader *r, const struct zmem_pss_record *record)
 {
 	int err;
 
@@ -101,7 +101,7 @@ static int receive_record(struct reader *r, const void *data)
 	if (has_pages(&record) && !(record.pages.flags & ZMEM_WALK_OFF) &&
 	    !ZMEM_OTHER_USERS(record.record.flags) && !pages_consistent(&record))
 		return queue_visit(r->c, &record);
-	return add_record(r, data);
+	return add_record(r, &record);
 }
 
 /*
@@ -401,14 +401,17 @@ static int collect_shares(struct collection_state *c, struct readers *kept, unsi
 {
 	pthread_t thread[SOURCE_READERS_MAX];
 	bool started[SOURCE_READERS_MAX] = {};
+	uint32_t begun = 0;
 	int r = 0;
 
 	for (unsigned i = 0; i < shares; i++) {
 		if (!reader_prepare(kept, i, c, shares))
 			r = -ENOMEM;
 	}
-	for (unsigned i = 1; r == 0 && i < shares; i++)
+	for (unsigned i = 1; r == 0 && i < shares; i++) {
 		started[i] = thread_start(&thread[i], reader_main, kept->reader[i]) == 0;
+		begun += started[i];
+	}
 	for (unsigned i = 0; r == 0 && i < shares; i++) {
 		if (!started[i])
 			reader_main(kept->reader[i]);
@@ -419,6 +422,7 @@ static int collect_shares(struct collection_state *c, struct readers *kept, unsi
 		if (r == 0)
 			r = kept->reader[i]->error;
 	}
+	c->snapshot->threads_begun = begun;
 	return r;
 }
 

@@ -366,18 +366,16 @@ void record_copy(const void *data, struct zmem_pss_record *ret)
 	r->size = (__u16)(sizeof(*r) + pages);
 }
 
-int record_decode_one(const void *data, const struct decode_limits *limits, struct snapshot *s)
+int record_decode_one(const struct zmem_pss_record *record, const struct decode_limits *limits,
+		      struct snapshot *s)
 {
-	struct zmem_pss_record r;
 	struct process *p;
-	int err;
+	int err = decode_record(&record->record, limits, s, &p);
 
-	record_copy(data, &r);
-	err = decode_record(&r.record, limits, s, &p);
 	if (err < 0)
 		return err;
-	if (r.record.valid & ZMEM_VALID_PAGES)
-		decode_pages(&r, limits, p);
+	if (record->record.valid & ZMEM_VALID_PAGES)
+		decode_pages(record, limits, p);
 	return 0;
 }
 

@@ -22,8 +22,8 @@ void record_copy(const void *data, struct zmem_pss_record *ret);
 
 /* The size of the record at the beginning of data; 0 if it is incomplete; or -EBADMSG. */
 long record_size(const void *data, size_t len);
-/* Decodes one whole record that record_size() has measured. Returns 0 or -ENOMEM. */
-int record_decode_one(const void *data, const struct decode_limits *limits,
+/* Decodes a record of record_copy(). Returns 0 or -ENOMEM. */
+int record_decode_one(const struct zmem_pss_record *record, const struct decode_limits *limits,
 		      struct snapshot *snapshot);
 
 /* What other processes with the same mm hold back of its counters. */

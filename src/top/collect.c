@@ -404,6 +404,9 @@ void collect_detail(struct collect *c, struct view *v)
 		enrich_cgroups(collector_pool(s), &s->snapshot, &one);
 	}
 	copy = *p;
+	copy.charged = v->detail.charged_value;
+	if (p->charged)
+		memcpy(copy.charged, p->charged, sizeof(v->detail.charged_value));
 	one.item = (struct process *[]){&copy};
 	if (p->pid || v->shared.set.group->needs & NEEDS_CGROUP)
 		collector_charge(s, &one, NEEDS_MEMCG_DETAIL);

@@ -61,6 +61,8 @@ static void copy_row(struct detail_pane *d, const char *name, const struct row *
 	if (p->kind != PROCESS_ZOMBIE || !*d->name)
 		snprintf(d->name, sizeof(d->name), "%s", name);
 	d->row = *p;
+	d->row.have &= COUNTER_BIT(COUNTERS_OF_PROCESS) - 1;
+	d->row.charged = NULL;
 	d->row.name = d->name;
 	d->row.user = d->row.cgroup = d->row.unit = d->row.container = d->row.cmdline = NULL;
 	d->procs = r->procs;
@@ -125,7 +127,9 @@ static void put_bytes(const struct detail_pane *d, struct line *l, bool known, u
 static void put_counter(const struct detail_pane *d, struct line *l, const struct process *p,
 			enum counter c)
 {
-	put_bytes(d, l, process_has(p, c), p->value[c]);
+	bool known = process_has(p, c);
+
+	put_bytes(d, l, known, known ? process_value(p, c) : 0);
 }
 
 static void draw_title(struct detail_pane *d, struct screen *s, const struct process *p)
@@ -187,7 +191,7 @@ static void draw_charged(struct detail_pane *d, struct screen *s, const struct p
 	}
 	if (process_has(p, COUNTER_PSI_SOME_10))
 		line_printf(l, " waited %.1f %% of 10 s",
-			    (double)p->value[COUNTER_PSI_SOME_10] / 100);
+			    (double)process_value(p, COUNTER_PSI_SOME_10) / 100);
 	screen_line(s, LOOK_PLAIN);
 }
 

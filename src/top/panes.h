@@ -49,6 +49,7 @@ struct detail_pane {
 	struct process row;	/* a copy without texts, shown after the row has ended */
 	uint32_t procs;		/* of a sum */
 	struct process charged; /* only its memory-cgroup counters are used */
+	uint64_t charged_value[COUNTERS_OF_CGROUP];
 	char name[256];
 	struct map_set *maps;	  /* by file; NULL: none were read */
 	struct mapping **mapping; /* the items of maps, biggest first */

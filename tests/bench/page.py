@@ -7,7 +7,7 @@ import json
 import re
 import sys
 
-KINDS = {"Pss": "PSS of every process", "Rss": "RSS, without PSS"}
+KINDS = {"Pss": "PSS of every process", "Rss": "RSS, without PSS", "Table": "RSS, in a table"}
 
 
 def number(value):
@@ -52,6 +52,8 @@ def workload_tables(workloads):
         subjects = {}
         for workload in workloads:
             subjects.update((row["name"], row) for row in workload["subjects"] if row["kind"] == kind)
+        if not subjects:
+            continue
         yield "| %s | %s |" % (title, " | ".join(w["name"] for w in workloads))
         yield "|---|%s" % ("---:|" * len(workloads))
         for name, subject in subjects.items():

@@ -13,8 +13,8 @@ FLOOR = O + "/floor"
 
 
 class Subject:
-    """`kind`: the value it measures, "Pss" or "Rss", which selects our partner. `read`: parses its output
-    to {pid: kB}, or {"": kB} for all processes of the workload's program."""
+    """`kind`: the value it measures, "Pss" or "Rss", or "Table": RSS in a table, which selects our partner. `read`:
+    parses its output to {pid: kB}, or {"": kB} for all processes of the workload's program."""
 
     def __init__(self, kind, name, argv, read=None):
         self.kind = kind
@@ -75,6 +75,7 @@ OURS = {
     "Pss": Subject("Pss", "zmem-bpf --json", [STATIC, "--json"], of_json("pss_bytes")),
     "Rss": Subject("Rss", "zmem-bpf --json --pss none", [STATIC, "--json", "--pss", "none"],
                    of_json("rss_bytes")),
+    "Table": Subject("Table", "zmem-bpf --pss none", [STATIC, "--pss", "none"]),
 }
 
 OTHERS = [
@@ -97,8 +98,10 @@ OTHERS = [
     Subject("Rss", "C loop over status", [FLOOR, "status"]),
     Subject("Rss", "ps -eo pid,rss,comm", ["ps", "-eo", "pid,rss,comm"], of_column(0, 1)),
     Subject("Rss", "top -b -n 1", ["top", "-b", "-n", "1"], of_column(0, 5)),
+    Subject("Table", "the same, with shared libraries", [PROGRAM, "--pss", "none"]),
+    Subject("Table", "C loop over status", [FLOOR, "status"]),
 ]
 
 # Beside the victim, in a loop.
 STALLING = [OURS["Pss"], OURS["Rss"]] + [
-    s for s in OTHERS if s.argv[0] != PROGRAM and s.argv not in ([STATIC], [FLOOR, "statm"])]
+    s for s in OTHERS if s.kind != "Table" and s.argv[0] != PROGRAM and s.argv not in ([STATIC], [FLOOR, "statm"])]

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """table.py WORKLOAD… [stall] [backend] [swapped]: zmem-bpf beside the floors of any tool that reads /proc and beside the tools
 that are installed. They take turns in pairs, ours, theirs, ours, theirs, and the other way round in every
-second round. Prints a table; asserts nothing. BENCH_ROUNDS: how many; BENCH_JSON: a file for all values,
+second round. Prints a table; asserts nothing. BENCH_ROUNDS: how many; BENCH_ONLY: a regular expression, the
+subjects whose names it finds, each beside its partner; BENCH_JSON: a file for all values,
 
 {"schema": "zmem-bpf-bench/1", "version": of zmem-bpf, "machine": {"kernel", "cpus", "memory_kb"},
  "workloads": [{"name", "text", "processes", "rounds", "load": LOAD, "subjects": [
-   {"name", "command": [word…], "kind": "Pss" or "Rss": what it reports, "failed": null or how,
+   {"name", "command": [word…], "kind": "Pss", "Rss" or "Table": what it reports, "failed": null or how,
     "off_kb": null or SPREAD of what it says less /proc/PID/smaps_rollup, over the workload's processes,
     "off_sum": true where that is one difference, of their sum, "off_failed": null or why there is none,
     "ours": name of the partner,
@@ -23,6 +24,7 @@ first of its kind; its ratio to itself is what noise makes of equals."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -35,6 +37,7 @@ from outcome import O, PROGRAM  # noqa: E402
 from subjects import OTHERS, OURS  # noqa: E402
 
 ROUNDS = 21
+ONLY = os.environ.get("BENCH_ONLY", "")
 FEWER = {"w5": 5}  # of which each round takes long
 STALLS = ["stall", "backend", "swapped"]
 
@@ -67,7 +70,7 @@ class Pair:
 
     def compare(self, true):
         """Its values less the true values, {pid: kB}."""
-        if self.failed or not self.subject.read or not true:
+        if self.failed or not true:
             return
         try:
             said = self.subject.read(output_of(self.subject.argv))
@@ -112,7 +115,7 @@ def workload_pids(parent):
 
 
 def measure_workload(name, text, rounds):
-    pairs = [Pair(s) for s in list(OURS.values()) + OTHERS if s.there()]
+    pairs = [Pair(s) for s in list(OURS.values()) + OTHERS if s.there() and re.search(ONLY, s.name)]
     with helper(O + "/workload", name) as child:
         said = child.stdout.readline()
         if said != b"READY\n":
@@ -124,7 +127,8 @@ def measure_workload(name, text, rounds):
         load = load.done()
         pids = workload_pids(child.pid)
         for pair in pairs:
-            pair.compare(true_values(pids, pair.subject.kind))
+            if pair.subject.read:
+                pair.compare(true_values(pids, pair.subject.kind))
         processes = sum(entry.isdigit() for entry in os.listdir("/proc"))
     return {"name": name, "text": text, "processes": processes, "rounds": rounds, "load": load,
             "subjects": [pair.result() for pair in pairs]}
@@ -132,7 +136,7 @@ def measure_workload(name, text, rounds):
 
 # ---- the table ----
 
-KINDS = {"Pss": "PSS of every process", "Rss": "RSS, without PSS"}
+KINDS = {"Pss": "PSS of every process", "Rss": "RSS, without PSS", "Table": "RSS, in a table"}
 
 
 def off_text(row):
@@ -161,6 +165,8 @@ def show_workload(workload):
     print("\n%s: %s; %d processes in all, %d rounds; %s" % (
         workload["name"], workload["text"], workload["processes"], workload["rounds"], load_text(workload["load"])))
     for kind, title in KINDS.items():
+        if not any(row["kind"] == kind for row in workload["subjects"]):
+            continue
         print("%-34s %8s %18s %8s %7s %16s %7s  %s" % (
             title, "wall ms", "(quarters)", "CPU ms", "times", "(quarters)", "CPU t.", "kB off, of a process"))
         for row in workload["subjects"]:

@@ -118,7 +118,7 @@ static void sum_up(const struct large *l, struct totals *ret)
 	for (size_t i = 0; i < LARGE; i++) {
 		ret->have |= l->process[i].have;
 		ret->pss_missing += !process_has(&l->process[i], COUNTER_PSS);
-		for (int c = 0; c < COUNTER_COUNT; c++)
+		for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
 			ret->value[c] += l->process[i].value[c];
 	}
 }

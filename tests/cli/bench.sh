@@ -21,6 +21,7 @@ run_expect 0 'one tiny round' env PATH="$TMP/bin:$PATH" "$(dirname "$0")/../benc
 	--json "$TMP/json" tiny stall
 expect_out 'a table of the tools that measure PSS' '^PSS of every process +wall ms'
 expect_out 'a table of the tools that measure RSS' '^RSS, without PSS +wall ms'
+expect_out 'a table of our table and its floor' '^RSS, in a table +wall ms'
 expect_out 'a tool that fails is named with its last message' '^procrank +failed: exit code 3: no libpagemap here$'
 expect_out 'a tool with unknown output has times and a note' '^psm +[0-9.]+ .* not understood: '
 expect_out 'a table of the stalls of the victim' '^beside it, over and over +p50 +p99 '
@@ -56,18 +57,25 @@ json 'JSON: spreads are in order' '[.workloads[0].subjects[] | select(.failed | 
 	.wall_ms, .cpu_ms, .wall_ratio, .cpu_ratio |
 	.least <= .low and .low <= .median and .median <= .high and .high <= .most] | all'
 json 'JSON: the partner is ours, of its kind' '[.workloads[0].subjects[] |
-	.ours == {Pss: "zmem-bpf --json", Rss: "zmem-bpf --json --pss none"}[.kind]] | all'
+	.ours == {Pss: "zmem-bpf --json", Rss: "zmem-bpf --json --pss none",
+		Table: "zmem-bpf --pss none"}[.kind]] | all'
 json 'JSON: what failed says how' '.workloads[0].subjects[] | select(.name == "procrank") | .failed |
 	test("no libpagemap here")'
 json 'JSON: a tool that sums up is compared with the sum' '.workloads[0].subjects[] | select(.name == "ps_mem") |
 	.off_sum and .off_kb.median > 1500000'
-json 'zmem-bpf is never off' '[.workloads[0].subjects[] | select(.name | test("zmem-bpf --json|the same")) |
+json 'zmem-bpf is never off' '[.workloads[0].subjects[] |
+	select(.kind != "Table" and (.name | test("zmem-bpf --json|the same"))) |
 	.failed == null and .off_failed == null and .off_kb.least > -0.1 and .off_kb.most < 1] | all'
 json 'JSON: the stall, alone first' '.stall[0] | .victim_mib == 8 and .subjects[0].name == "alone" and
 	([.subjects[] | select(.failed | not) | .samples > 0 and .p50_us <= .p99_us and .p99_us <= .p999_us and
 	.p999_us <= .max_us and (.rounds | length) == 1 and .p999_to_alone.median > 0] | all)'
 json 'JSON: beside the victim it ran' \
 	'.stall[0].subjects[] | select(.name == "zmem-bpf --json") | .failed == null and .rounds[0].reads > 0'
+
+run_expect 0 'some of the tools' env BENCH_ONLY='status|pss none$' "$(dirname "$0")/../bench/run" --json "$TMP/json" tiny
+json 'JSON: those alone, each with its partner' '[.workloads[0].subjects[] | .name + ", " + .ours] ==
+	["zmem-bpf --json --pss none, zmem-bpf --json --pss none", "zmem-bpf --pss none, zmem-bpf --pss none",
+	"C loop over status, zmem-bpf --json --pss none", "C loop over status, zmem-bpf --pss none"]'
 
 run_expect 1 'an unknown workload' "$(dirname "$0")/../bench/run" --json "$TMP/no" w9
 expect_err 'an unknown workload is named' 'w9'

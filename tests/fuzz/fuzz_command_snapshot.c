@@ -78,7 +78,7 @@ static void check_processes(const struct snapshot *s)
 		FUZZ_CHECK(!i || s->process[i - 1].pid <= p->pid);
 		FUZZ_CHECK(found && found->pid == p->pid);
 		FUZZ_CHECK(p->mm_id <= s->count);
-		for (int c = 0; c < COUNTER_COUNT; c++)
+		for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
 			FUZZ_CHECK(process_has(p, c) || !p->value[c]);
 		if (process_has(p, COUNTER_RSS))
 			FUZZ_CHECK(p->value[COUNTER_RSS] >= p->value[COUNTER_RSS_ANON] &&
@@ -114,7 +114,7 @@ static bool is_counted(const struct process *p)
 static void check_totals(const struct row *rows, size_t count, const struct totals *t)
 {
 	FUZZ_CHECK(t->processes == count && t->pss_missing <= count);
-	for (int c = 0; c < COUNTER_COUNT; c++) {
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		unsigned __int128 sum = 0;
 
 		for (size_t i = 0; i < count; i++)

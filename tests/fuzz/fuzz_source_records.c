@@ -22,7 +22,10 @@ static long decode_parts(const uint8_t *data, size_t size, size_t step, struct s
 
 		have = size - have < step ? size : have + step;
 		while ((n = record_size(data + used, have - used)) > 0) {
-			FUZZ_CHECK(record_decode_one(data + used, &limits, s) == 0);
+			struct zmem_pss_record record;
+
+			record_copy(data + used, &record);
+			FUZZ_CHECK(record_decode_one(&record, &limits, s) == 0);
 			used += (size_t)n;
 		}
 		if (n < 0)
@@ -56,7 +59,7 @@ static void check_process(const struct process *p)
 	FUZZ_CHECK(p->kind == PROCESS_USER || !p->have);
 	FUZZ_CHECK((p->pss_status == PSS_OK) == process_has(p, COUNTER_PSS));
 	FUZZ_CHECK((p->pss_source == PSS_FROM_KERNEL) == process_has(p, COUNTER_PSS));
-	for (int c = 0; c < COUNTER_COUNT; c++) {
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		FUZZ_CHECK(process_has(p, c) || !p->value[c]);
 		/* No absurd value is left, so sums stay sane, too. */
 		FUZZ_CHECK(p->value[c] < 1ull << 62);
@@ -88,7 +91,7 @@ static void check_visits(const uint8_t *data, size_t size)
 
 		if (n != sizeof(visit))
 			continue;
-		memcpy(first ? &sum : &visit, data + at, sizeof(visit));
+		record_copy(data + at, first ? &sum : &visit);
 		if (!first) {
 			flags = sum.pages.flags | visit.pages.flags;
 			pages_add(&sum, &visit);

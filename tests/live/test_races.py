@@ -110,6 +110,36 @@ def check_unseen():
         result(totals["rss_bytes"] is None and totals["pss_bytes"] is None, "-p: its values are unknown, not 0", totals)
 
 
+def listed(pids, *args):
+    """Whether /proc was listed by a program that does not see these processes, and its values."""
+    with tempfile.NamedTemporaryFile() as said:
+        document = snapshot(*args, env={
+            "LD_PRELOAD": PRELOAD, "HIDE_PIDS": pids, "AT_OPEN": ".", "AT_OPEN_NTH": "1",
+            "AT_OPEN_RUN": "unset LD_PRELOAD AT_OPEN; echo listed >%s" % said.name})
+        return bool(said.read()), document["collection"]
+
+
+def check_unseen_parent():
+    """A hidden process that others name as their parent is found without a list of /proc. In a pid namespace, where
+    the machine always has more tasks, /proc is listed."""
+    first = os.readlink("/proc/self/ns/pid") == "pid:[4026531836]"  # PROC_PID_INIT_INO
+    before = snapshot()["collection"]["not_seen"]
+    with victim("sh", "-c", "sleep 1000 & echo; wait") as parent, victim() as other:
+        parent.stdout.readline()
+        for args in (("--pss", "none"), ("--readers", "3")):
+            tries = []
+            # Whenever a task begins meanwhile that does not read, /proc is listed.
+            while len(tries) < 50 and (not tries or tries[-1][0] == first):
+                tries.append(listed(str(parent.pid), *args))
+            result(tries[-1][0] != first and all(found["not_seen"] == before + 1 for _, found in tries),
+                   "a parent that BPF does not show: counted without a list of /proc, " + " ".join(args), tries)
+        was_listed, found = listed("%d,%d" % (parent.pid, other.pid), "--pss", "none")
+        result(was_listed and found["not_seen"] == before + 2,
+               "beside a process that nobody names: /proc is listed", found)
+        with open("/proc/%d/task/%d/children" % (parent.pid, parent.pid), encoding="ascii") as children:
+            os.kill(int(children.read()), signal.SIGKILL)
+
+
 def check_no_unseen_under_churn():
     """Processes that begin and end meanwhile do not count."""
     before = snapshot()["collection"]["not_seen"]
@@ -388,9 +418,10 @@ def main():
     if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
         print("skip races: needs root and a kernel with BTF")
         return 0
-    see_own_processes_only([check_kthreads])
+    sanitized = "zmem-bpf-san" in os.path.basename(PROGRAM)
+    see_own_processes_only([check_kthreads] + ([] if sanitized else [check_unseen_parent]))
     checks = [check_mkmem, check_vfork, check_no_unseen_under_churn, check_faults_of_threads]
-    if "zmem-bpf-san" in os.path.basename(PROGRAM):
+    if sanitized:
         # A preloaded library causes the races, and a sanitizer requires its own library first.
         print("# races between reads: without sanitizers alone")
     else:

@@ -18,13 +18,15 @@ static inline long decode_records(const void *data, size_t len, const struct dec
 	for (;;) {
 		const char *at = (const char *)data + used;
 		long size = record_size(at, len - used);
+		struct zmem_pss_record record;
 		int err;
 
 		if (size < 0)
 			return size;
 		if (size == 0)
 			return (long)used;
-		err = record_decode_one(at, limits, snapshot);
+		record_copy(at, &record);
+		err = record_decode_one(&record, limits, snapshot);
 		if (err < 0)
 			return err;
 		used += (size_t)size;

@@ -348,7 +348,7 @@ static inline bool same_text_of(const char *a, const char *b)
 
 static inline bool same_process(const struct process *a, const struct process *b)
 {
-	for (int c = 0; c < COUNTER_COUNT; c++) {
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		if (process_has(a, c) && !SAME(value[c]))
 			return false;
 	}

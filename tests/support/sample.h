@@ -18,6 +18,7 @@
 
 struct sample {
 	struct process process[SAMPLE_MAX];
+	uint64_t charged[SAMPLE_MAX][COUNTERS_OF_CGROUP];
 	struct row row[SAMPLE_MAX];
 	struct snapshot snapshot;
 	struct result result;
@@ -225,6 +226,7 @@ static inline struct process *sample_group(struct sample *s, const char *name, u
 	struct process *p = sample_add(s, 0, UID_NONE, NULL, "");
 
 	p->kind = PROCESS_SUM;
+	p->charged = s->charged[p - s->process];
 	p->start_ns = p->mm_id = 0;
 	p->name = NULL;
 	p->unit = name;

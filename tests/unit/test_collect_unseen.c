@@ -100,9 +100,80 @@ FIXTURE_TEST(tasks)
 	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
 	put_tasks(f, 3, LAST_PID);
 	assert_false(unseen_possible(&f->tree.proc, &f->start, &f->seen));
+	/* Threads that read the snapshot began meanwhile: alone, and with another task. */
+	f->seen.self = 20;
+	f->seen.threads_begun = 1;
+	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
+	f->seen.process[0].threads++;
+	put_tasks(f, 3, LAST_PID + 1);
+	assert_false(unseen_possible(&f->tree.proc, &f->start, &f->seen));
+	put_tasks(f, 3, LAST_PID + 2);
+	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
+	/* They do not stand for a missing one. */
+	f->start.load.tasks = 4;
+	put_tasks(f, 4, LAST_PID + 1);
+	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
+	f->start.load.tasks = 3;
+	f->seen.process[0].threads--;
+	f->seen.threads_begun = 0;
 	/* The number is not known. */
 	f->start.load.tasks = 0;
 	assert_true(unseen_possible(&f->tree.proc, &f->start, &f->seen));
+}
+
+static int parents(struct fixture *s)
+{
+	return unseen_parents(&s->tree.proc, &s->start, &s->seen, &s->unseen);
+}
+
+FIXTURE_TEST(parents)
+{
+	/* Nothing names the one that is missing. */
+	assert_int_equal(parents(f), 0);
+	/* Its threads are all that the machine has more. */
+	f->seen.process[1].ppid = 1;
+	assert_int_equal(parents(f), 1);
+	assert_int_equal(f->unseen.count, 1);
+	assert_int_equal(f->unseen.process[0].pid, 1);
+	/* There is another one, now or before, or a task that began meanwhile. */
+	put_tasks(f, 5, LAST_PID);
+	assert_int_equal(parents(f), 0);
+	put_tasks(f, 4, LAST_PID);
+	f->start.load.tasks = 5;
+	assert_int_equal(parents(f), 0);
+	f->start.load.tasks = 4;
+	put_tasks(f, 4, LAST_PID + 1);
+	assert_int_equal(parents(f), 0);
+	/* One with threads of its own, and one that is gone. */
+	put_process(f, 1, 'S', 0, 3, 0);
+	put_tasks(f, 6, LAST_PID);
+	f->start.load.tasks = 6;
+	f->seen.process[0].ppid = 99;
+	assert_int_equal(parents(f), 1);
+	assert_int_equal(f->unseen.count, 1);
+	/* A kernel thread does not count, but its thread does. */
+	put_process(f, 99, 'S', PROC_PF_KTHREAD, 1, 0);
+	assert_int_equal(parents(f), 1);
+	put_tasks(f, 7, LAST_PID);
+	f->start.load.tasks = 7;
+	assert_int_equal(parents(f), 1);
+	assert_int_equal(f->unseen.count, 1);
+}
+
+FIXTURE_TEST(many_parents)
+{
+	/* Each is gone: the threads add up, but so many are not looked at. */
+	f->seen.process[0].ppid = f->seen.process[1].ppid = 100;
+	put_tasks(f, 3, LAST_PID);
+	f->start.load.tasks = 3;
+	for (pid_t i = 1; i < UNSEEN_PARENTS_MAX; i++) {
+		see(&f->seen, 1000 + i, 0);
+		f->seen.process[1 + i].ppid = 100 + i;
+	}
+	assert_int_equal(parents(f), 1);
+	see(&f->seen, 2000, 0);
+	f->seen.process[1 + UNSEEN_PARENTS_MAX].ppid = 500;
+	assert_int_equal(parents(f), 0);
 }
 
 FIXTURE_TEST(missing)

@@ -13,7 +13,7 @@
 
 static void assert_counter(const struct process *p, enum counter c, uint64_t want)
 {
-	uint64_t is = process_has(p, c) ? p->value[c] : NONE;
+	uint64_t is = process_has(p, c) ? process_value(p, c) : NONE;
 
 	if (is != want)
 		fail_msg("%s: %s is %lld and not %lld", p->cgroup, counter_table[c].key,
@@ -34,10 +34,29 @@ static uint64_t enough(void)
 	return UINT32_MAX;
 }
 
+/* As groups have it. */
+static void give_room(const struct process_list *rows)
+{
+	static uint64_t room[1 << 14][COUNTERS_OF_CGROUP];
+	static size_t used;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		if (!rows->item[i]->charged)
+			rows->item[i]->charged = room[used++ % ARRAY_SIZE(room)];
+	}
+}
+
+static void apply(const struct snapshot *s, struct process_list *rows)
+{
+	give_room(rows);
+	memcgs_apply(s, rows);
+}
+
 static int enrich(const struct proc_tree *t, struct process_list *rows, bool details)
 {
 	uint64_t left_us = enough();
 
+	give_room(rows);
 	memory.collection = (struct collection){};
 	return enrich_memcgs(&t->proc, &memory, rows, details, &left_us);
 }
@@ -249,7 +268,7 @@ static void assert_applied(const struct snapshot *s, const char *path, uint64_t 
 	struct process p = {.cgroup = path, .controlled = true}, *row = &p;
 	struct process_list rows = {&row, 1};
 
-	memcgs_apply(s, &rows);
+	apply(s, &rows);
 	assert_counters(&p, current, limit);
 }
 
@@ -300,7 +319,7 @@ TEST(of_snapshot)
 	assert_applied(&s, "/b", NONE, NONE);
 	assert_applied(&s, "/", NONE, NONE);
 	assert_applied(&s, "/a.slice/b.service/", NONE, NONE);
-	memcgs_apply(&s, &others);
+	apply(&s, &others);
 	assert_int_equal(uncontrolled.have, 0);
 }
 
@@ -544,7 +563,7 @@ TEST(siblings)
 	assert_uint_in_range(opens, CGROUPS, (CGROUPS + 1) * OPENS_OF_ONE + OPENS_AT_FIRST);
 	assert_int_equal(s.memcg_count, CGROUPS + 1);
 	assert_false(memcgs_left_out(&s.collection));
-	memcgs_apply(&s, &rows);
+	apply(&s, &rows);
 	for (int i = 0; i < CGROUPS; i++) {
 		assert_counters(&c.item[i], (uint64_t)i, NONE);
 		c.item[i].have = 0;
@@ -584,15 +603,15 @@ TEST(levels)
 	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_DEPTH], PROCESSES + 1);
 	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_TIME], 0);
 	group.cgroup = path;
-	memcgs_apply(&s, &groups);
+	apply(&s, &groups);
 	assert_counters(&group, MEMCG_DEPTH_MAX, NONE);
 	assert_int_equal(group.memcg_above, ABOVE);
 	path[ABOVE] = '\0';
-	memcgs_apply(&s, &groups);
+	apply(&s, &groups);
 	assert_counters(&group, MEMCG_DEPTH_MAX, NONE);
 	assert_int_equal(group.memcg_above, 0);
 	path[ABOVE - 2] = '\0';
-	memcgs_apply(&s, &groups);
+	apply(&s, &groups);
 	assert_counters(&group, MEMCG_DEPTH_MAX - 1, NONE);
 	/* Of groups alone. */
 	opens = 0;
@@ -625,13 +644,13 @@ TEST(time)
 	read_snapshot(&c.t, &s, &rows, true, 0);
 	assert_int_equal(s.memcg_count, 0);
 	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_TIME], 2);
-	memcgs_apply(&s, &rows);
+	apply(&s, &rows);
 	assert_counters(first, NONE, NONE);
 	assert_int_equal(memcgs_read(&c.t.proc, &victim, &rows, false, first->cgroup, &left_us), 0);
 	assert_int_equal(left_us, 0);
 	assert_int_equal(victim.memcg_count, 3);
 	assert_int_equal(victim.collection.cgroups_left_out[MEMCG_BOUND_TIME], 1);
-	memcgs_apply(&victim, &rows);
+	apply(&victim, &rows);
 	assert_counters(first, 3, NONE);
 	assert_int_equal(first->memcg_above, 0);
 	assert_counters(other, 1, NONE);

@@ -110,11 +110,13 @@ TEST(order_of_shares)
 {
 	static const uint64_t limits[] = {1000, 100, 0, 400};
 	static const uint64_t charges[] = {500, 90, 800, 100};
+	static uint64_t charged[4][COUNTERS_OF_CGROUP];
 	struct snapshot s = {0};
 
 	for (int i = 0; i < 4; i++) {
 		struct process *p = add(&s, i + 1, NULL, -1);
 
+		p->charged = charged[i];
 		process_set(p, COUNTER_MEM_CURRENT, charges[i]);
 		if (limits[i])
 			process_set(p, COUNTER_MEM_LIMIT, limits[i]);

@@ -28,7 +28,7 @@ static void make_longest(struct sample *s, struct strbuf *text, char c)
 	p->mm_id = UINT32_MAX;
 	p->pss_status = PSS_KERNEL_THREAD;
 	p->pss_source = PSS_FROM_ROLLUP;
-	for (int i = 0; i < COUNTER_COUNT; i++)
+	for (int i = 0; i < COUNTERS_OF_PROCESS; i++)
 		process_set(p, (enum counter)i, UINT64_C(9007199254740991));
 	s->snapshot.host.boot_ms = UINT64_C(9007199254740991);
 	s->snapshot.time_ms = INT64_C(9007199254740991);

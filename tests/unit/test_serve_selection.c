@@ -81,7 +81,7 @@ SAMPLE_TEST(unit_then_name, sample_init)
 	assert_string_equal(label(&v, 1), "x.service");
 	/* A group without a unit has no cgroup. */
 	assert_false(process_has(v.result.rows[0].process, COUNTER_MEM_CURRENT));
-	assert_int_equal(v.result.rows[1].process->value[COUNTER_MEM_CURRENT], 5 * MIB);
+	assert_int_equal(process_value(v.result.rows[1].process, COUNTER_MEM_CURRENT), 5 * MIB);
 	selection_done(&v);
 	group_tracker_done(&t);
 }

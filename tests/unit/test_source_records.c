@@ -32,7 +32,7 @@ static void print_process(struct strbuf *out, const struct process *p)
 	strbuf_printf(out, "kind=%d mm=%u/%d flags=%d%d%d%d pss=%s", p->kind, p->mm_id, p->mm_owner,
 		      p->leader_exited, p->forked, p->name_cut, p->pages_unknown,
 		      pss_status_name(p->pss_status));
-	for (int c = 0; c < COUNTER_COUNT; c++) {
+	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		if (process_has(p, c))
 			strbuf_printf(out, " %s=%" PRIu64, counter_table[c].key, p->value[c]);
 	}

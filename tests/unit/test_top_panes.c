@@ -76,6 +76,7 @@ SCRIPT(detail, sample_ordinary)
 	keys(f, "<Enter>");
 	fixture_golden(f, "top_detail_unread.txt");
 	assert_int_equal(detail_set_maps(&f->view.detail, make_maps(), PSS_OK), 0);
+	f->rows[0].process->charged = f->view.detail.charged_value;
 	process_set(f->rows[0].process, COUNTER_MEM_CURRENT, 2 * GIB);
 	process_set(f->rows[0].process, COUNTER_MEM_LIMIT, 4 * GIB);
 	f->view.detail.charged = *f->rows[0].process;
