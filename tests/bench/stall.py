@@ -2,6 +2,7 @@
 """How each tool, run repeatedly, stalls a process of 2 GiB that continuously maps, touches and unmaps 64 KiB
 (victim.c): the process measures its own times in the histogram of latency.h."""
 
+import contextlib
 import os
 import select
 import struct
@@ -61,8 +62,7 @@ class Phase:
         self.rounds = []
         self.failed = None
 
-    def take_turn(self, victim):
-        victim.stdin.write(struct.pack("=I", PHASE_MS))
+    def run_beside(self, victim):
         reads = 0
         while self.subject and not self.failed and not select.select([victim.stdout], [], [], 0)[0]:
             try:
@@ -70,7 +70,13 @@ class Phase:
                 reads += 1
             except Failed as error:
                 self.failed = str(error)
-        histogram = read_histogram(victim.stdout)
+        return reads
+
+    def take_turn(self, victim):
+        with self.subject.around() if self.subject else contextlib.nullcontext():
+            victim.stdin.write(struct.pack("=I", PHASE_MS))
+            reads = self.run_beside(victim)
+            histogram = read_histogram(victim.stdout)
         if not self.failed:
             self.whole = merge(self.whole, histogram)
             self.rounds.append(dict(figures(histogram), reads=reads))

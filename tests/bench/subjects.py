@@ -2,9 +2,12 @@
 """The subjects of the table: our program, the minimal cost of any tool that reads /proc, and the installed
 tools, each with a parser of its output."""
 
+import contextlib
 import json
+import os
 import re
 import shutil
+import subprocess
 
 from outcome import O, PROGRAM
 
@@ -12,15 +15,45 @@ STATIC = O + "/zmem-bpf-static"
 FLOOR = O + "/floor"
 
 
+KEPT = "/run/zmem-bpf-cache"
+
+
+@contextlib.contextmanager
+def loaded():
+    """Around runs that load their programs, as the first one does: nothing is kept, and nothing can be."""
+    aside = KEPT + ".aside"
+    if os.path.isdir(KEPT):
+        os.rename(KEPT, aside)
+    with open(KEPT, "xb"):
+        pass
+    try:
+        yield
+    finally:
+        os.unlink(KEPT)
+        if os.path.isdir(aside):
+            os.rename(aside, KEPT)
+
+
+@contextlib.contextmanager
+def pinned():
+    subprocess.run([STATIC, "pin"], check=True, capture_output=True)
+    try:
+        yield
+    finally:
+        subprocess.run([STATIC, "pin", "--remove"], check=True, capture_output=True)
+
+
 class Subject:
     """`kind`: the value it measures, "Pss" or "Rss", or "Table": RSS in a table, which selects our partner. `read`:
-    parses its output to {pid: kB}, or {"": kB} for all processes of the workload's program."""
+    parses its output to {pid: kB}, or {"": kB} for all processes of the workload's program. `around`: what is there
+    while it runs."""
 
-    def __init__(self, kind, name, argv, read=None):
+    def __init__(self, kind, name, argv, read=None, around=contextlib.nullcontext):
         self.kind = kind
         self.name = name
         self.argv = argv
         self.read = read
+        self.around = around
 
     def there(self):
         return shutil.which(self.argv[0]) is not None
@@ -79,6 +112,8 @@ OURS = {
 }
 
 OTHERS = [
+    Subject("Pss", "the same, loading its programs", [STATIC, "--json"], of_json("pss_bytes"), loaded),
+    Subject("Pss", "the same, by a pin", [STATIC, "--json", "--pinned"], of_json("pss_bytes"), pinned),
     Subject("Pss", "the same, with shared libraries", [PROGRAM, "--json"], of_json("pss_bytes")),
     Subject("Pss", "zmem-bpf", [STATIC]),
     Subject("Pss", "zmem-bpf --json --pss rollup", [STATIC, "--json", "--pss", "rollup"],
@@ -91,6 +126,8 @@ OTHERS = [
     Subject("Pss", "psm", ["psm"], of_program(r"^ *([\d.]+) .*\bworkload\b", 2 ** 10)),
     Subject("Pss", "procrank", ["procrank"]),
     Subject("Pss", "zmem -p", ["zmem", "-p"], of_zmem),
+    Subject("Rss", "the same, loading its programs", [STATIC, "--json", "--pss", "none"], of_json("rss_bytes"), loaded),
+    Subject("Rss", "the same, by a pin", [STATIC, "--json", "--pss", "none", "--pinned"], of_json("rss_bytes"), pinned),
     Subject("Rss", "the same, with shared libraries", [PROGRAM, "--json", "--pss", "none"],
             of_json("rss_bytes")),
     Subject("Rss", "C: starts and ends", [FLOOR]),

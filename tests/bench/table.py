@@ -61,10 +61,11 @@ class Pair:
     def take_turn(self, round_number):
         if self.failed:
             return
-        turns = [(self.ours.argv, self.own), (self.subject.argv, self.theirs)]
+        turns = [(self.ours, self.own), (self.subject, self.theirs)]
         try:
-            for argv, values in turns if round_number % 2 == 0 else reversed(turns):
-                values.append(run(argv))
+            for subject, values in turns if round_number % 2 == 0 else reversed(turns):
+                with subject.around():
+                    values.append(run(subject.argv))
         except Failed as error:
             self.failed = str(error)
 
@@ -73,7 +74,8 @@ class Pair:
         if self.failed or not true:
             return
         try:
-            said = self.subject.read(output_of(self.subject.argv))
+            with self.subject.around():
+                said = self.subject.read(output_of(self.subject.argv))
         except (Failed, LookupError, ValueError) as error:
             self.off_failed = "not understood: %s" % (error or type(error).__name__)
             return

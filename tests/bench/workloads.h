@@ -10,7 +10,7 @@ struct workload {
 };
 
 static const struct workload workloads[] = {
-	{"idle", "nothing but what runs anyway", {}},
+	{"idle", "70 exec'ed processes of 256 KiB", {"exec:70x256"}},
 	{"tiny", "20 forked processes of 256 KiB, to try the bench itself", {"fork:20x256"}},
 	{"W1", "2,000 forked processes of 256 KiB", {"fork:2000x256"}},
 	{"W1exec", "2,000 exec'ed processes of 256 KiB", {"exec:2000x256"}},
