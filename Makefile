@@ -302,17 +302,17 @@ $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 LINK_ORDER := command $(filter serve,$(MODULES)) top session report write grow collect check enrich query fields source load proc \
               recording model privilege base
 
-# For libelf, which comes behind our libraries.
-ELF_STATIC := $(if $(filter 1,$(STATIC)),$(B)/load/elf_static.o)
+# In place of parts of the libraries, which come behind.
+STATIC_PARTS := $(if $(filter 1,$(STATIC)),$(B)/static.o)
 
-$(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
+$(PROGRAM): $(B)/main.o $(STATIC_PARTS) $(LIB) $(LAYOUT)
 	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(ELF_STATIC) $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(STATIC_PARTS) $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
 
 .PHONY: objects
 objects: $(OBJ) $(B)/main.o
 
--include $(OBJ:.o=.d) $(B)/main.d
+-include $(OBJ:.o=.d) $(B)/main.d $(STATIC_PARTS:.o=.d)
 
 run: deps
 	@$(MAKE) --no-print-directory all

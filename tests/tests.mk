@@ -97,7 +97,7 @@ $(O)/growlab-static: tests/support/growlab.c
 $(O)/growlab-static: TEST_FLAGS := $(TEST_FLAGS) -fno-omit-frame-pointer
 $(O)/ask: $(wildcard include/zmem/*.h)
 $(O)/guest_exit: tests/vm/guest_exit.c
-$(O)/load_objects: tests/support/load_objects.c src/load/elf_static.c $(BPF_OBJ) $(B)/flags
+$(O)/load_objects: tests/support/load_objects.c src/static.c $(BPF_OBJ) $(B)/flags
 $(O)/churn: tests/soak/churn.c
 $(BENCH_BIN): $(O)/%: tests/bench/%.c $(wildcard tests/bench/*.h)
 $(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn $(O)/growlab-static:
