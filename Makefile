@@ -212,13 +212,7 @@ deps-gate: deps-test deps-deb
 deps-all: deps-gate deps-cross deps-fuzz deps-compilers
 	$(call install_missing,$(DEPS_ALL))
 
-# Data that few runs need is packed into the program, as an array of bytes for base/unpack.h. Files, not a pipe:
-# of a pipe, the shell sees only the last exit code.
-# $(call pack,FILE): makes $@.
-pack = gzip -9n < $(1) > $@.gz && od -An -v -tu1 $@.gz > $@.od && sed 's/ *\([0-9]\+\)/\1,/g' $@.od > $@.tmp && \
-	rm $@.gz $@.od && mv $@.tmp $@
-
-# ---- BPF: a program as an object for libbpf, packed, and as a light skeleton ----
+# ---- BPF: a program as an object for libbpf, and as a light skeleton ----
 
 # NAME_probe reads by probe reads, for kernels without bpf_rdonly_cast() (before 6.2); NAME_old uses only
 # what kernels from 5.8 on have.
@@ -247,23 +241,38 @@ $(O)/bpf/%_old.raw.o: bpf/%.bpf.c
 $(O)/bpf/%.bpf.o: $(O)/bpf/%.raw.o
 	$(Q)$(BPFTOOL) gen object $@ $<
 
-# The array packed_NAME.
-$(O)/bpf/%.packed.inc: $(O)/bpf/%.bpf.o
-	$(Q)$(call pack,$<)
-	$(Q)sed -i '1i static const unsigned char packed_$*[] = {' $@ && echo '};' >> $@
-
 $(O)/bpf/%.lskel.h: $(O)/bpf/%.bpf.o
 	$(SAY) LSKEL $@
 	$(Q)$(BPFTOOL) gen skeleton -L $< name $(*F) > $@.tmp 2> $@.err || { cat $@.err >&2; false; }
 	$(Q)mv $@.tmp $@
 
-.SECONDARY: $(BPF_OBJ) $(BPF_OBJ:.bpf.o=.raw.o) \
-	$(BPF_OBJ:.bpf.o=.packed.inc) $(SKELETONS)
+# Without its bytes, which are in NAME.light.bytes.
+$(O)/bpf/%.light.h: $(O)/bpf/%.lskel.h src/load/light.py
+	$(Q)src/load/light.py $* $< $@ $(@:.h=.bytes)
+
+# What the program has of them: objects (elf) and bytes of light skeletons. Those of an ordinary run, which takes
+# no time to unpack them, are as they are. Each other one, behind "@", refers to what has most in common with it.
+LIGHT      := $(filter-out %_old oom_kill% grow%,$(BPF_NAMES))
+BPF_PACKED := task_pss_light task_counters_light \
+              task_pss_elf@task_pss_light task_counters_elf@task_counters_light task_pss_probe_light@task_pss_light \
+              task_counters_probe_light@task_pss_probe_light task_counters_probe_elf@task_counters_probe_light \
+              task_pss_old_elf@task_pss_probe_light task_counters_old_elf@task_pss_old_elf \
+              swap_light@task_pss_light holders_light@swap_light holders_elf@holders_light \
+              files_light@holders_light files_elf@files_light \
+              oom_kill_probe_elf@task_counters_probe_elf oom_kill_elf@oom_kill_probe_elf \
+              oom_kill_old_elf@oom_kill_probe_elf grow_elf@task_pss_elf grow_probe_elf@grow_elf
+bpf_name = $(firstword $(subst @, ,$(1)))
+bpf_file = $(patsubst %_elf,$(O)/bpf/%.bpf.o,$(patsubst %_light,$(O)/bpf/%.light.bytes,$(bpf_name)))
+
+$(O)/bpf/packed.inc: $(BPF_OBJ) $(LIGHT:%=$(O)/bpf/%.light.h) src/base/pack.py Makefile
+	$(SAY) PACK $@
+	$(Q)src/base/pack.py $@.tmp $(foreach i,$(BPF_PACKED),$(call bpf_name,$i)=$(call bpf_file,$i)$(i:$(call bpf_name,$i)%=%))
+	$(Q)mv $@.tmp $@
+
+.SECONDARY: $(BPF_OBJ) $(BPF_OBJ:.bpf.o=.raw.o) $(SKELETONS) $(LIGHT:%=$(O)/bpf/%.light.h)
 -include $(BPF_NAMES:%=$(O)/bpf/%.d)
 
-# libbpf alone loads the old ones, and what is loaded once and stays.
-$(B)/load/bpf_load.o: $(BPF_NAMES:%=$(O)/bpf/%.packed.inc) \
-	$(patsubst %,$(O)/bpf/%.lskel.h,$(filter-out %_old oom_kill% grow%,$(BPF_NAMES)))
+$(B)/load/bpf_load.o: $(O)/bpf/packed.inc
 
 include src/report/page/page.mk
 

@@ -202,7 +202,7 @@ $(B)/edit_recording: tests/support/edit_recording.c $(call LIBOF,$(uses_recordin
 $(B)/pages: tests/browser/pages.c $(call LIBOF,$(uses_report)) $(B)/flags
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/support -MMD -MP $< $(call LIBOF,$(uses_report)) \
-		-lz -o $@
+		$(LDLIBS_ZIP) -o $@
 
 -include $(B)/pages.d
 
