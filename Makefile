@@ -97,6 +97,10 @@ LAYOUT       := src/static.ld
 # At a random address, too: 5 KB more with relocations packed (which GNU ld had for x86 first), 80 KB else,
 # and no time that can be measured (200 runs in pairs of --version, of a replay and of a snapshot). What
 # finds unwind tables at run time is left out with them.
+# libdw unwinds, and is loaded elsewhere. Debian has it as an archive; what it unpacks files with is not asked for.
+LIBDW        := $(if $(SYSROOT),libdw.a,$(wildcard $(shell $(CC) -print-file-name=libdw.a)))
+CPPFLAGS_ALL += $(if $(LIBDW),-DZMEM_STATIC_LIBDW)
+LDLIBS_DW    := $(if $(LIBDW),-ldw)
 PACK_RELOCS  := $(if $(filter x86_64,$(or $(CROSS),$(MACHINE))),-Wl$(comma)-z$(comma)pack-relative-relocs)
 LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
@@ -287,7 +291,7 @@ $(B)/flags: FORCE
 $(filter $(COLD),$(OBJ)): SMALL := -Os
 
 # Installs nothing: packages of the suites that this machine is configured for.
-SYSROOT_DEV := libbpf-dev libelf-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev
+SYSROOT_DEV := libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev
 ifneq ($(SYSROOT),)
 $(SYSROOT)/packages: tests/vm/packages.sh tests/vm/sysroot
 	$(SAY) SYSROOT $(SYSROOT)
@@ -315,8 +319,9 @@ LINK_ORDER := command $(filter serve,$(MODULES)) top session report write grow c
 STATIC_PARTS := $(if $(filter 1,$(STATIC)),$(B)/static.o)
 
 $(PROGRAM): $(B)/main.o $(STATIC_PARTS) $(LIB) $(LAYOUT)
-	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(STATIC_PARTS) $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
+	$(SAY) LINK '$@$(if $(filter 1,$(STATIC)),$(if $(LIBDW),, (there is no libdw.a: grow has --stack fp alone)))'
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(STATIC_PARTS) $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_DW) $(LDLIBS_BPF) $(LDLIBS_TOP) \
+		-lpthread -o $@
 
 .PHONY: objects
 objects: $(OBJ) $(B)/main.o

@@ -71,6 +71,52 @@ REFUSES(deflateReset);
 REFUSES(deflateParams);
 REFUSES(gzclose_w);
 
+/* ---- libdw ---- */
+
+/* Files of other machines, whose registers no thread here has. */
+NOTHING(alpha_init);
+NOTHING(arc_init);
+NOTHING(bpf_init);
+NOTHING(csky_init);
+NOTHING(hexagon_init);
+NOTHING(i386_init);
+NOTHING(ia64_init);
+NOTHING(loongarch_init);
+NOTHING(m68k_init);
+NOTHING(mips_init);
+NOTHING(ppc64_init);
+NOTHING(ppc_init);
+NOTHING(riscv_init);
+NOTHING(s390_init);
+NOTHING(sh_init);
+NOTHING(sparc_init);
+NOTHING(arm_init);
+#if !defined(__x86_64__)
+NOTHING(x86_64_init);
+#endif
+#if !defined(__aarch64__)
+NOTHING(aarch64_init);
+#endif
+
+/* Of this one: instructions as text, results of functions, core files, threads that are stopped. */
+ABSENT(x86_64_disasm);
+ABSENT(x86_64_set_initial_registers_tid);
+ABSENT(x86_64_return_value_location);
+ABSENT(x86_64_core_note);
+ABSENT(x32_core_note);
+ABSENT(aarch64_return_value_location);
+ABSENT(aarch64_core_note);
+ABSENT(aarch64_set_initial_registers_tid);
+
+/* It is given open files, and looks for no others, neither packed ones nor on a server. */
+REFUSES(__libdw_gunzip);
+REFUSES(__libdw_bunzip2);
+REFUSES(__libdw_unlzma);
+REFUSES(__libdw_unzstd);
+REFUSES(__libdwfl_debuginfod_find_executable);
+REFUSES(__libdwfl_debuginfod_find_debuginfo);
+NOTHING(__libdwfl_debuginfod_end);
+
 /* ---- libbpf ---- */
 
 /* Probes in programs, which it sets up for each object that has some. */
@@ -173,9 +219,16 @@ NOTHING(_nl_finddomain_subfreeres);
 extern WEAK int _nl_msg_cat_cntr;
 WEAK int _nl_msg_cat_cntr;
 
-/* The message of assert(), to a stream that could be one of wide characters. */
+/* Messages of assert() and error(), to a stream that could be one of wide characters. */
+int __vfxprintf(FILE *to, const char *format, va_list args, unsigned flags);
 int __fxprintf(FILE *to, const char *format, ...);
 int __fxprintf_nocancel(FILE *to, const char *format, ...);
+
+WEAK int __vfxprintf(FILE *to, const char *format, va_list args, unsigned flags)
+{
+	(void)flags;
+	return to ? vfprintf(to, format, args) : vdprintf(STDERR_FILENO, format, args);
+}
 
 WEAK int __fxprintf(FILE *to, const char *format, ...)
 {
@@ -183,7 +236,7 @@ WEAK int __fxprintf(FILE *to, const char *format, ...)
 	int r;
 
 	va_start(args, format);
-	r = to ? vfprintf(to, format, args) : vdprintf(STDERR_FILENO, format, args);
+	r = __vfxprintf(to, format, args, 0);
 	va_end(args);
 	return r;
 }

@@ -91,7 +91,7 @@ part_files = $(foreach i,$(PAGE_ITEMS),$(firstword $(subst @, ,$(lastword $(subs
 
 define parts_of
 $(PAGE_OUT)/$(1)_%.part: $(PAGE_OUT)/$(1).html
-	$$(Q)sed -z '$$(part_$$*)' $$< > $$@
+	$$(Q)sed -z '$$(part_$$*)' $$< > $$@.tmp && mv $$@.tmp $$@
 endef
 $(foreach p,$(PAGES),$(eval $(call parts_of,$(firstword $(subst @, ,$(p))))))
 
