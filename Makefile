@@ -104,8 +104,10 @@ LDLIBS_DW    := $(if $(LIBDW),-ldw)
 PACK_RELOCS  := $(if $(filter x86_64,$(or $(CROSS),$(MACHINE))),-Wl$(comma)-z$(comma)pack-relative-relocs)
 LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
-COLD         := $(addprefix $(B)/,session/% command/% top/% recording/% check/% grow/% report/compare_% report/files_% \
-                report/maps_% report/system_% report/growth% source/grow_watch% source/oom_%)
+COLD         := $(addprefix $(B)/,session/% command/% top/% recording/% check/% grow/% load/% privilege/% proc/mounts% \
+                report/compare_% report/files_% report/folded% report/growth% report/html% report/incidents% report/maps_% \
+                report/metrics% report/system_% source/files_% source/grow_watch% source/holders_% source/oom_% source/pin% \
+                source/swap_% write/metrics_%)
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
@@ -114,6 +116,8 @@ MODULES := base privilege proc load model fields query source enrich recording c
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
+# In place of parts of the libraries, which come behind.
+STATIC_PARTS := $(if $(filter 1,$(STATIC)),$(B)/static.o)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
 .PHONY: all run test unit test-gate test-all test-kernels test-compilers fuzz soak check bench flamegraph pictures deb image install install-caps \
@@ -289,6 +293,8 @@ $(B)/flags: FORCE
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 
 $(filter $(COLD),$(OBJ)): SMALL := -Os
+# It defines functions that a compiler would otherwise make of their own loops.
+$(STATIC_PARTS): SMALL := -Os -fno-builtin
 
 # Installs nothing: packages of the suites that this machine is configured for.
 SYSROOT_DEV := libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev
@@ -315,13 +321,10 @@ $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 LINK_ORDER := command $(filter serve,$(MODULES)) top session report write grow collect check enrich query fields source load proc \
               recording model privilege base
 
-# In place of parts of the libraries, which come behind.
-STATIC_PARTS := $(if $(filter 1,$(STATIC)),$(B)/static.o)
-
 $(PROGRAM): $(B)/main.o $(STATIC_PARTS) $(LIB) $(LAYOUT)
 	$(SAY) LINK '$@$(if $(filter 1,$(STATIC)),$(if $(LIBDW),, (there is no libdw.a: grow has --stack fp alone)))'
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(STATIC_PARTS) $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_DW) $(LDLIBS_BPF) $(LDLIBS_TOP) \
-		-lpthread -o $@
+		$(if $(filter 1,$(STATIC)),-Wl$(comma)-Map=$@.map) -lpthread -o $@
 
 .PHONY: objects
 objects: $(OBJ) $(B)/main.o

@@ -5,6 +5,8 @@
  * what nothing asks for. All are weak: where a library has more than one of them in an object that
  * is needed, those of the library count, and the program is larger.
  */
+#include <ctype.h>
+#include <locale.h>
 #include <search.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,14 +64,10 @@ WEAK void eu_search_tree_fini(struct search_tree *tree, void (*free_node)(void *
 	tdestroy(tree->root, free_node);
 }
 
-/* Of zlib, for sections that it would compress, and for a file that libbpf only reads. */
+/* Of zlib, for sections that it would compress. */
 REFUSES(deflate);
 REFUSES(deflateInit_);
-REFUSES(deflateInit2_);
 REFUSES(deflateEnd);
-REFUSES(deflateReset);
-REFUSES(deflateParams);
-REFUSES(gzclose_w);
 
 /* ---- libdw ---- */
 
@@ -118,6 +116,12 @@ REFUSES(__libdwfl_debuginfod_find_debuginfo);
 NOTHING(__libdwfl_debuginfod_end);
 
 /* ---- libbpf ---- */
+
+/* The configuration of the kernel, which no program asks for. */
+NOTHING(gzopen);
+NOTHING(gzopen64);
+NOTHING(gzgets);
+NOTHING(gzclose);
 
 /* Probes in programs, which it sets up for each object that has some. */
 NOTHING(usdt_manager_new);
@@ -246,6 +250,132 @@ WEAK __attribute__((alias("__fxprintf"))) int __fxprintf_nocancel(FILE *, const 
 /* Where a thread has its resolver of host names: nothing resolves any. */
 extern WEAK __thread void *__libc_resp;
 WEAK __thread void *__libc_resp;
+
+/*
+ * Functions of strings that no time goes to: libc has each for five kinds of CPUs. Not <string.h>,
+ * which defines some of them for checked calls.
+ */
+void *memcpy(void *to, const void *from, size_t n);
+void *memset(void *to, int c, size_t n);
+size_t strlen(const char *s);
+size_t strnlen(const char *s, size_t most);
+char *__stpcpy(char *to, const char *from);
+char *strcpy(char *to, const char *from);
+char *strcat(char *to, const char *from);
+char *strncat(char *to, const char *from, size_t most);
+char *strncpy(char *to, const char *from, size_t size);
+int __strncasecmp_l(const char *a, const char *b, size_t most, locale_t locale);
+int __strcasecmp_l(const char *a, const char *b, locale_t locale);
+int __strncasecmp(const char *a, const char *b, size_t most);
+void *__rawmemchr(const void *s, int c);
+wchar_t *__wmemchr(const wchar_t *s, wchar_t c, size_t n);
+int __wmemcmp(const wchar_t *a, const wchar_t *b, size_t n);
+size_t __wcsnlen(const wchar_t *s, size_t most);
+
+WEAK char *__stpcpy(char *to, const char *from)
+{
+	size_t n = strlen(from);
+
+	return (char *)memcpy(to, from, n + 1) + n;
+}
+
+WEAK char *strcpy(char *to, const char *from)
+{
+	return memcpy(to, from, strlen(from) + 1);
+}
+
+WEAK char *strncat(char *to, const char *from, size_t most)
+{
+	size_t n = strnlen(from, most);
+	char *end = to + strlen(to);
+
+	memcpy(end, from, n);
+	end[n] = '\0';
+	return to;
+}
+
+WEAK char *strcat(char *to, const char *from)
+{
+	__stpcpy(to + strlen(to), from);
+	return to;
+}
+
+WEAK char *strncpy(char *to, const char *from, size_t size)
+{
+	size_t n = strnlen(from, size);
+
+	memcpy(to, from, n);
+	memset(to + n, 0, size - n);
+	return to;
+}
+
+WEAK int __strncasecmp_l(const char *a, const char *b, size_t most, locale_t locale)
+{
+	for (; most; a++, b++, most--) {
+		int difference =
+			tolower_l((unsigned char)*a, locale) - tolower_l((unsigned char)*b, locale);
+
+		if (difference || !*a)
+			return difference;
+	}
+	return 0;
+}
+
+WEAK int __strcasecmp_l(const char *a, const char *b, locale_t locale)
+{
+	return __strncasecmp_l(a, b, SIZE_MAX, locale);
+}
+
+WEAK int __strncasecmp(const char *a, const char *b, size_t most)
+{
+	for (; most; a++, b++, most--) {
+		int difference = tolower((unsigned char)*a) - tolower((unsigned char)*b);
+
+		if (difference || !*a)
+			return difference;
+	}
+	return 0;
+}
+
+WEAK __attribute__((alias("__strncasecmp"))) int strncasecmp(const char *, const char *, size_t);
+
+WEAK void *__rawmemchr(const void *s, int c)
+{
+	const unsigned char *at = s;
+
+	while (*at != (unsigned char)c)
+		at++;
+	return (void *)(uintptr_t)at;
+}
+
+WEAK wchar_t *__wmemchr(const wchar_t *s, wchar_t c, size_t n)
+{
+	for (; n; s++, n--) {
+		if (*s == c)
+			return (wchar_t *)(uintptr_t)s;
+	}
+	return NULL;
+}
+
+WEAK __attribute__((alias("__wmemchr"))) wchar_t *wmemchr(const wchar_t *, wchar_t, size_t);
+
+WEAK int __wmemcmp(const wchar_t *a, const wchar_t *b, size_t n)
+{
+	for (; n; a++, b++, n--) {
+		if (*a != *b)
+			return *a < *b ? -1 : 1;
+	}
+	return 0;
+}
+
+WEAK size_t __wcsnlen(const wchar_t *s, size_t most)
+{
+	size_t n = 0;
+
+	while (n < most && s[n])
+		n++;
+	return n;
+}
 
 /* Numbers that are read are no float and no long double, and none is printed with %a. */
 ABSENT(__strtof_internal);
