@@ -42,10 +42,10 @@ def main(name, skeleton, header, bytes_file):
     text = text.replace(b"%s__load(struct %s *skel)" % (own, own), b"%s__load(struct %s *skel, const char *bytes)" % (own, own))
     # Calls it without them.
     text = re.sub(rb"static inline struct %s \*\n%s__open_and_load\(void\)\n\{.*?\n\}\n" % (own, own), b"", text, flags=re.S)
-    with open(header, "wb") as f:
-        f.write(text)
     with open(bytes_file, "wb") as f:
         f.write(b"".join(found))
+    with open(header, "wb") as f:
+        f.write(text)
 
 
 main(*sys.argv[1:])
