@@ -97,11 +97,17 @@ LAYOUT       := src/static.ld
 # At a random address, too: 5 KB more with relocations packed (which GNU ld had for x86 first), 80 KB else,
 # and no time that can be measured (200 runs in pairs of --version, of a replay and of a snapshot). What
 # finds unwind tables at run time is left out with them.
+# libdw unwinds, and is loaded elsewhere. Debian has it as an archive; what it unpacks files with is not asked for.
+LIBDW        := $(if $(SYSROOT),libdw.a,$(wildcard $(shell $(CC) -print-file-name=libdw.a)))
+CPPFLAGS_ALL += $(if $(LIBDW),-DZMEM_STATIC_LIBDW)
+LDLIBS_DW    := $(if $(LIBDW),-ldw)
 PACK_RELOCS  := $(if $(filter x86_64,$(or $(CROSS),$(MACHINE))),-Wl$(comma)-z$(comma)pack-relative-relocs)
 LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
-COLD         := $(addprefix $(B)/,session/% command/% top/% recording/% check/% grow/% report/compare_% report/files_% \
-                report/maps_% report/system_% report/growth% source/grow_watch% source/oom_%)
+COLD         := $(addprefix $(B)/,session/% command/% top/% recording/% check/% grow/% load/% privilege/% proc/mounts% \
+                report/compare_% report/files_% report/folded% report/growth% report/html% report/incidents% report/maps_% \
+                report/metrics% report/system_% source/files_% source/grow_watch% source/holders_% source/oom_% source/pin% \
+                source/swap_% write/metrics_%)
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
@@ -110,6 +116,8 @@ MODULES := base privilege proc load model fields query source enrich recording c
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
+# In place of parts of the libraries, which come behind.
+STATIC_PARTS := $(if $(filter 1,$(STATIC)),$(B)/static.o)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
 .PHONY: all run test unit test-gate test-all test-kernels test-compilers fuzz soak check bench flamegraph pictures deb image install install-caps \
@@ -212,13 +220,7 @@ deps-gate: deps-test deps-deb
 deps-all: deps-gate deps-cross deps-fuzz deps-compilers
 	$(call install_missing,$(DEPS_ALL))
 
-# Data that few runs need is packed into the program, as an array of bytes for base/unpack.h. Files, not a pipe:
-# of a pipe, the shell sees only the last exit code.
-# $(call pack,FILE): makes $@.
-pack = gzip -9n < $(1) > $@.gz && od -An -v -tu1 $@.gz > $@.od && sed 's/ *\([0-9]\+\)/\1,/g' $@.od > $@.tmp && \
-	rm $@.gz $@.od && mv $@.tmp $@
-
-# ---- BPF: a program as an object for libbpf, packed, and as a light skeleton ----
+# ---- BPF: a program as an object for libbpf, and as a light skeleton ----
 
 # NAME_probe reads by probe reads, for kernels without bpf_rdonly_cast() (before 6.2); NAME_old uses only
 # what kernels from 5.8 on have.
@@ -247,23 +249,38 @@ $(O)/bpf/%_old.raw.o: bpf/%.bpf.c
 $(O)/bpf/%.bpf.o: $(O)/bpf/%.raw.o
 	$(Q)$(BPFTOOL) gen object $@ $<
 
-# The array packed_NAME.
-$(O)/bpf/%.packed.inc: $(O)/bpf/%.bpf.o
-	$(Q)$(call pack,$<)
-	$(Q)sed -i '1i static const unsigned char packed_$*[] = {' $@ && echo '};' >> $@
-
 $(O)/bpf/%.lskel.h: $(O)/bpf/%.bpf.o
 	$(SAY) LSKEL $@
 	$(Q)$(BPFTOOL) gen skeleton -L $< name $(*F) > $@.tmp 2> $@.err || { cat $@.err >&2; false; }
 	$(Q)mv $@.tmp $@
 
-.SECONDARY: $(BPF_OBJ) $(BPF_OBJ:.bpf.o=.raw.o) \
-	$(BPF_OBJ:.bpf.o=.packed.inc) $(SKELETONS)
+# Without its bytes, which are in NAME.light.bytes.
+$(O)/bpf/%.light.h: $(O)/bpf/%.lskel.h src/load/light.py
+	$(Q)src/load/light.py $* $< $@ $(@:.h=.bytes)
+
+# What the program has of them: objects (elf) and bytes of light skeletons. Those of an ordinary run, which takes
+# no time to unpack them, are as they are. Each other one, behind "@", refers to what has most in common with it.
+LIGHT      := $(filter-out %_old oom_kill% grow%,$(BPF_NAMES))
+BPF_PACKED := task_pss_light task_counters_light \
+              task_pss_elf@task_pss_light task_counters_elf@task_counters_light task_pss_probe_light@task_pss_light \
+              task_counters_probe_light@task_pss_probe_light task_counters_probe_elf@task_counters_probe_light \
+              task_pss_old_elf@task_pss_probe_light task_counters_old_elf@task_pss_old_elf \
+              swap_light@task_pss_light holders_light@swap_light holders_elf@holders_light \
+              files_light@holders_light files_elf@files_light \
+              oom_kill_probe_elf@task_counters_probe_elf oom_kill_elf@oom_kill_probe_elf \
+              oom_kill_old_elf@oom_kill_probe_elf grow_elf@task_pss_elf grow_probe_elf@grow_elf
+bpf_name = $(firstword $(subst @, ,$(1)))
+bpf_file = $(patsubst %_elf,$(O)/bpf/%.bpf.o,$(patsubst %_light,$(O)/bpf/%.light.bytes,$(bpf_name)))
+
+$(O)/bpf/packed.inc: $(BPF_OBJ) $(LIGHT:%=$(O)/bpf/%.light.h) src/base/pack.py Makefile
+	$(SAY) PACK $@
+	$(Q)src/base/pack.py $@.tmp $(foreach i,$(BPF_PACKED),$(call bpf_name,$i)=$(call bpf_file,$i)$(i:$(call bpf_name,$i)%=%))
+	$(Q)mv $@.tmp $@
+
+.SECONDARY: $(BPF_OBJ) $(BPF_OBJ:.bpf.o=.raw.o) $(SKELETONS) $(LIGHT:%=$(O)/bpf/%.light.h)
 -include $(BPF_NAMES:%=$(O)/bpf/%.d)
 
-# libbpf alone loads the old ones, and what is loaded once and stays.
-$(B)/load/bpf_load.o: $(BPF_NAMES:%=$(O)/bpf/%.packed.inc) \
-	$(patsubst %,$(O)/bpf/%.lskel.h,$(filter-out %_old oom_kill% grow%,$(BPF_NAMES)))
+$(B)/load/bpf_load.o: $(O)/bpf/packed.inc
 
 include src/report/page/page.mk
 
@@ -276,9 +293,11 @@ $(B)/flags: FORCE
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 
 $(filter $(COLD),$(OBJ)): SMALL := -Os
+# It defines functions that a compiler would otherwise make of their own loops.
+$(STATIC_PARTS): SMALL := -Os -fno-builtin
 
 # Installs nothing: packages of the suites that this machine is configured for.
-SYSROOT_DEV := libbpf-dev libelf-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev
+SYSROOT_DEV := libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev
 ifneq ($(SYSROOT),)
 $(SYSROOT)/packages: tests/vm/packages.sh tests/vm/sysroot
 	$(SAY) SYSROOT $(SYSROOT)
@@ -302,17 +321,15 @@ $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 LINK_ORDER := command $(filter serve,$(MODULES)) top session report write grow collect check enrich query fields source load proc \
               recording model privilege base
 
-# For libelf, which comes behind our libraries.
-ELF_STATIC := $(if $(filter 1,$(STATIC)),$(B)/load/elf_static.o)
-
-$(PROGRAM): $(B)/main.o $(LIB) $(LAYOUT)
-	$(SAY) LINK $@
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(ELF_STATIC) $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_BPF) $(LDLIBS_TOP) -lpthread -o $@
+$(PROGRAM): $(B)/main.o $(STATIC_PARTS) $(LIB) $(LAYOUT)
+	$(SAY) LINK '$@$(if $(filter 1,$(STATIC)),$(if $(LIBDW),, (there is no libdw.a: grow has --stack fp alone)))'
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(STATIC_PARTS) $(call LIBOF,$(LINK_ORDER)) $(LDLIBS_DW) $(LDLIBS_BPF) $(LDLIBS_TOP) \
+		$(if $(filter 1,$(STATIC)),-Wl$(comma)-Map=$@.map) -lpthread -o $@
 
 .PHONY: objects
 objects: $(OBJ) $(B)/main.o
 
--include $(OBJ:.o=.d) $(B)/main.d
+-include $(OBJ:.o=.d) $(B)/main.d $(STATIC_PARTS:.o=.d)
 
 run: deps
 	@$(MAKE) --no-print-directory all

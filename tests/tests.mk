@@ -97,14 +97,16 @@ $(O)/growlab-static: tests/support/growlab.c
 $(O)/growlab-static: TEST_FLAGS := $(TEST_FLAGS) -fno-omit-frame-pointer
 $(O)/ask: $(wildcard include/zmem/*.h)
 $(O)/guest_exit: tests/vm/guest_exit.c
-$(O)/load_objects: tests/support/load_objects.c src/load/elf_static.c $(BPF_OBJ) $(B)/flags
+$(O)/load_objects: tests/support/load_objects.c src/static.c $(BPF_OBJ) $(B)/flags
+$(O)/static_parts: tests/support/static_parts.c src/static.c $(B)/flags
+$(O)/load_objects $(O)/static_parts: TEST_FLAGS += -fno-builtin
 $(O)/churn: tests/soak/churn.c
 $(BENCH_BIN): $(O)/%: tests/bench/%.c $(wildcard tests/bench/*.h)
 $(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn $(O)/growlab-static:
 	$(SAY) CC $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(TEST_FLAGS) $(filter %.c,$^) -lpthread -o $@
-$(O)/load_objects:
+$(O)/load_objects $(O)/static_parts:
 	$(SAY) CC $@
 	$(Q)$(CC) $(TEST_FLAGS) $(CPPFLAGS_ALL) $(filter %.c,$^) $(filter -L%,$(LDFLAGS_ALL)) $(LDLIBS_BPF) -o $@
 
@@ -122,7 +124,7 @@ unit: deps-unit
 unit-build: $(UNIT_BIN) $(FUZZ_BIN) $(SCHEMAS)
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(COMPLETIONS) $(SCHEMAS) $(MAN_JSON) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(B)/readers $(B)/pages \
+test-build: $(PROGRAM) $(COMPLETIONS) $(SCHEMAS) $(MAN_JSON) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(O)/static_parts $(B)/readers $(B)/pages \
             $(B)/edit_recording
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
@@ -202,7 +204,7 @@ $(B)/edit_recording: tests/support/edit_recording.c $(call LIBOF,$(uses_recordin
 $(B)/pages: tests/browser/pages.c $(call LIBOF,$(uses_report)) $(B)/flags
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/support -MMD -MP $< $(call LIBOF,$(uses_report)) \
-		-lz -o $@
+		$(LDLIBS_ZIP) -o $@
 
 -include $(B)/pages.d
 

@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Unpacks what the build packed into the program with gzip. */
+/* Unpacks what the build packed into the program with zstd. */
 #include "base/unpack.h"
 
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <zlib.h>
+#include <zstd.h>
 
-/* The last four bytes of a gzip file are the size of its contents (RFC 1952). */
-#define SIZE_FIELD 4
-
-static uint32_t size_of_contents(struct packed p)
-{
-	const unsigned char *at = p.data + p.size - SIZE_FIELD;
-
-	return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
-	       (uint32_t)at[3] << 24;
-}
+#include "base/cleanup.h"
 
 /* Returns 0 or a negative errno; after an error the contents of `to` are undefined. */
-static int inflate_into(unsigned char *to, uint32_t len, struct packed p)
+static int decompress(void *to, size_t len, const struct packed *p)
 {
-	z_stream z = {.next_in = (unsigned char *)(uintptr_t)p.data,
-		      .avail_in = (uInt)p.size,
-		      .next_out = to,
-		      .avail_out = len};
-	int r;
+	cleanup(strbuf_done) struct strbuf room = {};
+	const void *base = p->base ? unpacked(p->base, &room) : NULL;
+	size_t base_len = !base ? 0 : p->base->plain ? p->base->size : room.len, n;
+	ZSTD_DCtx *zstd;
 
-	/* 16: the stream has gzip's header and trailer. */
-	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
+	if (p->base && !base)
+		return strbuf_error(&room);
+	zstd = ZSTD_createDCtx();
+	if (!zstd)
 		return -ENOMEM;
-	r = inflate(&z, Z_FINISH);
-	inflateEnd(&z);
-	if (r == Z_MEM_ERROR)
-		return -ENOMEM;
-	return r == Z_STREAM_END && !z.avail_in && !z.avail_out ? 0 : -EINVAL;
+	n = ZSTD_decompress_usingDict(zstd, to, len, p->data, p->size, base, base_len);
+	ZSTD_freeDCtx(zstd);
+	return n == len ? 0 : -EINVAL;
 }
 
-void unpack(struct strbuf *out, struct packed p)
+void unpack(struct strbuf *out, const struct packed *p)
 {
-	bool whole = p.size >= SIZE_FIELD && p.size <= UINT32_MAX;
-	uint32_t len = whole ? size_of_contents(p) : 0;
+	unsigned long long len;
 	int r = -EINVAL;
 
-	if (!strbuf_room(out, len))
+	if (p->plain) {
+		strbuf_put(out, p->data, p->size);
 		return;
-	if (whole)
-		r = inflate_into((unsigned char *)out->data + out->len, len, p);
+	}
+	len = ZSTD_getFrameContentSize(p->data, p->size);
+	if (!strbuf_room(out, len <= UINT32_MAX ? (size_t)len : 0))
+		return;
+	if (len <= UINT32_MAX)
+		r = decompress(out->data + out->len, (size_t)len, p);
 	if (r < 0)
 		out->error = r;
 	else
-		out->len += len;
+		out->len += (size_t)len;
+}
+
+const void *unpacked(const struct packed *p, struct strbuf *room)
+{
+	if (p->plain)
+		return p->data;
+	unpack(room, p);
+	return strbuf_error(room) < 0 ? NULL : room->data;
 }

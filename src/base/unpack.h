@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Decompresses data that the Makefile packed into the program with gzip, because few runs need it.
- */
+/* Data that src/base/pack.py put into the program, compressed where few runs need it. */
 #ifndef ZMEM_BASE_UNPACK_H
 #define ZMEM_BASE_UNPACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/strbuf.h"
 
 struct packed {
-	const unsigned char *data;
+	const unsigned char *data; /* as they are, or a frame of zstd */
 	size_t size;
+	const struct packed *base; /* whose contents the frame refers to, or NULL */
+	uint64_t sum;		   /* of the contents */
+	bool plain;
 };
 
-/* The packed data in an array. */
-#define PACKED(array)                                                                              \
-	(struct packed)                                                                            \
-	{                                                                                          \
-		(array), sizeof(array)                                                             \
-	}
+/* Appends the contents. The error is -EINVAL for other data. */
+void unpack(struct strbuf *out, const struct packed *p);
 
-/* Appends the contents of a gzip file without a name. The error is -EINVAL for other data. */
-void unpack(struct strbuf *out, struct packed packed);
+/* Returns the contents: those in the program, or unpacked into `room`. NULL after an error. */
+const void *unpacked(const struct packed *p, struct strbuf *room);
 
 #endif

@@ -2,7 +2,21 @@
 /* The functions of libdw that unwinding calls. */
 #include "grow/libdw.h"
 
-#ifdef ZMEM_STATIC
+#if defined(ZMEM_STATIC_LIBDW)
+
+int libdw_load(struct libdw *ret, char *why, size_t cap)
+{
+	(void)why;
+	(void)cap;
+	*ret = (struct libdw){
+#define FUNCTION(name) .name = dwfl_##name,
+		LIBDW_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+	};
+	return 0;
+}
+
+#elif defined(ZMEM_STATIC)
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,9 +24,10 @@
 int libdw_load(struct libdw *ret, char *why, size_t cap)
 {
 	(void)ret;
-	snprintf(why, cap,
-		 "the static program has no libdw: use the shared one, or --stack fp for programs "
-		 "that were built with frame pointers");
+	snprintf(
+		why, cap,
+		"this static program was built without libdw: use the shared one, or --stack fp for programs "
+		"that were built with frame pointers");
 	return -ENOTSUP;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The only file that includes the BPF objects: as light skeletons, and packed for libbpf. */
+/* The only file that includes the BPF objects: as light skeletons, and for libbpf. */
 #include <errno.h> /* the light skeletons need it first */
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +10,13 @@
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-function"
-#include "files.lskel.h"
-#include "holders.lskel.h"
-#include "swap.lskel.h"
-#include "task_counters.lskel.h"
-#include "task_counters_probe.lskel.h"
-#include "task_pss.lskel.h"
-#include "task_pss_probe.lskel.h"
+#include "files.light.h"
+#include "holders.light.h"
+#include "swap.light.h"
+#include "task_counters.light.h"
+#include "task_counters_probe.light.h"
+#include "task_pss.light.h"
+#include "task_pss_probe.light.h"
 #pragma GCC diagnostic pop
 
 #include <bpf/bpf.h>
@@ -119,6 +119,9 @@ static const struct part grow_parts[] = {
 	{BPF_WAKE, true, "wake"},	 {},
 };
 
+/* Bytes of light skeletons, NAME_light, and objects, NAME_elf. */
+#include "packed.inc"
+
 static uint32_t entries_of(const void *arg, const char *map, uint32_t entries)
 {
 	const struct bpf_sizes *sizes = arg;
@@ -143,10 +146,11 @@ static uint32_t entries_of(const void *arg, const char *map, uint32_t entries)
 /* Each light skeleton has its own type and functions. Offsets are 0 where it has no such map. */
 struct light {
 	void *(*open)(void);
-	int (*load)(void *skeleton);
+	int (*load)(void *skeleton, const void *bytes);
 	void (*destroy)(void *skeleton);
 	size_t maps, maps_size; /* a list of struct bpf_map_desc */
 	size_t cpu_offset, rooms, memos, scramble;
+	const struct packed *bytes;
 };
 
 #define LIGHT(skeleton, ...)                                                                       \
@@ -154,20 +158,21 @@ struct light {
 	{                                                                                          \
 		return skeleton##__open();                                                         \
 	}                                                                                          \
-	static int skeleton##_load(void *s)                                                        \
+	static int skeleton##_load(void *s, const void *bytes)                                     \
 	{                                                                                          \
-		return skeleton##__load(s);                                                        \
+		return skeleton##__load(s, bytes);                                                 \
 	}                                                                                          \
 	static void skeleton##_destroy(void *s)                                                    \
 	{                                                                                          \
 		skeleton##__destroy(s);                                                            \
 	}                                                                                          \
-	static const struct light skeleton##_light = {                                             \
+	static const struct light skeleton##_loader = {                                            \
 		.open = skeleton##_open,                                                           \
 		.load = skeleton##_load,                                                           \
 		.destroy = skeleton##_destroy,                                                     \
 		.maps = offsetof(struct skeleton, maps),                                           \
 		.maps_size = sizeof(((struct skeleton *)0)->maps),                                 \
+		.bytes = &skeleton##_light,                                                        \
 		__VA_ARGS__}
 #define AT(skeleton, map) .map = offsetof(struct skeleton, maps.map)
 
@@ -237,7 +242,9 @@ static int light_load(const struct light *light, const struct part *parts,
 		      const struct bpf_sizes *sizes, const struct zmem_scramble *scramble,
 		      struct bpf_handle *ret)
 {
-	void *skeleton = light ? light->open() : NULL;
+	cleanup(strbuf_done) struct strbuf room = {};
+	const void *bytes = light ? unpacked(light->bytes, &room) : NULL;
+	void *skeleton = bytes ? light->open() : NULL;
 	int r;
 
 	if (!skeleton)
@@ -245,7 +252,7 @@ static int light_load(const struct light *light, const struct part *parts,
 	set_light_entries(skeleton, light->cpu_offset, sizes->cpus);
 	set_light_entries(skeleton, light->rooms, 2 * sizes->cpu_numbers);
 	set_light_entries(skeleton, light->memos, sizes->memos);
-	r = light->load(skeleton);
+	r = light->load(skeleton, bytes);
 	if (r == 0)
 		r = set_light_scramble(skeleton, light->scramble, scramble);
 	if (r < 0) {
@@ -261,41 +268,27 @@ static int light_load(const struct light *light, const struct part *parts,
 
 /* ---- the objects ---- */
 
-/* Each has an array packed_NAME. */
-#include "files.packed.inc"
-#include "grow.packed.inc"
-#include "grow_probe.packed.inc"
-#include "holders.packed.inc"
-#include "oom_kill.packed.inc"
-#include "oom_kill_old.packed.inc"
-#include "oom_kill_probe.packed.inc"
-#include "task_counters.packed.inc"
-#include "task_counters_old.packed.inc"
-#include "task_counters_probe.packed.inc"
-#include "task_pss.packed.inc"
-#include "task_pss_old.packed.inc"
-
 static const struct {
-	struct packed packed; /* without size: libbpf cannot load it */
+	const struct packed *elf; /* NULL: libbpf cannot load it */
 	const struct part *parts;
 	const struct light *light; /* NULL: libbpf alone loads it */
 } objects[] = {
-	[OBJECT_PSS] = {PACKED(packed_task_pss), pss_parts, &task_pss_light},
-	/* Not packed: libbpf explains OBJECT_PSS_OLD, which has the same code. */
-	[OBJECT_PSS_PROBE] = {{}, pss_probe_parts, &task_pss_probe_light},
-	[OBJECT_PSS_OLD] = {PACKED(packed_task_pss_old), pss_parts, NULL},
-	[OBJECT_COUNTERS] = {PACKED(packed_task_counters), counters_parts, &task_counters_light},
-	[OBJECT_COUNTERS_PROBE] = {PACKED(packed_task_counters_probe), counters_parts,
-				   &task_counters_probe_light},
-	[OBJECT_COUNTERS_OLD] = {PACKED(packed_task_counters_old), counters_parts, NULL},
-	[OBJECT_OOM] = {PACKED(packed_oom_kill), oom_parts, NULL},
-	[OBJECT_OOM_PROBE] = {PACKED(packed_oom_kill_probe), oom_parts, NULL},
-	[OBJECT_OOM_OLD] = {PACKED(packed_oom_kill_old), oom_parts, NULL},
-	[OBJECT_GROW] = {PACKED(packed_grow), grow_parts, NULL},
-	[OBJECT_GROW_PROBE] = {PACKED(packed_grow_probe), grow_parts, NULL},
-	[OBJECT_FILES] = {PACKED(packed_files), files_parts, &files_light},
-	[OBJECT_HOLDERS] = {PACKED(packed_holders), holders_parts, &holders_light},
-	[OBJECT_SWAP] = {{}, swap_parts, &swap_light},
+	[OBJECT_PSS] = {&task_pss_elf, pss_parts, &task_pss_loader},
+	/* No object: libbpf explains OBJECT_PSS_OLD, which has the same code. */
+	[OBJECT_PSS_PROBE] = {NULL, pss_probe_parts, &task_pss_probe_loader},
+	[OBJECT_PSS_OLD] = {&task_pss_old_elf, pss_parts, NULL},
+	[OBJECT_COUNTERS] = {&task_counters_elf, counters_parts, &task_counters_loader},
+	[OBJECT_COUNTERS_PROBE] = {&task_counters_probe_elf, counters_parts,
+				   &task_counters_probe_loader},
+	[OBJECT_COUNTERS_OLD] = {&task_counters_old_elf, counters_parts, NULL},
+	[OBJECT_OOM] = {&oom_kill_elf, oom_parts, NULL},
+	[OBJECT_OOM_PROBE] = {&oom_kill_probe_elf, oom_parts, NULL},
+	[OBJECT_OOM_OLD] = {&oom_kill_old_elf, oom_parts, NULL},
+	[OBJECT_GROW] = {&grow_elf, grow_parts, NULL},
+	[OBJECT_GROW_PROBE] = {&grow_probe_elf, grow_parts, NULL},
+	[OBJECT_FILES] = {&files_elf, files_parts, &files_loader},
+	[OBJECT_HOLDERS] = {&holders_elf, holders_parts, &holders_loader},
+	[OBJECT_SWAP] = {NULL, swap_parts, &swap_loader},
 };
 
 /* ---- libbpf ---- */
@@ -333,9 +326,9 @@ static int open_object(enum bpf_object_id id, struct bpf_object_open_opts *opts,
 {
 	cleanup(strbuf_done) struct strbuf elf = {};
 
-	if (!objects[id].packed.size)
+	if (!objects[id].elf)
 		return -EOPNOTSUPP;
-	unpack(&elf, objects[id].packed);
+	unpack(&elf, objects[id].elf);
 	if (strbuf_error(&elf) < 0)
 		return strbuf_error(&elf);
 	libbpf_set_print(discard_message);
@@ -429,15 +422,10 @@ static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 
 /* ---- the cache ---- */
 
-/* What the cache is told of an object: the sum in its packed file (RFC 1952). */
+/* 0: libbpf cannot load it, so it is not kept. */
 static uint64_t object_sum(enum bpf_object_id id)
 {
-	const struct packed *p = &objects[id].packed;
-	uint64_t sum = 0;
-
-	if (p->size > sizeof(sum))
-		memcpy(&sum, p->data + p->size - sizeof(sum), sizeof(sum));
-	return sum;
+	return objects[id].elf ? objects[id].elf->sum : 0;
 }
 
 struct cached {

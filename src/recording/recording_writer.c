@@ -64,7 +64,12 @@ int recording_writer_init(struct recording_writer *w, const struct recording_opt
 			  struct strbuf *out)
 {
 	*w = (struct recording_writer){.out = out, .zstd = ZSTD_createCCtx()};
-	return w->zstd ? recording_writer_begin(w, o) : -ENOMEM;
+	if (!w->zstd)
+		return -ENOMEM;
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, RECORDING_LEVEL);
+	/* What this level has for every size; the static program has no other (src/static.c). */
+	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_strategy, ZSTD_dfast);
+	return recording_writer_begin(w, o);
 }
 
 int recording_writer_begin(struct recording_writer *w, const struct recording_options *o)
@@ -86,8 +91,7 @@ static int pack(struct recording_writer *w)
 	strbuf_clear(&w->packed);
 	if (!strbuf_room(&w->packed, most))
 		return strbuf_error(&w->packed);
-	n = ZSTD_compressCCtx(w->zstd, w->packed.data, most, w->raw.data, w->raw.len,
-			      RECORDING_LEVEL);
+	n = ZSTD_compress2(w->zstd, w->packed.data, most, w->raw.data, w->raw.len);
 	/* `most` bytes are always enough, so zstd lacks memory. */
 	if (ZSTD_isError(n))
 		return -ENOMEM;

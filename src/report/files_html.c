@@ -6,37 +6,8 @@
 #include "report/report.h"
 
 #include "base/cleanup.h"
-#include "base/unpack.h"
 #include "report/files_table.h"
-
-static const unsigned char files_head[] = {
-#include "report/files_head.inc"
-};
-static const unsigned char files_title[] = {
-#include "report/files_title.inc"
-};
-static const unsigned char files_body[] = {
-#include "report/files_body.inc"
-};
-static const unsigned char files_tail[] = {
-#include "report/files_tail.inc"
-};
-/* The same of the page of serve, and its content security policy. */
-static const unsigned char live_head[] = {
-#include "report/live_files_head.inc"
-};
-static const unsigned char live_title[] = {
-#include "report/live_files_title.inc"
-};
-static const unsigned char live_body[] = {
-#include "report/live_files_body.inc"
-};
-static const unsigned char live_tail[] = {
-#include "report/live_files_tail.inc"
-};
-static const unsigned char live_policy[] = {
-#include "report/live_files_policy.inc"
-};
+#include "report/page_parts.h"
 
 /* The sums of all files, for readers without JavaScript. */
 static void put_accounts(struct strbuf *out, const struct files_report *r)
@@ -58,26 +29,26 @@ static void put_accounts(struct strbuf *out, const struct files_report *r)
 
 void render_files_page(struct strbuf *out, const struct files_report *r)
 {
-	unpack(out, PACKED(files_head));
+	unpack(out, &files_head);
 	html_put_text(out, r->snapshot->host.name);
-	unpack(out, PACKED(files_title));
+	unpack(out, &files_title);
 	put_accounts(out, r);
-	unpack(out, PACKED(files_body));
+	unpack(out, &files_body);
 	render_files_page_json(out, r);
-	unpack(out, PACKED(files_tail));
+	unpack(out, &files_tail);
 }
 
 void render_live_files_page(struct strbuf *out, const char *host, const struct strbuf *document)
 {
-	unpack(out, PACKED(live_head));
+	unpack(out, &live_files_head);
 	html_put_text(out, host);
-	unpack(out, PACKED(live_title));
-	unpack(out, PACKED(live_body));
+	unpack(out, &live_files_title);
+	unpack(out, &live_files_body);
 	strbuf_put(out, document->data, document->len);
-	unpack(out, PACKED(live_tail));
+	unpack(out, &live_files_tail);
 }
 
 void render_live_files_policy(struct strbuf *out)
 {
-	unpack(out, PACKED(live_policy));
+	unpack(out, &live_files_policy);
 }

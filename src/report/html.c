@@ -8,58 +8,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/unpack.h"
+#include "report/page_parts.h"
 #include "report/summary.h"
 #include "write/format.h"
-
-/* The page before the host's name, up to the total, between the total and the data, and after the
- * data. */
-static const unsigned char page_head[] = {
-#include "report/head.inc"
-};
-static const unsigned char page_title[] = {
-#include "report/title.inc"
-};
-static const unsigned char page_body[] = {
-#include "report/body.inc"
-};
-static const unsigned char page_tail[] = {
-#include "report/tail.inc"
-};
-/* The same of the live page, and its content security policy. */
-static const unsigned char live_head[] = {
-#include "report/live_head.inc"
-};
-static const unsigned char live_title[] = {
-#include "report/live_title.inc"
-};
-static const unsigned char live_body[] = {
-#include "report/live_body.inc"
-};
-static const unsigned char live_tail[] = {
-#include "report/live_tail.inc"
-};
-static const unsigned char live_policy[] = {
-#include "report/live_policy.inc"
-};
-
-/* The same of the page of incidents. */
-static const unsigned char past_head[] = {
-#include "report/past_head.inc"
-};
-static const unsigned char past_title[] = {
-#include "report/past_title.inc"
-};
-static const unsigned char past_body[] = {
-#include "report/past_body.inc"
-};
-static const unsigned char past_tail[] = {
-#include "report/past_tail.inc"
-};
-
-struct html_parts {
-	struct packed head, title, body, tail;
-};
 
 /* Escapes text between tags. */
 static const char *escape_markup(uint32_t c)
@@ -114,52 +65,46 @@ static void put_total(struct strbuf *out, const struct result *r)
 	strbuf_puts(out, "</dl>");
 }
 
-static void put_page(struct strbuf *out, const struct html_parts *parts, const struct result *r,
-		     const struct table_style *style)
-{
-	unpack(out, parts->head);
-	put_host(out, r);
-	unpack(out, parts->title);
-	put_total(out, r);
-	unpack(out, parts->body);
-	render_page_json(out, r, style);
-	unpack(out, parts->tail);
-}
-
 void render_html(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	const struct html_parts parts = {PACKED(page_head), PACKED(page_title), PACKED(page_body),
-					 PACKED(page_tail)};
-
-	put_page(out, &parts, r, style);
+	unpack(out, &page_head);
+	put_host(out, r);
+	unpack(out, &page_title);
+	put_total(out, r);
+	unpack(out, &page_body);
+	render_page_json(out, r, style);
+	unpack(out, &page_tail);
 }
 
 void render_live_page(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	const struct html_parts parts = {PACKED(live_head), PACKED(live_title), PACKED(live_body),
-					 PACKED(live_tail)};
-
-	put_page(out, &parts, r, style);
+	unpack(out, &live_head);
+	put_host(out, r);
+	unpack(out, &live_title);
+	put_total(out, r);
+	unpack(out, &live_body);
+	render_page_json(out, r, style);
+	unpack(out, &live_tail);
 }
 
 void render_past_page_begin(struct strbuf *out, const struct result *r,
 			    const struct table_style *style)
 {
-	unpack(out, PACKED(past_head));
+	unpack(out, &past_head);
 	put_host(out, r);
-	unpack(out, PACKED(past_title));
+	unpack(out, &past_title);
 	put_total(out, r);
-	unpack(out, PACKED(past_body));
+	unpack(out, &past_body);
 	render_page_json(out, r, style);
 	strbuf_puts(out, "</script>\n<script type=\"application/json\" id=\"recording\">");
 }
 
 void render_past_page_end(struct strbuf *out)
 {
-	unpack(out, PACKED(past_tail));
+	unpack(out, &past_tail);
 }
 
 void render_live_policy(struct strbuf *out)
 {
-	unpack(out, PACKED(live_policy));
+	unpack(out, &live_policy);
 }

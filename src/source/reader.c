@@ -236,9 +236,9 @@ static int repeat_walk(const struct readers *from, unsigned lane, struct zmem_ps
 {
 	int r = finish_walk(from, lane, record);
 
-	for (int i = 1; r == 0 && i < WALK_TRIES && has_pages(record) &&
-			!pages_consistent(record) && !(record->pages.flags & ZMEM_WALK_OFF) &&
-			!(i > 1 && pages_within_tolerance(record));
+	for (int i = 1;
+	     r == 0 && i < WALK_TRIES && has_pages(record) && !pages_consistent(record) &&
+	     !(record->pages.flags & ZMEM_WALK_OFF) && !(i > 1 && pages_within_tolerance(record));
 	     i++) {
 		r = visit(from, record->record.pid, 0, 0, record);
 		if (r == 0)

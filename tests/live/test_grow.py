@@ -16,7 +16,7 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, run_live, status  # noqa: E402
+from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, program, run_live, status  # noqa: E402
 from outcome import O, PROGRAM, cgroup_removed, result, wait_until  # noqa: E402
 
 LAB = O + "/growlab"
@@ -347,6 +347,15 @@ def check_frame_pointers():
            resident(document, "site_mmap"))
 
 
+def check_static():
+    """The static program has libdw in it: it unwinds as the shared one does."""
+    with program(O + "/zmem-bpf-static"), lab("mmap", "shmem", "in_thread") as one:
+        document, before, after = one.measured("--sample", "1")
+    expect_exact("the static program", document, before, after)
+    stacks = [functions(stack)[:3] for stack in document["stacks"] if stack["net_bytes"] > 1 << 20]
+    result(["site_mmap", "run_site", "main"] in stacks, "the static program: callers without frame pointers", stacks)
+
+
 def check_stopped():
     """A stopped process is counted from outside."""
     with lab("mmap") as one:
@@ -395,4 +404,4 @@ def check_refusals():
 if __name__ == "__main__":
     sys.exit(run_live(check_sites, check_schema, check_sampled, check_attribution, check_no_room, check_still, check_end,
                       check_command, check_cgroup, check_pprof, check_follow, check_short, check_frame_pointers,
-                      check_stopped, check_threads, check_refusals))
+                      check_static, check_stopped, check_threads, check_refusals))

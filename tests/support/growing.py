@@ -145,14 +145,21 @@ def directory_for_all():
 
 
 @contextlib.contextmanager
-def fewer_capabilities(directory):
-    """grow as root of a container: CAP_SYS_PTRACE, CAP_PERFMON and CAP_BPF alone."""
-    write(directory + "/fewer", "#!/bin/sh\nexec %s/drop 0 19,38,39 %s \"$@\"\n" % (O, outcome.PROGRAM), mode=0o755)
-    Grow.program = directory + "/fewer"
+def program(path):
+    """grow of another program."""
+    Grow.program = path
     try:
         yield
     finally:
         Grow.program = outcome.PROGRAM
+
+
+@contextlib.contextmanager
+def fewer_capabilities(directory):
+    """grow as root of a container: CAP_SYS_PTRACE, CAP_PERFMON and CAP_BPF alone."""
+    write(directory + "/fewer", "#!/bin/sh\nexec %s/drop 0 19,38,39 %s \"$@\"\n" % (O, outcome.PROGRAM), mode=0o755)
+    with program(directory + "/fewer"):
+        yield
 
 
 def run_live(*checks):

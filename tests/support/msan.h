@@ -143,9 +143,15 @@ static inline int msan_zip(int (*function)(z_stream *z, int flush), z_stream *z,
 
 #define ZSTD_compress(to, room, data, size, level)                                                 \
 	(msan_check(data, size), msan_wrote(to, ZSTD_compress(to, room, data, size, level)))
-#define ZSTD_compressCCtx(ctx, to, room, data, size, level)                                        \
-	(msan_check(data, size),                                                                   \
-	 msan_wrote(to, ZSTD_compressCCtx(ctx, to, room, data, size, level)))
+#define ZSTD_compress2(ctx, to, room, data, size)                                                  \
+	(msan_check(data, size), msan_wrote(to, ZSTD_compress2(ctx, to, room, data, size)))
+#define ZSTD_compress_usingDict(ctx, to, room, data, size, base, base_size, level)                 \
+	(msan_check(data, size), msan_check(base, base_size),                                      \
+	 msan_wrote(to,                                                                            \
+		    ZSTD_compress_usingDict(ctx, to, room, data, size, base, base_size, level)))
+#define ZSTD_decompress_usingDict(ctx, to, room, data, size, base, base_size)                      \
+	(msan_check(data, size), msan_check(base, base_size),                                      \
+	 msan_wrote(to, ZSTD_decompress_usingDict(ctx, to, room, data, size, base, base_size)))
 #define ZSTD_decompressDCtx(ctx, to, room, data, size)                                             \
 	(msan_check(data, size), msan_wrote(to, ZSTD_decompressDCtx(ctx, to, room, data, size)))
 

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Tests of unpack: output of gzip is restored; other data is an error and appends nothing. */
+/* Tests of unpack: what zstd packed is restored; other data is an error and appends nothing. */
 #include "unit.h"
 
-#include <zlib.h>
+#include <zstd.h>
 
 #include "base/unpack.h"
 
 #define ROOM 200000
 
-/* Compresses like gzip -9n. */
-static size_t pack(unsigned char *to, const unsigned char *from, size_t len)
+/* As src/base/pack.py. */
+static size_t pack(unsigned char *to, const unsigned char *from, size_t len, const void *base,
+		   size_t base_len)
 {
-	z_stream z = {.next_in = (unsigned char *)(uintptr_t)from,
-		      .avail_in = (uInt)len,
-		      .next_out = to,
-		      .avail_out = ROOM};
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
+	size_t n;
 
-	assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY),
-			 Z_OK);
-	assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
-	deflateEnd(&z);
-	return ROOM - z.avail_out;
+	assert_non_null(zstd);
+	n = ZSTD_compress_usingDict(zstd, to, ROOM, from, len, base, base_len, 22);
+	ZSTD_freeCCtx(zstd);
+	assert_false(ZSTD_isError(n));
+	return n;
 }
 
-/* Text with repetitions, longer than the window of deflate. */
+/* Text with repetitions. */
 static unsigned char *contents(size_t len)
 {
 	unsigned char *data = malloc(len + 1);
@@ -54,12 +53,12 @@ TEST(comes_back)
 		cleanup(strbuf_done) struct strbuf sink = {.sink = count, .sink_arg = &sunk};
 		cleanup_free unsigned char *data = contents(lengths[i]);
 		cleanup_free unsigned char *packed = malloc(ROOM);
-		struct packed p = {packed, 0};
+		struct packed p = {.data = packed};
 
 		assert_non_null(packed);
-		p.size = pack(packed, data, lengths[i]);
+		p.size = pack(packed, data, lengths[i], NULL, 0);
 		strbuf_puts(&out, "before ");
-		unpack(&out, p);
+		unpack(&out, &p);
 		strbuf_puts(&out, " after");
 		assert_int_equal(strbuf_error(&out), 0);
 		assert_int_equal(out.len, 7 + lengths[i] + 6);
@@ -68,7 +67,7 @@ TEST(comes_back)
 		assert_memory_equal(out.data + 7 + lengths[i], " after", 6);
 
 		strbuf_puts(&sink, "before ");
-		unpack(&sink, p);
+		unpack(&sink, &p);
 		assert_int_equal(strbuf_flush(&sink), 0);
 		assert_int_equal(sunk, 7 + lengths[i]);
 	}
@@ -79,9 +78,47 @@ static void expect_refused(const unsigned char *data, size_t size)
 	cleanup(strbuf_done) struct strbuf out = {};
 
 	strbuf_puts(&out, "before");
-	unpack(&out, (struct packed){data, size});
+	unpack(&out, &(struct packed){.data = data, .size = size});
 	assert_int_equal(strbuf_error(&out), -EINVAL);
 	assert_int_equal(out.len, 6);
+}
+
+/* Three items: as it is, packed with that one as its base, and packed with the second. */
+TEST(bases)
+{
+	cleanup(strbuf_done) struct strbuf out = {}, room = {};
+	/* Not one array: zstd uses no base that overlaps its input. */
+	cleanup_free unsigned char *data = contents(50000), *copy = contents(50000),
+				   *first = malloc(ROOM), *second = malloc(ROOM);
+	const struct packed plain = {.data = data, .size = 40000, .plain = true};
+	struct packed middle = {.data = first, .base = &plain},
+		      last = {.data = second, .base = &middle};
+
+	assert_non_null(first);
+	assert_non_null(second);
+	middle.size = pack(first, copy + 1000, 45000, data, 40000);
+	last.size = pack(second, copy + 2000, 48000, data + 1000, 45000);
+	/* Most bytes are taken from the base. */
+	assert_in_range(middle.size, 1, 4000);
+	assert_in_range(last.size, 1, 4000);
+	unpack(&out, &plain);
+	unpack(&out, &last);
+	assert_int_equal(strbuf_error(&out), 0);
+	assert_int_equal(out.len, 88000);
+	assert_memory_equal(out.data, data, 40000);
+	assert_memory_equal(out.data + 40000, data + 2000, 48000);
+
+	assert_ptr_equal(unpacked(&plain, &room), data);
+	assert_int_equal(room.len, 0);
+	assert_memory_equal(unpacked(&middle, &room), data + 1000, 45000);
+	/* Without its base it is refused, and so is one whose base is refused. */
+	middle.base = NULL;
+	strbuf_clear(&room);
+	assert_null(unpacked(&middle, &room));
+	assert_int_equal(strbuf_error(&room), -EINVAL);
+	strbuf_clear(&room);
+	assert_null(unpacked(&last, &room));
+	assert_int_equal(strbuf_error(&room), -EINVAL);
 }
 
 TEST(refused)
@@ -92,23 +129,23 @@ TEST(refused)
 	size_t size;
 
 	assert_non_null(packed);
-	size = pack(packed, data, 5000);
+	size = pack(packed, data, 5000, NULL, 0);
 	/* An error stays. */
-	unpack(&out, (struct packed){packed, size});
+	unpack(&out, &(struct packed){.data = packed, .size = size});
 	assert_int_equal(strbuf_error(&out), -EPIPE);
 	assert_int_equal(out.len, 0);
 	expect_refused(packed, 0);
 	expect_refused(packed, 17);
 	expect_refused(data, 5000);
-	/* The size at the end is one too large, then one too small. */
-	packed[size - 4]++;
+	/* The size behind the magic number and the descriptor is one too large, then one too small.
+	 */
+	packed[5]++;
 	expect_refused(packed, size);
-	packed[size - 4] -= 2;
+	packed[5] -= 2;
 	expect_refused(packed, size);
-	packed[size - 4]++;
-	/* A byte before the trailer is superfluous, then missing. */
-	memmove(packed + size - 7, packed + size - 8, 8);
+	packed[5]++;
+	/* A byte is superfluous, then missing. */
+	packed[size] = 0;
 	expect_refused(packed, size + 1);
-	memmove(packed + size - 9, packed + size - 7, 8);
 	expect_refused(packed, size - 1);
 }

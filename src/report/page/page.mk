@@ -74,35 +74,31 @@ $(PAGE_OUT)/grow.html: $(PAGE)/grow.html $(GROW_CSS) $(GROW_JS) $(PAGE)/page.mk
 	$(SAY) PAGE $@
 	$(Q)$(call make_page,$(GROW_CSS),$(GROW_JS),,$(PAGE)/grow.html) > $@.tmp && mv $@.tmp $@
 
-# The parts before, between and after the marks.
+# The parts before, between and after the marks, and the policy, each as PAGE_PART. What a page has in common with
+# another is there once: behind "@".
+PAGES := page past@page grow@past files@page live@past live_files@files
 PAGE_PARTS := head title body tail
-PAGES := page live past grow files live_files
-# $(call part_of,PART): that part of each page. It has no prefix for the page of a snapshot.
-part_of = $(addprefix $(PAGE_OUT)/,$(1).inc $(patsubst %,%_$(1).inc,$(filter-out page,$(PAGES))))
-$(call part_of,head): PART := s/<!--host-->.*//
-$(call part_of,title): PART := s/.*<!--host-->//; s/<!--total-->.*//
-$(call part_of,body): PART := s/.*<!--total-->//; s/<!--data-->.*//
-$(call part_of,tail): PART := s/.*<!--data-->//
-LIVE_POLICIES := $(PAGE_OUT)/live_policy.inc $(PAGE_OUT)/live_files_policy.inc
-$(LIVE_POLICIES): PART := s/.*Content-Security-Policy" content="\([^"]*\)".*/\1/
-PAGE_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/%.inc)
-LIVE_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/live_%.inc) $(PAGE_OUT)/live_policy.inc
-PAST_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/past_%.inc)
-GROW_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/grow_%.inc)
-FILES_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/files_%.inc)
-LIVE_FILES_INC := $(PAGE_PARTS:%=$(PAGE_OUT)/live_files_%.inc) $(PAGE_OUT)/live_files_policy.inc
-$(PAGE_INC): $(PAGE_OUT)/page.html
-$(LIVE_INC): $(PAGE_OUT)/live.html
-$(PAST_INC): $(PAGE_OUT)/past.html
-$(GROW_INC): $(PAGE_OUT)/grow.html
-$(FILES_INC): $(PAGE_OUT)/files.html
-$(LIVE_FILES_INC): $(PAGE_OUT)/live_files.html
-$(PAGE_INC) $(LIVE_INC) $(PAST_INC) $(GROW_INC) $(FILES_INC) $(LIVE_FILES_INC):
-	$(Q)sed -z '$(PART)' $< > $@.part && $(call pack,$@.part)
+part_head := s/<!--host-->.*//
+part_title := s/.*<!--host-->//; s/<!--total-->.*//
+part_body := s/.*<!--total-->//; s/<!--data-->.*//
+part_tail := s/.*<!--data-->//
+part_policy := s/.*Content-Security-Policy" content="\([^"]*\)".*/\1/
+# $(call page_items,PAGE,BASE): for pack.py.
+page_items = $(foreach p,$(PAGE_PARTS),$(1)_$(p)=$(PAGE_OUT)/$(1)_$(p).part@$(2:%=%_$(p)))
+PAGE_ITEMS := $(foreach p,$(PAGES),$(call page_items,$(firstword $(subst @, ,$(p))),$(word 2,$(subst @, ,$(p))))) \
+              $(foreach p,live_policy live_files_policy,$(p)=$(PAGE_OUT)/$(p).part)
+part_files = $(foreach i,$(PAGE_ITEMS),$(firstword $(subst @, ,$(lastword $(subst =, ,$(i))))))
 
-$(B)/report/html.o: $(PAGE_INC) $(LIVE_INC) $(PAST_INC)
-$(B)/report/growth_html.o: $(GROW_INC)
-$(B)/report/files_html.o: $(FILES_INC) $(LIVE_FILES_INC)
+define parts_of
+$(PAGE_OUT)/$(1)_%.part: $(PAGE_OUT)/$(1).html
+	$$(Q)sed -z '$$(part_$$*)' $$< > $$@.tmp && mv $$@.tmp $$@
+endef
+$(foreach p,$(PAGES),$(eval $(call parts_of,$(firstword $(subst @, ,$(p))))))
+
+$(PAGE_OUT)/parts.inc: $(part_files) src/base/pack.py
+	$(Q)src/base/pack.py $@.tmp $(PAGE_ITEMS) && mv $@.tmp $@
+
+$(B)/report/page_parts.o: $(PAGE_OUT)/parts.inc
 
 # ---- the description that top uses for a terminal of an unknown type ----
 

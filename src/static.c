@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What the static program has instead of parts of its libraries. A linker takes an object of an
+ * archive for a name that nothing defines yet: these names are defined here, so that it leaves out
+ * what nothing asks for. All are weak: where a library has more than one of them in an object that
+ * is needed, those of the library count, and the program is larger.
+ */
+#include <ctype.h>
+#include <locale.h>
+#include <search.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define WEAK __attribute__((weak))
+
+/* Never called: a failure of this program, which ends it. */
+static void absent(void)
+{
+	__builtin_trap();
+}
+
+#define ABSENT(name) WEAK __attribute__((alias("absent"))) void name(void)
+
+/* Called, with nothing to do. */
+static void *nothing(void)
+{
+	return NULL;
+}
+
+#define NOTHING(name) WEAK __attribute__((alias("nothing"))) void *name(void)
+
+/* Called with bytes of others: an error of zlib, and of zstd. */
+static size_t refuse(void)
+{
+	return (size_t)-1;
+}
+
+#define REFUSES(name) WEAK __attribute__((alias("refuse"))) size_t name(void)
+
+/* ---- libelf ---- */
+
+/*
+ * elfutils 0.192 moved the tree of raw chunks of an ELF file from libelf.a to a library that Debian
+ * 13 does not ship. These do what libelf expects: an empty tree at first, and freed nodes at the
+ * end.
+ */
+struct search_tree {
+	void *root;
+};
+
+void eu_search_tree_init(struct search_tree *tree);
+void eu_search_tree_fini(struct search_tree *tree, void (*free_node)(void *));
+
+WEAK void eu_search_tree_init(struct search_tree *tree)
+{
+	tree->root = NULL;
+}
+
+WEAK void eu_search_tree_fini(struct search_tree *tree, void (*free_node)(void *))
+{
+	tdestroy(tree->root, free_node);
+}
+
+/* Of zlib, for sections that it would compress. */
+REFUSES(deflate);
+REFUSES(deflateInit_);
+REFUSES(deflateEnd);
+
+/* ---- libdw ---- */
+
+/* Files of other machines, whose registers no thread here has. */
+NOTHING(alpha_init);
+NOTHING(arc_init);
+NOTHING(bpf_init);
+NOTHING(csky_init);
+NOTHING(hexagon_init);
+NOTHING(i386_init);
+NOTHING(ia64_init);
+NOTHING(loongarch_init);
+NOTHING(m68k_init);
+NOTHING(mips_init);
+NOTHING(ppc64_init);
+NOTHING(ppc_init);
+NOTHING(riscv_init);
+NOTHING(s390_init);
+NOTHING(sh_init);
+NOTHING(sparc_init);
+NOTHING(arm_init);
+#if !defined(__x86_64__)
+NOTHING(x86_64_init);
+#endif
+#if !defined(__aarch64__)
+NOTHING(aarch64_init);
+#endif
+
+/* Of this one: instructions as text, results of functions, core files, threads that are stopped. */
+ABSENT(x86_64_disasm);
+ABSENT(x86_64_set_initial_registers_tid);
+ABSENT(x86_64_return_value_location);
+ABSENT(x86_64_core_note);
+ABSENT(x32_core_note);
+ABSENT(aarch64_return_value_location);
+ABSENT(aarch64_core_note);
+ABSENT(aarch64_set_initial_registers_tid);
+
+/* It is given open files, and looks for no others, neither packed ones nor on a server. */
+REFUSES(__libdw_gunzip);
+REFUSES(__libdw_bunzip2);
+REFUSES(__libdw_unlzma);
+REFUSES(__libdw_unzstd);
+REFUSES(__libdwfl_debuginfod_find_executable);
+REFUSES(__libdwfl_debuginfod_find_debuginfo);
+NOTHING(__libdwfl_debuginfod_end);
+
+/* ---- libbpf ---- */
+
+/* The configuration of the kernel, which no program asks for. */
+NOTHING(gzopen);
+NOTHING(gzopen64);
+NOTHING(gzgets);
+NOTHING(gzclose);
+
+/* Probes in programs, which it sets up for each object that has some. */
+NOTHING(usdt_manager_new);
+NOTHING(usdt_manager_free);
+ABSENT(usdt_manager_attach_usdt);
+
+/* Light skeletons, which bpftool makes at build time. */
+NOTHING(bpf_gen__free);
+ABSENT(bpf_gen__init);
+ABSENT(bpf_gen__finish);
+ABSENT(bpf_gen__load_btf);
+ABSENT(bpf_gen__map_create);
+ABSENT(bpf_gen__map_freeze);
+ABSENT(bpf_gen__map_update_elem);
+ABSENT(bpf_gen__populate_outer_map);
+ABSENT(bpf_gen__prog_load);
+ABSENT(bpf_gen__record_attach_target);
+ABSENT(bpf_gen__record_extern);
+ABSENT(bpf_gen__record_relo_core);
+
+/* ---- libzstd: a recording names the one strategy that it is written with ---- */
+
+#define STRATEGY(name)                                                                             \
+	ABSENT(ZSTD_compressBlock_##name);                                                         \
+	ABSENT(ZSTD_compressBlock_##name##_extDict);                                               \
+	ABSENT(ZSTD_compressBlock_##name##_dictMatchState)
+#define STRATEGY_OF_ROWS(name)                                                                     \
+	STRATEGY(name);                                                                            \
+	ABSENT(ZSTD_compressBlock_##name##_row);                                                   \
+	ABSENT(ZSTD_compressBlock_##name##_extDict_row);                                           \
+	ABSENT(ZSTD_compressBlock_##name##_dictMatchState_row);                                    \
+	ABSENT(ZSTD_compressBlock_##name##_dedicatedDictSearch);                                   \
+	ABSENT(ZSTD_compressBlock_##name##_dedicatedDictSearch_row)
+
+STRATEGY(fast);
+ABSENT(ZSTD_fillHashTable);
+STRATEGY_OF_ROWS(greedy);
+STRATEGY_OF_ROWS(lazy);
+STRATEGY_OF_ROWS(lazy2);
+STRATEGY(btlazy2);
+ABSENT(ZSTD_dedicatedDictSearch_lazy_loadDictionary);
+ABSENT(ZSTD_insertAndFindFirstIndex);
+ABSENT(ZSTD_row_update);
+STRATEGY(btopt);
+STRATEGY(btultra);
+ABSENT(ZSTD_compressBlock_btultra2);
+ABSENT(ZSTD_updateTree);
+
+/* Frames of zstd 0.5 to 0.7, which no recording has. A damaged file may say that it has some. */
+void refuse_frame(const void *data, size_t size, size_t *ret_packed, uint64_t *ret_size);
+
+WEAK void refuse_frame(const void *data, size_t size, size_t *ret_packed, uint64_t *ret_size)
+{
+	(void)data;
+	(void)size;
+	*ret_packed = refuse();
+	*ret_size = (uint64_t)-2; /* ZSTD_CONTENTSIZE_ERROR */
+}
+
+#define LEGACY(version)                                                                            \
+	WEAK __attribute__((alias("refuse_frame"))) void ZSTD##version##_findFrameSizeInfoLegacy(  \
+		const void *, size_t, size_t *, uint64_t *);                                       \
+	REFUSES(ZSTD##version##_getFrameParams);                                                   \
+	NOTHING(ZSTD##version##_createDCtx);                                                       \
+	NOTHING(ZSTD##version##_freeDCtx);                                                         \
+	REFUSES(ZSTD##version##_decompress_usingDict);                                             \
+	NOTHING(ZBUFF##version##_createDCtx);                                                      \
+	NOTHING(ZBUFF##version##_freeDCtx);                                                        \
+	REFUSES(ZBUFF##version##_decompressInitDictionary);                                        \
+	REFUSES(ZBUFF##version##_decompressContinue)
+
+LEGACY(v05);
+LEGACY(v06);
+LEGACY(v07);
+
+/* ---- libtinfo ---- */
+
+/* Standard capabilities by name: ncurses asks by name for extended ones alone. */
+NOTHING(_nc_find_type_entry);
+
+/* ---- libc ---- */
+
+/* Messages in the language of the user: the program is English, and sets no LC_MESSAGES. */
+char *dcgettext(const char *domain, const char *message, int category);
+char *__dcgettext(const char *domain, const char *message, int category);
+
+WEAK char *__dcgettext(const char *domain, const char *message, int category)
+{
+	(void)domain;
+	(void)category;
+	return (char *)(uintptr_t)message;
+}
+
+WEAK __attribute__((alias("__dcgettext"))) char *dcgettext(const char *, const char *, int);
+
+NOTHING(_nl_finddomain_subfreeres);
+
+/* Counts the changes of that language. */
+extern WEAK int _nl_msg_cat_cntr;
+WEAK int _nl_msg_cat_cntr;
+
+/* Messages of assert() and error(), to a stream that could be one of wide characters. */
+int __vfxprintf(FILE *to, const char *format, va_list args, unsigned flags);
+int __fxprintf(FILE *to, const char *format, ...);
+int __fxprintf_nocancel(FILE *to, const char *format, ...);
+
+WEAK int __vfxprintf(FILE *to, const char *format, va_list args, unsigned flags)
+{
+	(void)flags;
+	return to ? vfprintf(to, format, args) : vdprintf(STDERR_FILENO, format, args);
+}
+
+WEAK int __fxprintf(FILE *to, const char *format, ...)
+{
+	va_list args;
+	int r;
+
+	va_start(args, format);
+	r = __vfxprintf(to, format, args, 0);
+	va_end(args);
+	return r;
+}
+
+WEAK __attribute__((alias("__fxprintf"))) int __fxprintf_nocancel(FILE *, const char *, ...);
+
+/* Where a thread has its resolver of host names: nothing resolves any. */
+extern WEAK __thread void *__libc_resp;
+WEAK __thread void *__libc_resp;
+
+/*
+ * Functions of strings that no time goes to: libc has each for five kinds of CPUs. Not <string.h>,
+ * which defines some of them for checked calls.
+ */
+void *memcpy(void *to, const void *from, size_t n);
+void *memset(void *to, int c, size_t n);
+size_t strlen(const char *s);
+size_t strnlen(const char *s, size_t most);
+char *__stpcpy(char *to, const char *from);
+char *strcpy(char *to, const char *from);
+char *strcat(char *to, const char *from);
+char *strncat(char *to, const char *from, size_t most);
+char *strncpy(char *to, const char *from, size_t size);
+int __strncasecmp_l(const char *a, const char *b, size_t most, locale_t locale);
+int __strcasecmp_l(const char *a, const char *b, locale_t locale);
+int __strncasecmp(const char *a, const char *b, size_t most);
+void *__rawmemchr(const void *s, int c);
+wchar_t *__wmemchr(const wchar_t *s, wchar_t c, size_t n);
+int __wmemcmp(const wchar_t *a, const wchar_t *b, size_t n);
+size_t __wcsnlen(const wchar_t *s, size_t most);
+
+WEAK char *__stpcpy(char *to, const char *from)
+{
+	size_t n = strlen(from);
+
+	return (char *)memcpy(to, from, n + 1) + n;
+}
+
+WEAK char *strcpy(char *to, const char *from)
+{
+	return memcpy(to, from, strlen(from) + 1);
+}
+
+WEAK char *strncat(char *to, const char *from, size_t most)
+{
+	size_t n = strnlen(from, most);
+	char *end = to + strlen(to);
+
+	memcpy(end, from, n);
+	end[n] = '\0';
+	return to;
+}
+
+WEAK char *strcat(char *to, const char *from)
+{
+	__stpcpy(to + strlen(to), from);
+	return to;
+}
+
+WEAK char *strncpy(char *to, const char *from, size_t size)
+{
+	size_t n = strnlen(from, size);
+
+	memcpy(to, from, n);
+	memset(to + n, 0, size - n);
+	return to;
+}
+
+WEAK int __strncasecmp_l(const char *a, const char *b, size_t most, locale_t locale)
+{
+	for (; most; a++, b++, most--) {
+		int difference =
+			tolower_l((unsigned char)*a, locale) - tolower_l((unsigned char)*b, locale);
+
+		if (difference || !*a)
+			return difference;
+	}
+	return 0;
+}
+
+WEAK int __strcasecmp_l(const char *a, const char *b, locale_t locale)
+{
+	return __strncasecmp_l(a, b, SIZE_MAX, locale);
+}
+
+WEAK int __strncasecmp(const char *a, const char *b, size_t most)
+{
+	for (; most; a++, b++, most--) {
+		int difference = tolower((unsigned char)*a) - tolower((unsigned char)*b);
+
+		if (difference || !*a)
+			return difference;
+	}
+	return 0;
+}
+
+WEAK __attribute__((alias("__strncasecmp"))) int strncasecmp(const char *, const char *, size_t);
+
+WEAK void *__rawmemchr(const void *s, int c)
+{
+	const unsigned char *at = s;
+
+	while (*at != (unsigned char)c)
+		at++;
+	return (void *)(uintptr_t)at;
+}
+
+WEAK wchar_t *__wmemchr(const wchar_t *s, wchar_t c, size_t n)
+{
+	for (; n; s++, n--) {
+		if (*s == c)
+			return (wchar_t *)(uintptr_t)s;
+	}
+	return NULL;
+}
+
+WEAK __attribute__((alias("__wmemchr"))) wchar_t *wmemchr(const wchar_t *, wchar_t, size_t);
+
+WEAK int __wmemcmp(const wchar_t *a, const wchar_t *b, size_t n)
+{
+	for (; n; a++, b++, n--) {
+		if (*a != *b)
+			return *a < *b ? -1 : 1;
+	}
+	return 0;
+}
+
+WEAK size_t __wcsnlen(const wchar_t *s, size_t most)
+{
+	size_t n = 0;
+
+	while (n < most && s[n])
+		n++;
+	return n;
+}
+
+/* Numbers that are read are no float and no long double, and none is printed with %a. */
+ABSENT(__strtof_internal);
+ABSENT(__strtold_internal);
+ABSENT(__strtof128_internal);
+ABSENT(__printf_fphex);
+
+/*
+ * Shared libraries: of a character set that is not UTF-8, which would have to be of this very libc.
+ * Without a search path, and with stacks that are not executable.
+ */
+NOTHING(__gconv_find_shlib);
+NOTHING(__gconv_release_shlib);
+NOTHING(_dl_init_paths);
+NOTHING(_dl_mcount_wrapper_check);
+ABSENT(__nptl_change_stack_perm);
+ABSENT(_dl_make_stacks_executable);
+ABSENT(_dl_fixup);
+ABSENT(_dl_profile_fixup);
+
+/* Unwinding: see src/static.ld. */
+ABSENT(_Unwind_ForcedUnwind);
+ABSENT(_Unwind_GetCFA);
+ABSENT(_Unwind_Resume);
+ABSENT(__gcc_personality_v0);
