@@ -170,12 +170,26 @@ static int open_files(struct collector *c)
 	return file_exhausted(r) ? r : 0;
 }
 
+/*
+ * The pin has no slots of swap and no files. A series pays for loading once, gains from memos (see
+ * src/doc/design.md), and does not depend on a pin that may be taken away.
+ */
+static bool needs_more_than_pin(const struct collector *c)
+{
+	const struct collect_spec *spec = &c->spec;
+
+	return spec->continuous || spec->files != FILES_NONE ||
+	       ((spec->pss == PSS_AUTO || spec->pss == PSS_KERNEL || spec->swap_shmem) &&
+		swap_matters(c));
+}
+
 static int open_source(struct collector *c)
 {
 	const struct collect_spec *spec = &c->spec;
+	const bool loads = spec->pin == PIN_MAY && privilege_loads();
 	const struct source_request request = {
 		.choice = spec->source,
-		.pin = spec->pin,
+		.pin = loads && needs_more_than_pin(c) ? PIN_NOT : spec->pin,
 		.pss = spec->pss == PSS_AUTO || spec->pss == PSS_KERNEL,
 		.readers = spec->readers,
 		.memos = true,

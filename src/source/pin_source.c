@@ -30,12 +30,17 @@ struct pin_state {
 	char text[REFUSAL_MAX]; /* without pages: why */
 };
 
+static bool is_stat_of_root(const struct stat *st)
+{
+	return st->st_uid == 0 && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
 /* True if root owns it and no other user can write it. */
 static bool is_owned_by_root(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && st.st_uid == 0 && !(st.st_mode & (S_IWGRP | S_IWOTH));
+	return fstat(fd, &st) == 0 && is_stat_of_root(&st);
 }
 
 /* Returns a descriptor of the place if it is a bpffs, or a negative errno. */
@@ -43,12 +48,17 @@ static int open_place(void)
 {
 	cleanup_close int fd = open(PIN_PLACE, OPEN_DIRECTORY);
 	struct statfs fs;
+	struct stat above;
 
 	if (fd < 0 || fstatfs(fd, &fs) < 0)
 		return -errno;
 	if ((unsigned long)fs.f_type != BPF_FS_MAGIC)
 		return -ENOENT;
-	return is_owned_by_root(fd) ? TAKE_FD(fd) : -EPERM;
+	if (!is_owned_by_root(fd))
+		return -EPERM;
+	if (fstatat(fd, "..", &above, 0) < 0)
+		return -errno;
+	return is_stat_of_root(&above) ? TAKE_FD(fd) : -EPERM;
 }
 
 /* Returns a descriptor of the directory of our version, or a negative errno. */
@@ -119,24 +129,33 @@ static int add_note(struct diag *diag, const char *subject, int error)
 {
 	unsigned version = error == -ENOENT ? newest_version() : 0;
 
+	/* What is closed to root belongs to another user. */
+	if (error == -EACCES && geteuid() == 0)
+		error = -EPERM;
+	/* For other users there is none. */
+	if (error == -EACCES && pin_is_for_root()) {
+		diag_add(diag, subject, -ENOENT, "as root: zmem-bpf pin GROUP",
+			 "the pin at " PIN_PLACE " is for root alone");
+		return -ENOENT;
+	}
 	/* With our version another link is missing, not the pin. */
 	if (version && version != ZMEM_RECORD_VERSION) {
 		error = -ESTALE;
-		diag_add(diag, subject, error, "pin it again: zmem-bpf pin GROUP",
+		diag_add(diag, subject, error, "make it again: zmem-bpf pin [GROUP]",
 			 "the pin at " PIN_PLACE
 			 " is of record version %u, this program reads " PIN_VERSION,
 			 version);
 	} else if (error == -ENOENT) {
-		diag_add(diag, subject, error, "as root: zmem-bpf pin GROUP",
+		diag_add(diag, subject, error, "as root: zmem-bpf pin [GROUP]",
 			 "there is no pin at " PIN_PLACE);
 	} else if (error == -EACCES) {
 		add_denied(diag, subject);
 	} else if (error == -EPERM) {
-		diag_add(diag, subject, error, "as root: zmem-bpf unpin",
+		diag_add(diag, subject, error, "as root: zmem-bpf pin --remove",
 			 "the pin at " PIN_PLACE
 			 " is not used: other users than root can change it");
 	} else if (error == -EBADMSG) {
-		diag_add(diag, subject, error, "as root: zmem-bpf unpin, then pin GROUP",
+		diag_add(diag, subject, error, "as root: zmem-bpf pin --remove, then pin again",
 			 "the object pinned at " PIN_PLACE " is not zmem-bpf's: it has no records");
 	} else {
 		diag_add(diag, subject, error, file_exhausted_hint(error),
@@ -156,6 +175,14 @@ static void read_text(const char *name, char *buf)
 	buf[len > 0 ? len : 0] = '\0';
 }
 
+bool pin_source_is_ours(void)
+{
+	char text[REFUSAL_MAX], maker[PIN_MAKER_MAX];
+
+	read_text(PIN_MAKER, text);
+	return pin_maker(maker) == 0 && strcmp(text, maker) == 0;
+}
+
 /* Programs of before RAM was added do not know its pages. Where the pin has no PSS, tells why. */
 static void look_at_ram(void *state)
 {
@@ -170,11 +197,11 @@ static void look_at_ram(void *state)
 	read_text(PIN_RAM, text);
 	if (parse_u64(text, strlen(text), UINT64_MAX, &end) < 0)
 		p->readers.pss_refusal =
-			"an older zmem-bpf made the pin, and did not store where RAM ended: pin it "
-			"again (zmem-bpf pin GROUP)";
+			"an older zmem-bpf made the pin, and did not store where RAM ended: make it "
+			"again (zmem-bpf pin [GROUP])";
 	else if (end < p->readers.pfn_end)
-		p->readers.pss_refusal = "RAM was added after the pin was made: pin it again "
-					 "(zmem-bpf pin GROUP)";
+		p->readers.pss_refusal = "RAM was added after the pin was made: make it again "
+					 "(zmem-bpf pin [GROUP])";
 	else
 		p->readers.pss_refusal = NULL;
 	p->readers.asks = !p->readers.pss_refusal;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -25,6 +26,10 @@
 #define MEMOS_CONTINUOUS (4 * 1024)
 #define MEMOS_MOST	 (32 * 1024)
 #define VISITS_MAX	 64
+
+/* Tables of a process of a few pages, and those beyond which loading is faster than a pin. */
+#define TABLES_OF_PROCESS (48 * 1024)
+#define TABLES_TO_LOAD	  (8 * 1024 * 1024)
 
 struct source {
 	const struct source_variant *variant;
@@ -129,7 +134,7 @@ const struct diag_note *source_reason(const struct diag *diag)
 
 	/* The first variant is the best, unless the kernel lacks only its newest kfunc. */
 	for (int i = 0; i < diag->count && !first; i++) {
-		if (diag->note[i].error != -ENOENT)
+		if (diag->note[i].error && diag->note[i].error != -ENOENT)
 			first = &diag->note[i];
 	}
 	/* A later variant may say what is missing. */
@@ -137,7 +142,11 @@ const struct diag_note *source_reason(const struct diag *diag)
 		if (diag->note[i].error == -ENODATA)
 			first = &diag->note[i];
 	}
-	return first || !diag->count ? first : &diag->note[0];
+	for (int i = 0; i < diag->count && !first; i++) {
+		if (diag->note[i].error)
+			first = &diag->note[i];
+	}
+	return first;
 }
 
 /* True if the note is about a BPF object with pages that is not pinned. */
@@ -235,11 +244,53 @@ static int set_request(struct source *source, const struct source_request *reque
 	return reason && !source->pss_refusal ? -ENOMEM : 0;
 }
 
-/* A pin of before RAM was added: a process that can load programs does better without it. */
-static bool is_useless_pin(const struct source *source, const struct source_request *request)
+/*
+ * True if processes map much of the same memory in pages of 4 KiB: reading the tables of each,
+ * without memos, takes longer than loading a program that has them. Tables are counted that neither
+ * a process as such nor memory that is mapped once can explain.
+ */
+static bool are_tables_shared(const struct procfs *proc)
 {
-	return source->variant->pinned && request->pin == PIN_MAY && source_pss_lost(source) &&
-	       privilege_loads();
+	struct meminfo m = meminfo_read(proc->fd);
+	uint64_t tables, explained, processes;
+	struct stat st;
+
+	if (!meminfo_has(&m, MEMINFO_PAGE_TABLES) || fstat(proc->fd, &st) < 0)
+		return false;
+	tables = m.value[MEMINFO_PAGE_TABLES];
+	/* The links of /proc: a directory for each process of the machine (proc_root_getattr()). */
+	processes = (uint64_t)st.st_nlink;
+	explained = processes * TABLES_OF_PROCESS;
+	if (meminfo_has(&m, MEMINFO_ANON) && meminfo_has(&m, MEMINFO_MAPPED))
+		explained += (m.value[MEMINFO_ANON] + m.value[MEMINFO_MAPPED]) / 512;
+	return tables > explained && tables - explained > TABLES_TO_LOAD;
+}
+
+const char *source_pin_lacks(const struct source *source, bool memos)
+{
+	const char *refusal = source->pss_asked ? source_pss_refusal(source) : NULL;
+
+	if (refusal)
+		return refusal;
+	if (!pin_source_is_ours())
+		return "another build of zmem-bpf made it";
+	if (memos && source->pss_asked && are_tables_shared(source->proc))
+		return "many processes map the same memory, which loaded programs read once";
+	return NULL;
+}
+
+/*
+ * True if the pin is not used because this process loads programs that give more. -v shows why. The
+ * note has no error, because it is no reason why BPF does not work.
+ */
+static bool pass_over_pin(const struct source *source, const struct source_request *request,
+			  struct diag *diag)
+{
+	const char *why = source_pin_lacks(source, request->memos);
+
+	if (why)
+		diag_add(diag, source->variant->name, 0, NULL, "not used: %s", why);
+	return why;
 }
 
 /*
@@ -275,6 +326,7 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 		struct source **ret_source)
 {
 	const struct memo_plan memos = plan_memos(request, proc);
+	bool loads = request->pin == PIN_MAY && privilege_loads();
 	struct source *source;
 	int r = -ENOENT;
 
@@ -286,7 +338,8 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 		r = open_variant(v, proc, &memos, diag, &source);
 		if (r == 0) {
 			r = set_request(source, request, diag);
-			if (r == 0 && !is_useless_pin(source, request)) {
+			if (r == 0 &&
+			    !(v->pinned && loads && pass_over_pin(source, request, diag))) {
 				*ret_source = source;
 				return 0;
 			}
@@ -298,6 +351,8 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 		/* A missing pin is worth a note only if the user asked for the pin. */
 		if (v->pinned && r == -ENOENT && request->pin == PIN_MAY)
 			diag_remove(diag);
+		else if (v->pinned && loads && diag->count)
+			diag->note[diag->count - 1].error = 0;
 		/* Explaining is slow; doctor -v explains each variant. */
 		if (is_last_bpf(request, v, r))
 			source_explain(v, diag);

@@ -53,9 +53,10 @@ int source_open_variant(const struct source_variant *variant, const struct procf
 			struct diag *diag, struct source **ret_source);
 
 /*
- * Opens the first variant that works. If no BPF variant works, the last one is loaded once more by
- * libbpf, and the verifier's log goes into diag. The procfs must outlive the source.
- * Returns 0 and *ret_source, or the negative errno of the last attempt.
+ * Opens the first variant that works. A process that can load programs uses a pin only if it gives
+ * all that they would, unless request->pin is PIN_MUST. If no BPF variant works, the last one is
+ * loaded once more by libbpf, and the verifier's log goes into diag. The procfs must outlive the
+ * source. Returns 0 and *ret_source, or the negative errno of the last attempt.
  */
 int source_open(const struct source_request *request, const struct procfs *proc, struct diag *diag,
 		struct source **ret_source);
@@ -71,6 +72,11 @@ const char *source_name(const struct source *source);
 enum origin source_origin(const struct source *source);
 /* True if the source reads the pin. */
 bool source_is_pinned(const struct source *source);
+/*
+ * Why a process that can load programs does better without the pin: it has no PSS, another build of
+ * zmem-bpf made it, or memos pay (`memos`: they would be used). NULL if it does not.
+ */
+const char *source_pin_lacks(const struct source *source, bool memos);
 /* The link of the iterator, which the source owns; or a negative errno. */
 int source_link(const struct source *source);
 /*

@@ -92,6 +92,9 @@ void bpf_source_find_cpus(struct cpu_ids *ids);
  */
 int bpf_source_set_up_cpus(int setup_fd, const struct cpu_ids *ids, bool by_number);
 
+/* True if this program, not another build of it, made the pin that is there now (pin_source.c). */
+bool pin_source_is_ours(void);
+
 /* ---- counters of one process from /proc/PID/status (proc_source.c) ---- */
 
 /*
