@@ -167,6 +167,7 @@ static const struct command rows[] = {
 	 .page = "zmem-bpf-pin",
 	 .usage = "unpin",
 	 .summary = "the same as pin --remove (root)",
+	 .options = "remove ",
 	 .traits = COMMAND_ADMINISTERS,
 	 .run = command_unpin},
 	{.name = "doctor",
