@@ -171,25 +171,30 @@ static int open_files(struct collector *c)
 }
 
 /*
- * The pin has no slots of swap and no files. A series pays for loading once, gains from memos (see
- * src/doc/design.md), and does not depend on a pin that may be taken away.
+ * What needs programs of our own. A series pays for loading once, gains from memos
+ * (src/doc/design.md), and does not depend on a pin that may be taken away.
  */
-static bool needs_more_than_pin(const struct collector *c)
+static const char *beyond_pin(const struct collector *c)
 {
 	const struct collect_spec *spec = &c->spec;
 
-	return spec->continuous || spec->files != FILES_NONE ||
-	       ((spec->pss == PSS_AUTO || spec->pss == PSS_KERNEL || spec->swap_shmem) &&
-		swap_matters(c));
+	if (spec->continuous)
+		return "a series of snapshots loads once";
+	if (spec->files != FILES_NONE)
+		return "it has no files";
+	if ((spec->pss == PSS_AUTO || spec->pss == PSS_KERNEL || spec->swap_shmem) &&
+	    swap_matters(c))
+		return "swap is in use, and it has no swap slots";
+	return NULL;
 }
 
 static int open_source(struct collector *c)
 {
 	const struct collect_spec *spec = &c->spec;
-	const bool loads = spec->pin == PIN_MAY && privilege_loads();
 	const struct source_request request = {
 		.choice = spec->source,
-		.pin = loads && needs_more_than_pin(c) ? PIN_NOT : spec->pin,
+		.pin = spec->pin,
+		.beyond_pin = spec->pin == PIN_MAY ? beyond_pin(c) : NULL,
 		.pss = spec->pss == PSS_AUTO || spec->pss == PSS_KERNEL,
 		.readers = spec->readers,
 		.memos = true,
@@ -370,7 +375,10 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	s->collection.complete = true;
 	/* Until it is known: 0 stands for an OOM kill. */
 	s->collection.duration_us = 1;
-	machine_read(&c->proc, &s->host, &s->system);
+	if (c->spec.figures_only)
+		machine_read_figures(&c->proc, &s->host, &s->system);
+	else
+		machine_read(&c->proc, &s->host, &s->system);
 	if (read_files(c) == -ENOMEM || read_swap(c) == -ENOMEM)
 		return -ENOMEM;
 	balance_no_swap(s);
@@ -424,6 +432,9 @@ int collector_begin(struct collector *c, const struct query *q)
 		.source = c->source,
 		.self = c->self,
 		.verify = c->spec.pss == PSS_NONE ? 0 : c->spec.verify,
+		.own_only = c->source && source_is_pinned(c->source) &&
+			    !privilege_held(PRIVILEGE_PTRACE),
+		.uid = geteuid(),
 	};
 	c->phase = collector_replays(c) ? COLLECT_PHASE_FILTER : COLLECT_PHASE_READ;
 	if (!collector_replays(c))

@@ -288,6 +288,8 @@ static bool pass_over_pin(const struct source *source, const struct source_reque
 {
 	const char *why = source_pin_lacks(source, request->memos);
 
+	if (!why)
+		why = request->beyond_pin;
 	if (why)
 		diag_add(diag, source->variant->name, 0, NULL, "not used: %s", why);
 	return why;
@@ -325,8 +327,8 @@ int source_open_variant(const struct source_variant *variant, const struct procf
 int source_open(const struct source_request *request, const struct procfs *proc, struct diag *diag,
 		struct source **ret_source)
 {
-	const struct memo_plan memos = plan_memos(request, proc);
-	bool loads = request->pin == PIN_MAY && privilege_loads();
+	bool loads = request->pin == PIN_MAY && privilege_loads(), planned = false;
+	struct memo_plan memos = {};
 	struct source *source;
 	int r = -ENOENT;
 
@@ -335,6 +337,10 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 
 		if (!is_wanted(request, v) || is_hopeless(v, r))
 			continue;
+		if (v->kind == &source_kind_bpf && !planned) {
+			memos = plan_memos(request, proc);
+			planned = true;
+		}
 		r = open_variant(v, proc, &memos, diag, &source);
 		if (r == 0) {
 			r = set_request(source, request, diag);

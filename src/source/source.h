@@ -36,6 +36,8 @@ struct source_request {
 	/* Threads that read at once, at most SOURCE_READERS_MAX; 0: chosen by tasks and page
 	 * tables. */
 	unsigned readers;
+	/* What the caller needs and no pin has, for a process that can load; NULL: nothing. */
+	const char *beyond_pin;
 	bool memos;	 /* count shared tables once; costs memory where there are many */
 	bool continuous; /* the source stays open: there may be more tables later */
 };
