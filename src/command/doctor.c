@@ -480,7 +480,7 @@ static void add_pin(struct doctor *d)
 	char text[512];
 
 	if (r == 0) {
-		const char *why = source_pin_lacks(source, false);
+		const char *why = source_pin_lacks(source);
 
 		if (why && !source_pss_lost(source))
 			add_row(&d->rows, "pin", FAILS,

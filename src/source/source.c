@@ -27,9 +27,9 @@
 #define MEMOS_MOST	 (32 * 1024)
 #define VISITS_MAX	 64
 
-/* Tables of a process of a few pages, and those beyond which loading is faster than a pin. */
-#define TABLES_OF_PROCESS (48 * 1024)
-#define TABLES_TO_LOAD	  (8 * 1024 * 1024)
+/* Page tables of a small process; and bytes beyond which loading is faster than a pin. */
+#define PAGES_OF_PROCESS 12
+#define TABLES_TO_LOAD	 (8 * 1024 * 1024)
 
 struct source {
 	const struct source_variant *variant;
@@ -244,39 +244,29 @@ static int set_request(struct source *source, const struct source_request *reque
 	return reason && !source->pss_refusal ? -ENOMEM : 0;
 }
 
-/*
- * True if processes map much of the same memory in pages of 4 KiB: reading the tables of each,
- * without memos, takes longer than loading a program that has them. Tables are counted that neither
- * a process as such nor memory that is mapped once can explain.
- */
-static bool are_tables_shared(const struct procfs *proc)
+/* Counts tables that neither a process as such nor memory that is mapped once can explain. */
+bool source_memos_pay(const struct procfs *proc, const struct meminfo *m)
 {
-	struct meminfo m = meminfo_read(proc->fd);
-	uint64_t tables, explained, processes;
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t explained;
 	struct stat st;
 
-	if (!meminfo_has(&m, MEMINFO_PAGE_TABLES) || fstat(proc->fd, &st) < 0)
+	if (!meminfo_has(m, MEMINFO_PAGE_TABLES) || !meminfo_has(m, MEMINFO_ANON) ||
+	    !meminfo_has(m, MEMINFO_MAPPED) || fstat(proc->fd, &st) < 0)
 		return false;
-	tables = m.value[MEMINFO_PAGE_TABLES];
-	/* The links of /proc: a directory for each process of the machine (proc_root_getattr()). */
-	processes = (uint64_t)st.st_nlink;
-	explained = processes * TABLES_OF_PROCESS;
-	if (meminfo_has(&m, MEMINFO_ANON) && meminfo_has(&m, MEMINFO_MAPPED))
-		explained += (m.value[MEMINFO_ANON] + m.value[MEMINFO_MAPPED]) / 512;
-	return tables > explained && tables - explained > TABLES_TO_LOAD;
+	/* /proc has a link for each process of the machine (proc_root_getattr()). */
+	explained = (uint64_t)st.st_nlink * PAGES_OF_PROCESS * page +
+		    (m->value[MEMINFO_ANON] + m->value[MEMINFO_MAPPED]) / page * sizeof(uint64_t);
+	return m->value[MEMINFO_PAGE_TABLES] > explained + TABLES_TO_LOAD;
 }
 
-const char *source_pin_lacks(const struct source *source, bool memos)
+const char *source_pin_lacks(const struct source *source)
 {
 	const char *refusal = source->pss_asked ? source_pss_refusal(source) : NULL;
 
 	if (refusal)
 		return refusal;
-	if (!pin_source_is_ours())
-		return "another build of zmem-bpf made it";
-	if (memos && source->pss_asked && are_tables_shared(source->proc))
-		return "many processes map the same memory, which loaded programs read once";
-	return NULL;
+	return pin_source_is_ours() ? NULL : "another build of zmem-bpf made it";
 }
 
 /*
@@ -286,7 +276,7 @@ const char *source_pin_lacks(const struct source *source, bool memos)
 static bool pass_over_pin(const struct source *source, const struct source_request *request,
 			  struct diag *diag)
 {
-	const char *why = source_pin_lacks(source, request->memos);
+	const char *why = source_pin_lacks(source);
 
 	if (!why)
 		why = request->beyond_pin;

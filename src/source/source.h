@@ -75,10 +75,15 @@ enum origin source_origin(const struct source *source);
 /* True if the source reads the pin. */
 bool source_is_pinned(const struct source *source);
 /*
- * Why a process that can load programs does better without the pin: it has no PSS, another build of
- * zmem-bpf made it, or memos pay (`memos`: they would be used). NULL if it does not.
+ * Why a process that can load programs does better without the pin: it has no PSS, or another build
+ * of zmem-bpf made it. NULL if it does not.
  */
-const char *source_pin_lacks(const struct source *source, bool memos);
+const char *source_pin_lacks(const struct source *source);
+/*
+ * True if processes map much of the same memory in small pages: reading the tables of each, without
+ * memos, takes longer than loading a program that has them.
+ */
+bool source_memos_pay(const struct procfs *proc, const struct meminfo *m);
 /* The link of the iterator, which the source owns; or a negative errno. */
 int source_link(const struct source *source);
 /*
