@@ -162,6 +162,9 @@ foreign() {
 }
 foreign 'the owner of /run' 'chown 0 /run' chown 65534 /run
 foreign 'others write in /run' 'chmod 755 /run' chmod 777 /run
+chmod 1777 /run
+uses 'others may write in /run, but it is sticky'
+chmod 755 /run
 foreign 'the owner of the place' "chown 0 $place" chown 65534 $place
 foreign 'a group writes in the place' "chmod 700 $place" chmod 770 $place
 foreign 'the owner of the directory' "chown 0 $links" chown 65534 $links

@@ -97,7 +97,7 @@ umount -R proc sys dev run
 mount -t proc proc proc
 mount --bind proc/sys proc/sys && mount -o remount,bind,ro proc/sys
 mount -t sysfs -o ro sysfs sys && mount -t cgroup2 cgroup2 sys/fs/cgroup
-mount -t tmpfs -o mode=755 tmpfs run
+mount -t tmpfs tmpfs run
 mount -t tmpfs -o mode=755 tmpfs dev && mkdir dev/pts dev/shm
 for file in null zero full random urandom tty; do
 	touch "dev/$file" && mount --bind "/dev/$file" "dev/$file"
