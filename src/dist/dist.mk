@@ -96,8 +96,7 @@ install-caps: install
 
 # Directories that others use as well stay, and the group. A pin goes, as it does with the package.
 uninstall:
-	@[ -n '$(DESTDIR)' ] || [ ! -x '$(AT)/bin/zmem-bpf' ] || [ ! -e /run/zmem-bpf ] || { \
-		systemctl disable --now zmem-bpf-pin 2>/dev/null; '$(AT)/bin/zmem-bpf' pin --remove; }
+	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ] && [ -x '$(AT)/bin/zmem-bpf' ]; then '$(AT)/bin/zmem-bpf' pin --remove; fi
 	rm -f '$(AT)/bin/zmem-bpf' $(foreach p,$(MAN_PAGES),'$(call man_here,$(p))') '$(BASH)' '$(ZSH)' \
 		'$(DESTDIR)$(UNITDIR)/zmem-bpf.service' '$(DESTDIR)$(UNITDIR)/zmem-bpf-pin.service' \
 		'$(DESTDIR)$(UNITDIR)/zmem-bpf-record.service'

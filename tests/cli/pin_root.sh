@@ -194,3 +194,18 @@ mkdir -m 700 $place && mkdir -m 700 $place/"$version" && touch $place/"$version"
 zmem -J
 expect_json 'files that look like a pin: root loads its own' '.source.pinned == false and .source.pss == "kernel"'
 expect_stderr_lines 'files that look like a pin: silent' 0
+rm -r $place
+
+# ---- make install, make uninstall ----
+
+if ! sanitized; then
+	source=$(realpath "$SUPPORT/../..")
+	prefix=$TMP/prefix
+	run make --no-print-directory -C "$source" O="${O#"$source"/}" PREFIX="$prefix" install
+	expect_out 'make install: says how to have a pin at each boot' 'systemctl enable --now zmem-bpf-pin$'
+	run "$prefix/bin/zmem-bpf" pin
+	expect_rc 'make install: its program pins' 0
+	run make --no-print-directory -C "$source" O="${O#"$source"/}" PREFIX="$prefix" uninstall
+	expect_rc 'make uninstall' 0
+	check 'make uninstall: no pin is left' [ ! -e $place ]
+fi
