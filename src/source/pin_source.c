@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Sources of kind pin. Each reading opens the path anew, so it uses a new pin at once and a removed
- * pin no more. A pin is trusted only if root alone could have made it.
+ * pin no more, unless root's run holds the link. A pin is trusted only if root alone could have
+ * made it.
  */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,7 +28,9 @@
 struct pin_state {
 	struct readers readers; /* the first member: readers_collect() */
 	const char *link;
+	int held; /* the link (pin_source_hold()), or -1 */
 	const struct procfs *proc;
+	uint64_t ram_end;	/* when the pin was made; 0: it does not say */
 	bool pages;		/* the pin has PIN_PSS, and its values were not wrong */
 	char text[REFUSAL_MAX]; /* without pages: why */
 };
@@ -191,18 +196,21 @@ static void look_at_ram(void *state)
 {
 	struct pin_state *p = state;
 	char text[REFUSAL_MAX];
-	uint64_t end = 0;
 
 	p->readers.asks = p->pages;
 	readers_look_at_ram(&p->readers, p->proc);
 	if (!p->pages)
 		return;
-	read_text(PIN_RAM, text);
-	if (parse_u64(text, strlen(text), UINT64_MAX, &end) < 0)
+	if (p->held < 0) {
+		p->ram_end = 0;
+		read_text(PIN_RAM, text);
+		parse_u64(text, strlen(text), UINT64_MAX, &p->ram_end);
+	}
+	if (!p->ram_end)
 		p->readers.pss_refusal =
 			"an older zmem-bpf made the pin, and did not store where RAM ended: make it "
 			"again (zmem-bpf pin [GROUP])";
-	else if (end < p->readers.pfn_end)
+	else if (p->ram_end < p->readers.pfn_end)
 		p->readers.pss_refusal = "RAM was added after the pin was made: make it again "
 					 "(zmem-bpf pin [GROUP])";
 	else
@@ -214,7 +222,7 @@ static void look_at_ram(void *state)
 static int open_iterator(const void *state)
 {
 	const struct pin_state *p = state;
-	int fd = open_link(p->link);
+	int fd = p->held < 0 ? open_link(p->link) : bpf_iter_create(p->held);
 
 	return fd == -ENOENT || fd == -EACCES ? -ESTALE : fd;
 }
@@ -233,6 +241,7 @@ static int pin_open(const struct source_variant *variant, const struct procfs *p
 	if (!p)
 		return -ENOMEM;
 	p->link = variant->pinned;
+	p->held = -1;
 	p->proc = proc;
 	p->pages = variant->pages;
 	p->readers = (struct readers){.open = open_iterator, .follow_ram = look_at_ram, .state = p};
@@ -245,10 +254,21 @@ static int pin_open(const struct source_variant *variant, const struct procfs *p
 	return 0;
 }
 
+/* The iterators of a held link are those of the pin that was looked at, whatever follows it. */
+void pin_source_hold(void *state)
+{
+	struct pin_state *p = state;
+	char path[64];
+
+	snprintf(path, sizeof(path), PIN_PLACE "/" PIN_VERSION "/%s", p->link);
+	p->held = bpf_obj_get(path);
+}
+
 static void pin_distrust(void *state)
 {
 	struct pin_state *p = state;
 
+	close_fd(&p->held);
 	p->pages = p->readers.asks = false;
 	p->link = PIN_COUNTERS;
 }
@@ -257,6 +277,7 @@ static void pin_close(void *state)
 {
 	struct pin_state *p = state;
 
+	close_fd(&p->held);
 	readers_done(&p->readers);
 	free(p);
 }

@@ -334,15 +334,17 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 		r = open_variant(v, proc, &memos, diag, &source);
 		if (r == 0) {
 			r = set_request(source, request, diag);
-			if (r == 0 &&
-			    !(v->pinned && loads && pass_over_pin(source, request, diag))) {
+			if (r == 0 && v->pinned && loads && !pass_over_pin(source, request, diag))
+				pin_source_hold(source->state);
+			else if (r == 0 && v->pinned && loads)
+				r = -ESTALE;
+			if (r == 0) {
 				*ret_source = source;
 				return 0;
 			}
 			source_close(source);
-			if (r < 0)
+			if (r == -ENOMEM)
 				return r;
-			r = -ESTALE;
 		}
 		/* A missing pin is worth a note only if the user asked for the pin. */
 		if (v->pinned && r == -ENOENT && request->pin == PIN_MAY)

@@ -173,6 +173,26 @@ foreign 'the owner of a link' "chown 0 $links/pss" chown 65534 $links/pss
 foreign 'a group writes a link' "chmod 600 $links/pss" chmod 660 $links/pss
 uses 'undone'
 
+# ---- removed while it is read ----
+
+# Without a held link one in thirty of these runs ended with an error.
+pins_come_and_go() {
+	for _ in $(seq 40); do "$ZMEM" pin && "$ZMEM" pin --remove || return 1; done
+}
+pins_come_and_go 2>"$TMP/come_err" &
+coming=$!
+runs=0 ended=0
+while kill -0 $coming 2>/dev/null; do
+	"$ZMEM" -q -J >"$TMP/out" 2>"$TMP/err" || ended=$((ended + 1))
+	runs=$((runs + 1))
+done
+wait $coming
+equal 'a pin that comes and goes: it does' "$? $(cat "$TMP/come_err")" '0 '
+check 'a pin that comes and goes: some runs beside it' [ $runs -gt 20 ]
+equal 'a pin that comes and goes: no run ends with an error' "$ended" 0
+zmem pin
+uses 'after that'
+
 # ---- a group, and the end ----
 
 zmem pin 4242
