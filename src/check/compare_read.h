@@ -25,7 +25,9 @@ struct check {
 	struct source *source;
 	struct proc_pool *pool;
 	pid_t self;
-	int verify; /* the number of rows to compare with smaps_rollup, or VERIFY_ALL */
+	int verify;    /* the number of rows to compare with smaps_rollup, or VERIFY_ALL */
+	bool own_only; /* smaps_rollup of this uid alone may be read */
+	uid_t uid;
 	/* What --verify found, in memory of the snapshot. */
 	struct check_difference *difference;
 	size_t difference_count;

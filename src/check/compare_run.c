@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "privilege/privilege.h"
 
 #define VERIFY_DEADLINE_MS 100
 #define CHEAP		   (8ULL << 20)
@@ -39,8 +38,7 @@ static void compare_set_bound(const struct check *c, struct comparison *comparis
 /* Without capabilities, as with the pin, only processes of the same user can be read. */
 static bool may_read(const struct check *c, const struct process *p)
 {
-	return !source_is_pinned(c->source) || privilege_held(PRIVILEGE_PTRACE) ||
-	       p->uid == geteuid();
+	return !c->own_only || p->uid == c->uid;
 }
 
 /* Entries of swap take as long as pages. */

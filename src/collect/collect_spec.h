@@ -31,10 +31,11 @@ struct collect_spec {
 	bool continuous;  /* several snapshots: names are kept between them */
 	int verify;	  /* the number of rows to compare with smaps_rollup, or VERIFY_ALL */
 	enum files_choice files;
-	bool swap_shmem; /* SWAP_SHMEM of each process, while swap is in use */
-	bool swap_ram;	 /* SWAP_RAM of each process, while swap is in use */
-	unsigned names;	 /* enum process_needs of every process shown */
-	bool lazy_names; /* only collector_name_rows() names rows */
+	bool figures_only; /* of the machine only what tables of processes show */
+	bool swap_shmem;   /* SWAP_SHMEM of each process, while swap is in use */
+	bool swap_ram;	   /* SWAP_RAM of each process, while swap is in use */
+	unsigned names;	   /* enum process_needs of every process shown */
+	bool lazy_names;   /* only collector_name_rows() names rows */
 	/* NULL: this machine; else snapshots are the frames of this recording. */
 	struct recording_reader *recording;
 };

@@ -119,14 +119,20 @@ static int note_fallback(struct collector *c)
 }
 
 /* Whether swap is in use; in a series of snapshots, whether there is any. */
-static bool swap_matters(const struct collector *c)
+static bool swap_matters_in(const struct collector *c, const struct meminfo *m)
 {
-	const struct meminfo m = meminfo_read(c->proc.fd);
 	uint64_t used;
 
 	if (c->spec.continuous)
-		return meminfo_has(&m, MEMINFO_SWAP_TOTAL) && m.value[MEMINFO_SWAP_TOTAL];
-	return meminfo_swap_used(&m, &used) && used;
+		return meminfo_has(m, MEMINFO_SWAP_TOTAL) && m->value[MEMINFO_SWAP_TOTAL];
+	return meminfo_swap_used(m, &used) && used;
+}
+
+static bool swap_matters(const struct collector *c)
+{
+	const struct meminfo m = meminfo_read(c->proc.fd);
+
+	return swap_matters_in(c, &m);
 }
 
 /*
@@ -170,12 +176,34 @@ static int open_files(struct collector *c)
 	return file_exhausted(r) ? r : 0;
 }
 
+/*
+ * What needs programs of our own. A series pays for loading once, gains from memos
+ * (src/doc/design.md), and does not depend on a pin that may be taken away.
+ */
+static const char *beyond_pin(const struct collector *c, const struct meminfo *m)
+{
+	const struct collect_spec *spec = &c->spec;
+	const bool pages = spec->pss == PSS_AUTO || spec->pss == PSS_KERNEL;
+
+	if (spec->continuous)
+		return "a series of snapshots loads once";
+	if (spec->files != FILES_NONE)
+		return "it has no files";
+	if ((pages || spec->swap_shmem) && swap_matters_in(c, m))
+		return "swap is in use, and it has no swap slots";
+	if (pages && source_memos_pay(&c->proc, m))
+		return "many processes map the same memory, which loaded programs read once";
+	return NULL;
+}
+
 static int open_source(struct collector *c)
 {
 	const struct collect_spec *spec = &c->spec;
+	const struct meminfo meminfo = meminfo_read(c->proc.fd);
 	const struct source_request request = {
 		.choice = spec->source,
 		.pin = spec->pin,
+		.beyond_pin = spec->pin == PIN_MAY ? beyond_pin(c, &meminfo) : NULL,
 		.pss = spec->pss == PSS_AUTO || spec->pss == PSS_KERNEL,
 		.readers = spec->readers,
 		.memos = true,
@@ -356,7 +384,10 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	s->collection.complete = true;
 	/* Until it is known: 0 stands for an OOM kill. */
 	s->collection.duration_us = 1;
-	machine_read(&c->proc, &s->host, &s->system);
+	if (c->spec.figures_only)
+		machine_read_figures(&c->proc, &s->host, &s->system);
+	else
+		machine_read(&c->proc, &s->host, &s->system);
 	if (read_files(c) == -ENOMEM || read_swap(c) == -ENOMEM)
 		return -ENOMEM;
 	balance_no_swap(s);
@@ -410,6 +441,9 @@ int collector_begin(struct collector *c, const struct query *q)
 		.source = c->source,
 		.self = c->self,
 		.verify = c->spec.pss == PSS_NONE ? 0 : c->spec.verify,
+		.own_only = c->source && source_is_pinned(c->source) &&
+			    !privilege_held(PRIVILEGE_PTRACE),
+		.uid = geteuid(),
 	};
 	c->phase = collector_replays(c) ? COLLECT_PHASE_FILTER : COLLECT_PHASE_READ;
 	if (!collector_replays(c))

@@ -29,6 +29,7 @@
 #include "source/files_source.h"
 #include "source/holders_source.h"
 #include "source/oom_watch.h"
+#include "source/pin_place.h"
 #include "source/pressure_watch.h"
 #include "source/source.h"
 #include "source/swap_source.h"
@@ -462,6 +463,16 @@ static void add_swap(struct doctor *d)
 	source_close(engine);
 }
 
+/* What the pin is good for, and how it is removed. */
+static const char *pin_use(void)
+{
+	if (!pin_is_for_root())
+		return "its group measures all processes without root; root loads nothing "
+		       "(pin --remove ends it)";
+	return "runs of root load nothing (off: systemctl disable --now zmem-bpf-pin, or "
+	       "zmem-bpf pin --remove)";
+}
+
 static void add_pin(struct doctor *d)
 {
 	const struct source_request request = {.choice = SOURCE_BPF, .pin = PIN_MUST, .pss = true};
@@ -471,14 +482,19 @@ static void add_pin(struct doctor *d)
 	char text[512];
 
 	if (r == 0) {
-		bool old = source_pss_lost(source);
+		const char *why = source_pin_lacks(source);
 
-		add_row(&d->rows, "pin", old ? FAILS : WORKS, "%s",
-			old ? source_pss_refusal(source)
-			    : "its group measures all processes without root");
+		if (why && !source_pss_lost(source))
+			add_row(&d->rows, "pin", FAILS,
+				"runs of root do not use it: %s (zmem-bpf pin [GROUP])", why);
+		else
+			add_row(&d->rows, "pin", why ? FAILS : WORKS, "%s", why ? why : pin_use());
 		source_close(source);
 	} else if (r == -ENOENT) {
-		add_row(&d->rows, "pin", UNUSED, "none (as root, for a group: zmem-bpf pin GROUP)");
+		add_row(&d->rows, "pin", UNUSED, "%s",
+			pin_is_for_root() ? "for root alone (for a group: zmem-bpf pin GROUP)"
+					  : "none (runs of root are faster with one: zmem-bpf pin; "
+					    "for a group: pin GROUP)");
 	} else {
 		note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
 		add_row(&d->rows, "pin", FAILS, "%s", text);

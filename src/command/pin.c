@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf pin GROUP, zmem-bpf unpin. */
+/* zmem-bpf pin [GROUP], zmem-bpf pin --remove, zmem-bpf unpin. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,12 +14,12 @@ int command_pin(const struct options *o)
 	cleanup(diag_clear) struct diag diag = {};
 	cleanup_free char *refusal = NULL;
 	struct procfs proc = {.fd = -1};
-	gid_t group;
+	gid_t group = PIN_FOR_ROOT;
 	int r;
 
-	if (!o->word)
-		return log_usage(o, "pin: it needs a GROUP");
-	if (pin_group(o->word, &group) < 0)
+	if (o->remove)
+		return o->word ? log_usage(o, "pin --remove: it takes no GROUP") : command_unpin(o);
+	if (o->word && pin_group(o->word, &group) < 0)
 		return log_usage(o, "pin %s: there is no such group", o->word);
 	procfs_open(&proc, "/proc");
 	r = pin_make(group, &proc, &diag, &refusal);

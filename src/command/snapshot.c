@@ -171,9 +171,10 @@ int command_snapshot(const struct options *o)
 {
 	cleanup(session_close) struct session session = SESSION_CLOSED;
 	cleanup(output_close) struct output out = {.file.fd = -1};
-	const struct collect_spec spec = session_spec(o);
+	struct collect_spec spec = session_spec(o);
 	int r;
 
+	spec.figures_only = o->format == FORMAT_TABLE;
 	/* A bad option or file is reported before anything is measured. */
 	r = session_open(&session, o, &spec);
 	if (r == 0)

@@ -176,5 +176,8 @@ void memcgs_apply(const struct snapshot *s, struct process_list *groups);
  * Reads names and values of the machine. What cannot be read stays empty, 0 or without its bit.
  */
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system);
+/* The same without what no table of processes shows: pressure, activity and the boot. */
+void machine_read_figures(const struct procfs *proc, struct host_info *host,
+			  struct system_info *system);
 
 #endif

@@ -104,13 +104,19 @@ static uint64_t read_max_map_count(const struct procfs *proc)
 	return len > 0 && scan_u64(&pos, text + len, &count) ? count : 0;
 }
 
-void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system)
+void machine_read_figures(const struct procfs *proc, struct host_info *host,
+			  struct system_info *system)
 {
 	*system = (struct system_info){.meminfo = meminfo_read(proc->fd)};
 	read_swaps(proc, system);
 	system->max_map_count = read_max_map_count(proc);
 	zram_each("/sys/block", add_zram, system);
 	read_host(host);
+}
+
+void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system)
+{
+	machine_read_figures(proc, host, system);
 	read_activity(proc, system, host->page_size);
 	read_boot_id(proc, host);
 }

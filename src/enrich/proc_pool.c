@@ -19,6 +19,8 @@
 #include "enrich/pool_file.h"
 
 #define WORKERS_MAX 16
+/* Starting a thread takes as long as reading some files. */
+#define FILES_PER_WORKER 8
 /* smaps_rollup takes 40 ns a resident page; a process that takes ten times as long is stuck. */
 #define NS_PER_PAGE	400
 #define PATIENCE_MIN_NS 20000000
@@ -432,7 +434,7 @@ int pool_read(struct proc_pool *pool, enum pool_file file, bool check_start,
 	pool->results = results;
 	pool->count = count;
 	pool->next = pool->finished = 0;
-	while (pool->workers < pool->wanted && pool->workers < count && r == 0 &&
+	while (pool->workers < pool->wanted && pool->workers * FILES_PER_WORKER < count && r == 0 &&
 	       !left_full(&pool->left))
 		r = start_worker(pool);
 	pthread_cond_broadcast(&pool->work);

@@ -265,6 +265,7 @@ const struct option_entry option_table[] = {
 	  OPTIONS_MEASURE},
 	 FLAG,
 	 AT(pinned)},
+	{{"remove", 0, NULL, "pin: remove the pin", OPTIONS_MEASURE}, FLAG, AT(remove)},
 	/* advanced */
 	{{"nice", 0, "N",
 	  "record --keep, watch, top, serve: the nice value, from 0 to 19 (default: 5)",

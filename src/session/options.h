@@ -111,6 +111,7 @@ struct options {
 	bool changed, grow, no_lock;
 	bool files; /* of serve */
 	bool pinned;
+	bool remove; /* of pin */
 	bool timing, verbose, quiet, help, version;
 	/* A CHOICE that was given a word it does not have: the command decides what it says. */
 	const struct option_entry *unknown;

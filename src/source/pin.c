@@ -28,7 +28,12 @@
 #define ASK_ROOT "be root: it takes CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN"
 #define DRAFT	 "new"
 
-static const char *const names[] = {PIN_PSS, PIN_COUNTERS, PIN_WHY, PIN_RAM};
+static const char *const names[] = {PIN_PSS, PIN_COUNTERS, PIN_WHY, PIN_RAM, PIN_MAKER};
+
+/* What a group may do with the place, with a directory of links, and with a link. */
+#define PLACE_MODE 0710
+#define LINKS_MODE 0750
+#define LINK_MODE  0440
 
 static int add_failure(struct diag *diag, const char *step, int error)
 {
@@ -156,9 +161,13 @@ static int remove_all(int place, bool keep_pin)
 	return dir ? r : -errno;
 }
 
-/* Lets the group read an entry that only root can change. */
+/* Lets the group read an entry that only root can change. A pin for root has no group. */
 static int set_group(int dirfd, const char *name, gid_t group, mode_t mode)
 {
+	if (group == PIN_FOR_ROOT) {
+		mode = mode == LINK_MODE ? 0600 : 0700;
+		group = 0;
+	}
 	if (fchownat(dirfd, name, 0, group, 0) < 0 || fchmodat(dirfd, name, mode, 0) < 0)
 		return -errno;
 	return 0;
@@ -171,7 +180,7 @@ static int pin_link(int draft, const struct source *source, const char *name, gi
 
 	snprintf(path, sizeof(path), PIN_PLACE "/" DRAFT "/%s", name);
 	r = bpf_obj_pin(source_link(source), path);
-	return r < 0 ? r : set_group(draft, name, group, 0440);
+	return r < 0 ? r : set_group(draft, name, group, LINK_MODE);
 }
 
 /* Replaces the current pin with the draft. */
@@ -191,7 +200,7 @@ static int replace_pin(int place, int draft, gid_t group)
 		if (r == 0)
 			revoke_access(old);
 	}
-	return r < 0 ? r : set_group(place, PIN_VERSION, group, 0750);
+	return r < 0 ? r : set_group(place, PIN_VERSION, group, LINKS_MODE);
 }
 
 static int link_newest(int place)
@@ -239,6 +248,16 @@ static int pin_pages(int draft, const struct source *source, gid_t group)
 	return r < 0 ? r : pin_link(draft, source, PIN_PSS, group);
 }
 
+/* Without /proc nobody is told. */
+static int link_maker(int draft)
+{
+	char maker[PIN_MAKER_MAX];
+
+	if (pin_maker(maker) < 0)
+		return 0;
+	return symlinkat(maker, draft, PIN_MAKER) < 0 ? -errno : 0;
+}
+
 static int fill_draft(int place, const struct pin_sources *l, gid_t group)
 {
 	const char *refusal = source_pss_refusal(l->pss);
@@ -257,7 +276,9 @@ static int fill_draft(int place, const struct pin_sources *l, gid_t group)
 	else if (r == 0 && symlinkat(refusal, draft, PIN_WHY) < 0)
 		r = -errno;
 	if (r == 0)
-		r = set_group(place, DRAFT, group, 0750);
+		r = link_maker(draft);
+	if (r == 0)
+		r = set_group(place, DRAFT, group, LINKS_MODE);
 	return r < 0 ? r : replace_pin(place, draft, group);
 }
 
@@ -283,7 +304,7 @@ int pin_make(gid_t group, const struct procfs *proc, struct diag *diag, char **r
 	if (r == 0)
 		r = remove_all(place, true);
 	if (r == 0)
-		r = set_group(place, ".", group, 0710);
+		r = set_group(place, ".", group, PLACE_MODE);
 	return r < 0 ? add_failure(diag, "pinning at " PIN_PLACE, r) : 0;
 }
 

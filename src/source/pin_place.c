@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The group of a pin, by name and by number. */
+/* The group of a pin, by name and by number; and the program that made it. */
 #include "source/pin_place.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/parse.h"
@@ -55,4 +56,22 @@ void pin_group_name(gid_t group, char *buf, size_t cap)
 {
 	if (find_group(NULL, group, NULL, buf, cap) < 0)
 		snprintf(buf, cap, "%u", group);
+}
+
+bool pin_is_for_root(void)
+{
+	struct stat st;
+
+	return stat(PIN_PLACE, &st) == 0 && st.st_uid == 0 && !(st.st_mode & (S_IRWXG | S_IRWXO));
+}
+
+int pin_maker(char buf[static PIN_MAKER_MAX])
+{
+	struct stat st;
+
+	if (stat("/proc/self/exe", &st) < 0)
+		return -errno;
+	snprintf(buf, PIN_MAKER_MAX, ZMEM_VERSION " %lld %lld.%09ld", (long long)st.st_size,
+		 (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+	return 0;
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Sources of kind pin. Each reading opens the path anew, so it uses a new pin at once and a removed
- * pin no more. A pin is trusted only if root alone could have made it.
+ * pin no more, unless root's run holds the link. A pin is trusted only if root alone could have
+ * made it.
  */
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,17 +28,24 @@
 struct pin_state {
 	struct readers readers; /* the first member: readers_collect() */
 	const char *link;
+	int held; /* the link (pin_source_hold()), or -1 */
 	const struct procfs *proc;
+	uint64_t ram_end;	/* when the pin was made; 0: it does not say */
 	bool pages;		/* the pin has PIN_PSS, and its values were not wrong */
 	char text[REFUSAL_MAX]; /* without pages: why */
 };
+
+static bool is_stat_of_root(const struct stat *st)
+{
+	return st->st_uid == 0 && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
 
 /* True if root owns it and no other user can write it. */
 static bool is_owned_by_root(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && st.st_uid == 0 && !(st.st_mode & (S_IWGRP | S_IWOTH));
+	return fstat(fd, &st) == 0 && is_stat_of_root(&st);
 }
 
 /* Returns a descriptor of the place if it is a bpffs, or a negative errno. */
@@ -43,12 +53,20 @@ static int open_place(void)
 {
 	cleanup_close int fd = open(PIN_PLACE, OPEN_DIRECTORY);
 	struct statfs fs;
+	struct stat above;
 
 	if (fd < 0 || fstatfs(fd, &fs) < 0)
 		return -errno;
 	if ((unsigned long)fs.f_type != BPF_FS_MAGIC)
 		return -ENOENT;
-	return is_owned_by_root(fd) ? TAKE_FD(fd) : -EPERM;
+	if (!is_owned_by_root(fd))
+		return -EPERM;
+	if (fstatat(fd, "..", &above, 0) < 0)
+		return -errno;
+	/* In a sticky directory nobody else can rename it. */
+	if (above.st_mode & S_ISVTX)
+		above.st_mode &= ~(mode_t)(S_IWGRP | S_IWOTH);
+	return is_stat_of_root(&above) ? TAKE_FD(fd) : -EPERM;
 }
 
 /* Returns a descriptor of the directory of our version, or a negative errno. */
@@ -119,24 +137,33 @@ static int add_note(struct diag *diag, const char *subject, int error)
 {
 	unsigned version = error == -ENOENT ? newest_version() : 0;
 
+	/* What is closed to root belongs to another user. */
+	if (error == -EACCES && geteuid() == 0)
+		error = -EPERM;
+	/* For other users there is none. */
+	if (error == -EACCES && pin_is_for_root()) {
+		diag_add(diag, subject, -ENOENT, "as root: zmem-bpf pin GROUP",
+			 "the pin at " PIN_PLACE " is for root alone");
+		return -ENOENT;
+	}
 	/* With our version another link is missing, not the pin. */
 	if (version && version != ZMEM_RECORD_VERSION) {
 		error = -ESTALE;
-		diag_add(diag, subject, error, "pin it again: zmem-bpf pin GROUP",
+		diag_add(diag, subject, error, "make it again: zmem-bpf pin [GROUP]",
 			 "the pin at " PIN_PLACE
 			 " is of record version %u, this program reads " PIN_VERSION,
 			 version);
 	} else if (error == -ENOENT) {
-		diag_add(diag, subject, error, "as root: zmem-bpf pin GROUP",
+		diag_add(diag, subject, error, "as root: zmem-bpf pin [GROUP]",
 			 "there is no pin at " PIN_PLACE);
 	} else if (error == -EACCES) {
 		add_denied(diag, subject);
 	} else if (error == -EPERM) {
-		diag_add(diag, subject, error, "as root: zmem-bpf unpin",
+		diag_add(diag, subject, error, "as root: zmem-bpf pin --remove",
 			 "the pin at " PIN_PLACE
 			 " is not used: other users than root can change it");
 	} else if (error == -EBADMSG) {
-		diag_add(diag, subject, error, "as root: zmem-bpf unpin, then pin GROUP",
+		diag_add(diag, subject, error, "as root: zmem-bpf pin --remove, then pin again",
 			 "the object pinned at " PIN_PLACE " is not zmem-bpf's: it has no records");
 	} else {
 		diag_add(diag, subject, error, file_exhausted_hint(error),
@@ -156,25 +183,36 @@ static void read_text(const char *name, char *buf)
 	buf[len > 0 ? len : 0] = '\0';
 }
 
+bool pin_source_is_ours(void)
+{
+	char text[REFUSAL_MAX], maker[PIN_MAKER_MAX];
+
+	read_text(PIN_MAKER, text);
+	return pin_maker(maker) == 0 && strcmp(text, maker) == 0;
+}
+
 /* Programs of before RAM was added do not know its pages. Where the pin has no PSS, tells why. */
 static void look_at_ram(void *state)
 {
 	struct pin_state *p = state;
 	char text[REFUSAL_MAX];
-	uint64_t end = 0;
 
 	p->readers.asks = p->pages;
 	readers_look_at_ram(&p->readers, p->proc);
 	if (!p->pages)
 		return;
-	read_text(PIN_RAM, text);
-	if (parse_u64(text, strlen(text), UINT64_MAX, &end) < 0)
+	if (p->held < 0) {
+		p->ram_end = 0;
+		read_text(PIN_RAM, text);
+		parse_u64(text, strlen(text), UINT64_MAX, &p->ram_end);
+	}
+	if (!p->ram_end)
 		p->readers.pss_refusal =
-			"an older zmem-bpf made the pin, and did not store where RAM ended: pin it "
-			"again (zmem-bpf pin GROUP)";
-	else if (end < p->readers.pfn_end)
-		p->readers.pss_refusal = "RAM was added after the pin was made: pin it again "
-					 "(zmem-bpf pin GROUP)";
+			"an older zmem-bpf made the pin, and did not store where RAM ended: make it "
+			"again (zmem-bpf pin [GROUP])";
+	else if (p->ram_end < p->readers.pfn_end)
+		p->readers.pss_refusal = "RAM was added after the pin was made: make it again "
+					 "(zmem-bpf pin [GROUP])";
 	else
 		p->readers.pss_refusal = NULL;
 	p->readers.asks = !p->readers.pss_refusal;
@@ -184,7 +222,7 @@ static void look_at_ram(void *state)
 static int open_iterator(const void *state)
 {
 	const struct pin_state *p = state;
-	int fd = open_link(p->link);
+	int fd = p->held < 0 ? open_link(p->link) : bpf_iter_create(p->held);
 
 	return fd == -ENOENT || fd == -EACCES ? -ESTALE : fd;
 }
@@ -203,6 +241,7 @@ static int pin_open(const struct source_variant *variant, const struct procfs *p
 	if (!p)
 		return -ENOMEM;
 	p->link = variant->pinned;
+	p->held = -1;
 	p->proc = proc;
 	p->pages = variant->pages;
 	p->readers = (struct readers){.open = open_iterator, .follow_ram = look_at_ram, .state = p};
@@ -215,10 +254,21 @@ static int pin_open(const struct source_variant *variant, const struct procfs *p
 	return 0;
 }
 
+/* The iterators of a held link are those of the pin that was looked at, whatever follows it. */
+void pin_source_hold(void *state)
+{
+	struct pin_state *p = state;
+	char path[64];
+
+	snprintf(path, sizeof(path), PIN_PLACE "/" PIN_VERSION "/%s", p->link);
+	p->held = bpf_obj_get(path);
+}
+
 static void pin_distrust(void *state)
 {
 	struct pin_state *p = state;
 
+	close_fd(&p->held);
 	p->pages = p->readers.asks = false;
 	p->link = PIN_COUNTERS;
 }
@@ -227,6 +277,7 @@ static void pin_close(void *state)
 {
 	struct pin_state *p = state;
 
+	close_fd(&p->held);
 	readers_done(&p->readers);
 	free(p);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -25,6 +26,10 @@
 #define MEMOS_CONTINUOUS (4 * 1024)
 #define MEMOS_MOST	 (32 * 1024)
 #define VISITS_MAX	 64
+
+/* Page tables of a small process; and bytes beyond which loading is faster than a pin. */
+#define PAGES_OF_PROCESS 12
+#define TABLES_TO_LOAD	 (8 * 1024 * 1024)
 
 struct source {
 	const struct source_variant *variant;
@@ -129,7 +134,7 @@ const struct diag_note *source_reason(const struct diag *diag)
 
 	/* The first variant is the best, unless the kernel lacks only its newest kfunc. */
 	for (int i = 0; i < diag->count && !first; i++) {
-		if (diag->note[i].error != -ENOENT)
+		if (diag->note[i].error && diag->note[i].error != -ENOENT)
 			first = &diag->note[i];
 	}
 	/* A later variant may say what is missing. */
@@ -137,7 +142,11 @@ const struct diag_note *source_reason(const struct diag *diag)
 		if (diag->note[i].error == -ENODATA)
 			first = &diag->note[i];
 	}
-	return first || !diag->count ? first : &diag->note[0];
+	for (int i = 0; i < diag->count && !first; i++) {
+		if (diag->note[i].error)
+			first = &diag->note[i];
+	}
+	return first;
 }
 
 /* True if the note is about a BPF object with pages that is not pinned. */
@@ -235,11 +244,45 @@ static int set_request(struct source *source, const struct source_request *reque
 	return reason && !source->pss_refusal ? -ENOMEM : 0;
 }
 
-/* A pin of before RAM was added: a process that can load programs does better without it. */
-static bool is_useless_pin(const struct source *source, const struct source_request *request)
+/* Counts tables that neither a process as such nor memory that is mapped once can explain. */
+bool source_memos_pay(const struct procfs *proc, const struct meminfo *m)
 {
-	return source->variant->pinned && request->pin == PIN_MAY && source_pss_lost(source) &&
-	       privilege_loads();
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t explained;
+	struct stat st;
+
+	if (!meminfo_has(m, MEMINFO_PAGE_TABLES) || !meminfo_has(m, MEMINFO_ANON) ||
+	    !meminfo_has(m, MEMINFO_MAPPED) || fstat(proc->fd, &st) < 0)
+		return false;
+	/* /proc has a link for each process of the machine (proc_root_getattr()). */
+	explained = (uint64_t)st.st_nlink * PAGES_OF_PROCESS * page +
+		    (m->value[MEMINFO_ANON] + m->value[MEMINFO_MAPPED]) / page * sizeof(uint64_t);
+	return m->value[MEMINFO_PAGE_TABLES] > explained + TABLES_TO_LOAD;
+}
+
+const char *source_pin_lacks(const struct source *source)
+{
+	const char *refusal = source->pss_asked ? source_pss_refusal(source) : NULL;
+
+	if (refusal)
+		return refusal;
+	return pin_source_is_ours() ? NULL : "another build of zmem-bpf made it";
+}
+
+/*
+ * True if the pin is not used because this process loads programs that give more. -v shows why. The
+ * note has no error, because it is no reason why BPF does not work.
+ */
+static bool pass_over_pin(const struct source *source, const struct source_request *request,
+			  struct diag *diag)
+{
+	const char *why = source_pin_lacks(source);
+
+	if (!why)
+		why = request->beyond_pin;
+	if (why)
+		diag_add(diag, source->variant->name, 0, NULL, "not used: %s", why);
+	return why;
 }
 
 /*
@@ -274,7 +317,8 @@ int source_open_variant(const struct source_variant *variant, const struct procf
 int source_open(const struct source_request *request, const struct procfs *proc, struct diag *diag,
 		struct source **ret_source)
 {
-	const struct memo_plan memos = plan_memos(request, proc);
+	bool loads = request->pin == PIN_MAY && privilege_loads(), planned = false;
+	struct memo_plan memos = {};
 	struct source *source;
 	int r = -ENOENT;
 
@@ -283,21 +327,30 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 
 		if (!is_wanted(request, v) || is_hopeless(v, r))
 			continue;
+		if (v->kind == &source_kind_bpf && !planned) {
+			memos = plan_memos(request, proc);
+			planned = true;
+		}
 		r = open_variant(v, proc, &memos, diag, &source);
 		if (r == 0) {
 			r = set_request(source, request, diag);
-			if (r == 0 && !is_useless_pin(source, request)) {
+			if (r == 0 && v->pinned && loads && !pass_over_pin(source, request, diag))
+				pin_source_hold(source->state);
+			else if (r == 0 && v->pinned && loads)
+				r = -ESTALE;
+			if (r == 0) {
 				*ret_source = source;
 				return 0;
 			}
 			source_close(source);
-			if (r < 0)
+			if (r == -ENOMEM)
 				return r;
-			r = -ESTALE;
 		}
 		/* A missing pin is worth a note only if the user asked for the pin. */
 		if (v->pinned && r == -ENOENT && request->pin == PIN_MAY)
 			diag_remove(diag);
+		else if (v->pinned && loads && diag->count)
+			diag->note[diag->count - 1].error = 0;
 		/* Explaining is slow; doctor -v explains each variant. */
 		if (is_last_bpf(request, v, r))
 			source_explain(v, diag);

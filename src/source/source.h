@@ -36,6 +36,8 @@ struct source_request {
 	/* Threads that read at once, at most SOURCE_READERS_MAX; 0: chosen by tasks and page
 	 * tables. */
 	unsigned readers;
+	/* What the caller needs and no pin has, for a process that can load; NULL: nothing. */
+	const char *beyond_pin;
 	bool memos;	 /* count shared tables once; costs memory where there are many */
 	bool continuous; /* the source stays open: there may be more tables later */
 };
@@ -53,9 +55,10 @@ int source_open_variant(const struct source_variant *variant, const struct procf
 			struct diag *diag, struct source **ret_source);
 
 /*
- * Opens the first variant that works. If no BPF variant works, the last one is loaded once more by
- * libbpf, and the verifier's log goes into diag. The procfs must outlive the source.
- * Returns 0 and *ret_source, or the negative errno of the last attempt.
+ * Opens the first variant that works. A process that can load programs uses a pin only if it gives
+ * all that they would, unless request->pin is PIN_MUST. If no BPF variant works, the last one is
+ * loaded once more by libbpf, and the verifier's log goes into diag. The procfs must outlive the
+ * source. Returns 0 and *ret_source, or the negative errno of the last attempt.
  */
 int source_open(const struct source_request *request, const struct procfs *proc, struct diag *diag,
 		struct source **ret_source);
@@ -73,6 +76,16 @@ enum origin source_origin(const struct source *source);
 bool source_is_pinned(const struct source *source);
 /* True if its programs are those that an earlier run kept (load/bpf_cache.h). */
 bool source_is_kept(const struct source *source);
+/*
+ * Why a process that can load programs does better without the pin: it has no PSS, or another build
+ * of zmem-bpf made it. NULL if it does not.
+ */
+const char *source_pin_lacks(const struct source *source);
+/*
+ * True if processes map much of the same memory in small pages: reading the tables of each, without
+ * memos, takes longer than loading a program that has them.
+ */
+bool source_memos_pay(const struct procfs *proc, const struct meminfo *m);
 /* The link of the iterator, which the source owns; or a negative errno. */
 int source_link(const struct source *source);
 /*

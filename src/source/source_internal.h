@@ -95,6 +95,14 @@ void bpf_source_find_cpus(struct cpu_ids *ids);
  */
 int bpf_source_set_up_cpus(int setup_fd, const struct cpu_ids *ids, bool by_number);
 
+/*
+ * Keeps the link of this source, if it is root's, so that its readings do not end with the pin
+ * (pin_source.c). For a process that holds CAP_BPF; state of source_kind_pin.
+ */
+void pin_source_hold(void *state);
+/* True if this program, not another build of it, made the pin that is there now (pin_source.c). */
+bool pin_source_is_ours(void);
+
 /* ---- counters of one process from /proc/PID/status (proc_source.c) ---- */
 
 /*

@@ -23,8 +23,7 @@ as_member() {
 
 # ---- without a pin ----
 
-refused '--pinned, no pin' 1 "there is no pin at $place \(as root: zmem-bpf pin GROUP\)" --pinned
-refused 'pin without a group' 2 'it needs a GROUP' pin
+refused '--pinned, no pin' 1 "there is no pin at $place \(as root: zmem-bpf pin \[GROUP\]\)" --pinned
 refused 'pin of no group' 2 'there is no such group' pin no_such_group
 refused 'pin of two' 2 'unexpected argument' pin 1 2
 refused '--pinned --source proc' 2 '--source proc' --pinned --source proc
@@ -70,7 +69,7 @@ expect_rc 'pin' 0
 expect_stderr_lines 'pin: silent' 0
 equal 'pin: owner, group and mode' "$(stat -c '%F %U %g %a' $place $place/"$version" $place/"$version"/* | sort | uniq -c | xargs)" \
 	"$(printf '%s\n' '1 directory root 4242 710' '1 directory root 4242 750' '2 regular empty file root 4242 440' \
-		'1 symbolic link root 0 777' | xargs)"
+		'2 symbolic link root 0 777' | xargs)"
 check 'pin: mount options' grep -q "$place bpf rw,nosuid,nodev,noexec" /proc/mounts
 run as_member grep CapEff /proc/self/status
 expect_out 'a member has no capability' '^CapEff:.0000000000000000$'
@@ -110,8 +109,11 @@ expect_out 'a member, doctor' '^bpf with pages, pinned +ok '
 equal 'a member, doctor: the verdict' "$(head -n 1 "$TMP/out")" \
 	'PSS comes from page tables, through the pin; rows with "no" say what is missing.'
 expect_out 'a member, doctor: the pin' '^pin +ok '
-zmem -v -n 1
-expect_err 'root uses the pin, too' 'counters come from bpf with pages, pinned'
+reads_pin() {
+	zmem -v -n 1 && grep -q 'counters come from bpf with pages, pinned' "$TMP/err"
+}
+# Other tests may have memory that many processes map.
+check 'root uses the pin, too' wait_until reads_pin
 run as_member "$ZMEM" --pinned -J &
 first=$!
 for _ in 1 2 3; do as_member "$ZMEM" --pinned -J; done >"$TMP/second" 2>&1
@@ -221,7 +223,7 @@ wait_until more_than 1
 mv $place/"$version" $place/7
 ln -sfn 7 $place/version
 refused 'a pin of another version' 1 \
-	"the pin at $place is of record version 7, this program reads $version \(pin it again: zmem-bpf pin GROUP\)" --pinned
+	"the pin at $place is of record version 7, this program reads $version \(make it again: zmem-bpf pin \[GROUP\]\)" --pinned
 wait $watch
 check 'watch: names the removed pin' grep -q "the pin at $place was taken away" "$TMP/watch_err"
 zmem -J -q
@@ -243,10 +245,10 @@ newest_has() {
 }
 for old in older added; do
 	ln -sfn 4096 $place/"$version"/ram
-	reason='RAM was added after the pin was made: pin it again'
+	reason='RAM was added after the pin was made: make it again'
 	if [ $old = older ]; then
 		rm $place/"$version"/ram
-		reason='an older zmem-bpf made the pin, and did not store where RAM ended: pin it again'
+		reason='an older zmem-bpf made the pin, and did not store where RAM ended: make it again'
 	fi
 	run as_member "$ZMEM" --pinned -J
 	expect_rc "$old: a member" 0
@@ -264,7 +266,7 @@ for old in older added; do
 	zmem pin $group
 	check "$old: pinned again: watch has it" wait_until newest_has '.source.pss_fallback_reason == null and .source.pinned'
 done
-equal "$old: watch says it once" "$(grep -c 'pin it again' "$TMP/watch_err")" 1
+equal "$old: watch says it once" "$(grep -c 'make it again' "$TMP/watch_err")" 1
 kill $watch
 wait $watch
 
@@ -287,7 +289,7 @@ instead() {
 	[ -L "$link" ] || chmod 440 "$link"
 	run as_group $other "$ZMEM" --pinned
 	expect_rc "instead of a pin, $name: exit code" 1
-	expect_err "instead of a pin, $name: refused" "pinned at $place is not zmem-bpf's: .*as root: zmem-bpf unpin"
+	expect_err "instead of a pin, $name: refused" "pinned at $place is not zmem-bpf's: .*as root: zmem-bpf pin --remove"
 	run as_group $other "$ZMEM" -J
 	expect_rc "instead of a pin, $name: a member goes on without" 0
 	expect_err "instead of a pin, $name: a member is told" "counters come from /proc: the object pinned at $place"

@@ -26,6 +26,18 @@ systemctl start zmem-bpf-pin || journalctl --no-pager -u zmem-bpf-pin >&2
 systemctl restart zmem-bpf-pin || journalctl --no-pager -u zmem-bpf-pin >&2
 systemctl show zmem-bpf-pin -p Result -p CapabilityBoundingSet >/result/pin
 systemd-analyze security zmem-bpf-pin | tail -n 1 >>/result/pin
+stat -c '%a %U:%G' /run/zmem-bpf >/result/pin_place
+zmem-bpf -J >/result/root
+zmem-bpf doctor >/result/doctor
+stat -c %i /run/zmem-bpf/*/pss >/result/pin_old
+# As of an older program: the upgrade of the package makes the pin anew.
+ln -sfn '0.1 1 1.0' /run/zmem-bpf/version/maker
+zmem-bpf -J >/result/root_stale
+dpkg -i /result/zmem-bpf.deb >/result/reinstalled
+stat -c %i /run/zmem-bpf/*/pss >/result/pin_new
+zmem-bpf -J >/result/root_renewed
+echo GROUP=zmem >/etc/default/zmem-bpf-pin
+systemctl reload zmem-bpf-pin || journalctl --no-pager -u zmem-bpf-pin >&2
 setpriv --reuid=65534 --regid=65534 --groups="$(getent group zmem | cut -d: -f3)" --inh-caps=-all \
 	--bounding-set=-all zmem-bpf --pinned -J >/result/member
 echo 'OPTIONS=--listen 127.0.0.1:19648 -n 3' >/etc/default/zmem-bpf
@@ -64,6 +76,7 @@ systemctl show zmem-bpf-record -p ActiveState -p NRestarts >/result/recorder_sta
 journalctl --no-pager -u zmem-bpf-record >/result/recorder_journal
 systemd-analyze security zmem-bpf-record | tail -n 1 >/result/recorder_security
 dpkg --purge zmem-bpf >/result/purge
+rm /etc/default/zmem-bpf-pin
 systemctl show zmem-bpf -p ActiveState -p Result >/result/end
 grep -c /run/zmem-bpf /proc/mounts >/result/mounts
 ls -d /var/lib/zmem-bpf* /var/lib/private/zmem-bpf* >/result/left 2>/dev/null
@@ -114,7 +127,17 @@ was() {
 was 'pin: started, stopped and started' pin '^Result=success'
 was 'pin: bounded to four capabilities' pin '^CapabilityBoundingSet=cap_chown cap_sys_admin cap_perfmon cap_bpf$'
 was 'pin: systemd finds it OK' pin 'zmem-bpf-pin.service: [0-4]\.[0-9] OK'
-equal 'nothing is enabled' "$(tr '\n' ' ' <"$ROOT/result/enabled")" 'disabled disabled disabled '
+equal 'the pin alone is enabled' "$(tr '\n' ' ' <"$ROOT/result/enabled")" 'disabled enabled disabled '
+equal 'pin: for root alone' "$(cat "$ROOT/result/pin_place")" '700 root:root'
+was 'pin: doctor says how to switch it off' doctor '^pin +ok +runs of root load nothing'
+# pinned FILE: the values of root in this file came through the pin
+pinned() {
+	jq -e '.source.pinned and .source.pss == "kernel"' "$ROOT/result/$1"
+}
+check 'pin: root uses it without an option' pinned root
+check 'pin: of another program, root loads its own' jq -e '.source | .pinned == false and .counters == "bpf"' "$ROOT/result/root_stale"
+check 'upgrade: the pin is new' [ "$(cat "$ROOT/result/pin_old")" != "$(cat "$ROOT/result/pin_new")" ]
+check 'upgrade: root uses the new pin' pinned root_renewed
 check 'pin: a member without capabilities sees all processes' jq -e '.source.pinned and (.collection | .complete == (.not_seen == 0)) and
 	any(.processes[]; .pid == 1)' "$ROOT/result/member"
 was 'PSS from the kernel' metrics '^zmem_source_info\{counters="bpf",pss="(kernel|mixed)"'

@@ -101,7 +101,7 @@ check_package() {
 	done_inside 'apt install ./zmem-bpf.deb' 'cd /tmp && apt-get -qy install ./zmem-bpf.deb'
 	done_inside 'the group zmem exists' 'getent group zmem'
 	done_inside 'the user zmem-bpf exists, with its own group' '[ "$(id -Gn zmem-bpf)" = zmem-bpf ]'
-	done_inside 'no unit is enabled' '! find /etc/systemd -name "zmem*" | grep .'
+	done_inside 'the pin alone is enabled' '[ "$(find /etc/systemd -name "zmem*" -printf "%f ")" = "zmem-bpf-pin.service " ]'
 	done_inside 'the program runs' 'zmem-bpf -J'
 	check 'with values of the kernel' jq -e '.source.counters == "bpf" and (.source.pss | IN("kernel", "mixed")) and
 		(.processes | length > 0)' "$TMP/out"
@@ -116,7 +116,7 @@ check_package() {
 	cp "$SOURCE/tests/support/complete.zsh" "$ROOT/tmp"
 	done_inside 'zsh completes' 'zsh -f /tmp/complete.zsh /none /tmp/typed "zmem-bpf sna"; cat /tmp/typed'
 	expect_out 'zsh: a command' '^line zmem-bpf snapshot'
-	done_inside 'pinned by hand' 'zmem-bpf pin zmem && zmem-bpf --pinned -q'
+	done_inside 'pinned by hand' 'zmem-bpf pin && zmem-bpf --pinned -q && zmem-bpf pin zmem && zmem-bpf --pinned -q'
 	done_inside 'apt purge' 'apt-get -qy purge zmem-bpf'
 	done_inside 'the pin is removed with it' '[ ! -e /run/zmem-bpf ] && ! grep /run/zmem-bpf /proc/mounts'
 	files >"$TMP/purged"
