@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -219,27 +220,52 @@ void bpf_cache_keep(uint64_t object, const struct bpf_object *loaded)
 
 /* ---- loading ---- */
 
-/* Creates the map or loads the program at *at, and moves on. Returns a descriptor or an error. */
-static int load_map(const struct map *m, const struct bpf_cache_use *use)
+/* Not by libbpf, which first tries out whether the kernel counts memory in cgroups. */
+static int sys_bpf(enum bpf_cmd command, union bpf_attr *attr)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = m->flags);
+	int r = (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
 
-	return bpf_map_create(m->type, m->name, m->key_size, m->value_size,
-			      use->entries(use->arg, m->name, m->entries), &opts);
+	return r < 0 ? -errno : r;
 }
 
+static int load_map(const struct map *m, const struct bpf_cache_use *use)
+{
+	union bpf_attr attr = {.map_type = m->type,
+			       .key_size = m->key_size,
+			       .value_size = m->value_size,
+			       .max_entries = use->entries(use->arg, m->name, m->entries),
+			       .map_flags = m->flags};
+
+	memcpy(attr.map_name, m->name, sizeof(attr.map_name) - 1);
+	return sys_bpf(BPF_MAP_CREATE, &attr);
+}
+
+static int load_types(const char *types, uint32_t size)
+{
+	return sys_bpf(BPF_BTF_LOAD, &(union bpf_attr){.btf = (uintptr_t)types, .btf_size = size});
+}
+
+/* Loads the program at *at, and moves on. */
 static int load_program(const char **at, int types, const int *maps)
 {
 	const struct program *p = (const void *)*at;
 	const struct bpf_insn *insn = (const void *)(p + 1);
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .prog_btf_fd = (uint32_t)types,
-		    .func_info = insn + p->instructions, .func_info_cnt = p->functions,
-		    .func_info_rec_size = sizeof(struct bpf_func_info), .fd_array = maps,
-		    .expected_attach_type = p->attach_type, .attach_btf_id = p->attach_id,
-		    .prog_flags = p->flags);
+	union bpf_attr attr = {.prog_type = p->type,
+			       .insns = (uintptr_t)insn,
+			       .insn_cnt = p->instructions,
+			       .license = (uintptr_t) "Dual BSD/GPL",
+			       .prog_flags = p->flags,
+			       .expected_attach_type = p->attach_type,
+			       .attach_btf_id = p->attach_id,
+			       .prog_btf_fd = (uint32_t)types,
+			       .func_info = (uintptr_t)(insn + p->instructions),
+			       .func_info_cnt = p->functions,
+			       .func_info_rec_size = sizeof(struct bpf_func_info),
+			       .fd_array = (uintptr_t)maps};
 
+	memcpy(attr.prog_name, p->name, sizeof(attr.prog_name) - 1);
 	*at = (const char *)(insn + p->instructions) + p->functions * sizeof(struct bpf_func_info);
-	return bpf_prog_load(p->type, p->name, "Dual BSD/GPL", insn, p->instructions, &opts);
+	return sys_bpf(BPF_PROG_LOAD, &attr);
 }
 
 int bpf_cache_load(uint64_t object, const struct bpf_cache_use *use)
@@ -262,7 +288,7 @@ int bpf_cache_load(uint64_t object, const struct bpf_cache_use *use)
 	head = (const void *)contents.data;
 	map = (const void *)(head + 1);
 	at = (const char *)(map + head->maps);
-	r = types = bpf_btf_load(at, head->types_len, NULL);
+	r = types = load_types(at, head->types_len);
 	at += (head->types_len + 7) / 8 * 8;
 	for (; r >= 0 && count < head->maps + head->programs; count += r >= 0) {
 		const char *part = count < head->maps ? map[count].name : at;

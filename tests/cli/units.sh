@@ -20,7 +20,7 @@ equal 'systemd finds no error in the units' "$rc $out $err" '0  '
 run systemd-analyze security --no-pager --offline=true --threshold=19 "$units/zmem-bpf.service"
 expect_rc 'serve: exposed by less than 2.0 of 10' 0
 refused=$(grep -E '^(Protect|Private|ReadOnly|ReadWrite|Inaccessible|Exec|Bind|Mount|Root|Temporary|Dynamic|.*Directory|NoExec)' \
-	"$units/zmem-bpf-pin.service" | grep -vE '^Exec(Start|Stop)=')
+	"$units/zmem-bpf-pin.service" | grep -vE '^Exec(Start|Reload|Stop)=')
 equal 'pin: no mount namespace' "$refused" ''
 
 # setting NAME: its value in the unit of serve.
