@@ -23,7 +23,7 @@
 #define PATH_SIZE      128
 #define FUNCTIONS_MOST 256
 
-/* A file: the head, the maps, the types, and of each program its head, instructions, functions. */
+/* A file: the head, the maps, the types; then a head, instructions and functions a program. */
 struct head {
 	struct key {
 		char magic[8];
@@ -33,7 +33,7 @@ struct head {
 	} key;
 	uint32_t sum; /* CRC-32 of what follows */
 	uint32_t maps, programs;
-	uint32_t types_len; /* of the object's BTF, which is filled up to 8 bytes */
+	uint32_t types_len; /* bytes of the object's BTF; zeros fill it up to a multiple of 8 */
 };
 
 struct map {
@@ -111,7 +111,7 @@ static int read_place(const char *path, const struct key *key, struct strbuf *co
 
 /* ---- keeping ---- */
 
-/* Writes the place of a map in the place of its descriptor. */
+/* Replaces the descriptor of a map in an instruction with its index in the object. */
 static void number_map(const struct bpf_object *object, struct bpf_insn *insn)
 {
 	const struct bpf_map *m;
@@ -129,8 +129,9 @@ static void number_map(const struct bpf_object *object, struct bpf_insn *insn)
 }
 
 /*
- * The kernel has the types of functions in their order, but has moved the instructions. Functions
- * begin where a call or the address of a callback leads to.
+ * The kernel returns the type of each function in their order. Its offsets are those after it has
+ * rewritten the program, so they are replaced: a function begins at the target of a call or of the
+ * address of a callback.
  */
 static int add_program(const struct bpf_object *object, const struct bpf_program *p,
 		       struct strbuf *out)
@@ -219,7 +220,7 @@ void bpf_cache_keep(uint64_t object, const struct bpf_object *loaded)
 
 /* ---- loading ---- */
 
-/* Creates the map or loads the program at *at, and moves on. Returns a descriptor or an error. */
+/* Creates a map. Returns a descriptor or a negative errno. */
 static int load_map(const struct map *m, const struct bpf_cache_use *use)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = m->flags);
@@ -228,6 +229,7 @@ static int load_map(const struct map *m, const struct bpf_cache_use *use)
 			      use->entries(use->arg, m->name, m->entries), &opts);
 }
 
+/* Loads the program at *at, and moves *at behind it. Returns a descriptor or a negative errno. */
 static int load_program(const char **at, int types, const int *maps)
 {
 	const struct program *p = (const void *)*at;
