@@ -81,8 +81,9 @@
 #endif
 
 /*
- * True if the kernel has the member. All kernels with casts have it: there the verifier has no
- * branch to remove. One that lacks it refuses the program, and the other variant is loaded.
+ * True if the kernel has the member. Kernels with casts have all of them, so the check is left out
+ * there, and the verifier has no branch to remove. A later kernel without the member refuses the
+ * program, and another variant is loaded.
  */
 #define has_member(type, member) (!OLD_LAYOUTS || bpf_core_field_exists(type, member))
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The memory of a visit: a room of a map. The stack has 512 bytes, which is less than a visit
- * needs. And from Linux 7.1 on the verifier follows a pointer to the stack through each path of
- * calls (bpf_compute_subprog_arg_access(), kernel/bpf/liveness.c), which takes longer than all
- * else; a pointer to a map's value it does not follow.
+ * The memory of a visit to a process: a room, which is a value of a map. The stack has 512 bytes,
+ * which is less than a visit needs. And from Linux 7.1 on the verifier follows a pointer to the
+ * stack through each path of calls (bpf_compute_subprog_arg_access(), kernel/bpf/liveness.c), which
+ * takes longer than all else. It does not follow a pointer to a value of a map.
  *
  * A program defines struct room, whose first member is a struct room_head. A visit takes a room
  * and gives it back before it returns. Each CPU has two rooms, one for root and one for others:
@@ -39,7 +39,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1); /* likewise */
+	__uint(max_entries, 1); /* the loader sets it */
 	__type(key, __u32);
 	__type(value, __u32);
 } rooms_taken SEC(".maps");

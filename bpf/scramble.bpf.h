@@ -32,7 +32,7 @@ struct scramble_state {
 	__u32 hide;
 };
 
-/* The rounds of a turn: fewer turns take less time, more rounds are more to verify. */
+/* The rounds of a turn. More of them are faster at run time, and more for the verifier to check. */
 #define TURN_ROUNDS 3
 _Static_assert(ZMEM_SCRAMBLE_ROUNDS % TURN_ROUNDS == 0, "whole turns");
 

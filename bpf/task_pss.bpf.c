@@ -43,8 +43,8 @@ struct visit {
 };
 
 /*
- * struct page_walk is the last member: with probe reads the map's value ends behind its last copy
- * (walk_state.bpf.h).
+ * struct page_walk has to be the last member: with probe reads, its copies of kernel memory are at
+ * the end of the map's value (walk_state.bpf.h).
  */
 struct room {
 	struct room_head head;

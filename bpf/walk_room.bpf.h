@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How functions are told of the walk, which is in struct room (room.bpf.h):
+ * How functions find the walk, which is in struct room (room.bpf.h):
  *
- *   walk_begin(room)  returns the walk of this visit, all 0
- *   walk_ref_of(w)   what functions are passed, walk_get(walk) what they get from it: NULL only to
- *                    the verifier; walk_is_lost(w) is that check, for steps
- *   walk_copy(w, name)  the memory for kblock()
+ *   walk_begin(room)    returns the walk of this visit, all 0
+ *   walk_ref_of(w)      returns the argument by which functions find the walk
+ *   walk_get(walk)      returns the walk of that argument; only to the verifier it may be NULL
+ *   walk_is_lost(w)     is true if it is NULL, for steps
+ *   walk_copy(w, name)  is the memory for kblock()
  */
 #ifndef ZMEM_WALK_ROOM_BPF_H
 #define ZMEM_WALK_ROOM_BPF_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What the static program has instead of parts of its libraries. A linker takes an object of an
- * archive for a name that nothing defines yet: these names are defined here, so that it leaves out
- * what nothing asks for. All are weak: where a library has more than one of them in an object that
- * is needed, those of the library count, and the program is larger.
+ * What the static program has instead of parts of its libraries. A linker takes an object from an
+ * archive if it defines a name that is still missing. The names here are not missing, so the linker
+ * leaves their objects out. All are weak: if an object is needed for another name, the library's
+ * own definitions count, and the program is larger.
  */
 #include <ctype.h>
 #include <locale.h>
@@ -16,7 +16,7 @@
 
 #define WEAK __attribute__((weak))
 
-/* Never called: a failure of this program, which ends it. */
+/* For what is never called. A call would be a bug, and ends the program. */
 static void absent(void)
 {
 	__builtin_trap();
@@ -24,7 +24,7 @@ static void absent(void)
 
 #define ABSENT(name) WEAK __attribute__((alias("absent"))) void name(void)
 
-/* Called, with nothing to do. */
+/* For what is called and has nothing to do. */
 static void *nothing(void)
 {
 	return NULL;
@@ -32,7 +32,7 @@ static void *nothing(void)
 
 #define NOTHING(name) WEAK __attribute__((alias("nothing"))) void *name(void)
 
-/* Called with bytes of others: an error of zlib, and of zstd. */
+/* For what a file of another program may reach. The value is an error of zlib and of zstd. */
 static size_t refuse(void)
 {
 	return (size_t)-1;
@@ -64,14 +64,14 @@ WEAK void eu_search_tree_fini(struct search_tree *tree, void (*free_node)(void *
 	tdestroy(tree->root, free_node);
 }
 
-/* Of zlib, for sections that it would compress. */
+/* zlib's part that compresses sections. Nothing here writes such files. */
 REFUSES(deflate);
 REFUSES(deflateInit_);
 REFUSES(deflateEnd);
 
 /* ---- libdw ---- */
 
-/* Files of other machines, whose registers no thread here has. */
+/* Files of other architectures. No thread here has their registers. */
 NOTHING(alpha_init);
 NOTHING(arc_init);
 NOTHING(bpf_init);
@@ -96,7 +96,7 @@ NOTHING(x86_64_init);
 NOTHING(aarch64_init);
 #endif
 
-/* Of this one: instructions as text, results of functions, core files, threads that are stopped. */
+/* Of this architecture: disassembly, results of functions, core files, threads that are stopped. */
 ABSENT(x86_64_disasm);
 ABSENT(x86_64_set_initial_registers_tid);
 ABSENT(x86_64_return_value_location);
@@ -106,7 +106,7 @@ ABSENT(aarch64_return_value_location);
 ABSENT(aarch64_core_note);
 ABSENT(aarch64_set_initial_registers_tid);
 
-/* It is given open files, and looks for no others, neither packed ones nor on a server. */
+/* Packed files, and files of a server. The program gives libdw open files alone. */
 REFUSES(__libdw_gunzip);
 REFUSES(__libdw_bunzip2);
 REFUSES(__libdw_unlzma);
@@ -117,18 +117,18 @@ NOTHING(__libdwfl_debuginfod_end);
 
 /* ---- libbpf ---- */
 
-/* The configuration of the kernel, which no program asks for. */
+/* The configuration of the kernel, which no BPF program here reads. */
 NOTHING(gzopen);
 NOTHING(gzopen64);
 NOTHING(gzgets);
 NOTHING(gzclose);
 
-/* Probes in programs, which it sets up for each object that has some. */
+/* USDT probes. libbpf prepares them for each object; none here has any. */
 NOTHING(usdt_manager_new);
 NOTHING(usdt_manager_free);
 ABSENT(usdt_manager_attach_usdt);
 
-/* Light skeletons, which bpftool makes at build time. */
+/* The writer of light skeletons. bpftool has written them at build time. */
 NOTHING(bpf_gen__free);
 ABSENT(bpf_gen__init);
 ABSENT(bpf_gen__finish);
@@ -142,7 +142,7 @@ ABSENT(bpf_gen__record_attach_target);
 ABSENT(bpf_gen__record_extern);
 ABSENT(bpf_gen__record_relo_core);
 
-/* ---- libzstd: a recording names the one strategy that it is written with ---- */
+/* ---- libzstd: recordings are written with one strategy; these are the others ---- */
 
 #define STRATEGY(name)                                                                             \
 	ABSENT(ZSTD_compressBlock_##name);                                                         \
@@ -170,7 +170,7 @@ STRATEGY(btultra);
 ABSENT(ZSTD_compressBlock_btultra2);
 ABSENT(ZSTD_updateTree);
 
-/* Frames of zstd 0.5 to 0.7, which no recording has. A damaged file may say that it has some. */
+/* Frames of zstd 0.5 to 0.7. No recording has them, but a damaged file may look as if. */
 void refuse_frame(const void *data, size_t size, size_t *ret_packed, uint64_t *ret_size);
 
 WEAK void refuse_frame(const void *data, size_t size, size_t *ret_packed, uint64_t *ret_size)
@@ -199,12 +199,12 @@ LEGACY(v07);
 
 /* ---- libtinfo ---- */
 
-/* Standard capabilities by name: ncurses asks by name for extended ones alone. */
+/* A search for standard capabilities by name. ncurses searches by name only for extended ones. */
 NOTHING(_nc_find_type_entry);
 
 /* ---- libc ---- */
 
-/* Messages in the language of the user: the program is English, and sets no LC_MESSAGES. */
+/* Translated messages. The program is English, and sets no LC_MESSAGES. */
 char *dcgettext(const char *domain, const char *message, int category);
 char *__dcgettext(const char *domain, const char *message, int category);
 
@@ -219,11 +219,11 @@ WEAK __attribute__((alias("__dcgettext"))) char *dcgettext(const char *, const c
 
 NOTHING(_nl_finddomain_subfreeres);
 
-/* Counts the changes of that language. */
+/* Counts changes of the language. */
 extern WEAK int _nl_msg_cat_cntr;
 WEAK int _nl_msg_cat_cntr;
 
-/* Messages of assert() and error(), to a stream that could be one of wide characters. */
+/* Messages of assert() and error(). The library's versions also write to wide streams. */
 int __vfxprintf(FILE *to, const char *format, va_list args, unsigned flags);
 int __fxprintf(FILE *to, const char *format, ...);
 int __fxprintf_nocancel(FILE *to, const char *format, ...);
@@ -247,13 +247,13 @@ WEAK int __fxprintf(FILE *to, const char *format, ...)
 
 WEAK __attribute__((alias("__fxprintf"))) int __fxprintf_nocancel(FILE *, const char *, ...);
 
-/* Where a thread has its resolver of host names: nothing resolves any. */
+/* The state of a thread's resolver. Nothing here resolves host names. */
 extern WEAK __thread void *__libc_resp;
 WEAK __thread void *__libc_resp;
 
 /*
- * Functions of strings that no time goes to: libc has each for five kinds of CPUs. Not <string.h>,
- * which defines some of them for checked calls.
+ * Functions of strings that take no noticeable time. libc has each of them for five kinds of CPUs.
+ * <string.h> is not included, because it defines some of them for checked calls.
  */
 void *memcpy(void *to, const void *from, size_t n);
 void *memset(void *to, int c, size_t n);
@@ -377,15 +377,16 @@ WEAK size_t __wcsnlen(const wchar_t *s, size_t most)
 	return n;
 }
 
-/* Numbers that are read are no float and no long double, and none is printed with %a. */
+/* The program reads no number as float or long double, and prints none with %a. */
 ABSENT(__strtof_internal);
 ABSENT(__strtold_internal);
 ABSENT(__strtof128_internal);
 ABSENT(__printf_fphex);
 
 /*
- * Shared libraries: of a character set that is not UTF-8, which would have to be of this very libc.
- * Without a search path, and with stacks that are not executable.
+ * Loading of shared libraries. libc loads one for a character set other than UTF-8, and it would
+ * have to be of exactly this libc. So there is no search path, and no library asks for executable
+ * stacks.
  */
 NOTHING(__gconv_find_shlib);
 NOTHING(__gconv_release_shlib);

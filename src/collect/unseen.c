@@ -35,7 +35,7 @@ void unseen_begin(const struct procfs *proc, struct unseen_start *ret)
 	procfs_load(proc, &ret->load);
 }
 
-/* The threads of the snapshot that were there before it. */
+/* Counts the threads of the snapshot that began before it. */
 static uint64_t threads_of(const struct snapshot *s)
 {
 	uint64_t threads = 0;
@@ -50,8 +50,8 @@ static uint64_t threads_of(const struct snapshot *s)
 }
 
 /*
- * Whether the machine had, or has, other tasks than those of the snapshot and `more`. Numbers are
- * given in their order, so the newest one tells how many tasks began.
+ * True if the machine had, or has, tasks that are neither in the snapshot nor in `more`. The kernel
+ * gives numbers in their order, so the newest one says how many tasks began.
  */
 static bool has_others(const struct procfs *proc, const struct unseen_start *start,
 		       const struct snapshot *s, uint64_t more)
@@ -175,7 +175,7 @@ int unseen_parents(const struct procfs *proc, const struct unseen_start *start,
 		size_t k = 0;
 		int r;
 
-		/* Brothers are mostly beside each other. */
+		/* Processes of one parent are mostly beside each other. */
 		if (!pid || (i && pid == s->process[i - 1].ppid) || snapshot_find(s, pid))
 			continue;
 		while (k < count && looked_at[k] != pid)

@@ -22,13 +22,14 @@ void unseen_begin(const struct procfs *proc, struct unseen_start *ret);
 /*
  * True if processes may be missing: the threads of the snapshot are fewer than the machine's tasks,
  * before or after the reading (in a pid namespace there are always fewer), or a task began
- * meanwhile that is none of its readers, and may stand for a missing one in the sum of threads.
+ * meanwhile that is no reader of the snapshot. Such a task may hide a missing one in the sum of
+ * threads.
  */
 bool unseen_possible(const struct procfs *proc, const struct unseen_start *start,
 		     const struct snapshot *s);
 /*
- * Looks at the parents of processes that have no row: what hides a process mostly hides one that
- * started others, such as that of a sandbox. Replaces the processes of `ret` as unseen_find() does.
+ * Looks up the parents that have no row. A hidden process has mostly started others, such as that
+ * of a sandbox, and those have rows. Replaces the processes of `ret` as unseen_find() does.
  * Returns 1 if, with their threads, nothing else can be missing; 0 if /proc has to be listed; or a
  * negative errno.
  */

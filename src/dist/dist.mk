@@ -84,7 +84,7 @@ install: all $(COMPLETIONS) $(MAN_COLUMNS) $(MAN_JSON) $(SCHEMAS)
 	install -D -m 0644 -t '$(DESTDIR)$(PYDIR)' src/dist/python/zmem_bpf.py
 	install -D -m 0644 -t '$(DATA)/prometheus' $(wildcard src/dist/prometheus/*.yml)
 	install -D -m 0644 -t '$(DATA)/kubernetes' $(wildcard src/dist/kubernetes/*.yaml)
-	@[ -n '$(DESTDIR)' ] || echo 'to have each run of root load nothing, now and after a boot: systemctl enable --now zmem-bpf-pin'
+	@[ -n '$(DESTDIR)' ] || echo 'to load the BPF programs once in each boot, so that runs of root are faster: systemctl enable --now zmem-bpf-pin'
 
 # Capabilities come last: until then a user who runs the program has no more rights.
 install-caps: install
@@ -94,7 +94,7 @@ install-caps: install
 	setcap cap_bpf,cap_perfmon,cap_sys_ptrace=ep '$(AT)/bin/zmem-bpf'
 	@echo 'to let a user see the memory of all processes: usermod -aG zmem USER'
 
-# Directories that others use as well stay, and the group. A pin goes, as it does with the package.
+# The group and directories that others use as well stay. The pin is removed, as the package does.
 uninstall:
 	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ] && [ -x '$(AT)/bin/zmem-bpf' ]; then '$(AT)/bin/zmem-bpf' pin --remove; fi
 	rm -f '$(AT)/bin/zmem-bpf' $(foreach p,$(MAN_PAGES),'$(call man_here,$(p))') '$(BASH)' '$(ZSH)' \

@@ -24,7 +24,7 @@
 #define PATH_SIZE      128
 #define FUNCTIONS_MOST 256
 
-/* A file: the head, the maps, the types, and of each program its head, instructions, functions. */
+/* A file: the head, the maps, the types; then a head, instructions and functions a program. */
 struct head {
 	struct key {
 		char magic[8];
@@ -34,7 +34,7 @@ struct head {
 	} key;
 	uint32_t sum; /* CRC-32 of what follows */
 	uint32_t maps, programs;
-	uint32_t types_len; /* of the object's BTF, which is filled up to 8 bytes */
+	uint32_t types_len; /* bytes of the object's BTF; zeros fill it up to a multiple of 8 */
 };
 
 struct map {
@@ -112,7 +112,7 @@ static int read_place(const char *path, const struct key *key, struct strbuf *co
 
 /* ---- keeping ---- */
 
-/* Writes the place of a map in the place of its descriptor. */
+/* Replaces the descriptor of a map in an instruction with its index in the object. */
 static void number_map(const struct bpf_object *object, struct bpf_insn *insn)
 {
 	const struct bpf_map *m;
@@ -130,8 +130,9 @@ static void number_map(const struct bpf_object *object, struct bpf_insn *insn)
 }
 
 /*
- * The kernel has the types of functions in their order, but has moved the instructions. Functions
- * begin where a call or the address of a callback leads to.
+ * The kernel returns the type of each function in their order. Its offsets are those after it has
+ * rewritten the program, so they are replaced: a function begins at the target of a call or of the
+ * address of a callback.
  */
 static int add_program(const struct bpf_object *object, const struct bpf_program *p,
 		       struct strbuf *out)
@@ -220,7 +221,10 @@ void bpf_cache_keep(uint64_t object, const struct bpf_object *loaded)
 
 /* ---- loading ---- */
 
-/* Not by libbpf, which first tries out whether the kernel counts memory in cgroups. */
+/*
+ * Returns a descriptor or a negative errno. Not by libbpf, which first tries out whether the kernel
+ * counts memory in cgroups.
+ */
 static int sys_bpf(enum bpf_cmd command, union bpf_attr *attr)
 {
 	int r = (int)syscall(SYS_bpf, command, attr, sizeof(*attr));
@@ -245,7 +249,7 @@ static int load_types(const char *types, uint32_t size)
 	return sys_bpf(BPF_BTF_LOAD, &(union bpf_attr){.btf = (uintptr_t)types, .btf_size = size});
 }
 
-/* Loads the program at *at, and moves on. */
+/* Loads the program at *at, and moves *at behind it. */
 static int load_program(const char **at, int types, const int *maps)
 {
 	const struct program *p = (const void *)*at;

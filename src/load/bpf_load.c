@@ -422,7 +422,7 @@ static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 
 /* ---- the cache ---- */
 
-/* 0: libbpf cannot load it, so it is not kept. */
+/* Returns 0 for an object that libbpf cannot load: it is not kept. */
 static uint64_t object_sum(enum bpf_object_id id)
 {
 	return objects[id].elf ? objects[id].elf->sum : 0;
@@ -494,7 +494,7 @@ static int cached_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 	return 0;
 }
 
-/* From the cache; or by libbpf, if it is to be kept there. */
+/* Loads from the cache; or by libbpf, and then keeps the object. */
 static int load_by_cache(enum bpf_object_id id, const struct bpf_sizes *sizes,
 			 const struct zmem_scramble *scramble, struct bpf_handle *ret)
 {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Takes the bytes out of a light skeleton of bpftool, so that they can be packed.
 
-light.py NAME SKELETON HEADER BYTES: HEADER is SKELETON, but NAME__load() is given the bytes: the data of the
-loader, then its instructions, as they are in BYTES.
+light.py NAME SKELETON HEADER BYTES writes the data of the loader and then its instructions to BYTES. It writes
+SKELETON without them to HEADER, where NAME__load() takes them as an argument.
 """
 import re
 import sys
@@ -29,7 +29,7 @@ def main(name, skeleton, header, bytes_file):
         found.append(ESCAPE.sub(unescape, match.group(2)))
         return match.group(1) + (b"bytes" if len(found) == 1 else b"bytes + %d" % len(found[0])) + b";"
 
-    # In an assignment, or since bpftool 7.2 in an array, whose size is asked for.
+    # They are in an assignment, or since bpftool 7.2 in an array, whose size the code uses.
     literal = rb'"((?:[^"\\]|\\.|\\\n)*)";'
     text = re.sub(rb"(opts\.(?:data|insns) = )\(void \*\)" + literal, take, text)
     text = re.sub(rb"static const char (opts_(?:data|insn)\[\])[^=]*= " + literal,
@@ -40,7 +40,7 @@ def main(name, skeleton, header, bytes_file):
         text = text.replace(b"sizeof(%s) - 1" % array, b"%d" % len(data))
     own = name.encode()
     text = text.replace(b"%s__load(struct %s *skel)" % (own, own), b"%s__load(struct %s *skel, const char *bytes)" % (own, own))
-    # Calls it without them.
+    # This function calls NAME__load() without the bytes.
     text = re.sub(rb"static inline struct %s \*\n%s__open_and_load\(void\)\n\{.*?\n\}\n" % (own, own), b"", text, flags=re.S)
     with open(bytes_file, "wb") as f:
         f.write(b"".join(found))

@@ -265,8 +265,8 @@ const struct option_entry option_table[] = {
 	  OPTIONS_MEASURE},
 	 FLAG,
 	 AT(pinned)},
-	{{"remove", 0, NULL, "pin: remove the pin", OPTIONS_MEASURE}, FLAG, AT(remove)},
 	/* advanced */
+	{{"remove", 0, NULL, "remove the pin", OPTIONS_ADVANCED}, FLAG, AT(remove)},
 	{{"nice", 0, "N",
 	  "record --keep, watch, top, serve: the nice value, from 0 to 19 (default: 5)",
 	  OPTIONS_ADVANCED},

@@ -21,6 +21,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "privilege/privilege.h"
 #include "source/source.h"
 #include "zmem/setup.h"
 
@@ -232,7 +233,12 @@ static int open_sources(struct pin_sources *l, const struct procfs *proc, struct
 	int r = source_open(&request, proc, diag, &l->pss);
 
 	request.pss = false;
-	return r < 0 ? r : source_open(&request, proc, diag, &l->counters);
+	if (r == 0)
+		r = source_open(&request, proc, diag, &l->counters);
+	/* The hints name what loading needs. Pinning needs another capability. */
+	for (int i = 0; r < 0 && !privilege_loads() && i < diag->count; i++)
+		diag->note[i].hint = ASK_ROOT;
+	return r;
 }
 
 /* Pins the walk of pages, with where RAM ended when it was calibrated. */
@@ -248,7 +254,7 @@ static int pin_pages(int draft, const struct source *source, gid_t group)
 	return r < 0 ? r : pin_link(draft, source, PIN_PSS, group);
 }
 
-/* Without /proc nobody is told. */
+/* Without /proc there is no link, and root does not use the pin. */
 static int link_maker(int draft)
 {
 	char maker[PIN_MAKER_MAX];

@@ -11,7 +11,7 @@
 #include "source/pin_place.h"
 
 /*
- * Loads and pins the best variants of this kernel, and replaces an existing pin. `group`: or
+ * Loads and pins the best variants of this kernel, and replaces an existing pin. `group` may be
  * PIN_FOR_ROOT. Returns 0, or a negative errno and a note in diag. *ret_refusal: NULL, or why the
  * pin has no PSS; to be freed.
  */

@@ -23,9 +23,9 @@
 #define PIN_COUNTERS  "counters" /* counters alone; always there */
 #define PIN_WHY	      "why"	 /* without PIN_PSS: a symbolic link whose target is the reason */
 #define PIN_RAM	      "ram"	 /* with PIN_PSS: likewise; where RAM ended, in pages */
-#define PIN_MAKER     "maker"	 /* likewise; the program that made it (pin_maker()) */
+#define PIN_MAKER     "maker"	 /* a symbolic link to what pin_maker() says of the program */
 
-#define PIN_FOR_ROOT  ((gid_t)-1) /* in place of a group: root alone */
+#define PIN_FOR_ROOT  ((gid_t)-1) /* instead of a group: root alone */
 #define PIN_MAKER_MAX 96
 
 /* Finds a group by name or number. Returns 0, -ENOENT, or another negative errno. */
@@ -35,7 +35,7 @@ void pin_group_name(gid_t group, char *buf, size_t cap);
 /* True if there is a pin, and it is for root alone. Needs no right. */
 bool pin_is_for_root(void);
 /*
- * What tells this program from others, and from other builds of it: its version, its size and when
+ * What distinguishes this program file from those of other builds: its version, its size and when
  * it was written. Returns 0, or a negative errno without /proc.
  */
 int pin_maker(char buf[static PIN_MAKER_MAX]);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Sources of kind pin. Each reading opens the path anew, so it uses a new pin at once and a removed
- * pin no more, unless root's run holds the link. A pin is trusted only if root alone could have
- * made it.
+ * Sources of kind pin. Each reading opens the path anew: it uses a new pin at once, and fails
+ * without one. A run of root holds the link instead, and does not see what replaces the pin. A pin
+ * is trusted only if root alone could have made it.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -28,7 +28,7 @@
 struct pin_state {
 	struct readers readers; /* the first member: readers_collect() */
 	const char *link;
-	int held; /* the link (pin_source_hold()), or -1 */
+	int held; /* a descriptor of the link (pin_source_hold()), or -1 */
 	const struct procfs *proc;
 	uint64_t ram_end;	/* when the pin was made; 0: it does not say */
 	bool pages;		/* the pin has PIN_PSS, and its values were not wrong */
@@ -137,10 +137,10 @@ static int add_note(struct diag *diag, const char *subject, int error)
 {
 	unsigned version = error == -ENOENT ? newest_version() : 0;
 
-	/* What is closed to root belongs to another user. */
+	/* Root without CAP_DAC_OVERRIDE cannot open what belongs to another user. */
 	if (error == -EACCES && geteuid() == 0)
 		error = -EPERM;
-	/* For other users there is none. */
+	/* To other users a pin for root is as good as none. */
 	if (error == -EACCES && pin_is_for_root()) {
 		diag_add(diag, subject, -ENOENT, "as root: zmem-bpf pin GROUP",
 			 "the pin at " PIN_PLACE " is for root alone");
@@ -254,7 +254,7 @@ static int pin_open(const struct source_variant *variant, const struct procfs *p
 	return 0;
 }
 
-/* The iterators of a held link are those of the pin that was looked at, whatever follows it. */
+/* Iterators of a held link are of the pin that was checked, even after it is replaced. */
 void pin_source_hold(void *state)
 {
 	struct pin_state *p = state;

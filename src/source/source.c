@@ -27,7 +27,7 @@
 #define MEMOS_MOST	 (32 * 1024)
 #define VISITS_MAX	 64
 
-/* Page tables of a small process; and bytes beyond which loading is faster than a pin. */
+/* Pages for the tables of a small process; and bytes beyond which loading is faster than a pin. */
 #define PAGES_OF_PROCESS 12
 #define TABLES_TO_LOAD	 (8 * 1024 * 1024)
 
@@ -244,7 +244,7 @@ static int set_request(struct source *source, const struct source_request *reque
 	return reason && !source->pss_refusal ? -ENOMEM : 0;
 }
 
-/* Counts tables that neither a process as such nor memory that is mapped once can explain. */
+/* Compares the page tables with those of the same memory if no two processes shared any. */
 bool source_memos_pay(const struct procfs *proc, const struct meminfo *m)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);

@@ -1,9 +1,9 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What a run costs on other kernels, in instructions: O=build VM_SCRIPT=tests/bench/guest_cost.sh tests/vm/run 6.12 7.x.
-# The clock of a guest counts them, 4 ns each (tests/vm/run), so a loaded machine changes nothing. Runs with programs that
-# are loaded, kept from an earlier run, and pinned; beside what runs anyway, and beside 400 exec'ed processes. And what
-# of one load goes where, by probes on functions of the verifier.
+# The clock of a guest counts instructions, 4 ns each (tests/vm/run), so a loaded machine changes nothing. The runs load
+# programs, use those that an earlier run kept, or use the pin. They run in an idle guest, and beside 400 exec'ed
+# processes. Probes on functions of the verifier say what the parts of a load cost.
 ROUNDS=10
 
 now() {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What each part of the static program takes, as a table, largest first: tests/bench/size.py [PROGRAM].
+"""How many bytes each part of the static program has, as a table, largest first: tests/bench/size.py [PROGRAM].
 
-From the map of the linker (PROGRAM.map, which the build writes) and the size of the stripped file. Text that parts
-share counts where it is first."""
+It reads the map of the linker (PROGRAM.map, which the build writes) and the size of the stripped file. Strings that
+several parts share count for the first part."""
 
 import collections
 import os

@@ -20,7 +20,7 @@ KEPT = "/run/zmem-bpf-cache"
 
 @contextlib.contextmanager
 def loaded():
-    """Around runs that load their programs, as the first one does: nothing is kept, and nothing can be."""
+    """Around runs that load their programs, as the first run after a boot does. None is kept, and none can be."""
     aside = KEPT + ".aside"
     if os.path.isdir(KEPT):
         os.rename(KEPT, aside)

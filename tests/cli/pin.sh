@@ -31,7 +31,8 @@ refused '--pinned --replay' 2 '--replay' --pinned --replay x
 refused 'doctor --pinned' 2 'does not take --pinned' doctor --pinned
 run as_nobody "$ZMEM" pin $group
 expect_rc 'nobody pins: exit code' 1
-expect_err 'nobody pins: the missing capabilities' 'CAP_BPF and CAP_PERFMON are missing'
+expect_err 'nobody pins: what is missing, and what pinning takes' \
+	'CAP_BPF and CAP_PERFMON are missing \(be root: it takes CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN\)'
 check 'nobody pins: nothing is left' [ ! -e $place ]
 zmem unpin
 expect_rc 'unpin without a pin' 0
