@@ -6,7 +6,8 @@
  *
  * The cache is never needed: a file that is not exactly ours is ignored and replaced. The first run
  * leaves an empty file and the second one fills it, so a machine on which zmem-bpf runs once has no
- * work with it.
+ * work with it. That takes libbpf, and so 20 MiB: a run fills it only where there are more to be
+ * had, and only one tries until the next boot.
  */
 #ifndef ZMEM_LOAD_BPF_CACHE_H
 #define ZMEM_LOAD_BPF_CACHE_H
