@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -18,11 +19,14 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "load/bpf_load.h"
+#include "proc/cgroup_room.h"
 
 #define BOOT_ID	       "/proc/sys/kernel/random/boot_id"
 #define SIZE_MOST      (4 << 20)
 #define PATH_SIZE      128
 #define FUNCTIONS_MOST 256
+/* libbpf has the kernel's BTF three times in memory, which is then all but a few MiB. */
+#define TYPES_IN_MEMORY 8
 
 /* A file: the head, the maps, the types; then a head, instructions and functions a program. */
 struct head {
@@ -79,15 +83,50 @@ static bool find_place(uint64_t object, char path[PATH_SIZE], struct key *key)
 	return file_read(-1, BOOT_ID, key->boot_id, sizeof(key->boot_id) - 1) > 0;
 }
 
-static void write_place(const char *path, const void *data, size_t len)
+static int write_place(const char *path, const void *data, size_t len)
 {
 	cleanup(file_atomic_close) struct file_atomic file = {.fd = -1, .dir = -1};
+	int r = file_atomic_open_private(&file, path);
 
-	if (file_atomic_open_private(&file, path) == 0 && file_write_fd(file.fd, data, len) == 0)
-		file_atomic_commit(&file);
+	if (r == 0)
+		r = file_write_fd(file.fd, data, len);
+	return r < 0 ? r : file_atomic_commit(&file);
 }
 
-/* Returns 0, -ENODATA for an empty file, or -ENOENT after it has left one. */
+/* libbpf takes ten times the memory of a light skeleton: no cgroup may be full for that. */
+static bool has_memory(const struct key *key)
+{
+	const uint64_t need = TYPES_IN_MEMORY * key->kernel_types;
+	struct sysinfo info;
+
+	return sysinfo(&info) == 0 && (uint64_t)info.freeram * info.mem_unit >= need &&
+	       cgroup_room() >= need;
+}
+
+/* True if all parts are in the file, and nothing is behind them. */
+static bool adds_up(const struct strbuf *s)
+{
+	const struct head *head = (const void *)s->data;
+	uint64_t at = sizeof(*head) + (uint64_t)head->maps * sizeof(struct map) +
+		      ((uint64_t)head->types_len + 7) / 8 * 8;
+
+	if ((uint64_t)head->maps + head->programs > CACHE_FDS)
+		return false;
+	for (uint32_t i = 0; i < head->programs; i++) {
+		const struct program *p = (const void *)(s->data + at);
+
+		if (at + sizeof(*p) > s->len)
+			return false;
+		at += sizeof(*p) + (uint64_t)p->instructions * sizeof(struct bpf_insn) +
+		      (uint64_t)p->functions * sizeof(struct bpf_func_info);
+	}
+	return at == s->len;
+}
+
+/*
+ * Returns 0, -ENODATA for an empty file, or -ENOENT after it has left one. A file that is to be
+ * filled has the key alone: if that fails, in whatever way, no other run tries.
+ */
 static int read_place(const char *path, const struct key *key, struct strbuf *contents)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -101,10 +140,15 @@ static int read_place(const char *path, const struct key *key, struct strbuf *co
 		head = (const void *)contents->data;
 	}
 	if (head && !contents->len)
-		return -ENODATA;
-	if (head && contents->len > sizeof(*head) && !memcmp(&head->key, key, sizeof(*key)) &&
-	    head->sum == sum_of(contents))
-		return 0;
+		return has_memory(key) && write_place(path, key, sizeof(*key)) == 0 ? -ENODATA
+										    : -ENOENT;
+	if (head && contents->len >= sizeof(*key) && !memcmp(&head->key, key, sizeof(*key))) {
+		if (contents->len == sizeof(*key))
+			return -ENOENT;
+		if (contents->len > sizeof(*head) && head->sum == sum_of(contents) &&
+		    adds_up(contents))
+			return 0;
+	}
 	unlink(path);
 	write_place(path, "", 0);
 	return -ENOENT;

@@ -6,7 +6,8 @@
  *
  * The cache is never needed: a file that does not fit is ignored and replaced. The first run leaves
  * an empty file, and the second one fills it. So a machine on which zmem-bpf runs once does not pay
- * for it.
+ * for it. To fill it takes libbpf, and so 20 MiB: a run does it only where more than that is free,
+ * and only one run tries until the next boot.
  */
 #ifndef ZMEM_LOAD_BPF_CACHE_H
 #define ZMEM_LOAD_BPF_CACHE_H

@@ -481,6 +481,8 @@ static int cached_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 	r = bpf_cache_load(object_sum(id), &use);
 	if (r == 0)
 		r = c->error;
+	for (const struct part *p = c->parts; r == 0 && p->name; p++)
+		r = handle.fd[p->id] ? 0 : -ENOENT;
 	if (r < 0) {
 		destroy_cached(c);
 		return r;
@@ -494,17 +496,25 @@ static int cached_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 	return 0;
 }
 
-/* Loads from the cache; or by libbpf, and then keeps the object. */
+/*
+ * Loads from the cache. If the object is to be kept, libbpf puts it there first. The object of
+ * libbpf itself is not used: it holds three times the descriptors.
+ */
 static int load_by_cache(enum bpf_object_id id, const struct bpf_sizes *sizes,
 			 const struct zmem_scramble *scramble, struct bpf_handle *ret)
 {
+	struct bpf_handle loaded = {};
 	int r = object_sum(id) ? cached_load(id, sizes, scramble, ret) : -ENOENT;
 
 	if (r != -ENODATA)
 		return r;
-	r = libbpf_load(id, sizes, scramble, ret, NULL);
+	r = libbpf_load(id, sizes, NULL, &loaded, NULL);
 	if (r == 0)
-		bpf_cache_keep(object_sum(id), ret->object);
+		bpf_cache_keep(object_sum(id), loaded.object);
+	bpf_handle_close(&loaded);
+	r = r < 0 ? r : cached_load(id, sizes, scramble, ret);
+	if (r == 0)
+		ret->kept = false;
 	return r;
 }
 
