@@ -10,7 +10,7 @@ UNIT_BIN := $(UNIT:%=$(B)/tests/%)
 uses_base      := base
 uses_privilege := privilege base
 uses_proc      := proc model base
-uses_load      := load proc model privilege base
+uses_load      := load privilege base
 uses_model     := model base
 uses_fields    := fields model base
 uses_query     := query fields model base

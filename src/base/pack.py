@@ -6,7 +6,6 @@ pack.py OUT NAME=FILE[@[BASE]]...: each file as a struct packed of that name. It
 compressed, with a BASE that is named before it as what it may refer to: most data of one kind has most bytes in common.
 """
 import ctypes
-import hashlib
 import sys
 
 LEVEL = 22  # of zstd: it is compressed once
@@ -41,8 +40,7 @@ def main(path, items):
             print(f"static const unsigned char {name}_bytes[] __attribute__((aligned({1 if packed else 8}))) = {{\n"
                   f"{','.join(map(str, data))}\n}};\n"
                   f"const struct packed {name} = {{{name}_bytes, sizeof({name}_bytes), "
-                  f"{f'&{base}' if base else 'NULL'}, 0x{hashlib.sha256(contents[name]).hexdigest()[:16]}, "
-                  f"{'false' if packed else 'true'}}};", file=out)
+                  f"{f'&{base}' if base else 'NULL'}, {'false' if packed else 'true'}}};", file=out)
 
 
 main(sys.argv[1], sys.argv[2:])

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/strbuf.h"
 
@@ -13,7 +12,6 @@ struct packed {
 	const unsigned char *data; /* as they are, or a frame of zstd */
 	size_t size;
 	const struct packed *base; /* whose contents the frame refers to, or NULL */
-	uint64_t sum;		   /* of the contents */
 	bool plain;
 };
 

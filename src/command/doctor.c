@@ -327,10 +327,8 @@ static void add_source(struct doctor *d, struct source *source)
 	d->works = true;
 	if (bpf)
 		add_row(&d->rows, "counters", WORKS, "by BPF%s, %zu processes in %.1f ms",
-			source_is_pinned(source) ? ", through the pin"
-			: source_is_kept(source) ? " (programs kept since an earlier run)"
-						 : "",
-			snapshot.count, (double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
+			source_is_pinned(source) ? ", through the pin" : "", snapshot.count,
+			(double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
 	else
 		add_row(&d->rows, "counters", FAILS, "from /proc and not by BPF: %s",
 			reason && reason->reason ? reason->reason : "BPF does not work");

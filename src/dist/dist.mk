@@ -96,8 +96,7 @@ install-caps: install
 
 # The group and directories that others use as well stay. The pin is removed, as the package does.
 uninstall:
-	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ] && [ -x '$(AT)/bin/zmem-bpf' ]; then \
-		'$(AT)/bin/zmem-bpf' pin --remove; rm -rf /run/zmem-bpf-cache; fi
+	@if [ -z '$(DESTDIR)' ] && [ "$$(id -u)" = 0 ] && [ -x '$(AT)/bin/zmem-bpf' ]; then '$(AT)/bin/zmem-bpf' pin --remove; fi
 	rm -f '$(AT)/bin/zmem-bpf' $(foreach p,$(MAN_PAGES),'$(call man_here,$(p))') '$(BASH)' '$(ZSH)' \
 		'$(DESTDIR)$(UNITDIR)/zmem-bpf.service' '$(DESTDIR)$(UNITDIR)/zmem-bpf-pin.service' \
 		'$(DESTDIR)$(UNITDIR)/zmem-bpf-record.service'

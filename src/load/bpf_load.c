@@ -25,7 +25,6 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/unpack.h"
-#include "load/bpf_cache.h"
 #include "load/bpf_load.h"
 #include "load/load_limit.h"
 
@@ -350,7 +349,7 @@ static int load_object(struct bpf_object *object, const char *log, struct bpf_mi
 {
 	int r = bpf_object__load(object);
 
-	if (r < 0 && log && missing)
+	if (r < 0 && log)
 		bpf_diagnose_missing(log, missing);
 	return r;
 }
@@ -388,7 +387,7 @@ static int set_up_scramble(const struct bpf_object *object, const struct zmem_sc
 	const uint32_t zero = 0;
 	int fd = map_fd(object, "scramble");
 
-	return fd && scramble ? bpf_map_update_elem(fd, &zero, scramble, 0) : 0;
+	return fd ? bpf_map_update_elem(fd, &zero, scramble, 0) : 0;
 }
 
 static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
@@ -420,104 +419,6 @@ static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 	return 0;
 }
 
-/* ---- the cache ---- */
-
-/* Returns 0 for an object that libbpf cannot load: it is not kept. */
-static uint64_t object_sum(enum bpf_object_id id)
-{
-	return objects[id].elf ? objects[id].elf->sum : 0;
-}
-
-struct cached {
-	const struct bpf_sizes *sizes;
-	const struct part *parts;
-	const struct zmem_scramble *scramble;
-	struct bpf_handle *handle;
-	int error;
-	unsigned count;
-	int fd[CACHE_FDS];
-};
-
-static void destroy_cached(void *object)
-{
-	struct cached *c = object;
-
-	while (c->count)
-		close_fd(&c->fd[--c->count]);
-	free(c);
-}
-
-static uint32_t cached_entries(void *arg, const char *map, uint32_t entries)
-{
-	return entries_of(((struct cached *)arg)->sizes, map, entries);
-}
-
-static void cached_found(void *arg, const char *name, int fd)
-{
-	struct cached *c = arg;
-	const uint32_t zero = 0;
-
-	c->fd[c->count++] = fd;
-	if (c->scramble && strcmp(name, "scramble") == 0)
-		c->error = bpf_map_update_elem(fd, &zero, c->scramble, 0);
-	for (const struct part *p = c->parts; p->name; p++) {
-		if (strcmp(p->name, name) == 0)
-			c->handle->fd[p->id] = fd;
-	}
-}
-
-static int cached_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
-		       const struct zmem_scramble *scramble, struct bpf_handle *ret)
-{
-	struct bpf_handle handle = {.destroy = destroy_cached, .kept = true};
-	struct cached *c = calloc(1, sizeof(*c));
-	const struct bpf_cache_use use = {c, cached_entries, cached_found};
-	int r;
-
-	if (!c)
-		return -ENOMEM;
-	*c = (struct cached){sizes, objects[id].parts, scramble, &handle, 0, 0, {}};
-	handle.object = c;
-	r = bpf_cache_load(object_sum(id), &use);
-	if (r == 0)
-		r = c->error;
-	for (const struct part *p = c->parts; r == 0 && p->name; p++)
-		r = handle.fd[p->id] ? 0 : -ENOENT;
-	if (r < 0) {
-		destroy_cached(c);
-		return r;
-	}
-	/* As close_maps() of a light skeleton. */
-	for (unsigned i = 0; i < c->count; i++) {
-		if (!has_descriptor(&handle, c->fd[i]))
-			close_fd(&c->fd[i]);
-	}
-	*ret = handle;
-	return 0;
-}
-
-/*
- * Loads from the cache. If the object is to be kept, libbpf puts it there first. The object of
- * libbpf itself is not used: it holds three times the descriptors.
- */
-static int load_by_cache(enum bpf_object_id id, const struct bpf_sizes *sizes,
-			 const struct zmem_scramble *scramble, struct bpf_handle *ret)
-{
-	struct bpf_handle loaded = {};
-	int r = object_sum(id) ? cached_load(id, sizes, scramble, ret) : -ENOENT;
-
-	if (r != -ENODATA)
-		return r;
-	r = libbpf_load(id, sizes, NULL, &loaded, NULL);
-	if (r == 0)
-		bpf_cache_keep(object_sum(id), loaded.object);
-	bpf_handle_close(&loaded);
-	r = r < 0 ? r : cached_load(id, sizes, scramble, ret);
-	if (r == 0)
-		ret->kept = false;
-	return r;
-}
-
 int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_sizes *sizes,
 	     const struct zmem_scramble *scramble, struct bpf_handle *ret,
 	     struct bpf_missing *missing)
@@ -528,10 +429,9 @@ int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_siz
 	/* A signal aborts the verifier, even one that only stops us (kernel/bpf/verifier.c). */
 	for (int i = 0; i < LOAD_TRIES && r == -EAGAIN; i++) {
 		load_limit_begin(&limit, LOAD_LIMIT_NS);
-		r = loader == LOADER_LIGHT ? load_by_cache(id, sizes, scramble, ret) : -ENOENT;
-		if (r < 0 && loader == LOADER_LIGHT)
+		if (loader == LOADER_LIGHT)
 			r = light_load(objects[id].light, objects[id].parts, sizes, scramble, ret);
-		if (loader == LOADER_LIBBPF)
+		else
 			r = libbpf_load(id, sizes, scramble, ret, missing);
 		r = load_limit_end(&limit, r);
 	}

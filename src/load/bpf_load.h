@@ -77,7 +77,6 @@ struct bpf_handle {
 	int fd[BPF_PARTS]; /* 0: the object has no such part */
 	void *object;	   /* owns the descriptors */
 	void (*destroy)(void *object);
-	bool kept;	     /* from the cache (bpf_cache.h) */
 	size_t answers_size; /* of what bpf_handle_map() has mapped */
 	void *answers;
 };

@@ -83,8 +83,7 @@ int notices_opened(struct session *s, int error)
 	if (error < 0 && !c->source)
 		return report_unopened_source(s, error);
 	if (o->verbose)
-		log_notice(false, "counters come from %s%s", source_name(c->source),
-			   source_is_kept(c->source) ? ", kept since an earlier run" : "");
+		log_notice(false, "counters come from %s", source_name(c->source));
 	if (is_new(s, COLLECT_NOTICE_ROLLUP) && o->verbose) {
 		s->printed |= COLLECT_NOTICE_PSS_LOST;
 		log_notice(false, "PSS comes from smaps_rollup: %s", source_pss_refusal(c->source));

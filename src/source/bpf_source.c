@@ -415,13 +415,6 @@ static void bpf_distrust(void *state)
 	forget_layout(b);
 }
 
-static bool bpf_kept(const void *state)
-{
-	const struct bpf_state *b = state;
-
-	return b->object.kept;
-}
-
 static int bpf_link(const void *state)
 {
 	const struct bpf_state *b = state;
@@ -447,7 +440,6 @@ const struct source_kind source_kind_bpf = {
 	.pss_refusal = readers_pss_refusal,
 	.distrust = bpf_distrust,
 	.link = bpf_link,
-	.kept = bpf_kept,
 	.layout = bpf_layout,
 	.close = bpf_close,
 };

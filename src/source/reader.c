@@ -19,8 +19,8 @@
 /* At least the 8 pages of the kernel's own buffer, or records are split (kernel/bpf/bpf_iter.c). */
 #define READ_SIZE (128 * 1024)
 
-/* Visits that found no room: a second of them in a row ends the read. */
-#define READ_TRIES    5000
+/* Visits that found no room: five seconds of them in a row end the read. */
+#define READ_TRIES    20000
 #define READ_PAUSE_NS 200000
 
 /* How often a process is read before its walk is given up. */
@@ -297,9 +297,11 @@ int readers_revisit(void *state, pid_t pid, struct snapshot *snapshot)
 static int read_share(struct reader *r)
 {
 	const struct readers *from = r->c->from;
-	cleanup_close int fd = from->open(from->state);
+	int fd = from->open(from->state), err = fd < 0 ? fd : drain(r, fd);
 	struct zmem_pss_record record;
-	int err = fd < 0 ? fd : drain(r, fd);
+
+	/* Each visit opens one of its own. */
+	close_fd(&fd);
 
 	while (err == 0 && take_visit(r->c, &record)) {
 		err = repeat_walk(from, r->share.lane, &record);

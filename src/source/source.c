@@ -373,13 +373,6 @@ bool source_is_pinned(const struct source *source)
 	return source->variant->pinned;
 }
 
-bool source_is_kept(const struct source *source)
-{
-	const struct source_kind *kind = source->variant->kind;
-
-	return kind->kept && kind->kept(source->state);
-}
-
 int source_link(const struct source *source)
 {
 	const struct source_kind *kind = source->variant->kind;

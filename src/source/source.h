@@ -74,8 +74,6 @@ const char *source_name(const struct source *source);
 enum origin source_origin(const struct source *source);
 /* True if the source reads the pin. */
 bool source_is_pinned(const struct source *source);
-/* True if its programs are those that an earlier run kept (load/bpf_cache.h). */
-bool source_is_kept(const struct source *source);
 /*
  * Why a process that can load programs does better without the pin: it has no PSS, or another build
  * of zmem-bpf made it. NULL if it does not.

@@ -38,8 +38,6 @@ struct source_kind {
 	int (*link)(const void *state);
 	/* Where the kernel has its memory. Returns 0 or a negative errno. NULL: not known. */
 	int (*layout)(const void *state, struct zmem_layout *ret);
-	/* True if an earlier run kept what this one loads. NULL: never. */
-	bool (*kept)(const void *state);
 	void (*close)(void *state);
 };
 

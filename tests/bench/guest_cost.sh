@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # What a run costs on other kernels, in instructions: O=build VM_SCRIPT=tests/bench/guest_cost.sh tests/vm/run 6.12 7.x.
 # The clock of a guest counts instructions, 4 ns each (tests/vm/run), so a loaded machine changes nothing. The runs load
-# programs, use those that an earlier run kept, or use the pin. They run in an idle guest, and beside 400 exec'ed
-# processes. Probes on functions of the verifier say what the parts of a load cost.
+# programs or use the pin. They run in an idle guest, and beside 400 exec'ed processes. Probes on functions of the verifier say what the parts of a load cost.
 ROUNDS=10
 
 now() {
@@ -26,12 +25,9 @@ cost() {
 }
 
 costs() {
-	rm -rf /run
 	cost "$1, loaded"
 	cost "$1, loaded, --pss none" --pss none
 	mkdir -p /run
-	cost "$1, kept"
-	cost "$1, kept, --pss none" --pss none
 	if zmem-bpf-static pin 2>/dev/null; then
 		cost "$1, pinned" --pinned
 		cost "$1, pinned, --pss none" --pinned --pss none

@@ -4,7 +4,6 @@ tools, each with a parser of its output."""
 
 import contextlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -13,25 +12,6 @@ from outcome import O, PROGRAM
 
 STATIC = O + "/zmem-bpf-static"
 FLOOR = O + "/floor"
-
-
-KEPT = "/run/zmem-bpf-cache"
-
-
-@contextlib.contextmanager
-def loaded():
-    """Around runs that load their programs, as the first run after a boot does. None is kept, and none can be."""
-    aside = KEPT + ".aside"
-    if os.path.isdir(KEPT):
-        os.rename(KEPT, aside)
-    with open(KEPT, "xb"):
-        pass
-    try:
-        yield
-    finally:
-        os.unlink(KEPT)
-        if os.path.isdir(aside):
-            os.rename(aside, KEPT)
 
 
 @contextlib.contextmanager
@@ -112,7 +92,6 @@ OURS = {
 }
 
 OTHERS = [
-    Subject("Pss", "the same, loading its programs", [STATIC, "--json"], of_json("pss_bytes"), loaded),
     Subject("Pss", "the same, by a pin", [STATIC, "--json", "--pinned"], of_json("pss_bytes"), pinned),
     Subject("Pss", "the same, with shared libraries", [PROGRAM, "--json"], of_json("pss_bytes")),
     Subject("Pss", "zmem-bpf", [STATIC]),
@@ -126,7 +105,6 @@ OTHERS = [
     Subject("Pss", "psm", ["psm"], of_program(r"^ *([\d.]+) .*\bworkload\b", 2 ** 10)),
     Subject("Pss", "procrank", ["procrank"]),
     Subject("Pss", "zmem -p", ["zmem", "-p"], of_zmem),
-    Subject("Rss", "the same, loading its programs", [STATIC, "--json", "--pss", "none"], of_json("rss_bytes"), loaded),
     Subject("Rss", "the same, by a pin", [STATIC, "--json", "--pss", "none", "--pinned"], of_json("rss_bytes"), pinned),
     Subject("Rss", "the same, with shared libraries", [PROGRAM, "--json", "--pss", "none"],
             of_json("rss_bytes")),
