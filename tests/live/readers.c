@@ -202,7 +202,7 @@ static void *free_rooms(void *map)
 	return NULL;
 }
 
-/* A visit without a room is repeated, for a second at most; no process is left out. */
+/* A visit without a room is repeated, for five seconds at most; no process is left out. */
 static void check_rooms(struct source *one, struct source *other)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
