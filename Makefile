@@ -223,9 +223,10 @@ deps-all: deps-gate deps-cross deps-fuzz deps-compilers
 # ---- BPF: a program as an object for libbpf, and as a light skeleton ----
 
 # NAME_probe reads by probe reads, for kernels without bpf_rdonly_cast() (before 6.2); NAME_old uses only
-# what kernels from 5.8 on have.
+# what kernels from 5.8 on have. NAME_memos counts what many processes share once (bpf/memo.bpf.h); where that does
+# not pay, the smaller one loads in less time. Those for older kernels are one.
 BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)) task_counters_probe task_counters_old \
-             task_pss_probe task_pss_old oom_kill_probe oom_kill_old grow_probe
+             task_pss_memos task_pss_probe task_pss_old oom_kill_probe oom_kill_old grow_probe
 BPF_OBJ   := $(BPF_NAMES:%=$(O)/bpf/%.bpf.o)
 # As <bpf/bpf_tracing.h> calls them.
 BPF_ARCH  := $(patsubst x86_64,x86,$(or $(CROSS),$(MACHINE)))
@@ -241,6 +242,8 @@ endef
 
 $(O)/bpf/%.raw.o: bpf/%.bpf.c
 	$(call compile_bpf)
+$(O)/bpf/%_memos.raw.o: bpf/%.bpf.c
+	$(call compile_bpf,-DZMEM_MEMOS)
 $(O)/bpf/%_probe.raw.o: bpf/%.bpf.c
 	$(call compile_bpf,-DZMEM_PROBE_READS)
 $(O)/bpf/%_old.raw.o: bpf/%.bpf.c
@@ -262,7 +265,8 @@ $(O)/bpf/%.light.h: $(O)/bpf/%.lskel.h src/load/light.py
 # no time to unpack them, are as they are. Each other one, behind "@", refers to what has most in common with it.
 LIGHT      := $(filter-out %_old oom_kill% grow%,$(BPF_NAMES))
 BPF_PACKED := task_pss_light task_counters_light \
-              task_pss_elf@task_pss_light task_counters_elf@task_counters_light task_pss_probe_light@task_pss_light \
+              task_pss_elf@task_pss_light task_counters_elf@task_counters_light \
+              task_pss_memos_light@task_pss_light task_pss_memos_elf@task_pss_elf task_pss_probe_light@task_pss_memos_light \
               task_counters_probe_light@task_pss_probe_light task_counters_probe_elf@task_counters_probe_light \
               task_pss_old_elf@task_pss_probe_light task_counters_old_elf@task_pss_old_elf \
               swap_light@task_pss_light holders_light@swap_light holders_elf@holders_light \

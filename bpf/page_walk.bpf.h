@@ -6,13 +6,13 @@
 #include "walk_room.bpf.h"
 #include "page.bpf.h"
 #include "page_table.bpf.h"
-#ifndef ZMEM_SWAP_SLOTS
+#ifdef ZMEM_MEMOS
 #include "memo.bpf.h"
 #endif
 #include "maple.bpf.h"
 #include "vma_list.bpf.h"
 
-#ifdef ZMEM_SWAP_SLOTS
+#ifndef ZMEM_MEMOS
 static __always_inline void count_table(struct page_walk *w, walk_ref walk)
 {
 	walk_table(walk);

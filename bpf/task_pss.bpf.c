@@ -6,6 +6,9 @@
  * An object may have 32 functions, callbacks included. libbpf's loader for light skeletons has no
  * room for more (src/gen_loader.c, MAX_USED_PROGS); with more, the kernel refuses it with EACCES.
  */
+#ifdef ZMEM_PROBE_READS
+#define ZMEM_MEMOS
+#endif
 #include "vmlinux.h"
 #include "flavors.h"
 #include <bpf/bpf_helpers.h>

@@ -16,6 +16,7 @@
 #include "task_counters.light.h"
 #include "task_counters_probe.light.h"
 #include "task_pss.light.h"
+#include "task_pss_memos.light.h"
 #include "task_pss_probe.light.h"
 #pragma GCC diagnostic pop
 
@@ -57,16 +58,18 @@ struct part {
 
 #define PSS_PARTS                                                                                  \
 	LIGHT_PROGRAM(ITER, task_pss), LIGHT_PROGRAM(SETUP, cpu_offset_setup),                     \
-		LIGHT_MAP(CALIBRATION, calibration), LIGHT_MAP(LANES, memo_lanes),                 \
-		LIGHT_MAP(LAYOUT, layout),                                                         \
+		LIGHT_MAP(CALIBRATION, calibration), LIGHT_MAP(LAYOUT, layout),                    \
 	{                                                                                          \
 	}
 
 #define SKELETON task_pss
 static const struct part pss_parts[] = {PSS_PARTS};
 #undef SKELETON
+#define SKELETON task_pss_memos
+static const struct part pss_memos_parts[] = {LIGHT_MAP(LANES, memo_lanes), PSS_PARTS};
+#undef SKELETON
 #define SKELETON task_pss_probe
-static const struct part pss_probe_parts[] = {PSS_PARTS};
+static const struct part pss_probe_parts[] = {LIGHT_MAP(LANES, memo_lanes), PSS_PARTS};
 #undef SKELETON
 #define SKELETON task_counters
 static const struct part counters_parts[] = {
@@ -175,8 +178,9 @@ struct light {
 		__VA_ARGS__}
 #define AT(skeleton, map) .map = offsetof(struct skeleton, maps.map)
 
-LIGHT(task_pss, AT(task_pss, cpu_offset), AT(task_pss, rooms), AT(task_pss, memos),
-      AT(task_pss, scramble));
+LIGHT(task_pss, AT(task_pss, cpu_offset), AT(task_pss, rooms), AT(task_pss, scramble));
+LIGHT(task_pss_memos, AT(task_pss_memos, cpu_offset), AT(task_pss_memos, rooms),
+      AT(task_pss_memos, memos), AT(task_pss_memos, scramble));
 LIGHT(task_pss_probe, AT(task_pss_probe, cpu_offset), AT(task_pss_probe, rooms),
       AT(task_pss_probe, memos), AT(task_pss_probe, scramble));
 LIGHT(task_counters, AT(task_counters, cpu_offset), AT(task_counters, rooms),
@@ -273,9 +277,10 @@ static const struct {
 	const struct light *light; /* NULL: libbpf alone loads it */
 } objects[] = {
 	[OBJECT_PSS] = {&task_pss_elf, pss_parts, &task_pss_loader},
+	[OBJECT_PSS_MEMOS] = {&task_pss_memos_elf, pss_memos_parts, &task_pss_memos_loader},
 	/* No object: libbpf explains OBJECT_PSS_OLD, which has the same code. */
 	[OBJECT_PSS_PROBE] = {NULL, pss_probe_parts, &task_pss_probe_loader},
-	[OBJECT_PSS_OLD] = {&task_pss_old_elf, pss_parts, NULL},
+	[OBJECT_PSS_OLD] = {&task_pss_old_elf, pss_memos_parts, NULL},
 	[OBJECT_COUNTERS] = {&task_counters_elf, counters_parts, &task_counters_loader},
 	[OBJECT_COUNTERS_PROBE] = {&task_counters_probe_elf, counters_parts,
 				   &task_counters_probe_loader},

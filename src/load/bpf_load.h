@@ -14,6 +14,7 @@
 
 enum bpf_object_id {
 	OBJECT_PSS,
+	OBJECT_PSS_MEMOS, /* the same with memos (bpf/memo.bpf.h) */
 	OBJECT_PSS_PROBE,
 	OBJECT_PSS_OLD,
 	OBJECT_COUNTERS,

@@ -379,8 +379,10 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 	b->proc = proc;
 	b->pfn_end = UINT64_MAX;
 	b->memos = memos->each;
-	r = bpf_source_load(variant->name, variant->object, variant->loader,
-			    memos->each * memos->readers, diag, &b->object);
+	r = bpf_source_load(variant->name,
+			    variant->object == OBJECT_PSS && memos->each ? OBJECT_PSS_MEMOS
+									 : variant->object,
+			    variant->loader, memos->each * memos->readers, diag, &b->object);
 	if (r < 0)
 		return r;
 	b->link_fd = iterator_link(b->object.fd[BPF_ITER], NULL);

@@ -236,7 +236,8 @@ static int open_sources(struct pin_sources *l, const struct procfs *proc, struct
 	if (r == 0)
 		r = source_open(&request, proc, diag, &l->counters);
 	/* The hints name what loading needs. Pinning needs another capability. */
-	for (int i = 0; r < 0 && !privilege_loads() && i < diag->count; i++)
+	for (int i = 0;
+	     r < 0 && !privilege_loads() && i < diag->count && privilege_is_first_namespace(); i++)
 		diag->note[i].hint = ASK_ROOT;
 	return r;
 }

@@ -34,7 +34,7 @@ OPTIONS = {
     "CONFIG_ZSWAP": "zswap_entry",
     "CONFIG_EPOLL": "eventpoll epitem eppoll_entry",
     "rss_stat of another type": "percpu_counter - grow",
-    "5.9": "mm_struct.write_protect_seq - task_pss task_pss_probe task_pss_old swap",
+    "5.9": "mm_struct.write_protect_seq - task_pss task_pss_memos task_pss_probe task_pss_old swap",
 }
 
 # What every kernel has that has the rest. Without it objects do not load, and the program goes on with another one, or

@@ -155,7 +155,7 @@ def check_all():
     lib = libbpf()
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "types")
-        for name in ("task_pss", "task_pss_probe", "swap"):
+        for name in ("task_pss", "task_pss_memos", "task_pss_probe", "swap"):
             error, same = load(lib, name, TYPES)
             result(error == 0, "%s: loads" % name, error)
             check_enum(lib, name, same, path)
