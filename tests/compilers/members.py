@@ -34,7 +34,7 @@ OPTIONS = {
     "CONFIG_ZSWAP": "zswap_entry",
     "CONFIG_EPOLL": "eventpoll epitem eppoll_entry",
     "rss_stat of another type": "percpu_counter - grow",
-    "5.9": "mm_struct.write_protect_seq - task_pss task_pss_memos task_pss_probe task_pss_old swap",
+    "5.9": "mm_struct.write_protect_seq - task_pss task_pss_memos task_pss_probe task_pss_old swap task_counters oom_kill",
 }
 
 # What every kernel has that has the rest. Without it objects do not load, and the program goes on with another one, or
@@ -53,20 +53,22 @@ cgroup * kn root
 cgroup_subsys_state * cgroup
 cred * euid
 css_set subsys
-dentry * d_name d_parent d_sb d_u d_u.d_alias
+dentry * d_hash d_name d_parent d_sb d_u d_u.d_alias
 fdtable * fd
-file * f_inode f_mapping private_data
+file * f_inode f_mapping f_path private_data
 file_system_type * name
 files_struct * fdt
 folio * _entire_mapcount _flags_1 _mapcount lru mapping
 gendisk * private_data
+hlist_bl_node pprev
 inode * i_blocks i_data i_dentry i_generation i_ino i_mode i_nlink i_rdev i_sb i_sb_list i_size
 kernfs_node * __parent name
 kuid_t val
 list_head next prev
 maple_tree ma_root
 maple_type * maple_arange_64 maple_range_64
-mm_struct * exec_vm mm_mt mm_users pgd rss_stat start_stack write_protect_seq
+mm_struct * exe_file exec_vm hiwater_rss locked_vm map_count mm_mt mm_users pgd pgtables_bytes pinned_vm rss_stat start_stack
+mm_struct total_vm write_protect_seq
 nsproxy * cgroup_ns
 pageflags * PG_dirty PG_head PG_swapbacked
 path dentry
@@ -78,11 +80,11 @@ qstr len name
 rb_node * __rb_parent_color rb_left rb_right
 seqcount sequence
 shmem_inode_info vfs_inode
-signal_struct * nr_threads oom_score_adj rlim thread_head
+signal_struct * maj_flt nr_threads oom_score_adj rlim stats_lock thread_head
 super_block * s_dev s_inodes s_list s_magic s_op s_root s_type
 swap_info_struct * bdev cluster_info flags inuse_pages list max pages prio swap_file swap_map type
 task_struct * comm files flags group_leader mm pid real_cred real_parent self_exec_id signal stack start_boottime
-task_struct tasks tgid thread_info thread_node thread_pid
+task_struct maj_flt tasks tgid thread_info thread_node thread_pid
 thread_info flags
 upid * nr ns
 vm_area_struct * anon_vma anon_vma_chain shared shared.rb vm_end vm_file vm_flags vm_mm vm_ops vm_pgoff vm_start
