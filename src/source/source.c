@@ -19,8 +19,11 @@
 #define TABLES_TO_SHARE (32 * 1024 * 1024)
 #define READERS_AUTO	4
 
-/* Bytes of page tables; and how many memos a reader gets, each of 64 bytes (bpf/memo.bpf.h). */
-#define TABLES_FOR_MEMOS (8 * 1024 * 1024)
+/*
+ * Bytes of page tables that processes share, from which on memos save more than their code takes to
+ * load (1 ms); and how many memos a reader gets, each of 64 bytes (bpf/memo.bpf.h).
+ */
+#define TABLES_FOR_MEMOS (2 * 1024 * 1024)
 #define TABLES_PER_MEMO	 (16 * 1024)
 #define MEMOS_LEAST	 1024
 #define MEMOS_CONTINUOUS (4 * 1024)
@@ -244,20 +247,29 @@ static int set_request(struct source *source, const struct source_request *reque
 	return reason && !source->pss_refusal ? -ENOMEM : 0;
 }
 
-/* Compares the page tables with those of the same memory if no two processes shared any. */
-bool source_memos_pay(const struct procfs *proc, const struct meminfo *m)
+/*
+ * The bytes of page tables beyond those that the same memory would have if no two processes shared
+ * any; 0 if there are fewer, or if that is not known.
+ */
+static uint64_t shared_tables(const struct procfs *proc, const struct meminfo *m)
 {
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE),
+		       tables = m->value[MEMINFO_PAGE_TABLES];
 	uint64_t explained;
 	struct stat st;
 
 	if (!meminfo_has(m, MEMINFO_PAGE_TABLES) || !meminfo_has(m, MEMINFO_ANON) ||
 	    !meminfo_has(m, MEMINFO_MAPPED) || fstat(proc->fd, &st) < 0)
-		return false;
+		return 0;
 	/* /proc has a link for each process of the machine (proc_root_getattr()). */
 	explained = (uint64_t)st.st_nlink * PAGES_OF_PROCESS * page +
 		    (m->value[MEMINFO_ANON] + m->value[MEMINFO_MAPPED]) / page * sizeof(uint64_t);
-	return m->value[MEMINFO_PAGE_TABLES] > explained + TABLES_TO_LOAD;
+	return tables > explained ? tables - explained : 0;
+}
+
+bool source_memos_pay(const struct procfs *proc, const struct meminfo *m)
+{
+	return shared_tables(proc, m) > TABLES_TO_LOAD;
 }
 
 const char *source_pin_lacks(const struct source *source)
@@ -286,19 +298,19 @@ static bool pass_over_pin(const struct source *source, const struct source_reque
 }
 
 /*
- * A table of 4 KiB that is mapped by several processes needs one memo. Where there are few tables
- * each would be found a few times, so there are none, but a source that stays may see more later.
+ * A table of 4 KiB that is mapped by several processes needs one memo. Where processes share few
+ * tables there are none, but a source that stays may see more later.
  */
 static struct memo_plan plan_memos(const struct source_request *request, const struct procfs *proc)
 {
+	const struct meminfo m = meminfo_read(proc->fd);
 	struct memo_plan plan = {.each = request->continuous ? MEMOS_CONTINUOUS : 0};
-	uint64_t tables;
+	uint64_t tables = meminfo_has(&m, MEMINFO_PAGE_TABLES) ? m.value[MEMINFO_PAGE_TABLES] : 0;
 
 	if (!request->memos)
 		return (struct memo_plan){};
 	plan.readers = request->readers ? request->readers : most_readers();
-	tables = page_tables(proc);
-	if (tables >= TABLES_FOR_MEMOS && !plan.each)
+	if (shared_tables(proc, &m) >= TABLES_FOR_MEMOS && !plan.each)
 		plan.each = MEMOS_LEAST;
 	while (plan.each && plan.each < MEMOS_MOST && plan.each < tables / TABLES_PER_MEMO)
 		plan.each *= 2;

@@ -92,7 +92,7 @@ OURS = {
 }
 
 OTHERS = [
-    Subject("Pss", "the same, by a pin", [STATIC, "--json", "--pinned"], of_json("pss_bytes"), pinned),
+    Subject("Pss", "zmem-bpf --json --pinned", [STATIC, "--json", "--pinned"], of_json("pss_bytes"), pinned),
     Subject("Pss", "the same, with shared libraries", [PROGRAM, "--json"], of_json("pss_bytes")),
     Subject("Pss", "zmem-bpf", [STATIC]),
     Subject("Pss", "zmem-bpf --json --pss rollup", [STATIC, "--json", "--pss", "rollup"],
@@ -105,7 +105,7 @@ OTHERS = [
     Subject("Pss", "psm", ["psm"], of_program(r"^ *([\d.]+) .*\bworkload\b", 2 ** 10)),
     Subject("Pss", "procrank", ["procrank"]),
     Subject("Pss", "zmem -p", ["zmem", "-p"], of_zmem),
-    Subject("Rss", "the same, by a pin", [STATIC, "--json", "--pss", "none", "--pinned"], of_json("rss_bytes"), pinned),
+    Subject("Rss", "zmem-bpf --json --pss none --pinned", [STATIC, "--json", "--pss", "none", "--pinned"], of_json("rss_bytes"), pinned),
     Subject("Rss", "the same, with shared libraries", [PROGRAM, "--json", "--pss", "none"],
             of_json("rss_bytes")),
     Subject("Rss", "C: starts and ends", [FLOOR]),
