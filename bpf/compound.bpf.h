@@ -25,6 +25,16 @@
 	(OLD_LAYOUTS ? (__u64)bpf_core_type_size(struct page___old)                                \
 		     : koffset(struct folio, _flags_1))
 
+/* Returns the head page of the folio, for a page with bit 0 of its compound_head set. */
+static __always_inline __u64 tail_head(__u64 page, __u64 info)
+{
+	/*
+	 * Since Linux 7.1 (compound_info) `info` may be a mask for the page's own address. No
+	 * struct page has an address that high (arm64: VMEMMAP_END).
+	 */
+	return info >= 0xffffffffc0000000ULL ? page & info & ~1ULL : info - 1;
+}
+
 /* True if the second struct page of a compound page counts the mappings of the whole. */
 #define has_compound_maps()                                                                        \
 	(OLD_LAYOUTS && bpf_core_field_exists(struct page___old, compound_mapcount))

@@ -48,16 +48,6 @@ __noinline int count_run(walk_ref walk, __u64 key, __u64 count)
 	return 0;
 }
 
-/* Returns the head page of the folio, for a page with bit 0 of its compound_head set. */
-static __always_inline __u64 tail_head(__u64 page, __u64 info)
-{
-	/*
-	 * Since Linux 7.1 (compound_info) `info` may be a mask for the page's own address. No
-	 * struct page has an address that high (arm64: VMEMMAP_END).
-	 */
-	return info >= 0xffffffffc0000000ULL ? page & info & ~1ULL : info - 1;
-}
-
 /*
  * Returns the kind of a page from its folio, as mm_counter() does: FILE 0, ANON 1, SHMEM 3. It has
  * no branch, because a branch would double the verifier's work for all later code.

@@ -19,26 +19,6 @@
 #define PF_KTHREAD    0x00200000
 
 /*
- * Clears everything behind the first NUL, because the memory behind a name must not leak. It has no
- * branch, which would double the verifier's work for all later code.
- */
-static __always_inline void text_terminate(__u64 *words, int count)
-{
-	const __u64 ones = 0x0101010101010101ULL;
-	__u64 keep = ~0ULL;
-
-	for (int i = 0; i < count; i++) {
-		__u64 w = words[i];
-		__u64 zero =
-			(w - ones) & ~w & (ones << 7); /* bit 7 of the first NUL byte, at least */
-
-		barrier(); /* one word at a time: clang 19 and later else need too much stack */
-		words[i] = w & keep & (((zero & -zero) >> 7) - 1);
-		keep &= ((zero | -zero) >> 63) - 1; /* 0 after the first NUL */
-	}
-}
-
-/*
  * Fills the members that every kind of record has. Returns 0 for a process that was just reaped. A
  * global function, so it has its own frame within the 512 bytes of stack.
  */

@@ -83,6 +83,7 @@ void balance_report(const struct result *result, struct system_report *ret)
 	uint64_t file, shmem;
 
 	account_split(&s->system, &r.account);
+	r.ram = s->system.ram;
 	r.processes = r.pss_missing = not_recorded(s);
 	for (size_t i = 0; i < s->count; i++) {
 		const struct process *p = &s->process[i];
@@ -103,4 +104,12 @@ void balance_report(const struct result *result, struct system_report *ret)
 	r.unattributed_known = s->balance.swap_unattributed_known;
 	r.unattributed = s->balance.swap_unattributed;
 	*ret = r;
+	if (!r.ram) {
+		ram_from_counters(&(struct ram_sources){.system = &s->system,
+							.after = &s->system.meminfo,
+							.zones = &(struct zones){},
+							.page_size = s->host.page_size},
+				  "a recording has no page frames", &ret->counters);
+		ret->ram = &ret->counters;
+	}
 }

@@ -4,6 +4,7 @@
 #define ZMEM_COLLECT_SPEC_H
 
 #include "check/compare.h"
+#include "source/census_source.h"
 #include "source/source.h"
 
 struct recording_reader;
@@ -31,6 +32,8 @@ struct collect_spec {
 	bool continuous;  /* several snapshots: names are kept between them */
 	int verify;	  /* the number of rows to compare with smaps_rollup, or VERIFY_ALL */
 	enum files_choice files;
+	bool ram; /* where the machine's RAM is */
+	enum census_method census_method;
 	bool figures_only; /* of the machine only what tables of processes show */
 	bool swap_shmem;   /* SWAP_SHMEM of each process, while swap is in use */
 	bool swap_ram;	   /* SWAP_RAM of each process, while swap is in use */

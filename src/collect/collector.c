@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "collect/balance.h"
 #include "collect/pss_read.h"
+#include "collect/ram_read.h"
 #include "collect/unseen.h"
 #include "privilege/privilege.h"
 #include "source/files_source.h"
@@ -187,8 +188,8 @@ static const char *beyond_pin(const struct collector *c, const struct meminfo *m
 
 	if (spec->continuous)
 		return "a series of snapshots loads once";
-	if (spec->files != FILES_NONE)
-		return "it has no files";
+	if (spec->files != FILES_NONE || spec->ram)
+		return "it has no files, and does not count page frames";
 	if ((pages || spec->swap_shmem) && swap_matters_in(c, m))
 		return "swap is in use, and it has no swap slots";
 	if (pages && source_memos_pay(&c->proc, m))
@@ -250,6 +251,8 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 	r = open_source(c);
 	if (r == 0)
 		r = open_files(c);
+	if (r == 0 && spec->ram)
+		r = ram_reader_open(c->source, &c->ram);
 	collector_phase_end(c, COLLECT_PHASE_READ, &since);
 	return r;
 }
@@ -390,6 +393,8 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 		machine_read(&c->proc, &s->host, &s->system);
 	if (read_files(c) == -ENOMEM || read_swap(c) == -ENOMEM)
 		return -ENOMEM;
+	if (c->ram && ram_reader_read(c->ram, &c->proc, &c->spec, s) == -ENOMEM)
+		return -ENOMEM;
 	balance_no_swap(s);
 	if (source_origin(c->source) == FROM_BPF) {
 		const struct process *self = snapshot_find(s, c->self);
@@ -508,6 +513,7 @@ void collector_close(struct collector *c)
 	files_source_close(c->files);
 	holders_source_close(c->holders);
 	swap_source_close(c->swap);
+	ram_reader_close(c->ram);
 	snapshot_done(&c->snapshot);
 	snapshot_done(&c->unseen);
 	for (size_t i = 0; i < ARRAY_SIZE(c->again); i++)

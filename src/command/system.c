@@ -22,6 +22,9 @@ static int show(struct session *s, struct output *out)
 	if (r)
 		return r;
 	balance_report(&result, &report);
+	report.cgroups = o->by == BY_CGROUP;
+	report.nodes = o->by == BY_NODE;
+	report.all = o->long_table || o->wide;
 	if (o->format == FORMAT_JSON)
 		render_system_json(&out->buf, &report);
 	else
@@ -38,6 +41,8 @@ int command_system(const struct options *o)
 	int r;
 
 	spec.files = FILES_ALL;
+	spec.ram = true;
+	spec.census_method = o->exact ? CENSUS_EXACT : CENSUS_AUTO;
 	r = session_open(&session, o, &spec);
 
 	if (r == 0)

@@ -40,57 +40,173 @@ static struct value value_size(uint64_t bytes)
 /* ---- the parts of RAM ---- */
 
 #define ROW const struct account *r = row
-#define PART(id, name, json, heading, type, help, ...)                                             \
-	FIELD_OF(ACCOUNT_##id, name, json, heading, type,                                          \
-		 value_signed(account_has(r, ACCOUNT_##id), r->value[ACCOUNT_##id]), help,         \
-		 __VA_ARGS__)
+#define PART(id, name, json, type, help)                                                           \
+	JSON_FIELD(name, json, type,                                                               \
+		   value_signed(account_has(r, ACCOUNT_##id), r->value[ACCOUNT_##id]), help)
 
-PART(TOTAL, total, "total_bytes", "total", BYTES, "MemTotal: the sum of the other parts",
-     .note = "MemTotal");
-PART(KERNEL, kernel, "kernel_bytes", "kernel", BYTES, "the sum of the values in kernel", NO_NOTE);
-PART(USER, user, "user_bytes", "user", BYTES, "the sum of the values in user", NO_NOTE);
-PART(CACHE, cache, "cache_bytes", "cache", BYTES, "Cached and Buffers less Shmem, mapped or not",
-     .note = "Cached and Buffers less Shmem");
-PART(HUGETLB, hugetlb, "hugetlb_bytes", "hugetlb", BYTES, "Hugetlb");
-PART(FREE, free, "free_bytes", "free", BYTES, "MemFree");
-PART(UNACCOUNTED, unaccounted, "unaccounted_bytes", "not accounted for", CHANGE,
+PART(TOTAL, total, "total_bytes", BYTES, "MemTotal: the sum of the other parts");
+PART(KERNEL, kernel, "kernel_bytes", BYTES, "the sum of the values in kernel");
+PART(USER, user, "user_bytes", BYTES, "the sum of the values in user");
+PART(CACHE, cache, "cache_bytes", BYTES, "Cached and Buffers less Shmem, mapped or not");
+PART(HUGETLB, hugetlb, "hugetlb_bytes", BYTES, "Hugetlb");
+PART(FREE, free, "free_bytes", BYTES, "MemFree");
+PART(UNACCOUNTED, unaccounted, "unaccounted_bytes", CHANGE,
      "MemTotal less the other parts: pages without a counter. Negative if counters lag");
 static FIELDS(memory, &field_total, &field_kernel, &field_user, &field_cache, &field_hugetlb,
 	      &field_free, &field_unaccounted);
 
-PART(SLAB_RECLAIMABLE, slab_reclaimable, "slab_reclaimable_bytes", "  slab, reclaimable", BYTES,
+PART(SLAB_RECLAIMABLE, slab_reclaimable, "slab_reclaimable_bytes", BYTES,
      "SReclaimable");
-PART(SLAB_UNRECLAIMABLE, slab_unreclaimable, "slab_unreclaimable_bytes", "  slab, unreclaimable",
-     BYTES, "SUnreclaim");
-PART(PAGE_TABLES, page_tables, "page_tables_bytes", "  page tables", BYTES, "PageTables");
-PART(SEC_PAGE_TABLES, sec_page_tables, "secondary_page_tables_bytes", "  secondary page tables",
-     BYTES, "SecPageTables: of KVM and IOMMUs", .note = "SecPageTables");
-PART(STACKS, stacks, "stacks_bytes", "  stacks", BYTES, "KernelStack");
-PART(VMALLOC, vmalloc, "vmalloc_bytes", "  vmalloc", BYTES, "VmallocUsed less KernelStack",
-     .note = "VmallocUsed without stacks");
-PART(PERCPU, percpu, "percpu_bytes", "  per CPU", BYTES, "Percpu");
-PART(COMPRESSED_SWAP, compressed_swap, "compressed_swap_bytes", "  compressed swap", BYTES,
-     "memory of zram and zswap", .note = "zram and zswap");
-PART(GPU_ACTIVE, gpu_active, "gpu_active_bytes", "  GPU in use", BYTES, "GPUActive");
-PART(GPU_RECLAIM, gpu_reclaim, "gpu_reclaim_bytes", "  GPU kept", BYTES,
-     "GPUReclaim: kept for the next use", .note = "GPUReclaim: for the next use");
-PART(OTHER, other, "other_bytes", "  other", BYTES,
-     "KReclaimable without slab, Bounce, WritebackTmp, HardwareCorrupted",
-     .note = "KReclaimable, bounce, bad pages");
+PART(SLAB_UNRECLAIMABLE, slab_unreclaimable, "slab_unreclaimable_bytes", BYTES, "SUnreclaim");
+PART(PAGE_TABLES, page_tables, "page_tables_bytes", BYTES, "PageTables");
+PART(SEC_PAGE_TABLES, sec_page_tables, "secondary_page_tables_bytes", BYTES, "SecPageTables: of KVM and IOMMUs");
+PART(STACKS, stacks, "stacks_bytes", BYTES, "KernelStack");
+PART(VMALLOC, vmalloc, "vmalloc_bytes", BYTES, "VmallocUsed less KernelStack");
+PART(PERCPU, percpu, "percpu_bytes", BYTES, "Percpu");
+PART(COMPRESSED_SWAP, compressed_swap, "compressed_swap_bytes", BYTES,
+     "memory of zram and zswap");
+PART(GPU_ACTIVE, gpu_active, "gpu_active_bytes", BYTES, "GPUActive");
+PART(GPU_RECLAIM, gpu_reclaim, "gpu_reclaim_bytes", BYTES,
+     "GPUReclaim: kept for the next use");
+PART(OTHER, other, "other_bytes", BYTES,
+     "KReclaimable without slab, Bounce, WritebackTmp, HardwareCorrupted");
 static FIELDS(kernel, &field_slab_reclaimable, &field_slab_unreclaimable, &field_page_tables,
 	      &field_sec_page_tables, &field_stacks, &field_vmalloc, &field_percpu,
 	      &field_compressed_swap, &field_gpu_active, &field_gpu_reclaim, &field_other);
 
-PART(ANON, anon, "anon_bytes", "  anonymous", BYTES, "AnonPages");
-PART(SHMEM, shmem, "shmem_bytes", "  shared memory", BYTES,
-     "Shmem: shared memory and tmpfs, mapped or not", .note = "Shmem: with tmpfs");
+PART(ANON, anon, "anon_bytes", BYTES, "AnonPages");
+PART(SHMEM, shmem, "shmem_bytes", BYTES,
+     "Shmem: shared memory and tmpfs, mapped or not");
 static FIELDS(user, &field_anon, &field_shmem);
 
-FIELDS(system_ram, &field_kernel, &field_slab_reclaimable, &field_slab_unreclaimable,
-       &field_page_tables, &field_sec_page_tables, &field_stacks, &field_vmalloc, &field_percpu,
-       &field_compressed_swap, &field_gpu_active, &field_gpu_reclaim, &field_other, &field_user,
-       &field_anon, &field_shmem, &field_cache, &field_hugetlb, &field_free, &field_unaccounted,
-       &field_total);
+/* ---- RAM by class ---- */
+
+#undef ROW
+#define ROW const struct ram_part *r = row
+
+JSON_KNOWN(part_name, "name", TEXT, value_text(r->name), "what it is, or who allocated it");
+JSON_KNOWN(part_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "its size");
+static FIELDS(parts, &field_part_name, &field_part_bytes);
+
+#undef ROW
+#define ROW const struct ram_figure *r = row
+
+static const struct ram *ram_of(const struct ram_figure *f)
+{
+	return (const struct ram *)((const char *)(f - f->class) - offsetof(struct ram, figure));
+}
+
+static bool class_exists(const void *row, const void *of)
+{
+	(void)of;
+	return ((const struct ram_figure *)row)->exists || ((const struct ram_figure *)row)->reason;
+}
+
+JSON_KNOWN(class, "class", TEXT, value_text(ram_class_table[r->class].key), "its name");
+JSON_FIELD(class_bytes, "bytes", BYTES, value_bytes(r->known, r->bytes),
+	   "its size. Null if it was not measured");
+JSON_FIELD(class_error, "error_bytes", BYTES, value_bytes(r->known && r->sampled, r->error),
+	   "of a sample: with a probability of 95 % the size is not further off");
+JSON_FIELD(class_counter, "counter", TEXT, value_text(ram_class_table[r->class].counter),
+	   "the values of the kernel that count the same. Null if there are none");
+JSON_FIELD(class_counter_bytes, "counter_bytes", BYTES, value_bytes(r->has_counter, r->counter),
+	   "what they say: of two readings, before and after the census, the one that is nearer");
+JSON_FIELD(class_reason, "reason", TEXT, value_text(r->reason),
+	   "why it was not measured, or is less than its counter");
+ROWS(class_parts, "parts", &parts, struct ram_part, true, ram_of(r)->part + r->part, r->parts,
+     "some of it by name. Parts may overlap and need not add up", FIELD_KNOWN);
+static FIELDS(classes, &field_class, &field_class_bytes, &field_class_error, &field_class_counter,
+	      &field_class_counter_bytes, &field_class_reason, &field_class_parts);
+
+#undef ROW
+#define ROW const struct ram *r = row
+
+static struct value largest_error(const struct ram *r)
+{
+	uint64_t most = 0;
+
+	for (int i = 0; i < RAM_CLASSES; i++)
+		if (r->figure[i].known && r->figure[i].error > most)
+			most = r->figure[i].error;
+	return value_bytes(r->method == RAM_SAMPLE, most);
+}
+
+static struct value deleted(const struct ram *r, bool bytes)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < r->cgroups; i++)
+		if (r->cgroup[i].deleted)
+			sum += bytes ? census_cgroup_bytes(&r->cgroup[i]) : 1;
+	return value_bytes(r->cgroup, sum);
+}
+
+JSON_KNOWN(method, "method", TEXT, value_text(ram_method_name(r->method)),
+	   "exact: each page frame was counted. sample: some were. counters: the values of the kernel "
+	   "stand for them");
+JSON_FIELD(ram_reason, "reason", TEXT, value_text(*r->reason ? r->reason : NULL),
+	   "why the frames were not counted");
+JSON_FIELD(frames, "frames_bytes", BYTES, value_bytes(r->known, r->frames),
+	   "all RAM: what the zones call present. It is the sum of the classes");
+JSON_FIELD(ram_error, "error_bytes", BYTES, largest_error(r),
+	   "of a sample: the largest error of a class");
+JSON_FIELD(ram_duration, "duration_us", AMOUNT,
+	   value_unsigned(r->method != RAM_COUNTERS, r->duration_us),
+	   "how long it took to count the frames");
+JSON_FIELD(deleted_cgroups, "deleted_cgroups", AMOUNT,
+	   value_signed(r->cgroup, (int64_t)deleted(r, false).bytes),
+	   "memory cgroups that were removed and still hold memory");
+JSON_FIELD(deleted_bytes, "deleted_cgroup_bytes", BYTES, deleted(r, true), "what they hold");
+ROWS(ram_classes, "classes", &classes, struct ram_figure, true, r->figure, RAM_CLASSES,
+     "what the frames are. No frame is in two classes", FIELD_KNOWN | FIELD_LINES,
+     .shown = class_exists);
+ROWS(of_which, "of_which", &classes, struct ram_figure, true, r->figure + RAM_CLASSES,
+     RAM_FIGURES - RAM_CLASSES, "what is also in classes", FIELD_KNOWN | FIELD_LINES,
+     .shown = class_exists);
+static FIELDS(ram, &field_method, &field_ram_reason, &field_frames, &field_ram_error,
+	      &field_ram_duration, &field_deleted_cgroups, &field_deleted_bytes, &field_ram_classes,
+	      &field_of_which);
+
+#undef ROW
+#define ROW const struct ram_node_class *r = row
+
+JSON_KNOWN(node_class, "class", TEXT, value_text(ram_class_table[r->class].key),
+	   "as in ram. Memory without a mark, such as vmalloc, is in unnamed_kernel");
+JSON_KNOWN(node_class_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "its size");
+static FIELDS(node_classes, &field_node_class, &field_node_class_bytes);
+
+#undef ROW
+#define ROW const struct ram_node *r = row
+
+JSON_KNOWN(node_number, "node", NUMBER, value_signed(true, r->node), "its number");
+JSON_KNOWN(node_frames, "frames_bytes", BYTES, value_bytes(true, r->frames), "its RAM");
+ROWS(node_parts, "classes", &node_classes, struct ram_node_class, true, r->class, r->classes,
+     "what it holds", FIELD_KNOWN);
+static FIELDS(nodes, &field_node_number, &field_node_frames, &field_node_parts);
+
+#undef ROW
+#define ROW const struct census_cgroup *r = row
+
+COLUMN(cgroup_total, "bytes", "TOTAL", BYTES, value_bytes(true, census_cgroup_bytes(r)),
+       "the sum of the next four", .flags = FIELD_KNOWN);
+COLUMN(cgroup_anon, "anon_bytes", "ANON", BYTES, value_bytes(true, r->bytes[ZMEM_CHARGE_ANON]),
+       "anonymous memory", .flags = FIELD_KNOWN);
+COLUMN(cgroup_cache, "page_cache_bytes", "CACHE", BYTES,
+       value_bytes(true, r->bytes[ZMEM_CHARGE_FILE]), "page cache", .flags = FIELD_KNOWN);
+COLUMN(cgroup_shmem, "shmem_bytes", "SHMEM", BYTES,
+       value_bytes(true, r->bytes[ZMEM_CHARGE_SHMEM]), "shared memory and tmpfs",
+       .flags = FIELD_KNOWN);
+COLUMN(cgroup_kernel, "kernel_bytes", "KERNEL", BYTES,
+       value_bytes(true, r->bytes[ZMEM_CHARGE_KERNEL]),
+       "pages of the kernel, without slab, which is charged by object", .flags = FIELD_KNOWN);
+COLUMN(cgroup_deleted, "deleted", "DELETED", BOOL, value_bool(true, r->deleted),
+       "true if its directory was removed", .flags = FIELD_KNOWN);
+COLUMN(cgroup_path, "cgroup", "CGROUP", TEXT, value_text(r->path),
+       "its path from the root of the hierarchy. Null if it is not known", .flags = FIELD_HEX);
+static FIELDS(cgroups, &field_cgroup_path, &field_cgroup_deleted, &field_cgroup_total,
+	      &field_cgroup_anon, &field_cgroup_cache, &field_cgroup_shmem, &field_cgroup_kernel);
+FIELDS(system_cgroups, &field_cgroup_total, &field_cgroup_anon, &field_cgroup_cache,
+       &field_cgroup_shmem, &field_cgroup_kernel, &field_cgroup_deleted, &field_cgroup_path);
 
 /* ---- values that overlap several parts ---- */
 
@@ -306,6 +422,14 @@ static FIELDS(books, &field_pss_anon, &field_anon_residual, &field_pss_mapped,
 	      &field_mapped_residual, &field_processes, &field_pss_missing, &field_denied,
 	      &field_hidden);
 
+JSON_FIELD(ram_object, "ram", OBJECT, value_row(r->ram),
+	   "where the RAM is. Null if the machine does not tell how much it has", .fields = &ram);
+ROWS(all_cgroups, "cgroups", &cgroups, struct census_cgroup, r->cgroups && r->ram->cgroup,
+     r->ram->cgroup, r->ram->cgroups,
+     "the memory cgroups that page frames are charged to, largest first. Null without --by cgroup",
+     FIELD_LINES);
+ROWS(all_nodes, "nodes", &nodes, struct ram_node, r->nodes && r->ram->node, r->ram->node,
+     r->ram->nodes, "the same classes for each node. Null without --by node", FIELD_LINES);
 OBJECT(memory, "memory", &memory, &r->account,
        "MemTotal in parts that do not overlap. A part that the kernel does not report is null, "
        "and in unaccounted_bytes");
@@ -323,7 +447,7 @@ OBJECT(files, "files", &system_files, s,
        "without BPF");
 OBJECT(books, "books", &books, r, "the values of the machine against the sums over all processes");
 FIELDS(system_parts, &field_memory, &field_kernel_parts, &field_user_parts);
-FIELDS(system_document, &field_memory, &field_kernel_parts, &field_user_parts, &field_across,
+FIELDS(system_document, &field_ram_object, &field_all_cgroups, &field_all_nodes, &field_memory, &field_kernel_parts, &field_user_parts, &field_across,
        &field_swap, &field_devices, &field_zram, &field_zswap, &field_files, &field_books);
 
 /* ---- in a snapshot ---- */

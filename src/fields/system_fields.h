@@ -9,12 +9,17 @@
 
 #include "fields/field.h"
 #include "model/account.h"
+#include "model/ram.h"
 
 /* The machine, and the rest of its memory beyond the sums of the processes. */
 struct system_report {
 	const struct snapshot *snapshot;
 	const struct result *balance; /* the sums of its rows */
 	struct account account;
+	const struct ram *ram;
+	struct ram counters;  /* where there is no other */
+	bool nodes, cgroups;  /* RAM by them was asked for */
+	bool all;	      /* every part, in a table */
 	size_t processes;     /* with memory of their own; each address space once */
 	size_t pss_missing;   /* those without PSS */
 	bool swap_used_known; /* bytes, from here on */
@@ -46,8 +51,8 @@ extern const struct fields system_swap;
 
 /* ---- parts of the table ---- */
 
-/* The lines of RAM: struct account is the row; counter is enum account_part. */
-extern const struct fields system_ram;
+/* Columns: rows are struct census_cgroup. */
+extern const struct fields system_cgroups;
 /* Values that overlap them: struct system_info is the row. */
 extern const struct fields system_across;
 /* Swap of files; zswap: likewise. */

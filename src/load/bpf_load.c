@@ -10,6 +10,7 @@
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-function"
+#include "census.light.h"
 #include "files.light.h"
 #include "holders.light.h"
 #include "swap.light.h"
@@ -91,6 +92,14 @@ static const struct part holders_parts[] = {
 	LIGHT_PROGRAM(OPEN_FILES, list_open),
 	LIGHT_PROGRAM(MMS, list_mm),
 	LIGHT_MAP(ANSWERS, mappers),
+	{},
+};
+#undef SKELETON
+#define SKELETON census
+static const struct part census_parts[] = {
+	LIGHT_PROGRAM(RUN, count_frames),
+	LIGHT_PROGRAM(NAME, name_owner),
+	LIGHT_MAP(ANSWERS, census),
 	{},
 };
 #undef SKELETON
@@ -187,6 +196,7 @@ LIGHT(task_counters, AT(task_counters, cpu_offset), AT(task_counters, rooms),
       AT(task_counters, scramble));
 LIGHT(task_counters_probe, AT(task_counters_probe, cpu_offset), AT(task_counters_probe, rooms),
       AT(task_counters_probe, scramble));
+LIGHT(census);
 LIGHT(files);
 LIGHT(holders);
 LIGHT(swap, AT(swap, cpu_offset), AT(swap, rooms));
@@ -290,6 +300,8 @@ static const struct {
 	[OBJECT_OOM_OLD] = {&oom_kill_old_elf, oom_parts, NULL},
 	[OBJECT_GROW] = {&grow_elf, grow_parts, NULL},
 	[OBJECT_GROW_PROBE] = {&grow_probe_elf, grow_parts, NULL},
+	[OBJECT_CENSUS] = {&census_elf, census_parts, &census_loader},
+	[OBJECT_CENSUS_OLD] = {&census_old_elf, census_parts, NULL},
 	[OBJECT_FILES] = {&files_elf, files_parts, &files_loader},
 	[OBJECT_HOLDERS] = {&holders_elf, holders_parts, &holders_loader},
 	[OBJECT_SWAP] = {NULL, swap_parts, &swap_loader},

@@ -25,6 +25,8 @@ enum bpf_object_id {
 	OBJECT_OOM_OLD,
 	OBJECT_GROW, /* the same; several programs */
 	OBJECT_GROW_PROBE,
+	OBJECT_CENSUS,	/* counts page frames (bpf/census.bpf.c) */
+	OBJECT_CENSUS_OLD,
 	OBJECT_FILES,	/* lists inodes (bpf/files.bpf.c) */
 	OBJECT_HOLDERS, /* says which processes hold files (bpf/holders.bpf.c) */
 	/*
@@ -57,6 +59,8 @@ enum bpf_part {
 	BPF_RUN,	 /* the raw_tp program to be run for an answer */
 	/* of OBJECT_OOM */
 	BPF_OOM_SETUP, /* to be run once */
+	/* of OBJECT_CENSUS: names an owner of frames */
+	BPF_NAME,
 	/* of OBJECT_HOLDERS: iterators */
 	BPF_OPEN_FILES,
 	BPF_MMS,

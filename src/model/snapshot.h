@@ -304,6 +304,8 @@ struct zram_device {
 #define SWAP_MAX 32 /* the kernel allows fewer (MAX_SWAPFILES) */
 
 /* Values of the whole machine. */
+struct ram;
+
 struct system_info {
 	struct meminfo meminfo;
 	bool swaps_known; /* false: /proc/swaps was not read */
@@ -317,6 +319,7 @@ struct system_info {
 	uint64_t max_map_count; /* vm.max_map_count; 0: unknown */
 	struct machine_files files;
 	struct swap_cache swap_cache;
+	const struct ram *ram; /* borrowed from who collected; NULL: not asked for */
 };
 
 struct host_info {

@@ -188,14 +188,6 @@ struct swap_cache {
  */
 int refaults_parse(const char *text, size_t len, uint32_t page_size, uint64_t *ret);
 
-/*
- * Returns one more than the page frame number of the highest page of RAM, from the zones of
- * /proc/zoneinfo (mm/vmstat.c). Memory of devices is not RAM. 0 if there are no zones.
- */
-uint64_t zoneinfo_parse(const char *text, size_t len);
-/* Likewise from the file below the open /proc; 0 also if it cannot be read. */
-uint64_t zoneinfo_read(int proc_fd);
-
 /* The pid of the newest process or thread: the last value of /proc/loadavg; 0 without one. */
 uint64_t loadavg_parse_last_pid(const char *text, size_t len);
 /*

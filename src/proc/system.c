@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Parses files about the machine: /proc/meminfo, zram's mm_stat, /proc/loadavg, /proc/swaps,
- * /proc/pressure/memory, /proc/vmstat, /proc/net/sockstat and /proc/zoneinfo.
+ * /proc/pressure/memory, /proc/vmstat and /proc/net/sockstat.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include "base/parse.h"
 #include "model/system.h"
 #include "proc/keyed.h"
+#include "proc/lines.h"
 
 /* ---- meminfo ---- */
 
@@ -213,25 +214,6 @@ uint64_t loadavg_parse_tasks(const char *text, size_t len)
 /* Lines with larger sizes are ignored: their sums would overflow. */
 #define KB_MAX ((uint64_t)1 << 52)
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-/* Takes the next word of a line; it is empty at the end. */
-static struct text_part next_word(struct text_part *line)
-{
-	struct text_part word;
-
-	while (line->len && is_blank(*line->s))
-		*line = part_behind(*line, 1);
-	word = (struct text_part){line->s, 0};
-	while (word.len < line->len && !is_blank(word.s[word.len]))
-		word.len++;
-	*line = part_behind(*line, word.len);
-	return word;
-}
-
 static enum swap_kind swap_kind(struct text_part word)
 {
 	if (part_is(word, "partition"))
@@ -260,14 +242,14 @@ static bool parse_priority(struct text_part word, int *ret)
 
 static bool parse_swap(struct text_part line, struct swap_device *d)
 {
-	struct text_part name = next_word(&line);
+	struct text_part name = line_word(&line);
 	size_t len = octal_decode(name, d->name, sizeof(d->name));
 
 	d->name_cut = len > SWAP_NAME_MAX;
-	d->kind = swap_kind(next_word(&line));
-	return len && parse_kb(next_word(&line), &d->size) &&
-	       parse_kb(next_word(&line), &d->used) &&
-	       parse_priority(next_word(&line), &d->priority) && !next_word(&line).len;
+	d->kind = swap_kind(line_word(&line));
+	return len && parse_kb(line_word(&line), &d->size) &&
+	       parse_kb(line_word(&line), &d->used) &&
+	       parse_priority(line_word(&line), &d->priority) && !line_word(&line).len;
 }
 
 int swaps_parse(const char *text, size_t len, struct swap_device *ret, size_t max)
@@ -434,75 +416,5 @@ int refaults_parse(const char *text, size_t len, uint32_t page_size, uint64_t *r
 	if (!known)
 		return -EINVAL;
 	*ret = sum;
-	return 0;
-}
-
-/* ---- zoneinfo: where RAM ends ---- */
-
-#define ZONEINFO_CHUNK (32 * 1024)
-
-/* The zone that the current lines describe. */
-struct zone {
-	bool device;
-	uint64_t spanned;
-};
-
-static void parse_zone_line(struct zone *zone, struct text_part line, uint64_t *max)
-{
-	uint64_t number = 0, pfn_end;
-	struct text_part word;
-	const char *pos;
-
-	if (part_begins(line, "Node ")) {
-		*zone = (struct zone){.device = memmem(line.s, line.len, "Device", 6)};
-		return;
-	}
-	word = next_word(&line);
-	pos = line.s;
-	scan_u64(&pos, line.s + line.len, &number);
-	if (part_is(word, "spanned"))
-		zone->spanned = number;
-	if (part_is(word, "start_pfn:") && !zone->device && zone->spanned &&
-	    !__builtin_add_overflow(number, zone->spanned, &pfn_end) && pfn_end > *max)
-		*max = pfn_end;
-}
-
-/* Parses the complete lines; the rest remains. */
-static void parse_zone_lines(struct zone *zone, struct text_part *rest, uint64_t *max)
-{
-	struct text_part line;
-
-	while (line_take(rest, &line))
-		parse_zone_line(zone, line, max);
-}
-
-uint64_t zoneinfo_parse(const char *text, size_t len)
-{
-	struct text_part rest = {text, len};
-	struct zone zone = {};
-	uint64_t max = 0;
-
-	parse_zone_lines(&zone, &rest, &max);
-	return max;
-}
-
-/* Reads in parts, because the file has lines for each CPU of each zone. */
-uint64_t zoneinfo_read(int proc_fd)
-{
-	cleanup_close int fd = openat(proc_fd, "zoneinfo", O_RDONLY | O_CLOEXEC);
-	struct zone zone = {};
-	uint64_t max = 0;
-	char buf[ZONEINFO_CHUNK];
-	struct text_part rest = {buf, 0};
-
-	while (fd >= 0) {
-		ssize_t n = read(fd, buf + rest.len, sizeof(buf) - rest.len);
-
-		if (n <= 0)
-			return n < 0 ? 0 : max;
-		rest = (struct text_part){buf, rest.len + (size_t)n};
-		parse_zone_lines(&zone, &rest, &max);
-		memmove(buf, rest.s, rest.len);
-	}
 	return 0;
 }

@@ -3,6 +3,7 @@
  * The table of the machine: the parts of RAM, swap, and whether the sums of processes agree.
  * src/model/account.c computes the parts.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "report/report.h"
 #include "report/summary.h"
 #include "write/field_text.h"
+#include "write/format.h"
 #include "write/text.h"
 
 /* Minimum widths of a name, a size ("1023 GiB"), exact bytes and a percentage. */
@@ -51,7 +53,7 @@ static bool left_out(struct page *p, const char *name, bool known, int64_t bytes
 {
 	size_t len = strlen(p->zero);
 
-	if (p->style->wide || !known || bytes)
+	if (p->r->all || !known || bytes)
 		return false;
 	snprintf(p->zero + len, sizeof(p->zero) - len, "%s%s",
 		 len ? ", " : "zero: ", name + strspn(name, " "));
@@ -116,78 +118,459 @@ static void put_part(struct page *p, const char *name, struct value v, const cha
 	grid_print_cells(&p->grid, &p->line, row);
 }
 
+/* ---- sections with a line for each row ---- */
+
+#define COLUMNS_MOST 8
+
+/* Sizes and a name. */
+static void begin_rows(struct page *p, const struct fields *columns)
+{
+	struct grid_column column[COLUMNS_MOST];
+	unsigned size = size_width(p);
+
+	for (size_t i = 0; i < columns->count; i++) {
+		const struct field *f = columns->item[i];
+
+		column[i] = (struct grid_column){
+			.heading = f->heading,
+			.type = cell_type_of(f),
+			.min = f->type == FIELD_RATIO ? PERCENT_MIN : size + (i ? 0 : 2)};
+	}
+	column[columns->count - 1].left = true;
+	column[columns->count - 1].min = 0;
+	line_end(&p->line);
+	begin_section(p, column, columns->count);
+}
+
+/* `row` NULL: nothing is known. */
+static void put_row(struct page *p, const struct fields *columns, const void *row)
+{
+	struct cell cell[COLUMNS_MOST];
+
+	for (size_t i = 0; i < columns->count; i++) {
+		const struct field *f = columns->item[i];
+		struct value v = row ? field_value(f, row, NULL) : (struct value){};
+
+		cell[i] = cell_of_value(f, v);
+		cell[i].cut = v.cut;
+	}
+	grid_print_cells(&p->grid, &p->line, cell);
+}
+
 /* ---- RAM ---- */
 
-static void put_memory(struct page *p, const char *name, struct value v, const char *note)
+#define HOLDERS 3
+
+/* Where more is to be seen of a class: the arguments of zmem-bpf. */
+static const char *const more[RAM_CLASSES] = {
+	[RAM_ANON] = "-s pss_anon",	      [RAM_PAGE_CACHE] = "files",
+	[RAM_SHMEM] = "files -g mount",	      [RAM_PAGE_TABLES] = "-s pgtables",
+	[RAM_DRIVER_MAPPED] = "-s rss_file",
+};
+
+/* The counter by which processes hold a class; COUNTER_COUNT: they do not. */
+static enum counter counter_of(enum ram_class class)
 {
-	if (!left_out(p, name, v.known, v.number))
-		put_part(p, name, v, note);
+	switch (class) {
+	case RAM_ANON:
+		return COUNTER_PSS_ANON;
+	case RAM_PAGE_TABLES:
+		return COUNTER_PGTABLES;
+	default:
+		return COUNTER_COUNT;
+	}
 }
 
-static void put_memory_field(struct page *p, const struct field *f, const void *row)
+struct holder {
+	const char *name;
+	uint64_t bytes;
+};
+
+/* Keeps the largest ones. */
+static void offer(struct holder h[HOLDERS], const char *name, uint64_t bytes)
 {
-	put_memory(p, f->heading, field_value(f, row, NULL), f->note ? f->note : f->help);
+	struct holder new = {name, bytes};
+
+	for (int i = 0; i < HOLDERS; i++)
+		if (new.bytes > h[i].bytes) {
+			struct holder next = h[i];
+
+			h[i] = new;
+			new = next;
+		}
 }
 
-static void put_unaccounted(struct page *p, const struct field *f)
+static void find_processes(const struct snapshot *s, enum counter c, struct holder h[HOLDERS])
 {
-	struct value v = field_value(f, &p->r->account, NULL);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
 
-	put_memory(p, f->heading, v,
-		   !v.known	  ? ""
-		   : v.number < 0 ? "counters lag, or count twice"
-				  : "no counter: drivers, network");
+		if (p->kind == PROCESS_USER && p->mm_owner && process_has(p, c))
+			offer(h, p->name ? p->name : p->comm, p->value[c]);
+	}
 }
 
-/* Lines of meminfo that may be in the line above. */
+static void find_cgroups(const struct ram *ram, enum zmem_charge charge, struct holder h[HOLDERS])
+{
+	for (size_t i = 0; i < ram->cgroups; i++)
+		if (ram->cgroup[i].path)
+			offer(h, ram->cgroup[i].path, ram->cgroup[i].bytes[charge]);
+}
+
+static void find_parts(const struct ram *ram, const struct ram_figure *f, struct holder h[HOLDERS])
+{
+	for (unsigned i = 0; i < f->parts; i++)
+		offer(h, ram->part[f->part + i].name, ram->part[f->part + i].bytes);
+}
+
+static void find_holders(const struct page *p, const struct ram_figure *f, struct holder h[HOLDERS])
+{
+	enum counter c = counter_of(f->class);
+
+	if (c != COUNTER_COUNT)
+		find_processes(p->r->snapshot, c, h);
+	else if (f->class == RAM_PAGE_CACHE && p->r->ram->cgroups > 1)
+		find_cgroups(p->r->ram, ZMEM_CHARGE_FILE, h);
+	else if (f->class == RAM_SHMEM && p->r->ram->cgroups > 1)
+		find_cgroups(p->r->ram, ZMEM_CHARGE_SHMEM, h);
+	else
+		find_parts(p->r->ram, f, h);
+}
+
+/* "java 1.2 GiB, nginx 20 MiB": what fits, and at least the largest one. */
+static void name_holders(const struct page *p, const struct ram_figure *f, char *buf, size_t cap)
+{
+	struct holder h[HOLDERS] = {};
+	size_t used = 0;
+
+	*buf = '\0';
+	find_holders(p, f, h);
+	for (int i = 0; i < HOLDERS && h[i].bytes; i++) {
+		char size[FORMAT_MAX + 1];
+
+		size[format_bytes(size, h[i].bytes, false)] = '\0';
+		used += (size_t)snprintf(buf + used, cap - used, "%s%s %s", i ? ", " : "",
+					 h[i].name, size);
+		if (used >= cap)
+			return;
+	}
+}
+
+static struct value figure_value(const struct ram_figure *f)
+{
+	return value_bytes(f->known, f->bytes);
+}
+
+static bool figure_exists(const struct ram_figure *f)
+{
+	return f->exists || f->reason;
+}
+
+/* The classes, the largest first; those that are not known come last. Returns how many. */
+static size_t sort_figures(const struct ram *ram, const struct ram_figure *ret[RAM_CLASSES])
+{
+	size_t count = 0;
+
+	for (int i = 0; i < RAM_CLASSES; i++) {
+		const struct ram_figure *f = &ram->figure[i];
+		size_t at = count;
+
+		if (!figure_exists(f))
+			continue;
+		while (at && (f->known ? f->bytes + 1 : 0) >
+				     (ret[at - 1]->known ? ret[at - 1]->bytes + 1 : 0)) {
+			ret[at] = ret[at - 1];
+			at--;
+		}
+		ret[at] = f;
+		count++;
+	}
+	return count;
+}
+
+/* ---- the short form ---- */
+
+/* So many classes have a line, on a screen of 24. */
+#define CLASSES_SHOWN 11
+
+static void put_class(struct page *p, const char *name, struct value v, const char *more_words,
+		      const char *held)
+{
+	const struct cell row[] = {cell_name(name), cell_size(v), cell_share(v, p->whole),
+				   cell_note(more_words), cell_text(held)};
+
+	grid_print_cells(&p->grid, &p->line, row);
+}
+
+static void put_rest(struct page *p, const struct ram_figure *const *f, size_t count)
+{
+	uint64_t sum = 0;
+	char names[256] = "", title[RAM_NAME];
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		sum += f[i]->known ? f[i]->bytes : 0;
+		if (used < sizeof(names) && (f[i]->bytes || !f[i]->known))
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+						 used ? ", " : "",
+						 ram_class_table[f[i]->class].title);
+	}
+	snprintf(title, sizeof(title), "%zu others", count);
+	put_class(p, title, value_bytes(true, sum), "system -l", names);
+}
+
+static void begin_ram(struct page *p)
+{
+	const struct ram *ram = p->r->ram;
+
+	p->whole = value_bytes(ram->known, ram->frames);
+}
+
+static void put_ram_short(struct page *p)
+{
+	const struct grid_column column[] = {
+		{"RAM", CELL_TEXT, .left = true, .min = 20},
+		{"SIZE", CELL_SIGNED, .min = size_width(p)},
+		{"%RAM", CELL_PERCENT, .min = PERCENT_MIN},
+		{"MORE: zmem-bpf", CELL_TEXT, .left = true, .min = 14},
+		{"HELD BY", CELL_TEXT, .left = true},
+	};
+	const struct ram *ram = p->r->ram;
+	const struct ram_figure *figure[RAM_CLASSES];
+	size_t count = sort_figures(ram, figure), shown;
+
+	begin_ram(p);
+	begin_section(p, column, ARRAY_SIZE(column));
+	shown = count > CLASSES_SHOWN ? CLASSES_SHOWN - 1 : count;
+	for (size_t i = 0; i < shown; i++) {
+		const struct ram_figure *f = figure[i];
+		char held[256];
+
+		name_holders(p, f, held, sizeof(held));
+		put_class(p, ram_class_table[f->class].title, figure_value(f),
+			  more[f->class] ? more[f->class] : f->parts ? "system -l" : "", held);
+	}
+	if (shown < count)
+		put_rest(p, figure + shown, count - shown);
+	put_class(p, "total", p->whole, "", "");
+}
+
+/* ---- the long form ---- */
+
+static void put_figure(struct page *p, const char *name, const struct ram_figure *f)
+{
+	const struct ram_class_info *info = &ram_class_table[f->class];
+	const struct cell row[] = {
+		cell_name(name),
+		cell_size(figure_value(f)),
+		cell_share(figure_value(f), p->whole),
+		cell_size(value_bytes(f->known && f->sampled, f->error)),
+		cell_size(value_bytes(f->has_counter, f->counter)),
+		cell_size(value_signed(f->known && f->has_counter,
+				       (int64_t)(f->bytes - f->counter))),
+		cell_note(f->reason ? f->reason : info->counter ? info->counter : ""),
+	};
+
+	grid_print_cells(&p->grid, &p->line, row);
+	for (unsigned i = 0; i < f->parts; i++) {
+		const struct ram_part *part = &p->r->ram->part[f->part + i];
+		char part_name[RAM_NAME + 4];
+		struct cell cells[ARRAY_SIZE(row)] = {};
+
+		snprintf(part_name, sizeof(part_name), "  %s", part->name);
+		for (size_t c = 0; c < ARRAY_SIZE(cells); c++)
+			cells[c] = (struct cell){.type = CELL_EMPTY};
+		cells[0] = cell_name(part_name);
+		cells[1] = cell_size(value_bytes(true, part->bytes));
+		cells[2] = cell_share(value_bytes(true, part->bytes), p->whole);
+		grid_print_cells(&p->grid, &p->line, cells);
+	}
+}
+
+static void put_ram_long(struct page *p)
+{
+	const struct ram *ram = p->r->ram;
+	const struct grid_column column[] = {
+		{"RAM", CELL_TEXT, .left = true, .min = NAME_MIN},
+		{"SIZE", CELL_SIGNED, .min = size_width(p)},
+		{"%RAM", CELL_PERCENT, .min = PERCENT_MIN},
+		{"+-", CELL_SIGNED, .min = size_width(p), .hidden = ram->method != RAM_SAMPLE},
+		{"COUNTER", CELL_SIGNED, .min = size_width(p)},
+		{"DIFFERENCE", CELL_SIGNED, .min = size_width(p)},
+		{"COUNTED BY", CELL_TEXT, .left = true},
+	};
+	const struct ram_figure *figure[RAM_CLASSES];
+	size_t count = sort_figures(ram, figure);
+
+	begin_ram(p);
+	begin_section(p, column, ARRAY_SIZE(column));
+	for (size_t i = 0; i < count; i++)
+		put_figure(p, ram_class_table[figure[i]->class].title, figure[i]);
+	put_figure(p, "total",
+		   &(struct ram_figure){.class = RAM_UNNAMED, .known = ram->known,
+					.bytes = ram->frames});
+	for (int i = RAM_CLASSES; i < RAM_FIGURES; i++) {
+		char name[RAM_NAME];
+
+		snprintf(name, sizeof(name), "of which %s", ram_class_table[i].title);
+		put_figure(p, name, &ram->figure[i]);
+	}
+}
+
+/* Lines of meminfo that may be in one of the classes, or outside of RAM. */
 static void put_unplaced(struct page *p)
 {
 	const struct meminfo *m = &system_of(p)->meminfo;
 
-	for (size_t i = 0; i < m->unplaced_count; i++) {
-		char name[sizeof(m->unplaced[i].name) + 2];
-
-		snprintf(name, sizeof(name), "  %s", m->unplaced[i].name);
-		put_memory(p, name, value_bytes(true, m->unplaced[i].bytes),
-			   "may be in the line above");
-	}
+	for (size_t i = 0; i < m->unplaced_count; i++)
+		put_part(p, m->unplaced[i].name, value_bytes(true, m->unplaced[i].bytes),
+			 "of /proc/meminfo: in no other line, or in any");
 }
 
-/* Few kernels have these. */
-static bool is_rare(const struct field *f)
-{
-	return f->counter == ACCOUNT_GPU_ACTIVE || f->counter == ACCOUNT_GPU_RECLAIM;
-}
-
-static void put_ram(struct page *p)
-{
-	const struct account *a = &p->r->account;
-
-	begin_parts(p, "RAM", "%RAM",
-		    value_signed(account_has(a, ACCOUNT_TOTAL), a->value[ACCOUNT_TOTAL]));
-	for (size_t i = 0; i < system_ram.count; i++) {
-		const struct field *f = system_ram.item[i];
-
-		if (is_rare(f) && !account_has(a, (enum account_part)f->counter) && !p->style->wide)
-			continue;
-		if (f->counter != ACCOUNT_UNACCOUNTED) {
-			put_memory_field(p, f, a);
-			continue;
-		}
-		put_unaccounted(p, f);
-		put_unplaced(p);
-	}
-}
-
-/* Prints values that overlap the parts. */
+/* Prints values that overlap the classes. */
 static void put_across(struct page *p)
 {
-	const struct cell title[4] = {cell_name("of which")};
+	line_end(&p->line);
+	begin_parts(p, "ACROSS", "%RAM", p->whole);
+	for (size_t i = 0; i < system_across.count; i++) {
+		const struct field *f = system_across.item[i];
+		struct value v = field_value(f, system_of(p), NULL);
 
-	grid_print_cells(&p->grid, &p->line, title);
-	for (size_t i = 0; i < system_across.count; i++)
-		put_memory_field(p, system_across.item[i], system_of(p));
+		if (!left_out(p, f->heading, v.known, v.number))
+			put_part(p, f->heading, v, f->note ? f->note : f->help);
+	}
+	put_unplaced(p);
 	end_parts(p);
+}
+
+/* ---- how it was counted; cgroups and nodes ---- */
+
+static void put_method(struct page *p)
+{
+	const struct ram *ram = p->r->ram;
+
+	switch (ram->method) {
+	case RAM_EXACT:
+		line_printf(&p->line, "Each page frame was counted, in %" PRIu64 ".%" PRIu64 " ms.",
+			    ram->duration_us / 1000, ram->duration_us / 100 % 10);
+		break;
+	case RAM_SAMPLE:
+		line_printf(&p->line,
+			    "A sample of the page frames was counted, in %" PRIu64
+			    " ms; --exact counts all.",
+			    ram->duration_us / 1000);
+		break;
+	default:
+		line_printf(&p->line, "These are counters of the kernel: %s.", ram->reason);
+		break;
+	}
+	line_end(&p->line);
+}
+
+static void put_deleted(struct page *p)
+{
+	const struct ram *ram = p->r->ram;
+	uint64_t bytes = 0;
+	size_t count = 0;
+	char size[FORMAT_MAX + 1];
+
+	for (size_t i = 0; i < ram->cgroups; i++) {
+		if (!ram->cgroup[i].deleted)
+			continue;
+		bytes += census_cgroup_bytes(&ram->cgroup[i]);
+		count++;
+	}
+	if (!count)
+		return;
+	size[format_bytes(size, bytes, p->style->bytes)] = '\0';
+	line_printf(&p->line, "%zu deleted cgroup%s still hold%s %s: zmem-bpf system --by cgroup",
+		    count, count == 1 ? "" : "s", count == 1 ? "s" : "", size);
+	line_end(&p->line);
+}
+
+/* So many have a line of their own, unless all are asked for. */
+#define CGROUPS_SHOWN 20
+
+static const char freeing[] =
+	"The kernel frees a deleted cgroup when its last page is gone. Its page cache goes with: "
+	"sync; echo 1 > /proc/sys/vm/drop_caches. In cgroup v2 also by writing a size to "
+	"memory.reclaim of the cgroup above it. Shared memory goes when its files are removed.";
+
+static void put_cgroups(struct page *p)
+{
+	const struct ram *ram = p->r->ram;
+	struct census_cgroup rest = {}, gone = {.path = "all deleted ones", .deleted = true};
+	char name[64];
+	size_t left = 0, deleted = 0;
+
+	if (!ram->cgroup) {
+		line_printf(&p->line, "The memory of cgroups is not known: %s.", ram->reason);
+		line_end(&p->line);
+		return;
+	}
+	begin_rows(p, &system_cgroups);
+	for (size_t i = 0; i < ram->cgroups; i++) {
+		const struct census_cgroup *c = &ram->cgroup[i];
+
+		for (int k = 0; c->deleted && k < ZMEM_CHARGES; k++)
+			gone.bytes[k] += c->bytes[k];
+		deleted += c->deleted;
+		if (i < CGROUPS_SHOWN || p->r->all) {
+			put_row(p, &system_cgroups, c);
+			continue;
+		}
+		for (int k = 0; k < ZMEM_CHARGES; k++)
+			rest.bytes[k] += c->bytes[k];
+		left++;
+	}
+	snprintf(name, sizeof(name), "(%zu others: -l shows them)", left);
+	rest.path = name;
+	if (left)
+		put_row(p, &system_cgroups, &rest);
+	if (deleted > 1)
+		put_row(p, &system_cgroups, &gone);
+	if (deleted)
+		text_put_folded(p->line.out, freeing, 0, p->style->width);
+}
+
+static void put_nodes(struct page *p)
+{
+	const struct ram *ram = p->r->ram;
+	struct grid_column column[2 + COLUMNS_MOST] = {
+		{"RAM", CELL_TEXT, .left = true, .min = NAME_MIN}};
+	char heading[COLUMNS_MOST][16];
+	size_t shown = ram->nodes < COLUMNS_MOST ? ram->nodes : COLUMNS_MOST;
+
+	if (!ram->node) {
+		line_printf(&p->line, "The nodes are not known: %s.",
+			    ram->method == RAM_SAMPLE ? "a sample has none (--exact)"
+			    : *ram->reason	      ? ram->reason
+						      : "their zones overlap");
+		line_end(&p->line);
+		return;
+	}
+	for (size_t n = 0; n < shown; n++) {
+		snprintf(heading[n], sizeof(heading[n]), "NODE%u", ram->node[n].node);
+		column[1 + n] = (struct grid_column){heading[n], CELL_SIGNED,
+						     .min = size_width(p)};
+	}
+	column[1 + shown] = (struct grid_column){"", CELL_TEXT, .left = true};
+	begin_section(p, column, shown + 2);
+	for (size_t c = 0; c <= ram->node[0].classes; c++) {
+		bool total = c == ram->node[0].classes;
+		struct cell row[2 + COLUMNS_MOST] = {cell_name(
+			total ? "total" : ram_class_table[ram->node[0].class[c].class].title)};
+
+		for (size_t n = 0; n < shown; n++)
+			row[1 + n] = cell_size(value_bytes(
+				true, total ? ram->node[n].frames : ram->node[n].class[c].bytes));
+		row[1 + shown] = (struct cell){.type = CELL_EMPTY};
+		grid_print_cells(&p->grid, &p->line, row);
+	}
+	if (shown < ram->nodes) {
+		line_printf(&p->line, "%zu further nodes: --json has them.", ram->nodes - shown);
+		line_end(&p->line);
+	}
 }
 
 /* ---- swap ---- */
@@ -270,50 +653,32 @@ static void put_swap(struct page *p)
 	}
 	begin_parts(p, "SWAP", "%SWAP", total);
 	put_swap_field(p, "used_bytes");
-	if (!r->swap_used_known || r->swap_used || p->style->wide)
+	if (!r->swap_used_known || r->swap_used || p->r->all)
 		put_swap_parts(p);
 	put_swap_field(p, "free_bytes");
 	put_swap_field(p, "total_bytes");
 }
 
-/* ---- devices ---- */
-
-#define COLUMNS_MOST 5
-
-/* Sizes and a name. */
-static void begin_rows(struct page *p, const struct fields *columns)
+/* Swap in a line. */
+static void put_swap_short(struct page *p)
 {
-	struct grid_column column[COLUMNS_MOST];
-	unsigned size = size_width(p);
+	const struct system_report *r = p->r;
+	const struct meminfo *m = &system_of(p)->meminfo;
+	char used[FORMAT_MAX + 1], total[FORMAT_MAX];
 
-	for (size_t i = 0; i < columns->count; i++) {
-		const struct field *f = columns->item[i];
-
-		column[i] = (struct grid_column){
-			.heading = f->heading,
-			.type = cell_type_of(f),
-			.min = f->type == FIELD_RATIO ? PERCENT_MIN : size + (i ? 0 : 2)};
+	if (!meminfo_has(m, MEMINFO_SWAP_TOTAL))
+		return;
+	if (!m->value[MEMINFO_SWAP_TOTAL]) {
+		line_printf(&p->line, "This machine has no swap.");
+	} else if (r->swap_used_known) {
+		used[format_bytes(used, r->swap_used, p->style->bytes)] = '\0';
+		total[format_bytes(total, m->value[MEMINFO_SWAP_TOTAL], p->style->bytes)] = '\0';
+		line_printf(&p->line, "Swap: %s of %s in use: zmem-bpf -s swap_pss", used, total);
 	}
-	column[columns->count - 1].left = true;
-	column[columns->count - 1].min = 0;
 	line_end(&p->line);
-	begin_section(p, column, columns->count);
 }
 
-/* `row` NULL: nothing is known. */
-static void put_row(struct page *p, const struct fields *columns, const void *row)
-{
-	struct cell cell[COLUMNS_MOST];
-
-	for (size_t i = 0; i < columns->count; i++) {
-		const struct field *f = columns->item[i];
-		struct value v = row ? field_value(f, row, NULL) : (struct value){};
-
-		cell[i] = cell_of_value(f, v);
-		cell[i].cut = v.cut;
-	}
-	grid_print_cells(&p->grid, &p->line, cell);
-}
+/* ---- devices ---- */
 
 static void put_devices(struct page *p)
 {
@@ -344,7 +709,7 @@ static void put_compressed(struct page *p)
 		cell_text("zswap"),
 	};
 	bool zswap_used =
-		(stored.known && stored.bytes) || (pool.known && pool.bytes) || p->style->wide;
+		(stored.known && stored.bytes) || (pool.known && pool.bytes) || p->r->all;
 
 	if (!s->zram_count && !zswap_used)
 		return;
@@ -454,7 +819,25 @@ void render_system_table(struct strbuf *out, const struct system_report *r,
 		.style = style,
 	};
 
-	put_ram(&page);
+	if (r->cgroups || r->nodes) {
+		if (r->cgroups)
+			put_cgroups(&page);
+		else
+			put_nodes(&page);
+		put_method(&page);
+		return;
+	}
+	if (!r->all) {
+		put_ram_short(&page);
+		put_deleted(&page);
+		put_method(&page);
+		put_swap_short(&page);
+		summary_print(out, r->balance, style->width, NULL);
+		return;
+	}
+	put_ram_long(&page);
+	put_deleted(&page);
+	put_method(&page);
 	put_across(&page);
 	put_swap(&page);
 	put_devices(&page);

@@ -43,6 +43,8 @@ static const char *const pss_words[] = {[PSS_AUTO] = "auto",
 static const char *const source_words[] = {
 	[SOURCE_AUTO] = "auto", [SOURCE_BPF] = "bpf", [SOURCE_PROC] = "proc", NULL};
 
+static const char *const by_words[] = {
+	[BY_CLASS] = "class", [BY_CGROUP] = "cgroup", [BY_NODE] = "node", NULL};
 static const char *const delta_words[] = {
 	[DELTA_AUTO] = "auto", [DELTA_LAST] = "last", [DELTA_START] = "start", NULL};
 
@@ -95,7 +97,7 @@ const struct option_entry option_table[] = {
 	  "show these columns; +COL adds one before NAME; help lists them all", OPTIONS_SHOW},
 	 LIST,
 	 AT(columns)},
-	{{"long", 'l', NULL, "more columns: swap and the parts of RSS", OPTIONS_SHOW},
+	{{"long", 'l', NULL, "more columns: swap and the parts of RSS; system: every part", OPTIONS_SHOW},
 	 FLAG,
 	 AT(long_table)},
 	{{"group-by", 'g', "KEY",
@@ -114,6 +116,10 @@ const struct option_entry option_table[] = {
 	  OPTIONS_SHOW},
 	 FLAG,
 	 AT(by_file)},
+	{{"by", 0, "KEY", "system: RAM by cgroup or node", OPTIONS_SHOW},
+	 CHOICE,
+	 AT(by),
+	 by_words},
 	{{"top", 'n', "N", "only the first N rows, and read only what they need", OPTIONS_SHOW},
 	 COUNT,
 	 AT(top)},
@@ -261,6 +267,10 @@ const struct option_entry option_table[] = {
 	  OPTIONS_MEASURE},
 	 NUMBER_OR_ALL,
 	 AT(verify)},
+	{{"exact", 0, NULL, "system: look at every page frame, also of more than 64 GiB",
+	  OPTIONS_MEASURE},
+	 FLAG,
+	 AT(exact)},
 	{{"pinned", 0, NULL, "read only from the pin (zmem-bpf pin), which needs no capability",
 	  OPTIONS_MEASURE},
 	 FLAG,

@@ -36,6 +36,13 @@ enum stack_choice {
 	STACK_FP,
 };
 
+/* What system splits RAM by. */
+enum by_choice {
+	BY_CLASS,
+	BY_CGROUP,
+	BY_NODE,
+};
+
 enum delta_since {
 	DELTA_AUTO, /* start with --grow, else last; none in top */
 	DELTA_LAST,
@@ -112,6 +119,8 @@ struct options {
 	bool files; /* of serve */
 	bool pinned;
 	bool remove; /* of pin */
+	bool exact;  /* of system */
+	int by;	     /* of system: enum by_choice */
 	bool timing, verbose, quiet, help, version;
 	/* A CHOICE that was given a word it does not have: the command decides what it says. */
 	const struct option_entry *unknown;

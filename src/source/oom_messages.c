@@ -78,10 +78,8 @@ static void copy_path(const struct path *p, size_t end, char ret[OOM_CGROUP_MAX]
 	ret[len ? len : 1] = '\0';
 }
 
-/* ret_memory may be NULL. */
-static enum zmem_oom_path_status read_path(const struct zmem_oom_path *from, const __u64 *words,
-					   char ret[OOM_CGROUP_MAX],
-					   char ret_memory[OOM_CGROUP_MAX])
+enum zmem_oom_path_status oom_path_read(const struct zmem_oom_path *from, const __u64 *words,
+					char ret[OOM_CGROUP_MAX], char ret_memory[OOM_CGROUP_MAX])
 {
 	struct path path = {.at = sizeof(path.text) - 1};
 	const char *name = (const char *)words, *end = (const char *)(words + from->words);
@@ -111,10 +109,10 @@ static void read_cgroup(const struct zmem_oom_end *end, struct oom_cgroup *ret)
 {
 	struct oom_cgroup cgroup = {};
 
-	cgroup.status = read_path(&end->victim, end->names, cgroup.path, cgroup.memory);
+	cgroup.status = oom_path_read(&end->victim, end->names, cgroup.path, cgroup.memory);
 	if (cgroup.status == ZMEM_OOM_PATH_KNOWN)
 		cgroup.status =
-			read_path(&end->root, end->names + end->victim.words, cgroup.root, NULL);
+			oom_path_read(&end->root, end->names + end->victim.words, cgroup.root, NULL);
 	*ret = cgroup.status == ZMEM_OOM_PATH_KNOWN ? cgroup
 						    : (struct oom_cgroup){.status = cgroup.status};
 }

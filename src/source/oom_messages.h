@@ -24,6 +24,12 @@ void oom_messages_add(struct oom_messages *m, const void *data, size_t len);
  * processes, not finished. Returns 1, 0 if no kill is complete, or a negative errno.
  */
 int oom_messages_next(struct oom_messages *m, struct oom_kill *ret, struct snapshot *snapshot);
+/*
+ * The path of a cgroup from the root of its hierarchy, and likewise of the one whose memory
+ * controller it has (NULL: not wanted), of names that BPF wrote.
+ */
+enum zmem_oom_path_status oom_path_read(const struct zmem_oom_path *from, const __u64 *words,
+					char ret[OOM_CGROUP_MAX], char ret_memory[OOM_CGROUP_MAX]);
 void oom_messages_done(struct oom_messages *m);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/thread.h"
-#include "model/system.h"
+#include "model/zones.h"
 #include "source/reader.h"
 #include "zmem/setup.h"
 
@@ -478,13 +478,15 @@ const char *readers_pss_refusal(const void *state)
 void readers_look_at_ram(struct readers *readers, const struct procfs *proc)
 {
 	uint64_t ram_before = readers->limits.ram_bytes;
+	struct zones zones;
 
 	readers->limits = reader_limits();
 	if (!readers->asks || (readers->pfn_end && readers->limits.ram_bytes == ram_before &&
 			       readers->unknown == readers->unknown_at_look))
 		return;
 	readers->unknown_at_look = readers->unknown;
-	readers->pfn_end = zoneinfo_read(proc->fd);
+	zones_read(proc->fd, &zones);
+	readers->pfn_end = zones.end;
 }
 
 struct decode_limits reader_limits(void)

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Counts page frames by what they are, from the array of struct page, and names the memory cgroups
+ * that they are charged to.
+ *
+ * It takes no lock and no reference. A frame that changes meanwhile is counted once, as what it was
+ * or what it became: the walk only goes forward, and the size of a block decides how far. A size
+ * that cannot be right (a block begins at a multiple of its size) is not believed.
+ *
+ * What a frame is, in this order (include/linux/page-flags.h, mm_types.h):
+ *   - A tail of a compound page is what its head is.
+ *   - A type, in the place of the count of mappings.
+ *   - Flags: reserved, bad.
+ *   - `mapping`: anonymous memory, page cache, or a movable page of the kernel.
+ *   - Without references and marks it is free on a list of a CPU, or a later page of a block that is
+ *     no compound page: then it is what the block is.
+ *   - The mark of page pools; mappings without a file; else a page of the kernel.
+ */
+#include "vmlinux.h"
+#include "flavors.h"
+#include "census.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "kfuncs.h"
+#include "zmem/census.h"
+#include "kread.bpf.h"
+#include "compound.bpf.h"
+#include "cgroup_path.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define BPF_F_MMAPABLE 1024
+
+#define MAPPING_ANON	1
+#define MAPPING_MOVABLE 2 /* until 6.16; with MAPPING_ANON: merged by KSM */
+
+/* include/linux/memcontrol.h */
+#define MEMCG_DATA_KMEM 2
+#define MEMCG_DATA_MASK 7ULL
+
+/* include/linux/cgroup-defs.h */
+#define CSS_ONLINE 2
+
+/*
+ * net/core/page_pool.c, include/linux/poison.h: 0x40 above CONFIG_ILLEGAL_POINTER_VALUE, which is
+ * the same on x86-64 and arm64. In between, since 6.16, is an index; the lowest two bits are of
+ * others.
+ */
+#define IS_POOLED(magic) ((magic) >> 48 == 0xdead && ((magic)&0x7c) == 0x40)
+
+/* A folio has 2^30 frames at most; a larger order is torn. */
+#define ORDER_MOST 18
+
+/* In _nr_pages_mapped: the folio is mapped as a whole; else the number (mm/internal.h). */
+#define ENTIRELY_MAPPED 0x800000
+
+#ifdef ZMEM_OLD
+#undef ZMEM_CENSUS_STEPS
+#define ZMEM_CENSUS_STEPS ZMEM_CENSUS_STEPS_OLD
+#endif
+
+#define PAGE(member)	koffset(struct page___census, member)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct zmem_census);
+} census SEC(".maps");
+
+static __always_inline struct zmem_census *census_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&census, &zero);
+}
+
+#define flag_of(flags, name)                                                                       \
+	(bpf_core_enum_value_exists(enum pageflags___census, name) &&                              \
+	 ((flags) >> bpf_core_enum_value(enum pageflags___census, name) & 1))
+
+/* ---- blocks ---- */
+
+/* The order of a compound page, from its second struct page. */
+static __always_inline __u32 compound_order(__u64 head)
+{
+	__u64 order = PAGE_STRUCT_SIZE;
+
+	if (OLD_LAYOUTS && bpf_core_field_exists(struct page___census, compound_order))
+		order += PAGE(compound_order);
+	else if (bpf_core_field_exists(struct folio___census, _folio_order))
+		order = koffset(struct folio___census, _folio_order);
+	return kread_raw(__u64, head + (order & ~7ULL)) >> (order & 7) * 8 & 0xff;
+}
+
+/* How many frames of a compound page are mapped. */
+static __always_inline __u64 mapped_frames(__u64 head, __u64 all)
+{
+	__s32 whole, pages;
+
+	if (has_compound_maps())
+		return compound_entire(head) > 0 || kread_raw(__u64, head + FOLIO_MAPPING) ? all : 0;
+	whole = (__s32)kread_raw(__u32, head + koffset(struct folio, _entire_mapcount)) + 1;
+	if (whole > 0)
+		return all;
+	if (!bpf_core_field_exists(struct folio___census, _nr_pages_mapped))
+		return all;
+	pages = (__s32)kread_raw(__u32, head + koffset(struct folio___census, _nr_pages_mapped));
+	if (pages > 0 && !(pages & ENTIRELY_MAPPED))
+		return (__u64)pages < all ? (__u64)pages : all;
+	/* Without CONFIG_PAGE_MAPCOUNT there is only the sum over all pages. */
+	if (pages > 0 || (bpf_core_field_exists(struct folio, _large_mapcount) &&
+			  (__s32)kread_raw(__u32, head + koffset(struct folio, _large_mapcount)) + 1 > 0))
+		return all;
+	return 0;
+}
+
+/* ---- types ---- */
+
+#define TYPE_IS(type, name)                                                                        \
+	(bpf_core_enum_value_exists(enum pagetype, name) &&                                        \
+	 (type) == (__u32)bpf_core_enum_value(enum pagetype, name))
+
+/* Until 6.11: the bits of a type, which are those that are cleared below 0xf0000000. */
+static __always_inline __u32 type_bits(__u32 type)
+{
+	return (type & 0xf0000000) == 0xf0000000 ? ~type >> 7 & ((1 << ZMEM_CENSUS_TYPES) - 1) : 0;
+}
+
+/* The kind of a frame with a type; ZMEM_FRAMES: it has none. */
+static __always_inline __u32 typed_kind(__u32 word, __u32 *ret_bits)
+{
+	__u32 type = word >> 24;
+
+	*ret_bits = 0;
+	if (!bpf_core_enum_value_exists(enum pagetype, PGTY_buddy)) {
+		*ret_bits = type_bits(word);
+		if (*ret_bits & 1 << ZMEM_CENSUS_BUDDY)
+			return ZMEM_FRAME_BUDDY;
+		return *ret_bits ? ZMEM_FRAME_TYPED : ZMEM_FRAMES;
+	}
+	if (type < 0xf0 || type == 0xff)
+		return ZMEM_FRAMES;
+	if (TYPE_IS(type, PGTY_buddy))
+		return ZMEM_FRAME_BUDDY;
+	if (TYPE_IS(type, PGTY_slab))
+		return ZMEM_FRAME_SLAB;
+	if (TYPE_IS(type, PGTY_table))
+		return ZMEM_FRAME_TABLE;
+	if (TYPE_IS(type, PGTY_hugetlb))
+		return ZMEM_FRAME_HUGETLB;
+	if (TYPE_IS(type, PGTY_zsmalloc))
+		return ZMEM_FRAME_ZSMALLOC;
+	if (TYPE_IS(type, PGTY_large_kmalloc))
+		return ZMEM_FRAME_LARGE_KMALLOC;
+	if (TYPE_IS(type, PGTY_offline))
+		return ZMEM_FRAME_OFFLINE;
+	if (TYPE_IS(type, PGTY_unaccepted))
+		return ZMEM_FRAME_UNACCEPTED;
+	if (TYPE_IS(type, PGTY_netpp))
+		return ZMEM_FRAME_RING;
+	return ZMEM_FRAME_TYPED;
+}
+
+/* Until 6.8 a huge page of hugetlb has no type. */
+static __always_inline bool is_old_hugetlb(__u64 head)
+{
+	__u64 second = head + PAGE_STRUCT_SIZE, dtor;
+
+	if (bpf_core_enum_value_exists(enum pagetype, PGTY_buddy))
+		return false;
+	if (bpf_core_enum_value_exists(enum pageflags___census, PG_hugetlb___census))
+		return flag_of(kread_raw(__u64, second), PG_hugetlb___census);
+	if (!bpf_core_enum_value_exists(enum compound_dtor_id, HUGETLB_PAGE_DTOR))
+		return false;
+	if (OLD_LAYOUTS && bpf_core_field_exists(struct page___census, compound_dtor))
+		dtor = second + PAGE(compound_dtor);
+	else if (bpf_core_field_exists(struct folio___census, _folio_dtor))
+		dtor = head + koffset(struct folio___census, _folio_dtor);
+	else
+		return false;
+	return (kread_raw(__u64, dtor & ~7ULL) >> (dtor & 7) * 8 & 0xff) ==
+	       bpf_core_enum_value(enum compound_dtor_id, HUGETLB_PAGE_DTOR);
+}
+
+/* ---- a frame ---- */
+
+/* A block: one frame, a compound page, or a free block. */
+struct block {
+	__u64 page; /* its first struct page, of which the next members are */
+	__u64 flags, info, mapping, private, charged;
+	__u32 maps, references;
+	__u64 count, mapped; /* frames */
+	__u32 kind;	     /* enum zmem_frame; ZMEM_FRAMES: the same as the block before it */
+	__u32 order;	     /* of a compound page */
+	__u32 bits;	     /* type_bits() */
+};
+
+static __always_inline void read_page(struct zmem_census *c, struct block *b)
+{
+	const volatile void *words = kblock(c->word, b->page, sizeof(c->word));
+
+	b->flags = kblock_word(words, PAGE_FLAGS);
+	b->info = kblock_word(words, PAGE_INFO);
+	b->mapping = kblock_word(words, FOLIO_MAPPING);
+	b->private = kblock_word(words, PAGE(private));
+	b->maps = kblock_word32(words, PAGE_MAPCOUNT);
+	b->references = kblock_word32(words, PAGE(_refcount));
+	b->charged = 0;
+	if (bpf_core_field_exists(struct page___census, memcg_data))
+		b->charged = kblock_word(words, PAGE(memcg_data));
+	else if (bpf_core_field_exists(struct page___census, mem_cgroup))
+		b->charged = kblock_word(words, PAGE(mem_cgroup));
+}
+
+/* True if the page is on a list: its neighbour points back to it. */
+static __always_inline bool is_listed(const struct block *b)
+{
+	return b->info >> 52 == 0xfff &&
+	       kread_raw(__u64, b->info + sizeof(__u64)) == b->page + PAGE_INFO;
+}
+
+/* True if a user of a memory cgroup is charged, and not the kernel on behalf of one. */
+static __always_inline bool is_charged_to_user(const struct block *b)
+{
+	return bpf_core_field_exists(struct page___census, memcg_data) && b->charged &&
+	       !(b->charged & MEMCG_DATA_MASK);
+}
+
+/* The kind of a page that has no type. */
+static __always_inline __u32 plain_kind(struct block *b)
+{
+	bool backed = b->flags >> bpf_core_enum_value(enum pageflags, PG_swapbacked) & 1;
+	bool cached = backed && flag_of(b->flags, PG_swapcache___census);
+
+	if (!b->flags && !b->maps && !b->references)
+		return ZMEM_FRAME_HOLE;
+	if (flag_of(b->flags, PG_reserved___census))
+		return ZMEM_FRAME_RESERVED;
+	if (flag_of(b->flags, PG_hwpoison___census))
+		return ZMEM_FRAME_POISONED;
+	if (flag_of(b->flags, PG_slab___census))
+		return ZMEM_FRAME_SLAB;
+	if (b->order && is_old_hugetlb(b->page))
+		return b->references ? ZMEM_FRAME_HUGETLB : ZMEM_FRAME_HUGETLB_FREE;
+	b->mapped = b->order ? mapped_frames(b->page, b->count) : (__s32)b->maps >= 0;
+	if ((b->mapping & 3) == MAPPING_MOVABLE)
+		return ZMEM_FRAME_MOVABLE;
+	if (b->mapping & MAPPING_ANON)
+		return cached ? ZMEM_FRAME_ANON_CACHED : ZMEM_FRAME_ANON;
+	if (b->mapping)
+		return backed ? ZMEM_FRAME_SHMEM : ZMEM_FRAME_FILE;
+	if (!b->references)
+		return b->order || is_listed(b) ? ZMEM_FRAME_LISTED : ZMEM_FRAMES;
+	if (cached)
+		return ZMEM_FRAME_SWAP_CACHE;
+	if (bpf_core_field_exists(struct page___census, pp_magic) && IS_POOLED(b->info))
+		return ZMEM_FRAME_RING;
+	if (b->mapped)
+		return ZMEM_FRAME_MAPPED;
+	return is_charged_to_user(b) ? ZMEM_FRAME_TRUNCATED : ZMEM_FRAME_KERNEL;
+}
+
+/* What the frames of a block are that nothing maps; ZMEM_FRAMES: that makes no difference. */
+static __always_inline __u32 unmapped_kind(__u32 kind)
+{
+	switch (kind) {
+	case ZMEM_FRAME_ANON:
+		return ZMEM_FRAME_ANON_UNMAPPED;
+	case ZMEM_FRAME_ANON_CACHED:
+		return ZMEM_FRAME_SWAP_CACHE;
+	case ZMEM_FRAME_FILE:
+		return ZMEM_FRAME_FILE_UNMAPPED;
+	case ZMEM_FRAME_SHMEM:
+		return ZMEM_FRAME_SHMEM_UNMAPPED;
+	default:
+		return ZMEM_FRAMES;
+	}
+}
+
+/* Finds the block at frame `pfn`, and how many of its frames are at and behind `pfn`. */
+static __always_inline void find_block(struct zmem_census *c, __u64 pfn, struct block *b)
+{
+	__u64 page = c->vmemmap + pfn * PAGE_STRUCT_SIZE, all, before;
+
+	*b = (struct block){.page = page, .count = 1};
+	read_page(c, b);
+	if (b->info & 1) {
+		b->page = tail_head(page, b->info);
+		read_page(c, b);
+	}
+	if (b->flags >> bpf_core_enum_value(enum pageflags, PG_head) & 1)
+		b->order = compound_order(b->page);
+	b->kind = typed_kind(b->maps, &b->bits);
+	if (b->kind == ZMEM_FRAME_BUDDY && b->page == page)
+		b->order = (__u32)b->private;
+	all = b->order <= ORDER_MOST ? 1ULL << b->order : 1;
+	before = (page - b->page) / PAGE_STRUCT_SIZE;
+	/* A block begins at a multiple of its size. Else it is torn. */
+	if (before >= all || ((pfn - before) & (all - 1)))
+		all = 1, before = 0, b->order = 0;
+	b->count = all;
+	if (b->kind == ZMEM_FRAME_HUGETLB && !b->references)
+		b->kind = ZMEM_FRAME_HUGETLB_FREE;
+	if (b->kind == ZMEM_FRAMES)
+		b->kind = plain_kind(b);
+	b->count = all - before;
+	/* An absent section has no struct pages: reads give 0. */
+	if (b->kind == ZMEM_FRAME_HOLE)
+		b->count = pfn & (ZMEM_CENSUS_SECTION - 1)
+				   ? ZMEM_CENSUS_PART - (pfn & (ZMEM_CENSUS_PART - 1))
+				   : ZMEM_CENSUS_SECTION;
+	if (b->count > c->end - pfn)
+		b->count = c->end - pfn;
+	if (b->mapped > b->count)
+		b->mapped = b->count;
+}
+
+/* ---- owners ---- */
+
+/* Adds the frames of c->owner to the table. */
+static __noinline int flush_owner(struct zmem_census *c)
+{
+	__u64 at, *to;
+
+	if (!c)
+		return 0;
+	at = c->owner * 0x9e3779b97f4a7c15ULL >> (64 - ZMEM_CENSUS_OWNER_BITS);
+	to = c->others;
+	for (__u32 i = 0; i < ZMEM_CENSUS_PROBES; i++) {
+		struct zmem_census_owner *o = &c->owners[(at + i) & (ZMEM_CENSUS_OWNERS - 1)];
+
+		if (o->key && o->key != c->owner)
+			continue;
+		o->key = c->owner;
+		to = o->frames;
+		break;
+	}
+	for (__u32 i = 0; i < ZMEM_CHARGES; i++) {
+		to[i] += c->owned[i];
+		c->owned[i] = 0;
+	}
+	return 0;
+}
+
+static __always_inline __u32 charge_of(const struct block *b)
+{
+	switch (b->kind) {
+	case ZMEM_FRAME_ANON:
+	case ZMEM_FRAME_ANON_CACHED:
+		return ZMEM_CHARGE_ANON;
+	case ZMEM_FRAME_FILE:
+	case ZMEM_FRAME_TRUNCATED:
+		return ZMEM_CHARGE_FILE;
+	case ZMEM_FRAME_SHMEM:
+	case ZMEM_FRAME_SWAP_CACHE:
+		return ZMEM_CHARGE_SHMEM;
+	case ZMEM_FRAME_SLAB: /* it is charged by object */
+	case ZMEM_FRAME_BUDDY:
+	case ZMEM_FRAME_LISTED:
+	case ZMEM_FRAME_HOLE:
+	case ZMEM_FRAME_RESERVED:
+	case ZMEM_FRAME_HUGETLB:
+	case ZMEM_FRAME_HUGETLB_FREE:
+		return ZMEM_CHARGES;
+	default:
+		return ZMEM_CHARGE_KERNEL;
+	}
+}
+
+static __always_inline void charge(struct zmem_census *c, const struct block *b)
+{
+	__u64 owner = b->charged & ~MEMCG_DATA_MASK;
+	__u32 kind = charge_of(b);
+
+	if (!owner || kind >= ZMEM_CHARGES)
+		return;
+	if (kind == ZMEM_CHARGE_KERNEL)
+		c->charged += b->count;
+	if (owner != c->owner) {
+		flush_owner(c);
+		c->owner = owner;
+	}
+	c->owned[kind] += b->count;
+}
+
+/* ---- the walk ---- */
+
+static __always_inline void count(struct zmem_census *c, const struct block *b)
+{
+	__u32 kind = b->kind, unmapped = unmapped_kind(kind);
+	__u64 n = b->count;
+
+	if (kind == ZMEM_FRAMES)
+		kind = c->last;
+	else
+		c->last = kind;
+	if (kind == ZMEM_FRAME_KERNEL)
+		c->blocks[b->order < ZMEM_CENSUS_ORDERS ? b->order : ZMEM_CENSUS_ORDERS - 1] += n;
+	if (unmapped < ZMEM_FRAMES) {
+		c->frames[unmapped] += n - b->mapped;
+		n = b->mapped;
+	}
+	if (kind < ZMEM_FRAMES)
+		c->frames[kind] += n;
+	for (__u32 i = 0; i < ZMEM_CENSUS_TYPES && b->bits; i++)
+		c->types[i] += b->bits >> i & 1 ? b->count : 0;
+}
+
+/* Goes to the next piece. Returns false at the end. */
+static __always_inline bool next_piece(struct zmem_census *c)
+{
+	__u32 at = c->at;
+
+	if (at >= c->pieces || at >= ZMEM_CENSUS_PIECES)
+		return false;
+	c->pfn = c->piece[at][0];
+	c->end = c->piece[at][1];
+	c->at = at + 1;
+	c->last = ZMEM_FRAME_KERNEL;
+	return true;
+}
+
+static long visit_frame(__u32 turn, void *unused)
+{
+	struct zmem_census *c = census_get();
+	struct block b;
+
+	if (!c)
+		return 1;
+	if (c->pfn >= c->end)
+		return !next_piece(c);
+	find_block(c, c->pfn, &b);
+	count(c, &b);
+	if (c->with_owners)
+		charge(c, &b);
+	c->pfn += b.count;
+	c->steps++;
+	return 0;
+}
+
+/* It is attached to nothing: user space runs it. */
+SEC("raw_tp/count_frames")
+int count_frames(void *ctx)
+{
+	struct zmem_census *c = census_get();
+
+	if (!c)
+		return 0;
+	c->marks = bpf_core_enum_value_exists(enum pagetype, PGTY_buddy) * ZMEM_MARKS_TYPES |
+		   bpf_core_enum_value_exists(enum pagetype, PGTY_zsmalloc) * ZMEM_MARKS_ZSMALLOC |
+		   bpf_core_enum_value_exists(enum pagetype, PGTY_large_kmalloc) *
+			   ZMEM_MARKS_KMALLOC;
+	kloop(ZMEM_CENSUS_STEPS, visit_frame, NULL);
+	c->done = c->pfn >= c->end && c->at >= c->pieces;
+	if (c->done && c->owner) {
+		flush_owner(c);
+		c->owner = 0;
+	}
+	return 0;
+}
+
+/* ---- names ---- */
+
+static __always_inline __u64 css_subsys(__u64 css)
+{
+	return kread64(css + koffset(struct cgroup_subsys_state___census, ss));
+}
+
+/* The mem_cgroup that an owner is, or belongs to; 0: it is neither, or its memory was freed. */
+static __always_inline __u64 memcg_of(__u64 key)
+{
+	__u64 css_set = kread64((__u64)bpf_get_current_task() + koffset(struct task_struct, cgroups));
+	__u64 subsys = css_subsys(memory_css(css_set)), css = koffset(struct mem_cgroup, css);
+
+	if (!subsys)
+		return 0;
+	if (css_subsys(key + css) == subsys)
+		return key;
+	key = kread64(key + koffset(struct obj_cgroup, memcg));
+	return key && css_subsys(key + css) == subsys ? key : 0;
+}
+
+static long write_name(__u32 turn, void *arg)
+{
+	struct path_walk *w = arg;
+	struct zmem_census *c = census_get();
+	__u32 at = w->path.words;
+	__u64 word;
+
+	if (!c || at >= ZMEM_OOM_PATH_WORDS || !path_next(w))
+		return 1;
+	if (!path_word(w, &word))
+		return 1;
+	c->names[at] = word;
+	return 0;
+}
+
+/* Likewise: names the owner c->key. */
+SEC("raw_tp/name_owner")
+int name_owner(void *ctx)
+{
+	struct zmem_census *c = census_get();
+	struct path_walk w = {};
+	__u64 cgroup;
+
+	if (!c)
+		return 0;
+	c->memcg = c->id = c->deleted = 0;
+	c->path = (struct zmem_oom_path){};
+	if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
+		return 0;
+	c->memcg = memcg_of(c->key);
+	if (!c->memcg)
+		return 0;
+	cgroup = kread64(c->memcg + koffset(struct mem_cgroup, css) +
+			 koffset(struct cgroup_subsys_state___census, cgroup));
+	c->deleted = !(kread32(cgroup + koffset(struct cgroup___census, self) +
+			       koffset(struct cgroup_subsys_state___census, flags)) &
+		       CSS_ONLINE);
+	w.node = w.memory = kread64(cgroup + koffset(struct cgroup, kn));
+	c->id = kread64(w.node + koffset(struct kernfs_node___census, id));
+	kloop(PATH_STEPS, write_name, &w);
+	c->path = w.path;
+	return 0;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "collect/ram_read.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "model/ram.h"
+#include "proc/kernel_memory.h"
+#include "source/census_source.h"
+
+/* A census that contradicts the counters is repeated: much may have changed meanwhile. */
+#define TRIES 3
+/* The largest ones are named. */
+#define NAMED 10
+
+struct ram_reader {
+	struct census_source *census; /* NULL: reason */
+	char reason[RAM_REASON];
+	struct zones zones;
+	struct ram ram;
+	struct ram_node *node;
+};
+
+int ram_reader_open(const struct source *source, struct ram_reader **ret)
+{
+	cleanup(diag_clear) struct diag why = {};
+	struct ram_reader *r = calloc(1, sizeof(*r));
+	int error;
+
+	if (!r)
+		return -ENOMEM;
+	error = census_source_open(source, &why, &r->census);
+	if (file_exhausted(error)) {
+		free(r);
+		return error;
+	}
+	if (error < 0)
+		snprintf(r->reason, sizeof(r->reason), "the frames were not counted: %s",
+			 why.count && why.note[why.count - 1].reason
+				 ? why.note[why.count - 1].reason
+				 : strerror(-error));
+	*ret = r;
+	return 0;
+}
+
+void ram_reader_close(struct ram_reader *r)
+{
+	if (!r)
+		return;
+	census_source_close(r->census);
+	free(r->node);
+	free(r);
+}
+
+/* Whose the memory of the kernel is, where root may read it. */
+static int name_allocations(struct ram_reader *r, const struct procfs *proc, uint32_t page_size)
+{
+	static const struct {
+		enum ram_class class;
+		int (*read)(int proc_fd, uint32_t page_size, struct name_sums *ret);
+	} files[] = {{RAM_SLAB, slabinfo_read}, {RAM_VMALLOC, vmallocinfo_read}};
+	cleanup_free struct name_sums *sums = malloc(sizeof(*sums));
+
+	if (!sums)
+		return -ENOMEM;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		sums->count = sums->others = 0;
+		if (files[i].read(proc->fd, page_size, sums) < 0)
+			continue;
+		name_sums_sort(sums);
+		for (size_t n = 0; n < sums->count && n < NAMED; n++)
+			ram_add_part(&r->ram, files[i].class, sums->item[n].name,
+				     sums->item[n].bytes);
+	}
+	return 0;
+}
+
+static int split_nodes(struct ram_reader *r, const struct census *census,
+		       const struct ram_sources *from)
+{
+	size_t count;
+	const struct census_node *node = census_source_nodes(r->census, &count);
+
+	free(r->node);
+	r->node = NULL;
+	if (!node || !count)
+		return 0;
+	r->node = calloc(count, sizeof(*r->node));
+	if (!r->node)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		ram_from_node(census, &node[i], from, &r->ram, &r->node[i]);
+	r->ram.node = r->node;
+	r->ram.nodes = count;
+	return 0;
+}
+
+/* Returns 1, 0 if there is no census that agrees with the counters, or a negative errno. */
+static int take_census(struct ram_reader *r, const struct procfs *proc,
+		       const struct collect_spec *spec, struct snapshot *s)
+{
+	struct system_info *system = &s->system;
+	struct meminfo after = system->meminfo;
+	struct ram_sources from = {.system = system,
+				   .after = &after,
+				   .zones = &r->zones,
+				   .page_size = s->host.page_size,
+				   .cpus = s->host.cpus};
+	struct census census;
+	bool agrees = false;
+	int error = 0;
+
+	for (int i = 0; !agrees && i < TRIES; i++) {
+		system->meminfo = after;
+		zones_read(proc->fd, &r->zones);
+		error = census_source_read(r->census, &r->zones, spec->census_method, &census);
+		if (error < 0)
+			break;
+		after = meminfo_read(proc->fd);
+		agrees = ram_from_census(&census, &from, &r->ram);
+	}
+	if (!agrees) {
+		snprintf(r->reason, sizeof(r->reason), "%s",
+			 error < 0 ? strerror(-error) : r->ram.reason);
+		return error == -ENOMEM ? error : 0;
+	}
+	error = split_nodes(r, &census, &from);
+	if (error == 0)
+		error = census_source_cgroups(r->census, &s->arena, &r->ram.cgroup,
+					      &r->ram.cgroups);
+	return error == -ENOMEM ? error : 1;
+}
+
+int ram_reader_read(struct ram_reader *r, const struct procfs *proc, const struct collect_spec *spec,
+		    struct snapshot *s)
+{
+	const struct ram_sources from = {.system = &s->system,
+					 .after = &s->system.meminfo,
+					 .zones = &r->zones,
+					 .page_size = s->host.page_size,
+					 .cpus = s->host.cpus};
+	int error = r->census ? take_census(r, proc, spec, s) : 0;
+
+	if (error < 0)
+		return error;
+	if (error == 0) {
+		zones_read(proc->fd, &r->zones);
+		ram_from_counters(&from, r->reason, &r->ram);
+	}
+	s->system.ram = &r->ram;
+	return name_allocations(r, proc, s->host.page_size);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Where the machine's RAM is (model/ram.h): a census of its frames, else counters. */
+#ifndef ZMEM_COLLECT_RAM_READ_H
+#define ZMEM_COLLECT_RAM_READ_H
+
+#include "collect/collect_spec.h"
+#include "model/snapshot.h"
+#include "proc/procfs.h"
+
+struct ram_reader;
+
+/*
+ * Loads the program if the source walks page tables; else ram_reader_read() says why there is no
+ * census. Returns 0 or a negative errno without files or memory.
+ */
+int ram_reader_open(const struct source *source, struct ram_reader **ret);
+/* NULL is accepted. */
+void ram_reader_close(struct ram_reader *r);
+
+/*
+ * Sets s->system.ram, which is valid until the next call. `s` has the counters of now. Returns 0 or
+ * -ENOMEM.
+ */
+int ram_reader_read(struct ram_reader *r, const struct procfs *proc, const struct collect_spec *spec,
+		    struct snapshot *s);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where the machine's RAM is, in classes that have no page in common and add up to all of it.
+ *
+ * The frames of RAM are those that the zones call present. MemTotal is less by what was reserved at
+ * boot (the kernel's image, the array of struct page) and by what a balloon took.
+ *
+ * From a census (bpf/census.bpf.c) each frame is in the class of its mark. Kernel stacks, vmalloc,
+ * per-CPU memory and memory of GPUs have no mark: they are taken from the kernel's counters, and
+ * subtracted from the frames without a mark. The rest of these is the class "unnamed_kernel".
+ *
+ * Without a census all classes are counters of /proc/meminfo (fs/proc/meminfo.c), and what they
+ * leave of MemTotal is "unnamed_kernel". Those counters overlap, so a class is a counter or the rest
+ * of one:
+ * - Cached and Buffers are the page cache and shared memory with tmpfs (Shmem). Mapped says how much
+ *   of them processes map, but it also counts pages of drivers that processes map
+ *   (vm_insert_page(), a packet ring), which Cached does not: no class is made of it.
+ * - With CONFIG_VMAP_STACK (x86-64 since 4.9) VmallocUsed includes kernel stacks.
+ * - Slab includes large allocations by kmalloc(), which are no slabs.
+ * - No counter includes zswap and zram.
+ */
+#ifndef ZMEM_MODEL_RAM_H
+#define ZMEM_MODEL_RAM_H
+
+#include "model/census.h"
+#include "model/system.h"
+#include "model/zones.h"
+
+struct system_info;
+
+/* The words are in ram_class_table[]. */
+enum ram_class {
+	RAM_FREE,
+	RAM_ANON,
+	RAM_ANON_UNMAPPED,
+	RAM_PAGE_CACHE,
+	RAM_SHMEM,
+	RAM_SLAB,
+	RAM_LARGE_KMALLOC,
+	RAM_PAGE_TABLES,
+	RAM_KERNEL_STACKS,
+	RAM_VMALLOC,
+	RAM_PERCPU,
+	RAM_HUGETLB,
+	RAM_ZRAM_ZSWAP,
+	RAM_NET_RINGS,
+	RAM_BALLOON,
+	RAM_DRIVER_MAPPED,
+	RAM_GPU,
+	RAM_RESERVED,
+	RAM_UNNAMED,
+	RAM_CLASSES,
+	/* These overlap the classes above. */
+	RAM_SOCKETS = RAM_CLASSES,
+	RAM_CGROUP_KERNEL,
+	RAM_FIGURES,
+};
+
+struct ram_class_info {
+	const char *key;     /* in JSON and metrics */
+	const char *title;   /* in tables */
+	const char *counter; /* what the kernel calls it; NULL: it has no counter */
+	const char *help;
+};
+
+extern const struct ram_class_info ram_class_table[RAM_FIGURES];
+
+#define RAM_NAME 64
+
+/* A part of a class. Parts may overlap, and need not be all of it. */
+struct ram_part {
+	char name[RAM_NAME]; /* any bytes; a longer name is cut */
+	uint64_t bytes;
+};
+
+#define RAM_PARTS_MAX 128
+#define RAM_REASON    160
+
+struct ram_figure {
+	enum ram_class class;
+	bool exists; /* this kernel can have it */
+	bool known;
+	bool sampled;	   /* `error` counts */
+	bool has_counter;  /* `counter` counts */
+	uint64_t bytes;
+	uint64_t error;	  /* bytes: half of the interval in which it is with 95 % */
+	uint64_t counter; /* bytes; of two readings, before and after the census, the nearer one */
+	const char *reason; /* why it is not known, or is less than its counter; NULL */
+	uint16_t part, parts; /* in ram.part[] */
+};
+
+enum ram_method {
+	RAM_NONE, /* not asked for */
+	RAM_COUNTERS,
+	RAM_EXACT,
+	RAM_SAMPLE,
+};
+
+/* "exact" */
+const char *ram_method_name(enum ram_method method);
+
+/* The classes of one node by their marks: "unnamed_kernel" is all that has none. */
+struct ram_node {
+	uint32_t node;
+	uint64_t frames; /* bytes: the sum */
+	struct ram_node_class {
+		enum ram_class class;
+		uint64_t bytes;
+	} class[RAM_CLASSES];
+	size_t classes;
+};
+
+/* Until 6.11: which bits are these types; below 0: none is known. */
+struct ram_types {
+	int table, slab, hugetlb;
+};
+
+struct ram {
+	enum ram_method method;
+	bool known;	    /* there is a sum */
+	char reason[RAM_REASON]; /* why the frames were not counted; empty: they were */
+	uint64_t frames;	 /* bytes: the sum of all classes */
+	uint64_t duration_us;	 /* of the census */
+	struct ram_figure figure[RAM_FIGURES];
+	struct ram_part part[RAM_PARTS_MAX];
+	size_t parts;
+	struct ram_types types;
+	/* Borrowed. NULL: not known. */
+	const struct ram_node *node;
+	size_t nodes;
+	const struct census_cgroup *cgroup; /* largest first */
+	size_t cgroups;
+};
+
+/* What the classes are made of. */
+struct ram_sources {
+	const struct system_info *system; /* its meminfo is that of before the census */
+	const struct meminfo *after;	  /* and this one of after it */
+	const struct zones *zones;
+	uint32_t page_size, cpus;
+};
+
+/*
+ * Splits all RAM by its frames. Returns false if the census contradicts the counters by more than
+ * what can have changed: ret->reason says which, and the rest of *ret is void.
+ */
+bool ram_from_census(const struct census *census, const struct ram_sources *from, struct ram *ret);
+/* Splits the frames of one node; `ram` is that of all. */
+void ram_from_node(const struct census *census, const struct census_node *node,
+		   const struct ram_sources *from, const struct ram *ram, struct ram_node *ret);
+/* Splits it by the counters. `reason`: why there is no census. */
+void ram_from_counters(const struct ram_sources *from, const char *reason, struct ram *ret);
+
+/* Appends a part to a class; without room it is left out. The parts of a class come in a row. */
+void ram_add_part(struct ram *ram, enum ram_class class, const char *name, uint64_t bytes);
+
+#endif

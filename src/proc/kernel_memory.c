@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "proc/kernel_memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/parse.h"
+#include "proc/lines.h"
+
+#define PAGES_MAX ((uint64_t)1 << 40)
+
+struct reading {
+	struct name_sums *sums;
+	uint32_t page_size;
+};
+
+static void add(struct reading *r, struct text_part name, uint64_t pages)
+{
+	struct name_sums *sums = r->sums;
+	uint64_t bytes = pages * r->page_size;
+	struct ram_part *item;
+
+	if (!pages || !name.len)
+		return;
+	if (name.len >= RAM_NAME)
+		name.len = RAM_NAME - 1;
+	for (size_t i = 0; i < sums->count; i++) {
+		item = &sums->item[i];
+		if (strlen(item->name) == name.len && memcmp(item->name, name.s, name.len) == 0) {
+			item->bytes += bytes;
+			return;
+		}
+	}
+	if (sums->count == NAME_SUMS_MAX) {
+		sums->others += bytes;
+		return;
+	}
+	item = &sums->item[sums->count++];
+	*item = (struct ram_part){.bytes = bytes};
+	memcpy(item->name, name.s, name.len);
+}
+
+static int compare_bytes(const void *a, const void *b)
+{
+	const struct ram_part *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+void name_sums_sort(struct name_sums *sums)
+{
+	qsort(sums->item, sums->count, sizeof(*sums->item), compare_bytes);
+}
+
+/*
+ * "name active objects size perslab pagesperslab : tunables a b c : slabdata active slabs shared"
+ */
+static void take_cache(void *arg, struct text_part line)
+{
+	struct reading *r = arg;
+	struct text_part name = line_word(&line), word;
+	uint64_t pages = 0, slabs = 0;
+
+	for (int i = 0; i < 5; i++)
+		word = line_word(&line);
+	if (parse_u64(word.s, word.len, PAGES_MAX, &pages) < 0)
+		return;
+	do {
+		word = line_word(&line);
+	} while (word.len && !part_is(word, "slabdata"));
+	line_word(&line);
+	word = line_word(&line);
+	if (parse_u64(word.s, word.len, PAGES_MAX, &slabs) == 0 && pages <= 1024)
+		add(r, name, pages * slabs);
+}
+
+void slabinfo_parse(const char *text, size_t len, uint32_t page_size, struct name_sums *ret)
+{
+	struct reading r = {ret, page_size};
+
+	if (len)
+		lines_each(text, len, take_cache, &r);
+}
+
+int slabinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret)
+{
+	struct reading r = {ret, page_size};
+
+	return lines_read(proc_fd, "slabinfo", take_cache, &r);
+}
+
+/* kernel/fork.c: functions that allocate kernel stacks, by what the compiler inlined. */
+static const char stacks[] =
+	"alloc_thread_stack_node dup_task_struct copy_process kernel_clone create_io_thread";
+
+/* "0xBEGIN-0xEND SIZE FUNCTION+0xOFFSET/0xSIZE [MODULE] pages=N vmalloc N0=N" */
+static void take_area(void *arg, struct text_part line)
+{
+	struct reading *r = arg;
+	struct text_part name, word, module = {};
+	char text[2 * RAM_NAME];
+	uint64_t pages = 0;
+	const char *plus;
+
+	line_word(&line);
+	line_word(&line);
+	name = line_word(&line);
+	while ((word = line_word(&line)).len) {
+		if (*word.s == '[')
+			module = word;
+		if (part_cut_prefix(&word, "pages="))
+			parse_u64(word.s, word.len, PAGES_MAX, &pages);
+	}
+	plus = memchr(name.s, '+', name.len);
+	name.len = plus ? (size_t)(plus - name.s) : name.len;
+	if (part_lists(part_of(stacks), ' ', name))
+		return;
+	if (module.len) {
+		snprintf(text, sizeof(text), "%.*s %.*s", (int)name.len, name.s, (int)module.len,
+			 module.s);
+		name = part_of(text);
+	}
+	add(r, name, pages);
+}
+
+void vmallocinfo_parse(const char *text, size_t len, uint32_t page_size, struct name_sums *ret)
+{
+	struct reading r = {ret, page_size};
+
+	if (len)
+		lines_each(text, len, take_area, &r);
+}
+
+int vmallocinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret)
+{
+	struct reading r = {ret, page_size};
+
+	return lines_read(proc_fd, "vmallocinfo", take_area, &r);
+}

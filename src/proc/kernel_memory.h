@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Who allocated memory of the kernel: /proc/slabinfo and /proc/vmallocinfo, which root may read. */
+#ifndef ZMEM_PROC_KERNEL_MEMORY_H
+#define ZMEM_PROC_KERNEL_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/ram.h"
+
+#define NAME_SUMS_MAX 1024
+
+/* Sums by name. Zeroed memory has none. */
+struct name_sums {
+	struct ram_part item[NAME_SUMS_MAX];
+	size_t count;
+	uint64_t others; /* of names without room */
+};
+
+/* Sorts by size, the largest first. */
+void name_sums_sort(struct name_sums *sums);
+
+/* Pages of slabs by cache (mm/slab_common.c, slabinfo version 2.1). */
+void slabinfo_parse(const char *text, size_t len, uint32_t page_size, struct name_sums *ret);
+/*
+ * Pages of vmalloc by the function that allocated them (mm/vmalloc.c). Kernel stacks are left out.
+ */
+void vmallocinfo_parse(const char *text, size_t len, uint32_t page_size, struct name_sums *ret);
+
+/* The same from the files below the open /proc. Return 0 or a negative errno. */
+int slabinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret);
+int vmallocinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret);
+
+#endif

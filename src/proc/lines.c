@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "proc/lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "proc/keyed.h"
+
+#define CHUNK (32 * 1024)
+
+struct text_part line_word(struct text_part *line)
+{
+	struct text_part word;
+
+	while (line->len && (*line->s == ' ' || *line->s == '\t'))
+		*line = part_behind(*line, 1);
+	word = (struct text_part){line->s, 0};
+	while (word.len < line->len && word.s[word.len] != ' ' && word.s[word.len] != '\t')
+		word.len++;
+	*line = part_behind(*line, word.len);
+	return word;
+}
+
+static void take_lines(struct text_part *rest, void (*fn)(void *arg, struct text_part line),
+		       void *arg)
+{
+	struct text_part line;
+
+	while (line_take(rest, &line))
+		fn(arg, line);
+}
+
+void lines_each(const char *text, size_t len, void (*fn)(void *arg, struct text_part line),
+		void *arg)
+{
+	struct text_part rest = {text, len};
+
+	take_lines(&rest, fn, arg);
+}
+
+int lines_read(int dir, const char *path, void (*fn)(void *arg, struct text_part line), void *arg)
+{
+	cleanup_close int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	char buf[CHUNK];
+	struct text_part rest = {buf, 0};
+
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		ssize_t n = read(fd, buf + rest.len, sizeof(buf) - rest.len);
+
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		rest = (struct text_part){buf, rest.len + (size_t)n};
+		take_lines(&rest, fn, arg);
+		memmove(buf, rest.s, rest.len);
+		if (rest.len == sizeof(buf))
+			return -EFBIG;
+	}
+}

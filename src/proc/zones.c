@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* /proc/zoneinfo. Of each zone the line with its first frame is the last one. */
+#include "model/zones.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/parse.h"
+#include "proc/lines.h"
+
+/* More than any machine has, so that sums do not overflow. */
+#define FRAMES_MAX ((uint64_t)1 << 48)
+
+struct reading {
+	struct zones *zones;
+	struct zone zone; /* that the current lines describe */
+	bool device;
+};
+
+static uint64_t number_of(struct text_part rest)
+{
+	struct text_part word = line_word(&rest);
+	uint64_t number = 0;
+
+	return parse_u64(word.s, word.len, FRAMES_MAX, &number) == 0 ? number : 0;
+}
+
+static void add_zone(struct reading *r)
+{
+	struct zones *z = r->zones;
+	uint64_t end = r->zone.start + r->zone.spanned;
+
+	if (r->device || !r->zone.spanned)
+		return;
+	if (end > z->end)
+		z->end = end;
+	if (z->count == ZONES_MAX)
+		z->cut = true;
+	else
+		z->zone[z->count++] = r->zone;
+	/* Values of a zone do not leak into the next one. */
+	r->zone = (struct zone){};
+}
+
+static void take_line(void *arg, struct text_part line)
+{
+	struct reading *r = arg;
+	struct text_part rest = line, word = line_word(&rest);
+
+	if (part_begins(line, "Node ")) {
+		r->zone = (struct zone){};
+		r->device = memmem(line.s, line.len, "Device", 6);
+		word = line_word(&rest);
+		part_cut_suffix(&word, ",");
+		r->zone.node = (uint32_t)number_of(word);
+		return;
+	}
+	if (part_is(word, "spanned"))
+		r->zone.spanned = number_of(rest);
+	else if (part_is(word, "present"))
+		r->zone.present = number_of(rest);
+	else if (part_is(word, "managed"))
+		r->zone.managed = number_of(rest);
+	else if (part_is(word, "count:") && !r->device)
+		r->zones->listed += number_of(rest);
+	else if (part_is(word, "start_pfn:")) {
+		r->zone.start = number_of(rest);
+		add_zone(r);
+	}
+}
+
+void zones_parse(const char *text, size_t len, struct zones *ret)
+{
+	struct reading r = {.zones = ret};
+
+	ret->count = ret->end = ret->listed = 0;
+	ret->cut = false;
+	if (len)
+		lines_each(text, len, take_line, &r);
+}
+
+void zones_read(int proc_fd, struct zones *ret)
+{
+	struct reading r = {.zones = ret};
+
+	ret->count = ret->end = ret->listed = 0;
+	ret->cut = false;
+	if (lines_read(proc_fd, "zoneinfo", take_line, &r) < 0)
+		ret->count = ret->end = 0;
+}
+
+uint64_t zones_present(const struct zones *z)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < z->count; i++)
+		sum += z->zone[i].present;
+	return sum;
+}
+
+size_t zones_spans(const struct zones *z, struct frame_span *ret, bool *ret_mixed)
+{
+	size_t count = 0;
+
+	*ret_mixed = false;
+	for (size_t i = 0; i < z->count; i++)
+		ret[i] = (struct frame_span){z->zone[i].start,
+					     z->zone[i].start + z->zone[i].spanned,
+					     z->zone[i].node};
+	qsort(ret, z->count, sizeof(*ret), compare_leading_u64);
+	for (size_t i = 0; i < z->count; i++) {
+		struct frame_span *last = count ? &ret[count - 1] : NULL;
+
+		if (last && ret[i].first < last->end && ret[i].node != last->node)
+			*ret_mixed = true;
+		if (last && ret[i].first <= last->end &&
+		    (ret[i].node == last->node || ret[i].first < last->end)) {
+			if (ret[i].end > last->end)
+				last->end = ret[i].end;
+			continue;
+		}
+		ret[count++] = ret[i];
+	}
+	return count;
+}

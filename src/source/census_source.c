@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Runs bpf/census.bpf.c again and again until all frames were looked at, or a sample of them.
+ *
+ * The sample is stratified: the frames are cut into as many parts of equal size as a request has
+ * pieces, and of each part a random piece of PIECE frames is looked at. A request is repeated with
+ * other pieces until the time is used up. The requests are independent of each other and each is an
+ * estimate by itself, so their spread tells the error of their sum.
+ */
+#include "source/census_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "load/bpf_diagnose.h"
+#include "load/bpf_load.h"
+#include "source/oom_messages.h"
+#include "source/source.h"
+
+#define SUBJECT	    "page frames"
+#define NEEDS_PAGES "they need PSS from page tables"
+
+/* Up to here all frames are counted unless a sample is asked for. */
+#define EXACT_BYTES ((uint64_t)64 << 30)
+#define PIECE	    64
+#define REQUESTS_LEAST 8
+#define REQUESTS_MOST  32
+#define SAMPLE_CPU_US  25000
+/* Student's t of 95 % for about 15 requests. */
+#define INTERVAL 2.13
+
+struct census_source {
+	struct bpf_handle handle;
+	struct zmem_census *visit; /* what a run of the program is asked and answers */
+	uint32_t page_size;
+	uint64_t random, longest_us, runs;
+	double scale; /* all frames, in those that were looked at */
+	struct census_node *node;
+	size_t nodes;
+	bool mixed;
+	struct census_cgroup *cgroup;
+	size_t cgroups;
+};
+
+int census_source_open(const struct source *from, struct diag *diag, struct census_source **ret)
+{
+	struct census_source *s;
+	struct zmem_layout layout;
+	struct bpf_missing missing = {};
+	int r = source_layout(from, &layout);
+
+	if (r < 0) {
+		diag_add(diag, SUBJECT, r, NULL, NEEDS_PAGES);
+		return r;
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	r = bpf_load_either(OBJECT_CENSUS, &s->handle, &missing);
+	if (r < 0 && r != -ENOMEM)
+		r = bpf_load_either(OBJECT_CENSUS_OLD, &s->handle, &missing);
+	if (r == 0)
+		r = bpf_handle_map(&s->handle, sizeof(*s->visit));
+	if (r < 0) {
+		bpf_diagnose_note(diag, SUBJECT, "loading the program", r, &missing);
+		census_source_close(s);
+		return r;
+	}
+	s->visit = s->handle.answers;
+	s->visit->vmemmap = layout.vmemmap;
+	s->visit->with_owners = 1;
+	s->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	if (getrandom(&s->random, sizeof(s->random), GRND_NONBLOCK) < 0)
+		s->random = clock_ns(CLOCK_MONOTONIC);
+	*ret = s;
+	return 0;
+}
+
+void census_source_close(struct census_source *s)
+{
+	if (!s)
+		return;
+	bpf_handle_close(&s->handle);
+	free(s->node);
+	free(s->cgroup);
+	free(s);
+}
+
+uint64_t census_source_longest_us(const struct census_source *s)
+{
+	return s->longest_us;
+}
+
+uint64_t census_source_runs(const struct census_source *s)
+{
+	return s->runs;
+}
+
+/* ---- requests ---- */
+
+/* Looks at the pieces of the request. */
+static int run(struct census_source *s)
+{
+	struct zmem_census *v = s->visit;
+
+	v->at = v->done = 0;
+	v->pfn = v->end = 0;
+	while (!v->done) {
+		uint64_t start = clock_us(CLOCK_MONOTONIC), steps = v->steps, us;
+		int r = bpf_program_run(s->handle.fd[BPF_RUN]);
+
+		if (r < 0)
+			return r;
+		/* The program did not go on: it is not what we know. */
+		if (!v->done && v->steps == steps)
+			return -EPROTO;
+		us = clock_us(CLOCK_MONOTONIC) - start;
+		s->longest_us = us > s->longest_us ? us : s->longest_us;
+		s->runs++;
+	}
+	return 0;
+}
+
+/* Moves the sums of the last request to `to`. */
+static void take(struct census_source *s, struct census_frames *to)
+{
+	struct zmem_census *v = s->visit;
+
+	for (int i = 0; i < ZMEM_FRAMES; i++)
+		to->kind[i] += v->frames[i];
+	for (int i = 0; i < ZMEM_CENSUS_ORDERS; i++)
+		to->block[i] += v->blocks[i];
+	for (int i = 0; i < ZMEM_CENSUS_TYPES; i++)
+		to->type[i] += v->types[i];
+	to->charged += v->charged;
+	memset(v->frames, 0, sizeof(v->frames));
+	memset(v->blocks, 0, sizeof(v->blocks));
+	memset(v->types, 0, sizeof(v->types));
+	v->charged = 0;
+}
+
+/* Makes room for the nodes of the spans, with all their frames 0. */
+static int prepare_nodes(struct census_source *s, const struct frame_span *span, size_t count)
+{
+	struct census_node *node = calloc(count ? count : 1, sizeof(*node));
+
+	free(s->node);
+	s->node = node;
+	s->nodes = 0;
+	if (!node)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		size_t n = 0;
+
+		while (n < s->nodes && node[n].node != span[i].node)
+			n++;
+		if (n == s->nodes)
+			node[s->nodes++].node = span[i].node;
+	}
+	return 0;
+}
+
+static struct census_frames *frames_of(struct census_source *s, uint32_t node)
+{
+	size_t n = 0;
+
+	while (n < s->nodes - 1 && s->node[n].node != node)
+		n++;
+	return &s->node[n].frames;
+}
+
+static int count_all(struct census_source *s, const struct frame_span *span, size_t count)
+{
+	s->scale = 1;
+	for (size_t i = 0; i < count; i++) {
+		int r;
+
+		s->visit->piece[0][0] = span[i].first;
+		s->visit->piece[0][1] = span[i].end;
+		s->visit->pieces = 1;
+		r = run(s);
+		if (r < 0)
+			return r;
+		take(s, frames_of(s, span[i].node));
+	}
+	return 0;
+}
+
+/* ---- a sample ---- */
+
+/* A random number below `limit` (xorshift64*; Vigna, 2016). */
+static uint64_t random_below(struct census_source *s, uint64_t limit)
+{
+	s->random ^= s->random >> 12;
+	s->random ^= s->random << 25;
+	s->random ^= s->random >> 27;
+	return (uint64_t)(((unsigned __int128)(s->random * 0x2545f4914f6cdd1dULL) * limit) >> 64);
+}
+
+/* The piece at that place of all frames, in the spans one after the other. */
+static void set_piece(const struct frame_span *span, size_t count, uint64_t place, __u64 piece[2])
+{
+	size_t i = 0;
+
+	while (i < count - 1 && place >= span[i].end - span[i].first)
+		place -= span[i].end - span[i].first, i++;
+	piece[0] = span[i].first + place;
+	piece[1] = piece[0] + PIECE < span[i].end ? piece[0] + PIECE : span[i].end;
+}
+
+static uint64_t looked_at(const struct census_frames *f)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < ZMEM_FRAMES; i++)
+		sum += f->kind[i];
+	return sum;
+}
+
+/* By Newton's method; the program has no other use for the library of mathematics. */
+static double root(double v)
+{
+	double r = v > 1 ? v : 1;
+
+	for (int i = 0; i < 128 && r * r > v * (1 + 1e-9); i++)
+		r = (r + v / r) / 2;
+	return r;
+}
+
+/* Half of the interval of the sum of `count` estimates with these sums of their squares. */
+static uint64_t interval(uint64_t sum, double squares, unsigned count)
+{
+	double variance = (squares - (double)sum * (double)sum / count) / (count - 1);
+
+	return variance > 0 ? (uint64_t)(INTERVAL * root(variance * count)) : 0;
+}
+
+static int count_sample(struct census_source *s, const struct frame_span *span, size_t count,
+			struct census *ret)
+{
+	uint64_t all = 0, start = clock_us(CLOCK_THREAD_CPUTIME_ID);
+	double squares[ZMEM_FRAMES] = {}, charged = 0;
+	unsigned requests = 0;
+
+	for (size_t i = 0; i < count; i++)
+		all += span[i].end - span[i].first;
+	while (requests < REQUESTS_LEAST ||
+	       (requests < REQUESTS_MOST &&
+		clock_us(CLOCK_THREAD_CPUTIME_ID) - start < SAMPLE_CPU_US)) {
+		struct census_frames one = {};
+		uint64_t part = all / ZMEM_CENSUS_PIECES;
+		int r;
+
+		for (unsigned i = 0; i < ZMEM_CENSUS_PIECES; i++)
+			set_piece(span, count,
+				  (part * i + random_below(s, part ? part : 1)) & ~(PIECE - 1ULL),
+				  s->visit->piece[i]);
+		s->visit->pieces = ZMEM_CENSUS_PIECES;
+		r = run(s);
+		if (r < 0)
+			return r;
+		take(s, &one);
+		for (int i = 0; i < ZMEM_FRAMES; i++) {
+			ret->all.kind[i] += one.kind[i];
+			squares[i] += (double)one.kind[i] * (double)one.kind[i];
+		}
+		for (int i = 0; i < ZMEM_CENSUS_ORDERS; i++)
+			ret->all.block[i] += one.block[i];
+		for (int i = 0; i < ZMEM_CENSUS_TYPES; i++)
+			ret->all.type[i] += one.type[i];
+		ret->all.charged += one.charged;
+		charged += (double)one.charged * (double)one.charged;
+		requests++;
+	}
+	for (int i = 0; i < ZMEM_FRAMES; i++)
+		ret->error.kind[i] = interval(ret->all.kind[i], squares[i], requests);
+	ret->error.charged = interval(ret->all.charged, charged, requests);
+	s->scale = (double)all / (double)looked_at(&ret->all);
+	ret->sampled = true;
+	return 0;
+}
+
+int census_source_read(struct census_source *s, const struct zones *zones,
+		       enum census_method method, struct census *ret)
+{
+	struct frame_span span[ZONES_MAX];
+	uint64_t start = clock_us(CLOCK_MONOTONIC);
+	size_t count = zones_spans(zones, span, &s->mixed);
+	int r = prepare_nodes(s, span, count);
+
+	if (r < 0)
+		return r;
+	if (!count || zones->cut)
+		return -ENODATA;
+	if (method == CENSUS_AUTO)
+		method = zones_present(zones) * s->page_size > EXACT_BYTES ? CENSUS_SAMPLE
+									   : CENSUS_EXACT;
+	*ret = (struct census){};
+	s->longest_us = s->runs = 0;
+	memset(s->visit->others, 0, sizeof(s->visit->others));
+	memset(s->visit->owners, 0, sizeof(s->visit->owners));
+	take(s, &(struct census_frames){});
+	if (method == CENSUS_SAMPLE) {
+		r = count_sample(s, span, count, ret);
+		s->nodes = 0;
+	} else {
+		r = count_all(s, span, count);
+	}
+	for (size_t n = 0; n < s->nodes; n++) {
+		const struct census_frames *f = &s->node[n].frames;
+
+		for (int i = 0; i < ZMEM_FRAMES; i++)
+			ret->all.kind[i] += f->kind[i];
+		for (int i = 0; i < ZMEM_CENSUS_ORDERS; i++)
+			ret->all.block[i] += f->block[i];
+		for (int i = 0; i < ZMEM_CENSUS_TYPES; i++)
+			ret->all.type[i] += f->type[i];
+		ret->all.charged += f->charged;
+	}
+	ret->old_types = !(s->visit->marks & ZMEM_MARKS_TYPES);
+	ret->zsmalloc_marked = s->visit->marks & ZMEM_MARKS_ZSMALLOC;
+	ret->kmalloc_marked = s->visit->marks & ZMEM_MARKS_KMALLOC;
+	ret->duration_us = clock_us(CLOCK_MONOTONIC) - start;
+	return r;
+}
+
+const struct census_node *census_source_nodes(const struct census_source *s, size_t *ret_count)
+{
+	*ret_count = s->mixed ? 0 : s->nodes;
+	return s->mixed ? NULL : s->node;
+}
+
+/* ---- cgroups ---- */
+
+/* A row of the program's table with its memory cgroup. */
+struct owner {
+	uint64_t memcg; /* the key of compare_leading_u64() */
+	struct census_cgroup cgroup;
+};
+
+static int name_owner(struct census_source *s, const struct zmem_census_owner *from,
+		      struct arena *arena, struct owner *ret)
+{
+	struct zmem_census *v = s->visit;
+	char path[OOM_CGROUP_MAX];
+	int r;
+
+	v->key = from->key;
+	r = bpf_program_run(s->handle.fd[BPF_NAME]);
+	if (r < 0)
+		return r;
+	*ret = (struct owner){.memcg = v->memcg, .cgroup.deleted = v->deleted};
+	for (int i = 0; i < ZMEM_CHARGES; i++)
+		ret->cgroup.bytes[i] = (uint64_t)((double)from->frames[i] * s->scale) * s->page_size;
+	if (!v->memcg || oom_path_read(&v->path, v->names, path, NULL) != ZMEM_OOM_PATH_KNOWN)
+		return 0;
+	ret->cgroup.path = arena_strndup(arena, path, strlen(path));
+	return ret->cgroup.path ? 0 : -ENOMEM;
+}
+
+static int compare_cgroups(const void *a, const void *b)
+{
+	uint64_t x = census_cgroup_bytes(a), y = census_cgroup_bytes(b);
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* A memory cgroup has one row for itself and, until 7.0, one for what the kernel charges to it. */
+static void merge(struct census_source *s, struct owner *owner, size_t count)
+{
+	qsort(owner, count, sizeof(*owner), compare_leading_u64);
+	s->cgroups = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!i || owner[i].memcg != owner[i - 1].memcg) {
+			s->cgroup[s->cgroups++] = owner[i].cgroup;
+			continue;
+		}
+		for (int k = 0; k < ZMEM_CHARGES; k++)
+			s->cgroup[s->cgroups - 1].bytes[k] += owner[i].cgroup.bytes[k];
+	}
+	qsort(s->cgroup, s->cgroups, sizeof(*s->cgroup), compare_cgroups);
+}
+
+int census_source_cgroups(struct census_source *s, struct arena *arena,
+			  const struct census_cgroup **ret, size_t *ret_count)
+{
+	const struct zmem_census *v = s->visit;
+	size_t count = 0, used = 0;
+	struct owner *owner;
+	int r = 0;
+
+	for (size_t i = 0; i < ZMEM_CENSUS_OWNERS; i++)
+		count += v->owners[i].key != 0;
+	owner = calloc(count + 1, sizeof(*owner));
+	free(s->cgroup);
+	s->cgroup = calloc(count + 1, sizeof(*s->cgroup));
+	if (!owner || !s->cgroup)
+		r = -ENOMEM;
+	for (size_t i = 0; r == 0 && i < ZMEM_CENSUS_OWNERS && used < count; i++)
+		if (v->owners[i].key)
+			r = name_owner(s, &v->owners[i], arena, &owner[used++]);
+	/* Those that found no room in the table are in the row without a name. */
+	for (int i = 0; r == 0 && i < ZMEM_CHARGES; i++)
+		owner[used].cgroup.bytes[i] =
+			(uint64_t)((double)v->others[i] * s->scale) * s->page_size;
+	if (r == 0)
+		merge(s, owner, used + (census_cgroup_bytes(&owner[used].cgroup) != 0));
+	free(owner);
+	*ret = s->cgroup;
+	*ret_count = s->cgroups;
+	return r;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Counts the frames of RAM by BPF (bpf/census.bpf.c). */
+#ifndef ZMEM_SOURCE_CENSUS_SOURCE_H
+#define ZMEM_SOURCE_CENSUS_SOURCE_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "model/census.h"
+#include "model/zones.h"
+
+struct source;
+struct census_source;
+
+/* How the frames are counted. */
+enum census_method {
+	CENSUS_AUTO,  /* exact up to 64 GiB of RAM */
+	CENSUS_EXACT, /* each frame */
+	CENSUS_SAMPLE, /* a random part of them, in about 25 ms of CPU time */
+};
+
+/*
+ * Loads the program. `from` knows where the array of struct page is. Returns 0, or a negative errno
+ * and a note why.
+ */
+int census_source_open(const struct source *from, struct diag *diag, struct census_source **ret);
+/* NULL is accepted. */
+void census_source_close(struct census_source *s);
+
+/*
+ * Counts the frames of all zones. Each run of the program takes less than a millisecond, and other
+ * work of this CPU can come in between. Returns 0 or a negative errno.
+ */
+int census_source_read(struct census_source *s, const struct zones *zones,
+		       enum census_method method, struct census *ret);
+
+/* The frames that the last census counted on each node. NULL if zones of nodes overlap. */
+const struct census_node *census_source_nodes(const struct census_source *s, size_t *ret_count);
+
+/*
+ * The memory cgroups that frames of the last census are charged to, largest first. Names are in the
+ * arena. *ret is valid until the next call. Returns 0 or a negative errno.
+ */
+int census_source_cgroups(struct census_source *s, struct arena *arena,
+			  const struct census_cgroup **ret, size_t *ret_count);
+
+/* The longest run of the last census, in microseconds, and the number of runs. */
+uint64_t census_source_longest_us(const struct census_source *s);
+uint64_t census_source_runs(const struct census_source *s);
+
+#endif
