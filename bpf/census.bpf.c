@@ -12,8 +12,8 @@
  *   - A type, in the place of the count of mappings.
  *   - Flags: reserved, bad.
  *   - `mapping`: anonymous memory, page cache, or a movable page of the kernel.
- *   - Without references and marks it is free on a list of a CPU, or a later page of a block that is
- *     no compound page: then it is what the block is.
+ *   - Without references and marks it is free on a list of a CPU, or a later page of a block that
+ * is no compound page: then it is what the block is.
  *   - The mark of page pools; mappings without a file; else a page of the kernel.
  */
 #include "vmlinux.h"
@@ -29,7 +29,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-#define BPF_F_MMAPABLE 1024
+#define BPF_F_MMAPABLE	1024
 
 #define MAPPING_ANON	1
 #define MAPPING_MOVABLE 2 /* until 6.16; with MAPPING_ANON: merged by KSM */
@@ -59,7 +59,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define ZMEM_CENSUS_STEPS ZMEM_CENSUS_STEPS_OLD
 #endif
 
-#define PAGE(member)	koffset(struct page___census, member)
+#define PAGE(member) koffset(struct page___census, member)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -100,7 +100,8 @@ static __always_inline __u64 mapped_frames(__u64 head, __u64 all)
 	__s32 whole, pages;
 
 	if (has_compound_maps())
-		return compound_entire(head) > 0 || kread_raw(__u64, head + FOLIO_MAPPING) ? all : 0;
+		return compound_entire(head) > 0 || kread_raw(__u64, head + FOLIO_MAPPING) ? all
+											   : 0;
 	whole = (__s32)kread_raw(__u32, head + koffset(struct folio, _entire_mapcount)) + 1;
 	if (whole > 0)
 		return all;
@@ -110,8 +111,9 @@ static __always_inline __u64 mapped_frames(__u64 head, __u64 all)
 	if (pages > 0 && !(pages & ENTIRELY_MAPPED))
 		return (__u64)pages < all ? (__u64)pages : all;
 	/* Without CONFIG_PAGE_MAPCOUNT there is only the sum over all pages. */
-	if (pages > 0 || (bpf_core_field_exists(struct folio, _large_mapcount) &&
-			  (__s32)kread_raw(__u32, head + koffset(struct folio, _large_mapcount)) + 1 > 0))
+	if (pages > 0 ||
+	    (bpf_core_field_exists(struct folio, _large_mapcount) &&
+	     (__s32)kread_raw(__u32, head + koffset(struct folio, _large_mapcount)) + 1 > 0))
 		return all;
 	return 0;
 }
@@ -214,11 +216,26 @@ static __always_inline void read_page(struct zmem_census *c, struct block *b)
 		b->charged = kblock_word(words, PAGE(mem_cgroup));
 }
 
-/* True if the page is on a list: its neighbour points back to it. */
-static __always_inline bool is_listed(const struct block *b)
+/*
+ * True if `next` of the node of a list at `node` leads to another node, which points back. A page
+ * that was never in a list leads to itself.
+ */
+static __always_inline bool is_linked(__u64 node, __u64 next)
 {
-	return b->info >> 52 == 0xfff &&
-	       kread_raw(__u64, b->info + sizeof(__u64)) == b->page + PAGE_INFO;
+	return next != node && next >> 52 == 0xfff &&
+	       kread_raw(__u64, next + sizeof(__u64)) == node;
+}
+
+/*
+ * True if the page is of a chunk of per-CPU memory: it leads to the chunk (pcpu_set_page_chunk(),
+ * mm/percpu.c), which is always in a list. The first chunk, made at boot, has reserved pages.
+ */
+static __always_inline bool is_percpu(const struct block *b)
+{
+	__u64 list = koffset(struct pcpu_chunk, list) + b->private;
+
+	return bpf_core_field_exists(struct pcpu_chunk, list) && b->private >> 52 == 0xfff &&
+	       !(b->private & 7) && is_linked(list, kread_raw(__u64, list));
 }
 
 /* True if a user of a memory cgroup is charged, and not the kernel on behalf of one. */
@@ -252,14 +269,17 @@ static __always_inline __u32 plain_kind(struct block *b)
 	if (b->mapping)
 		return backed ? ZMEM_FRAME_SHMEM : ZMEM_FRAME_FILE;
 	if (!b->references)
-		return b->order || is_listed(b) ? ZMEM_FRAME_LISTED : ZMEM_FRAMES;
+		return b->order || is_linked(b->page + PAGE_INFO, b->info) ? ZMEM_FRAME_LISTED
+									   : ZMEM_FRAMES;
 	if (cached)
 		return ZMEM_FRAME_SWAP_CACHE;
 	if (bpf_core_field_exists(struct page___census, pp_magic) && IS_POOLED(b->info))
 		return ZMEM_FRAME_RING;
 	if (b->mapped)
 		return ZMEM_FRAME_MAPPED;
-	return is_charged_to_user(b) ? ZMEM_FRAME_TRUNCATED : ZMEM_FRAME_KERNEL;
+	if (is_charged_to_user(b))
+		return ZMEM_FRAME_TRUNCATED;
+	return !b->order && is_percpu(b) ? ZMEM_FRAME_PERCPU : ZMEM_FRAME_KERNEL;
 }
 
 /* What the frames of a block are that nothing maps; ZMEM_FRAMES: that makes no difference. */
@@ -422,7 +442,8 @@ static __always_inline bool next_piece(struct zmem_census *c)
 	return true;
 }
 
-static long visit_frame(__u32 turn, void *unused)
+/* A global function: it is verified once, and not at each turn of a loop. */
+__noinline int visit_frame(__u32 turn)
 {
 	struct zmem_census *c = census_get();
 	struct block b;
@@ -440,6 +461,11 @@ static long visit_frame(__u32 turn, void *unused)
 	return 0;
 }
 
+static long turn_frame(__u32 turn, void *unused)
+{
+	return visit_frame(turn) != 0;
+}
+
 /* It is attached to nothing: user space runs it. */
 SEC("raw_tp/count_frames")
 int count_frames(void *ctx)
@@ -448,11 +474,12 @@ int count_frames(void *ctx)
 
 	if (!c)
 		return 0;
-	c->marks = bpf_core_enum_value_exists(enum pagetype, PGTY_buddy) * ZMEM_MARKS_TYPES |
-		   bpf_core_enum_value_exists(enum pagetype, PGTY_zsmalloc) * ZMEM_MARKS_ZSMALLOC |
-		   bpf_core_enum_value_exists(enum pagetype, PGTY_large_kmalloc) *
-			   ZMEM_MARKS_KMALLOC;
-	kloop(ZMEM_CENSUS_STEPS, visit_frame, NULL);
+	c->marks =
+		bpf_core_enum_value_exists(enum pagetype, PGTY_buddy) * ZMEM_MARKS_TYPES |
+		bpf_core_enum_value_exists(enum pagetype, PGTY_zsmalloc) * ZMEM_MARKS_ZSMALLOC |
+		bpf_core_enum_value_exists(enum pagetype, PGTY_large_kmalloc) * ZMEM_MARKS_KMALLOC |
+		bpf_core_field_exists(struct pcpu_chunk, list) * ZMEM_MARKS_PERCPU;
+	kloop(ZMEM_CENSUS_STEPS, turn_frame, NULL);
 	c->done = c->pfn >= c->end && c->at >= c->pieces;
 	if (c->done && c->owner) {
 		flush_owner(c);
@@ -471,7 +498,8 @@ static __always_inline __u64 css_subsys(__u64 css)
 /* The mem_cgroup that an owner is, or belongs to; 0: it is neither, or its memory was freed. */
 static __always_inline __u64 memcg_of(__u64 key)
 {
-	__u64 css_set = kread64((__u64)bpf_get_current_task() + koffset(struct task_struct, cgroups));
+	__u64 css_set =
+		kread64((__u64)bpf_get_current_task() + koffset(struct task_struct, cgroups));
 	__u64 subsys = css_subsys(memory_css(css_set)), css = koffset(struct mem_cgroup, css);
 
 	if (!subsys)
@@ -482,19 +510,29 @@ static __always_inline __u64 memcg_of(__u64 key)
 	return key && css_subsys(key + css) == subsys ? key : 0;
 }
 
-static long write_name(__u32 turn, void *arg)
+_Static_assert(sizeof(struct path_walk) == sizeof(((struct zmem_census *)0)->walk), "room");
+
+/* A global function, as visit_frame(). */
+__noinline int write_name(__u32 turn)
 {
-	struct path_walk *w = arg;
 	struct zmem_census *c = census_get();
-	__u32 at = w->path.words;
+	struct path_walk *w;
+	__u32 at;
 	__u64 word;
 
-	if (!c || at >= ZMEM_OOM_PATH_WORDS || !path_next(w))
+	if (!c)
 		return 1;
-	if (!path_word(w, &word))
+	w = (struct path_walk *)c->walk;
+	at = w->path.words;
+	if (at >= ZMEM_OOM_PATH_WORDS || !path_next(w) || !path_word(w, &word))
 		return 1;
 	c->names[at] = word;
 	return 0;
+}
+
+static long turn_name(__u32 turn, void *unused)
+{
+	return write_name(turn) != 0;
 }
 
 /* Likewise: names the owner c->key. */
@@ -502,11 +540,13 @@ SEC("raw_tp/name_owner")
 int name_owner(void *ctx)
 {
 	struct zmem_census *c = census_get();
-	struct path_walk w = {};
+	struct path_walk *w;
 	__u64 cgroup;
 
 	if (!c)
 		return 0;
+	w = (struct path_walk *)c->walk;
+	*w = (struct path_walk){};
 	c->memcg = c->id = c->deleted = 0;
 	c->path = (struct zmem_oom_path){};
 	if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
@@ -519,9 +559,9 @@ int name_owner(void *ctx)
 	c->deleted = !(kread32(cgroup + koffset(struct cgroup___census, self) +
 			       koffset(struct cgroup_subsys_state___census, flags)) &
 		       CSS_ONLINE);
-	w.node = w.memory = kread64(cgroup + koffset(struct cgroup, kn));
-	c->id = kread64(w.node + koffset(struct kernfs_node___census, id));
-	kloop(PATH_STEPS, write_name, &w);
-	c->path = w.path;
+	w->node = w->memory = kread64(cgroup + koffset(struct cgroup, kn));
+	c->id = kread64(w->node + koffset(struct kernfs_node___census, id));
+	kloop(PATH_STEPS, turn_name, NULL);
+	c->path = w->path;
 	return 0;
 }

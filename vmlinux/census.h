@@ -48,6 +48,10 @@ struct folio___census {
 	atomic_t _nr_pages_mapped; /* since 6.2 */
 };
 
+struct pcpu_chunk {
+	struct list_head list;
+};
+
 struct cgroup_subsys;
 
 struct cgroup_subsys_state___census {

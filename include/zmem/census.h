@@ -16,12 +16,12 @@
 
 /* What a frame is, by its struct page or by that of the folio that it is a part of. */
 enum zmem_frame {
-	ZMEM_FRAME_HOLE,     /* no RAM: no struct page, or one that was never set up */
-	ZMEM_FRAME_RESERVED, /* PG_reserved: also no RAM, between two pieces of RAM */
-	ZMEM_FRAME_POISONED, /* PG_hwpoison: bad RAM */
-	ZMEM_FRAME_BUDDY,    /* free, in the buddy allocator */
-	ZMEM_FRAME_LISTED,   /* free, on a list of a CPU, or just being freed */
-	ZMEM_FRAME_ANON,     /* anonymous and mapped */
+	ZMEM_FRAME_HOLE,	/* no RAM: no struct page, or one that was never set up */
+	ZMEM_FRAME_RESERVED,	/* PG_reserved: also no RAM, between two pieces of RAM */
+	ZMEM_FRAME_POISONED,	/* PG_hwpoison: bad RAM */
+	ZMEM_FRAME_BUDDY,	/* free, in the buddy allocator */
+	ZMEM_FRAME_LISTED,	/* free, on a list of a CPU, or just being freed */
+	ZMEM_FRAME_ANON,	/* anonymous and mapped */
 	ZMEM_FRAME_ANON_CACHED, /* likewise, also in the swap cache */
 	ZMEM_FRAME_ANON_UNMAPPED,
 	ZMEM_FRAME_SWAP_CACHE, /* in the swap cache and not mapped; also of shared memory */
@@ -34,6 +34,7 @@ enum zmem_frame {
 	ZMEM_FRAME_RING,      /* of a page pool: the receive ring of a network card */
 	ZMEM_FRAME_MAPPED,    /* of the kernel without a mark, mapped into a process by a driver */
 	ZMEM_FRAME_KERNEL,    /* of the kernel without a mark */
+	ZMEM_FRAME_PERCPU,    /* of per-CPU memory, but its first chunk */
 	ZMEM_FRAME_SLAB,
 	ZMEM_FRAME_TABLE,
 	ZMEM_FRAME_OFFLINE, /* given back by a balloon */
@@ -53,19 +54,20 @@ enum zmem_frame {
  * Until 6.11 a type is a bit that is cleared. Which bit is which type changed several times, and
  * BTF does not have it: frames are also counted by bit, from PG_buddy (0x80) on.
  */
-#define ZMEM_CENSUS_TYPES  8
-#define ZMEM_CENSUS_BUDDY  0 /* the bit of PG_buddy in all kernels: include/linux/page-flags.h */
+#define ZMEM_CENSUS_TYPES 8
+#define ZMEM_CENSUS_BUDDY 0 /* the bit of PG_buddy in all kernels: include/linux/page-flags.h */
 
 /* Frames that one run looks at, less what the folios and free blocks among them let it skip. */
 #define ZMEM_CENSUS_STEPS 16384 /* less than a millisecond */
 /* Before 5.17 there is no bpf_loop(). */
-#define ZMEM_CENSUS_STEPS_OLD 256
+#define ZMEM_CENSUS_STEPS_OLD 1024
 
 /* What the running kernel marks. */
 enum zmem_census_marks {
 	ZMEM_MARKS_TYPES = 1 << 0, /* a type is a number, and known by name (since 6.12) */
 	ZMEM_MARKS_ZSMALLOC = 1 << 1,
 	ZMEM_MARKS_KMALLOC = 1 << 2,
+	ZMEM_MARKS_PERCPU = 1 << 3,
 };
 
 /* The parts of RAM of one request. */
@@ -91,18 +93,18 @@ struct zmem_census_owner {
 #define ZMEM_CENSUS_OWNER_BITS 14
 #define ZMEM_CENSUS_OWNERS     (1 << ZMEM_CENSUS_OWNER_BITS)
 /* An owner is at one of so many places; where all are taken, its frames are in `others`. */
-#define ZMEM_CENSUS_PROBES     16
+#define ZMEM_CENSUS_PROBES 16
 
 struct zmem_census {
 	/* Set by user space: */
-	__u64 vmemmap;	    /* the array of struct page (struct zmem_layout) */
-	__u32 pieces;	    /* how many; the next run begins with the first one */
-	__u32 with_owners;  /* count them */
+	__u64 vmemmap;			    /* the array of struct page (struct zmem_layout) */
+	__u32 pieces;			    /* how many; the next run begins with the first one */
+	__u32 with_owners;		    /* count them */
 	__u64 piece[ZMEM_CENSUS_PIECES][2]; /* the first frame and one behind the last one */
 	/* Where the run is: */
-	__u32 at;   /* the next piece */
-	__u32 done; /* all pieces were looked at */
-	__u32 last; /* enum zmem_frame of the last frame that was the first one of a block */
+	__u32 at;    /* the next piece */
+	__u32 done;  /* all pieces were looked at */
+	__u32 last;  /* enum zmem_frame of the last frame that was the first one of a block */
 	__u32 marks; /* enum zmem_census_marks */
 	__u64 pfn, end;
 	__u64 owner; /* of the last frames, and their numbers */
@@ -111,7 +113,8 @@ struct zmem_census {
 	/* Sums. User space clears them. */
 	__u64 steps;
 	__u64 frames[ZMEM_FRAMES];
-	__u64 blocks[ZMEM_CENSUS_ORDERS]; /* frames of ZMEM_FRAME_KERNEL, by the order of their block */
+	__u64 blocks[ZMEM_CENSUS_ORDERS]; /* frames of ZMEM_FRAME_KERNEL, by the order of their
+					     block */
 	__u64 types[ZMEM_CENSUS_TYPES];
 	__u64 charged; /* of ZMEM_CHARGE_KERNEL, of all owners */
 	__u64 others[ZMEM_CHARGES];
@@ -123,6 +126,7 @@ struct zmem_census {
 	__u32 deleted;
 	__u32 reserved;
 	struct zmem_oom_path path;
+	__u64 walk[6]; /* where the program is in the path */
 	__u64 names[ZMEM_OOM_PATH_WORDS];
 };
 

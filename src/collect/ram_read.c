@@ -117,6 +117,7 @@ static int take_census(struct ram_reader *r, const struct procfs *proc,
 	for (int i = 0; !agrees && i < TRIES; i++) {
 		system->meminfo = after;
 		zones_read(proc->fd, &r->zones);
+		from.mapped_maps = bpf_maps_mapped(proc->fd);
 		error = census_source_read(r->census, &r->zones, spec->census_method, &census);
 		if (error < 0)
 			break;
@@ -135,8 +136,8 @@ static int take_census(struct ram_reader *r, const struct procfs *proc,
 	return error == -ENOMEM ? error : 1;
 }
 
-int ram_reader_read(struct ram_reader *r, const struct procfs *proc, const struct collect_spec *spec,
-		    struct snapshot *s)
+int ram_reader_read(struct ram_reader *r, const struct procfs *proc,
+		    const struct collect_spec *spec, struct snapshot *s)
 {
 	const struct ram_sources from = {.system = &s->system,
 					 .after = &s->system.meminfo,

@@ -21,7 +21,7 @@ void ram_reader_close(struct ram_reader *r);
  * Sets s->system.ram, which is valid until the next call. `s` has the counters of now. Returns 0 or
  * -ENOMEM.
  */
-int ram_reader_read(struct ram_reader *r, const struct procfs *proc, const struct collect_spec *spec,
-		    struct snapshot *s);
+int ram_reader_read(struct ram_reader *r, const struct procfs *proc,
+		    const struct collect_spec *spec, struct snapshot *s);
 
 #endif

@@ -55,19 +55,17 @@ PART(UNACCOUNTED, unaccounted, "unaccounted_bytes", CHANGE,
 static FIELDS(memory, &field_total, &field_kernel, &field_user, &field_cache, &field_hugetlb,
 	      &field_free, &field_unaccounted);
 
-PART(SLAB_RECLAIMABLE, slab_reclaimable, "slab_reclaimable_bytes", BYTES,
-     "SReclaimable");
+PART(SLAB_RECLAIMABLE, slab_reclaimable, "slab_reclaimable_bytes", BYTES, "SReclaimable");
 PART(SLAB_UNRECLAIMABLE, slab_unreclaimable, "slab_unreclaimable_bytes", BYTES, "SUnreclaim");
 PART(PAGE_TABLES, page_tables, "page_tables_bytes", BYTES, "PageTables");
-PART(SEC_PAGE_TABLES, sec_page_tables, "secondary_page_tables_bytes", BYTES, "SecPageTables: of KVM and IOMMUs");
+PART(SEC_PAGE_TABLES, sec_page_tables, "secondary_page_tables_bytes", BYTES,
+     "SecPageTables: of KVM and IOMMUs");
 PART(STACKS, stacks, "stacks_bytes", BYTES, "KernelStack");
 PART(VMALLOC, vmalloc, "vmalloc_bytes", BYTES, "VmallocUsed less KernelStack");
 PART(PERCPU, percpu, "percpu_bytes", BYTES, "Percpu");
-PART(COMPRESSED_SWAP, compressed_swap, "compressed_swap_bytes", BYTES,
-     "memory of zram and zswap");
+PART(COMPRESSED_SWAP, compressed_swap, "compressed_swap_bytes", BYTES, "memory of zram and zswap");
 PART(GPU_ACTIVE, gpu_active, "gpu_active_bytes", BYTES, "GPUActive");
-PART(GPU_RECLAIM, gpu_reclaim, "gpu_reclaim_bytes", BYTES,
-     "GPUReclaim: kept for the next use");
+PART(GPU_RECLAIM, gpu_reclaim, "gpu_reclaim_bytes", BYTES, "GPUReclaim: kept for the next use");
 PART(OTHER, other, "other_bytes", BYTES,
      "KReclaimable without slab, Bounce, WritebackTmp, HardwareCorrupted");
 static FIELDS(kernel, &field_slab_reclaimable, &field_slab_unreclaimable, &field_page_tables,
@@ -75,8 +73,7 @@ static FIELDS(kernel, &field_slab_reclaimable, &field_slab_unreclaimable, &field
 	      &field_compressed_swap, &field_gpu_active, &field_gpu_reclaim, &field_other);
 
 PART(ANON, anon, "anon_bytes", BYTES, "AnonPages");
-PART(SHMEM, shmem, "shmem_bytes", BYTES,
-     "Shmem: shared memory and tmpfs, mapped or not");
+PART(SHMEM, shmem, "shmem_bytes", BYTES, "Shmem: shared memory and tmpfs, mapped or not");
 static FIELDS(user, &field_anon, &field_shmem);
 
 /* ---- RAM by class ---- */
@@ -141,9 +138,10 @@ static struct value deleted(const struct ram *r, bool bytes)
 	return value_bytes(r->cgroup, sum);
 }
 
-JSON_KNOWN(method, "method", TEXT, value_text(ram_method_name(r->method)),
-	   "exact: each page frame was counted. sample: some were. counters: the values of the kernel "
-	   "stand for them");
+JSON_KNOWN(
+	method, "method", TEXT, value_text(ram_method_name(r->method)),
+	"exact: each page frame was counted. sample: some were. counters: the values of the kernel "
+	"stand for them");
 JSON_FIELD(ram_reason, "reason", TEXT, value_text(*r->reason ? r->reason : NULL),
 	   "why the frames were not counted");
 JSON_FIELD(frames, "frames_bytes", BYTES, value_bytes(r->known, r->frames),
@@ -193,9 +191,8 @@ COLUMN(cgroup_anon, "anon_bytes", "ANON", BYTES, value_bytes(true, r->bytes[ZMEM
        "anonymous memory", .flags = FIELD_KNOWN);
 COLUMN(cgroup_cache, "page_cache_bytes", "CACHE", BYTES,
        value_bytes(true, r->bytes[ZMEM_CHARGE_FILE]), "page cache", .flags = FIELD_KNOWN);
-COLUMN(cgroup_shmem, "shmem_bytes", "SHMEM", BYTES,
-       value_bytes(true, r->bytes[ZMEM_CHARGE_SHMEM]), "shared memory and tmpfs",
-       .flags = FIELD_KNOWN);
+COLUMN(cgroup_shmem, "shmem_bytes", "SHMEM", BYTES, value_bytes(true, r->bytes[ZMEM_CHARGE_SHMEM]),
+       "shared memory and tmpfs", .flags = FIELD_KNOWN);
 COLUMN(cgroup_kernel, "kernel_bytes", "KERNEL", BYTES,
        value_bytes(true, r->bytes[ZMEM_CHARGE_KERNEL]),
        "pages of the kernel, without slab, which is charged by object", .flags = FIELD_KNOWN);
@@ -447,8 +444,9 @@ OBJECT(files, "files", &system_files, s,
        "without BPF");
 OBJECT(books, "books", &books, r, "the values of the machine against the sums over all processes");
 FIELDS(system_parts, &field_memory, &field_kernel_parts, &field_user_parts);
-FIELDS(system_document, &field_ram_object, &field_all_cgroups, &field_all_nodes, &field_memory, &field_kernel_parts, &field_user_parts, &field_across,
-       &field_swap, &field_devices, &field_zram, &field_zswap, &field_files, &field_books);
+FIELDS(system_document, &field_ram_object, &field_all_cgroups, &field_all_nodes, &field_memory,
+       &field_kernel_parts, &field_user_parts, &field_across, &field_swap, &field_devices,
+       &field_zram, &field_zswap, &field_files, &field_books);
 
 /* ---- in a snapshot ---- */
 

@@ -40,9 +40,10 @@ static inline uint64_t census_cgroup_bytes(const struct census_cgroup *c)
 
 struct census {
 	bool sampled;
-	bool old_types;	  /* `type` counts (until 6.11) */
+	bool old_types;	      /* `type` counts (until 6.11) */
 	bool zsmalloc_marked; /* zsmalloc has a type of its own */
 	bool kmalloc_marked;  /* likewise large allocations by kmalloc() */
+	bool percpu_marked;
 	struct census_frames all;
 	struct census_frames error; /* of a sample: half of the interval of 95 % */
 	uint64_t duration_us;

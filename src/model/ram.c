@@ -59,9 +59,8 @@ const struct ram_class_info ram_class_table[RAM_FIGURES] = {
 
 const char *ram_method_name(enum ram_method method)
 {
-	static const char *const name[] = {[RAM_COUNTERS] = "counters",
-					   [RAM_EXACT] = "exact",
-					   [RAM_SAMPLE] = "sample"};
+	static const char *const name[] = {
+		[RAM_COUNTERS] = "counters", [RAM_EXACT] = "exact", [RAM_SAMPLE] = "sample"};
 
 	return name[method];
 }
@@ -275,8 +274,11 @@ void ram_from_counters(const struct ram_sources *from, const char *reason, struc
 		return;
 	}
 	/* Counters lag, so their sum may be more. */
-	ret->figure[RAM_UNNAMED] = (struct ram_figure){
-		.class = RAM_UNNAMED, .exists = true, .known = true, .bytes = ret->frames > sum ? ret->frames - sum : 0};
+	ret->figure[RAM_UNNAMED] =
+		(struct ram_figure){.class = RAM_UNNAMED,
+				    .exists = true,
+				    .known = true,
+				    .bytes = ret->frames > sum ? ret->frames - sum : 0};
 }
 
 /* ---- from a census ---- */
@@ -456,8 +458,8 @@ static int find_type(const struct split *s, const struct scaled *v, struct readi
 
 	for (int i = 2; i < ZMEM_CENSUS_TYPES; i++)
 		if (!(*taken >> i & 1) && bit_is(s, v->type[i], counter) &&
-		    (best < 0 || distance(v->type[i], counter.bytes) <
-					 distance(v->type[best], counter.bytes)))
+		    (best < 0 ||
+		     distance(v->type[i], counter.bytes) < distance(v->type[best], counter.bytes)))
 			best = i;
 	if (best >= 0)
 		*taken |= 1u << best;
@@ -547,6 +549,8 @@ static void set_kernel_classes(struct split *s, const struct census *c, const st
 	set(s, RAM_ZRAM_ZSWAP,
 	    k[ZMEM_FRAME_ZSMALLOC] + (c->zsmalloc_marked ? 0 : k[ZMEM_FRAME_MOVABLE]),
 	    e[ZMEM_FRAME_ZSMALLOC] + e[ZMEM_FRAME_MOVABLE]);
+	if (c->percpu_marked)
+		set(s, RAM_PERCPU, k[ZMEM_FRAME_PERCPU], e[ZMEM_FRAME_PERCPU]);
 	set(s, RAM_NET_RINGS, k[ZMEM_FRAME_RING], e[ZMEM_FRAME_RING]);
 	set(s, RAM_BALLOON, k[ZMEM_FRAME_OFFLINE], e[ZMEM_FRAME_OFFLINE]);
 	set(s, RAM_DRIVER_MAPPED, k[ZMEM_FRAME_MAPPED], e[ZMEM_FRAME_MAPPED]);
@@ -569,12 +573,16 @@ static void take_counters(struct split *s, const struct census *c)
 
 	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
 		enum ram_class class = classes[i];
+		struct ram_figure *f = &s->ram->figure[class];
+		struct reading v = class_counter(s, m, class);
 
-		s->ram->figure[class].exists = class != RAM_GPU;
-		s->ram->figure[class].reason = "the kernel does not tell";
-		if (class_counter(s, m, class).known)
-			s->ram->figure[class].reason = NULL;
-		take_unmarked(s, class, class_counter(s, m, class));
+		if (f->known)
+			continue;
+		f->exists = class != RAM_GPU;
+		f->reason = v.known || !f->exists ? NULL : "the kernel does not tell";
+		if (class == RAM_VMALLOC)
+			v = reading_less(v, (struct reading){true, s->from->mapped_maps});
+		take_unmarked(s, class, v);
 	}
 	if (secondary.known && secondary.bytes)
 		add_part(s, RAM_PAGE_TABLES, "of KVM and IOMMUs",
@@ -587,8 +595,7 @@ static void take_counters(struct split *s, const struct census *c)
 	if (!c->kmalloc_marked)
 		take_unmarked(s, RAM_LARGE_KMALLOC,
 			      reading_less(slab_counter(m),
-					   (struct reading){
-						   true, s->ram->figure[RAM_SLAB].bytes}));
+					   (struct reading){true, s->ram->figure[RAM_SLAB].bytes}));
 }
 
 static void name_blocks(struct split *s, const struct scaled *v)
@@ -597,8 +604,7 @@ static void name_blocks(struct split *s, const struct scaled *v)
 	struct reading other = reading_less(counter(m, MEMINFO_KERNEL_RECLAIMABLE),
 					    counter(m, MEMINFO_SLAB_RECLAIMABLE));
 
-	set(s, RAM_UNNAMED, s->unmarked,
-	    v->error[ZMEM_FRAME_KERNEL] + v->error[ZMEM_FRAME_TYPED]);
+	set(s, RAM_UNNAMED, s->unmarked, v->error[ZMEM_FRAME_KERNEL] + v->error[ZMEM_FRAME_TYPED]);
 	if (other.known)
 		add_part(s, RAM_UNNAMED, "reclaimable (KReclaimable)", other.bytes);
 	for (int i = 1; i < ZMEM_CENSUS_ORDERS; i++) {
@@ -627,8 +633,8 @@ static void name_pools(struct split *s)
 bool ram_from_census(const struct census *c, const struct ram_sources *from, struct ram *ret)
 {
 	/* Those whose mark proves that the frames were understood. */
-	static const enum ram_class proofs[] = {RAM_FREE,  RAM_ANON, RAM_PAGE_CACHE,
-						RAM_SHMEM, RAM_SLAB, RAM_PAGE_TABLES,
+	static const enum ram_class proofs[] = {RAM_FREE,   RAM_ANON, RAM_PAGE_CACHE,
+						RAM_SHMEM,  RAM_SLAB, RAM_PAGE_TABLES,
 						RAM_HUGETLB};
 	struct split s = {from, ret, 0};
 	struct scaled v = {};
@@ -701,6 +707,6 @@ void ram_from_node(const struct census *c, const struct census_node *node,
 	*ret = (struct ram_node){.node = node->node, .frames = present};
 	for (int i = 0; i < RAM_CLASSES; i++)
 		if (sum->figure[i].known)
-			ret->class[ret->classes++] = (struct ram_node_class){
-				(enum ram_class)i, sum->figure[i].bytes};
+			ret->class[ret->classes++] =
+				(struct ram_node_class){(enum ram_class)i, sum->figure[i].bytes};
 }

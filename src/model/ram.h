@@ -5,15 +5,16 @@
  * The frames of RAM are those that the zones call present. MemTotal is less by what was reserved at
  * boot (the kernel's image, the array of struct page) and by what a balloon took.
  *
- * From a census (bpf/census.bpf.c) each frame is in the class of its mark. Kernel stacks, vmalloc,
- * per-CPU memory and memory of GPUs have no mark: they are taken from the kernel's counters, and
- * subtracted from the frames without a mark. The rest of these is the class "unnamed_kernel".
+ * From a census (bpf/census.bpf.c) each frame is in the class of its mark. Kernel stacks, vmalloc
+ * and memory of GPUs have no mark: they are taken from the kernel's counters, and subtracted from
+ * the frames without a mark. The rest of these is the class "unnamed_kernel". The first chunk of
+ * per-CPU memory is reserved at boot, so "percpu" is less than its counter.
  *
  * Without a census all classes are counters of /proc/meminfo (fs/proc/meminfo.c), and what they
- * leave of MemTotal is "unnamed_kernel". Those counters overlap, so a class is a counter or the rest
- * of one:
- * - Cached and Buffers are the page cache and shared memory with tmpfs (Shmem). Mapped says how much
- *   of them processes map, but it also counts pages of drivers that processes map
+ * leave of MemTotal is "unnamed_kernel". Those counters overlap, so a class is a counter or the
+ * rest of one:
+ * - Cached and Buffers are the page cache and shared memory with tmpfs (Shmem). Mapped says how
+ * much of them processes map, but it also counts pages of drivers that processes map
  *   (vm_insert_page(), a packet ring), which Cached does not: no class is made of it.
  * - With CONFIG_VMAP_STACK (x86-64 since 4.9) VmallocUsed includes kernel stacks.
  * - Slab includes large allocations by kmalloc(), which are no slabs.
@@ -80,12 +81,12 @@ struct ram_figure {
 	enum ram_class class;
 	bool exists; /* this kernel can have it */
 	bool known;
-	bool sampled;	   /* `error` counts */
-	bool has_counter;  /* `counter` counts */
+	bool sampled;	  /* `error` counts */
+	bool has_counter; /* `counter` counts */
 	uint64_t bytes;
 	uint64_t error;	  /* bytes: half of the interval in which it is with 95 % */
 	uint64_t counter; /* bytes; of two readings, before and after the census, the nearer one */
-	const char *reason; /* why it is not known, or is less than its counter; NULL */
+	const char *reason;   /* why it is not known, or is less than its counter; NULL */
 	uint16_t part, parts; /* in ram.part[] */
 };
 
@@ -117,7 +118,7 @@ struct ram_types {
 
 struct ram {
 	enum ram_method method;
-	bool known;	    /* there is a sum */
+	bool known;		 /* there is a sum */
 	char reason[RAM_REASON]; /* why the frames were not counted; empty: they were */
 	uint64_t frames;	 /* bytes: the sum of all classes */
 	uint64_t duration_us;	 /* of the census */
@@ -138,6 +139,11 @@ struct ram_sources {
 	const struct meminfo *after;	  /* and this one of after it */
 	const struct zones *zones;
 	uint32_t page_size, cpus;
+	/*
+	 * Bytes of vmalloc that this process maps: its maps of BPF. They are "driver_mapped", and
+	 * in VmallocUsed as well.
+	 */
+	uint64_t mapped_maps;
 };
 
 /*

@@ -18,9 +18,9 @@ struct zone {
 };
 
 struct zones {
-	size_t count; /* 0: not known */
-	bool cut;     /* there are more */
-	uint64_t end; /* one more than the highest frame number of RAM */
+	size_t count;	 /* 0: not known */
+	bool cut;	 /* there are more */
+	uint64_t end;	 /* one more than the highest frame number of RAM */
 	uint64_t listed; /* free frames on lists of CPUs, which MemFree does not count */
 	struct zone zone[ZONES_MAX];
 };

@@ -141,3 +141,32 @@ int vmallocinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret)
 
 	return lines_read(proc_fd, "vmallocinfo", take_area, &r);
 }
+
+struct mapped {
+	uint64_t bytes;
+	bool map; /* the lines are those of a map */
+};
+
+/* The first line of a mapping begins with its address; a line with a value with a capital. */
+static void take_smaps(void *arg, struct text_part line)
+{
+	struct mapped *m = arg;
+	uint64_t kb = 0;
+
+	if (!line.len)
+		return;
+	if (*line.s < 'A' || *line.s > 'Z') {
+		m->map = part_cut_suffix(&line, "anon_inode:bpf-map");
+	} else if (m->map && part_cut_prefix(&line, "Rss:")) {
+		line = line_word(&line);
+		if (parse_u64(line.s, line.len, PAGES_MAX, &kb) == 0)
+			m->bytes += kb * 1024;
+	}
+}
+
+uint64_t bpf_maps_mapped(int proc_fd)
+{
+	struct mapped m = {};
+
+	return lines_read(proc_fd, "self/smaps", take_smaps, &m) < 0 ? 0 : m.bytes;
+}

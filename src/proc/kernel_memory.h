@@ -31,4 +31,7 @@ void vmallocinfo_parse(const char *text, size_t len, uint32_t page_size, struct 
 int slabinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret);
 int vmallocinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret);
 
+/* What this process maps of maps of BPF; 0 if it cannot be read. */
+uint64_t bpf_maps_mapped(int proc_fd);
+
 #endif

@@ -105,9 +105,8 @@ size_t zones_spans(const struct zones *z, struct frame_span *ret, bool *ret_mixe
 
 	*ret_mixed = false;
 	for (size_t i = 0; i < z->count; i++)
-		ret[i] = (struct frame_span){z->zone[i].start,
-					     z->zone[i].start + z->zone[i].spanned,
-					     z->zone[i].node};
+		ret[i] = (struct frame_span){
+			z->zone[i].start, z->zone[i].start + z->zone[i].spanned, z->zone[i].node};
 	qsort(ret, z->count, sizeof(*ret), compare_leading_u64);
 	for (size_t i = 0; i < z->count; i++) {
 		struct frame_span *last = count ? &ret[count - 1] : NULL;

@@ -163,8 +163,8 @@ static void put_row(struct page *p, const struct fields *columns, const void *ro
 
 /* Where more is to be seen of a class: the arguments of zmem-bpf. */
 static const char *const more[RAM_CLASSES] = {
-	[RAM_ANON] = "-s pss_anon",	      [RAM_PAGE_CACHE] = "files",
-	[RAM_SHMEM] = "files -g mount",	      [RAM_PAGE_TABLES] = "-s pgtables",
+	[RAM_ANON] = "-s pss_anon",	     [RAM_PAGE_CACHE] = "files",
+	[RAM_SHMEM] = "files -g mount",	     [RAM_PAGE_TABLES] = "-s pgtables",
 	[RAM_DRIVER_MAPPED] = "-s rss_file",
 };
 
@@ -348,7 +348,10 @@ static void put_ram_short(struct page *p)
 
 		name_holders(p, f, held, sizeof(held));
 		put_class(p, ram_class_table[f->class].title, figure_value(f),
-			  more[f->class] ? more[f->class] : f->parts ? "system -l" : "", held);
+			  more[f->class] ? more[f->class]
+			  : f->parts	 ? "system -l"
+					 : "",
+			  held);
 	}
 	if (shown < count)
 		put_rest(p, figure + shown, count - shown);
@@ -366,9 +369,11 @@ static void put_figure(struct page *p, const char *name, const struct ram_figure
 		cell_share(figure_value(f), p->whole),
 		cell_size(value_bytes(f->known && f->sampled, f->error)),
 		cell_size(value_bytes(f->has_counter, f->counter)),
-		cell_size(value_signed(f->known && f->has_counter,
-				       (int64_t)(f->bytes - f->counter))),
-		cell_note(f->reason ? f->reason : info->counter ? info->counter : ""),
+		cell_size(
+			value_signed(f->known && f->has_counter, (int64_t)(f->bytes - f->counter))),
+		cell_note(f->reason	  ? f->reason
+			  : info->counter ? info->counter
+					  : ""),
 	};
 
 	grid_print_cells(&p->grid, &p->line, row);
@@ -407,8 +412,8 @@ static void put_ram_long(struct page *p)
 	for (size_t i = 0; i < count; i++)
 		put_figure(p, ram_class_table[figure[i]->class].title, figure[i]);
 	put_figure(p, "total",
-		   &(struct ram_figure){.class = RAM_UNNAMED, .known = ram->known,
-					.bytes = ram->frames});
+		   &(struct ram_figure){
+			   .class = RAM_UNNAMED, .known = ram->known, .bytes = ram->frames});
 	for (int i = RAM_CLASSES; i < RAM_FIGURES; i++) {
 		char name[RAM_NAME];
 
@@ -551,8 +556,7 @@ static void put_nodes(struct page *p)
 	}
 	for (size_t n = 0; n < shown; n++) {
 		snprintf(heading[n], sizeof(heading[n]), "NODE%u", ram->node[n].node);
-		column[1 + n] = (struct grid_column){heading[n], CELL_SIGNED,
-						     .min = size_width(p)};
+		column[1 + n] = (struct grid_column){heading[n], CELL_SIGNED, .min = size_width(p)};
 	}
 	column[1 + shown] = (struct grid_column){"", CELL_TEXT, .left = true};
 	begin_section(p, column, shown + 2);
@@ -708,8 +712,7 @@ static void put_compressed(struct page *p)
 		cell_of_value(f[0], pool),   cell_of_value(f[2], field_value(f[2], s, NULL)),
 		cell_text("zswap"),
 	};
-	bool zswap_used =
-		(stored.known && stored.bytes) || (pool.known && pool.bytes) || p->r->all;
+	bool zswap_used = (stored.known && stored.bytes) || (pool.known && pool.bytes) || p->r->all;
 
 	if (!s->zram_count && !zswap_used)
 		return;

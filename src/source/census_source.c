@@ -26,8 +26,8 @@
 #define NEEDS_PAGES "they need PSS from page tables"
 
 /* Up to here all frames are counted unless a sample is asked for. */
-#define EXACT_BYTES ((uint64_t)64 << 30)
-#define PIECE	    64
+#define EXACT_BYTES    ((uint64_t)64 << 30)
+#define PIECE	       64
 #define REQUESTS_LEAST 8
 #define REQUESTS_MOST  32
 #define SAMPLE_CPU_US  25000
@@ -325,6 +325,7 @@ int census_source_read(struct census_source *s, const struct zones *zones,
 	ret->old_types = !(s->visit->marks & ZMEM_MARKS_TYPES);
 	ret->zsmalloc_marked = s->visit->marks & ZMEM_MARKS_ZSMALLOC;
 	ret->kmalloc_marked = s->visit->marks & ZMEM_MARKS_KMALLOC;
+	ret->percpu_marked = s->visit->marks & ZMEM_MARKS_PERCPU;
 	ret->duration_us = clock_us(CLOCK_MONOTONIC) - start;
 	return r;
 }
@@ -356,7 +357,8 @@ static int name_owner(struct census_source *s, const struct zmem_census_owner *f
 		return r;
 	*ret = (struct owner){.memcg = v->memcg, .cgroup.deleted = v->deleted};
 	for (int i = 0; i < ZMEM_CHARGES; i++)
-		ret->cgroup.bytes[i] = (uint64_t)((double)from->frames[i] * s->scale) * s->page_size;
+		ret->cgroup.bytes[i] =
+			(uint64_t)((double)from->frames[i] * s->scale) * s->page_size;
 	if (!v->memcg || oom_path_read(&v->path, v->names, path, NULL) != ZMEM_OOM_PATH_KNOWN)
 		return 0;
 	ret->cgroup.path = arena_strndup(arena, path, strlen(path));

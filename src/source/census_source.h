@@ -13,8 +13,8 @@ struct census_source;
 
 /* How the frames are counted. */
 enum census_method {
-	CENSUS_AUTO,  /* exact up to 64 GiB of RAM */
-	CENSUS_EXACT, /* each frame */
+	CENSUS_AUTO,   /* exact up to 64 GiB of RAM */
+	CENSUS_EXACT,  /* each frame */
 	CENSUS_SAMPLE, /* a random part of them, in about 25 ms of CPU time */
 };
 
