@@ -216,13 +216,19 @@ static __always_inline void read_page(struct zmem_census *c, struct block *b)
 		b->charged = kblock_word(words, PAGE(mem_cgroup));
 }
 
+/* With five levels of page tables they begin with ff11 (Documentation/arch/x86/x86_64/mm.rst). */
+static __always_inline bool is_kernel_address(__u64 addr)
+{
+	return addr >> 56 == 0xff && !(addr & 7);
+}
+
 /*
  * True if `next` of the node of a list at `node` leads to another node, which points back. A page
  * that was never in a list leads to itself.
  */
 static __always_inline bool is_linked(__u64 node, __u64 next)
 {
-	return next != node && next >> 52 == 0xfff &&
+	return next != node && is_kernel_address(next) &&
 	       kread_raw(__u64, next + sizeof(__u64)) == node;
 }
 
@@ -234,8 +240,8 @@ static __always_inline bool is_percpu(const struct block *b)
 {
 	__u64 list = koffset(struct pcpu_chunk, list) + b->private;
 
-	return bpf_core_field_exists(struct pcpu_chunk, list) && b->private >> 52 == 0xfff &&
-	       !(b->private & 7) && is_linked(list, kread_raw(__u64, list));
+	return bpf_core_field_exists(struct pcpu_chunk, list) && is_kernel_address(b->private) &&
+	       is_linked(list, kread_raw(__u64, list));
 }
 
 /* True if a user of a memory cgroup is charged, and not the kernel on behalf of one. */

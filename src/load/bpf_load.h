@@ -25,7 +25,7 @@ enum bpf_object_id {
 	OBJECT_OOM_OLD,
 	OBJECT_GROW, /* the same; several programs */
 	OBJECT_GROW_PROBE,
-	OBJECT_CENSUS,	/* counts page frames (bpf/census.bpf.c) */
+	OBJECT_CENSUS, /* counts page frames (bpf/census.bpf.c) */
 	OBJECT_CENSUS_OLD,
 	OBJECT_FILES,	/* lists inodes (bpf/files.bpf.c) */
 	OBJECT_HOLDERS, /* says which processes hold files (bpf/holders.bpf.c) */

@@ -93,9 +93,9 @@ int slabinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret)
 	return lines_read(proc_fd, "slabinfo", take_cache, &r);
 }
 
-/* kernel/fork.c: functions that allocate kernel stacks, by what the compiler inlined. */
+/* kernel/fork.c: functions that allocate kernel stacks begin so, by what the compiler inlined. */
 static const char stacks[] =
-	"alloc_thread_stack_node dup_task_struct copy_process kernel_clone create_io_thread";
+	"alloc_thread_stack_node,dup_task,copy_process,kernel_clone,create_io_thread";
 
 /* "0xBEGIN-0xEND SIZE FUNCTION+0xOFFSET/0xSIZE [MODULE] pages=N vmalloc N0=N" */
 static void take_area(void *arg, struct text_part line)
@@ -117,7 +117,7 @@ static void take_area(void *arg, struct text_part line)
 	}
 	plus = memchr(name.s, '+', name.len);
 	name.len = plus ? (size_t)(plus - name.s) : name.len;
-	if (part_lists(part_of(stacks), ' ', name))
+	if (part_begins_any(name, stacks))
 		return;
 	if (module.len) {
 		snprintf(text, sizeof(text), "%.*s %.*s", (int)name.len, name.s, (int)module.len,

@@ -111,8 +111,8 @@ static void read_cgroup(const struct zmem_oom_end *end, struct oom_cgroup *ret)
 
 	cgroup.status = oom_path_read(&end->victim, end->names, cgroup.path, cgroup.memory);
 	if (cgroup.status == ZMEM_OOM_PATH_KNOWN)
-		cgroup.status =
-			oom_path_read(&end->root, end->names + end->victim.words, cgroup.root, NULL);
+		cgroup.status = oom_path_read(&end->root, end->names + end->victim.words,
+					      cgroup.root, NULL);
 	*ret = cgroup.status == ZMEM_OOM_PATH_KNOWN ? cgroup
 						    : (struct oom_cgroup){.status = cgroup.status};
 }
