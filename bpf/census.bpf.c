@@ -191,7 +191,7 @@ static __always_inline bool is_old_hugetlb(__u64 head)
 /* A block: one frame, a compound page, or a free block. */
 struct block {
 	__u64 page; /* its first struct page, of which the next members are */
-	__u64 flags, info, mapping, private, charged;
+	__u64 flags, info, mapping, index, private, charged;
 	__u32 maps, references;
 	__u64 count, mapped; /* frames */
 	__u32 kind;	     /* enum zmem_frame; ZMEM_FRAMES: the same as the block before it */
@@ -207,6 +207,7 @@ static __always_inline void read_page(struct zmem_census *c, struct block *b)
 	b->info = kblock_word(words, PAGE_INFO);
 	b->mapping = kblock_word(words, FOLIO_MAPPING);
 	b->private = kblock_word(words, PAGE(private));
+	b->index = kblock_word(words, PAGE(private) - sizeof(__u64));
 	b->maps = kblock_word32(words, PAGE_MAPCOUNT);
 	b->references = kblock_word32(words, PAGE(_refcount));
 	b->charged = 0;
@@ -233,14 +234,15 @@ static __always_inline bool is_linked(__u64 node, __u64 next)
 }
 
 /*
- * True if the page is of a chunk of per-CPU memory: it leads to the chunk (pcpu_set_page_chunk(),
- * mm/percpu.c), which is always in a list. The first chunk, made at boot, has reserved pages.
+ * True if the page is of a chunk of per-CPU memory, because a word of it leads to the chunk
+ * (pcpu_set_page_chunk(), mm/percpu-internal.h), which is always in a list. The first chunk, made
+ * at boot, has reserved pages.
  */
-static __always_inline bool is_percpu(const struct block *b)
+static __always_inline bool leads_to_chunk(__u64 chunk)
 {
-	__u64 list = koffset(struct pcpu_chunk, list) + b->private;
+	__u64 list = chunk + koffset(struct pcpu_chunk, list);
 
-	return bpf_core_field_exists(struct pcpu_chunk, list) && is_kernel_address(b->private) &&
+	return bpf_core_field_exists(struct pcpu_chunk, list) && is_kernel_address(chunk) &&
 	       is_linked(list, kread_raw(__u64, list));
 }
 
@@ -285,7 +287,10 @@ static __always_inline __u32 plain_kind(struct block *b)
 		return ZMEM_FRAME_MAPPED;
 	if (is_charged_to_user(b))
 		return ZMEM_FRAME_TRUNCATED;
-	return !b->order && is_percpu(b) ? ZMEM_FRAME_PERCPU : ZMEM_FRAME_KERNEL;
+	/* In older kernels it is `index`, the word before `private`. */
+	return !b->order && (leads_to_chunk(b->private) || leads_to_chunk(b->index))
+		       ? ZMEM_FRAME_PERCPU
+		       : ZMEM_FRAME_KERNEL;
 }
 
 /* What the frames of a block are that nothing maps; ZMEM_FRAMES: that makes no difference. */

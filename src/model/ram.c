@@ -10,8 +10,8 @@
 #include "model/snapshot.h"
 
 #define MIB ((uint64_t)1 << 20)
-/* More than any machine has: sums of counters do not overflow. */
-#define COUNTER_MAX ((uint64_t)1 << 56)
+/* More than any machine has: sums of counters fit into numbers of JSON. */
+#define COUNTER_MAX ((uint64_t)1 << 53)
 /* The most that a CPU holds back of a counter (calculate_normal_threshold(), mm/vmstat.c). */
 #define CPU_DRIFT 125
 

@@ -2,10 +2,8 @@
 /* /proc/zoneinfo. Of each zone the line with its first frame is the last one. */
 #include "model/zones.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/parse.h"
 #include "proc/lines.h"
 
@@ -88,38 +86,4 @@ void zones_read(int proc_fd, struct zones *ret)
 	ret->cut = false;
 	if (lines_read(proc_fd, "zoneinfo", take_line, &r) < 0)
 		ret->count = ret->end = 0;
-}
-
-uint64_t zones_present(const struct zones *z)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < z->count; i++)
-		sum += z->zone[i].present;
-	return sum;
-}
-
-size_t zones_spans(const struct zones *z, struct frame_span *ret, bool *ret_mixed)
-{
-	size_t count = 0;
-
-	*ret_mixed = false;
-	for (size_t i = 0; i < z->count; i++)
-		ret[i] = (struct frame_span){
-			z->zone[i].start, z->zone[i].start + z->zone[i].spanned, z->zone[i].node};
-	qsort(ret, z->count, sizeof(*ret), compare_leading_u64);
-	for (size_t i = 0; i < z->count; i++) {
-		struct frame_span *last = count ? &ret[count - 1] : NULL;
-
-		if (last && ret[i].first < last->end && ret[i].node != last->node)
-			*ret_mixed = true;
-		if (last && ret[i].first <= last->end &&
-		    (ret[i].node == last->node || ret[i].first < last->end)) {
-			if (ret[i].end > last->end)
-				last->end = ret[i].end;
-			continue;
-		}
-		ret[count++] = ret[i];
-	}
-	return count;
 }

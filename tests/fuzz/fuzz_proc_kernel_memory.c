@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* /proc/slabinfo and /proc/vmallocinfo: sums by name, of any text. */
+#include "fuzz.h"
+#include "proc/kernel_memory.h"
+
+static struct name_sums sums, half;
+
+static uint64_t total(const struct name_sums *s)
+{
+	uint64_t sum = s->others;
+
+	for (size_t i = 0; i < s->count; i++)
+		sum += s->item[i].bytes;
+	return sum;
+}
+
+static void check(void (*parse)(const char *text, size_t len, uint32_t page_size,
+				struct name_sums *ret),
+		  const char *text, size_t size)
+{
+	sums = half = (struct name_sums){};
+	parse(text, size, 1, &sums);
+	parse(text, size / 2, 1, &half);
+	FUZZ_CHECK(sums.count <= NAME_SUMS_MAX && half.count <= sums.count);
+	FUZZ_CHECK(total(&half) <= total(&sums));
+	name_sums_sort(&sums);
+	for (size_t i = 0; i < sums.count; i++) {
+		FUZZ_CHECK(*sums.item[i].name && strlen(sums.item[i].name) < RAM_NAME);
+		FUZZ_CHECK(!i || sums.item[i - 1].bytes >= sums.item[i].bytes);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	check(slabinfo_parse, (const char *)data, size);
+	check(vmallocinfo_parse, (const char *)data, size);
+	return 0;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* slabinfo_parse(), vmallocinfo_parse(), bpf_maps_mapped(): sums by name. */
+#include "test_proc.h"
+
+#include "base/strbuf.h"
+#include "proc/kernel_memory.h"
+#include "proc_tree.h"
+
+#define PAGE 4096
+
+static struct name_sums sums;
+
+static uint64_t sum_of(const char *name)
+{
+	for (size_t i = 0; i < sums.count; i++)
+		if (strcmp(sums.item[i].name, name) == 0)
+			return sums.item[i].bytes;
+	return 0;
+}
+
+static void clear(void)
+{
+	sums = (struct name_sums){};
+}
+
+TEST(slab_caches)
+{
+	static const char text[] =
+		"slabinfo - version: 2.1\n"
+		"# name <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab> : tunables\n"
+		"dentry 900 1000 192 21 2 : tunables 0 0 0 : slabdata 48 50 0\n"
+		"empty 0 0 192 21 1 : tunables 0 0 0 : slabdata 0 0 0\n"
+		"odd 1 1 1 1 x : tunables 0 0 0 : slabdata 1 1 0\n"
+		"kmalloc-8k 4 4 8192 4 8 : tunables 0 0 0 : slabdata 1 1 0\n"
+		"cut 4 4 8192 4 8 : tunables 0 0 0 : slabdata 1 1";
+
+	clear();
+	slabinfo_parse(text, strlen(text), PAGE, &sums);
+	assert_int_equal(sums.count, 2);
+	assert_int_equal(sum_of("dentry"), 50 * 2 * PAGE);
+	assert_int_equal(sum_of("kmalloc-8k"), 8 * PAGE);
+}
+
+TEST(areas)
+{
+	static const char text[] =
+		"0x01-0x02 20480 kernel_clone+0xb8/0x400 pages=4 vmalloc N0=4\n"
+		"0x01-0x02 20480 dup_task_struct+0xb8/0x400 pages=4 vmalloc N0=4\n"
+		"0x01-0x02 8192 unpurged vm_area\n"
+		"0x01-0x02 8192 acpi_os_map_iomem+0x1bc/0x1e0 phys=0x00000000000a0000 ioremap\n"
+		"0x01-0x02 8192 htab_map_alloc+0xf6/0x5a0 pages=1 vmalloc N0=1\n"
+		"0x01-0x02 12288 htab_map_alloc+0x2e4/0x5a0 pages=2 vmalloc N0=2\n"
+		"0x01-0x02 12288 store+0x4f/0x160 [zram] pages=256 vmalloc vpages N0=256\n"
+		"0x01-0x02 12288 store+0x4f/0x160 pages=x vmalloc\n"
+		"\n";
+
+	clear();
+	vmallocinfo_parse(text, strlen(text), PAGE, &sums);
+	assert_int_equal(sums.count, 2);
+	assert_int_equal(sum_of("htab_map_alloc"), 3 * PAGE);
+	assert_int_equal(sum_of("store [zram]"), 256 * PAGE);
+	name_sums_sort(&sums);
+	assert_string_equal(sums.item[0].name, "store [zram]");
+}
+
+TEST(captured)
+{
+	size_t len;
+	cleanup_free char *slab = fixture("slabinfo-6.18", &len);
+
+	clear();
+	slabinfo_parse(slab, len, PAGE, &sums);
+	assert_int_equal(sums.count, 5);
+	assert_true(sum_of("ext4_inode_cache") > sum_of("kmalloc-4k"));
+}
+
+/* Names that are too long are cut, and names without room are summed. */
+TEST(bounds)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+	char name[RAM_NAME];
+
+	for (int i = 0; i < NAME_SUMS_MAX + 3; i++)
+		strbuf_printf(&text, "0-1 1 f%d+0 pages=1\n", i);
+	strbuf_puts(&text, "0-1 1 f1+0 pages=5\n");
+	clear();
+	vmallocinfo_parse(text.data, text.len, PAGE, &sums);
+	assert_int_equal(sums.count, NAME_SUMS_MAX);
+	assert_int_equal(sums.others, 3 * PAGE);
+	assert_int_equal(sum_of("f1"), 6 * PAGE);
+	strbuf_clear(&text);
+	strbuf_puts(&text, "0-1 1 ");
+	strbuf_fill(&text, 'n', 200);
+	strbuf_puts(&text, "+0 pages=1\n");
+	clear();
+	vmallocinfo_parse(text.data, text.len, PAGE, &sums);
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	assert_int_equal(sum_of(name), PAGE);
+}
+
+TEST(files)
+{
+	cleanup(proc_tree_done) struct proc_tree t;
+
+	proc_tree_init(&t);
+	clear();
+	assert_int_equal(slabinfo_read(t.proc.fd, PAGE, &sums), -ENOENT);
+	assert_int_equal(bpf_maps_mapped(t.proc.fd), 0);
+	proc_tree_sh(&t,
+		     "echo 'a 1 1 8 1 3 : tunables 0 0 0 : slabdata 2 2 0' >slabinfo; mkdir self; "
+		     "printf '%%s\\n' '7f00-7f01 rw-s 0 00:0e 1 /x' 'Rss: 4 kB' "
+		     "'7f01-7f02 rw-s 0 00:0e 1     anon_inode:bpf-map' 'Size: 8 kB' 'Rss: 8 kB' "
+		     "'7f02-7f03 r--p 0 00:0e 1' 'Rss: 16 kB' >self/smaps");
+	assert_int_equal(slabinfo_read(t.proc.fd, PAGE, &sums), 0);
+	assert_int_equal(sum_of("a"), 6 * PAGE);
+	assert_int_equal(bpf_maps_mapped(t.proc.fd), 8192);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* zones_parse(): the zones and the end of RAM; zones_spans(). */
+#include "test_proc.h"
+
+#include "base/strbuf.h"
+#include "model/zones.h"
+#include "proc_tree.h"
+
+static struct zones zones;
+
+static uint64_t end_of(const char *text, size_t len)
+{
+	zones_parse(text, len, &zones);
+	return zones.end;
+}
+
+/* A machine of 24 GiB: its Normal zone begins at 4 GiB. */
+TEST(captured)
+{
+	size_t len;
+	cleanup_free char *text = fixture("zoneinfo-6.18", &len);
+
+	assert_int_equal(end_of(text, len), 1048576 + 5505024);
+	assert_int_equal(zones.count, 3);
+	assert_int_equal(zones.zone[1].start, 4096);
+	assert_int_equal(zones.zone[1].spanned, 1044480);
+	assert_int_equal(zones.zone[1].present, 782336);
+	assert_int_equal(zones_present(&zones), 3998 + 782336 + 5505024);
+	assert_int_equal(zones.listed, 0);
+}
+
+#define NORMAL "Node 0, zone Normal\n"
+
+TEST(zones)
+{
+	static const struct {
+		const char *text;
+		uint64_t end;
+	} cases[] = {
+		{"", 0},
+		{NORMAL " spanned 10\n start_pfn: 5\n", 15},
+		/* Nodes in any order. */
+		{"Node 1, zone Normal\n        spanned  100\n  start_pfn:  900\n" NORMAL
+		 "        spanned  900\n  start_pfn:  0\n",
+		 1000},
+		/* An empty zone does not count, and memory of devices is not RAM. */
+		{"Node 0, zone Movable\n spanned 0\n start_pfn: 99\n", 0},
+		{NORMAL " spanned 10\n start_pfn: 5\n"
+			"Node 0, zone   Device\n spanned 10\n start_pfn: 500\n",
+		 15},
+		/* An incomplete line is ignored. */
+		{NORMAL " spanned 10\n start_pfn: 5", 0},
+		{NORMAL " spanned x\n start_pfn: 5\n", 0},
+		{"spanned\nstart_pfn:\n", 0},
+		{NORMAL " spanned 18446744073709551615\n start_pfn: 5\n", 0},
+		/* Values of a zone do not leak into the next. */
+		{"Node 0, zone DMA\n spanned 10\n" NORMAL " start_pfn: 5\n", 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(end_of(cases[i].text, strlen(cases[i].text)), cases[i].end);
+}
+
+/* Longer than one read: with many CPUs every zone has a line for each. */
+TEST(long_file)
+{
+	cleanup(proc_tree_done) struct proc_tree t;
+
+	proc_tree_init(&t);
+	zones_read(t.proc.fd, &zones);
+	assert_int_equal(zones.end, 0);
+	proc_tree_sh(&t,
+		     "(echo 'Node 0, zone Normal\n        spanned  1000'; "
+		     "seq -f '    cpu: %%g' 0 19999; echo '  start_pfn:           24') >zoneinfo");
+	zones_read(t.proc.fd, &zones);
+	assert_int_equal(zones.end, 1024);
+}
+
+/* More zones than there is room for. */
+TEST(many_zones)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+
+	for (int i = 0; i <= ZONES_MAX; i++)
+		strbuf_printf(&text, "Node %d, zone Normal\n spanned 10\n start_pfn: %d\n", i,
+			      10 * i);
+	assert_int_equal(end_of(text.data, text.len), 10 * (ZONES_MAX + 1));
+	assert_int_equal(zones.count, ZONES_MAX);
+	assert_true(zones.cut);
+}
+
+/* What processors keep is of all zones but those of devices. */
+TEST(lists)
+{
+	static const char text[] = NORMAL "  pagesets\n    cpu: 0\n              count:    7\n"
+					  "    cpu: 1\n              count:    5\n"
+					  " spanned 10\n start_pfn: 0\n"
+					  "Node 0, zone Device\n count: 100\n";
+
+	end_of(text, strlen(text));
+	assert_int_equal(zones.listed, 12);
+}
+
+static size_t spans_of(const struct zone *zone, size_t count, struct frame_span *ret, bool *mixed)
+{
+	zones = (struct zones){.count = count};
+	memcpy(zones.zone, zone, count * sizeof(*zone));
+	return zones_spans(&zones, ret, mixed);
+}
+
+TEST(spans)
+{
+	struct frame_span span[ZONES_MAX];
+	bool mixed;
+
+	/* Zones of a node that touch or overlap are one; a gap divides. */
+	assert_int_equal(spans_of((const struct zone[]){{100, 50}, {0, 100}, {140, 20}, {200, 1}},
+				  4, span, &mixed),
+			 2);
+	assert_false(mixed);
+	assert_int_equal(span[0].first, 0);
+	assert_int_equal(span[0].end, 160);
+	assert_int_equal(span[1].first, 200);
+	/* Nodes side by side. */
+	assert_int_equal(
+		spans_of((const struct zone[]){{0, 100}, {100, 100, .node = 1}}, 2, span, &mixed),
+		2);
+	assert_false(mixed);
+	assert_int_equal(span[1].node, 1);
+	/* Nodes that overlap: each frame once, and of no known node. */
+	assert_int_equal(
+		spans_of((const struct zone[]){{0, 100}, {50, 100, .node = 1}}, 2, span, &mixed),
+		1);
+	assert_true(mixed);
+	assert_int_equal(span[0].end, 150);
+}
