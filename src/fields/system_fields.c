@@ -245,8 +245,7 @@ ROWS(unplaced, "unplaced", &lines, struct meminfo_line, true, m->unplaced, m->un
 static FIELDS(across, &field_available, &field_cached, &field_buffers, &field_mapped,
 	      &field_swap_cached, &field_vmalloc_used, &field_kernel_reclaimable, &field_sockets,
 	      &field_unplaced);
-FIELDS(system_across, &field_available, &field_mapped, &field_buffers, &field_swap_cached,
-       &field_sockets);
+FIELDS(system_across, &field_available, &field_mapped, &field_buffers, &field_swap_cached);
 
 JSON_FIELD(zswap_pool, "pool_bytes", BYTES, MEMINFO(ZSWAP_POOL), "memory");
 JSON_FIELD(zswap_stored, "stored_bytes", BYTES, MEMINFO(ZSWAP_STORED),

@@ -122,23 +122,23 @@ static void put_part(struct page *p, const char *name, struct value v, const cha
 
 #define COLUMNS_MOST 8
 
-/* Sizes and a name. */
-static void begin_rows(struct page *p, const struct fields *columns)
+/* Sizes and a name; `size`: the minimum width of a size. */
+static void begin_rows(struct page *p, const struct fields *columns, unsigned size)
 {
 	struct grid_column column[COLUMNS_MOST];
-	unsigned size = size_width(p);
 
 	for (size_t i = 0; i < columns->count; i++) {
 		const struct field *f = columns->item[i];
 
-		column[i] = (struct grid_column){
-			.heading = f->heading,
-			.type = cell_type_of(f),
-			.min = f->type == FIELD_RATIO ? PERCENT_MIN : size + (i ? 0 : 2)};
+		column[i] =
+			(struct grid_column){.heading = f->heading,
+					     .type = cell_type_of(f),
+					     .min = f->type == FIELD_RATIO   ? PERCENT_MIN
+						    : f->type == FIELD_BYTES ? size + (i ? 0 : 2)
+									     : 0};
 	}
-	column[columns->count - 1].left = true;
+	column[columns->count - 1].left = column[columns->count - 1].middle = true;
 	column[columns->count - 1].min = 0;
-	line_end(&p->line);
 	begin_section(p, column, columns->count);
 }
 
@@ -164,7 +164,7 @@ static void put_row(struct page *p, const struct fields *columns, const void *ro
 /* Where more is to be seen of a class: the arguments of zmem-bpf. */
 static const char *const more[RAM_CLASSES] = {
 	[RAM_ANON] = "-s pss_anon",	     [RAM_PAGE_CACHE] = "files",
-	[RAM_SHMEM] = "files -g mount",	     [RAM_PAGE_TABLES] = "-s pgtables",
+	[RAM_SHMEM] = "files -g fs",	     [RAM_PAGE_TABLES] = "-s pgtables",
 	[RAM_DRIVER_MAPPED] = "-s rss_file",
 };
 
@@ -330,9 +330,9 @@ static void put_ram_short(struct page *p)
 {
 	const struct grid_column column[] = {
 		{"RAM", CELL_TEXT, .left = true, .min = 20},
-		{"SIZE", CELL_SIGNED, .min = size_width(p)},
-		{"%RAM", CELL_PERCENT, .min = PERCENT_MIN},
-		{"MORE: zmem-bpf", CELL_TEXT, .left = true, .min = 14},
+		{"SIZE", CELL_SIGNED, .min = p->style->bytes ? BYTES_MIN : FORMAT_SIZE_MAX},
+		{"%RAM", CELL_PERCENT, .min = 5},
+		{"zmem-bpf", CELL_TEXT, .left = true, .min = 12},
 		{"HELD BY", CELL_TEXT, .left = true},
 	};
 	const struct ram *ram = p->r->ram;
@@ -395,13 +395,14 @@ static void put_figure(struct page *p, const char *name, const struct ram_figure
 static void put_ram_long(struct page *p)
 {
 	const struct ram *ram = p->r->ram;
+	const bool counters = ram->method == RAM_COUNTERS;
 	const struct grid_column column[] = {
 		{"RAM", CELL_TEXT, .left = true, .min = NAME_MIN},
 		{"SIZE", CELL_SIGNED, .min = size_width(p)},
 		{"%RAM", CELL_PERCENT, .min = PERCENT_MIN},
 		{"+-", CELL_SIGNED, .min = size_width(p), .hidden = ram->method != RAM_SAMPLE},
-		{"COUNTER", CELL_SIGNED, .min = size_width(p)},
-		{"DIFFERENCE", CELL_SIGNED, .min = size_width(p)},
+		{"COUNTER", CELL_SIGNED, .min = size_width(p), .hidden = counters},
+		{"DIFFERENCE", CELL_SIGNED, .min = size_width(p), .hidden = counters},
 		{"COUNTED BY", CELL_TEXT, .left = true},
 	};
 	const struct ram_figure *figure[RAM_CLASSES];
@@ -513,7 +514,7 @@ static void put_cgroups(struct page *p)
 		line_end(&p->line);
 		return;
 	}
-	begin_rows(p, &system_cgroups);
+	begin_rows(p, &system_cgroups, p->style->bytes ? BYTES_MIN : FORMAT_SIZE_MAX);
 	for (size_t i = 0; i < ram->cgroups; i++) {
 		const struct census_cgroup *c = &ram->cgroup[i];
 
@@ -690,7 +691,8 @@ static void put_devices(struct page *p)
 
 	if (s->swaps_known && !s->swap_count)
 		return;
-	begin_rows(p, &system_devices);
+	line_end(&p->line);
+	begin_rows(p, &system_devices, size_width(p));
 	for (size_t i = 0; i < s->swap_count; i++)
 		put_row(p, &system_devices, &s->swap[i]);
 	if (!s->swaps_known)
@@ -716,7 +718,8 @@ static void put_compressed(struct page *p)
 
 	if (!s->zram_count && !zswap_used)
 		return;
-	begin_rows(p, &system_compressed);
+	line_end(&p->line);
+	begin_rows(p, &system_compressed, size_width(p));
 	for (size_t i = 0; i < s->zram_count; i++)
 		put_row(p, &system_compressed, &s->zram[i]);
 	if (zswap_used)

@@ -14,6 +14,21 @@ static struct swap_device device(const char *name, enum swap_kind kind, uint64_t
 	return d;
 }
 
+/* A machine whose zones have 128 MiB more than MemTotal. */
+static void by_counters(const struct sample *s, struct system_report *r)
+{
+	const struct system_info *m = &s->snapshot.system;
+	const struct zones zones = {
+		.count = 1,
+		.zone = {{.present = (m->meminfo.value[MEMINFO_TOTAL] + 128 * MIB) / 4096}}};
+
+	ram_from_counters(
+		&(struct ram_sources){
+			.system = m, .after = &m->meminfo, .zones = &zones, .page_size = 4096},
+		"a recording has no page frames", &r->counters);
+	r->ram = &r->counters;
+}
+
 /* The ordinary sample with a complete meminfo and one denied process. */
 static void ordinary(struct sample *s, struct system_report *r)
 {
@@ -64,6 +79,8 @@ static void ordinary(struct sample *s, struct system_report *r)
 		.pss_mapped = GIB + 4096,
 	};
 	account_split(m, &r->account);
+	r->all = true;
+	by_counters(s, r);
 }
 
 static void check(const char *json, const char *table, const struct system_report *r,
@@ -88,11 +105,13 @@ TEST(reports)
 	r.pss_anon_known = false;
 	s.snapshot.collection.hidden = true;
 	account_split(&s.snapshot.system, &r.account);
+	by_counters(&s, &r);
 	check("system_negative.json", "system_negative.txt", &r,
 	      (struct table_style){.header = true, .bytes = true, .color = true, .width = 84});
 	/* No value of the machine is known. */
 	sample_bare(&s);
-	r = (struct system_report){.snapshot = &s.snapshot, .balance = &s.result};
+	r = (struct system_report){.snapshot = &s.snapshot, .balance = &s.result, .all = true};
+	by_counters(&s, &r);
 	account_split(&s.snapshot.system, &r.account);
 	check("system_bare.json", "system_bare.txt", &r, (struct table_style){.header = true});
 }
@@ -121,4 +140,97 @@ TEST(slots)
 	assert_int_equal(rest, 4096 - (int64_t)MIB);
 	s.snapshot.system.files.shmem_known = false;
 	assert_false(swap_rest(&r, &rest));
+}
+
+static void figure(struct ram *ram, enum ram_class class, uint64_t bytes, int64_t difference)
+{
+	struct ram_figure *f = &ram->figure[class];
+
+	f->exists = f->known = true;
+	f->bytes = bytes;
+	f->has_counter = ram_class_table[class].counter;
+	f->counter = bytes - (uint64_t)difference;
+}
+
+/* The frames were counted. */
+static void census(struct ram *ram)
+{
+	static const struct census_cgroup cgroups[] = {
+		{"/system.slice/web.service", false, {3 * GIB, 900 * MIB, 0, 20 * MIB}},
+		{"/", false, {GIB, 200 * MIB, 100 * MIB, 0}},
+		{"/zz\033dead", true, {0, 48 * MIB, 0, 0}},
+		{NULL, true, {0, 4096, 8192, 0}},
+	};
+	static const struct ram_node nodes[] = {
+		{0, 10 * GIB, {{RAM_FREE, 7 * GIB}, {RAM_ANON, 3 * GIB}}, 2},
+		{3, 6 * GIB, {{RAM_FREE, 5 * GIB}, {RAM_ANON, GIB}}, 2},
+	};
+
+	*ram = (struct ram){.method = RAM_EXACT,
+			    .known = true,
+			    .frames = 16 * GIB,
+			    .duration_us = 61234,
+			    .cgroup = cgroups,
+			    .cgroups = ARRAY_SIZE(cgroups),
+			    .node = nodes,
+			    .nodes = ARRAY_SIZE(nodes)};
+	for (int i = 0; i < RAM_FIGURES; i++)
+		ram->figure[i].class = (enum ram_class)i;
+	figure(ram, RAM_FREE, 8 * GIB, MIB);
+	figure(ram, RAM_ANON, 4 * GIB, -4096);
+	figure(ram, RAM_ANON_UNMAPPED, 12 * MIB, 0);
+	ram_add_part(ram, RAM_ANON_UNMAPPED, "swap cache", 10 * MIB);
+	figure(ram, RAM_PAGE_CACHE, 2 * GIB, 0);
+	figure(ram, RAM_SHMEM, GIB, 0);
+	figure(ram, RAM_SLAB, 500 * MIB, 0);
+	ram_add_part(ram, RAM_SLAB, "dentry", 300 * MIB);
+	ram_add_part(ram, RAM_SLAB, "a\033name", 100 * MIB);
+	figure(ram, RAM_LARGE_KMALLOC, MIB, 0);
+	figure(ram, RAM_PAGE_TABLES, 30 * MIB, 0);
+	figure(ram, RAM_KERNEL_STACKS, 9 * MIB, 0);
+	figure(ram, RAM_VMALLOC, 40 * MIB, -11 * MIB);
+	ram->figure[RAM_VMALLOC].reason = "the counter is more than the frames without a mark";
+	figure(ram, RAM_PERCPU, 8 * MIB, 0);
+	figure(ram, RAM_HUGETLB, 64 * MIB, 0);
+	ram_add_part(ram, RAM_HUGETLB, "free", 64 * MIB);
+	figure(ram, RAM_RESERVED, 200 * MIB, 0);
+	figure(ram, RAM_UNNAMED, 160 * MIB, 0);
+	figure(ram, RAM_SOCKETS, 2 * MIB, 0);
+	figure(ram, RAM_CGROUP_KERNEL, 20 * MIB, 0);
+}
+
+TEST(frames)
+{
+	static const struct table_style terminal = {.header = true, .width = 80};
+	struct system_report r;
+	struct sample s;
+	struct ram ram;
+
+	ordinary(&s, &r);
+	census(&ram);
+	r.ram = &ram;
+	r.all = false;
+	check("system_frames.json", "system_frames.txt", &r, terminal);
+	r.all = true;
+	golden_render("system_frames_all.txt", render_system_table, &r,
+		      &(struct table_style){.header = true});
+	r.all = false;
+	r.cgroups = true;
+	check("system_cgroups.json", "system_cgroups.txt", &r, terminal);
+	r.cgroups = false;
+	r.nodes = true;
+	check("system_nodes.json", "system_nodes.txt", &r, terminal);
+	/* A sample has errors, and neither nodes nor, here, cgroups. */
+	ram.method = RAM_SAMPLE;
+	ram.node = NULL;
+	ram.nodes = ram.cgroups = 0;
+	ram.cgroup = NULL;
+	for (int i = 0; i < RAM_CLASSES; i++) {
+		ram.figure[i].sampled = ram.figure[i].known;
+		ram.figure[i].error = ram.figure[i].bytes / 50;
+	}
+	golden_render("system_no_nodes.txt", render_system_table, &r, &terminal);
+	r.nodes = false;
+	r.all = true;
+	check("system_sample.json", "system_sample.txt", &r, (struct table_style){.header = true});
 }
