@@ -234,10 +234,8 @@ COLUMN(swap_cached, "swap_cached_bytes", "  swap cache", BYTES, MEMINFO(SWAP_CAC
 JSON_FIELD(vmalloc_used, "vmalloc_used_bytes", BYTES, MEMINFO(VMALLOC_USED), "VmallocUsed");
 JSON_FIELD(kernel_reclaimable, "kernel_reclaimable_bytes", BYTES, MEMINFO(KERNEL_RECLAIMABLE),
 	   "KReclaimable");
-COLUMN(sockets, "sockets_bytes", "  sockets", BYTES,
-       value_bytes(r->sockets.known, r->sockets.bytes),
-       "TCP, UDP and FRAG of /proc/net/sockstat: in slab, or in no counter",
-       .note = "TCP, UDP: slab, or no counter");
+JSON_FIELD(sockets, "sockets_bytes", BYTES, value_bytes(r->sockets.known, r->sockets.bytes),
+	   "TCP, UDP and FRAG of /proc/net/sockstat: in slab, or in no counter");
 ROWS(unplaced, "unplaced", &lines, struct meminfo_line, true, m->unplaced, m->unplaced_count,
      "other lines of /proc/meminfo: Balloon, and names that zmem-bpf does not know. They may be in "
      "unaccounted_bytes, in other lines or outside of MemTotal",
