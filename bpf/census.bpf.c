@@ -50,6 +50,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* A folio has 2^30 frames at most; a larger order is torn. */
 #define ORDER_MOST 18
+/* MAX_PAGE_ORDER of each page size (arch/arm64/Kconfig: 11 with pages of 16 KiB) */
+#define ORDER_FREE 11
 
 /* In _nr_pages_mapped: the folio is mapped as a whole; else the number (mm/internal.h). */
 #define ENTIRELY_MAPPED 0x800000
@@ -337,11 +339,9 @@ static __always_inline void find_block(struct zmem_census *c, __u64 pfn, struct 
 	if (b->kind == ZMEM_FRAMES)
 		b->kind = plain_kind(b);
 	b->count = all - before;
-	/* An absent section has no struct pages: reads give 0. */
+	/* What is absent has no struct pages: reads give 0. */
 	if (b->kind == ZMEM_FRAME_HOLE)
-		b->count = pfn & (ZMEM_CENSUS_SECTION - 1)
-				   ? ZMEM_CENSUS_PART - (pfn & (ZMEM_CENSUS_PART - 1))
-				   : ZMEM_CENSUS_SECTION;
+		b->count = ZMEM_CENSUS_ABSENT - (pfn & (ZMEM_CENSUS_ABSENT - 1));
 	if (b->count > c->end - pfn)
 		b->count = c->end - pfn;
 	if (b->mapped > b->count)
@@ -416,6 +416,35 @@ static __always_inline void charge(struct zmem_census *c, const struct block *b)
 	c->owned[kind] += b->count;
 }
 
+/* ---- page pools ---- */
+
+static __always_inline __u64 pool_of(__u64 page)
+{
+	if (bpf_core_field_exists(struct netmem_desc, pp))
+		return kread_raw(__u64, page + koffset(struct netmem_desc, pp));
+	if (bpf_core_field_exists(struct page___census, pp))
+		return kread_raw(__u64, page + PAGE(pp));
+	return 0;
+}
+
+static __noinline int count_pool(struct zmem_census *c, __u64 key, __u64 frames)
+{
+	__u64 at = key * 0x9e3779b97f4a7c15ULL >> 32;
+
+	if (!c || !key)
+		return 0;
+	for (__u32 i = 0; i < ZMEM_CENSUS_PROBES; i++) {
+		struct zmem_census_pool *p = &c->pools[(at + i) & (ZMEM_CENSUS_POOLS - 1)];
+
+		if (p->key && p->key != key)
+			continue;
+		p->key = key;
+		p->frames += frames;
+		break;
+	}
+	return 0;
+}
+
 /* ---- the walk ---- */
 
 static __always_inline void count(struct zmem_census *c, const struct block *b)
@@ -439,6 +468,22 @@ static __always_inline void count(struct zmem_census *c, const struct block *b)
 		c->types[i] += b->bits >> i & 1 ? b->count : 0;
 }
 
+/* True if the frame is in a free block that begins before it: only its first page is marked. */
+static __always_inline bool is_inside_free(struct zmem_census *c, __u64 pfn)
+{
+	__u64 inside = 0;
+
+	for (__u32 order = 1; order <= ORDER_FREE; order++) {
+		__u64 page = c->vmemmap + (pfn >> order << order) * PAGE_STRUCT_SIZE;
+		__u32 bits;
+
+		inside |= typed_kind(kread_raw(__u32, page + PAGE_MAPCOUNT), &bits) ==
+				  ZMEM_FRAME_BUDDY &&
+			  kread_raw(__u64, page + PAGE(private)) >= order;
+	}
+	return inside;
+}
+
 /* Goes to the next piece. Returns false at the end. */
 static __always_inline bool next_piece(struct zmem_census *c)
 {
@@ -449,7 +494,7 @@ static __always_inline bool next_piece(struct zmem_census *c)
 	c->pfn = c->piece[at][0];
 	c->end = c->piece[at][1];
 	c->at = at + 1;
-	c->last = ZMEM_FRAME_KERNEL;
+	c->last = is_inside_free(c, c->pfn) ? ZMEM_FRAME_BUDDY : ZMEM_FRAME_KERNEL;
 	return true;
 }
 
@@ -459,12 +504,14 @@ __noinline int visit_frame(__u32 turn)
 	struct zmem_census *c = census_get();
 	struct block b;
 
-	if (!c)
+	if (!c || ((turn & 255) == 255 && bpf_ktime_get_ns() > c->until))
 		return 1;
 	if (c->pfn >= c->end)
 		return !next_piece(c);
 	find_block(c, c->pfn, &b);
 	count(c, &b);
+	if (b.kind == ZMEM_FRAME_RING)
+		count_pool(c, pool_of(b.page), b.count);
 	if (c->with_owners)
 		charge(c, &b);
 	c->pfn += b.count;
@@ -490,6 +537,7 @@ int count_frames(void *ctx)
 		bpf_core_enum_value_exists(enum pagetype, PGTY_zsmalloc) * ZMEM_MARKS_ZSMALLOC |
 		bpf_core_enum_value_exists(enum pagetype, PGTY_large_kmalloc) * ZMEM_MARKS_KMALLOC |
 		bpf_core_field_exists(struct pcpu_chunk, list) * ZMEM_MARKS_PERCPU;
+	c->until = bpf_ktime_get_ns() + ZMEM_CENSUS_NS;
 	kloop(ZMEM_CENSUS_STEPS, turn_frame, NULL);
 	c->done = c->pfn >= c->end && c->at >= c->pieces;
 	if (c->done && c->owner) {
@@ -574,5 +622,32 @@ int name_owner(void *ctx)
 	c->id = kread64(w->node + koffset(struct kernfs_node___census, id));
 	kloop(PATH_STEPS, turn_name, NULL);
 	c->path = w->path;
+	return 0;
+}
+
+/* Likewise: names the device of the page pool c->key. */
+SEC("raw_tp/name_pool")
+int name_pool(void *ctx)
+{
+	struct zmem_census *c = census_get();
+	__u64 name = 0;
+
+	if (!c)
+		return 0;
+	if (bpf_core_field_exists(struct page_pool, slow)) {
+		__u64 device = kread64(c->key + koffset(struct page_pool, slow.netdev));
+
+		name = device ? device + koffset(struct net_device, name) : 0;
+	}
+	if (!name && bpf_core_field_exists(struct page_pool, p)) {
+		__u64 device = kread64(c->key + koffset(struct page_pool, p.dev));
+
+		name = device ? kread64(device + koffset(struct device, kobj.name)) : 0;
+	}
+	if (name)
+		ktext((__u64 *)c->device, name, ZMEM_DEVICE_NAME / 8);
+	else
+		c->device[0] = 0;
+	text_terminate((__u64 *)c->device, ZMEM_DEVICE_NAME / 8);
 	return 0;
 }

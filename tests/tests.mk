@@ -124,7 +124,7 @@ unit: deps-unit
 unit-build: $(UNIT_BIN) $(FUZZ_BIN) $(SCHEMAS)
 
 .PHONY: test-build
-test-build: $(PROGRAM) $(COMPLETIONS) $(SCHEMAS) $(MAN_JSON) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(O)/static_parts $(B)/readers $(B)/pages \
+test-build: $(PROGRAM) $(COMPLETIONS) $(SCHEMAS) $(MAN_JSON) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(O)/static_parts $(B)/readers $(B)/samples $(B)/pages \
             $(B)/edit_recording
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
@@ -188,8 +188,8 @@ endif
 check: objects
 	@B='$(B)' tests/check
 
-# A live test that needs the library, for what the program decides by itself.
-$(B)/readers: tests/live/readers.c $(call LIBOF,$(uses_source))
+# Live tests that need the library, for what the program decides by itself.
+$(B)/readers $(B)/samples: $(B)/%: tests/live/%.c $(call LIBOF,$(uses_source))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
 

@@ -37,7 +37,8 @@ struct page___census {
 	unsigned long memcg_data;      /* since 5.11, with CONFIG_MEMCG */
 	struct mem_cgroup *mem_cgroup; /* until 5.10 */
 	unsigned long pp_magic;	       /* since 5.14, with CONFIG_PAGE_POOL; it moved in 7.x */
-	unsigned char compound_order;  /* until 6.3 */
+	struct page_pool *pp;
+	unsigned char compound_order; /* until 6.3 */
 	unsigned char compound_dtor;
 	unsigned int compound_nr;
 };
@@ -46,6 +47,36 @@ struct folio___census {
 	unsigned char _folio_order; /* until 6.5 */
 	unsigned char _folio_dtor;
 	atomic_t _nr_pages_mapped; /* since 6.2 */
+};
+
+/* Since 6.16 with these members, which are those of struct page before. */
+struct netmem_desc {
+	struct page_pool *pp;
+};
+
+struct net_device {
+	char name[16];
+};
+
+struct page_pool_params_slow {
+	struct net_device *netdev;
+};
+
+struct kobject {
+	const char *name;
+};
+
+struct device {
+	struct kobject kobj;
+};
+
+struct page_pool_params_fast {
+	struct device *dev;
+};
+
+struct page_pool {
+	struct page_pool_params_fast p;	   /* until 6.6 of another type */
+	struct page_pool_params_slow slow; /* since 6.7 */
 };
 
 struct pcpu_chunk {

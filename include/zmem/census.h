@@ -57,8 +57,9 @@ enum zmem_frame {
 #define ZMEM_CENSUS_TYPES 8
 #define ZMEM_CENSUS_BUDDY 0 /* the bit of PG_buddy in all kernels: include/linux/page-flags.h */
 
-/* Frames that one run looks at, less what the folios and free blocks among them let it skip. */
-#define ZMEM_CENSUS_STEPS 16384 /* less than a millisecond */
+/* Blocks of frames that one run looks at at most, and the time after which it ends. */
+#define ZMEM_CENSUS_STEPS 65536
+#define ZMEM_CENSUS_NS	  500000
 /* Before 5.17 there is no bpf_loop(). */
 #define ZMEM_CENSUS_STEPS_OLD 1024
 
@@ -71,10 +72,9 @@ enum zmem_census_marks {
 };
 
 /* The parts of RAM of one request. */
-#define ZMEM_CENSUS_PIECES 1024
-/* An absent section has no struct pages, and none is smaller (SECTION_SIZE_BITS). */
-#define ZMEM_CENSUS_SECTION 32768
-#define ZMEM_CENSUS_PART    512
+#define ZMEM_CENSUS_PIECES 512
+/* No part of RAM that can be absent is smaller (SUBSECTION_SIZE, include/linux/mmzone.h). */
+#define ZMEM_CENSUS_ABSENT 512
 
 enum zmem_charge {
 	ZMEM_CHARGE_ANON,
@@ -95,6 +95,15 @@ struct zmem_census_owner {
 /* An owner is at one of so many places; where all are taken, its frames are in `others`. */
 #define ZMEM_CENSUS_PROBES 16
 
+/* The frames of a page pool, of which each receive queue of a network card has one. */
+struct zmem_census_pool {
+	__u64 key; /* the address of the page_pool; 0: none */
+	__u64 frames;
+};
+
+#define ZMEM_CENSUS_POOLS 256
+#define ZMEM_DEVICE_NAME  32
+
 struct zmem_census {
 	/* Set by user space: */
 	__u64 vmemmap;			    /* the array of struct page (struct zmem_layout) */
@@ -107,6 +116,7 @@ struct zmem_census {
 	__u32 last;  /* enum zmem_frame of the last frame that was the first one of a block */
 	__u32 marks; /* enum zmem_census_marks */
 	__u64 pfn, end;
+	__u64 until; /* when the run ends; ns since boot */
 	__u64 owner; /* of the last frames, and their numbers */
 	__u64 owned[ZMEM_CHARGES];
 	__u64 word[8]; /* a struct page */
@@ -119,8 +129,13 @@ struct zmem_census {
 	__u64 charged; /* of ZMEM_CHARGE_KERNEL, of all owners */
 	__u64 others[ZMEM_CHARGES];
 	struct zmem_census_owner owners[ZMEM_CENSUS_OWNERS];
-	/* The answer of name_owner about `key`: */
+	/* Pools that find no place are not counted. */
+	struct zmem_census_pool pools[ZMEM_CENSUS_POOLS];
+	/* Set by user space: whom name_owner or name_pool is asked for. */
 	__u64 key;
+	/* The answer of name_pool: */
+	char device[ZMEM_DEVICE_NAME];
+	/* The answer of name_owner: */
 	__u64 memcg; /* the address of the mem_cgroup; 0: it is none, or no longer */
 	__u64 id;    /* of the cgroup: the inode of its directory */
 	__u32 deleted;

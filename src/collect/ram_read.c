@@ -56,26 +56,33 @@ void ram_reader_close(struct ram_reader *r)
 	free(r);
 }
 
-/* Whose the memory of the kernel is, where root may read it. */
+/* Adds the largest ones as parts of the class. */
+static void add_parts(struct ram_reader *r, enum ram_class class, struct name_sums *sums)
+{
+	name_sums_sort(sums);
+	for (size_t n = 0; n < sums->count && n < NAMED; n++)
+		ram_add_part(&r->ram, class, sums->item[n].name, sums->item[n].bytes);
+	*sums = (struct name_sums){};
+}
+
+static void add_ring(void *arg, const char *device, uint64_t bytes)
+{
+	name_sums_add(arg, device, strlen(device), bytes);
+}
+
+/* Whose the memory of the kernel is. Root may read the files. */
 static int name_allocations(struct ram_reader *r, const struct procfs *proc, uint32_t page_size)
 {
-	static const struct {
-		enum ram_class class;
-		int (*read)(int proc_fd, uint32_t page_size, struct name_sums *ret);
-	} files[] = {{RAM_SLAB, slabinfo_read}, {RAM_VMALLOC, vmallocinfo_read}};
-	cleanup_free struct name_sums *sums = malloc(sizeof(*sums));
+	cleanup_free struct name_sums *sums = calloc(1, sizeof(*sums));
 
 	if (!sums)
 		return -ENOMEM;
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		sums->count = sums->others = 0;
-		if (files[i].read(proc->fd, page_size, sums) < 0)
-			continue;
-		name_sums_sort(sums);
-		for (size_t n = 0; n < sums->count && n < NAMED; n++)
-			ram_add_part(&r->ram, files[i].class, sums->item[n].name,
-				     sums->item[n].bytes);
-	}
+	if (slabinfo_read(proc->fd, page_size, sums) == 0)
+		add_parts(r, RAM_SLAB, sums);
+	if (vmallocinfo_read(proc->fd, page_size, sums) == 0)
+		add_parts(r, RAM_VMALLOC, sums);
+	if (r->ram.method != RAM_COUNTERS && census_source_pools(r->census, add_ring, sums) == 0)
+		add_parts(r, RAM_NET_RINGS, sums);
 	return 0;
 }
 

@@ -99,6 +99,7 @@ static const struct part holders_parts[] = {
 static const struct part census_parts[] = {
 	LIGHT_PROGRAM(RUN, count_frames),
 	LIGHT_PROGRAM(NAME, name_owner),
+	LIGHT_PROGRAM(NAME_POOL, name_pool),
 	LIGHT_MAP(ANSWERS, census),
 	{},
 };

@@ -59,8 +59,9 @@ enum bpf_part {
 	BPF_RUN,	 /* the raw_tp program to be run for an answer */
 	/* of OBJECT_OOM */
 	BPF_OOM_SETUP, /* to be run once */
-	/* of OBJECT_CENSUS: names an owner of frames */
+	/* of OBJECT_CENSUS: name an owner of frames, and the device of a page pool */
 	BPF_NAME,
+	BPF_NAME_POOL,
 	/* of OBJECT_HOLDERS: iterators */
 	BPF_OPEN_FILES,
 	BPF_MMS,

@@ -16,19 +16,14 @@ struct reading {
 	uint32_t page_size;
 };
 
-static void add(struct reading *r, struct text_part name, uint64_t pages)
+void name_sums_add(struct name_sums *sums, const char *name, size_t len, uint64_t bytes)
 {
-	struct name_sums *sums = r->sums;
-	uint64_t bytes = pages * r->page_size;
 	struct ram_part *item;
 
-	if (!pages || !name.len)
-		return;
-	if (name.len >= RAM_NAME)
-		name.len = RAM_NAME - 1;
+	len = len < RAM_NAME ? len : RAM_NAME - 1;
 	for (size_t i = 0; i < sums->count; i++) {
 		item = &sums->item[i];
-		if (strlen(item->name) == name.len && memcmp(item->name, name.s, name.len) == 0) {
+		if (strlen(item->name) == len && memcmp(item->name, name, len) == 0) {
 			item->bytes += bytes;
 			return;
 		}
@@ -39,7 +34,13 @@ static void add(struct reading *r, struct text_part name, uint64_t pages)
 	}
 	item = &sums->item[sums->count++];
 	*item = (struct ram_part){.bytes = bytes};
-	memcpy(item->name, name.s, name.len);
+	memcpy(item->name, name, len);
+}
+
+static void add(struct reading *r, struct text_part name, uint64_t pages)
+{
+	if (pages && name.len)
+		name_sums_add(r->sums, name.s, name.len, pages * r->page_size);
 }
 
 static int compare_bytes(const void *a, const void *b)

@@ -17,6 +17,8 @@ struct name_sums {
 	uint64_t others; /* of names without room */
 };
 
+/* Adds to the sum of the name, of `len` bytes. */
+void name_sums_add(struct name_sums *sums, const char *name, size_t len, uint64_t bytes);
 /* Sorts by size, the largest first. */
 void name_sums_sort(struct name_sums *sums);
 

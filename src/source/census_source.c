@@ -202,15 +202,16 @@ static uint64_t random_below(struct census_source *s, uint64_t limit)
 	return (uint64_t)(((unsigned __int128)(s->random * 0x2545f4914f6cdd1dULL) * limit) >> 64);
 }
 
-/* The piece at that place of all frames, in the spans one after the other. */
+/* The piece with that frame, by its number among those of all spans. */
 static void set_piece(const struct frame_span *span, size_t count, uint64_t place, __u64 piece[2])
 {
 	size_t i = 0;
 
 	while (i < count - 1 && place >= span[i].end - span[i].first)
 		place -= span[i].end - span[i].first, i++;
-	piece[0] = span[i].first + place;
+	piece[0] = (span[i].first + place) & ~(PIECE - 1ULL);
 	piece[1] = piece[0] + PIECE < span[i].end ? piece[0] + PIECE : span[i].end;
+	piece[0] = piece[0] > span[i].first ? piece[0] : span[i].first;
 }
 
 static uint64_t looked_at(const struct census_frames *f)
@@ -257,8 +258,7 @@ static int count_sample(struct census_source *s, const struct frame_span *span, 
 		int r;
 
 		for (unsigned i = 0; i < ZMEM_CENSUS_PIECES; i++)
-			set_piece(span, count,
-				  (part * i + random_below(s, part ? part : 1)) & ~(PIECE - 1ULL),
+			set_piece(span, count, part * i + random_below(s, part ? part : 1),
 				  s->visit->piece[i]);
 		s->visit->pieces = ZMEM_CENSUS_PIECES;
 		r = run(s);
@@ -304,6 +304,7 @@ int census_source_read(struct census_source *s, const struct zones *zones,
 	s->longest_us = s->runs = 0;
 	memset(s->visit->others, 0, sizeof(s->visit->others));
 	memset(s->visit->owners, 0, sizeof(s->visit->owners));
+	memset(s->visit->pools, 0, sizeof(s->visit->pools));
 	take(s, &(struct census_frames){});
 	if (method == CENSUS_SAMPLE) {
 		r = count_sample(s, span, count, ret);
@@ -416,4 +417,27 @@ int census_source_cgroups(struct census_source *s, struct arena *arena,
 	*ret = s->cgroup;
 	*ret_count = s->cgroups;
 	return r;
+}
+
+int census_source_pools(struct census_source *s,
+			void (*fn)(void *arg, const char *device, uint64_t bytes), void *arg)
+{
+	struct zmem_census *v = s->visit;
+
+	for (size_t i = 0; i < ZMEM_CENSUS_POOLS; i++) {
+		char device[ZMEM_DEVICE_NAME];
+		int r;
+
+		if (!v->pools[i].key)
+			continue;
+		v->key = v->pools[i].key;
+		r = bpf_program_run(s->handle.fd[BPF_NAME_POOL]);
+		if (r < 0)
+			return r;
+		memcpy(device, v->device, sizeof(device));
+		device[sizeof(device) - 1] = '\0';
+		fn(arg, *device ? device : "a device without a name",
+		   (uint64_t)((double)v->pools[i].frames * s->scale) * s->page_size);
+	}
+	return 0;
 }

@@ -43,6 +43,10 @@ const struct census_node *census_source_nodes(const struct census_source *s, siz
 int census_source_cgroups(struct census_source *s, struct arena *arena,
 			  const struct census_cgroup **ret, size_t *ret_count);
 
+/* Calls fn for each page pool of the last census, with its device and its bytes. Likewise. */
+int census_source_pools(struct census_source *s,
+			void (*fn)(void *arg, const char *device, uint64_t bytes), void *arg);
+
 /* The longest run of the last census, in microseconds, and the number of runs. */
 uint64_t census_source_longest_us(const struct census_source *s);
 uint64_t census_source_runs(const struct census_source *s);
