@@ -393,8 +393,6 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 		machine_read(&c->proc, &s->host, &s->system);
 	if (read_files(c) == -ENOMEM || read_swap(c) == -ENOMEM)
 		return -ENOMEM;
-	if (c->ram && ram_reader_read(c->ram, &c->proc, &c->spec, s) == -ENOMEM)
-		return -ENOMEM;
 	balance_no_swap(s);
 	if (source_origin(c->source) == FROM_BPF) {
 		const struct process *self = snapshot_find(s, c->self);
@@ -402,6 +400,8 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 		if (self)
 			procfs_learn_start_offset(&c->proc, self->start_ns);
 	}
+	if (c->ram && ram_reader_read(c->ram, &c->proc, &c->spec, s) == -ENOMEM)
+		return -ENOMEM;
 	c->check.pool = collector_pool(c);
 	if (!c->check.pool)
 		return -ENOMEM;

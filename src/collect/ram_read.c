@@ -2,6 +2,7 @@
 #include "collect/ram_read.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 struct ram_reader {
 	struct census_source *census; /* NULL: reason */
 	char reason[RAM_REASON];
+	uint64_t own_maps; /* bytes that this process maps of maps of BPF */
 	struct zones zones;
 	struct ram ram;
 	struct ram_node *node;
@@ -70,9 +72,45 @@ static void add_ring(void *arg, const char *device, uint64_t bytes)
 	name_sums_add(arg, device, strlen(device), bytes);
 }
 
-/* Whose the memory of the kernel is. Root may read the files. */
-static int name_allocations(struct ram_reader *r, const struct procfs *proc, uint32_t page_size)
+/* Fewer bytes that drivers mapped are not looked for. */
+#define DRIVER_PAGES_LEAST ((uint64_t)1 << 20)
+
+/* Which processes have pages of drivers, and of which device. */
+static void name_driver_pages(struct ram_reader *r, const struct procfs *proc,
+			      const struct snapshot *s, struct name_sums *all)
 {
+	cleanup_free struct name_sums *one = calloc(1, sizeof(*one));
+	const struct ram_figure *f = &r->ram.figure[RAM_DRIVER_MAPPED];
+
+	if (!one || !proc->trusted || !f->known || f->bytes < r->own_maps + DRIVER_PAGES_LEAST)
+		return;
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+		cleanup_close int fd = -1;
+
+		if (p->kind != PROCESS_USER || !p->mm_owner)
+			continue;
+		fd = procfs_open_pid(proc, p->pid);
+		*one = (struct name_sums){};
+		if (fd < 0 || driver_pages_read(fd, one) < 0 ||
+		    procfs_same_start(proc, fd, p->start_ns) != 1)
+			continue;
+		for (size_t n = 0; n < one->count; n++) {
+			char name[2 * RAM_NAME];
+			int len = snprintf(name, sizeof(name), "%s (%d) %s", p->comm, p->pid,
+					   one->item[n].name);
+
+			name_sums_add(all, name, (size_t)len, one->item[n].bytes);
+		}
+	}
+	add_parts(r, RAM_DRIVER_MAPPED, all);
+}
+
+/* Whose the memory of the kernel is. Root may read the files. */
+static int name_allocations(struct ram_reader *r, const struct procfs *proc,
+			    const struct snapshot *s)
+{
+	const uint32_t page_size = s->host.page_size;
 	cleanup_free struct name_sums *sums = calloc(1, sizeof(*sums));
 
 	if (!sums)
@@ -83,6 +121,7 @@ static int name_allocations(struct ram_reader *r, const struct procfs *proc, uin
 		add_parts(r, RAM_VMALLOC, sums);
 	if (r->ram.method != RAM_COUNTERS && census_source_pools(r->census, add_ring, sums) == 0)
 		add_parts(r, RAM_NET_RINGS, sums);
+	name_driver_pages(r, proc, s, sums);
 	return 0;
 }
 
@@ -106,6 +145,20 @@ static int split_nodes(struct ram_reader *r, const struct census *census,
 	return 0;
 }
 
+/* What this process maps of maps of BPF. */
+static uint64_t own_maps(const struct procfs *proc)
+{
+	cleanup_free struct name_sums *sums = calloc(1, sizeof(*sums));
+	cleanup_close int fd = openat(proc->fd, "self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	uint64_t bytes = 0;
+
+	if (!sums || fd < 0 || driver_pages_read(fd, sums) < 0)
+		return 0;
+	for (size_t i = 0; i < sums->count; i++)
+		bytes += strcmp(sums->item[i].name, "anon_inode:bpf-map") ? 0 : sums->item[i].bytes;
+	return bytes;
+}
+
 /* Returns 1, 0 if there is no census that agrees with the counters, or a negative errno. */
 static int take_census(struct ram_reader *r, const struct procfs *proc,
 		       const struct collect_spec *spec, struct snapshot *s)
@@ -124,7 +177,7 @@ static int take_census(struct ram_reader *r, const struct procfs *proc,
 	for (int i = 0; !agrees && i < TRIES; i++) {
 		system->meminfo = after;
 		zones_read(proc->fd, &r->zones);
-		from.mapped_maps = bpf_maps_mapped(proc->fd);
+		from.mapped_maps = r->own_maps = own_maps(proc);
 		error = census_source_read(r->census, &r->zones, spec->census_method, &census);
 		if (error < 0)
 			break;
@@ -160,5 +213,5 @@ int ram_reader_read(struct ram_reader *r, const struct procfs *proc,
 		ram_from_counters(&from, r->reason, &r->ram);
 	}
 	s->system.ram = &r->ram;
-	return name_allocations(r, proc, s->host.page_size);
+	return name_allocations(r, proc, s);
 }

@@ -143,31 +143,61 @@ int vmallocinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret)
 	return lines_read(proc_fd, "vmallocinfo", take_area, &r);
 }
 
-struct mapped {
+struct mappings {
+	struct name_sums *sums;
+	char name[RAM_NAME]; /* of the mapping that the lines are of; empty: it is no device */
 	uint64_t bytes;
-	bool map; /* the lines are those of a map */
+	bool any;
 };
+
+/* "ADDRESS-ADDRESS rw-s OFFSET DEVICE INODE   NAME" */
+static void take_mapping(struct mappings *m, struct text_part line)
+{
+	for (int i = 0; i < 5; i++)
+		line_word(&line);
+	while (line.len && *line.s == ' ')
+		line = part_behind(line, 1);
+	*m->name = '\0';
+	m->bytes = 0;
+	if (!part_begins_any(line, "/dev/,socket:,anon_inode:") || part_begins(line, "/dev/shm/"))
+		return;
+	m->any = true;
+	line.len = line.len < RAM_NAME ? line.len : RAM_NAME - 1;
+	memcpy(m->name, line.s, line.len);
+	m->name[line.len] = '\0';
+}
+
+static void take_map(void *arg, struct text_part line)
+{
+	take_mapping(arg, line);
+}
 
 /* The first line of a mapping begins with its address; a line with a value with a capital. */
 static void take_smaps(void *arg, struct text_part line)
 {
-	struct mapped *m = arg;
+	struct mappings *m = arg;
+	struct text_part flag;
 	uint64_t kb = 0;
 
 	if (!line.len)
 		return;
 	if (*line.s < 'A' || *line.s > 'Z') {
-		m->map = part_cut_suffix(&line, "anon_inode:bpf-map");
-	} else if (m->map && part_cut_prefix(&line, "Rss:")) {
+		take_mapping(m, line);
+	} else if (part_cut_prefix(&line, "Rss:")) {
 		line = line_word(&line);
 		if (parse_u64(line.s, line.len, PAGES_MAX, &kb) == 0)
-			m->bytes += kb * 1024;
+			m->bytes = kb * 1024;
+	} else if (part_cut_prefix(&line, "VmFlags:")) {
+		while ((flag = line_word(&line)).len)
+			if (part_is(flag, "mm") && *m->name && m->bytes)
+				name_sums_add(m->sums, m->name, strlen(m->name), m->bytes);
 	}
 }
 
-uint64_t bpf_maps_mapped(int proc_fd)
+int driver_pages_read(int pid_fd, struct name_sums *ret)
 {
-	struct mapped m = {};
+	struct mappings m = {.sums = ret};
+	int r = lines_read(pid_fd, "maps", take_map, &m);
 
-	return lines_read(proc_fd, "self/smaps", take_smaps, &m) < 0 ? 0 : m.bytes;
+	return r < 0 || !m.any ? r : lines_read(pid_fd, "smaps", take_smaps, &m);
 }

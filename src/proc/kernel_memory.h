@@ -33,7 +33,12 @@ void vmallocinfo_parse(const char *text, size_t len, uint32_t page_size, struct 
 int slabinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret);
 int vmallocinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret);
 
-/* What this process maps of maps of BPF; 0 if it cannot be read. */
-uint64_t bpf_maps_mapped(int proc_fd);
+/*
+ * Pages that drivers mapped one by one into a process (VM_MIXEDMAP), by the name of the mapping:
+ * "/dev/nvidiactl", "socket:[1234]", "anon_inode:bpf-map". Reads below the directory of the
+ * process; reads smaps, which walks its page tables, only if it maps a device. Returns 0 or a
+ * negative errno.
+ */
+int driver_pages_read(int pid_fd, struct name_sums *ret);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* slabinfo_parse(), vmallocinfo_parse(), bpf_maps_mapped(): sums by name. */
+/* slabinfo_parse(), vmallocinfo_parse(), driver_pages_read(): sums by name. */
 #include "test_proc.h"
 
 #include "base/strbuf.h"
@@ -106,13 +106,23 @@ TEST(files)
 	proc_tree_init(&t);
 	clear();
 	assert_int_equal(slabinfo_read(t.proc.fd, PAGE, &sums), -ENOENT);
-	assert_int_equal(bpf_maps_mapped(t.proc.fd), 0);
+	assert_int_equal(driver_pages_read(t.proc.fd, &sums), -ENOENT);
 	proc_tree_sh(&t,
-		     "echo 'a 1 1 8 1 3 : tunables 0 0 0 : slabdata 2 2 0' >slabinfo; mkdir self; "
-		     "printf '%%s\\n' '7f00-7f01 rw-s 0 00:0e 1 /x' 'Rss: 4 kB' "
+		     "echo 'a 1 1 8 1 3 : tunables 0 0 0 : slabdata 2 2 0' >slabinfo; "
+		     "printf '%%s\\n' '7f00-7f01 rw-s 0 00:0e 1 /x' 'Rss: 4 kB' 'VmFlags: rd mm' "
 		     "'7f01-7f02 rw-s 0 00:0e 1     anon_inode:bpf-map' 'Size: 8 kB' 'Rss: 8 kB' "
-		     "'7f02-7f03 r--p 0 00:0e 1' 'Rss: 16 kB' >self/smaps");
+		     "'VmFlags: rd wr mm' '7f03-7f04 rw-s 0 00:0e 1     /dev/gpu 0' 'Rss: 20 kB' "
+		     "'VmFlags: rd mm' '7f04-7f05 rw-s 0 00:0e 1 /dev/sda' 'Rss: 24 kB' "
+		     "'VmFlags: rd' '7f02-7f03 r--p 0 00:0e 1' 'Rss: 16 kB' 'VmFlags: mm' >smaps; "
+		     "grep - smaps >maps");
 	assert_int_equal(slabinfo_read(t.proc.fd, PAGE, &sums), 0);
 	assert_int_equal(sum_of("a"), 6 * PAGE);
-	assert_int_equal(bpf_maps_mapped(t.proc.fd), 8192);
+	clear();
+	assert_int_equal(driver_pages_read(t.proc.fd, &sums), 0);
+	assert_int_equal(sums.count, 2);
+	assert_int_equal(sum_of("anon_inode:bpf-map"), 8192);
+	assert_int_equal(sum_of("/dev/gpu 0"), 20480);
+	/* Nothing is a device: smaps is not read. */
+	proc_tree_sh(&t, "rm smaps; echo '7f00-7f01 rw-s 0 00:0e 1 /dev/shm/x' >maps");
+	assert_int_equal(driver_pages_read(t.proc.fd, &sums), 0);
 }
