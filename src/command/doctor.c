@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "collect/ram_read.h"
 #include "collect/unseen.h"
 #include "command/keep.h"
 #include "command/swap_trial.h"
@@ -23,6 +24,7 @@
 #include "enrich/enrich.h"
 #include "grow/grow.h"
 #include "load/bpf_diagnose.h"
+#include "model/ram.h"
 #include "privilege/privilege.h"
 #include "serve/serve.h"
 #include "session/log.h"
@@ -461,6 +463,59 @@ static void add_swap(struct doctor *d)
 	source_close(engine);
 }
 
+/* So many deleted cgroups, or so small a part of RAM in them, are nothing to tell. */
+#define DELETED_USUAL 100
+#define DELETED_PART  100
+
+static void judge_frames(struct doctor *d, const struct ram *ram)
+{
+	uint64_t bytes = 0;
+	size_t count = 0;
+
+	if (ram->method == RAM_COUNTERS) {
+		add_row(&d->rows, "page frames", FAILS, "%s", ram->reason);
+		return;
+	}
+	add_row(&d->rows, "page frames", WORKS, "%s in %.1f ms; they agree with the counters",
+		ram->method == RAM_EXACT ? "counted" : "a sample was counted",
+		(double)ram->duration_us / 1000);
+	for (size_t i = 0; i < ram->cgroups; i++) {
+		count += ram->cgroup[i].deleted;
+		bytes += ram->cgroup[i].deleted ? census_cgroup_bytes(&ram->cgroup[i]) : 0;
+	}
+	add_row(&d->rows, "cgroups",
+		count > DELETED_USUAL || bytes > ram->frames / DELETED_PART ? FAILS : WORKS,
+		"%zu deleted ones hold %llu MiB%s", count, (unsigned long long)(bytes >> 20),
+		count ? " (system --by cgroup names them)" : "");
+}
+
+/* Where the RAM of the machine is: the census of system. */
+static void add_frames(struct doctor *d)
+{
+	const struct collect_spec spec = {.ram = true};
+	cleanup(diag_clear) struct diag diag = {};
+	cleanup(snapshot_done) struct snapshot s = {};
+	struct source *engine = NULL;
+	struct ram_reader *reader = NULL;
+	char text[512];
+	int r = source_open(&(struct source_request){.choice = SOURCE_BPF, .pin = PIN_NOT,
+						     .pss = true},
+			    &d->proc, &diag, &engine);
+
+	machine_read(&d->proc, &s.host, &s.system);
+	if (r == 0)
+		r = ram_reader_open(engine, &reader);
+	if (r == 0)
+		r = ram_reader_read(reader, &d->proc, &spec, &s);
+	note_text(diag.count ? &diag.note[diag.count - 1] : NULL, r, text, sizeof(text));
+	if (r < 0)
+		add_row(&d->rows, "page frames", FAILS, "%s", text);
+	else
+		judge_frames(d, s.system.ram);
+	ram_reader_close(reader);
+	source_close(engine);
+}
+
 /* What the pin is good for, and how it is removed. */
 static const char *pin_use(void)
 {
@@ -631,6 +686,7 @@ int command_doctor(const struct options *o)
 	add_kernel(&d);
 	/* Before capabilities are dropped. */
 	add_files(&d);
+	add_frames(&d);
 	add_swap(&d);
 	for (size_t i = 0; d.verbose && source_variant(i); i++)
 		try_variant(&d, source_variant(i));
