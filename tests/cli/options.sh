@@ -260,7 +260,7 @@ zmem doctor
 expect_rc 'doctor: exit code' 0
 expect_stderr_lines 'doctor: silent on stderr' 0
 equal 'doctor: the answers are aligned' "$(sed '1,/^$/d' "$TMP/out" | grep -vE '^.{15} (ok|no|- )  [^ ]|^ {20}[^ ]')" ''
-for what in kernel BTF files CAP_BPF counters processes PSS /proc smaps_rollup pin serve; do
+for what in kernel BTF files 'page frames' cgroups CAP_BPF counters processes PSS /proc smaps_rollup pin serve; do
 	expect_out "doctor: $what" "^$what +(ok|no|-) "
 done
 expect_out 'doctor: a verdict' '^(PSS comes from .*|zmem-bpf reads /proc here: .*)\.$'
