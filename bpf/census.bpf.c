@@ -372,7 +372,25 @@ static __noinline int flush_owner(struct zmem_census *c)
 		to[i] += c->owned[i];
 		c->owned[i] = 0;
 	}
+	if (c->files) {
+		to[ZMEM_CHARGE_FILE_AT] = c->file_at;
+		to[ZMEM_CHARGE_OWNER_AT] = c->file_owner;
+	}
 	return 0;
+}
+
+/* Returns the place of the file in wanted[], or ZMEM_CENSUS_FILES. */
+static __noinline int find_file(struct zmem_census *c, __u64 mapping)
+{
+	__u64 place = ZMEM_CENSUS_FILE_PLACE(mapping);
+
+	for (__u32 i = 0; c && i < ZMEM_CENSUS_PROBES; i++) {
+		__u32 at = (place + i) & (ZMEM_CENSUS_FILES - 1);
+
+		if (c->wanted[at] == mapping)
+			return at;
+	}
+	return ZMEM_CENSUS_FILES;
 }
 
 static __always_inline __u32 charge_of(const struct block *b)
@@ -410,10 +428,34 @@ static __always_inline void charge(struct zmem_census *c, const struct block *b)
 	if (kind == ZMEM_CHARGE_KERNEL)
 		c->charged += b->count;
 	if (owner != c->owner) {
-		flush_owner(c);
+		if (c->owner)
+			flush_owner(c);
 		c->owner = owner;
 	}
 	c->owned[kind] += b->count;
+}
+
+/* Frames of a file that is asked for. Also those that no memory cgroup is charged with. */
+static __always_inline void charge_file(struct zmem_census *c, const struct block *b)
+{
+	__u64 owner = b->charged & ~MEMCG_DATA_MASK, key;
+	__u32 at;
+
+	if (b->kind != ZMEM_FRAME_FILE && b->kind != ZMEM_FRAME_SHMEM)
+		return;
+	at = find_file(c, b->mapping);
+	if (at >= ZMEM_CENSUS_FILES)
+		return;
+	/* Two pairs with one key of 64 bits do not happen. */
+	key = (owner ^ b->mapping * 0x9e3779b97f4a7c15ULL) | 1;
+	if (key != c->owner) {
+		if (c->owner)
+			flush_owner(c);
+		c->owner = key;
+		c->file_at = at;
+		c->file_owner = owner;
+	}
+	c->owned[ZMEM_CHARGE_FILE] += b->count;
 }
 
 /* ---- page pools ---- */
@@ -512,7 +554,9 @@ __noinline int visit_frame(__u32 turn)
 	count(c, &b);
 	if (b.kind == ZMEM_FRAME_RING)
 		count_pool(c, pool_of(b.page), b.count);
-	if (c->with_owners)
+	if (c->files)
+		charge_file(c, &b);
+	else
 		charge(c, &b);
 	c->pfn += b.count;
 	c->steps++;

@@ -90,6 +90,13 @@ struct zmem_census_owner {
 	__u64 frames[ZMEM_CHARGES];
 };
 
+/*
+ * With `files`, a row is of a file and an owner: its frames are frames[ZMEM_CHARGE_FILE], and these
+ * are its places.
+ */
+#define ZMEM_CHARGE_FILE_AT    ZMEM_CHARGE_ANON /* the file in wanted[] */
+#define ZMEM_CHARGE_OWNER_AT   ZMEM_CHARGE_SHMEM
+
 #define ZMEM_CENSUS_OWNER_BITS 14
 #define ZMEM_CENSUS_OWNERS     (1 << ZMEM_CENSUS_OWNER_BITS)
 /* An owner is at one of so many places; where all are taken, its frames are in `others`. */
@@ -101,6 +108,13 @@ struct zmem_census_pool {
 	__u64 frames;
 };
 
+/* The files that are asked for: a table of the addresses of their mappings. */
+#define ZMEM_CENSUS_FILE_BITS 13
+#define ZMEM_CENSUS_FILES     (1 << ZMEM_CENSUS_FILE_BITS)
+/* Where an address is looked for: from this place on, ZMEM_CENSUS_PROBES of them. */
+#define ZMEM_CENSUS_FILE_PLACE(mapping)                                                            \
+	((mapping)*0x9e3779b97f4a7c15ULL >> (64 - ZMEM_CENSUS_FILE_BITS))
+
 #define ZMEM_CENSUS_POOLS 256
 #define ZMEM_DEVICE_NAME  32
 
@@ -108,7 +122,7 @@ struct zmem_census {
 	/* Set by user space: */
 	__u64 vmemmap;			    /* the array of struct page (struct zmem_layout) */
 	__u32 pieces;			    /* how many; the next run begins with the first one */
-	__u32 with_owners;		    /* count them */
+	__u32 files;			    /* count by file and owner, of the files in wanted[] */
 	__u64 piece[ZMEM_CENSUS_PIECES][2]; /* the first frame and one behind the last one */
 	/* Where the run is: */
 	__u32 at;    /* the next piece */
@@ -119,7 +133,8 @@ struct zmem_census {
 	__u64 until; /* when the run ends; ns since boot */
 	__u64 owner; /* of the last frames, and their numbers */
 	__u64 owned[ZMEM_CHARGES];
-	__u64 word[8]; /* a struct page */
+	__u64 file_at, file_owner; /* with `files`: of the same frames */
+	__u64 word[8];		   /* a struct page */
 	/* Sums. User space clears them. */
 	__u64 steps;
 	__u64 frames[ZMEM_FRAMES];
@@ -129,6 +144,7 @@ struct zmem_census {
 	__u64 charged; /* of ZMEM_CHARGE_KERNEL, of all owners */
 	__u64 others[ZMEM_CHARGES];
 	struct zmem_census_owner owners[ZMEM_CENSUS_OWNERS];
+	__u64 wanted[ZMEM_CENSUS_FILES];
 	/* Pools that find no place are not counted. */
 	struct zmem_census_pool pools[ZMEM_CENSUS_POOLS];
 	/* Set by user space: whom name_owner or name_pool is asked for. */

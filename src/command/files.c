@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* zmem-bpf files: every file with pages in RAM or in swap, and what the kernel counts of them. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/parse.h"
@@ -16,9 +18,12 @@
 #include "session/log.h"
 #include "session/output.h"
 #include "session/secure.h"
+#include "source/census_source.h"
 #include "source/files_source.h"
 #include "source/holders_source.h"
+#include "source/source.h"
 #include "source/swap_source.h"
+#include "write/format.h"
 
 /* Lines of a terminal that are not rows: header, the others, the total, two sums, the prompt. */
 #define LINES_AROUND  6
@@ -206,6 +211,121 @@ static int read_holders(struct files_command *c)
 	return 0;
 }
 
+/* The parts of one file. */
+struct charge {
+	size_t row;
+	const char *path;
+	uint64_t bytes;
+};
+
+struct charges {
+	struct files_command *c;
+	struct charge *item;
+	size_t count, capacity;
+};
+
+static int add_charge(void *arg, size_t row, const char *path, uint64_t bytes)
+{
+	struct charges *all = arg;
+	struct charge *grown =
+		grow_items(all->item, all->count, &all->capacity, 64, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	all->item = grown;
+	grown = &all->item[all->count++];
+	*grown = (struct charge){.row = row, .bytes = bytes};
+	path = path ? path : "none";
+	grown->path = arena_strndup(&all->c->set.arena, path, strlen(path));
+	return grown->path ? 0 : -ENOMEM;
+}
+
+/* By row, and the largest first. */
+static int compare_charges(const void *a, const void *b)
+{
+	const struct charge *x = a, *y = b;
+
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
+}
+
+/* Writes the cgroups of each row. */
+static int set_charges(struct charges *all)
+{
+	struct files_command *c = all->c;
+	cleanup(strbuf_done) struct strbuf text = {};
+
+	qsort(all->item, all->count, sizeof(*all->item), compare_charges);
+	for (size_t i = 0, end; i < all->count; i = end) {
+		struct cached_file *f =
+			&c->set.file[c->report.rows[all->item[i].row] - c->set.file];
+
+		for (end = i; end < all->count && all->item[end].row == all->item[i].row; end++)
+			;
+		strbuf_clear(&text);
+		for (size_t k = i; k < end; k++) {
+			char size[FORMAT_MAX];
+			int len = (int)format_size(size, all->item[k].bytes);
+
+			strbuf_printf(&text, "%s%s", k > i ? ", " : "", all->item[k].path);
+			if (end > i + 1)
+				strbuf_printf(&text, " %.*s", len, size);
+		}
+		f->charged = strbuf_error(&text)
+				     ? NULL
+				     : arena_strndup(&c->set.arena, text.data, text.len);
+		if (!f->charged)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int count_charges(struct files_command *c, struct census_source *census, struct charges *all)
+{
+	static struct zones zones;
+	const struct files_report *report = &c->report;
+	uint64_t *mapping = calloc(report->row_count + 1, sizeof(*mapping));
+	int r = mapping ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < report->row_count; i++)
+		mapping[i] = report->rows[i]->mapping;
+	zones_read(c->proc.fd, &zones);
+	if (r == 0)
+		r = census_source_files(census, &zones, mapping, report->row_count, add_charge,
+					all);
+	free(mapping);
+	return r < 0 ? r : set_charges(all);
+}
+
+/* Which cgroups the files that are shown are charged to. */
+static int read_cgroups(struct files_command *c)
+{
+	const struct source_request request = {.choice = SOURCE_BPF, .pin = PIN_NOT, .pss = true};
+	cleanup(diag_clear) struct diag diag = {};
+	struct charges all = {.c = c};
+	struct source *engine = NULL;
+	struct census_source *census = NULL;
+	int r;
+
+	if (!field_list_has(&c->columns, file_field("cgroup")))
+		return 0;
+	r = source_open(&request, &c->proc, &diag, &engine);
+	if (r == 0)
+		r = census_source_open(engine, &diag, &census);
+	if (r < 0) {
+		r = log_refusal(diag.count ? &diag.note[diag.count - 1] : NULL, r);
+	} else {
+		r = count_charges(c, census, &all);
+		r = r < 0 ? log_errno(r, "reading the cgroups of files") : 0;
+	}
+	free(all.item);
+	census_source_close(census);
+	source_close(engine);
+	c->report.cgroups = r == 0;
+	return r;
+}
+
 static int show(struct files_command *c)
 {
 	const struct table_style style = output_style(c->o, c->out.color, c->out.width);
@@ -251,6 +371,8 @@ int command_files(const struct options *o)
 		r = run_query(&c);
 	if (r == 0)
 		r = read_holders(&c);
+	if (r == 0)
+		r = read_cgroups(&c);
 	if (r == 0)
 		r = secure_loaded(o->output, 0);
 	return r ? r : show(&c);

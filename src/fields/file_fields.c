@@ -57,13 +57,16 @@ COLUMN(holders, "holders", "HOLDERS", NUMBERS,
        value_rows(r->holders_known, r->holder, r->holder_count),
        "processes that have it open or map it", .flags = FIELD_ASKED, .max = {0, 64},
        .row_size = sizeof(struct file_holder));
+COLUMN(charged, "cgroup", "CGROUP", TEXT, value_text(r->charged),
+       "the memory cgroup that its pages in RAM are charged to; of several each with its size",
+       .flags = FIELD_HEX);
 COLUMN(label, "name", "NAME", TEXT, value_text(file_label(r, texts->label)),
        "the path, or the name that its creator gave");
 
 FIELDS(file_fields, &field_row_files, SIZES(row), &field_kind, &field_fs, &field_state,
-       &field_holders, &field_label);
+       &field_holders, &field_charged, &field_label);
 static FIELDS(columns, SIZES(row), &field_kind, &field_fs, &field_state, &field_holders,
-	      &field_label);
+	      &field_charged, &field_label);
 static FIELDS(group_columns, &field_row_files, SIZES(row), &field_label);
 
 const struct fields *file_columns(bool groups)
@@ -77,7 +80,7 @@ void file_list_usual(struct field_list *list, bool groups)
 
 	list->count = 0;
 	for (size_t i = 0; i < all->count; i++) {
-		if (!(all->item[i]->flags & FIELD_ASKED))
+		if (!(all->item[i]->flags & FIELD_ASKED) && all->item[i] != &field_charged)
 			list->item[list->count++] = all->item[i];
 	}
 }
@@ -129,11 +132,17 @@ JSON_FIELD(group, "group", TEXT, value_text(r->name), "what its files have in co
 		&field_mount
 static FIELDS(files, KEYS);
 static FIELDS(held, KEYS, &field_holders, &field_holders_count);
+static FIELDS(charged, KEYS, &field_charged);
+static FIELDS(charged_held, KEYS, &field_charged, &field_holders, &field_holders_count);
 static FIELDS(groups, &field_group, &field_row_files, SIZES(row));
 
 const struct fields *file_row_fields(const struct files_report *r)
 {
-	return r->group ? &groups : r->holders ? &held : &files;
+	if (r->group)
+		return &groups;
+	if (r->cgroups)
+		return r->holders ? &charged_held : &charged;
+	return r->holders ? &held : &files;
 }
 
 /* ---- the document ---- */
@@ -197,14 +206,22 @@ FIELDS(file_measured, &field_collection, &field_totals);
 JSON_KNOWN(group_by, "group_by", TEXT, value_text(r->group), "what the files of a group share");
 ITEMS(files, "files", "the files");
 ITEMS(held, "files", "the files, and the processes that hold them");
+ITEMS(charged, "files", "the files, and the cgroups that they are charged to");
+ITEMS(charged_held, "files", "the files, their cgroups and the processes that hold them");
 ITEMS(groups, "groups", "with -g: the groups");
 static FIELDS(of_files, &field_collection, &field_totals, &field_rows_files);
 static FIELDS(of_held, &field_collection, &field_totals, &field_rows_held);
+static FIELDS(of_charged, &field_collection, &field_totals, &field_rows_charged);
+static FIELDS(of_charged_held, &field_collection, &field_totals, &field_rows_charged_held);
 static FIELDS(of_groups, &field_collection, &field_totals, &field_group_by, &field_rows_groups);
 
 const struct fields *file_document(const struct files_report *r)
 {
-	return r->group ? &of_groups : r->holders ? &of_held : &of_files;
+	if (r->group)
+		return &of_groups;
+	if (r->cgroups)
+		return r->holders ? &of_charged_held : &of_charged;
+	return r->holders ? &of_held : &of_files;
 }
 
 /* ---- CSV ---- */
@@ -218,5 +235,5 @@ void file_list_csv(struct field_list *list, const struct files_report *r, bool t
 	list->count = 0;
 	field_list_append(list, all->item, all->count);
 	/* The last one is the number of holders: CSV lists the holders themselves. */
-	list->count -= all == &held;
+	list->count -= all == &held || all == &charged_held;
 }

@@ -40,8 +40,13 @@ struct cached_file {
 	bool holders_known;
 	uint32_t holder_count;
 	const struct file_holder *holder; /* in the order of pids */
-	const char *fs;			  /* the type of the file system: "tmpfs" */
-	const char *name;		  /* without directories; NULL: not known */
+	/*
+	 * The memory cgroups that its pages in RAM are charged to, largest first: "/a", or of
+	 * several "/a 12 MiB, /b 3 MiB". NULL: not read, or none.
+	 */
+	const char *charged;
+	const char *fs;	   /* the type of the file system: "tmpfs" */
+	const char *name;  /* without directories; NULL: not known */
 	const char *path;  /* below the mount point, else inside the file system; NULL: none */
 	const char *mount; /* our mount point; NULL: none here, or the file has no path */
 	const char *label; /* in place of a path that does not begin at our root; NULL: none */
@@ -118,7 +123,7 @@ struct field_list;
 struct files_report {
 	const struct snapshot *snapshot;  /* host, time and meminfo alone */
 	const char *group;		  /* the key of groups, NULL: rows are files */
-	bool holders;			  /* they were read */
+	bool holders, cgroups;		  /* they were read */
 	const struct field_list *columns; /* of the table */
 	bool columns_chosen;		  /* none may be left out on a narrow terminal */
 	const struct cached_file *const *rows;

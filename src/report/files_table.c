@@ -13,7 +13,8 @@
 /* So many holders are named, unless the table is wide; and fewer in a narrow one. */
 #define HOLDERS_SHOWN  3
 #define HOLDERS_NARROW 1
-#define HOLDERS_WIDTH  26 /* of a narrow table */
+#define HOLDERS_WIDTH  26 /* of a narrow table, also of cgroups */
+#define CGROUPS_WIDTH  60 /* of another one, unless it is wide */
 
 static bool narrower(const struct files_table *t, unsigned width)
 {
@@ -22,7 +23,8 @@ static bool narrower(const struct files_table *t, unsigned width)
 
 static bool has_room(const struct files_table *t, const struct field *f)
 {
-	bool holders = field_list_has(t->r->columns, file_field("holders"));
+	bool holders = field_list_has(t->r->columns, file_field("holders")) ||
+		       field_list_has(t->r->columns, file_field("cgroup"));
 
 	if (t->r->columns_chosen)
 		return true;
@@ -143,6 +145,16 @@ static void put_notes(void *arg, struct strbuf *out)
 	line_end(&l);
 }
 
+/* The width of a column that names others; 0: any. */
+static unsigned width_of(const struct files_table *t, const struct field *f)
+{
+	bool cgroup = f == file_field("cgroup");
+
+	if (narrower(t, WIDE_ENOUGH))
+		return cgroup || f->type == FIELD_NUMBERS ? HOLDERS_WIDTH : 0;
+	return cgroup && !t->style->wide ? CGROUPS_WIDTH : 0;
+}
+
 static void add_column(struct files_table *t, const struct field *f)
 {
 	bool holders = f->type == FIELD_NUMBERS;
@@ -151,8 +163,8 @@ static void add_column(struct files_table *t, const struct field *f)
 		.heading = f->heading,
 		.type = cell_type_of(f),
 		.left = f->type == FIELD_TEXT || holders,
-		.middle = f == file_field("name"),
-		.max = holders && narrower(t, WIDE_ENOUGH) ? HOLDERS_WIDTH : 0,
+		.middle = f == file_field("name") || f == file_field("cgroup"),
+		.max = width_of(t, f),
 		.hidden = !has_room(t, f),
 		.marked = f == t->marked,
 		.summed = f->flags & FIELD_SUMS,

@@ -59,13 +59,19 @@ static bool are_json_keys(const char *columns)
 	return true;
 }
 
-/* Documents of files have all keys but one, which takes time. */
+/* Documents of files have all keys but those that take time. */
 static int check_file_columns(const struct options *o)
 {
-	if (o->format == FORMAT_TABLE || strcmp(o->columns, "+holders") == 0)
+	static const char *const asked[] = {"+holders", "+cgroup", "+holders,+cgroup",
+					    "+cgroup,+holders"};
+
+	if (o->format == FORMAT_TABLE)
 		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(asked); i++)
+		if (strcmp(o->columns, asked[i]) == 0)
+			return 0;
 	return log_usage(o,
-			 "%s: --columns %s: it has all keys, +holders alone can be added to files",
+			 "%s: --columns %s: it has all keys, only +holders and +cgroup can be added to files",
 			 options_format_word(o->format), o->columns);
 }
 

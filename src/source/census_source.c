@@ -73,7 +73,6 @@ int census_source_open(const struct source *from, struct diag *diag, struct cens
 	}
 	s->visit = s->handle.answers;
 	s->visit->vmemmap = layout.vmemmap;
-	s->visit->with_owners = 1;
 	s->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	if (getrandom(&s->random, sizeof(s->random), GRND_NONBLOCK) < 0)
 		s->random = clock_ns(CLOCK_MONOTONIC);
@@ -445,4 +444,72 @@ int census_source_pools(struct census_source *s,
 		   (uint64_t)((double)v->pools[i].frames * s->scale) * s->page_size);
 	}
 	return 0;
+}
+
+/* ---- files ---- */
+
+/* Fills wanted[]; number[]: the file at each place of it. */
+static void want_files(struct zmem_census *v, const uint64_t *mapping, size_t count,
+		       uint32_t number[ZMEM_CENSUS_FILES])
+{
+	memset(v->wanted, 0, sizeof(v->wanted));
+	for (size_t i = 0; i < count && i < ZMEM_CENSUS_FILES / 2; i++) {
+		uint64_t place = ZMEM_CENSUS_FILE_PLACE(mapping[i]);
+
+		for (unsigned p = 0; mapping[i] && p < ZMEM_CENSUS_PROBES; p++) {
+			uint64_t at = (place + p) & (ZMEM_CENSUS_FILES - 1);
+
+			if (v->wanted[at])
+				continue;
+			v->wanted[at] = mapping[i];
+			number[at] = (uint32_t)i;
+			break;
+		}
+	}
+}
+
+static int tell_files(struct census_source *s, const uint32_t number[ZMEM_CENSUS_FILES],
+		      int (*fn)(void *arg, size_t file, const char *path, uint64_t bytes),
+		      void *arg)
+{
+	struct zmem_census *v = s->visit;
+
+	for (size_t i = 0; i < ZMEM_CENSUS_OWNERS; i++) {
+		const struct zmem_census_owner *o = &v->owners[i];
+		const char *known = NULL;
+		char path[OOM_CGROUP_MAX];
+		int r = 0;
+
+		if (!o->key || o->frames[ZMEM_CHARGE_FILE_AT] >= ZMEM_CENSUS_FILES)
+			continue;
+		v->key = o->frames[ZMEM_CHARGE_OWNER_AT];
+		v->memcg = 0;
+		if (v->key)
+			r = bpf_program_run(s->handle.fd[BPF_NAME]);
+		if (r == 0 && v->memcg &&
+		    oom_path_read(&v->path, v->names, path, NULL) == ZMEM_OOM_PATH_KNOWN)
+			known = path;
+		if (r == 0)
+			r = fn(arg, number[o->frames[ZMEM_CHARGE_FILE_AT]], known,
+			       o->frames[ZMEM_CHARGE_FILE] * s->page_size);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int census_source_files(struct census_source *s, const struct zones *zones, const uint64_t *mapping,
+			size_t count,
+			int (*fn)(void *arg, size_t file, const char *path, uint64_t bytes),
+			void *arg)
+{
+	uint32_t number[ZMEM_CENSUS_FILES];
+	struct census census;
+	int r;
+
+	want_files(s->visit, mapping, count, number);
+	s->visit->files = 1;
+	r = census_source_read(s, zones, CENSUS_EXACT, &census);
+	s->visit->files = 0;
+	return r < 0 ? r : tell_files(s, number, fn, arg);
 }

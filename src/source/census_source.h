@@ -43,6 +43,17 @@ const struct census_node *census_source_nodes(const struct census_source *s, siz
 int census_source_cgroups(struct census_source *s, struct arena *arena,
 			  const struct census_cgroup **ret, size_t *ret_count);
 
+/*
+ * Counts which memory cgroups the pages of files are charged to, by the addresses of their mappings
+ * (struct cached_file); all frames are looked at. Calls fn for each file and cgroup; `path` is NULL
+ * if it is not known, or if no cgroup is charged. Of more than ZMEM_CENSUS_FILES / 2 files the
+ * first ones. Returns 0 or a negative errno. The last census is void.
+ */
+int census_source_files(struct census_source *s, const struct zones *zones, const uint64_t *mapping,
+			size_t count,
+			int (*fn)(void *arg, size_t file, const char *path, uint64_t bytes),
+			void *arg);
+
 /* Calls fn for each page pool of the last census, with its device and its bytes. Likewise. */
 int census_source_pools(struct census_source *s,
 			void (*fn)(void *arg, const char *device, uint64_t bytes), void *arg);
