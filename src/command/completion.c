@@ -65,7 +65,7 @@ static void print_keys(const char *kind, const struct fields *all)
 
 	printf("_zmem_bpf_%s_keys=(", kind);
 	for (size_t i = 0; i < all->count; i++) {
-		if (all->item[i]->type == FIELD_NUMBERS)
+		if (all->item[i]->flags & FIELD_EXTRA)
 			continue;
 		printf("%s%s", before, all->item[i]->key);
 		before = " ";
@@ -297,7 +297,7 @@ static void print_documents(void)
 	print_rows("process", NULL);
 	print_rows("group", process_field("name"));
 	print_rows("memcg_group", process_field("cgroup"));
-	print_fields("file", file_row_fields(&(struct files_report){.holders = true}));
+	print_fields("file", file_row_fields(&(struct files_report){.holders = true, .cgroups = true}));
 	print_fields("file_group", file_row_fields(&(struct files_report){.group = "fs"}));
 	print_fields("files", &file_measured);
 	print_fields("machine", &system_values);

@@ -133,7 +133,7 @@ static int parse_list(struct field_list *list, const struct fields *all, const c
 		const struct field *f = fields_find(all, item + sign, len - sign);
 
 		if (f && ((sign > plus && !field_sorts_descending(f)) ||
-			  (keys && f->type == FIELD_NUMBERS)))
+			  (keys && f->flags & FIELD_EXTRA)))
 			f = NULL;
 		/* Adding a field that the list already has does nothing. */
 		if (f && adds && field_list_has(&l, f))

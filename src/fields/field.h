@@ -46,6 +46,7 @@ enum field_flag {
 	/* Of rows in JSON: */
 	FIELD_LINES = 1 << 11,	  /* each begins a line */
 	FIELD_END_LINE = 1 << 12, /* and so does the bracket behind the last one */
+	FIELD_EXTRA = 1 << 13,	  /* it is read for shown rows alone, on request: no sort key */
 };
 
 /* What a group of processes is of the path of their cgroup. */

@@ -55,11 +55,11 @@ COLUMN(state, "state", "STATE", TEXT, value_text(file_state(r, texts->state)),
        "mapped by a process, dirty, deleted, hidden by a mount", .order = &field_state_order);
 COLUMN(holders, "holders", "HOLDERS", NUMBERS,
        value_rows(r->holders_known, r->holder, r->holder_count),
-       "processes that have it open or map it", .flags = FIELD_ASKED, .max = {0, 64},
+       "processes that have it open or map it", .flags = FIELD_EXTRA, .max = {0, 64},
        .row_size = sizeof(struct file_holder));
 COLUMN(charged, "cgroup", "CGROUP", TEXT, value_text(r->charged),
        "the memory cgroup that its pages in RAM are charged to; of several each with its size",
-       .flags = FIELD_HEX);
+       .flags = FIELD_EXTRA | FIELD_HEX);
 COLUMN(label, "name", "NAME", TEXT, value_text(file_label(r, texts->label)),
        "the path, or the name that its creator gave");
 
@@ -80,7 +80,7 @@ void file_list_usual(struct field_list *list, bool groups)
 
 	list->count = 0;
 	for (size_t i = 0; i < all->count; i++) {
-		if (!(all->item[i]->flags & FIELD_ASKED) && all->item[i] != &field_charged)
+		if (!(all->item[i]->flags & (FIELD_ASKED | FIELD_EXTRA)))
 			list->item[list->count++] = all->item[i];
 	}
 }

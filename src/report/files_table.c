@@ -163,7 +163,7 @@ static void add_column(struct files_table *t, const struct field *f)
 		.heading = f->heading,
 		.type = cell_type_of(f),
 		.left = f->type == FIELD_TEXT || holders,
-		.middle = f == file_field("name") || f == file_field("cgroup"),
+		.middle = f == file_field("name"),
 		.max = width_of(t, f),
 		.hidden = !has_room(t, f),
 		.marked = f == t->marked,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Refuses options that the command does not take, or that cannot be combined. */
+#include "base/array.h"
 #include "session/options_check.h"
 
 #include <string.h>
@@ -70,9 +71,10 @@ static int check_file_columns(const struct options *o)
 	for (size_t i = 0; i < ARRAY_SIZE(asked); i++)
 		if (strcmp(o->columns, asked[i]) == 0)
 			return 0;
-	return log_usage(o,
-			 "%s: --columns %s: it has all keys, only +holders and +cgroup can be added to files",
-			 options_format_word(o->format), o->columns);
+	return log_usage(
+		o,
+		"%s: --columns %s: it has all keys, only +holders and +cgroup can be added to files",
+		options_format_word(o->format), o->columns);
 }
 
 /* JSON, recordings, serve, metrics and folded have fixed columns; some of them take +cmdline. */

@@ -30,7 +30,7 @@ _zmem_bpf_columns()
 	maps) names=("${_zmem_bpf_map_keys[@]}") ;;
 	files)
 		names=("${_zmem_bpf_file_keys[@]}")
-		[ "$kind" != columns ] || names+=(holders)
+		[ "$kind" != columns ] || names+=(cgroup holders)
 		;;
 	esac
 	if [ "$kind" = columns ]; then _zmem_bpf_last ,+; else _zmem_bpf_last ,; fi

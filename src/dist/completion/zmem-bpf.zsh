@@ -32,7 +32,7 @@ _zmem_bpf_keys()
 	maps) names=($_zmem_bpf_map_keys) ;;
 	files)
 		names=($_zmem_bpf_file_keys)
-		[[ $1 != columns ]] || names+=(holders)
+		[[ $1 != columns ]] || names+=(cgroup holders)
 		;;
 	esac
 	compset -P '*,'
