@@ -1,0 +1,573 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""zmem-bpf system: the census of page frames beside memory of which the truth is known. A state takes 30 to 60 MiB; the
+class where it belongs must grow by as much, no other class by a quarter of it, and all of it must go with the state. Other
+tests change the machine meanwhile: what is wrong is measured again."""
+
+import collections
+import contextlib
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import resource
+import signal
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+import validate_json  # noqa: E402
+from outcome import O, PROGRAM, cgroup_removed, exit_code, result, run_checks, wait_until  # noqa: E402
+
+PAGE, MIB, HUGE = mmap.PAGESIZE, 1 << 20, 2 << 20
+SIZE = 40 * MIB
+# What other processes, per-CPU lists of slabs and the program itself change between two censuses.
+SLACK = 2 * MIB
+TRIES, LIMIT = 8, 60
+PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+NORESERVE, HUGETLB = 0x4000, 0x40000
+MADV_DONTNEED, MADV_HUGEPAGE, MADV_NOHUGEPAGE = 4, 14, 15
+BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
+NAME = "zmem-census-%d" % os.getpid()
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.syscall.restype = ctypes.c_long
+censuses = []
+
+
+class Census:
+    def __init__(self, *args):
+        done = subprocess.run((PROGRAM, "system", "--json", *args), capture_output=True, timeout=LIMIT,
+                              check=False)
+        if done.returncode:
+            raise RuntimeError("exit code %d: %s" % (done.returncode, done.stderr.decode()[:300]))
+        self.document = validate_json.parse(done.stdout)
+        self.ram = self.document["ram"]
+        self.bytes, self.counter = collections.Counter(), {}
+        for row in self.ram["classes"] + self.ram["of_which"]:
+            self.bytes[row["class"]] = row["bytes"] or 0
+            self.counter[row["class"]] = row["counter_bytes"]
+            for part in row["parts"]:
+                self.bytes[row["class"], part["name"]] = part["bytes"]
+        censuses.append(self)
+
+    def difference(self, name):
+        return self.bytes[name] - self.counter[name] if self.counter[name] is not None else 0
+
+    def since(self, before):
+        change = {key: self.bytes[key] - before.bytes[key] for key in self.bytes.keys() | before.bytes.keys()}
+        return {key: value for key, value in change.items() if abs(value) >= MIB // 4}
+
+
+def good_change(change, want, slack, beside):
+    """`want` has the classes, and parts of them, that grow. Free memory and the caches of files are what all others use."""
+    limit = max(want.values()) // 4
+    others = {key for key in change if isinstance(key, str) and key not in want} - {"free", "page_cache", "cgroup_kernel"} - beside
+    return (all(abs(change.get(key, 0) - size) <= slack for key, size in want.items()) and
+            all(abs(change[key]) < limit for key in others))
+
+
+def grows(name, state, want, slack=SLACK, agree=True, beside=frozenset()):
+    """`state` is a context manager that makes the state. It may yield a function that changes it, with what grows then,
+    from the beginning on: (function, want), or a list of such pairs."""
+    for _ in range(TRIES):
+        why = []
+        before = Census()
+        with state() as steps:
+            for step, wanted in [(None, want), *(steps or ())]:
+                if step:
+                    step()
+                now = Census()
+                change = now.since(before)
+                if not good_change(change, wanted, slack, beside):
+                    why.append(("made", wanted, change))
+                off = {key: now.difference(key) for key in wanted if isinstance(key, str)}
+                if agree and any(abs(value) > slack for value in off.values()):
+                    why.append(("not its counter", off))
+        for _ in range(TRIES):
+            change = Census().since(before)
+            left = {key for key in want if abs(change.get(key, 0)) > slack}
+            if not left:
+                break
+            time.sleep(0.2)  # a process: the kernel frees some of it later
+        if left:
+            why.append(("left", change))
+        if not why:
+            break
+    result(not why, name, why)
+
+
+def address(area):
+    return ctypes.addressof(ctypes.c_char.from_buffer(area))
+
+
+def advise(area, start, size, advice):
+    if LIBC.madvise(ctypes.c_void_p(address(area) + start), ctypes.c_size_t(size), advice):
+        raise OSError(ctypes.get_errno(), "madvise")
+
+
+def anonymous(size=SIZE, advice=MADV_NOHUGEPAGE):
+    """Each page is another one, in small or huge pages."""
+    area = mmap.mmap(-1, size, PRIVATE)
+    advise(area, 0, size, advice)
+    for at in range(0, size, PAGE):
+        area[at] = 1 + at // PAGE % 255
+    return area
+
+
+# ---- pages of users ----
+
+
+def of_anonymous():
+    @contextlib.contextmanager
+    def state():
+        with anonymous():
+            yield
+
+    grows("anonymous memory", state, {"anon": SIZE})
+
+
+def of_memfd():
+    @contextlib.contextmanager
+    def state():
+        fd = os.memfd_create(NAME)
+        try:
+            os.ftruncate(fd, SIZE)
+            for _ in range(SIZE // MIB):
+                os.write(fd, b"m" * MIB)
+            with mmap.mmap(fd, SIZE) as area:
+                yield [(lambda: sum(area[at] for at in range(0, SIZE // 2, PAGE)),
+                        {"shmem": SIZE, ("shmem", "mapped"): SIZE // 2, ("shmem", "not mapped"): SIZE // 2})]
+        finally:
+            os.close(fd)
+
+    grows("memfd", state, {"shmem": SIZE, ("shmem", "not mapped"): SIZE})
+
+
+@contextlib.contextmanager
+def tmpfs(*options):
+    with tempfile.TemporaryDirectory(prefix=NAME) as at:
+        subprocess.run(["mount", "-t", "tmpfs", *options, "zmem", at], check=True)
+        try:
+            yield at
+        finally:
+            subprocess.run(["umount", "-l", at], check=True)
+
+
+def fill(path, size=SIZE):
+    with open(path, "wb") as file:
+        for at in range(0, size, MIB):
+            file.write(b"f" * min(MIB, size - at))
+
+
+def of_tmpfs():
+    @contextlib.contextmanager
+    def state():
+        with tmpfs() as at:
+            fill(at + "/file")
+            yield
+
+    @contextlib.contextmanager
+    def huge():
+        with tmpfs("-o", "huge=always") as at:
+            fill(at + "/file")
+            yield
+
+    grows("a file of a tmpfs", state, {"shmem": SIZE, ("shmem", "not mapped"): SIZE})
+    grows("a file of a tmpfs in huge pages", huge, {"shmem": SIZE, ("shmem", "not mapped"): SIZE})
+
+
+def of_page_cache():
+    @contextlib.contextmanager
+    def state():
+        with tempfile.TemporaryDirectory(dir=O) as at:
+            fill(at + "/file")
+            with open(at + "/file", "r+b") as file, mmap.mmap(file.fileno(), SIZE) as area:
+                os.fsync(file.fileno())
+                yield [(lambda: sum(area[at] for at in range(0, SIZE // 2, PAGE)),
+                        {"page_cache": SIZE, ("page_cache", "mapped"): SIZE // 2,
+                         ("page_cache", "not mapped"): SIZE // 2})]
+
+    grows("page cache", state, {"page_cache": SIZE, ("page_cache", "not mapped"): SIZE})
+
+
+POOL = "/proc/sys/vm/nr_hugepages"
+
+
+def of_hugetlb():
+    if not os.path.exists(POOL):
+        print("note this kernel has no hugetlb")
+        return
+
+    @contextlib.contextmanager
+    def state():
+        with open(POOL, encoding="ascii") as file:
+            pages = int(file.read())
+        try:
+            with open(POOL, "w", encoding="ascii") as file:
+                file.write(str(pages + SIZE // HUGE))
+            with contextlib.ExitStack() as stack:
+                def use():
+                    area = stack.enter_context(mmap.mmap(-1, SIZE // 2, PRIVATE | HUGETLB))
+                    for at in range(0, SIZE // 2, HUGE):
+                        area[at] = 1
+
+                yield [(use, {"hugetlb": SIZE, ("hugetlb", "in use"): SIZE // 2, ("hugetlb", "free"): SIZE // 2})]
+        finally:
+            with open(POOL, "w", encoding="ascii") as file:
+                file.write(str(pages))
+
+    grows("huge pages of hugetlb", state, {"hugetlb": SIZE, ("hugetlb", "free"): SIZE}, slack=0)
+
+
+def of_huge_pages_cut():
+    """The kernel still has the other half of each huge page, until it splits them."""
+    size = SIZE // 2
+
+    def state(advice, start):
+        @contextlib.contextmanager
+        def make():
+            with mmap.mmap(-1, SIZE + HUGE, PRIVATE) as area:
+                first = -address(area) % HUGE
+                advise(area, 0, SIZE + HUGE, advice)
+                for at in range(first, first + SIZE, PAGE):
+                    area[at] = 1
+
+                def cut():
+                    for at in range(first, first + SIZE, HUGE):
+                        advise(area, at + start, HUGE // 2, MADV_DONTNEED)
+
+                yield [(cut, {"anon": size, **({"anon_unmapped": size} if advice == MADV_HUGEPAGE else {})})]
+        return make
+
+    try:
+        with mmap.mmap(-1, PAGE, PRIVATE) as area:
+            advise(area, 0, PAGE, MADV_HUGEPAGE)
+    except OSError:
+        print("note this kernel has no transparent huge pages")
+        return
+    grows("huge pages that lost their second half", state(MADV_HUGEPAGE, HUGE // 2), {"anon": SIZE})
+    grows("huge pages that lost their first half", state(MADV_HUGEPAGE, 0), {"anon": SIZE})
+    grows("small pages that lost a half", state(MADV_NOHUGEPAGE, 0), {"anon": SIZE})
+
+
+# ---- pages that the kernel holds for users ----
+
+
+def in_pipes(advice):
+    """Pages of anonymous memory given to pipes, and then unmapped."""
+    @contextlib.contextmanager
+    def state():
+        with contextlib.ExitStack() as stack, anonymous(advice=advice) as area:
+            for at in range(0, SIZE, MIB):
+                part = (ctypes.c_size_t * 2)(address(area) + at, MIB)
+                if LIBC.vmsplice(large_pipe(stack), part, 1, 8) != MIB:  # SPLICE_F_GIFT
+                    raise OSError(ctypes.get_errno(), "vmsplice")
+            area.close()
+            yield
+    return state
+
+
+def large_pipe(stack):
+    """One of 1 MiB, which every user may have: its writing end."""
+    fds = os.pipe()
+    for fd in fds:
+        stack.callback(os.close, fd)
+    fcntl.fcntl(fds[1], 1031, MIB)  # F_SETPIPE_SZ
+    return fds[1]
+
+
+def of_pipes():
+    grows("pages in a pipe that no process maps", in_pipes(MADV_NOHUGEPAGE), {"anon_unmapped": SIZE})
+    grows("huge pages in a pipe that no process maps", in_pipes(MADV_HUGEPAGE), {"anon_unmapped": SIZE})
+
+
+def of_io_uring():
+    @contextlib.contextmanager
+    def state():
+        ring = LIBC.syscall(425, 8, ctypes.create_string_buffer(120))  # io_uring_setup
+        if ring < 0:
+            raise OSError(ctypes.get_errno(), "io_uring_setup")
+        try:
+            with anonymous() as area:
+                part = (ctypes.c_size_t * 2)(address(area), SIZE)
+                if LIBC.syscall(427, ring, 0, part, 1) < 0:  # IORING_REGISTER_BUFFERS
+                    raise OSError(ctypes.get_errno(), "io_uring_register")
+            yield
+        finally:
+            os.close(ring)
+
+    try:
+        grows("buffers of io_uring that no process maps", state, {"anon_unmapped": SIZE})
+    except OSError as error:
+        if error.errno not in (errno.ENOSYS, errno.EPERM):
+            raise
+        print("note this kernel has no io_uring")
+
+
+# ---- pages of the kernel ----
+
+
+def of_packet_ring():
+    block = MIB
+
+    @contextlib.contextmanager
+    def state():
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as ring, contextlib.ExitStack() as stack:
+            ring.setsockopt(263, 10, 2)  # PACKET_VERSION, TPACKET_V3
+            ring.setsockopt(263, 5, struct.pack("7I", block, SIZE // block, 2048, SIZE // 2048, 0, 0, 0))
+            yield [(lambda: stack.enter_context(mmap.mmap(ring.fileno(), SIZE)), {"driver_mapped": SIZE})]
+
+    grows("a packet ring", state, {"unnamed_kernel": SIZE, ("unnamed_kernel", "blocks of 1 MiB"): SIZE})
+
+
+def of_vmalloc():
+    """An array of BPF, which processes can map with BPF_F_MMAPABLE."""
+    def state(flags):
+        @contextlib.contextmanager
+        def make():
+            number = {"x86_64": 321}.get(os.uname().machine, 280)
+            fd = LIBC.syscall(number, 0, struct.pack("5I100x", 2, 4, PAGE, SIZE // PAGE, flags), 120)
+            if fd < 0:
+                raise OSError(ctypes.get_errno(), "BPF_MAP_CREATE")
+            try:
+                with contextlib.ExitStack() as stack:
+                    yield [(lambda: stack.enter_context(mmap.mmap(fd, SIZE)), {"driver_mapped": SIZE})] if flags else ()
+            finally:
+                os.close(fd)
+        return make
+
+    grows("vmalloc", state(0), {"vmalloc": SIZE, ("vmalloc", "array_map_alloc"): SIZE}, agree=False)
+    grows("vmalloc that a process maps", state(1 << 10), {"vmalloc": SIZE}, agree=False)
+
+
+def of_large_kmalloc():
+    """The array of the 256 buffers of a pipe, 40 bytes each: a block of 16 KiB."""
+    count = SIZE // (16 << 10)
+
+    @contextlib.contextmanager
+    def state():
+        with contextlib.ExitStack() as stack:
+            for _ in range(count):
+                large_pipe(stack)
+            yield
+
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(limit[0], 2 * count + 100), max(limit[1], 2 * count + 100)))
+    grows("large kmalloc", state, {"large_kmalloc": SIZE})
+
+
+def of_slab():
+    """Names that do not exist, which go with their directory."""
+    count = 200000
+    with open("/proc/slabinfo", encoding="ascii") as file:
+        row = next(line.split() for line in file if line.startswith("dentry "))
+    size = -(-count // int(row[4])) * int(row[5]) * PAGE
+
+    @contextlib.contextmanager
+    def state():
+        with tempfile.TemporaryDirectory(dir=O) as at:
+            for number in range(count):
+                os.access("%s/%d" % (at, number), os.F_OK)
+            yield
+
+    grows("slab: 200,000 directory entries", state, {"slab": size, ("slab", "dentry"): size})
+
+
+def of_page_tables():
+    """Each page is in a table of its own."""
+    @contextlib.contextmanager
+    def state():
+        with mmap.mmap(-1, SIZE // PAGE * HUGE, PRIVATE | NORESERVE) as area:
+            advise(area, 0, len(area), MADV_NOHUGEPAGE)
+            for at in range(0, len(area), HUGE):
+                area[at] = 1
+            yield
+
+    grows("page tables", state, {"page_tables": SIZE, "anon": SIZE})
+
+
+def of_kernel_stacks():
+    count = 2000
+    kib = 16
+
+    @contextlib.contextmanager
+    def state():
+        end = threading.Event()
+        threading.stack_size(64 << 10)
+        threads = [threading.Thread(target=end.wait) for _ in range(count)]
+        try:
+            for thread in threads:
+                thread.start()
+            yield
+        finally:
+            end.set()
+            for thread in threads:
+                thread.join()
+
+    grows("kernel stacks of 2,000 threads", state, {"kernel_stacks": count * kib << 10}, beside={"slab", "anon"})
+
+
+def of_sockets():
+    """What nobody has read: at least its size, and all of it in pages of the kernel."""
+    # A CPU adds what it counted when it is above 1 MiB (SK_MEMORY_PCPU_RESERVE of include/net/proto_memory.h).
+    held = 2 * os.cpu_count() * MIB
+    for what, fill_sockets in (("TCP", fill_tcp), ("UDP", fill_udp)):
+        for _ in range(TRIES):
+            before = Census()
+            with contextlib.ExitStack() as stack:
+                sent = fill_sockets(stack)
+                change = Census().since(before)
+            kernel = sum(change.get(key, 0) for key in ("slab", "large_kmalloc", "unnamed_kernel"))
+            good = sent - held <= change.get("sockets", 0) <= 2 * sent and sent - SLACK <= kernel <= 2 * sent
+            good = good and wait_until(lambda: Census().since(before).get("sockets", 0) <= held, 2)
+            if good:
+                break
+        result(good and sent >= SIZE // 2, "%s: %d MiB that nobody has read" % (what, sent // MIB), (sent, kernel, change))
+
+
+def fill_tcp(stack):
+    sent = 0
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        while sent < SIZE:
+            sender = stack.enter_context(socket.create_connection(server.getsockname()))
+            stack.enter_context(server.accept()[0])
+            sender.settimeout(0.2)
+            with contextlib.suppress(TimeoutError):
+                for _ in range(16):
+                    sent += sender.send(bytes(MIB // 4))
+    return sent
+
+
+def fill_udp(stack):
+    receiver = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+    sender = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+    receiver.setsockopt(socket.SOL_SOCKET, 33, 2 * SIZE)  # SO_RCVBUFFORCE
+    receiver.bind(("127.0.0.1", 0))
+    return sum(sender.sendto(bytes(60000), receiver.getsockname()) for _ in range(SIZE // 60000))
+
+
+@contextlib.contextmanager
+def zram():
+    at = "/sys/class/zram-control/"
+    with open(at + "hot_add", encoding="ascii") as file:
+        number = file.read().strip()
+    try:
+        with open("/sys/block/zram%s/disksize" % number, "w", encoding="ascii") as file:
+            file.write(str(SIZE))
+        yield "/dev/zram" + number
+    finally:
+        with open("/sys/block/zram%s/reset" % number, "w", encoding="ascii") as file:
+            file.write("1")
+        with open(at + "hot_remove", "w", encoding="ascii") as file:
+            file.write(number)
+
+
+def of_zram():
+    """Data that cannot be compressed takes as much as it is; that of a device which is no swap is the same."""
+    if not os.path.exists("/sys/class/zram-control"):
+        print("note this kernel has no zram")
+        return
+
+    @contextlib.contextmanager
+    def state():
+        with zram() as device, mmap.mmap(-1, MIB) as part:
+            fd = os.open(device, os.O_WRONLY | os.O_DIRECT)
+            try:
+                for _ in range(SIZE // MIB):
+                    part[:] = os.urandom(MIB)
+                    os.write(fd, part)
+            finally:
+                os.close(fd)
+            yield
+
+    grows("zram", state, {"zram_zswap": SIZE})
+
+
+# ---- cgroups ----
+
+
+@contextlib.contextmanager
+def deleted_cgroups(name, count, size):
+    """As many memory cgroups that were removed and still have page cache of files."""
+    with tempfile.TemporaryDirectory(dir=O) as at:
+        for number in range(count):
+            cgroup = "%s/%s-%d" % (BASE, name, number)
+            os.mkdir(cgroup)
+            try:
+                subprocess.run(["sh", "-c", 'echo 0 >"$1/cgroup.procs" && exec head -c "$2" /dev/zero >"$3"', "-", cgroup,
+                                str(size), "%s/%d" % (at, number)], check=True)
+            finally:
+                wait_until(lambda: cgroup_removed(cgroup))
+        os.sync()
+        yield
+
+
+def of_deleted_cgroups():
+    """Some pages of the file system itself may stay with them."""
+    for count, size in ((1, 50 * MIB), (100, 256 << 10)):
+        for turn in range(TRIES):
+            name = "%s-%d-%d" % (NAME, count, turn)
+
+            def rows(census):
+                return [row for row in census.document["cgroups"] if name in (row["cgroup"] or "")]
+
+            with deleted_cgroups(name, count, size):
+                census = Census("--by", "cgroup")
+            found = rows(census)
+            good = len(found) == count and all(row["deleted"] and size <= row["page_cache_bytes"] <= size + MIB // 16
+                                               for row in found)
+            left = rows(Census("--by", "cgroup"))
+            gone = all(row["bytes"] <= MIB // 16 for row in left)
+            if good and gone:
+                break
+        result(good, "%d deleted cgroups with page cache" % count, (len(found), found[:3]))
+        result(gone, "%d deleted cgroups: nothing is left of it" % count, left)
+        ram, deleted = census.ram, [row for row in census.document["cgroups"] if row["deleted"]]
+        result(ram["deleted_cgroups"] == len(deleted) >= count and
+               ram["deleted_cgroup_bytes"] == sum(row["bytes"] for row in deleted) >= count * size,
+               "%d deleted cgroups: their sum" % count, (ram["deleted_cgroups"], len(deleted), ram["deleted_cgroup_bytes"]))
+
+
+# ---- all of them ----
+
+
+def sums():
+    """Of each census that was taken."""
+    inexact = [c.ram["reason"] for c in censuses if c.ram["method"] != "exact"]
+    wrong = [c.ram for c in censuses if sum(row["bytes"] or 0 for row in c.ram["classes"]) != c.ram["frames_bytes"]]
+    result(not inexact, "%d censuses are exact" % len(censuses), inexact[:3])
+    result(not wrong, "%d censuses add up to all frames" % len(censuses), wrong[:1])
+    result(len({c.ram["frames_bytes"] for c in censuses}) == 1, "the frames stay as many")
+    by_node = Census("--by", "node")
+    nodes = by_node.document["nodes"]
+    result(sum(node["frames_bytes"] for node in nodes) == by_node.ram["frames_bytes"] and
+           all(sum(row["bytes"] for row in node["classes"]) == node["frames_bytes"] for node in nodes),
+           "nodes add up to all frames", nodes)
+    # "percpu" is without its first chunk; "vmalloc" is without what processes map.
+    off = {name: statistics.median(abs(c.difference(name)) for c in censuses) for name in censuses[0].counter}
+    bad = {name: value for name, value in off.items() if value > (2 * SLACK if name in ("percpu", "vmalloc") else SLACK)}
+    result(not bad, "each class is near its counter", off)
+
+
+def main():
+    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
+        print("skip census: it needs root and BTF")
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it gives back what it made
+    run_checks((of_anonymous, of_memfd, of_tmpfs, of_page_cache, of_hugetlb, of_huge_pages_cut, of_pipes, of_io_uring,
+                of_packet_ring, of_vmalloc, of_large_kmalloc, of_slab, of_page_tables, of_kernel_stacks, of_sockets, of_zram,
+                of_deleted_cgroups, sums))
+    return exit_code()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
