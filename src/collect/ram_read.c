@@ -177,7 +177,11 @@ static int take_census(struct ram_reader *r, const struct procfs *proc,
 	for (int i = 0; !agrees && i < TRIES; i++) {
 		system->meminfo = after;
 		zones_read(proc->fd, &r->zones);
-		from.mapped_maps = r->own_maps = own_maps(proc);
+		r->own_maps = own_maps(proc);
+		/* Only root reads vmallocinfo. */
+		from.vmalloc_mappable = vmalloc_mappable(proc->fd, s->host.page_size);
+		if (from.vmalloc_mappable < r->own_maps)
+			from.vmalloc_mappable = r->own_maps;
 		error = census_source_read(r->census, &r->zones, spec->census_method, &census);
 		if (error < 0)
 			break;

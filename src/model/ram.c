@@ -568,6 +568,9 @@ static void take_counters(struct split *s, const struct census *c)
 	const struct meminfo *m = s->from->after;
 	const struct ram_figure *zram = &s->ram->figure[RAM_ZRAM_ZSWAP];
 	struct reading secondary = counter(m, MEMINFO_SEC_PAGE_TABLES);
+	/* Nothing says which pages are mapped: as many as can be. */
+	const uint64_t mappable = s->from->vmalloc_mappable,
+		       mapped = s->ram->figure[RAM_DRIVER_MAPPED].bytes;
 	static const enum ram_class classes[] = {RAM_KERNEL_STACKS, RAM_VMALLOC, RAM_PERCPU,
 						 RAM_GPU};
 
@@ -581,7 +584,8 @@ static void take_counters(struct split *s, const struct census *c)
 		f->exists = class != RAM_GPU;
 		f->reason = v.known || !f->exists ? NULL : "the kernel does not tell";
 		if (class == RAM_VMALLOC)
-			v = reading_less(v, (struct reading){true, s->from->mapped_maps});
+			v = reading_less(
+				v, (struct reading){true, mappable < mapped ? mappable : mapped});
 		take_unmarked(s, class, v);
 	}
 	if (secondary.known && secondary.bytes)

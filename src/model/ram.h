@@ -140,10 +140,10 @@ struct ram_sources {
 	const struct zones *zones;
 	uint32_t page_size, cpus;
 	/*
-	 * Bytes of vmalloc that this process maps: its maps of BPF. They are "driver_mapped", and
-	 * in VmallocUsed as well.
+	 * Bytes of vmalloc that processes can map: maps of BPF, buffers of drivers. What is mapped
+	 * is "driver_mapped", and in VmallocUsed as well.
 	 */
-	uint64_t mapped_maps;
+	uint64_t vmalloc_mappable;
 };
 
 /*

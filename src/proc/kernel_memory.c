@@ -143,6 +143,28 @@ int vmallocinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret)
 	return lines_read(proc_fd, "vmallocinfo", take_area, &r);
 }
 
+/* As above; areas that processes can map say "user" (VM_USERMAP). */
+static void take_mappable(void *arg, struct text_part line)
+{
+	uint64_t *sum = arg, pages = 0;
+	struct text_part word;
+
+	while ((word = line_word(&line)).len) {
+		if (part_cut_prefix(&word, "pages="))
+			parse_u64(word.s, word.len, PAGES_MAX, &pages);
+		else if (part_is(word, "user"))
+			*sum += pages;
+	}
+}
+
+uint64_t vmalloc_mappable(int proc_fd, uint32_t page_size)
+{
+	uint64_t pages = 0;
+
+	return lines_read(proc_fd, "vmallocinfo", take_mappable, &pages) < 0 ? 0
+									     : pages * page_size;
+}
+
 struct mappings {
 	struct name_sums *sums;
 	char name[RAM_NAME]; /* of the mapping that the lines are of; empty: it is no device */

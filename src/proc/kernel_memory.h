@@ -33,6 +33,8 @@ void vmallocinfo_parse(const char *text, size_t len, uint32_t page_size, struct 
 int slabinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret);
 int vmallocinfo_read(int proc_fd, uint32_t page_size, struct name_sums *ret);
 
+/* Bytes of vmalloc that processes can map; 0 if it cannot be read. */
+uint64_t vmalloc_mappable(int proc_fd, uint32_t page_size);
 /*
  * Pages that drivers mapped one by one into a process (VM_MIXEDMAP), by the name of the mapping:
  * "/dev/nvidiactl", "socket:[1234]", "anon_inode:bpf-map". Reads below the directory of the

@@ -164,6 +164,19 @@ TEST(classes)
 	assert_int_equal(part_of_class(&m.ram, RAM_PAGE_TABLES, "of KVM and IOMMUs"), MIB);
 }
 
+/* What processes map of vmalloc is no more than they map, and than can be mapped. */
+TEST(mapped_vmalloc)
+{
+	struct machine m;
+
+	begin(&m);
+	m.from.vmalloc_mappable = 16 * MIB;
+	assert_true(split(&m));
+	assert_class(&m.ram, RAM_VMALLOC, 17 - 6);
+	assert_class(&m.ram, RAM_DRIVER_MAPPED, 6);
+	assert_int_equal(sum(&m.ram), 1000 * MIB);
+}
+
 /* Counters of what has no mark never take more than there is. */
 TEST(few_unmarked)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* slabinfo_parse(), vmallocinfo_parse(), driver_pages_read(): sums by name. */
+/* slabinfo_parse(), vmallocinfo_parse(), vmalloc_mappable(), driver_pages_read(): sums by name. */
 #include "test_proc.h"
 
 #include "base/strbuf.h"
@@ -125,4 +125,11 @@ TEST(files)
 	/* Nothing is a device: smaps is not read. */
 	proc_tree_sh(&t, "rm smaps; echo '7f00-7f01 rw-s 0 00:0e 1 /dev/shm/x' >maps");
 	assert_int_equal(driver_pages_read(t.proc.fd, &sums), 0);
+	assert_int_equal(vmalloc_mappable(t.proc.fd, PAGE), 0);
+	proc_tree_sh(
+		&t,
+		"printf '%%s\\n' '0-1 12288 array_map_alloc+0x1/0x2 pages=2 vmalloc user N0=2' "
+		"'1-2 8192 user+0x1/0x2 pages=1 vmalloc N0=1' '2-3 8192 ring+0x1/0x2 vmap user' "
+		"'3-4 8192 f+0x1/0x2 pages=5 vmalloc user vpages' >vmallocinfo");
+	assert_int_equal(vmalloc_mappable(t.proc.fd, PAGE), 7 * PAGE);
 }
