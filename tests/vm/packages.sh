@@ -10,7 +10,7 @@
 OTHER_SUITES='bullseye bookworm bookworm-backports trixie trixie-backports forky forky-backports sid
 experimental'
 OTHER_SECURITY='bullseye-security bookworm-security trixie-security forky-security'
-MODULES='lzo lzo-rle zram crc32c_generic ext4'
+MODULES='lzo lzo-rle zram crc32c_generic ext4 virtio_pci virtio_balloon'
 declare -A ROWS=() REFRESHED=()
 SUITES=configured   # or other
 FLAVOUR=cloud-amd64 # kernel flavour; it names the architecture of the packages
@@ -187,6 +187,7 @@ unpack_modules() {
 	for name in $MODULES; do
 		unpack_module "$1" "$name" || return 1
 	done
+	echo "$MODULES" >"$1/wanted"
 	(cd "$1" && find modules | cpio -o -H newc --quiet >base.cpio)
 }
 
@@ -213,16 +214,17 @@ download_row() {
 	done
 }
 
-# Downloads and unpacks the package of ROW into the cache, completely or not at all. Sets DIR.
+# Downloads and unpacks the package of ROW into the cache, completely or not at all. Sets DIR. One with other
+# modules is replaced.
 fetch_row() {
 	local version package parts tmp
 	read -r version package parts <<<"$ROW"
 	DIR=$CACHE/kernels/${package}_${version//[^0-9A-Za-z.+~-]/_}
-	! cached "$DIR" || return 0
+	! cached "$DIR" || ! grep -qsx "$MODULES" "$DIR/wanted" || return 0
 	tmp=$(cache_begin) || return
 	(download_row "$tmp") >"$CACHE/download.log" 2>&1 && mkdir -p "$tmp/boot" "$tmp/modules" &&
 		unpack_kernel "$tmp" && unpack_modules "$tmp" &&
-		rm -rf "$tmp/lib" "$tmp/usr" "$tmp/modules" && cache_keep "$tmp" "$DIR" && return
+		rm -rf "$tmp/lib" "$tmp/usr" "$tmp/modules" "$DIR" && cache_keep "$tmp" "$DIR" && return
 	rm -rf "$tmp"
 	return 1
 }
