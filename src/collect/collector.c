@@ -400,7 +400,8 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 		if (self)
 			procfs_learn_start_offset(&c->proc, self->start_ns);
 	}
-	if (c->ram && ram_reader_read(c->ram, &c->proc, &c->spec, s) == -ENOMEM)
+	s->system.ram = NULL;
+	if (c->ram && c->spec.ram && ram_reader_read(c->ram, &c->proc, &c->spec, s) == -ENOMEM)
 		return -ENOMEM;
 	c->check.pool = collector_pool(c);
 	if (!c->check.pool)

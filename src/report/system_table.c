@@ -476,20 +476,14 @@ static void put_method(struct page *p)
 static void put_deleted(struct page *p)
 {
 	const struct ram *ram = p->r->ram;
-	uint64_t bytes = 0;
-	size_t count = 0;
+	uint64_t count = ram->deleted_cgroups;
 	char size[FORMAT_MAX + 1];
 
-	for (size_t i = 0; i < ram->cgroups; i++) {
-		if (!ram->cgroup[i].deleted)
-			continue;
-		bytes += census_cgroup_bytes(&ram->cgroup[i]);
-		count++;
-	}
 	if (!count)
 		return;
-	size[format_bytes(size, bytes, p->style->bytes)] = '\0';
-	line_printf(&p->line, "%zu deleted cgroup%s still hold%s %s: zmem-bpf system --by cgroup",
+	size[format_bytes(size, ram->deleted_bytes, p->style->bytes)] = '\0';
+	line_printf(&p->line,
+		    "%" PRIu64 " deleted cgroup%s still hold%s %s: zmem-bpf system --by cgroup",
 		    count, count == 1 ? "" : "s", count == 1 ? "s" : "", size);
 	line_end(&p->line);
 }
