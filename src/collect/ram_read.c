@@ -18,7 +18,7 @@
 #define TRIES 3
 /* The largest ones are named. */
 #define NAMED 10
-/* In a series the frames are counted for at most a twenty-fifth of a CPU. */
+/* Again and again, the frames are counted for at most a twenty-fifth of a CPU. */
 #define CPU_PART    25
 #define PAUSE_LEAST 2000000 /* us */
 
@@ -29,7 +29,7 @@ struct ram_reader {
 	struct zones zones;
 	struct ram ram;
 	struct ram_node *node;
-	uint64_t due_us; /* CLOCK_MONOTONIC: in a series, of the next reading; 0: of the first */
+	uint64_t due_us; /* CLOCK_MONOTONIC: of the next sums; 0: of the first */
 };
 
 int ram_reader_open(const struct source *source, struct ram_reader **ret)
@@ -177,7 +177,7 @@ static int read_cgroups(struct ram_reader *r, const struct collect_spec *spec, s
 		ram->deleted_bytes += census_cgroup_bytes(&ram->cgroup[i]);
 	}
 	/* Their names are gone with this snapshot, and the next ones have the same census. */
-	if (spec->continuous || error < 0) {
+	if (spec->ram == RAM_SUMS || error < 0) {
 		ram->cgroup = NULL;
 		ram->cgroups = 0;
 	}
@@ -238,7 +238,12 @@ static int read_ram(struct ram_reader *r, const struct procfs *proc,
 		zones_read(proc->fd, &r->zones);
 		ram_from_counters(&from, r->reason, &r->ram);
 	}
-	return spec->continuous ? 0 : name_allocations(r, proc, s);
+	if (spec->ram == RAM_DETAILS)
+		return name_allocations(r, proc, s);
+	for (int i = 0; i < RAM_FIGURES; i++)
+		r->ram.figure[i].parts = 0;
+	r->ram.parts = 0;
+	return 0;
 }
 
 int ram_reader_read(struct ram_reader *r, const struct procfs *proc,
@@ -248,7 +253,7 @@ int ram_reader_read(struct ram_reader *r, const struct procfs *proc,
 	int error;
 
 	s->system.ram = &r->ram;
-	if (spec->continuous && clock_us(CLOCK_MONOTONIC) < r->due_us)
+	if (spec->ram == RAM_SUMS && clock_us(CLOCK_MONOTONIC) < r->due_us)
 		return 0;
 	error = read_ram(r, proc, spec, s);
 	pause = CPU_PART * (clock_us(CLOCK_THREAD_CPUTIME_ID) - start);

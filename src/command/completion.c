@@ -306,6 +306,7 @@ static void print_documents(void)
 	print_fields("change", &change_process_fields);
 	print_fields("group_change", &change_group_fields);
 	print_fields("change_sum", &change_total_fields);
+	print_fields("change_machine", &change_machine_fields);
 	print_fields("incident", &incident_fields);
 	print_fields("oom_kill", &incident_kill_fields);
 	print_fields("pressure", &incident_pressure_fields);

@@ -170,7 +170,7 @@ static void census(struct ram *ram)
 			    .known = true,
 			    .frames = 16 * GIB,
 			    .duration_us = 61234,
-			    .taken_ms = 1767225599500,
+			    .taken_ms = 1767225600100, /* the snapshot began before it */
 			    .deleted_known = true,
 			    .deleted_cgroups = 2,
 			    .deleted_bytes = 48 * MIB + 12 * KIB,
