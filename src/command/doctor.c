@@ -492,7 +492,7 @@ static void judge_frames(struct doctor *d, const struct ram *ram)
 /* Where the RAM of the machine is: the census of system. */
 static void add_frames(struct doctor *d)
 {
-	const struct collect_spec spec = {.ram = true};
+	const struct collect_spec spec = {.ram = RAM_DETAILS};
 	cleanup(diag_clear) struct diag diag = {};
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct source *engine = NULL;
