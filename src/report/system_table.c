@@ -130,12 +130,13 @@ static void begin_rows(struct page *p, const struct fields *columns, unsigned si
 	for (size_t i = 0; i < columns->count; i++) {
 		const struct field *f = columns->item[i];
 
-		column[i] =
-			(struct grid_column){.heading = f->heading,
-					     .type = cell_type_of(f),
-					     .min = f->type == FIELD_RATIO   ? PERCENT_MIN
-						    : f->type == FIELD_BYTES ? size + (i ? 0 : 2)
-									     : 0};
+		column[i] = (struct grid_column){
+			.heading = f->heading,
+			.type = cell_type_of(f),
+			.min = f->type == FIELD_RATIO	? PERCENT_MIN
+			       : f->type == FIELD_BYTES ? size + (i ? 0 : 2)
+			       : f->type == FIELD_TEXT	? sizeof("partition") - 1
+							: 0};
 	}
 	column[columns->count - 1].left = column[columns->count - 1].middle = true;
 	column[columns->count - 1].min = 0;
@@ -542,8 +543,8 @@ static void put_cgroups(struct page *p)
 }
 
 static const char node_note[] =
-	"The counters of kernel stacks, vmalloc and GPU are of no node: these "
-	"pages are in unnamed kernel pages.";
+	"Memory without a mark, such as kernel stacks and vmalloc, is in unnamed "
+	"kernel pages here.";
 
 static void put_nodes(struct page *p)
 {
