@@ -99,15 +99,17 @@ static bool class_exists(const void *row, const void *of)
 	return ((const struct ram_figure *)row)->exists || ((const struct ram_figure *)row)->reason;
 }
 
-JSON_KNOWN(class, "class", TEXT, value_text(ram_class_table[r->class].key), "its name");
+JSON_KNOWN(class, "class", TEXT, value_text(ram_class_table[r->class].key),
+	   "its name; zmem-bpf-system(1) explains each");
 JSON_FIELD(class_bytes, "bytes", BYTES, value_bytes(r->known, r->bytes),
 	   "its size. Null if it was not measured");
 JSON_FIELD(class_error, "error_bytes", BYTES, value_bytes(r->known && r->sampled, r->error),
 	   "of a sample: with a probability of 95 % the size is not further off");
 JSON_FIELD(class_counter, "counter", TEXT, value_text(ram_class_table[r->class].counter),
-	   "the values of the kernel that count the same. Null if there are none");
-JSON_FIELD(class_counter_bytes, "counter_bytes", BYTES, value_bytes(r->has_counter, r->counter),
-	   "what they say: of two readings, before and after the census, the one that is nearer");
+	   "the counters of the kernel that count the same. Null if there are none");
+JSON_FIELD(
+	class_counter_bytes, "counter_bytes", BYTES, value_bytes(r->has_counter, r->counter),
+	"what they say: of two readings, before and after the frames were counted, the nearer one");
 JSON_FIELD(class_reason, "reason", TEXT, value_text(r->reason),
 	   "why it was not measured, or is less than its counter");
 ROWS(class_parts, "parts", &parts, struct ram_part, true, ram_of(r)->part + r->part, r->parts,
@@ -130,12 +132,12 @@ static struct value largest_error(const struct ram *r)
 
 JSON_KNOWN(
 	method, "method", TEXT, value_text(ram_method_name(r->method)),
-	"exact: each page frame was counted. sample: some were. counters: the values of the kernel "
-	"stand for them");
+	"how it was measured. exact: each page frame was counted. sample: some were. counters: none was, and the values "
+	"are counters of the kernel");
 JSON_FIELD(ram_reason, "reason", TEXT, value_text(*r->reason ? r->reason : NULL),
-	   "why the frames were not counted");
+	   "why the frames were not counted. Null if they were");
 JSON_FIELD(frames, "frames_bytes", BYTES, value_bytes(r->known, r->frames),
-	   "all RAM: what the zones call present. It is the sum of the classes");
+	   "all RAM: the sum of the classes");
 JSON_FIELD(ram_error, "error_bytes", BYTES, largest_error(r),
 	   "of a sample: the largest error of a class");
 JSON_FIELD(ram_duration, "duration_us", AMOUNT,
@@ -156,8 +158,8 @@ JSON_FIELD(deleted_bytes, "deleted_cgroup_bytes", BYTES,
 	     .shown = class_exists)
 #define OF_WHICH(name, flags)                                                                      \
 	ROWS(name, "of_which", &classes, struct ram_figure, true, r->figure + RAM_CLASSES,         \
-	     RAM_FIGURES - RAM_CLASSES, "what is also in classes", FIELD_KNOWN | (flags),          \
-	     .shown = class_exists)
+	     RAM_FIGURES - RAM_CLASSES, "memory that is in the classes as well",                   \
+	     FIELD_KNOWN | (flags), .shown = class_exists)
 CLASSES(ram_classes, FIELD_LINES);
 OF_WHICH(of_which, FIELD_LINES);
 CLASSES(ram_classes_line, 0);
@@ -423,10 +425,14 @@ JSON_FIELD(ram_object, "ram", OBJECT, value_row(r->ram),
 	   "where the RAM is. Null if the machine does not tell how much it has", .fields = &ram);
 ROWS(all_cgroups, "cgroups", &cgroups, struct census_cgroup, r->cgroups && r->ram->cgroup,
      r->ram->cgroup, r->ram->cgroups,
-     "the memory cgroups that page frames are charged to, largest first. Null without --by cgroup",
+     "the memory cgroups that page frames are charged to, largest first. Null without --by "
+     "cgroup, and if the frames were not counted",
      FIELD_LINES);
 ROWS(all_nodes, "nodes", &nodes, struct ram_node, r->nodes && r->ram->node, r->ram->node,
-     r->ram->nodes, "the same classes for each node. Null without --by node", FIELD_LINES);
+     r->ram->nodes,
+     "the same classes for each node. Null without --by node, of a sample, and if the frames "
+     "were not counted",
+     FIELD_LINES);
 OBJECT(memory, "memory", &memory, &r->account,
        "MemTotal in parts that do not overlap. A part that the kernel does not report is null, "
        "and in unaccounted_bytes");

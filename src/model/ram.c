@@ -17,44 +17,48 @@
 
 const struct ram_class_info ram_class_table[RAM_FIGURES] = {
 	[RAM_FREE] = {"free", "free", "MemFree + lists of CPUs",
-		      "free, also on lists of CPUs and not yet set up or accepted"},
+		      "pages that nothing uses, also those on lists of CPUs"},
 	[RAM_ANON] = {"anon", "anonymous", "AnonPages", "anonymous memory that processes map"},
-	[RAM_ANON_UNMAPPED] = {"anon_unmapped", "anonymous, unmapped", NULL,
-			       "swap cache, and memory of users that no process maps: the kernel "
-			       "holds it for I/O, or it is being freed"},
+	[RAM_ANON_UNMAPPED] = {"anon_unmapped", "unmapped anonymous", NULL,
+			       "memory that was of a process and that none maps now: swap cache, "
+			       "pages in I/O, pages that are being freed"},
 	[RAM_PAGE_CACHE] = {"page_cache", "page cache", "Cached + Buffers - Shmem",
-			    "files and block devices, mapped or not, without shared memory"},
-	[RAM_SHMEM] = {"shmem", "shared memory, tmpfs", "Shmem",
+			    "pages of files and block devices, mapped by processes or not"},
+	[RAM_SHMEM] = {"shmem", "shared memory/tmpfs", "Shmem",
 		       "shared memory and files of tmpfs, mapped or not"},
-	[RAM_SLAB] = {"slab", "slab", "Slab - large kmalloc", "small objects of the kernel"},
+	[RAM_SLAB] = {"slab", "slab", "Slab - large kmalloc",
+		      "small objects of the kernel, such as inodes and dentries"},
 	[RAM_LARGE_KMALLOC] = {"large_kmalloc", "large kmalloc", NULL,
-			       "allocations by kmalloc() above two pages; a part of Slab"},
+			       "allocations by kmalloc() of more than two pages"},
 	[RAM_PAGE_TABLES] = {"page_tables", "page tables", "PageTables + SecPageTables",
-			     "page tables of processes, of the kernel, of KVM and IOMMUs"},
+			     "page tables of processes, of the kernel, of KVM and of IOMMUs"},
 	[RAM_KERNEL_STACKS] = {"kernel_stacks", "kernel stacks", "KernelStack",
-			       "a stack for each thread"},
+			       "a stack of the kernel for each thread"},
 	[RAM_VMALLOC] = {"vmalloc", "vmalloc", "VmallocUsed - KernelStack",
 			 "allocations by vmalloc(), without kernel stacks"},
-	[RAM_PERCPU] = {"percpu", "per CPU", "Percpu", "a copy of variables for each CPU"},
+	[RAM_PERCPU] = {"percpu", "per-CPU memory", "Percpu",
+			"variables of the kernel with a copy for each CPU"},
 	[RAM_HUGETLB] = {"hugetlb", "huge pages (hugetlb)", "Hugetlb",
-			 "the pools of huge pages, used or free"},
-	[RAM_ZRAM_ZSWAP] = {"zram_zswap", "zram, zswap", "mm_stat + Zswap",
-			    "compressed swap in RAM"},
+			 "the pools of huge pages, in use or free"},
+	[RAM_ZRAM_ZSWAP] = {"zram_zswap", "zram/zswap", "mm_stat + Zswap",
+			    "swap that is compressed and kept in RAM"},
 	[RAM_NET_RINGS] = {"net_rings", "network rings", NULL,
-			   "page pools: buffers into which network cards receive"},
-	[RAM_BALLOON] = {"balloon", "balloon", NULL, "taken back by the host of a virtual machine"},
+			   "buffers into which network cards receive (page pools)"},
+	[RAM_BALLOON] = {"balloon", "balloon", NULL,
+			 "pages that this virtual machine gave back to its host"},
 	[RAM_DRIVER_MAPPED] = {"driver_mapped", "mapped by drivers", NULL,
-			       "pages of the kernel that a driver maps into processes"},
-	[RAM_GPU] = {"gpu", "GPU", "GPUActive + GPUReclaim", "memory of drivers of GPUs"},
+			       "pages of drivers and of BPF that processes map"},
+	[RAM_GPU] = {"gpu", "GPU", "GPUActive + GPUReclaim",
+		     "memory of the machine that drivers of GPUs use"},
 	[RAM_RESERVED] = {"reserved", "reserved at boot", "present - MemTotal",
-			  "the kernel's image, the array of struct page, firmware, bad RAM"},
+			  "the image of the kernel, the array of struct page, firmware, bad RAM"},
 	[RAM_UNNAMED] = {"unnamed_kernel", "unnamed kernel pages", NULL,
-			 "pages of the kernel that have neither a mark nor a counter"},
+			 "pages of the kernel that have no mark and no counter, mostly of drivers"},
 	[RAM_SOCKETS] = {"sockets", "sockets", "TCP, UDP, FRAG",
-			 "buffers of sockets: in slab, large kmalloc and unnamed kernel pages"},
-	[RAM_CGROUP_KERNEL] = {"cgroup_kernel", "charged to cgroups", NULL,
-			       "pages of the kernel that are charged to memory cgroups, without "
-			       "slab"},
+			 "buffers of TCP and UDP: in slab, large kmalloc and unnamed kernel pages"},
+	[RAM_CGROUP_KERNEL] =
+		{"cgroup_kernel", "charged to cgroups", NULL,
+		 "pages of the kernel that are charged to memory cgroups, without slab"},
 };
 
 const char *ram_method_name(enum ram_method method)
@@ -333,7 +337,7 @@ static uint64_t take_unmarked(struct split *s, enum ram_class class, struct read
 		return 0;
 	s->unmarked -= bytes;
 	if (bytes < v.bytes)
-		f->reason = "the counter is more than the frames without a mark";
+		f->reason = "less than its counter: no more pages were left";
 	f->exists = f->known = true;
 	f->bytes += bytes;
 	return bytes;
@@ -508,10 +512,8 @@ static void set_user_classes(struct split *s, const struct scaled *v)
 	    k[ZMEM_FRAME_ANON_UNMAPPED] + k[ZMEM_FRAME_SWAP_CACHE] + k[ZMEM_FRAME_TRUNCATED],
 	    e[ZMEM_FRAME_ANON_UNMAPPED] + e[ZMEM_FRAME_SWAP_CACHE] + e[ZMEM_FRAME_TRUNCATED]);
 	add_part(s, RAM_ANON_UNMAPPED, "swap cache", k[ZMEM_FRAME_SWAP_CACHE]);
-	add_part(s, RAM_ANON_UNMAPPED, "held by the kernel, or being freed",
-		 k[ZMEM_FRAME_ANON_UNMAPPED]);
-	add_part(s, RAM_ANON_UNMAPPED, "removed from its file, still held",
-		 k[ZMEM_FRAME_TRUNCATED]);
+	add_part(s, RAM_ANON_UNMAPPED, "in I/O or being freed", k[ZMEM_FRAME_ANON_UNMAPPED]);
+	add_part(s, RAM_ANON_UNMAPPED, "removed from its file", k[ZMEM_FRAME_TRUNCATED]);
 	set(s, RAM_PAGE_CACHE, k[ZMEM_FRAME_FILE] + k[ZMEM_FRAME_FILE_UNMAPPED],
 	    e[ZMEM_FRAME_FILE] + e[ZMEM_FRAME_FILE_UNMAPPED]);
 	add_part(s, RAM_PAGE_CACHE, "mapped", k[ZMEM_FRAME_FILE]);
@@ -533,7 +535,7 @@ static void set_free(struct split *s, const struct scaled *v)
 	set(s, RAM_FREE,
 	    k[ZMEM_FRAME_BUDDY] + k[ZMEM_FRAME_LISTED] + k[ZMEM_FRAME_UNACCEPTED] + v->unused,
 	    v->error[ZMEM_FRAME_BUDDY] + v->error[ZMEM_FRAME_LISTED]);
-	add_part(s, RAM_FREE, "lists of CPUs", k[ZMEM_FRAME_LISTED]);
+	add_part(s, RAM_FREE, "on lists of CPUs", k[ZMEM_FRAME_LISTED]);
 	add_part(s, RAM_FREE, "not yet set up", v->unused);
 	add_part(s, RAM_FREE, "not yet accepted", k[ZMEM_FRAME_UNACCEPTED]);
 }
@@ -610,7 +612,7 @@ static void name_blocks(struct split *s, const struct scaled *v)
 
 	set(s, RAM_UNNAMED, s->unmarked, v->error[ZMEM_FRAME_KERNEL] + v->error[ZMEM_FRAME_TYPED]);
 	if (other.known)
-		add_part(s, RAM_UNNAMED, "reclaimable (KReclaimable)", other.bytes);
+		add_part(s, RAM_UNNAMED, "reclaimable", other.bytes);
 	for (int i = 1; i < ZMEM_CENSUS_ORDERS; i++) {
 		uint64_t kib = (uint64_t)s->from->page_size << i >> 10;
 		char name[RAM_NAME];

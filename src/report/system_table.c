@@ -130,12 +130,13 @@ static void begin_rows(struct page *p, const struct fields *columns, unsigned si
 	for (size_t i = 0; i < columns->count; i++) {
 		const struct field *f = columns->item[i];
 
-		column[i] =
-			(struct grid_column){.heading = f->heading,
-					     .type = cell_type_of(f),
-					     .min = f->type == FIELD_RATIO   ? PERCENT_MIN
-						    : f->type == FIELD_BYTES ? size + (i ? 0 : 2)
-									     : 0};
+		column[i] = (struct grid_column){
+			.heading = f->heading,
+			.type = cell_type_of(f),
+			.min = f->type == FIELD_RATIO	? PERCENT_MIN
+			       : f->type == FIELD_BYTES ? size + (i ? 0 : 2)
+			       : f->type == FIELD_TEXT	? sizeof("partition") - 1
+							: 0};
 	}
 	column[columns->count - 1].left = column[columns->count - 1].middle = true;
 	column[columns->count - 1].min = 0;
@@ -165,7 +166,7 @@ static void put_row(struct page *p, const struct fields *columns, const void *ro
 static const char *const more[RAM_CLASSES] = {
 	[RAM_ANON] = "-s pss_anon",	     [RAM_PAGE_CACHE] = "files",
 	[RAM_SHMEM] = "files -g fs",	     [RAM_PAGE_TABLES] = "-s pgtables",
-	[RAM_DRIVER_MAPPED] = "-s rss_file",
+	[RAM_DRIVER_MAPPED] = "-s rss_file", [RAM_HUGETLB] = "-s hugetlb",
 };
 
 /* The counter by which processes hold a class; COUNTER_COUNT: they do not. */
@@ -332,8 +333,8 @@ static void put_ram_short(struct page *p)
 		{"RAM", CELL_TEXT, .left = true, .min = 20},
 		{"SIZE", CELL_SIGNED, .min = p->style->bytes ? BYTES_MIN : FORMAT_SIZE_MAX},
 		{"%RAM", CELL_PERCENT, .min = 5},
-		{"zmem-bpf", CELL_TEXT, .left = true, .min = 12},
-		{"HELD BY", CELL_TEXT, .left = true},
+		{"SEE zmem-bpf", CELL_TEXT, .left = true, .min = 12},
+		{"LARGEST PARTS", CELL_TEXT, .left = true},
 	};
 	const struct ram *ram = p->r->ram;
 	const struct ram_figure *figure[RAM_CLASSES];
@@ -396,13 +397,14 @@ static void put_ram_long(struct page *p)
 {
 	const struct ram *ram = p->r->ram;
 	const bool counters = ram->method == RAM_COUNTERS;
+	const unsigned size = p->style->bytes ? BYTES_MIN : FORMAT_SIZE_MAX;
 	const struct grid_column column[] = {
-		{"RAM", CELL_TEXT, .left = true, .min = NAME_MIN},
-		{"SIZE", CELL_SIGNED, .min = size_width(p)},
+		{"RAM", CELL_TEXT, .left = true, .min = NAME_MIN + SIZE_MIN - FORMAT_SIZE_MAX},
+		{"SIZE", CELL_SIGNED, .min = size},
 		{"%RAM", CELL_PERCENT, .min = PERCENT_MIN},
-		{"+-", CELL_SIGNED, .min = size_width(p), .hidden = ram->method != RAM_SAMPLE},
-		{"COUNTER", CELL_SIGNED, .min = size_width(p), .hidden = counters},
-		{"DIFFERENCE", CELL_SIGNED, .min = size_width(p), .hidden = counters},
+		{"+-", CELL_SIGNED, .min = size, .hidden = ram->method != RAM_SAMPLE},
+		{"COUNTER", CELL_SIGNED, .min = size, .hidden = counters},
+		{"DIFFERENCE", CELL_SIGNED, .min = size, .hidden = counters},
 		{"COUNTED BY", CELL_TEXT, .left = true},
 	};
 	const struct ram_figure *figure[RAM_CLASSES];
@@ -430,14 +432,14 @@ static void put_unplaced(struct page *p)
 
 	for (size_t i = 0; i < m->unplaced_count; i++)
 		put_part(p, m->unplaced[i].name, value_bytes(true, m->unplaced[i].bytes),
-			 "of /proc/meminfo: in no other line, or in any");
+			 "in /proc/meminfo; may be in a line above");
 }
 
 /* Prints values that overlap the classes. */
 static void put_across(struct page *p)
 {
 	line_end(&p->line);
-	begin_parts(p, "ACROSS", "%RAM", p->whole);
+	begin_parts(p, "OTHER COUNTERS", "%RAM", p->whole);
 	for (size_t i = 0; i < system_across.count; i++) {
 		const struct field *f = system_across.item[i];
 		struct value v = field_value(f, system_of(p), NULL);
@@ -479,7 +481,7 @@ static void put_method(struct page *p)
 		line_printf(&p->line, "; --exact counts all.");
 		break;
 	default:
-		line_printf(&p->line, "These are counters of the kernel: %s.", ram->reason);
+		line_printf(&p->line, "These are counters of the kernel; %s.", ram->reason);
 		break;
 	}
 	line_end(&p->line);
@@ -504,9 +506,10 @@ static void put_deleted(struct page *p)
 #define CGROUPS_SHOWN 20
 
 static const char freeing[] =
-	"The kernel frees a deleted cgroup when its last page is gone. Its page cache goes with: "
-	"sync; echo 1 > /proc/sys/vm/drop_caches. In cgroup v2 also by writing a size to "
-	"memory.reclaim of the cgroup above it. Shared memory goes when its files are removed.";
+	"A deleted cgroup is one that was removed while pages were charged to it. The kernel frees "
+	"it with the last of them. What frees page cache: sync; echo 1 > "
+	"/proc/sys/vm/drop_caches, or with cgroup v2 a size written to memory.reclaim of the "
+	"cgroup above it. What frees shared memory: removing its files.";
 
 static void put_cgroups(struct page *p)
 {
@@ -545,6 +548,10 @@ static void put_cgroups(struct page *p)
 		text_put_folded(p->line.out, freeing, 0, p->style->width);
 }
 
+static const char node_note[] =
+	"Memory without a mark, such as kernel stacks and vmalloc, is in unnamed "
+	"kernel pages here.";
+
 static void put_nodes(struct page *p)
 {
 	const struct ram *ram = p->r->ram;
@@ -578,6 +585,7 @@ static void put_nodes(struct page *p)
 		row[1 + shown] = (struct cell){.type = CELL_EMPTY};
 		grid_print_cells(&p->grid, &p->line, row);
 	}
+	text_put_folded(p->line.out, node_note, 0, p->style->width);
 	if (shown < ram->nodes) {
 		line_printf(&p->line, "%zu further nodes: --json has them.", ram->nodes - shown);
 		line_end(&p->line);

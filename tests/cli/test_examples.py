@@ -186,16 +186,30 @@ def check_documents():
 
 
 def check_shown(ran):
-    """Each line that zmem-bpf-system(1) shows is the beginning of a line of the output, in its order."""
+    """Each line that zmem-bpf-system(1) shows of a recording is the beginning of a line of the output, in its order.
+    Of this machine it has the same headings and classes, and a text for each class."""
     with open(ROOT + "/src/man/zmem-bpf-system.1", encoding="utf-8") as file:
-        displays = re.findall(r"^\.Bd.*?\n(.*?)^\.Ed", file.read(), re.S | re.M)
-    shown = [line for display in displays for line in display.splitlines() if line[:1] != "$"]
-    system = ran["zmem-bpf system --replay guest.zmem"]
+        page = file.read()
+    displays = re.findall(r"^\.Bd.*?\n(.*?)^\.Ed", page, re.S | re.M)
+    here = [display for display in displays if re.match(r"\$ (?!.*--replay|.* -fmkmem)", display)]
+    shown = [line for display in displays if display not in here for line in display.splitlines() if line[:1] != "$"]
+    system = ran["zmem-bpf system -l --replay guest.zmem"]
     rows = next(out for command, out in ran.items() if "-fmkmem" in command)
     # The rows of the processes are between the last two tables of it.
     lines = iter((system + rows + system).splitlines())
     missing = next((want for want in shown if not any(line.startswith(want) for line in lines)), None)
     result(len(shown) > 30 and missing is None, "zmem-bpf-system.1: the example is what is printed", missing)
+    ram = subprocess.run((PROGRAM, "-q", "system", "-l"), capture_output=True, text=True, check=True).stdout
+    classes = re.findall(r"^(?!RAM|total)(?:of which )?(\w\S*(?: \S+)*)  ", ram.partition("\n\n")[0], re.M)
+    missing = [name for name in classes if "\n.It %s Pq Li " % name not in page]
+    result(len(classes) > 18 and not missing, "zmem-bpf-system.1: has each class", missing)
+    for display in here:
+        command, heading, *lines = display.splitlines()
+        done = subprocess.run((PROGRAM, "-q", *command.split()[2:]), capture_output=True, text=True, check=True)
+        result(re.match(r"\s+".join(map(re.escape, heading.split())), done.stdout.lstrip()), "zmem-bpf-system.1: %s: headings" % command)
+        wrong = [line for line in lines if re.match("[a-z]", line) and
+                 not re.match("|".join(map(re.escape, classes + ["total"])) + "|[0-9]+ others", line)]
+        result(len(lines) > 3 and not wrong, "zmem-bpf-system.1: %s: classes" % command, wrong)
 
 
 def check_fleet(environ):

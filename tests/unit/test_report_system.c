@@ -193,7 +193,7 @@ static void census(struct ram *ram)
 	figure(ram, RAM_PAGE_TABLES, 30 * MIB, 0);
 	figure(ram, RAM_KERNEL_STACKS, 9 * MIB, 0);
 	figure(ram, RAM_VMALLOC, 40 * MIB, -11 * MIB);
-	ram->figure[RAM_VMALLOC].reason = "the counter is more than the frames without a mark";
+	ram->figure[RAM_VMALLOC].reason = "less than its counter: no more pages were left";
 	figure(ram, RAM_PERCPU, 8 * MIB, 0);
 	figure(ram, RAM_HUGETLB, 64 * MIB, 0);
 	ram_add_part(ram, RAM_HUGETLB, "free", 64 * MIB);
