@@ -203,10 +203,10 @@ static int take_census(struct ram_reader *r, const struct procfs *proc,
 		system->meminfo = after;
 		zones_read(proc->fd, &r->zones);
 		r->own_maps = own_maps(proc);
-		/* Only root reads vmallocinfo. */
-		from.vmalloc_mappable = vmalloc_mappable(proc->fd, s->host.page_size);
-		if (from.vmalloc_mappable < r->own_maps)
-			from.vmalloc_mappable = r->own_maps;
+		from.vmalloc_mappable = r->own_maps;
+		/* Only root reads vmallocinfo, and a series does not: it holds a lock. */
+		if (spec->ram == RAM_DETAILS)
+			from.vmalloc_mappable += vmalloc_mappable(proc->fd, s->host.page_size);
 		error = census_source_read(r->census, &r->zones, spec->census_method, &census);
 		if (error < 0)
 			break;

@@ -455,6 +455,25 @@ def fill_udp(stack):
     return sum(sender.sendto(bytes(60000), receiver.getsockname()) for _ in range(SIZE // 60000))
 
 
+def of_network_rings():
+    """Packets that a veth has received into its page pool, unread."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "veth_ring.py")
+
+    @contextlib.contextmanager
+    def state():
+        with subprocess.Popen((sys.executable, script, str(SIZE)), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as child:
+            for line in ("READY", "SENT"):
+                if child.stdout.readline() != line + "\n":
+                    raise RuntimeError("veth_ring.py ended")
+                if line == "READY":
+                    print(file=child.stdin, flush=True)
+            yield
+            child.stdin.close()
+
+    grows("the ring of a network card", state, {"net_rings": SIZE, ("net_rings", "ring1"): SIZE})
+
+
 @contextlib.contextmanager
 def zram():
     at = "/sys/class/zram-control/"
@@ -564,7 +583,7 @@ def main():
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it gives back what it made
     run_checks((of_anonymous, of_memfd, of_tmpfs, of_page_cache, of_hugetlb, of_huge_pages_cut, of_pipes, of_io_uring,
-                of_packet_ring, of_vmalloc, of_large_kmalloc, of_slab, of_page_tables, of_kernel_stacks, of_sockets, of_zram,
+                of_packet_ring, of_vmalloc, of_large_kmalloc, of_slab, of_page_tables, of_kernel_stacks, of_sockets, of_network_rings, of_zram,
                 of_deleted_cgroups, sums))
     return exit_code()
 
