@@ -109,7 +109,8 @@ void balance_report(const struct result *result, struct system_report *ret)
 							.after = &s->system.meminfo,
 							.zones = &(struct zones){},
 							.page_size = s->host.page_size},
-				  "a recording has no page frames", &ret->counters);
+				  "the recording has no page frames at this moment",
+				  &ret->counters);
 		ret->ram = &ret->counters;
 	}
 }

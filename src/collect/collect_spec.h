@@ -23,6 +23,13 @@ enum files_choice {
 	FILES_ALL,   /* also of page cache */
 };
 
+/* Where the machine's RAM is. */
+enum ram_choice {
+	RAM_UNASKED,
+	RAM_DETAILS, /* also its cgroups and nodes, and the names of allocations */
+	RAM_SUMS,    /* as often as their CPU time allows */
+};
+
 /* Zeroed memory asks for one snapshot with PSS from any source, without names. */
 struct collect_spec {
 	enum pss_choice pss;
@@ -32,7 +39,7 @@ struct collect_spec {
 	bool continuous;  /* several snapshots: names are kept between them */
 	int verify;	  /* the number of rows to compare with smaps_rollup, or VERIFY_ALL */
 	enum files_choice files;
-	bool ram; /* where the machine's RAM is */
+	enum ram_choice ram;
 	enum census_method census_method;
 	bool figures_only; /* of the machine only what tables of processes show */
 	bool swap_shmem;   /* SWAP_SHMEM of each process, while swap is in use */

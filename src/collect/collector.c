@@ -61,6 +61,7 @@ int collector_turn_to(struct collector *c, uint32_t frame)
 
 	if (r < 0)
 		return r;
+	c->snapshot.recorded = true;
 	uncount_statuses(&c->snapshot);
 	/* Older versions recorded them. */
 	if (snapshot_is_kill(&c->snapshot))
@@ -375,6 +376,13 @@ static int read_swap(struct collector *c)
 	return r;
 }
 
+int collector_read_ram(struct collector *c)
+{
+	int r = c->ram ? 0 : ram_reader_open(c->source, &c->ram);
+
+	return r < 0 ? r : ram_reader_read(c->ram, &c->proc, &c->spec, &c->snapshot);
+}
+
 static int complete_machine(struct collector *c, int64_t time_ms)
 {
 	struct snapshot *s = &c->snapshot;
@@ -400,7 +408,8 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 		if (self)
 			procfs_learn_start_offset(&c->proc, self->start_ns);
 	}
-	if (c->ram && ram_reader_read(c->ram, &c->proc, &c->spec, s) == -ENOMEM)
+	s->system.ram = NULL;
+	if (c->spec.ram && collector_read_ram(c) == -ENOMEM)
 		return -ENOMEM;
 	c->check.pool = collector_pool(c);
 	if (!c->check.pool)

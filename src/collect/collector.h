@@ -40,4 +40,10 @@ int collector_turn_to(struct collector *c, uint32_t frame);
  */
 int collector_find_user(struct collector *c, const char *name, uid_t *ret_uid);
 
+/*
+ * Reads where the RAM is into the snapshot, as spec.ram says, which may be set since the opening if
+ * the process may still load programs. Returns 0 or a negative errno.
+ */
+int collector_read_ram(struct collector *c);
+
 #endif

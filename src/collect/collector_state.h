@@ -72,7 +72,7 @@ struct collector {
 	struct source *source;		/* NULL with a recording */
 	struct files_source *files;	/* NULL if no files are summed, or they cannot be */
 	struct holders_source *holders; /* NULL unless swapped shared memory is asked for */
-	struct ram_reader *ram;		/* NULL unless spec.ram */
+	struct ram_reader *ram;		/* NULL before it is asked for (spec.ram) */
 	struct swap_source *swap;	/* NULL while swap slots cannot be read */
 	struct diag diag;		/* why a source did not open */
 	char reason[RECORDING_REASON];	/* why a frame cannot be read */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "model/ram.h"
 #include "proc/kernel_memory.h"
@@ -17,6 +18,9 @@
 #define TRIES 3
 /* The largest ones are named. */
 #define NAMED 10
+/* Again and again, the frames are counted for at most a twenty-fifth of a CPU. */
+#define CPU_PART    25
+#define PAUSE_LEAST 2000000 /* us */
 
 struct ram_reader {
 	struct census_source *census; /* NULL: reason */
@@ -25,6 +29,7 @@ struct ram_reader {
 	struct zones zones;
 	struct ram ram;
 	struct ram_node *node;
+	uint64_t due_us; /* CLOCK_MONOTONIC: of the next sums; 0: of the first */
 };
 
 int ram_reader_open(const struct source *source, struct ram_reader **ret)
@@ -159,6 +164,26 @@ static uint64_t own_maps(const struct procfs *proc)
 	return bytes;
 }
 
+static int read_cgroups(struct ram_reader *r, const struct collect_spec *spec, struct snapshot *s)
+{
+	struct ram *ram = &r->ram;
+	int error = census_source_cgroups(r->census, &s->arena, &ram->cgroup, &ram->cgroups);
+
+	ram->deleted_known = error == 0;
+	for (size_t i = 0; error == 0 && i < ram->cgroups; i++) {
+		if (!ram->cgroup[i].deleted)
+			continue;
+		ram->deleted_cgroups++;
+		ram->deleted_bytes += census_cgroup_bytes(&ram->cgroup[i]);
+	}
+	/* Their names are gone with this snapshot, and the next ones have the same census. */
+	if (spec->ram == RAM_SUMS || error < 0) {
+		ram->cgroup = NULL;
+		ram->cgroups = 0;
+	}
+	return error;
+}
+
 /* Returns 1, 0 if there is no census that agrees with the counters, or a negative errno. */
 static int take_census(struct ram_reader *r, const struct procfs *proc,
 		       const struct collect_spec *spec, struct snapshot *s)
@@ -193,14 +218,15 @@ static int take_census(struct ram_reader *r, const struct procfs *proc,
 			 error < 0 ? strerror(-error) : r->ram.reason);
 		return error == -ENOMEM ? error : 0;
 	}
+	r->ram.taken_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
 	error = split_nodes(r, &census, &from);
 	if (error == 0)
-		error = census_source_cgroups(r->census, &s->arena, &r->ram.cgroup,
-					      &r->ram.cgroups);
+		error = read_cgroups(r, spec, s);
 	return error == -ENOMEM ? error : 1;
 }
 
-int ram_reader_read(struct ram_reader *r, const struct procfs *proc,
+/* Counts the frames, or says why not. */
+static int read_ram(struct ram_reader *r, const struct procfs *proc,
 		    const struct collect_spec *spec, struct snapshot *s)
 {
 	const struct ram_sources from = {.system = &s->system,
@@ -216,6 +242,25 @@ int ram_reader_read(struct ram_reader *r, const struct procfs *proc,
 		zones_read(proc->fd, &r->zones);
 		ram_from_counters(&from, r->reason, &r->ram);
 	}
+	if (spec->ram == RAM_DETAILS)
+		return name_allocations(r, proc, s);
+	for (int i = 0; i < RAM_FIGURES; i++)
+		r->ram.figure[i].parts = 0;
+	r->ram.parts = 0;
+	return 0;
+}
+
+int ram_reader_read(struct ram_reader *r, const struct procfs *proc,
+		    const struct collect_spec *spec, struct snapshot *s)
+{
+	uint64_t start = clock_us(CLOCK_THREAD_CPUTIME_ID), pause;
+	int error;
+
 	s->system.ram = &r->ram;
-	return name_allocations(r, proc, s);
+	if (spec->ram == RAM_SUMS && clock_us(CLOCK_MONOTONIC) < r->due_us)
+		return 0;
+	error = read_ram(r, proc, spec, s);
+	pause = CPU_PART * (clock_us(CLOCK_THREAD_CPUTIME_ID) - start);
+	r->due_us = clock_us(CLOCK_MONOTONIC) + (pause < PAUSE_LEAST ? PAUSE_LEAST : pause);
+	return error;
 }

@@ -301,10 +301,12 @@ static void print_documents(void)
 	print_fields("file_group", file_row_fields(&(struct files_report){.group = "fs"}));
 	print_fields("files", &file_measured);
 	print_fields("machine", &system_values);
+	print_fields("machine_ram", &system_ram);
 	print_fields("system", &system_document);
 	print_fields("change", &change_process_fields);
 	print_fields("group_change", &change_group_fields);
 	print_fields("change_sum", &change_total_fields);
+	print_fields("change_machine", &change_machine_fields);
 	print_fields("incident", &incident_fields);
 	print_fields("oom_kill", &incident_kill_fields);
 	print_fields("pressure", &incident_pressure_fields);

@@ -87,16 +87,23 @@ static int find_counter(struct diff *d)
 static int open_side(struct diff *d, enum side side)
 {
 	struct session *s = &d->session[side];
-	const struct collect_spec spec = session_spec(&d->side[side]);
-	int r = session_open(s, &d->side[side], &spec);
+	struct collect_spec spec = session_spec(&d->side[side]);
+	int r;
 
+	spec.ram = RAM_SUMS;
+	r = session_open(s, &d->side[side], &spec);
 	if (r)
 		return r;
 	s->query.needs |= NEEDS_PROGRAM | NEEDS_USER | (d->group ? d->group->needs : 0);
 	/* Of one recording its beginning; of two, what --replay shows of each. */
 	if (side == BEFORE && !d->options->from && !d->options->second)
 		r = session_turn_to(s, session_readable(s, 1, 1));
-	return r ? r : session_collect(s, &d->result[side]);
+	if (r == 0)
+		r = session_collect(s, &d->result[side]);
+	if (r == 0 && !is_live(d, side))
+		r = replay_find_census(&s->replay, s->replay.frame - 1, false,
+				       &s->collector.snapshot);
+	return r < 0 ? log_errno(r, "reading %s", s->replay.path) : r;
 }
 
 static const struct snapshot *snapshot_of(const struct diff *d, enum side side)
@@ -147,6 +154,7 @@ static int compare(struct diff *d)
 					       &d->session[i].collector.rows.matched};
 	d->report.before = side[BEFORE].snapshot;
 	d->report.after = side[AFTER].snapshot;
+	ram_changes_make(d->report.before->system.ram, d->report.after->system.ram, &d->report.ram);
 	d->report.group = d->group;
 	d->report.changes = &d->changes;
 	r = group_changes_make(&side[BEFORE], &side[AFTER], d->group, counters, &d->changes);

@@ -492,15 +492,15 @@ static void judge_frames(struct doctor *d, const struct ram *ram)
 /* Where the RAM of the machine is: the census of system. */
 static void add_frames(struct doctor *d)
 {
-	const struct collect_spec spec = {.ram = true};
+	const struct collect_spec spec = {.ram = RAM_DETAILS};
 	cleanup(diag_clear) struct diag diag = {};
 	cleanup(snapshot_done) struct snapshot s = {};
 	struct source *engine = NULL;
 	struct ram_reader *reader = NULL;
 	char text[512];
-	int r = source_open(&(struct source_request){.choice = SOURCE_BPF, .pin = PIN_NOT,
-						     .pss = true},
-			    &d->proc, &diag, &engine);
+	int r = source_open(
+		&(struct source_request){.choice = SOURCE_BPF, .pin = PIN_NOT, .pss = true},
+		&d->proc, &diag, &engine);
 
 	machine_read(&d->proc, &s.host, &s.system);
 	if (r == 0)

@@ -203,6 +203,27 @@ static int read_baseline(struct incidents *s, size_t frame)
 	return lost < 0 ? EXIT_FAILED : 0;
 }
 
+/* Compares the census nearest to the baseline with the one nearest to the event. */
+static int read_ram(struct incidents *s, size_t frame)
+{
+	struct snapshot *baseline =
+		s->incident.baseline == &s->oldest ? &s->oldest : &s->before[INCIDENT_TEN_MINUTES];
+	size_t first = 0;
+	int r = 0;
+
+	s->incident.ram = (struct ram_changes){};
+	if (!s->incident.baseline)
+		return 0;
+	if (baseline != &s->oldest &&
+	    !recording_reader_find(s->replay.reader, baseline->time_ms, &first))
+		return 0;
+	r = replay_find_census(&s->replay, first, false, baseline);
+	if (r == 0)
+		r = replay_find_census(&s->replay, frame, true, &s->during);
+	ram_changes_make(baseline->system.ram, s->during.system.ram, &s->incident.ram);
+	return r < 0 ? log_errno(r, "reading %s", s->replay.path) : 0;
+}
+
 /* Reads all that is shown of event i. Returns 0 or an exit code after a message. */
 static int read_incident(struct incidents *s, size_t i)
 {
@@ -212,6 +233,7 @@ static int read_incident(struct incidents *s, size_t i)
 	if (!replay_event_frame(&s->replay, i, &frame)) {
 		groups_clear(&s->incident);
 		s->incident.during = s->incident.baseline = NULL;
+		s->incident.ram = (struct ram_changes){};
 		return 0;
 	}
 	/* Kills of a burst have the same snapshot. */
@@ -223,6 +245,7 @@ static int read_incident(struct incidents *s, size_t i)
 	r = read_frame(s, frame, &s->during);
 	if (r) {
 		s->incident.baseline = NULL;
+		s->incident.ram = (struct ram_changes){};
 		return r < 0 ? EXIT_FAILED : 0;
 	}
 	s->incident.during = &s->during;
@@ -232,6 +255,8 @@ static int read_incident(struct incidents *s, size_t i)
 		r = read_growth(s, frame, window);
 	if (r == 0)
 		r = read_baseline(s, frame);
+	if (r == 0)
+		r = read_ram(s, frame);
 	if (r == 0)
 		s->incident.limits =
 			incident_limit_events(&s->incident, s->incident.limit, INCIDENT_LIMITS);

@@ -307,7 +307,7 @@ static int keep_frame(struct keeper *k, bool due)
 	struct snapshot *s = &r->session.collector.snapshot;
 	uint64_t before = k->ring.bytes;
 	struct result result;
-	int err = session_collect(&r->session, &result);
+	int err = recorder_collect(r, &result);
 
 	if (err)
 		return k->ring.frames ? 0 : err;
@@ -401,8 +401,10 @@ static void look_at_episode(struct keeper *k, const struct pressure_look *look, 
 		p->short_us = now;
 		p->short_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
 	}
-	if (begins)
+	if (begins) {
+		k->recorder.census_in = 0;
 		keep_episode(k, false);
+	}
 	if (now - p->short_us >= DENSE_QUIET_US) {
 		keep_episode(k, true);
 		p->on = false;
@@ -482,6 +484,8 @@ static void keep_kills(struct keeper *k)
 		count++;
 	}
 	k->killed |= count;
+	if (count)
+		k->recorder.census_in = 0;
 	k->episode.kills += (uint64_t)count;
 }
 

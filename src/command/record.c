@@ -52,7 +52,7 @@ static int append_frame(struct recorder *r, uint32_t frame)
 static int record_frame(struct recorder *r, uint32_t frame, struct output *out)
 {
 	struct result result;
-	int err = session_collect(&r->session, &result);
+	int err = recorder_collect(r, &result);
 
 	if (err)
 		return err;

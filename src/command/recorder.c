@@ -8,8 +8,12 @@
 
 #include "base/array.h"
 #include "collect/collect_rows.h"
+#include "model/ram.h"
 #include "session/log.h"
 #include "session/query_args.h"
+
+/* A census takes longer than most snapshots, and its classes change slowly. */
+#define CENSUS_EVERY 10
 
 void recorder_close(struct recorder *r)
 {
@@ -33,8 +37,31 @@ int recorder_open(struct recorder *r, const struct options *o)
 
 	/* All names that any format shows. */
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
+	spec.ram = RAM_SUMS;
 	r->selects = query_args_selection(o, r->selection, sizeof(r->selection));
 	return session_open(&r->session, &r->options, &spec);
+}
+
+int recorder_collect(struct recorder *r, struct result *ret)
+{
+	struct collector *c = &r->session.collector;
+	const struct ram *ram;
+	int err;
+
+	c->spec.ram = r->census_in ? RAM_UNASKED : RAM_SUMS;
+	err = session_collect(&r->session, ret);
+	if (err)
+		return err;
+	ram = c->snapshot.system.ram;
+	if (ram_is_counted(ram) && ram->taken_ms != r->census_ms) {
+		r->census_ms = ram->taken_ms;
+		r->census_in = CENSUS_EVERY;
+	} else {
+		/* It was not due yet, and another snapshot has it. */
+		c->snapshot.system.ram = NULL;
+	}
+	r->census_in -= r->census_in > 0;
+	return 0;
 }
 
 void recorder_forget_cmdlines(struct recorder *r)

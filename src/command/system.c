@@ -4,6 +4,7 @@
 #include "collect/balance.h"
 #include "command/table.h"
 #include "report/report.h"
+#include "session/log.h"
 #include "session/output.h"
 #include "session/session.h"
 
@@ -21,6 +22,11 @@ static int show(struct session *s, struct output *out)
 	r = session_collect(s, &result);
 	if (r)
 		return r;
+	r = s->replay.reader ? replay_find_census(&s->replay, s->replay.frame - 1, false,
+						  &s->collector.snapshot)
+			     : 0;
+	if (r < 0)
+		return log_errno(r, "reading %s", s->replay.path);
 	balance_report(&result, &report);
 	report.cgroups = o->by == BY_CGROUP;
 	report.nodes = o->by == BY_NODE;
@@ -41,7 +47,7 @@ int command_system(const struct options *o)
 	int r;
 
 	spec.files = FILES_ALL;
-	spec.ram = true;
+	spec.ram = RAM_DETAILS;
 	spec.census_method = o->exact ? CENSUS_EXACT : CENSUS_AUTO;
 	r = session_open(&session, o, &spec);
 

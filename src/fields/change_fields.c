@@ -5,6 +5,7 @@
 #include "fields/define.h"
 #include "fields/process_fields.h"
 #include "model/change.h"
+#include "model/ram_change.h"
 
 #define ROW const struct group_change *r = row
 
@@ -41,6 +42,29 @@ FIELDS(change_group_fields, &field_key, &field_state, &field_procs_before, &fiel
        &field_missing, &field_before, &field_after, &field_change);
 FIELDS(change_total_fields, &field_procs_before, &field_procs_after, &field_missing, &field_before,
        &field_after, &field_change);
+
+/* ---- classes of RAM ---- */
+
+#undef ROW
+#define ROW const struct ram_change *r = row
+
+JSON_KNOWN(class, "class", TEXT, value_text(ram_class_table[r->class].key), "as in zmem.system");
+JSON_KNOWN(class_before, "before_bytes", BYTES, value_bytes(true, r->before),
+	   "in the first census");
+JSON_KNOWN(class_after, "after_bytes", BYTES, value_bytes(true, r->after), "in the second census");
+JSON_KNOWN(class_change, "change_bytes", CHANGE, value_signed(true, ram_change_of(r)),
+	   "after_bytes less before_bytes");
+FIELDS(change_ram_fields, &field_class, &field_class_before, &field_class_after,
+       &field_class_change);
+
+#undef ROW
+#define ROW const struct ram_changes *r = row
+
+ROWS(ram, "ram", &change_ram_fields, struct ram_change, r->known, r->item, r->count,
+     "the classes of RAM that changed, the largest change first. They are of the whole machine. "
+     "Null without two censuses",
+     0);
+FIELDS(change_machine_fields, &field_ram);
 
 /* ---- columns ---- */
 

@@ -10,6 +10,11 @@ extern const struct fields change_process_fields, change_group_fields;
 /* Likewise of the sum of all rows. */
 extern const struct fields change_total_fields;
 
+/* Of the machine: the row is struct ram_changes. */
+extern const struct fields change_machine_fields;
+/* The rows of it: struct ram_change. */
+extern const struct fields change_ram_fields;
+
 /* The name of a row in a table and in CSV. `group`: what rows are grouped by, NULL: processes. */
 struct field change_name_field(const struct field *group);
 /* The columns of the table and of CSV, with the name at the end. */

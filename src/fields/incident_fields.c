@@ -2,6 +2,7 @@
 /* The fields of events, and of what held the memory then. */
 #include "fields/incident_fields.h"
 
+#include "fields/change_fields.h"
 #include "fields/define.h"
 #include "model/incident.h"
 
@@ -247,6 +248,10 @@ JSON_FIELD(limits, "limits", OBJECT, value_row(i->during && i->baseline ? i : NU
 	   .fields = &limits);
 OBJECT(largest, "largest", &largest, i, "the groups that held most, most first");
 OBJECT(grew, "grew", &grew, i, "the groups that had grown most over that time");
+ROWS(ram, "ram", &change_ram_fields, struct ram_change, i->ram.known, i->ram.item, i->ram.count,
+     "the classes of RAM that changed over ten minutes, or since the recording began, the largest "
+     "change first. Null without two censuses",
+     0);
 JSON_FIELD(machine, "system", OBJECT, value_row(i->during), "the machine then", .fields = &machine);
 
 #define OF_KILL                                                                                    \
@@ -254,7 +259,7 @@ JSON_FIELD(machine, "system", OBJECT, value_row(i->during), "the machine then", 
 		&field_constraint_reason, &field_limit_cgroup, &field_limit, &field_gfp,           \
 		&field_order, &field_victim, &field_recorded, &field_lost, &field_late,            \
 		&field_table, &field_missed, &field_took
-#define OF_TIME &field_limits, &field_largest, &field_grew, &field_machine
+#define OF_TIME &field_limits, &field_largest, &field_grew, &field_ram, &field_machine
 FIELDS(incident_fields, &field_number, &field_time, OF_TIME);
 FIELDS(kill_fields, OF_KILL);
 FIELDS(incident_kill_fields, &field_number, OF_KILL, &field_unread, OF_TIME);

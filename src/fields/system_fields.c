@@ -128,16 +128,6 @@ static struct value largest_error(const struct ram *r)
 	return value_bytes(r->method == RAM_SAMPLE, most);
 }
 
-static struct value deleted(const struct ram *r, bool bytes)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < r->cgroups; i++)
-		if (r->cgroup[i].deleted)
-			sum += bytes ? census_cgroup_bytes(&r->cgroup[i]) : 1;
-	return value_bytes(r->cgroup, sum);
-}
-
 JSON_KNOWN(
 	method, "method", TEXT, value_text(ram_method_name(r->method)),
 	"exact: each page frame was counted. sample: some were. counters: the values of the kernel "
@@ -151,19 +141,32 @@ JSON_FIELD(ram_error, "error_bytes", BYTES, largest_error(r),
 JSON_FIELD(ram_duration, "duration_us", AMOUNT,
 	   value_unsigned(r->method != RAM_COUNTERS, r->duration_us),
 	   "how long it took to count the frames");
+JSON_FIELD(
+	taken, "time_ms", TIME, value_signed(ram_is_counted(r), r->taken_ms),
+	"when they were counted, since the epoch. In a series one count serves several snapshots");
 JSON_FIELD(deleted_cgroups, "deleted_cgroups", AMOUNT,
-	   value_signed(r->cgroup, (int64_t)deleted(r, false).bytes),
+	   value_unsigned(r->deleted_known, r->deleted_cgroups),
 	   "memory cgroups that were removed and still hold memory");
-JSON_FIELD(deleted_bytes, "deleted_cgroup_bytes", BYTES, deleted(r, true), "what they hold");
-ROWS(ram_classes, "classes", &classes, struct ram_figure, true, r->figure, RAM_CLASSES,
-     "what the frames are. No frame is in two classes", FIELD_KNOWN | FIELD_LINES,
-     .shown = class_exists);
-ROWS(of_which, "of_which", &classes, struct ram_figure, true, r->figure + RAM_CLASSES,
-     RAM_FIGURES - RAM_CLASSES, "what is also in classes", FIELD_KNOWN | FIELD_LINES,
-     .shown = class_exists);
-static FIELDS(ram, &field_method, &field_ram_reason, &field_frames, &field_ram_error,
-	      &field_ram_duration, &field_deleted_cgroups, &field_deleted_bytes, &field_ram_classes,
-	      &field_of_which);
+JSON_FIELD(deleted_bytes, "deleted_cgroup_bytes", BYTES,
+	   value_bytes(r->deleted_known, r->deleted_bytes), "what they hold");
+/* On a line each, and in the line of a snapshot. */
+#define CLASSES(name, flags)                                                                       \
+	ROWS(name, "classes", &classes, struct ram_figure, true, r->figure, RAM_CLASSES,           \
+	     "what the frames are. No frame is in two classes", FIELD_KNOWN | (flags),             \
+	     .shown = class_exists)
+#define OF_WHICH(name, flags)                                                                      \
+	ROWS(name, "of_which", &classes, struct ram_figure, true, r->figure + RAM_CLASSES,         \
+	     RAM_FIGURES - RAM_CLASSES, "what is also in classes", FIELD_KNOWN | (flags),          \
+	     .shown = class_exists)
+CLASSES(ram_classes, FIELD_LINES);
+OF_WHICH(of_which, FIELD_LINES);
+CLASSES(ram_classes_line, 0);
+OF_WHICH(of_which_line, 0);
+#define RAM_HEAD                                                                                   \
+	&field_method, &field_ram_reason, &field_frames, &field_ram_error, &field_ram_duration,    \
+		&field_taken, &field_deleted_cgroups, &field_deleted_bytes
+static FIELDS(ram, RAM_HEAD, &field_ram_classes, &field_of_which);
+static FIELDS(ram_line, RAM_HEAD, &field_ram_classes_line, &field_of_which_line);
 
 #undef ROW
 #define ROW const struct ram_node_class *r = row
@@ -517,6 +520,11 @@ JSON_FIELD(swapped_out, "swapped_out_bytes", BYTES, value_bytes(s->swapped.known
 JSON_FIELD(max_map_count, "max_map_count", AMOUNT,
 	   value_unsigned(s->max_map_count, s->max_map_count),
 	   "vm.max_map_count: the most mappings that the kernel allows a process");
+JSON_FIELD(counted_ram, "ram", OBJECT, value_row(ram_is_counted(s->ram) ? s->ram : NULL),
+	   "where the RAM is, as in zmem.system. Null unless the page frames were counted, as "
+	   "zmem-bpf-serve(8) and zmem-bpf-record(1) do now and then",
+	   .fields = &ram_line);
+FIELDS(system_ram, &field_counted_ram);
 ROWS(all_zram, "zram", &zram, struct zram_device, true, s->zram, s->zram_count, "the zram devices",
      FIELD_KNOWN);
 FIELDS(system_values, &field_all_memory, &field_all_available, &field_all_anon, &field_all_mapped,

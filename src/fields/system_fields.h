@@ -63,5 +63,7 @@ extern const struct fields system_devices, system_compressed;
 /* ---- "system" of a snapshot: the row is struct snapshot ---- */
 
 extern const struct fields system_values;
+/* Also in documents, but not in lines of NDJSON, which must be short. */
+extern const struct fields system_ram;
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "model/change.h"
 #include "model/event.h"
+#include "model/ram_change.h"
 
 enum incident_key {
 	INCIDENT_NAME,
@@ -46,6 +47,8 @@ struct incident {
 	const struct snapshot *baseline;
 	struct limit_events limit[INCIDENT_LIMITS]; /* between the two snapshots */
 	size_t limits;
+	/* From the census nearest to that snapshot to the one nearest to the event. */
+	struct ram_changes ram;
 };
 
 /* Fills up to `most` of them, most kills first. Returns how many there are. */

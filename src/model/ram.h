@@ -122,16 +122,26 @@ struct ram {
 	char reason[RAM_REASON]; /* why the frames were not counted; empty: they were */
 	uint64_t frames;	 /* bytes: the sum of all classes */
 	uint64_t duration_us;	 /* of the census */
+	int64_t taken_ms;	 /* its end, since the epoch */
 	struct ram_figure figure[RAM_FIGURES];
 	struct ram_part part[RAM_PARTS_MAX];
 	size_t parts;
 	struct ram_types types;
+	/* Memory cgroups that were removed and still hold memory, and how much. */
+	bool deleted_known;
+	uint64_t deleted_cgroups, deleted_bytes;
 	/* Borrowed. NULL: not known. */
 	const struct ram_node *node;
 	size_t nodes;
 	const struct census_cgroup *cgroup; /* largest first */
 	size_t cgroups;
 };
+
+/* Whether its sizes are those of page frames. */
+static inline bool ram_is_counted(const struct ram *ram)
+{
+	return ram && (ram->method == RAM_EXACT || ram->method == RAM_SAMPLE);
+}
 
 /* What the classes are made of. */
 struct ram_sources {

@@ -278,6 +278,71 @@ static void code_lists(struct codec *k)
 	code_table(k, &unplaced, unplaced_members, ARRAY_SIZE(unplaced_members), match);
 }
 
+/* The figures of a census by their numbers in the format. */
+static void number_figures(const struct ram *ram, struct ram_figure ret[RAM_NUMBERS])
+{
+	memset(ret, 0, RAM_NUMBERS * sizeof(*ret));
+	for (int i = 0; i < RAM_FIGURES; i++)
+		ret[ram_number[i]] = ram->figure[i];
+}
+
+static void code_figures(struct codec *k, const struct ram *before, struct ram *ram)
+{
+	struct ram_figure figure[RAM_NUMBERS], reference[RAM_NUMBERS];
+	uint32_t match[RAM_NUMBERS];
+	struct table t = {
+		.row = figure,
+		.reference = reference,
+		.stride = sizeof(*figure),
+		.rows = {.count = RAM_NUMBERS, .reference_count = RAM_NUMBERS},
+	};
+
+	number_figures(ram, figure);
+	number_figures(before, reference);
+	code_table(k, &t, ram_figure_members, ARRAY_SIZE(ram_figure_members), match);
+	for (int i = 0; !codec_writes(k) && i < RAM_FIGURES; i++) {
+		ram->figure[i] = figure[ram_number[i]];
+		ram->figure[i].class = (enum ram_class)i;
+	}
+}
+
+/* A census. Counters in its place follow from others. */
+static void code_ram(struct codec *k)
+{
+	static const struct ram none;
+	struct snapshot *s = k->s;
+	struct ram *ram = codec_alloc(&k->columns, 1, sizeof(*ram)), *kept;
+	const struct ram *before = k->reference->system.ram;
+	uint32_t match[1];
+	struct table t = {
+		.row = ram,
+		.rows = {.count = 1, .reference_count = k->reference != &empty_reference},
+	};
+
+	if (!ram_is_counted(before))
+		before = &none;
+	t.reference = before;
+	if (ram && codec_writes(k) && ram_is_counted(s->system.ram))
+		*ram = *s->system.ram;
+	code_table(k, &t, &ram_method, 1, match);
+	if (k->columns.error || ram->method == RAM_NONE)
+		return;
+	if (!ram_is_counted(ram))
+		codec_bad(&k->columns);
+	code_members(k, &t, ram_members, ARRAY_SIZE(ram_members));
+	code_figures(k, before, ram);
+	if (codec_writes(k) || !codec_take(&k->columns, 1, sizeof(*ram)))
+		return;
+	kept = arena_alloc(&s->arena, sizeof(*ram));
+	if (!kept) {
+		codec_fail(&k->columns, -ENOMEM);
+		return;
+	}
+	*kept = *ram;
+	kept->known = true;
+	s->system.ram = kept;
+}
+
 /* Codes the paths first, then the values, relative to those of the same path. */
 static void code_memcgs(struct codec *k)
 {
@@ -634,6 +699,7 @@ static void code_snapshot(struct codec *k, const uint32_t *match)
 	code_machine(k);
 	code_meminfo(k);
 	code_lists(k);
+	code_ram(k);
 	code_memcgs(k);
 	if (!k->columns.error)
 		code_processes(k, match);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/ram.h"
 #include "model/snapshot.h"
 
 /* Ids of blocks. They are part of the format: a new column gets a new number. */
@@ -29,6 +30,7 @@ enum block_id {
 	ID_ZRAM = 0x160,
 	ID_UNPLACED = 0x168,
 	ID_MEMCG = 0x170,
+	ID_RAM = 0x1a0,
 	ID_STRINGS = 0x200,
 };
 
@@ -103,6 +105,19 @@ static const uint8_t meminfo_number[MEMINFO_COUNTERS] = {
 	[MEMINFO_GPU_RECLAIM] = 26,
 };
 
+#define RAM_NUMBERS 64
+
+_Static_assert(RAM_FIGURES == 21, "give the new class a number");
+static const uint8_t ram_number[RAM_FIGURES] = {
+	[RAM_FREE] = 0,		  [RAM_ANON] = 1,	 [RAM_ANON_UNMAPPED] = 2,
+	[RAM_PAGE_CACHE] = 3,	  [RAM_SHMEM] = 4,	 [RAM_SLAB] = 5,
+	[RAM_LARGE_KMALLOC] = 6,  [RAM_PAGE_TABLES] = 7, [RAM_KERNEL_STACKS] = 8,
+	[RAM_VMALLOC] = 9,	  [RAM_PERCPU] = 10,	 [RAM_HUGETLB] = 11,
+	[RAM_ZRAM_ZSWAP] = 12,	  [RAM_NET_RINGS] = 13,	 [RAM_BALLOON] = 14,
+	[RAM_DRIVER_MAPPED] = 15, [RAM_GPU] = 16,	 [RAM_RESERVED] = 17,
+	[RAM_UNNAMED] = 18,	  [RAM_SOCKETS] = 19,	 [RAM_CGROUP_KERNEL] = 20,
+};
+
 /* The values of these enums are part of the format. */
 _Static_assert(PROCESS_USER == 0 && PROCESS_KTHREAD == 1 && PROCESS_ZOMBIE == 2, "kinds");
 _Static_assert(FROM_NOWHERE == 0 && FROM_BPF == 1 && FROM_PROC == 2, "origins");
@@ -119,6 +134,7 @@ _Static_assert(CONTAINER_NONE == 0 && CONTAINER_UNREAD == 1 && CONTAINER_NAMED =
 		       CONTAINER_STATUS_COUNT == 8,
 	       "statuses of containers");
 _Static_assert(EXE_UNKNOWN == 0 && EXE_PRESENT == 1 && EXE_DELETED == 2, "executables");
+_Static_assert(RAM_NONE == 0 && RAM_EXACT == 2 && RAM_SAMPLE == 3, "methods of a census");
 _Static_assert(SWAP_OTHER == 0 && SWAP_PARTITION == 1 && SWAP_FILE == 2, "kinds of swap");
 
 /* ---- members of structs as columns ---- */
@@ -302,6 +318,29 @@ static const struct member zram_members[] = {
 static const struct member unplaced_members[] = {
 	CHARS(ID_UNPLACED, struct meminfo_line, name),
 	INT(ID_UNPLACED + 1, struct meminfo_line, bytes, 0),
+};
+
+/* A census. A frame without one has the method RAM_NONE, and nothing else of it. */
+static const struct member ram_method = INT(ID_RAM, struct ram, method, RAM_SAMPLE + 1);
+static const struct member ram_members[] = {
+	INT(ID_RAM + 1, struct ram, frames, 0),
+	INT(ID_RAM + 2, struct ram, duration_us, 0),
+	INT(ID_RAM + 3, struct ram, taken_ms, 0),
+	INT(ID_RAM + 4, struct ram, deleted_known, 2),
+	INT(ID_RAM + 5, struct ram, deleted_cgroups, 0),
+	INT(ID_RAM + 6, struct ram, deleted_bytes, 0),
+};
+
+/* Its figures, by their numbers; what a class does not have is 0. */
+static const struct member ram_figure_members[] = {
+	INT(ID_RAM + 7, struct ram_figure, exists, 2),
+	INT(ID_RAM + 8, struct ram_figure, known, 2),
+	INT(ID_RAM + 9, struct ram_figure, sampled, 2),
+	INT(ID_RAM + 10, struct ram_figure, has_counter, 2),
+	INT(ID_RAM + 11, struct ram_figure, bytes, 0),
+	INT(ID_RAM + 12, struct ram_figure, error, 0),
+	INT(ID_RAM + 13, struct ram_figure, counter, 0),
+	TEXT(ID_RAM + 14, struct ram_figure, reason),
 };
 
 static const struct member memcg_path = TEXT(ID_MEMCG, struct memcg, path);

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "fields/change_fields.h"
 #include "report/json.h"
+#include "report/ram_text.h"
 #include "write/field_text.h"
 #include "write/format.h"
 #include "write/grid.h"
@@ -61,6 +62,18 @@ static void put_small(const struct diff_table *t, struct strbuf *out)
 	text_put_folded(out, strbuf_str(&text), 0, t->style->width);
 }
 
+/* Of the machine, which is more than the processes that the rows are. */
+static void put_ram(const struct diff_table *t, struct strbuf *out)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+
+	if (!t->r->ram.known)
+		return;
+	strbuf_puts(&text, "RAM by class: ");
+	ram_changes_text(&text, &t->r->ram, t->style->bytes);
+	text_put_folded(out, strbuf_str(&text), 0, t->style->width);
+}
+
 static void put_notes(void *arg, struct strbuf *out)
 {
 	const struct diff_table *t = arg;
@@ -68,6 +81,7 @@ static void put_notes(void *arg, struct strbuf *out)
 	cleanup(strbuf_done) struct strbuf text = {};
 
 	put_small(t, out);
+	put_ram(t, out);
 	if (!missing)
 		return;
 	strbuf_printf(&text, "%u process%s left out of all sums: not read in one of the snapshots",
@@ -162,13 +176,14 @@ static void put_totals(struct json_writer *w, const struct diff_report *r)
 	json_object(w, "totals");
 	json_all(w, &change_total_fields, &r->changes->total, NULL, false);
 	json_end(w, '}');
+	json_all(w, &change_machine_fields, &r->ram, NULL, false);
 }
 
 void render_diff_json(struct strbuf *out, const struct diff_report *r)
 {
 	struct json_writer writer = {.out = out}, *w = &writer;
 
-	json_document_begin(w, "zmem.diff", "1.0", r->after);
+	json_document_begin(w, "zmem.diff", "1.1", r->after);
 	json_newline(w);
 	put_totals(w, r);
 	json_newline(w);

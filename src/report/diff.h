@@ -3,6 +3,7 @@
 #ifndef ZMEM_REPORT_DIFF_H
 #define ZMEM_REPORT_DIFF_H
 
+#include "model/ram_change.h"
 #include "query/change.h"
 #include "report/report.h"
 
@@ -12,6 +13,7 @@ struct diff_report {
 	const char *key;	   /* of what is compared: "pss_swap" */
 	const char *what;	   /* in words: "PSS and swap" */
 	const struct group_changes *changes;
+	struct ram_changes ram;
 	size_t shown; /* the first rows; the table sums the others */
 	size_t small; /* rows that are left out because they changed by less than a page */
 };

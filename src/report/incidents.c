@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "fields/incident_fields.h"
+#include "report/ram_text.h"
 #include "write/field_text.h"
 #include "write/format.h"
 
@@ -314,6 +316,20 @@ static void put_limit_events(struct strbuf *out, const struct incident *i, size_
 	}
 }
 
+static void put_ram(struct strbuf *out, const struct incident *i, const struct table_style *style)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+	struct line l = begin_line(out, style);
+
+	if (!i->ram.known)
+		return;
+	line_printf(&l, "  RAM by class over the last ");
+	put_duration(&l, i->ram.after_ms - i->ram.before_ms);
+	ram_changes_text(&text, &i->ram, style->bytes);
+	line_printf(&l, ": %s", strbuf_str(&text));
+	line_end(&l);
+}
+
 /* Why memory was short, and how short it became. */
 static void put_shortage(struct strbuf *out, const struct incident *i,
 			 const struct table_style *style)
@@ -424,6 +440,7 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 	if (!i->during)
 		return;
 	put_machine(out, i->during, style);
+	put_ram(out, i, style);
 	put_limit_events(out, i, rows, style);
 	for (int key = 0; key < INCIDENT_KEYS; key++)
 		put_largest(out, i, (enum incident_key)key, rows, style);
@@ -436,7 +453,7 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 void render_incidents_json_begin(struct incidents_json *j)
 {
 	strbuf_puts(j->out,
-		    "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.1\",\n\"events\":[");
+		    "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.2\",\n\"events\":[");
 }
 
 void render_incidents_json(struct incidents_json *j, const struct incident *i)

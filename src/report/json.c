@@ -36,7 +36,7 @@ void json_boot_id(struct json_writer *w, const struct host_info *h)
 void json_ndjson_schema(struct json_writer *w, const struct snapshot *s)
 {
 	json_string(w, "schema", "zmem.ndjson");
-	json_string(w, "schema_version", "1.7");
+	json_string(w, "schema_version", "1.8");
 	json_timestamp(w, s->time_ms);
 	json_boot_id(w, &s->host);
 }
@@ -147,13 +147,6 @@ void json_collection(struct json_writer *w, const struct collection *c)
 	json_end(w, '}');
 }
 
-void json_system(struct json_writer *w, const struct result *r, bool brief)
-{
-	json_object(w, "system");
-	json_all(w, &system_values, r->snapshot, NULL, brief);
-	json_end(w, '}');
-}
-
 void json_snapshot(struct json_writer *w, const struct result *r)
 {
 	json_newline(w);
@@ -161,7 +154,10 @@ void json_snapshot(struct json_writer *w, const struct result *r)
 	json_newline(w);
 	json_collection(w, &r->snapshot->collection);
 	json_newline(w);
-	json_system(w, r, false);
+	json_object(w, "system");
+	json_all(w, &system_values, r->snapshot, NULL, false);
+	json_all(w, &system_ram, r->snapshot, NULL, false);
+	json_end(w, '}');
 }
 
 /* ---- processes, groups and sums ---- */
@@ -228,7 +224,7 @@ void render_json(struct strbuf *out, const struct result *r)
 	struct field_list list;
 
 	process_list_json(&list, r->group);
-	json_document_begin(w, "zmem.snapshot", "1.7", r->snapshot);
+	json_document_begin(w, "zmem.snapshot", "1.8", r->snapshot);
 	json_snapshot(w, r);
 	json_newline(w);
 	json_sums(w, "totals", &r->totals);

@@ -20,8 +20,6 @@ void json_ndjson_schema(struct json_writer *w, const struct snapshot *s);
 /* "source": where values came from. The reasons in it are cut to `max` encoded bytes. */
 void json_source(struct json_writer *w, const struct result *r, size_t max);
 void json_collection(struct json_writer *w, const struct collection *c);
-/* "zram" is null if `brief`. */
-void json_system(struct json_writer *w, const struct result *r, bool brief);
 /* "source", "collection" and "system", one key a line. */
 void json_snapshot(struct json_writer *w, const struct result *r);
 

@@ -274,6 +274,27 @@ static void put_shmem(struct metrics_writer *w, const struct machine_files *f)
 	}
 }
 
+/* A census of all page frames, where one was taken. */
+static void put_ram(struct metrics_writer *w, const struct ram *ram)
+{
+	bool counted = ram_is_counted(ram);
+
+	metrics_family(w,
+		       BYTES("zmem_ram", "RAM by what its page frames are. The classes add up to "
+					 "all RAM."));
+	for (int i = 0; counted && i < RAM_CLASSES; i++) {
+		if (ram->figure[i].known && ram->figure[i].bytes <= JSON_INTEGER_MAX)
+			put_labelled(w, "class", ram_class_table[i].key, ram->figure[i].bytes);
+	}
+	counted = counted && ram->deleted_known;
+	put_known(w,
+		  GAUGE("zmem_deleted_cgroups", NULL,
+			"Memory cgroups that were removed and still hold memory."),
+		  counted, counted ? ram->deleted_cgroups : 0);
+	put_known(w, BYTES("zmem_deleted_cgroup", "Memory that removed memory cgroups hold."),
+		  counted, counted ? ram->deleted_bytes : 0);
+}
+
 static void put_machine(struct metrics_writer *w, const struct result *r)
 {
 	const struct system_info *s = &r->snapshot->system;
@@ -286,6 +307,7 @@ static void put_machine(struct metrics_writer *w, const struct result *r)
 		family.unit = "bytes";
 		put_known(w, &family, meminfo_has(&s->meminfo, f), s->meminfo.value[f]);
 	}
+	put_ram(w, s->ram);
 	put_shmem(w, &s->files);
 	put_known(w,
 		  BYTES("zmem_swap_unattributed",

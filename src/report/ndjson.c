@@ -102,7 +102,9 @@ static void make_snapshot(struct strbuf *line, const struct result *r, bool brie
 	json_bool(w, "complete", s->collection.complete);
 	json_source(w, r, REASON_MAX);
 	json_collection(w, &s->collection);
-	json_system(w, r, brief);
+	json_object(w, "system");
+	json_all(w, &system_values, s, NULL, brief);
+	json_end(w, '}');
 	json_sums(w, "totals", &r->totals);
 	if (r->delta)
 		put_watch(w, r);

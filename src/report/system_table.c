@@ -451,20 +451,32 @@ static void put_across(struct page *p)
 
 /* ---- how it was counted; cgroups and nodes ---- */
 
+/* Of a recording, where not each snapshot has a census. */
+static void put_age(struct page *p)
+{
+	int64_t ms = p->r->snapshot->time_ms - p->r->ram->taken_ms;
+
+	if (p->r->snapshot->recorded && ms >= 0)
+		line_printf(&p->line, ", %" PRId64 ".%" PRId64 " s before this snapshot", ms / 1000,
+			    ms / 100 % 10);
+}
+
 static void put_method(struct page *p)
 {
 	const struct ram *ram = p->r->ram;
 
 	switch (ram->method) {
 	case RAM_EXACT:
-		line_printf(&p->line, "Each page frame was counted, in %" PRIu64 ".%" PRIu64 " ms.",
+		line_printf(&p->line, "Each page frame was counted, in %" PRIu64 ".%" PRIu64 " ms",
 			    ram->duration_us / 1000, ram->duration_us / 100 % 10);
+		put_age(p);
+		line_printf(&p->line, ".");
 		break;
 	case RAM_SAMPLE:
-		line_printf(&p->line,
-			    "A sample of the page frames was counted, in %" PRIu64
-			    " ms; --exact counts all.",
+		line_printf(&p->line, "A sample of the page frames was counted, in %" PRIu64 " ms",
 			    ram->duration_us / 1000);
+		put_age(p);
+		line_printf(&p->line, "; --exact counts all.");
 		break;
 	default:
 		line_printf(&p->line, "These are counters of the kernel: %s.", ram->reason);
@@ -476,20 +488,14 @@ static void put_method(struct page *p)
 static void put_deleted(struct page *p)
 {
 	const struct ram *ram = p->r->ram;
-	uint64_t bytes = 0;
-	size_t count = 0;
+	uint64_t count = ram->deleted_cgroups;
 	char size[FORMAT_MAX + 1];
 
-	for (size_t i = 0; i < ram->cgroups; i++) {
-		if (!ram->cgroup[i].deleted)
-			continue;
-		bytes += census_cgroup_bytes(&ram->cgroup[i]);
-		count++;
-	}
 	if (!count)
 		return;
-	size[format_bytes(size, bytes, p->style->bytes)] = '\0';
-	line_printf(&p->line, "%zu deleted cgroup%s still hold%s %s: zmem-bpf system --by cgroup",
+	size[format_bytes(size, ram->deleted_bytes, p->style->bytes)] = '\0';
+	line_printf(&p->line,
+		    "%" PRIu64 " deleted cgroup%s still hold%s %s: zmem-bpf system --by cgroup",
 		    count, count == 1 ? "" : "s", count == 1 ? "s" : "", size);
 	line_end(&p->line);
 }

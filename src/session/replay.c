@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "model/ram.h"
 #include "privilege/privilege.h"
 #include "recording/segments.h"
 #include "session/log.h"
@@ -177,6 +178,59 @@ int replay_event(const struct replay *r, const char *text, size_t *ret_event)
 		return EXIT_NOT_FOUND;
 	}
 	*ret_event = events - (size_t)number;
+	return 0;
+}
+
+/* A recorder takes a census every ten frames; frames of OOM kills come in between. */
+#define CENSUS_FRAMES 24
+
+static uint64_t distance(int64_t a, int64_t b)
+{
+	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+/* A copy whose texts are in the arena. */
+static int copy_ram(struct arena *arena, const struct ram *from, struct ram *ret)
+{
+	*ret = *from;
+	for (int i = 0; i < RAM_FIGURES; i++) {
+		const char *reason = from->figure[i].reason;
+
+		if (reason)
+			ret->figure[i].reason = arena_strndup(arena, reason, strlen(reason));
+		if (reason && !ret->figure[i].reason)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int replay_find_census(struct replay *r, size_t frame, bool later, struct snapshot *s)
+{
+	size_t first = frame > CENSUS_FRAMES ? frame - CENSUS_FRAMES : 0;
+	size_t end = later ? frame + CENSUS_FRAMES : frame;
+	struct ram *nearest = NULL;
+
+	if (s->system.ram)
+		return 0;
+	for (size_t i = first; i < r->frames && i <= end; i++) {
+		const struct snapshot *other;
+		const struct ram *ram;
+		char why[RECORDING_REASON];
+
+		/* What is lost is told by who shows it. */
+		if (recording_reader_frame(r->reader, i, &other, why) < 0)
+			continue;
+		ram = other->system.ram;
+		if (!ram || strcmp(other->host.boot_id, s->host.boot_id) != 0 ||
+		    (nearest &&
+		     distance(ram->taken_ms, s->time_ms) > distance(nearest->taken_ms, s->time_ms)))
+			continue;
+		if (!nearest)
+			nearest = arena_alloc(&s->arena, sizeof(*nearest));
+		if (!nearest || copy_ram(&s->arena, ram, nearest) < 0)
+			return -ENOMEM;
+	}
+	s->system.ram = nearest;
 	return 0;
 }
 

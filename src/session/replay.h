@@ -36,6 +36,12 @@ int replay_moment(const struct replay *r, const struct options *o, const char *o
 int replay_event(const struct replay *r, const char *text, size_t *ret_event);
 /* Says once, and why, that some frames cannot be read. */
 void replay_note_lost(struct replay *r, bool quiet, const char *why);
+/*
+ * Gives the snapshot, of that frame, the census that is nearest to it: of the frames before it, and
+ * with `later` also of those behind it. Only some of them are looked at, and those of another boot
+ * are not. Returns 0 or -ENOMEM.
+ */
+int replay_find_census(struct replay *r, size_t frame, bool later, struct snapshot *s);
 /* The frame of the moment of an event, or the one before it, from 0. False: there is none. */
 bool replay_event_frame(const struct replay *r, size_t event, size_t *ret);
 

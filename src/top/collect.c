@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "privilege/privilege.h"
 #include "session/log.h"
 #include "session/query_args.h"
 
@@ -411,4 +412,26 @@ void collect_detail(struct collect *c, struct view *v)
 	if (p->pid || v->shared.set.group->needs & NEEDS_CGROUP)
 		collector_charge(s, &one, NEEDS_MEMCG_DETAIL);
 	v->detail.charged = copy;
+}
+
+void collect_ram(struct collect *c, struct view *v)
+{
+	struct session *s = &c->session;
+	struct collector *collector = &s->collector;
+	int r = 0;
+
+	/* From the next snapshot on it comes with each. */
+	collector->spec.ram = view_has(v, PANE_RAM) ? RAM_SUMS : RAM_UNASKED;
+	if (!collector->spec.ram || !c->have_result)
+		return;
+	/* Makes what was kept for loading effective, if anything was. */
+	if (!replays(c) && !collector->ram)
+		privilege_as_caller(false);
+	if (replays(c))
+		r = replay_find_census(&s->replay, s->frame - 1, false, &collector->snapshot);
+	else if (!collector->snapshot.system.ram)
+		r = collector_read_ram(collector);
+	if (r < 0)
+		log_errno(r, "reading where the RAM is");
+	ram_set(&v->ram, collector->snapshot.system.ram);
 }

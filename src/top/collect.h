@@ -59,4 +59,7 @@ bool collect_has_maps(const struct collect *c, const struct view *v);
 /* Reads the mappings of the row of the detail, which may take seconds. */
 void collect_maps(struct collect *c, struct view *v);
 
+/* Gives the view where the RAM of the machine is, while it shows that. */
+void collect_ram(struct collect *c, struct view *v);
+
 #endif

@@ -15,6 +15,7 @@ enum pane_kind {
 	PANE_GROWTH, /* of one process, by stack */
 	PANE_FILES,
 	PANE_HOLDERS, /* of one file */
+	PANE_RAM,     /* of the machine, by class */
 	PANE_MENU,
 	PANE_HELP,
 	PANE_KINDS,

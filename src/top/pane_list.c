@@ -506,6 +506,7 @@ static const struct key_use list_keys[] = {
 	{{'i'}, .ask = PANE_OPEN(PANE_DETAIL), .does = "shows details"},
 	{{'w'}, .ask = PANE_OPEN(PANE_GROWTH), .does = "shows which code makes a process grow"},
 	{{'l'}, .ask = PANE_OPEN(PANE_FILES), .does = "shows the files"},
+	{{'R'}, .ask = PANE_OPEN(PANE_RAM), .does = "shows the RAM of the machine by class"},
 	{{'b'}, .does = "shows exact bytes"},
 	{{'p', 'Z'}, .does = "pauses"},
 	{{TOP_RIGHT}, scroll_columns, .does = "scrolls the columns"},

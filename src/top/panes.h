@@ -6,6 +6,7 @@
 #include "query/tree.h"
 #include "model/growth.h"
 #include "model/maps.h"
+#include "model/ram.h"
 #include "report/files_table.h"
 #include "top/pane.h"
 
@@ -116,6 +117,20 @@ extern const struct pane_class holders_class;
 
 void holders_done(struct holders_pane *h);
 int holders_set(struct holders_pane *h, const struct cached_file *file);
+
+/* ---- RAM by class ---- */
+
+struct ram_pane {
+	struct pane pane;
+	bool known;
+	struct ram ram;	  /* the last one; its texts are not used */
+	struct ram first; /* the first census that was shown */
+};
+
+extern const struct pane_class ram_pane_class;
+
+/* NULL: there is none. */
+void ram_set(struct ram_pane *r, const struct ram *ram);
 
 /* ---- menus and help ---- */
 

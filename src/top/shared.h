@@ -51,7 +51,8 @@ enum view_ask {
 	VIEW_ASK_FILE_ROWS = 1 << 11, /* make the rows of the same files again */
 	VIEW_ASK_HOLDERS = 1 << 12,   /* read the holders of the file at the cursor */
 	VIEW_ASK_GROWTH = 1 << 13,    /* begin to count what grows: growth_pane.pid */
-	VIEW_ASK_ALL = (1 << 14) - 1,
+	VIEW_ASK_RAM = 1 << 14,	      /* read where the RAM is */
+	VIEW_ASK_ALL = (1 << 15) - 1,
 };
 
 /* Where VIEW_ASK_GO leads. */

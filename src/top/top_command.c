@@ -102,6 +102,7 @@ static int take_snapshot(struct top *t, uint32_t frame)
 	t->ticks++;
 	update_own_cpu(t);
 	collect_detail(&t->collect, &t->view);
+	collect_ram(&t->collect, &t->view);
 	return 0;
 }
 
@@ -228,6 +229,8 @@ static int handle_request(struct top *t, unsigned ask)
 		show_maps(t);
 	if (ask & (VIEW_ASK_FILES | VIEW_ASK_FILE_ROWS | VIEW_ASK_HOLDERS))
 		handle_files(t, ask);
+	if (ask & VIEW_ASK_RAM)
+		collect_ram(&t->collect, v);
 	if (t->growing && !view_has(v, PANE_GROWTH))
 		stop_growing(t);
 	if (ask & VIEW_ASK_GROWTH)

@@ -18,6 +18,7 @@ void view_init(struct view *v, const struct view_settings *set)
 		[PANE_GROWTH] = {&v->growth.pane, &growth_class},
 		[PANE_FILES] = {&v->files.pane, &files_class},
 		[PANE_HOLDERS] = {&v->holders.pane, &holders_class},
+		[PANE_RAM] = {&v->ram.pane, &ram_pane_class},
 		[PANE_MENU] = {&v->menu.pane, &menu_class},
 		[PANE_HELP] = {&v->help.pane, &menu_class},
 	};

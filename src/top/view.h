@@ -16,6 +16,7 @@ struct view {
 	struct growth_pane growth;
 	struct files_pane files;
 	struct holders_pane holders;
+	struct ram_pane ram;
 	struct menu_pane menu, help;
 	struct pane *pane[PANE_KINDS]; /* all of them */
 	struct pane *front;	       /* gets the keys; the others lie below it */

@@ -57,6 +57,7 @@ for key in '' name user unit container cgroup; do
 		--argjson after "$("$PROGRAM" --replay "$TMP/after.zmem" -Jq | jq .totals.rss_anon_bytes)"
 done
 zmem diff "$TMP/before.zmem" "$TMP/after.zmem" -J
+expect_json 'classes of RAM' '.ram | length > 0 and all(.[]; .change_bytes == .after_bytes - .before_bytes)'
 expect_json 'PSS and swap' '.counter == "pss_swap" and .group_by == null'
 expect_json 'the totals' '.totals | .missing_processes > 0 or
 	(.before_bytes == $before and .after_bytes == $after)' \

@@ -302,6 +302,23 @@ expect_err '-c 3: the frame is named' 'snapshot 3 of 3, 20[0-9-]+ [0-9:]+(Z|[+-]
 zmem --replay "$rec" -q
 expect_stderr_lines '-q: none' 0
 
+# ---- a census ----
+
+zmem record "$rec" -c 10 -i 0.1 --json
+equal 'ten frames: the first one has a census' "$(jq -s -c 'map(.system.ram != null)' "$TMP/out")" \
+	'[true,false,false,false,false,false,false,false,false,false]'
+jq -s -c '.[0].system.ram' "$TMP/out" >"$TMP/census"
+zmem system --replay "$rec" --json
+expect_json 'system --replay of the last one: the same census' '.ram | .method == "exact" and
+	(.classes | map(.bytes // 0) | add) == .frames_bytes and .time_ms == $was[0].time_ms and
+	.classes == $was[0].classes' --slurpfile was "$TMP/census"
+zmem system --replay "$rec" -l
+expect_out 'system -l --replay: how old it is' '^Each page frame was counted, .* before this snapshot\.$'
+zmem record "$dir/other" --source proc
+zmem system --replay "$dir/other" --json
+expect_json 'no census: counters' '.ram | .method == "counters" and .reason == "the recording has no page frames at this moment"'
+rm "$dir/other"
+
 # ---- usage ----
 
 zmem record "$dir/missing" -c 2 -i 0.1 -p 4194303

@@ -6,6 +6,7 @@ a browser read it in tests/metrics and tests/browser."""
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -65,6 +66,12 @@ def check_pages():
                                  capture_output=True)
             same("snapshot.json fits its schema", (run.returncode, run.stderr), (0, b""))
         result(any(p["pid"] == os.getpid() for p in document["processes"]), "snapshot.json has this process")
+        ram = document["system"]["ram"]
+        result(ram and ram["method"] == "exact" and sum(row["bytes"] or 0 for row in ram["classes"]) == ram["frames_bytes"],
+               "snapshot.json: each page frame is in a class", ram)
+        classes = re.findall(r'^zmem_ram_bytes\{class="(\w+)"\} ', serve.get("/metrics").text, re.M)
+        same("/metrics: the classes of snapshot.json", classes, [row["class"] for row in ram["classes"] if row["bytes"] is not None])
+        same("page.json has the same", set(json.loads(serve.get("/page.json").text)["system"]["ram"]), set(ram))
         same("history.json: its step", json.loads(serve.get("/history.json").text)["step_s"], 15)
         same("SIGTERM: exit code", serve.stop(), 0)
         same("stderr has one line, the address", serve.said().count("\n"), 1)

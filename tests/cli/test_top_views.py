@@ -432,6 +432,31 @@ def check_files():
             holder.wait()
 
 
+def check_ram():
+    """R shows the classes of RAM; of a recording without a census it says that there is none."""
+    tmux = Tmux((PROGRAM, "top"))
+    try:
+        tmux.until(has_rows)
+        tmux.keys("R")
+        screen = tmux.until(lambda screen: "%RAM" in screen and "CHANGE" in screen)
+        counted = "RAM by page frames, counted " in screen if has_files() else "RAM by counters" in screen
+        result(counted, "R: how the RAM was counted", screen)
+        result(re.search(r"^free +[0-9.]+ [MG]iB +[0-9.]+", screen, re.M), "R: the free RAM", screen)
+        tmux.keys("R")
+        screen = tmux.until(lambda screen: "by pss" in screen)
+        result("by pss" in screen, "R again: the processes", screen)
+    finally:
+        tmux.close()
+    tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
+    try:
+        tmux.until(has_rows)
+        tmux.keys("R")
+        screen = tmux.until(lambda screen: "no page frames" in screen)
+        result("no page frames near this snapshot" in screen, "R: a recording without them", screen)
+    finally:
+        tmux.close()
+
+
 def check_no_files():
     """Without capabilities, and in a recording, one sentence says why there are none."""
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
@@ -464,7 +489,7 @@ if __name__ == "__main__":
     if shutil.which("tmux"):
         run_checks((check_groups, check_live_group, check_folds, check_head, check_swapped, check_timeline, check_corrupt,
                     check_keys, check_filter,
-                    check_interval, check_title, check_files,
+                    check_interval, check_title, check_files, check_ram,
                     check_no_files))
     else:
         print("skip views: there is no tmux")

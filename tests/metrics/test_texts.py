@@ -123,6 +123,13 @@ def want_of(document):
     for device in document["system"]["zram"]:
         for key in ("stored", "compressed", "used"):
             want["zmem_zram_%s_bytes" % key, (("device", device["name"]),)] = device[key + "_bytes"]
+    ram = document["system"]["ram"]
+    if ram:
+        want["zmem_deleted_cgroups", ()] = ram["deleted_cgroups"]
+        want["zmem_deleted_cgroup_bytes", ()] = ram["deleted_cgroup_bytes"]
+        for row in ram["classes"]:
+            if row["bytes"] is not None:
+                want["zmem_ram_bytes", (("class", row["class"]),)] = row["bytes"]
     return want
 
 

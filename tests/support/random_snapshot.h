@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/ram.h"
 #include "model/snapshot.h"
 
 struct random {
@@ -186,6 +187,39 @@ static inline void random_machine(struct random *r, struct snapshot *s)
 	sys->swapped = (struct swap_activity){random_below(r, 2), random_value(r), random_value(r)};
 }
 
+/* A census, or none. */
+static inline void random_ram(struct random *r, struct snapshot *s)
+{
+	struct ram *ram = random_checked(arena_zalloc(&s->arena, 1, sizeof(*ram)));
+
+	s->system.ram = NULL;
+	if (random_below(r, 2))
+		return;
+	*ram = (struct ram){
+		.method = random_below(r, 2) ? RAM_EXACT : RAM_SAMPLE,
+		.known = true,
+		.frames = random_value(r),
+		.duration_us = random_value(r),
+		.taken_ms = (int64_t)random_u64(r),
+		.deleted_known = random_below(r, 2),
+		.deleted_cgroups = random_value(r),
+		.deleted_bytes = random_value(r),
+	};
+	for (int i = 0; i < RAM_FIGURES; i++)
+		ram->figure[i] = (struct ram_figure){
+			.class = (enum ram_class)i,
+			.exists = random_below(r, 2),
+			.known = random_below(r, 2),
+			.sampled = random_below(r, 2),
+			.has_counter = random_below(r, 2),
+			.bytes = random_value(r),
+			.error = random_value(r),
+			.counter = random_value(r),
+			.reason = random_text(r, s),
+		};
+	s->system.ram = ram;
+}
+
 static inline void random_host(struct random *r, struct snapshot *s)
 {
 	random_chars(r, s->host.name, sizeof(s->host.name));
@@ -296,6 +330,7 @@ static inline void random_snapshot(struct random *r, struct snapshot *s, size_t 
 	random_host(r, s);
 	random_collection(r, s);
 	random_memcgs(r, s);
+	random_ram(r, s);
 }
 
 /* Fills the empty `next` with a successor of `s`, most of which is unchanged. */
@@ -333,6 +368,8 @@ static inline void random_next(struct random *r, const struct snapshot *s, struc
 	random_memcgs(r, next);
 	if (random_below(r, 2))
 		random_machine(r, next);
+	if (random_below(r, 2))
+		random_ram(r, next);
 	next->time_ms = s->time_ms + 1;
 }
 
@@ -359,6 +396,21 @@ static inline bool same_process(const struct process *a, const struct process *b
 	       SAME(name_cut) && SAME(cmdline_truncated) && SAME_TEXT(comm) && SAME_TEXT(name) &&
 	       SAME_TEXT(user) && SAME_TEXT(cgroup) && SAME_TEXT(unit) && SAME_TEXT(container) &&
 	       SAME_TEXT(cmdline);
+}
+
+static inline bool same_ram(const struct ram *a, const struct ram *b)
+{
+	if (!a || !b)
+		return a == b;
+	for (int i = 0; i < RAM_FIGURES; i++) {
+		if (!SAME(figure[i].class) || !SAME(figure[i].exists) || !SAME(figure[i].known) ||
+		    !SAME(figure[i].sampled) || !SAME(figure[i].has_counter) ||
+		    !SAME(figure[i].bytes) || !SAME(figure[i].error) || !SAME(figure[i].counter) ||
+		    !SAME_TEXT(figure[i].reason))
+			return false;
+	}
+	return SAME(method) && SAME(known) && SAME(frames) && SAME(duration_us) && SAME(taken_ms) &&
+	       SAME(deleted_known) && SAME(deleted_cgroups) && SAME(deleted_bytes);
 }
 
 static inline bool same_system(const struct system_info *a, const struct system_info *b)
@@ -391,7 +443,7 @@ static inline bool same_system(const struct system_info *a, const struct system_
 	       SAME(files.shmem_known) && SAME(files.cache_known) && SAME(files.shmem) &&
 	       SAME(files.cache) && SAME(files.shmem_swapped) && SAME(files.swapped_tmpfs) &&
 	       SAME(files.swapped_unmapped) && SAME(files.swap_ram_known) && SAME(files.swap_ram) &&
-	       SAME(swap_cache.known) && SAME(swap_cache.bytes) &&
+	       SAME(swap_cache.known) && SAME(swap_cache.bytes) && same_ram(a->ram, b->ram) &&
 	       memcmp(a->files.unmapped, b->files.unmapped, sizeof(a->files.unmapped)) == 0;
 }
 

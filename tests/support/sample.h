@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "fields/process_fields.h"
+#include "model/ram.h"
 #include "query/result.h"
 
 #define SAMPLE_MAX 32
@@ -22,12 +23,47 @@ struct sample {
 	struct row row[SAMPLE_MAX];
 	struct snapshot snapshot;
 	struct result result;
+	struct ram ram;
 };
 
 static inline void sample_meminfo(struct meminfo *m, enum meminfo_counter f, uint64_t bytes)
 {
 	m->have |= 1U << f;
 	m->value[f] = bytes;
+}
+
+static inline void sample_figure(struct ram *ram, enum ram_class class, uint64_t bytes)
+{
+	ram->figure[class] = (struct ram_figure){.class = class,
+						 .exists = true,
+						 .known = true,
+						 .has_counter = ram_class_table[class].counter,
+						 .bytes = bytes,
+						 .counter = bytes + 4096};
+}
+
+/* A census of its RAM, half a second before the snapshot. */
+static inline void sample_census(struct sample *s)
+{
+	s->ram = (struct ram){.method = RAM_EXACT,
+			      .known = true,
+			      .frames = 16 * GIB,
+			      .duration_us = 61234,
+			      .taken_ms = s->snapshot.time_ms - 500,
+			      .deleted_known = true,
+			      .deleted_cgroups = 2,
+			      .deleted_bytes = 48 * MIB};
+	for (int i = 0; i < RAM_FIGURES; i++)
+		s->ram.figure[i].class = (enum ram_class)i;
+	sample_figure(&s->ram, RAM_FREE, 8 * GIB);
+	sample_figure(&s->ram, RAM_ANON, 4 * GIB);
+	sample_figure(&s->ram, RAM_PAGE_CACHE, 3 * GIB);
+	sample_figure(&s->ram, RAM_SLAB, GIB - 600 * MIB);
+	sample_figure(&s->ram, RAM_NET_RINGS, 0);
+	sample_figure(&s->ram, RAM_UNNAMED, 600 * MIB);
+	sample_figure(&s->ram, RAM_SOCKETS, MIB);
+	s->ram.figure[RAM_VMALLOC].reason = "the kernel does not tell";
+	s->snapshot.system.ram = &s->ram;
 }
 
 /* A machine with swap, zram and zswap, read from the kernel, and no processes yet. */

@@ -121,6 +121,37 @@ TEST(chain)
 	}
 }
 
+/* Counters in place of a census are not stored, and a frame behind one takes few bytes. */
+TEST(census)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, next = {}, back = {};
+	cleanup(strbuf_done) struct strbuf with = {}, without = {}, counters = {};
+	struct ram ram = {.method = RAM_EXACT, .known = true, .frames = UINT64_C(64) << 30};
+
+	for (int i = 0; i < RAM_FIGURES; i++)
+		ram.figure[i] = (struct ram_figure){.class = (enum ram_class)i,
+						    .exists = true,
+						    .known = true,
+						    .has_counter = true,
+						    .bytes = (uint64_t)(i + 1) << 28,
+						    .counter = ((uint64_t)(i + 1) << 28) + 4096};
+	s.system.ram = &ram;
+	come_back(&s, &with, &back);
+	assert_true(same_snapshot(&s, &back));
+	come_back(&next, &without, &back);
+	assert_null(back.system.ram);
+	assert_true(with.len < without.len + 300);
+	/* As a difference. */
+	strbuf_clear(&without);
+	assert_int_equal(snapshot_encode(&next, &s, &without), 0);
+	assert_int_equal(decode(without.data, without.len, &s, &back), 0);
+	assert_null(back.system.ram);
+	assert_true(without.len < 40);
+	ram.method = RAM_COUNTERS;
+	come_back(&s, &counters, &back);
+	assert_null(back.system.ram);
+}
+
 /* A snapshot without changes takes few bytes, whatever its size. */
 TEST(unchanged)
 {

@@ -53,6 +53,14 @@ static void fixture_open(struct fixture *f, const char *key)
 		0);
 	group_changes_by_amount(&f->changes);
 	f->report.shown = f->changes.count;
+	if (!key)
+		return;
+	sample_census(&f->before);
+	sample_census(&f->after);
+	f->after.ram.figure[RAM_SLAB].bytes += 3 * GIB;
+	f->after.ram.figure[RAM_FREE].bytes -= 3 * GIB - MIB;
+	f->after.ram.figure[RAM_UNNAMED].bytes -= MIB;
+	ram_changes_make(&f->before.ram, &f->after.ram, &f->report.ram);
 }
 
 TEST(formats)

@@ -189,6 +189,10 @@ TEST(document)
 		i.grew[window] = (struct group_changes){groups + window * 5, window ? 7 : 12};
 	}
 	i.limits = incident_limit_events(&i, i.limit, INCIDENT_LIMITS);
+	sample_census(&earlier);
+	sample_census(&then);
+	then.ram.figure[RAM_ANON].bytes += 20 * MIB;
+	ram_changes_make(&earlier.ram, &then.ram, &i.ram);
 	render_incidents_json_begin(&json);
 	for (size_t n = 0; n < ARRAY_SIZE(event); n++) {
 		i.event = event[n];

@@ -26,6 +26,12 @@ static void make_counts(struct sample *s)
 	sample_finish(s, 0);
 }
 
+static void make_census(struct sample *s)
+{
+	make_counts(s);
+	sample_census(s);
+}
+
 TEST(documents)
 {
 	static const struct {
@@ -37,6 +43,7 @@ TEST(documents)
 		{"snapshot_hostile.json", sample_hostile},
 		{"snapshot_bare.json", sample_bare},
 		{"snapshot_empty.json", make_counts},
+		{"snapshot_census.json", make_census},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {

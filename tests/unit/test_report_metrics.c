@@ -123,6 +123,7 @@ SAMPLE_TEST(memcg, sample_ordinary)
 {
 	cleanup(sums_done) struct sums groups = {};
 
+	sample_census(s);
 	s->snapshot.balance.residual_known = true;
 	s->snapshot.balance.anon_residual = 3 * MIB;
 	s->snapshot.balance.mapped_residual = -4096;

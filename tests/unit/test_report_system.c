@@ -170,6 +170,10 @@ static void census(struct ram *ram)
 			    .known = true,
 			    .frames = 16 * GIB,
 			    .duration_us = 61234,
+			    .taken_ms = 1767225600100, /* the snapshot began before it */
+			    .deleted_known = true,
+			    .deleted_cgroups = 2,
+			    .deleted_bytes = 48 * MIB + 12 * KIB,
 			    .cgroup = cgroups,
 			    .cgroups = ARRAY_SIZE(cgroups),
 			    .node = nodes,
@@ -225,6 +229,8 @@ TEST(frames)
 	ram.node = NULL;
 	ram.nodes = ram.cgroups = 0;
 	ram.cgroup = NULL;
+	ram.deleted_known = false;
+	ram.deleted_cgroups = 0;
 	for (int i = 0; i < RAM_CLASSES; i++) {
 		ram.figure[i].sampled = ram.figure[i].known;
 		ram.figure[i].error = ram.figure[i].bytes / 50;

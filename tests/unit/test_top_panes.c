@@ -169,6 +169,38 @@ SCRIPT(growth, sample_ordinary)
 	keys(f, "w");
 }
 
+/* The RAM of the machine, and what changed since it was first shown. */
+SCRIPT(ram, sample_ordinary)
+{
+	struct ram *ram = &f->sample.ram;
+
+	keys(f, "R");
+	sample_census(&f->sample);
+	ram_set(&f->view.ram, ram);
+	note(f, "the first census");
+	ram->taken_ms += 61000;
+	ram->figure[RAM_SLAB].bytes += 3 * GIB;
+	ram->figure[RAM_FREE].bytes -= 3 * GIB;
+	ram_set(&f->view.ram, ram);
+	note(f, "another one");
+	keys(f, "b");
+	keys(f, "b");
+	size(f, 40, 9);
+	keys(f, "G");
+	size(f, 80, 16);
+	/* Closed and opened again, the changes are those since the first one. */
+	keys(f, "R");
+	keys(f, "R");
+	ram->method = RAM_COUNTERS;
+	strcpy(ram->reason, "the frames were not counted: no BPF");
+	ram->deleted_cgroups = 0;
+	ram_set(&f->view.ram, ram);
+	note(f, "counters");
+	ram_set(&f->view.ram, NULL);
+	note(f, "a recording without a census");
+	keys(f, "<Esc>");
+}
+
 SCRIPT(help, sample_ordinary)
 {
 	press(f, "?");
