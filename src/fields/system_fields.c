@@ -105,7 +105,7 @@ JSON_FIELD(class_bytes, "bytes", BYTES, value_bytes(r->known, r->bytes),
 	   "its size. Null if it was not measured");
 JSON_FIELD(class_error, "error_bytes", BYTES, value_bytes(r->known && r->sampled, r->error),
 	   "of a sample: with a probability of 95 % the size is not further off");
-JSON_FIELD(class_counter, "counter", TEXT, value_text(ram_class_table[r->class].counter),
+JSON_FIELD(class_counter, "counter", TEXT, value_text(ram_counter_name(ram_of(r), r->class)),
 	   "the counters of the kernel that count the same. Null if there are none");
 JSON_FIELD(
 	class_counter_bytes, "counter_bytes", BYTES, value_bytes(r->has_counter, r->counter),

@@ -61,6 +61,13 @@ const struct ram_class_info ram_class_table[RAM_FIGURES] = {
 		 "pages of the kernel that are charged to memory cgroups, without slab"},
 };
 
+const char *ram_counter_name(const struct ram *ram, enum ram_class class)
+{
+	if (class == RAM_SLAB && !ram->figure[RAM_LARGE_KMALLOC].known)
+		return "Slab";
+	return ram_class_table[class].counter;
+}
+
 const char *ram_method_name(enum ram_method method)
 {
 	static const char *const name[] = {
@@ -655,6 +662,7 @@ bool ram_from_census(const struct census *c, const struct ram_sources *from, str
 			 "the frames do not add up to those of the zones");
 		return false;
 	}
+	ret->unused = v.unused;
 	if (c->old_types) {
 		find_types(&s, &v);
 		name_types(&ret->types, &v);
@@ -700,9 +708,10 @@ void ram_from_node(const struct census *c, const struct census_node *node,
 		v.type[i] = node->frames.type[i] * page;
 	if (c->old_types)
 		name_types(&ram->types, &v);
-	/* As in scale_exact(). Frames that are not set up are free here. */
+	/* As in scale_exact(). */
 	holes = looked > present ? looked - present : 0;
 	v.unused = v.kind[ZMEM_FRAME_HOLE] > holes ? v.kind[ZMEM_FRAME_HOLE] - holes : 0;
+	v.unused = v.unused < ram->unused ? v.unused : ram->unused;
 	v.kind[ZMEM_FRAME_RESERVED] += v.kind[ZMEM_FRAME_HOLE] - v.unused;
 	v.kind[ZMEM_FRAME_RESERVED] -=
 		holes < v.kind[ZMEM_FRAME_RESERVED] ? holes : v.kind[ZMEM_FRAME_RESERVED];

@@ -123,6 +123,7 @@ struct ram {
 	uint64_t frames;	 /* bytes: the sum of all classes */
 	uint64_t duration_us;	 /* of the census */
 	int64_t taken_ms;	 /* its end, since the epoch */
+	uint64_t unused;	 /* bytes that the kernel did not set up yet */
 	struct ram_figure figure[RAM_FIGURES];
 	struct ram_part part[RAM_PARTS_MAX];
 	size_t parts;
@@ -136,6 +137,9 @@ struct ram {
 	const struct census_cgroup *cgroup; /* largest first */
 	size_t cgroups;
 };
+
+/* What the kernel calls a class; NULL: it has no counter. */
+const char *ram_counter_name(const struct ram *ram, enum ram_class class);
 
 /* Whether its sizes are those of page frames. */
 static inline bool ram_is_counted(const struct ram *ram)

@@ -363,7 +363,7 @@ static void put_ram_short(struct page *p)
 
 static void put_figure(struct page *p, const char *name, const struct ram_figure *f)
 {
-	const struct ram_class_info *info = &ram_class_table[f->class];
+	const char *counter = ram_counter_name(p->r->ram, f->class);
 	const struct cell row[] = {
 		cell_name(name),
 		cell_size(figure_value(f)),
@@ -372,9 +372,9 @@ static void put_figure(struct page *p, const char *name, const struct ram_figure
 		cell_size(value_bytes(f->has_counter, f->counter)),
 		cell_size(
 			value_signed(f->known && f->has_counter, (int64_t)(f->bytes - f->counter))),
-		cell_note(f->reason	  ? f->reason
-			  : info->counter ? info->counter
-					  : ""),
+		cell_note(f->reason ? f->reason
+			  : counter ? counter
+				    : ""),
 	};
 
 	grid_print_cells(&p->grid, &p->line, row);
@@ -399,7 +399,8 @@ static void put_ram_long(struct page *p)
 	const bool counters = ram->method == RAM_COUNTERS;
 	const unsigned size = p->style->bytes ? BYTES_MIN : FORMAT_SIZE_MAX;
 	const struct grid_column column[] = {
-		{"RAM", CELL_TEXT, .left = true, .min = NAME_MIN + SIZE_MIN - FORMAT_SIZE_MAX},
+		{"RAM", CELL_TEXT, .left = true, .min = NAME_MIN + SIZE_MIN - FORMAT_SIZE_MAX,
+		 .max = p->style->wide ? 0 : NAME_MIN + SIZE_MIN - FORMAT_SIZE_MAX},
 		{"SIZE", CELL_SIGNED, .min = size},
 		{"%RAM", CELL_PERCENT, .min = PERCENT_MIN},
 		{"+-", CELL_SIGNED, .min = size, .hidden = ram->method != RAM_SAMPLE},

@@ -315,21 +315,39 @@ TEST(sample)
 	assert_false(split(&m));
 }
 
+static void check_node(struct machine *m)
+{
+	const struct census_node node = {0, m->census.all};
+	uint64_t total = 0;
+	struct ram_node n;
+
+	assert_true(split(m));
+	ram_from_node(&m->census, &node, &m->from, &m->ram, &n);
+	assert_int_equal(n.frames, 1000 * MIB);
+	for (size_t i = 0; i < n.classes; i++) {
+		const struct ram_figure *f = &m->ram.figure[n.class[i].class];
+
+		total += n.class[i].bytes;
+		/* What has no mark is of no node. */
+		if (f->class != RAM_UNNAMED && f->class != RAM_PAGE_TABLES)
+			assert_int_equal(n.class[i].bytes, f->bytes);
+	}
+	assert_int_equal(total, 1000 * MIB);
+}
+
+/* The only node has what the machine has. */
 TEST(node)
 {
-	struct census_node node;
-	struct ram_node n;
 	struct machine m;
-	uint64_t total = 0;
 
 	begin(&m);
-	assert_true(split(&m));
-	node = (struct census_node){0, m.census.all};
-	ram_from_node(&m.census, &node, &m.from, &m.ram, &n);
-	assert_int_equal(n.frames, 1000 * MIB);
-	for (size_t i = 0; i < n.classes; i++)
-		total += n.class[i].bytes;
-	assert_int_equal(total, 1000 * MIB);
+	check_node(&m);
+	/* Some of its frames are not set up, and some of these are reserved. */
+	set_frames(&m, ZMEM_FRAME_BUDDY, 100);
+	set_frames(&m, ZMEM_FRAME_HOLE, 20 + 310);
+	set_frames(&m, ZMEM_FRAME_RESERVED, 43 - 10);
+	m.zones.zone[1].managed = 650 * F;
+	check_node(&m);
 }
 
 TEST(counters)
