@@ -498,9 +498,9 @@ static void add_frames(struct doctor *d)
 	struct source *engine = NULL;
 	struct ram_reader *reader = NULL;
 	char text[512];
-	int r = source_open(&(struct source_request){.choice = SOURCE_BPF, .pin = PIN_NOT,
-						     .pss = true},
-			    &d->proc, &diag, &engine);
+	int r = source_open(
+		&(struct source_request){.choice = SOURCE_BPF, .pin = PIN_NOT, .pss = true},
+		&d->proc, &diag, &engine);
 
 	machine_read(&d->proc, &s.host, &s.system);
 	if (r == 0)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "privilege/privilege.h"
 #include "session/log.h"
 #include "session/query_args.h"
 
@@ -423,6 +424,9 @@ void collect_ram(struct collect *c, struct view *v)
 	collector->spec.ram = view_has(v, PANE_RAM) ? RAM_SUMS : RAM_UNASKED;
 	if (!collector->spec.ram || !c->have_result)
 		return;
+	/* Makes what was kept for loading effective, if anything was. */
+	if (!replays(c) && !collector->ram)
+		privilege_as_caller(false);
 	if (replays(c))
 		r = replay_find_census(&s->replay, s->frame - 1, false, &collector->snapshot);
 	else if (!collector->snapshot.system.ram)

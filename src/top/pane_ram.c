@@ -102,7 +102,7 @@ static void draw_state(const struct ram_pane *r, struct screen *s)
 
 	head_put_paused(r->pane.shared, l);
 	if (!ram_is_counted(&r->ram)) {
-		line_printf(l, "RAM by counters of the kernel");
+		line_printf(l, "RAM by counters of the kernel: %s", r->ram.reason);
 	} else if (format_time(buf, r->ram.taken_ms, TIME_TABLE) > 19) {
 		line_printf(l, "RAM by page frames, counted ");
 		line_ascii(l, buf + 11, 8);

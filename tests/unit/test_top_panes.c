@@ -192,6 +192,7 @@ SCRIPT(ram, sample_ordinary)
 	keys(f, "R");
 	keys(f, "R");
 	ram->method = RAM_COUNTERS;
+	strcpy(ram->reason, "the frames were not counted: no BPF");
 	ram->deleted_cgroups = 0;
 	ram_set(&f->view.ram, ram);
 	note(f, "counters");
