@@ -297,7 +297,8 @@ static void print_documents(void)
 	print_rows("process", NULL);
 	print_rows("group", process_field("name"));
 	print_rows("memcg_group", process_field("cgroup"));
-	print_fields("file", file_row_fields(&(struct files_report){.holders = true, .cgroups = true}));
+	print_fields("file",
+		     file_row_fields(&(struct files_report){.holders = true, .cgroups = true}));
 	print_fields("file_group", file_row_fields(&(struct files_report){.group = "fs"}));
 	print_fields("files", &file_measured);
 	print_fields("machine", &system_values);
