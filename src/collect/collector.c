@@ -253,7 +253,7 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 	if (r == 0)
 		r = open_files(c);
 	if (r == 0 && spec->ram)
-		r = ram_reader_open(c->source, &c->ram);
+		r = ram_reader_open(c->source, &c->proc, &c->ram);
 	collector_phase_end(c, COLLECT_PHASE_READ, &since);
 	return r;
 }
@@ -378,7 +378,7 @@ static int read_swap(struct collector *c)
 
 int collector_read_ram(struct collector *c)
 {
-	int r = c->ram ? 0 : ram_reader_open(c->source, &c->ram);
+	int r = c->ram ? 0 : ram_reader_open(c->source, &c->proc, &c->ram);
 
 	return r < 0 ? r : ram_reader_read(c->ram, &c->proc, &c->spec, &c->snapshot);
 }

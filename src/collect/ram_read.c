@@ -32,7 +32,25 @@ struct ram_reader {
 	uint64_t due_us; /* CLOCK_MONOTONIC: of the next sums; 0: of the first */
 };
 
-int ram_reader_open(const struct source *source, struct ram_reader **ret)
+/* A source that reads no page tables does not know where struct page is: another one finds it. */
+static int open_census(const struct source *source, const struct procfs *proc, struct diag *why,
+		       struct census_source **ret)
+{
+	const struct source_request request = {.choice = SOURCE_BPF, .pin = PIN_NOT, .pss = true};
+	struct source *engine = NULL;
+	int error = census_source_open(source, why, ret);
+
+	if (error != -ENOTSUP || source_origin(source) != FROM_BPF || source_is_pinned(source))
+		return error;
+	diag_clear(why);
+	error = source_open(&request, proc, why, &engine);
+	if (error == 0)
+		error = census_source_open(engine, why, ret);
+	source_close(engine);
+	return error;
+}
+
+int ram_reader_open(const struct source *source, const struct procfs *proc, struct ram_reader **ret)
 {
 	cleanup(diag_clear) struct diag why = {};
 	struct ram_reader *r = calloc(1, sizeof(*r));
@@ -40,7 +58,7 @@ int ram_reader_open(const struct source *source, struct ram_reader **ret)
 
 	if (!r)
 		return -ENOMEM;
-	error = census_source_open(source, &why, &r->census);
+	error = open_census(source, proc, &why, &r->census);
 	if (file_exhausted(error)) {
 		free(r);
 		return error;

@@ -10,10 +10,11 @@
 struct ram_reader;
 
 /*
- * Loads the program if the source walks page tables; else ram_reader_read() says why there is no
- * census. Returns 0 or a negative errno without files or memory.
+ * Loads the program if this process may; else ram_reader_read() says why there is no census.
+ * Returns 0 or a negative errno without files or memory.
  */
-int ram_reader_open(const struct source *source, struct ram_reader **ret);
+int ram_reader_open(const struct source *source, const struct procfs *proc,
+		    struct ram_reader **ret);
 /* NULL is accepted. */
 void ram_reader_close(struct ram_reader *r);
 

@@ -504,7 +504,7 @@ static void add_frames(struct doctor *d)
 
 	machine_read(&d->proc, &s.host, &s.system);
 	if (r == 0)
-		r = ram_reader_open(engine, &reader);
+		r = ram_reader_open(engine, &d->proc, &reader);
 	if (r == 0)
 		r = ram_reader_read(reader, &d->proc, &spec, &s);
 	note_text(diag.count ? &diag.note[diag.count - 1] : NULL, r, text, sizeof(text));

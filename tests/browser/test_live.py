@@ -73,6 +73,12 @@ def check_refreshing(page):
                "the page shows memory pressure", page.is_("byId('pressure').textContent"))
     tops = page.is_("['machine', 'table', 'history', 'map'].map(id => byId(id).getBoundingClientRect().top)")
     same("the machine comes first, the table, the history and the map below", tops, sorted(tops))
+    details = page.is_("document.querySelector('#machine details').textContent")
+    result(details.startswith("RAM by page frame") and "page cache" in details and "slab" in details,
+           "RAM is shown by page frame", details)
+    shares = page.is_("[...document.querySelectorAll('#machine .gauge')[0].querySelectorAll('li span:last-child')].map(e =>"
+                      " parseFloat(e.textContent))")
+    result(abs(sum(shares) - 100) < 1, "the parts of the bar are all of RAM", shares)
     same("the page shows that it is live", page.is_("byId('live-state').textContent"), "live")
     page.is_("(() => { const e = byId('live-every'); e.value = '2'; e.dispatchEvent(new Event('change')); })()")
     b.write("#query", "zmem")

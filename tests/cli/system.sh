@@ -89,9 +89,13 @@ if need_bpf 'each page frame is counted'; then
 	zmem system --by node
 	expect_out 'by node: table' '^total +[0-9.]+ [MG]iB'
 fi
-zmem system --json --pss none
-expect_json 'without page tables: the counters, and why' '.ram | .method == "counters" and
-	(.reason | contains("they need PSS from page tables")) and .frames_bytes > 0 and
+if need_bpf 'a census without PSS'; then
+	zmem system --json --pss none
+	expect_json 'without PSS: each page frame is counted all the same' "$closes"' and .ram.method == "exact"'
+fi
+zmem system --json --source proc
+expect_json 'without BPF: the counters, and why' '.ram | .method == "counters" and
+	(.reason | startswith("the frames were not counted: ")) and .frames_bytes > 0 and
 	(.classes[] | select(.class == "net_rings") | .bytes == null and .reason == "it has no counter")'
 zmem system --json --exact --source proc
 expect_json 'from /proc: likewise' '.ram.method == "counters" and .cgroups == null and .nodes == null'

@@ -59,20 +59,52 @@ function gauge(title, note, total, parts) {
 		element('span', {className: 'muted'}, note)), bar, legend);
 }
 
+/** The bytes of each class of RAM, where page frames were counted; else null. */
+function ramClasses(doc) {
+	const ram = doc.system.ram;
+
+	return ram && ram.method !== 'counters' ?
+		Object.fromEntries(ram.classes.map(row => [row.class, row.bytes ?? 0])) : null;
+}
+
+/** The parts of RAM as the kernel counts them; in `total` there is no more. */
+function countedParts(doc) {
+	const {memory: m, user: u} = doc;
+
+	return [
+		['anonymous', 'anon', u.anon_bytes, 'private memory of processes (AnonPages)'],
+		['shared memory', 'file', u.shmem_bytes, 'shared memory and tmpfs, mapped or not (Shmem)'],
+		['cache', 'cache', m.cache_bytes, 'page cache of files and block devices, mapped or not'],
+		['kernel', 'kernel', m.kernel_bytes, 'slab, page tables, stacks and others: see below'],
+		['hugetlb', 'hugetlb', m.hugetlb_bytes, 'hugetlb pages, used or unused'],
+		['not accounted for', 'lost', m.unaccounted_bytes, 'drivers, network, free lists of CPUs, swap cache'],
+		['free', 'free', m.free_bytes, 'MemFree'],
+	];
+}
+
+/** The parts of RAM by what each page frame is. */
+function framedParts(classes) {
+	const {anon, anon_unmapped: unmapped, shmem, page_cache: cache, hugetlb, reserved, balloon, free} = classes;
+	const known = [anon, unmapped, shmem, cache, hugetlb, reserved, balloon, free];
+	const sum = list => list.reduce((n, bytes) => n + (bytes ?? 0), 0);
+
+	return [
+		['anonymous', 'anon', sum([anon, unmapped]), 'memory of processes, mapped or not'],
+		['shared memory', 'file', shmem, 'shared memory and tmpfs, mapped or not'],
+		['cache', 'cache', cache, 'page cache of files and block devices, mapped or not'],
+		['kernel', 'kernel', sum(Object.values(classes)) - sum(known), 'slab, page tables, drivers and others: see below'],
+		['hugetlb', 'hugetlb', hugetlb, 'hugetlb pages, used or unused'],
+		['reserved', 'lost', sum([reserved, balloon]), 'reserved at boot, or taken back by the host of a virtual machine'],
+		['free', 'free', free, 'pages that nothing uses'],
+	];
+}
+
 function ramGauge(doc) {
-	const {memory: m, user: u, system: s} = doc;
-	const available = s.memory_available_bytes;
+	const available = doc.system.memory_available_bytes, classes = ramClasses(doc);
 
 	return gauge('RAM', available === null ? '' : `${sizeText(available)} available without swapping`,
-		m.total_bytes, [
-			['anonymous', 'anon', u.anon_bytes, 'private memory of processes (AnonPages)'],
-			['shared memory', 'file', u.shmem_bytes, 'shared memory and tmpfs, mapped or not (Shmem)'],
-			['cache', 'cache', m.cache_bytes, 'page cache of files and block devices, mapped or not'],
-			['kernel', 'kernel', m.kernel_bytes, 'slab, page tables, stacks and others: see below'],
-			['hugetlb', 'hugetlb', m.hugetlb_bytes, 'hugetlb pages, used or unused'],
-			['not accounted for', 'lost', m.unaccounted_bytes, 'drivers, network, free lists of CPUs, swap cache'],
-			['free', 'free', m.free_bytes, 'MemFree'],
-		].filter(([name, , bytes]) => bytes || name === 'free'));
+		classes ? doc.system.ram.frames_bytes : doc.memory.total_bytes,
+		(classes ? framedParts(classes) : countedParts(doc)).filter(([name, , bytes]) => bytes || name === 'free'));
 }
 
 function swapGauge(doc) {
@@ -102,19 +134,22 @@ function compressedText(s) {
 	return lines.join(' · ');
 }
 
-/** The parts of the kernel's memory, and the differences between machine and processes. */
+/** What RAM holds in detail, and the differences between machine and processes. */
 function kernelDetails(doc) {
-	const total = doc.memory.total_bytes, list = element('ul', {className: 'legend'});
-	const lines = Object.entries(doc.kernel)
+	const classes = ramClasses(doc), list = element('ul', {className: 'legend'});
+	const total = classes ? doc.system.ram.frames_bytes : doc.memory.total_bytes;
+	const lines = Object.entries(classes ?? doc.kernel).filter(([, bytes]) => bytes || !classes)
 		.map(([key, bytes]) => [key.replace(/_bytes$/, '').replace(/_/g, ' '), bytes]);
 
+	if (classes)
+		lines.sort((a, b) => b[1] - a[1]);
 	lines.push(['AnonPages minus the sum of PSS_ANON', doc.system.anon_residual_bytes],
 		['Mapped minus the sums of PSS_FILE, PSS_SHMEM', doc.system.mapped_residual_bytes]);
 	for (const [name, bytes] of lines)
 		list.append(element('li', {}, element('span', {}, name), element('span', {}, sizeText(bytes)),
 			element('span', {}, percentText(bytes, total))));
 	return element('details', {className: 'more'},
-		element('summary', {}, 'Kernel memory, and what the processes’ sums leave over'), list);
+		element('summary', {}, `${classes ? 'RAM by page frame' : 'Kernel memory'}, and what the processes’ sums leave over`), list);
 }
 
 function showMachine(doc) {
