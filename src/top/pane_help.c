@@ -26,7 +26,7 @@ static const char *const help_lines[] = {
 	"c                       show command lines instead of names",
 	"l                       files of the machine, in RAM and in swap; l: back",
 	"                        in them: Enter holders, g fs mount kind dir, f s / r",
-	"R                       RAM of the machine by class: slab, page tables, free, …",
+	"R                       RAM by class: slab, page tables, free, …",
 	"o F2                    columns: Enter shows or hides one, + - move it",
 	"b                       switch between exact bytes and KiB MiB GiB",
 	"Space p Z               pause or continue",
