@@ -176,8 +176,12 @@ check 'without --grow: the process that recorded' jq -es --argjson pid "$recorde
 # A process that starts and one that ends.
 start_watch -i 0.1 -F ndjson -u 4242 --pss none
 more_ticks
+# It is first seen when it is what it stays: before, it is another program of another user.
+kill -STOP "$watch"
 setpriv --reuid=4242 --regid=4242 --clear-groups sleep 100 &
 sleeper=$!
+wait_until grep -qs '^sleep$' "/proc/$sleeper/comm"
+kill -CONT "$watch"
 more_ticks
 kill "$sleeper"
 wait "$sleeper" 2>/dev/null
