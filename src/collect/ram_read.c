@@ -114,7 +114,7 @@ static void name_driver_pages(struct ram_reader *r, const struct procfs *proc,
 		if (p->kind != PROCESS_USER || !p->mm_owner)
 			continue;
 		fd = procfs_open_pid(proc, p->pid);
-		*one = (struct name_sums){};
+		one->count = one->others = 0;
 		if (fd < 0 || driver_pages_read(fd, one) < 0 ||
 		    procfs_same_start(proc, fd, p->start_ns) != 1)
 			continue;
@@ -221,10 +221,12 @@ static int take_census(struct ram_reader *r, const struct procfs *proc,
 		system->meminfo = after;
 		zones_read(proc->fd, &r->zones);
 		r->own_maps = own_maps(proc);
-		from.vmalloc_mappable = r->own_maps;
 		/* Only root reads vmallocinfo, and a series does not: it holds a lock. */
-		if (spec->ram == RAM_DETAILS)
-			from.vmalloc_mappable += vmalloc_mappable(proc->fd, s->host.page_size);
+		from.vmalloc_mappable = spec->ram == RAM_DETAILS
+						? vmalloc_mappable(proc->fd, s->host.page_size)
+						: 0;
+		if (from.vmalloc_mappable < r->own_maps)
+			from.vmalloc_mappable = r->own_maps;
 		error = census_source_read(r->census, &r->zones, spec->census_method, &census);
 		if (error < 0)
 			break;
