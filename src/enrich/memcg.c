@@ -152,6 +152,9 @@ static void set_stat(const char *text, bool v2, struct memcg *m)
 	    find_number(text, v2 ? "inactive_file " : "total_inactive_file ", &unused))
 		set_detail(m, COUNTER_MEM_WORKING_SET,
 			   m->current > unused ? m->current - unused : 0);
+	/* Since Linux 5.18 (a8c49af3be5f). */
+	if (v2 && find_number(text, "kernel ", &unused))
+		set_detail(m, COUNTER_MEM_KERNEL, unused);
 	if (!v2 && find_number(text, "total_swap ", &unused))
 		set_detail(m, COUNTER_MEM_SWAP, unused);
 }
@@ -186,13 +189,15 @@ static int read_stat(const struct cgroup_mounts *h, int dirfd, unsigned parts, s
 	return file_exhausted((int)len) ? (int)len : 0;
 }
 
-/* The files of the last directory, beyond memory.stat. v1 has no like of them. */
+/* The files of the last directory, beyond memory.stat. v1 has no like of most of them. */
 static int read_details(const struct cgroup_mounts *h, int dirfd, struct memcg *m)
 {
 	int r = read_events(h, dirfd, m);
 
 	if (r == 0 && m->oom_kills_known)
 		set_detail(m, COUNTER_OOM_KILLS, m->oom_kills);
+	if (r == 0 && !h->v2)
+		r = read_detail(dirfd, "memory.kmem.usage_in_bytes", COUNTER_MEM_KERNEL, m);
 	if (r < 0 || !h->v2)
 		return r;
 	r = read_detail(dirfd, "memory.swap.current", COUNTER_MEM_SWAP, m);
@@ -282,6 +287,7 @@ struct reading {
 	size_t count, capacity;
 	size_t bytes; /* of item and of the paths */
 	uint32_t left_out[MEMCG_BOUNDS];
+	uint64_t dying;
 };
 
 static void reading_done(struct reading *r)
@@ -604,6 +610,17 @@ static void count_left_out(struct reading *r)
 	}
 }
 
+/* Deleted cgroups of a hierarchy of v2 that are kept, most of them for the memory they hold. */
+static uint64_t read_dying(const struct cgroup_mounts *h)
+{
+	char text[256];
+	uint64_t count = 0;
+
+	if (h->v2 && h->mounts && file_read(h->mount[0].fd, "cgroup.stat", text, sizeof(text)) > 0)
+		find_number(text, "nr_dying_descendants ", &count);
+	return count;
+}
+
 /* Reads all that was asked for. *left_us: the time that it may take; reduced by what it took. */
 static int read_wanted(struct reading *r, const struct procfs *proc, struct arena *scratch,
 		       uint64_t *left_us)
@@ -613,6 +630,7 @@ static int read_wanted(struct reading *r, const struct procfs *proc, struct aren
 	int error = cgroup_mounts_open(proc, scratch, &h);
 
 	r->deadline_us = start + *left_us;
+	r->dying = read_dying(&h);
 	sort_wanted(r);
 	for (size_t i = 0; error == 0 && i < h.mounts; i++)
 		error = read_below(r, &h, i);
@@ -705,6 +723,7 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_
 		if (left_out[b] < reading.left_out[b])
 			left_out[b] = reading.left_out[b];
 	}
+	s->collection.cgroups_dying = reading.dying;
 	apply(reading.item, reading.count, memcgs_left_out(&s->collection), groups);
 	return 0;
 }
@@ -749,6 +768,7 @@ int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_li
 		r = read_wanted(&reading, proc, mark.arena, left_us);
 	if (r < 0)
 		return r;
+	s->collection.cgroups_dying = reading.dying;
 	memcpy(s->collection.cgroups_left_out, reading.left_out, sizeof(reading.left_out));
 	if (!reading.count)
 		return 0;

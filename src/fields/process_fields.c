@@ -341,7 +341,7 @@ static void build(struct field_list *list, const struct field *group,
 	static const struct field *const charge[] = {&field_mem_current, &field_mem_limit,
 						     &field_limit_percent};
 	static const struct field *const parts[] = {&field_mem_anon, &field_mem_file,
-						    &field_mem_shmem};
+						    &field_mem_shmem, &field_mem_kernel};
 	const struct field *procs = &field_procs, *name = group ? group : &field_name;
 	/* A namespace is no cgroup. */
 	bool charged = memcg && group && is_memcg_group(group) && group != &field_namespace;

@@ -392,6 +392,8 @@ struct collection {
 	struct cross_check cross_check;
 	/* Cgroups with processes whose memory counters were to be read and were not, by reason. */
 	uint32_t cgroups_left_out[MEMCG_BOUNDS];
+	/* Deleted cgroups that the kernel still keeps, if memcgs were read (v2 only). */
+	uint64_t cgroups_dying;
 };
 
 /* What the kernel charges to a memcg, bytes. */

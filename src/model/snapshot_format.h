@@ -264,6 +264,7 @@ static const struct member machine_members[] = {
 	MACHINE(100, collection.cgroups_left_out[MEMCG_BOUND_DEPTH], 0),
 	MACHINE(101, collection.cgroups_left_out[MEMCG_BOUND_BYTES], 0),
 	MACHINE(102, collection.cgroups_left_out[MEMCG_BOUND_TIME], 0),
+	MACHINE(103, collection.cgroups_dying, 0),
 };
 
 #define PROCESS(n, m, limit) INT(ID_PROCESS + (n), struct process, m, limit)
@@ -373,6 +374,7 @@ static const struct member memcg_members[] = {
 	DETAIL(9, OOM_KILLS),
 	DETAIL(10, PSI_SOME_10),
 	DETAIL(11, PSI_FULL_10),
+	DETAIL(12, MEM_KERNEL),
 #undef DETAIL
 };
 

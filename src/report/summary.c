@@ -5,6 +5,7 @@
  */
 #include "report/summary.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -309,8 +310,13 @@ static bool is_of_swap(const struct field *c)
 
 void summary_print_notes(struct strbuf *out, const struct result *r, const struct field *sorted)
 {
-	uint64_t used;
+	uint64_t dying = r->snapshot->collection.cgroups_dying, used;
 
+	if (r->group == process_field("cgroup") && dying)
+		strbuf_printf(out,
+			      "deleted cgroups that the kernel keeps: %" PRIu64
+			      " (zmem-bpf system --by cgroup says what they hold)\n",
+			      dying);
 	if (sorted && is_of_swap(sorted) &&
 	    meminfo_swap_used(&r->snapshot->system.meminfo, &used) && !used)
 		strbuf_puts(out, "no swap is in use\n");

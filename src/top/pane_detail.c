@@ -175,7 +175,7 @@ static void draw_charged(struct detail_pane *d, struct screen *s, const struct p
 		const char *name;
 		enum counter counter;
 	} part[] = {{"anon", COUNTER_MEM_ANON},	  {"file", COUNTER_MEM_FILE},
-		    {"shmem", COUNTER_MEM_SHMEM}, {"slab", COUNTER_MEM_SLAB},
+		    {"shmem", COUNTER_MEM_SHMEM}, {"kernel", COUNTER_MEM_KERNEL},
 		    {"swap", COUNTER_MEM_SWAP},	  {"zswap", COUNTER_MEM_ZSWAP}};
 	struct line *l = &s->pen;
 

@@ -43,7 +43,8 @@ void list_columns_changed(struct list_pane *l)
 						"mem_limit", "%limit",	 "pss_change"};
 	/* Names of cgroups are long. What fills them is also in the details of a row. */
 	static const char *const hide_narrow_cgroups[] = {
-		"uss", "rss", "%pss", "swap_pss_change", "mem_anon", "mem_file", "mem_shmem"};
+		"uss",	    "rss",	"%pss",	     "swap_pss_change",
+		"mem_anon", "mem_file", "mem_shmem", "mem_kernel"};
 	static const char *const hide_parts[] = {"rss_anon", "rss_file", "rss_shmem", "rss_change"};
 	const struct shared *v = l->pane.shared;
 	struct field_list *list = &l->fitting;

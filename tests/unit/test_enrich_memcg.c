@@ -349,12 +349,14 @@ TEST(events)
 	v2(&t, "cg/a", "1", "max");
 	v2(&t, "cg/a/b", "1", "max");
 	v2(&t, "cg/a/c", "1", "max");
+	sh(&t, "echo 'nr_descendants 3\nnr_dying_descendants 2' >cg/cgroup.stat");
 	sh(&t, "echo 'low 0\nhigh 7\nmax 123\noom 5\noom_kill 4\noom_group_kill 0' "
 	       ">cg/a/memory.events");
 	/* The last line may be incomplete, a number is whole or absent. */
 	sh(&t, "printf 'high -1\nmax 12x\noom 18446744073709551614\noom_kill 4' "
 	       ">cg/a/b/memory.events");
 	read_snapshot(&t, &s, &rows, false, enough());
+	assert_int_equal(s.collection.cgroups_dying, 2);
 	assert_events(&s, "/a", 7, 123, 5, 4);
 	assert_events(&s, "/a/b", NONE, NONE, UINT64_MAX - 1, NONE);
 	assert_events(&s, "/a/c", NONE, NONE, NONE, NONE);
@@ -365,6 +367,7 @@ TEST(events)
 	sh(&t1, "echo 'oom_kill_disable 0\nunder_oom 0\noom_kill 3' >m/a/memory.oom_control");
 	sh(&t1, "echo 88 >m/a/memory.failcnt");
 	read_snapshot(&t1, &old, &rows, false, enough());
+	assert_int_equal(old.collection.cgroups_dying, 0);
 	assert_events(&old, "/a", NONE, 88, NONE, 3);
 	assert_events(&old, "/a/b", NONE, NONE, NONE, NONE);
 }
@@ -391,6 +394,7 @@ TEST(details)
 		{COUNTER_OOM_KILLS, 3, 3, NONE},
 		{COUNTER_PSI_SOME_10, 125, NONE, NONE},
 		{COUNTER_PSI_FULL_10, 10000, NONE, NONE},
+		{COUNTER_MEM_KERNEL, 900, NONE, 30},
 	};
 	struct process p[3];
 	cleanup(proc_tree_done) struct proc_tree t, t1;
@@ -418,7 +422,8 @@ TEST(details)
 	v1(&t1, "m/a", "5", "100", "100");
 	v1(&t1, "m/a/b", "5000", "100", "100");
 	sh(&t1, "echo 'rss 1\ntotal_cache 300\ntotal_rss 20\ntotal_shmem 100\ntotal_swap 9\n"
-		"total_inactive_file 50\nhierarchical_memory_limit 90' >m/a/b/memory.stat");
+		"total_inactive_file 50\nhierarchical_memory_limit 90' >m/a/b/memory.stat\n"
+		"echo 30 >m/a/b/memory.kmem.usage_in_bytes");
 	read_details(&t1, &p[2], true);
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
 		assert_counter(&p[0], want[i].counter, want[i].whole);

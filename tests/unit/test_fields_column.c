@@ -70,7 +70,7 @@ TEST(table)
 		"pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem peak vsize locked "
 		"pinned pgtables hugetlb thp maps majflt mem_current mem_limit mem_high "
 		"mem_working_set mem_anon mem_file mem_shmem mem_slab mem_swap mem_swap_limit "
-		"mem_zswap oom_kills psi_some_10 psi_full_10 %pss %swap swap_ratio %limit pss_source "
+		"mem_zswap oom_kills psi_some_10 psi_full_10 mem_kernel %pss %swap swap_ratio %limit pss_source "
 		"pss_status mm_id "
 		"mm_owner counters_source swap_pss_status swap_ram_status exe_deleted container_id container_status");
 }
@@ -205,18 +205,18 @@ TEST(groups)
 	assert_list(&list, "procs pss %pss uss swap_pss rss namespace");
 	process_list_usual(&list, find("unit"));
 	assert_list(&list, "procs pss %pss mem_current mem_limit %limit uss swap_pss rss "
-			   "mem_anon mem_file mem_shmem unit");
+			   "mem_anon mem_file mem_shmem mem_kernel unit");
 	assert_int_equal(field_list_needs(&list), NEEDS_CGROUP | NEEDS_MEMCG | NEEDS_MEMCG_DETAIL);
 	field_list_insert(&list, 1, find("threads"));
 	field_list_insert(&list, 1, find("rss"));
 	assert_list(&list, "procs threads pss %pss mem_current mem_limit %limit uss swap_pss rss "
-			   "mem_anon mem_file mem_shmem unit");
+			   "mem_anon mem_file mem_shmem mem_kernel unit");
 	process_list_whole(&list, find("name"));
 	assert_ptr_equal(list.item[0], find("name"));
 	assert_ptr_equal(list.item[1], find("procs"));
 	assert_ptr_equal(list.item[list.count - 1], find("majflt"));
 	process_list_whole(&list, find("container"));
-	assert_ptr_equal(list.item[list.count - 1], find("psi_full_10"));
+	assert_ptr_equal(list.item[list.count - 1], find("mem_kernel"));
 	process_list_whole(&list, NULL);
 	assert_ptr_equal(list.item[list.count - 1], find("majflt"));
 }
