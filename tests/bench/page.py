@@ -79,6 +79,7 @@ STALLED = {
     "stall": "of %d MiB",
     "backend": "that maps %d MiB of shared memory, as 49 others do,",
     "swapped": "of %d MiB, half of it in swap, and forked once,",
+    "census": "of %d MiB",
 }
 
 

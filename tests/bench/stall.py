@@ -9,7 +9,7 @@ import struct
 
 from measure import Failed, Load, helper, load_text, run, spread
 from outcome import O
-from subjects import STALLING
+from subjects import STALLING, STALLING_RAM
 
 ROUNDS = 5
 PHASE_MS = int(os.environ.get("BENCH_STALL_MS", "3000"))
@@ -93,13 +93,15 @@ class Phase:
 
 
 # How the victim is called, and what it is in a sentence.
-VICTIMS = {"stall": ("fresh", ""), "backend": ("backend", ", which 49 others map,"), "swapped": ("swapped", ", half of it in swap, forked,")}
+VICTIMS = {"stall": ("fresh", ""), "backend": ("backend", ", which 49 others map,"), "swapped": ("swapped", ", half of it in swap, forked,"),
+           "census": ("fresh", "")}
 
 
 def measure(rounds, kind):
     """The result in the form of the table's JSON. "backend": the victim is one of 50 processes that map the same shared
-    memory, half as much. With it, and with "swapped", only tools that report PSS take part."""
-    subjects = [s for s in STALLING if s.there() and (s.kind == "Pss" or kind == "stall")]
+    memory, half as much. With it, and with "swapped", only tools that report PSS take part; with "census" those of all RAM."""
+    subjects = STALLING_RAM if kind == "census" else [s for s in STALLING if s.kind == "Pss" or kind == "stall"]
+    subjects = [s for s in subjects if s.there()]
     phases = [Phase(None)] + [Phase(subject) for subject in subjects]
     mib = int(VICTIM_MIB) // 2 if kind == "backend" else int(VICTIM_MIB)
     with helper(O + "/victim", VICTIMS[kind][0], str(mib)) as victim:

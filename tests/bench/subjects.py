@@ -24,7 +24,8 @@ def pinned():
 
 
 class Subject:
-    """`kind`: the value it measures, "Pss" or "Rss", or "Table": RSS in a table, which selects our partner. `read`:
+    """`kind`: the value it measures, "Pss" or "Rss", "Table": RSS in a table, or "Ram": all RAM of the machine; it selects
+    our partner. `read`:
     parses its output to {pid: kB}, or {"": kB} for all processes of the workload's program. `around`: what is there
     while it runs."""
 
@@ -89,6 +90,7 @@ OURS = {
     "Rss": Subject("Rss", "zmem-bpf --json --pss none", [STATIC, "--json", "--pss", "none"],
                    of_json("rss_bytes")),
     "Table": Subject("Table", "zmem-bpf --pss none", [STATIC, "--pss", "none"]),
+    "Ram": Subject("Ram", "zmem-bpf system --exact --pss none", [STATIC, "system", "--exact", "--pss", "none"]),
 }
 
 OTHERS = [
@@ -115,8 +117,14 @@ OTHERS = [
     Subject("Rss", "top -b -n 1", ["top", "-b", "-n", "1"], of_column(0, 5)),
     Subject("Table", "the same, with shared libraries", [PROGRAM, "--pss", "none"]),
     Subject("Table", "C loop over status", [FLOOR, "status"]),
+    Subject("Ram", "zmem-bpf system", [STATIC, "system"]),
+    Subject("Ram", "cat /proc/kpageflags", ["cat", "/proc/kpageflags"]),
+    Subject("Ram", "free", ["free"]),
+    Subject("Ram", "slabtop -o", ["slabtop", "-o"]),
+    Subject("Ram", "smem -w", ["smem", "-w"]),
 ]
 
 # Beside the victim, in a loop.
 STALLING = [OURS["Pss"], OURS["Rss"]] + [
-    s for s in OTHERS if s.kind != "Table" and s.argv[0] != PROGRAM and s.argv not in ([STATIC], [FLOOR, "statm"])]
+    s for s in OTHERS if s.kind in ("Pss", "Rss") and s.argv[0] != PROGRAM and s.argv not in ([STATIC], [FLOOR, "statm"])]
+STALLING_RAM = [OURS["Ram"]] + [s for s in OTHERS if s.kind == "Ram"]

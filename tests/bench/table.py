@@ -1,20 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""table.py WORKLOAD… [stall] [backend] [swapped]: zmem-bpf beside the floors of any tool that reads /proc and beside the tools
+"""table.py WORKLOAD… [ram] [stall] [backend] [swapped] [census]: zmem-bpf beside the floors of any tool that reads /proc and beside the tools
 that are installed. They take turns in pairs, ours, theirs, ours, theirs, and the other way round in every
 second round. Prints a table; asserts nothing. BENCH_ROUNDS: how many; BENCH_ONLY: a regular expression; only
 subjects whose names match are measured, each beside its partner. BENCH_JSON: a file for all values,
 
 {"schema": "zmem-bpf-bench/1", "version": of zmem-bpf, "machine": {"kernel", "cpus", "memory_kb"},
  "workloads": [{"name", "text", "processes", "rounds", "load": LOAD, "subjects": [
-   {"name", "command": [word…], "kind": "Pss", "Rss" or "Table": what it reports, "failed": null or how,
+   {"name", "command": [word…], "kind": "Pss", "Rss", "Table" or "Ram": what it reports, "failed": null or how,
     "off_kb": null or SPREAD of what it says less /proc/PID/smaps_rollup, over the workload's processes,
     "off_sum": true where that is one difference, of their sum, "off_failed": null or why there is none,
     "ours": name of the partner,
     and unless it failed
     "theirs", "own": [{"wall_ms", "cpu_ms"}…], a round each: it, and the partner's run beside it,
     "wall_ms", "cpu_ms": SPREAD, "wall_ratio", "cpu_ratio": SPREAD of theirs/own of each round}…]}…],
- "stall": [{"victim_mib", "kind": "stall", "backend" (one of 50 processes that map the same) or "swapped", "phase_ms", "rounds", "load": LOAD, "subjects": [
+ "stall": [{"victim_mib", "kind": "stall", "backend" (one of 50 processes that map the same), "swapped" or "census", "phase_ms", "rounds", "load": LOAD, "subjects": [
    {"name", "failed", "rounds": [{"p50_us", "p99_us", "p999_us", "max_us", "samples", "reads"}…],
     and of all rounds "p50_us", "p99_us", "p999_us", "max_us", "samples", "reads_per_s",
     "p999_to_alone": SPREAD}…]}…]}
@@ -39,7 +39,8 @@ from subjects import OTHERS, OURS  # noqa: E402
 ROUNDS = 21
 ONLY = os.environ.get("BENCH_ONLY", "")
 FEWER = {"w5": 5}  # of which each round takes long
-STALLS = ["stall", "backend", "swapped"]
+STALLS = ["stall", "backend", "swapped", "census"]
+RAM = "ram"  # tools that show all RAM, beside the workload W3
 
 
 # ---- one workload ----
@@ -116,8 +117,9 @@ def workload_pids(parent):
     return pids + [parent] if pids else []
 
 
-def measure_workload(name, text, rounds):
-    pairs = [Pair(s) for s in list(OURS.values()) + OTHERS if s.there() and re.search(ONLY, s.name)]
+def measure_workload(name, text, rounds, kinds=("Pss", "Rss", "Table")):
+    pairs = [Pair(s) for s in list(OURS.values()) + OTHERS
+             if s.kind in kinds and s.there() and re.search(ONLY, s.name)]
     with helper(O + "/workload", name) as child:
         said = child.stdout.readline()
         if said != b"READY\n":
@@ -138,7 +140,7 @@ def measure_workload(name, text, rounds):
 
 # ---- the table ----
 
-KINDS = {"Pss": "PSS of every process", "Rss": "RSS, without PSS", "Table": "RSS, in a table"}
+KINDS = {"Pss": "PSS of every process", "Rss": "RSS, without PSS", "Table": "RSS, in a table", "Ram": "RAM of the machine"}
 
 
 def off_text(row):
@@ -194,7 +196,7 @@ def machine():
 
 def main():
     known = known_workloads()
-    unknown = [name for name in sys.argv[1:] if name not in STALLS and name not in known]
+    unknown = [name for name in sys.argv[1:] if name not in STALLS + [RAM] and name not in known]
     rounds = os.environ.get("BENCH_ROUNDS", "")
     if unknown or not (rounds.isdigit() or rounds == "") or rounds == "0":
         sys.exit("bench: %s" % (unknown or "BENCH_ROUNDS is a number"))
@@ -206,6 +208,9 @@ def main():
         if name in STALLS:
             done["stall"].append(stall.measure(int(rounds or stall.ROUNDS), name))
             stall.show(done["stall"][-1])
+        elif name == RAM:
+            done["workloads"].append(measure_workload(*known["w3"], int(rounds or ROUNDS), ("Ram",)))
+            show_workload(done["workloads"][-1])
         else:
             done["workloads"].append(measure_workload(*known[name], int(rounds or FEWER.get(name, ROUNDS))))
             show_workload(done["workloads"][-1])
