@@ -609,6 +609,8 @@ static __always_inline __u64 memcg_of(__u64 key)
 		return 0;
 	if (css_subsys(key + css) == subsys)
 		return key;
+	if (!bpf_core_field_exists(struct obj_cgroup, memcg))
+		return 0;
 	key = kread64(key + koffset(struct obj_cgroup, memcg));
 	return key && css_subsys(key + css) == subsys ? key : 0;
 }
@@ -678,12 +680,12 @@ int name_pool(void *ctx)
 
 	if (!c)
 		return 0;
-	if (bpf_core_field_exists(struct page_pool, slow)) {
+	if (bpf_core_field_exists(struct page_pool, slow.netdev)) {
 		__u64 device = kread64(c->key + koffset(struct page_pool, slow.netdev));
 
 		name = device ? device + koffset(struct net_device, name) : 0;
 	}
-	if (!name && bpf_core_field_exists(struct page_pool, p)) {
+	if (!name && bpf_core_field_exists(struct page_pool, p.dev)) {
 		__u64 device = kread64(c->key + koffset(struct page_pool, p.dev));
 
 		name = device ? kread64(device + koffset(struct device, kobj.name)) : 0;

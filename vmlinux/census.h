@@ -99,6 +99,7 @@ struct mem_cgroup {
 	struct cgroup_subsys_state___census css;
 };
 
+/* Since 5.9. */
 struct obj_cgroup {
 	struct mem_cgroup *memcg;
 };

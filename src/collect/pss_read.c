@@ -149,10 +149,12 @@ static void set_unread_status(struct collector *c)
 /*
  * The layout of swap slots is known by the kernel's types, their meaning is not. In each snapshot
  * some small processes are compared; if one differs that did not move meanwhile, nothing of swap
- * slots is used from then on.
+ * slots is used from then on. A process moves, too, if others that share its slots begin and end,
+ * as the children of a shell do: its SWAP_PSS changes, and its SWAP does not. One that has the same
+ * values in that many rounds stands still.
  */
 #define SLOTS_CHECKED 3
-#define SLOTS_ROUNDS  4
+#define SLOTS_ROUNDS  16
 
 /* Chooses rows, from a random one on. Returns how many. */
 static size_t choose_slots(const struct collector *c, struct process **ret)
@@ -201,7 +203,13 @@ static int compare_slots(struct collector *c, struct process **row, size_t *coun
 	return r;
 }
 
-/* Reads the swap slots of the rows again; the rows are those of the new reading then. */
+static bool same_swap(const struct process *a, const struct process *b)
+{
+	return a->value[COUNTER_SWAP] == b->value[COUNTER_SWAP] &&
+	       a->value[COUNTER_SWAP_PSS] == b->value[COUNTER_SWAP_PSS];
+}
+
+/* Reads the swap slots of the rows again. Keeps those that stand still, of the new reading. */
 static int read_slots_again(struct collector *c, struct snapshot *again, struct process **row,
 			    size_t *count)
 {
@@ -213,7 +221,7 @@ static int read_slots_again(struct collector *c, struct snapshot *again, struct 
 	for (size_t i = 0; r == 0 && i < *count; i++) {
 		struct process *p = snapshot_find_again(again, row[i]);
 
-		if (p && p->swap_slots)
+		if (p && p->swap_slots && same_swap(p, row[i]))
 			row[left++] = p;
 	}
 	*count = left;

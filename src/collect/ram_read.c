@@ -22,6 +22,8 @@
 #define CPU_PART    25
 #define PAUSE_LEAST 2000000 /* us */
 
+#define NOT_COUNTED "the frames were not counted: "
+
 struct ram_reader {
 	struct census_source *census; /* NULL: reason */
 	char reason[RAM_REASON];
@@ -64,7 +66,7 @@ int ram_reader_open(const struct source *source, const struct procfs *proc, stru
 		return error;
 	}
 	if (error < 0)
-		snprintf(r->reason, sizeof(r->reason), "the frames were not counted: %s",
+		snprintf(r->reason, sizeof(r->reason), NOT_COUNTED "%s",
 			 why.count && why.note[why.count - 1].reason
 				 ? why.note[why.count - 1].reason
 				 : strerror(-error));
@@ -258,6 +260,9 @@ static int read_ram(struct ram_reader *r, const struct procfs *proc,
 
 	if (error < 0)
 		return error;
+	/* Why nothing else comes from BPF, either. */
+	if (!r->census && s->fallback_reason)
+		snprintf(r->reason, sizeof(r->reason), NOT_COUNTED "%s", s->fallback_reason);
 	if (error == 0) {
 		zones_read(proc->fd, &r->zones);
 		ram_from_counters(&from, r->reason, &r->ram);

@@ -524,6 +524,13 @@ static void put_cgroups(struct page *p)
 		line_end(&p->line);
 		return;
 	}
+	/* A kernel with them charges its first pages to the one at the root. */
+	if (!ram->cgroups) {
+		line_printf(&p->line,
+			    "No page is charged to a memory cgroup: the kernel uses none.");
+		line_end(&p->line);
+		return;
+	}
 	begin_rows(p, &system_cgroups, p->style->bytes ? BYTES_MIN : FORMAT_SIZE_MAX);
 	for (size_t i = 0; i < ram->cgroups; i++) {
 		const struct census_cgroup *c = &ram->cgroup[i];

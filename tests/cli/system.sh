@@ -92,6 +92,10 @@ fi
 if need_bpf 'a census without PSS'; then
 	zmem system --json --pss none
 	expect_json 'without PSS: each page frame is counted all the same' "$closes"' and .ram.method == "exact"'
+	helper deny_bpf
+	run "$TMP/deny_bpf" EPERM "$PROGRAM" system --json -q
+	expect_json 'BPF is refused: the counters, and why' '.ram | .method == "counters" and
+		.reason == "the frames were not counted: loading the program was refused: Operation not permitted"'
 fi
 zmem system --json --source proc
 expect_json 'without BPF: the counters, and why' '.ram | .method == "counters" and

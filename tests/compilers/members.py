@@ -26,8 +26,12 @@ OPTIONS = {
     "CONFIG_KSM": "mm_struct.ksm_merging_pages ksm_rmap_item rmap_item",
     "CONFIG_SMP": "percpu_counter.counters",
     "CONFIG_HUGETLB_PAGE": "mm_struct.hugetlb_usage",
-    "CONFIG_MEMCG": "cgroup_subsys_id.memory_cgrp_id",
-    "CONFIG_CGROUPS": "task_struct.cgroups css_set cgroup cgroup_root cgroup_subsys_state cgroup_namespace cgroup_subsys_id",
+    "CONFIG_MEMCG": "cgroup_subsys_id.memory_cgrp_id mem_cgroup obj_cgroup page.memcg_data",
+    "CONFIG_CGROUPS": "task_struct.cgroups css_set cgroup cgroup_root cgroup_subsys_state cgroup_namespace cgroup_subsys_id"
+    " mem_cgroup obj_cgroup page.memcg_data",
+    "CONFIG_PAGE_POOL": "page.pp_magic page.pp page_pool page_pool_params_fast page_pool_params_slow",
+    "CONFIG_NET": "page.pp_magic page.pp page_pool page_pool_params_fast page_pool_params_slow netmem_desc net_device",
+    "CONFIG_MEMORY_FAILURE": "pageflags.PG_hwpoison",
     "CONFIG_SHMEM": "shmem_inode_info",
     "CONFIG_SWAP": "swap_info_struct swap_cluster_info - swap",
     "CONFIG_ZRAM": "zram zram_table_entry zram_attr zram_pageflags",
@@ -49,11 +53,12 @@ bpf_array * pptrs
 bpf_iter__task * meta task
 bpf_iter__task_file * file meta task
 bpf_iter_meta * seq
-cgroup * kn root
-cgroup_subsys_state * cgroup
+cgroup * kn root self
+cgroup_subsys_state * cgroup flags ss
 cred * euid
-css_set subsys
+css_set * subsys
 dentry * d_hash d_name d_parent d_sb d_u d_u.d_alias
+device * kobj
 fdtable * fd
 file * f_inode f_mapping f_path private_data
 file_system_type * name
@@ -62,14 +67,18 @@ folio * _entire_mapcount _flags_1 _mapcount lru mapping
 gendisk * private_data
 hlist_bl_node pprev
 inode * i_blocks i_data i_dentry i_generation i_ino i_mode i_nlink i_rdev i_sb i_sb_list i_size
-kernfs_node * __parent name
+kernfs_node * __parent id name
+kobject name
 kuid_t val
 list_head next prev
 maple_tree ma_root
 maple_type * maple_arange_64 maple_range_64
+mem_cgroup * css
 mm_struct * exe_file exec_vm hiwater_rss locked_vm map_count mm_mt mm_users pgd pgtables_bytes pinned_vm rss_stat start_stack
 mm_struct total_vm write_protect_seq
+net_device * name
 nsproxy * cgroup_ns
+page * _refcount private
 pageflags * PG_dirty PG_head PG_swapbacked
 path dentry
 percpu_counter * count
@@ -83,7 +92,7 @@ shmem_inode_info vfs_inode
 signal_struct * maj_flt nr_threads oom_score_adj rlim stats_lock thread_head
 super_block * s_dev s_inodes s_list s_magic s_op s_root s_type
 swap_info_struct * bdev cluster_info flags inuse_pages list max pages prio swap_file swap_map type
-task_struct * comm files flags group_leader mm pid real_cred real_parent self_exec_id signal stack start_boottime
+task_struct * cgroups comm files flags group_leader mm pid real_cred real_parent self_exec_id signal stack start_boottime
 task_struct maj_flt tasks tgid thread_info thread_node thread_pid
 thread_info flags
 upid * nr ns

@@ -482,23 +482,38 @@ def in_cache(_):
         os.waitpid(child, 0)
 
 
-def disagreeing(_):
-    """A smaps_rollup with another SwapPss, mounted over that of a process: as if slots meant something else."""
-    with shapes("swap_left") as pids, tempfile.NamedTemporaryFile("w", encoding="ascii") as fake:
-        pid = pids["swap_left", "child"]
-        wrong = (rollup(pid, "SwapPss") or 0) + 4
-        fake.write("".join("SwapPss: %d kB\n" % wrong if line.startswith("SwapPss:") else line
+def run_with_share(pid, share, *args):
+    """Runs the program where smaps_rollup of the process has another SwapPss, in kB. Returns its row, and stderr."""
+    with tempfile.NamedTemporaryFile("w", encoding="ascii") as fake:
+        fake.write("".join("SwapPss: %d kB\n" % share if line.startswith("SwapPss:") else line
                            for line in read("/proc/%d/smaps_rollup" % pid).splitlines(keepends=True)))
         fake.flush()
         script = 'mount --bind "$1" "/proc/$2/smaps_rollup" && shift 2 && exec "$@"'
+        done = subprocess.run(("unshare", "--mount", "sh", "-c", script, "-", fake.name, str(pid), PROGRAM, "--json",
+                               "--source", "bpf", "-o", "+swap_ram", "-p", str(pid), *args),
+                              capture_output=True, text=True, timeout=LIMIT, check=False)
+        return [(p["swap_pss_bytes"], p["swap_ram_bytes"]) for p in json.loads(done.stdout or '{"processes":[]}')["processes"]], done.stderr
+
+
+def disagreeing(_):
+    """As if slots meant something else."""
+    with shapes("swap_left") as pids:
+        pid = pids["swap_left", "child"]
+        wrong = (rollup(pid, "SwapPss") or 0) + 4
         for pss in "kernel", "auto":
             want = None if pss == "kernel" else wrong << 10
-            done = subprocess.run(("unshare", "--mount", "sh", "-c", script, "-", fake.name, str(pid), PROGRAM, "--json",
-                                   "--source", "bpf", "--pss", pss, "-o", "+swap_ram", "-p", str(pid)),
-                                  capture_output=True, text=True, timeout=LIMIT, check=False)
-            found = [(p["swap_pss_bytes"], p["swap_ram_bytes"]) for p in json.loads(done.stdout or '{"processes":[]}')["processes"]]
-            result(found == [(want, None)] and "SWAP_PSS from swap slots differed" in done.stderr,
-                   "--pss %s: swap slots that differ from smaps_rollup are not used" % pss, (found, want, done.stderr))
+            found, errors = run_with_share(pid, wrong, "--pss", pss)
+            result(found == [(want, None)] and "SWAP_PSS from swap slots differed" in errors,
+                   "--pss %s: swap slots that differ from smaps_rollup are not used" % pss, (found, want, errors))
+
+
+def comers(_):
+    """Processes that share slots begin and end: SWAP_PSS of another one changes between two readings, and its SWAP does not."""
+    with shapes("swap_comers") as pids:
+        pid = pids["swap_comers", "main"]
+        found, errors = run_with_share(pid, 1)
+        result(len(found) == 1 and found[0][0] > 1024 and found[0][1] is not None and "swap slots" not in errors,
+               "a process whose sharers begin and end tells nothing of swap slots", (found, errors))
 
 
 def switching(at):
@@ -540,7 +555,7 @@ def main():
         with zram(compressor) as at:
             print("ok swap on zram with", compressor)
             run_checks((costs, kinds) if done else
-                       (every_shape, crowd, trial, without_smaps, no_large_reads, disagreeing, costs, kinds, huge_file,
+                       (every_shape, crowd, trial, without_smaps, no_large_reads, disagreeing, comers, costs, kinds, huge_file,
                         in_cache, many_mappings, many_slots, switching),
                        at)
         done = True

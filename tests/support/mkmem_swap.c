@@ -96,6 +96,9 @@ const struct shape swap_shapes[] = {
 	/* So many sharers that their count is in further pages (bpf/slots.bpf.h). */
 	{"swap_crowd", "2 MiB paged out and shared by fork with 300 processes",
 	 "a = swapped 2M; child*300 {}", .on_request = true},
+	{"swap_comers", "2 MiB paged out and shared by fork, also with processes that come and go",
+	 "a = swapped 2M; comer#*3 { forever { b = small 1M; fill b } }", .on_request = true,
+	 .busy = true},
 	/* zram keeps the pages in different ways. */
 	{"swap_mixed", "16 MiB each, compressed in different ways: forked, shared",
 	 "shmem { f = memfd 16M; a = shared f; fill_mixed a; out a } a = apart 16M; fill_mixed a;"

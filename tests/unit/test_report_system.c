@@ -221,6 +221,8 @@ TEST(frames)
 	r.all = false;
 	r.cgroups = true;
 	check("system_cgroups.json", "system_cgroups.txt", &r, terminal);
+	ram.cgroups = 0;
+	golden_render("system_no_cgroups.txt", render_system_table, &r, &terminal);
 	r.cgroups = false;
 	r.nodes = true;
 	check("system_nodes.json", "system_nodes.txt", &r, terminal);
