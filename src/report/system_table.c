@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "report/report.h"
 #include "report/summary.h"
 #include "write/field_text.h"
@@ -22,7 +23,8 @@
 
 struct page {
 	struct line line;
-	struct grid grid; /* of the current section */
+	struct line words; /* a sentence, until end_words() */
+	struct grid grid;  /* of the current section */
 	const struct system_report *r;
 	const struct table_style *style;
 	struct value whole; /* of the shares in the current section */
@@ -66,6 +68,13 @@ static void end_parts(struct page *p)
 	if (*p->zero)
 		text_put_folded(p->line.out, p->zero, 0, p->style->width);
 	*p->zero = '\0';
+}
+
+/* Prints the words, folded: a reason or a command is never cut. */
+static void end_words(struct page *p)
+{
+	text_put_folded(p->line.out, strbuf_str(p->words.out), 0, p->style->width);
+	strbuf_clear(p->words.out);
 }
 
 /* The name of a part. Names that are not indented are bold. */
@@ -460,8 +469,8 @@ static void put_age(struct page *p)
 	int64_t ms = p->r->snapshot->time_ms - p->r->ram->taken_ms;
 
 	if (p->r->snapshot->recorded && ms >= 0)
-		line_printf(&p->line, ", %" PRId64 ".%" PRId64 " s before this snapshot", ms / 1000,
-			    ms / 100 % 10);
+		line_printf(&p->words, ", %" PRId64 ".%" PRId64 " s before this snapshot",
+			    ms / 1000, ms / 100 % 10);
 }
 
 static void put_method(struct page *p)
@@ -470,22 +479,22 @@ static void put_method(struct page *p)
 
 	switch (ram->method) {
 	case RAM_EXACT:
-		line_printf(&p->line, "Each page frame was counted, in %" PRIu64 ".%" PRIu64 " ms",
+		line_printf(&p->words, "Each page frame was counted, in %" PRIu64 ".%" PRIu64 " ms",
 			    ram->duration_us / 1000, ram->duration_us / 100 % 10);
 		put_age(p);
-		line_printf(&p->line, ".");
+		line_printf(&p->words, ".");
 		break;
 	case RAM_SAMPLE:
-		line_printf(&p->line, "A sample of the page frames was counted, in %" PRIu64 " ms",
+		line_printf(&p->words, "A sample of the page frames was counted, in %" PRIu64 " ms",
 			    ram->duration_us / 1000);
 		put_age(p);
-		line_printf(&p->line, "; --exact counts all.");
+		line_printf(&p->words, "; --exact counts all.");
 		break;
 	default:
-		line_printf(&p->line, "These are counters of the kernel; %s.", ram->reason);
+		line_printf(&p->words, "These are counters of the kernel; %s.", ram->reason);
 		break;
 	}
-	line_end(&p->line);
+	end_words(p);
 }
 
 static void put_deleted(struct page *p)
@@ -497,10 +506,10 @@ static void put_deleted(struct page *p)
 	if (!count)
 		return;
 	size[format_bytes(size, ram->deleted_bytes, p->style->bytes)] = '\0';
-	line_printf(&p->line,
+	line_printf(&p->words,
 		    "%" PRIu64 " deleted cgroup%s still hold%s %s: zmem-bpf system --by cgroup",
 		    count, count == 1 ? "" : "s", count == 1 ? "s" : "", size);
-	line_end(&p->line);
+	end_words(p);
 }
 
 /* So many have a line of their own, unless all are asked for. */
@@ -515,13 +524,14 @@ static const char freeing[] =
 static void put_cgroups(struct page *p)
 {
 	const struct ram *ram = p->r->ram;
-	struct census_cgroup rest = {}, gone = {.path = "all deleted ones", .deleted = true};
-	char name[64];
-	size_t left = 0, deleted = 0;
+	struct census_cgroup rest[] = {{}, {.deleted = true}},
+			     gone = {.path = "all deleted ones", .deleted = true};
+	char name[32];
+	size_t left[ARRAY_SIZE(rest)] = {}, deleted = 0;
 
 	if (!ram->cgroup) {
-		line_printf(&p->line, "The memory of cgroups is not known: %s.", ram->reason);
-		line_end(&p->line);
+		line_printf(&p->words, "The memory of cgroups is not known: %s.", ram->reason);
+		end_words(p);
 		return;
 	}
 	/* A kernel with them charges its first pages to the one at the root. */
@@ -543,17 +553,20 @@ static void put_cgroups(struct page *p)
 			continue;
 		}
 		for (int k = 0; k < ZMEM_CHARGES; k++)
-			rest.bytes[k] += c->bytes[k];
-		left++;
+			rest[c->deleted].bytes[k] += c->bytes[k];
+		left[c->deleted]++;
 	}
-	snprintf(name, sizeof(name), "(%zu others: -l shows them)", left);
-	rest.path = name;
-	if (left)
-		put_row(p, &system_cgroups, &rest);
+	for (size_t i = 0; i < ARRAY_SIZE(rest); i++) {
+		snprintf(name, sizeof(name), "(%zu others: -l)", left[i]);
+		rest[i].path = name;
+		if (left[i])
+			put_row(p, &system_cgroups, &rest[i]);
+	}
 	if (deleted > 1)
 		put_row(p, &system_cgroups, &gone);
 	if (deleted)
 		text_put_folded(p->line.out, freeing, 0, p->style->width);
+	put_method(p);
 }
 
 static const char node_note[] =
@@ -569,11 +582,11 @@ static void put_nodes(struct page *p)
 	size_t shown = ram->nodes < COLUMNS_MOST ? ram->nodes : COLUMNS_MOST;
 
 	if (!ram->node) {
-		line_printf(&p->line, "The nodes are not known: %s.",
+		line_printf(&p->words, "The nodes are not known: %s.",
 			    ram->method == RAM_SAMPLE ? "a sample has none (--exact)"
 			    : *ram->reason	      ? ram->reason
 						      : "their zones overlap");
-		line_end(&p->line);
+		end_words(p);
 		return;
 	}
 	for (size_t n = 0; n < shown; n++) {
@@ -595,9 +608,10 @@ static void put_nodes(struct page *p)
 	}
 	text_put_folded(p->line.out, node_note, 0, p->style->width);
 	if (shown < ram->nodes) {
-		line_printf(&p->line, "%zu further nodes: --json has them.", ram->nodes - shown);
-		line_end(&p->line);
+		line_printf(&p->words, "%zu further nodes: --json has them.", ram->nodes - shown);
+		end_words(p);
 	}
+	put_method(p);
 }
 
 /* ---- swap ---- */
@@ -696,13 +710,13 @@ static void put_swap_short(struct page *p)
 	if (!meminfo_has(m, MEMINFO_SWAP_TOTAL))
 		return;
 	if (!m->value[MEMINFO_SWAP_TOTAL]) {
-		line_printf(&p->line, "This machine has no swap.");
+		line_printf(&p->words, "This machine has no swap.");
 	} else if (r->swap_used_known) {
 		used[format_bytes(used, r->swap_used, p->style->bytes)] = '\0';
 		total[format_bytes(total, m->value[MEMINFO_SWAP_TOTAL], p->style->bytes)] = '\0';
-		line_printf(&p->line, "Swap: %s of %s in use: zmem-bpf -s swap_pss", used, total);
+		line_printf(&p->words, "Swap: %s of %s in use: zmem-bpf -s swap_pss", used, total);
 	}
-	line_end(&p->line);
+	end_words(p);
 }
 
 /* ---- devices ---- */
@@ -841,8 +855,10 @@ static void put_processes(struct page *p)
 void render_system_table(struct strbuf *out, const struct system_report *r,
 			 const struct table_style *style)
 {
+	cleanup(strbuf_done) struct strbuf words = {};
 	struct page page = {
 		.line = {.out = out, .width = style->width, .color = style->color},
+		.words = {.out = &words},
 		.r = r,
 		.style = style,
 	};
@@ -852,7 +868,6 @@ void render_system_table(struct strbuf *out, const struct system_report *r,
 			put_cgroups(&page);
 		else
 			put_nodes(&page);
-		put_method(&page);
 		return;
 	}
 	if (!r->all) {

@@ -106,6 +106,7 @@ static int check_replay(const struct options *o)
 			  : o->pinned			? "pinned"
 			  : o->pss != PSS_AUTO		? "pss"
 			  : o->verify != VERIFY_DEFAULT ? "verify"
+			  : o->exact			? "exact"
 							: NULL;
 
 	if (!o->replay)
@@ -113,6 +114,9 @@ static int check_replay(const struct options *o)
 	if (o->files)
 		return log_usage(
 			o, "--files cannot be combined with --replay: a recording has no files");
+	if (o->by != BY_CLASS)
+		return log_usage(
+			o, "--by cannot be combined with --replay: a recording has only classes");
 	if (o->command->no_replay)
 		return log_usage(o, "%s does not take --replay: %s", o->command->name,
 				 o->command->no_replay);

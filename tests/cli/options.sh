@@ -86,6 +86,10 @@ for how in '--pss none' '--source proc' --pinned '--verify 0'; do
 			$command --replay "$guest" $how
 	done
 done
+for how in '--by cgroup' '--by node' --exact; do
+	# shellcheck disable=SC2086
+	refused "system --replay $how" 2 "${how%% *} cannot be combined with --replay" system --replay "$guest" $how
+done
 refused 'maps --replay' 2 'a recording holds no mappings' maps --replay "$guest" 1
 refused 'compare --replay' 2 'a recording holds one side alone' compare --replay "$guest"
 refused 'an escape as a command is not repeated' 2 'unknown option --nope \(zmem-bpf --help\)$' $'\033[31mx' --nope

@@ -203,6 +203,27 @@ static void census(struct ram *ram)
 	figure(ram, RAM_CGROUP_KERNEL, 20 * MIB, 0);
 }
 
+/* More than have a row: the others, and the others that are deleted. */
+TEST(cgroups)
+{
+	struct census_cgroup many[30];
+	struct system_report r;
+	struct sample s;
+	struct ram ram;
+
+	ordinary(&s, &r);
+	census(&ram);
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
+		many[i] = (struct census_cgroup){"/many", i % 3 == 0, {(64 - i) * MIB, i * 4096}};
+	ram.cgroup = many;
+	ram.cgroups = ARRAY_SIZE(many);
+	r.ram = &ram;
+	r.all = false;
+	r.cgroups = true;
+	golden_render("system_cgroups_many.txt", render_system_table, &r,
+		      &(struct table_style){.header = true, .width = 80});
+}
+
 TEST(frames)
 {
 	static const struct table_style terminal = {.header = true, .width = 80};
@@ -238,6 +259,13 @@ TEST(frames)
 		ram.figure[i].error = ram.figure[i].bytes / 50;
 	}
 	golden_render("system_no_nodes.txt", render_system_table, &r, &terminal);
+	/* A reason is not cut. */
+	ram.method = RAM_COUNTERS;
+	snprintf(ram.reason, sizeof(ram.reason),
+		 "the frames were not counted: they need PSS from page tables");
+	golden_render("system_no_frames.txt", render_system_table, &r, &terminal);
+	ram.method = RAM_SAMPLE;
+	*ram.reason = '\0';
 	r.nodes = false;
 	r.all = true;
 	check("system_sample.json", "system_sample.txt", &r, (struct table_style){.header = true});
