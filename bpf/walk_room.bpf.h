@@ -40,7 +40,11 @@ static __always_inline struct page_walk *walk_get(walk_ref walk)
 {
 	struct room *room = bpf_map_lookup_elem(&rooms, &walk);
 
-	return room ? &room->walk : 0;
+	if (!room)
+		return 0;
+	/* Else clang 19 adds the offset before the comparison. */
+	barrier_var(room);
+	return &room->walk;
 }
 
 static __always_inline walk_ref walk_ref_of(const struct page_walk *w)
