@@ -380,7 +380,9 @@ int collector_read_ram(struct collector *c)
 {
 	int r = c->ram ? 0 : ram_reader_open(c->source, &c->proc, &c->ram);
 
-	return r < 0 ? r : ram_reader_read(c->ram, &c->proc, &c->spec, &c->snapshot);
+	if (r == 0 && !collector_pool(c))
+		r = -ENOMEM;
+	return r < 0 ? r : ram_reader_read(c->ram, &c->proc, c->pool, &c->spec, &c->snapshot);
 }
 
 static int complete_machine(struct collector *c, int64_t time_ms)

@@ -100,40 +100,47 @@ static void add_ring(void *arg, const char *device, uint64_t bytes)
 /* Fewer bytes that drivers mapped are not looked for. */
 #define DRIVER_PAGES_LEAST ((uint64_t)1 << 20)
 
-/* Which processes have pages of drivers, and of which device. */
-static void name_driver_pages(struct ram_reader *r, const struct procfs *proc,
-			      const struct snapshot *s, struct name_sums *all)
+static void name_parts_of(const struct process *p, const struct pool_result *pages,
+			  struct name_sums *all)
 {
-	cleanup_free struct name_sums *one = calloc(1, sizeof(*one));
+	for (size_t n = 0; n < pages->parts; n++) {
+		char name[2 * RAM_NAME];
+		int len = snprintf(name, sizeof(name), "%s (%d) %s", p->comm, p->pid,
+				   pages->part[n].name);
+
+		name_sums_add(all, name, (size_t)len, pages->part[n].bytes);
+	}
+}
+
+/* Which processes have pages of drivers, and of which device. */
+static int name_driver_pages(struct ram_reader *r, struct proc_pool *pool, struct snapshot *s,
+			     struct name_sums *all)
+{
+	cleanup_free struct process **row = calloc(s->count + 1, sizeof(*row));
+	cleanup_free struct pool_result *result = calloc(s->count + 1, sizeof(*result));
 	const struct ram_figure *f = &r->ram.figure[RAM_DRIVER_MAPPED];
+	size_t count = 0;
+	int error;
 
-	if (!one || !proc->trusted || !f->known || f->bytes < r->own_maps + DRIVER_PAGES_LEAST)
-		return;
-	for (size_t i = 0; i < s->count; i++) {
-		const struct process *p = &s->process[i];
-		cleanup_close int fd = -1;
-
-		if (p->kind != PROCESS_USER || !p->mm_owner)
-			continue;
-		fd = procfs_open_pid(proc, p->pid);
-		one->count = one->others = 0;
-		if (fd < 0 || driver_pages_read(fd, one) < 0 ||
-		    procfs_same_start(proc, fd, p->start_ns) != 1)
-			continue;
-		for (size_t n = 0; n < one->count; n++) {
-			char name[2 * RAM_NAME];
-			int len = snprintf(name, sizeof(name), "%s (%d) %s", p->comm, p->pid,
-					   one->item[n].name);
-
-			name_sums_add(all, name, (size_t)len, one->item[n].bytes);
-		}
+	if (!row || !result)
+		return -ENOMEM;
+	if (!pool || !f->known || f->bytes < r->own_maps + DRIVER_PAGES_LEAST)
+		return 0;
+	for (size_t i = 0; i < s->count; i++)
+		if (s->process[i].kind == PROCESS_USER && s->process[i].mm_owner)
+			row[count++] = &s->process[i];
+	error = pool_read(pool, POOL_DRIVERS, true, row, count, result);
+	for (size_t i = 0; i < count; i++) {
+		name_parts_of(row[i], &result[i], all);
+		free(result[i].part);
 	}
 	add_parts(r, RAM_DRIVER_MAPPED, all);
+	return error;
 }
 
 /* Whose the memory of the kernel is. Root may read the files. */
-static int name_allocations(struct ram_reader *r, const struct procfs *proc,
-			    const struct snapshot *s)
+static int name_allocations(struct ram_reader *r, const struct procfs *proc, struct proc_pool *pool,
+			    struct snapshot *s)
 {
 	const uint32_t page_size = s->host.page_size;
 	cleanup_free struct name_sums *sums = calloc(1, sizeof(*sums));
@@ -146,8 +153,7 @@ static int name_allocations(struct ram_reader *r, const struct procfs *proc,
 		add_parts(r, RAM_VMALLOC, sums);
 	if (r->ram.method != RAM_COUNTERS && census_source_pools(r->census, add_ring, sums) == 0)
 		add_parts(r, RAM_NET_RINGS, sums);
-	name_driver_pages(r, proc, s, sums);
-	return 0;
+	return name_driver_pages(r, pool, s, sums);
 }
 
 static int split_nodes(struct ram_reader *r, const struct census *census,
@@ -248,7 +254,7 @@ static int take_census(struct ram_reader *r, const struct procfs *proc,
 }
 
 /* Counts the frames, or says why not. */
-static int read_ram(struct ram_reader *r, const struct procfs *proc,
+static int read_ram(struct ram_reader *r, const struct procfs *proc, struct proc_pool *pool,
 		    const struct collect_spec *spec, struct snapshot *s)
 {
 	const struct ram_sources from = {.system = &s->system,
@@ -268,14 +274,14 @@ static int read_ram(struct ram_reader *r, const struct procfs *proc,
 		ram_from_counters(&from, r->reason, &r->ram);
 	}
 	if (spec->ram == RAM_DETAILS)
-		return name_allocations(r, proc, s);
+		return name_allocations(r, proc, pool, s);
 	for (int i = 0; i < RAM_FIGURES; i++)
 		r->ram.figure[i].parts = 0;
 	r->ram.parts = 0;
 	return 0;
 }
 
-int ram_reader_read(struct ram_reader *r, const struct procfs *proc,
+int ram_reader_read(struct ram_reader *r, const struct procfs *proc, struct proc_pool *pool,
 		    const struct collect_spec *spec, struct snapshot *s)
 {
 	uint64_t start = clock_us(CLOCK_THREAD_CPUTIME_ID), pause;
@@ -284,7 +290,7 @@ int ram_reader_read(struct ram_reader *r, const struct procfs *proc,
 	s->system.ram = &r->ram;
 	if (spec->ram == RAM_SUMS && clock_us(CLOCK_MONOTONIC) < r->due_us)
 		return 0;
-	error = read_ram(r, proc, spec, s);
+	error = read_ram(r, proc, pool, spec, s);
 	pause = CPU_PART * (clock_us(CLOCK_THREAD_CPUTIME_ID) - start);
 	r->due_us = clock_us(CLOCK_MONOTONIC) + (pause < PAUSE_LEAST ? PAUSE_LEAST : pause);
 	return error;

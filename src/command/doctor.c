@@ -506,7 +506,7 @@ static void add_frames(struct doctor *d)
 	if (r == 0)
 		r = ram_reader_open(engine, &d->proc, &reader);
 	if (r == 0)
-		r = ram_reader_read(reader, &d->proc, &spec, &s);
+		r = ram_reader_read(reader, &d->proc, NULL, &spec, &s);
 	note_text(diag.count ? &diag.note[diag.count - 1] : NULL, r, text, sizeof(text));
 	if (r < 0)
 		add_row(&d->rows, "page frames", FAILS, "%s", text);

@@ -9,6 +9,7 @@
 #define ZMEM_ENRICH_H
 
 #include "model/maps.h"
+#include "model/ram.h"
 #include "model/snapshot.h"
 #include "privilege/helper.h"
 #include "proc/procfs.h"
@@ -26,6 +27,7 @@ enum pool_file {
 	POOL_PROGRAM, /* text: the program's name from cmdline, and nothing else of it */
 	POOL_MAPS,    /* smaps, mapping by mapping */
 	POOL_NAMES,   /* smaps, summed by name */
+	POOL_DRIVERS, /* maps and smaps: pages that drivers mapped, by the name of the mapping */
 };
 
 #define POOL_CMDLINE_MAX 4096
@@ -36,7 +38,9 @@ struct pool_result {
 	struct smaps_rollup counters;
 	char *text; /* terminated, to be freed by the caller; NULL of smaps_rollup */
 	size_t len;
-	struct map_set *maps; /* of POOL_MAPS and POOL_NAMES, to be freed by the caller */
+	struct map_set *maps;  /* of POOL_MAPS and POOL_NAMES, to be freed by the caller */
+	struct ram_part *part; /* of POOL_DRIVERS, likewise */
+	size_t parts;
 };
 
 /* Workers that read /proc. A stuck process blocks one worker, not the caller. */

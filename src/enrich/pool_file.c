@@ -20,6 +20,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "model/program.h"
+#include "proc/kernel_memory.h"
 #include "proc/smaps.h"
 
 /* The longest text of a process that is read. */
@@ -270,6 +271,24 @@ static void read_smaps(const struct target *t, int fd, struct pool_result *ret)
 		*ret = (struct pool_result){.status = PSS_OK, .maps = maps};
 }
 
+static void read_drivers(int fd, struct pool_result *ret)
+{
+	cleanup_free struct name_sums *sums = calloc(1, sizeof(*sums));
+	int r = sums ? driver_pages_read(fd, sums) : -ENOMEM;
+
+	*ret = (struct pool_result){.status = PSS_OK};
+	if (r == 0 && sums->count) {
+		ret->part = malloc(sums->count * sizeof(*ret->part));
+		r = ret->part ? 0 : -ENOMEM;
+	}
+	if (r < 0) {
+		fail(ret, r);
+		return;
+	}
+	ret->parts = sums->count;
+	memcpy(ret->part, sums->item, sums->count * sizeof(*ret->part));
+}
+
 static ssize_t read_text(const struct target *t, int fd, char *text, size_t cap)
 {
 	bool deleted;
@@ -290,6 +309,8 @@ void target_read(const struct target *t, struct pool_result *ret)
 		fail(ret, fd);
 	else if (t->file == POOL_MAPS || t->file == POOL_NAMES)
 		read_smaps(t, fd, ret);
+	else if (t->file == POOL_DRIVERS)
+		read_drivers(fd, ret);
 	else
 		pool_understand(t->file, text, read_text(t, fd, text, sizeof(text)), ret);
 }

@@ -304,6 +304,7 @@ static bool do_job(struct worker *w)
 		left_remove(&pool->left, &w->what);
 		free(result.text);
 		map_set_free(result.maps);
+		free(result.part);
 		return false;
 	}
 	w->busy = false;

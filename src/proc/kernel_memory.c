@@ -39,8 +39,10 @@ void name_sums_add(struct name_sums *sums, const char *name, size_t len, uint64_
 
 static void add(struct reading *r, struct text_part name, uint64_t pages)
 {
-	if (pages && name.len)
-		name_sums_add(r->sums, name.s, name.len, pages * r->page_size);
+	size_t len = strnlen(name.s, name.len);
+
+	if (pages && len)
+		name_sums_add(r->sums, name.s, len, pages * r->page_size);
 }
 
 static int compare_bytes(const void *a, const void *b)

@@ -122,4 +122,5 @@ refused 'a counter that is none' 2 'diff compares one column of bytes' diff "$di
 refused 'a moment that is none' 2 '--from x: not a time' diff "$dir" --from x
 refused 'an event that is none' 3 'the recording has 0 events' diff "$dir" --from event:1
 refused 'three files' 2 'unexpected argument' diff a b c
-refused 'moments the wrong way round' 2 'is before --from' diff "$dir" --from -0s --to "$(date -d "@$(($("$PROGRAM" --replay "$TMP/before.zmem" -Jq | jq '.timestamp_ms / 1000 | floor') + 1))" +%Y-%m-%dT%H:%M:%S)"
+first=$("$PROGRAM" watch --replay "$dir" -F ndjson -q | jq -s '[.[] | .timestamp_ms // empty] | min / 1000 | ceil')
+refused 'moments the wrong way round' 2 'is before --from' diff "$dir" --from -0s --to "$(date -d "@$first" +%Y-%m-%dT%H:%M:%S)"

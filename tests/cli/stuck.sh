@@ -49,6 +49,21 @@ ended() {
 	expect_rc "$1: ends" 0
 }
 
+# A packet ring that a process maps: system looks for whose such pages are, and reads the mappings of all.
+cat >"$TMP/ring.py" <<'END'
+import mmap, signal, socket, struct
+ring = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+ring.setsockopt(263, 10, 2)  # PACKET_VERSION, TPACKET_V3
+ring.setsockopt(263, 5, struct.pack("7I", 1 << 20, 8, 2048, 4096, 0, 0, 0))
+pages = mmap.mmap(ring.fileno(), 8 << 20)
+print("mapped", flush=True)
+signal.pause()
+END
+"$PYTHON" "$TMP/ring.py" >"$TMP/ring" 2>&1 &
+ring=$!
+trap 'kill $ring 2>/dev/null; lib_cleanup' EXIT
+wait_until grep -q mapped "$TMP/ring" || not_ok 'a packet ring' "$(cat "$TMP/ring")"
+
 for where in exec mmap; do
 	stuck_begin $where
 	[ -n "$stuck" ] || continue
@@ -60,6 +75,7 @@ for where in exec mmap; do
 	begin cgroup --pss none -o +unit,cgroup -p "$stuck"
 	begin pattern --pss none -f '^zmem-bpf$'
 	begin table --pss rollup -p "$stuck"
+	begin system system -J
 	if ended "in $where, page tables" tables; then
 		expect_json "in $where: its page tables can be read" '.processes[0] |
 			.pss_source == "kernel" and .pss_bytes > 0 and .pss_bytes <= .rss_bytes'
@@ -83,6 +99,10 @@ for where in exec mmap; do
 	ended "in $where, its command line" cmdline
 	ended "in $where, its cgroup" cgroup
 	ended "in $where, a pattern" pattern
+	if ended "in $where, system" system; then
+		expect_json "in $where, system: whose the pages of drivers are" '.ram.classes[] | select(.class == "driver_mapped") |
+			any(.parts[]; (.name | contains("(\($pid)) socket:[")) and .bytes == 8388608)' --argjson pid $ring
+	fi
 	ended "in $where, table" table
 	expect_out "in $where, table: the total line names it" 'timeout'
 	if [ $where = exec ]; then
