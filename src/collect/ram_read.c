@@ -129,22 +129,26 @@ static void name_driver_pages(struct ram_reader *r, const struct procfs *proc,
 	add_parts(r, RAM_DRIVER_MAPPED, all);
 }
 
-/* Whose the memory of the kernel is. Root may read the files. */
+/*
+ * Whose the memory of the kernel is. Root may read the files. A series reads none: they hold locks
+ * of the kernel.
+ */
 static int name_allocations(struct ram_reader *r, const struct procfs *proc,
-			    const struct snapshot *s)
+			    const struct snapshot *s, bool files)
 {
 	const uint32_t page_size = s->host.page_size;
 	cleanup_free struct name_sums *sums = calloc(1, sizeof(*sums));
 
 	if (!sums)
 		return -ENOMEM;
-	if (slabinfo_read(proc->fd, page_size, sums) == 0)
+	if (files && slabinfo_read(proc->fd, page_size, sums) == 0)
 		add_parts(r, RAM_SLAB, sums);
-	if (vmallocinfo_read(proc->fd, page_size, sums) == 0)
+	if (files && vmallocinfo_read(proc->fd, page_size, sums) == 0)
 		add_parts(r, RAM_VMALLOC, sums);
 	if (r->ram.method != RAM_COUNTERS && census_source_pools(r->census, add_ring, sums) == 0)
 		add_parts(r, RAM_NET_RINGS, sums);
-	name_driver_pages(r, proc, s, sums);
+	if (files)
+		name_driver_pages(r, proc, s, sums);
 	return 0;
 }
 
@@ -262,12 +266,7 @@ static int read_ram(struct ram_reader *r, const struct procfs *proc,
 		zones_read(proc->fd, &r->zones);
 		ram_from_counters(&from, r->reason, &r->ram);
 	}
-	if (spec->ram == RAM_DETAILS)
-		return name_allocations(r, proc, s);
-	for (int i = 0; i < RAM_FIGURES; i++)
-		r->ram.figure[i].parts = 0;
-	r->ram.parts = 0;
-	return 0;
+	return name_allocations(r, proc, s, spec->ram == RAM_DETAILS);
 }
 
 int ram_reader_read(struct ram_reader *r, const struct procfs *proc,

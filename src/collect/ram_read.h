@@ -20,8 +20,9 @@ void ram_reader_close(struct ram_reader *r);
 
 /*
  * Sets s->system.ram, which is valid until the next call. `s` has the counters of now. With
- * RAM_SUMS it is the last one until its CPU time allows another one; it has no cgroups and no
- * parts: the files with names of allocations hold locks of the kernel. Returns 0 or -ENOMEM.
+ * RAM_SUMS it is the last one until its CPU time allows another one; it has no cgroups, and of
+ * parts what the frames tell: the files with names of allocations hold locks of the kernel. Returns
+ * 0 or -ENOMEM.
  */
 int ram_reader_read(struct ram_reader *r, const struct procfs *proc,
 		    const struct collect_spec *spec, struct snapshot *s);
