@@ -27,7 +27,7 @@ enum files_choice {
 enum ram_choice {
 	RAM_UNASKED,
 	RAM_DETAILS, /* also its cgroups and nodes, and the names of allocations */
-	RAM_SUMS,    /* as often as their CPU time allows */
+	RAM_SUMS,    /* as often as their CPU time allows; parts that the frames tell */
 };
 
 /* Zeroed memory asks for one snapshot with PSS from any source, without names. */

@@ -138,22 +138,25 @@ static int name_driver_pages(struct ram_reader *r, struct proc_pool *pool, struc
 	return error;
 }
 
-/* Whose the memory of the kernel is. Root may read the files. */
+/*
+ * Whose the memory of the kernel is. Root may read the files. A series reads none: they hold locks
+ * of the kernel.
+ */
 static int name_allocations(struct ram_reader *r, const struct procfs *proc, struct proc_pool *pool,
-			    struct snapshot *s)
+			    struct snapshot *s, bool files)
 {
 	const uint32_t page_size = s->host.page_size;
 	cleanup_free struct name_sums *sums = calloc(1, sizeof(*sums));
 
 	if (!sums)
 		return -ENOMEM;
-	if (slabinfo_read(proc->fd, page_size, sums) == 0)
+	if (files && slabinfo_read(proc->fd, page_size, sums) == 0)
 		add_parts(r, RAM_SLAB, sums);
-	if (vmallocinfo_read(proc->fd, page_size, sums) == 0)
+	if (files && vmallocinfo_read(proc->fd, page_size, sums) == 0)
 		add_parts(r, RAM_VMALLOC, sums);
 	if (r->ram.method != RAM_COUNTERS && census_source_pools(r->census, add_ring, sums) == 0)
 		add_parts(r, RAM_NET_RINGS, sums);
-	return name_driver_pages(r, pool, s, sums);
+	return files ? name_driver_pages(r, pool, s, sums) : 0;
 }
 
 static int split_nodes(struct ram_reader *r, const struct census *census,
@@ -273,12 +276,7 @@ static int read_ram(struct ram_reader *r, const struct procfs *proc, struct proc
 		zones_read(proc->fd, &r->zones);
 		ram_from_counters(&from, r->reason, &r->ram);
 	}
-	if (spec->ram == RAM_DETAILS)
-		return name_allocations(r, proc, pool, s);
-	for (int i = 0; i < RAM_FIGURES; i++)
-		r->ram.figure[i].parts = 0;
-	r->ram.parts = 0;
-	return 0;
+	return name_allocations(r, proc, pool, s, spec->ram == RAM_DETAILS);
 }
 
 int ram_reader_read(struct ram_reader *r, const struct procfs *proc, struct proc_pool *pool,

@@ -21,10 +21,10 @@ void ram_reader_close(struct ram_reader *r);
 
 /*
  * Sets s->system.ram, which is valid until the next call. `s` has the counters of now. With
- * RAM_SUMS it is the last one until its CPU time allows another one; it has no cgroups and no
- * parts: the files with names of allocations hold locks of the kernel. The pool reads which
- * processes have pages of drivers; NULL: nothing does. Returns 0 or a negative errno without files
- * or memory.
+ * RAM_SUMS it is the last one until its CPU time allows another one; it has no cgroups, and of
+ * parts what the frames tell: the files with names of allocations hold locks of the kernel. The
+ * pool reads which processes have pages of drivers; NULL: nothing does. Returns 0 or a negative
+ * errno without files or memory.
  */
 int ram_reader_read(struct ram_reader *r, const struct procfs *proc, struct proc_pool *pool,
 		    const struct collect_spec *spec, struct snapshot *s);

@@ -278,18 +278,45 @@ static void code_lists(struct codec *k)
 	code_table(k, &unplaced, unplaced_members, ARRAY_SIZE(unplaced_members), match);
 }
 
-/* The figures of a census by their numbers in the format. */
-static void number_figures(const struct ram *ram, struct ram_figure ret[RAM_NUMBERS])
+/* The figures of a census by their numbers in the format, and the parts in that order. */
+static size_t number_figures(const struct ram *ram, struct ram_figure ret[RAM_NUMBERS],
+			     struct ram_part *ret_part)
 {
+	size_t parts = 0;
+
 	memset(ret, 0, RAM_NUMBERS * sizeof(*ret));
 	for (int i = 0; i < RAM_FIGURES; i++)
 		ret[ram_number[i]] = ram->figure[i];
+	for (int n = 0; n < RAM_NUMBERS; n++) {
+		for (int p = 0; p < ret[n].parts; p++)
+			ret_part[parts++] = ram->part[ret[n].part + p];
+	}
+	return parts;
+}
+
+/* Where the parts of each figure that was read are. Returns how many there are. */
+static size_t place_parts(struct codec *k, struct ram_figure figure[RAM_NUMBERS])
+{
+	size_t parts = 0;
+
+	for (int n = 0; n < RAM_NUMBERS; n++) {
+		figure[n].part = (uint16_t)parts;
+		parts += figure[n].parts;
+		if (parts <= RAM_PARTS_MAX)
+			continue;
+		codec_bad(&k->columns);
+		return 0;
+	}
+	return parts;
 }
 
 static void code_figures(struct codec *k, const struct ram *before, struct ram *ram)
 {
 	struct ram_figure figure[RAM_NUMBERS], reference[RAM_NUMBERS];
-	uint32_t match[RAM_NUMBERS];
+	uint32_t match[RAM_PARTS_MAX];
+	struct ram_part *part = codec_alloc(&k->columns, 2 * RAM_PARTS_MAX, sizeof(*part));
+	struct table parts = {
+		.row = part, .reference = part + RAM_PARTS_MAX, .stride = sizeof(*part)};
 	struct table t = {
 		.row = figure,
 		.reference = reference,
@@ -297,9 +324,17 @@ static void code_figures(struct codec *k, const struct ram *before, struct ram *
 		.rows = {.count = RAM_NUMBERS, .reference_count = RAM_NUMBERS},
 	};
 
-	number_figures(ram, figure);
-	number_figures(before, reference);
+	_Static_assert(RAM_PARTS_MAX >= RAM_NUMBERS, "match");
+	if (!part)
+		return;
+	parts.rows.count = number_figures(ram, figure, part);
+	parts.rows.reference_count = number_figures(before, reference, part + RAM_PARTS_MAX);
 	code_table(k, &t, ram_figure_members, ARRAY_SIZE(ram_figure_members), match);
+	if (!codec_writes(k))
+		parts.rows.count = ram->parts = place_parts(k, figure);
+	code_table(k, &parts, ram_part_members, ARRAY_SIZE(ram_part_members), match);
+	if (!codec_writes(k))
+		memcpy(ram->part, part, ram->parts * sizeof(*part));
 	for (int i = 0; !codec_writes(k) && i < RAM_FIGURES; i++) {
 		ram->figure[i] = figure[ram_number[i]];
 		ram->figure[i].class = (enum ram_class)i;

@@ -342,6 +342,13 @@ static const struct member ram_figure_members[] = {
 	INT(ID_RAM + 12, struct ram_figure, error, 0),
 	INT(ID_RAM + 13, struct ram_figure, counter, 0),
 	TEXT(ID_RAM + 14, struct ram_figure, reason),
+	INT(ID_RAM + 15, struct ram_figure, parts, RAM_PARTS_MAX + 1),
+};
+
+/* The parts of its figures, in the order of their numbers. */
+static const struct member ram_part_members[] = {
+	CHARS(ID_RAM + 16, struct ram_part, name),
+	INT(ID_RAM + 17, struct ram_part, bytes, 0),
 };
 
 static const struct member memcg_path = TEXT(ID_MEMCG, struct memcg, path);

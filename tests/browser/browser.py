@@ -7,6 +7,7 @@ the network requests of the page.
 """
 
 import base64
+import decimal
 import json
 import os
 import select
@@ -36,6 +37,18 @@ def find_chromium():
 
 def same(name, got, want):
     result(got == want, name, "%r, not %r" % (got, want))
+
+
+def size_text(size):
+    """Bytes from 1 KiB on, as the page has them."""
+    for unit in ("KiB", "MiB", "GiB"):
+        size /= 1024
+        if size < 1023.5:
+            break
+    digits = 0 if unit == "KiB" and size == int(size) else 2 if size < 9.995 else 1 if size < 99.95 else 0
+    # A half is rounded up: Number.prototype.toFixed() in ECMA-262.
+    rounded = decimal.Decimal(size).quantize(decimal.Decimal(1).scaleb(-digits), decimal.ROUND_HALF_UP)
+    return "%s %s" % (rounded, unit)
 
 
 class Browser:

@@ -53,6 +53,18 @@ static void make_machine(struct sample *s)
 	sample_meminfo(m, MEMINFO_HUGETLB, 512 * MIB);
 }
 
+/* Page frames with parts: some that are not all of their class, and some that overlap. */
+static void make_census(struct sample *s)
+{
+	sample_census(s);
+	ram_add_part(&s->ram, RAM_PAGE_CACHE, "mapped", GIB);
+	ram_add_part(&s->ram, RAM_PAGE_CACHE, "not mapped", 2 * GIB);
+	ram_add_part(&s->ram, RAM_SLAB, "dentry", 200 * MIB);
+	ram_add_part(&s->ram, RAM_SLAB, "<b>\xe2\x80\xaetwisted", 100 * MIB);
+	ram_add_part(&s->ram, RAM_UNNAMED, "reclaimable", 500 * MIB);
+	ram_add_part(&s->ram, RAM_UNNAMED, "blocks of 1 MiB", 400 * MIB);
+}
+
 struct large {
 	struct process process[LARGE];
 	struct row row[LARGE];
@@ -217,6 +229,10 @@ int main(int argc, char **argv)
 	make_machine(&s);
 	r |= make(argv[1], "ordinary", &s.result, false);
 	r |= make(argv[1], "total", &s.result, true);
+	make_census(&s);
+	r |= make(argv[1], "census", &s.result, false);
+	sample_ordinary(&s);
+	make_machine(&s);
 	sample_finish(&s, 2);
 	r |= make(argv[1], "others", &s.result, false);
 	sample_bare(&s);

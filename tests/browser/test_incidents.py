@@ -3,7 +3,6 @@
 """The page of incidents in headless Chromium, of two real OOM kills in a small memory cgroup: charts with the kills, a click
 on a moment, a kill, the slider. With SCREENSHOTS=DIRECTORY it saves pictures there."""
 
-import decimal
 import json
 import os
 import subprocess
@@ -40,18 +39,6 @@ def snapshots(directory):
     return found
 
 
-def size_text(size):
-    """Bytes from 1 KiB on, as the page has them."""
-    for unit in ("KiB", "MiB", "GiB"):
-        size /= 1024
-        if size < 1023.5:
-            break
-    digits = 0 if unit == "KiB" and size == int(size) else 2 if size < 9.995 else 1 if size < 99.95 else 0
-    # A half is rounded up: Number.prototype.toFixed() in ECMA-262.
-    rounded = decimal.Decimal(size).quantize(decimal.Decimal(1).scaleb(-digits), decimal.ROUND_HALF_UP)
-    return "%s %s" % (rounded, unit)
-
-
 class Page:
     def __init__(self, path, directory):
         self.path, self.browser, self.snapshots = path, browser.Browser(), snapshots(directory)
@@ -75,7 +62,7 @@ class Page:
         bare = totals["pss_bytes"] is None
         keys = ("rss_anon", "rss_file", "rss_shmem", "swap") if bare else ("pss_anon", "pss_file", "pss_shmem", "swap_pss")
         kinds = ((key.split("_")[-1].replace("pss", "swap"), totals[key + "_bytes"]) for key in keys)
-        shown = "%d processes (%s)" % (len(names), ", ".join("%s %s" % (kind, size_text(size)) for kind, size in kinds if size))
+        shown = "%d processes (%s)" % (len(names), ", ".join("%s %s" % (kind, browser.size_text(size)) for kind, size in kinds if size))
         detail = self.is_("document.querySelector('#detail').textContent")
         result(detail.endswith(shown), name + ": the map is of that moment", "%r, not %r" % (detail, shown))
         same(name + ": the table is of that moment", self.is_("document.querySelector('#table tfoot th').textContent"),

@@ -19,7 +19,7 @@ import check_html  # noqa: E402
 from browser import same  # noqa: E402
 from outcome import O, exit_code, result, run_checks  # noqa: E402
 
-PAGES = ("large", "ordinary", "others", "total", "bare", "empty", "hostile")
+PAGES = ("large", "ordinary", "census", "others", "total", "bare", "empty", "hostile")
 PROGRAMS = os.environ.get("B", O + "/obj")
 
 
@@ -258,6 +258,74 @@ def check_choices(s):
     s.check_silent("choices")
 
 
+def walk(s):
+    """What the line below the map of RAM says of the frames from the first one below the top to the last, by keys."""
+    said = []
+    s.browser.evaluate("document.querySelector('#ram-map').focus()")
+    s.browser.key("ArrowDown")
+    while s.text("#ram-detail") not in said[-1:]:
+        said.append(s.text("#ram-detail"))
+        s.browser.key("ArrowRight")
+    return said
+
+
+def check_ram(s):
+    s.open("census")
+    same("ram: the map is closed at first", s.browser.evaluate("document.querySelector('#ram').open"), False)
+    s.browser.click("#ram summary")
+    same("ram: what is counted", s.text("#ram-title"), "Map of RAM by page frame, and what the processes’ sums leave over")
+    same("ram: the root", s.text("#ram-detail"), "RAM: 16.0 GiB")
+    parts = ["free: 8.00 GiB, 50.0 % of RAM: pages that nothing uses", "anonymous: 4.00 GiB, 25.0 % of RAM: memory of processes",
+             "cache: 3.00 GiB, 18.8 % of RAM: page cache of files and block devices, mapped or not",
+             "kernel: 1.00 GiB, 6.3 % of RAM: slab, page tables, drivers and others"]
+    for layout in ("icicle", "treemap"):
+        s.browser.click("#ram-views [data-key=%s]" % layout)
+        same("ram: the parts of the bar, " + layout, walk(s), parts)
+    same("ram: as in the bar", sorted(s.texts("#machine .gauge:first-child li span:nth-child(2)")),
+         sorted(text.split(":")[0] for text in parts))
+    s.browser.key("Enter")
+    same("ram: zoom by keyboard", s.texts("#ram-crumbs li"), ["RAM", "kernel"])
+    same("ram: classes", walk(s), ["kernel › unnamed kernel: 600 MiB, 58.6 % of kernel, 3.7 % of all",
+                                   "kernel › slab: 424 MiB, 41.4 % of kernel, 2.6 % of all"])
+    s.browser.key("Enter")
+    same("ram: caches, which are less than their class", walk(s),
+         ["kernel › slab › dentry: 200 MiB, 47.2 % of slab, 1.2 % of all",
+          "kernel › slab › <b>�twisted: 100 MiB, 23.6 % of slab, 0.6 % of all"])
+    s.browser.key("Escape")
+    s.browser.key("ArrowDown")
+    s.browser.key("Enter")
+    same("ram: parts that overlap have no place", [s.texts("#ram-crumbs li")[-1], walk(s)],
+         ["unnamed kernel", ["kernel › unnamed kernel: 600 MiB, 58.6 % of kernel, 3.7 % of all"]])
+    s.browser.click("#ram-crumbs li:nth-child(1) button")
+    s.browser.click("#ram-views [data-key=icicle]")
+    x, y, w, h = s.browser.place("#ram-map")
+    s.browser.click_at(x + 0.1 * w, y - h / 2 + 40)
+    same("ram: a click zooms", s.texts("#ram-crumbs li"), ["RAM", "anonymous"])
+    s.browser.move(x, y - h / 2 + 40)
+    same("ram: the tip", s.text("#tip"), parts[1])
+    same("ram: the other map stays", s.texts("#crumbs li"), ["all"])
+    s.browser.click_at(*s.map_spot(0.3, 40))
+    same("ram: and is zoomed by itself", [s.texts("#crumbs li"), s.texts("#ram-crumbs li")], [["all", "alice"], ["RAM", "anonymous"]])
+    s.browser.evaluate("document.querySelector('#ram-map').focus()")
+    for _ in range(2):
+        s.browser.key("Escape")
+        same("ram: Escape counts for the map that has the focus", [s.texts("#crumbs li"), s.texts("#ram-crumbs li")],
+             [["all", "alice"], ["RAM"]])
+    lines = dict(zip(s.texts("#ram-list span:nth-child(1)"), s.texts("#ram-list span:nth-child(2)")))
+    same("ram: the list", [lines.get(name) for name in ("free", "slab", "vmalloc", "net rings")], ["8.00 GiB", "424 MiB", "–", None])
+    same("ram: why a class was not measured", s.browser.evaluate("document.querySelector('#ram-list .absent').parentNode.title"),
+         "the kernel does not tell")
+    s.check_silent("ram")
+    s.open("ordinary")
+    s.browser.click("#ram summary")
+    same("ram: by counters", s.text("#ram-title").split(",")[0], "Map of RAM by counters")
+    same("ram: parts of the bar by counters", [text.split(",")[0] for text in walk(s)],
+         ["cache: 6.07 GiB", "anonymous: 4.00 GiB", "free: 3.00 GiB", "kernel: 1.28 GiB", "not accounted for: 1.03 GiB",
+          "hugetlb: 512 MiB", "shared memory: 128 MiB"])
+    s.open("bare")
+    same("ram: not measured", s.browser.evaluate("document.querySelector('#ram').hidden"), True)
+
+
 def check_others(s):
     s.open("others")
     same("others: one line", s.texts("#table tfoot th"), ["2 more", "sum of 4"])
@@ -303,8 +371,10 @@ def check_hostile(s):
 def check_widths(s):
     for width in (360, 1280):
         for dark in (False, True):
-            for name in ("ordinary", "large", "hostile"):
+            for name in ("ordinary", "large", "hostile", "census"):
                 s.open(name, width, dark)
+                s.browser.evaluate("document.querySelector('#ram').open = true")
+                s.browser.settle()
                 what = "%s at %d, %s" % (name, width, "dark" if dark else "light")
                 wide = s.browser.evaluate("document.documentElement.scrollWidth")
                 result(wide <= width, what + ": fits", "%d wide" % wide)
@@ -354,7 +424,7 @@ def main():
         s = Session(directory)
         try:
             run_checks((check_large, check_head, check_sorting, check_groups, check_columns, check_search,
-                        check_zoom, check_choices, check_others, check_hostile, check_widths,
+                        check_zoom, check_choices, check_ram, check_others, check_hostile, check_widths,
                         check_names, check_noscript), s)
         finally:
             s.browser.close()

@@ -121,6 +121,14 @@ TEST(chain)
 	}
 }
 
+static const struct ram_part *ram_part_of(const struct snapshot *s, enum ram_class class, int i)
+{
+	const struct ram_figure *f = &s->system.ram->figure[class];
+
+	assert_true(i < f->parts);
+	return &s->system.ram->part[f->part + i];
+}
+
 /* Counters in place of a census are not stored, and a frame behind one takes few bytes. */
 TEST(census)
 {
@@ -135,9 +143,16 @@ TEST(census)
 						    .has_counter = true,
 						    .bytes = (uint64_t)(i + 1) << 28,
 						    .counter = ((uint64_t)(i + 1) << 28) + 4096};
+	ram_add_part(&ram, RAM_PAGE_CACHE, "mapped", 4096);
+	ram_add_part(&ram, RAM_PAGE_CACHE, "not \xff\n mapped", 8192);
+	ram_add_part(&ram, RAM_FREE, "on lists of CPUs", UINT64_C(1) << 40);
 	s.system.ram = &ram;
 	come_back(&s, &with, &back);
 	assert_true(same_snapshot(&s, &back));
+	assert_int_equal(back.system.ram->parts, 3);
+	assert_int_equal(ram_part_of(&back, RAM_FREE, 0)->bytes, UINT64_C(1) << 40);
+	assert_string_equal(ram_part_of(&back, RAM_PAGE_CACHE, 1)->name, "not \xff\n mapped");
+	assert_int_equal(back.system.ram->figure[RAM_SLAB].parts, 0);
 	come_back(&next, &without, &back);
 	assert_null(back.system.ram);
 	assert_true(with.len < without.len + 300);

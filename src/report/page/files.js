@@ -3,7 +3,6 @@
 // file. Sizes are bytes in RAM and in swap.
 
 const ITEMS = ['file', 'files'];
-const NOTHING = 'Nothing to draw: no file has pages.';
 const NAME_CHARS = 44;
 const COLUMNS = [
 	{key: 'name', header: 'NAME', kind: 'text', chars: NAME_CHARS, limit: NAME_CHARS, help: 'the path, or the name that its creator gave'},
@@ -26,16 +25,13 @@ Object.assign(LEVELS, {mount: {label: 'mount'}, dir: {label: 'directory'}, file:
 const chosen = {
 	levels: ['mount', 'dir', 'file', 'kind'],
 	kinds: new Set(PARTS),
-	view: 'icicle',
-	query: '',
 	group: '',
 	sort: null, // {key, down}, null: as the document is sorted
 	columns: COLUMNS.map(c => c.key).filter(key => key !== 'inode'),
-	path: [],
 };
 
-let shown = null, files = [], others = null, root = null, top_ = null; // shown: the document
-const graph = new Graph(byId('map'), {zoom: zoomTo, point: pointAt});
+let shown = null, files = [], others = null; // shown: the document
+const view = new View('', document, {detail: detailOf, zoomed: showZoomed, nothing: 'Nothing to draw: no file has pages.'});
 const table = new Table(sortBy);
 
 /** A file of the document, with texts that can be shown. */
@@ -103,15 +99,11 @@ function showSums(t) {
 function showChoices() {
 	const group = byId('group');
 
-	putButtons('views', [{key: 'icicle', label: 'Icicle'}, {key: 'treemap', label: 'Treemap'}],
-		key => chosen.view === key, key => {
-			chosen.view = key;
-		});
 	putButtons('kinds', [{key: 'file', label: 'page cache'}, {key: 'shmem', label: 'shared memory, tmpfs'}, {key: 'swap', label: 'swap'}]
 		.map(k => ({...k, swatch: k.key})), key => chosen.kinds.has(key), key => {
 		if (!chosen.kinds.delete(key))
 			chosen.kinds.add(key);
-	});
+	}, showAll);
 	group.replaceChildren(element('option', {value: ''}, 'nothing'),
 		...Object.entries(FILE_GROUPS).map(([value, label]) => element('option', {value}, label)));
 	group.value = chosen.group;
@@ -135,11 +127,8 @@ function partsOf(f) {
 }
 
 function showMap() {
-	const index = new Map();
+	const root = newFrame(null, 'all', 'all', 'all files'), index = new Map([[root, new Map()]]);
 
-	root = newFrame(null, 'all', 'all', 'all files');
-	index.set(root, new Map());
-	root.missing = 0;
 	for (const f of files) {
 		let frame = root;
 
@@ -168,17 +157,17 @@ function showMap() {
 	}
 	prune(root);
 	root.children.forEach(joinSingles);
-	top_ = followPath(root, chosen.path);
-	showZoom();
+	view.withKinds = true;
+	view.show(root);
 }
 
 /** The files of the frame that the map is zoomed into, filtered by the search. */
 function chosenRows() {
-	const needle = chosen.query.toLowerCase();
-	const inside = top_.level === 'rest' ? top_.children : [top_];
+	const needle = view.query.toLowerCase();
+	const inside = view.top.level === 'rest' ? view.top.children : [view.top];
 	const hit = f => needle === '' || [f.name, f.kind, f.fs, f.mount].some(text => text.toLowerCase().includes(needle));
 
-	return files.filter(f => (top_ === root || inside.some(frame => f.above.has(frame))) && hit(f));
+	return files.filter(f => (view.top === view.root || inside.some(frame => f.above.has(frame))) && hit(f));
 }
 
 /** Both ends of a path tell more than its beginning. */
@@ -240,7 +229,7 @@ function addSums(sums, f) {
 }
 
 function showTable() {
-	const rows = chosenRows(), rest = chosen.query === '' && top_ === root ? others : null;
+	const rows = chosenRows(), rest = view.query === '' && view.top === view.root ? others : null;
 	const lines = new FileRows(chosen.group ? groupsOf(rows, chosen.group) : rows);
 	const columns = chosen.group ? [COLUMNS[0], FILES, ...COLUMNS.filter(c => c.kind === 'bytes' && chosen.columns.includes(c.key))] :
 		COLUMNS.filter(c => chosen.columns.includes(c.key));
@@ -258,7 +247,7 @@ function showTable() {
 		chosen.sort = null;
 	byId('table-count').textContent = (rows.length === files.length ? countText(rows.length, ...ITEMS) :
 		`${rows.length.toLocaleString('en-US')} of ${countText(files.length, ...ITEMS)}`) +
-		(chosen.group ? ` in ${countText(lines.length, 'group')}` : '') + (top_ === root ? '' : `, of ${top_.label}`);
+		(chosen.group ? ` in ${countText(lines.length, 'group')}` : '') + (view.top === view.root ? '' : `, of ${view.top.label}`);
 	table.show(lines, columns, chosen.sort, foot);
 }
 

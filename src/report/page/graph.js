@@ -93,8 +93,8 @@ class Graph {
 	}
 
 	fillOf(frame) {
-		if (frame.kind)
-			return this.color(frame.kind);
+		if (frame.color)
+			return this.color(frame.color);
 		if (frame.level === 'others' || frame.level === 'rest')
 			return this.color('lost');
 		let hash = 7;
@@ -134,8 +134,8 @@ class Graph {
 			ctx.strokeStyle = this.color('card');
 			ctx.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
 		}
-		if (!away && (frame.kind === 'swap' || frame.kind === 'shmem') && w > 3) {
-			ctx.fillStyle = this.pattern(frame.kind);
+		if (!away && (frame.color === 'swap' || frame.color === 'shmem') && w > 3) {
+			ctx.fillStyle = this.pattern(frame.color);
 			ctx.fillRect(x, y, w - gap, h - gap);
 		}
 		if (this.searching && frame.match && !frame.parent?.match && w > 1) {

@@ -11,9 +11,9 @@ const MEASURES = {
 const PLACES_MOST = 500;
 
 const doc = JSON.parse(byId('data').textContent);
-const chosen = {measure: 'growth', view: 'icicle', callers: true, query: '', path: []};
-const graph = new Graph(byId('map'), {zoom: zoomTo, point: pointAt});
-let root = null, top_ = null;
+const chosen = {measure: 'growth', callers: true};
+const view = new View('', document, {detail: detailOf, nothing: 'Nothing to draw: no stack has such bytes.',
+	tip: frame => `${frame.label}: ${sizeText(frame.value)}, ${percentText(frame.value, view.root.value)}`});
 
 function nameOf(f) {
 	return f.function ?? (f.module ? `${f.module}+0x${f.offset.toString(16)}` : `0x${f.offset.toString(16)}`);
@@ -60,67 +60,11 @@ function detailOf(frame) {
 	const parts = chosen.measure === 'growth' && kinds.length ?
 		` (${kinds.map(([label, bytes]) => `${label} ${sizeText(bytes)}`).join(', ')})` : '';
 
-	return `${where}: ${sizeText(frame.value)}, ${percentText(frame.value, root.value)} of all${parts}`;
-}
-
-function pointAt(frame, event) {
-	const tip = byId('tip');
-
-	if (root?.value)
-		byId('detail').textContent = detailOf(frame ?? top_);
-	tip.hidden = !frame || !event || event.pointerType === 'touch';
-	if (tip.hidden)
-		return;
-	tip.textContent = `${frame.label}: ${sizeText(frame.value)}, ${percentText(frame.value, root.value)}`;
-	const {width, height} = tip.getBoundingClientRect();
-	const x = Math.min(event.clientX + 14, innerWidth - width - 8);
-	const y = event.clientY + 18 + height > innerHeight ? event.clientY - height - 10 : event.clientY + 18;
-
-	tip.style.transform = `translate(${Math.max(x, 4)}px, ${Math.max(y, 4)}px)`;
-}
-
-function zoomTo(frame) {
-	top_ = frame;
-	chosen.path = pathOf(frame);
-	byId('tip').hidden = true;
-	showZoom();
-}
-
-function showZoom() {
-	const found = markMatches(top_, chosen.query);
-
-	byId('found').textContent = chosen.query === '' ? '' : found.frames === 0 ? 'no frame matches' :
-		`${countText(found.frames, 'frame')}: ${sizeText(found.bytes)}, ${percentText(found.bytes, top_.value)}`;
-	byId('crumbs').replaceChildren(...pathOf(top_).map(frame => {
-		const button = element('button', {type: 'button'}, frame.label);
-
-		if (frame === top_)
-			button.setAttribute('aria-current', 'true');
-		button.addEventListener('click', () => zoomTo(frame));
-		return element('li', {}, button);
-	}));
-	graph.show({root, top: top_, view: chosen.view, withKinds: false, searching: chosen.query !== ''});
-	byId('detail').textContent = root.value ? detailOf(top_) : 'Nothing to draw: no stack has such bytes.';
+	return `${where}: ${sizeText(frame.value)}, ${percentText(frame.value, view.root.value)} of all${parts}`;
 }
 
 function showMap() {
-	root = stackTree();
-	top_ = followPath(root, chosen.path);
-	showZoom();
-}
-
-function putChoice(id, items, isOn, choose) {
-	byId(id).replaceChildren(...items.map(({key, label, help}) => {
-		const button = element('button', {type: 'button', title: help ?? '', 'aria-pressed': isOn(key)});
-
-		button.append(label);
-		button.addEventListener('click', () => {
-			choose(key);
-			putChoice(id, items, isOn, choose);
-			showMap();
-		});
-		return button;
-	}));
+	view.show(stackTree());
 }
 
 function showChoices() {
@@ -128,18 +72,14 @@ function showChoices() {
 	const measures = Object.entries(MEASURES).filter(([key]) => key !== 'still' || known)
 		.map(([key, m]) => ({key, ...m}));
 
-	putChoice('measures', measures, key => chosen.measure === key, key => {
+	putButtons('measures', measures, key => chosen.measure === key, key => {
 		chosen.measure = key;
-	});
-	putChoice('views', [{key: 'icicle', label: 'Icicle'}, {key: 'treemap', label: 'Treemap'}],
-		key => chosen.view === key, key => {
-			chosen.view = key;
-		});
-	putChoice('orders', [{key: true, label: 'from main'}, {key: false, label: 'from the allocation'}],
+	}, showMap);
+	putButtons('orders', [{key: true, label: 'from main'}, {key: false, label: 'from the allocation'}],
 		key => chosen.callers === key, key => {
 			chosen.callers = key;
-			chosen.path = [];
-		});
+			view.path = [];
+		}, showMap);
 }
 
 /** The first frame that is not an allocator's, and its callers up to main. */
@@ -214,8 +154,8 @@ function showHistory() {
 }
 
 byId('query').addEventListener('input', event => {
-	chosen.query = event.target.value;
-	showZoom();
+	view.query = event.target.value;
+	view.draw();
 });
 byId('page').hidden = false;
 showHead();

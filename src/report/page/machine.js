@@ -34,77 +34,80 @@ function showPressure(s) {
 	place.title = 'The share of the last 10 seconds in which some tasks, or all tasks, waited for memory (PSI avg10).';
 }
 
-/** A bar of parts [name, class, bytes, help], with a legend in the same order. */
-function gauge(title, note, total, parts) {
-	const known = parts.filter(([, , bytes]) => bytes !== null && bytes !== undefined);
-	const sum = Math.max(known.reduce((n, [, , bytes]) => n + Math.max(bytes, 0), 0), total, 1);
-	const bar = element('div', {className: 'bar', role: 'img', 'aria-label': `${title}: ` + known
-		.map(([name, , bytes]) => `${name} ${sizeText(bytes)}`).join(', ')});
-	const legend = element('ul', {className: 'legend'});
-
-	for (const [name, kind, bytes, help] of known) {
-		const share = percentText(bytes, total);
-		const segment = element('i', {className: kind,
-			title: `${name}: ${sizeText(bytes)}, ${share}\n${help}`}, element('span', {}, name));
-
-		segment.style.flex = `0 1 ${100 * Math.max(bytes, 0) / sum}%`;
-		if (bytes > 0)
-			bar.append(segment);
-		legend.append(element('li', {title: help}, element('span', {className: `swatch ${kind}`}),
-			element('span', {}, name), element('span', {title: exactText(bytes)}, sizeText(bytes)),
-			element('span', {}, share)));
-	}
-	return element('div', {className: 'gauge'}, element('div', {className: 'gauge-head'},
-		element('span', {}, element('b', {}, title), ` ${sizeText(total)}`),
-		element('span', {className: 'muted'}, note)), bar, legend);
+/** The sum of parts of RAM, each {name, bytes, below: its parts}. Those of the bar also have a color and a help. */
+function sumOf(parts) {
+	return parts.reduce((n, part) => n + (part.bytes ?? 0), 0);
 }
 
-/** The bytes of each class of RAM, where page frames were counted; else null. */
-function ramClasses(doc) {
-	const ram = doc.system.ram;
-
-	return ram && ram.method !== 'counters' ?
-		Object.fromEntries(ram.classes.map(row => [row.class, row.bytes ?? 0])) : null;
+/** "slab_reclaimable_bytes": "slab reclaimable" */
+function wordsOf(key) {
+	return key.replace(/_bytes$/, '').replace(/_/g, ' ');
 }
 
-/** The parts of RAM as the kernel counts them; in `total` there is no more. */
-function countedParts(doc) {
-	const {memory: m, user: u} = doc;
+// The parts of the bar: name, color, help, and the classes of page frames; the kernel has all others.
+const RAM_PARTS = [
+	['anonymous', 'anon', 'memory of processes', ['anon', 'anon_unmapped']],
+	['shared memory', 'shmem', 'shared memory and tmpfs, mapped or not', ['shmem']],
+	['cache', 'cache', 'page cache of files and block devices, mapped or not', ['page_cache']],
+	['kernel', 'kernel', 'slab, page tables, drivers and others', null],
+	['hugetlb', 'hugetlb', 'hugetlb pages, used or unused', ['hugetlb']],
+	['reserved', 'lost', 'reserved at boot, or taken back by the host of a virtual machine', ['reserved', 'balloon']],
+	['free', 'free', 'pages that nothing uses', ['free']],
+];
 
-	return [
-		['anonymous', 'anon', u.anon_bytes, 'private memory of processes (AnonPages)'],
-		['shared memory', 'file', u.shmem_bytes, 'shared memory and tmpfs, mapped or not (Shmem)'],
-		['cache', 'cache', m.cache_bytes, 'page cache of files and block devices, mapped or not'],
-		['kernel', 'kernel', m.kernel_bytes, 'slab, page tables, stacks and others: see below'],
-		['hugetlb', 'hugetlb', m.hugetlb_bytes, 'hugetlb pages, used or unused'],
-		['not accounted for', 'lost', m.unaccounted_bytes, 'drivers, network, free lists of CPUs, swap cache'],
-		['free', 'free', m.free_bytes, 'MemFree'],
-	];
+/** The parts of RAM as the kernel counts them. */
+function countedParts({memory: m, user: u, kernel}) {
+	const sizes = [u.anon_bytes, u.shmem_bytes, m.cache_bytes, m.kernel_bytes, m.hugetlb_bytes, m.unaccounted_bytes, m.free_bytes];
+	const parts = RAM_PARTS.map(([name, color, help], i) => ({name, color, help, bytes: sizes[i], rows: []}));
+
+	parts[3].rows = parts[3].below = Object.entries(kernel).map(([key, bytes]) => ({name: wordsOf(key), bytes}));
+	Object.assign(parts[5], {name: 'not accounted for', help: 'drivers, network, free lists of CPUs, swap cache'});
+	return parts;
 }
 
 /** The parts of RAM by what each page frame is. */
-function framedParts(classes) {
-	const {anon, anon_unmapped: unmapped, shmem, page_cache: cache, hugetlb, reserved, balloon, free} = classes;
-	const known = [anon, unmapped, shmem, cache, hugetlb, reserved, balloon, free];
-	const sum = list => list.reduce((n, bytes) => n + (bytes ?? 0), 0);
+function framedParts(ram) {
+	const named = RAM_PARTS.flatMap(([, , , classes]) => classes ?? []);
 
-	return [
-		['anonymous', 'anon', sum([anon, unmapped]), 'memory of processes, mapped or not'],
-		['shared memory', 'file', shmem, 'shared memory and tmpfs, mapped or not'],
-		['cache', 'cache', cache, 'page cache of files and block devices, mapped or not'],
-		['kernel', 'kernel', sum(Object.values(classes)) - sum(known), 'slab, page tables, drivers and others: see below'],
-		['hugetlb', 'hugetlb', hugetlb, 'hugetlb pages, used or unused'],
-		['reserved', 'lost', sum([reserved, balloon]), 'reserved at boot, or taken back by the host of a virtual machine'],
-		['free', 'free', free, 'pages that nothing uses'],
-	];
+	return RAM_PARTS.map(([name, color, help, classes]) => {
+		const rows = ram.classes.filter(row => classes ? classes.includes(row.class) : !named.includes(row.class))
+			.map(row => ({name: wordsOf(row.class), bytes: row.bytes, reason: row.reason, below: row.parts}));
+		const some = rows.filter(row => row.bytes);
+
+		return {name, color, help, bytes: sumOf(rows), rows, below: some.length === 1 ? some[0].below : some};
+	});
 }
 
-function ramGauge(doc) {
-	const available = doc.system.memory_available_bytes, classes = ramClasses(doc);
+/** RAM and its parts: by page frame where frames were counted. */
+function ramOf(doc) {
+	const {ram} = doc.system;
 
-	return gauge('RAM', available === null ? '' : `${sizeText(available)} available without swapping`,
-		classes ? doc.system.ram.frames_bytes : doc.memory.total_bytes,
-		(classes ? framedParts(classes) : countedParts(doc)).filter(([name, , bytes]) => bytes || name === 'free'));
+	return ram && ram.method !== 'counters' ? {name: 'RAM', bytes: ram.frames_bytes, below: framedParts(ram), by: 'page frame'} :
+		{name: 'RAM', bytes: doc.memory.total_bytes, below: countedParts(doc), by: 'counters'};
+}
+
+/** A part of RAM as a frame of the map. Parts that overlap are more than all of it: they have no place in it. */
+function ramFrame(part, above) {
+	const frame = newFrame(above, 'part', part.name, visible(part.name)), below = part.below ?? [];
+
+	frame.value = part.bytes ?? 0;
+	frame.color = part.color ?? above?.color;
+	frame.help = part.help;
+	if (sumOf(below) <= frame.value)
+		frame.children = below.map(p => ramFrame(p, frame));
+	return frame;
+}
+
+function ramDetail(frame) {
+	return shareText(frame, ramView.root) + (frame.help ? `: ${frame.help}` : '');
+}
+
+function ramGauge(doc, ram) {
+	const available = doc.system.memory_available_bytes;
+
+	return gauge('RAM', available === null ? '' : `${sizeText(available)} available without swapping`, ram.bytes,
+		ram.below.filter(({name, bytes}) => bytes || name === 'free')
+			.map(({name, color, bytes, help}) => [name, color, bytes, help]));
 }
 
 function swapGauge(doc) {
@@ -134,35 +137,34 @@ function compressedText(s) {
 	return lines.join(' · ');
 }
 
-/** What RAM holds in detail, and the differences between machine and processes. */
-function kernelDetails(doc) {
-	const classes = ramClasses(doc), list = element('ul', {className: 'legend'});
-	const total = classes ? doc.system.ram.frames_bytes : doc.memory.total_bytes;
-	const lines = Object.entries(classes ?? doc.kernel).filter(([, bytes]) => bytes || !classes)
-		.map(([key, bytes]) => [key.replace(/_bytes$/, '').replace(/_/g, ' '), bytes]);
+/** RAM as a map and a list, and the differences between machine and processes. */
+function showRam(doc, ram) {
+	const tree = ramFrame(ram, null), s = doc.system;
+	const rows = ram.below.flatMap(part => part.rows).sort((a, b) => b.bytes - a.bytes);
+	const lines = [...rows.filter(row => row.bytes !== 0),
+		{name: 'AnonPages minus the sum of PSS_ANON', bytes: s.anon_residual_bytes},
+		{name: 'Mapped minus the sums of PSS_FILE, PSS_SHMEM', bytes: s.mapped_residual_bytes}];
 
-	if (classes)
-		lines.sort((a, b) => b[1] - a[1]);
-	lines.push(['AnonPages minus the sum of PSS_ANON', doc.system.anon_residual_bytes],
-		['Mapped minus the sums of PSS_FILE, PSS_SHMEM', doc.system.mapped_residual_bytes]);
-	for (const [name, bytes] of lines)
-		list.append(element('li', {}, element('span', {}, name), element('span', {}, sizeText(bytes)),
-			element('span', {}, percentText(bytes, total))));
-	return element('details', {className: 'more'},
-		element('summary', {}, `${classes ? 'RAM by page frame' : 'Kernel memory'}, and what the processes’ sums leave over`), list);
+	prune(tree);
+	ramView.show(tree);
+	byId('ram-title').textContent = `Map of RAM by ${ram.by}, and what the processes’ sums leave over`;
+	byId('ram-list').replaceChildren(...lines.map(({name, bytes, reason}) => element('li', {title: bytes === null ? reason ?? 'not known' : ''},
+		element('span', {}, name), element('span', {className: bytes === null ? 'absent' : ''}, sizeText(bytes)),
+		element('span', {}, percentText(bytes, ram.bytes)))));
 }
 
 function showMachine(doc) {
-	const place = byId('machine'), compressed = compressedText(doc.system);
-	const open = place.querySelector('details')?.open;
+	const place = byId('bars'), compressed = compressedText(doc.system), known = doc.memory.total_bytes !== null;
 
-	if (doc.memory.total_bytes === null) {
+	byId('ram').hidden = !known;
+	if (!known) {
 		place.replaceChildren(element('p', {className: 'muted'}, 'Not measured.'));
 		return;
 	}
-	place.replaceChildren(ramGauge(doc), swapGauge(doc));
+	const ram = ramOf(doc);
+
+	place.replaceChildren(ramGauge(doc, ram), swapGauge(doc));
 	if (compressed)
 		place.append(element('p', {className: 'more'}, compressed));
-	place.append(kernelDetails(doc));
-	place.querySelector('details').open = Boolean(open);
+	showRam(doc, ram);
 }

@@ -5,19 +5,17 @@
 const chosen = {
 	levels: ['user', 'unit', 'program', 'process', 'kind'],
 	kinds: new Set(KINDS.map(k => k.key)),
-	view: 'icicle',
-	query: '',
 	group: null, // a key of GROUPS, '' for none, null: as the document says
 	sort: null, // {key, down}, null: as the document is sorted
 	columns: null, // keys, null: as the document says
-	path: [], // of the frame that the map is zoomed into
 };
 
 const ITEMS = ['process', 'processes']; // what rows are
-const NOTHING = 'Nothing to draw: no PSS and no swap was measured.';
 
-let data = null, root = null, top_ = null;
-const graph = new Graph(byId('map'), {zoom: zoomTo, point: pointAt});
+let data = null;
+const view = new View('', document, {detail: detailOf, zoomed: showZoomed,
+	nothing: 'Nothing to draw: no PSS and no swap was measured.'});
+const ramView = new View('ram-', byId('ram'), {detail: ramDetail});
 const table = new Table(sortBy);
 
 function show(doc) {
@@ -47,18 +45,14 @@ function showChoices() {
 	const order = ['user', 'container', 'unit', 'program', 'process', 'kind'];
 	const group = byId('group');
 
-	putButtons('views', [{key: 'icicle', label: 'Icicle'}, {key: 'treemap', label: 'Treemap'}],
-		key => chosen.view === key, key => {
-			chosen.view = key;
-		});
 	putButtons('levels', order.map(key => ({key, label: key})),
 		key => chosen.levels.includes(key), key => {
 			chosen.levels = order.filter(k => (k === key) !== chosen.levels.includes(k));
-		});
+		}, showAll);
 	putButtons('kinds', KINDS.map(k => ({...k, swatch: k.key})), key => chosen.kinds.has(key), key => {
 		if (!chosen.kinds.delete(key))
 			chosen.kinds.add(key);
-	});
+	}, showAll);
 	group.replaceChildren(element('option', {value: ''}, 'nothing'),
 		...Object.entries(GROUPS).filter(([key]) => data.columns.has(key)).map(([value, label]) => element('option', {value}, label)));
 	group.value = chosen.group;
@@ -82,21 +76,22 @@ function showPicker() {
 function showMap() {
 	const levels = chosen.levels.filter(key => key !== 'kind');
 
-	root = buildTree(data, levels, chosen.kinds, chosen.levels.includes('kind'));
-	top_ = followPath(root, chosen.path);
-	showZoom();
+	view.withKinds = chosen.levels.includes('kind');
+	view.show(buildTree(data, levels, chosen.kinds, view.withKinds));
+	byId('map-note').textContent = view.root.missing ?
+		`${countText(view.root.missing, ...ITEMS)} without measured PSS left out.` : '';
 }
 
 /** The rows of the frame that the map is zoomed into, filtered by the search. */
 function chosenRows() {
-	const steps = pathOf(top_).filter(f => f.level in LEVELS).map(f => [f.level, new Set([f.id])]);
-	const matches = chosen.query === '' ? () => true : data.matcher(chosen.query);
+	const steps = pathOf(view.top).filter(f => f.level in LEVELS).map(f => [f.level, new Set([f.id])]);
+	const matches = view.query === '' ? () => true : data.matcher(view.query);
 	const rows = [];
 
-	if (top_.level === 'others' || top_.parent?.level === 'others')
+	if (view.top.level === 'others' || view.top.parent?.level === 'others')
 		return rows;
-	if (top_.level === 'rest')
-		steps.push([top_.children[0].level, new Set(top_.children.map(f => f.id))]);
+	if (view.top.level === 'rest')
+		steps.push([view.top.children[0].level, new Set(view.top.children.map(f => f.id))]);
 	for (let i = 0; i < data.rows; i++) {
 		if (steps.every(([level, ids]) => ids.has(LEVELS[level].id(data, i))) && matches(i))
 			rows.push(i);
@@ -128,7 +123,7 @@ function tableColumns() {
 function showTable() {
 	const rows = chosenRows(), all = rows.length === data.rows, keys = tableColumns();
 	const shown = chosen.group ? new GroupRows(data, rows, chosen.group) : new ProcessRows(data, rows);
-	const others = chosen.query === '' && top_ === root ? data.doc.others : null, foot = [];
+	const others = view.query === '' && view.top === view.root ? data.doc.others : null, foot = [];
 	const cellOf = sumOf => key => {
 		const c = data.columns.get(key), bytes = c?.kind === 'bytes';
 
@@ -152,7 +147,7 @@ function showTable() {
 	byId('table-count').textContent = (all ? countText(rows.length, 'process', 'processes') :
 		`${rows.length.toLocaleString('en-US')} of ${countText(data.rows, 'process', 'processes')}`) +
 		(chosen.group ? ` in ${countText(shown.length, 'group')}` : '') +
-		(top_ === root ? '' : `, of ${top_.label}`);
+		(view.top === view.root ? '' : `, of ${view.top.label}`);
 	table.show(shown, keys.map(columnOf), chosen.sort ?? usualSort(shown, keys), foot);
 }
 

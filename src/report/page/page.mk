@@ -5,7 +5,7 @@
 
 PAGE     := src/report/page
 PAGE_CSS := $(addprefix $(PAGE)/,page.css parts.css)
-PAGE_JS  := $(addprefix $(PAGE)/,format.js data.js machine.js tree.js graph.js rows.js table.js map.js page.js)
+PAGE_JS  := $(addprefix $(PAGE)/,format.js gauge.js data.js machine.js tree.js graph.js view.js rows.js table.js map.js page.js)
 PAGE_OUT := $(O)/page/report
 # The policy of the page allows this style and this script by their hashes. A hash covers the text between
 # the tags, which begins with a newline. One licence line is enough for a file.
@@ -21,7 +21,7 @@ LIVE_SED := -e "s|default-src 'none';|default-src 'none'; connect-src 'self';|" 
             -e '/^<!--first-->$$/ { r $(PAGE_OUT)/bar.top' -e 'd }'
 
 # The page of files has other data in the same places.
-FILES_JS := $(addprefix $(PAGE)/,format.js machine.js tree.js graph.js rows.js table.js map.js files.js)
+FILES_JS := $(addprefix $(PAGE)/,format.js gauge.js tree.js graph.js view.js rows.js table.js map.js files.js)
 LIVE_FILES_JS := $(FILES_JS) $(addprefix src/serve/page/,refresh.js live_files.js)
 
 # The page of incidents has a time line and events before the rest.
@@ -31,7 +31,7 @@ PAST_SED := -e '/^<!--live-->$$/d' -e '/^<!--first-->$$/ { r $(PAGE_OUT)/past.to
 
 # The page of grow has a chart, the map and places.
 GROW_CSS := $(PAGE_CSS) src/serve/page/live.css $(PAGE)/incidents.css
-GROW_JS  := $(addprefix $(PAGE)/,format.js tree.js graph.js) src/serve/page/chart.js $(PAGE)/grow.js
+GROW_JS  := $(addprefix $(PAGE)/,format.js tree.js graph.js view.js) src/serve/page/chart.js $(PAGE)/grow.js
 
 # Comments are left out: lines of //, and lines from /* to */.
 no_comments = sed -e '/^[[:space:]]*\/\//d' -e '/^[[:space:]]*\/\*.*\*\/$$/d' -e '/^[[:space:]]*\/\*/,/\*\//d'

@@ -22,7 +22,7 @@ const LEVELS = {
 };
 
 function newFrame(parent, level, id, label) {
-	return {parent, level, id, label, last: label, steps: [[level, label]], kind: null, value: 0, rows: 0, kinds: [0, 0, 0, 0], children: []};
+	return {parent, level, id, label, last: label, steps: [[level, label]], kind: null, color: null, value: 0, rows: 0, kinds: [0, 0, 0, 0], children: []};
 }
 
 /**
@@ -43,7 +43,7 @@ function addLeaf(frame, parts, chosen, withKinds) {
 
 		if (!leaf) {
 			leaf = newFrame(frame, 'kind', KINDS[k].key, KINDS[k].label);
-			leaf.kind = KINDS[k].key;
+			leaf.kind = leaf.color = KINDS[k].key;
 			frame.children.push(leaf);
 		}
 		leaf.value += bytes;
@@ -203,7 +203,7 @@ function restOf(frame, i) {
 /** The kinds of a frame as frames, without the levels between. */
 function kindsOf(frame) {
 	return KINDS.map((kind, k) => Object.assign(newFrame(frame, 'kind', kind.key, kind.label),
-		{kind: kind.key, value: frame.kinds[k], match: frame.match})).filter(f => f.value);
+		{kind: kind.key, color: kind.key, value: frame.kinds[k], match: frame.match})).filter(f => f.value);
 }
 
 const NARROW = 3; // pixels: narrower frames are merged with their smaller siblings
