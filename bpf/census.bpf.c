@@ -207,12 +207,15 @@ static __always_inline void read_page(struct zmem_census *c, struct block *b)
 
 	b->flags = kblock_word(words, PAGE_FLAGS);
 	b->info = kblock_word(words, PAGE_INFO);
+	b->maps = kblock_word32(words, PAGE_MAPCOUNT);
+	b->references = kblock_word32(words, PAGE(_refcount));
+	b->mapping = b->private = b->index = b->charged = 0;
+	/* A hole: each read is a page fault there. */
+	if (!(b->flags | b->info | b->maps | b->references))
+		return;
 	b->mapping = kblock_word(words, FOLIO_MAPPING);
 	b->private = kblock_word(words, PAGE(private));
 	b->index = kblock_word(words, PAGE(private) - sizeof(__u64));
-	b->maps = kblock_word32(words, PAGE_MAPCOUNT);
-	b->references = kblock_word32(words, PAGE(_refcount));
-	b->charged = 0;
 	if (bpf_core_field_exists(struct page___census, memcg_data))
 		b->charged = kblock_word(words, PAGE(memcg_data));
 	else if (bpf_core_field_exists(struct page___census, mem_cgroup))
@@ -546,7 +549,10 @@ __noinline int visit_frame(__u32 turn)
 	struct zmem_census *c = census_get();
 	struct block b;
 
-	if (!c || ((turn & 255) == 255 && bpf_ktime_get_ns() > c->until))
+	if (!c)
+		return 1;
+	/* Reads of a hole take as long as hundreds of frames. */
+	if (((turn & 255) == 255 || c->last == ZMEM_FRAME_HOLE) && bpf_ktime_get_ns() > c->until)
 		return 1;
 	if (c->pfn >= c->end)
 		return !next_piece(c);

@@ -536,9 +536,9 @@ static void put_cgroups(struct page *p)
 	}
 	/* A kernel with them charges its first pages to the one at the root. */
 	if (!ram->cgroups) {
-		line_printf(&p->line,
+		line_printf(&p->words,
 			    "No page is charged to a memory cgroup: the kernel uses none.");
-		line_end(&p->line);
+		end_words(p);
 		return;
 	}
 	begin_rows(p, &system_cgroups, p->style->bytes ? BYTES_MIN : FORMAT_SIZE_MAX);
