@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* zmem-bpf [snapshot]: one snapshot, in any format. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "command/table.h"
+#include "report/head.h"
 #include "report/report.h"
+#include "report/summary.h"
 #include "session/log.h"
 #include "session/output.h"
 #include "session/query_args.h"
@@ -13,18 +16,41 @@
 #include "source/holders_source.h"
 #include "source/swap_source.h"
 
+#define HEAD_MOST  13 /* lines of RAM in the head: sums, a bar, headings, parts */
+#define HEAD_LEAST 6
+#define ROWS_LEAST 8
 /* Lines of a terminal that are not rows: header, others, total, summary, a note, a prompt. */
-#define LINES_AROUND   8
+#define LINES_AROUND 8
+/* Further ones with a head: swap, limits, what to type next. */
+#define HEAD_AROUND    3
 #define FOLDED_COLUMNS 120 /* columns of the summary that may need a line more */
 
 /* Default of --top for metrics: a database keeps every series of every group that it has seen. */
 #define METRICS_GROUPS 100
 
+/* The head is for a reader who has not chosen processes. */
+static bool has_head(const struct options *o, const struct output *out)
+{
+	return out->terminal && o->format == FORMAT_TABLE && !o->quiet && !o->no_header &&
+	       !o->total && !o->pids && !o->users && !o->filter && !o->cgroup && !o->units;
+}
+
+/* On a low terminal the rows come first, and a note has no room. */
+static size_t head_lines(const struct output *out)
+{
+	size_t others = LINES_AROUND - 1 + HEAD_AROUND + ROWS_LEAST;
+
+	return !out->height || out->height >= others + HEAD_MOST ? HEAD_MOST
+	       : out->height > others + HEAD_LEAST		 ? out->height - others
+								 : HEAD_LEAST;
+}
+
 static size_t rows_that_fit(const struct session *s, const struct output *out)
 {
 	const struct options *o = s->options;
 	/* Two lines state the reason of a fallback. */
-	unsigned lines = LINES_AROUND + (s->collector.snapshot.fallback_reason ? 2 : 0);
+	unsigned lines = LINES_AROUND + (s->collector.snapshot.fallback_reason ? 2 : 0) +
+			 (has_head(o, out) ? (unsigned)head_lines(out) + HEAD_AROUND - 1 : 0);
 
 	if (o->all)
 		return 0;
@@ -65,10 +91,18 @@ static void render(const struct session *s, const struct result *result, struct 
 {
 	const struct options *o = s->options;
 	struct table_style style = session_style(s, out->color, out->width);
+	struct head head;
 
 	style.group = query_args_page_group(o);
 	style.recorded = o->replay;
+	style.head = has_head(o, out);
+	if (style.head) {
+		head_begin(&head, result->snapshot, result->snapshot->system.ram, &style);
+		head_print(&out->buf, &head, head_lines(out));
+	}
 	renderer[o->format](&out->buf, result, &style);
+	if (style.head)
+		head_print_next(&out->buf, &head);
 }
 
 /* The folded format cannot show that a value is missing: says what has no line, and why. */
@@ -174,7 +208,7 @@ int command_snapshot(const struct options *o)
 	struct collect_spec spec = session_spec(o);
 	int r;
 
-	spec.figures_only = o->format == FORMAT_TABLE;
+	spec.figures_only = o->format == FORMAT_TABLE && !isatty(STDOUT_FILENO);
 	/* A bad option or file is reported before anything is measured. */
 	r = session_open(&session, o, &spec);
 	if (r == 0)

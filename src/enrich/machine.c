@@ -86,8 +86,10 @@ static void read_activity(const struct procfs *proc, struct system_info *system,
 	if (len > 0)
 		memory_pressure_parse(text, (size_t)len, &system->pressure);
 	len = procfs_read(proc, "vmstat", text, sizeof(text));
-	if (len > 0)
+	if (len > 0) {
 		swap_activity_parse(text, (size_t)len, page_size, &system->swapped);
+		oom_kills_parse(text, (size_t)len, &system->oom_kills);
+	}
 	len = procfs_read(proc, "net/sockstat", text, sizeof(text));
 	if (len > 0)
 		sockstat_parse(text, (size_t)len, page_size, &system->sockets);

@@ -315,6 +315,7 @@ struct system_info {
 	size_t zram_count;
 	struct memory_pressure pressure;
 	struct swap_activity swapped;
+	struct oom_kills oom_kills;
 	struct socket_memory sockets;
 	uint64_t max_map_count; /* vm.max_map_count; 0: unknown */
 	struct machine_files files;

@@ -74,7 +74,7 @@ static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 
 #define MEMINFO_NUMBERS 64
 
-_Static_assert(MEMINFO_COUNTERS == 27, "give the new value a number");
+_Static_assert(MEMINFO_COUNTERS == 28, "give the new value a number");
 static const uint8_t meminfo_number[MEMINFO_COUNTERS] = {
 	[MEMINFO_TOTAL] = 0,
 	[MEMINFO_FREE] = 1,
@@ -103,6 +103,7 @@ static const uint8_t meminfo_number[MEMINFO_COUNTERS] = {
 	[MEMINFO_HUGETLB] = 24,
 	[MEMINFO_GPU_ACTIVE] = 25,
 	[MEMINFO_GPU_RECLAIM] = 26,
+	[MEMINFO_DIRTY] = 27,
 };
 
 #define RAM_NUMBERS 64
@@ -265,6 +266,8 @@ static const struct member machine_members[] = {
 	MACHINE(101, collection.cgroups_left_out[MEMCG_BOUND_BYTES], 0),
 	MACHINE(102, collection.cgroups_left_out[MEMCG_BOUND_TIME], 0),
 	MACHINE(103, collection.cgroups_dying, 0),
+	MACHINE(104, system.oom_kills.known, 2),
+	MACHINE(105, system.oom_kills.count, 0),
 };
 
 #define PROCESS(n, m, limit) INT(ID_PROCESS + (n), struct process, m, limit)

@@ -129,6 +129,15 @@ struct swap_activity {
 int swap_activity_parse(const char *text, size_t len, uint32_t page_size,
 			struct swap_activity *ret);
 
+/* Processes that were killed for want of memory since boot: of the machine and of cgroups. */
+struct oom_kills {
+	bool known; /* false: not in this kernel (before 4.13) */
+	uint64_t count;
+};
+
+/* Parses /proc/vmstat (oom_kill). Returns 0, or -EINVAL and *ret is unchanged. */
+int oom_kills_parse(const char *text, size_t len, struct oom_kills *ret);
+
 /*
  * Memory of sockets, bytes: buffers of TCP and UDP, and packets that wait for their other
  * fragments. It is in slab, or in pages without a counter. It is that of all network namespaces,

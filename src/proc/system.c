@@ -36,7 +36,7 @@ _Static_assert(MEMINFO_COUNTERS <= 32, "a counter without a bit");
  * arch_report_meminfo()). ShadowCallStack is of vmalloc (kernel/scs.c).
  */
 static const char elsewhere[] =
-	"Unevictable Mlocked HighTotal HighFree LowTotal LowFree MmapCopy Dirty Writeback Slab "
+	"Unevictable Mlocked HighTotal HighFree LowTotal LowFree MmapCopy Writeback Slab "
 	"NFS_Unstable Quicklists CommitLimit Committed_AS VmallocTotal VmallocChunk AnonHugePages "
 	"ShmemHugePages ShmemPmdMapped FileHugePages FilePmdMapped CmaTotal CmaFree Unaccepted "
 	"Hugepagesize EarlyMemtestBad ShadowCallStack";
@@ -322,7 +322,7 @@ int memory_pressure_parse(const char *text, size_t len, struct memory_pressure *
 
 /* ---- vmstat: lines "name number" ---- */
 
-/* The number of pages behind the name of the line, in bytes. */
+/* The number of units behind the name of the line, times their size. */
 static bool parse_pages(struct text_part line, const char *name, uint32_t page_size,
 			uint64_t *ret_bytes)
 {
@@ -349,6 +349,21 @@ int swap_activity_parse(const char *text, size_t len, uint32_t page_size, struct
 		return -EINVAL;
 	*ret = a;
 	return 0;
+}
+
+int oom_kills_parse(const char *text, size_t len, struct oom_kills *ret)
+{
+	struct text_part rest = {text, len}, line;
+	uint64_t count;
+
+	while (line_take(&rest, &line)) {
+		/* Units of one. */
+		if (!parse_pages(line, "oom_kill", 1, &count))
+			continue;
+		*ret = (struct oom_kills){true, count};
+		return 0;
+	}
+	return -EINVAL;
 }
 
 /* ---- sockstat: lines "TCP: inuse 3 orphan 0 tw 0 alloc 4 mem 1" ---- */

@@ -276,28 +276,38 @@ static void fold(struct strbuf *out, size_t begin, unsigned width)
 /* A chunk of the output is not passed on within a line of this length. */
 #define LINE_MAX_BYTES 4096
 
-void summary_print(struct strbuf *out, const struct result *r, unsigned width, const char *nothing)
+/* Writes with `write`, or `text`. */
+static void print(struct strbuf *out, const struct result *r, unsigned width,
+		  void (*write)(struct line *l, const struct result *r), const char *text)
 {
-	void (*const write[])(struct line * l, const struct result *r) = {
-		write_count, write_sources, write_shmem, write_swap};
-	bool is_empty = nothing && !r->totals.processes;
+	struct line line = {.out = out};
+	size_t begin;
 
-	for (size_t i = 0; i < (is_empty ? 1 : ARRAY_SIZE(write)); i++) {
-		struct line line = {.out = out};
-		size_t begin;
+	if (!strbuf_reserve(out, LINE_MAX_BYTES))
+		return;
+	begin = out->len;
+	if (write)
+		write(&line, r);
+	else
+		line_text(&line, text, 0);
+	if (out->error || out->len == begin)
+		return;
+	fold(out, begin, width);
+	strbuf_putc(out, '\n');
+}
 
-		if (!strbuf_reserve(out, LINE_MAX_BYTES))
-			return;
-		begin = out->len;
-		if (is_empty)
-			line_text(&line, nothing, 0);
-		else
-			write[i](&line, r);
-		if (out->error || out->len == begin)
-			continue;
-		fold(out, begin, width);
-		strbuf_putc(out, '\n');
+void summary_print(struct strbuf *out, const struct result *r, const struct table_style *style)
+{
+	if (style->nothing && !r->totals.processes) {
+		print(out, r, style->width, NULL, style->nothing);
+		return;
 	}
+	print(out, r, style->width, write_count, NULL);
+	print(out, r, style->width, write_sources, NULL);
+	if (style->head)
+		return;
+	print(out, r, style->width, write_shmem, NULL);
+	print(out, r, style->width, write_swap, NULL);
 }
 
 static bool is_of_swap(const struct field *c)

@@ -8,15 +8,16 @@
 
 #include "query/result.h"
 #include "write/line.h"
+#include "write/style.h"
 
 /* All of it in one line, but the swap. */
 void summary_write(struct line *l, const struct result *r);
 /* Lines that explain equal rows: no swap where they are sorted by it, groups by what none has. */
 void summary_print_notes(struct strbuf *out, const struct result *r, const struct field *sorted);
 /*
- * A line for each subject, folded at blanks to `width` columns; 0: not folded. `nothing`: what to
- * say if there is no process, NULL: nothing special.
+ * A line for each subject, folded at blanks to the style's width. Without processes it is the
+ * style's `nothing`. With a head (report/head.h) the machine is not told again.
  */
-void summary_print(struct strbuf *out, const struct result *r, unsigned width, const char *nothing);
+void summary_print(struct strbuf *out, const struct result *r, const struct table_style *style);
 
 #endif

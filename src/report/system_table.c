@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "report/head.h"
 #include "report/report.h"
 #include "report/summary.h"
 #include "write/field_text.h"
@@ -169,103 +170,6 @@ static void put_row(struct page *p, const struct fields *columns, const void *ro
 
 /* ---- RAM ---- */
 
-#define HOLDERS 3
-
-/* Where more is to be seen of a class: the arguments of zmem-bpf. */
-static const char *const more[RAM_CLASSES] = {
-	[RAM_ANON] = "-s pss_anon",	     [RAM_PAGE_CACHE] = "files",
-	[RAM_SHMEM] = "files -g fs",	     [RAM_PAGE_TABLES] = "-s pgtables",
-	[RAM_DRIVER_MAPPED] = "-s rss_file", [RAM_HUGETLB] = "-s hugetlb",
-};
-
-/* The counter by which processes hold a class; COUNTER_COUNT: they do not. */
-static enum counter counter_of(enum ram_class class)
-{
-	switch (class) {
-	case RAM_ANON:
-		return COUNTER_PSS_ANON;
-	case RAM_PAGE_TABLES:
-		return COUNTER_PGTABLES;
-	default:
-		return COUNTER_COUNT;
-	}
-}
-
-struct holder {
-	const char *name;
-	uint64_t bytes;
-};
-
-/* Keeps the largest ones. */
-static void offer(struct holder h[HOLDERS], const char *name, uint64_t bytes)
-{
-	struct holder new = {name, bytes};
-
-	for (int i = 0; i < HOLDERS; i++)
-		if (new.bytes > h[i].bytes) {
-			struct holder next = h[i];
-
-			h[i] = new;
-			new = next;
-		}
-}
-
-static void find_processes(const struct snapshot *s, enum counter c, struct holder h[HOLDERS])
-{
-	for (size_t i = 0; i < s->count; i++) {
-		const struct process *p = &s->process[i];
-
-		if (p->kind == PROCESS_USER && p->mm_owner && process_has(p, c))
-			offer(h, p->name ? p->name : p->comm, p->value[c]);
-	}
-}
-
-static void find_cgroups(const struct ram *ram, enum zmem_charge charge, struct holder h[HOLDERS])
-{
-	for (size_t i = 0; i < ram->cgroups; i++)
-		if (ram->cgroup[i].path)
-			offer(h, ram->cgroup[i].path, ram->cgroup[i].bytes[charge]);
-}
-
-static void find_parts(const struct ram *ram, const struct ram_figure *f, struct holder h[HOLDERS])
-{
-	for (unsigned i = 0; i < f->parts; i++)
-		offer(h, ram->part[f->part + i].name, ram->part[f->part + i].bytes);
-}
-
-static void find_holders(const struct page *p, const struct ram_figure *f, struct holder h[HOLDERS])
-{
-	enum counter c = counter_of(f->class);
-
-	if (c != COUNTER_COUNT)
-		find_processes(p->r->snapshot, c, h);
-	else if (f->class == RAM_PAGE_CACHE && p->r->ram->cgroups > 1)
-		find_cgroups(p->r->ram, ZMEM_CHARGE_FILE, h);
-	else if (f->class == RAM_SHMEM && p->r->ram->cgroups > 1)
-		find_cgroups(p->r->ram, ZMEM_CHARGE_SHMEM, h);
-	else
-		find_parts(p->r->ram, f, h);
-}
-
-/* "java 1.2 GiB, nginx 20 MiB": what fits, and at least the largest one. */
-static void name_holders(const struct page *p, const struct ram_figure *f, char *buf, size_t cap)
-{
-	struct holder h[HOLDERS] = {};
-	size_t used = 0;
-
-	*buf = '\0';
-	find_holders(p, f, h);
-	for (int i = 0; i < HOLDERS && h[i].bytes; i++) {
-		char size[FORMAT_MAX + 1];
-
-		size[format_bytes(size, h[i].bytes, false)] = '\0';
-		used += (size_t)snprintf(buf + used, cap - used, "%s%s %s", i ? ", " : "",
-					 h[i].name, size);
-		if (used >= cap)
-			return;
-	}
-}
-
 static struct value figure_value(const struct ram_figure *f)
 {
 	return value_bytes(f->known, f->bytes);
@@ -298,74 +202,11 @@ static size_t sort_figures(const struct ram *ram, const struct ram_figure *ret[R
 	return count;
 }
 
-/* ---- the short form ---- */
-
-/* So many classes have a line, on a screen of 24. */
-#define CLASSES_SHOWN 11
-
-static void put_class(struct page *p, const char *name, struct value v, const char *more_words,
-		      const char *held)
-{
-	const struct cell row[] = {cell_name(name), cell_size(v), cell_share(v, p->whole),
-				   cell_note(more_words), cell_text(held)};
-
-	grid_print_cells(&p->grid, &p->line, row);
-}
-
-static void put_rest(struct page *p, const struct ram_figure *const *f, size_t count)
-{
-	uint64_t sum = 0;
-	char names[256] = "", title[RAM_NAME];
-	size_t used = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		sum += f[i]->known ? f[i]->bytes : 0;
-		if (used < sizeof(names) && (f[i]->bytes || !f[i]->known))
-			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-						 used ? ", " : "",
-						 ram_class_table[f[i]->class].title);
-	}
-	snprintf(title, sizeof(title), "%zu others", count);
-	put_class(p, title, value_bytes(true, sum), "system -l", names);
-}
-
 static void begin_ram(struct page *p)
 {
 	const struct ram *ram = p->r->ram;
 
 	p->whole = value_bytes(ram->known, ram->frames);
-}
-
-static void put_ram_short(struct page *p)
-{
-	const struct grid_column column[] = {
-		{"RAM", CELL_TEXT, .left = true, .min = 20},
-		{"SIZE", CELL_SIGNED, .min = p->style->bytes ? BYTES_MIN : FORMAT_SIZE_MAX},
-		{"%RAM", CELL_PERCENT, .min = 5},
-		{"SEE zmem-bpf", CELL_TEXT, .left = true, .min = 12},
-		{"LARGEST PARTS", CELL_TEXT, .left = true},
-	};
-	const struct ram *ram = p->r->ram;
-	const struct ram_figure *figure[RAM_CLASSES];
-	size_t count = sort_figures(ram, figure), shown;
-
-	begin_ram(p);
-	begin_section(p, column, ARRAY_SIZE(column));
-	shown = count > CLASSES_SHOWN ? CLASSES_SHOWN - 1 : count;
-	for (size_t i = 0; i < shown; i++) {
-		const struct ram_figure *f = figure[i];
-		char held[256];
-
-		name_holders(p, f, held, sizeof(held));
-		put_class(p, ram_class_table[f->class].title, figure_value(f),
-			  more[f->class] ? more[f->class]
-			  : f->parts	 ? "system -l"
-					 : "",
-			  held);
-	}
-	if (shown < count)
-		put_rest(p, figure + shown, count - shown);
-	put_class(p, "total", p->whole, "", "");
 }
 
 /* ---- the long form ---- */
@@ -700,25 +541,6 @@ static void put_swap(struct page *p)
 	put_swap_field(p, "total_bytes");
 }
 
-/* Swap in a line. */
-static void put_swap_short(struct page *p)
-{
-	const struct system_report *r = p->r;
-	const struct meminfo *m = &system_of(p)->meminfo;
-	char used[FORMAT_MAX + 1], total[FORMAT_MAX];
-
-	if (!meminfo_has(m, MEMINFO_SWAP_TOTAL))
-		return;
-	if (!m->value[MEMINFO_SWAP_TOTAL]) {
-		line_printf(&p->words, "This machine has no swap.");
-	} else if (r->swap_used_known) {
-		used[format_bytes(used, r->swap_used, p->style->bytes)] = '\0';
-		total[format_bytes(total, m->value[MEMINFO_SWAP_TOTAL], p->style->bytes)] = '\0';
-		line_printf(&p->words, "Swap: %s of %s in use: zmem-bpf -s swap_pss", used, total);
-	}
-	end_words(p);
-}
-
 /* ---- devices ---- */
 
 static void put_devices(struct page *p)
@@ -849,7 +671,26 @@ static void put_processes(struct page *p)
 	put_balance(p, "mapped",
 		    value_bytes(meminfo_has(m, MEMINFO_MAPPED), m->value[MEMINFO_MAPPED]),
 		    value_bytes(r->pss_mapped_known, r->pss_mapped), "");
-	summary_print(p->line.out, r->balance, p->style->width, NULL);
+	summary_print(p->line.out, r->balance, p->style);
+}
+
+/* ---- the short form ---- */
+
+/* So many lines leave room for those below on a screen of 24. */
+#define HEAD_LINES 14
+
+static void put_short(struct page *p)
+{
+	struct table_style style = *p->style;
+	struct head head;
+
+	style.head = true;
+	head_begin(&head, p->r->snapshot, p->r->ram, &style);
+	head_print(p->line.out, &head, HEAD_LINES);
+	put_deleted(p);
+	put_method(p);
+	summary_print(p->line.out, p->r->balance, &style);
+	head_print_next(p->line.out, &head);
 }
 
 void render_system_table(struct strbuf *out, const struct system_report *r,
@@ -871,11 +712,7 @@ void render_system_table(struct strbuf *out, const struct system_report *r,
 		return;
 	}
 	if (!r->all) {
-		put_ram_short(&page);
-		put_deleted(&page);
-		put_method(&page);
-		put_swap_short(&page);
-		summary_print(out, r->balance, style->width, NULL);
+		put_short(&page);
 		return;
 	}
 	put_ram_long(&page);

@@ -119,7 +119,7 @@ static void put_notes(void *arg, struct strbuf *out)
 {
 	const struct table *t = arg;
 
-	summary_print(out, t->r, t->style->width, t->style->nothing);
+	summary_print(out, t->r, t->style);
 	summary_print_notes(out, t->r, t->style->sorted);
 	if (t->style->recorded) {
 		struct line line = {.out = out};

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "top/head.h"
 #include "top/panes.h"
+#include "write/bar.h"
 #include "write/format.h"
 
 static struct detail_pane *detail_of(struct pane *p)

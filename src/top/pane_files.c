@@ -60,7 +60,7 @@ static void files_place(struct pane *p)
 {
 	const struct files_pane *f = files_of(p);
 	const struct shared *v = p->shared;
-	unsigned head = head_lines(v), around = head > 3 ? 4 : head;
+	unsigned around = head_lines(v, true) + head_has(v, HEAD_STATE);
 
 	/* Headings from 3 lines on, the total from 4. */
 	around += (v->height >= 3) + (v->height >= 4) + accounts(f) + shared_last_line(v);
@@ -381,11 +381,10 @@ static void draw_why(struct screen *s, const char *why)
 static const char *files_draw(struct pane *p, struct screen *s)
 {
 	struct files_pane *f = files_of(p);
-	unsigned head = head_lines(p->shared);
 
 	files_place(p);
-	head_draw(p->shared, s, head < 3 ? head : 3);
-	if (head > 3)
+	head_draw(p->shared, s, true, NULL);
+	if (head_has(p->shared, HEAD_STATE))
 		draw_state(f, s);
 	if (f->report) {
 		draw_table(f, s);

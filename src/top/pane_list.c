@@ -22,8 +22,11 @@ static void list_place(struct pane *p)
 {
 	const struct shared *v = p->shared;
 	/* Headings from 3 lines on, the total from 4. */
-	unsigned around = head_lines(v) + (v->height >= 3) + (v->height >= 4) + shared_last_line(v);
+	unsigned around = head_lines(v, v->set.low_head) + (v->height >= 3) + (v->height >= 4) +
+			  shared_last_line(v);
 
+	for (int line = HEAD_COLLECTION; line <= HEAD_TIMELINE; line++)
+		around += head_has(v, (enum head_line)line);
 	cursor_place(&p->cursor, v->rows.count, v->height > around ? v->height - around : 1);
 }
 
@@ -295,6 +298,13 @@ static unsigned scroll_columns(struct pane *p)
 	return 0;
 }
 
+static unsigned head_switch(struct pane *p)
+{
+	p->shared->set.low_head = !p->shared->set.low_head;
+	p->cursor.show = true;
+	return 0;
+}
+
 static unsigned follow_switch(struct pane *p)
 {
 	const struct process *row = listing_process(&p->shared->rows);
@@ -502,6 +512,7 @@ static const struct key_use list_keys[] = {
 	{{'x'}, changes_next, .does = "shows changes"},
 	{{'n'}, only_changed, .does = "shows only rows that changed"},
 	{{'c'}, cmdline_switch, .does = "shows command lines"},
+	{{'m'}, head_switch, .does = "shows less or more of RAM"},
 	{{'F'}, follow_switch, .does = "follows a row"},
 	{{'i'}, .ask = PANE_OPEN(PANE_DETAIL), .does = "shows details"},
 	{{'w'}, .ask = PANE_OPEN(PANE_GROWTH), .does = "shows which code makes a process grow"},
@@ -613,7 +624,6 @@ static const char *list_draw(struct pane *p, struct screen *s)
 	const struct shared *v = p->shared;
 	const struct cursor *c = &p->cursor;
 	struct table *t = &l->table;
-	unsigned lines = head_lines(v);
 
 	list_place(p);
 	t->r = v->rows.r;
@@ -623,10 +633,12 @@ static const char *list_draw(struct pane *p, struct screen *s)
 	t->marked = v->set.order.keys.count ? v->set.order.keys.item[0] : NULL;
 	table_place(t);
 	grid_measure(&t->grid);
-	head_draw(v, s, lines);
-	if (lines > HEAD_STATE)
+	head_draw(v, s, v->set.low_head, NULL);
+	if (head_has(v, HEAD_COLLECTION))
+		head_collection(v, s);
+	if (head_has(v, HEAD_STATE))
 		draw_state(l, s);
-	if (lines > HEAD_TIMELINE)
+	if (head_has(v, HEAD_TIMELINE))
 		head_timeline(v, s);
 	pane_table(p, &t->grid, s);
 	return hints(l);

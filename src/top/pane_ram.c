@@ -127,11 +127,10 @@ static const char *ram_draw(struct pane *p, struct screen *s)
 {
 	const struct ram_pane *r = (const struct ram_pane *)p;
 	const struct ram_figure *figure[RAM_CLASSES];
-	unsigned head = head_lines(p->shared);
 	struct line *l = &s->pen;
 	size_t count;
 
-	head_draw(p->shared, s, head < 3 ? head : 3);
+	head_draw(p->shared, s, true, r->known ? &r->ram : NULL);
 	if (!r->known) {
 		line_printf(l, "this recording has no page frames near this snapshot");
 		screen_line(s, LOOK_PLAIN);

@@ -29,6 +29,7 @@ struct view_settings {
 		CHANGES_START,
 	} changes;
 	bool only_changed;
+	bool low_head; /* few lines of RAM, more rows */
 	bool paused;
 	unsigned interval_ms;
 	char filter[PROMPT_MAX]; /* an ERE; "": no filter */

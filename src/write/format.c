@@ -18,6 +18,18 @@ size_t format_i64(char *buf, int64_t v)
 	return 1 + decimal_put(buf + 1, -(uint64_t)v);
 }
 
+size_t format_short(char *buf, uint64_t bytes)
+{
+	size_t len = format_size(buf, bytes), number = 0;
+
+	while (number < len && buf[number] != ' ')
+		number++;
+	if (number == len)
+		return len;
+	buf[number] = buf[number + 1];
+	return number + 1;
+}
+
 size_t format_address(char *buf, uint64_t address)
 {
 	size_t len = 8;

@@ -21,6 +21,7 @@ struct table_style {
 	bool timed;		    /* of csv: the time of the snapshot is the first column */
 	const struct field *group;  /* of html: the initial grouping; NULL: none */
 	const struct field *sorted; /* its heading is highlighted; NULL: none */
+	bool head;		    /* the machine is shown above the table: not again below */
 	bool recorded;		    /* the time of the snapshot is told */
 	const char *nothing;	    /* what to say if no process is left; NULL: nothing special */
 };

@@ -5,7 +5,7 @@
     printable.py [--color]
 
 Valid UTF-8; no control character but newline, no character that turns the direction of text or cannot
-be seen. With --color, bold, dim, reverse and their end are allowed. Says what is wrong; exit code 1 then.
+be seen. With --color, bold, dim, reverse, the colours of bars and their end are allowed. Says what is wrong; exit code 1 then.
 """
 
 import re
@@ -14,7 +14,7 @@ import unicodedata
 
 # Default_Ignorable_Code_Point, as far as no category says it.
 IGNORABLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
-SGR = re.compile("\x1b\\[[0127]m")
+SGR = re.compile("\x1b\\[(?:[0127]|3[12346])m")
 
 
 def is_hidden(char):

@@ -33,6 +33,9 @@ static const char *const meminfo_keys[MEMINFO_COUNTERS] = {
 	[MEMINFO_PERCPU] = "Percpu",
 	[MEMINFO_HARDWARE_CORRUPTED] = "HardwareCorrupted",
 	[MEMINFO_HUGETLB] = "Hugetlb",
+	[MEMINFO_GPU_ACTIVE] = "GPUActive",
+	[MEMINFO_GPU_RECLAIM] = "GPUReclaim",
+	[MEMINFO_DIRTY] = "Dirty",
 };
 
 static const char *const rollup_keys[ROLLUP_COUNTERS] = {

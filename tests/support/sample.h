@@ -430,4 +430,20 @@ static inline void sample_repeat(struct sample *s, struct row *rows, size_t coun
 	}                                                                                          \
 	static void with_##name(struct sample *s)
 
+/* What all parts of RAM need: all processes map 2 GiB of anonymous memory and 512 MiB of files. */
+static inline void sample_parts(struct sample *s)
+{
+	struct meminfo *m = &s->snapshot.system.meminfo;
+	struct machine_balance *b = &s->snapshot.balance;
+
+	sample_meminfo(m, MEMINFO_FREE, 8 * GIB);
+	sample_meminfo(m, MEMINFO_CACHED, 3 * GIB);
+	sample_meminfo(m, MEMINFO_SLAB_RECLAIMABLE, 200 * MIB);
+	sample_meminfo(m, MEMINFO_PAGE_TABLES, 30 * MIB);
+	b->shmem_unmapped_known = b->residual_known = true;
+	b->shmem_unmapped = m->value[MEMINFO_SHMEM];
+	b->anon_residual = (int64_t)(m->value[MEMINFO_ANON] - 2 * GIB);
+	b->mapped_residual = (int64_t)(m->value[MEMINFO_MAPPED] - 512 * MIB);
+}
+
 #endif

@@ -12,7 +12,7 @@ static void check_swap(const struct sample *s, const char *want)
 	cleanup(strbuf_done) struct strbuf out = {0};
 	const char *swap;
 
-	summary_print(&out, &s->result, 0, NULL);
+	summary_print(&out, &s->result, &(struct table_style){});
 	swap = strstr(strbuf_str(&out), "swap in use");
 	assert_string_equal(swap ? swap : "", want);
 }
@@ -60,7 +60,7 @@ static void check_says(const struct sample *s, const char *want, bool says)
 {
 	cleanup(strbuf_done) struct strbuf out = {0};
 
-	summary_print(&out, &s->result, 0, NULL);
+	summary_print(&out, &s->result, &(struct table_style){});
 	assert_int_equal(!!strstr(strbuf_str(&out), want), says);
 }
 
@@ -214,7 +214,7 @@ SAMPLE_TEST(folded, sample_ordinary)
 	cleanup(strbuf_done) struct strbuf out = {0};
 
 	in_use(s, 120 * MIB, 40 * MIB);
-	summary_print(&out, &s->result, 30, NULL);
+	summary_print(&out, &s->result, &(struct table_style){.width = 30});
 	assert_non_null(strstr(
 		strbuf_str(&out),
 		"\nswap in use 120 MiB = 80.0 MiB\nof processes + 40.0 MiB of\nshmem, tmpfs and swap cache\n"));
@@ -238,6 +238,8 @@ SAMPLE_TEST(no_process, sample_ordinary)
 	cleanup(strbuf_done) struct strbuf out = {0};
 
 	s->result.totals.processes = 0;
-	summary_print(&out, &s->result, 30, "no process matches --user a\033b");
+	summary_print(
+		&out, &s->result,
+		&(struct table_style){.width = 30, .nothing = "no process matches --user a\033b"});
 	assert_string_equal(strbuf_str(&out), "no process matches --user\na\\x1bb\n");
 }

@@ -42,6 +42,8 @@ static inline void fixture_begin(struct fixture *f, void (*make)(struct sample *
 
 	memset(f, 0, sizeof(*f));
 	make(&f->sample);
+	if (meminfo_has(&f->sample.snapshot.system.meminfo, MEMINFO_TOTAL))
+		sample_parts(&f->sample);
 	process_list_usual(&set.columns[0], NULL);
 	set.group = f->sample.result.group;
 	if (set.group)

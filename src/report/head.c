@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "report/head.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "model/account.h"
+#include "write/bar.h"
+#include "write/format.h"
+
+#define HOLDERS	     3
+#define HELD_MAX     256
+#define LINES_BEFORE 3 /* the sums, the bar, the headings */
+/* Columns. */
+#define BAR_WIDTH  40
+#define LIMIT_PATH 36
+#define TITLE	   16
+#define BYTES_MAX  14
+#define BAR_NARROW 5 /* the bar of a part */
+#define BAR_PART   12
+#define BAR_SIGN   '|'
+#define MORE	   12
+#define WIDE	   100 /* the width from which on the bar of a part is long */
+
+/* ---- who holds most of a part ---- */
+
+struct holder {
+	const char *name;
+	uint64_t bytes;
+};
+
+struct holders {
+	struct holder item[HOLDERS];
+};
+
+/* Keeps the largest ones. */
+static void offer(struct holders *h, const char *name, uint64_t bytes)
+{
+	struct holder new = {name, bytes};
+
+	for (int i = 0; i < HOLDERS; i++)
+		if (new.bytes > h->item[i].bytes) {
+			struct holder next = h->item[i];
+
+			h->item[i] = new;
+			new = next;
+		}
+}
+
+static void find_processes(const struct snapshot *s, enum counter c, struct holders *h)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+
+		if (p->kind == PROCESS_USER && p->mm_owner && process_has(p, c))
+			offer(h, p->name ? p->name : p->comm, p->value[c]);
+	}
+}
+
+static void find_cgroups(const struct ram *ram, enum zmem_charge charge, struct holders *h)
+{
+	for (size_t i = 0; i < ram->cgroups; i++)
+		if (ram->cgroup[i].path)
+			offer(h, ram->cgroup[i].path, ram->cgroup[i].bytes[charge]);
+}
+
+static void find_parts(const struct ram *ram, enum ram_class class, struct holders *h)
+{
+	const struct ram_figure *f = &ram->figure[class];
+
+	for (unsigned i = 0; i < f->parts; i++)
+		offer(h, ram->part[f->part + i].name, ram->part[f->part + i].bytes);
+}
+
+static void offer_classes(const struct ram *ram, const enum ram_class *class, size_t count,
+			  struct holders *h)
+{
+	for (size_t i = 0; i < count; i++)
+		if (ram->figure[class[i]].known)
+			offer(h, ram_class_table[class[i]].title, ram->figure[class[i]].bytes);
+}
+
+static void find_kernel(const struct head *h, struct holders *ret)
+{
+	static const enum ram_class classes[] = {RAM_SLAB,	  RAM_LARGE_KMALLOC,
+						 RAM_PAGE_TABLES, RAM_KERNEL_STACKS,
+						 RAM_VMALLOC,	  RAM_PERCPU};
+	static const struct {
+		enum account_part part;
+		const char *name;
+	} counter[] = {
+		{ACCOUNT_SLAB_RECLAIMABLE, "freeable slab"},
+		{ACCOUNT_SLAB_UNRECLAIMABLE, "slab"},
+		{ACCOUNT_PAGE_TABLES, "page tables"},
+		{ACCOUNT_STACKS, "kernel stacks"},
+		{ACCOUNT_VMALLOC, "vmalloc"},
+		{ACCOUNT_PERCPU, "per-CPU memory"},
+	};
+	struct account a;
+
+	if (h->overview.counted) {
+		offer_classes(h->ram, classes, ARRAY_SIZE(classes), ret);
+		return;
+	}
+	account_split(&h->snapshot->system, &a);
+	for (size_t i = 0; i < ARRAY_SIZE(counter); i++)
+		if (account_has(&a, counter[i].part))
+			offer(ret, counter[i].name, (uint64_t)a.value[counter[i].part]);
+}
+
+/* What zram and zswap hold, uncompressed. */
+static uint64_t stored(const struct system_info *s)
+{
+	const struct meminfo *m = &s->meminfo;
+	uint64_t sum = meminfo_has(m, MEMINFO_ZSWAP_STORED) ? m->value[MEMINFO_ZSWAP_STORED] : 0;
+
+	for (size_t i = 0; i < s->zram_count; i++)
+		sum += s->zram[i].stat.stored;
+	return sum;
+}
+
+/* Without a census only what was measured anyway is named. */
+static void find_holders(const struct head *h, enum overview_part part, struct holders *ret)
+{
+	static const enum ram_class rest[] = {RAM_UNNAMED, RAM_NET_RINGS, RAM_GPU,
+					      RAM_ANON_UNMAPPED};
+	const struct ram *ram = h->overview.counted ? h->ram : NULL;
+
+	if (part == OVERVIEW_PROCESSES)
+		find_processes(h->snapshot, h->overview.split ? COUNTER_PSS : COUNTER_RSS_ANON,
+			       ret);
+	else if (part == OVERVIEW_KERNEL)
+		find_kernel(h, ret);
+	else if (part == OVERVIEW_COMPRESSED)
+		offer(ret, "swap of", stored(&h->snapshot->system));
+	else if (ram && part == OVERVIEW_HUGE)
+		find_parts(ram, RAM_HUGETLB, ret);
+	else if (ram && part == OVERVIEW_OTHER)
+		offer_classes(ram, rest, ARRAY_SIZE(rest), ret);
+	else if (ram && part == OVERVIEW_SHMEM && ram->cgroups > 1)
+		find_cgroups(ram, ZMEM_CHARGE_SHMEM, ret);
+	else if (ram && part == OVERVIEW_SHMEM)
+		find_parts(ram, RAM_SHMEM, ret);
+	else if (!ram && part == OVERVIEW_CACHE)
+		offer(ret, "not yet written", h->snapshot->system.meminfo.value[MEMINFO_DIRTY]);
+	else if (ram && part == OVERVIEW_CACHE && ram->cgroups > 1)
+		find_cgroups(ram, ZMEM_CHARGE_FILE, ret);
+	else if (ram && part == OVERVIEW_CACHE)
+		find_parts(ram, RAM_PAGE_CACHE, ret);
+}
+
+/* "java 1.20G, nginx 20.0M" */
+static void name_holders(const struct head *h, enum overview_part part, char held[HELD_MAX])
+{
+	struct holders found = {};
+	size_t used = 0;
+
+	find_holders(h, part, &found);
+	*held = '\0';
+	for (int i = 0; i < HOLDERS && found.item[i].bytes && used < HELD_MAX; i++) {
+		char size[FORMAT_MAX + 1];
+
+		size[format_short(size, found.item[i].bytes)] = '\0';
+		used += (size_t)snprintf(held + used, HELD_MAX - used, "%s%s %s", i ? ", " : "",
+					 found.item[i].name, size);
+	}
+}
+
+/* ---- lines ---- */
+
+static const struct {
+	const char *title, *unsplit; /* `unsplit`: where PSS is not known; NULL: the same */
+	enum line_attr attr;
+	const char *more; /* the command that shows more: arguments of zmem-bpf */
+} parts[OVERVIEW_PARTS] = {
+	[OVERVIEW_PROCESSES] = {"processes (PSS)", "anonymous memory", ATTR_GREEN, ""},
+	[OVERVIEW_SHMEM] = {"unmapped tmpfs", "shmem/tmpfs", ATTR_CYAN, "files"},
+	[OVERVIEW_HUGE] = {"huge pages", NULL, ATTR_CYAN, "-s hugetlb"},
+	[OVERVIEW_KERNEL] = {"kernel", NULL, ATTR_RED, "system -l"},
+	[OVERVIEW_COMPRESSED] = {"zram/zswap", NULL, ATTR_YELLOW, "-s swap_ram"},
+	[OVERVIEW_BALLOON] = {"balloon", NULL, ATTR_YELLOW, ""},
+	[OVERVIEW_RESERVED] = {"reserved at boot", NULL, ATTR_RED, ""},
+	[OVERVIEW_OTHER] = {"drivers/unnamed", NULL, ATTR_YELLOW, "system -l"},
+	[OVERVIEW_CACHE] = {"page cache", NULL, ATTR_BLUE, "files"},
+	[OVERVIEW_FREE] = {"free", NULL, ATTR_DIM, ""},
+};
+
+void head_begin(struct head *h, const struct snapshot *s, const struct ram *ram,
+		const struct table_style *style)
+{
+	*h = (struct head){.snapshot = s, .ram = ram, .style = style};
+	overview_make(s, ram, &h->overview);
+}
+
+size_t head_count(const struct head *h)
+{
+	return h->overview.known ? LINES_BEFORE + h->overview.parts : LINES_BEFORE - 1;
+}
+
+static const char *title_of(const struct head *h, enum overview_part part)
+{
+	return h->overview.split || !parts[part].unsplit ? parts[part].title : parts[part].unsplit;
+}
+
+static void put_bytes(const struct head *h, struct line *l, uint64_t bytes)
+{
+	char text[FORMAT_MAX];
+
+	line_ascii(l, text,
+		   h->style->bytes ? format_bytes(text, bytes, true) : format_short(text, bytes));
+}
+
+/* "used 7.00G" */
+static void put_amount(const struct head *h, struct line *l, const char *word, uint64_t bytes)
+{
+	line_printf(l, "%s ", word);
+	put_bytes(h, l, bytes);
+}
+
+static void put_whole(const struct head *h, struct line *l, const char *word, uint64_t bytes)
+{
+	l->attr = ATTR_BOLD;
+	put_amount(h, l, word, bytes);
+	l->attr = ATTR_NORMAL;
+}
+
+static void put_sums(const struct head *h, struct line *l)
+{
+	const struct overview *o = &h->overview;
+
+	if (!o->total) {
+		line_printf(l, "RAM -");
+		return;
+	}
+	put_whole(h, l, "RAM", o->total);
+	if (!o->available_known)
+		return;
+	put_amount(h, l, ": used", o->used);
+	put_amount(h, l, ", can be freed", o->freeable);
+	put_amount(h, l, ", free", o->free);
+}
+
+/* Of the sums in the line above, in their order. */
+static void put_bar(const struct head *h, struct line *l)
+{
+	const struct overview *o = &h->overview;
+	const struct memory_pressure *p = &h->snapshot->system.pressure;
+	const struct bar_part bar[] = {
+		{"used", '|', ATTR_GREEN, o->available_known, (int64_t)o->used},
+		{"can be freed", ':', ATTR_BLUE, o->available_known, (int64_t)o->freeable},
+		{"free", '.', ATTR_DIM, o->available_known, (int64_t)o->free},
+	};
+
+	bar_put(l, bar, ARRAY_SIZE(bar), o->total, BAR_WIDTH);
+	line_printf(l, "  pressure");
+	if (p->known)
+		line_printf(l, " some %u.%02u %% full %u.%02u %%", p->some_avg10 / 100,
+			    p->some_avg10 % 100, p->full_avg10 / 100, p->full_avg10 % 100);
+	else
+		line_printf(l, " -");
+}
+
+static void put_column(struct line *l, const char *text, size_t len, unsigned width, bool right)
+{
+	unsigned blanks = len < width ? width - (unsigned)len : 0;
+
+	if (right)
+		line_blanks(l, blanks);
+	line_ascii(l, text, len);
+	line_blanks(l, 2 + (right ? 0 : blanks));
+}
+
+static unsigned bar_width(const struct head *h)
+{
+	return h->style->width && h->style->width < WIDE ? BAR_NARROW : BAR_PART;
+}
+
+static void put_row(const struct head *h, struct line *l, const char *title, uint64_t bytes,
+		    enum overview_part look, const char *more, const char *held)
+{
+	double share = h->overview.total ? (double)bytes / (double)h->overview.total : 0;
+	unsigned bar = bar_width(h);
+	unsigned filled = (unsigned)(share * bar + 0.5);
+	char text[FORMAT_MAX], signs[BAR_PART];
+
+	put_column(l, title, strlen(title), TITLE, false);
+	put_column(l, text, format_bytes(text, bytes, h->style->bytes),
+		   h->style->bytes ? BYTES_MAX : FORMAT_SIZE_MAX, true);
+	put_column(l, text, format_percent(text, share * 100), 5, true);
+	filled = filled < bar ? filled : bar;
+	memset(signs, BAR_SIGN, filled);
+	l->attr = parts[look].attr;
+	put_column(l, signs, filled, bar, false);
+	l->attr = ATTR_DIM;
+	put_column(l, more, strlen(more), MORE, false);
+	l->attr = ATTR_NORMAL;
+	line_text(l, held, 0);
+}
+
+static void put_headings(const struct head *h, struct line *l)
+{
+	unsigned size = h->style->bytes ? BYTES_MAX : FORMAT_SIZE_MAX;
+
+	l->attr = ATTR_BOLD;
+	line_printf(l, "%-*s  %*s  %5s  %-*s  %-*s  LARGEST PARTS", TITLE, "RAM", (int)size, "SIZE",
+		    "%RAM", (int)bar_width(h), "", MORE, "SEE zmem-bpf");
+	l->attr = ATTR_NORMAL;
+}
+
+static void put_others(const struct head *h, struct line *l, size_t first)
+{
+	const struct overview *o = &h->overview;
+	char title[32], names[HELD_MAX] = "";
+	uint64_t sum = 0;
+	size_t used = 0;
+
+	for (size_t i = first; i < o->parts; i++) {
+		sum += o->bytes[o->order[i]];
+		if (used < sizeof(names))
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+						 used ? ", " : "", title_of(h, o->order[i]));
+	}
+	snprintf(title, sizeof(title), "%zu others", o->parts - first);
+	put_row(h, l, title, sum, o->order[first], "system", names);
+}
+
+void head_put(const struct head *h, struct line *l, size_t i, size_t lines)
+{
+	const struct overview *o = &h->overview;
+	char held[HELD_MAX];
+	size_t part = i - LINES_BEFORE;
+
+	if (i == 0) {
+		put_sums(h, l);
+	} else if (i == 1) {
+		put_bar(h, l);
+	} else if (i == 2) {
+		put_headings(h, l);
+	} else if (i + 1 == lines && part + 1 < o->parts) {
+		put_others(h, l, part);
+	} else {
+		name_holders(h, o->order[part], held);
+		put_row(h, l, title_of(h, o->order[part]), o->bytes[o->order[part]], o->order[part],
+			parts[o->order[part]].more, held);
+	}
+}
+
+/* Tmpfs is known where the files of the machine were read; the rest is mostly shared memory. */
+static void put_swap_parts(const struct head *h, struct line *l, uint64_t used)
+{
+	const struct machine_balance *b = &h->snapshot->balance;
+	const struct machine_files *f = &h->snapshot->system.files;
+	uint64_t others = b->swap_unattributed;
+
+	if (!b->swap_unattributed_known || others > used)
+		return;
+	put_amount(h, l, " = processes", used - others);
+	if (f->shmem_known && f->swapped_tmpfs && f->swapped_tmpfs <= others) {
+		put_amount(h, l, " + tmpfs", f->swapped_tmpfs);
+		others -= f->swapped_tmpfs;
+	}
+	put_amount(h, l, " + other", others);
+}
+
+void head_put_swap(const struct head *h, struct line *l)
+{
+	const struct meminfo *m = &h->snapshot->system.meminfo;
+	uint64_t used;
+
+	if (!meminfo_swap_used(m, &used)) {
+		line_printf(l, "Swap -");
+	} else if (!m->value[MEMINFO_SWAP_TOTAL]) {
+		line_printf(l, "Swap none");
+	} else {
+		put_whole(h, l, "Swap", m->value[MEMINFO_SWAP_TOTAL]);
+		put_amount(h, l, ": used", used);
+		put_swap_parts(h, l, used);
+		if (!h->rates)
+			return;
+		put_amount(h, l, ", in", h->rates->in);
+		put_amount(h, l, "/s, out", h->rates->out);
+		line_printf(l, "/s");
+	}
+}
+
+/* The fullest one; NULL: none has a limit. A limit above all RAM is none. */
+static const struct memcg *nearest_to_limit(const struct head *h)
+{
+	const struct snapshot *s = h->snapshot;
+	const struct memcg *ret = NULL;
+	double most = 0;
+
+	for (size_t i = 0; i < s->memcg_count; i++) {
+		const struct memcg *m = &s->memcg[i];
+		double full;
+
+		if (!m->current_known || !m->limit_known || !m->limit ||
+		    m->limit > h->overview.total)
+			continue;
+		full = (double)m->current / (double)m->limit;
+		if (ret && full <= most)
+			continue;
+		ret = m;
+		most = full;
+	}
+	return ret;
+}
+
+bool head_has_limits(const struct head *h)
+{
+	return h->snapshot->system.oom_kills.count || nearest_to_limit(h);
+}
+
+void head_put_limits(const struct head *h, struct line *l)
+{
+	const struct memcg *m = nearest_to_limit(h);
+	uint64_t kills = h->snapshot->system.oom_kills.count;
+
+	line_printf(l, "Limits: ");
+	if (m) {
+		line_printf(l, "%.0f %% of ", 100 * (double)m->current / (double)m->limit);
+		put_bytes(h, l, m->limit);
+		line_printf(l, " in ");
+		line_text_middle(l, m->path, LIMIT_PATH);
+		line_printf(l, kills ? ", " : "");
+	}
+	if (kills)
+		line_printf(l, "%llu OOM kill%s since boot", (unsigned long long)kills,
+			    kills == 1 ? "" : "s");
+}
+
+void head_print(struct strbuf *out, const struct head *h, size_t lines)
+{
+	struct line l = {.out = out, .width = h->style->width, .color = h->style->color};
+	size_t count = head_count(h);
+
+	count = lines < count ? lines : count;
+	for (size_t i = 0; i < count; i++) {
+		head_put(h, &l, i, count);
+		line_end(&l);
+	}
+	head_put_swap(h, &l);
+	line_end(&l);
+	if (!head_has_limits(h))
+		return;
+	head_put_limits(h, &l);
+	line_end(&l);
+}
+
+/* ---- what to type next ---- */
+
+/* Of all RAM, a share of which is worth a look. */
+#define LARGE(o) ((o)->total / 16)
+
+void head_print_next(struct strbuf *out, const struct head *h)
+{
+	const struct overview *o = &h->overview;
+	const struct meminfo *m = &h->snapshot->system.meminfo;
+	uint64_t swapped = 0;
+	const struct {
+		bool fits;
+		const char *command;
+	} next[] = {
+		{meminfo_swap_used(m, &swapped) && swapped > LARGE(o), "zmem-bpf -s swap_pss"},
+		{h->snapshot->system.oom_kills.count, "zmem-bpf incidents"},
+		{o->bytes[OVERVIEW_SHMEM] > LARGE(o), "zmem-bpf files"},
+		{o->bytes[OVERVIEW_OTHER] > LARGE(o) || o->bytes[OVERVIEW_KERNEL] > 2 * LARGE(o),
+		 "zmem-bpf system"},
+		{o->available_known && m->value[MEMINFO_AVAILABLE] < LARGE(o),
+		 "zmem-bpf watch --grow"},
+	};
+	bool any = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(next); i++) {
+		if (!next[i].fits)
+			continue;
+		strbuf_printf(out, "%s%s", any ? "   " : "next: ", next[i].command);
+		any = true;
+	}
+	if (any)
+		strbuf_putc(out, '\n');
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The first lines of a screen: where the RAM went, the largest part first, with who holds most of
+ * it and the command that shows more; and the swap.
+ */
+#ifndef ZMEM_REPORT_HEAD_H
+#define ZMEM_REPORT_HEAD_H
+
+#include "model/overview.h"
+#include "query/result.h"
+#include "write/grid.h"
+
+/* What goes in and out of swap, bytes per second. */
+struct swap_rates {
+	uint64_t in, out;
+};
+
+struct head {
+	const struct snapshot *snapshot;
+	const struct ram *ram; /* NULL: none */
+	const struct table_style *style;
+	const struct swap_rates *rates; /* to be set by the caller; NULL: not known */
+	struct overview overview;
+};
+
+/* `ram`: with a census, parts are those of page frames and have holders. */
+void head_begin(struct head *h, const struct snapshot *s, const struct ram *ram,
+		const struct table_style *style);
+/* The lines that head_put() can write: three, and one for each part; 2: parts are not known. */
+size_t head_count(const struct head *h);
+/*
+ * Writes a line, without its end: the sums, a bar, headings, and the parts. With fewer `lines` than
+ * head_count() the last one has the sum of the smaller parts.
+ */
+void head_put(const struct head *h, struct line *l, size_t i, size_t lines);
+/* The line of swap, in use by whom. */
+void head_put_swap(const struct head *h, struct line *l);
+/*
+ * The line of the memory cgroup that is nearest to its limit, if cgroups were read, and of OOM
+ * kills. Without either it is not worth a line.
+ */
+bool head_has_limits(const struct head *h);
+void head_put_limits(const struct head *h, struct line *l);
+/* All of them, with `lines` of RAM. */
+void head_print(struct strbuf *out, const struct head *h, size_t lines);
+
+/* A line with the commands that fit what is seen; nothing if all is well. */
+void head_print_next(struct strbuf *out, const struct head *h);
+
+#endif
