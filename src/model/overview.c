@@ -5,6 +5,24 @@
 #include "base/array.h"
 #include "model/account.h"
 
+const char *overview_part_name(enum overview_part part)
+{
+	static const char *const name[OVERVIEW_PARTS] = {
+		[OVERVIEW_PROCESSES] = "processes",
+		[OVERVIEW_SHMEM] = "shmem",
+		[OVERVIEW_HUGE] = "huge",
+		[OVERVIEW_KERNEL] = "kernel",
+		[OVERVIEW_COMPRESSED] = "compressed",
+		[OVERVIEW_BALLOON] = "balloon",
+		[OVERVIEW_RESERVED] = "reserved",
+		[OVERVIEW_OTHER] = "other",
+		[OVERVIEW_CACHE] = "cache",
+		[OVERVIEW_FREE] = "free",
+	};
+
+	return name[part];
+}
+
 /* The PSS of all processes, bytes. */
 struct mapped {
 	int64_t anon, file, shmem;

@@ -23,6 +23,9 @@ enum overview_part {
 	OVERVIEW_PARTS,
 };
 
+/* "processes": as in the data of the page. */
+const char *overview_part_name(enum overview_part part);
+
 struct overview {
 	bool known;	/* the parts are */
 	bool counted;	/* from a census */

@@ -9,7 +9,6 @@
 #include "write/bar.h"
 #include "write/format.h"
 
-#define HOLDERS	     3
 #define HELD_MAX     256
 #define LINES_BEFORE 3 /* the sums, the bar, the headings */
 /* Columns. */
@@ -25,23 +24,18 @@
 
 /* ---- who holds most of a part ---- */
 
-struct holder {
-	const char *name;
-	uint64_t bytes;
-};
-
 struct holders {
-	struct holder item[HOLDERS];
+	struct head_holder item[HEAD_HOLDERS];
 };
 
 /* Keeps the largest ones. */
 static void offer(struct holders *h, const char *name, uint64_t bytes)
 {
-	struct holder new = {name, bytes};
+	struct head_holder new = {name, bytes};
 
-	for (int i = 0; i < HOLDERS; i++)
+	for (int i = 0; i < HEAD_HOLDERS; i++)
 		if (new.bytes > h->item[i].bytes) {
-			struct holder next = h->item[i];
+			struct head_holder next = h->item[i];
 
 			h->item[i] = new;
 			new = next;
@@ -150,20 +144,33 @@ static void find_holders(const struct head *h, enum overview_part part, struct h
 		find_parts(ram, RAM_PAGE_CACHE, ret);
 }
 
+size_t head_holders(const struct head *h, enum overview_part part,
+		    struct head_holder ret[HEAD_HOLDERS])
+{
+	struct holders found = {};
+	size_t count = 0;
+
+	find_holders(h, part, &found);
+	while (count < HEAD_HOLDERS && found.item[count].bytes) {
+		ret[count] = found.item[count];
+		count++;
+	}
+	return count;
+}
+
 /* "java 1.20G, nginx 20.0M" */
 static void name_holders(const struct head *h, enum overview_part part, char held[HELD_MAX])
 {
-	struct holders found = {};
-	size_t used = 0;
+	struct head_holder holder[HEAD_HOLDERS];
+	size_t used = 0, count = head_holders(h, part, holder);
 
-	find_holders(h, part, &found);
 	*held = '\0';
-	for (int i = 0; i < HOLDERS && found.item[i].bytes && used < HELD_MAX; i++) {
+	for (size_t i = 0; i < count && used < HELD_MAX; i++) {
 		char size[FORMAT_MAX + 1];
 
-		size[format_short(size, found.item[i].bytes)] = '\0';
+		size[format_short(size, holder[i].bytes)] = '\0';
 		used += (size_t)snprintf(held + used, HELD_MAX - used, "%s%s %s", i ? ", " : "",
-					 found.item[i].name, size);
+					 holder[i].name, size);
 	}
 }
 
@@ -198,7 +205,7 @@ size_t head_count(const struct head *h)
 	return h->overview.known ? LINES_BEFORE + h->overview.parts : LINES_BEFORE - 1;
 }
 
-static const char *title_of(const struct head *h, enum overview_part part)
+const char *head_title(const struct head *h, enum overview_part part)
 {
 	return h->overview.split || !parts[part].unsplit ? parts[part].title : parts[part].unsplit;
 }
@@ -319,7 +326,7 @@ static void put_others(const struct head *h, struct line *l, size_t first)
 		sum += o->bytes[o->order[i]];
 		if (used < sizeof(names))
 			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-						 used ? ", " : "", title_of(h, o->order[i]));
+						 used ? ", " : "", head_title(h, o->order[i]));
 	}
 	snprintf(title, sizeof(title), "%zu others", o->parts - first);
 	put_row(h, l, title, sum, o->order[first], "system", names);
@@ -341,8 +348,8 @@ void head_put(const struct head *h, struct line *l, size_t i, size_t lines)
 		put_others(h, l, part);
 	} else {
 		name_holders(h, o->order[part], held);
-		put_row(h, l, title_of(h, o->order[part]), o->bytes[o->order[part]], o->order[part],
-			parts[o->order[part]].more, held);
+		put_row(h, l, head_title(h, o->order[part]), o->bytes[o->order[part]],
+			o->order[part], parts[o->order[part]].more, held);
 	}
 }
 

@@ -33,6 +33,20 @@ size_t head_count(const struct head *h);
  * head_count() the last one has the sum of the smaller parts.
  */
 void head_put(const struct head *h, struct line *l, size_t i, size_t lines);
+/* "page cache" */
+const char *head_title(const struct head *h, enum overview_part part);
+
+#define HEAD_HOLDERS 3
+
+struct head_holder {
+	const char *name; /* any bytes */
+	uint64_t bytes;
+};
+
+/* Who holds most of the part, the largest first. Returns how many. */
+size_t head_holders(const struct head *h, enum overview_part part,
+		    struct head_holder ret[HEAD_HOLDERS]);
+
 /* The line of swap, in use by whom. */
 void head_put_swap(const struct head *h, struct line *l);
 /*

@@ -7,6 +7,10 @@
  *	 "tool", "timestamp", "timestamp_ms", "host", "source", "collection", "system", "totals":
  *						as in zmem.snapshot
  *	 "memory", "kernel", "user":		as in zmem.system
+ *	 "head":null | {"total_bytes","used_bytes","freeable_bytes","free_bytes","parts":[
+ *	  {"part":"processes","title":"processes (PSS)","bytes":4096,
+ *	   "holders":[{"name","bytes"}]},	who holds most of it
+ *	  …],"limits":null | "Limits: …"},	the parts of RAM, the largest first: they add up
  *	 "summary":"total of 12 processes; …",	the last line of the table
  *	 "others":null | {…},			sums, like "totals", of the rows that are left out
  *	 "group":null | "unit",			the initial grouping
@@ -28,6 +32,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "report/head.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "report/summary.h"
@@ -229,6 +234,65 @@ static void put_machine(struct page *p)
 	json_lines(w, &system_parts, &report, NULL);
 }
 
+static void put_part(struct json_writer *w, const struct head *h, enum overview_part part)
+{
+	struct head_holder holder[HEAD_HOLDERS];
+	size_t count = head_holders(h, part, holder);
+
+	json_begin(w, '{');
+	json_string(w, "part", overview_part_name(part));
+	json_string(w, "title", head_title(h, part));
+	json_u64(w, "bytes", h->overview.bytes[part]);
+	json_array(w, "holders");
+	for (size_t i = 0; i < count; i++) {
+		json_begin(w, '{');
+		json_string_max(w, "name", holder[i].name, TEXT_MAX);
+		json_u64(w, "bytes", holder[i].bytes);
+		json_end(w, '}');
+	}
+	json_end(w, ']');
+	json_end(w, '}');
+}
+
+static void put_limits(struct page *p, const struct head *h)
+{
+	cleanup(strbuf_done) struct strbuf text = {0};
+	struct line line = {.out = &text};
+
+	if (head_has_limits(h))
+		head_put_limits(h, &line);
+	if (strbuf_error(&text))
+		p->error = strbuf_error(&text);
+	json_string(p->w, "limits", text.len ? strbuf_str(&text) : NULL);
+}
+
+static void put_head(struct page *p)
+{
+	const struct snapshot *s = p->r->snapshot;
+	const struct overview *o;
+	struct json_writer *w = p->w;
+	struct head h;
+
+	head_begin(&h, s, s->system.ram, p->style);
+	o = &h.overview;
+	json_newline(w);
+	if (!o->known || !o->available_known) {
+		json_null(w, "head");
+		return;
+	}
+	json_object(w, "head");
+	json_u64(w, "total_bytes", o->total);
+	json_u64(w, "used_bytes", o->used);
+	json_u64(w, "freeable_bytes", o->freeable);
+	json_u64(w, "free_bytes", o->free);
+	json_array(w, "parts");
+	for (size_t i = 0; i < o->parts; i++)
+		put_part(w, &h, o->order[i]);
+	json_end(w, ']');
+	put_limits(p, &h);
+	json_end(w, '}');
+}
+
 static void put_sums(struct page *p)
 {
 	struct json_writer *w = p->w;
@@ -276,6 +340,7 @@ void render_page_json(struct strbuf *out, const struct result *r, const struct t
 		return;
 	}
 	put_machine(&p);
+	put_head(&p);
 	put_summary(&p);
 	put_sums(&p);
 	put_presentation(&p);

@@ -75,7 +75,7 @@ def check_refreshing(page):
     same("the machine comes first, the table, the history and the map below", tops, sorted(tops))
     details = page.is_("byId('ram').innerText")
     result(details.startswith("Map of RAM by page frame"), "RAM is shown by page frame", details)
-    shares = page.is_("[...document.querySelectorAll('#machine .gauge')[0].querySelectorAll('li span:last-child')].map(e =>"
+    shares = page.is_("[...document.querySelectorAll('#machine .gauge')[0].querySelectorAll('li span:last-of-type')].map(e =>"
                       " parseFloat(e.textContent))")
     result(abs(sum(shares) - 100) < 1, "the parts of the bar are all of RAM", shares)
     same("the page shows that it is live", page.is_("byId('live-state').textContent"), "live")

@@ -263,6 +263,20 @@ TEST(sockets)
 	assert_int_equal(s.bytes, 5 * 4096 + 100);
 }
 
+TEST(oom_kills)
+{
+	static const char *const refused[] = {
+		"", "oom_kill 1", "oom_kills 1\n", "oom_kill -1\n", "oom_kill \n", "xoom_kill 1\n"};
+	static const char one[] = "pgsteal 9\noom_kill 3\noom_kill 4\n";
+	struct oom_kills kills = {};
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		assert_int_equal(oom_kills_parse(refused[i], strlen(refused[i]), &kills), -EINVAL);
+	assert_false(kills.known);
+	assert_int_equal(oom_kills_parse(one, strlen(one), &kills), 0);
+	assert_true(kills.known && kills.count == 3);
+}
+
 TEST(refaults)
 {
 	static const char *const refused[] = {

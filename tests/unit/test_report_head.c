@@ -36,6 +36,95 @@ TEST(screens)
 	}
 }
 
+static void assert_limits(const struct sample *s, const char *want)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+	struct line l = {.out = &out};
+	struct head head;
+
+	head_begin(&head, &s->snapshot, NULL, &(struct table_style){});
+	assert_int_equal(head_has_limits(&head), *want != 0);
+	if (*want)
+		head_put_limits(&head, &l);
+	line_end(&l);
+	assert_string_equal(strbuf_str(&out), *want ? want : "\n");
+}
+
+TEST(limits)
+{
+	struct memcg memcg[] = {
+		{.path = "/a",
+		 .current_known = true,
+		 .limit_known = true,
+		 .current = MIB,
+		 .limit = 8 * MIB},
+		{.path = "/b", .current_known = true, .current = GIB},
+		{.path = "/unknown", .limit_known = true, .limit = 1},
+		/* Above all RAM: no limit. */
+		{.path = "/c",
+		 .current_known = true,
+		 .limit_known = true,
+		 .current = 15 * GIB,
+		 .limit = 17 * GIB},
+		{.path = "/d",
+		 .current_known = true,
+		 .limit_known = true,
+		 .current = 3 * MIB,
+		 .limit = 4 * MIB},
+	};
+	struct sample s;
+
+	sample_ordinary(&s);
+	sample_parts(&s);
+	assert_limits(&s, "");
+	s.snapshot.system.oom_kills = (struct oom_kills){true, 0};
+	assert_limits(&s, "");
+	s.snapshot.system.oom_kills.count = 1;
+	assert_limits(&s, "Limits: 1 OOM kill since boot\n");
+	s.snapshot.memcg = memcg;
+	s.snapshot.memcg_count = ARRAY_SIZE(memcg);
+	assert_limits(&s, "Limits: 75 % of 4.00M in /d, 1 OOM kill since boot\n");
+	s.snapshot.memcg_count--;
+	s.snapshot.system.oom_kills.count = 2;
+	assert_limits(&s, "Limits: 12 % of 8.00M in /a, 2 OOM kills since boot\n");
+	s.snapshot.system.oom_kills.count = 0;
+	assert_limits(&s, "Limits: 12 % of 8.00M in /a\n");
+}
+
+static void assert_swap(const struct sample *s, const struct swap_rates *rates, const char *want)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+	struct line l = {.out = &out};
+	struct head head;
+
+	head_begin(&head, &s->snapshot, NULL, &(struct table_style){});
+	head.rates = rates;
+	head_put_swap(&head, &l);
+	line_end(&l);
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+TEST(swap)
+{
+	const struct swap_rates rates = {1536, 2 * MIB};
+	struct sample s;
+
+	sample_ordinary(&s);
+	assert_swap(
+		&s, &rates,
+		"Swap 2.00G: used 1.00G = processes 1021M + tmpfs 2.00M + other 1.00M, in 1.50K/s, "
+		"out 2.00M/s\n");
+	s.snapshot.system.files.shmem_known = false;
+	assert_swap(&s, NULL, "Swap 2.00G: used 1.00G = processes 1021M + other 3.00M\n");
+	s.snapshot.balance.swap_unattributed_known = false;
+	assert_swap(&s, NULL, "Swap 2.00G: used 1.00G\n");
+	sample_meminfo(&s.snapshot.system.meminfo, MEMINFO_SWAP_TOTAL, 0);
+	sample_meminfo(&s.snapshot.system.meminfo, MEMINFO_SWAP_FREE, 0);
+	assert_swap(&s, &rates, "Swap none\n");
+	s.snapshot.system.meminfo.have = 0;
+	assert_swap(&s, NULL, "Swap -\n");
+}
+
 static void assert_next(const struct sample *s, const char *want)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
@@ -69,6 +158,9 @@ TEST(next)
 	assert_next(&s, "");
 	set(&s, MEMINFO_SHMEM, 3 * GIB);
 	assert_next(&s, "next: zmem-bpf files\n");
+	s.snapshot.system.oom_kills = (struct oom_kills){true, 1};
+	assert_next(&s, "next: zmem-bpf incidents   zmem-bpf files\n");
+	s.snapshot.system.oom_kills.count = 0;
 	set(&s, MEMINFO_SWAP_FREE, 1 * GIB);
 	set(&s, MEMINFO_FREE, 5 * GIB);
 	set(&s, MEMINFO_AVAILABLE, 1 * GIB / 2);

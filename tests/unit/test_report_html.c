@@ -6,6 +6,30 @@
 #include "report/report.h"
 #include "base/string_table.h"
 
+/* With the parts of RAM, a cgroup that is nearly full, and OOM kills. */
+static void make_parts(struct sample *s)
+{
+	static struct memcg memcg[] = {
+		{.path = "/half",
+		 .current_known = true,
+		 .limit_known = true,
+		 .current = 50,
+		 .limit = 100},
+		{.path = "/full \"<b>",
+		 .current_known = true,
+		 .limit_known = true,
+		 .current = 99 * MIB,
+		 .limit = 100 * MIB},
+		{.path = "/unlimited", .current_known = true, .current = 1 << 30},
+	};
+
+	sample_ordinary(s);
+	sample_parts(s);
+	s->snapshot.memcg = memcg;
+	s->snapshot.memcg_count = ARRAY_SIZE(memcg);
+	s->snapshot.system.oom_kills = (struct oom_kills){true, 1};
+}
+
 TEST(data)
 {
 	const struct field *unit = process_field("unit");
@@ -15,6 +39,7 @@ TEST(data)
 		struct table_style style;
 	} is[] = {
 		{"page_ordinary.json", sample_ordinary, {.group = unit}},
+		{"page_parts.json", make_parts, {}},
 		{"page_hostile.json", sample_hostile, {}},
 		{"page_bare.json", sample_bare, {}},
 	};

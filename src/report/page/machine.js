@@ -46,13 +46,13 @@ function wordsOf(key) {
 
 // The parts of the bar: name, color, help, and the classes of page frames; the kernel has all others.
 const RAM_PARTS = [
-	['anonymous', 'anon', 'memory of processes', ['anon', 'anon_unmapped']],
-	['shared memory', 'shmem', 'shared memory and tmpfs, mapped or not', ['shmem']],
-	['cache', 'cache', 'page cache of files and block devices, mapped or not', ['page_cache']],
+	['anonymous', 'anon', '', ['anon', 'anon_unmapped']],
+	['shared memory', 'shmem', 'tmpfs too, mapped or not', ['shmem']],
+	['cache', 'cache', 'of files and block devices, mapped or not', ['page_cache']],
 	['kernel', 'kernel', 'slab, page tables, drivers and others', null],
-	['hugetlb', 'hugetlb', 'hugetlb pages, used or unused', ['hugetlb']],
-	['reserved', 'lost', 'reserved at boot, or taken back by the host of a virtual machine', ['reserved', 'balloon']],
-	['free', 'free', 'pages that nothing uses', ['free']],
+	['hugetlb', 'hugetlb', 'used or unused', ['hugetlb']],
+	['reserved', 'lost', 'at boot, or taken back by the host of a virtual machine', ['reserved', 'balloon']],
+	['free', 'free', '', ['free']],
 ];
 
 /** The parts of RAM as the kernel counts them. */
@@ -102,12 +102,13 @@ function ramDetail(frame) {
 	return shareText(frame, ramView.root) + (frame.help ? `: ${frame.help}` : '');
 }
 
-function ramGauge(doc, ram) {
-	const available = doc.system.memory_available_bytes;
+const HEAD_COLORS = {processes: 'anon', huge: 'hugetlb', compressed: 'swap', balloon: 'lost', reserved: 'lost', other: 'lost'};
 
-	return gauge('RAM', available === null ? '' : `${sizeText(available)} available without swapping`, ram.bytes,
-		ram.below.filter(({name, bytes}) => bytes || name === 'free')
-			.map(({name, color, bytes, help}) => [name, color, bytes, help]));
+/** The parts of RAM that add up to all of it, the largest first, with who holds most. */
+function ramGauge({head}, ram) {
+	return !head ? gauge('RAM', '', ram.bytes, []) : gauge('RAM', `${sizeText(head.used_bytes)} used, ` +
+		`${sizeText(head.freeable_bytes)} can be freed, ${sizeText(head.free_bytes)} free`, head.total_bytes, head.parts.map(({part, title, bytes, holders}) =>
+		[title, HEAD_COLORS[part] ?? part, bytes, holders.map(h => `${visible(h.name)} ${sizeText(h.bytes)}`).join(', '), true]));
 }
 
 function swapGauge(doc) {
@@ -125,8 +126,8 @@ function swapGauge(doc) {
 		[...parts, ['free', 'free', s.swap_free_bytes, 'SwapFree']]);
 }
 
-/** The sizes of zram and zswap. */
-function compressedText(s) {
+/** The sizes of zram and zswap, the fullest memory cgroup, OOM kills. */
+function moreText({system: s, head}) {
 	const ratio = (stored, used) => used > 0 ? `, ${(stored / used).toFixed(1)} : 1` : '';
 	const lines = (s.zram ?? []).map(z => `${visible(z.name)}: ${sizeText(z.stored_bytes)} stored in ` +
 		`${sizeText(z.used_bytes)} of RAM${ratio(z.stored_bytes, z.used_bytes)}`);
@@ -134,6 +135,8 @@ function compressedText(s) {
 	if (s.zswap_stored_bytes)
 		lines.push(`zswap: ${sizeText(s.zswap_stored_bytes)} stored in ` +
 			`${sizeText(s.zswap_pool_bytes)} of RAM${ratio(s.zswap_stored_bytes, s.zswap_pool_bytes)}`);
+	if (head?.limits)
+		lines.push(visible(head.limits));
 	return lines.join(' · ');
 }
 
@@ -154,7 +157,7 @@ function showRam(doc, ram) {
 }
 
 function showMachine(doc) {
-	const place = byId('bars'), compressed = compressedText(doc.system), known = doc.memory.total_bytes !== null;
+	const place = byId('bars'), more = moreText(doc), known = doc.memory.total_bytes !== null;
 
 	byId('ram').hidden = !known;
 	if (!known) {
@@ -164,7 +167,7 @@ function showMachine(doc) {
 	const ram = ramOf(doc);
 
 	place.replaceChildren(ramGauge(doc, ram), swapGauge(doc));
-	if (compressed)
-		place.append(element('p', {className: 'more'}, compressed));
+	if (more)
+		place.append(element('p', {className: 'more'}, more));
 	showRam(doc, ram);
 }
