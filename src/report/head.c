@@ -367,7 +367,8 @@ static void put_swap_parts(const struct head *h, struct line *l, uint64_t used)
 		put_amount(h, l, " + tmpfs", f->swapped_tmpfs);
 		others -= f->swapped_tmpfs;
 	}
-	put_amount(h, l, " + other", others);
+	if (others)
+		put_amount(h, l, " + other", others);
 }
 
 void head_put_swap(const struct head *h, struct line *l)

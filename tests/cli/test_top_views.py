@@ -85,7 +85,7 @@ def check_live_group():
     with subprocess.Popen((MKMEM, "anon", "names"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         pids = mkmem_pids(child)
         everything = ",".join(str(pid) for pid in pids.values())
-        tmux = Tmux((PROGRAM, "top", "-i", "0.2", "-p", everything, "-g", "user"))
+        tmux = Tmux((PROGRAM, "top", "-i", "0.2", "-p", everything, "-g", "user"), rows=40)
         try:
             tmux.until(lambda screen: "1 row" in screen)
             tmux.keys("Enter")
@@ -93,7 +93,7 @@ def check_live_group():
             result(pids_of(screen) == set(pids.values()), "a live group: its processes", screen)
             tmux.keys("f", "no such name", "Enter")
             screen = tmux.until(lambda screen: "no rows" in screen)
-            result(" user " in screen.splitlines()[4] and "filter no such name" in screen,
+            result(" user " in screen.splitlines()[headings_at(screen) - 1] and "filter no such name" in screen,
                    "a filter in a group: the head says both", screen)
             child.stdin.close()
             tmux.keys("Escape")
@@ -150,18 +150,39 @@ def size(text):
     return float(text.rstrip("KMGT")) * 1024 ** ("KMGT".find(text[-1]) + 1)
 
 
+def headings_at(screen):
+    """The line of the headings of the list."""
+    return next(i for i, line in enumerate(screen.splitlines()) if re.search(r"\bPID\b", line))
+
+
+def swap_of(screen):
+    """What is said of swap activity."""
+    line = next(line for line in screen.splitlines() if line.startswith("Swap "))
+    return re.sub(r"Swap \S+: used \S+( = processes [^ ,]+( \+ tmpfs [^ ,]+)?( \+ other [^ ,]+)?)?", "", line)
+
+
 def check_head():
-    """Available memory and pressure are those of /proc; our own cost is in the help alone."""
+    """The sums of RAM and the pressure are those of /proc; our own cost is in the help alone."""
     tmux = Tmux((PROGRAM, "top", "-i", "0.2"))
     try:
-        screen = tmux.until(lambda screen: "/s out" in screen)
-        line = screen.splitlines()[2]
-        found = re.fullmatch(r"Avail (\S+)  pressure (-|some \d+\.\d\d % full \d+\.\d\d %)  swap in (\S+)/s out (\S+)/s", line)
-        result(found, "the head: available memory, pressure, swap", line)
+        screen = tmux.until(lambda screen: "RAM " in screen)
+        sums, bar = screen.splitlines()[:2]
+        found = re.fullmatch(r"RAM (\S+): used (\S+), can be freed (\S+), free (\S+)", sums)
+        result(found, "the head: the sums of RAM", sums)
+        total, used, freeable, free = map(size, found.groups()) if found else [0] * 4
         available = meminfo("MemAvailable")
-        result(found and abs(size(found.group(1)) - available) < available / 4, "MemAvailable", (line, available))
-        result(found and (found.group(2) == "-") != os.path.exists("/proc/pressure/memory"), "pressure, where the kernel has it",
-               line)
+        result(abs(total - meminfo("MemTotal")) < total / 50, "MemTotal", sums)
+        result(abs(freeable + free - available) < available / 4, "MemAvailable", (sums, available))
+        result(abs(used + freeable + free - total) < total / 25, "the sums add up", sums)
+        found = re.fullmatch(r"\[[|:.]{40}\]  pressure (-|some \d+\.\d\d % full \d+\.\d\d %)", bar)
+        result(found and (found.group(1) == "-") != os.path.exists("/proc/pressure/memory"), "pressure, where the kernel has it", bar)
+        result(found and abs(bar.count("|") - 40 * used / total) < 2, "the bar", (sums, bar))
+        tall = headings_at(screen)
+        tmux.keys("m")
+        screen = tmux.until(lambda screen: "%RAM         SEE" not in screen)
+        result(headings_at(screen) < tall, "m: fewer lines of RAM", screen)
+        tmux.keys("m")
+        tmux.until(lambda screen: "SEE zmem-bpf" in screen)
         result("of a CPU" not in screen, "the head: not our own cost", screen)
         result(all(len(line) <= 80 for line in screen.splitlines()), "80 columns", screen)
         tmux.keys("?")
@@ -172,7 +193,7 @@ def check_head():
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
     try:
         screen = tmux.until(has_rows)
-        result("pressure -  swap in - out -" in screen, "a recording without pressure: -", screen)
+        result("pressure -" in screen, "a recording without pressure: -", screen)
     finally:
         tmux.close()
 
@@ -183,6 +204,8 @@ def check_swapped():
         run = subprocess.run((PROGRAM, "--replay", recording, "-J"), check=True, stdout=subprocess.PIPE)
         return frame, run.stdout
 
+    # Without swap there is none.
+    before, after = ("", r", in \S+/s, out \S+/s") if meminfo("SwapTotal") else ("Swap none", "Swap none")
     with tempfile.TemporaryDirectory() as directory:
         recording = directory + "/recording"
         subprocess.run((PROGRAM, "record", recording, "-q", "-c", "2", "-i", "0.3", "-p", str(os.getpid())), check=True)
@@ -193,13 +216,13 @@ def check_swapped():
         tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000"))
         try:
             screen = tmux.until(lambda screen: "snapshot 1 of 2" in screen)
-            result("swap in - out -" in screen, "the first frame: no activity known", screen)
+            result(swap_of(screen) == before, "the first frame: no activity known", screen)
             tmux.keys(".")
             screen = tmux.until(lambda screen: "snapshot 2 of 2" in screen)
-            result(re.search(r"swap in \S+/s out \S+/s", screen), "the second frame: activity", screen)
+            result(re.fullmatch(after, swap_of(screen)), "the second frame: activity", screen)
             tmux.keys(",")
             screen = tmux.until(lambda screen: "snapshot 1 of 2" in screen)
-            result("swap in - out -" in screen, "back in the first frame: not known", screen)
+            result(swap_of(screen) == before, "back in the first frame: not known", screen)
         finally:
             tmux.close()
 
@@ -220,7 +243,7 @@ def check_timeline():
             tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000"), columns=columns, rows=rows)
             try:
                 screen = tmux.until(lambda screen: "snapshot 1 of 3" in screen)
-                line = screen.splitlines()[5]
+                line = screen.splitlines()[headings_at(screen) - 1]
                 result(re.fullmatch(r"\d\d:\d\d:\d\d \[#-+\] \d\d:\d\d:\d\d", line), "%d columns: the time line" % columns, screen)
                 for keys, at, says in ((("]",), 3, "#]"), (("]",), 3, "#]"), (("[",), 1, "[#"),
                                        (("@", "-0s", "Enter"), 3, "#]"), (("{",), 1, "[#"), (("}",), 3, "#]"),
@@ -277,7 +300,7 @@ def check_keys():
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
     try:
         tmux.until(has_rows)
-        for keys, says in ((("z",), "z does nothing; ? lists the keys"), (("m",), "m reads the mappings in the details"),
+        for keys, says in ((("z",), "z does nothing; ? lists the keys"),
                            (("F9",), "F9 does nothing"), (("*",), "of a tree"),
                            (("Enter", "s"), "s chooses the sort column in the list")):
             tmux.keys(*keys)
