@@ -35,14 +35,16 @@ static bool has_head(const struct options *o, const struct output *out)
 	       !o->total && !o->pids && !o->users && !o->filter && !o->cgroup && !o->units;
 }
 
-/* On a low terminal the rows come first, and a note has no room. */
-static size_t head_lines(const struct output *out)
+/* Lines that the rows leave to the head. On a low terminal they come first. */
+static unsigned lines_of_head(const struct output *out)
 {
-	size_t others = LINES_AROUND - 1 + HEAD_AROUND + ROWS_LEAST;
+	unsigned others = LINES_AROUND + HEAD_AROUND + ROWS_LEAST;
 
-	return !out->height || out->height >= others + HEAD_MOST ? HEAD_MOST
-	       : out->height > others + HEAD_LEAST		 ? out->height - others
-								 : HEAD_LEAST;
+	if (!out->height || out->height >= others + HEAD_MOST)
+		return HEAD_MOST + HEAD_AROUND;
+	/* A note has no room. */
+	return (out->height > others + HEAD_LEAST ? out->height - others : HEAD_LEAST) +
+	       HEAD_AROUND - 1;
 }
 
 static size_t rows_that_fit(const struct session *s, const struct output *out)
@@ -50,7 +52,7 @@ static size_t rows_that_fit(const struct session *s, const struct output *out)
 	const struct options *o = s->options;
 	/* Two lines state the reason of a fallback. */
 	unsigned lines = LINES_AROUND + (s->collector.snapshot.fallback_reason ? 2 : 0) +
-			 (has_head(o, out) ? (unsigned)head_lines(out) + HEAD_AROUND - 1 : 0);
+			 (has_head(o, out) ? lines_of_head(out) : 0);
 
 	if (o->all)
 		return 0;
@@ -87,22 +89,48 @@ static void (*const renderer[])(struct strbuf *out, const struct result *r,
 	[FORMAT_HTML] = render_html,
 };
 
+static size_t count_lines(const struct strbuf *text)
+{
+	size_t lines = 0;
+
+	for (size_t i = 0; i < text->len; i++)
+		lines += text->data[i] == '\n';
+	return lines;
+}
+
+/* RAM gets the lines that the table leaves, but for those of swap, limits and a prompt. */
+static void render_with_head(const struct result *result, const struct table_style *style,
+			     struct output *out)
+{
+	cleanup(strbuf_done) struct strbuf table = {}, next = {};
+	size_t others, lines = HEAD_MOST;
+	struct head head;
+
+	head_begin(&head, result->snapshot, result->snapshot->system.ram, style);
+	render_table(&table, result, style);
+	head_print_next(&next, &head);
+	others = count_lines(&table) + count_lines(&next) + head_has_limits(&head) + 2;
+	if (out->height && out->height < others + HEAD_MOST)
+		lines = out->height > others + HEAD_LEAST ? out->height - others : HEAD_LEAST;
+	head_print(&out->buf, &head, lines);
+	strbuf_put(&out->buf, table.data, table.len);
+	strbuf_put(&out->buf, next.data, next.len);
+	if (!out->buf.error)
+		out->buf.error = table.error ? table.error : next.error;
+}
+
 static void render(const struct session *s, const struct result *result, struct output *out)
 {
 	const struct options *o = s->options;
 	struct table_style style = session_style(s, out->color, out->width);
-	struct head head;
 
 	style.group = query_args_page_group(o);
 	style.recorded = o->replay;
 	style.head = has_head(o, out);
-	if (style.head) {
-		head_begin(&head, result->snapshot, result->snapshot->system.ram, &style);
-		head_print(&out->buf, &head, head_lines(out));
-	}
-	renderer[o->format](&out->buf, result, &style);
 	if (style.head)
-		head_print_next(&out->buf, &head);
+		render_with_head(result, &style, out);
+	else
+		renderer[o->format](&out->buf, result, &style);
 }
 
 /* The folded format cannot show that a value is missing: says what has no line, and why. */

@@ -28,13 +28,18 @@ struct mapped {
 	int64_t anon, file, shmem;
 };
 
+/* If more of RAM is mapped by processes that we do not see, the sum of PSS is not that of all. */
+#define UNSEEN_PART 64
+
 /* From what the machine's counters leave of it (struct machine_balance). */
-static bool find_mapped(const struct snapshot *s, struct mapped *ret)
+static bool find_mapped(const struct snapshot *s, int64_t total, struct mapped *ret)
 {
 	const struct meminfo *m = &s->system.meminfo;
 	const struct machine_balance *b = &s->balance;
+	int64_t most = total / UNSEEN_PART;
 
-	if (!b->residual_known || !b->shmem_unmapped_known)
+	if (!b->residual_known || !b->shmem_unmapped_known || b->anon_residual > most ||
+	    b->mapped_residual > most)
 		return false;
 	ret->anon = (int64_t)m->value[MEMINFO_ANON] - b->anon_residual;
 	ret->shmem = (int64_t)(m->value[MEMINFO_SHMEM] - b->shmem_unmapped);
@@ -167,7 +172,7 @@ void overview_make(const struct snapshot *s, const struct ram *ram, struct overv
 		set_available(&s->system.meminfo, ret);
 		return;
 	}
-	ret->split = find_mapped(s, &mapped);
+	ret->split = find_mapped(s, total, &mapped);
 	if (ret->split)
 		move_mapped(&mapped, part);
 	settle(total, part);

@@ -470,10 +470,10 @@ void head_print_next(struct strbuf *out, const struct head *h)
 		bool fits;
 		const char *command;
 	} next[] = {
-		{meminfo_swap_used(m, &swapped) && swapped > LARGE(o), "zmem-bpf -s swap_pss"},
+		{meminfo_swap_used(m, &swapped) && swapped > LARGE(o) / 2, "zmem-bpf -s swap_pss"},
 		{h->snapshot->system.oom_kills.count, "zmem-bpf incidents"},
 		{o->bytes[OVERVIEW_SHMEM] > LARGE(o), "zmem-bpf files"},
-		{o->bytes[OVERVIEW_OTHER] > LARGE(o) || o->bytes[OVERVIEW_KERNEL] > 2 * LARGE(o),
+		{o->bytes[OVERVIEW_OTHER] > LARGE(o) / 2 || o->bytes[OVERVIEW_KERNEL] > 2 * LARGE(o),
 		 "zmem-bpf system"},
 		{o->available_known && m->value[MEMINFO_AVAILABLE] < LARGE(o),
 		 "zmem-bpf watch --grow"},

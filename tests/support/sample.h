@@ -430,7 +430,7 @@ static inline void sample_repeat(struct sample *s, struct row *rows, size_t coun
 	}                                                                                          \
 	static void with_##name(struct sample *s)
 
-/* What all parts of RAM need: all processes map 2 GiB of anonymous memory and 512 MiB of files. */
+/* What all parts of RAM need: processes map all anonymous memory but 10 MiB, and all files but 3. */
 static inline void sample_parts(struct sample *s)
 {
 	struct meminfo *m = &s->snapshot.system.meminfo;
@@ -442,8 +442,8 @@ static inline void sample_parts(struct sample *s)
 	sample_meminfo(m, MEMINFO_PAGE_TABLES, 30 * MIB);
 	b->shmem_unmapped_known = b->residual_known = true;
 	b->shmem_unmapped = m->value[MEMINFO_SHMEM];
-	b->anon_residual = (int64_t)(m->value[MEMINFO_ANON] - 2 * GIB);
-	b->mapped_residual = (int64_t)(m->value[MEMINFO_MAPPED] - 512 * MIB);
+	b->anon_residual = 10 * (int64_t)MIB;
+	b->mapped_residual = 3 * (int64_t)MIB;
 }
 
 #endif

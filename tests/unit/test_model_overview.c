@@ -154,6 +154,27 @@ TEST(census)
 	assert_int_equal(o.total, 100000 * MIB);
 }
 
+/* Without the processes of other pid namespaces the sum is not that of all. */
+TEST(unseen)
+{
+	struct snapshot s;
+	struct overview o;
+
+	machine(&s);
+	measure(&s);
+	overview_make(&s, NULL, &o);
+	assert_true(o.split);
+	s.balance.anon_residual = 2000 * (int64_t)MIB;
+	overview_make(&s, NULL, &o);
+	assert_true(o.known && !o.split);
+	assert_part(&o, OVERVIEW_PROCESSES, 4096);
+	assert_adds_up(&o);
+	measure(&s);
+	s.balance.mapped_residual = 2000 * (int64_t)MIB;
+	overview_make(&s, NULL, &o);
+	assert_false(o.split);
+}
+
 TEST(unknown)
 {
 	struct snapshot s;
