@@ -430,7 +430,8 @@ static inline void sample_repeat(struct sample *s, struct row *rows, size_t coun
 	}                                                                                          \
 	static void with_##name(struct sample *s)
 
-/* What all parts of RAM need: processes map all anonymous memory but 10 MiB, and all files but 3. */
+/* What all parts of RAM need: processes map all anonymous memory but 10 MiB, and all files but 3.
+ */
 static inline void sample_parts(struct sample *s)
 {
 	struct meminfo *m = &s->snapshot.system.meminfo;
