@@ -23,7 +23,7 @@ from outcome import PROGRAM  # noqa: E402
 from terminal import Tmux  # noqa: E402
 
 DOC = os.path.join(HERE, "..", "..", "src", "doc")
-COLUMNS, ROWS = 100, 22
+COLUMNS, ROWS = 100, 28
 # A server: a parent that loads data, and workers that share it by fork and take some memory each.
 SERVER = """import mmap, os, sys, time
 shared = bytearray(os.urandom(4096)) * (int(sys.argv[1]) << 8)
