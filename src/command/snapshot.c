@@ -23,6 +23,7 @@
 #define LINES_AROUND 8
 /* Further ones with a head: swap, limits, what to type next. */
 #define HEAD_AROUND    3
+#define FALLBACK_NOTE  2   /* lines that state the reason of a fallback */
 #define FOLDED_COLUMNS 120 /* columns of the summary that may need a line more */
 
 /* Default of --top for metrics: a database keeps every series of every group that it has seen. */
@@ -50,8 +51,8 @@ static unsigned lines_of_head(const struct output *out)
 static size_t rows_that_fit(const struct session *s, const struct output *out)
 {
 	const struct options *o = s->options;
-	/* Two lines state the reason of a fallback. */
-	unsigned lines = LINES_AROUND + (s->collector.snapshot.fallback_reason ? 2 : 0) +
+	unsigned lines = LINES_AROUND +
+			 (s->collector.snapshot.fallback_reason ? FALLBACK_NOTE : 0) +
 			 (has_head(o, out) ? lines_of_head(out) : 0);
 
 	if (o->all)
@@ -110,6 +111,8 @@ static void render_with_head(const struct result *result, const struct table_sty
 	render_table(&table, result, style);
 	head_print_next(&next, &head);
 	others = count_lines(&table) + count_lines(&next) + head_has_limits(&head) + 2;
+	if (result->snapshot->fallback_reason)
+		others += FALLBACK_NOTE;
 	if (out->height && out->height < others + HEAD_MOST)
 		lines = out->height > others + HEAD_LEAST ? out->height - others : HEAD_LEAST;
 	head_print(&out->buf, &head, lines);

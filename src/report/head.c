@@ -12,7 +12,7 @@
 #define HELD_MAX     256
 #define LINES_BEFORE 3 /* the sums, the bar, the headings */
 /* Columns. */
-#define BAR_WIDTH  40
+#define BAR_WIDTH  36
 #define LIMIT_PATH 36
 #define TITLE	   16
 #define BYTES_MAX  14
@@ -473,7 +473,8 @@ void head_print_next(struct strbuf *out, const struct head *h)
 		{meminfo_swap_used(m, &swapped) && swapped > LARGE(o) / 2, "zmem-bpf -s swap_pss"},
 		{h->snapshot->system.oom_kills.count, "zmem-bpf incidents"},
 		{o->bytes[OVERVIEW_SHMEM] > LARGE(o), "zmem-bpf files"},
-		{o->bytes[OVERVIEW_OTHER] > LARGE(o) / 2 || o->bytes[OVERVIEW_KERNEL] > 2 * LARGE(o),
+		{o->bytes[OVERVIEW_OTHER] > LARGE(o) / 2 ||
+			 o->bytes[OVERVIEW_KERNEL] > 2 * LARGE(o),
 		 "zmem-bpf system"},
 		{o->available_known && m->value[MEMINFO_AVAILABLE] < LARGE(o),
 		 "zmem-bpf watch --grow"},

@@ -203,13 +203,33 @@ def check_shown(ran):
     classes = re.findall(r"^(?!RAM|total)(?:of which )?(\w\S*(?: \S+)*)  ", ram.partition("\n\n")[0], re.M)
     missing = [name for name in classes if "\n.It %s Pq Li " % name not in page]
     result(len(classes) > 18 and not missing, "zmem-bpf-system.1: has each class", missing)
+    check_first_screen(next(display for display in here if display.startswith("$ zmem-bpf system\n")), page)
     for display in here:
         command, heading, *lines = display.splitlines()
+        if command == "$ zmem-bpf system":
+            continue
         done = subprocess.run((PROGRAM, "-q", *command.split()[2:]), capture_output=True, text=True, check=True)
         result(re.match(r"\s+".join(map(re.escape, heading.split())), done.stdout.lstrip()), "zmem-bpf-system.1: %s: headings" % command)
         wrong = [line for line in lines if re.match("[a-z]", line) and
                  not re.match("|".join(map(re.escape, classes + ["total"])) + "|[0-9]+ others", line)]
         result(len(lines) > 3 and not wrong, "zmem-bpf-system.1: %s: classes" % command, wrong)
+
+
+def check_first_screen(display, page):
+    """The lines of the short form are those of this machine but for numbers and names; the pages have each part."""
+    with open(ROOT + "/src/man/zmem-bpf.1", encoding="utf-8") as file:
+        page += file.read()
+    done = subprocess.run((PROGRAM, "-q", "system"), capture_output=True, text=True, check=True).stdout
+    heading = next(line for line in display.splitlines() if re.match("RAM +SIZE", line))
+    result(re.search(r"\s+".join(map(re.escape, heading.split())), done), "zmem-bpf-system.1: system: headings", done)
+    known = re.findall(r"^\.(?:It|Em) ([a-z][^,\n]*?)(?: ,)?$", page, re.M)
+    for what, text in (("the example", display), ("this machine", done)):
+        parts = re.findall(r"^([a-z].*?) +[0-9.]+ [KMGT]iB +[0-9.]+", text, re.M)
+        parts = [part for part in parts if not re.match("[0-9]+ others", part)]
+        result(len(parts) > 3 and set(parts) <= set(known), "system: %s: each part has a text" % what, (parts, known))
+        wrong = [form for form in (r"^RAM \S+: used \S+, can be freed \S+, free \S+$", r"^\[[|:.]+\]  pressure ", r"^Swap ")
+                 if not re.search(form, text, re.M)]
+        result(not wrong, "system: %s: the sums, the bar, swap" % what, (wrong, text))
 
 
 def check_fleet(environ):
