@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 from outcome import PROGRAM, exit_code, result  # noqa: E402
-from terminal import Tmux  # noqa: E402
+from terminal import Tmux, headings_at  # noqa: E402
 
 GROWER = """
 import time
@@ -98,7 +98,7 @@ def check_expensive():
         tmux.keys("Enter")
         tmux.until(lambda screen: "too many steps" in screen)
         tmux.keys("Escape")
-        screen = tmux.until(lambda screen: "10 rows" in screen and "filter" not in screen.splitlines()[4] and
+        screen = tmux.until(lambda screen: "10 rows" in screen and "filter" not in screen.splitlines()[headings_at(screen) - 1] and
                             "? help" in screen)
         result("10 rows" in screen, "an expensive filter: all rows", screen)
         tmux.keys("q")

@@ -16,16 +16,15 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
-from terminal import Tmux  # noqa: E402
+from terminal import Tmux, headings_at  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/.."
 GUEST = os.path.realpath(HERE + "/fixtures/recordings/guest-6.12.zmem")
-HEAD = 6  # lines above the rows, headings included
 
 
 def rows_of(screen):
     """The lines between the headings and the total."""
-    return [line for line in screen.splitlines()[HEAD:-2] if line.strip()]
+    return [line for line in screen.splitlines()[headings_at(screen) + 1:-2] if line.strip()]
 
 
 def pids_of(screen):
@@ -148,11 +147,6 @@ def meminfo(key):
 def size(text):
     """ "1.20G" in bytes."""
     return float(text.rstrip("KMGT")) * 1024 ** ("KMGT".find(text[-1]) + 1)
-
-
-def headings_at(screen):
-    """The line of the headings of the list."""
-    return next(i for i, line in enumerate(screen.splitlines()) if re.search(r"\bPID\b", line))
 
 
 def swap_of(screen):

@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 import oom  # noqa: E402
 from outcome import PROGRAM, exit_code, result, run_checks, wait_until  # noqa: E402
 from serving import Serve  # noqa: E402
-from terminal import Tmux  # noqa: E402
+from terminal import Tmux, headings_at  # noqa: E402
 
 NAME = "zmem-eats-%d" % os.getpid()  # no other program has it
 BURST = 40
@@ -130,6 +130,10 @@ def check_groups(group, program):
         same("by unit: a victim without one counts by its name", kills_until(serve, NAME, 1), 1)
 
 
+def time_line(screen):
+    return screen.splitlines()[headings_at(screen) - 1]
+
+
 def check_top(group, program):
     """top --replay: E and e lead to the kills of a recording, and its victims are shown."""
     path = os.path.dirname(program) + "/kept.zmem"
@@ -138,12 +142,12 @@ def check_top(group, program):
         tmux = Tmux((PROGRAM, "top", "--replay", path, "-i", "1000", "-f", NAME), columns=columns, rows=rows)
         try:
             screen = tmux.until(lambda screen: "2 events" in screen)
-            line = screen.splitlines()[5]
+            line = time_line(screen)
             result(line.count("!") == 2 and line.endswith("  2 events"), "%d columns: both kills are on the time line" % columns, screen)
             for keys, event, victim in (("e", 2, pids[0]), ("e", 1, pids[1]), ("E", 2, pids[0])):
                 tmux.keys(*keys)
                 victim_row = re.compile(r"^ *%d .* %s *$" % (victim, NAME), re.M)
-                good = lambda screen, event=event, row=victim_row: "  event:%d" % event in screen.splitlines()[5] and row.search(screen)
+                good = lambda screen, event=event, row=victim_row: "  event:%d" % event in time_line(screen) and row.search(screen)
                 screen = tmux.until(good)
                 result(good(screen), "%d columns, %s: event:%d, with its victim" % (columns, keys, event), screen)
             tmux.keys("E")

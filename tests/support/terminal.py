@@ -4,6 +4,7 @@
 import fcntl
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -16,6 +17,11 @@ import time
 from outcome import wait_until
 
 PATIENCE = 60  # seconds after which something is stuck
+
+
+def headings_at(screen):
+    """The line of the headings of the list of top."""
+    return next((i for i, line in enumerate(screen.splitlines()) if re.search(r"\bPID\b", line)), -1)
 
 
 class Pty:
