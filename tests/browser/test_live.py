@@ -47,7 +47,12 @@ class Page:
         return self.browser.evaluate(expression.replace("byId(", "document.getElementById("))
 
     def wait(self, expression):
-        return self.browser.wait(expression.replace("byId(", "document.getElementById("))
+        try:
+            return self.browser.wait(expression.replace("byId(", "document.getElementById("))
+        except EOFError as error:
+            state = [self.is_(text) for text in ("document.getElementById('live-state')?.textContent", "document.hidden",
+                                                 "document.getElementById('picker')?.open", "document.readyState")]
+            raise EOFError("%s: %r, console %r" % (error, state, self.browser.console)) from None
 
     def refresh(self):
         """Refreshes now, as a new choice of the interval does."""
