@@ -29,7 +29,7 @@
 /* Default of --top for metrics: a database keeps every series of every group that it has seen. */
 #define METRICS_GROUPS 100
 
-/* The head is for a reader who has not chosen processes. */
+/* The head is of the whole machine: not where processes are chosen. */
 static bool has_head(const struct options *o, const struct output *out)
 {
 	return out->terminal && o->format == FORMAT_TABLE && !o->quiet && !o->no_header &&
@@ -109,7 +109,7 @@ static void render_with_head(const struct result *result, const struct table_sty
 
 	head_begin(&head, result->snapshot, result->snapshot->system.ram, style);
 	render_table(&table, result, style);
-	head_print_next(&next, &head);
+	head_print_next(&next, &head, NULL);
 	others = count_lines(&table) + count_lines(&next) + head_has_limits(&head) + 2;
 	if (result->snapshot->fallback_reason)
 		others += FALLBACK_NOTE;

@@ -22,7 +22,7 @@
 #define MORE	   12
 #define WIDE	   100 /* the width from which on the bar of a part is long */
 
-/* ---- who holds most of a part ---- */
+/* ---- what holds most of a part ---- */
 
 struct holders {
 	struct head_holder item[HEAD_HOLDERS];
@@ -459,9 +459,10 @@ void head_print(struct strbuf *out, const struct head *h, size_t lines)
 /* ---- what to type next ---- */
 
 /* Of all RAM, a share of which is worth a look. */
-#define LARGE(o) ((o)->total / 16)
+#define LARGE(o)  ((o)->total / 16)
+#define NEXT_MOST 4
 
-void head_print_next(struct strbuf *out, const struct head *h)
+void head_print_next(struct strbuf *out, const struct head *h, const char *self)
 {
 	const struct overview *o = &h->overview;
 	const struct meminfo *m = &h->snapshot->system.meminfo;
@@ -479,14 +480,14 @@ void head_print_next(struct strbuf *out, const struct head *h)
 		{o->available_known && m->value[MEMINFO_AVAILABLE] < LARGE(o),
 		 "zmem-bpf watch --grow"},
 	};
-	bool any = false;
+	size_t count = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(next); i++) {
-		if (!next[i].fits)
+		if (!next[i].fits || count == NEXT_MOST ||
+		    (self && strcmp(next[i].command, self) == 0))
 			continue;
-		strbuf_printf(out, "%s%s", any ? "   " : "next: ", next[i].command);
-		any = true;
+		strbuf_printf(out, "%s%s", count++ ? "   " : "next: ", next[i].command);
 	}
-	if (any)
+	if (count)
 		strbuf_putc(out, '\n');
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The first lines of a screen: where the RAM went, the largest part first, with who holds most of
+ * The first lines of a screen: where the RAM went, the largest part first, with what holds most of
  * it and the command that shows more; and the swap.
  */
 #ifndef ZMEM_REPORT_HEAD_H
@@ -43,11 +43,11 @@ struct head_holder {
 	uint64_t bytes;
 };
 
-/* Who holds most of the part, the largest first. Returns how many. */
+/* What holds most of the part, the largest first. Returns how many. */
 size_t head_holders(const struct head *h, enum overview_part part,
 		    struct head_holder ret[HEAD_HOLDERS]);
 
-/* The line of swap, in use by whom. */
+/* The line of swap: what is in use, and its parts. */
 void head_put_swap(const struct head *h, struct line *l);
 /*
  * The line of the memory cgroup that is nearest to its limit, if cgroups were read, and of OOM
@@ -58,7 +58,10 @@ void head_put_limits(const struct head *h, struct line *l);
 /* All of them, with `lines` of RAM. */
 void head_print(struct strbuf *out, const struct head *h, size_t lines);
 
-/* A line with the commands that fit what is seen; nothing if all is well. */
-void head_print_next(struct strbuf *out, const struct head *h);
+/*
+ * A line with up to four commands that fit what is seen, without `self`, the one that runs; nothing
+ * if all is well. NULL: another one runs.
+ */
+void head_print_next(struct strbuf *out, const struct head *h, const char *self);
 
 #endif

@@ -9,7 +9,7 @@
  *	 "memory", "kernel", "user":		as in zmem.system
  *	 "head":null | {"total_bytes","used_bytes","freeable_bytes","free_bytes","parts":[
  *	  {"part":"processes","title":"processes (PSS)","bytes":4096,
- *	   "holders":[{"name","bytes"}]},	who holds most of it
+ *	   "holders":[{"name","bytes"}]},	what holds most of it
  *	  …],"limits":null | "Limits: …"},	the parts of RAM, the largest first: they add up
  *	 "summary":"total of 12 processes; …",	the last line of the table
  *	 "others":null | {…},			sums, like "totals", of the rows that are left out

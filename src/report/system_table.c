@@ -690,7 +690,7 @@ static void put_short(struct page *p)
 	put_deleted(p);
 	put_method(p);
 	summary_print(p->line.out, p->r->balance, &style);
-	head_print_next(p->line.out, &head);
+	head_print_next(p->line.out, &head, "zmem-bpf system");
 }
 
 void render_system_table(struct strbuf *out, const struct system_report *r,

@@ -12,7 +12,6 @@ struct bar_part {
 	enum line_attr attr;
 	bool known;
 	int64_t bytes;
-	bool rare; /* shown last in the legend */
 };
 
 /* Draws the bar in brackets. Parts that are unknown or not above 0 take no room. */

@@ -281,7 +281,7 @@ def check_ram(s):
     for layout in ("icicle", "treemap"):
         s.browser.click("#ram-views [data-key=%s]" % layout)
         same("ram: the parts of the bar, " + layout, walk(s), parts)
-    same("ram: the bar, and who holds most of each part", s.texts("#machine .gauge:first-child li"),
+    same("ram: the bar, and what holds most of each part", s.texts("#machine .gauge:first-child li"),
          ["free8.00 GiB50.0 %", "anonymous memory4.00 GiB25.0 %firefox 650 MiB, postgres 48.0 MiB, systemd 6.00 MiB",
           "page cache3.00 GiB18.8 %not mapped 2.00 GiB, mapped 1.00 GiB", "drivers/unnamed600 MiB3.7 %unnamed kernel pages 600 MiB",
           "kernel424 MiB2.6 %slab 424 MiB"])

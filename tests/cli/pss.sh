@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The source of PSS (--pss), its checks (--verify) and the messages about both.
+# alone: a shared page differs from smaps_rollup only in a moment in which no process of another test starts
 . "$(dirname "$0")/../support/cli.sh"
 
 # ---- PSS from the kernel ----

@@ -125,13 +125,13 @@ TEST(swap)
 	assert_swap(&s, NULL, "Swap -\n");
 }
 
-static void assert_next(const struct sample *s, const char *want)
+static void assert_next(const struct sample *s, const char *self, const char *want)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
 	struct head head;
 
 	head_begin(&head, &s->snapshot, NULL, &(struct table_style){});
-	head_print_next(&out, &head);
+	head_print_next(&out, &head, self);
 	assert_string_equal(strbuf_str(&out), want);
 }
 
@@ -146,7 +146,7 @@ TEST(next)
 
 	sample_ordinary(&s);
 	s.snapshot.system = (struct system_info){};
-	assert_next(&s, "");
+	assert_next(&s, NULL, "");
 	set(&s, MEMINFO_TOTAL, 16 * GIB);
 	set(&s, MEMINFO_FREE, 8 * GIB);
 	set(&s, MEMINFO_AVAILABLE, 12 * GIB);
@@ -155,15 +155,24 @@ TEST(next)
 	set(&s, MEMINFO_SLAB_UNRECLAIMABLE, 1 * MIB);
 	set(&s, MEMINFO_SWAP_TOTAL, 4 * GIB);
 	set(&s, MEMINFO_SWAP_FREE, 4 * GIB);
-	assert_next(&s, "");
+	assert_next(&s, NULL, "");
 	set(&s, MEMINFO_SHMEM, 3 * GIB);
-	assert_next(&s, "next: zmem-bpf files\n");
+	assert_next(&s, NULL, "next: zmem-bpf files\n");
 	s.snapshot.system.oom_kills = (struct oom_kills){true, 1};
-	assert_next(&s, "next: zmem-bpf incidents   zmem-bpf files\n");
+	assert_next(&s, NULL, "next: zmem-bpf incidents   zmem-bpf files\n");
 	s.snapshot.system.oom_kills.count = 0;
 	set(&s, MEMINFO_SWAP_FREE, 1 * GIB);
 	set(&s, MEMINFO_FREE, 5 * GIB);
 	set(&s, MEMINFO_AVAILABLE, 1 * GIB / 2);
-	assert_next(&s, "next: zmem-bpf -s swap_pss   zmem-bpf files   zmem-bpf system   "
-			"zmem-bpf watch --grow\n");
+	assert_next(&s, NULL,
+		    "next: zmem-bpf -s swap_pss   zmem-bpf files   zmem-bpf system   "
+		    "zmem-bpf watch --grow\n");
+	/* Not the command that runs, and no more than four. */
+	s.snapshot.system.oom_kills = (struct oom_kills){true, 1};
+	assert_next(&s, "zmem-bpf files",
+		    "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf system   "
+		    "zmem-bpf watch --grow\n");
+	assert_next(&s, NULL,
+		    "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf files   "
+		    "zmem-bpf system\n");
 }

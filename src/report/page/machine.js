@@ -104,7 +104,7 @@ function ramDetail(frame) {
 
 const HEAD_COLORS = {processes: 'anon', huge: 'hugetlb', compressed: 'swap', balloon: 'lost', reserved: 'lost', other: 'lost'};
 
-/** The parts of RAM that add up to all of it, the largest first, with who holds most. */
+/** The parts of RAM that add up to all of it, the largest first, with what holds most of each. */
 function ramGauge({head}, ram) {
 	return !head ? gauge('RAM', '', ram.bytes, []) : gauge('RAM', `${sizeText(head.used_bytes)} used, ` +
 		`${sizeText(head.freeable_bytes)} can be freed, ${sizeText(head.free_bytes)} free`, head.total_bytes, head.parts.map(({part, title, bytes, holders}) =>
