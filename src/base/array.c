@@ -126,8 +126,8 @@ static void sort_range(const struct sort *s, size_t from, size_t end, unsigned d
 	sort_insertion(s, from, end);
 }
 
-void sort_items(void *base, size_t count, size_t size,
-		int (*compare)(const void *a, const void *b, void *arg), void *arg)
+void sort_small_items(void *base, size_t count, size_t size,
+		      int (*compare)(const void *a, const void *b, void *arg), void *arg)
 {
 	const struct sort s = {base, size, compare, arg};
 	unsigned depth = 0;

@@ -8,6 +8,12 @@
 #include "session/output.h"
 #include "session/session.h"
 
+/* The short form has the memory cgroup that is nearest to its limit. */
+static bool has_limits(const struct options *o)
+{
+	return o->format == FORMAT_TABLE && !o->long_table && !o->wide && !o->replay;
+}
+
 static int show(struct session *s, struct output *out)
 {
 	const struct options *o = s->options;
@@ -16,10 +22,13 @@ static int show(struct session *s, struct output *out)
 	struct result result;
 	int r;
 
-	/* No row is shown, so no name is read. */
+	/* No row is shown, so no name is read but that of the cgroup. */
 	s->query.total = true;
 	s->query.needs = 0;
+	s->query.group = has_limits(o) ? process_field("cgroup") : NULL;
 	r = session_collect(s, &result);
+	if (r == 0 && has_limits(o))
+		r = session_read_memcgs(s, false);
 	if (r)
 		return r;
 	r = s->replay.reader ? replay_find_census(&s->replay, s->replay.frame - 1, false,
@@ -27,6 +36,8 @@ static int show(struct session *s, struct output *out)
 			     : 0;
 	if (r < 0)
 		return log_errno(r, "reading %s", s->replay.path);
+	/* The sums are those of processes. */
+	result.group = NULL;
 	balance_report(&result, &report);
 	report.cgroups = o->by == BY_CGROUP;
 	report.nodes = o->by == BY_NODE;

@@ -100,6 +100,21 @@ COLUMN(exe_deleted, "exe_deleted", "EXE_DELETED", BOOL,
        "true if the executable was removed or replaced since the process started");
 COLUMN(mm_owner, "mm_owner", "MM_OWNER", BOOL, value_bool(p->pid, p->mm_owner),
        "true for the process that represents its address space in totals");
+static struct value value_growth(const struct row *r)
+{
+	int64_t bytes = 0;
+	bool known = row_growth(r, &bytes);
+
+	return value_signed(known, bytes);
+}
+
+COLUMN_AS(grown_h, "grown_h", "grown_bytes_per_hour", "GROWN/H", CHANGE, value_growth(r),
+	  "by how much PSS and swap (else RSS) grew in an hour, by what they grew since the first "
+	  "snapshot that has the row; from 10 s on",
+	  .flags = FIELD_SINCE);
+COLUMN_AS(watched, "watched", "watched_seconds", "WATCHED", AMOUNT,
+	  value_signed(r->watched_ms, (int64_t)(r->watched_ms / 1000)),
+	  "for how many seconds grown_h was watched", .flags = FIELD_SINCE);
 COLUMN_AS(grew, "grew", "grew_ticks", "GREW", AMOUNT, value_signed(r->ticks, r->grew_ticks),
 	  "in how many snapshots PSS and swap grew, of how many", .flags = FIELD_SINCE);
 
@@ -248,7 +263,9 @@ struct value process_field_of(const struct field *f, const struct snapshot *s, c
 
 /* ---- all fields ---- */
 
-/* The changes and `grew`, which are of two snapshots, are last: process_fields.since. */
+/* Fields of several snapshots are last: process_fields.since. */
+#define SINCE_BESIDE_CHANGES 3
+
 static const struct field *const all[] = {
 	&field_pid,
 	&field_ppid,
@@ -289,6 +306,8 @@ static const struct field *const all[] = {
 	CHANGE_##origin(id, key, , heading, )
 #include "model/counters.def"
 #undef ZMEM_COUNTER
+	&field_grown_h,
+	&field_watched,
 	&field_grew,
 };
 _Static_assert(ARRAY_SIZE(all) <= FIELDS_MAX, "a list can hold all");
@@ -305,7 +324,7 @@ static const struct field_alias aliases[] = {{"res", "rss"},
 const struct fields process_fields = {
 	.item = all,
 	.count = ARRAY_SIZE(all),
-	.since = ARRAY_SIZE(all) - COUNTERS_OF_PROCESS - 1,
+	.since = ARRAY_SIZE(all) - COUNTERS_OF_PROCESS - SINCE_BESIDE_CHANGES,
 	.alias = aliases,
 };
 
@@ -364,6 +383,17 @@ void process_list_usual(struct field_list *list, const struct field *group)
 	};
 
 	build(list, group, counters, ARRAY_SIZE(counters), true);
+}
+
+void process_list_live(struct field_list *list, const struct field *group)
+{
+	static const struct field *const counters[] = {
+		&field_pss, &field_pss_percent, &field_uss,  &field_swap_pss,
+		&field_rss, &field_grown_h,	&field_peak,
+	};
+
+	/* Processes of a group had theirs at different times. */
+	build(list, group, counters, ARRAY_SIZE(counters) - (group != NULL), true);
 }
 
 void process_list_long(struct field_list *list, const struct field *group)

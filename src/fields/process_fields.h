@@ -32,7 +32,9 @@ struct value process_field_of(const struct field *f, const struct snapshot *s, c
 
 /* The usual columns of a table. `group`: what rows are grouped by, NULL for processes. */
 void process_list_usual(struct field_list *list, const struct field *group);
-/* The same with swap and the parts of RSS (--long). */
+/* Those of top: also the growth in an hour and the peak. */
+void process_list_live(struct field_list *list, const struct field *group);
+/* The usual ones with swap and the parts of RSS (--long). */
 void process_list_long(struct field_list *list, const struct field *group);
 /* The usual columns of watch and top: with changes. */
 void process_list_watch(struct field_list *list, const struct field *group);

@@ -64,3 +64,18 @@ bool row_change(const struct row *r, enum counter c, int64_t *ret_bytes)
 	       counter_change(c, r->process->have, r->process->value, r->before->have,
 			      r->before->value, ret_bytes);
 }
+
+/* In a shorter time, a page more is many in an hour. */
+#define WATCHED_LEAST_MS 10000
+#define HOUR_MS		 3.6e6
+
+bool row_growth(const struct row *r, int64_t *ret_bytes)
+{
+	double bytes;
+
+	if (r->watched_ms < WATCHED_LEAST_MS)
+		return false;
+	bytes = (double)r->grown * HOUR_MS / (double)r->watched_ms;
+	*ret_bytes = bytes >= 0x1p63 ? INT64_MAX : bytes < -0x1p63 ? INT64_MIN : (int64_t)bytes;
+	return true;
+}

@@ -21,6 +21,9 @@ struct row_before {
 	uint64_t last;
 	uint8_t last_counter; /* COUNTER_COUNT: none was measured */
 	uint32_t grew_ticks, ticks;
+	/* Likewise, of the first tick with the same counter. */
+	uint64_t first;
+	int64_t first_ms; /* since the epoch */
 };
 
 struct row {
@@ -35,6 +38,8 @@ struct row {
 	bool started;			 /* likewise: there is no earlier value */
 	uint32_t grew_ticks;		 /* in how many of `ticks` PSS and swap grew */
 	uint32_t ticks;			 /* ticks with a measured tick before */
+	int64_t grown;			 /* by how many bytes they grew since row_before.first */
+	uint64_t watched_ms;		 /* in that time; 0: not known */
 	uint64_t hash;			 /* of all values and names */
 
 	uint64_t rank; /* scratch of the sort of rows */
@@ -58,6 +63,9 @@ bool counter_change(enum counter c, counter_mask have, const uint64_t *value,
 		    counter_mask have_before, const uint64_t *before, int64_t *ret_bytes);
 /* That of a row, not per second. */
 bool row_change(const struct row *r, enum counter c, int64_t *ret_bytes);
+
+/* By how many bytes it grew in an hour, by what it grew so far. False: watched for too short. */
+bool row_growth(const struct row *r, int64_t *ret_bytes);
 
 /* Forgets the rows and makes room for `count`. Returns 0 or -ENOMEM. */
 int rows_reserve(struct rows *rows, size_t count);

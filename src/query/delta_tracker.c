@@ -151,7 +151,7 @@ static enum counter growth_counter(const struct process *p)
 }
 
 /* Whether it grew since the last tick, and in how many ticks so far. */
-static void count_growth(struct row *r)
+static void count_growth(struct row *r, int64_t now_ms)
 {
 	const struct row_before *b = r->before;
 	enum counter c = growth_counter(r->process);
@@ -159,16 +159,20 @@ static void count_growth(struct row *r)
 
 	r->ticks = b->ticks + both;
 	r->grew_ticks = b->grew_ticks + (both && r->process->value[c] > b->last);
+	if (!both || now_ms <= b->first_ms)
+		return;
+	r->grown = (int64_t)(r->process->value[c] - b->first);
+	r->watched_ms = (uint64_t)(now_ms - b->first_ms);
 }
 
-static void join_row(const struct tracker *tracker, const struct field *group, struct row *r,
-		     struct delta_counts *counts)
+static void join_row(const struct tracker *tracker, const struct field *group,
+		     const struct snapshot *s, struct row *r, struct delta_counts *counts)
 {
 	struct delta_key key = key_of(tracker, group, r->process);
 
 	r->before = find(&tracker->rows, &key);
 	if (r->before) {
-		count_growth(r);
+		count_growth(r, s->time_ms);
 		r->changed = r->before->hash != r->hash;
 		counts->changed += r->changed;
 		/* A recording may have a row twice. */
@@ -197,9 +201,11 @@ void delta_tracker_join(const struct tracker *tracker, const struct field *group
 		r->changed = true;
 		r->started = false;
 		r->grew_ticks = r->ticks = 0;
+		r->grown = 0;
+		r->watched_ms = 0;
 		r->hash = hash_of(tracker, r);
 		if (joins)
-			join_row(tracker, group, r, ret);
+			join_row(tracker, group, s, r, ret);
 	}
 }
 
@@ -231,7 +237,8 @@ static int make_room(struct delta_rows *r, size_t count)
 }
 
 /* from_start: keeps the first value that was measured of each counter. */
-static void keep_row(const struct tracker *tracker, const struct row *r, struct row_before *ret)
+static void keep_row(const struct tracker *tracker, const struct row *r, int64_t now_ms,
+		     struct row_before *ret)
 {
 	const struct row_before *first = tracker->from_start ? r->before : NULL;
 	const struct process *p = r->process;
@@ -242,6 +249,9 @@ static void keep_row(const struct tracker *tracker, const struct row *r, struct 
 	ret->last = ret->last_counter < COUNTER_COUNT ? p->value[ret->last_counter] : 0;
 	ret->grew_ticks = r->grew_ticks;
 	ret->ticks = r->ticks;
+	/* What it grew by is known: `first` is that of the counter. */
+	ret->first = ret->last - (r->watched_ms ? (uint64_t)r->grown : 0);
+	ret->first_ms = now_ms - (int64_t)r->watched_ms;
 	memcpy(ret->value, p->value, sizeof(ret->value));
 	for (int c = 0; first && c < COUNTERS_OF_PROCESS; c++) {
 		if (first->have & COUNTER_BIT(c)) {
@@ -265,7 +275,7 @@ int delta_tracker_update(struct tracker *tracker, const struct field *group,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < rows->count; i++) {
-		keep_row(tracker, &rows->item[i], &to->row[i]);
+		keep_row(tracker, &rows->item[i], s->time_ms, &to->row[i]);
 		to->key[i] = key_of(tracker, group, rows->item[i].process);
 		to->key[i].row = (uint32_t)i;
 	}

@@ -94,13 +94,17 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
 	return r;
 }
 
+/* Fewer snapshots do not show that a row grows all the time. */
+#define STEADY_LEAST 3
+
 /* Where PSS is denied, RSS tells. */
 static bool grew(const struct query *q, const struct row *r)
 {
+	bool steady = q->grown_steady && r->ticks >= STEADY_LEAST && 2 * r->grew_ticks > r->ticks;
 	int64_t by;
 
 	return (row_change(r, COUNTER_PSS_SWAP, &by) || row_change(r, COUNTER_RSS, &by)) &&
-	       by > 0 && (uint64_t)by >= q->grown_min;
+	       by > 0 && (steady || (uint64_t)by >= q->grown_min);
 }
 
 /* Puts the rows first that only_changed and only_grown show. Returns their number. */

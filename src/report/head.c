@@ -18,7 +18,7 @@
 #define BYTES_MAX  14
 #define BAR_NARROW 5 /* the bar of a part */
 #define BAR_PART   12
-#define BAR_SIGN   '|'
+#define BAR_SIGN   '#'
 #define MORE	   12
 #define WIDE	   100 /* the width from which on the bar of a part is long */
 
@@ -127,7 +127,7 @@ static void find_holders(const struct head *h, enum overview_part part, struct h
 	else if (part == OVERVIEW_KERNEL)
 		find_kernel(h, ret);
 	else if (part == OVERVIEW_COMPRESSED)
-		offer(ret, "swap of", stored(&h->snapshot->system));
+		offer(ret, "holds swap of", stored(&h->snapshot->system));
 	else if (ram && part == OVERVIEW_HUGE)
 		find_parts(ram, RAM_HUGETLB, ret);
 	else if (ram && part == OVERVIEW_OTHER)
@@ -137,7 +137,7 @@ static void find_holders(const struct head *h, enum overview_part part, struct h
 	else if (ram && part == OVERVIEW_SHMEM)
 		find_parts(ram, RAM_SHMEM, ret);
 	else if (!ram && part == OVERVIEW_CACHE)
-		offer(ret, "not yet written", h->snapshot->system.meminfo.value[MEMINFO_DIRTY]);
+		offer(ret, "dirty", h->snapshot->system.meminfo.value[MEMINFO_DIRTY]);
 	else if (ram && part == OVERVIEW_CACHE && ram->cgroups > 1)
 		find_cgroups(ram, ZMEM_CHARGE_FILE, ret);
 	else if (ram && part == OVERVIEW_CACHE)
@@ -158,19 +158,32 @@ size_t head_holders(const struct head *h, enum overview_part part,
 	return count;
 }
 
-/* "java 1.20G, nginx 20.0M" */
+/* Adds ", nginx 20.0M". Returns the new length. */
+static size_t append(char held[HELD_MAX], size_t used, const char *name, uint64_t bytes)
+{
+	char size[FORMAT_MAX + 1];
+
+	if (used >= HELD_MAX)
+		return used;
+	size[format_short(size, bytes)] = '\0';
+	return used + (size_t)snprintf(held + used, HELD_MAX - used, "%s%s %s", used ? ", " : "",
+				       name, size);
+}
+
+/* "java 1.20G, nginx 20.0M", "cgroup /a 20.0M" */
 static void name_holders(const struct head *h, enum overview_part part, char held[HELD_MAX])
 {
 	struct head_holder holder[HEAD_HOLDERS];
 	size_t used = 0, count = head_holders(h, part, holder);
+	char first[HELD_MAX];
 
 	*held = '\0';
-	for (size_t i = 0; i < count && used < HELD_MAX; i++) {
-		char size[FORMAT_MAX + 1];
+	for (size_t i = 0; i < count; i++) {
+		bool cgroup = part != OVERVIEW_PROCESSES && *holder[i].name == '/';
 
-		size[format_short(size, holder[i].bytes)] = '\0';
-		used += (size_t)snprintf(held + used, HELD_MAX - used, "%s%s %s", i ? ", " : "",
-					 holder[i].name, size);
+		snprintf(first, sizeof(first), "%s%s", cgroup && !i ? "cgroup " : "",
+			 holder[i].name);
+		used = append(held, used, first, holder[i].bytes);
 	}
 }
 
@@ -260,7 +273,7 @@ static void put_bar(const struct head *h, struct line *l)
 	};
 
 	bar_put(l, bar, ARRAY_SIZE(bar), o->total, BAR_WIDTH);
-	line_printf(l, "  pressure");
+	line_printf(l, "  memory PSI:");
 	if (p->known)
 		line_printf(l, " some %u.%02u %% full %u.%02u %%", p->some_avg10 / 100,
 			    p->some_avg10 % 100, p->full_avg10 / 100, p->full_avg10 % 100);
@@ -310,8 +323,8 @@ static void put_headings(const struct head *h, struct line *l)
 	unsigned size = h->style->bytes ? BYTES_MAX : FORMAT_SIZE_MAX;
 
 	l->attr = ATTR_BOLD;
-	line_printf(l, "%-*s  %*s  %5s  %-*s  %-*s  LARGEST PARTS", TITLE, "RAM", (int)size, "SIZE",
-		    "%RAM", (int)bar_width(h), "", MORE, "SEE zmem-bpf");
+	line_printf(l, "%-*s  %*s  %5s  %-*s  %-*s  MOST OF IT", TITLE, "RAM", (int)size, "SIZE",
+		    "%RAM", (int)bar_width(h), "", MORE, "RUN zmem-bpf");
 	l->attr = ATTR_NORMAL;
 }
 
@@ -324,9 +337,7 @@ static void put_others(const struct head *h, struct line *l, size_t first)
 
 	for (size_t i = first; i < o->parts; i++) {
 		sum += o->bytes[o->order[i]];
-		if (used < sizeof(names))
-			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-						 used ? ", " : "", head_title(h, o->order[i]));
+		used = append(names, used, head_title(h, o->order[i]), o->bytes[o->order[i]]);
 	}
 	snprintf(title, sizeof(title), "%zu others", o->parts - first);
 	put_row(h, l, title, sum, o->order[first], "system", names);
@@ -425,17 +436,16 @@ void head_put_limits(const struct head *h, struct line *l)
 	const struct memcg *m = nearest_to_limit(h);
 	uint64_t kills = h->snapshot->system.oom_kills.count;
 
-	line_printf(l, "Limits: ");
 	if (m) {
-		line_printf(l, "%.0f %% of ", 100 * (double)m->current / (double)m->limit);
+		line_printf(l, "Fullest cgroup: %.0f %% of ",
+			    100 * (double)m->current / (double)m->limit);
 		put_bytes(h, l, m->limit);
 		line_printf(l, " in ");
 		line_text_middle(l, m->path, LIMIT_PATH);
-		line_printf(l, kills ? ", " : "");
+		line_printf(l, kills ? "  " : "");
 	}
 	if (kills)
-		line_printf(l, "%llu OOM kill%s since boot", (unsigned long long)kills,
-			    kills == 1 ? "" : "s");
+		line_printf(l, "OOM kills since boot: %llu", (unsigned long long)kills);
 }
 
 void head_print(struct strbuf *out, const struct head *h, size_t lines)
@@ -473,7 +483,7 @@ void head_print_next(struct strbuf *out, const struct head *h, const char *self)
 	} next[] = {
 		{meminfo_swap_used(m, &swapped) && swapped > LARGE(o) / 2, "zmem-bpf -s swap_pss"},
 		{h->snapshot->system.oom_kills.count, "zmem-bpf incidents"},
-		{o->bytes[OVERVIEW_SHMEM] > LARGE(o), "zmem-bpf files"},
+		{o->bytes[OVERVIEW_SHMEM] > LARGE(o) / 2, "zmem-bpf files"},
 		{o->bytes[OVERVIEW_OTHER] > LARGE(o) / 2 ||
 			 o->bytes[OVERVIEW_KERNEL] > 2 * LARGE(o),
 		 "zmem-bpf system"},

@@ -21,6 +21,8 @@
 static const char *const changes[] = {"swap_change",	 "uss_change", "pss_change",
 				      "pss_swap_change", "rss_change", "majflt_change"};
 
+static const char *const growth[] = {"grown_h", "watched", "grew"};
+
 static void begin_line(struct json_writer *w, const char *type, const struct snapshot *s)
 {
 	json_begin(w, '{');
@@ -37,7 +39,11 @@ static void put_changes(struct json_writer *w, const struct row *r)
 
 		json_field(w, f, field_value(f, r, NULL), true);
 	}
-	json_known(w, "grew_ticks", r->ticks, r->grew_ticks);
+	for (size_t i = 0; i < ARRAY_SIZE(growth); i++) {
+		const struct field *f = process_field(growth[i]);
+
+		json_field(w, f, field_value(f, r, NULL), true);
+	}
 	json_u64(w, "compared_ticks", r->ticks);
 }
 

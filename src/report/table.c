@@ -67,10 +67,20 @@ static struct cell cell_of_row(struct table *t, const struct field *f, const str
 			cell.attr = ATTR_RED;
 		return cell;
 	}
-	if (f->flags & FIELD_SINCE)
-		return f->counter >= 0 ? cell_change(t, f, v.known, v.number)
-		       : r->started    ? cell_text("new")
-				       : cell_of(r->grew_ticks, r->ticks);
+	if (f->flags & FIELD_SINCE && f->counter >= 0)
+		return cell_change(t, f, v.known, v.number);
+	if (f->flags & FIELD_SINCE && r->started)
+		return cell_text("new");
+	if (f->flags & FIELD_SINCE && strcmp(f->key, "grew") == 0)
+		return cell_of(r->grew_ticks, r->ticks);
+	if (f->flags & FIELD_SINCE) {
+		cell = cell_of_value(f, v);
+		/* It grows all the time. */
+		cell.attr = v.known && v.number > 0 && 2 * r->grew_ticks > r->ticks
+				    ? ATTR_YELLOW
+				    : ATTR_NORMAL;
+		return cell;
+	}
 	if (f->needs & NEEDS_USER)
 		return cell_of_user(t, f, p);
 	if (v.known && p->exe == EXE_DELETED && f->needs & NEEDS_PROGRAM) {

@@ -166,6 +166,8 @@ static void show_sorted(struct field_list *list, const struct options *o, const 
 		return;
 	if (o->grow)
 		field_list_insert(list, first + 2, process_field("grew"));
+	if (o->grow)
+		field_list_insert(list, first + 2, process_field("grown_h"));
 	/* query_args_set() refuses a key that is wrong. */
 	if (o->sort && field_list_parse_keys(&keys, &process_fields, o->sort, &bad) == 0 &&
 	    keys.item[0]->type != FIELD_TEXT && keys.item[0]->type != FIELD_BOOL &&
@@ -254,7 +256,8 @@ int query_args_read(struct query *q, struct field_list *columns, const struct op
 	/* Of rows that grew, --min is the growth. */
 	if (o->grow)
 		q->grown_min = o->min == MIN_DEFAULT ? GROWN_USUAL : o->min;
-	else
+	q->grown_steady = o->min == MIN_DEFAULT;
+	if (!o->grow)
 		q->min = o->min == MIN_DEFAULT ? 0 : o->min;
 	q->tree = o->tree;
 	q->total = o->total;

@@ -118,6 +118,12 @@ uint32_t collect_find_frame(const struct collect *c, struct view *v)
 	return frame;
 }
 
+/* A recording is shown from its end on, unless it is played or its start matters. */
+static bool begins_at_end(const struct options *o)
+{
+	return o->replay && !o->at && !o->count && o->delta != DELTA_START;
+}
+
 int collect_open(struct collect *c, const struct options *o)
 {
 	int r;
@@ -125,6 +131,11 @@ int collect_open(struct collect *c, const struct options *o)
 	if (!o->replay)
 		top_files_open(&c->files);
 	r = session_open_series(&c->session, o, true);
+	if (r == 0 && begins_at_end(o)) {
+		uint32_t last = session_readable(&c->session, c->session.last_frame, -1);
+
+		c->session.frame = last ? last - 1 : c->session.frame;
+	}
 	return r ? r : make_timeline(c);
 }
 
@@ -149,15 +160,16 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 		.changes = o->changed || o->delta ? CHANGES_LAST : CHANGES_NONE,
 		.only_changed = o->changed,
 		.interval_ms = o->interval_ms ? (unsigned)o->interval_ms : INTERVAL_USUAL,
+		.paused = o->replay && !o->count,
 	};
 	if (o->delta == DELTA_START)
 		ret->changes = CHANGES_START;
-	process_list_usual(&ret->columns[FOR_PROCESSES], NULL);
+	process_list_live(&ret->columns[FOR_PROCESSES], NULL);
 	ret->columns[q->group != NULL] = s->columns;
 	if (q->group && !o->columns)
-		process_list_usual(&ret->columns[FOR_GROUPS], q->group);
+		process_list_live(&ret->columns[FOR_GROUPS], q->group);
 	else if (!o->columns)
-		process_list_usual(&ret->columns[FOR_PROCESSES], NULL);
+		process_list_live(&ret->columns[FOR_PROCESSES], NULL);
 	ret->chosen[q->group != NULL] = o->columns;
 	if (o->filter)
 		snprintf(ret->filter, sizeof(ret->filter), "%s", o->filter);
@@ -314,6 +326,24 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 	show_rows(c, v, true);
 	background_tick(&c->session.background);
 	return 0;
+}
+
+/* At a gap, and where many snapshots were taken at once. */
+#define PLAY_MOST_US  2000000
+#define PLAY_LEAST_US 50000
+
+uint64_t collect_interval_us(const struct collect *c, const struct view *v)
+{
+	const struct recording_reader *reader = c->session.replay.reader;
+	uint32_t next = v->shared.facts.frame;
+	uint64_t us;
+
+	if (!v->shared.set.speed || !next || next >= v->shared.facts.frames)
+		return (uint64_t)v->shared.set.interval_ms * 1000;
+	us = (uint64_t)(recording_reader_time(reader, next) -
+			recording_reader_time(reader, next - 1)) *
+	     1000 / v->shared.set.speed;
+	return us > PLAY_MOST_US ? PLAY_MOST_US : us < PLAY_LEAST_US ? PLAY_LEAST_US : us;
 }
 
 /* Called after the message that the pattern is too expensive. */

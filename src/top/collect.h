@@ -40,6 +40,8 @@ void collect_filter(struct collect *c, struct view *v);
  * after a message.
  */
 int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view *v);
+/* When the next snapshot is due: for a recording that is played at its speed, what that says. */
+uint64_t collect_interval_us(const struct collect *c, const struct view *v);
 /*
  * Makes the rows of the same snapshot again; `filter`: other processes pass the filters. Returns 0,
  * or an exit code after a message.

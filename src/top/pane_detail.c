@@ -5,6 +5,8 @@
  * values.
  */
 #include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,10 +135,36 @@ static void put_counter(const struct detail_pane *d, struct line *l, const struc
 	put_bytes(d, l, known, known ? process_value(p, c) : 0);
 }
 
+/* Goes on behind `used` columns, or on the next line if there are not `width` more. */
+static void place_words(struct screen *s, unsigned *used, unsigned width)
+{
+	if (*used && *used + 2 + width > s->width) {
+		screen_line(s, LOOK_PLAIN);
+		*used = 0;
+	}
+	line_blanks(&s->pen, *used ? 2 : 0);
+	*used += width + (*used ? 2 : 0);
+}
+
+__attribute__((format(printf, 3, 4))) static void put_words(struct screen *s, unsigned *used,
+							    const char *fmt, ...)
+{
+	char text[128];
+	unsigned width;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	text_fit(text, strlen(text), UINT_MAX, &width);
+	place_words(s, used, width);
+	line_text(&s->pen, text, 0);
+}
+
 static void draw_title(struct detail_pane *d, struct screen *s, const struct process *p)
 {
-	char buf[FORMAT_MAX];
 	struct line *l = &s->pen;
+	unsigned used = 0;
 
 	if (p->pid)
 		line_printf(l, "%d ", p->pid);
@@ -151,20 +179,19 @@ static void draw_title(struct detail_pane *d, struct screen *s, const struct pro
 	screen_line(s, LOOK_HEADER);
 	if (!p->pid)
 		return;
-	if (p->user) {
-		line_printf(l, "user ");
-		line_text(l, p->user, 32);
-	} else {
-		line_printf(l, "uid %u", p->uid);
-	}
-	line_printf(l, "  parent %d  threads %u  oom_score_adj %d", p->ppid, p->threads,
-		    p->oom_score_adj);
+	if (p->user)
+		put_words(s, &used, "user %.64s", p->user);
+	else
+		put_words(s, &used, "uid %u", p->uid);
+	put_words(s, &used, "parent %d", p->ppid);
+	put_words(s, &used, "threads %u", p->threads);
+	put_words(s, &used, "oom_score_adj %d", p->oom_score_adj);
 	if (d->pane.shared->rows.r->snapshot->host.boot_ms) {
 		int64_t ms = (int64_t)(d->pane.shared->rows.r->snapshot->host.boot_ms +
 				       p->start_ns / 1000000);
+		char buf[FORMAT_MAX];
 
-		line_printf(l, "  started ");
-		line_ascii(l, buf, format_time(buf, ms, TIME_TABLE));
+		put_words(s, &used, "started %.*s", (int)format_time(buf, ms, TIME_TABLE), buf);
 	}
 	screen_line(s, LOOK_PLAIN);
 }
@@ -237,7 +264,8 @@ static void draw_parts(struct detail_pane *d, struct screen *s, const struct pro
 						     {"file", '#', ATTR_BLUE},
 						     {"shmem", ':', ATTR_CYAN},
 						     {"swap", '~', ATTR_YELLOW}};
-	struct line *l = &s->pen;
+	unsigned width = s->width > 100 ? 40 : s->width / 4, used = width + 2;
+	bool bytes = d->pane.shared->style.bytes;
 	uint64_t total = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
@@ -245,16 +273,25 @@ static void draw_parts(struct detail_pane *d, struct screen *s, const struct pro
 		part[i].bytes = (int64_t)p->value[counter[i]];
 		total += part[i].known ? p->value[counter[i]] : 0;
 	}
-	bar_put(l, part, ARRAY_SIZE(part), total, s->width > 100 ? 40 : s->width / 4);
+	bar_put(&s->pen, part, ARRAY_SIZE(part), total, width);
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
-		bar_put_name(l, &part[i]);
-		put_counter(d, l, p, counter[i]);
+		char size[FORMAT_MAX + 1] = "-";
+
+		if (part[i].known)
+			size[format_bytes(size, p->value[counter[i]], bytes)] = '\0';
+		place_words(s, &used, (unsigned)(strlen(part[i].name) + strlen(size) + 2));
+		bar_put_name(&s->pen, &part[i]);
+		line_printf(&s->pen, "%s", size);
 	}
 	screen_line(s, LOOK_PLAIN);
 }
 
-/* Draws the counters, without the parts of swap_ram and of swap, in as many columns as fit. */
-static void draw_counters(struct detail_pane *d, struct screen *s, const struct process *p)
+/*
+ * Draws the counters, without the parts of swap_ram and of swap, in as many columns as fit. `few`:
+ * without those that are 0 or unknown.
+ */
+static void draw_counters(struct detail_pane *d, struct screen *s, const struct process *p,
+			  bool few)
 {
 	unsigned cell = d->pane.shared->style.bytes ? 36 : 26, columns = s->width / cell, at = 0;
 
@@ -265,6 +302,8 @@ static void draw_counters(struct detail_pane *d, struct screen *s, const struct 
 
 		if (COUNTER_BIT(c) & COUNTERS_OF_SWAP_COSTS && c != COUNTER_SWAP_RAM)
 			continue;
+		if (few && !(process_has(p, c) && process_value(p, c)))
+			continue;
 		buf[0] = '-';
 		if (process_has(p, c))
 			len = format_bytes(buf, p->value[c],
@@ -273,11 +312,13 @@ static void draw_counters(struct detail_pane *d, struct screen *s, const struct 
 		line_printf(&s->pen, "%-11s", counter_table[c].key);
 		line_blanks(&s->pen, cell - 11 - 3 - (unsigned)len);
 		line_ascii(&s->pen, buf, len);
-		if (++at % columns == 0 || c + 1 == COUNTERS_OF_PROCESS)
+		if (++at % columns == 0)
 			screen_line(s, LOOK_PLAIN);
 		else
 			line_blanks(&s->pen, 3);
 	}
+	if (at % columns)
+		screen_line(s, LOOK_PLAIN);
 	if (p->pss_status != PSS_OK && p->kind != PROCESS_SUM) {
 		line_printf(&s->pen, "no PSS: %s", pss_status_name(p->pss_status));
 		screen_line(s, LOOK_PLAIN);
@@ -288,22 +329,19 @@ static void draw_history(struct detail_pane *d, struct screen *s)
 {
 	uint64_t least, most;
 	int64_t since_ms;
-	unsigned width = s->width > 60 ? s->width - 50 : s->width / 4 + 1;
+	unsigned width = s->width > 60 ? s->width - 50 : s->width / 4 + 1, used = 9 + width;
+	bool bytes = d->pane.shared->style.bytes;
 	struct line *l = &s->pen;
+	char a[FORMAT_MAX], b[FORMAT_MAX];
 
 	line_printf(l, "PSS+SWAP ");
-	if (!history_draw(&d->pane.shared->rows.history, l, width, &least, &most, &since_ms)) {
+	if (!history_draw(&d->pane.shared->rows.history, l, width, &least, &most, &since_ms))
 		line_printf(l, "-");
-	} else {
-		line_printf(l, " ");
-		put_bytes(d, l, true, least);
-		line_printf(l, " to ");
-		put_bytes(d, l, true, most);
-		line_printf(
-			l, " in %lld s",
-			(long long)(d->pane.shared->rows.r->snapshot->time_ms - since_ms + 500) /
-				1000);
-	}
+	else
+		put_words(s, &used, "%.*s to %.*s in %lld s", (int)format_bytes(a, least, bytes), a,
+			  (int)format_bytes(b, most, bytes), b,
+			  (long long)(d->pane.shared->rows.r->snapshot->time_ms - since_ms + 500) /
+				  1000);
 	screen_line(s, LOOK_PLAIN);
 }
 
@@ -369,9 +407,22 @@ static const char *detail_draw(struct pane *pane, struct screen *s)
 	draw_cgroup(d, s, p);
 	draw_history(d, s);
 	draw_parts(d, s, p);
-	draw_counters(d, s, p);
+	draw_counters(d, s, p, false);
 	draw_maps(d, s);
 	return "Esc back  up_down mappings  m read again  w growth  b bytes  Space pause  ? help";
+}
+
+void detail_draw_beside(struct shared *v, struct screen *s)
+{
+	const struct process *p = listing_process(&v->rows);
+	struct detail_pane d = {.pane.shared = v, .id = listing_id(&v->rows, p)};
+
+	detail_update(&d);
+	draw_title(&d, s, p);
+	draw_cgroup(&d, s, p);
+	draw_history(&d, s);
+	draw_parts(&d, s, p);
+	draw_counters(&d, s, p, true);
 }
 
 const struct pane_class detail_class = {

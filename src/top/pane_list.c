@@ -203,7 +203,7 @@ static unsigned group_next(struct pane *p)
 	at += set->group != NULL;
 	set->group = at < ARRAY_SIZE(key) ? process_field(key[at]) : NULL;
 	if (set->group) {
-		process_list_usual(&set->columns[FOR_GROUPS], set->group);
+		process_list_live(&set->columns[FOR_GROUPS], set->group);
 		set->chosen[FOR_GROUPS] = false;
 	}
 	begin_kind(l);
@@ -221,10 +221,10 @@ static unsigned sort_by(struct pane *p, const struct field *c)
 
 static unsigned sort_key(struct pane *p)
 {
-	int key = p->shared->key;
-	const char *name = key == 'S' ? "swap" : key == 'N' ? "pid" : "pss";
+	static const char *const by[] = {
+		['M'] = "pss", ['P'] = "pss", ['N'] = "pid", ['S'] = "swap_pss", ['H'] = "grown_h"};
 
-	return sort_by(p, process_field(name));
+	return sort_by(p, process_field(by[p->shared->key]));
 }
 
 /* Sorts by the visible column to the left or right of the sort column. */
@@ -437,6 +437,18 @@ static unsigned step(struct pane *p)
 	return p->shared->key == '.' ? VIEW_ASK_FORWARD : VIEW_ASK_BACK;
 }
 
+/* As the interval says, as fast as it was, ten times, a hundred times. */
+static unsigned speed_next(struct pane *p)
+{
+	struct view_settings *set = &p->shared->set;
+
+	if (!p->shared->facts.frames)
+		return PANE_REFUSE;
+	set->speed = !set->speed ? 1 : set->speed < 100 ? 10 * set->speed : 0;
+	set->paused = false;
+	return VIEW_ASK_INTERVAL;
+}
+
 static unsigned time_done(struct pane *p, const char *text)
 {
 	p->shared->go.where = GO_TIME;
@@ -505,6 +517,7 @@ static const struct key_use list_keys[] = {
 	{{'>'}, sort_beside, .does = "sorts by the column to the right"},
 	{{'M', 'P'}, sort_key, .does = "sorts by PSS"},
 	{{'S'}, sort_key, .does = "sorts by swap"},
+	{{'H'}, sort_key, .does = "sorts by growth in an hour"},
 	{{'N'}, sort_key, .does = "sorts by PID"},
 	{{'r', 'I'}, reverse, .does = "reverses the order"},
 	{{'g'}, group_next, .does = "makes groups"},
@@ -535,6 +548,7 @@ static const struct key_use list_keys[] = {
 	{{'[', ']', '{'}, go, OF_RECORDING},
 	{{'}', 'e', 'E'}, go, OF_RECORDING},
 	{{'@'}, ask_time, OF_RECORDING},
+	{{'X'}, speed_next, .does = "plays a recording faster", .where = "(top --replay FILE)"},
 	{{0}},
 };
 
@@ -591,7 +605,11 @@ static void draw_state(const struct list_pane *l, struct screen *s)
 	if (v->facts.frames)
 		line_printf(&s->pen, "snapshot %u of %u  ", v->facts.frame, v->facts.frames);
 	put_order(l, &s->pen);
-	head_put_interval(&s->pen, v->set.interval_ms);
+	if (v->facts.frames && v->set.speed)
+		line_printf(&s->pen, "  %u time%s as fast", v->set.speed,
+			    v->set.speed == 1 ? "" : "s");
+	else
+		head_put_interval(&s->pen, v->set.interval_ms);
 	if (snapshot_is_cut(snapshot) && !snapshot->collection.not_seen_known)
 		line_printf(&s->pen, "  incomplete: some not read");
 	else if (snapshot->collection.not_seen)
@@ -618,12 +636,26 @@ static const char *hints(const struct list_pane *l)
 	       "Enter details  w growth  l files  F follow  Space pause";
 }
 
+/* Puts the details of the row at the cursor beside the headings and the rows. */
+static void put_details(struct list_pane *l, struct screen *beside, struct screen *s)
+{
+	struct shared *v = l->pane.shared;
+
+	if (!v->beside || !listing_row(&v->rows))
+		return;
+	screen_begin(beside, v->beside - SCREEN_RULE, (unsigned)l->pane.cursor.page + 1);
+	detail_draw_beside(v, beside);
+	screen_fill(beside, beside->height);
+	screen_put_beside(s, strbuf_str(&beside->text), v->width - v->beside);
+}
+
 static const char *list_draw(struct pane *p, struct screen *s)
 {
 	struct list_pane *l = list_of(p);
 	const struct shared *v = p->shared;
 	const struct cursor *c = &p->cursor;
 	struct table *t = &l->table;
+	struct screen beside = {};
 
 	list_place(p);
 	t->r = v->rows.r;
@@ -640,7 +672,9 @@ static const char *list_draw(struct pane *p, struct screen *s)
 		draw_state(l, s);
 	if (head_has(v, HEAD_TIMELINE))
 		head_timeline(v, s);
+	put_details(l, &beside, s);
 	pane_table(p, &t->grid, s);
+	screen_done(&beside);
 	return hints(l);
 }
 

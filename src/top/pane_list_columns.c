@@ -7,8 +7,14 @@
 
 /* Narrower terminals show fewer columns, to leave room for the name. */
 #define WIDE_ENOUGH 110
+#define LIVE_ENOUGH 100
 #define NARROW	    64
 #define TINY	    34
+/* From this width on the details of a row are beside the list, and take what it does not need. */
+#define BESIDE_FROM 140
+#define BESIDE_MOST 60
+/* Columns of cgroups that fill wide terminals alone. */
+#define CGROUPS_ENOUGH 160
 
 static void list_remove(struct field_list *list, const char *const *keys, size_t count)
 {
@@ -42,23 +48,36 @@ void list_columns_changed(struct list_pane *l)
 	static const char *const hide_tiny[] = {"pid",	     "swap_pss", "procs",     "%pss",
 						"mem_limit", "%limit",	 "pss_change"};
 	/* Names of cgroups are long. What fills them is also in the details of a row. */
-	static const char *const hide_narrow_cgroups[] = {
-		"uss",	    "rss",	"%pss",	     "swap_pss_change",
-		"mem_anon", "mem_file", "mem_shmem", "mem_kernel"};
+	static const char *const hide_narrow_cgroups[] = {"uss", "rss", "%pss", "swap_pss_change"};
+	static const char *const hide_cgroups[] = {"mem_anon", "mem_file", "mem_shmem",
+						   "mem_kernel"};
 	static const char *const hide_parts[] = {"rss_anon", "rss_file", "rss_shmem", "rss_change"};
-	const struct shared *v = l->pane.shared;
+	static const char *const hide_live[] = {"grown_h", "peak"};
+	struct shared *v = l->pane.shared;
 	struct field_list *list = &l->fitting;
 	bool chosen = v->set.chosen[v->set.group != NULL];
+	bool cgroups = v->set.group && v->set.group->needs & NEEDS_CGROUP;
+	unsigned width;
+
+	/* Command lines, columns of groups and chosen ones may need all the room. */
+	v->beside = v->width < BESIDE_FROM || chosen || v->set.group || v->set.cmdline ? 0
+		    : v->width - LIVE_ENOUGH > BESIDE_MOST			       ? BESIDE_MOST
+							   : v->width - LIVE_ENOUGH;
+	width = v->width - v->beside;
 
 	*list = v->set.columns[v->set.group != NULL];
 	if (!chosen && v->set.changes && !v->set.tree)
 		process_list_watch(list, v->set.group);
 	if (v->set.cmdline)
 		list_replace(list, "name", "cmdline");
-	if (!chosen && v->width < WIDE_ENOUGH)
+	if (!chosen && width < LIVE_ENOUGH)
+		list_remove(list, hide_live, ARRAY_SIZE(hide_live));
+	if (!chosen && width < WIDE_ENOUGH)
 		list_remove(list, hide_parts, ARRAY_SIZE(hide_parts));
-	if (!chosen && v->width < WIDE_ENOUGH && v->set.group && v->set.group->needs & NEEDS_CGROUP)
+	if (!chosen && width < WIDE_ENOUGH && cgroups)
 		list_remove(list, hide_narrow_cgroups, ARRAY_SIZE(hide_narrow_cgroups));
+	if (!chosen && width < CGROUPS_ENOUGH && cgroups)
+		list_remove(list, hide_cgroups, ARRAY_SIZE(hide_cgroups));
 	if (!chosen && v->width < NARROW)
 		list_remove(list, hide_narrow, ARRAY_SIZE(hide_narrow));
 	if (!chosen && v->width < TINY)

@@ -62,6 +62,8 @@ extern const struct pane_class detail_class;
 
 /* The row may be another one, with other values. */
 void detail_update(struct detail_pane *d);
+/* Draws those of the row at the cursor, without what would have to be read. */
+void detail_draw_beside(struct shared *v, struct screen *s);
 int detail_set_maps(struct detail_pane *d, struct map_set *maps, enum pss_status status);
 
 /* ---- what grows ---- */

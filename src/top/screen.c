@@ -2,6 +2,8 @@
 /* A screen as a list of lines. */
 #include "top/screen.h"
 
+#include <string.h>
+
 void screen_begin(struct screen *s, unsigned width, unsigned height)
 {
 	strbuf_clear(&s->text);
@@ -12,6 +14,31 @@ void screen_begin(struct screen *s, unsigned width, unsigned height)
 	s->count = 0;
 	s->cursor = -1;
 	s->pen = (struct line){.out = &s->text, .width = s->width, .color = true};
+	memset(&s->beside, 0, sizeof(s->beside));
+}
+
+void screen_put_beside(struct screen *s, const char *text, unsigned column)
+{
+	s->beside.column = s->pen.width = column;
+	s->beside.text = text;
+	s->beside.from = s->count;
+	s->beside.to = s->height;
+}
+
+/* Adds the next line of the other text. */
+static void put_beside(struct screen *s)
+{
+	const char *text = s->beside.text;
+	size_t len = strcspn(text, "\n");
+
+	line_pad(&s->pen, s->beside.column);
+	strbuf_puts(&s->text, "│ ");
+	strbuf_put(&s->text, text, len);
+	s->beside.text = text[len] ? text + len + 1 : text + len;
+	if (*s->beside.text)
+		return;
+	s->beside.to = s->count + 1;
+	s->pen.width = s->width;
 }
 
 /* Drops the text after the last newline, skipping `skip` newlines. */
@@ -26,6 +53,8 @@ static void drop(struct screen *s, size_t skip)
 
 void screen_line(struct screen *s, enum screen_look look)
 {
+	if (s->beside.column && s->count < s->beside.to)
+		put_beside(s);
 	line_end(&s->pen);
 	if (s->count >= s->height)
 		drop(s, 1);

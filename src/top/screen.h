@@ -26,6 +26,11 @@ struct screen {
 	enum screen_look look[SCREEN_LINES_MAX];
 	int cursor; /* the cursor's column in the last line; -1: no cursor */
 	struct line pen;
+	struct {
+		unsigned column;   /* of the rule before the other text; 0: there is none */
+		unsigned from, to; /* the lines that have it. Their look ends before it. */
+		const char *text;  /* the rest of it */
+	} beside;
 };
 
 /* Empties the screen and keeps its memory. */
@@ -34,6 +39,10 @@ void screen_begin(struct screen *s, unsigned width, unsigned height);
 void screen_line(struct screen *s, enum screen_look look);
 /* Adds a line of `len` bytes, without newline, that was rendered elsewhere. */
 void screen_add_text(struct screen *s, const char *text, size_t len, enum screen_look look);
+#define SCREEN_RULE 2 /* columns */
+
+/* Puts the lines of a text beside the next ones, behind a rule at `column`. It is borrowed. */
+void screen_put_beside(struct screen *s, const char *text, unsigned column);
 /* Adds empty lines up to `lines`. */
 void screen_fill(struct screen *s, unsigned lines);
 /* Removes the last line. */

@@ -32,6 +32,7 @@ struct view_settings {
 	bool low_head; /* few lines of RAM, more rows */
 	bool paused;
 	unsigned interval_ms;
+	unsigned speed; /* of a recording: so many times as fast as it was; 0: by the interval */
 	char filter[PROMPT_MAX]; /* an ERE; "": no filter */
 	char user[PROMPT_MAX];	 /* user names or uids; "": all users */
 };
@@ -108,6 +109,7 @@ struct listing {
 
 struct shared {
 	unsigned width, height;
+	unsigned beside; /* columns of the details beside the list; 0: there is no room for them */
 	struct view_settings set;
 	struct view_facts facts;
 	struct table_style style;

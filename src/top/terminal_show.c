@@ -126,9 +126,12 @@ static void append_char(const struct terminal *t, struct cells *c, uint32_t ch, 
 	}
 }
 
-/* Makes the cells of a line up to the right edge. Returns its length with the newline. */
+/*
+ * Makes the cells of a line up to the right edge. Its look ends at `end`. Returns its length with
+ * the newline.
+ */
 static size_t fill_line(const struct terminal *t, struct cells *c, const char *s, size_t len,
-			enum screen_look look, int width)
+			enum screen_look look, int end, int width)
 {
 	attr_t line = look == LOOK_SELECTED || look == LOOK_MESSAGE ? A_REVERSE : A_NORMAL;
 	size_t i = 0;
@@ -145,13 +148,15 @@ static size_t fill_line(const struct terminal *t, struct cells *c, const char *s
 		}
 		n = utf8_decode(s + i, len - i, &ch);
 		/* The selected row has one look throughout. */
-		if (line)
+		if (line && c->column < end)
 			set_attr(t, c, ATTR_REVERSE);
+		else if (line && c->column == end)
+			set_attr(t, c, ATTR_NORMAL);
 		append_char(t, c, n ? ch : '?', width);
 		i += n ? n : 1;
 	}
 	set_attr(t, c, ATTR_NORMAL);
-	c->attr |= line;
+	c->attr |= c->column < end ? line : A_NORMAL;
 	while (c->column < width && c->used < WIDTH_MAX)
 		append_cell(c, L' ', 1, width);
 	return i + 1;
@@ -179,9 +184,11 @@ void terminal_show(struct terminal *t, const struct screen *s)
 		bool has_line =
 			y < (int)s->count && at < s->text.len && !is_unwritable(y, height, width);
 		size_t len = has_line ? s->text.len - at : 0;
+		bool beside = y >= (int)s->beside.from && y < (int)s->beside.to;
 
 		at += fill_line(t, &c, has_line ? s->text.data + at : "", len,
-				has_line ? s->look[y] : LOOK_PLAIN, width);
+				has_line ? s->look[y] : LOOK_PLAIN,
+				beside ? (int)s->beside.column : width, width);
 		mvadd_wchnstr(y, 0, c.cell, c.used);
 	}
 	if (s->cursor >= 0)

@@ -51,7 +51,7 @@ static int check_terminal(void)
 
 static uint64_t interval_us(const struct top *t)
 {
-	return (uint64_t)t->view.shared.set.interval_ms * 1000;
+	return collect_interval_us(&t->collect, &t->view);
 }
 
 /* Of "--filter TEXT: why (zmem-bpf top --help)" the part "TEXT: why": no option was typed. */
@@ -148,6 +148,8 @@ static int tick(struct top *t)
 		r = take_snapshot(t, frame + 1);
 	if (r)
 		return r;
+	if (t->view.shared.set.speed)
+		ticker_set_interval(&t->ticker, interval_us(t));
 	top_files_read(&t->collect.files, &t->view, false);
 	if (!t->view.shared.set.paused)
 		report_growing(t);

@@ -203,6 +203,16 @@ void line_printf(struct line *l, const char *fmt, ...)
 	line_text(l, text, 0);
 }
 
+void line_pad(struct line *l, unsigned column)
+{
+	emit_held(l);
+	emit_attr(l, ATTR_NORMAL);
+	l->blanks = 0;
+	l->cut = false;
+	if (l->column < column)
+		emit_blanks(l, column - l->column);
+}
+
 void line_end(struct line *l)
 {
 	emit_held(l);

@@ -62,6 +62,8 @@ unsigned line_text_middle(struct line *l, const char *s, unsigned limit);
 void line_text_part(struct line *l, const char *s, size_t len, bool cut);
 /* Adds formatted text of at most 255 bytes, made safe. */
 __attribute__((format(printf, 2, 3))) void line_printf(struct line *l, const char *fmt, ...);
+/* Ends the text of the first `column` columns, which were the width, and goes there. */
+void line_pad(struct line *l, unsigned column);
 /* Ends the line and begins the next one. */
 void line_end(struct line *l);
 

@@ -227,7 +227,7 @@ def check_first_screen(display, page):
         parts = re.findall(r"^([a-z].*?) +[0-9.]+ [KMGT]iB +[0-9.]+", text, re.M)
         parts = [part for part in parts if not re.match("[0-9]+ others", part)]
         result(len(parts) > 3 and set(parts) <= set(known), "system: %s: each part has a text" % what, (parts, known))
-        wrong = [form for form in (r"^RAM \S+: used \S+, can be freed \S+, free \S+$", r"^\[[|:.]+\]  pressure ", r"^Swap ")
+        wrong = [form for form in (r"^RAM \S+: used \S+, can be freed \S+, free \S+$", r"^\[[|:.]+\]  memory PSI: ", r"^Swap ")
                  if not re.search(form, text, re.M)]
         result(not wrong, "system: %s: the sums, the bar, swap" % what, (wrong, text))
 

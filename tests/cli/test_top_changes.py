@@ -52,6 +52,8 @@ def check_changes():
                     if re.search(r" (1 row|no rows)$|^ *%d " % child.pid, line)]
 
         try:
+            find_rows("paused", "snapshot 3 of 3")
+            tmux.keys("[")
             find_rows("snapshot 1 of 3")
             tmux.keys("x", ".")
             there = find_rows("snapshot 2 of 3", "changes per second")

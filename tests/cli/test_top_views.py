@@ -102,6 +102,11 @@ def check_live_group():
             tmux.close()
 
 
+def time_of(screen):
+    """The time of the snapshot, in the lines above the rows."""
+    return re.search(r"^(\d\d:\d\d:\d\d)Z?  ", screen, re.MULTILINE).group(1)
+
+
 def check_folds():
     """A folded row hides the rows below it, keeps their sum and stays folded over ticks."""
     script = "sleep 1000 & sleep 1000 & echo ready; wait"
@@ -119,8 +124,8 @@ def check_folds():
             screen = tmux.until(lambda screen: "1 row" in screen and "[+2]" in screen)
             folded = next(line for line in rows_of(screen) if line.split()[0] == str(child.pid))
             result(folded.split()[:3] == line.split()[:3], "a folded row has the sum", (line, folded))
-            before = screen.splitlines()[3].split()[0]
-            screen = tmux.until(lambda screen: screen.splitlines()[3].split()[0] > before)
+            before = time_of(screen)
+            screen = tmux.until(lambda screen: time_of(screen) > before)
             result("[+2]" in screen and "1 row" in screen, "it stays folded", screen)
             tmux.keys("Enter")
             screen = tmux.until(lambda screen: "with 2 below it" in screen)
@@ -168,7 +173,7 @@ def check_head():
         result(abs(total - meminfo("MemTotal")) < total / 50, "MemTotal", sums)
         result(abs(freeable + free - available) < available / 4, "MemAvailable", (sums, available))
         result(abs(used + freeable + free - total) < total / 25, "the sums add up", sums)
-        found = re.fullmatch(r"\[[|:.]{36}\]  pressure (-|some \d+\.\d\d % full \d+\.\d\d %)", bar)
+        found = re.fullmatch(r"\[[|:.]{36}\]  memory PSI: (-|some \d+\.\d\d % full \d+\.\d\d %)", bar)
         result(found and (found.group(1) == "-") != os.path.exists("/proc/pressure/memory"), "pressure, where the kernel has it", bar)
         result(found and abs(bar.count("|") - 36 * used / total) < 2, "the bar", (sums, bar))
         tall = headings_at(screen)
@@ -176,7 +181,7 @@ def check_head():
         screen = tmux.until(lambda screen: "%RAM         SEE" not in screen)
         result(headings_at(screen) < tall, "m: fewer lines of RAM", screen)
         tmux.keys("m")
-        tmux.until(lambda screen: "SEE zmem-bpf" in screen)
+        tmux.until(lambda screen: "RUN zmem-bpf" in screen)
         result("of a CPU" not in screen, "the head: not our own cost", screen)
         result(all(len(line) <= 80 for line in screen.splitlines()), "80 columns", screen)
         tmux.keys("?")
@@ -187,7 +192,7 @@ def check_head():
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
     try:
         screen = tmux.until(has_rows)
-        result("pressure -" in screen, "a recording without pressure: -", screen)
+        result("memory PSI: -" in screen, "a recording without pressure: -", screen)
     finally:
         tmux.close()
 
@@ -209,6 +214,9 @@ def check_swapped():
         result(pressure.returncode == 0, "a recording has pressure and swap activity", pressure.stdout)
         tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000"))
         try:
+            screen = tmux.until(lambda screen: "snapshot 2 of 2" in screen)
+            result("paused" in screen, "a recording begins with its last snapshot, paused", screen)
+            tmux.keys(",")
             screen = tmux.until(lambda screen: "snapshot 1 of 2" in screen)
             result(swap_of(screen) == before, "the first frame: no activity known", screen)
             tmux.keys(".")
@@ -223,8 +231,7 @@ def check_swapped():
 
 def second_of(recording):
     """The moment of the second snapshot, before the end."""
-    text = subprocess.run((PROGRAM, "watch", "--replay", recording, "-F", "ndjson"), check=True, stdout=subprocess.PIPE).stdout
-    times = [line["timestamp_ms"] for line in map(json.loads, text.splitlines()) if line["type"] == "snapshot"]
+    times = times_of(recording)
     return "-%.3fs" % ((times[-1] - times[1]) / 1000)
 
 
@@ -236,6 +243,8 @@ def check_timeline():
         for columns, rows in ((80, 24), (140, 40)):
             tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000"), columns=columns, rows=rows)
             try:
+                tmux.until(lambda screen: "snapshot 3 of 3" in screen)
+                tmux.keys("{")
                 screen = tmux.until(lambda screen: "snapshot 1 of 3" in screen)
                 line = screen.splitlines()[headings_at(screen) - 1]
                 result(re.fullmatch(r"\d\d:\d\d:\d\d \[#-+\] \d\d:\d\d:\d\d", line), "%d columns: the time line" % columns, screen)
@@ -265,6 +274,45 @@ def check_timeline():
                 tmux.close()
 
 
+def times_of(recording):
+    """The moments of the snapshots, ms since the epoch."""
+    text = subprocess.run((PROGRAM, "watch", "--replay", recording, "-F", "ndjson"), check=True, stdout=subprocess.PIPE).stdout
+    return [line["timestamp_ms"] for line in map(json.loads, text.splitlines()) if line["type"] == "snapshot"]
+
+
+def check_openings():
+    """--at in a gap, before and behind the recording; playing it as fast as it was."""
+    with tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, 0o700)
+        for _ in range(2):
+            subprocess.run((PROGRAM, "record", "--keep", "1h", directory, "-q", "-c", "2", "-i", "0.3", "--source", "proc",
+                            "-p", str(os.getpid())), check=True, stderr=subprocess.DEVNULL)
+        times = times_of(directory)
+
+        def top(at, wanted, keys=()):
+            tmux = Tmux((PROGRAM, "top", "--replay", directory, "-i", "1000") + (("--at", at) if at else ()), columns=120)
+            try:
+                for key, want in zip(("",) + keys, wanted):
+                    if key:
+                        tmux.keys(key)
+                    screen = tmux.until(lambda screen, want=want: want in screen)
+                    result(want in screen, "--at %s %s: %s" % (at, key, want), screen)
+            finally:
+                tmux.close()
+
+        def at(ms):
+            return "-%.3fs" % ((times[-1] - ms) / 1000)
+
+        if len(times) == 4:
+            top(at((times[1] + times[2]) / 2), ("snapshot 2 of 4",))
+            top(at(times[3]), ("snapshot 4 of 4",))
+        else:
+            result(False, "four snapshots were recorded", times)
+        top("-1h", ("the recording is from",))
+        top("2100-01-01", ("the recording is from",))
+        top("", ("snapshot 4 of 4", "snapshot 1 of 4", "1 time as fast", "snapshot 4 of 4"), ("{", "X", ""))
+
+
 def check_corrupt():
     """Corrupt snapshots of a recording are passed over; where no other is left, it stays."""
     with tempfile.TemporaryDirectory() as directory:
@@ -279,8 +327,8 @@ def check_corrupt():
                 file.write(b"\xff\xff\xff")
         tmux = Tmux((PROGRAM, "top", "--replay", directory, "-i", "1000"), columns=200)
         try:
-            tmux.until(lambda screen: "snapshot 1 of 4" in screen)
-            for key, at in ((".", 3), (".", 3), (",", 1), (",", 1)):
+            tmux.until(lambda screen: "snapshot 3 of 4" in screen)
+            for key, at in ((",", 1), (".", 3), (".", 3), (",", 1), (",", 1)):
                 tmux.keys(key)
                 good = lambda screen, at=at: "snapshot %d of 4" % at in screen
                 screen = tmux.until(good)
@@ -504,7 +552,7 @@ def check_no_files():
 
 if __name__ == "__main__":
     if shutil.which("tmux"):
-        run_checks((check_groups, check_live_group, check_folds, check_head, check_swapped, check_timeline, check_corrupt,
+        run_checks((check_groups, check_live_group, check_folds, check_head, check_swapped, check_timeline, check_openings, check_corrupt,
                     check_keys, check_filter,
                     check_interval, check_title, check_files, check_ram,
                     check_no_files))

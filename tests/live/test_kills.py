@@ -144,6 +144,7 @@ def check_top(group, program):
             screen = tmux.until(lambda screen: "2 events" in screen)
             line = time_line(screen)
             result(line.count("!") == 2 and line.endswith("  2 events"), "%d columns: both kills are on the time line" % columns, screen)
+            tmux.keys("{")
             for keys, event, victim in (("e", 2, pids[0]), ("e", 1, pids[1]), ("E", 2, pids[0])):
                 tmux.keys(*keys)
                 victim_row = re.compile(r"^ *%d .* %s *$" % (victim, NAME), re.M)

@@ -80,15 +80,15 @@ TEST(limits)
 	s.snapshot.system.oom_kills = (struct oom_kills){true, 0};
 	assert_limits(&s, "");
 	s.snapshot.system.oom_kills.count = 1;
-	assert_limits(&s, "Limits: 1 OOM kill since boot\n");
+	assert_limits(&s, "OOM kills since boot: 1\n");
 	s.snapshot.memcg = memcg;
 	s.snapshot.memcg_count = ARRAY_SIZE(memcg);
-	assert_limits(&s, "Limits: 75 % of 4.00M in /d, 1 OOM kill since boot\n");
+	assert_limits(&s, "Fullest cgroup: 75 % of 4.00M in /d  OOM kills since boot: 1\n");
 	s.snapshot.memcg_count--;
 	s.snapshot.system.oom_kills.count = 2;
-	assert_limits(&s, "Limits: 12 % of 8.00M in /a, 2 OOM kills since boot\n");
+	assert_limits(&s, "Fullest cgroup: 12 % of 8.00M in /a  OOM kills since boot: 2\n");
 	s.snapshot.system.oom_kills.count = 0;
-	assert_limits(&s, "Limits: 12 % of 8.00M in /a\n");
+	assert_limits(&s, "Fullest cgroup: 12 % of 8.00M in /a\n");
 }
 
 static void assert_swap(const struct sample *s, const struct swap_rates *rates, const char *want)
