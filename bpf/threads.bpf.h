@@ -17,9 +17,13 @@ struct thread_walk {
 	__u64 head; /* &signal->thread_head: the end of the list */
 	__u64 node;
 	__u64 regs;  /* offset of user registers in a stack; 0: any thread with an mm */
-	__u64 sum;   /* add up faults, and find no thread */
+	__u64 sum;   /* not 0: add up, and find no thread */
 	__u64 found; /* result of walk_threads */
+	__u64 swapins;
 };
+
+#define SUM_FAULTS  1
+#define SUM_SWAPINS 2 /* and faults */
 
 /* Returns the task of the current node, 0 at the end, and moves on to the next. */
 static __always_inline __u64 thread_next(struct thread_walk *w)
@@ -110,9 +114,13 @@ __noinline __u64 sum_threads(__u64 leader, __u32 what)
 	return what == THREADS_TOO_MANY ? node && node != head : sum;
 }
 
-/* Adds the faults of each thread to w->found. Returns false if there are too many. */
+/*
+ * Adds the faults of each thread to w->found. Returns false if there are too many. What each read
+ * from swap is behind a pointer, which sum_threads() does not follow.
+ */
 static __always_inline bool sum_faults(__u64 task, struct thread_walk *w)
 {
+	w->sum = SUM_FAULTS;
 	w->found += sum_threads(task, THREADS_FAULTS);
 	return !sum_threads(task, THREADS_TOO_MANY);
 }
@@ -123,6 +131,21 @@ static __always_inline bool sum_faults(__u64 task, struct thread_walk *w)
 
 #endif
 
+/* Of a thread that began without delay accounting it is not known. */
+static __always_inline __u64 thread_delays(__u64 task)
+{
+	return has_member(struct task_struct, delays)
+		       ? kread64(task + koffset(struct task_struct, delays))
+		       : 0;
+}
+
+static __always_inline __u64 thread_swapins(__u64 task)
+{
+	__u64 delays = thread_delays(task);
+
+	return delays ? kread32(delays + koffset(struct task_delay_info, swapin_count)) : 0;
+}
+
 static long thread_step(__u32 index, struct thread_walk *w)
 {
 	__u64 task = thread_next(w);
@@ -132,6 +155,8 @@ static long thread_step(__u32 index, struct thread_walk *w)
 #ifndef ZMEM_OLD
 	if (w->sum) {
 		w->found += kread64(task + koffset(struct task_struct, maj_flt));
+		if (w->sum > SUM_FAULTS)
+			w->swapins += thread_swapins(task);
 		return 0;
 	}
 #endif
@@ -154,7 +179,7 @@ static __always_inline bool sum_faults(__u64 task, struct thread_walk *w)
  * Reads the major faults of threads that ended and of those that live, as do_task_stat() does
  * (fs/proc/array.c). A thread that ends adds its faults to those of the process and leaves the list
  * under stats_lock (__exit_signal(), kernel/exit.c): if the lock's sequence changed meanwhile, the
- * sum may lack them or have them twice. Returns ZMEM_VALID_FAULTS or 0.
+ * sum may lack them or have them twice. Returns bits of enum zmem_valid or 0.
  */
 static __always_inline __u64 read_faults(__u64 task, struct thread_walk *w, struct zmem_record *r)
 {
@@ -172,13 +197,18 @@ static __always_inline __u64 read_faults(__u64 task, struct thread_walk *w, stru
 	read_barrier(&r->majflt);
 	w->found = kread64(signal + koffset(struct signal_struct, maj_flt));
 	/* Most processes have one thread: calling the loop would cost more than it reads. */
-	if (threads == 1)
+	if (threads == 1) {
 		w->found += kread64(task + koffset(struct task_struct, maj_flt));
-	else if (!sum_faults(task, w))
+		w->swapins = thread_swapins(task);
+	} else if (!sum_faults(task, w)) {
 		return 0;
+	}
 	r->majflt = w->found;
+	r->swapins = w->swapins;
 	read_barrier(&r->majflt);
-	return sequence & 1 || kread32(lock) != sequence ? 0 : ZMEM_VALID_FAULTS;
+	return sequence & 1 || kread32(lock) != sequence ? 0
+	       : w->sum == SUM_SWAPINS			 ? ZMEM_VALID_FAULTS | ZMEM_VALID_SWAPINS
+							 : ZMEM_VALID_FAULTS;
 }
 
 /*
@@ -188,9 +218,11 @@ static __always_inline __u64 read_faults(__u64 task, struct thread_walk *w, stru
  */
 own_frame_function __u64 walk_threads(__u64 task, __u64 regs, struct zmem_record *r)
 {
-	struct thread_walk w = {.regs = regs, .sum = !!r};
+	struct thread_walk w = {.regs = regs};
 
 	thread_walk_start(&w, task);
+	if (r)
+		w.sum = thread_delays(task) ? SUM_SWAPINS : SUM_FAULTS;
 	if (r)
 		return read_faults(task, &w, r);
 	kloop(FIND_MAX, thread_step, &w);

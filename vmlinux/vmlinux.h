@@ -215,8 +215,13 @@ struct task_struct {
 	struct signal_struct *signal;
 	__u64 self_exec_id;
 	unsigned long maj_flt;
+	struct task_delay_info *delays;
 	struct css_set *cgroups;
 	struct nsproxy *nsproxy;
+};
+
+struct task_delay_info {
+	__u32 swapin_count;
 };
 
 struct pt_regs {

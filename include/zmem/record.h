@@ -36,18 +36,19 @@ enum zmem_kind {
 
 /* Groups of values, in `valid`. */
 enum zmem_valid {
-	ZMEM_VALID_RSS = 1 << 0,     /* rss[], rss_delta[] */
-	ZMEM_VALID_VM = 1 << 1,	     /* total_vm, locked_vm */
-	ZMEM_VALID_PINNED = 1 << 2,  /* pinned_vm */
-	ZMEM_VALID_PGTABLE = 1 << 3, /* pgtables_bytes */
-	ZMEM_VALID_HUGETLB = 1 << 4, /* hugetlb_pages */
-	ZMEM_VALID_EXE = 1 << 5,     /* exe, exe_len, ZMEM_EXE_DELETED */
-	ZMEM_VALID_CGROUP = 1 << 6,  /* cgroup_key */
-	ZMEM_VALID_SHARING = 1 << 7, /* ZMEM_FORKED, write_protect_seq, ksm_pages */
-	ZMEM_VALID_PAGES = 1 << 8,   /* the record is a struct zmem_pss_record */
-	ZMEM_VALID_MAPS = 1 << 9,    /* map_count */
-	ZMEM_VALID_PEAK = 1 << 10,   /* hiwater_rss */
-	ZMEM_VALID_FAULTS = 1 << 11, /* majflt */
+	ZMEM_VALID_RSS = 1 << 0,      /* rss[], rss_delta[] */
+	ZMEM_VALID_VM = 1 << 1,	      /* total_vm, locked_vm */
+	ZMEM_VALID_PINNED = 1 << 2,   /* pinned_vm */
+	ZMEM_VALID_PGTABLE = 1 << 3,  /* pgtables_bytes */
+	ZMEM_VALID_HUGETLB = 1 << 4,  /* hugetlb_pages */
+	ZMEM_VALID_EXE = 1 << 5,      /* exe, exe_len, ZMEM_EXE_DELETED */
+	ZMEM_VALID_CGROUP = 1 << 6,   /* cgroup_key */
+	ZMEM_VALID_SHARING = 1 << 7,  /* ZMEM_FORKED, write_protect_seq, ksm_pages */
+	ZMEM_VALID_PAGES = 1 << 8,    /* the record is a struct zmem_pss_record */
+	ZMEM_VALID_MAPS = 1 << 9,     /* map_count */
+	ZMEM_VALID_PEAK = 1 << 10,    /* hiwater_rss */
+	ZMEM_VALID_FAULTS = 1 << 11,  /* majflt */
+	ZMEM_VALID_SWAPINS = 1 << 12, /* swapins; set with ZMEM_VALID_FAULTS */
 };
 
 enum zmem_flags {
@@ -150,7 +151,13 @@ struct zmem_record {
 	__u64 map_count;	 /* VMAs */
 	__u64 hiwater_rss;	 /* up to the last unmap; rss may be higher by now */
 	__u64 majflt;		 /* major faults of all threads, ended ones included */
-	char exe[ZMEM_EXE_LEN];	 /* not terminated when it fills the field */
+	char exe[ZMEM_EXE_LEN]; /* not terminated when it fills the field */
+	/*
+	 * Folios that its living threads read from swap: swapin_count of struct task_delay_info
+	 * (include/linux/delayacct.h). Threads that began before delay accounting was switched on
+	 * are not counted.
+	 */
+	__u64 swapins;
 };
 
 #define ZMEM_RECORD_SHORT __builtin_offsetof(struct zmem_record, mm_id)

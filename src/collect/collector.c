@@ -385,6 +385,14 @@ int collector_read_ram(struct collector *c)
 	return r < 0 ? r : ram_reader_read(c->ram, &c->proc, c->pool, &c->spec, &c->snapshot);
 }
 
+/* The kernel counted them once, and does not now: a rate would be 0. */
+static void forget_swapins(struct collector *c)
+{
+	c->notices |= COLLECT_NOTICE_SWAPINS;
+	for (size_t i = 0; i < c->snapshot.count; i++)
+		c->snapshot.process[i].have &= ~COUNTER_BIT(COUNTER_SWAPINS);
+}
+
 static int complete_machine(struct collector *c, int64_t time_ms)
 {
 	struct snapshot *s = &c->snapshot;
@@ -401,6 +409,8 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 		machine_read_figures(&c->proc, &s->host, &s->system);
 	else
 		machine_read(&c->proc, &s->host, &s->system);
+	if (s->system.delay_accounting_known && !s->system.delay_accounting)
+		forget_swapins(c);
 	if (read_files(c) == -ENOMEM || read_swap(c) == -ENOMEM)
 		return -ENOMEM;
 	balance_no_swap(s);

@@ -95,15 +95,25 @@ static void read_activity(const struct procfs *proc, struct system_info *system,
 		sockstat_parse(text, (size_t)len, page_size, &system->sockets);
 }
 
-/* sysctl_max_map_count, mm/util.c */
-static uint64_t read_max_map_count(const struct procfs *proc)
+static bool read_number(const struct procfs *proc, const char *path, uint64_t *ret)
 {
 	char text[32];
-	ssize_t len = procfs_read(proc, "sys/vm/max_map_count", text, sizeof(text));
+	ssize_t len = procfs_read(proc, path, text, sizeof(text));
 	const char *pos = text;
-	uint64_t count;
 
-	return len > 0 && scan_u64(&pos, text + len, &count) ? count : 0;
+	return len > 0 && scan_u64(&pos, text + len, ret);
+}
+
+static void read_sysctls(const struct procfs *proc, struct system_info *system)
+{
+	uint64_t value;
+
+	/* sysctl_max_map_count, mm/util.c */
+	if (read_number(proc, "sys/vm/max_map_count", &value))
+		system->max_map_count = value;
+	/* Since 5.14: kernel/delayacct.c. */
+	system->delay_accounting_known = read_number(proc, "sys/kernel/task_delayacct", &value);
+	system->delay_accounting = system->delay_accounting_known && value;
 }
 
 void machine_read_figures(const struct procfs *proc, struct host_info *host,
@@ -111,7 +121,7 @@ void machine_read_figures(const struct procfs *proc, struct host_info *host,
 {
 	*system = (struct system_info){.meminfo = meminfo_read(proc->fd)};
 	read_swaps(proc, system);
-	system->max_map_count = read_max_map_count(proc);
+	read_sysctls(proc, system);
 	zram_each("/sys/block", add_zram, system);
 	read_host(host);
 }

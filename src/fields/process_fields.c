@@ -112,6 +112,11 @@ COLUMN_AS(grown_h, "grown_h", "grown_bytes_per_hour", "GROWN/H", CHANGE, value_g
 	  "by how much PSS and swap (else RSS) grew in an hour, by what they grew since the first "
 	  "snapshot that has the row; from 10 s on",
 	  .flags = FIELD_SINCE);
+COLUMN_AS(swapin, "swapin", "swapins_per_second", "SWAPIN", AMOUNT,
+	  value_signed(r->swapin_known, r->swapin),
+	  "folios that it read from swap in a second, since the last snapshot (from BPF, with "
+	  "kernel.task_delayacct)",
+	  .flags = FIELD_SINCE, NEEDS(SWAPINS));
 COLUMN_AS(watched, "watched", "watched_seconds", "WATCHED", AMOUNT,
 	  value_signed(r->watched_ms, (int64_t)(r->watched_ms / 1000)),
 	  "for how many seconds grown_h was watched", .flags = FIELD_SINCE);
@@ -166,6 +171,7 @@ SHARE(limit_percent, "%limit", "%LIMIT", MEM_CURRENT,
 	(COUNTER_##id >= COUNTER_MEM_HIGH		      ? NEEDS_MEMCG | NEEDS_MEMCG_DETAIL   \
 	 : COUNTER_##id >= COUNTERS_OF_PROCESS		      ? NEEDS_MEMCG                        \
 	 : COUNTER_##id == COUNTER_SWAP_SHMEM		      ? NEEDS_SWAP_SHMEM                   \
+	 : COUNTER_##id == COUNTER_SWAPINS		      ? NEEDS_SWAPINS                      \
 	 : COUNTER_BIT(COUNTER_##id) & COUNTERS_OF_SWAP_COSTS ? NEEDS_SWAP_COSTS                   \
 							      : 0)
 /* Counters of cgroups have no sum: cgroups may lie in one another. */
@@ -264,7 +270,7 @@ struct value process_field_of(const struct field *f, const struct snapshot *s, c
 /* ---- all fields ---- */
 
 /* Fields of several snapshots are last: process_fields.since. */
-#define SINCE_BESIDE_CHANGES 3
+#define SINCE_BESIDE_CHANGES 4
 
 static const struct field *const all[] = {
 	&field_pid,
@@ -306,6 +312,7 @@ static const struct field *const all[] = {
 	CHANGE_##origin(id, key, , heading, )
 #include "model/counters.def"
 #undef ZMEM_COUNTER
+	&field_swapin,
 	&field_grown_h,
 	&field_watched,
 	&field_grew,
@@ -388,8 +395,8 @@ void process_list_usual(struct field_list *list, const struct field *group)
 void process_list_live(struct field_list *list, const struct field *group)
 {
 	static const struct field *const counters[] = {
-		&field_pss, &field_pss_percent, &field_uss,  &field_swap_pss,
-		&field_rss, &field_grown_h,	&field_peak,
+		&field_pss,    &field_pss_percent, &field_uss,	   &field_swap_pss,
+		&field_swapin, &field_rss,	   &field_grown_h, &field_peak,
 	};
 
 	/* Processes of a group had theirs at different times. */

@@ -16,6 +16,7 @@ enum process_needs {
 	NEEDS_MEMCG_DETAIL = 1 << 5, /* likewise: more than charge and limit */
 	NEEDS_SWAP_SHMEM = 1 << 6,   /* the holders of files, while swap is in use */
 	NEEDS_SWAP_COSTS = 1 << 7,   /* swap slots, likewise */
+	NEEDS_SWAPINS = 1 << 8,	     /* delay accounting */
 };
 
 /* Rows are struct row, of a struct snapshot. */

@@ -21,6 +21,9 @@ struct row_before {
 	uint64_t last;
 	uint8_t last_counter; /* COUNTER_COUNT: none was measured */
 	uint32_t grew_ticks, ticks;
+	uint64_t last_swap, last_swapins; /* of the last tick, with their bits */
+	counter_mask last_have;
+	int64_t last_ms; /* since the epoch */
 	/* Likewise, of the first tick with the same counter. */
 	uint64_t first;
 	int64_t first_ms; /* since the epoch */
@@ -36,11 +39,14 @@ struct row {
 	const struct row_before *before; /* its values then; NULL: unknown */
 	bool changed;			 /* since the last tick */
 	bool started;			 /* likewise: there is no earlier value */
-	uint32_t grew_ticks;		 /* in how many of `ticks` PSS and swap grew */
-	uint32_t ticks;			 /* ticks with a measured tick before */
-	int64_t grown;			 /* by how many bytes they grew since row_before.first */
-	uint64_t watched_ms;		 /* in that time; 0: not known */
-	uint64_t hash;			 /* of all values and names */
+	bool swaps;			 /* swap changed since the last tick */
+	bool swapin_known;
+	uint32_t swapin;     /* swap-ins per second since the last tick */
+	uint32_t grew_ticks; /* in how many of `ticks` PSS and swap grew */
+	uint32_t ticks;	     /* ticks with a measured tick before */
+	int64_t grown;	     /* by how many bytes they grew since row_before.first */
+	uint64_t watched_ms; /* in that time; 0: not known */
+	uint64_t hash;	     /* of all values and names */
 
 	uint64_t rank; /* scratch of the sort of rows */
 };

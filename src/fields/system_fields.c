@@ -526,6 +526,9 @@ JSON_FIELD(swapped_out, "swapped_out_bytes", BYTES, value_bytes(s->swapped.known
 JSON_FIELD(oom_kills, "oom_kills", AMOUNT, value_unsigned(s->oom_kills.known, s->oom_kills.count),
 	   "processes that OOM kills ended since boot, of the machine and of cgroups (oom_kill of "
 	   "/proc/vmstat)");
+JSON_FIELD(delay_accounting, "delay_accounting", BOOL,
+	   value_bool(s->delay_accounting_known, s->delay_accounting),
+	   "kernel.task_delayacct: whether the kernel counts swap-ins of each process");
 JSON_FIELD(max_map_count, "max_map_count", AMOUNT,
 	   value_unsigned(s->max_map_count, s->max_map_count),
 	   "vm.max_map_count: the most mappings that the kernel allows a process");
@@ -542,4 +545,4 @@ FIELDS(system_values, &field_all_memory, &field_all_available, &field_all_anon, 
        &field_all_shmem_unmapped, &field_all_anon_residual, &field_all_mapped_residual,
        &field_all_zswap_pool, &field_all_zswap_stored, &field_psi_some, &field_psi_full,
        &field_psi_some_total, &field_psi_full_total, &field_swapped_in, &field_swapped_out,
-       &field_oom_kills, &field_max_map_count, &field_all_zram);
+       &field_oom_kills, &field_max_map_count, &field_delay_accounting, &field_all_zram);

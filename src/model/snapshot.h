@@ -318,6 +318,8 @@ struct system_info {
 	struct oom_kills oom_kills;
 	struct socket_memory sockets;
 	uint64_t max_map_count; /* vm.max_map_count; 0: unknown */
+	/* kernel.task_delayacct: whether swap-ins of processes are counted. */
+	bool delay_accounting, delay_accounting_known;
 	struct machine_files files;
 	struct swap_cache swap_cache;
 	const struct ram *ram; /* borrowed from who collected; NULL: not asked for */

@@ -38,7 +38,7 @@ enum block_id {
 
 #define NOT_STORED 0xff
 
-_Static_assert(COUNTERS_OF_PROCESS == 29, "give the new counter a number");
+_Static_assert(COUNTERS_OF_PROCESS == 30, "give the new counter a number");
 static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 	[COUNTER_SWAP] = 0,
 	[COUNTER_SWAP_PSS] = 1,
@@ -61,6 +61,7 @@ static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 	[COUNTER_PEAK] = 18,
 	[COUNTER_MAPS] = 19,
 	[COUNTER_MAJFLT] = 20,
+	[COUNTER_SWAPINS] = 27,
 	[COUNTER_SWAP_RAM] = 21,
 	[COUNTER_SWAP_RAM_ZRAM] = 22,
 	[COUNTER_SWAP_RAM_ZSWAP] = 23,
@@ -268,6 +269,8 @@ static const struct member machine_members[] = {
 	MACHINE(103, collection.cgroups_dying, 0),
 	MACHINE(104, system.oom_kills.known, 2),
 	MACHINE(105, system.oom_kills.count, 0),
+	MACHINE(106, system.delay_accounting_known, 2),
+	MACHINE(107, system.delay_accounting, 2),
 };
 
 #define PROCESS(n, m, limit) INT(ID_PROCESS + (n), struct process, m, limit)

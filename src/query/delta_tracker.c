@@ -150,6 +150,24 @@ static enum counter growth_counter(const struct process *p)
 	return process_has(p, COUNTER_RSS) ? COUNTER_RSS : COUNTER_COUNT;
 }
 
+/* Whether it swaps now. A thread that ended took its swap-ins with it. */
+static void count_swapping(struct row *r, int64_t now_ms)
+{
+	const struct row_before *b = r->before;
+	const struct process *p = r->process;
+	counter_mask both = p->have & b->last_have;
+	uint64_t count = p->value[COUNTER_SWAPINS] - b->last_swapins, ms;
+
+	r->swaps = both & COUNTER_BIT(COUNTER_SWAP) && p->value[COUNTER_SWAP] != b->last_swap;
+	if (!(both & COUNTER_BIT(COUNTER_SWAPINS)) || p->value[COUNTER_SWAPINS] < b->last_swapins ||
+	    now_ms <= b->last_ms)
+		return;
+	ms = (uint64_t)(now_ms - b->last_ms);
+	r->swapin_known = true;
+	/* One in a minute is not none. */
+	r->swapin = (uint32_t)((count * 1000 + ms - 1) / ms);
+}
+
 /* Whether it grew since the last tick, and in how many ticks so far. */
 static void count_growth(struct row *r, int64_t now_ms)
 {
@@ -173,6 +191,7 @@ static void join_row(const struct tracker *tracker, const struct field *group,
 	r->before = find(&tracker->rows, &key);
 	if (r->before) {
 		count_growth(r, s->time_ms);
+		count_swapping(r, s->time_ms);
 		r->changed = r->before->hash != r->hash;
 		counts->changed += r->changed;
 		/* A recording may have a row twice. */
@@ -200,6 +219,7 @@ void delta_tracker_join(const struct tracker *tracker, const struct field *group
 		r->before = NULL;
 		r->changed = true;
 		r->started = false;
+		r->swaps = r->swapin_known = false;
 		r->grew_ticks = r->ticks = 0;
 		r->grown = 0;
 		r->watched_ms = 0;
@@ -247,6 +267,10 @@ static void keep_row(const struct tracker *tracker, const struct row *r, int64_t
 	ret->hash = r->hash;
 	ret->last_counter = (uint8_t)growth_counter(p);
 	ret->last = ret->last_counter < COUNTER_COUNT ? p->value[ret->last_counter] : 0;
+	ret->last_swap = p->value[COUNTER_SWAP];
+	ret->last_swapins = p->value[COUNTER_SWAPINS];
+	ret->last_have = p->have;
+	ret->last_ms = now_ms;
 	ret->grew_ticks = r->grew_ticks;
 	ret->ticks = r->ticks;
 	/* What it grew by is known: `first` is that of the counter. */

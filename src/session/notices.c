@@ -225,6 +225,11 @@ void notices_collected(struct session *s)
 	if (is_new(s, COLLECT_NOTICE_NO_CMDLINES))
 		log_notice(o->quiet, "%s: it holds no command lines (record -o +cmdline)",
 			   o->replay);
+	if (o->columns && s->query.needs & NEEDS_SWAPINS && is_new(s, COLLECT_NOTICE_SWAPINS))
+		log_notice(
+			o->quiet,
+			"swap-ins are not known: kernel.task_delayacct is 0 (sysctl "
+			"kernel.task_delayacct=1 counts those of processes that start after it)");
 	if (is_new(s, COLLECT_NOTICE_UNREADABLE))
 		log_notice(o->quiet,
 			   "--verify: of %zu of %zu processes smaps_rollup may be read, the "

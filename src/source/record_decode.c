@@ -223,6 +223,8 @@ static void decode_counters(const struct zmem_record *r, const struct decode_lim
 		set_scaled(p, COUNTER_PEAK, r->hiwater_rss, limits->page_size);
 	if (r->valid & ZMEM_VALID_FAULTS)
 		set_scaled(p, COUNTER_MAJFLT, r->majflt, 1);
+	if (r->valid & ZMEM_VALID_SWAPINS)
+		set_scaled(p, COUNTER_SWAPINS, r->swapins, 1);
 	if (r->valid & ZMEM_VALID_EXE)
 		p->exe = r->flags & ZMEM_EXE_DELETED ? EXE_DELETED : EXE_PRESENT;
 	if (r->valid & ZMEM_VALID_CGROUP)

@@ -87,6 +87,10 @@ void list_set_rows(struct list_pane *l, const struct result *r, const struct row
 	}
 	l->kind = r->group;
 	to->r = r;
+	if (l->counts_swapins != r->snapshot->system.delay_accounting) {
+		l->counts_swapins = !l->counts_swapins;
+		list_columns_changed(l);
+	}
 	to->item = rows;
 	to->count = count;
 	if (l->opened.leaving) {
@@ -216,6 +220,7 @@ static unsigned sort_by(struct pane *p, const struct field *c)
 {
 	p->shared->set.order.keys = (struct field_list){.item = {c}, .count = 1};
 	p->cursor.show = true;
+	list_columns_changed(list_of(p));
 	return VIEW_ASK_ROWS;
 }
 
@@ -224,7 +229,13 @@ static unsigned sort_key(struct pane *p)
 	static const char *const by[] = {
 		['M'] = "pss", ['P'] = "pss", ['N'] = "pid", ['S'] = "swap_pss", ['H'] = "grown_h"};
 
-	return sort_by(p, process_field(by[p->shared->key]));
+	struct field_list *keys = &p->shared->set.order.keys;
+	unsigned ask = sort_by(p, process_field(by[p->shared->key]));
+
+	/* Most have no swap. */
+	if (p->shared->key == 'S')
+		keys->item[keys->count++] = process_field("pss");
+	return ask;
 }
 
 /* Sorts by the visible column to the left or right of the sort column. */

@@ -16,7 +16,9 @@
 /* Columns of cgroups that fill wide terminals alone. */
 #define CGROUPS_ENOUGH 160
 
-static void list_remove(struct field_list *list, const char *const *keys, size_t count)
+/* But not the column that rows are sorted by. */
+static void list_remove(struct field_list *list, const char *const *keys, size_t count,
+			const struct field *sort)
 {
 	size_t kept = 0;
 
@@ -24,7 +26,7 @@ static void list_remove(struct field_list *list, const char *const *keys, size_t
 		bool keep = true;
 
 		for (size_t k = 0; k < count; k++)
-			keep &= strcmp(list->item[i]->key, keys[k]) != 0;
+			keep &= strcmp(list->item[i]->key, keys[k]) != 0 || list->item[i] == sort;
 		if (keep)
 			list->item[kept++] = list->item[i];
 	}
@@ -52,11 +54,13 @@ void list_columns_changed(struct list_pane *l)
 	static const char *const hide_cgroups[] = {"mem_anon", "mem_file", "mem_shmem",
 						   "mem_kernel"};
 	static const char *const hide_parts[] = {"rss_anon", "rss_file", "rss_shmem", "rss_change"};
-	static const char *const hide_live[] = {"grown_h", "peak"};
+	static const char *const hide_live[] = {"swapin", "grown_h", "peak"};
+	static const char *const hide_swapins[] = {"swapin"};
 	struct shared *v = l->pane.shared;
 	struct field_list *list = &l->fitting;
 	bool chosen = v->set.chosen[v->set.group != NULL];
 	bool cgroups = v->set.group && v->set.group->needs & NEEDS_CGROUP;
+	const struct field *sort = v->set.order.keys.count ? v->set.order.keys.item[0] : NULL;
 	unsigned width;
 
 	/* Command lines, columns of groups and chosen ones may need all the room. */
@@ -70,18 +74,20 @@ void list_columns_changed(struct list_pane *l)
 		process_list_watch(list, v->set.group);
 	if (v->set.cmdline)
 		list_replace(list, "name", "cmdline");
+	if (!chosen && !l->counts_swapins)
+		list_remove(list, hide_swapins, ARRAY_SIZE(hide_swapins), NULL);
 	if (!chosen && width < LIVE_ENOUGH)
-		list_remove(list, hide_live, ARRAY_SIZE(hide_live));
+		list_remove(list, hide_live, ARRAY_SIZE(hide_live), sort);
 	if (!chosen && width < WIDE_ENOUGH)
-		list_remove(list, hide_parts, ARRAY_SIZE(hide_parts));
+		list_remove(list, hide_parts, ARRAY_SIZE(hide_parts), sort);
 	if (!chosen && width < WIDE_ENOUGH && cgroups)
-		list_remove(list, hide_narrow_cgroups, ARRAY_SIZE(hide_narrow_cgroups));
+		list_remove(list, hide_narrow_cgroups, ARRAY_SIZE(hide_narrow_cgroups), sort);
 	if (!chosen && width < CGROUPS_ENOUGH && cgroups)
-		list_remove(list, hide_cgroups, ARRAY_SIZE(hide_cgroups));
+		list_remove(list, hide_cgroups, ARRAY_SIZE(hide_cgroups), sort);
 	if (!chosen && v->width < NARROW)
-		list_remove(list, hide_narrow, ARRAY_SIZE(hide_narrow));
+		list_remove(list, hide_narrow, ARRAY_SIZE(hide_narrow), sort);
 	if (!chosen && v->width < TINY)
-		list_remove(list, hide_tiny, ARRAY_SIZE(hide_tiny));
+		list_remove(list, hide_tiny, ARRAY_SIZE(hide_tiny), sort);
 	if (l->left && l->left >= list->count)
 		l->left = list->count - 1;
 	list->count -= l->left;

@@ -25,6 +25,7 @@ struct list_pane {
 	struct pane pane;
 	struct field_list fitting; /* the columns that fit the width */
 	size_t left;		   /* columns scrolled out to the left */
+	bool counts_swapins;	   /* the kernel does */
 	struct table table;	   /* keeps its widths while the columns stay */
 	const struct field *kind;  /* the group column; NULL: rows are processes */
 	char followed[64];	   /* the text of the row that is followed if it is a group */

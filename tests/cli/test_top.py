@@ -59,7 +59,7 @@ def check_replay():
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST))
     steps = (("list", (), "rows 1"), ("groups", ("g",), "of 13"),
              ("tree", ("g", "g", "g", "g", "g", "t"), "  tree "), ("bytes", ("t", "b"), "16904304"),
-             ("sort", ("b", "S", "r"), "by swap_pss reversed"), ("search", ("r", "M", "/", "mk"), "search: mk"),
+             ("sort", ("b", "S", "r"), "by swap_pss,pss reversed"), ("search", ("r", "M", "/", "mk"), "search: mk"),
              ("detail", ("Enter", "Enter"), "recordings do not contain them"),
              ("filter", ("q", "f", "^(sh|init)$", "Enter"), "filter ^(sh|init)$  every"),
              ("bad_filter", ("f", "("), "1 row\nfilter (regular expression): ^(sh|init)$(  ^(sh|init)$(: a ( has no )"), ("help", ("Escape", "Escape", "?"), "Keys"),

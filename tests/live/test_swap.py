@@ -11,6 +11,7 @@ import json
 import mmap
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -157,18 +158,25 @@ def without_smaps(_):
 
 
 LARGE = 8 * MIB
-COMMANDS = ((), ("--json",), ("--verify", "1000"), ("-s", "swap_pss", "-n", "3"), ("-g", "user"), ("system",),
-            ("watch", "-c", "2", "-i", "0.1"), ("compare", "--verify", "1000"),
-            ("record", "--output", "/dev/null", "-c", "2", "-i", "0.1"))
+TWICE = ("-c", "2", "-i", "0.1")
+COMMANDS = ((), ("--json",), ("-F", "csv"), ("-F", "html"), ("-F", "folded"), ("-F", "prometheus"), ("--verify", "1000"),
+            ("-s", "swap_pss", "-n", "3"), ("-l",), ("-o", "+swap_ram,thp"), ("--tree",), ("-g", "user"), ("-g", "cgroup"),
+            ("system",), ("system", "-l"), ("files",), ("files", "-g", "fs"), ("doctor",), ("compare", "--verify", "1000"),
+            ("watch", *TWICE), ("watch", "--grow", *TWICE), ("top", *TWICE),
+            ("record", "--output", "/dev/null", *TWICE))
 
 
 def smaps_read(*args):
-    """The processes whose smaps or smaps_rollup the program opens, once for each time."""
-    trace = subprocess.run(["strace", "-f", "-qq", "-y", "-e", "trace=openat", PROGRAM, *args], capture_output=True,
-                           text=True, errors="replace", timeout=LIMIT, check=False)
-    if trace.returncode:
-        raise RuntimeError("%s: exit code %d: %s" % (args, trace.returncode, trace.stderr[-300:]))
-    return [int(pid) for pid in re.findall(r'</proc/(\d+)>, "smaps(?:_rollup)?"', trace.stderr)]
+    """The processes whose smaps or smaps_rollup the program opens, once for each time. top needs a terminal."""
+    terminal = "top" in args
+    command = ["script", "-qec", "TERM=xterm " + shlex.join((PROGRAM, *args)), "/dev/null"] if terminal else [PROGRAM, *args]
+    with tempfile.NamedTemporaryFile("r", errors="replace") as trace:
+        done = subprocess.run(["strace", "-f", "-qq", "-y", "-e", "trace=openat", "-o", trace.name, *command],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
+        text = trace.read()
+    if done.returncode:
+        raise RuntimeError("%s: exit code %d: %s" % (args, done.returncode, (done.stdout + done.stderr)[-300:]))
+    return [int(pid) for pid in re.findall(r'</proc/(\d+)>, "smaps(?:_rollup)?"', text)]
 
 
 def size_of(pid):
@@ -177,18 +185,25 @@ def size_of(pid):
                if line.startswith(("VmRSS:", "VmSwap:")))
 
 
+def no_large_read(state, own):
+    """No command reads a file of a large process whose lock it would wait for, unless it is told to."""
+    for args in COMMANDS:
+        pids = smaps_read(*args)
+        large = own.intersection(pids)
+        result(not large, "%s, %s: of %d readings none is of a large process" % (state, " ".join(args) or "a table", len(pids)),
+               large)
+    for args in (("--pss", "rollup"), ("--verify", "all")):
+        result(own.issubset(smaps_read(*args)), "%s, %s: large processes are read" % (state, " ".join(args)), own)
+
+
 def no_large_reads(_):
-    """With little swap in use, also where a thousand processes are verified: no file of a large process is read whose
-    lock it would wait for. One shares swap by fork, another one is small but for its swap."""
+    """With little swap in use, also where a thousand processes are verified. One shares swap by fork, another one is
+    small but for its swap."""
     with shapes("swap_books") as pids, swapped_out(RANDOM, PLAIN, RANDOM, fork=True) as pid:
         children = read("/proc/%d/task/%d/children" % (pid, pid)).split()
         own = {one for one in (*pids.values(), pid, *map(int, children)) if size_of(one) > LARGE}
         result(len(own) >= 5, "processes are large", own)
-        for args in COMMANDS:
-            pids = smaps_read(*args)
-            large = own.intersection(pids)
-            result(not large, "%s: of %d readings none is of a large process" % (" ".join(args) or "a table", len(pids)),
-                   large)
+        no_large_read("little swap", own)
         done = subprocess.run((PROGRAM, "-p", str(pid), "-F", "csv", "-o", "swap_pss"), capture_output=True, text=True,
                               timeout=LIMIT, check=False)
         result(done.stdout.split()[1:2] == [str(rollup(pid, "SwapPss") << 10)], "and SWAP_PSS is known",
@@ -357,6 +372,8 @@ def full():
         result(used[0][2] == used[0][3], "the device is full", used)
         result(p["swap_pss_bytes"] == p["swap_bytes"] > MIB and p["swap_ram_status"] == "ok" and
                near(p["swap_ram_bytes"], p["swap_bytes"]), "what is in a full device", p)
+    with zram("lzo", "4M"), swapped_out(RANDOM, RANDOM, RANDOM, whole=False, fork=True) as pid:
+        no_large_read("full swap", {pid})
 
 
 def full_before_disk():
@@ -541,6 +558,77 @@ def switched_off():
         del pids
         found = [p for p in processes().values() if p["swap_ram_bytes"] not in (0, None)]
         result(not found, "without swap it takes no RAM", found[:3])
+    with swapped_out(RANDOM, RANDOM, RANDOM, whole=False, fork=True) as pid:
+        no_large_read("no swap", {pid})
+
+
+DELAYS = "/proc/sys/kernel/task_delayacct"
+
+
+@contextlib.contextmanager
+def delay_accounting(on):
+    before = read(DELAYS)
+    write(DELAYS, str(on))
+    try:
+        yield
+    finally:
+        write(DELAYS, before)
+
+
+def swapped_in():
+    return next(int(line.split()[1]) for line in read("/proc/vmstat").splitlines() if line.startswith("pswpin "))
+
+
+def swap_ins(_):
+    """What a process and its threads read from swap, a page each. Who reads its memory again is slow: pages go one by one."""
+    code = ("import ctypes,mmap,sys,threading\n"
+            "n=%d; m=mmap.mmap(-1,n,mmap.MAP_PRIVATE|mmap.MAP_ANONYMOUS); c=ctypes.CDLL(None)\n"
+            "a=ctypes.addressof(ctypes.c_char.from_buffer(m)); c.madvise(ctypes.c_void_p(a),ctypes.c_size_t(n),%d)\n"
+            "m.write(b'x'*n)\n"
+            "end=threading.Event(); threading.Thread(target=end.wait, daemon=True).start()\n"
+            "for line in sys.stdin:\n"
+            "    c.madvise(ctypes.c_void_p(a),ctypes.c_size_t(n),%d)\n"
+            "    t=threading.Thread(target=lambda: [m[i] for i in range(0,n,4096)]) if line=='thread\\n' else None\n"
+            "    t and (t.start(), t.join())\n"
+            "    t or [m[i] for i in range(0,n,4096)]\n"
+            "    print('done', flush=True)\n") % (2 * MIB, MADV_NOHUGEPAGE, MADV_PAGEOUT)
+    args = ("--source", "bpf", "--pss", "none")
+    with delay_accounting(1), subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                               text=True) as child:
+        def pages(word):
+            before = swapped_in()
+            child.stdin.write(word + "\n")
+            child.stdin.flush()
+            child.stdout.readline()
+            return swapped_in() - before
+
+        def counted():
+            found = {p["pid"]: p for p in document(*args)["processes"]}
+            return found[child.pid]["swapins"]
+
+        first = pages("read")
+        before = counted()
+        more = pages("read")
+        after = counted()
+        result(first >= 512 and more >= 512 and abs(after - before - more) <= more // 20, "swap-ins are those of pswpin",
+               (first, more, before, after))
+        pages("thread")
+        result(counted() == after, "those of a thread that ended are not counted", (after, counted()))
+        watch = subprocess.Popen((PROGRAM, "watch", "-F", "ndjson", "-p", str(child.pid), "-i", "1", "-c", "2", *args),
+                                 stdout=subprocess.PIPE, text=True)
+        rows = [json.loads(watch.stdout.readline())]
+        watch.stdout.readline()
+        more = pages("read")
+        rows.append(json.loads(watch.stdout.readline()))
+        watch.communicate()
+        took = (rows[1]["timestamp_ms"] - rows[0]["timestamp_ms"]) / 1000
+        result(rows[0]["swapins_per_second"] is None and abs(rows[1]["swapins_per_second"] * took - more) <= more // 20 + 1,
+               "watch has swap-ins per second", (rows, more, took))
+        with delay_accounting(0):
+            result(counted() is None, "without delay accounting they are not known")
+            done = subprocess.run((PROGRAM, *args, "-o", "pid,swapins"), capture_output=True, text=True, timeout=LIMIT, check=False)
+            result("kernel.task_delayacct is 0" in done.stderr, "and the reason is said", done.stderr)
+        child.stdin.close()
 
 
 def main():
@@ -559,7 +647,7 @@ def main():
         with zram(compressor) as at:
             print("ok swap on zram with", compressor)
             run_checks((costs, kinds) if done else
-                       (every_shape, crowd, trial, without_smaps, no_large_reads, disagreeing, comers, costs, kinds, huge_file,
+                       (every_shape, crowd, trial, without_smaps, no_large_reads, disagreeing, comers, costs, kinds, swap_ins, huge_file,
                         in_cache, many_mappings, many_slots, switching),
                        at)
         done = True

@@ -68,7 +68,7 @@ TEST(table)
 		"oom_score_adj swap swap_pss swap_shmem swap_ram swap_ram_zram swap_ram_zswap "
 		"swap_incompressible swap_filled swap_disk uss pss pss_anon pss_file "
 		"pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem peak vsize locked "
-		"pinned pgtables hugetlb thp maps majflt mem_current mem_limit mem_high "
+		"pinned pgtables hugetlb thp maps majflt swapins mem_current mem_limit mem_high "
 		"mem_working_set mem_anon mem_file mem_shmem mem_slab mem_swap mem_swap_limit "
 		"mem_zswap oom_kills psi_some_10 psi_full_10 mem_kernel %pss %swap swap_ratio %limit pss_source "
 		"pss_status mm_id "
@@ -214,11 +214,11 @@ TEST(groups)
 	process_list_whole(&list, find("name"));
 	assert_ptr_equal(list.item[0], find("name"));
 	assert_ptr_equal(list.item[1], find("procs"));
-	assert_ptr_equal(list.item[list.count - 1], find("majflt"));
+	assert_ptr_equal(list.item[list.count - 1], find("swapins"));
 	process_list_whole(&list, find("container"));
 	assert_ptr_equal(list.item[list.count - 1], find("mem_kernel"));
 	process_list_whole(&list, NULL);
-	assert_ptr_equal(list.item[list.count - 1], find("majflt"));
+	assert_ptr_equal(list.item[list.count - 1], find("swapins"));
 }
 
 /* Columns that only a process has are absent from a group. */

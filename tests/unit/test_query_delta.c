@@ -240,6 +240,75 @@ TEST(growth)
 	}
 }
 
+/* Growth in an hour, by all ticks that have the same counter; not known in less than 10 s. */
+TEST(growth_in_an_hour)
+{
+	static const struct {
+		int64_t ms;
+		uint64_t pss;
+		bool known;
+		int64_t by;
+	} is[] = {{0, 1000, false, 0},
+		  {5000, 2000, false, 0},
+		  {10000, 2000, true, 1000 * 360},
+		  {20000, 500, true, -500 * 180},
+		  {3600000, 1001, true, 1}};
+
+	for (int from_start = 0; from_start < 2; from_start++) {
+		cleanup(delta_tracker_done) struct tracker tracker = tracker_of(from_start);
+
+		for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+			cleanup(machine_done) struct machine m = machine_of(2);
+			int64_t by = 0;
+
+			at_time(&m, 5000 + is[i].ms);
+			process_set(at(&m, 1), COUNTER_PSS_SWAP, is[i].pss);
+			/* Another counter begins anew. */
+			at(&m, 2)->have = 0;
+			process_set(at(&m, 2), i < 4 ? COUNTER_RSS : COUNTER_PSS_SWAP, is[i].pss);
+			join(&tracker, &m);
+			assert_int_equal(row_growth(row_at(&m, 1), &by), is[i].known);
+			assert_int_equal(by, is[i].by);
+			assert_int_equal(row_at(&m, 1)->watched_ms, is[i].ms);
+			assert_int_equal(row_growth(row_at(&m, 2), &by), is[i].known && i < 4);
+			take_tick(&tracker, &m);
+		}
+	}
+}
+
+/* Swap-ins are per second, and never 0 if there was one. A thread that ends takes its own away. */
+TEST(swapping)
+{
+	static const struct {
+		int64_t ms;
+		uint64_t swap, swapins;
+		bool swaps, known;
+		uint32_t rate;
+	} is[] = {{0, 0, 5, false, false, 0},	     {2000, 4096, 5, true, true, 0},
+		  {4000, 4096, 25, false, true, 10}, {64000, 4096, 26, false, true, 1},
+		  {65000, 0, 20, true, false, 0},    {65000, 0, 21, false, false, 0}};
+
+	for (int from_start = 0; from_start < 2; from_start++) {
+		cleanup(delta_tracker_done) struct tracker tracker = tracker_of(from_start);
+
+		for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+			cleanup(machine_done) struct machine m = machine_of(2);
+			const struct row *r = row_at(&m, 1);
+
+			at_time(&m, 5000 + is[i].ms);
+			process_set(at(&m, 1), COUNTER_SWAP, is[i].swap);
+			process_set(at(&m, 1), COUNTER_SWAPINS, is[i].swapins);
+			at(&m, 2)->have &= ~COUNTER_BIT(COUNTER_SWAPINS);
+			join(&tracker, &m);
+			assert_int_equal(r->swaps, is[i].swaps);
+			assert_int_equal(r->swapin_known, is[i].known);
+			assert_int_equal(is[i].known ? r->swapin : 0, is[i].rate);
+			assert_false(row_at(&m, 2)->swapin_known);
+			take_tick(&tracker, &m);
+		}
+	}
+}
+
 /* exec keeps pid and start time: memory and name change. */
 TEST(exec)
 {

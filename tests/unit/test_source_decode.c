@@ -16,7 +16,8 @@ static struct zmem_record sample(void)
 		.kind = ZMEM_PROCESS,
 		.valid = ZMEM_VALID_RSS | ZMEM_VALID_VM | ZMEM_VALID_PINNED | ZMEM_VALID_PGTABLE |
 			 ZMEM_VALID_HUGETLB | ZMEM_VALID_EXE | ZMEM_VALID_CGROUP |
-			 ZMEM_VALID_SHARING | ZMEM_VALID_MAPS | ZMEM_VALID_PEAK | ZMEM_VALID_FAULTS,
+			 ZMEM_VALID_SHARING | ZMEM_VALID_MAPS | ZMEM_VALID_PEAK | ZMEM_VALID_FAULTS |
+			 ZMEM_VALID_SWAPINS,
 		.pid = 42,
 		.ppid = 7,
 		.uid = 1000,
@@ -40,6 +41,7 @@ static struct zmem_record sample(void)
 		.hiwater_rss = 20,
 		.majflt = 11,
 		.exe = "program",
+		.swapins = 12,
 	};
 }
 
@@ -67,6 +69,7 @@ static const struct {
 	{ZMEM_VALID_MAPS, COUNTER_MAPS, 65530},
 	{ZMEM_VALID_PEAK, COUNTER_PEAK, 20 * 4096},
 	{ZMEM_VALID_FAULTS, COUNTER_MAJFLT, 11},
+	{ZMEM_VALID_SWAPINS, COUNTER_SWAPINS, 12},
 };
 
 TEST(members)
@@ -297,7 +300,7 @@ TEST(longer)
 	assert_int_equal(s.process[1].pid, r.record.pid);
 	assert_int_equal(s.process[1].value[COUNTER_MAJFLT], s.process[0].value[COUNTER_MAJFLT]);
 	/* Shorter than the first records of this version, or not a multiple of 8. */
-	r.record.size = (__u16)(sizeof(r) - 8);
+	r.record.size = ZMEM_RECORD_FIRST + sizeof(r.pages) - 8;
 	memcpy(data, &r.record, sizeof(r.record));
 	assert_int_equal(decode_records(data, r.record.size, &limits, &s), -EBADMSG);
 	r.record.size = (__u16)(sizeof(r) + 4);
