@@ -151,7 +151,7 @@ struct zmem_record {
 	__u64 map_count;	 /* VMAs */
 	__u64 hiwater_rss;	 /* up to the last unmap; rss may be higher by now */
 	__u64 majflt;		 /* major faults of all threads, ended ones included */
-	char exe[ZMEM_EXE_LEN]; /* not terminated when it fills the field */
+	char exe[ZMEM_EXE_LEN];	 /* not terminated when it fills the field */
 	/*
 	 * Folios that its living threads read from swap: swapin_count of struct task_delay_info
 	 * (include/linux/delayacct.h). Threads that began before delay accounting was switched on

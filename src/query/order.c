@@ -100,10 +100,9 @@ static struct standing stand(const struct sorting *cmp, const struct field *f, c
 		return st;
 	}
 	/* Nothing bounds a change. Words on how PSS was read are not known before. */
-	if (unread &&
-	    (f->flags & FIELD_READ ||
-	     (f->flags & FIELD_SINCE &&
-	      (f->counter < 0 || counter_table[f->counter].origin != ORIGIN_KERNEL)))) {
+	if (unread && (f->flags & FIELD_READ ||
+		       (f->flags & FIELD_SINCE &&
+			(f->counter < 0 || counter_table[f->counter].origin != ORIGIN_KERNEL)))) {
 		st.place = PLACE_FIRST;
 		return st;
 	}

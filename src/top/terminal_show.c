@@ -38,6 +38,8 @@ static void set_attr(const struct terminal *t, struct cells *c, enum line_attr a
 	case ATTR_COUNT:
 		break;
 	default:
+		if (!t->colors && a == ATTR_YELLOW)
+			c->attr = A_BOLD;
 		if (t->colors)
 			c->pair = (short)(a - ATTR_RED + 1);
 	}

@@ -151,6 +151,20 @@ wait_until grep -q 'PID ' "$TMP/watch"
 grow 10000000
 check '--grow: a table has the snapshots in which it grew' wait_until grep -qE '^ *[0-9]+ .* [1-9][0-9]*/[0-9]+  ' "$TMP/watch"
 ended '--grow: a table' TERM
+# Growth far below 1 MiB, again and again: the row is shown, with its growth in an hour once 10 s have passed.
+start_watch -i 2 -c 7 -F ndjson -p "$grower,$still" --grow
+while kill -0 "$watch" 2>/dev/null; do
+	grow 20000
+	sleep 0.3 # time itself: it grows between two ticks
+done
+wait "$watch"
+check '--grow: small growth that goes on' jq -es --argjson pid "$grower" --argjson still "[$still]" 'map(select(.pid)) |
+	(map(select(.pid == $pid)) | length >= 3 and .[0].pss_swap_change_bytes < 1048576) and
+	(map(select(.pid as $pid | $still | index($pid))) == [])' "$TMP/watch"
+check '--grow: its growth in an hour' jq -es --argjson pid "$grower" '(map(select(.watch))[-1]) as $last |
+	($last.timestamp_ms - $last.watch.since_ms) as $ms | map(select(.pid == $pid)) |
+	.[0].grown_bytes_per_hour == null and (.[-1] | .watched_seconds == ($ms / 1000 | floor) and
+		.grown_bytes_per_hour == (.pss_swap_change_bytes * 3600000 / $ms | trunc))' "$TMP/watch"
 # Without PSS, growth is that of RSS.
 as_nobody "$ZMEM" -q watch --grow -i 0.2 -c 15 -F ndjson -p "$grower" >"$TMP/denied" &
 denied=$!
