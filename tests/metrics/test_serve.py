@@ -38,6 +38,7 @@ def check_rules(promtool):
         run = subprocess.run([promtool, *args], capture_output=True)
         result(run.returncode == 0, what, (run.stdout + run.stderr).decode())
     check_collector(promtool)
+    check_kubernetes(promtool)
     with open(DIST + "/zmem-bpf.rules.yml") as file, open(HERE + "/rules_test.yml") as tests:
         alerts, tested = set(re.findall(r"alert: (\w+)", file.read())), set(re.findall(r"alertname: (\w+)", tests.read()))
     result(alerts == tested, "each alert has a test", alerts ^ tested)
@@ -57,6 +58,19 @@ def check_collector(promtool):
         there = re.search(r"(?m)^%s:\n((?:  .*\n)+)" % part, text)[1]
         names = re.findall(r"(?m)^  (\w+):", there)
         result(re.findall(r"      %s: \[(.*)\]" % part, text) == [", ".join(names)], "the %s of the collector" % part, names)
+
+
+def check_kubernetes(promtool):
+    """The configuration that the manifest has as a comment."""
+    with open(DIST + "/../kubernetes/zmem-bpf.yaml") as file:
+        lines = re.search(r"(?m)^#scrape_configs:\n(?:#.*\n)+", file.read())[0]
+    with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+        # The promtool of Debian does not know how Kubernetes is asked.
+        lines = re.sub(r"kubernetes_sd_configs: .*", "static_configs: [{targets: [localhost:19647]}]", lines)
+        file.write(lines.replace("\n#", "\n").lstrip("#").replace("/etc/zmem-bpf/token", os.devnull))
+        file.flush()
+        run = subprocess.run([promtool, "check", "config", "--lint=all", "--lint-fatal", file.name], capture_output=True)
+    result(run.returncode == 0, "the scrapes of the manifest", (run.stdout + run.stderr).decode())
 
 
 def check_texts(promtool, serve):
