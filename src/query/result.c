@@ -94,13 +94,10 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
 	return r;
 }
 
-/* Fewer snapshots do not show that a row grows all the time. */
-#define STEADY_LEAST 3
-
 /* Where PSS is denied, RSS tells. */
-static bool grew(const struct query *q, const struct row *r)
+static bool grew(const struct query *q, const struct row *r, uint32_t page_size)
 {
-	bool steady = q->grown_steady && r->ticks >= STEADY_LEAST && 2 * r->grew_ticks > r->ticks;
+	bool steady = q->grown_steady && row_grows(r, page_size);
 	int64_t by;
 
 	return (row_change(r, COUNTER_PSS_SWAP, &by) || row_change(r, COUNTER_RSS, &by)) &&
@@ -108,7 +105,7 @@ static bool grew(const struct query *q, const struct row *r)
 }
 
 /* Puts the rows first that only_changed and only_grown show. Returns their number. */
-static size_t changed_first(const struct query *q, struct rows *rows)
+static size_t changed_first(const struct query *q, struct rows *rows, uint32_t page_size)
 {
 	size_t count = 0;
 
@@ -117,7 +114,8 @@ static size_t changed_first(const struct query *q, struct rows *rows)
 	for (size_t i = 0; i < rows->count; i++) {
 		struct row row = rows->item[i];
 
-		if ((q->only_changed && !row.changed) || (q->only_grown && !grew(q, &row)))
+		if ((q->only_changed && !row.changed) ||
+		    (q->only_grown && !grew(q, &row, page_size)))
 			continue;
 		rows->item[i] = rows->item[count];
 		rows->item[count++] = row;
@@ -164,7 +162,7 @@ void query_show(struct snapshot *s, const struct query *q, struct query_rows *ro
 			delta_set_join(q->deltas, q->group, s, &rows->all);
 		if (q->min)
 			order_at_least(&q->order, q->min, &left);
-		wanted = changed_first(q, &left);
+		wanted = changed_first(q, &left, s->host.page_size);
 		shown = (struct rows){left.item, wanted, 0};
 		order_rows(&q->order, s, &shown);
 	}

@@ -470,6 +470,8 @@ void head_print(struct strbuf *out, const struct head *h, size_t lines)
 
 /* Of all RAM, a share of which is worth a look. */
 #define LARGE(o)  ((o)->total / 16)
+#define NEXT	  "next: "
+#define NEXT_GAP  "   "
 #define NEXT_MOST 4
 
 void head_print_next(struct strbuf *out, const struct head *h, const char *self)
@@ -490,13 +492,17 @@ void head_print_next(struct strbuf *out, const struct head *h, const char *self)
 		{o->available_known && m->value[MEMINFO_AVAILABLE] < LARGE(o),
 		 "zmem-bpf watch --grow"},
 	};
-	size_t count = 0;
+	size_t count = 0, used = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(next); i++) {
+		size_t len = strlen(next[i].command) + (count ? strlen(NEXT_GAP) : strlen(NEXT));
+
 		if (!next[i].fits || count == NEXT_MOST ||
-		    (self && strcmp(next[i].command, self) == 0))
+		    (self && strcmp(next[i].command, self) == 0) ||
+		    (count && h->style->width && used + len > h->style->width))
 			continue;
-		strbuf_printf(out, "%s%s", count++ ? "   " : "next: ", next[i].command);
+		strbuf_printf(out, "%s%s", count++ ? NEXT_GAP : NEXT, next[i].command);
+		used += len;
 	}
 	if (count)
 		strbuf_putc(out, '\n');

@@ -74,13 +74,12 @@ static struct cell cell_of_row(struct table *t, const struct field *f, const str
 	if (f->flags & FIELD_SINCE && strcmp(f->key, "grew") == 0)
 		return cell_of(r->grew_ticks, r->ticks);
 	if (f->flags & FIELD_SINCE) {
-		bool steady = 2 * r->grew_ticks > r->ticks;
+		bool now = strcmp(f->key, "swapin") == 0 ||
+			   row_grows(r, t->r->snapshot->host.page_size);
 
 		cell = cell_of_value(f, v);
 		/* It swaps, or grows all the time. */
-		cell.attr = v.known && v.number > 0 && (steady || strcmp(f->key, "swapin") == 0)
-				    ? ATTR_YELLOW
-				    : ATTR_NORMAL;
+		cell.attr = v.known && v.number > 0 && now ? ATTR_YELLOW : ATTR_NORMAL;
 		return cell;
 	}
 	if (r->swaps && (f->counter == COUNTER_SWAP || f->counter == COUNTER_SWAP_PSS)) {

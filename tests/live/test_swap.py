@@ -23,8 +23,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import validate_json  # noqa: E402
 from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
+from swap import CONTROL, delay_accounting, read, write, zram  # noqa: E402
 
-CONTROL = "/sys/class/zram-control"
 MIB = 1 << 20
 PAGE = 4096
 LIMIT = 60
@@ -38,44 +38,11 @@ LIBC.mmap.restype = ctypes.c_void_p
 LIBC.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 
 
-def read(path):
-    with open(path, encoding="ascii") as file:
-        return file.read()
-
-
-def write(path, text):
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text)
-
-
 def available():
     number = read(CONTROL + "/hot_add").strip()
     words = read("/sys/block/zram%s/comp_algorithm" % number).replace("[", "").replace("]", "").split()
     write(CONTROL + "/hot_remove", number)
     return [word for word in COMPRESSORS if word in words]
-
-
-@contextlib.contextmanager
-def zram(compressor, size="512M"):
-    """A device of its own as swap: its directory below /sys/block."""
-    number = read(CONTROL + "/hot_add").strip()
-    at, device = "/sys/block/zram" + number, "/dev/zram" + number
-    swapped = False
-    try:
-        write(at + "/comp_algorithm", compressor)
-        write(at + "/disksize", size)
-        subprocess.run(["mkswap", device], stdout=subprocess.DEVNULL, check=True)
-        subprocess.run(["swapon", "-p", "100", device], check=True)
-        swapped = True
-        yield at
-    finally:
-        # It fails while a cgroup at its limit has memory there.
-        for _ in range(100):
-            if not swapped or subprocess.run(["swapoff", device], check=False).returncode == 0:
-                break
-            time.sleep(0.1)
-        write(at + "/reset", "1")
-        write(CONTROL + "/hot_remove", number)
 
 
 @contextlib.contextmanager
@@ -560,19 +527,6 @@ def switched_off():
         result(not found, "without swap it takes no RAM", found[:3])
     with swapped_out(RANDOM, RANDOM, RANDOM, whole=False, fork=True) as pid:
         no_large_read("no swap", {pid})
-
-
-DELAYS = "/proc/sys/kernel/task_delayacct"
-
-
-@contextlib.contextmanager
-def delay_accounting(on):
-    before = read(DELAYS)
-    write(DELAYS, str(on))
-    try:
-        yield
-    finally:
-        write(DELAYS, before)
 
 
 def swapped_in():

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Makes the pictures of README.md from the real program: top.svg, page.png and incidents.png in src/doc (make pictures, as root).
 
-It starts a browser and some Python servers, records them, and shows the recording in top and in the page. Then it records a program
-that grows until the OOM killer ends it, and shows the page of incidents."""
+It starts a browser and some Python servers, of which one leaks and one swaps, records them, and shows the recording in top and in the
+page. Then it records a program that grows until the OOM killer ends it, and shows the page of incidents."""
 
 import html
 import os
@@ -18,12 +18,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "browser")]
 
 import oom  # noqa: E402
+import swap  # noqa: E402
 from browser import Browser  # noqa: E402
 from outcome import PROGRAM  # noqa: E402
 from terminal import Tmux  # noqa: E402
 
 DOC = os.path.join(HERE, "..", "..", "src", "doc")
-COLUMNS, ROWS = 100, 28
+COLUMNS, ROWS = 100, 30
+SNAPSHOTS = 8
 # A server: a parent that loads data, and workers that share it by fork and take some memory each.
 SERVER = """import mmap, os, sys, time
 shared = bytearray(os.urandom(4096)) * (int(sys.argv[1]) << 8)
@@ -35,24 +37,42 @@ for i in range(int(sys.argv[2])):
 os.write(1, b".")
 time.sleep(600)  # a process: it holds its memory
 """
-# Takes 4 MiB again and again.
-GROWS = """import time
+# Takes more, some KiB a second, again and again.
+GROWS = """import sys, time
 held = []
 while True:
-    held.append(bytearray(b"x") * (4 << 20))
+    held.append(bytearray(b"x") * (int(sys.argv[1]) << 10))
     time.sleep(0.4)  # time itself: it grows in steps
+"""
+# Has so many MiB in swap, and reads some of them again and again.
+SWAPS = """import ctypes, mmap, os, sys, time
+memory = mmap.mmap(-1, int(sys.argv[1]) << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+line = os.urandom(1024)
+for at in range(0, len(memory), 4096):
+    memory[at:at + 1024] = line
+    memory[at:at + 8] = at.to_bytes(8, "little")
+while True:
+    memory.madvise(21)  # MADV_PAGEOUT
+    os.write(1, b".")
+    for at in range(0, len(memory) // 8, 4096):
+        memory[at]
+        if at % (1 << 18) == 0:
+            time.sleep(0.02)  # time itself: it swaps all the time
 """
 NAMED = ("unshare", "--uts", "sh", "-c", 'hostname server; exec "$@"', "sh")
 # Name, user, MiB that are shared, workers, MiB of the first of them.
 SERVERS = (("api.py", "www-data", 96, 5, 24), ("worker.py", "daemon", 48, 3, 60), ("cache.py", "nobody", 310, 0, 0),
            ("mailer.py", "mail", 12, 2, 5))
+ILL = (("report.py", "www-data", GROWS, 300), ("index.py", "daemon", SWAPS, 400))
 COLOURS = ("#1d1f21", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d0d0d0",
            "#7a7f87", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#ffffff")
 WIDTH, HEIGHT = 8.4, 17
 
 
 class Servers:
-    def __init__(self):
+    """`ill`: one of them leaks, and one swaps."""
+
+    def __init__(self, ill=False):
         self.directory = tempfile.TemporaryDirectory()
         os.chmod(self.directory.name, 0o755)
         self.running = []
@@ -65,6 +85,12 @@ class Servers:
             self.running.append(child)
             for _ in range(sizes[1] + 1):
                 child.stdout.read(1)
+        for name, user, code, size in ILL if ill else ():
+            path = os.path.join(self.directory.name, name)
+            with open(path, "w", encoding="ascii") as file:
+                file.write(code)
+            self.running.append(subprocess.Popen(("/usr/bin/python3", path, str(size)), stdout=subprocess.DEVNULL,
+                                                 start_new_session=True, user=user))
 
     def close(self):
         for child in self.running:
@@ -149,15 +175,17 @@ def svg(screen):
 
 
 def record(path):
-    """Two snapshots of the servers and a browser, on a host by the name of server."""
-    browser, servers = Browser(), Servers()
-    try:
-        browser.screen(900, 850)
-        browser.open(os.path.join(DOC, "..", "..", "README.md"))
-        subprocess.run(NAMED + (PROGRAM, "record", path, "-c", "2", "-i", "1"), check=True)
-    finally:
-        servers.close()
-        browser.close()
+    """The servers and a browser, on a host by the name of server, for so long that growth is known."""
+    with swap.zram("lzo", "2G"), swap.delay_accounting(1):
+        browser, servers = Browser(), Servers(True)
+        try:
+            browser.screen(900, 850)
+            browser.open(os.path.join(DOC, "..", "..", "README.md"))
+            time.sleep(5)  # time itself: what is to swap is in swap
+            subprocess.run(NAMED + (PROGRAM, "record", path, "-c", str(SNAPSHOTS), "-i", "2"), check=True)
+        finally:
+            servers.close()
+            browser.close()
 
 
 def record_kill(directory, kept):
@@ -170,7 +198,7 @@ def record_kill(directory, kept):
             path = os.path.join(directory, "report.py")
             with open(path, "w", encoding="ascii") as file:
                 file.write(GROWS)
-            subprocess.run(("sh", "-c", "echo $$ >%s/cgroup.procs; exec /usr/bin/python3 %s" % (group.path, path)), check=False,
+            subprocess.run(("sh", "-c", "echo $$ >%s/cgroup.procs; exec /usr/bin/python3 %s 4096" % (group.path, path)), check=False,
                            timeout=60)
             time.sleep(4)  # time itself: and after it
         finally:
@@ -183,6 +211,11 @@ def picture_of_top(recording):
     top = Tmux((PROGRAM, "top", "--replay", recording), columns=COLUMNS, rows=ROWS, TERM="xterm-256color")
     try:
         top.until(lambda screen: "chromium" in screen)
+        # All of them are shown, one after the other: it knows then what grew.
+        for key in "," * (SNAPSHOTS - 1) + "." * (SNAPSHOTS - 1):
+            top.keys(key)
+        top.until(lambda screen: "snapshot %d of %d" % (SNAPSHOTS, SNAPSHOTS) in screen)
+        top.keys("H")
         top.keys("Down")
         time.sleep(0.5)  # time itself: the next frame
         screen = top.tmux("capture-pane", "-e", "-p")

@@ -125,14 +125,21 @@ TEST(swap)
 	assert_swap(&s, NULL, "Swap -\n");
 }
 
-static void assert_next(const struct sample *s, const char *self, const char *want)
+static void assert_next_within(const struct sample *s, unsigned width, const char *self,
+			       const char *want)
 {
+	const struct table_style style = {.width = width};
 	cleanup(strbuf_done) struct strbuf out = {};
 	struct head head;
 
-	head_begin(&head, &s->snapshot, NULL, &(struct table_style){});
+	head_begin(&head, &s->snapshot, NULL, &style);
 	head_print_next(&out, &head, self);
 	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void assert_next(const struct sample *s, const char *self, const char *want)
+{
+	assert_next_within(s, 0, self, want);
 }
 
 static void set(struct sample *s, enum meminfo_counter f, uint64_t bytes)
@@ -175,4 +182,9 @@ TEST(next)
 	assert_next(&s, NULL,
 		    "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf files   "
 		    "zmem-bpf system\n");
+	/* As many as fit, the first in any case. */
+	assert_next_within(&s, 64, NULL,
+			   "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf files\n");
+	assert_next_within(&s, 63, NULL, "next: zmem-bpf -s swap_pss   zmem-bpf incidents\n");
+	assert_next_within(&s, 10, NULL, "next: zmem-bpf -s swap_pss\n");
 }
