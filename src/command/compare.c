@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf compare: what BPF and /proc show of the same processes. */
+/* zmem-bpf doctor --compare: what BPF and /proc show of the same processes. */
 #include "base/cleanup.h"
 #include "check/compare_run.h"
 #include "collect/balance.h"
@@ -40,17 +40,20 @@ static int compare(struct session *s, struct output *out)
 }
 
 /* Whether both BPF and /proc can be read. */
-static int check_sides(const struct collector *c)
+static int check_sides(const struct session *s)
 {
+	const struct collector *c = &s->collector;
+	const char *name = s->options->command->name;
 	const struct diag_note *note = source_reason(&c->diag);
 
 	if (source_origin(c->source) != FROM_BPF)
-		return log_error("compare: there is nothing to compare /proc with: %s (%s)",
+		return log_error("%s: there is nothing to compare /proc with: %s (%s)", name,
 				 c->fallback_reason,
 				 note && note->hint ? note->hint : "see zmem-bpf doctor");
 	if (!c->proc.trusted)
-		return log_error("compare: there is no /proc of this pid namespace to compare "
-				 "with (mount -t proc proc /proc)");
+		return log_error("%s: there is no /proc of this pid namespace to compare "
+				 "with (mount -t proc proc /proc)",
+				 name);
 	return 0;
 }
 
@@ -62,15 +65,18 @@ int command_compare(const struct options *o)
 	int r;
 
 	if (o->source == SOURCE_PROC)
-		return log_usage(o, "compare: --source proc leaves nothing to compare /proc with");
+		return log_usage(o, "%s: --source proc leaves nothing to compare /proc with",
+				 o->command->name);
 	if (o->verify == VERIFY_DEFAULT)
 		spec.verify = VERIFY_ALL;
 	r = session_open(&session, o, &spec);
 	if (r == 0)
-		r = check_sides(&session.collector);
+		r = check_sides(&session);
 	if (r == 0)
 		r = output_open(&out, o);
 	if (r == 0)
 		r = session_begin(&session);
+	if (r == 0 && !o->compare)
+		log_notice(o->quiet, "compare is doctor --compare now");
 	return r ? r : compare(&session, &out);
 }

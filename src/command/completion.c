@@ -103,13 +103,19 @@ static void bash_arguments(void)
 	printf("\t*) kind= ;;\n\tesac\n}\n");
 }
 
+/* Whether the command takes the option, if need be behind --compare. */
+static bool takes(const struct command *c, const struct option_info *info)
+{
+	return options_taken(info, c) || (c->comparing && options_taken(info, c->comparing));
+}
+
 /* The options that the command takes; NULL: all options. */
 static void print_options(const struct command *command)
 {
 	for (size_t i = 0; i < option_count; i++) {
 		const struct option_info *info = &option_table[i].info;
 
-		if (command && !options_taken(info, command))
+		if (command && !takes(command, info))
 			continue;
 		if (info->letter)
 			printf(" -%c", info->letter);
@@ -140,8 +146,10 @@ static void print_formats(const struct command_table *t)
 {
 	printf("_zmem_bpf_formats_of=(\n");
 	for (const struct command *c = NULL; (c = command_next(t, c));) {
-		if (c->formats)
-			print_list(c->name, c->formats);
+		const char *formats = c->comparing ? c->comparing->formats : c->formats;
+
+		if (formats)
+			print_list(c->name, formats);
 	}
 	printf(")\n");
 }

@@ -39,24 +39,31 @@ static int usage_width(const struct command_table *table)
 	return (int)width;
 }
 
+static void print_usage(const char *before, const struct command *c, int width)
+{
+	printf("%s zmem-bpf %-*s  ", before, width, c->usage);
+	print_folded(c->summary, USAGE_BEFORE + (unsigned)width + 2);
+}
+
 /* The usage of that command, of all if NULL. */
-static void print_usage(const struct command_table *table, const struct command *only)
+static void print_usages(const struct command_table *table, const struct command *only)
 {
 	int width = usage_width(table);
 	const char *before = "usage:";
 
+	if (only) {
+		print_usage(before, only, width);
+		return;
+	}
 	for (const struct command *c = NULL; (c = command_next(table, c));) {
-		if (only && c != only)
-			continue;
-		printf("%s zmem-bpf %-*s  ", before, width, c->usage);
-		print_folded(c->summary, USAGE_BEFORE + (unsigned)width + 2);
+		print_usage(before, c, width);
 		before = "      ";
 	}
 }
 
 static void print_option(const struct option_info *info, const struct command *command)
 {
-	size_t own = strlen(command->name);
+	size_t own = strcspn(command->name, " "); /* of "doctor --compare" */
 	char text[48], letter[8] = "    ";
 	const char *help = info->help;
 	bool formats = strcmp(info->name, "format") == 0 && command->formats;
@@ -116,7 +123,7 @@ int help_print(const struct command_table *table, const struct command *named)
 {
 	const struct command *command = named ? named : table->row;
 
-	print_usage(table, named);
+	print_usages(table, named);
 	print_options(command);
 	if (command->key_help)
 		print_keys(command);
@@ -130,7 +137,7 @@ int help_print(const struct command_table *table, const struct command *named)
 		       "A value that was not measured is '-' in tables, null in JSON and empty in "
 		       "CSV,\nnever 0: pss_status says why.\n"
 		       "Exit codes: 0 done, 1 failure, 2 usage, 3 a pid or user was not found,\n"
-		       "4 compare or --verify found a difference it cannot explain.\n");
+		       "4 doctor --compare or --verify found a difference it cannot explain.\n");
 	return log_stdout_done();
 }
 

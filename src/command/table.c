@@ -16,10 +16,28 @@
 #endif
 
 /* Options that several commands take. */
-#define CHOOSE	"user filter cgroup unit "
-#define PRINT	"format output bytes no-header wide "
-#define MEASURE "pss source verify pinned readers "
-#define STAY	"nice no-lock "
+#define CHOOSE		"user filter cgroup unit "
+#define PRINT		"format output bytes no-header wide "
+#define MEASURE		"pss source verify pinned readers "
+#define STAY		"nice no-lock "
+
+#define COMPARE_OPTIONS "pid all json " CHOOSE PRINT MEASURE
+/* What both words for it have in common. */
+#define COMPARE                                                                                    \
+	.page = "zmem-bpf-compare", .formats = "table, json",                                      \
+	.example = {"zmem-bpf doctor --compare", "zmem-bpf doctor --compare -p 1234 -a",           \
+		    "zmem-bpf doctor --compare --json --output compare.json"},                     \
+	.traits = COMMAND_PIDS | COMMAND_COMPARES | COMMAND_NO_ROWS,                               \
+	.no_replay = "a recording holds one side alone (doctor --compare --json keeps both)",      \
+	.run = command_compare
+
+static const struct command doctor_compare = {
+	.name = "doctor --compare",
+	.usage = "doctor --compare [OPTION]...",
+	.summary = "the same processes by BPF and by /proc",
+	.options = "compare " COMPARE_OPTIONS,
+	COMPARE,
+};
 
 static const struct command rows[] = {
 	{.name = "snapshot",
@@ -33,17 +51,6 @@ static const struct command rows[] = {
 		    "replay at timing " CHOOSE PRINT MEASURE,
 	 .traits = COMMAND_PIDS | COMMAND_ALL,
 	 .run = command_snapshot},
-	{.name = "compare",
-	 .page = "zmem-bpf-compare",
-	 .usage = "compare [OPTION]...",
-	 .summary = "the same processes by BPF and by /proc",
-	 .formats = "table, json",
-	 .example = {"zmem-bpf compare", "zmem-bpf compare -p 1234 -a",
-		     "zmem-bpf compare --json --output compare.json"},
-	 .options = "pid all json " CHOOSE PRINT MEASURE,
-	 .traits = COMMAND_PIDS | COMMAND_COMPARES | COMMAND_NO_ROWS,
-	 .no_replay = "a recording holds one side alone (compare --json keeps both)",
-	 .run = command_compare},
 	{.name = "system",
 	 .page = "zmem-bpf-system",
 	 .usage = "system [OPTION]...",
@@ -172,11 +179,18 @@ static const struct command rows[] = {
 	 .run = command_unpin},
 	{.name = "doctor",
 	 .page = "zmem-bpf-doctor",
-	 .usage = "doctor [-v]",
+	 .usage = "doctor [-v | --compare]",
 	 .summary = "what works on this machine, and what to do about the rest",
-	 .example = {"zmem-bpf doctor", "zmem-bpf doctor -v"},
-	 .traits = COMMAND_WATCHES,
+	 .example = {"zmem-bpf doctor", "zmem-bpf doctor -v", "zmem-bpf doctor --compare"},
+	 .options = "compare ",
+	 .traits = COMMAND_PIDS | COMMAND_WATCHES,
+	 .comparing = &doctor_compare,
 	 .run = command_doctor},
+	{.name = "compare",
+	 .usage = "compare [OPTION]...",
+	 .summary = "the same as doctor --compare",
+	 .options = COMPARE_OPTIONS,
+	 COMPARE},
 	{.name = "help",
 	 .page = "zmem-bpf",
 	 .usage = "help [COMMAND]",

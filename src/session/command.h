@@ -45,8 +45,9 @@ struct command {
 	const char *example[COMMAND_EXAMPLES];
 	const char *options; /* the names of those that it takes, beside those that all take */
 	unsigned traits;     /* enum command_trait */
-	const struct fields *fields; /* the columns of its rows; NULL: those of processes */
-	const char *no_replay;	     /* why it does not take --replay */
+	const struct fields *fields;	 /* the columns of its rows; NULL: those of processes */
+	const char *no_replay;		 /* why it does not take --replay */
+	const struct command *comparing; /* what it is with --compare */
 	const char *(*key_help)(
 		size_t i); /* with keys: lines of their help; NULL behind the last */
 	int (*run)(const struct options *o); /* returns the exit code */

@@ -278,6 +278,11 @@ const struct option_entry option_table[] = {
 	  OPTIONS_MEASURE},
 	 FLAG,
 	 AT(pinned)},
+	{{"compare", 0, NULL,
+	  "doctor: every counter by BPF and by /proc; doctor --compare --help has its options",
+	  OPTIONS_MEASURE},
+	 FLAG,
+	 AT(compare)},
 	/* advanced */
 	{{"remove", 0, NULL, "remove the pin", OPTIONS_ADVANCED}, FLAG, AT(remove)},
 	{{"nice", 0, "N",
@@ -601,7 +606,8 @@ static int add_word(struct options *o, const char *word)
 	}
 	if (is_pid && traits & COMMAND_PIDS)
 		return add_list(word, &o->pids);
-	if (*word && traits & COMMAND_PIDS && !(traits & (COMMAND_WORD | COMMAND_RUNS)))
+	if (*word && traits & COMMAND_PIDS && !(traits & COMMAND_WORD) &&
+	    parse_has_item(o->command->options, "filter"))
 		return log_usage(o, "%s: not a process number; -f %s chooses processes by name",
 				 word, word);
 	if (o->word && !o->second && traits & COMMAND_WORDS) {
@@ -638,6 +644,8 @@ int options_parse(struct options *o, const struct command_table *commands, int a
 			o->color = COLOR_NEVER;
 		else
 			r = set_option(o, find_entry(c), optarg);
+		if (o->compare && o->command->comparing)
+			o->command = o->command->comparing;
 	}
 	/* The words after "--". */
 	if (!r && optind < argc && o->command->traits & COMMAND_RUNS) {

@@ -118,9 +118,10 @@ struct options {
 	bool changed, grow, no_lock;
 	bool files; /* of serve */
 	bool pinned;
-	bool remove; /* of pin */
-	bool exact;  /* of system */
-	int by;	     /* of system: enum by_choice */
+	bool remove;  /* of pin */
+	bool compare; /* of doctor */
+	bool exact;   /* of system */
+	int by;	      /* of system: enum by_choice */
 	bool timing, verbose, quiet, help, version;
 	/* A CHOICE that was given a word it does not have: the command decides what it says. */
 	const struct option_entry *unknown;

@@ -62,7 +62,7 @@ like_root 'root with nothing else' -- setpriv --inh-caps="-all" --bounding-set=-
 run three "$ZMEM" -J --verify all -p "$targets"
 expect_json 'the three: PSS comes from the kernel and all of it is checked' '.source.counters == "bpf" and
 	(.source.pss | IN("kernel", "mixed")) and .collection.cross_check.same == (.processes | length)'
-run three "$ZMEM" compare -p "$targets"
+run three "$ZMEM" doctor --compare -p "$targets"
 expect_rc 'the three, compare: nothing differs' 0
 run three "$ZMEM" doctor -v
 for what in CAP_BPF CAP_PERFMON CAP_SYS_PTRACE 'bpf with pages' 'bpf with pages \(libbpf\)' \
@@ -200,7 +200,7 @@ for args in '' '--pss rollup' '-o +container'; do
 	# shellcheck disable=SC2086
 	held "root keeps three more for names of containers, -J $args" "$(bits "1 << 19 | $names") $none $none" "$ZMEM" -J $args
 done
-held 'root, compare: keeps one' "$ptrace $none $none" "$ZMEM" compare -a -J
+held 'root, compare: keeps one' "$ptrace $none $none" "$ZMEM" doctor --compare -a -J
 # shellcheck disable=SC2086
 held 'the three: one is kept' "$ptrace $none $three_bits" $three_front "$ZMEM" -J
 # shellcheck disable=SC2086

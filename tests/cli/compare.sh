@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# zmem-bpf compare: its output, differences that it finds, and refused options.
+# zmem-bpf doctor --compare: its output, differences that it finds, and refused options.
 . "$(dirname "$0")/../support/cli.sh"
 
 words='["same", "moved", "approximate", "gone", "denied", "timeout", "DIFFERENT"]'
 
 # ---- all processes ----
 
-zmem compare -J -a
+zmem doctor --compare -J -a
 expect_rc 'compare: no difference here' 0
 expect_json 'compare: the summary is the sum of the cells' '. as $s | .summary.cells == (.cells | length) and
 	([.cells[].verdict] | group_by(.) | map({(.[0] | ascii_downcase): length}) | add) as $n |
@@ -30,10 +30,10 @@ expect_json 'compare: both sides have a cost' '.cost.bpf_us > 0 and .cost.proc_u
 	.cost.proc_files > .summary.processes and .cost.bpf_reads < .cost.proc_reads'
 expect_json 'compare: the totals reconcile' '.system | .anon_bytes == null or .pss_anon_bytes == null or
 	.anon_bytes - .pss_anon_bytes == .anon_residual_bytes'
-zmem compare -J
+zmem doctor --compare -J
 expect_json 'compare: without -a only cells that differ' 'all(.cells[]; .verdict != "same") and
 	.summary.same > 0 and .summary.cells - .summary.same == (.cells | length)'
-zmem compare
+zmem doctor --compare
 expect_rc 'compare: table' 0
 expect_out 'compare: table: a line for each counter' '^RSS_ANON +status +[0-9]+ +[0-9]+'
 expect_out 'compare: table: PSS against smaps_rollup' '^PSS +smaps_rollup +[0-9]+'
@@ -44,30 +44,30 @@ expect_printable 'compare: table: printable' "$TMP/out"
 
 mkmem_begin anon
 pid=$(sed -n 's/^READY anon [^ ]* //p' "$TMP/mkmem" | head -n 1)
-zmem compare -J -a -p "$pid"
+zmem doctor --compare -J -a -p "$pid"
 expect_rc 'compare -p' 0
 expect_json 'compare -p: an idle process: all values are the same' '.summary.processes == 1 and
 	(.summary.same == .summary.cells) and all(.cells[]; .pid == $p)' --argjson p "$pid"
 rss=$(awk '/^RssAnon/ { print $2 * 1024 }' "/proc/$pid/status")
 expect_json 'compare -p: the value of /proc' 'all(.cells[] | select(.counter == "rss_anon");
 	.bpf_bytes == $r and .proc_before_bytes == $r and .proc_after_bytes == $r)' --argjson r "$rss"
-zmem compare -J -a -p "$pid" --pss none
+zmem doctor --compare -J -a -p "$pid" --pss none
 expect_json 'compare --pss none: only counters of status' '[.cells[].counter] | unique |
 	(contains(["rss_anon", "vsize"]) and (contains(["pss"]) | not) and (index("rss") == null))'
-zmem compare -J -a -p "$pid" --verify 0
+zmem doctor --compare -J -a -p "$pid" --verify 0
 expect_json 'compare --verify 0: no smaps_rollup' 'all(.cells[]; .counter | test("pss|uss") | not)'
-zmem compare -J -a --verify 2
+zmem doctor --compare -J -a --verify 2
 expect_json 'compare --verify 2: smaps_rollup of at most two processes' \
 	'[.cells[] | select(.counter == "pss" and
 		(.verdict == "same" or .verdict == "moved")).pid] | unique | length <= 2'
-zmem compare -J -a -u nobody
+zmem doctor --compare -J -a -u nobody
 expect_rc 'compare -u: a user without processes' 0
-zmem compare -J -p "$pid,4194304"
+zmem doctor --compare -J -p "$pid,4194304"
 expect_rc 'compare: one of two processes does not exist' 3
 expect_json 'compare: the other process is compared' '.summary.processes == 1'
 
 # A stuck or hidden target is reported as such, not as different.
-zmem compare -Ja -p 1
+zmem doctor --compare -Ja -p 1
 if ! "$ZMEM" -J -p 1 >/dev/null 2>&1; then
 	expect_json 'compare: a process that is hidden from BPF is denied' '.summary.processes == 1 and
 		.summary.denied == .summary.cells and .summary.cells > 0 and all(.cells[]; .bpf_bytes == null)'
@@ -82,7 +82,7 @@ lie() {
 	# shellcheck disable=SC2016
 	run env TMP="$TMP" unshare -m bash -c 'sed "$1" "/proc/$2/status" >"$TMP/status" &&
 		mount --bind "$TMP/status" "/proc/$2/status" && shift 2 && exec "$@"' - \
-		"$expression" "$pid" "$ZMEM" compare -p "$pid" "$@"
+		"$expression" "$pid" "$ZMEM" doctor --compare -p "$pid" "$@"
 }
 size=$(awk '/^VmSize/ { print $2 }' "/proc/$pid/status")
 lie "s/^VmSize:.*/VmSize: $((size + 4)) kB/" -J
@@ -105,17 +105,36 @@ mkmem_end
 
 # ---- refusals ----
 
-refused 'compare --source proc' 2 'compare: --source proc leaves nothing' compare --source proc
-run as_nobody "$ZMEM" compare
+refused 'doctor --compare --source proc' 2 'doctor --compare: --source proc leaves nothing.* doctor --compare --help\)$' \
+	doctor --compare --source proc
+run as_nobody "$ZMEM" doctor --compare
 expect_rc 'compare, nobody: refused' 1
 expect_err 'compare, nobody: names the missing capability' 'nothing to compare.*CAP_BPF'
 equal 'compare, nobody: nothing on stdout' "$out" ''
-run unshare -m bash -c 'mount -t tmpfs none /proc && exec "$0" compare' "$ZMEM"
+run unshare -m bash -c 'mount -t tmpfs none /proc && exec "$0" doctor --compare' "$ZMEM"
 expect_rc 'compare without /proc: refused' 1
 expect_err 'compare without /proc: the reason' 'no /proc of this pid namespace'
-run with_caps +bpf,+perfmon "$ZMEM" compare -J -a
+run with_caps +bpf,+perfmon "$ZMEM" doctor --compare -J -a
 expect_rc 'compare without CAP_SYS_PTRACE' 0
 expect_json 'compare without CAP_SYS_PTRACE: every cell has a verdict' \
 	".summary.different == 0 and all(.cells[]; .verdict as \$v | $words | index(\$v))"
-run bash -c '"$0" compare -a | head -n 1' "$ZMEM"
+run bash -c '"$0" doctor --compare -a | head -n 1' "$ZMEM"
 expect_stderr_lines 'compare | head: quietly' 0
+
+# ---- the other word ----
+
+zmem compare -J -a -p $$
+expect_rc 'compare: the old word' 0
+expect_json 'compare: the same document' '.schema == "zmem.compare" and .summary.processes == 1'
+equal 'compare: says what it is now, once' "$(cat "$TMP/err")" 'zmem-bpf: compare is doctor --compare now'
+zmem compare -q -p $$
+expect_stderr_lines 'compare -q: says nothing' 0
+refused 'compare --source proc' 2 'compare: --source proc leaves nothing' compare --source proc
+zmem doctor $$ --compare -J
+expect_json 'doctor PID --compare: any order' '.summary.processes == 1'
+zmem doctor --compare --help
+expect_out 'doctor --compare --help: its options' '^ +--source FROM '
+refused 'doctor takes no other option of it' 2 'doctor does not take --format .zmem-bpf doctor --help' doctor -J
+refused 'doctor takes no pid' 2 'doctor does not take --pid .zmem-bpf doctor --help' doctor 1
+refused 'doctor takes no word' 2 'postgres: unexpected argument' doctor postgres
+refused 'only doctor takes --compare' 2 'snapshot does not take --compare' --compare

@@ -8,10 +8,12 @@ mkdir "$TMP/here" "$TMP/here/some_dir"
 touch "$TMP/here/some file" "$TMP/here/records"
 zmem --help
 sed -n '/^usage/,/^$/ s/^[ a-z:]*zmem-bpf \[\{0,1\}\([a-z]*\).*/\1/p' "$TMP/out" | sort >"$TMP/commands"
-# taken COMMAND: the options that its --help lists.
+# taken COMMAND: the options that its --help lists; of doctor also those with --compare.
 taken() {
 	zmem "$1" --help
-	sed -nE 's/^ +((-.), )?(--[a-z-]+).*/\2 \3/p' "$TMP/out"
+	cp "$TMP/out" "$TMP/taken"
+	[ "$1" != doctor ] || "$ZMEM" doctor --compare --help >>"$TMP/taken"
+	sed -nE 's/^ +((-.), )?(--[a-z-]+).*/\2 \3/p' "$TMP/taken"
 }
 while read -r command; do
 	taken "$command"
@@ -58,6 +60,8 @@ while read -r command; do
 done <"$TMP/commands"
 bash_words nonsense -
 offers bash 'options of an unknown command' "$(cat "$TMP/options")"
+bash_words doctor --comp
+offers bash 'doctor --compare' --compare
 bash_words watch ''
 offers bash 'nothing behind a command' ''
 for option in group-by format color pss source delta; do
@@ -73,11 +77,11 @@ bash_words files -g ''
 offers bash 'groups of files' 'fs mount kind dir'
 bash_words --format = nd
 offers bash '--format=nd' ndjson
-for command in compare maps record system watch; do
+for command in compare 'doctor --compare' maps record system watch; do
 	# cli/options.sh: these are the formats that it takes.
-	zmem "$command" -F '?'
+	zmem $command -F '?'
 	words=$(sed -n 's/.* must be one of \(.*\) (.*/\1/p' "$TMP/err" | tr -d ,)
-	bash_words "$command" -F ''
+	bash_words $command -F ''
 	offers bash "formats of $command" "$words"
 done
 bash_words serve -F ''

@@ -95,7 +95,7 @@ done
 ok 'table and doctor, 3 to 32 files: an answer or a message'
 
 # Other commands: an answer, or a reason and a remedy. watch ends if its first tick fails.
-for args in "watch -c 1 -p $pids" "record $TMP/recording -p $pids" "compare -p $pids" "maps --by-file -p $pids" system; do
+for args in "watch -c 1 -p $pids" "record $TMP/recording -p $pids" "doctor --compare -p $pids" "maps --by-file -p $pids" system; do
 	short=0 enough=0 wrong=
 	for files in $(seq $fewest 20); do
 		# shellcheck disable=SC2086

@@ -62,7 +62,7 @@ equal 'a pid that does not exist: its own message alone' "$err" 'zmem-bpf: --pid
 # A thread has no row of its own, whoever reads.
 with_threads=$(mkmem_pid_of leader_exit '[^ ]*')
 thread=$(for task in "/proc/$with_threads/task"/*; do echo "${task##*/}"; done | grep -vx "$with_threads" | head -n 1)
-for command in '-J -p' 'maps' 'maps --by-file' 'watch -c 1 -p' 'compare -p' 'grow -c 1' '--source proc -p' \
+for command in '-J -p' 'maps' 'maps --by-file' 'watch -c 1 -p' 'doctor --compare -p' 'grow -c 1' '--source proc -p' \
 	'maps --source proc' "record -c 1 $TMP/thread.zmem -p"; do
 	# shellcheck disable=SC2086
 	zmem -q $command "$thread"

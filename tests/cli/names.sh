@@ -156,7 +156,7 @@ named 'json, with command lines' < <(jq -r '.processes[] | "\(.pid)\t\(.name)"' 
 zmem -H -p "$pids" -o pid,name
 named table < <(sed -nE -e "s/^ *($gone|$new|$odd_gone)  (.*) \\(deleted\\)\$/\\1\t\\2/p" -e t \
 	-e 's/^ *([0-9]+)  (.*)$/\1\t\2/p' "$TMP/out")
-zmem compare -J -a -p "$pids"
+zmem doctor --compare -J -a -p "$pids"
 named compare < <({
 	jq -r '.cells[] | "\(.pid)\t\(.name)"' "$TMP/out"
 	printf '2\tkthreadd\n'

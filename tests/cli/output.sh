@@ -20,7 +20,7 @@ equal 'a new file: no message' "$out$err" ''
 cp "$dir/new" "$TMP/out"
 expect_json 'a new file: complete'
 nothing_left 'a new file: nothing beside it' "$dir" new
-for command in system "maps $$" compare files; do
+for command in system "maps $$" 'doctor --compare' files; do
 	# shellcheck disable=SC2086
 	zmem $command -q -J --output "$dir/other"
 	equal "$command: nothing on stdout" "$rc$out" 0

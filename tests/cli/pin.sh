@@ -90,7 +90,7 @@ expect_json 'a member: sees all processes' '.collection | (.processes_seen - $n 
 	--argjson n "${#of_proc[@]}"
 expect_json 'a member: compares the readable processes' '.collection.cross_check | .different == 0'
 for args in '-g name' '--tree' '--total' 'watch -c 2 -i 0.2' '-F folded' 'system' '-o +cmdline,cgroup' \
-	'--pss none' '--top 3' "record $TMP/x/recording" 'compare' '-F openmetrics'; do
+	'--pss none' '--top 3' "record $TMP/x/recording" 'doctor --compare' '-F openmetrics'; do
 	mkdir -p "$TMP/x" && chmod 777 "$TMP/x"
 	# shellcheck disable=SC2086
 	run as_member "$ZMEM" $args --pinned

@@ -72,7 +72,7 @@ for mode in '--pss none' '--pss rollup' '--top 5' '--total' '-p 2' '-o +cmdline'
 	expect_rc "nobody, $mode: exit code" 0
 	expect_json "nobody, $mode: valid and honest" "$honest"
 done
-for command in compare 'pin root'; do
+for command in 'doctor --compare' 'pin root'; do
 	# shellcheck disable=SC2086
 	run as_nobody "$ZMEM" $command
 	expect_rc "nobody, $command: exit code" 1
@@ -210,7 +210,7 @@ else
 	expect_out 'a user namespace, doctor: CAP_PERFMON' '^CAP_PERFMON +no '
 	expect_out 'a user namespace, doctor: PSS of others is not promised' '^PSS +ok .*own processes alone'
 	equal 'a user namespace, doctor: what to do' "$(grep '^To do' "$TMP/out")" 'To do: run as root of the machine, outside of the container'
-	for words in -J system files 'grow 1' 'pin root' compare --source=bpf "record -c 1 $TMP/ns.rec"; do
+	for words in -J system files 'grow 1' 'pin root' 'doctor --compare' --source=bpf "record -c 1 $TMP/ns.rec"; do
 		# shellcheck disable=SC2086
 		run unshare -Ur "$ZMEM" $words
 		expect_err "a user namespace, $words: the reason" "$first"

@@ -70,7 +70,7 @@ for where in exec mmap; do
 	begin tables -J --verify all -p "$stuck"
 	begin alone -J --pss rollup -p "$stuck"
 	begin among -J --pss rollup
-	begin compared compare -J -p "$stuck"
+	begin compared doctor --compare -J -p "$stuck"
 	begin cmdline --pss none -o +cmdline -p "$stuck"
 	begin cgroup --pss none -o +unit,cgroup -p "$stuck"
 	begin pattern --pss none -f '^zmem-bpf$'
@@ -149,7 +149,7 @@ for where in load load_thread load_spawn load_share; do
 		expect_rc "$name: a value that is read again may move" 0
 		expect_json "$name: checked, not the same, not different" '.collection.cross_check |
 			.checked == 1 and .moved == 1 and .different == 0'
-		zmem compare -J --pss $pss -p "$stuck"
+		zmem doctor --compare -J --pss $pss -p "$stuck"
 		expect_rc "$name, compared: no difference" 0
 		expect_json "$name, compared: Rss moved by the size of the arguments" 'any(.cells[];
 			.counter == "rss" and .verdict == "moved" and .difference_bytes >= 100000)'

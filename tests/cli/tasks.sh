@@ -56,7 +56,7 @@ expect_stderr_lines 'alone, watched: told once' 1
 alone "$ZMEM" maps "${targets%%,*}"
 expect_rc 'alone, mappings' 0
 expect_out 'alone, mappings: shown' 'stack'
-alone "$ZMEM" compare -p "$targets"
+alone "$ZMEM" doctor --compare -p "$targets"
 expect_rc 'alone, compared: no difference' 0
 alone "$ZMEM" serve --listen 127.0.0.1:0
 expect_rc 'serve needs a second process' 1

@@ -315,7 +315,7 @@ def main():
         check(machine, "a tree", ("--tree",) + some, None)
         check(machine, "doctor", ("doctor",), None, step=101 if SOME == 1 else 401)
         check(machine, "the machine", ("system", "--json"), None)
-        check(machine, "compare, json", ("compare", "--json") + some, None)
+        check(machine, "doctor --compare, json", ("doctor", "--compare", "--json") + some, None)
         check(machine, "maps", ("maps", "--json") + tuple(machine.pids[:2]), None)
         check(machine, "maps by file", ("maps", "--by-file", "-s", "name") + some, None)
         for words in (("-F", "ndjson", "--changed"), ("--grow", "-g", "user")):

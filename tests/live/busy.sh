@@ -3,7 +3,7 @@
 #
 # A busy machine: compilers run, memory is mapped and unmapped, programs are exec'ed continuously.
 # Each process with a consistent PSS walk is compared with smaps_rollup, which is read between two
-# walks. compare, with all counters, runs in turns. BUSY_SECONDS=600 makes it long.
+# walks. doctor --compare, with all counters, runs in turns. BUSY_SECONDS=600 makes it long.
 . "$(dirname "$0")/../support/lib.sh"
 
 see_own_processes_only
@@ -52,7 +52,7 @@ while [ $SECONDS -lt $end ]; do
 	[ $rc = 0 ] || errors=$((errors + 1))
 	jq -c '[.collection.cross_check // {}, (.processes | group_by(.pss_source) |
 		map({(.[0].pss_source // "none"): length}) | add)]' "$TMP/one.json" >>"$TMP/busy.json"
-	if ! "$STATIC" compare -Jq >"$TMP/one.json" 2>>"$TMP/busy.err"; then
+	if ! "$STATIC" doctor --compare -Jq >"$TMP/one.json" 2>>"$TMP/busy.err"; then
 		unexplained=$((unexplained + 1))
 		jq -c '.cells[] | select(.verdict == "DIFFERENT")' "$TMP/one.json" >>"$TMP/busy.err"
 	fi
