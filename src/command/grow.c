@@ -4,6 +4,8 @@
  * that run, or starts a command, and reports when -c, a signal or their end comes.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -20,13 +22,16 @@
 #include "session/launch.h"
 #include "session/log.h"
 #include "session/output.h"
+#include "session/progress.h"
 #include "session/secure.h"
 #include "session/session.h"
 #include "session/ticker.h"
+#include "write/format.h"
 
 /* The ring is read so often while messages come, and while none come. */
 #define BUSY_US 4000
 #define IDLE_US 20000
+#define SHOW_US 200000 /* between lines that say what was counted so far */
 /* Lines of a terminal that are not rows: header, the others, the total, the next prompt. */
 #define LINES_AROUND 5
 #define NOTE_COLUMNS 240 /* of the text below the total, which is folded */
@@ -37,6 +42,7 @@ struct grow_command {
 	struct grow *grow;
 	struct ticker ticker;
 	struct output out;
+	struct progress progress;
 	struct snapshot snapshot; /* the machine */
 	size_t added;
 };
@@ -50,13 +56,15 @@ static void grow_command_done(struct grow_command *c)
 	snapshot_done(&c->snapshot);
 }
 
+/* How many ways to say what is counted were given. */
+static int count_ways(const struct options *o)
+{
+	return !!o->pids + !!o->name + !!o->cgroup + !!o->run;
+}
+
 static int check_options(const struct options *o)
 {
-	int ways = !!o->pids + !!o->name + !!o->cgroup + !!o->run;
-
-	if (!ways)
-		return log_usage(o, "grow: it needs a PID, --name, --cgroup or -- COMMAND");
-	if (ways > 1)
+	if (count_ways(o) > 1)
 		return log_usage(o, "grow: one of a PID, --name, --cgroup and -- COMMAND");
 	if (o->name && !*o->name)
 		return log_usage(o, "--name: no name in it");
@@ -210,6 +218,29 @@ static int show(struct grow_command *c)
 
 /* ---- counting ---- */
 
+static uint64_t interval_us(const struct options *o)
+{
+	return (uint64_t)(o->interval_ms ? o->interval_ms : INTERVAL_USUAL) * 1000;
+}
+
+/* "3.2 s of 60 s: +9.82 MiB, 12 stacks (Ctrl-C shows them)". */
+static void show_progress(struct grow_command *c)
+{
+	struct grow_so_far now = grow_so_far(c->grow);
+	uint64_t of_ms = (uint64_t)c->o->count * interval_us(c->o) / 1000;
+	uint64_t bytes = (uint64_t)(now.bytes < 0 ? -now.bytes : now.bytes);
+	char text[160], size[FORMAT_MAX], of[48] = "";
+
+	if (of_ms)
+		snprintf(of, sizeof(of), " of %" PRIu64 ".%" PRIu64 " s", of_ms / 1000,
+			 of_ms / 100 % 10);
+	snprintf(text, sizeof(text),
+		 "%" PRIu64 ".%" PRIu64 " s%s: %s%.*s, %zu stack%s (Ctrl-C shows them)",
+		 now.time_us / 1000000, now.time_us / 100000 % 10, of, now.bytes < 0 ? "-" : "+",
+		 (int)format_size(size, bytes), size, now.stacks, now.stacks == 1 ? "" : "s");
+	progress_show(&c->progress, text);
+}
+
 /* The end of an interval: a table, if one was asked for. */
 static int step(struct grow_command *c, bool last)
 {
@@ -217,6 +248,7 @@ static int step(struct grow_command *c, bool last)
 
 	if (last || !c->o->interval_ms || c->o->format != FORMAT_TABLE)
 		return 0;
+	progress_clear(&c->progress);
 	r = show(c);
 	strbuf_putc(&c->out.buf, '\n');
 	return r ? r : output_flush(&c->out);
@@ -225,31 +257,40 @@ static int step(struct grow_command *c, bool last)
 static int count_until_end(struct grow_command *c)
 {
 	const struct options *o = c->o;
-	uint64_t interval = (uint64_t)(o->interval_ms ? o->interval_ms : INTERVAL_USUAL) * 1000;
-	uint64_t next = clock_us(CLOCK_MONOTONIC) + interval;
+	uint64_t interval = interval_us(o), next = clock_us(CLOCK_MONOTONIC) + interval;
+	uint64_t shown = 0;
 	bool busy = true, last = false;
 	int steps = 0, r = 0;
 
 	while (r == 0 && !last && !grow_ended(c->grow)) {
+		uint64_t now;
 		enum ticker_event event;
 		int n = ticker_wait(&c->ticker, &event);
 
 		if (n == 0)
 			n = grow_pump(c->grow);
-		if (n < 0)
+		if (n < 0) {
+			progress_clear(&c->progress);
 			return log_errno(n, "counting");
+		}
 		if (event == TICKER_END)
-			return 0;
+			break;
 		if (busy != (n > 0)) {
 			busy = n > 0;
 			ticker_set_interval(&c->ticker, busy ? BUSY_US : IDLE_US);
 		}
-		if (clock_us(CLOCK_MONOTONIC) < next)
+		now = clock_us(CLOCK_MONOTONIC);
+		if (c->progress.on && now - shown >= SHOW_US) {
+			show_progress(c);
+			shown = now;
+		}
+		if (now < next)
 			continue;
 		next += interval;
 		last = o->count && ++steps >= o->count;
 		r = step(c, last);
 	}
+	progress_clear(&c->progress);
 	return r;
 }
 
@@ -285,7 +326,29 @@ static int open_command(struct grow_command *c, const struct options *o)
 	return 0;
 }
 
-int command_grow(const struct options *o)
+/* Without a target: who grows. What is of stacks needs a target. */
+static int who_grows(const struct options *o)
+{
+	const char *option = o->follow	     ? "follow"
+			     : o->debuginfod ? "debuginfod"
+			     : o->stack	     ? "stack"
+			     : o->sample     ? "sample"
+					     : NULL;
+
+	if (o->format != FORMAT_TABLE)
+		return log_usage(o,
+				 "grow: --format %s needs a PID, --name, --cgroup or -- COMMAND "
+				 "(grow alone shows who grows)",
+				 options_format_word(o->format));
+	if (option)
+		return log_usage(o,
+				 "grow: --%s needs a PID, --name, --cgroup or -- COMMAND (grow "
+				 "alone shows who grows)",
+				 option);
+	return watch_who_grows(o);
+}
+
+static int count_growth(const struct options *o)
 {
 	cleanup(grow_command_done) struct grow_command c = {
 		.o = o,
@@ -305,6 +368,8 @@ int command_grow(const struct options *o)
 		r = output_open(&c.out, o);
 	if (r == 0 && o->run)
 		r = launch_release(o->run);
+	/* A command writes to the terminal itself. */
+	progress_open(&c.progress, o->quiet || o->run);
 	if (r == 0)
 		r = count_until_end(&c);
 	if (r == 0) {
@@ -314,4 +379,9 @@ int command_grow(const struct options *o)
 	if (o->run)
 		launch_end(o->run, c.grow && grow_ended(c.grow), o->quiet);
 	return r ? r : output_finish(&c.out);
+}
+
+int command_grow(const struct options *o)
+{
+	return count_ways(o) ? count_growth(o) : who_grows(o);
 }

@@ -99,10 +99,10 @@ static const struct command rows[] = {
 	{.name = "grow",
 	 .page = "zmem-bpf-grow",
 	 .usage = "grow [PID]... [-- COMMAND]",
-	 .summary = "which code made processes grow: resident memory by stack",
+	 .summary = "who grows; of a process: which code made it grow, by stack",
 	 .formats = "table, json, folded, html, pprof",
-	 .example = {"zmem-bpf grow 1234 -c 60", "zmem-bpf grow --name postgres --follow -F folded",
-		     "zmem-bpf grow -- python3 job.py"},
+	 .example = {"zmem-bpf grow", "zmem-bpf grow 1234 -c 60",
+		     "zmem-bpf grow --name postgres --follow -F folded"},
 	 .options =
 		 "pid name cgroup top all json interval count follow debuginfod stack sample " PRINT,
 	 .traits = COMMAND_PIDS | COMMAND_RUNS | COMMAND_OPENS,

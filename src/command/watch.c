@@ -19,8 +19,9 @@
 /* ---- zmem-bpf watch ---- */
 
 /* Lines of a terminal that are not rows: header, others, total, summary, a note, a prompt. */
-#define LINES_AROUND   8
-#define FOLDED_COLUMNS 280 /* columns of the tick, which is not cut, and of the folded summary */
+#define LINES_AROUND	8
+#define WHO_GROWS_COUNT 10
+#define FOLDED_COLUMNS	280 /* columns of the tick, which is not cut, and of the folded summary */
 
 struct watching {
 	struct session session;
@@ -28,6 +29,7 @@ struct watching {
 	struct append out;
 	struct strbuf line; /* of NDJSON */
 	bool all_ended;	    /* no process is left of those that were asked for */
+	pid_t first;	    /* of the first row of the last snapshot; 0: there is none */
 };
 
 static void watching_done(struct watching *w)
@@ -117,6 +119,7 @@ static int tick(struct watching *w)
 	if (r)
 		return session_failed(&w->session, r);
 	w->all_ended = all_ended(w);
+	w->first = result.row_count ? result.rows[0].process->pid : 0;
 	/* There is nothing to wait for: the messages say that no pid exists. */
 	if (w->all_ended && w->session.deltas.delta.tick == 1 && w->session.exit_code)
 		return w->session.exit_code;
@@ -190,17 +193,24 @@ static uint64_t interval_us(const struct options *o)
 	return o->replay ? 0 : INTERVAL_USUAL * 1000;
 }
 
-int command_watch(const struct options *o)
+/* The command that shows the code of the first row. */
+static int put_next(struct watching *w)
+{
+	append_begin(&w->out);
+	strbuf_printf(&w->out.buf, "next: zmem-bpf grow %d\n", w->first);
+	return append_flush(&w->out);
+}
+
+/* `leads`: to the next command, at the end. */
+static int watch(const struct options *o, bool leads)
 {
 	cleanup(watching_done) struct watching w = {
 		.ticker = {.timer_fd = -1, .signal_fd = -1},
 		.session = SESSION_CLOSED,
 		.out.fd = -1,
 	};
-	int r = check_request(o);
+	int r;
 
-	if (r)
-		return r;
 	/* Before any thread is started, so that no thread takes the signals. */
 	r = ticker_open(&w.ticker, interval_us(o), -1);
 	if (r < 0)
@@ -214,5 +224,23 @@ int command_watch(const struct options *o)
 		log_notice(o->quiet, "%s: growth takes two snapshots, and it has one", o->replay);
 	/* Ticks that came due while all was opened do not count as missed. */
 	ticker_now(&w.ticker);
-	return run(&w);
+	r = run(&w);
+	return r == 0 && leads && w.first && !o->no_header && !w.out.ended ? put_next(&w) : r;
+}
+
+int command_watch(const struct options *o)
+{
+	int r = check_request(o);
+
+	return r ? r : watch(o, false);
+}
+
+int watch_who_grows(const struct options *o)
+{
+	struct options watched = *o;
+
+	watched.command = command_find(o->commands, "watch");
+	watched.grow = watched.continuous = true;
+	watched.count = o->count ? o->count : WHO_GROWS_COUNT;
+	return watch(&watched, true);
 }

@@ -602,6 +602,15 @@ int grow_pump(struct grow *g)
 	return r < 0 ? r : n;
 }
 
+struct grow_so_far grow_so_far(const struct grow *g)
+{
+	return (struct grow_so_far){
+		.time_us = clock_us(CLOCK_MONOTONIC) - g->start_us,
+		.bytes = growth_sum(g->net),
+		.stacks = g->stacks.stacks,
+	};
+}
+
 /* ---- opening and closing ---- */
 
 static int load_libraries(struct grow *g, struct diag *diag)

@@ -45,6 +45,14 @@ int grow_fd(const struct grow *g);
 int grow_pump(struct grow *g);
 /* True if all processes have ended. */
 bool grow_ended(const struct grow *g);
+/* What was counted so far, without names: it takes no time. */
+struct grow_so_far {
+	uint64_t time_us;
+	int64_t bytes; /* of all stacks */
+	size_t stacks;
+};
+
+struct grow_so_far grow_so_far(const struct grow *g);
 /* Ends counting. */
 int grow_stop(struct grow *g);
 

@@ -165,6 +165,28 @@ check '--grow: its growth in an hour' jq -es --argjson pid "$grower" '(map(selec
 	($last.timestamp_ms - $last.watch.since_ms) as $ms | map(select(.pid == $pid)) |
 	.[0].grown_bytes_per_hour == null and (.[-1] | .watched_seconds == ($ms / 1000 | floor) and
 		.grown_bytes_per_hour == (.pss_swap_change_bytes * 3600000 / $ms | trunc))' "$TMP/watch"
+# grow without a target is the same, and names the next command.
+"$ZMEM" grow -q -i 0.1 -c 1000 -n 1 >"$TMP/watch" &
+watch=$!
+wait_until grep -q 'total$' "$TMP/watch"
+grow 400000000
+wait_until grep -qE "^ *$grower " "$TMP/watch"
+kill -TERM "$watch"
+wait "$watch"
+equal 'grow: the exit code' "$?" 0
+check 'grow: who grows' grep -qE "^ *$grower .* [1-9][0-9]*/[0-9]+ .* grower.py" "$TMP/watch"
+equal 'grow: at the end the next command' "$(grep -n '^next: ' "$TMP/watch")" \
+	"$(wc -l <"$TMP/watch"):next: zmem-bpf grow $grower"
+zmem grow -q -i 0.1 -c 1
+expect_out 'grow: one snapshot has no growth' '^growth is shown from the second snapshot on'
+refuse_out 'grow: nothing grew: no next command' '^next: '
+for format in json folded html pprof; do
+	refused "grow -F $format" 2 "grow: --format $format needs a PID, --name" grow -F $format
+done
+for option in --follow --debuginfod '--stack fp' '--sample 2'; do
+	# shellcheck disable=SC2086
+	refused "grow $option" 2 "grow: ${option%% *} needs a PID, --name" grow $option
+done
 # Without PSS, growth is that of RSS.
 as_nobody "$ZMEM" -q watch --grow -i 0.2 -c 15 -F ndjson -p "$grower" >"$TMP/denied" &
 denied=$!

@@ -6,6 +6,7 @@ that end, execute, fork, are stopped, and many threads and stacks."""
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,6 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, program, run_live, status  # noqa: E402
 from outcome import O, PROGRAM, cgroup_removed, result, wait_until  # noqa: E402
+from terminal import Pty  # noqa: E402
 
 LAB = O + "/growlab"
 VALIDATE = os.path.join(os.path.dirname(__file__), "../support/validate_json.py")
@@ -384,9 +386,47 @@ def check_threads():
     expect_exact("1,000 threads", document, before, after)
 
 
+def shown_lines(data):
+    """The lines of a terminal at the end: a carriage return writes over what is there."""
+    lines = []
+    for text in data.decode().replace("\r\n", "\n").split("\n"):
+        line = ""
+        for part in text.split("\r"):
+            line = part + line[len(part):]
+        lines.append(line.rstrip())
+    return lines
+
+
+def check_progress():
+    """A line that counts on a terminal, and is gone when the table comes."""
+    line = re.compile(rb"\r\d+\.\d s( of \d+\.\d s)?: \+[0-9.]+ MiB, \d+ stacks? \(Ctrl-C shows them\)")
+    with Lab(sys.executable, "-c", "import select, sys\nkept = []\nprint('READY', flush=True)\n"
+             "while not select.select([sys.stdin], [], [], 0.01)[0]:\n    kept.append(bytearray(1 << 20))\n") as one:
+        for columns in (100, 30):
+            terminal = Pty([PROGRAM, "grow", str(one.pid)], columns=columns)
+            seen = terminal.read_until(b"MiB,")
+            terminal.read(0.5)
+            terminal.type(b"\x03")
+            status = terminal.wait()
+            counts, lines = line.findall(terminal.data), shown_lines(terminal.data)
+            result(seen and status == 0 and (len(counts) > 1 or columns < 60),
+                   "progress, %d columns: it counts" % columns, (status, terminal.data))
+            result(not any("stack" in shown or " s:" in shown for shown in lines) and
+                   "^C" not in "".join(lines) and "CODE" in lines[0],
+                   "progress, %d columns: it is erased" % columns, lines)
+            terminal.close()
+        for name, words in (("-q", '"$0" grow -q "$1" -c 1'), ("a pipe", '"$0" grow "$1" -c 1 | cat'),
+                            ("stderr is no terminal", '"$0" grow "$1" -c 1 2>/dev/null')):
+            terminal = Pty(["/bin/sh", "-c", words, PROGRAM, str(one.pid)])
+            terminal.wait()
+            result(b"Ctrl-C" not in terminal.data and b"GROWTH" in terminal.data, "progress: none with " + name,
+                   terminal.data)
+            terminal.close()
+
+
 def check_refusals():
     for name, code, text, *args in (
-            ("no process is named", 2, "it needs a PID"),
+            ("stacks of no process", 2, "needs a PID", "-F", "folded"),
             ("two ways", 2, "one of", "1", "--name", "x"),
             ("a pid that does not exist", 3, "no such process", "4000000"),
             ("a name that does not exist", 3, "no process matches", "--name", "no-such-name"),
@@ -404,4 +444,4 @@ def check_refusals():
 if __name__ == "__main__":
     sys.exit(run_live(check_sites, check_schema, check_sampled, check_attribution, check_no_room, check_still, check_end,
                       check_command, check_cgroup, check_pprof, check_follow, check_short, check_frame_pointers,
-                      check_static, check_stopped, check_threads, check_refusals))
+                      check_static, check_stopped, check_threads, check_progress, check_refusals))
