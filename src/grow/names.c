@@ -255,13 +255,27 @@ static bool is_python(const char *module)
 	return module && part_begins_any(part_of(module), "python,libpython");
 }
 
+static bool begins(const char *name, const char *with)
+{
+	return name && strncmp(name, with, strlen(with)) == 0;
+}
+
 void names_mark_interpreter(struct growth *g)
 {
-	bool python = false;
+	bool named = false, python = false, runs_python = false, runs_js = false;
 
-	for (size_t i = 0; i < g->frame_count; i++)
-		python |= !g->frame[i].module && g->frame[i].name &&
-			  strncmp(g->frame[i].name, "py::", 4) == 0;
+	for (size_t i = 0; i < g->frame_count; i++) {
+		const struct growth_frame *f = &g->frame[i];
+
+		/* In no file, and no label: of a perf map. */
+		named |= !f->module && f->name && !begins(f->name, "[");
+		python |= !f->module && begins(f->name, "py::");
+		runs_python |= is_python(f->module);
+		/* Where V8 enters JavaScript. */
+		runs_js |= f->module && begins(f->name, "Builtins_JSEntry");
+	}
+	g->unnamed_python = runs_python && !python;
+	g->unnamed_node = runs_js && !named;
 	for (size_t i = 0; python && i < g->frame_count; i++) {
 		if (is_python(g->frame[i].module))
 			g->frame[i].allocator = g->frame[i].interpreter = true;

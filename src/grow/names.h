@@ -36,7 +36,10 @@ int names_look_up(const struct name_sources *from, struct arena *arena, struct f
  */
 void names_show(const struct name_sources *from, const struct found_name *found, struct code *code,
 		struct growth_frame *ret);
-/* Where functions of Python have names, those of its interpreter are not what allocates. */
+/*
+ * Where functions of Python have names, those of its interpreter are not what allocates. Where they
+ * have none, or those of JavaScript, the report says so.
+ */
 void names_mark_interpreter(struct growth *g);
 
 #endif

@@ -81,7 +81,8 @@ struct growth {
 	enum growth_mode mode;
 	/* False: a process has ended, or the kernel does not tell where pages are. */
 	bool resident_known;
-	bool each; /* every change is an event; false: before Linux 6.2 */
+	bool unnamed_python, unnamed_node; /* frames of these have no names: none was written */
+	bool each;			   /* every change is an event; false: before Linux 6.2 */
 	struct growth_target *target;
 	size_t targets;
 	size_t no_room;				   /* processes that could not be counted */

@@ -342,6 +342,16 @@ static void put_notes(void *arg, struct strbuf *out)
 	put_targets(&text, t->g);
 	put_doubts(&text, t->g);
 	text_put_folded(out, strbuf_str(&text), 0, t->grid.style->width);
+	if (t->g->unnamed_python)
+		text_put_folded(out,
+				"Python frames have no names: start it with python3 -X perf "
+				"(3.12+)",
+				0, t->grid.style->width);
+	if (t->g->unnamed_node)
+		text_put_folded(out,
+				"JavaScript frames have no names: start it with node "
+				"--perf-basic-prof --interpreted-frames-native-stack",
+				0, t->grid.style->width);
 }
 
 /* Also the notes: the counters may have changed where no stack could be taken. */

@@ -7,6 +7,7 @@ import contextlib
 import glob
 import os
 import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -16,7 +17,7 @@ import tempfile
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import MIB, NOBODY, Grow, Lab, directory_for_all, fewer_capabilities, functions, run_live  # noqa: E402
+from growing import LIMIT, MIB, NOBODY, Grow, Lab, directory_for_all, fewer_capabilities, functions, run_live  # noqa: E402
 from growing import stack_of_4_mib, write  # noqa: E402
 from outcome import O, result  # noqa: E402
 
@@ -277,6 +278,37 @@ def check_python():
         result(grown_there > 4 * MIB, "a real Python: its functions are the places", grown_there)
 
 
+def hints(argv):
+    """Which runtime the report says has no names."""
+    with Lab(*argv) as one:
+        grow = one.count("-F", "table")
+        one.go()
+        grow.child.send_signal(signal.SIGINT)
+        text = grow.child.communicate(timeout=LIMIT)[0].decode()
+    with contextlib.suppress(OSError):
+        os.unlink("/tmp/perf-%d.map" % one.pid)
+    return re.findall("^(Python|JavaScript) frames have no names: start it with (?:python3|node) -", text, re.M)
+
+
+def check_hints():
+    """What to do where the functions of a runtime have no names."""
+    keep = "import sys; print('READY', flush=True); sys.stdin.readline(); kept = [bytearray(1 << 22) for _ in range(4)]; "
+    keep += "print('DONE', flush=True); sys.stdin.read()"
+    got = hints((sys.executable, "-c", keep))
+    result(got == ["Python"], "Python without names: the report says what to do", got)
+    path, node = find_python(), shutil.which("node")
+    if path:
+        got = hints((path, "-X", "perf", "-c", keep))
+        result(got == [], "Python with names: no hint", got)
+    keep = ("let kept = []; console.log('READY'); process.stdin.once('data', () => { for (let i = 0; i < 300000; i++) "
+            "kept.push({i, s: 's' + i}); console.log('DONE'); process.stdin.on('data', () => 0); })")
+    for words, want in (((), ["JavaScript"]),
+                        (("--perf-basic-prof", "--interpreted-frames-native-stack"), [])) if node else ():
+        with tempfile.TemporaryDirectory() as directory:  # node writes a log where it is
+            got = hints(("env", "-C", directory, node, *words, "-e", keep))
+        result(got == want, "node with%s names: %s" % ("" if words else "out", want or "no hint"), got)
+
+
 def check_interpreter():
     """A program whose name is that of Python, and whose code has names of Python, is an interpreter."""
     before = Jit.program
@@ -297,4 +329,4 @@ def check_interpreter():
 
 if __name__ == "__main__":
     sys.exit(run_live(check_stacks, check_memory, check_later, check_users, check_lies, check_namespaces,
-                      check_processes, check_interpreter, check_python))
+                      check_processes, check_interpreter, check_python, check_hints))

@@ -238,6 +238,18 @@ TEST(interpreter)
 	check_table("growth_python_wide.txt", &f, &wide);
 }
 
+/* What to do where an interpreter's functions have no names. */
+TEST(no_names)
+{
+	static const uint32_t stack[] = {MALLOC, RUN, MAIN, START};
+	struct fixture f;
+
+	growth_init(&f);
+	set_stacks(&f, (const uint32_t *[]){stack}, (size_t[]){ARRAY_SIZE(stack)}, 1);
+	f.growth.unnamed_python = f.growth.unnamed_node = true;
+	check_table("growth_no_names.txt", &f, &usual);
+}
+
 /* The page has the document, and no name of a process can end its script. */
 TEST(page)
 {
