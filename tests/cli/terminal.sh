@@ -179,6 +179,10 @@ refused_there 'a page' '--format html: the output is a terminal \(name a file: -
 refused_there 'a page to the name of the terminal' '--format html: the output is a terminal' -F html --output /dev/tty
 refused_there 'a page of a recording' '--format html: the output is a terminal' --replay "$guest" -F html
 refused_there 'a page of files' '--format html: the output is a terminal' files -F html
+refused_there 'a page of incidents' '--format html: the output is a terminal' incidents "$guest" -F html
+refused_there 'a page of growth' '--format html: the output is a terminal' grow -p $$ -F html -c 1 -i 0.1
+refused_there 'a page of a command' '--format html: the output is a terminal' grow -F html -- touch "$TMP/ran"
+check 'a page of a command: it did not run' [ ! -e "$TMP/ran" ]
 refused_there 'a profile' '--format pprof: the output is a terminal' grow -p $$ -F pprof -c 1 -i 0.1
 for to in stdout tty; do
 	refused_there "a recording to $to" "record: /dev/$to is a terminal, .*name a file: record FILE" record "/dev/$to"
