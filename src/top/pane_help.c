@@ -35,7 +35,7 @@ static const char *const help_lines[] = {
 	"[ ]  { }                in a recording: a minute, 10 minutes back, on",
 	"E e                     in a recording: previous, next event, as an OOM kill",
 	"@                       in a recording: go to a time, such as 03:14 or event:1",
-	"X                       in a recording: play it as fast as it was, 10, 100 times",
+	"X                       in a recording: play as it was, 10, 100 times faster",
 	"m                       fewer or more lines of RAM; in the details: read the",
 	"                        mappings again",
 	"Ctrl-L                  redraw the screen",

@@ -151,20 +151,22 @@ wait_until grep -q 'PID ' "$TMP/watch"
 grow 10000000
 check '--grow: a table has the snapshots in which it grew' wait_until grep -qE '^ *[0-9]+ .* [1-9][0-9]*/[0-9]+  ' "$TMP/watch"
 ended '--grow: a table' TERM
-# Growth far below 1 MiB, again and again: the row is shown, with its growth in an hour once 10 s have passed.
-start_watch -i 2 -c 7 -F ndjson -p "$grower,$still" --grow
+# Growth far below 1 MiB, again and again: the row is shown, with its growth in an hour once 10 s have passed. It is that of
+# RSS: the share of PSS moves with other processes.
+as_nobody "$ZMEM" -q watch --grow -i 2 -c 7 -F ndjson -p "$grower,$still" >"$TMP/watch" &
+watch=$!
 while kill -0 "$watch" 2>/dev/null; do
 	grow 20000
 	sleep 0.3 # time itself: it grows between two ticks
 done
 wait "$watch"
 check '--grow: small growth that goes on' jq -es --argjson pid "$grower" --argjson still "[$still]" 'map(select(.pid)) |
-	(map(select(.pid == $pid)) | length >= 3 and .[0].pss_swap_change_bytes < 1048576) and
+	(map(select(.pid == $pid)) | length >= 3 and .[0].rss_change_bytes < 1048576) and
 	(map(select(.pid as $pid | $still | index($pid))) == [])' "$TMP/watch"
 check '--grow: its growth in an hour' jq -es --argjson pid "$grower" '(map(select(.watch))[-1]) as $last |
 	($last.timestamp_ms - $last.watch.since_ms) as $ms | map(select(.pid == $pid)) |
 	.[0].grown_bytes_per_hour == null and (.[-1] | .watched_seconds == ($ms / 1000 | floor) and
-		.grown_bytes_per_hour == (.pss_swap_change_bytes * 3600000 / $ms | trunc))' "$TMP/watch"
+		.grown_bytes_per_hour == (.rss_change_bytes * 3600000 / $ms | trunc))' "$TMP/watch"
 # grow without a target is the same, and names the next command.
 "$ZMEM" grow -q -i 0.1 -c 1000 -n 1 >"$TMP/watch" &
 watch=$!
