@@ -120,7 +120,7 @@ LIB     := $(MODULES:%=$(B)/lib%.a)
 STATIC_PARTS := $(if $(filter 1,$(STATIC)),$(B)/static.o)
 LIBOF    = $(patsubst %,$(B)/lib%.a,$(1))
 
-.PHONY: all run test unit test-gate test-all test-kernels test-compilers fuzz soak check bench flamegraph pictures deb image install install-caps \
+.PHONY: all run test unit test-gate test-all test-kernels test-compilers fuzz soak check bench flamegraph pictures deb release image install install-caps \
         uninstall clean help deps deps-unit deps-test deps-gate deps-all deps-cross deps-fuzz deps-deb deps-compilers \
         FORCE
 all: $(PROGRAM)
@@ -149,6 +149,7 @@ help:
 	@echo 'make install      program, manual pages, completions, units, schemas, dashboard, examples; PREFIX=$(PREFIX) DESTDIR='
 	@echo 'make install-caps the same, for the group zmem: its members see the whole machine, nobody else may run it'
 	@echo 'make deb          a package for Debian: $(O)/zmem-bpf_$(VERSION)_ARCH.deb'
+	@echo 'make release      static programs for x86-64 and aarch64, the package, and SHA256SUMS: $(O)/release'
 	@echo 'make image        a container image, an OCI layout: $(O)/zmem-bpf_$(VERSION)_oci.tar'
 	@echo 'make uninstall    takes them away; the same PREFIX and DESTDIR'
 	@echo 'make clean'

@@ -124,6 +124,25 @@ deb: deps deps-deb
 	$(Q)lintian --fail-on error,warning '$(O)/deb/$(DEB)'_*.changes
 	$(Q)mv '$(O)/deb/$(DEB)'_*.deb '$(O)'
 
+# ---- release ----
+
+RELEASE := $(O)/release
+# The machines of its static programs: the compiler for aarch64 is one that builds on x86-64.
+RELEASE_ARCH := $(MACHINE) $(if $(filter x86_64,$(MACHINE)),arm64)
+
+# Static programs and the package, with their checksums: whole or not there.
+release: deps deps-deb $(if $(filter x86_64,$(MACHINE)),deps-cross)
+	$(Q)rm -rf '$(RELEASE)' '$(RELEASE).new' && mkdir -p '$(RELEASE).new'
+	$(Q)$(foreach a,$(RELEASE_ARCH),$(MAKE) --no-print-directory STATIC=1 ARCH=$(a) O='$(RELEASE).new/$(a)' all && \
+		'$(if $(filter-out $(MACHINE),$(a)),aarch64-linux-gnu-)strip' -R .eh_frame \
+			-o '$(RELEASE).new/zmem-bpf-$(VERSION)-linux-$(a:arm64=aarch64)' '$(RELEASE).new/$(a)/zmem-bpf-static' && \
+		rm -rf '$(RELEASE).new/$(a)' &&) :
+	$(Q)$(MAKE) --no-print-directory O='$(RELEASE).new/deb' deb
+	$(Q)mv '$(RELEASE).new/deb/$(DEB)'_*.deb '$(RELEASE).new' && rm -rf '$(RELEASE).new/deb'
+	$(Q)cd '$(RELEASE).new' && sha256sum -- * > SHA256SUMS
+	$(Q)mv '$(RELEASE).new' '$(RELEASE)'
+	$(SAY) RELEASE '$(RELEASE)'
+
 # ---- container image ----
 
 image: all
