@@ -29,8 +29,8 @@ GOLDEN = HERE + "/../golden"
 FILTERS = ROOT + "/src/dist/examples/"
 DOCUMENTS = sorted(path for where in ("README.md", "src/man/*.[1-9]", "src/doc/*.md", "src/dist/examples/*.jq")
                    for path in glob.glob(ROOT + "/" + where))
-# What they do is tested by deb/boot.sh, cli/install_caps.sh and cli/pin.sh.
-ELSEWHERE = re.compile(r"systemctl |make |setpriv |zmem-bpf (un)?pin|.* --pinned")
+# What they do is tested by live/test_swap.py, deb/boot.sh, cli/install_caps.sh and cli/pin.sh.
+ELSEWHERE = re.compile(r"sysctl |systemctl |make |setpriv |zmem-bpf (un)?pin|.* --pinned")
 
 
 def man_commands(text):
