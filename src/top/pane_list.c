@@ -232,8 +232,8 @@ static unsigned sort_key(struct pane *p)
 	struct field_list *keys = &p->shared->set.order.keys;
 	unsigned ask = sort_by(p, process_field(by[p->shared->key]));
 
-	/* Most have no swap. */
-	if (p->shared->key == 'S')
+	/* Most have no swap, and do not grow. */
+	if (p->shared->key == 'S' || p->shared->key == 'H')
 		keys->item[keys->count++] = process_field("pss");
 	return ask;
 }

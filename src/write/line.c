@@ -43,6 +43,8 @@ static void emit_blanks(struct line *l, unsigned count)
 
 static void emit(struct line *l, const char *s, size_t len, unsigned width, enum line_attr attr)
 {
+	if (l->blanks && l->shown == ATTR_REVERSE && attr != ATTR_REVERSE)
+		emit_attr(l, ATTR_NORMAL);
 	if (l->blanks)
 		emit_blanks(l, l->blanks);
 	emit_attr(l, attr);

@@ -5,13 +5,16 @@ hugetlb pages that two processes map."""
 import contextlib
 import mmap
 import os
+import re
 import socket
 import struct
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
+import oom  # noqa: E402
 import peers  # noqa: E402
 from outcome import exit_code, result, run_checks  # noqa: E402
 
@@ -98,8 +101,25 @@ def check_holders(child):
         result(maps["totals"]["hugetlb_bytes"] is None, "maps %s: no sum either" % " ".join(options), maps["totals"])
 
 
+def check_limit():
+    """The short form names the memory cgroup that is nearest to its limit; the sums are those of processes."""
+    code = "import sys; held = bytearray(b'x') * (60 << 20); print('ready', flush=True); sys.stdin.read()"
+    with oom.Group("zmem full", "64M") as group:
+        if not group:
+            print("note no memory cgroup can be made")
+            return
+        with subprocess.Popen(("sh", "-c", 'echo $$ >"$0/cgroup.procs"; exec "$1" -c "$2"', group.path, sys.executable, code),
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+            child.stdout.readline()
+            out = subprocess.run((peers.PROGRAM, "system"), capture_output=True, text=True, check=True).stdout
+            child.stdin.close()
+        line = next((line for line in out.splitlines() if line.startswith("Fullest cgroup: ")), "")
+        result(re.match(r"Fullest cgroup: (9\d|100) % of 64.0M in /\S*zmem full-", line), "the fullest cgroup", out)
+        result(re.search(r"^\d+ processes hold |^PSS of \d+ of \d+ processes ", out, re.M), "the sums are of processes", out)
+
+
 def main():
-    run_checks([check_packet_ring, check_sockets, check_hugetlb])
+    run_checks([check_packet_ring, check_sockets, check_hugetlb, check_limit])
     return exit_code()
 
 
