@@ -685,6 +685,7 @@ static const char *list_draw(struct pane *p, struct screen *s)
 		head_timeline(v, s);
 	put_details(l, &beside, s);
 	pane_table(p, &t->grid, s);
+	screen_end_beside(s);
 	screen_done(&beside);
 	return hints(l);
 }

@@ -25,6 +25,14 @@ void screen_put_beside(struct screen *s, const char *text, unsigned column)
 	s->beside.to = s->height;
 }
 
+void screen_end_beside(struct screen *s)
+{
+	if (s->beside.to > s->count)
+		s->beside.to = s->count;
+	s->beside.text = NULL;
+	s->pen.width = s->width;
+}
+
 /* Adds the next line of the other text. */
 static void put_beside(struct screen *s)
 {
@@ -38,6 +46,7 @@ static void put_beside(struct screen *s)
 	if (*s->beside.text)
 		return;
 	s->beside.to = s->count + 1;
+	s->beside.text = NULL;
 	s->pen.width = s->width;
 }
 
@@ -53,7 +62,7 @@ static void drop(struct screen *s, size_t skip)
 
 void screen_line(struct screen *s, enum screen_look look)
 {
-	if (s->beside.column && s->count < s->beside.to)
+	if (s->beside.text)
 		put_beside(s);
 	line_end(&s->pen);
 	if (s->count >= s->height)

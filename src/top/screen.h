@@ -43,6 +43,8 @@ void screen_add_text(struct screen *s, const char *text, size_t len, enum screen
 
 /* Puts the lines of a text beside the next ones, behind a rule at `column`. It is borrowed. */
 void screen_put_beside(struct screen *s, const char *text, unsigned column);
+/* Ends it before its last line: some had no room. */
+void screen_end_beside(struct screen *s);
 /* Adds empty lines up to `lines`. */
 void screen_fill(struct screen *s, unsigned lines);
 /* Removes the last line. */

@@ -205,7 +205,9 @@ def check_serve(container, place, address, others):
         text_of = lambda: metrics(address, port, Authorization="Bearer s3cret")[1]  # noqa: E731
         wait_until(lambda: named in text_of(), PATIENCE)
         got = text_of()
-        result('counters="bpf",pss="kernel"' in got, name + "with the token it has counters and PSS by BPF", got[-600:])
+        # Mixed: a process changed while its page tables were read.
+        result(re.search('counters="bpf",pss="(kernel|mixed)"', got), name + "with the token it has counters and PSS by BPF",
+               [line for line in got.splitlines() if "pss=" in line])
         result('{group="%s"' % named in got, name + "it has the names of the kubelet", got)
         result([metrics(other, port) for other in others] == [None] * len(others), name + "it listens there alone", others)
     podman("rm", "-f", "-t", "2", "serve")
