@@ -27,12 +27,12 @@ enum collect_notice {
 	COLLECT_NOTICE_PTRACE_MISSING = 1 << 3, /* PSS is denied: snapshot.collection.denied */
 	COLLECT_NOTICE_HIDDEN = 1 << 4,		/* /proc hides processes of other users */
 	COLLECT_NOTICE_ALONE = 1 << 5,		/* no thread could be started */
-	COLLECT_NOTICE_SWAPINS = 1 << 11,	/* swap-ins are not counted */
 	COLLECT_NOTICE_NO_CMDLINES = 1 << 6,	/* the recording holds no command lines */
 	COLLECT_NOTICE_UNREADABLE = 1 << 7,	/* --verify: check.unreadable */
 	COLLECT_NOTICE_CGROUPS = 1 << 8,	/* cgroups_left_out of the collection */
 	COLLECT_NOTICE_SLOTS = 1 << 9,		/* swap slots differed from smaps_rollup */
 	COLLECT_NOTICE_PSS_LOST = 1 << 10, /* snapshot.pss_fallback_reason, since the opening */
+	COLLECT_NOTICE_SWAPINS = 1 << 11,  /* swap-ins are not counted */
 };
 
 /* Why /proc cannot be used for processes. */

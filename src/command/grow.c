@@ -326,8 +326,8 @@ static int open_command(struct grow_command *c, const struct options *o)
 	return 0;
 }
 
-/* Without a target: who grows. What is of stacks needs a target. */
-static int who_grows(const struct options *o)
+/* Without a target: what grows. What is of stacks needs a target. */
+static int what_grows(const struct options *o)
 {
 	const char *option = o->follow	     ? "follow"
 			     : o->debuginfod ? "debuginfod"
@@ -338,14 +338,14 @@ static int who_grows(const struct options *o)
 	if (o->format != FORMAT_TABLE)
 		return log_usage(o,
 				 "grow: --format %s needs a PID, --name, --cgroup or -- COMMAND "
-				 "(grow alone shows who grows)",
+				 "(grow alone shows what grows)",
 				 options_format_word(o->format));
 	if (option)
 		return log_usage(o,
 				 "grow: --%s needs a PID, --name, --cgroup or -- COMMAND (grow "
-				 "alone shows who grows)",
+				 "alone shows what grows)",
 				 option);
-	return watch_who_grows(o);
+	return watch_what_grows(o);
 }
 
 static int count_growth(const struct options *o)
@@ -383,5 +383,5 @@ static int count_growth(const struct options *o)
 
 int command_grow(const struct options *o)
 {
-	return count_ways(o) ? count_growth(o) : who_grows(o);
+	return count_ways(o) ? count_growth(o) : what_grows(o);
 }

@@ -99,7 +99,7 @@ static const struct command rows[] = {
 	{.name = "grow",
 	 .page = "zmem-bpf-grow",
 	 .usage = "grow [PID]... [-- COMMAND]",
-	 .summary = "who grows; of a process: which code made it grow, by stack",
+	 .summary = "what grows; of a process: which code made it grow, by stack",
 	 .formats = "table, json, folded, html, pprof",
 	 .example = {"zmem-bpf grow", "zmem-bpf grow 1234 -c 60",
 		     "zmem-bpf grow --name postgres --follow -F folded"},

@@ -22,7 +22,7 @@ int command_doctor(const struct options *o);
 int command_pin(const struct options *o);
 int command_unpin(const struct options *o);
 /* Of grow without a target: what watch --grow shows of all processes, and the next command. */
-int watch_who_grows(const struct options *o);
+int watch_what_grows(const struct options *o);
 int command_completion(const struct options *o);
 int command_help(const struct options *o);
 int command_version(const struct options *o);

@@ -19,9 +19,9 @@
 /* ---- zmem-bpf watch ---- */
 
 /* Lines of a terminal that are not rows: header, others, total, summary, a note, a prompt. */
-#define LINES_AROUND	8
-#define WHO_GROWS_COUNT 10
-#define FOLDED_COLUMNS	280 /* columns of the tick, which is not cut, and of the folded summary */
+#define LINES_AROUND	 8
+#define WHAT_GROWS_COUNT 10
+#define FOLDED_COLUMNS	 280 /* columns of the tick, which is not cut, and of the folded summary */
 
 struct watching {
 	struct session session;
@@ -235,12 +235,12 @@ int command_watch(const struct options *o)
 	return r ? r : watch(o, false);
 }
 
-int watch_who_grows(const struct options *o)
+int watch_what_grows(const struct options *o)
 {
 	struct options watched = *o;
 
 	watched.command = command_find(o->commands, "watch");
 	watched.grow = watched.continuous = true;
-	watched.count = o->count ? o->count : WHO_GROWS_COUNT;
+	watched.count = o->count ? o->count : WHAT_GROWS_COUNT;
 	return watch(&watched, true);
 }

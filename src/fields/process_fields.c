@@ -109,8 +109,8 @@ static struct value value_growth(const struct row *r)
 }
 
 COLUMN_AS(grown_h, "grown_h", "grown_bytes_per_hour", "GROWN/H", CHANGE, value_growth(r),
-	  "by how much PSS and swap (else RSS) grew in an hour, by what they grew since the first "
-	  "snapshot that has the row; from 10 s on",
+	  "growth of PSS and swap (else RSS) in an hour, at the rate since the first snapshot that "
+	  "has the row; known from 10 s on",
 	  .flags = FIELD_SINCE);
 COLUMN_AS(swapin, "swapin", "swapins_per_second", "SWAPIN", AMOUNT,
 	  value_signed(r->swapin_known, r->swapin),

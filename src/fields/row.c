@@ -83,7 +83,7 @@ bool row_growth(const struct row *r, int64_t *ret_bytes)
 /* Fewer snapshots do not show that a row grows all the time. */
 #define STEADY_LEAST 3
 
-bool row_grows(const struct row *r, uint32_t page_size)
+bool row_grows_steadily(const struct row *r, uint32_t page_size)
 {
 	return r->ticks >= STEADY_LEAST && 2 * r->grew_ticks > r->ticks &&
 	       r->grown >= (int64_t)r->grew_ticks * page_size;

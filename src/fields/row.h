@@ -77,7 +77,7 @@ bool row_growth(const struct row *r, int64_t *ret_bytes);
  * Whether it grew in most of three or more snapshots, by a page or more each time: that PSS is
  * shared by fewer processes is less.
  */
-bool row_grows(const struct row *r, uint32_t page_size);
+bool row_grows_steadily(const struct row *r, uint32_t page_size);
 
 /* Forgets the rows and makes room for `count`. Returns 0 or -ENOMEM. */
 int rows_reserve(struct rows *rows, size_t count);

@@ -47,7 +47,7 @@ struct query {
 	bool only_grown;    /* hides our own process, and rows whose PSS and swap (else RSS) did not
 			       grow */
 	uint64_t grown_min; /* bytes; hides likewise rows that grew by less */
-	bool grown_steady;  /* but not those that grew in most snapshots */
+	bool grown_steady;  /* but not those that row_grows_steadily() tells of */
 	unsigned needs;	    /* enum process_needs of the rows that are shown */
 	const struct folds *folds; /* of the tree; NULL: none */
 	struct delta_set *deltas;  /* earlier rows, which rows are compared with; NULL: none */

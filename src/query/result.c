@@ -97,7 +97,7 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
 /* Where PSS is denied, RSS tells. */
 static bool grew(const struct query *q, const struct row *r, uint32_t page_size)
 {
-	bool steady = q->grown_steady && row_grows(r, page_size);
+	bool steady = q->grown_steady && row_grows_steadily(r, page_size);
 	int64_t by;
 
 	return (row_change(r, COUNTER_PSS_SWAP, &by) || row_change(r, COUNTER_RSS, &by)) &&

@@ -75,7 +75,7 @@ static struct cell cell_of_row(struct table *t, const struct field *f, const str
 		return cell_of(r->grew_ticks, r->ticks);
 	if (f->flags & FIELD_SINCE) {
 		bool now = strcmp(f->key, "swapin") == 0 ||
-			   row_grows(r, t->r->snapshot->host.page_size);
+			   row_grows_steadily(r, t->r->snapshot->host.page_size);
 
 		cell = cell_of_value(f, v);
 		/* It swaps, or grows all the time. */

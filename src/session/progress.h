@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A line on the terminal of stderr that is written anew in place, and erased before other output.
- */
+/* A line on the terminal of stderr, written anew in place and erased before other output. */
 #ifndef ZMEM_SESSION_PROGRESS_H
 #define ZMEM_SESSION_PROGRESS_H
 
@@ -12,8 +11,7 @@ struct progress {
 	size_t columns; /* of the line that is there; 0: none */
 };
 
-/* Stays off if `quiet`, if stderr is no terminal, or if stdout goes to a program, such as a pager.
- */
+/* Off if `quiet`, if stderr is no terminal, or if stdout goes to a program, such as a pager. */
 void progress_open(struct progress *p, bool quiet);
 /* Shows a text of ASCII in place of the last one. */
 void progress_show(struct progress *p, const char *text);

@@ -254,10 +254,10 @@ int query_args_read(struct query *q, struct field_list *columns, const struct op
 	q->needs = field_list_needs(columns) | format_needs(o, q->group);
 	q->top = (size_t)o->top;
 	/* Of rows that grew, --min is the growth. */
+	q->grown_steady = o->min == MIN_DEFAULT;
 	if (o->grow)
 		q->grown_min = o->min == MIN_DEFAULT ? GROWN_USUAL : o->min;
-	q->grown_steady = o->min == MIN_DEFAULT;
-	if (!o->grow)
+	else
 		q->min = o->min == MIN_DEFAULT ? 0 : o->min;
 	q->tree = o->tree;
 	q->total = o->total;

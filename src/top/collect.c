@@ -165,11 +165,10 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 	if (o->delta == DELTA_START)
 		ret->changes = CHANGES_START;
 	process_list_live(&ret->columns[FOR_PROCESSES], NULL);
-	ret->columns[q->group != NULL] = s->columns;
-	if (q->group && !o->columns)
+	if (o->columns)
+		ret->columns[q->group != NULL] = s->columns;
+	else if (q->group)
 		process_list_live(&ret->columns[FOR_GROUPS], q->group);
-	else if (!o->columns)
-		process_list_live(&ret->columns[FOR_PROCESSES], NULL);
 	ret->chosen[q->group != NULL] = o->columns;
 	if (o->filter)
 		snprintf(ret->filter, sizeof(ret->filter), "%s", o->filter);

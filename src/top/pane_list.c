@@ -616,9 +616,10 @@ static void draw_state(const struct list_pane *l, struct screen *s)
 	if (v->facts.frames)
 		line_printf(&s->pen, "snapshot %u of %u  ", v->facts.frame, v->facts.frames);
 	put_order(l, &s->pen);
-	if (v->facts.frames && v->set.speed)
-		line_printf(&s->pen, "  %u time%s as fast", v->set.speed,
-			    v->set.speed == 1 ? "" : "s");
+	if (v->facts.frames && v->set.speed == 1)
+		line_printf(&s->pen, "  as fast as it was");
+	else if (v->facts.frames && v->set.speed)
+		line_printf(&s->pen, "  %u times as fast", v->set.speed);
 	else
 		head_put_interval(&s->pen, v->set.interval_ms);
 	if (snapshot_is_cut(snapshot) && !snapshot->collection.not_seen_known)

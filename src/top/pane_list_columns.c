@@ -16,7 +16,7 @@
 /* Columns of cgroups that fill wide terminals alone. */
 #define CGROUPS_ENOUGH 160
 
-/* But not the column that rows are sorted by. */
+/* Removes the columns with these keys, but not the one that rows are sorted by. */
 static void list_remove(struct field_list *list, const char *const *keys, size_t count,
 			const struct field *sort)
 {

@@ -269,6 +269,13 @@ def walk(s):
     return said
 
 
+def check_places(s):
+    for width in (400, 700, 900, 1280):
+        s.open("census", width)
+        same("ram: %d pixels: each part fits its place" % width, s.browser.evaluate(
+            "[...document.querySelectorAll('#machine .legend li')].filter(li => li.scrollWidth > li.clientWidth + 1).length"), 0)
+
+
 def check_ram(s):
     s.open("census")
     same("ram: the map is closed at first", s.browser.evaluate("document.querySelector('#ram').open"), False)
@@ -427,7 +434,7 @@ def main():
         s = Session(directory)
         try:
             run_checks((check_large, check_head, check_sorting, check_groups, check_columns, check_search,
-                        check_zoom, check_choices, check_ram, check_others, check_hostile, check_widths,
+                        check_zoom, check_choices, check_places, check_ram, check_others, check_hostile, check_widths,
                         check_names, check_noscript), s)
         finally:
             s.browser.close()

@@ -176,7 +176,7 @@ wait_until grep -qE "^ *$grower " "$TMP/watch"
 kill -TERM "$watch"
 wait "$watch"
 equal 'grow: the exit code' "$?" 0
-check 'grow: who grows' grep -qE "^ *$grower .* [1-9][0-9]*/[0-9]+ .* grower.py" "$TMP/watch"
+check 'grow: what grows' grep -qE "^ *$grower .* [1-9][0-9]*/[0-9]+ .* grower.py" "$TMP/watch"
 equal 'grow: at the end the next command' "$(grep -n '^next: ' "$TMP/watch")" \
 	"$(wc -l <"$TMP/watch"):next: zmem-bpf grow $grower"
 zmem grow -q -i 0.1 -c 1

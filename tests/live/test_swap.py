@@ -153,7 +153,7 @@ def size_of(pid):
 
 
 def no_large_read(state, own):
-    """No command reads a file of a large process whose lock it would wait for, unless it is told to."""
+    """No command reads such a file of a large process, which would hold its lock, unless it is told to."""
     for args in COMMANDS:
         pids = smaps_read(*args)
         large = own.intersection(pids)
@@ -534,7 +534,7 @@ def swapped_in():
 
 
 def swap_ins(_):
-    """What a process and its threads read from swap, a page each. Who reads its memory again is slow: pages go one by one."""
+    """What a process and its threads read from swap: one page at a time, as on any device that is synchronous."""
     code = ("import ctypes,mmap,sys,threading\n"
             "n=%d; m=mmap.mmap(-1,n,mmap.MAP_PRIVATE|mmap.MAP_ANONYMOUS); c=ctypes.CDLL(None)\n"
             "a=ctypes.addressof(ctypes.c_char.from_buffer(m)); c.madvise(ctypes.c_void_p(a),ctypes.c_size_t(n),%d)\n"

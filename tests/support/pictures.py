@@ -24,8 +24,8 @@ from outcome import PROGRAM  # noqa: E402
 from terminal import Tmux  # noqa: E402
 
 DOC = os.path.join(HERE, "..", "..", "src", "doc")
-COLUMNS, ROWS = 100, 30
-SNAPSHOTS = 8
+COLUMNS, ROWS = 100, 34
+SNAPSHOTS, SHOWN = 14, 8  # at the first ones the recorder itself still grows
 # A server: a parent that loads data, and workers that share it by fork and take some memory each.
 SERVER = """import mmap, os, sys, time
 shared = bytearray(os.urandom(4096)) * (int(sys.argv[1]) << 8)
@@ -63,7 +63,7 @@ NAMED = ("unshare", "--uts", "sh", "-c", 'hostname server; exec "$@"', "sh")
 # Name, user, MiB that are shared, workers, MiB of the first of them.
 SERVERS = (("api.py", "www-data", 96, 5, 24), ("worker.py", "daemon", 48, 3, 60), ("cache.py", "nobody", 310, 0, 0),
            ("mailer.py", "mail", 12, 2, 5))
-ILL = (("report.py", "www-data", GROWS, 300), ("index.py", "daemon", SWAPS, 400))
+ILL = (("report.py", "www-data", GROWS, 900), ("index.py", "daemon", SWAPS, 400))
 COLOURS = ("#1d1f21", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#d0d0d0",
            "#7a7f87", "#e06c75", "#98c379", "#e5c07b", "#61afef", "#c678dd", "#56b6c2", "#ffffff")
 WIDTH, HEIGHT = 8.4, 17
@@ -211,11 +211,11 @@ def picture_of_top(recording):
     top = Tmux((PROGRAM, "top", "--replay", recording), columns=COLUMNS, rows=ROWS, TERM="xterm-256color")
     try:
         top.until(lambda screen: "chromium" in screen)
-        # All of them are shown, one after the other: it knows then what grew.
-        for key in "," * (SNAPSHOTS - 1) + "." * (SNAPSHOTS - 1):
+        # The last ones are shown one after the other: it knows then what grew.
+        for key in "," * (SHOWN - 1) + "." * (SHOWN - 1):
             top.keys(key)
         top.until(lambda screen: "snapshot %d of %d" % (SNAPSHOTS, SNAPSHOTS) in screen)
-        top.keys("H")
+        top.keys("S")
         top.keys("Down")
         time.sleep(0.5)  # time itself: the next frame
         screen = top.tmux("capture-pane", "-e", "-p")
