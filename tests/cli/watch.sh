@@ -132,8 +132,8 @@ check '--grow: at the end the process that grew, first' jq -es --argjson pid "$g
 	'(map(select(.watch))[-1].timestamp_ms) as $t | map(select(.timestamp_ms == $t))[0] |
 	.pid == $pid and .pss_swap_change_bytes >= 24000000' "$TMP/watch"
 # The floor, and the number of snapshots in which a row grew.
-check '--grow: only growth of 1 MiB' jq -es 'map(select(.pid)) | length > 0 and
-	all(.pss_swap_change_bytes >= 1048576)' "$TMP/watch"
+check '--grow: only growth of 1 MiB, or in most snapshots' jq -es 'map(select(.pid)) | length > 0 and
+	all(.pss_swap_change_bytes >= 1048576 or 2 * .grew_ticks > .compared_ticks)' "$TMP/watch"
 check '--grow: it grew in some snapshots' grew_in_some
 start_watch -i 0.1 -F ndjson -p "$grower,$still" --grow --min 40M
 more_ticks
