@@ -30,6 +30,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* include/uapi/linux/bpf.h */
 #define RB_NO_WAKEUP	1
 #define RB_FORCE_WAKEUP 2
+#define RB_AVAIL_DATA	0
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -151,6 +152,10 @@ __noinline int write_process(__u64 leader, __u32 what, __u32 kill)
 		read_counts(leader, s->record.count);
 	else
 		__builtin_memcpy(s->record.count, s->record.record.rss, sizeof(s->record.count));
+	/* A kill whose end has no room would be lost. */
+	if (what == ZMEM_OOM_PROCESS &&
+	    bpf_ringbuf_query(&ring, RB_AVAIL_DATA) > ZMEM_OOM_RING - ZMEM_OOM_KEPT)
+		return -1;
 	return bpf_ringbuf_output(&ring, &s->record, sizeof(s->record), RB_NO_WAKEUP) ? -1 : 1;
 }
 

@@ -14,8 +14,10 @@
 /* And so long those that were not read are counted. */
 #define ZMEM_OOM_COUNT_NS   1000000ULL
 #define ZMEM_OOM_EPISODE_NS 2000000000ULL
-/* 6,000 processes; a power of two and of pages. */
+/* 5,000 processes; a power of two and of pages. */
 #define ZMEM_OOM_RING (1 << 21)
+/* Of it the room that other processes leave: 100 victims and their ends. */
+#define ZMEM_OOM_KEPT (1 << 18)
 
 /* What is read of each kill; the argument of oom_setup, a u64. */
 enum zmem_oom_scope {
