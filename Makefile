@@ -164,7 +164,7 @@ BPFTOOL_IN = $(if $(filter ubuntu2204 ubuntu2404,$(shell . /etc/os-release && ec
 DEPS       = gcc clang python3 make $(BPFTOOL_IN) libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev \
              libmicrohttpd-dev libcap2-bin
 DEPS_UNIT := libcmocka-dev python3-jsonschema jq
-DEPS_TEST := $(DEPS_UNIT) libdebuginfod-dev python3-yaml procps smem smemstat tmux mandoc zsh systemd linux-perf \
+DEPS_TEST := $(DEPS_UNIT) libdebuginfod-dev python3-yaml procps smem smemstat tmux mandoc zsh systemd linux-perf dwz \
              busybox-static podman crun
 # The packages of DEPS where there is no dpkg.
 DEPS_FEDORA := gcc clang python3 make bpftool libbpf-devel elfutils-libelf-devel elfutils-devel zlib-devel libzstd-devel libcap-devel \

@@ -175,6 +175,7 @@ static void print_bash(const struct command_table *t)
 	bash_columns();
 	print_keys("map", &map_fields);
 	print_keys("file", &file_fields);
+	print_keys("growth", &growth_columns);
 	printf("declare -gA ");
 	print_formats(t);
 	printf("declare -gA ");
@@ -241,6 +242,7 @@ static void print_zsh(const struct command_table *t)
 	printf(")\n");
 	print_keys("map", &map_fields);
 	print_keys("file", &file_fields);
+	print_keys("growth", &growth_columns);
 	printf("_zmem_bpf_options=(\n");
 	for (size_t i = 0; i < option_count; i++)
 		zsh_option(&option_table[i]);

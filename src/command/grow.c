@@ -17,6 +17,7 @@
 #include "collect/unseen.h"
 #include "command/table.h"
 #include "enrich/enrich.h"
+#include "fields/growth_fields.h"
 #include "grow/grow.h"
 #include "report/growth.h"
 #include "session/launch.h"
@@ -41,6 +42,7 @@ struct grow_command {
 	struct procfs proc;
 	struct grow *grow;
 	struct ticker ticker;
+	struct field_list columns;
 	struct output out;
 	struct progress progress;
 	struct snapshot snapshot; /* the machine */
@@ -68,6 +70,23 @@ static int check_options(const struct options *o)
 		return log_usage(o, "grow: one of a PID, --name, --cgroup and -- COMMAND");
 	if (o->name && !*o->name)
 		return log_usage(o, "--name: no name in it");
+	return 0;
+}
+
+/* Documents have all that is measured: lines alone are to be asked for. */
+static int read_columns(struct grow_command *c)
+{
+	const struct options *o = c->o;
+	struct field_error bad;
+
+	growth_list_usual(&c->columns);
+	if (o->columns && field_list_parse(&c->columns, &growth_columns, o->columns, &bad) < 0)
+		return log_usage(o, "--columns: grow has no column '%.*s'", (int)bad.len, bad.name);
+	if (o->columns && o->format != FORMAT_TABLE && strcasecmp(o->columns, "+line") != 0)
+		return log_usage(o,
+				 "%s: --columns %s: it has all keys, +line alone can be added to "
+				 "grow",
+				 options_format_word(o->format), o->columns);
 	return 0;
 }
 
@@ -195,6 +214,7 @@ static int show(struct grow_command *c)
 	struct grow_report report;
 	int r;
 
+	style.columns = &c->columns;
 	snapshot_clear(&c->snapshot);
 	machine_read(&c->proc, &c->snapshot.host, &c->snapshot.system);
 	c->snapshot.time_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
@@ -296,7 +316,7 @@ static int count_until_end(struct grow_command *c)
 
 static int open_command(struct grow_command *c, const struct options *o)
 {
-	const struct grow_spec spec = {
+	struct grow_spec spec = {
 		.mode = o->stack == STACK_FP ? GROWTH_FP : GROWTH_DWARF,
 		/* New processes of a cgroup are children of its processes. */
 		.follow = o->follow || o->cgroup,
@@ -306,8 +326,11 @@ static int open_command(struct grow_command *c, const struct options *o)
 	cleanup(diag_clear) struct diag diag = {};
 	int r = check_options(o);
 
+	if (r == 0)
+		r = read_columns(c);
 	if (r)
 		return r;
+	spec.lines = growth_list_lines(&c->columns);
 	raise_files();
 	r = procfs_open(&c->proc, "/proc");
 	if (r < 0 || !c->proc.trusted)
@@ -333,6 +356,7 @@ static int what_grows(const struct options *o)
 			     : o->debuginfod ? "debuginfod"
 			     : o->stack	     ? "stack"
 			     : o->sample     ? "sample"
+			     : o->columns    ? "columns"
 					     : NULL;
 
 	if (o->format != FORMAT_TABLE)

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "fields/file_fields.h"
+#include "fields/growth_fields.h"
 #include "fields/map_fields.h"
 #include "serve/serve.h"
 #include "top/top.h"
@@ -104,7 +105,8 @@ static const struct command rows[] = {
 	 .example = {"zmem-bpf grow", "zmem-bpf grow 1234 -c 60",
 		     "zmem-bpf grow --name postgres --follow -F folded"},
 	 .options =
-		 "pid name cgroup top all json interval count follow debuginfod stack sample " PRINT,
+		 "pid name cgroup columns top all json interval count follow debuginfod stack sample " PRINT,
+	 .fields = &growth_columns,
 	 .traits = COMMAND_PIDS | COMMAND_RUNS | COMMAND_OPENS,
 	 .run = command_grow},
 	{.name = "record",

@@ -40,7 +40,7 @@ enum field_flag {
 	/* Of a text in JSON: */
 	FIELD_HEX = 1 << 6,	  /* KEY_hex has its bytes where they are not UTF-8 */
 	FIELD_CUT_BOOL = 1 << 7,  /* KEY_truncated says whether a part of it is missing */
-	FIELD_OPTIONAL = 1 << 8,  /* it has no key where it is not known */
+	FIELD_OPTIONAL = 1 << 8,  /* also of numbers: it has no key where it is not known */
 	FIELD_CUT_TRUE = 1 << 9,  /* KEY_truncated is there only if it is true */
 	FIELD_CUT_LAST = 1 << 10, /* it comes after KEY_hex */
 	/* Of rows in JSON: */

@@ -34,7 +34,15 @@ JSON_KNOWN(
 JSON_KNOWN(allocator, "allocator", BOOL, value_bool(true, r->allocator),
 	   "true if it is of an allocator or of the C library, or of Python's interpreter where "
 	   "functions of Python have names");
-static FIELDS(frames, &field_function, &field_module, &field_offset, &field_allocator);
+/* Most documents have no lines: there are no keys then, for frames are many. */
+JSON_FIELD(source, "source", TEXT, value_text(r->source),
+	   "the path of the source. It is there with line: if lines were asked for (-o +line), and "
+	   "debugging information has it",
+	   .max = {1024}, .max_hex = {1024}, .flags = FIELD_HEX | FIELD_OPTIONAL);
+JSON_FIELD(source_line, "line", NUMBER, value_unsigned(r->source, r->line),
+	   "the line in it, where the function allocates or calls", .flags = FIELD_OPTIONAL);
+static FIELDS(frames, &field_function, &field_module, &field_offset, &field_allocator,
+	      &field_source, &field_source_line);
 
 /* ---- stacks, and rows of the table ---- */
 
@@ -50,18 +58,21 @@ static struct value share_of(int64_t net, int64_t grown)
 			      .percent = net > 0 ? 100.0 * (double)net / (double)grown : 0};
 }
 
-COLUMN(net, "net_bytes", "GROWTH", CHANGE, value_signed(true, growth_sum(r->net)),
-       "over all counters: what it added, less what it gave back", .flags = FIELD_KNOWN);
+COLUMN_AS(net, "growth", "net_bytes", "GROWTH", CHANGE, value_signed(true, growth_sum(r->net)),
+	  "over all counters: what it added, less what it gave back", .flags = FIELD_KNOWN);
 COLUMN(share, "share", "SHARE", PERCENT, share_of(growth_sum(r->net), rows->grown),
        "its share of what the rows grew that grew");
-COLUMN(recent, "recent_bytes", "PER_S", CHANGE, value_signed(true, r->recent),
-       "net, since the last report", .flags = FIELD_SINCE | FIELD_KNOWN);
-COLUMN(gross, "gross_bytes", "ADDED", BYTES, value_bytes(true, r->gross), "what was added",
-       .flags = FIELD_KNOWN);
-COLUMN(resident, "resident_bytes", "STILL", BYTES,
-       value_bytes(rows->growth->resident_known, r->resident),
-       "of the pages that were added those that are in RAM or swap now. Null if not known; a lower "
-       "bound if sampled_events is not 0");
+COLUMN_AS(recent, "per_s", "recent_bytes", "PER_S", CHANGE, value_signed(true, r->recent),
+	  "net, since the last report", .flags = FIELD_SINCE | FIELD_KNOWN);
+COLUMN_AS(gross, "added", "gross_bytes", "ADDED", BYTES, value_bytes(true, r->gross),
+	  "what was added", .flags = FIELD_KNOWN);
+COLUMN_AS(
+	resident, "still", "resident_bytes", "STILL", BYTES,
+	value_bytes(rows->growth->resident_known, r->resident),
+	"of the pages that were added those that are in RAM or swap now. Null if not known; a lower "
+	"bound if sampled_events is not 0");
+COLUMN(line, "line", "LINE", TEXT, value_text(rows->line),
+       "the line of the place, where debugging information has it");
 COLUMN(code, "code", "CODE", TEXT, value_text(rows->code), "the place, and its callers");
 JSON_KNOWN(changes, "changes", AMOUNT, value_unsigned(true, r->changes),
 	   "how often it added or gave back");
@@ -73,7 +84,20 @@ ROWS(frames, "frames", &frames, uint32_t, true, r->frame, r->frames, "the innerm
 static FIELDS(stacks, &field_net, &field_gross, &field_resident, &field_recent, &field_changes,
 	      &field_by_counter, &field_truncated, &field_frames);
 FIELDS(growth_columns, &field_net, &field_share, &field_recent, &field_gross, &field_resident,
-       &field_code);
+       &field_line, &field_code);
+
+void growth_list_usual(struct field_list *ret)
+{
+	for (size_t i = 0; i < growth_columns.count; i++) {
+		if (growth_columns.item[i] != &field_line)
+			ret->item[ret->count++] = growth_columns.item[i];
+	}
+}
+
+bool growth_list_lines(const struct field_list *list)
+{
+	return field_list_has(list, &field_line);
+}
 
 /* ---- processes ---- */
 
@@ -131,6 +155,10 @@ JSON_KNOWN(limit, "limit", AMOUNT, LEFT_OUT(LIMIT),
 JSON_KNOWN(busy, "busy", AMOUNT, LEFT_OUT(BUSY), "too many files do not answer: no more are tried");
 static FIELDS(left_out, &field_timeout, &field_denied, &field_limit, &field_busy);
 
+JSON_KNOWN(
+	lines_left_out, "lines_left_out", AMOUNT, value_unsigned(true, r->lines_left_out),
+	"addresses without a line: the debugging information of their file costs too much time or "
+	"memory");
 JSON_KNOWN(change_sum, "counter_change_bytes", CHANGE, value_signed(true, growth_sum(r->change)),
 	   "how the kernel's counters changed, exactly");
 JSON_KNOWN(stacks_sum, "stacks_bytes", CHANGE, value_signed(true, growth_sum(r->accounted)),
@@ -150,8 +178,8 @@ OBJECT(begin, "begin", &growth_counters, r->begin, "the counters at the beginnin
 OBJECT(change, "change", &growth_counters, r->change, "since then");
 OBJECT(stack_sums, "stacks", &growth_counters, r->accounted, "the sums of all stacks");
 static FIELDS(accounted, &field_change_sum, &field_stacks_sum, &field_lost, &field_events,
-	      &field_sampled, &field_sampled_bytes, &field_each, &field_left_out, &field_begin,
-	      &field_change, &field_stack_sums);
+	      &field_sampled, &field_sampled_bytes, &field_each, &field_left_out,
+	      &field_lines_left_out, &field_begin, &field_change, &field_stack_sums);
 
 OBJECT(target, "target", &target, r, "what was watched");
 OBJECT(accounted, "accounted", &accounted, r, "whether the stacks explain the counters");

@@ -11,12 +11,17 @@ struct growth_rows {
 	const struct growth *growth;
 	int64_t grown;	  /* in a table: by the rows that grew */
 	const char *code; /* likewise: the code of this row */
+	const char *line; /* and the line of the place; NULL: not known */
 };
 
 /* The row is struct growth. */
 extern const struct fields growth_document;
 /* Rows are struct growth_stack; "recent" is not per second. */
 extern const struct fields growth_columns;
+/* The columns of a table for which none were asked. */
+void growth_list_usual(struct field_list *ret);
+/* Whether the list has the lines of sources, which take time. */
+bool growth_list_lines(const struct field_list *list);
 /* The row is one value for each enum growth_counter; the help is its name in /proc/PID/status. */
 extern const struct fields growth_counters;
 

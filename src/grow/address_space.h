@@ -23,6 +23,7 @@ struct program_file {
 	struct elf_facts facts;
 	bool has_debug; /* a separate file with debugging symbols */
 	bool asked;	/* debuginfod, for that */
+	bool no_lines;	/* they cost too much */
 	/* Why it has no names; GROWTH_OUT_REASONS: it has, or there is nothing to say. */
 	enum growth_out reason;
 	/* Private: to open it again for a new helper. */
@@ -46,7 +47,7 @@ struct code_ahead {
 
 /* What is asked. */
 struct code_sources {
-	const struct libdw *dw; /* NULL: nothing is unwound */
+	const struct libdw *dw; /* NULL: nothing is unwound, and no lines are found */
 	struct grow_helpers helpers;
 	struct file_table files;
 	struct process_reader *processes;

@@ -115,7 +115,7 @@ int code_file_open(struct code_file *f, int fd, const char *path, int root_fd, b
 		return r;
 	}
 	f->fd = fd;
-	if (!f->facts.has_symtab)
+	if (!f->facts.has_symtab || !f->facts.has_lines)
 		f->debug_fd = open_debug(f, path, root_fd, everybody);
 	return 0;
 }
@@ -134,7 +134,8 @@ void code_file_close(struct code_file *f)
 {
 	close_fd(&f->fd);
 	close_fd(&f->debug_fd);
-	free(f->symbol);
+	free(f->symbols.item);
+	free(f->lines.item);
 	arena_done(&f->names);
 	*f = (struct code_file)CODE_FILE_CLOSED;
 }
@@ -142,13 +143,13 @@ void code_file_close(struct code_file *f)
 /* ---- symbols ---- */
 
 /* Sorts addresses, each once, that were not looked up before. Returns their number. */
-static size_t list_new(const struct code_file *f, const struct code_name *wanted, size_t count,
-		       struct code_name *list)
+static size_t list_new(const struct known_names *known, const struct code_name *wanted,
+		       size_t count, struct code_name *list)
 {
 	size_t n = 0, kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (!code_names_find(f->symbol, f->symbols, wanted[i].address))
+		if (!code_names_find(known->item, known->count, wanted[i].address))
 			list[n++] = (struct code_name){.address = wanted[i].address};
 	}
 	code_names_sort(list, n);
@@ -159,8 +160,23 @@ static size_t list_new(const struct code_file *f, const struct code_name *wanted
 	return kept;
 }
 
-int code_file_look_up(struct code_file *f, struct code_name *wanted, size_t count,
-		      struct symbol_budget *budget)
+/* How names are found: symbols within a budget, or lines by libdw. */
+struct way {
+	struct symbol_budget *budget;
+	const struct libdw *dw;
+};
+
+static int find_new(struct code_file *f, struct code_name *list, size_t count,
+		    const struct way *way)
+{
+	if (way->budget)
+		return symbols_name(f->fd, f->debug_fd, list, count, way->budget, &f->names);
+	return lines_find(way->dw, f->facts.has_lines ? f->fd : f->debug_fd, list, count,
+			  &f->names);
+}
+
+static int look_up(struct code_file *f, struct known_names *known, struct code_name *wanted,
+		   size_t count, const struct way *way)
 {
 	struct code_name *moved;
 	size_t added;
@@ -168,18 +184,32 @@ int code_file_look_up(struct code_file *f, struct code_name *wanted, size_t coun
 
 	if (f->fd < 0 || !count)
 		return 0;
-	moved = reallocarray(f->symbol, f->symbols + count, sizeof(*moved));
+	moved = reallocarray(known->item, known->count + count, sizeof(*moved));
 	if (!moved)
 		return -ENOMEM;
-	f->symbol = moved;
-	added = list_new(f, wanted, count, &moved[f->symbols]);
+	known->item = moved;
+	added = list_new(known, wanted, count, &moved[known->count]);
 	if (added)
-		r = symbols_name(f->fd, f->debug_fd, &moved[f->symbols], added, budget, &f->names);
-	f->symbols += added;
-	code_names_sort(f->symbol, f->symbols);
+		r = find_new(f, &moved[known->count], added, way);
+	known->count += added;
+	code_names_sort(known->item, known->count);
 	for (size_t i = 0; i < count; i++)
-		wanted[i] = *code_names_find(f->symbol, f->symbols, wanted[i].address);
+		wanted[i] = *code_names_find(known->item, known->count, wanted[i].address);
 	return r;
+}
+
+int code_file_look_up(struct code_file *f, struct code_name *wanted, size_t count,
+		      struct symbol_budget *budget)
+{
+	return look_up(f, &f->symbols, wanted, count, &(struct way){.budget = budget});
+}
+
+int code_file_find_lines(struct code_file *f, const struct libdw *dw, struct code_name *wanted,
+			 size_t count)
+{
+	if (!f->facts.has_lines && f->debug_fd < 0)
+		return 0;
+	return look_up(f, &f->lines, wanted, count, &(struct way){.dw = dw});
 }
 
 /* ---- perf maps ---- */

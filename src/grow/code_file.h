@@ -9,15 +9,18 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "grow/lines.h"
 #include "grow/symbols.h"
 
 struct code_file {
 	int fd;	      /* -1: it is not open */
 	int debug_fd; /* -1: there is no separate file with debugging symbols */
 	struct elf_facts facts;
-	/* Addresses that were asked for, in ascending order, and the symbols around them. */
-	struct code_name *symbol;
-	size_t symbols;
+	struct known_names {
+		/* Addresses that were asked for, in ascending order, and what was found. */
+		struct code_name *item;
+		size_t count;
+	} symbols, lines;
 	struct arena names;
 };
 
@@ -50,6 +53,9 @@ int code_file_add_debug(struct code_file *f, int fd);
  */
 int code_file_look_up(struct code_file *f, struct code_name *wanted, size_t count,
 		      struct symbol_budget *budget);
+/* Likewise their lines, as lines_find() does. Returns 0 or -ENOMEM. */
+int code_file_find_lines(struct code_file *f, const struct libdw *dw, struct code_name *wanted,
+			 size_t count);
 void code_file_close(struct code_file *f);
 
 /*

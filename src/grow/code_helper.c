@@ -207,6 +207,14 @@ static int look_up(struct code_helper *h, uint32_t number)
 	return r < 0 ? r : code_file_look_up(f, h->name, h->names, &h->budget);
 }
 
+static int find_lines(struct code_helper *h, uint32_t number)
+{
+	struct code_file *f;
+	int r = h->dw ? find_file(h, number, &f) : -EBADMSG;
+
+	return r < 0 ? r : code_file_find_lines(f, h->dw, h->name, h->names);
+}
+
 static int look_up_jit(struct code_helper *h, uint32_t number)
 {
 	cleanup_free char *text = NULL;
@@ -261,8 +269,9 @@ static int answer_names(struct code_helper *h, struct helper_message *request,
 		fill_budget(h);
 		r = read_addresses(h, request, pos);
 		if (r == 0)
-			r = request->kind == CODE_NAMES ? look_up(h, ask.number)
-							: look_up_jit(h, ask.number);
+			r = request->kind == CODE_NAMES	  ? look_up(h, ask.number)
+			    : request->kind == CODE_LINES ? find_lines(h, ask.number)
+							  : look_up_jit(h, ask.number);
 		/* Names that are known are told in any case. */
 		h->names_error = r;
 	}
@@ -306,6 +315,7 @@ int code_helper_answer(void *state, struct helper_message *request, struct helpe
 	case CODE_UNWIND:
 		return answer_unwind(h, request, ret);
 	case CODE_NAMES:
+	case CODE_LINES:
 	case CODE_PERF_NAMES:
 		return answer_names(h, request, ret);
 	case CODE_PERF_MAP:

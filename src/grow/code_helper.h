@@ -16,6 +16,7 @@ enum code_ask {
 	CODE_NAMES,	 /* struct code_names and uint64 addresses */
 	CODE_PERF_MAP,	 /* struct code_perf_map; the root */
 	CODE_PERF_NAMES, /* as CODE_NAMES, of a map */
+	CODE_LINES,	 /* likewise, of a file: a name is a source, its start the line */
 };
 
 struct code_open {

@@ -248,6 +248,12 @@ int code_reader_name(struct code_reader *r, uint32_t file, const uint64_t *vaddr
 	return name_all(r, CODE_NAMES, file, vaddr, count, fn, arg);
 }
 
+int code_reader_find_lines(struct code_reader *r, uint32_t file, const uint64_t *vaddr,
+			   size_t count, code_name_fn fn, void *arg)
+{
+	return name_all(r, CODE_LINES, file, vaddr, count, fn, arg);
+}
+
 int code_reader_open_perf_map(struct code_reader *r, uint32_t map, int root_fd, pid_t own_pid)
 {
 	const struct code_perf_map ask = {

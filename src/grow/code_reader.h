@@ -17,8 +17,8 @@
 struct code_reader;
 
 /*
- * `dw` is NULL if nothing will be unwound; it outlives the reader. Returns 0 or -ENOMEM. Nothing is
- * started yet.
+ * `dw` is NULL if nothing will be unwound and no line is wanted; it outlives the reader. Returns 0
+ * or -ENOMEM. Nothing is started yet.
  */
 int code_reader_new(const struct libdw *dw, uid_t uid, gid_t gid, struct grow_helpers *shared,
 		    struct code_reader **ret);
@@ -69,6 +69,9 @@ void code_reader_forget_space(struct code_reader *r, uint32_t space);
 typedef int (*code_name_fn)(void *arg, size_t i, uint64_t start, const char *name);
 int code_reader_name(struct code_reader *r, uint32_t file, const uint64_t *vaddr, size_t count,
 		     code_name_fn fn, void *arg);
+/* Likewise their lines: the name is the path of the source, `start` the line. It needs libdw. */
+int code_reader_find_lines(struct code_reader *r, uint32_t file, const uint64_t *vaddr,
+			   size_t count, code_name_fn fn, void *arg);
 /* Opens the perf map of a process, by its pid in its own namespace. -ENOENT: it has none. */
 int code_reader_open_perf_map(struct code_reader *r, uint32_t map, int root_fd, pid_t own_pid);
 /* Names addresses, which are in ascending order, by that map as it is now. */

@@ -613,12 +613,17 @@ struct grow_so_far grow_so_far(const struct grow *g)
 
 /* ---- opening and closing ---- */
 
+static bool needs_libdw(const struct grow_spec *spec)
+{
+	return spec->mode == GROWTH_DWARF || spec->lines;
+}
+
 static int load_libraries(struct grow *g, struct diag *diag)
 {
 	char why[256];
 	int r = 0;
 
-	if (g->spec.mode == GROWTH_DWARF)
+	if (needs_libdw(&g->spec))
 		r = libdw_load(&g->dw, why, sizeof(why));
 	if (r == 0 && g->spec.debuginfod)
 		r = debuginfod_open(&g->code.helpers, &g->debuginfod, why, sizeof(why));
@@ -644,7 +649,7 @@ int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct di
 	g->proc = proc;
 	g->spec = *spec;
 	g->page_size = sysconf(_SC_PAGESIZE);
-	r = code_sources_open(&g->code, spec->mode == GROWTH_DWARF ? &g->dw : NULL);
+	r = code_sources_open(&g->code, needs_libdw(spec) ? &g->dw : NULL);
 	demangler_init(&g->demangler, &g->code.helpers);
 	/* Libraries are loaded here: the helpers cannot. */
 	demangle_load();
@@ -706,29 +711,53 @@ void grow_close(struct grow *g)
 
 /* ---- the report ---- */
 
+/* The number of a frame, which is added if it is new. */
+static int add_frame(struct grow_report *r, const struct code *code, const struct growth_frame *f,
+		     uint32_t *ret)
+{
+	size_t known = r->merged.codes;
+	int err = stack_table_code(&r->merged, code, ret);
+
+	if (err == 0 && *ret >= known)
+		r->frame[*ret] = *f;
+	return err;
+}
+
+/* The frame of a code: its function, or a line of that. */
+static int resolve(struct grow_report *r, const struct name_sources *from,
+		   const struct found_name *found, struct code code, uint32_t *ret)
+{
+	struct growth_frame f;
+	int err;
+
+	names_show(from, found, &code, &f);
+	err = add_frame(r, &code, &f, ret);
+	if (err < 0 || !found->source)
+		return err;
+	f.function = *ret;
+	names_show_line(found, &code, &f);
+	return add_frame(r, &code, &f, ret);
+}
+
 /* Frames of the report, by the numbers of the merged table; number[] leads from codes to them. */
 static int resolve_all(struct grow *g, struct grow_report *r, uint32_t *number)
 {
-	const struct name_sources from = {&g->code, &g->stacks, &g->jit, g->debuginfod,
-					  &g->demangler};
+	const struct name_sources from = {&g->code,	 &g->stacks,	&g->jit,
+					  g->debuginfod, &g->demangler, g->spec.lines};
 	const size_t codes = g->stacks.codes;
-	struct growth_frame *frame = arena_zalloc(&r->arena, codes + 1, sizeof(*frame));
 	struct found_name *found = arena_zalloc(&r->arena, codes + 1, sizeof(*found));
-	int err = frame && found ? names_look_up(&from, &r->arena, found) : -ENOMEM;
+	int err;
 
+	/* A code may have a frame for its function, and one for its line. */
+	r->frame = arena_zalloc(&r->arena, 2 * codes + 1, sizeof(*r->frame));
+	err = r->frame && found ? names_look_up(&from, &r->arena, found) : -ENOMEM;
 	for (size_t i = 0; err == 0 && i < codes; i++) {
-		struct code code = g->stacks.code[i];
-		size_t known = r->merged.codes;
-		struct growth_frame f;
-
-		names_show(&from, &found[i], &code, &f);
 		if (found[i].reason < GROWTH_OUT_REASONS)
 			r->growth.names_left_out[found[i].reason]++;
-		err = stack_table_code(&r->merged, &code, &number[i]);
-		if (err == 0 && number[i] >= known)
-			frame[number[i]] = f;
+		r->growth.lines_left_out += found[i].no_line;
+		err = resolve(r, &from, &found[i], g->stacks.code[i], &number[i]);
 	}
-	r->growth.frame = frame;
+	r->growth.frame = r->frame;
 	r->growth.frame_count = r->merged.codes;
 	if (err == 0)
 		names_mark_interpreter(&r->growth);

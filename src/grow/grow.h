@@ -15,6 +15,7 @@ struct grow_spec {
 	enum growth_mode mode;
 	bool follow;	 /* children, too */
 	bool debuginfod; /* symbols may come from servers */
+	bool lines;	 /* of sources */
 	unsigned sample; /* of so many changes one has its stack taken; 0: by rate, 1: all */
 };
 
@@ -59,7 +60,8 @@ int grow_stop(struct grow *g);
 /* The report borrows from the engine what only grow_close() frees. */
 struct grow_report {
 	struct growth growth;
-	struct stack_table merged; /* functions, and their stacks */
+	struct stack_table merged; /* functions, their lines, and their stacks */
+	struct growth_frame *frame;
 	struct arena arena;
 };
 

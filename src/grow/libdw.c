@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The functions of libdw that unwinding calls. */
+/* Loads libdw. */
 #include "grow/libdw.h"
 
 #if defined(ZMEM_STATIC_LIBDW)
@@ -9,7 +9,7 @@ int libdw_load(struct libdw *ret, char *why, size_t cap)
 	(void)why;
 	(void)cap;
 	*ret = (struct libdw){
-#define FUNCTION(name) .name = dwfl_##name,
+#define FUNCTION(name) .name = name,
 		LIBDW_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 	};
@@ -26,8 +26,8 @@ int libdw_load(struct libdw *ret, char *why, size_t cap)
 	(void)ret;
 	snprintf(
 		why, cap,
-		"this static program was built without libdw: use the shared one, or --stack fp for programs "
-		"that were built with frame pointers");
+		"this static program was built without libdw: use the shared one; or --stack fp, without "
+		"-o +line, for programs that were built with frame pointers");
 	return -ENOTSUP;
 }
 
@@ -37,7 +37,7 @@ int libdw_load(struct libdw *ret, char *why, size_t cap)
 #include "base/library.h"
 
 static const struct library_function functions[] = {
-#define FUNCTION(name) {"dwfl_" #name, offsetof(struct libdw, name)},
+#define FUNCTION(name) {#name, offsetof(struct libdw, name)},
 	LIBDW_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 };
@@ -45,8 +45,8 @@ static const struct library_function functions[] = {
 int libdw_load(struct libdw *ret, char *why, size_t cap)
 {
 	return library_load("libdw.so.1",
-			    "install libdw1, on Fedora elfutils-libs; or --stack fp for programs "
-			    "that were built with frame pointers",
+			    "install libdw1, on Fedora elfutils-libs; or --stack fp, without -o "
+			    "+line, for programs that were built with frame pointers",
 			    functions, ARRAY_SIZE(functions), ret, why, cap);
 }
 

@@ -1,27 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* libdw, which unwinds stacks by the tables of programs. It is loaded when it is needed. */
+/*
+ * libdw, which unwinds stacks by the tables of programs, and finds lines in their debugging
+ * information. It is loaded when it is needed.
+ */
 #ifndef ZMEM_GROW_LIBDW_H
 #define ZMEM_GROW_LIBDW_H
 
 #include <elfutils/libdwfl.h>
 #include <stddef.h>
 
-/* The functions that are called, without their prefix. */
+/* Those that unwind, and those that find lines. */
 #define LIBDW_FUNCTIONS(FUNCTION)                                                                  \
-	FUNCTION(begin)                                                                            \
-	FUNCTION(end)                                                                              \
-	FUNCTION(report_begin)                                                                     \
-	FUNCTION(report_module)                                                                    \
-	FUNCTION(module_info)                                                                      \
-	FUNCTION(report_end)                                                                       \
-	FUNCTION(attach_state)                                                                     \
-	FUNCTION(getthread_frames)                                                                 \
-	FUNCTION(frame_pc)                                                                         \
-	FUNCTION(thread_state_registers)                                                           \
-	FUNCTION(thread_state_register_pc)
+	FUNCTION(dwfl_begin)                                                                       \
+	FUNCTION(dwfl_end)                                                                         \
+	FUNCTION(dwfl_report_begin)                                                                \
+	FUNCTION(dwfl_report_module)                                                               \
+	FUNCTION(dwfl_module_info)                                                                 \
+	FUNCTION(dwfl_report_end)                                                                  \
+	FUNCTION(dwfl_attach_state)                                                                \
+	FUNCTION(dwfl_getthread_frames)                                                            \
+	FUNCTION(dwfl_frame_pc)                                                                    \
+	FUNCTION(dwfl_thread_state_registers)                                                      \
+	FUNCTION(dwfl_thread_state_register_pc)                                                    \
+	FUNCTION(dwarf_begin_elf)                                                                  \
+	FUNCTION(dwarf_end)                                                                        \
+	FUNCTION(dwarf_get_units)                                                                  \
+	FUNCTION(dwarf_ranges)                                                                     \
+	FUNCTION(dwarf_getsrclines)                                                                \
+	FUNCTION(dwarf_getsrc_die)                                                                 \
+	FUNCTION(dwarf_getsrcfiles)                                                                \
+	FUNCTION(dwarf_filesrc)                                                                    \
+	FUNCTION(dwarf_linesrc)                                                                    \
+	FUNCTION(dwarf_lineno)                                                                     \
+	FUNCTION(dwarf_child)                                                                      \
+	FUNCTION(dwarf_siblingof)                                                                  \
+	FUNCTION(dwarf_haspc)                                                                      \
+	FUNCTION(dwarf_tag)                                                                        \
+	FUNCTION(dwarf_attr)                                                                       \
+	FUNCTION(dwarf_formudata)
 
 struct libdw {
-#define FUNCTION(name) __typeof__(&dwfl_##name) name;
+#define FUNCTION(name) __typeof__(&name) name;
 	LIBDW_FUNCTIONS(FUNCTION)
 #undef FUNCTION
 };

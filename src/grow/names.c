@@ -62,12 +62,23 @@ static int note_name(void *arg, size_t i, uint64_t start, const char *name)
 	return found->name ? 0 : -ENOMEM;
 }
 
+static int note_line(void *arg, size_t i, uint64_t line, const char *source)
+{
+	struct file_codes *c = arg;
+	struct found_name *found = &c->found[c->code[i]];
+
+	found->line = line;
+	found->source = arena_strndup(c->arena, source, strlen(source));
+	return found->source ? 0 : -ENOMEM;
+}
+
 static void fetch_debug(const struct name_sources *from, uint32_t file)
 {
 	struct program_file *f = from->code->files.item[file];
 	cleanup_close int fd = -1;
 
-	if (f->asked || !f->reader || f->has_debug || f->facts.has_symtab)
+	if (f->asked || !f->reader || f->has_debug ||
+	    (f->facts.has_symtab && (f->facts.has_lines || !from->lines)))
 		return;
 	f->asked = true;
 	fd = debuginfod_fetch(from->debuginfod, &f->facts);
@@ -75,6 +86,19 @@ static void fetch_debug(const struct name_sources *from, uint32_t file)
 		f->has_debug = code_reader_add_debug(f->reader, file, fd) == 0;
 	else if (fd != -ENOENT)
 		f->reason = code_reason(fd);
+}
+
+/* Names are known without lines. Returns 0 or -ENOMEM. */
+static int find_lines(struct file_codes *c, struct program_file *f, uint32_t file,
+		      const uint64_t *vaddr, size_t count)
+{
+	int r;
+
+	if (!c->from->lines || f->no_lines || !(f->facts.has_lines || f->has_debug))
+		return 0;
+	r = code_reader_find_lines(f->reader, file, vaddr, count, note_line, c);
+	f->no_lines = r < 0;
+	return r == -ENOMEM ? r : 0;
 }
 
 /* Returns 0 or -ENOMEM. */
@@ -98,10 +122,13 @@ static int look_up_file(struct file_codes *c, uint32_t file, size_t count)
 		f->reader = NULL;
 	if (r < 0 && r != -ENOENT)
 		f->reason = code_reason(r);
+	if (r == 0)
+		r = find_lines(c, f, file, vaddr, count);
 	for (size_t i = 0; i < count; i++) {
 		struct found_name *found = &c->found[c->code[i]];
 
 		found->reason = found->name ? GROWTH_OUT_REASONS : f->reason;
+		found->no_line = f->no_lines;
 	}
 	return r == -ENOMEM ? r : 0;
 }
@@ -247,6 +274,13 @@ void names_show(const struct name_sources *from, const struct found_name *found,
 	}
 	code->vaddr = found->start;
 	ret->allocator |= is_allocator(found->name);
+}
+
+void names_show_line(const struct found_name *found, struct code *code, struct growth_frame *ret)
+{
+	ret->source = found->source;
+	ret->line = found->line;
+	code->vaddr = hash_number(hash_text(code->vaddr, found->source), found->line);
 }
 
 /* The program of CPython, or its library. */

@@ -15,14 +15,18 @@ struct name_sources {
 	struct jit_maps *jit; /* after jit_maps_read() */
 	struct debuginfod *debuginfod;
 	struct demangler *demangler;
+	bool lines; /* and lines */
 };
 
 /* What was found for a code of the stacks. */
 struct found_name {
-	const char *name; /* in the arena; NULL: none is known */
-	uint64_t start;	  /* of the function */
+	const char *name;   /* in the arena; NULL: none is known */
+	uint64_t start;	    /* of the function */
+	const char *source; /* in the arena; NULL: no line is known */
+	uint64_t line;
 	enum growth_out
 		reason; /* why there is no name; GROWTH_OUT_REASONS: there is nothing to say */
+	bool no_line;	/* the debugging information of its file costs too much */
 };
 
 /*
@@ -36,6 +40,8 @@ int names_look_up(const struct name_sources *from, struct arena *arena, struct f
  */
 void names_show(const struct name_sources *from, const struct found_name *found, struct code *code,
 		struct growth_frame *ret);
+/* The same of its line: *code becomes that of the line, which has `source`. */
+void names_show_line(const struct found_name *found, struct code *code, struct growth_frame *ret);
 /*
  * Where functions of Python have names, those of its interpreter are not what allocates. Where they
  * have none, or those of JavaScript, the report says so.

@@ -31,6 +31,7 @@ struct elf_facts {
 	char debug_link[256]; /* .gnu_debuglink; "": it has none */
 	uint32_t debug_crc;
 	bool has_symtab;
+	bool has_lines; /* .debug_line: it was built with debugging information */
 };
 
 /*

@@ -131,9 +131,9 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 #endif
 	}
 #if defined(__aarch64__)
-	u->dw->thread_state_register_pc(thread, u->message->regs[STACK_WORD_IP]);
+	u->dw->dwfl_thread_state_register_pc(thread, u->message->regs[STACK_WORD_IP]);
 #endif
-	return u->dw->thread_state_registers(thread, 0, REGS, word);
+	return u->dw->dwfl_thread_state_registers(thread, 0, REGS, word);
 }
 
 static const Dwfl_Thread_Callbacks thread_callbacks = {
@@ -149,7 +149,7 @@ static int add_frame(Dwfl_Frame *frame, void *arg)
 	Dwarf_Addr pc;
 	bool activation;
 
-	if (u->out->count >= UNWIND_FRAMES || !u->dw->frame_pc(frame, &pc, &activation))
+	if (u->out->count >= UNWIND_FRAMES || !u->dw->dwfl_frame_pc(frame, &pc, &activation))
 		return DWARF_CB_ABORT;
 	u->out->ip[u->out->count++] = activation ? pc : pc - 1;
 	return DWARF_CB_OK;
@@ -162,7 +162,7 @@ static void report(struct unwinder *u)
 {
 	const struct code_space *s = u->space;
 
-	u->dw->report_begin(u->dwfl);
+	u->dw->dwfl_report_begin(u->dwfl);
 	for (size_t i = 0; i < s->count; i++) {
 		const struct image *image = &s->image[i];
 		Dwfl_Module *module;
@@ -171,7 +171,7 @@ static void report(struct unwinder *u)
 		uint64_t end = image->end;
 
 		if (image->trampolines)
-			u->dw->report_module(u->dwfl, TRAMPOLINES, image->start, image->end);
+			u->dw->dwfl_report_module(u->dwfl, TRAMPOLINES, image->start, image->end);
 		if (image->file >= u->files->count || u->files->item[image->file].fd < 0)
 			continue;
 		/* Several mappings of one file follow each other. */
@@ -179,13 +179,13 @@ static void report(struct unwinder *u)
 		       s->image[i + 1].base == image->base)
 			end = s->image[++i].end;
 		snprintf(name, sizeof(name), "%u", image->file);
-		module = u->dw->report_module(u->dwfl, name, image->low, end);
+		module = u->dw->dwfl_report_module(u->dwfl, name, image->low, end);
 		if (!module)
 			continue;
-		u->dw->module_info(module, &user, NULL, NULL, NULL, NULL, NULL, NULL);
+		u->dw->dwfl_module_info(module, &user, NULL, NULL, NULL, NULL, NULL, NULL);
 		*user = u;
 	}
-	u->dw->report_end(u->dwfl, NULL, NULL);
+	u->dw->dwfl_report_end(u->dwfl, NULL, NULL);
 	u->generation = s->generation;
 }
 
@@ -199,7 +199,7 @@ int unwinder_new(const struct libdw *dw, const struct code_space *space,
 	u->dw = dw;
 	u->space = space;
 	u->files = files;
-	u->dwfl = dw->begin(&callbacks);
+	u->dwfl = dw->dwfl_begin(&callbacks);
 	if (!u->dwfl) {
 		unwinder_free(u);
 		return -ENOMEM;
@@ -213,7 +213,7 @@ void unwinder_free(struct unwinder *u)
 	if (!u)
 		return;
 	if (u->dwfl)
-		u->dw->end(u->dwfl);
+		u->dw->dwfl_end(u->dwfl);
 	free(u);
 }
 
@@ -225,12 +225,12 @@ int unwinder_run(struct unwinder *u, const struct zmem_grow_stack *m, struct unw
 	if (u->generation != u->space->generation)
 		report(u);
 	if (!u->attached) {
-		if (!u->dw->attach_state(u->dwfl, NULL, PID, &thread_callbacks, u))
+		if (!u->dw->dwfl_attach_state(u->dwfl, NULL, PID, &thread_callbacks, u))
 			return -ENODATA;
 		u->attached = true;
 	}
 	/* The error of the last frame is how most stacks end. */
-	u->dw->getthread_frames(u->dwfl, PID, add_frame, u);
+	u->dw->dwfl_getthread_frames(u->dwfl, PID, add_frame, u);
 	if (ret->count >= UNWIND_FRAMES)
 		ret->truncated = true;
 	return ret->count ? 0 : -ENODATA;

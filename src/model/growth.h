@@ -18,13 +18,17 @@ enum growth_counter {
 	GROWTH_COUNTERS,
 };
 
-/* A function, or an address that has no name. */
+/* A function, a line of one, or an address that has no name. */
 struct growth_frame {
 	const char *name;   /* any bytes; NULL: none is known */
 	const char *module; /* the last component of its file; NULL: in no file */
 	uint64_t offset;    /* of an address without a name: in the file, or absolute */
 	bool allocator;	    /* one of an allocator, of the C library, or an interpreter's */
 	bool interpreter;   /* it executes functions whose names are in the stacks, too */
+	/* Of a line, where lines were asked for and are known: */
+	const char *source; /* the path of its file, any bytes; NULL: it is no line */
+	uint64_t line;
+	uint32_t function; /* the number of the frame of the function, without a line */
 };
 
 /* Why addresses have no names though their files may have some. */
@@ -87,6 +91,7 @@ struct growth {
 	size_t targets;
 	size_t no_room;				   /* processes that could not be counted */
 	size_t names_left_out[GROWTH_OUT_REASONS]; /* addresses without a name, by reason */
+	size_t lines_left_out; /* without a line: the debugging information costs too much */
 	struct growth_frame *frame;
 	size_t frame_count;
 	struct growth_stack *stack; /* the largest net growth first */

@@ -30,21 +30,29 @@ static void put_frame(struct strbuf *out, const struct growth_frame *f)
 		strbuf_printf(out, "0x%" PRIx64, f->offset);
 }
 
+/* "leak.c:12": the source without its directories. */
+static void put_line(struct strbuf *out, const struct growth_frame *f)
+{
+	const char *slash = strrchr(f->source, '/');
+
+	strbuf_printf(out, "%s:%" PRIu64, slash ? slash + 1 : f->source, f->line);
+}
+
 /* ---- the table ---- */
 
 /*
  * Rows are stacks, each from the place that allocates on: those that only differ inside of it are
- * one row.
+ * one row. If lines are known, the place is a line, and the callers are functions.
  */
 struct growth_table {
 	const struct growth *g;
 	struct grid grid;
 	struct growth_rows of;
 	struct growth_stack *row; /* by growth */
-	uint32_t *frame;	  /* of the rows that leave out an interpreter */
+	uint32_t *frame;	  /* of the rows */
 	size_t rows, shown;
 	struct growth_stack others, all;
-	struct strbuf code; /* of the current row */
+	struct strbuf code, line; /* of the current row */
 };
 
 /* Frames outside of the program's own: _start, and the C library that calls main. */
@@ -67,18 +75,24 @@ static struct growth_stack make_row(const struct growth *g, const struct growth_
 }
 
 /*
- * Between functions that have names, their interpreter says nothing. Returns the room behind the
- * frames.
+ * Puts the frames of a row into a room of their own. Between functions that have names, their
+ * interpreter says nothing. Returns the room behind the frames.
  */
-static uint32_t *leave_out_interpreter(const struct growth *g, struct growth_stack *r,
-				       uint32_t *room)
+static uint32_t *put_row_frames(const struct growth_table *t, struct growth_stack *r,
+				uint32_t *room)
 {
-	bool own = r->frames && g->frame[r->frame[0]].interpreter;
+	const struct growth_frame *frame = t->g->frame;
+	bool all = t->grid.style->wide || (r->frames && frame[r->frame[0]].interpreter);
 	size_t count = 0;
 
 	for (size_t i = 0; i < r->frames; i++) {
-		if (own || !g->frame[r->frame[i]].interpreter)
-			room[count++] = r->frame[i];
+		uint32_t number = r->frame[i];
+
+		if (!all && frame[number].interpreter)
+			continue;
+		/* Of callers the function alone. */
+		room[count] = count && frame[number].source ? frame[number].function : number;
+		count++;
 	}
 	r->frame = room;
 	r->frames = count;
@@ -129,13 +143,12 @@ static int make_rows(struct growth_table *t, size_t shown)
 	for (size_t i = 0; i < g->stacks; i++)
 		frames += g->stack[i].frames;
 	t->row = calloc(g->stacks + 1, sizeof(*t->row));
-	t->frame = room = t->grid.style->wide ? NULL : calloc(frames, sizeof(*t->frame));
-	if (!t->row || (!room && !t->grid.style->wide))
+	t->frame = room = calloc(frames, sizeof(*t->frame));
+	if (!t->row || !room)
 		return -ENOMEM;
 	for (size_t i = 0; i < g->stacks; i++) {
 		t->row[i] = make_row(g, &g->stack[i]);
-		if (room)
-			room = leave_out_interpreter(g, &t->row[i], room);
+		room = put_row_frames(t, &t->row[i], room);
 	}
 	qsort(t->row, g->stacks, sizeof(*t->row), compare_code);
 	for (size_t i = 0; i < g->stacks; i++) {
@@ -213,12 +226,23 @@ static const char *code_text(struct growth_table *t, const struct growth_stack *
 	return strbuf_str(&t->code);
 }
 
+/* That of the place. NULL: not known. */
+static const char *source_text(struct growth_table *t, const struct growth_stack *r)
+{
+	strbuf_clear(&t->line);
+	if (!r->frames || !t->g->frame[r->frame[0]].source)
+		return NULL;
+	put_line(&t->line, &t->g->frame[r->frame[0]]);
+	return strbuf_str(&t->line);
+}
+
 static struct cell cell_of_row(struct growth_table *t, const struct growth_stack *r,
 			       const struct field *f)
 {
 	struct value v;
 
 	t->of.code = f->type == FIELD_TEXT ? code_text(t, r) : NULL;
+	t->of.line = f->type == FIELD_TEXT ? source_text(t, r) : NULL;
 	v = field_value(f, r, &t->of);
 	if (f->flags & FIELD_SINCE)
 		v = value_signed(t->g->recent_us, delta_rate(v.number, t->g->recent_us));
@@ -233,7 +257,7 @@ static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *r
 							   : &t->others;
 
 	for (size_t i = first; i < end; i++)
-		*ret++ = cell_of_row(t, r, growth_columns.item[i]);
+		*ret++ = cell_of_row(t, r, t->grid.style->columns->item[i]);
 }
 
 static void put_summary(void *arg, struct line *l)
@@ -314,6 +338,11 @@ static void put_doubts(struct strbuf *out, const struct growth *g)
 	if (g->no_room)
 		strbuf_printf(out, "; %zu processes not counted: there was no room", g->no_room);
 	put_left_out(out, g);
+	if (g->lines_left_out)
+		strbuf_printf(out,
+			      "; %zu addresses without a line: the debugging information of their "
+			      "files costs too much time or memory",
+			      g->lines_left_out);
 	if (!g->each)
 		strbuf_puts(out, "; this kernel tells of every 64th page fault of a thread alone "
 				 "(Linux 6.2): the sum is exact, the stacks are a sample");
@@ -374,6 +403,7 @@ static struct grid_column column_of(const struct field *f)
 static void done(struct growth_table *t)
 {
 	strbuf_done(&t->code);
+	strbuf_done(&t->line);
 	free(t->row);
 	free(t->frame);
 }
@@ -396,11 +426,11 @@ void render_growth_table(struct strbuf *out, const struct growth *g, size_t rows
 			.others = t.rows - t.shown,
 		};
 		t.grid.unknown = ATTR_DIM;
-		for (size_t i = 0; i < growth_columns.count; i++)
-			t.grid.column[t.grid.columns++] = column_of(growth_columns.item[i]);
+		for (size_t i = 0; i < style->columns->count; i++)
+			t.grid.column[t.grid.columns++] = column_of(style->columns->item[i]);
 		grid_place(&t.grid);
 		grid_print(out, &t.grid);
-		r = strbuf_error(&t.code);
+		r = strbuf_error(&t.code) ? strbuf_error(&t.code) : strbuf_error(&t.line);
 	}
 	if (r && !out->error)
 		out->error = r;
@@ -412,7 +442,7 @@ static void put_document(struct json_writer *w, const struct growth *g)
 {
 	const struct growth_rows of = {.growth = g};
 
-	json_document_begin(w, "zmem.grow", "1.1", g->snapshot);
+	json_document_begin(w, "zmem.grow", "1.2", g->snapshot);
 	json_lines(w, &growth_document, g, &of);
 	json_document_end(w);
 }
@@ -449,6 +479,10 @@ void render_growth_folded(struct strbuf *out, const struct growth *g)
 		for (size_t k = s->frames; k-- > 0;) {
 			strbuf_clear(&frame);
 			put_frame(&frame, &g->frame[s->frame[k]]);
+			if (g->frame[s->frame[k]].source) {
+				strbuf_putc(&frame, ':');
+				put_line(&frame, &g->frame[s->frame[k]]);
+			}
 			folded_put_frame(out, strbuf_str(&frame));
 			strbuf_putc(out, k ? ';' : ' ');
 		}

@@ -94,16 +94,19 @@ static void put_frame(struct profile *p, struct strbuf *m, uint64_t number, uint
 		      const struct growth_frame *f)
 {
 	cleanup(strbuf_done) struct strbuf line = {};
+	const char *file = f->source ? f->source : f->module;
 
 	put_number(m, 1, number);
 	put_number(m, 3, f->offset);
 	put_number(&line, 1, number);
+	if (f->source)
+		put_number(&line, 2, f->line);
 	put_message(m, 4, &line);
 	put_message(p->out, PROFILE_LOCATION, m);
 	put_number(m, 1, number);
 	put_number(m, 2, name);
 	put_number(m, 3, name);
-	put_number(m, 4, string_number(p, f->module ? f->module : ""));
+	put_number(m, 4, string_number(p, file ? file : ""));
 	put_message(p->out, PROFILE_FUNCTION, m);
 }
 

@@ -88,6 +88,9 @@ static int check_columns(const struct options *o)
 		return 0;
 	if (o->command->traits & COMMAND_FILES)
 		return check_file_columns(o);
+	/* Rows of other kinds: their commands check them. */
+	if (o->command->fields)
+		return 0;
 	if (collects_all ? strcmp(o->columns, "+cmdline") != 0 : keys && !are_json_keys(o->columns))
 		return log_usage(o,
 				 "%s: --columns %s: it has all keys, +cmdline alone can be added",

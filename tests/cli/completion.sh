@@ -106,6 +106,8 @@ bash_words files -s si
 offers bash 'keys of files' size
 bash_words files -o +ho
 offers bash 'columns of files' +holders
+bash_words grow -o +li
+offers bash 'columns of grow' +line
 bash_words maps $$
 check 'bash: pids of maps' grep -qx $$ "$TMP/offered"
 bash_words -p "1,$$"
@@ -172,6 +174,8 @@ zsh_line 'zmem-bpf maps -s sw'
 offers zsh 'keys of maps' 'swap swap_pss'
 zsh_line 'zmem-bpf files -s s'
 offers zsh 'keys of files' 'size state swap_ram swapped'
+zsh_line 'zmem-bpf grow -o +li'
+equal 'zsh: columns of grow' "$line" 'zmem-bpf grow -o +line,'
 zsh_line 'zmem-bpf --output rec'
 equal 'zsh: files' "${line%% }" 'zmem-bpf --output records'
 zsh_line 'zmem-bpf record rec'

@@ -229,6 +229,7 @@ __attribute__((noinline)) static int a_function(int x)
 	__asm__ volatile("" : "+r"(x));
 	return x + 1;
 }
+enum { A_FUNCTION_END = __LINE__ - 1 };
 
 struct named {
 	const char *want;
@@ -246,20 +247,38 @@ static int count_name(void *arg, size_t i, uint64_t start, const char *name)
 	return 0;
 }
 
-/* This program, by the helpers: its own addresses have their names, and none behind them has. */
+static int count_line(void *arg, size_t i, uint64_t line, const char *source)
+{
+	struct named *n = arg;
+	size_t len = strlen(source), want = strlen(n->want);
+
+	assert_true(i == 1 || i == 3);
+	assert_true(len >= want && strcmp(source + len - want, n->want) == 0);
+	assert_in_range(line, A_FUNCTION_END - 4, A_FUNCTION_END);
+	n->count++;
+	return 0;
+}
+
+/*
+ * This program, by the helpers: its own addresses have their names and lines, and none behind them
+ * has.
+ */
 TEST(symbols)
 {
 	struct code_sources sources;
+	struct libdw dw;
+	char why[256];
 	struct address_space space;
 	struct procfs proc;
 	const struct image *image;
 	uint64_t address = (uint64_t)(uintptr_t)a_function;
-	struct named named = {.want = "a_function"};
+	struct named named = {.want = "a_function"}, line = {.want = "test_grow_parts.c"};
 	struct program_file *file;
 	size_t files;
 
 	assert_int_equal(a_function(1), 2);
-	assert_int_equal(code_sources_open(&sources, NULL), 0);
+	assert_int_equal(libdw_load(&dw, why, sizeof(why)), 0);
+	assert_int_equal(code_sources_open(&sources, &dw), 0);
 	assert_int_equal(procfs_open(&proc, "/proc"), 0);
 	assert_int_equal(address_space_open(&space, &proc, getpid(), 0, &sources), 0);
 	image = code_space_find(&space.code, address);
@@ -273,6 +292,14 @@ TEST(symbols)
 					  count_name, &named),
 			 0);
 	assert_int_equal(named.count, 2);
+	assert_true(file->facts.has_lines);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(
+			code_reader_find_lines(file->reader, image->file,
+					       (uint64_t[]){UINT64_MAX, address + 2, 1, address, 1},
+					       5, count_line, &line),
+			0);
+	assert_int_equal(line.count, 4);
 	assert_null(code_space_find(&space.code, 1));
 	/* The same files, not twice. */
 	files = sources.files.count;

@@ -3,6 +3,7 @@
 #include "golden.h"
 #include "sample.h"
 
+#include "fields/growth_fields.h"
 #include "report/growth.h"
 
 #define FRAMES 8
@@ -103,9 +104,23 @@ static void growth_init(struct fixture *f)
 
 static const struct table_style usual = {.header = true}, wide = {.header = true, .wide = true};
 
+static void check_rows(const char *name, const struct fixture *f, size_t rows,
+		       const struct table_style *how, const char *columns)
+{
+	struct table_style style = *how;
+	struct field_list list = {};
+	struct field_error bad;
+
+	growth_list_usual(&list);
+	if (columns)
+		assert_int_equal(field_list_parse(&list, &growth_columns, columns, &bad), 0);
+	style.columns = &list;
+	golden_render(name, render_growth_table, &f->growth, rows, &style);
+}
+
 static void check_table(const char *name, const struct fixture *f, const struct table_style *style)
 {
-	golden_render(name, render_growth_table, &f->growth, SIZE_MAX, style);
+	check_rows(name, f, SIZE_MAX, style, NULL);
 }
 
 TEST(tables)
@@ -115,7 +130,7 @@ TEST(tables)
 
 	growth_init(&f);
 	check_table("growth.txt", &f, &usual);
-	golden_render("growth_narrow.txt", render_growth_table, &f.growth, 2, &narrow);
+	check_rows("growth_narrow.txt", &f, 2, &narrow, NULL);
 	/* All that a report can lack. */
 	f.growth.targets = 2;
 	f.growth.resident_known = f.growth.each = false;
@@ -142,14 +157,16 @@ TEST(tables)
 TEST(headings)
 {
 	static const char *const known[] = {"GROWTH", "SHARE", "PER_S", "ADDED", "STILL", "CODE"};
+	struct field_list columns = {};
 	struct fixture f;
 
+	growth_list_usual(&columns);
 	growth_init(&f);
 	f.stack[0].net[GROWTH_ANON] = f.stack[1].net[GROWTH_ANON] = INT64_MAX / 4;
 	f.stack[0].gross = f.stack[1].gross = UINT64_MAX / 4;
 	for (unsigned width = 20; width <= 160; width++) {
 		const struct table_style style = {
-			.header = true, .width = width, .bytes = width % 2};
+			.header = true, .columns = &columns, .width = width, .bytes = width % 2};
 		cleanup(strbuf_done) struct strbuf out = {};
 		char *rest = NULL, *word;
 		size_t at = 0;
@@ -236,6 +253,39 @@ TEST(interpreter)
 		   4);
 	check_table("growth_python.txt", &f, &usual);
 	check_table("growth_python_wide.txt", &f, &wide);
+}
+
+/* A row for each line of the place; of callers the function alone counts. */
+TEST(lines)
+{
+	enum { FIRST = UNNAMED, SECOND = HOSTILE, CALLED = KSWAPD };
+	static const uint32_t first[] = {MALLOC, FIRST, CALLED, START};
+	static const uint32_t again[] = {MALLOC, FIRST, MAIN, START};
+	static const uint32_t second[] = {MALLOC, SECOND, MAIN, START};
+	static const uint32_t none[] = {MALLOC, RUN, MAIN, START};
+	struct fixture f;
+
+	growth_init(&f);
+	f.frame[FIRST] = f.frame[SECOND] = f.frame[LEAK];
+	f.frame[CALLED] = f.frame[MAIN];
+	f.frame[FIRST].source = f.frame[SECOND].source = "/src/shop/a b;\x1b[31m\xff.c";
+	f.frame[FIRST].line = 12;
+	f.frame[SECOND].line = 4000000000;
+	f.frame[FIRST].function = f.frame[SECOND].function = LEAK;
+	f.frame[CALLED].source = "main.c";
+	f.frame[CALLED].line = 7;
+	f.frame[CALLED].function = MAIN;
+	set_stacks(&f, (const uint32_t *[]){first, second, again, none},
+		   (size_t[]){ARRAY_SIZE(first), ARRAY_SIZE(second), ARRAY_SIZE(again),
+			      ARRAY_SIZE(none)},
+		   4);
+	check_rows("growth_lines.txt", &f, SIZE_MAX, &usual, "+line");
+	check_rows("growth_lines_chosen.txt", &f, SIZE_MAX, &usual, "growth,line");
+	f.growth.lines_left_out = 3;
+	check_rows("growth_lines_left_out.txt", &f, SIZE_MAX, &usual, "+line");
+	golden_json("growth_lines.json", render_growth_json, &f.growth);
+	golden_render("growth_lines_folded.txt", render_growth_folded, &f.growth);
+	golden_render("growth_lines.pprof", render_growth_pprof, &f.growth);
 }
 
 /* What to do where an interpreter's functions have no names. */

@@ -28,6 +28,7 @@ _zmem_bpf_columns()
 	case $command in
 	watch | top) names+=("${_zmem_bpf_change_names[@]}") ;;
 	maps) names=("${_zmem_bpf_map_keys[@]}") ;;
+	grow) names=("${_zmem_bpf_growth_keys[@]}") ;;
 	files)
 		names=("${_zmem_bpf_file_keys[@]}")
 		[ "$kind" != columns ] || names+=(cgroup holders)

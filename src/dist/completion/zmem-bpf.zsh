@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Completion of zmem-bpf for zsh. The lists are made from the program's tables.
 
-typeset -ga _zmem_bpf_commands _zmem_bpf_column_names _zmem_bpf_change_names _zmem_bpf_map_keys _zmem_bpf_options
+typeset -ga _zmem_bpf_commands _zmem_bpf_column_names _zmem_bpf_change_names _zmem_bpf_map_keys _zmem_bpf_growth_keys _zmem_bpf_options
 typeset -gA _zmem_bpf_taken _zmem_bpf_formats_of _zmem_bpf_groups_of
 #tables#
 
@@ -30,6 +30,7 @@ _zmem_bpf_keys()
 	case $command in
 	watch | top) names+=($_zmem_bpf_change_names) ;;
 	maps) names=($_zmem_bpf_map_keys) ;;
+	grow) names=($_zmem_bpf_growth_keys) ;;
 	files)
 		names=($_zmem_bpf_file_keys)
 		[[ $1 != columns ]] || names+=(cgroup holders)

@@ -16,7 +16,9 @@ const view = new View('', document, {detail: detailOf, nothing: 'Nothing to draw
 	tip: frame => `${frame.label}: ${sizeText(frame.value)}, ${percentText(frame.value, view.root.value)}`});
 
 function nameOf(f) {
-	return f.function ?? (f.module ? `${f.module}+0x${f.offset.toString(16)}` : `0x${f.offset.toString(16)}`);
+	const name = f.function ?? (f.module ? `${f.module}+0x${f.offset.toString(16)}` : `0x${f.offset.toString(16)}`);
+
+	return f.source ? `${name} (${f.source.replace(/.*\//, '')}:${f.line})` : name;
 }
 
 /** The frames of a stack, the outermost first. */

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""grow -o +line: lines of sources, from the debugging information of several compilers and of
+separate files; and what a hostile program can make of it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from growing import KIB, MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, run_live  # noqa: E402
+from outcome import PROGRAM, result  # noqa: E402
+
+SOURCE = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support/linelab.c"))
+SLACK = 256 * KIB
+
+
+def line_of(marker):
+    with open(SOURCE, encoding="utf-8") as file:
+        return next(number for number, line in enumerate(file, 1) if "/* %s */" % marker in line)
+
+
+EXPECTED = {line_of("FIRST"): 4, line_of("SECOND"): 2}
+
+
+def build(directory, *flags, compiler="gcc", name="lab"):
+    path = directory + "/" + name
+    subprocess.run((compiler, "-D_GNU_SOURCE", "-O2", "-g", *flags, "-o", path, SOURCE), check=True,
+                   capture_output=True, cwd=directory)
+    return path
+
+
+def places(document):
+    """MiB of each line that the function remember has; None: without a line."""
+    sums = {}
+    for stack in document["stacks"]:
+        for frame in stack["frames"]:
+            if frame["function"] == "remember":
+                key = frame.get("line"), os.path.basename(frame.get("source", ""))
+                sums[key] = sums.get(key, 0) + stack["gross_bytes"]
+    return {line: round(bytes_ / MIB) for (line, source), bytes_ in sums.items()
+            if bytes_ > SLACK and source in ("", "linelab.c")}
+
+
+def expect(expected, what, path, *args, uid=None):
+    with Lab(path, uid=uid) as one:
+        begin = time.monotonic()
+        document = one.grown("-o", "+line", *args)
+        took = time.monotonic() - begin
+    got = places(document)
+    result(got == expected, what, (got, [s["frames"][:3] for s in document["stacks"][:3]]))
+    result(took < 20, what + ": it ends at once", took)
+    return document
+
+
+def check_compilers():
+    """The line is one of the function, not of what was compiled into it."""
+    with directory_for_all() as directory:
+        for what, compiler, flags in (("DWARF 5", "gcc", ("-gdwarf-5",)),
+                                      ("DWARF 4", "gcc", ("-gdwarf-4",)),
+                                      ("compressed sections", "gcc", ("-gz",)),
+                                      ("clang", "clang", ()),
+                                      ("clang, DWARF 4, no list of addresses", "clang", ("-gdwarf-4",)),
+                                      ("clang, at any address", "clang", ("-no-pie",))):
+            document = expect(EXPECTED, what, build(directory, *flags, compiler=compiler))
+            result(document["accounted"]["lines_left_out"] == 0, what + ": nothing is left out",
+                   document["accounted"])
+        lab = build(directory, "-g0")
+        document = expect({None: 6}, "no debugging information: no line", lab)
+        result(not any("source" in f for s in document["stacks"] for f in s["frames"] if f["module"] == "lab"),
+               "no debugging information: no key", document["stacks"][:1])
+        with Lab(build(directory)) as one:
+            document = one.grown()
+        result(places(document) == {None: 6}, "without -o +line: no line", places(document))
+        expect(EXPECTED, "by frame pointers", build(directory, "-fno-omit-frame-pointer"), "--stack", "fp")
+
+
+def check_separate():
+    """Debugging information beside the program, with symbols in the program or without."""
+    with directory_for_all() as directory:
+        for what, strip in (("symbols", "-g"), ("no symbols", "-s")):
+            lab = build(directory)
+            subprocess.run(("objcopy", "--only-keep-debug", lab, lab + ".debug"), check=True)
+            subprocess.run(("strip", strip, lab), check=True)
+            subprocess.run(("objcopy", "--add-gnu-debuglink=" + lab + ".debug", lab), check=True)
+            expect(EXPECTED, "a separate file, and a program that has " + what, lab, uid=NOBODY)
+            os.chmod(lab + ".debug", 0o600)
+            document = expect({None: 6} if strip == "-g" else {}, "one of root alone, %s: no line" % what, lab, uid=NOBODY)
+            result(document["accounted"]["lines_left_out"] == 0, "that is no fault of the file",
+                   document["accounted"])
+            os.unlink(lab + ".debug")
+
+
+def check_further():
+    """Debugging information names further files. They are not opened, whatever they are."""
+    with directory_for_all() as directory:
+        lab = build(directory, "-gsplit-dwarf")
+        further = next(name for name in os.listdir(directory) if name.endswith(".dwo"))
+        os.unlink(directory + "/" + further)
+        os.mkfifo(directory + "/" + further, 0o666)
+        # Without it, lines are those of the function that was compiled into this one.
+        with Lab(lab, uid=NOBODY) as one:
+            document = one.grown("-o", "+line")
+        lines = {os.path.basename(f["source"]) for s in document["stacks"] if s["gross_bytes"] > MIB
+                 for f in s["frames"] if f["function"] == "remember" and "source" in f}
+        result(lines == {"inlined.h"} and document["accounted"]["lines_left_out"] == 0,
+               "split debugging information, its file is a FIFO: not opened", (lines, document["accounted"]))
+        lab, common = build(directory), directory + "/common"
+        subprocess.run(("dwz", "-m", common, lab, build(directory, name="other")), check=True)
+        expect(EXPECTED, "a common file of programs", lab, uid=NOBODY)
+        os.unlink(common)
+        os.mkfifo(common, 0o666)
+        document = expect(EXPECTED, "a common file that is a FIFO: not opened", lab, uid=NOBODY)
+        result(document["accounted"]["lines_left_out"] == 0, "and no line is left out", document["accounted"])
+
+
+def damage(path, section, change):
+    """Writes into a section of a program."""
+    text = subprocess.run(("readelf", "-SW", path), check=True, capture_output=True, text=True).stdout
+    fields = next(line for line in text.splitlines() if " %s " % section in line).split("]", 1)[1].split()
+    offset, size = int(fields[3], 16), int(fields[4], 16)
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        data = bytearray(file.read(size))
+        change(data)
+        file.seek(offset)
+        file.write(data)
+
+
+def check_hostile():
+    """Debugging information may be anything: functions keep their names, and the numbers stay."""
+    def noise(data):
+        for i in range(0, len(data), 7):
+            data[i] = (data[i] * 31 + i) & 0xff
+
+    def ones(data):
+        data[4:] = b"\xff" * (len(data) - 4)
+
+    with directory_for_all() as directory:
+        good = build(directory)
+        for section in (".debug_line", ".debug_info", ".debug_abbrev", ".debug_rnglists"):
+            for what, change in (("noise", noise), ("ones", ones)):
+                lab = shutil.copy(good, directory + "/bad")
+                damage(lab, section, change)
+                with Lab(lab, uid=NOBODY) as one:
+                    document = one.grown("-o", "+line")
+                grown = sum(s["gross_bytes"] for s in document["stacks"]
+                            if any(f["function"] == "remember" for f in s["frames"]))
+                result(0 <= grown - 6 * MIB <= SLACK, "%s of %s: the function has its growth" % (what, section), grown)
+        # Root that may not become another user reads what everybody may read, and no other file.
+        with fewer_capabilities(directory):
+            expect(EXPECTED, "by root that may not become another user", good, uid=NOBODY)
+
+
+def check_outputs():
+    """As a user types it: table, folded, and the profile."""
+    with directory_for_all() as directory:
+        lab = build(directory)
+
+        def grow(*args):
+            done = subprocess.run((PROGRAM, "grow", *args, "--", lab), check=False,
+                                  input="go\n", capture_output=True, text=True, timeout=60)
+            result(done.returncode == 0, "%s: exit code" % " ".join(args), done.stderr)
+            return [line for line in done.stdout.splitlines() if line != "DONE" and not line.startswith("READY")]
+
+        lines = grow("-o", "+line", "-n", "3")
+        result(lines[0].split()[-2:] == ["LINE", "CODE"], "table: the heading", lines[0])
+        rows = {row.split("  ")[-2].strip(): row.split()[-3:] for row in lines if "remember" in row}
+        result(rows == {"linelab.c:%d" % line: ["remember", "<", "main"] for line in EXPECTED}, "table: a row for each line",
+               lines)
+        lines = grow("-o", "line,growth", "-n", "2")
+        result(lines[0].split() == ["LINE", "GROWTH"], "table: chosen columns", lines[0])
+        folded = [line.rsplit(" ", 1)[0].split(";")[-1] for line in grow("-o", "+line", "-F", "folded") if "remember" in line]
+        result(sorted(set(folded)) == sorted("remember:linelab.c:%d" % line for line in EXPECTED), "folded: lines", folded)
+        document = json.loads("".join(grow("-o", "+LINE", "-J")))
+        result(set(places(document)) == set(EXPECTED), "json: lines", places(document))
+        done = subprocess.run((PROGRAM, "grow", "-o", "+line"), capture_output=True, text=True, check=False)
+        result(done.returncode == 2 and "--columns needs a PID" in done.stderr, "without a process: refused", done.stderr)
+
+
+sys.exit(run_live(check_compilers, check_separate, check_further, check_hostile, check_outputs))
