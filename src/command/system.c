@@ -14,7 +14,7 @@ static bool has_limits(const struct options *o)
 	return o->format == FORMAT_TABLE && !o->long_table && !o->wide && !o->replay;
 }
 
-static int show(struct session *s, struct output *out)
+static int show(struct session *s, struct output *out, const uint64_t *kills_today)
 {
 	const struct options *o = s->options;
 	const struct table_style style = output_style(o, out->color, out->width);
@@ -42,6 +42,7 @@ static int show(struct session *s, struct output *out)
 	report.cgroups = o->by == BY_CGROUP;
 	report.nodes = o->by == BY_NODE;
 	report.all = o->long_table || o->wide;
+	report.kills_today = kills_today;
 	if (o->format == FORMAT_JSON)
 		render_system_json(&out->buf, &report);
 	else
@@ -55,6 +56,9 @@ int command_system(const struct options *o)
 	cleanup(session_close) struct session session = SESSION_CLOSED;
 	cleanup(output_close) struct output out = {.file.fd = -1};
 	struct collect_spec spec = session_spec(o);
+	uint64_t kills;
+	/* Later, no file can be opened. */
+	bool kills_known = has_limits(o) && replay_kills_today(&kills);
 	int r;
 
 	spec.files = FILES_ALL;
@@ -66,5 +70,5 @@ int command_system(const struct options *o)
 		session_note_frame(&session);
 	if (r == 0)
 		r = output_open(&out, o);
-	return r ? r : show(&session, &out);
+	return r ? r : show(&session, &out, kills_known ? &kills : NULL);
 }

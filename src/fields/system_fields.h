@@ -17,12 +17,13 @@ struct system_report {
 	const struct result *balance; /* the sums of its rows */
 	struct account account;
 	const struct ram *ram;
-	struct ram counters;  /* where there is no other */
-	bool nodes, cgroups;  /* RAM by them was asked for */
-	bool all;	      /* every part, in a table */
-	size_t processes;     /* with memory of their own; each address space once */
-	size_t pss_missing;   /* those without PSS */
-	bool swap_used_known; /* bytes, from here on */
+	const uint64_t *kills_today; /* OOM kills in a recording; NULL: not known */
+	struct ram counters;	     /* where there is no other */
+	bool nodes, cgroups;	     /* RAM by them was asked for */
+	bool all;		     /* every part, in a table */
+	size_t processes;	     /* with memory of their own; each address space once */
+	size_t pss_missing;	     /* those without PSS */
+	bool swap_used_known;	     /* bytes, from here on */
 	bool swap_pss_known;
 	bool swap_shmem_known;
 	bool swap_ram_known;

@@ -446,6 +446,8 @@ void head_put_limits(const struct head *h, struct line *l)
 	}
 	if (kills)
 		line_printf(l, "OOM kills since boot: %llu", (unsigned long long)kills);
+	if (kills && h->kills_today)
+		line_printf(l, ", today: %llu", (unsigned long long)*h->kills_today);
 }
 
 void head_print(struct strbuf *out, const struct head *h, size_t lines)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -140,6 +141,51 @@ int replay_open(struct replay *r, const char *path, bool quiet)
 			   info->ended ? "goes on behind its end" : "is cut off", r->frames,
 			   (unsigned long long)info->end);
 	return 0;
+}
+
+/* Of today, as the local time has it. */
+static int64_t midnight_ms(void)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (!localtime_r(&now, &tm))
+		return INT64_MAX;
+	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+	tm.tm_isdst = -1;
+	return (int64_t)mktime(&tm) * 1000;
+}
+
+static uint64_t count_kills(struct recording_reader *reader, int64_t since_ms)
+{
+	char reason[RECORDING_REASON];
+	struct event_record event;
+	uint64_t kills = 0;
+
+	for (size_t i = recording_reader_info(reader)->events; i-- > 0;) {
+		if (recording_reader_event_time(reader, i) < since_ms ||
+		    recording_reader_event(reader, i, &event, reason) < 0 ||
+		    event_number(&event, EVENT_KIND) != EVENT_OOM_KILL)
+			continue;
+		kills += 1 + event_number(&event, EVENT_MISSED);
+	}
+	return kills;
+}
+
+bool replay_kills_today(uint64_t *ret)
+{
+	cleanup_close int fd = privilege_open(REPLAY_DIR_USUAL, O_RDONLY | O_NOCTTY);
+	char reason[RECORDING_REASON];
+	struct replay r = {.fd = -1};
+	bool known;
+
+	privilege_as_caller(true);
+	known = fd >= 0 && open_reader(&r, fd, reason) == 0;
+	if (known)
+		*ret = count_kills(r.reader, midnight_ms());
+	replay_close(&r);
+	privilege_as_caller(false);
+	return known;
 }
 
 void replay_close(struct replay *r)

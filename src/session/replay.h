@@ -12,6 +12,12 @@
 /* The recording of diff and incidents where none is named. */
 #define REPLAY_DIR_USUAL "/var/lib/zmem-bpf"
 
+/*
+ * The OOM kills since midnight, as the usual recording has them. False: there is none, or the
+ * caller may not read it, which is no error.
+ */
+bool replay_kills_today(uint64_t *ret);
+
 /* The recording of --replay. */
 struct replay {
 	const char *path;

@@ -36,18 +36,24 @@ TEST(screens)
 	}
 }
 
-static void assert_limits(const struct sample *s, const char *want)
+static void assert_limits_of(const struct sample *s, const uint64_t *kills_today, const char *want)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
 	struct line l = {.out = &out};
 	struct head head;
 
 	head_begin(&head, &s->snapshot, NULL, &(struct table_style){});
+	head.kills_today = kills_today;
 	assert_int_equal(head_has_limits(&head), *want != 0);
 	if (*want)
 		head_put_limits(&head, &l);
 	line_end(&l);
 	assert_string_equal(strbuf_str(&out), *want ? want : "\n");
+}
+
+static void assert_limits(const struct sample *s, const char *want)
+{
+	assert_limits_of(s, NULL, want);
 }
 
 TEST(limits)
@@ -87,7 +93,11 @@ TEST(limits)
 	s.snapshot.memcg_count--;
 	s.snapshot.system.oom_kills.count = 2;
 	assert_limits(&s, "Fullest cgroup: 12 % of 8.00M in /a  OOM kills since boot: 2\n");
+	assert_limits_of(
+		&s, &(uint64_t){0},
+		"Fullest cgroup: 12 % of 8.00M in /a  OOM kills since boot: 2, today: 0\n");
 	s.snapshot.system.oom_kills.count = 0;
+	assert_limits_of(&s, &(uint64_t){3}, "Fullest cgroup: 12 % of 8.00M in /a\n");
 	assert_limits(&s, "Fullest cgroup: 12 % of 8.00M in /a\n");
 }
 
