@@ -101,13 +101,14 @@ static size_t count_lines(const struct strbuf *text)
 
 /* RAM gets the lines that the table leaves, but for those of swap, limits and a prompt. */
 static void render_with_head(const struct result *result, const struct table_style *style,
-			     struct output *out)
+			     struct output *out, bool recorded)
 {
 	cleanup(strbuf_done) struct strbuf table = {}, next = {};
 	size_t others, lines = HEAD_MOST;
 	struct head head;
 
 	head_begin(&head, result->snapshot, result->snapshot->system.ram, style);
+	head.recorded = recorded;
 	render_table(&table, result, style);
 	head_print_next(&next, &head, NULL);
 	others = count_lines(&table) + count_lines(&next) + head_has_limits(&head) + 2;
@@ -122,7 +123,8 @@ static void render_with_head(const struct result *result, const struct table_sty
 		out->buf.error = table.error ? table.error : next.error;
 }
 
-static void render(const struct session *s, const struct result *result, struct output *out)
+static void render(const struct session *s, const struct result *result, struct output *out,
+		   bool recorded)
 {
 	const struct options *o = s->options;
 	struct table_style style = session_style(s, out->color, out->width);
@@ -131,7 +133,7 @@ static void render(const struct session *s, const struct result *result, struct 
 	style.recorded = o->replay;
 	style.head = has_head(o, out);
 	if (style.head)
-		render_with_head(result, &style, out);
+		render_with_head(result, &style, out, recorded);
 	else
 		renderer[o->format](&out->buf, result, &style);
 }
@@ -209,7 +211,7 @@ static void print_timing(const struct collector *c, const struct result *r, uint
 			(long long)balance->mapped_residual / 1024);
 }
 
-static int run(struct session *s, struct output *out)
+static int run(struct session *s, struct output *out, bool recorded)
 {
 	const struct options *o = s->options;
 	struct result result;
@@ -221,7 +223,7 @@ static int run(struct session *s, struct output *out)
 	if (r)
 		return r;
 	start = clock_us(CLOCK_MONOTONIC);
-	render(s, &result, out);
+	render(s, &result, out, recorded);
 	r = output_finish(out);
 	start = clock_us(CLOCK_MONOTONIC) - start;
 	if (o->format == FORMAT_FOLDED)
@@ -237,6 +239,8 @@ int command_snapshot(const struct options *o)
 	cleanup(session_close) struct session session = SESSION_CLOSED;
 	cleanup(output_close) struct output out = {.file.fd = -1};
 	struct collect_spec spec = session_spec(o);
+	/* Later, no file can be opened. */
+	bool recorded = !o->replay && replay_usual_exists();
 	int r;
 
 	spec.figures_only = o->format == FORMAT_TABLE && !isatty(STDOUT_FILENO);
@@ -247,6 +251,6 @@ int command_snapshot(const struct options *o)
 	if (r == 0)
 		r = output_open(&out, o);
 	if (r == 0)
-		r = run(&session, &out);
+		r = run(&session, &out, recorded);
 	return r;
 }

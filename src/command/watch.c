@@ -29,7 +29,7 @@ struct watching {
 	struct append out;
 	struct strbuf line; /* of NDJSON */
 	bool all_ended;	    /* no process is left of those that were asked for */
-	pid_t first;	    /* of the first row of the last snapshot; 0: there is none */
+	pid_t leads;	    /* the process whose code is worth a look; 0: there is none */
 };
 
 static void watching_done(struct watching *w)
@@ -109,6 +109,27 @@ static bool all_ended(const struct watching *w)
 	return f->pid_count && !s->options->replay;
 }
 
+/*
+ * The first row that grew in most snapshots, else the first one. This program, in another window,
+ * is none.
+ */
+static pid_t leads_to(const struct result *result)
+{
+	const uint32_t page_size = result->snapshot->host.page_size;
+	pid_t first = 0;
+
+	for (size_t i = 0; i < result->row_count; i++) {
+		const struct row *r = &result->rows[i];
+
+		if (strcmp(r->process->comm, "zmem-bpf") == 0)
+			continue;
+		if (row_grows_steadily(r, page_size))
+			return r->process->pid;
+		first = first ? first : r->process->pid;
+	}
+	return first;
+}
+
 static int tick(struct watching *w)
 {
 	struct result result;
@@ -119,7 +140,7 @@ static int tick(struct watching *w)
 	if (r)
 		return session_failed(&w->session, r);
 	w->all_ended = all_ended(w);
-	w->first = result.row_count ? result.rows[0].process->pid : 0;
+	w->leads = leads_to(&result);
 	/* There is nothing to wait for: the messages say that no pid exists. */
 	if (w->all_ended && w->session.deltas.delta.tick == 1 && w->session.exit_code)
 		return w->session.exit_code;
@@ -193,11 +214,11 @@ static uint64_t interval_us(const struct options *o)
 	return o->replay ? 0 : INTERVAL_USUAL * 1000;
 }
 
-/* The command that shows the code of the first row. */
+/* The command that shows its code. */
 static int put_next(struct watching *w)
 {
 	append_begin(&w->out);
-	strbuf_printf(&w->out.buf, "next: zmem-bpf grow %d\n", w->first);
+	strbuf_printf(&w->out.buf, "next: zmem-bpf grow %d\n", w->leads);
 	return append_flush(&w->out);
 }
 
@@ -225,7 +246,7 @@ static int watch(const struct options *o, bool leads)
 	/* Ticks that came due while all was opened do not count as missed. */
 	ticker_now(&w.ticker);
 	r = run(&w);
-	return r == 0 && leads && w.first && !o->no_header && !w.out.ended ? put_next(&w) : r;
+	return r == 0 && leads && w.leads && !o->no_header && !w.out.ended ? put_next(&w) : r;
 }
 
 int command_watch(const struct options *o)

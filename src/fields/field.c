@@ -96,7 +96,9 @@ void field_list_insert(struct field_list *list, size_t at, const struct field *f
 	if (field_list_has(list, f))
 		return;
 	memmove(list->item + at + 1, list->item + at, (list->count - at) * sizeof(*list->item));
+	memmove(list->asked + at + 1, list->asked + at, list->count - at);
 	list->item[at] = f;
+	list->asked[at] = false;
 	list->count++;
 }
 
@@ -142,10 +144,14 @@ static int parse_list(struct field_list *list, const struct fields *all, const c
 			*ret_bad = (struct field_error){item, len};
 			return -EINVAL;
 		}
-		if (adds)
-			field_list_insert(&l, place_of(&l, f), f);
-		else
+		if (adds) {
+			size_t place = place_of(&l, f);
+
+			field_list_insert(&l, place, f);
+			l.asked[place] = true;
+		} else {
 			l.item[l.count++] = f;
+		}
 	}
 	if (!l.count) {
 		*ret_bad = (struct field_error){spec, strlen(spec)};

@@ -216,6 +216,7 @@ const struct field *fields_nearest(const struct fields *all, const char *key, si
 struct field_list {
 	const struct field *item[FIELDS_MAX];
 	size_t count;
+	bool asked[FIELDS_MAX]; /* it was added by "+a" */
 };
 
 /* A name in a list that is wrong. */

@@ -35,6 +35,8 @@
 	FUNCTION(dwarf_child)                                                                      \
 	FUNCTION(dwarf_siblingof)                                                                  \
 	FUNCTION(dwarf_haspc)                                                                      \
+	FUNCTION(dwarf_lowpc)                                                                      \
+	FUNCTION(dwarf_highpc)                                                                     \
 	FUNCTION(dwarf_tag)                                                                        \
 	FUNCTION(dwarf_attr)                                                                       \
 	FUNCTION(dwarf_formudata)

@@ -10,9 +10,6 @@
 #include "grow/symbols.h"
 
 #define DEPTH_MAX 64 /* of blocks in each other */
-/* Where functions begin that the linker left out (_bfd_clear_contents(), bfd/reloc.c of binutils).
- */
-#define LEFT_OUT 1
 
 /* A place in a source. */
 struct place {
@@ -28,37 +25,73 @@ static bool read_number(const struct libdw *dw, Dwarf_Die *die, unsigned name, D
 }
 
 /*
- * Below an entry of the debugging information: what was compiled into the function that contains
- * the address, the outermost one. Not dwarf_getscopes(): it also looks for the source of that.
+ * Functions that the linker left out still have debugging information, in which they begin at 0
+ * (_bfd_clear_contents(), bfd/reloc.c of binutils), or at 1 in a list of ranges. No function of a
+ * program begins there.
  */
-static bool find_inlined(const struct libdw *dw, Dwarf_Die *entry, Dwarf_Addr address, int depth,
-			 Dwarf_Die *ret)
+static bool is_left_out(Dwarf_Addr start)
 {
-	if (depth == DEPTH_MAX || dw->dwarf_child(entry, ret) != 0)
+	return start <= 1;
+}
+
+static bool has_address(const struct libdw *dw, Dwarf_Die *die, Dwarf_Addr address)
+{
+	Dwarf_Addr low;
+
+	return dw->dwarf_haspc(die, address) > 0 &&
+	       (dw->dwarf_lowpc(die, &low) != 0 || !is_left_out(low));
+}
+
+/* What may have functions in it, and no addresses. */
+static bool is_container(int tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_class_type ||
+	       tag == DW_TAG_structure_type;
+}
+
+/*
+ * The function that contains the address, below an entry. Not dwarf_getscopes(): it also looks for
+ * the source of what was compiled into the function, in other files. `nested`: also a function of
+ * GNU C or OpenMP, which is inside of another one, and has other addresses.
+ */
+static bool find_function(const struct libdw *dw, Dwarf_Die *entry, Dwarf_Addr address, bool nested,
+			  int depth, Dwarf_Die *ret)
+{
+	Dwarf_Die die, below;
+
+	if (depth == DEPTH_MAX || dw->dwarf_child(entry, &die) != 0)
 		return false;
 	do {
-		Dwarf_Die below, here = *ret;
+		int tag = dw->dwarf_tag(&die);
+		bool function = tag == DW_TAG_subprogram;
 
-		switch (dw->dwarf_tag(&here)) {
-		case DW_TAG_inlined_subroutine:
-			if (dw->dwarf_haspc(&here, address) > 0)
-				return true;
-			break;
-		case DW_TAG_subprogram:
-		case DW_TAG_lexical_block:
-			if (dw->dwarf_haspc(&here, address) > 0)
-				return find_inlined(dw, &here, address, depth + 1, ret);
-			break;
-		/* What may have functions in it, and no addresses. */
-		case DW_TAG_namespace:
-		case DW_TAG_module:
-		case DW_TAG_class_type:
-		case DW_TAG_structure_type:
-			if (find_inlined(dw, &here, address, depth + 1, &below)) {
-				*ret = below;
-				return true;
-			}
+		if (function && has_address(dw, &die, address)) {
+			*ret = die;
+			return true;
 		}
+		if ((is_container(tag) || (nested && (function || tag == DW_TAG_lexical_block))) &&
+		    find_function(dw, &die, address, nested, depth + 1, &below)) {
+			*ret = below;
+			return true;
+		}
+	} while (dw->dwarf_siblingof(&die, &die) == 0);
+	return false;
+}
+
+/* The outermost function that was compiled into this one at the address. */
+static bool find_inlined(const struct libdw *dw, Dwarf_Die *function, Dwarf_Addr address, int depth,
+			 Dwarf_Die *ret)
+{
+	if (depth == DEPTH_MAX || dw->dwarf_child(function, ret) != 0)
+		return false;
+	do {
+		Dwarf_Die block = *ret;
+		int tag = dw->dwarf_tag(&block);
+
+		if (tag == DW_TAG_inlined_subroutine && dw->dwarf_haspc(&block, address) > 0)
+			return true;
+		if (tag == DW_TAG_lexical_block && dw->dwarf_haspc(&block, address) > 0)
+			return find_inlined(dw, &block, address, depth + 1, ret);
 	} while (dw->dwarf_siblingof(ret, ret) == 0);
 	return false;
 }
@@ -66,12 +99,14 @@ static bool find_inlined(const struct libdw *dw, Dwarf_Die *entry, Dwarf_Addr ad
 /* Where the function that contains the address calls the one that was compiled into it. */
 static struct place find_call(const struct libdw *dw, Dwarf_Die *unit, Dwarf_Addr address)
 {
+	Dwarf_Die function, call;
 	Dwarf_Word file, line;
 	Dwarf_Files *files;
-	Dwarf_Die call;
 	size_t count;
 
-	if (!find_inlined(dw, unit, address, 0, &call) ||
+	if ((!find_function(dw, unit, address, false, 0, &function) &&
+	     !find_function(dw, unit, address, true, 0, &function)) ||
+	    !find_inlined(dw, &function, address, 0, &call) ||
 	    dw->dwarf_getsrcfiles(unit, &files, &count) < 0 ||
 	    !read_number(dw, &call, DW_AT_call_file, &file) ||
 	    !read_number(dw, &call, DW_AT_call_line, &line) || file >= count)
@@ -79,37 +114,79 @@ static struct place find_call(const struct libdw *dw, Dwarf_Die *unit, Dwarf_Add
 	return (struct place){dw->dwarf_filesrc(files, file, NULL, NULL), line};
 }
 
-static struct place find_place(const struct libdw *dw, Dwarf_Die *unit, Dwarf_Addr address)
+static struct place find_line(const struct libdw *dw, Dwarf_Die *unit, Dwarf_Addr address)
 {
-	struct place place = find_call(dw, unit, address);
-	Dwarf_Line *line;
+	Dwarf_Line *line = dw->dwarf_getsrc_die(unit, address);
 	int number;
 
-	if (place.source)
-		return place;
-	line = dw->dwarf_getsrc_die(unit, address);
 	/* Line 0 is code of no line. */
 	if (!line || dw->dwarf_lineno(line, &number) < 0 || number <= 0)
-		return place;
+		return (struct place){};
 	return (struct place){dw->dwarf_linesrc(line, NULL, NULL), (uint64_t)number};
+}
+
+/* Below an entry: where the longest function ends that was left out. */
+static Dwarf_Addr left_out_below(const struct libdw *dw, Dwarf_Die *entry, int depth)
+{
+	Dwarf_Addr most = 0, low, high;
+	Dwarf_Die die;
+
+	if (depth == DEPTH_MAX || dw->dwarf_child(entry, &die) != 0)
+		return 0;
+	do {
+		int tag = dw->dwarf_tag(&die);
+
+		high = 0;
+		if (is_container(tag))
+			high = left_out_below(dw, &die, depth + 1);
+		else if (tag == DW_TAG_subprogram && dw->dwarf_lowpc(&die, &low) == 0 &&
+			 is_left_out(low) && dw->dwarf_highpc(&die, &high) != 0)
+			high = 0;
+		most = high > most ? high : most;
+	} while (dw->dwarf_siblingof(&die, &die) == 0);
+	return most;
+}
+
+/*
+ * Lines of functions that were left out are among those of the others, from 0 on: up to here a line
+ * may be one of these.
+ */
+static Dwarf_Addr left_out_of(const struct libdw *dw, Dwarf_Die *unit)
+{
+	Dwarf_Addr most = left_out_below(dw, unit, 0), base = 0, start, end;
+	ptrdiff_t at = 0;
+
+	while ((at = dw->dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
+		if (is_left_out(start) && end > most)
+			most = end;
+	}
+	return most;
 }
 
 /* The addresses of one unit, of which a program has one for each source that was compiled. */
 static int find_in_unit(const struct libdw *dw, Dwarf_Die *unit, struct code_name *wanted,
 			size_t count, struct arena *names)
 {
-	Dwarf_Addr base = 0, start, end;
+	Dwarf_Addr base = 0, start, end, left_out = 0;
+	bool looked = false;
 	ptrdiff_t at = 0;
 
 	while ((at = dw->dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
-		if (start <= LEFT_OUT)
+		if (is_left_out(start))
 			continue;
 		for (size_t i = code_names_from(wanted, count, start);
 		     i < count && wanted[i].address < end; i++) {
-			struct place place = {};
+			struct place place;
 
-			if (!wanted[i].name)
-				place = find_place(dw, unit, wanted[i].address);
+			if (wanted[i].name)
+				continue;
+			if (!looked)
+				left_out = left_out_of(dw, unit);
+			looked = true;
+			place = find_call(dw, unit, wanted[i].address);
+			/* A function begins at `start`, or behind it. */
+			if (!place.source && start >= left_out)
+				place = find_line(dw, unit, wanted[i].address);
 			if (!place.source)
 				continue;
 			wanted[i].start = place.line;

@@ -151,7 +151,7 @@ static void read_sections(Elf *elf, struct elf_facts *f)
 		if (shdr.sh_type == SHT_SYMTAB)
 			f->has_symtab = true;
 		name = section_name(elf, &shdr);
-		if (name && strcmp(name, ".debug_line") == 0)
+		if (name && (strcmp(name, ".debug_line") == 0 || strcmp(name, ".zdebug_line") == 0))
 			f->has_lines = true;
 		if (shdr.sh_type != SHT_NOTE && (!name || strcmp(name, ".gnu_debuglink") != 0))
 			continue;

@@ -53,6 +53,7 @@ struct growth_table {
 	size_t rows, shown;
 	struct growth_stack others, all;
 	struct strbuf code, line; /* of the current row */
+	struct field_list columns;
 };
 
 /* Frames outside of the program's own: _start, and the C library that calls main. */
@@ -134,6 +135,16 @@ static int compare_growth(const void *a, const void *b)
 	return compare_code(a, b);
 }
 
+/* What is still there. */
+static int compare_still(const void *a, const void *b)
+{
+	const struct growth_stack *x = a, *y = b;
+
+	if (x->resident != y->resident)
+		return x->resident > y->resident ? -1 : 1;
+	return compare_growth(a, b);
+}
+
 static int make_rows(struct growth_table *t, size_t shown)
 {
 	const struct growth *g = t->g;
@@ -158,7 +169,10 @@ static int make_rows(struct growth_table *t, size_t shown)
 		else
 			t->row[t->rows++] = t->row[i];
 	}
-	qsort(t->row, t->rows, sizeof(*t->row), compare_growth);
+	/* Where changes have no stack, STILL is more of a lower bound of some rows than of others.
+	 */
+	qsort(t->row, t->rows, sizeof(*t->row),
+	      g->resident_known && !g->sampled && !g->lost ? compare_still : compare_growth);
 	for (size_t i = 0; i < t->rows; i++) {
 		int64_t net = growth_sum(t->row[i].net);
 
@@ -257,7 +271,7 @@ static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *r
 							   : &t->others;
 
 	for (size_t i = first; i < end; i++)
-		*ret++ = cell_of_row(t, r, t->grid.style->columns->item[i]);
+		*ret++ = cell_of_row(t, r, t->columns.item[i]);
 }
 
 static void put_summary(void *arg, struct line *l)
@@ -426,8 +440,12 @@ void render_growth_table(struct strbuf *out, const struct growth *g, size_t rows
 			.others = t.rows - t.shown,
 		};
 		t.grid.unknown = ATTR_DIM;
-		for (size_t i = 0; i < style->columns->count; i++)
-			t.grid.column[t.grid.columns++] = column_of(style->columns->item[i]);
+		if (style->columns)
+			t.columns = *style->columns;
+		else
+			growth_list_usual(&t.columns);
+		for (size_t i = 0; i < t.columns.count; i++)
+			t.grid.column[t.grid.columns++] = column_of(t.columns.item[i]);
 		grid_place(&t.grid);
 		grid_print(out, &t.grid);
 		r = strbuf_error(&t.code) ? strbuf_error(&t.code) : strbuf_error(&t.line);

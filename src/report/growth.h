@@ -8,7 +8,8 @@
 
 /*
  * A row for each stack, the first `rows` alone; the sums, and whether they are those of the
- * counters. Of the style, columns, bytes, header, color, width and wide are used.
+ * counters. Of the style, columns (NULL: the usual ones), bytes, header, color, width and wide are
+ * used.
  */
 void render_growth_table(struct strbuf *out, const struct growth *g, size_t rows,
 			 const struct table_style *style);

@@ -476,19 +476,31 @@ void head_print(struct strbuf *out, const struct head *h, size_t lines)
 #define NEXT_GAP  "   "
 #define NEXT_MOST 4
 
+/* All tasks waited for memory: so many hundredths of a percent of the last ten seconds. */
+#define STALLED 100
+
+static bool tasks_stall(const struct system_info *system)
+{
+	return system->pressure.known && system->pressure.full_avg10 >= STALLED;
+}
+
 void head_print_next(struct strbuf *out, const struct head *h, const char *self)
 {
 	const struct overview *o = &h->overview;
 	const struct meminfo *m = &h->snapshot->system.meminfo;
+	bool stall = tasks_stall(&h->snapshot->system);
 	uint64_t swapped = 0;
+	bool swaps = meminfo_swap_used(m, &swapped) && swapped;
 	const struct {
 		bool fits;
 		const char *command;
 	} next[] = {
-		{meminfo_swap_used(m, &swapped) && swapped > LARGE(o) / 2, "zmem-bpf -s swap_pss"},
-		{h->snapshot->system.oom_kills.count, "zmem-bpf incidents"},
+		{!stall && swapped > LARGE(o) / 2, "zmem-bpf -s swap_pss"},
+		{stall && swaps, "zmem-bpf top -s swap_pss"},
+		{h->recorded && h->snapshot->system.oom_kills.count, "zmem-bpf incidents"},
 		{o->bytes[OVERVIEW_SHMEM] > LARGE(o) / 2, "zmem-bpf files"},
-		{o->bytes[OVERVIEW_OTHER] > LARGE(o) / 2 ||
+		/* It names the memory cgroup that is nearest to its limit. */
+		{stall || o->bytes[OVERVIEW_OTHER] > LARGE(o) / 2 ||
 			 o->bytes[OVERVIEW_KERNEL] > 2 * LARGE(o),
 		 "zmem-bpf system"},
 		{o->available_known && m->value[MEMINFO_AVAILABLE] < LARGE(o),

@@ -20,6 +20,7 @@ struct head {
 	const struct ram *ram; /* NULL: none */
 	const struct table_style *style;
 	const struct swap_rates *rates; /* to be set by the caller; NULL: not known */
+	bool recorded;			/* likewise: there is a recording of this machine */
 	const uint64_t *kills_today;	/* likewise: OOM kills in a recording */
 	struct overview overview;
 };

@@ -687,6 +687,7 @@ static void put_short(struct page *p)
 	style.head = true;
 	head_begin(&head, p->r->snapshot, p->r->ram, &style);
 	head.kills_today = p->r->kills_today;
+	head.recorded = p->r->kills_today;
 	head_print(p->line.out, &head, HEAD_LINES);
 	put_deleted(p);
 	put_method(p);

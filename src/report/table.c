@@ -146,7 +146,7 @@ static void put_notes(void *arg, struct strbuf *out)
 	}
 }
 
-static void add_column(struct table *t, const struct field *f)
+static void add_column(struct table *t, const struct field *f, bool asked)
 {
 	t->grid.column[t->grid.columns++] = (struct grid_column){
 		.heading = f->heading,
@@ -155,6 +155,7 @@ static void add_column(struct table *t, const struct field *f)
 		.middle = !(f->needs & NEEDS_CMDLINE),
 		.marked = f == t->marked,
 		.summed = f->flags & FIELD_SUMS,
+		.asked = asked,
 		.at_least = field_is_counter(f) && f->type != FIELD_PERCENT &&
 			    t->r->totals.partial & COUNTER_BIT(f->counter),
 		.max = t->style->wide ? 0 : TEXT_WIDE,
@@ -176,7 +177,7 @@ void table_place(struct table *t)
 	t->grid.unknown = ATTR_DIM;
 	t->grid.columns = 0;
 	for (size_t i = 0; i < list->count; i++)
-		add_column(t, list->item[i]);
+		add_column(t, list->item[i], list->asked[i]);
 	grid_place(&t->grid);
 }
 

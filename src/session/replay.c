@@ -188,6 +188,13 @@ bool replay_kills_today(uint64_t *ret)
 	return known;
 }
 
+bool replay_usual_exists(void)
+{
+	cleanup_close int fd = privilege_open(REPLAY_DIR_USUAL, O_RDONLY | O_DIRECTORY | O_NOCTTY);
+
+	return fd >= 0;
+}
+
 void replay_close(struct replay *r)
 {
 	recording_reader_free(r->reader);

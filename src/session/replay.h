@@ -17,6 +17,8 @@
  * caller may not read it, which is no error.
  */
 bool replay_kills_today(uint64_t *ret);
+/* Whether there is one that the caller may list; it is not opened. */
+bool replay_usual_exists(void);
 
 /* The recording of --replay. */
 struct replay {

@@ -202,14 +202,20 @@ static unsigned total_width(const struct grid *g)
 	return width;
 }
 
-void grid_fit(struct grid *g, unsigned width)
+static void hide_columns(struct grid *g, unsigned width, bool asked)
 {
 	for (size_t i = g->last; i-- > g->first && total_width(g) > width;) {
-		if (g->column[i].hidden)
+		if (g->column[i].hidden || g->column[i].asked != asked)
 			continue;
 		g->column[i].hidden = g->column[i].crowded = true;
 		grid_place(g);
 	}
+}
+
+void grid_fit(struct grid *g, unsigned width)
+{
+	hide_columns(g, width, false);
+	hide_columns(g, width, true);
 }
 
 /* ---- output ---- */

@@ -94,6 +94,7 @@ struct grid_column {
 	bool at_least;	     /* cells can be lower bounds */
 	unsigned min;	     /* minimum width */
 	unsigned max;	     /* maximum width, 0: none; the last column has none */
+	bool asked;	     /* it was asked for: others are hidden before it */
 	bool crowded;	     /* set by grid_fit(): hidden for want of room */
 };
 
@@ -136,7 +137,7 @@ void grid_place(struct grid *g);
 void grid_measure(struct grid *g);
 /*
  * Hides columns from the right, but not the last one, until a row fits `width` and leaves some room
- * for a text in the last column.
+ * for a text in the last column. Those that were asked for are the last to go.
  */
 void grid_fit(struct grid *g, unsigned width);
 

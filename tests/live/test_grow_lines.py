@@ -64,6 +64,7 @@ def check_compilers():
         for what, compiler, flags in (("DWARF 5", "gcc", ("-gdwarf-5",)),
                                       ("DWARF 4", "gcc", ("-gdwarf-4",)),
                                       ("compressed sections", "gcc", ("-gz",)),
+                                      ("sections compressed as before", "gcc", ("-gz=zlib-gnu",)),
                                       ("clang", "clang", ()),
                                       ("clang, DWARF 4, no list of addresses", "clang", ("-gdwarf-4",)),
                                       ("clang, at any address", "clang", ("-no-pie",))):
@@ -78,6 +79,38 @@ def check_compilers():
             document = one.grown()
         result(places(document) == {None: 6}, "without -o +line: no line", places(document))
         expect(EXPECTED, "by frame pointers", build(directory, "-fno-omit-frame-pointer"), "--stack", "fp")
+
+
+def check_left_out():
+    """Functions that the linker left out have lines at addresses of others: none of these is shown."""
+    with directory_for_all() as directory:
+        with open(directory + "/left_out.h", "w", encoding="ascii") as file:
+            file.write("extern volatile int sink;\nvolatile int sink;\nvoid left_out(void);\nvoid left_out(void)\n{\n" +
+                       "\tsink++;\n" * 3000 + "}\n")
+        flags = ("-DLEFT_OUT=\"left_out.h\"", "-I" + directory, "-ffunction-sections", "-Wl,--gc-sections")
+        for what, more in (("DWARF 5", ()), ("DWARF 4", ("-gdwarf-4",)), ("at any address", ("-no-pie",))):
+            document = expect(EXPECTED, "functions left out, " + what, build(directory, *flags, *more))
+            sources = {os.path.basename(f["source"]) for s in document["stacks"] for f in s["frames"]
+                       if f["module"] == "lab" and "source" in f}
+            result("left_out.h" not in sources, "%s: no line of these" % what, sources)
+        # A line of the function itself, not of a call.
+        with Lab(build(directory, *flags, "-Dalways_inline=noinline")) as one:
+            document = one.grown("-o", "+line")
+        lines = {(f["function"], f.get("line"), os.path.basename(f.get("source", ""))) for s in document["stacks"]
+                 for f in s["frames"] if f["module"] == "lab" and s["gross_bytes"] > MIB}
+        result(lines == {(name, None, "") for name in ("touch", "remember", "main", "_start")},
+               "where a line may be one of these, none is known", lines)
+
+
+def check_nested():
+    """A function of GNU C inside of another one; it calls what was compiled into it."""
+    with directory_for_all() as directory:
+        lab = build(directory, "-DNESTED")
+        with Lab(lab) as one:
+            document = one.grown("-o", "+line")
+        lines = {f["line"] for s in document["stacks"] if s["gross_bytes"] > MIB for f in s["frames"]
+                 if (f["function"] or "").startswith("nested") and "line" in f}
+        result(lines == {line_of("NESTED")}, "a nested function", lines)
 
 
 def check_separate():
@@ -183,4 +216,4 @@ def check_outputs():
         result(done.returncode == 2 and "--columns needs a PID" in done.stderr, "without a process: refused", done.stderr)
 
 
-sys.exit(run_live(check_compilers, check_separate, check_further, check_hostile, check_outputs))
+sys.exit(run_live(check_compilers, check_left_out, check_nested, check_separate, check_further, check_hostile, check_outputs))

@@ -8,6 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifdef LEFT_OUT
+#include LEFT_OUT
+#endif
+
 #define PAGES(mib) ((mib)*256)
 #define PAGE	   4096
 
@@ -25,12 +29,24 @@ static inline __attribute__((always_inline)) void touch(size_t first, size_t cou
 	for (size_t i = first; i < first + count; i++)
 		*(volatile char *)at_page(i) = 1;
 }
-#line 29 "linelab.c"
+#line 33 "linelab.c"
 __attribute__((noinline)) static void remember(void)
 {
 	touch(0, PAGES(4));	   /* FIRST */
 	touch(PAGES(4), PAGES(2)); /* SECOND */
 }
+
+#ifdef NESTED
+__attribute__((noinline)) static void remember_nested(size_t first)
+{
+	__attribute__((noinline)) void nested(void)
+	{
+		touch(first, PAGES(6)); /* NESTED */
+	}
+	nested();
+}
+#define remember() remember_nested(0)
+#endif
 
 int main(void)
 {

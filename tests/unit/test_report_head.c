@@ -135,16 +135,23 @@ TEST(swap)
 	assert_swap(&s, NULL, "Swap -\n");
 }
 
-static void assert_next_within(const struct sample *s, unsigned width, const char *self,
-			       const char *want)
+static void assert_next_of(const struct sample *s, bool recorded, unsigned width, const char *self,
+			   const char *want)
 {
 	const struct table_style style = {.width = width};
 	cleanup(strbuf_done) struct strbuf out = {};
 	struct head head;
 
 	head_begin(&head, &s->snapshot, NULL, &style);
+	head.recorded = recorded;
 	head_print_next(&out, &head, self);
 	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void assert_next_within(const struct sample *s, unsigned width, const char *self,
+			       const char *want)
+{
+	assert_next_of(s, true, width, self, want);
 }
 
 static void assert_next(const struct sample *s, const char *self, const char *want)
@@ -177,6 +184,8 @@ TEST(next)
 	assert_next(&s, NULL, "next: zmem-bpf files\n");
 	s.snapshot.system.oom_kills = (struct oom_kills){true, 1};
 	assert_next(&s, NULL, "next: zmem-bpf incidents   zmem-bpf files\n");
+	/* Nothing is known of kills that were not recorded. */
+	assert_next_of(&s, false, 0, NULL, "next: zmem-bpf files\n");
 	s.snapshot.system.oom_kills.count = 0;
 	set(&s, MEMINFO_SWAP_FREE, 1 * GIB);
 	set(&s, MEMINFO_FREE, 5 * GIB);
@@ -192,6 +201,15 @@ TEST(next)
 	assert_next(&s, NULL,
 		    "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf files   "
 		    "zmem-bpf system\n");
+	s.snapshot.system.pressure = (struct memory_pressure){.known = true, .full_avg10 = 99};
+	assert_next(&s, NULL,
+		    "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf files   "
+		    "zmem-bpf system\n");
+	s.snapshot.system.pressure.full_avg10 = 100;
+	assert_next(&s, NULL,
+		    "next: zmem-bpf top -s swap_pss   zmem-bpf incidents   zmem-bpf files   "
+		    "zmem-bpf system\n");
+	s.snapshot.system.pressure.known = false;
 	/* As many as fit, the first in any case. */
 	assert_next_within(&s, 64, NULL,
 			   "next: zmem-bpf -s swap_pss   zmem-bpf incidents   zmem-bpf files\n");
