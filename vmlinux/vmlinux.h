@@ -221,6 +221,7 @@ struct task_struct {
 };
 
 struct task_delay_info {
+	__u64 swapin_start;
 	__u32 swapin_count;
 };
 

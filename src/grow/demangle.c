@@ -130,22 +130,28 @@ static cxa_demangle load_demangle(void)
 	return ret;
 }
 
-/* "shop::Cart::add" of "shop::Cart::add(int) const": parameters are long, and seldom of use. */
+/*
+ * "shop::Cart::add" of "shop::Cart::add(int) const": parameters are long, and seldom of use. They
+ * are the last brackets; those before are of the name: "use(int)::{lambda(int)#1}::operator()".
+ */
 static size_t without_parameters(const char *text)
 {
-	int angle = 0;
+	size_t whole = strlen(text), at = whole;
+	int depth = 0;
 
-	for (size_t i = 0; text[i]; i++) {
-		if (text[i] == '<' && (i < 8 || strncmp(text + i - 8, "operator", 8) != 0))
-			angle++;
-		else if (text[i] == '>' && angle)
-			angle--;
-		else if (text[i] == '(' && !angle && i &&
-			 strncmp(text + i, "(anonymous", 10) != 0 &&
-			 (i < 8 || strncmp(text + i - 8, "operator", 8) != 0))
-			return i;
+	/* " const", " &&" */
+	while (at && text[at - 1] != ')') {
+		at--;
+		if (!strchr(" &", text[at]) && (text[at] < 'a' || text[at] > 'z'))
+			return whole;
 	}
-	return strlen(text);
+	while (at) {
+		at--;
+		depth += (text[at] == ')') - (text[at] == '(');
+		if (!depth)
+			break;
+	}
+	return !at || (at >= 8 && strncmp(text + at - 8, "operator", 8) == 0) ? whole : at;
 }
 
 void demangle_load(void)

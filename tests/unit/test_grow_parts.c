@@ -143,6 +143,31 @@ TEST(other_names)
 	}
 }
 
+TEST(cxx)
+{
+	static const char *const names[][2] = {
+		{"_Z3usei", "use"},
+		{"_ZN12_GLOBAL__N_16hiddenEi", "(anonymous namespace)::hidden"},
+		{"_ZN12_GLOBAL__N_16hiddenE", "(anonymous namespace)::hidden"},
+		{"_ZN1A4makeIlEET_PFS1_iE", "long A::make<long>"},
+		{"_ZN1AcviEv", "A::operator int"},
+		{"_ZNK1A4growEi", "A::grow"},
+		{"_ZNO1AclEc", "A::operator()"},
+		{"_ZZ3useiENKUliE_clEi", "use(int)::{lambda(int)#1}::operator()"},
+		{"_ZZ3useiENKUlvE0_clEv", "use(int)::{lambda()#2}::operator()"},
+		{"_ZZ3useiE1a", "use(int)::a"},
+		{"_ZSt4moveIRiEONSt16remove_referenceIT_E4typeEOS2_",
+		 "std::remove_reference<int&>::type&& std::move<int&>"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		cleanup(strbuf_done) struct strbuf out = {};
+
+		assert_true(demangle_cxx(names[i][0], &out));
+		assert_string_equal(strbuf_str(&out), names[i][1]);
+	}
+}
+
 /* ---- the table of stacks ---- */
 
 TEST(stacks)

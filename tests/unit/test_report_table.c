@@ -47,6 +47,7 @@ TEST(tables)
 		void (*make)(struct sample *s);
 		const char *columns;
 		struct table_style style;
+		const char *added;
 	} is[] = {
 		{"ordinary", sample_ordinary, USUAL, {.header = true}},
 		{"bytes", sample_ordinary, USUAL, {.header = true, .bytes = true, .numeric = true}},
@@ -54,6 +55,12 @@ TEST(tables)
 		{"only_total", sample_ordinary, USUAL, {.header = true, .only_total = true}},
 		{"color", sample_ordinary, USUAL, {.header = true, .color = true}},
 		{"width", sample_ordinary, USUAL, {.header = true, .color = true, .width = 72}},
+		/* What was asked for is the last to go. */
+		{"width_asked",
+		 sample_ordinary,
+		 USUAL,
+		 {.header = true, .width = 80},
+		 "+majflt,+oom_score_adj"},
 		{"groups", sample_groups, GROUPS, {.header = true}},
 		{"groups_others", sample_group_others, GROUPS, {.header = true}},
 		/* A text that is not last, and a number at the end: the words follow it. */
@@ -88,6 +95,10 @@ TEST(tables)
 
 		is[i].make(&s);
 		columns_of(&columns, is[i].columns);
+		if (is[i].added)
+			assert_int_equal(field_list_parse(&columns, &process_fields, is[i].added,
+							  &(struct field_error){0}),
+					 0);
 		style.columns = &columns;
 		snprintf(golden, sizeof(golden), "table_%s.txt", is[i].golden);
 		golden_render(golden, render_table, &s.result, &style);
