@@ -28,15 +28,15 @@ struct room {
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * Sets ZMEM_STARTING if a thread of the process is in execve(), and only if the reader requests
+ * Sets ZMEM_IN_FLUX if a thread of the process is in flux, and only if the reader requests
  * that one process. `regs`: see struct visit in task_pss.bpf.c. Kernels without casts may lack
  * bpf_task_pt_regs() (before 5.15).
  */
-static __noinline int flag_starting(__u64 leader, __u64 regs, struct zmem_record *r)
+static __noinline int flag_flux(__u64 leader, __u64 regs, struct zmem_record *r)
 {
 #ifndef ZMEM_PROBE_READS
-	if (reader_question().what.pid && find_thread_in_exec(leader, leader + regs))
-		r->flags |= ZMEM_STARTING;
+	if (reader_question().what.pid && find_thread_in_flux(leader, leader + regs))
+		r->flags |= ZMEM_IN_FLUX;
 #endif
 	return 0;
 }
@@ -67,7 +67,7 @@ int task_counters(struct bpf_iter__task *ctx)
 	r = &room->record;
 	__builtin_memset(r, 0, sizeof(*r));
 	if (read_task(leader, r)) {
-		flag_starting(leader, regs, r);
+		flag_flux(leader, regs, r);
 		scramble_addresses(r);
 		bpf_seq_write(ctx->meta->seq, r,
 			      r->kind == ZMEM_PROCESS ? sizeof(*r) : ZMEM_RECORD_SHORT);

@@ -94,8 +94,8 @@ static __always_inline bool write_counters(struct seq_file *seq, struct room *ro
 		bpf_seq_write(seq, r, ZMEM_RECORD_SHORT);
 		return false;
 	}
-	if (v->regs && find_thread_in_exec(v->task, v->task + v->regs))
-		r->flags |= ZMEM_STARTING;
+	if (v->regs && find_thread_in_flux(v->task, v->task + v->regs))
+		r->flags |= ZMEM_IN_FLUX;
 	v->mm_id = r->mm_id;
 	scramble_addresses(r);
 	v->sharing = is_more(r->ksm_pages | r->write_protect_seq |

@@ -159,7 +159,7 @@ static __always_inline void read_mm(__u64 mm_addr, struct zmem_record *r)
 	others = kget(mm, mm_users.counter) -
 		 ((__s32)r->threads - !!(r->flags & ZMEM_LEADER_EXITED));
 	if (others > 0)
-		r->flags |= ZMEM_STARTING | other_users_flags(others);
+		r->flags |= ZMEM_IN_FLUX | other_users_flags(others);
 	r->valid |= read_exe(mm_addr, r);
 }
 

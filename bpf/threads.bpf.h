@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Walks the threads of a process: finds one with an mm or in execve(), sums their major faults and
+ * Walks the threads of a process: finds one with an mm or in flux, sums their major faults and
  * their RSS deltas.
  */
 #ifndef ZMEM_THREADS_BPF_H
@@ -166,7 +166,7 @@ static long thread_step(__u32 index, struct thread_walk *w)
 #endif
 	if (!kread64(task + koffset(struct task_struct, mm)))
 		return 0;
-	if (w->regs && !is_in_exec(kread64(task + koffset(struct task_struct, stack)) + w->regs))
+	if (w->regs && !is_in_flux(kread64(task + koffset(struct task_struct, stack)) + w->regs))
 		return 0;
 	w->found = task;
 	return 1;
@@ -235,15 +235,15 @@ own_frame_function __u64 walk_threads(__u64 task, __u64 regs, struct zmem_record
 
 /*
  * Finds a thread with an mm: a leader that exited before its threads has none, but any of the
- * threads will do. If `regs` is not 0, finds a thread that is in execve().
+ * threads will do. If `regs` is not 0, finds a thread that is in flux (user_regs.bpf.h).
  */
 FIND_FUNCTION __u64 find_mm_thread(__u64 leader, __u64 regs)
 {
 	return walk_threads(leader, regs, 0);
 }
 
-/* Finds a thread in execve(). User registers are at the same offset of every stack. */
-static __always_inline __u64 find_thread_in_exec(__u64 leader, __u64 regs)
+/* Finds a thread in flux. User registers are at the same offset of every stack. */
+static __always_inline __u64 find_thread_in_flux(__u64 leader, __u64 regs)
 {
 	return find_mm_thread(leader, regs - kaddr(kcast(struct task_struct, leader), stack));
 }

@@ -17,6 +17,10 @@
 /* System call numbers. */
 #define CALL_EXECVE   59
 #define CALL_EXECVEAT 322
+#define CALL_MMAP     9
+#define CALL_MUNMAP   11
+#define CALL_BRK      12
+#define CALL_MREMAP   25
 
 #elif defined(__TARGET_ARCH_arm64)
 
@@ -27,6 +31,10 @@
 
 #define CALL_EXECVE    221
 #define CALL_EXECVEAT  281
+#define CALL_MMAP      222
+#define CALL_MUNMAP    215
+#define CALL_BRK       214
+#define CALL_MREMAP    216
 
 #else
 #error "the system call registers of this architecture are not known"
@@ -71,12 +79,18 @@ static __always_inline __u64 reader_regs(void)
 
 #endif
 
-/* True if the thread with these registers is in execve(). */
-static __always_inline bool is_in_exec(__u64 regs)
+/*
+ * True if the thread with these registers is in a system call in which its mm counts what it does
+ * not map: arguments in execve() (acct_arg_size(), fs/exec.c); and pages of mappings that are no
+ * longer listed, and not yet unmapped (vms_complete_munmap_vmas(), mm/vma.c). It may wait there for
+ * its turn on a CPU.
+ */
+static __always_inline bool is_in_flux(__u64 regs)
 {
 	__u32 call = kread32(regs + USER_CALL);
 
-	return call == CALL_EXECVE || call == CALL_EXECVEAT;
+	return call == CALL_EXECVE || call == CALL_EXECVEAT || call == CALL_MUNMAP ||
+	       call == CALL_MMAP || call == CALL_BRK || call == CALL_MREMAP;
 }
 
 #endif

@@ -56,7 +56,7 @@ enum zmem_flags {
 	ZMEM_LEADER_EXITED = 1 << 1, /* the mm was read from another thread of the process */
 	ZMEM_FORKED = 1 << 2,	     /* PF_FORKNOEXEC: no exec since fork */
 	ZMEM_CUT_THREADS = 1 << 3,   /* too many threads to walk: rss_delta is not complete */
-	ZMEM_STARTING = 1 << 4,	     /* maybe in exec: arguments may count as its memory */
+	ZMEM_IN_FLUX = 1 << 4,	     /* maybe in exec, or unmapping: counts what it does not map */
 	ZMEM_EXE_DELETED = 1 << 5,   /* the executable was unlinked or replaced since exec */
 	ZMEM_MERGEABLE = 1 << 6, /* until 5.18: KSM may have merged pages; they are not counted */
 };

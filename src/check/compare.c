@@ -151,7 +151,7 @@ static enum outcome judge_rollup(struct compare_cell *cell, const struct compare
 		return FITS;
 	if (between(proc, first, second))
 		return BRACKETED;
-	if (first != second || seen->bpf_before->starting || seen->bpf_after->starting)
+	if (first != second || seen->bpf_before->in_flux || seen->bpf_after->in_flux)
 		return IN_FLUX;
 	return seen->undisturbed || !shares ? DISAGREES : IN_FLUX;
 }

@@ -2,6 +2,7 @@
 /* The steps of a query (query/result.h), and reading names between them. */
 #include "collect/collect_rows.h"
 
+#include "base/cleanup.h"
 #include "collect/balance.h"
 
 /* A stuck process keeps its executable's name: a better one is not worth a second. */
@@ -119,6 +120,27 @@ int collector_read_memcgs(struct collector *c, bool details)
 	int r = memcgs_read(&c->proc, &c->snapshot, &c->rows.matched, details, NULL,
 			    &c->memcg_left_us);
 
+	note_left_out(c);
+	return r;
+}
+
+int collector_read_limits(struct collector *c)
+{
+	cleanup(process_list_done) struct process_list all = {};
+	struct snapshot *s = &c->snapshot;
+	int r;
+
+	if (collector_replays(c))
+		return 0;
+	r = process_list_reserve(&all, s->count);
+	for (size_t i = 0; r == 0 && i < s->count; i++) {
+		if (s->process[i].kind == PROCESS_USER)
+			all.item[all.count++] = &s->process[i];
+	}
+	if (r == 0)
+		r = collect_names(c, s, NEEDS_CGROUP, 0, &all);
+	if (r == 0)
+		r = memcgs_read(&c->proc, s, &all, false, NULL, &c->memcg_left_us);
 	note_left_out(c);
 	return r;
 }

@@ -29,5 +29,10 @@ int collector_charge(struct collector *c, struct process_list *processes, unsign
  * recording or for several queries.
  */
 int collector_read_memcgs(struct collector *c, bool details);
+/*
+ * Likewise those of all processes, of which one may be near its limit. Not of a recording. It takes
+ * 0.1 ms for each cgroup.
+ */
+int collector_read_limits(struct collector *c);
 
 #endif

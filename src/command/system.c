@@ -22,13 +22,12 @@ static int show(struct session *s, struct output *out, const uint64_t *kills_tod
 	struct result result;
 	int r;
 
-	/* No row is shown, so no name is read but that of the cgroup. */
+	/* No row is shown, so no name is read. */
 	s->query.total = true;
 	s->query.needs = 0;
-	s->query.group = has_limits(o) ? process_field("cgroup") : NULL;
 	r = session_collect(s, &result);
 	if (r == 0 && has_limits(o))
-		r = session_read_memcgs(s, false);
+		r = session_read_limits(s);
 	if (r)
 		return r;
 	r = s->replay.reader ? replay_find_census(&s->replay, s->replay.frame - 1, false,
@@ -36,8 +35,6 @@ static int show(struct session *s, struct output *out, const uint64_t *kills_tod
 			     : 0;
 	if (r < 0)
 		return log_errno(r, "reading %s", s->replay.path);
-	/* The sums are those of processes. */
-	result.group = NULL;
 	balance_report(&result, &report);
 	report.cgroups = o->by == BY_CGROUP;
 	report.nodes = o->by == BY_NODE;

@@ -167,7 +167,7 @@ struct process {
 	bool mm_owner;		/* this process counts the mm in totals */
 	bool raced;		/* BPF could not read it */
 	bool leader_exited;	/* its memory was read through another thread */
-	bool starting;		/* maybe in exec: unmapped arguments may count as its memory */
+	bool in_flux;		/* maybe in exec, or unmapping: it may count what it does not map */
 	bool pages_unknown;	/* BPF found pages that it does not understand */
 	bool swap_slots;	/* its SWAP_PSS comes from swap slots */
 	bool forked;		/* no exec since fork */
@@ -324,6 +324,15 @@ struct system_info {
 	struct swap_cache swap_cache;
 	const struct ram *ram; /* borrowed from who collected; NULL: not asked for */
 };
+
+/*
+ * Tasks wait for memory: all of them did in one percent of the last ten seconds or more. PSI is in
+ * hundredths of a percent.
+ */
+static inline bool system_stalls(const struct system_info *system)
+{
+	return system->pressure.known && system->pressure.full_avg10 >= 100;
+}
 
 struct host_info {
 	char name[65];

@@ -476,19 +476,11 @@ void head_print(struct strbuf *out, const struct head *h, size_t lines)
 #define NEXT_GAP  "   "
 #define NEXT_MOST 4
 
-/* All tasks waited for memory: so many hundredths of a percent of the last ten seconds. */
-#define STALLED 100
-
-static bool tasks_stall(const struct system_info *system)
-{
-	return system->pressure.known && system->pressure.full_avg10 >= STALLED;
-}
-
 void head_print_next(struct strbuf *out, const struct head *h, const char *self)
 {
 	const struct overview *o = &h->overview;
 	const struct meminfo *m = &h->snapshot->system.meminfo;
-	bool stall = tasks_stall(&h->snapshot->system);
+	bool stall = system_stalls(&h->snapshot->system);
 	uint64_t swapped = 0;
 	bool swaps = meminfo_swap_used(m, &swapped) && swapped;
 	const struct {

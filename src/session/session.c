@@ -365,6 +365,14 @@ int session_read_memcgs(struct session *s, bool details)
 	return r;
 }
 
+int session_read_limits(struct session *s)
+{
+	int r = collector_read_limits(&s->collector);
+
+	notices_left_out(s);
+	return r < 0 ? log_errno(r, "reading memory cgroups") : 0;
+}
+
 /* ---- snapshot after snapshot ---- */
 
 int session_open_series(struct session *s, const struct options *o, bool interactive)

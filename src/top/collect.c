@@ -317,6 +317,8 @@ int collect_tick(struct collect *c, uint64_t missed, uint32_t frame, struct view
 	c->session.deltas.delta.tick++;
 	if (r == 0)
 		r = replays(c) ? read_frame(c, frame) : session_collect(s, &c->result);
+	if (r == 0 && system_stalls(&c->result.snapshot->system))
+		r = session_read_limits(s);
 	if (r)
 		return session_failed(&c->session, r);
 	c->have_result = true;

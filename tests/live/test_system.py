@@ -103,6 +103,16 @@ def check_holders(child):
         result(maps["totals"]["hugetlb_bytes"] is None, "maps %s: no sum either" % " ".join(options), maps["totals"])
 
 
+def on_terminal(pressure):
+    """A snapshot on a terminal, with these words as /proc/pressure/memory, in a mount namespace of its own."""
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write(pressure)
+        file.flush()
+        command = "unshare -m sh -c 'mount --bind %s /proc/pressure/memory && exec %s'" % (file.name, peers.PROGRAM)
+        return subprocess.run(("script", "-qec", command, "/dev/null"), capture_output=True, text=True, check=True,
+                              stdin=subprocess.DEVNULL).stdout
+
+
 def check_limit():
     """The short form names the memory cgroup that is nearest to its limit; the sums are those of processes."""
     code = "import sys; held = bytearray(b'x') * (60 << 20); print('ready', flush=True); sys.stdin.read()"
@@ -118,7 +128,11 @@ def check_limit():
             # A cgroup of another test may be fuller for a moment.
             named = wait_until(lambda: re.search(r"^Fullest cgroup: (9\d|100) % of 64.0M in /\S*zmem full-", short(), re.M))
             out = short()
+            calm, stalled = (on_terminal("some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
+                                         "full avg10=%s avg60=0.00 avg300=0.00 total=0\n" % full) for full in ("0.99", "1.00"))
             child.stdin.close()
+        result("memory PSI:" in calm and "Fullest cgroup" not in calm, "a snapshot of a calm machine reads no limit", calm)
+        result("Fullest cgroup: " in stalled, "while tasks wait, a snapshot has the fullest cgroup", stalled)
         result(named, "the fullest cgroup", out)
         result(re.search(r"^\d+ processes hold |^PSS of \d+ of \d+ processes ", out, re.M), "the sums are of processes", out)
 
@@ -141,8 +155,8 @@ def check_kills():
             return next((line for line in done.stdout.splitlines() if "OOM kills since boot: " in line), ""), done.stderr
         line, said = limits()
         result(re.search(r"OOM kills since boot: \d+, today: 2$", line) and not said, "kills of today", (line, said))
-        # A zone in which the day began a second ago.
-        west = int(time.time()) % 86400 - 1
+        # A zone in which the day begins with this second. The kills were before: the recording went on for a second.
+        west = int(time.time()) % 86400
         line, said = limits("env", "TZ=ZZZ%02d:%02d:%02d" % (west // 3600, west // 60 % 60, west % 60))
         result(line.endswith(", today: 0") and not said, "those before midnight are not of today", (line, said))
         os.unlink(directory + "/kept/0000000001.zmem")

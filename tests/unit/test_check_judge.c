@@ -196,7 +196,7 @@ TEST(starting)
 
 	process_set(&s->rollup, COUNTER_RSS, 75 * PAGE);
 	process_set(&s->rollup, COUNTER_PSS, 74 * PAGE);
-	s->bpf_before.starting = s->bpf_after.starting = true;
+	s->bpf_before.in_flux = s->bpf_after.in_flux = true;
 	assert_int_equal(rounds(s), COMPARE_ROUNDS);
 	assert_int_equal(verdict(s, COUNTER_RSS), COMPARE_MOVED);
 	assert_int_equal(verdict(s, COUNTER_PSS), COMPARE_MOVED);

@@ -98,7 +98,7 @@ TEST(disturbed)
 	assert_int_equal(rounds(s, 100), COMPARE_MOVED);
 	assert_int_equal(s->round, COMPARE_ROUNDS);
 	s = begin(PSS_FROM_KERNEL);
-	s->before.starting = true;
+	s->before.in_flux = true;
 	assert_int_equal(rounds(s, 100), COMPARE_MOVED);
 	assert_false(s->row->execed);
 }
