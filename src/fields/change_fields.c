@@ -84,7 +84,7 @@ void change_list_table(struct field_list *list, const struct field *name, bool g
 	static const struct field *const procs[] = {&field_procs_after, &field_procs_change};
 	const struct field *const last[] = {&field_state, name};
 
-	list->count = 0;
+	*list = (struct field_list){};
 	field_list_append(list, identity, groups ? 0 : ARRAY_SIZE(identity));
 	field_list_append(list, amounts, ARRAY_SIZE(amounts));
 	field_list_append(list, procs, groups ? ARRAY_SIZE(procs) : 0);
@@ -98,7 +98,7 @@ void change_list_csv(struct field_list *list, const struct field *name, bool gro
 		&field_procs_before, &field_procs_after, &field_missing,
 	};
 
-	list->count = 0;
+	*list = (struct field_list){};
 	field_list_append(list, first, ARRAY_SIZE(first));
 	field_list_append(list, identity, groups ? 0 : ARRAY_SIZE(identity));
 	field_list_append(list, &name, 1);

@@ -105,6 +105,7 @@ void field_list_insert(struct field_list *list, size_t at, const struct field *f
 void field_list_append(struct field_list *list, const struct field *const *fields, size_t count)
 {
 	memcpy(list->item + list->count, fields, count * sizeof(*fields));
+	memset(list->asked + list->count, 0, count);
 	list->count += count;
 }
 

@@ -78,7 +78,7 @@ void file_list_usual(struct field_list *list, bool groups)
 {
 	const struct fields *all = file_columns(groups);
 
-	list->count = 0;
+	*list = (struct field_list){};
 	for (size_t i = 0; i < all->count; i++) {
 		if (!(all->item[i]->flags & (FIELD_ASKED | FIELD_EXTRA)))
 			list->item[list->count++] = all->item[i];
@@ -232,7 +232,7 @@ void file_list_csv(struct field_list *list, const struct files_report *r, bool t
 {
 	const struct fields *all = total ? &sums : file_row_fields(r);
 
-	list->count = 0;
+	*list = (struct field_list){};
 	field_list_append(list, all->item, all->count);
 	/* The last one is the number of holders: CSV lists the holders themselves. */
 	list->count -= all == &held || all == &charged_held;

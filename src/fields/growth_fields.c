@@ -88,6 +88,7 @@ FIELDS(growth_columns, &field_net, &field_share, &field_recent, &field_gross, &f
 
 void growth_list_usual(struct field_list *ret)
 {
+	*ret = (struct field_list){};
 	for (size_t i = 0; i < growth_columns.count; i++) {
 		if (growth_columns.item[i] != &field_line)
 			ret->item[ret->count++] = growth_columns.item[i];

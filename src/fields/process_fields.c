@@ -372,7 +372,7 @@ static void build(struct field_list *list, const struct field *group,
 	/* A namespace is no cgroup. */
 	bool charged = memcg && group && is_memcg_group(group) && group != &field_namespace;
 
-	list->count = 0;
+	*list = (struct field_list){};
 	field_list_append(list, group ? &procs : identity, group ? 1 : ARRAY_SIZE(identity));
 	field_list_append(list, counters, 2);
 	if (charged)
@@ -455,7 +455,7 @@ void process_list_whole(struct field_list *list, const struct field *group)
 							&field_pss_status};
 	bool memcg_group = group && is_memcg_group(group);
 
-	list->count = 0;
+	*list = (struct field_list){};
 	if (group)
 		field_list_append(list, &group, 1);
 	field_list_append(list, group ? of_groups : identity,
@@ -480,7 +480,7 @@ void process_list_json(struct field_list *list, const struct field *group)
 		field_list_insert(list, at, &field_cmdline);
 		return;
 	}
-	list->count = 0;
+	*list = (struct field_list){};
 	if (is_memcg_group(group))
 		field_list_append(list, names, ARRAY_SIZE(names));
 	field_list_append(list, of_groups, ARRAY_SIZE(of_groups));
