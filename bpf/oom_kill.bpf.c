@@ -152,7 +152,7 @@ __noinline int write_process(__u64 leader, __u32 what, __u32 kill)
 		read_counts(leader, s->record.count);
 	else
 		__builtin_memcpy(s->record.count, s->record.record.rss, sizeof(s->record.count));
-	/* A kill whose end has no room would be lost. */
+	/* Without its end a kill would be lost. */
 	if (what == ZMEM_OOM_PROCESS &&
 	    bpf_ringbuf_query(&ring, RB_AVAIL_DATA) > ZMEM_OOM_RING - ZMEM_OOM_KEPT)
 		return -1;

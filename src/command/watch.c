@@ -29,7 +29,7 @@ struct watching {
 	struct append out;
 	struct strbuf line; /* of NDJSON */
 	bool all_ended;	    /* no process is left of those that were asked for */
-	pid_t leads;	    /* the process whose code is worth a look; 0: there is none */
+	pid_t leads;	    /* the process to look at next; 0: there is none */
 };
 
 static void watching_done(struct watching *w)

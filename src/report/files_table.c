@@ -155,7 +155,7 @@ static unsigned width_of(const struct files_table *t, const struct field *f)
 	return cgroup && !t->style->wide ? CGROUPS_WIDTH : 0;
 }
 
-static void add_column(struct files_table *t, const struct field *f)
+static void add_column(struct files_table *t, const struct field *f, bool asked)
 {
 	bool holders = f->type == FIELD_NUMBERS;
 
@@ -168,6 +168,7 @@ static void add_column(struct files_table *t, const struct field *f)
 		.hidden = !has_room(t, f),
 		.marked = f == t->marked,
 		.summed = f->flags & FIELD_SUMS,
+		.asked = asked,
 	};
 }
 
@@ -183,7 +184,7 @@ void files_table_place(struct files_table *t)
 	t->grid.unknown = ATTR_DIM;
 	t->grid.columns = 0;
 	for (size_t i = 0; i < t->r->columns->count; i++)
-		add_column(t, t->r->columns->item[i]);
+		add_column(t, t->r->columns->item[i], t->r->columns->asked[i]);
 	grid_place(&t->grid);
 }
 

@@ -406,12 +406,13 @@ static void put_nothing(struct growth_table *t, struct strbuf *out)
 	put_notes(t, out);
 }
 
-static struct grid_column column_of(const struct field *f)
+static struct grid_column column_of(const struct field *f, bool asked)
 {
 	return (struct grid_column){.heading = f->heading,
 				    .type = cell_type_of(f),
 				    .left = f->type == FIELD_TEXT,
-				    .summed = f->type != FIELD_TEXT};
+				    .summed = f->type != FIELD_TEXT,
+				    .asked = asked};
 }
 
 static void done(struct growth_table *t)
@@ -445,7 +446,8 @@ void render_growth_table(struct strbuf *out, const struct growth *g, size_t rows
 		else
 			growth_list_usual(&t.columns);
 		for (size_t i = 0; i < t.columns.count; i++)
-			t.grid.column[t.grid.columns++] = column_of(t.columns.item[i]);
+			t.grid.column[t.grid.columns++] =
+				column_of(t.columns.item[i], t.columns.asked[i]);
 		grid_place(&t.grid);
 		grid_print(out, &t.grid);
 		r = strbuf_error(&t.code) ? strbuf_error(&t.code) : strbuf_error(&t.line);

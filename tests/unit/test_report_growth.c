@@ -281,6 +281,8 @@ TEST(lines)
 		   4);
 	check_rows("growth_lines.txt", &f, SIZE_MAX, &usual, "+line");
 	check_rows("growth_lines_chosen.txt", &f, SIZE_MAX, &usual, "growth,line");
+	check_rows("growth_lines_narrow.txt", &f, SIZE_MAX,
+		   &(struct table_style){.header = true, .width = 64}, "+line");
 	f.growth.lines_left_out = 3;
 	check_rows("growth_lines_left_out.txt", &f, SIZE_MAX, &usual, "+line");
 	golden_json("growth_lines.json", render_growth_json, &f.growth);
