@@ -11,17 +11,22 @@
 
 void event_set_text(struct event_record *e, enum event_member m, const char *text)
 {
-	char *to = e->text[m - EVENT_NUMBERS];
+	char *to = e->text[m - EVENT_TEXTS];
 
 	if (!text)
 		return;
 	snprintf(to, EVENT_TEXT, "%s", text);
-	e->have |= UINT64_C(1) << m;
+	e->have[m / 64] |= UINT64_C(1) << m % 64;
+}
+
+static bool is_text(int m)
+{
+	return m >= EVENT_TEXTS && m < EVENT_TEXTS_END;
 }
 
 const char *event_text(const struct event_record *e, enum event_member m)
 {
-	return event_has(e, m) ? e->text[m - EVENT_NUMBERS] : NULL;
+	return event_has(e, m) ? e->text[m - EVENT_TEXTS] : NULL;
 }
 
 static void put_member(struct strbuf *out, int m, const char *data, size_t len)
@@ -41,8 +46,8 @@ void event_encode(const struct event_record *e, struct strbuf *out)
 	for (int m = 0; m < EVENT_MEMBERS; m++) {
 		if (!event_has(e, (enum event_member)m))
 			continue;
-		if (m >= EVENT_NUMBERS) {
-			const char *text = e->text[m - EVENT_NUMBERS];
+		if (is_text(m)) {
+			const char *text = e->text[m - EVENT_TEXTS];
 
 			put_member(out, m, text, strlen(text));
 			continue;
@@ -57,9 +62,9 @@ static int decode_member(struct event_record *e, unsigned m, const char *data, s
 	char text[EVENT_TEXT];
 	uint64_t number;
 
-	if (m >= EVENT_MEMBERS)
+	if (m >= EVENT_MEMBERS || (m >= EVENT_TEXTS_END && m < EVENT_MORE))
 		return 0;
-	if (m < EVENT_NUMBERS) {
+	if (!is_text((int)m)) {
 		if (len != 8)
 			return -EBADMSG;
 		memcpy(&number, data, sizeof(number));

@@ -16,6 +16,7 @@
 enum event_kind {
 	EVENT_OOM_KILL = 1,
 	EVENT_PRESSURE = 2, /* memory was short; its end is a part of its own (recording_file.h) */
+	EVENT_SIGNAL = 3,   /* a process sent a signal that ends another one */
 };
 
 /* Numbers are part of the format. */
@@ -55,7 +56,8 @@ enum event_member {
 	EVENT_KILLS = 29,      /* of the end: OOM kills since then */
 	EVENT_ENDED = 30,      /* of the end: the time of the last sign, ms */
 	EVENT_LOG_READ = 31,   /* enum event_log */
-	EVENT_NUMBERS = 32,    /* numbers above are texts */
+	/* From here on texts. */
+	EVENT_TEXTS = 32,
 	EVENT_COMM = 32,
 	EVENT_NAME = 33,
 	EVENT_USER = 34,
@@ -69,7 +71,10 @@ enum event_member {
 	EVENT_POD = 42,
 	EVENT_NAMESPACE = 43,	  /* of the pod */
 	EVENT_CGROUP_REASON = 44, /* why the victim's cgroup is not known */
-	EVENT_MEMBERS = 45,
+	EVENT_TEXTS_END = 45,
+	/* From here on numbers again. */
+	EVENT_MORE = 64,
+	EVENT_MEMBERS = 64,
 };
 
 /* Whether the kernel's log has a line about the kill. Numbers are part of the format. */
@@ -91,14 +96,14 @@ enum pressure_cause {
 
 struct event_record {
 	int64_t time_ms;
-	uint64_t have; /* bit n: member n */
-	uint64_t number[EVENT_NUMBERS];
-	char text[EVENT_MEMBERS - EVENT_NUMBERS][EVENT_TEXT];
+	uint64_t have[2]; /* bit n of all: member n */
+	uint64_t number[EVENT_MEMBERS];
+	char text[EVENT_TEXTS_END - EVENT_TEXTS][EVENT_TEXT];
 };
 
 static inline bool event_has(const struct event_record *e, enum event_member m)
 {
-	return e->have >> m & 1;
+	return e->have[m / 64] >> m % 64 & 1;
 }
 
 /* 0: it is absent. */
@@ -110,7 +115,7 @@ static inline uint64_t event_number(const struct event_record *e, enum event_mem
 static inline void event_set(struct event_record *e, enum event_member m, uint64_t value)
 {
 	e->number[m] = value;
-	e->have |= UINT64_C(1) << m;
+	e->have[m / 64] |= UINT64_C(1) << m % 64;
 }
 
 /* NULL: nothing is set. */

@@ -19,7 +19,7 @@
 
 #define REQUEST_MAGIC 0x6b61737au
 #define ANSWER_MAGIC  0x736e617au
-#define EVENT_MAX     8192 /* bytes of an encoded event */
+#define EVENT_MAX     16384 /* bytes of an encoded event */
 #define SEALS	      (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
 struct request_message {
@@ -86,7 +86,8 @@ struct kill_message {
 };
 
 /* A member has a head of 3 bytes and a number or a text. */
-_Static_assert(EVENT_NUMBERS * 11 + (EVENT_MEMBERS - EVENT_NUMBERS) * (3 + EVENT_TEXT) <= EVENT_MAX,
+_Static_assert(EVENT_MEMBERS *(size_t)11 + (EVENT_TEXTS_END - EVENT_TEXTS) * (3 + EVENT_TEXT) <=
+		       EVENT_MAX,
 	       "EVENT_MAX is too small");
 
 int channel_send_kill(int fd, const struct event_record *kill)

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(event_has(&e[0], EVENT_KIND));
 		event_encode(&e[0], &bytes);
 		FUZZ_CHECK(event_decode(bytes.data, bytes.len, &e[1]) == 0);
-		FUZZ_CHECK(e[0].have == e[1].have);
+		FUZZ_CHECK(memcmp(e[0].have, e[1].have, sizeof(e[0].have)) == 0);
 		event_encode(&e[1], &again);
 		FUZZ_CHECK(bytes.len == again.len && !memcmp(bytes.data, again.data, bytes.len));
 	}

@@ -532,7 +532,7 @@ static void write_segments(void)
 		open_ring(&week);
 		for (unsigned i = segment * 14; i < segment * 14 + 14; i++) {
 			assert_int_equal(append(START + i * INTERVAL, i), 0);
-			event.have &= ~(UINT64_C(1) << EVENT_BEGAN);
+			event.have[0] &= ~(UINT64_C(1) << EVENT_BEGAN);
 			if (i % 4 == 3) {
 				event_set(&event, EVENT_BEGAN, START + (i - 2) * INTERVAL + 1);
 				event_set(&event, EVENT_KILLS, 17);

@@ -136,9 +136,11 @@ static struct event_record *make_event(enum event_kind kind, uint64_t add)
 	char text[] = "<m00>\xff\x1b";
 
 	e->time_ms = BEGAN;
-	for (enum event_member m = EVENT_PID; m < EVENT_NUMBERS; m++)
+	for (enum event_member m = EVENT_PID; m < EVENT_TEXTS; m++)
 		event_set(e, m, 1000 * m + add);
-	for (enum event_member m = EVENT_COMM; m < EVENT_MEMBERS; m++) {
+	for (enum event_member m = EVENT_MORE; m < EVENT_MEMBERS; m++)
+		event_set(e, m, 1000 * m + add);
+	for (enum event_member m = EVENT_COMM; m < EVENT_TEXTS_END; m++) {
 		snprintf(text + 2, 3, "%02d", (int)m);
 		text[4] = '>';
 		event_set_text(e, m, text);

@@ -44,7 +44,7 @@ TEST(channel)
 	/* A kill comes without a request; its texts and its time arrive. */
 	event_set(&sent, EVENT_KIND, EVENT_OOM_KILL);
 	event_set(&sent, EVENT_PID, 4711);
-	for (int m = EVENT_COMM; m < EVENT_MEMBERS; m++)
+	for (int m = EVENT_COMM; m < EVENT_TEXTS_END; m++)
 		event_set_text(&sent, (enum event_member)m, longest);
 	assert_int_equal(channel_send_kill(pair[0], &sent), 0);
 	assert_int_equal(channel_receive_answer(pair[1], &got, &arrived, &kill), 0);
