@@ -24,6 +24,7 @@
 #define ZMEM_STORED_VIEW
 #include "task_read.bpf.h"
 #include "cgroup_path.bpf.h"
+#include "limits.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -31,6 +32,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define RB_NO_WAKEUP	1
 #define RB_FORCE_WAKEUP 2
 #define RB_AVAIL_DATA	0
+#define BPF_F_MMAPABLE	1024
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -42,6 +44,10 @@ struct oom_state {
 	__u64 root;	/* the css_set of the reader's cgroup namespace, which keeps it */
 	__u32 kills;
 	__u32 victims_only;
+	/* The call of oom_kill_process() that runs; there is one at a time, with oom_lock held. */
+	__u64 caller;  /* its task; 0: none runs, or it is not known */
+	__u64 control; /* its struct oom_control */
+	__u32 calls;
 };
 
 struct {
@@ -51,13 +57,38 @@ struct {
 	__type(value, struct oom_state);
 } state SEC(".maps");
 
+/* Pids of large processes, written by the reader (zmem/oom.h). */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, ZMEM_OOM_LARGE_SLOTS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, __u32);
+} large SEC(".maps");
+
+/* The turns of a walk. */
+enum oom_turn {
+	TURN_FIND,   /* the victim */
+	TURN_CGROUP, /* writes the processes of the cgroup, and keeps large ones of others */
+	TURN_LARGE,  /* writes those that were kept */
+	TURN_REST,
+};
+
 struct oom_walk {
-	__u64 node;	/* &task->tasks of the next leader; 0: behind the last one */
-	__u64 first;	/* where the walk began */
-	__u64 victim;	/* its leader; of a search 0 until it is found */
-	__u64 deadline; /* 0: a search */
-	__s32 pid;	/* in the first namespace */
-	__s32 tid;	/* likewise, what the kernel named */
+	__u64 node;   /* &task->tasks of the next leader; 0: behind the last one */
+	__u64 first;  /* where the walk began */
+	__u64 victim; /* its leader; of a search 0 until it is found */
+	__u64 deadline;
+	__u64 limit;   /* the css of the cgroup whose processes come first; 0: none */
+	__u64 css_set; /* of the process before */
+	__u32 inside;  /* whether that one is in the cgroup */
+	__u32 turn;    /* enum oom_turn */
+	__u32 found;   /* large processes */
+	__u32 at;      /* the next one of them to be written */
+	/* The leaders before which the time of two turns was over; 0: they have all they wanted. */
+	__u64 cgroup_stop, large_stop;
+	__s32 pid; /* in the first namespace */
+	__s32 tid; /* likewise, what the kernel named */
 	__u32 kill;
 	__u32 listed;
 	__u32 lost;
@@ -73,6 +104,9 @@ struct oom_scratch {
 	struct path_walk path;
 	__u32 words; /* of end.names */
 	struct zmem_oom_end end;
+	struct zmem_oom_limits limits;
+	struct zmem_oom_unread unread;
+	__u64 large[ZMEM_OOM_LARGE]; /* leaders */
 };
 
 struct {
@@ -81,6 +115,35 @@ struct {
 	__type(key, __u32);
 	__type(value, struct oom_scratch);
 } scratch SEC(".maps");
+
+/*
+ * Around the call that kills, which knows why. They are loaded first: a kernel that refuses them
+ * does so at once.
+ */
+SEC("fentry/oom_kill_process")
+int oom_call_begin(__u64 *ctx)
+{
+	__u32 zero = 0;
+	struct oom_state *st = bpf_map_lookup_elem(&state, &zero);
+
+	if (!st)
+		return 0;
+	*(volatile __u64 *)&st->control = ctx[0];
+	st->calls++;
+	st->caller = (__u64)bpf_get_current_task();
+	return 0;
+}
+
+SEC("fexit/oom_kill_process")
+int oom_call_end(__u64 *ctx)
+{
+	__u32 zero = 0;
+	struct oom_state *st = bpf_map_lookup_elem(&state, &zero);
+
+	if (st)
+		st->caller = 0;
+	return 0;
+}
 
 /* A program that user space runs once; programs of type syscall need Linux 5.14. */
 #ifdef ZMEM_OLD
@@ -201,23 +264,138 @@ static __always_inline long find_step(struct oom_walk *w)
 	return next_node(w);
 }
 
-static __always_inline long write_step(struct oom_walk *w)
+/* Whether the process is in the cgroup whose limit was reached. Neighbours are mostly alike. */
+static __always_inline bool is_inside(struct oom_walk *w, const struct task_struct *leader)
+{
+	__u64 css_set;
+
+	if (!w->limit)
+		return false;
+	css_set = kaddr(leader, cgroups);
+	if (css_set != w->css_set) {
+		w->css_set = css_set;
+		w->inside = css_is_below(memory_css(css_set), w->limit);
+	}
+	return w->inside;
+}
+
+static __always_inline bool is_large(const struct task_struct *leader)
+{
+	const struct pid_view view = reader_view();
+	__u32 pid = pid_number(kget(leader, thread_pid), &view);
+	__u32 slot = pid % ZMEM_OOM_LARGE_SLOTS;
+	const __u32 *there = bpf_map_lookup_elem(&large, &slot);
+
+	return there && pid && *there == pid;
+}
+
+static __always_inline void write_other(struct oom_walk *w, __u64 leader)
+{
+	int written = write_process(leader, ZMEM_OOM_PROCESS, w->kill);
+
+	w->listed += written > 0;
+	w->lost += written < 0;
+}
+
+/* Hands over the list. Victims and ends have their room. */
+static __always_inline void send_unread(struct oom_scratch *s)
+{
+	if (s->unread.count &&
+	    bpf_ringbuf_query(&ring, RB_AVAIL_DATA) <= ZMEM_OOM_RING - ZMEM_OOM_KEPT)
+		bpf_ringbuf_output(&ring, &s->unread, sizeof(s->unread), RB_NO_WAKEUP);
+	s->unread.count = 0;
+}
+
+/* There is no time to read it: its number is enough to find it in the last snapshot. */
+__noinline int list_unread(__u64 leader)
+{
+	const struct task_struct *task = kcast(struct task_struct, leader);
+	const struct pid_view view = reader_view();
+	__u32 zero = 0, at;
+	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+
+	/* Kernel threads and zombies have no mm. */
+	if (!s || !kaddr(task, mm))
+		return 0;
+	s->walk.unread++;
+	at = s->unread.count;
+	if (at >= ZMEM_OOM_LIST)
+		return 0;
+	s->unread.process[at].pid = pid_number(kget(task, thread_pid), &view);
+	s->unread.process[at].start_boottime_ns =
+		kget(task, start_boottime) / NS_PER_TICK * NS_PER_TICK;
+	s->unread.head = (struct zmem_oom_head){ZMEM_OOM_UNREAD, s->walk.kill};
+	s->unread.count = at + 1;
+	if (at + 1 == ZMEM_OOM_LIST)
+		send_unread(s);
+	return 0;
+}
+
+/* The processes of the cgroup, while there is time; what is large besides is kept for later. */
+static __always_inline long cgroup_step(struct oom_scratch *s)
+{
+	struct oom_walk *w = &s->walk;
+	__u64 leader = leader_of_node(w->node);
+	const struct task_struct *task = kcast(struct task_struct, leader);
+
+	if (bpf_ktime_get_ns() > w->deadline) {
+		w->cgroup_stop = leader;
+		return 1;
+	}
+	if (leader == w->victim)
+		return next_node(w);
+	if (is_inside(w, task)) {
+		write_other(w, leader);
+	} else if (w->found < ZMEM_OOM_LARGE && is_large(task)) {
+		s->large[w->found & (ZMEM_OOM_LARGE - 1)] = leader;
+		w->found++;
+	}
+	return next_node(w);
+}
+
+static __always_inline long large_step(struct oom_scratch *s)
+{
+	struct oom_walk *w = &s->walk;
+	__u64 leader;
+
+	if (w->at >= w->found)
+		return 1;
+	leader = s->large[w->at & (ZMEM_OOM_LARGE - 1)];
+	if (bpf_ktime_get_ns() > w->deadline) {
+		w->large_stop = leader;
+		return 1;
+	}
+	write_other(w, leader);
+	w->at++;
+	return 0;
+}
+
+/* Whether it was written in one of the turns before. */
+static __always_inline bool is_written(struct oom_walk *w, __u64 leader)
+{
+	const struct task_struct *task = kcast(struct task_struct, leader);
+
+	/* Behind the leader at which a turn ended, none was. */
+	if (leader == w->cgroup_stop)
+		w->limit = w->found = 0;
+	if (leader == w->large_stop)
+		w->found = 0;
+	return leader == w->victim || is_inside(w, task) || (w->found && is_large(task));
+}
+
+static __always_inline long rest_step(struct oom_walk *w)
 {
 	__u64 leader = leader_of_node(w->node), now = bpf_ktime_get_ns();
 
 	if (now > w->deadline + ZMEM_OOM_COUNT_NS)
 		return 1;
-	/* From then on all are only counted, but for kernel threads and zombies, without mm. */
+	/* From then on all are only listed. */
 	w->late |= now > w->deadline;
-	if (w->late) {
-		w->unread += leader != w->victim && kaddr(kcast(struct task_struct, leader), mm);
-		return next_node(w);
-	}
-	if (leader != w->victim) {
-		int written = write_process(leader, ZMEM_OOM_PROCESS, w->kill);
-
-		w->listed += written > 0;
-		w->lost += written < 0;
+	if (!is_written(w, leader)) {
+		if (w->late)
+			list_unread(leader);
+		else
+			write_other(w, leader);
 	}
 	return next_node(w);
 }
@@ -230,7 +408,16 @@ static __always_inline long step(void)
 
 	if (!s || !s->walk.node)
 		return 1;
-	return s->walk.deadline ? write_step(&s->walk) : find_step(&s->walk);
+	switch (s->walk.turn) {
+	case TURN_FIND:
+		return find_step(&s->walk);
+	case TURN_CGROUP:
+		return cgroup_step(s);
+	case TURN_LARGE:
+		return large_step(s);
+	default:
+		return rest_step(&s->walk);
+	}
 }
 
 #ifdef ZMEM_OLD
@@ -325,22 +512,110 @@ __noinline int read_path(__u64 css_set)
 	return 0;
 }
 
-/* The cgroup of the thread whose memory is read; an exited leader may be left behind in another. */
-static __always_inline void read_cgroups(struct oom_scratch *s, __u64 victim, __u64 root)
+/* ---- limits ---- */
+
+/* PAGE_COUNTER_MAX (include/linux/page_counter.h), in pages of 4 KiB or more: no limit. */
+#define UNLIMITED (1ULL << 50)
+/* A CPU may hold so many charged pages back (MEMCG_CHARGE_BATCH), of some CPUs. */
+#define NEARLY 1024
+
+/* The level of the limit that the kernel names; else the lowest one that has no room. */
+static __always_inline void note_level(struct oom_scratch *s, __u32 i, __u64 css, __u64 named)
 {
-	__u64 task = victim;
+	const struct zmem_oom_level *level = &s->limits.level[i];
+
+	if (named ? css == named
+		  : !s->walk.limit && level->max < UNLIMITED &&
+			    level->usage + NEARLY >= level->max) {
+		s->walk.limit = css;
+		if (named)
+			s->limits.at = i;
+	}
+}
+
+/* Reads the levels from the victim's memory cgroup up. Verified once. */
+__noinline int read_levels(__u64 css, __u64 named, __u32 v2)
+{
+	__u32 zero = 0;
+	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+
+	if (!s)
+		return 0;
+	for (__u32 i = 0; i <= ZMEM_OOM_LEVELS && css; i++) {
+		read_level(css, v2, &s->limits.level[i]);
+		note_level(s, i, css, named);
+		s->limits.count = i + 1;
+		css = parent_css(css);
+	}
+	return 0;
+}
+
+/* Why the kernel kills, if it is in a call that is known. */
+static __always_inline __u64 read_control(struct oom_scratch *s, const struct oom_state *st)
+{
+	const struct oom_control *control = kcast(struct oom_control, st->control);
+	__u64 memcg;
+
+	s->limits.at = ZMEM_OOM_NOWHERE;
+	if (!bpf_core_field_exists(struct oom_control, constraint) || !st->caller ||
+	    st->caller != (__u64)bpf_get_current_task())
+		return 0;
+	s->limits.call = st->calls;
+	s->limits.constraint = kget(control, constraint);
+	s->limits.order = kget(control, order);
+	memcg = kaddr(control, memcg);
+	return memcg ? memcg + koffset(struct mem_cgroup___limits, css) : 0;
+}
+
+/* The limits of the cgroup, of which the processes are then read first. */
+static __always_inline void write_limits(struct oom_scratch *s, const struct oom_state *st,
+					 __u64 css_set)
+{
+	__u64 named, css, cgroup, leaf;
+	__u32 size;
+
+	__builtin_memset(&s->limits, 0, __builtin_offsetof(struct zmem_oom_limits, level));
+	s->limits.head = (struct zmem_oom_head){ZMEM_OOM_LIMITS, s->walk.kill};
+	named = read_control(s, st);
+	if (css_set && bpf_core_field_exists(struct mem_cgroup___limits, memory) &&
+	    bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id)) {
+		css = memory_css(css_set);
+		cgroup = kaddr(kcast(struct cgroup_subsys_state, css), cgroup);
+		leaf = kaddr(kcast(struct css_set, css_set), dfl_cgrp);
+		s->limits.v2 = kaddr(kcast(struct cgroup, cgroup), root) ==
+			       kaddr(kcast(struct cgroup, leaf), root);
+		read_levels(css, named, s->limits.v2);
+	}
+	/* The kernel may name a cgroup that the victim is not in: a race with a move. */
+	if (s->limits.call)
+		s->walk.limit = named;
+	size = s->limits.count;
+	if (size > ZMEM_OOM_LEVELS + 1)
+		return;
+	size = __builtin_offsetof(struct zmem_oom_limits, level) +
+	       size * sizeof(struct zmem_oom_level);
+	bpf_ringbuf_output(&ring, &s->limits, size, RB_NO_WAKEUP);
+}
+
+/* ---- a kill ---- */
+
+/* The cgroup of the thread whose memory is read; an exited leader may be left behind in another. */
+static __always_inline void read_cgroups(struct oom_scratch *s, __u64 victim,
+					 const struct oom_state *st)
+{
+	__u64 task = victim, css_set;
 
 	if (!bpf_core_field_exists(struct task_struct, cgroups))
 		return;
 	if (!kaddr(kcast(struct task_struct, victim), mm))
 		task = find_mm_thread(victim, 0);
-	read_path(task ? kaddr(kcast(struct task_struct, task), cgroups) : 0);
+	css_set = task ? kaddr(kcast(struct task_struct, task), cgroups) : 0;
+	read_path(css_set);
 	s->end.victim = s->path.path;
-	read_path(root);
+	read_path(st->root);
 	s->end.root = s->path.path;
+	write_limits(s, st, css_set);
 }
-
-/* ---- a kill ---- */
 
 /* Writes what is known at the end; the reader wakes up. */
 static __always_inline void write_end(struct oom_scratch *s, __u64 began, bool table)
@@ -395,6 +670,13 @@ static __always_inline void find_victim(__u64 argument, struct oom_walk *w)
 		w->pid = kget(kcast(struct task_struct, w->victim), tgid);
 }
 
+static __always_inline void walk_turn(struct oom_walk *w, enum oom_turn turn)
+{
+	w->turn = turn;
+	w->node = w->first;
+	walk();
+}
+
 SEC("tp_btf/mark_victim")
 int oom_kill(__u64 *ctx)
 {
@@ -423,14 +705,18 @@ int oom_kill(__u64 *ctx)
 
 		w->listed += written > 0;
 		w->lost += written < 0;
-		read_cgroups(s, w->victim, st->root);
+		read_cgroups(s, w->victim, st);
 	}
 	/* The kill of a whole cgroup is one episode. */
 	table = !st->victims_only && (!st->table_ns || began - st->table_ns > ZMEM_OOM_EPISODE_NS);
 	if (table) {
 		st->table_ns = began;
 		w->deadline = began + ZMEM_OOM_BUDGET_NS;
-		walk();
+		s->unread.count = 0;
+		walk_turn(w, TURN_CGROUP);
+		walk_turn(w, TURN_LARGE);
+		walk_turn(w, TURN_REST);
+		send_unread(s);
 	}
 	write_end(s, began, table);
 	return 0;

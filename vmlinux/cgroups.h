@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The kernel types of cgroups that bpf/cgroup_path.bpf.h reads, by the rules of vmlinux.h. */
+/*
+ * The kernel types of cgroups that bpf/cgroup_path.bpf.h and bpf/limits.bpf.h read, by the rules of
+ * vmlinux.h.
+ */
 #ifndef ZMEM_VMLINUX_CGROUPS_H
 #define ZMEM_VMLINUX_CGROUPS_H
 
@@ -24,6 +27,27 @@ struct cgroup {
 
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
+/* In pages; PAGE_COUNTER_MAX: no limit (include/linux/page_counter.h). */
+struct page_counter {
+	atomic_long_t usage;
+	unsigned long max;
+};
+
+struct mem_cgroup___limits {
+	struct cgroup_subsys_state css;
+	struct page_counter memory;
+	struct page_counter swap;  /* v2 */
+	struct page_counter memsw; /* v1: memory and swap */
+};
+
+/* The values of constraint are those of enum zmem_oom_constraint (include/linux/oom.h). */
+struct oom_control {
+	struct mem_cgroup___limits *memcg;
+	int order;
+	int constraint;
 };
 
 struct css_set {

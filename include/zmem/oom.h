@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What the program on the tracepoint mark_victim hands to user space, through a ring buffer: for
- * each kill a record of the victim, then at most once in ZMEM_OOM_EPISODE_NS one of every other
- * process, then an end.
+ * each kill a record of the victim and the limits of its cgroup, then at most once in
+ * ZMEM_OOM_EPISODE_NS a record of every other process, then an end.
+ *
+ * Other processes are read in this order: those of the cgroup whose limit was reached, those that
+ * were large in the last snapshot, the rest. Those for which there is no time are listed.
  */
 #ifndef ZMEM_OOM_H
 #define ZMEM_OOM_H
@@ -11,13 +14,20 @@
 
 /* The tracepoint holds a spinlock of the victim: so long other processes are read. */
 #define ZMEM_OOM_BUDGET_NS 5000000ULL
-/* And so long those that were not read are counted. */
+/* And so long those that were not read are listed. */
 #define ZMEM_OOM_COUNT_NS   1000000ULL
 #define ZMEM_OOM_EPISODE_NS 2000000000ULL
 /* 5,000 processes; a power of two and of pages. */
 #define ZMEM_OOM_RING (1 << 21)
 /* Of it the room that other processes leave: 100 victims and their ends. */
 #define ZMEM_OOM_KEPT (1 << 18)
+
+/*
+ * User space writes pids of large processes into a map, each at its pid modulo ZMEM_OOM_LARGE_SLOTS,
+ * which is a power of two. Of them so many are found.
+ */
+#define ZMEM_OOM_LARGE_SLOTS 4096
+#define ZMEM_OOM_LARGE	     512
 
 /* What is read of each kill; the argument of oom_setup, a u64. */
 enum zmem_oom_scope {
@@ -29,6 +39,8 @@ enum zmem_oom_what {
 	ZMEM_OOM_VICTIM = 1,
 	ZMEM_OOM_PROCESS = 2,
 	ZMEM_OOM_END = 3,
+	ZMEM_OOM_LIMITS = 4,
+	ZMEM_OOM_UNREAD = 5,
 };
 
 struct zmem_oom_head {
@@ -66,6 +78,51 @@ struct zmem_oom_path {
 	__u32 words;	 /* of the names */
 	__u32 levels;	 /* names */
 	__u32 memory_up; /* levels above it at which the memory controller is (v2) */
+};
+
+/* enum oom_constraint (include/linux/oom.h) */
+enum zmem_oom_constraint {
+	ZMEM_OOM_NONE = 0, /* the machine */
+	ZMEM_OOM_CPUSET = 1,
+	ZMEM_OOM_MEMORY_POLICY = 2,
+	ZMEM_OOM_MEMCG = 3,
+};
+
+/* A memory cgroup, in pages. */
+struct zmem_oom_level {
+	__u64 usage, max;
+	__u64 swap_usage, swap_max; /* v1: of memory and swap */
+};
+
+#define ZMEM_OOM_NOWHERE (~0U)
+
+/* Why the kernel kills, and the limits of the victim's memory cgroup and of those above it. */
+struct zmem_oom_limits {
+	struct zmem_oom_head head;
+	/*
+	 * The call of oom_kill_process() that kills; all victims of memory.oom.group are of one
+	 * call. 0: it is not known, and neither are the next three.
+	 */
+	__u32 call;
+	__u32 constraint; /* enum zmem_oom_constraint */
+	__s32 order;	  /* of the allocation: 2^order pages. -1: SysRq */
+	__u32 at;	  /* the level whose limit was reached; ZMEM_OOM_NOWHERE: none of these */
+	__u32 v2;
+	__u32 count;
+	/* From the victim's own one up to the root. The message ends with the last one. */
+	struct zmem_oom_level level[ZMEM_OOM_LEVELS + 1];
+};
+
+#define ZMEM_OOM_LIST 64
+
+/* Processes that lived and were not read. */
+struct zmem_oom_unread {
+	struct zmem_oom_head head;
+	__u64 count;
+	struct {
+		__u64 pid;
+		__u64 start_boottime_ns; /* as in a record */
+	} process[ZMEM_OOM_LIST];
 };
 
 struct zmem_oom_end {

@@ -121,6 +121,9 @@ static const struct part oom_parts[] = {
 	{BPF_ITER, false, "oom_kill"},
 	{BPF_SETUP, false, "cpu_offset_setup"},
 	{BPF_OOM_SETUP, false, "oom_setup"},
+	{BPF_OOM_BEGIN, false, "oom_call_begin"},
+	{BPF_OOM_END, false, "oom_call_end"},
+	{BPF_LARGE, true, "large"},
 	{BPF_RING, true, "ring"},
 	{},
 };

@@ -290,9 +290,10 @@ static int load(enum bpf_object_id object, enum bpf_loader loader, const struct 
 }
 
 int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader loader,
-		    uint32_t memos, struct diag *diag, struct bpf_handle *ret)
+		    uint32_t memos, const char *const *without, struct diag *diag,
+		    struct bpf_handle *ret)
 {
-	struct bpf_sizes sizes = {.memos = memos ? memos : 1};
+	struct bpf_sizes sizes = {.memos = memos ? memos : 1, .without = without};
 	struct bpf_missing missing = {};
 	struct cpu_ids ids;
 	int r;
@@ -382,7 +383,7 @@ static int bpf_open(const struct source_variant *variant, const struct procfs *p
 	r = bpf_source_load(variant->name,
 			    variant->object == OBJECT_PSS && memos->each ? OBJECT_PSS_MEMOS
 									 : variant->object,
-			    variant->loader, memos->each * memos->readers, diag, &b->object);
+			    variant->loader, memos->each * memos->readers, NULL, diag, &b->object);
 	if (r < 0)
 		return r;
 	b->link_fd = iterator_link(b->object.fd[BPF_ITER], NULL);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -13,7 +14,10 @@
 union message {
 	struct zmem_oom_head head; /* of each message */
 	struct zmem_oom_record record;
-	struct zmem_oom_end end; /* if head.what is ZMEM_OOM_END */
+	/* If head.what says so. */
+	struct zmem_oom_end end;
+	struct zmem_oom_limits limits;
+	struct zmem_oom_unread unread;
 };
 
 void oom_messages_add(struct oom_messages *m, const void *data, size_t len)
@@ -139,22 +143,81 @@ static void end_kill(struct oom_messages *m, const struct zmem_oom_end *end, str
 	kill->late = end->late;
 	kill->unread = end->unread;
 	kill->counted = end->counted;
+	kill->unread_list = m->unread;
+	kill->unread_listed = m->unread_count;
 	kill->missed = end->head.kill - m->kills - 1;
 	read_cgroup(end, &kill->cgroup);
 	m->kills = end->head.kill;
+}
+
+/* ---- limits ---- */
+
+/* PAGE_COUNTER_MAX, or more than any memory. */
+static uint64_t limit_bytes(uint64_t pages, uint32_t page_size)
+{
+	return pages < UINT64_C(1) << 50 ? pages * page_size : UINT64_MAX;
+}
+
+static int read_limits(const struct oom_messages *m, const struct zmem_oom_limits *from,
+		       uint32_t size, struct oom_limits *ret)
+{
+	const uint32_t page = m->limits.page_size;
+
+	if (size < offsetof(struct zmem_oom_limits, level) || from->count > ZMEM_OOM_LEVELS + 1 ||
+	    size != offsetof(struct zmem_oom_limits, level) + from->count * sizeof(*from->level))
+		return -EBADMSG;
+	ret->call = from->call;
+	ret->constraint = from->constraint;
+	ret->order = from->order;
+	ret->at = from->at < from->count ? (int)from->at : -1;
+	ret->v2 = from->v2;
+	ret->count = from->count;
+	for (uint32_t i = 0; i < from->count; i++) {
+		const struct zmem_oom_level *level = &from->level[i];
+
+		ret->level[i] = (struct oom_level){
+			limit_bytes(level->usage, page), limit_bytes(level->max, page),
+			limit_bytes(level->swap_usage, page), limit_bytes(level->swap_max, page)};
+	}
+	return 0;
+}
+
+/* ---- processes that were not read ---- */
+
+static int read_unread(struct oom_messages *m, const struct zmem_oom_unread *from, uint32_t size)
+{
+	if (size != sizeof(*from) || from->count > ZMEM_OOM_LIST)
+		return -EBADMSG;
+	for (size_t i = 0; i < from->count; i++) {
+		/* Those that we cannot name are only counted. */
+		if (!from->process[i].pid || from->process[i].pid > INT32_MAX)
+			continue;
+		if (!array_room(&m->unread, m->unread_count, &m->unread_room, 256))
+			return -ENOMEM;
+		m->unread[m->unread_count++] = (struct oom_unread){
+			(pid_t)from->process[i].pid, from->process[i].start_boottime_ns};
+	}
+	return 0;
 }
 
 /* Reads one message into the kill. Returns 1 at its end, 0, or a negative errno. */
 static int read_message(struct oom_messages *m, const union message *message, uint32_t size,
 			struct oom_kill *kill, struct snapshot *s)
 {
-	if (message->head.what == ZMEM_OOM_END && end_is_whole(&message->end, size)) {
+	switch (message->head.what) {
+	case ZMEM_OOM_END:
+		if (!end_is_whole(&message->end, size))
+			return -EBADMSG;
 		end_kill(m, &message->end, kill);
 		return 1;
+	case ZMEM_OOM_LIMITS:
+		return read_limits(m, &message->limits, size, &kill->limits);
+	case ZMEM_OOM_UNREAD:
+		return read_unread(m, &message->unread, size);
+	default:
+		return size == sizeof(message->record) ? add_process(m, &message->record, kill, s)
+						       : -EBADMSG;
 	}
-	if (message->head.what == ZMEM_OOM_END || size != sizeof(message->record))
-		return -EBADMSG;
-	return add_process(m, &message->record, kill, s);
 }
 
 /* Drops messages up to `used`. What is left of an incomplete kill waits for its end. */
@@ -188,6 +251,7 @@ int oom_messages_next(struct oom_messages *m, struct oom_kill *ret, struct snaps
 		if (message.head.kill != number) {
 			snapshot_clear(snapshot);
 			*ret = (struct oom_kill){};
+			m->unread_count = 0;
 			number = message.head.kill;
 			begin = at - sizeof(size);
 		}
@@ -206,4 +270,5 @@ int oom_messages_next(struct oom_messages *m, struct oom_kill *ret, struct snaps
 void oom_messages_done(struct oom_messages *m)
 {
 	strbuf_done(&m->bytes);
+	free(m->unread);
 }

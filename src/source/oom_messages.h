@@ -12,9 +12,11 @@
 
 struct oom_messages {
 	struct decode_limits limits;
-	struct strbuf bytes; /* messages that were received: a length, then as many bytes */
-	size_t used;	     /* bytes of them that belong to kills that were returned */
-	uint32_t kills;	     /* the number of the last kill that was returned */
+	struct strbuf bytes;	   /* messages that were received: a length, then as many bytes */
+	size_t used;		   /* bytes of them that belong to kills that were returned */
+	uint32_t kills;		   /* the number of the last kill that was returned */
+	struct oom_unread *unread; /* of that kill */
+	size_t unread_count, unread_room;
 };
 
 /* Copies a message. Messages without room are dropped; their kills are counted as missed. */

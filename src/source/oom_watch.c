@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -19,9 +21,18 @@
 
 #define LINES 16
 
+enum {
+	LINK_KILL, /* holds the program, which holds its maps */
+	/* Around oom_kill_process(), where that works. */
+	LINK_BEGIN,
+	LINK_END,
+	LINKS,
+};
+
 struct oom_watch {
-	int link_fd; /* holds the program, which holds its maps */
+	int link_fd[LINKS];
 	int ring_fd;
+	uint32_t *large; /* of ZMEM_OOM_LARGE_SLOTS */
 	struct ring_buffer *ring;
 	struct oom_messages messages;
 	int log_fd;		     /* /dev/kmsg; -1: it may not be read */
@@ -41,10 +52,37 @@ static int receive(void *arg, void *data, size_t len)
 
 /* ---- opening ---- */
 
+/* Without them it is the kernel's log that tells whose limit was reached. */
+static void attach_around(struct oom_watch *w, const struct bpf_handle *object)
+{
+	if (!object->fd[BPF_OOM_BEGIN] || !object->fd[BPF_OOM_END])
+		return;
+	/* A call that begins is never without its end. */
+	w->link_fd[LINK_END] = bpf_raw_tracepoint_open(NULL, object->fd[BPF_OOM_END]);
+	if (w->link_fd[LINK_END] >= 0)
+		w->link_fd[LINK_BEGIN] = bpf_raw_tracepoint_open(NULL, object->fd[BPF_OOM_BEGIN]);
+}
+
+static int map_large(struct oom_watch *w, const struct bpf_handle *object)
+{
+	void *map = mmap(NULL, ZMEM_OOM_LARGE_SLOTS * sizeof(*w->large), PROT_READ | PROT_WRITE,
+			 MAP_SHARED, object->fd[BPF_LARGE], 0);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	w->large = map;
+	return 0;
+}
+
 static int attach(struct oom_watch *w, const struct bpf_handle *object)
 {
-	w->link_fd = bpf_raw_tracepoint_open(NULL, object->fd[BPF_ITER]);
-	if (w->link_fd < 0)
+	int r = map_large(w, object);
+
+	if (r < 0)
+		return r;
+	attach_around(w, object);
+	w->link_fd[LINK_KILL] = bpf_raw_tracepoint_open(NULL, object->fd[BPF_ITER]);
+	if (w->link_fd[LINK_KILL] < 0)
 		return -errno;
 	w->ring_fd = fcntl(object->fd[BPF_RING], F_DUPFD_CLOEXEC, 0);
 	if (w->ring_fd < 0)
@@ -53,12 +91,26 @@ static int attach(struct oom_watch *w, const struct bpf_handle *object)
 	return w->ring ? 0 : -errno;
 }
 
+/* Loads it, if need be without the programs around oom_kill_process(), which the compiler may have
+ * merged with another function. */
+static int load_object(enum bpf_object_id id, struct diag *diag, struct bpf_handle *ret)
+{
+	static const char *const around[] = {"oom_call_begin", "oom_call_end", NULL};
+	int r = bpf_source_load("OOM kills", id, LOADER_LIBBPF, 0, NULL, diag, ret);
+
+	if (r == 0 || r == -ENOMEM)
+		return r;
+	diag_remove(diag);
+	bpf_handle_close(ret);
+	return bpf_source_load("OOM kills", id, LOADER_LIBBPF, 0, around, diag, ret);
+}
+
 static int open_object(struct oom_watch *w, enum bpf_object_id id, enum zmem_oom_scope scope,
 		       struct diag *diag)
 {
 	cleanup(bpf_handle_close) struct bpf_handle object = {};
 	uint64_t argument = scope;
-	int r = bpf_source_load("OOM kills", id, LOADER_LIBBPF, 0, diag, &object);
+	int r = load_object(id, diag, &object);
 
 	if (r < 0)
 		return r;
@@ -89,7 +141,9 @@ int oom_watch_open(enum zmem_oom_scope scope, struct diag *diag, struct oom_watc
 
 		if (!w)
 			return -ENOMEM;
-		w->link_fd = w->ring_fd = w->log_fd = -1;
+		w->ring_fd = w->log_fd = -1;
+		for (int l = 0; l < LINKS; l++)
+			w->link_fd[l] = -1;
 		r = open_object(w, id[i], scope, diag);
 		if (r == 0) {
 			open_log(w);
@@ -116,11 +170,55 @@ void oom_watch_close(struct oom_watch *w)
 	if (!w)
 		return;
 	ring_buffer__free(w->ring);
-	close_fd(&w->link_fd);
+	for (int i = 0; i < LINKS; i++)
+		close_fd(&w->link_fd[i]);
+	if (w->large)
+		munmap(w->large, ZMEM_OOM_LARGE_SLOTS * sizeof(*w->large));
 	close_fd(&w->ring_fd);
 	close_fd(&w->log_fd);
 	oom_messages_done(&w->messages);
 	free(w);
+}
+
+/* ---- large processes ---- */
+
+struct large {
+	uint64_t bytes;
+	pid_t pid;
+};
+
+static int by_bytes(const void *pa, const void *pb)
+{
+	const struct large *a = pa, *b = pb;
+
+	return ORDER_OF(b->bytes, a->bytes);
+}
+
+void oom_watch_note_large(struct oom_watch *w, const struct snapshot *s)
+{
+	static const enum counter held[] = {COUNTER_RSS_ANON, COUNTER_RSS_SHMEM, COUNTER_SWAP};
+	cleanup_free struct large *list = NULL;
+
+	memset(w->large, 0, ZMEM_OOM_LARGE_SLOTS * sizeof(*w->large));
+	/* So few are all read. */
+	if (s->count > ZMEM_OOM_LARGE)
+		list = calloc(s->count, sizeof(*list));
+	for (size_t i = 0; list && i < s->count; i++) {
+		list[i].pid = s->process[i].pid;
+		for (size_t c = 0; c < ARRAY_SIZE(held); c++)
+			list[i].bytes += process_has(&s->process[i], held[c])
+						 ? process_value(&s->process[i], held[c])
+						 : 0;
+	}
+	if (list)
+		qsort(list, s->count, sizeof(*list), by_bytes);
+	/* Of two with the same slot the larger one stays. */
+	for (size_t i = 0; list && i < ZMEM_OOM_LARGE; i++) {
+		uint32_t *slot = &w->large[(uint32_t)list[i].pid % ZMEM_OOM_LARGE_SLOTS];
+
+		if (!*slot)
+			*slot = (uint32_t)list[i].pid;
+	}
 }
 
 /* ---- the kernel's log ---- */

@@ -27,6 +27,30 @@ struct oom_cgroup {
 	char root[OOM_CGROUP_MAX];   /* of our cgroup namespace */
 };
 
+/* Bytes; UINT64_MAX: no limit. */
+struct oom_level {
+	uint64_t usage, max;
+	uint64_t swap_usage, swap_max; /* v1: of memory and swap */
+};
+
+/* Why the kernel killed, and the limits of the victim's cgroup, at the moment of the kill. */
+struct oom_limits {
+	uint32_t call; /* kills of one call are of one group; 0: it is not known, nor the next three
+			*/
+	uint32_t constraint; /* enum zmem_oom_constraint */
+	int32_t order;
+	int at; /* the level whose limit was reached; -1: none of these */
+	bool v2;
+	unsigned count;				     /* 0: they were not read */
+	struct oom_level level[ZMEM_OOM_LEVELS + 1]; /* from the memory cgroup of the victim up */
+};
+
+/* A process that lived and was not read. */
+struct oom_unread {
+	pid_t pid;
+	uint64_t start_ns;
+};
+
 /* One kill. */
 struct oom_kill {
 	uint64_t boottime_ns;
@@ -40,6 +64,9 @@ struct oom_kill {
 	bool late;	    /* the time was over before the last process */
 	uint32_t unread;    /* processes that were not read then; more, if not all are counted */
 	bool counted;
+	const struct oom_unread *unread_list; /* some of them; valid until the next kill */
+	size_t unread_listed;
+	struct oom_limits limits;
 	uint32_t missed; /* kills before this one of which nothing was received */
 	struct oom_cgroup cgroup;
 	bool counts_known;
@@ -66,6 +93,8 @@ int oom_watch_fd(const struct oom_watch *w);
  * there is none, or a negative errno.
  */
 int oom_watch_next(struct oom_watch *w, struct oom_kill *ret, struct snapshot *snapshot);
+/* At a kill, processes that are large in this snapshot are read before others. */
+void oom_watch_note_large(struct oom_watch *w, const struct snapshot *s);
 void oom_watch_close(struct oom_watch *w);
 
 #endif

@@ -67,9 +67,11 @@ struct source_variant {
 /*
  * Loads an object and finds its per-CPU offsets (bpf_source.c). Returns 0, or a negative errno and
  * a note of `name` in diag; bpf_handle_close() in either case. `memos`: of all readers, or 0.
+ * `without`: as in struct bpf_sizes.
  */
 int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader loader,
-		    uint32_t memos, struct diag *diag, struct bpf_handle *ret);
+		    uint32_t memos, const char *const *without, struct diag *diag,
+		    struct bpf_handle *ret);
 
 /*
  * The same for an object that finds the entry of a CPU by its number. `targets`: entries of on_cpu
