@@ -136,7 +136,18 @@ static int read_events(const struct cgroup_mounts *h, int dirfd, struct memcg *m
  */
 static void set_stat(const char *text, bool v2, struct memcg *m)
 {
-	uint64_t anon, file, shmem, slab, unused;
+	/* Of v2; v1 has one sum of kernel memory, in another file. */
+	static const struct {
+		const char *name;
+		enum counter counter;
+	} kernel[] = {
+		{"kernel ", COUNTER_MEM_KERNEL}, /* since Linux 5.18 (a8c49af3be5f) */
+		{"slab ", COUNTER_MEM_SLAB},
+		{"pagetables ", COUNTER_MEM_PAGETABLES}, /* since Linux 5.11 (f0c0c115fb81) */
+		{"percpu ", COUNTER_MEM_PERCPU},
+		{"sock ", COUNTER_MEM_SOCK},
+	};
+	uint64_t anon, file, shmem, unused;
 
 	if (find_number(text, v2 ? "anon " : "total_rss ", &anon))
 		set_detail(m, COUNTER_MEM_ANON, anon);
@@ -145,16 +156,15 @@ static void set_stat(const char *text, bool v2, struct memcg *m)
 		if (find_number(text, v2 ? "file " : "total_cache ", &file))
 			set_detail(m, COUNTER_MEM_FILE, file > shmem ? file - shmem : 0);
 	}
-	if (v2 && find_number(text, "slab ", &slab))
-		set_detail(m, COUNTER_MEM_SLAB, slab);
 	/* As the kubelet computes it from memory.current: never less than 0. */
 	if (m->current_known &&
 	    find_number(text, v2 ? "inactive_file " : "total_inactive_file ", &unused))
 		set_detail(m, COUNTER_MEM_WORKING_SET,
 			   m->current > unused ? m->current - unused : 0);
-	/* Since Linux 5.18 (a8c49af3be5f). */
-	if (v2 && find_number(text, "kernel ", &unused))
-		set_detail(m, COUNTER_MEM_KERNEL, unused);
+	for (size_t i = 0; v2 && i < ARRAY_SIZE(kernel); i++) {
+		if (find_number(text, kernel[i].name, &unused))
+			set_detail(m, kernel[i].counter, unused);
+	}
 	if (!v2 && find_number(text, "total_swap ", &unused))
 		set_detail(m, COUNTER_MEM_SWAP, unused);
 }
@@ -198,6 +208,8 @@ static int read_details(const struct cgroup_mounts *h, int dirfd, struct memcg *
 		set_detail(m, COUNTER_OOM_KILLS, m->oom_kills);
 	if (r == 0 && !h->v2)
 		r = read_detail(dirfd, "memory.kmem.usage_in_bytes", COUNTER_MEM_KERNEL, m);
+	if (r == 0 && !h->v2)
+		r = read_detail(dirfd, "memory.kmem.tcp.usage_in_bytes", COUNTER_MEM_SOCK, m);
 	if (r < 0 || !h->v2)
 		return r;
 	r = read_detail(dirfd, "memory.swap.current", COUNTER_MEM_SWAP, m);

@@ -388,6 +388,9 @@ static const struct member memcg_members[] = {
 	DETAIL(10, PSI_SOME_10),
 	DETAIL(11, PSI_FULL_10),
 	DETAIL(12, MEM_KERNEL),
+	DETAIL(13, MEM_PAGETABLES),
+	DETAIL(14, MEM_PERCPU),
+	DETAIL(15, MEM_SOCK),
 #undef DETAIL
 };
 

@@ -202,9 +202,10 @@ static void draw_charged(struct detail_pane *d, struct screen *s, const struct p
 	static const struct {
 		const char *name;
 		enum counter counter;
-	} part[] = {{"anon", COUNTER_MEM_ANON},	  {"file", COUNTER_MEM_FILE},
-		    {"shmem", COUNTER_MEM_SHMEM}, {"kernel", COUNTER_MEM_KERNEL},
-		    {"swap", COUNTER_MEM_SWAP},	  {"zswap", COUNTER_MEM_ZSWAP}};
+	} part[] = {{"anon", COUNTER_MEM_ANON},	   {"file", COUNTER_MEM_FILE},
+		    {"shmem", COUNTER_MEM_SHMEM},  {"kernel", COUNTER_MEM_KERNEL},
+		    {"sockets", COUNTER_MEM_SOCK}, {"swap", COUNTER_MEM_SWAP},
+		    {"zswap", COUNTER_MEM_ZSWAP}};
 	struct line *l = &s->pen;
 
 	if (!process_has(p, COUNTER_MEM_ANON))

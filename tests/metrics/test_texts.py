@@ -39,6 +39,7 @@ COUNTERS = {"zmem_group_memory_proportional_bytes": "pss_bytes",
             "zmem_group_memory_swap_limit_bytes": "mem_swap_limit_bytes",
             "zmem_group_memory_zswap_bytes": "mem_zswap_bytes",
             "zmem_group_memory_kernel_bytes": "mem_kernel_bytes",
+            "zmem_group_memory_sockets_bytes": "mem_sock_bytes",
             "zmem_group_processes": "procs",
             "zmem_group_proportional_missing_processes": "pss_missing_processes"}
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

@@ -291,6 +291,7 @@ static inline void sample_groups(struct sample *s)
 	process_set(p, COUNTER_MEM_SHMEM, 150 * MIB);
 	process_set(p, COUNTER_MEM_SLAB, 20 * MIB);
 	process_set(p, COUNTER_MEM_KERNEL, 30 * MIB);
+	process_set(p, COUNTER_MEM_SOCK, 3 * MIB);
 	process_set(p, COUNTER_MEM_SWAP, 40 * MIB);
 	process_set(p, COUNTER_OOM_KILLS, 2);
 	process_set(p, COUNTER_PSI_SOME_10, 1203);

@@ -395,6 +395,9 @@ TEST(details)
 		{COUNTER_PSI_SOME_10, 125, NONE, NONE},
 		{COUNTER_PSI_FULL_10, 10000, NONE, NONE},
 		{COUNTER_MEM_KERNEL, 900, NONE, 30},
+		{COUNTER_MEM_PAGETABLES, 120, NONE, NONE},
+		{COUNTER_MEM_PERCPU, 40, NONE, NONE},
+		{COUNTER_MEM_SOCK, 60, NONE, 8},
 	};
 	struct process p[3];
 	cleanup(proc_tree_done) struct proc_tree t, t1;
@@ -407,7 +410,8 @@ TEST(details)
 	sh(&t, "echo 7000 >cg/a/memory.high; echo max >cg/a/memory.swap.max; cd cg/a/b\n"
 	       "echo max >memory.high; echo 800 >memory.swap.max; echo 70 >memory.swap.current\n"
 	       "echo 7 >memory.zswap.current; echo oom_kill 3 >memory.events\n"
-	       "echo 'anon 1000\nfile 3000\nkernel 900\nshmem 500\ninactive_file 600\nslab 400' "
+	       "echo 'anon 1000\nfile 3000\nkernel 900\nshmem 500\ninactive_file 600\nslab 400\n"
+	       "pagetables 120\npercpu 40\nsock 60' "
 	       ">memory.stat\n"
 	       "echo 'some avg10=1.25 avg60=0.00 avg300=0.00 total=5\n"
 	       "full avg10=100.00 avg60=0.00 avg300=0.00 total=5' >memory.pressure");
@@ -421,9 +425,10 @@ TEST(details)
 	tree_make(&t1, "35 31 0:32 / @/m rw - cgroup cgroup rw,memory");
 	v1(&t1, "m/a", "5", "100", "100");
 	v1(&t1, "m/a/b", "5000", "100", "100");
-	sh(&t1, "echo 'rss 1\ntotal_cache 300\ntotal_rss 20\ntotal_shmem 100\ntotal_swap 9\n"
-		"total_inactive_file 50\nhierarchical_memory_limit 90' >m/a/b/memory.stat\n"
-		"echo 30 >m/a/b/memory.kmem.usage_in_bytes");
+	sh(&t1,
+	   "echo 'rss 1\ntotal_cache 300\ntotal_rss 20\ntotal_shmem 100\ntotal_swap 9\n"
+	   "total_inactive_file 50\nhierarchical_memory_limit 90' >m/a/b/memory.stat\n"
+	   "echo 30 >m/a/b/memory.kmem.usage_in_bytes; echo 8 >m/a/b/memory.kmem.tcp.usage_in_bytes");
 	read_details(&t1, &p[2], true);
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
 		assert_counter(&p[0], want[i].counter, want[i].whole);

@@ -70,7 +70,8 @@ TEST(table)
 		"pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem peak vsize locked "
 		"pinned pgtables hugetlb thp maps majflt swapins mem_current mem_limit mem_high "
 		"mem_working_set mem_anon mem_file mem_shmem mem_slab mem_swap mem_swap_limit "
-		"mem_zswap oom_kills psi_some_10 psi_full_10 mem_kernel %pss %swap swap_ratio %limit pss_source "
+		"mem_zswap oom_kills psi_some_10 psi_full_10 mem_kernel mem_pagetables mem_percpu mem_sock "
+		"%pss %swap swap_ratio %limit pss_source "
 		"pss_status mm_id "
 		"mm_owner counters_source swap_pss_status swap_ram_status exe_deleted container_id container_status");
 }
@@ -216,7 +217,7 @@ TEST(groups)
 	assert_ptr_equal(list.item[1], find("procs"));
 	assert_ptr_equal(list.item[list.count - 1], find("swapins"));
 	process_list_whole(&list, find("container"));
-	assert_ptr_equal(list.item[list.count - 1], find("mem_kernel"));
+	assert_ptr_equal(list.item[list.count - 1], find("mem_sock"));
 	process_list_whole(&list, NULL);
 	assert_ptr_equal(list.item[list.count - 1], find("swapins"));
 }
