@@ -23,8 +23,8 @@
 #define ZMEM_OOM_KEPT (1 << 18)
 
 /*
- * User space writes pids of large processes into a map, each at its pid modulo ZMEM_OOM_LARGE_SLOTS,
- * which is a power of two. Of them so many are found.
+ * User space writes pids of large processes into a map, each at its pid modulo
+ * ZMEM_OOM_LARGE_SLOTS, which is a power of two. Of them so many are found.
  */
 #define ZMEM_OOM_LARGE_SLOTS 4096
 #define ZMEM_OOM_LARGE	     512

@@ -3,16 +3,20 @@
 #include "collect/oom_moment.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "collect/collect_rows.h"
 #include "proc/cgroup.h"
 
 /* ---- the victim's cgroup ---- */
 
-#define SEEN_MAX (OOM_CGROUP_MAX + 3 * ZMEM_OOM_LEVELS) /* "/.." for each level of the root */
+#define SEEN_MAX                                                                                   \
+	sizeof(((struct oom_reason *)NULL)->cgroup) /* "/.." for each level of the root            \
+						     */
 
 /* The path as our cgroup namespace has it. False if the kernel side did not read the cgroups. */
 static bool see_cgroup(const struct oom_kill *kill, const char *path, char ret[SEEN_MAX])
@@ -192,6 +196,180 @@ static void drop_refused(struct oom_moment *m, const struct collector *c, pid_t 
 	s->count = kept;
 }
 
+/* ---- whose limit ---- */
+
+/* The path of a level, from the root of the hierarchy: of the memory cgroup without its last names.
+ */
+static void level_path(const struct oom_kill *kill, int level, char ret[OOM_CGROUP_MAX])
+{
+	char *end;
+
+	snprintf(ret, OOM_CGROUP_MAX, "%s", kill->cgroup.memory);
+	while (level-- > 0 && (end = strrchr(ret, '/')))
+		*end = '\0';
+	if (!*ret)
+		snprintf(ret, OOM_CGROUP_MAX, "/");
+}
+
+/* The level of a path from the root of the hierarchy; -1: it is not above the victim. */
+static int level_of(const struct oom_kill *kill, const char *path)
+{
+	char above[OOM_CGROUP_MAX];
+
+	for (int i = 0; kill->cgroup.status == ZMEM_OOM_PATH_KNOWN && i < (int)kill->limits.count;
+	     i++) {
+		level_path(kill, i, above);
+		if (strcmp(above, path) == 0)
+			return i;
+	}
+	return -1;
+}
+
+/* Of the call that killed. */
+static void reason_of_call(const struct oom_kill *kill, struct oom_reason *ret)
+{
+	static const char *const name[] = {
+		[ZMEM_OOM_NONE] = "none",
+		[ZMEM_OOM_CPUSET] = "cpuset",
+		[ZMEM_OOM_MEMORY_POLICY] = "memory_policy",
+		[ZMEM_OOM_MEMCG] = "memcg",
+	};
+	const struct oom_limits *l = &kill->limits;
+	char path[OOM_CGROUP_MAX];
+
+	ret->known = l->call && l->constraint < ARRAY_SIZE(name);
+	if (!ret->known)
+		return;
+	ret->source = EVENT_FROM_KERNEL;
+	snprintf(ret->constraint, sizeof(ret->constraint), "%s", name[l->constraint]);
+	ret->at = l->at;
+	if (ret->at < 0)
+		return;
+	level_path(kill, ret->at, path);
+	if (!see_cgroup(kill, path, ret->cgroup))
+		*ret->cgroup = '\0';
+}
+
+/* Of the kernel's log, which has paths from the root of the hierarchy. */
+static void reason_of_log(const struct oom_kill *kill, struct oom_reason *ret)
+{
+	const struct oom_line *line = &kill->line;
+
+	ret->known = kill->line_known && line_agrees(kill) && *line->constraint;
+	if (!ret->known)
+		return;
+	ret->source = EVENT_FROM_LOG;
+	snprintf(ret->constraint, sizeof(ret->constraint), "%s", line->constraint);
+	if (!*line->cgroup)
+		return;
+	ret->at = level_of(kill, line->cgroup);
+	if (!see_cgroup(kill, line->cgroup, ret->cgroup))
+		snprintf(ret->cgroup, sizeof(ret->cgroup), "%s", line->cgroup);
+}
+
+/* What fills the cgroup: the sooner after the kill, the nearer to what it was. */
+static int read_parts(struct oom_moment *m, struct collector *c)
+{
+	struct oom_reason *reason = &m->reason;
+
+	if (!*reason->cgroup)
+		return 0;
+	reason->parts_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
+	return memcg_read(&c->proc, &m->snapshot, reason->cgroup, &reason->parts);
+}
+
+void oom_moment_find_reason(struct oom_moment *m, const struct oom_kill *kill)
+{
+	m->reason = (struct oom_reason){.at = -1};
+	reason_of_call(kill, &m->reason);
+	if (!m->reason.known)
+		reason_of_log(kill, &m->reason);
+}
+
+/*
+ * Whether the cgroup, or one below it, was out of memory since the last snapshot. Of one that the
+ * last snapshot did not have it is not known.
+ */
+static bool was_out(const struct oom_moment *m, const struct collector *c, const char *path)
+{
+	const struct memcg *now = snapshot_find_memcg(&m->snapshot, path);
+	const struct memcg *last = snapshot_find_memcg(&c->snapshot, path);
+
+	return now && last && now->oom_known && last->oom_known && now->oom > last->oom;
+}
+
+/*
+ * Without the call and a line of the log: the lowest cgroup above the victim that was out of memory
+ * is the one whose limit was reached (memory.events of v2). If there is none, it was the machine, a
+ * cpuset or a memory policy, and stays unknown. So it does if the lowest ones were not read or are
+ * not known, because the event is counted in all cgroups above.
+ */
+static int infer_reason(struct oom_moment *m, struct collector *c, const struct oom_kill *kill)
+{
+	const struct process *victim = snapshot_find(&m->snapshot, kill->pid);
+	struct oom_reason *reason = &m->reason;
+	const char *cgroup = victim && victim->cgroup ? victim->cgroup : "";
+	size_t len = strlen(cgroup);
+	char path[SEEN_MAX];
+	int level = 0;
+
+	if (!len || len + 1 >= sizeof(path) || memcg_reach(cgroup, MEMCG_DEPTH_MAX) < len)
+		return 0;
+	memcpy(path, cgroup, len + 1);
+	for (char *end = path + len; end && end > path + 1; end = strrchr(path, '/'), level++) {
+		*end = '\0';
+		if (!was_out(m, c, path))
+			continue;
+		*reason = (struct oom_reason){.known = true,
+					      .constraint = "memcg",
+					      .source = EVENT_FROM_COUNTS,
+					      .at = -1};
+		snprintf(reason->cgroup, sizeof(reason->cgroup), "%s", path);
+		/* The cgroup may have no memory controller of its own. */
+		for (int i = 0; i < (int)kill->limits.count; i++) {
+			char named[OOM_CGROUP_MAX], seen[SEEN_MAX];
+
+			level_path(kill, i, named);
+			if (see_cgroup(kill, named, seen) && strcmp(seen, path) == 0)
+				reason->at = i;
+		}
+		return read_parts(m, c);
+	}
+	return 0;
+}
+
+/* ---- processes that were not read ---- */
+
+/* Adds them as the last snapshot has them. Returns 0 or a negative errno. */
+static int fill_unread(struct oom_moment *m, const struct collector *c, const struct oom_kill *kill)
+{
+	struct snapshot *s = &m->snapshot;
+
+	m->filled = 0;
+	for (size_t i = 0; i < kill->unread_listed; i++) {
+		const struct oom_unread *u = &kill->unread_list[i];
+		const struct process *known = snapshot_find(&c->snapshot, u->pid);
+		struct process *p;
+
+		if (!known || known->start_ns != u->start_ns)
+			continue;
+		p = snapshot_add(s);
+		if (!p)
+			return -ENOMEM;
+		*p = *known;
+		p->counters_source = FROM_EARLIER;
+		p->charged = NULL;
+		p->pss_source = PSS_FROM_NOTHING;
+		p->pss_status = PSS_SKIPPED;
+		for (int counter = 0; counter < COUNTERS_OF_PROCESS; counter++) {
+			if (counter_table[counter].origin != ORIGIN_KERNEL)
+				p->have &= ~COUNTER_BIT(counter);
+		}
+		m->filled++;
+	}
+	return m->filled ? snapshot_finish(s) : 0;
+}
+
 /* ---- the moment ---- */
 
 /* For the memory cgroups at a kill, of what the last collection left. */
@@ -222,15 +400,24 @@ int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct 
 	struct snapshot *s = &m->snapshot;
 	int r;
 
+	oom_moment_find_reason(m, kill);
+	r = read_parts(m, c);
+	if (r == 0)
+		r = fill_unread(m, c, kill);
+	if (r < 0)
+		return r;
 	machine_read(&c->proc, &s->host, &s->system);
 	s->time_ms = (int64_t)(s->host.boot_ms + kill->boottime_ns / 1000000);
 	s->counters_source = FROM_BPF;
 	s->self = c->self;
 	s->selection = m->selection;
-	s->collection.seen = kill->listed + kill->lost;
-	s->collection.complete = !kill->lost && !kill->late;
-	s->collection.not_seen = kill->lost + kill->unread;
+	s->collection.seen = kill->listed + kill->lost + m->filled;
+	s->collection.not_seen = kill->lost + kill->unread - m->filled;
+	s->collection.earlier = m->filled;
 	s->collection.not_seen_known = kill->table && (!kill->late || kill->counted);
+	s->collection.complete =
+		!kill->lost &&
+		(!kill->late || (s->collection.not_seen_known && !s->collection.not_seen));
 	r = name_cgroup(m, kill);
 	if (r == 0)
 		r = name_new(m, c, kill->pid);
@@ -241,6 +428,8 @@ int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct 
 		drop_refused(m, c, kill->pid);
 	if (r == 0)
 		r = limit_moment(m, c, kill->pid);
+	if (r == 0 && !m->reason.known)
+		r = infer_reason(m, c, kill);
 	if (r == 0)
 		snapshot_forget_charges(s);
 	return r;
@@ -297,72 +486,101 @@ static void describe_victim(const struct oom_moment *m, const struct oom_kill *k
 	event_set_text(e, EVENT_NAMESPACE, p->namespace);
 }
 
-/* What the kernel's log says. */
+/* "pod default/web-0", "container web", "unit app.service": what the victim's path ends with there.
+ */
+static void describe_owner(const struct process *p, const char *cgroup, struct event_record *e)
+{
+	const struct {
+		const char *kind, *name;
+		size_t path;
+	} owner[] = {{"container", p->container, p->container_path},
+		     {"pod", p->pod, p->pod_path},
+		     {"unit", p->unit, p->unit_path}};
+	char text[EVENT_TEXT];
+
+	for (size_t i = 0; i < ARRAY_SIZE(owner); i++) {
+		if (!owner[i].name || !owner[i].path || owner[i].path != strlen(cgroup))
+			continue;
+		snprintf(text, sizeof(text), "%s %s", owner[i].kind, owner[i].name);
+		event_set_text(e, EVENT_LIMIT_OWNER, text);
+		return;
+	}
+}
+
+static void describe_parts(const struct oom_reason *reason, struct event_record *e)
+{
+	static const struct {
+		enum event_member member;
+		enum counter counter;
+	} part[] = {{EVENT_PART_ANON, COUNTER_MEM_ANON},
+		    {EVENT_PART_FILE, COUNTER_MEM_FILE},
+		    {EVENT_PART_SHMEM, COUNTER_MEM_SHMEM},
+		    {EVENT_PART_KERNEL, COUNTER_MEM_KERNEL},
+		    {EVENT_PART_SLAB, COUNTER_MEM_SLAB},
+		    {EVENT_PART_PAGETABLES, COUNTER_MEM_PAGETABLES},
+		    {EVENT_PART_SOCK, COUNTER_MEM_SOCK},
+		    {EVENT_PART_SWAP, COUNTER_MEM_SWAP}};
+	const struct memcg *m = &reason->parts;
+
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		if (memcg_has(m, part[i].counter))
+			event_set(e, part[i].member, memcg_detail(m, part[i].counter));
+	}
+	if (m->details)
+		event_set(e, EVENT_PARTS_MS, (uint64_t)reason->parts_ms);
+}
+
+static void describe_levels(const struct oom_kill *kill, struct event_record *e)
+{
+	_Static_assert(EVENT_LEVELS_MOST == ZMEM_OOM_LEVELS + 1, "match");
+
+	e->levels = kill->limits.count;
+	for (unsigned i = 0; i < e->levels; i++) {
+		const struct oom_level *l = &kill->limits.level[i];
+
+		e->level[i] = (struct event_level){l->usage, l->max, l->swap_usage, l->swap_max};
+	}
+	if (e->levels)
+		event_set(e, EVENT_V2, kill->limits.v2);
+	if (kill->limits.call)
+		event_set(e, EVENT_CALL, kill->limits.call);
+}
+
 static void describe_reason(const struct oom_moment *m, const struct oom_kill *kill,
 			    struct event_record *e)
 {
-	const char *cgroup = kill->line.cgroup;
-	char seen[SEEN_MAX];
+	const struct oom_reason *reason = &m->reason;
+	const struct process *victim = snapshot_find(&m->snapshot, kill->pid);
+	const struct event_level *level;
 
-	event_set_text(e, EVENT_CONSTRAINT, kill->line.constraint);
-	if (*kill->line.request.gfp) {
+	if (kill->line_known && line_agrees(kill) && *kill->line.request.gfp) {
 		event_set_text(e, EVENT_GFP, kill->line.request.gfp);
 		event_set(e, EVENT_ORDER, kill->line.request.order);
+	} else if (kill->limits.call && kill->limits.order >= 0) {
+		event_set(e, EVENT_ORDER, (uint64_t)kill->limits.order);
 	}
-	if (!*cgroup)
+	if (!reason->known)
 		return;
-	/* The log has paths from the root of the hierarchy. */
-	if (see_cgroup(kill, cgroup, seen))
-		cgroup = seen;
-	event_set_text(e, EVENT_LIMIT_CGROUP, cgroup);
-	set_limit(e, m, cgroup);
+	event_set_text(e, EVENT_CONSTRAINT, reason->constraint);
+	event_set(e, EVENT_SOURCE, reason->source);
+	if (reason->at >= 0)
+		event_set(e, EVENT_AT_LEVEL, (uint64_t)reason->at);
+	if (!*reason->cgroup)
+		return;
+	event_set_text(e, EVENT_LIMIT_CGROUP, reason->cgroup);
+	level = event_level_at_limit(e);
+	if (level && event_limit_of(e, level) != EVENT_UNLIMITED)
+		event_set(e, EVENT_LIMIT, event_limit_of(e, level));
+	else
+		set_limit(e, m, reason->cgroup);
+	if (victim)
+		describe_owner(victim, reason->cgroup, e);
+	describe_parts(reason, e);
 }
 
-/*
- * Whether the cgroup, or one below it, was out of memory since the last snapshot. Of one that the
- * last snapshot did not have it is not known.
- */
-static bool was_out(const struct oom_moment *m, const struct collector *c, const char *path)
+void oom_moment_describe(const struct oom_moment *m, const struct oom_kill *kill,
+			 struct event_record *ret)
 {
-	const struct memcg *now = snapshot_find_memcg(&m->snapshot, path);
-	const struct memcg *last = snapshot_find_memcg(&c->snapshot, path);
-
-	return now && last && now->oom_known && last->oom_known && now->oom > last->oom;
-}
-
-/*
- * Without a line of the log: the lowest cgroup above the victim that was out of memory is the one
- * whose limit was reached (memory.events of v2). If there is none, it was the machine, a cpuset or
- * a memory policy, and stays unknown. So it does if the lowest ones were not read or are not known,
- * because the event is counted in all cgroups above.
- */
-static void infer_reason(const struct oom_moment *m, const struct collector *c,
-			 struct event_record *e)
-{
-	const char *cgroup = event_text(e, EVENT_CGROUP);
-	char path[EVENT_TEXT];
-	size_t len = cgroup ? strlen(cgroup) : 0;
-
-	if (!len || len + 1 >= EVENT_TEXT || memcg_reach(cgroup, MEMCG_DEPTH_MAX) < len)
-		return;
-	memcpy(path, cgroup, len + 1);
-	for (char *end = path + len; end && end > path + 1; end = strrchr(path, '/')) {
-		*end = '\0';
-		if (!was_out(m, c, path))
-			continue;
-		event_set_text(e, EVENT_CONSTRAINT, "memcg");
-		event_set_text(e, EVENT_LIMIT_CGROUP, path);
-		event_set(e, EVENT_INFERRED, 1);
-		set_limit(e, m, path);
-		return;
-	}
-}
-
-void oom_moment_describe(const struct oom_moment *m, const struct collector *c,
-			 const struct oom_kill *kill, struct event_record *ret)
-{
-	const bool agrees = line_agrees(kill);
-
 	*ret = (struct event_record){.time_ms = m->snapshot.time_ms};
 	event_set(ret, EVENT_KIND, EVENT_OOM_KILL);
 	event_set(ret, EVENT_LISTED, kill->listed);
@@ -371,13 +589,12 @@ void oom_moment_describe(const struct oom_moment *m, const struct collector *c,
 	event_set(ret, EVENT_TOOK_NS, kill->took_ns);
 	event_set(ret, EVENT_TABLE, kill->table);
 	event_set(ret, EVENT_LATE, kill->late);
+	event_set(ret, EVENT_FILLED, m->filled);
 	describe_victim(m, kill, ret);
+	describe_levels(kill, ret);
 	event_set(ret, EVENT_LOG_READ,
-		  !m->log_read			? EVENT_LOG_DENIED
-		  : kill->line_known && !agrees ? EVENT_LOG_OTHER
-						: EVENT_LOG_OPEN);
-	if (kill->line_known && agrees)
-		describe_reason(m, kill, ret);
-	else
-		infer_reason(m, c, ret);
+		  !m->log_read				   ? EVENT_LOG_DENIED
+		  : kill->line_known && !line_agrees(kill) ? EVENT_LOG_OTHER
+							   : EVENT_LOG_OPEN);
+	describe_reason(m, kill, ret);
 }

@@ -11,16 +11,35 @@
 #include "model/event.h"
 #include "source/oom_watch.h"
 
-struct oom_moment {
-	struct snapshot snapshot; /* filled by oom_watch_next() */
-	bool log_read;		  /* the kernel's log can be read */
-	const char *selection;	  /* of a recorder: the filters; NULL: every process is kept */
+/* Whose limit was reached. */
+struct oom_reason {
+	bool known;
+	char constraint[16]; /* "none" (the machine), "memcg", "cpuset", "memory_policy" */
+	enum event_source source;
+	char cgroup[OOM_CGROUP_MAX + 3 * ZMEM_OOM_LEVELS]; /* as we see it; "": not known */
+	int at; /* its level in oom_kill.limits; -1: none of these, or not known */
+	/* What was charged to it right after the kill, if its path is known. */
+	struct memcg parts;
+	int64_t parts_ms;
 };
 
-/* Adds the machine, names and memory cgroups to the snapshot. Returns 0 or a negative errno. */
+struct oom_moment {
+	struct snapshot snapshot; /* filled by oom_watch_next() */
+	struct oom_reason reason;
+	uint32_t filled;       /* processes with the values of the last snapshot */
+	bool log_read;	       /* the kernel's log can be read */
+	const char *selection; /* of a recorder: the filters; NULL: every process is kept */
+};
+
+/* Whose limit was reached, as far as the kernel told. */
+void oom_moment_find_reason(struct oom_moment *m, const struct oom_kill *kill);
+/*
+ * Adds the machine, names, memory cgroups and, as they were in the last snapshot, processes that
+ * were not read. Finds the reason of the kill. Returns 0 or a negative errno.
+ */
 int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct oom_kill *kill);
 /* The kill as an event, with the names of the moment. */
-void oom_moment_describe(const struct oom_moment *m, const struct collector *c,
-			 const struct oom_kill *kill, struct event_record *ret);
+void oom_moment_describe(const struct oom_moment *m, const struct oom_kill *kill,
+			 struct event_record *ret);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "command/table.h"
+#include "proc/cgroup.h"
 #include "query/change.h"
 #include "report/incidents.h"
 #include "session/log.h"
@@ -21,7 +22,7 @@ struct incidents {
 	struct replay replay;
 	struct output out;
 	struct event_record event, end;
-	struct snapshot during, before[INCIDENT_WINDOWS], oldest; /* their texts are borrowed */
+	struct snapshot during, before[INCIDENT_WINDOWS]; /* their texts are borrowed */
 	struct incident incident;
 	size_t frame; /* of incident.during */
 	int64_t since_ms, until_ms;
@@ -31,8 +32,12 @@ static void groups_clear(struct incident *i)
 {
 	for (int k = 0; k < INCIDENT_KEYS; k++)
 		group_changes_done(&i->largest[k]);
-	for (int w = 0; w < INCIDENT_WINDOWS; w++)
+	for (int w = 0; w < INCIDENT_WINDOWS; w++) {
 		group_changes_done(&i->grew[w]);
+		group_changes_done(&i->grew_inside[w]);
+	}
+	group_changes_done(&i->largest_inside);
+	group_changes_done(&i->shmem_inside);
 }
 
 static void incidents_close(struct incidents *s)
@@ -41,7 +46,6 @@ static void incidents_close(struct incidents *s)
 	snapshot_done(&s->during);
 	for (int w = 0; w < INCIDENT_WINDOWS; w++)
 		snapshot_done(&s->before[w]);
-	snapshot_done(&s->oldest);
 	output_close(&s->out);
 	replay_close(&s->replay);
 }
@@ -137,6 +141,26 @@ static bool clock_was_set(const struct snapshot *before, const struct snapshot *
 	return since_boot_ms > window_ms && (moved > window_ms / 10 || moved < -window_ms / 10);
 }
 
+/* Reads the first frame of the recording since the machine booted. Returns 1, 0 or -1, likewise. */
+static int read_first(struct incidents *s, size_t event_frame)
+{
+	struct recording_reader *r = s->replay.reader;
+	struct snapshot *before = &s->before[INCIDENT_RECORDED];
+	size_t frame = 0;
+	int lost = 1;
+
+	if (recording_reader_time(r, 0) < (int64_t)s->during.host.boot_ms &&
+	    !recording_reader_later(r, (int64_t)s->during.host.boot_ms, &frame))
+		return 0;
+	for (; lost > 0 && frame < event_frame; frame++)
+		lost = read_frame(s, frame, before);
+	if (lost)
+		return lost < 0 ? -1 : 0;
+	s->incident.recorded_ms = s->during.time_ms - before->time_ms;
+	return s->incident.recorded_ms > 0 &&
+	       strcmp(before->host.boot_id, s->during.host.boot_id) == 0;
+}
+
 /* Reads the frame of the beginning of a window. Returns 1, 0 if there is none, or -1. */
 static int read_before(struct incidents *s, size_t event_frame, int window)
 {
@@ -146,6 +170,8 @@ static int read_before(struct incidents *s, size_t event_frame, int window)
 	size_t frame = 0;
 	int lost = 1;
 
+	if (window == INCIDENT_RECORDED)
+		return s->incident.grew_known[INCIDENT_HOUR] ? 0 : read_first(s, event_frame);
 	/* A frame that turns out to be lost is not found again. */
 	while (lost > 0) {
 		if (!recording_reader_find(r, at_ms, &frame) || frame >= event_frame)
@@ -158,18 +184,51 @@ static int read_before(struct incidents *s, size_t event_frame, int window)
 	       !clock_was_set(before, &s->during, window_ms);
 }
 
+/* The processes of the cgroup whose limit was reached, and of those below it. */
+static int list_inside(const struct incidents *s, struct snapshot *of, struct process_list *ret)
+{
+	const char *limit = event_text(&s->event, EVENT_LIMIT_CGROUP);
+	int r = process_list_reserve(ret, of->count);
+
+	for (size_t i = 0; r == 0 && i < of->count; i++) {
+		if (of->process[i].cgroup && cgroup_below(limit, of->process[i].cgroup))
+			ret->item[ret->count++] = &of->process[i];
+	}
+	return r;
+}
+
+/* The groups by program that the cgroup has in both, or the counters of the later one alone. */
+static int compare_inside(struct incidents *s, struct snapshot *before, counter_mask counters,
+			  struct group_changes *ret)
+{
+	cleanup(process_list_done) struct process_list earlier = {}, later = {};
+	const struct change_side none = {};
+	const struct change_side from = {before, &earlier}, to = {&s->during, &later};
+	int r = before ? list_inside(s, before, &earlier) : 0;
+
+	if (r == 0)
+		r = list_inside(s, &s->during, &later);
+	return r < 0 ? r
+		     : group_changes_make(before ? &from : &none, &to, process_field("name"),
+					  counters, ret);
+}
+
 static int read_growth(struct incidents *s, size_t frame, int window)
 {
 	static const char key[] = "name";
 	const struct change_side before = {&s->before[window]}, after = {&s->during};
+	struct incident *i = &s->incident;
 	int err = read_before(s, frame, window);
 
-	s->incident.grew_known[window] = false;
+	i->grew_known[window] = false;
 	if (err <= 0)
 		return err < 0 ? EXIT_FAILED : 0;
 	err = group_changes_make(&before, &after, process_field(key), INCIDENT_COUNTERS,
-				 &s->incident.grew[window]);
-	s->incident.grew_known[window] = err == 0;
+				 &i->grew[window]);
+	if (err == 0 && incident_is_of_cgroup(i))
+		err = compare_inside(s, &s->before[window], INCIDENT_COUNTERS,
+				     &i->grew_inside[window]);
+	i->grew_known[window] = err == 0;
 	return err < 0 ? log_errno(err, "comparing") : 0;
 }
 
@@ -185,36 +244,41 @@ static int read_largest(struct incidents *s, int key)
 	return r < 0 ? log_errno(r, "comparing") : 0;
 }
 
-/* Reads the snapshot with which the events of cgroups are compared. */
-static int read_baseline(struct incidents *s, size_t frame)
+/* What held most in the cgroup. */
+static int read_inside(struct incidents *s)
 {
-	int lost;
+	struct incident *i = &s->incident;
+	int r = 0;
 
-	s->incident.baseline = NULL;
-	if (s->incident.grew_known[INCIDENT_TEN_MINUTES]) {
-		s->incident.baseline = &s->before[INCIDENT_TEN_MINUTES];
+	if (!incident_is_of_cgroup(i))
 		return 0;
-	}
-	if (!frame || recording_reader_time(s->replay.reader, 0) > s->during.time_ms)
-		return 0;
-	lost = read_frame(s, 0, &s->oldest);
-	if (lost == 0)
-		s->incident.baseline = &s->oldest;
-	return lost < 0 ? EXIT_FAILED : 0;
+	r = compare_inside(s, NULL, INCIDENT_COUNTERS, &i->largest_inside);
+	if (r == 0)
+		r = compare_inside(s, NULL, COUNTER_BIT(COUNTER_RSS_SHMEM), &i->shmem_inside);
+	if (r == 0)
+		group_changes_by_size(&i->largest_inside);
+	return r < 0 ? log_errno(r, "comparing") : 0;
+}
+
+/* The snapshot with which the events of cgroups are compared. */
+static void choose_baseline(struct incident *i, struct snapshot *before)
+{
+	i->baseline = i->grew_known[INCIDENT_TEN_MINUTES] ? &before[INCIDENT_TEN_MINUTES]
+		      : i->grew_known[INCIDENT_RECORDED]  ? &before[INCIDENT_RECORDED]
+							  : NULL;
 }
 
 /* Compares the census nearest to the baseline with the one nearest to the event. */
 static int read_ram(struct incidents *s, size_t frame)
 {
 	struct snapshot *baseline =
-		s->incident.baseline == &s->oldest ? &s->oldest : &s->before[INCIDENT_TEN_MINUTES];
+		&s->before[s->incident.grew_known[INCIDENT_TEN_MINUTES] ? INCIDENT_TEN_MINUTES
+									: INCIDENT_RECORDED];
 	size_t first = 0;
 	int r = 0;
 
 	s->incident.ram = (struct ram_changes){};
-	if (!s->incident.baseline)
-		return 0;
-	if (baseline != &s->oldest &&
+	if (!s->incident.baseline ||
 	    !recording_reader_find(s->replay.reader, baseline->time_ms, &first))
 		return 0;
 	r = replay_find_census(&s->replay, first, false, baseline);
@@ -237,7 +301,7 @@ static int read_incident(struct incidents *s, size_t i)
 		return 0;
 	}
 	/* Kills of a burst have the same snapshot. */
-	if (s->incident.during && s->frame == frame)
+	if (s->incident.during && s->frame == frame && !incident_is_of_cgroup(&s->incident))
 		return 0;
 	groups_clear(&s->incident);
 	s->incident.during = NULL;
@@ -251,10 +315,11 @@ static int read_incident(struct incidents *s, size_t i)
 	s->incident.during = &s->during;
 	for (int key = 0; r == 0 && key < INCIDENT_KEYS; key++)
 		r = read_largest(s, key);
+	if (r == 0)
+		r = read_inside(s);
 	for (int window = 0; r == 0 && window < INCIDENT_WINDOWS; window++)
 		r = read_growth(s, frame, window);
-	if (r == 0)
-		r = read_baseline(s, frame);
+	choose_baseline(&s->incident, s->before);
 	if (r == 0)
 		r = read_ram(s, frame);
 	if (r == 0)

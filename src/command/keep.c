@@ -318,6 +318,8 @@ static int keep_frame(struct keeper *k, bool due)
 	if (err == 0)
 		err = recording_ring_append(&k->ring, s, !due);
 	report_written(k, err);
+	if (k->oom)
+		oom_watch_note_large(k->oom, s);
 	if (err == 0)
 		print_estimate(k, before < k->ring.bytes ? before : 0);
 	background_tick(&k->background);
@@ -459,7 +461,7 @@ static int keep_kill(struct keeper *k, const struct oom_kill *kill)
 	int r = e ? complete_kill(k, kill) : -ENOMEM, written;
 
 	if (r == 0) {
-		oom_moment_describe(&k->moment, &k->recorder.session.collector, kill, e);
+		oom_moment_describe(&k->moment, kill, e);
 		written = recording_ring_kill(&k->ring, (int64_t)s->host.boot_ms, e,
 					      kill->table ? s : NULL);
 		if (written <= 0)

@@ -171,6 +171,12 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_
  */
 int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *processes,
 		bool details, const char *first, uint64_t *left_us);
+/*
+ * Reads all of one cgroup, without its path; what it does not have is not known. `scratch`: its
+ * scratch memory is used. Returns 0 or a negative errno.
+ */
+int memcg_read(const struct procfs *proc, struct snapshot *scratch, const char *path,
+	       struct memcg *ret);
 /* Copies the values of s->memcg into their groups, as enrich_memcgs() does. Pure. */
 void memcgs_apply(const struct snapshot *s, struct process_list *groups);
 

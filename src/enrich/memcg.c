@@ -63,11 +63,6 @@ static int read_limit(int dirfd, const char *name, bool *known, uint64_t *lowest
 	return r;
 }
 
-static bool detail_known(const struct memcg *m, enum counter c)
-{
-	return m->details & UINT64_C(1) << (c - COUNTER_MEM_HIGH);
-}
-
 static void set_detail(struct memcg *m, enum counter c, uint64_t value)
 {
 	m->details |= UINT64_C(1) << (c - COUNTER_MEM_HIGH);
@@ -86,7 +81,7 @@ static int read_detail(int dirfd, const char *name, enum counter c, struct memcg
 
 static int read_detail_limit(int dirfd, const char *name, enum counter c, struct memcg *m)
 {
-	bool known = detail_known(m, c);
+	bool known = memcg_has(m, c);
 	uint64_t lowest = m->detail[c - COUNTER_MEM_HIGH];
 	int r = read_limit(dirfd, name, &known, &lowest);
 
@@ -666,7 +661,7 @@ static void set_counters(struct process *p, const struct memcg *m)
 	if (m->limit_known)
 		process_set(p, COUNTER_MEM_LIMIT, m->limit);
 	for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++) {
-		if (detail_known(m, c))
+		if (memcg_has(m, c))
 			process_set(p, c, m->detail[c - COUNTER_MEM_HIGH]);
 	}
 }
@@ -790,6 +785,23 @@ int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_li
 	memcpy(s->memcg, reading.item, reading.count * sizeof(*s->memcg));
 	s->memcg_count = reading.count;
 	return 0;
+}
+
+int memcg_read(const struct procfs *proc, struct snapshot *scratch, const char *path,
+	       struct memcg *ret)
+{
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&scratch->scratch);
+	cleanup(reading_done) struct reading reading = {.arena = mark.arena, .parts = MEMCG_PARTS};
+	uint64_t left_us = UINT32_MAX;
+	int r = want(&reading, path, strlen(path), true, false);
+
+	*ret = (struct memcg){};
+	if (r == 0)
+		r = read_wanted(&reading, proc, mark.arena, &left_us);
+	if (r == 0 && reading.count == 1)
+		*ret = reading.item[0];
+	ret->path = NULL;
+	return r;
 }
 
 void memcgs_apply(const struct snapshot *s, struct process_list *groups)

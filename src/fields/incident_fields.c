@@ -118,6 +118,22 @@ LARGEST(largest_unit, "unit", INCIDENT_UNIT);
 LARGEST(largest_container, "container", INCIDENT_CONTAINER);
 static FIELDS(largest, &field_largest_name, &field_largest_unit, &field_largest_container);
 
+#undef ROW
+#define ROW                                                                                        \
+	const struct group_change *r = row;                                                        \
+	const struct incident *i = of;                                                             \
+	(void)i
+
+JSON_FIELD(shmem, "shmem_bytes", BYTES, value_bytes(true, incident_shmem_of(i, r->group)),
+	   "shared memory that they map; what is shared counts for each");
+static FIELDS(inside_sizes, &field_group, &field_procs, &field_held, &field_shmem, &field_missing);
+
+#undef ROW
+#define ROW const struct incident *r = row
+ROWS(inside_name, "name", &inside_sizes, struct group_change, true, r->largest_inside.item,
+     at_most(r->largest_inside.count, GROUPS_MAX), "what held most, most first", FIELD_KNOWN);
+static FIELDS(largest_inside, &field_inside_name);
+
 static size_t count_grown(const struct group_changes *g)
 {
 	size_t count = 0;
@@ -127,14 +143,32 @@ static size_t count_grown(const struct group_changes *g)
 	return count;
 }
 
-#define GREW(name, json, window)                                                                   \
+#define GREW(name, json, of_whom, window)                                                          \
 	ROWS(name, json, &growths, struct group_change, r->grew_known[window],                     \
-	     r->grew[window].item, count_grown(&r->grew[window]),                                  \
+	     r->of_whom[window].item, count_grown(&r->of_whom[window]),                            \
 	     "largest growth first. Null if the recording does not reach back that far", 0)
-GREW(minute, "1m", INCIDENT_MINUTE);
-GREW(ten_minutes, "10m", INCIDENT_TEN_MINUTES);
-GREW(hour, "1h", INCIDENT_HOUR);
-static FIELDS(grew, &field_minute, &field_ten_minutes, &field_hour);
+GREW(minute, "1m", grew, INCIDENT_MINUTE);
+GREW(ten_minutes, "10m", grew, INCIDENT_TEN_MINUTES);
+GREW(hour, "1h", grew, INCIDENT_HOUR);
+GREW(recorded_rows, "rows", grew, INCIDENT_RECORDED);
+JSON_KNOWN(seconds, "seconds", AMOUNT, value_signed(true, r->recorded_ms / 1000),
+	   "since the recording or the machine began");
+static FIELDS(recorded_all, &field_seconds, &field_recorded_rows);
+#define RECORDED(name, all)                                                                        \
+	JSON_FIELD(name, "recorded", OBJECT,                                                       \
+		   value_row(r->grew_known[INCIDENT_RECORDED] ? r : NULL),                         \
+		   "the same over all that was recorded. Null if an hour was", .fields = &(all))
+RECORDED(all_recorded, recorded_all);
+static FIELDS(grew, &field_minute, &field_ten_minutes, &field_hour, &field_all_recorded);
+
+GREW(inside_minute, "1m", grew_inside, INCIDENT_MINUTE);
+GREW(inside_ten_minutes, "10m", grew_inside, INCIDENT_TEN_MINUTES);
+GREW(inside_hour, "1h", grew_inside, INCIDENT_HOUR);
+GREW(inside_rows, "rows", grew_inside, INCIDENT_RECORDED);
+static FIELDS(recorded_inside, &field_seconds, &field_inside_rows);
+RECORDED(inside_recorded, recorded_inside);
+static FIELDS(grew_inside, &field_inside_minute, &field_inside_ten_minutes, &field_inside_hour,
+	      &field_inside_recorded);
 
 /* ---- events ---- */
 
@@ -200,7 +234,14 @@ static const char *constraint_source(const struct event_record *e)
 {
 	if (!event_text(e, EVENT_CONSTRAINT))
 		return NULL;
-	return event_number(e, EVENT_INFERRED) ? "memory.events" : "log";
+	switch (event_number(e, EVENT_SOURCE)) {
+	case EVENT_FROM_COUNTS:
+		return "memory.events";
+	case EVENT_FROM_KERNEL:
+		return "kernel";
+	default:
+		return "log";
+	}
 }
 
 static struct value unread(const struct incident *i)
@@ -220,12 +261,59 @@ NAME(constraint, "constraint", CONSTRAINT,
      "Null if not known");
 JSON_FIELD(
 	constraint_source, "constraint_source", TEXT, value_text(constraint_source(r)),
-	"log: the kernel's log. memory.events: inferred from the counts of the victim's cgroups");
+	"kernel: the call that killed. log: the kernel's log. memory.events: inferred from the counts of "
+	"the victim's cgroups");
 JSON_FIELD(constraint_reason, "constraint_reason", TEXT,
 	   value_text(event_text(r, EVENT_CONSTRAINT) ? NULL : event_no_constraint(r)),
 	   "why the constraint is not known");
 NAME(limit_cgroup, "cgroup", LIMIT_CGROUP, "the cgroup whose limit was reached");
 BYTES(limit, "limit_bytes", LIMIT, "of that cgroup, or of the victim's");
+NAME(id, "id", ID, "a name that it keeps, for --at event:ID. Null in recordings of older versions");
+NAME(owner, "limit_owner", LIMIT_OWNER,
+     "the container, pod or unit of that cgroup, if it is one of the victim");
+JSON_FIELD(usage, "usage_bytes", BYTES,
+	   value_bytes(event_level_at_limit(r),
+		       event_level_at_limit(r) ? event_usage_of(r, event_level_at_limit(r)) : 0),
+	   "what was charged to that limit at the moment of the kill");
+
+BYTES(part_anon, "anon_bytes", PART_ANON, "anonymous memory");
+BYTES(part_file, "file_bytes", PART_FILE, "page cache, without shared memory");
+BYTES(part_shmem, "shmem_bytes", PART_SHMEM, "tmpfs and shared memory");
+BYTES(part_kernel, "kernel_bytes", PART_KERNEL, "memory of the kernel");
+BYTES(part_slab, "slab_bytes", PART_SLAB, "the part of it in slab");
+BYTES(part_tables, "pagetables_bytes", PART_PAGETABLES, "the part of it in page tables");
+BYTES(part_sock, "sock_bytes", PART_SOCK, "memory of sockets");
+BYTES(part_swap, "swap_bytes", PART_SWAP, "swap");
+JSON_FIELD(parts_time, "time_ms", TIME, amount_of(r, EVENT_PARTS_MS), "when it was read");
+static FIELDS(filled_by, &field_part_anon, &field_part_file, &field_part_shmem, &field_part_kernel,
+	      &field_part_slab, &field_part_tables, &field_part_sock, &field_part_swap,
+	      &field_parts_time);
+JSON_FIELD(
+	filled_by, "filled_by", OBJECT, value_row(event_has(r, EVENT_PARTS_MS) ? r : NULL),
+	"memory.stat of that cgroup right after the kill, when memory of the victim may have been "
+	"freed. Null if it was not read",
+	.fields = &filled_by);
+
+#undef ROW
+#define ROW const struct event_level *r = row
+#define LEVEL(name, json, member, help)                                                            \
+	JSON_FIELD(name, json, BYTES, value_bytes(r->member != EVENT_UNLIMITED, r->member), help)
+LEVEL(level_usage, "usage_bytes", usage, "what was charged to it");
+LEVEL(level_limit, "limit_bytes", limit, "null: none");
+LEVEL(level_swap, "swap_usage_bytes", swap_usage, "swap; in cgroup v1 memory and swap");
+LEVEL(level_swap_limit, "swap_limit_bytes", swap_limit, "null: none");
+static FIELDS(level, &field_level_usage, &field_level_limit, &field_level_swap,
+	      &field_level_swap_limit);
+
+#undef ROW
+#define ROW                                                                                        \
+	const struct event_record *r = row;                                                        \
+	const struct incident *i = of;                                                             \
+	(void)i
+ROWS(levels, "levels", &level, struct event_level, true, r->level, r->levels,
+     "the memory cgroup of the victim and those above it, from the lowest one up to the root, at the "
+     "moment of the kill. Empty if they were not read",
+     FIELD_KNOWN);
 NAME(gfp, "gfp", GFP,
      "the kind of the allocation that failed. Null if the kernel's log was not read");
 AMOUNT(order, "order", ORDER, "of that allocation: 2^order pages");
@@ -248,6 +336,13 @@ JSON_FIELD(limits, "limits", OBJECT, value_row(i->during && i->baseline ? i : NU
 	   .fields = &limits);
 OBJECT(largest, "largest", &largest, i, "the groups that held most, most first");
 OBJECT(grew, "grew", &grew, i, "the groups that had grown most over that time");
+#define INSIDE(name, json, all, help)                                                              \
+	JSON_FIELD(name, json, OBJECT, value_row(i->during &&incident_is_of_cgroup(i) ? i : NULL), \
+		   help, .fields = &(all))
+INSIDE(held_inside, "largest_in_cgroup", largest_inside,
+       "the programs that held most in the cgroup whose limit was reached. Null if it is not known");
+INSIDE(grown_inside, "grew_in_cgroup", grew_inside,
+       "the programs of that cgroup that had grown most. Null if it is not known");
 ROWS(ram, "ram", &change_ram_fields, struct ram_change, i->ram.known, i->ram.item, i->ram.count,
      "the classes of RAM that changed over ten minutes, or since the recording began, the largest "
      "change first. Null without two censuses",
@@ -257,12 +352,14 @@ JSON_FIELD(machine, "system", OBJECT, value_row(i->during), "the machine then", 
 #define OF_KILL                                                                                    \
 	&field_kill, &field_time, &field_constraint, &field_constraint_source,                     \
 		&field_constraint_reason, &field_limit_cgroup, &field_limit, &field_gfp,           \
-		&field_order, &field_victim, &field_recorded, &field_lost, &field_late,            \
-		&field_table, &field_missed, &field_took
+		&field_order, &field_usage, &field_owner, &field_filled_by, &field_levels,         \
+		&field_victim, &field_recorded, &field_lost, &field_late, &field_table,            \
+		&field_missed, &field_took
 #define OF_TIME &field_limits, &field_largest, &field_grew, &field_ram, &field_machine
-FIELDS(incident_fields, &field_number, &field_time, OF_TIME);
+FIELDS(incident_fields, &field_number, &field_id, &field_time, OF_TIME);
 FIELDS(kill_fields, OF_KILL);
-FIELDS(incident_kill_fields, &field_number, OF_KILL, &field_unread, OF_TIME);
+FIELDS(incident_kill_fields, &field_number, &field_id, OF_KILL, &field_unread, &field_held_inside,
+       &field_grown_inside, OF_TIME);
 
 /* Bits are enum pressure_cause. */
 static const char *const causes[] = {"stall", "available", "swap", "refaults", NULL};
@@ -291,6 +388,6 @@ JSON_FIELD(stalled, "stalled_us", AMOUNT, amount_of(i->end, EVENT_STALLED_US),
 JSON_FIELD(refaulted, "refaulted_bytes", BYTES, bytes_of(i->end, EVENT_REFAULTED),
 	   "read again soon after it was dropped or swapped out");
 JSON_FIELD(kills, "oom_kills", AMOUNT, amount_of(i->end, EVENT_KILLS), "in this time");
-FIELDS(incident_pressure_fields, &field_number, &field_pressure, &field_time, &field_end,
+FIELDS(incident_pressure_fields, &field_number, &field_id, &field_pressure, &field_time, &field_end,
        &field_causes, &field_available_least, &field_swap_free_least, &field_stalled,
        &field_refaulted, &field_kills, OF_TIME);

@@ -92,7 +92,8 @@ COLUMN(swap_pss_status, "swap_pss_status", "SWAP_PSS_STATUS", TEXT,
 COLUMN(swap_ram_status, "swap_ram_status", "SWAP_RAM_STATUS", TEXT,
        value_text(pss_status_name(process_swap_ram_status(p))), "ok, or why there is no swap_ram");
 COLUMN(counters_source, "counters_source", "COUNTERS_SOURCE", TEXT,
-       value_text(origin_name(p->counters_source)), "where the counters came from: bpf or proc");
+       value_text(origin_name(p->counters_source)),
+       "where the counters came from: bpf, proc, or earlier (not read at an OOM kill: the snapshot before)");
 COLUMN(mm_id, "mm_id", "MM_ID", NUMBER, value_signed(p->mm_id, p->mm_id),
        "the same for processes that share an address space");
 COLUMN(exe_deleted, "exe_deleted", "EXE_DELETED", BOOL,

@@ -39,6 +39,57 @@ static void put_member(struct strbuf *out, int m, const char *data, size_t len)
 	strbuf_put(out, data, len);
 }
 
+const struct event_level *event_level_at_limit(const struct event_record *e)
+{
+	return event_has(e, EVENT_AT_LEVEL) && e->number[EVENT_AT_LEVEL] < e->levels
+		       ? &e->level[e->number[EVENT_AT_LEVEL]]
+		       : NULL;
+}
+
+/* Charges that CPUs hold back are far less. */
+#define NEARLY (UINT64_C(4) << 20)
+
+bool event_limit_is_memsw(const struct event_record *e, const struct event_level *l)
+{
+	return !event_number(e, EVENT_V2) && l->swap_limit != EVENT_UNLIMITED &&
+	       l->swap_usage + NEARLY >= l->swap_limit &&
+	       (l->limit == EVENT_UNLIMITED || l->usage + NEARLY < l->limit);
+}
+
+/* Four numbers of each level. */
+#define LEVEL_BYTES 32
+
+static void put_levels(const struct event_record *e, struct strbuf *out)
+{
+	uint64_t word[EVENT_LEVELS_MOST][4];
+
+	for (unsigned i = 0; i < e->levels; i++) {
+		const struct event_level *l = &e->level[i];
+
+		word[i][0] = htole64(l->usage);
+		word[i][1] = htole64(l->limit);
+		word[i][2] = htole64(l->swap_usage);
+		word[i][3] = htole64(l->swap_limit);
+	}
+	if (e->levels)
+		put_member(out, EVENT_LEVELS, (const char *)word, e->levels * (size_t)LEVEL_BYTES);
+}
+
+static int decode_levels(struct event_record *e, const char *data, size_t len)
+{
+	if (len % LEVEL_BYTES || len > EVENT_LEVELS_MOST * (size_t)LEVEL_BYTES)
+		return -EBADMSG;
+	e->levels = (unsigned)(len / LEVEL_BYTES);
+	for (unsigned i = 0; i < e->levels; i++) {
+		uint64_t word[4];
+
+		memcpy(word, data + i * (size_t)LEVEL_BYTES, LEVEL_BYTES);
+		e->level[i] = (struct event_level){le64toh(word[0]), le64toh(word[1]),
+						   le64toh(word[2]), le64toh(word[3])};
+	}
+	return 0;
+}
+
 void event_encode(const struct event_record *e, struct strbuf *out)
 {
 	uint64_t number;
@@ -55,6 +106,7 @@ void event_encode(const struct event_record *e, struct strbuf *out)
 		number = htole64(e->number[m]);
 		put_member(out, m, (const char *)&number, sizeof(number));
 	}
+	put_levels(e, out);
 }
 
 static int decode_member(struct event_record *e, unsigned m, const char *data, size_t len)
@@ -62,6 +114,8 @@ static int decode_member(struct event_record *e, unsigned m, const char *data, s
 	char text[EVENT_TEXT];
 	uint64_t number;
 
+	if (m == EVENT_LEVELS)
+		return decode_levels(e, data, len);
 	if (m >= EVENT_MEMBERS || (m >= EVENT_TEXTS_END && m < EVENT_MORE))
 		return 0;
 	if (!is_text((int)m)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * An event of a recording: the payload of PART_EVENT, a list of members. A member is its number
- * (u8, enum event_member), its length (u16) and its bytes: a u64, or text. Members of
- * other numbers are skipped. All integers are little-endian.
+ * (u8, enum event_member), its length (u16) and its bytes: a u64, a text, or the levels of a kill.
+ * Members of other numbers are skipped. All integers are little-endian.
  */
 #ifndef ZMEM_MODEL_EVENT_H
 #define ZMEM_MODEL_EVENT_H
@@ -44,8 +44,7 @@ enum event_member {
 	EVENT_TABLE = 19,   /* 1: the next frame is the machine at that moment, without PSS */
 	EVENT_LATE = 20,    /* 1: not all processes were read in time */
 	EVENT_ORDER = 21,   /* of the allocation that failed */
-	EVENT_INFERRED =
-		22, /* 1: the constraint is not of the kernel's log, but of memory.events */
+	EVENT_SOURCE = 22,  /* enum event_source: of the constraint */
 	/* Of memory that was short: */
 	EVENT_CAUSES = 23,     /* enum pressure_cause */
 	EVENT_AVAILABLE = 24,  /* MemAvailable, bytes: at the beginning; of the end the least */
@@ -71,11 +70,44 @@ enum event_member {
 	EVENT_POD = 42,
 	EVENT_NAMESPACE = 43,	  /* of the pod */
 	EVENT_CGROUP_REASON = 44, /* why the victim's cgroup is not known */
-	EVENT_TEXTS_END = 45,
+	EVENT_ID = 49,		  /* "20261124T031209Z-1" */
+	EVENT_LIMIT_OWNER = 50,	  /* "pod NAME", "container NAME", "unit NAME" of that cgroup */
+	EVENT_TEXTS_END = 51,
 	/* From here on numbers again. */
 	EVENT_MORE = 64,
-	EVENT_MEMBERS = 64,
+	EVENT_CALL = 72,     /* kills of one call of oom_kill_process() have the same number */
+	EVENT_AT_LEVEL = 73, /* of its levels, the one whose limit was reached */
+	EVENT_V2 = 74,	     /* 1: cgroup v2, whose second limit is of swap alone */
+	EVENT_FILLED = 75,   /* processes in its frame with the values of the snapshot before */
+	/* What was charged to that cgroup right after the kill, bytes (memory.stat). */
+	EVENT_PART_ANON = 76,
+	EVENT_PART_FILE = 77, /* page cache without shared memory and tmpfs */
+	EVENT_PART_SHMEM = 78,
+	EVENT_PART_KERNEL = 79,
+	EVENT_PART_SLAB = 80,
+	EVENT_PART_PAGETABLES = 81,
+	EVENT_PART_SOCK = 82,
+	EVENT_PART_SWAP = 83,
+	EVENT_PARTS_MS = 84, /* when they were read */
+	EVENT_MEMBERS = 85,
+	EVENT_LEVELS = 128, /* struct event_level, from the victim's memory cgroup up */
 };
+
+/* How the constraint is known. Numbers are part of the format. */
+enum event_source {
+	EVENT_FROM_LOG = 0,
+	EVENT_FROM_COUNTS = 1, /* memory.events of the victim's cgroups */
+	EVENT_FROM_KERNEL = 2, /* the call that killed */
+};
+
+/* A memory cgroup at the moment of a kill, bytes. */
+#define EVENT_UNLIMITED UINT64_MAX
+struct event_level {
+	uint64_t usage, limit;
+	uint64_t swap_usage, swap_limit; /* v1: of memory and swap */
+};
+
+#define EVENT_LEVELS_MOST 33
 
 /* Whether the kernel's log has a line about the kill. Numbers are part of the format. */
 enum event_log {
@@ -98,6 +130,8 @@ struct event_record {
 	int64_t time_ms;
 	uint64_t have[2]; /* bit n of all: member n */
 	uint64_t number[EVENT_MEMBERS];
+	struct event_level level[EVENT_LEVELS_MOST];
+	unsigned levels; /* 0: they were not read */
 	char text[EVENT_TEXTS_END - EVENT_TEXTS][EVENT_TEXT];
 };
 
@@ -122,6 +156,19 @@ static inline void event_set(struct event_record *e, enum event_member m, uint64
 void event_set_text(struct event_record *e, enum event_member m, const char *text);
 /* NULL if it is absent. */
 const char *event_text(const struct event_record *e, enum event_member m);
+/* The level whose limit was reached; NULL: none, or it is not known. */
+const struct event_level *event_level_at_limit(const struct event_record *e);
+/* Whether it was its limit of memory and swap (v1), while that of memory had room. */
+bool event_limit_is_memsw(const struct event_record *e, const struct event_level *l);
+/* The limit that was reached, and what was charged to it. */
+static inline uint64_t event_limit_of(const struct event_record *e, const struct event_level *l)
+{
+	return event_limit_is_memsw(e, l) ? l->swap_limit : l->limit;
+}
+static inline uint64_t event_usage_of(const struct event_record *e, const struct event_level *l)
+{
+	return event_limit_is_memsw(e, l) ? l->swap_usage : l->usage;
+}
 /* Why it is not known whose limit was reached. */
 const char *event_no_constraint(const struct event_record *e);
 

@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+#include "base/array.h"
+
 #define MINUTE_MS 60000
 
-const int64_t incident_window_ms[INCIDENT_WINDOWS] = {MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS};
+const int64_t incident_window_ms[INCIDENT_WINDOWS] = {MINUTE_MS, 10 * MINUTE_MS, 60 * MINUTE_MS, 0};
 
 /* A counter that is lower than before belongs to another cgroup of that name. */
 static uint64_t count_since(bool known, uint64_t now, bool before_known, uint64_t before)
@@ -79,6 +81,99 @@ size_t incident_limit_events(const struct incident *i, struct limit_events *ret,
 	return count;
 }
 
+/* ---- the cgroup whose limit was reached ---- */
+
+uint64_t incident_shmem_of(const struct incident *i, const char *group)
+{
+	for (size_t n = 0; n < i->shmem_inside.count; n++) {
+		const char *name = i->shmem_inside.item[n].group;
+
+		if (name == group || (name && group && strcmp(name, group) == 0))
+			return i->shmem_inside.item[n].after;
+	}
+	return 0;
+}
+
+static void add_charge(struct incident_charge *list, size_t *count, enum incident_part part,
+		       uint64_t bytes)
+{
+	size_t at = *count;
+
+	if (!bytes)
+		return;
+	while (at && list[at - 1].bytes < bytes)
+		at--;
+	memmove(list + at + 1, list + at, (*count - at) * sizeof(*list));
+	list[at] = (struct incident_charge){part, bytes};
+	++*count;
+}
+
+size_t incident_charges(const struct event_record *e, struct incident_charge ret[INCIDENT_PARTS])
+{
+	static const struct {
+		enum incident_part part;
+		enum event_member member;
+	} other[] = {{PART_SHMEM, EVENT_PART_SHMEM},
+		     {PART_FILES, EVENT_PART_FILE},
+		     {PART_KERNEL, EVENT_PART_KERNEL},
+		     {PART_SOCKETS, EVENT_PART_SOCK},
+		     {PART_SWAP, EVENT_PART_SWAP}};
+	const struct event_level *level = event_level_at_limit(e);
+	bool memsw = level && event_limit_is_memsw(e, level);
+	uint64_t anon = event_number(e, EVENT_PART_ANON), others = 0;
+	size_t count = 0;
+
+	if (!event_has(e, EVENT_PART_ANON))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(other); i++) {
+		uint64_t bytes = event_number(e, other[i].member);
+
+		if (other[i].part == PART_SWAP && !memsw)
+			continue;
+		others += bytes;
+		add_charge(ret, &count, other[i].part, bytes);
+	}
+	/* When the parts were read, memory of the victim may have been freed already. */
+	if (level && event_usage_of(e, level) > others + anon)
+		anon = event_usage_of(e, level) - others;
+	add_charge(ret, &count, PART_PROCESSES, anon);
+	return count;
+}
+
+static unsigned count_names(const char *path)
+{
+	unsigned names = 0;
+
+	for (const char *at = path; *at; at++)
+		names += *at == '/' && at[1];
+	return names;
+}
+
+const char *incident_level_path(const struct event_record *e, unsigned level, char buf[EVENT_TEXT])
+{
+	const char *limit = event_text(e, EVENT_LIMIT_CGROUP), *own = event_text(e, EVENT_CGROUP);
+	unsigned at = (unsigned)event_number(e, EVENT_AT_LEVEL), up;
+
+	if (!limit || !event_has(e, EVENT_AT_LEVEL))
+		return NULL;
+	if (level == at)
+		return limit;
+	up = level - at;
+	/* Below it, if the victim's own cgroup has a memory controller. */
+	if (level < at) {
+		if (!own || count_names(own) != count_names(limit) + at)
+			return NULL;
+		limit = own;
+		up = level;
+	}
+	if (count_names(limit) < up)
+		return NULL;
+	memcpy(buf, limit, strlen(limit) + 1);
+	while (up--)
+		*strrchr(buf, '/') = '\0';
+	return *buf ? buf : "/";
+}
+
 bool incident_unread(const struct incident *i, uint32_t *ret)
 {
 	const struct collection *c = i->during ? &i->during->collection : NULL;
@@ -88,6 +183,7 @@ bool incident_unread(const struct incident *i, uint32_t *ret)
 	if (!c || !event_number(i->event, EVENT_TABLE))
 		return false;
 	if (event_number(i->event, EVENT_LATE))
-		*ret = c->not_seen > lost ? c->not_seen - (uint32_t)lost : 0;
+		*ret = c->not_seen + c->earlier > lost ? c->not_seen + c->earlier - (uint32_t)lost
+						       : 0;
 	return !event_number(i->event, EVENT_LATE) || c->not_seen_known;
 }

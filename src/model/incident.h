@@ -18,9 +18,12 @@ enum incident_window {
 	INCIDENT_MINUTE,
 	INCIDENT_TEN_MINUTES,
 	INCIDENT_HOUR,
+	INCIDENT_RECORDED, /* since the recording or the machine began, if an hour is not recorded
+			    */
 	INCIDENT_WINDOWS,
 };
 
+/* 0: INCIDENT_RECORDED. */
 extern const int64_t incident_window_ms[INCIDENT_WINDOWS];
 /* What the memory of a group is here: anonymous memory in RAM, and swap. */
 #define INCIDENT_COUNTERS (COUNTER_BIT(COUNTER_RSS_ANON) | COUNTER_BIT(COUNTER_SWAP))
@@ -42,6 +45,9 @@ struct incident {
 	struct group_changes largest[INCIDENT_KEYS]; /* by size */
 	bool grew_known[INCIDENT_WINDOWS];	     /* a snapshot is of that time */
 	struct group_changes grew[INCIDENT_WINDOWS]; /* by program, largest growth first */
+	int64_t recorded_ms;			     /* the time of INCIDENT_RECORDED */
+	/* The same of the cgroup whose limit was reached; without items of other events. */
+	struct group_changes largest_inside, shmem_inside, grew_inside[INCIDENT_WINDOWS];
 	/* Ten minutes before; the beginning of a recording that does not reach back. NULL: neither.
 	 */
 	const struct snapshot *baseline;
@@ -58,6 +64,39 @@ static inline bool incident_is_pressure(const struct incident *i)
 {
 	return event_number(i->event, EVENT_KIND) == EVENT_PRESSURE;
 }
+
+/* Whether the event is a kill for the limit of a cgroup whose path is known. */
+static inline bool incident_is_of_cgroup(const struct incident *i)
+{
+	return !incident_is_pressure(i) && event_text(i->event, EVENT_LIMIT_CGROUP);
+}
+
+/* What a group of it held in shared memory, bytes. */
+uint64_t incident_shmem_of(const struct incident *i, const char *group);
+
+/* What the cgroup was charged at its limit, most first. */
+enum incident_part {
+	PART_PROCESSES, /* anonymous memory */
+	PART_SHMEM,
+	PART_FILES,
+	PART_KERNEL,
+	PART_SOCKETS,
+	PART_SWAP, /* if it was the limit of memory and swap */
+	INCIDENT_PARTS,
+};
+
+struct incident_charge {
+	enum incident_part part;
+	uint64_t bytes;
+};
+
+/* Returns how many there are; 0: it is not known. */
+size_t incident_charges(const struct event_record *e, struct incident_charge ret[INCIDENT_PARTS]);
+
+/*
+ * The path of a level of event_record.level, in *buf if it is made there. NULL: it is not known.
+ */
+const char *incident_level_path(const struct event_record *e, unsigned level, char buf[EVENT_TEXT]);
 
 /* How many processes there was no time for. False: they were not counted. */
 bool incident_unread(const struct incident *i, uint32_t *ret);

@@ -99,8 +99,10 @@ const char *swap_kind_name(enum swap_kind kind)
 
 const char *origin_name(enum origin origin)
 {
-	static const char *const names[] = {
-		[FROM_NOWHERE] = NULL, [FROM_BPF] = "bpf", [FROM_PROC] = "proc"};
+	static const char *const names[] = {[FROM_NOWHERE] = NULL,
+					    [FROM_BPF] = "bpf",
+					    [FROM_PROC] = "proc",
+					    [FROM_EARLIER] = "earlier"};
 
 	return names[origin];
 }

@@ -94,6 +94,7 @@ enum origin {
 	FROM_NOWHERE,
 	FROM_BPF,
 	FROM_PROC,
+	FROM_EARLIER, /* of a process that was not read at an OOM kill: the snapshot before it */
 } ONE_BYTE;
 
 enum pss_source {
@@ -116,7 +117,7 @@ enum pss_status {
 	PSS_STATUS_COUNT,
 } ONE_BYTE;
 
-/* "bpf", "proc", NULL. */
+/* "bpf", "proc", "earlier", NULL. */
 const char *origin_name(enum origin origin);
 /* "ok", "skipped", …: the words in JSON. */
 const char *pss_status_name(enum pss_status status);
@@ -399,6 +400,7 @@ struct collection {
 	/* The first of them, 0 behind the last; none in old recordings. */
 	pid_t not_seen_pid[NOT_SEEN_PIDS];
 	bool not_seen_known; /* false: they were not compared */
+	uint32_t earlier;    /* at an OOM kill: processes with the values of the snapshot before */
 	bool hidden;	     /* /proc hides some processes (hidepid) */
 	bool complete;	     /* only kernel threads and ended processes are missing */
 	struct cross_check cross_check;
@@ -427,6 +429,16 @@ struct memcg {
 	uint64_t details;
 	uint64_t detail[MEMCG_DETAILS];
 };
+
+static inline bool memcg_has(const struct memcg *m, enum counter c)
+{
+	return m->details & UINT64_C(1) << (c - COUNTER_MEM_HIGH);
+}
+
+static inline uint64_t memcg_detail(const struct memcg *m, enum counter c)
+{
+	return m->detail[c - COUNTER_MEM_HIGH];
+}
 
 /* Whether any cgroup was left out. */
 static inline bool memcgs_left_out(const struct collection *c)

@@ -122,7 +122,7 @@ static const uint8_t ram_number[RAM_FIGURES] = {
 
 /* The values of these enums are part of the format. */
 _Static_assert(PROCESS_USER == 0 && PROCESS_KTHREAD == 1 && PROCESS_ZOMBIE == 2, "kinds");
-_Static_assert(FROM_NOWHERE == 0 && FROM_BPF == 1 && FROM_PROC == 2, "origins");
+_Static_assert(FROM_NOWHERE == 0 && FROM_BPF == 1 && FROM_PROC == 2 && FROM_EARLIER == 3, "origins");
 _Static_assert(PSS_FROM_NOTHING == 0 && PSS_FROM_KERNEL == 1 && PSS_FROM_ROLLUP == 2 &&
 		       PSS_FROM_BOTH == 3,
 	       "sources of PSS");
@@ -271,6 +271,7 @@ static const struct member machine_members[] = {
 	MACHINE(105, system.oom_kills.count, 0),
 	MACHINE(106, system.delay_accounting_known, 2),
 	MACHINE(107, system.delay_accounting, 2),
+	MACHINE(108, collection.earlier, 0),
 };
 
 #define PROCESS(n, m, limit) INT(ID_PROCESS + (n), struct process, m, limit)
@@ -285,7 +286,7 @@ static const struct member process_members[] = {
 	PROCESS(7, controlled, 2),
 	PROCESS(8, name_cut, 2),
 	PROCESS(9, cmdline_truncated, 2),
-	PROCESS(10, counters_source, FROM_PROC + 1),
+	PROCESS(10, counters_source, FROM_EARLIER + 1),
 	PROCESS(11, pss_source, PSS_FROM_BOTH + 1),
 	PROCESS(12, pss_status, PSS_STATUS_COUNT),
 	PROCESS(13, unit_path, 0),

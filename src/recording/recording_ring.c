@@ -18,11 +18,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -358,10 +360,29 @@ static void note_time(struct recording_ring *g, int64_t time_ms, int64_t boot_ms
 }
 
 /*
+ * Names an event by its second in UTC, and counts those of one second. An event that was written
+ * again, or the end of one, has its name already, or none.
+ */
+static void name_event(struct recording_ring *g, struct event_record *e)
+{
+	const time_t second = (time_t)(e->time_ms / 1000);
+	char stamp[32], name[64];
+	struct tm tm;
+
+	if (event_has(e, EVENT_ID) || event_has(e, EVENT_BEGAN) || !gmtime_r(&second, &tm))
+		return;
+	g->named_count = g->named_second == second ? g->named_count + 1 : 1;
+	g->named_second = second;
+	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &tm);
+	snprintf(name, sizeof(name), "%s-%u", stamp, g->named_count);
+	event_set_text(e, EVENT_ID, name);
+}
+
+/*
  * Appends an event, a frame, or both. The time is that of the event, if there is one. Returns 0 or
  * a negative errno.
  */
-static int append(struct recording_ring *g, int64_t boot_ms, const struct event_record *e,
+static int append(struct recording_ring *g, int64_t boot_ms, struct event_record *e,
 		  const struct snapshot *s)
 {
 	int64_t time_ms = e ? e->time_ms : s->time_ms;
@@ -374,8 +395,10 @@ static int append(struct recording_ring *g, int64_t boot_ms, const struct event_
 		r = begin_segment(g, time_ms);
 	if (r == 0) {
 		recording_writer_mark(&g->writer);
-		if (e)
+		if (e) {
+			name_event(g, e);
 			r = recording_writer_event(&g->writer, e);
+		}
 		if (r == 0 && s)
 			r = recording_writer_append(&g->writer, s);
 		if (r == 0)
@@ -429,7 +452,7 @@ enum ring_room recording_ring_room(struct recording_ring *g, int64_t since_boot_
 }
 
 /* Takes the bytes from the budget. Returns 0 or a negative errno. */
-static int append_of_kills(struct recording_ring *g, int64_t boot_ms, const struct event_record *e,
+static int append_of_kills(struct recording_ring *g, int64_t boot_ms, struct event_record *e,
 			   const struct snapshot *s)
 {
 	size_t entries = RECORDING_ENTRY * ((e != NULL) + (s != NULL)); /* of the index */
@@ -441,7 +464,7 @@ static int append_of_kills(struct recording_ring *g, int64_t boot_ms, const stru
 }
 
 /* The kill is counted by a later event, which is the last of those that were left out. */
-static void leave_out(struct recording_ring *g, const struct event_record *e)
+static void leave_out(struct recording_ring *g, struct event_record *e)
 {
 	g->left_out += 1 + event_number(e, EVENT_MISSED);
 	g->last_left_out = *e;
@@ -484,7 +507,7 @@ int recording_ring_append(struct recording_ring *g, const struct snapshot *s, bo
 	return s->time_ms - g->synced_ms >= RING_SYNC_MS ? sync_segment(g) : 0;
 }
 
-int recording_ring_event(struct recording_ring *g, int64_t boot_ms, const struct event_record *e)
+int recording_ring_event(struct recording_ring *g, int64_t boot_ms, struct event_record *e)
 {
 	return append(g, boot_ms, e, NULL);
 }

@@ -73,8 +73,10 @@ struct recording_ring {
 	uint64_t event_sync_ms;
 	/* The budget of kills: bytes, less than 0 if the last one took more than there was. */
 	int64_t budget;
-	int64_t budget_ms; /* since boot: when it was filled */
-	uint64_t left_out; /* kills that were not written, the last one included */
+	int64_t budget_ms;   /* since boot: when it was filled */
+	uint64_t left_out;   /* kills that were not written, the last one included */
+	time_t named_second; /* of the last event, and how many it had */
+	unsigned named_count;
 	struct event_record last_left_out;
 	struct strbuf out;
 	struct recording_writer writer;
@@ -93,10 +95,10 @@ int recording_ring_open(struct recording_ring *g, int dir, const struct ring_opt
  */
 int recording_ring_append(struct recording_ring *g, const struct snapshot *s, bool of_kills);
 /*
- * Appends an event. `boot_ms`: when the machine booted, as host_info has it. Returns 0 or a
- * negative errno.
+ * Appends an event, and names it (EVENT_ID). `boot_ms`: when the machine booted, as host_info has
+ * it. Returns 0 or a negative errno.
  */
-int recording_ring_event(struct recording_ring *g, int64_t boot_ms, const struct event_record *e);
+int recording_ring_event(struct recording_ring *g, int64_t boot_ms, struct event_record *e);
 /* What a kill may take at this time, in ms since the machine booted. */
 enum ring_room recording_ring_room(struct recording_ring *g, int64_t since_boot_ms);
 /*

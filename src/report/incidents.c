@@ -13,7 +13,7 @@
 
 #define MINUTE_MS 60000
 
-static const char *const window_text[INCIDENT_WINDOWS] = {"minute", "10 minutes", "hour"};
+static const char *const window_text[INCIDENT_RECORDED] = {"minute", "10 minutes", "hour"};
 static const char *const key_text[INCIDENT_KEYS] = {"program", "unit", "container"};
 
 /* Anonymous memory and swap of the victim. False: not known. */
@@ -129,6 +129,31 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 	line_end(&l);
 }
 
+/* The pod, with the container in it, or the container or the unit of the victim. */
+static void put_owner(struct line *l, const struct event_record *e)
+{
+	static const struct {
+		enum event_member member;
+		const char *name;
+	} owner[] = {{EVENT_CONTAINER, "container"}, {EVENT_UNIT, "unit"}};
+	const char *pod = event_text(e, EVENT_POD);
+
+	for (size_t i = 0; i < ARRAY_SIZE(owner); i++) {
+		const char *name = event_text(e, owner[i].member);
+
+		if (!name)
+			continue;
+		line_printf(l, " (%s ", owner[i].name);
+		line_text(l, name_of_pod_part(name), 0);
+		if (pod) {
+			line_printf(l, " of pod ");
+			line_text(l, pod, 0);
+		}
+		line_printf(l, ")");
+		return;
+	}
+}
+
 static void put_victim(struct strbuf *out, const struct incident *i,
 		       const struct table_style *style)
 {
@@ -163,6 +188,7 @@ static void put_victim(struct strbuf *out, const struct incident *i,
 	l = begin_line(out, style);
 	line_printf(&l, "  its cgroup: ");
 	line_text(&l, or_dash(event_text(e, EVENT_CGROUP)), 0);
+	put_owner(&l, e);
 	if (event_text(e, EVENT_CGROUP_REASON)) {
 		line_printf(&l, " (");
 		line_text(&l, event_text(e, EVENT_CGROUP_REASON), 0);
@@ -175,10 +201,86 @@ static void put_victim(struct strbuf *out, const struct incident *i,
 	line_end(&l);
 }
 
+/* "kernel 48.9 MiB (page tables 48.0 MiB)": what is most of it. */
+static void put_kernel_part(struct line *l, const struct event_record *e, uint64_t kernel,
+			    const struct table_style *style)
+{
+	static const struct {
+		enum event_member member;
+		const char *name;
+	} part[] = {{EVENT_PART_PAGETABLES, "page tables"}, {EVENT_PART_SLAB, "slab"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		if (event_number(e, part[i].member) <= kernel / 2)
+			continue;
+		line_printf(l, " (%s ", part[i].name);
+		put_bytes(l, style, true, event_number(e, part[i].member));
+		line_printf(l, ")");
+	}
+}
+
+/* What was charged to the cgroup at its limit. */
+static void put_charges(struct strbuf *out, const struct incident *i,
+			const struct table_style *style)
+{
+	static const char *const name[INCIDENT_PARTS] = {
+		"processes", "tmpfs and shared memory", "files", "kernel", "sockets", "swap"};
+	const struct event_record *e = i->event;
+	const struct event_level *level = event_level_at_limit(e);
+	struct incident_charge charge[INCIDENT_PARTS];
+	size_t count = incident_charges(e, charge);
+	struct line l = begin_line(out, style);
+
+	if (!count)
+		return;
+	line_printf(&l, "  it was filled by:");
+	for (size_t n = 0; n < count; n++) {
+		line_printf(&l, "%s %s ", n ? "," : "", name[charge[n].part]);
+		put_bytes(&l, style, true, charge[n].bytes);
+		if (charge[n].part == PART_KERNEL)
+			put_kernel_part(&l, e, charge[n].bytes, style);
+	}
+	if (level && event_number(e, EVENT_V2) && level->swap_usage != EVENT_UNLIMITED &&
+	    (level->swap_usage || level->swap_limit != EVENT_UNLIMITED)) {
+		line_printf(&l, "; swap ");
+		put_bytes(&l, style, true, level->swap_usage);
+		if (level->swap_limit != EVENT_UNLIMITED) {
+			line_printf(&l, " of ");
+			put_bytes(&l, style, true, level->swap_limit);
+		}
+	}
+	line_end(&l);
+}
+
+/* Other limits below and above it. */
+static void put_levels(struct strbuf *out, const struct incident *i,
+		       const struct table_style *style)
+{
+	const struct event_record *e = i->event;
+	char buf[EVENT_TEXT];
+
+	for (unsigned n = 0; n < e->levels; n++) {
+		const struct event_level *level = &e->level[n];
+		const char *path = incident_level_path(e, n, buf);
+		struct line l = begin_line(out, style);
+
+		if (level == event_level_at_limit(e) || level->limit == EVENT_UNLIMITED || !path)
+			continue;
+		line_printf(&l, "  limit of ");
+		line_text(&l, path, 0);
+		line_printf(&l, ": ");
+		put_bytes(&l, style, true, level->usage);
+		line_printf(&l, " of ");
+		put_bytes(&l, style, true, level->limit);
+		line_end(&l);
+	}
+}
+
 static void put_limit(struct strbuf *out, const struct incident *i, const struct table_style *style)
 {
 	const struct event_record *e = i->event;
 	const char *constraint = event_text(e, EVENT_CONSTRAINT);
+	const struct event_level *level = event_level_at_limit(e);
 	struct line l = begin_line(out, style);
 
 	line_printf(&l, "  limit reached: ");
@@ -190,13 +292,22 @@ static void put_limit(struct strbuf *out, const struct incident *i, const struct
 		line_printf(&l, "%s ", constraint);
 	if (event_text(e, EVENT_LIMIT_CGROUP))
 		line_text(&l, event_text(e, EVENT_LIMIT_CGROUP), 0);
+	if (event_text(e, EVENT_LIMIT_OWNER)) {
+		line_printf(&l, " (");
+		line_text(&l, event_text(e, EVENT_LIMIT_OWNER), 0);
+		line_printf(&l, ")");
+	}
 	if (constraint && event_has(e, EVENT_LIMIT)) {
 		line_printf(&l, ", ");
 		put_bytes(&l, style, true, e->number[EVENT_LIMIT]);
 	}
-	if (event_number(e, EVENT_INFERRED))
+	if (level && event_limit_is_memsw(e, level))
+		line_printf(&l, " of memory and swap");
+	if (event_number(e, EVENT_SOURCE) == EVENT_FROM_COUNTS)
 		line_printf(&l, " (from memory.events)");
 	line_end(&l);
+	put_charges(out, i, style);
+	put_levels(out, i, style);
 	if (!event_text(e, EVENT_GFP))
 		return;
 	l = begin_line(out, style);
@@ -273,26 +384,70 @@ static void put_largest(struct strbuf *out, const struct incident *i, enum incid
 		put_group(out, &g->item[n], g->item[n].after, 0, g->item[n].procs_after, style);
 }
 
-static void put_growth(struct strbuf *out, const struct incident *i, enum incident_window window,
+/* The processes of the cgroup, with their shared memory, which may be what filled it. */
+static void put_largest_inside(struct strbuf *out, const struct incident *i, size_t rows,
+			       const struct table_style *style)
+{
+	const struct group_changes *g = &i->largest_inside;
+	struct line l = begin_line(out, style);
+
+	line_printf(&l, "  in that cgroup%s (anonymous memory and swap; shared memory; processes):",
+		    snapshot_is_cut(i->during) ? ", of those that were read" : "");
+	line_end(&l);
+	for (size_t n = 0; n < g->count && n < rows; n++) {
+		l = begin_line(out, style);
+		line_blanks(&l, 4);
+		put_bytes_right(&l, style, true, g->item[n].after, 0, 11);
+		put_bytes_right(&l, style, true, incident_shmem_of(i, g->item[n].group), 0, 11);
+		line_printf(&l, "  %5u  ", g->item[n].procs_after);
+		line_text(&l, g->item[n].group ? g->item[n].group : "(none)", 0);
+		line_end(&l);
+	}
+	if (!g->count) {
+		l = begin_line(out, style);
+		line_printf(&l, "    no process");
+		line_end(&l);
+	}
+}
+
+static bool put_growth(struct strbuf *out, const struct incident *i, enum incident_window window,
 		       size_t rows, const struct table_style *style)
 {
-	const struct group_changes *g = &i->grew[window];
+	const bool inside = incident_is_of_cgroup(i);
+	const struct group_changes *g = inside ? &i->grew_inside[window] : &i->grew[window];
 	struct line l = begin_line(out, style);
 	size_t n;
 
-	line_printf(&l, "  grew over the last %s%s", window_text[window],
-		    i->grew_known[window] ? ":" : ": nothing was recorded then");
+	if (!i->grew_known[window])
+		return false;
+	line_printf(&l, "  grew%s over the last ", inside ? " in that cgroup" : "");
+	if (window == INCIDENT_RECORDED) {
+		put_duration(&l, i->recorded_ms);
+		line_printf(&l, ", which is all that was recorded:");
+	} else {
+		line_printf(&l, "%s:", window_text[window]);
+	}
 	line_end(&l);
-	for (n = 0;
-	     i->grew_known[window] && n < g->count && n < rows && group_change_of(&g->item[n]) > 0;
-	     n++)
+	for (n = 0; n < g->count && n < rows && group_change_of(&g->item[n]) > 0; n++)
 		put_group(out, &g->item[n], (uint64_t)group_change_of(&g->item[n]), '+',
 			  g->item[n].procs_after, style);
-	if (i->grew_known[window] && !n) {
+	if (!n) {
 		l = begin_line(out, style);
 		line_printf(&l, "    nothing");
 		line_end(&l);
 	}
+	return true;
+}
+
+static void put_growths(struct strbuf *out, const struct incident *i, size_t rows,
+			const struct table_style *style)
+{
+	bool any = false;
+
+	for (int window = 0; window < INCIDENT_WINDOWS; window++)
+		any |= put_growth(out, i, (enum incident_window)window, rows, style);
+	if (!any)
+		strbuf_puts(out, "  what grew is not known: nothing was recorded before\n");
 }
 
 static void put_limit_events(struct strbuf *out, const struct incident *i, size_t rows,
@@ -382,6 +537,9 @@ static void put_unread(struct line *l, const struct incident *i)
 	if (unread)
 		line_printf(l, "%s%u", known ? "" : "more than ", unread);
 	line_printf(l, "%s not read: the time was over", unread ? " others were" : "others were");
+	if (i->during && i->during->collection.earlier)
+		line_printf(l, " (%u have the values of the snapshot before)",
+			    i->during->collection.earlier);
 }
 
 /* What was not read, which a table must not hide. */
@@ -427,6 +585,8 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 		line_printf(&l, "memory was short from ");
 	}
 	put_when(&l, i->event->time_ms);
+	if (event_text(i->event, EVENT_ID))
+		line_printf(&l, "  (event:%s)", event_text(i->event, EVENT_ID));
 	if (incident_is_pressure(i) && !has_end(i))
 		line_printf(&l, "; %s", no_end(i));
 	line_end(&l);
@@ -442,10 +602,11 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 	put_machine(out, i->during, style);
 	put_ram(out, i, style);
 	put_limit_events(out, i, rows, style);
-	for (int key = 0; key < INCIDENT_KEYS; key++)
+	if (incident_is_of_cgroup(i))
+		put_largest_inside(out, i, rows, style);
+	for (int key = 0; key < INCIDENT_KEYS && !incident_is_of_cgroup(i); key++)
 		put_largest(out, i, (enum incident_key)key, rows, style);
-	for (int window = 0; window < INCIDENT_WINDOWS; window++)
-		put_growth(out, i, (enum incident_window)window, rows, style);
+	put_growths(out, i, rows, style);
 }
 
 /* ---- JSON ---- */

@@ -141,6 +141,7 @@ void json_collection(struct json_writer *w, const struct collection *c)
 	json_u64(w, "raced", c->raced);
 	json_known(w, "not_seen", c->not_seen_known, c->not_seen);
 	put_not_seen_pids(w, c);
+	json_u64(w, "earlier", c->earlier);
 	json_known(w, "shared_mm", !c->shared_mm_unknown, c->shared_mm);
 	put_cross_check(w, &c->cross_check);
 	put_left_out(w, c);

@@ -159,20 +159,35 @@ static void write_count(struct line *l, const struct result *r)
 	}
 }
 
+/* Of an OOM kill. */
+static void write_unread(struct line *l, const struct collection *c)
+{
+	uint32_t all = c->not_seen + c->earlier;
+
+	line_printf(l, "; %sat this OOM kill there was no time for ",
+		    c->not_seen || !c->not_seen_known ? "incomplete: " : "");
+	if (all)
+		line_printf(l, "%s%u process%s", c->not_seen_known ? "" : "more than ", all,
+			    plural(all, "es"));
+	else
+		line_printf(l, "some processes");
+	if (!c->earlier)
+		return;
+	line_printf(l, ": %u %s the values of the snapshot before", c->earlier,
+		    c->earlier == 1 ? "has" : "have");
+	if (!c->not_seen_known)
+		line_printf(l, ", the others are left out");
+	else if (c->not_seen)
+		line_printf(l, ", %u %s left out", c->not_seen, c->not_seen == 1 ? "is" : "are");
+}
+
 static void write_not_seen(struct line *l, const struct snapshot *s)
 {
 	const struct collection *c = &s->collection;
 	const char *before = c->not_seen == 1 ? ": pid " : ": pids ";
 
-	if (snapshot_is_cut(s)) {
-		line_printf(l, "; incomplete: at this OOM kill ");
-		if (c->not_seen_known)
-			line_printf(l, "%u process%s", c->not_seen, plural(c->not_seen, "es"));
-		else if (c->not_seen)
-			line_printf(l, "more than %u processes", c->not_seen);
-		else
-			line_printf(l, "some processes");
-		line_printf(l, " could not be read in time");
+	if (snapshot_is_cut(s) || c->earlier) {
+		write_unread(l, c);
 		return;
 	}
 	if (!c->not_seen)

@@ -156,7 +156,7 @@ static void describe_kill(struct snapshot_server *s, const struct oom_kill *kill
 
 	if (r < 0)
 		log_errno(r, "naming PID %d, which the OOM killer chose", kill->pid);
-	oom_moment_describe(&s->moment, c, kill, &s->kill);
+	oom_moment_describe(&s->moment, kill, &s->kill);
 }
 
 static int send_kill(struct snapshot_server *s)

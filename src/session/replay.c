@@ -217,13 +217,37 @@ int replay_moment(const struct replay *r, const struct options *o, const char *o
 			 option, text);
 }
 
+/* Finds an event by the name that it keeps. Returns 0, or EXIT_NOT_FOUND after a message. */
+static int find_named(const struct replay *r, const char *name, size_t *ret_event)
+{
+	cleanup_free struct event_record *e = calloc(1, sizeof(*e));
+	char why[RECORDING_REASON];
+
+	for (size_t i = recording_reader_info(r->reader)->events; e && i-- > 0;) {
+		const char *id;
+
+		if (recording_reader_event(r->reader, i, e, why) < 0)
+			continue;
+		id = event_text(e, EVENT_ID);
+		if (!id || strcmp(id, name) != 0)
+			continue;
+		*ret_event = i;
+		return 0;
+	}
+	log_error("event:%s: the recording has no event of this name", name);
+	return EXIT_NOT_FOUND;
+}
+
 int replay_event(const struct replay *r, const char *text, size_t *ret_event)
 {
 	size_t events = recording_reader_info(r->reader)->events, len = strlen("event:");
 	uint64_t number;
 
-	if (strncmp(text, "event:", len) != 0 ||
-	    parse_u64(text + len, strlen(text + len), UINT32_MAX, &number) < 0 || !number)
+	if (strncmp(text, "event:", len) != 0)
+		return -EINVAL;
+	if (strchr(text + len, 'T'))
+		return find_named(r, text + len, ret_event);
+	if (parse_u64(text + len, strlen(text + len), UINT32_MAX, &number) < 0 || !number)
 		return -EINVAL;
 	if (number > events) {
 		log_error("%s: the recording has %zu event%s", text, events,

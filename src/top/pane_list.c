@@ -626,6 +626,8 @@ static void draw_state(const struct list_pane *l, struct screen *s)
 		line_printf(&s->pen, "  incomplete: some not read");
 	else if (snapshot->collection.not_seen)
 		line_printf(&s->pen, "  incomplete: %u not seen", snapshot->collection.not_seen);
+	if (snapshot->collection.earlier)
+		line_printf(&s->pen, "  %u of the snapshot before", snapshot->collection.earlier);
 	if (v->facts.missed)
 		line_printf(&s->pen, ", %llu missed", (unsigned long long)v->facts.missed);
 	screen_line(s, LOOK_PLAIN);

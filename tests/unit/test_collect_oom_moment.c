@@ -40,7 +40,7 @@ static void describe(struct fixture *f, unsigned levels, unsigned level, unsigne
 	c.snapshot.memcg_count = m.snapshot.memcg_count = read;
 	m.snapshot.process = &f->victim;
 	m.snapshot.count = 1;
-	oom_moment_describe(&m, &c, &kill, ret);
+	oom_moment_describe(&m, &kill, ret);
 }
 
 TEST(lowest_cgroup_that_was_out)
@@ -105,7 +105,8 @@ static void describe_kill(const struct oom_kill *kill, struct event_record *ret)
 	m.snapshot.count = 1;
 	m.snapshot.memcg = &memcg;
 	m.snapshot.memcg_count = 1;
-	oom_moment_describe(&m, &c, kill, ret);
+	oom_moment_find_reason(&m, kill);
+	oom_moment_describe(&m, kill, ret);
 }
 
 /* Whether the line is used, and whose limit was reached. */
@@ -174,7 +175,7 @@ static void assert_victim(const struct oom_kill *kill, const char *cgroup, const
 	assert_non_null(p);
 	*p = (struct process){.pid = 7, .name = "eat", .comm = "eat"};
 	assert_int_equal(oom_moment_complete(&m, &c, kill), 0);
-	oom_moment_describe(&m, &c, kill, &e);
+	oom_moment_describe(&m, kill, &e);
 	assert_int_equal(event_has(&e, EVENT_CGROUP), !!cgroup);
 	if (cgroup)
 		assert_string_equal(event_text(&e, EVENT_CGROUP), cgroup);
