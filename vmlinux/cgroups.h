@@ -43,11 +43,15 @@ struct mem_cgroup___limits {
 	struct page_counter memsw; /* v1: memory and swap */
 };
 
-/* The values of constraint are those of enum zmem_oom_constraint (include/linux/oom.h). */
+/* Its values are those of enum zmem_oom_constraint (include/linux/oom.h). */
+enum oom_constraint {
+	CONSTRAINT_NONE,
+};
+
 struct oom_control {
 	struct mem_cgroup___limits *memcg;
 	int order;
-	int constraint;
+	enum oom_constraint constraint;
 };
 
 struct css_set {

@@ -304,7 +304,7 @@ static bool was_out(const struct oom_moment *m, const struct collector *c, const
  * cpuset or a memory policy, and stays unknown. So it does if the lowest ones were not read or are
  * not known, because the event is counted in all cgroups above.
  */
-static int infer_reason(struct oom_moment *m, struct collector *c, const struct oom_kill *kill)
+int oom_moment_infer_reason(struct oom_moment *m, struct collector *c, const struct oom_kill *kill)
 {
 	const struct process *victim = snapshot_find(&m->snapshot, kill->pid);
 	struct oom_reason *reason = &m->reason;
@@ -429,7 +429,7 @@ int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct 
 	if (r == 0)
 		r = limit_moment(m, c, kill->pid);
 	if (r == 0 && !m->reason.known)
-		r = infer_reason(m, c, kill);
+		r = oom_moment_infer_reason(m, c, kill);
 	if (r == 0)
 		snapshot_forget_charges(s);
 	return r;

@@ -34,6 +34,11 @@ struct oom_moment {
 /* Whose limit was reached, as far as the kernel told. */
 void oom_moment_find_reason(struct oom_moment *m, const struct oom_kill *kill);
 /*
+ * Without that: by the counts of the victim's cgroups, in both snapshots. Returns 0 or a negative
+ * errno.
+ */
+int oom_moment_infer_reason(struct oom_moment *m, struct collector *c, const struct oom_kill *kill);
+/*
  * Adds the machine, names, memory cgroups and, as they were in the last snapshot, processes that
  * were not read. Finds the reason of the kill. Returns 0 or a negative errno.
  */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -37,6 +38,25 @@
 #define DENSE_QUIET_US	UINT64_C(30000000)   /* after the last sign of a shortage */
 #define DENSE_MOST_US	UINT64_C(3600000000) /* memory may be short for days */
 
+/*
+ * Tasks that wait while so much of RAM is available wait for the limit of a cgroup. What is over at
+ * once is no event: a kill ends most of it.
+ */
+#define PLENTY_PERCENT 20
+#define PLENTY_LOOKS   5 /* about a second each */
+
+/* How often a cgroup had reached its limits. */
+struct limit_count {
+	const char *path;
+	uint64_t times;
+};
+
+struct limit_counts {
+	struct arena arena;
+	struct limit_count *item;
+	size_t count;
+};
+
 /* Memory is short, or was until a while ago. */
 struct episode {
 	bool on;
@@ -46,6 +66,10 @@ struct episode {
 	struct pressure_look first, last;
 	uint64_t available_least, swap_free_least;
 	uint64_t kills;
+	bool plenty;		    /* tasks waited, and the machine was not short */
+	unsigned looks;		    /* with a sign */
+	bool written;		    /* its beginning */
+	struct limit_counts limits; /* at the beginning */
 };
 
 /* What --keep says, in its own units. */
@@ -78,6 +102,7 @@ struct keeper {
 static void keeper_close(struct keeper *k)
 {
 	oom_watch_close(k->oom);
+	arena_done(&k->episode.limits.arena);
 	pressure_watch_close(&k->pressure);
 	snapshot_done(&k->moment.snapshot);
 	recording_ring_close(&k->ring);
@@ -211,9 +236,7 @@ static unsigned tick_ms(struct keeper *k)
 	const struct options *o = &k->recorder.options;
 
 	k->dense = o->dense == DENSE_DEFAULT ? DENSE_USUAL : (unsigned)o->dense;
-	if (o->interval_ms <= DENSE_MS)
-		k->dense = 0;
-	return k->dense ? DENSE_MS : (unsigned)o->interval_ms;
+	return k->dense && o->interval_ms > DENSE_MS ? DENSE_MS : (unsigned)o->interval_ms;
 }
 
 static void open_pressure_watch(struct keeper *k)
@@ -341,10 +364,43 @@ static void set_known(struct event_record *e, enum event_member m, bool known, u
 		event_set(e, m, value);
 }
 
+/* Remembers how often cgroups have reached their limits. */
+static void count_limits(const struct snapshot *s, struct limit_counts *ret)
+{
+	arena_clear(&ret->arena);
+	ret->count = 0;
+	ret->item = arena_zalloc(&ret->arena, s->memcg_count + 1, sizeof(*ret->item));
+	for (size_t i = 0; ret->item && i < s->memcg_count; i++) {
+		const struct memcg *m = &s->memcg[i];
+		const char *path = arena_strndup(&ret->arena, m->path, strlen(m->path));
+
+		if (path && (m->max_known || m->high_known))
+			ret->item[ret->count++] = (struct limit_count){path, m->max + m->high};
+	}
+}
+
+/* The cgroup that has reached its limits most since; of the same counts the lowest. NULL: none. */
+static const char *find_limited(const struct snapshot *s, const struct limit_counts *before)
+{
+	const char *found = NULL;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < before->count; i++) {
+		const struct memcg *m = snapshot_find_memcg(s, before->item[i].path);
+		uint64_t now = m ? m->max + m->high : 0, was = before->item[i].times;
+
+		if (now <= was || now - was < most)
+			continue;
+		most = now - was;
+		found = m->path;
+	}
+	return found;
+}
+
 /* Writes the beginning of an episode, or its end. */
 static void keep_episode(struct keeper *k, bool ended)
 {
-	const struct episode *p = &k->episode;
+	struct episode *p = &k->episode;
 	struct event_record *e = calloc(1, sizeof(*e));
 	int r;
 
@@ -352,6 +408,10 @@ static void keep_episode(struct keeper *k, bool ended)
 		return;
 	event_set(e, EVENT_KIND, EVENT_PRESSURE);
 	event_set(e, EVENT_CAUSES, p->causes);
+	event_set(e, EVENT_PLENTY, p->plenty);
+	if (p->plenty)
+		event_set_text(e, EVENT_LIMIT_CGROUP,
+			       find_limited(&k->recorder.session.collector.snapshot, &p->limits));
 	set_known(e, EVENT_AVAILABLE, p->last.available_known, p->available_least);
 	set_known(e, EVENT_SWAP_FREE, p->last.swap_free_known, p->swap_free_least);
 	e->time_ms = p->began_ms;
@@ -370,10 +430,21 @@ static void keep_episode(struct keeper *k, bool ended)
 	free(e);
 }
 
+static bool has_plenty(const struct pressure_look *look)
+{
+	return look->causes == PRESSURE_STALL && look->available_known &&
+	       look->available / PLENTY_PERCENT >= look->total / 100;
+}
+
 static void begin_episode(struct keeper *k, const struct pressure_look *look, uint64_t now)
 {
+	struct limit_counts limits = k->episode.limits;
+
+	count_limits(&k->recorder.session.collector.snapshot, &limits);
 	k->episode = (struct episode){
 		.on = true,
+		.plenty = true,
+		.limits = limits,
 		.began_us = now,
 		.began_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000),
 		.first = *look,
@@ -403,12 +474,17 @@ static void look_at_episode(struct keeper *k, const struct pressure_look *look, 
 		p->short_us = now;
 		p->short_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
 	}
-	if (begins) {
+	p->looks += look->causes != 0;
+	p->plenty &= !look->causes || has_plenty(look);
+	if (begins)
 		k->recorder.census_in = 0;
+	if (!p->written && (!p->plenty || p->looks >= PLENTY_LOOKS)) {
 		keep_episode(k, false);
+		p->written = true;
 	}
 	if (now - p->short_us >= DENSE_QUIET_US) {
-		keep_episode(k, true);
+		if (p->written)
+			keep_episode(k, true);
 		p->on = false;
 	}
 }

@@ -369,6 +369,14 @@ static const struct event_record *worst_of(const struct incident *i)
 	return i->end ? i->end : i->event;
 }
 
+JSON_FIELD(
+	plenty, "machine_short", BOOL, value_bool(true, !event_number(worst_of(i), EVENT_PLENTY)),
+	"false: tasks waited while a fifth of the RAM or more was available, as for the limit of a "
+	"cgroup",
+	.flags = FIELD_KNOWN);
+JSON_FIELD(waiting_cgroup, "cgroup", TEXT, value_text(event_text(worst_of(i), EVENT_LIMIT_CGROUP)),
+	   "the cgroup that reached its limits most meanwhile, if the machine was not short",
+	   NAME_MAX_BYTES);
 JSON_KNOWN(pressure, "kind", TEXT, value_text("pressure"), "");
 JSON_FIELD(end, "end_time_ms", TIME, amount_of(i->end, EVENT_ENDED),
 	   "the last sign of the shortage. Null if no end was recorded");
@@ -389,5 +397,5 @@ JSON_FIELD(refaulted, "refaulted_bytes", BYTES, bytes_of(i->end, EVENT_REFAULTED
 	   "read again soon after it was dropped or swapped out");
 JSON_FIELD(kills, "oom_kills", AMOUNT, amount_of(i->end, EVENT_KILLS), "in this time");
 FIELDS(incident_pressure_fields, &field_number, &field_id, &field_pressure, &field_time, &field_end,
-       &field_causes, &field_available_least, &field_swap_free_least, &field_stalled,
-       &field_refaulted, &field_kills, OF_TIME);
+       &field_plenty, &field_waiting_cgroup, &field_causes, &field_available_least,
+       &field_swap_free_least, &field_stalled, &field_refaulted, &field_kills, OF_TIME);

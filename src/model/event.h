@@ -63,9 +63,10 @@ enum event_member {
 	EVENT_CGROUP = 35,
 	EVENT_UNIT = 36,
 	EVENT_CONTAINER = 37,
-	EVENT_CONSTRAINT = 38,	 /* "none" (the machine), "memcg", "cpuset", "memory_policy" */
-	EVENT_LIMIT_CGROUP = 39, /* whose limit was reached */
-	EVENT_GFP = 40,		 /* the kind of the allocation that failed: "GFP_KERNEL" */
+	EVENT_CONSTRAINT = 38, /* "none" (the machine), "memcg", "cpuset", "memory_policy" */
+	/* Whose limit was reached; where tasks waited, the cgroup that reached its limits most. */
+	EVENT_LIMIT_CGROUP = 39,
+	EVENT_GFP = 40, /* the kind of the allocation that failed: "GFP_KERNEL" */
 	EVENT_CONTAINER_ID = 41,
 	EVENT_POD = 42,
 	EVENT_NAMESPACE = 43,	  /* of the pod */
@@ -89,7 +90,9 @@ enum event_member {
 	EVENT_PART_SOCK = 82,
 	EVENT_PART_SWAP = 83,
 	EVENT_PARTS_MS = 84, /* when they were read */
-	EVENT_MEMBERS = 85,
+	/* Of memory that was short: */
+	EVENT_PLENTY = 85, /* 1: tasks waited while the machine had memory, as in a full cgroup */
+	EVENT_MEMBERS = 86,
 	EVENT_LEVELS = 128, /* struct event_level, from the victim's memory cgroup up */
 };
 

@@ -65,6 +65,12 @@ static inline bool incident_is_pressure(const struct incident *i)
 	return event_number(i->event, EVENT_KIND) == EVENT_PRESSURE;
 }
 
+/* Whether tasks waited while the machine had memory. */
+static inline bool incident_is_plenty(const struct incident *i)
+{
+	return event_number(i->end ? i->end : i->event, EVENT_PLENTY);
+}
+
 /* Whether the event is a kill for the limit of a cgroup whose path is known. */
 static inline bool incident_is_of_cgroup(const struct incident *i)
 {

@@ -122,7 +122,8 @@ static const uint8_t ram_number[RAM_FIGURES] = {
 
 /* The values of these enums are part of the format. */
 _Static_assert(PROCESS_USER == 0 && PROCESS_KTHREAD == 1 && PROCESS_ZOMBIE == 2, "kinds");
-_Static_assert(FROM_NOWHERE == 0 && FROM_BPF == 1 && FROM_PROC == 2 && FROM_EARLIER == 3, "origins");
+_Static_assert(FROM_NOWHERE == 0 && FROM_BPF == 1 && FROM_PROC == 2 && FROM_EARLIER == 3,
+	       "origins");
 _Static_assert(PSS_FROM_NOTHING == 0 && PSS_FROM_KERNEL == 1 && PSS_FROM_ROLLUP == 2 &&
 		       PSS_FROM_BOTH == 3,
 	       "sources of PSS");

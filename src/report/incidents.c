@@ -96,6 +96,25 @@ static void put_how_long(struct line *l, const struct incident *i)
 	put_duration(l, (int64_t)i->end->number[EVENT_ENDED] - i->event->time_ms);
 }
 
+/* A machine that has memory is not short of it: tasks waited for the limit of a cgroup. */
+static void put_shortage_name(struct line *l, const struct incident *i)
+{
+	const struct event_record *e = i->end ? i->end : i->event;
+	const char *cgroup = event_text(e, EVENT_LIMIT_CGROUP);
+
+	if (!incident_is_plenty(i)) {
+		line_printf(l, "memory was short");
+		return;
+	}
+	line_printf(l, "tasks ");
+	if (cgroup) {
+		line_printf(l, "of ");
+		line_text(l, cgroup, 0);
+		line_printf(l, " ");
+	}
+	line_printf(l, "waited for memory");
+}
+
 void render_incident_line(struct strbuf *out, const struct incident *i,
 			  const struct table_style *style)
 {
@@ -110,8 +129,9 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 	line_printf(&l, "%5u  ", i->number);
 	put_when(&l, e->time_ms);
 	if (incident_is_pressure(i)) {
-		line_printf(&l, "  memory was short%s%s", has_end(i) ? " for " : "; ",
-			    has_end(i) ? "" : no_end(i));
+		line_blanks(&l, 2);
+		put_shortage_name(&l, i);
+		line_printf(&l, "%s%s", has_end(i) ? " for " : "; ", has_end(i) ? "" : no_end(i));
 		if (has_end(i))
 			put_how_long(&l, i);
 		line_end(&l);
@@ -459,7 +479,7 @@ static void put_limit_events(struct strbuf *out, const struct incident *i, size_
 		return;
 	line_printf(&l, "  cgroups at a limit over the last ");
 	put_duration(&l, i->during->time_ms - i->baseline->time_ms);
-	line_printf(&l, " (OOM kills; times at memory.max, at memory.high):");
+	line_printf(&l, " (kills, at memory.max, at high):");
 	line_end(&l);
 	for (size_t n = 0; n < i->limits && n < rows; n++) {
 		l = begin_line(out, style);
@@ -473,16 +493,16 @@ static void put_limit_events(struct strbuf *out, const struct incident *i, size_
 
 static void put_ram(struct strbuf *out, const struct incident *i, const struct table_style *style)
 {
-	cleanup(strbuf_done) struct strbuf text = {};
-	struct line l = begin_line(out, style);
+	cleanup(strbuf_done) struct strbuf text = {}, folded = {};
+	struct line l = {.out = &text};
 
 	if (!i->ram.known)
 		return;
 	line_printf(&l, "  RAM by class over the last ");
 	put_duration(&l, i->ram.after_ms - i->ram.before_ms);
+	strbuf_puts(&text, ": ");
 	ram_changes_text(&text, &i->ram, style->bytes);
-	line_printf(&l, ": %s", strbuf_str(&text));
-	line_end(&l);
+	text_put_folded(out, strbuf_str(&text), 4, style->width);
 }
 
 /* Why memory was short, and how short it became. */
@@ -577,12 +597,13 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 	line_printf(&l, "event:%u  ", i->number);
 	if (!incident_is_pressure(i)) {
 		line_printf(&l, "OOM kill at ");
-	} else if (has_end(i)) {
-		line_printf(&l, "memory was short for ");
-		put_how_long(&l, i);
-		line_printf(&l, ", from ");
 	} else {
-		line_printf(&l, "memory was short from ");
+		put_shortage_name(&l, i);
+		if (has_end(i)) {
+			line_printf(&l, " for ");
+			put_how_long(&l, i);
+		}
+		line_printf(&l, "%s from ", has_end(i) ? "," : "");
 	}
 	put_when(&l, i->event->time_ms);
 	if (event_text(i->event, EVENT_ID))

@@ -58,6 +58,7 @@ static void look_at_meminfo(const struct pressure_watch *w, const struct procfs 
 	struct meminfo m = meminfo_read(proc->fd);
 
 	ret->available_known = meminfo_has(&m, MEMINFO_AVAILABLE);
+	ret->total = m.value[MEMINFO_TOTAL];
 	ret->available = m.value[MEMINFO_AVAILABLE];
 	ret->swap_free_known = meminfo_has(&m, MEMINFO_SWAP_FREE) && m.value[MEMINFO_SWAP_TOTAL];
 	ret->swap_free = m.value[MEMINFO_SWAP_FREE];

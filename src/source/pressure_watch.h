@@ -24,6 +24,7 @@ struct pressure_look {
 	unsigned causes; /* enum pressure_cause; 0: memory is not short */
 	bool available_known, swap_free_known, stalled_known, refaulted_known;
 	uint64_t available, swap_free; /* bytes */
+	uint64_t total;		       /* MemTotal, with `available` */
 	uint64_t stalled_us;	       /* since boot */
 	uint64_t refaulted; /* bytes since boot; read in a shortage, without PSI, or if asked for */
 };

@@ -40,6 +40,8 @@ static void describe(struct fixture *f, unsigned levels, unsigned level, unsigne
 	c.snapshot.memcg_count = m.snapshot.memcg_count = read;
 	m.snapshot.process = &f->victim;
 	m.snapshot.count = 1;
+	oom_moment_find_reason(&m, &kill);
+	assert_int_equal(oom_moment_infer_reason(&m, &c, &kill), 0);
 	oom_moment_describe(&m, &kill, ret);
 }
 
@@ -98,7 +100,6 @@ static void describe_kill(const struct oom_kill *kill, struct event_record *ret)
 {
 	static struct memcg memcg = {.path = "/a", .limit_known = true, .limit = 4096};
 	struct process victim = {.pid = 7};
-	struct collector c = COLLECTOR_CLOSED;
 	struct oom_moment m = {.log_read = true};
 
 	m.snapshot.process = &victim;
