@@ -301,6 +301,39 @@ static void put_ram(struct metrics_writer *w, const struct ram *ram)
 		  counted, counted ? ram->deleted_bytes : 0);
 }
 
+static void put_seconds(struct metrics_writer *w, const struct metric_family *f, bool known,
+			uint64_t us)
+{
+	metrics_family(w, f);
+	if (!known)
+		return;
+	metrics_sample(w);
+	metrics_fixed(w, us, 1000000);
+}
+
+/* Counters since boot. */
+static void put_activity(struct metrics_writer *w, const struct system_info *s)
+{
+	const struct memory_pressure *p = &s->pressure;
+
+	put_seconds(w,
+		    COUNTER("zmem_memory_pressure_some_seconds", "seconds",
+			    "Time in which a task of the machine waited for memory (PSI)."),
+		    p->known, p->some_total_us);
+	put_seconds(w,
+		    COUNTER("zmem_memory_pressure_full_seconds", "seconds",
+			    "Time in which all tasks that were not idle waited for memory (PSI)."),
+		    p->known, p->full_total_us);
+	put_known(
+		w,
+		COUNTER("zmem_swap_in_bytes", "bytes", "What was read from swap devices (pswpin)."),
+		s->swapped.known, s->swapped.in);
+	put_known(w,
+		  COUNTER("zmem_swap_out_bytes", "bytes",
+			  "What was written to swap devices (pswpout)."),
+		  s->swapped.known, s->swapped.out);
+}
+
 static void put_machine(struct metrics_writer *w, const struct result *r)
 {
 	const struct system_info *s = &r->snapshot->system;
@@ -313,6 +346,7 @@ static void put_machine(struct metrics_writer *w, const struct result *r)
 		family.unit = "bytes";
 		put_known(w, &family, meminfo_has(&s->meminfo, f), s->meminfo.value[f]);
 	}
+	put_activity(w, s);
 	put_ram(w, s->ram);
 	put_shmem(w, &s->files);
 	put_known(w,
@@ -490,7 +524,7 @@ static void put_requests(struct metrics_writer *w, const struct metrics_self *se
 static int put_kills(struct metrics_writer *w, const struct result *kills, bool numeric)
 {
 	cleanup(metric_groups_done) struct metric_groups groups = {};
-	int error = kills ? metric_groups_make(kills, numeric, &groups) : 0;
+	int error = kills ? metric_groups_make(kills, kills->row_count, numeric, &groups) : 0;
 
 	if (error)
 		return error;
@@ -533,7 +567,7 @@ void render_metrics(struct strbuf *out, const struct result *r, bool numeric, bo
 {
 	cleanup(metric_groups_done) struct metric_groups groups = {};
 	struct metrics_writer w = {.out = out, .open_metrics = open_metrics};
-	int error = metric_groups_make(r, numeric, &groups);
+	int error = metric_groups_make(r, METRICS_GROUPS_MAX, numeric, &groups);
 
 	if (error) {
 		if (!out->error)

@@ -198,9 +198,9 @@ void metric_groups_done(struct metric_groups *g)
 	*g = (struct metric_groups){0};
 }
 
-int metric_groups_make(const struct result *r, bool numeric, struct metric_groups *ret)
+int metric_groups_make(const struct result *r, size_t max, bool numeric, struct metric_groups *ret)
 {
-	size_t count = r->row_count < METRICS_GROUPS_MAX ? r->row_count : METRICS_GROUPS_MAX;
+	size_t count = r->row_count < max ? r->row_count : max;
 	cleanup(metric_groups_done) struct metric_groups g = {
 		.item = calloc(count + 1, sizeof(*g.item))};
 	int error;

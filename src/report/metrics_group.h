@@ -22,10 +22,10 @@ struct metric_groups {
 };
 
 /*
- * The first METRICS_GROUPS_MAX rows in their order, rows of one label merged, and one group for all
+ * The first `max` rows in their order, rows of one label merged, and one group for all
  * other rows. `numeric`: users by uid. Returns 0 or a negative errno.
  */
-int metric_groups_make(const struct result *r, bool numeric, struct metric_groups *ret);
+int metric_groups_make(const struct result *r, size_t max, bool numeric, struct metric_groups *ret);
 void metric_groups_done(struct metric_groups *g);
 
 #endif

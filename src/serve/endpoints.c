@@ -80,7 +80,7 @@ static int make_metrics(struct server *s, const struct request *request, struct 
 	if (s->groups_number != s->client.asked[DOCUMENT_SNAPSHOT].number)
 		return -ENOMEM;
 	fill_metrics_self(s, &self);
-	kill_log_result(&s->kills, &kills);
+	kill_log_result(&s->kills, &s->groups.result, &kills);
 	if (!*s->client.last.kills_unwatched)
 		self.kills = &kills;
 	if (request->open_metrics)
@@ -221,6 +221,18 @@ const struct endpoint *endpoint_find(const char *path)
 			return &endpoints[i];
 	}
 	return NULL;
+}
+
+void page_not_found(struct page *p, bool files)
+{
+	cleanup(strbuf_done) struct strbuf text = {0};
+
+	strbuf_puts(&text, "not found; there are");
+	for (size_t i = 0; i < ARRAY_SIZE(endpoints); i++) {
+		if (files || endpoints[i].document != DOCUMENT_FILES)
+			strbuf_printf(&text, " %s", endpoints[i].path);
+	}
+	page_text(p, 404, strbuf_str(&text));
 }
 
 void page_make(struct server *s, const struct request *request, struct page *ret)

@@ -57,6 +57,8 @@ const struct endpoint *endpoint_find(const char *path);
 void page_make(struct server *s, const struct request *request, struct page *ret);
 /* Makes a page of one line of text. */
 void page_text(struct page *p, unsigned code, const char *text);
+/* Names the paths that there are. `files`: those of files, too. */
+void page_not_found(struct page *p, bool files);
 /* Call it for each new snapshot. `history`: also adds a point. Returns 0 or -ENOMEM. */
 int server_update(struct server *s, bool history);
 void server_done(struct server *s);

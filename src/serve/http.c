@@ -112,7 +112,7 @@ static int receive_answer(struct http *h)
 	if (r < 0)
 		return r;
 	if (r == ARRIVED_KILL) {
-		kill_log_add(&s->kills, &s->client.kill);
+		kill_log_add(&s->kills, &s->client.kill, &s->groups.result);
 		return 0;
 	}
 	d = (enum document)s->client.last.document;

@@ -10,24 +10,28 @@
 #include "fields/incident_fields.h"
 #include "write/field_text.h"
 
-int kill_log_init(struct kill_log *l, const struct field *group, size_t groups_max)
+int kill_log_init(struct kill_log *l, const struct field *key, size_t shown_max)
 {
+	/* So one that is not shown is always among them. */
+	size_t groups_max = 2 * shown_max;
+
 	*l = (struct kill_log){
-		.group = group,
+		.key = key,
+		.group = calloc(groups_max, sizeof(*l->group)),
 		.groups_max = groups_max,
-		.sum = calloc(groups_max, sizeof(*l->sum)),
-		.row = calloc(groups_max, sizeof(*l->row)),
+		.row = calloc(shown_max + groups_max, sizeof(*l->row)),
 		.newest = calloc(KILL_LOG_NEWEST, sizeof(*l->newest)),
 	};
-	return l->sum && l->row && l->newest ? 0 : -ENOMEM;
+	return l->group && l->row && l->newest ? 0 : -ENOMEM;
 }
 
 void kill_log_done(struct kill_log *l)
 {
-	free(l->sum);
+	for (size_t i = 0; i < l->groups; i++)
+		free(l->group[i].text);
+	free(l->group);
 	free(l->row);
 	free(l->newest);
-	arena_done(&l->names);
 	*l = (struct kill_log){};
 }
 
@@ -65,70 +69,131 @@ static struct process process_of(const struct event_record *e)
 	return p;
 }
 
+/* Copies the names. Returns what holds them, or NULL: no memory. */
+static char *own_names(struct process *p)
+{
+	size_t size = 1;
+	char *text, *at;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *name = *name_at(p, names[i].offset);
+
+		size += name ? strlen(name) + 1 : 0;
+	}
+	text = at = malloc(size);
+	for (size_t i = 0; text && i < ARRAY_SIZE(names); i++) {
+		const char **name = name_at(p, names[i].offset);
+
+		if (!*name)
+			continue;
+		size = strlen(*name) + 1;
+		*name = memcpy(at, *name, size);
+		at += size;
+	}
+	return text;
+}
+
 static bool same_group(const struct kill_log *l, const struct process *a, const struct process *b)
 {
-	const char *x = l->group->group(a), *y = l->group->group(b);
+	const char *x = l->key->group(a), *y = l->key->group(b);
 
-	if (l->group->needs & NEEDS_USER && a->uid != b->uid)
+	if (l->key->needs & NEEDS_USER && a->uid != b->uid)
 		return false;
 	return strcmp(x ? x : "", y ? y : "") == 0;
 }
 
-static struct row *find_group(const struct kill_log *l, const struct process *p)
+static struct kill_group *find_group(const struct kill_log *l, const struct process *p)
 {
 	for (size_t i = 0; i < l->groups; i++) {
-		if (same_group(l, &l->sum[i], p))
-			return &l->row[i];
+		if (same_group(l, &l->group[i].process, p))
+			return &l->group[i];
 	}
 	return NULL;
 }
 
-/* Returns NULL if no group is left, or no memory. */
-static struct row *add_group(struct kill_log *l, const struct process *p)
+/*
+ * The names of a group that is shown are those of the result, with and without kills: others would
+ * be another series. Returns the number of rows.
+ */
+static size_t place_rows(struct kill_log *l, const struct result *shown)
 {
-	struct process *sum;
+	size_t rows = 0;
 
-	if (l->groups == l->groups_max)
-		return NULL;
-	sum = &l->sum[l->groups];
-	*sum = *p;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		const char **name = name_at(sum, names[i].offset);
+	for (size_t i = 0; i < l->groups; i++)
+		l->group[i].shown = false;
+	for (size_t i = 0; i < shown->row_count; i++) {
+		struct process *p = shown->rows[i].process;
+		struct kill_group *g = find_group(l, p);
 
-		if (!*name)
-			continue;
-		*name = arena_strndup(&l->names, *name, strlen(*name));
-		if (!*name)
-			return NULL;
+		l->row[rows++] = (struct row){.process = p, .procs = g ? g->kills : 0};
+		if (g)
+			g->shown = true;
 	}
-	l->row[l->groups] = (struct row){.process = sum};
-	return &l->row[l->groups++];
+	for (size_t i = 0; i < l->groups; i++) {
+		struct kill_group *g = &l->group[i];
+
+		if (!g->shown)
+			l->row[rows++] = (struct row){.process = &g->process, .procs = g->kills};
+	}
+	return rows;
 }
 
-void kill_log_add(struct kill_log *l, const struct event_record *kill)
+static struct kill_group *forget_oldest(struct kill_log *l, const struct result *shown)
+{
+	struct kill_group *oldest = NULL;
+
+	place_rows(l, shown);
+	for (size_t i = 0; i < l->groups; i++) {
+		struct kill_group *g = &l->group[i];
+
+		if (!g->shown && (!oldest || g->last < oldest->last))
+			oldest = g;
+	}
+	l->others += oldest->kills;
+	free(oldest->text);
+	return oldest;
+}
+
+/* Returns NULL without memory. */
+static struct kill_group *add_group(struct kill_log *l, struct process p,
+				    const struct result *shown)
+{
+	char *text = own_names(&p);
+	struct kill_group *g;
+
+	if (!text)
+		return NULL;
+	g = l->groups < l->groups_max ? &l->group[l->groups++] : forget_oldest(l, shown);
+	*g = (struct kill_group){.process = p, .text = text};
+	return g;
+}
+
+void kill_log_add(struct kill_log *l, const struct event_record *kill, const struct result *shown)
 {
 	struct process p = process_of(kill);
-	struct row *group = NULL;
+	struct kill_group *group = NULL;
 
 	if (event_has(kill, EVENT_MISSED))
 		l->others += kill->number[EVENT_MISSED];
 	if (event_has(kill, EVENT_PID))
 		group = find_group(l, &p);
 	if (event_has(kill, EVENT_PID) && !group)
-		group = add_group(l, &p);
-	if (group)
-		group->procs++;
-	else
+		group = add_group(l, p, shown);
+	if (group) {
+		group->kills++;
+		group->last = l->kills;
+	} else {
 		l->others++;
+	}
 	l->newest[l->kills++ % KILL_LOG_NEWEST] = *kill;
 }
 
-void kill_log_result(const struct kill_log *l, struct result *ret)
+void kill_log_result(struct kill_log *l, const struct result *shown, struct result *ret)
 {
 	*ret = (struct result){
-		.group = l->group,
+		.group = l->key,
 		.rows = l->row,
-		.row_count = l->groups,
+		.row_count = place_rows(l, shown),
 		/* Their series is there from the start. */
 		.others_count = 1,
 		.others = {.processes = l->others},

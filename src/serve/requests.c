@@ -30,8 +30,8 @@ struct pending {
 	enum document document;		 /* DOCUMENTS: none */
 	bool begun, ready, late;
 	unsigned refused; /* the HTTP status of the refusal; 0: accepted */
-	const char *why;
-	char *query; /* points into `path`, past its terminating 0 */
+	const char *why;  /* NULL: nothing is at the path */
+	char *query;	  /* points into `path`, past its terminating 0 */
 	bool too_long;
 	char path[];
 };
@@ -210,6 +210,17 @@ static const char *header(const struct requests *c, struct MHD_Connection *conne
 	return c->mhd.lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
+static enum MHD_Result refuse(struct requests *c, const struct pending *req)
+{
+	struct page p = {};
+
+	if (req->why)
+		page_text(&p, req->refused, req->why);
+	else
+		page_not_found(&p, c->server.config->files);
+	return send_page(c, req->connection, &p);
+}
+
 static enum MHD_Result answer(struct requests *c, struct pending *req)
 {
 	const char *accept = header(c, req->connection, "Accept");
@@ -296,7 +307,7 @@ static unsigned check_request(struct requests *c, struct pending *req, const cha
 	*ret_why = "the token is missing or wrong";
 	if (!token_fits(&c->server.config->token, header(c, req->connection, "Authorization")))
 		return 401;
-	*ret_why = "not found";
+	*ret_why = NULL;
 	req->endpoint = endpoint_find(req->path);
 	if (!req->endpoint)
 		return 404;
@@ -353,16 +364,14 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connecti
 		req->refused = check_request(c, req, method, version, &req->why);
 		/* libmicrohttpd closes the connection if the response precedes the end of the
 		 * request. */
-		return req->refused == 405 || req->refused == 413
-			       ? send_text(c, connection, req->refused, req->why)
-			       : MHD_YES;
+		return req->refused == 405 || req->refused == 413 ? refuse(c, req) : MHD_YES;
 	}
 	if (*upload_size) {
 		*upload_size = 0;
 		return MHD_YES;
 	}
 	if (req->refused)
-		return send_text(c, connection, req->refused, req->why);
+		return refuse(c, req);
 	a = &client->asked[DOCUMENT_SNAPSHOT];
 	/* Until the first snapshot, pages without a document wait for it. */
 	if (req->document == DOCUMENTS && !a->number && !a->failing)

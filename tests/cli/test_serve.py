@@ -139,7 +139,12 @@ def check_queries():
 
 
 def check_refusals():
-    same("an unknown path", BAD.get("/nope").code, 404)
+    unknown = BAD.get("/nope")
+    same("an unknown path", unknown.code, 404)
+    listed = re.findall(r"/\S*", unknown.text)
+    same("its answer: the paths that there are", (unknown.text.count("\n"), listed[0], "/snapshot.json" in listed, "/files" in listed),
+         (1, "/", True, False))
+    same("its answer: each of them is there", {path: BAD.get(path).code for path in listed}, dict.fromkeys(listed, 200))
     same("a path below a page", BAD.get("/metrics/").code, 404)
     same("a path above the root", BAD.get("/../etc/passwd").code, 404)
     for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH", "BREW"):

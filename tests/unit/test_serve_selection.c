@@ -171,6 +171,9 @@ TEST(a_million_names)
 	free(h);
 }
 
+/* A result without groups. */
+static const struct result none;
+
 static void add_kill(struct kill_log *l, pid_t pid, const char *name, const char *unit,
 		     unsigned missed)
 {
@@ -183,7 +186,7 @@ static void add_kill(struct kill_log *l, pid_t pid, const char *name, const char
 	event_set(&e, EVENT_MISSED, missed);
 	event_set_text(&e, EVENT_NAME, name);
 	event_set_text(&e, EVENT_UNIT, unit);
-	kill_log_add(l, &e);
+	kill_log_add(l, &e, &none);
 }
 
 SAMPLE_TEST(history, sample_init)
@@ -238,6 +241,9 @@ SAMPLE_TEST(self, sample_init)
 		.groups_tracked = 7,
 		.groups_error = 1234.5,
 	};
+	struct process process = {.kind = PROCESS_SUM, .name = "idle"};
+	struct row row = {.process = &process};
+	const struct result shown = {.rows = &row, .row_count = 1};
 	cleanup(kill_log_done) struct kill_log log;
 	struct result kills;
 
@@ -246,7 +252,8 @@ SAMPLE_TEST(self, sample_init)
 	add_kill(&log, 2, "a\"\\\n\xff", NULL, 0);
 	add_kill(&log, 3, "y", "db.service", 0);
 	add_kill(&log, 4, "third", NULL, 0);
-	kill_log_result(&log, &kills);
+	add_kill(&log, 5, "x", "db.service", 6);
+	kill_log_result(&log, &shown, &kills);
 	self.kills = &kills;
 	for (int open = 0; open < 2; open++) {
 		cleanup(strbuf_done) struct strbuf out = {0}, end = {0};
@@ -280,17 +287,17 @@ SAMPLE_TEST(self, sample_init)
 
 /* ---- OOM kills ---- */
 
-static void assert_kills(const struct kill_log *l, size_t row, const char *name, unsigned kills)
+static void assert_kills(struct kill_log *l, size_t row, const char *name, unsigned kills)
 {
 	struct result r;
 
-	kill_log_result(l, &r);
+	kill_log_result(l, &none, &r);
 	assert_true(row < r.row_count);
 	assert_string_equal(r.group->group(r.rows[row].process), name);
 	assert_int_equal(r.rows[row].procs, kills);
 }
 
-/* Groups keep their series and their order; further groups are counted together. */
+/* Kills are those of a group, or of the others if their victim is not known. */
 TEST(kills)
 {
 	cleanup(kill_log_done) struct kill_log l;
@@ -298,7 +305,7 @@ TEST(kills)
 	struct result r;
 
 	assert_int_equal(kill_log_init(&l, selection_group(NULL), 2), 0);
-	kill_log_result(&l, &r);
+	kill_log_result(&l, &none, &r);
 	assert_int_equal(r.row_count, 0);
 	assert_int_equal(r.others.processes, 0);
 	for (pid_t i = 0; i < 300; i++)
@@ -306,16 +313,120 @@ TEST(kills)
 			 0);
 	assert_kills(&l, 0, "c.service", 100);
 	assert_kills(&l, 1, "b", 100);
-	kill_log_result(&l, &r);
-	assert_int_equal(r.row_count, 2);
-	assert_int_equal(r.others.processes, 100);
+	assert_kills(&l, 2, "a", 100);
 	/* Kills of which nothing came, and one of an unknown victim. */
 	add_kill(&l, 300, "b", NULL, 7);
 	event_set(&unknown, EVENT_KIND, EVENT_OOM_KILL);
-	kill_log_add(&l, &unknown);
+	kill_log_add(&l, &unknown, &none);
 	assert_kills(&l, 1, "b", 101);
-	kill_log_result(&l, &r);
-	assert_int_equal(r.others.processes, 108);
+	kill_log_result(&l, &none, &r);
+	assert_int_equal(r.row_count, 3);
+	assert_int_equal(r.others.processes, 8);
+}
+
+/* A group that is shown has a count of 0 before its first kill, and a row of its own after it. */
+TEST(kills_of_shown)
+{
+	struct process process[] = {{.name = "x", .unit = "web.service"}, {}, {.name = "idle"}};
+	struct row rows[] = {{.process = &process[0], .procs = 9},
+			     {.process = &process[1], .procs = 9},
+			     {.process = &process[2], .procs = 9}};
+	const struct result shown = {.rows = rows, .row_count = 3};
+	const unsigned want[] = {2, 1, 0, 1};
+	cleanup(kill_log_done) struct kill_log l;
+	struct result r;
+
+	assert_int_equal(kill_log_init(&l, selection_group(NULL), 3), 0);
+	kill_log_result(&l, &shown, &r);
+	assert_int_equal(r.row_count, 3);
+	for (size_t i = 0; i < r.row_count; i++)
+		assert_int_equal(r.rows[i].procs, 0);
+	add_kill(&l, 1, "y", "web.service", 0);
+	add_kill(&l, 2, NULL, NULL, 0);
+	add_kill(&l, 3, "late", NULL, 0);
+	add_kill(&l, 4, "z", "web.service", 0);
+	kill_log_result(&l, &shown, &r);
+	assert_int_equal(r.row_count, ARRAY_SIZE(want));
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
+		assert_int_equal(r.rows[i].procs, want[i]);
+	assert_string_equal(r.rows[3].process->name, "late");
+	/* The labels are those of the result. */
+	assert_ptr_equal(r.rows[0].process, &process[0]);
+	/* When it is no longer shown, its kills stay. */
+	kill_log_result(&l, &none, &r);
+	assert_int_equal(r.row_count, 3);
+	assert_kills(&l, 0, "web.service", 2);
+}
+
+/* The kills of all rows, and of the others. */
+static uint64_t sum_of_kills(const struct result *r)
+{
+	uint64_t sum = r->others.processes;
+
+	for (size_t i = 0; i < r->row_count; i++)
+		sum += r->rows[i].procs;
+	return sum;
+}
+
+static void add_kill_beside(struct kill_log *l, const char *name, const struct result *shown)
+{
+	struct event_record e = {};
+
+	event_set(&e, EVENT_PID, 1);
+	event_set_text(&e, EVENT_NAME, name);
+	kill_log_add(l, &e, shown);
+}
+
+/*
+ * A new group takes the place of the one that is silent for the longest time and is not shown. Its
+ * kills are then among the others.
+ */
+TEST(kills_of_forgotten)
+{
+	struct process process = {.name = "a"};
+	struct row row = {.process = &process};
+	const struct result shown = {.rows = &row, .row_count = 1};
+	cleanup(kill_log_done) struct kill_log l;
+	struct result r;
+
+	assert_int_equal(kill_log_init(&l, selection_group(NULL), 1), 0);
+	add_kill_beside(&l, "a", &none);
+	add_kill_beside(&l, "b", &none);
+	add_kill_beside(&l, "a", &none);
+	add_kill_beside(&l, "c", &none);
+	assert_kills(&l, 0, "a", 2);
+	assert_kills(&l, 1, "c", 1);
+	kill_log_result(&l, &none, &r);
+	assert_int_equal(r.others.processes, 1);
+	add_kill_beside(&l, "d", &shown);
+	assert_kills(&l, 0, "a", 2);
+	assert_kills(&l, 1, "d", 1);
+	kill_log_result(&l, &none, &r);
+	assert_int_equal(r.row_count, 2);
+	assert_int_equal(r.others.processes, 2);
+}
+
+/* However many groups there are, no kill is lost, and no memory. */
+TEST(kills_of_many_groups)
+{
+	cleanup(kill_log_done) struct kill_log l;
+	size_t before = 0;
+	struct result r;
+
+	assert_int_equal(kill_log_init(&l, selection_group(NULL), 5), 0);
+	for (unsigned i = 1; i <= 1000; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "group-%u", i);
+		add_kill_beside(&l, i % 3 ? name : "often", &none);
+		kill_log_result(&l, &none, &r);
+		assert_true(r.row_count <= 10);
+		assert_int_equal(sum_of_kills(&r), i);
+		if (i == 20)
+			before = heap();
+	}
+	assert_true(heap() <= before + 4096);
+	assert_kills(&l, 2, "often", 333);
 }
 
 /* The names of a container and its pod stand beside the group. */
@@ -332,8 +443,8 @@ SAMPLE_TEST(kills_of_pods, sample_init)
 	event_set_text(&e, EVENT_CONTAINER, "prod/web-0/app");
 	event_set_text(&e, EVENT_POD, "prod/web-0");
 	event_set_text(&e, EVENT_NAMESPACE, "prod");
-	kill_log_add(&l, &e);
-	kill_log_result(&l, &kills);
+	kill_log_add(&l, &e, &none);
+	kill_log_result(&l, &none, &kills);
 	self.kills = &kills;
 	render_metrics(&out, &s->result, false, false, &self);
 	assert_non_null(strstr(strbuf_str(&out),
@@ -354,10 +465,10 @@ TEST(kills_of_users)
 		event_set(&e, EVENT_PID, i + 1);
 		event_set(&e, EVENT_UID, 1000 + i % 3);
 		event_set_text(&e, EVENT_USER, i % 3 ? NULL : "anna");
-		kill_log_add(&l, &e);
+		kill_log_add(&l, &e, &none);
 	}
 	assert_kills(&l, 0, "anna", 2);
-	kill_log_result(&l, &r);
+	kill_log_result(&l, &none, &r);
 	assert_int_equal(r.row_count, 3);
 	assert_int_equal(r.rows[2].process->uid, 1002);
 	assert_int_equal(r.rows[2].procs, 2);
