@@ -122,7 +122,7 @@ def bad_value(panel, target, value):
     negative = any(word in target["expr"] for word in NEGATIVE)
     if not math.isfinite(value) or (value < 0 and not negative):
         return True
-    return abs(value) > {"bytes": 2 ** 45, "percentunit": 1.1, "short": 1e6, "none": 1e5, "s": 1e9}[unit]
+    return abs(value) > {"bytes": 2 ** 45, "Bps": 2 ** 40, "percentunit": 1.1, "short": 1e6, "none": 1e5, "s": 1e9}[unit]
 
 
 def ask(server, panel, target, expression):
