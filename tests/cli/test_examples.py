@@ -47,7 +47,7 @@ def markdown_commands(text):
     blocks = re.findall(r"^```\n(.*?)^```", re.sub(r"^```\w.*?^```", "", text, flags=re.S | re.M), re.S | re.M)
     lines = [re.split(r"  | # ", line)[0] for block in blocks for line in block.splitlines()]
     cells = [line.split(" | ")[-1] for line in text.splitlines() if line.startswith("| ")]
-    return [line for line in lines if line.startswith("zmem-bpf")] + re.findall("`(zmem-bpf[^`]*)`", "".join(cells))
+    return [line for line in lines if re.match("zmem-bpf|for |xargs ", line)] + re.findall("`(zmem-bpf[^`]*)`", "".join(cells))
 
 
 def commands_of(path):
@@ -98,6 +98,8 @@ def make_directory(where, kept):
     shutil.copytree(kept, where + "/kept")
     for name in ("before", "after"):
         shutil.copy(GOLDEN + "/snapshot_ordinary.json", where + "/" + name)
+    with open(where + "/hosts", "w", encoding="utf-8") as file:
+        file.write("web1\nweb2\n")
     with open(os.open(where + "/token", os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
         file.write("a-token\n")
 
@@ -117,9 +119,10 @@ def run_command(name, command, where, environ):
     done = subprocess.run(("bash", "-o", "pipefail", "-c", command), cwd=where, env=environ, stdin=subprocess.DEVNULL,
                           capture_output=True, timeout=PATIENCE, check=False)
     result(done.returncode == 0, name + ": exit code 0", (command, done.returncode, done.stderr))
-    file = re.search("(?:--output |>>? ?|record )([a-zA-Z][^ ;]*)|record .*(kept)", command)
+    file = re.search("(?:--output |>>? ?|record )([a-zA-Z][^ ;']*)|record .*(kept)", command)
     if file:
-        path = where + "/" + (file[1] or file[2])
+        # What xargs runs: for a host of the file.
+        path = where + "/" + (file[1] or file[2]).replace("HOST", "web2")
         result(os.path.exists(path) and os.path.getsize(path), name + ": writes its file", done.stderr)
     elif not re.search(r"jq (-c )?'|--min", command):
         result(done.stdout.strip(), name + ": prints something", done.stderr)
@@ -155,9 +158,10 @@ HEADINGS = (("-g name -o uss,shared,pss,procs", "USS SHARED PSS PROCS NAME"),
 def check_documents():
     with tempfile.TemporaryDirectory() as base:
         os.symlink(PROGRAM, base + "/zmem-bpf")
-        # It makes a picture, which is not ours to test.
-        with open(os.open(base + "/flamegraph.pl", os.O_WRONLY | os.O_CREAT, 0o755), "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\nexec cat\n")
+        # It makes a picture, which is not ours to test. Each host is this machine.
+        for name, text in (("flamegraph.pl", "exec cat"), ("ssh", 'shift; exec sh -c "$*"')):
+            with open(os.open(base + "/" + name, os.O_WRONLY | os.O_CREAT, 0o755), "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\n%s\n" % text)
         environ = dict(os.environ, PATH=base + ":" + os.environ["PATH"], TERM="xterm", LC_ALL="C.UTF-8", TZ="UTC0",
                        PYTHONPATH=ROOT + "/src/dist/python")
         subprocess.run((PROGRAM, "-q", "record", "--keep", "1h", base + "/kept", "-c", "2", "-i", "0.2"), check=True)

@@ -68,8 +68,10 @@ def check_pod():
     result([c["image"] for c in pod["containers"]] == ["localhost/zmem-bpf:" + version] * 2, "the version of the image", version)
     for c in pod["containers"]:
         rights = c["securityContext"]
-        result(rights["readOnlyRootFilesystem"] and rights["capabilities"]["drop"] == ["ALL"] and "limits" in c["resources"],
+        result(rights["readOnlyRootFilesystem"] and rights["capabilities"]["drop"] == ["ALL"],
                c["name"] + ": no more rights than those that are named", c)
+        result("memory" in c["resources"]["requests"] and ("limits" in c["resources"]) == (c["name"] == "serve"),
+               c["name"] + ": it asks for memory, and the recorder has no limit", c["resources"])
         result(not set(re.findall(r"\$\((\w+)\)", " ".join(c["args"]))) - {e["name"] for e in c.get("env", ())},
                c["name"] + ": its variables", c)
     serve = pod["containers"][0]
@@ -100,6 +102,12 @@ def check_others():
     endpoint = monitor["spec"]["podMetricsEndpoints"][0]
     result(endpoint["port"] == port["name"] and endpoint["authorization"]["credentials"] == {"name": secret, "key": "token"},
            "the pod monitor: its port and the secret", endpoint)
+    with open(SOURCE + "/src/dist/prometheus/zmem-bpf.rules.yml") as file:
+        said = " ".join(file.read().split())
+    command = re.search(r"kubectl exec \$\(kubectl get pod -o name -l (\S+)=(\S+) --field-selector spec.nodeName=.*?\) "
+                        r"-c (\S+) -- zmem-bpf incidents", said)
+    result(command and labels.get(command[1]) == command[2] and command[3] == template()["spec"]["containers"][1]["name"],
+           "the command of the alert: its pod and its container", (labels, said))
     scrape = commented("Service")["scrape_configs"][0]
     result(scrape["relabel_configs"][0]["regex"] == there["Service"]["metadata"]["name"] and "credentials_file" in scrape["authorization"],
            "the configuration: the service and the token", scrape)
@@ -162,7 +170,8 @@ def start(container, place, address):
     options += [] if rights["allowPrivilegeEscalation"] else ["--security-opt", "no-new-privileges"]
     if pod["securityContext"]["seccompProfile"]["type"] == "Unconfined":
         options += ["--security-opt", "seccomp=unconfined"]
-    options += ["--memory", container["resources"]["limits"]["memory"].replace("Mi", "m")]
+    if "limits" in container["resources"]:
+        options += ["--memory", container["resources"]["limits"]["memory"].replace("Mi", "m")]
     for what in ("drop", "add"):
         options += ["--cap-" + what, ",".join(rights["capabilities"][what])]
     for m in container["volumeMounts"]:
