@@ -26,6 +26,7 @@ except ImportError:
 TESTS = HERE + "/.."
 EDIT = os.path.realpath(os.environ.get("B", O + "/obj")) + "/edit_recording"
 GUEST = TESTS + "/fixtures/recordings/guest-6.12.zmem"
+SWAP = TESTS + "/fixtures/recordings/swap-6.12.zmem"
 COUNTERS = {"zmem_group_memory_proportional_bytes": "pss_bytes",
             "zmem_group_memory_unique_bytes": "uss_bytes",
             "zmem_group_swap_bytes": "swap_bytes",
@@ -122,6 +123,13 @@ def want_of(document):
     for key in MACHINE:
         if document["system"][key + "_bytes"] is not None:
             want["zmem_%s_bytes" % key, ()] = document["system"][key + "_bytes"]
+    system = document["system"]
+    for way in ("in", "out"):
+        if system["swapped_%s_bytes" % way] is not None:
+            want["zmem_swap_%s_bytes_total" % way, ()] = system["swapped_%s_bytes" % way]
+    for kind in ("some", "full"):
+        if system["psi_%s_total_us" % kind] is not None:
+            want["zmem_memory_pressure_%s_seconds_total" % kind, ()] = system["psi_%s_total_us" % kind] / 1e6
     for device in document["system"]["zram"]:
         for key in ("stored", "compressed", "used"):
             want["zmem_zram_%s_bytes" % key, (("device", device["name"]),)] = device[key + "_bytes"]
@@ -158,6 +166,8 @@ def main():
             check_texts(promtool, "golden " + re.findall("_(.*).txt", plain)[0], a.read(), b.read())
     for key in ("name", "user", "unit", "container", "cgroup"):
         check_recording(promtool, key)
+    # It has PSI and traffic of swap.
+    check_recording(promtool, "name", recording=SWAP)
     with tempfile.TemporaryDirectory() as directory:
         no_pss = directory + "/no-pss.zmem"
         subprocess.run([EDIT, "edit", GUEST, no_pss, "pss=none"], check=True)
