@@ -124,18 +124,40 @@ static int load(struct bpf_object *object, unsigned level, unsigned long *ret_in
 	return r;
 }
 
+/* Some machines refuse all programs on functions (fentry, fexit): the program does without them. */
+static struct bpf_object *open_object(const char *path, bool functions)
+{
+	struct bpf_object *object = bpf_object__open_file(path, NULL);
+	struct bpf_program *p;
+
+	if (!object || functions)
+		return object;
+	bpf_object__for_each_program(p, object)
+	{
+		const char *section = bpf_program__section_name(p);
+
+		if (strncmp(section, "fentry/", 7) == 0 || strncmp(section, "fexit/", 6) == 0)
+			bpf_program__set_autoload(p, false);
+	}
+	return object;
+}
+
 static int look_at(const char *path, unsigned level)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	int length = (int)strcspn(name, "."), r;
-	unsigned long instructions, probed, since = milliseconds(), took;
-	struct bpf_object *object = bpf_object__open_file(path, NULL);
+	int length = (int)strcspn(name, "."), r = 0;
+	unsigned long instructions = 0, probed = 0, since = milliseconds(), took;
+	struct bpf_object *object = NULL;
 
+	for (int functions = 1; functions >= 0 && (functions || r == -EPERM); functions--) {
+		bpf_object__close(object);
+		object = open_object(path, functions);
+		r = object ? load(object, level, &instructions, &probed) : -errno;
+	}
 	if (!object) {
 		printf("not ok objects: %.*s: %s\n", length, name, strerror(errno));
 		return 1;
 	}
-	r = load(object, level, &instructions, &probed);
 	took = milliseconds() - since;
 	bpf_object__close(object);
 	if (instructions > INSTRUCTIONS_MOST) {
