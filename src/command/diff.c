@@ -66,7 +66,8 @@ static void choose_sides(struct diff *d)
 	d->side[BEFORE].replay = first;
 	d->side[AFTER].replay = o->second ? o->second : o->to ? first : NULL;
 	/* Each message once. */
-	d->side[AFTER].quiet |= !o->second && o->to;
+	if (!o->second && o->to)
+		d->side[AFTER].opened = &d->session[BEFORE].replay;
 }
 
 static int find_counter(struct diff *d)
@@ -92,6 +93,7 @@ static int open_side(struct diff *d, enum side side)
 
 	spec.ram = RAM_SUMS;
 	r = session_open(s, &d->side[side], &spec);
+	d->side[side].quiet |= d->side[side].opened != NULL;
 	if (r)
 		return r;
 	s->query.needs |= NEEDS_PROGRAM | NEEDS_USER | (d->group ? d->group->needs : 0);

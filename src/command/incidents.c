@@ -25,7 +25,7 @@ struct incidents {
 	struct snapshot during, before[INCIDENT_WINDOWS]; /* their texts are borrowed */
 	struct incident incident;
 	size_t frame; /* of incident.during */
-	int64_t since_ms, until_ms;
+	struct moment range;
 };
 
 static void groups_clear(struct incident *i)
@@ -334,7 +334,7 @@ static bool in_range(const struct incidents *s, size_t i)
 {
 	int64_t time_ms = recording_reader_event_time(s->replay.reader, i);
 
-	return time_ms >= s->since_ms && time_ms <= s->until_ms;
+	return time_ms >= s->range.first_ms && time_ms <= s->range.last_ms;
 }
 
 /* Writes the array of the events that are `wanted`. `html`: for a page. */
@@ -466,10 +466,9 @@ static int open_page(struct page *p)
 	p->style = session_style(&p->session, false, 0);
 	p->style.columns = &p->session.columns;
 	p->style.recorded = true;
-	/* The other reader has told what is wrong with the files, not what this one finds. */
-	p->options.quiet = p->incidents->options->quiet;
-	p->session.replay.noted = p->incidents->replay.noted;
-	return session_range(&p->session, &p->first, &p->last);
+	r = session_range(&p->session, &p->first, &p->last);
+	p->incidents->replay.noted |= p->session.replay.noted;
+	return r;
 }
 
 /* Frame number `i` of `count` that are spread over the range. */
@@ -557,7 +556,15 @@ static int page_point(struct page *p, uint32_t frame, bool first)
 /* Frames that cannot be read are left out, and those that the clock put outside of the range. */
 static bool page_uses(struct page *p, uint32_t frame, enum page_use use)
 {
-	return p->use[frame - p->first] & use && session_readable(&p->session, frame, 0);
+	struct incidents *s = p->incidents;
+
+	if (!(p->use[frame - p->first] & use))
+		return false;
+	if (session_readable(&p->session, frame, 0))
+		return true;
+	if (*p->session.collector.reason)
+		replay_note_lost(&s->replay, s->options->quiet, p->session.collector.reason);
+	return false;
 }
 
 static int page_points(struct page *p)
@@ -616,7 +623,7 @@ static int show_html(struct incidents *s)
 	p.options.replay = s->replay.path;
 	p.options.at = NULL;
 	p.options.top = 0;
-	p.options.quiet = true;
+	p.options.opened = &s->replay;
 	r = open_page(&p);
 	if (r == 0)
 		r = choose_frames(&p);
@@ -651,20 +658,11 @@ int command_incidents(const struct options *o)
 	cleanup(incidents_close) struct incidents s = {
 		.options = o,
 		.out.file.fd = -1,
-		.since_ms = INT64_MIN,
-		.until_ms = INT64_MAX,
 	};
-	struct moment since, until;
 	int r = replay_open(&s.replay, o->word ? o->word : REPLAY_DIR_USUAL, o->quiet);
 
-	if (r == 0 && o->since)
-		r = replay_moment(&s.replay, o, "since", o->since, &since);
-	if (r == 0 && o->until)
-		r = replay_moment(&s.replay, o, "until", o->until, &until);
-	if (r == 0 && o->since)
-		s.since_ms = since.first_ms;
-	if (r == 0 && o->until)
-		s.until_ms = until.last_ms;
+	if (r == 0)
+		r = replay_range(&s.replay, o, &s.range);
 	if (r == 0)
 		r = secure_loaded(o->output, LATER_READS);
 	if (r == 0)

@@ -147,6 +147,7 @@ struct recording_info {
 	uint64_t end;	 /* the end of the last complete part */
 	size_t segments; /* of a directory; 0: a file */
 	size_t left_out; /* files of a directory that cannot be read */
+	size_t cut_off;	 /* and those, but for the last one, whose last part is not complete */
 };
 
 /*
@@ -187,6 +188,14 @@ bool recording_reader_gap(const struct recording_reader *r, size_t i);
 /* The earliest and the latest time of all frames: a clock may have been set back. */
 void recording_reader_range(const struct recording_reader *r, int64_t *ret_first,
 			    int64_t *ret_last);
+/*
+ * The times of a run of frames, in which the clock ran forwards: run 0 is the last one, run 1 the
+ * one before. False: there is none.
+ */
+bool recording_reader_run(const struct recording_reader *r, size_t i, int64_t *ret_first,
+			  int64_t *ret_last);
+/* How often the clock showed a moment while it was recorded: more than once if it was set back. */
+unsigned recording_reader_shown(const struct recording_reader *r, int64_t time_ms);
 /* True if the recording had ended by that time: a frame after the latest one was due before. */
 bool recording_reader_ended(const struct recording_reader *r, int64_t time_ms);
 /*

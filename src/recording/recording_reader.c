@@ -643,6 +643,7 @@ static int add_named(struct recording_reader *r, int dir, uint32_t number, bool 
 	if (error == -ENOMEM)
 		return error;
 	r->info.left_out += error < 0;
+	r->info.cut_off += r->info.torn;
 	return 0;
 }
 
@@ -665,7 +666,8 @@ int recording_reader_open_dir(int dir, struct recording_reader **ret, char reaso
 	for (size_t i = 0; error == 0 && i < count; i++)
 		error = add_named(r, dir, number[i], &denied, reason);
 	r->info.segments = r->segments;
-	/* The last one may be in work, and a torn end of another one is a gap. */
+	/* The last one may be in work. */
+	r->info.cut_off -= r->info.torn;
 	r->info.ended = r->info.torn = false;
 	if (error == 0 && !count)
 		error = refuse(reason, -ENOENT, "there is no recording in this directory");
@@ -759,6 +761,18 @@ void recording_reader_range(const struct recording_reader *r, int64_t *ret_first
 	}
 }
 
+bool recording_reader_run(const struct recording_reader *r, size_t i, int64_t *ret_first,
+			  int64_t *ret_last)
+{
+	size_t run = r->runs - 1 - i;
+
+	if (i >= r->runs)
+		return false;
+	*ret_first = r->frame[r->run[run]].time_ms;
+	*ret_last = r->frame[run_end(r, run) - 1].time_ms;
+	return true;
+}
+
 bool recording_reader_ended(const struct recording_reader *r, int64_t time_ms)
 {
 	size_t latest = 0;
@@ -788,10 +802,29 @@ static bool find_in_run(const struct recording_reader *r, size_t run, int64_t ti
 	return later > first;
 }
 
+/* Whether a moment is between two frames of a run, behind `at`: it was recorded, and no gap. */
+static bool is_within(const struct recording_reader *r, size_t run, size_t at)
+{
+	return at + 1 < run_end(r, run) && !is_overdue(r, at, r->frame[at + 1].time_ms);
+}
+
+unsigned recording_reader_shown(const struct recording_reader *r, int64_t time_ms)
+{
+	unsigned shown = 0;
+
+	for (size_t run = 0; run < r->runs; run++) {
+		size_t first = r->run[run], later = first_later(r, first, run_end(r, run), time_ms);
+
+		shown += later > first &&
+			 (r->frame[later - 1].time_ms == time_ms || is_within(r, run, later - 1));
+	}
+	return shown;
+}
+
 bool recording_reader_find(const struct recording_reader *r, int64_t time_ms, size_t *ret)
 {
 	bool found = false;
-	size_t at, later;
+	size_t at;
 
 	for (size_t run = r->runs; run-- > 0;) {
 		if (!find_in_run(r, run, time_ms, &at))
@@ -799,9 +832,8 @@ bool recording_reader_find(const struct recording_reader *r, int64_t time_ms, si
 		if (!found || r->frame[at].time_ms > r->frame[*ret].time_ms)
 			*ret = at;
 		found = true;
-		later = at + 1;
-		/* The moment is between two frames of this run: it is not an earlier one. */
-		if (later < run_end(r, run) && !is_overdue(r, at, r->frame[later].time_ms))
+		/* The moment is in this run: it is not an earlier one. */
+		if (is_within(r, run, at))
 			break;
 	}
 	return found;

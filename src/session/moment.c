@@ -79,22 +79,60 @@ static bool read_date(const char **at, struct tm *tm)
 	return true;
 }
 
-/* The second that begins there, which the calendar makes valid. */
-static time_t to_time(struct tm tm, bool utc)
+/* Whether clocks show that time, which is valid, in that second. */
+static bool is_shown(time_t t, const struct tm *tm)
 {
+	struct tm local;
+
+	return localtime_r(&t, &local) && local.tm_sec == tm->tm_sec &&
+	       local.tm_min == tm->tm_min && local.tm_hour == tm->tm_hour &&
+	       local.tm_mday == tm->tm_mday;
+}
+
+/*
+ * The second that begins there, which the calendar makes valid. If there are two, the later one;
+ * *ret_twin: so many seconds before it is the other one. mktime() has either of them.
+ */
+static time_t to_time(struct tm tm, bool utc, int *ret_twin)
+{
+	time_t t;
+
+	*ret_twin = 0;
 	tm.tm_isdst = -1;
-	return utc ? timegm(&tm) : mktime(&tm);
+	if (utc)
+		return timegm(&tm);
+	t = mktime(&tm);
+	/* Clocks are set back by an hour, on Lord Howe Island by half an hour. */
+	for (int step = 1800; step <= 3600; step += 1800) {
+		bool is_first = is_shown(t + step, &tm);
+
+		if (is_first || is_shown(t - step, &tm)) {
+			*ret_twin = step;
+			return is_first ? t + step : t;
+		}
+	}
+	return t;
 }
 
 static struct moment make_moment(struct tm tm, bool utc, int seconds)
 {
-	int64_t first = to_time(tm, utc), end = first + seconds;
+	int twin, twin_of_end;
+	int64_t first = to_time(tm, utc, &twin), end = first + seconds;
 
 	/* A day may have 23 or 25 hours. */
 	tm.tm_mday++;
-	if (seconds == DAY_SECONDS)
-		end = to_time(tm, utc);
-	return (struct moment){first * 1000, end * 1000 - 1};
+	if (seconds == DAY_SECONDS) {
+		first -= twin;
+		twin = 0;
+		end = to_time(tm, utc, &twin_of_end) - twin_of_end;
+	}
+	return (struct moment){first * 1000, end * 1000 - 1, twin * INT64_C(1000)};
+}
+
+void moment_to_twin(struct moment *m)
+{
+	m->first_ms -= m->twin_ms;
+	m->last_ms -= m->twin_ms;
 }
 
 /* The latest such time of day up to `end_ms`. */
@@ -110,6 +148,11 @@ static int parse_clock(const char *text, int64_t end_ms, struct moment *ret)
 	if (!read_clock(&text, &tm, &seconds) || *text)
 		return -EINVAL;
 	*ret = make_moment(tm, false, seconds);
+	/* Only the first one of two has begun. */
+	if (ret->first_ms > end_ms) {
+		moment_to_twin(ret);
+		ret->twin_ms = 0;
+	}
 	/* Today's if it has begun by the end, else yesterday's. */
 	if (ret->first_ms > end_ms) {
 		tm.tm_mday--;
@@ -146,7 +189,7 @@ int moment_parse(const char *text, int64_t end_ms, struct moment *ret)
 		if (len < 0 || text[1 + len] || before > (uint64_t)INT64_MAX / 2 ||
 		    __builtin_sub_overflow(end_ms, (int64_t)before, &then))
 			return -EINVAL;
-		*ret = (struct moment){then, then};
+		*ret = (struct moment){then, then, 0};
 		return 0;
 	}
 	return text[0] && text[1] && text[2] == ':' ? parse_clock(text, end_ms, ret)

@@ -10,6 +10,9 @@
 /* A time, or a whole second, minute or day, as it was typed. Times are ms since the epoch. */
 struct moment {
 	int64_t first_ms, last_ms; /* both are in it; of a time they are equal */
+	/* When summer time ends, clocks show an hour twice. It is the second one; so much before it
+	 * was the first one. 0: once. */
+	int64_t twin_ms;
 };
 
 /*
@@ -18,6 +21,9 @@ struct moment {
  * 03:14:15", each of the last three also with a final Z for UTC. Returns 0 or -EINVAL.
  */
 int moment_parse(const char *text, int64_t end_ms, struct moment *ret);
+
+/* Moves it to the first one of two. */
+void moment_to_twin(struct moment *m);
 
 /* Parses "7d", "10m", "1.5h", "30" (seconds) at the beginning. Returns the length or -EINVAL. */
 int moment_duration(const char *text, uint64_t *ret_ms);

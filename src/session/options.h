@@ -62,6 +62,7 @@ enum delta_since {
 #define VERIFY_DEFAULT (-2)	  /* not given: each command has its own default */
 
 struct launch;
+struct replay;
 struct option_entry;
 
 struct options {
@@ -79,9 +80,11 @@ struct options {
 	char *units;
 	const char *output;
 	const char *replay;
-	const char *at;	       /* a moment of the recording (session/moment.h) */
-	const char *at_option; /* the option that gave it; NULL: "at" */
-	const char *from;      /* of diff, likewise */
+	const struct replay *opened; /* the same, open already: what was said of it is not said
+				      * again */
+	const char *at;		     /* a moment of the recording (session/moment.h) */
+	const char *at_option;	     /* the option that gave it; NULL: "at" */
+	const char *from;	     /* of diff, likewise */
 	const char *to;
 	const char *since;
 	const char *until;

@@ -136,6 +136,9 @@ int replay_open(struct replay *r, const char *path, bool quiet)
 	if (info->left_out)
 		log_notice(quiet, "%s: %zu of %zu files cannot be read and are left out", path,
 			   info->left_out, info->left_out + info->segments);
+	if (info->cut_off)
+		log_notice(quiet, "%s: %zu of %zu files are cut off: what they lack is left out",
+			   path, info->cut_off, info->left_out + info->segments);
 	if (info->torn)
 		log_notice(quiet, "%s: the recording %s after snapshot %u at byte %llu", path,
 			   info->ended ? "goes on behind its end" : "is cut off", r->frames,
@@ -206,15 +209,70 @@ void replay_close(struct replay *r)
 
 /* ---- moments of a recording ---- */
 
+/*
+ * A time of day is the latest one that the clock showed, in the last run of frames that has one.
+ * Without any it is the latest one before the end.
+ */
+static int parse_moment(const struct replay *r, const char *text, struct moment *ret)
+{
+	int64_t first, last;
+
+	for (size_t i = 0; *text != '-' && recording_reader_run(r->reader, i, &first, &last); i++) {
+		if (moment_parse(text, last, ret) < 0)
+			return -EINVAL;
+		if (ret->first_ms <= last && ret->last_ms >= first)
+			return 0;
+	}
+	return moment_parse(text, recording_reader_time(r->reader, r->frames - 1), ret);
+}
+
+/* The second one of two moments, unless only the first one was recorded. */
+static void choose_twin(const struct replay *r, struct moment *m)
+{
+	if (m->twin_ms && !recording_reader_shown(r->reader, m->last_ms) &&
+	    (recording_reader_shown(r->reader, m->last_ms - m->twin_ms) ||
+	     recording_reader_ended(r->reader, m->first_ms)))
+		moment_to_twin(m);
+}
+
+/* `of_range`: of --since or --until, which a command may read twice. */
+static int read_moment(const struct replay *r, const struct options *o, const char *option,
+		       const char *text, bool of_range, struct moment *ret)
+{
+	if (parse_moment(r, text, ret) < 0)
+		return log_usage(
+			o, "--%s %s: not a time (03:14, 2026-11-22T03:14, or -10m before the end)",
+			option, text);
+	choose_twin(r, ret);
+	if (o->quiet || (of_range && o->opened))
+		return 0;
+	if (ret->twin_ms)
+		log_notice(false, "--%s %s: local time has this twice; %s is meant", option, text,
+			   moment_text(ret->first_ms).text);
+	if (recording_reader_shown(r->reader, ret->first_ms) > 1 ||
+	    recording_reader_shown(r->reader, ret->last_ms) > 1)
+		log_notice(false, "--%s %s: the clock showed this time more than once; %s", option,
+			   text, of_range ? "all of them are shown" : "the last one is meant");
+	return 0;
+}
+
 int replay_moment(const struct replay *r, const struct options *o, const char *option,
 		  const char *text, struct moment *ret)
 {
-	int64_t last = r->frames ? recording_reader_time(r->reader, r->frames - 1) : 0;
+	return read_moment(r, o, option, text, false, ret);
+}
 
-	if (moment_parse(text, last, ret) == 0)
-		return 0;
-	return log_usage(o, "--%s %s: not a time (03:14, 2026-11-22T03:14, or -10m before the end)",
-			 option, text);
+int replay_range(const struct replay *r, const struct options *o, struct moment *ret)
+{
+	struct moment since = {.first_ms = INT64_MIN}, until = {.last_ms = INT64_MAX};
+	int err = 0;
+
+	if (o->since)
+		err = read_moment(r, o, "since", o->since, true, &since);
+	if (err == 0 && o->until)
+		err = read_moment(r, o, "until", o->until, true, &until);
+	*ret = (struct moment){.first_ms = since.first_ms, .last_ms = until.last_ms};
+	return err;
 }
 
 /* Finds an event by the name that it keeps. Returns 0, or EXIT_NOT_FOUND after a message. */

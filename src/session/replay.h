@@ -34,9 +34,15 @@ struct replay {
 /* Opens it with the rights of the caller. Returns 0, or an exit code after a message. */
 int replay_open(struct replay *r, const char *path, bool quiet);
 void replay_close(struct replay *r);
-/* Reads the moment of an option (session/moment.h). Returns 0, or an exit code after a message. */
+/*
+ * Reads the moment of an option (session/moment.h), one that the recording has if clocks show it
+ * twice; says so, and if the clock was set back over it. Returns 0, or an exit code after a
+ * message.
+ */
 int replay_moment(const struct replay *r, const struct options *o, const char *option,
 		  const char *text, struct moment *ret);
+/* Likewise from --since to --until, without them all time. */
+int replay_range(const struct replay *r, const struct options *o, struct moment *ret);
 /*
  * Reads "event:N", where 1 is the newest event: *ret_event from 0. Returns 0; -EINVAL if it is no
  * such text; or an exit code after a message.

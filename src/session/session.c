@@ -189,7 +189,8 @@ uint32_t session_readable(struct session *s, uint32_t frame, int direction)
 	return frame;
 }
 
-/* Finds the frame of --at. What is lost is said, and the one before it is shown. */
+/* Finds the frame of --at. What is lost is said, and the nearest one before it is shown, or behind.
+ */
 static int find_readable(struct session *s, size_t *ret)
 {
 	char why[RECORDING_REASON], first[RECORDING_REASON] = "";
@@ -197,10 +198,16 @@ static int find_readable(struct session *s, size_t *ret)
 	int r = session_find_frame(s, s->options->at, ret, &at_ms);
 
 	while (r == 0 && is_lost(s, (uint32_t)*ret + 1, why)) {
+		uint32_t later;
+
 		if (!*first)
 			memcpy(first, why, sizeof(first));
-		if (!recording_reader_find(s->replay.reader, at_ms, ret))
+		if (recording_reader_find(s->replay.reader, at_ms, ret))
+			continue;
+		later = session_readable(s, (uint32_t)*ret + 1, 1);
+		if (!later)
 			return log_error("%s: %s", s->replay.path, first);
+		*ret = later - 1;
 	}
 	if (r == 0 && *first)
 		replay_note_lost(&s->replay, s->options->quiet, first);
@@ -229,8 +236,9 @@ static int turn_to_first(struct session *s)
 static int open_replay(struct session *s, struct collect_spec *spec)
 {
 	const struct options *o = s->options;
-	int r = replay_open(&s->replay, o->replay, o->quiet);
+	int r = replay_open(&s->replay, o->replay, o->quiet || o->opened);
 
+	s->replay.noted = o->opened && o->opened->noted;
 	spec->recording = s->replay.reader;
 	if (r == 0)
 		r = notices_opened(s, collector_open(&s->collector, spec));
@@ -311,17 +319,10 @@ void session_note_frame(const struct session *s)
 
 int session_range(struct session *s, uint32_t *ret_first, uint32_t *ret_last)
 {
-	const struct options *o = s->options;
-	struct moment since = {INT64_MIN, INT64_MAX}, until = since;
-	int r = 0;
+	int r = replay_range(&s->replay, s->options, &s->range);
 
-	if (o->since)
-		r = replay_moment(&s->replay, o, "since", o->since, &since);
-	if (r == 0 && o->until)
-		r = replay_moment(&s->replay, o, "until", o->until, &until);
 	if (r)
 		return r;
-	s->range = (struct moment){since.first_ms, until.last_ms};
 	*ret_first = session_readable(s, 1, 1);
 	*ret_last = *ret_first ? session_readable(s, s->replay.frames, -1) : 0;
 	if (*ret_last)

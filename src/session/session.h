@@ -40,7 +40,7 @@ struct session {
 
 #define SESSION_CLOSED                                                                             \
 	((struct session){.collector = COLLECTOR_CLOSED,                                           \
-			  .range = {INT64_MIN, INT64_MAX},                                         \
+			  .range = {.first_ms = INT64_MIN, .last_ms = INT64_MAX},                  \
 			  .background.own.statm = -1})
 
 /* What the options ask to measure. */

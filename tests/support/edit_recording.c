@@ -5,7 +5,8 @@
  *       host=TEXT   its name       user=TEXT   of all processes     zram=NAME   of all devices
  *       swap=NAME   one device     pss=none    as with --pss none   process=none
  *       pss=half    of every second process, as with --top
- *       time=SECONDS   since the epoch
+ *       time=SECONDS   since the epoch, of the first frame; the others keep their distance
+ *       kill=NAME      each frame is the moment of an OOM kill of a process of that name and cgroup
  *   edit_recording texts FILE              every text of every process, a line each
  *   edit_recording own DIR OUT END PID…    of a directory: the OOM kills of these processes, whose
  * names have that end; without PID: of all that have it. Other tests make kills, too.
@@ -46,7 +47,7 @@ static void set_swap(struct system_info *system, const char *name)
 	system->swap_count = 1;
 }
 
-static void change_frame(struct snapshot *s, const char *change)
+static void change_frame(struct snapshot *s, const char *change, int64_t first_ms)
 {
 	const char *text = strchr(change, '=');
 	size_t len = text ? (size_t)(text++ - change) : 0;
@@ -58,7 +59,7 @@ static void change_frame(struct snapshot *s, const char *change)
 	else if (strncmp(change, "swap", len) == 0)
 		set_swap(&s->system, text);
 	else if (strncmp(change, "time", len) == 0)
-		s->time_ms = strtoll(text, NULL, 10) * 1000;
+		s->time_ms += strtoll(text, NULL, 10) * 1000 - first_ms;
 	else if (strcmp(change, "process=none") == 0)
 		s->count = s->collection.seen = s->collection.kernel_threads =
 			s->collection.zombies = 0;
@@ -66,7 +67,8 @@ static void change_frame(struct snapshot *s, const char *change)
 		for (size_t i = 0; i < s->system.zram_count; i++)
 			snprintf(s->system.zram[i].name, sizeof(s->system.zram[i].name), "%s",
 				 text);
-	else if (strncmp(change, "user", len) != 0 && strncmp(change, "pss", len) != 0)
+	else if (strncmp(change, "user", len) != 0 && strncmp(change, "pss", len) != 0 &&
+		 strncmp(change, "kill", len) != 0)
 		fail(change);
 	for (size_t i = 0; i < s->count; i++) {
 		if (strncmp(change, "user", len) == 0)
@@ -74,6 +76,20 @@ static void change_frame(struct snapshot *s, const char *change)
 		else if (strncmp(change, "pss", len) == 0 && (i % 2 || strcmp(text, "half") != 0))
 			drop_pss(&s->process[i]);
 	}
+}
+
+static void write_kill(struct recording_writer *writer, const struct snapshot *s, const char *name)
+{
+	struct event_record e = {.time_ms = s->time_ms};
+
+	event_set(&e, EVENT_KIND, EVENT_OOM_KILL);
+	event_set(&e, EVENT_TABLE, 1);
+	event_set(&e, EVENT_PID, 4321);
+	event_set_text(&e, EVENT_COMM, name);
+	event_set_text(&e, EVENT_NAME, name);
+	event_set_text(&e, EVENT_CGROUP, name);
+	if (recording_writer_event(writer, &e) < 0)
+		fail("cannot encode");
 }
 
 static bool is_one_of(const struct event_record *e, char **word, int count)
@@ -136,7 +152,11 @@ static void edit(struct recording_reader *reader, const char *path, char **word,
 		if (owns && !own && snapshot_is_kill(&s))
 			continue;
 		for (int k = 0; !owns && k < count; k++)
-			change_frame(&s, word[k]);
+			change_frame(&s, word[k], recording_reader_time(reader, 0));
+		for (int k = 0; !owns && k < count; k++) {
+			if (strncmp(word[k], "kill=", 5) == 0)
+				write_kill(&writer, &s, word[k] + 5);
+		}
 		if (recording_writer_append(&writer, &s) < 0)
 			fail("cannot encode");
 	}
