@@ -360,11 +360,49 @@ static int put_events(struct incidents *s, bool html,
 	return r;
 }
 
-/* The list of events, newest first. Sets the newest OOM kill of it, or the newest event without
- * one. */
+/* More equal kills in a row than so many are one line. */
+#define EQUAL_MOST 2
+
+static bool is_same_text(const struct event_record *a, const struct event_record *b,
+			 enum event_member m)
+{
+	const char *ta = event_text(a, m), *tb = event_text(b, m);
+
+	return ta && tb ? strcmp(ta, tb) == 0 : ta == tb;
+}
+
+/* Finds the kills before this one that are of the same program and cgroup, up to another event. */
+static void find_equal(struct incidents *s, size_t event)
+{
+	struct recording_reader *r = s->replay.reader;
+	char why[RECORDING_REASON];
+	size_t count = 1;
+
+	s->incident.equal_kills = 0;
+	s->incident.equal_missed = event_number(&s->event, EVENT_MISSED);
+	if (s->event.number[EVENT_KIND] != EVENT_OOM_KILL)
+		return;
+	for (size_t i = event;
+	     i-- > 0 && in_range(s, i) && recording_reader_event(r, i, &s->end, why) == 0 &&
+	     s->end.number[EVENT_KIND] == EVENT_OOM_KILL &&
+	     is_same_text(&s->event, &s->end, EVENT_NAME) &&
+	     is_same_text(&s->event, &s->end, EVENT_CGROUP);
+	     count++) {
+		s->incident.equal_since_ms = s->end.time_ms;
+		s->incident.equal_missed += event_number(&s->end, EVENT_MISSED);
+	}
+	s->incident.equal_kills = count > EQUAL_MOST ? count : 0;
+}
+
+/*
+ * The list of events, newest first. Sets the newest OOM kill of it, or the newest event without
+ * one.
+ */
 static int show_list(struct incidents *s, const struct table_style *style, size_t *ret_newest,
 		     size_t *ret_count)
 {
+	const size_t most = s->options->top ? (size_t)s->options->top : SIZE_MAX;
+	size_t lines = 0, earlier = 0;
 	bool killed = false, kill;
 
 	*ret_count = 0;
@@ -382,8 +420,18 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 			*ret_newest = i;
 		killed |= kill;
 		++*ret_count;
+		if (lines == most) {
+			earlier++;
+			continue;
+		}
+		find_equal(s, i);
 		render_incident_line(&s->out.buf, &s->incident, style);
+		lines++;
+		i -= s->incident.equal_kills ? s->incident.equal_kills - 1 : 0;
 	}
+	if (earlier)
+		strbuf_printf(&s->out.buf, "… and %zu earlier event%s\n", earlier,
+			      earlier == 1 ? "" : "s");
 	return 0;
 }
 
@@ -401,21 +449,68 @@ static int show_one(struct incidents *s, size_t i, const struct table_style *sty
 	return r;
 }
 
+/* The number of frames up to a time; what cannot be read may be of that time. */
+static size_t frames_by(const struct incidents *s, int64_t time_ms)
+{
+	const struct recording_reader *r = s->replay.reader;
+	size_t end = 0;
+
+	if (recording_reader_find(r, time_ms, &end))
+		end++;
+	while (end < s->replay.frames && recording_reader_lost(r, end) &&
+	       recording_reader_time(r, end) <= time_ms)
+		end++;
+	return end;
+}
+
+/*
+ * Finds the event nearest to a time: the newest one that began by then, or else the first one after
+ * it. *ret_count: 0 if there is none.
+ */
+static int find_nearest(struct incidents *s, int64_t time_ms, size_t *ret, size_t *ret_count)
+{
+	const struct recording_reader *r = s->replay.reader;
+	const size_t events = recording_reader_info(r)->events, end = frames_by(s, time_ms);
+	size_t later = 0, frame;
+	int is = 0;
+
+	for (; later < events; later++) {
+		frame = recording_reader_event_frame(r, later);
+		if (frame > end ||
+		    (frame == end && recording_reader_event_time(r, later) > time_ms))
+			break;
+	}
+	for (size_t i = later; !is && i-- > 0; *ret = i)
+		is = read_event(s, i);
+	for (size_t i = later; !is && i < events; i++) {
+		is = read_event(s, i);
+		*ret = i;
+	}
+	*ret_count = is > 0;
+	return is < 0 ? EXIT_FAILED : 0;
+}
+
+static int find_event(struct incidents *s, size_t *ret, size_t *ret_count)
+{
+	const struct options *o = s->options;
+	struct moment moment;
+	int r = replay_event(&s->replay, o->at, ret);
+
+	*ret_count = r == 0;
+	if (r >= 0)
+		return r;
+	r = replay_moment(&s->replay, o, "at", o->at, &moment);
+	return r ? r : find_nearest(s, moment.last_ms, ret, ret_count);
+}
+
 /* The list and the newest OOM kill, or the event of --at. */
 static int show_table(struct incidents *s)
 {
 	const struct options *o = s->options;
 	struct table_style style = output_style(o, s->out.color, s->out.width);
 	size_t event = 0, count = 0;
-	int r;
+	int r = o->at ? find_event(s, &event, &count) : show_list(s, &style, &event, &count);
 
-	if (o->at) {
-		r = replay_event(&s->replay, o->at, &event);
-		if (r < 0)
-			return log_usage(o, "--at %s: not an event (event:1 is the newest)", o->at);
-		return r ? r : show_one(s, event, &style);
-	}
-	r = show_list(s, &style, &event, &count);
 	if (r)
 		return r;
 	if (!count) {
@@ -423,7 +518,8 @@ static int show_table(struct incidents *s)
 			      o->since || o->until ? " in this time" : "");
 		return 0;
 	}
-	strbuf_putc(&s->out.buf, '\n');
+	if (!o->at)
+		strbuf_putc(&s->out.buf, '\n');
 	return show_one(s, event, &style);
 }
 

@@ -41,6 +41,11 @@ struct incident {
 	const struct event_record *event;
 	const struct event_record *end; /* of memory that was short; NULL: no end was recorded */
 	bool goes_on; /* without an end: it was not over when the recording ended */
+	/* Of the list: so many equal kills in a row, of which it is the newest, those that were
+	 * only counted before them, and when they began. 0: it stands alone. */
+	size_t equal_kills;
+	uint64_t equal_missed;
+	int64_t equal_since_ms;
 	const struct snapshot *during; /* at the event, or the last one before; NULL: no frame */
 	struct group_changes largest[INCIDENT_KEYS]; /* by size */
 	bool grew_known[INCIDENT_WINDOWS];	     /* a snapshot is of that time */

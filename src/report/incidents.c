@@ -115,6 +115,25 @@ static void put_shortage_name(struct line *l, const struct incident *i)
 	line_printf(l, "waited for memory");
 }
 
+/* How many equal kills are in one line, and from when to when: with the day if it is another one.
+ */
+static void put_equal(struct line *l, const struct incident *i)
+{
+	const size_t day = strlen("2026-11-22 "), minute = strlen("03:14");
+	char from[FORMAT_MAX + 1] = {}, to[FORMAT_MAX + 1] = {};
+	bool same;
+
+	format_time(from, i->equal_since_ms, TIME_TABLE);
+	format_time(to, i->event->time_ms, TIME_TABLE);
+	same = memcmp(from, to, day) == 0;
+	line_printf(l, ", %zu kills from %.*s to %.*s", i->equal_kills,
+		    (int)(same ? minute : day + minute), from + (same ? day : 0), (int)minute,
+		    to + day);
+	if (i->equal_missed)
+		line_printf(l, ", and %llu more that were only counted",
+			    (unsigned long long)i->equal_missed);
+}
+
 void render_incident_line(struct strbuf *out, const struct incident *i,
 			  const struct table_style *style)
 {
@@ -146,6 +165,8 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 	put_bytes_right(&l, style, known, bytes, 0, 10);
 	line_blanks(&l, 2);
 	line_text(&l, or_dash(event_text(e, EVENT_NAME)), 0);
+	if (i->equal_kills)
+		put_equal(&l, i);
 	line_end(&l);
 }
 

@@ -200,7 +200,8 @@ expect_json 'the last snapshot has no victim' 'all(.processes[]; .pid != $pid) a
 	(.source.pss == "kernel" or .source.pss == "mixed")' --argjson pid "$pid"
 refused 'an event that is not there' 3 'the recording has 1 event$' --replay "$TMP/own" --at event:2
 refused 'no number' 2 '--at event:x: not a time' --replay "$dir" --at event:x
-refused 'no event' 2 '--at -1m: not an event' incidents "$dir" --at -1m
+zmem incidents "$TMP/own" --at -0s
+expect_out 'a time: the event before it' '^event:1  OOM kill at'
 
 # ---- many in a row ----
 
@@ -222,7 +223,8 @@ zmem incidents "$TMP/own" --json
 expect_json 'each of 20 kills is recorded' '[.events[].victim.pid] == $ARGS.positional' --jsonargs "${victims[@]}"
 expect_json 'no kill is missed' 'all(.events[]; .kills_missed == 0)'
 zmem incidents "$TMP/own"
-equal 'a line for each' "$(grep -cE "^ +[0-9]+  20.* $name\$" "$TMP/out")" ${#victims[@]}
+equal 'they are one line' "$(grep -cE "^ +[0-9]+  20.* $name, ${#victims[@]} kills from ([0-9-]+ )?[0-9:]{5} to [0-9:]{5}\$" "$TMP/out")" 1
+equal 'they are one line: no other' "$(grep -cE '^ +[0-9]+  20' "$TMP/out")" 1
 check 'the newest is shown' grep -q '^event:1  OOM kill at 20' "$TMP/out"
 zmem incidents "$TMP/own" --at event:${#victims[@]} -n 1
 check 'the oldest: its victim' grep -q "  killed: $name, PID $pid, user root, oom_score_adj" "$TMP/out"

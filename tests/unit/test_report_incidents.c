@@ -91,6 +91,34 @@ TEST(limits)
 	assert_int_equal(e.max, 2);
 }
 
+/* Equal kills in a row are one line: of a day, and of two. */
+TEST(equal_kills)
+{
+	static struct event_record event = {.time_ms = BEGAN};
+	struct incident i = {.number = 1,
+			     .event = &event,
+			     .equal_kills = 21,
+			     .equal_since_ms = BEGAN - 23 * 60000};
+	static const char line[] =
+		"    1  2025-11-22 03:14:15Z  -                    -           -  ";
+	static const char *const end[] = {"-, 21 kills from 02:51 to 03:14\n",
+					  "-, 21 kills from 2025-11-21 23:14 to 03:14, and 7 more "
+					  "that were only counted\n"};
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	event_set(&event, EVENT_KIND, EVENT_OOM_KILL);
+	for (size_t n = 0; n < ARRAY_SIZE(end); n++) {
+		cleanup(strbuf_done) struct strbuf out = {};
+
+		render_incident_line(&out, &i, &style);
+		assert_memory_equal(strbuf_str(&out), line, sizeof(line) - 1);
+		assert_string_equal(strbuf_str(&out) + sizeof(line) - 1, end[n]);
+		i.equal_since_ms = BEGAN - 4 * 60 * 60000;
+		i.equal_missed = 7;
+	}
+}
+
 static void check_json(const struct incident *i, const char *expected)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
