@@ -89,6 +89,7 @@ struct keeper {
 	struct oom_watch *oom; /* NULL: kills are not watched */
 	struct oom_moment moment;
 	bool killed;	      /* kills were recorded since the last snapshot */
+	bool made_room;	      /* it was said that kills take the room of the oldest files */
 	uint64_t survived_us; /* CLOCK_MONOTONIC: of the last snapshot because of kills */
 	unsigned dense;	      /* %; 0: the interval is the same always */
 	struct pressure_watch pressure;
@@ -318,6 +319,16 @@ static void report_written(struct keeper *k, int r)
 		log_notice(k->recorder.options.quiet, "%s: frames are written again (%llu dropped)",
 			   k->path, (unsigned long long)k->ring.dropped);
 	k->error = r;
+	k->made_room &= r == -ENOSPC;
+}
+
+static void report_made_room(struct keeper *k)
+{
+	if (k->ring.removed_for_kills && !k->made_room)
+		log_error("%s: the disk is full: the oldest files are removed to record OOM kills",
+			  k->path);
+	k->made_room |= k->ring.removed_for_kills > 0;
+	k->ring.removed_for_kills = 0;
 }
 
 /*
@@ -540,8 +551,10 @@ static int keep_kill(struct keeper *k, const struct oom_kill *kill)
 		oom_moment_describe(&k->moment, kill, e);
 		written = recording_ring_kill(&k->ring, (int64_t)s->host.boot_ms, e,
 					      kill->table ? s : NULL);
-		if (written <= 0)
+		/* Behind it, a frame may have no room yet. */
+		if (written < 0)
 			report_written(k, written);
+		report_made_room(k);
 	}
 	free(e);
 	return r;

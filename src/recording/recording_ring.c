@@ -12,7 +12,8 @@
  * start.
  *
  * Kills have a budget of bytes, which time fills. What has no room is not written, but counted, and
- * the next kill that is written says how many were left out.
+ * the next kill that is written says how many were left out. On a full disk a kill takes the room
+ * of the oldest segments; a frame does not.
  */
 #include "recording/recording_ring.h"
 
@@ -110,6 +111,23 @@ static struct ring_segment segment_in_work(const struct recording_ring *g)
 	};
 }
 
+/* Removes so many of the oldest segments. Returns their bytes. */
+static uint64_t remove_first(struct recording_ring *g, size_t count)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct segment_name name = segment_name(g->segment[i].number);
+
+		if (unlinkat(g->dir, name.text, 0) == 0)
+			bytes += g->segment[i].bytes;
+	}
+	if (count)
+		memmove(g->segment, g->segment + count, (g->count - count) * sizeof(*g->segment));
+	g->count -= count;
+	return bytes;
+}
+
 /* Removes the oldest segments that are not needed for the time to keep, or have no room. */
 static void remove_oldest(struct recording_ring *g)
 {
@@ -127,14 +145,7 @@ static void remove_oldest(struct recording_ring *g)
 		if (s->has_frames)
 			next = s;
 	}
-	for (size_t i = 0; i < first; i++) {
-		struct segment_name name = segment_name(g->segment[i].number);
-
-		unlinkat(g->dir, name.text, 0);
-	}
-	if (first)
-		memmove(g->segment, g->segment + first, (g->count - first) * sizeof(*g->segment));
-	g->count -= first;
+	remove_first(g, first);
 }
 
 /* Whether `more` bytes may be written: a share of the file system stays free. */
@@ -155,8 +166,10 @@ static bool has_room(const struct recording_ring *g, uint64_t more)
 static int write_out(struct recording_ring *g)
 {
 	int r = strbuf_error(&g->out);
+	bool full = r == 0 && !has_room(g, g->out.len);
 
-	if (r == 0 && !has_room(g, g->out.len))
+	g->wanted = g->out.len;
+	if (full && !(g->of_kill && g->made_room >= g->out.len))
 		r = -ENOSPC;
 	if (r == 0)
 		r = file_write_fd(g->fd, g->out.data, g->out.len);
@@ -167,6 +180,7 @@ static int write_out(struct recording_ring *g)
 		return r;
 	}
 	g->bytes += g->out.len;
+	g->made_room -= full ? g->out.len : 0;
 	return 0;
 }
 
@@ -410,6 +424,7 @@ static int append(struct recording_ring *g, int64_t boot_ms, struct event_record
 		note_time(g, time_ms, boot_ms, s);
 		g->unsynced |= e != NULL;
 		g->frames += s != NULL;
+		g->in_vain = false;
 		remove_oldest(g);
 		return 0;
 	}
@@ -451,12 +466,42 @@ enum ring_room recording_ring_room(struct recording_ring *g, int64_t since_boot_
 	return g->budget < burst_of(&g->options) / 2 ? RING_ROOM_EVENT : RING_ROOM_ALL;
 }
 
+/*
+ * Appends a kill, and the frame of its moment. On a full disk it takes the room of the oldest
+ * segments, so that no more is used than before, but never that of the newest one.
+ */
+static int append_kill(struct recording_ring *g, int64_t boot_ms, const struct event_record *e,
+		       const struct snapshot *s)
+{
+	size_t removable = g->fd >= 0 || !g->count ? g->count : g->count - 1;
+	const uint64_t dropped = g->dropped;
+	int r;
+
+	g->of_kill = true;
+	g->wanted = 0;
+	r = append(g, boot_ms, e, s);
+	/* Others took what an earlier kill left. */
+	if (r == -ENOSPC && g->made_room >= g->wanted)
+		g->made_room = 0;
+	while (r == -ENOSPC && removable && !g->in_vain) {
+		g->made_room += remove_first(g, 1);
+		g->removed_for_kills++;
+		removable--;
+		g->dropped = dropped;
+		r = append(g, boot_ms, e, s);
+		/* It was not their room that lacked. */
+		g->in_vain = r == -ENOSPC && g->made_room >= g->wanted;
+	}
+	g->of_kill = false;
+	return r;
+}
+
 /* Takes the bytes from the budget. Returns 0 or a negative errno. */
 static int append_of_kills(struct recording_ring *g, int64_t boot_ms, struct event_record *e,
 			   const struct snapshot *s)
 {
 	size_t entries = RECORDING_ENTRY * ((e != NULL) + (s != NULL)); /* of the index */
-	int r = append(g, boot_ms, e, s);
+	int r = e ? append_kill(g, boot_ms, e, s) : append(g, boot_ms, NULL, s);
 
 	if (r == 0)
 		g->budget -= (int64_t)(g->out.len + entries);

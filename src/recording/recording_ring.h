@@ -67,9 +67,14 @@ struct recording_ring {
 	uint64_t bytes;
 	struct ring_segment *segment; /* finished, oldest first */
 	size_t count, capacity;
-	uint64_t frames;  /* that were written */
-	uint64_t dropped; /* that could not be written */
-	bool unsynced;	  /* an event was not synced yet */
+	uint64_t frames;    /* that were written */
+	uint64_t dropped;   /* that could not be written */
+	bool unsynced;	    /* an event was not synced yet */
+	bool of_kill;	    /* what is written now is a kill */
+	uint64_t made_room; /* bytes of segments that were removed for kills, and not used yet */
+	uint64_t removed_for_kills; /* segments */
+	uint64_t wanted;	    /* bytes of the last write */
+	bool in_vain;		    /* the last one that was removed for a kill did not help */
 	uint64_t event_sync_ms;
 	/* The budget of kills: bytes, less than 0 if the last one took more than there was. */
 	int64_t budget;
@@ -104,7 +109,8 @@ enum ring_room recording_ring_room(struct recording_ring *g, int64_t since_boot_
 /*
  * Appends a kill and, if `s` is not NULL, the frame of its moment, as far as the budget has room: a
  * frame that is left out is no longer promised by the event. A kill that was not written is counted
- * by a later one. Returns 0, 1 if the budget had no room, or a negative errno.
+ * by a later one. On a full disk the oldest segments make room for it, but the newest one stays.
+ * Returns 0, 1 if the budget had no room, or a negative errno.
  */
 int recording_ring_kill(struct recording_ring *g, int64_t boot_ms, struct event_record *e,
 			const struct snapshot *s);

@@ -9,6 +9,7 @@
 #include <malloc.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 #include "recorded_frames.h"
@@ -885,6 +886,78 @@ IN_MEMORY(full_of_kills)
 	r = read_frames(1);
 	assert_int_equal(recording_reader_info(r)->events, 2);
 	assert_int_equal(count_kills(r), 4);
+}
+
+/* Less than the share of the file system is free that stays free. */
+static bool nearly_full;
+
+/* In place of the one of the library. */
+int fstatvfs(int fd, struct statvfs *ret)
+{
+	(void)fd;
+	*ret = (struct statvfs){
+		.f_blocks = 100000, .f_frsize = 4096, .f_bavail = nearly_full ? 0 : 100000};
+	return 0;
+}
+
+/* Segments of ten frames each, the last one in work. */
+static void append_segments(unsigned count)
+{
+	open_ring(&week);
+	for (unsigned i = 0; i < 10 * count; i++)
+		assert_int_equal(append(START + i / 10 * HOUR + i % 10 * INTERVAL, i), 0);
+}
+
+/* On a nearly full disk kills take the room of the oldest segments, and no frame does. */
+IN_MEMORY(room_for_kills)
+{
+	const int64_t end = START + 2 * HOUR + 9 * INTERVAL;
+	cleanup(reader_done) struct recording_reader *r = NULL;
+	uint64_t bytes, before, kills = 0;
+
+	append_segments(3);
+	nearly_full = true;
+	assert_int_equal(append(end + INTERVAL, 30), -ENOSPC);
+	assert_int_equal(recording_ring_append(&ring, &machine, true), -ENOSPC);
+	assert_int_equal(count_segments(&before), 3);
+	for (int left = 2; left > 0; left--) {
+		assert_int_equal(kill_at(end + 1, 0, left == 2), 0);
+		assert_int_equal(kill_at(end + 1, 0, false), 0);
+		assert_int_equal(count_segments(&bytes), left);
+		assert_true(bytes < before);
+		assert_int_equal(append(end + INTERVAL, 30), -ENOSPC);
+		/* As long as there is room of that segment. */
+		for (kills += 2; ring.made_room >= ring.wanted && kills < 1000; kills++)
+			assert_int_equal(kill_at(end + 1, 0, false), 0);
+	}
+	assert_true(kills > 10);
+	assert_int_equal(ring.removed_for_kills, 2);
+	/* The segment in work stays. */
+	assert_int_equal(kill_at(end + 1, 0, false), -ENOSPC);
+	assert_int_equal(kill_at(end + HOUR, 0, false), -ENOSPC);
+	assert_int_equal(kill_at(end + HOUR, 0, false), -ENOSPC);
+	nearly_full = false;
+	assert_int_equal(kill_at(end + HOUR, 0, false), 0);
+	assert_int_equal(ring.dropped, 4);
+	recording_ring_close(&ring);
+	r = read_frames(11);
+	check_number(r, 9, 29);
+	assert_int_equal(count_kills(r), kills + 4);
+}
+
+/* If a segment that is removed does not help, no other one is. */
+IN_MEMORY(room_in_vain)
+{
+	uint64_t bytes;
+	int fd;
+
+	append_segments(4);
+	fd = fill_disk();
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(kill_at(START + 3 * HOUR, 0, false), -ENOSPC);
+	assert_int_equal(count_segments(&bytes), 3);
+	empty_disk(fd);
+	recording_ring_close(&ring);
 }
 
 /* The first kill is synced at once, those of the same second with it or together. */
