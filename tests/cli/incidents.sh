@@ -27,6 +27,7 @@ forged=$odd/system.slice/postgresql.service,task=
 recorder= holder=
 trap 'kill $recorder $holder $(cat "$group/cgroup.procs" "$short/cgroup.procs" "$forged/cgroup.procs") 2>/dev/null
 	wait
+	umount "$TMP/small" 2>/dev/null
 	find "$group" "$space" -mindepth 1 -depth -type d -exec rmdir {} + 2>/dev/null
 	rmdir "$group" "$space" "$short" "$waiting" "$forged" "${forged%/*}" "$odd" 2>/dev/null
 	lib_cleanup' EXIT
@@ -336,6 +337,35 @@ wait "$recorder" 2>/dev/null
 own
 zmem incidents "$TMP/own" --json
 expect_json 'the kill before kill -9 is there' '.events[-1].victim.pid == $pid' --argjson pid "$pid"
+
+# ---- on a full disk a kill takes the room of the oldest file; a snapshot does not ----
+
+mkdir "$TMP/small"
+if mount -t tmpfs -o size=4M,mode=700 none "$TMP/small" 2>/dev/null; then
+	dir=$TMP/small/kept
+	for _ in 1 2 3; do
+		zmem record --source proc --keep 1h "$dir" -c 5 -i 0.1 -q
+	done
+	"$PROGRAM" record --keep 1h "$dir" -i 1 --stall 0 2>"$TMP/recorder" &
+	recorder=$!
+	check 'a full disk: it records' wait_until more_frames 16
+	head -c 8M /dev/zero >"$TMP/small/other" 2>/dev/null
+	check 'a full disk: snapshots are dropped' wait_until grep -q 'the disk is full, or nearly' "$TMP/recorder"
+	for _ in 1 2; do
+		pid=$(kill_one)
+		check 'a full disk: the kill is recorded' wait_until recorded "$pid"
+	done
+	check 'a full disk: the oldest file is gone' test ! -e "$dir/0000000001.zmem"
+	check 'a full disk: the one in work is there' test -e "$dir/0000000004.zmem"
+	kill "$recorder"
+	wait "$recorder" 2>/dev/null
+	equal 'a full disk: it is said once' "$(grep -c 'kept: the disk is full: the oldest files are removed to record OOM kills$' "$TMP/recorder")" 1
+	equal 'a full disk: no snapshot is written again' "$(grep -c 'written again' "$TMP/recorder")" 0
+	umount "$TMP/small"
+	dir=$TMP/kept
+else
+	skip 'a full disk' 'a tmpfs cannot be mounted'
+fi
 
 # ---- in a cgroup namespace: cgroups are seen from its root, as rows have them ----
 

@@ -232,6 +232,58 @@ zmem watch --replay "$clock" -F ndjson --until 2023-11-14T22:00:00Z
 equal 'watch --until: what it showed up to then' \
 	"$(jq -r 'select(.type == "snapshot") | .timestamp_ms' "$TMP/out" | paste -sd' ')" '60000 1699999000000'
 
+# What stood twice is said, once for each option, and not with -q.
+zmem record --source proc "$TMP/eight" -q -p $$ -c 8 -i 0.1
+twice=$TMP/twice
+mkdir -m 700 "$twice"
+eight() { # FILE TIME: eight snapshots, a second from one to the next
+	check "$1" "$EDIT" edit "$TMP/eight" "$1" "time=$(date -d "$2" +%s)"
+}
+eight "$twice/0000000001.zmem" 2026-11-20T13:30:00Z
+eight "$twice/0000000002.zmem" 2026-11-20T12:50:00Z
+eight "$twice/0000000003.zmem" 2026-11-20T13:30:04Z
+told() { # NAME COUNT ERE COMMAND…: so many notices
+	local name=$1 count=$2 ere=$3
+	shift 3
+	zmem "$@"
+	expect_rc "$name" 0
+	equal "$name: it is said" "$(grep -cE "$ere" "$TMP/err")" "$count"
+}
+again='zmem-bpf: --[a-z]+ [^ ]+: the clock showed this time more than once; the last one is meant$'
+told 'a time that stood twice' 1 "$again" --replay "$twice" --at 13:30:05
+expect_err 'a time that stood twice: the last one' 'snapshot 18 of 24, 2026-11-20 13:30:05Z$'
+told 'a time that stood twice, -q' 0 . --replay "$twice" --at 13:30:05 -q
+told 'a time that stood once' 0 "$again" --replay "$twice" --at 13:30:02
+expect_err 'a time that stood once: it' 'snapshot 3 of 24, '
+told 'the latest time of day before the clock was set back' 0 "$again" --replay "$twice" --at 13:30:02
+told 'diff' 2 "$again" diff "$twice" --from 13:30:04 --to 13:30:06
+told 'diff: one of them' 1 "$again" diff "$twice" --from 13:30:02 --to 13:30:06
+told 'system' 1 "$again" system --replay "$twice" --at 13:30:05
+told 'incidents --at' 1 "$again" incidents "$twice" --at 13:30:05
+again=${again/the last one is meant/all of them are shown}
+told 'incidents' 1 "$again" incidents "$twice" --since 13:30:05
+told 'incidents: the page' 1 "$again" incidents "$twice" --since 13:30:05 -F html
+told 'watch' 2 "$again" watch --replay "$twice" --since 13:30:04 --until 13:30:06 -F ndjson
+equal 'watch: all of them' "$(grep -c '"type":"snapshot"' "$TMP/out")" 6
+
+# Summer time ends: 02:30 stands twice, an hour apart.
+summer=$TMP/summer
+mkdir -m 700 "$summer"
+eight "$summer/0000000001.zmem" 2026-10-25T00:29:58Z
+berlin() { # NAME ERE COMMAND…
+	run env TZ=Europe/Berlin "$ZMEM" "${@:3}"
+	expect_rc "$1" 0
+	expect_err "$1: which" "$2"
+}
+berlin 'only the first 02:30 was recorded' 'snapshot 3 of 8, 2026-10-25 02:30:00\+02:00$' --replay "$summer" --at 02:30:00
+eight "$summer/0000000002.zmem" 2026-10-25T01:29:58Z
+berlin 'both 02:30 were recorded' '--at 02:30:00: local time has this twice; 2026-10-25 02:30:00\+01:00 is meant$' \
+	--replay "$summer" --at 02:30:00
+expect_err 'both 02:30 were recorded: the later one' 'snapshot 11 of 16, 2026-10-25 02:30:00\+01:00$'
+berlin 'both 02:30 were recorded: diff' '--to 02:30:00: local time has this twice; ' \
+	diff "$summer" --from 2026-10-25T00:30:00Z --to 02:30:00 -J
+expect_json 'both 02:30 were recorded: an hour' '.to_ms - .from_ms == 3600000'
+
 # ---- a directory, or files of it, that others take away ----
 
 gone=$TMP/gone/kept

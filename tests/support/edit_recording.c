@@ -5,7 +5,7 @@
  *       host=TEXT   its name       user=TEXT   of all processes     zram=NAME   of all devices
  *       swap=NAME   one device     pss=none    as with --pss none   process=none
  *       pss=half    of every second process, as with --top
- *       time=SECONDS   since the epoch, of the first frame; the others keep their distance
+ *       time=SECONDS   since the epoch, of the first frame; a second to each further one
  *       kill=NAME      each frame is the moment of an OOM kill of a process of that name and cgroup
  *   edit_recording texts FILE              every text of every process, a line each
  *   edit_recording own DIR OUT END PID…    of a directory: the OOM kills of these processes, whose
@@ -47,7 +47,8 @@ static void set_swap(struct system_info *system, const char *name)
 	system->swap_count = 1;
 }
 
-static void change_frame(struct snapshot *s, const char *change, int64_t first_ms)
+/* `frame`: its number, from 0. */
+static void change_frame(struct snapshot *s, const char *change, size_t frame)
 {
 	const char *text = strchr(change, '=');
 	size_t len = text ? (size_t)(text++ - change) : 0;
@@ -59,7 +60,7 @@ static void change_frame(struct snapshot *s, const char *change, int64_t first_m
 	else if (strncmp(change, "swap", len) == 0)
 		set_swap(&s->system, text);
 	else if (strncmp(change, "time", len) == 0)
-		s->time_ms += strtoll(text, NULL, 10) * 1000 - first_ms;
+		s->time_ms = (strtoll(text, NULL, 10) + (int64_t)frame) * 1000;
 	else if (strcmp(change, "process=none") == 0)
 		s->count = s->collection.seen = s->collection.kernel_threads =
 			s->collection.zombies = 0;
@@ -152,7 +153,7 @@ static void edit(struct recording_reader *reader, const char *path, char **word,
 		if (owns && !own && snapshot_is_kill(&s))
 			continue;
 		for (int k = 0; !owns && k < count; k++)
-			change_frame(&s, word[k], recording_reader_time(reader, 0));
+			change_frame(&s, word[k], i);
 		for (int k = 0; !owns && k < count; k++) {
 			if (strncmp(word[k], "kill=", 5) == 0)
 				write_kill(&writer, &s, word[k] + 5);

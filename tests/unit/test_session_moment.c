@@ -56,6 +56,42 @@ TEST(moments)
 	check("2025-03-09T01:59", 1741503540000, MINUTE);
 }
 
+/* When summer time ends, clocks show an hour twice: it is the later one. */
+static void check_twin(const char *zone, const char *text, int64_t end, int64_t first, int64_t twin)
+{
+	struct moment got = {};
+
+	setenv("TZ", zone, 1);
+	tzset();
+	assert_int_equal(moment_parse(text, end, &got), 0);
+	assert_int_equal(got.first_ms, first);
+	assert_int_equal(got.twin_ms, twin);
+}
+
+TEST(twice)
+{
+	static const char berlin[] = "CET-1CEST,M3.5.0,M10.5.0/3";
+	const int64_t later = 1761442200000; /* 2025-10-26 02:30 CET */
+
+	/* Whatever mktime() was asked before. */
+	for (int i = 0; i < 2; i++) {
+		check_twin(berlin, "2025-10-26T02:30", END, later, HOUR);
+		check_twin(berlin, "2025-07-01T02:30", END, 1751329800000, 0);
+		check_twin(berlin, "2025-10-26T02:30", END, later, HOUR);
+	}
+	check_twin(berlin, "2025-10-26T01:59", END, later - HOUR - 31 * MINUTE, 0);
+	check_twin(berlin, "2025-10-26T03:00", END, later + 30 * MINUTE, 0);
+	check_twin(berlin, "2025-10-26T00:30:00Z", END, later - HOUR, 0);
+	check_twin(berlin, "2025-10-26", END, 1761429600000, 0);
+	/* The second one has not begun. */
+	check_twin(berlin, "02:30", later - 1, later - HOUR, 0);
+	check_twin(berlin, "02:30", later, later, HOUR);
+	/* Half an hour, and at midnight: a day begins once. */
+	check_twin("LHST-10:30LHDT-11,M10.1.0,M4.1.0", "2025-04-06T01:45", END, 1743866100000,
+		   HOUR / 2);
+	check_twin("CST5CDT,M3.2.0/0,M11.1.0/1", "2025-11-02", END, 1762056000000, 0);
+}
+
 static void check_text(const char *zone, int64_t ms, const char *expected)
 {
 	setenv("TZ", zone, 1);
