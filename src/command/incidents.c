@@ -26,6 +26,7 @@ struct incidents {
 	struct incident incident;
 	size_t frame; /* of incident.during */
 	struct moment range;
+	size_t chosen; /* the event of --at */
 };
 
 static void groups_clear(struct incident *i)
@@ -737,6 +738,23 @@ static int show_html(struct incidents *s)
 	return r;
 }
 
+static bool is_chosen(const struct incidents *s, size_t i)
+{
+	return i == s->chosen;
+}
+
+static int show_json(struct incidents *s)
+{
+	size_t count = 0;
+	int r = s->options->at ? find_event(s, &s->chosen, &count) : 0;
+
+	if (r)
+		return r;
+	if (!count)
+		s->chosen = SIZE_MAX;
+	return put_events(s, false, s->options->at ? is_chosen : in_range);
+}
+
 static int show(struct incidents *s)
 {
 	const struct options *o = s->options;
@@ -745,7 +763,7 @@ static int show(struct incidents *s)
 		return log_usage(o,
 				 "--at cannot be combined with --format html (--since, --until)");
 	return o->format == FORMAT_HTML	  ? show_html(s)
-	       : o->format == FORMAT_JSON ? put_events(s, false, in_range)
+	       : o->format == FORMAT_JSON ? show_json(s)
 					  : show_table(s);
 }
 

@@ -203,6 +203,10 @@ refused 'an event that is not there' 3 'the recording has 1 event$' --replay "$T
 refused 'no number' 2 '--at event:x: not a time' --replay "$dir" --at event:x
 zmem incidents "$TMP/own" --at -0s
 expect_out 'a time: the event before it' '^event:1  OOM kill at'
+for at in event:1 -0s 2020-01-01; do
+	zmem incidents "$TMP/own" --at $at --json
+	expect_json "--at $at: JSON" '[.events[].victim.pid] == [$pid]' --argjson pid "$pid"
+done
 
 # ---- many in a row ----
 
