@@ -48,6 +48,10 @@ struct oom_state {
 	__u64 caller;  /* its task; 0: none runs, or it is not known */
 	__u64 control; /* its struct oom_control */
 	__u32 calls;
+	/* Of signals: */
+	__u64 used_ns[2]; /* turns: the time up to which they were used; 1: of root */
+	__s64 least;	  /* pages */
+	__u32 over;
 };
 
 struct {
@@ -96,7 +100,16 @@ struct oom_walk {
 	__u32 unread;
 };
 
-/* A record is too large for the stack. The spinlock keeps the program on its CPU. */
+/*
+ * A record is too large for the stack. The spinlock keeps the program on its CPU. A kill and a
+ * signal, which may come between, have their own.
+ */
+enum scratch_use {
+	OF_KILL,
+	OF_SIGNAL,
+	SCRATCH_USES,
+};
+
 struct oom_scratch {
 	__u64 argument;
 	struct oom_walk walk;
@@ -111,7 +124,7 @@ struct oom_scratch {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, SCRATCH_USES);
 	__type(key, __u32);
 	__type(value, struct oom_scratch);
 } scratch SEC(".maps");
@@ -176,6 +189,7 @@ int oom_setup(__u64 *ctx)
 	*view = current_view();
 	st->root = current_root();
 	st->victims_only = ctx[0] == ZMEM_OOM_VICTIMS;
+	st->least = ctx[1];
 	return 0;
 }
 
@@ -197,17 +211,14 @@ static __always_inline void read_counts(__u64 leader, __s64 *ret)
 	}
 }
 
-/* Writes a record. Returns 1, 0 if the process has nothing to report, or -1 if the ring is full. */
-__noinline int write_process(__u64 leader, __u32 what, __u32 kill)
+/* Fills a record, verified once. Returns 1, or 0 if the process has nothing to report. */
+__noinline int read_process(__u64 leader, __u32 use)
 {
-	__u32 zero = 0;
-	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
+	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &use);
 
 	if (!s)
 		return 0;
 	__builtin_memset(&s->record, 0, sizeof(s->record));
-	s->record.head.what = what;
-	s->record.head.kill = kill;
 	if (!read_task(leader, &s->record.record) || s->record.record.kind != ZMEM_PROCESS)
 		return 0;
 	scramble_addresses(&s->record.record);
@@ -215,12 +226,26 @@ __noinline int write_process(__u64 leader, __u32 what, __u32 kill)
 		read_counts(leader, s->record.count);
 	else
 		__builtin_memcpy(s->record.count, s->record.record.rss, sizeof(s->record.count));
+	return 1;
+}
+
+/* Writes a record. Returns 1, 0 if the process has nothing to report, or -1 if the ring is full. */
+__noinline int write_process(__u64 leader, __u32 what, __u32 kill)
+{
+	__u32 use = OF_KILL;
+	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &use);
+
+	if (!s || !read_process(leader, use))
+		return 0;
+	s->record.head = (struct zmem_oom_head){what, kill};
 	/* Without its end a kill would be lost. */
 	if (what == ZMEM_OOM_PROCESS &&
 	    bpf_ringbuf_query(&ring, RB_AVAIL_DATA) > ZMEM_OOM_RING - ZMEM_OOM_KEPT)
 		return -1;
 	return bpf_ringbuf_output(&ring, &s->record, sizeof(s->record), RB_NO_WAKEUP) ? -1 : 1;
 }
+
+#include "signals.bpf.h"
 
 static __always_inline __u64 leader_of_node(__u64 node)
 {

@@ -71,6 +71,10 @@ struct cred {
 	kuid_t euid;
 };
 
+struct kernel_siginfo {
+	int si_code;
+};
+
 struct rlimit {
 	unsigned long rlim_cur;
 	unsigned long rlim_max;
@@ -92,6 +96,7 @@ struct signal_struct {
 	seqlock_t stats_lock;
 	unsigned long maj_flt;
 	struct list_head thread_head;
+	struct tty_struct *tty;
 	short oom_score_adj;
 };
 

@@ -2,7 +2,8 @@
 /*
  * What the program on the tracepoint mark_victim hands to user space, through a ring buffer: for
  * each kill a record of the victim and the limits of its cgroup, then at most once in
- * ZMEM_OOM_EPISODE_NS a record of every other process, then an end.
+ * ZMEM_OOM_EPISODE_NS a record of every other process, then an end. A program on the tracepoint
+ * signal_generate hands over signals, in the same ring.
  *
  * Other processes are read in this order: those of the cgroup whose limit was reached, those that
  * were large in the last snapshot, the rest. Those for which there is no time are listed.
@@ -29,7 +30,7 @@
 #define ZMEM_OOM_LARGE_SLOTS 4096
 #define ZMEM_OOM_LARGE	     512
 
-/* What is read of each kill; the argument of oom_setup, a u64. */
+/* What is read of each kill. oom_setup takes it, and the least pages of a signal, as u64. */
 enum zmem_oom_scope {
 	ZMEM_OOM_TABLES = 0, /* the victim and, once an episode, all other processes */
 	ZMEM_OOM_VICTIMS = 1,
@@ -41,6 +42,7 @@ enum zmem_oom_what {
 	ZMEM_OOM_END = 3,
 	ZMEM_OOM_LIMITS = 4,
 	ZMEM_OOM_UNREAD = 5,
+	ZMEM_OOM_SIGNAL = 6,
 };
 
 struct zmem_oom_head {
@@ -141,6 +143,24 @@ struct zmem_oom_end {
 	struct zmem_oom_path root; /* of the reader's cgroup namespace, of the same hierarchy */
 	/* Those of the victim and, behind them, of the root. The message ends with the last one. */
 	__u64 names[2 * ZMEM_OOM_PATH_WORDS];
+};
+
+/*
+ * Signals that are noted: in a burst, and the time of each further one. Root has as many turns as
+ * all others.
+ */
+#define ZMEM_SIGNALS_BURST 32
+#define ZMEM_SIGNAL_NS	   125000000ULL
+/* Bytes: those to a process with less anonymous memory and swap are not. */
+#define ZMEM_SIGNAL_LEAST (16u << 20)
+
+/* A signal by which a process ends another one. */
+struct zmem_oom_signal {
+	/* head.kill: signals so far for which there was no turn or no room */
+	struct zmem_oom_record receiver;
+	struct zmem_record sender; /* kind 0: it is not in the reader's namespace, or ends, too */
+	__u64 boottime_ns;
+	__u64 signal; /* SIGKILL; SIGTERM of root without a terminal */
 };
 
 #endif

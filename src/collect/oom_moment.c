@@ -162,12 +162,13 @@ static int name_root(struct oom_moment *m, struct process *p, const struct oom_k
 }
 
 /*
- * The names of the victim that a process of the last snapshot would have. Returns 0 or a negative
- * errno.
+ * The names of the victim, or of a sender, that a process of the last snapshot would have. Returns
+ * 0 or a negative errno.
  */
-static int name_victim(struct oom_moment *m, struct collector *c, const struct oom_kill *kill)
+static int name_victim(struct oom_moment *m, struct collector *c, const struct oom_kill *kill,
+		       pid_t pid)
 {
-	struct process *p = snapshot_find(&m->snapshot, kill->pid);
+	struct process *p = snapshot_find(&m->snapshot, pid);
 	struct process_list victim = {&p, 1, 0};
 	int r;
 
@@ -180,6 +181,18 @@ static int name_victim(struct oom_moment *m, struct collector *c, const struct o
 		return r;
 	return collect_names(c, &m->snapshot, p->program_known ? 0 : NEEDS_PROGRAM, CONTAINERS_US,
 			     &victim);
+}
+
+int oom_moment_name(struct oom_moment *m, struct collector *c, const struct oom_kill *kill)
+{
+	int r = name_cgroup(m, kill);
+
+	if (r == 0)
+		r = name_new(m, c, kill->pid);
+	name_known(m, c);
+	if (r == 0)
+		r = name_victim(m, c, kill, kill->pid);
+	return r == 0 ? name_victim(m, c, kill, kill->sender) : r;
 }
 
 /* Removes processes that the filters refused from the moment, but not the victim. */
@@ -418,12 +431,7 @@ int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct 
 	s->collection.complete =
 		!kill->lost &&
 		(!kill->late || (s->collection.not_seen_known && !s->collection.not_seen));
-	r = name_cgroup(m, kill);
-	if (r == 0)
-		r = name_new(m, c, kill->pid);
-	name_known(m, c);
-	if (r == 0)
-		r = name_victim(m, c, kill);
+	r = oom_moment_name(m, c, kill);
 	if (m->selection)
 		drop_refused(m, c, kill->pid);
 	if (r == 0)
@@ -597,4 +605,24 @@ void oom_moment_describe(const struct oom_moment *m, const struct oom_kill *kill
 		  : kill->line_known && !line_agrees(kill) ? EVENT_LOG_OTHER
 							   : EVENT_LOG_OPEN);
 	describe_reason(m, kill, ret);
+}
+
+void oom_moment_describe_signal(const struct oom_moment *m, const struct oom_kill *kill,
+				struct event_record *ret)
+{
+	const struct process *sender = snapshot_find(&m->snapshot, kill->sender);
+
+	*ret = (struct event_record){.time_ms = m->snapshot.time_ms};
+	event_set(ret, EVENT_KIND, EVENT_SIGNAL);
+	event_set(ret, EVENT_SIGNAL_NUMBER, (uint64_t)kill->signal);
+	event_set(ret, EVENT_SIGNALS_MISSED, kill->missed);
+	describe_victim(m, kill, ret);
+	if (!sender)
+		return;
+	event_set(ret, EVENT_SENDER_PID, (uint64_t)sender->pid);
+	event_set(ret, EVENT_SENDER_UID, sender->uid);
+	event_set_text(ret, EVENT_SENDER_COMM, sender->comm);
+	event_set_text(ret, EVENT_SENDER_NAME, sender->name);
+	event_set_text(ret, EVENT_SENDER_UNIT, sender->unit);
+	event_set_text(ret, EVENT_SENDER_CONTAINER, sender->container);
 }

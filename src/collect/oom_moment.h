@@ -31,6 +31,8 @@ struct oom_moment {
 	const char *selection; /* of a recorder: the filters; NULL: every process is kept */
 };
 
+/* Adds names to the snapshot; of a signal it is all. Returns 0 or a negative errno. */
+int oom_moment_name(struct oom_moment *m, struct collector *c, const struct oom_kill *kill);
 /* Whose limit was reached, as far as the kernel told. */
 void oom_moment_find_reason(struct oom_moment *m, const struct oom_kill *kill);
 /*
@@ -46,5 +48,8 @@ int oom_moment_complete(struct oom_moment *m, struct collector *c, const struct 
 /* The kill as an event, with the names of the moment. */
 void oom_moment_describe(const struct oom_moment *m, const struct oom_kill *kill,
 			 struct event_record *ret);
+/* Likewise of a signal; the snapshot has its time and names. */
+void oom_moment_describe_signal(const struct oom_moment *m, const struct oom_kill *kill,
+				struct event_record *ret);
 
 #endif

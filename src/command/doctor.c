@@ -571,13 +571,14 @@ static void add_recorder(struct doctor *d)
 	struct oom_watch *oom = NULL;
 	struct pressure_watch pressure;
 	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC), log_error = errno;
-	int r = oom_watch_open(ZMEM_OOM_TABLES, &diag, &oom);
+	int r = oom_watch_open(ZMEM_OOM_TABLES, true, &diag, &oom);
 	char text[512];
 
 	note_text(diag.count ? &diag.note[diag.count - 1] : NULL, r, text, sizeof(text));
 	add_row(&d->watched, "OOM kills", r < 0 ? FAILS : WORKS, "%s",
 		r < 0 ? text
-		      : "record --keep records each one, from inside the kernel; serve counts them");
+		      : "record --keep records each one, from inside the kernel, and signals that end "
+			"processes; serve counts kills");
 	oom_watch_close(oom);
 	if (log >= 0)
 		add_row(&d->watched, "kernel log", WORKS, "tells whose limit an OOM kill was for");

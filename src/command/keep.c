@@ -525,6 +525,15 @@ static bool is_due(struct keeper *k, bool told)
 /* Kills that are recorded before a snapshot that is due: there may always be more. */
 #define KILLS_AT_ONCE 16
 
+/* The time of a kill. */
+static void set_time(struct keeper *k, const struct oom_kill *kill)
+{
+	struct snapshot *s = &k->moment.snapshot;
+
+	s->host.boot_ms = (uint64_t)boot_ms();
+	s->time_ms = (int64_t)s->host.boot_ms + (int64_t)(kill->boottime_ns / 1000000);
+}
+
 /*
  * Completes the moment of a kill. One that is only counted gets no names of /proc, which cost more
  * than the kill. Returns 0 or a negative errno.
@@ -532,12 +541,10 @@ static bool is_due(struct keeper *k, bool told)
 static int complete_kill(struct keeper *k, const struct oom_kill *kill)
 {
 	const int64_t since_boot_ms = (int64_t)(kill->boottime_ns / 1000000);
-	struct snapshot *s = &k->moment.snapshot;
 
 	if (recording_ring_room(&k->ring, since_boot_ms) != RING_ROOM_NONE)
 		return oom_moment_complete(&k->moment, &k->recorder.session.collector, kill);
-	s->host.boot_ms = (uint64_t)boot_ms();
-	s->time_ms = (int64_t)s->host.boot_ms + since_boot_ms;
+	set_time(k, kill);
 	return 0;
 }
 
@@ -578,6 +585,39 @@ static void keep_kills(struct keeper *k)
 	if (count)
 		k->recorder.census_in = 0;
 	k->episode.kills += (uint64_t)count;
+}
+
+static int keep_signal(struct keeper *k, const struct oom_kill *kill)
+{
+	struct event_record *e = calloc(1, sizeof(*e));
+	int r = e ? oom_moment_name(&k->moment, &k->recorder.session.collector, kill) : -ENOMEM;
+	int written;
+
+	if (r == 0) {
+		set_time(k, kill);
+		oom_moment_describe_signal(&k->moment, kill, e);
+		written = recording_ring_signal(&k->ring, (int64_t)k->moment.snapshot.host.boot_ms,
+						e);
+		if (written <= 0)
+			report_written(k, written);
+	}
+	free(e);
+	return r;
+}
+
+/* Records the signals that have come, behind the kills. */
+static void keep_signals(struct keeper *k)
+{
+	struct oom_kill kill;
+	int r, count = 0;
+
+	while (count++ < KILLS_AT_ONCE &&
+	       (r = oom_watch_next_signal(k->oom, &kill, &k->moment.snapshot)) != 0) {
+		if (r > 0)
+			r = keep_signal(k, &kill);
+		if (r < 0)
+			log_errno(r, "recording a signal");
+	}
 }
 
 /* What happened survives a loss of power, before a snapshot is taken, which takes a while. */
@@ -621,8 +661,10 @@ static int keep_frames(struct keeper *k)
 		if (r)
 			return r;
 		/* The names of a kill are those of the snapshot before. */
-		if (k->oom && k->ring.frames)
+		if (k->oom && k->ring.frames) {
 			keep_kills(k);
+			keep_signals(k);
+		}
 		due = (event == TICKER_TICK || event == TICKER_URGENT) &&
 		      is_due(k, event == TICKER_URGENT && k->pressure.fd >= 0);
 		sync_events(k);

@@ -127,10 +127,11 @@ static int check_request(const struct options *o)
 				 o->output ? "output" : "format");
 	if (!o->keep && !o->word && !o->output)
 		return log_usage(o, "record: it needs a FILE, or --keep 7d");
-	if (!o->keep && (o->nice != NICE_DEFAULT || o->no_lock || o->dense != DENSE_DEFAULT ||
-			 o->stall != STALL_DEFAULT))
+	if (!o->keep && (o->nice != NICE_DEFAULT || o->no_lock || o->no_signals ||
+			 o->dense != DENSE_DEFAULT || o->stall != STALL_DEFAULT))
 		return log_usage(o, "record: --%s is for --keep",
 				 o->no_lock		     ? "no-lock"
+				 : o->no_signals	     ? "no-signals"
 				 : o->dense != DENSE_DEFAULT ? "dense"
 				 : o->stall != STALL_DEFAULT ? "stall"
 							     : "nice");

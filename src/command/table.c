@@ -117,8 +117,8 @@ static const struct command rows[] = {
 	 .example = {"zmem-bpf record now.zmem", "zmem-bpf record hour.zmem -i 60 -c 60",
 		     "zmem-bpf record --keep 7d /var/lib/zmem-bpf"},
 	 .options =
-		 "pid columns all sort reverse format json output interval count keep dense stall " CHOOSE
-			 MEASURE STAY,
+		 "pid columns all sort reverse format json output interval count keep dense stall "
+		 "no-signals " CHOOSE MEASURE STAY,
 	 .traits = COMMAND_PIDS | COMMAND_WORD | COMMAND_STORES | COMMAND_COSTS | COMMAND_NO_ROWS |
 		   COMMAND_ALL,
 	 .run = command_record},

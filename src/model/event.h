@@ -71,11 +71,20 @@ enum event_member {
 	EVENT_POD = 42,
 	EVENT_NAMESPACE = 43,	  /* of the pod */
 	EVENT_CGROUP_REASON = 44, /* why the victim's cgroup is not known */
+	/* Of a signal, whose receiver is the victim: */
+	EVENT_SENDER_COMM = 45,
+	EVENT_SENDER_NAME = 46,
+	EVENT_SENDER_UNIT = 47,
+	EVENT_SENDER_CONTAINER = 48,
 	EVENT_ID = 49,		  /* "20261124T031209Z-1" */
 	EVENT_LIMIT_OWNER = 50,	  /* "pod NAME", "container NAME", "unit NAME" of that cgroup */
 	EVENT_TEXTS_END = 51,
 	/* From here on numbers again. */
 	EVENT_MORE = 64,
+	EVENT_SIGNAL_NUMBER = 64, /* 9 or 15 */
+	EVENT_SENDER_PID = 65,	  /* absent: not known */
+	EVENT_SENDER_UID = 66,
+	EVENT_SIGNALS_MISSED = 67, /* signals before, which were only counted */
 	EVENT_CALL = 72,     /* kills of one call of oom_kill_process() have the same number */
 	EVENT_AT_LEVEL = 73, /* of its levels, the one whose limit was reached */
 	EVENT_V2 = 74,	     /* 1: cgroup v2, whose second limit is of swap alone */

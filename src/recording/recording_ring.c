@@ -580,6 +580,19 @@ int recording_ring_kill(struct recording_ring *g, int64_t boot_ms, struct event_
 	return r;
 }
 
+int recording_ring_signal(struct recording_ring *g, int64_t boot_ms, struct event_record *e)
+{
+	uint64_t missed = event_number(e, EVENT_SIGNALS_MISSED) + g->signals_left_out;
+	int r = 1;
+
+	event_set(e, EVENT_SIGNALS_MISSED, missed);
+	fill_budget(g, e->time_ms - boot_ms);
+	if (g->budget >= burst_of(&g->options) / 4 * 3)
+		r = append_of_kills(g, boot_ms, e, NULL);
+	g->signals_left_out = r == 0 ? 0 : missed + 1;
+	return r;
+}
+
 int recording_ring_sync_events(struct recording_ring *g, uint64_t now_ms)
 {
 	if (!g->unsynced || (g->event_sync_ms && now_ms - g->event_sync_ms < RING_EVENT_SYNC_MS))

@@ -11,7 +11,8 @@
  *
  * Other users can cause kills, as many as they like, so kills have a budget: a quarter of the bytes
  * to keep over the time to keep. Without it the last of several kills is written, and counts the
- * others.
+ * others. Signals that end processes are of this budget, but only while a quarter of it or less is
+ * used: kills find the rest.
  */
 #ifndef ZMEM_RECORDING_RING_H
 #define ZMEM_RECORDING_RING_H
@@ -83,6 +84,7 @@ struct recording_ring {
 	time_t named_second; /* of the last event, and how many it had */
 	unsigned named_count;
 	struct event_record last_left_out;
+	uint64_t signals_left_out; /* since the last one that was written */
 	struct strbuf out;
 	struct recording_writer writer;
 };
@@ -114,6 +116,11 @@ enum ring_room recording_ring_room(struct recording_ring *g, int64_t since_boot_
  */
 int recording_ring_kill(struct recording_ring *g, int64_t boot_ms, struct event_record *e,
 			const struct snapshot *s);
+/*
+ * Likewise a signal, alone: if it was not written, the next one counts it. Returns 0, 1 if the
+ * budget had no room, or a negative errno.
+ */
+int recording_ring_signal(struct recording_ring *g, int64_t boot_ms, struct event_record *e);
 /*
  * Syncs events that were not synced, unless it did within a second: then call it again. `now_ms` is
  * of a clock that is not set. Returns 0 or a negative errno.

@@ -118,7 +118,7 @@ struct options {
 	int nice;	     /* NICE_DEFAULT: not given */
 	int dense;	     /* %, of record; DENSE_DEFAULT: not given */
 	int stall;	     /* %, of record; STALL_DEFAULT: not given */
-	bool changed, grow, no_lock;
+	bool changed, grow, no_lock, no_signals;
 	bool files; /* of serve */
 	bool pinned;
 	bool remove;  /* of pin */

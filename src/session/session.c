@@ -30,7 +30,8 @@ struct oom_watch *session_watch_kills(const struct options *o, enum zmem_oom_sco
 				       ? "with --source proc no BPF program is loaded"
 			       : o->pinned ? "with --pinned no BPF program is loaded"
 					   : NULL;
-	int r = excluded ? -ENOTSUP : oom_watch_open(scope, &diag, &watch);
+	const bool signals = scope == ZMEM_OOM_TABLES && !o->no_signals;
+	int r = excluded ? -ENOTSUP : oom_watch_open(scope, signals, &diag, &watch);
 	const struct diag_note *note = diag.count ? &diag.note[diag.count - 1] : NULL;
 	const char *reason = excluded		    ? excluded
 			     : note && note->reason ? note->reason

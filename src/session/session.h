@@ -116,9 +116,9 @@ void session_succeeded(struct session *s);
 int session_failed(struct session *s, int r);
 
 /*
- * Watches OOM kills; to be called before session_open(), which gives up capabilities. Returns NULL
- * after a notice "OOM kills are not <what>" and the reason, which it copies to `ret_reason` unless
- * that is NULL.
+ * Watches OOM kills, and for a recorder also signals; to be called before session_open(), which
+ * gives up capabilities. Returns NULL after a notice "OOM kills are not <what>" and the reason,
+ * which it copies to `ret_reason` unless that is NULL.
  */
 #define SESSION_REASON 256
 struct oom_watch *session_watch_kills(const struct options *o, enum zmem_oom_scope scope,

@@ -20,15 +20,40 @@ union message {
 	struct zmem_oom_unread unread;
 };
 
+/* Signals come between the messages of a kill. */
+static void add_signal(struct oom_messages *m, const void *data, size_t len)
+{
+	if (len == sizeof(struct zmem_oom_signal) && m->signals.len <= BYTES_MAX &&
+	    strbuf_reserve(&m->signals, len))
+		strbuf_put(&m->signals, data, len);
+}
+
 void oom_messages_add(struct oom_messages *m, const void *data, size_t len)
 {
 	uint32_t size = (uint32_t)len;
+	struct zmem_oom_head head;
 
-	if (len < sizeof(struct zmem_oom_head) || len > sizeof(union message) ||
-	    m->bytes.len > BYTES_MAX || !strbuf_reserve(&m->bytes, sizeof(size) + len))
+	if (len < sizeof(head) || len > sizeof(union message))
+		return;
+	memcpy(&head, data, sizeof(head));
+	if (head.what == ZMEM_OOM_SIGNAL) {
+		add_signal(m, data, len);
+		return;
+	}
+	if (m->bytes.len > BYTES_MAX || !strbuf_reserve(&m->bytes, sizeof(size) + len))
 		return;
 	strbuf_put(&m->bytes, &size, sizeof(size));
 	strbuf_put(&m->bytes, data, len);
+}
+
+static int decode(const struct oom_messages *m, const struct zmem_record *r, struct snapshot *s)
+{
+	struct zmem_pss_record record;
+
+	if (record_size(r, sizeof(*r)) <= 0)
+		return -EBADMSG;
+	record_copy(r, &record);
+	return record_decode_one(&record, &m->limits, s);
 }
 
 static int add_process(const struct oom_messages *m, const struct zmem_oom_record *r,
@@ -36,19 +61,15 @@ static int add_process(const struct oom_messages *m, const struct zmem_oom_recor
 {
 	static const enum zmem_rss order[] = {ZMEM_RSS_ANON, ZMEM_RSS_FILE, ZMEM_RSS_SHMEM,
 					      ZMEM_RSS_SWAP};
+	int err = decode(m, &r->record, s);
 
-	struct zmem_pss_record record;
-
-	if (record_size(&r->record, sizeof(r->record)) <= 0)
-		return -EBADMSG;
-	if (r->head.what == ZMEM_OOM_VICTIM) {
+	if (err == 0 && r->head.what != ZMEM_OOM_PROCESS) {
 		kill->pid = r->record.pid;
 		kill->counts_known = true;
 		for (size_t i = 0; i < ARRAY_SIZE(order); i++)
 			kill->count[i] = (uint64_t)r->count[order[i]] * m->limits.page_size;
 	}
-	record_copy(&r->record, &record);
-	return record_decode_one(&record, &m->limits, s);
+	return err;
 }
 
 /* ---- cgroups ---- */
@@ -267,8 +288,43 @@ int oom_messages_next(struct oom_messages *m, struct oom_kill *ret, struct snaps
 	return 0;
 }
 
+/* ---- signals ---- */
+
+int oom_messages_next_signal(struct oom_messages *m, struct oom_kill *ret,
+			     struct snapshot *snapshot)
+{
+	struct zmem_oom_signal message;
+	int32_t missed;
+	int r;
+
+	snapshot_clear(snapshot);
+	*ret = (struct oom_kill){};
+	if (m->signals.len < sizeof(message)) {
+		strbuf_done(&m->signals);
+		return 0;
+	}
+	memcpy(&message, m->signals.data, sizeof(message));
+	m->signals.len -= sizeof(message);
+	memmove(m->signals.data, m->signals.data + sizeof(message), m->signals.len);
+	r = add_process(m, &message.receiver, ret, snapshot);
+	if (r == 0 && message.sender.kind) {
+		r = decode(m, &message.sender, snapshot);
+		ret->sender = message.sender.pid;
+	}
+	ret->signal = (int)message.signal;
+	ret->boottime_ns = message.boottime_ns;
+	/* Those of two CPUs may come in another order. */
+	missed = (int32_t)(message.receiver.head.kill - m->signals_over);
+	if (missed > 0) {
+		ret->missed = (uint32_t)missed;
+		m->signals_over += (uint32_t)missed;
+	}
+	return r < 0 ? r : 1;
+}
+
 void oom_messages_done(struct oom_messages *m)
 {
 	strbuf_done(&m->bytes);
 	free(m->unread);
+	strbuf_done(&m->signals);
 }

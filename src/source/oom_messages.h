@@ -17,6 +17,9 @@ struct oom_messages {
 	uint32_t kills;		   /* the number of the last kill that was returned */
 	struct oom_unread *unread; /* of that kill */
 	size_t unread_count, unread_room;
+	struct strbuf signals; /* of struct zmem_oom_signal */
+	uint32_t
+		signals_over; /* signals that were left out before the last one that was returned */
 };
 
 /* Copies a message. Messages without room are dropped; their kills are counted as missed. */
@@ -26,6 +29,10 @@ void oom_messages_add(struct oom_messages *m, const void *data, size_t len);
  * processes, not finished. Returns 1, 0 if no kill is complete, or a negative errno.
  */
 int oom_messages_next(struct oom_messages *m, struct oom_kill *ret, struct snapshot *snapshot);
+/* The next signal, likewise: the snapshot has the receiver and, unless it is not known, the sender.
+ */
+int oom_messages_next_signal(struct oom_messages *m, struct oom_kill *ret,
+			     struct snapshot *snapshot);
 /*
  * The path of a cgroup from the root of its hierarchy, and likewise of the one whose memory
  * controller it has (NULL: not wanted), of names that BPF wrote.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Loads the program of mark_victim and reads its ring buffer. */
+/* Loads the programs of mark_victim and signal_generate and reads their ring buffer. */
 #include "source/oom_watch.h"
 
 #include <bpf/bpf.h>
@@ -26,6 +26,7 @@ enum {
 	/* Around oom_kill_process(), where that works. */
 	LINK_BEGIN,
 	LINK_END,
+	LINK_SIGNALS, /* if they are watched */
 	LINKS,
 };
 
@@ -74,7 +75,7 @@ static int map_large(struct oom_watch *w, const struct bpf_handle *object)
 	return 0;
 }
 
-static int attach(struct oom_watch *w, const struct bpf_handle *object)
+static int attach(struct oom_watch *w, const struct bpf_handle *object, bool signals)
 {
 	int r = map_large(w, object);
 
@@ -84,6 +85,11 @@ static int attach(struct oom_watch *w, const struct bpf_handle *object)
 	w->link_fd[LINK_KILL] = bpf_raw_tracepoint_open(NULL, object->fd[BPF_ITER]);
 	if (w->link_fd[LINK_KILL] < 0)
 		return -errno;
+	if (signals) {
+		w->link_fd[LINK_SIGNALS] = bpf_raw_tracepoint_open(NULL, object->fd[BPF_SIGNALS]);
+		if (w->link_fd[LINK_SIGNALS] < 0)
+			return -errno;
+	}
 	w->ring_fd = fcntl(object->fd[BPF_RING], F_DUPFD_CLOEXEC, 0);
 	if (w->ring_fd < 0)
 		return -errno;
@@ -106,17 +112,17 @@ static int load_object(enum bpf_object_id id, struct diag *diag, struct bpf_hand
 }
 
 static int open_object(struct oom_watch *w, enum bpf_object_id id, enum zmem_oom_scope scope,
-		       struct diag *diag)
+		       bool signals, struct diag *diag)
 {
 	cleanup(bpf_handle_close) struct bpf_handle object = {};
-	uint64_t argument = scope;
+	uint64_t argument[] = {scope, ZMEM_SIGNAL_LEAST / reader_limits().page_size};
 	int r = load_object(id, diag, &object);
 
 	if (r < 0)
 		return r;
-	r = bpf_handle_run(object.fd[BPF_OOM_SETUP], &argument, sizeof(argument));
+	r = bpf_handle_run(object.fd[BPF_OOM_SETUP], argument, sizeof(argument));
 	if (r == 0)
-		r = attach(w, &object);
+		r = attach(w, &object, signals);
 	if (r)
 		bpf_diagnose_note(diag, "OOM kills", "attaching to mark_victim", r < 0 ? r : -ENXIO,
 				  NULL);
@@ -131,7 +137,8 @@ static void open_log(struct oom_watch *w)
 		lseek(w->log_fd, 0, SEEK_END);
 }
 
-int oom_watch_open(enum zmem_oom_scope scope, struct diag *diag, struct oom_watch **ret)
+int oom_watch_open(enum zmem_oom_scope scope, bool signals, struct diag *diag,
+		   struct oom_watch **ret)
 {
 	static const enum bpf_object_id id[] = {OBJECT_OOM, OBJECT_OOM_PROBE, OBJECT_OOM_OLD};
 	int r = -ENOTSUP;
@@ -144,7 +151,7 @@ int oom_watch_open(enum zmem_oom_scope scope, struct diag *diag, struct oom_watc
 		w->ring_fd = w->log_fd = -1;
 		for (int l = 0; l < LINKS; l++)
 			w->link_fd[l] = -1;
-		r = open_object(w, id[i], scope, diag);
+		r = open_object(w, id[i], scope, signals, diag);
 		if (r == 0) {
 			open_log(w);
 			*ret = w;
@@ -274,4 +281,11 @@ int oom_watch_next(struct oom_watch *w, struct oom_kill *ret, struct snapshot *s
 	if (r == 1 && snapshot_finish(snapshot) < 0)
 		return -ENOMEM;
 	return r;
+}
+
+int oom_watch_next_signal(struct oom_watch *w, struct oom_kill *ret, struct snapshot *snapshot)
+{
+	int r = oom_messages_next_signal(&w->messages, ret, snapshot);
+
+	return r == 1 && snapshot_finish(snapshot) < 0 ? -ENOMEM : r;
 }

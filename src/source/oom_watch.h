@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Watches OOM kills from inside the kernel (bpf/oom_kill.bpf.c): each kill comes with the exact
- * counters of the victim and, for a recorder, once an episode of every process at that moment.
+ * counters of the victim and, for a recorder, once an episode of every process at that moment. It
+ * may also watch signals by which processes end others (bpf/signals.bpf.h).
  */
 #ifndef ZMEM_SOURCE_OOM_WATCH_H
 #define ZMEM_SOURCE_OOM_WATCH_H
@@ -52,7 +53,10 @@ struct oom_unread {
 };
 
 /* One kill. */
+/* One kill, or a signal: then it has its time, the receiver as its victim, and what was missed. */
 struct oom_kill {
+	int signal;   /* 0: a kill */
+	pid_t sender; /* of the signal, in our pid namespace; 0: not known */
 	uint64_t boottime_ns;
 	uint64_t took_ns;   /* in the kernel, with a spinlock of the victim held */
 	int32_t kernel_pid; /* in the first pid namespace */
@@ -80,9 +84,11 @@ struct oom_kill {
 /*
  * Loads and attaches the program; needs CAP_BPF and CAP_PERFMON, reading needs neither. Opens the
  * kernel's log, which may need CAP_SYSLOG; without it kills have no line of it. `scope`: whose
- * counters are read in the kernel. Returns 0, or a negative errno and notes in diag.
+ * counters are read in the kernel. `signals`: they are watched, too. Returns 0, or a negative errno
+ * and notes in diag.
  */
-int oom_watch_open(enum zmem_oom_scope scope, struct diag *diag, struct oom_watch **ret);
+int oom_watch_open(enum zmem_oom_scope scope, bool signals, struct diag *diag,
+		   struct oom_watch **ret);
 /* Whether the kernel's log may be read. */
 bool oom_watch_reads_log(const struct oom_watch *w);
 /* Readable when a kill has come; it stays the property of the watch. */
@@ -95,6 +101,8 @@ int oom_watch_fd(const struct oom_watch *w);
 int oom_watch_next(struct oom_watch *w, struct oom_kill *ret, struct snapshot *snapshot);
 /* At a kill, processes that are large in this snapshot are read before others. */
 void oom_watch_note_large(struct oom_watch *w, const struct snapshot *s);
+/* Likewise the next signal that had come at that time; the processes are receiver and sender. */
+int oom_watch_next_signal(struct oom_watch *w, struct oom_kill *ret, struct snapshot *snapshot);
 void oom_watch_close(struct oom_watch *w);
 
 #endif

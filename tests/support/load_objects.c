@@ -18,7 +18,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#define INSTRUCTIONS_MOST 50000
+#define INSTRUCTIONS_MOST 60000
 #define LOG_SIZE	  ((16 << 20) - 1)
 /* include/linux/bpf_verifier.h: BPF_LOG_LEVEL2, which shows registers, and BPF_LOG_STATS. */
 #define REGISTERS 2
