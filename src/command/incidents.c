@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* zmem-bpf incidents: OOM kills and times of short memory in a recording, and what held it. */
+/* zmem-bpf incidents: OOM kills, signals and times of short memory in a recording. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +126,7 @@ static int read_event(struct incidents *s, size_t i)
 	s->incident.goes_on = kind == EVENT_PRESSURE && r == 0 && goes_on(s, i);
 	s->incident.event = &s->event;
 	s->incident.number = (unsigned)(recording_reader_info(s->replay.reader)->events - i);
-	return kind == EVENT_OOM_KILL || kind == EVENT_PRESSURE;
+	return kind == EVENT_OOM_KILL || kind == EVENT_SIGNAL || kind == EVENT_PRESSURE;
 }
 
 /*

@@ -361,6 +361,26 @@ FIELDS(kill_fields, OF_KILL);
 FIELDS(incident_kill_fields, &field_number, &field_id, OF_KILL, &field_unread, &field_held_inside,
        &field_grown_inside, OF_TIME);
 
+JSON_FIELD(sender_pid, "pid", NUMBER, amount_of(r, EVENT_SENDER_PID), "process id");
+JSON_FIELD(sender_uid, "uid", NUMBER, amount_of(r, EVENT_SENDER_UID), "effective user id");
+NAME(sender_comm, "comm", SENDER_COMM, "what the kernel calls the process");
+NAME(sender_name, "name", SENDER_NAME, "program");
+NAME(sender_unit, "unit", SENDER_UNIT, "systemd unit");
+NAME(sender_container, "container", SENDER_CONTAINER,
+     "name of the container, or the beginning of its id");
+static FIELDS(sender, &field_sender_pid, &field_sender_uid, &field_sender_comm, &field_sender_name,
+	      &field_sender_unit, &field_sender_container);
+
+JSON_KNOWN(signal_kind, "kind", TEXT, value_text("signal"), "");
+JSON_KNOWN(signal, "signal", NUMBER, amount_of(r, EVENT_SIGNAL_NUMBER), "9: SIGKILL. 15: SIGTERM");
+OBJECT(sender, "sender", &sender, r,
+       "the process that sent it. Null in all parts if it is not known");
+OBJECT(receiver, "victim", &victim, r, "the process that received it");
+AMOUNT(signals_missed, "signals_missed", SIGNALS_MISSED,
+       "signals before this one that were only counted");
+FIELDS(incident_signal_fields, &field_number, &field_signal_kind, &field_time, &field_signal,
+       &field_sender, &field_receiver, &field_signals_missed, OF_TIME);
+
 /* Bits are enum pressure_cause. */
 static const char *const causes[] = {"stall", "available", "swap", "refaults", NULL};
 

@@ -6,7 +6,7 @@
 #include "fields/field.h"
 
 /* Rows are struct event_record, of a struct incident. */
-extern const struct fields incident_kill_fields, incident_pressure_fields;
+extern const struct fields incident_kill_fields, incident_pressure_fields, incident_signal_fields;
 /* Those that both have. */
 extern const struct fields incident_fields;
 /* Those of a kill that follow from its event alone. */

@@ -109,6 +109,11 @@ size_t incident_charges(const struct event_record *e, struct incident_charge ret
  */
 const char *incident_level_path(const struct event_record *e, unsigned level, char buf[EVENT_TEXT]);
 
+static inline bool incident_is_signal(const struct incident *i)
+{
+	return event_number(i->event, EVENT_KIND) == EVENT_SIGNAL;
+}
+
 /* How many processes there was no time for. False: they were not counted. */
 bool incident_unread(const struct incident *i, uint32_t *ret);
 

@@ -156,7 +156,11 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 		line_end(&l);
 		return;
 	}
-	line_printf(&l, "  %-13s  ", or_dash(constraint));
+	if (incident_is_signal(i))
+		line_printf(&l, "  signal %-6llu  ",
+			    (unsigned long long)event_number(e, EVENT_SIGNAL_NUMBER));
+	else
+		line_printf(&l, "  %-13s  ", or_dash(constraint));
 	if (event_has(e, EVENT_PID))
 		line_printf(&l, "%7llu", (unsigned long long)e->number[EVENT_PID]);
 	else
@@ -209,7 +213,7 @@ static void put_victim(struct strbuf *out, const struct incident *i,
 	const struct event_record *e = i->event;
 	struct line l = begin_line(out, style);
 
-	line_printf(&l, "  killed: ");
+	line_printf(&l, incident_is_signal(i) ? "  received by: " : "  killed: ");
 	line_text(&l, or_dash(event_text(e, EVENT_NAME)), 60);
 	if (event_has(e, EVENT_PID))
 		line_printf(&l, ", PID %llu", (unsigned long long)e->number[EVENT_PID]);
@@ -568,6 +572,42 @@ static void put_shortage(struct strbuf *out, const struct incident *i,
 	line_end(&l);
 }
 
+/* Who sent a signal. Of a process that is not known, the recorder saw no PID. */
+static void put_sender(struct strbuf *out, const struct incident *i,
+		       const struct table_style *style)
+{
+	static const struct {
+		enum event_member member;
+		const char *name;
+	} part[] = {{EVENT_SENDER_UNIT, "unit"}, {EVENT_SENDER_CONTAINER, "container"}};
+	const struct event_record *e = i->event;
+	struct line l = begin_line(out, style);
+
+	line_printf(&l, "  sent by: ");
+	if (!event_has(e, EVENT_SENDER_PID)) {
+		line_printf(&l, "not known (a process outside of the recorder's PID namespace, or "
+				"one that ended)");
+	} else {
+		line_text(&l, or_dash(event_text(e, EVENT_SENDER_NAME)), 60);
+		line_printf(&l, ", PID %llu, uid %llu",
+			    (unsigned long long)e->number[EVENT_SENDER_PID],
+			    (unsigned long long)event_number(e, EVENT_SENDER_UID));
+	}
+	for (size_t p = 0; p < ARRAY_SIZE(part); p++) {
+		if (!event_text(e, part[p].member))
+			continue;
+		line_printf(&l, ", %s ", part[p].name);
+		line_text(&l, event_text(e, part[p].member), 0);
+	}
+	line_end(&l);
+	if (!event_number(e, EVENT_SIGNALS_MISSED))
+		return;
+	l = begin_line(out, style);
+	line_printf(&l, "  %llu signals before it were only counted",
+		    (unsigned long long)e->number[EVENT_SIGNALS_MISSED]);
+	line_end(&l);
+}
+
 /* Processes for which there was no time; an older recording does not have their number. */
 static void put_unread(struct line *l, const struct incident *i)
 {
@@ -616,7 +656,11 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 
 	l.attr = ATTR_BOLD;
 	line_printf(&l, "event:%u  ", i->number);
-	if (!incident_is_pressure(i)) {
+	if (incident_is_signal(i)) {
+		line_printf(&l, "%s at ",
+			    event_number(i->event, EVENT_SIGNAL_NUMBER) == 9 ? "SIGKILL"
+									     : "SIGTERM");
+	} else if (!incident_is_pressure(i)) {
 		line_printf(&l, "OOM kill at ");
 	} else {
 		put_shortage_name(&l, i);
@@ -634,6 +678,9 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 	line_end(&l);
 	if (incident_is_pressure(i)) {
 		put_shortage(out, i, style);
+	} else if (incident_is_signal(i)) {
+		put_sender(out, i, style);
+		put_victim(out, i, style);
 	} else {
 		put_limit(out, i, style);
 		put_victim(out, i, style);
@@ -656,7 +703,7 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 void render_incidents_json_begin(struct incidents_json *j)
 {
 	strbuf_puts(j->out,
-		    "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.2\",\n\"events\":[");
+		    "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.3\",\n\"events\":[");
 }
 
 void render_incidents_json(struct incidents_json *j, const struct incident *i)
@@ -665,7 +712,10 @@ void render_incidents_json(struct incidents_json *j, const struct incident *i)
 
 	strbuf_puts(j->out, j->count++ ? ",\n" : "\n");
 	json_begin(w, '{');
-	json_all(w, incident_is_pressure(i) ? &incident_pressure_fields : &incident_kill_fields,
+	json_all(w,
+		 incident_is_pressure(i) ? &incident_pressure_fields
+		 : incident_is_signal(i) ? &incident_signal_fields
+					 : &incident_kill_fields,
 		 i->event, i, false);
 	json_end(w, '}');
 }

@@ -13,8 +13,12 @@ function heldBytes(v) {
 	return v.rss_anon_bytes === null || v.swap_bytes === null ? null : v.rss_anon_bytes + v.swap_bytes;
 }
 
-/** What was killed: its name, its PID, its memory, and whose limit was reached. */
+/** A process that was killed, or received a signal: its name, its PID, its memory. */
+function victimText(v) {
+	return `${visible(v.name ?? v.comm ?? ABSENT)}${v.pid === null ? '' : `, PID ${v.pid}`}, held ${sizeText(heldBytes(v))}`;
+}
+
+/** What was killed, and whose limit was reached. */
 function killText(e) {
-	return `${visible(e.victim.name ?? e.victim.comm ?? ABSENT)}${e.victim.pid === null ? '' : `, PID ${e.victim.pid}`}, ` +
-		`held ${sizeText(heldBytes(e.victim))} · ${limitText(e)}`;
+	return `${victimText(e.victim)} · ${limitText(e)}`;
 }

@@ -34,7 +34,7 @@ function showCharts() {
 	const points = chartPoints(past.points), first = past.moments[0].system;
 	const ram = first.memory_total_bytes;
 
-	charts.marks = [...past.incidents.events.map(e => ({time_ms: e.time_ms, className: e.kind === 'oom_kill' ? 'kill' : 'short',
+	charts.marks = [...past.incidents.events.map(e => ({time_ms: e.time_ms, className: e.kind === 'pressure' ? 'short' : 'kill',
 		text: eventText(e)})), {time_ms: past.moments[past.at].timestamp_ms, className: 'chosen'}];
 	const boxes = [lineChart('RAM used', points, p => p.ram_used_bytes, ram)];
 
@@ -82,8 +82,10 @@ function shortText(e) {
 }
 
 function eventText(e) {
-	if (e.kind !== 'oom_kill')
+	if (e.kind === 'pressure')
 		return shortText(e);
+	if (e.kind === 'signal')
+		return `${e.number}. ${momentText(e.time_ms)} · signal ${e.signal} by ${visible(e.sender.name ?? ABSENT)} to ${victimText(e.victim)}`;
 	return `${e.number}. ${momentText(e.time_ms)} · ${killText(e)}`;
 }
 
