@@ -82,7 +82,8 @@ def document(*args):
 
 def events_of(directory, pids):
     """The kills of these processes in a recording."""
-    return [e for e in (document("incidents", directory) or {"events": ()})["events"] if e["victim"]["pid"] in pids]
+    events = (document("incidents", directory) or {"events": ()})["events"]
+    return [e for e in events if e["kind"] == "oom_kill" and e["victim"]["pid"] in pids]
 
 
 def record(path, group, program, kills):
