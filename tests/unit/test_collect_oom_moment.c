@@ -210,3 +210,32 @@ TEST(victim)
 	kill = kill_in("/a/b", "/a/b", "/r/s");
 	assert_victim(&kill, "/../../a/b", NULL);
 }
+
+/* A sender that is known, and one that is not. */
+TEST(sender)
+{
+	const struct oom_kill kill = {.signal = 15, .pid = 7, .sender = 8, .missed = 3};
+	struct process process[] = {
+		{.pid = 7, .name = "eat"},
+		{.pid = 8, .uid = 9, .comm = "a comm", .name = "oomd", .unit = "oomd.service"}};
+	struct oom_moment m = {.snapshot = {.process = process, .time_ms = 5}};
+	struct event_record e;
+
+	for (size_t known = 1; known <= 2; known++) {
+		m.snapshot.count = known;
+		oom_moment_describe_signal(&m, &kill, &e);
+		assert_int_equal(e.time_ms, 5);
+		assert_int_equal(e.number[EVENT_KIND], EVENT_SIGNAL);
+		assert_int_equal(e.number[EVENT_SIGNAL_NUMBER], 15);
+		assert_int_equal(e.number[EVENT_SIGNALS_MISSED], 3);
+		assert_int_equal(e.number[EVENT_PID], 7);
+		assert_string_equal(event_text(&e, EVENT_NAME), "eat");
+		assert_int_equal(event_has(&e, EVENT_SENDER_PID), known == 2);
+	}
+	assert_int_equal(e.number[EVENT_SENDER_PID], 8);
+	assert_int_equal(e.number[EVENT_SENDER_UID], 9);
+	assert_string_equal(event_text(&e, EVENT_SENDER_COMM), "a comm");
+	assert_string_equal(event_text(&e, EVENT_SENDER_NAME), "oomd");
+	assert_string_equal(event_text(&e, EVENT_SENDER_UNIT), "oomd.service");
+	assert_null(event_text(&e, EVENT_SENDER_CONTAINER));
+}

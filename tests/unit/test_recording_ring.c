@@ -823,6 +823,40 @@ IN_MEMORY(clock_of_kills)
 		assert_int_equal(recording_reader_event_frame(r, i), 3);
 }
 
+/* Signals without end: they leave most of the budget to kills and their frames, and are counted. */
+IN_MEMORY(signals)
+{
+	struct recording_reader *r;
+	char why[RECORDING_REASON] = "";
+	uint64_t signals = 0;
+	unsigned sent = 0;
+
+	open_ring(&week);
+	assert_int_equal(append(START, 0), 0);
+	do {
+		begin_event(EVENT_SIGNAL);
+		event_set(&event, EVENT_SIGNALS_MISSED, 1);
+		event.time_ms = START + 1000;
+	} while (recording_ring_signal(&ring, 0, &event) == 0 && ++sent < 1000000);
+	assert_true(sent > 10);
+	assert_int_equal(recording_ring_signal(&ring, 0, &event), 1);
+	assert_int_equal(kill_at(START + 1000, 0, true), 0);
+	assert_int_equal(event.number[EVENT_TABLE], 1);
+	/* An hour later there is room again. */
+	begin_event(EVENT_SIGNAL);
+	event.time_ms = START + HOUR;
+	assert_int_equal(recording_ring_signal(&ring, 0, &event), 0);
+	r = read_frames(2);
+	for (size_t i = 0; i < recording_reader_info(r)->events; i++) {
+		assert_int_equal(recording_reader_event(r, i, &got, why), 0);
+		if (got.number[EVENT_KIND] == EVENT_SIGNAL)
+			signals += 1 + got.number[EVENT_SIGNALS_MISSED];
+	}
+	/* Each of the first ones had missed one; of the two without room one was set again. */
+	assert_int_equal(signals, 2 * sent + 5);
+	recording_reader_free(r);
+}
+
 /* Kills take a bounded part of the bytes. Those beyond are counted, and none is forgotten. */
 IN_MEMORY(budget)
 {

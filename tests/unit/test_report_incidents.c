@@ -193,10 +193,13 @@ TEST(document)
 	struct memcg now[] = {{.path = "/a", .max_known = true, .max = 12},
 			      {.path = "/a/b", .oom_kills_known = true, .oom_kills = 1}};
 	struct sample earlier, then;
-	struct event_record *event[] = {
-		make_event(EVENT_OOM_KILL, 0), make_event(EVENT_OOM_KILL, UINT64_MAX - 31000),
-		make_event(EVENT_PRESSURE, 0), make_event(EVENT_PRESSURE, INT64_MAX),
-		test_calloc(1, sizeof(struct event_record))};
+	struct event_record *event[] = {make_event(EVENT_OOM_KILL, 0),
+					make_event(EVENT_OOM_KILL, UINT64_MAX - 31000),
+					make_event(EVENT_PRESSURE, 0),
+					make_event(EVENT_PRESSURE, INT64_MAX),
+					make_event(EVENT_SIGNAL, 0),
+					test_calloc(1, sizeof(struct event_record)),
+					test_calloc(1, sizeof(struct event_record))};
 	struct incident i = {.number = 1, .baseline = &earlier.snapshot, .during = &then.snapshot};
 
 	sample_init(&earlier);
@@ -223,6 +226,10 @@ TEST(document)
 	sample_census(&then);
 	then.ram.figure[RAM_ANON].bytes += 20 * MIB;
 	ram_changes_make(&earlier.ram, &then.ram, &i.ram);
+	/* A sender that is known, and one that is not. */
+	event_set(event[4], EVENT_SIGNAL_NUMBER, 9);
+	event_set(event[5], EVENT_SIGNAL_NUMBER, 15);
+	event_set(event[5], EVENT_KIND, EVENT_SIGNAL);
 	render_incidents_json_begin(&json);
 	for (size_t n = 0; n < ARRAY_SIZE(event); n++) {
 		i.event = event[n];

@@ -183,6 +183,69 @@ FIXTURE_TEST(bad)
 	assert_kill(f, 10, 1, 0);
 }
 
+/* ---- signals ---- */
+
+/* `over`: those that the kernel left out until then; `sender`: 0: it is not known. */
+static void add_signal(struct fixture *f, uint32_t over, int pid, int sender)
+{
+	const struct zmem_record record = {.size = sizeof(record),
+					   .version = ZMEM_RECORD_VERSION,
+					   .kind = ZMEM_PROCESS,
+					   .threads = 1};
+	struct zmem_oom_signal s = {.receiver = {.head = {ZMEM_OOM_SIGNAL, over},
+						 .count = {1, 2, 3, 4},
+						 .record = record},
+				    .boottime_ns = 5,
+				    .signal = 9};
+
+	s.receiver.record.pid = pid;
+	if (sender)
+		s.sender = record;
+	s.sender.pid = sender;
+	oom_messages_add(&f->messages, &s, sizeof(s));
+}
+
+static void assert_signal(struct fixture *f, int pid, int sender, uint32_t missed)
+{
+	assert_int_equal(oom_messages_next_signal(&f->messages, &f->kill, &f->snapshot), 1);
+	assert_int_equal(f->kill.signal, 9);
+	assert_int_equal(f->kill.boottime_ns, 5);
+	assert_int_equal(f->kill.pid, pid);
+	assert_int_equal(f->kill.sender, sender);
+	assert_int_equal(f->kill.missed, missed);
+	assert_int_equal(f->snapshot.count, sender ? 2 : 1);
+}
+
+/* They come between the messages of a kill, in any order of two CPUs. */
+FIXTURE_TEST(signals)
+{
+	add_process(f, 1, ZMEM_OOM_VICTIM, 10);
+	add_signal(f, 0, 11, 12);
+	add_process(f, 1, ZMEM_OOM_PROCESS, 11);
+	add_signal(f, 3, 13, 0);
+	add_signal(f, 2, 14, 12);
+	add_signal(f, 4, 15, 12);
+	add_end(f, 1, 10);
+	assert_kill(f, 10, 2, 0);
+	assert_signal(f, 11, 12, 0);
+	assert_signal(f, 13, 0, 3);
+	assert_signal(f, 14, 12, 0);
+	assert_signal(f, 15, 12, 1);
+	assert_none(f);
+	assert_int_equal(oom_messages_next_signal(&f->messages, &f->kill, &f->snapshot), 0);
+}
+
+FIXTURE_TEST(bad_signals)
+{
+	const struct zmem_oom_signal bad = {.receiver.head.what = ZMEM_OOM_SIGNAL};
+
+	oom_messages_add(&f->messages, &bad, sizeof(bad));
+	oom_messages_add(&f->messages, &bad, sizeof(bad) - 1);
+	assert_int_equal(oom_messages_next_signal(&f->messages, &f->kill, &f->snapshot), -EBADMSG);
+	assert_int_equal(oom_messages_next_signal(&f->messages, &f->kill, &f->snapshot), 0);
+	assert_none(f);
+}
+
 /* ---- cgroups ---- */
 
 /* Appends a name, as the kernel side does. */
