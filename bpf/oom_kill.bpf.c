@@ -100,16 +100,7 @@ struct oom_walk {
 	__u32 unread;
 };
 
-/*
- * A record is too large for the stack. The spinlock keeps the program on its CPU. A kill and a
- * signal, which may come between, have their own.
- */
-enum scratch_use {
-	OF_KILL,
-	OF_SIGNAL,
-	SCRATCH_USES,
-};
-
+/* A record is too large for the stack. The spinlock keeps the program on its CPU. */
 struct oom_scratch {
 	__u64 argument;
 	struct oom_walk walk;
@@ -124,7 +115,7 @@ struct oom_scratch {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SCRATCH_USES);
+	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct oom_scratch);
 } scratch SEC(".maps");
@@ -211,31 +202,30 @@ static __always_inline void read_counts(__u64 leader, __s64 *ret)
 	}
 }
 
-/* Fills a record, verified once. Returns 1, or 0 if the process has nothing to report. */
-__noinline int read_process(__u64 leader, __u32 use)
+/*
+ * Fills a record. Returns 1, or 0 if the process has nothing to report. Inlined: the
+ * verifier of older kernels allows 8 frames.
+ */
+static __always_inline int read_process(__u64 leader, struct zmem_oom_record *r)
 {
-	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &use);
-
-	if (!s)
+	__builtin_memset(r, 0, sizeof(*r));
+	if (!read_task(leader, &r->record) || r->record.kind != ZMEM_PROCESS)
 		return 0;
-	__builtin_memset(&s->record, 0, sizeof(s->record));
-	if (!read_task(leader, &s->record.record) || s->record.record.kind != ZMEM_PROCESS)
-		return 0;
-	scramble_addresses(&s->record.record);
+	scramble_addresses(&r->record);
 	if (has_percpu_rss())
-		read_counts(leader, s->record.count);
+		read_counts(leader, r->count);
 	else
-		__builtin_memcpy(s->record.count, s->record.record.rss, sizeof(s->record.count));
+		__builtin_memcpy(r->count, r->record.rss, sizeof(r->count));
 	return 1;
 }
 
 /* Writes a record. Returns 1, 0 if the process has nothing to report, or -1 if the ring is full. */
 __noinline int write_process(__u64 leader, __u32 what, __u32 kill)
 {
-	__u32 use = OF_KILL;
-	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &use);
+	__u32 zero = 0;
+	struct oom_scratch *s = bpf_map_lookup_elem(&scratch, &zero);
 
-	if (!s || !read_process(leader, use))
+	if (!s || !read_process(leader, &s->record))
 		return 0;
 	s->record.head = (struct zmem_oom_head){what, kill};
 	/* Without its end a kill would be lost. */

@@ -26,6 +26,7 @@
 
 struct signal_scratch {
 	__u64 info, receiver;
+	struct zmem_oom_record record;
 	struct zmem_oom_signal message;
 };
 
@@ -50,6 +51,15 @@ static __always_inline bool sent_by_current(__u64 info)
 	return code == SI_USER || code == SI_QUEUE || code == SI_TKILL;
 }
 
+/* Reads a process into the record. Global: verified once. */
+__noinline int read_of_signal(__u64 leader)
+{
+	__u32 zero = 0;
+	struct signal_scratch *s = bpf_map_lookup_elem(&signal_scratch, &zero);
+
+	return s && read_process(leader, &s->record);
+}
+
 /* Takes one of so many turns a second. CPUs that race may take the same one. */
 static __always_inline bool take_turn(__u64 *used_ns)
 {
@@ -70,16 +80,14 @@ int signal_sent(__u64 *ctx)
 	const struct task_struct *current;
 	struct signal_scratch *s;
 	struct oom_state *st;
-	struct oom_scratch *of;
-	__u32 zero = 0, use = OF_SIGNAL, uid;
+	__u32 zero = 0, uid;
 	__u64 sender, receiver;
 
 	if ((sig != SIGKILL && sig != SIGTERM) || (__u32)ctx[4] != TRACE_SIGNAL_DELIVERED)
 		return 0;
 	s = bpf_map_lookup_elem(&signal_scratch, &zero);
 	st = bpf_map_lookup_elem(&state, &zero);
-	of = bpf_map_lookup_elem(&scratch, &use);
-	if (!s || !st || !of)
+	if (!s || !st)
 		return 0;
 	/* Storing and reloading turns pointers that the verifier tracks into numbers. */
 	*(volatile __u64 *)&s->info = ctx[1];
@@ -93,8 +101,8 @@ int signal_sent(__u64 *ctx)
 	uid = kget(kget(current, real_cred), euid.val);
 	if (sig == SIGTERM && (uid || kaddr(kget(current, signal), tty)))
 		return 0;
-	if (!read_process(receiver, use) ||
-	    of->record.record.rss[ZMEM_RSS_ANON] + of->record.record.rss[ZMEM_RSS_SWAP] < st->least)
+	if (!read_of_signal(receiver) ||
+	    s->record.record.rss[ZMEM_RSS_ANON] + s->record.record.rss[ZMEM_RSS_SWAP] < st->least)
 		return 0;
 	/* Other users cannot use up the turns of root. Kills find room. */
 	if (!take_turn(uid ? &st->used_ns[0] : &st->used_ns[1]) ||
@@ -102,10 +110,10 @@ int signal_sent(__u64 *ctx)
 		__sync_fetch_and_add(&st->over, 1);
 		return 0;
 	}
-	s->message.receiver = of->record;
+	s->message.receiver = s->record;
 	s->message.receiver.head = (struct zmem_oom_head){ZMEM_OOM_SIGNAL, st->over};
-	read_process(sender, use);
-	s->message.sender = of->record.record;
+	read_of_signal(sender);
+	s->message.sender = s->record.record;
 	s->message.boottime_ns = bpf_ktime_get_boot_ns();
 	s->message.signal = sig;
 	if (bpf_ringbuf_output(&ring, &s->message, sizeof(s->message), RB_FORCE_WAKEUP))

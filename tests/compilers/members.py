@@ -67,6 +67,7 @@ folio * _entire_mapcount _flags_1 _mapcount lru mapping
 gendisk * private_data
 hlist_bl_node pprev
 inode * i_blocks i_data i_dentry i_generation i_ino i_mode i_nlink i_rdev i_sb i_sb_list i_size
+kernel_siginfo si_code
 kernfs_node * __parent id name
 kobject name
 kuid_t val
@@ -89,7 +90,7 @@ qstr len name
 rb_node * __rb_parent_color rb_left rb_right
 seqcount sequence
 shmem_inode_info vfs_inode
-signal_struct * maj_flt nr_threads oom_score_adj rlim stats_lock thread_head
+signal_struct * maj_flt nr_threads oom_score_adj rlim stats_lock thread_head tty
 super_block * s_dev s_inodes s_list s_magic s_op s_root s_type
 swap_info_struct * bdev cluster_info flags inuse_pages list max pages prio swap_file swap_map type
 task_struct * cgroups comm files flags group_leader mm pid real_cred real_parent self_exec_id signal stack start_boottime
