@@ -125,7 +125,7 @@ static int read_event(struct incidents *s, size_t i)
 		replay_note_lost(&s->replay, s->options->quiet, why);
 	s->incident.goes_on = kind == EVENT_PRESSURE && r == 0 && goes_on(s, i);
 	s->incident.event = &s->event;
-	s->incident.number = (unsigned)(recording_reader_info(s->replay.reader)->events - i);
+	s->incident.number = recording_reader_event_number(s->replay.reader, i);
 	return kind == EVENT_OOM_KILL || kind == EVENT_SIGNAL || kind == EVENT_PRESSURE;
 }
 

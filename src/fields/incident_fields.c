@@ -356,7 +356,7 @@ JSON_FIELD(machine, "system", OBJECT, value_row(i->during), "the machine then", 
 		&field_victim, &field_recorded, &field_lost, &field_late, &field_table,            \
 		&field_missed, &field_took
 #define OF_TIME &field_limits, &field_largest, &field_grew, &field_ram, &field_machine
-FIELDS(incident_fields, &field_number, &field_id, &field_time, OF_TIME);
+FIELDS(incident_fields, &field_id, &field_time, OF_TIME);
 FIELDS(kill_fields, OF_KILL);
 FIELDS(incident_kill_fields, &field_number, &field_id, OF_KILL, &field_unread, &field_held_inside,
        &field_grown_inside, OF_TIME);
@@ -378,7 +378,7 @@ OBJECT(sender, "sender", &sender, r,
 OBJECT(receiver, "victim", &victim, r, "the process that received it");
 AMOUNT(signals_missed, "signals_missed", SIGNALS_MISSED,
        "signals before this one that were only counted");
-FIELDS(incident_signal_fields, &field_number, &field_signal_kind, &field_time, &field_signal,
+FIELDS(incident_signal_fields, &field_id, &field_signal_kind, &field_time, &field_signal,
        &field_sender, &field_receiver, &field_signals_missed, OF_TIME);
 
 /* Bits are enum pressure_cause. */

@@ -37,7 +37,7 @@ struct limit_events {
 #define INCIDENT_LIMITS 32
 
 struct incident {
-	unsigned number; /* 1: the newest, as in --at event:1 */
+	unsigned number; /* 1: the newest, as in --at event:1; 0: a signal has none */
 	const struct event_record *event;
 	const struct event_record *end; /* of memory that was short; NULL: no end was recorded */
 	bool goes_on; /* without an end: it was not over when the recording ended */
@@ -79,7 +79,8 @@ static inline bool incident_is_plenty(const struct incident *i)
 /* Whether the event is a kill for the limit of a cgroup whose path is known. */
 static inline bool incident_is_of_cgroup(const struct incident *i)
 {
-	return !incident_is_pressure(i) && event_text(i->event, EVENT_LIMIT_CGROUP);
+	return event_number(i->event, EVENT_KIND) == EVENT_OOM_KILL &&
+	       event_text(i->event, EVENT_LIMIT_CGROUP);
 }
 
 /* What a group of it held in shared memory, bytes. */

@@ -79,6 +79,7 @@ enum recording_part {
 	PART_INDEX = 4,
 	PART_EVENT = 5,	    /* model/event.h; not compressed */
 	PART_EVENT_END = 6, /* likewise: how an event ended, which has no number of its own */
+	PART_SIGNAL = 7,    /* likewise: EVENT_SIGNAL, which has none either */
 };
 
 struct recording_options {
@@ -141,6 +142,7 @@ struct recording_info {
 	unsigned minor;
 	uint32_t flags;
 	size_t events;
+	size_t numbered; /* those that are no signals */
 	size_t frames; /* each range of corrupt bytes between parts counts as one frame */
 	bool ended;
 	bool torn;	 /* the bytes behind the last complete part are not a part */
@@ -213,6 +215,8 @@ bool recording_reader_lost(const struct recording_reader *r, size_t i);
 /* The time of event i, from 0; and the number of the frame that is later than it. */
 int64_t recording_reader_event_time(const struct recording_reader *r, size_t i);
 size_t recording_reader_event_frame(const struct recording_reader *r, size_t i);
+/* Its number for people, from 1, the newest, on; 0 of a signal. */
+unsigned recording_reader_event_number(const struct recording_reader *r, size_t i);
 /* Reads event i. Returns 0 or a negative errno and `reason`. */
 int recording_reader_event(struct recording_reader *r, size_t i, struct event_record *ret,
 			   char reason[RECORDING_REASON]);

@@ -71,6 +71,8 @@ struct event {
 	uint32_t size;
 	uint32_t before; /* the number of frames before it */
 	uint32_t segment;
+	uint32_t older; /* events with numbers that are before it */
+	bool is_signal;
 };
 
 struct recording_reader {
@@ -359,16 +361,20 @@ static struct event event_at(const struct recording_reader *r, const struct fram
 }
 
 /* An OOM kill may have been told later than a frame after it. */
-static int add_event(struct recording_reader *r, const struct frame *f)
+static int add_event(struct recording_reader *r, const struct frame *f, bool is_signal)
 {
+	struct event *event;
 	size_t first = r->segments ? r->segment[r->segments - 1].frames : 0;
 
 	if (!array_room(&r->event, r->info.events, &r->event_capacity, 16))
 		return -ENOMEM;
 	if (r->runs && r->run[r->runs - 1] > first)
 		first = r->run[r->runs - 1];
-	r->event[r->info.events++] =
-		event_at(r, f, first_later(r, first, r->info.frames, f->time_ms));
+	event = &r->event[r->info.events++];
+	*event = event_at(r, f, first_later(r, first, r->info.frames, f->time_ms));
+	event->older = (uint32_t)r->info.numbered;
+	event->is_signal = is_signal;
+	r->info.numbered += !is_signal;
 	return 0;
 }
 
@@ -386,7 +392,7 @@ static int add_part(struct recording_reader *r, uint32_t kind, const struct fram
 		return add_frame(r, f);
 	if (kind == PART_EVENT_END)
 		return add_event_end(r, f);
-	return kind == PART_EVENT ? add_event(r, f) : 0;
+	return kind == PART_EVENT || kind == PART_SIGNAL ? add_event(r, f, kind == PART_SIGNAL) : 0;
 }
 
 /* Reads a part with a valid head. Returns 1 if more may follow, 0, or a negative errno. */
@@ -998,10 +1004,16 @@ static int refuse_part(const char *what, size_t i, uint64_t at, int error,
 		      strerror(-error));
 }
 
+unsigned recording_reader_event_number(const struct recording_reader *r, size_t i)
+{
+	return r->event[i].is_signal ? 0 : (unsigned)(r->info.numbered - r->event[i].older);
+}
+
 int recording_reader_event(struct recording_reader *r, size_t i, struct event_record *ret,
 			   char reason[RECORDING_REASON])
 {
-	int error = read_event(r, &r->event[i], PART_EVENT, ret);
+	const struct event *event = &r->event[i];
+	int error = read_event(r, event, event->is_signal ? PART_SIGNAL : PART_EVENT, ret);
 
 	return error < 0 ? refuse_part("event", i, r->event[i].at, error, reason) : 0;
 }

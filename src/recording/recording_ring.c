@@ -470,7 +470,7 @@ enum ring_room recording_ring_room(struct recording_ring *g, int64_t since_boot_
  * Appends a kill, and the frame of its moment. On a full disk it takes the room of the oldest
  * segments, so that no more is used than before, but never that of the newest one.
  */
-static int append_kill(struct recording_ring *g, int64_t boot_ms, const struct event_record *e,
+static int append_kill(struct recording_ring *g, int64_t boot_ms, struct event_record *e,
 		       const struct snapshot *s)
 {
 	size_t removable = g->fd >= 0 || !g->count ? g->count : g->count - 1;

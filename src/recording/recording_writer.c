@@ -168,7 +168,9 @@ int recording_writer_append(struct recording_writer *w, const struct snapshot *s
 
 int recording_writer_event(struct recording_writer *w, const struct event_record *e)
 {
-	enum recording_part kind = event_has(e, EVENT_BEGAN) ? PART_EVENT_END : PART_EVENT;
+	enum recording_part kind = event_has(e, EVENT_BEGAN)			 ? PART_EVENT_END
+				   : event_number(e, EVENT_KIND) == EVENT_SIGNAL ? PART_SIGNAL
+										 : PART_EVENT;
 
 	strbuf_clear(&w->raw);
 	event_encode(e, &w->raw);

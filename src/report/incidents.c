@@ -30,6 +30,12 @@ static struct line begin_line(struct strbuf *out, const struct table_style *styl
 	return (struct line){.out = out, .width = style->width, .color = style->color};
 }
 
+/* A line that goes on below itself where it is too long. */
+static void put_folded(struct strbuf *out, struct strbuf *text, const struct table_style *style)
+{
+	text_put_folded(out, strbuf_str(text), 4, style->width);
+}
+
 static void put_bytes(struct line *l, const struct table_style *style, bool known, uint64_t bytes)
 {
 	cell_put(l, cell_bytes(known, bytes), style->bytes);
@@ -145,7 +151,10 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 
 	if (constraint && strcmp(constraint, "none") == 0)
 		constraint = "the machine";
-	line_printf(&l, "%5u  ", i->number);
+	if (i->number)
+		line_printf(&l, "%5u  ", i->number);
+	else
+		line_printf(&l, "%5s  ", "-");
 	put_when(&l, e->time_ms);
 	if (incident_is_pressure(i)) {
 		line_blanks(&l, 2);
@@ -274,7 +283,8 @@ static void put_charges(struct strbuf *out, const struct incident *i,
 	const struct event_level *level = event_level_at_limit(e);
 	struct incident_charge charge[INCIDENT_PARTS];
 	size_t count = incident_charges(e, charge);
-	struct line l = begin_line(out, style);
+	cleanup(strbuf_done) struct strbuf text = {};
+	struct line l = {.out = &text};
 
 	if (!count)
 		return;
@@ -294,7 +304,7 @@ static void put_charges(struct strbuf *out, const struct incident *i,
 			put_bytes(&l, style, true, level->swap_limit);
 		}
 	}
-	line_end(&l);
+	put_folded(out, &text, style);
 }
 
 /* Other limits below and above it. */
@@ -527,7 +537,7 @@ static void put_ram(struct strbuf *out, const struct incident *i, const struct t
 	put_duration(&l, i->ram.after_ms - i->ram.before_ms);
 	strbuf_puts(&text, ": ");
 	ram_changes_text(&text, &i->ram, style->bytes);
-	text_put_folded(out, strbuf_str(&text), 4, style->width);
+	put_folded(out, &text, style);
 }
 
 /* Why memory was short, and how short it became. */
@@ -628,7 +638,8 @@ static void put_losses(struct strbuf *out, const struct incident *i,
 		       const struct table_style *style)
 {
 	const struct event_record *e = i->event;
-	struct line l = begin_line(out, style);
+	cleanup(strbuf_done) struct strbuf text = {};
+	struct line l = {.out = &text};
 
 	if (event_number(e, EVENT_TABLE))
 		line_printf(&l,
@@ -646,7 +657,7 @@ static void put_losses(struct strbuf *out, const struct incident *i,
 	if (event_number(e, EVENT_MISSED))
 		line_printf(&l, "; %llu kills before it were only counted",
 			    (unsigned long long)event_number(e, EVENT_MISSED));
-	line_end(&l);
+	put_folded(out, &text, style);
 }
 
 void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
@@ -655,7 +666,8 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 	struct line l = begin_line(out, style);
 
 	l.attr = ATTR_BOLD;
-	line_printf(&l, "event:%u  ", i->number);
+	if (i->number)
+		line_printf(&l, "event:%u  ", i->number);
 	if (incident_is_signal(i)) {
 		line_printf(&l, "%s at ",
 			    event_number(i->event, EVENT_SIGNAL_NUMBER) == 9 ? "SIGKILL"

@@ -298,7 +298,8 @@ static int find_named(const struct replay *r, const char *name, size_t *ret_even
 
 int replay_event(const struct replay *r, const char *text, size_t *ret_event)
 {
-	size_t events = recording_reader_info(r->reader)->events, len = strlen("event:");
+	const struct recording_info *info = recording_reader_info(r->reader);
+	size_t len = strlen("event:"), event = info->events;
 	uint64_t number;
 
 	if (strncmp(text, "event:", len) != 0)
@@ -307,12 +308,14 @@ int replay_event(const struct replay *r, const char *text, size_t *ret_event)
 		return find_named(r, text + len, ret_event);
 	if (parse_u64(text + len, strlen(text + len), UINT32_MAX, &number) < 0 || !number)
 		return -EINVAL;
-	if (number > events) {
-		log_error("%s: the recording has %zu event%s", text, events,
-			  events == 1 ? "" : "s");
+	if (number > info->numbered) {
+		log_error("%s: the recording has %zu event%s", text, info->numbered,
+			  info->numbered == 1 ? "" : "s");
 		return EXIT_NOT_FOUND;
 	}
-	*ret_event = events - (size_t)number;
+	while (event && recording_reader_event_number(r->reader, event - 1) != number)
+		event--;
+	*ret_event = event - 1;
 	return 0;
 }
 

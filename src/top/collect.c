@@ -54,6 +54,7 @@ static int make_timeline(struct collect *c)
 	recording_reader_range(replay->reader, &t->first_ms, &t->last_ms);
 	for (size_t i = 0; i < events; i++) {
 		t->event[i].time_ms = recording_reader_event_time(replay->reader, i);
+		t->event[i].number = recording_reader_event_number(replay->reader, i);
 		if (replay_event_frame(replay, i, &frame))
 			t->event[i].frame = (uint32_t)frame + 1;
 	}

@@ -179,13 +179,13 @@ static void put_line_of_time(const struct shared *v, struct line *l, unsigned wi
 }
 
 /* The event whose snapshot is shown, as --at takes it; 0: none. */
-static size_t event_shown(const struct shared *v)
+static unsigned event_shown(const struct shared *v)
 {
 	const struct timeline *t = v->facts.timeline;
 
 	for (size_t i = t->events; i-- > 0;) {
-		if (t->event[i].frame == v->facts.frame)
-			return t->events - i;
+		if (t->event[i].number && t->event[i].frame == v->facts.frame)
+			return t->event[i].number;
 	}
 	return 0;
 }
@@ -196,7 +196,7 @@ void head_timeline(const struct shared *v, struct screen *s)
 	struct line *l = &s->pen;
 	unsigned around = 2 * 11 + 4 + EVENT_TEXT_MAX;
 	unsigned width = s->width > around + TIMELINE_LEAST ? s->width - around : TIMELINE_LEAST;
-	size_t event = event_shown(v);
+	unsigned event = event_shown(v);
 
 	if (width > SCREEN_WIDTH_MAX)
 		width = SCREEN_WIDTH_MAX;
@@ -206,7 +206,7 @@ void head_timeline(const struct shared *v, struct screen *s)
 	line_printf(l, "] ");
 	put_moment(l, t, t->last_ms);
 	if (event)
-		line_printf(l, "  event:%zu", event);
+		line_printf(l, "  event:%u", event);
 	else if (t->events)
 		line_printf(l, "  %zu event%s", t->events, t->events == 1 ? "" : "s");
 	screen_line(s, LOOK_PLAIN);

@@ -78,8 +78,9 @@ struct timeline {
 	size_t gaps;
 	struct time_event {
 		int64_t time_ms;
-		uint32_t frame; /* from 1: the one that --at event:N shows; 0: none */
-	} * event;		/* the oldest first */
+		uint32_t frame;	 /* from 1: the one that --at event:N shows; 0: none */
+		unsigned number; /* of event:N; 0: a signal, which has none */
+	} * event;		 /* the oldest first */
 	size_t events;
 };
 

@@ -219,13 +219,33 @@ TEST(document)
 		i.largest[key] = (struct group_changes){groups, (size_t)key * 6};
 	for (int window = 0; window < INCIDENT_WINDOWS; window++) {
 		i.grew_known[window] = window != INCIDENT_TEN_MINUTES;
-		i.grew[window] = (struct group_changes){groups + window * 5, window ? 7 : 12};
+		i.grew[window] =
+			(struct group_changes){groups + (window % 3) * 5 % 10, window ? 2 : 12};
+		i.grew_inside[window] = (struct group_changes){groups + 10, 2};
 	}
+	i.recorded_ms = 90000;
+	i.largest_inside = (struct group_changes){groups + 10, 2};
+	i.shmem_inside = (struct group_changes){groups + 11, 1};
 	i.limits = incident_limit_events(&i, i.limit, INCIDENT_LIMITS);
 	sample_census(&earlier);
 	sample_census(&then);
 	then.ram.figure[RAM_ANON].bytes += 20 * MIB;
 	ram_changes_make(&earlier.ram, &then.ram, &i.ram);
+	/* Kills of a cgroup of v2, and for the limit of memory and swap of v1. */
+	for (size_t n = 0; n < 2; n++) {
+		event[n]->levels = 3;
+		event[n]->level[0] =
+			(struct event_level){30 * MIB, EVENT_UNLIMITED, 0, EVENT_UNLIMITED};
+		event[n]->level[1] = (struct event_level){64 * MIB, 64 * MIB, 10 * MIB, 20 * MIB};
+		event[n]->level[2] =
+			(struct event_level){90 * MIB, 128 * MIB, 10 * MIB, EVENT_UNLIMITED};
+		event_set(event[n], EVENT_AT_LEVEL, 1);
+		event_set(event[n], EVENT_V2, n == 0);
+		event_set(event[n], EVENT_SOURCE, EVENT_FROM_KERNEL + n);
+		event_set_text(event[n], EVENT_LIMIT_CGROUP, "/a/b");
+		event_set_text(event[n], EVENT_CGROUP, "/a/b/c");
+	}
+	event[1]->level[1] = (struct event_level){30 * MIB, 64 * MIB, 80 * MIB, 80 * MIB};
 	/* A sender that is known, and one that is not. */
 	event_set(event[4], EVENT_SIGNAL_NUMBER, 9);
 	event_set(event[5], EVENT_SIGNAL_NUMBER, 15);

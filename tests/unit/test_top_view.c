@@ -318,7 +318,7 @@ SCRIPT(look, make_many)
 SCRIPT(timeline, sample_ordinary)
 {
 	struct time_gap gap = {.from_ms = 0};
-	struct time_event event[2] = {{.frame = 2}, {.frame = 3}};
+	struct time_event event[2] = {{.frame = 2, .number = 2}, {.frame = 3, .number = 1}};
 	struct timeline line = {.gap = &gap, .gaps = 1, .event = event, .events = 2};
 
 	/* From 23:29:59 to 00:29:59 of the next day. */

@@ -85,7 +85,7 @@ function eventText(e) {
 	if (e.kind === 'pressure')
 		return shortText(e);
 	if (e.kind === 'signal')
-		return `${e.number}. ${momentText(e.time_ms)} · signal ${e.signal} by ${visible(e.sender.name ?? ABSENT)} to ${victimText(e.victim)}`;
+		return `${momentText(e.time_ms)} · signal ${e.signal} by ${visible(e.sender.name ?? ABSENT)} to ${victimText(e.victim)}`;
 	return `${e.number}. ${momentText(e.time_ms)} · ${killText(e)}`;
 }
 
