@@ -8,8 +8,9 @@ whole=$TMP/whole hurt=$TMP/hurt start=1700000000
 mkdir -m 700 "$whole"
 for n in 1 2 3; do
 	zmem record --source proc --keep 1h "$TMP/$n" -c 4 -i 0.1 --dense 0 -q
-	check "segment $n" "$EDIT" edit "$TMP/$n/0000000001.zmem" "$whole/000000000$n.zmem" \
-		time=$((start + 10 * n)) $([ $n != 2 ] || echo kill=victim)
+	changes=("time=$((start + 10 * n))")
+	[ $n != 2 ] || changes+=(kill=victim)
+	check "segment $n" "$EDIT" edit "$TMP/$n/0000000001.zmem" "$whole/000000000$n.zmem" "${changes[@]}"
 done
 
 # hurt HOW SEGMENT FRAME: a copy of the recording with that damage.
