@@ -19,7 +19,8 @@ import oom  # noqa: E402
 from outcome import PROGRAM, exit_code, result, run_checks, wait_until  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
-HOLD = "import sys, signal, time; b = bytearray(b'x') * (%d << 20); exec(sys.argv[1]); print('ready', flush=True); time.sleep(100)"
+HOLD = ("import sys, signal; b = bytearray(b'x') * (%d << 20); exec(sys.argv[1]); print('ready', flush=True)\n"
+        "while True:\n    signal.pause()")
 HANDLED = "signal.signal(signal.SIGTERM, lambda *_: None)"
 BURST = 2000
 NOBODY = 65534
@@ -98,11 +99,11 @@ def check_senders(directory):
 
 
 def check_daemon(directory):
-    """As earlyoom: SIGTERM, and SIGKILL after a while. Its name is that of the last snapshot, its cgroup, too."""
+    """As earlyoom: SIGTERM, then SIGKILL. Its name is that of the last snapshot, its cgroup, too."""
     daemon = directory + "/earlyoom"
     with open(daemon, "w", encoding="ascii") as file:
-        file.write("#!%s\nimport os, sys, time\n"
-                   "for line in sys.stdin:\n    for number in 15, 9:\n        os.kill(int(line), number)\n        time.sleep(0.5)\n" % PYTHON)
+        file.write("#!%s\nimport os, sys\n"
+                   "for line in sys.stdin:\n    for number in 15, 9:\n        os.kill(int(line), number)\n" % PYTHON)
     os.chmod(daemon, 0o755)
     with oom.Group("zmem-signals", "200M") as group, Recorder(directory + "/daemon") as recorder:
         started = subprocess.Popen((daemon,), stdin=subprocess.PIPE, start_new_session=True)
