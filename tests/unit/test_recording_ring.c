@@ -878,9 +878,9 @@ IN_MEMORY(budget)
 	assert_uint_in_range(bytes - before, RING_BURST_LEAST / 2, RING_BURST_LEAST + 4096);
 	assert_uint_in_range(tables, 20, written - 20);
 	assert_uint_in_range(written, 40, kills - 1000);
-	assert_int_equal(recording_ring_room(&ring, START + 1000), RING_ROOM_NONE);
+	assert_int_equal(recording_ring_room(&ring, START + 500), RING_ROOM_NONE);
 	/* With the next frame the last one of them, and the number of all. */
-	append_some(9, 10);
+	append_some(2, 3);
 	assert_int_equal(ring.left_out, 0);
 	r = read_frames(2 + tables);
 	assert_int_equal(count_kills(r), kills);
