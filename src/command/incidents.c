@@ -361,6 +361,33 @@ static int put_events(struct incidents *s, bool html,
 	return r;
 }
 
+/*
+ * Finds the first kill of the group of a kill, and sets how many it has. Of an event that is no
+ * kill it is the event itself. Reads the event into s->event.
+ */
+static size_t find_group(struct incidents *s, size_t event)
+{
+	struct recording_reader *r = s->replay.reader;
+	const size_t events = recording_reader_info(r)->events;
+	char why[RECORDING_REASON];
+	struct event_record *e = &s->event, *other = &s->end;
+	size_t last = event;
+
+	s->incident.group_kills = 0;
+	while (event && recording_reader_event(r, event, e, why) == 0 &&
+	       recording_reader_event(r, event - 1, other, why) == 0 && event_same_group(other, e))
+		event--;
+	if (recording_reader_event(r, last, e, why) < 0)
+		return event;
+	while (last + 1 < events && recording_reader_event(r, last + 1, other, why) == 0 &&
+	       event_same_group(e, other)) {
+		*e = *other;
+		last++;
+	}
+	s->incident.group_kills = last > event ? last - event + 1 : 0;
+	return event;
+}
+
 /* More equal kills in a row than so many are one line. */
 #define EQUAL_MOST 2
 
@@ -408,8 +435,12 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 
 	*ret_count = 0;
 	for (size_t i = recording_reader_info(s->replay.reader)->events; i-- > 0;) {
-		int is = in_range(s, i) ? read_event(s, i) : 0;
+		int is = 0;
 
+		if (in_range(s, i)) {
+			i = find_group(s, i);
+			is = read_event(s, i);
+		}
 		if (is < 0)
 			return EXIT_FAILED;
 		if (!is)
@@ -425,7 +456,9 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 			earlier++;
 			continue;
 		}
-		find_equal(s, i);
+		s->incident.equal_kills = 0;
+		if (!s->incident.group_kills)
+			find_equal(s, i);
 		render_incident_line(&s->out.buf, &s->incident, style);
 		lines++;
 		i -= s->incident.equal_kills ? s->incident.equal_kills - 1 : 0;
@@ -440,10 +473,13 @@ static int show_one(struct incidents *s, size_t i, const struct table_style *sty
 {
 	const struct options *o = s->options;
 	size_t rows = o->top ? (size_t)o->top : ROWS_USUAL;
+	const bool first = find_group(s, i) == i;
 	int is = read_event(s, i), r;
 
 	if (is < 0)
 		return EXIT_FAILED;
+	if (!first)
+		s->incident.group_kills = 0;
 	r = read_incident(s, i);
 	if (r == 0)
 		render_incident(&s->out.buf, &s->incident, rows, style);

@@ -613,7 +613,8 @@ static void keep_signals(struct keeper *k)
 
 	while (count++ < KILLS_AT_ONCE &&
 	       (r = oom_watch_next_signal(k->oom, &kill, &k->moment.snapshot)) != 0) {
-		if (r > 0)
+		/* Our own end is no news. */
+		if (r > 0 && kill.pid != getpid())
 			r = keep_signal(k, &kill);
 		if (r < 0)
 			log_errno(r, "recording a signal");

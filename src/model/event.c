@@ -46,6 +46,25 @@ const struct event_level *event_level_at_limit(const struct event_record *e)
 		       : NULL;
 }
 
+/* A call takes less, and its number may come again with another recorder. */
+#define CALL_MOST_MS  60000
+#define BURST_MOST_MS 2000
+
+bool event_same_group(const struct event_record *before, const struct event_record *after)
+{
+	const char *a = event_text(before, EVENT_LIMIT_CGROUP);
+	const char *b = event_text(after, EVENT_LIMIT_CGROUP);
+	int64_t passed = after->time_ms - before->time_ms;
+
+	if (event_number(before, EVENT_KIND) != EVENT_OOM_KILL ||
+	    event_number(after, EVENT_KIND) != EVENT_OOM_KILL || event_number(after, EVENT_TABLE))
+		return false;
+	if (event_has(before, EVENT_CALL) && event_has(after, EVENT_CALL))
+		return before->number[EVENT_CALL] == after->number[EVENT_CALL] &&
+		       passed < CALL_MOST_MS;
+	return a && b && strcmp(a, b) == 0 && passed < BURST_MOST_MS;
+}
+
 /* Charges that CPUs hold back are far less. */
 #define NEARLY (UINT64_C(4) << 20)
 

@@ -76,8 +76,8 @@ enum event_member {
 	EVENT_SENDER_NAME = 46,
 	EVENT_SENDER_UNIT = 47,
 	EVENT_SENDER_CONTAINER = 48,
-	EVENT_ID = 49,		  /* "20261124T031209Z-1" */
-	EVENT_LIMIT_OWNER = 50,	  /* "pod NAME", "container NAME", "unit NAME" of that cgroup */
+	EVENT_ID = 49,		/* "20261124T031209Z-1" */
+	EVENT_LIMIT_OWNER = 50, /* "pod NAME", "container NAME", "unit NAME" of that cgroup */
 	EVENT_TEXTS_END = 51,
 	/* From here on numbers again. */
 	EVENT_MORE = 64,
@@ -170,6 +170,11 @@ void event_set_text(struct event_record *e, enum event_member m, const char *tex
 const char *event_text(const struct event_record *e, enum event_member m);
 /* The level whose limit was reached; NULL: none, or it is not known. */
 const struct event_level *event_level_at_limit(const struct event_record *e);
+/*
+ * Whether two kills, one after the other, are of one group: of one call that killed or, where that
+ * is not known, of one burst for the limit of one cgroup.
+ */
+bool event_same_group(const struct event_record *before, const struct event_record *after);
 /* Whether it was its limit of memory and swap (v1), while that of memory had room. */
 bool event_limit_is_memsw(const struct event_record *e, const struct event_level *l);
 /* The limit that was reached, and what was charged to it. */

@@ -46,6 +46,7 @@ struct incident {
 	size_t equal_kills;
 	uint64_t equal_missed;
 	int64_t equal_since_ms;
+	size_t group_kills; /* kills of its group (memory.oom.group), if it is the first; else 0 */
 	const struct snapshot *during; /* at the event, or the last one before; NULL: no frame */
 	struct group_changes largest[INCIDENT_KEYS]; /* by size */
 	bool grew_known[INCIDENT_WINDOWS];	     /* a snapshot is of that time */

@@ -180,6 +180,8 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 	line_text(&l, or_dash(event_text(e, EVENT_NAME)), 0);
 	if (i->equal_kills)
 		put_equal(&l, i);
+	if (i->group_kills)
+		line_printf(&l, ", %zu processes killed as a group", i->group_kills);
 	line_end(&l);
 }
 
@@ -206,6 +208,18 @@ static void put_owner(struct line *l, const struct event_record *e)
 		line_printf(l, ")");
 		return;
 	}
+}
+
+static void put_kill_group(struct strbuf *out, const struct incident *i,
+			   const struct table_style *style)
+{
+	struct line l = begin_line(out, style);
+
+	if (!i->group_kills)
+		return;
+	line_printf(&l, "  killed as a group: %zu processes, of which this one was the first",
+		    i->group_kills);
+	line_end(&l);
 }
 
 static void put_victim(struct strbuf *out, const struct incident *i,
@@ -270,6 +284,7 @@ static void put_kernel_part(struct line *l, const struct event_record *e, uint64
 		line_printf(l, " (%s ", part[i].name);
 		put_bytes(l, style, true, event_number(e, part[i].member));
 		line_printf(l, ")");
+		return;
 	}
 }
 
@@ -695,6 +710,7 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 		put_victim(out, i, style);
 	} else {
 		put_limit(out, i, style);
+		put_kill_group(out, i, style);
 		put_victim(out, i, style);
 		put_losses(out, i, style);
 	}
