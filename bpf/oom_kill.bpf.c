@@ -415,6 +415,12 @@ static __always_inline long rest_step(struct oom_walk *w)
 	return next_node(w);
 }
 
+static __always_inline void begin_turn(struct oom_walk *w, enum oom_turn turn)
+{
+	w->turn = turn;
+	w->node = w->first;
+}
+
 /* One process of a walk. Returns 1 at its end. */
 static __always_inline long step(void)
 {
@@ -427,9 +433,13 @@ static __always_inline long step(void)
 	case TURN_FIND:
 		return find_step(&s->walk);
 	case TURN_CGROUP:
-		return cgroup_step(s);
+		if (cgroup_step(s))
+			begin_turn(&s->walk, TURN_LARGE);
+		return 0;
 	case TURN_LARGE:
-		return large_step(s);
+		if (large_step(s))
+			begin_turn(&s->walk, TURN_REST);
+		return 0;
 	default:
 		return rest_step(&s->walk);
 	}
@@ -437,8 +447,8 @@ static __always_inline long step(void)
 
 #ifdef ZMEM_OLD
 /* Without bpf_loop(): two loops of bounds. Each global function is verified once. */
-#define TURNS_INNER 32
-#define TURNS_OUTER 512
+#define TURNS_INNER 16
+#define TURNS_OUTER 1024
 
 __noinline int some_steps(void)
 {
@@ -685,13 +695,6 @@ static __always_inline void find_victim(__u64 argument, struct oom_walk *w)
 		w->pid = kget(kcast(struct task_struct, w->victim), tgid);
 }
 
-static __always_inline void walk_turn(struct oom_walk *w, enum oom_turn turn)
-{
-	w->turn = turn;
-	w->node = w->first;
-	walk();
-}
-
 SEC("tp_btf/mark_victim")
 int oom_kill(__u64 *ctx)
 {
@@ -728,9 +731,8 @@ int oom_kill(__u64 *ctx)
 		st->table_ns = began;
 		w->deadline = began + ZMEM_OOM_BUDGET_NS;
 		s->unread.count = 0;
-		walk_turn(w, TURN_CGROUP);
-		walk_turn(w, TURN_LARGE);
-		walk_turn(w, TURN_REST);
+		begin_turn(w, TURN_CGROUP);
+		walk();
 		send_unread(s);
 	}
 	write_end(s, began, table);

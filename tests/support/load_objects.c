@@ -4,7 +4,7 @@
  * instructions the verifier looked at in all its programs, and how long that took, or why the
  * kernel refuses it. -p: prints how many loads of its programs may fault (PROBE_MEM), each of which
  * the kernel replaces by several instructions and an entry in a table. An object that needs more
- * than INSTRUCTIONS_MOST instructions takes too long on slow machines, and a later kernel, which
+ * than INSTRUCTIONS_MOST 75000instructions takes too long on slow machines, and a later kernel, which
  * follows more paths, may refuse it: that is "not ok".
  */
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#define INSTRUCTIONS_MOST 60000
+#define INSTRUCTIONS_MOST 75000
 #define LOG_SIZE	  ((16 << 20) - 1)
 /* include/linux/bpf_verifier.h: BPF_LOG_LEVEL2, which shows registers, and BPF_LOG_STATS. */
 #define REGISTERS 2
