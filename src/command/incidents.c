@@ -423,6 +423,27 @@ static void find_equal(struct incidents *s, size_t event)
 }
 
 /*
+ * Reads the event of a line: of kills of one call, or of a burst, the first one; of equal kills the
+ * newest. Returns as read_event().
+ */
+static int read_line(struct incidents *s, size_t *event)
+{
+	size_t first = find_group(s, *event);
+	bool called = s->incident.group_kills && event_has(&s->event, EVENT_CALL);
+	int is = read_event(s, *event);
+
+	s->incident.equal_kills = 0;
+	if (is > 0 && !called)
+		find_equal(s, *event);
+	if (is <= 0 || s->incident.equal_kills || first == *event) {
+		s->incident.group_kills = 0;
+		return is;
+	}
+	*event = first;
+	return read_event(s, first);
+}
+
+/*
  * The list of events, newest first. Sets the newest OOM kill of it, or the newest event without
  * one.
  */
@@ -435,12 +456,8 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 
 	*ret_count = 0;
 	for (size_t i = recording_reader_info(s->replay.reader)->events; i-- > 0;) {
-		int is = 0;
+		int is = in_range(s, i) ? read_line(s, &i) : 0;
 
-		if (in_range(s, i)) {
-			i = find_group(s, i);
-			is = read_event(s, i);
-		}
 		if (is < 0)
 			return EXIT_FAILED;
 		if (!is)
@@ -456,9 +473,6 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 			earlier++;
 			continue;
 		}
-		s->incident.equal_kills = 0;
-		if (!s->incident.group_kills)
-			find_equal(s, i);
 		render_incident_line(&s->out.buf, &s->incident, style);
 		lines++;
 		i -= s->incident.equal_kills ? s->incident.equal_kills - 1 : 0;
