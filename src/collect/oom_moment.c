@@ -504,7 +504,9 @@ static void describe_owner(const struct process *p, const char *cgroup, struct e
 	} owner[] = {{"container", p->container, p->container_path},
 		     {"pod", p->pod, p->pod_path},
 		     {"unit", p->unit, p->unit_path}};
-	char text[EVENT_TEXT];
+	char text[EVENT_TEXT], line[sizeof("1:memory:\n") + SEEN_MAX];
+	struct proc_cgroup slice;
+	int len;
 
 	for (size_t i = 0; i < ARRAY_SIZE(owner); i++) {
 		if (!owner[i].name || !owner[i].path || owner[i].path != strlen(cgroup))
@@ -513,6 +515,13 @@ static void describe_owner(const struct process *p, const char *cgroup, struct e
 		event_set_text(e, EVENT_LIMIT_OWNER, text);
 		return;
 	}
+	/* The victim's own unit is the lowest one: a scope or a service in a slice. */
+	len = snprintf(line, sizeof(line), "1:memory:%s\n", cgroup);
+	if (p->pod_path == strlen(cgroup) || proc_cgroup_parse(line, (size_t)len, &slice) < 0 ||
+	    slice.unit_path != strlen(cgroup))
+		return;
+	snprintf(text, sizeof(text), "unit %.*s", (int)slice.unit.len, slice.unit.s);
+	event_set_text(e, EVENT_LIMIT_OWNER, text);
 }
 
 static void describe_parts(const struct oom_reason *reason, struct event_record *e)

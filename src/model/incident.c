@@ -83,6 +83,8 @@ size_t incident_limit_events(const struct incident *i, struct limit_events *ret,
 
 /* ---- the cgroup whose limit was reached ---- */
 
+#define SMALL (UINT64_C(1) << 20)
+
 uint64_t incident_shmem_of(const struct incident *i, const char *group)
 {
 	for (size_t n = 0; n < i->shmem_inside.count; n++) {
@@ -108,35 +110,56 @@ static void add_charge(struct incident_charge *list, size_t *count, enum inciden
 	++*count;
 }
 
-size_t incident_charges(const struct event_record *e, struct incident_charge ret[INCIDENT_PARTS])
+/* Before Linux 5.18 v2 has no sum of the kernel's memory. */
+static uint64_t kernel_part(const struct event_record *e)
 {
-	static const struct {
-		enum incident_part part;
-		enum event_member member;
-	} other[] = {{PART_SHMEM, EVENT_PART_SHMEM},
-		     {PART_FILES, EVENT_PART_FILE},
-		     {PART_KERNEL, EVENT_PART_KERNEL},
-		     {PART_SOCKETS, EVENT_PART_SOCK},
-		     {PART_SWAP, EVENT_PART_SWAP}};
+	return event_has(e, EVENT_PART_KERNEL)
+		       ? event_number(e, EVENT_PART_KERNEL)
+		       : event_number(e, EVENT_PART_SLAB) + event_number(e, EVENT_PART_PAGETABLES);
+}
+
+/* Anonymous memory that processes of the cgroup had at the kill. */
+static uint64_t held_inside(const struct incident *i)
+{
+	uint64_t held = event_number(i->event, EVENT_RSS_ANON), sum = 0;
+
+	for (size_t n = 0; n < i->largest_inside.count; n++)
+		sum += i->largest_inside.item[n].after;
+	return sum > held ? sum : held;
+}
+
+size_t incident_charges(const struct incident *i, struct incident_charge ret[INCIDENT_PARTS])
+{
+	const struct event_record *e = i->event;
 	const struct event_level *level = event_level_at_limit(e);
-	bool memsw = level && event_limit_is_memsw(e, level);
-	uint64_t anon = event_number(e, EVENT_PART_ANON), others = 0;
+	const bool memsw = level && event_limit_is_memsw(e, level);
+	const struct incident_charge read[] = {
+		{PART_SHMEM, event_number(e, EVENT_PART_SHMEM)},
+		{PART_FILES, event_number(e, EVENT_PART_FILE)},
+		{PART_KERNEL, kernel_part(e)},
+		/* In v1 they have a limit of their own. */
+		{PART_SOCKETS, event_number(e, EVENT_V2) ? event_number(e, EVENT_PART_SOCK) : 0},
+		{PART_SWAP, memsw ? event_number(e, EVENT_PART_SWAP) : 0},
+	};
+	uint64_t anon = event_number(e, EVENT_PART_ANON), rest, freed;
 	size_t count = 0;
 
 	if (!event_has(e, EVENT_PART_ANON))
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(other); i++) {
-		uint64_t bytes = event_number(e, other[i].member);
-
-		if (other[i].part == PART_SWAP && !memsw)
-			continue;
-		others += bytes;
-		add_charge(ret, &count, other[i].part, bytes);
+	rest = level ? event_usage_of(e, level) : 0;
+	rest -= rest < anon ? rest : anon;
+	for (size_t n = 0; n < ARRAY_SIZE(read); n++) {
+		rest -= rest < read[n].bytes ? rest : read[n].bytes;
+		add_charge(ret, &count, read[n].part, read[n].bytes);
 	}
 	/* When the parts were read, memory of the victim may have been freed already. */
-	if (level && event_usage_of(e, level) > others + anon)
-		anon = event_usage_of(e, level) - others;
-	add_charge(ret, &count, PART_PROCESSES, anon);
+	freed = held_inside(i);
+	freed -= freed < anon ? freed : anon;
+	freed = freed < rest ? freed : rest;
+	add_charge(ret, &count, PART_PROCESSES, anon + freed);
+	/* Less is what CPUs hold back. */
+	if (rest - freed > SMALL)
+		add_charge(ret, &count, PART_OTHER, rest - freed);
 	return count;
 }
 

@@ -94,7 +94,8 @@ enum incident_part {
 	PART_FILES,
 	PART_KERNEL,
 	PART_SOCKETS,
-	PART_SWAP, /* if it was the limit of memory and swap */
+	PART_SWAP,  /* if it was the limit of memory and swap */
+	PART_OTHER, /* freed before it was read, or a kind that memory.stat does not have */
 	INCIDENT_PARTS,
 };
 
@@ -104,7 +105,7 @@ struct incident_charge {
 };
 
 /* Returns how many there are; 0: it is not known. */
-size_t incident_charges(const struct event_record *e, struct incident_charge ret[INCIDENT_PARTS]);
+size_t incident_charges(const struct incident *i, struct incident_charge ret[INCIDENT_PARTS]);
 
 /*
  * The path of a level of event_record.level, in *buf if it is made there. NULL: it is not known.

@@ -293,11 +293,12 @@ static void put_charges(struct strbuf *out, const struct incident *i,
 			const struct table_style *style)
 {
 	static const char *const name[INCIDENT_PARTS] = {
-		"processes", "tmpfs and shared memory", "files", "kernel", "sockets", "swap"};
+		"processes", "tmpfs and shared memory", "files", "kernel", "sockets", "swap",
+		"other"};
 	const struct event_record *e = i->event;
 	const struct event_level *level = event_level_at_limit(e);
 	struct incident_charge charge[INCIDENT_PARTS];
-	size_t count = incident_charges(e, charge);
+	size_t count = incident_charges(i, charge);
 	cleanup(strbuf_done) struct strbuf text = {};
 	struct line l = {.out = &text};
 
