@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * fill pipes|unix|tcp|tables|memfd|anon [MIB]: holds more and more memory of one kind until it is
+ * killed; or MIB MiB of it, prints READY and sleeps.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define STEP (1 << 20)
+
+static char data[STEP];
+
+static void need(int works, const char *what)
+{
+	if (works)
+		return;
+	perror(what);
+	_exit(1);
+}
+
+/* Writes until a MiB is written or there is no room. */
+static void write_all(int fd, size_t piece)
+{
+	for (size_t done = 0; done < STEP;) {
+		ssize_t n = write(fd, data, piece);
+
+		if (n < 0 && errno == EAGAIN)
+			return;
+		need(n > 0, "write");
+		done += (size_t)n;
+	}
+}
+
+static void fill_pipe(void)
+{
+	int fd[2];
+
+	need(pipe2(fd, O_NONBLOCK) == 0, "pipe2");
+	need(fcntl(fd[1], F_SETPIPE_SZ, STEP) >= STEP, "F_SETPIPE_SZ");
+	write_all(fd[1], STEP);
+}
+
+static void set_buffer(int fd, int option)
+{
+	/* Linux doubles it: a buffer is larger than what is in it. */
+	const int bytes = 2 * STEP;
+
+	need(setsockopt(fd, SOL_SOCKET, option, &bytes, sizeof(bytes)) == 0, "setsockopt");
+}
+
+static void fill_unix(void)
+{
+	int fd[2];
+
+	need(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd) == 0, "socketpair");
+	set_buffer(fd[0], SO_SNDBUFFORCE);
+	write_all(fd[0], 3584);
+}
+
+static void fill_tcp(void)
+{
+	static struct sockaddr_in addr = {.sin_family = AF_INET};
+	static int listener = -1;
+	socklen_t len = sizeof(addr);
+	int from;
+
+	if (listener < 0) {
+		addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		listener = socket(AF_INET, SOCK_STREAM, 0);
+		/* Of the listener: the window is scaled when a connection begins. */
+		set_buffer(listener, SO_RCVBUFFORCE);
+		need(bind(listener, (struct sockaddr *)&addr, len) == 0 &&
+			     listen(listener, 1) == 0 &&
+			     getsockname(listener, (struct sockaddr *)&addr, &len) == 0,
+		     "listen");
+	}
+	from = socket(AF_INET, SOCK_STREAM, 0);
+	set_buffer(from, SO_SNDBUFFORCE);
+	need(connect(from, (struct sockaddr *)&addr, len) == 0, "connect");
+	need(accept(listener, NULL, NULL) >= 0, "accept");
+	need(fcntl(from, F_SETFL, O_NONBLOCK) == 0, "O_NONBLOCK");
+	write_all(from, STEP);
+}
+
+/* A table of 4 KiB maps 2 MiB; all have the same page. */
+static void fill_tables(void)
+{
+	static char *at = (char *)((uintptr_t)1 << 44); /* nothing is there */
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("page", 0);
+	need(fd >= 0 && ftruncate(fd, 4096) == 0, "memfd_create");
+	for (int i = 0; i < STEP / 4096; i++, at += 2 << 20) {
+		const volatile char *page =
+			mmap(at, 4096, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+
+		need(page == at, "mmap");
+		(void)*page;
+	}
+}
+
+static void fill_memfd(void)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("fill", 0);
+	write_all(fd, STEP);
+}
+
+static void fill_anon(void)
+{
+	char *vma = mmap(NULL, STEP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	need(vma != MAP_FAILED, "mmap");
+	memset(vma, 1, STEP);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*fill)(void); /* about a MiB */
+	} kind[] = {{"pipes", fill_pipe},    {"unix", fill_unix},   {"tcp", fill_tcp},
+		    {"tables", fill_tables}, {"memfd", fill_memfd}, {"anon", fill_anon}};
+	long most = argc > 2 ? atol(argv[2]) : 0;
+	size_t at = 0;
+
+	while (argc > 1 && at < 6 && strcmp(argv[1], kind[at].name) != 0)
+		at++;
+	if (argc < 2 || at == 6)
+		return 2;
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit){65536, 65536});
+	for (long mib = 0; !most || mib < most; mib++)
+		kind[at].fill();
+	need(write(STDOUT_FILENO, "READY\n", 6) == 6, "write");
+	for (;;)
+		pause();
+}
