@@ -390,17 +390,25 @@ static void count_limits(const struct snapshot *s, struct limit_counts *ret)
 	}
 }
 
-/* The cgroup that has reached its limits most since; of the same counts the lowest. NULL: none. */
+/*
+ * The cgroup that has reached its limits most since; of the same counts the lowest. One that had no
+ * processes then counts from its beginning. NULL: none.
+ */
 static const char *find_limited(const struct snapshot *s, const struct limit_counts *before)
 {
 	const char *found = NULL;
-	uint64_t most = 0;
+	uint64_t most = 1;
 
-	for (size_t i = 0; i < before->count; i++) {
-		const struct memcg *m = snapshot_find_memcg(s, before->item[i].path);
-		uint64_t now = m ? m->max + m->high : 0, was = before->item[i].times;
+	/* Both are sorted by path. */
+	for (size_t i = 0, n = 0; i < s->memcg_count; i++) {
+		const struct memcg *m = &s->memcg[i];
+		uint64_t now = m->max + m->high, was = 0;
 
-		if (now <= was || now - was < most)
+		while (n < before->count && strcmp(before->item[n].path, m->path) < 0)
+			n++;
+		if (n < before->count && strcmp(before->item[n].path, m->path) == 0)
+			was = before->item[n].times;
+		if (now < was || now - was < most)
 			continue;
 		most = now - was;
 		found = m->path;

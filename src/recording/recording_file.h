@@ -143,7 +143,7 @@ struct recording_info {
 	uint32_t flags;
 	size_t events;
 	size_t numbered; /* those that are no signals */
-	size_t frames; /* each range of corrupt bytes between parts counts as one frame */
+	size_t frames;	 /* each range of corrupt bytes between parts counts as one frame */
 	bool ended;
 	bool torn;	 /* the bytes behind the last complete part are not a part */
 	uint64_t end;	 /* the end of the last complete part */

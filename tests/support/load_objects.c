@@ -4,8 +4,8 @@
  * instructions the verifier looked at in all its programs, and how long that took, or why the
  * kernel refuses it. -p: prints how many loads of its programs may fault (PROBE_MEM), each of which
  * the kernel replaces by several instructions and an entry in a table. An object that needs more
- * than INSTRUCTIONS_MOST 75000instructions takes too long on slow machines, and a later kernel, which
- * follows more paths, may refuse it: that is "not ok".
+ * than INSTRUCTIONS_MOST instructions takes too long on slow machines, and a later kernel,
+ * which follows more paths, may refuse it: that is "not ok".
  */
 #include <errno.h>
 #include <stdarg.h>
