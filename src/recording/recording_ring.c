@@ -380,15 +380,15 @@ static void note_time(struct recording_ring *g, int64_t time_ms, int64_t boot_ms
 static void name_event(struct recording_ring *g, struct event_record *e)
 {
 	const time_t second = (time_t)(e->time_ms / 1000);
-	char stamp[32], name[64];
+	char name[64];
 	struct tm tm;
 
 	if (event_has(e, EVENT_ID) || event_has(e, EVENT_BEGAN) || !gmtime_r(&second, &tm))
 		return;
 	g->named_count = g->named_second == second ? g->named_count + 1 : 1;
 	g->named_second = second;
-	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &tm);
-	snprintf(name, sizeof(name), "%s-%u", stamp, g->named_count);
+	snprintf(name, sizeof(name), "%04d%02d%02dT%02d%02d%02dZ-%u", tm.tm_year + 1900,
+		 tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, g->named_count);
 	event_set_text(e, EVENT_ID, name);
 }
 
