@@ -394,7 +394,7 @@ JSON_FIELD(
 	"false: tasks waited while a fifth of the RAM or more was available, as for the limit of a "
 	"cgroup",
 	.flags = FIELD_KNOWN);
-JSON_FIELD(waiting_cgroup, "cgroup", TEXT, value_text(event_text(worst_of(i), EVENT_LIMIT_CGROUP)),
+JSON_FIELD(waiting_cgroup, "cgroup", TEXT, value_text(incident_waiting_cgroup(i)),
 	   "the cgroup that reached its limits most meanwhile, if the machine was not short",
 	   NAME_MAX_BYTES);
 JSON_KNOWN(pressure, "kind", TEXT, value_text("pressure"), "");

@@ -77,6 +77,14 @@ static inline bool incident_is_plenty(const struct incident *i)
 	return event_number(i->end ? i->end : i->event, EVENT_PLENTY);
 }
 
+/* The cgroup in which they waited; its processes may be gone at the end. NULL: not known. */
+static inline const char *incident_waiting_cgroup(const struct incident *i)
+{
+	const char *end = i->end ? event_text(i->end, EVENT_LIMIT_CGROUP) : NULL;
+
+	return end ? end : event_text(i->event, EVENT_LIMIT_CGROUP);
+}
+
 /* Whether the event is a kill for the limit of a cgroup whose path is known. */
 static inline bool incident_is_of_cgroup(const struct incident *i)
 {

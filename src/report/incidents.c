@@ -105,8 +105,7 @@ static void put_how_long(struct line *l, const struct incident *i)
 /* A machine that has memory is not short of it: tasks waited for the limit of a cgroup. */
 static void put_shortage_name(struct line *l, const struct incident *i)
 {
-	const struct event_record *e = i->end ? i->end : i->event;
-	const char *cgroup = event_text(e, EVENT_LIMIT_CGROUP);
+	const char *cgroup = incident_waiting_cgroup(i);
 
 	if (!incident_is_plenty(i)) {
 		line_printf(l, "memory was short");
