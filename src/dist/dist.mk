@@ -28,7 +28,7 @@ SCHEMAS   := $(patsubst %,$(O)/schema/%.schema.json,$(shell sed -n 's/^document 
 $(O)/schema/fields: $(HERE_PROGRAM)
 	$(SAY) TABLES $@
 	@mkdir -p $(@D)
-	$(Q)$(HERE_PROGRAM) completion fields > $@.tmp && mv $@.tmp $@
+	$(Q)$(HERE_PROGRAM) completion fields > $@.$$$$ && mv $@.$$$$ $@
 
 $(SCHEMAS) &: $(DOCUMENTS) $(O)/schema/fields
 	$(SAY) SCHEMAS $(O)/schema
@@ -43,12 +43,12 @@ MAN_PAGES   := $(sort $(wildcard src/man/*.[1-9]) $(MAN_COLUMNS) $(MAN_JSON))
 $(MAN_COLUMNS): src/man/columns.sh $(HERE_PROGRAM)
 	$(SAY) TABLES $@
 	@mkdir -p $(@D)
-	$(Q)src/man/columns.sh $(abspath $(HERE_PROGRAM)) > $@.tmp && mv $@.tmp $@
+	$(Q)src/man/columns.sh $(abspath $(HERE_PROGRAM)) > $@.$$$$ && mv $@.$$$$ $@
 
 $(MAN_JSON): src/man/zmem-bpf-json.5.in $(DOCUMENTS) $(O)/schema/fields
 	$(SAY) TABLES $@
 	@mkdir -p $(@D)
-	$(Q)src/dist/documents.py page $(O)/schema/fields $< > $@.tmp && mv $@.tmp $@
+	$(Q)src/dist/documents.py page $(O)/schema/fields $< > $@.$$$$ && mv $@.$$$$ $@
 
 # ---- install ----
 

@@ -79,8 +79,8 @@ def check_senders(directory):
         result((e["signal"], e["sender"]["pid"], e["sender"]["comm"], e["sender"]["uid"]) == (9, sender.pid, "sh", 0),
                "its sender", e["sender"])
         result((e["victim"]["rss_anon_bytes"], e["victim"]["uid"]) == (exact, 0), "its receiver holds %d bytes" % exact, e["victim"])
-        text = subprocess.run((PROGRAM, "incidents", recorder.path, "--at", "event:%d" % e["number"]), stdout=subprocess.PIPE, check=False).stdout.decode()
-        for line in ("event:%d  SIGKILL at " % e["number"], "\n  sent by: %s, PID %d, uid 0" % (e["sender"]["name"], sender.pid),
+        text = subprocess.run((PROGRAM, "incidents", recorder.path, "--at", "event:" + e["id"]), stdout=subprocess.PIPE, check=False).stdout.decode()
+        for line in ("SIGKILL at ", "(event:%s)" % e["id"], "\n  sent by: %s, PID %d, uid 0" % (e["sender"]["name"], sender.pid),
                      "\n  received by: %s, PID %d, user root" % (e["victim"]["name"], held.pid), "\n  it held: anon 2"):
             result(line in text, "the screen has %r" % line.split(",")[0].strip(), text)
         limited = subprocess.Popen(("timeout", "-s", "KILL", "2", PYTHON, "-c", HOLD % 20, ""), stdout=subprocess.PIPE, start_new_session=True)
