@@ -43,6 +43,7 @@ static void describe(struct fixture *f, unsigned levels, unsigned level, unsigne
 	oom_moment_find_reason(&m, &kill);
 	assert_int_equal(oom_moment_infer_reason(&m, &c, &kill), 0);
 	oom_moment_describe(&m, &kill, ret);
+	arena_done(&m.snapshot.scratch);
 }
 
 TEST(lowest_cgroup_that_was_out)

@@ -855,6 +855,7 @@ IN_MEMORY(signals)
 	/* Each of the first ones had missed one; of the two without room one was set again. */
 	assert_int_equal(signals, 2 * sent + 5);
 	recording_reader_free(r);
+	recording_ring_close(&ring);
 }
 
 /* Kills take a bounded part of the bytes. Those beyond are counted, and none is forgotten. */
