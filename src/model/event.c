@@ -57,12 +57,13 @@ bool event_same_group(const struct event_record *before, const struct event_reco
 	int64_t passed = after->time_ms - before->time_ms;
 
 	if (event_number(before, EVENT_KIND) != EVENT_OOM_KILL ||
-	    event_number(after, EVENT_KIND) != EVENT_OOM_KILL || event_number(after, EVENT_TABLE))
+	    event_number(after, EVENT_KIND) != EVENT_OOM_KILL)
 		return false;
 	if (event_has(before, EVENT_CALL) && event_has(after, EVENT_CALL))
 		return before->number[EVENT_CALL] == after->number[EVENT_CALL] &&
 		       passed < CALL_MOST_MS;
-	return a && b && strcmp(a, b) == 0 && passed < BURST_MOST_MS;
+	return !event_number(after, EVENT_TABLE) && a && b && strcmp(a, b) == 0 &&
+	       passed < BURST_MOST_MS;
 }
 
 /* Charges that CPUs hold back are far less. */

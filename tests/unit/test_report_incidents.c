@@ -119,6 +119,28 @@ TEST(equal_kills)
 	}
 }
 
+/* Kills of one call are a group, also if all processes were read twice; else those of a burst. */
+TEST(groups)
+{
+	static struct event_record a, b;
+
+	event_set(&a, EVENT_KIND, EVENT_OOM_KILL);
+	event_set_text(&a, EVENT_LIMIT_CGROUP, "/a");
+	b = a;
+	b.time_ms = 1000;
+	assert_true(event_same_group(&a, &b));
+	event_set(&b, EVENT_TABLE, 1);
+	assert_false(event_same_group(&a, &b));
+	event_set(&a, EVENT_CALL, 7);
+	event_set(&b, EVENT_CALL, 7);
+	b.time_ms = 5000;
+	assert_true(event_same_group(&a, &b));
+	event_set(&b, EVENT_CALL, 8);
+	assert_false(event_same_group(&a, &b));
+	event_set(&b, EVENT_KIND, EVENT_SIGNAL);
+	assert_false(event_same_group(&a, &b));
+}
+
 static void check_json(const struct incident *i, const char *expected)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
