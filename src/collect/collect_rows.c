@@ -99,7 +99,7 @@ int collector_charge(struct collector *c, struct process_list *processes, unsign
 {
 	int r = 0;
 
-	if (collector_replays(c))
+	if (c->snapshot.memcg)
 		memcgs_apply(&c->snapshot, processes);
 	else
 		r = enrich_memcgs(&c->proc, &c->snapshot, processes, needs & NEEDS_MEMCG_DETAIL,
@@ -117,8 +117,8 @@ static int charge_rows(struct collector *c, const struct row *rows, size_t count
 
 int collector_read_memcgs(struct collector *c, bool details)
 {
-	int r = memcgs_read(&c->proc, &c->snapshot, &c->rows.matched, details, NULL,
-			    &c->memcg_left_us);
+	int r = memcgs_read(&c->proc, &c->snapshot, &c->rows.matched,
+			    details ? MEMCGS_DETAILS : MEMCGS_FIGURES, NULL, &c->memcg_left_us);
 
 	note_left_out(c);
 	return r;
@@ -140,7 +140,7 @@ int collector_read_limits(struct collector *c)
 	if (r == 0)
 		r = collect_names(c, s, NEEDS_CGROUP, 0, &all);
 	if (r == 0)
-		r = memcgs_read(&c->proc, s, &all, false, NULL, &c->memcg_left_us);
+		r = memcgs_read(&c->proc, s, &all, MEMCGS_DETAILS, NULL, &c->memcg_left_us);
 	note_left_out(c);
 	return r;
 }
@@ -180,6 +180,9 @@ int collect_shape_rows(struct collector *c, const struct query *q, struct result
 	if (!replays)
 		balance_reconcile(&c->snapshot);
 	r = q->tree ? name_rows(c, needs.group, &c->rows.matched) : 0;
+	if (r == 0 && query_lists_memcgs(q) && !replays)
+		r = memcgs_read(&c->proc, &c->snapshot, &c->rows.matched, MEMCGS_ALL, NULL,
+				&c->memcg_left_us);
 	if (r == 0)
 		r = query_group(&c->snapshot, q, &c->rows);
 	if (r == 0 && needs.order)

@@ -402,7 +402,7 @@ static int limit_moment(struct oom_moment *m, struct collector *c, pid_t pid)
 	for (size_t i = 0; r == 0 && i < s->count; i++)
 		processes.item[processes.count++] = &s->process[i];
 	if (r == 0)
-		r = memcgs_read(&c->proc, s, &processes, false,
+		r = memcgs_read(&c->proc, s, &processes, MEMCGS_FIGURES,
 				victim && victim->controlled ? victim->cgroup : NULL, &left);
 	c->memcg_left_us -= most - left;
 	return r;

@@ -246,6 +246,9 @@ int command_snapshot(const struct options *o)
 	bool recorded = !o->replay && replay_usual_exists();
 	int r;
 
+	/* What deleted cgroups hold is only in the page frames. */
+	if (o->command->traits & COMMAND_MEMCGS)
+		spec.ram = RAM_DETAILS;
 	spec.figures_only = o->format == FORMAT_TABLE && !isatty(STDOUT_FILENO);
 	/* A bad option or file is reported before anything is measured. */
 	r = session_open(&session, o, &spec);

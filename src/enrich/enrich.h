@@ -169,8 +169,13 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_
  * them, within the same bounds. The cgroup `first` and those above it are read in any case; NULL:
  * none. Reorders the rows. Returns 0 or a negative errno.
  */
+enum memcgs_asked {
+	MEMCGS_FIGURES, /* charge, limit, events */
+	MEMCGS_DETAILS, /* all counters */
+	MEMCGS_ALL,	/* likewise, also of cgroups without processes */
+};
 int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *processes,
-		bool details, const char *first, uint64_t *left_us);
+		enum memcgs_asked asked, const char *first, uint64_t *left_us);
 /*
  * Reads all of one cgroup, without its path; what it does not have is not known. `scratch`: its
  * scratch memory is used. Returns 0 or a negative errno.

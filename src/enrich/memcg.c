@@ -8,6 +8,7 @@
  * levels. Therefore the cgroups are walked as a tree, in which each is opened once, below its
  * parent; and depth, memory and time have bounds.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #include "base/parse.h"
 #include "enrich/cgroup_mounts.h"
 #include "enrich/enrich.h"
+#include "model/memcg.h"
 #include "proc/cgroup.h"
 #include "query/group.h"
 
@@ -35,7 +37,8 @@
 enum memcg_parts {
 	MEMCG_EVENTS = 1 << 0,
 	MEMCG_PARTS = 1 << 1,
-	MEMCG_ABOVE = 1 << 2, /* the same of the cgroups above them, but not of the root */
+	MEMCG_ABOVE = 1 << 2, /* the same of the cgroups above them */
+	MEMCG_ALL = 1 << 3,   /* also cgroups that are not asked for */
 };
 
 /* Returns 0, or a negative errno without files or memory. "max" and other text is UNLIMITED. */
@@ -110,9 +113,12 @@ static int read_events(const struct cgroup_mounts *h, int dirfd, struct memcg *m
 	char text[1024];
 	ssize_t len = file_read(dirfd, h->v2 ? "memory.events" : "memory.oom_control", text,
 				sizeof(text));
+	uint64_t under_oom;
 
 	if (len > 0)
 		m->oom_kills_known = find_number(text, "oom_kill ", &m->oom_kills);
+	if (len > 0 && !h->v2 && find_number(text, "under_oom ", &under_oom))
+		set_detail(m, COUNTER_UNDER_OOM, under_oom);
 	if (len > 0 && h->v2) {
 		m->high_known = find_number(text, "high ", &m->high);
 		m->max_known = find_number(text, "max ", &m->max);
@@ -264,21 +270,6 @@ struct wanted {
 	bool read;
 	enum memcg_bound left_out; /* why; MEMCG_BOUNDS: it is not */
 };
-
-/* The path of `a` may go on behind it. */
-static int compare_part(const void *pa, const void *pb)
-{
-	const struct text_part *a = pa;
-	const struct memcg *b = pb;
-	int r = strncmp(a->s, b->path, a->len);
-
-	return r ? r : -(b->path[a->len] != '\0');
-}
-
-static const struct memcg *find_memcg(const struct memcg *item, size_t count, struct text_part part)
-{
-	return count ? bsearch(&part, item, count, sizeof(*item), compare_part) : NULL;
-}
 
 /* The values of the cgroups of 20,000 containers and of their pods. */
 #define MEMCG_BYTES_MAX ((size_t)16 << 20)
@@ -457,7 +448,7 @@ static int enter(struct walk *w, int fd, size_t end)
 	if (w->levels > 1)
 		l->limits = l[-1].limits;
 	r = read_limits(w->mounts, fd, parts, &l->limits);
-	return r < 0 || !(parts & MEMCG_ABOVE) || !end ? r : read_level(w);
+	return r < 0 || !(parts & MEMCG_ABOVE) ? r : read_level(w);
 }
 
 /* Opens a directory. Returns an fd or a negative errno. */
@@ -612,7 +603,7 @@ static void count_left_out(struct reading *r)
 		const struct wanted *t = &r->wanted[i];
 
 		if (t->counts && t->left_out != MEMCG_BOUNDS &&
-		    !find_memcg(r->item, r->count, (struct text_part){t->path, t->len}))
+		    !memcg_find(r->item, r->count, (struct text_part){t->path, t->len}))
 			r->left_out[t->left_out]++;
 	}
 }
@@ -628,6 +619,65 @@ static uint64_t read_dying(const struct cgroup_mounts *h)
 	return count;
 }
 
+/* ---- all cgroups below the mounts ---- */
+
+/* Asks for the cgroups in a directory. Closes the fd. */
+static int want_below(struct reading *r, struct arena *scratch, int fd, const char *path)
+{
+	cleanup_closedir DIR *dir = fdopendir(fd);
+	const struct dirent *e;
+	int error = 0;
+
+	if (!dir) {
+		close(fd);
+		return -ENOMEM;
+	}
+	while (error == 0 && (e = readdir(dir))) {
+		size_t len = strlen(path) + 1 + strlen(e->d_name);
+		char *child;
+
+		if (e->d_type != DT_DIR || *e->d_name == '.')
+			continue;
+		child = arena_alloc(scratch, len + 1);
+		if (!child)
+			return -ENOMEM;
+		stpcpy(stpcpy(stpcpy(child, path), "/"), e->d_name);
+		if (memcg_reach(child, MEMCG_DEPTH_MAX) < len)
+			r->left_out[MEMCG_BOUND_DEPTH]++;
+		else
+			error = want(r, child, len, false, true);
+	}
+	return error;
+}
+
+/* Asks for all cgroups of a mount: each that was asked for is looked into. */
+static int want_all(struct reading *r, struct arena *scratch, const struct cgroup_mounts *h,
+		    size_t mount)
+{
+	const char *root = h->mount[mount].root;
+	size_t next = r->wanted_count;
+	int error = 0, fd;
+
+	fd = openat(h->mount[mount].fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		error = want_below(r, scratch, fd, strcmp(root, "/") == 0 ? "" : root);
+	for (; error == 0 && next < r->wanted_count; next++) {
+		const char *path = r->wanted[next].path;
+
+		/* What is left out is not known, but something is. */
+		if (clock_us(CLOCK_MONOTONIC) > r->deadline_us ||
+		    next * sizeof(struct memcg) > MEMCG_BYTES_MAX)
+			break;
+		fd = openat(h->mount[mount].fd, cgroup_below(root, path),
+			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd >= 0)
+			error = want_below(r, scratch, fd, path);
+		else if (file_exhausted(-errno))
+			error = -errno;
+	}
+	return error;
+}
+
 /* Reads all that was asked for. *left_us: the time that it may take; reduced by what it took. */
 static int read_wanted(struct reading *r, const struct procfs *proc, struct arena *scratch,
 		       uint64_t *left_us)
@@ -638,6 +688,8 @@ static int read_wanted(struct reading *r, const struct procfs *proc, struct aren
 
 	r->deadline_us = start + *left_us;
 	r->dying = read_dying(&h);
+	for (size_t i = 0; error == 0 && r->parts & MEMCG_ALL && i < h.mounts; i++)
+		error = want_all(r, scratch, &h, i);
 	sort_wanted(r);
 	for (size_t i = 0; error == 0 && i < h.mounts; i++)
 		error = read_below(r, &h, i);
@@ -675,7 +727,7 @@ static const struct memcg *find_nearest(const struct memcg *item, size_t count, 
 {
 	size_t reach = memcg_reach(path, MEMCG_DEPTH_MAX);
 	struct text_part part = part_of(path);
-	const struct memcg *m = find_memcg(item, count, part);
+	const struct memcg *m = memcg_find(item, count, part);
 
 	*ret_above = 0;
 	if (m || !left_out)
@@ -685,13 +737,26 @@ static const struct memcg *find_nearest(const struct memcg *item, size_t count, 
 	while (!m && part.len) {
 		part.len--;
 		if (part.s[part.len] == '/' && part.len <= UINT16_MAX)
-			m = find_memcg(item, count, part);
+			m = memcg_find(item, count, part);
 	}
 	*ret_above = m && m->current_known ? (uint16_t)part.len : 0;
 	return m;
 }
 
-static void apply(const struct memcg *item, size_t count, bool left_out,
+static void set_nearest(struct process *p, const struct memcg *item, size_t count,
+			const struct memcg *m)
+{
+	struct memcg_limit nearest;
+
+	if (!memcg_nearest(item, count, m, &nearest))
+		return;
+	process_set(p, COUNTER_NEAREST_LIMIT, nearest.limit);
+	process_set(p, COUNTER_MEM_LEFT, nearest.left);
+	process_set(p, COUNTER_LIMIT_UP, nearest.up);
+}
+
+/* `above`: the cgroups above are among the items. */
+static void apply(const struct memcg *item, size_t count, bool left_out, bool above,
 		  struct process_list *groups)
 {
 	for (size_t i = 0; i < groups->count; i++) {
@@ -701,8 +766,11 @@ static void apply(const struct memcg *item, size_t count, bool left_out,
 		g->memcg_above = 0;
 		if (g->controlled && g->cgroup)
 			m = find_nearest(item, count, g->cgroup, left_out, &g->memcg_above);
-		if (m && g->charged)
-			set_counters(g, m);
+		if (!m || !g->charged)
+			continue;
+		set_counters(g, m);
+		if (above && !g->memcg_above)
+			set_nearest(g, item, count, m);
 	}
 }
 
@@ -710,8 +778,8 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_
 		  bool details, uint64_t *left_us)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
-	cleanup(reading_done) struct reading reading = {.arena = mark.arena,
-							.parts = details ? MEMCG_PARTS : 0};
+	cleanup(reading_done) struct reading reading = {
+		.arena = mark.arena, .parts = details ? MEMCG_PARTS | MEMCG_ABOVE : 0};
 	uint32_t *left_out = s->collection.cgroups_left_out;
 	int r = 0;
 
@@ -731,7 +799,7 @@ int enrich_memcgs(const struct procfs *proc, struct snapshot *s, struct process_
 			left_out[b] = reading.left_out[b];
 	}
 	s->collection.cgroups_dying = reading.dying;
-	apply(reading.item, reading.count, memcgs_left_out(&s->collection), groups);
+	apply(reading.item, reading.count, memcgs_left_out(&s->collection), details, groups);
 	return 0;
 }
 
@@ -760,12 +828,13 @@ static int want_groups(struct reading *reading, const char *key, bool counts,
 }
 
 int memcgs_read(const struct procfs *proc, struct snapshot *s, struct process_list *processes,
-		bool details, const char *first, uint64_t *left_us)
+		enum memcgs_asked asked, const char *first, uint64_t *left_us)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(reading_done) struct reading reading = {
 		.arena = &s->arena,
-		.parts = MEMCG_ABOVE | (details ? MEMCG_PARTS : MEMCG_EVENTS),
+		.parts = MEMCG_ABOVE | (asked == MEMCGS_FIGURES ? MEMCG_EVENTS : MEMCG_PARTS) |
+			 (asked == MEMCGS_ALL ? MEMCG_ALL : 0),
 	};
 	int r = first ? want(&reading, first, strlen(first), true, false) : 0;
 
@@ -806,5 +875,5 @@ int memcg_read(const struct procfs *proc, struct snapshot *scratch, const char *
 
 void memcgs_apply(const struct snapshot *s, struct process_list *groups)
 {
-	apply(s->memcg, s->memcg_count, memcgs_left_out(&s->collection), groups);
+	apply(s->memcg, s->memcg_count, memcgs_left_out(&s->collection), true, groups);
 }

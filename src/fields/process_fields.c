@@ -168,6 +168,10 @@ SHARE(limit_percent, "%limit", "%LIMIT", MEM_CURRENT,
       "mem_current as a share of mem_limit, which is shared if an ancestor cgroup sets it",
       .flags = FIELD_OWN_WHOLE, NEEDS(MEMCG));
 
+SHARE(nearest_percent, "%nearest", "%NEAR", NEAREST_LIMIT,
+      "how full nearest_limit is, by the working set of its cgroup", .flags = FIELD_OWN_WHOLE,
+      .needs = NEEDS_MEMCG | NEEDS_MEMCG_DETAIL);
+
 #define NEEDS_OF(id)                                                                               \
 	(COUNTER_##id >= COUNTER_MEM_HIGH		      ? NEEDS_MEMCG | NEEDS_MEMCG_DETAIL   \
 	 : COUNTER_##id >= COUNTERS_OF_PROCESS		      ? NEEDS_MEMCG                        \
@@ -243,6 +247,13 @@ static struct value percent_of(const struct field *f, const struct snapshot *s, 
 
 	if (f == &field_swap_ratio) {
 		v.known = ratio_of(have, value, &v.percent);
+	} else if (f == &field_nearest_percent) {
+		whole = v.known ? counter_value(NULL, charged, COUNTER_NEAREST_LIMIT) : 0;
+		v.percent = whole ? 100 - 100.0 *
+						    (double)counter_value(NULL, charged,
+									  COUNTER_MEM_LEFT) /
+						    (double)whole
+				  : 100;
 	} else if (v.known && counter_table[f->counter].is_percent) {
 		v.percent = (double)counter_value(value, charged, f->counter) / 100;
 	} else {
@@ -297,6 +308,7 @@ static const struct field *const all[] = {
 	&field_swap_percent,
 	&field_swap_ratio,
 	&field_limit_percent,
+	&field_nearest_percent,
 	&field_pss_source,
 	&field_pss_status,
 	&field_mm_id,
@@ -365,8 +377,8 @@ static void build(struct field_list *list, const struct field *group,
 		  const struct field *const *counters, size_t count, bool memcg)
 {
 	static const struct field *const identity[] = {&field_pid, &field_user};
-	static const struct field *const charge[] = {&field_mem_current, &field_mem_limit,
-						     &field_limit_percent};
+	static const struct field *const charge[] = {&field_mem_current, &field_nearest_limit,
+						     &field_limit_up, &field_nearest_percent};
 	static const struct field *const parts[] = {&field_mem_anon, &field_mem_file,
 						    &field_mem_shmem, &field_mem_kernel};
 	const struct field *procs = &field_procs, *name = group ? group : &field_name;
@@ -391,6 +403,18 @@ void process_list_usual(struct field_list *list, const struct field *group)
 	};
 
 	build(list, group, counters, ARRAY_SIZE(counters), true);
+}
+
+void process_list_cgroups(struct field_list *list)
+{
+	static const struct field *const columns[] = {
+		&field_nearest_percent, &field_mem_left, &field_nearest_limit, &field_limit_up,
+		&field_mem_current,	&field_mem_anon, &field_mem_shmem,     &field_mem_file,
+		&field_mem_kernel,	&field_mem_swap, &field_procs,	       &field_cgroup,
+	};
+
+	*list = (struct field_list){};
+	field_list_append(list, columns, ARRAY_SIZE(columns));
 }
 
 void process_list_live(struct field_list *list, const struct field *group)

@@ -32,6 +32,8 @@ struct value process_field_of(const struct field *f, const struct snapshot *s, c
 			      const uint64_t *value, const uint64_t *charged);
 
 /* The usual columns of a table. `group`: what rows are grouped by, NULL for processes. */
+/* Of cgroups by how near their limit is. */
+void process_list_cgroups(struct field_list *list);
 void process_list_usual(struct field_list *list, const struct field *group);
 /* Those of top: also the growth in an hour and the peak. */
 void process_list_live(struct field_list *list, const struct field *group);

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "model/memcg.h"
 #include "zmem/record.h"
 
 #define CAPACITY_MIN 256
@@ -466,20 +467,9 @@ size_t memcg_reach(const char *path, unsigned levels)
 	return at;
 }
 
-static int compare_memcg(const void *a, const void *b)
-{
-	const struct memcg *x = a, *y = b;
-
-	return strcmp(x->path, y->path);
-}
-
 const struct memcg *snapshot_find_memcg(const struct snapshot *s, const char *path)
 {
-	const struct memcg key = {.path = path};
-
-	if (!s->memcg_count)
-		return NULL;
-	return bsearch(&key, s->memcg, s->memcg_count, sizeof(key), compare_memcg);
+	return memcg_find(s->memcg, s->memcg_count, part_of(path));
 }
 
 int snapshot_own_mm(struct snapshot *s, struct process *const *rows, size_t count)

@@ -18,6 +18,16 @@ void query_done(struct query *q)
 	*q = (struct query){};
 }
 
+bool query_lists_memcgs(const struct query *q)
+{
+	const struct filter *f = &q->filter;
+
+	bool charges = q->order.keys.count && q->order.keys.item[0]->needs & NEEDS_MEMCG;
+
+	return q->group && q->group->part == PART_CGROUP && (q->memcgs || charges) && !f->pids &&
+	       !f->uids && !f->pattern && !f->units && !f->group.key;
+}
+
 uint64_t query_filter_key(const struct query *q)
 {
 	static const enum query_word filters[] = {QUERY_PID, QUERY_USER, QUERY_FILTER, QUERY_CGROUP,

@@ -42,6 +42,7 @@ struct query {
 	size_t top;	    /* that many rows; 0: all */
 	size_t fit;	    /* that many rows fit on a terminal, unless `top` is set; 0: any */
 	bool tree;	    /* rows are processes with the sums of their descendants */
+	bool memcgs;	    /* rows are cgroups, and all are rows (query_lists_memcgs()) */
 	bool total;	    /* no rows, only their sum */
 	bool only_changed;  /* rows that did not change are hidden */
 	bool only_grown;    /* hides our own process, and rows whose PSS and swap (else RSS) did not
@@ -60,6 +61,13 @@ struct query {
 };
 
 void query_done(struct query *q);
+
+/*
+ * Groups by cgroup, if it is asked for or if they are sorted by what cgroups are charged: then all
+ * cgroups are rows, also those without processes. Filters of processes choose only cgroups that
+ * have such processes.
+ */
+bool query_lists_memcgs(const struct query *q);
 
 /* The same number for the same filter. */
 uint64_t query_filter_key(const struct query *q);

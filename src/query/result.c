@@ -88,8 +88,12 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
 		r = rows_of(&rows->processes, rows->matched.item, rows->matched.count);
 	if (r < 0)
 		return r;
-	r = q->tree ? tree_rows(&q->order, q->min, q->folds, s, &rows->matched, &rows->sums)
-		    : group_rows(q->group, &rows->matched, &rows->sums);
+	if (q->tree)
+		r = tree_rows(&q->order, q->min, q->folds, s, &rows->matched, &rows->sums);
+	else if (query_lists_memcgs(q))
+		r = group_memcgs(s, q->filter.cgroup, &rows->matched, &rows->sums);
+	else
+		r = group_rows(q->group, &rows->matched, &rows->sums);
 	rows->all = rows->sums.rows;
 	return r;
 }
@@ -154,6 +158,7 @@ void query_show(struct snapshot *s, const struct query *q, struct query_rows *ro
 	*ret = (struct result){.snapshot = s,
 			       .pss = rows_pss_source(&rows->matched),
 			       .group = q->tree ? NULL : q->group,
+			       .memcgs = query_lists_memcgs(q),
 			       .delta = q->deltas ? &q->deltas->delta : NULL};
 	if (!q->tree) {
 		struct rows shown;

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "model/account.h"
+#include "model/memcg.h"
 #include "write/bar.h"
 #include "write/format.h"
 
@@ -403,43 +404,48 @@ void head_put_swap(const struct head *h, struct line *l)
 	}
 }
 
-/* The fullest one; NULL: none has a limit. A limit above all RAM is none. */
-static const struct memcg *nearest_to_limit(const struct head *h)
+/* The cgroup whose own limit is the fullest. NULL: none has one; a limit above all RAM is none. */
+static const struct memcg *find_fullest(const struct head *h, struct memcg_limit *ret)
 {
 	const struct snapshot *s = h->snapshot;
-	const struct memcg *ret = NULL;
+	const struct memcg *fullest = NULL;
 	double most = 0;
 
 	for (size_t i = 0; i < s->memcg_count; i++) {
 		const struct memcg *m = &s->memcg[i];
+		struct memcg_limit nearest;
 		double full;
 
-		if (!m->current_known || !m->limit_known || !m->limit ||
-		    m->limit > h->overview.total)
+		if (!memcg_nearest(s->memcg, s->memcg_count, m, &nearest) || nearest.up ||
+		    !nearest.limit || nearest.limit > h->overview.total)
 			continue;
-		full = (double)m->current / (double)m->limit;
-		if (ret && full <= most)
+		full = 1 - (double)nearest.left / (double)nearest.limit;
+		if (fullest && full <= most)
 			continue;
-		ret = m;
+		fullest = m;
+		*ret = nearest;
 		most = full;
 	}
-	return ret;
+	return fullest;
 }
 
 bool head_has_limits(const struct head *h)
 {
-	return h->snapshot->system.oom_kills.count || nearest_to_limit(h);
+	struct memcg_limit limit;
+
+	return h->snapshot->system.oom_kills.count || find_fullest(h, &limit);
 }
 
 void head_put_limits(const struct head *h, struct line *l)
 {
-	const struct memcg *m = nearest_to_limit(h);
+	struct memcg_limit limit;
+	const struct memcg *m = find_fullest(h, &limit);
 	uint64_t kills = h->snapshot->system.oom_kills.count;
 
 	if (m) {
 		line_printf(l, "Fullest cgroup: %.0f %% of ",
-			    100 * (double)m->current / (double)m->limit);
-		put_bytes(h, l, m->limit);
+			    100 - 100 * (double)limit.left / (double)limit.limit);
+		put_bytes(h, l, limit.limit);
 		line_printf(l, " in ");
 		line_text_middle(l, m->path, LIMIT_PATH);
 		line_printf(l, kills ? "  " : "");
@@ -482,6 +488,8 @@ void head_print_next(struct strbuf *out, const struct head *h, const char *self)
 	const struct meminfo *m = &h->snapshot->system.meminfo;
 	bool stall = system_stalls(&h->snapshot->system);
 	uint64_t swapped = 0;
+	struct memcg_limit limit;
+	bool full = find_fullest(h, &limit) && limit.left < limit.limit / 5;
 	bool swaps = meminfo_swap_used(m, &swapped) && swapped;
 	const struct {
 		bool fits;
@@ -490,8 +498,8 @@ void head_print_next(struct strbuf *out, const struct head *h, const char *self)
 		{!stall && swapped > LARGE(o) / 2, "zmem-bpf -s swap_pss"},
 		{stall && swaps, "zmem-bpf top -s swap_pss"},
 		{h->recorded && h->snapshot->system.oom_kills.count, "zmem-bpf incidents"},
+		{full, "zmem-bpf cgroups"},
 		{o->bytes[OVERVIEW_SHMEM] > LARGE(o) / 2, "zmem-bpf files"},
-		/* It names the memory cgroup that is nearest to its limit. */
 		{stall || o->bytes[OVERVIEW_OTHER] > LARGE(o) / 2 ||
 			 o->bytes[OVERVIEW_KERNEL] > 2 * LARGE(o),
 		 "zmem-bpf system"},

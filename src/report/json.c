@@ -180,18 +180,41 @@ void json_sums(struct json_writer *w, const char *key, const struct totals *t)
 	json_end(w, '}');
 }
 
-/* The cgroup above that has these memory counters, if it is not the group's own. */
-static void put_memcg_above(struct json_writer *w, const struct process *p, bool brief)
+/* The first `len` bytes of the path of the row's cgroup; 0: null. */
+static void put_cgroup(struct json_writer *w, struct json_key key, const struct process *p,
+		       size_t len, bool brief)
 {
 	const struct field *cgroup = process_field("cgroup");
 	char path[PATH_MAX];
-	bool above = p->cgroup && p->memcg_above;
 
-	if (above)
-		snprintf(path, sizeof(path), "%.*s", p->memcg_above, p->cgroup);
-	json_string_max(w, "mem_cgroup", above ? path : NULL,
-			brief ? cgroup->max.brief : cgroup->max.usual);
+	if (len)
+		snprintf(path, sizeof(path), "%.*s", (int)len, p->cgroup);
+	json_key(w, key);
+	json_put_string_max(w, len ? path : NULL, brief ? cgroup->max.brief : cgroup->max.usual);
 }
+
+/* The cgroup above with these memory counters, if they are not the group's own. */
+static size_t above_of(const struct process *p)
+{
+	return p->cgroup ? p->memcg_above : 0;
+}
+
+/* The cgroup with the nearest limit. */
+static size_t limit_of(const struct process *p)
+{
+	uint64_t up = p->cgroup && process_has(p, COUNTER_LIMIT_UP)
+			      ? process_value(p, COUNTER_LIMIT_UP)
+			      : UINT64_MAX;
+	size_t len = up == UINT64_MAX ? 0 : strlen(p->cgroup);
+
+	for (; len > 1 && up; up--) {
+		while (p->cgroup[--len] != '/')
+			;
+		len += !len; /* the root */
+	}
+	return len;
+}
+
 /* The name of a group under one key, whatever rows are grouped by. */
 static const struct field field_group = {
 	.json_text = JSON_KEY_TEXT("group"),
@@ -205,6 +228,10 @@ static const struct field field_group = {
 void json_row(struct json_writer *w, const struct result *r, const struct field_list *list,
 	      const struct row *row, bool brief)
 {
+	static const struct json_key mem = {JSON_KEY_TEXT("mem_cgroup"),
+					    JSON_KEY_LEN("mem_cgroup")},
+				     limit = {JSON_KEY_TEXT("limit_cgroup"),
+					      JSON_KEY_LEN("limit_cgroup")};
 	const struct process *p = row->process;
 
 	if (r->group)
@@ -212,7 +239,8 @@ void json_row(struct json_writer *w, const struct result *r, const struct field_
 	json_fields(w, list, row, r->snapshot, brief);
 	if (!r->group || !(r->group->needs & NEEDS_CGROUP))
 		return;
-	put_memcg_above(w, p, brief);
+	put_cgroup(w, mem, p, above_of(p), brief);
+	put_cgroup(w, limit, p, limit_of(p), brief);
 	json_string(w, "mem_current_reason",
 		    snapshot_is_kill(r->snapshot) ? NO_CHARGE_AT_KILL : NULL);
 }

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "model/ram.h"
 #include "report/report.h"
 #include "write/grid.h"
 
@@ -157,6 +158,20 @@ static void write_count(struct line *l, const struct result *r)
 		line_printf(l, "; the recording holds only ");
 		line_text(l, r->snapshot->selection, 0);
 	}
+}
+
+/* All memory cgroups: with what deleted ones hold, if a census found them. */
+static void write_memcgs(struct line *l, const struct result *r)
+{
+	const struct ram *ram = r->snapshot->system.ram;
+	size_t count = r->row_count + r->others_count;
+
+	line_printf(l, "%zu memory cgroup%s", count, plural(count, "s"));
+	if (!ram || !ram->deleted_known || !ram->deleted_cgroups)
+		return;
+	line_printf(l, "; on this machine %" PRIu64 " deleted one%s ", ram->deleted_cgroups,
+		    ram->deleted_cgroups == 1 ? " holds" : "s hold");
+	write_bytes(l, ram->deleted_bytes);
 }
 
 /* Of an OOM kill. */
@@ -313,8 +328,12 @@ static void print(struct strbuf *out, const struct result *r, unsigned width,
 
 void summary_print(struct strbuf *out, const struct result *r, const struct table_style *style)
 {
-	if (style->nothing && !r->totals.processes) {
+	if (style->nothing && !(r->memcgs ? r->row_count : r->totals.processes)) {
 		print(out, r, style->width, NULL, style->nothing);
+		return;
+	}
+	if (r->memcgs) {
+		print(out, r, style->width, write_memcgs, NULL);
 		return;
 	}
 	print(out, r, style->width, write_count, NULL);
@@ -337,7 +356,9 @@ void summary_print_notes(struct strbuf *out, const struct result *r, const struc
 {
 	uint64_t dying = r->snapshot->collection.cgroups_dying, used;
 
-	if (r->group == process_field("cgroup") && dying)
+	const struct ram *ram = r->snapshot->system.ram;
+
+	if (r->group == process_field("cgroup") && dying && !(ram && ram->deleted_known))
 		strbuf_printf(out,
 			      "deleted cgroups that the kernel keeps: %" PRIu64
 			      " (zmem-bpf system --by cgroup says what they hold)\n",

@@ -173,11 +173,14 @@ void table_place(struct table *t)
 				     .notes = put_notes,
 				     .arg = t,
 				     .rows = t->row_count,
-				     .others = t->style->only_total ? 0 : t->r->others_count};
+				     .others = t->style->only_total ? 0 : t->r->others_count,
+				     .no_total = t->r->memcgs};
 	t->grid.unknown = ATTR_DIM;
 	t->grid.columns = 0;
-	for (size_t i = 0; i < list->count; i++)
+	for (size_t i = 0; i < list->count; i++) {
 		add_column(t, list->item[i], list->asked[i]);
+		t->grid.source.no_total &= !(list->item[i]->flags & FIELD_SUMS);
+	}
 	grid_place(&t->grid);
 }
 

@@ -25,6 +25,7 @@ enum command_trait {
 	COMMAND_MOMENTS = 1 << 10, /* moments of a recording, also without --replay */
 	COMMAND_NO_ROWS = 1 << 11, /* its table does not say that no process matches */
 	COMMAND_ALL = 1 << 12,	   /* its documents have all keys of each process */
+	COMMAND_MEMCGS = 1 << 18,  /* its rows are all memory cgroups */
 	/* The rights that it keeps, as secure_start() and secure_loaded() call them: */
 	COMMAND_ADMINISTERS = 1 << 13, /* all: it makes or removes the pin */
 	COMMAND_WATCHES = 1 << 14,     /* it opens the kernel's log and a trigger on PSI */

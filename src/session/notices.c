@@ -195,8 +195,10 @@ void notices_no_match(struct session *s)
 	const struct options *o = s->options;
 	bool filters = o->filter || o->cgroup || o->units || o->users;
 
-	if (filters && !s->looked_for_match && !s->collector.rows.matched.count && !s->exit_code &&
-	    !tells_no_match(s))
+	size_t matched = o->command->traits & COMMAND_MEMCGS ? s->collector.rows.all.count
+							     : s->collector.rows.matched.count;
+
+	if (filters && !s->looked_for_match && !matched && !s->exit_code && !tells_no_match(s))
 		log_notice(o->quiet, "%s", s->nothing);
 	s->looked_for_match = true;
 }

@@ -143,7 +143,7 @@ static unsigned format_needs(const struct options *o, const struct field *group)
 /* Rows are groups by --group-by. Rows of metrics are groups in any case. */
 static void read_group(struct query *q, const struct options *o)
 {
-	const char *key = options_group_key(o);
+	const char *key = o->command->traits & COMMAND_MEMCGS ? "cgroup" : options_group_key(o);
 
 	if (!key && options_metrics(o))
 		key = "name";
@@ -183,6 +183,8 @@ static int read_columns(struct field_list *list, const struct options *o, const 
 		process_list_whole(list, group);
 	else if (o->continuous && !o->long_table)
 		process_list_watch(list, group);
+	else if (o->command->traits & COMMAND_MEMCGS)
+		process_list_cgroups(list);
 	else if (o->long_table)
 		process_list_long(list, group);
 	else
@@ -208,6 +210,8 @@ static const char *default_sort(const struct options *o, enum pss_choice pss)
 	/* Rows with denied PSS come last. */
 	if (o->grow)
 		return "pss_swap_change,rss_change";
+	if (o->command->traits & COMMAND_MEMCGS)
+		return "%nearest,mem_current";
 	/* Without PSS all rows would be equal: RSS bounds PSS. */
 	return pss == PSS_NONE ? "rss" : "pss";
 }
@@ -259,6 +263,7 @@ int query_args_read(struct query *q, struct field_list *columns, const struct op
 		q->grown_min = o->min == MIN_DEFAULT ? GROWN_USUAL : o->min;
 	else
 		q->min = o->min == MIN_DEFAULT ? 0 : o->min;
+	q->memcgs = o->command->traits & COMMAND_MEMCGS;
 	q->tree = o->tree;
 	q->total = o->total;
 	q->only_changed = o->changed;
@@ -285,7 +290,8 @@ static void append_filters(const struct options *o, const char *pattern, char *r
 
 void query_args_nothing(const struct options *o, char *ret, size_t size)
 {
-	snprintf(ret, size, "no process matches");
+	snprintf(ret, size, "no %s matches",
+		 o->command->traits & COMMAND_MEMCGS ? "memory cgroup" : "process");
 	append_filters(o, o->filter, ret, size);
 	if (o->min != MIN_DEFAULT)
 		snprintf(ret + strlen(ret), size - strlen(ret), " with this --min");

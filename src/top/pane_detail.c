@@ -248,6 +248,13 @@ static void draw_cgroup(struct detail_pane *d, struct screen *s, const struct pr
 	} else {
 		line_printf(l, ", no limit");
 	}
+	if (process_has(p, COUNTER_LIMIT_UP) && process_value(p, COUNTER_LIMIT_UP)) {
+		line_printf(l, "; of a cgroup above ");
+		put_counter(d, l, p, COUNTER_MEM_LEFT);
+		line_printf(l, " of ");
+		put_counter(d, l, p, COUNTER_NEAREST_LIMIT);
+		line_printf(l, " is left");
+	}
 	if (p->memcg_above)
 		line_printf(l, ", of a cgroup above");
 	if (snapshot_is_kill(d->pane.shared->rows.r->snapshot))

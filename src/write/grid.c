@@ -353,6 +353,16 @@ static void print_crowded(const struct grid *g, struct line *l)
 	text_put_folded(l->out, strbuf_str(&text), 0, g->style->width);
 }
 
+static void print_total(const struct grid *g, struct line *l)
+{
+	l->attr = ATTR_BOLD;
+	/* Words that say what is missing are not cut; with notes there are none. */
+	l->width = g->source.notes ? g->style->width : 0;
+	grid_put_sums(g, l, GRID_TOTAL);
+	g->source.summary(g->source.arg, l);
+	line_end(l);
+}
+
 void grid_print(struct strbuf *out, struct grid *g)
 {
 	struct line line = {.out = out, .width = g->style->width, .color = g->style->color};
@@ -374,12 +384,8 @@ void grid_print(struct strbuf *out, struct grid *g)
 		line_printf(&line, TEXT_ELLIPSIS " %zu more", g->source.others);
 		line_end(&line);
 	}
-	line.attr = ATTR_BOLD;
-	/* Words that say what is missing are not cut; with notes there are none. */
-	line.width = g->source.notes ? g->style->width : 0;
-	grid_put_sums(g, &line, GRID_TOTAL);
-	g->source.summary(g->source.arg, &line);
-	line_end(&line);
+	if (!g->source.no_total)
+		print_total(g, &line);
 	if (g->source.notes)
 		g->source.notes(g->source.arg, out);
 	print_crowded(g, &line);

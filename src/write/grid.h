@@ -113,6 +113,7 @@ struct grid_source {
 	void *arg;
 	size_t rows;
 	size_t others; /* rows that are not shown */
+	bool no_total;
 };
 
 struct grid {

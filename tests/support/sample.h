@@ -285,6 +285,9 @@ static inline void sample_groups(struct sample *s)
 	sample_pss(p, PSS_FROM_KERNEL);
 	process_set(p, COUNTER_MEM_CURRENT, 1800 * MIB);
 	process_set(p, COUNTER_MEM_LIMIT, 2 * GIB);
+	process_set(p, COUNTER_NEAREST_LIMIT, 4 * GIB);
+	process_set(p, COUNTER_MEM_LEFT, 256 * MIB);
+	process_set(p, COUNTER_LIMIT_UP, 1);
 	process_set(p, COUNTER_MEM_WORKING_SET, 1200 * MIB);
 	process_set(p, COUNTER_MEM_ANON, 700 * MIB);
 	process_set(p, COUNTER_MEM_FILE, 900 * MIB);

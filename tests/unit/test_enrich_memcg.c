@@ -64,7 +64,9 @@ static int enrich(const struct proc_tree *t, struct process_list *rows, bool det
 static void read_snapshot(const struct proc_tree *t, struct snapshot *s, struct process_list *rows,
 			  bool details, uint64_t left_us)
 {
-	assert_int_equal(memcgs_read(&t->proc, s, rows, details, NULL, &left_us), 0);
+	enum memcgs_asked asked = details ? MEMCGS_DETAILS : MEMCGS_FIGURES;
+
+	assert_int_equal(memcgs_read(&t->proc, s, rows, asked, NULL, &left_us), 0);
 }
 
 static void read_details(const struct proc_tree *t, struct process *p, bool details)
@@ -323,6 +325,61 @@ TEST(of_snapshot)
 	assert_int_equal(uncontrolled.have, 0);
 }
 
+static void assert_nearest(const struct proc_tree *t, const struct snapshot *s, const char *path,
+			   uint64_t limit, uint64_t left, uint64_t up)
+{
+	uint64_t room[2][COUNTERS_OF_CGROUP];
+	struct process p[] = {{.cgroup = path, .controlled = true, .charged = room[0]},
+			      {.cgroup = path, .controlled = true, .charged = room[1]}};
+	struct process *row[] = {&p[0], &p[1]};
+	struct process_list read = {row, 1, 0}, applied = {row + 1, 1, 0};
+
+	assert_int_equal(enrich(t, &read, true), 0);
+	apply(s, &applied);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(process_has(&p[i], COUNTER_NEAREST_LIMIT), limit != NONE);
+		if (limit == NONE)
+			continue;
+		assert_int_equal(process_value(&p[i], COUNTER_NEAREST_LIMIT), limit);
+		assert_int_equal(process_value(&p[i], COUNTER_MEM_LEFT), left);
+		assert_int_equal(process_value(&p[i], COUNTER_LIMIT_UP), up);
+	}
+}
+
+/* Of the limits of a cgroup and those above it, the one with the least left. */
+TEST(nearest)
+{
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(proc_tree_done) struct proc_tree t;
+	struct process_list none = {};
+	uint64_t left_us = enough();
+
+	tree_make(&t, "1 2 0:3 / @/cg rw - cgroup2 none rw");
+	v2(&t, "cg/free", "500", "max");
+	v2(&t, "cg/pod", "900", "1000");
+	v2(&t, "cg/pod/a", "300", "500");
+	v2(&t, "cg/pod/a/in", "300", "max");
+	v2(&t, "cg/pod/b", "390", "400");
+	/* Its limit is above that of the pod, so it never matters. */
+	v2(&t, "cg/pod/c", "10", "2000");
+	/* Page cache that was not used lately is free: 600 of 1000 are left. */
+	v2(&t, "cg/cache", "900", "1000");
+	sh(&t, "echo inactive_file 500 >cg/cache/memory.stat");
+	v2(&t, "cg/over", "1200", "1000");
+	sh(&t, "mkdir cg/notmemory; echo >cg/file");
+	assert_int_equal(memcgs_read(&t.proc, &s, &none, MEMCGS_ALL, NULL, &left_us), 0);
+	assert_int_equal(s.memcg_count, 9);
+	assert_false(snapshot_find_memcg(&s, "/notmemory")->current_known);
+	assert_nearest(&t, &s, "/free", NONE, 0, 0);
+	assert_nearest(&t, &s, "/pod", 1000, 100, 0);
+	assert_nearest(&t, &s, "/pod/a", 1000, 100, 1);
+	assert_nearest(&t, &s, "/pod/a/in", 1000, 100, 2);
+	assert_nearest(&t, &s, "/pod/b", 400, 10, 0);
+	assert_nearest(&t, &s, "/pod/c", 1000, 100, 1);
+	assert_nearest(&t, &s, "/cache", 1000, 600, 0);
+	assert_nearest(&t, &s, "/over", 1000, 0, 0);
+}
+
 /* The events of a cgroup; NONE is not known. */
 static void assert_events(const struct snapshot *s, const char *path, uint64_t high, uint64_t max,
 			  uint64_t oom, uint64_t kills)
@@ -570,7 +627,7 @@ TEST(siblings)
 	rows = rows_of(&c);
 	opens = 0;
 	read_snapshot(&c.t, &s, &rows, true, enough());
-	assert_uint_in_range(opens, CGROUPS, (CGROUPS + 1) * OPENS_OF_ONE + OPENS_AT_FIRST);
+	assert_uint_in_range(opens, CGROUPS, (CGROUPS + 2) * OPENS_OF_ONE + OPENS_AT_FIRST);
 	assert_int_equal(s.memcg_count, CGROUPS + 1);
 	assert_false(memcgs_left_out(&s.collection));
 	apply(&s, &rows);
@@ -580,7 +637,7 @@ TEST(siblings)
 	}
 	opens = 0;
 	assert_int_equal(enrich(&c.t, &rows, true), 0);
-	assert_uint_in_range(opens, CGROUPS, (CGROUPS + 1) * OPENS_OF_ONE + OPENS_AT_FIRST);
+	assert_uint_in_range(opens, CGROUPS, (CGROUPS + 2) * OPENS_OF_ONE + OPENS_AT_FIRST);
 	for (int i = 0; i < CGROUPS; i++) {
 		assert_counters(&c.item[i], (uint64_t)i, NONE);
 		assert_int_equal(c.item[i].memcg_above, 0);
@@ -608,7 +665,7 @@ TEST(levels)
 	opens = 0;
 	read_snapshot(&c.t, &s, &rows, true, enough());
 	assert_uint_in_range(opens, MEMCG_DEPTH_MAX,
-			     MEMCG_DEPTH_MAX * OPENS_OF_ONE + OPENS_AT_FIRST);
+			     (MEMCG_DEPTH_MAX + 1) * OPENS_OF_ONE + OPENS_AT_FIRST);
 	assert_int_equal(s.memcg_count, MEMCG_DEPTH_MAX);
 	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_DEPTH], PROCESSES + 1);
 	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_TIME], 0);
@@ -627,13 +684,48 @@ TEST(levels)
 	opens = 0;
 	assert_int_equal(enrich(&c.t, &rows, true), 0);
 	assert_uint_in_range(opens, MEMCG_DEPTH_MAX,
-			     MEMCG_DEPTH_MAX * OPENS_OF_ONE + OPENS_AT_FIRST);
+			     (MEMCG_DEPTH_MAX + 1) * OPENS_OF_ONE + OPENS_AT_FIRST);
 	assert_int_equal(memory.collection.cgroups_left_out[MEMCG_BOUND_DEPTH], PROCESSES + 1);
 	for (size_t i = 0; i < c.count; i++) {
 		assert_counters(&c.item[i], MEMCG_DEPTH_MAX, NONE);
 		assert_int_equal(c.item[i].memcg_above,
 				 strlen(c.item[i].cgroup) == ABOVE ? 0 : ABOVE);
 	}
+}
+
+/* All cgroups below the mounts, each once, within the bounds. */
+TEST(all)
+{
+	enum { LEVELS = 100 };
+	cleanup(snapshot_done) struct snapshot s = {}, deep = {}, late = {};
+	cleanup(cgroups_done) struct cgroups c;
+	cleanup(proc_tree_done) struct proc_tree t;
+	struct process_list none = {};
+	uint64_t left_us = enough(), no_time = 0;
+	char path[2 * LEVELS + 1];
+
+	/* Two mounts show the same cgroup; in a container the mount is its cgroup. */
+	tree_make(&t, "1 2 0:3 /docker/1 @/m rw - cgroup none rw,memory\n"
+		      "2 2 0:3 /docker/1/x @/x rw - cgroup none rw,memory");
+	v1(&t, "m", "5", UNLIMITED, "1000");
+	v1(&t, "m/x", "4", UNLIMITED, "1000");
+	v1(&t, "x", "4", UNLIMITED, "1000");
+	v1(&t, "x/y", "3", UNLIMITED, "1000");
+	assert_int_equal(memcgs_read(&t.proc, &s, &none, MEMCGS_ALL, NULL, &left_us), 0);
+	assert_int_equal(s.memcg_count, 3);
+	assert_string_equal(s.memcg[0].path, "/docker/1");
+	assert_string_equal(s.memcg[1].path, "/docker/1/x");
+	assert_string_equal(s.memcg[2].path, "/docker/1/x/y");
+	/* In /docker/1 it is known, that there is no limit of its own in x. */
+	assert_nearest(&t, &s, "/docker/1/x/y", 1000, 995, 2);
+	cgroups_make(&c, 1);
+	close(make_levels(&c, LEVELS, "d", path));
+	assert_int_equal(memcgs_read(&c.t.proc, &deep, &none, MEMCGS_ALL, NULL, &left_us), 0);
+	assert_int_equal(deep.memcg_count, MEMCG_DEPTH_MAX);
+	assert_int_equal(deep.collection.cgroups_left_out[MEMCG_BOUND_DEPTH], 1);
+	assert_int_equal(memcgs_read(&c.t.proc, &late, &none, MEMCGS_ALL, NULL, &no_time), 0);
+	assert_int_equal(late.memcg_count, 0);
+	assert_int_equal(late.collection.cgroups_left_out[MEMCG_BOUND_TIME], 1);
 }
 
 /* Without time no cgroup is read but that of an OOM victim and those above it. */
@@ -656,7 +748,8 @@ TEST(time)
 	assert_int_equal(s.collection.cgroups_left_out[MEMCG_BOUND_TIME], 2);
 	apply(&s, &rows);
 	assert_counters(first, NONE, NONE);
-	assert_int_equal(memcgs_read(&c.t.proc, &victim, &rows, false, first->cgroup, &left_us), 0);
+	assert_int_equal(
+		memcgs_read(&c.t.proc, &victim, &rows, MEMCGS_FIGURES, first->cgroup, &left_us), 0);
 	assert_int_equal(left_us, 0);
 	assert_int_equal(victim.memcg_count, 3);
 	assert_int_equal(victim.collection.cgroups_left_out[MEMCG_BOUND_TIME], 1);

@@ -71,7 +71,7 @@ TEST(table)
 		"pinned pgtables hugetlb thp maps majflt swapins mem_current mem_limit mem_high "
 		"mem_working_set mem_anon mem_file mem_shmem mem_slab mem_swap mem_swap_limit "
 		"mem_zswap oom_kills psi_some_10 psi_full_10 mem_kernel mem_pagetables mem_percpu mem_sock "
-		"%pss %swap swap_ratio %limit pss_source "
+		"nearest_limit mem_left limit_up under_oom %pss %swap swap_ratio %limit %nearest pss_source "
 		"pss_status mm_id "
 		"mm_owner counters_source swap_pss_status swap_ram_status exe_deleted container_id container_status");
 }
@@ -156,10 +156,9 @@ TEST(percent)
 {
 	struct snapshot s = {0};
 	struct meminfo *m = &s.system.meminfo;
-	uint64_t value[COUNTER_COUNT] = {[COUNTER_PSS] = 1000,
-					 [COUNTER_SWAP] = 1000,
-					 [COUNTER_MEM_CURRENT] = 30,
-					 [COUNTER_MEM_LIMIT] = 40};
+	uint64_t value[COUNTER_COUNT] = {
+		[COUNTER_PSS] = 1000,	  [COUNTER_SWAP] = 1000,	[COUNTER_MEM_CURRENT] = 30,
+		[COUNTER_MEM_LIMIT] = 40, [COUNTER_NEAREST_LIMIT] = 50, [COUNTER_MEM_LEFT] = 5};
 	counter_mask all = ~(counter_mask)0;
 
 	assert_percent(&s, "%pss", all, value, -1);
@@ -172,6 +171,10 @@ TEST(percent)
 	assert_percent(&s, "%swap", all, value, 50);
 	assert_percent(&s, "%limit", all, value, 75);
 	assert_percent(&s, "%limit", all & ~COUNTER_BIT(COUNTER_MEM_LIMIT), value, -1);
+	assert_percent(&s, "%nearest", all, value, 90);
+	assert_percent(&s, "%nearest", all & ~COUNTER_BIT(COUNTER_NEAREST_LIMIT), value, -1);
+	value[COUNTER_NEAREST_LIMIT] = value[COUNTER_MEM_LEFT] = 0;
+	assert_percent(&s, "%nearest", all, value, 100);
 	value[COUNTER_SWAP_PSS] = 100;
 	value[COUNTER_SWAP_DISK] = 20;
 	assert_percent(&s, "swap_ratio", all, value, -1);
@@ -205,19 +208,22 @@ TEST(groups)
 	process_list_usual(&list, find("namespace"));
 	assert_list(&list, "procs pss %pss uss swap_pss rss namespace");
 	process_list_usual(&list, find("unit"));
-	assert_list(&list, "procs pss %pss mem_current mem_limit %limit uss swap_pss rss "
-			   "mem_anon mem_file mem_shmem mem_kernel unit");
+	assert_list(&list,
+		    "procs pss %pss mem_current nearest_limit limit_up %nearest uss swap_pss rss "
+		    "mem_anon mem_file mem_shmem mem_kernel unit");
 	assert_int_equal(field_list_needs(&list), NEEDS_CGROUP | NEEDS_MEMCG | NEEDS_MEMCG_DETAIL);
 	field_list_insert(&list, 1, find("threads"));
 	field_list_insert(&list, 1, find("rss"));
-	assert_list(&list, "procs threads pss %pss mem_current mem_limit %limit uss swap_pss rss "
-			   "mem_anon mem_file mem_shmem mem_kernel unit");
+	assert_list(
+		&list,
+		"procs threads pss %pss mem_current nearest_limit limit_up %nearest uss swap_pss rss "
+		"mem_anon mem_file mem_shmem mem_kernel unit");
 	process_list_whole(&list, find("name"));
 	assert_ptr_equal(list.item[0], find("name"));
 	assert_ptr_equal(list.item[1], find("procs"));
 	assert_ptr_equal(list.item[list.count - 1], find("swapins"));
 	process_list_whole(&list, find("container"));
-	assert_ptr_equal(list.item[list.count - 1], find("mem_sock"));
+	assert_ptr_equal(list.item[list.count - 1], find("under_oom"));
 	process_list_whole(&list, NULL);
 	assert_ptr_equal(list.item[list.count - 1], find("swapins"));
 }

@@ -5,6 +5,7 @@
 
 #include <malloc.h>
 
+#include "model/ram.h"
 #include "query/result.h"
 #include "rows_machine.h"
 
@@ -240,6 +241,46 @@ TEST(paths)
 	assert_string_equal(g.rows.item[3].process->cgroup, "/none");
 	assert_false(g.rows.item[3].process->controlled);
 	sums_done(&g);
+}
+
+/* Cgroups without processes follow, and deleted ones that still hold memory. */
+TEST(memcgs)
+{
+	cleanup(machine_done) struct machine m = machine_of(2);
+	cleanup(sums_done) struct sums g = {};
+	struct memcg memcg[] = {{.path = "/a", .current_known = true},
+				{.path = "/a/b", .current_known = true},
+				{.path = "/b", .current_known = true},
+				{.path = "/off"}};
+	static const struct census_cgroup held[] = {
+		{"/a/b", true, {[ZMEM_CHARGE_ANON] = 1, [ZMEM_CHARGE_KERNEL] = 2}},
+		{"/b", false, {[ZMEM_CHARGE_FILE] = 4}},
+		{NULL, true, {[ZMEM_CHARGE_FILE] = 8}},
+	};
+	const struct ram ram = {.cgroup = held, .cgroups = ARRAY_SIZE(held)};
+	static const char *const path[] = {"/a", NULL, "/a/b", "/b", "/a/b (deleted)"};
+
+	set_cgroup(at(&m, 1), "/a", NULL, NULL);
+	m.snapshot.memcg = memcg;
+	m.snapshot.memcg_count = ARRAY_SIZE(memcg);
+	m.snapshot.system.ram = &ram;
+	assert_int_equal(group_memcgs(&m.snapshot, NULL, &m.list, &g), 0);
+	assert_int_equal(g.rows.count, ARRAY_SIZE(path));
+	for (size_t i = 0; i < ARRAY_SIZE(path); i++) {
+		const struct process *p = g.rows.item[i].process;
+
+		assert_true(p->cgroup ? path[i] && !strcmp(p->cgroup, path[i]) : !path[i]);
+		assert_int_equal(row_processes(&g.rows.item[i]), i < 2);
+		assert_non_null(p->charged);
+		/* What no process has is 0. */
+		assert_true(process_has(p, COUNTER_PSS));
+	}
+	assert_int_equal(process_value(g.rows.item[4].process, COUNTER_MEM_CURRENT), 3);
+	assert_int_equal(process_value(g.rows.item[4].process, COUNTER_MEM_KERNEL), 2);
+	assert_false(g.rows.item[4].process->controlled);
+	assert_true(g.rows.item[3].process->controlled);
+	assert_int_equal(group_memcgs(&m.snapshot, "/a/b", &m.list, &g), 0);
+	assert_int_equal(g.rows.count, 4);
 }
 
 /* Memory for many groups is released later. */

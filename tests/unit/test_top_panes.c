@@ -79,6 +79,9 @@ SCRIPT(detail, sample_ordinary)
 	f->rows[0].process->charged = f->view.detail.charged_value;
 	process_set(f->rows[0].process, COUNTER_MEM_CURRENT, 2 * GIB);
 	process_set(f->rows[0].process, COUNTER_MEM_LIMIT, 4 * GIB);
+	process_set(f->rows[0].process, COUNTER_NEAREST_LIMIT, 8 * GIB);
+	process_set(f->rows[0].process, COUNTER_MEM_LEFT, 1 * GIB);
+	process_set(f->rows[0].process, COUNTER_LIMIT_UP, 2);
 	f->view.detail.charged = *f->rows[0].process;
 	f->sample.snapshot.time_ms += 2000;
 	sample_pss(f->rows[0].process, PSS_FROM_KERNEL);

@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# zmem-bpf cgroups: all memory cgroups by how near their limit is, against the files of the kernel.
+. "$(dirname "$0")/../support/cli.sh"
+
+v2=
+top=/sys/fs/cgroup/memory
+if ! [ -f $top/memory.limit_in_bytes ]; then
+	v2=1
+	top=/sys/fs/cgroup
+fi
+name=zmem-test-cgroups-$$
+dir=$top/$name
+
+# limit DIR BYTES
+limit() {
+	echo "$2" >"$1/$([ $v2 ] && echo memory.max || echo memory.limit_in_bytes)"
+}
+end_cgroups() {
+	[ -z "$eater" ] || kill "$eater"
+	wait
+	find "$dir" -depth -type d -exec rmdir {} + 2>/dev/null
+	lib_cleanup
+}
+eater=
+trap end_cgroups EXIT
+mkdir "$dir"
+[ $v2 ] && echo +memory >"$dir/cgroup.subtree_control"
+mkdir "$dir/pod"
+[ $v2 ] && echo +memory >"$dir/pod/cgroup.subtree_control"
+mkdir "$dir/pod/web" "$dir/pod/db" "$dir/idle"
+limit "$dir/pod" 64M
+limit "$dir/pod/web" 48M
+limit "$dir/idle" 32M
+
+# 40 MiB in db, which has no limit: 24 MiB are left to it and to web, whose own limit is farther.
+bash -c 'echo $$ >"$1" && exec "$2" -c "import time
+held = bytes([1]) * (40 << 20)
+time.sleep(1000)"' _ "$dir/pod/db/cgroup.procs" "$PYTHON" &
+eater=$!
+# The kernel makes the sums of memory.stat when it has time.
+is_summed() {
+	awk '/^(total_rss|anon) / && $2 > 40 * 1048576 { found = 1 } END { exit !found }' "$dir/pod/memory.stat"
+}
+wait_until is_summed
+
+zmem cgroups --cgroup "/$name" --json
+expect_rc 'json' 0
+expect_json 'a document like that of snapshot -g cgroup' '.schema == "zmem.snapshot" and .group_by == "cgroup"'
+expect_json 'each cgroup is a row, also without processes' \
+	'[.groups[].group] | sort == ["/\($n)", "/\($n)/idle", "/\($n)/pod", "/\($n)/pod/db", "/\($n)/pod/web"]' \
+	--arg n "$name"
+expect_json 'processes are counted where they are' \
+	'[.groups[] | select(.procs > 0) | .group] == ["/\($n)/pod/db"]' --arg n "$name"
+expect_json 'the limit of the pod is nearest for all in it' \
+	'[.groups[] | select(.group | contains("/pod")) | [.nearest_limit_bytes, .limit_cgroup]] | unique
+	== [[67108864, "/\($n)/pod"]]' --arg n "$name"
+expect_json 'how many levels above' \
+	'[.groups[] | {(.group): .limit_up}] | add == {"/\($n)": null, "/\($n)/pod": 0, "/\($n)/pod/web": 1,
+	"/\($n)/pod/db": 1, "/\($n)/idle": 0}' --arg n "$name"
+expect_json 'what is left is the same for all in the pod, and less than what db does not hold' \
+	'[.groups[] | select(.group | contains("/pod")) | .mem_left_bytes] | unique | length == 1 and .[0] < 24 * 1048576'
+expect_json 'the nearest is first' '.groups[0].limit_cgroup == "/\($n)/pod" and .groups[-1].group == "/\($n)"' \
+	--arg n "$name"
+expect_json 'anonymous memory of db is charged to db and to those above' \
+	'[.groups[] | select(.mem_anon_bytes > 40 * 1048576) | .group] | sort == ["/\($n)", "/\($n)/pod", "/\($n)/pod/db"]' \
+	--arg n "$name"
+[ $v2 ] || expect_json 'no task waits for the OOM killer' '[.groups[].under_oom] | unique == [0]'
+
+zmem cgroups --cgroup "/$name"
+expect_rc 'table' 0
+expect_out 'the columns' '%NEAR .*LEFT  NEAR_LIMIT  UP  MEM_CURRENT .*PROCS  CGROUP'
+expect_out 'the pod' "  64\.0 MiB   0 .*  /$name/pod$"
+expect_out 'web shows the limit of the pod' "  64\.0 MiB   1 .*  /$name/pod/web$"
+expect_out 'the count' '^5 memory cgroups'
+zmem cgroups --cgroup "/$name" -s cgroup -o mem_left,cgroup -H
+[ "$(grep -o '/[^ ]*$' "$TMP/out" | paste -sd' ')" = \
+	"/$name /$name/idle /$name/pod /$name/pod/db /$name/pod/web" ]
+result $? '-s cgroup: each is followed by those below it' "$(cat "$TMP/out")"
+zmem -g cgroup --cgroup "/$name" -s mem_current --json
+expect_json '-g cgroup sorted by what cgroups are charged has all of them' '.groups | length == 5'
+zmem -g cgroup --cgroup "/$name" --json
+expect_json '-g cgroup has those with processes' '[.groups[].group] == ["/\($n)/pod/db"]' --arg n "$name"
+zmem -g cgroup --cgroup "/$name"
+expect_out '-g cgroup shows the limit that is nearest' "  64\.0 MiB   1 .*  /$name/pod/db$"
+zmem cgroups --cgroup /zmem-no-such
+expect_rc 'none matches' 0
+expect_out 'none matches: said' 'no memory cgroup matches'
+zmem system
+expect_rc 'system' 0
+
+# A cgroup that is deleted keeps the page cache that was charged to it.
+if need_bpf 'deleted cgroups'; then
+	mkdir "$dir/gone"
+	bash -c 'echo $$ >"$1" && head -c 3M /dev/zero >"$2"' _ "$dir/gone/cgroup.procs" "$TMP/cached"
+	zmem cgroups --cgroup "/$name/gone" -s mem_file --json
+	expect_json 'before' '.groups[0] | .group == "/\($n)/gone" and .mem_file_bytes >= 3145728' --arg n "$name"
+	rmdir "$dir/gone"
+	zmem cgroups --cgroup "/$name" -s mem_file --json
+	if uname -r | grep -qE '^(7\.[1-9]|[89])'; then
+		expect_json 'its memory goes to the cgroup above' 'all(.groups[].group; contains("deleted") | not)'
+	else
+		expect_json 'after' '.groups[] | select(.group == "/\($n)/gone (deleted)") | .mem_file_bytes >= 3145728 and
+			.procs == 0' \
+			--arg n "$name"
+	fi
+fi
+
+finish
