@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "model/account.h"
-#include "model/memcg.h"
 #include "write/bar.h"
 #include "write/format.h"
 
@@ -404,50 +403,51 @@ void head_put_swap(const struct head *h, struct line *l)
 	}
 }
 
-/* The cgroup whose own limit is the fullest. NULL: none has one; a limit above all RAM is none. */
-static const struct memcg *find_fullest(const struct head *h, struct memcg_limit *ret)
+static double full_of(const struct memcg_limit *limit)
+{
+	return 1 - (double)limit->left / (double)limit->limit;
+}
+
+size_t head_limits(const struct head *h, struct head_limit *item, size_t most)
 {
 	const struct snapshot *s = h->snapshot;
-	const struct memcg *fullest = NULL;
-	double most = 0;
+	size_t count = 0;
 
 	for (size_t i = 0; i < s->memcg_count; i++) {
-		const struct memcg *m = &s->memcg[i];
-		struct memcg_limit nearest;
-		double full;
+		struct head_limit one = {.memcg = &s->memcg[i]};
+		size_t at;
 
-		if (!memcg_nearest(s->memcg, s->memcg_count, m, &nearest) || nearest.up ||
-		    !nearest.limit || nearest.limit > h->overview.total)
+		if (!memcg_nearest(s->memcg, s->memcg_count, one.memcg, &one.limit) ||
+		    one.limit.up || !one.limit.limit || one.limit.limit > h->overview.total)
 			continue;
-		full = 1 - (double)nearest.left / (double)nearest.limit;
-		if (fullest && full <= most)
-			continue;
-		fullest = m;
-		*ret = nearest;
-		most = full;
+		for (at = count; at && full_of(&item[at - 1].limit) < full_of(&one.limit); at--) {
+			if (at < most)
+				item[at] = item[at - 1];
+		}
+		if (at < most)
+			item[at] = one;
+		count += count < most;
 	}
-	return fullest;
+	return count;
 }
 
 bool head_has_limits(const struct head *h)
 {
-	struct memcg_limit limit;
+	struct head_limit fullest;
 
-	return h->snapshot->system.oom_kills.count || find_fullest(h, &limit);
+	return h->snapshot->system.oom_kills.count || head_limits(h, &fullest, 1);
 }
 
 void head_put_limits(const struct head *h, struct line *l)
 {
-	struct memcg_limit limit;
-	const struct memcg *m = find_fullest(h, &limit);
+	struct head_limit fullest;
 	uint64_t kills = h->snapshot->system.oom_kills.count;
 
-	if (m) {
-		line_printf(l, "Fullest cgroup: %.0f %% of ",
-			    100 - 100 * (double)limit.left / (double)limit.limit);
-		put_bytes(h, l, limit.limit);
+	if (head_limits(h, &fullest, 1)) {
+		line_printf(l, "Fullest cgroup: %.0f %% of ", 100 * full_of(&fullest.limit));
+		put_bytes(h, l, fullest.limit.limit);
 		line_printf(l, " in ");
-		line_text_middle(l, m->path, LIMIT_PATH);
+		line_text_middle(l, fullest.memcg->path, LIMIT_PATH);
 		line_printf(l, kills ? "  " : "");
 	}
 	if (kills)
@@ -488,8 +488,8 @@ void head_print_next(struct strbuf *out, const struct head *h, const char *self)
 	const struct meminfo *m = &h->snapshot->system.meminfo;
 	bool stall = system_stalls(&h->snapshot->system);
 	uint64_t swapped = 0;
-	struct memcg_limit limit;
-	bool full = find_fullest(h, &limit) && limit.left < limit.limit / 5;
+	struct head_limit fullest;
+	bool full = head_limits(h, &fullest, 1) && full_of(&fullest.limit) > 0.8;
 	bool swaps = meminfo_swap_used(m, &swapped) && swapped;
 	const struct {
 		bool fits;

@@ -6,6 +6,7 @@
 #ifndef ZMEM_REPORT_HEAD_H
 #define ZMEM_REPORT_HEAD_H
 
+#include "model/memcg.h"
 #include "model/overview.h"
 #include "query/result.h"
 #include "write/grid.h"
@@ -51,8 +52,18 @@ size_t head_holders(const struct head *h, enum overview_part part,
 
 /* The line of swap: what is in use, and its parts. */
 void head_put_swap(const struct head *h, struct line *l);
+struct head_limit {
+	const struct memcg *memcg;
+	struct memcg_limit limit;
+};
+
 /*
- * The line of the memory cgroup that is nearest to its limit, if cgroups were read, and of OOM
+ * The cgroups whose own limits are the fullest, the fullest first, if cgroups were read. A limit
+ * above all RAM is none. Returns how many.
+ */
+size_t head_limits(const struct head *h, struct head_limit *item, size_t most);
+/*
+ * The line of the first of them, and of OOM
  * kills. Without either it is not worth a line.
  */
 bool head_has_limits(const struct head *h);

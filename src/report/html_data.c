@@ -10,7 +10,9 @@
  *	 "head":null | {"total_bytes","used_bytes","freeable_bytes","free_bytes","parts":[
  *	  {"part":"processes","title":"processes (PSS)","bytes":4096,
  *	   "holders":[{"name","bytes"}]},	what holds most of it
- *	  …],"limits":null | "Limits: …"},	the parts of RAM, the largest first: they add up
+ *	  …],"limits":null | "Limits: …",	the parts of RAM, the largest first: they add up
+ *	  "cgroups":[{"cgroup":"/a","limit_bytes","left_bytes","anon_bytes","shmem_bytes",
+ *	   "kernel_bytes"},…]},		memory cgroups, the fullest first
  *	 "summary":"total of 12 processes; …",	the last line of the table
  *	 "others":null | {…},			sums, like "totals", of the rows that are left out
  *	 "group":null | "unit",			the initial grouping
@@ -42,6 +44,9 @@
 /* The limits of an encoded text and of its bytes in hex. JSON has longer texts. */
 #define TEXT_MAX 1024
 #define RAW_MAX	 256
+
+/* The cgroups of a list in the page. */
+#define CGROUPS_MAX 20
 
 /* A value that was not measured; JSON integers cannot have this value. */
 #define UNKNOWN INT64_MIN
@@ -266,6 +271,35 @@ static void put_limits(struct page *p, const struct head *h)
 	json_string(p->w, "limits", text.len ? strbuf_str(&text) : NULL);
 }
 
+static void put_detail(struct json_writer *w, const char *key, const struct memcg *m,
+		       enum counter c)
+{
+	json_key_name(w, key);
+	json_put_known(w, memcg_has(m, c), memcg_detail(m, c));
+}
+
+static void put_cgroups(struct page *p, const struct head *h)
+{
+	struct head_limit item[CGROUPS_MAX];
+	size_t count = head_limits(h, item, CGROUPS_MAX);
+	struct json_writer *w = p->w;
+
+	json_array(w, "cgroups");
+	for (size_t i = 0; i < count; i++) {
+		const struct memcg *m = item[i].memcg;
+
+		json_begin(w, '{');
+		json_string_max(w, "cgroup", m->path, TEXT_MAX);
+		json_u64(w, "limit_bytes", item[i].limit.limit);
+		json_u64(w, "left_bytes", item[i].limit.left);
+		put_detail(w, "anon_bytes", m, COUNTER_MEM_ANON);
+		put_detail(w, "shmem_bytes", m, COUNTER_MEM_SHMEM);
+		put_detail(w, "kernel_bytes", m, COUNTER_MEM_KERNEL);
+		json_end(w, '}');
+	}
+	json_end(w, ']');
+}
+
 static void put_head(struct page *p)
 {
 	const struct snapshot *s = p->r->snapshot;
@@ -290,6 +324,7 @@ static void put_head(struct page *p)
 		put_part(w, &h, o->order[i]);
 	json_end(w, ']');
 	put_limits(p, &h);
+	put_cgroups(p, &h);
 	json_end(w, '}');
 }
 

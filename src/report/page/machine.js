@@ -156,6 +156,14 @@ function showRam(doc, ram) {
 		element('span', {}, percentText(bytes, ram.bytes)))));
 }
 
+/** The memory cgroups whose limits are the fullest. */
+function showCgroups(list) {
+	byId('cgroups').hidden = !list.length;
+	byId('cgroup-list').replaceChildren(...list.map(c => element('li', {title: `anonymous ${sizeText(c.anon_bytes)}, ` +
+		`shared memory ${sizeText(c.shmem_bytes)}, kernel ${sizeText(c.kernel_bytes)}`}, element('span', {}, visible(c.cgroup)),
+	element('span', {}, `${sizeText(c.left_bytes)} left`), element('span', {}, percentText(c.limit_bytes - c.left_bytes, c.limit_bytes)))));
+}
+
 function showMachine(doc) {
 	const place = byId('bars'), more = moreText(doc), known = doc.memory.total_bytes !== null;
 
@@ -170,4 +178,5 @@ function showMachine(doc) {
 	if (more)
 		place.append(element('p', {className: 'more'}, more));
 	showRam(doc, ram);
+	showCgroups(doc.head?.cgroups ?? []);
 }

@@ -33,8 +33,9 @@ PAST_SED := -e '/^<!--live-->$$/d' -e '/^<!--first-->$$/ { r $(PAGE_OUT)/past.to
 GROW_CSS := $(PAGE_CSS) src/serve/page/live.css $(PAGE)/incidents.css
 GROW_JS  := $(addprefix $(PAGE)/,format.js tree.js graph.js view.js) src/serve/page/chart.js $(PAGE)/grow.js
 
-# Comments are left out: lines of //, and lines from /* to */.
-no_comments = sed -e '/^[[:space:]]*\/\//d' -e '/^[[:space:]]*\/\*.*\*\/$$/d' -e '/^[[:space:]]*\/\*/,/\*\//d'
+# Comments are left out: lines of //, and lines from /* to */; and empty lines and indentation.
+no_comments = sed -e '/^[[:space:]]*\/\//d' -e '/^[[:space:]]*\/\*.*\*\/$$/d' -e '/^[[:space:]]*\/\*/,/\*\//d' \
+	-e 's/^[[:space:]]*//' -e '/^$$/d'
 
 # $(call make_page,STYLES,SCRIPTS,SED[,TEMPLATE]): a page of the template to stdout.
 make_page = mkdir -p $(@D) && $(no_comments) $(1) > $@.style && $(no_comments) $(2) > $@.script && \
