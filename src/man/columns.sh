@@ -51,7 +51,7 @@ cat <<'END'
 .El
 .Pp
 The columns
-.Li %limit , oom_kills
+.Li %limit , %nearest , nearest_limit , limit_up , under_oom , oom_kills
 and those that begin with
 .Li mem_
 or

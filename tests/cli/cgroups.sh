@@ -69,7 +69,7 @@ expect_json 'anonymous memory of db is charged to db and to those above' \
 
 zmem cgroups --cgroup "/$name"
 expect_rc 'table' 0
-expect_out 'the columns' '%NEAR .*LEFT  NEAR_LIMIT  UP  MEM_CURRENT .*PROCS  CGROUP'
+expect_out 'the columns' '%NEAR .*LEFT +LIMIT  UP  MEM_CURRENT .*PROCS  CGROUP'
 expect_out 'the pod' "  64\.0 MiB   0 .*  /$name/pod$"
 expect_out 'web shows the limit of the pod' "  64\.0 MiB   1 .*  /$name/pod/web$"
 expect_out 'the count' '^5 memory cgroups'

@@ -82,7 +82,7 @@ check 'ndjson of groups fits the schema' "$PYTHON" "$SUPPORT/validate_json.py" -
 zmem -g user -p "$nobody,$nameless" --numeric
 expect_out '--numeric' ' 65534$'
 zmem -g unit -p "$nobody"
-expect_out 'by unit, with counters of the memory controller' 'MEM_CURRENT +MEM_LIMIT +%LIMIT +USS +SWAP_PSS +RSS +MEM_ANON +MEM_FILE +MEM_SHMEM +MEM_KERNEL +UNIT$'
+expect_out 'by unit, with counters of the memory controller' 'MEM_CURRENT +LIMIT +UP +%NEAR +USS +SWAP_PSS +RSS +MEM_ANON +MEM_FILE +MEM_SHMEM +MEM_KERNEL +UNIT$'
 zmem -g user -o procs,user,name,uid -p "$nobody,$nameless,$workers"
 expect_out 'a name that all processes of a group share is shown' '^ +1 +nobody +zmem_grp +65534$'
 zmem -g name -n 1 -p "$pids,$nobody"
