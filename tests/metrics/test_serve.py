@@ -86,7 +86,7 @@ def check_texts(promtool, serve):
         result({"zmem_group_processes", "zmem_http_requests_total", "process_cpu_seconds_total",
                 "zmem_groups_error_bytes", "zmem_collect_errors_total"} <= names, "the Prometheus client reads the text", names)
     # Metrics of the rules exist; some depend on the machine.
-    optional = {"up", "zmem_group_memory_limit_bytes", "zmem_group_memory_working_set_bytes",
+    optional = {"up", "zmem_group_memory_limit_bytes", "zmem_group_memory_nearest_limit_bytes", "zmem_group_memory_left_bytes", "zmem_group_memory_working_set_bytes",
                 "zmem_group_memory_charged_bytes", "zmem_group_memory_kernel_bytes", "zmem_group_swap_proportional_bytes", "zmem_swap_unattributed_bytes"}
     with open(DIST + "/zmem-bpf.rules.yml") as file:
         used = set(re.findall(r"(?<![:\w])(?:zmem|process)_[a-z_]+(?![:\w])", re.sub(r"(?m)(summary|record|name):.*", "", file.read())))

@@ -138,6 +138,7 @@ SAMPLE_TEST(memcg, sample_ordinary)
 			process_set(p, COUNTER_MEM_LIMIT, (i + 1) * 200 * MIB);
 		for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++)
 			process_set(p, c, counter_table[c].is_percent ? 123 + i : (i + c) * MIB);
+		process_set(p, COUNTER_MEM_LEFT, (i + 1) * MIB);
 	}
 	check_golden("controller", s);
 	arena_done(&s->snapshot.arena);
