@@ -443,6 +443,20 @@ static int read_line(struct incidents *s, size_t *event)
 	return read_event(s, first);
 }
 
+/* A time in UTC is shorter than others; with summer time there may be both. */
+static unsigned widest_time(const struct incidents *s)
+{
+	size_t most = strlen("WHEN");
+
+	for (size_t i = 0; i < recording_reader_info(s->replay.reader)->events; i++) {
+		int64_t time_ms = recording_reader_event_time(s->replay.reader, i);
+		size_t len = in_range(s, i) ? strlen(moment_text(time_ms).text) : 0;
+
+		most = len > most ? len : most;
+	}
+	return (unsigned)most;
+}
+
 /*
  * The list of events, newest first. Sets the newest OOM kill of it, or the newest event without
  * one.
@@ -451,6 +465,7 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 		     size_t *ret_count)
 {
 	const size_t most = s->options->top ? (size_t)s->options->top : SIZE_MAX;
+	const struct incident_columns columns = incident_columns(widest_time(s), style);
 	size_t lines = 0, earlier = 0;
 	bool killed = false, kill;
 
@@ -463,7 +478,7 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 		if (!is)
 			continue;
 		if (!*ret_count)
-			render_incident_heading(&s->out.buf, style);
+			render_incident_heading(&s->out.buf, &columns, style);
 		kill = s->event.number[EVENT_KIND] == EVENT_OOM_KILL;
 		if (!*ret_count || (kill && !killed))
 			*ret_newest = i;
@@ -473,7 +488,7 @@ static int show_list(struct incidents *s, const struct table_style *style, size_
 			earlier++;
 			continue;
 		}
-		render_incident_line(&s->out.buf, &s->incident, style);
+		render_incident_line(&s->out.buf, &s->incident, &columns, style);
 		lines++;
 		i -= s->incident.equal_kills ? s->incident.equal_kills - 1 : 0;
 	}
@@ -497,6 +512,8 @@ static int show_one(struct incidents *s, size_t i, const struct table_style *sty
 	r = read_incident(s, i);
 	if (r == 0)
 		render_incident(&s->out.buf, &s->incident, rows, style);
+	if (r == 0 && style->header && !o->quiet)
+		render_incident_next(&s->out.buf, &s->incident, s->replay.path, !o->word);
 	return r;
 }
 

@@ -40,7 +40,7 @@ static void note_kernel(struct diag *diag, const char *what, const char *step, i
 	else if (facts->missing)
 		diag_add(diag, what, -ENODATA, NULL,
 			 "this kernel lacks %s, which the program reads", facts->missing);
-	else if (error == -E2BIG && !facts->light)
+	else if (error == -E2BIG && !facts->light && !facts->libbpf)
 		diag_add(diag, what, error, "use Linux 5.19 or later",
 			 "this kernel cannot load it without libbpf (Linux 5.19)");
 	else if (error == -E2BIG)
@@ -167,6 +167,7 @@ void bpf_diagnose_note(struct diag *diag, const char *what, const char *step, in
 		.perfmon = privilege_held(PRIVILEGE_PERFMON),
 		.iterators = true,
 		.light = true,
+		.libbpf = missing && missing->libbpf,
 		.probe_reads = true,
 		.in_namespace = !privilege_is_first_namespace(),
 		.missing = missing && missing->name[0] ? missing->name : NULL,

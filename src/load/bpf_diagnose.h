@@ -16,6 +16,7 @@
 /* What a program reads and this kernel lacks: TYPE.MEMBER, a type or a value; "": unknown. */
 struct bpf_missing {
 	char name[160];
+	bool libbpf; /* it was libbpf that loaded it */
 };
 
 /* Facts that explain an error. */
@@ -24,6 +25,7 @@ struct bpf_diagnose_facts {
 	int btf_error;	   /* errno, 0 if there is BTF */
 	bool iterators;	   /* there are iterators over tasks */
 	bool light;	   /* the kernel can load light skeletons */
+	bool libbpf;	   /* it was no light skeleton */
 	bool probe_reads; /* bpf_probe_read_kernel() is allowed: lockdown=confidentiality forbids it
 			   */
 	bool in_namespace;   /* this is not the first user namespace */

@@ -448,6 +448,8 @@ int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_siz
 	struct load_limit limit;
 	int r = -EAGAIN;
 
+	if (missing)
+		missing->libbpf = loader == LOADER_LIBBPF;
 	/* A signal aborts the verifier, even one that only stops us (kernel/bpf/verifier.c). */
 	for (int i = 0; i < LOAD_TRIES && r == -EAGAIN; i++) {
 		load_limit_begin(&limit, LOAD_LIMIT_NS);

@@ -2,6 +2,7 @@
 /* Incidents as text and as JSON. */
 #include "report/incidents.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -55,6 +56,19 @@ static void put_bytes_right(struct line *l, const struct table_style *style, boo
 	line_ascii(l, buf, len);
 }
 
+/* Columns of the list beside the time and the name. */
+#define LIST_AROUND  45
+#define LIST_NAME    16
+#define CGROUP_WIDTH 20
+
+struct incident_columns incident_columns(unsigned when, const struct table_style *style)
+{
+	bool room =
+		!style->width || style->width >= LIST_AROUND + when + CGROUP_WIDTH + 2 + LIST_NAME;
+
+	return (struct incident_columns){when, room ? CGROUP_WIDTH : 0};
+}
+
 static void put_when(struct line *l, int64_t time_ms)
 {
 	cell_put(l, cell_number(CELL_TIME, true, time_ms), false);
@@ -65,15 +79,19 @@ static const char *or_dash(const char *text)
 	return text ? text : "-";
 }
 
-void render_incident_heading(struct strbuf *out, const struct table_style *style)
+void render_incident_heading(struct strbuf *out, const struct incident_columns *columns,
+			     const struct table_style *style)
 {
 	struct line l = begin_line(out, style);
 
 	if (!style->header)
 		return;
 	l.attr = ATTR_BOLD;
-	line_printf(&l, "EVENT  %-25s  %-13s  %7s  %10s  %s", "WHEN", "LIMIT OF", "PID", "HELD",
-		    "NAME");
+	line_printf(&l, "EVENT  %-*s  %-13s  %7s  %10s  ", (int)columns->when, "WHEN", "LIMIT OF",
+		    "PID", "HELD");
+	if (columns->cgroup)
+		line_printf(&l, "%-*s  ", (int)columns->cgroup, "CGROUP");
+	line_printf(&l, "NAME");
 	line_end(&l);
 }
 
@@ -122,7 +140,7 @@ static void put_shortage_name(struct line *l, const struct incident *i)
 
 /* How many equal kills are in one line, and from when to when: with the day if it is another one.
  */
-static void put_equal(struct line *l, const struct incident *i)
+static void put_equal(struct strbuf *out, const struct incident *i)
 {
 	const size_t day = strlen("2026-11-22 "), minute = strlen("03:14");
 	char from[FORMAT_MAX + 1] = {}, to[FORMAT_MAX + 1] = {};
@@ -131,20 +149,59 @@ static void put_equal(struct line *l, const struct incident *i)
 	format_time(from, i->equal_since_ms, TIME_TABLE);
 	format_time(to, i->event->time_ms, TIME_TABLE);
 	same = memcmp(from, to, day) == 0;
-	line_printf(l, ", %zu kills from %.*s to %.*s", i->equal_kills,
-		    (int)(same ? minute : day + minute), from + (same ? day : 0), (int)minute,
-		    to + day);
+	strbuf_printf(out, "%zu kills from %.*s to %.*s", i->equal_kills,
+		      (int)(same ? minute : day + minute), from + (same ? day : 0), (int)minute,
+		      to + day);
 	if (i->equal_missed)
-		line_printf(l, ", and %llu more that were only counted",
-			    (unsigned long long)i->equal_missed);
+		strbuf_printf(out, ", and %llu more that were only counted",
+			      (unsigned long long)i->equal_missed);
+}
+
+/* What one line stands for is never cut: it has a line of its own if it does not fit. */
+static void put_kills(struct line *l, const struct incident *i, const char *name, size_t column)
+{
+	cleanup(strbuf_done) struct strbuf note = {};
+	unsigned used;
+
+	if (i->equal_kills)
+		put_equal(&note, i);
+	if (i->group_kills)
+		strbuf_printf(&note, "%s%zu processes killed as a group", note.len ? ", " : "",
+			      i->group_kills);
+	if (!note.len)
+		return;
+	text_fit(name, strlen(name), UINT_MAX, &used);
+	if (!l->width || column + used + strlen(", ") + note.len <= l->width) {
+		line_printf(l, ", ");
+	} else {
+		line_end(l);
+		line_blanks(l, (unsigned)strlen("EVENT  "));
+		l->width = 0;
+	}
+	line_ascii(l, strbuf_str(&note), note.len);
+}
+
+/* The nearest name of the victim's place: the pod, the container, the unit, or of the directory. */
+static const char *place_of(const struct event_record *e)
+{
+	static const enum event_member member[] = {EVENT_POD, EVENT_CONTAINER, EVENT_UNIT};
+	const char *path = event_text(e, EVENT_CGROUP), *last = path ? strrchr(path, '/') : NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(member); i++) {
+		if (event_text(e, member[i]))
+			return name_of_pod_part(event_text(e, member[i]));
+	}
+	return last && last[1] ? last + 1 : path;
 }
 
 void render_incident_line(struct strbuf *out, const struct incident *i,
-			  const struct table_style *style)
+			  const struct incident_columns *columns, const struct table_style *style)
 {
 	const struct event_record *e = i->event;
 	const char *constraint = event_text(e, EVENT_CONSTRAINT);
+	const char *name = or_dash(event_text(e, EVENT_NAME));
 	struct line l = begin_line(out, style);
+	char when[FORMAT_MAX + 1] = "-";
 	uint64_t bytes;
 	bool known = victim_bytes(e, &bytes);
 
@@ -154,7 +211,8 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 		line_printf(&l, "%5u  ", i->number);
 	else
 		line_printf(&l, "%5s  ", "-");
-	put_when(&l, e->time_ms);
+	format_time(when, e->time_ms, TIME_TABLE);
+	line_printf(&l, "%-*s", (int)columns->when, when);
 	if (incident_is_pressure(i)) {
 		line_blanks(&l, 2);
 		put_shortage_name(&l, i);
@@ -176,11 +234,13 @@ void render_incident_line(struct strbuf *out, const struct incident *i,
 	line_blanks(&l, 2);
 	put_bytes_right(&l, style, known, bytes, 0, 10);
 	line_blanks(&l, 2);
-	line_text(&l, or_dash(event_text(e, EVENT_NAME)), 0);
-	if (i->equal_kills)
-		put_equal(&l, i);
-	if (i->group_kills)
-		line_printf(&l, ", %zu processes killed as a group", i->group_kills);
+	if (columns->cgroup)
+		line_blanks(&l,
+			    columns->cgroup + 2 -
+				    line_text_middle(&l, or_dash(place_of(e)), columns->cgroup));
+	line_text(&l, name, 0);
+	put_kills(&l, i, name,
+		  LIST_AROUND + columns->when + (columns->cgroup ? columns->cgroup + 2 : 0));
 	line_end(&l);
 }
 
@@ -643,9 +703,22 @@ static void put_unread(struct line *l, const struct incident *i)
 	if (unread)
 		line_printf(l, "%s%u", known ? "" : "more than ", unread);
 	line_printf(l, "%s not read: the time was over", unread ? " others were" : "others were");
-	if (i->during && i->during->collection.earlier)
+	if (i->during && event_number(i->event, EVENT_TABLE) && i->during->collection.earlier)
 		line_printf(l, " (%u have the values of the snapshot before)",
 			    i->during->collection.earlier);
+}
+
+/* The table of a kill that is not one of a burst. Frames are recorded in order of time. */
+static void put_left_out(struct line *l, const struct incident *i)
+{
+	if (event_number(i->event, EVENT_TABLE) || event_number(i->event, EVENT_LISTED) <= 1)
+		return;
+	line_printf(l, "; the table of this kill was not recorded");
+	if (i->during)
+		line_printf(l, ": %s",
+			    i->during->time_ms > i->event->time_ms
+				    ? "a later snapshot was recorded before it"
+				    : "kills had used up their room in the recording");
 }
 
 /* What was not read, which a table must not hide. */
@@ -656,7 +729,7 @@ static void put_losses(struct strbuf *out, const struct incident *i,
 	cleanup(strbuf_done) struct strbuf text = {};
 	struct line l = {.out = &text};
 
-	if (event_number(e, EVENT_TABLE))
+	if (event_number(e, EVENT_TABLE) || event_number(e, EVENT_LISTED) > 1)
 		line_printf(&l,
 			    "  %llu processes were read in the kernel at that moment, in %.1f ms",
 			    (unsigned long long)event_number(e, EVENT_LISTED),
@@ -664,6 +737,7 @@ static void put_losses(struct strbuf *out, const struct incident *i,
 	else
 		line_printf(&l,
 			    "  of the same burst as the kill before: the victim alone was read");
+	put_left_out(&l, i);
 	if (event_number(e, EVENT_LOST))
 		line_printf(&l, "; %llu had no room",
 			    (unsigned long long)event_number(e, EVENT_LOST));
@@ -724,6 +798,63 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 	for (int key = 0; key < INCIDENT_KEYS && !incident_is_of_cgroup(i); key++)
 		put_largest(out, i, (enum incident_key)key, rows, style);
 	put_growths(out, i, rows, style);
+}
+
+/* ---- what to type next ---- */
+
+#define NEXT_WIDTH 80
+
+/* A word that a shell takes as it is. */
+static bool is_word(const char *text)
+{
+	return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					   "0123456789/._-+:@,=%")];
+}
+
+/* The name of the event, which stays, or its number, which is shorter. Ends the line. */
+static void put_event(struct strbuf *out, size_t line, const struct incident *i)
+{
+	const char *id = event_text(i->event, EVENT_ID);
+
+	strbuf_puts(out, "event:");
+	if (id && is_word(id) && (!i->number || out->len - line + strlen(id) <= NEXT_WIDTH))
+		strbuf_printf(out, "%s\n", id);
+	else
+		strbuf_printf(out, "%u\n", i->number);
+}
+
+/* The beginning of the longest time over which growth is known. False: of none. */
+static bool first_known(const struct incident *i, int64_t *ret_ms)
+{
+	for (int window = INCIDENT_WINDOWS; window-- > 0;) {
+		if (!i->grew_known[window])
+			continue;
+		*ret_ms =
+			i->during->time_ms -
+			(window == INCIDENT_RECORDED ? i->recorded_ms : incident_window_ms[window]);
+		return true;
+	}
+	return false;
+}
+
+void render_incident_next(struct strbuf *out, const struct incident *i, const char *dir, bool usual)
+{
+	char from[FORMAT_MAX + 1] = {};
+	size_t line = out->len;
+	int64_t from_ms;
+
+	if (!i->during || !is_word(dir) || (!i->number && !event_text(i->event, EVENT_ID)))
+		return;
+	strbuf_printf(out, "next: zmem-bpf top --replay %s --at ", dir);
+	put_event(out, line, i);
+	if (!first_known(i, &from_ms) || !format_time(from, from_ms, TIME_JSON))
+		return;
+	/* Of a time without its milliseconds all of that second is meant. */
+	strcpy(strchr(from, '.'), "Z");
+	line = out->len;
+	strbuf_printf(out, "      zmem-bpf diff%s%s --from %s --to ", usual ? "" : " ",
+		      usual ? "" : dir, from);
+	put_event(out, line, i);
 }
 
 /* ---- JSON ---- */

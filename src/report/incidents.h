@@ -6,13 +6,24 @@
 #include "model/incident.h"
 #include "report/report.h"
 
+/* Widths of two columns of the list. */
+struct incident_columns {
+	unsigned when;	 /* of the longest time */
+	unsigned cgroup; /* 0: it has no room */
+};
+
+struct incident_columns incident_columns(unsigned when, const struct table_style *style);
 /* The list: a heading, and a line for each event. */
-void render_incident_heading(struct strbuf *out, const struct table_style *style);
+void render_incident_heading(struct strbuf *out, const struct incident_columns *columns,
+			     const struct table_style *style);
 void render_incident_line(struct strbuf *out, const struct incident *i,
-			  const struct table_style *style);
+			  const struct incident_columns *columns, const struct table_style *style);
 /* The screen of one event; at most `rows` groups of each kind. */
 void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 		     const struct table_style *style);
+/* Commands that show more of it. `dir`: the recording. `usual`: it is the one of diff alone. */
+void render_incident_next(struct strbuf *out, const struct incident *i, const char *dir,
+			  bool usual);
 
 /*
  * The document zmem.incidents (src/dist/documents.txt): begin, each event from the

@@ -62,6 +62,8 @@ TEST(kernel)
 	expect(-ETIME, &f, "verifier takes more than 10 s", "doctor -v");
 	f.light = false;
 	expect(-E2BIG, &f, "(Linux 5.19)", "5.19 or later");
+	f.libbpf = true;
+	expect(-E2BIG, &f, "too large for this kernel's verifier", "doctor -v");
 	expect(-EINVAL, &f, "loading the program failed: Invalid argument", "doctor -v");
 	f.probe_reads = false;
 	expect(-EINVAL, &f, "lockdown=confidentiality", "6.2 or later");

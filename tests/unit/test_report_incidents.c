@@ -11,6 +11,7 @@
 #define BEGAN 1763781255000 /* 2025-11-22 03:14:15 UTC */
 
 static const struct table_style style = {.header = true};
+static const struct incident_columns columns = {.when = 20};
 
 /* In the line of the incident, and in its report before the signs. */
 static void check(const struct incident *i, const char *line, const char *first)
@@ -18,7 +19,7 @@ static void check(const struct incident *i, const char *line, const char *first)
 	cleanup(strbuf_done) struct strbuf out = {}, report = {};
 	const char *rest;
 
-	render_incident_line(&out, i, &style);
+	render_incident_line(&out, i, &columns, &style);
 	assert_string_equal(strbuf_str(&out), line);
 	render_incident(&report, i, 5, &style);
 	rest = strstr(strbuf_str(&report), "\n  signs:");
@@ -27,7 +28,7 @@ static void check(const struct incident *i, const char *line, const char *first)
 	assert_string_equal(strbuf_str(&report), first);
 }
 
-static void check_machine(const struct incident *i, const char *expected)
+static void check_text(const struct incident *i, const char *expected)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
 
@@ -66,11 +67,11 @@ TEST(pressure)
 	      "event:1  memory was short for 10 s, from 2025-11-22 03:14:15Z");
 	/* The swap of the machine then. */
 	i.during = &then;
-	check_machine(&i, "; swap - of -\n");
+	check_text(&i, "; swap - of -\n");
 	set_swap(&then.system.meminfo, 0);
-	check_machine(&i, "; no swap\n");
+	check_text(&i, "; no swap\n");
 	set_swap(&then.system.meminfo, 1 << 20);
-	check_machine(&i, "; swap 0 of 1.00 MiB\n");
+	check_text(&i, "; swap 0 of 1.00 MiB\n");
 }
 
 /* A counter that is lower than before belongs to another cgroup of that name. */
@@ -111,12 +112,139 @@ TEST(equal_kills)
 	for (size_t n = 0; n < ARRAY_SIZE(end); n++) {
 		cleanup(strbuf_done) struct strbuf out = {};
 
-		render_incident_line(&out, &i, &style);
+		render_incident_line(&out, &i, &columns, &style);
 		assert_memory_equal(strbuf_str(&out), line, sizeof(line) - 1);
 		assert_string_equal(strbuf_str(&out) + sizeof(line) - 1, end[n]);
 		i.equal_since_ms = BEGAN - 4 * 60 * 60000;
 		i.equal_missed = 7;
 	}
+}
+
+/* The list at a width and in a time zone: its heading is above its values, and no note is cut. */
+TEST(list)
+{
+	static struct event_record event[3];
+	static const struct {
+		unsigned width;
+		const char *zone, *expected;
+	} cases[] = {
+		{0, "XXX-1",
+		 "EVENT  WHEN                       LIMIT OF           PID        HELD  CGROUP           "
+		 "     NAME\n"
+		 "    1  2025-11-22 04:14:15+01:00  memcg             4321           -  app.service      "
+		 "     tail, 21 kills from 03:51 to 04:14\n"
+		 "    2  2025-11-22 04:14:15+01:00  memcg             4321           -  "
+		 "database-i…f-the-pod  a-longer-name, 9 processes killed as a group\n"
+		 "    3  2025-11-22 04:14:15+01:00  memcg             4321           -  web              "
+		 "     a-longer-name\n"},
+		{80, "UTC",
+		 "EVENT  WHEN                  LIMIT OF           PID        HELD  NAME\n"
+		 "    1  2025-11-22 03:14:15Z  memcg             4321           -  tail\n"
+		 "       21 kills from 02:51 to 03:14\n"
+		 "    2  2025-11-22 03:14:15Z  memcg             4321           -  a-longer-name\n"
+		 "       9 processes killed as a group\n"
+		 "    3  2025-11-22 03:14:15Z  memcg             4321           -  a-longer-name\n"},
+		{102, "UTC",
+		 "EVENT  WHEN                  LIMIT OF           PID        HELD  NAME\n"
+		 "    1  2025-11-22 03:14:15Z  memcg             4321           -  tail, 21 kills "
+		 "from 02:51 to 03:14\n"
+		 "    2  2025-11-22 03:14:15Z  memcg             4321           -  a-longer-name\n"
+		 "       9 processes killed as a group\n"
+		 "    3  2025-11-22 03:14:15Z  memcg             4321           -  a-longer-name\n"},
+	};
+
+	for (size_t n = 0; n < ARRAY_SIZE(event); n++) {
+		event[n].time_ms = BEGAN;
+		event_set(&event[n], EVENT_KIND, EVENT_OOM_KILL);
+		event_set(&event[n], EVENT_PID, 4321);
+		event_set_text(&event[n], EVENT_CONSTRAINT, "memcg");
+		event_set_text(&event[n], EVENT_CGROUP, "/system.slice/web");
+		event_set_text(&event[n], EVENT_NAME, n ? "a-longer-name" : "tail");
+	}
+	event_set_text(&event[0], EVENT_UNIT, "app.service");
+	event_set_text(&event[1], EVENT_UNIT, "kubelet.service");
+	event_set_text(&event[1], EVENT_POD, "database-is-the-name-of-the-pod");
+	for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
+		const struct table_style at = {.header = true, .width = cases[c].width};
+		cleanup(strbuf_done) struct strbuf out = {};
+		struct incident_columns list;
+
+		setenv("TZ", cases[c].zone, 1);
+		tzset();
+		list = incident_columns(strcmp(cases[c].zone, "UTC") == 0 ? 20 : 25, &at);
+		render_incident_heading(&out, &list, &at);
+		for (size_t n = 0; n < ARRAY_SIZE(event); n++) {
+			const struct incident i = {.number = (unsigned)n + 1,
+						   .event = &event[n],
+						   .equal_kills = n == 0 ? 21 : 0,
+						   .equal_since_ms = BEGAN - 23 * 60000,
+						   .group_kills = n == 1 ? 9 : 0};
+
+			render_incident_line(&out, &i, &list, &at);
+		}
+		assert_string_equal(strbuf_str(&out), cases[c].expected);
+	}
+}
+
+/* The table of a kill may be left out without a kill before it. */
+TEST(left_out)
+{
+	static struct event_record event = {.time_ms = BEGAN};
+	static struct snapshot then = {.time_ms = BEGAN - 1};
+	struct incident i = {.number = 1, .event = &event, .group_kills = 3};
+
+	event_set(&event, EVENT_KIND, EVENT_OOM_KILL);
+	event_set(&event, EVENT_LISTED, 1);
+	check_text(&i, "\n  killed as a group: 3 processes, of which this one was the first\n");
+	check_text(&i, "\n  of the same burst as the kill before: the victim alone was read\n");
+	event_set(&event, EVENT_LISTED, 12);
+	check_text(&i, "\n  12 processes were read in the kernel at that moment, in 0.0 ms; the "
+		       "table of this kill was not recorded\n");
+	i.during = &then;
+	check_text(&i, "; the table of this kill was not recorded: kills had used up their room in "
+		       "the recording\n");
+	then.time_ms = BEGAN + 1;
+	event_set(&event, EVENT_LATE, 1);
+	then.collection.earlier = 5; /* of another kill */
+	check_text(&i, "; the table of this kill was not recorded: a later snapshot was recorded "
+		       "before it; others were not read: the time was over\n");
+}
+
+static void check_next(const struct incident *i, const char *dir, bool usual, const char *expected)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+
+	render_incident_next(&out, i, dir, usual);
+	assert_string_equal(strbuf_str(&out), expected);
+}
+
+/* Commands that a shell takes as they are, at most 80 columns wide where names have room. */
+TEST(next)
+{
+	static struct event_record event = {.time_ms = BEGAN};
+	static struct snapshot then = {.time_ms = BEGAN};
+	struct incident i = {.number = 2, .event = &event};
+
+	check_next(&i, "/r", false, "");
+	i.during = &then;
+	check_next(&i, "/r", false, "next: zmem-bpf top --replay /r --at event:2\n");
+	event_set_text(&event, EVENT_ID, "20251122T031415Z-1");
+	i.grew_known[INCIDENT_MINUTE] = i.grew_known[INCIDENT_RECORDED] = true;
+	i.recorded_ms = 90000;
+	check_next(
+		&i, "/var/lib/zmem-bpf", true,
+		"next: zmem-bpf top --replay /var/lib/zmem-bpf --at event:20251122T031415Z-1\n"
+		"      zmem-bpf diff --from 2025-11-22T03:12:45Z --to event:20251122T031415Z-1\n");
+	i.grew_known[INCIDENT_RECORDED] = false;
+	check_next(
+		&i, "/var/lib/recording", false,
+		"next: zmem-bpf top --replay /var/lib/recording --at event:20251122T031415Z-1\n"
+		"      zmem-bpf diff /var/lib/recording --from 2025-11-22T03:13:15Z --to event:2\n");
+	check_next(&i, "/a b", false, "");
+	event_set_text(&event, EVENT_ID, "$(x)");
+	check_next(&i, "r", true,
+		   "next: zmem-bpf top --replay r --at event:2\n"
+		   "      zmem-bpf diff --from 2025-11-22T03:13:15Z --to event:2\n");
 }
 
 /* Kills of one call are a group, also if all processes were read twice; else those of a burst. */
@@ -168,13 +296,13 @@ TEST(unread)
 	then.collection.seen = 902;
 	/* As an older version recorded it. */
 	check_json(&i, "\"processes_unread\":null");
-	check_machine(&i, "; 2 had no room; others were not read: the time was over\n");
+	check_text(&i, "; 2 had no room; others were not read: the time was over\n");
 	then.collection.not_seen = 102;
 	check_json(&i, "\"processes_unread\":null");
-	check_machine(&i, "; more than 100 others were not read: the time was over\n");
+	check_text(&i, "; more than 100 others were not read: the time was over\n");
 	then.collection.not_seen_known = true;
 	check_json(&i, "\"processes_unread\":100");
-	check_machine(&i, "; 100 others were not read: the time was over\n");
+	check_text(&i, "; 100 others were not read: the time was over\n");
 }
 
 /* ---- all of it, to the byte ---- */
@@ -202,8 +330,9 @@ static struct event_record *make_event(enum event_kind kind, uint64_t add)
 static void put(struct strbuf *out, struct incidents_json *json, const struct incident *i)
 {
 	render_incidents_json(json, i);
-	render_incident_line(out, i, &style);
+	render_incident_line(out, i, &columns, &style);
 	render_incident(out, i, 2, &style);
+	render_incident_next(out, i, "/r", false);
 }
 
 TEST(document)
@@ -275,6 +404,7 @@ TEST(document)
 	render_incidents_json_begin(&json);
 	for (size_t n = 0; n < ARRAY_SIZE(event); n++) {
 		i.event = event[n];
+		i.group_kills = n ? 0 : 3;
 		i.end = n == 2 ? event[n] : NULL;
 		json.html = n == 1;
 		put(&out, &json, &i);
