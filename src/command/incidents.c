@@ -774,6 +774,48 @@ static int page_moments(struct page *p)
 	return 0;
 }
 
+/* Whether the range has events, and none of its snapshots can be read. */
+static bool has_only_events(struct incidents *s)
+{
+	struct recording_reader *r = s->replay.reader;
+	const struct snapshot *snapshot;
+	char why[RECORDING_REASON];
+	bool events = false;
+
+	for (size_t i = 0; i < s->replay.frames; i++) {
+		int64_t time_ms = recording_reader_time(r, i);
+
+		if (time_ms < s->range.first_ms || time_ms > s->range.last_ms)
+			continue;
+		if (recording_reader_frame(r, i, &snapshot, why) == 0)
+			return false;
+		if (recording_reader_lost(r, i))
+			replay_note_lost(&s->replay, s->options->quiet, why);
+	}
+	for (size_t i = 0; !events && i < recording_reader_info(r)->events; i++)
+		events = in_range(s, i);
+	return events;
+}
+
+/* The page without snapshots. */
+static int show_events_page(struct incidents *s)
+{
+	const struct snapshot snapshot = {};
+	const struct field_list columns = {};
+	const struct result result = {.snapshot = &snapshot};
+	struct table_style style = output_style(s->options, false, 0);
+	struct strbuf *out = &s->out.buf;
+	int r;
+
+	style.columns = &columns;
+	render_past_page_begin(out, &result, &style);
+	strbuf_puts(out, "{\"points\":[],\n\"incidents\":");
+	r = put_events(s, true, page_has_event);
+	strbuf_puts(out, ",\"moments\":[]}\n");
+	render_past_page_end(out);
+	return r;
+}
+
 static int show_html(struct incidents *s)
 {
 	cleanup(page_done) struct page p = {
@@ -784,6 +826,8 @@ static int show_html(struct incidents *s)
 	struct result result;
 	int r;
 
+	if (has_only_events(s))
+		return show_events_page(s);
 	p.options.replay = s->replay.path;
 	p.options.at = NULL;
 	p.options.top = 0;

@@ -18,6 +18,8 @@
 #define MAPS_PERCENT 80
 /* As ps_mem and lsof write it. */
 #define DELETED_MARK " (deleted)"
+/* In a recording, at the moment of an OOM kill. */
+#define KILLED_MARK " (killed)"
 
 static struct cell cell_change(const struct table *t, const struct field *c, bool known, int64_t by)
 {
@@ -54,11 +56,20 @@ static struct cell cell_of_user(const struct table *t, const struct field *f,
 	return cell_text(f->group(p));
 }
 
+/* Of the name; NULL: it has none. */
+static const char *mark_of(const struct table *t, const struct process *p)
+{
+	if (t->r->killed && p->pid == t->r->killed && p->kind != PROCESS_SUM)
+		return KILLED_MARK;
+	return p->exe == EXE_DELETED ? DELETED_MARK : NULL;
+}
+
 static struct cell cell_of_row(struct table *t, const struct field *f, const struct row *r)
 {
 	const struct process *p = r->process;
 	struct value v = field_value(f, r, t->r->snapshot);
 	struct cell cell;
+	const char *mark;
 
 	if (field_is_counter(f)) {
 		cell = cell_of_counter(t, f, v, r->partial);
@@ -89,9 +100,10 @@ static struct cell cell_of_row(struct table *t, const struct field *f, const str
 	}
 	if (f->needs & NEEDS_USER)
 		return cell_of_user(t, f, p);
-	if (v.known && p->exe == EXE_DELETED && f->needs & NEEDS_PROGRAM) {
-		snprintf(t->marked_name, sizeof(t->marked_name), "%.*s" DELETED_MARK,
-			 (int)(sizeof(t->marked_name) - sizeof(DELETED_MARK)), v.text);
+	mark = v.known && f->needs & NEEDS_PROGRAM ? mark_of(t, p) : NULL;
+	if (mark) {
+		snprintf(t->marked_name, sizeof(t->marked_name), "%.*s%s",
+			 (int)(sizeof(t->marked_name) - strlen(mark) - 1), v.text, mark);
 		v.text = t->marked_name;
 	}
 	return cell_of_value(f, v);

@@ -15,7 +15,7 @@ struct table {
 	const struct field *marked; /* its heading is highlighted; NULL: none */
 
 	struct grid grid;
-	char marked_name[1024]; /* of the current row: "ssh (deleted)" */
+	char marked_name[1024]; /* of the current row: "ssh (deleted)", "tail (killed)" */
 };
 
 /* Prepares the grid. Widths from an earlier call only grow. */

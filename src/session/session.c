@@ -345,9 +345,30 @@ int session_begin(struct session *s)
 	return report_collected(s, collector_begin(&s->collector, &s->query));
 }
 
+/* The victim, if the frame that is shown is the moment of a kill. */
+static pid_t killed_then(const struct session *s)
+{
+	struct recording_reader *reader = s->replay.reader;
+	size_t events = reader ? recording_reader_info(reader)->events : 0, frame;
+	cleanup_free struct event_record *e = events ? calloc(1, sizeof(*e)) : NULL;
+	char why[RECORDING_REASON];
+
+	for (size_t i = 0; e && i < events; i++) {
+		if (recording_reader_event_frame(reader, i) + 1 == s->replay.frame &&
+		    replay_event_frame(&s->replay, i, &frame) && frame + 1 == s->replay.frame &&
+		    recording_reader_event(reader, i, e, why) == 0 &&
+		    event_number(e, EVENT_KIND) == EVENT_OOM_KILL)
+			return (pid_t)event_number(e, EVENT_PID);
+	}
+	return 0;
+}
+
 int session_collect(struct session *s, struct result *ret)
 {
-	return report_collected(s, collector_collect(&s->collector, &s->query, ret));
+	int r = report_collected(s, collector_collect(&s->collector, &s->query, ret));
+
+	ret->killed = killed_then(s);
+	return r;
 }
 
 int session_requery(struct session *s, bool filter_changed, struct result *ret)
@@ -356,6 +377,7 @@ int session_requery(struct session *s, bool filter_changed, struct result *ret)
 
 	if (r < 0 && r != -E2BIG)
 		return log_errno(r, "making rows");
+	ret->killed = killed_then(s);
 	return report_collected(s, r);
 }
 

@@ -148,6 +148,31 @@ def check_widths(page, _pids):
     same("every control has a name", unnamed, [])
 
 
+def spoil(kept, other):
+    """A copy in which no snapshot can be read; its events are whole."""
+    with open(kept, "rb") as file:
+        data = bytearray(file.read())
+    at = int.from_bytes(data[12:16], "little")
+    while data[at:at + 4] == b"PART":
+        if data[at + 4] in (1, 2):
+            data[at + 40] ^= 255
+        at += 32 + int.from_bytes(data[at + 8:at + 12], "little")
+    with open(other, "wb") as file:
+        file.write(data)
+
+
+def check_bare(page, pids):
+    page.open()
+    same("no snapshot: the console is empty", page.browser.console, [])
+    same("no snapshot: it says so", page.note(), "no snapshot is readable")
+    texts = page.is_("[...document.querySelectorAll('#events button')].map(e => e.textContent)")
+    result([pid for pid in reversed(pids) if any("PID %d," % pid in text for text in texts)] == list(reversed(pids)),
+           "no snapshot: the kills", texts)
+    same("no snapshot: no slider", page.is_("document.querySelector('#moment').getClientRects().length"), 0)
+    page.is_("document.querySelectorAll('#events button')[1].click()")
+    same("no snapshot: a kill is chosen", page.is_("document.querySelectorAll('#events button')[1].getAttribute('aria-pressed')"), "true")
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-page") as group:
         if not browser.find_chromium() or not group:
@@ -158,8 +183,14 @@ def main():
         said = subprocess.run((PROGRAM, "incidents", kept, "-F", "html", "--output", path), check=False)
         same("the page is written", said.returncode, 0)
         page = Page(path, kept)
+        spoil(kept, directory + "/bare.zmem")
+        subprocess.run((PROGRAM, "incidents", directory + "/bare.zmem", "-F", "html", "--output", directory + "/bare.html", "-q"),
+                       check=False)
         try:
             run_checks((check_events, check_moments, check_widths), page, pids)
+            page.path = directory + "/bare.html"
+            page.browser.forget()
+            run_checks((check_bare,), page, pids)
         finally:
             page.browser.close()
     return exit_code()

@@ -29,6 +29,9 @@ while data[at:at + 4] == b"PART":
 at = frames[int(frame)]
 if how == "zeros":
     data = bytes(len(data))
+elif how == "every":
+    for at in frames:
+        data[at + 40] ^= 255
 elif how == "cut":
     data = data[:at + 40]
 else:
@@ -80,6 +83,24 @@ one_in_the_middle payload 1 2 10 4 no
 a_segment_of_zeros zeros 2 0 8 0 yes
 a_segment_that_is_cut cut 2 2 10 3 yes
 END
+
+# A time before the end of the recording is the same one for each command.
+zmem --replay "$whole" --at -11s -J
+equal 'a time before the end: the snapshot' "$(jq .timestamp_ms "$TMP/out")" $(((start + 22) * 1000))
+zmem incidents "$whole" --at -11s -J
+equal 'a time before the end: the event' "$(jq -c '[.events[].time_ms]' "$TMP/out")" "[$(((start + 22) * 1000))]"
+
+# ---- events without a snapshot that can be read: the page has them ----
+
+hurt every 2
+rm "$hurt/0000000001.zmem" "$hurt/0000000003.zmem"
+shows 'no snapshot is readable: the page' 1 incidents "$hurt" -F html
+check 'no snapshot is readable: its events' "$PYTHON" - "$TMP/out" <<'END'
+import json, re, sys
+recording = json.loads(re.search('<script type="application/json" id="recording">(.*?)</script>', open(sys.argv[1]).read(), re.S)[1])
+sys.exit(recording["points"] + recording["moments"] != [] or [e["victim"]["name"] for e in recording["incidents"]["events"]] != ["victim"] * 4)
+END
+refused 'no snapshot is readable, and no event in this time: the page' 1 'corrupt' incidents "$hurt" -F html --since 2100-01-01
 
 # ---- only when nothing can be shown, it is an error ----
 

@@ -7,7 +7,8 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** The time of day, with the date if the recording has several days. */
 function momentText(ms) {
-	const long = past.points[past.points.length - 1].time_ms - past.points[0].time_ms > DAY_MS / 2;
+	const all = past.points.length ? past.points : past.incidents.events;
+	const long = all[all.length - 1].time_ms - all[0].time_ms > DAY_MS / 2;
 
 	return long ? timeText(ms) : timeText(ms).slice(11);
 }
@@ -58,13 +59,17 @@ function chooseKinds(doc) {
 function choose(at, event = null) {
 	past.at = at;
 	past.event = event;
+	showEvents();
+	if (!past.moments.length) {
+		byId('past-state').textContent = 'no snapshot is readable';
+		return;
+	}
 	byId('moment').value = at;
 	byId('moment').setAttribute('aria-valuetext', timeText(past.moments[at].timestamp_ms));
 	byId('past-state').textContent = `snapshot of ${timeText(past.moments[at].timestamp_ms)}` +
 		(chooseKinds(past.moments[at]) ? ', without PSS: the map has RSS and swap, and counts shared pages for each process' : '');
 	show(past.moments[at]);
 	showCharts();
-	showEvents();
 }
 
 /** Memory was short: for how long, the signs of it, and how little was left. */
@@ -138,6 +143,7 @@ charts.begin = span => momentText(span.start);
 charts.end = span => momentText(span.end);
 charts.last = 'at the end';
 byId('moment').max = past.moments.length - 1;
+byId('moment').parentElement.hidden = !past.moments.length;
 byId('moment').addEventListener('input', e => choose(Number(e.target.value)));
 byId('past').addEventListener('click', e => {
 	const chart = e.target.closest('svg');
