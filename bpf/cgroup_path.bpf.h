@@ -54,7 +54,7 @@ static __always_inline bool path_begin(__u64 css_set, struct path_walk *w)
 }
 
 /*
- * Goes to the next word. Returns false at the end: at the root, whose name is no part of the path,
+ * Goes to the next word. Returns false at the end: at the root: its name is no part of the path,
  * or beyond the bounds.
  */
 static __always_inline bool path_next(struct path_walk *w)

@@ -120,7 +120,7 @@ static __noinline int append_names(struct zmem_files *v, __u64 inode, __u32 at)
 
 /*
  * True if a page is dirty: the first mark of the tree's root (PAGECACHE_TAG_DIRTY), or PG_dirty of
- * the only page. The list of marks of a tree without nodes is in flags whose place differs.
+ * the only page. The list of marks of a tree without nodes is in flags at a place that differs.
  */
 static __noinline bool is_dirty(__u64 inode)
 {

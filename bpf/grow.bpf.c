@@ -97,7 +97,7 @@ struct {
 	__type(value, struct zmem_grow_cpu);
 } on_cpu SEC(".maps");
 
-/* Processes whose children and new address spaces are targets, by tgid. */
+/* Processes with children and new address spaces that are targets, by tgid. */
 struct process {
 	__u64 start; /* tells a later process with the same number */
 	__s32 pid;

@@ -2,7 +2,7 @@
 /*
  * tp_btf/mark_victim: the exact counters of every process at the moment of an OOM kill.
  *
- * The kernel has chosen the victim, whose memory is still whole, and holds task_lock() of it, a
+ * The kernel has chosen the victim, which still has its memory, and holds task_lock() of it, a
  * spinlock. Nothing here takes a lock. The list of processes is protected by RCU, which a program
  * on a tracepoint holds, and it is walked from the leader of the current task, which is on the list
  * while one of its threads lives.
@@ -83,7 +83,7 @@ struct oom_walk {
 	__u64 first;  /* where the walk began */
 	__u64 victim; /* its leader; of a search 0 until it is found */
 	__u64 deadline;
-	__u64 limit;   /* the css of the cgroup whose processes come first; 0: none */
+	__u64 limit;   /* the css of the cgroup with the processes that come first; 0: none */
 	__u64 css_set; /* of the process before */
 	__u32 inside;  /* whether that one is in the cgroup */
 	__u32 turn;    /* enum oom_turn */
@@ -279,7 +279,7 @@ static __always_inline long find_step(struct oom_walk *w)
 	return next_node(w);
 }
 
-/* Whether the process is in the cgroup whose limit was reached. Neighbours are mostly alike. */
+/* Whether the process is in the cgroup that reached its limit. Neighbours are mostly alike. */
 static __always_inline bool is_inside(struct oom_walk *w, const struct task_struct *leader)
 {
 	__u64 css_set;
@@ -624,7 +624,8 @@ static __always_inline void write_limits(struct oom_scratch *s, const struct oom
 
 /* ---- a kill ---- */
 
-/* The cgroup of the thread whose memory is read; an exited leader may be left behind in another. */
+/* The cgroup of the thread with the memory that is read; an exited leader may be left behind in
+ * another. */
 static __always_inline void read_cgroups(struct oom_scratch *s, __u64 victim,
 					 const struct oom_state *st)
 {

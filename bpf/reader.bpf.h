@@ -37,7 +37,7 @@ static __always_inline bool reader_asks(void)
 
 /*
  * Returns 1 if the reader requests this process, by the bits of union zmem_question. Probe reads
- * take room in the frame. So with them it is no part of its caller, whose frame stays on the stack
+ * take room in the frame. So with them it is no part of its caller: that frame stays on the stack
  * during the deepest calls.
  */
 probe_function int is_wanted(__u64 bits, __u64 leader)

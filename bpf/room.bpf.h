@@ -5,7 +5,7 @@
  * stack through each path of calls (bpf_compute_subprog_arg_access(), kernel/bpf/liveness.c), which
  * takes longer than all else. It does not follow a pointer to a value of a map.
  *
- * A program defines struct room, whose first member is a struct room_head. A visit takes a room
+ * A program defines struct room; its first member is a struct room_head. A visit takes a room
  * and gives it back before it returns. Each CPU has two rooms, one for root and one for others:
  * readers of a pin cannot take the room of root. A visit that was preempted keeps its room. The
  * next visit on that CPU then finds none and is repeated: its program returns ROOM_RETRY, and

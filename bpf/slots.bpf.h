@@ -30,7 +30,7 @@
 #define ZSWAP_TREE_BITS 14 /* SWAP_ADDRESS_SPACE_SHIFT */
 #define XA_LEVELS	8
 
-/* The offset in a swap entry, whose type is SWAP_TYPE(). */
+/* The offset in a swap entry; its type is SWAP_TYPE(). */
 #if defined(__TARGET_ARCH_x86)
 #define SWAP_OFFSET(entry) (~(entry) << 5 >> 14)
 #else

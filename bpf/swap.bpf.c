@@ -154,7 +154,7 @@ static __always_inline __u64 find_queue(const struct zmem_swap *s)
 /*
  * mm/swapfile.c defines the wait queue (proc_poll_wait) and the head of the list of swap devices
  * (swap_active_head) as static variables with a value, so the linker puts both close together. The
- * head is known by what it leads to: a swap_info_struct whose node points back.
+ * head is known by what it leads to: a swap_info_struct with a node that points back.
  */
 static long find_head(__u32 turn, void *unused)
 {
@@ -252,7 +252,7 @@ static __always_inline __u64 memory_of(__u64 task)
 	return mm ? mm_identity(mm, kget(t, self_exec_id)) : 0;
 }
 
-/* A process whose leader has exited lives on in other threads. */
+/* A process with an exited leader lives on in other threads. */
 static __noinline __u64 task_with_mm(__u64 leader)
 {
 	return kaddr(kcast(struct task_struct, leader), mm) ? leader : find_mm_thread(leader, 0);

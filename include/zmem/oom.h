@@ -5,7 +5,7 @@
  * ZMEM_OOM_EPISODE_NS a record of every other process, then an end. A program on the tracepoint
  * signal_generate hands over signals, in the same ring.
  *
- * Other processes are read in this order: those of the cgroup whose limit was reached, those that
+ * Other processes are read in this order: those of the cgroup that reached its limit, those that
  * were large in the last snapshot, the rest. Those for which there is no time are listed.
  */
 #ifndef ZMEM_OOM_H
@@ -108,7 +108,7 @@ struct zmem_oom_limits {
 	__u32 call;
 	__u32 constraint; /* enum zmem_oom_constraint */
 	__s32 order;	  /* of the allocation: 2^order pages. -1: SysRq */
-	__u32 at;	  /* the level whose limit was reached; ZMEM_OOM_NOWHERE: none of these */
+	__u32 at;	  /* the level that reached its limit; ZMEM_OOM_NOWHERE: none of these */
 	__u32 v2;
 	__u32 count;
 	/* From the victim's own one up to the root. The message ends with the last one. */

@@ -31,7 +31,7 @@
 #define ZMEM_PIN_TEXT_(n) #n
 #define ZMEM_PIN_TEXT(n)  ZMEM_PIN_TEXT_(n)
 #define ZMEM_PIN_PLACE	  "/run/zmem-bpf/" ZMEM_PIN_TEXT(ZMEM_RECORD_VERSION) "/"
-#define ZMEM_VISITS_MAX	  512 /* of a process whose pages are too many for one visit */
+#define ZMEM_VISITS_MAX	  512 /* of a process with too many pages for one visit */
 
 struct zmem_pin {
 	int fd;

@@ -11,7 +11,7 @@
 struct packed {
 	const unsigned char *data; /* as they are, or a frame of zstd */
 	size_t size;
-	const struct packed *base; /* whose contents the frame refers to, or NULL */
+	const struct packed *base; /* the frame refers to its contents, or NULL */
 	bool plain;
 };
 

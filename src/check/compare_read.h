@@ -8,7 +8,7 @@
 #include "query/filter.h"
 #include "source/source.h"
 
-/* A process whose PSS from the kernel differs from smaps_rollup. */
+/* A process with a PSS from the kernel that differs from smaps_rollup. */
 struct check_difference {
 	pid_t pid;
 	bool execed; /* it executed another program meanwhile; there are no values */
@@ -47,8 +47,8 @@ struct compare_reading {
 struct compare_reader {
 	struct check *check;
 	struct comparison *comparison;
-	size_t left;		    /* the number of unsettled rows */
-	size_t referees;	    /* processes whose smaps_rollup was read in the first round */
+	size_t left;	 /* the number of unsettled rows */
+	size_t referees; /* processes with a smaps_rollup that was read in the first round */
 	unsigned char *with_rollup; /* by row of the comparison: read its smaps_rollup */
 	bool verifies;		    /* of --verify: compare_verify() judges the rows */
 	/* By unsettled row; the last two are for the pool. */

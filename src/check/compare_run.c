@@ -116,7 +116,7 @@ static counter_mask measured(const struct snapshot *s)
 	return have;
 }
 
-/* Chooses the rows whose smaps_rollup is read; others have no cells for it. */
+/* Chooses the rows of which smaps_rollup is read; others have no cells for it. */
 static int choose_rollups(struct check *c, const struct compare_run *run,
 			  unsigned char *with_rollup)
 {
@@ -179,7 +179,7 @@ int compare_run(struct check *c, const struct filter *f, struct compare_run *ret
 
 /* ---- --verify ---- */
 
-/* Drops this process, whose values always move. Returns the number of rows left. */
+/* Drops this process: its values always move. Returns the number of rows left. */
 static size_t drop_self(struct check *c, struct process **rows, size_t count)
 {
 	size_t left = 0;
@@ -310,7 +310,8 @@ static void count_left_out(struct check *c)
 	}
 }
 
-/* Moves rows whose smaps_rollup differs from the snapshot to the front. *ret_left: how many. */
+/* Moves rows with a smaps_rollup that differs from the snapshot to the front. *ret_left: how many.
+ */
 static int compare_snapshot(struct check *c, struct process **row, size_t count, size_t *ret_left)
 {
 	struct cross_check *check = &c->snapshot->collection.cross_check;

@@ -21,7 +21,7 @@ struct maps_read {
 struct maps_request {
 	enum map_rows rows;
 	const struct field *group; /* of MAP_ROWS_KINDS; the processes must have its names */
-	struct pattern *mapping;   /* only mappings whose name matches; NULL: all */
+	struct pattern *mapping;   /* only mappings with a name that matches; NULL: all */
 };
 
 /*

@@ -209,7 +209,7 @@ static void drop_refused(struct oom_moment *m, const struct collector *c, pid_t 
 	s->count = kept;
 }
 
-/* ---- whose limit ---- */
+/* ---- which limit ---- */
 
 /* The path of a level, from the root of the hierarchy: of the memory cgroup without its last names.
  */
@@ -313,7 +313,7 @@ static bool was_out(const struct oom_moment *m, const struct collector *c, const
 
 /*
  * Without the call and a line of the log: the lowest cgroup above the victim that was out of memory
- * is the one whose limit was reached (memory.events of v2). If there is none, it was the machine, a
+ * is the one that reached its limit (memory.events of v2). If there is none, it was the machine, a
  * cpuset or a memory policy, and stays unknown. So it does if the lowest ones were not read or are
  * not known, because the event is counted in all cgroups above.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Chooses the processes whose smaps_rollup is read, and checks what came from the kernel by it;
+ * Chooses the processes of which smaps_rollup is read, and checks what came from the kernel by it;
  * src/enrich reads it.
  */
 #include "collect/pss_read.h"
@@ -106,7 +106,7 @@ static bool may_read(const struct collector *c, const struct process *p)
 		(rollup_is_cheap(p) || c->no_slots || (c->swap && swap_source_refusal(c->swap))));
 }
 
-/* A process whose smaps_rollup cannot be read keeps its values. */
+/* A process keeps its values if its smaps_rollup cannot be read. */
 static int read_shared_swap(struct collector *c, struct batch *b)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);

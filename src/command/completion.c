@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * zmem-bpf completion bash|zsh|fields, which the build runs: prints the tables of commands, options
- * and columns for a shell, whose functions in src/dist/completion read them; or the fields of rows,
+ * and columns for a shell: its functions in src/dist/completion read them; or the fields of rows,
  * of which src/dist/documents.py makes schemas and a manual page.
  */
 #include <ctype.h>

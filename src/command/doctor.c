@@ -581,10 +581,10 @@ static void add_recorder(struct doctor *d)
 			"processes; serve counts kills");
 	oom_watch_close(oom);
 	if (log >= 0)
-		add_row(&d->watched, "kernel log", WORKS, "tells whose limit an OOM kill was for");
+		add_row(&d->watched, "kernel log", WORKS, "tells which limit an OOM kill was for");
 	else
 		add_row(&d->watched, "kernel log", FAILS,
-			"/dev/kmsg: %s: whose limit an OOM kill was for comes from memory.events "
+			"/dev/kmsg: %s: which limit an OOM kill was for comes from memory.events "
 			"of cgroup v2, if at all (run as root, or with CAP_SYSLOG)",
 			strerror(log_error));
 	if (log >= 0)

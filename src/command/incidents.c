@@ -185,7 +185,7 @@ static int read_before(struct incidents *s, size_t event_frame, int window)
 	       !clock_was_set(before, &s->during, window_ms);
 }
 
-/* The processes of the cgroup whose limit was reached, and of those below it. */
+/* The processes of the cgroup that reached its limit, and of those below it. */
 static int list_inside(const struct incidents *s, struct snapshot *of, struct process_list *ret)
 {
 	const char *limit = event_text(&s->event, EVENT_LIMIT_CGROUP);

@@ -36,7 +36,7 @@ struct containers {
 	size_t items;
 };
 
-/* ---- whose a container is ---- */
+/* ---- the owner of a container ---- */
 
 /* "/user.slice/user-1000.slice/…", also from within a cgroup namespace. */
 static uid_t user_of(const char *cgroup)
@@ -288,7 +288,7 @@ static void search_owners(struct container_reader *reader, struct container_sear
 
 /* ---- rows ---- */
 
-/* The name, or the beginning of the id, and whose it is. */
+/* The name, or the beginning of the id, and its owner. */
 static const char *own_name(struct arena *arena, const struct nameless *n)
 {
 	struct text_part id = {n->id, CONTAINER_ID_SHOWN};

@@ -104,7 +104,7 @@ void enrich_users(struct user_table *users, struct process_list *processes);
  * or a negative errno, as do the next three; a name that could not be read stays NULL.
  */
 int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct process_list *processes);
-/* Likewise of one process whose path below the memory controller is known. */
+/* Likewise of one process with a known path below the memory controller. */
 int enrich_cgroup_path(struct snapshot *s, struct process *p, const char *path);
 /*
  * Who reads files in homes of users, which may be on file systems that hang: helpers with the
@@ -117,11 +117,11 @@ struct container_reader {
 };
 
 /*
- * Sets container, pod and namespace of rows whose container has an id, from the files of engines
- * and of the kubelet below `root`; container_status says why a name is missing. Only engines of the
- * owner name a container: root, or the user who made its cgroup, whose uid stands behind the name.
- * `reader` reads files of users. `proc` has the mounts of cgroups. No file is read if no row has
- * such a container. Returns 0 or a negative errno.
+ * Sets container, pod and namespace of rows with a container that has an id, from the files of
+ * engines and of the kubelet below `root`; container_status says why a name is missing. Only
+ * engines of the owner name a container: root, or the user who made its cgroup; the uid stands
+ * behind the name. `reader` reads files of users. `proc` has the mounts of cgroups. No file is read
+ * if no row has such a container. Returns 0 or a negative errno.
  */
 int enrich_containers(struct container_reader *reader, const struct procfs *proc, const char *root,
 		      struct snapshot *s, struct process_list *processes);

@@ -104,7 +104,7 @@ static bool left_skips(const struct left_behind *l, const struct process *p, enu
 }
 
 /*
- * ---- users whose processes are in deep cgroups ----
+ * ---- users with processes in deep cgroups ----
  *
  * The kernel makes the path of a cgroup in a time that grows with the square of its levels: 15 ms
  * for 1,900 (kernfs_path_from_node_locked(), fs/kernfs/dir.c). Any user may have a thousand of

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * User names. passwd is read once. The name service is asked once for a uid that is not in passwd,
- * except by a static program, whose C library would load NSS modules of another system.
+ * except by a static program: its C library would load NSS modules of another system.
  */
 #include <errno.h>
 #include <pwd.h>

@@ -27,7 +27,7 @@ COLUMN(procs_change, "procs_change", "+-", GROWTH,
        value_signed(true, (int64_t)r->procs_after - (int64_t)r->procs_before), "of a group",
        .flags = FIELD_SUMS);
 JSON_KNOWN(missing, "missing_processes", AMOUNT, value_signed(true, r->missing),
-	   "processes whose value was not measured in one of the snapshots. They are in no sum");
+	   "processes without a measured value in one of the snapshots. They are in no sum");
 COLUMN(before, "before_bytes", "BEFORE", BYTES, value_bytes(group_change_has_before(r), r->before),
        "in the first snapshot", .flags = FIELD_SUMS);
 COLUMN(after, "after_bytes", "AFTER", BYTES, value_bytes(group_change_has_after(r), r->after),

@@ -26,7 +26,7 @@ enum field_type {
 	FIELD_BOOL,
 	FIELD_OBJECT,  /* of JSON alone: a row of another kind */
 	FIELD_ROWS,    /* likewise: rows of another kind */
-	FIELD_WORDS,   /* likewise: the words whose bits are set */
+	FIELD_WORDS,   /* likewise: the words with bits that are set */
 	FIELD_NUMBERS, /* a list of identifiers; rows are not sorted by it */
 };
 

@@ -187,7 +187,7 @@ JSON_FIELD(complete, "complete", BOOL, value_bool(r->unsure || !r->unlisted, !r-
 JSON_KNOWN(systems, "file_systems", AMOUNT, value_signed(true, r->systems), "that were visited");
 JSON_KNOWN(
 	unsure, "unsure", AMOUNT, value_signed(true, r->unsure),
-	"file systems whose list of files changed each time it was read: some of their files are "
+	"file systems with a list of files that changed each time it was read: some of their files are "
 	"missing");
 JSON_KNOWN(unlisted, "not_listed", WORDS, value_signed(true, r->unlisted),
 	   "kinds of files that are on no list of the kernel, and that this machine may have",

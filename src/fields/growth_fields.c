@@ -140,7 +140,7 @@ JSON_KNOWN(recently, "recent_us", AMOUNT, value_unsigned(true, r->recent_us),
 JSON_KNOWN(mode, "stacks_by", TEXT, value_text(growth_mode_name(r->mode)),
 	   "by tables of the programs or by frame pointers");
 ROWS(processes, "processes", &processes, struct growth_target, true, r->target, r->targets,
-     "those whose memory was counted", FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE);
+     "those with memory that was counted", FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE);
 JSON_KNOWN(no_room, "processes_without_room", AMOUNT, value_unsigned(true, r->no_room),
 	   "processes that could not be counted");
 static FIELDS(target, &field_start, &field_duration, &field_recently, &field_mode, &field_processes,
@@ -165,10 +165,11 @@ JSON_KNOWN(change_sum, "counter_change_bytes", CHANGE, value_signed(true, growth
 JSON_KNOWN(stacks_sum, "stacks_bytes", CHANGE, value_signed(true, growth_sum(r->accounted)),
 	   "the sum of net_bytes");
 JSON_KNOWN(lost, "lost_events", AMOUNT, value_unsigned(true, r->lost),
-	   "changes for whose stacks there was no room: later stacks stand for them, or none");
+	   "changes with stacks for which there was no room: later stacks stand for them, or none");
 JSON_KNOWN(events, "events", AMOUNT, value_unsigned(true, r->events), "all changes");
-JSON_KNOWN(sampled, "sampled_events", AMOUNT, value_unsigned(true, r->sampled),
-	   "changes whose stack was not taken: those of a random sample of pages stand for them");
+JSON_KNOWN(
+	sampled, "sampled_events", AMOUNT, value_unsigned(true, r->sampled),
+	"changes with a stack that was not taken: those of a random sample of pages stand for them");
 JSON_KNOWN(sampled_bytes, "sampled_bytes", CHANGE, value_signed(true, r->sampled_bytes),
 	   "the net bytes of changes without a stack, for which other stacks stand");
 JSON_KNOWN(each, "every_change", BOOL, value_bool(true, r->each),

@@ -25,7 +25,7 @@ JSON_FIELD(procs, "procs", AMOUNT, value_signed(true, r->procs_after), "its proc
 JSON_FIELD(held, "anon_swap_bytes", BYTES, value_bytes(true, r->after),
 	   "anonymous memory in RAM, and swap");
 JSON_FIELD(missing, "missing_processes", AMOUNT, value_signed(true, r->missing),
-	   "processes whose counters were not read");
+	   "processes with counters that were not read");
 static FIELDS(sizes, &field_group, &field_procs, &field_held, &field_missing);
 
 JSON_FIELD(before, "before_bytes", BYTES, value_bytes(true, r->before),
@@ -266,7 +266,7 @@ JSON_FIELD(
 JSON_FIELD(constraint_reason, "constraint_reason", TEXT,
 	   value_text(event_text(r, EVENT_CONSTRAINT) ? NULL : event_no_constraint(r)),
 	   "why the constraint is not known");
-NAME(limit_cgroup, "cgroup", LIMIT_CGROUP, "the cgroup whose limit was reached");
+NAME(limit_cgroup, "cgroup", LIMIT_CGROUP, "the cgroup that reached its limit");
 BYTES(limit, "limit_bytes", LIMIT, "of that cgroup, or of the victim's");
 NAME(id, "id", ID, "a name that it keeps, for --at event:ID. Null in recordings of older versions");
 NAME(owner, "limit_owner", LIMIT_OWNER,
@@ -340,7 +340,7 @@ OBJECT(grew, "grew", &grew, i, "the groups that had grown most over that time");
 	JSON_FIELD(name, json, OBJECT, value_row(i->during &&incident_is_of_cgroup(i) ? i : NULL), \
 		   help, .fields = &(all))
 INSIDE(held_inside, "largest_in_cgroup", largest_inside,
-       "the programs that held most in the cgroup whose limit was reached. Null if it is not known");
+       "the programs that held most in the cgroup that reached its limit. Null if it is not known");
 INSIDE(grown_inside, "grew_in_cgroup", grew_inside,
        "the programs of that cgroup that had grown most. Null if it is not known");
 ROWS(ram, "ram", &change_ram_fields, struct ram_change, i->ram.known, i->ram.item, i->ram.count,

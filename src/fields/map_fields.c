@@ -124,14 +124,14 @@ JSON_KNOWN(complete, "complete", BOOL,
 	   "true if only kernel threads and ended processes are missing");
 JSON_KNOWN(count, "processes", AMOUNT, value_unsigned(true, r->process_count),
 	   "processes that were chosen");
-STATUS(read, "read", OK, "processes whose mappings were read");
+STATUS(read, "read", OK, "processes with mappings that were read");
 STATUS(shared_mm, "shared_mm", SKIPPED,
        "processes that were not read, because another process with the same address space was");
 STATUS(gone, "gone", GONE, "processes that have ended");
 STATUS(denied, "denied", DENIED, "processes that may not be read");
 STATUS(timeout, "timeout", TIMEOUT, "processes that are stuck");
 STATUS(kernel_threads, "kernel_threads", KERNEL_THREAD, "they have no mappings");
-STATUS(unsupported, "unsupported", UNSUPPORTED, "processes whose smaps cannot be read here");
+STATUS(unsupported, "unsupported", UNSUPPORTED, "processes with a smaps that cannot be read here");
 static FIELDS(collection, &field_complete, &field_count, &field_read, &field_shared_mm, &field_gone,
 	      &field_denied, &field_timeout, &field_kernel_threads, &field_unsupported);
 

@@ -81,7 +81,7 @@ static FIELDS(user, &field_anon, &field_shmem);
 #undef ROW
 #define ROW const struct ram_part *r = row
 
-JSON_KNOWN(part_name, "name", TEXT, value_text(r->name), "what it is, or who allocated it");
+JSON_KNOWN(part_name, "name", TEXT, value_text(r->name), "what it is, or what allocated it");
 JSON_KNOWN(part_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "its size");
 static FIELDS(parts, &field_part_name, &field_part_bytes);
 
@@ -414,7 +414,7 @@ JSON_KNOWN(processes, "processes", AMOUNT, value_unsigned(true, r->processes),
 JSON_KNOWN(pss_missing, "pss_missing_processes", AMOUNT, value_unsigned(true, r->pss_missing),
 	   "processes without PSS among them");
 JSON_KNOWN(denied, "denied_processes", AMOUNT, value_unsigned(true, r->snapshot->collection.denied),
-	   "processes whose PSS the kernel denies. With hidepid they are in no sum");
+	   "processes with a PSS that the kernel denies. With hidepid they are in no sum");
 JSON_KNOWN(hidden, "hidden_processes", BOOL, value_bool(true, r->snapshot->collection.hidden),
 	   "true if /proc hides some processes: the residuals include their memory");
 static FIELDS(books, &field_pss_anon, &field_anon_residual, &field_pss_mapped,

@@ -33,7 +33,7 @@ int code_space_add(struct code_space *s, const struct image *image);
 const struct image *code_space_find(const struct code_space *s, uint64_t address);
 void code_space_done(struct code_space *s);
 
-/* An address whose function is wanted. */
+/* An address of which the function is wanted. */
 struct code_name {
 	uint64_t address;
 	uint64_t start;	  /* of the function that contains it */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Files with debugging symbols from the servers of DEBUGINFOD_URLS, by build id. Only for a user
- * who asks for it: the servers see which programs run here. libdebuginfod is loaded when needed. A
+ * what asks for it: the servers see which programs run here. libdebuginfod is loaded when needed. A
  * helper calls it: a server may take minutes to answer. The helper is the caller, without
  * capabilities.
  */

@@ -348,7 +348,8 @@ static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
 			    (struct touched_page){h->address, stack, (uint32_t)h->pages});
 }
 
-/* A change for whose stack the table has no room: its pages are left to those without a stack. */
+/* A change with a stack for which the table has no room: its pages are left to those without a
+ * stack. */
 static void count_unstored(struct grow *g, const struct zmem_grow_head *h)
 {
 	g->unstored++;

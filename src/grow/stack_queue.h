@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Changes whose stacks wait to be unwound. A helper unwinds many with one request: a request costs
- * more than a stack.
+ * Changes with stacks that wait to be unwound. A helper unwinds many with one request: a request
+ * costs more than a stack.
  */
 #ifndef ZMEM_GROW_STACK_QUEUE_H
 #define ZMEM_GROW_STACK_QUEUE_H

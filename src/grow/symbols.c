@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 
 #define FILE_MAX     ((off_t)4 << 30)
-#define CHECKED_MAX  ((off_t)1 << 30)	   /* of a file whose checksum decides */
+#define CHECKED_MAX  ((off_t)1 << 30)	   /* of a file with a checksum that decides */
 #define NAMES_MAX    (1u << 20)		   /* of the names of sections */
 #define UNPACKED_MAX ((uint64_t)256 << 20) /* of all compressed sections */
 #define HOLES	     16			   /* a file may be so many times as large as on the disk */

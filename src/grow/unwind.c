@@ -157,7 +157,7 @@ static int add_frame(Dwfl_Frame *frame, void *arg)
 
 /* ---- modules ---- */
 
-/* Reports each file where its first segment is, and memory whose code is known. */
+/* Reports each file where its first segment is, and memory with known code. */
 static void report(struct unwinder *u)
 {
 	const struct code_space *s = u->space;

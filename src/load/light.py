@@ -29,7 +29,7 @@ def main(name, skeleton, header, bytes_file):
         found.append(ESCAPE.sub(unescape, match.group(2)))
         return match.group(1) + (b"bytes" if len(found) == 1 else b"bytes + %d" % len(found[0])) + b";"
 
-    # They are in an assignment, or since bpftool 7.2 in an array, whose size the code uses.
+    # They are in an assignment, or since bpftool 7.2 in an array; the code uses its size.
     literal = rb'"((?:[^"\\]|\\.|\\\n)*)";'
     text = re.sub(rb"(opts\.(?:data|insns) = )\(void \*\)" + literal, take, text)
     text = re.sub(rb"static const char (opts_(?:data|insn)\[\])[^=]*= " + literal,

@@ -15,7 +15,7 @@
  *
  * The rest of MemTotal is "not accounted for": pages that the kernel, drivers, network buffers and
  * file systems allocated without a counter, also if processes map them, pages on CPUs' free lists,
- * swap cache that is not mapped, and lines of meminfo whose place is not known (struct
+ * swap cache that is not mapped, and lines of meminfo of which the place is not known (struct
  * meminfo_line). It is negative if counters lag (they are kept per CPU).
  */
 #ifndef ZMEM_MODEL_ACCOUNT_H

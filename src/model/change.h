@@ -11,7 +11,7 @@ struct group_change {
 	const struct process *process; /* the newer state of the one process; NULL: a group */
 	/* Without those that the other snapshot may lack: it was cut (snapshot_is_cut()). */
 	uint32_t procs_before, procs_after;
-	uint32_t known_before, known_after; /* those whose values are in the sums */
+	uint32_t known_before, known_after; /* those with values in the sums */
 	/*
 	 * Processes that lack one of the counters in a snapshot, or were not seen in it. None of
 	 * their values is in the sums, so that the difference of the sums is a change of memory

@@ -64,14 +64,15 @@ enum event_member {
 	EVENT_UNIT = 36,
 	EVENT_CONTAINER = 37,
 	EVENT_CONSTRAINT = 38, /* "none" (the machine), "memcg", "cpuset", "memory_policy" */
-	/* Whose limit was reached; where tasks waited, the cgroup that reached its limits most. */
+	/* The cgroup that reached its limit; where tasks waited, the one that reached its limits
+	   most. */
 	EVENT_LIMIT_CGROUP = 39,
 	EVENT_GFP = 40, /* the kind of the allocation that failed: "GFP_KERNEL" */
 	EVENT_CONTAINER_ID = 41,
 	EVENT_POD = 42,
 	EVENT_NAMESPACE = 43,	  /* of the pod */
 	EVENT_CGROUP_REASON = 44, /* why the victim's cgroup is not known */
-	/* Of a signal, whose receiver is the victim: */
+	/* Of a signal; its receiver is the victim: */
 	EVENT_SENDER_COMM = 45,
 	EVENT_SENDER_NAME = 46,
 	EVENT_SENDER_UNIT = 47,
@@ -86,8 +87,8 @@ enum event_member {
 	EVENT_SENDER_UID = 66,
 	EVENT_SIGNALS_MISSED = 67, /* signals before, which were only counted */
 	EVENT_CALL = 72,     /* kills of one call of oom_kill_process() have the same number */
-	EVENT_AT_LEVEL = 73, /* of its levels, the one whose limit was reached */
-	EVENT_V2 = 74,	     /* 1: cgroup v2, whose second limit is of swap alone */
+	EVENT_AT_LEVEL = 73, /* of its levels, the one that reached its limit */
+	EVENT_V2 = 74,	     /* 1: cgroup v2: its second limit is of swap alone */
 	EVENT_FILLED = 75,   /* processes in its frame with the values of the snapshot before */
 	/* What was charged to that cgroup right after the kill, bytes (memory.stat). */
 	EVENT_PART_ANON = 76,
@@ -168,7 +169,7 @@ static inline void event_set(struct event_record *e, enum event_member m, uint64
 void event_set_text(struct event_record *e, enum event_member m, const char *text);
 /* NULL if it is absent. */
 const char *event_text(const struct event_record *e, enum event_member m);
-/* The level whose limit was reached; NULL: none, or it is not known. */
+/* The level that reached its limit; NULL: none, or it is not known. */
 const struct event_level *event_level_at_limit(const struct event_record *e);
 /*
  * Whether two kills, one after the other, are of one group: of one call that killed or, where that
@@ -186,7 +187,7 @@ static inline uint64_t event_usage_of(const struct event_record *e, const struct
 {
 	return event_limit_is_memsw(e, l) ? l->swap_usage : l->usage;
 }
-/* Why it is not known whose limit was reached. */
+/* Why it is not known which limit was reached. */
 const char *event_no_constraint(const struct event_record *e);
 
 void event_encode(const struct event_record *e, struct strbuf *out);

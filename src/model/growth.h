@@ -24,7 +24,7 @@ struct growth_frame {
 	const char *module; /* the last component of its file; NULL: in no file */
 	uint64_t offset;    /* of an address without a name: in the file, or absolute */
 	bool allocator;	    /* one of an allocator, of the C library, or an interpreter's */
-	bool interpreter;   /* it executes functions whose names are in the stacks, too */
+	bool interpreter;   /* names of functions that it executes are in the stacks, too */
 	/* Of a line, where lines were asked for and are known: */
 	const char *source; /* the path of its file, any bytes; NULL: it is no line */
 	uint64_t line;
@@ -102,7 +102,7 @@ struct growth {
 	int64_t begin[GROWTH_COUNTERS], change[GROWTH_COUNTERS];
 	int64_t accounted[GROWTH_COUNTERS]; /* the sum of all stacks */
 	uint64_t events;		    /* changes */
-	uint64_t lost;	  /* changes for whose stacks the ring or the table had no room */
+	uint64_t lost;	  /* changes with a stack for which the ring or the table had no room */
 	uint64_t sampled; /* changes without a stack, because none of their pages was sampled */
 	int64_t sampled_bytes; /* what other changes made, for which stacks stand */
 };

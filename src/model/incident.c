@@ -81,7 +81,7 @@ size_t incident_limit_events(const struct incident *i, struct limit_events *ret,
 	return count;
 }
 
-/* ---- the cgroup whose limit was reached ---- */
+/* ---- the cgroup that reached its limit ---- */
 
 #define SMALL (UINT64_C(1) << 20)
 

@@ -52,7 +52,7 @@ struct incident {
 	bool grew_known[INCIDENT_WINDOWS];	     /* a snapshot is of that time */
 	struct group_changes grew[INCIDENT_WINDOWS]; /* by program, largest growth first */
 	int64_t recorded_ms;			     /* the time of INCIDENT_RECORDED */
-	/* The same of the cgroup whose limit was reached; without items of other events. */
+	/* The same of the cgroup that reached its limit; without items of other events. */
 	struct group_changes largest_inside, shmem_inside, grew_inside[INCIDENT_WINDOWS];
 	/* Ten minutes before; the beginning of a recording that does not reach back. NULL: neither.
 	 */
@@ -85,7 +85,7 @@ static inline const char *incident_waiting_cgroup(const struct incident *i)
 	return end ? end : event_text(i->event, EVENT_LIMIT_CGROUP);
 }
 
-/* Whether the event is a kill for the limit of a cgroup whose path is known. */
+/* Whether the event is a kill for the limit of a cgroup of which the path is known. */
 static inline bool incident_is_of_cgroup(const struct incident *i)
 {
 	return event_number(i->event, EVENT_KIND) == EVENT_OOM_KILL &&

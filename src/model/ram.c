@@ -645,7 +645,7 @@ static void name_pools(struct split *s)
 
 bool ram_from_census(const struct census *c, const struct ram_sources *from, struct ram *ret)
 {
-	/* Those whose mark proves that the frames were understood. */
+	/* Those with a mark that proves that the frames were understood. */
 	static const enum ram_class proofs[] = {RAM_FREE,   RAM_ANON, RAM_PAGE_CACHE,
 						RAM_SHMEM,  RAM_SLAB, RAM_PAGE_TABLES,
 						RAM_HUGETLB};

@@ -200,7 +200,7 @@ struct process {
 	/* The length of the part of the cgroup path that ends at the unit or container; 0: all. */
 	uint16_t unit_path, container_path;
 	uint16_t pod_path; /* likewise at the pod; 0: none */
-	/* Likewise at the cgroup above whose memory counters it has; 0: they are its own. */
+	/* Likewise at the cgroup above that has its memory counters; 0: they are its own. */
 	uint16_t memcg_above;
 	enum container_status container_status;
 	bool controlled; /* the path is in the hierarchy of memcgs */
@@ -323,7 +323,7 @@ struct system_info {
 	bool delay_accounting, delay_accounting_known;
 	struct machine_files files;
 	struct swap_cache swap_cache;
-	const struct ram *ram; /* borrowed from who collected; NULL: not asked for */
+	const struct ram *ram; /* borrowed from the collector; NULL: not asked for */
 };
 
 /*
@@ -404,7 +404,8 @@ struct collection {
 	bool hidden;	     /* /proc hides some processes (hidepid) */
 	bool complete;	     /* only kernel threads and ended processes are missing */
 	struct cross_check cross_check;
-	/* Cgroups with processes whose memory counters were to be read and were not, by reason. */
+	/* Cgroups with processes, of which the memory counters were to be read and were not, by
+	 * reason. */
 	uint32_t cgroups_left_out[MEMCG_BOUNDS];
 	/* Deleted cgroups that the kernel still keeps, if memcgs were read (v2 only). */
 	uint64_t cgroups_dying;

@@ -195,7 +195,7 @@ static const struct system_call allowed[] = {
 
 /*
  * Keeps the socket alone: a helper that is left behind would hold what this process has open, for
- * example a pipe whose reader waits for its end. Returns the number of the socket.
+ * example a pipe with a reader that waits for its end. Returns the number of the socket.
  */
 static int close_others(int fd)
 {
@@ -257,7 +257,8 @@ static void set_alarm(time_t seconds)
 	setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_sec = seconds}, NULL);
 }
 
-/* Whole seconds that a request may use: they end a helper whose parent is stopped, or gone. */
+/* Whole seconds that a request may use: they end a helper with a parent that is stopped, or gone.
+ */
 static void begin_request(const struct helper *h)
 {
 	rlim_t seconds = clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1000000000 + CPU_S;

@@ -103,8 +103,9 @@ struct helper_limits {
 #define HELPER_HURRY_US 100000
 
 /*
- * Starts nothing yet. `uid` and `gid`: whose rights it has, if this process may become another
- * user; else it has those of the caller. `state` is not changed here, and outlives the helper.
+ * Starts nothing yet. `uid` and `gid`: of the user with the rights that it has, if this process may
+ * become another user; else it has those of the caller. `state` is not changed here, and outlives
+ * the helper.
  */
 void helper_init(struct helper *h, const struct helper_kind *kind, uid_t uid, gid_t gid,
 		 void *state, struct helpers_left *left);

@@ -130,7 +130,7 @@ static bool machine_name(struct text_part *name)
 	return part_cut_prefix(name, "systemd-nspawn@") && part_cut_suffix(name, ".service");
 }
 
-/* The container whose outermost cgroup this is. */
+/* The container of this outermost cgroup. */
 static bool container_name(struct text_part parent, struct text_part component,
 			   struct text_part *ret_container, struct text_part *ret_id)
 {

@@ -39,7 +39,7 @@ struct keyed_counters {
 bool line_take(struct text_part *rest, struct text_part *ret_line);
 /* Finds the next line with a colon and moves *pos to the line after it. False at the end. */
 bool keyed_next(const char **pos, const char *end, struct keyed_line *ret_line);
-/* The number of a line whose text is exactly "number kB", in bytes. */
+/* The number of a line that is exactly "number kB", in bytes. */
 bool keyed_bytes(const struct keyed_line *line, uint64_t *ret_bytes);
 /*
  * Stores the number of a line with one of the names if its text is exactly "number kB". The first

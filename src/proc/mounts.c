@@ -118,7 +118,7 @@ static const struct mount *find_id(const struct mount *const *by_id, size_t coun
 	return found ? *found : NULL;
 }
 
-/* Walks from each mount to the one that it is on, up to the root, whose parent is not listed. */
+/* Walks from each mount to the one that it is on, up to the root; its parent is not listed. */
 static int find_hidden(struct mounts *m)
 {
 	cleanup_free const struct mount **by_id = calloc(m->count, sizeof(*by_id));

@@ -53,7 +53,7 @@ struct smaps {
 };
 
 /*
- * Calls fn for each mapping, whose name is valid during the call. fn returns 0, or a negative errno
+ * Calls fn for each mapping; its name is valid during the call. fn returns 0, or a negative errno
  * that ends the parsing.
  */
 void smaps_begin(struct smaps *s, int (*fn)(void *arg, const struct mapping *m), void *arg);

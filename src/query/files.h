@@ -21,7 +21,7 @@ struct files_query {
 /* The group that the file is in. NULL without memory. The set owns the name. */
 const char *file_group_of(struct file_set *set, const struct cached_file *f, enum file_group group);
 
-/* Owns the rows of a report, whose names the set owns. */
+/* Owns the rows of a report; the set owns their names. */
 struct files_result {
 	const struct cached_file **row;
 	struct cached_file *groups; /* NULL unless rows are groups */

@@ -33,8 +33,8 @@ void filter_sort_pids(pid_t *pids, size_t count);
 void filter_sort_uids(uid_t *uids, size_t count);
 
 /*
- * By pid and uid alone: for rows whose names and command lines were not read yet. Both return 1, 0,
- * or -E2BIG if the pattern has spent its budget of steps.
+ * By pid and uid alone: for rows without names and command lines, which were not read yet. Both
+ * return 1, 0, or -E2BIG if the pattern has spent its budget of steps.
  */
 int filter_matches_id(const struct filter *f, const struct process *p);
 /* By all filters. Kernel threads and zombies match only if their pid was asked for. */

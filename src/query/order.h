@@ -25,9 +25,9 @@ void order_rows(const struct order *o, const struct snapshot *s, struct rows *ro
 
 /*
  * Finds the first `top` rows exactly, with as few expensive reads as possible. Puts the rows into
- * ret_need whose expensive values are unread (PSS_SKIPPED) and that, by the bounds of these values,
- * can still be among the first `top`. The caller reads them and calls again, until it returns 0:
- * the first `top` are certain. ret_need must have room for `top`. Reorders rows.
+ * ret_need with expensive values that are unread (PSS_SKIPPED) and that, by the bounds of these
+ * values, can still be among the first `top`. The caller reads them and calls again, until it
+ * returns 0: the first `top` are certain. ret_need must have room for `top`. Reorders rows.
  */
 size_t order_unread(const struct order *o, const struct snapshot *s, struct rows *rows, size_t top,
 		    struct process **ret_need);

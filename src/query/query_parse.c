@@ -147,7 +147,8 @@ static const char *next_user(const char **pos, size_t *ret_len, bool *ret_quoted
 	return len ? item : NULL;
 }
 
-/* Adds the users of an item: one whose name may have blanks, else those of a list with blanks. */
+/* Adds the users of an item: one with a name that may have blanks, else those of a list with
+ * blanks. */
 static int add_users(const struct query_users *users, const char *item, size_t len, bool quoted,
 		     uid_t *uids, size_t *count)
 {

@@ -32,7 +32,8 @@ struct result {
 	struct totals others;
 	struct totals totals;	   /* shown and others */
 	const struct delta *delta; /* since an earlier one; NULL: there is none */
-	pid_t killed; /* the victim of an OOM kill whose moment this is; 0: of none, or not known */
+	pid_t killed; /* the victim, if it is the moment of an OOM kill; 0: it is none, or not known
+		       */
 };
 
 /*

@@ -149,7 +149,7 @@ struct recording_info {
 	uint64_t end;	 /* the end of the last complete part */
 	size_t segments; /* of a directory; 0: a file */
 	size_t left_out; /* files of a directory that cannot be read */
-	size_t cut_off;	 /* and those, but for the last one, whose last part is not complete */
+	size_t cut_off; /* and those, but for the last one, with a last part that is not complete */
 };
 
 /*
@@ -163,7 +163,7 @@ int recording_reader_open_memory(const void *data, size_t len, struct recording_
 				 char reason[RECORDING_REASON]);
 /*
  * Likewise for the segments in a directory (recording_ring.h), oldest first, as one recording. They
- * are opened as they are needed, a few at a time: a frame whose file the writer has removed
+ * are opened as they are needed, a few at a time: a frame of a file that the writer has removed
  * meanwhile is -ENOENT. `dir` may be closed. Segments that cannot be read are counted. -ENOENT: the
  * directory has none. -EACCES: it has, but the files may not be read.
  */

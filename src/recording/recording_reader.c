@@ -86,7 +86,7 @@ struct recording_reader {
 	struct recording_info info;
 	struct frame *frame;
 	size_t capacity;
-	/* Runs of frames whose times ascend: the first frame of each. A clock that is set back
+	/* Runs of frames with ascending times: the first frame of each. A clock that is set back
 	 * begins another one. */
 	uint32_t *run;
 	size_t runs, run_capacity;
@@ -144,7 +144,7 @@ static int read_at(const struct recording_reader *r, uint64_t at, void *buf, siz
 	return (size_t)n == len ? 0 : -EBADMSG;
 }
 
-/* What is read from now on is in this segment, whose file is opened if it is not open. */
+/* What is read from now on is in this segment; its file is opened if it is not open. */
 static int enter_segment(struct recording_reader *r, uint32_t segment)
 {
 	struct segment_name name = segment_name(r->segment[segment].number);
@@ -340,7 +340,7 @@ static bool is_not_later(const void *item, const void *time_ms)
 	return f->time_ms <= *(const int64_t *)time_ms;
 }
 
-/* The first later one of frames whose times ascend: `first` to before `end`; or `end`. */
+/* The first later one of frames with ascending times: `first` to before `end`; or `end`. */
 static size_t first_later(const struct recording_reader *r, size_t first, size_t end,
 			  int64_t time_ms)
 {

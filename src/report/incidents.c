@@ -657,7 +657,7 @@ static void put_shortage(struct strbuf *out, const struct incident *i,
 	line_end(&l);
 }
 
-/* Who sent a signal. Of a process that is not known, the recorder saw no PID. */
+/* The sender of a signal. Of a process that is not known, the recorder saw no PID. */
 static void put_sender(struct strbuf *out, const struct incident *i,
 		       const struct table_style *style)
 {

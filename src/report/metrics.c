@@ -393,8 +393,8 @@ static void put_reasons(struct metrics_writer *w, const struct metric_family *f,
 static void put_left_out(struct metrics_writer *w, const struct collection *c)
 {
 	metrics_family(w, GAUGE("zmem_collect_cgroups_left_out", NULL,
-				"Cgroups with processes whose memory counters the last collection "
-				"left out, by reason."));
+				"Cgroups with processes, of which the last collection left out "
+				"the memory counters, by reason."));
 	for (int b = 0; b < MEMCG_BOUNDS; b++)
 		put_labelled(w, "reason", memcg_bound_name(b), c->cgroups_left_out[b]);
 }

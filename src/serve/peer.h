@@ -12,16 +12,16 @@
 #include <stdint.h>
 
 /*
- * Opens a socket that asks the kernel who has a TCP socket of this machine (sock_diag(7)), and
- * tries it with the first TCP socket among the listeners. Answers about more than one socket, and
- * about sockets that are not IP, never arrive on it: the HTTP process shall not list connections.
- * Stores a descriptor that the caller closes, or -1 if no listener is a TCP socket. Returns 0 or a
- * negative errno: -EOPNOTSUPP if the kernel does not know the listener, which may be of another
- * network namespace.
+ * Opens a socket that asks the kernel which user has a TCP socket of this machine (sock_diag(7)),
+ * and tries it with the first TCP socket among the listeners. Answers about more than one socket,
+ * and about sockets that are not IP, never arrive on it: the HTTP process shall not list
+ * connections. Stores a descriptor that the caller closes, or -1 if no listener is a TCP socket.
+ * Returns 0 or a negative errno: -EOPNOTSUPP if the kernel does not know the listener, which may be
+ * of another network namespace.
  */
 int peer_open(const int *listeners, size_t count, int *ret_diag);
 
-/* The source of a client of this machine whose user is not known: all of them are one. */
+/* The source of a client of this machine if its user is not known: all of them are one. */
 #define PEER_UNKNOWN UINT64_C(0xffffffffff)
 
 /*

@@ -77,7 +77,7 @@ static const struct system_call allowed[] = {
 	/* qsort() of glibc 2.36 reads the RAM size and does not check for failure. */
 	{__NR_sysinfo},
 	{__NR_getpid},
-	/* Signal 0: whose thread a number is. */
+	/* Signal 0: of which process a number is a thread. */
 	{__NR_tgkill, {CALL_EQUAL(2, 0)}},
 	/* Locks of the libraries. */
 	{__NR_futex, {CALL_EQUAL(1, FUTEX_WAIT_PRIVATE)}},

@@ -327,7 +327,7 @@ static uint64_t distance(int64_t a, int64_t b)
 	return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
 }
 
-/* A copy whose texts are in the arena. */
+/* A copy with texts in the arena. */
 static int copy_ram(struct arena *arena, const struct ram *from, struct ram *ret)
 {
 	*ret = *from;
@@ -355,7 +355,7 @@ int replay_find_census(struct replay *r, size_t frame, bool later, struct snapsh
 		const struct ram *ram;
 		char why[RECORDING_REASON];
 
-		/* What is lost is told by who shows it. */
+		/* What is lost is told where it is shown. */
 		if (recording_reader_frame(r->reader, i, &other, why) < 0)
 			continue;
 		ram = other->system.ram;

@@ -82,7 +82,7 @@ int session_range(struct session *s, uint32_t *ret_first, uint32_t *ret_last);
 int session_begin(struct session *s);
 int session_collect(struct session *s, struct result *ret);
 int session_requery(struct session *s, bool filter_changed, struct result *ret);
-/* collector_read_memcgs(), whose notice is printed. Returns 0 or a negative errno. */
+/* collector_read_memcgs(), with its notice printed. Returns 0 or a negative errno. */
 int session_read_memcgs(struct session *s, bool details);
 /* Likewise collector_read_limits(); but it returns an exit code after a message. */
 int session_read_limits(struct session *s);

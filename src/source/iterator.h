@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Opens iterators of BPF programs, and reads those whose records all have the same size. */
+/* Opens iterators of BPF programs, and reads those with records that all have the same size. */
 #ifndef ZMEM_SOURCE_ITERATOR_H
 #define ZMEM_SOURCE_ITERATOR_H
 

@@ -34,8 +34,8 @@ int oom_messages_next(struct oom_messages *m, struct oom_kill *ret, struct snaps
 int oom_messages_next_signal(struct oom_messages *m, struct oom_kill *ret,
 			     struct snapshot *snapshot);
 /*
- * The path of a cgroup from the root of its hierarchy, and likewise of the one whose memory
- * controller it has (NULL: not wanted), of names that BPF wrote.
+ * The path of a cgroup from the root of its hierarchy, and likewise of the one with the
+ * memory controller that it has (NULL: not wanted), of names that BPF wrote.
  */
 enum zmem_oom_path_status oom_path_read(const struct zmem_oom_path *from, const __u64 *words,
 					char ret[OOM_CGROUP_MAX], char ret_memory[OOM_CGROUP_MAX]);

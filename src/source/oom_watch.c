@@ -53,7 +53,7 @@ static int receive(void *arg, void *data, size_t len)
 
 /* ---- opening ---- */
 
-/* Without them it is the kernel's log that tells whose limit was reached. */
+/* Without them it is the kernel's log that tells which limit was reached. */
 static void attach_around(struct oom_watch *w, const struct bpf_handle *object)
 {
 	if (!object->fd[BPF_OOM_BEGIN] || !object->fd[BPF_OOM_END])

@@ -40,7 +40,7 @@ struct oom_limits {
 			*/
 	uint32_t constraint; /* enum zmem_oom_constraint */
 	int32_t order;
-	int at; /* the level whose limit was reached; -1: none of these */
+	int at; /* the level that reached its limit; -1: none of these */
 	bool v2;
 	unsigned count;				     /* 0: they were not read */
 	struct oom_level level[ZMEM_OOM_LEVELS + 1]; /* from the memory cgroup of the victim up */
@@ -83,9 +83,9 @@ struct oom_kill {
 
 /*
  * Loads and attaches the program; needs CAP_BPF and CAP_PERFMON, reading needs neither. Opens the
- * kernel's log, which may need CAP_SYSLOG; without it kills have no line of it. `scope`: whose
- * counters are read in the kernel. `signals`: they are watched, too. Returns 0, or a negative errno
- * and notes in diag.
+ * kernel's log, which may need CAP_SYSLOG; without it kills have no line of it. `scope`: of
+ * which processes counters are read in the kernel. `signals`: they are watched, too. Returns 0, or
+ * a negative errno and notes in diag.
  */
 int oom_watch_open(enum zmem_oom_scope scope, bool signals, struct diag *diag,
 		   struct oom_watch **ret);

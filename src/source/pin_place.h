@@ -21,7 +21,7 @@
 #define PIN_NEWEST    "version"	 /* a symbolic link to the directory of the newest pin */
 #define PIN_PSS	      "pss"	 /* walks pages */
 #define PIN_COUNTERS  "counters" /* counters alone; always there */
-#define PIN_WHY	      "why"	 /* without PIN_PSS: a symbolic link whose target is the reason */
+#define PIN_WHY	      "why"	 /* without PIN_PSS: a symbolic link to the reason */
 #define PIN_RAM	      "ram"	 /* with PIN_PSS: likewise; where RAM ended, in pages */
 #define PIN_MAKER     "maker"	 /* a symbolic link to what pin_maker() says of the program */
 

@@ -32,7 +32,7 @@ int swap_source_begin(struct swap_source *s, const struct system_info *system);
 
 /*
  * Sets SWAP_PSS of the processes with PSS from the kernel that lack it; `costs`: also SWAP_RAM of
- * all processes. A process whose entries do not add up to its counter keeps what it has.
+ * all processes. A process keeps what it has if its entries do not add up to its counter.
  */
 int swap_source_read(struct swap_source *s, bool costs, struct snapshot *snapshot);
 /*

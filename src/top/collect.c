@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Collects for a view whose settings change. Between two snapshots, rows are made again from the
- * last one. Rows are stored as the base of the deltas only before the next snapshot, since they
+ * Collects for a view with settings that change. Between two snapshots, rows are made again from
+ * the last one. Rows are stored as the base of the deltas only before the next snapshot, since they
  * point to the previous rows until then.
  */
 #include "top/collect.h"

@@ -178,7 +178,7 @@ static void put_line_of_time(const struct shared *v, struct line *l, unsigned wi
 	l->attr = ATTR_NORMAL;
 }
 
-/* The event whose snapshot is shown, as --at takes it; 0: none. */
+/* The event of the snapshot that is shown, as --at takes it; 0: none. */
 static unsigned event_shown(const struct shared *v)
 {
 	const struct timeline *t = v->facts.timeline;

@@ -3,7 +3,7 @@
 """table.py WORKLOAD… [ram] [stall] [backend] [swapped] [census]: zmem-bpf beside the floors of any tool that reads /proc and beside the tools
 that are installed. They take turns in pairs, ours, theirs, ours, theirs, and the other way round in every
 second round. Prints a table; asserts nothing. BENCH_ROUNDS: how many; BENCH_ONLY: a regular expression; only
-subjects whose names match are measured, each beside its partner. BENCH_JSON: a file for all values,
+subjects with names that match are measured, each beside its partner. BENCH_JSON: a file for all values,
 
 {"schema": "zmem-bpf-bench/1", "version": of zmem-bpf, "machine": {"kernel", "cpus", "memory_kb"},
  "workloads": [{"name", "text", "processes", "rounds", "load": LOAD, "subjects": [

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The page of grow -F html in headless Chromium, of a program whose growth is known: its table, at each width. With
+"""The page of grow -F html in headless Chromium, of a program with known growth: its table, at each width. With
 SCREENSHOTS=DIRECTORY it saves pictures there."""
 
 import os

@@ -52,7 +52,7 @@ shows() {
 }
 
 # Of the damage and how many snapshots and events with their groups stay. The first and the last snapshot are read by
-# all commands, what is in the middle only by those that show it. The event whose snapshot is cut off has the one before.
+# all commands, what is in the middle only by those that show it. The event with a snapshot that is cut off has the one before.
 while read -r name how segment frame snapshots events at_ends; do
 	hurt "$how" "$segment" "$frame"
 	said=0

@@ -59,20 +59,20 @@ zmem -q -J --unit no-such-unit
 expect_stderr_lines '--unit -q: no note' 0
 zmem -J --unit no-such-unit -p 4194303
 equal 'a pid that does not exist: its own message alone' "$err" 'zmem-bpf: --pid 4194303: there is no such process'
-# A thread has no row of its own, whoever reads.
+# A thread has no row of its own, for any user.
 with_threads=$(mkmem_pid_of leader_exit '[^ ]*')
 thread=$(for task in "/proc/$with_threads/task"/*; do echo "${task##*/}"; done | grep -vx "$with_threads" | head -n 1)
 for command in '-J -p' 'maps' 'maps --by-file' 'watch -c 1 -p' 'doctor --compare -p' 'grow -c 1' '--source proc -p' \
 	'maps --source proc' "record -c 1 $TMP/thread.zmem -p"; do
 	# shellcheck disable=SC2086
 	zmem -q $command "$thread"
-	equal "$command THREAD: whose it is" "$rc ${err#*: }" \
+	equal "$command THREAD: its process" "$rc ${err#*: }" \
 		"3 $([ "${command%% *}" = grow ] || echo "--pid $thread: ")$thread is a thread of process $with_threads"
 done
 zmem -q -J -p "$thread,$with_threads"
 expect_json 'a thread is not a process that BPF does not see' '.collection | .not_seen == 0 and .complete'
 run unshare -m sh -c 'umount -l /proc; exec "$@"' - "$ZMEM" -q --pss none -p "$thread"
-equal 'a thread, without /proc: whose it is' "$rc $err" \
+equal 'a thread, without /proc: its process' "$rc $err" \
 	"3 zmem-bpf: --pid $thread: $thread is a thread of process $with_threads"
 zmem -q -J --replay "$TMP/thread.zmem" -p "$thread"
 equal 'a thread, in a recording: not asked' "$rc $err" "3 zmem-bpf: --pid $thread: there is no such process"

@@ -243,7 +243,7 @@ for _ in 1 2 3; do
 done
 equal 'a kill when a snapshot is due: segments' "$(find "$dir" -name '*.zmem' | wc -l)" "$segments"
 
-# ---- a victim whose first thread has ended: the kernel names another one ----
+# ---- a victim with a first thread that has ended: the kernel names another one ----
 
 pid=$(kill_one "$TMP/eat-$$" 1024 thread)
 check 'without its first thread: it is recorded' wait_until recorded "$pid"
@@ -255,7 +255,7 @@ expect_json 'without its first thread: the counts' '.events[-1].victim |
 	(.rss_anon_bytes - .rss_anon_count_bytes | fabs) <= $bound and
 	(.rss_shmem_bytes - .rss_shmem_count_bytes | fabs) <= $bound' --argjson bound $((batch * cpus * $(getconf PAGESIZE)))
 
-# ---- a cgroup whose path looks like the end of the kernel's line about another one ----
+# ---- a cgroup with a path that looks like the end of the kernel's line about another one ----
 
 mkdir -p "$forged"
 for at in "$odd" "${forged%/*}"; do

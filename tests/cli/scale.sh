@@ -139,8 +139,8 @@ kills() {
 		             for e in oom.events_of(directory, pids)]
 		    # On a busy machine its time may be over before the last process, which is counted, or not even that.
 		    result(len(found) == KILLS and all(unread is None or recorded + lost + unread > count for recorded, lost, unread in found) and
-		           found[0][1] == 0 and found[-1][1] > 0, "kills: who had no room or was not read is counted", found)
-		    # Who was not read has not ended, and who is read again has not begun.
+		           found[0][1] == 0 and found[-1][1] > 0, "kills: what had no room or was not read is counted", found)
+		    # What was not read has not ended, and what is read again has not begun.
 		    live = [line["pid"] for line in oom.document("--replay", directory)["processes"] if line["name"] == "fleet"]
 		    events = oom.document("incidents", directory)["events"]
 		    for number in [e["number"] for e in events if e["victim"]["pid"] in pids and e["table"]]:

@@ -49,7 +49,7 @@ ended() {
 	expect_rc "$1: ends" 0
 }
 
-# A packet ring that a process maps: system looks for whose such pages are, and reads the mappings of all.
+# A packet ring that a process maps: system looks for the processes of such pages, and reads the mappings of all.
 cat >"$TMP/ring.py" <<'END'
 import mmap, signal, socket, struct
 ring = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
@@ -100,7 +100,7 @@ for where in exec mmap; do
 	ended "in $where, its cgroup" cgroup
 	ended "in $where, a pattern" pattern
 	if ended "in $where, system" system; then
-		expect_json "in $where, system: whose the pages of drivers are" '.ram.classes[] | select(.class == "driver_mapped") |
+		expect_json "in $where, system: the processes of the pages of drivers" '.ram.classes[] | select(.class == "driver_mapped") |
 			any(.parts[]; (.name | contains("(\($pid)) socket:[")) and .bytes == 8388608)' --argjson pid $ring
 	fi
 	ended "in $where, table" table

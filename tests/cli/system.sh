@@ -252,7 +252,7 @@ equal 'replayed: the same machine at the same time' "$(jq -c '[.memory.total_byt
 check 'edited' "$EDIT" edit "$TMP/rec" "$TMP/edited" swap=/x
 zmem system --replay "$TMP/edited" --json
 expect_json 'replayed: swap devices are in the recording' '[.swap_devices[].name] == ["/x"]'
-# A guest whose /proc/swaps was not read.
+# A guest with a /proc/swaps that was not read.
 zmem system --replay "$guest" --json
 expect_json 'a guest: missing values are null' "$adds_up"' and .swap_devices == null and
 	(.zram | length) == 2 and .memory.unaccounted_bytes != null and .books.pss_missing_processes == 0'

@@ -97,7 +97,7 @@ def check_others():
     result([listen.rsplit(":", 1)[1]] == [str(port["containerPort"])] == [str(p["port"]) for p in service["ports"]], "the port of serve", listen)
     result(set(policy["policyTypes"]) == {"Ingress", "Egress"} and not policy["egress"], "the policy: nothing leaves", policy)
     result(bool(policy["ingress"]) and all([set(f) for f in rule["from"]] == [{"namespaceSelector", "podSelector"}] and rule["ports"] == [{"protocol": "TCP", "port": port["containerPort"]}]
-                                           for rule in policy["ingress"]), "the policy: who connects, and where", policy)
+                                           for rule in policy["ingress"]), "the policy: what connects, and where", policy)
     secret = next(v["secret"] for v in template()["spec"]["volumes"] if "secret" in v)["secretName"]
     endpoint = monitor["spec"]["podMetricsEndpoints"][0]
     result(endpoint["port"] == port["name"] and endpoint["authorization"]["credentials"] == {"name": secret, "key": "token"},

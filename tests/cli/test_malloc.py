@@ -28,7 +28,7 @@ SOME = 1 if os.environ.get("LONG") else 8
 
 
 class Machine:
-    """Idle processes whose values are known, and a directory."""
+    """Idle processes with known values, and a directory."""
 
     def __init__(self):
         self.dir = tempfile.mkdtemp()
@@ -67,7 +67,7 @@ class Machine:
 def ended(done):
     """The reason why the run ended wrongly, or None."""
     lines = done.stderr.decode("utf-8", "replace").splitlines()
-    # doctor tries to load libmicrohttpd, whose GnuTLS prints a message.
+    # doctor tries to load libmicrohttpd: its GnuTLS prints a message.
     foreign = [line for line in lines if not line.startswith(("zmem-bpf: ", "Error in GnuTLS initialization: "))]
     # The dynamic linker ends the program when libmicrohttpd's thread-local data finds no memory.
     if done.args[1:] == ("doctor",) and done.returncode == 127 and done.stderr == LINKER_ABORT:
@@ -242,7 +242,7 @@ def check_output(machine, pids):
 
 
 def check_replay_of_many_texts(machine):
-    """A frame whose texts, most of them those of the frame before, need several blocks of memory."""
+    """A frame with texts, most of them those of the frame before, that need several blocks of memory."""
     recording = machine.dir + "/texts"
     shells = [subprocess.Popen(("sh", "-c", "read x", "%04d" % i + "x" * 2000), stdin=subprocess.PIPE)
               for i in range(100)]

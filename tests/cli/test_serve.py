@@ -131,7 +131,7 @@ def check_queries():
         thread = threading.Thread(target=done.wait)
         thread.start()
         answer = serve.get("/snapshot.json?pid=%d" % thread.native_id)
-        same("?pid of a thread: whose it is", (answer.code, answer.text),
+        same("?pid of a thread: its process", (answer.code, answer.text),
              (404, "pid: %d is a thread of process %d\n" % (thread.native_id, os.getpid())))
         done.set()
         thread.join()

@@ -37,7 +37,7 @@ HOSTILE = [
 
 
 def start_names(directory):
-    """Starts programs whose names are 254 letters a and b."""
+    """Starts programs with names of 254 letters a and b."""
     rng = random.Random(14)
     for _ in range(NAMES):
         path = os.path.join(directory, "".join(rng.choice("ab") for _ in range(254)))

@@ -195,7 +195,7 @@ denied=$!
 wait_until grep -q '"type":"snapshot"' "$TMP/denied"
 grow 30000000
 wait "$denied"
-check '--grow: a process whose PSS is denied' jq -es --argjson pid "$grower" 'map(select(.pid == $pid))[-1] |
+check '--grow: a process with a PSS that is denied' jq -es --argjson pid "$grower" 'map(select(.pid == $pid))[-1] |
 	.pss_status == "denied" and .rss_change_bytes >= 30000000 and .grew_ticks > 0' "$TMP/denied"
 # Our own process grows at the first snapshots: it is left out, as a process and in its group.
 start_watch --grow --min 0 -i 0.1 -F ndjson

@@ -240,7 +240,7 @@ static bool in_slices(const char *cgroup)
 
 /*
  * Where the cgroup is a service's own, the unit is its last component. If the system's manager did
- * not make it, it says behind it who did.
+ * not make it, it says behind it what did.
  */
 static void compare_unit(struct report *r, const char *line, const char *cgroup)
 {

@@ -328,7 +328,7 @@ def of_holders():
     memory = mmap.mmap(fd, PAGE)
     os.close(fd)
     result(holders_of(NAME) == [os.getpid()], "holders: the descriptor of mmap()", holders_of(NAME))
-    # A mapping whose file is closed; 40 children have inherited it.
+    # A mapping of a file that is closed; 40 children have inherited it.
     children = []
     for _ in range(40):
         reader, writer = os.pipe()
@@ -489,7 +489,7 @@ STEPS = 2048 + 25  # ZMEM_FILES_STEPS, and the names of one file
 
 
 def deep_files():
-    """Files in a deep directory, each of whose names is read: a run looks at few of them."""
+    """Files in a deep directory: each of its names is read: a run looks at few of them."""
     count = 1000
     with tmpfs() as at:
         place = os.path.join(at, *("directory %d" % i for i in range(22)))
@@ -539,7 +539,7 @@ def starts():
 
 
 def churn_of_mappings():
-    """memfds that are mapped, unmapped and closed, and file systems that come and go, while files and those who hold
+    """memfds that are mapped, unmapped and closed, and file systems that come and go, while files and those that hold
     them are read."""
     stop = threading.Event()
     before = starts()
@@ -574,7 +574,7 @@ def churn_of_mappings():
     mine = [[file for file in data["files"] if file["name"] == "memfd:%s-quiet" % NAME] for data in seen]
     good = sum(len(files) == 1 and files[0]["resident_bytes"] == 3 * PAGE and os.getpid() in files[0]["holders"]
                for files in mine)
-    result(good == TRIES, "under churn of mappings: the quiet memfd, and who holds it", "%d of %d" % (good, TRIES))
+    result(good == TRIES, "under churn of mappings: the quiet memfd, and what holds it", "%d of %d" % (good, TRIES))
     others = [file for data in seen for file in data["files"] if file["name"] == "memfd:%s-churn" % NAME]
     # The children of this process that run mount and umount hold its files until they exec.
     pids = {pid for file in others + sum(mine, []) for pid in file["holders"]} - {os.getpid()}
@@ -618,7 +618,7 @@ while True:
 
 
 def files_used_again():
-    """Files that are gone when their holders are read. Beside them is a process that maps other files, and one to whose
+    """Files that are gone when their holders are read. Beside them is a process that maps other files, and one to the
     files the kernel gives their memory."""
     with beside(MAPS % (64, NAME + "-other") + "signal.pause()") as maps, beside(MAKES % (NAME + "-own")) as opens, \
             beside(MAKES % (NAME + "-gone")) as makes:
@@ -627,7 +627,7 @@ def files_used_again():
     result(len(gone) > TRIES, "files that are gone are read", len(gone))
     result(not any(maps in pids for pids in gone), "no holder: a process that maps the file read before",
            "%d of %d" % (sum(maps in pids for pids in gone), len(gone)))
-    result(not any(opens in pids for pids in gone), "no holder: a process whose file has the memory of the file",
+    result(not any(opens in pids for pids in gone), "no holder: a process with a file that has the memory of the file",
            "%d of %d" % (sum(opens in pids for pids in gone), len(gone)))
 
 
@@ -642,7 +642,7 @@ while True:
 
 
 def mm_used_again():
-    """Children that map files, beside other short processes, whose memory the kernel gives to them. Each read of an
+    """Children that map files, beside other short processes: the kernel gives their memory to them. Each read of an
     iterator takes 5 ms more, so that many end meanwhile."""
     slow = ("strace", "-qq", "-o", "/dev/null", "-e", "trace=read", "-e", "inject=read:delay_exit=5000", PROGRAM, "files")
     others = [subprocess.Popen(["sh", "-c", "while :; do (:); done"]) for _ in range(2)]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""grow beside /proc: a program whose sites allocate known amounts (support/growlab.c), processes
+"""grow beside /proc: a program with sites that allocate known amounts (support/growlab.c), processes
 that end, execute, fork, are stopped, and many threads and stacks."""
 
 import contextlib

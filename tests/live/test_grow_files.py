@@ -64,7 +64,7 @@ def expect(expected, what, *command, uid=None):
 
 
 def check_rights():
-    """Of what a user cannot read there are no names, whoever reads; what the user can read has them."""
+    """Of what a user cannot read there are no names, for any reader; what the user can read has them."""
     with directory_for_all() as directory:
         build(directory)
         debug, secret = directory + "/lab.debug", directory + "/secret"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""grow and files that do not answer: a program on a FUSE file system whose server stops. The report comes,
+"""grow and files that do not answer: a program on a FUSE file system with a server that stops. The report comes,
 says what it left out, and has the names of the other files; a signal ends it at once; nothing that
 reads its output waits for a helper that was left behind."""
 
@@ -23,7 +23,7 @@ ENDS_S = 20  # far more than it takes; without helpers it never ended
 
 @contextlib.contextmanager
 def hanging_lab(*args):
-    """A process whose program can no longer be opened."""
+    """A process with a program that can no longer be opened."""
     with directory_for_all() as directory:
         os.mkdir(directory + "/mount")
         with contextlib.closing(Server(directory + "/mount", O + "/growlab")) as server, \

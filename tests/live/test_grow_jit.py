@@ -310,7 +310,7 @@ def check_hints():
 
 
 def check_interpreter():
-    """A program whose name is that of Python, and whose code has names of Python, is an interpreter."""
+    """A program with the name of Python, and with code that has names of Python, is an interpreter."""
     before = Jit.program
     with tempfile.TemporaryDirectory() as directory:
         try:

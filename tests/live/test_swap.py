@@ -134,7 +134,7 @@ COMMANDS = ((), ("--json",), ("-F", "csv"), ("-F", "html"), ("-F", "folded"), ("
 
 
 def smaps_read(*args):
-    """The processes whose smaps or smaps_rollup the program opens, once for each time. top needs a terminal."""
+    """The processes of which the program opens smaps or smaps_rollup, once for each time. top needs a terminal."""
     terminal = "top" in args
     command = ["script", "-qec", "TERM=xterm " + shlex.join((PROGRAM, *args)), "/dev/null"] if terminal else [PROGRAM, *args]
     with tempfile.NamedTemporaryFile("r", errors="replace") as trace:
@@ -407,7 +407,7 @@ def swapped_memfd():
 
 
 def many_mappings(_):
-    """Of a swapped file: 200 parts, each another one, whose pages are counted one by one; and 2,000 mappings of all of
+    """Of a swapped file: 200 parts, each another one, with pages that are counted one by one; and 2,000 mappings of all of
     it. Both take many runs of a program, each of which looks at few nodes; none is left out or counted twice, also while
     others come and go."""
     for what, parts, wholes, busy in (("parts", 200, 0, False), ("mappings", 0, 2000, False), ("both, beside others", 100, 1000, True)):
@@ -501,7 +501,7 @@ def comers(_):
             good = len(found) == 1 and found[0][0] > 1024 and found[0][1] is not None and "swap slots" not in errors
             if good:
                 break
-        result(good, "a process whose sharers begin and end tells nothing of swap slots", (found, errors))
+        result(good, "a process with sharers that begin and end tells nothing of swap slots", (found, errors))
 
 
 def switching(at):

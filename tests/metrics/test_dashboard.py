@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The dashboard of src/dist/grafana. A real Prometheus on loopback answers each of its queries. It scrapes a
-machine with all values (a golden text), one without values, this one, and one whose values end meanwhile.
+machine with all values (a golden text), one without values, this one, and one with values that end meanwhile.
 A value that was not measured has no sample: a gap, never 0."""
 
 import glob

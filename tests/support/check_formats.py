@@ -4,7 +4,7 @@
 
     check_formats.py DIRECTORY
 
-The files of DIRECTORY have the names of the formats. Each is read by those who know the format, not by
+The files of DIRECTORY have the names of the formats. Each is read by programs that know the format, not by
 us: csv by Python's csv module. Says what differs; exit code 1 if anything does.
 """
 

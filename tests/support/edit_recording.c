@@ -8,8 +8,8 @@
  *       time=SECONDS   since the epoch, of the first frame; a second to each further one
  *       kill=NAME      each frame is the moment of an OOM kill of a process of that name and cgroup
  *   edit_recording texts FILE              every text of every process, a line each
- *   edit_recording own DIR OUT END PID…    of a directory: the OOM kills of these processes, whose
- * names have that end; without PID: of all that have it. Other tests make kills, too.
+ *   edit_recording own DIR OUT END PID…    of a directory: the OOM kills of these processes, of
+ * which names have that end; without PID: of all that have it. Other tests make kills, too.
  */
 #include <fcntl.h>
 #include <stdio.h>

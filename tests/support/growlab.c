@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * A program whose growth is known: each site allocates SIZE by its own function and keeps it. It is
+ * A program with known growth: each site allocates SIZE by its own function and keeps it. It is
  * built without frame pointers, as distributions build.
  *   growlab [SITE...]   prints "READY pid" and waits for a line, runs the sites (default: all),
  *                       prints "DONE", waits for the end of its input

@@ -124,7 +124,8 @@ void steps(const char *text);
 /* Gives memory a name for steps(). */
 void set_area(char name, char *p, size_t size);
 
-/* ---- for mkmem_steps.c, by those whose shapes need them; they end the shape if it cannot be ----
+/* ---- for mkmem_steps.c, by files with shapes that need them; they end the shape if it cannot be
+ * ----
  */
 
 size_t hugetlb_size(void);

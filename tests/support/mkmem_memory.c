@@ -129,7 +129,7 @@ const struct shape memory_shapes[] = {
 	{"zero", "nothing but read: zero pages",
 	 "a = memory 8M; nohuge a:4M; hugepage a+4M:4M; touch a"},
 	{"madv_free", "touched, then MADV_FREE", "a = memory 8M; fill a; free a:4M"},
-	{"clear_refs", "pages whose writes are watched",
+	{"clear_refs", "pages with writes that are watched",
 	 "a = small 2M; fill a:1M; b = shared 2M; touch b:1M; watch_writes; fill a:.25M;"
 	 "writer { fill a:1M }"},
 	{"hugetlb", "two hugetlb pages", "a = hugetlb 2L"},

@@ -111,7 +111,7 @@ TEST(bases)
 	assert_ptr_equal(unpacked(&plain, &room), data);
 	assert_int_equal(room.len, 0);
 	assert_memory_equal(unpacked(&middle, &room), data + 1000, 45000);
-	/* Without its base it is refused, and so is one whose base is refused. */
+	/* Without its base it is refused, and so is one with a base that is refused. */
 	middle.base = NULL;
 	strbuf_clear(&room);
 	assert_null(unpacked(&middle, &room));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What an OOM kill says about the victim's cgroup and the one whose limit was reached, with a line
+ * What an OOM kill says about the victim's cgroup and the one that reached its limit, with a line
  * of the log that agrees with what the kernel side found, with another one, and without.
  */
 #include "unit.h"
@@ -111,7 +111,7 @@ static void describe_kill(const struct oom_kill *kill, struct event_record *ret)
 	oom_moment_describe(&m, kill, ret);
 }
 
-/* Whether the line is used, and whose limit was reached. */
+/* Whether the line is used, and which limit was reached. */
 static void assert_line(const struct oom_kill *kill, bool used, const char *limit)
 {
 	struct event_record e;

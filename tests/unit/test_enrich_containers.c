@@ -209,7 +209,8 @@ static void assert_shown(const struct proc_tree *t, const struct shown *shown, s
 	}
 }
 
-/* A tree with the user 4242, whose engine has a file; false without the rights to give files. */
+/* A tree with the user 4242, with an engine that has a file; false without the rights to give
+ * files. */
 static bool user_made(struct proc_tree *t, const char *mounts)
 {
 	if (getuid() != 0) {
@@ -295,7 +296,7 @@ TEST(second_of_user)
 	ASSERT_SHOWN(&t, both);
 }
 
-/* The owner of the directory in which the cgroup was made tells whose engine it was. */
+/* The owner of the directory in which the cgroup was made tells which user's engine it was. */
 TEST(owners)
 {
 	static const char v2[] = "41 31 0:38 / @/cg rw - cgroup2 none rw";
@@ -323,7 +324,7 @@ TEST(owners)
 		/* In a container there is another engine, or none. */
 		{v2, "mkdir -p cg/docker/" ID2 "/docker/" ID, "/docker/" ID2 "/docker/" ID,
 		 "3f9a6b5d1c0e"},
-		/* It is gone: nothing tells whose it was. */
+		/* It is gone: nothing tells its user. */
 		{v2, "mkdir -p cg", "/gone/" ID, "3f9a6b5d1c0e"},
 	};
 

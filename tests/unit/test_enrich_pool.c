@@ -218,7 +218,7 @@ FIXTURE_TEST(cgroup_of_many)
 	proc_pool_free(pool);
 }
 
-/* ---- deep cgroups, whose paths take CPU time ---- */
+/* ---- deep cgroups: their paths take CPU time ---- */
 
 static int64_t slow_ns;	  /* what reading a cgroup takes */
 static size_t slow_calls; /* of the clock, two for each read; later ones are fast */

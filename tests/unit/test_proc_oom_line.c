@@ -58,7 +58,7 @@ TEST(forged)
 		{MEMCG "/a,task_memcg=/b,task=,task_memcg=/c,pid=77,uid=1000\n", "", ""},
 		{MEMCG "/a,task_memcg=/b,task=,task=,pid=77,uid=1000\n", "/a", ""},
 		{MEMCG "/a,task_memcg=/b,task=,pid=1,uid=0,pid=77,uid=1000\n", "/a", "/b"},
-		/* A cpuset, at a kill of the machine, whose line has no cgroup of a limit. */
+		/* A cpuset, at a kill of the machine: its line has no cgroup of a limit. */
 		{HEAD "NONE,nodemask=(null),cpuset=c,oom_memcg=" FORGED
 		      ",mems_allowed=0,global_oom,"
 		      "task_memcg=/a" TASK,

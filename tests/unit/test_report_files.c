@@ -119,7 +119,7 @@ TEST(files)
 	check(&f, "files_groups");
 }
 
-/* Also a file without holders, and one whose holders are not known; a huge page. */
+/* Also a file without holders, and one with holders that are not known; a huge page. */
 TEST(holders)
 {
 	static const struct file_holder holder[] = {

@@ -14,7 +14,7 @@ static struct swap_device device(const char *name, enum swap_kind kind, uint64_t
 	return d;
 }
 
-/* A machine whose zones have 128 MiB more than MemTotal. */
+/* A machine with zones of 128 MiB more than MemTotal. */
 static void by_counters(const struct sample *s, struct system_report *r)
 {
 	const struct system_info *m = &s->snapshot.system;

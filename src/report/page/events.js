@@ -18,7 +18,7 @@ function victimText(v) {
 	return `${visible(v.name ?? v.comm ?? ABSENT)}${v.pid === null ? '' : `, PID ${v.pid}`}, held ${sizeText(heldBytes(v))}`;
 }
 
-/** What was killed, and whose limit was reached. */
+/** What was killed, and for which limit. */
 function killText(e) {
 	return `${victimText(e.victim)} · ${limitText(e)}`;
 }

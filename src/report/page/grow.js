@@ -4,7 +4,7 @@
 const MEASURES = {
 	growth: {label: 'growth', help: 'what was added, less what was given back',
 		parts: s => KINDS.map(k => Math.max(s.net[`${k.key}_bytes`], 0))},
-	added: {label: 'added', help: 'what was added, whoever gave it back', parts: s => [s.gross_bytes, 0, 0, 0]},
+	added: {label: 'added', help: 'what was added, also if another thread gave it back', parts: s => [s.gross_bytes, 0, 0, 0]},
 	still: {label: 'still there', help: 'of what was added, what is in RAM or swap at the end',
 		parts: s => [s.resident_bytes ?? 0, 0, 0, 0]},
 };
