@@ -324,7 +324,7 @@ AMOUNT(lost, "processes_lost", LOST, "processes without room in the ring");
 JSON_KNOWN(late, "processes_late", BOOL, value_bool(true, event_number(r, EVENT_LATE)),
 	   "true if the time was over before the last process");
 JSON_KNOWN(table, "table", BOOL, value_bool(true, event_number(r, EVENT_TABLE)),
-	   "true if all processes were read, not the victim alone");
+	   "true if the recording has the table of that moment, not the victim alone");
 AMOUNT(missed, "kills_missed", MISSED, "kills before this one that were only counted");
 AMOUNT(took, "kernel_ns", TOOK_NS, "the time in the kernel's tracepoint");
 JSON_FIELD(

@@ -190,6 +190,23 @@ expect_json 'the exact values are within the bound per CPU' '.events[0].victim |
 zmem --replay "$TMP/own" --at event:1 --json
 expect_json 'the machine at that moment' 'any(.processes[]; .pid == $pid and .name == $name and .pss_bytes == null and
 	.rss_anon_bytes > 20000000) and (.processes | length) > 3' --argjson pid "$pid" --arg name "$name"
+zmem --replay "$TMP/own" --at event:1 -a -o pid,pss,name
+expect_out 'the victim is marked' "^ *$pid +- +$name \(killed\)\$"
+equal 'nothing else is marked' "$(grep -c '(killed)' "$TMP/out")" 1
+# What the event says to run next.
+zmem incidents "$TMP/own" --at event:1
+sed -n 's/^\(next:\|     \) zmem-bpf //p' "$TMP/out" >"$TMP/next"
+equal 'next: the commands' "$(cut -d ' ' -f 1 "$TMP/next" | paste -sd ' ')" 'top diff'
+# shellcheck disable=SC2046
+run timeout 60 env TERM=xterm "$PYTHON" "$SUPPORT/pty_run.py" 200 120 "$TMP/screen" "$ZMEM" $(grep ^top "$TMP/next") -c 1
+expect_rc 'next: top' 0
+check 'next: top marks the victim' grep -q "$name (killed)" "$TMP/screen"
+# shellcheck disable=SC2046
+zmem $(grep ^diff "$TMP/next") -a --json
+expect_rc 'next: diff' 0
+expect_json 'next: diff has the victim' 'any(.rows[]; .pid == $pid)' --argjson pid "$pid"
+zmem incidents "$TMP/own" --at event:1 -q
+equal 'next: not with --quiet' "$(grep -c '^next:' "$TMP/out")" 0
 zmem --replay "$TMP/own" --json
 expect_json 'the last snapshot has no victim' 'all(.processes[]; .pid != $pid) and
 	(.source.pss == "kernel" or .source.pss == "mixed")' --argjson pid "$pid"
