@@ -11,7 +11,7 @@
 #include "model/ram.h"
 #include "query/filter.h"
 
-/* As /proc/PID/cgroup shows the path of a cgroup whose directory was removed. */
+/* As /proc/PID/cgroup shows the path of a removed cgroup. */
 #define DELETED " (deleted)"
 
 /* The names of a process. A group has the names that all its processes have. */

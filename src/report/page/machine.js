@@ -156,7 +156,7 @@ function showRam(doc, ram) {
 		element('span', {}, percentText(bytes, ram.bytes)))));
 }
 
-/** The memory cgroups whose limits are the fullest. */
+/** The memory cgroups with the fullest limits. */
 function showCgroups(list) {
 	byId('cgroups').hidden = !list.length;
 	byId('cgroup-list').replaceChildren(...list.map(c => element('li', {title: `anonymous ${sizeText(c.anon_bytes)}, ` +
