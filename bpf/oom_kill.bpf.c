@@ -346,14 +346,17 @@ __noinline int list_unread(__u64 leader)
 	return 0;
 }
 
-/* The processes of the cgroup, while there is time; what is large besides is kept for later. */
+/*
+ * The processes of the cgroup; what is large besides is kept for later, and has half of the time:
+ * looking at 5,000 processes may take all of it.
+ */
 static __always_inline long cgroup_step(struct oom_scratch *s)
 {
 	struct oom_walk *w = &s->walk;
 	__u64 leader = leader_of_node(w->node);
 	const struct task_struct *task = kcast(struct task_struct, leader);
 
-	if (bpf_ktime_get_ns() > w->deadline) {
+	if (bpf_ktime_get_ns() > w->deadline - (w->found ? ZMEM_OOM_BUDGET_NS / 2 : 0)) {
 		w->cgroup_stop = leader;
 		return 1;
 	}

@@ -14,7 +14,7 @@
 #include "zmem/record.h"
 
 /* The tracepoint holds a spinlock of the victim: so long other processes are read. */
-#define ZMEM_OOM_BUDGET_NS 5000000ULL
+#define ZMEM_OOM_BUDGET_NS 4000000ULL
 /* And so long those that were not read are listed. */
 #define ZMEM_OOM_COUNT_NS   1000000ULL
 #define ZMEM_OOM_EPISODE_NS 2000000000ULL
