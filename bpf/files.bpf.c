@@ -134,6 +134,35 @@ static __noinline bool is_dirty(__u64 inode)
 	return kread64(head) >> bpf_core_enum_value(enum pageflags___files, PG_dirty___files) & 1;
 }
 
+#define MEMCG_DATA_MASK 7ULL /* include/linux/memcontrol.h */
+#define TREE_LEVELS	5
+#define TREE_SLOTS	64
+
+/* Whether a slot of the tree has a page, or a node: not a swap entry, nor what is inside. */
+static __always_inline bool has_more(__u64 entry)
+{
+	return entry && !(entry & 1) && ((entry & 3) == 0 || entry > 4096);
+}
+
+/* The owner of the last page of the file that is in RAM; 0: it was not found. */
+static __noinline __u64 last_owner(__u64 inode)
+{
+	__u64 entry = kread64(inode + MAPPING(i_pages.xa_head));
+
+	if (!bpf_core_field_exists(struct page___files, memcg_data))
+		return 0;
+	for (int level = 0; level < TREE_LEVELS && (entry & 3) == 2; level++) {
+		__u64 slots = entry - 2 + koffset(struct xa_node, slots);
+
+		entry = 0;
+		for (int i = TREE_SLOTS; i-- > 0 && !has_more(entry);)
+			entry = kread64(slots + 8 * (__u64)i);
+	}
+	if (!has_more(entry) || (entry & 3))
+		return 0;
+	return kread64(entry + koffset(struct page___files, memcg_data)) & ~MEMCG_DATA_MASK;
+}
+
 static __always_inline struct zmem_file *new_record(struct zmem_files *v, __u8 kind)
 {
 	__u32 at = v->count;
@@ -146,7 +175,7 @@ static __always_inline struct zmem_file *new_record(struct zmem_files *v, __u8 k
 	f->kind = kind;
 	f->flags = 0;
 	f->text_len = 0;
-	f->mapping = f->generation = 0;
+	f->mapping = f->generation = f->owner = 0;
 	f->device = kread32(v->super + SUPER(s_dev));
 	return f;
 }
@@ -186,7 +215,7 @@ static __noinline int emit_inode(struct zmem_files *v, __u64 inode, __u64 pages,
 	if (shmem && bpf_core_field_exists(struct shmem_inode_info, swapped))
 		swapped = kread64(inode - koffset(struct shmem_inode_info, vfs_inode) +
 				  koffset(struct shmem_inode_info, swapped));
-	if (!pages && !swapped)
+	if ((!pages && !swapped) || pages + swapped < v->least)
 		return 0;
 	if (v->mode != ZMEM_FILES_ALL && !shmem) {
 		v->cache_here += v->hugetlb ? 0 : pages;
@@ -212,6 +241,8 @@ static __noinline int emit_inode(struct zmem_files *v, __u64 inode, __u64 pages,
 		f->flags |= ZMEM_FILE_MAPPED;
 	if (is_dirty(inode))
 		f->flags |= ZMEM_FILE_DIRTY;
+	if (v->least)
+		f->owner = last_owner(inode);
 	append_names(v, inode, v->count);
 	v->count++;
 	return 0;

@@ -71,6 +71,10 @@ struct shmem_inode_info {
 	struct inode vfs_inode;
 };
 
+struct page___files {
+	unsigned long memcg_data; /* with CONFIG_MEMCG */
+};
+
 struct file_system_type {
 	const char *name;
 };

@@ -64,7 +64,12 @@ struct zmem_file {
 	 */
 	__u64 mapping;
 	__u32 generation;
-	__u8 reserved[12];
+	__u32 reserved;
+	/*
+	 * Of shared memory, if `least` is set: the owner that its last page in RAM is charged to,
+	 * as in struct zmem_census_owner; 0: none was found.
+	 */
+	__u64 owner;
 	/*
 	 * Names, each with a terminator: of the file, of its directory, and so on up to the root.
 	 * Of a file system: its type.
@@ -102,7 +107,7 @@ struct zmem_files {
 	__u32 hugetlb;			   /* this file system is a hugetlbfs */
 	__u32 mode;			   /* enum zmem_files_mode */
 	__u32 steps;			   /* of this visit */
-	__u32 reserved;
+	__u32 least; /* set by user space: files with fewer pages have no record; 0: all have */
 	/* ZMEM_FILES_SUMS: pages of page cache, of the file systems before this one and of it. */
 	__u64 cache_before, cache_here;
 	__u64 block[ZMEM_INODE_WORDS]; /* the members of one inode that are always read */

@@ -39,6 +39,7 @@ struct collect_spec {
 	bool continuous;  /* several snapshots: names are kept between them */
 	int verify;	  /* the number of rows to compare with smaps_rollup, or VERIFY_ALL */
 	enum files_choice files;
+	bool shared_files; /* the program for collect/shared_read.h is loaded */
 	enum ram_choice ram;
 	enum census_method census_method;
 	bool figures_only; /* of the machine only what tables of processes show */

@@ -170,9 +170,10 @@ static int open_files(struct collector *c)
 	if (r < 0)
 		return r;
 	swap = c->spec.swap_shmem && swap_matters(c);
-	if (c->spec.files == FILES_NONE && !swap)
+	if (c->spec.files == FILES_NONE && !swap && !c->spec.shared_files)
 		return 0;
 	r = files_source_open(&why, &c->files);
+	c->sums_files = r == 0 && (c->spec.files != FILES_NONE || swap);
 	if (r == 0 && swap)
 		r = holders_source_open(&why, &c->holders);
 	return file_exhausted(r) ? r : 0;
@@ -322,7 +323,7 @@ static int read_files(struct collector *c)
 
 	s->system.files = (struct machine_files){};
 	c->swap_shmem_known = false;
-	if (!c->files)
+	if (!c->sums_files)
 		return 0;
 	r = files_source_sum(c->files, c->spec.files == FILES_ALL, &s->system.files);
 	if (r < 0 || !c->holders || !s->system.files.shmem_known ||
@@ -421,6 +422,7 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 			procfs_learn_start_offset(&c->proc, self->start_ns);
 	}
 	s->system.ram = NULL;
+	s->system.shared = NULL;
 	if (c->spec.ram && collector_read_ram(c) == -ENOMEM)
 		return -ENOMEM;
 	c->check.pool = collector_pool(c);

@@ -71,7 +71,7 @@ struct collector {
 	struct procfs proc;
 	pid_t self;			/* the process that collects; 0 with a recording */
 	struct source *source;		/* NULL with a recording */
-	struct files_source *files;	/* NULL if no files are summed, or they cannot be */
+	struct files_source *files;	/* NULL if no files are listed, or they cannot be */
 	struct holders_source *holders; /* NULL unless swapped shared memory is asked for */
 	struct ram_reader *ram;		/* NULL before it is asked for (spec.ram) */
 	struct swap_source *swap;	/* NULL while swap slots cannot be read */
@@ -96,7 +96,8 @@ struct collector {
 	struct snapshot again[2]; /* of some processes, for comparisons */
 	struct snapshot unseen;	  /* pids that /proc shows and BPF does not */
 	bool looked_for_missing;
-	bool no_slots; /* swap slots cannot be read here, or were wrong */
+	bool sums_files; /* of each snapshot */
+	bool no_slots;	 /* swap slots cannot be read here, or were wrong */
 	/* SWAP_SHMEM of processes without it is in smaps_rollup alone. */
 	bool swap_shmem_known;
 	uint64_t memcg_left_us; /* for reading memory cgroups until the next query */

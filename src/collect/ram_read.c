@@ -293,3 +293,8 @@ int ram_reader_read(struct ram_reader *r, const struct procfs *proc, struct proc
 	r->due_us = clock_us(CLOCK_MONOTONIC) + (pause < PAUSE_LEAST ? PAUSE_LEAST : pause);
 	return error;
 }
+
+int ram_reader_owner(struct ram_reader *r, uint64_t owner, char ret[OOM_CGROUP_MAX])
+{
+	return r && r->census ? census_source_owner(r->census, owner, ret) : 0;
+}

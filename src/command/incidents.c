@@ -24,7 +24,8 @@ struct incidents {
 	struct event_record event, end;
 	struct snapshot during, before[INCIDENT_WINDOWS]; /* their texts are borrowed */
 	struct incident incident;
-	size_t frame; /* of incident.during */
+	size_t frame;	    /* of incident.during */
+	struct arena names; /* of incident.file */
 	struct moment range;
 	size_t chosen; /* the event of --at */
 };
@@ -44,6 +45,7 @@ static void groups_clear(struct incident *i)
 static void incidents_close(struct incidents *s)
 {
 	groups_clear(&s->incident);
+	arena_done(&s->names);
 	snapshot_done(&s->during);
 	for (int w = 0; w < INCIDENT_WINDOWS; w++)
 		snapshot_done(&s->before[w]);
@@ -289,8 +291,86 @@ static int read_ram(struct incidents *s, size_t frame)
 	return r < 0 ? log_errno(r, "reading %s", s->replay.path) : 0;
 }
 
-/* Reads all that is shown of event i. Returns 0 or an exit code after a message. */
-static int read_incident(struct incidents *s, size_t i)
+/* ---- files ---- */
+
+/* A list that was made so long after an event still tells of it. */
+#define FILES_LATE_MS 5000
+
+static int copy_file(struct incidents *s, const struct shared_file *from)
+{
+	struct incident *i = &s->incident;
+	struct shared_file *to = &i->file[i->files];
+	const char *cgroup = from->cgroup;
+
+	*to = *from;
+	to->name = arena_strndup(&s->names, from->name, strlen(from->name));
+	to->cgroup = cgroup ? arena_strndup(&s->names, cgroup, strlen(cgroup)) : NULL;
+	i->files += to->name != NULL;
+	return to->name && (to->cgroup || !cgroup) ? 0 : -ENOMEM;
+}
+
+static bool is_larger(const struct shared_file *a, const struct shared_file *b)
+{
+	return a->resident + a->swapped > b->resident + b->swapped;
+}
+
+/* Copies the files of the cgroup; without one, or if no cgroup is known, all. */
+static int choose_files(struct incidents *s, const struct shared_files *from)
+{
+	struct incident *i = &s->incident;
+	const char *cgroup = incident_short_cgroup(i);
+	bool known = false;
+	int r = 0;
+
+	i->files_ms = from->taken_ms;
+	for (uint32_t n = 0; n < from->count; n++)
+		known |= from->file[n].cgroup != NULL;
+	i->files_of_machine = cgroup && !known && from->count;
+	for (uint32_t n = 0; r == 0 && n < from->count; n++) {
+		const char *of = from->file[n].cgroup;
+
+		if (!cgroup || !known || (of && cgroup_below(cgroup, of)))
+			r = copy_file(s, &from->file[n]);
+	}
+	/* They were listed by their parts of limits. */
+	for (size_t n = 1; n < i->files; n++)
+		for (size_t at = n; at && is_larger(&i->file[at], &i->file[at - 1]); at--) {
+			const struct shared_file f = i->file[at];
+
+			i->file[at] = i->file[at - 1];
+			i->file[at - 1] = f;
+		}
+	return r;
+}
+
+/*
+ * The list in the frame of the event, or before it; else that of the next frame: right after a kill
+ * the recorder lists what is left.
+ */
+static int read_files(struct incidents *s, size_t event)
+{
+	struct recording_reader *r = s->replay.reader;
+	const struct snapshot *after;
+	char why[RECORDING_REASON];
+	struct incident *i = &s->incident;
+	size_t frame = recording_reader_event_frame(r, event);
+
+	arena_clear(&s->names);
+	i->files = 0;
+	i->files_ms = 0;
+	i->files_of_machine = false;
+	if (i->during && i->during->system.shared)
+		return choose_files(s, i->during->system.shared);
+	frame += i->during && frame == s->frame;
+	if (frame >= s->replay.frames ||
+	    recording_reader_time(r, frame) - i->event->time_ms > FILES_LATE_MS ||
+	    recording_reader_frame(r, frame, &after, why) < 0 || !after->system.shared)
+		return 0;
+	return choose_files(s, after->system.shared);
+}
+
+/* Reads what its snapshots tell of event i. Returns 0 or an exit code after a message. */
+static int read_snapshots(struct incidents *s, size_t i)
 {
 	size_t frame = 0;
 	int r;
@@ -326,6 +406,16 @@ static int read_incident(struct incidents *s, size_t i)
 	if (r == 0)
 		s->incident.limits =
 			incident_limit_events(&s->incident, s->incident.limit, INCIDENT_LIMITS);
+	return r;
+}
+
+/* Reads all that is shown of event i. Likewise. */
+static int read_incident(struct incidents *s, size_t i)
+{
+	int r = read_snapshots(s, i);
+
+	if (r == 0 && read_files(s, i) < 0)
+		r = log_errno(-ENOMEM, "reading %s", s->replay.path);
 	return r;
 }
 

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "collect/oom_moment.h"
+#include "collect/shared_read.h"
 #include "command/recorder.h"
 #include "privilege/privilege.h"
 #include "recording/recording_ring.h"
@@ -88,6 +89,7 @@ struct keeper {
 	const char *path;
 	struct oom_watch *oom; /* NULL: kills are not watched */
 	struct oom_moment moment;
+	struct shared_reader shared;
 	bool killed;	      /* kills were recorded since the last snapshot */
 	bool made_room;	      /* it was said that kills take the room of the oldest files */
 	uint64_t survived_us; /* CLOCK_MONOTONIC: of the last snapshot because of kills */
@@ -106,6 +108,7 @@ static void keeper_close(struct keeper *k)
 	arena_done(&k->episode.limits.arena);
 	pressure_watch_close(&k->pressure);
 	snapshot_done(&k->moment.snapshot);
+	shared_reader_done(&k->shared);
 	recording_ring_close(&k->ring);
 	recorder_close(&k->recorder);
 	background_done(&k->background);
@@ -331,6 +334,13 @@ static void report_made_room(struct keeper *k)
 	k->ring.removed_for_kills = 0;
 }
 
+/* With filters, files of others are not recorded. */
+static void list_files(struct keeper *k, bool worth, const char *cgroup, struct snapshot *s)
+{
+	if (!k->recorder.selects)
+		shared_read(&k->shared, &k->recorder.session.collector, worth, cgroup, &s->system);
+}
+
 /*
  * `due`: it is not there because of kills alone. Returns 0 or an exit code: without a first frame
  * there is no recording.
@@ -338,7 +348,8 @@ static void report_made_room(struct keeper *k)
 static int keep_frame(struct keeper *k, bool due)
 {
 	struct recorder *r = &k->recorder;
-	struct snapshot *s = &r->session.collector.snapshot;
+	struct collector *c = &r->session.collector;
+	struct snapshot *s = &c->snapshot;
 	uint64_t before = k->ring.bytes;
 	struct result result;
 	int err = recorder_collect(r, &result);
@@ -347,6 +358,9 @@ static int keep_frame(struct keeper *k, bool due)
 		return k->ring.frames ? 0 : err;
 	recorder_forget_cmdlines(r);
 	err = recorder_complete(r);
+	if (err == 0)
+		list_files(k, shared_is_due(&k->shared) && shared_is_worth(c, k->episode.on), NULL,
+			   s);
 	for (size_t i = 0; err == 0 && i < s->count; i++)
 		process_round_pss(&s->process[i]);
 	if (err == 0)
@@ -556,6 +570,18 @@ static int complete_kill(struct keeper *k, const struct oom_kill *kill)
 	return 0;
 }
 
+/* Lists the files right after a kill, if there was no sign of it before. */
+static void list_files_of_kill(struct keeper *k, const struct event_record *e)
+{
+	const char *cgroup = event_text(e, EVENT_LIMIT_CGROUP);
+	bool worth = cgroup ? shared_is_part(event_number(e, EVENT_PART_SHMEM),
+					     event_number(e, EVENT_LIMIT))
+			    : shared_is_due(&k->shared) &&
+				      shared_is_worth(&k->recorder.session.collector, true);
+
+	list_files(k, worth, cgroup, &k->moment.snapshot);
+}
+
 static int keep_kill(struct keeper *k, const struct oom_kill *kill)
 {
 	struct event_record *e = calloc(1, sizeof(*e));
@@ -564,6 +590,7 @@ static int keep_kill(struct keeper *k, const struct oom_kill *kill)
 
 	if (r == 0) {
 		oom_moment_describe(&k->moment, kill, e);
+		list_files_of_kill(k, e);
 		written = recording_ring_kill(&k->ring, (int64_t)s->host.boot_ms, e,
 					      kill->table ? s : NULL);
 		/* Behind it, a frame may have no room yet. */

@@ -38,6 +38,7 @@ int recorder_open(struct recorder *r, const struct options *o)
 	/* All names that any format shows. */
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
 	spec.ram = RAM_SUMS;
+	spec.shared_files = o->keep;
 	r->selects = query_args_selection(o, r->selection, sizeof(r->selection));
 	return session_open(&r->session, &r->options, &spec);
 }

@@ -54,6 +54,21 @@ JSON_FIELD(high, "high", AMOUNT, value_unsigned(true, r->high),
 	   "how often memory.high was exceeded. 0 in cgroup v1, which has none");
 static FIELDS(limited, &field_limited, &field_killed, &field_max, &field_high);
 
+/* ---- files of shared memory ---- */
+
+#undef ROW
+#define ROW const struct shared_file *r = row
+
+JSON_FIELD(file_name, "name", TEXT, value_text(r->name),
+	   "its path, or its name; of a long one the end", NAME_MAX_BYTES, .flags = FIELD_KNOWN);
+JSON_KNOWN(file_kind, "kind", TEXT, value_text(file_kind_name(r->kind)), "as of files");
+JSON_KNOWN(file_resident, "resident_bytes", BYTES, value_bytes(true, r->resident), "in RAM");
+JSON_KNOWN(file_swapped, "swapped_bytes", BYTES, value_bytes(true, r->swapped), "in swap");
+JSON_FIELD(file_cgroup, "cgroup", TEXT, value_text(r->cgroup),
+	   "the memory cgroup that its last page in RAM is charged to", NAME_MAX_BYTES);
+static FIELDS(files, &field_file_name, &field_file_kind, &field_file_resident, &field_file_swapped,
+	      &field_file_cgroup);
+
 /* ---- the machine ---- */
 
 #undef ROW
@@ -348,6 +363,17 @@ ROWS(ram, "ram", &change_ram_fields, struct ram_change, i->ram.known, i->ram.ite
      "change first. Null without two censuses",
      0);
 JSON_FIELD(machine, "system", OBJECT, value_row(i->during), "the machine then", .fields = &machine);
+ROWS(files, "files", &files, struct shared_file, i->files_ms, i->file, i->files,
+     "the largest files of shared memory and tmpfs of the cgroup whose memory was short, or of the "
+     "machine, the largest first. Of the machine, if no cgroup of a file is known. Null if they were "
+     "not listed",
+     0);
+JSON_FIELD(files_time, "files_time_ms", TIME, value_signed(i->files_ms, i->files_ms),
+	   "when they were listed");
+JSON_FIELD(files_reason, "files_reason", TEXT,
+	   value_text(i->files_ms ? NULL : "no list was recorded at that time"),
+	   "why they are not known");
+#define OF_FILES &field_files, &field_files_time, &field_files_reason
 
 #define OF_KILL                                                                                    \
 	&field_kill, &field_time, &field_constraint, &field_constraint_source,                     \
@@ -359,7 +385,7 @@ JSON_FIELD(machine, "system", OBJECT, value_row(i->during), "the machine then", 
 FIELDS(incident_fields, &field_id, &field_time, OF_TIME);
 FIELDS(kill_fields, OF_KILL);
 FIELDS(incident_kill_fields, &field_number, &field_id, OF_KILL, &field_unread, &field_held_inside,
-       &field_grown_inside, OF_TIME);
+       &field_grown_inside, OF_FILES, OF_TIME);
 
 JSON_FIELD(sender_pid, "pid", NUMBER, amount_of(r, EVENT_SENDER_PID), "process id");
 JSON_FIELD(sender_uid, "uid", NUMBER, amount_of(r, EVENT_SENDER_UID), "effective user id");
@@ -418,4 +444,4 @@ JSON_FIELD(refaulted, "refaulted_bytes", BYTES, bytes_of(i->end, EVENT_REFAULTED
 JSON_FIELD(kills, "oom_kills", AMOUNT, amount_of(i->end, EVENT_KILLS), "in this time");
 FIELDS(incident_pressure_fields, &field_number, &field_id, &field_pressure, &field_time, &field_end,
        &field_plenty, &field_waiting_cgroup, &field_causes, &field_available_least,
-       &field_swap_free_least, &field_stalled, &field_refaulted, &field_kills, OF_TIME);
+       &field_swap_free_least, &field_stalled, &field_refaulted, &field_kills, OF_FILES, OF_TIME);

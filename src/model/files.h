@@ -36,6 +36,7 @@ struct cached_file {
 	uint32_t system;     /* the number of the file system in the walk */
 	uint32_t files;	     /* how many files a row sums; 1 if it is not a sum */
 	uint64_t mapping;    /* by which the source finds it again */
+	uint64_t owner;	     /* by which census_source_owner() finds its cgroup; 0: not known */
 	bool wanted;	     /* its holders are to be read */
 	bool holders_known;
 	uint32_t holder_count;

@@ -59,6 +59,11 @@ struct incident {
 	const struct snapshot *baseline;
 	struct limit_events limit[INCIDENT_LIMITS]; /* between the two snapshots */
 	size_t limits;
+	/* Files of shared memory of its cgroup, else of the machine, the largest first. */
+	struct shared_file file[SHARED_FILES_MAX];
+	size_t files;
+	int64_t files_ms;      /* when they were listed; 0: no list was recorded */
+	bool files_of_machine; /* the kernel does not tell of which cgroup they are */
 	/* From the census nearest to that snapshot to the one nearest to the event. */
 	struct ram_changes ram;
 };
@@ -83,6 +88,14 @@ static inline const char *incident_waiting_cgroup(const struct incident *i)
 	const char *end = i->end ? event_text(i->end, EVENT_LIMIT_CGROUP) : NULL;
 
 	return end ? end : event_text(i->event, EVENT_LIMIT_CGROUP);
+}
+
+/* The cgroup with too little memory; NULL: the machine, or it is not known. */
+static inline const char *incident_short_cgroup(const struct incident *i)
+{
+	if (!incident_is_pressure(i))
+		return event_text(i->event, EVENT_LIMIT_CGROUP);
+	return incident_is_plenty(i) ? incident_waiting_cgroup(i) : NULL;
 }
 
 /* Whether the event is a kill for the limit of a cgroup of which the path is known. */

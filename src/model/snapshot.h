@@ -304,6 +304,24 @@ struct zram_device {
 
 #define SWAP_MAX 32 /* the kernel allows fewer (MAX_SWAPFILES) */
 
+/* The largest files of shared memory and tmpfs, as parts of the limits that they count for. */
+#define SHARED_FILES_MAX 16
+#define SHARED_NAME_MAX	 160 /* bytes; a longer one lacks its beginning */
+
+struct shared_file {
+	const char *name; /* file_label() */
+	/* That its last page in RAM is charged to; NULL: not known, or it has none. */
+	const char *cgroup;
+	enum file_kind kind;
+	uint64_t resident, swapped; /* bytes */
+};
+
+struct shared_files {
+	int64_t taken_ms; /* since the epoch */
+	uint32_t count;
+	struct shared_file file[SHARED_FILES_MAX];
+};
+
 /* Values of the whole machine. */
 struct ram;
 
@@ -324,6 +342,8 @@ struct system_info {
 	struct machine_files files;
 	struct swap_cache swap_cache;
 	const struct ram *ram; /* borrowed from the collector; NULL: not asked for */
+	/* Likewise; NULL: they were not listed. */
+	const struct shared_files *shared;
 };
 
 /*

@@ -378,6 +378,49 @@ static void code_ram(struct codec *k)
 	s->system.ram = kept;
 }
 
+static void code_shared(struct codec *k)
+{
+	static const struct shared_files none;
+	struct system_info *system = &k->s->system;
+	struct shared_files *files = codec_alloc(&k->columns, 1, sizeof(*files)), *kept;
+	const struct shared_files *before =
+		k->reference->system.shared ? k->reference->system.shared : &none;
+	uint32_t match[SHARED_FILES_MAX];
+	struct table t = {
+		.row = files,
+		.reference = before,
+		.rows = {.count = 1, .reference_count = k->reference != &empty_reference},
+	};
+
+	if (files && codec_writes(k) && system->shared)
+		*files = *system->shared;
+	code_table(k, &t, shared_members, ARRAY_SIZE(shared_members), match);
+	if (k->columns.error)
+		return;
+	t = (struct table){
+		.row = files->file,
+		.reference = before->file,
+		.stride = sizeof(*files->file),
+		.rows = {.count = files->count, .reference_count = before->count},
+	};
+	code_table(k, &t, shared_file_members, ARRAY_SIZE(shared_file_members), match);
+	for (uint32_t i = 0; !k->columns.error && i < files->count; i++) {
+		if (!files->file[i].name || !file_kind_is_shmem(files->file[i].kind) ||
+		    !files->taken_ms)
+			codec_bad(&k->columns);
+	}
+	if (codec_writes(k) || k->columns.error || !files->taken_ms ||
+	    !codec_take(&k->columns, 1, sizeof(*files)))
+		return;
+	kept = arena_alloc(&k->s->arena, sizeof(*kept));
+	if (!kept) {
+		codec_fail(&k->columns, -ENOMEM);
+		return;
+	}
+	*kept = *files;
+	system->shared = kept;
+}
+
 /* Codes the paths first, then the values, relative to those of the same path. */
 static void code_memcgs(struct codec *k)
 {
@@ -736,6 +779,7 @@ static void code_snapshot(struct codec *k, const uint32_t *match)
 	code_lists(k);
 	code_ram(k);
 	code_memcgs(k);
+	code_shared(k);
 	if (!k->columns.error)
 		code_processes(k, match);
 }

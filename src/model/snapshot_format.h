@@ -31,6 +31,7 @@ enum block_id {
 	ID_UNPLACED = 0x168,
 	ID_MEMCG = 0x170,
 	ID_RAM = 0x1a0,
+	ID_SHARED = 0x1c0,
 	ID_STRINGS = 0x200,
 };
 
@@ -138,6 +139,9 @@ _Static_assert(CONTAINER_NONE == 0 && CONTAINER_UNREAD == 1 && CONTAINER_NAMED =
 	       "statuses of containers");
 _Static_assert(EXE_UNKNOWN == 0 && EXE_PRESENT == 1 && EXE_DELETED == 2, "executables");
 _Static_assert(RAM_NONE == 0 && RAM_EXACT == 2 && RAM_SAMPLE == 3, "methods of a census");
+_Static_assert(FILE_TMPFS == 0 && FILE_MEMFD == 1 && FILE_SYSV == 2 && FILE_SHARED_ANON == 3 &&
+		       FILE_DRM == 4 && FILE_OTHER == 8 && FILE_KINDS == 9,
+	       "kinds of files");
 _Static_assert(SWAP_OTHER == 0 && SWAP_PARTITION == 1 && SWAP_FILE == 2, "kinds of swap");
 
 /* ---- members of structs as columns ---- */
@@ -357,6 +361,19 @@ static const struct member ram_figure_members[] = {
 static const struct member ram_part_members[] = {
 	CHARS(ID_RAM + 16, struct ram_part, name),
 	INT(ID_RAM + 17, struct ram_part, bytes, 0),
+};
+
+/* Files of shared memory. A frame without a list has the time 0. */
+static const struct member shared_members[] = {
+	INT(ID_SHARED, struct shared_files, taken_ms, 0),
+	INT(ID_SHARED + 1, struct shared_files, count, SHARED_FILES_MAX + 1),
+};
+static const struct member shared_file_members[] = {
+	TEXT(ID_SHARED + 2, struct shared_file, name),
+	TEXT(ID_SHARED + 3, struct shared_file, cgroup),
+	INT(ID_SHARED + 4, struct shared_file, kind, FILE_KINDS),
+	INT(ID_SHARED + 5, struct shared_file, resident, 0),
+	INT(ID_SHARED + 6, struct shared_file, swapped, 0),
 };
 
 static const struct member memcg_path = TEXT(ID_MEMCG, struct memcg, path);

@@ -382,6 +382,43 @@ static void put_charges(struct strbuf *out, const struct incident *i,
 	put_folded(out, &text, style);
 }
 
+#define FILES_SHOWN  3
+#define FILES_OLD_MS 5000
+
+/* The files of shared memory, if they are a part of the limit worth naming. */
+static void put_files(struct strbuf *out, const struct incident *i, const struct table_style *style)
+{
+	const struct meminfo *m = i->during ? &i->during->system.meminfo : NULL;
+	uint64_t limit = incident_short_cgroup(i) ? event_number(i->event, EVENT_LIMIT)
+			 : m			  ? m->value[MEMINFO_TOTAL]
+						  : 0;
+	int64_t late = i->files_ms - i->event->time_ms;
+	cleanup(strbuf_done) struct strbuf text = {};
+	struct line l = {.out = &text};
+	uint64_t sum = 0;
+
+	for (size_t n = 0; n < i->files; n++)
+		sum += i->file[n].resident + i->file[n].swapped;
+	if (!sum || sum < limit / 16)
+		return;
+	line_printf(&l, "  files%s: ", i->files_of_machine ? " of the machine" : "");
+	for (size_t n = 0; n < i->files && n < FILES_SHOWN; n++) {
+		line_printf(&l, "%s", n ? ", " : "");
+		line_text_middle(&l, i->file[n].name, 100);
+		line_printf(&l, " ");
+		put_bytes(&l, style, true, i->file[n].resident + i->file[n].swapped);
+	}
+	if (i->files > FILES_SHOWN)
+		line_printf(&l, ", %zu more", i->files - FILES_SHOWN);
+	if (late < -FILES_OLD_MS || (late >= 0 && !incident_is_pressure(i))) {
+		line_printf(&l, " (");
+		if (late < 0)
+			put_duration(&l, -late);
+		line_printf(&l, "%s)", late < 0 ? " before" : "after the kill");
+	}
+	put_folded(out, &text, style);
+}
+
 /* Other limits below and above it. */
 static void put_levels(struct strbuf *out, const struct incident *i,
 		       const struct table_style *style)
@@ -437,6 +474,7 @@ static void put_limit(struct strbuf *out, const struct incident *i, const struct
 		line_printf(&l, " (from memory.events)");
 	line_end(&l);
 	put_charges(out, i, style);
+	put_files(out, i, style);
 	put_levels(out, i, style);
 	if (!event_text(e, EVENT_GFP))
 		return;
@@ -641,6 +679,7 @@ static void put_shortage(struct strbuf *out, const struct incident *i,
 		put_bytes(&l, style, true, event_number(e, EVENT_SWAP_FREE));
 	}
 	line_end(&l);
+	put_files(out, i, style);
 	if (!i->end)
 		return;
 	l = begin_line(out, style);
@@ -862,7 +901,7 @@ void render_incident_next(struct strbuf *out, const struct incident *i, const ch
 void render_incidents_json_begin(struct incidents_json *j)
 {
 	strbuf_puts(j->out,
-		    "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.3\",\n\"events\":[");
+		    "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.4\",\n\"events\":[");
 }
 
 void render_incidents_json(struct incidents_json *j, const struct incident *i)

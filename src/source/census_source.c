@@ -19,7 +19,6 @@
 #include "base/clock.h"
 #include "load/bpf_diagnose.h"
 #include "load/bpf_load.h"
-#include "source/oom_messages.h"
 #include "source/source.h"
 
 #define SUBJECT	    "page frames"
@@ -468,6 +467,20 @@ static void want_files(struct zmem_census *v, const uint64_t *mapping, size_t co
 	}
 }
 
+int census_source_owner(struct census_source *s, uint64_t owner, char ret[OOM_CGROUP_MAX])
+{
+	struct zmem_census *v = s->visit;
+	int r;
+
+	if (!owner)
+		return 0;
+	v->key = owner;
+	r = bpf_program_run(s->handle.fd[BPF_NAME]);
+	if (r < 0 || !v->memcg)
+		return r;
+	return oom_path_read(&v->path, v->names, ret, NULL) == ZMEM_OOM_PATH_KNOWN;
+}
+
 static int tell_files(struct census_source *s, const uint32_t number[ZMEM_CENSUS_FILES],
 		      int (*fn)(void *arg, size_t file, const char *path, uint64_t bytes),
 		      void *arg)
@@ -476,21 +489,14 @@ static int tell_files(struct census_source *s, const uint32_t number[ZMEM_CENSUS
 
 	for (size_t i = 0; i < ZMEM_CENSUS_OWNERS; i++) {
 		const struct zmem_census_owner *o = &v->owners[i];
-		const char *known = NULL;
 		char path[OOM_CGROUP_MAX];
-		int r = 0;
+		int r;
 
 		if (!o->key || o->frames[ZMEM_CHARGE_FILE_AT] >= ZMEM_CENSUS_FILES)
 			continue;
-		v->key = o->frames[ZMEM_CHARGE_OWNER_AT];
-		v->memcg = 0;
-		if (v->key)
-			r = bpf_program_run(s->handle.fd[BPF_NAME]);
-		if (r == 0 && v->memcg &&
-		    oom_path_read(&v->path, v->names, path, NULL) == ZMEM_OOM_PATH_KNOWN)
-			known = path;
-		if (r == 0)
-			r = fn(arg, number[o->frames[ZMEM_CHARGE_FILE_AT]], known,
+		r = census_source_owner(s, o->frames[ZMEM_CHARGE_OWNER_AT], path);
+		if (r >= 0)
+			r = fn(arg, number[o->frames[ZMEM_CHARGE_FILE_AT]], r ? path : NULL,
 			       o->frames[ZMEM_CHARGE_FILE] * s->page_size);
 		if (r < 0)
 			return r;

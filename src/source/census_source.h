@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "model/census.h"
 #include "model/zones.h"
+#include "source/oom_messages.h"
 
 struct source;
 struct census_source;
@@ -53,6 +54,12 @@ int census_source_files(struct census_source *s, const struct zones *zones, cons
 			size_t count,
 			int (*fn)(void *arg, size_t file, const char *path, uint64_t bytes),
 			void *arg);
+
+/*
+ * The path of the memory cgroup of an owner that another program found. Returns 1, 0 if it is not
+ * known, or a negative errno.
+ */
+int census_source_owner(struct census_source *s, uint64_t owner, char ret[OOM_CGROUP_MAX]);
 
 /* Calls fn for each page pool of the last census, with its device and its bytes. Likewise. */
 int census_source_pools(struct census_source *s,

@@ -149,6 +149,7 @@ static int decode_inode(struct files_decoder *d, const struct zmem_file *f)
 	file->size_unknown = f->size >= FILE_SIZE_MAX;
 	file->size = file->size_unknown ? 0 : f->size;
 	file->mapping = f->mapping;
+	file->owner = f->owner;
 	file->inode = f->inode;
 	file->generation = f->generation;
 	file->device = f->device;

@@ -251,6 +251,22 @@ int files_source_read(struct files_source *s, const struct procfs *proc, struct 
 	return r;
 }
 
+int files_source_large(struct files_source *s, const struct procfs *proc, uint64_t least,
+		       struct file_set **ret)
+{
+	uint64_t pages = least / (uint64_t)sysconf(_SC_PAGESIZE);
+	int r;
+
+	mounts_done(&s->mounts);
+	r = mounts_read(proc->fd, "self/mountinfo", &s->mounts);
+	s->visit->least = !pages ? 1 : pages < UINT32_MAX ? (uint32_t)pages : UINT32_MAX;
+	if (r != -ENOMEM)
+		r = read_all(s, ZMEM_FILES_SHMEM, &s->mounts, &s->sums);
+	s->visit->least = 0;
+	*ret = &s->sums;
+	return r;
+}
+
 int files_source_sum(struct files_source *s, bool cache, struct machine_files *ret)
 {
 	static const struct mounts none;

@@ -25,6 +25,12 @@ int files_source_read(struct files_source *s, const struct procfs *proc, struct 
 int files_source_sum(struct files_source *s, bool cache, struct machine_files *ret);
 /* The files of shared memory and tmpfs of the last sum. */
 struct file_set *files_source_shmem(struct files_source *s);
+/*
+ * Lists the files of shared memory and tmpfs with so many bytes in RAM and swap, with their owners
+ * (struct cached_file). *ret is valid until the next call. Returns 0 or a negative errno as above.
+ */
+int files_source_large(struct files_source *s, const struct procfs *proc, uint64_t least,
+		       struct file_set **ret);
 /* How often the program ran for the last set. */
 unsigned files_source_visits(const struct files_source *s);
 /* The most inodes and names that it looked at in one run. */

@@ -220,6 +220,26 @@ static inline void random_ram(struct random *r, struct snapshot *s)
 	s->system.ram = ram;
 }
 
+/* A list of files, or none. */
+static inline void random_shared(struct random *r, struct snapshot *s)
+{
+	struct shared_files *files = random_checked(arena_zalloc(&s->arena, 1, sizeof(*files)));
+
+	s->system.shared = NULL;
+	if (random_below(r, 2))
+		return;
+	files->taken_ms = 1 + (int64_t)random_below(r, INT64_MAX);
+	files->count = (uint32_t)random_below(r, SHARED_FILES_MAX + 1);
+	for (uint32_t i = 0; i < files->count; i++) {
+		const char *name = random_text(r, s);
+
+		files->file[i] = (struct shared_file){name ? name : "", random_text(r, s),
+						      (enum file_kind)random_below(r, FILE_REGULAR),
+						      random_value(r), random_value(r)};
+	}
+	s->system.shared = files;
+}
+
 static inline void random_host(struct random *r, struct snapshot *s)
 {
 	random_chars(r, s->host.name, sizeof(s->host.name));
@@ -331,6 +351,7 @@ static inline void random_snapshot(struct random *r, struct snapshot *s, size_t 
 	random_collection(r, s);
 	random_memcgs(r, s);
 	random_ram(r, s);
+	random_shared(r, s);
 }
 
 /* Fills the empty `next` with a successor of `s`, most of which is unchanged. */
@@ -370,6 +391,8 @@ static inline void random_next(struct random *r, const struct snapshot *s, struc
 		random_machine(r, next);
 	if (random_below(r, 2))
 		random_ram(r, next);
+	if (random_below(r, 2))
+		random_shared(r, next);
 	next->time_ms = s->time_ms + 1;
 }
 
@@ -413,6 +436,20 @@ static inline bool same_ram(const struct ram *a, const struct ram *b)
 	       SAME(deleted_known) && SAME(deleted_cgroups) && SAME(deleted_bytes);
 }
 
+static inline bool same_shared(const struct shared_files *x, const struct shared_files *y)
+{
+	if (!x || !y)
+		return x == y;
+	for (uint32_t i = 0; i < x->count && i < y->count; i++) {
+		const struct shared_file *a = &x->file[i], *b = &y->file[i];
+
+		if (!SAME_TEXT(name) || !SAME_TEXT(cgroup) || !SAME(kind) || !SAME(resident) ||
+		    !SAME(swapped))
+			return false;
+	}
+	return x->count == y->count && x->taken_ms == y->taken_ms;
+}
+
 static inline bool same_system(const struct system_info *a, const struct system_info *b)
 {
 	if (!SAME(meminfo.have) || !SAME(swaps_known) || !SAME(swap_count) || !SAME(zram_count))
@@ -444,6 +481,7 @@ static inline bool same_system(const struct system_info *a, const struct system_
 	       SAME(files.cache) && SAME(files.shmem_swapped) && SAME(files.swapped_tmpfs) &&
 	       SAME(files.swapped_unmapped) && SAME(files.swap_ram_known) && SAME(files.swap_ram) &&
 	       SAME(swap_cache.known) && SAME(swap_cache.bytes) && same_ram(a->ram, b->ram) &&
+	       same_shared(a->shared, b->shared) &&
 	       memcmp(a->files.unmapped, b->files.unmapped, sizeof(a->files.unmapped)) == 0;
 }
 

@@ -129,6 +129,51 @@ static const struct ram_part *ram_part_of(const struct snapshot *s, enum ram_cla
 	return &s->system.ram->part[f->part + i];
 }
 
+static struct shared_files some_files(void)
+{
+	return (struct shared_files){.taken_ms = 1763781255000,
+				     .count = 2,
+				     .file = {{"/dev/shm/\xff\n", "/a", FILE_TMPFS, 4096, 8192},
+					      {"memfd:x", NULL, FILE_MEMFD, UINT64_MAX, 0}}};
+}
+
+/* A list of files that did not change takes no bytes, and an impossible one is not written. */
+TEST(shared_files)
+{
+	cleanup(snapshot_done) struct snapshot s = {}, next = {}, back = {};
+	cleanup(strbuf_done) struct strbuf with = {}, none = {}, same = {}, gone = {};
+	struct shared_files files = some_files();
+
+	come_back(&s, &none, &back);
+	assert_null(back.system.shared);
+	s.system.shared = &files;
+	come_back(&s, &with, &back);
+	assert_int_equal(back.system.shared->count, 2);
+	assert_int_equal(back.system.shared->taken_ms, files.taken_ms);
+	assert_string_equal(back.system.shared->file[0].name, files.file[0].name);
+	assert_string_equal(back.system.shared->file[0].cgroup, "/a");
+	assert_null(back.system.shared->file[1].cgroup);
+	assert_int_equal(back.system.shared->file[1].kind, FILE_MEMFD);
+	assert_true(back.system.shared->file[1].resident == UINT64_MAX);
+	assert_int_equal(snapshot_encode(&s, &back, &same), 0);
+	assert_int_equal(snapshot_encode(&next, &back, &gone), 0);
+	assert_true(same.len < with.len && same.len <= none.len + 8 && gone.len > same.len);
+	assert_int_equal(decode(gone.data, gone.len, &back, &next), 0);
+	assert_null(next.system.shared);
+	for (int i = 0; i < 4; i++) {
+		files = some_files();
+		if (i == 0)
+			files.count = SHARED_FILES_MAX + 1;
+		else if (i == 1)
+			files.file[1].name = NULL;
+		else if (i == 2)
+			files.file[1].kind = FILE_REGULAR;
+		else
+			files.taken_ms = 0;
+		assert_int_equal(snapshot_encode(&s, NULL, &with), -EINVAL);
+	}
+}
+
 /* Counters in place of a census are not stored, and a frame behind one takes few bytes. */
 TEST(census)
 {

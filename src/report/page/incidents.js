@@ -114,6 +114,8 @@ function showEvent(e) {
 		if (e.grew[key] !== null)
 			lists.push(groupList(`Had grown over the last ${text}`, e.grew[key], 'change_bytes', '+'));
 	}
+	if (e.files?.length)
+		lists.push(groupList('Files of shared memory', e.files.map(f => ({...f, group: f.name})), 'resident_bytes', ''));
 	byId('event').replaceChildren(...lists);
 }
 
