@@ -14,6 +14,7 @@
 #include "source/files_source.h"
 
 #define EVERY_US  UINT64_C(10000000)
+#define PART	  100 /* at most such a part of the time is for walks */
 #define OLD_US	  UINT64_C(60000000)
 #define NEAR	  80	/* % of a limit */
 #define READ_MOST 32	/* cgroups near their limits whose memory.stat is read */
@@ -94,7 +95,7 @@ bool shared_is_worth(struct collector *c, bool is_short)
 
 bool shared_is_due(const struct shared_reader *r)
 {
-	return !r->walked_us || clock_us(CLOCK_MONOTONIC) - r->walked_us >= EVERY_US;
+	return clock_us(CLOCK_MONOTONIC) >= r->due_us;
 }
 
 static const struct owner *find_owner(struct choice *h, uint64_t owner)
@@ -212,11 +213,13 @@ static int walk(struct shared_reader *r, struct collector *c, const char *cgroup
 void shared_read(struct shared_reader *r, struct collector *c, bool wanted, const char *cgroup,
 		 struct system_info *system)
 {
-	uint64_t now = clock_us(CLOCK_MONOTONIC);
+	uint64_t now = clock_us(CLOCK_MONOTONIC), took;
 
 	if (wanted && c->files && shared_is_due(r)) {
 		r->walked_us = now;
 		walk(r, c, cgroup);
+		took = clock_us(CLOCK_MONOTONIC) - now;
+		r->due_us = now + (took > EVERY_US / PART ? took * PART : EVERY_US);
 	}
 	system->shared = r->files.taken_ms && now - r->walked_us < OLD_US ? &r->files : NULL;
 }

@@ -12,7 +12,7 @@
 struct shared_reader {
 	struct shared_files files; /* of the last walk; its texts are in the arena */
 	struct arena arena;
-	uint64_t walked_us; /* CLOCK_MONOTONIC; 0: never */
+	uint64_t walked_us, due_us; /* CLOCK_MONOTONIC: of the last walk, and of the next one */
 };
 
 void shared_reader_done(struct shared_reader *r);

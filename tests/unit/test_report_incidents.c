@@ -397,6 +397,15 @@ TEST(document)
 		event_set_text(event[n], EVENT_CGROUP, "/a/b/c");
 	}
 	event[1]->level[1] = (struct event_level){30 * MIB, 64 * MIB, 80 * MIB, 80 * MIB};
+	/* Files of its cgroup, of the machine, and too small ones. */
+	event_set(event[0], EVENT_LIMIT, 64 * MIB);
+	event_set(event[1], EVENT_LIMIT, 128 * MIB);
+	i.files_ms = BEGAN - 12000;
+	i.files = 4;
+	i.file[0] = (struct shared_file){"/dev/shm/<\xff\x1b[31m \n", "/a/b", FILE_TMPFS, 4 * MIB,
+					 2 * MIB};
+	i.file[1] = (struct shared_file){"memfd:frames", NULL, FILE_MEMFD, 3 * MIB, 0};
+	i.file[2] = i.file[3] = (struct shared_file){"/SYSV0", "/a/b/c", FILE_SYSV, MIB, 0};
 	/* A sender that is known, and one that is not. */
 	event_set(event[4], EVENT_SIGNAL_NUMBER, 9);
 	event_set(event[5], EVENT_SIGNAL_NUMBER, 15);
@@ -407,6 +416,9 @@ TEST(document)
 		i.group_kills = n ? 0 : 3;
 		i.end = n == 2 ? event[n] : NULL;
 		json.html = n == 1;
+		i.files = n == 3 ? 0 : 4;
+		i.files_of_machine = n == 1;
+		i.files_ms = n == 3 ? 0 : n ? BEGAN + 20 : BEGAN - 12000;
 		put(&out, &json, &i);
 	}
 	i.during = NULL;
