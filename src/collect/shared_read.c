@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -13,13 +14,14 @@
 #include "proc/cgroup.h"
 #include "source/files_source.h"
 
-#define EVERY_US  UINT64_C(10000000)
-#define PART	  100 /* at most such a part of the time is for walks */
-#define OLD_US	  UINT64_C(60000000)
-#define NEAR	  80	/* % of a limit */
-#define READ_MOST 32	/* cgroups near their limits whose memory.stat is read */
-#define PARTS	  65536 /* smaller parts of RAM and swap are no files worth a name */
-#define OWNERS	  256	/* the cgroups of others are not known */
+#define EVERY_US      UINT64_C(10000000)
+#define PART	      100 /* at most such a part of the time is for walks */
+#define OLD_US	      UINT64_C(60000000)
+#define NEAR	      80    /* % of a limit */
+#define READ_MOST     32    /* cgroups near their limits whose memory.stat is read */
+#define PARTS	      65536 /* smaller parts of RAM and swap are no files worth a name */
+#define OWNERS	      256   /* the cgroups of others are not known */
+#define FIRST_CGROUPS 0xEFFFFFFBU
 
 struct owner {
 	uint64_t owner;
@@ -37,6 +39,7 @@ struct choice {
 	struct shared_reader *reader;
 	struct collector *c;
 	const char *cgroup; /* whose files come first; NULL: none */
+	bool names_owners;
 	struct owner owner[OWNERS];
 	size_t owners;
 	struct candidate item[SHARED_FILES_MAX]; /* the highest rank first */
@@ -98,6 +101,14 @@ bool shared_is_due(const struct shared_reader *r)
 	return clock_us(CLOCK_MONOTONIC) >= r->due_us;
 }
 
+/* Owners have paths of the first cgroup namespace (PROC_CGROUP_INIT_INO, linux/proc_ns.h). */
+static bool is_first_namespace(const struct procfs *proc)
+{
+	struct stat st;
+
+	return fstatat(proc->fd, "self/ns/cgroup", &st, 0) == 0 && st.st_ino == FIRST_CGROUPS;
+}
+
 static const struct owner *find_owner(struct choice *h, uint64_t owner)
 {
 	static const struct owner none = {.limit = UINT64_MAX};
@@ -113,7 +124,7 @@ static const struct owner *find_owner(struct choice *h, uint64_t owner)
 		return &none;
 	new = &h->owner[h->owners++];
 	*new = (struct owner){owner, NULL, ram_of(s)};
-	if (ram_reader_owner(h->c->ram, owner, path) > 0) {
+	if (h->names_owners && ram_reader_owner(h->c->ram, owner, path) > 0) {
 		new->path = arena_strndup(&h->reader->arena, path, strlen(path));
 		m = snapshot_find_memcg(s, path);
 	}
@@ -203,6 +214,7 @@ static int walk(struct shared_reader *r, struct collector *c, const char *cgroup
 	h->reader = r;
 	h->c = c;
 	h->cgroup = cgroup;
+	h->names_owners = is_first_namespace(&c->proc);
 	error = choose(h, set);
 	if (error < 0)
 		r->files.taken_ms = 0;

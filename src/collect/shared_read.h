@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The largest files of shared memory and tmpfs, which are gone after an OOM kill: a tmpfs goes with
- * its last mount. They are listed while memory is short, at most every ten seconds.
+ * its last mount. They are listed while memory is short, at most every ten seconds, and for at most
+ * a hundredth of the time.
  */
 #ifndef ZMEM_COLLECT_SHARED_READ_H
 #define ZMEM_COLLECT_SHARED_READ_H

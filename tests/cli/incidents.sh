@@ -343,6 +343,24 @@ zmem incidents "$TMP/own" --at event:1
 check '33 levels: the report says why' grep -q '  its cgroup: - (its path has more levels' "$TMP/out"
 remove_long
 
+# ---- a file of a tmpfs that goes with the victim was listed before ----
+
+mkdir "$TMP/private"
+pid=$(kill_one unshare -m sh -c 'mount -t tmpfs none "$0/private" && head -c 28M /dev/zero >"$0/private/cache" &&
+	sleep 13 && exec "$1" /dev/zero' "$TMP" "$TMP/$name") # time itself: files are listed every ten seconds
+check 'a file that is gone: the kill is recorded' wait_until recorded "$pid"
+own "$pid"
+zmem incidents "$TMP/own" --json
+if "$PROGRAM" files -n 1 >/dev/null 2>&1; then
+	expect_json 'a file that is gone: its name' '.events[0] | .files[0].name == "tmpfs:/cache" and .files[0].kind == "tmpfs" and
+		.files[0].resident_bytes == 28 * 1048576 and (.files[0].cgroup | endswith($group)) and .files_reason == null and
+		.files_time_ms < .time_ms and (.files | length) == 1' --arg group "/${group##*/}"
+	zmem incidents "$TMP/own"
+	expect_out 'a file that is gone: the report' '^  files: tmpfs:/cache 28\.0 MiB( \([0-9]+ s before\))?$'
+else
+	expect_json 'no list of files: why' '.events[0] | .files == null and .files_reason != null'
+fi
+
 # ---- after kill -9: the last kill is there ----
 
 pid=$(kill_one)
