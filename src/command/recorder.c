@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 
 #include "base/array.h"
 #include "collect/collect_rows.h"
@@ -38,7 +39,8 @@ int recorder_open(struct recorder *r, const struct options *o)
 	/* All names that any format shows. */
 	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
 	spec.ram = RAM_SUMS;
-	spec.shared_files = o->keep;
+	/* Names of files are private, as check_rights() of files has it. */
+	spec.shared_files = o->keep && !getauxval(AT_SECURE);
 	r->selects = query_args_selection(o, r->selection, sizeof(r->selection));
 	return session_open(&r->session, &r->options, &spec);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Reads and writes recordings, format 2: snapshots (model/snapshot_codec.h) as compressed frames.
- * The format has no file names.
+ * The format has no names of files, but those of shared memory (struct shared_files).
  *
  * All integers are little-endian. Every crc is zlib's crc32() of the bytes named beside it.
  *

@@ -19,6 +19,7 @@ from outcome import PROGRAM, exit_code, result, run_checks  # noqa: E402
 SCREENSHOTS = os.environ.get("SCREENSHOTS")
 KILLS = 2
 NAME = "eats-%d" % os.getpid()  # no other program has it
+FILE = "/dev/shm/zmem-<b>-%d" % os.getpid()
 
 
 def same(name, got, want):
@@ -93,6 +94,7 @@ def check_events(page, pids):
     # Others may have held more than the victim.
     most = page.is_("JSON.parse(document.querySelector('#recording').textContent).incidents.events.at(-1).largest.name[0].group")
     result("Held most, by program" in held and most in held, "what held most", (held, most))
+    result("Files of shared memory8.00 MiB%s" % FILE in held, "files of shared memory", held)
     page.is_("document.querySelectorAll('#events button')[1].click()")
     page.browser.settle()
     same("another kill: chosen", page.is_("document.querySelectorAll('#events button')[1].getAttribute('aria-pressed')"), "true")
@@ -179,7 +181,11 @@ def main():
             print("skip incidents: %s" % ("no memory cgroup can be made" if not group else "chromium is not installed (make deps-all)"))
             return 0
         kept, path = directory + "/kept.zmem", directory + "/page.html"
-        pids = oom.record(kept, group, oom.eater(directory, NAME), KILLS)
+        subprocess.run(("sh", "-c", 'echo $$ >"$1/cgroup.procs"; exec head -c 8M /dev/zero >"$0"', FILE, group.path), check=True)
+        try:
+            pids = oom.record(kept, group, oom.eater(directory, NAME), KILLS)
+        finally:
+            os.unlink(FILE)
         said = subprocess.run((PROGRAM, "incidents", kept, "-F", "html", "--output", path), check=False)
         same("the page is written", said.returncode, 0)
         page = Page(path, kept)
