@@ -228,8 +228,8 @@ void shared_read(struct shared_reader *r, struct collector *c, bool wanted, cons
 	uint64_t now = clock_us(CLOCK_MONOTONIC), took;
 
 	if (wanted && c->files && shared_is_due(r)) {
-		r->walked_us = now;
-		walk(r, c, cgroup);
+		if (walk(r, c, cgroup) == 0)
+			r->walked_us = now;
 		took = clock_us(CLOCK_MONOTONIC) - now;
 		r->due_us = now + (took > EVERY_US / PART ? took * PART : EVERY_US);
 	}

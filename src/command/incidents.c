@@ -293,8 +293,9 @@ static int read_ram(struct incidents *s, size_t frame)
 
 /* ---- files ---- */
 
-/* A list that was made so long after an event still tells of it. */
+/* A list that was made so long after an event still tells of it; the next frame may come later. */
 #define FILES_LATE_MS 5000
+#define FRAME_LATE_MS 15000
 
 static int copy_file(struct incidents *s, const struct shared_file *from)
 {
@@ -343,6 +344,20 @@ static int choose_files(struct incidents *s, const struct shared_files *from)
 	return r;
 }
 
+/* Whether the recorder lists files because of the event. */
+static bool lists_after(const struct event_record *e)
+{
+	switch (event_number(e, EVENT_KIND)) {
+	case EVENT_PRESSURE:
+		return true;
+	case EVENT_OOM_KILL:
+		return !event_has(e, EVENT_PARTS_MS) ||
+		       event_number(e, EVENT_PART_SHMEM) >= event_number(e, EVENT_LIMIT) / 16;
+	default:
+		return false;
+	}
+}
+
 /*
  * The list in the frame of the event, or before it; else that of the next frame: right after a kill
  * the recorder lists what is left.
@@ -362,9 +377,10 @@ static int read_files(struct incidents *s, size_t event)
 	if (i->during && i->during->system.shared)
 		return choose_files(s, i->during->system.shared);
 	frame += i->during && frame == s->frame;
-	if (frame >= s->replay.frames ||
-	    recording_reader_time(r, frame) - i->event->time_ms > FILES_LATE_MS ||
-	    recording_reader_frame(r, frame, &after, why) < 0 || !after->system.shared)
+	if (!lists_after(i->event) || frame >= s->replay.frames ||
+	    recording_reader_time(r, frame) - i->event->time_ms > FRAME_LATE_MS ||
+	    recording_reader_frame(r, frame, &after, why) < 0 || !after->system.shared ||
+	    after->system.shared->taken_ms - i->event->time_ms > FILES_LATE_MS)
 		return 0;
 	return choose_files(s, after->system.shared);
 }
