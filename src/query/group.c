@@ -3,16 +3,10 @@
 #include "query/group.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "model/ram.h"
-#include "query/filter.h"
-
-/* As /proc/PID/cgroup shows the path of a removed cgroup. */
-#define DELETED " (deleted)"
 
 /* The names of a process. A group has the names that all its processes have. */
 static const size_t names[] = {
@@ -170,9 +164,8 @@ static size_t group_end(const struct field *key, const struct process_list *proc
 	return end;
 }
 
-/* `more`: rows that follow. */
-static int make_groups(const struct field *key, struct process_list *processes, size_t more,
-		       struct sums *g)
+int group_rows_and_room(const struct field *key, struct process_list *processes, size_t more,
+			struct sums *g)
 {
 	int r = sums_reserve(g, processes->count + more);
 
@@ -196,76 +189,5 @@ static int make_groups(const struct field *key, struct process_list *processes, 
 
 int group_rows(const struct field *key, struct process_list *processes, struct sums *g)
 {
-	return make_groups(key, processes, 0, g);
-}
-
-/* ---- cgroups without processes ---- */
-
-/* Adds the row of a cgroup, for which there is room. */
-static struct process *add_memcg(struct sums *g, const char *path)
-{
-	const size_t at = g->rows.count++;
-	struct row *row = &g->rows.item[at];
-	struct sum nothing = SUM_EMPTY;
-
-	*row = (struct row){.process = &g->item[at]};
-	*row->process = (struct process){.uid = UID_NONE, .pss_status = PSS_OK, .cgroup = path};
-	sum_row(&nothing, row);
-	row->process->charged = g->charged[at];
-	return row->process;
-}
-
-static int add_deleted(const struct census_cgroup *c, struct sums *g)
-{
-	static const enum counter counter[ZMEM_CHARGES] = {
-		[ZMEM_CHARGE_ANON] = COUNTER_MEM_ANON,
-		[ZMEM_CHARGE_FILE] = COUNTER_MEM_FILE,
-		[ZMEM_CHARGE_SHMEM] = COUNTER_MEM_SHMEM,
-		[ZMEM_CHARGE_KERNEL] = COUNTER_MEM_KERNEL,
-	};
-	char path[PATH_MAX + sizeof(DELETED)];
-	int len = snprintf(path, sizeof(path), "%.*s" DELETED, PATH_MAX, c->path);
-	const char *copy = arena_strndup(&g->text, path, (size_t)len);
-	struct process *p;
-
-	if (!copy)
-		return -ENOMEM;
-	p = add_memcg(g, copy);
-	for (int i = 0; i < ZMEM_CHARGES; i++)
-		process_set(p, counter[i], c->bytes[i]);
-	process_set(p, COUNTER_MEM_CURRENT, census_cgroup_bytes(c));
-	return 0;
-}
-
-static bool is_chosen(const char *glob, const char *path)
-{
-	return path && (!glob || filter_matches_cgroup(glob, path));
-}
-
-int group_memcgs(const struct snapshot *s, const char *glob, struct process_list *processes,
-		 struct sums *g)
-{
-	const struct ram *ram = s->system.ram;
-	size_t deleted = ram ? ram->cgroups : 0, groups, at = 0;
-	int r = make_groups(process_field("cgroup"), processes, s->memcg_count + deleted, g);
-
-	groups = r == 0 ? g->rows.count : 0;
-	/* Both are sorted by path. */
-	for (size_t i = 0; r == 0 && i < s->memcg_count; i++) {
-		const char *path = s->memcg[i].path;
-
-		while (at < groups && compare_text(g->item[at].cgroup, path) < 0)
-			at++;
-		if ((at < groups && compare_text(g->item[at].cgroup, path) == 0) ||
-		    !s->memcg[i].current_known || !is_chosen(glob, path))
-			continue;
-		add_memcg(g, path)->controlled = true;
-	}
-	for (size_t i = 0; r == 0 && i < deleted; i++) {
-		const struct census_cgroup *c = &ram->cgroup[i];
-
-		if (c->deleted && is_chosen(glob, c->path))
-			r = add_deleted(c, g);
-	}
-	return r;
+	return group_rows_and_room(key, processes, 0, g);
 }

@@ -27,12 +27,8 @@ bool group_has(const struct group_id *group, const struct process *p);
  */
 int group_rows(const struct field *key, struct process_list *processes, struct sums *groups);
 
-/*
- * Likewise by cgroup; then a row for each cgroup of the snapshot that has no process and that the
- * glob of filter_matches_cgroup() chooses (NULL: any), and for each that was deleted and still
- * holds memory, if a census found some.
- */
-int group_memcgs(const struct snapshot *s, const char *glob, struct process_list *processes,
-		 struct sums *groups);
+/* Likewise, with room for `more` rows behind them. */
+int group_rows_and_room(const struct field *key, struct process_list *processes, size_t more,
+			struct sums *groups);
 
 #endif

@@ -5,6 +5,7 @@
 #include "query/delta.h"
 #include "query/delta_tracker.h"
 #include "query/group.h"
+#include "query/memcg_rows.h"
 #include "query/tree.h"
 
 void rows_count_filtered(const struct process_list *processes, struct collection *c)
@@ -91,7 +92,7 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
 	if (q->tree)
 		r = tree_rows(&q->order, q->min, q->folds, s, &rows->matched, &rows->sums);
 	else if (query_lists_memcgs(q))
-		r = group_memcgs(s, q->filter.cgroup, &rows->matched, &rows->sums);
+		r = memcg_rows(s, q->filter.cgroup, &rows->matched, &rows->sums);
 	else
 		r = group_rows(q->group, &rows->matched, &rows->sums);
 	rows->all = rows->sums.rows;

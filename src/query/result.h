@@ -25,7 +25,7 @@ struct result {
 	enum pss_source pss; /* of all that were chosen, shown or not */
 	/* Rows are groups that have this column in common; NULL: rows are processes. */
 	const struct field *group;
-	bool memcgs; /* the groups are all memory cgroups */
+	bool memcgs;		/* the groups are all memory cgroups */
 	const struct row *rows; /* shown, in order */
 	size_t row_count;
 	size_t others_count; /* matched and not shown */

@@ -58,8 +58,8 @@ struct head_limit {
 };
 
 /*
- * The cgroups with the fullest limits of their own, the fullest first, if cgroups were read. A limit
- * above all RAM is none. Returns how many.
+ * The cgroups with the fullest limits of their own, the fullest first, if cgroups were read. A
+ * limit above all RAM is none. Returns how many.
  */
 size_t head_limits(const struct head *h, struct head_limit *item, size_t most);
 /*

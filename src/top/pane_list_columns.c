@@ -51,7 +51,8 @@ void list_columns_changed(struct list_pane *l)
 						"%pss",	    "nearest_limit", "limit_up",
 						"%nearest", "pss_change"};
 	/* Names of cgroups are long. What fills them is also in the details of a row. */
-	static const char *const hide_narrow_cgroups[] = {"uss", "rss", "%pss", "swap_pss_change", "limit_up"};
+	static const char *const hide_narrow_cgroups[] = {"uss", "rss", "%pss", "swap_pss_change",
+							  "limit_up"};
 	static const char *const hide_cgroups[] = {"mem_anon", "mem_file", "mem_shmem",
 						   "mem_kernel"};
 	static const char *const hide_parts[] = {"rss_anon", "rss_file", "rss_shmem", "rss_change"};

@@ -36,7 +36,7 @@ limit "$dir/idle" 32M
 # 40 MiB in db, which has no limit: 24 MiB are left to it and to web, whose own limit is farther.
 bash -c 'echo $$ >"$1" && exec "$2" -c "import time
 held = bytes([1]) * (40 << 20)
-time.sleep(1000)"' _ "$dir/pod/db/cgroup.procs" "$PYTHON" &
+time.sleep(1000)"' _ "$dir/pod/db/cgroup.procs" "$PYTHON" & # a process: it holds the memory
 eater=$!
 # The kernel makes the sums of memory.stat when it has time.
 is_summed() {

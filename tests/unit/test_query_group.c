@@ -6,6 +6,7 @@
 #include <malloc.h>
 
 #include "model/ram.h"
+#include "query/memcg_rows.h"
 #include "query/result.h"
 #include "rows_machine.h"
 
@@ -264,7 +265,7 @@ TEST(memcgs)
 	m.snapshot.memcg = memcg;
 	m.snapshot.memcg_count = ARRAY_SIZE(memcg);
 	m.snapshot.system.ram = &ram;
-	assert_int_equal(group_memcgs(&m.snapshot, NULL, &m.list, &g), 0);
+	assert_int_equal(memcg_rows(&m.snapshot, NULL, &m.list, &g), 0);
 	assert_int_equal(g.rows.count, ARRAY_SIZE(path));
 	for (size_t i = 0; i < ARRAY_SIZE(path); i++) {
 		const struct process *p = g.rows.item[i].process;
@@ -279,7 +280,7 @@ TEST(memcgs)
 	assert_int_equal(process_value(g.rows.item[4].process, COUNTER_MEM_KERNEL), 2);
 	assert_false(g.rows.item[4].process->controlled);
 	assert_true(g.rows.item[3].process->controlled);
-	assert_int_equal(group_memcgs(&m.snapshot, "/a/b", &m.list, &g), 0);
+	assert_int_equal(memcg_rows(&m.snapshot, "/a/b", &m.list, &g), 0);
 	assert_int_equal(g.rows.count, 4);
 }
 
