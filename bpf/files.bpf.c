@@ -144,6 +144,16 @@ static __always_inline bool has_more(__u64 entry)
 	return entry && !(entry & 1) && ((entry & 3) == 0 || entry > 4096);
 }
 
+/* The last slot of a node that has more. A global function is verified once. */
+__noinline __u64 last_slot(__u64 slots)
+{
+	__u64 entry = 0;
+
+	for (int i = TREE_SLOTS; i-- > 0 && !has_more(entry);)
+		entry = kread64(slots + 8 * (__u64)i);
+	return entry;
+}
+
 /* The owner of the last page of the file that is in RAM; 0: it was not found. */
 static __noinline __u64 last_owner(__u64 inode)
 {
@@ -151,13 +161,8 @@ static __noinline __u64 last_owner(__u64 inode)
 
 	if (!bpf_core_field_exists(struct page___files, memcg_data))
 		return 0;
-	for (int level = 0; level < TREE_LEVELS && (entry & 3) == 2; level++) {
-		__u64 slots = entry - 2 + koffset(struct xa_node, slots);
-
-		entry = 0;
-		for (int i = TREE_SLOTS; i-- > 0 && !has_more(entry);)
-			entry = kread64(slots + 8 * (__u64)i);
-	}
+	for (int level = 0; level < TREE_LEVELS && (entry & 3) == 2; level++)
+		entry = last_slot(entry - 2 + koffset(struct xa_node, slots));
 	if (!has_more(entry) || (entry & 3))
 		return 0;
 	return kread64(entry + koffset(struct page___files, memcg_data)) & ~MEMCG_DATA_MASK;

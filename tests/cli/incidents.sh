@@ -346,11 +346,15 @@ remove_long
 # ---- a file of a tmpfs that goes with the victim was listed before ----
 
 mkdir "$TMP/private"
-pid=$(kill_one unshare -m sh -c 'mount -t tmpfs none "$0/private" && head -c 28M /dev/zero >"$0/private/cache" &&
-	sleep 13 && exec "$1" /dev/zero' "$TMP" "$TMP/$name") # time itself: files are listed every ten seconds
-check 'a file that is gone: the kill is recorded' wait_until recorded "$pid"
-own "$pid"
-zmem incidents "$TMP/own" --json
+# Without fentry the limit is in the kernel's log alone, which has no line for one of many kills of other tests.
+for _ in 1 2 3; do
+	pid=$(kill_one unshare -m sh -c 'mount -t tmpfs none "$0/private" && head -c 28M /dev/zero >"$0/private/cache" &&
+		sleep 13 && exec "$1" /dev/zero' "$TMP" "$TMP/$name") # time itself: files are listed every ten seconds
+	check 'a file that is gone: the kill is recorded' wait_until recorded "$pid"
+	own "$pid"
+	zmem incidents "$TMP/own" --json
+	jq -e '.events[0].cgroup' "$TMP/out" >/dev/null && break
+done
 if "$PROGRAM" files -n 1 >/dev/null 2>&1; then
 	expect_json 'a file that is gone: its name' '.events[0] | .files[0].name == "tmpfs:/cache" and .files[0].kind == "tmpfs" and
 		.files[0].resident_bytes == 28 * 1048576 and (.files[0].cgroup | endswith($group)) and .files_reason == null and
