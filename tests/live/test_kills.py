@@ -151,7 +151,7 @@ def check_top(group, program):
             tmux.keys("{")
             for keys, event, victim in (("e", 2, pids[0]), ("e", 1, pids[1]), ("E", 2, pids[0])):
                 tmux.keys(*keys)
-                victim_row = re.compile(r"^ *%d .* %s *(│.*)?$" % (victim, NAME), re.M)
+                victim_row = re.compile(r"^ *%d .* %s \(killed\) *(│.*)?$" % (victim, NAME), re.M)
                 good = lambda screen, event=event, row=victim_row: "  event:%d" % event in time_line(screen) and row.search(screen)
                 screen = tmux.until(good)
                 result(good(screen), "%d columns, %s: event:%d, with its victim" % (columns, keys, event), screen)
