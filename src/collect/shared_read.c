@@ -18,7 +18,7 @@
 #define PART	      100 /* at most such a part of the time is for walks */
 #define OLD_US	      UINT64_C(60000000)
 #define NEAR	      80    /* % of a limit */
-#define READ_MOST     32    /* cgroups near their limits whose memory.stat is read */
+#define READ_MOST     32    /* cgroups near their limits: their memory.stat is read */
 #define PARTS	      65536 /* smaller parts of RAM and swap are no files worth a name */
 #define OWNERS	      256   /* the cgroups of others are not known */
 #define FIRST_CGROUPS 0xEFFFFFFBU
@@ -38,7 +38,7 @@ struct candidate {
 struct choice {
 	struct shared_reader *reader;
 	struct collector *c;
-	const char *cgroup; /* whose files come first; NULL: none */
+	const char *cgroup; /* its files come first; NULL: none */
 	bool names_owners;
 	struct owner owner[OWNERS];
 	size_t owners;

@@ -284,6 +284,7 @@ struct reading {
 	struct memcg *item;
 	size_t count, capacity;
 	size_t bytes; /* of item and of the paths */
+	size_t found; /* likewise of those that MEMCG_ALL found */
 	uint32_t left_out[MEMCG_BOUNDS];
 	uint64_t dying;
 };
@@ -632,7 +633,8 @@ static int want_below(struct reading *r, struct arena *scratch, int fd, const ch
 		close(fd);
 		return -ENOMEM;
 	}
-	while (error == 0 && (e = readdir(dir))) {
+	/* How many are left out is not known: at least one. */
+	while (error == 0 && r->found <= MEMCG_BYTES_MAX && (e = readdir(dir))) {
 		size_t len = strlen(path) + 1 + strlen(e->d_name);
 		char *child;
 
@@ -646,6 +648,8 @@ static int want_below(struct reading *r, struct arena *scratch, int fd, const ch
 			r->left_out[MEMCG_BOUND_DEPTH]++;
 		else
 			error = want(r, child, len, false, true);
+		r->found += sizeof(struct memcg) + len + 1;
+		r->left_out[MEMCG_BOUND_BYTES] += r->found > MEMCG_BYTES_MAX;
 	}
 	return error;
 }
@@ -664,9 +668,8 @@ static int want_all(struct reading *r, struct arena *scratch, const struct cgrou
 	for (; error == 0 && next < r->wanted_count; next++) {
 		const char *path = r->wanted[next].path;
 
-		/* What is left out is not known, but something is. */
-		if (clock_us(CLOCK_MONOTONIC) > r->deadline_us ||
-		    next * sizeof(struct memcg) > MEMCG_BYTES_MAX)
+		/* Then those that were found are left out, and counted. */
+		if (clock_us(CLOCK_MONOTONIC) > r->deadline_us)
 			break;
 		fd = openat(h->mount[mount].fd, cgroup_below(root, path),
 			    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

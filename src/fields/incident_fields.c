@@ -364,7 +364,7 @@ ROWS(ram, "ram", &change_ram_fields, struct ram_change, i->ram.known, i->ram.ite
      0);
 JSON_FIELD(machine, "system", OBJECT, value_row(i->during), "the machine then", .fields = &machine);
 ROWS(files, "files", &files, struct shared_file, i->files_ms, i->file, i->files,
-     "the largest files of shared memory and tmpfs of the cgroup whose memory was short, or of the "
+     "the largest files of shared memory and tmpfs of the cgroup that reached its limit, or of the "
      "machine, the largest first. Of the machine, if no cgroup of a file is known. Null if they were "
      "not listed",
      0);

@@ -239,6 +239,16 @@ static bool ratio_of(counter_mask have, const uint64_t *value, double *ret)
 	return true;
 }
 
+/* Of a limit of 0 nothing is left. */
+static double fullness_of(const uint64_t *charged)
+{
+	double limit = (double)counter_value(NULL, charged, COUNTER_NEAREST_LIMIT);
+
+	return limit > 0
+		       ? 100 - 100 * (double)counter_value(NULL, charged, COUNTER_MEM_LEFT) / limit
+		       : 100;
+}
+
 static struct value percent_of(const struct field *f, const struct snapshot *s, counter_mask have,
 			       const uint64_t *value, const uint64_t *charged)
 {
@@ -248,12 +258,8 @@ static struct value percent_of(const struct field *f, const struct snapshot *s, 
 	if (f == &field_swap_ratio) {
 		v.known = ratio_of(have, value, &v.percent);
 	} else if (f == &field_nearest_percent) {
-		whole = v.known ? counter_value(NULL, charged, COUNTER_NEAREST_LIMIT) : 0;
-		v.percent = whole ? 100 - 100.0 *
-						    (double)counter_value(NULL, charged,
-									  COUNTER_MEM_LEFT) /
-						    (double)whole
-				  : 100;
+		if (v.known)
+			v.percent = fullness_of(charged);
 	} else if (v.known && counter_table[f->counter].is_percent) {
 		v.percent = (double)counter_value(value, charged, f->counter) / 100;
 	} else {

@@ -410,6 +410,7 @@ static const struct member memcg_members[] = {
 	DETAIL(13, MEM_PAGETABLES),
 	DETAIL(14, MEM_PERCPU),
 	DETAIL(15, MEM_SOCK),
+	DETAIL(16, UNDER_OOM),
 #undef DETAIL
 };
 

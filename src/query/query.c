@@ -21,7 +21,6 @@ void query_done(struct query *q)
 bool query_lists_memcgs(const struct query *q)
 {
 	const struct filter *f = &q->filter;
-
 	bool charges = q->order.keys.count && q->order.keys.item[0]->needs & NEEDS_MEMCG;
 
 	return q->group && q->group->part == PART_CGROUP && (q->memcgs || charges) && !f->pids &&

@@ -33,7 +33,7 @@ limit "$dir/pod" 64M
 limit "$dir/pod/web" 48M
 limit "$dir/idle" 32M
 
-# 40 MiB in db, which has no limit: 24 MiB are left to it and to web, whose own limit is farther.
+# 40 MiB in db, which has no limit: 24 MiB are left to it and to web; the own limit of web is farther.
 bash -c 'echo $$ >"$1" && exec "$2" -c "import time
 held = bytes([1]) * (40 << 20)
 time.sleep(1000)"' _ "$dir/pod/db/cgroup.procs" "$PYTHON" & # a process: it holds the memory

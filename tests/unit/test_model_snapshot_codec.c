@@ -212,6 +212,31 @@ TEST(census)
 	assert_null(back.system.ram);
 }
 
+/* Every counter of a cgroup that is read. The limits above are computed when they are shown. */
+TEST(memcg_details)
+{
+	const counter_mask computed = COUNTER_BIT(COUNTER_NEAREST_LIMIT) |
+				      COUNTER_BIT(COUNTER_MEM_LEFT) | COUNTER_BIT(COUNTER_LIMIT_UP);
+	struct memcg memcg = {.path = "/a"};
+	struct snapshot s = {.memcg = &memcg, .memcg_count = 1};
+	cleanup(snapshot_done) struct snapshot back = {};
+	cleanup(strbuf_done) struct strbuf bytes = {};
+
+	for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++) {
+		if (computed & COUNTER_BIT(c))
+			continue;
+		memcg.details |= UINT64_C(1) << (c - COUNTER_MEM_HIGH);
+		memcg.detail[c - COUNTER_MEM_HIGH] = (uint64_t)c;
+	}
+	come_back(&s, &bytes, &back);
+	assert_int_equal(back.memcg_count, 1);
+	for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++) {
+		assert_int_equal(memcg_has(&back.memcg[0], c), !(computed & COUNTER_BIT(c)));
+		if (memcg_has(&back.memcg[0], c))
+			assert_int_equal(memcg_detail(&back.memcg[0], c), c);
+	}
+}
+
 /* A snapshot without changes takes few bytes, whatever its size. */
 TEST(unchanged)
 {

@@ -128,7 +128,7 @@ TEST(list)
 		unsigned width;
 		const char *zone, *expected;
 	} cases[] = {
-		{0, "XXX-1",
+		{0, "CET-1",
 		 "EVENT  WHEN                       LIMIT OF           PID        HELD  CGROUP           "
 		 "     NAME\n"
 		 "    1  2025-11-22 04:14:15+01:00  memcg             4321           -  app.service      "
