@@ -167,6 +167,8 @@ static void write_memcgs(struct line *l, const struct result *r)
 	size_t count = r->row_count + r->others_count;
 
 	line_printf(l, "%zu memory cgroup%s", count, plural(count, "s"));
+	if (ram && !ram->deleted_known && *ram->reason)
+		line_printf(l, "; deleted ones are not known: %s", ram->reason);
 	if (!ram || !ram->deleted_known || !ram->deleted_cgroups)
 		return;
 	line_printf(l, "; on this machine %" PRIu64 " deleted one%s ", ram->deleted_cgroups,
