@@ -50,6 +50,19 @@ struct growth_stack {
 	uint64_t resident;	      /* bytes of added pages that are in RAM or swap now */
 	int64_t recent;		      /* net bytes since the last report */
 	uint64_t changes;
+	double variance;      /* of the sum of net, because stacks are sampled; bytes squared */
+	uint64_t copied;      /* bytes of pages that were shared, and copied when written */
+	uint64_t allocated;   /* bytes of blocks of the allocator; with growth_heap.known */
+	int64_t held;	      /* of these, what is not freed */
+	double held_variance; /* of held, bytes squared */
+};
+
+/* What the allocators of the processes say, where it was asked for. */
+struct growth_heap {
+	bool known;
+	uint64_t sample_bytes;	 /* one sample in so many bytes, on average; 1: each block */
+	uint64_t calls, samples; /* seen: of functions that allocate or free */
+	uint64_t seen_us;	 /* so long calls were seen; less than duration_us: in windows */
 };
 
 struct growth_target {
@@ -85,6 +98,9 @@ struct growth {
 	enum growth_mode mode;
 	/* False: a process has ended, or the kernel does not tell where pages are. */
 	bool resident_known;
+	bool resident_least; /* `resident` is at least that: some added pages have no address */
+	struct growth_heap heap;
+	bool unshared; /* the private memory of a process grew and its resident memory did not */
 	bool unnamed_python, unnamed_node; /* frames of these have no names: none was written */
 	bool each;			   /* every change is an event; false: before Linux 6.2 */
 	struct growth_target *target;
