@@ -106,7 +106,7 @@ LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT
 # One file to copy is small where no time goes.
 COLD         := $(addprefix $(B)/,session/% command/% top/% recording/% check/% grow/% load/% privilege/% proc/mounts% \
                 report/compare_% report/files_% report/folded% report/growth% report/html% report/incidents% report/maps_% \
-                report/metrics% report/system_% source/files_% source/grow_watch% source/holders_% source/oom_% source/pin% \
+                report/metrics% report/system_% source/files_% source/grow_watch% source/ring_drain% source/holders_% source/oom_% source/pin% \
                 source/swap_% write/metrics_%)
 endif
 

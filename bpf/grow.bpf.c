@@ -29,6 +29,7 @@
 #define ZMEM_STORED_VIEW
 #include "pid_view.bpf.h"
 #include "user_regs.bpf.h"
+#include "user_stack.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -40,18 +41,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define F_NO_PREALLOC	 1
 #define STORAGE_F_CREATE 1
 #define MAP_ANY		 0
-
-/* Indexes of words of struct pt_regs. */
-#if defined(__TARGET_ARCH_x86)
-#define REGS	21
-#define REGS_SP 19
-#else
-#define REGS	33 /* one more than WORDS */
-#define REGS_SP 31
-#endif
-
-/* A main thread further than that from where its stack began is on another stack. */
-#define STACK_FAR (8 << 20)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -111,13 +100,30 @@ struct {
 	__type(value, struct process);
 } processes SEC(".maps");
 
-/* The address of a thread's page fault. */
+/* What a thread adds pages to. */
+struct fault {
+	__u64 address; /* of its last page fault that has added none yet; 0: none */
+	__u64 mm;      /* of this address */
+	__u32 how;     /* enum noted */
+	__u32 unused;
+	/* Where mmap() puts a mapping: with MAP_POPULATE it adds its pages in order, and without
+	 * page faults. 0: in none. */
+	__u64 populated;
+};
+
+/* How the address became known. */
+enum noted {
+	NOTED_USER,   /* at a page fault of the program */
+	NOTED_KERNEL, /* at one of the kernel, which reads or writes memory of the program */
+	NOTED_EACH,   /* where the kernel handles all of them, and also adds pages without one */
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, F_NO_PREALLOC);
 	__type(key, int);
-	__type(value, __u64);
-} fault SEC(".maps");
+	__type(value, struct fault);
+} faults SEC(".maps");
 
 #ifdef ZMEM_PROBE_READS
 struct thread_last {
@@ -133,6 +139,23 @@ struct {
 	__type(value, struct thread_last);
 } threads SEC(".maps");
 #endif
+
+/*
+ * A pointer that the verifier tracks as a number, which functions take: to the verifier the
+ * difference of two pointers is one.
+ */
+static __always_inline __u64 as_number(__u64 pointer)
+{
+	__u64 difference = pointer - (__u64)bpf_get_current_task_btf();
+
+	barrier_var(difference);
+	return bpf_get_current_task() + difference;
+}
+
+static __always_inline __u64 user_words(void)
+{
+	return as_number((__u64)reader_regs());
+}
 
 /* Hides earlier checks, so that the verifier sees the bound on the register that indexes. */
 static __always_inline __u64 bounded(__u64 member)
@@ -241,6 +264,8 @@ struct change {
 	__s64 pages;
 	__s64 carried;
 	__u64 address;
+	__u64 spread;
+	__u64 wake; /* the flag for its message */
 };
 
 static __always_inline void fill_head(struct zmem_grow_head *h, __u32 what, const struct change *c)
@@ -252,44 +277,7 @@ static __always_inline void fill_head(struct zmem_grow_head *h, __u32 what, cons
 	h->pages = c->pages;
 	h->carried = c->carried;
 	h->address = c->address;
-}
-
-#define WORDS 32 /* of kwords() */
-
-static __always_inline void copy_regs(__u64 *to)
-{
-	const volatile void *words = kwords(reader_regs());
-
-	_Pragma("clang loop unroll(full)") for (int i = 0; i < REGS && i < WORDS; i++) to[i] =
-		kword(words, i * 8);
-#if REGS > WORDS
-	words = kwords((__u64)reader_regs() + WORDS * 8);
-	to[WORDS] = kword(words, 0);
-#endif
-}
-
-#define BLOCK 1024
-#define TAIL  64
-
-/* Copies what can be read at `sp`, up to `size` bytes, a constant. Returns how much it was. */
-static __always_inline __u32 copy_stack(__u8 *to, __u64 sp, __u32 size, __u64 limit)
-{
-	__u32 n = 0;
-
-	for (__u32 i = 0; i < size / BLOCK; i++) {
-		if (n >= limit || n > size - BLOCK ||
-		    bpf_probe_read_user(to + n, BLOCK, (const void *)(sp + n)))
-			break;
-		n += BLOCK;
-	}
-	if (n >= limit)
-		return n;
-	for (__u32 i = 0; i < BLOCK / TAIL; i++) {
-		if (n > size - TAIL || bpf_probe_read_user(to + n, TAIL, (const void *)(sp + n)))
-			break;
-		n += TAIL;
-	}
-	return n;
+	h->spread = c->spread;
 }
 
 /* Defines a function that sends registers and up to `size` bytes of the stack. Each size has its
@@ -306,9 +294,8 @@ static __always_inline __u32 copy_stack(__u8 *to, __u64 sp, __u32 size, __u64 li
 			return -1;                                                                 \
 		fill_head(&m->head, ZMEM_GROW_STACK, c);                                           \
 		copy_regs(m->regs);                                                                \
-		m->unused = 0;                                                                     \
-		m->len = copy_stack(m->copy, sp, size, limit);                                     \
-		bpf_ringbuf_submit(m, RB_NO_WAKEUP);                                               \
+		m->len = copy_stack(m->copy, sp, size, limit, &m->absent);                         \
+		bpf_ringbuf_submit(m, c->wake);                                                    \
 		return 0;                                                                          \
 	}
 
@@ -320,28 +307,14 @@ SEND_COPY(send_8k, 8 * KIB)
 SEND_COPY(send_16k, 16 * KIB)
 SEND_COPY(send_32k, ZMEM_GROW_STACK_MAX)
 
-static __always_inline bool is_readable(__u64 address)
-{
-	__u64 word;
-
-	return bpf_probe_read_user(&word, sizeof(word), (const void *)address) == 0;
-}
-
 /* Global: verified once. */
 __noinline int send_stack(const struct change *c, __u64 mm)
 {
 	__u64 sp = kword(kwords(reader_regs()), REGS_SP * 8);
-	__u64 depth = (__u64)kget(kcast(struct mm_struct, mm), start_stack) - sp;
+	__u64 depth = stack_depth(mm, sp);
 
 	if (!c)
 		return -1;
-	/* The stack of another thread ends where nothing is mapped. */
-	if (depth > STACK_FAR)
-		depth = !is_readable(sp + 2 * KIB)    ? 2 * KIB
-			: !is_readable(sp + 4 * KIB)  ? 4 * KIB
-			: !is_readable(sp + 8 * KIB)  ? 8 * KIB
-			: !is_readable(sp + 16 * KIB) ? 16 * KIB
-						      : ZMEM_GROW_STACK_MAX;
 	if (depth <= 4 * KIB)
 		return depth <= 2 * KIB ? send_2k(c, sp, depth) : send_4k(c, sp, depth);
 	if (depth <= 8 * KIB)
@@ -360,7 +333,7 @@ static __always_inline int send_addresses(void *ctx, const struct change *c)
 	len = bpf_get_stack(ctx, m->ip, sizeof(m->ip), F_USER_STACK);
 	m->count = len > 0 ? (__u32)len / 8 : 0;
 	m->unused = 0;
-	bpf_ringbuf_submit(m, RB_NO_WAKEUP);
+	bpf_ringbuf_submit(m, c->wake);
 	return 0;
 }
 
@@ -373,7 +346,7 @@ static __always_inline int send_task(const struct change *c)
 		return -1;
 	fill_head(&m->head, ZMEM_GROW_TASK, c);
 	bpf_get_current_comm(m->comm, sizeof(m->comm));
-	bpf_ringbuf_submit(m, RB_NO_WAKEUP);
+	bpf_ringbuf_submit(m, c->wake);
 	return 0;
 }
 
@@ -403,7 +376,7 @@ static __always_inline __u32 get_interval(const struct zmem_grow_settings *s,
 		c->in_window = 0;
 	}
 	if (++c->in_window <= ZMEM_GROW_WINDOW_MAX &&
-	    bpf_ringbuf_query(&ring, RB_AVAIL_DATA) < ZMEM_GROW_RING / 2)
+	    bpf_ringbuf_query(&ring, RB_AVAIL_DATA) < s->ring / 2)
 		return 1;
 	return ZMEM_GROW_RARELY;
 }
@@ -446,10 +419,13 @@ static __always_inline void add(__s64 *sum, __u32 member, __s64 pages)
  * asked for the largest message: else small stacks, which find room, would stand for large ones.
  */
 static __always_inline int send_with_stack(void *ctx, const struct zmem_grow_settings *s, __u64 mm,
-					   const struct change *c, bool own)
+					   struct change *c, bool own)
 {
-	if (bpf_ringbuf_query(&ring, RB_AVAIL_DATA) > ZMEM_GROW_RING - ZMEM_GROW_SPARE)
+	__u64 waits = bpf_ringbuf_query(&ring, RB_AVAIL_DATA);
+
+	if (waits > ZMEM_GROW_FULL(s->ring))
 		return -1;
+	c->wake = waits > ZMEM_GROW_WAKES(s->ring) ? RB_FORCE_WAKEUP : RB_NO_WAKEUP;
 	if (!own)
 		return send_task(c);
 	return s->mode == ZMEM_GROW_WALK ? send_addresses(ctx, c) : send_stack(c, mm);
@@ -483,8 +459,8 @@ __noinline int count_change(struct change *c)
 {
 	const struct zmem_grow_settings *s = get_settings();
 	struct zmem_grow_cpu *cpu;
-	__u32 interval;
-	__s64 pages;
+	__u32 interval, sampled;
+	__s64 pages, waiting;
 
 	if (!c || !s)
 		return 0;
@@ -496,15 +472,18 @@ __noinline int count_change(struct change *c)
 	__sync_fetch_and_add(&cpu->events, 1);
 	interval = get_interval(s, cpu);
 	if (size_of(c) < interval) {
-		pages = (__s64)interval *
-			count_sampled(&cpu->block[bounded(c->member)][c->pages < 0], interval,
-				      (__u32)size_of(c));
+		sampled = count_sampled(&cpu->block[bounded(c->member)][c->pages < 0], interval,
+					(__u32)size_of(c));
+		pages = (__s64)interval * sampled;
 		pages = c->pages < 0 ? -pages : pages;
 		add(cpu->rest, c->member, c->pages - pages);
 		if (!pages)
 			return 0;
+		c->spread = (__u64)interval * (interval - 1) * sampled;
 	}
-	pages += (__s64)__sync_lock_test_and_set(find_waiting(cpu, c), 0);
+	waiting = (__s64)__sync_lock_test_and_set(find_waiting(cpu, c), 0);
+	pages += waiting;
+	c->spread += (__u64)(waiting * waiting);
 	c->carried = pages - c->pages;
 	return 1;
 }
@@ -525,25 +504,54 @@ __noinline int note_sent(const struct change *c, int error)
 	return 0;
 }
 
-/* Counts a change and sends its stack, with the address of the page fault that made it. */
+/*
+ * The address of a page that was just added. It must be taken before anything that may fault. An
+ * address that a page fault without a new page left is not that of a page that a system call adds.
+ */
+static __always_inline __u64 take_address(struct fault *f, __u64 mm, __s64 pages)
+{
+	__u64 address = f->address, regs;
+	__u32 call;
+
+	if (f->mm != mm)
+		return 0;
+	if (f->how == NOTED_EACH) {
+		f->address = 0;
+		return address;
+	}
+	regs = user_words();
+	call = kread32(regs + USER_CALL);
+	/* Where the program wants a mapping, nothing has told where it is. */
+	if (call == CALL_MMAP) {
+		address = kread64(regs + USER_ARGUMENT1) ? 0 : f->populated;
+		f->populated += address ? pages * PAGE : 0;
+		return address;
+	}
+	if (call != USER_NO_CALL && f->how != NOTED_KERNEL)
+		return 0;
+	f->address = 0;
+	return address;
+}
+
+/* Counts a change and sends its stack, with the address of the page that it added. */
 static __always_inline void send_change(void *ctx, const struct zmem_grow_settings *s, __u64 mm,
 					__u32 number, __u32 member, __s64 pages)
 {
 	bool own = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm) == mm;
-	__u64 *noted = bpf_task_storage_get(&fault, bpf_get_current_task_btf(), NULL, 0);
-	__u64 address = noted ? *noted : 0;
+	struct fault *f = bpf_task_storage_get(&faults, bpf_get_current_task_btf(), NULL, 0);
 	struct change c = {.target = number, .member = member, .pages = pages};
+	struct fault before = {};
 
 	/* A page that is copied leaves one counter before it enters another. */
-	if (own && pages > 0) {
-		c.address = address;
-		address = 0;
-	}
+	if (f && pages > 0)
+		c.address = take_address(f, mm, pages);
+	if (f)
+		before = *f;
 	if (count_change(&c))
 		note_sent(&c, send_with_stack(ctx, s, mm, &c, own));
 	/* Reading the stack may fault, too. */
-	if (noted)
-		*noted = address;
+	if (f)
+		*f = before;
 }
 
 /* True while the address space has users. Its end comes once, and what it frees is not counted. */
@@ -570,18 +578,6 @@ static __always_inline void note_code(struct zmem_grow_target *t, __u64 mm, __u3
 	t->exec_vm = now;
 	t->maps++;
 	send_process(ZMEM_GROW_MAP, number, t->pid, 0);
-}
-
-/*
- * A pointer that the verifier tracks as a number, which functions take: to the verifier the
- * difference of two pointers is one.
- */
-static __always_inline __u64 as_number(__u64 pointer)
-{
-	__u64 difference = pointer - (__u64)bpf_get_current_task_btf();
-
-	barrier_var(difference);
-	return bpf_get_current_task() + difference;
 }
 
 SEC("tp_btf/rss_stat")
@@ -665,29 +661,121 @@ int grow_fault_end(__u64 *ctx)
 
 /* ---- the address of a page fault ---- */
 
-static __always_inline int note_fault(__u64 address)
+static __always_inline struct fault *note_fault(__u64 mm, __u64 address, enum noted how)
 {
-	__u64 mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
-	__u64 *noted;
+	struct fault *f;
 
 	if (!bpf_map_lookup_elem(&by_mm, &mm))
-		return 0;
-	noted = bpf_task_storage_get(&fault, bpf_get_current_task_btf(), NULL, STORAGE_F_CREATE);
-	if (noted)
-		*noted = address;
-	return 0;
+		return NULL;
+	f = bpf_task_storage_get(&faults, bpf_get_current_task_btf(), NULL, STORAGE_F_CREATE);
+	if (!f)
+		return NULL;
+	f->address = address;
+	f->mm = mm;
+	f->how = how;
+	return f;
+}
+
+static __always_inline __u64 current_mm(void)
+{
+	return kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
 }
 
 SEC("tp_btf/page_fault_user")
 int grow_fault_user(__u64 *ctx)
 {
-	return note_fault(ctx[0]);
+	note_fault(current_mm(), ctx[0], NOTED_USER);
+	return 0;
 }
 
 SEC("tp_btf/page_fault_kernel")
 int grow_fault_kernel(__u64 *ctx)
 {
-	return note_fault(ctx[0]);
+	note_fault(current_mm(), ctx[0], NOTED_KERNEL);
+	return 0;
+}
+
+/*
+ * handle_mm_fault(vma, address, flags, regs): page faults, and what adds pages without one
+ * (faultin_page(), mm/gup.c): MAP_POPULATE, mlock(), MADV_POPULATE_WRITE, process_vm_writev(),
+ * buffers of io_uring.
+ */
+SEC("fentry/handle_mm_fault")
+int grow_fault_begin(__u64 *ctx)
+{
+	__u64 vma = as_number(ctx[0]);
+
+	note_fault(kaddr(kcast(struct vm_area_struct___mm, vma), vm_mm), ctx[1], NOTED_EACH);
+	return 0;
+}
+
+/* ---- where the kernel puts a mapping ---- */
+
+static __always_inline __u64 page_up(__u64 size)
+{
+	return (size + PAGE - 1) & -(__u64)PAGE;
+}
+
+static __always_inline void send_move(__u32 target, __u64 from, __u64 to, __u64 len)
+{
+	struct zmem_grow_move m = {
+		.head = {.what = ZMEM_GROW_MOVE, .target = target},
+		.from = from,
+		.to = to,
+		.len = len,
+	};
+
+	bpf_ringbuf_output(&ring, &m, sizeof(m), RB_NO_WAKEUP);
+}
+
+/*
+ * The address that was found for a mapping of `len` bytes: room for a huge page more is asked for,
+ * so that the mapping can begin where its offset does in one (__thp_get_unmapped_area(),
+ * mm/huge_memory.c).
+ */
+static __always_inline __u64 align_area(__u64 address, __u64 room, __u64 len, __u64 offset)
+{
+	__u64 huge = room - len, gap;
+
+	if (room <= len || huge & (huge - 1))
+		return address;
+	gap = (offset - address) & (huge - 1);
+	return address + (gap ? gap : huge);
+}
+
+/* vm_unmapped_area(addr, info) tells where mmap() and mremap() will map. */
+SEC("tp_btf/vm_unmapped_area")
+int grow_area(__u64 *ctx)
+{
+	__u64 mm = current_mm(), address = ctx[0], regs, len;
+	__u32 number = 0, call;
+	struct zmem_grow_target *t = find_target(mm, &number);
+	const struct zmem_grow_settings *s = get_settings();
+	struct fault *f;
+
+	/* An error is a number below 0. */
+	if (!t || !s || s->stopped || (__s64)address < 0)
+		return 0;
+	regs = user_words();
+	call = kread32(regs + USER_CALL);
+	len = kread64(as_number(ctx[1]) + koffset(struct vm_unmapped_area_info, length));
+	if (call == CALL_MREMAP) {
+		__u64 from = kread64(regs + USER_ARGUMENT1);
+
+		/* Memory of no file has the offset 0 here (__get_unmapped_area(), mm/mmap.c). */
+		address = align_area(address, len, page_up(kread64(regs + USER_ARGUMENT3)), 0);
+		send_move(number, from, address, page_up(kread64(regs + USER_ARGUMENT2)));
+		return 0;
+	}
+	if (call != CALL_MMAP)
+		return 0;
+	f = bpf_task_storage_get(&faults, bpf_get_current_task_btf(), NULL, STORAGE_F_CREATE);
+	if (!f)
+		return 0;
+	f->mm = mm;
+	f->populated = align_area(address, len, page_up(kread64(regs + USER_ARGUMENT2)),
+				  kread64(regs + USER_ARGUMENT6));
+	return 0;
 }
 
 /* ---- targets ---- */

@@ -10,9 +10,15 @@
 #if defined(__TARGET_ARCH_x86)
 
 #define USER_CALL      (15 * 8) /* orig_ax */
+#define USER_ARGUMENT1 (14 * 8) /* rdi */
+#define USER_ARGUMENT2 (13 * 8) /* rsi */
+#define USER_ARGUMENT3 (12 * 8) /* rdx */
 #define USER_ARGUMENT4 (7 * 8)	/* r10 */
 #define USER_ARGUMENT5 (9 * 8)	/* r8 */
 #define USER_ARGUMENT6 (8 * 8)	/* r9 */
+
+/* Of a thread that is in none. */
+#define USER_NO_CALL ((__u32)-1)
 
 /* System call numbers. */
 #define CALL_EXECVE   59
@@ -25,9 +31,14 @@
 #elif defined(__TARGET_ARCH_arm64)
 
 #define USER_CALL      (35 * 8) /* syscallno, behind regs[31], sp, pc, pstate and orig_x0 */
-#define USER_ARGUMENT4 (3 * 8)	/* x3 */
+#define USER_ARGUMENT1 (34 * 8) /* orig_x0: x0 itself becomes the result */
+#define USER_ARGUMENT2 (1 * 8)	/* x1 */
+#define USER_ARGUMENT3 (2 * 8)
+#define USER_ARGUMENT4 (3 * 8)
 #define USER_ARGUMENT5 (4 * 8)
 #define USER_ARGUMENT6 (5 * 8)
+
+#define USER_NO_CALL   ((__u32)-1) /* NO_SYSCALL */
 
 #define CALL_EXECVE    221
 #define CALL_EXECVEAT  281

@@ -79,6 +79,29 @@ struct page___old {
 	atomic_t _refcount;
 };
 
+/* Where the thread pointer of a thread is. That of x86-64 is the base of its segment fs. */
+struct thread_struct {
+#if defined(__TARGET_ARCH_x86)
+	unsigned long fsbase;
+#else
+	struct {
+		unsigned long tp_value;
+	} uw;
+#endif
+};
+
+struct task_struct___pointer {
+	struct thread_struct thread;
+};
+
+struct vm_unmapped_area_info {
+	unsigned long length;
+};
+
+struct vm_area_struct___mm {
+	struct mm_struct *vm_mm;
+};
+
 #pragma clang attribute pop
 
 /* Until 6.1. */

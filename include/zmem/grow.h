@@ -9,11 +9,9 @@
 #include "zmem/record.h"
 
 #define ZMEM_GROW_TARGETS 256
-/* Bytes; a power of two and of pages. */
-#define ZMEM_GROW_RING	    (1 << 25)
+/* Bytes; a power of two and of pages. Of the ring, for up to 8 CPUs. */
+#define ZMEM_GROW_RING	    (1 << 22)
 #define ZMEM_GROW_WAKE_RING (1 << 16)
-/* So many bytes of the ring are for messages about processes, and for CPUs at the same time. */
-#define ZMEM_GROW_SPARE (1 << 20)
 /* The pt_regs of the machine from the beginning: 21 words of x86-64, 34 of arm64. */
 #define ZMEM_GROW_REGS	 34
 #define ZMEM_GROW_FRAMES 127
@@ -38,8 +36,15 @@ struct zmem_grow_settings {
 	__u32 stopped; /* 1: changes are left to visits */
 	__u32 visit;   /* the number of the visit; each has another one */
 	__u32 faults;  /* 1: the end of each page fault is an event (before Linux 6.2) */
-	__u32 unused;
+	__u32 ring;    /* bytes of the ring */
 };
+
+/*
+ * When a quarter of the ring is full, its reader is woken. An eighth of it is for messages about
+ * processes, and for CPUs at the same time.
+ */
+#define ZMEM_GROW_WAKES(ring) ((ring) / 4)
+#define ZMEM_GROW_FULL(ring)  ((ring) / 8 * 7)
 
 /*
  * By rate: so many changes in a window of each CPU have their stacks, then one page in 16 is
@@ -50,7 +55,7 @@ struct zmem_grow_settings {
  * which stands for its own pages.
  */
 #define ZMEM_GROW_WINDOW_NS  1000000000ULL
-#define ZMEM_GROW_WINDOW_MAX 20000
+#define ZMEM_GROW_WINDOW_MAX 60000
 #define ZMEM_GROW_RARELY     16
 
 enum zmem_grow_what {
@@ -61,6 +66,7 @@ enum zmem_grow_what {
 	ZMEM_GROW_EXEC,	     /* the same: a target has a new address space */
 	ZMEM_GROW_END,	     /* the same: the address space is being torn down */
 	ZMEM_GROW_MAP,	     /* the same: a target has mapped code */
+	ZMEM_GROW_MOVE,	     /* struct zmem_grow_move: a target moves memory */
 };
 
 struct zmem_grow_head {
@@ -71,14 +77,18 @@ struct zmem_grow_head {
 	__s64 pages;  /* the change */
 	/* Pages of other changes that this stack stands for: not sampled, or without room. */
 	__s64 carried;
-	__u64 address; /* of the page fault; 0: none is known */
+	__u64 address; /* of the page, or of the first one; 0: none is known */
+	/* The variance of `pages + carried` as what this stack has changed, in pages squared. */
+	__u64 spread;
 };
 
 struct zmem_grow_stack {
 	struct zmem_grow_head head;
 	__u64 regs[ZMEM_GROW_REGS];
 	__u32 len; /* bytes of the copy, which follows */
-	__u32 unused;
+	/* A bit for each page of 4 KiB of the stack that is not in RAM, from that of its pointer
+	 * on: the copy has any bytes there. */
+	__u32 absent;
 	__u8 copy[];
 };
 
@@ -98,6 +108,12 @@ struct zmem_grow_process {
 	struct zmem_grow_head head; /* `target`: of the new address space */
 	__s32 pid;		    /* in the namespace of the process that loaded the program */
 	__u32 parent;		    /* of FORK, EXEC: the target before; of the others: 0 */
+};
+
+/* mremap() moves mapped memory, and the pages in it. */
+struct zmem_grow_move {
+	struct zmem_grow_head head;
+	__u64 from, to, len; /* addresses, and bytes */
 };
 
 /* What iter/task writes for each address space that it was asked for. */

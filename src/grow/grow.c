@@ -80,6 +80,7 @@ struct grow {
 	uint64_t ended_us; /* when an address space ended last */
 	uint64_t unstored; /* changes for which the table of stacks had no room */
 	int64_t sampled_pages;
+	uint64_t unaddressed; /* added pages of which it is not known where they are */
 	/* Pages that the report has without a stack, less those for which the table had no room. */
 	int64_t skipped[ZMEM_RSS_COUNT];
 	int64_t net[GROWTH_COUNTERS]; /* bytes, of all stacks */
@@ -342,10 +343,17 @@ static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
 {
 	add_pages(g, stack, h->member, h->pages + h->carried);
 	g->stacks.stack[stack].sums.changes++;
+	g->stacks.stack[stack].sums.variance +=
+		(double)h->spread * (double)g->page_size * (double)g->page_size;
 	g->sampled_pages += h->carried;
-	if (h->address && h->pages > 0 && h->pages <= UINT32_MAX)
+	if (h->pages <= 0 || h->pages > UINT32_MAX || h->member == ZMEM_RSS_SWAP)
+		return;
+	if (h->address)
 		touched_add(&p->touched, &p->space, g->code.processes,
-			    (struct touched_page){h->address, stack, (uint32_t)h->pages});
+			    (struct touched_page){h->address / (uint64_t)g->page_size, stack,
+						  (uint32_t)h->pages});
+	else
+		g->unaddressed += (uint64_t)h->pages;
 }
 
 /* A change with a stack for which the table has no room: its pages are left to those without a
@@ -489,6 +497,7 @@ static void begin_anew(struct grow *g)
 	stack_table_done(&g->stacks);
 	g->past = (struct grow_sums){};
 	g->sampled_pages = 0;
+	g->unaddressed = 0;
 	g->unstored = 0;
 	memset(g->skipped, 0, sizeof(g->skipped));
 	begin_time(g);
@@ -533,6 +542,19 @@ static void look_ahead(struct grow *g, const struct zmem_grow_process *m)
 		code_ahead_clear(&g->code.ahead);
 }
 
+/* What waits was added before. */
+static int move_pages(struct grow *g, const struct zmem_grow_head *h, size_t len)
+{
+	const struct zmem_grow_move *m = (const void *)h;
+	const uint64_t page = (uint64_t)g->page_size;
+	struct grow_process *p = process_of(g, h);
+	int r = len < sizeof(*m) ? -EBADMSG : count_waiting(g);
+
+	if (r == 0 && p)
+		touched_move(&p->touched, m->from / page, m->to / page, m->len / page);
+	return r < 0 ? r : 1;
+}
+
 /* Returns 1 if the message is about a process, 0, or a negative errno. */
 static int receive_process(struct grow *g, const struct zmem_grow_head *h, size_t len)
 {
@@ -542,6 +564,8 @@ static int receive_process(struct grow *g, const struct zmem_grow_head *h, size_
 
 	if (h->what < ZMEM_GROW_FORK)
 		return 0;
+	if (h->what == ZMEM_GROW_MOVE)
+		return move_pages(g, h, len);
 	if (len < sizeof(*m))
 		return -EBADMSG;
 	look_ahead(g, m);
@@ -793,6 +817,7 @@ static int merge_stack(struct grow_report *r, const struct stack_entry *e, const
 	sums->changes += e->sums.changes;
 	sums->resident += e->sums.resident;
 	sums->before += e->sums.before;
+	sums->variance += e->sums.variance;
 	return 0;
 }
 
@@ -823,6 +848,7 @@ static int list_stacks(struct grow_report *r)
 			.resident = e->sums.resident,
 			.recent = growth_sum(e->sums.net) - e->sums.before,
 			.changes = e->sums.changes,
+			.variance = e->sums.variance,
 		};
 		for (int k = 0; k < GROWTH_COUNTERS; k++) {
 			s->net[k] = e->sums.net[k];
@@ -928,21 +954,30 @@ static void add_resident(void *arg, uint32_t stack, uint64_t bytes)
 	g->stacks.stack[stack].sums.resident += bytes;
 }
 
-/* Which of the pages that were added are still there. */
-static bool check_resident(struct grow *g)
+/*
+ * Which of the pages that were added are still there: in processes that have ended, none. Returns
+ * false if that is not known. *ret_least: there may be more.
+ */
+static bool check_resident(struct grow *g, bool *ret_least)
 {
-	bool known = grow_watch_addresses(g->watch) && g->count;
+	bool known = grow_watch_addresses(g->watch), lives = false;
 
 	for (size_t i = 0; i < g->stacks.stacks; i++)
 		g->stacks.stack[i].sums.resident = 0;
+	*ret_least = g->unaddressed;
 	for (size_t i = 0; i < g->count; i++) {
 		struct grow_process *p = g->all[i];
+		int r = p->live ? touched_check(&p->touched, &p->space, g->code.processes,
+						add_resident, g)
+				: -ESRCH;
 
-		known &= p->live && !p->touched.dropped &&
-			 touched_check(&p->touched, &p->space, g->code.processes, add_resident,
-				       g) == 0;
+		if (r == -ESRCH)
+			continue;
+		lives = true;
+		known &= r == 0;
+		*ret_least |= p->touched.dropped;
 	}
-	return known;
+	return known && lives;
 }
 
 int grow_make_report(struct grow *g, struct grow_report *ret)
@@ -959,7 +994,7 @@ int grow_make_report(struct grow *g, struct grow_report *ret)
 	out->each = grow_watch_each(g->watch);
 	out->no_room = g->no_room;
 	out->recent_us = now - (g->report_us ? g->report_us : g->start_us);
-	out->resident_known = check_resident(g);
+	out->resident_known = check_resident(g, &out->resident_least);
 	r = add_counters(g, out);
 	number = calloc(g->stacks.codes + 1, sizeof(*number));
 	if (r == 0)

@@ -23,13 +23,15 @@ static uint64_t stack_key(const struct code_space *s, const struct zmem_grow_sta
 {
 	uint64_t low = s->count ? s->image[0].start : 0;
 	uint64_t size = s->count ? s->image[s->count - 1].end - low : 0;
-	uint64_t hash = hash_number(m->regs[STACK_WORD_IP], s->generation);
+	uint64_t hash = hash_number(m->regs[STACK_WORD_IP] ^ m->absent, s->generation);
 
 	if (m->regs[STACK_WORD_BP] - m->regs[STACK_WORD_SP] < m->len)
 		hash = hash_number(hash, m->regs[STACK_WORD_BP] - m->regs[STACK_WORD_SP]);
 	for (uint32_t i = 0; i + 8 <= m->len; i += 8) {
 		uint64_t word;
 
+		if (!stack_has(m, i))
+			continue;
 		memcpy(&word, m->copy + i, sizeof(word));
 		if (word - low < size && code_space_find(s, word))
 			hash = hash_number(hash_number(hash, word), i);

@@ -19,6 +19,12 @@
 #error "the registers of this architecture are not known"
 #endif
 
+/* Whether the byte at this place of the copy is of the stack, and not of an absent page. */
+static inline bool stack_has(const struct zmem_grow_stack *m, uint64_t at)
+{
+	return !(m->absent >> ((m->regs[STACK_WORD_SP] % 4096 + at) / 4096 & 31) & 1);
+}
+
 /* Zeroed memory is empty. */
 struct recall {
 	struct recalled *slot;

@@ -19,6 +19,7 @@ struct stack_sums {
 	uint64_t gross, changes;
 	uint64_t resident; /* bytes of pages that are still there */
 	int64_t before;	   /* the net sum at the last report */
+	double variance;   /* of the net sum, bytes squared */
 };
 
 struct stack_entry {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Faults are appended as they come, so a page may be in the list several times. When it is asked
- * which pages are there, or when the list is full, it is sorted by address: of a page that was
- * freed and touched again the last stack stays. Then pagemap is asked in blocks, and pages that are
- * neither in RAM nor in swap leave the list.
+ * A table of pages with open addressing, by a hash of their numbers. The search for a page begins
+ * at its hash and ends at a free slot; a quarter of the slots are free. Where memory moves, its
+ * pages move in the table, which costs no more than what the kernel did. To ask which pages are
+ * there, those of the table are put into order, and pagemap is asked in blocks; pages that are
+ * neither in RAM nor in swap leave the table.
  */
 #include "grow/touched.h"
 
@@ -14,35 +15,68 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 
-#define BLOCK 4096 /* pages that are asked for at once */
+#define BLOCK	    4096 /* pages that are asked for at once */
+#define SLOTS_FIRST 1024
 
-/* Of equal addresses the last one stays. The sort is stable, because it merges. */
-static int merge_sort(struct touched_page *item, size_t count)
+/* ---- the table ---- */
+
+/* A process chooses its pages: where the table is, it does not know. */
+static size_t home_of(const struct touched *t, uint64_t page)
 {
-	cleanup_free struct touched_page *room = calloc(count + 1, sizeof(*room));
-	struct touched_page *from = item, *to = room;
+	return hash_number((uintptr_t)t->slot, page) & (t->slots - 1);
+}
 
-	if (!room)
-		return -ENOMEM;
-	for (size_t width = 1; width < count; width *= 2) {
-		struct touched_page *swap = from;
+/* The slot of the page, or the free one where it belongs. */
+static struct touched_page *find(const struct touched *t, uint64_t page)
+{
+	size_t at = home_of(t, page);
 
-		for (size_t i = 0; i < count; i += 2 * width) {
-			size_t a = i, mid = i + width < count ? i + width : count;
-			size_t end = mid + width < count ? mid + width : count, b = mid;
+	while (t->slot[at].page && t->slot[at].page != page)
+		at = (at + 1) & (t->slots - 1);
+	return &t->slot[at];
+}
 
-			for (size_t k = i; k < end; k++)
-				to[k] = a < mid && (b >= end ||
-						    compare_leading_u64(&from[a], &from[b]) <= 0)
-						? from[a++]
-						: from[b++];
-		}
-		from = to;
-		to = swap;
+static void put(struct touched *t, struct touched_page page)
+{
+	struct touched_page *slot = find(t, page.page);
+
+	t->count += !slot->page;
+	*slot = page;
+}
+
+/* Those behind it that would not be found past a free slot move up. */
+static void take_out(struct touched *t, struct touched_page *slot)
+{
+	size_t mask = t->slots - 1, hole = (size_t)(slot - t->slot);
+
+	t->count--;
+	for (size_t at = (hole + 1) & mask; t->slot[at].page; at = (at + 1) & mask) {
+		size_t home = home_of(t, t->slot[at].page);
+
+		if (((at - home) & mask) < ((at - hole) & mask))
+			continue;
+		t->slot[hole] = t->slot[at];
+		hole = at;
 	}
-	if (from != item)
-		memcpy(item, from, count * sizeof(*item));
+	t->slot[hole] = (struct touched_page){};
+}
+
+static int grow_table(struct touched *t)
+{
+	struct touched larger = {.slots = t->slots ? 2 * t->slots : SLOTS_FIRST};
+
+	larger.slot = calloc(larger.slots, sizeof(*larger.slot));
+	if (!larger.slot)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->slots; i++) {
+		if (t->slot[i].page)
+			put(&larger, t->slot[i]);
+	}
+	larger.dropped = t->dropped;
+	free(t->slot);
+	*t = larger;
 	return 0;
 }
 
@@ -58,61 +92,128 @@ void touched_add(struct touched *t, const struct address_space *space, struct pr
 {
 	if (t->count >= TOUCHED_MAX)
 		touched_check(t, space, from, ignore, NULL);
-	if (t->count < TOUCHED_MAX && array_room(&t->item, t->count, &t->capacity, 4096))
-		t->item[t->count++] = page;
-	else
+	if (t->count >= TOUCHED_MAX || (t->count >= t->slots / 4 * 3 && grow_table(t) < 0))
 		t->dropped += page.pages;
+	else if (page.page)
+		put(t, page);
 }
 
-/* Keeps the last touch of each page, by address. */
-static int sort_pages(struct touched *t)
-{
-	const uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
-	size_t kept = 0;
-	int r;
+/* ---- moving ---- */
 
-	for (size_t i = 0; i < t->count; i++)
-		t->item[i].address -= t->item[i].address % page_size;
-	r = t->count ? merge_sort(t->item, t->count) : 0;
-	for (size_t i = 0; r == 0 && i < t->count; i++) {
-		if (i + 1 == t->count || t->item[i + 1].address != t->item[i].address)
-			t->item[kept++] = t->item[i];
+/* Takes the pages of a range out. Returns how many there were; *ret, if there is room for them. */
+static size_t take_range(struct touched *t, uint64_t from, uint64_t count, struct touched_page *ret)
+{
+	size_t n = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		struct touched_page *slot = find(t, from + i);
+
+		if (!slot->page)
+			continue;
+		if (ret)
+			ret[n++] = *slot;
+		take_out(t, slot);
 	}
-	if (r == 0)
-		t->count = kept;
-	return r;
+	return n;
+}
+
+/* Likewise, of a range of more pages than the table has. Slots move: so they are looked for. */
+static size_t take_large_range(struct touched *t, uint64_t from, uint64_t count,
+			       struct touched_page *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->slots; i++) {
+		if (t->slot[i].page && t->slot[i].page - from < count)
+			ret[n++] = t->slot[i];
+	}
+	for (size_t i = 0; i < n; i++)
+		take_out(t, find(t, ret[i].page));
+	return n;
+}
+
+void touched_move(struct touched *t, uint64_t from, uint64_t to, uint64_t count)
+{
+	size_t room = count < t->count ? (size_t)count : t->count, n;
+	cleanup_free struct touched_page *moved = calloc(room + 1, sizeof(*moved));
+
+	if (!t->count)
+		return;
+	if (!moved) {
+		t->dropped += room;
+		return;
+	}
+	/* What was there before is gone. */
+	if (count <= t->count)
+		take_range(t, to, count, NULL);
+	else
+		take_large_range(t, to, count, moved);
+	n = count <= t->count ? take_range(t, from, count, moved)
+			      : take_large_range(t, from, count, moved);
+	for (size_t i = 0; i < n; i++) {
+		moved[i].page += to - from;
+		put(t, moved[i]);
+	}
+}
+
+/* ---- asking ---- */
+
+static int compare_pages(const void *a, const void *b)
+{
+	return compare_leading_u64(a, b);
+}
+
+/* Puts the pages into order, at the beginning of memory that is no table then. */
+static void line_up(struct touched *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->slots; i++) {
+		if (t->slot[i].page)
+			t->slot[n++] = t->slot[i];
+	}
+	qsort(t->slot, n, sizeof(*t->slot), compare_pages);
 }
 
 int touched_check(struct touched *t, const struct address_space *space, struct process_reader *from,
 		  void (*fn)(void *arg, uint32_t stack, uint64_t bytes), void *arg)
 {
 	const uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct touched kept = {.slots = t->slots, .dropped = t->dropped};
 	struct fault_pages block[BLOCK];
-	size_t kept = 0, n;
-	int r = space->pid_fd < 0 ? -ESRCH : sort_pages(t);
+	size_t count = t->count, n;
+	int r = space->pid_fd < 0 ? -ESRCH : 0;
 
+	if (r == 0 && t->slots) {
+		kept.slot = calloc(kept.slots, sizeof(*kept.slot));
+		r = kept.slot ? 0 : -ENOMEM;
+	}
+	if (r < 0)
+		return r;
+	line_up(t);
 	/* Of a process without pages it is asked, too, whether it is gone. */
-	for (size_t i = 0; r == 0 && (i < t->count || i == 0); i += n ? n : 1) {
-		for (n = 0; n < BLOCK && i + n < t->count; n++)
-			block[n] = (struct fault_pages){.page = t->item[i + n].address / page_size,
-							.added = t->item[i + n].pages};
+	for (size_t i = 0; r == 0 && (i < count || i == 0); i += n ? n : 1) {
+		for (n = 0; n < BLOCK && i + n < count; n++)
+			block[n] = (struct fault_pages){.page = t->slot[i + n].page,
+							.added = t->slot[i + n].pages};
 		r = process_count_pages(from, space->pid_fd, block, n);
-		for (size_t k = 0; r == 0 && k < n; k++) {
-			struct touched_page p = t->item[i + k];
+		for (size_t k = 0; k < n; k++) {
+			struct touched_page p = t->slot[i + k];
 
-			if (!block[k].there)
-				continue;
-			fn(arg, p.stack, block[k].there * page_size);
-			t->item[kept++] = p;
+			/* Those that nothing is known of stay. */
+			if (r < 0 || block[k].there)
+				put(&kept, p);
+			if (r == 0 && block[k].there)
+				fn(arg, p.stack, block[k].there * page_size);
 		}
 	}
-	if (r == 0)
-		t->count = kept;
+	touched_done(t);
+	*t = kept;
 	return r;
 }
 
 void touched_done(struct touched *t)
 {
-	free(t->item);
+	free(t->slot);
 	*t = (struct touched){};
 }

@@ -110,7 +110,8 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *a
 	uint64_t at = address - u->message->regs[STACK_WORD_SP];
 
 	(void)dwfl;
-	if (at > u->message->len || u->message->len - at < sizeof(*ret)) {
+	if (at > u->message->len || u->message->len - at < sizeof(*ret) ||
+	    !stack_has(u->message, (uint32_t)at)) {
 		u->out->truncated = true;
 		return false;
 	}

@@ -148,7 +148,8 @@ static uint32_t entries_of(const void *arg, const char *map, uint32_t entries)
 		   {"rooms", 2 * sizes->cpu_numbers},
 		   {"rooms_taken", 2 * sizes->cpu_numbers},
 		   {"memos", sizes->memos},
-		   {"on_cpu", sizes->grow}};
+		   {"on_cpu", sizes->grow},
+		   {"ring", sizes->grow_ring}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(set); i++) {
 		if (set[i].entries && strcmp(map, set[i].map) == 0)

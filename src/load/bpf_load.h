@@ -97,6 +97,7 @@ struct bpf_sizes {
 	uint32_t cpu_numbers; /* one above the highest of their numbers, which may have gaps */
 	uint32_t memos;	      /* of all readers; at least 1 */
 	uint32_t grow;	      /* of on_cpu; 0 in an object without it */
+	uint32_t grow_ring;   /* bytes of its ring; 0: as it is */
 	/* Programs that are left out, because this kernel has no such event; NULL: none. */
 	const char *const *without;
 };

@@ -7,10 +7,12 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/bpf.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -176,8 +178,9 @@ static bool needed_to_iterate(void)
 int privilege_start(bool trusted, bool records, bool opens)
 {
 	uint64_t held = get_caps(CAP_PERMITTED);
-	uint64_t use = held & (needed_to_load(held) | SYMBOL_CAPS | READ_CAPS | LOCK_CAPS |
-			       (records ? RECORD_CAPS : 0) | (opens ? OPEN_CAPS : 0));
+	uint64_t use =
+		held & (needed_to_load(held) | SYMBOL_CAPS | READ_CAPS | LOCK_CAPS |
+			(records ? RECORD_CAPS : 0) | (opens ? OPEN_CAPS | BIT(CAP_SYS_NICE) : 0));
 	uint64_t keep = use | (trusted ? held & (WRITE_CAPS | SETUID_CAPS) : 0);
 
 	/* No program that this process executes can get more capabilities than the process has. */
@@ -247,6 +250,15 @@ int privilege_leave(uid_t uid, gid_t gid)
 		    setresuid(uid, uid, uid) < 0)
 			return -errno;
 	}
+	return set_caps(0, 0);
+}
+
+int privilege_hurry_thread(void)
+{
+	const struct sched_param lowest = {.sched_priority = 1};
+
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest) < 0)
+		setpriority(PRIO_PROCESS, 0, -20);
 	return set_caps(0, 0);
 }
 

@@ -50,7 +50,8 @@ void privilege_names(uint64_t mask, char *buf, size_t cap);
  * These functions return 0 or a negative errno. `trusted`: the caller may also write files with the
  * capabilities of this process. `records`: the kernel's log will be opened and a PSI trigger set
  * before privilege_loaded() (CAP_SYSLOG, CAP_SYS_RESOURCE). `opens`: files that processes map will
- * be opened, as their users (CAP_CHECKPOINT_RESTORE, CAP_SETUID, CAP_SETGID, CAP_KILL).
+ * be opened, as their users (CAP_CHECKPOINT_RESTORE, CAP_SETUID, CAP_SETGID, CAP_KILL), and a
+ * thread may have priority until privilege_loaded() (CAP_SYS_NICE).
  */
 int privilege_start(bool trusted, bool records, bool opens);
 /* What comes after privilege_loaded(). */
@@ -74,6 +75,11 @@ int privilege_as_caller(bool on);
 int privilege_open(const char *path, int flags);
 /* Keeps only what opens /proc/PID/map_files and the like of other users. */
 int privilege_opens(void);
+/*
+ * Lets this thread run before threads of other programs, if it may. In either case the thread has
+ * no capability afterwards.
+ */
+int privilege_hurry_thread(void);
 /* True if this process may become another user. */
 bool privilege_can_leave(void);
 /* Drops all capabilities for good and, if it can, becomes that user without other groups. */

@@ -22,6 +22,7 @@
 #include "source/iterator.h"
 #include "source/reader.h"
 #include "source/source_internal.h"
+#include "zmem/grow.h"
 #include "zmem/setup.h"
 
 /* Pages that we may map or unmap between two readings of our own resident set. */
@@ -312,6 +313,16 @@ int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader
 	return r;
 }
 
+uint32_t bpf_source_grow_ring(uint32_t cpus)
+{
+	uint32_t bytes = ZMEM_GROW_RING;
+
+	/* Each CPU may write a large stack while the others do. */
+	for (uint32_t room = 8; room < cpus && bytes < (1u << 26); room *= 2)
+		bytes *= 2;
+	return bytes;
+}
+
 int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char *const *without,
 			 uint32_t *ret_cpus, struct bpf_handle *ret, struct bpf_missing *missing)
 {
@@ -322,6 +333,7 @@ int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char
 	bpf_source_find_cpus(&ids);
 	sizes.cpus = ids.numbers;
 	sizes.grow = sizes.cpus * targets;
+	sizes.grow_ring = bpf_source_grow_ring(sizes.cpus);
 	r = load(object, LOADER_LIBBPF, &sizes, ret, missing);
 	if (r == 0)
 		r = bpf_source_set_up_cpus(ret->fd[BPF_SETUP], &ids, true);

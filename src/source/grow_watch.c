@@ -5,21 +5,26 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/trim.h"
 #include "load/bpf_diagnose.h"
 #include "privilege/privilege.h"
 #include "source/iterator.h"
+#include "source/ring_drain.h"
 #include "source/source_internal.h"
 
-#define LINKS 6
+#define LINKS 8
 
 struct grow_watch {
 	struct bpf_handle object;
-	struct ring_buffer *ring, *wake;
+	struct ring_drain *ring;
+	struct ring_buffer *wake;
 	struct zmem_grow_settings settings;
 	int link_fd[LINKS];
 	int links;
@@ -28,16 +33,13 @@ struct grow_watch {
 	bool per_cpu; /* the parts of counters, not per thread */
 	int (*fn)(void *arg, const struct zmem_grow_head *message, size_t len);
 	void *arg;
-	int error; /* of fn */
 };
 
-static int receive(void *arg, void *data, size_t len)
+static int receive(void *arg, const void *message, size_t len)
 {
-	struct grow_watch *w = arg;
+	const struct grow_watch *w = arg;
 
-	if (len >= sizeof(struct zmem_grow_head) && w->error == 0)
-		w->error = w->fn(w->arg, data, len);
-	return 0;
+	return len < sizeof(struct zmem_grow_head) ? -EBADMSG : w->fn(w->arg, message, len);
 }
 
 static int ignore(void *arg, void *data, size_t len)
@@ -74,6 +76,8 @@ static int attach(struct grow_watch *w, const char *name)
 static int attach_all(struct grow_watch *w)
 {
 	static const char *const needed[] = {"grow", "grow_exec", "grow_fork"};
+	static const char *const addresses[] = {"grow_fault_begin", "grow_fault_user",
+						"grow_fault_kernel"};
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(needed); i++)
@@ -82,11 +86,12 @@ static int attach_all(struct grow_watch *w)
 		r = attach(w, "grow_fault_end");
 	w->settings.faults = r > 0;
 	w->each |= r > 0;
+	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(addresses); i++) {
+		r = attach(w, addresses[i]);
+		w->addresses |= r > 0;
+	}
 	if (r >= 0)
-		r = attach(w, "grow_fault_user");
-	w->addresses = r > 0;
-	if (r >= 0)
-		r = attach(w, "grow_fault_kernel");
+		r = attach(w, "grow_area");
 	return r < 0 ? r : 0;
 }
 
@@ -99,10 +104,13 @@ static int set_up(struct grow_watch *w, const struct grow_request *request)
 		.targets = request->targets,
 		.follow = request->follow,
 		.sample = request->sample,
+		.ring = bpf_source_grow_ring(w->cpus),
 	};
-	w->ring = ring_buffer__new(w->object.fd[BPF_RING], receive, w, NULL);
+	r = ring_drain_new(w->object.fd[BPF_RING], w->settings.ring, &w->ring);
+	if (r < 0)
+		return r;
 	w->wake = ring_buffer__new(w->object.fd[BPF_WAKE], ignore, w, NULL);
-	r = w->ring && w->wake ? attach_all(w) : -errno;
+	r = w->wake ? attach_all(w) : -errno;
 	return r < 0 ? r : put_settings(w);
 }
 
@@ -110,15 +118,20 @@ static int set_up(struct grow_watch *w, const struct grow_request *request)
 struct way {
 	enum bpf_object_id object;
 	bool each;
-	const char *without[4];
+	const char *without[5];
 };
 
+#define NO_BEGIN    "grow_fault_begin"
+#define NO_FAULTS   "grow_fault_user", "grow_fault_kernel"
+#define NO_FUNCTION NO_BEGIN, "grow_fault_end"
+
 static const struct way ways[] = {
-	{OBJECT_GROW, true, {}},
-	{OBJECT_GROW, true, {"grow_fault_user", "grow_fault_kernel"}},
-	{OBJECT_GROW_PROBE, false, {}},
-	{OBJECT_GROW_PROBE, false, {"grow_fault_user", "grow_fault_kernel"}},
-	{OBJECT_GROW_PROBE, false, {"grow_fault_user", "grow_fault_kernel", "grow_fault_end"}},
+	{OBJECT_GROW, true, {NO_FAULTS}},
+	{OBJECT_GROW, true, {NO_BEGIN}},
+	{OBJECT_GROW, true, {NO_BEGIN, NO_FAULTS}},
+	{OBJECT_GROW_PROBE, false, {NO_FAULTS}},
+	{OBJECT_GROW_PROBE, false, {NO_FUNCTION}},
+	{OBJECT_GROW_PROBE, false, {NO_FUNCTION, NO_FAULTS}},
 };
 
 static int open_way(const struct way *way, const struct grow_request *request,
@@ -144,9 +157,9 @@ static int open_way(const struct way *way, const struct grow_request *request,
 /* What the verifier says of the newest object that does not load, without what may be missing. */
 static char *explain(void)
 {
-	char *log = bpf_load_explain(ways[1].object, ways[1].without);
+	char *log = bpf_load_explain(ways[2].object, ways[2].without);
 
-	return log ? log : bpf_load_explain(ways[3].object, ways[3].without);
+	return log ? log : bpf_load_explain(ways[5].object, ways[5].without);
 }
 
 int grow_watch_open(const struct grow_request *request, struct diag *diag, struct grow_watch **ret)
@@ -161,6 +174,8 @@ int grow_watch_open(const struct grow_request *request, struct diag *diag, struc
 		if (r == 0 || r == -EMFILE || r == -ENOMEM || !privilege_loads())
 			break;
 	}
+	/* The types of the kernel are tens of MiB while programs load. */
+	memory_trim();
 	if (r < 0 && privilege_loads() && !bpf_diagnose_has_name("bpf_iter_task_type"))
 		diag_add(diag, "growth", r, "use Linux 6.1 or later",
 			 "grow: this kernel has no BPF iterators over one process (Linux 6.1)");
@@ -187,7 +202,7 @@ void grow_watch_close(struct grow_watch *w)
 		return;
 	for (int i = 0; i < w->links; i++)
 		close(w->link_fd[i]);
-	ring_buffer__free(w->ring);
+	ring_drain_free(w->ring);
 	ring_buffer__free(w->wake);
 	bpf_handle_close(&w->object);
 	free(w);
@@ -251,8 +266,14 @@ int grow_watch_visit(struct grow_watch *w, pid_t pid, bool last)
 
 int grow_watch_stop(struct grow_watch *w)
 {
+	int r;
+
 	w->settings.stopped = 1;
-	return put_settings(w);
+	r = put_settings(w);
+	/* Programs that run now still write: this waits for them, as synchronize_rcu() does
+	 * (kernel/sched/membarrier.c). Where it is not there, the last page may be missing. */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	return r;
 }
 
 /* ---- reading ---- */
@@ -261,14 +282,10 @@ int grow_watch_read(struct grow_watch *w,
 		    int (*fn)(void *arg, const struct zmem_grow_head *message, size_t len),
 		    void *arg)
 {
-	int n;
-
 	w->fn = fn;
 	w->arg = arg;
-	w->error = 0;
 	ring_buffer__consume(w->wake);
-	n = ring_buffer__consume(w->ring);
-	return w->error < 0 ? w->error : n;
+	return ring_drain_take(w->ring, receive, w);
 }
 
 static void add_cpu(struct grow_sums *sums, const struct zmem_grow_cpu *c)

@@ -80,6 +80,8 @@ int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader
  */
 int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char *const *without,
 			 uint32_t *ret_cpus, struct bpf_handle *ret, struct bpf_missing *missing);
+/* The bytes of its ring, by that number. */
+uint32_t bpf_source_grow_ring(uint32_t cpus);
 
 /* The possible CPUs. */
 struct cpu_ids {

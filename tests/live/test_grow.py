@@ -146,6 +146,24 @@ def check_still():
                resident(document, site))
 
 
+def check_kernel_adds():
+    """Pages that the kernel adds without a page fault, and pages that move: they are there, or it is not known."""
+    for site, moves in (("populate", False), ("lock", False), ("moved", True)):
+        with lab(site) as one:
+            document = one.grown()
+        got, least = resident(document, "site_" + site), document["accounted"]["still_at_least"]
+        result(abs(got - 4 * MIB) <= SLACK_KIB * KIB or (least and not moves and got < 4 * MIB),
+               "still there: " + site, (got, least))
+
+
+def check_absent_pages():
+    """Callers behind a part of the stack that was never used."""
+    with lab("callers") as one:
+        document = one.grown()
+    stack = functions(stack_of_4_mib(document))
+    result(stack[:2] == ["site_mmap", "site_deep"], "callers behind absent pages of the stack", stack)
+
+
 def check_end():
     """The report is of the moment before the end: what the exit frees is not counted."""
     with lab("mmap", "shmem") as one:
@@ -314,6 +332,8 @@ def check_follow():
         count = len(document["target"]["processes"])
         if follow:
             result(count == 2 and 16 <= gross < 24, "--follow: the child, too", (count, gross))
+            child = [s["resident_bytes"] for s in document["stacks"] if s["gross_bytes"] >= 16 << 20]
+            result(child == [0], "--follow: the child has ended, and holds nothing", child)
         else:
             result(count == 1 and gross < 4, "without --follow the process alone", (count, gross))
 

@@ -4,7 +4,8 @@
  * built without frame pointers, as distributions build.
  *   growlab [SITE...]   prints "READY pid" and waits for a line, runs the sites (default: all),
  *                       prints "DONE", waits for the end of its input
- *   growlab handle in_thread threads: further sites, which run only if they are named
+ *   growlab handle in_thread threads populate lock moved callers fork: further sites, which run
+ *                       only if they are named
  *   growlab list        prints "site KiB-of-anon KiB-of-file KiB-of-shmem" for each of the first
  *   growlab loop N      N times malloc and free of 100 bytes; growlab fault MIB: touches and unmaps
  */
@@ -262,13 +263,71 @@ static noinline void site_threads(void)
 	run_threads(MANY, touch_1_mib);
 }
 
+/* Pages that the kernel adds without page faults. */
+static noinline void site_populate(void)
+{
+	kept = map(SIZE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1);
+	__asm__ volatile("");
+}
+
+static noinline void site_lock(void)
+{
+	kept = map(SIZE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (mlock(kept, SIZE) < 0)
+		fail("mlock");
+}
+
+/* What is behind it is in use: to become larger it moves. */
+static noinline void site_moved(void)
+{
+	char *p = map(SIZE + PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	touch(p, SIZE);
+	kept = mremap(p, SIZE, 2 * SIZE, MREMAP_MAYMOVE);
+	if (kept == MAP_FAILED || kept == p)
+		fail("mremap");
+}
+
+/* Most of its stack is never used: those pages are absent. */
+static noinline void *site_deep(void *arg)
+{
+	volatile char room[20 * 1024];
+
+	room[0] = 1;
+	site_mmap();
+	return room[0] ? arg : NULL;
+}
+
+static noinline void site_callers(void)
+{
+	run_threads(1, site_deep);
+}
+
+/* A server whose children write to what they inherit. */
+static noinline void inherit(volatile char *p)
+{
+	touch(p, SIZE);
+	pause();
+	__asm__ volatile("");
+}
+
+static noinline void site_fork(void)
+{
+	char *p = map(SIZE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	madvise(p, SIZE, MADV_NOHUGEPAGE);
+	touch(p, SIZE);
+	if (fork() == 0)
+		inherit(p);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
 } others[] = {
-	{"handle", site_handle},
-	{"in_thread", site_in_thread},
-	{"threads", site_threads},
+	{"handle", site_handle},     {"in_thread", site_in_thread}, {"threads", site_threads},
+	{"populate", site_populate}, {"lock", site_lock},	    {"moved", site_moved},
+	{"callers", site_callers},   {"fork", site_fork},
 };
 #define OTHERS (sizeof(others) / sizeof(others[0]))
 

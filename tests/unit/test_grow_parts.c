@@ -219,7 +219,7 @@ static void add_bytes(void *arg, uint32_t stack, uint64_t bytes)
 /* A pagemap with a page in RAM, one in swap, and one that is gone. */
 IN_DIRECTORY(touched)
 {
-	static const uint64_t entry[] = {UINT64_C(1) << 63, UINT64_C(1) << 62, 0};
+	static const uint64_t entry[] = {0, UINT64_C(1) << 63, UINT64_C(1) << 62, 0};
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct address_space space = {.pid_fd = open(".", O_PATH | O_CLOEXEC)};
 	cleanup(touched_done) struct touched t = {};
@@ -234,8 +234,8 @@ IN_DIRECTORY(touched)
 	process_reader_init(from, &helpers);
 	/* A page that was touched twice belongs to the second stack. */
 	for (uint32_t i = 0; i < ARRAY_SIZE(entry); i++) {
-		touched_add(&t, &space, from, (struct touched_page){i * page + 9, 2, 1});
-		touched_add(&t, &space, from, (struct touched_page){i * page + 7, i, 1});
+		touched_add(&t, &space, from, (struct touched_page){i + 1, 2, 1});
+		touched_add(&t, &space, from, (struct touched_page){i + 1, i, 1});
 	}
 	assert_int_equal(touched_check(&t, &space, from, add_bytes, bytes), 0);
 	assert_int_equal(t.count, 2);
