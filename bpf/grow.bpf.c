@@ -30,6 +30,7 @@
 #include "pid_view.bpf.h"
 #include "user_regs.bpf.h"
 #include "user_stack.bpf.h"
+#include "copied.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -681,18 +682,72 @@ static __always_inline __u64 current_mm(void)
 	return kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
 }
 
+/* Bits of the error code of a page fault (arch/x86/include/asm/trap_pf.h). */
+#define FAULT_PRESENT 1
+#define FAULT_WRITE   2
+/* Of the flags of handle_mm_fault() (include/linux/mm_types.h). */
+#define FLAG_WRITE 1
+
+/* A page that is copied is no change of a counter: a message says so. Global: verified once. */
+__noinline int count_copied(__u64 mm, __u64 address, struct change *c)
+{
+	const struct zmem_grow_settings *s = get_settings();
+	struct zmem_grow_target *t;
+	struct zmem_grow_cpu *cpu;
+
+	if (!s || !c || s->stopped || !s->at.top_shift || !is_copied(&s->at, mm, address))
+		return 0;
+	t = find_target(mm, &c->target);
+	cpu = find_this_cpu(c->target);
+	if (!t || !cpu)
+		return 0;
+	c->member = ZMEM_GROW_COPIED;
+	c->pages = 1;
+	c->carried = (__s64)__sync_lock_test_and_set(&cpu->copies_waiting, 0);
+	__sync_fetch_and_add(&cpu->copied, 1);
+	return 1;
+}
+
+static __always_inline void note_copied(void *ctx, __u64 mm, __u64 address)
+{
+	const struct zmem_grow_settings *s = get_settings();
+	struct zmem_grow_cpu *cpu;
+	struct change c = {};
+
+	if (!s || !count_copied(mm, address, &c) ||
+	    send_with_stack(ctx, s, mm, &c, mm == current_mm()) == 0)
+		return;
+	cpu = find_this_cpu(c.target);
+	if (cpu)
+		__sync_fetch_and_add(&cpu->copies_waiting, c.pages + c.carried);
+}
+
+/* page_fault_user(address, regs, error_code) */
+static __always_inline int fault_of(__u64 *ctx, enum noted how)
+{
+	const __u64 copies = FAULT_PRESENT | FAULT_WRITE;
+	__u64 mm = current_mm(), address = ctx[0];
+	struct fault *f = note_fault(mm, address, how), before;
+
+	if (!f || (ctx[2] & copies) != copies)
+		return 0;
+	/* Reading the stack may fault, too. */
+	before = *f;
+	note_copied(ctx, mm, address);
+	*f = before;
+	return 0;
+}
+
 SEC("tp_btf/page_fault_user")
 int grow_fault_user(__u64 *ctx)
 {
-	note_fault(current_mm(), ctx[0], NOTED_USER);
-	return 0;
+	return fault_of(ctx, NOTED_USER);
 }
 
 SEC("tp_btf/page_fault_kernel")
 int grow_fault_kernel(__u64 *ctx)
 {
-	note_fault(current_mm(), ctx[0], NOTED_KERNEL);
-	return 0;
+	return fault_of(ctx, NOTED_KERNEL);
 }
 
 /*
@@ -703,9 +758,15 @@ int grow_fault_kernel(__u64 *ctx)
 SEC("fentry/handle_mm_fault")
 int grow_fault_begin(__u64 *ctx)
 {
-	__u64 vma = as_number(ctx[0]);
+	__u64 mm = kaddr(kcast(struct vm_area_struct___mm, as_number(ctx[0])), vm_mm);
+	struct fault *f = note_fault(mm, ctx[1], NOTED_EACH);
+	struct fault before;
 
-	note_fault(kaddr(kcast(struct vm_area_struct___mm, vma), vm_mm), ctx[1], NOTED_EACH);
+	if (!f || !(ctx[2] & FLAG_WRITE))
+		return 0;
+	before = *f;
+	note_copied(ctx, mm, ctx[1]);
+	*f = before;
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #define ZMEM_GROW_H
 
 #include "zmem/record.h"
+#include "zmem/setup.h"
 
 #define ZMEM_GROW_TARGETS 256
 /* Bytes; a power of two and of pages. Of the ring, for up to 8 CPUs. */
@@ -33,11 +34,15 @@ struct zmem_grow_settings {
 	__u32 follow;  /* 1: children are targets, too */
 	/* Of this many pages one is sampled, at random; 0: by rate. */
 	__u32 sample;
-	__u32 stopped; /* 1: changes are left to visits */
-	__u32 visit;   /* the number of the visit; each has another one */
-	__u32 faults;  /* 1: the end of each page fault is an event (before Linux 6.2) */
-	__u32 ring;    /* bytes of the ring */
+	__u32 stopped;	       /* 1: changes are left to visits */
+	__u32 visit;	       /* the number of the visit; each has another one */
+	__u32 faults;	       /* 1: the end of each page fault is an event (before Linux 6.2) */
+	__u32 ring;	       /* bytes of the ring */
+	struct zmem_layout at; /* of the kernel; 0: pages that are copied are not known */
 };
+
+/* As the member of a message: pages of other processes, too, that were copied for a write. */
+#define ZMEM_GROW_COPIED ZMEM_RSS_COUNT
 
 /*
  * When a quarter of the ring is full, its reader is woken. An eighth of it is for messages about
@@ -72,7 +77,7 @@ enum zmem_grow_what {
 struct zmem_grow_head {
 	__u32 what;   /* enum zmem_grow_what */
 	__u32 target; /* its number */
-	__u32 member; /* enum zmem_rss */
+	__u32 member; /* enum zmem_rss, or ZMEM_GROW_COPIED */
 	__u32 tid;    /* in the kernel's first namespace */
 	__s64 pages;  /* the change */
 	/* Pages of other changes that this stack stands for: not sampled, or without room. */
@@ -163,6 +168,8 @@ struct zmem_grow_cpu {
 	__u64 events;
 	__u64 taken; /* with a stack */
 	__u64 lost_messages;
+	__u64 copied;	      /* pages */
+	__s64 copies_waiting; /* of these, for which the ring had no room: the next one has them */
 };
 
 #endif

@@ -34,6 +34,7 @@
 #include "grow/touched.h"
 #include "grow/unwind.h"
 #include "source/grow_watch.h"
+#include "source/source.h"
 
 /* A file that was loaded since is looked for at most so often; more often in a young process. */
 #define UPDATE_US	50000
@@ -83,6 +84,8 @@ struct grow {
 	uint64_t unaddressed; /* added pages of which it is not known where they are */
 	/* Pages that the report has without a stack, less those for which the table had no room. */
 	int64_t skipped[ZMEM_RSS_COUNT];
+	uint64_t copied; /* likewise, of pages that were copied */
+	bool copied_known;
 	int64_t net[GROWTH_COUNTERS]; /* bytes, of all stacks */
 	struct growth_point point[GROWTH_POINTS];
 	size_t points;
@@ -185,6 +188,7 @@ static void add_sums(struct grow_sums *to, const struct grow_sums *s)
 	to->events += s->events;
 	to->taken += s->taken;
 	to->lost_messages += s->lost_messages;
+	to->copied += s->copied;
 }
 
 /* The address space of a target is gone: its sums are kept, and its place is free again. */
@@ -332,6 +336,10 @@ static void add_pages(struct grow *g, uint32_t stack, uint32_t member, int64_t p
 {
 	struct stack_sums *s = &g->stacks.stack[stack].sums;
 
+	if (member == ZMEM_GROW_COPIED) {
+		s->copied += (uint64_t)(pages * g->page_size);
+		return;
+	}
 	s->net[counter_of(member)] += pages * g->page_size;
 	g->net[counter_of(member)] += pages * g->page_size;
 	if (pages > 0)
@@ -342,6 +350,8 @@ static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
 			 const struct zmem_grow_head *h)
 {
 	add_pages(g, stack, h->member, h->pages + h->carried);
+	if (h->member == ZMEM_GROW_COPIED)
+		return;
 	g->stacks.stack[stack].sums.changes++;
 	g->stacks.stack[stack].sums.variance +=
 		(double)h->spread * (double)g->page_size * (double)g->page_size;
@@ -361,7 +371,8 @@ static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
 static void count_unstored(struct grow *g, const struct zmem_grow_head *h)
 {
 	g->unstored++;
-	g->skipped[h->member] -= h->pages + h->carried;
+	if (h->member != ZMEM_GROW_COPIED)
+		g->skipped[h->member] -= h->pages + h->carried;
 }
 
 /* ---- stacks that wait ---- */
@@ -500,6 +511,7 @@ static void begin_anew(struct grow *g)
 	g->unaddressed = 0;
 	g->unstored = 0;
 	memset(g->skipped, 0, sizeof(g->skipped));
+	g->copied = 0;
 	begin_time(g);
 }
 
@@ -595,7 +607,7 @@ static int receive(void *arg, const struct zmem_grow_head *h, size_t len)
 	if (r != 0)
 		return r < 0 ? r : 0;
 	p = process_of(g, h);
-	if (!p || h->member >= ZMEM_RSS_COUNT)
+	if (!p || h->member > ZMEM_GROW_COPIED)
 		return 0;
 	if (h->what == ZMEM_GROW_STACK && len >= sizeof(struct zmem_grow_stack))
 		return count_stack(g, p, (const void *)h);
@@ -657,10 +669,26 @@ static int load_libraries(struct grow *g, struct diag *diag)
 	return r;
 }
 
+/* Where the kernel has page tables and pages, as the walk for PSS finds it. False: unknown. */
+static bool find_layout(const struct procfs *proc, struct zmem_layout *ret)
+{
+	const struct source_request request = {
+		.choice = SOURCE_BPF, .pin = PIN_NOT, .pss = true, .readers = 1};
+	cleanup(diag_clear) struct diag unused = {};
+	struct source *source;
+	bool found;
+
+	if (source_open(&request, proc, &unused, &source) < 0)
+		return false;
+	found = source_layout(source, ret) == 0;
+	source_close(source);
+	return found;
+}
+
 int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct diag *diag,
 	      struct grow **ret)
 {
-	const struct grow_request request = {
+	struct grow_request request = {
 		.walk = spec->mode == GROWTH_FP,
 		.follow = spec->follow,
 		.sample = spec->sample,
@@ -680,8 +708,10 @@ int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct di
 	demangle_load();
 	if (r == 0)
 		r = load_libraries(g, diag);
-	if (r == 0)
+	if (r == 0) {
+		g->copied_known = find_layout(proc, &request.at);
 		r = grow_watch_open(&request, diag, &g->watch);
+	}
 	if (r < 0) {
 		grow_close(g);
 		return r;
@@ -818,6 +848,7 @@ static int merge_stack(struct grow_report *r, const struct stack_entry *e, const
 	sums->resident += e->sums.resident;
 	sums->before += e->sums.before;
 	sums->variance += e->sums.variance;
+	sums->copied += e->sums.copied;
 	return 0;
 }
 
@@ -849,6 +880,7 @@ static int list_stacks(struct grow_report *r)
 			.recent = growth_sum(e->sums.net) - e->sums.before,
 			.changes = e->sums.changes,
 			.variance = e->sums.variance,
+			.copied = e->sums.copied,
 		};
 		for (int k = 0; k < GROWTH_COUNTERS; k++) {
 			s->net[k] = e->sums.net[k];
@@ -899,6 +931,12 @@ static int list_targets(const struct grow *g, struct grow_report *r)
 /* What changed without a stack, and no later change carried it. Below 0: stacks stand for more. */
 static int add_skipped(struct grow *g, const struct grow_sums *all)
 {
+	uint32_t later;
+
+	if (all->copied > g->copied && label_stack(g, "[no later stack]", &later) == 0) {
+		add_pages(g, later, ZMEM_GROW_COPIED, (int64_t)(all->copied - g->copied));
+		g->copied = all->copied;
+	}
 	for (uint32_t i = 0; i < ZMEM_RSS_COUNT; i++) {
 		int64_t pages = all->skipped[i] - g->skipped[i];
 		uint32_t stack;
@@ -992,6 +1030,7 @@ int grow_make_report(struct grow *g, struct grow_report *ret)
 	out->duration_us = now - g->start_us;
 	out->mode = g->spec.mode;
 	out->each = grow_watch_each(g->watch);
+	out->copied_known = g->copied_known;
 	out->no_room = g->no_room;
 	out->recent_us = now - (g->report_us ? g->report_us : g->start_us);
 	out->resident_known = check_resident(g, &out->resident_least);

@@ -20,6 +20,7 @@ struct stack_sums {
 	uint64_t resident; /* bytes of pages that are still there */
 	int64_t before;	   /* the net sum at the last report */
 	double variance;   /* of the net sum, bytes squared */
+	uint64_t copied;   /* bytes of shared pages that were copied for a write */
 };
 
 struct stack_entry {

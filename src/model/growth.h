@@ -100,7 +100,7 @@ struct growth {
 	bool resident_known;
 	bool resident_least; /* `resident` is at least that: some added pages have no address */
 	struct growth_heap heap;
-	bool unshared; /* the private memory of a process grew and its resident memory did not */
+	bool copied_known;		   /* `copied` is measured */
 	bool unnamed_python, unnamed_node; /* frames of these have no names: none was written */
 	bool each;			   /* every change is an event; false: before Linux 6.2 */
 	struct growth_target *target;

@@ -105,6 +105,7 @@ static int set_up(struct grow_watch *w, const struct grow_request *request)
 		.follow = request->follow,
 		.sample = request->sample,
 		.ring = bpf_source_grow_ring(w->cpus),
+		.at = request->at,
 	};
 	r = ring_drain_new(w->object.fd[BPF_RING], w->settings.ring, &w->ring);
 	if (r < 0)
@@ -299,6 +300,7 @@ static void add_cpu(struct grow_sums *sums, const struct zmem_grow_cpu *c)
 	sums->events += c->events;
 	sums->taken += c->taken;
 	sums->lost_messages += c->lost_messages;
+	sums->copied += (uint64_t)c->copies_waiting;
 }
 
 int grow_watch_sums(const struct grow_watch *w, uint32_t target, struct grow_sums *ret)

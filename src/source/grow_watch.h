@@ -21,6 +21,7 @@ struct grow_request {
 	bool follow;	  /* children, too */
 	unsigned sample;  /* of so many pages one is sampled; 0: by rate */
 	unsigned targets; /* how many processes at once; at most ZMEM_GROW_TARGETS */
+	struct zmem_layout at; /* of the kernel; 0: pages that are copied are not known */
 };
 
 /*
@@ -62,6 +63,7 @@ struct grow_sums {
 	int64_t settled[ZMEM_RSS_COUNT]; /* of none */
 	int64_t skipped[ZMEM_RSS_COUNT]; /* of events, less what their stacks stand for */
 	uint64_t events, taken, lost_messages;
+	uint64_t copied; /* pages of which no message tells */
 	bool ended;
 };
 
