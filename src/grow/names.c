@@ -11,31 +11,7 @@
 #include "base/hash.h"
 #include "base/parse.h"
 #include "grow/demangle.h"
-
-/* Functions that allocate for others, by their names and by how names begin. */
-static bool is_allocator(const char *name)
-{
-	static const char begins[] =
-		"__libc_,_int_malloc,_int_realloc,_int_memalign,sysmalloc,tcache_,malloc_,__malloc,"
-		"mmap,__mmap,mremap,sbrk,__sbrk,brk,__brk,je_,mi_,tc_,"
-		"memset,memcpy,memmove,__memset,__memcpy,__memmove,"
-		"g_malloc,g_realloc,g_slice_alloc,"
-		"PyMem_,_PyMem_,PyObject_M,_PyObject_M,PyObject_R,_PyObject_R,"
-		"__rust_alloc,__rust_realloc,__rdl_,__rg_,__rustc::__r,alloc::,hashbrown::,"
-		"operator new,std::allocator,std::__new_allocator,std::vector<,"
-		"std::__cxx11::basic_string,__gnu_cxx::new_allocator";
-	static const char whole[] =
-		"malloc,calloc,realloc,reallocarray,free,memalign,posix_memalign,"
-		"aligned_alloc,valloc,pvalloc,strdup,strndup,cfree";
-
-	/* A template has its result before its name. */
-	if (strncmp(name, "void ", 5) == 0)
-		name += 5;
-	/* Rust: <alloc::vec::Vec<u8>>::push. */
-	name += strspn(name, "<");
-	return part_lists(part_of(whole), ',', part_of(name)) ||
-	       part_begins_any(part_of(name), begins);
-}
+#include "grow/pass_on.h"
 
 /* ---- looking up ---- */
 
@@ -273,7 +249,7 @@ void names_show(const struct name_sources *from, const struct found_name *found,
 		return;
 	}
 	code->vaddr = found->start;
-	ret->allocator |= is_allocator(found->name);
+	ret->allocator |= passes_on(found->name);
 }
 
 void names_show_line(const struct found_name *found, struct code *code, struct growth_frame *ret)
