@@ -35,7 +35,9 @@
 #define SHOW_US 200000 /* between lines that say what was counted so far */
 /* Lines of a terminal that are not rows: header, the others, the total, the next prompt. */
 #define LINES_AROUND 5
-#define NOTE_COLUMNS 240 /* of the text below the total, which is folded */
+#define NOTE_COLUMNS 320 /* of the text below the total, which is folded */
+#define SAMPLE_MOST  1000000000
+#define SAMPLE_BYTES (512 * 1024) /* of malloc, as Go and tcmalloc sample */
 
 struct grow_command {
 	const struct options *o;
@@ -43,6 +45,7 @@ struct grow_command {
 	struct grow *grow;
 	struct ticker ticker;
 	struct field_list columns;
+	struct growth_view view;
 	struct output out;
 	struct progress progress;
 	struct snapshot snapshot; /* the machine */
@@ -79,7 +82,7 @@ static int read_columns(struct grow_command *c)
 	const struct options *o = c->o;
 	struct field_error bad;
 
-	growth_list_usual(&c->columns);
+	growth_list_usual(&c->columns, o->malloc);
 	if (o->columns && field_list_parse(&c->columns, &growth_columns, o->columns, &bad) < 0)
 		return log_usage(o, "--columns: grow has no column '%.*s'", (int)bad.len, bad.name);
 	if (o->columns && o->format != FORMAT_TABLE && strcasecmp(o->columns, "+line") != 0)
@@ -87,6 +90,54 @@ static int read_columns(struct grow_command *c)
 				 "%s: --columns %s: it has all keys, +line alone can be added to "
 				 "grow",
 				 options_format_word(o->format), o->columns);
+	return 0;
+}
+
+/* Columns of numbers: the code of a row is long, and made last. */
+static int read_order(struct grow_command *c)
+{
+	const struct options *o = c->o;
+	struct field_list *keys = &c->view.keys;
+	struct field_error bad;
+
+	keys->item[keys->count++] = o->malloc ? fields_find(&growth_columns, "held", 4)
+					      : fields_find(&growth_columns, "still", 5);
+	if (o->sort && field_list_parse_keys(keys, &growth_columns, o->sort, &bad) < 0)
+		return log_usage(o, "--sort: grow has no column '%.*s'", (int)bad.len, bad.name);
+	for (size_t i = 0; i < keys->count; i++) {
+		if (keys->item[i]->type == FIELD_TEXT)
+			return log_usage(o, "--sort %s: it is no number", keys->item[i]->key);
+	}
+	/* What is usual depends on what is known. */
+	if (!o->sort)
+		keys->count = 0;
+	c->view.reverse = o->reverse;
+	c->view.paths = o->paths;
+	c->view.chosen = o->columns && *o->columns != '+';
+	return 0;
+}
+
+/* A number of pages; with --malloc of bytes. */
+static int read_sample(const struct options *o, struct grow_spec *spec)
+{
+	uint64_t n = 0;
+
+	spec->malloc = o->malloc;
+	spec->sample_bytes = SAMPLE_BYTES;
+	if (!o->sample)
+		return 0;
+	if (o->malloc) {
+		if (parse_size(o->sample, strlen(o->sample), &n) < 0 || !n || n > INT64_MAX)
+			return log_usage(o, "--sample %s: not a size, such as 512K, or 1",
+					 o->sample);
+		spec->sample_bytes = n;
+		return 0;
+	}
+	if (parse_u64(o->sample, strlen(o->sample), SAMPLE_MOST, &n) < 0 || !n)
+		return log_usage(o,
+				 "--sample %s: not a number from 1 to %u (with --malloc, a size)",
+				 o->sample, SAMPLE_MOST);
+	spec->sample = (unsigned)n;
 	return 0;
 }
 
@@ -215,6 +266,7 @@ static int show(struct grow_command *c)
 	int r;
 
 	style.columns = &c->columns;
+	c->view.rows = rows_shown(c);
 	snapshot_clear(&c->snapshot);
 	machine_read(&c->proc, &c->snapshot.host, &c->snapshot.system);
 	c->snapshot.time_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
@@ -231,7 +283,7 @@ static int show(struct grow_command *c)
 	else if (o->format == FORMAT_PPROF)
 		render_growth_pprof(&c->out.buf, &report.growth);
 	else
-		render_growth_table(&c->out.buf, &report.growth, rows_shown(c), &style);
+		render_growth_table(&c->out.buf, &report.growth, &c->view, &style);
 	grow_report_done(&report);
 	return r;
 }
@@ -321,13 +373,16 @@ static int open_command(struct grow_command *c, const struct options *o)
 		/* New processes of a cgroup are children of its processes. */
 		.follow = o->follow || o->cgroup,
 		.debuginfod = o->debuginfod,
-		.sample = (unsigned)o->sample,
 	};
 	cleanup(diag_clear) struct diag diag = {};
 	int r = check_options(o);
 
 	if (r == 0)
 		r = read_columns(c);
+	if (r == 0)
+		r = read_order(c);
+	if (r == 0)
+		r = read_sample(o, &spec);
 	if (r)
 		return r;
 	spec.lines = growth_list_lines(&c->columns);
@@ -355,7 +410,11 @@ static int what_grows(const struct options *o)
 	const char *option = o->follow	     ? "follow"
 			     : o->debuginfod ? "debuginfod"
 			     : o->stack	     ? "stack"
+			     : o->malloc     ? "malloc"
 			     : o->sample     ? "sample"
+			     : o->paths	     ? "paths"
+			     : o->sort	     ? "sort"
+			     : o->reverse    ? "reverse"
 			     : o->columns    ? "columns"
 					     : NULL;
 

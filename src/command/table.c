@@ -115,7 +115,8 @@ static const struct command rows[] = {
 	 .example = {"zmem-bpf grow", "zmem-bpf grow 1234 -c 60",
 		     "zmem-bpf grow --name postgres --follow -F folded"},
 	 .options =
-		 "pid name cgroup columns top all json interval count follow debuginfod stack sample " PRINT,
+		 "pid name cgroup columns paths top all sort reverse json interval count follow debuginfod "
+		 "stack malloc sample " PRINT,
 	 .fields = &growth_columns,
 	 .traits = COMMAND_PIDS | COMMAND_RUNS | COMMAND_OPENS,
 	 .run = command_grow},

@@ -5,6 +5,8 @@
 #include "fields/define.h"
 
 #define NAME_MAX_BYTES .max = {1024}, .max_hex = {1024}, .flags = FIELD_HEX
+/* Names of C++ have the arguments of their templates. */
+#define FUNCTION_MAX 16384
 
 /* ---- counters ---- */
 
@@ -16,15 +18,14 @@ JSON_KNOWN(shmem, "shmem_bytes", CHANGE, value_signed(true, r[GROWTH_SHMEM]), "R
 JSON_KNOWN(swap, "swap_bytes", CHANGE, value_signed(true, r[GROWTH_SWAP]), "VmSwap");
 FIELDS(growth_counters, &field_anon, &field_file, &field_shmem, &field_swap);
 
-/* ---- frames, by their numbers ---- */
+/* ---- frames ---- */
 
 #undef ROW
-#define ROW                                                                                        \
-	const struct growth_rows *rows = of;                                                       \
-	const struct growth_frame *r = &rows->growth->frame[*(const uint32_t *)row]
+#define ROW const struct growth_frame *r = row
 
 JSON_FIELD(function, "function", TEXT, value_text(r->name),
-	   "null if no function is known that contains the address", NAME_MAX_BYTES);
+	   "null if no function is known that contains the address", .max = {FUNCTION_MAX},
+	   .max_hex = {FUNCTION_MAX}, .flags = FIELD_HEX);
 JSON_FIELD(module, "module", TEXT, value_text(r->module),
 	   "the last component of the file. Null if it is in no file, as JIT code", NAME_MAX_BYTES);
 JSON_KNOWN(
@@ -32,8 +33,8 @@ JSON_KNOWN(
 	"of the function in the file. Without a function: of the address in the file. Without a file: "
 	"the address");
 JSON_KNOWN(allocator, "allocator", BOOL, value_bool(true, r->allocator),
-	   "true if it is of an allocator or of the C library, or of Python's interpreter where "
-	   "functions of Python have names");
+	   "true if it only passes memory on: of an allocator, the C library, a container, or of "
+	   "Python's interpreter where functions of Python have names");
 /* Most documents have no lines: there are no keys then, for frames are many. */
 JSON_FIELD(source, "source", TEXT, value_text(r->source),
 	   "the path of the source. It is there with line: if lines were asked for (-o +line), and "
@@ -58,19 +59,77 @@ static struct value share_of(int64_t net, int64_t grown)
 			      .percent = net > 0 ? 100.0 * (double)net / (double)grown : 0};
 }
 
+int64_t growth_size(const struct growth *g, const struct growth_stack *s)
+{
+	return g->heap.known ? s->held : growth_sum(s->net);
+}
+
+uint64_t growth_size_error(const struct growth *g, const struct growth_stack *s)
+{
+	return growth_error(g->heap.known ? s->held_variance : s->variance);
+}
+
+/* A second kind is told if it is more than a tenth. */
+static const char *kind_of(const struct growth_stack *s)
+{
+	static const char *const words[GROWTH_COUNTERS][GROWTH_COUNTERS] = {
+		{"anon", "anon+file", "anon+shmem", "anon+swap"},
+		{"file+anon", "file", "file+shmem", "file+swap"},
+		{"shmem+anon", "shmem+file", "shmem", "shmem+swap"},
+		{"swap+anon", "swap+file", "swap+shmem", "swap"},
+	};
+	int sign = growth_sum(s->net) < 0 ? -1 : 1, first = 0, second = 0;
+	int64_t size[GROWTH_COUNTERS];
+
+	for (int i = 0; i < GROWTH_COUNTERS; i++) {
+		size[i] = sign * s->net[i];
+		first = size[i] > size[first] ? i : first;
+	}
+	if (size[first] <= 0)
+		return NULL;
+	/* Any other than the first. */
+	second = first ? 0 : 1;
+	for (int i = 0; i < GROWTH_COUNTERS; i++)
+		second = i != first && size[i] > size[second] ? i : second;
+	if (size[second] <= (size[first] + size[second]) / 10)
+		second = first;
+	return words[first][second];
+}
+
+COLUMN_AS(
+	resident, "still", "resident_bytes", "STILL", BYTES,
+	value_bytes(rows->growth->resident_known, r->resident),
+	"of the pages that were added those that are in RAM or swap now. Null if not known; a lower "
+	"bound if resident_at_least is true");
 COLUMN_AS(net, "growth", "net_bytes", "GROWTH", CHANGE, value_signed(true, growth_sum(r->net)),
 	  "over all counters: what it added, less what it gave back", .flags = FIELD_KNOWN);
+COLUMN_AS(error, "error", "error_bytes", "\xc2\xb1", BYTES,
+	  value_bytes(true, growth_size_error(rows->growth, r)),
+	  "how far net_bytes (with --malloc, held_bytes) may be off, in 95 of 100 cases. 0 if "
+	  "nothing was sampled",
+	  .flags = FIELD_KNOWN);
 COLUMN(share, "share", "SHARE", PERCENT, share_of(growth_sum(r->net), rows->grown),
        "its share of what the rows grew that grew");
 COLUMN_AS(recent, "per_s", "recent_bytes", "PER_S", CHANGE, value_signed(true, r->recent),
 	  "net, since the last report", .flags = FIELD_SINCE | FIELD_KNOWN);
 COLUMN_AS(gross, "added", "gross_bytes", "ADDED", BYTES, value_bytes(true, r->gross),
 	  "what was added", .flags = FIELD_KNOWN);
-COLUMN_AS(
-	resident, "still", "resident_bytes", "STILL", BYTES,
-	value_bytes(rows->growth->resident_known, r->resident),
-	"of the pages that were added those that are in RAM or swap now. Null if not known; a lower "
-	"bound if sampled_events is not 0");
+COLUMN_AS(copied, "copied", "copied_bytes", "COPIED", BYTES, value_bytes(true, r->copied),
+	  "pages that were shared with another process, and copied when it wrote to them. They are "
+	  "not in net_bytes: RSS stays",
+	  .flags = FIELD_KNOWN);
+COLUMN_AS(held, "held", "held_bytes", "HELD", BYTES,
+	  value_bytes(rows->growth->heap.known, r->held > 0 ? (uint64_t)r->held : 0),
+	  "with --malloc: of what allocators gave it, what is not freed", .flags = FIELD_OPTIONAL);
+COLUMN_AS(allocated, "allocated", "allocated_bytes", "ALLOCATED", BYTES,
+	  value_bytes(rows->growth->heap.known, r->allocated),
+	  "with --malloc: what allocators gave it", .flags = FIELD_OPTIONAL);
+JSON_FIELD(net_error, "net_error_bytes", BYTES,
+	   value_bytes(rows->growth->heap.known, growth_error(r->variance)),
+	   "with --malloc: how far net_bytes may be off", .flags = FIELD_OPTIONAL);
+COLUMN(kind, "kind", "KIND", TEXT, value_text(kind_of(r)),
+       "the counter that changed most: anon, file, shmem or swap. A second one that has more than "
+       "a tenth stands behind it");
 COLUMN(line, "line", "LINE", TEXT, value_text(rows->line),
        "the line of the place, where debugging information has it");
 COLUMN(code, "code", "CODE", TEXT, value_text(rows->code), "the place, and its callers");
@@ -79,20 +138,46 @@ JSON_KNOWN(changes, "changes", AMOUNT, value_unsigned(true, r->changes),
 OBJECT(by_counter, "net", &growth_counters, r->net, "by counter");
 JSON_KNOWN(truncated, "truncated", BOOL, value_bool(true, r->truncated),
 	   "true if there are callers that are not in frames");
-ROWS(frames, "frames", &frames, uint32_t, true, r->frame, r->frames, "the innermost first",
-     FIELD_KNOWN);
-static FIELDS(stacks, &field_net, &field_gross, &field_resident, &field_recent, &field_changes,
-	      &field_by_counter, &field_truncated, &field_frames);
-FIELDS(growth_columns, &field_net, &field_share, &field_recent, &field_gross, &field_resident,
-       &field_line, &field_code);
+JSON_FIELD(stack_frames, "frames", NUMBERS, value_rows(true, r->frame, r->frames),
+	   "the innermost first: numbers of items of the list frames, from 0 on",
+	   .row_size = sizeof(uint32_t), .flags = FIELD_KNOWN);
+static FIELDS(stacks, &field_net, &field_error, &field_gross, &field_resident, &field_recent,
+	      &field_copied, &field_held, &field_allocated, &field_net_error, &field_changes,
+	      &field_by_counter, &field_truncated, &field_stack_frames);
+FIELDS(growth_columns, &field_resident, &field_net, &field_error, &field_share, &field_recent,
+       &field_gross, &field_copied, &field_held, &field_allocated, &field_kind, &field_line,
+       &field_code);
 
-void growth_list_usual(struct field_list *ret)
+void growth_list_usual(struct field_list *ret, bool heap)
 {
+	static const struct field *const pages[] = {&field_resident, &field_net,    &field_error,
+						    &field_gross,    &field_copied, &field_kind,
+						    &field_code};
+	static const struct field *const blocks[] = {&field_held, &field_error,	 &field_allocated,
+						     &field_net,  &field_copied, &field_code};
+
 	*ret = (struct field_list){};
-	for (size_t i = 0; i < growth_columns.count; i++) {
-		if (growth_columns.item[i] != &field_line)
-			ret->item[ret->count++] = growth_columns.item[i];
+	if (heap)
+		field_list_append(ret, blocks, ARRAY_SIZE(blocks));
+	else
+		field_list_append(ret, pages, ARRAY_SIZE(pages));
+}
+
+bool growth_column_has(const struct field *f, const struct growth *g)
+{
+	for (size_t i = 0; i < g->stacks; i++) {
+		const struct growth_stack *s = &g->stack[i];
+
+		if ((f != &field_error || growth_size_error(g, s)) &&
+		    (f != &field_copied || s->copied))
+			return true;
 	}
+	return g->stacks == 0;
+}
+
+const struct field *growth_usual_key(const struct growth *g)
+{
+	return g->heap.known ? &field_held : g->resident_known ? &field_resident : &field_net;
 }
 
 bool growth_list_lines(const struct field_list *list)
@@ -172,6 +257,13 @@ JSON_KNOWN(
 	"changes with a stack that was not taken: those of a random sample of pages stand for them");
 JSON_KNOWN(sampled_bytes, "sampled_bytes", CHANGE, value_signed(true, r->sampled_bytes),
 	   "the net bytes of changes without a stack, for which other stacks stand");
+JSON_KNOWN(at_least, "resident_at_least", BOOL,
+	   value_bool(true, r->resident_known && (r->resident_least || r->sampled || r->lost)),
+	   "true if resident_bytes of a stack may be more: some of the pages that were added have "
+	   "no address");
+JSON_KNOWN(unshared, "unshared", BOOL, value_bool(true, r->unshared),
+	   "true if memory that was shared with another process became private: USS grew, and RSS "
+	   "did not");
 JSON_KNOWN(each, "every_change", BOOL, value_bool(true, r->each),
 	   "false before Linux 6.2, where a page fault in 64 is an event");
 OBJECT(left_out, "names_left_out", &left_out, r,
@@ -180,15 +272,49 @@ OBJECT(begin, "begin", &growth_counters, r->begin, "the counters at the beginnin
 OBJECT(change, "change", &growth_counters, r->change, "since then");
 OBJECT(stack_sums, "stacks", &growth_counters, r->accounted, "the sums of all stacks");
 static FIELDS(accounted, &field_change_sum, &field_stacks_sum, &field_lost, &field_events,
-	      &field_sampled, &field_sampled_bytes, &field_each, &field_left_out,
-	      &field_lines_left_out, &field_begin, &field_change, &field_stack_sums);
+	      &field_sampled, &field_sampled_bytes, &field_at_least, &field_unshared, &field_each,
+	      &field_left_out, &field_lines_left_out, &field_begin, &field_change,
+	      &field_stack_sums);
+
+/* ---- what allocators say ---- */
+
+static double per_second(uint64_t calls, uint64_t us)
+{
+	return us ? (double)calls * 1e6 / (double)us : 0;
+}
+
+JSON_KNOWN(sample_bytes, "sample_bytes", BYTES, value_bytes(true, r->heap.sample_bytes),
+	   "one sample in so many bytes, on average. 1: each block");
+JSON_KNOWN(heap_calls, "calls", AMOUNT, value_unsigned(true, r->heap.calls),
+	   "of functions that allocate or free, in the time seen");
+JSON_KNOWN(heap_samples, "samples", AMOUNT, value_unsigned(true, r->heap.samples),
+	   "blocks whose stack was taken");
+JSON_KNOWN(heap_rate, "calls_per_s", AMOUNT,
+	   value_signed(true, (int64_t)(per_second(r->heap.calls, r->heap.seen_us) + 0.5)),
+	   "calls, per second of the time seen");
+JSON_KNOWN(seen, "seen_us", AMOUNT, value_unsigned(true, r->heap.seen_us),
+	   "so long calls were seen: in windows, if it is less than duration_us");
+JSON_FIELD(seen_share, "share", PERCENT,
+	   ((struct value){.known = r->duration_us,
+			   .percent = r->duration_us ? 100.0 * (double)r->heap.seen_us /
+							       (double)r->duration_us
+						     : 0}),
+	   "percent of the time that was seen");
+static FIELDS(heap, &field_sample_bytes, &field_heap_calls, &field_heap_samples, &field_heap_rate,
+	      &field_seen, &field_seen_share);
 
 OBJECT(target, "target", &target, r, "what was watched");
 OBJECT(accounted, "accounted", &accounted, r, "whether the stacks explain the counters");
+JSON_FIELD(heap, "malloc", OBJECT, value_row(r->heap.known ? r : NULL),
+	   "what the allocators of the processes say. Null without --malloc", .fields = &heap);
 ROWS(points, "history", &points, struct growth_point, true, r->point, r->points,
      "what all stacks have added, less what they gave back, at moments of the run. The first is "
      "its beginning, the last its end",
      FIELD_KNOWN);
+ROWS(frame_list, "frames", &frames, struct growth_frame, true, r->frame, r->frame_count,
+     "the functions, or lines of them, of all stacks", FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE);
 ROWS(stacks, "stacks", &stacks, struct growth_stack, true, r->stack, r->stacks,
      "the largest net growth first", FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE);
-FIELDS(growth_document, &field_target, &field_accounted, &field_points, &field_stacks);
+FIELDS(growth_head, &field_target, &field_accounted, &field_heap, &field_points);
+FIELDS(growth_document, &field_target, &field_accounted, &field_heap, &field_points,
+       &field_frame_list, &field_stacks);

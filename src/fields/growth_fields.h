@@ -16,10 +16,22 @@ struct growth_rows {
 
 /* The row is struct growth. */
 extern const struct fields growth_document;
+/* The same without frames and stacks. */
+extern const struct fields growth_head;
 /* Rows are struct growth_stack; "recent" is not per second. */
 extern const struct fields growth_columns;
-/* The columns of a table for which none were asked. */
-void growth_list_usual(struct field_list *ret);
+/*
+ * The columns of a table for which none were asked; `heap`: allocators were asked, too. Of these,
+ * growth_column_has() says whether the report has something in it: errors, copies.
+ */
+void growth_list_usual(struct field_list *ret, bool heap);
+bool growth_column_has(const struct field *f, const struct growth *g);
+/* By which rows are sorted where no column was asked for: the first one that is known. */
+const struct field *growth_usual_key(const struct growth *g);
+/* The column of the size of rows: what is held, or growth. */
+int64_t growth_size(const struct growth *g, const struct growth_stack *s);
+/* The error of this. */
+uint64_t growth_size_error(const struct growth *g, const struct growth_stack *s);
 /* Whether the list has the lines of sources, which take time. */
 bool growth_list_lines(const struct field_list *list);
 /* The row is one value for each enum growth_counter; the help is its name in /proc/PID/status. */

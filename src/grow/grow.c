@@ -876,7 +876,8 @@ static int list_stacks(struct grow_report *r)
 			.frames = e->count,
 			.truncated = e->truncated,
 			.gross = e->sums.gross,
-			.resident = e->sums.resident,
+			.resident =
+				e->sums.resident < e->sums.gross ? e->sums.resident : e->sums.gross,
 			.recent = growth_sum(e->sums.net) - e->sums.before,
 			.changes = e->sums.changes,
 			.variance = e->sums.variance,

@@ -13,10 +13,12 @@
 
 struct grow_spec {
 	enum growth_mode mode;
-	bool follow;	 /* children, too */
-	bool debuginfod; /* symbols may come from servers */
-	bool lines;	 /* of sources */
-	unsigned sample; /* of so many changes one has its stack taken; 0: by rate, 1: all */
+	bool follow;	       /* children, too */
+	bool debuginfod;       /* symbols may come from servers */
+	bool lines;	       /* of sources */
+	unsigned sample;       /* of so many changes one has its stack taken; 0: by rate, 1: all */
+	bool malloc;	       /* what allocators give and get back, too */
+	uint64_t sample_bytes; /* with malloc: one sample in so many bytes; 1: each block */
 };
 
 struct grow;

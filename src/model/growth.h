@@ -125,6 +125,16 @@ struct growth {
 
 /* The sum over all counters. */
 int64_t growth_sum(const int64_t bytes[GROWTH_COUNTERS]);
+/* The standard error of a sum with this variance, times 1.96: 95 of 100 are no further off. */
+uint64_t growth_error(double variance);
+/*
+ * What a stack has added and not given back itself, 0 or more, consists of what counts as growth,
+ * and of what other code gave back since. Writes the first part of each stack into `ret`, which has
+ * room for all. They add up to the growth of the counters and of the stacks, or less. Where it is
+ * known which pages are still there, the others were given back; else, and for what was there at
+ * the beginning, each stack has its share of what was given back.
+ */
+void growth_kept(const struct growth *g, uint64_t *ret);
 /*
  * The first frame that is not an allocator's, else the first one of an interpreter, else the
  * innermost one; NULL without frames.

@@ -6,22 +6,34 @@
 #include "model/growth.h"
 #include "report/report.h"
 
+/* What a table shows. */
+struct growth_view {
+	size_t rows;		/* the first ones; a row sums the others */
+	bool paths;		/* a row for each path to a place; else for each place */
+	bool chosen;		/* all columns were asked for, also those that have nothing */
+	struct field_list keys; /* columns by which rows are sorted; none: the usual one */
+	bool reverse;
+};
+
 /*
- * A row for each stack, the first `rows` alone; the sums, and whether they are those of the
- * counters. Of the style, columns (NULL: the usual ones), bytes, header, color, width and wide are
- * used.
+ * A row for each place; the sums, and whether they are those of the counters. Of the style, columns
+ * (NULL: the usual ones), bytes, header, color, width and wide are used.
  */
-void render_growth_table(struct strbuf *out, const struct growth *g, size_t rows,
+void render_growth_table(struct strbuf *out, const struct growth *g, const struct growth_view *view,
 			 const struct table_style *style);
 /* The document zmem.grow (src/dist/documents.txt), with a final newline. */
 void render_growth_json(struct strbuf *out, const struct growth *g);
-/* The same for a script in a page: nothing in it ends the script. */
-void render_growth_page_json(struct strbuf *out, const struct growth *g);
 /* A self-contained page for a browser: a flame graph and the places. */
 void render_growth_html(struct strbuf *out, const struct growth *g);
-/* Folded stacks: the frames from the outermost on and the bytes of those that grew. */
+/*
+ * Folded stacks: the frames from the outermost on and the bytes of those that grew. They add up to
+ * the growth; what other code gave back since has the frame GROWTH_GIVEN_BACK.
+ */
 void render_growth_folded(struct strbuf *out, const struct growth *g);
-/* A profile of pprof, not compressed: net growth, added bytes, changes. */
+/*
+ * A profile of pprof, not compressed: growth, added bytes, changes; what is still there, held and
+ * allocated, where it is known.
+ */
 void render_growth_pprof(struct strbuf *out, const struct growth *g);
 
 #endif

@@ -1,9 +1,401 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Writes the page of grow: src/report/page/grow.html with the document zmem.grow in it. */
+/*
+ * Writes the page of grow: src/report/page/grow.html with its data. These have each name once, and
+ * the stacks as a tree of calls:
+ *
+ *	{"schema":"zmem.grow_page","schema_version":"1.0",
+ *	 "tool", "timestamp", "host", "target", "accounted", "malloc", "history": as in zmem.grow
+ *	 "resident_known":true,
+ *	 "names":["main","serve (server.c:7)",…],
+ *	 "nodes":[[1,0],[1,1,4096],…],	   each node: how far before it in the list its parent is
+ *(for a node without one: how far the beginning is, and one more), the number of its name, and what
+ *stacks that end there have: anon, file, shmem, swap, given back, added, still, held, allocated,
+ *changes; without the zeros at the end "left_out":{"nodes":0,"share":0.01},  the smallest nodes are
+ *in their callers: each has less than that much percent of all
+ *	 "places":{"count":12,"left_out":0,"rows":[{"resident_bytes":…,"frames":[1,0],"more":false,"paths":2},…]}}
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "report/growth.h"
+#include "report/growth_rows.h"
+#include "report/growth_text.h"
+#include "report/json.h"
 #include "report/page_parts.h"
+#include "write/field_text.h"
 #include "write/format.h"
+
+#define NODES_MOST  20000 /* a screen has room for fewer */
+#define PLACES_MOST 500
+#define NAME_MOST   160 /* columns */
+
+enum node_value {
+	NODE_GIVEN = GROWTH_COUNTERS, /* before it: what is left, by counter */
+	NODE_ADDED,
+	NODE_STILL,
+	NODE_HELD,
+	NODE_ALLOCATED,
+	NODE_CHANGES,
+	NODE_VALUES,
+};
+
+struct call_node {
+	uint32_t parent; /* before it in the list; NO_PARENT */
+	uint32_t frame;
+	uint32_t number; /* in the page */
+	bool kept;
+	double weight; /* the largest share that it and all below it have of a value */
+	uint64_t own[NODE_VALUES], all[NODE_VALUES];
+};
+
+#define NO_PARENT UINT32_MAX
+
+struct call_tree {
+	const struct growth *g;
+	struct call_node *node;
+	size_t nodes, room;
+	uint32_t *name; /* of frames, and of the callers that are not known: numbers in the page */
+	size_t left_out;
+	double left_share;
+};
+
+/* ---- the tree ---- */
+
+struct stack_order {
+	const struct growth_stack *stack;
+	uint64_t kept;
+};
+
+/* The frame of a depth, from the outermost one on. What is above a part of a stack is a frame. */
+static uint32_t frame_at(const struct growth *g, const struct growth_stack *s, size_t depth)
+{
+	if (s->truncated && depth == 0)
+		return (uint32_t)g->frame_count;
+	return s->frame[s->frames - 1 - (depth - s->truncated)];
+}
+
+static size_t depth_of(const struct growth_stack *s)
+{
+	return s->frames + s->truncated;
+}
+
+static int compare_from_main(const void *a, const void *b, void *arg)
+{
+	const struct growth_stack *x = ((const struct stack_order *)a)->stack;
+	const struct growth_stack *y = ((const struct stack_order *)b)->stack;
+
+	for (size_t i = 0; i < depth_of(x) && i < depth_of(y); i++) {
+		uint32_t p = frame_at(arg, x, i), q = frame_at(arg, y, i);
+
+		if (p != q)
+			return ORDER_OF(p, q);
+	}
+	return ORDER_OF(depth_of(x), depth_of(y));
+}
+
+/* What is left of a stack's growth, by the counters that it made grow. */
+static void put_kept(const struct growth_stack *s, uint64_t kept, uint64_t own[NODE_VALUES])
+{
+	uint64_t left = kept;
+	double grown = 0;
+	int last = 0;
+
+	for (int i = 0; i < GROWTH_COUNTERS; i++) {
+		grown += s->net[i] > 0 ? (double)s->net[i] : 0;
+		last = s->net[i] > 0 ? i : last;
+	}
+	for (int i = 0; i < last; i++) {
+		uint64_t part =
+			s->net[i] > 0 ? (uint64_t)((double)kept * (double)s->net[i] / grown) : 0;
+
+		part = part < left ? part : left;
+		own[i] += part;
+		left -= part;
+	}
+	own[last] += left;
+}
+
+static void put_values(const struct growth *g, const struct stack_order *of,
+		       uint64_t own[NODE_VALUES])
+{
+	const struct growth_stack *s = of->stack;
+	int64_t net = growth_sum(s->net);
+
+	put_kept(s, of->kept, own);
+	own[NODE_GIVEN] += net > 0 ? (uint64_t)net - of->kept : 0;
+	own[NODE_ADDED] += s->gross;
+	own[NODE_STILL] += g->resident_known ? s->resident : 0;
+	own[NODE_HELD] += s->held > 0 ? (uint64_t)s->held : 0;
+	own[NODE_ALLOCATED] += s->allocated;
+	own[NODE_CHANGES] += s->changes;
+}
+
+static int add_node(struct call_tree *t, uint32_t parent, uint32_t frame, uint32_t *ret)
+{
+	if (!array_room(&t->node, t->nodes, &t->room, 64))
+		return -ENOMEM;
+	t->node[t->nodes] = (struct call_node){.parent = parent, .frame = frame};
+	*ret = (uint32_t)t->nodes++;
+	return 0;
+}
+
+/* Stacks in the order of their frames: each begins as the one before does. */
+static int add_stacks(struct call_tree *t, const struct stack_order *order)
+{
+	cleanup_free uint32_t *path = NULL;
+	size_t deepest = 0, common = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < t->g->stacks; i++)
+		deepest = depth_of(order[i].stack) > deepest ? depth_of(order[i].stack) : deepest;
+	path = calloc(deepest + 1, sizeof(*path));
+	if (!path)
+		return -ENOMEM;
+	for (size_t i = 0; r == 0 && i < t->g->stacks; i++) {
+		const struct growth_stack *s = order[i].stack;
+		size_t depth = depth_of(s), before = i ? depth_of(order[i - 1].stack) : 0;
+
+		for (common = 0; common < depth && common < before; common++) {
+			if (frame_at(t->g, s, common) != frame_at(t->g, order[i - 1].stack, common))
+				break;
+		}
+		for (size_t k = common; r == 0 && k < depth; k++)
+			r = add_node(t, k ? path[k - 1] : NO_PARENT, frame_at(t->g, s, k),
+				     &path[k]);
+		if (r == 0 && depth)
+			put_values(t->g, &order[i], t->node[path[depth - 1]].own);
+	}
+	return r;
+}
+
+static void weigh(struct call_tree *t)
+{
+	double whole[NODE_CHANGES] = {};
+
+	for (size_t i = t->nodes; i-- > 0;) {
+		struct call_node *n = &t->node[i];
+
+		for (int k = 0; k < NODE_VALUES; k++) {
+			n->all[k] += n->own[k];
+			if (n->parent != NO_PARENT)
+				t->node[n->parent].all[k] += n->all[k];
+			if (k < NODE_CHANGES)
+				whole[k] += (double)n->own[k];
+		}
+	}
+	for (size_t i = 0; i < t->nodes; i++) {
+		for (int k = 0; k < NODE_CHANGES; k++) {
+			double share = whole[k] > 0 ? (double)t->node[i].all[k] / whole[k] : 0;
+
+			t->node[i].weight = share > t->node[i].weight ? share : t->node[i].weight;
+		}
+	}
+}
+
+/* The heaviest first. A caller is before what it calls: it has no less, and was added before. */
+static int compare_weight(const void *a, const void *b, void *arg)
+{
+	const uint32_t *x = a, *y = b;
+	const struct call_node *node = arg;
+
+	return node[*x].weight == node[*y].weight ? ORDER_OF(*x, *y)
+						  : ORDER_OF(node[*y].weight, node[*x].weight);
+}
+
+/* What the smallest nodes have is their callers'. A stack without a caller is left out. */
+static int prune(struct call_tree *t)
+{
+	cleanup_free uint32_t *order = calloc(t->nodes + 1, sizeof(*order));
+	uint32_t number = 0;
+
+	if (!order)
+		return -ENOMEM;
+	weigh(t);
+	for (size_t i = 0; i < t->nodes; i++)
+		order[i] = (uint32_t)i;
+	sort_items(order, t->nodes, sizeof(*order), compare_weight, t->node);
+	for (size_t i = 0; i < t->nodes && i < NODES_MOST; i++)
+		t->node[order[i]].kept = true;
+	if (t->nodes > NODES_MOST) {
+		t->left_out = t->nodes - NODES_MOST;
+		t->left_share = 100 * t->node[order[NODES_MOST]].weight;
+	}
+	for (size_t i = t->nodes; i-- > 0;) {
+		struct call_node *n = &t->node[i];
+
+		for (int k = 0; !n->kept && n->parent != NO_PARENT && k < NODE_VALUES; k++)
+			t->node[n->parent].own[k] += n->own[k];
+	}
+	for (size_t i = 0; i < t->nodes; i++)
+		t->node[i].number = t->node[i].kept ? number++ : 0;
+	return 0;
+}
+
+static int make_tree(struct call_tree *t)
+{
+	const struct growth *g = t->g;
+	cleanup_free struct stack_order *order = calloc(g->stacks + 1, sizeof(*order));
+	cleanup_free uint64_t *kept = calloc(g->stacks + 1, sizeof(*kept));
+	int r;
+
+	t->name = calloc(g->frame_count + 1, sizeof(*t->name));
+	if (!order || !kept || !t->name)
+		return -ENOMEM;
+	growth_kept(g, kept);
+	for (size_t i = 0; i < g->stacks; i++)
+		order[i] = (struct stack_order){&g->stack[i], kept[i]};
+	sort_items(order, g->stacks, sizeof(*order), compare_from_main, (void *)g);
+	r = add_stacks(t, order);
+	return r < 0 ? r : prune(t);
+}
+
+static void tree_done(struct call_tree *t)
+{
+	free(t->node);
+	free(t->name);
+}
+
+/* ---- JSON ---- */
+
+/* The name of a frame, with its line. */
+static void put_name(struct json_writer *w, const struct growth *g, uint32_t frame)
+{
+	cleanup(strbuf_done) struct strbuf whole = {}, text = {};
+	const struct growth_frame *f;
+
+	if (frame == g->frame_count) {
+		json_put_string(w, "[truncated]");
+		return;
+	}
+	f = &g->frame[frame];
+	growth_put_frame(&whole, f);
+	growth_put_short(&text, strbuf_str(&whole), NAME_MOST);
+	if (f->source) {
+		strbuf_puts(&text, " (");
+		growth_put_line(&text, f);
+		strbuf_puts(&text, ")");
+	}
+	json_put_string(w, strbuf_str(&text));
+	if (!w->out->error)
+		w->out->error = strbuf_error(&whole) ? strbuf_error(&whole) : strbuf_error(&text);
+}
+
+/* Marks the frames that the page names, and names them. */
+static void put_names(struct json_writer *w, struct call_tree *t, const struct growth_row_list *l)
+{
+	uint32_t names = 0;
+
+	for (size_t i = 0; i < t->nodes; i++) {
+		if (t->node[i].kept)
+			t->name[t->node[i].frame] = 1;
+	}
+	for (size_t i = 0; i < l->rows && i < PLACES_MOST; i++) {
+		for (size_t k = 0; k < l->row[i]->sum.frames; k++)
+			t->name[l->row[i]->sum.frame[k]] = 1;
+	}
+	json_newline(w);
+	json_array(w, "names");
+	for (uint32_t i = 0; i <= t->g->frame_count; i++) {
+		if (!t->name[i])
+			continue;
+		t->name[i] = names++;
+		put_name(w, t->g, i);
+	}
+	json_end(w, ']');
+}
+
+static void put_nodes(struct json_writer *w, const struct call_tree *t)
+{
+	json_newline(w);
+	json_array(w, "nodes");
+	for (size_t i = 0; i < t->nodes; i++) {
+		const struct call_node *n = &t->node[i];
+		int values = NODE_VALUES;
+
+		if (!n->kept)
+			continue;
+		while (values && !n->own[values - 1])
+			values--;
+		json_begin(w, '[');
+		json_put_u64(w, n->parent == NO_PARENT ? n->number + 1
+						       : n->number - t->node[n->parent].number);
+		json_put_u64(w, t->name[n->frame]);
+		for (int k = 0; k < values; k++)
+			json_put_u64(w, n->own[k]);
+		json_end(w, ']');
+	}
+	json_end(w, ']');
+	json_newline(w);
+	json_object(w, "left_out");
+	json_u64(w, "nodes", t->left_out);
+	JSON_KEY(w, "share");
+	json_put_hundredths(w, (uint64_t)(100 * t->left_share) + (t->left_out > 0));
+	json_end(w, '}');
+}
+
+static void put_place(struct json_writer *w, const struct call_tree *t,
+		      const struct growth_row *row, const struct field_list *list,
+		      const struct growth_rows *of)
+{
+	json_begin(w, '{');
+	json_fields(w, list, &row->sum, of, false);
+	json_array(w, "frames");
+	for (size_t i = 0; i < row->sum.frames; i++)
+		json_put_u64(w, t->name[row->sum.frame[i]]);
+	json_end(w, ']');
+	json_bool(w, "more", row->sum.truncated);
+	json_u64(w, "paths", row->paths);
+	json_u64(w, "unsure", row->unsure);
+	json_end(w, '}');
+}
+
+static void put_places(struct json_writer *w, const struct call_tree *t,
+		       const struct growth_row_list *l)
+{
+	const struct growth_rows of = {.growth = t->g, .grown = l->grown};
+	struct field_list list = {};
+	struct field_error bad;
+
+	field_list_parse(&list, &growth_columns,
+			 "still,growth,error,added,copied,held,allocated,kind", &bad);
+	json_newline(w);
+	json_object(w, "places");
+	json_u64(w, "count", l->places);
+	json_u64(w, "left_out", l->rows > PLACES_MOST ? l->rows - PLACES_MOST : 0);
+	json_array(w, "rows");
+	for (size_t i = 0; i < l->rows && i < PLACES_MOST; i++) {
+		json_newline(w);
+		put_place(w, t, l->row[i], &list, &of);
+	}
+	json_end(w, ']');
+	json_end(w, '}');
+}
+
+static void put_data(struct strbuf *out, const struct growth *g)
+{
+	const struct growth_rows of = {.growth = g};
+	cleanup(growth_rows_done) struct growth_row_list list = {};
+	cleanup(tree_done) struct call_tree tree = {.g = g};
+	struct json_writer w = {.out = out, .html = true};
+	int r = growth_rows_make(g, &(struct growth_rows_request){}, &list);
+
+	if (r == 0)
+		r = make_tree(&tree);
+	if (r < 0) {
+		out->error = out->error ? out->error : r;
+		return;
+	}
+	json_document_begin(&w, "zmem.grow_page", "1.0", g->snapshot);
+	json_lines(&w, &growth_head, g, &of);
+	json_newline(&w);
+	json_bool(&w, "resident_known", g->resident_known);
+	put_names(&w, &tree, &list);
+	put_nodes(&w, &tree);
+	put_places(&w, &tree, &list);
+	json_document_end(&w);
+}
 
 void render_growth_html(struct strbuf *out, const struct growth *g)
 {
@@ -20,6 +412,6 @@ void render_growth_html(struct strbuf *out, const struct growth *g)
 	strbuf_put(out, size, format_size(size, (uint64_t)(change < 0 ? -change : change)));
 	strbuf_puts(out, "</p>");
 	unpack(out, &grow_body);
-	render_growth_page_json(out, g);
+	put_data(out, g);
 	unpack(out, &grow_tail);
 }

@@ -75,7 +75,8 @@ static void put_type(struct profile *p, struct strbuf *m, const char *type, cons
 }
 
 /* Locations are the frames, numbered from 1. */
-static void put_sample(struct profile *p, struct strbuf *m, const struct growth_stack *s)
+static void put_sample(struct profile *p, struct strbuf *m, const struct growth *g,
+		       const struct growth_stack *s)
 {
 	cleanup(strbuf_done) struct strbuf packed = {};
 
@@ -85,6 +86,12 @@ static void put_sample(struct profile *p, struct strbuf *m, const struct growth_
 	put_varint(&packed, (uint64_t)growth_sum(s->net));
 	put_varint(&packed, s->gross);
 	put_varint(&packed, s->changes);
+	if (g->resident_known)
+		put_varint(&packed, s->resident);
+	if (g->heap.known) {
+		put_varint(&packed, (uint64_t)s->held);
+		put_varint(&packed, s->allocated);
+	}
 	put_message(m, 2, &packed);
 	put_message(p->out, PROFILE_SAMPLE, m);
 }
@@ -138,8 +145,14 @@ void render_growth_pprof(struct strbuf *out, const struct growth *g)
 	put_type(&p, &m, "growth", "bytes");
 	put_type(&p, &m, "added", "bytes");
 	put_type(&p, &m, "changes", "count");
+	if (g->resident_known)
+		put_type(&p, &m, "still", "bytes");
+	if (g->heap.known) {
+		put_type(&p, &m, "held", "bytes");
+		put_type(&p, &m, "allocated", "bytes");
+	}
 	for (size_t i = 0; i < g->stacks; i++)
-		put_sample(&p, &m, &g->stack[i]);
+		put_sample(&p, &m, g, &g->stack[i]);
 	for (size_t i = 0; p.error == 0 && i < g->frame_count; i++) {
 		const struct growth_frame *f = &g->frame[i];
 		const char *name = f->name ? f->name : unnamed;
@@ -150,7 +163,10 @@ void render_growth_pprof(struct strbuf *out, const struct growth *g)
 	}
 	put_number(out, PROFILE_TIME_NS, (uint64_t)g->start_ms * 1000000);
 	put_number(out, PROFILE_DURATION_NS, g->duration_us * 1000);
-	put_number(out, PROFILE_DEFAULT_TYPE, string_number(&p, "growth"));
+	put_number(out, PROFILE_DEFAULT_TYPE,
+		   string_number(&p, g->heap.known	 ? "held"
+				     : g->resident_known ? "still"
+							 : "growth"));
 	for (size_t i = 0; i < p.strings.count; i++)
 		put_bytes(out, PROFILE_STRINGS, p.strings.item[i], strlen(p.strings.item[i]));
 	if (p.error && !out->error)

@@ -112,7 +112,8 @@ struct options {
 	char **command_line; /* of grow: a command and its arguments; NULL: none */
 	struct launch *run;  /* its process */
 	int stack;	     /* of grow: enum stack_choice */
-	int sample;	     /* of grow; 0: by rate */
+	const char *sample;  /* of grow: N, with malloc SIZE; NULL: not given */
+	bool malloc, paths;  /* of grow */
 	bool follow;	     /* of grow */
 	bool debuginfod;     /* of grow */
 	int nice;	     /* NICE_DEFAULT: not given */
@@ -190,7 +191,7 @@ struct option_entry {
 	const char *(*alias)(const char *word);
 };
 
-#define OPTIONS_MAX 64
+#define OPTIONS_MAX 72
 
 extern const struct option_entry option_table[];
 extern const size_t option_count;

@@ -58,7 +58,7 @@ static const char *growth_draw(struct pane *p, struct screen *s)
 	draw_title(g, &s->pen);
 	screen_line(s, LOOK_HEADER);
 	if (g->growth) {
-		render_growth_table(&text, g->growth, rows, &style);
+		render_growth_table(&text, g->growth, &(struct growth_view){.rows = rows}, &style);
 		pane_text(&p->cursor, strbuf_str(&text), g->growth->stacks, s);
 	} else {
 		line_printf(&s->pen, "loading the programs that count…");

@@ -218,6 +218,15 @@ void grid_fit(struct grid *g, unsigned width)
 	hide_columns(g, width, true);
 }
 
+unsigned grid_room(const struct grid *g)
+{
+	unsigned used = 0;
+
+	for (size_t i = g->first; i < g->last && i < g->columns; i++)
+		used += g->column[i].hidden ? 0 : g->width[i] + GAP;
+	return g->style->width > used ? g->style->width - used : g->style->width > 0;
+}
+
 /* ---- output ---- */
 
 /* The columns that a text may take: those of its column, or the rest of the line. */

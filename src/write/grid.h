@@ -142,6 +142,9 @@ void grid_measure(struct grid *g);
  */
 void grid_fit(struct grid *g, unsigned width);
 
+/* The columns that a text in the last column has, once widths are known. 0: not limited. */
+unsigned grid_room(const struct grid *g);
+
 /* These functions do not end the line, and keep its attribute. */
 void grid_put_heading(const struct grid *g, struct line *l);
 void grid_put_row(const struct grid *g, struct line *l, size_t row);

@@ -1,44 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The page of growth: the document zmem.grow as a flame graph of stacks and a table of places.
 
-const MEASURES = {
-	growth: {label: 'growth', help: 'what was added, less what was given back',
-		parts: s => KINDS.map(k => Math.max(s.net[`${k.key}_bytes`], 0))},
-	added: {label: 'added', help: 'what was added, also if another thread gave it back', parts: s => [s.gross_bytes, 0, 0, 0]},
-	still: {label: 'still there', help: 'of what was added, what is in RAM or swap at the end',
-		parts: s => [s.resident_bytes ?? 0, 0, 0, 0]},
-};
-const PLACES_MOST = 500;
-
 const doc = JSON.parse(byId('data').textContent);
-const chosen = {measure: 'growth', callers: true};
+const GIVEN_BACK = '[given back]';
+const VALUES = ['anon', 'file', 'shmem', 'swap', 'given', 'added', 'still', 'held', 'allocated', 'changes'];
+// `parts`: by kind, of what stacks that end at a node have.
+const MEASURES = {
+	growth: {label: 'growth', help: `what was added, less what was given back; ${GIVEN_BACK}: by other code`,
+		parts: s => [s.anon, s.file, s.shmem, s.swap], known: true},
+	still: {label: 'still there', help: 'of what was added, what is in RAM or swap at the end',
+		parts: s => [s.still, 0, 0, 0], known: doc.resident_known},
+	added: {label: 'added', help: 'what was added, also if other code gave it back', parts: s => [s.added, 0, 0, 0], known: true},
+	held: {label: 'held', help: 'of what malloc gave, what is not freed', parts: s => [s.held, 0, 0, 0], known: doc.malloc !== null},
+	allocated: {label: 'allocated', help: 'what malloc gave', parts: s => [s.allocated, 0, 0, 0], known: doc.malloc !== null},
+};
+
+const chosen = {measure: doc.malloc ? 'held' : 'growth', callers: true};
 const view = new View('', document, {detail: detailOf, nothing: 'Nothing to draw: no stack has such bytes.',
 	tip: frame => `${frame.label}: ${sizeText(frame.value)}, ${percentText(frame.value, view.root.value)}`});
 
-function nameOf(f) {
-	const name = f.function ?? (f.module ? `${f.module}+0x${f.offset.toString(16)}` : `0x${f.offset.toString(16)}`);
+/** The stacks: names from the outermost frame on, and values. */
+function readStacks() {
+	const paths = [], stacks = [];
 
-	return f.source ? `${name} (${f.source.replace(/.*\//, '')}:${f.line})` : name;
+	doc.nodes.forEach(([back, name, ...values], i) => {
+		paths.push([...paths[i - back] ?? [], doc.names[name]]);
+		if (values.length)
+			stacks.push({path: paths[i], ...Object.fromEntries(VALUES.map((key, k) => [key, values[k] ?? 0]))});
+	});
+	return stacks;
 }
 
-/** The frames of a stack, the outermost first. */
-function stepsOf(stack) {
-	const steps = [...stack.frames].reverse();
-
-	return stack.truncated ? [{function: '[truncated]', module: null, offset: 0}, ...steps] : steps;
-}
+const stacks = readStacks();
 
 /** A tree of the stacks; `callers`: from the outermost frame on. */
 function stackTree() {
 	const tree = newFrame(null, 'all', 'all', 'all'), index = new Map([[tree, new Map()]]);
-
-	for (const stack of doc.stacks) {
-		const steps = chosen.callers ? stepsOf(stack) : stepsOf(stack).reverse();
+	const follow = (steps, rows) => {
 		let frame = tree;
 
-		tree.rows += stack.changes;
-		for (const step of steps) {
-			const name = nameOf(step), below = index.get(frame);
+		frame.rows += rows;
+		for (const name of steps) {
+			const below = index.get(frame);
 			let next = below.get(name);
 
 			if (!next) {
@@ -47,10 +50,22 @@ function stackTree() {
 				index.set(next, new Map());
 				frame.children.push(next);
 			}
-			next.rows += stack.changes;
+			next.rows += rows;
 			frame = next;
 		}
-		addLeaf(frame, MEASURES[chosen.measure].parts(stack), new Set(KINDS.map(k => k.key)), false);
+		return frame;
+	};
+	const steps = path => chosen.callers ? path : [...path].reverse();
+
+	for (const stack of stacks) {
+		addLeaf(follow(steps(stack.path), stack.changes), MEASURES[chosen.measure].parts(stack),
+			new Set(KINDS.map(k => k.key)), false);
+		if (chosen.measure !== 'growth' || !stack.given)
+			continue;
+		for (let f = follow(steps([...stack.path, GIVEN_BACK]), 0); f; f = f.parent) {
+			f.color = f.label === GIVEN_BACK ? 'lost' : f.color;
+			f.value += stack.given;
+		}
 	}
 	prune(tree);
 	return tree;
@@ -70,9 +85,7 @@ function showMap() {
 }
 
 function showChoices() {
-	const known = doc.stacks.some(s => s.resident_bytes !== null);
-	const measures = Object.entries(MEASURES).filter(([key]) => key !== 'still' || known)
-		.map(([key, m]) => ({key, ...m}));
+	const measures = Object.entries(MEASURES).filter(([, m]) => m.known).map(([key, m]) => ({key, ...m}));
 
 	putButtons('measures', measures, key => chosen.measure === key, key => {
 		chosen.measure = key;
@@ -84,40 +97,35 @@ function showChoices() {
 		}, showMap);
 }
 
-/** The first frame that is not an allocator's, and its callers up to main. */
-function placeOf(stack) {
-	const first = Math.max(stack.frames.findIndex(f => !f.allocator), 0);
-	let end = stack.frames.length;
-
-	while (end > first + 1 && (stack.frames[end - 1].allocator || stack.frames[end - 1].function === '_start'))
-		end--;
-	return stack.frames.slice(first, end).map(nameOf).join(' < ') + (stack.truncated ? ' < …' : '');
+/** "remember < serve < main (13 paths)" */
+function codeOf(place) {
+	if (place.unsure)
+		return `${place.unsure} places whose error is larger than they are`;
+	return place.frames.map(f => doc.names[f]).join(' < ') + (place.more ? ' < …' : '') +
+		(place.paths > 1 ? ` (${place.paths} paths)` : '');
 }
 
 function showTable() {
-	const places = new Map();
+	const {rows, count} = doc.places;
+	const pages = [['STILL', p => sizeText(p.resident_bytes)], ['GROWTH', p => sizeText(p.net_bytes)],
+		['ADDED', p => sizeText(p.gross_bytes)]];
+	const blocks = [['HELD', p => sizeText(p.held_bytes)], ['ALLOCATED', p => sizeText(p.allocated_bytes)],
+		['GROWTH', p => sizeText(p.net_bytes)]];
+	const columns = doc.malloc ? blocks : pages;
 
-	for (const stack of doc.stacks) {
-		const key = placeOf(stack);
-		const sums = places.get(key) ?? {net: 0, gross: 0, resident: null};
-
-		sums.net += stack.net_bytes;
-		sums.gross += stack.gross_bytes;
-		if (stack.resident_bytes !== null)
-			sums.resident += stack.resident_bytes;
-		places.set(key, sums);
-	}
-	const rows = [...places].sort(([, a], [, b]) => b.net - a.net);
-	const cell = (text, name) => element('td', {className: name}, text);
-
-	byId('table').tHead.replaceChildren(element('tr', {},
-		...['GROWTH', 'ADDED', 'STILL'].map(text => element('th', {}, text)),
+	if (rows.some(p => p.error_bytes))
+		columns.splice(doc.malloc ? 1 : 2, 0, ['±', p => sizeText(p.error_bytes)]);
+	if (rows.some(p => p.copied_bytes))
+		columns.push(['COPIED', p => sizeText(p.copied_bytes)]);
+	if (!doc.malloc)
+		columns.push(['KIND', p => p.kind ?? '']);
+	byId('table').tHead.replaceChildren(element('tr', {}, ...columns.map(([text]) => element('th', {}, text)),
 		element('th', {className: 'text'}, 'CODE')));
-	byId('table').tBodies[0].replaceChildren(...rows.slice(0, PLACES_MOST).map(([name, sums]) =>
-		element('tr', {}, cell(sizeText(sums.net), ''), cell(sizeText(sums.gross), ''),
-			cell(sizeText(sums.resident), ''), cell(name, 'text'))));
-	byId('table-count').textContent = rows.length > PLACES_MOST ?
-		`the first ${PLACES_MOST} of ${countText(rows.length, 'place')}` : countText(rows.length, 'place');
+	byId('table').tBodies[0].replaceChildren(...rows.map(place => element('tr', {},
+		...columns.map(([, text]) => element('td', {}, text(place))),
+		element('td', {className: 'text'}, codeOf(place)))));
+	byId('table-count').textContent = doc.places.left_out ? `the first ${rows.length} of ${countText(count, 'place')}` :
+		countText(count, 'place');
 }
 
 function showHead() {
@@ -137,6 +145,8 @@ function showHead() {
 		(accounted.sampled_events ? `; ${accounted.sampled_events} of ${accounted.events} changes have no stack:` +
 			' those of a random sample of pages stand for them' : '') +
 		(accounted.lost_events ? `; there was no room for the stacks of ${accounted.lost_events} changes` : '');
+	byId('left-out').textContent = doc.left_out.nodes ? `${countText(doc.left_out.nodes, 'frame')} of less than ` +
+		`${doc.left_out.share} % each ${doc.left_out.nodes === 1 ? 'is' : 'are'} part of the callers.` : '';
 	byId('made').textContent = `zmem-bpf ${doc.tool.version}, ${doc.host.kernel_release ?? ''}`;
 }
 

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The table of growth: a row for each place, and what is to be said of all. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "query/delta.h"
+#include "report/growth.h"
+#include "report/growth_rows.h"
+#include "report/growth_text.h"
+#include "write/field_text.h"
+#include "write/format.h"
+#include "write/text.h"
+
+#define CODE_MOST   240 /* bytes of callers in a line, unless all are wanted */
+#define NAME_MOST   60	/* columns of a name, likewise */
+#define NAME_LEAST  12	/* less of a name says nothing */
+#define PERIOD_MOST 4	/* functions that call each other in turn */
+
+struct growth_table {
+	const struct growth *g;
+	const struct growth_view *view;
+	struct grid grid;
+	struct growth_rows of;
+	struct growth_row_list list;
+	size_t shown;
+	struct growth_row others;
+	struct strbuf code, line, name; /* of the current row */
+	struct field_list columns;
+};
+
+/* ---- the code of a row ---- */
+
+/* How often the first `period` frames come one after the other. */
+static size_t count_repeats(const uint32_t *frame, size_t count, size_t period)
+{
+	size_t n = 1;
+
+	while ((n + 1) * period <= count &&
+	       memcmp(frame, frame + n * period, period * sizeof(*frame)) == 0)
+		n++;
+	return n;
+}
+
+/* Functions that call themselves, or each other in turn, once: those of the shortest turn. */
+static size_t find_period(const uint32_t *frame, size_t count, size_t *ret_times)
+{
+	for (size_t period = 1; period <= PERIOD_MOST; period++) {
+		*ret_times = count_repeats(frame, count, period);
+		if (*ret_times > 1)
+			return period;
+	}
+	return 1;
+}
+
+/* The code of a row while it is put together: what it has room for. */
+struct code_line {
+	struct growth_table *t;
+	unsigned room; /* columns that are left; UINT_MAX: no end */
+	unsigned name; /* columns of a name, at most */
+	bool full;     /* something had no room */
+};
+
+static unsigned width_of(const char *s)
+{
+	unsigned width;
+
+	text_fit(s, strlen(s), UINT_MAX, &width);
+	return width;
+}
+
+/* False if there is no room; then nothing is written. */
+static bool put_text(struct code_line *c, const char *text)
+{
+	unsigned width = width_of(text);
+
+	if (width > c->room)
+		return false;
+	c->room -= c->room < UINT_MAX ? width : 0;
+	strbuf_puts(&c->t->code, text);
+	return true;
+}
+
+static bool put_name(struct code_line *c, const struct growth_frame *f)
+{
+	struct strbuf *name = &c->t->name;
+	cleanup(strbuf_done) struct strbuf whole = {};
+
+	strbuf_clear(name);
+	growth_put_frame(&whole, f);
+	if (c->name == UINT_MAX)
+		strbuf_puts(name, strbuf_str(&whole));
+	else if (c->room >= NAME_LEAST)
+		growth_put_short(name, strbuf_str(&whole), c->name < c->room ? c->name : c->room);
+	if (strbuf_error(&whole) && !c->t->code.error)
+		c->t->code.error = strbuf_error(&whole);
+	return name->len && put_text(c, strbuf_str(name));
+}
+
+/* The first `count` frames, as callers of each other. */
+static bool put_callers(struct code_line *c, const uint32_t *frame, size_t count)
+{
+	bool done = true;
+
+	for (size_t i = 0; done && i < count; i++)
+		done = (!i || put_text(c, " < ")) && put_name(c, &c->t->g->frame[frame[i]]);
+	return done;
+}
+
+/* Functions that call themselves, or each other in turn: once, and how often. */
+static bool put_turns(struct code_line *c, const uint32_t *frame, size_t period, size_t times)
+{
+	char text[32] = "";
+
+	if (times > 1)
+		snprintf(text, sizeof(text), "%s \xc3\x97%zu", period > 1 ? ")" : "", times);
+	return (period == 1 || put_text(c, "(")) && put_callers(c, frame, period) &&
+	       put_text(c, text);
+}
+
+/* What is not whole is taken back. */
+static void put_path(struct code_line *c, const struct growth_stack *s)
+{
+	struct strbuf *code = &c->t->code;
+
+	for (size_t i = 0, times; i < s->frames && !c->full;) {
+		size_t period = find_period(s->frame + i, s->frames - i, &times);
+		size_t len = code->len;
+		unsigned room = c->room;
+
+		if (c->name < UINT_MAX && len > CODE_MOST) {
+			strbuf_printf(code, " < " TEXT_ELLIPSIS " %zu more", s->frames - i);
+			return;
+		}
+		c->full = (i && !put_text(c, " < ")) || !put_turns(c, s->frame + i, period, times);
+		if (c->full) {
+			code->len = len;
+			c->room = room;
+		}
+		i += period * times;
+	}
+}
+
+/* False if callers had no room. `room`: 0: any. */
+static bool put_code(struct growth_table *t, const struct growth_stack *s, unsigned room)
+{
+	const unsigned part = room * 6 / 10 > 2 * NAME_LEAST ? room * 6 / 10 : 2 * NAME_LEAST;
+	struct code_line c = {
+		.t = t,
+		.room = room ? room : UINT_MAX,
+		.name = t->grid.style->wide	    ? UINT_MAX
+			: !room || part > NAME_MOST ? NAME_MOST
+						    : part,
+	};
+
+	strbuf_clear(&t->code);
+	put_path(&c, s);
+	if (!t->code.len && s->frames)
+		put_name(&c, &t->g->frame[s->frame[0]]);
+	return !c.full;
+}
+
+/*
+ * "remember < serve < main (13 paths)". In a terminal the end has its room first, then the place,
+ * then callers.
+ */
+static const char *code_text(struct growth_table *t, const struct growth_row *r, bool last)
+{
+	static const char more[] = " < " TEXT_ELLIPSIS;
+	unsigned room = last && !t->grid.style->wide ? grid_room(&t->grid) : 0, kept;
+	bool whole = !r->sum.truncated;
+	char end[64] = "";
+
+	if (r->unsure) {
+		strbuf_clear(&t->code);
+		strbuf_printf(&t->code, "%zu places whose error is larger than they are",
+			      r->unsure);
+		return strbuf_str(&t->code);
+	}
+	if (r->paths > 1)
+		snprintf(end, sizeof(end), " (%zu paths)", r->paths);
+	kept = width_of(end) + (whole ? 0 : width_of(more));
+	for (bool fits = false; !fits;) {
+		unsigned left = room > kept + NAME_LEAST ? room - kept : NAME_LEAST;
+
+		fits = put_code(t, &r->sum, room ? left : 0) || !whole;
+		/* Once more, with room for the mark of what is missing. */
+		kept += fits ? 0 : width_of(more);
+		whole &= fits;
+	}
+	strbuf_puts(&t->code, whole ? "" : more);
+	strbuf_puts(&t->code, end);
+	return strbuf_str(&t->code);
+}
+
+/* That of the place. NULL: not known. */
+static const char *source_text(struct growth_table *t, const struct growth_stack *s)
+{
+	strbuf_clear(&t->line);
+	if (!s->frames || !t->g->frame[s->frame[0]].source)
+		return NULL;
+	growth_put_line(&t->line, &t->g->frame[s->frame[0]]);
+	return strbuf_str(&t->line);
+}
+
+static struct cell cell_of_row(struct growth_table *t, const struct growth_row *r,
+			       const struct field *f)
+{
+	bool last = f == t->columns.item[t->columns.count - 1];
+	struct value v;
+
+	t->of.code = f->type == FIELD_TEXT ? code_text(t, r, last) : NULL;
+	t->of.line = f->type == FIELD_TEXT ? source_text(t, &r->sum) : NULL;
+	v = field_value(f, &r->sum, &t->of);
+	if (f->flags & FIELD_SINCE)
+		v = value_signed(t->g->recent_us, delta_rate(v.number, t->g->recent_us));
+	return cell_of_value(f, v);
+}
+
+static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
+{
+	struct growth_table *t = arg;
+	const struct growth_row all = {.sum = t->list.all};
+	const struct growth_row *r = row < t->shown	 ? t->list.row[row]
+				     : row == GRID_TOTAL ? &all
+							 : &t->others;
+
+	for (size_t i = first; i < end; i++)
+		*ret++ = cell_of_row(t, r, t->columns.item[i]);
+}
+
+static void put_summary(void *arg, struct line *l)
+{
+	const struct growth_table *t = arg;
+
+	line_printf(l, "total, %zu %s%s", t->list.places, t->view->paths ? "path" : "place",
+		    t->list.places == 1 ? "" : "s");
+}
+
+/* ---- notes ---- */
+
+/* Whole kB with commas, as they can be compared with /proc/PID/status. */
+static void put_kb(struct strbuf *out, int64_t bytes)
+{
+	char digits[FORMAT_MAX];
+	uint64_t kb = (uint64_t)(bytes < 0 ? -bytes : bytes) / 1024;
+	size_t len = decimal_put(digits, kb);
+
+	if (bytes < 0)
+		strbuf_putc(out, '-');
+	for (size_t i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			strbuf_putc(out, ',');
+		strbuf_putc(out, digits[i]);
+	}
+	strbuf_puts(out, " kB");
+}
+
+/* "53,264 kB of 53,264 kB accounted for (RssAnon …)". */
+static void put_accounted(struct strbuf *out, const struct growth *g)
+{
+	const char *comma = "";
+
+	put_kb(out, growth_sum(g->accounted));
+	strbuf_puts(out, " of ");
+	put_kb(out, growth_sum(g->change));
+	strbuf_puts(out, " accounted for");
+	for (int i = 0; i < GROWTH_COUNTERS; i++) {
+		if (!g->change[i] && !g->accounted[i])
+			continue;
+		strbuf_printf(out, "%s%s ", *comma ? comma : ": ", growth_counters.item[i]->help);
+		put_kb(out, g->accounted[i]);
+		strbuf_puts(out, " of ");
+		put_kb(out, g->change[i]);
+		comma = ", ";
+	}
+}
+
+static void put_left_out(struct strbuf *out, const struct growth *g)
+{
+	static const char *const why[GROWTH_OUT_REASONS] = {
+		[GROWTH_OUT_TIMEOUT] = "their files do not answer",
+		[GROWTH_OUT_DENIED] = "the user of the process may not read their files",
+		[GROWTH_OUT_LIMIT] = "their files cost too much time or memory",
+		[GROWTH_OUT_BUSY] = "too many files do not answer",
+	};
+
+	for (int i = 0; i < GROWTH_OUT_REASONS; i++) {
+		if (g->names_left_out[i])
+			strbuf_printf(out, "; %zu addresses without a name: %s",
+				      g->names_left_out[i], why[i]);
+	}
+}
+
+static void put_doubts(struct strbuf *out, const struct growth *g)
+{
+	if (g->sampled)
+		strbuf_printf(out,
+			      "; %" PRIu64 " of %" PRIu64
+			      " changes have no stack: those of a random sample of pages stand for "
+			      "them (--sample 1 takes all)",
+			      g->sampled, g->events);
+	if (g->lost)
+		strbuf_printf(out,
+			      "; there was no room for the stacks of %" PRIu64
+			      " changes: later stacks stand for them",
+			      g->lost);
+	if ((g->sampled || g->lost || g->resident_least) && g->resident_known)
+		strbuf_puts(out, "; STILL is at least what is shown");
+	if (g->no_room)
+		strbuf_printf(out, "; %zu processes not counted: there was no room", g->no_room);
+	put_left_out(out, g);
+	if (g->lines_left_out)
+		strbuf_printf(out,
+			      "; %zu addresses without a line: the debugging information of their "
+			      "files costs too much time or memory",
+			      g->lines_left_out);
+	if (!g->each)
+		strbuf_puts(out, "; this kernel tells of every 64th page fault of a thread alone "
+				 "(Linux 6.2): the sum is exact, the stacks are a sample");
+}
+
+static void put_targets(struct strbuf *out, const struct growth *g)
+{
+	size_t ended = 0;
+
+	for (size_t i = 0; i < g->targets; i++)
+		ended += g->target[i].ended;
+	strbuf_printf(out, "; %" PRIu64 ".%" PRIu64 " s", g->duration_us / 1000000,
+		      g->duration_us / 100000 % 10);
+	if (g->targets == 1 && ended)
+		strbuf_puts(out, ", up to the end of the process");
+	else if (g->targets > 1)
+		strbuf_printf(out, ", %zu processes, %zu of which ended", g->targets, ended);
+}
+
+/* Which of two questions the table answers, and the other one. */
+static void put_question(struct strbuf *out, const struct growth *g)
+{
+	char size[FORMAT_MAX + 1];
+
+	if (!g->heap.known) {
+		strbuf_puts(out, "By who first touched the pages. What malloc gave and is not "
+				 "freed: --malloc");
+		return;
+	}
+	size[format_size(size, g->heap.sample_bytes)] = '\0';
+	strbuf_puts(out, "By who got memory of malloc that is not freed, ");
+	if (g->heap.sample_bytes > 1)
+		strbuf_printf(out, "one sample in %s", size);
+	else
+		strbuf_puts(out, "each block");
+	strbuf_printf(out, ", %" PRIu64 " calls a second",
+		      g->heap.seen_us ? g->heap.calls * 1000000 / g->heap.seen_us : 0);
+	if (g->heap.seen_us < g->duration_us)
+		strbuf_printf(out, ", seen for %.1f %% of the time",
+			      100.0 * (double)g->heap.seen_us / (double)g->duration_us);
+	strbuf_puts(out, ". Who first touched pages: without --malloc");
+}
+
+static void put_notes(void *arg, struct strbuf *out)
+{
+	const struct growth_table *t = arg;
+	const unsigned width = t->grid.style->width;
+	cleanup(strbuf_done) struct strbuf text = {}, question = {};
+
+	put_accounted(&text, t->g);
+	put_targets(&text, t->g);
+	put_doubts(&text, t->g);
+	text_put_folded(out, strbuf_str(&text), 0, width);
+	put_question(&question, t->g);
+	text_put_folded(out, strbuf_str(&question), 0, width);
+	if (t->g->unnamed_python)
+		text_put_folded(out,
+				"Python frames have no names: start it with python3 -X perf "
+				"(3.12+)",
+				0, width);
+	if (t->g->unnamed_node)
+		text_put_folded(out,
+				"JavaScript frames have no names: start it with node "
+				"--perf-basic-prof --interpreted-frames-native-stack",
+				0, width);
+	if (t->g->unshared)
+		text_put_folded(out,
+				"Memory that was shared with another process became private: USS "
+				"grew, and RSS did not",
+				0, width);
+}
+
+/* Also the notes: the counters may have changed where no stack could be taken. */
+static void put_nothing(struct growth_table *t, struct strbuf *out)
+{
+	strbuf_printf(out, "%s\n",
+		      growth_sum(t->g->change) > 0 ? "no stack is known of what grew"
+						   : "nothing grew");
+	put_notes(t, out);
+}
+
+/* ---- the table ---- */
+
+static void place_columns(struct growth_table *t)
+{
+	const struct table_style *style = t->grid.style;
+
+	if (style->columns)
+		t->columns = *style->columns;
+	else
+		growth_list_usual(&t->columns, t->g->heap.known);
+	for (size_t i = 0; i < t->columns.count; i++) {
+		const struct field *f = t->columns.item[i];
+		bool asked = t->columns.asked[i] || t->view->chosen;
+
+		t->grid.column[t->grid.columns++] = (struct grid_column){
+			.heading = f->heading,
+			.type = cell_type_of(f),
+			.left = f->type == FIELD_TEXT,
+			.summed = f->type != FIELD_TEXT,
+			.asked = t->columns.asked[i],
+			.hidden = !asked && !growth_column_has(f, t->g),
+		};
+	}
+	grid_place(&t->grid);
+}
+
+static void done(struct growth_table *t)
+{
+	strbuf_done(&t->code);
+	strbuf_done(&t->line);
+	strbuf_done(&t->name);
+	growth_rows_done(&t->list);
+}
+
+void render_growth_table(struct strbuf *out, const struct growth *g, const struct growth_view *view,
+			 const struct table_style *style)
+{
+	const struct growth_rows_request request = {
+		.paths = view->paths,
+		.all = style->wide,
+		.keys = &view->keys,
+		.reverse = view->reverse,
+	};
+	cleanup(done) struct growth_table t = {
+		.g = g, .view = view, .grid.style = style, .of.growth = g};
+	int r = growth_rows_make(g, &request, &t.list);
+
+	if (r == 0 && !t.list.rows) {
+		put_nothing(&t, out);
+	} else if (r == 0) {
+		t.of.grown = t.list.grown;
+		t.shown = view->rows < t.list.rows ? view->rows : t.list.rows;
+		for (size_t i = t.shown; i < t.list.rows; i++)
+			growth_rows_add(&t.others.sum, &t.list.row[i]->sum);
+		t.grid.source = (struct grid_source){
+			.fill = fill,
+			.summary = put_summary,
+			.notes = put_notes,
+			.arg = &t,
+			.rows = t.shown,
+			.others = t.list.rows - t.shown,
+		};
+		t.grid.unknown = ATTR_DIM;
+		place_columns(&t);
+		grid_print(out, &t.grid);
+		r = strbuf_error(&t.code) ? strbuf_error(&t.code) : strbuf_error(&t.line);
+	}
+	if (r && !out->error)
+		out->error = r;
+}
