@@ -307,7 +307,7 @@ static void put_doubts(struct strbuf *out, const struct growth *g)
 			      "; there was no room for the stacks of %" PRIu64
 			      " changes: later stacks stand for them",
 			      g->lost);
-	if ((g->sampled || g->lost || g->resident_least) && g->resident_known)
+	if ((g->sampled || g->lost || g->resident_least) && g->resident_known && !g->heap.known)
 		strbuf_puts(out, "; STILL is at least what is shown");
 	if (g->no_room)
 		strbuf_printf(out, "; %zu processes not counted: there was no room", g->no_room);

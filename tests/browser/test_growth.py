@@ -36,7 +36,7 @@ def check_table(b, path):
         b.screen(width)
         b.open(path)
         b.picture("growth-%d" % width)
-        same("%d pixels: the headings" % width, b.texts("#table thead th"), ["GROWTH", "ADDED", "STILL", "CODE"])
+        same("%d pixels: the headings" % width, b.texts("#table thead th"), ["STILL", "GROWTH", "ADDED", "KIND", "CODE"])
         same("%d pixels: the function has a row" % width,
              any(re.match(r"fault \(growlab\.c:\d+\)", text) for text in b.texts("#table tbody td.text")), True)
         same("%d pixels: the columns are apart" % width, b.evaluate(CLOSE), [])

@@ -13,7 +13,7 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import KIB, MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, run_live  # noqa: E402
+from growing import KIB, MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, named, run_live  # noqa: E402
 from outcome import PROGRAM, result  # noqa: E402
 
 SOURCE = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support/linelab.c"))
@@ -210,7 +210,7 @@ def check_outputs():
         result(lines[0].split() == ["LINE", "GROWTH"], "table: chosen columns", lines[0])
         folded = [line.rsplit(" ", 1)[0].split(";")[-1] for line in grow("-o", "+line", "-F", "folded") if "remember" in line]
         result(sorted(set(folded)) == sorted("remember:linelab.c:%d" % line for line in EXPECTED), "folded: lines", folded)
-        document = json.loads("".join(grow("-o", "+LINE", "-J")))
+        document = named(json.loads("".join(grow("-o", "+LINE", "-J"))))
         result(set(places(document)) == set(EXPECTED), "json: lines", places(document))
         done = subprocess.run((PROGRAM, "grow", "-o", "+line"), capture_output=True, text=True, check=False)
         result(done.returncode == 2 and "--columns needs a PID" in done.stderr, "without a process: refused", done.stderr)

@@ -36,6 +36,13 @@ def open_files(parent):
                     yield os.readlink("%s/%s" % (directory, fd))
 
 
+def named(document):
+    """The document with frames in place of their numbers."""
+    for stack in document["stacks"]:
+        stack["frames"] = [document["frames"][number] for number in stack["frames"]]
+    return document
+
+
 class Grow:
     """The program, counting; report() ends it."""
 
@@ -64,7 +71,8 @@ class Grow:
         out, err = self.child.communicate(timeout=LIMIT)
         if self.child.returncode:
             raise RuntimeError("exit code %d: %s" % (self.child.returncode, err.decode()[:300]))
-        return json.loads(out)
+        self.text = out.decode()
+        return named(json.loads(out))
 
 
 class Lab:

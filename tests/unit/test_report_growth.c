@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The renderers of growth by stack against golden files. */
+#include <limits.h>
+
 #include "golden.h"
 #include "sample.h"
 
 #include "fields/growth_fields.h"
 #include "report/growth.h"
+#include "report/growth_text.h"
+#include "write/text.h"
 
 #define FRAMES 8
 #define STACKS 6
@@ -104,18 +108,26 @@ static void growth_init(struct fixture *f)
 
 static const struct table_style usual = {.header = true}, wide = {.header = true, .wide = true};
 
-static void check_rows(const char *name, const struct fixture *f, size_t rows,
+static void check_view(const char *name, const struct fixture *f, const struct growth_view *view,
 		       const struct table_style *how, const char *columns)
 {
 	struct table_style style = *how;
 	struct field_list list = {};
 	struct field_error bad;
 
-	growth_list_usual(&list);
+	growth_list_usual(&list, f->growth.heap.known);
 	if (columns)
 		assert_int_equal(field_list_parse(&list, &growth_columns, columns, &bad), 0);
 	style.columns = &list;
-	golden_render(name, render_growth_table, &f->growth, rows, &style);
+	golden_render(name, render_growth_table, &f->growth, view, &style);
+}
+
+static void check_rows(const char *name, const struct fixture *f, size_t rows,
+		       const struct table_style *how, const char *columns)
+{
+	const struct growth_view view = {.rows = rows, .chosen = columns && *columns != '+'};
+
+	check_view(name, f, &view, how, columns);
 }
 
 static void check_table(const char *name, const struct fixture *f, const struct table_style *style)
@@ -156,14 +168,18 @@ TEST(tables)
 /* At each width the headings are those of the table, with blanks between them. */
 TEST(headings)
 {
-	static const char *const known[] = {"GROWTH", "SHARE", "PER_S", "ADDED", "STILL", "CODE"};
+	static const char *const known[] = {"STILL",  "GROWTH", "\xc2\xb1", "ADDED",
+					    "COPIED", "KIND",	"CODE"};
+	const struct growth_view all = {.rows = SIZE_MAX};
 	struct field_list columns = {};
 	struct fixture f;
 
-	growth_list_usual(&columns);
+	growth_list_usual(&columns, false);
 	growth_init(&f);
 	f.stack[0].net[GROWTH_ANON] = f.stack[1].net[GROWTH_ANON] = INT64_MAX / 4;
 	f.stack[0].gross = f.stack[1].gross = UINT64_MAX / 4;
+	f.stack[0].copied = 1;
+	f.stack[0].variance = 1e18;
 	for (unsigned width = 20; width <= 160; width++) {
 		const struct table_style style = {
 			.header = true, .columns = &columns, .width = width, .bytes = width % 2};
@@ -171,7 +187,7 @@ TEST(headings)
 		char *rest = NULL, *word;
 		size_t at = 0;
 
-		render_growth_table(&out, &f.growth, SIZE_MAX, &style);
+		render_growth_table(&out, &f.growth, &all, &style);
 		out.data[strcspn(strbuf_str(&out), "\n")] = '\0';
 		for (word = strtok_r(out.data, " ", &rest); word;
 		     word = strtok_r(NULL, " ", &rest)) {
@@ -228,6 +244,247 @@ TEST(long_stacks)
 		   (size_t[]){ARRAY_SIZE(recursive), ARRAY_SIZE(in_turn), ARRAY_SIZE(deep)}, 3);
 	check_table("growth_long.txt", &f, &usual);
 	check_table("growth_long_wide.txt", &f, &wide);
+	check_view("growth_long_paths.txt", &f, &(struct growth_view){.rows = 2, .paths = true},
+		   &usual, NULL);
+}
+
+/*
+ * A function that is called from many places is one row, with the callers of most of it; --paths
+ * has a row for each. What passes memory on is neither a place nor a caller.
+ */
+TEST(places)
+{
+	static const uint32_t most[] = {MALLOC, LEAK, RUN, MAIN, START};
+	static const uint32_t less[] = {LEAK, START, HOSTILE, MAIN, START};
+	static const uint32_t least[] = {MALLOC, LEAK, KSWAPD, MAIN, START};
+	static const uint32_t other[] = {MALLOC, HOSTILE, MAIN};
+	const struct table_style narrow = {.header = true, .width = 64};
+	struct growth_view view = {.rows = SIZE_MAX};
+	struct fixture f;
+
+	growth_init(&f);
+	f.frame[HOSTILE].name = "dispatch";
+	f.frame[KSWAPD].name = "import";
+	set_stacks(&f, (const uint32_t *[]){other, most, less, least},
+		   (size_t[]){ARRAY_SIZE(other), ARRAY_SIZE(most), ARRAY_SIZE(less),
+			      ARRAY_SIZE(least)},
+		   4);
+	f.stack[0].resident = MIB;
+	f.stack[1].net[GROWTH_FILE] = 3 * MIB;
+	check_view("growth_places.txt", &f, &view, &usual, NULL);
+	check_view("growth_places_narrow.txt", &f, &view, &narrow, NULL);
+	check_view("growth_places_wide.txt", &f, &view, &wide, NULL);
+	view.reverse = true;
+	view.keys.item[view.keys.count++] = fields_find(&growth_columns, "growth", 6);
+	check_view("growth_places_sorted.txt", &f, &view, &usual, "growth,share,per_s,kind,code");
+	view = (struct growth_view){.rows = SIZE_MAX, .paths = true};
+	check_view("growth_paths.txt", &f, &view, &usual, NULL);
+}
+
+/* Long names lose the arguments of templates first, then their middle. */
+TEST(long_names)
+{
+	static const char *const names[] = {
+		"void shop::Index<std::map<std::string, int>, 3>::emplace<std::pair<int, int>&>",
+		"shop::a_function_with_a_name_that_is_longer_than_a_line_of_the_table_has_room_for",
+		"<shop::Cart as core::iter::traits::collect::FromIterator<shop::Order>>::from_iter",
+		"py::run:/srv/a directory/of scripts/with a long name, and <arguments>/job.py",
+		"\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8"
+		"\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad\xff\xff\xff",
+	};
+	static const uint32_t first[] = {LEAK, RUN, MAIN, UNNAMED};
+	static const uint32_t second[] = {RUN, MAIN, UNNAMED}, third[] = {MAIN, UNNAMED};
+	struct fixture f;
+
+	growth_init(&f);
+	f.frame[LEAK].name = names[0];
+	f.frame[RUN].name = names[1];
+	f.frame[MAIN].name = names[2];
+	f.frame[UNNAMED].name = names[3];
+	set_stacks(&f, (const uint32_t *[]){first, second, third},
+		   (size_t[]){ARRAY_SIZE(first), ARRAY_SIZE(second), ARRAY_SIZE(third)}, 3);
+	check_table("growth_names.txt", &f, &usual);
+	check_table("growth_names_wide.txt", &f, &wide);
+	for (unsigned width = 60; width <= 120; width += 20) {
+		const struct table_style style = {.header = true, .width = width};
+		char name[64];
+
+		snprintf(name, sizeof(name), "growth_names_%u.txt", width);
+		check_table(name, &f, &style);
+	}
+	/* Each width, and no half character. */
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		for (unsigned most = 3; most < 90; most++) {
+			cleanup(strbuf_done) struct strbuf out = {};
+			unsigned width, columns = growth_put_short(&out, names[i], most);
+
+			assert_int_equal(text_fit(strbuf_str(&out), out.len, UINT_MAX, &width),
+					 out.len);
+			assert_int_equal(width, columns);
+			assert_true(width <= most);
+		}
+	}
+}
+
+/* The sum of the lines of folded stacks, and of those that are marked. */
+static void sum_folded(const struct growth *g, uint64_t *ret_sum, uint64_t *ret_given)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+	char *rest = NULL;
+
+	*ret_sum = *ret_given = 0;
+	render_growth_folded(&out, g);
+	strbuf_str(&out);
+	for (char *line = strtok_r(out.data, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		uint64_t bytes = strtoull(strrchr(line, ' ') + 1, NULL, 10);
+
+		if (strstr(line, ";" GROWTH_GIVEN_BACK " "))
+			*ret_given += bytes;
+		else
+			*ret_sum += bytes;
+	}
+}
+
+/* Folded stacks add up to the growth, whatever other code gave back. */
+TEST(sums)
+{
+	uint64_t sum, given, added = 0, random = 1;
+	struct fixture f;
+
+	growth_init(&f);
+	sum_folded(&f.growth, &sum, &given);
+	assert_int_equal(sum + given, 50 * MIB + 4096);
+	assert_in_range(sum, growth_sum(f.growth.accounted) - STACKS,
+			growth_sum(f.growth.accounted));
+	for (int round = 0; round < 2000; round++) {
+		int64_t growth = 0;
+
+		f.growth.resident_known = round % 2;
+		added = 0;
+		for (int i = 0; i < STACKS; i++) {
+			struct growth_stack *s = &f.stack[i];
+
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			s->net[GROWTH_SWAP] = 0;
+			s->net[GROWTH_ANON] = (int64_t)(random >> 40) - (1 << 22);
+			s->gross = random >> 34;
+			s->resident = random % (s->gross + 1);
+			added += s->net[GROWTH_ANON] > 0 ? (uint64_t)s->net[GROWTH_ANON] : 0;
+			growth += s->net[GROWTH_ANON];
+		}
+		f.growth.accounted[GROWTH_SWAP] = f.growth.change[GROWTH_SWAP] = 0;
+		f.growth.accounted[GROWTH_ANON] = f.growth.change[GROWTH_ANON] = growth;
+		sum_folded(&f.growth, &sum, &given);
+		assert_int_equal(sum + given, added);
+		assert_true(sum <= (uint64_t)(growth > 0 ? growth : 0));
+		assert_true(growth <= 0 || sum + STACKS >= (uint64_t)growth);
+	}
+	/* What is gone was given back, and nothing else. */
+	growth_init(&f);
+	f.growth.stacks = 3;
+	f.stack[0].resident = 40 * MIB;
+	f.stack[1].resident = 0;
+	f.stack[2] = f.stack[5];
+	f.stack[2].net[GROWTH_SWAP] = 0;
+	f.stack[2].net[GROWTH_ANON] = -8 * (int64_t)MIB;
+	f.growth.change[GROWTH_SWAP] = f.growth.accounted[GROWTH_SWAP] = 0;
+	f.growth.change[GROWTH_ANON] = f.growth.accounted[GROWTH_ANON] = 40 * MIB;
+	golden_render("growth_given_back.txt", render_growth_folded, &f.growth);
+}
+
+/* Errors, copies and what allocators say have columns where there are some. */
+TEST(errors)
+{
+	struct fixture f;
+
+	growth_init(&f);
+	f.growth.sampled = 1500;
+	f.stack[0].variance = 1e12;
+	f.stack[1].variance = 4e10;
+	f.stack[3].variance = f.stack[4].variance = 1e12;
+	check_table("growth_errors.txt", &f, &usual);
+	f.growth.unshared = true;
+	f.stack[2].copied = 3 * MIB;
+	check_table("growth_copied.txt", &f, &usual);
+	f.growth.heap = (struct growth_heap){.known = true,
+					     .sample_bytes = 512 * KIB,
+					     .calls = 500000,
+					     .samples = 90,
+					     .seen_us = 2500000};
+	for (int i = 0; i < STACKS; i++) {
+		f.stack[i].allocated = f.stack[i].gross * 3;
+		f.stack[i].held = i == 1 ? 30 * (int64_t)MIB : (int64_t)f.stack[i].gross / 4;
+		f.stack[i].held_variance = 1e10;
+	}
+	check_table("growth_malloc.txt", &f, &usual);
+	check_rows("growth_malloc_narrow.txt", &f, 2,
+		   &(struct table_style){.header = true, .width = 80}, NULL);
+	golden_json("growth_malloc.json", render_growth_json, &f.growth);
+	golden_render("growth_malloc.pprof", render_growth_pprof, &f.growth);
+	f.growth.heap.sample_bytes = 1;
+	f.growth.heap.seen_us = f.growth.duration_us;
+	check_table("growth_malloc_all.txt", &f, &usual);
+}
+
+#define BIG_STACKS 20000
+#define BIG_FRAMES 60
+#define BIG_NAMES  4000
+
+/* Names are there once, and stacks are a tree: a large program has a small page. */
+TEST(large)
+{
+	cleanup(strbuf_done) struct strbuf page = {}, json = {};
+	struct growth_frame *frame = calloc(BIG_NAMES, sizeof(*frame));
+	struct growth_stack *stack = calloc(BIG_STACKS, sizeof(*stack));
+	uint32_t *number = calloc((size_t)BIG_STACKS * BIG_FRAMES, sizeof(*number));
+	char(*name)[600] = calloc(BIG_NAMES, sizeof(*name));
+	struct fixture f;
+
+	assert_true(frame && stack && number && name);
+	growth_init(&f);
+	for (size_t i = 0; i < BIG_NAMES; i++) {
+		int len = snprintf(name[i], sizeof(name[i]), "shop::detail::function_%zu<", i);
+
+		while (len < 500)
+			len += snprintf(name[i] + len, sizeof(name[i]) - (size_t)len,
+					"std::map<std::string, std::vector<int> >, ");
+		snprintf(name[i] + len, sizeof(name[i]) - (size_t)len, "int>");
+		frame[i] = (struct growth_frame){.name = name[i], .module = "program"};
+	}
+	/* As calls branch: deeper frames differ more. */
+	for (size_t i = 0; i < BIG_STACKS; i++) {
+		uint32_t *at = &number[i * BIG_FRAMES];
+
+		for (size_t k = 0; k < BIG_FRAMES; k++) {
+			size_t depth = BIG_FRAMES - 1 - k,
+			       branch = i >> (depth < 14 ? 14 - depth : 0);
+
+			at[k] = (uint32_t)((branch * 31 + depth) % BIG_NAMES);
+		}
+		stack[i] = (struct growth_stack){.frame = at,
+						 .frames = BIG_FRAMES,
+						 .net[GROWTH_ANON] = 4096 * ((int64_t)i % 90 + 1),
+						 .gross = 4096 * (i % 90 + 1),
+						 .resident = 4096 * (i % 90 + 1),
+						 .changes = 1};
+		f.growth.accounted[GROWTH_SWAP] = 0;
+	}
+	f.growth.frame = frame;
+	f.growth.frame_count = BIG_NAMES;
+	f.growth.stack = stack;
+	f.growth.stacks = BIG_STACKS;
+	f.growth.accounted[GROWTH_ANON] = f.growth.change[GROWTH_ANON] = INT64_C(1) << 40;
+	render_growth_html(&page, &f.growth);
+	render_growth_json(&json, &f.growth);
+	assert_int_equal(strbuf_error(&page), 0);
+	assert_in_range(page.len, 1 << 16, 2 << 20);
+	assert_in_range(json.len, 1 << 20, 16 << 20);
+	assert_non_null(strstr(strbuf_str(&page), "\"left_out\":{\"nodes\":"));
+	free(frame);
+	free(stack);
+	free(number);
+	free(name);
 }
 
 /* Functions of Python are rows without what the interpreter does between them; -w has it. */
@@ -316,7 +573,7 @@ TEST(page)
 	text = strbuf_str(&out);
 	data = strstr(text, "<script type=\"application/json\" id=\"data\">");
 	assert_non_null(data);
-	assert_non_null(strstr(data, "\"schema\":\"zmem.grow\""));
+	assert_non_null(strstr(data, "\"schema\":\"zmem.grow_page\""));
 	assert_null(strstr(text, "<script>alert"));
 	assert_null(strstr(text, "<i>"));
 	assert_non_null(strstr(text, "&lt;i&gt;&amp;"));
