@@ -20,7 +20,8 @@ static const char begins[] =
 	"memset,memcpy,memmove,__memset,__memcpy,__memmove,"
 	/* GLib, and the allocators of CPython. */
 	"g_malloc,g_realloc,g_slice_alloc,"
-	"PyMem_,_PyMem_,PyObject_M,_PyObject_M,PyObject_R,_PyObject_R,"
+	"PyMem_,_PyMem_,PyObject_M,_PyObject_M,PyObject_R,_PyObject_R,_PyObject_GC_,"
+	"pymalloc_,allocate_from_new_pool,new_arena,PyType_GenericAlloc,_PyType_AllocNoTrack,"
 	/* C++, and Rust's std. */
 	"operator new,std::,__gnu_cxx::,boost::container::,boost::unordered,"
 	"absl::container_internal::,folly::F14,folly::f14::,folly::fbvector,"
@@ -28,9 +29,13 @@ static const char begins[] =
 	/* Rust. */
 	"__rust_,__rdl_,__rg_,__rustc::__r,alloc::,core::,hashbrown::,smallvec::,indexmap::,"
 	/* Go. */
-	"runtime.,strings.(*Builder).,bytes.(*Buffer).,slices.,maps.,"
+	"runtime.,strings.,bytes.,slices.,maps.,"
 	/* V8: spaces, allocators and collectors, and what makes its objects. */
-	"v8::base::,v8::ArrayBuffer::Allocator::,v8::internal::Heap,v8::internal::Factory,"
+	"v8::base::,heap::base::,v8::ArrayBuffer::Allocator::,v8::ArrayBuffer::NewBackingStore,"
+	"v8::internal::BackingStore,v8::internal::BodyDescriptor,v8::internal::Page::,"
+	"v8::internal::FreeList,v8::internal::(anonymous namespace)::ElementsAccessorBase,"
+	"v8::platform::DefaultJobState::Join,v8::platform::DefaultJobHandle::Join,"
+	"node::Buffer::,v8::internal::Heap,v8::internal::Factory,"
 	"v8::internal::LocalFactory,v8::internal::LocalHeap,v8::internal::Allocat,"
 	"v8::internal::MainAllocator,v8::internal::ConcurrentAllocator,"
 	"v8::internal::EvacuationAllocator,v8::internal::MemoryAllocator,"
@@ -42,7 +47,7 @@ static const char begins[] =
 	"v8::internal::Scaveng,v8::internal::MarkCompact,v8::internal::Evacuat,"
 	"v8::internal::Sweeper,v8::internal::Zone,v8::internal::AccountingAllocator,"
 	"v8::internal::VirtualMemory,v8::internal::BoundedPageAllocator,"
-	"node::Malloc,node::Realloc,node::Calloc,node::UncheckedMalloc,node::UncheckedRealloc,"
+	"Builtins_,node::Malloc,node::Realloc,node::Calloc,node::UncheckedMalloc,node::UncheckedRealloc,"
 	"node::UncheckedCalloc,node::NodeArrayBufferAllocator::";
 
 /* Parts of a function of C that is called "runtime", which GCC and clang made. */
@@ -54,9 +59,14 @@ static const char parts_of_c[] =
 static const char no_crate[] = "u8,u16,u32,u64,u128,usize,i8,i16,i32,i64,i128,isize,f32,f64,bool,"
 			       "char,str,(),T,U,I,F,K,V,A,S";
 
+/* Builtins of V8 work for a function of JavaScript, but these are such functions themselves. */
+static const char of_script[] =
+	"Builtins_Interpreter,Builtins_Baseline,Builtins_JSEntry,Builtins_JSRun,"
+	"Builtins_ArgumentsAdaptor,Builtins_CompileLazy";
+
 static bool is_listed(struct text_part name)
 {
-	if (part_begins_any(name, parts_of_c))
+	if (part_begins_any(name, parts_of_c) || part_begins_any(name, of_script))
 		return false;
 	return part_lists(part_of(whole), ',', name) || part_begins_any(name, begins);
 }

@@ -17,6 +17,7 @@
 #define CODE_MOST   240 /* bytes of callers in a line, unless all are wanted */
 #define NAME_MOST   60	/* columns of a name, likewise */
 #define NAME_LEAST  12	/* less of a name says nothing */
+#define ROOM_SMALL  60	/* columns for the code of a row: then words are left out */
 #define PERIOD_MOST 4	/* functions that call each other in turn */
 
 struct growth_table {
@@ -61,6 +62,7 @@ struct code_line {
 	unsigned room; /* columns that are left; UINT_MAX: no end */
 	unsigned name; /* columns of a name, at most */
 	bool full;     /* something had no room */
+	size_t parts;  /* that are there: functions, or some that call each other in turn */
 };
 
 static unsigned width_of(const char *s)
@@ -135,6 +137,7 @@ static void put_path(struct code_line *c, const struct growth_stack *s)
 			return;
 		}
 		c->full = (i && !put_text(c, " < ")) || !put_turns(c, s->frame + i, period, times);
+		c->parts += !c->full;
 		if (c->full) {
 			code->len = len;
 			c->room = room;
@@ -146,7 +149,7 @@ static void put_path(struct code_line *c, const struct growth_stack *s)
 /* False if callers had no room. `room`: 0: any. */
 static bool put_code(struct growth_table *t, const struct growth_stack *s, unsigned room)
 {
-	const unsigned part = room * 6 / 10 > 2 * NAME_LEAST ? room * 6 / 10 : 2 * NAME_LEAST;
+	const unsigned part = room * 6 / 10 > 16 ? room * 6 / 10 : 16;
 	struct code_line c = {
 		.t = t,
 		.room = room ? room : UINT_MAX,
@@ -157,13 +160,18 @@ static bool put_code(struct growth_table *t, const struct growth_stack *s, unsig
 
 	strbuf_clear(&t->code);
 	put_path(&c, s);
-	if (!t->code.len && s->frames)
+	/* A name that stands alone has all the room. */
+	if (room && s->frames && c.parts < 2 && (c.full || s->frames == 1)) {
+		strbuf_clear(&t->code);
+		c.room = room;
+		c.name = room < NAME_MOST ? room : NAME_MOST;
 		put_name(&c, &t->g->frame[s->frame[0]]);
+	}
 	return !c.full;
 }
 
 /*
- * "remember < serve < main (13 paths)". In a terminal the end has its room first, then the place,
+ * "remember < serve < main (+12 paths)". In a terminal the end has its room first, then the place,
  * then callers.
  */
 static const char *code_text(struct growth_table *t, const struct growth_row *r, bool last)
@@ -180,7 +188,8 @@ static const char *code_text(struct growth_table *t, const struct growth_row *r,
 		return strbuf_str(&t->code);
 	}
 	if (r->paths > 1)
-		snprintf(end, sizeof(end), " (%zu paths)", r->paths);
+		snprintf(end, sizeof(end), room && room < ROOM_SMALL ? " (+%zu)" : " (+%zu path%s)",
+			 r->paths - 1, r->paths > 2 ? "s" : "");
 	kept = width_of(end) + (whole ? 0 : width_of(more));
 	for (bool fits = false; !fits;) {
 		unsigned left = room > kept + NAME_LEAST ? room - kept : NAME_LEAST;

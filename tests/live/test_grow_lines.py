@@ -208,7 +208,8 @@ def check_outputs():
                lines)
         lines = grow("-o", "line,growth", "-n", "2")
         result(lines[0].split() == ["LINE", "GROWTH"], "table: chosen columns", lines[0])
-        folded = [line.rsplit(" ", 1)[0].split(";")[-1] for line in grow("-o", "+line", "-F", "folded") if "remember" in line]
+        folded = [line.rsplit(" ", 1)[0].removesuffix(";[given back]").split(";")[-1]
+                  for line in grow("-o", "+line", "-F", "folded") if "remember" in line]
         result(sorted(set(folded)) == sorted("remember:linelab.c:%d" % line for line in EXPECTED), "folded: lines", folded)
         document = named(json.loads("".join(grow("-o", "+LINE", "-J"))))
         result(set(places(document)) == set(EXPECTED), "json: lines", places(document))

@@ -57,6 +57,7 @@ static const char *const passing[] = {
 	"runtime.(*mheap).alloc",
 	"runtime.systemstack.abi0",
 	"strings.(*Builder).grow",
+	"strings.Repeat",
 	"bytes.(*Buffer).Write",
 	"v8::internal::Heap::AllocateRaw",
 	"v8::internal::HeapAllocator::AllocateRawWithLightRetrySlowPath",
@@ -67,6 +68,11 @@ static const char *const passing[] = {
 	"v8::internal::Scavenger::Process",
 	"v8::internal::Runtime_Space::AllocateSeqOneByteString",
 	"v8::base::OS::Allocate",
+	"void v8::internal::BodyDescriptorBase::IteratePointers<v8::internal::ScavengeVisitor>",
+	"v8::ArrayBuffer::NewBackingStoreForNodeLTS",
+	"Builtins_StringAdd_CheckNone",
+	"allocate_from_new_pool",
+	"_PyObject_GC_NewVar",
 	"node::NodeArrayBufferAllocator::Allocate",
 };
 
@@ -109,6 +115,8 @@ static const char *const own[] = {
 	"v8::internal::Builtin_HandleApiCall",
 	"node::fs::ReadFileUtf8",
 	"Builtins_InterpreterEntryTrampoline",
+	"Builtins_JSEntry",
+	"PyList_Append",
 	"LazyCompile:*keep /app/server.js:12:14",
 	"py::keep:/app/a b<c>/job.py",
 	"py::main:/srv/std::list <1>/job.py",

@@ -97,12 +97,12 @@ function showChoices() {
 		}, showMap);
 }
 
-/** "remember < serve < main (13 paths)" */
+/** "remember < serve < main (+12 paths)" */
 function codeOf(place) {
 	if (place.unsure)
 		return `${place.unsure} places whose error is larger than they are`;
 	return place.frames.map(f => doc.names[f]).join(' < ') + (place.more ? ' < …' : '') +
-		(place.paths > 1 ? ` (${place.paths} paths)` : '');
+		(place.paths > 1 ? ` (+${countText(place.paths - 1, 'path')})` : '');
 }
 
 function showTable() {
