@@ -89,16 +89,17 @@ static bool put_name(struct code_line *c, const struct growth_frame *f)
 {
 	struct strbuf *name = &c->t->name;
 	cleanup(strbuf_done) struct strbuf whole = {};
+	unsigned most = c->name < c->room ? c->name : c->room;
 
 	strbuf_clear(name);
 	growth_put_frame(&whole, f);
 	if (c->name == UINT_MAX)
 		strbuf_puts(name, strbuf_str(&whole));
-	else if (c->room >= NAME_LEAST)
-		growth_put_short(name, strbuf_str(&whole), c->name < c->room ? c->name : c->room);
+	else
+		growth_put_short(name, strbuf_str(&whole), most > NAME_LEAST ? most : NAME_LEAST);
 	if (strbuf_error(&whole) && !c->t->code.error)
 		c->t->code.error = strbuf_error(&whole);
-	return name->len && put_text(c, strbuf_str(name));
+	return put_text(c, strbuf_str(name));
 }
 
 /* The first `count` frames, as callers of each other. */
