@@ -114,10 +114,10 @@ COLUMN_AS(recent, "per_s", "recent_bytes", "PER_S", CHANGE, value_signed(true, r
 	  "net, since the last report", .flags = FIELD_SINCE | FIELD_KNOWN);
 COLUMN_AS(gross, "added", "gross_bytes", "ADDED", BYTES, value_bytes(true, r->gross),
 	  "what was added", .flags = FIELD_KNOWN);
-COLUMN_AS(copied, "copied", "copied_bytes", "COPIED", BYTES, value_bytes(true, r->copied),
+COLUMN_AS(copied, "copied", "copied_bytes", "COPIED", BYTES,
+	  value_bytes(rows->growth->copied_known, r->copied),
 	  "pages that were shared with another process, and copied when it wrote to them. They are "
-	  "not in net_bytes: RSS stays",
-	  .flags = FIELD_KNOWN);
+	  "not in net_bytes: USS grows, and RSS does not. Null if not known");
 COLUMN_AS(held, "held", "held_bytes", "HELD", BYTES,
 	  value_bytes(rows->growth->heap.known, r->held > 0 ? (uint64_t)r->held : 0),
 	  "with --malloc: of what allocators gave it, what is not freed", .flags = FIELD_OPTIONAL);
@@ -261,9 +261,6 @@ JSON_KNOWN(at_least, "resident_at_least", BOOL,
 	   value_bool(true, r->resident_known && (r->resident_least || r->sampled || r->lost)),
 	   "true if resident_bytes of a stack may be more: some of the pages that were added have "
 	   "no address");
-JSON_KNOWN(unshared, "unshared", BOOL, value_bool(true, r->unshared),
-	   "true if memory that was shared with another process became private: USS grew, and RSS "
-	   "did not");
 JSON_KNOWN(each, "every_change", BOOL, value_bool(true, r->each),
 	   "false before Linux 6.2, where a page fault in 64 is an event");
 OBJECT(left_out, "names_left_out", &left_out, r,
@@ -272,9 +269,8 @@ OBJECT(begin, "begin", &growth_counters, r->begin, "the counters at the beginnin
 OBJECT(change, "change", &growth_counters, r->change, "since then");
 OBJECT(stack_sums, "stacks", &growth_counters, r->accounted, "the sums of all stacks");
 static FIELDS(accounted, &field_change_sum, &field_stacks_sum, &field_lost, &field_events,
-	      &field_sampled, &field_sampled_bytes, &field_at_least, &field_unshared, &field_each,
-	      &field_left_out, &field_lines_left_out, &field_begin, &field_change,
-	      &field_stack_sums);
+	      &field_sampled, &field_sampled_bytes, &field_at_least, &field_each, &field_left_out,
+	      &field_lines_left_out, &field_begin, &field_change, &field_stack_sums);
 
 /* ---- what allocators say ---- */
 

@@ -144,6 +144,8 @@ bool passes_on(const char *name)
 {
 	struct text_part part = function_name_part(name);
 
+	/* A symbol without a size: the nearest one before the address. */
+	part_cut_suffix(&part, "~");
 	if (part.len && part.s[0] == '<')
 		return is_rust_path(part);
 	return is_listed(part) || is_absl_container(part) || is_v8_allocation(part);

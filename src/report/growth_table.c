@@ -392,10 +392,10 @@ static void put_notes(void *arg, struct strbuf *out)
 				"JavaScript frames have no names: start it with node "
 				"--perf-basic-prof --interpreted-frames-native-stack",
 				0, width);
-	if (t->g->unshared)
+	if (t->list.all.copied)
 		text_put_folded(out,
-				"Memory that was shared with another process became private: USS "
-				"grew, and RSS did not",
+				"COPIED pages were shared with another process before: USS grew by "
+				"them, and RSS did not",
 				0, width);
 }
 

@@ -8,6 +8,7 @@
 /* Of glibc, libstdc++, GCC's and clang's demangled symbols, rustc, Go and Node.js. */
 static const char *const passing[] = {
 	"malloc",
+	"malloc~",
 	"__libc_calloc",
 	"_int_malloc",
 	"xrealloc",
@@ -81,6 +82,8 @@ static const char *const own[] = {
 	"remember",
 	"mallocator",
 	"freeze",
+	"remember~",
+	"~",
 	"xmalloc_user",
 	"shop::Cart::add",
 	"void shop::Cart::add<std::vector<int> >",

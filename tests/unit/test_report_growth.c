@@ -179,6 +179,7 @@ TEST(headings)
 	f.stack[0].net[GROWTH_ANON] = f.stack[1].net[GROWTH_ANON] = INT64_MAX / 4;
 	f.stack[0].gross = f.stack[1].gross = UINT64_MAX / 4;
 	f.stack[0].copied = 1;
+	f.growth.copied_known = true;
 	f.stack[0].variance = 1e18;
 	for (unsigned width = 20; width <= 160; width++) {
 		const struct table_style style = {
@@ -404,7 +405,7 @@ TEST(errors)
 	f.stack[1].variance = 4e10;
 	f.stack[3].variance = f.stack[4].variance = 1e12;
 	check_table("growth_errors.txt", &f, &usual);
-	f.growth.unshared = true;
+	f.growth.copied_known = true;
 	f.stack[2].copied = 3 * MIB;
 	check_table("growth_copied.txt", &f, &usual);
 	f.growth.heap = (struct growth_heap){.known = true,
