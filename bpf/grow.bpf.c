@@ -155,7 +155,11 @@ static __always_inline __u64 as_number(__u64 pointer)
 
 static __always_inline __u64 user_words(void)
 {
+#ifdef ZMEM_PROBE_READS
+	return reader_regs();
+#else
 	return as_number((__u64)reader_regs());
+#endif
 }
 
 /* Hides earlier checks, so that the verifier sees the bound on the register that indexes. */

@@ -40,30 +40,31 @@ static __always_inline void copy_regs(__u64 *to)
 static __always_inline __u32 copy_stack(__u8 *to, __u64 sp, __u32 size, __u64 limit,
 					__u32 *ret_absent)
 {
-	__u32 n = 0, absent = 0;
+	__u64 n = 0;
+	__u32 absent = 0;
 
 	for (__u32 i = 0; i < size / BLOCK + 1; i++) {
-		__u32 len = BLOCK - ((sp + n) & (BLOCK - 1));
-		__u32 skip = PAGE - ((sp + n) & (PAGE - 1));
-		__u32 bad;
+		__u64 len, skip, bad;
 
+		barrier_var(n); /* one register that is checked, and used */
 		if (n >= limit || n > size - BLOCK)
 			break;
+		len = BLOCK - ((sp + n) & (BLOCK - 1));
+		skip = PAGE - ((sp + n) & (PAGE - 1));
 		bad = (__u64)bpf_probe_read_user(to + n, len, (const void *)(sp + n)) >> 63;
 		barrier_var(bad);
-		absent |= bad << ((((sp & (PAGE - 1)) + n) / PAGE) & 31);
+		absent |= (__u32)bad << ((((sp & (PAGE - 1)) + n) / PAGE) & 31);
 		n += len + (skip - len) * bad;
-		barrier_var(n);
 	}
 	for (__u32 i = 0; i < BLOCK / TAIL; i++) {
-		barrier_var(n); /* one register that is checked, and used */
+		barrier_var(n);
 		if (n >= limit || n > size - TAIL ||
 		    bpf_probe_read_user(to + n, TAIL, (const void *)(sp + n)))
 			break;
 		n += TAIL;
 	}
 	*ret_absent = absent;
-	return n < size ? n : size;
+	return n < size ? (__u32)n : size;
 }
 
 /* The stack of a thread is at most so large, where its end is not known otherwise. */
