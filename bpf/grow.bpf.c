@@ -593,7 +593,6 @@ int grow(__u64 *ctx)
 	struct zmem_grow_target *t = find_target(mm, &number);
 	const struct zmem_grow_settings *s;
 	__s64 pages = 0;
-	__s32 now = 0;
 
 	if (!t || member >= ZMEM_RSS_COUNT)
 		return 0;
@@ -603,7 +602,8 @@ int grow(__u64 *ctx)
 #ifdef ZMEM_PROBE_READS
 	{
 		__u64 task = bpf_get_current_task();
-		__s32 *last = NULL;
+		__s32 *last = NULL, now = 0;
+		__s64 added;
 
 		if (kaddr(kcast(struct task_struct, task), mm) == mm)
 			last = make_last((__u32)bpf_get_current_pid_tgid());
@@ -611,21 +611,31 @@ int grow(__u64 *ctx)
 			now = read_part(task, member);
 			pages = take_part(last, now, member);
 		}
+		/*
+		 * It is the count that has changed: by a huge page, or by the thread's part, which
+		 * becomes 0 after that (sync_mm_rss(), mm/memory.c).
+		 */
+		added = take_count(t, mm, member);
+		if (last && now && added == now)
+			take_part(last, 0, member);
+		else
+			pages += added;
 	}
 #else
 	{
 		__u32 cpu = bpf_get_smp_processor_id();
 		const __u64 *offset = bpf_map_lookup_elem(&cpu_offset, &cpu);
 		struct zmem_grow_cpu *c = find_cpu(s, cpu, number);
+		__s32 now = 0;
 
 		if (offset && c) {
 			now = read_part(t, *offset, member);
 			pages = take_part(c->last, now, member);
 		}
+		if (!now)
+			pages += take_count(t, mm, member);
 	}
 #endif
-	if (!now)
-		pages += take_count(t, mm, member);
 	if (!pages)
 		return 0;
 	note_code(t, mm, number);
@@ -698,13 +708,15 @@ __noinline int count_copied(__u64 mm, __u64 address, struct change *c)
 	const struct zmem_grow_settings *s = get_settings();
 	struct zmem_grow_target *t;
 	struct zmem_grow_cpu *cpu;
+	__u32 number = 0;
 
 	if (!s || !c || s->stopped || !s->at.top_shift || !is_copied(&s->at, mm, address))
 		return 0;
-	t = find_target(mm, &c->target);
-	cpu = find_this_cpu(c->target);
+	t = find_target(mm, &number);
+	cpu = find_this_cpu(number);
 	if (!t || !cpu)
 		return 0;
+	c->target = number;
 	c->member = ZMEM_GROW_COPIED;
 	c->pages = 1;
 	c->carried = (__s64)__sync_lock_test_and_set(&cpu->copies_waiting, 0);

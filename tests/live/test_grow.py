@@ -16,7 +16,8 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, program, run_live, status  # noqa: E402
+from growing import (COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, program, run_live,  # noqa: E402
+                     stack_of_4_mib, status)
 from outcome import O, PROGRAM, cgroup_removed, result, wait_until  # noqa: E402
 from terminal import Pty  # noqa: E402
 
@@ -156,6 +157,34 @@ def check_kernel_adds():
         got, least = resident(document, "site_" + site), document["accounted"]["resident_at_least"]
         result(abs(got - 4 * MIB) <= SLACK_KIB * KIB or (least and not moves and got < 4 * MIB),
                "still there: " + site, (got, least))
+
+
+def check_copied():
+    """A process that writes to what its child has, too: its resident memory stays, its own memory grows."""
+    def private(pid):
+        with open("/proc/%d/smaps_rollup" % pid, encoding="ascii") as file:
+            return sum(int(line.split()[1]) for line in file if line.startswith("Private_"))
+
+    script = ("import ctypes, os, signal, sys\n"
+              "inherited = bytearray(b'x') * (32 << 20)\n"
+              "print('READY', os.getpid(), flush=True)\n"
+              "if os.fork() == 0:\n"
+              "    ctypes.CDLL(None).prctl(1, signal.SIGKILL)\n"
+              "    signal.pause()\n"
+              "sys.stdin.readline()\n"
+              "inherited[0::4096] = bytes(len(inherited) // 4096)\n"
+              "print('DONE', flush=True)\n"
+              "sys.stdin.read()\n")
+    with Lab(sys.executable, "-c", script) as one:
+        grow = one.count("--sample", "1")
+        before = private(one.pid)
+        one.go()
+        grown = private(one.pid) - before
+        document = grow.report()
+    copied = sum(s["copied_bytes"] for s in document["stacks"]) // KIB
+    net = document["accounted"]["counter_change_bytes"] // KIB
+    result(abs(copied + net - grown) <= SLACK_KIB and copied >= 32 * 1024, "copied: what its private memory grew by",
+           (copied, net, grown))
 
 
 def check_absent_pages():
@@ -465,6 +494,6 @@ def check_refusals():
 
 if __name__ == "__main__":
     sys.exit(run_live(check_sites, check_schema, check_sampled, check_attribution, check_no_room, check_still,
-                      check_kernel_adds, check_absent_pages, check_end,
+                      check_kernel_adds, check_copied, check_absent_pages, check_end,
                       check_command, check_cgroup, check_pprof, check_follow, check_short, check_frame_pointers,
                       check_static, check_stopped, check_threads, check_progress, check_refusals))

@@ -7,14 +7,19 @@
  *   growlab handle in_thread threads populate lock moved callers fork: further sites, which run
  *                       only if they are named
  *   growlab list        prints "site KiB-of-anon KiB-of-file KiB-of-shmem" for each of the first
- *   growlab loop N      N times malloc and free of 100 bytes; growlab fault MIB: touches and unmaps
+ *   growlab loop N      N times malloc and free of 100 bytes
+ *   growlab fault MIB [thread]  touches and unmaps, also in another thread; prints what a page
+ * takes
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -307,18 +312,24 @@ static noinline void site_callers(void)
 static noinline void inherit(volatile char *p)
 {
 	touch(p, SIZE);
-	pause();
+	raise(SIGSTOP);
 	__asm__ volatile("");
 }
 
 static noinline void site_fork(void)
 {
 	char *p = map(SIZE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	pid_t child;
 
 	madvise(p, SIZE, MADV_NOHUGEPAGE);
 	touch(p, SIZE);
-	if (fork() == 0)
+	child = fork();
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		inherit(p);
+		_exit(0);
+	}
+	waitpid(child, NULL, WUNTRACED);
 }
 
 static const struct {
@@ -353,8 +364,9 @@ static noinline int loop(long count)
 	return 0;
 }
 
-static noinline int fault(size_t mib)
+static noinline void *fault(void *arg)
 {
+	const size_t mib = *(size_t *)arg;
 	size_t size = mib * MIB, count = 0;
 	double begin = seconds();
 
@@ -367,7 +379,7 @@ static noinline int fault(size_t mib)
 		count += size / PAGE;
 	}
 	printf("%.1f ns\n", (seconds() - begin) / (double)count * 1e9);
-	return 0;
+	return NULL;
 }
 
 static void run_site(const char *name)
@@ -394,8 +406,16 @@ int main(int argc, char **argv)
 	}
 	if (argc == 3 && strcmp(argv[1], "loop") == 0)
 		return loop(atol(argv[2]));
-	if (argc == 3 && strcmp(argv[1], "fault") == 0)
-		return fault((size_t)atol(argv[2]));
+	if (argc >= 3 && strcmp(argv[1], "fault") == 0) {
+		size_t mib = (size_t)atol(argv[2]);
+		pthread_t thread;
+
+		if (argc == 3)
+			return fault(&mib) != NULL;
+		if (pthread_create(&thread, NULL, fault, &mib))
+			fail("pthread_create");
+		return pthread_join(thread, NULL);
+	}
 	printf("READY %d\n", getpid());
 	fflush(stdout);
 	if (!fgets(line, sizeof(line), stdin))
