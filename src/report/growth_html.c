@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Writes the page of grow: src/report/page/grow.html with its data. These have each name once, and
- * the stacks as a tree of calls:
+ * the stacks as trees of calls:
  *
  *	{"schema":"zmem.grow_page","schema_version":"1.0",
  *	 "tool", "timestamp", "host", "target", "accounted", "malloc", "history": as in zmem.grow
  *	 "resident_known":true,
  *	 "names":["main","serve (server.c:7)",…],
- *	 "nodes":[[1,0],[1,1,4096],…],	   each node: how far before it in the list its parent is
- *(for a node without one: how far the beginning is, and one more), the number of its name, and what
- *stacks that end there have: anon, file, shmem, swap, given back, added, still, held, allocated,
- *changes; without the zeros at the end "left_out":{"nodes":0,"share":0.01},  the smallest nodes are
- *in their callers: each has less than that much percent of all
- *	 "places":{"count":12,"left_out":0,"rows":[{"resident_bytes":…,"frames":[1,0],"more":false,"paths":2},…]}}
+ *	 "calls":[TREE,TREE],	from the outermost functions on, and from the innermost ones on
+ *	 "places":{"count":12,	rows of the table; names by their numbers
+ *	  "left_out":0,		rows
+ *	  "rows":[{"resident_bytes":0,…,"frames":[1,0],"more":false,"paths":2,"unsure":0},…]}}
+ *
+ *	TREE: {"nodes":[[1,0],[1,1,4096],…],
+ *	       "rest":[],	what nodes without a parent have that are left out
+ *	       "left_out":12,	so many small nodes are part of their parents
+ *	       "share":0.01}	each has less than that much percent of all
+ *
+ * A node is how far before it its parent is in the list (without one: how far the beginning is, and
+ * one more), the number of its name, and what stacks that end there have, without the zeros at the
+ * end: anon, file, shmem, swap, given back, added, still, held, allocated, changes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +34,7 @@
 #include "write/field_text.h"
 #include "write/format.h"
 
-#define NODES_MOST  20000 /* a screen has room for fewer */
+#define NODES_MOST  15000 /* a screen has room for fewer */
 #define PLACES_MOST 500
 #define NAME_MOST   160 /* columns */
 
@@ -54,9 +61,10 @@ struct call_node {
 
 struct call_tree {
 	const struct growth *g;
+	bool inward; /* from the outermost function on */
 	struct call_node *node;
 	size_t nodes, room;
-	uint32_t *name; /* of frames, and of the callers that are not known: numbers in the page */
+	uint64_t rest[NODE_VALUES]; /* of nodes that are left out, and have no parent */
 	size_t left_out;
 	double left_share;
 };
@@ -68,12 +76,12 @@ struct stack_order {
 	uint64_t kept;
 };
 
-/* The frame of a depth, from the outermost one on. What is above a part of a stack is a frame. */
-static uint32_t frame_at(const struct growth *g, const struct growth_stack *s, size_t depth)
+/* The frame of a depth of the tree. Callers that are not known are one. */
+static uint32_t frame_at(const struct call_tree *t, const struct growth_stack *s, size_t depth)
 {
-	if (s->truncated && depth == 0)
-		return (uint32_t)g->frame_count;
-	return s->frame[s->frames - 1 - (depth - s->truncated)];
+	size_t at = t->inward ? s->frames + s->truncated - 1 - depth : depth;
+
+	return at < s->frames ? s->frame[at] : (uint32_t)t->g->frame_count;
 }
 
 static size_t depth_of(const struct growth_stack *s)
@@ -81,7 +89,7 @@ static size_t depth_of(const struct growth_stack *s)
 	return s->frames + s->truncated;
 }
 
-static int compare_from_main(const void *a, const void *b, void *arg)
+static int compare_paths(const void *a, const void *b, void *arg)
 {
 	const struct growth_stack *x = ((const struct stack_order *)a)->stack;
 	const struct growth_stack *y = ((const struct stack_order *)b)->stack;
@@ -158,12 +166,11 @@ static int add_stacks(struct call_tree *t, const struct stack_order *order)
 		size_t depth = depth_of(s), before = i ? depth_of(order[i - 1].stack) : 0;
 
 		for (common = 0; common < depth && common < before; common++) {
-			if (frame_at(t->g, s, common) != frame_at(t->g, order[i - 1].stack, common))
+			if (frame_at(t, s, common) != frame_at(t, order[i - 1].stack, common))
 				break;
 		}
 		for (size_t k = common; r == 0 && k < depth; k++)
-			r = add_node(t, k ? path[k - 1] : NO_PARENT, frame_at(t->g, s, k),
-				     &path[k]);
+			r = add_node(t, k ? path[k - 1] : NO_PARENT, frame_at(t, s, k), &path[k]);
 		if (r == 0 && depth)
 			put_values(t->g, &order[i], t->node[path[depth - 1]].own);
 	}
@@ -204,7 +211,7 @@ static int compare_weight(const void *a, const void *b, void *arg)
 						  : ORDER_OF(node[*y].weight, node[*x].weight);
 }
 
-/* What the smallest nodes have is their callers'. A stack without a caller is left out. */
+/* What the smallest nodes have is their parents', or the rest. */
 static int prune(struct call_tree *t)
 {
 	cleanup_free uint32_t *order = calloc(t->nodes + 1, sizeof(*order));
@@ -225,39 +232,62 @@ static int prune(struct call_tree *t)
 	for (size_t i = t->nodes; i-- > 0;) {
 		struct call_node *n = &t->node[i];
 
-		for (int k = 0; !n->kept && n->parent != NO_PARENT && k < NODE_VALUES; k++)
-			t->node[n->parent].own[k] += n->own[k];
+		uint64_t *to = n->parent == NO_PARENT ? t->rest : t->node[n->parent].own;
+
+		for (int k = 0; !n->kept && k < NODE_VALUES; k++)
+			to[k] += n->own[k];
 	}
 	for (size_t i = 0; i < t->nodes; i++)
 		t->node[i].number = t->node[i].kept ? number++ : 0;
 	return 0;
 }
 
-static int make_tree(struct call_tree *t)
+static int make_tree(struct call_tree *t, struct stack_order *order)
 {
-	const struct growth *g = t->g;
-	cleanup_free struct stack_order *order = calloc(g->stacks + 1, sizeof(*order));
-	cleanup_free uint64_t *kept = calloc(g->stacks + 1, sizeof(*kept));
 	int r;
 
-	t->name = calloc(g->frame_count + 1, sizeof(*t->name));
-	if (!order || !kept || !t->name)
-		return -ENOMEM;
-	growth_kept(g, kept);
-	for (size_t i = 0; i < g->stacks; i++)
-		order[i] = (struct stack_order){&g->stack[i], kept[i]};
-	sort_items(order, g->stacks, sizeof(*order), compare_from_main, (void *)g);
+	sort_items(order, t->g->stacks, sizeof(*order), compare_paths, t);
 	r = add_stacks(t, order);
 	return r < 0 ? r : prune(t);
 }
 
-static void tree_done(struct call_tree *t)
+/* ---- the page ---- */
+
+struct growth_page {
+	const struct growth *g;
+	struct growth_row_list places;
+	struct call_tree calls[2];
+	uint32_t *name; /* of frames, and of the callers that are not known: numbers in the page */
+};
+
+static int make_page(struct growth_page *p)
 {
-	free(t->node);
-	free(t->name);
+	const struct growth *g = p->g;
+	cleanup_free struct stack_order *order = calloc(g->stacks + 1, sizeof(*order));
+	cleanup_free uint64_t *kept = calloc(g->stacks + 1, sizeof(*kept));
+	int r;
+
+	p->name = calloc(g->frame_count + 1, sizeof(*p->name));
+	if (!order || !kept || !p->name)
+		return -ENOMEM;
+	growth_kept(g, kept);
+	for (size_t i = 0; i < g->stacks; i++)
+		order[i] = (struct stack_order){&g->stack[i], kept[i]};
+	r = growth_rows_make(g, &(struct growth_rows_request){}, &p->places);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(p->calls); i++) {
+		p->calls[i] = (struct call_tree){.g = g, .inward = i == 0};
+		r = make_tree(&p->calls[i], order);
+	}
+	return r;
 }
 
-/* ---- JSON ---- */
+static void page_done(struct growth_page *p)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(p->calls); i++)
+		free(p->calls[i].node);
+	growth_rows_done(&p->places);
+	free(p->name);
+}
 
 /* The name of a frame, with its line. */
 static void put_name(struct json_writer *w, const struct growth *g, uint32_t frame)
@@ -283,67 +313,83 @@ static void put_name(struct json_writer *w, const struct growth *g, uint32_t fra
 }
 
 /* Marks the frames that the page names, and names them. */
-static void put_names(struct json_writer *w, struct call_tree *t, const struct growth_row_list *l)
+static void put_names(struct json_writer *w, struct growth_page *p)
 {
 	uint32_t names = 0;
 
-	for (size_t i = 0; i < t->nodes; i++) {
-		if (t->node[i].kept)
-			t->name[t->node[i].frame] = 1;
+	for (size_t k = 0; k < ARRAY_SIZE(p->calls); k++) {
+		for (size_t i = 0; i < p->calls[k].nodes; i++) {
+			if (p->calls[k].node[i].kept)
+				p->name[p->calls[k].node[i].frame] = 1;
+		}
 	}
-	for (size_t i = 0; i < l->rows && i < PLACES_MOST; i++) {
-		for (size_t k = 0; k < l->row[i]->sum.frames; k++)
-			t->name[l->row[i]->sum.frame[k]] = 1;
+	for (size_t i = 0; i < p->places.rows && i < PLACES_MOST; i++) {
+		const struct growth_stack *s = &p->places.row[i]->sum;
+
+		for (size_t k = 0; k < s->frames; k++)
+			p->name[s->frame[k]] = 1;
 	}
 	json_newline(w);
 	json_array(w, "names");
-	for (uint32_t i = 0; i <= t->g->frame_count; i++) {
-		if (!t->name[i])
+	for (uint32_t i = 0; i <= p->g->frame_count; i++) {
+		if (!p->name[i])
 			continue;
-		t->name[i] = names++;
-		put_name(w, t->g, i);
+		p->name[i] = names++;
+		put_name(w, p->g, i);
 	}
 	json_end(w, ']');
 }
 
-static void put_nodes(struct json_writer *w, const struct call_tree *t)
+/* Without the zeros at the end. */
+static void put_own(struct json_writer *w, const uint64_t own[NODE_VALUES])
 {
-	json_newline(w);
+	int values = NODE_VALUES;
+
+	while (values && !own[values - 1])
+		values--;
+	for (int k = 0; k < values; k++)
+		json_put_u64(w, own[k]);
+}
+
+static void put_node(struct json_writer *w, const struct growth_page *p, const struct call_tree *t,
+		     const struct call_node *n)
+{
+	json_begin(w, '[');
+	json_put_u64(w, n->parent == NO_PARENT ? n->number + 1
+					       : n->number - t->node[n->parent].number);
+	json_put_u64(w, p->name[n->frame]);
+	put_own(w, n->own);
+	json_end(w, ']');
+}
+
+static void put_calls(struct json_writer *w, const struct growth_page *p, const struct call_tree *t)
+{
+	json_begin_line(w, '{');
 	json_array(w, "nodes");
 	for (size_t i = 0; i < t->nodes; i++) {
-		const struct call_node *n = &t->node[i];
-		int values = NODE_VALUES;
-
-		if (!n->kept)
-			continue;
-		while (values && !n->own[values - 1])
-			values--;
-		json_begin(w, '[');
-		json_put_u64(w, n->parent == NO_PARENT ? n->number + 1
-						       : n->number - t->node[n->parent].number);
-		json_put_u64(w, t->name[n->frame]);
-		for (int k = 0; k < values; k++)
-			json_put_u64(w, n->own[k]);
-		json_end(w, ']');
+		if (t->node[i].kept)
+			put_node(w, p, t, &t->node[i]);
 	}
 	json_end(w, ']');
-	json_newline(w);
-	json_object(w, "left_out");
-	json_u64(w, "nodes", t->left_out);
+	json_array(w, "rest");
+	put_own(w, t->rest);
+	json_end(w, ']');
+	json_u64(w, "left_out", t->left_out);
 	JSON_KEY(w, "share");
 	json_put_hundredths(w, (uint64_t)(100 * t->left_share) + (t->left_out > 0));
 	json_end(w, '}');
 }
 
-static void put_place(struct json_writer *w, const struct call_tree *t,
-		      const struct growth_row *row, const struct field_list *list,
-		      const struct growth_rows *of)
+static void put_place(struct json_writer *w, const struct growth_page *p,
+		      const struct growth_row *row, const struct field_list *list)
 {
-	json_begin(w, '{');
-	json_fields(w, list, &row->sum, of, false);
+	const struct growth_rows of = {.growth = p->g, .grown = p->places.grown};
+
+	json_begin_line(w, '{');
+	json_fields(w, list, &row->sum, &of, false);
 	json_array(w, "frames");
 	for (size_t i = 0; i < row->sum.frames; i++)
-		json_put_u64(w, t->name[row->sum.frame[i]]);
+		json_put_u64(w, p->name[row->sum.frame[i]]);
 	json_end(w, ']');
 	json_bool(w, "more", row->sum.truncated);
 	json_u64(w, "paths", row->paths);
@@ -351,10 +397,9 @@ static void put_place(struct json_writer *w, const struct call_tree *t,
 	json_end(w, '}');
 }
 
-static void put_places(struct json_writer *w, const struct call_tree *t,
-		       const struct growth_row_list *l)
+static void put_places(struct json_writer *w, const struct growth_page *p)
 {
-	const struct growth_rows of = {.growth = t->g, .grown = l->grown};
+	const struct growth_row_list *l = &p->places;
 	struct field_list list = {};
 	struct field_error bad;
 
@@ -365,10 +410,8 @@ static void put_places(struct json_writer *w, const struct call_tree *t,
 	json_u64(w, "count", l->places);
 	json_u64(w, "left_out", l->rows > PLACES_MOST ? l->rows - PLACES_MOST : 0);
 	json_array(w, "rows");
-	for (size_t i = 0; i < l->rows && i < PLACES_MOST; i++) {
-		json_newline(w);
-		put_place(w, t, l->row[i], &list, &of);
-	}
+	for (size_t i = 0; i < l->rows && i < PLACES_MOST; i++)
+		put_place(w, p, l->row[i], &list);
 	json_end(w, ']');
 	json_end(w, '}');
 }
@@ -376,13 +419,10 @@ static void put_places(struct json_writer *w, const struct call_tree *t,
 static void put_data(struct strbuf *out, const struct growth *g)
 {
 	const struct growth_rows of = {.growth = g};
-	cleanup(growth_rows_done) struct growth_row_list list = {};
-	cleanup(tree_done) struct call_tree tree = {.g = g};
+	cleanup(page_done) struct growth_page page = {.g = g};
 	struct json_writer w = {.out = out, .html = true};
-	int r = growth_rows_make(g, &(struct growth_rows_request){}, &list);
+	int r = make_page(&page);
 
-	if (r == 0)
-		r = make_tree(&tree);
 	if (r < 0) {
 		out->error = out->error ? out->error : r;
 		return;
@@ -391,9 +431,13 @@ static void put_data(struct strbuf *out, const struct growth *g)
 	json_lines(&w, &growth_head, g, &of);
 	json_newline(&w);
 	json_bool(&w, "resident_known", g->resident_known);
-	put_names(&w, &tree, &list);
-	put_nodes(&w, &tree);
-	put_places(&w, &tree, &list);
+	put_names(&w, &page);
+	json_newline(&w);
+	json_array(&w, "calls");
+	for (size_t i = 0; i < ARRAY_SIZE(page.calls); i++)
+		put_calls(&w, &page, &page.calls[i]);
+	json_end(&w, ']');
+	put_places(&w, &page);
 	json_document_end(&w);
 }
 

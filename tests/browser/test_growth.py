@@ -42,6 +42,11 @@ def check_table(b, path):
         same("%d pixels: the columns are apart" % width, b.evaluate(CLOSE), [])
         same("%d pixels: no wider than the window" % width, b.evaluate("document.documentElement.scrollWidth <= innerWidth"),
              True)
+    whole = b.text("#detail")
+    same("the map has all stacks", bool(re.match(r"all stacks: [0-9.]+ MiB, 100.0 % of all \(anon [0-9.]+ MiB, file ", whole)), True)
+    b.click("#orders button:last-child")
+    same("from the allocation: the same bytes", b.text("#detail"), whole)
+    same("the measures", b.texts("#measures button"), ["growth", "added"])
     same("the console is empty", b.console, [])
     same("nothing is fetched", [url for url in b.requests if not url.startswith("file:///")], [])
 

@@ -19,19 +19,23 @@ const chosen = {measure: doc.malloc ? 'held' : 'growth', callers: true};
 const view = new View('', document, {detail: detailOf, nothing: 'Nothing to draw: no stack has such bytes.',
 	tip: frame => `${frame.label}: ${sizeText(frame.value)}, ${percentText(frame.value, view.root.value)}`});
 
-/** The stacks: names from the outermost frame on, and values. */
-function readStacks() {
+/** What the nodes of a tree of calls have of their own: the names from its beginning on, and values. */
+function readCalls({nodes, rest}) {
 	const paths = [], stacks = [];
+	const add = (path, values) =>
+		stacks.push({path, ...Object.fromEntries(VALUES.map((key, k) => [key, values[k] ?? 0]))});
 
-	doc.nodes.forEach(([back, name, ...values], i) => {
+	nodes.forEach(([back, name, ...values], i) => {
 		paths.push([...paths[i - back] ?? [], doc.names[name]]);
 		if (values.length)
-			stacks.push({path: paths[i], ...Object.fromEntries(VALUES.map((key, k) => [key, values[k] ?? 0]))});
+			add(paths[i], values);
 	});
+	if (rest.length)
+		add(['[smaller]'], rest);
 	return stacks;
 }
 
-const stacks = readStacks();
+const calls = doc.calls.map(readCalls);
 
 /** A tree of the stacks; `callers`: from the outermost frame on. */
 function stackTree() {
@@ -55,14 +59,13 @@ function stackTree() {
 		}
 		return frame;
 	};
-	const steps = path => chosen.callers ? path : [...path].reverse();
 
-	for (const stack of stacks) {
-		addLeaf(follow(steps(stack.path), stack.changes), MEASURES[chosen.measure].parts(stack),
+	for (const stack of calls[chosen.callers ? 0 : 1]) {
+		addLeaf(follow(stack.path, stack.changes), MEASURES[chosen.measure].parts(stack),
 			new Set(KINDS.map(k => k.key)), false);
 		if (chosen.measure !== 'growth' || !stack.given)
 			continue;
-		for (let f = follow(steps([...stack.path, GIVEN_BACK]), 0); f; f = f.parent) {
+		for (let f = follow(chosen.callers ? [...stack.path, GIVEN_BACK] : [GIVEN_BACK, ...stack.path], 0); f; f = f.parent) {
 			f.color = f.label === GIVEN_BACK ? 'lost' : f.color;
 			f.value += stack.given;
 		}
@@ -81,6 +84,10 @@ function detailOf(frame) {
 }
 
 function showMap() {
+	const {left_out: left, share} = doc.calls[chosen.callers ? 0 : 1];
+
+	byId('left-out').textContent = left ? `${countText(left, 'frame')} of less than ${share} % ${left === 1 ? 'is' : 'are'} ` +
+		`part of what is above ${left === 1 ? 'it' : 'them'}.` : '';
 	view.show(stackTree());
 }
 
@@ -145,8 +152,6 @@ function showHead() {
 		(accounted.sampled_events ? `; ${accounted.sampled_events} of ${accounted.events} changes have no stack:` +
 			' those of a random sample of pages stand for them' : '') +
 		(accounted.lost_events ? `; there was no room for the stacks of ${accounted.lost_events} changes` : '');
-	byId('left-out').textContent = doc.left_out.nodes ? `${countText(doc.left_out.nodes, 'frame')} of less than ` +
-		`${doc.left_out.share} % each ${doc.left_out.nodes === 1 ? 'is' : 'are'} part of the callers.` : '';
 	byId('made').textContent = `zmem-bpf ${doc.tool.version}, ${doc.host.kernel_release ?? ''}`;
 }
 
