@@ -82,7 +82,7 @@ static int read_columns(struct grow_command *c)
 	const struct options *o = c->o;
 	struct field_error bad;
 
-	growth_list_usual(&c->columns, o->malloc);
+	growth_list_usual(&c->columns, o->malloc, o->interval_ms);
 	if (o->columns && field_list_parse(&c->columns, &growth_columns, o->columns, &bad) < 0)
 		return log_usage(o, "--columns: grow has no column '%.*s'", (int)bad.len, bad.name);
 	if (o->columns && o->format != FORMAT_TABLE && strcasecmp(o->columns, "+line") != 0)

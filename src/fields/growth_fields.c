@@ -148,7 +148,7 @@ FIELDS(growth_columns, &field_resident, &field_net, &field_error, &field_share, 
        &field_gross, &field_copied, &field_held, &field_allocated, &field_kind, &field_line,
        &field_code);
 
-void growth_list_usual(struct field_list *ret, bool heap)
+void growth_list_usual(struct field_list *ret, bool heap, bool rate)
 {
 	static const struct field *const pages[] = {&field_resident, &field_net,    &field_error,
 						    &field_gross,    &field_copied, &field_kind,
@@ -161,6 +161,11 @@ void growth_list_usual(struct field_list *ret, bool heap)
 		field_list_append(ret, blocks, ARRAY_SIZE(blocks));
 	else
 		field_list_append(ret, pages, ARRAY_SIZE(pages));
+	/* Behind growth. */
+	for (size_t i = 0; rate && i < ret->count; i++) {
+		if (ret->item[i] == &field_net)
+			field_list_insert(ret, i + 1, &field_recent);
+	}
 }
 
 bool growth_column_has(const struct field *f, const struct growth *g)

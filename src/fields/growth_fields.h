@@ -21,10 +21,11 @@ extern const struct fields growth_head;
 /* Rows are struct growth_stack; "recent" is not per second. */
 extern const struct fields growth_columns;
 /*
- * The columns of a table for which none were asked; `heap`: allocators were asked, too. Of these,
- * growth_column_has() says whether the report has something in it: errors, copies.
+ * The columns of a table for which none were asked; `heap`: allocators were asked, too; `rate`:
+ * there are reports one after the other. Of these, growth_column_has() says whether the report has
+ * something in it: errors, copies.
  */
-void growth_list_usual(struct field_list *ret, bool heap);
+void growth_list_usual(struct field_list *ret, bool heap, bool rate);
 bool growth_column_has(const struct field *f, const struct growth *g);
 /* By which rows are sorted where no column was asked for: the first one that is known. */
 const struct field *growth_usual_key(const struct growth *g);

@@ -353,7 +353,7 @@ static void put_question(struct strbuf *out, const struct growth *g)
 
 	if (!g->heap.known) {
 		strbuf_puts(out, "By who first touched the pages. What malloc gave and is not "
-				 "freed: --malloc");
+				 "freed: grow --malloc");
 		return;
 	}
 	size[format_size(size, g->heap.sample_bytes)] = '\0';
@@ -367,7 +367,7 @@ static void put_question(struct strbuf *out, const struct growth *g)
 	if (g->heap.seen_us < g->duration_us)
 		strbuf_printf(out, ", seen for %.1f %% of the time",
 			      100.0 * (double)g->heap.seen_us / (double)g->duration_us);
-	strbuf_puts(out, ". Who first touched pages: without --malloc");
+	strbuf_puts(out, ". Who first touched pages: grow without --malloc");
 }
 
 static void put_notes(void *arg, struct strbuf *out)
@@ -417,7 +417,7 @@ static void place_columns(struct growth_table *t)
 	if (style->columns)
 		t->columns = *style->columns;
 	else
-		growth_list_usual(&t->columns, t->g->heap.known);
+		growth_list_usual(&t->columns, t->g->heap.known, false);
 	for (size_t i = 0; i < t->columns.count; i++) {
 		const struct field *f = t->columns.item[i];
 		bool asked = t->columns.asked[i] || t->view->chosen;

@@ -3,11 +3,12 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
+#include "fields/growth_fields.h"
 #include "report/growth.h"
 #include "top/panes.h"
 
 /* Lines that are not rows: the title, the headings, the others, the total, its notes, the keys. */
-#define LINES_AROUND 9
+#define LINES_AROUND 10
 #define ROWS_LEAST   3
 
 static unsigned growth_open(struct pane *p)
@@ -52,9 +53,12 @@ static const char *growth_draw(struct pane *p, struct screen *s)
 {
 	cleanup(strbuf_done) struct strbuf text = {};
 	struct growth_pane *g = (struct growth_pane *)p;
-	const struct table_style style = pane_style(p, s);
+	struct table_style style = pane_style(p, s);
+	struct field_list columns;
 	size_t rows = s->height > LINES_AROUND + ROWS_LEAST ? s->height - LINES_AROUND : ROWS_LEAST;
 
+	growth_list_usual(&columns, false, true);
+	style.columns = &columns;
 	draw_title(g, &s->pen);
 	screen_line(s, LOOK_HEADER);
 	if (g->growth) {

@@ -115,7 +115,7 @@ static void check_view(const char *name, const struct fixture *f, const struct g
 	struct field_list list = {};
 	struct field_error bad;
 
-	growth_list_usual(&list, f->growth.heap.known);
+	growth_list_usual(&list, f->growth.heap.known, false);
 	if (columns)
 		assert_int_equal(field_list_parse(&list, &growth_columns, columns, &bad), 0);
 	style.columns = &list;
@@ -168,13 +168,13 @@ TEST(tables)
 /* At each width the headings are those of the table, with blanks between them. */
 TEST(headings)
 {
-	static const char *const known[] = {"STILL",  "GROWTH", "\xc2\xb1", "ADDED",
-					    "COPIED", "KIND",	"CODE"};
+	static const char *const known[] = {"STILL", "GROWTH", "PER_S", "\xc2\xb1",
+					    "ADDED", "COPIED", "KIND",	"CODE"};
 	const struct growth_view all = {.rows = SIZE_MAX};
 	struct field_list columns = {};
 	struct fixture f;
 
-	growth_list_usual(&columns, false);
+	growth_list_usual(&columns, false, true);
 	growth_init(&f);
 	f.stack[0].net[GROWTH_ANON] = f.stack[1].net[GROWTH_ANON] = INT64_MAX / 4;
 	f.stack[0].gross = f.stack[1].gross = UINT64_MAX / 4;
