@@ -5,6 +5,8 @@
 #include "base/array.h"
 #include "model/function_name.h"
 
+#define PATHS_MOST 8 /* paths of Rust that begin with another one */
+
 /* Whole names. */
 static const char whole[] =
 	"malloc,calloc,realloc,reallocarray,free,memalign,posix_memalign,aligned_alloc,valloc,"
@@ -109,7 +111,7 @@ static struct text_part bare_type(struct text_part type)
  * to_vec": the type decides, and the trait where the type is no crate's. "<impl Trait for Type>"
  * likewise.
  */
-static bool is_rust_path(struct text_part name)
+static bool is_rust_path(struct text_part name, unsigned depth)
 {
 	size_t end = function_name_close(name, 0), as;
 	struct text_part inner = {name.s + 1, end ? end - 1 : 0}, type, trait = {};
@@ -131,7 +133,7 @@ static bool is_rust_path(struct text_part name)
 		type = bare_type(part_behind(inner, as + 5));
 	}
 	if (type.len && type.s[0] == '<')
-		return is_rust_path(type);
+		return depth < PATHS_MOST && is_rust_path(type, depth + 1);
 	if (is_listed(type))
 		return true;
 	while (type.len && strchr("]);, ", type.s[type.len - 1]))
@@ -147,6 +149,6 @@ bool passes_on(const char *name)
 	/* A symbol without a size: the nearest one before the address. */
 	part_cut_suffix(&part, "~");
 	if (part.len && part.s[0] == '<')
-		return is_rust_path(part);
+		return is_rust_path(part, 1);
 	return is_listed(part) || is_absl_container(part) || is_v8_allocation(part);
 }

@@ -37,9 +37,13 @@ static unsigned width_of(const char *s, size_t len)
 /* "std::map<…>::emplace<…>" */
 static void put_without_arguments(struct strbuf *out, struct text_part name)
 {
+	bool closed = true;
+
 	for (size_t i = 0; i < name.len; i++) {
 		strbuf_putc(out, name.s[i]);
-		if (!function_name_has_arguments(name, i))
+		/* Where one is not closed, none behind it need be looked for. */
+		closed = closed && (name.s[i] != '<' || function_name_close(name, i) < name.len);
+		if (!closed || !function_name_has_arguments(name, i))
 			continue;
 		strbuf_puts(out, TEXT_ELLIPSIS ">");
 		i = function_name_close(name, i);

@@ -145,6 +145,18 @@ TEST(pass_on)
 	}
 }
 
+/* Names are made by programs that are watched: a long one takes no long time. */
+TEST(hostile)
+{
+	static char name[1 << 20];
+
+	for (const char *pattern = "<a(: "; *pattern; pattern++) {
+		for (size_t i = 0; i < sizeof(name) - 1; i++)
+			name[i] = i % 2 ? *pattern : '<';
+		assert_false(passes_on(name));
+	}
+}
+
 TEST(names)
 {
 	static const struct {
