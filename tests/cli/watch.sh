@@ -185,7 +185,7 @@ refuse_out 'grow: nothing grew: no next command' '^next: '
 for format in json folded html pprof; do
 	refused "grow -F $format" 2 "grow: --format $format needs a PID, --name" grow -F $format
 done
-for option in --follow --debuginfod '--stack fp' '--sample 2'; do
+for option in --follow --debuginfod '--stack fp' '--sample 2' --malloc --paths '--sort still' --reverse; do
 	# shellcheck disable=SC2086
 	refused "grow $option" 2 "grow: ${option%% *} needs a PID, --name" grow $option
 done

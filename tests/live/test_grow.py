@@ -4,6 +4,7 @@
 that end, execute, fork, are stopped, and many threads and stacks."""
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -448,6 +449,56 @@ def shown_lines(data):
     return lines
 
 
+LEAK = r"""
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define PART __attribute__((noinline, noclone))
+static char *volatile kept;
+static void step(int depth);
+PART void remember(void) { kept = malloc(9000); memset(kept, 1, 9000); }
+PART void churn(void) { char *p = malloc(40 << 20); memset(p, 1, 40 << 20); __asm__("" ::"r"(p) : "memory"); free(p); }
+#define STEP(n) PART void step##n(int depth) { if (depth) step(depth - 1); else remember(); __asm__(""); }
+STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5)
+PART void step(int depth)
+{
+    static void (*const steps[])(int) = {step0, step1, step2, step3, step4, step5};
+    steps[(rand() >> 4) % 6](depth);
+    __asm__("");
+}
+PART void serve(void) { for (int i = 0; i < 1200; i++) { step(3); if (i % 400 == 0) churn(); } }
+int main(void) { serve(); return write(1, "", 1) - 1 + pause(); }
+"""
+
+
+def check_rows():
+    """A leak of many paths is the first row; --paths has a row for each; folded stacks add up to the growth."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = directory + "/leak"
+        subprocess.run(("gcc", "-O2", "-fno-optimize-sibling-calls", "-x", "c", "-", "-o", path), input=LEAK, text=True,
+                       check=True)
+
+        def grow(*args):
+            done = subprocess.run((PROGRAM, "grow", "-q", "-c", "1", *args, "--", path), check=False,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
+            result(done.returncode == 0, "rows: exit code", done.stderr)
+            return done.stdout.lstrip("\0").splitlines()
+
+        lines = grow("-n", "3")
+        result(re.match(r".* \+1[01]\.[0-9]+ MiB .* anon +remember < step[0-5] < .*\(\+[0-9]+ paths\)$", lines[1]),
+               "rows: the leak is the first one", lines)
+        result(len(grow("--paths", "-a")) > 200, "--paths: a row for each")
+        lines = grow("-s", "added", "-n", "1")
+        result("churn < serve < main" in lines[1], "-s added: what is freed again", lines)
+        folded = [line.rsplit(" ", 1) for line in grow("-F", "folded")]
+        document = json.loads("".join(grow("-J")))
+        whole = document["accounted"]["stacks_bytes"]
+        kept = sum(int(size) for stack, size in folded if not stack.endswith(";[given back]"))
+        result(abs(kept - whole) < MIB, "folded: the growth", (kept, whole))
+        result(sum(document["frames"][s["frames"][-1]]["function"] == "_start" for s in document["stacks"]) > 200,
+               "json: stacks by numbers of frames")
+
+
 def check_progress():
     """A line that counts on a terminal, and is gone when the table comes."""
     line = re.compile(rb"\r\d+\.\d s( of \d+\.\d s)?: \+[0-9.]+ MiB, \d+ stacks? \(Ctrl-C shows them\)")
@@ -478,6 +529,11 @@ def check_progress():
 def check_refusals():
     for name, code, text, *args in (
             ("stacks of no process", 2, "needs a PID", "-F", "folded"),
+            ("paths of no process", 2, "--paths needs a PID", "--paths"),
+            ("an order by text", 2, "--sort code: it is no number", "1", "-s", "code"),
+            ("an order by no column", 2, "grow has no column 'pss'", "1", "-s", "pss"),
+            ("a sample of no page", 2, "--sample 0: not a number from 1", "1", "--sample", "0"),
+            ("a sample that is no size", 2, "--sample 1X: not a size", "1", "--malloc", "--sample", "1X"),
             ("two ways", 2, "one of", "1", "--name", "x"),
             ("a pid that does not exist", 3, "no such process", "4000000"),
             ("a name that does not exist", 3, "no process matches", "--name", "no-such-name"),
@@ -496,4 +552,4 @@ if __name__ == "__main__":
     sys.exit(run_live(check_sites, check_schema, check_sampled, check_attribution, check_no_room, check_still,
                       check_kernel_adds, check_copied, check_absent_pages, check_end,
                       check_command, check_cgroup, check_pprof, check_follow, check_short, check_frame_pointers,
-                      check_static, check_stopped, check_threads, check_progress, check_refusals))
+                      check_static, check_stopped, check_threads, check_rows, check_progress, check_refusals))
