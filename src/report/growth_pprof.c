@@ -132,6 +132,16 @@ static bool make_names(struct profile *p, const struct growth *g)
 	return strbuf_error(&p->names) == 0;
 }
 
+/* What a reader sees first. Of processes that have ended, nothing is still there. */
+static const char *default_type(const struct growth *g)
+{
+	bool still = false;
+
+	for (size_t i = 0; g->resident_known && i < g->stacks; i++)
+		still |= g->stack[i].resident > 0;
+	return g->heap.known ? "held" : still ? "still" : "growth";
+}
+
 void render_growth_pprof(struct strbuf *out, const struct growth *g)
 {
 	struct profile p = {.out = out, .strings.seed = (uint32_t)g->start_ms};
@@ -163,10 +173,7 @@ void render_growth_pprof(struct strbuf *out, const struct growth *g)
 	}
 	put_number(out, PROFILE_TIME_NS, (uint64_t)g->start_ms * 1000000);
 	put_number(out, PROFILE_DURATION_NS, g->duration_us * 1000);
-	put_number(out, PROFILE_DEFAULT_TYPE,
-		   string_number(&p, g->heap.known	 ? "held"
-				     : g->resident_known ? "still"
-							 : "growth"));
+	put_number(out, PROFILE_DEFAULT_TYPE, string_number(&p, default_type(g)));
 	for (size_t i = 0; i < p.strings.count; i++)
 		put_bytes(out, PROFILE_STRINGS, p.strings.item[i], strlen(p.strings.item[i]));
 	if (p.error && !out->error)

@@ -201,6 +201,11 @@ static struct growth_stack commonest(const struct growth_row_list *l, const stru
 	size_t depth = ret.frames > 0;
 	bool more = true;
 
+	/* As what is still there of processes that have ended. */
+	if (whole <= 0) {
+		key = fields_find(&growth_columns, "growth", 6);
+		whole = weight_of_all(l, key, paths);
+	}
 	if (whole <= 0) {
 		key = NULL;
 		whole = weight_of_all(l, key, paths);

@@ -209,6 +209,13 @@ TEST(documents)
 	golden_json("growth.json", render_growth_json, &f.growth);
 	golden_render("growth_folded.txt", render_growth_folded, &f.growth);
 	golden_render("growth.pprof", render_growth_pprof, &f.growth);
+	/* Of a process that has ended nothing is still there, and growth says which code it was. */
+	for (int i = 0; i < STACKS; i++)
+		f.stack[i].resident = 0;
+	f.target[0].ended = true;
+	check_table("growth_ended.txt", &f, &usual);
+	golden_render("growth_ended.pprof", render_growth_pprof, &f.growth);
+	golden_render("growth_ended_folded.txt", render_growth_folded, &f.growth);
 }
 
 /* Only these stacks, with these sizes. */
