@@ -18,7 +18,8 @@
 /* Frames outside of the program's own: _start, and the C library that calls main. */
 static bool is_outside(const struct growth_frame *f)
 {
-	return (f->allocator && !f->interpreter) || (f->name && strcmp(f->name, "_start") == 0);
+	return (f->allocator && !f->interpreter) ||
+	       (f->name && (strcmp(f->name, "_start") == 0 || strcmp(f->name, "_start~") == 0));
 }
 
 static struct growth_stack path_of(const struct growth *g, const struct growth_stack *s)
