@@ -170,7 +170,7 @@ static int find_new(struct code_file *f, struct code_name *list, size_t count,
 		    const struct way *way)
 {
 	if (way->budget)
-		return symbols_name(f->fd, f->debug_fd, list, count, way->budget, &f->names);
+		return functions_name(f->fd, f->debug_fd, list, count, way->budget, &f->names);
 	return lines_find(way->dw, f->facts.has_lines ? f->fd : f->debug_fd, list, count,
 			  &f->names);
 }

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "grow/functions.h"
 #include "grow/lines.h"
-#include "grow/symbols.h"
 
 struct code_file {
 	int fd;	      /* -1: it is not open */
@@ -48,8 +48,9 @@ int code_file_open(struct code_file *f, int fd, const char *path, int root_fd, b
 /* Adds a debug file from elsewhere, which it takes. Returns 0 or -ENOEXEC: it is another file's. */
 int code_file_add_debug(struct code_file *f, int fd);
 /*
- * Names addresses, which are in any order and have no name, until the file is closed; those that
- * were looked up before cost nothing. Returns 0, -ENOMEM, or -EFBIG if the budget was not enough.
+ * Names addresses, which are in any order and have no name, until the file is closed, as
+ * functions_name() does; those that were looked up before cost nothing. Returns 0, -ENOMEM, or
+ * -EFBIG if the budget was not enough.
  */
 int code_file_look_up(struct code_file *f, struct code_name *wanted, size_t count,
 		      struct symbol_budget *budget);

@@ -167,13 +167,15 @@ static void put_names(const struct code_helper *h, size_t first, struct helper_m
 		const struct code_name *n = &h->name[i];
 		struct code_named named = {.i = (uint32_t)i, .start = n->start};
 
-		if (!n->name)
+		const char *name = n->name ? n->name : "";
+
+		if (!n->name && !n->start)
 			continue;
-		named.len = (uint32_t)strlen(n->name) + 1;
+		named.len = (uint32_t)strlen(name) + 1;
 		if (sizeof(named) + named.len > HELPER_DATA - ret->len)
 			break;
 		message_put(ret, &named, sizeof(named));
-		message_put(ret, n->name, named.len);
+		message_put(ret, name, named.len);
 	}
 	head.next = (uint32_t)i;
 	memcpy(ret->data, &head, sizeof(head));

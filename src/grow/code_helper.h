@@ -47,7 +47,7 @@ struct code_names {
 	uint32_t first;
 };
 
-/* Of the answer, for each address with a name; the name follows, with its end. */
+/* Of the answer, for each address with a name or a start; the name follows, with its end. */
 struct code_named {
 	uint32_t i;
 	uint32_t len; /* with the end */

@@ -62,9 +62,10 @@ int code_reader_unwind(struct code_reader *r, uint32_t space,
 void code_reader_forget_space(struct code_reader *r, uint32_t space);
 
 /*
- * Names addresses. fn is called for each one that has a name, in ascending order of `i`; the name
- * is terminated and valid during the call. It returns 0 or a negative errno, which ends the call.
- * -EFBIG: a budget was used up, and the other addresses have no names.
+ * Names addresses. fn is called for each one of which the function is known, in ascending order of
+ * `i`; the name is terminated, "" if it has none, and valid during the call. It returns 0 or a
+ * negative errno, which ends the call. -EFBIG: a budget was used up, and the other addresses have
+ * no names.
  */
 typedef int (*code_name_fn)(void *arg, size_t i, uint64_t start, const char *name);
 int code_reader_name(struct code_reader *r, uint32_t file, const uint64_t *vaddr, size_t count,

@@ -34,6 +34,8 @@ static int note_name(void *arg, size_t i, uint64_t start, const char *name)
 	struct found_name *found = &c->found[c->code[i]];
 
 	found->start = start;
+	if (!*name)
+		return 0;
 	found->name = arena_strndup(c->arena, name, strlen(name));
 	return found->name ? 0 : -ENOMEM;
 }
@@ -239,7 +241,7 @@ void names_show(const struct name_sources *from, const struct found_name *found,
 	}
 	if (code->jit)
 		*code = (struct code){.file = NO_FILE, .vaddr = code->vaddr};
-	if (!found->name)
+	if (!found->name && !(f && found->start))
 		return;
 	ret->offset = found->start;
 	if (!f) {
@@ -249,7 +251,7 @@ void names_show(const struct name_sources *from, const struct found_name *found,
 		return;
 	}
 	code->vaddr = found->start;
-	ret->allocator |= passes_on(found->name);
+	ret->allocator |= found->name && passes_on(found->name);
 }
 
 void names_show_line(const struct found_name *found, struct code *code, struct growth_frame *ret)

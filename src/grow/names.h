@@ -21,7 +21,7 @@ struct name_sources {
 /* What was found for a code of the stacks. */
 struct found_name {
 	const char *name;   /* in the arena; NULL: none is known */
-	uint64_t start;	    /* of the function */
+	uint64_t start;	    /* of the function, also of one without a name; 0: not known */
 	const char *source; /* in the arena; NULL: no line is known */
 	uint64_t line;
 	enum growth_out

@@ -65,7 +65,7 @@ static bool may_read(const GElf_Shdr *shdr, uint64_t max)
 	return shdr->sh_size <= max && !(shdr->sh_flags & SHF_COMPRESSED);
 }
 
-static const char *section_name(Elf *elf, const GElf_Shdr *section)
+const char *elf_section_name(Elf *elf, const GElf_Shdr *section)
 {
 	GElf_Shdr names;
 	size_t number;
@@ -150,7 +150,7 @@ static void read_sections(Elf *elf, struct elf_facts *f)
 			continue;
 		if (shdr.sh_type == SHT_SYMTAB)
 			f->has_symtab = true;
-		name = section_name(elf, &shdr);
+		name = elf_section_name(elf, &shdr);
 		if (name && (strcmp(name, ".debug_line") == 0 || strcmp(name, ".zdebug_line") == 0))
 			f->has_lines = true;
 		if (shdr.sh_type != SHT_NOTE && (!name || strcmp(name, ".gnu_debuglink") != 0))
@@ -256,20 +256,30 @@ struct name_table {
 
 /* The best symbol so far for an address. */
 struct candidate {
-	uint64_t start, size; /* size 0: none */
+	uint64_t start, size; /* size 0: none, or one without a size */
 	struct name_table names;
-	uint32_t name; /* offset in it */
+	uint32_t name; /* offset in it; 0: there is none */
+	uint16_t section;
 	bool global;
+	bool function; /* by its type */
+};
+
+/* What is known of an address. */
+struct searched {
+	struct candidate best; /* that contains it */
+	struct candidate near; /* without a size, between the address before and this one */
+	uint64_t passed;       /* where the last symbol with a size ends that ends before */
 };
 
 struct search {
 	const struct code_name *wanted; /* by address */
-	struct candidate *best;		/* one for each */
+	const struct code_span *span;
+	struct searched *item; /* one for each */
 	size_t count;
 	struct symbol_budget *budget;
 };
 
-static bool spend(uint64_t *left, uint64_t amount)
+bool symbol_budget_spend(uint64_t *left, uint64_t amount)
 {
 	if (*left < amount) {
 		*left = 0;
@@ -285,8 +295,9 @@ static size_t read_name(const struct name_table *t, uint32_t at, char *buf, size
 {
 	uint64_t left = at < t->size ? t->size - at : 0;
 	size_t want = left < cap - 1 ? (size_t)left : cap - 1;
-	ssize_t n =
-		spend(&budget->bytes, want) ? pread(t->fd, buf, want, (off_t)(t->offset + at)) : 0;
+	ssize_t n = symbol_budget_spend(&budget->bytes, want)
+			    ? pread(t->fd, buf, want, (off_t)(t->offset + at))
+			    : 0;
 
 	buf[n > 0 ? n : 0] = '\0';
 	return strlen(buf);
@@ -296,8 +307,14 @@ static bool is_function(const Elf64_Sym *s)
 {
 	int type = ELF64_ST_TYPE(s->st_info);
 
-	return (type == STT_FUNC || type == STT_GNU_IFUNC) && s->st_size && s->st_name &&
-	       s->st_shndx != SHN_UNDEF;
+	return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
+/* What names code, or is in the way of another name: what has a size, and labels. */
+static bool is_wanted(const Elf64_Sym *s)
+{
+	return s->st_name && s->st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s->st_info) != STT_TLS &&
+	       (s->st_size || is_function(s) || ELF64_ST_TYPE(s->st_info) == STT_NOTYPE);
 }
 
 /* "malloc" rather than "__libc_malloc", then the first by the alphabet. */
@@ -319,13 +336,53 @@ static bool has_better_name(const struct search *s, const struct candidate *c,
 static bool is_better(const struct search *s, const struct candidate *c,
 		      const struct candidate *best)
 {
-	if (!best->size || c->start != best->start)
-		return !best->size || c->start > best->start;
+	if (!best->name || c->start != best->start)
+		return !best->name || c->start > best->start;
 	if (c->size != best->size)
 		return c->size < best->size;
 	if (c->global != best->global)
 		return c->global;
 	return has_better_name(s, c, best);
+}
+
+/* Labels that say how to read what follows: $x, code and not data (AArch64); .annobin_… (annobin).
+ */
+static bool is_mark(const struct search *s, const struct candidate *c)
+{
+	char name[2];
+
+	return !c->function && !c->global &&
+	       read_name(&c->names, c->name, name, sizeof(name), s->budget) &&
+	       (*name == '$' || *name == '.');
+}
+
+/* Where the function of an address begins that another table knows. */
+static uint64_t known_begin(const struct search *s, size_t i)
+{
+	return s->wanted[i].address < s->span[i].end ? s->span[i].start : UINT64_MAX;
+}
+
+/* A function rather than a label, where both are at one address. */
+static bool is_nearer(const struct search *s, const struct candidate *c, size_t i)
+{
+	const struct candidate *near = &s->item[i].near;
+	uint64_t begin = known_begin(s, i);
+
+	if (!near->name || c->start != near->start)
+		/* The name of what another table knows is that of its beginning. */
+		return !near->name || c->start == begin ||
+		       (near->start != begin && c->start > near->start);
+	if (c->function != near->function)
+		return c->function;
+	return is_better(s, c, near);
+}
+
+static void try_near(struct search *s, const struct candidate *c)
+{
+	size_t i = code_names_from(s->wanted, s->count, c->start);
+
+	if (i < s->count && is_nearer(s, c, i) && !is_mark(s, c))
+		s->item[i].near = *c;
 }
 
 static void try_symbol(struct search *s, const Elf64_Sym *sym, const struct name_table *names)
@@ -335,15 +392,24 @@ static void try_symbol(struct search *s, const Elf64_Sym *sym, const struct name
 		.size = sym->st_size,
 		.names = *names,
 		.name = sym->st_name,
+		.section = sym->st_shndx,
 		.global = ELF64_ST_BIND(sym->st_info) == STB_GLOBAL,
+		.function = is_function(sym),
 	};
+	size_t i = code_names_from(s->wanted, s->count, c.start);
 
-	for (size_t i = code_names_from(s->wanted, s->count, c.start); i < s->count; i++) {
-		if (s->wanted[i].address - c.start >= c.size || !spend(&s->budget->steps, 1))
-			return;
-		if (is_better(s, &c, &s->best[i]))
-			s->best[i] = c;
+	if (!c.size) {
+		try_near(s, &c);
+		return;
 	}
+	for (; i < s->count && s->wanted[i].address - c.start < c.size; i++) {
+		if (!symbol_budget_spend(&s->budget->steps, 1))
+			return;
+		if (c.function && is_better(s, &c, &s->item[i].best))
+			s->item[i].best = c;
+	}
+	if (i < s->count && c.start + c.size > s->item[i].passed)
+		s->item[i].passed = c.start + c.size;
 }
 
 /* Returns 0 or a negative errno: -ENOMEM, -EFBIG. */
@@ -359,22 +425,58 @@ static int search_table(struct search *s, const GElf_Shdr *shdr, const struct na
 		size_t want = (left < at_once ? left : at_once) * sizeof(*piece), have;
 		ssize_t n;
 
-		if (!spend(&s->budget->bytes, want))
+		if (!symbol_budget_spend(&s->budget->bytes, want))
 			return -EFBIG;
 		n = pread(names->fd, piece, want, (off_t)at);
 		have = n > 0 ? (size_t)n / sizeof(*piece) : 0;
 		if (!have)
 			return 0;
-		if (!spend(&s->budget->steps, have))
+		if (!symbol_budget_spend(&s->budget->steps, have))
 			return -EFBIG;
 		for (size_t i = 0; i < have; i++) {
-			if (is_function(&piece[i]))
+			if (is_wanted(&piece[i]))
 				try_symbol(s, &piece[i], names);
 		}
 		left -= have;
 		at += have * sizeof(*piece);
 	}
 	return 0;
+}
+
+/* ---- symbols without a size ---- */
+
+static bool is_in_section(Elf *elf, const struct candidate *c, uint64_t address)
+{
+	GElf_Shdr shdr;
+
+	return gelf_getshdr(elf_getscn(elf, c->section), &shdr) && shdr.sh_flags & SHF_EXECINSTR &&
+	       c->start >= shdr.sh_addr && address >= shdr.sh_addr &&
+	       address - shdr.sh_addr < shdr.sh_size;
+}
+
+/*
+ * Where no symbol contains an address, the nearest one before it is taken: in its section, not
+ * before the end of a symbol with a size, and not outside of what another table knows as the
+ * function of the address.
+ */
+static void take_near(struct search *s, Elf *elf)
+{
+	struct candidate near = {};
+	uint64_t passed = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		struct searched *item = &s->item[i];
+		const struct code_span *span = &s->span[i];
+		uint64_t address = s->wanted[i].address;
+		uint64_t from = address < span->end ? span->start : span->end;
+
+		passed = item->passed > passed ? item->passed : passed;
+		if (item->near.name && near.start != known_begin(s, i))
+			near = item->near;
+		if (!item->best.name && near.name && near.start >= from && near.start >= passed &&
+		    is_in_section(elf, &near, address))
+			item->best = near;
+	}
 }
 
 /*
@@ -399,6 +501,8 @@ static int search_tables(struct search *s, int fd, unsigned type)
 			continue;
 		table = (struct name_table){fd, names.sh_offset, names.sh_size};
 		r = search_table(s, &shdr, &table);
+		if (r == 0)
+			take_near(s, elf);
 		return r < 0 ? r : 1;
 	}
 	return 0;
@@ -416,22 +520,25 @@ static int read_names(const struct search *s, struct code_name *wanted, struct a
 	char name[SYMBOL_NAME_MAX + 1];
 
 	for (size_t i = 0; i < s->count; i++) {
-		const struct candidate *best = &s->best[i];
+		const struct candidate *best = &s->item[i].best;
 		size_t len;
 
-		if (!best->size)
+		if (!best->name)
 			continue;
 		wanted[i].start = best->start;
 		/* Neighbours are often in one function. */
-		if (i && is_same(best, best - 1)) {
+		if (i && is_same(best, &s->item[i - 1].best)) {
 			wanted[i].name = wanted[i - 1].name;
 			continue;
 		}
 		len = read_name(&best->names, best->name, name, SHORT_NAME, s->budget);
 		if (len == SHORT_NAME - 1)
-			len = read_name(&best->names, best->name, name, sizeof(name), s->budget);
+			len = read_name(&best->names, best->name, name,
+					SYMBOL_NAME_MAX + !!best->size, s->budget);
 		if (!len)
 			continue;
+		if (!best->size)
+			name[len++] = '~';
 		wanted[i].name = arena_strndup(names, name, len);
 		if (!wanted[i].name)
 			return -ENOMEM;
@@ -439,14 +546,14 @@ static int read_names(const struct search *s, struct code_name *wanted, struct a
 	return 0;
 }
 
-int symbols_name(int fd, int debug_fd, struct code_name *wanted, size_t count,
-		 struct symbol_budget *budget, struct arena *names)
+int symbols_name(int fd, int debug_fd, struct code_name *wanted, const struct code_span *span,
+		 size_t count, struct symbol_budget *budget, struct arena *names)
 {
-	cleanup_free struct candidate *best = calloc(count + 1, sizeof(*best));
-	struct search s = {.wanted = wanted, .best = best, .count = count, .budget = budget};
+	cleanup_free struct searched *item = calloc(count + 1, sizeof(*item));
+	struct search s = {wanted, span, item, count, budget};
 	int r;
 
-	if (!best)
+	if (!item)
 		return -ENOMEM;
 	r = search_tables(&s, fd, SHT_SYMTAB);
 	/* .symtab has all that .dynsym has. */

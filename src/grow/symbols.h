@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The functions of an ELF file: .symtab, .dynsym, and the separate file with debugging symbols. An
- * address has the name of the function that contains it, or none: never that of the nearest one.
+ * The symbols of an ELF file: .symtab, .dynsym, and the separate file with debugging symbols. An
+ * address has the name of the function that contains it. Assembler code often has symbols without a
+ * size: an address behind one of these has its name with a '~', for that is a guess, unless it is
+ * known that this function ended before.
  */
 #ifndef ZMEM_GROW_SYMBOLS_H
 #define ZMEM_GROW_SYMBOLS_H
 
-#include <libelf.h>
+#include <gelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,13 +58,25 @@ struct symbol_budget {
 	uint64_t steps; /* symbols, and addresses that one contains */
 };
 
+/* Takes an amount from what is left. If that is not enough, nothing is left. */
+bool symbol_budget_spend(uint64_t *left, uint64_t amount);
+
+/* The name of a section of the open file; NULL: none is known. */
+const char *elf_section_name(Elf *elf, const GElf_Shdr *section);
+
+/* Where a function begins and ends; end 0: none is known. */
+struct code_span {
+	uint64_t start, end;
+};
+
 /*
  * Names addresses, which are in ascending order and have no name, by an open file and its debug
- * file (-1: there is none). Of several functions around an address the innermost counts. The names
- * are in the arena. Returns 0 or a negative errno, and then nothing has a name: -ENOMEM; -EFBIG if
- * the budget was not enough.
+ * file (-1: there is none). Of several functions around an address the innermost counts. `span`:
+ * for each address the last function that begins there or before, as another table knows it. The
+ * names are in the arena. Returns 0 or a negative errno, and then nothing has a name: -ENOMEM;
+ * -EFBIG if the budget was not enough.
  */
-int symbols_name(int fd, int debug_fd, struct code_name *wanted, size_t count,
-		 struct symbol_budget *budget, struct arena *names);
+int symbols_name(int fd, int debug_fd, struct code_name *wanted, const struct code_span *span,
+		 size_t count, struct symbol_budget *budget, struct arena *names);
 
 #endif
