@@ -24,18 +24,24 @@ FIELDS(growth_counters, &field_anon, &field_file, &field_shmem, &field_swap);
 #define ROW const struct growth_frame *r = row
 
 JSON_FIELD(function, "function", TEXT, value_text(r->name),
-	   "null if no function is known that contains the address", .max = {FUNCTION_MAX},
-	   .max_hex = {FUNCTION_MAX}, .flags = FIELD_HEX);
+	   "null if no function is known that contains the address. With a ~ at its end it is the "
+	   "nearest symbol before the address, which has no size",
+	   .max = {FUNCTION_MAX}, .max_hex = {FUNCTION_MAX}, .flags = FIELD_HEX);
 JSON_FIELD(module, "module", TEXT, value_text(r->module),
 	   "the last component of the file. Null if it is in no file, as JIT code", NAME_MAX_BYTES);
 JSON_KNOWN(
 	offset, "offset", NUMBER, value_unsigned(true, r->offset),
-	"of the function in the file. Without a function: of the address in the file. Without a file: "
-	"the address");
+	"of the function in the file, also of one without a name if the table for unwinding has it. "
+	"Else: of the address in the file. Without a file: the address");
 JSON_KNOWN(allocator, "allocator", BOOL, value_bool(true, r->allocator),
 	   "true if it only passes memory on: of an allocator, the C library, a container, or of "
 	   "Python's interpreter where functions of Python have names");
 /* Most documents have no lines: there are no keys then, for frames are many. */
+JSON_FIELD(
+	inlined, "inlined", BOOL, value_bool(r->inlined, true),
+	"true if it was compiled into the function that follows. It is there if lines were asked "
+	"for (-o +line), and only then such functions are frames",
+	.flags = FIELD_OPTIONAL);
 JSON_FIELD(source, "source", TEXT, value_text(r->source),
 	   "the path of the source. It is there with line: if lines were asked for (-o +line), and "
 	   "debugging information has it",
@@ -43,7 +49,7 @@ JSON_FIELD(source, "source", TEXT, value_text(r->source),
 JSON_FIELD(source_line, "line", NUMBER, value_unsigned(r->source, r->line),
 	   "the line in it, where the function allocates or calls", .flags = FIELD_OPTIONAL);
 static FIELDS(frames, &field_function, &field_module, &field_offset, &field_allocator,
-	      &field_source, &field_source_line);
+	      &field_inlined, &field_source, &field_source_line);
 
 /* ---- stacks, and rows of the table ---- */
 

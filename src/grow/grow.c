@@ -778,39 +778,68 @@ static int add_frame(struct grow_report *r, const struct code *code, const struc
 	return err;
 }
 
-/* The frame of a code: its function, or a line of that. */
-static int resolve(struct grow_report *r, const struct name_sources *from,
-		   const struct found_name *found, struct code code, uint32_t *ret)
-{
-	struct growth_frame f;
-	int err;
+/* What is shown of a code: the frames of functions that were compiled in, and of its function. */
+struct code_frames {
+	uint32_t *number; /* the innermost first */
+	size_t count;
+};
 
-	names_show(from, found, &code, &f);
-	err = add_frame(r, &code, &f, ret);
-	if (err < 0 || !found->source)
+/* The frame of a function, or of a line of that if there is a source. */
+static int add_frame_of(struct grow_report *r, struct code *code, struct growth_frame *f,
+			const char *source, uint64_t line, uint32_t *ret)
+{
+	int err = add_frame(r, code, f, ret);
+
+	if (err < 0 || !source || !*source)
 		return err;
-	f.function = *ret;
-	names_show_line(found, &code, &f);
-	return add_frame(r, &code, &f, ret);
+	f->function = *ret;
+	names_show_line(source, line, code, f);
+	return add_frame(r, code, f, ret);
 }
 
-/* Frames of the report, by the numbers of the merged table; number[] leads from codes to them. */
-static int resolve_all(struct grow *g, struct grow_report *r, uint32_t *number)
+static int resolve(struct grow_report *r, const struct name_sources *from,
+		   const struct found_name *found, const struct code *of, struct code_frames *ret)
+{
+	struct code code = *of;
+	struct growth_frame f;
+	int err = 0;
+
+	ret->number = arena_zalloc(&r->arena, found->inlined_count + 1, sizeof(*ret->number));
+	if (!ret->number)
+		return -ENOMEM;
+	for (size_t i = found->inlined_count; err == 0 && i-- > 0; code = *of) {
+		const struct inlined *inlined = &found->inlined[i];
+
+		names_show_inlined(from, inlined, &code, &f);
+		err = add_frame_of(r, &code, &f, inlined->source, inlined->line,
+				   &ret->number[ret->count++]);
+	}
+	if (err < 0)
+		return err;
+	names_show(from, found, &code, &f);
+	return add_frame_of(r, &code, &f, found->source, found->line, &ret->number[ret->count++]);
+}
+
+/* Frames of the report, by the numbers of the merged table; of[] leads from codes to them. */
+static int resolve_all(struct grow *g, struct grow_report *r, struct code_frames *of)
 {
 	const struct name_sources from = {&g->code,	 &g->stacks,	&g->jit,
 					  g->debuginfod, &g->demangler, g->spec.lines};
 	const size_t codes = g->stacks.codes;
 	struct found_name *found = arena_zalloc(&r->arena, codes + 1, sizeof(*found));
-	int err;
+	int err = found ? names_look_up(&from, &r->arena, found) : -ENOMEM;
 
-	/* A code may have a frame for its function, and one for its line. */
-	r->frame = arena_zalloc(&r->arena, 2 * codes + 1, sizeof(*r->frame));
-	err = r->frame && found ? names_look_up(&from, &r->arena, found) : -ENOMEM;
+	/* There may be a frame for a function, and one for its line. */
+	if (err == 0)
+		r->frame = arena_zalloc(&r->arena, 2 * names_count(found, codes) + 1,
+					sizeof(*r->frame));
+	if (err == 0 && !r->frame)
+		err = -ENOMEM;
 	for (size_t i = 0; err == 0 && i < codes; i++) {
 		if (found[i].reason < GROWTH_OUT_REASONS)
 			r->growth.names_left_out[found[i].reason]++;
 		r->growth.lines_left_out += found[i].no_line;
-		err = resolve(r, &from, &found[i], g->stacks.code[i], &number[i]);
+		err = resolve(r, &from, &found[i], &g->stacks.code[i], &of[i]);
 	}
 	r->growth.frame = r->frame;
 	r->growth.frame_count = r->merged.codes;
@@ -829,15 +858,22 @@ static int read_jit(struct grow *g)
 	return jit_maps_read(&g->jit, &g->stacks);
 }
 
-static int merge_stack(struct grow_report *r, const struct stack_entry *e, const uint32_t *number)
+static int merge_stack(struct grow_report *r, const struct stack_entry *e,
+		       const struct code_frames *of)
 {
-	uint32_t code[UNWIND_FRAMES], at;
+	uint32_t code[UNWIND_FRAMES], at, count = 0;
+	bool truncated = e->truncated;
 	struct stack_sums *sums;
 	int err;
 
-	for (uint32_t i = 0; i < e->count; i++)
-		code[i] = number[e->code[i]];
-	err = stack_table_stack(&r->merged, code, e->count, e->truncated, &at);
+	for (uint32_t i = 0; i < e->count; i++) {
+		const struct code_frames *f = &of[e->code[i]];
+
+		truncated |= f->count > UNWIND_FRAMES - count;
+		for (size_t k = 0; k < f->count && count < UNWIND_FRAMES; k++)
+			code[count++] = f->number[k];
+	}
+	err = stack_table_stack(&r->merged, code, count, truncated, &at);
 	if (err < 0)
 		return err;
 	sums = &r->merged.stack[at].sums;
@@ -1021,7 +1057,7 @@ static bool check_resident(struct grow *g, bool *ret_least)
 
 int grow_make_report(struct grow *g, struct grow_report *ret)
 {
-	cleanup_free uint32_t *number = NULL;
+	cleanup_free struct code_frames *of = NULL;
 	struct growth *out = &ret->growth;
 	uint64_t now = g->stop_us ? g->stop_us : clock_us(CLOCK_MONOTONIC);
 	int r;
@@ -1036,13 +1072,13 @@ int grow_make_report(struct grow *g, struct grow_report *ret)
 	out->recent_us = now - (g->report_us ? g->report_us : g->start_us);
 	out->resident_known = check_resident(g, &out->resident_least);
 	r = add_counters(g, out);
-	number = calloc(g->stacks.codes + 1, sizeof(*number));
+	of = calloc(g->stacks.codes + 1, sizeof(*of));
 	if (r == 0)
 		r = read_jit(g);
 	if (r == 0)
-		r = number ? resolve_all(g, ret, number) : -ENOMEM;
+		r = of ? resolve_all(g, ret, of) : -ENOMEM;
 	for (size_t i = 0; r == 0 && i < g->stacks.stacks; i++) {
-		r = merge_stack(ret, &g->stacks.stack[i], number);
+		r = merge_stack(ret, &g->stacks.stack[i], of);
 		g->stacks.stack[i].sums.before = growth_sum(g->stacks.stack[i].sums.net);
 	}
 	g->report_us = now;

@@ -39,6 +39,8 @@
 	FUNCTION(dwarf_highpc)                                                                     \
 	FUNCTION(dwarf_tag)                                                                        \
 	FUNCTION(dwarf_attr)                                                                       \
+	FUNCTION(dwarf_attr_integrate)                                                             \
+	FUNCTION(dwarf_formstring)                                                                 \
 	FUNCTION(dwarf_formudata)
 
 struct libdw {

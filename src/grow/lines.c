@@ -4,12 +4,18 @@
 
 #include <dwarf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/parse.h"
+#include "base/strbuf.h"
 #include "grow/symbols.h"
 
-#define DEPTH_MAX 64 /* of blocks in each other */
+#define DEPTH_MAX 64		     /* of blocks in each other */
+#define TEXT_MAX  ((size_t)32 << 10) /* of an address: an answer has room for it */
 
 /* A place in a source. */
 struct place {
@@ -96,20 +102,36 @@ static bool find_inlined(const struct libdw *dw, Dwarf_Die *function, Dwarf_Addr
 	return false;
 }
 
-/* Where the function that contains the address calls the one that was compiled into it. */
-static struct place find_call(const struct libdw *dw, Dwarf_Die *unit, Dwarf_Addr address)
+/* Functions that were compiled into each other at an address, the outermost first. */
+struct chain {
+	Dwarf_Die call[INLINED_MAX];
+	size_t count;
+};
+
+static void find_chain(const struct libdw *dw, Dwarf_Die *unit, Dwarf_Addr address,
+		       struct chain *ret)
 {
-	Dwarf_Die function, call;
+	Dwarf_Die function, *outer = &function;
+
+	ret->count = 0;
+	if (!find_function(dw, unit, address, false, 0, &function) &&
+	    !find_function(dw, unit, address, true, 0, &function))
+		return;
+	while (ret->count < INLINED_MAX &&
+	       find_inlined(dw, outer, address, 0, &ret->call[ret->count]))
+		outer = &ret->call[ret->count++];
+}
+
+/* Where the function around it calls one that was compiled in. */
+static struct place find_call(const struct libdw *dw, Dwarf_Die *unit, Dwarf_Die *call)
+{
 	Dwarf_Word file, line;
 	Dwarf_Files *files;
 	size_t count;
 
-	if ((!find_function(dw, unit, address, false, 0, &function) &&
-	     !find_function(dw, unit, address, true, 0, &function)) ||
-	    !find_inlined(dw, &function, address, 0, &call) ||
-	    dw->dwarf_getsrcfiles(unit, &files, &count) < 0 ||
-	    !read_number(dw, &call, DW_AT_call_file, &file) ||
-	    !read_number(dw, &call, DW_AT_call_line, &line) || file >= count)
+	if (dw->dwarf_getsrcfiles(unit, &files, &count) < 0 ||
+	    !read_number(dw, call, DW_AT_call_file, &file) ||
+	    !read_number(dw, call, DW_AT_call_line, &line) || !line || file >= count)
 		return (struct place){};
 	return (struct place){dw->dwarf_filesrc(files, file, NULL, NULL), line};
 }
@@ -124,6 +146,63 @@ static struct place find_line(const struct libdw *dw, Dwarf_Die *unit, Dwarf_Add
 		return (struct place){};
 	return (struct place){dw->dwarf_linesrc(line, NULL, NULL), (uint64_t)number};
 }
+
+/* The name as the symbols would have it, else as the source does; NULL: none. */
+static const char *find_name(const struct libdw *dw, Dwarf_Die *call)
+{
+	static const unsigned names[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name};
+	const char *name = NULL;
+
+	for (size_t i = 0; !name && i < ARRAY_SIZE(names); i++) {
+		Dwarf_Attribute attribute;
+
+		name = dw->dwarf_formstring(dw->dwarf_attr_integrate(call, names[i], &attribute));
+	}
+	return name;
+}
+
+/* ---- the text: path, then for each function its name, line and path, with an END before each ----
+ */
+
+#define END '\001'
+
+static void put_text(struct strbuf *out, const char *text, size_t most)
+{
+	for (size_t i = 0; i < most && text[i]; i++)
+		strbuf_putc(out, text[i] == END ? '?' : text[i]);
+}
+
+static void put_inlined(struct strbuf *out, const char *name, const struct place *place)
+{
+	strbuf_putc(out, END);
+	put_text(out, name, INLINED_NAME_MAX);
+	strbuf_printf(out, "%c%" PRIu64 "%c", END, place->source ? place->line : 0, END);
+	put_text(out, place->source ? place->source : "", SOURCE_NAME_MAX);
+}
+
+char *lines_end_path(char *text)
+{
+	char *end = strchrnul(text, END);
+
+	if (*end)
+		*end++ = '\0';
+	return end;
+}
+
+bool lines_take_inlined(char **text, struct inlined *ret)
+{
+	char *name = *text, *line = lines_end_path(name), *source = lines_end_path(line);
+	const char *end = line + strlen(line);
+	uint64_t number;
+
+	*text = lines_end_path(source);
+	if (!*name || !scan_u64(&(const char *){line}, end, &number))
+		return false;
+	*ret = (struct inlined){name, source, number};
+	return true;
+}
+
+/* ---- units ---- */
 
 /* Below an entry: where the longest function ends that was left out. */
 static Dwarf_Addr left_out_below(const struct libdw *dw, Dwarf_Die *entry, int depth)
@@ -163,6 +242,42 @@ static Dwarf_Addr left_out_of(const struct libdw *dw, Dwarf_Die *unit)
 	return most;
 }
 
+/*
+ * The line of an address, and the functions that were compiled in. `certain`: a line of the table
+ * is none of a function that was left out.
+ */
+static int find_address(const struct libdw *dw, Dwarf_Die *unit, bool certain,
+			struct code_name *wanted, struct arena *names)
+{
+	struct place none = {}, line = certain ? find_line(dw, unit, wanted->address) : none, place;
+	cleanup(strbuf_done) struct strbuf text = {};
+	struct chain chain;
+
+	find_chain(dw, unit, wanted->address, &chain);
+	place = chain.count ? find_call(dw, unit, &chain.call[0]) : none;
+	/* Without the call it is not known which function it is a line of. */
+	if (!place.source) {
+		place = line;
+		chain.count = 0;
+	}
+	if (!place.source)
+		return 0;
+	put_text(&text, place.source, SOURCE_NAME_MAX);
+	for (size_t i = 0; i < chain.count && text.len < TEXT_MAX; i++) {
+		const char *name = find_name(dw, &chain.call[i]);
+		struct place at =
+			i + 1 < chain.count ? find_call(dw, unit, &chain.call[i + 1]) : line;
+
+		if (name && *name)
+			put_inlined(&text, name, &at);
+	}
+	if (strbuf_error(&text))
+		return -ENOMEM;
+	wanted->start = place.line;
+	wanted->name = arena_strndup(names, text.data, text.len);
+	return wanted->name ? 0 : -ENOMEM;
+}
+
 /* The addresses of one unit, of which a program has one for each source that was compiled. */
 static int find_in_unit(const struct libdw *dw, Dwarf_Die *unit, struct code_name *wanted,
 			size_t count, struct arena *names)
@@ -170,33 +285,23 @@ static int find_in_unit(const struct libdw *dw, Dwarf_Die *unit, struct code_nam
 	Dwarf_Addr base = 0, start, end, left_out = 0;
 	bool looked = false;
 	ptrdiff_t at = 0;
+	int r = 0;
 
 	while ((at = dw->dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
 		if (is_left_out(start))
 			continue;
 		for (size_t i = code_names_from(wanted, count, start);
-		     i < count && wanted[i].address < end; i++) {
-			struct place place;
-
+		     r == 0 && i < count && wanted[i].address < end; i++) {
 			if (wanted[i].name)
 				continue;
 			if (!looked)
 				left_out = left_out_of(dw, unit);
 			looked = true;
-			place = find_call(dw, unit, wanted[i].address);
 			/* A function begins at `start`, or behind it. */
-			if (!place.source && start >= left_out)
-				place = find_line(dw, unit, wanted[i].address);
-			if (!place.source)
-				continue;
-			wanted[i].start = place.line;
-			wanted[i].name = arena_strndup(names, place.source,
-						       strnlen(place.source, SOURCE_NAME_MAX));
-			if (!wanted[i].name)
-				return -ENOMEM;
+			r = find_address(dw, unit, start >= left_out, &wanted[i], names);
 		}
 	}
-	return 0;
+	return r;
 }
 
 static int find_all(const struct libdw *dw, Elf *elf, struct code_name *wanted, size_t count,

@@ -44,10 +44,24 @@ static int note_line(void *arg, size_t i, uint64_t line, const char *source)
 {
 	struct file_codes *c = arg;
 	struct found_name *found = &c->found[c->code[i]];
+	char *text = arena_strndup(c->arena, source, strlen(source));
+	struct inlined inlined[INLINED_MAX];
 
+	if (!text)
+		return -ENOMEM;
 	found->line = line;
-	found->source = arena_strndup(c->arena, source, strlen(source));
-	return found->source ? 0 : -ENOMEM;
+	found->source = text;
+	text = lines_end_path(text);
+	while (found->inlined_count < INLINED_MAX &&
+	       lines_take_inlined(&text, &inlined[found->inlined_count]))
+		found->inlined_count++;
+	if (!found->inlined_count)
+		return 0;
+	found->inlined = arena_zalloc(c->arena, found->inlined_count, sizeof(*inlined));
+	if (!found->inlined)
+		return -ENOMEM;
+	memcpy(found->inlined, inlined, found->inlined_count * sizeof(*inlined));
+	return 0;
 }
 
 static void fetch_debug(const struct name_sources *from, uint32_t file)
@@ -149,55 +163,74 @@ static int look_up_files(const struct name_sources *from, struct arena *arena,
 
 /* ---- demangling ---- */
 
-/* Names that may be of C++. */
+/* Names that may be of C++, where they are, and what was found for their codes. */
 struct cxx_names {
-	const char **name;
-	size_t *code; /* the number of a code that has it */
-	struct found_name *found;
+	const char **name, ***at;
+	struct found_name **found;
+	size_t count;
 	struct arena *arena;
 };
 
 static int note_text(void *arg, size_t i, const char *text)
 {
 	struct cxx_names *c = arg;
-	struct found_name *found = &c->found[c->code[i]];
 
 	if (!text) {
-		found->reason = GROWTH_OUT_LIMIT;
+		c->found[i]->reason = GROWTH_OUT_LIMIT;
 		return 0;
 	}
-	found->name = arena_strndup(c->arena, text, strlen(text));
-	return found->name ? 0 : -ENOMEM;
+	*c->at[i] = arena_strndup(c->arena, text, strlen(text));
+	return *c->at[i] ? 0 : -ENOMEM;
+}
+
+/* Returns 0 or -ENOMEM. */
+static int demangle_one(struct cxx_names *c, struct found_name *found, const char **name)
+{
+	cleanup(strbuf_done) struct strbuf plain = {};
+	bool cxx;
+
+	if (!*name)
+		return 0;
+	cxx = demangle(*name, &plain);
+	if (strcmp(strbuf_str(&plain), *name) != 0 && plain.len)
+		*name = arena_strndup(c->arena, plain.data, plain.len);
+	if (!*name)
+		return -ENOMEM;
+	if (!cxx)
+		return 0;
+	c->name[c->count] = *name;
+	c->at[c->count] = name;
+	c->found[c->count++] = found;
+	return 0;
 }
 
 static int demangle_all(const struct name_sources *from, struct arena *arena,
 			struct found_name *found)
 {
-	const size_t codes = from->stacks->codes;
-	cleanup_free const char **name = calloc(codes + 1, sizeof(*name));
-	cleanup_free size_t *code = calloc(codes + 1, sizeof(*code));
-	struct cxx_names c = {name, code, found, arena};
-	size_t count = 0;
+	const size_t codes = from->stacks->codes, most = names_count(found, codes);
+	cleanup_free const char **name = calloc(most + 1, sizeof(*name));
+	cleanup_free const char ***at = calloc(most + 1, sizeof(*at));
+	cleanup_free struct found_name **of = calloc(most + 1, sizeof(*of));
+	struct cxx_names c = {.name = name, .at = at, .found = of, .arena = arena};
+	int r = name && at && of ? 0 : -ENOMEM;
 
-	if (!name || !code)
-		return -ENOMEM;
-	for (size_t i = 0; i < codes; i++) {
-		cleanup(strbuf_done) struct strbuf plain = {};
-		bool cxx;
-
-		if (!found[i].name || from->stacks->code[i].label)
+	for (size_t i = 0; r == 0 && i < codes; i++) {
+		if (from->stacks->code[i].label)
 			continue;
-		cxx = demangle(found[i].name, &plain);
-		if (strcmp(strbuf_str(&plain), found[i].name) != 0 && plain.len)
-			found[i].name = arena_strndup(arena, plain.data, plain.len);
-		if (!found[i].name)
-			return -ENOMEM;
-		if (!cxx)
-			continue;
-		name[count] = found[i].name;
-		code[count++] = i;
+		r = demangle_one(&c, &found[i], &found[i].name);
+		for (size_t k = 0; r == 0 && k < found[i].inlined_count; k++)
+			r = demangle_one(&c, &found[i], &found[i].inlined[k].name);
 	}
-	return count ? demangler_run(from->demangler, name, count, note_text, &c) : 0;
+	return r == 0 && c.count ? demangler_run(from->demangler, name, c.count, note_text, &c) : r;
+}
+
+size_t names_count(const struct found_name *found, size_t codes)
+{
+	size_t count = codes;
+
+	for (size_t i = 0; i < codes; i++)
+		count += found[i].inlined_count;
+	return count;
 }
 
 int names_look_up(const struct name_sources *from, struct arena *arena, struct found_name *ret)
@@ -254,11 +287,23 @@ void names_show(const struct name_sources *from, const struct found_name *found,
 	ret->allocator |= found->name && passes_on(found->name);
 }
 
-void names_show_line(const struct found_name *found, struct code *code, struct growth_frame *ret)
+void names_show_inlined(const struct name_sources *from, const struct inlined *inlined,
+			struct code *code, struct growth_frame *ret)
 {
-	ret->source = found->source;
-	ret->line = found->line;
-	code->vaddr = hash_number(hash_text(code->vaddr, found->source), found->line);
+	const struct program_file *f = from->code->files.item[code->file];
+
+	*ret = (struct growth_frame){.name = inlined->name, .module = f->name, .inlined = true};
+	ret->allocator = f->is_library || is_allocator(inlined->name);
+	/* In whatever functions it was compiled, it is one. */
+	code->jit = JIT_NAMED;
+	code->vaddr = hash_text(HASH_START, inlined->name);
+}
+
+void names_show_line(const char *source, uint64_t line, struct code *code, struct growth_frame *ret)
+{
+	ret->source = source;
+	ret->line = line;
+	code->vaddr = hash_number(hash_text(code->vaddr, source), line);
 }
 
 /* The program of CPython, or its library. */

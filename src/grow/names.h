@@ -6,6 +6,7 @@
 #include "grow/debuginfod.h"
 #include "grow/demangler.h"
 #include "grow/jit.h"
+#include "grow/lines.h"
 #include "grow/stack_table.h"
 #include "model/growth.h"
 
@@ -24,6 +25,8 @@ struct found_name {
 	uint64_t start;	    /* of the function, also of one without a name; 0: not known */
 	const char *source; /* in the arena; NULL: no line is known */
 	uint64_t line;
+	struct inlined *inlined; /* functions that were compiled in, the outermost first */
+	size_t inlined_count;
 	enum growth_out
 		reason; /* why there is no name; GROWTH_OUT_REASONS: there is nothing to say */
 	bool no_line;	/* the debugging information of its file costs too much */
@@ -34,14 +37,20 @@ struct found_name {
  * of them. Returns 0 or -ENOMEM.
  */
 int names_look_up(const struct name_sources *from, struct arena *arena, struct found_name *ret);
+/* How many functions were found: of these codes, and compiled into them. */
+size_t names_count(const struct found_name *found, size_t codes);
 /*
  * What a report shows of a code. *code becomes that of its function, the same for all its
  * addresses.
  */
 void names_show(const struct name_sources *from, const struct found_name *found, struct code *code,
 		struct growth_frame *ret);
-/* The same of its line: *code becomes that of the line, which has `source`. */
-void names_show_line(const struct found_name *found, struct code *code, struct growth_frame *ret);
+/* The same of a function that was compiled in; without its line. */
+void names_show_inlined(const struct name_sources *from, const struct inlined *inlined,
+			struct code *code, struct growth_frame *ret);
+/* A line of such a frame: *code becomes that of the line. */
+void names_show_line(const char *source, uint64_t line, struct code *code,
+		     struct growth_frame *ret);
 /*
  * Where functions of Python have names, those of its interpreter are not what allocates. Where they
  * have none, or those of JavaScript, the report says so.

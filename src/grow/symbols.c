@@ -268,7 +268,7 @@ struct candidate {
 struct searched {
 	struct candidate best; /* that contains it */
 	struct candidate near; /* without a size, between the address before and this one */
-	uint64_t passed;       /* where the last symbol with a size ends that ends before */
+	uint64_t passed;       /* no name from before: another symbol ends, or is, there */
 };
 
 struct search {
@@ -385,6 +385,11 @@ static void try_near(struct search *s, const struct candidate *c)
 		s->item[i].near = *c;
 }
 
+static void note_passed(struct searched *item, uint64_t address)
+{
+	item->passed = address > item->passed ? address : item->passed;
+}
+
 static void try_symbol(struct search *s, const Elf64_Sym *sym, const struct name_table *names)
 {
 	const struct candidate c = {
@@ -405,11 +410,13 @@ static void try_symbol(struct search *s, const Elf64_Sym *sym, const struct name
 	for (; i < s->count && s->wanted[i].address - c.start < c.size; i++) {
 		if (!symbol_budget_spend(&s->budget->steps, 1))
 			return;
-		if (c.function && is_better(s, &c, &s->item[i].best))
+		if (!c.function)
+			note_passed(&s->item[i], c.start + 1);
+		else if (is_better(s, &c, &s->item[i].best))
 			s->item[i].best = c;
 	}
-	if (i < s->count && c.start + c.size > s->item[i].passed)
-		s->item[i].passed = c.start + c.size;
+	if (i < s->count)
+		note_passed(&s->item[i], c.start + c.size);
 }
 
 /* Returns 0 or a negative errno: -ENOMEM, -EFBIG. */

@@ -24,6 +24,7 @@ struct growth_frame {
 	const char *module; /* the last component of its file; NULL: in no file */
 	uint64_t offset;    /* of an address without a name: in the file, or absolute */
 	bool allocator;	    /* one of an allocator, of the C library, or an interpreter's */
+	bool inlined;	    /* its code is in the next function's, which calls it; offset 0 */
 	bool interpreter;   /* names of functions that it executes are in the stacks, too */
 	/* Of a line, where lines were asked for and are known: */
 	const char *source; /* the path of its file, any bytes; NULL: it is no line */

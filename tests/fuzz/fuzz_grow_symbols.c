@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Programs, and their files with debugging symbols: what is read of them stays within the budget, a
- * name contains its address, and a part of the budget never finds another name than the whole.
+ * Programs, their tables of functions, and their files with debugging symbols: what is read of them
+ * stays within the budget, a function does not begin behind its address, and a part of the budget
+ * never finds another name than the whole.
  */
 #include <sys/mman.h>
 
 #include "fuzz.h"
-#include "grow/symbols.h"
+#include "grow/functions.h"
 
 #define BYTES (8 << 20)
 #define STEPS 100000
@@ -20,7 +21,9 @@ static int put(const uint8_t *data, size_t size)
 }
 
 /* Some that small programs have, in ascending order. */
-static const uint64_t address[] = {0, 1, 16, 0x100, 0x1000, 0x1234, 0x401000, UINT64_MAX};
+static const uint64_t address[] = {0,	     1,	       16,	 0x100,	   0x1000,
+				   0x1008,   0x1010,   0x1018,	 0x1080,   0x1234,
+				   0x401000, 0x401010, 0x401080, 0x401234, UINT64_MAX};
 
 #define ADDRESSES (sizeof(address) / sizeof(*address))
 
@@ -31,11 +34,12 @@ static int name(int fd, uint64_t steps, struct code_name *wanted, struct arena *
 
 	for (size_t i = 0; i < ADDRESSES; i++)
 		wanted[i] = (struct code_name){.address = address[i]};
-	r = symbols_name(fd, fd, wanted, ADDRESSES, &budget, names);
+	r = functions_name(fd, fd, wanted, ADDRESSES, &budget, names);
 
 	FUZZ_CHECK(budget.bytes <= BYTES && budget.steps <= steps);
 	for (size_t i = 0; i < ADDRESSES; i++) {
-		FUZZ_CHECK(r == 0 || !wanted[i].name);
+		FUZZ_CHECK(r == 0 || (!wanted[i].name && !wanted[i].start));
+		FUZZ_CHECK(wanted[i].start <= wanted[i].address);
 		FUZZ_CHECK(!wanted[i].name || (strlen(wanted[i].name) <= SYMBOL_NAME_MAX &&
 					       wanted[i].start <= wanted[i].address));
 	}
@@ -66,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		elf_end(elf);
 	if (name(fd, STEPS, all, &names) == 0 && name(fd, 8, part, &names) == 0) {
 		for (size_t i = 0; i < ADDRESSES; i++)
-			FUZZ_CHECK(!part[i].name == !all[i].name &&
+			FUZZ_CHECK(!part[i].name == !all[i].name && part[i].start == all[i].start &&
 				   (!all[i].name || strcmp(part[i].name, all[i].name) == 0));
 	}
 	arena_done(&names);

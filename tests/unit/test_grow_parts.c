@@ -365,7 +365,7 @@ static const char *name_one(int fd, int debug_fd, uint64_t vaddr, int *ret_error
 	int r;
 
 	arena_clear(&names);
-	r = symbols_name(fd, debug_fd, &wanted, 1, &budget, &names);
+	r = functions_name(fd, debug_fd, &wanted, 1, &budget, &names);
 	if (ret_error)
 		*ret_error = r;
 	return wanted.name;
