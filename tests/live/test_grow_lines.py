@@ -26,6 +26,8 @@ def line_of(marker):
 
 
 EXPECTED = {line_of("FIRST"): 4, line_of("SECOND"): 2}
+PLAIN = (line_of("PLAIN FIRST"), line_of("PLAIN SECOND"))
+TOUCHED = 703  # in inlined.h
 
 
 def build(directory, *flags, compiler="gcc", name="lab"):
@@ -79,6 +81,75 @@ def check_compilers():
             document = one.grown()
         result(places(document) == {None: 6}, "without -o +line: no line", places(document))
         expect(EXPECTED, "by frame pointers", build(directory, "-fno-omit-frame-pointer"), "--stack", "fp")
+
+
+def inner_frames(document):
+    """Of stacks with 1 MiB: the frames of the program, without numbers of lines that the tests do not know."""
+    return {tuple((f["function"], f.get("line"), os.path.basename(f.get("source", "")), f.get("inlined", False), f["offset"] != 0)
+                  for f in s["frames"] if f["module"] == "lab")[:2]
+            for s in document["stacks"] if s["gross_bytes"] > MIB}
+
+
+def check_inlined():
+    """A function that was compiled into another one is a frame, with its line."""
+    with directory_for_all() as directory:
+        expected = {(("touch", TOUCHED, "inlined.h", True, False), ("remember", line, "linelab.c", False, True))
+                    for line in EXPECTED}
+        for what, compiler, flags in (("DWARF 5", "gcc", ("-gdwarf-5",)), ("DWARF 4", "gcc", ("-gdwarf-4",)),
+                                      ("clang", "clang", ())):
+            with Lab(build(directory, *flags, compiler=compiler)) as one:
+                document = one.grown("-o", "+line")
+            result(inner_frames(document) == expected, "compiled in, %s: two frames" % what, inner_frames(document))
+        with Lab(build(directory)) as one:
+            document = one.grown()
+        got = {f["function"] for s in document["stacks"] if s["gross_bytes"] > MIB for f in s["frames"]}
+        result("touch" not in got and not any("inlined" in f for s in document["stacks"] for f in s["frames"]),
+               "without -o +line: none", got)
+
+
+CXX = """
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+template <class T> struct Store {
+    T *volatile at;
+    inline __attribute__((always_inline)) void put(size_t i) { at[i] = 1; } /* LINE 7 */
+    inline __attribute__((always_inline)) void fill() {
+        for (size_t i = 0; i < 4 << 20; i += 4096)
+            put(i); /* LINE 10 */
+    }
+};
+static Store<char> store;
+__attribute__((noinline)) void serve() {
+    store.fill(); /* LINE 15 */
+    asm volatile("");
+}
+int main() {
+    store.at = static_cast<char *>(aligned_alloc(4096, 4 << 20));
+    printf("READY %d\\n", getpid());
+    fflush(stdout);
+    getchar();
+    serve();
+    puts("DONE");
+    fflush(stdout);
+    while (getchar() != EOF)
+        ;
+}
+"""
+
+
+def check_nested_inlined():
+    """Functions that were compiled into each other, with names of C++."""
+    with directory_for_all() as directory:
+        with open(directory + "/lab.cc", "w", encoding="ascii") as file:
+            file.write(CXX)
+        subprocess.run(("g++", "-O2", "-g", "-o", directory + "/lab", directory + "/lab.cc"), check=True)
+        with Lab(directory + "/lab") as one:
+            document = one.grown("-o", "+line")
+        got = [(f["function"], f.get("line"), f.get("inlined", False))
+               for f in max(document["stacks"], key=lambda s: s["gross_bytes"])["frames"]][:3]
+        result(got == [("Store<char>::put", 7, True), ("Store<char>::fill", 10, True), ("serve", 15, False)],
+               "three functions in one: each has its line", got)
 
 
 def check_left_out():
@@ -195,7 +266,7 @@ def check_outputs():
     with directory_for_all() as directory:
         lab = build(directory)
 
-        def grow(*args):
+        def grow(*args, lab=lab):
             done = subprocess.run((PROGRAM, "grow", *args, "--", lab), check=False,
                                   input="go\n", capture_output=True, text=True, timeout=60)
             result(done.returncode == 0, "%s: exit code" % " ".join(args), done.stderr)
@@ -203,18 +274,21 @@ def check_outputs():
 
         lines = grow("-o", "+line", "-n", "3")
         result(lines[0].split()[-2:] == ["LINE", "CODE"], "table: the heading", lines[0])
-        rows = {row.split("  ")[-2].strip(): row.split()[-3:] for row in lines if "remember" in row}
-        result(rows == {"linelab.c:%d" % line: ["remember", "<", "main"] for line in EXPECTED}, "table: a row for each line",
-               lines)
+        rows = [row.split("  ")[-2:] for row in lines if "remember" in row]
+        result(rows == [["inlined.h:%d" % TOUCHED, "touch < remember < main"]], "table: the line of the place", lines)
+        rows = {row.split("  ")[-2].strip(): row.split()[-3:]
+                for row in grow("-o", "+line", "-n", "3", lab=build(directory, "-DPLAIN", name="plain")) if "remember" in row}
+        result(rows == {"linelab.c:%d" % line: ["remember_plain", "<", "main"] for line in PLAIN}, "table: a row for each line", rows)
         lines = grow("-o", "line,growth", "-n", "2")
         result(lines[0].split() == ["LINE", "GROWTH"], "table: chosen columns", lines[0])
-        folded = [line.rsplit(" ", 1)[0].removesuffix(";[given back]").split(";")[-1]
-                  for line in grow("-o", "+line", "-F", "folded") if "remember" in line]
-        result(sorted(set(folded)) == sorted("remember:linelab.c:%d" % line for line in EXPECTED), "folded: lines", folded)
+        folded = {";".join(line.rsplit(" ", 1)[0].removesuffix(";[given back]").split(";")[-2:])
+                  for line in grow("-o", "+line", "-F", "folded") if "remember" in line}
+        result(folded == {"remember:linelab.c:%d;touch:inlined.h:%d" % (line, TOUCHED) for line in EXPECTED},
+               "folded: lines", folded)
         document = named(json.loads("".join(grow("-o", "+LINE", "-J"))))
         result(set(places(document)) == set(EXPECTED), "json: lines", places(document))
         done = subprocess.run((PROGRAM, "grow", "-o", "+line"), capture_output=True, text=True, check=False)
         result(done.returncode == 2 and "--columns needs a PID" in done.stderr, "without a process: refused", done.stderr)
 
 
-sys.exit(run_live(check_compilers, check_left_out, check_nested, check_separate, check_further, check_hostile, check_outputs))
+sys.exit(run_live(check_compilers, check_inlined, check_nested_inlined, check_left_out, check_nested, check_separate, check_further, check_hostile, check_outputs))

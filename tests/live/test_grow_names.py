@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""grow and names that are made to cost time or memory: the report comes, its helpers stay small, what was
-too much is counted, and other names are there."""
+"""grow and names: of functions without symbols, of assembler, of Go and of musl; and such that are made to cost time
+or memory: the report comes, its helpers stay small, what was too much is counted, and other names are there."""
 
 import contextlib
 import os
+import platform
+import re
 import shutil
 import struct
 import subprocess
@@ -163,5 +165,168 @@ def check_sections():
             result(names == ["site_mmap", "run_site", "main"], "300,000 names of an address: others have theirs", names)
 
 
+SUPPORT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support")
+
+
+def unwinding_starts(path):
+    """Where functions begin, as readelf has it."""
+    text = subprocess.run(["readelf", "--debug-dump=frames", path], check=True, capture_output=True, text=True).stdout
+    return {int(start, 16) for start in re.findall(r"FDE .*pc=([0-9a-f]+)\.\.", text)}
+
+
+def check_no_symbols():
+    """A function without a name is one frame, whatever its addresses: where it begins."""
+    with directory_for_all() as directory:
+        path = directory + "/lab"
+        subprocess.run(["strip", "-s", "-o", path, O + "/growlab"], check=True)
+        with Lab(path, "mmap") as lab:
+            document = lab.grown()
+        frames = [(f["function"], f["offset"]) for s in document["stacks"] for f in s["frames"] if f["module"] == "lab"]
+        result(frames and all(name is None for name, _ in frames), "no symbols: no names", frames[:5])
+        result({offset for _, offset in frames} <= unwinding_starts(path), "no symbols: functions where they begin",
+               [hex(offset) for _, offset in frames])
+        symbols = subprocess.run(["nm", O + "/growlab"], check=True, capture_output=True, text=True).stdout
+        starts = {int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" main")}
+        result(starts <= {offset for _, offset in frames}, "no symbols: main is one of them", (starts, frames[:5]))
+
+
+ASSEMBLER = """
+        .text
+        .globl fill_pages, after, sized
+        .type fill_pages, @function
+fill_pages:
+        mov $1024, %ecx
+.Lagain:
+        movb $1, (%rdi)
+inside: add $4096, %rdi
+        dec %ecx
+        jnz .Lagain
+        ret
+        .type sized, @function
+sized:
+        nop
+        .size sized, 1
+        mov $1024, %ecx
+1:      movb $1, (%rdi)
+        add $4096, %rdi
+        dec %ecx
+        jnz 1b
+        ret
+        .section .note.GNU-stack
+"""
+
+CALLS_ASSEMBLER = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+extern char fill_pages[], sized[];
+int main(int argc, char **argv) {
+    char *at = aligned_alloc(4096, 4 << 20);
+    void (*volatile fill)(char *) = (void (*)(char *))(argc > 1 ? sized + 1 : fill_pages);
+    printf("READY %d\n", getpid());
+    fflush(stdout);
+    getchar();
+    fill(at);
+    puts("DONE");
+    fflush(stdout);
+    while (getchar() != EOF)
+        ;
+}
+"""
+
+
+def check_assembler():
+    """A symbol without a size names what is behind it, marked; one with a size does not."""
+    if platform.machine() != "x86_64":
+        return
+    with directory_for_all() as directory:
+        for name, text in (("code.s", ASSEMBLER), ("lab.c", CALLS_ASSEMBLER)):
+            with open("%s/%s" % (directory, name), "w", encoding="ascii") as file:
+                file.write(text)
+        path = directory + "/lab"
+        subprocess.run(["gcc", "-O2", "-o", path, directory + "/lab.c", directory + "/code.s"], check=True)
+        with Lab(path) as lab:
+            names = functions(stack_of_4_mib(lab.grown()))
+        result(names[:1] == ["fill_pages~"], "assembler without a size: its symbol, marked", names)
+        with Lab(path, "sized") as lab:
+            names = functions(stack_of_4_mib(lab.grown()))
+        result(names[:1] == [None], "behind the end of a symbol: no name", names)
+
+
+GO = r"""
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+)
+
+type Sessions struct{ kept [][]byte }
+
+//go:noinline
+func (s *Sessions) Login(n int) {
+	for i := 0; i < n; i++ {
+		b := make([]byte, 1<<16)
+		for j := range b {
+			b[j] = 1
+		}
+		s.kept = append(s.kept, b)
+	}
+}
+
+var sessions Sessions
+
+//go:noinline
+func serve() { sessions.Login(128) }
+
+func main() {
+	in := bufio.NewReader(os.Stdin)
+	fmt.Println("READY", os.Getpid())
+	in.ReadString('\n')
+	serve()
+	fmt.Println("DONE")
+	in.ReadString('\n')
+}
+"""
+
+
+def check_go():
+    """Go has names without symbols."""
+    if not shutil.which("go"):
+        print("# no Go is here: its programs are not checked")
+        return
+    with directory_for_all() as directory:
+        with open(directory + "/lab.go", "w", encoding="ascii") as file:
+            file.write(GO)
+        environment = dict(os.environ, GOCACHE=directory + "/cache", GO111MODULE="off", CGO_ENABLED="0")
+        for what, flags in (("symbols", ()), ("no symbols", ("-ldflags", "-s -w")),
+                            ("no symbols, at any address", ("-ldflags", "-s -w", "-buildmode=pie"))):
+            subprocess.run(["go", "build", *flags, "-o", directory + "/lab", directory + "/lab.go"], check=True,
+                           env=environment)
+            with Lab(directory + "/lab") as lab:
+                document = lab.grown()
+            names = ["main.(*Sessions).Login", "main.serve", "main.main"]
+            there = sum(s["net_bytes"] for s in document["stacks"]
+                        if [n for n in functions(s) if n in names] == names)
+            result(there > 4 * MIB, "Go with %s: names" % what, [functions(s) for s in document["stacks"][:3]])
+
+
+def check_musl():
+    """Code of musl has no tables for unwinding; its own functions have names."""
+    if not shutil.which("musl-gcc"):
+        print("# no musl is here: its programs are not checked")
+        return
+    with directory_for_all() as directory:
+        for what, flags in (("shared", ()), ("static", ("-static",))):
+            path = directory + "/lab"
+            subprocess.run(["musl-gcc", "-D_GNU_SOURCE", "-O2", *flags, "-o", path, SUPPORT + "/growlab.c"], check=True)
+            with Lab(path, "mmap") as lab:
+                document = lab.grown()
+            names = functions(stack_of_4_mib(document))
+            result(names[:3] == ["site_mmap", "run_site", "main"], "musl, %s: names" % what, names)
+
+
 if __name__ == "__main__":
-    sys.exit(run_live(check_symbols, check_perf_map, check_sections))
+    sys.exit(run_live(check_no_symbols, check_assembler, check_go, check_musl, check_symbols, check_perf_map,
+                      check_sections))

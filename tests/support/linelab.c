@@ -30,11 +30,23 @@ static inline __attribute__((always_inline)) void touch(size_t first, size_t cou
 		*(volatile char *)at_page(i) = 1;
 }
 #line 33 "linelab.c"
-__attribute__((noinline)) static void remember(void)
+__attribute__((noinline, unused)) static void remember(void)
 {
 	touch(0, PAGES(4));	   /* FIRST */
 	touch(PAGES(4), PAGES(2)); /* SECOND */
 }
+
+#ifdef PLAIN
+/* The same by its own lines. */
+__attribute__((noinline)) static void remember_plain(void)
+{
+	for (size_t i = 0; i < PAGES(4); i++)
+		*(volatile char *)(kept + i * PAGE) = 1; /* PLAIN FIRST */
+	for (size_t i = PAGES(4); i < PAGES(6); i++)
+		*(volatile char *)(kept + i * PAGE) = 1; /* PLAIN SECOND */
+}
+#define remember() remember_plain()
+#endif
 
 #ifdef NESTED
 __attribute__((noinline)) static void remember_nested(size_t first)
