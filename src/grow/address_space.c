@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/parse.h"
 #include "grow/trampoline.h"
 #include "proc/status.h"
@@ -330,15 +331,33 @@ static int read_code(const struct address_space *s, struct code_sources *c, stru
 	return process_read_code(c->processes, s->pid_fd, &ret->code, &ret->root_fd);
 }
 
+/* Above 0. */
+static uint64_t hash_code(const struct strbuf *code)
+{
+	uint64_t hash = HASH_START, word;
+
+	for (size_t at = 0; at < code->len; at += sizeof(word)) {
+		size_t left = code->len - at;
+
+		word = 0;
+		memcpy(&word, code->data + at, left < sizeof(word) ? left : sizeof(word));
+		hash = hash_number(hash, word);
+	}
+	return hash | 1;
+}
+
 int address_space_update(struct address_space *s, struct code_sources *c)
 {
 	struct reading reading = {.space = s, .sources = c};
 	cleanup(code_ahead_clear) struct code_ahead now;
 	int r = read_code(s, c, &now);
+	uint64_t hash = r < 0 ? 0 : hash_code(&now.code);
 
 	/* The root of the beginning stays. */
 	if (s->root_fd < 0)
 		s->root_fd = TAKE_FD(now.root_fd);
+	if (r == 0 && hash == s->code_hash)
+		return s->error = 0;
 	if (r == 0)
 		r = process_each_code(&now.code, add_image, &reading);
 	s->error = r;
@@ -349,6 +368,7 @@ int address_space_update(struct address_space *s, struct code_sources *c)
 	reading.code.generation = s->code.generation + 1;
 	code_space_done(&s->code);
 	s->code = reading.code;
+	s->code_hash = hash;
 	return 0;
 }
 

@@ -73,6 +73,7 @@ struct address_space {
 	pid_t own_pid;		    /* in its own pid namespace */
 	struct code_reader *reader; /* of its user; NULL: its user is not known */
 	struct code_space code;
+	uint64_t code_hash; /* of the mappings that were read last; 0: none */
 	/* What the reader has. */
 	int sent_start;
 	unsigned sent_generation;
@@ -99,7 +100,10 @@ int address_space_open(struct address_space *s, const struct procfs *proc, pid_t
  * could be read.
  */
 int address_space_inherit(struct address_space *s, const struct address_space *parent);
-/* Reads them again. On failure the old ones stay. */
+/*
+ * Reads them again. If they are the same, `code` does not change, nor does its generation. On
+ * failure the old ones stay.
+ */
 int address_space_update(struct address_space *s, struct code_sources *c);
 /* See code_reader_unwind(). After an error, stacks without addresses. */
 void address_space_unwind(struct address_space *s, struct code_sources *c,

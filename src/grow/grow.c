@@ -42,8 +42,11 @@
 #define UPDATE_PARTS	8     /* of its age */
 #define POINT_US	50000 /* between points of a run of up to 13 s */
 #define EXEC_US		100000
-#define LABEL_MAX	64
-#define TARGETS		ZMEM_GROW_TARGETS
+/* Mappings are read again after files were unmapped: for so long, and this part of the time. */
+#define CHECK_FREE_US 20000
+#define CHECK_PARTS   50
+#define LABEL_MAX     64
+#define TARGETS	      ZMEM_GROW_TARGETS
 
 struct grow_process {
 	struct address_space space;
@@ -54,7 +57,9 @@ struct grow_process {
 	unsigned execs;
 	uint32_t jit, jit_parent; /* numbers of its map of JIT code, and of its parent's; 0: none */
 	bool live;		  /* its target counts */
+	bool unmapped;		  /* pages of files, since its mappings were read */
 	uint64_t opened_us, updated_us;
+	uint64_t checked_us; /* the time that it took to read them because of that */
 };
 
 struct grow {
@@ -289,9 +294,12 @@ static bool is_outdated(const struct grow_process *p, const struct unwound *u)
 
 static void update(struct grow *g, struct grow_process *p)
 {
-	if (address_space_update(&p->space, &g->code) == 0)
+	unsigned before = p->space.code.generation;
+
+	if (address_space_update(&p->space, &g->code) == 0 && p->space.code.generation != before)
 		recall_forget(&p->recall);
 	p->updated_us = clock_us(CLOCK_MONOTONIC);
+	p->unmapped = false;
 }
 
 /*
@@ -453,6 +461,30 @@ static int count_stack(struct grow *g, struct grow_process *p, const struct zmem
 	return 0;
 }
 
+/*
+ * Has the mappings be read again before a stack is looked at, if pages of files were unmapped
+ * since: another library may be where one was, without an address that is not known. A program that
+ * maps files all the time has that read for a part of the time alone.
+ */
+static int check_mappings(struct grow *g, struct grow_process *p, const struct zmem_grow_head *h)
+{
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
+	int r = 0;
+
+	if (p->unmapped && p->space.pid_fd >= 0 &&
+	    p->checked_us <= (now - p->opened_us) / CHECK_PARTS + CHECK_FREE_US) {
+		/* What waits is of the mappings before. */
+		r = count_waiting(g);
+		update(g, p);
+		p->checked_us += p->updated_us - now;
+		/* What takes that place may not be there yet: what is not known then is read at
+		 * once. */
+		p->updated_us = 0;
+	}
+	p->unmapped |= h->member == ZMEM_RSS_FILE && h->pages < 0;
+	return r;
+}
+
 /* ---- messages ---- */
 
 static int begin_process(struct grow *g, const struct zmem_grow_process *m)
@@ -609,6 +641,9 @@ static int receive(void *arg, const struct zmem_grow_head *h, size_t len)
 	p = process_of(g, h);
 	if (!p || h->member > ZMEM_GROW_COPIED)
 		return 0;
+	r = h->what == ZMEM_GROW_TASK ? 0 : check_mappings(g, p, h);
+	if (r < 0)
+		return r;
 	if (h->what == ZMEM_GROW_STACK && len >= sizeof(struct zmem_grow_stack))
 		return count_stack(g, p, (const void *)h);
 	if (h->what == ZMEM_GROW_ADDRESSES && len >= sizeof(struct zmem_grow_addresses))

@@ -327,6 +327,46 @@ def check_musl():
             result(names[:3] == ["site_mmap", "run_site", "main"], "musl, %s: names" % what, names)
 
 
+PLUGIN = """
+__attribute__((noinline)) void NAME(char *at, unsigned long size) {
+    for (unsigned long i = 0; i < size; i += 4096)
+        at[i] = 1;
+    __asm__ volatile("");
+}
+void run_it(char *at, unsigned long size) {
+    NAME(at, size);
+    __asm__ volatile("");
+}
+"""
+
+
+def check_replaced():
+    """A library at the address of one that was unmapped has its own names and lines."""
+    with directory_for_all() as directory:
+        with open(directory + "/plugin.c", "w", encoding="ascii") as file:
+            file.write(PLUGIN)
+        paths = ["%s/%s.so" % (directory, name) for name in ("leak_a", "leak_b")]
+        for name, path in zip(("leak_a", "leak_b"), paths):
+            subprocess.run(["gcc", "-O2", "-g", "-fPIC", "-shared", "-DNAME=" + name, "-o", path, directory + "/plugin.c"],
+                           check=True)
+        subprocess.run(["gcc", "-O2", "-o", directory + "/lab", SUPPORT + "/pluglab.c"], check=True)
+        for args in ((), ("--stack", "fp")):
+            with Lab(directory + "/lab", *paths) as lab:
+                grow = lab.count("-o", "+line", *args)
+                lab.go()
+                time.sleep(0.3)  # time itself: the mappings are read when there is time
+                where = lab.go().strip()
+                document = grow.report()
+            got = {}
+            for stack in document["stacks"]:
+                for frame in stack["frames"][:1]:
+                    name = frame["function"], frame["module"], frame.get("line")
+                    got[name] = got.get(name, 0) + stack["net_bytes"] // MIB
+            got = {name: mib for name, mib in got.items() if mib > 1}
+            result(where == "SAME" and got == {(name, name + ".so", 4): 4 for name in ("leak_a", "leak_b")},
+                   "%s: two libraries at one address, each has its names" % (" ".join(args) or "by tables"), (where, got))
+
+
 if __name__ == "__main__":
-    sys.exit(run_live(check_no_symbols, check_assembler, check_go, check_musl, check_symbols, check_perf_map,
+    sys.exit(run_live(check_no_symbols, check_assembler, check_go, check_musl, check_replaced, check_symbols, check_perf_map,
                       check_sections))
