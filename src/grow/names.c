@@ -319,20 +319,26 @@ static bool begins(const char *name, const char *with)
 
 void names_mark_interpreter(struct growth *g)
 {
-	bool named = false, python = false, runs_python = false, runs_js = false;
+	bool named = false, unnamed = false, python = false;
+	bool runs_python = false, runs_js = false, runs_java = false, runs_dotnet = false;
 
 	for (size_t i = 0; i < g->frame_count; i++) {
 		const struct growth_frame *f = &g->frame[i];
 
 		/* In no file, and no label: of a perf map. */
 		named |= !f->module && f->name && !begins(f->name, "[");
+		unnamed |= !f->module && !f->name;
 		python |= !f->module && begins(f->name, "py::");
 		runs_python |= is_python(f->module);
 		/* Where V8 enters JavaScript. */
 		runs_js |= f->module && begins(f->name, "Builtins_JSEntry");
+		runs_java |= begins(f->module, "libjvm.so");
+		runs_dotnet |= begins(f->module, "libcoreclr.so");
 	}
 	g->unnamed_python = runs_python && !python;
 	g->unnamed_node = runs_js && !named;
+	g->unnamed_java = runs_java && unnamed && !named;
+	g->unnamed_dotnet = runs_dotnet && unnamed && !named;
 	for (size_t i = 0; python && i < g->frame_count; i++) {
 		if (is_python(g->frame[i].module))
 			g->frame[i].allocator = g->frame[i].interpreter = true;

@@ -53,7 +53,7 @@ void names_show_line(const char *source, uint64_t line, struct code *code,
 		     struct growth_frame *ret);
 /*
  * Where functions of Python have names, those of its interpreter are not what allocates. Where they
- * have none, or those of JavaScript, the report says so.
+ * have none, or those of JavaScript, Java or .NET, the report says so.
  */
 void names_mark_interpreter(struct growth *g);
 

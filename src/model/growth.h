@@ -101,8 +101,9 @@ struct growth {
 	bool resident_known;
 	bool resident_least; /* `resident` is at least that: some added pages have no address */
 	struct growth_heap heap;
-	bool copied_known;		   /* `copied` is measured */
-	bool unnamed_python, unnamed_node; /* frames of these have no names: none was written */
+	bool copied_known; /* `copied` is measured */
+	/* Frames of these have no names: none was written. */
+	bool unnamed_python, unnamed_node, unnamed_java, unnamed_dotnet;
 	bool each;			   /* every change is an event; false: before Linux 6.2 */
 	struct growth_target *target;
 	size_t targets;

@@ -370,6 +370,18 @@ static void put_question(struct strbuf *out, const struct growth *g)
 	strbuf_puts(out, ". Who first touched pages: grow without --malloc");
 }
 
+/* How frames of a language get names. */
+static void put_hint(const struct growth_table *t, struct strbuf *out, bool unnamed,
+		     const char *language, const char *how)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+
+	if (!unnamed)
+		return;
+	strbuf_printf(&text, "%s frames have no names: %s", language, how);
+	text_put_folded(out, strbuf_str(&text), 0, t->grid.style->width);
+}
+
 static void put_notes(void *arg, struct strbuf *out)
 {
 	const struct growth_table *t = arg;
@@ -382,16 +394,14 @@ static void put_notes(void *arg, struct strbuf *out)
 	text_put_folded(out, strbuf_str(&text), 0, width);
 	put_question(&question, t->g);
 	text_put_folded(out, strbuf_str(&question), 0, width);
-	if (t->g->unnamed_python)
-		text_put_folded(out,
-				"Python frames have no names: start it with python3 -X perf "
-				"(3.12+)",
-				0, width);
-	if (t->g->unnamed_node)
-		text_put_folded(out,
-				"JavaScript frames have no names: start it with node "
-				"--perf-basic-prof --interpreted-frames-native-stack",
-				0, width);
+	put_hint(t, out, t->g->unnamed_python, "Python", "start it with python3 -X perf (3.12+)");
+	put_hint(t, out, t->g->unnamed_node, "JavaScript",
+		 "start it with node --perf-basic-prof --interpreted-frames-native-stack");
+	put_hint(t, out, t->g->unnamed_java, "Java",
+		 "run jcmd PID Compiler.perfmap before the end (JDK 17+), or start it with "
+		 "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit; with "
+		 "-XX:+PreserveFramePointer callers are known");
+	put_hint(t, out, t->g->unnamed_dotnet, ".NET", "start it with DOTNET_PerfMapEnabled=1");
 	if (t->list.all.copied)
 		text_put_folded(out,
 				"COPIED pages were shared with another process before: USS grew by "

@@ -278,16 +278,17 @@ def check_python():
         result(grown_there > 4 * MIB, "a real Python: its functions are the places", grown_there)
 
 
-def hints(argv):
+def hints(argv, after=lambda one: None):
     """Which runtime the report says has no names."""
     with Lab(*argv) as one:
         grow = one.count("-F", "table")
         one.go()
+        after(one)
         grow.child.send_signal(signal.SIGINT)
         text = grow.child.communicate(timeout=LIMIT)[0].decode()
     with contextlib.suppress(OSError):
         os.unlink("/tmp/perf-%d.map" % one.pid)
-    return re.findall("^(Python|JavaScript) frames have no names: start it with (?:python3|node) -", text, re.M)
+    return re.findall("^(Python|JavaScript|Java) frames have no names: (?:start it with (?:python3|node) -|run jcmd )", text, re.M)
 
 
 def check_hints():
@@ -307,6 +308,64 @@ def check_hints():
         with tempfile.TemporaryDirectory() as directory:  # node writes a log where it is
             got = hints(("env", "-C", directory, node, *words, "-e", keep))
         result(got == want, "node with%s names: %s" % ("" if words else "out", want or "no hint"), got)
+
+
+JAVA = """
+import java.util.*;
+public class Job {
+    static List<byte[]> kept = new ArrayList<>();
+    static void login(int n) {
+        for (int i = 0; i < n; i++) {
+            byte[] b = new byte[4096];
+            for (int j = 0; j < b.length; j += 64)
+                b[j] = 1;
+            kept.add(b);
+        }
+    }
+    public static void main(String[] args) throws Exception {
+        for (int i = 0; i < 20; i++) {  // it is compiled
+            login(500);
+            kept.clear();
+        }
+        System.out.println("READY " + ProcessHandle.current().pid());
+        System.in.read();
+        login(10000);
+        System.out.println("DONE");
+        while (System.in.read() >= 0)
+            ;
+    }
+}
+"""
+
+
+def check_java():
+    """A map that is made while the program runs, without a restart."""
+    if not all(map(shutil.which, ("java", "javac", "jcmd"))):
+        print("# no JDK is here: Java is not checked")
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        with open(directory + "/Job.java", "w", encoding="ascii") as file:
+            file.write(JAVA)
+        if subprocess.run(("javac", "-d", directory, directory + "/Job.java"), check=False).returncode:
+            raise RuntimeError("javac")
+        command = ("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xms200m", "-Xmn150m", "-XX:+PreserveFramePointer",
+                   "-cp", directory, "Job")
+        got = hints(command)
+        result(got == ["Java"], "Java without names: the report says what to do", got)
+
+        def write_map(one):
+            done = subprocess.run(("jcmd", str(one.pid), "Compiler.perfmap"), check=False, capture_output=True, text=True)
+            if done.returncode or "Unknown" in done.stdout:
+                raise RuntimeError(done.stdout + done.stderr)
+
+        got = hints(command, after=write_map)
+        result(got == [], "Java with names: no hint", got)
+        with Lab(*command) as one:
+            document = one.grown(after=lambda: write_map(one))
+            os.unlink("/tmp/perf-%d.map" % one.pid)
+        grown = sum(s["net_bytes"] for s in document["stacks"] if any("Job.login(" in (n or "") for n in functions(s))
+                    and "JavaMain" in functions(s))
+        result(grown > 16 * MIB, "Java: its functions and their callers have names", [functions(s) for s in document["stacks"][:3]])
 
 
 def check_interpreter():
@@ -329,4 +388,4 @@ def check_interpreter():
 
 if __name__ == "__main__":
     sys.exit(run_live(check_stacks, check_memory, check_later, check_users, check_lies, check_namespaces,
-                      check_processes, check_interpreter, check_python, check_hints))
+                      check_processes, check_interpreter, check_python, check_java, check_hints))

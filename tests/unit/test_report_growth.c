@@ -567,6 +567,7 @@ TEST(no_names)
 	growth_init(&f);
 	set_stacks(&f, (const uint32_t *[]){stack}, (size_t[]){ARRAY_SIZE(stack)}, 1);
 	f.growth.unnamed_python = f.growth.unnamed_node = true;
+	f.growth.unnamed_java = f.growth.unnamed_dotnet = true;
 	check_table("growth_no_names.txt", &f, &usual);
 }
 
