@@ -17,6 +17,10 @@
 	FUNCTION(dwfl_report_module)                                                               \
 	FUNCTION(dwfl_module_info)                                                                 \
 	FUNCTION(dwfl_report_end)                                                                  \
+	FUNCTION(dwfl_addrmodule)                                                                  \
+	FUNCTION(dwfl_module_eh_cfi)                                                               \
+	FUNCTION(dwfl_module_dwarf_cfi)                                                            \
+	FUNCTION(dwarf_cfi_addrframe)                                                              \
 	FUNCTION(dwfl_attach_state)                                                                \
 	FUNCTION(dwfl_getthread_frames)                                                            \
 	FUNCTION(dwfl_frame_pc)                                                                    \

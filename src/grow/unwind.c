@@ -8,6 +8,9 @@
  * Modules are the images of the address space: a file where its first segment is mapped, and memory
  * with trampolines, which get a table of our own. They are reported anew when the images changed.
  *
+ * Where code has no table, as in musl, its instructions lead to the caller (step_out.h), from where
+ * the thread is up to code with a table. Behind that, libdw follows frame pointers.
+ *
  * Each frame is an address. That of a caller is the one behind its call, which may be the first one
  * of another function: the byte before it counts.
  */
@@ -17,7 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "grow/step_out.h"
 #include "grow/trampoline.h"
 
 #if defined(__x86_64__)
@@ -28,7 +33,9 @@ static const uint8_t dwarf_word[REGS] = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 
 #define REGS 32
 #endif
 
-#define PID 1 /* any number: libdw has one process */
+#define STEPS_OUT 16 /* functions without a table, where the thread is */
+
+#define PID	  1 /* any number: libdw has one process */
 
 struct unwinder {
 	const struct libdw *dw;
@@ -38,6 +45,7 @@ struct unwinder {
 	bool attached;
 	unsigned generation; /* of the images that libdw knows */
 	const struct zmem_grow_stack *message;
+	Dwarf_Word reg[REGS]; /* by their numbers in DWARF */
 	struct unwound *out;
 };
 
@@ -119,22 +127,25 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *a
 	return true;
 }
 
+static void copy_registers(struct unwinder *u)
+{
+	for (int i = 0; i < REGS; i++) {
+#if defined(__x86_64__)
+		u->reg[i] = u->message->regs[dwarf_word[i]];
+#else
+		u->reg[i] = u->message->regs[i];
+#endif
+	}
+}
+
 static bool set_registers(Dwfl_Thread *thread, void *arg)
 {
 	const struct unwinder *u = arg;
-	Dwarf_Word word[REGS];
 
-	for (int i = 0; i < REGS; i++) {
-#if defined(__x86_64__)
-		word[i] = u->message->regs[dwarf_word[i]];
-#else
-		word[i] = u->message->regs[i];
-#endif
-	}
 #if defined(__aarch64__)
 	u->dw->dwfl_thread_state_register_pc(thread, u->message->regs[STACK_WORD_IP]);
 #endif
-	return u->dw->dwfl_thread_state_registers(thread, 0, REGS, word);
+	return u->dw->dwfl_thread_state_registers(thread, 0, REGS, u->reg);
 }
 
 static const Dwfl_Thread_Callbacks thread_callbacks = {
@@ -155,6 +166,99 @@ static int add_frame(Dwfl_Frame *frame, void *arg)
 	u->out->ip[u->out->count++] = activation ? pc : pc - 1;
 	return DWARF_CB_OK;
 }
+
+/* ---- code without a table ---- */
+
+#if defined(__x86_64__)
+
+/* The number in DWARF of each register of an instruction. */
+static const uint8_t dwarf_number[STEP_REGS] = {0, 2, 1,  3,  7,  6,  4,  5,
+						8, 9, 10, 11, 12, 13, 14, 15};
+#define DWARF_IP 16
+
+static bool has_row(const struct unwinder *u, Dwarf_CFI *cfi, Dwarf_Addr address)
+{
+	Dwarf_Frame *frame;
+
+	if (!cfi || u->dw->dwarf_cfi_addrframe(cfi, address, &frame) != 0)
+		return false;
+	free(frame);
+	return true;
+}
+
+/* Also of code that no module has: libdw ends there. */
+static bool has_table(const struct unwinder *u, uint64_t ip)
+{
+	Dwfl_Module *module = u->dw->dwfl_addrmodule(u->dwfl, ip);
+	Dwarf_Addr bias;
+
+	return !module || has_row(u, u->dw->dwfl_module_eh_cfi(module, &bias), ip - bias) ||
+	       has_row(u, u->dw->dwfl_module_dwarf_cfi(module, &bias), ip - bias);
+}
+
+static size_t read_code(void *arg, uint64_t address, unsigned char *buf, size_t len)
+{
+	const struct unwinder *u = arg;
+	const struct image *image = code_space_find(u->space, address);
+	const struct code_file *f;
+	uint64_t vaddr;
+
+	if (!image || image->file >= u->files->count)
+		return 0;
+	f = &u->files->item[image->file];
+	vaddr = address - image->base;
+	for (size_t i = 0; f->fd >= 0 && i < f->facts.segments; i++) {
+		const struct elf_segment *s = &f->facts.segment[i];
+		uint64_t at = vaddr - s->vaddr;
+		ssize_t n;
+
+		if (at >= s->size)
+			continue;
+		n = pread(f->fd, buf, len < s->size - at ? len : s->size - at,
+			  (off_t)(s->offset + at));
+		return n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+static bool read_word(void *arg, uint64_t address, uint64_t *ret)
+{
+	struct unwinder *u = arg;
+
+	return read_memory(NULL, address, ret, u);
+}
+
+/* From where the thread is to the first code with a table. */
+static void step_out_of_all(struct unwinder *u)
+{
+	const struct step_from from = {u, read_code, read_word};
+	uint64_t ip = u->reg[DWARF_IP], at = ip;
+
+	while (u->out->count < STEPS_OUT && !has_table(u, ip)) {
+		uint64_t reg[STEP_REGS];
+
+		for (int i = 0; i < STEP_REGS; i++)
+			reg[i] = u->reg[dwarf_number[i]];
+		if (!step_out(&from, &at, reg))
+			break;
+		u->out->ip[u->out->count++] = ip;
+		for (int i = 0; i < STEP_REGS; i++)
+			u->reg[dwarf_number[i]] = reg[i];
+		/* Of a caller the call counts. */
+		ip = u->reg[DWARF_IP] = at - 1;
+	}
+	/* What was read for a way that was given up says nothing. */
+	u->out->truncated = false;
+}
+
+#else
+
+static void step_out_of_all(struct unwinder *u)
+{
+	(void)u;
+}
+
+#endif
 
 /* ---- modules ---- */
 
@@ -230,6 +334,8 @@ int unwinder_run(struct unwinder *u, const struct zmem_grow_stack *m, struct unw
 			return -ENODATA;
 		u->attached = true;
 	}
+	copy_registers(u);
+	step_out_of_all(u);
 	/* The error of the last frame is how most stacks end. */
 	u->dw->dwfl_getthread_frames(u->dwfl, PID, add_frame, u);
 	if (ret->count >= UNWIND_FRAMES)
