@@ -172,7 +172,7 @@ DEPS_FEDORA := gcc clang python3 make bpftool libbpf-devel elfutils-libelf-devel
 DEPS_ARCH   := gcc clang python make bpf libbpf libelf zlib zstd libcap ncurses libmicrohttpd
 DEPS_DEB := build-essential debhelper lintian debootstrap
 DEPS_CROSS := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-DEPS_GATE := $(if $(shell command -v rustc),,rustc) $(if $(shell command -v kubectl),,kubernetes-client) ccache qemu-system-x86 cpio kmod xz-utils zstd clang-format git python3-prometheus-client chromium
+DEPS_GATE := $(if $(shell command -v rustc),,rustc) $(if $(shell command -v kubectl),,kubernetes-client) ccache musl-tools qemu-system-x86 cpio kmod xz-utils zstd clang-format git python3-prometheus-client chromium
 DEPS_ALL := qemu-system-arm valgrind
 
 define install_missing

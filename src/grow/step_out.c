@@ -265,14 +265,21 @@ static bool push(struct way *w, const uint64_t *value)
 	return store(w, w->now.reg[STEP_SP], value ? &pushed : NULL);
 }
 
+/* A function has to bring these back for its caller: rbx, rbp, r12 to r15. */
+static bool is_kept(unsigned reg)
+{
+	return reg == 3 || reg == STEP_BP || reg >= 12;
+}
+
 static bool pop(struct way *w, unsigned reg)
 {
 	uint64_t value;
 
-	if (!read_stack(w, w->now.reg[STEP_SP], &value))
+	if (read_stack(w, w->now.reg[STEP_SP], &value))
+		w->now.reg[reg] = value;
+	else if (is_kept(reg))
 		return false;
 	w->now.reg[STEP_SP] += 8;
-	w->now.reg[reg] = value;
 	return true;
 }
 
@@ -285,12 +292,6 @@ static bool move(struct way *w, unsigned to, unsigned from, int64_t more)
 		return to != STEP_SP;
 	w->now.reg[to] = w->now.reg[from] + (uint64_t)more;
 	return true;
-}
-
-/* A function has to bring these back for its caller: rbx, rbp, r12 to r15. */
-static bool is_kept(unsigned reg)
-{
-	return reg == 3 || reg == STEP_BP || reg >= 12;
 }
 
 /* A word of the stack: by the stack pointer, or by the frame pointer. */
@@ -361,7 +362,9 @@ static bool change_stack(struct way *w, const struct instruction *n)
 		return push(w, &w->now.reg[n->rm]);
 	if (o >= 0x58 && o <= 0x5f)
 		return pop(w, n->rm);
-	if (o == 0x68 || o == 0x6a || (o == 0xff && (n->reg & 7) == 6))
+	if (o == 0x68 || o == 0x6a)
+		return push(w, &(uint64_t){(uint64_t)n->immediate});
+	if (o == 0xff && (n->reg & 7) == 6)
 		return push(w, NULL);
 	if (o == 0xc9)
 		return move(w, STEP_SP, STEP_BP, 0) && pop(w, STEP_BP);

@@ -33,6 +33,7 @@ static const uint8_t dwarf_word[REGS] = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 
 #define REGS 32
 #endif
 
+#define TABLED	  4096
 #define STEPS_OUT 16 /* functions without a table, where the thread is */
 
 #define PID	  1 /* any number: libdw has one process */
@@ -45,7 +46,8 @@ struct unwinder {
 	bool attached;
 	unsigned generation; /* of the images that libdw knows */
 	const struct zmem_grow_stack *message;
-	Dwarf_Word reg[REGS]; /* by their numbers in DWARF */
+	Dwarf_Word reg[REGS];	 /* by their numbers in DWARF */
+	uint64_t tabled[TABLED]; /* addresses that have a table, by their last bits */
 	struct unwound *out;
 };
 
@@ -187,13 +189,23 @@ static bool has_row(const struct unwinder *u, Dwarf_CFI *cfi, Dwarf_Addr address
 }
 
 /* Also of code that no module has: libdw ends there. */
-static bool has_table(const struct unwinder *u, uint64_t ip)
+static bool look_for_table(const struct unwinder *u, uint64_t ip)
 {
 	Dwfl_Module *module = u->dw->dwfl_addrmodule(u->dwfl, ip);
 	Dwarf_Addr bias;
 
 	return !module || has_row(u, u->dw->dwfl_module_eh_cfi(module, &bias), ip - bias) ||
 	       has_row(u, u->dw->dwfl_module_dwarf_cfi(module, &bias), ip - bias);
+}
+
+/* Few instructions touch most pages. */
+static bool has_table(struct unwinder *u, uint64_t ip)
+{
+	uint64_t *tabled = &u->tabled[ip % TABLED];
+
+	if (*tabled != ip && look_for_table(u, ip))
+		*tabled = ip;
+	return *tabled == ip;
 }
 
 static size_t read_code(void *arg, uint64_t address, unsigned char *buf, size_t len)
@@ -267,6 +279,7 @@ static void report(struct unwinder *u)
 {
 	const struct code_space *s = u->space;
 
+	memset(u->tabled, 0, sizeof(u->tabled));
 	u->dw->dwfl_report_begin(u->dwfl);
 	for (size_t i = 0; i < s->count; i++) {
 		const struct image *image = &s->image[i];

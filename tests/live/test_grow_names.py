@@ -313,7 +313,7 @@ def check_go():
 
 
 def check_musl():
-    """Code of musl has no tables for unwinding; its own functions have names."""
+    """Code of musl has no tables for unwinding: what it allocates has its callers all the same."""
     if not shutil.which("musl-gcc"):
         print("# no musl is here: its programs are not checked")
         return
@@ -321,10 +321,19 @@ def check_musl():
         for what, flags in (("shared", ()), ("static", ("-static",))):
             path = directory + "/lab"
             subprocess.run(["musl-gcc", "-D_GNU_SOURCE", "-O2", *flags, "-o", path, SUPPORT + "/growlab.c"], check=True)
-            with Lab(path, "mmap") as lab:
-                document = lab.grown()
-            names = functions(stack_of_4_mib(document))
-            result(names[:3] == ["site_mmap", "run_site", "main"], "musl, %s: names" % what, names)
+            for site in ("mmap", "malloc_small", "realloc", "calloc"):
+                with Lab(path, site) as lab:
+                    document = lab.grown()
+                there = sum(s["net_bytes"] for s in document["stacks"]
+                            if [n for n in functions(s) if n in ("site_" + site, "run_site", "main")] ==
+                            ["site_" + site, "run_site", "main"])
+                result(there >= 4 * MIB, "musl, %s: %s and its callers" % (what, site),
+                       (there, [functions(s) for s in document["stacks"][:3]]))
+                if flags:
+                    continue  # its own functions have names, and are places
+                place = {f["function"] for s in document["stacks"] if s["net_bytes"] > 2 * MIB
+                         for f in [next((f for f in s["frames"] if not f["allocator"]), {"function": None})]}
+                result(place == {"site_" + site}, "musl, %s: %s is the place" % (what, site), place)
 
 
 PLUGIN = """
