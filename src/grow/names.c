@@ -293,7 +293,7 @@ void names_show_inlined(const struct name_sources *from, const struct inlined *i
 	const struct program_file *f = from->code->files.item[code->file];
 
 	*ret = (struct growth_frame){.name = inlined->name, .module = f->name, .inlined = true};
-	ret->allocator = f->is_library || is_allocator(inlined->name);
+	ret->allocator = f->is_library || passes_on(inlined->name);
 	/* In whatever functions it was compiled, it is one. */
 	code->jit = JIT_NAMED;
 	code->vaddr = hash_text(HASH_START, inlined->name);
