@@ -11,7 +11,7 @@
 
 #define ZMEM_GROW_TARGETS 256
 /* Bytes; a power of two and of pages. Of the ring, for up to 8 CPUs. */
-#define ZMEM_GROW_RING	    (1 << 22)
+#define ZMEM_GROW_RING	    (1 << 23)
 #define ZMEM_GROW_WAKE_RING (1 << 16)
 /* The pt_regs of the machine from the beginning: 21 words of x86-64, 34 of arm64. */
 #define ZMEM_GROW_REGS	 34

@@ -247,6 +247,57 @@ IN_DIRECTORY(touched)
 	free(from);
 }
 
+/* Pages that are added and moved at random, beside an array with one entry for each page. */
+#define MODEL 4096
+
+static void assert_same(const struct touched *t, const uint32_t *model)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < MODEL; i++)
+		count += model[i] != 0;
+	assert_int_equal(t->count, count);
+	for (size_t i = 0; i < t->slots; i++) {
+		if (t->slot[i].page)
+			assert_int_equal(t->slot[i].stack, model[t->slot[i].page]);
+	}
+}
+
+TEST(touched_moves)
+{
+	static uint32_t model[MODEL], moved[MODEL];
+	const struct address_space no_space = {.pid_fd = -1};
+	cleanup(touched_done) struct touched t = {};
+	uint32_t seed = 1;
+
+	touched_move(&t, 1, 2, 1);
+	for (uint32_t turn = 1; turn < 3000; turn++) {
+		uint32_t page, to, count;
+
+		seed = seed * 1664525 + 1013904223;
+		page = 1 + (seed >> 8) % (MODEL / 2 - 600);
+		count = 1 + (seed >> 20) % 512;
+		if (turn % 8) {
+			model[page] = turn;
+			touched_add(&t, &no_space, NULL, (struct touched_page){page, turn, 1});
+			continue;
+		}
+		to = turn % 16 ? page + MODEL / 2 : page;
+		page = turn % 16 ? page : page + MODEL / 2;
+		memcpy(moved, &model[page], count * sizeof(*moved));
+		memset(&model[page], 0, count * sizeof(*model));
+		memcpy(&model[to], moved, count * sizeof(*moved));
+		touched_move(&t, page, to, count);
+		assert_same(&t, model);
+	}
+	assert_true(t.count > 100);
+	/* Many more pages than there are. */
+	touched_move(&t, 1, UINT64_C(1) << 32, UINT64_C(1) << 30);
+	for (size_t i = 0; i < t.slots; i++)
+		assert_true(!t.slot[i].page || t.slot[i].page >= UINT64_C(1) << 32);
+	assert_int_equal(t.dropped, 0);
+}
+
 /* ---- symbols ---- */
 
 __attribute__((noinline)) static int a_function(int x)
