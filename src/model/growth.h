@@ -104,7 +104,7 @@ struct growth {
 	bool copied_known; /* `copied` is measured */
 	/* Frames of these have no names: none was written. */
 	bool unnamed_python, unnamed_node, unnamed_java, unnamed_dotnet;
-	bool each;			   /* every change is an event; false: before Linux 6.2 */
+	bool each; /* every change is an event; false: before Linux 6.2 */
 	struct growth_target *target;
 	size_t targets;
 	size_t no_room;				   /* processes that could not be counted */

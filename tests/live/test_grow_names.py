@@ -278,7 +278,7 @@ func (s *Sessions) Login(n int) {
 var sessions Sessions
 
 //go:noinline
-func serve() { sessions.Login(128) }
+func serve() { sessions.Login(32) }
 
 func main() {
 	in := bufio.NewReader(os.Stdin)
@@ -309,7 +309,7 @@ def check_go():
             names = ["main.(*Sessions).Login", "main.serve", "main.main"]
             there = sum(s["net_bytes"] for s in document["stacks"]
                         if [n for n in functions(s) if n in names] == names)
-            result(there > 4 * MIB, "Go with %s: names" % what, [functions(s) for s in document["stacks"][:3]])
+            result(there > MIB, "Go with %s: names" % what, [functions(s) for s in document["stacks"][:3]])
 
 
 def check_musl():
