@@ -8,6 +8,7 @@
 #include "fuzz.h"
 #include "grow/code_reader.h"
 #include "grow/demangler.h"
+#include "grow/lines.h"
 #include "grow/process_reader.h"
 
 #define ADDRESSES 16
@@ -66,6 +67,22 @@ struct named {
 	size_t next;
 };
 
+/* The functions that are in the text of a line. */
+static void check_inlined(const char *name)
+{
+	cleanup_free char *text = strdup(name);
+	size_t len = strlen(name), count = 0;
+	struct inlined inlined;
+	char *rest;
+
+	FUZZ_CHECK(text);
+	rest = lines_end_path(text);
+	while (lines_take_inlined(&rest, &inlined)) {
+		FUZZ_CHECK(*inlined.name && count++ < len);
+		FUZZ_CHECK(inlined.name > text && inlined.source <= text + len);
+	}
+}
+
 static int check_name(void *arg, size_t i, uint64_t start, const char *name)
 {
 	struct named *n = arg;
@@ -74,6 +91,7 @@ static int check_name(void *arg, size_t i, uint64_t start, const char *name)
 	FUZZ_CHECK(i >= n->next && i < ADDRESSES);
 	FUZZ_CHECK(strlen(name) < HELPER_DATA);
 	n->next = i + 1;
+	check_inlined(name);
 	return 0;
 }
 

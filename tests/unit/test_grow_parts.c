@@ -386,6 +386,30 @@ TEST(symbols)
 	procfs_close(&proc);
 }
 
+/* Functions that were compiled into another one, in the text of its line. */
+TEST(inlined)
+{
+	char text[] = "/a/b.c\001f\00112\001/a/c.h\001g<x>\0010\001";
+	char bad[] = "/a/b.c\001f\001x\001/a/c.h", none[] = "/a/b.c";
+	char *rest = lines_end_path(text);
+	struct inlined i;
+
+	assert_string_equal(text, "/a/b.c");
+	assert_true(lines_take_inlined(&rest, &i));
+	assert_string_equal(i.name, "f");
+	assert_int_equal(i.line, 12);
+	assert_string_equal(i.source, "/a/c.h");
+	assert_true(lines_take_inlined(&rest, &i));
+	assert_string_equal(i.name, "g<x>");
+	assert_int_equal(i.line, 0);
+	assert_string_equal(i.source, "");
+	assert_false(lines_take_inlined(&rest, &i));
+	rest = lines_end_path(bad);
+	assert_false(lines_take_inlined(&rest, &i));
+	rest = lines_end_path(none);
+	assert_false(lines_take_inlined(&rest, &i));
+}
+
 /* What a file costs is taken from the budget, and what is known costs nothing. */
 TEST(budget)
 {
