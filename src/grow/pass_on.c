@@ -11,6 +11,7 @@
 static const char whole[] =
 	"malloc,calloc,realloc,reallocarray,free,memalign,posix_memalign,aligned_alloc,valloc,"
 	"pvalloc,strdup,strndup,cfree,"
+	"alloc_slot,alloc_group,enframe," /* of musl */
 	"xmalloc,xcalloc,xrealloc,xstrdup,xmemdup,zmalloc,zcalloc,zrealloc,"
 	"allocate_stack,ggc_internal_alloc,ggc_internal_cleared_alloc";
 

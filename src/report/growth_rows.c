@@ -300,7 +300,7 @@ static int compare_key(const struct field *f, const struct growth_stack *x,
 	return field_compare(f, field_value(f, x, of), field_value(f, y, of));
 }
 
-/* What is equal by the keys: by growth, then by what was added. */
+/* What is equal by the keys: by growth, then by what was added, then by what was copied. */
 static int compare_rows(const void *a, const void *b, void *arg)
 {
 	const struct row_order *o = arg;
@@ -318,6 +318,8 @@ static int compare_rows(const void *a, const void *b, void *arg)
 		r = ORDER_OF(q, p);
 	if (r == 0)
 		r = ORDER_OF(y->gross, x->gross);
+	if (r == 0)
+		r = ORDER_OF(y->copied, x->copied);
 	if (r == 0)
 		r = compare_paths(x, y);
 	return o->request->reverse ? -r : r;
