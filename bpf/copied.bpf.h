@@ -60,8 +60,10 @@ static __always_inline bool is_copied(const struct zmem_layout *at, __u64 mm, __
 	head = info & 1 ? tail_head(page, info) : page;
 	if (!(kread64(head + FOLIO_MAPPING) & 1))
 		return false;
-	if (bpf_core_enum_value_exists(enum pageflags, PG_anon_exclusive) &&
-	    flags >> bpf_core_enum_value(enum pageflags, PG_anon_exclusive) & 1)
+	if (bpf_core_enum_value_exists(enum pageflags___exclusive, PG_anon_exclusive___exclusive) &&
+	    flags >> bpf_core_enum_value(enum pageflags___exclusive,
+					 PG_anon_exclusive___exclusive) &
+		    1)
 		return false;
 	if ((info & 1) | (flags >> bpf_core_enum_value(enum pageflags, PG_head) & 1))
 		return true;

@@ -104,6 +104,11 @@ struct vm_area_struct___mm {
 
 #pragma clang attribute pop
 
+/* From 5.19 on: the page of an anonymous mapping is of one process alone. */
+enum pageflags___exclusive {
+	PG_anon_exclusive___exclusive,
+};
+
 /* Until 6.1. */
 enum pageflags___old {
 	PG_double_map___old,

@@ -186,7 +186,6 @@ struct vm_area_struct {
 enum pageflags {
 	PG_head,
 	PG_swapbacked,
-	PG_anon_exclusive,
 };
 enum maple_type { maple_range_64, maple_arange_64 };
 

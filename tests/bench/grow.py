@@ -63,7 +63,7 @@ def main():
                 taken.setdefault((where, way), []).append(page)
     for (where, way), pages in taken.items():
         more = [page - alone for page, alone in zip(pages, taken[where, "alone"])]
-        print("%-15s %-60s %7.0f ns, %+6.0f" % (where, way, statistics.median(pages), statistics.median(more)))
+        print("%-15s %-52s %7.0f ns, %+6.0f" % (where, way, statistics.median(pages), statistics.median(more)))
     return 0
 
 
