@@ -82,7 +82,7 @@ CPPFLAGS_ALL += -isystem $(SYSROOT)/usr/include -isystem $(SYSROOT)/usr/include/
 LDFLAGS_ALL  += -L$(SYSROOT)/usr/lib/$(TRIPLE)
 endif
 LDLIBS_ZIP   := -lz -lzstd
-LDLIBS_BPF   := -lbpf -lelf $(LDLIBS_ZIP) -lcap
+LDLIBS_BPF   := -lbpf -lelf $(LDLIBS_ZIP) -lcap -lm
 LDLIBS_TOP   := -lncursesw -ltinfo
 ifneq ($(SAN),)
 CFLAGS_ALL  += -fsanitize=$(SAN) -fno-sanitize-recover=all -O1

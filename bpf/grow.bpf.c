@@ -285,6 +285,8 @@ static __always_inline void fill_head(struct zmem_grow_head *h, __u32 what, cons
 	h->spread = c->spread;
 }
 
+#include "return_probe.bpf.h"
+
 /* Defines a function that sends registers and up to `size` bytes of the stack. Each size has its
  * own reservation, a constant. Returns 0, or -1 if the ring has no room. Global: verified once. */
 #define SEND_COPY(name, size)                                                                      \
@@ -300,6 +302,7 @@ static __always_inline void fill_head(struct zmem_grow_head *h, __u32 what, cons
 		fill_head(&m->head, ZMEM_GROW_STACK, c);                                           \
 		copy_regs(m->regs);                                                                \
 		m->len = copy_stack(m->copy, sp, size, limit, &m->absent);                         \
+		mend_return(m->copy, sp, size);                                                    \
 		bpf_ringbuf_submit(m, c->wake);                                                    \
 		return 0;                                                                          \
 	}
@@ -854,6 +857,8 @@ int grow_area(__u64 *ctx)
 				  kread64(regs + USER_ARGUMENT6));
 	return 0;
 }
+
+#include "malloc.bpf.h"
 
 /* ---- targets ---- */
 

@@ -39,6 +39,10 @@ struct zmem_grow_settings {
 	__u32 faults;	       /* 1: the end of each page fault is an event (before Linux 6.2) */
 	__u32 ring;	       /* bytes of the ring */
 	struct zmem_layout at; /* of the kernel; 0: pages that are copied are not known */
+	/* Not 0: blocks of allocators are sampled; another number when probes were opened anew. */
+	__u32 heap;
+	__u32 unused;
+	__u64 heap_bytes; /* one sample in so many bytes, on average; 1: each block */
 };
 
 /* As the member of a message: pages of other processes, too, that were copied for a write. */
@@ -72,12 +76,67 @@ enum zmem_grow_what {
 	ZMEM_GROW_END,	     /* the same: the address space is being torn down */
 	ZMEM_GROW_MAP,	     /* the same: a target has mapped code */
 	ZMEM_GROW_MOVE,	     /* struct zmem_grow_move: a target moves memory */
+	ZMEM_GROW_FREE,	     /* struct zmem_grow_head of a block that is freed */
+};
+
+/*
+ * The member of a stack that allocated a block, and of a block that is freed. `carried` is the time
+ * of the allocation (CLOCK_MONOTONIC, ns), `pages` the size in bytes, or the time of the free. With
+ * the size is, from bit ZMEM_HEAP_RARELY on, n: of 2^n sampled blocks this one was sent, because
+ * the ring is full.
+ */
+#define ZMEM_GROW_BLOCK	 (ZMEM_GROW_COPIED + 1)
+#define ZMEM_HEAP_RARELY 56
+
+/* What a probed function is: the cookie of its probe. */
+enum zmem_heap_function {
+	ZMEM_HEAP_FREE,	    /* (block) */
+	ZMEM_HEAP_SIZE,	    /* (size, …) */
+	ZMEM_HEAP_PRODUCT,  /* (count, size) */
+	ZMEM_HEAP_SECOND,   /* (anything, size) */
+	ZMEM_HEAP_REALLOC,  /* (block, size, …) */
+	ZMEM_HEAP_REALLOCS, /* (block, count, size) */
+	ZMEM_HEAP_POSIX,    /* (&block, alignment, size); returns 0 */
+	ZMEM_HEAP_FUNCTION = 15,
+	/* It may call another one, which is not counted: each of its returns is looked at. */
+	ZMEM_HEAP_CALLS = 16,
+	/* Larger blocks are another function's: pymalloc of CPython. */
+	ZMEM_HEAP_SMALL = 32,
+};
+
+#define ZMEM_HEAP_SMALL_MAX 512
+/* Sampled blocks that are not freed, at once. */
+#define ZMEM_HEAP_BLOCKS (1 << 20)
+/* Distances between samples, one of which is chosen at random; a power of two. */
+#define ZMEM_HEAP_GAPS 4096
+
+struct zmem_heap_gaps {
+	__u64 bytes[ZMEM_HEAP_GAPS];
+};
+
+/* Of a CPU. */
+struct zmem_heap_cpu {
+	__s64 left;    /* bytes until the next sample */
+	__u64 calls;   /* of all functions, by targets */
+	__u64 samples; /* blocks that were sent */
+	__u64 lost;    /* blocks and frees for which there was no room */
+};
+
+struct zmem_heap_key {
+	__u32 target;
+	__u32 unused;
+	__u64 address;
+};
+
+struct zmem_heap_block {
+	__u64 size;
+	__u64 time;
 };
 
 struct zmem_grow_head {
 	__u32 what;   /* enum zmem_grow_what */
 	__u32 target; /* its number */
-	__u32 member; /* enum zmem_rss, or ZMEM_GROW_COPIED */
+	__u32 member; /* enum zmem_rss, ZMEM_GROW_COPIED or ZMEM_GROW_BLOCK */
 	__u32 tid;    /* in the kernel's first namespace */
 	__s64 pages;  /* the change */
 	/* Pages of other changes that this stack stands for: not sampled, or without room. */

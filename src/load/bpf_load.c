@@ -129,10 +129,17 @@ static const struct part oom_parts[] = {
 	{},
 };
 static const struct part grow_parts[] = {
-	{BPF_ITER, false, "grow_visit"}, {BPF_SETUP, false, "cpu_offset_setup"},
-	{BPF_RING, true, "ring"},	 {BPF_SETTINGS, true, "settings"},
-	{BPF_TARGETS, true, "targets"},	 {BPF_ON_CPU, true, "on_cpu"},
-	{BPF_WAKE, true, "wake"},	 {},
+	{BPF_ITER, false, "grow_visit"},
+	{BPF_SETUP, false, "cpu_offset_setup"},
+	{BPF_RING, true, "ring"},
+	{BPF_SETTINGS, true, "settings"},
+	{BPF_TARGETS, true, "targets"},
+	{BPF_ON_CPU, true, "on_cpu"},
+	{BPF_WAKE, true, "wake"},
+	{BPF_HEAP_BLOCKS, true, "heap_blocks"},
+	{BPF_HEAP_GAPS, true, "heap_gaps"},
+	{BPF_HEAP_CPU, true, "heap_cpu"},
+	{},
 };
 
 /* Bytes of light skeletons, NAME_light, and objects, NAME_elf. */
@@ -149,7 +156,8 @@ static uint32_t entries_of(const void *arg, const char *map, uint32_t entries)
 		   {"rooms_taken", 2 * sizes->cpu_numbers},
 		   {"memos", sizes->memos},
 		   {"on_cpu", sizes->grow},
-		   {"ring", sizes->grow_ring}};
+		   {"ring", sizes->grow_ring},
+		   {"heap_blocks", sizes->heap}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(set); i++) {
 		if (set[i].entries && strcmp(map, set[i].map) == 0)
@@ -405,6 +413,28 @@ static int leave_out(const struct bpf_object *object, const char *const *names)
 	return r;
 }
 
+/* Linux 6.6 and 6.13, include/uapi/linux/bpf.h. libbpf 1.1 has no names for them. */
+#define UPROBE_MULTI   48
+#define UPROBE_SESSION 57
+
+/* How programs will be attached. An older kernel ignores it. */
+static void set_attach_types(const struct bpf_object *object)
+{
+	static const struct {
+		const char *name;
+		int type;
+	} of[] = {{"heap_session", UPROBE_SESSION},
+		  {"heap_enter", UPROBE_MULTI},
+		  {"heap_leave", UPROBE_MULTI}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
+		struct bpf_program *p = bpf_object__find_program_by_name(object, of[i].name);
+
+		if (p)
+			bpf_program__set_expected_attach_type(p, (enum bpf_attach_type)of[i].type);
+	}
+}
+
 static int set_up_scramble(const struct bpf_object *object, const struct zmem_scramble *scramble)
 {
 	const uint32_t zero = 0;
@@ -428,6 +458,7 @@ static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 	r = set_entries(object, sizes);
 	if (r == 0)
 		r = leave_out(object, sizes->without);
+	set_attach_types(object);
 	if (r == 0)
 		r = load_object(object, log, missing);
 	if (r == 0)
@@ -486,6 +517,8 @@ char *bpf_load_explain(enum bpf_object_id id, const char *const *without)
 	r = open_object(id, &opts, &object);
 	if (r == 0)
 		r = leave_out(object, without);
+	if (r == 0)
+		set_attach_types(object);
 	load_limit_begin(&limit, LOAD_LIMIT_NS);
 	if (r == 0) {
 		/* Of a refused program alone: a log of the object has its types as well. */

@@ -79,6 +79,9 @@ enum bpf_part {
 	BPF_TARGETS,
 	BPF_ON_CPU,
 	BPF_WAKE,
+	BPF_HEAP_BLOCKS,
+	BPF_HEAP_GAPS,
+	BPF_HEAP_CPU,
 	BPF_PARTS,
 };
 
@@ -98,6 +101,7 @@ struct bpf_sizes {
 	uint32_t memos;	      /* of all readers; at least 1 */
 	uint32_t grow;	      /* of on_cpu; 0 in an object without it */
 	uint32_t grow_ring;   /* bytes of its ring; 0: as it is */
+	uint32_t heap;	      /* of heap_blocks; likewise */
 	/* Programs that are left out, because this kernel has no such event; NULL: none. */
 	const char *const *without;
 };

@@ -323,8 +323,9 @@ uint32_t bpf_source_grow_ring(uint32_t cpus)
 	return bytes;
 }
 
-int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char *const *without,
-			 uint32_t *ret_cpus, struct bpf_handle *ret, struct bpf_missing *missing)
+int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, uint32_t blocks,
+			 const char *const *without, uint32_t *ret_cpus, struct bpf_handle *ret,
+			 struct bpf_missing *missing)
 {
 	struct bpf_sizes sizes = {.memos = 1, .without = without};
 	struct cpu_ids ids;
@@ -334,6 +335,7 @@ int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, const char
 	sizes.cpus = ids.numbers;
 	sizes.grow = sizes.cpus * targets;
 	sizes.grow_ring = bpf_source_grow_ring(sizes.cpus);
+	sizes.heap = blocks;
 	r = load(object, LOADER_LIBBPF, &sizes, ret, missing);
 	if (r == 0)
 		r = bpf_source_set_up_cpus(ret->fd[BPF_SETUP], &ids, true);

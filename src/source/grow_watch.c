@@ -6,7 +6,9 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <math.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,6 +35,7 @@ struct grow_watch {
 	bool per_cpu; /* the parts of counters, not per thread */
 	int (*fn)(void *arg, const struct zmem_grow_head *message, size_t len);
 	void *arg;
+	uint32_t heap_opened; /* how often probes were opened */
 };
 
 static int receive(void *arg, const void *message, size_t len)
@@ -95,6 +98,43 @@ static int attach_all(struct grow_watch *w)
 	return r < 0 ? r : 0;
 }
 
+/* u ln u, of which the limit at 0 is 0. */
+static double entropy(double u)
+{
+	return u > 0 ? u * log(u) : 0;
+}
+
+/*
+ * Distances with an exponential distribution: the mean of each of equally likely parts of it. Their
+ * mean is that of the distribution.
+ */
+static int set_up_heap(const struct grow_watch *w)
+{
+	const double mean = (double)w->settings.heap_bytes;
+	cleanup_free struct zmem_heap_gaps *gaps = calloc(1, sizeof(*gaps));
+	int cpus = libbpf_num_possible_cpus();
+	cleanup_free struct zmem_heap_cpu *cpu = calloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*cpu));
+	const uint32_t zero = 0;
+	uint32_t random;
+
+	if (!gaps || !cpu || cpus <= 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < ZMEM_HEAP_GAPS; i++) {
+		double a = (double)i / ZMEM_HEAP_GAPS, b = (double)(i + 1) / ZMEM_HEAP_GAPS;
+
+		gaps->bytes[i] = (uint64_t)(mean * (1 - (entropy(b) - entropy(a)) / (b - a)) + 0.5);
+	}
+	for (int i = 0; i < cpus; i++) {
+		if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+			return -EIO;
+		cpu[i].left = (int64_t)gaps->bytes[random % ZMEM_HEAP_GAPS];
+	}
+	if (bpf_map_update_elem(w->object.fd[BPF_HEAP_GAPS], &zero, gaps, 0) < 0 ||
+	    bpf_map_update_elem(w->object.fd[BPF_HEAP_CPU], &zero, cpu, 0) < 0)
+		return -errno;
+	return 0;
+}
+
 static int set_up(struct grow_watch *w, const struct grow_request *request)
 {
 	int r;
@@ -106,12 +146,15 @@ static int set_up(struct grow_watch *w, const struct grow_request *request)
 		.sample = request->sample,
 		.ring = bpf_source_grow_ring(w->cpus),
 		.at = request->at,
+		.heap_bytes = request->heap,
 	};
 	r = ring_drain_new(w->object.fd[BPF_RING], w->settings.ring, &w->ring);
 	if (r < 0)
 		return r;
 	w->wake = ring_buffer__new(w->object.fd[BPF_WAKE], ignore, w, NULL);
 	r = w->wake ? attach_all(w) : -errno;
+	if (r == 0 && request->heap)
+		r = set_up_heap(w);
 	return r < 0 ? r : put_settings(w);
 }
 
@@ -126,6 +169,9 @@ struct way {
 #define NO_FAULTS   "grow_fault_user", "grow_fault_kernel"
 #define NO_FUNCTION NO_BEGIN, "grow_fault_end"
 
+/* Programs of --malloc alone. */
+static const char *const heap_programs[] = {"heap_session", "heap_enter", "heap_leave"};
+
 static const struct way ways[] = {
 	{OBJECT_GROW, true, {NO_FAULTS}},
 	{OBJECT_GROW, true, {NO_BEGIN}},
@@ -135,17 +181,36 @@ static const struct way ways[] = {
 	{OBJECT_GROW_PROBE, false, {NO_FUNCTION, NO_FAULTS}},
 };
 
+/* What is left out of an object. */
+struct left_out {
+	const char *name[ARRAY_SIZE(heap_programs) + ARRAY_SIZE(ways[0].without)];
+};
+
+static struct left_out list_left_out(const struct way *way, bool heap)
+{
+	struct left_out out = {};
+	size_t n = 0;
+
+	for (size_t i = 0; !heap && i < ARRAY_SIZE(heap_programs); i++)
+		out.name[n++] = heap_programs[i];
+	for (size_t i = 0; i < ARRAY_SIZE(way->without); i++)
+		out.name[n++] = way->without[i];
+	return out;
+}
+
 static int open_way(const struct way *way, const struct grow_request *request,
 		    struct grow_watch **ret, struct bpf_missing *missing)
 {
+	const struct left_out out = list_left_out(way, request->heap);
 	struct grow_watch *w = calloc(1, sizeof(*w));
 	int r;
 
 	if (!w)
 		return -ENOMEM;
 	w->each = w->per_cpu = way->each;
-	r = bpf_source_load_grow(way->object, request->targets, way->without, &w->cpus, &w->object,
-				 missing);
+	r = bpf_source_load_grow(way->object, request->targets,
+				 request->heap ? ZMEM_HEAP_BLOCKS : 1, out.name, &w->cpus,
+				 &w->object, missing);
 	if (r == 0)
 		r = set_up(w, request);
 	if (r == 0)
@@ -156,11 +221,13 @@ static int open_way(const struct way *way, const struct grow_request *request,
 }
 
 /* What the verifier says of the newest object that does not load, without what may be missing. */
-static char *explain(void)
+static char *explain(bool heap)
 {
-	char *log = bpf_load_explain(ways[2].object, ways[2].without);
+	const struct left_out newest = list_left_out(&ways[2], heap);
+	const struct left_out older = list_left_out(&ways[5], heap);
+	char *log = bpf_load_explain(ways[2].object, newest.name);
 
-	return log ? log : bpf_load_explain(ways[5].object, ways[5].without);
+	return log ? log : bpf_load_explain(ways[5].object, older.name);
 }
 
 int grow_watch_open(const struct grow_request *request, struct diag *diag, struct grow_watch **ret)
@@ -183,7 +250,7 @@ int grow_watch_open(const struct grow_request *request, struct diag *diag, struc
 	else if (r < 0)
 		bpf_diagnose_note(diag, "growth", "loading the programs of grow", r, &missing);
 	if (r < 0 && privilege_loads())
-		diag_attach_log(diag, explain());
+		diag_attach_log(diag, explain(request->heap));
 	return r;
 }
 
@@ -275,6 +342,55 @@ int grow_watch_stop(struct grow_watch *w)
 	 * (kernel/sched/membarrier.c). Where it is not there, the last page may be missing. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	return r;
+}
+
+/* ---- blocks ---- */
+
+struct grow_heap_programs grow_watch_heap_programs(const struct grow_watch *w)
+{
+	return (struct grow_heap_programs){
+		.session = bpf_handle_program(&w->object, "heap_session"),
+		.enter = bpf_handle_program(&w->object, "heap_enter"),
+		.leave = bpf_handle_program(&w->object, "heap_leave"),
+	};
+}
+
+int grow_watch_heap_begin(struct grow_watch *w)
+{
+	w->settings.heap = ++w->heap_opened;
+	return put_settings(w);
+}
+
+int grow_watch_heap_end(struct grow_watch *w)
+{
+	w->settings.heap = 0;
+	return put_settings(w);
+}
+
+int grow_watch_heap_counts(const struct grow_watch *w, struct zmem_heap_cpu *ret)
+{
+	int cpus = libbpf_num_possible_cpus();
+	cleanup_free struct zmem_heap_cpu *cpu = calloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*cpu));
+	const uint32_t zero = 0;
+
+	*ret = (struct zmem_heap_cpu){};
+	if (!cpu || cpus <= 0)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(w->object.fd[BPF_HEAP_CPU], &zero, cpu) < 0)
+		return -errno;
+	for (int i = 0; i < cpus; i++) {
+		ret->calls += cpu[i].calls;
+		ret->samples += cpu[i].samples;
+		ret->lost += cpu[i].lost;
+	}
+	return 0;
+}
+
+void grow_watch_heap_forget(const struct grow_watch *w, uint32_t target, uint64_t address)
+{
+	const struct zmem_heap_key key = {.target = target, .address = address};
+
+	bpf_map_delete_elem(w->object.fd[BPF_HEAP_BLOCKS], &key);
 }
 
 /* ---- reading ---- */

@@ -22,6 +22,7 @@ struct grow_request {
 	unsigned sample;  /* of so many pages one is sampled; 0: by rate */
 	unsigned targets; /* how many processes at once; at most ZMEM_GROW_TARGETS */
 	struct zmem_layout at; /* of the kernel; 0: pages that are copied are not known */
+	uint64_t heap; /* bytes: blocks of allocators are sampled so often; 0: they are not */
 };
 
 /*
@@ -71,5 +72,21 @@ int grow_watch_sums(const struct grow_watch *w, uint32_t target, struct grow_sum
 /* Forgets a target that has ended: its number may be given to another one. */
 int grow_watch_free(struct grow_watch *w, uint32_t target);
 void grow_watch_close(struct grow_watch *w);
+
+/* ---- blocks of allocators, with grow_request.heap ---- */
+
+/* The descriptors of programs to attach to functions of allocators. */
+struct grow_heap_programs {
+	int session, enter, leave;
+};
+struct grow_heap_programs grow_watch_heap_programs(const struct grow_watch *w);
+/* Probes were opened: calls are counted from now on. Returns 0 or a negative errno. */
+int grow_watch_heap_begin(struct grow_watch *w);
+/* No call is counted until the next beginning. */
+int grow_watch_heap_end(struct grow_watch *w);
+/* What all CPUs have counted since the beginning. */
+int grow_watch_heap_counts(const struct grow_watch *w, struct zmem_heap_cpu *ret);
+/* Forgets a sampled block: its process is gone. */
+void grow_watch_heap_forget(const struct grow_watch *w, uint32_t target, uint64_t address);
 
 #endif

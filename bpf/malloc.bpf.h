@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Blocks of the allocators of targets, by probes of their functions.
+ *
+ * Bytes are sampled: each CPU counts down a distance that is drawn at random, with an exponential
+ * distribution, and the block in which it ends is sampled. So a block of s bytes is sampled with a
+ * probability of 1 - exp(-s / mean), whatever was allocated before. Its stack is taken when the
+ * function returns: there the address is known, and the stack is the caller's own.
+ *
+ * Since Linux 6.13 one probe has both ends of a call, and decides at the beginning whether the
+ * return is looked at (UPROBE_SESSION): most calls have one trap. Before, each has two.
+ */
+#ifndef ZMEM_MALLOC_BPF_H
+#define ZMEM_MALLOC_BPF_H
+
+/* Words of struct pt_regs, which is what a probe gets. */
+#if defined(__TARGET_ARCH_x86)
+#define HEAP_IP		 16
+#define HEAP_SP		 19
+#define HEAP_RESULT	 10
+#define HEAP_ARGUMENT(n) ((n) == 0 ? 14 : (n) == 1 ? 13 : 12)
+#else
+#define HEAP_IP		 32
+#define HEAP_SP		 31
+#define HEAP_RETURN	 30 /* the return address is in a register */
+#define HEAP_RESULT	 0
+#define HEAP_ARGUMENT(n) (n)
+#endif
+
+/* What a program of a session returns: the return is not looked at. */
+#define HEAP_NO_RETURN 1
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ZMEM_HEAP_BLOCKS);
+	__uint(map_flags, F_NO_PREALLOC);
+	__type(key, struct zmem_heap_key);
+	__type(value, struct zmem_heap_block);
+} heap_blocks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct zmem_heap_gaps);
+} heap_gaps SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct zmem_heap_cpu);
+} heap_cpu SEC(".maps");
+
+static __always_inline __s64 draw_gap(void)
+{
+	__u32 zero = 0;
+	const struct zmem_heap_gaps *gaps = bpf_map_lookup_elem(&heap_gaps, &zero);
+
+	return gaps ? (__s64)gaps->bytes[bpf_get_prandom_u32() % ZMEM_HEAP_GAPS] : 0;
+}
+
+static __always_inline bool samples_block(const struct zmem_grow_settings *s,
+					  struct zmem_heap_cpu *cpu, __u64 size)
+{
+	__s64 left;
+
+	if (s->heap_bytes <= 1)
+		return true;
+	/* Another thread may take its place here. */
+	left = __sync_fetch_and_add(&cpu->left, -(__s64)size);
+	if (left >= 0 && size < (__u64)left)
+		return false;
+	cpu->left = draw_gap();
+	return true;
+}
+
+/* ---- a block is freed ---- */
+
+/* Takes a sampled block from the map. */
+static __always_inline bool take_block(__u32 target, __u64 address, struct zmem_heap_block *ret)
+{
+	const struct zmem_heap_key key = {.target = target, .address = address};
+	const struct zmem_heap_block *block = bpf_map_lookup_elem(&heap_blocks, &key);
+
+	if (!block)
+		return false;
+	*ret = *block;
+	/* Two threads that free one block: the program is broken, its sums are not. */
+	return bpf_map_delete_elem(&heap_blocks, &key) == 0;
+}
+
+static __always_inline void send_free(struct zmem_heap_cpu *cpu, __u32 target, __u64 address,
+				      const struct zmem_heap_block *block)
+{
+	const struct change c = {.target = target,
+				 .member = ZMEM_GROW_BLOCK,
+				 .pages = (__s64)bpf_ktime_get_ns(),
+				 .carried = (__s64)block->time,
+				 .address = address};
+	struct zmem_grow_head *m = bpf_ringbuf_reserve(&ring, sizeof(*m), 0);
+
+	if (!m) {
+		__sync_fetch_and_add(&cpu->lost, 1);
+		return;
+	}
+	fill_head(m, ZMEM_GROW_FREE, &c);
+	bpf_ringbuf_submit(m, RB_NO_WAKEUP);
+}
+
+/* ---- the beginning of a call ---- */
+
+static __always_inline __u64 call_size(const __u64 *ctx, __u32 function)
+{
+	switch (function & ZMEM_HEAP_FUNCTION) {
+	case ZMEM_HEAP_SIZE:
+		return ctx[HEAP_ARGUMENT(0)];
+	case ZMEM_HEAP_PRODUCT:
+		return ctx[HEAP_ARGUMENT(0)] * ctx[HEAP_ARGUMENT(1)];
+	case ZMEM_HEAP_REALLOCS:
+		return ctx[HEAP_ARGUMENT(1)] * ctx[HEAP_ARGUMENT(2)];
+	case ZMEM_HEAP_POSIX:
+		return ctx[HEAP_ARGUMENT(2)];
+	default:
+		return ctx[HEAP_ARGUMENT(1)];
+	}
+}
+
+static __always_inline bool is_realloc(__u32 function)
+{
+	function &= ZMEM_HEAP_FUNCTION;
+	return function == ZMEM_HEAP_REALLOC || function == ZMEM_HEAP_REALLOCS;
+}
+
+static __always_inline struct heap_call *current_call(__u64 flags)
+{
+	return bpf_task_storage_get(&heap_calls, bpf_get_current_task_btf(), NULL, flags);
+}
+
+#ifdef HEAP_RETURN
+static __always_inline __u64 return_slot(const __u64 *ctx)
+{
+	return ctx[HEAP_SP] - 1;
+}
+
+static __always_inline __u64 return_address(const __u64 *ctx)
+{
+	return ctx[HEAP_RETURN];
+}
+#else
+static __always_inline __u64 return_slot(const __u64 *ctx)
+{
+	return ctx[HEAP_SP];
+}
+
+static __always_inline __u64 return_address(const __u64 *ctx)
+{
+	__u64 address = 0;
+
+	bpf_probe_read_user(&address, sizeof(address), (const void *)ctx[HEAP_SP]);
+	return address;
+}
+#endif
+
+/*
+ * True in a call of another function. One that ends with a jump to this one has the same place for
+ * the return address, where the kernel has put another one.
+ */
+static __always_inline bool is_nested(const __u64 *ctx, const struct heap_call *call)
+{
+	__u64 slot = return_slot(ctx);
+
+	return slot < call->slot || (slot == call->slot && return_address(ctx) != call->back);
+}
+
+static __always_inline void begin_call(const __u64 *ctx, struct heap_call *call, __u32 target,
+				       __u32 function, __u64 size)
+{
+	struct zmem_heap_block old = {};
+
+	call->size = size;
+	call->function = function;
+	call->old = ctx[HEAP_ARGUMENT(0)];
+	call->old_time = 0;
+	if (is_realloc(function) && call->old && take_block(target, call->old, &old)) {
+		call->old_time = old.time;
+		call->old_size = old.size;
+	}
+	call->back = return_address(ctx);
+	call->slot = return_slot(ctx);
+}
+
+/* Returns 1 if the return of the call is looked at. */
+static __always_inline int enter(const __u64 *ctx, __u32 function, bool session)
+{
+	__u64 mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm), size;
+	const struct zmem_grow_settings *s = get_settings();
+	struct zmem_heap_block block;
+	struct zmem_heap_cpu *cpu;
+	struct heap_call *call;
+	__u32 number = 0, zero = 0;
+	bool sampled;
+
+	cpu = bpf_map_lookup_elem(&heap_cpu, &zero);
+	if (!s || s->stopped || !cpu || !find_target(mm, &number))
+		return 0;
+	__sync_fetch_and_add(&cpu->calls, 1);
+	/* Probes are being opened or closed. */
+	if (!s->heap)
+		return 0;
+	call = current_call(0);
+	if (call && call->slot && call->opened == s->heap && is_nested(ctx, call))
+		return 0;
+	if ((function & ZMEM_HEAP_FUNCTION) == ZMEM_HEAP_FREE) {
+		if (ctx[HEAP_ARGUMENT(0)] && take_block(number, ctx[HEAP_ARGUMENT(0)], &block))
+			send_free(cpu, number, ctx[HEAP_ARGUMENT(0)], &block);
+		return 0;
+	}
+	size = call_size(ctx, function);
+	sampled = (!(function & ZMEM_HEAP_SMALL) || size <= ZMEM_HEAP_SMALL_MAX) &&
+		  samples_block(s, cpu, size);
+	if (session && !sampled && !(function & ZMEM_HEAP_CALLS)) {
+		if (call)
+			call->slot = 0;
+		return 0;
+	}
+	call = current_call(STORAGE_F_CREATE);
+	if (!call)
+		return 0;
+	call->sampled = sampled;
+	call->opened = s->heap;
+	begin_call(ctx, call, number, function, size);
+	return 1;
+}
+
+/* ---- its end ---- */
+
+static __always_inline __u64 call_result(const __u64 *ctx, const struct heap_call *call)
+{
+	__u64 address = ctx[HEAP_RESULT];
+
+	if ((call->function & ZMEM_HEAP_FUNCTION) != ZMEM_HEAP_POSIX)
+		return address;
+	if ((__u32)address)
+		return 0;
+	bpf_probe_read_user(&address, sizeof(address), (const void *)call->old);
+	return address;
+}
+
+/* The old block is there as before if there is no new one. */
+static __always_inline void end_realloc(struct zmem_heap_cpu *cpu, __u32 target,
+					const struct heap_call *call, __u64 address)
+{
+	const struct zmem_heap_key key = {.target = target, .address = call->old};
+	const struct zmem_heap_block old = {.size = call->old_size, .time = call->old_time};
+
+	if (!old.time)
+		return;
+	if (address || !call->size)
+		send_free(cpu, target, call->old, &old);
+	else
+		bpf_map_update_elem(&heap_blocks, &key, &old, MAP_ANY);
+}
+
+/* Of 2^n blocks one is sent: the ring, up to ZMEM_GROW_FULL, has room for those that come. */
+static __always_inline __u32 rarely(const struct zmem_grow_settings *s)
+{
+	__u64 used = bpf_ringbuf_query(&ring, RB_AVAIL_DATA), part = s->ring / 16;
+
+	return used < 10 * part ? 0 : used < 12 * part ? 4 : used < 13 * part ? 8 : 12;
+}
+
+/* Reading a stack may fault: what was noted of a page fault before stays. */
+static __always_inline int send_block(void *ctx, const struct zmem_grow_settings *s, __u64 mm,
+				      struct change *c)
+{
+	struct fault *f = bpf_task_storage_get(&faults, bpf_get_current_task_btf(), NULL, 0);
+	struct fault before = {};
+	int error;
+
+	if (f)
+		before = *f;
+	error = send_with_stack(ctx, s, mm, c, true);
+	if (f)
+		*f = before;
+	return error;
+}
+
+static __always_inline void add_block(void *ctx, const struct zmem_grow_settings *s,
+				      struct zmem_heap_cpu *cpu, __u64 mm, __u32 target,
+				      __u64 address, __u64 size)
+{
+	const struct zmem_heap_key key = {.target = target, .address = address};
+	const struct zmem_heap_block block = {.size = size, .time = bpf_ktime_get_ns()};
+	__u32 n = rarely(s);
+	struct change c = {.target = target,
+			   .member = ZMEM_GROW_BLOCK,
+			   .pages = (__s64)(size | (__u64)n << ZMEM_HEAP_RARELY),
+			   .carried = (__s64)block.time,
+			   .address = address};
+
+	struct zmem_heap_block old;
+
+	/* Its free was not seen. */
+	if (take_block(target, address, &old))
+		send_free(cpu, target, address, &old);
+	if (n && bpf_get_prandom_u32() & ((1 << n) - 1))
+		return;
+	/* First: another thread may free it as soon as it has the address. */
+	if (bpf_map_update_elem(&heap_blocks, &key, &block, MAP_ANY)) {
+		__sync_fetch_and_add(&cpu->lost, 1);
+		return;
+	}
+	if (send_block(ctx, s, mm, &c)) {
+		bpf_map_delete_elem(&heap_blocks, &key);
+		__sync_fetch_and_add(&cpu->lost, 1);
+		return;
+	}
+	__sync_fetch_and_add(&cpu->samples, 1);
+}
+
+static __always_inline int leave(__u64 *ctx)
+{
+	__u64 mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm), address;
+	const struct zmem_grow_settings *s = get_settings();
+	struct heap_call *call = current_call(0);
+	struct zmem_heap_cpu *cpu;
+	__u32 number = 0, zero = 0;
+
+	cpu = bpf_map_lookup_elem(&heap_cpu, &zero);
+	/* Only the return address of the call itself is at its place. */
+	if (!call || !call->slot || !cpu || ctx[HEAP_IP] != call->back ||
+	    ctx[HEAP_SP] - call->slot > sizeof(__u64))
+		return 0;
+	call->slot = 0;
+	if (!s || s->stopped || !find_target(mm, &number))
+		return 0;
+	address = call_result(ctx, call);
+	if (is_realloc(call->function))
+		end_realloc(cpu, number, call, address);
+	if (address && call->sampled)
+		add_block(ctx, s, cpu, mm, number, address, call->size);
+	return 0;
+}
+
+/* Both ends. At the return the program is where the call returns to. */
+SEC("kprobe")
+int heap_session(__u64 *ctx)
+{
+	if (ctx[HEAP_IP] != bpf_get_func_ip(ctx))
+		return leave(ctx);
+	return enter(ctx, (__u32)bpf_get_attach_cookie(ctx), true) ? 0 : HEAP_NO_RETURN;
+}
+
+SEC("kprobe")
+int heap_enter(__u64 *ctx)
+{
+	enter(ctx, (__u32)bpf_get_attach_cookie(ctx), false);
+	return 0;
+}
+
+SEC("kprobe")
+int heap_leave(__u64 *ctx)
+{
+	return leave(ctx);
+}
+
+#endif

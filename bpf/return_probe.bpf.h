@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A call of an allocator that has not returned. A probe of its return replaces the return address
+ * on the stack (prepare_uretprobe(), kernel/events/uprobes.c). Copies of stacks that are made
+ * meanwhile get the address back, so that they can be unwound.
+ */
+#ifndef ZMEM_RETURN_PROBE_BPF_H
+#define ZMEM_RETURN_PROBE_BPF_H
+
+struct heap_call {
+	__u64 slot; /* the address of the return address; 0: there is no call */
+	__u64 back; /* the return address */
+	__u64 size;
+	__u64 old; /* of realloc: the block; of posix_memalign: where the address will be */
+	__u64 old_time;
+	__u64 old_size;
+	__u32 function; /* enum zmem_heap_function */
+	__u32 opened;	/* the number of the probes: a later one is of another call */
+	__u32 sampled;
+	__u32 unused;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct heap_call);
+} heap_calls SEC(".maps");
+
+/* `size`, a constant, is that of the copy from `sp` on. */
+static __always_inline void mend_return(__u8 *copy, __u64 sp, __u32 size)
+{
+	const struct heap_call *call =
+		bpf_task_storage_get(&heap_calls, bpf_get_current_task_btf(), NULL, 0);
+	__u64 at;
+
+	if (!call || !call->slot)
+		return;
+	at = call->slot - sp;
+	barrier_var(at); /* one register that is checked, and used */
+	if (at <= size - sizeof(__u64) && at % sizeof(__u64) == 0)
+		*(__u64 *)(copy + (at & ~7ULL)) = call->back;
+}
+
+#endif
