@@ -262,6 +262,7 @@ static int show(struct grow_command *c)
 {
 	const struct options *o = c->o;
 	struct table_style style = output_style(o, c->out.color, c->out.width);
+	cleanup(diag_clear) struct diag diag = {};
 	struct grow_report report;
 	int r;
 
@@ -270,6 +271,8 @@ static int show(struct grow_command *c)
 	snapshot_clear(&c->snapshot);
 	machine_read(&c->proc, &c->snapshot.host, &c->snapshot.system);
 	c->snapshot.time_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
+	grow_diagnose(c->grow, &diag);
+	log_diag(&diag, true);
 	r = grow_make_report(c->grow, &report);
 	report.growth.snapshot = &c->snapshot;
 	if (r < 0)
@@ -446,7 +449,7 @@ static int count_growth(const struct options *o)
 		    : o->pids ? add_pids(&c)
 			      : add_matching(&c);
 	if (r == 0)
-		r = secure_loaded(o->output, LATER_OPENS);
+		r = secure_loaded(o->output, LATER_OPENS | grow_needs_later(c.grow));
 	if (r == 0)
 		r = output_open(&c.out, o);
 	if (r == 0 && o->run)

@@ -283,6 +283,35 @@ static int answer_names(struct code_helper *h, struct helper_message *request,
 	return 0;
 }
 
+static int answer_functions(struct code_helper *h, struct helper_message *request,
+			    struct helper_message *ret)
+{
+	struct found_function found[CODE_FUNCTIONS_MAX];
+	const char *name[CODE_FUNCTIONS_MAX];
+	struct code_file *f;
+	size_t pos = 0, count = 0;
+	uint32_t number;
+	int r;
+
+	if (!message_get(request, &pos, &number, sizeof(number)) || pos == request->len ||
+	    request->data[request->len - 1])
+		return -EBADMSG;
+	for (; pos < request->len; pos += strlen(name[count++]) + 1) {
+		if (count == CODE_FUNCTIONS_MAX)
+			return -EBADMSG;
+		name[count] = request->data + pos;
+	}
+	r = find_file(h, number, &f);
+	if (r < 0 || f->fd < 0)
+		return r;
+	fill_budget(h);
+	r = functions_find(f->fd, &f->facts, name, count, &h->budget, found, ARRAY_SIZE(found));
+	if (r < 0)
+		return r;
+	message_put(ret, found, (size_t)r * sizeof(found[0]));
+	return 0;
+}
+
 static int answer_perf_map(struct code_helper *h, struct helper_message *request)
 {
 	struct code_perf_map ask;
@@ -320,6 +349,8 @@ int code_helper_answer(void *state, struct helper_message *request, struct helpe
 	case CODE_LINES:
 	case CODE_PERF_NAMES:
 		return answer_names(h, request, ret);
+	case CODE_FUNCTIONS:
+		return answer_functions(h, request, ret);
 	case CODE_PERF_MAP:
 		return answer_perf_map(h, request);
 	default:

@@ -3,6 +3,7 @@
 #ifndef ZMEM_GROW_CODE_HELPER_H
 #define ZMEM_GROW_CODE_HELPER_H
 
+#include "grow/function_search.h"
 #include "grow/perf_map.h"
 #include "grow/unwind.h"
 #include "privilege/helper.h"
@@ -17,6 +18,7 @@ enum code_ask {
 	CODE_PERF_MAP,	 /* struct code_perf_map; the root */
 	CODE_PERF_NAMES, /* as CODE_NAMES, of a map */
 	CODE_LINES,	 /* likewise, of a file: a name is a source, its start the line */
+	CODE_FUNCTIONS,	 /* uint32 file and names, each terminated */
 };
 
 struct code_open {
@@ -67,9 +69,11 @@ struct code_perf_map {
 	uint32_t unused;
 };
 
-#define CODE_SPACES 256
-#define CODE_MAPS   512
-#define CODE_FILES  65536
+#define CODE_FUNCTIONS_MAX 128 /* names of a request, and struct found_function of its answer */
+
+#define CODE_SPACES	   256
+#define CODE_MAPS	   512
+#define CODE_FILES	   65536
 
 /* What the helper has. Zeroed memory, but for the first two, is its beginning. */
 struct code_helper {

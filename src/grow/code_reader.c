@@ -254,6 +254,23 @@ int code_reader_find_lines(struct code_reader *r, uint32_t file, const uint64_t 
 	return name_all(r, CODE_LINES, file, vaddr, count, fn, arg);
 }
 
+int code_reader_functions(struct code_reader *r, uint32_t file, const char *(*name)(size_t i),
+			  size_t names, struct found_function *ret, size_t cap)
+{
+	size_t pos = 0, count = 0;
+	int error;
+
+	begin(r, CODE_FUNCTIONS, &file, sizeof(file));
+	for (size_t i = 0; i < names; i++)
+		message_put(&r->helper.request, name(i), strlen(name(i)) + 1);
+	error = call(r);
+	if (error < 0)
+		return error;
+	while (count < cap && message_get(&r->helper.answer, &pos, &ret[count], sizeof(*ret)))
+		count += ret[count].i < names;
+	return (int)count;
+}
+
 int code_reader_open_perf_map(struct code_reader *r, uint32_t map, int root_fd, pid_t own_pid)
 {
 	const struct code_perf_map ask = {

@@ -28,6 +28,7 @@
 #include "base/clock.h"
 #include "grow/debuginfod.h"
 #include "grow/demangle.h"
+#include "grow/heap.h"
 #include "grow/jit.h"
 #include "grow/names.h"
 #include "grow/stack_queue.h"
@@ -58,6 +59,8 @@ struct grow_process {
 	uint32_t jit, jit_parent; /* numbers of its map of JIT code, and of its parent's; 0: none */
 	bool live;		  /* its target counts */
 	bool unmapped;		  /* pages of files, since its mappings were read */
+	bool child;		  /* of one that was to be counted */
+	uint32_t heap_end;	  /* see heap_end(); 0: none */
 	uint64_t opened_us, updated_us;
 	uint64_t checked_us; /* the time that it took to read them because of that */
 };
@@ -68,6 +71,7 @@ struct grow {
 	struct libdw dw;
 	struct debuginfod *debuginfod; /* NULL: no server is asked */
 	struct grow_watch *watch;
+	struct heap *heap; /* NULL: allocators are not asked */
 	struct code_sources code;
 	struct stack_table stacks;
 	struct jit_maps jit;
@@ -84,6 +88,7 @@ struct grow {
 	uint64_t start_us, report_us;
 	uint64_t stop_us;  /* 0: it still counts */
 	uint64_t ended_us; /* when an address space ended last */
+	bool heap_error;   /* no memory for a block */
 	uint64_t unstored; /* changes for which the table of stacks had no room */
 	int64_t sampled_pages;
 	uint64_t unaddressed; /* added pages of which it is not known where they are */
@@ -138,6 +143,8 @@ static void process_open(struct grow *g, struct grow_process *p, pid_t pid)
 		      : procfs_exe_name(p->space.pid_fd, p->name, sizeof(p->name), &deleted);
 	if (len < 0 && !*p->name)
 		snprintf(p->name, sizeof(p->name), "%d", pid);
+	if (g->heap)
+		heap_attach(g->heap, &p->space);
 }
 
 static int add_process(struct grow *g, uint32_t target, pid_t pid)
@@ -208,6 +215,16 @@ static int end_target(struct grow *g, uint32_t target)
 	if (r == 0)
 		r = grow_watch_free(g->watch, target);
 	g->process[target] = NULL;
+	if (g->heap) {
+		uint32_t end = heap_end(g->heap, target);
+
+		/* What a child held is gone with it; the end of what was to be counted is a moment
+		 * like others. */
+		if (p && p->child)
+			heap_forget(g->heap, end);
+		else if (p)
+			p->heap_end = end;
+	}
 	if (p && p->target == target) {
 		if (p->jit)
 			jit_maps_open(&g->jit, p->jit, &p->space);
@@ -298,6 +315,8 @@ static void update(struct grow *g, struct grow_process *p)
 
 	if (address_space_update(&p->space, &g->code) == 0 && p->space.code.generation != before)
 		recall_forget(&p->recall);
+	if (g->heap)
+		heap_attach(g->heap, &p->space);
 	p->updated_us = clock_us(CLOCK_MONOTONIC);
 	p->unmapped = false;
 }
@@ -357,6 +376,10 @@ static void add_pages(struct grow *g, uint32_t stack, uint32_t member, int64_t p
 static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
 			 const struct zmem_grow_head *h)
 {
+	if (h->member == ZMEM_GROW_BLOCK) {
+		g->heap_error |= heap_add(g->heap, h, stack) < 0;
+		return;
+	}
 	add_pages(g, stack, h->member, h->pages + h->carried);
 	if (h->member == ZMEM_GROW_COPIED)
 		return;
@@ -379,7 +402,7 @@ static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
 static void count_unstored(struct grow *g, const struct zmem_grow_head *h)
 {
 	g->unstored++;
-	if (h->member != ZMEM_GROW_COPIED)
+	if (h->member < ZMEM_GROW_COPIED)
 		g->skipped[h->member] -= h->pages + h->carried;
 }
 
@@ -500,6 +523,7 @@ static int begin_process(struct grow *g, const struct zmem_grow_process *m)
 		r = add_process(g, m->head.target, m->pid);
 	if (r < 0 || !parent || m->head.what != ZMEM_GROW_FORK)
 		return r;
+	g->process[m->head.target]->child = true;
 	if (has_jit(&parent->space))
 		g->process[m->head.target]->jit_parent = jit_number(g, parent);
 	return address_space_inherit(&g->process[m->head.target]->space, &parent->space);
@@ -538,6 +562,8 @@ static void add_point(struct grow *g, uint64_t now)
 static void begin_anew(struct grow *g)
 {
 	stack_table_done(&g->stacks);
+	if (g->heap)
+		heap_begin_anew(g->heap);
 	g->past = (struct grow_sums){};
 	g->sampled_pages = 0;
 	g->unaddressed = 0;
@@ -563,6 +589,9 @@ static int exec_process(struct grow *g, const struct zmem_grow_process *m)
 
 	if (!p || m->head.target >= TARGETS)
 		return begin_process(g, m);
+	if (g->heap && p->heap_end)
+		heap_forget(g->heap, p->heap_end);
+	p->heap_end = 0;
 	if (g->count == 1)
 		begin_anew(g);
 	p->target = m->head.target;
@@ -634,12 +663,15 @@ static int receive(void *arg, const struct zmem_grow_head *h, size_t len)
 	struct grow *g = arg;
 	struct grow_process *p;
 	uint32_t stack = 0;
-	int r = receive_process(g, h, len);
+	int r;
 
+	if (h->what == ZMEM_GROW_FREE)
+		return g->heap && process_of(g, h) ? heap_free(g->heap, h) : 0;
+	r = receive_process(g, h, len);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	p = process_of(g, h);
-	if (!p || h->member > ZMEM_GROW_COPIED)
+	if (!p || h->member > ZMEM_GROW_BLOCK || (h->member == ZMEM_GROW_BLOCK && !g->heap))
 		return 0;
 	r = h->what == ZMEM_GROW_TASK ? 0 : check_mappings(g, p, h);
 	if (r < 0)
@@ -664,10 +696,22 @@ int grow_fd(const struct grow *g)
 	return grow_watch_fd(g->watch);
 }
 
+/* What executes a program is gone for a moment. */
+static bool is_process(const void *arg, pid_t pid)
+{
+	const struct grow *g = arg;
+	const struct grow_process *p = by_pid(g, pid);
+
+	return p && (p->live || clock_us(CLOCK_MONOTONIC) - g->ended_us < EXEC_US);
+}
+
 int grow_pump(struct grow *g)
 {
 	int n = grow_watch_read(g->watch, receive, g), r = count_waiting(g);
 	uint64_t now = clock_us(CLOCK_MONOTONIC);
+
+	if (g->heap && !g->stop_us)
+		heap_turn(g->heap, is_process, g);
 
 	if (now >= g->next_us && !g->stop_us)
 		add_point(g, now);
@@ -728,6 +772,7 @@ int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct di
 		.follow = spec->follow,
 		.sample = spec->sample,
 		.targets = TARGETS,
+		.heap = spec->malloc ? spec->sample_bytes : 0,
 	};
 	struct grow *g = calloc(1, sizeof(*g));
 	int r;
@@ -746,6 +791,8 @@ int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct di
 	if (r == 0) {
 		g->copied_known = find_layout(proc, &request.at);
 		r = grow_watch_open(&request, diag, &g->watch);
+		if (r == 0 && spec->malloc)
+			r = heap_open(g->watch, spec->sample_bytes, &g->code, &g->heap);
 	}
 	if (r < 0) {
 		grow_close(g);
@@ -766,16 +813,31 @@ bool grow_is_exact(const struct grow *g)
 	return grow_watch_each(g->watch);
 }
 
+unsigned grow_needs_later(const struct grow *g)
+{
+	return g->heap ? heap_needs_later(g->heap) : 0;
+}
+
+void grow_diagnose(const struct grow *g, struct diag *diag)
+{
+	if (g->heap)
+		heap_diagnose(g->heap, diag);
+}
+
 int grow_stop(struct grow *g)
 {
 	int r = 0, n = 1;
 
+	if (g->heap)
+		heap_stop(g->heap);
 	for (size_t i = 0; i < g->count; i++) {
 		if (g->all[i]->live)
 			grow_watch_visit(g->watch, g->all[i]->space.pid, true);
 	}
 	r = grow_watch_stop(g->watch);
 	g->stop_us = grow_ended(g) && g->ended_us ? g->ended_us : clock_us(CLOCK_MONOTONIC);
+	if (g->heap)
+		heap_detach(g->heap);
 	while (r == 0 && n > 0)
 		n = grow_pump(g);
 	return r < 0 ? r : n;
@@ -785,6 +847,7 @@ void grow_close(struct grow *g)
 {
 	if (!g)
 		return;
+	heap_close(g->heap);
 	grow_watch_close(g->watch);
 	debuginfod_close(g->debuginfod);
 	for (size_t i = 0; i < g->count; i++) {
@@ -920,6 +983,9 @@ static int merge_stack(struct grow_report *r, const struct stack_entry *e,
 	sums->before += e->sums.before;
 	sums->variance += e->sums.variance;
 	sums->copied += e->sums.copied;
+	sums->allocated += e->sums.allocated;
+	sums->held += e->sums.held;
+	sums->held_variance += e->sums.held_variance;
 	return 0;
 }
 
@@ -953,6 +1019,9 @@ static int list_stacks(struct grow_report *r)
 			.changes = e->sums.changes,
 			.variance = e->sums.variance,
 			.copied = e->sums.copied,
+			.allocated = (uint64_t)(e->sums.allocated + 0.5),
+			.held = (int64_t)(e->sums.held + 0.5),
+			.held_variance = e->sums.held_variance,
 		};
 		for (int k = 0; k < GROWTH_COUNTERS; k++) {
 			s->net[k] = e->sums.net[k];
@@ -1107,6 +1176,8 @@ int grow_make_report(struct grow *g, struct grow_report *ret)
 	out->recent_us = now - (g->report_us ? g->report_us : g->start_us);
 	out->resident_known = check_resident(g, &out->resident_least);
 	r = add_counters(g, out);
+	if (r == 0 && g->heap)
+		r = heap_report(g->heap, &g->stacks, out->duration_us, &out->heap);
 	of = calloc(g->stacks.codes + 1, sizeof(*of));
 	if (r == 0)
 		r = read_jit(g);

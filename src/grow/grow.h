@@ -56,6 +56,10 @@ struct grow_so_far {
 };
 
 struct grow_so_far grow_so_far(const struct grow *g);
+/* What it needs for --malloc after secure_loaded(): enum privilege_later. */
+unsigned grow_needs_later(const struct grow *g);
+/* Notes of what of the allocators is not seen, and why. */
+void grow_diagnose(const struct grow *g, struct diag *diag);
 /* Ends counting. */
 int grow_stop(struct grow *g);
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/futex.h>
 #include <linux/sched/types.h>
 #include <poll.h>
@@ -193,6 +194,28 @@ static const struct system_call allowed[] = {
 	{__NR_exit_group},
 };
 
+/* Of one that attaches programs. */
+static const struct system_call attaching[] = {
+	{__NR_bpf, {CALL_EQUAL(0, BPF_LINK_CREATE)}},
+	{__NR_perf_event_open},
+};
+
+static int limit_calls(const struct helper_kind *kind)
+{
+	struct system_call all[ARRAY_SIZE(allowed) + ARRAY_SIZE(attaching)];
+
+	memcpy(all, allowed, sizeof(allowed));
+	memcpy(all + ARRAY_SIZE(allowed), attaching, sizeof(attaching));
+	return system_calls_limit(all, kind->attaches ? ARRAY_SIZE(all) : ARRAY_SIZE(allowed));
+}
+
+static int limit_rights(const struct helper *h)
+{
+	if (h->kind->attaches)
+		return privilege_attaches();
+	return h->kind->trusted ? privilege_opens() : privilege_leave(h->uid, h->gid);
+}
+
 /*
  * Keeps the socket alone: a helper that is left behind would hold what this process has open, for
  * example a pipe with a reader that waits for its end. Returns the number of the socket.
@@ -236,7 +259,7 @@ static int restrict_self(const struct helper *h, pid_t parent)
 	if (r == 0)
 		r = sandbox_limit(RLIMIT_CORE, 0);
 	if (r == 0)
-		r = h->kind->trusted ? privilege_opens() : privilege_leave(h->uid, h->gid);
+		r = limit_rights(h);
 	/* A change of the user clears the signal, so it comes after that. */
 	if (r == 0 &&
 	    (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ||
@@ -248,8 +271,8 @@ static int restrict_self(const struct helper *h, pid_t parent)
 	if (r < 0 || SANITIZED)
 		return r;
 	/* Under Landlock no other process can be read (hook_ptrace_access_check()). */
-	r = h->kind->trusted || h->kind->network ? 0 : landlock_enter(true);
-	return r < 0 || h->kind->network ? r : system_calls_limit(allowed, ARRAY_SIZE(allowed));
+	r = h->kind->trusted || h->kind->network || h->kind->attaches ? 0 : landlock_enter(true);
+	return r < 0 || h->kind->network ? r : limit_calls(h->kind);
 }
 
 static void set_alarm(time_t seconds)

@@ -63,6 +63,8 @@ struct helper_kind {
 	 * list of system calls. It has no capabilities.
 	 */
 	bool network;
+	/* It attaches programs to code of processes, and keeps the capabilities for that. */
+	bool attaches;
 };
 
 /* Helpers that were killed and have not ended. They may belong to helpers of several kinds. */

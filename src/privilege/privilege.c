@@ -44,6 +44,9 @@
 /* To go through the directories of /proc/PID that belong to its user alone. */
 #define FIND_CAPS BIT(CAP_DAC_READ_SEARCH)
 
+/* To probe code of processes by perf events (perf_uprobe_event_init(), kernel/events/core.c). */
+#define EVENT_CAPS BIT(CAP_SYS_ADMIN)
+
 /* To lock memory beyond RLIMIT_MEMLOCK: needed for each new mapping while all memory is locked. */
 #define LOCK_CAPS BIT(CAP_IPC_LOCK)
 
@@ -181,7 +184,8 @@ int privilege_start(bool trusted, bool records, bool opens)
 	uint64_t use =
 		held & (needed_to_load(held) | SYMBOL_CAPS | READ_CAPS | LOCK_CAPS |
 			(records ? RECORD_CAPS : 0) | (opens ? OPEN_CAPS | BIT(CAP_SYS_NICE) : 0));
-	uint64_t keep = use | (trusted ? held & (WRITE_CAPS | SETUID_CAPS) : 0);
+	uint64_t keep = use | (trusted ? held & (WRITE_CAPS | SETUID_CAPS) : 0) |
+			(opens ? held & EVENT_CAPS : 0);
 
 	/* No program that this process executes can get more capabilities than the process has. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -200,6 +204,8 @@ int privilege_loaded(unsigned later, bool trusted)
 			(later & LATER_OPENS ? SETUID_CAPS | FIND_CAPS : 0) |
 			(later & LATER_NAMES ? SETUID_CAPS : 0) |
 			(later & LATER_READS ? FIND_CAPS : 0) |
+			(later & LATER_PROBES ? needed_to_load(held) : 0) |
+			(later & LATER_EVENTS ? EVENT_CAPS : 0) |
 			(later & LATER_LOADS && trusted ? needed_to_load(held) : 0);
 	int r = set_caps(held, use);
 
@@ -230,6 +236,14 @@ int privilege_open(const char *path, int flags)
 int privilege_opens(void)
 {
 	uint64_t caps = get_caps(CAP_PERMITTED) & (READ_CAPS | OPEN_CAPS | FIND_CAPS);
+
+	return set_caps(caps, caps);
+}
+
+int privilege_attaches(void)
+{
+	uint64_t held = get_caps(CAP_PERMITTED);
+	uint64_t caps = held & (needed_to_load(held) | EVENT_CAPS);
 
 	return set_caps(caps, caps);
 }

@@ -50,8 +50,9 @@ void privilege_names(uint64_t mask, char *buf, size_t cap);
  * These functions return 0 or a negative errno. `trusted`: the caller may also write files with the
  * capabilities of this process. `records`: the kernel's log will be opened and a PSI trigger set
  * before privilege_loaded() (CAP_SYSLOG, CAP_SYS_RESOURCE). `opens`: files that processes map will
- * be opened, as their users (CAP_CHECKPOINT_RESTORE, CAP_SETUID, CAP_SETGID, CAP_KILL), and a
- * thread may have priority until privilege_loaded() (CAP_SYS_NICE).
+ * be opened, as their users (CAP_CHECKPOINT_RESTORE, CAP_SETUID, CAP_SETGID, CAP_KILL), a thread
+ * may have priority until privilege_loaded() (CAP_SYS_NICE), and what may be needed for
+ * LATER_EVENTS is kept.
  */
 int privilege_start(bool trusted, bool records, bool opens);
 /* What comes after privilege_loaded(). */
@@ -61,6 +62,8 @@ enum privilege_later {
 	LATER_OPENS = 1 << 2,  /* files that processes map are opened */
 	LATER_LOADS = 1 << 3,  /* other programs are loaded at a trusted caller's request */
 	LATER_READS = 1 << 5,  /* files of a recording are opened as the caller */
+	LATER_PROBES = 1 << 6, /* programs are attached to code of processes, by a helper */
+	LATER_EVENTS = 1 << 7, /* by perf events (CAP_SYS_ADMIN) */
 	LATER_NAMES = 1 << 4,  /* files of users are read, by helpers that have their rights */
 };
 
@@ -80,6 +83,8 @@ int privilege_opens(void);
  * no capability afterwards.
  */
 int privilege_hurry_thread(void);
+/* Keeps only what attaches programs to code of other processes. */
+int privilege_attaches(void);
 /* True if this process may become another user. */
 bool privilege_can_leave(void);
 /* Drops all capabilities for good and, if it can, becomes that user without other groups. */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The functions of allocators, and where to probe them. It reads nothing. */
+#ifndef ZMEM_GROW_ALLOCATORS_H
+#define ZMEM_GROW_ALLOCATORS_H
+
+#include <stddef.h>
+
+#include "grow/probe_helper.h"
+#include "grow/function_search.h"
+
+/* Names of functions that are looked for in files. */
+size_t allocator_name_count(void);
+const char *allocator_name(size_t i);
+
+/* An allocator that only passes on to another one: its calls would be counted twice. */
+bool allocator_is_wrapper(const char *file_name);
+/*
+ * The places to probe in a file. `found`: where its functions of these names are, in any order.
+ * Returns their number; 0: it is no allocator.
+ */
+size_t allocator_places(const struct elf_facts *facts, const struct found_function *found,
+			size_t count, struct probe_place ret[PROBES_MAX]);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Where functions of given names are in an ELF file. */
+#ifndef ZMEM_GROW_FUNCTION_SEARCH_H
+#define ZMEM_GROW_FUNCTION_SEARCH_H
+
+#include "grow/symbols.h"
+
+#define FUNCTION_CODE 16
+
+struct found_function {
+	uint32_t i; /* of its name */
+	uint32_t unused;
+	uint64_t vaddr, size;
+	uint8_t code[FUNCTION_CODE]; /* its first bytes */
+};
+
+/*
+ * Finds functions in the open file, by .symtab or else .dynsym: global ones that it defines. A name
+ * may be found more than once. Returns how many, at most `cap`, or a negative errno: -ENOMEM;
+ * -EFBIG if the budget was not enough.
+ */
+int functions_find(int fd, const struct elf_facts *facts, const char *const *name, size_t names,
+		   struct symbol_budget *budget, struct found_function *ret, size_t cap);
+
+#endif

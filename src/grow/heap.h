@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the allocators of processes hold: probes of their functions, and the sampled blocks that are
+ * not freed. A block of s bytes is sampled with a probability p, and stands for s / p bytes.
+ */
+#ifndef ZMEM_GROW_HEAP_H
+#define ZMEM_GROW_HEAP_H
+
+#include "base/diag.h"
+#include "grow/address_space.h"
+#include "grow/probe_helper.h"
+#include "grow/stack_table.h"
+#include "model/growth.h"
+#include "source/grow_watch.h"
+
+struct heap;
+
+/* `watch` was opened with these bytes. All outlive it. Returns 0 or -ENOMEM. */
+int heap_open(struct grow_watch *watch, uint64_t sample_bytes, struct code_sources *code,
+	      struct heap **ret);
+void heap_close(struct heap *h);
+
+/* Attaches to what a process maps and was not attached to before. */
+void heap_attach(struct heap *h, const struct address_space *s);
+/*
+ * An address space is gone. Its blocks are counted as held at that moment until they are forgotten
+ * with the number of this end, which is above 0.
+ */
+uint32_t heap_end(struct heap *h, uint32_t target);
+/* The program goes on without them: they are gone. */
+void heap_forget(struct heap *h, uint32_t end);
+/* The report begins now: nothing was allocated. */
+void heap_begin_anew(struct heap *h);
+/* To be called often: opens and closes probes. `live` says whether a process is there. */
+void heap_turn(struct heap *h, bool (*live)(const void *arg, pid_t pid), const void *arg);
+/* Ends counting. */
+void heap_stop(struct heap *h);
+/* After that: closes the probes, for which the kernel takes its time. */
+void heap_detach(struct heap *h);
+
+/* A block was allocated by a stack. Returns 0 or -ENOMEM. */
+int heap_add(struct heap *h, const struct zmem_grow_head *block, uint32_t stack);
+/* A block was freed. Its allocation may not have been told yet. Returns 0 or -ENOMEM. */
+int heap_free(struct heap *h, const struct zmem_grow_head *block);
+/* Sets what the stacks hold, and *ret. `duration_us`: of the run so far. */
+int heap_report(struct heap *h, struct stack_table *stacks, uint64_t duration_us,
+		struct growth_heap *ret);
+/* To open probes again: enum privilege_later. */
+unsigned heap_needs_later(const struct heap *h);
+/* Adds a note for each thing that is not seen. */
+void heap_diagnose(const struct heap *h, struct diag *diag);
+
+#endif

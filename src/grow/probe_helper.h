@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Attaches programs to functions of a file, in one process. To attach reads the file, which may be
+ * on anybody's file system, so a helper does it: the descriptors that it returns are links, and end
+ * with the last process that holds them.
+ */
+#ifndef ZMEM_GROW_PROBE_HELPER_H
+#define ZMEM_GROW_PROBE_HELPER_H
+
+#include "grow/grow_helper.h"
+
+#define PROBES_MAX 64 /* functions of a file */
+
+struct probe_place {
+	uint64_t offset; /* in the file */
+	uint64_t cookie; /* enum zmem_heap_function */
+};
+
+/* Programs (bpf/malloc.bpf.h), and what they are attached by. */
+struct probe_programs {
+	int session; /* both ends of a call */
+	int enter, leave;
+	int pmu; /* the type of the kernel's PMU of uprobes; -1: it has none */
+};
+
+/* How they are attached: what this kernel has, the cheapest first. */
+enum probe_way {
+	WAY_SESSION, /* Linux 6.13: the return is looked at where the beginning wants it */
+	WAY_MULTI,   /* Linux 6.6 */
+	WAY_EVENTS,  /* needs CAP_SYS_ADMIN */
+};
+
+struct probe_helper {
+	struct grow_helper helper;
+	enum probe_way way; /* that is tried next */
+	struct probe_programs programs;
+};
+
+void probe_helper_init(struct probe_helper *h, struct grow_helpers *shared);
+void probe_helper_done(struct probe_helper *h);
+/*
+ * Attaches to all of these functions in a process, also in threads and programs that it begins.
+ * `found`: an O_PATH descriptor of the file. The caller closes the *ret_count descriptors, at most
+ * 2 * PROBES_MAX. Returns 0 or a negative errno: those of bpf(2), perf_event_open(2) and
+ * helper_call(); nothing is attached then.
+ */
+int probe_attach(struct probe_helper *h, int found, pid_t pid, const struct probe_place *place,
+		 size_t count, int *ret, size_t *ret_count);
+
+/*
+ * What a probe costs the program at each call, ns: the helper measures it with a function of its
+ * own. Returns 0 or a negative errno.
+ */
+int probe_cost(struct probe_helper *h, uint64_t *ret_ns);
+
+#endif
