@@ -81,7 +81,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
 
 # Programs that tests run; static, so that they share no libc with anybody and run in guests.
-TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/eat $(O)/fill $(O)/ask $(O)/turns $(O)/growlab $(O)/jitlab
+TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/eat $(O)/fill $(O)/ask $(O)/turns $(O)/growlab $(O)/jitlab $(O)/malloclab $(O)/malloclab-static
 BENCH_BIN  := $(O)/workload $(O)/victim $(O)/floor
 TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra $(WERROR) -Wno-missing-field-initializers -static
 
@@ -91,7 +91,8 @@ $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/eat $(O)/fill $(O
 # As distributions build: with shared libraries, without frame pointers and debugging symbols.
 $(O)/growlab: tests/support/growlab.c
 $(O)/jitlab: tests/support/jitlab.c
-$(O)/growlab $(O)/jitlab: TEST_FLAGS := $(filter-out -static -g,$(TEST_FLAGS)) -fomit-frame-pointer
+$(O)/malloclab $(O)/malloclab-static: tests/support/malloclab.c
+$(O)/growlab $(O)/jitlab $(O)/malloclab: TEST_FLAGS := $(filter-out -static -g,$(TEST_FLAGS)) -fomit-frame-pointer
 # For guests, which have neither shared libraries nor libdw.
 $(O)/growlab-static: tests/support/growlab.c
 $(O)/growlab-static: TEST_FLAGS := $(TEST_FLAGS) -fno-omit-frame-pointer

@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 
 #include "fuzz.h"
+#include "grow/allocators.h"
+#include "grow/function_search.h"
 #include "grow/functions.h"
 
 #define BYTES (8 << 20)
@@ -46,6 +48,22 @@ static int name(int fd, uint64_t steps, struct code_name *wanted, struct arena *
 	return r;
 }
 
+/* What is found is a function of the list, and the same budget is enough again. */
+static void find(int fd, const struct elf_facts *facts)
+{
+	const char *wanted[] = {"main", "malloc", "_start"};
+	struct symbol_budget budget = {.bytes = BYTES, .steps = STEPS};
+	struct found_function found[64];
+	struct probe_place place[PROBES_MAX];
+	int n = functions_find(fd, facts, wanted, 3, &budget, found, 64);
+
+	FUZZ_CHECK(n <= 64 && budget.bytes <= BYTES && budget.steps <= STEPS);
+	for (int i = 0; i < n; i++)
+		FUZZ_CHECK(found[i].i < 3 && found[i].size);
+	if (n > 0)
+		FUZZ_CHECK(allocator_places(facts, found, (size_t)n, place) <= PROBES_MAX);
+}
+
 const unsigned fuzz_changes = 2000;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -64,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(!strchr(facts.debug_link, '/'));
 		elf_find_vaddr(&facts, 0x1000, &vaddr);
 		elf_is_debug_of(fd, &facts);
+		find(fd, &facts);
 	}
 	elf = elf_open_tables(fd);
 	if (elf)

@@ -78,9 +78,10 @@ class Grow:
 class Lab:
     """A program that says "READY PID", waits for a line, allocates and says that it is done."""
 
-    def __init__(self, *command, uid=None):
+    def __init__(self, *command, uid=None, env=None):
         prefix = () if uid is None else (O + "/drop", str(uid), "-")
-        self.child = subprocess.Popen(prefix + command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.child = subprocess.Popen(prefix + command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                      env=env)
         self.words = self.child.stdout.readline().split()
         if self.words[:1] != ["READY"]:
             raise RuntimeError("%s: it did not start: %r" % (command, self.words))
@@ -107,7 +108,7 @@ class Lab:
 
     def grown(self, *args, after=lambda: None):
         """The document of its run."""
-        grow = self.count("--sample", "1", *args)
+        grow = self.count(*(() if "--sample" in args else ("--sample", "1")), *args)
         self.go()
         after()
         return grow.report()

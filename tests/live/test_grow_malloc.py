@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""grow --malloc beside a program that knows what it allocates and keeps (support/malloclab.c), with the allocators
+that are installed."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from growing import LIMIT, Grow, Lab, functions, named, run_live  # noqa: E402
+from outcome import O, PROGRAM, result, wait_until  # noqa: E402
+
+LAB = O + "/malloclab"
+LIBRARIES = "/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/", "/usr/lib/"
+
+
+def known():
+    """Of each site: allocated and kept bytes."""
+    listed = subprocess.run((LAB, "list"), capture_output=True, text=True, check=True).stdout
+    return {name: (int(allocated), int(kept)) for name, allocated, kept in map(str.split, listed.splitlines())}
+
+
+def place(site):
+    return {"threads": "thread_keeps"}.get(site, "site_" + site)
+
+
+def sums(document, function):
+    """Allocated and held bytes of all stacks with this function, and the error of the latter."""
+    stacks = [s for s in document["stacks"] if function in functions(s)]
+    return (sum(s["allocated_bytes"] for s in stacks), sum(s["held_bytes"] for s in stacks),
+            sum(s["error_bytes"] ** 2 for s in stacks) ** 0.5)
+
+
+def expect_exact(name, document):
+    for site, (allocated, kept) in known().items():
+        got = sums(document, place(site))
+        result(got == (allocated, kept, 0), "%s: %s to the byte" % (name, site), (got, allocated, kept))
+
+
+def counted(program, *args, env=None):
+    # While others have all CPUs, the ring fills, and blocks are sampled.
+    for _ in range(5):
+        with Lab(*program, *known(), env=env) as one:
+            document = one.grown("--malloc", *args)
+        if args or not any(s["error_bytes"] for s in document["stacks"]):
+            break
+    return document
+
+
+def check_exact():
+    expect_exact("each block", counted((LAB,)))
+    expect_exact("each block, by frame pointers of the program's callers", counted((O + "/malloclab-static",)))
+
+
+def check_allocators():
+    """Other allocators: in front of the C library, in the program, and another C library."""
+    for name in "libjemalloc.so.2", "libmimalloc.so.2.0", "libtcmalloc_minimal.so.4":
+        found = [d + name for d in LIBRARIES if os.path.exists(d + name)]
+        if found:
+            expect_exact(name, counted((LAB,), env=dict(os.environ, LD_PRELOAD=found[0])))
+    if not shutil.which("musl-gcc"):
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, 0o755)
+        for name, flags in ("musl", ()), ("musl, static", ("-static",)):
+            program = directory + "/lab"
+            source = os.path.join(os.path.dirname(__file__), "../support/malloclab.c")
+            subprocess.run(("musl-gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O2", *flags, source, "-o", program),
+                           check=True)
+            expect_exact(name, counted((program,)))
+
+
+def check_sampled():
+    """Of a block of s bytes the chance is 1 - exp(-s / mean): large ones are exact."""
+    document = counted((LAB,), "--sample", "65536")
+    truth = known()
+    for site, (_, kept) in truth.items():
+        _, held, error = sums(document, place(site))
+        # Three standard deviations and a half; of a site without a sample there is no row.
+        result(abs(held - kept) <= 1.75 * error + (4 * 65536 if held < 4 * 65536 else 0),
+               "one sample in 64 KiB: %s" % site, (held, error, kept))
+    allocated, held, _ = sums(document, "site_passes")
+    result(allocated > 0 == held, "one sample in 64 KiB: what is freed is not held", (allocated, held))
+
+
+def check_reuse():
+    """A leak in pages that were used before: the resident set does not tell it, the allocator does."""
+    with Lab(LAB, "churn", "leak_small") as one:
+        document = one.grown("--malloc")
+    net = {f: sum(s["net_bytes"] for s in document["stacks"] if f in functions(s))
+           for f in ("site_churn", "site_leak_small")}
+    result(net["site_churn"] > 8 << 20 > 2 << 20 > net["site_leak_small"],
+           "reuse: the growth is that of the function that gives back", net)
+    result(sums(document, "site_leak_small")[1] == 10 << 20 and sums(document, "site_churn")[1] == 1024,
+           "reuse: what is held is that of the other one", sums(document, "site_leak_small"))
+
+
+def run_command(*args):
+    done = subprocess.run((PROGRAM, "grow", "-J", "--malloc") + args, capture_output=True, text=True,
+                          timeout=LIMIT, check=True).stdout
+    begin, end = done.index("{\n"), done.rindex("}") + 1
+    return named(json.loads(done[begin:end])), (done[:begin] + done[end:]).split()
+
+
+def check_command():
+    """From its first call on: probes are in the C library before the program maps it."""
+    document, words = run_command("--sample", "1", "--", LAB, "calls", "5000", "1", "10")
+    pairs = int(words[0])
+    kept = (pairs + 9) // 10
+    result(sums(document, "keeps") == (kept * 200, kept * 200, 0), "a command: what it keeps, to the byte",
+           (sums(document, "keeps"), kept * 200))
+    result(sums(document, "takes") == ((pairs - kept) * 200, 0, 0), "a command: what it frees, to the byte",
+           (sums(document, "takes"), (pairs - kept) * 200))
+
+
+def check_pauses():
+    """Above 60,000 calls in a second they are seen in parts of the run, and the error is wider."""
+    document, words = run_command("--sample", "4096", "--", LAB, "calls", "150000", "8", "20")
+    pairs = int(words[0])
+    heap, duration = document["malloc"], document["target"]["duration_us"]
+    result(heap["seen_us"] < 0.8 * duration, "a high rate: with pauses", (heap, duration))
+    result(heap["calls"] < 2 * pairs, "a high rate: not all calls are seen", (heap, pairs))
+    allocated, held, error = sums(document, "keeps")
+    result(error > 0.1 * held > 0 and abs(held - pairs * 10) <= 2 * error,
+           "a high rate: what is kept, within the error", (held, error, pairs * 10))
+    allocated, held, error = sums(document, "takes")
+    result(held < 0.05 * allocated, "a high rate: what is freed is not held", (allocated, held, error))
+
+
+def code_is_clean(pid):
+    """Whether the code of a process is that of its files."""
+    with open("/proc/%d/maps" % pid, encoding="utf-8") as maps, open("/proc/%d/mem" % pid, "rb") as memory:
+        for line in maps:
+            part, mode, offset, _, inode, *path = line.split()
+            if "x" not in mode or inode == "0":
+                continue
+            start, end = (int(x, 16) for x in part.split("-"))
+            memory.seek(start)
+            with open(path[0], "rb") as file:
+                file.seek(int(offset, 16))
+                code = file.read(end - start)
+                if memory.read(end - start)[:len(code)] != code:
+                    return False
+    return True
+
+
+def check_detached():
+    """Nothing is left in the program, also if the one that counts is killed."""
+    for name, end in ("a report", lambda grow: grow.report()), ("SIGKILL", lambda grow: (grow.child.kill(),
+                                                                                         grow.child.communicate())):
+        with Lab(LAB, "churn", "realloc") as one:
+            grow = Grow(str(one.pid), "--malloc")
+            result(wait_until(lambda one=one: not code_is_clean(one.pid)), "%s: there are probes" % name)
+            end(grow)
+            result(wait_until(lambda one=one: code_is_clean(one.pid)), "%s: no probe is left" % name)
+            result(one.go() == "DONE\n", "%s: the program goes on" % name)
+
+
+def check_python():
+    """Small objects are pymalloc's, larger blocks the C library's."""
+    code = ("import sys\nprint('READY', __import__('os').getpid(), flush=True)\nsys.stdin.readline()\n"
+            "kept = [bytes(100 + i % 2) for i in range(20000)]\nlarge = [bytes(5000) for i in range(1000)]\n"
+            "print('DONE', flush=True)\nsys.stdin.readline()\n")
+    with Lab("/usr/bin/python3", "-S", "-c", code) as one:
+        document = one.grown("--malloc")
+    held = sum(s["held_bytes"] for s in document["stacks"])
+    # An object of bytes has 33 bytes of its own; lists have 8 for each item, and room.
+    least = 20000 * 133 + 1000 * 5033 + 21000 * 8
+    result(least <= held <= 1.1 * least, "Python: its objects, small and large", (held, least))
+
+
+if __name__ == "__main__":
+    sys.exit(run_live(check_exact, check_allocators, check_sampled, check_reuse, check_command, check_pauses, check_detached,
+                      check_python))
