@@ -217,8 +217,10 @@ static __always_inline int enter(const __u64 *ctx, __u32 function, bool session)
 		return 0;
 	}
 	size = call_size(ctx, function);
-	sampled = (!(function & ZMEM_HEAP_SMALL) || size <= ZMEM_HEAP_SMALL_MAX) &&
-		  samples_block(s, cpu, size);
+	/* The function that it calls for larger ones counts them. */
+	if (function & ZMEM_HEAP_SMALL && size > ZMEM_HEAP_SMALL_MAX)
+		return 0;
+	sampled = samples_block(s, cpu, size);
 	if (session && !sampled && !(function & ZMEM_HEAP_CALLS)) {
 		if (call)
 			call->slot = 0;

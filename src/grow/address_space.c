@@ -436,6 +436,19 @@ static void look_for_trampolines(struct address_space *s, struct code_sources *c
 	}
 }
 
+int address_space_ready(const struct address_space *s, struct code_sources *c, uint32_t file)
+{
+	const struct program_file *f = c->files.item[file];
+	int start = s->reader ? code_reader_begin(s->reader) : -ENOENT;
+
+	if (start < 0 || !f->reader)
+		return start < 0 ? start : -ENOENT;
+	if (code_reader_has(s->reader, file))
+		return 0;
+	return f->reader == s->reader ? code_file_ready(c, file)
+				      : open_in_reader(c, s, file, s->reader);
+}
+
 /* Gives the reader the files and images that it does not have. */
 static int send_space(struct address_space *s, struct code_sources *c)
 {
@@ -446,13 +459,10 @@ static int send_space(struct address_space *s, struct code_sources *c)
 	look_for_trampolines(s, c);
 	for (size_t i = 0; r == 0 && i < s->code.count; i++) {
 		uint32_t file = s->code.image[i].file;
-		struct program_file *f = file == NO_FILE ? NULL : c->files.item[file];
 
 		/* One that another user's helper has opened may be refused here. */
-		if (!f || !f->reader || code_reader_has(s->reader, file))
-			continue;
-		r = f->reader == s->reader ? code_file_ready(c, file)
-					   : open_in_reader(c, s, file, s->reader);
+		if (file != NO_FILE)
+			r = address_space_ready(s, c, file);
 		r = helper_lost(r) ? r : 0;
 	}
 	if (r == 0)

@@ -105,6 +105,11 @@ int address_space_inherit(struct address_space *s, const struct address_space *p
  * failure the old ones stay.
  */
 int address_space_update(struct address_space *s, struct code_sources *c);
+/*
+ * Makes sure that the reader of the process has the file open. Returns 0 or a negative errno; of a
+ * file that is opened for another user's process, too, it may be -EACCES.
+ */
+int address_space_ready(const struct address_space *s, struct code_sources *c, uint32_t file);
 /* See code_reader_unwind(). After an error, stacks without addresses. */
 void address_space_unwind(struct address_space *s, struct code_sources *c,
 			  const struct zmem_grow_stack *const *stack, size_t count,

@@ -84,13 +84,13 @@ static const struct {
 	{"mi_zalloc_aligned", ZMEM_HEAP_SIZE | CALLS},
 	{"mi_realloc_aligned", ZMEM_HEAP_REALLOC | CALLS},
 	{"mi_free", ZMEM_HEAP_FREE},
-	/* CPython: objects of up to 512 bytes are pymalloc's */
-	{"PyObject_Malloc", ZMEM_HEAP_SIZE | SMALL},
-	{"PyObject_Calloc", ZMEM_HEAP_PRODUCT | SMALL},
+	/* CPython: objects of up to 512 bytes are pymalloc's, or malloc's */
+	{"PyObject_Malloc", ZMEM_HEAP_SIZE | SMALL | CALLS},
+	{"PyObject_Calloc", ZMEM_HEAP_PRODUCT | SMALL | CALLS},
 	{"PyObject_Realloc", ZMEM_HEAP_REALLOC | CALLS},
 	{"PyObject_Free", ZMEM_HEAP_FREE},
-	{"PyMem_Malloc", ZMEM_HEAP_SIZE | SMALL},
-	{"PyMem_Calloc", ZMEM_HEAP_PRODUCT | SMALL},
+	{"PyMem_Malloc", ZMEM_HEAP_SIZE | SMALL | CALLS},
+	{"PyMem_Calloc", ZMEM_HEAP_PRODUCT | SMALL | CALLS},
 	{"PyMem_Realloc", ZMEM_HEAP_REALLOC | CALLS},
 	{"PyMem_Free", ZMEM_HEAP_FREE},
 	/* Not to be probed: it tells the allocator. */
@@ -159,12 +159,29 @@ static size_t skip_slow(const struct found_function *f)
 	return at < f->size ? at : 0;
 }
 
+/*
+ * Where the compiler has put pymalloc into its callers, most of them cannot be probed, and of what
+ * the others allocate the free may not be seen. Else the function only passes a call on.
+ */
+#define PASSES_ON 96 /* bytes */
+
+bool allocator_is_inlined(const struct found_function *found, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (found[i].i < FUNCTIONS &&
+		    strcmp(function[found[i].i].name, "PyObject_Malloc") == 0)
+			return found[i].size > PASSES_ON;
+	}
+	return false;
+}
+
 size_t allocator_places(const struct elf_facts *facts, const struct found_function *found,
 			size_t count, struct probe_place ret[PROBES_MAX])
 {
 	bool own = has(found, count, "mallocx") || has(found, count, "tc_malloc") ||
 		   has(found, count, "mi_malloc");
 	bool calls = !own && !has(found, count, "__libc_calloc");
+	bool inlined = allocator_is_inlined(found, count);
 	size_t n = 0;
 
 	/* Names of one function are beside each other: the first one counts. */
@@ -175,6 +192,7 @@ size_t allocator_places(const struct elf_facts *facts, const struct found_functi
 			size_t same = 0;
 
 			if (found[i].i != k || f == UINT32_MAX || (f & OWN && !own) ||
+			    (inlined && strncmp(function[k].name, "Py", 2) == 0) ||
 			    !find_offset(facts, found[i].vaddr, &offset))
 				continue;
 			if ((f & ZMEM_HEAP_FUNCTION) == ZMEM_HEAP_FREE)

@@ -14,6 +14,8 @@ const char *allocator_name(size_t i);
 
 /* An allocator that only passes on to another one: its calls would be counted twice. */
 bool allocator_is_wrapper(const char *file_name);
+/* A Python with allocators of which only a part can be probed: none of them is. */
+bool allocator_is_inlined(const struct found_function *found, size_t count);
 /*
  * The places to probe in a file. `found`: where its functions of these names are, in any order.
  * Returns their number; 0: it is no allocator.

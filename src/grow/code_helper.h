@@ -3,6 +3,7 @@
 #ifndef ZMEM_GROW_CODE_HELPER_H
 #define ZMEM_GROW_CODE_HELPER_H
 
+#include "grow/code_reader.h"
 #include "grow/function_search.h"
 #include "grow/perf_map.h"
 #include "grow/unwind.h"
@@ -68,8 +69,6 @@ struct code_perf_map {
 	int32_t own_pid;
 	uint32_t unused;
 };
-
-#define CODE_FUNCTIONS_MAX 128 /* names of a request, and struct found_function of its answer */
 
 #define CODE_SPACES	   256
 #define CODE_MAPS	   512

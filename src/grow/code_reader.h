@@ -74,6 +74,7 @@ int code_reader_name(struct code_reader *r, uint32_t file, const uint64_t *vaddr
 /* Likewise their lines: the name is the path of the source, `start` the line. It needs libdw. */
 int code_reader_find_lines(struct code_reader *r, uint32_t file, const uint64_t *vaddr,
 			   size_t count, code_name_fn fn, void *arg);
+#define CODE_FUNCTIONS_MAX 128 /* names of a request, and functions of its answer */
 /*
  * Finds functions of these names (functions_find()), of which `name` gives the i-th one. Returns
  * how many, at most `cap`, or a negative errno.

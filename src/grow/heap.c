@@ -29,9 +29,13 @@
 /* Where it cannot be measured. */
 #define COST_USUAL_NS 1200
 
-/* The functions of a file. */
+/*
+ * The functions of a file, as the helper of one user says: a wrong place would harm the program, so
+ * no other user's processes are probed there.
+ */
 struct heap_file {
-	bool looked;
+	uint32_t file;
+	const struct code_reader *reader;
 	size_t count;
 	struct probe_place *place;
 };
@@ -40,6 +44,7 @@ struct heap_file {
 struct heap_link {
 	pid_t pid;
 	uint32_t file;
+	size_t functions; /* the number of its struct heap_file */
 	int *fd;
 	size_t count; /* 0: they are not open */
 	int error;
@@ -64,11 +69,12 @@ struct heap {
 	struct probe_helper probes;
 	uint64_t sample_bytes;
 	struct heap_file *file;
-	size_t files;
+	size_t files, file_capacity;
 	struct heap_link *link;
 	size_t links, link_capacity;
-	int refused; /* why probes could not be opened: 0 or the last negative errno */
-	int unread;  /* why a file could not be searched */
+	int refused;  /* why probes could not be opened: 0 or the last negative errno */
+	int unread;   /* why a file could not be searched */
+	bool inlined; /* a Python has allocators that are not probed */
 	struct heap_block *block;
 	size_t blocks, block_capacity; /* blocks: also free ones */
 	uint32_t first_free;
@@ -132,22 +138,22 @@ void heap_close(struct heap *h)
 
 /* ---- functions ---- */
 
-static int look_for_functions(struct heap *h, uint32_t number, struct heap_file *ret)
+static int look_for_functions(struct heap *h, const struct address_space *s, struct heap_file *ret)
 {
-	struct program_file *f = h->code->files.item[number];
-	struct found_function found[128];
+	struct program_file *f = h->code->files.item[ret->file];
+	struct found_function found[CODE_FUNCTIONS_MAX];
 	struct probe_place place[PROBES_MAX];
 	int n;
 
-	ret->looked = true;
-	if (!f->reader || allocator_is_wrapper(f->name))
+	if (allocator_is_wrapper(f->name))
 		return 0;
-	n = code_file_ready(h->code, number);
+	n = address_space_ready(s, h->code, ret->file);
 	if (n == 0)
-		n = code_reader_functions(f->reader, number, allocator_name, allocator_name_count(),
-					  found, ARRAY_SIZE(found));
+		n = code_reader_functions(s->reader, ret->file, allocator_name,
+					  allocator_name_count(), found, ARRAY_SIZE(found));
 	if (n <= 0)
 		return n;
+	h->inlined |= allocator_is_inlined(found, (size_t)n);
 	ret->count = allocator_places(&f->facts, found, (size_t)n, place);
 	ret->place = ret->count ? calloc(ret->count, sizeof(*place)) : NULL;
 	if (!ret->place) {
@@ -158,32 +164,33 @@ static int look_for_functions(struct heap *h, uint32_t number, struct heap_file 
 	return 0;
 }
 
-static struct heap_file *find_file(struct heap *h, uint32_t number)
+/* The number of a file in the list, or SIZE_MAX: it has no functions of an allocator. */
+static size_t find_file(struct heap *h, const struct address_space *s, uint32_t number)
 {
-	if (number >= h->files) {
-		size_t count = h->code->files.count;
-		struct heap_file *moved = reallocarray(h->file, count, sizeof(*moved));
+	size_t i = 0;
+	int r;
 
-		if (!moved)
-			return NULL;
-		memset(moved + h->files, 0, (count - h->files) * sizeof(*moved));
-		h->file = moved;
-		h->files = count;
-	}
-	if (!h->file[number].looked) {
-		int r = look_for_functions(h, number, &h->file[number]);
-
+	while (i < h->files && (h->file[i].file != number || h->file[i].reader != s->reader))
+		i++;
+	if (i == h->files) {
+		/* What is no program is not searched. */
+		if (!s->reader || !h->code->files.item[number]->reader ||
+		    !array_room(&h->file, h->files, &h->file_capacity, 64))
+			return SIZE_MAX;
+		h->file[h->files] = (struct heap_file){.file = number, .reader = s->reader};
+		r = look_for_functions(h, s, &h->file[h->files++]);
+		/* Of its files that its user may not read none is probed. */
 		if (r < 0)
 			h->unread = r;
 	}
-	return &h->file[number];
+	return h->file[i].count ? i : SIZE_MAX;
 }
 
 /* ---- probes ---- */
 
 static void link_open(struct heap *h, struct heap_link *l)
 {
-	const struct heap_file *f = &h->file[l->file];
+	const struct heap_file *f = &h->file[l->functions];
 	int fd[2 * PROBES_MAX];
 
 	l->error = probe_attach(&h->probes, h->code->files.item[l->file]->found_fd, l->pid,
@@ -223,18 +230,22 @@ void heap_attach(struct heap *h, const struct address_space *s)
 {
 	for (size_t i = 0; i < s->code.count; i++) {
 		uint32_t number = s->code.image[i].file;
-		const struct heap_file *f;
 		struct heap_link *l;
+		size_t functions;
 
 		if (number == NO_FILE || (i && s->code.image[i - 1].file == number))
 			continue;
-		f = find_file(h, number);
-		if (!f || !f->count || is_linked(h, s->pid, number) || h->links >= LINKS_MAX ||
-		    !array_room(&h->link, h->links, &h->link_capacity, 16))
+		functions = find_file(h, s, number);
+		if (functions == SIZE_MAX || is_linked(h, s->pid, number) ||
+		    h->links >= LINKS_MAX || !array_room(&h->link, h->links, &h->link_capacity, 16))
 			continue;
 		l = &h->link[h->links++];
 		*l = (struct heap_link){
-			.pid = s->pid, .file = number, .first = !is_known(h, s->pid)};
+
+			.pid = s->pid,
+			.file = number,
+			.functions = functions,
+			.first = !is_known(h, s->pid)};
 		if (h->parts.open)
 			link_open(h, l);
 	}
@@ -618,6 +629,10 @@ void heap_diagnose(const struct heap *h, struct diag *diag)
 		diag_add(diag, "malloc", h->unread, NULL,
 			 "searching a file for functions of an allocator: %s",
 			 strerror(-h->unread));
+	if (h->inlined)
+		diag_add(diag, "malloc", -ENOTSUP, NULL,
+			 "Python's small objects are not seen: its allocator is built into other "
+			 "functions (run it with PYTHONMALLOC=malloc)");
 	if (!functions)
 		diag_add(diag, "malloc", -ENOENT, NULL,
 			 "no functions of an allocator were found: its program has no symbols");

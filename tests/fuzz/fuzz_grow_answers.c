@@ -112,6 +112,11 @@ static int check_mapping(void *arg, const struct code_mapping *m, const char *na
 	return 0;
 }
 
+static const char *name_of(size_t i)
+{
+	return i ? "malloc" : "free";
+}
+
 static void ask_code_reader(uint8_t what)
 {
 	static const char stack_bytes[sizeof(struct zmem_grow_stack)];
@@ -127,6 +132,13 @@ static void ask_code_reader(uint8_t what)
 	FUZZ_CHECK(code_reader_begin(reader) == 1);
 	if (what == 0) {
 		code_reader_name(reader, 0, address, ADDRESSES, check_name, &named);
+	} else if (what == 7) {
+		struct found_function found[4] = {};
+		int n = code_reader_functions(reader, 0, name_of, 2, found, 4);
+
+		FUZZ_CHECK(n <= 4);
+		for (int i = 0; i < n; i++)
+			FUZZ_CHECK(found[i].i < 2);
 	} else if (what == 1) {
 		int r = code_reader_unwind(reader, 0, stacks, 2, unwound);
 
@@ -183,10 +195,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t what = 0;
 
 	fuzz_take(&data, &size, &what, 1);
-	what %= 7;
+	what %= 8;
 	input = data;
 	input_left = size;
-	if (what < 3)
+	if (what < 3 || what == 7)
 		ask_code_reader(what);
 	else if (what < 6)
 		ask_process_reader(what);
