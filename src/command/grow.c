@@ -434,6 +434,17 @@ static int what_grows(const struct options *o)
 	return watch_what_grows(o);
 }
 
+static int check_malloc(const struct grow_command *c)
+{
+	cleanup(diag_clear) struct diag diag = {};
+	int r = grow_malloc_error(c->grow);
+
+	if (r == 0)
+		return 0;
+	grow_diagnose(c->grow, &diag);
+	return log_refusal(diag.count ? &diag.note[0] : NULL, r);
+}
+
 static int count_growth(const struct options *o)
 {
 	cleanup(grow_command_done) struct grow_command c = {
@@ -448,6 +459,8 @@ static int count_growth(const struct options *o)
 		r = o->run    ? add_pid(&c, o->run->pid, true)
 		    : o->pids ? add_pids(&c)
 			      : add_matching(&c);
+	if (r == 0)
+		r = check_malloc(&c);
 	if (r == 0)
 		r = secure_loaded(o->output, LATER_OPENS | grow_needs_later(c.grow));
 	if (r == 0)

@@ -70,9 +70,9 @@ struct code_perf_map {
 	uint32_t unused;
 };
 
-#define CODE_SPACES	   256
-#define CODE_MAPS	   512
-#define CODE_FILES	   65536
+#define CODE_SPACES 256
+#define CODE_MAPS   512
+#define CODE_FILES  65536
 
 /* What the helper has. Zeroed memory, but for the first two, is its beginning. */
 struct code_helper {

@@ -813,6 +813,11 @@ bool grow_is_exact(const struct grow *g)
 	return grow_watch_each(g->watch);
 }
 
+int grow_malloc_error(const struct grow *g)
+{
+	return g->heap ? heap_error(g->heap) : 0;
+}
+
 unsigned grow_needs_later(const struct grow *g)
 {
 	return g->heap ? heap_needs_later(g->heap) : 0;

@@ -56,6 +56,8 @@ struct grow_so_far {
 };
 
 struct grow_so_far grow_so_far(const struct grow *g);
+/* 0, or why blocks of allocators cannot be counted for the processes so far: a negative errno. */
+int grow_malloc_error(const struct grow *g);
 /* What it needs for --malloc after secure_loaded(): enum privilege_later. */
 unsigned grow_needs_later(const struct grow *g);
 /* Notes of what of the allocators is not seen, and why. */

@@ -609,6 +609,15 @@ int heap_report(struct heap *h, struct stack_table *stacks, uint64_t duration_us
 	return r;
 }
 
+int heap_error(const struct heap *h)
+{
+	for (size_t i = 0; i < h->links; i++) {
+		if (h->link[i].count)
+			return 0;
+	}
+	return h->links ? h->refused : 0;
+}
+
 unsigned heap_needs_later(const struct heap *h)
 {
 	return LATER_PROBES | (h->probes.way == WAY_EVENTS ? LATER_EVENTS : 0);
@@ -621,10 +630,12 @@ void heap_diagnose(const struct heap *h, struct diag *diag)
 	for (size_t i = 0; i < h->files; i++)
 		functions += h->file[i].count;
 	if (h->refused == -EOPNOTSUPP || h->refused == -EINVAL)
-		diag_add(diag, "malloc", h->refused, NULL, "this kernel has no uprobes");
+		diag_add(diag, "malloc", h->refused, NULL,
+			 "grow --malloc: this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
 	else if (h->refused)
 		diag_add(diag, "malloc", h->refused, NULL,
-			 "attaching to functions of an allocator: %s", strerror(-h->refused));
+			 "grow --malloc: attaching to functions of an allocator: %s",
+			 strerror(-h->refused));
 	if (h->unread)
 		diag_add(diag, "malloc", h->unread, NULL,
 			 "searching a file for functions of an allocator: %s",

@@ -45,6 +45,8 @@ int heap_free(struct heap *h, const struct zmem_grow_head *block);
 /* Sets what the stacks hold, and *ret. `duration_us`: of the run so far. */
 int heap_report(struct heap *h, struct stack_table *stacks, uint64_t duration_us,
 		struct growth_heap *ret);
+/* 0, or why no probe could be opened though there are functions. */
+int heap_error(const struct heap *h);
 /* To open probes again: enum privilege_later. */
 unsigned heap_needs_later(const struct heap *h);
 /* Adds a note for each thing that is not seen. */

@@ -11,8 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-ROUNDS = 3
-SECONDS = 3
+ROUNDS = 5
+SECONDS = 10
 # Pairs of malloc and free in a second of CPU time.
 RATES = 1000, 10000, 30000, 100000, 300000, 1000000, 3000000
 JEMALLOC = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
