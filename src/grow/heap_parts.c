@@ -168,22 +168,23 @@ uint64_t heap_parts_seen(const struct heap_parts *p, uint64_t now)
  * The work of the program itself in such a time: what its probes leave, and not more than in pauses
  * in the same time. A program that waits is not slower with probes, but uses more of the CPU.
  */
-static double own_work(const struct heap_count *c, const struct heap_count *pauses, double cost_ns)
+static double own_work(const struct heap_count *c, const struct heap_count *pauses, double cost_ns,
+		       bool waits)
 {
 	double work = (double)c->work, time = (double)c->time, paused = (double)pauses->time;
 	double own = work - (double)c->calls * cost_ns;
 	double most = paused > 0 ? time * (double)pauses->work / paused : work;
 
-	if (own > most || (work > 1.15 * most && work < 0.8 * time))
+	if (own > most || (waits && work > 1.15 * most && work < 0.8 * time))
 		own = most;
 	return own > LEAST_WORK * work ? own : LEAST_WORK * work;
 }
 
 static double share_at(const struct heap_count *seen, const struct heap_count *between,
-		       const struct heap_count *unseen, double cost_ns)
+		       const struct heap_count *unseen, double cost_ns, bool waits)
 {
-	double own = own_work(seen, unseen, cost_ns);
-	double all = own + own_work(between, unseen, cost_ns) + (double)unseen->work;
+	double own = own_work(seen, unseen, cost_ns, waits);
+	double all = own + own_work(between, unseen, cost_ns, waits) + (double)unseen->work;
 
 	return all > 0 ? own / all : 1;
 }
@@ -193,19 +194,25 @@ double heap_parts_share(const struct heap_parts *p, const struct heap_count *now
 {
 	const struct heap_part *last = p->count ? &p->part[p->count - 1] : NULL;
 	struct heap_count seen = p->seen, unseen = p->unseen;
-	double share, low, high;
+	double share, other[3];
 
 	if (p->open && last->pauses)
 		count_up(&seen, &last->before, now);
 	else if (!p->open && p->pauses)
 		count_up(&unseen, &p->last, now);
-	share = share_at(&seen, &p->between, &unseen, (double)cost_ns);
-	low = share_at(&seen, &p->between, &unseen, (double)cost_ns * (1 + COST_ERROR));
-	high = share_at(&seen, &p->between, &unseen, (double)cost_ns * (1 - COST_ERROR));
-	/* Of two standard deviations; others that use the CPU have an effect as well. */
-	*ret_error = share > 0 && low > 0 ? (share / low - share / high) / 4 : 0;
-	if (p->pauses && *ret_error < SHARE_ERROR)
-		*ret_error = SHARE_ERROR;
+	share = share_at(&seen, &p->between, &unseen, (double)cost_ns, true);
+	/* What it is if the cost is another one, or if the program waits for a CPU alone. */
+	other[0] = share_at(&seen, &p->between, &unseen, (double)cost_ns * (1 + COST_ERROR), true);
+	other[1] = share_at(&seen, &p->between, &unseen, (double)cost_ns * (1 - COST_ERROR), true);
+	other[2] = share_at(&seen, &p->between, &unseen, (double)cost_ns, false);
+	*ret_error = p->pauses ? SHARE_ERROR : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(other); i++) {
+		/* Of two standard deviations. */
+		double error = other[i] > 0 ? fabs(share / other[i] - 1) / 2 : 0;
+
+		if (error > *ret_error)
+			*ret_error = error;
+	}
 	return share > 0 ? share : 1;
 }
 

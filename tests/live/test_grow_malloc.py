@@ -43,11 +43,37 @@ def expect_exact(name, document):
         result(got == (allocated, kept, 0), "%s: %s to the byte" % (name, site), (got, allocated, kept))
 
 
+def code_is_clean(pid):
+    """Whether the code of a process is that of its files."""
+    with open("/proc/%d/maps" % pid, encoding="utf-8") as maps, open("/proc/%d/mem" % pid, "rb") as memory:
+        for line in maps:
+            part, mode, offset, _, inode, *path = line.split()
+            if "x" not in mode or inode == "0":
+                continue
+            start, end = (int(x, 16) for x in part.split("-"))
+            memory.seek(start)
+            with open(path[0], "rb") as file:
+                file.seek(int(offset, 16))
+                code = file.read(end - start)
+                if memory.read(end - start)[:len(code)] != code:
+                    return False
+    return True
+
+
+def held_by(one, *args):
+    """The document of its run, which begins when there are probes."""
+    grow = Grow(str(one.pid), "--malloc", "--sample", "1", *args)
+    wait_until(lambda: not code_is_clean(one.pid))
+    grow.wait_armed(one.pid)
+    one.go()
+    return grow.report()
+
+
 def counted(program, *args, env=None):
     # While others have all CPUs, the ring fills, and blocks are sampled.
     for _ in range(5):
         with Lab(*program, *known(), env=env) as one:
-            document = one.grown("--malloc", *args)
+            document = held_by(one, *args)
         if args or not any(s["error_bytes"] for s in document["stacks"]):
             break
     return document
@@ -92,7 +118,7 @@ def check_sampled():
 def check_reuse():
     """A leak in pages that were used before: the resident set does not tell it, the allocator does."""
     with Lab(LAB, "churn", "leak_small") as one:
-        document = one.grown("--malloc")
+        document = held_by(one)
     net = {f: sum(s["net_bytes"] for s in document["stacks"] if f in functions(s))
            for f in ("site_churn", "site_leak_small")}
     result(net["site_churn"] > 8 << 20 > 2 << 20 > net["site_leak_small"],
@@ -133,23 +159,6 @@ def check_pauses():
     result(held < 0.05 * allocated, "a high rate: what is freed is not held", (allocated, held, error))
 
 
-def code_is_clean(pid):
-    """Whether the code of a process is that of its files."""
-    with open("/proc/%d/maps" % pid, encoding="utf-8") as maps, open("/proc/%d/mem" % pid, "rb") as memory:
-        for line in maps:
-            part, mode, offset, _, inode, *path = line.split()
-            if "x" not in mode or inode == "0":
-                continue
-            start, end = (int(x, 16) for x in part.split("-"))
-            memory.seek(start)
-            with open(path[0], "rb") as file:
-                file.seek(int(offset, 16))
-                code = file.read(end - start)
-                if memory.read(end - start)[:len(code)] != code:
-                    return False
-    return True
-
-
 def check_detached():
     """Nothing is left in the program, also if the one that counts is killed."""
     for name, end in ("a report", lambda grow: grow.report()), ("SIGKILL", lambda grow: (grow.child.kill(),
@@ -162,6 +171,22 @@ def check_detached():
             result(one.go() == "DONE\n", "%s: the program goes on" % name)
 
 
+def check_children():
+    """The blocks of a child are its own, and gone with it."""
+    code = ("import ctypes, os, sys\nprint('READY', os.getpid(), flush=True)\nsys.stdin.readline()\n"
+            "libc = ctypes.CDLL(None)\ntake = lambda size: [libc.malloc(ctypes.c_size_t(size)) for i in range(100)]\n"
+            "take(7000)\nready, end = os.pipe(), os.pipe()\nchild = os.fork()\nif not child:\n"
+            "    __import__('time').sleep(1)\n"  # time itself: probes of a new process come some milliseconds later
+            "    os.close(end[1]); take(9000); os.write(ready[1], b'x'); os.read(end[0], 1); os._exit(0)\n"
+            "os.read(ready[0], 1)\nprint('DONE', flush=True)\nsys.stdin.readline()\nos.close(end[1])\n"
+            "os.waitpid(child, 0)\n")
+    for args, sizes in ((), (7000,)), (("--follow",), (7000, 9000)):
+        with Lab("/usr/bin/python3", "-S", "-c", code) as one:
+            document = held_by(one, *args)
+        held = max(s["held_bytes"] for s in document["stacks"])
+        result(held == 100 * sum(sizes), "a child %s: it holds what it allocates" % " ".join(args), held)
+
+
 def check_python():
     """With malloc alone each object is seen; of pymalloc's none is counted twice."""
     code = ("import sys\nprint('READY', __import__('os').getpid(), flush=True)\nsys.stdin.readline()\n"
@@ -171,7 +196,7 @@ def check_python():
     large, small = 1000 * 5033 + 26000 * 8, 20000 * 133 + 5000 * (56 + 16)
     for name, env in ("malloc", {"PYTHONMALLOC": "malloc"}), ("pymalloc", {}):
         with Lab("/usr/bin/python3", "-S", "-c", code, env=dict(os.environ, **env)) as one:
-            document = one.grown("--malloc")
+            document = held_by(one)
         held = sum(s["held_bytes"] for s in document["stacks"])
         least = large + small * (name == "malloc")
         result(least <= held <= 1.2 * (large + small), "Python with %s: what its objects hold" % name, (held, least))
@@ -179,4 +204,4 @@ def check_python():
 
 if __name__ == "__main__":
     sys.exit(run_live(check_exact, check_allocators, check_sampled, check_reuse, check_command, check_pauses, check_detached,
-                      check_python))
+                      check_children, check_python))
