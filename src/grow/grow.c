@@ -827,6 +827,8 @@ void grow_diagnose(const struct grow *g, struct diag *diag)
 {
 	if (g->heap)
 		heap_diagnose(g->heap, diag);
+	if (g->heap_error)
+		diag_add(diag, "malloc", -ENOMEM, NULL, "blocks were not counted: out of memory");
 }
 
 int grow_stop(struct grow *g)

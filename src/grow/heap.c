@@ -9,6 +9,7 @@
 #include "grow/heap.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -75,6 +76,7 @@ struct heap {
 	int refused;  /* why probes could not be opened: 0 or the last negative errno */
 	int unread;   /* why a file could not be searched */
 	bool inlined; /* a Python has allocators that are not probed */
+	bool found;   /* a process has functions; false again when a program begins */
 	struct heap_block *block;
 	size_t blocks, block_capacity; /* blocks: also free ones */
 	uint32_t first_free;
@@ -236,16 +238,15 @@ void heap_attach(struct heap *h, const struct address_space *s)
 		if (number == NO_FILE || (i && s->code.image[i - 1].file == number))
 			continue;
 		functions = find_file(h, s, number);
+		h->found |= functions != SIZE_MAX;
 		if (functions == SIZE_MAX || is_linked(h, s->pid, number) ||
 		    h->links >= LINKS_MAX || !array_room(&h->link, h->links, &h->link_capacity, 16))
 			continue;
 		l = &h->link[h->links++];
-		*l = (struct heap_link){
-
-			.pid = s->pid,
-			.file = number,
-			.functions = functions,
-			.first = !is_known(h, s->pid)};
+		*l = (struct heap_link){.pid = s->pid,
+					.file = number,
+					.functions = functions,
+					.first = !is_known(h, s->pid)};
 		if (h->parts.open)
 			link_open(h, l);
 	}
@@ -552,6 +553,7 @@ void heap_forget(struct heap *h, uint32_t end)
 void heap_begin_anew(struct heap *h)
 {
 	heap_forget(h, 0);
+	h->found = false;
 	free(h->stack);
 	h->stack = NULL;
 	h->stacks = 0;
@@ -625,10 +627,8 @@ unsigned heap_needs_later(const struct heap *h)
 
 void heap_diagnose(const struct heap *h, struct diag *diag)
 {
-	size_t functions = 0;
+	struct zmem_heap_cpu counts;
 
-	for (size_t i = 0; i < h->files; i++)
-		functions += h->file[i].count;
 	if (h->refused == -EOPNOTSUPP || h->refused == -EINVAL)
 		diag_add(diag, "malloc", h->refused, NULL,
 			 "grow --malloc: this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
@@ -644,7 +644,12 @@ void heap_diagnose(const struct heap *h, struct diag *diag)
 		diag_add(diag, "malloc", -ENOTSUP, NULL,
 			 "Python's small objects are not seen: its allocator is built into other "
 			 "functions (run it with PYTHONMALLOC=malloc)");
-	if (!functions)
+	if (!h->found)
 		diag_add(diag, "malloc", -ENOENT, NULL,
-			 "no functions of an allocator were found: its program has no symbols");
+			 "no functions of an allocator were found: a static program without "
+			 "symbols has none, and one that ends at once is not searched");
+	if (grow_watch_heap_counts(h->watch, &counts) == 0 && counts.lost)
+		diag_add(diag, "malloc", -ENOSPC, NULL,
+			 "%" PRIu64 " blocks, or their frees, were not counted: no room",
+			 (uint64_t)counts.lost);
 }

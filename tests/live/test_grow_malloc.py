@@ -62,7 +62,8 @@ def code_is_clean(pid):
 
 def held_by(one, *args):
     """The document of its run, which begins when there are probes."""
-    grow = Grow(str(one.pid), "--malloc", "--sample", "1", *args)
+    sample = () if "--sample" in args else ("--sample", "1")
+    grow = Grow(str(one.pid), "--malloc", *sample, *args)
     wait_until(lambda: not code_is_clean(one.pid))
     grow.wait_armed(one.pid)
     one.go()

@@ -108,7 +108,7 @@ class Lab:
 
     def grown(self, *args, after=lambda: None):
         """The document of its run."""
-        grow = self.count(*(() if "--sample" in args else ("--sample", "1")), *args)
+        grow = self.count("--sample", "1", *args)
         self.go()
         after()
         return grow.report()
