@@ -23,8 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An allocation and its free are two calls, of about a microsecond each. */
-#define HEAP_CALLS_MAX 60000
+/* An allocation and its free are two calls, of one to two microseconds each. */
+#define HEAP_CALLS_MAX 50000
 #define HEAP_FIRST_NS  1000000000ULL /* the rate is measured so long */
 #define HEAP_PART_NS   150000000ULL  /* on average */
 #define HEAP_SETTLE_NS 100000000ULL  /* until all messages of a part were read */

@@ -147,7 +147,7 @@ def check_command():
 
 
 def check_pauses():
-    """Above 60,000 calls in a second they are seen in parts of the run, and the error is wider."""
+    """Above 50,000 calls in a second they are seen in parts of the run, and the error is wider."""
     document, words = run_command("--sample", "4096", "--", LAB, "calls", "150000", "8", "20")
     pairs = int(words[0])
     heap, duration = document["malloc"], document["target"]["duration_us"]
