@@ -164,7 +164,7 @@ BPFTOOL_IN = $(if $(filter ubuntu2204 ubuntu2404,$(shell . /etc/os-release && ec
 DEPS       = gcc clang python3 make $(BPFTOOL_IN) libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev \
              libmicrohttpd-dev libcap2-bin
 DEPS_UNIT := libcmocka-dev python3-jsonschema jq
-DEPS_TEST := $(DEPS_UNIT) libdebuginfod-dev python3-yaml procps smem smemstat tmux mandoc zsh systemd linux-perf dwz \
+DEPS_TEST := $(DEPS_UNIT) libdebuginfod-dev python3-yaml procps smem smemstat tmux mandoc musl-tools libjemalloc2 zsh systemd linux-perf dwz \
              busybox-static podman crun
 # The packages of DEPS where there is no dpkg.
 DEPS_FEDORA := gcc clang python3 make bpftool libbpf-devel elfutils-libelf-devel elfutils-devel zlib-devel libzstd-devel libcap-devel \
@@ -172,7 +172,7 @@ DEPS_FEDORA := gcc clang python3 make bpftool libbpf-devel elfutils-libelf-devel
 DEPS_ARCH   := gcc clang python make bpf libbpf libelf zlib zstd libcap ncurses libmicrohttpd
 DEPS_DEB := build-essential debhelper lintian debootstrap
 DEPS_CROSS := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
-DEPS_GATE := $(if $(shell command -v rustc),,rustc) $(if $(shell command -v kubectl),,kubernetes-client) ccache musl-tools qemu-system-x86 cpio kmod xz-utils zstd clang-format git python3-prometheus-client chromium
+DEPS_GATE := $(if $(shell command -v rustc),,rustc) $(if $(shell command -v kubectl),,kubernetes-client) ccache qemu-system-x86 cpio kmod libmimalloc2.0 libtcmalloc-minimal4 xz-utils zstd clang-format git python3-prometheus-client chromium
 DEPS_ALL := qemu-system-arm valgrind
 
 define install_missing
