@@ -10,7 +10,7 @@
  *	 "calls":[TREE,TREE],	from the outermost functions on, and from the innermost ones on
  *	 "places":{"count":12,	rows of the table; names by their numbers
  *	  "left_out":0,		rows
- *	  "rows":[{"resident_bytes":0,…,"frames":[1,0],"more":false,"paths":2,"unsure":0},…]}}
+ *	  "rows":[{"resident_bytes":0,…,"frames":[1,0],"more":false,"paths":2,"joined":0,"why":null},…]}}
  *
  *	TREE: {"nodes":[[1,0],[1,1,4096],…],
  *	       "rest":[],	what nodes without a parent have that are left out
@@ -393,7 +393,8 @@ static void put_place(struct json_writer *w, const struct growth_page *p,
 	json_end(w, ']');
 	json_bool(w, "more", row->sum.truncated);
 	json_u64(w, "paths", row->paths);
-	json_u64(w, "unsure", row->unsure);
+	json_u64(w, "joined", row->joined);
+	json_string(w, "why", row->why);
 	json_end(w, '}');
 }
 

@@ -267,23 +267,30 @@ static bool is_unsure(const struct growth *g, const struct growth_stack *s)
 	return growth_size_error(g, s) > (uint64_t)(size < 0 ? -size : size);
 }
 
-/* One row of those that are not known. */
-static void join_unsure(struct growth_row_list *l)
+/* The allocator has given it nothing, where that was asked. */
+static bool has_no_block(const struct growth *g, const struct growth_stack *s)
 {
-	size_t count = 0, rows = 0;
-	struct growth_row sum = {};
+	return g->heap.known && !s->allocated && !s->held;
+}
+
+/* Two or more rows that say little become one. */
+static void join_rows(struct growth_row_list *l,
+		      bool (*says_little)(const struct growth *g, const struct growth_stack *s),
+		      const char *why)
+{
+	struct growth_row sum = {.why = why};
+	size_t rows = 0;
 
 	for (size_t i = 0; i < l->rows; i++)
-		count += is_unsure(l->growth, &l->item[i].sum);
-	if (count < 2)
+		sum.joined += !l->item[i].joined && says_little(l->growth, &l->item[i].sum);
+	if (sum.joined < 2)
 		return;
 	for (size_t i = 0; i < l->rows; i++) {
-		if (is_unsure(l->growth, &l->item[i].sum))
+		if (!l->item[i].joined && says_little(l->growth, &l->item[i].sum))
 			growth_rows_add(&sum.sum, &l->item[i].sum);
 		else
 			l->item[rows++] = l->item[i];
 	}
-	sum.unsure = count;
 	l->item[rows++] = sum;
 	l->rows = rows;
 }
@@ -337,7 +344,8 @@ int growth_rows_make(const struct growth *g, const struct growth_rows_request *r
 	if (r == 0 && !request->paths)
 		join_places(ret, keys && keys->count ? keys->item[0] : order.usual);
 	ret->places = ret->rows;
-	join_unsure(ret);
+	join_rows(ret, is_unsure, "places whose error is larger than they are");
+	join_rows(ret, has_no_block, "places without a block of an allocator");
 	for (size_t i = 0; i < ret->rows; i++) {
 		int64_t net = growth_sum(ret->item[i].sum.net);
 

@@ -182,10 +182,9 @@ static const char *code_text(struct growth_table *t, const struct growth_row *r,
 	bool whole = !r->sum.truncated;
 	char end[64] = "";
 
-	if (r->unsure) {
+	if (r->joined) {
 		strbuf_clear(&t->code);
-		strbuf_printf(&t->code, "%zu places whose error is larger than they are",
-			      r->unsure);
+		strbuf_printf(&t->code, "%zu %s", r->joined, r->why);
 		return strbuf_str(&t->code);
 	}
 	if (r->paths > 1)

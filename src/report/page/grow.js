@@ -106,8 +106,8 @@ function showChoices() {
 
 /** "remember < serve < main (+12 paths)" */
 function codeOf(place) {
-	if (place.unsure)
-		return `${place.unsure} places whose error is larger than they are`;
+	if (place.joined)
+		return `${place.joined} ${place.why}`;
 	return place.frames.map(f => doc.names[f]).join(' < ') + (place.more ? ' < …' : '') +
 		(place.paths > 1 ? ` (+${countText(place.paths - 1, 'path')})` : '');
 }
