@@ -349,6 +349,9 @@ void heap_turn(struct heap *h, bool (*live)(const void *arg, pid_t pid), const v
 		leave_blocks(h, heap_parts_end(&h->parts));
 		h->parts.leaves = 0;
 	}
+	/* Where each block is wanted, each is counted, whatever it costs. */
+	if (h->sample_bytes <= 1)
+		return;
 	switch (heap_parts_turn(&h->parts, now, count_now(h))) {
 	case HEAP_CLOSE:
 		close_part(h);

@@ -58,12 +58,23 @@ static double allowed(const struct heap_part *last, uint64_t now, uint64_t calls
 	return rate > HEAP_CALLS_MAX ? HEAP_CALLS_MAX / rate : 1;
 }
 
+/* How long calls have probes for each part, ns: also while these are opened and closed. */
+static double cost_time(const struct heap_parts *p)
+{
+	return HEAP_PART_NS + (double)p->between.time / (double)p->count;
+}
+
 enum heap_turn heap_parts_turn(struct heap_parts *p, uint64_t now, struct heap_count count)
 {
 	struct heap_part *last = p->count ? &p->part[p->count - 1] : NULL;
 	double share;
+	bool early;
 
-	if (now < p->next || !last)
+	if (!last)
+		return HEAP_WAIT;
+	/* So many in less than a second are enough to know. */
+	early = p->open && !p->pauses && count.calls - last->before.calls > HEAP_CALLS_MAX;
+	if (now < p->next && !early)
 		return HEAP_WAIT;
 	if (!p->open)
 		return p->leaves ? HEAP_WAIT : HEAP_OPEN;
@@ -78,7 +89,7 @@ enum heap_turn heap_parts_turn(struct heap_parts *p, uint64_t now, struct heap_c
 		share = WITHOUT_PAUSE;
 	}
 	p->pauses = true;
-	p->next = now + draw(p, HEAP_PART_NS * (1 / share - 1), HEAP_SETTLE_NS, PAUSE_MAX_NS);
+	p->next = now + draw(p, cost_time(p) * (1 / share - 1), HEAP_SETTLE_NS, PAUSE_MAX_NS);
 	return HEAP_CLOSE;
 }
 

@@ -25,7 +25,7 @@
 
 /* An allocation and its free are two calls, of one to two microseconds each. */
 #define HEAP_CALLS_MAX 50000
-#define HEAP_FIRST_NS  1000000000ULL /* the rate is measured so long */
+#define HEAP_FIRST_NS  1000000000ULL /* in that time, at most, the rate is measured */
 #define HEAP_PART_NS   150000000ULL  /* on average */
 #define HEAP_SETTLE_NS 100000000ULL  /* until all messages of a part were read */
 #define HEAP_AGES      20	     /* each 4 times the one before, from 1 us on */
