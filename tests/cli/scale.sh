@@ -115,7 +115,7 @@ kills() {
 		sys.path.insert(0, sys.argv[1])
 		import oom
 		from outcome import PROGRAM, exit_code, result, wait_until
-		KILLS = 6
+		KILLS = 12
 		program, directory, count = oom.eater(sys.argv[2], "eats-scale"), sys.argv[2] + "/kills", int(sys.argv[3])
 		with oom.Group("zmem-scale") as group:
 		    if not group:
@@ -125,7 +125,7 @@ kills() {
 		        wait_until(lambda: oom.document("--replay", directory))
 		        recorder.send_signal(signal.SIGSTOP)
 		        pids = []
-		        # The room is for 5,000 processes; what is left is for the victims. A slow machine reads 1,300 in time.
+		        # The room is for 5,000 processes; what is left is for the victims. A slow machine reads 600 in time.
 		        for _ in range(KILLS):
 		            pids.append(group.kill(program))
 		            time.sleep(2.1)  # time itself: all processes are read at one of the kills of 2 seconds

@@ -150,7 +150,7 @@ def check_growth():
             child.stdin.write("go\n")
             child.stdin.flush()
             child.stdout.readline()  # all has grown; a screen may be of before
-            grown = re.compile(r"^ *\+4\.00 MiB .*site_mmap < run_site < main", re.M)
+            grown = re.compile(r"^ *4\.00 MiB +\+4\.00 MiB .*site_mmap < run_site < main", re.M)
             screen = tmux.until(grown.search)
             result(grown.search(screen), "growth: the site of 4 MiB, and its callers", screen)
             found = re.search(r"([0-9,]+) kB of ([0-9,]+) kB accounted for", screen)
