@@ -270,10 +270,12 @@ int privilege_leave(uid_t uid, gid_t gid)
 int privilege_hurry_thread(void)
 {
 	const struct sched_param lowest = {.sched_priority = 1};
+	uint64_t held = get_caps(CAP_PERMITTED);
 
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &lowest) < 0)
 		setpriority(PRIO_PROCESS, 0, -20);
-	return set_caps(0, 0);
+	/* Where all memory is locked, new memory is, too. */
+	return set_caps(held & LOCK_CAPS, held & LOCK_CAPS);
 }
 
 int privilege_kill(pid_t pid)

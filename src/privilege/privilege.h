@@ -80,7 +80,7 @@ int privilege_open(const char *path, int flags);
 int privilege_opens(void);
 /*
  * Lets this thread run before threads of other programs, if it may. In either case the thread has
- * no capability afterwards.
+ * no capability afterwards but the one to lock memory.
  */
 int privilege_hurry_thread(void);
 /* Keeps only what attaches programs to code of other processes. */

@@ -58,7 +58,6 @@ struct ring_drain {
 	struct chunk *first, *last, *spare;
 	unsigned spares;
 	size_t bytes; /* of chunks, also of those that the reader has taken */
-	int error;
 	/* Not under the lock. */
 	pthread_t thread;
 	bool running;
@@ -136,21 +135,25 @@ static int store(struct ring_drain *d, uint64_t pos, size_t len)
 	return 0;
 }
 
-/* Moves what is complete, under the lock. Returns how many messages there were. */
+/*
+ * Moves what is complete, under the lock. Returns how many messages there were, or -ENOMEM; what
+ * has no room stays in the ring.
+ */
 static int consume(struct ring_drain *d)
 {
 	uint64_t pos = *d->read_pos, end = __atomic_load_n(&d->view->write_pos, __ATOMIC_ACQUIRE);
 	int n = 0;
 
-	for (; pos < end && d->bytes <= RING_DRAIN_MAX && d->error == 0; n++) {
+	for (; pos < end && d->bytes <= RING_DRAIN_MAX; n++) {
 		const char *at = d->data + (pos & (d->size - 1));
 		uint32_t word = __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE);
 		uint32_t len = word & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
 
 		if (word & BPF_RINGBUF_BUSY_BIT)
 			break;
-		if (!(word & BPF_RINGBUF_DISCARD_BIT))
-			d->error = store(d, pos + BPF_RINGBUF_HDR_SZ, len);
+		if (!(word & BPF_RINGBUF_DISCARD_BIT) &&
+		    store(d, pos + BPF_RINGBUF_HDR_SZ, len) < 0)
+			return -ENOMEM;
 		pos += padded(len + BPF_RINGBUF_HDR_SZ);
 		__atomic_store_n(d->read_pos, pos, __ATOMIC_RELEASE);
 	}
@@ -281,17 +284,15 @@ int ring_drain_take(struct ring_drain *d, int (*fn)(void *arg, const void *messa
 		    void *arg)
 {
 	struct chunk *list;
-	int n, error;
+	int n, r = drain(d);
 
-	drain(d);
 	pthread_mutex_lock(&d->lock);
 	list = d->first;
 	d->first = d->last = NULL;
-	error = d->error;
 	pthread_mutex_unlock(&d->lock);
 	n = call_each(list, fn, arg);
 	give_back(d, list);
-	return error < 0 ? error : n;
+	return r < 0 ? r : n;
 }
 
 void ring_drain_free(struct ring_drain *d)
