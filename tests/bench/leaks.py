@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Programs that keep memory in a known way, each under grow, grow --malloc and heaptrack: leaks.py [-v] [NAME…].
+A line for each: the function that keeps it, and the first row of each tool; "yes" if it is that function. As root;
+needs O and gcc. What is not installed is left out, and said."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+O = os.environ.get("O", "build")
+PROGRAM = os.path.abspath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leaks.c")
+LIMIT = 60
+LIBRARIES = "/usr/lib/x86_64-linux-gnu/"
+
+END = """
+    if (getenv("ENDS_PARENT")) { kill(getppid(), SIGINT); pause(); }
+    return 0;
+}
+"""
+CXX = r"""
+#include <csignal>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unistd.h>
+#include <vector>
+#define PART __attribute__((noinline))
+struct Node { std::shared_ptr<Node> other; char room[1000]; };
+std::vector<char> v; std::map<int, std::string> m; std::string s; std::unordered_map<int, std::vector<int>> u;
+std::deque<std::string> d; std::vector<char *> a;
+PART void keep_vector() { for (int i = 0; i < 8 << 20; i++) v.push_back(1); }
+PART void keep_map() { for (int i = 0; i < 8000; i++) m[i] = std::string(1000, 'x'); }
+PART void keep_string() { for (int i = 0; i < 8 << 10; i++) s += std::string(1024, 'x'); }
+PART void keep_unordered() { for (int i = 0; i < 8000; i++) u[i].resize(250); }
+PART void keep_cycle() { for (int i = 0; i < 8000; i++) { auto n = std::make_shared<Node>(); n->other = n; } }
+PART void keep_new() { for (int i = 0; i < 8000; i++) { a.push_back(new char[1000]); a.back()[0] = 1; } }
+PART void keep_deque() { for (int i = 0; i < 8000; i++) d.emplace_back(1000, 'x'); }
+template <typename T> PART std::enable_if_t<sizeof(T) == 8, T *> keep_template(int n) {
+    T *p = nullptr; for (int i = 0; i < n; i++) { p = new T[125]; for (int k = 0; k < 125; k++) p[k] = k; a.push_back((char *)p); } return p; }
+int main(int, char **argv) {
+    std::string w = argv[1];
+    if (w == "vector") keep_vector(); else if (w == "map") keep_map(); else if (w == "string") keep_string();
+    else if (w == "unordered") keep_unordered(); else if (w == "cycle") keep_cycle(); else if (w == "new") keep_new();
+    else if (w == "deque") keep_deque(); else keep_template<double>(8000);
+""" + END
+RUST = r"""
+use std::collections::HashMap;
+extern "C" { fn kill(pid: i32, signal: i32) -> i32; fn getppid() -> i32; fn pause() -> i32; }
+#[inline(never)] fn keep_vec(v: &mut Vec<String>) { for _ in 0..8000 { v.push("x".repeat(1000)); } }
+#[inline(never)] fn keep_map(m: &mut HashMap<u32, Vec<u8>>) { for i in 0..8000 { m.insert(i, vec![1; 1000]); } }
+#[inline(never)] fn keep_box(v: &mut Vec<Box<[u64; 128]>>) { for i in 0..8000 { v.push(Box::new([i; 128])); } }
+fn main() {
+    let (mut v, mut m, mut b) = (Vec::new(), HashMap::new(), Vec::new());
+    match std::env::args().nth(1).unwrap().as_str() { "vec" => keep_vec(&mut v), "map" => keep_map(&mut m), _ => keep_box(&mut b) }
+    if std::env::var("ENDS_PARENT").is_ok() { unsafe { kill(getppid(), 2); pause(); } }
+    std::mem::forget((v, m, b));
+}
+"""
+GO = r"""
+package main
+import ("os"; "syscall"; "strings")
+var kept [][]byte
+var index = map[int]string{}
+//go:noinline
+func keepSlice() { for i := 0; i < 8000; i++ { b := make([]byte, 1000); b[0] = 1; kept = append(kept, b) } }
+//go:noinline
+func keepMap() { for i := 0; i < 8000; i++ { index[i] = strings.Repeat("x", 1000) } }
+func main() {
+	if os.Args[1] == "slice" { keepSlice() } else { keepMap() }
+	if os.Getenv("ENDS_PARENT") != "" { syscall.Kill(os.Getppid(), syscall.SIGINT); select {} }
+}
+"""
+PYTHON = r"""
+import os, signal, sys
+kept = {}
+def garbage():
+    return ["y" * 500 for _ in range(200)]
+def login(i):
+    kept[i] = "x%d" % i * 200
+def main():
+    for i in range(8000):
+        login(i)
+        if i % 10 == 0: garbage()
+main()
+if os.environ.get("ENDS_PARENT"):
+    os.kill(os.getppid(), signal.SIGINT); signal.pause()
+"""
+NODE = r"""
+const kept = [];
+function login(i) { kept.push(new Array(128).fill(i)); }
+function main() { for (let i = 0; i < 8000; i++) login(i); }
+main();
+if (process.env.ENDS_PARENT) { process.kill(process.ppid, 'SIGINT'); setInterval(() => {}, 1000); }
+"""
+PERL = r"""
+sub login { my ($i) = @_; $kept{$i} = "x" x 1000; }
+login($_) for 1 .. 8000;
+if ($ENV{ENDS_PARENT}) { kill 'INT', getppid; sleep; }
+"""
+BIG = "#include <regex>\nint main() { std::regex r(\"a+b*\"); return std::regex_match(\"ab\", r); }\n"
+
+
+def compile_all(directory):
+    """The programs, by name: command, environment, the functions that may be named, what is known beside."""
+    c = directory + "/leaks"
+    subprocess.run(("gcc", "-O2", "-g1", SOURCE, "-o", c, "-lpthread"), check=True)
+    subprocess.run(("gcc", "-O2", "-s", SOURCE, "-o", c + "-stripped", "-lpthread"), check=True)
+    subprocess.run(("gcc", "-O2", "-static", SOURCE, "-o", c + "-static", "-lpthread"), check=True, stderr=subprocess.DEVNULL)
+    programs = {}
+
+    def add(name, command, expected, **env):
+        programs[name] = (command, re.compile(expected), env)
+
+    expected = {"malloc": "remember", "thread": "remember", "small": "remember", "beside_cache": "leak_beside_cache",
+                "behind_buffer": "remember", "threads": "idle"}
+    for name in re.findall(r'\{"(\w+)", \w+\}', open(SOURCE, encoding="utf-8").read()):
+        add("C " + name, (c, name), expected.get(name, "leak_" + name))
+    add("C stripped", (c + "-stripped", "malloc"), r"leaks-stripped\+0x")
+    add("C static", (c + "-static", "malloc"), "remember")
+    for library in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2.0"):
+        if os.path.exists(LIBRARIES + library):
+            add("C " + library.split(".")[0], (c, "malloc"), "remember", LD_PRELOAD=LIBRARIES + library)
+    if shutil.which("musl-gcc"):
+        subprocess.run(("musl-gcc", "-O2", SOURCE, "-o", c + "-musl"), check=True)
+        add("C musl", (c + "-musl", "malloc"), "remember")
+    cxx, rust, go = directory + "/cxx", directory + "/rust", directory + "/go"
+    subprocess.run(("g++", "-O2", "-x", "c++", "-", "-o", cxx), input=CXX, text=True, check=True)
+    for name in ("vector", "map", "string", "unordered", "cycle", "new", "deque", "template"):
+        add("C++ " + name, (cxx, name), "keep_" + name)
+    if shutil.which("rustc"):
+        subprocess.run(("rustc", "-O", "-", "-o", rust), input=RUST, text=True, check=True)
+        for name in ("vec", "map", "box"):
+            add("Rust " + name, (rust, name), "keep_" + name)
+    if shutil.which("go"):
+        with open(directory + "/leak.go", "w", encoding="utf-8") as file:
+            file.write(GO)
+        env = dict(os.environ, HOME=directory, GO111MODULE="off", GOCACHE=directory + "/cache")
+        for path, flags in ((go, ()), (go + "-stripped", ("-ldflags", "-s -w"))):
+            subprocess.run(("go", "build", *flags, "-o", path, directory + "/leak.go"), check=True, env=env)
+        add("Go slice", (go, "slice"), "main.keepSlice")
+        add("Go map", (go, "map"), "main.keepMap")
+        add("Go stripped", (go + "-stripped", "slice"), "main.keepSlice")
+    for name, text in (("leak.py", PYTHON), ("leak.js", NODE), ("leak.pl", PERL), ("big.cc", BIG)):
+        with open(directory + "/" + name, "w", encoding="utf-8") as file:
+            file.write(text)
+    for python in ("python3.12", "python3.13"):
+        if shutil.which(python):
+            add("Python " + python[6:], (python, "-X", "perf", directory + "/leak.py"), "py::login", PYTHONMALLOC="malloc")
+    add("Python, no names", ("/usr/bin/python3", directory + "/leak.py"), "Unicode|bytes_|unicode", PYTHONMALLOC="malloc")
+    if shutil.which("node"):
+        add("Node", ("node", "--perf-basic-prof", "--interpreted-frames-native-stack", directory + "/leak.js"), "login")
+    if shutil.which("perl"):
+        add("Perl, no names", ("perl", directory + "/leak.pl"), "Perl_|perl")
+    add("g++ (no leak)", ("g++", "-O1", "-o", directory + "/big", directory + "/big.cc"), "")
+    return programs
+
+
+def first_row(output, command):
+    """The number, and the code, of the first row."""
+    lines = [line for line in output.replace("\0", "").splitlines() if line.strip()]
+    heads = [i for i, line in enumerate(lines) if line.rstrip().endswith("CODE")]
+    if not heads or heads[0] + 1 >= len(lines):
+        return "", (lines or [command])[0][:60]
+    number, _, code = lines[heads[0] + 1].strip().partition("  ")
+    return number, code.strip()
+
+
+def grow(command, env, *options):
+    begin = time.monotonic()
+    done = subprocess.run((PROGRAM, "grow", "-q", "--follow", "-n", "1", "--wide", *options, "--", *command), text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False,
+                          env=dict(os.environ, ENDS_PARENT="1", **env))
+    number, code = first_row(done.stdout, done.stderr)
+    return number, code, time.monotonic() - begin
+
+
+def heaptrack(command, env, directory):
+    path = directory + "/heap"
+    done = subprocess.run(("heaptrack", "-o", path, *command), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=LIMIT, check=False, env=dict(os.environ, **env))
+    files = [name for name in os.listdir(directory) if name.startswith("heap.")]
+    if done.returncode or not files:
+        return "", "it does not run"
+    shown = subprocess.run(("heaptrack_print", "-l1", "-p0", "-a0", "-T0", "-n1", directory + "/" + files[0]), check=False,
+                           capture_output=True, text=True, timeout=LIMIT).stdout
+    for name in files:
+        os.unlink(directory + "/" + name)
+    leak = re.search(r"MEMORY LEAKS\n(\S+) leaked over .*\n((?:.*\n){0,12})", shown)
+    if not leak:
+        return "", "no leak"
+    frames = re.findall(r"^ *(?:at|from)? *([^\n]+?)(?: in .*)?$", leak[2], re.MULTILINE)
+    names = [f for f in frames if f and not f.startswith(("std::", "__gnu_cxx::", "alloc::", "operator new", "/", "0x", "in ", "at "))]
+    return leak[1], " < ".join(names)[:200] or frames[0]
+
+
+def verdict(expected, code):
+    """The place is that function; "caller": it is only above it."""
+    if not expected.pattern:
+        return ""
+    if expected.search(code.split(" < ")[0]):
+        return "yes"
+    return "caller" if expected.search(code) else "no"
+
+
+def main():
+    verbose = "-v" in sys.argv
+    wanted = [arg for arg in sys.argv[1:] if arg != "-v"]
+    counts = {}
+    with tempfile.TemporaryDirectory() as directory:
+        programs = compile_all(directory)
+        print("%-20s %-30s %-30s %s" % ("", "grow", "grow --malloc", "heaptrack"))
+        for name, (command, expected, env) in programs.items():
+            if wanted and not any(word in name for word in wanted):
+                continue
+            shown = "still" if "copied" not in name else "copied"
+            rows = [grow(command, env, "-o", shown + ",code"), grow(command, env, "--malloc", "-o", "held,code")]
+            if shutil.which("heaptrack") and not command[0].startswith("go"):
+                rows.append(heaptrack(command, env, directory))
+            words = []
+            for tool, row in zip(("grow", "grow --malloc", "heaptrack"), rows):
+                said = verdict(expected, row[1])
+                counts.setdefault(tool, []).append(said)
+                words.append("%-6s %s" % (said, row[0]))
+            print("%-20s " % name + " ".join("%-30s" % word for word in words), flush=True)
+            if verbose:
+                for row in rows:
+                    print("    ", row[1][:150])
+    for tool, said in counts.items():
+        print("%-14s finds %d of %d" % (tool, said.count("yes"), len([word for word in said if word])))
+
+
+main()
