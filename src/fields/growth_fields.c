@@ -295,7 +295,7 @@ JSON_KNOWN(sample_bytes, "sample_bytes", BYTES, value_bytes(true, r->heap.sample
 JSON_KNOWN(heap_calls, "calls", AMOUNT, value_unsigned(true, r->heap.calls),
 	   "of functions that allocate or free, in the time seen");
 JSON_KNOWN(heap_samples, "samples", AMOUNT, value_unsigned(true, r->heap.samples),
-	   "blocks whose stack was taken");
+	   "blocks with a stack of their own");
 JSON_KNOWN(heap_rate, "calls_per_s", AMOUNT,
 	   value_signed(true, (int64_t)(per_second(r->heap.calls, r->heap.seen_us) + 0.5)),
 	   "calls, per second of the time seen");

@@ -351,12 +351,13 @@ static void put_question(struct strbuf *out, const struct growth *g)
 	char size[FORMAT_MAX + 1];
 
 	if (!g->heap.known) {
-		strbuf_puts(out, "By who first touched the pages. What malloc gave and is not "
-				 "freed: grow --malloc");
+		strbuf_puts(out,
+			    "By the code that first touched the pages. What malloc gave and is not "
+			    "freed: grow --malloc");
 		return;
 	}
 	size[format_size(size, g->heap.sample_bytes)] = '\0';
-	strbuf_puts(out, "By who got memory of malloc that is not freed, ");
+	strbuf_puts(out, "By the code that got memory of malloc that is not freed, ");
 	if (g->heap.sample_bytes > 1)
 		strbuf_printf(out, "one sample in %s", size);
 	else
@@ -366,7 +367,7 @@ static void put_question(struct strbuf *out, const struct growth *g)
 	if (g->heap.seen_us < g->duration_us)
 		strbuf_printf(out, ", seen for %.1f %% of the time",
 			      100.0 * (double)g->heap.seen_us / (double)g->duration_us);
-	strbuf_puts(out, ". Who first touched pages: grow without --malloc");
+	strbuf_puts(out, ". The code that first touched the pages: grow without --malloc");
 }
 
 /* How frames of a language get names. */

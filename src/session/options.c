@@ -215,7 +215,7 @@ const struct option_entry option_table[] = {
 	 AT(stack),
 	 stack_words},
 	{{"malloc", 0, NULL,
-	  "grow: by what malloc gave and is not freed, not by who first touched pages",
+	  "grow: by what malloc gave and is not freed, not by the code that first touched pages",
 	  OPTIONS_MEASURE},
 	 FLAG,
 	 AT(malloc)},

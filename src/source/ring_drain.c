@@ -28,7 +28,7 @@
 #include "base/thread.h"
 #include "privilege/privilege.h"
 
-#define BUSY_MS	    2
+#define BUSY_MS	    1
 #define IDLE_MS	    20
 #define CHUNK_FIRST ((size_t)64 << 10)
 /* Of a burst: huge pages, because a page fault takes longer than to copy a page. */
@@ -108,7 +108,7 @@ static struct chunk *add_chunk(struct ring_drain *d, size_t needed)
 	return c;
 }
 
-/* Copies from the ring, whose end goes on at its beginning. */
+/* Copies from the ring: behind its end, its beginning follows. */
 static void copy_out(const struct ring_drain *d, char *to, uint64_t pos, size_t len)
 {
 	size_t at = pos & (d->size - 1), first = d->size - at < len ? d->size - at : len;
@@ -170,20 +170,34 @@ static int drain(struct ring_drain *d)
 	return n;
 }
 
+/* Bytes that are in the ring. */
+static uint64_t waiting(const struct ring_drain *d)
+{
+	uint64_t pos = __atomic_load_n(d->read_pos, __ATOMIC_ACQUIRE);
+
+	return __atomic_load_n(&d->view->write_pos, __ATOMIC_ACQUIRE) - pos;
+}
+
 static void *drain_until_stopped(void *arg)
 {
 	struct ring_drain *d = arg;
 	struct pollfd fd[] = {{.fd = d->stop_fd, .events = POLLIN},
 			      {.fd = d->ring_fd, .events = POLLIN}};
-	int n = 0;
+	bool left = false;
 
 	/* It works with what is mapped and open. */
 	if (privilege_hurry_thread() < 0)
 		return NULL;
-	while (poll(fd, 2, n > 0 ? BUSY_MS : IDLE_MS) >= 0 || errno == EINTR) {
+	/*
+	 * What is left in the ring has no room, or is being written, perhaps by a thread that waits
+	 * for this CPU: then the ring is readable at once, and to poll it would never sleep.
+	 */
+	while (poll(fd, left ? 1 : 2, left ? BUSY_MS : IDLE_MS) >= 0 || errno == EINTR) {
 		if (fd[0].revents)
 			break;
-		n = drain(d);
+		while (drain(d) > 0 && waiting(d) > d->size / 8)
+			;
+		left = waiting(d) > 0;
 	}
 	return NULL;
 }

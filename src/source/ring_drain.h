@@ -15,7 +15,8 @@ struct ring_drain;
 
 /*
  * The thread has priority if the calling thread has CAP_SYS_NICE, and then no capabilities. It is
- * of a ring of so many bytes, whose descriptor stays the caller's. Returns 0 or a negative errno.
+ * of a ring of so many bytes. The descriptor of the ring stays the caller's. Returns 0 or a
+ * negative errno.
  */
 int ring_drain_new(int ring_fd, size_t size, struct ring_drain **ret);
 /*

@@ -308,7 +308,7 @@ static noinline void site_callers(void)
 	run_threads(1, site_deep);
 }
 
-/* A server whose children write to what they inherit. */
+/* A server: its children write to what they inherit. */
 static noinline void inherit(volatile char *p)
 {
 	touch(p, SIZE);
