@@ -107,8 +107,8 @@ struct fault {
 	__u64 mm;      /* of this address */
 	__u32 how;     /* enum noted */
 	__u32 unused;
-	/* Where mmap() puts a mapping: with MAP_POPULATE it adds its pages in order, and without
-	 * page faults. 0: in none. */
+	/* The next page of a range of which a system call adds all pages in order, and without page
+	 * faults: mmap() with MAP_POPULATE, mlock(), madvise(). 0: none. */
 	__u64 populated;
 };
 
@@ -162,6 +162,16 @@ static __always_inline __u64 user_words(void)
 #endif
 }
 
+static __always_inline __u64 current_mm(void)
+{
+	return kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
+}
+
+static __always_inline __u64 page_up(__u64 size)
+{
+	return (size + PAGE - 1) & -(__u64)PAGE;
+}
+
 /* Hides earlier checks, so that the verifier sees the bound on the register that indexes. */
 static __always_inline __u64 bounded(__u64 member)
 {
@@ -192,6 +202,13 @@ static __always_inline struct zmem_grow_cpu *find_cpu(const struct zmem_grow_set
 	__u32 at = cpu * s->targets + number;
 
 	return number < s->targets ? bpf_map_lookup_elem(&on_cpu, &at) : NULL;
+}
+
+static __always_inline struct zmem_grow_cpu *find_this_cpu(__u32 target)
+{
+	const struct zmem_grow_settings *s = get_settings();
+
+	return s ? find_cpu(s, bpf_get_smp_processor_id(), target) : NULL;
 }
 
 /* ---- a counter ---- */
@@ -363,7 +380,14 @@ static __always_inline void send_process(__u32 what, __u32 target, __s32 pid, __
 	struct zmem_grow_process m = {
 		.head = {.what = what, .target = target}, .pid = pid, .parent = parent};
 
-	bpf_ringbuf_output(&ring, &m, sizeof(m), RB_NO_WAKEUP);
+	/* Of a process that is not told nothing is counted. */
+	if (bpf_ringbuf_output(&ring, &m, sizeof(m), RB_NO_WAKEUP) < 0 &&
+	    (what == ZMEM_GROW_FORK || what == ZMEM_GROW_EXEC)) {
+		struct zmem_grow_cpu *cpu = find_this_cpu(parent);
+
+		if (cpu)
+			__sync_fetch_and_add(&cpu->lost_processes, 1);
+	}
 	if (what != ZMEM_GROW_END)
 		bpf_ringbuf_output(&wake, &what, sizeof(what), RB_FORCE_WAKEUP);
 }
@@ -439,13 +463,6 @@ static __always_inline int send_with_stack(void *ctx, const struct zmem_grow_set
 	return s->mode == ZMEM_GROW_WALK ? send_addresses(ctx, c) : send_stack(c, mm);
 }
 
-static __always_inline struct zmem_grow_cpu *find_this_cpu(__u32 target)
-{
-	const struct zmem_grow_settings *s = get_settings();
-
-	return s ? find_cpu(s, bpf_get_smp_processor_id(), target) : NULL;
-}
-
 static __always_inline __u64 size_of(const struct change *c)
 {
 	return c->pages < 0 ? -(__u64)c->pages : (__u64)c->pages;
@@ -512,11 +529,61 @@ __noinline int note_sent(const struct change *c, int error)
 	return 0;
 }
 
+/* include/uapi/asm-generic/mman-common.h */
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
+
+/* The system call adds the pages of the range that it is given. */
+static __always_inline bool is_populating(__u64 regs, __u32 call)
+{
+	__u32 advice = kread32(regs + USER_ARGUMENT3);
+
+	return call == CALL_MLOCK || call == CALL_MLOCK2 ||
+	       (call == CALL_MADVISE &&
+		(advice == MADV_POPULATE_READ || advice == MADV_POPULATE_WRITE));
+}
+
+/* Pages that are looked at for the next one that is not there, at most. */
+#define LOOK_MOST 1024
+
+struct look {
+	const struct zmem_layout *at;
+	__u64 mm, address, end;
+};
+
+static long look_at_page(__u32 index, struct look *l)
+{
+	if (l->address >= l->end || !entry_of(l->at, l->mm, l->address))
+		return 1;
+	l->address += PAGE;
+	return 0;
+}
+
+/*
+ * The page that is being added from such a range: the first one that is not there. What was there
+ * before is stepped over. Global: verified once.
+ */
+__noinline int find_populated(struct fault *f, __u64 mm, __u64 regs)
+{
+	const struct zmem_grow_settings *s = get_settings();
+	__u64 start = kread64(regs + USER_ARGUMENT1);
+	struct look l = {.mm = mm, .end = page_up(start + kread64(regs + USER_ARGUMENT2))};
+
+	if (!f || !s || !s->at.top_shift)
+		return 0;
+	start &= -(__u64)PAGE;
+	l.at = &s->at;
+	l.address = f->populated >= start && f->populated < l.end ? f->populated : start;
+	bpf_loop(LOOK_MOST, look_at_page, &l, 0);
+	f->populated = l.address;
+	return l.address < l.end && !entry_of(l.at, mm, l.address);
+}
+
 /*
  * The address of a page that was just added. It must be taken before anything that may fault. An
  * address that a page fault without a new page left is not that of a page that a system call adds.
  */
-static __always_inline __u64 take_address(struct fault *f, __u64 mm, __s64 pages)
+static __always_inline __u64 take_address(struct fault *f, __u64 mm, __u32 member, __s64 pages)
 {
 	__u64 address = f->address, regs;
 	__u32 call;
@@ -533,6 +600,14 @@ static __always_inline __u64 take_address(struct fault *f, __u64 mm, __s64 pages
 	if (call == CALL_MMAP) {
 		address = kread64(regs + USER_ARGUMENT1) ? 0 : f->populated;
 		f->populated += address ? pages * PAGE : 0;
+		return address;
+	}
+	/* Pages of files are there before they are counted. */
+	if (is_populating(regs, call)) {
+		if (member != ZMEM_RSS_ANON || mm != current_mm() || !find_populated(f, mm, regs))
+			return 0;
+		address = f->populated;
+		f->populated += pages * PAGE;
 		return address;
 	}
 	if (call != USER_NO_CALL && f->how != NOTED_KERNEL)
@@ -552,7 +627,7 @@ static __always_inline void send_change(void *ctx, const struct zmem_grow_settin
 
 	/* A page that is copied leaves one counter before it enters another. */
 	if (f && pages > 0)
-		c.address = take_address(f, mm, pages);
+		c.address = take_address(f, mm, member, pages);
 	if (f)
 		before = *f;
 	if (count_change(&c))
@@ -694,11 +769,6 @@ static __always_inline struct fault *note_fault(__u64 mm, __u64 address, enum no
 	return f;
 }
 
-static __always_inline __u64 current_mm(void)
-{
-	return kaddr(kcast(struct task_struct, bpf_get_current_task()), mm);
-}
-
 /* Bits of the error code of a page fault (arch/x86/include/asm/trap_pf.h). */
 #define FAULT_PRESENT 1
 #define FAULT_WRITE   2
@@ -790,11 +860,6 @@ int grow_fault_begin(__u64 *ctx)
 }
 
 /* ---- where the kernel puts a mapping ---- */
-
-static __always_inline __u64 page_up(__u64 size)
-{
-	return (size + PAGE - 1) & -(__u64)PAGE;
-}
 
 static __always_inline void send_move(__u32 target, __u64 from, __u64 to, __u64 len)
 {

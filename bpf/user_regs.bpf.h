@@ -27,6 +27,9 @@
 #define CALL_MUNMAP   11
 #define CALL_BRK      12
 #define CALL_MREMAP   25
+#define CALL_MADVISE  28
+#define CALL_MLOCK    149
+#define CALL_MLOCK2   325
 
 #elif defined(__TARGET_ARCH_arm64)
 
@@ -46,6 +49,9 @@
 #define CALL_MUNMAP    215
 #define CALL_BRK       214
 #define CALL_MREMAP    216
+#define CALL_MADVISE   233
+#define CALL_MLOCK     228
+#define CALL_MLOCK2    284
 
 #else
 #error "the system call registers of this architecture are not known"

@@ -41,7 +41,7 @@ struct zmem_grow_settings {
 	struct zmem_layout at; /* of the kernel; 0: pages that are copied are not known */
 	/* Not 0: blocks of allocators are sampled; another number when probes were opened anew. */
 	__u32 heap;
-	__u32 unused;
+	__u32 heap_finer; /* n: samples are 2^n times as many */
 	__u64 heap_bytes; /* one sample in so many bytes, on average; 1: each block */
 };
 
@@ -117,6 +117,7 @@ struct zmem_heap_gaps {
 /* Of a CPU. */
 struct zmem_heap_cpu {
 	__s64 left;    /* bytes until the next sample */
+	__u64 finer;   /* heap_finer, when that was drawn */
 	__u64 calls;   /* of all functions, by targets */
 	__u64 samples; /* blocks that were sent */
 	__u64 lost;    /* blocks and frees for which there was no room */
@@ -223,7 +224,7 @@ struct zmem_grow_cpu {
 	struct zmem_grow_block block[ZMEM_RSS_COUNT][2]; /* of what adds, of what takes */
 	__u64 window;					 /* its number */
 	__u32 in_window;
-	__u32 unused;
+	__u32 lost_processes; /* children, and new programs: likewise, but nothing has them */
 	__u64 events;
 	__u64 taken; /* with a stack */
 	__u64 lost_messages;

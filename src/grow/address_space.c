@@ -485,6 +485,7 @@ void address_space_unwind(struct address_space *s, struct code_sources *c,
 		r = code_reader_unwind(s->reader, s->number, stack, count, ret);
 	for (size_t i = 0; r < 0 && i < count; i++)
 		ret[i].count = ret[i].truncated = 0;
+	s->unwound = r;
 	s->failures += helper_lost(r);
 }
 

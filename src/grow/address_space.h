@@ -78,6 +78,7 @@ struct address_space {
 	int sent_start;
 	unsigned sent_generation;
 	unsigned failures; /* helpers that ended with it */
+	int unwound;	   /* 0, or why the last stacks were not */
 	int error;	   /* of the last reading: 0 or a negative errno */
 };
 

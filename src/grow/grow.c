@@ -91,7 +91,6 @@ struct grow {
 	bool heap_error;   /* no memory for a block */
 	uint64_t unstored; /* changes for which the table of stacks had no room */
 	int64_t sampled_pages;
-	uint64_t unaddressed; /* added pages of which it is not known where they are */
 	/* Pages that the report has without a stack, less those for which the table had no room. */
 	int64_t skipped[ZMEM_RSS_COUNT];
 	uint64_t copied; /* likewise, of pages that were copied */
@@ -200,6 +199,7 @@ static void add_sums(struct grow_sums *to, const struct grow_sums *s)
 	to->events += s->events;
 	to->taken += s->taken;
 	to->lost_messages += s->lost_messages;
+	to->lost_processes += s->lost_processes;
 	to->copied += s->copied;
 }
 
@@ -286,10 +286,13 @@ static int store_stack(struct grow *g, struct grow_process *p, const struct unwo
 		       uint32_t *ret)
 {
 	uint32_t code[UNWIND_FRAMES];
+	char text[LABEL_MAX] = "[no user stack]";
 	int r = 0;
 
+	if (!u->count && p->space.unwound < 0 && p->space.unwound != -ENODATA)
+		snprintf(text, sizeof(text), "[stack not read: %s]", strerror(-p->space.unwound));
 	if (!u->count)
-		return label_stack(g, "[no user stack]", ret);
+		return label_stack(g, text, ret);
 	for (size_t i = 0; r == 0 && i < u->count; i++)
 		r = code_number(g, p, u->ip[i], &code[i]);
 	return r < 0 ? r : stack_table_stack(&g->stacks, code, u->count, u->truncated, ret);
@@ -373,6 +376,11 @@ static void add_pages(struct grow *g, uint32_t stack, uint32_t member, int64_t p
 		s->gross += (uint64_t)(pages * g->page_size);
 }
 
+static void count_unaddressed(struct grow *g, uint32_t stack, int64_t pages)
+{
+	g->stacks.stack[stack].sums.unaddressed += (uint64_t)(pages * g->page_size);
+}
+
 static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
 			 const struct zmem_grow_head *h)
 {
@@ -389,12 +397,14 @@ static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
 	g->sampled_pages += h->carried;
 	if (h->pages <= 0 || h->pages > UINT32_MAX || h->member == ZMEM_RSS_SWAP)
 		return;
+	/* Of pages that others stand for, addresses were not told. */
+	count_unaddressed(g, stack, h->carried);
 	if (h->address)
 		touched_add(&p->touched, &p->space, g->code.processes,
 			    (struct touched_page){h->address / (uint64_t)g->page_size, stack,
 						  (uint32_t)h->pages});
 	else
-		g->unaddressed += (uint64_t)h->pages;
+		count_unaddressed(g, stack, h->pages);
 }
 
 /* A change with a stack for which the table has no room: its pages are left to those without a
@@ -566,7 +576,6 @@ static void begin_anew(struct grow *g)
 		heap_begin_anew(g->heap);
 	g->past = (struct grow_sums){};
 	g->sampled_pages = 0;
-	g->unaddressed = 0;
 	g->unstored = 0;
 	memset(g->skipped, 0, sizeof(g->skipped));
 	g->copied = 0;
@@ -987,6 +996,7 @@ static int merge_stack(struct grow_report *r, const struct stack_entry *e,
 	sums->gross += e->sums.gross;
 	sums->changes += e->sums.changes;
 	sums->resident += e->sums.resident;
+	sums->unaddressed += e->sums.unaddressed;
 	sums->before += e->sums.before;
 	sums->variance += e->sums.variance;
 	sums->copied += e->sums.copied;
@@ -1022,6 +1032,7 @@ static int list_stacks(struct grow_report *r)
 			.gross = e->sums.gross,
 			.resident =
 				e->sums.resident < e->sums.gross ? e->sums.resident : e->sums.gross,
+			.unaddressed = e->sums.unaddressed,
 			.recent = growth_sum(e->sums.net) - e->sums.before,
 			.changes = e->sums.changes,
 			.variance = e->sums.variance,
@@ -1126,6 +1137,7 @@ static int add_counters(struct grow *g, struct growth *out)
 		out->change[counter_of(i)] = (all.end[i] - all.begin[i]) * g->page_size;
 	}
 	out->events = all.events;
+	out->no_room = g->no_room + all.lost_processes;
 	out->lost = all.lost_messages + g->unstored;
 	out->sampled = all.events - all.taken - all.lost_messages;
 	out->sampled_bytes = g->sampled_pages * g->page_size;
@@ -1148,9 +1160,11 @@ static bool check_resident(struct grow *g, bool *ret_least)
 {
 	bool known = grow_watch_addresses(g->watch), lives = false;
 
-	for (size_t i = 0; i < g->stacks.stacks; i++)
+	*ret_least = false;
+	for (size_t i = 0; i < g->stacks.stacks; i++) {
 		g->stacks.stack[i].sums.resident = 0;
-	*ret_least = g->unaddressed;
+		*ret_least |= g->stacks.stack[i].sums.unaddressed > 0;
+	}
 	for (size_t i = 0; i < g->count; i++) {
 		struct grow_process *p = g->all[i];
 		int r = p->live ? touched_check(&p->touched, &p->space, g->code.processes,
@@ -1179,7 +1193,6 @@ int grow_make_report(struct grow *g, struct grow_report *ret)
 	out->mode = g->spec.mode;
 	out->each = grow_watch_each(g->watch);
 	out->copied_known = g->copied_known;
-	out->no_room = g->no_room;
 	out->recent_us = now - (g->report_us ? g->report_us : g->start_us);
 	out->resident_known = check_resident(g, &out->resident_least);
 	r = add_counters(g, out);

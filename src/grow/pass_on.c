@@ -38,6 +38,7 @@ static const char begins[] =
 	"v8::internal::BackingStore,v8::internal::BodyDescriptor,v8::internal::Page::,"
 	"v8::internal::FreeList,v8::internal::(anonymous namespace)::ElementsAccessorBase,"
 	"v8::platform::DefaultJobState::Join,v8::platform::DefaultJobHandle::Join,"
+	"v8::platform::DefaultJobWorker::Run,"
 	"node::Buffer::,v8::internal::Heap,v8::internal::Factory,"
 	"v8::internal::LocalFactory,v8::internal::LocalHeap,v8::internal::Allocat,"
 	"v8::internal::MainAllocator,v8::internal::ConcurrentAllocator,"
@@ -83,7 +84,7 @@ static bool is_absl_container(struct text_part name)
 	return part_begins(name, ":container_internal::");
 }
 
-/* "v8::internal::Runtime::AllocateRaw": an allocation by the last part of its name. */
+/* "v8::internal::Isolate::AllocateRaw": an allocation by the last part of its name. */
 static bool is_v8_allocation(struct text_part name)
 {
 	size_t end = 0, last = 0;
@@ -94,7 +95,7 @@ static bool is_v8_allocation(struct text_part name)
 		if (name.s[end] == ':')
 			last = end + 1;
 	}
-	return part_begins(part_behind(name, last), "Allocate");
+	return part_begins_any(part_behind(name, last), "Allocate,Runtime_Allocate");
 }
 
 /* References, slices and the like around a type of Rust. */

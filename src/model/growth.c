@@ -31,13 +31,22 @@ uint64_t growth_error(double variance)
 	return (uint64_t)(1.96 * (root + variance / root) / 2 + 0.5);
 }
 
+uint64_t growth_still_most(const struct growth_stack *s)
+{
+	int64_t net = growth_sum(s->net);
+	uint64_t most = s->resident + s->unaddressed, left = net > 0 ? (uint64_t)net : 0;
+
+	most = most < left ? most : left;
+	return most > s->resident ? most : s->resident;
+}
+
 /* Bytes that a stack has added, and those of them that may be there. */
 static uint64_t added_by(const struct growth *g, const struct growth_stack *s, uint64_t *ret_there)
 {
 	int64_t net = growth_sum(s->net);
-	uint64_t added = net > 0 ? (uint64_t)net : 0;
+	uint64_t added = net > 0 ? (uint64_t)net : 0, most = growth_still_most(s);
 
-	*ret_there = g->resident_known && s->resident < added ? s->resident : added;
+	*ret_there = g->resident_known && most < added ? most : added;
 	return added;
 }
 

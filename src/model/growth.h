@@ -49,6 +49,7 @@ struct growth_stack {
 	int64_t net[GROWTH_COUNTERS]; /* bytes */
 	uint64_t gross;		      /* bytes that were added, by changes above 0 */
 	uint64_t resident;	      /* bytes of added pages that are in RAM or swap now */
+	uint64_t unaddressed;	      /* bytes of added pages without an address: not in resident */
 	int64_t recent;		      /* net bytes since the last report */
 	uint64_t changes;
 	double variance;      /* of the sum of net, because stacks are sampled; bytes squared */
@@ -127,6 +128,11 @@ struct growth {
 
 /* The sum over all counters. */
 int64_t growth_sum(const int64_t bytes[GROWTH_COUNTERS]);
+/*
+ * What is at most still there of what the stack added: `resident`, and pages without an address as
+ * far as it has not given them back itself.
+ */
+uint64_t growth_still_most(const struct growth_stack *s);
 /* The standard error of a sum with this variance, times 1.96: 95 of 100 are no further off. */
 uint64_t growth_error(double variance);
 /*

@@ -68,6 +68,7 @@ void growth_rows_add(struct growth_stack *to, const struct growth_stack *s)
 	to->recent += s->recent;
 	to->gross += s->gross;
 	to->resident += s->resident;
+	to->unaddressed += s->unaddressed;
 	to->changes += s->changes;
 	to->variance += s->variance;
 	to->copied += s->copied;
@@ -297,14 +298,17 @@ static void join_rows(struct growth_row_list *l,
 
 struct row_order {
 	const struct growth_rows_request *request;
-	const struct field *usual;
+	const struct field *usual, *still;
 	struct growth_rows of;
 };
 
-static int compare_key(const struct field *f, const struct growth_stack *x,
-		       const struct growth_stack *y, const struct growth_rows *of)
+/* Of what is still there, the most that may be: pages without an address would hide a leak. */
+static int compare_key(const struct row_order *o, const struct field *f,
+		       const struct growth_stack *x, const struct growth_stack *y)
 {
-	return field_compare(f, field_value(f, x, of), field_value(f, y, of));
+	if (f == o->still && o->of.growth->resident_known)
+		return ORDER_OF(growth_still_most(y), growth_still_most(x));
+	return field_compare(f, field_value(f, x, &o->of), field_value(f, y, &o->of));
 }
 
 /* What is equal by the keys: by growth, then by what was added, then by what was copied. */
@@ -318,9 +322,9 @@ static int compare_rows(const void *a, const void *b, void *arg)
 	int r = 0;
 
 	for (size_t i = 0; keys && r == 0 && i < keys->count; i++)
-		r = compare_key(keys->item[i], x, y, &o->of);
+		r = compare_key(o, keys->item[i], x, y);
 	if (r == 0 && !(keys && keys->count))
-		r = compare_key(o->usual, x, y, &o->of);
+		r = compare_key(o, o->usual, x, y);
 	if (r == 0)
 		r = ORDER_OF(q, p);
 	if (r == 0)
@@ -335,7 +339,12 @@ static int compare_rows(const void *a, const void *b, void *arg)
 int growth_rows_make(const struct growth *g, const struct growth_rows_request *request,
 		     struct growth_row_list *ret)
 {
-	struct row_order order = {request, growth_usual_key(g), {.growth = g}};
+	struct row_order order = {
+		.request = request,
+		.usual = growth_usual_key(g),
+		.still = fields_find(&growth_columns, "still", 5),
+		.of.growth = g,
+	};
 	const struct field_list *keys = request->keys;
 	int r;
 

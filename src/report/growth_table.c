@@ -30,6 +30,7 @@ struct growth_table {
 	struct growth_row others;
 	struct strbuf code, line, name; /* of the current row */
 	struct field_list columns;
+	const struct field *still; /* that column */
 };
 
 /* ---- the code of a row ---- */
@@ -218,6 +219,7 @@ static struct cell cell_of_row(struct growth_table *t, const struct growth_row *
 			       const struct field *f)
 {
 	bool last = f == t->columns.item[t->columns.count - 1];
+	struct cell cell;
 	struct value v;
 
 	t->of.code = f->type == FIELD_TEXT ? code_text(t, r, last) : NULL;
@@ -225,7 +227,9 @@ static struct cell cell_of_row(struct growth_table *t, const struct growth_row *
 	v = field_value(f, &r->sum, &t->of);
 	if (f->flags & FIELD_SINCE)
 		v = value_signed(t->g->recent_us, delta_rate(v.number, t->g->recent_us));
-	return cell_of_value(f, v);
+	cell = cell_of_value(f, v);
+	cell.at_least = f == t->still && v.known && growth_still_most(&r->sum) > r->sum.resident;
+	return cell;
 }
 
 static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
@@ -316,7 +320,7 @@ static void put_doubts(struct strbuf *out, const struct growth *g)
 			      "; there was no room for the stacks of %" PRIu64
 			      " changes: later stacks stand for them",
 			      g->lost);
-	if ((g->sampled || g->lost || g->resident_least) && g->resident_known && !g->heap.known)
+	if (g->resident_least && g->resident_known && !g->heap.known)
 		strbuf_puts(out, "; STILL is at least what is shown");
 	if (g->no_room)
 		strbuf_printf(out, "; %zu processes not counted: there was no room", g->no_room);
@@ -424,6 +428,7 @@ static void place_columns(struct growth_table *t)
 {
 	const struct table_style *style = t->grid.style;
 
+	t->still = fields_find(&growth_columns, "still", 5);
 	if (style->columns)
 		t->columns = *style->columns;
 	else
@@ -437,6 +442,7 @@ static void place_columns(struct growth_table *t)
 			.type = cell_type_of(f),
 			.left = f->type == FIELD_TEXT,
 			.summed = f->type != FIELD_TEXT,
+			.at_least = f == t->still && t->g->resident_least,
 			.asked = t->columns.asked[i],
 			.hidden = !asked && !growth_column_has(f, t->g),
 		};

@@ -355,8 +355,9 @@ struct grow_heap_programs grow_watch_heap_programs(const struct grow_watch *w)
 	};
 }
 
-int grow_watch_heap_begin(struct grow_watch *w)
+int grow_watch_heap_begin(struct grow_watch *w, uint32_t finer)
 {
+	w->settings.heap_finer = finer;
 	w->settings.heap = ++w->heap_opened;
 	return put_settings(w);
 }
@@ -416,6 +417,7 @@ static void add_cpu(struct grow_sums *sums, const struct zmem_grow_cpu *c)
 	sums->events += c->events;
 	sums->taken += c->taken;
 	sums->lost_messages += c->lost_messages;
+	sums->lost_processes += c->lost_processes;
 	sums->copied += (uint64_t)c->copies_waiting;
 }
 

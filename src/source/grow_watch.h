@@ -64,7 +64,8 @@ struct grow_sums {
 	int64_t settled[ZMEM_RSS_COUNT]; /* of none */
 	int64_t skipped[ZMEM_RSS_COUNT]; /* of events, less what their stacks stand for */
 	uint64_t events, taken, lost_messages;
-	uint64_t copied; /* pages of which no message tells */
+	uint64_t lost_processes; /* children and new programs of which no message tells */
+	uint64_t copied;	 /* pages of which no message tells */
 	bool ended;
 };
 
@@ -80,8 +81,11 @@ struct grow_heap_programs {
 	int session, enter, leave;
 };
 struct grow_heap_programs grow_watch_heap_programs(const struct grow_watch *w);
-/* Probes were opened: calls are counted from now on. Returns 0 or a negative errno. */
-int grow_watch_heap_begin(struct grow_watch *w);
+/*
+ * Probes were opened: calls are counted from now on, with 2^finer times as many samples as
+ * grow_request.heap says. Returns 0 or a negative errno.
+ */
+int grow_watch_heap_begin(struct grow_watch *w, uint32_t finer);
 /* No call is counted until the next beginning. */
 int grow_watch_heap_end(struct grow_watch *w);
 /* What all CPUs have counted since the beginning. */

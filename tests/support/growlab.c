@@ -275,11 +275,17 @@ static noinline void site_populate(void)
 	__asm__ volatile("");
 }
 
+/* Some of its pages are there before. */
 static noinline void site_lock(void)
 {
-	kept = map(SIZE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (mlock(kept, SIZE) < 0)
+	char *p = map(SIZE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	madvise(p, SIZE, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < SIZE; i += 5 * PAGE)
+		p[i] = 1;
+	if (mlock(p, SIZE / 2) < 0 || madvise(p + SIZE / 2, SIZE / 2, MADV_POPULATE_WRITE) < 0)
 		fail("mlock");
+	kept = p;
 }
 
 /* What is behind it is in use: to become larger it moves. */

@@ -165,6 +165,21 @@ TEST(tables)
 	check_table("growth_nothing.txt", &f, &usual);
 }
 
+/* A place with pages that have no address goes by what may be there: what it added, at most. */
+TEST(without_addresses)
+{
+	struct fixture f;
+
+	growth_init(&f);
+	f.growth.resident_least = true;
+	f.stack[0].resident = f.stack[1].resident = 512 * KIB;
+	f.stack[2].resident = 4096;
+	f.stack[2].unaddressed = 90 * MIB;
+	assert_int_equal(growth_still_most(&f.stack[1]), 512 * KIB);
+	assert_int_equal(growth_still_most(&f.stack[2]), 2 * MIB);
+	check_table("growth_without_addresses.txt", &f, &usual);
+}
+
 /* At each width the headings are those of the table, with blanks between them. */
 TEST(headings)
 {
@@ -408,6 +423,8 @@ TEST(errors)
 
 	growth_init(&f);
 	f.growth.sampled = 1500;
+	f.growth.resident_least = true;
+	f.stack[0].unaddressed = 10 * MIB;
 	f.stack[0].variance = 1e12;
 	f.stack[1].variance = 4e10;
 	f.stack[3].variance = f.stack[4].variance = 1e12;
