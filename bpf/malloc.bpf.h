@@ -52,12 +52,14 @@ struct {
 	__type(value, struct zmem_heap_cpu);
 } heap_cpu SEC(".maps");
 
-static __always_inline __s64 draw_gap(void)
+static __always_inline __s64 draw_gap(const struct zmem_grow_settings *s)
 {
 	__u32 zero = 0;
 	const struct zmem_heap_gaps *gaps = bpf_map_lookup_elem(&heap_gaps, &zero);
 
-	return gaps ? (__s64)gaps->bytes[bpf_get_prandom_u32() % ZMEM_HEAP_GAPS] : 0;
+	return gaps ? (__s64)(gaps->bytes[bpf_get_prandom_u32() % ZMEM_HEAP_GAPS] >>
+			      (s->heap_finer & 63))
+		    : 0;
 }
 
 static __always_inline bool samples_block(const struct zmem_grow_settings *s,
@@ -67,11 +69,16 @@ static __always_inline bool samples_block(const struct zmem_grow_settings *s,
 
 	if (s->heap_bytes <= 1)
 		return true;
+	/* What is left of the distance is distributed as a new one. */
+	if (cpu->finer != s->heap_finer) {
+		cpu->finer = s->heap_finer;
+		cpu->left = draw_gap(s);
+	}
 	/* Another thread may take its place here. */
 	left = __sync_fetch_and_add(&cpu->left, -(__s64)size);
 	if (left >= 0 && size < (__u64)left)
 		return false;
-	cpu->left = draw_gap();
+	cpu->left = draw_gap(s);
 	return true;
 }
 

@@ -269,7 +269,7 @@ JSON_KNOWN(
 JSON_KNOWN(sampled_bytes, "sampled_bytes", CHANGE, value_signed(true, r->sampled_bytes),
 	   "the net bytes of changes without a stack, for which other stacks stand");
 JSON_KNOWN(at_least, "resident_at_least", BOOL,
-	   value_bool(true, r->resident_known && (r->resident_least || r->sampled || r->lost)),
+	   value_bool(true, r->resident_known && r->resident_least),
 	   "true if resident_bytes of a stack may be more: some of the pages that were added have "
 	   "no address");
 JSON_KNOWN(each, "every_change", BOOL, value_bool(true, r->each),
@@ -291,7 +291,7 @@ static double per_second(uint64_t calls, uint64_t us)
 }
 
 JSON_KNOWN(sample_bytes, "sample_bytes", BYTES, value_bytes(true, r->heap.sample_bytes),
-	   "one sample in so many bytes, on average. 1: each block");
+	   "one sample in so many bytes, on average, in the time seen. 1: each block");
 JSON_KNOWN(heap_calls, "calls", AMOUNT, value_unsigned(true, r->heap.calls),
 	   "of functions that allocate or free, in the time seen");
 JSON_KNOWN(heap_samples, "samples", AMOUNT, value_unsigned(true, r->heap.samples),

@@ -88,6 +88,7 @@ struct heap {
 	uint64_t work_gone;	  /* of processes without links */
 	struct heap_stack *stack; /* by its number */
 	size_t stacks;
+	double seen_bytes; /* for which all samples stand */
 };
 
 int heap_open(struct grow_watch *watch, uint64_t sample_bytes, struct code_sources *code,
@@ -109,7 +110,7 @@ int heap_open(struct grow_watch *watch, uint64_t sample_bytes, struct code_sourc
 	h->probes.programs.leave = programs.leave;
 	heap_parts_begin(&h->parts, clock_ns(CLOCK_MONOTONIC));
 	*ret = h;
-	return grow_watch_heap_begin(watch);
+	return grow_watch_heap_begin(watch, 0);
 }
 
 static void link_close(struct heap_link *l)
@@ -284,13 +285,15 @@ static struct heap_count count_now(struct heap *h)
 
 	return (struct heap_count){.calls = r == 0 ? counts.calls : 0,
 				   .work = read_work(h),
-				   .time = clock_ns(CLOCK_MONOTONIC)};
+				   .time = clock_ns(CLOCK_MONOTONIC),
+				   .samples = r == 0 ? counts.samples : 0};
 }
 
 /* What a sampled block stands for. */
 static double weight(const struct heap *h, const struct heap_block *b)
 {
-	return heap_weight(b->size, h->sample_bytes) * (double)((uint64_t)1 << b->rarely);
+	return heap_weight(b->size, heap_parts_sample(&h->parts, b->time, h->sample_bytes)) *
+	       (double)((uint64_t)1 << b->rarely);
 }
 
 /* What is there when a part ends: its free is not seen for sure. */
@@ -328,7 +331,7 @@ static void open_part(struct heap *h)
 	heap_parts_count(&h->parts, true, count_now(h));
 	for (size_t i = 0; i < h->links; i++)
 		link_open(h, &h->link[i]);
-	if (grow_watch_heap_begin(h->watch) == 0)
+	if (grow_watch_heap_begin(h->watch, h->parts.finer) == 0)
 		heap_parts_open(&h->parts, clock_ns(CLOCK_MONOTONIC), count_now(h));
 }
 
@@ -505,6 +508,7 @@ int heap_add(struct heap *h, const struct zmem_grow_head *m, uint32_t stack)
 	if (r < 0)
 		return r;
 	heap_stack_add(&h->stack[stack], &h->parts, b.time, b.size, weight(h, &b));
+	h->seen_bytes += weight(h, &b);
 	if (!take(h, m, &early))
 		return put(h, m, stack);
 	end_block(h, &b, early.freed);
@@ -555,11 +559,18 @@ void heap_forget(struct heap *h, uint32_t end)
 
 void heap_begin_anew(struct heap *h)
 {
+	int r;
+
 	heap_forget(h, 0);
 	h->found = false;
 	free(h->stack);
 	h->stack = NULL;
 	h->stacks = 0;
+	h->seen_bytes = 0;
+	/* The last program may have ended in a pause. */
+	r = grow_watch_heap_begin(h->watch, 0);
+	if (r < 0)
+		h->refused = r;
 	heap_parts_anew(&h->parts, clock_ns(CLOCK_MONOTONIC), count_now(h));
 }
 
@@ -587,14 +598,17 @@ int heap_report(struct heap *h, struct stack_table *stacks, uint64_t duration_us
 	bool whole = heap_parts_whole(&h->parts);
 	struct zmem_heap_cpu counts;
 	int r = grow_watch_heap_counts(h->watch, &counts);
-	const struct heap_count count = {counts.calls, read_work(h), now};
+	const struct heap_count count = {counts.calls, read_work(h), now, counts.samples};
 	double error, share = heap_parts_share(&h->parts, &count, h->cost_ns, &error);
 
 	*ret = (struct growth_heap){.known = r == 0,
 				    .sample_bytes = h->sample_bytes,
-				    .calls = counts.calls - h->parts.calls_before,
-				    .samples = counts.samples,
+				    .calls = counts.calls - h->parts.forgotten.calls,
+				    .samples = counts.samples - h->parts.forgotten.samples,
 				    .seen_us = heap_parts_seen(&h->parts, now) / 1000};
+	/* In parts with pauses they come at other distances. */
+	if (!whole && ret->samples)
+		ret->sample_bytes = (uint64_t)(h->seen_bytes / (double)ret->samples + 0.5);
 	/* A part begins and ends a moment before the run does. */
 	if (whole || ret->seen_us > duration_us)
 		ret->seen_us = duration_us;

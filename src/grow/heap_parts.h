@@ -4,7 +4,8 @@
  * does no I/O.
  *
  * At ordinary rates there is one part, the whole run. Above HEAP_CALLS_MAX calls in a second, which
- * would slow the program, parts of random lengths have pauses of random lengths between them.
+ * would slow the program, parts of random lengths have pauses of random lengths between them. In
+ * them more blocks are sampled: it is calls that cost much, not samples.
  *
  * What a free tells depends on where it is. Of a block that is freed in the part in which it was
  * allocated, the age is known. What is there at the end of the part is left with the age that it
@@ -26,30 +27,37 @@
 /* An allocation and its free are two calls, of one to two microseconds each. */
 #define HEAP_CALLS_MAX 50000
 #define HEAP_FIRST_NS  1000000000ULL /* in that time, at most, the rate is measured */
-#define HEAP_PART_NS   150000000ULL  /* on average */
-#define HEAP_SETTLE_NS 100000000ULL  /* until all messages of a part were read */
-#define HEAP_AGES      20	     /* each 4 times the one before, from 1 us on */
+/* So many in less than that are enough to know. A short run is over before they are. */
+#define HEAP_FIRST_CALLS (5 * HEAP_CALLS_MAX)
+#define HEAP_PART_NS	 150000000ULL /* on average */
+#define HEAP_SETTLE_NS	 100000000ULL /* until all messages of a part were read */
+#define HEAP_SAMPLES_MAX 2000	      /* in a second of the run, in parts that have pauses */
+#define HEAP_FINER_MAX	 6
+#define HEAP_AGES	 20 /* each 4 times the one before, from 1 us on */
 
 /* So far. */
 struct heap_count {
 	uint64_t calls; /* that were seen */
 	uint64_t work;	/* CPU time of the programs, and of the probes in them, ns */
 	uint64_t time;	/* CLOCK_MONOTONIC, ns */
+	uint64_t samples;
 };
 
 struct heap_part {
 	uint64_t start, end;	  /* CLOCK_MONOTONIC, ns; end 0: it is open */
 	struct heap_count before; /* at its start */
 	bool pauses;		  /* it is one of several */
+	uint8_t finer;		  /* n: one sample in 2^n times fewer bytes */
 };
 
 struct heap_parts {
 	struct heap_part *part;
 	size_t count, capacity;
 	bool open, pauses;
-	uint64_t next;	       /* when the part, or the pause, ends */
-	uint64_t leaves;       /* when what was left of the last part is known; 0: it is */
-	uint64_t calls_before; /* of what was forgotten */
+	uint8_t finer;	 /* of the next part */
+	uint64_t next;	 /* when the part, or the pause, ends */
+	uint64_t leaves; /* when what was left of the last part is known; 0: it is */
+	struct heap_count forgotten;
 	/* Since the first pause: in parts, in pauses, and between them while probes change. */
 	struct heap_count seen, unseen, between, last;
 	uint64_t random;
@@ -71,6 +79,8 @@ void heap_parts_count(struct heap_parts *p, bool ends, struct heap_count count);
 uint64_t heap_parts_end(const struct heap_parts *p);
 /* True if two times are in one part. */
 bool heap_parts_same(const struct heap_parts *p, uint64_t a, uint64_t b);
+/* Of a block that was allocated then: one sample is in so many bytes. */
+uint64_t heap_parts_sample(const struct heap_parts *p, uint64_t time, uint64_t sample_bytes);
 /* True if there was no pause. */
 bool heap_parts_whole(const struct heap_parts *p);
 /* How long calls were seen, ns. */

@@ -159,7 +159,8 @@ static PART void leak_populate(void)
 static PART void leak_mlock(void)
 {
 	kept = map(MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	mlock(kept, SIZE);
+	if (mlock(kept, SIZE))
+		abort();
 }
 
 static PART void leak_shmem(void)

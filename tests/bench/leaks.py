@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Programs that keep memory in a known way, each under grow, grow --malloc and heaptrack: leaks.py [-v] [NAME…].
+"""Programs that keep memory in a known way, each under grow, grow --malloc, heaptrack and bpftrace:
+leaks.py [-v] [NAME…], as
+leaks.py C++ 'C small'.
 A line for each: the function that keeps it, and the first row of each tool; "yes" if it is that function. As root;
 needs O and gcc. What is not installed is left out, and said."""
 
@@ -16,6 +18,9 @@ O = os.environ.get("O", "build")
 PROGRAM = os.path.abspath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leaks.c")
 LIMIT = 60
+TOOLS = ("grow", "grow --malloc", "heaptrack", "bpftrace")
+# What only passes memory on: not counted against a tool that shows it first.
+PASS_ON = ("std::", "__gnu_cxx::", "void std::", "alloc::", "<alloc::", "operator new", "__GI_")
 LIBRARIES = "/usr/lib/x86_64-linux-gnu/"
 
 END = """
@@ -35,8 +40,9 @@ CXX = r"""
 #include <vector>
 #define PART __attribute__((noinline))
 struct Node { std::shared_ptr<Node> other; char room[1000]; };
-std::vector<char> v; std::map<int, std::string> m; std::string s; std::unordered_map<int, std::vector<int>> u;
-std::deque<std::string> d; std::vector<char *> a;
+auto &v = *new std::vector<char>; auto &m = *new std::map<int, std::string>; auto &s = *new std::string;
+auto &u = *new std::unordered_map<int, std::vector<int>>; auto &d = *new std::deque<std::string>;
+auto &a = *new std::vector<char *>;
 PART void keep_vector() { for (int i = 0; i < 8 << 20; i++) v.push_back(1); }
 PART void keep_map() { for (int i = 0; i < 8000; i++) m[i] = std::string(1000, 'x'); }
 PART void keep_string() { for (int i = 0; i < 8 << 10; i++) s += std::string(1024, 'x'); }
@@ -67,7 +73,7 @@ fn main() {
 """
 GO = r"""
 package main
-import ("os"; "syscall"; "strings")
+import ("os"; "syscall"; "strings"; "time")
 var kept [][]byte
 var index = map[int]string{}
 //go:noinline
@@ -76,7 +82,7 @@ func keepSlice() { for i := 0; i < 8000; i++ { b := make([]byte, 1000); b[0] = 1
 func keepMap() { for i := 0; i < 8000; i++ { index[i] = strings.Repeat("x", 1000) } }
 func main() {
 	if os.Args[1] == "slice" { keepSlice() } else { keepMap() }
-	if os.Getenv("ENDS_PARENT") != "" { syscall.Kill(os.Getppid(), syscall.SIGINT); select {} }
+	if os.Getenv("ENDS_PARENT") != "" { syscall.Kill(os.Getppid(), syscall.SIGINT); time.Sleep(time.Hour) }
 }
 """
 PYTHON = r"""
@@ -93,6 +99,7 @@ def main():
 main()
 if os.environ.get("ENDS_PARENT"):
     os.kill(os.getppid(), signal.SIGINT); signal.pause()
+os._exit(0)  # what it keeps is not freed
 """
 NODE = r"""
 const kept = [];
@@ -114,7 +121,8 @@ def compile_all(directory):
     c = directory + "/leaks"
     subprocess.run(("gcc", "-O2", "-g1", SOURCE, "-o", c, "-lpthread"), check=True)
     subprocess.run(("gcc", "-O2", "-s", SOURCE, "-o", c + "-stripped", "-lpthread"), check=True)
-    subprocess.run(("gcc", "-O2", "-static", SOURCE, "-o", c + "-static", "-lpthread"), check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(("gcc", "-O2", "-static", SOURCE, "-o", c + "-static", "-lpthread"), check=True,
+                   stderr=subprocess.DEVNULL)
     programs = {}
 
     def add(name, command, expected, **env):
@@ -154,10 +162,13 @@ def compile_all(directory):
             file.write(text)
     for python in ("python3.12", "python3.13"):
         if shutil.which(python):
-            add("Python " + python[6:], (python, "-X", "perf", directory + "/leak.py"), "py::login", PYTHONMALLOC="malloc")
-    add("Python, no names", ("/usr/bin/python3", directory + "/leak.py"), "Unicode|bytes_|unicode", PYTHONMALLOC="malloc")
+            add("Python " + python[6:], (python, "-X", "perf", directory + "/leak.py"), "py::login",
+                PYTHONMALLOC="malloc")
+    add("Python, no names", ("/usr/bin/python3", directory + "/leak.py"), "python", PYTHONMALLOC="malloc")
     if shutil.which("node"):
-        add("Node", ("node", "--perf-basic-prof", "--interpreted-frames-native-stack", directory + "/leak.js"), "login")
+        # V8 compiles one into the other at times.
+        add("Node", ("node", "--perf-basic-prof", "--no-logfile-per-isolate", "--logfile=" + directory + "/v8.log",
+                     "--interpreted-frames-native-stack", directory + "/leak.js"), r"JS:\S*(login|main)")
     if shutil.which("perl"):
         add("Perl, no names", ("perl", directory + "/leak.pl"), "Perl_|perl")
     add("g++ (no leak)", ("g++", "-O1", "-o", directory + "/big", directory + "/big.cc"), "")
@@ -176,17 +187,20 @@ def first_row(output, command):
 
 def grow(command, env, *options):
     begin = time.monotonic()
-    done = subprocess.run((PROGRAM, "grow", "-q", "--follow", "-n", "1", "--wide", *options, "--", *command), text=True,
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False,
-                          env=dict(os.environ, ENDS_PARENT="1", **env))
+    done = subprocess.run((PROGRAM, "grow", "-q", "--follow", "-n", "1", "--wide", *options, "--", "env",
+                           *("%s=%s" % item for item in env.items()), *command), text=True, stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=LIMIT, check=False, env=dict(os.environ, ENDS_PARENT="1"))
     number, code = first_row(done.stdout, done.stderr)
     return number, code, time.monotonic() - begin
 
 
 def heaptrack(command, env, directory):
     path = directory + "/heap"
-    done = subprocess.run(("heaptrack", "-o", path, *command), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=LIMIT, check=False, env=dict(os.environ, **env))
+    # It preloads its library, and waits forever for a static program.
+    if command[0].endswith(("-static", "/go", "/go-stripped")):
+        return "", "it does not run"
+    done = subprocess.run(("timeout", "-k1", str(LIMIT), "heaptrack", "-o", path, *command), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False, env=dict(os.environ, **env))
     files = [name for name in os.listdir(directory) if name.startswith("heap.")]
     if done.returncode or not files:
         return "", "it does not run"
@@ -194,12 +208,40 @@ def heaptrack(command, env, directory):
                            capture_output=True, text=True, timeout=LIMIT).stdout
     for name in files:
         os.unlink(directory + "/" + name)
-    leak = re.search(r"MEMORY LEAKS\n(\S+) leaked over .*\n((?:.*\n){0,12})", shown)
+    # The first place, its callers by the one that leaks most.
+    leak = re.search(r"MEMORY LEAKS\n(\S+) leaked over [^\n]*\n(.*?)\n\n", shown, re.DOTALL)
     if not leak:
         return "", "no leak"
-    frames = re.findall(r"^ *(?:at|from)? *([^\n]+?)(?: in .*)?$", leak[2], re.MULTILINE)
-    names = [f for f in frames if f and not f.startswith(("std::", "__gnu_cxx::", "alloc::", "operator new", "/", "0x", "in ", "at "))]
-    return leak[1], " < ".join(names)[:200] or frames[0]
+    lines = [line.strip() for line in leak[2].splitlines()]
+    frames = [line for line in lines if not line.startswith(("at ", "in ")) and " leaked over " not in line]
+    names = [frame for frame in frames if not frame.startswith(PASS_ON) or "keep_" in frame]
+    return leak[1], " < ".join(names or frames[:1]) or "it has no names"
+
+
+# Blocks of the C library, by the stack that bpftrace can take: by frame pointers.
+TRACE = """
+uprobe:%(libc)s:malloc /pid == cpid/ { @size[tid] = arg0; }
+uprobe:%(libc)s:calloc /pid == cpid/ { @size[tid] = arg0 * arg1; }
+uprobe:%(libc)s:realloc, uprobe:%(libc)s:aligned_alloc /pid == cpid/ { @size[tid] = arg1; }
+uretprobe:%(libc)s:malloc, uretprobe:%(libc)s:realloc, uretprobe:%(libc)s:calloc, uretprobe:%(libc)s:aligned_alloc
+/pid == cpid && @size[tid]/
+{ @held[ustack(5)] += @size[tid]; @bytes[retval] = @size[tid]; @where[retval] = ustack(5); delete(@size[tid]); }
+uprobe:%(libc)s:free, uprobe:%(libc)s:realloc /pid == cpid && @bytes[arg0]/
+{ @held[@where[arg0]] -= @bytes[arg0]; delete(@bytes[arg0]); delete(@where[arg0]); }
+END { clear(@size); clear(@bytes); clear(@where); }
+"""
+
+
+def bpftrace(command, env):
+    words = " ".join(("/usr/bin/env", *("%s=%s" % item for item in env.items()), *command))
+    done = subprocess.run(("timeout", "-sINT", str(LIMIT), "bpftrace", "-e", TRACE % {"libc": LIBRARIES + "libc.so.6"},
+                           "-c", words), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                          env=dict(os.environ, ENDS_PARENT="1", BPFTRACE_MAP_KEYS_MAX="1000000"))
+    # The largest is the last one.
+    rows = re.findall(r"@held\[\n(.*?)\n?\]: (-?\d+)\n", done.stdout, re.DOTALL)
+    if not rows:
+        return "", (done.stderr.strip() or "nothing").splitlines()[-1][:60]
+    return "%.2fM" % (int(rows[-1][1]) / 1e6), " < ".join(line.strip() for line in rows[-1][0].splitlines())
 
 
 def verdict(expected, code):
@@ -217,20 +259,20 @@ def main():
     counts = {}
     with tempfile.TemporaryDirectory() as directory:
         programs = compile_all(directory)
-        print("%-20s %-30s %-30s %s" % ("", "grow", "grow --malloc", "heaptrack"))
+        print("%-20s " % "" + " ".join("%-20s" % tool for tool in TOOLS))
         for name, (command, expected, env) in programs.items():
-            if wanted and not any(word in name for word in wanted):
+            if wanted and name not in wanted and name.split()[0] not in wanted:
                 continue
             shown = "still" if "copied" not in name else "copied"
             rows = [grow(command, env, "-o", shown + ",code"), grow(command, env, "--malloc", "-o", "held,code")]
-            if shutil.which("heaptrack") and not command[0].startswith("go"):
-                rows.append(heaptrack(command, env, directory))
+            rows.append(heaptrack(command, env, directory) if shutil.which("heaptrack") else ("", ""))
+            rows.append(bpftrace(command, env) if shutil.which("bpftrace") else ("", ""))
             words = []
-            for tool, row in zip(("grow", "grow --malloc", "heaptrack"), rows):
+            for tool, row in zip(TOOLS, rows):
                 said = verdict(expected, row[1])
                 counts.setdefault(tool, []).append(said)
                 words.append("%-6s %s" % (said, row[0]))
-            print("%-20s " % name + " ".join("%-30s" % word for word in words), flush=True)
+            print("%-20s " % name + " ".join("%-20s" % word for word in words), flush=True)
             if verbose:
                 for row in rows:
                     print("    ", row[1][:150])

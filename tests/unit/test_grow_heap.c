@@ -23,7 +23,8 @@ struct plan {
 
 struct run {
 	struct heap_parts parts;
-	uint64_t rate; /* calls in a second */
+	uint64_t rate;	  /* calls in a second */
+	uint64_t samples; /* in a second, with every part as fine as the first */
 	double share;
 };
 
@@ -37,11 +38,24 @@ static bool is_seen(const struct heap_parts *p, uint64_t time)
 	return false;
 }
 
+static uint64_t count_samples(const struct run *r, uint64_t now)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < r->parts.count; i++) {
+		const struct heap_part *p = &r->parts.part[i];
+
+		sum += (double)((p->end ? p->end : now) - p->start) * (1 << p->finer);
+	}
+	return (uint64_t)(sum / 1e9 * (double)r->samples);
+}
+
 static struct heap_count count_at(const struct run *r, uint64_t now)
 {
 	return (struct heap_count){.calls = (uint64_t)((double)now / 1e9 * (double)r->rate),
 				   .work = now / 2,
-				   .time = now};
+				   .time = now,
+				   .samples = count_samples(r, now)};
 }
 
 /* Opens and closes parts through a run of a program that is no slower with probes. */
@@ -122,6 +136,29 @@ TEST(high_rate)
 	assert_true(share > 0.05 && share < 0.2);
 	assert_true(heap_parts_seen(&r.parts, RUN) < RUN / 4);
 	heap_parts_done(&r.parts);
+}
+
+/* Parts with pauses have more samples, but never more than so many in a second of the run. */
+TEST(samples)
+{
+	const uint64_t bytes = 512 * 1024;
+
+	for (uint64_t samples = 10; samples <= 1000000; samples *= 10) {
+		struct run r = {.rate = 600000, .samples = samples};
+		const struct heap_part *last;
+		double share, all;
+
+		run(&r);
+		last = &r.parts.part[r.parts.count - 1];
+		share = (double)heap_parts_seen(&r.parts, RUN) / (double)RUN;
+		all = (double)samples * share * (1 << last->finer);
+		assert_int_equal(heap_parts_sample(&r.parts, 0, bytes), bytes);
+		assert_int_equal(heap_parts_sample(&r.parts, last->start, bytes),
+				 bytes >> last->finer);
+		assert_true(!last->finer || all < 2 * HEAP_SAMPLES_MAX);
+		assert_true(last->finer == HEAP_FINER_MAX || all > HEAP_SAMPLES_MAX / 4.0);
+		heap_parts_done(&r.parts);
+	}
 }
 
 TEST(kept_and_freed)
