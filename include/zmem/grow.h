@@ -224,7 +224,7 @@ struct zmem_grow_cpu {
 	struct zmem_grow_block block[ZMEM_RSS_COUNT][2]; /* of what adds, of what takes */
 	__u64 window;					 /* its number */
 	__u32 in_window;
-	__u32 lost_processes; /* children, and new programs: likewise, but nothing has them */
+	__u32 lost_processes; /* children and new programs that the ring had no room to tell of */
 	__u64 events;
 	__u64 taken; /* with a stack */
 	__u64 lost_messages;
