@@ -275,6 +275,11 @@ static noinline void site_populate(void)
 	__asm__ volatile("");
 }
 
+/* musl has no name for it. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 /* Some of its pages are there before. */
 static noinline void site_lock(void)
 {
