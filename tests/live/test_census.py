@@ -27,7 +27,7 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 import validate_json  # noqa: E402
-from outcome import O, PROGRAM, cgroup_removed, exit_code, result, run_checks, wait_until  # noqa: E402
+from outcome import O, POOL, PROGRAM, cgroup_removed, exit_code, huge_pages, result, run_checks, wait_until  # noqa: E402
 
 PAGE, MIB, HUGE = mmap.PAGESIZE, 1 << 20, 2 << 20
 SIZE = 40 * MIB
@@ -220,32 +220,22 @@ def of_page_cache():
     grows("page cache", state, {"page_cache": SIZE, "mapped": 0})
 
 
-POOL = "/proc/sys/vm/nr_hugepages"
 
 
 def of_hugetlb():
+    @contextlib.contextmanager
+    def state():
+        with huge_pages(SIZE // HUGE), contextlib.ExitStack() as stack:
+            def use():
+                area = stack.enter_context(mmap.mmap(-1, SIZE // 2, PRIVATE | HUGETLB))
+                for at in range(0, SIZE // 2, HUGE):
+                    area[at] = 1
+
+            yield [(use, {"hugetlb": SIZE, ("hugetlb", "in use"): SIZE // 2, ("hugetlb", "free"): SIZE // 2})]
+
     if not os.path.exists(POOL):
         print("note this kernel has no hugetlb")
         return
-
-    @contextlib.contextmanager
-    def state():
-        with open(POOL, encoding="ascii") as file:
-            pages = int(file.read())
-        try:
-            with open(POOL, "w", encoding="ascii") as file:
-                file.write(str(pages + SIZE // HUGE))
-            with contextlib.ExitStack() as stack:
-                def use():
-                    area = stack.enter_context(mmap.mmap(-1, SIZE // 2, PRIVATE | HUGETLB))
-                    for at in range(0, SIZE // 2, HUGE):
-                        area[at] = 1
-
-                yield [(use, {"hugetlb": SIZE, ("hugetlb", "in use"): SIZE // 2, ("hugetlb", "free"): SIZE // 2})]
-        finally:
-            with open(POOL, "w", encoding="ascii") as file:
-                file.write(str(pages))
-
     grows("huge pages of hugetlb", state, {"hugetlb": SIZE, ("hugetlb", "free"): SIZE})
 
 

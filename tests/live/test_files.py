@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 import validate_json  # noqa: E402
-from outcome import PROGRAM, exit_code, result, run_checks, wait_until  # noqa: E402
+from outcome import PROGRAM, exit_code, huge_pages, result, run_checks, wait_until  # noqa: E402
 
 PAGE = mmap.PAGESIZE
 LIMIT = 60
@@ -252,40 +252,8 @@ def of_loop():
             subprocess.run(["umount", point], check=True)
 
 
-@contextlib.contextmanager
-def huge_pages(count):
-    """The size of a huge page, of which `count` more are reserved; 0 if the machine has none."""
-    path = "/proc/sys/vm/nr_hugepages"
-    if not os.path.exists(path):
-        yield 0
-        return
-    with open(path, encoding="ascii") as file:
-        before = int(file.read())
-    try:
-        with open(path, "w", encoding="ascii") as file:
-            file.write(str(before + count))
-        with open(path, encoding="ascii") as file:
-            enough = int(file.read()) >= before + count
-        with open("/proc/meminfo", encoding="ascii") as file:
-            size = int(re.search(r"^Hugepagesize: +(\d+) kB$", file.read(), re.M).group(1)) * 1024
-        yield size if enough else 0
-    finally:
-        with open(path, "w", encoding="ascii") as file:
-            file.write(str(before))
-
-
 def of_hugetlbfs():
-    """Its own account: neither Shmem nor page cache. Another process may take a page of the pool first: then mmap() fails."""
-    for turn in range(TRIES):
-        try:
-            hugetlbfs()
-            break
-        except OSError as error:
-            if turn == TRIES - 1:
-                raise error
-
-
-def hugetlbfs():
+    """Its own account: neither Shmem nor page cache."""
     with huge_pages(3) as size, tempfile.TemporaryDirectory(prefix=NAME) as at:
         if not size:
             print("# no huge pages could be reserved")

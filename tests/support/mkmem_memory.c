@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <sys/file.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -34,10 +35,17 @@ size_t hugetlb_size(void)
 static char *map_hugetlb_as(size_t size, int flags)
 {
 	long count = size / hugetlb_size();
+	int lock;
 	char *p;
 
-	if (file_number("/proc/meminfo", "HugePages_Free") < count)
+	/* A child that writes to them needs as many again. */
+	if (file_number("/proc/meminfo", "HugePages_Free") < 2 * count)
 		shape_skip("no hugetlb pages are reserved");
+	/* They are of a test that has reserved them: huge_pages() in outcome.py. Open until the
+	 * end. */
+	lock = open("/proc/sys/vm/nr_hugepages", O_RDONLY);
+	if (lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) < 0)
+		shape_skip("another test has reserved the hugetlb pages");
 	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_HUGETLB | flags, -1, 0);
 	if (p == MAP_FAILED)
 		shape_skip("cannot map hugetlb pages");

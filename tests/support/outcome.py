@@ -3,6 +3,7 @@
 
 import atexit
 import contextlib
+import fcntl
 import os
 import shutil
 import signal
@@ -84,3 +85,32 @@ def cgroup_removed(path):
     with contextlib.suppress(OSError):
         os.rmdir(path)
     return not os.path.exists(path)
+
+
+POOL = "/proc/sys/vm/nr_hugepages"
+
+
+def _pool():
+    with open(POOL, encoding="ascii") as file:
+        return int(file.read())
+
+
+@contextlib.contextmanager
+def huge_pages(count):
+    """Reserves `count` more huge pages. Yields the size of one, or 0 if there are none. The pool is the machine's: one
+    test at a time may change it, and meanwhile mkmem takes no page of it."""
+    if not os.path.exists(POOL):
+        yield 0
+        return
+    with open(POOL, encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        before = _pool()
+        try:
+            with open(POOL, "w", encoding="ascii") as file:
+                file.write(str(before + count))
+            with open("/proc/meminfo", encoding="ascii") as file:
+                size = next(int(line.split()[1]) for line in file if line.startswith("Hugepagesize:")) * 1024
+            yield size if _pool() >= before + count else 0
+        finally:
+            with open(POOL, "w", encoding="ascii") as file:
+                file.write(str(before))
