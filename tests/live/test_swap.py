@@ -564,7 +564,8 @@ def swap_ins(_):
         before = counted()
         more = pages("read")
         after = counted()
-        result(first >= 512 and more >= 512 and abs(after - before - more) <= more // 20, "swap-ins are those of pswpin",
+        # A page that is in the batch of another CPU stays in RAM: at most 31 of the 512 for each.
+        result(first >= 256 and more >= 256 and abs(after - before - more) <= more // 20, "swap-ins are those of pswpin",
                (first, more, before, after))
         pages("thread")
         result(counted() == after, "those of a thread that ended are not counted", (after, counted()))
