@@ -564,7 +564,7 @@ def swap_ins(_):
         before = counted()
         more = pages("read")
         after = counted()
-        # A page that is in the batch of another CPU stays in RAM: at most 31 of the 512 for each.
+        # For each other CPU up to 31 pages stay in RAM: they are in its batch, where MADV_PAGEOUT does not look.
         result(first >= 256 and more >= 256 and abs(after - before - more) <= more // 20, "swap-ins are those of pswpin",
                (first, more, before, after))
         pages("thread")
