@@ -151,9 +151,14 @@ static int compare(struct diff *d)
 	counter_mask counters = choose_counter(d);
 	int r;
 
-	for (int i = 0; i < SIDES; i++)
-		side[i] = (struct change_side){snapshot_of(d, i),
-					       &d->session[i].collector.rows.matched};
+	for (int i = 0; i < SIDES; i++) {
+		struct collector *c = &d->session[i].collector;
+
+		side[i] = (struct change_side){&c->snapshot, &c->rows.matched};
+		r = group_join(d->group, &c->rows.matched, &c->snapshot.arena);
+		if (r < 0)
+			return log_errno(r, "comparing");
+	}
 	d->report.before = side[BEFORE].snapshot;
 	d->report.after = side[AFTER].snapshot;
 	ram_changes_make(d->report.before->system.ram, d->report.after->system.ram, &d->report.ram);
@@ -237,10 +242,9 @@ int command_diff(const struct options *o)
 		.session = {SESSION_CLOSED, SESSION_CLOSED},
 		.out.file.fd = -1,
 	};
-	const char *key = options_group_key(o);
 	int r = find_counter(&d);
 
-	d.group = key ? process_field(key) : NULL;
+	d.group = options_group(o);
 	choose_sides(&d);
 	/* What is taken now needs capabilities, which are given up then. */
 	if (r == 0 && is_live(&d, AFTER))

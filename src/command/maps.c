@@ -53,12 +53,11 @@ static int check_request(const struct options *o)
 
 static int read_request(struct maps_command *c, const struct options *o)
 {
-	const char *key = options_group_key(o), *why;
+	const char *why;
 	struct maps_request *request = &c->request;
 	int r = 0;
 
-	if (key && strcmp(key, "none") != 0)
-		request->group = process_field(key);
+	request->group = options_group(o);
 	if (request->group)
 		request->rows = MAP_ROWS_KINDS;
 	else if (o->by_file)
@@ -190,8 +189,11 @@ static int show(struct maps_command *c, struct maps_read *m)
 				     .kind = c->request.rows,
 				     .group = c->request.group,
 				     .filtered = c->request.mapping};
-	int r = maps_read_all(collector, &c->request, m), failed;
+	int r = group_join(c->request.group, &collector->rows.matched, &collector->snapshot.arena);
+	int failed;
 
+	if (r == 0)
+		r = maps_read_all(collector, &c->request, m);
 	if (r == -E2BIG)
 		return log_usage(c->o, "--mapping: " PATTERN_EXPENSIVE);
 	if (r == 0 && c->request.rows == MAP_ROWS_EACH)

@@ -47,6 +47,7 @@ enum field_flag {
 	FIELD_LINES = 1 << 11,	  /* each begins a line */
 	FIELD_END_LINE = 1 << 12, /* and so does the bracket behind the last one */
 	FIELD_EXTRA = 1 << 13,	  /* it is read for shown rows alone, on request: no sort key */
+	FIELD_JOINED = 1 << 14,	  /* it is a struct group_keys: groups by several columns */
 };
 
 /* What a group of processes is of the path of their cgroup. */

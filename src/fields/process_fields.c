@@ -2,6 +2,7 @@
 /* The fields of processes and of sums of them. */
 #include "fields/process_fields.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/parse.h"
@@ -31,6 +32,7 @@ GROUP(container, p->container)
 GROUP(pod, p->pod)
 GROUP(namespace, p->namespace)
 GROUP(cgroup, p->cgroup)
+GROUP(joined, p->joined)
 
 #define NEEDS(needs_)	 .needs = NEEDS_##needs_
 #define GROUPS_BY(name_) .group = group_##name_
@@ -367,13 +369,120 @@ const struct field *process_field(const char *key)
 	return fields_find(&process_fields, key, strlen(key));
 }
 
-/* ---- lists ---- */
+/* ---- groups by several columns ---- */
 
-/* True for groups by cgroup, unit, container or pod, which have counters of their memcg. */
-static bool is_memcg_group(const struct field *group)
+static struct value get_joined(const struct field *f, const void *row, const void *of)
 {
-	return group->needs & NEEDS_CGROUP;
+	(void)f, (void)of;
+	return value_text(((const struct row *)row)->process->joined);
 }
+
+static bool has_part(const struct group_keys *keys, size_t count, uint8_t part)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (keys->key[i]->part == part)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What a group is of its cgroup. It is one if all its keys are parts of it: then no other key
+ * divides the processes of the cgroup.
+ */
+static uint8_t joined_part(const struct group_keys *keys)
+{
+	static const uint8_t deepest[] = {PART_CGROUP, PART_CONTAINER, PART_POD, PART_UNIT,
+					  PART_NAMESPACE};
+
+	if (has_part(keys, keys->count, PART_NONE))
+		return PART_NONE;
+	for (size_t i = 0; i < ARRAY_SIZE(deepest); i++) {
+		if (has_part(keys, keys->count, deepest[i]))
+			return deepest[i];
+	}
+	return PART_NONE;
+}
+
+void group_keys_set(struct group_keys *keys, const struct field *const *key, size_t count)
+{
+	size_t text = 0, heading = 0;
+
+	keys->count = count;
+	keys->joined = (struct field){
+		.key = keys->text,
+		.json_text = JSON_KEY_TEXT("group"),
+		.json_len = JSON_KEY_LEN("group"),
+		.heading = keys->heading,
+		.help = "the values of the columns that groups have in common",
+		.get = get_joined,
+		.group = group_joined,
+		.type = FIELD_TEXT,
+		.flags = FIELD_JOINED,
+		.counter = -1,
+	};
+	for (size_t i = 0; i < count; i++) {
+		keys->key[i] = key[i];
+		keys->joined.needs |= key[i]->needs;
+		text += (size_t)snprintf(keys->text + text, sizeof(keys->text) - text, "%s%s",
+					 i ? "," : "", key[i]->key);
+		heading +=
+			(size_t)snprintf(keys->heading + heading, sizeof(keys->heading) - heading,
+					 "%s%s", i ? GROUP_JOINT : "", key[i]->heading);
+	}
+	keys->joined.part = joined_part(keys);
+}
+
+static const struct group_keys *keys_of(const struct field *group)
+{
+	return (const struct group_keys *)((const char *)group -
+					   offsetof(struct group_keys, joined));
+}
+
+size_t group_key_count(const struct field *group)
+{
+	return group->flags & FIELD_JOINED ? keys_of(group)->count : 1;
+}
+
+const struct field *group_key(const struct field *group, size_t i)
+{
+	return group->flags & FIELD_JOINED ? keys_of(group)->key[i] : group;
+}
+
+/* Whether a key before this one says what stands before the name of a pod or a container. */
+static bool is_told(const struct group_keys *keys, size_t i)
+{
+	uint8_t part = keys->key[i]->part;
+
+	return part == PART_CONTAINER ? has_part(keys, i, PART_POD)
+				      : part == PART_POD && has_part(keys, i, PART_NAMESPACE);
+}
+
+const char *group_key_text(const struct field *group, size_t i, const struct process *p)
+{
+	const struct field *key = group_key(group, i);
+	const char *text = key->group(p);
+
+	if (!(group->flags & FIELD_JOINED))
+		return text;
+	if (keys_of(group)->numeric && key->needs & NEEDS_USER)
+		return NULL;
+	return is_told(keys_of(group), i) ? name_of_pod_part(text) : text;
+}
+
+/* The columns of a group's keys; none for processes. */
+static void append_keys(struct field_list *list, const struct field *group)
+{
+	for (size_t i = 0; group && i < group_key_count(group); i++) {
+		const struct field *key = group_key(group, i);
+
+		if (group->flags & FIELD_JOINED && is_told(keys_of(group), i))
+			key = key->part == PART_POD ? &field_pod_part : &field_container_part;
+		field_list_append(list, &key, 1);
+	}
+}
+
+/* ---- lists ---- */
 
 /*
  * Identity, the first counters, the charge and the limit of cgroups, more counters, what fills the
@@ -389,7 +498,7 @@ static void build(struct field_list *list, const struct field *group,
 						    &field_mem_shmem, &field_mem_kernel};
 	const struct field *procs = &field_procs, *name = group ? group : &field_name;
 	/* A namespace is no cgroup. */
-	bool charged = memcg && group && is_memcg_group(group) && group != &field_namespace;
+	bool charged = memcg && group_is_memcg(group) && group->part != PART_NAMESPACE;
 
 	*list = (struct field_list){};
 	field_list_append(list, group ? &procs : identity, group ? 1 : ARRAY_SIZE(identity));
@@ -484,11 +593,10 @@ void process_list_whole(struct field_list *list, const struct field *group)
 	};
 	static const struct field *const of_groups[] = {&field_procs, &field_threads,
 							&field_pss_status};
-	bool memcg_group = group && is_memcg_group(group);
+	bool memcg_group = group_is_memcg(group);
 
 	*list = (struct field_list){};
-	if (group)
-		field_list_append(list, &group, 1);
+	append_keys(list, group);
 	field_list_append(list, group ? of_groups : identity,
 			  group ? ARRAY_SIZE(of_groups) : ARRAY_SIZE(identity));
 	field_list_append(list, counters, memcg_group ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
@@ -512,16 +620,18 @@ void process_list_json(struct field_list *list, const struct field *group)
 		return;
 	}
 	*list = (struct field_list){};
-	if (is_memcg_group(group))
+	if (group->flags & FIELD_JOINED)
+		append_keys(list, group);
+	else if (group_is_memcg(group))
 		field_list_append(list, names, ARRAY_SIZE(names));
 	field_list_append(list, of_groups, ARRAY_SIZE(of_groups));
 	field_list_append(list, counters,
-			  is_memcg_group(group) ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
+			  group_is_memcg(group) ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
 }
 
 const struct field *process_list_misplaced(const struct field_list *list, const struct field *group)
 {
-	if (group && is_memcg_group(group))
+	if (group_is_memcg(group))
 		return NULL;
 	for (size_t i = 0; i < list->count; i++) {
 		if (list->item[i]->needs & NEEDS_MEMCG)

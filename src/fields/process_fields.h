@@ -27,6 +27,35 @@ extern const struct fields process_counters;
 
 /* The field of that key, which fields_find() explains. */
 const struct field *process_field(const char *key);
+
+#define GROUP_KEYS_MAX 4
+
+/* Groups by several columns: together they are a column, which has the values of all. */
+struct group_keys {
+	struct field joined;
+	const struct field *key[GROUP_KEYS_MAX];
+	size_t count;
+	bool numeric;	  /* users by number */
+	char text[64];	  /* "user,name" */
+	char heading[64]; /* "USER / NAME" */
+};
+
+#define GROUP_JOINT " / " /* between the values */
+
+/* Up to GROUP_KEYS_MAX columns that make groups. The struct stays where it is from then on. */
+void group_keys_set(struct group_keys *keys, const struct field *const *key, size_t count);
+
+/* The columns that a group has in common: the field itself, if it is not of several. */
+size_t group_key_count(const struct field *group);
+const struct field *group_key(const struct field *group, size_t i);
+/* The text of a key without what the keys before it say: "web-0" of "prod/web-0". May be NULL. */
+const char *group_key_text(const struct field *group, size_t i, const struct process *p);
+/* True if groups are memory cgroups, which have counters of their own. */
+static inline bool group_is_memcg(const struct field *group)
+{
+	return group && group->part != PART_NONE;
+}
+
 /* A counter, or a share of it, of a row or of totals. */
 struct value process_field_of(const struct field *f, const struct snapshot *s, counter_mask have,
 			      const uint64_t *value, const uint64_t *charged);

@@ -196,6 +196,7 @@ struct process {
 	const char *container_id; /* 64 hexadecimal digits; NULL: none */
 	const char *pod;	  /* "prod/web-0" */
 	const char *namespace;	  /* the namespace of the pod: "prod" */
+	const char *joined;	  /* of a group by several columns: "web / nginx" */
 	int64_t names_ms;	  /* when reused names were read; 0: now */
 	/* The length of the part of the cgroup path that ends at the unit or container; 0: all. */
 	uint16_t unit_path, container_path;

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
+#include "base/strbuf.h"
 
 /* The names of a process. A group has the names that all its processes have. */
 static const size_t names[] = {
@@ -37,16 +39,27 @@ static int compare_key(const struct field *key, const struct process *a, const s
 	return compare_text(key->group(a), key->group(b));
 }
 
+/* The first `count` keys, one after the other. */
+static int compare_keys(const struct field *key, size_t count, const struct process *a,
+			const struct process *b)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count && !r; i++)
+		r = compare_key(group_key(key, i), a, b);
+	return r;
+}
+
 static int compare_grouped(const void *pa, const void *pb, void *arg)
 {
 	const struct process *a = *(struct process *const *)pa, *b = *(struct process *const *)pb;
-	int r = compare_key(arg, a, b);
+	int r = compare_keys(arg, group_key_count(arg), a, b);
 
 	return r ? r : ORDER_OF(a->pid, b->pid);
 }
 
-/* The length of the group's path in the process's cgroup. 0: none, or no path of the memcg. */
-static size_t path_of(const struct field *key, const struct process *p)
+/* The length of a key's path in the process's cgroup. 0: none, or no path of the memcg. */
+static size_t path_of_key(const struct field *key, const struct process *p)
 {
 	size_t len;
 
@@ -67,18 +80,31 @@ static size_t path_of(const struct field *key, const struct process *p)
 	}
 }
 
+/* Of several keys the deepest path is that of the group, if each is a part of the cgroup. */
+static size_t path_of(const struct field *key, size_t keys, const struct process *p)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; group_is_memcg(key) && i < keys; i++) {
+		size_t len = path_of_key(group_key(key, i), p);
+
+		most = len > most ? len : most;
+	}
+	return most;
+}
+
 /*
  * Sets the cgroup of a group that is a unit, a container or a pod, so that its memcg can be read.
  * Several cgroups may have the same name, as two containers may: then the group has no cgroup.
  */
-static int set_path(const struct field *key, struct arena *text, struct process *const *rows,
-		    size_t count, struct process *sum)
+static int set_path(const struct field *key, size_t keys, struct arena *text,
+		    struct process *const *rows, size_t count, struct process *sum)
 {
-	size_t len = path_of(key, rows[0]);
+	size_t len = path_of(key, keys, rows[0]);
 
 	sum->controlled = len > 0;
 	for (size_t i = 1; i < count && sum->controlled; i++)
-		sum->controlled = path_of(key, rows[i]) == len &&
+		sum->controlled = path_of(key, keys, rows[i]) == len &&
 				  memcmp(rows[i]->cgroup, rows[0]->cgroup, len) == 0;
 	if (!sum->controlled)
 		return 0;
@@ -117,8 +143,70 @@ static const char *uid_text(struct arena *text, uid_t uid)
 	return arena_strndup(text, buf, (size_t)len);
 }
 
-static int make_group(const struct field *key, struct arena *text, struct process *const *rows,
-		      size_t count, struct row *row)
+/* A dash for one that the process does not have. A user without a name has a number. */
+static void put_value(struct strbuf *to, const struct field *key, size_t i, const struct process *p)
+{
+	const char *value = group_key_text(key, i, p);
+
+	if (!value && group_key(key, i)->needs & NEEDS_USER && p->uid != UID_NONE)
+		strbuf_putu(to, p->uid);
+	else
+		strbuf_puts(to, value ? value : "-");
+}
+
+/* The values of the keys. */
+static void put_joined(struct strbuf *to, const struct field *key, size_t keys,
+		       const struct process *p)
+{
+	for (size_t i = 0; i < keys; i++) {
+		strbuf_puts(to, i ? GROUP_JOINT : "");
+		put_value(to, key, i, p);
+	}
+}
+
+static const char *keep_text(struct arena *arena, struct strbuf *s)
+{
+	return strbuf_error(s) ? NULL : arena_strndup(arena, strbuf_str(s), s->len);
+}
+
+static int set_joined(const struct field *key, size_t keys, struct arena *text, struct process *p)
+{
+	cleanup(strbuf_done) struct strbuf joined = {};
+
+	put_joined(&joined, key, keys, p);
+	p->joined = keep_text(text, &joined);
+	return p->joined ? 0 : -ENOMEM;
+}
+
+const char *group_value(const struct field *key, size_t i, struct arena *text,
+			const struct process *p)
+{
+	cleanup(strbuf_done) struct strbuf value = {};
+
+	put_value(&value, key, i, p);
+	return keep_text(text, &value);
+}
+
+int group_join(const struct field *key, const struct process_list *processes, struct arena *text)
+{
+	int r = 0;
+
+	for (size_t i = 0; key && key->flags & FIELD_JOINED && i < processes->count && r == 0; i++)
+		r = set_joined(key, group_key_count(key), text, processes->item[i]);
+	return r;
+}
+
+static bool is_of_user(const struct field *key, size_t keys)
+{
+	for (size_t i = 0; i < keys; i++) {
+		if (group_key(key, i)->needs & NEEDS_USER)
+			return true;
+	}
+	return false;
+}
+
+int group_row(const struct field *key, size_t keys, struct arena *text, struct process *const *rows,
+	      size_t count, struct row *row)
 {
 	struct process *ret = row->process;
 	struct sum sum = SUM_EMPTY;
@@ -135,9 +223,11 @@ static int make_group(const struct field *key, struct arena *text, struct proces
 		set_status(ret, rows[i]);
 	}
 	sum_row(&sum, row);
-	if (key->needs & NEEDS_USER && !ret->user && !(ret->user = uid_text(text, ret->uid)))
+	if (is_of_user(key, keys) && !ret->user && !(ret->user = uid_text(text, ret->uid)))
 		return -ENOMEM;
-	return set_path(key, text, rows, count, ret);
+	if (key->flags & FIELD_JOINED && set_joined(key, keys, text, ret) < 0)
+		return -ENOMEM;
+	return set_path(key, keys, text, rows, count, ret);
 }
 
 struct group_id group_id_of(const struct field *key, const struct process *p)
@@ -145,40 +235,58 @@ struct group_id group_id_of(const struct field *key, const struct process *p)
 	return (struct group_id){key, key->group(p), p->uid};
 }
 
+static bool has_joined(const struct group_id *group, const struct process *p)
+{
+	cleanup(strbuf_done) struct strbuf joined = {};
+
+	put_joined(&joined, group->key, group_key_count(group->key), p);
+	return (!(group->key->needs & NEEDS_USER) || p->uid == group->uid) &&
+	       compare_text(strbuf_str(&joined), group->text) == 0;
+}
+
 bool group_has(const struct group_id *group, const struct process *p)
 {
 	if (!group->key)
 		return true;
+	if (group->key->flags & FIELD_JOINED)
+		return has_joined(group, p);
 	if (group->key->needs & NEEDS_USER)
 		return p->uid == group->uid;
 	return compare_text(group->key->group(p), group->text) == 0;
 }
 
-static size_t group_end(const struct field *key, const struct process_list *processes, size_t i)
+size_t group_end(const struct field *key, size_t keys, const struct process_list *processes,
+		 size_t i)
 {
 	size_t end = i + 1;
 
 	while (end < processes->count &&
-	       compare_key(key, processes->item[i], processes->item[end]) == 0)
+	       compare_keys(key, keys, processes->item[i], processes->item[end]) == 0)
 		end++;
 	return end;
+}
+
+void group_sort(const struct field *key, struct process_list *processes)
+{
+	sort_items(processes->item, processes->count, sizeof(*processes->item), compare_grouped,
+		   (void *)key);
 }
 
 int group_rows_and_room(const struct field *key, struct process_list *processes, size_t more,
 			struct sums *g)
 {
+	size_t keys = group_key_count(key);
 	int r = sums_reserve(g, processes->count + more);
 
 	if (r < 0)
 		return r;
-	sort_items(processes->item, processes->count, sizeof(*processes->item), compare_grouped,
-		   (void *)key);
+	group_sort(key, processes);
 	for (size_t i = 0, end; i < processes->count; i = end) {
 		struct row *row = &g->rows.item[g->rows.count];
 
 		*row = (struct row){.process = &g->item[g->rows.count]};
-		end = group_end(key, processes, i);
-		r = make_group(key, &g->text, processes->item + i, end - i, row);
+		end = group_end(key, keys, processes, i);
+		r = group_row(key, keys, &g->text, processes->item + i, end - i, row);
 		if (r < 0)
 			return r;
 		row->process->charged = g->charged[g->rows.count];

@@ -16,8 +16,13 @@ struct group_id {
 	uid_t uid;		 /* instead of the text if the column is the user */
 };
 
-/* The id of the group of a row, or of a process. The text is borrowed from it. */
+/* The id of the group of a row. The text is borrowed from it. */
 struct group_id group_id_of(const struct field *key, const struct process *p);
+/*
+ * Sets p->joined of processes that are not yet grouped, if the key is of several columns. The texts
+ * are in the arena. Returns 0 or -ENOMEM.
+ */
+int group_join(const struct field *key, const struct process_list *processes, struct arena *text);
 bool group_has(const struct group_id *group, const struct process *p);
 /*
  * Makes a row for each value of the column, NULL being a value; sorts the rows by it. An address
@@ -30,5 +35,21 @@ int group_rows(const struct field *key, struct process_list *processes, struct s
 /* Likewise, with room for `more` rows behind them. */
 int group_rows_and_room(const struct field *key, struct process_list *processes, size_t more,
 			struct sums *groups);
+
+/* The value of one key, a dash for none. The text is in the arena. NULL: no memory. */
+const char *group_value(const struct field *key, size_t i, struct arena *text,
+			const struct process *p);
+
+/* Sorts processes so that those of a group stand together, by the first key first. */
+void group_sort(const struct field *key, struct process_list *processes);
+/* The end of the processes from `i` on that have the first `keys` keys in common. */
+size_t group_end(const struct field *key, size_t keys, const struct process_list *processes,
+		 size_t i);
+/*
+ * Makes the row of processes that have the first `keys` keys in common; its process is written.
+ * Returns 0 or -ENOMEM.
+ */
+int group_row(const struct field *key, size_t keys, struct arena *text, struct process *const *rows,
+	      size_t count, struct row *row);
 
 #endif

@@ -15,6 +15,7 @@ void query_done(struct query *q)
 	free(q->uids);
 	free(q->cgroup);
 	free(q->units);
+	free(q->keys);
 	*q = (struct query){};
 }
 
@@ -23,8 +24,9 @@ bool query_lists_memcgs(const struct query *q)
 	const struct filter *f = &q->filter;
 	bool charges = q->order.keys.count && q->order.keys.item[0]->needs & NEEDS_MEMCG;
 
-	return q->group && q->group->part == PART_CGROUP && (q->memcgs || charges) && !f->pids &&
-	       !f->uids && !f->pattern && !f->units && !f->group.key;
+	return q->group && q->group->part == PART_CGROUP && !(q->group->flags & FIELD_JOINED) &&
+	       (q->memcgs || charges) && !f->pids && !f->uids && !f->pattern && !f->units &&
+	       !f->group.key;
 }
 
 uint64_t query_filter_key(const struct query *q)

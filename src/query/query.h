@@ -41,7 +41,8 @@ struct query {
 	uint64_t min;	    /* bytes; smaller rows are hidden; 0: none */
 	size_t top;	    /* that many rows; 0: all */
 	size_t fit;	    /* that many rows fit on a terminal, unless `top` is set; 0: any */
-	bool tree;	    /* rows are processes with the sums of their descendants */
+	bool tree;	    /* rows are processes with the sums of their descendants, or, with a
+			       group of several keys, groups with those of the groups in them */
 	bool memcgs;	    /* rows are cgroups, and all are rows (query_lists_memcgs()) */
 	bool total;	    /* no rows, only their sum */
 	bool only_changed;  /* rows that did not change are hidden */
@@ -57,6 +58,7 @@ struct query {
 	uid_t *uids;
 	char *cgroup;
 	char *units;
+	struct group_keys *keys; /* of `group`, if it is of several */
 	uint64_t text_hash[QUERY_WORDS];
 };
 

@@ -48,16 +48,64 @@ const char *query_group_key(const char *word)
 	return word;
 }
 
+static const struct field *find_key(const char *word, size_t len)
+{
+	char text[16];
+	const struct field *c;
+
+	if (len >= sizeof(text))
+		return NULL;
+	memcpy(text, word, len);
+	text[len] = '\0';
+	c = process_field(query_group_key(text));
+	return c && c->group && c->type == FIELD_TEXT && strcmp(c->key, query_group_key(text)) == 0
+		       ? c
+		       : NULL;
+}
+
+int query_read_keys(const char *words, const struct field *ret[GROUP_KEYS_MAX],
+		    struct query_error *ret_error)
+{
+	int count = 0;
+
+	if (strcmp(words, "none") == 0)
+		return 0;
+	for (const char *at = words;; at++) {
+		size_t len = strcspn(at, ",");
+		const struct field *c = find_key(at, len);
+
+		if (!c)
+			return count || at[len]
+				       ? refuse(ret_error, at, len, "must be one of " KEY_WORDS)
+				       : refuse_text(ret_error, "must be one of " GROUP_WORDS);
+		for (int i = 0; i < count; i++) {
+			if (ret[i] == c)
+				return refuse(ret_error, at, len, "it stands there twice");
+		}
+		if (count == GROUP_KEYS_MAX)
+			return refuse(ret_error, at, len, "there are at most 4 keys");
+		ret[count++] = c;
+		at += len;
+		if (!*at)
+			return count;
+	}
+}
+
 static int set_group(struct query *q, const char *word, struct query_error *ret_error)
 {
-	const char *text = query_group_key(word);
-	const struct field *c = process_field(text);
+	const struct field *key[GROUP_KEYS_MAX];
+	struct group_keys *keys = NULL;
+	int count = query_read_keys(word, key, ret_error);
 
-	if (strcmp(text, "none") == 0)
-		c = NULL;
-	else if (!c || !c->group || strcmp(c->key, text) != 0)
-		return refuse_text(ret_error, "must be one of " GROUP_WORDS);
-	q->group = c;
+	if (count < 0)
+		return count;
+	if (count > 1 && !(keys = malloc(sizeof(*keys))))
+		return -ENOMEM;
+	if (keys)
+		group_keys_set(keys, key, (size_t)count);
+	free(q->keys);
+	q->keys = keys;
+	q->group = keys ? &keys->joined : count ? key[0] : NULL;
 	return 0;
 }
 

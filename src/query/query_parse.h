@@ -25,8 +25,15 @@ struct query_users {
 };
 
 /* What processes can be grouped by. */
-#define GROUP_WORDS "none, name, cmdline, user, unit, container, pod, namespace, cgroup"
+#define KEY_WORDS   "name, cmdline, user, unit, container, pod, namespace, cgroup"
+#define GROUP_WORDS "none, " KEY_WORDS
 
+/*
+ * Finds the columns that groups are made by: words with commas between them. Returns how many,
+ * -EINVAL with *ret_error if a word makes no groups, or there are too many. "none" is 0 columns.
+ */
+int query_read_keys(const char *words, const struct field *ret[GROUP_KEYS_MAX],
+		    struct query_error *ret_error);
 /* The key of --group-by that a word of other tools means, or the word itself. */
 const char *query_group_key(const char *word);
 /*

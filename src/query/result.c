@@ -89,7 +89,9 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
 		r = rows_of(&rows->processes, rows->matched.item, rows->matched.count);
 	if (r < 0)
 		return r;
-	if (q->tree)
+	if (q->tree && q->group)
+		r = group_tree_rows(q->group, &q->order, q->min, s, &rows->matched, &rows->sums);
+	else if (q->tree)
 		r = tree_rows(&q->order, q->min, q->folds, s, &rows->matched, &rows->sums);
 	else if (query_lists_memcgs(q))
 		r = memcg_rows(s, q->filter.cgroup, &rows->matched, &rows->sums);
@@ -158,7 +160,8 @@ void query_show(struct snapshot *s, const struct query *q, struct query_rows *ro
 
 	*ret = (struct result){.snapshot = s,
 			       .pss = rows_pss_source(&rows->matched),
-			       .group = q->tree ? NULL : q->group,
+			       .group = q->group,
+			       .tree = q->tree,
 			       .memcgs = query_lists_memcgs(q),
 			       .delta = q->deltas ? &q->deltas->delta : NULL};
 	if (!q->tree) {

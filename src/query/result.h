@@ -26,6 +26,7 @@ struct result {
 	/* Rows are groups that have this column in common; NULL: rows are processes. */
 	const struct field *group;
 	bool memcgs;		/* the groups are all memory cgroups */
+	bool tree;		/* rows have the sums of the rows below them */
 	const struct row *rows; /* shown, in order */
 	size_t row_count;
 	size_t others_count; /* matched and not shown */

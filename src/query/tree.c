@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "query/group.h"
 
 /* ---- rows that are folded ---- */
 
@@ -97,6 +98,7 @@ struct tree {
 	struct process *item;
 	const struct folds *folds;
 	struct rows *shown;
+	bool of_groups; /* else of processes */
 };
 
 static int compare_age(const struct process *a, const struct process *b)
@@ -147,25 +149,29 @@ static size_t parent_of(const struct tree *t, const struct snapshot *s, const st
 	return NONE;
 }
 
-static int tree_begin(struct tree *t, const struct process_list *processes, struct sums *sums)
+/* Room for so many rows. */
+static int tree_begin(struct tree *t, size_t count, struct sums *sums)
 {
-	int r = sums_reserve(sums, processes->count);
+	int r = sums_reserve(sums, count);
 
-	if (r == 0)
-		r = process_list_reserve(&sums->sorted, processes->count);
 	if (r < 0)
 		return r;
 	if (!sums->node)
 		sums->node = reallocarray(NULL, sums->capacity, sizeof(*sums->node));
 	if (!sums->node)
 		return -ENOMEM;
-	*t = (struct tree){
-		.row = sums->sorted.item,
-		.count = processes->count,
-		.node = sums->node,
-		.item = sums->item,
-		.shown = &sums->rows,
-	};
+	*t = (struct tree){.node = sums->node, .item = sums->item, .shown = &sums->rows};
+	return 0;
+}
+
+static int sort_by_age(struct tree *t, const struct process_list *processes, struct sums *sums)
+{
+	int r = process_list_reserve(&sums->sorted, processes->count);
+
+	if (r < 0)
+		return r;
+	t->row = sums->sorted.item;
+	t->count = processes->count;
 	for (size_t i = 0; i < t->count; i++)
 		t->row[i] = processes->item[i];
 	sort_items(t->row, t->count, sizeof(*t->row), compare_sorted, NULL);
@@ -232,7 +238,7 @@ static bool is_folded(const struct tree *t, size_t i)
 static int draw(struct tree *t, struct arena *arena, size_t i)
 {
 	struct tree_node *n = &t->node[i];
-	struct process *p = &t->item[i];
+	const char **name = t->of_groups ? &t->item[i].joined : &t->item[i].name;
 	const char *lead = n->parent == NONE ? "" : t->node[n->parent].lead, *branch = lead;
 
 	n->lead = lead;
@@ -249,8 +255,8 @@ static int draw(struct tree *t, struct arena *arena, size_t i)
 		branch = join(arena, branch, mark);
 	}
 	if (branch && n->lead)
-		p->name = join(arena, branch, p->name);
-	return branch && n->lead && p->name ? 0 : -ENOMEM;
+		*name = join(arena, branch, *name);
+	return branch && n->lead && *name ? 0 : -ENOMEM;
 }
 
 static int walk(struct tree *t, struct arena *arena)
@@ -276,19 +282,77 @@ static int walk(struct tree *t, struct arena *arena)
 	return 0;
 }
 
+/* Orders the rows, and hides those below `min`. */
+static int show(struct tree *t, const struct order *o, uint64_t min, const struct snapshot *s,
+		struct arena *text)
+{
+	if (min)
+		order_at_least(o, min, t->shown);
+	order_rows(o, s, t->shown);
+	link_shown(t);
+	return walk(t, text);
+}
+
 int tree_rows(const struct order *o, uint64_t min, const struct folds *folds,
 	      const struct snapshot *s, const struct process_list *processes, struct sums *tree)
 {
 	struct tree t;
-	int r = tree_begin(&t, processes, tree);
+	int r = tree_begin(&t, processes->count, tree);
 
+	if (r == 0)
+		r = sort_by_age(&t, processes, tree);
 	if (r < 0)
 		return r;
 	t.folds = folds;
 	sum_up(&t, s);
-	if (min)
-		order_at_least(o, min, t.shown);
-	order_rows(o, s, t.shown);
-	link_shown(&t);
-	return walk(&t, &tree->text);
+	return show(&t, o, min, s, &tree->text);
+}
+
+/* ---- groups by several keys ---- */
+
+/*
+ * Adds the rows of the levels that begin with process `i`. `above`: the node of each level, as far
+ * as the process before is of the same groups. Returns 0 or -ENOMEM.
+ */
+static int add_levels(struct tree *t, const struct field *key, const struct process_list *processes,
+		      size_t i, size_t *end, size_t *above, struct arena *text)
+{
+	for (size_t level = 0; level < group_key_count(key); level++) {
+		struct tree_node *n = &t->node[t->count];
+		int r;
+
+		if (i < end[level])
+			continue;
+		end[level] = group_end(key, level + 1, processes, i);
+		*n = (struct tree_node){.parent = level ? above[level - 1] : NONE,
+					.child = NONE,
+					.next = NONE,
+					.row = {.process = &t->item[t->count]}};
+		r = group_row(key, level + 1, text, processes->item + i, end[level] - i, &n->row);
+		if (r < 0)
+			return r;
+		n->row.process->joined = group_value(key, level, text, n->row.process);
+		if (!n->row.process->joined)
+			return -ENOMEM;
+		above[level] = t->count;
+		t->shown->item[t->count++] = n->row;
+	}
+	return 0;
+}
+
+int group_tree_rows(const struct field *key, const struct order *o, uint64_t min,
+		    const struct snapshot *s, struct process_list *processes, struct sums *tree)
+{
+	size_t end[GROUP_KEYS_MAX] = {}, above[GROUP_KEYS_MAX];
+	struct tree t;
+	int r = tree_begin(&t, processes->count * group_key_count(key), tree);
+
+	if (r < 0)
+		return r;
+	t.of_groups = true;
+	group_sort(key, processes);
+	for (size_t i = 0; i < processes->count && r == 0; i = end[group_key_count(key) - 1])
+		r = add_levels(&t, key, processes, i, end, above, &tree->text);
+	t.shown->count = t.count;
+	return r < 0 ? r : show(&t, o, min, s, &tree->text);
 }

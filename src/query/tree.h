@@ -38,4 +38,11 @@ void folds_done(struct folds *folds);
 int tree_rows(const struct order *o, uint64_t min, const struct folds *folds,
 	      const struct snapshot *s, const struct process_list *processes, struct sums *tree);
 
+/*
+ * Makes a row of each group by the first key, and below it rows by each further key. p->joined of a
+ * row is the branch and the value of its last key. Else as tree_rows().
+ */
+int group_tree_rows(const struct field *key, const struct order *o, uint64_t min,
+		    const struct snapshot *s, struct process_list *processes, struct sums *tree);
+
 #endif

@@ -50,10 +50,10 @@ static void put_frame(struct strbuf *out, const char *s)
 static void put_frames(struct strbuf *out, const struct field *group, const struct process *p,
 		       bool numeric)
 {
-	if (group) {
-		put_frame(out, group->group(p));
+	for (size_t i = 0; group && i < group_key_count(group); i++)
+		put_frame(out, group_key_text(group, i, p));
+	if (group)
 		return;
-	}
 	if (p->user && *p->user && !numeric)
 		put_frame(out, p->user);
 	else

@@ -167,7 +167,8 @@ static bool has_column(const struct page *p, const struct field *c)
 
 	if (c->needs & NEEDS_MEMCG || c->flags & FIELD_OWN_WHOLE || strcmp(c->key, "procs") == 0)
 		return false;
-	return !(c->needs & NEEDS_CMDLINE) || c == p->style->group ||
+	return !(c->needs & NEEDS_CMDLINE) ||
+	       (p->style->group && p->style->group->needs & NEEDS_CMDLINE) ||
 	       (list && field_list_has(list, c));
 }
 

@@ -237,7 +237,7 @@ void json_row(struct json_writer *w, const struct result *r, const struct field_
 	if (r->group)
 		json_field(w, &field_group, value_text(r->group->group(p)), brief);
 	json_fields(w, list, row, r->snapshot, brief);
-	if (!r->group || !(r->group->needs & NEEDS_CGROUP))
+	if (!group_is_memcg(r->group))
 		return;
 	put_cgroup(w, mem, p, above_of(p), brief);
 	put_cgroup(w, limit, p, limit_of(p), brief);

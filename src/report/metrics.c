@@ -49,6 +49,8 @@ static void put_labels(struct metrics_writer *w, const struct metric_group *g, c
 {
 	metrics_sample(w);
 	metrics_label(w, "group", g->label);
+	for (size_t i = 0; i < ARRAY_SIZE(g->key) && g->key[i].name; i++)
+		metrics_label(w, g->key[i].name, g->key[i].value);
 	put_name(w, "namespace", g->namespace);
 	put_name(w, "pod", g->pod);
 	put_name(w, "container", g->container);

@@ -35,15 +35,16 @@ static bool is_reserved(const char *label)
 }
 
 /*
- * Adds the label of a row. A name that looks like a reserved label, with or without underscores,
+ * Adds the value of a key. A name that looks like a reserved label, with or without underscores,
  * gets one more underscore.
  */
-static void put_label(struct strbuf *text, const struct field *group, const struct process *p,
-		      bool numeric)
+static void put_key(struct strbuf *text, const struct field *group, size_t i,
+		    const struct process *p, bool numeric)
 {
-	bool command = group && group->needs & NEEDS_CMDLINE;
-	bool user = group && group->needs & NEEDS_USER && p->uid != UID_NONE;
-	const char *name = command ? NULL : group ? group->group(p) : p->name;
+	const struct field *key = group ? group_key(group, i) : NULL;
+	bool command = key && key->needs & NEEDS_CMDLINE;
+	bool user = key && key->needs & NEEDS_USER && p->uid != UID_NONE;
+	const char *name = command ? NULL : group ? group_key_text(group, i, p) : p->name;
 
 	if (name && *name && !(user && numeric)) {
 		size_t at = text->len;
@@ -56,7 +57,23 @@ static void put_label(struct strbuf *text, const struct field *group, const stru
 	} else {
 		strbuf_puts(text, NONE);
 	}
+}
+
+/* Adds the label of a row, and behind it those of its keys, if they are several. */
+static void put_label(struct strbuf *text, const struct field *group, const struct process *p,
+		      bool numeric)
+{
+	size_t keys = group ? group_key_count(group) : 1;
+
+	for (size_t i = 0; i < keys; i++) {
+		strbuf_puts(text, i ? GROUP_JOINT : "");
+		put_key(text, group, i, p, numeric);
+	}
 	strbuf_putc(text, '\0');
+	for (size_t i = 0; keys > 1 && i < keys; i++) {
+		put_key(text, group, i, p, numeric);
+		strbuf_putc(text, '\0');
+	}
 }
 
 /* ---- rows of one label ---- */
@@ -120,6 +137,17 @@ static void set_names(const struct field *group, const struct process *p, struct
 		g->namespace = p->namespace;
 }
 
+/* The labels of the keys stand behind that of the group. */
+static void set_keys(const struct field *group, struct metric_group *g)
+{
+	const char *value = g->label;
+
+	for (size_t i = 0; i < group_key_count(group); i++) {
+		value += strlen(value) + 1;
+		g->key[i] = (struct metric_key){group_key(group, i)->key, value};
+	}
+}
+
 /* Sums rows of one label into the item of the first of them. */
 static void merge(const struct field *group, const struct labelled *l, size_t count,
 		  struct row *rows, struct metric_group *item)
@@ -129,17 +157,22 @@ static void merge(const struct field *group, const struct labelled *l, size_t co
 	for (size_t i = 0; i < count; i++)
 		rows[i] = *l[i].row;
 	g->label = l[0].label;
+	if (group && group->flags & FIELD_JOINED)
+		set_keys(group, g);
 	totals_sum(rows, count, false, &g->sum);
 	if (count > 1)
 		return;
 	add_memcg(rows[0].process, &g->sum);
-	set_names(group, rows[0].process, g);
+	if (!g->key[0].name)
+		set_names(group, rows[0].process, g);
 }
 
 static int merge_rows(const struct result *r, size_t count, bool numeric, struct metric_groups *g)
 {
 	cleanup_free struct labelled *l = calloc(count + 1, sizeof(*l));
 	cleanup_free struct row *rows = calloc(count + 1, sizeof(*rows));
+	size_t labels =
+		r->group && group_key_count(r->group) > 1 ? 1 + group_key_count(r->group) : 1;
 	const char *label;
 
 	if (!l || !rows)
@@ -149,8 +182,11 @@ static int merge_rows(const struct result *r, size_t count, bool numeric, struct
 	if (strbuf_error(&g->text))
 		return strbuf_error(&g->text);
 	label = strbuf_str(&g->text);
-	for (size_t i = 0; i < count; i++, label += strlen(label) + 1)
+	for (size_t i = 0; i < count; i++) {
 		l[i] = (struct labelled){label, &r->rows[i], i};
+		for (size_t n = 0; n < labels; n++)
+			label += strlen(label) + 1;
+	}
 	qsort(l, count, sizeof(*l), compare_labels);
 	for (size_t i = 0, end; i < count; i = end) {
 		end = end_of_label(l, count, i);

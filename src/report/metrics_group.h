@@ -8,10 +8,15 @@
 #include "base/strbuf.h"
 #include "query/result.h"
 
+struct metric_key {
+	const char *name, *value; /* escaped */
+};
+
 struct metric_group {
 	const char *label; /* escaped; unique */
 	/* Further labels, where the group alone decides them; NULL: none. */
 	const char *namespace, *pod, *container;
+	struct metric_key key[GROUP_KEYS_MAX]; /* of a group by several; NULL: it is not */
 	struct totals sum;
 };
 

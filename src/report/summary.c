@@ -113,7 +113,7 @@ static void write_groups(struct line *l, const struct result *r)
 {
 	size_t groups = r->row_count + r->others_count;
 
-	if (r->group)
+	if (r->group && !r->tree)
 		line_printf(l, " in %zu group%s", groups, plural(groups, "s"));
 }
 
@@ -230,7 +230,7 @@ static void write_sources(struct line *l, const struct result *r)
 	if (s->collection.hidden)
 		line_printf(l, "; /proc hides other processes");
 	write_not_seen(l, s);
-	if (snapshot_is_kill(s) && r->group && r->group->needs & NEEDS_CGROUP)
+	if (snapshot_is_kill(s) && group_is_memcg(r->group))
 		line_printf(l, "; MEM_CURRENT is not known: " NO_CHARGE_AT_KILL);
 	if (s->counters_source == FROM_BPF)
 		return;
@@ -368,7 +368,7 @@ void summary_print_notes(struct strbuf *out, const struct result *r, const struc
 	if (sorted && is_of_swap(sorted) &&
 	    meminfo_swap_used(&r->snapshot->system.meminfo, &used) && !used)
 		strbuf_puts(out, "no swap is in use\n");
-	if (r->group && r->group->needs & NEEDS_CGROUP && r->row_count == 1 && !r->others_count &&
-	    !r->group->group(r->rows[0].process))
+	if (group_is_memcg(r->group) && !(r->group->flags & FIELD_JOINED) && r->row_count == 1 &&
+	    !r->others_count && !r->group->group(r->rows[0].process))
 		strbuf_printf(out, "no %s was found\n", r->group->key);
 }

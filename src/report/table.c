@@ -98,9 +98,10 @@ static struct cell cell_of_row(struct table *t, const struct field *f, const str
 		cell.attr = ATTR_YELLOW;
 		return cell;
 	}
-	if (f->needs & NEEDS_USER)
+	if (f->needs & NEEDS_USER && !(f->flags & FIELD_JOINED))
 		return cell_of_user(t, f, p);
-	mark = v.known && f->needs & NEEDS_PROGRAM ? mark_of(t, p) : NULL;
+	mark = v.known && f->needs & NEEDS_PROGRAM && !(f->flags & FIELD_JOINED) ? mark_of(t, p)
+										 : NULL;
 	if (mark) {
 		snprintf(t->marked_name, sizeof(t->marked_name), "%.*s%s",
 			 (int)(sizeof(t->marked_name) - strlen(mark) - 1), v.text, mark);

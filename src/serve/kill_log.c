@@ -95,11 +95,16 @@ static char *own_names(struct process *p)
 
 static bool same_group(const struct kill_log *l, const struct process *a, const struct process *b)
 {
-	const char *x = l->key->group(a), *y = l->key->group(b);
+	for (size_t i = 0; i < group_key_count(l->key); i++) {
+		const struct field *key = group_key(l->key, i);
+		const char *x = key->group(a), *y = key->group(b);
 
-	if (l->key->needs & NEEDS_USER && a->uid != b->uid)
-		return false;
-	return strcmp(x ? x : "", y ? y : "") == 0;
+		if (key->needs & NEEDS_USER && a->uid != b->uid)
+			return false;
+		if (strcmp(x ? x : "", y ? y : "") != 0)
+			return false;
+	}
+	return true;
 }
 
 static struct kill_group *find_group(const struct kill_log *l, const struct process *p)

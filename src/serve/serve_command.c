@@ -25,11 +25,10 @@
 
 static int read_config(const struct options *o, struct serve_config *c)
 {
-	const char *key = options_group_key(o);
 	int r;
 
 	*c = (struct serve_config){
-		.group = key ? process_field(key) : NULL,
+		.group = options_group(o),
 		.groups = o->top ? (size_t)o->top : GROUPS_USUAL,
 		.age_ms = o->interval_ms ? (uint32_t)o->interval_ms : INTERVAL_USUAL,
 		.replays = o->replay,

@@ -103,14 +103,16 @@ const struct option_entry option_table[] = {
 	 FLAG,
 	 AT(long_table)},
 	{{"group-by", 'g', "KEY",
-	  "one row per name, cmdline, user, unit, container, pod, namespace or cgroup (maps: and per kind "
-	  "of memory; files: fs, mount, kind or dir)",
+	  "one row per name, cmdline, user, unit, container, pod, namespace or cgroup, or per several of "
+	  "them (user,name); maps: and per kind of memory; files: fs, mount, kind or dir",
 	  OPTIONS_SHOW},
 	 CHOICE,
 	 AT(group),
 	 group_words,
 	 .alias = query_group_key},
-	{{"tree", 0, NULL, "each process below its parent, with the sums of all below it",
+	{{"tree", 0, NULL,
+	  "each process below its parent, with the sums of all below it; with several keys of "
+	  "--group-by the groups of each below those of the one before",
 	  OPTIONS_SHOW},
 	 FLAG,
 	 AT(tree)},
@@ -360,7 +362,14 @@ bool options_taken(const struct option_info *info, const struct command *command
 
 const char *options_group_key(const struct options *o)
 {
-	return o->group ? group_words[o->group] : NULL;
+	return o->group_keys.count ? o->group_keys.text : o->group ? group_words[o->group] : NULL;
+}
+
+const struct field *options_group(const struct options *o)
+{
+	return o->group_keys.count ? &o->group_keys.joined
+	       : o->group	   ? process_field(group_words[o->group])
+				   : NULL;
 }
 
 const char *options_format_word(int format)
@@ -385,16 +394,35 @@ static int refuse_second(const struct options *o, const struct option_entry *e, 
 			 second);
 }
 
+/* Several columns with commas between them, to group by. */
+static int set_groups(struct options *o, const struct option_entry *e, const char *arg, int *ret)
+{
+	const struct field *key[GROUP_KEYS_MAX];
+	struct query_error error;
+	int count = query_read_keys(arg, key, &error);
+
+	if (count < 0)
+		return log_usage(o, "--%s %s: '%.*s': %s", e->info.name, arg, (int)error.item_len,
+				 error.item, error.why);
+	if (*ret)
+		return refuse_second(o, e, options_group_key(o), arg);
+	group_keys_set(&o->group_keys, key, (size_t)count);
+	*ret = 1;
+	return 0;
+}
+
 /* The command may follow the option, and not each command has all words: it is asked later. */
 static int set_choice(struct options *o, const struct option_entry *e, const char *arg, int *ret)
 {
 	const char *meant = e->alias ? e->alias(arg) : arg;
 
+	if (e->words == group_words && strchr(arg, ','))
+		return set_groups(o, e, arg, ret);
 	for (int i = 0; e->words[i]; i++) {
 		if (strcmp(e->words[i], meant) == 0) {
 			/* Of other choices the last one counts: it overrules an alias. */
-			if (e->words == group_words && *ret && *ret != i)
-				return refuse_second(o, e, e->words[*ret], meant);
+			if (e->words == group_words && *ret && strcmp(options_group_key(o), meant))
+				return refuse_second(o, e, options_group_key(o), meant);
 			*ret = i;
 			return 0;
 		}
@@ -668,6 +696,7 @@ int options_parse(struct options *o, const struct command_table *commands, int a
 	while (!r && optind < argc)
 		r = add_word(o, argv[optind++]);
 	o->continuous = o->command->traits & COMMAND_SERIES || o->keep;
+	o->group_keys.numeric = o->numeric;
 	return r;
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "collect/collect_spec.h"
+#include "fields/process_fields.h"
 #include "session/command.h"
 
 enum format {
@@ -99,7 +100,8 @@ struct options {
 	int top;	    /* 0: not given */
 	int readers;	    /* 0: not given */
 	uint64_t min;	    /* bytes */
-	int group;	    /* 0: none; options_group_key() */
+	int group;	    /* 0: none; options_group() */
+	struct group_keys group_keys; /* of several; count 0: there is one, or none */
 	int format;
 	int color;
 	int pss;
@@ -137,8 +139,10 @@ struct options {
 int options_parse(struct options *o, const struct command_table *commands, int argc, char **argv);
 void options_done(struct options *o);
 
-/* The column that --group-by names, NULL: none. */
+/* What --group-by says, NULL: nothing. */
 const char *options_group_key(const struct options *o);
+/* The column of processes that it names, or the columns together. NULL: none. */
+const struct field *options_group(const struct options *o);
 
 /* Whether the format is one of metrics. */
 bool options_metrics(const struct options *o);

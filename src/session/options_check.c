@@ -18,9 +18,9 @@
 /* A database keeps every series of every group, so metrics limit the number of groups. */
 int options_check_metrics(const struct options *o)
 {
-	const char *key = options_group_key(o);
+	const struct field *group = options_group(o);
 
-	if (key && strcmp(key, "cmdline") == 0)
+	if (group && group->needs & NEEDS_CMDLINE)
 		return log_usage(o, "--group-by cmdline: metrics hold no command lines");
 	if (o->total)
 		return log_usage(o, "--total cannot be combined with metrics");
@@ -201,11 +201,12 @@ int options_check(const struct options *o)
 	if ((o->pinned || o->files) && o->source == SOURCE_PROC)
 		return log_usage(o, "--%s cannot be combined with --source proc",
 				 o->pinned ? "pinned" : "files");
-	if (o->tree && (o->group || o->top || o->format != FORMAT_TABLE))
+	if (o->tree && o->group && !o->group_keys.count)
+		return log_usage(o, "--tree with --group-by %s: it needs several keys (user,name)",
+				 options_group_key(o));
+	if (o->tree && (o->top || o->format != FORMAT_TABLE))
 		return log_usage(o, "--tree cannot be combined with --%s",
-				 o->group ? "group-by"
-				 : o->top ? "top"
-					  : "format but table");
+				 o->top ? "top" : "format but table");
 	if (o->pss == PSS_NONE && o->verify != VERIFY_DEFAULT && o->verify &&
 	    !(command->traits & COMMAND_COMPARES))
 		return log_usage(o, "--verify cannot be combined with --pss none");

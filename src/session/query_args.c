@@ -109,9 +109,7 @@ int query_args_filter(struct query *q, const struct options *o, struct collector
 
 const struct field *query_args_page_group(const struct options *o)
 {
-	const char *key = o->format == FORMAT_HTML ? options_group_key(o) : NULL;
-
-	return key ? process_field(key) : NULL;
+	return o->format == FORMAT_HTML ? options_group(o) : NULL;
 }
 
 /* The names that the format needs beyond its columns: enum process_needs. */
@@ -129,7 +127,7 @@ static unsigned format_needs(const struct options *o, const struct field *group)
 		[FORMAT_HTML] = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM,
 	};
 	bool document = o->format == FORMAT_JSON || o->format == FORMAT_NDJSON;
-	bool shows_memcg = (document || options_metrics(o)) && group && group->needs & NEEDS_CGROUP;
+	bool shows_memcg = (document || options_metrics(o)) && group_is_memcg(group);
 	const struct field *page = query_args_page_group(o);
 
 	if (!(o->command->traits & COMMAND_ALL))
@@ -143,13 +141,15 @@ static unsigned format_needs(const struct options *o, const struct field *group)
 /* Rows are groups by --group-by. Rows of metrics are groups in any case. */
 static void read_group(struct query *q, const struct options *o)
 {
-	const char *key = o->command->traits & COMMAND_MEMCGS ? "cgroup" : options_group_key(o);
+	const struct field *group = options_group(o);
 
-	if (!key && options_metrics(o))
-		key = "name";
+	if (o->command->traits & COMMAND_MEMCGS)
+		group = process_field("cgroup");
+	if (!group && options_metrics(o))
+		group = process_field("name");
 	/* The page of -F html has all processes, and groups them itself. */
-	if (key && o->format != FORMAT_HTML)
-		q->group = process_field(key);
+	if (o->format != FORMAT_HTML)
+		q->group = group;
 }
 
 /*

@@ -441,7 +441,7 @@ void collect_detail(struct collect *c, struct view *v)
 	if (p->charged)
 		memcpy(copy.charged, p->charged, sizeof(v->detail.charged_value));
 	one.item = (struct process *[]){&copy};
-	if (p->pid || v->shared.set.group->needs & NEEDS_CGROUP)
+	if (p->pid || group_is_memcg(v->shared.set.group))
 		collector_charge(s, &one, NEEDS_MEMCG_DETAIL);
 	v->detail.charged = copy;
 }

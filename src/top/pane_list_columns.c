@@ -61,7 +61,7 @@ void list_columns_changed(struct list_pane *l)
 	struct shared *v = l->pane.shared;
 	struct field_list *list = &l->fitting;
 	bool chosen = v->set.chosen[v->set.group != NULL];
-	bool cgroups = v->set.group && v->set.group->needs & NEEDS_CGROUP;
+	bool cgroups = group_is_memcg(v->set.group);
 	const struct field *sort = v->set.order.keys.count ? v->set.order.keys.item[0] : NULL;
 	unsigned width;
 

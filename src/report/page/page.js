@@ -5,7 +5,7 @@
 const chosen = {
 	levels: ['user', 'unit', 'program', 'process', 'kind'],
 	kinds: new Set(KINDS.map(k => k.key)),
-	group: null, // a key of GROUPS, '' for none, null: as the document says
+	group: null, // keys of GROUPS with commas between them, '' for none, null: as the document says
 	sort: null, // {key, down}, null: as the document is sorted
 	columns: null, // keys, null: as the document says
 };
@@ -20,7 +20,7 @@ const table = new Table(sortBy);
 
 function show(doc) {
 	data = new Data(doc);
-	chosen.group = chosen.group ?? (doc.group in GROUPS ? doc.group : '');
+	chosen.group = chosen.group ?? (doc.group?.split(',').every(key => key in GROUPS) ? doc.group : '');
 	chosen.columns = chosen.columns ?? firstColumns(doc);
 	showHead(doc);
 	showMachine(doc);
@@ -55,6 +55,8 @@ function showChoices() {
 	}, showAll);
 	group.replaceChildren(element('option', {value: ''}, 'nothing'),
 		...Object.entries(GROUPS).filter(([key]) => data.columns.has(key)).map(([value, label]) => element('option', {value}, label)));
+	if (chosen.group.includes(','))
+		group.append(element('option', {value: chosen.group}, chosen.group.split(',').map(key => GROUPS[key]).join(', ')));
 	group.value = chosen.group;
 	showPicker();
 }
@@ -116,13 +118,15 @@ function columnOf(key) {
 function tableColumns() {
 	if (!chosen.group)
 		return chosen.columns;
-	return [...new Set([chosen.group, 'procs', ...chosen.columns])]
-		.filter(key => key === chosen.group || !['pid', 'ppid', 'name'].includes(key));
+	const groups = chosen.group.split(',');
+
+	return [...new Set([...groups, 'procs', ...chosen.columns])]
+		.filter(key => groups.includes(key) || !['pid', 'ppid', 'name'].includes(key));
 }
 
 function showTable() {
 	const rows = chosenRows(), all = rows.length === data.rows, keys = tableColumns();
-	const shown = chosen.group ? new GroupRows(data, rows, chosen.group) : new ProcessRows(data, rows);
+	const shown = chosen.group ? new GroupRows(data, rows, chosen.group.split(',')) : new ProcessRows(data, rows);
 	const others = view.query === '' && view.top === view.root ? data.doc.others : null, foot = [];
 	const cellOf = sumOf => key => {
 		const c = data.columns.get(key), bytes = c?.kind === 'bytes';

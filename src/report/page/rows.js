@@ -46,18 +46,17 @@ class ProcessRows {
 }
 
 class GroupRows {
-	constructor(data, rows, key) {
+	constructor(data, rows, keys) {
 		const groups = new Map();
 
 		for (const row of rows) {
-			const id = key === 'user' ? data.user(row) : data.value(key, row);
+			const id = JSON.stringify(keys.map(key => key === 'user' ? data.user(row) : data.value(key, row)));
 
 			if (!groups.has(id))
 				groups.set(id, []);
 			groups.get(id).push(row);
 		}
 		this.data = data;
-		this.key = key;
 		this.groups = [...groups.values()];
 		this.sums = new Map();
 	}
