@@ -134,6 +134,40 @@ else
 	skip 'a name with a backslash' "no cgroup of ours can be made in ${top:-any hierarchy}: $(cat "$TMP/why")"
 fi
 
+# ---- several keys ----
+
+chosen=$pids,$nobody,$nameless
+zmem -J -g user,name -p "$chosen"
+cp "$TMP/out" "$TMP/keys"
+expect_json '-g user,name: each key is a key of JSON, and the group has both' \
+	'.group_by == "user,name" and (.groups | length) == 3 and
+	all(.groups[]; .group == .user + " / " + .name and .user != null and .name != null) and
+	([.groups[].procs] | add) == .totals.processes and ([.groups[].rss_bytes] | add) == .totals.rss_bytes'
+zmem -F csv -g user,name -p "$chosen"
+expect_out '-g user,name: each key is a column of CSV' '^user,name,procs,'
+expect_out 'a row of CSV' '^nobody,'
+zmem -F folded -g user,name -p "$chosen"
+expect_out '-g user,name: each key is a frame' '^nobody;[^;]+;anon [0-9]+$'
+zmem -F prometheus -g user,name -p "$chosen"
+expect_out '-g user,name: each key is a label' \
+	'^zmem_group_processes\{group="nobody / ([^"]+)",user="nobody",name="[^"]+"\} 1$'
+zmem -F prometheus -g user,name --numeric -p "$chosen"
+expect_out 'users by number' '^zmem_group_processes\{group="54321 / ([^"]+)",user="54321",name="[^"]+"\} 1$'
+zmem -F html -g user,name -p "$chosen"
+expect_out 'the page groups by both' '"group":"user,name"'
+zmem -g user,name -p "$chosen"
+expect_out 'the table has both in one column' '  USER / NAME$'
+expect_out 'the summary counts the groups' '^[0-9]+ processes in 3 groups hold '
+zmem -F csv --numeric -g name,user -p "$chosen"
+expect_out 'CSV with numbers' ',54321,1,'
+zmem --tree -g user,name -b -p "$chosen"
+check 'levels: three users, with a program below each' sh -c \
+	"[ \$(grep -c '  └─ ' '$TMP/out') = 3 ] && grep -qE '^ +1 .*  54321$' '$TMP/out'"
+check 'levels: a user has the sum of its programs' sh -c \
+	"awk '/  (root|nobody|54321)\$/ {above += \$2} /└─/ {below += \$2} /total\$/ {exit !(above > 0 && above == below && above == \$1)}' '$TMP/out'"
+zmem maps -g user,name -F json -p "$nobody"
+expect_json 'maps -g user,name' '.group_by == "user,name" and all(.groups[]; .name | startswith("nobody / "))'
+
 # ---- trees ----
 
 zmem --tree -o pid,procs,name -p "$pids,$nobody"
@@ -157,5 +191,8 @@ refused '--min without a number' 2 '--min x: not a size' --min x
 # unit/test_query_parse.c has the other columns of the memory controller.
 refused 'a column of the memory controller of processes' 2 'of groups' -o +mem_current
 refused 'a column of the memory controller of a tree' 2 '(of groups|--tree)' -g name --tree -s mem_limit
-refused '--tree of groups' 2 '--tree cannot be combined with --group-by' --tree -g name
+refused '--tree of groups of one key' 2 '--tree with --group-by name: it needs several keys' --tree -g name
+refused 'a key twice' 2 "--group-by user,user: 'user': it stands there twice" -g user,user
+refused 'a key that makes no groups' 2 "--group-by user,pid: 'pid': must be one of name, " -g user,pid
+refused 'groups of files by several keys' 2 'must be one of fs, mount, kind, dir' files -g user,name
 refused '--tree and -n' 2 '--tree cannot be combined with --top' --tree -n 3

@@ -7,6 +7,7 @@
 
 #include "model/ram.h"
 #include "query/memcg_rows.h"
+#include "query/query_parse.h"
 #include "query/result.h"
 #include "rows_machine.h"
 
@@ -282,6 +283,97 @@ TEST(memcgs)
 	assert_true(g.rows.item[3].process->controlled);
 	assert_int_equal(memcg_rows(&m.snapshot, "/a/b", &m.list, &g), 0);
 	assert_int_equal(g.rows.count, 4);
+}
+
+static void group_by_keys(struct machine *m, struct group_keys *keys, const char *words,
+			  struct sums *ret)
+{
+	const struct field *key[GROUP_KEYS_MAX];
+	struct query_error error;
+	int count = query_read_keys(words, key, &error);
+
+	*ret = (struct sums){0};
+	assert_true(count > 0);
+	group_keys_set(keys, key, (size_t)count);
+	assert_int_equal(group_rows(&keys->joined, &m->list, ret), 0);
+}
+
+/* A group has all values in common: the number of a user, not the name. */
+TEST(several_keys)
+{
+	cleanup(machine_done) struct machine m = machine_of(6);
+	cleanup(sums_done) struct sums g;
+	struct group_keys keys = {};
+	static const char *const want[] = {"root / a", "root / b", "1000 / a", "1001 / -"};
+	static const unsigned procs[] = {2, 1, 2, 1};
+	struct group_id id;
+
+	for (pid_t pid = 1; pid <= 6; pid++) {
+		at(&m, pid)->uid = pid < 4 ? 0 : pid < 6 ? 1000 : 1001;
+		at(&m, pid)->user = pid < 4 ? "root" : NULL;
+	}
+	at(&m, 2)->name = "b";
+	at(&m, 6)->name = NULL;
+	group_by_keys(&m, &keys, "user,name", &g);
+	assert_int_equal(g.rows.count, ARRAY_SIZE(want));
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		assert_string_equal(g.rows.item[i].process->joined, want[i]);
+		assert_int_equal(g.rows.item[i].procs, procs[i]);
+	}
+	assert_string_equal(g.rows.item[1].process->user, "root");
+	assert_string_equal(g.rows.item[1].process->name, "b");
+	assert_string_equal(g.rows.item[2].process->user, "1000");
+	/* The processes of one of them. */
+	id = group_id_of(&keys.joined, g.rows.item[2].process);
+	for (pid_t pid = 1; pid <= 6; pid++)
+		assert_int_equal(group_has(&id, at(&m, pid)), pid == 4 || pid == 5);
+	assert_null(at(&m, 1)->joined);
+	assert_int_equal(group_join(&keys.joined, &m.list, &g.text), 0);
+	assert_string_equal(at(&m, 2)->joined, "root / b");
+}
+
+/* Values that join to one text are two groups. */
+TEST(same_text)
+{
+	cleanup(machine_done) struct machine m = machine_of(2);
+	cleanup(sums_done) struct sums g;
+	struct group_keys keys = {};
+
+	at(&m, 1)->name = "a / b", at(&m, 1)->cmdline = "c";
+	at(&m, 2)->name = "a", at(&m, 2)->cmdline = "b / c";
+	group_by_keys(&m, &keys, "name,cmdline", &g);
+	assert_int_equal(g.rows.count, 2);
+	assert_string_equal(g.rows.item[0].process->joined, g.rows.item[1].process->joined);
+}
+
+/* Groups of parts of cgroups are the cgroup of the deepest part; other keys divide it. */
+TEST(cgroup_of_keys)
+{
+	cleanup(machine_done) struct machine m = machine_of(2);
+	struct group_keys keys = {};
+	struct sums g;
+
+	for (pid_t pid = 1; pid <= 2; pid++) {
+		at(&m, pid)->cgroup = "/pods/web/app";
+		at(&m, pid)->controlled = true;
+		at(&m, pid)->namespace = "prod";
+		at(&m, pid)->pod = "prod/web";
+		at(&m, pid)->pod_path = 9;
+		at(&m, pid)->container = "prod/web/app";
+	}
+	group_by_keys(&m, &keys, "namespace,pod,container", &g);
+	assert_int_equal(g.rows.count, 1);
+	assert_string_equal(g.rows.item[0].process->joined, "prod / web / app");
+	assert_string_equal(g.rows.item[0].process->cgroup, "/pods/web/app");
+	assert_true(g.rows.item[0].process->controlled);
+	sums_done(&g);
+	group_by_keys(&m, &keys, "namespace,pod", &g);
+	assert_string_equal(g.rows.item[0].process->cgroup, "/pods/web");
+	sums_done(&g);
+	group_by_keys(&m, &keys, "container,name", &g);
+	assert_string_equal(g.rows.item[0].process->joined, "prod/web/app / a");
+	assert_false(g.rows.item[0].process->controlled);
+	sums_done(&g);
 }
 
 /* Memory for many groups is released later. */

@@ -97,6 +97,25 @@ TEST(other_words)
 	query_done(&q);
 }
 
+TEST(several_keys)
+{
+	struct query q = {};
+
+	assert_int_equal(set(&q, QUERY_GROUP_BY, "user,program"), 0);
+	assert_string_equal(q.group->key, "user,name");
+	assert_string_equal(q.group->heading, "USER / NAME");
+	assert_int_equal(group_key_count(q.group), 2);
+	assert_ptr_equal(group_key(q.group, 1), process_field("name"));
+	assert_int_equal(q.group->needs, NEEDS_USER | NEEDS_PROGRAM);
+	assert_false(group_is_memcg(q.group));
+	assert_int_equal(set(&q, QUERY_GROUP_BY, "namespace,pod,container"), 0);
+	assert_true(group_is_memcg(q.group));
+	assert_int_equal(set(&q, QUERY_GROUP_BY, "unit"), 0);
+	assert_ptr_equal(q.group, process_field("unit"));
+	assert_int_equal(group_key_count(q.group), 1);
+	query_done(&q);
+}
+
 #define TEN	  "0123456789"
 #define FIFTY	  TEN TEN TEN TEN TEN
 #define LONG_NAME FIFTY FIFTY FIFTY FIFTY FIFTY "abcdef" /* 256 bytes */
@@ -113,6 +132,18 @@ TEST(bad)
 		 -EINVAL},
 		{QUERY_GROUP_BY, "NAME", NULL,
 		 "must be one of none, name, cmdline, user, unit, container, pod, namespace, cgroup",
+		 -EINVAL},
+		{QUERY_GROUP_BY, "user,pid", "pid",
+		 "must be one of name, cmdline, user, unit, container, pod, namespace, cgroup",
+		 -EINVAL},
+		{QUERY_GROUP_BY, "user,none", "none",
+		 "must be one of name, cmdline, user, unit, container, pod, namespace, cgroup",
+		 -EINVAL},
+		{QUERY_GROUP_BY, "user,", "",
+		 "must be one of name, cmdline, user, unit, container, pod, namespace, cgroup",
+		 -EINVAL},
+		{QUERY_GROUP_BY, "name,program", "program", "it stands there twice", -EINVAL},
+		{QUERY_GROUP_BY, "name,user,unit,pod,cgroup", "cgroup", "there are at most 4 keys",
 		 -EINVAL},
 		{QUERY_SORT, "rss,tall,pss", "tall", "there is no such column", -EINVAL},
 		{QUERY_REVERSE, "yes", NULL, "must be 0 or 1", -EINVAL},

@@ -128,6 +128,40 @@ TEST(tree_shared)
 	assert_tree(&m, 0, "1:3:20 a\n2:1:10 ├─ a\n3:1: └─ a\n");
 }
 
+/* Each level is sorted by itself, and its rows have the sums of those below. */
+TEST(levels)
+{
+	cleanup(machine_done) struct machine m = machine_of(5);
+	cleanup(strbuf_done) struct strbuf b = {};
+	const struct field *key[] = {column("user"), column("unit"), column("name")};
+	struct group_keys keys;
+	struct sums t = {0};
+
+	group_keys_set(&keys, key, 3);
+	for (pid_t pid = 1; pid <= 5; pid++) {
+		at(&m, pid)->uid = pid < 4 ? 0 : 1000;
+		at(&m, pid)->user = pid < 4 ? "root" : "web";
+	}
+	at(&m, 2)->name = "b";
+	at(&m, 2)->unit = at(&m, 3)->unit = "u";
+	process_set(at(&m, 5), COUNTER_PSS, 50);
+	assert_int_equal(group_tree_rows(&keys.joined, &m.order, 0, &m.snapshot, &m.list, &t), 0);
+	for (size_t i = 0; i < t.rows.count; i++)
+		strbuf_printf(&b, "%u:%u %s\n", t.rows.item[i].procs,
+			      (unsigned)t.rows.item[i].process->value[COUNTER_PSS],
+			      t.rows.item[i].process->joined);
+	assert_string_equal(strbuf_str(&b), "2:60 web\n"
+					    "2:60 └─ -\n"
+					    "2:60    └─ a\n"
+					    "3:30 root\n"
+					    "2:20 ├─ u\n"
+					    "1:10 │  ├─ a\n"
+					    "1:10 │  └─ b\n"
+					    "1:10 └─ -\n"
+					    "1:10    └─ a\n");
+	sums_done(&t);
+}
+
 TEST(tree_deep)
 {
 	const size_t count = 20000;
