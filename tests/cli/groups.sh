@@ -166,7 +166,7 @@ check 'levels: three users, with a program below each' sh -c \
 check 'levels: a user has the sum of its programs' sh -c \
 	"awk '/  (root|nobody|54321)\$/ {above += \$2} /└─/ {below += \$2} /total\$/ {exit !(above > 0 && above == below && above == \$1)}' '$TMP/out'"
 zmem maps -g user,name -F json -p "$nobody"
-expect_json 'maps -g user,name' '.group_by == "user,name" and all(.groups[]; .name | startswith("nobody / "))'
+expect_json 'maps -g user,name' '.group_by == "user,name" and all(.groups[]; .group | startswith("nobody / "))'
 
 # ---- trees ----
 
