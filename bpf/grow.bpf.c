@@ -23,6 +23,7 @@
 #include "zmem/grow.h"
 #include "zmem/setup.h"
 #include "kread.bpf.h"
+#include "number.bpf.h"
 #ifndef ZMEM_PROBE_READS
 #include "percpu.bpf.h"
 #endif
@@ -141,18 +142,6 @@ struct {
 } threads SEC(".maps");
 #endif
 
-/*
- * A pointer that the verifier tracks as a number, which functions take: to the verifier the
- * difference of two pointers is one.
- */
-static __always_inline __u64 as_number(__u64 pointer)
-{
-	__u64 difference = pointer - (__u64)bpf_get_current_task_btf();
-
-	barrier_var(difference);
-	return bpf_get_current_task() + difference;
-}
-
 static __always_inline __u64 user_words(void)
 {
 #ifdef ZMEM_PROBE_READS
@@ -170,13 +159,6 @@ static __always_inline __u64 current_mm(void)
 static __always_inline __u64 page_up(__u64 size)
 {
 	return (size + PAGE - 1) & -(__u64)PAGE;
-}
-
-/* Hides earlier checks, so that the verifier sees the bound on the register that indexes. */
-static __always_inline __u64 bounded(__u64 member)
-{
-	asm volatile("%0 &= 3" : "+r"(member));
-	return member;
 }
 
 static __always_inline struct zmem_grow_settings *get_settings(void)
