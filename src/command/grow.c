@@ -16,6 +16,7 @@
 #include "base/parse.h"
 #include "collect/unseen.h"
 #include "command/table.h"
+#include "command/targets.h"
 #include "enrich/enrich.h"
 #include "fields/growth_fields.h"
 #include "grow/grow.h"
@@ -49,7 +50,6 @@ struct grow_command {
 	struct output out;
 	struct progress progress;
 	struct snapshot snapshot; /* the machine */
-	size_t added;
 };
 
 static void grow_command_done(struct grow_command *c)
@@ -59,21 +59,6 @@ static void grow_command_done(struct grow_command *c)
 	output_close(&c->out);
 	procfs_close(&c->proc);
 	snapshot_done(&c->snapshot);
-}
-
-/* How many ways to say what is counted were given. */
-static int count_ways(const struct options *o)
-{
-	return !!o->pids + !!o->name + !!o->cgroup + !!o->run;
-}
-
-static int check_options(const struct options *o)
-{
-	if (count_ways(o) > 1)
-		return log_usage(o, "grow: one of a PID, --name, --cgroup and -- COMMAND");
-	if (o->name && !*o->name)
-		return log_usage(o, "--name: no name in it");
-	return 0;
 }
 
 /* Documents have all that is measured: lines alone are to be asked for. */
@@ -154,96 +139,11 @@ static void raise_files(void)
 
 /* ---- which processes ---- */
 
-static int add_listed(void *arg, pid_t pid)
+static int add_pid(void *arg, pid_t pid)
 {
-	struct process *p = snapshot_add(arg);
+	const struct grow_command *c = arg;
 
-	if (!p)
-		return -ENOMEM;
-	p->pid = pid;
-	return 0;
-}
-
-static int report_missing(struct grow_command *c, pid_t pid)
-{
-	pid_t process;
-
-	snapshot_clear(&c->snapshot);
-	procfs_each_pid(&c->proc, add_listed, &c->snapshot);
-	process = collect_process_of_thread(&c->snapshot, pid);
-	if (process)
-		log_error(COLLECT_THREAD_TEXT, pid, process);
-	else
-		log_error("%d: there is no such process, or it has no memory", pid);
-	return EXIT_NOT_FOUND;
-}
-
-static int add_pid(struct grow_command *c, pid_t pid, bool named)
-{
-	int r = grow_add(c->grow, pid);
-
-	if (r == 0) {
-		c->added++;
-		return 0;
-	}
-	if (r == -ESRCH)
-		return named ? report_missing(c, pid) : 0;
-	if (r == -ENOSPC)
-		return 0; /* the report tells it */
-	return log_errno(r, "counting for process %d", pid);
-}
-
-static int add_pids(struct grow_command *c)
-{
-	const char *pos = c->o->pids, *item;
-	int missing = 0, r = 0;
-	size_t len;
-
-	while (r != EXIT_FAILED && r != EXIT_USAGE && (item = parse_item(&pos, &len))) {
-		uint64_t pid;
-
-		if (parse_u64(item, len, INT32_MAX, &pid) < 0 || !pid)
-			return log_usage(c->o, "--pid %.*s: not a process number", (int)len, item);
-		r = add_pid(c, (pid_t)pid, true);
-		missing |= r;
-	}
-	return r == EXIT_FAILED || !c->added ? missing : 0;
-}
-
-/* Processes by name or cgroup, as a snapshot finds them. */
-static int add_matching(struct grow_command *c)
-{
-	cleanup(session_close) struct session s = SESSION_CLOSED;
-	struct options o = *c->o;
-	struct collect_spec spec;
-	const struct process_list *processes;
-	int r;
-
-	o.verify = 0;
-	o.quiet = true;
-	spec = session_spec(&o);
-	spec.pss = PSS_NONE;
-	r = session_open_filters(&s, &o, &spec);
-	if (r == 0)
-		r = session_begin(&s);
-	processes = &s.collector.rows.matched;
-	if (r == 0 && enrich_programs(collector_pool(&s.collector), &s.collector.snapshot,
-				      &s.collector.rows.matched) < 0)
-		r = log_error("reading the names of processes: out of memory");
-	for (size_t i = 0; r == 0 && i < processes->count; i++) {
-		const struct process *p = processes->item[i];
-		const char *name = p->name ? p->name : p->comm;
-
-		if (p->kind == PROCESS_USER && p->pid != getpid() &&
-		    (!o.name || strcmp(name, o.name) == 0 || strcmp(p->comm, o.name) == 0))
-			r = add_pid(c, p->pid, false);
-	}
-	if (r == 0 && !c->added) {
-		log_error("no process matches --%s %s", o.name ? "name" : "cgroup",
-			  o.name ? o.name : o.cgroup);
-		r = EXIT_NOT_FOUND;
-	}
-	return r;
+	return grow_add(c->grow, pid);
 }
 
 /* ---- the report ---- */
@@ -378,7 +278,7 @@ static int open_command(struct grow_command *c, const struct options *o)
 		.debuginfod = o->debuginfod,
 	};
 	cleanup(diag_clear) struct diag diag = {};
-	int r = check_options(o);
+	int r = targets_check(o);
 
 	if (r == 0)
 		r = read_columns(c);
@@ -456,9 +356,7 @@ static int count_growth(const struct options *o)
 	int r = open_command(&c, o);
 
 	if (r == 0)
-		r = o->run    ? add_pid(&c, o->run->pid, true)
-		    : o->pids ? add_pids(&c)
-			      : add_matching(&c);
+		r = targets_add(o, &c.proc, "counting for", add_pid, &c);
 	if (r == 0)
 		r = check_malloc(&c);
 	if (r == 0)
@@ -482,5 +380,5 @@ static int count_growth(const struct options *o)
 
 int command_grow(const struct options *o)
 {
-	return count_ways(o) ? count_growth(o) : what_grows(o);
+	return targets_ways(o) ? count_growth(o) : what_grows(o);
 }
