@@ -106,7 +106,7 @@ LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT
 # One file to copy is small where no time goes.
 COLD         := $(addprefix $(B)/,session/% command/% top/% recording/% check/% grow/% load/% privilege/% proc/mounts% \
                 report/compare_% report/files_% report/folded% report/growth% report/html% report/incidents% report/maps_% \
-                report/metrics% report/system_% source/files_% source/grow_watch% source/ring_drain% source/holders_% source/oom_% source/pin% \
+                report/metrics% report/system_% source/files_% source/grow_watch% source/peak_% source/ring_drain% source/holders_% source/oom_% source/pin% \
                 source/swap_% write/metrics_%)
 endif
 
@@ -228,7 +228,7 @@ deps-all: deps-gate deps-cross deps-fuzz deps-compilers
 # not pay, the smaller one loads in less time. Those for older kernels are one.
 BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(wildcard bpf/*.bpf.c)) task_counters_probe task_counters_old \
              task_pss_memos task_pss_probe task_pss_old oom_kill_probe oom_kill_old grow_probe \
-             census_old
+             peak_probe census_old
 BPF_OBJ   := $(BPF_NAMES:%=$(O)/bpf/%.bpf.o)
 # As <bpf/bpf_tracing.h> calls them.
 BPF_ARCH  := $(patsubst x86_64,x86,$(or $(CROSS),$(MACHINE)))
@@ -265,7 +265,7 @@ $(O)/bpf/%.light.h: $(O)/bpf/%.lskel.h src/load/light.py
 
 # What the program has of them: objects (elf) and bytes of light skeletons. Those of an ordinary run, which takes
 # no time to unpack them, are as they are. Each other one, behind "@", refers to what has most in common with it.
-LIGHT      := $(filter-out %_old oom_kill% grow%,$(BPF_NAMES))
+LIGHT      := $(filter-out %_old oom_kill% grow% peak%,$(BPF_NAMES))
 BPF_PACKED := task_pss_light task_counters_light \
               task_pss_elf@task_pss_light task_counters_elf@task_counters_light \
               task_pss_memos_light@task_pss_light task_pss_memos_elf@task_pss_elf task_pss_probe_light@task_pss_memos_light \
@@ -275,7 +275,8 @@ BPF_PACKED := task_pss_light task_counters_light \
               files_light@holders_light files_elf@files_light \
               census_light@task_pss_light census_elf@census_light census_old_elf@census_elf \
               oom_kill_probe_elf@task_counters_probe_elf oom_kill_elf@oom_kill_probe_elf \
-              oom_kill_old_elf@oom_kill_probe_elf grow_elf@task_pss_elf grow_probe_elf@grow_elf
+              oom_kill_old_elf@oom_kill_probe_elf grow_elf@task_pss_elf grow_probe_elf@grow_elf \
+              peak_elf@grow_elf peak_probe_elf@peak_elf
 bpf_name = $(firstword $(subst @, ,$(1)))
 bpf_file = $(patsubst %_elf,$(O)/bpf/%.bpf.o,$(patsubst %_light,$(O)/bpf/%.light.bytes,$(bpf_name)))
 

@@ -98,6 +98,10 @@ struct vm_unmapped_area_info {
 	unsigned long length;
 };
 
+struct signal_struct___live {
+	atomic_t live; /* threads that have not begun to exit */
+};
+
 struct vm_area_struct___mm {
 	struct mm_struct *vm_mm;
 };

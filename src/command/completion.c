@@ -17,6 +17,7 @@
 #include "fields/growth_fields.h"
 #include "fields/incident_fields.h"
 #include "fields/map_fields.h"
+#include "fields/peak_fields.h"
 #include "fields/process_fields.h"
 #include "fields/system_fields.h"
 #include "session/log.h"
@@ -323,6 +324,7 @@ static void print_documents(void)
 	print_fields("signal", &incident_signal_fields);
 	print_fields("pressure", &incident_pressure_fields);
 	print_fields("grow", &growth_document);
+	print_fields("peak", &peak_document);
 	print_fields("map_counters", &map_counters);
 	for (int rows = MAP_ROWS_EACH; rows <= MAP_ROWS_KINDS; rows++)
 		print_fields("maps", map_document[rows]);

@@ -31,6 +31,7 @@
 #include "source/files_source.h"
 #include "source/holders_source.h"
 #include "source/oom_watch.h"
+#include "source/peak_watch.h"
 #include "source/pin_place.h"
 #include "source/pressure_watch.h"
 #include "source/source.h"
@@ -620,6 +621,25 @@ static void add_grow(struct doctor *d)
 	grow_close(grow);
 }
 
+/* Likewise whether the kernel adds up the memory of a command and its children. */
+static void add_peak(struct doctor *d)
+{
+	cleanup(diag_clear) struct diag diag = {};
+	struct peak_watch *watch = NULL;
+	int r = peak_watch_open(&diag, &watch);
+	char text[512];
+
+	note_text(diag.count ? &diag.note[0] : NULL, r, text, sizeof(text));
+	add_row(&d->watched, "peak", r < 0 ? FAILS : WORKS, "%s",
+		r < 0 ? text
+		: peak_watch_each(watch)
+			? "adds each change of resident memory of a command and its "
+			  "children"
+			: "adds changes of resident memory; a thread holds back up "
+			  "to 63 of its own (Linux 6.2 has all)");
+	peak_watch_close(watch);
+}
+
 /* Snapshots need nothing; another command may. */
 static void end_verdict(struct doctor *d)
 {
@@ -693,6 +713,7 @@ int command_doctor(const struct options *o)
 		try_variant(&d, source_variant(i));
 	add_recorder(&d);
 	add_grow(&d);
+	add_peak(&d);
 	check_source(&d, o->held);
 	add_proc(&d);
 	add_pin(&d);

@@ -91,6 +91,9 @@ int commands_run(int argc, char **argv)
 	tzset();
 	if (r == 0)
 		r = run_command(&o);
+	/* It was not released: the exit code is not its own. */
+	if (r && run.go_fd >= 0 && o.command->traits & COMMAND_PASSES)
+		r = EXIT_UNMEASURED;
 	options_done(&o);
 	return r;
 }

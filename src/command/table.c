@@ -6,6 +6,7 @@
 #include "fields/file_fields.h"
 #include "fields/growth_fields.h"
 #include "fields/map_fields.h"
+#include "fields/peak_fields.h"
 #include "serve/serve.h"
 #include "top/top.h"
 #include "top/view.h"
@@ -120,6 +121,17 @@ static const struct command rows[] = {
 	 .fields = &growth_columns,
 	 .traits = COMMAND_PIDS | COMMAND_RUNS | COMMAND_OPENS,
 	 .run = command_grow},
+	{.name = "peak",
+	 .page = "zmem-bpf-peak",
+	 .usage = "peak [PID]... [-- COMMAND]",
+	 .summary = "the highest memory that a command and all its children had",
+	 .formats = "table, json, html",
+	 .example = {"zmem-bpf peak -- make -j8", "zmem-bpf peak --json --output peak.json -- make",
+		     "zmem-bpf peak --cgroup '/system.slice/*'"},
+	 .options = "pid name cgroup top all json source " PRINT,
+	 .fields = &peak_columns,
+	 .traits = COMMAND_PIDS | COMMAND_RUNS | COMMAND_PASSES,
+	 .run = command_peak},
 	{.name = "record",
 	 .page = "zmem-bpf-record",
 	 .usage = "record FILE|DIR [OPTION]...",

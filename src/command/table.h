@@ -18,6 +18,7 @@ int command_watch(const struct options *o);
 int command_diff(const struct options *o);
 int command_incidents(const struct options *o);
 int command_grow(const struct options *o);
+int command_peak(const struct options *o);
 int command_doctor(const struct options *o);
 int command_pin(const struct options *o);
 int command_unpin(const struct options *o);

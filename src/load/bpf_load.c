@@ -142,6 +142,13 @@ static const struct part grow_parts[] = {
 	{},
 };
 
+static const struct part peak_parts[] = {
+	{BPF_ITER, false, "peak_visit"},    {BPF_SETUP, false, "cpu_offset_setup"},
+	{BPF_RING, true, "ring"},	    {BPF_SETTINGS, true, "settings"},
+	{BPF_ANSWERS, true, "state"},	    {BPF_TARGETS, true, "targets"},
+	{BPF_PROCESSES, true, "processes"}, {},
+};
+
 /* Bytes of light skeletons, NAME_light, and objects, NAME_elf. */
 #include "packed.inc"
 
@@ -314,6 +321,8 @@ static const struct {
 	[OBJECT_OOM_OLD] = {&oom_kill_old_elf, oom_parts, NULL},
 	[OBJECT_GROW] = {&grow_elf, grow_parts, NULL},
 	[OBJECT_GROW_PROBE] = {&grow_probe_elf, grow_parts, NULL},
+	[OBJECT_PEAK] = {&peak_elf, peak_parts, NULL},
+	[OBJECT_PEAK_PROBE] = {&peak_probe_elf, peak_parts, NULL},
 	[OBJECT_CENSUS] = {&census_elf, census_parts, &census_loader},
 	[OBJECT_CENSUS_OLD] = {&census_old_elf, census_parts, NULL},
 	[OBJECT_FILES] = {&files_elf, files_parts, &files_loader},

@@ -25,6 +25,8 @@ enum bpf_object_id {
 	OBJECT_OOM_OLD,
 	OBJECT_GROW, /* the same; several programs */
 	OBJECT_GROW_PROBE,
+	OBJECT_PEAK, /* the same */
+	OBJECT_PEAK_PROBE,
 	OBJECT_CENSUS, /* counts page frames (bpf/census.bpf.c) */
 	OBJECT_CENSUS_OLD,
 	OBJECT_FILES,	/* lists inodes (bpf/files.bpf.c) */
@@ -82,6 +84,8 @@ enum bpf_part {
 	BPF_HEAP_BLOCKS,
 	BPF_HEAP_GAPS,
 	BPF_HEAP_CPU,
+	/* of OBJECT_PEAK: a map */
+	BPF_PROCESSES,
 	BPF_PARTS,
 };
 

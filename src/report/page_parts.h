@@ -12,6 +12,7 @@
 PAGE_PARTS(page);
 PAGE_PARTS(past);
 PAGE_PARTS(grow);
+PAGE_PARTS(peak);
 PAGE_PARTS(files);
 /* Those of serve, and their content security policies. */
 PAGE_PARTS(live);

@@ -76,6 +76,7 @@ int launch_release(struct launch *l)
 		return 0;
 	waitpid(l->pid, NULL, 0);
 	l->pid = 0;
+	l->error = error;
 	log_errno(-error, "executing %s", l->argv[0]);
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_FAILED;
 }

@@ -56,7 +56,7 @@ static const char *const stack_words[] = {
 const struct option_entry option_table[] = {
 	/* choosing rows */
 	{{"pid", 'p', "LIST", "only these processes", OPTIONS_CHOOSE_ROWS}, LIST, AT(pids)},
-	{{"name", 0, "NAME", "grow: the processes of this name", OPTIONS_CHOOSE_ROWS},
+	{{"name", 0, "NAME", "grow, peak: the processes of this name", OPTIONS_CHOOSE_ROWS},
 	 STRING,
 	 AT(name)},
 	{{"user", 'u', "LIST", "only processes of these users (names or numbers)",

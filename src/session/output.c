@@ -91,11 +91,11 @@ static int write_out(void *arg, const char *data, size_t len)
 	return r;
 }
 
-int output_open(struct output *out, const struct options *o)
+static int open_or(struct output *out, const struct options *o, int fd)
 {
 	int r;
 
-	*out = (struct output){.fd = STDOUT_FILENO, .path = o->output, .file.fd = -1};
+	*out = (struct output){.fd = fd, .path = o->output, .file.fd = -1};
 	out->buf.sink = write_out;
 	out->buf.sink_arg = out;
 	if (o->output) {
@@ -116,6 +116,16 @@ int output_open(struct output *out, const struct options *o)
 	if (out->terminal)
 		read_size(out->fd, &out->width, &out->height);
 	return 0;
+}
+
+int output_open(struct output *out, const struct options *o)
+{
+	return open_or(out, o, STDOUT_FILENO);
+}
+
+int output_open_beside(struct output *out, const struct options *o)
+{
+	return open_or(out, o, STDERR_FILENO);
 }
 
 int output_open_private(struct output *out, const char *path)

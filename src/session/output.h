@@ -17,7 +17,7 @@
 struct output {
 	struct strbuf buf; /* write here */
 	struct file_atomic file;
-	const char *path; /* NULL: stdout */
+	const char *path; /* NULL: stdout, or stderr */
 	int fd;
 	bool terminal;
 	bool color;
@@ -35,6 +35,8 @@ struct table_style output_style(const struct options *o, bool color, unsigned wi
 bool output_color(const struct options *o, bool terminal);
 /* Returns 0 or an exit code after a message. output_close() in either case. */
 int output_open(struct output *out, const struct options *o);
+/* The same, but without --output it is stderr: a command that runs has stdout. */
+int output_open_beside(struct output *out, const struct options *o);
 /* The same for a file that no other user can read. */
 int output_open_private(struct output *out, const char *path);
 /* Writes the buffer. Returns 0 or an exit code after a message. */

@@ -75,10 +75,13 @@ bool ticker_ends(struct ticker *t)
 	struct signalfd_siginfo info;
 
 	while (read(t->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGWINCH)
+		if (info.ssi_signo == SIGWINCH) {
 			t->resize = true;
-		else
-			t->end = true;
+			continue;
+		}
+		t->end = true;
+		t->end_signal = (int)info.ssi_signo;
+		t->end_sent = info.ssi_code <= 0;
 	}
 	return t->end;
 }

@@ -28,6 +28,8 @@ struct ticker {
 	bool urgent;	      /* it came and was not returned yet */
 	bool urgent_broken;   /* urgent_fd was broken, and is no longer waited for */
 	bool end, resize;     /* signals that came and were not returned yet */
+	int end_signal;	      /* the last one that ends the program */
+	bool end_sent;	      /* a process sent it; else the terminal did, to its whole group */
 	bool blocked;
 	sigset_t before;
 };

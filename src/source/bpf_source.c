@@ -334,7 +334,7 @@ int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, uint32_t b
 	bpf_source_find_cpus(&ids);
 	sizes.cpus = ids.numbers;
 	sizes.grow = sizes.cpus * targets;
-	sizes.grow_ring = bpf_source_grow_ring(sizes.cpus);
+	sizes.grow_ring = blocks ? bpf_source_grow_ring(sizes.cpus) : 0;
 	sizes.heap = blocks;
 	r = load(object, LOADER_LIBBPF, &sizes, ret, missing);
 	if (r == 0)

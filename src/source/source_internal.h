@@ -75,8 +75,9 @@ int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader
 
 /*
  * The same for an object that finds the entry of a CPU by its number. `targets`: entries of on_cpu
- * for each CPU; `blocks`: of heap_blocks. No note: the caller may try again without some programs.
- * *ret_cpus: the number of the last possible CPU, and one more.
+ * for each CPU; `blocks`: of heap_blocks, 0: it has none, and its ring stays as it is. No note: the
+ * caller may try again without some programs. *ret_cpus: the number of the last possible CPU, and
+ * one more.
  */
 int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, uint32_t blocks,
 			 const char *const *without, uint32_t *ret_cpus, struct bpf_handle *ret,

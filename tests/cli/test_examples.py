@@ -87,6 +87,9 @@ def adapted(command, pids):
         if not (verb == "record" and "--keep" not in words):
             begin += " -c 1" if verb == "top" else " -c 2"
         command = begin + dashes + end
+    # Its report is on stderr.
+    if verb == "peak":
+        command = re.sub("-- make[^&]*", "-- true ", command) + " 2>&1"
     return command
 
 

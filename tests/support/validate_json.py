@@ -23,7 +23,7 @@ import jsonschema
 HERE = os.path.dirname(os.path.abspath(__file__))
 DIRECTORY = os.path.join(os.environ.get("O", os.path.join(HERE, "..", "..", "build")), "schema")
 SCHEMAS = ("zmem.snapshot", "zmem.compare", "zmem.system", "zmem.maps", "zmem.files",
-           "zmem.incidents", "zmem.grow", "zmem.diff")
+           "zmem.incidents", "zmem.grow", "zmem.peak", "zmem.diff")
 
 
 def unique_keys(pairs):

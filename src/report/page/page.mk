@@ -33,6 +33,9 @@ PAST_SED := -e '/^<!--live-->$$/d' -e '/^<!--first-->$$/ { r $(PAGE_OUT)/past.to
 GROW_CSS := $(PAGE_CSS) src/serve/page/live.css $(PAGE)/incidents.css
 GROW_JS  := $(addprefix $(PAGE)/,format.js tree.js graph.js view.js) src/serve/page/chart.js $(PAGE)/grow.js
 
+# The page of peak has no script: its curve is drawn when it is written.
+PEAK_CSS := $(PAGE_CSS) $(PAGE)/peak.css
+
 # Comments are left out: lines of //, and lines from /* to */; and empty lines and indentation.
 no_comments = sed -e '/^[[:space:]]*\/\//d' -e '/^[[:space:]]*\/\*.*\*\/$$/d' -e '/^[[:space:]]*\/\*/,/\*\//d' \
 	-e 's/^[[:space:]]*//' -e '/^$$/d'
@@ -75,9 +78,13 @@ $(PAGE_OUT)/grow.html: $(PAGE)/grow.html $(GROW_CSS) $(GROW_JS) $(PAGE)/page.mk
 	$(SAY) PAGE $@
 	$(Q)$(call make_page,$(GROW_CSS),$(GROW_JS),,$(PAGE)/grow.html) > $@.tmp && mv $@.tmp $@
 
+$(PAGE_OUT)/peak.html: $(PAGE)/peak.html $(PEAK_CSS) $(PAGE)/page.mk
+	$(SAY) PAGE $@
+	$(Q)$(call make_page,$(PEAK_CSS),/dev/null,,$(PAGE)/peak.html) > $@.tmp && mv $@.tmp $@
+
 # The parts before, between and after the marks, and the policy, each as PAGE_PART. What a page has in common with
 # another is there once: behind "@".
-PAGES := page past@page grow@past files@page live@past live_files@files
+PAGES := page past@page grow@past peak@grow files@page live@past live_files@files
 PAGE_PARTS := head title body tail
 part_head := s/<!--host-->.*//
 part_title := s/.*<!--host-->//; s/<!--total-->.*//

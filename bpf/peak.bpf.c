@@ -1,0 +1,646 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The highest sum of the resident memory of processes and all their descendants.
+ *
+ * tp_btf/rss_stat fires after a counter of an address space has changed, and carries no difference:
+ * it is made as in grow.bpf.c, of the part of this CPU and of the count. Each difference is added
+ * to the sum, which is compared with the highest one at once: no message can be lost, and no
+ * process is too short for it.
+ *
+ * Who held it then is known without a list: a target that changes for the first time since a new
+ * highest sum keeps what it had before. One that has not changed has it still.
+ *
+ * Memory counts until it is freed: exit_mmap() changes the counters, too, to 0. Then the target is
+ * gone.
+ *
+ * Before Linux 6.2 a thread holds back up to 63 changes of its own, and the count alone is read.
+ */
+#include "vmlinux.h"
+#include "flavors.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#ifndef ZMEM_PROBE_READS
+#include "kfuncs.h"
+#endif
+#include "zmem/peak.h"
+#include "zmem/setup.h"
+#include "kread.bpf.h"
+#include "number.bpf.h"
+#ifndef ZMEM_PROBE_READS
+#include "percpu.bpf.h"
+#endif
+#define ZMEM_STORED_VIEW
+#include "pid_view.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* include/uapi/linux/bpf.h */
+#define MAP_ANY	   0
+#define F_MMAPABLE (1 << 10)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, ZMEM_PEAK_RING);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct zmem_peak_settings);
+} settings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct zmem_peak_state);
+} state SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, ZMEM_PEAK_TARGETS);
+	__type(key, __u32);
+	__type(value, struct zmem_peak_target);
+} targets SEC(".maps");
+
+/* The number of the target of an address space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, ZMEM_PEAK_TARGETS);
+	__type(key, __u64);
+	__type(value, __u32);
+} by_mm SEC(".maps");
+
+/* User space sets max_entries. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct zmem_peak_cpu);
+} on_cpu SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4 * ZMEM_PEAK_TARGETS);
+	__type(key, __u32);
+	__type(value, struct zmem_peak_process);
+} processes SEC(".maps");
+
+static __always_inline struct zmem_peak_settings *get_settings(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&settings, &zero);
+}
+
+static __always_inline struct zmem_peak_state *get_state(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&state, &zero);
+}
+
+static __always_inline struct zmem_peak_target *find_target(__u64 mm, __u32 *ret_number)
+{
+	const __u32 *number = bpf_map_lookup_elem(&by_mm, &mm);
+
+	if (!number)
+		return NULL;
+	*ret_number = *number;
+	return bpf_map_lookup_elem(&targets, ret_number);
+}
+
+static __always_inline __u64 leader_of(__u64 task)
+{
+	return kaddr(kcast(struct task_struct, task), group_leader);
+}
+
+static __always_inline __u32 users_of(__u64 mm)
+{
+	return kget(kcast(struct mm_struct, mm), mm_users.counter);
+}
+
+static __always_inline void copy_comm(__u64 task, __u64 words[2])
+{
+	ktext(words, task + koffset(struct task_struct, comm), 2);
+	text_terminate(words, 2);
+}
+
+/* ---- counters ---- */
+
+#ifdef ZMEM_PROBE_READS
+
+static __always_inline __s64 read_count(__u64 mm, __u32 member)
+{
+	return (__s64)kread64(mm + koffset(struct mm_struct___pre62, rss_stat.count) + member * 8);
+}
+
+#else
+
+static __always_inline __u64 counter_of(__u64 mm, __u32 member)
+{
+	/* Another type of rss_stat lacks the count: the object does not load. */
+	return mm + koffset(struct mm_struct, rss_stat[0].count) -
+	       koffset(struct percpu_counter, count) +
+	       member * (__u64)bpf_core_type_size(struct percpu_counter);
+}
+
+static __always_inline __s64 read_count(__u64 mm, __u32 member)
+{
+	return (__s64)kread64(counter_of(mm, member) + koffset(struct percpu_counter, count));
+}
+
+static __always_inline __s32 read_part(const struct zmem_peak_target *t, __u64 offset, __u32 member)
+{
+	__u64 parts = t->counters[bounded(member)];
+
+	return parts && offset ? (__s32)kread32(parts + offset) : 0;
+}
+
+static __always_inline __s64 take_part(__s32 *last, __s32 now, __u32 member)
+{
+	return now - (__s32)__sync_lock_test_and_set(&last[bounded(member)], now);
+}
+
+static __always_inline struct zmem_peak_cpu *find_cpu(__u32 cpu, __u32 number)
+{
+	const struct zmem_peak_settings *s = get_settings();
+	__u32 at;
+
+	if (!s || number >= s->targets)
+		return NULL;
+	at = cpu * s->targets + number;
+	return bpf_map_lookup_elem(&on_cpu, &at);
+}
+
+/* Reads the parts of all CPUs. */
+struct reading {
+	const struct zmem_peak_target *t;
+	__s64 sum[ZMEM_RSS_COUNT];
+	__u32 number;
+	bool take; /* they are the last ones that are known */
+};
+
+static long read_cpu(__u32 cpu, struct reading *r)
+{
+	const __u64 *offset = bpf_map_lookup_elem(&cpu_offset, &cpu);
+	struct zmem_peak_cpu *c;
+
+	if (!offset)
+		return 1;
+	c = find_cpu(cpu, r->number);
+	if (!c)
+		return 1;
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		__s32 now = read_part(r->t, *offset, i);
+
+		r->sum[i] += now;
+		if (r->take)
+			take_part(c->last, now, i);
+	}
+	return 0;
+}
+
+#endif
+
+static __always_inline __s64 take_count(struct zmem_peak_target *t, __u64 mm, __u32 member)
+{
+	__s64 count = read_count(mm, member);
+
+	return count - (__s64)__sync_lock_test_and_set(&t->last_count[bounded(member)], count);
+}
+
+/* ---- the sum ---- */
+
+/* True if it was raised. Another CPU that raises it, too, has it tried again. */
+static __always_inline bool raise(__s64 *most, __s64 value)
+{
+	for (int i = 0; i < 8; i++) {
+		__s64 before = *(volatile __s64 *)most;
+
+		if (value <= before)
+			return false;
+		if (__sync_val_compare_and_swap(most, before, value) == before)
+			return true;
+	}
+	return false;
+}
+
+static __always_inline __s64 rss_of(const __s64 *pages)
+{
+	return pages[ZMEM_RSS_FILE] + pages[ZMEM_RSS_ANON] + pages[ZMEM_RSS_SHMEM];
+}
+
+static __always_inline void note_high(struct zmem_peak_state *s, __s64 rss)
+{
+	struct zmem_peak_high *h;
+	__u64 number;
+
+	raise(&s->recent, rss);
+	if (!raise(&s->most, rss))
+		return;
+	number = __sync_fetch_and_add(&s->number, 1) + 1;
+	h = &s->high[number & (ZMEM_PEAK_HIGHS - 1)];
+	h->rss = rss;
+	h->time = bpf_ktime_get_ns();
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		h->pages[i] = s->pages[i];
+	h->processes = s->processes;
+	h->threads = s->threads;
+	h->number = number;
+}
+
+#ifndef ZMEM_PROBE_READS
+/*
+ * A CPU that adds its part to the count does so a moment before its event. An event of another CPU
+ * in between that finds its own part 0 takes the change of the count, while the part is still known
+ * as it was: it would be counted twice. By so many pages. The count is read before the parts, so
+ * that one that is added meanwhile is missed, not found twice. Global: verified once.
+ */
+__noinline long count_excess(__u32 number, __u64 mm, __u32 member)
+{
+	struct reading r = {.t = bpf_map_lookup_elem(&targets, &number), .number = number};
+	__s64 count = read_count(mm, member), excess;
+
+	if (!r.t)
+		return 0;
+	bpf_loop(CPUS_MAX, read_cpu, &r, 0);
+	excess = r.t->pages[bounded(member)] - count - r.sum[bounded(member)];
+	return excess > 0 ? excess : 0;
+}
+#endif
+
+/* Adds a change. `folded`: the part of this CPU became 0. */
+static __always_inline void add(struct zmem_peak_state *s, struct zmem_peak_target *t, __u32 number,
+				__u64 mm, __u32 member, __s64 pages, bool folded)
+{
+	__u64 highs = *(volatile __u64 *)&s->number;
+	__s64 rss, own;
+
+	if (t->number != highs) {
+		for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+			t->at_high[i] = t->pages[i];
+		t->number = highs;
+	}
+	__sync_fetch_and_add(&t->pages[bounded(member)], pages);
+	__sync_fetch_and_add(&s->pages[bounded(member)], pages);
+	__sync_fetch_and_add(&s->events, 1);
+	if (member == ZMEM_RSS_SWAP)
+		return;
+	rss = __sync_fetch_and_add(&s->rss, pages) + pages;
+	own = rss_of(t->pages);
+	if (pages <= 0 || (rss <= s->most && rss <= s->recent && own <= t->most))
+		return;
+#ifndef ZMEM_PROBE_READS
+	if (folded && users_of(mm) > 1) {
+		__s64 excess = count_excess(number, mm, member);
+
+		rss -= excess;
+		own -= excess;
+	}
+#endif
+	raise(&t->most, own);
+	note_high(s, rss);
+}
+
+/* ---- messages ---- */
+
+static __always_inline void send(struct zmem_peak_state *s, const struct zmem_peak_message *m)
+{
+	if (bpf_ringbuf_output(&ring, (void *)m, sizeof(*m), 0) < 0)
+		__sync_fetch_and_add(&s->lost, 1);
+}
+
+/* The address space is gone: what it had at the highest sum is told, if it had something. */
+static __always_inline void end_target(struct zmem_peak_state *s, struct zmem_peak_target *t,
+				       __u64 mm)
+{
+	struct zmem_peak_message m = {
+		.what = ZMEM_PEAK_END, .pid = t->pid, .number = t->number, .most = t->most};
+	struct zmem_peak_process *p;
+	__u64 any = 0;
+
+	if (bpf_map_delete_elem(&by_mm, &mm))
+		return;
+	p = bpf_map_lookup_elem(&processes, &t->tgid);
+	if (p && p->mm == mm && !p->shared)
+		raise(&p->most, t->most);
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		m.pages[i] = t->at_high[i];
+		any |= t->at_high[i];
+	}
+	m.start = t->start;
+	m.comm[0] = t->comm[0];
+	m.comm[1] = t->comm[1];
+	if (any && t->number == s->number)
+		send(s, &m);
+	__sync_lock_test_and_set(&t->mm, 0);
+}
+
+/* It ended without counting down to 0: an event was missed. Another one has its place in memory. */
+static __always_inline void drop_target(struct zmem_peak_state *s, struct zmem_peak_target *t,
+					__u32 number, __u64 mm)
+{
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		add(s, t, number, mm, i, -t->pages[i], false);
+	end_target(s, t, mm);
+}
+
+/* ---- an event ---- */
+
+SEC("tp_btf/rss_stat")
+int peak_rss(__u64 *ctx)
+{
+	__u64 mm = as_number(ctx[0]);
+	__u32 member = (__u32)ctx[1], number = 0;
+	struct zmem_peak_target *t = find_target(mm, &number);
+	struct zmem_peak_state *s = get_state();
+	bool folded = true, ended;
+	__s64 pages = 0;
+
+	if (!t || !s || member >= ZMEM_RSS_COUNT)
+		return 0;
+	ended = users_of(mm) == 0;
+	if (t->ending && !ended) {
+		drop_target(s, t, number, mm);
+		return 0;
+	}
+#ifdef ZMEM_PROBE_READS
+	pages = take_count(t, mm, member);
+#else
+	{
+		__u32 cpu = bpf_get_smp_processor_id();
+		const __u64 *offset = bpf_map_lookup_elem(&cpu_offset, &cpu);
+		struct zmem_peak_cpu *c = find_cpu(cpu, number);
+		__s32 now = 0;
+
+		if (offset && c) {
+			now = read_part(t, *offset, member);
+			pages = take_part(c->last, now, member);
+		}
+		folded = !now;
+		if (folded)
+			pages += take_count(t, mm, member);
+	}
+#endif
+	if (pages)
+		add(s, t, number, mm, member, pages, folded);
+	if (!ended)
+		return 0;
+	t->ending = 1;
+	if (!(t->pages[0] | t->pages[1] | t->pages[2] | t->pages[3]))
+		end_target(s, t, mm);
+	return 0;
+}
+
+/* ---- processes ---- */
+
+struct claim {
+	__u64 mm;
+	__u32 number;
+};
+
+static long claim_target(__u32 index, struct claim *c)
+{
+	struct zmem_peak_target *t = bpf_map_lookup_elem(&targets, &index);
+
+	if (!t)
+		return 1;
+	if (t->mm || __sync_val_compare_and_swap(&t->mm, 0, c->mm))
+		return 0;
+	c->number = index;
+	return 1;
+}
+
+/*
+ * Makes the address space of a process a target, with what it has by now. Returns its number, or
+ * ZMEM_PEAK_TARGETS without room.
+ */
+static __noinline __u32 arm(__u64 mm, __u64 leader, __u32 tgid, __s32 pid)
+{
+	const struct zmem_peak_settings *set = get_settings();
+	struct claim c = {.mm = mm, .number = ZMEM_PEAK_TARGETS};
+	struct zmem_peak_state *s = get_state();
+	struct zmem_peak_target *t;
+	__u32 number = 0;
+#ifndef ZMEM_PROBE_READS
+	struct reading r = {.take = true};
+#endif
+
+	if (!set || !s)
+		return ZMEM_PEAK_TARGETS;
+	t = find_target(mm, &number);
+	if (t)
+		drop_target(s, t, number, mm);
+	bpf_loop(set->targets, claim_target, &c, 0);
+	t = bpf_map_lookup_elem(&targets, &c.number);
+	if (!t) {
+		__sync_fetch_and_add(&s->no_room, 1);
+		return ZMEM_PEAK_TARGETS;
+	}
+	t->tgid = tgid;
+	t->start = kget(kcast(struct task_struct, leader), start_boottime);
+	t->pid = pid;
+	t->ending = 0;
+	t->most = 0;
+	t->number = s->number;
+	copy_comm(leader, t->comm);
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		t->pages[i] = t->at_high[i] = 0;
+#ifndef ZMEM_PROBE_READS
+		t->counters[i] = 0;
+		if (bpf_core_field_exists(struct percpu_counter, counters))
+			t->counters[i] = kread64(counter_of(mm, i) +
+						 koffset(struct percpu_counter, counters));
+#endif
+	}
+#ifndef ZMEM_PROBE_READS
+	r.t = t;
+	r.number = c.number;
+	bpf_loop(CPUS_MAX, read_cpu, &r, 0);
+#endif
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
+		t->last_count[i] = read_count(mm, i);
+	/* From here on there are events. */
+	bpf_map_update_elem(&by_mm, &mm, &c.number, MAP_ANY);
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+		__s64 pages = t->last_count[i];
+
+#ifndef ZMEM_PROBE_READS
+		pages += r.sum[i];
+#endif
+		if (pages)
+			add(s, t, c.number, mm, i, pages, false);
+	}
+	return c.number;
+}
+
+/* Before its memory is added: a highest sum tells how many there are. */
+static __always_inline void count_process(struct zmem_peak_state *s)
+{
+	__sync_fetch_and_add(&s->processes, 1);
+	__sync_fetch_and_add(&s->all, 1);
+}
+
+/* The process, if it is one of ours; `leader` is that of its threads. */
+static __always_inline struct zmem_peak_process *find_process(__u64 leader)
+{
+	const struct task_struct *task = kcast(struct task_struct, leader);
+	__u32 tgid = kget(task, tgid);
+	struct zmem_peak_process *p = bpf_map_lookup_elem(&processes, &tgid);
+
+	return p && p->start == kget(task, start_boottime) ? p : NULL;
+}
+
+/* Of one that count_process() has counted. */
+static __always_inline void remember(struct zmem_peak_state *s, __u64 leader,
+				     struct zmem_peak_process *p)
+{
+	const struct task_struct *task = kcast(struct task_struct, leader);
+	__u32 tgid = kget(task, tgid);
+
+	p->start = kget(task, start_boottime);
+	if (bpf_map_update_elem(&processes, &tgid, p, MAP_ANY)) {
+		__sync_fetch_and_add(&s->no_room, 1);
+		__sync_fetch_and_add(&s->processes, -1);
+	}
+}
+
+/* The old address space counts until it is freed. */
+SEC("tp_btf/sched_process_exec")
+int peak_exec(__u64 *ctx)
+{
+	__u64 task = bpf_get_current_task(), leader = leader_of(task);
+	struct zmem_peak_process *p = find_process(leader);
+	struct zmem_peak_state *s = get_state();
+	const struct zmem_peak_target *before;
+
+	if (!p || !s)
+		return 0;
+	before = bpf_map_lookup_elem(&targets, &p->target);
+	if (before && before->mm == p->mm && !p->shared)
+		raise(&p->most, before->most);
+	p->shared = 0;
+	p->mm = kaddr(kcast(struct task_struct, task), mm);
+	p->target = arm(p->mm, leader, kget(kcast(struct task_struct, leader), tgid), p->pid);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int peak_fork(__u64 *ctx)
+{
+	__u64 parent = as_number(ctx[0]), child = as_number(ctx[1]);
+	const struct task_struct *task = kcast(struct task_struct, child);
+	const struct zmem_peak_process *p = find_process(leader_of(parent));
+	struct zmem_peak_process made = {};
+	struct zmem_peak_state *s = get_state();
+	struct pid_view view;
+
+	if (!p || !s)
+		return 0;
+	__sync_fetch_and_add(&s->threads, 1);
+	if (leader_of(child) != child)
+		return 0;
+	count_process(s);
+	view = reader_view();
+	made.pid = pid_number(kget(task, thread_pid), &view);
+	made.ppid = p->pid;
+	made.mm = kaddr(task, mm);
+	if (made.mm == p->mm) {
+		/* Of vfork(), and of clone() with CLONE_VM: it counts once. */
+		made.shared = 1;
+		made.target = p->target;
+	} else {
+		made.target = arm(made.mm, child, kget(task, tgid), made.pid);
+	}
+	remember(s, child, &made);
+	return 0;
+}
+
+/* Of each thread. It comes before its memory is freed, or (until Linux 6.15) after that. */
+SEC("tp_btf/sched_process_exit")
+int peak_exit(__u64 *ctx)
+{
+	__u64 task = bpf_get_current_task(), leader = leader_of(task);
+	struct zmem_peak_process *found = find_process(leader), p;
+	struct zmem_peak_message m = {.what = ZMEM_PEAK_EXIT};
+	struct zmem_peak_state *s = get_state();
+	const struct zmem_peak_target *t;
+	__u32 tgid;
+
+	if (!found || !s)
+		return 0;
+	__sync_fetch_and_add(&s->threads, -1);
+	if (kread32(kaddr(kcast(struct task_struct, task), signal) +
+		    koffset(struct signal_struct___live, live.counter)))
+		return 0;
+	p = *found;
+	tgid = kget(kcast(struct task_struct, leader), tgid);
+	/* The last two threads may both find that they are the last. */
+	if (bpf_map_delete_elem(&processes, &tgid))
+		return 0;
+	__sync_fetch_and_add(&s->processes, -1);
+	if (p.visited)
+		__sync_fetch_and_add(&s->visited, -1);
+	t = bpf_map_lookup_elem(&targets, &p.target);
+	m.most = p.most;
+	if (t && t->mm == p.mm && !p.shared && t->most > m.most)
+		m.most = t->most;
+	m.pid = p.pid;
+	m.ppid = p.ppid;
+	m.start = p.start;
+	m.shared = p.shared && !m.most;
+	copy_comm(leader, m.comm);
+	send(s, &m);
+	return 0;
+}
+
+/* Makes a process that runs one of ours. */
+SEC("iter/task")
+int peak_visit(struct bpf_iter__task *ctx)
+{
+	struct task_struct *visited = ctx->task;
+	const struct zmem_peak_settings *set = get_settings();
+	struct zmem_peak_state *s = get_state();
+	struct zmem_peak_visit result = {};
+	struct zmem_peak_process made = {.visited = 1, .target = ZMEM_PEAK_TARGETS};
+	const struct task_struct *task;
+	struct pid_view *view;
+	__u32 zero = 0, tgid, unused = 0;
+	__u64 leader;
+
+	view = bpf_map_lookup_elem(&stored_view, &zero);
+	if (!visited || !set || !s || !view)
+		return 0;
+	made.mm = kread_raw(__u64, &visited->mm);
+	leader = kread_raw(__u64, &visited->group_leader);
+	if (!made.mm)
+		return 0;
+	task = kcast(struct task_struct, leader);
+	*view = current_view();
+	result.pid = made.pid = pid_number(kget(task, thread_pid), view);
+	/* Each of its threads is visited, and a child may be known by its fork. */
+	if (find_process(leader))
+		return 0;
+	made.ppid = pid_number(
+		kget(kcast(struct task_struct, kaddr(task, real_parent)), thread_pid), view);
+	tgid = kget(task, tgid);
+	count_process(s);
+	if (set->later) {
+		made.mm = 0;
+	} else if (find_target(made.mm, &unused)) {
+		made.shared = 1;
+		made.target = unused;
+	} else {
+		made.target = arm(made.mm, leader, tgid, made.pid);
+	}
+	remember(s, leader, &made);
+	__sync_fetch_and_add(&s->visited, 1);
+	__sync_fetch_and_add(&s->threads, kread32(kaddr(task, signal) +
+						  koffset(struct signal_struct, nr_threads)));
+	result.target = made.target;
+	bpf_seq_write(ctx->meta->seq, &result, sizeof(result));
+	return 0;
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The document zmem.peak, as specified in src/dist/documents.txt, and its table:
+ *
+ *	peak RSS 1.92 GiB  14.2 s after the start, by 9 processes (2026-11-28 08:20:11Z)
+ *	         1.80 GiB  anonymous
+ *	…
+ *	  AT_PEAK       PEAK   PID  PPID  NAME
+ */
+#include "report/peak.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "fields/peak_fields.h"
+#include "report/json.h"
+#include "report/page_parts.h"
+#include "report/report.h"
+#include "write/field_text.h"
+#include "write/format.h"
+#include "write/text.h"
+
+#define ARGUMENT_MAX 1024 /* bytes of one in JSON */
+#define CURVE_W	     1000 /* units of SVG */
+#define CURVE_H	     240
+#define CURVE_TOP    10
+
+static void put_document(struct json_writer *w, const struct peak *p)
+{
+	json_document_begin(w, "zmem.peak", "1.0", p->snapshot);
+	json_newline(w);
+	if (p->command)
+		json_array(w, "command");
+	else
+		json_null(w, "command");
+	for (size_t i = 0; p->command && p->command[i]; i++)
+		json_put_string_max(w, p->command[i], ARGUMENT_MAX);
+	if (p->command)
+		json_end(w, ']');
+	json_lines(w, &peak_document, p, NULL);
+	json_document_end(w);
+}
+
+void render_peak_json(struct strbuf *out, const struct peak *p)
+{
+	struct json_writer w = {.out = out};
+
+	put_document(&w, p);
+}
+
+/* ---- the table ---- */
+
+/* "14.2 s", "1 h 02 min 03 s". */
+static void put_seconds(struct strbuf *out, uint64_t us)
+{
+	uint64_t s = us / 1000000;
+
+	if (s >= 3600)
+		strbuf_printf(out, "%" PRIu64 " h %02u min %02u s", s / 3600,
+			      (unsigned)(s / 60 % 60), (unsigned)(s % 60));
+	else if (s >= 60)
+		strbuf_printf(out, "%" PRIu64 " min %02u s", s / 60, (unsigned)(s % 60));
+	else
+		strbuf_printf(out, "%" PRIu64 ".%02u s", s, (unsigned)(us / 10000 % 100));
+}
+
+static void put_size(struct strbuf *out, uint64_t bytes, const struct table_style *style)
+{
+	char text[FORMAT_MAX];
+
+	strbuf_put(out, text, format_bytes(text, bytes, style->bytes));
+}
+
+/* A line: a size in a column, and words behind it. */
+static void put_line(struct strbuf *out, const struct table_style *style, const char *what,
+		     uint64_t bytes, const struct strbuf *words)
+{
+	char text[FORMAT_MAX + 1];
+
+	text[format_bytes(text, bytes, style->bytes)] = '\0';
+	strbuf_printf(out, "%-8s %*s", what, style->bytes ? 15 : FORMAT_SIZE_MAX + 1, text);
+	if (words && words->len) {
+		strbuf_puts(out, "  ");
+		strbuf_put(out, words->data, words->len);
+	}
+	strbuf_putc(out, '\n');
+}
+
+static void put_part(struct strbuf *out, const struct table_style *style, const char *name,
+		     uint64_t bytes)
+{
+	cleanup(strbuf_done) struct strbuf words = {};
+
+	if (!bytes)
+		return;
+	strbuf_puts(&words, name);
+	put_line(out, style, "", bytes, &words);
+}
+
+static void put_peak(struct strbuf *out, const struct peak *p, const struct table_style *style)
+{
+	cleanup(strbuf_done) struct strbuf words = {};
+	char time[FORMAT_MAX];
+
+	put_seconds(&words, p->offset_us);
+	strbuf_printf(&words, " after the start, by %u process%s (", p->held_by,
+		      p->held_by == 1 ? "" : "es");
+	strbuf_put(&words, time, format_time(time, p->time_ms, TIME_TABLE));
+	strbuf_puts(&words, ")");
+	put_line(out, style, "peak RSS", p->at.rss, &words);
+	put_part(out, style, "anonymous", p->at.anon);
+	put_part(out, style, "of files", p->at.file);
+	put_part(out, style, "shared memory and tmpfs", p->at.shmem);
+	if (p->at.swap) {
+		strbuf_clear(&words);
+		strbuf_puts(&words, "beside it, at that moment");
+		put_line(out, style, "swap", p->at.swap, &words);
+	}
+}
+
+static void put_pss(struct strbuf *out, const struct peak *p, const struct table_style *style)
+{
+	cleanup(strbuf_done) struct strbuf words = {};
+	bool later = p->pss_offset_us > p->offset_us;
+
+	if (!p->pss_known) {
+		strbuf_printf(out, "PSS              -  %s\n", p->pss_reason ? p->pss_reason : "");
+		return;
+	}
+	put_seconds(&words,
+		    later ? p->pss_offset_us - p->offset_us : p->offset_us - p->pss_offset_us);
+	strbuf_printf(&words, " %s, when RSS was ", later ? "later" : "before");
+	put_size(&words, p->pss_rss, style);
+	put_line(out, style, "PSS", p->pss, &words);
+}
+
+static void put_end(struct strbuf *out, const struct peak *p)
+{
+	strbuf_puts(out, "time     ");
+	put_seconds(out, p->duration_us);
+	strbuf_printf(out, ", %" PRIu64 " process%s", p->all, p->all == 1 ? "" : "es");
+	if (p->signal)
+		strbuf_printf(out, ", killed by signal %d (%s)", p->signal, strsignal(p->signal));
+	else if (p->exit_code >= 0)
+		strbuf_printf(out, ", exit code %d", p->exit_code);
+	strbuf_putc(out, '\n');
+}
+
+static void put_doubts(struct strbuf *out, const struct peak *p, const struct table_style *style)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+
+	if (p->method == PEAK_SAMPLE) {
+		strbuf_puts(&text, "sampled every ");
+		put_seconds(&text, p->interval_us);
+		strbuf_puts(&text, " from /proc: what came and went in between is not in it\n");
+	}
+	if (p->error) {
+		strbuf_puts(&text, "RSS may be off by ");
+		put_size(&text, p->error, style);
+		strbuf_puts(&text, ": before Linux 6.2 threads hold back a part of it\n");
+	}
+	if (p->no_room)
+		strbuf_printf(&text,
+			      "it was more: %" PRIu64 " address spaces are not in the sum, there were "
+			      "too many at once\n",
+			      p->no_room);
+	if (p->lost)
+		strbuf_printf(&text, "%" PRIu64 " processes have no row: there was no room\n",
+			      p->lost);
+	if (p->still && p->exit_code >= 0)
+		strbuf_printf(&text, "%" PRIu64 " process%s run%s on\n", p->still,
+			      p->still == 1 ? "" : "es", p->still == 1 ? "s" : "");
+	strbuf_put(out, text.data, text.len);
+}
+
+struct peak_rows {
+	const struct peak *p;
+	struct field_list list;
+};
+
+static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *ret)
+{
+	const struct peak_rows *t = arg;
+
+	for (size_t i = first; i < end; i++) {
+		const struct field *f = t->list.item[i];
+
+		if (row < t->p->processes)
+			ret[i - first] =
+				cell_of_value(f, field_value(f, &t->p->process[row], t->p));
+		else
+			ret[i - first] = (struct cell){.type = CELL_EMPTY};
+	}
+}
+
+static void put_rows(struct strbuf *out, const struct peak *p, size_t rows,
+		     const struct table_style *style)
+{
+	struct peak_rows t = {.p = p};
+	struct grid grid = {.style = style, .unknown = ATTR_DIM};
+	bool swap = false, pss = false;
+
+	for (size_t i = 0; i < p->processes; i++) {
+		swap |= p->process[i].at.swap > 0;
+		pss |= p->process[i].pss_known;
+	}
+	for (size_t i = 0; i < peak_columns.count; i++) {
+		const struct field *f = peak_columns.item[i];
+
+		if ((strcmp(f->key, "swap") == 0 && !swap) || (strcmp(f->key, "pss") == 0 && !pss))
+			continue;
+		t.list.item[t.list.count++] = f;
+		grid.column[grid.columns++] = (struct grid_column){.heading = f->heading,
+								   .type = cell_type_of(f),
+								   .left = f->type == FIELD_TEXT};
+	}
+	grid.source = (struct grid_source){
+		.fill = fill,
+		.arg = &t,
+		.rows = p->processes < rows ? p->processes : rows,
+		.no_total = true,
+	};
+	grid_place(&grid);
+	grid_print(out, &grid);
+	if (p->processes > rows)
+		strbuf_printf(out, "%zu more processes (-a shows them)\n", p->processes - rows);
+}
+
+void render_peak_table(struct strbuf *out, const struct peak *p, size_t rows,
+		       const struct table_style *style)
+{
+	put_peak(out, p, style);
+	put_pss(out, p, style);
+	put_end(out, p);
+	put_doubts(out, p, style);
+	if (p->processes) {
+		strbuf_putc(out, '\n');
+		put_rows(out, p, rows, style);
+	}
+}
+
+/* ---- the page ---- */
+
+/* Each point is the highest sum since the one before: a step. */
+static void put_curve(struct strbuf *out, const struct peak *p)
+{
+	double width = p->duration_us ? (double)p->duration_us : 1;
+	double height = p->at.rss ? (double)p->at.rss : 1;
+	double at = CURVE_W * (double)p->offset_us / width;
+
+	strbuf_printf(out,
+		      "<svg class=\"curve\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
+		      "role=\"img\" aria-label=\"RSS of all processes over time\"><path d=\"M0 %d",
+		      CURVE_W, CURVE_H, CURVE_H);
+	for (size_t i = 0; i < p->points; i++) {
+		double y = (double)p->point[i].rss / height;
+
+		strbuf_printf(out, "V%.1fH%.1f", CURVE_H - (CURVE_H - CURVE_TOP) * (y > 1 ? 1 : y),
+			      CURVE_W * (double)p->point[i].offset_us / width);
+	}
+	strbuf_printf(out,
+		      "V%dZ\"/><line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\"/></svg>"
+		      "<p class=\"ends muted small\"><span>0 s</span><span>",
+		      CURVE_H, at, at, CURVE_H);
+	put_seconds(out, p->duration_us);
+	strbuf_puts(out, "</span></p>");
+}
+
+static void put_command(struct strbuf *out, const struct peak *p)
+{
+	for (size_t i = 0; p->command && p->command[i]; i++) {
+		strbuf_puts(out, i ? " " : "");
+		html_put_text(out, p->command[i]);
+	}
+	if (!p->command)
+		html_put_text(out, p->snapshot->host.name);
+}
+
+void render_peak_html(struct strbuf *out, const struct peak *p)
+{
+	const struct table_style style = {.header = true};
+	struct json_writer w = {.out = out, .html = true};
+	cleanup(strbuf_done) struct strbuf text = {};
+
+	render_peak_table(&text, p, SIZE_MAX, &style);
+	unpack(out, &peak_head);
+	put_command(out, p);
+	unpack(out, &peak_title);
+	strbuf_puts(out, "<header class=\"top\"><h1>");
+	put_command(out, p);
+	strbuf_puts(out, "</h1></header>\n<section class=\"card\"><h2>RSS over time</h2>");
+	put_curve(out, p);
+	strbuf_puts(out, "</section>\n<section class=\"card\"><pre>");
+	for (char *line = (char *)strbuf_str(&text), *end; *line; line = end) {
+		end = strchr(line, '\n');
+		*end++ = '\0';
+		html_put_text(out, line);
+		strbuf_putc(out, '\n');
+	}
+	strbuf_puts(out, "</pre></section>\n");
+	if (!out->error)
+		out->error = strbuf_error(&text);
+	unpack(out, &peak_body);
+	put_document(&w, p);
+	unpack(out, &peak_tail);
+}

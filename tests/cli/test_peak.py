@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""peak is to its command what time(1) is: streams, signals, rights and exit codes are the command's. Without BPF
+it samples /proc."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from outcome import O, PROGRAM, exit_code, result, run_checks  # noqa: E402
+from terminal import Pty  # noqa: E402
+
+TMP = tempfile.TemporaryDirectory()
+FILE = TMP.name + "/peak"
+# What a process has of its parent, less its own numbers and times.
+STATE = ("import os,resource as r,signal;"
+         "s=[l for l in open('/proc/self/status') if l.startswith(('Cap','Sig','Shd','NoNew','Seccomp','Umask','Uid'))"
+         " and not l.startswith('SigQ')];"
+         "print(s,sorted(os.listdir('/proc/self/fd'))[:-1],os.nice(0),os.getcwd(),sorted(os.environ),"
+         "[r.getrlimit(getattr(r,n)) for n in sorted(dir(r)) if n.startswith('RLIMIT_')],"
+         "open('/proc/self/oom_score_adj').read())")
+
+
+def peak(*words, before=(), program=PROGRAM, **more):
+    return subprocess.run((*before, program, "peak", *words), capture_output=True, text=True, check=False, **more)
+
+
+def report(*words, **more):
+    """The document of a run, and the run."""
+    run = peak("--json", "--output", FILE, *words, **more)
+    with open(FILE, encoding="utf-8") as file:
+        document = json.load(file)
+    os.unlink(FILE)
+    return document, run
+
+
+def check_streams():
+    run = peak("--", "cat", input="in\n")
+    result(run.stdout == "in\n" and run.returncode == 0, "stdin and stdout are the command's", run)
+    result(run.stderr.startswith("peak RSS ") and "exit code 0" in run.stderr, "the report is on stderr", run.stderr)
+    document, run = report("--", "sh", "-c", "echo out; echo err >&2")
+    result((run.stdout, run.stderr) == ("out\n", "err\n"), "with --output stderr is the command's, too", run)
+    result(document["command"] == ["sh", "-c", "echo out; echo err >&2"], "the command", document["command"])
+    page = peak("-F", "html", "--", "true").stderr
+    result(page.startswith("<!DOCTYPE html>") and "<svg" in page, "a page", page[:200])
+
+
+def check_state():
+    words = (sys.executable, "-c", STATE)
+    alone = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    result(peak("--", *words).stdout == alone, "the command has the rights, limits and files that it has alone",
+           (alone, peak("--", *words).stdout))
+
+
+def check_codes():
+    for words, code in ((("true",), 0), (("sh", "-c", "exit 3"), 3), (("sh", "-c", "kill -9 $$"), 137),
+                        ((TMP.name + "/none",), 127), ((TMP.name,), 126)):
+        result(peak("--", *words).returncode == code, "exit code %d" % code, words)
+    made = TMP.name + "/made"
+    for name, words in (("a file that cannot be written", ("--output", "/nonexistent/file", "--", "touch", made)),
+                        ("two ways to say what", ("1", "--", "touch", made))):
+        run = peak(*words)
+        result(run.returncode == 125 and run.stderr.startswith("zmem-bpf: ") and not os.path.exists(made),
+               name + ": 125, and the command does not run", run)
+    run = peak()
+    result(run.returncode == 2 and "COMMAND" in run.stderr, "without a command", run)
+    run = peak("-o", "rss", "--", "true")
+    result(run.returncode == 125, "it has no --columns", run)
+
+
+TRAP = "import signal,sys,os\ndef got(n,f):\n os.write(1,b'got %d\\n' % n)\n sys.exit(7)\n" \
+       "for n in (2,3,15): signal.signal(n,got)\nprint('ready',flush=True)\nsignal.pause()"
+
+
+def check_signals():
+    for number in (signal.SIGTERM, signal.SIGINT):
+        run = subprocess.Popen((PROGRAM, "peak", "--output", FILE, "--", sys.executable, "-c", TRAP), text=True,
+                               stdout=subprocess.PIPE)
+        run.stdout.readline()
+        run.send_signal(number)
+        out = run.communicate()[0]
+        with open(FILE, encoding="utf-8") as file:
+            text = file.read()
+        result(out == "got %d\n" % number and run.returncode == 7 and "exit code 7" in text,
+               "%s is passed on" % number.name, (out, run.returncode, text))
+    # The terminal sends it to the command itself: it comes once.
+    for key, number in ((b"\x03", 2), (b"\x1c", 3)):
+        pty = Pty([PROGRAM, "peak", "--", sys.executable, "-c", TRAP])
+        pty.read_until(b"ready")
+        pty.type(key)
+        pty.read_until(b"exit code 7")
+        pty.wait()
+        result(pty.data.count(b"got %d" % number) == 1 and b"exit code 7" in pty.data,
+               "signal %d of the terminal comes once" % number, pty.data)
+        pty.close()
+
+
+def check_samples():
+    words = ("--", "dd", "if=/dev/zero", "of=/dev/null", "bs=80M", "count=40")
+    document, run = report(*words, before=(O + "/deny_bpf", "EPERM"))
+    result(document["method"] == "sample" and document["peak"]["rss_bytes"] >= 80 << 20 and
+           document["peak"]["error_bytes"] is None and document["interval_us"] > 0,
+           "without BPF it samples /proc", document)
+    result("sampled from /proc" in run.stderr and run.returncode == 0, "and says so", run.stderr)
+    result(document["peak"]["pss_bytes"] is None and document["peak"]["pss_reason"], "PSS is null, with a reason",
+           document["peak"])
+    run = peak("--source", "bpf", "--", "touch", TMP.name + "/ran", before=(O + "/deny_bpf", "EPERM"))
+    result(run.returncode == 125 and not os.path.exists(TMP.name + "/ran"), "--source bpf does not run without it", run)
+    if os.getuid() == 0:
+        os.chmod(TMP.name, 0o777)
+        program = shutil.copy(PROGRAM, TMP.name)
+        document, run = report(*words, program=program, before=("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"))
+        result(document["method"] == "sample" and document["peak"]["rss_bytes"] >= 80 << 20 and run.returncode == 0,
+               "anybody can measure a command of their own", (document["peak"], run.stderr))
+
+
+if __name__ == "__main__":
+    run_checks((check_streams, check_state, check_codes, check_signals, check_samples))
+    sys.exit(exit_code())

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""peak beside /proc: programs that hold known amounts (support/peaklab.c), in children that live a moment, in
+threads, in processes that share an address space, and in those whose parent has ended."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from outcome import O, PROGRAM, exit_code, result, run_checks, wait_until  # noqa: E402
+
+LAB = O + "/peaklab"
+VALIDATE = os.path.join(os.path.dirname(__file__), "../support/validate_json.py")
+MIB = 1 << 20
+# Stack, page tables of the C library and its data, of a static program.
+SLACK = 2 * MIB
+TMP = tempfile.TemporaryDirectory()
+DOCUMENT = TMP.name + "/peak.json"
+
+
+def rollup(pid):
+    with open("/proc/%d/smaps_rollup" % pid, encoding="ascii") as file:
+        return {words[0]: int(words[1]) * 1024 for words in map(str.split, file) if words[-1] == "kB"}
+
+
+class Run:
+    """peak -- peaklab MODE, which says READY when it holds what it is to hold."""
+
+    def __init__(self, mode):
+        self.child = subprocess.Popen((PROGRAM, "peak", "--source", "bpf", "--json", "--output", DOCUMENT, "--", LAB, mode),
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def ready(self):
+        return [int(pid) for pid in self.child.stdout.readline().split()[1:] if pid != "0"]
+
+    def end(self, *pids):
+        """Kills them: what they then free is no new highest sum, and they do nothing more."""
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        out, err = self.child.communicate()
+        if not os.path.exists(DOCUMENT):
+            raise RuntimeError(out + err)
+        with open(DOCUMENT, encoding="utf-8") as file:
+            document = json.load(file)
+        os.unlink(DOCUMENT)
+        return document
+
+
+def lag(document):
+    """How far the sum may be off: 0 from Linux 6.2 on."""
+    return document["peak"]["error_bytes"]
+
+
+def expect_sums(name, document):
+    peak, history = document["peak"], document["history"]
+    parts = peak["rss_anon_bytes"] + peak["rss_file_bytes"] + peak["rss_shmem_bytes"]
+    held = sum(process["rss_bytes"] for process in peak["processes"])
+    result(parts == peak["rss_bytes"], name + ": the parts are the whole", peak)
+    result(held == peak["rss_bytes"], name + ": the processes held all of it", (held, peak["rss_bytes"]))
+    result(max(point["rss_bytes"] for point in history) == peak["rss_bytes"] and len(history) <= 1000,
+           name + ": the curve has the peak", (history, peak["rss_bytes"]))
+    offsets = [point["offset_us"] for point in history]
+    result(offsets == sorted(offsets) and offsets[-1] == document["duration_us"],
+           name + ": the curve ends with the command", offsets)
+    result(document["lost_messages"] == document["without_room"] == 0, name + ": nothing is left out", document)
+    validated = subprocess.run((sys.executable, VALIDATE), input=json.dumps(document) + "\n", text=True,
+                               capture_output=True, check=False)
+    result(validated.returncode == 0, name + ": as its schema says", validated.stdout + validated.stderr)
+
+
+def near(value, expected, slack):
+    return abs(value - expected) <= slack
+
+
+def check_one():
+    run = Run("hold")
+    pid, = run.ready()
+    rss = rollup(pid)["Rss:"]
+    document = run.end(pid)
+    expect_sums("one process", document)
+    result(near(document["peak"]["rss_bytes"], rss, lag(document)), "one process: the peak is Rss of smaps_rollup",
+           (document["peak"], rss))
+    result(document["exit_code"] == 137 and document["signal"] == 9 and run.child.returncode == 137,
+           "one process: killed by signal 9", (document["exit_code"], run.child.returncode))
+    process, = document["processes"]
+    result(process["pid"] == pid and process["peak_bytes"] == document["peak"]["rss_bytes"] and
+           process["name"] == "peaklab", "one process: its own peak", process)
+
+
+def check_threads():
+    """Each CPU has a part of each counter: added up they are exact."""
+    run = Run("threads")
+    pid, = run.ready()
+    rss = rollup(pid)["Rss:"]
+    document = run.end(pid)
+    expect_sums("threads", document)
+    result(near(document["peak"]["rss_bytes"], rss, lag(document)), "threads: the peak is Rss of smaps_rollup",
+           (document["peak"], rss))
+    result(document["processes_count"] == 1, "threads are no processes", document["processes_count"])
+
+
+def check_short():
+    run = Run("short")
+    document = run.end()
+    expect_sums("short children", document)
+    result(50 * MIB <= document["peak"]["rss_bytes"] <= 50 * MIB + 2 * SLACK and
+           document["peak"]["processes_count"] == 2, "short children: one at a time", document["peak"])
+    children = [process for process in document["processes"] if process["peak_bytes"] >= 50 * MIB]
+    result(len(children) == 20 and document["processes_count"] == 21,
+           "short children: each with its own peak", document["processes"])
+
+
+def check_clone():
+    document = Run("clone").end()
+    expect_sums("CLONE_VM", document)
+    result(near(document["peak"]["rss_bytes"], 50 * MIB, SLACK), "CLONE_VM: an address space counts once", document["peak"])
+    result([process["peak_bytes"] for process in document["processes"]].count(None) == 3,
+           "CLONE_VM: processes without memory of their own have no peak", document["processes"])
+
+
+def check_detached():
+    run = Run("detached")
+    pid, = run.ready()
+    other = run.child.pid
+    with open("/proc/%d/task/%d/children" % (other, other), encoding="ascii") as file:
+        command = int(file.read().split()[0])
+    document = run.end(pid, command)
+    expect_sums("a child of init", document)
+    result(near(document["peak"]["rss_bytes"], 60 * MIB, 2 * SLACK) and
+           document["peak"]["processes"][0]["pid"] == pid, "a child of init is of the tree", document["peak"])
+
+
+def check_family():
+    run = Run("family")
+    pids = run.ready()
+    rss = {pid: rollup(pid) for pid in pids}
+    document = run.end(*pids[::-1])
+    expect_sums("a family", document)
+    peak = document["peak"]
+    result(near(peak["rss_bytes"], sum(r["Rss:"] for r in rss.values()), lag(document)), "a family: the sum of Rss",
+           (peak, rss))
+    result({process["pid"]: process["rss_bytes"] for process in peak["processes"]} ==
+           {pid: r["Rss:"] for pid, r in rss.items()} or lag(document), "a family: each one's part", (peak, rss))
+    # Read while it grew, if the machine is busy.
+    pss = sum(r["Pss:"] for r in rss.values())
+    result(peak["pss_bytes"] is None or peak["pss_rss_bytes"] < peak["rss_bytes"] or
+           near(peak["pss_bytes"], pss, 64 * 1024), "a family: PSS is that of smaps_rollup", (peak, pss))
+
+
+def check_exec():
+    run = Run("exec")
+    pid, = run.ready()
+    document = run.end(pid)
+    expect_sums("vfork and exec", document)
+    result(near(document["peak"]["rss_bytes"], 94 * MIB, 2 * SLACK), "vfork and exec: both address spaces",
+           document["peak"])
+    peaks = {process["pid"]: process["peak_bytes"] for process in document["processes"]}
+    result(near(peaks[pid], 64 * MIB, SLACK), "vfork and exec: the child's peak is not its parent's", peaks)
+
+
+def takes_signals(pid):
+    """From then on a signal ends it with a report."""
+    with contextlib.suppress(OSError):
+        return any("signalfd" in os.readlink("/proc/%d/fd/%s" % (pid, fd)) for fd in os.listdir("/proc/%d/fd" % pid))
+    return False
+
+
+def check_running():
+    """Processes that ran before, with what they had."""
+    lab = subprocess.Popen((LAB, "family"), stdout=subprocess.PIPE, text=True)
+    pids = [int(pid) for pid in lab.stdout.readline().split()[1:]]
+    rss = sum(rollup(pid)["Rss:"] for pid in pids)
+    try:
+        child = subprocess.Popen((PROGRAM, "peak", "--source", "bpf", "--json", str(pids[0])), stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: takes_signals(child.pid))
+        os.kill(child.pid, signal.SIGINT)
+        out, err = child.communicate()
+        document = json.loads(out)
+        expect_sums("processes that ran", document)
+        result(near(document["peak"]["rss_bytes"], rss, lag(document)) and child.returncode == 0,
+               "processes that ran: the child, too", (document["peak"], rss, err))
+        result(document["command"] is None and document["exit_code"] is None and document["processes_left"] == 2,
+               "processes that ran: they run on", document)
+    finally:
+        for pid in pids[::-1]:
+            os.kill(pid, signal.SIGKILL)
+        lab.wait()
+    ended = subprocess.run((PROGRAM, "peak", str(pids[0])), capture_output=True, text=True, check=False)
+    result(ended.returncode == 3 and "no such process" in ended.stderr, "a process that is gone", ended)
+
+
+if __name__ == "__main__":
+    run_checks((check_one, check_threads, check_short, check_clone, check_detached, check_family, check_exec,
+                check_running))
+    sys.exit(exit_code())
