@@ -137,7 +137,7 @@ thread-build: $(PROGRAM) $(B)/tests/test_enrich_pool $(B)/readers $(O)/fleet $(O
 memory-build: $(PROGRAM) $(UNIT_BIN) $(FUZZ_BIN) $(SCHEMAS) $(O)/mkmem
 
 # What guests run, of another machine as well.
-GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash eat fill ask guest_exit workload growlab-static load_objects)
+GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash eat fill ask guest_exit workload growlab-static peaklab load_objects)
 .PHONY: guest-build guest-build-arm64
 guest-build: $(GUEST_BIN)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all

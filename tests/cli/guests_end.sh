@@ -16,7 +16,7 @@ prepare_kernel() { DIR=$tree; }
 why_not_found() { echo; }
 END
 mkdir "$TMP/o/bpf"
-for name in zmem-bpf-static mkmem check_counters guest_exit drop thrash eat fill ask workload growlab-static load_objects \
+for name in zmem-bpf-static mkmem check_counters guest_exit drop thrash eat fill ask workload growlab-static peaklab load_objects \
 	bpf/some.bpf.o; do
 	: >"$TMP/o/$name"
 done
