@@ -164,7 +164,8 @@ static void put_doubts(struct strbuf *out, const struct peak *p, const struct ta
 	}
 	if (p->no_room)
 		strbuf_printf(&text,
-			      "it was more: %" PRIu64 " address spaces are not in the sum, there were "
+			      "it was more: %" PRIu64
+			      " address spaces are not in the sum, there were "
 			      "too many at once\n",
 			      p->no_room);
 	if (p->lost)

@@ -49,7 +49,7 @@ static void ready(pid_t other)
 static void *fill_thread(void *arg)
 {
 	/* Counters of one address space are changed on all CPUs at once. */
-	for (int i = 0; i < 40; i++)
+	for (int i = 0; i < 10; i++)
 		munmap(fill(4 * MIB, MAP_PRIVATE), 4 * MIB);
 	fill(8 * MIB, MAP_PRIVATE);
 	pthread_barrier_wait(arg);
