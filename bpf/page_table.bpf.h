@@ -90,6 +90,7 @@ __noinline int walk_huge(walk_ref walk, __u64 phys)
 		count = (region_end(w) - w->addr) >> page_bits(w);
 		flags = kread64(head + PAGE_FLAGS);
 		count_run(walk, PAGE_KEY(entire, page_kind(w, flags, mapping)), count);
+		meet_page(walk, head, PAGE_KEY(entire, page_kind(w, flags, mapping)), count);
 		w->addr = region_end(w);
 		return 0;
 	}
@@ -145,6 +146,7 @@ entry_function int walk_entry(struct page_walk *w, __u64 entry)
 		return 0;
 	}
 	key = page_key(w, page_at(w, pfn));
+	meet_page(walk_ref_of(w), page_at(w, pfn), key, 1);
 	/* Neighbours often have the same key: one division serves all of them. */
 	if (key != w->run) {
 		count_run(walk_ref_of(w), w->run, w->run_count);

@@ -71,6 +71,7 @@ __noinline int start_vma(walk_ref walk, __u64 vma, __u64 last)
 	 */
 	if (flags & (VM_HUGETLB | VM_PFNMAP))
 		return 0;
+	meet_vma(w, vma);
 	/*
 	 * A file mapping is walked in any case. Whether other processes share its swap entries
 	 * matters only if there are any.
@@ -80,9 +81,9 @@ __noinline int start_vma(walk_ref walk, __u64 vma, __u64 last)
 		w->may_share = !vma_is_private(next, prev, anon_vma, flags);
 #ifdef ZMEM_SWAP_SLOTS
 	w->may_share |= w->all_private && anon_vma;
-	if (!w->may_share)
-		return 0;
 #endif
+	if (SHARED_ALONE && !w->may_share)
+		return 0;
 	/* Without vm_ops the VMA is anonymous. */
 	w->stop = pmd_bits(w);
 	if (!ops && !w->may_share) {

@@ -73,6 +73,13 @@ struct page_walk {
 #ifdef ZMEM_SWAP_SLOTS
 	__u8 all_private; /* as in struct zmem_swap */
 #endif
+#ifdef ZMEM_FREED
+	/* As in struct zmem_freed_want and struct zmem_freed_record. */
+	__u32 group;
+	__u32 alone;
+	__u64 shared;
+	__u64 complete;
+#endif
 	struct zmem_calibrated calibrated;
 	__u64 addr; /* the first address that is not walked yet */
 	__u64 end;
@@ -147,6 +154,25 @@ static __always_inline __u64 table_index(const struct page_walk *w, __u64 addr, 
 {
 	return addr >> (shift & 63) & (pmd_pages(w) - 1);
 }
+
+/*
+ * What a program that finds out what a group frees (bpf/freed.bpf.c) does with each VMA of the
+ * walk, and with each page that is mapped more than once.
+ */
+#ifdef ZMEM_FREED
+static __always_inline void meet_vma(struct page_walk *w, __u64 vma);
+static __always_inline void meet_page(walk_ref walk, __u64 page, __u64 key, __u64 count);
+#else
+#define meet_vma(w, vma)		  ((void)0)
+#define meet_page(walk, page, key, count) ((void)0)
+#endif
+
+/* Only anonymous memory that other processes may share is walked. */
+#if defined(ZMEM_SWAP_SLOTS) || defined(ZMEM_FREED)
+#define SHARED_ALONE true
+#else
+#define SHARED_ALONE false
+#endif
 
 enum mm_word {
 	MM_PGD,

@@ -18,7 +18,12 @@ struct hlist_head {
 
 struct super_block;
 
+struct lockref {
+	int count;
+};
+
 struct dentry___files {
+	struct lockref d_lockref;
 	struct super_block *d_sb;
 	struct hlist_node d_alias; /* in the union d_u: dentry___union */
 };
@@ -89,9 +94,19 @@ struct super_block {
 	struct list_head s_inodes;
 };
 
+/* Since 6.13; before, the atomic f_count. */
+typedef struct {
+	atomic64_t refcnt;
+} file_ref_t;
+
 struct file___files {
 	struct inode *f_inode;
+	file_ref_t f_ref;
 	void *private_data;
+};
+
+struct file___count {
+	atomic_long_t f_count;
 };
 
 /* The node of a VMA in the tree of those that map a file. */

@@ -4,6 +4,8 @@
 
 #include "base/cleanup.h"
 #include "collect/balance.h"
+#include "source/freed_source.h"
+#include "query/group.h"
 
 /* A stuck process keeps its executable's name: a better one is not worth a second. */
 #define NAMES_DEADLINE_MS 100
@@ -167,6 +169,30 @@ int collect_choose_rows(struct collector *c, const struct query *query)
 	return r < 0 || q->tree ? r : name_rows(c, needs.group, &c->rows.matched);
 }
 
+/* What becomes free with each row. A reading that fails leaves it unknown. */
+static int read_freed(struct collector *c, const struct query *q)
+{
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);
+	struct process_list *rows = &c->rows.matched;
+	uint32_t *group;
+
+	if (!c->spec.freed || collector_replays(c))
+		return 0;
+	for (size_t i = 0; i < rows->count; i++) {
+		rows->item[i]->have &= ~COUNTER_BIT(COUNTER_FREED);
+		rows->item[i]->freed_status = PSS_UNSUPPORTED;
+	}
+	group = arena_zalloc(mark.arena, rows->count + 1, sizeof(*group));
+	if (!group)
+		return -ENOMEM;
+	if (!c->freed)
+		return 0;
+	group_number(q->tree ? NULL : q->group, rows, group);
+	return freed_source_read(c->freed, &c->snapshot, rows->item, group, rows->count) == -ENOMEM
+		       ? -ENOMEM
+		       : 0;
+}
+
 int collect_shape_rows(struct collector *c, const struct query *q, struct result *ret)
 {
 	/* A recording has the PSS of all processes. */
@@ -183,6 +209,8 @@ int collect_shape_rows(struct collector *c, const struct query *q, struct result
 	if (r == 0 && query_lists_memcgs(q) && !replays)
 		r = memcgs_read(&c->proc, &c->snapshot, &c->rows.matched, MEMCGS_ALL, NULL,
 				&c->memcg_left_us);
+	if (r == 0)
+		r = read_freed(c, q);
 	if (r == 0)
 		r = query_group(&c->snapshot, q, &c->rows);
 	if (r == 0 && needs.order)

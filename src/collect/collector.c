@@ -17,6 +17,7 @@
 #include "collect/unseen.h"
 #include "privilege/privilege.h"
 #include "source/files_source.h"
+#include "source/freed_source.h"
 #include "source/holders_source.h"
 #include "source/swap_source.h"
 
@@ -179,6 +180,18 @@ static int open_files(struct collector *c)
 	return file_exhausted(r) ? r : 0;
 }
 
+/* Likewise what becomes free with a row. */
+static int open_freed(struct collector *c)
+{
+	cleanup(diag_clear) struct diag why = {};
+	int r;
+
+	if (!c->spec.freed || source_origin(c->source) != FROM_BPF || source_is_pinned(c->source))
+		return 0;
+	r = freed_source_open(c->source, c->spec.freed_groups, &why, &c->freed);
+	return file_exhausted(r) ? r : 0;
+}
+
 /*
  * What needs programs of our own. A series pays for loading once, gains from memos
  * (src/doc/design.md), and does not depend on a pin that may be taken away.
@@ -190,6 +203,8 @@ static const char *beyond_pin(const struct collector *c, const struct meminfo *m
 
 	if (spec->continuous)
 		return "a series of snapshots loads once";
+	if (spec->freed)
+		return "it does not tell what becomes free";
 	if (spec->files != FILES_NONE || spec->ram)
 		return "it has no files, and does not count page frames";
 	if ((pages || spec->swap_shmem) && swap_matters_in(c, m))
@@ -253,6 +268,8 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 	r = open_source(c);
 	if (r == 0)
 		r = open_files(c);
+	if (r == 0)
+		r = open_freed(c);
 	if (r == 0 && spec->ram)
 		r = ram_reader_open(c->source, &c->proc, &c->ram);
 	collector_phase_end(c, COLLECT_PHASE_READ, &since);
@@ -536,6 +553,7 @@ void collector_close(struct collector *c)
 	files_source_close(c->files);
 	holders_source_close(c->holders);
 	swap_source_close(c->swap);
+	freed_source_close(c->freed);
 	ram_reader_close(c->ram);
 	snapshot_done(&c->snapshot);
 	snapshot_done(&c->unseen);

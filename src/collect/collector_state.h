@@ -75,6 +75,7 @@ struct collector {
 	struct holders_source *holders; /* NULL unless swapped shared memory is asked for */
 	struct ram_reader *ram;		/* NULL before it is asked for (spec.ram) */
 	struct swap_source *swap;	/* NULL while swap slots cannot be read */
+	struct freed_source *freed;	/* NULL unless asked for, or it cannot be read */
 	struct diag diag;		/* why a source did not open */
 	char reason[RECORDING_REASON];	/* why a frame cannot be read */
 	enum collect_step step;		/* the step of collector_open() that failed */

@@ -93,6 +93,8 @@ COLUMN(swap_pss_status, "swap_pss_status", "SWAP_PSS_STATUS", TEXT,
        value_text(pss_status_name(process_swap_pss_status(p))), "ok, or why there is no swap_pss");
 COLUMN(swap_ram_status, "swap_ram_status", "SWAP_RAM_STATUS", TEXT,
        value_text(pss_status_name(process_swap_ram_status(p))), "ok, or why there is no swap_ram");
+COLUMN(freed_status, "freed_status", "FREED_STATUS", TEXT,
+       value_text(pss_status_name(p->freed_status)), "ok, or why there is no freed", NEEDS(FREED));
 COLUMN(counters_source, "counters_source", "COUNTERS_SOURCE", TEXT,
        value_text(origin_name(p->counters_source)),
        "where the counters came from: bpf, proc, or earlier (not read at an OOM kill: the snapshot before)");
@@ -179,6 +181,7 @@ SHARE(nearest_percent, "%nearest", "%NEAR", NEAREST_LIMIT,
 	 : COUNTER_##id >= COUNTERS_OF_PROCESS		      ? NEEDS_MEMCG                        \
 	 : COUNTER_##id == COUNTER_SWAP_SHMEM		      ? NEEDS_SWAP_SHMEM                   \
 	 : COUNTER_##id == COUNTER_SWAPINS		      ? NEEDS_SWAPINS                      \
+	 : COUNTER_##id == COUNTER_FREED		      ? NEEDS_FREED | NEEDS_SWAP_COSTS     \
 	 : COUNTER_BIT(COUNTER_##id) & COUNTERS_OF_SWAP_COSTS ? NEEDS_SWAP_COSTS                   \
 							      : 0)
 /* Counters of cgroups have no sum: cgroups may lie in one another. */
@@ -324,6 +327,7 @@ static const struct field *const all[] = {
 	&field_counters_source,
 	&field_swap_pss_status,
 	&field_swap_ram_status,
+	&field_freed_status,
 	&field_exe_deleted,
 	&field_container_id,
 	&field_container_status,
@@ -589,6 +593,7 @@ void process_list_whole(struct field_list *list, const struct field *group)
 		&field_pss_status,
 		&field_swap_pss_status,
 		&field_swap_ram_status,
+		&field_freed_status,
 		&field_exe_deleted,
 	};
 	static const struct field *const of_groups[] = {&field_procs, &field_threads,
@@ -607,9 +612,9 @@ void process_list_json(struct field_list *list, const struct field *group)
 	static const struct field *const names[] = {&field_container_part, &field_container_id,
 						    &field_pod_part, &field_namespace};
 	static const struct field *const of_groups[] = {
-		&field_procs,		&field_pss_missing,    &field_threads,
-		&field_counters_source, &field_pss_source,     &field_pss_status,
-		&field_swap_pss_status, &field_swap_ram_status};
+		&field_procs,		&field_pss_missing,	&field_threads,
+		&field_counters_source, &field_pss_source,	&field_pss_status,
+		&field_swap_pss_status, &field_swap_ram_status, &field_freed_status};
 	size_t at = 0;
 
 	if (!group) {

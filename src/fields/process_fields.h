@@ -17,6 +17,7 @@ enum process_needs {
 	NEEDS_SWAP_SHMEM = 1 << 6,   /* the holders of files, while swap is in use */
 	NEEDS_SWAP_COSTS = 1 << 7,   /* swap slots, likewise */
 	NEEDS_SWAPINS = 1 << 8,	     /* delay accounting */
+	NEEDS_FREED = 1 << 9,	     /* what becomes free with each row */
 };
 
 /* Rows are struct row, of a struct snapshot. */

@@ -12,6 +12,7 @@
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "census.light.h"
 #include "files.light.h"
+#include "freed.light.h"
 #include "holders.light.h"
 #include "swap.light.h"
 #include "task_counters.light.h"
@@ -92,6 +93,19 @@ static const struct part holders_parts[] = {
 	LIGHT_PROGRAM(OPEN_FILES, list_open),
 	LIGHT_PROGRAM(MMS, list_mm),
 	LIGHT_MAP(ANSWERS, mappers),
+	{},
+};
+#undef SKELETON
+#define SKELETON freed
+static const struct part freed_parts[] = {
+	LIGHT_PROGRAM(ITER, walk_freed),
+	LIGHT_PROGRAM(OPEN_FILES, list_held),
+	LIGHT_PROGRAM(SETUP, cpu_offset_setup),
+	LIGHT_MAP(ANSWERS, freed),
+	LIGHT_MAP(WANTED, wanted),
+	LIGHT_MAP(PAGES, pages),
+	LIGHT_MAP(HELD, held),
+	LIGHT_MAP(TABLES, tables),
 	{},
 };
 #undef SKELETON
@@ -181,7 +195,7 @@ struct light {
 	int (*load)(void *skeleton, const void *bytes);
 	void (*destroy)(void *skeleton);
 	size_t maps, maps_size; /* a list of struct bpf_map_desc */
-	size_t cpu_offset, rooms, memos, scramble;
+	size_t cpu_offset, rooms, memos, scramble, pages;
 	const struct packed *bytes;
 };
 
@@ -221,6 +235,7 @@ LIGHT(census);
 LIGHT(files);
 LIGHT(holders);
 LIGHT(swap, AT(swap, cpu_offset), AT(swap, rooms));
+LIGHT(freed, AT(freed, cpu_offset), AT(freed, rooms), AT(freed, pages));
 
 /* It has the parts of its twin. */
 _Static_assert(sizeof(struct task_counters) == sizeof(struct task_counters_probe),
@@ -286,6 +301,8 @@ static int light_load(const struct light *light, const struct part *parts,
 	set_light_entries(skeleton, light->cpu_offset, sizes->cpus);
 	set_light_entries(skeleton, light->rooms, 2 * sizes->cpu_numbers);
 	set_light_entries(skeleton, light->memos, sizes->memos);
+	if (sizes->pages)
+		set_light_entries(skeleton, light->pages, sizes->pages);
 	r = light->load(skeleton, bytes);
 	if (r == 0)
 		r = set_light_scramble(skeleton, light->scramble, scramble);
@@ -328,6 +345,7 @@ static const struct {
 	[OBJECT_FILES] = {&files_elf, files_parts, &files_loader},
 	[OBJECT_HOLDERS] = {&holders_elf, holders_parts, &holders_loader},
 	[OBJECT_SWAP] = {NULL, swap_parts, &swap_loader},
+	[OBJECT_FREED] = {NULL, freed_parts, &freed_loader},
 };
 
 /* ---- libbpf ---- */

@@ -36,6 +36,7 @@ enum bpf_object_id {
 	 * modules, such as zram's, which libbpf may not read without more capabilities.
 	 */
 	OBJECT_SWAP,
+	OBJECT_FREED, /* what becomes free with a group (bpf/freed.bpf.c); likewise */
 };
 
 enum bpf_loader {
@@ -76,6 +77,10 @@ enum bpf_part {
 	BPF_FIND,    /* finds the swap devices */
 	BPF_SCAN,    /* counts slots of the swap cache */
 	BPF_WANTED,  /* a map: what is known of each process to walk */
+	/* of OBJECT_FREED: maps of pages, of open files, and of tables of descriptors */
+	BPF_PAGES,
+	BPF_HELD,
+	BPF_TABLES,
 	/* of OBJECT_GROW: maps */
 	BPF_SETTINGS,
 	BPF_TARGETS,
@@ -106,6 +111,7 @@ struct bpf_sizes {
 	uint32_t grow;	      /* of on_cpu; 0 in an object without it */
 	uint32_t grow_ring;   /* bytes of its ring; 0: as it is */
 	uint32_t heap;	      /* of heap_blocks; likewise */
+	uint32_t pages;	      /* of OBJECT_FREED; 0: as it is */
 	/* Programs that are left out, because this kernel has no such event; NULL: none. */
 	const char *const *without;
 };

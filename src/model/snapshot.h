@@ -164,6 +164,7 @@ struct process {
 	enum origin counters_source;
 	enum pss_source pss_source;
 	enum pss_status pss_status;
+	enum pss_status freed_status;
 	enum exe_state exe;
 	bool mm_owner;		/* this process counts the mm in totals */
 	bool raced;		/* BPF could not read it */

@@ -39,7 +39,7 @@ enum block_id {
 
 #define NOT_STORED 0xff
 
-_Static_assert(COUNTERS_OF_PROCESS == 30, "give the new counter a number");
+_Static_assert(COUNTERS_OF_PROCESS == 31, "give the new counter a number");
 static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 	[COUNTER_SWAP] = 0,
 	[COUNTER_SWAP_PSS] = 1,
@@ -72,6 +72,8 @@ static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 	/* Derived. */
 	[COUNTER_PSS_SWAP] = NOT_STORED,
 	[COUNTER_SHARED] = NOT_STORED,
+	/* It is of the groups that were asked for. */
+	[COUNTER_FREED] = NOT_STORED,
 };
 
 #define MEMINFO_NUMBERS 64

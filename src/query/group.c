@@ -131,6 +131,8 @@ static void set_status(struct process *sum, const struct process *p)
 		return;
 	if (sum->pss_status == PSS_OK)
 		sum->pss_status = p->pss_status;
+	if (sum->freed_status == PSS_OK)
+		sum->freed_status = p->freed_status;
 	sum->pss_source = pss_source_join(sum->pss_source, p->pss_source);
 }
 
@@ -211,9 +213,12 @@ int group_row(const struct field *key, size_t keys, struct arena *text, struct p
 	struct process *ret = row->process;
 	struct sum sum = SUM_EMPTY;
 
+	sum.is_group = true;
+
 	*ret = (struct process){.uid = rows[0]->uid,
 				.counters_source = rows[0]->counters_source,
-				.pss_status = PSS_OK};
+				.pss_status = PSS_OK,
+				.freed_status = PSS_OK};
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		*name_of(ret, i) = *name_of(rows[0], i);
 	for (size_t i = 0; i < count; i++) {
@@ -270,6 +275,20 @@ void group_sort(const struct field *key, struct process_list *processes)
 {
 	sort_items(processes->item, processes->count, sizeof(*processes->item), compare_grouped,
 		   (void *)key);
+}
+
+void group_number(const struct field *key, struct process_list *processes, uint32_t *ret)
+{
+	uint32_t number = 0;
+
+	if (key)
+		group_sort(key, processes);
+	for (size_t i = 0, end; i < processes->count; i = end) {
+		end = key ? group_end(key, group_key_count(key), processes, i) : i + 1;
+		number++;
+		for (size_t j = i; j < end; j++)
+			ret[j] = number;
+	}
 }
 
 int group_rows_and_room(const struct field *key, struct process_list *processes, size_t more,

@@ -32,6 +32,12 @@ bool group_has(const struct group_id *group, const struct process *p);
  */
 int group_rows(const struct field *key, struct process_list *processes, struct sums *groups);
 
+/*
+ * Sets the number of the group of each process, from 1 on, and sorts the processes by it. NULL:
+ * each is a group of its own.
+ */
+void group_number(const struct field *key, struct process_list *processes, uint32_t *ret);
+
 /* Likewise, with room for `more` rows behind them. */
 int group_rows_and_room(const struct field *key, struct process_list *processes, size_t more,
 			struct sums *groups);

@@ -32,6 +32,7 @@ void sum_add_row(struct sum *sum, const struct row *r)
 	t->processes += row_processes(r);
 	if (!totals_counts(p))
 		return;
+	sum->rows++;
 	sum->some |= p->have;
 	sum->all &= p->have;
 	sum->partial |= r->partial;
@@ -60,6 +61,7 @@ void sum_merge(struct sum *sum, const struct sum *more)
 {
 	sum->totals.processes += more->totals.processes;
 	sum->totals.pss_missing += more->totals.pss_missing;
+	sum->rows += more->rows;
 	sum->some |= more->some;
 	sum->all &= more->all;
 	sum->partial |= more->partial;
@@ -69,8 +71,18 @@ void sum_merge(struct sum *sum, const struct sum *more)
 		add_value(sum, c, more->totals.value[c]);
 }
 
+/*
+ * Sums that nothing tells. What becomes free with one row is not all that becomes free with two:
+ * what both have alone together is missing.
+ */
+static counter_mask unknown_sums(const struct sum *sum)
+{
+	return sum->beyond | (!sum->is_group && sum->rows > 1 ? COUNTER_BIT(COUNTER_FREED) : 0);
+}
+
 static void sum_end(const struct sum *sum, bool pruned, struct totals *ret_totals)
 {
+	const counter_mask beyond = unknown_sums(sum);
 	struct totals t = sum->totals;
 	bool any_pss = sum->some & COUNTER_BIT(COUNTER_PSS);
 	counter_mask whole = pruned || !any_pss ? sum->all : sum->with_pss;
@@ -81,7 +93,7 @@ static void sum_end(const struct sum *sum, bool pruned, struct totals *ret_total
 		counter_mask known = read ? sum->some & whole : sum->some;
 
 		/* The sum of nothing is 0. */
-		if (known & ~sum->beyond & COUNTER_BIT(c) || !t.processes)
+		if (known & ~beyond & COUNTER_BIT(c) || !t.processes)
 			t.have |= COUNTER_BIT(c);
 		else
 			t.value[c] = 0;

@@ -36,6 +36,8 @@ struct sum {
 				   smaps_rollup */
 	counter_mask beyond;	/* sums that overflowed, or would count memory twice */
 	counter_mask partial;	/* sums of which a row is a lower bound */
+	size_t rows;		/* that count */
+	bool is_group;		/* FREED of its rows adds up, as it was read for the group */
 };
 
 #define SUM_EMPTY ((struct sum){.all = ~(counter_mask)0, .with_pss = ~(counter_mask)0})

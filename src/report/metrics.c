@@ -140,6 +140,9 @@ static const struct {
 	{COUNTER_USS,
 	 {.name = "zmem_group_memory_unique_bytes",
 	  .help = "USS: resident pages that are mapped once. " WITHOUT}},
+	{COUNTER_FREED,
+	 {.name = "zmem_group_freed_bytes",
+	  .help = "RAM that becomes free if all processes of the group end."}},
 	{COUNTER_SWAP,
 	 {.name = "zmem_group_swap_bytes",
 	  .help = "Swap entries of private memory. Entries that fork shares count once for each process."}},
@@ -194,6 +197,16 @@ static void put_counts(struct metrics_writer *w, const struct metric_groups *gro
 		put_group(w, &groups->item[i], NULL, groups->item[i].sum.pss_missing);
 }
 
+/* Without a value a family is there all the same, but for what is there only if asked for. */
+static bool shows_family(const struct metric_groups *groups, enum counter c)
+{
+	bool any = c != COUNTER_FREED;
+
+	for (size_t i = 0; i < groups->count; i++)
+		any |= (groups->item[i].sum.have & COUNTER_BIT(c)) != 0;
+	return any;
+}
+
 static void put_groups(struct metrics_writer *w, const struct metric_groups *groups)
 {
 	put_resident(w, groups);
@@ -201,6 +214,8 @@ static void put_groups(struct metrics_writer *w, const struct metric_groups *gro
 		struct metric_family family = group_bytes[i].family;
 		enum counter c = group_bytes[i].counter;
 
+		if (!shows_family(groups, c))
+			continue;
 		family.unit = "bytes";
 		metrics_family(w, &family);
 		for (size_t k = 0; k < groups->count; k++) {

@@ -246,6 +246,22 @@ static int read_order(struct query *q, const struct field_list *columns, const s
 	return r;
 }
 
+/*
+ * The names that columns need. CSV has all columns: what takes a pass of its own is read only if it
+ * is asked for.
+ */
+static unsigned column_needs(const struct field_list *list, const struct options *o)
+{
+	struct field_list asked = {};
+	struct field_error bad;
+
+	if (o->format != FORMAT_CSV && o->format != FORMAT_TSV)
+		return field_list_needs(list);
+	if (o->columns)
+		field_list_parse(&asked, &process_fields, o->columns, &bad);
+	return (field_list_needs(list) & ~(unsigned)NEEDS_FREED) | field_list_needs(&asked);
+}
+
 int query_args_read(struct query *q, struct field_list *columns, const struct options *o,
 		    enum pss_choice pss, struct collector *c, int *exit_code)
 {
@@ -255,7 +271,7 @@ int query_args_read(struct query *q, struct field_list *columns, const struct op
 	r = read_columns(columns, o, q->group);
 	if (r == 0)
 		r = read_order(q, columns, o, pss);
-	q->needs = field_list_needs(columns) | format_needs(o, q->group);
+	q->needs = column_needs(columns, o) | format_needs(o, q->group);
 	q->top = (size_t)o->top;
 	/* Of rows that grew, --min is the growth. */
 	q->grown_steady = o->min == MIN_DEFAULT;

@@ -295,8 +295,8 @@ static void draw_parts(struct detail_pane *d, struct screen *s, const struct pro
 }
 
 /*
- * Draws the counters, without the parts of swap_ram and of swap, in as many columns as fit. `few`:
- * without those that are 0 or unknown.
+ * Draws the counters, without the parts of swap_ram and of swap, in as many columns as fit. FREED is
+ * there if it was asked for. `few`: without those that are 0 or unknown.
  */
 static void draw_counters(struct detail_pane *d, struct screen *s, const struct process *p,
 			  bool few)
@@ -309,6 +309,8 @@ static void draw_counters(struct detail_pane *d, struct screen *s, const struct 
 		size_t len = 1;
 
 		if (COUNTER_BIT(c) & COUNTERS_OF_SWAP_COSTS && c != COUNTER_SWAP_RAM)
+			continue;
+		if (c == COUNTER_FREED && !process_has(p, c))
 			continue;
 		if (few && !(process_has(p, c) && process_value(p, c)))
 			continue;

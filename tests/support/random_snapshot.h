@@ -99,7 +99,8 @@ static inline void random_values(struct random *r, struct process *p)
 		p->have = (counter_mask)-1;
 	/* Derived, or of cgroups. */
 	p->have &= COUNTER_BIT(COUNTERS_OF_PROCESS) - 1;
-	p->have &= ~(COUNTER_BIT(COUNTER_PSS_SWAP) | COUNTER_BIT(COUNTER_SHARED));
+	p->have &= ~(COUNTER_BIT(COUNTER_PSS_SWAP) | COUNTER_BIT(COUNTER_SHARED) |
+		     COUNTER_BIT(COUNTER_FREED));
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
 		p->value[c] = process_has(p, c) ? random_value(r) : 0;
 }

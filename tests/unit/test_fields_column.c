@@ -66,14 +66,14 @@ TEST(table)
 		&all,
 		"pid ppid user uid comm name cmdline unit container pod namespace cgroup threads procs start "
 		"oom_score_adj swap swap_pss swap_shmem swap_ram swap_ram_zram swap_ram_zswap "
-		"swap_incompressible swap_filled swap_disk uss pss pss_anon pss_file "
+		"swap_incompressible swap_filled swap_disk uss freed pss pss_anon pss_file "
 		"pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem peak vsize locked "
 		"pinned pgtables hugetlb thp maps majflt swapins mem_current mem_limit mem_high "
 		"mem_working_set mem_anon mem_file mem_shmem mem_slab mem_swap mem_swap_limit "
 		"mem_zswap oom_kills psi_some_10 psi_full_10 mem_kernel mem_pagetables mem_percpu mem_sock "
 		"nearest_limit mem_left limit_up under_oom %pss %swap swap_ratio %limit %nearest pss_source "
 		"pss_status mm_id "
-		"mm_owner counters_source swap_pss_status swap_ram_status exe_deleted container_id container_status");
+		"mm_owner counters_source swap_pss_status swap_ram_status freed_status exe_deleted container_id container_status");
 }
 
 TEST(find)

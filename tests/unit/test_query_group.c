@@ -69,6 +69,50 @@ TEST(workers)
 	assert_int_equal(g.rows.item[2].process->value[COUNTER_PSS], 10);
 }
 
+/* What becomes free adds up within a group, and not over groups. */
+TEST(freed)
+{
+	cleanup(machine_done) struct machine m = machine_of(6);
+	cleanup(sums_done) struct sums g;
+	struct totals totals;
+	uint32_t number[6];
+
+	for (pid_t pid = 1; pid <= 6; pid++) {
+		at(&m, pid)->name = pid == 6 ? "lone" : pid % 2 ? "odd" : "even";
+		at(&m, pid)->freed_status = PSS_OK;
+		process_set(at(&m, pid), COUNTER_FREED, (uint64_t)pid);
+	}
+	at(&m, 4)->freed_status = PSS_RACED;
+	at(&m, 4)->have &= ~COUNTER_BIT(COUNTER_FREED);
+	group(&m, "name", &g);
+	assert_int_equal(g.rows.count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct process *p = g.rows.item[i].process;
+		bool even = strcmp(p->name, "even") == 0;
+
+		assert_int_equal(process_has(p, COUNTER_FREED), !even);
+		assert_int_equal(p->freed_status, even ? PSS_RACED : PSS_OK);
+		if (!even)
+			assert_int_equal(p->value[COUNTER_FREED],
+					 strcmp(p->name, "odd") == 0 ? 9 : 6);
+	}
+	totals_sum(g.rows.item, g.rows.count, false, &totals);
+	assert_false(totals.have & COUNTER_BIT(COUNTER_FREED));
+	totals_sum(m.rows.item, m.rows.count, false, &totals);
+	assert_false(totals.have & COUNTER_BIT(COUNTER_FREED));
+	totals_sum(m.rows.item, 1, false, &totals);
+	assert_true(totals.have & COUNTER_BIT(COUNTER_FREED));
+	/* The numbers of groups, in the order that the processes have now. */
+	group_number(column("name"), &m.list, number);
+	for (size_t i = 0; i < 6; i++)
+		for (size_t k = 0; k < 6; k++)
+			assert_int_equal(number[i] == number[k],
+					 strcmp(m.list.item[i]->name, m.list.item[k]->name) == 0);
+	group_number(NULL, &m.list, number);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(number[i], i + 1);
+}
+
 TEST(totals)
 {
 	cleanup(machine_done) struct machine m = machine_of(9);

@@ -139,6 +139,7 @@ SAMPLE_TEST(memcg, sample_ordinary)
 		for (int c = COUNTER_MEM_HIGH; c < COUNTER_COUNT; c++)
 			process_set(p, c, counter_table[c].is_percent ? 123 + i : (i + c) * MIB);
 		process_set(p, COUNTER_MEM_LEFT, (i + 1) * MIB);
+		process_set(p, COUNTER_FREED, (i + 1) * 9 * MIB);
 	}
 	check_golden("controller", s);
 	arena_done(&s->snapshot.arena);

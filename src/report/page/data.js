@@ -82,7 +82,8 @@ class Data {
 			return this.reason(c.of, row);
 		const status = this.text(
 			c.key === 'swap_pss' ? 'swap_pss_status' :
-				/^swap_(ram|incompressible|filled|disk)/.test(c.key) ? 'swap_ram_status' : 'pss_status', row);
+				/^swap_(ram|incompressible|filled|disk)/.test(c.key) ? 'swap_ram_status' :
+					c.key === 'freed' ? 'freed_status' : 'pss_status', row);
 
 		return REASONS[status] ?? 'not measured';
 	}

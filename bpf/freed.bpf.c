@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What becomes free when a group of processes ends: anonymous pages with all their mappings in the
+ * group, and files of shared memory and tmpfs with all their references there.
+ *
+ * The kernel counts the mappings of each page, and the references of each open file. The programs
+ * count those that they meet in the group: if both are equal, nothing else holds the page or the
+ * file. So nothing need be known of other holders: of processes in other pid namespaces, of
+ * descriptors that wait in a socket, of the kernel itself.
+ *
+ * A page that is mapped once is not looked up: the counter of the process has it. What need not be
+ * walked for PSS need not be walked here either (bpf/vma.bpf.h), and pages of files are not walked
+ * at all. The programs are loaded by the process that reads them, and never pinned.
+ */
+#define ZMEM_FREED
+#include "vmlinux.h"
+#include "flavors.h"
+#include "inodes.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "kfuncs.h"
+#include "zmem/freed.h"
+#include "zmem/record.h"
+#include "kread.bpf.h"
+#include "user_regs.bpf.h"
+#include "percpu.bpf.h"
+#include "mm.bpf.h"
+#include "pid_view.bpf.h"
+#include "walk_state.bpf.h"
+
+struct room {
+	struct room_head head;
+	struct page_walk walk;
+};
+
+#include "page_walk.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+#define BPF_F_NO_PREALLOC 1
+#define BPF_F_MMAPABLE	  1024
+
+#define MAGIC_TMPFS	  0x01021994 /* include/uapi/linux/magic.h */
+#define MAPPING_KSM	  2	     /* in folio->mapping (PAGE_MAPPING_KSM) */
+/* Include/linux/sched.h */
+#define PF_FORKNOEXEC 0x00000040
+/* The cost of a look-up, in table entries. */
+#define MEET_WORK 8
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct zmem_freed);
+} freed SEC(".maps");
+
+/* The processes of all groups, by their number in the reader's namespace. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, __s32);
+	__type(value, struct zmem_freed_want);
+} wanted SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536); /* the loader sets it */
+	__type(key, __u64);
+	__type(value, struct zmem_freed_page);
+} pages SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, __u64);
+	__type(value, struct zmem_freed_file);
+} held SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, __u64);
+	__type(value, struct zmem_freed_table);
+} tables SEC(".maps");
+
+static __always_inline struct zmem_freed *freed_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&freed, &zero);
+}
+
+/* ---- pages ---- */
+
+/* Looks up the page of one mapping. `count`: it is that many pages, mapped as one. */
+__noinline int look_up_page(walk_ref walk, __u64 page, __u32 maps, __u64 count)
+{
+	struct page_walk *w = walk_get(walk);
+	struct zmem_freed *s = freed_get();
+	struct zmem_freed_page *met, new = {};
+
+	if (!w || !s)
+		return 0;
+	w->shared += count;
+	/* Within one address space only KSM maps an anonymous page twice. */
+	if (w->alone && !(kread64(page_head(page) + FOLIO_MAPPING) & MAPPING_KSM))
+		return 0;
+	w->pages.work += MEET_WORK;
+	/* A page of a huge page and the huge page itself are not the same. */
+	page |= count > 1;
+	met = bpf_map_lookup_elem(&pages, &page);
+	if (!met) {
+		new.group = w->group;
+		new.maps = 1;
+		if (bpf_map_update_elem(&pages, &page, &new, 0))
+			s->full = 1;
+		return 0;
+	}
+	if (met->group < s->first && met->group != ZMEM_FREED_MIXED) {
+		met->group = w->group;
+		met->maps = 0;
+	}
+	if (met->group != w->group) {
+		met->group = ZMEM_FREED_MIXED;
+		return 0;
+	}
+	met->maps++;
+	if (met->maps == maps)
+		w->complete += count;
+	return 0;
+}
+
+static __always_inline void meet_page(walk_ref walk, __u64 page, __u64 key, __u64 count)
+{
+	if (KEY_MAPS(key) > 1 && KEY_KIND(key) == ZMEM_RSS_ANON)
+		look_up_page(walk, page, KEY_MAPS(key), count);
+}
+
+/* ---- files ---- */
+
+/* Since 6.13 0 stands for one reference. */
+static __always_inline __s64 references(__u64 file)
+{
+	if (bpf_core_field_exists(struct file___files, f_ref))
+		return (__s64)kread64(file + koffset(struct file___files, f_ref)) + 1;
+	return (__s64)kread64(file + koffset(struct file___count, f_count));
+}
+
+static __always_inline bool is_shared_memory(__u64 inode)
+{
+	__u64 super = kread64(inode + koffset(struct inode, i_sb));
+
+	return kread64(super + koffset(struct super_block, s_magic)) == MAGIC_TMPFS;
+}
+
+/*
+ * Counts one reference of the file, if it is of shared memory. `own`: references that the kernel
+ * holds for the visit.
+ */
+__noinline int meet_file(__u64 file, __u32 group, __u32 own)
+{
+	struct zmem_freed *s = freed_get();
+	struct zmem_freed_file *f, new = {};
+	__u64 inode = kread64(file + koffset(struct file___files, f_inode));
+
+	if (!s || !is_shared_memory(inode))
+		return 0;
+	f = bpf_map_lookup_elem(&held, &file);
+	if (!f) {
+		new.group = group;
+		if (bpf_map_update_elem(&held, &file, &new, 0))
+			s->full = 1;
+		f = bpf_map_lookup_elem(&held, &file);
+	}
+	if (!f)
+		return 0;
+	if (f->group != group)
+		f->group = ZMEM_FREED_MIXED;
+	f->met++;
+	f->inode = inode;
+	f->dentry = kread64(file + koffset(struct file, f_path.dentry));
+	f->refs = references(file) - own;
+	f->names = (__s32)kread32(f->dentry + koffset(struct dentry___files, d_lockref.count));
+	f->links = kread32(inode + koffset(struct inode, i_nlink));
+	f->pages = kread64(inode + koffset(struct inode, i_data) +
+			   koffset(struct address_space___files, nrpages));
+	return 0;
+}
+
+static __always_inline void meet_vma(struct page_walk *w, __u64 vma)
+{
+	__u64 file = kread64(vma + koffset(struct vm_area_struct, vm_file));
+
+	if (file)
+		meet_file(file, w->group, 0);
+}
+
+/* The group of a process; ZMEM_FREED_MIXED: none. */
+static __always_inline struct zmem_freed_want *want_of(__u64 leader, __s32 *ret_pid)
+{
+	struct pid_view view = reader_view();
+
+	*ret_pid = pid_number(kget(kcast(struct task_struct, leader), thread_pid), &view);
+	return bpf_map_lookup_elem(&wanted, ret_pid);
+}
+
+/*
+ * Whether the descriptors of the task are counted: a table of several tasks is, at the first of
+ * them. Sets the group, which is that of all tasks of the table.
+ */
+static __noinline bool begins_table(__u64 task, __u64 table, __u32 *group)
+{
+	struct zmem_freed *s = freed_get();
+	struct zmem_freed_table *t, new = {.task = task};
+
+	if (!s || !group)
+		return false;
+	t = bpf_map_lookup_elem(&tables, &table);
+	if (!t) {
+		new.group = *group;
+		if (bpf_map_update_elem(&tables, &table, &new, 0))
+			s->full = 1;
+		return true;
+	}
+	if (t->task == task)
+		return true;
+	/* The references were counted as those of the other task. */
+	if (t->group != *group)
+		*group = ZMEM_FREED_MIXED;
+	return false;
+}
+
+SEC("iter/task_file")
+int list_held(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct zmem_freed_want *want;
+	struct zmem_freed_file *f;
+	__u64 file, addr;
+	__u32 group;
+	__s32 pid;
+
+	if (!task || !ctx->file)
+		return 0;
+	/* Numbers to the verifier, which pointers would not be. */
+	file = kread_raw(__u64, &ctx->file);
+	if (!is_shared_memory(kread64(file + koffset(struct file___files, f_inode))))
+		return 0;
+	addr = kread_raw(__u64, &ctx->task);
+	want = want_of(kread_raw(__u64, &task->group_leader), &pid);
+	group = want ? want->group : ZMEM_FREED_MIXED;
+	if (begins_table(addr, kread64(addr + koffset(struct task_struct___files, files)),
+			 &group)) {
+		meet_file(file, group, 1);
+		return 0;
+	}
+	f = bpf_map_lookup_elem(&held, &file);
+	if (f && group == ZMEM_FREED_MIXED)
+		f->group = group;
+	return 0;
+}
+
+/* ---- processes ---- */
+
+static __always_inline __u64 memory_of(__u64 task)
+{
+	const struct task_struct *t = kcast(struct task_struct, task);
+	__u64 mm = kaddr(t, mm);
+
+	return mm ? mm_identity(mm, kget(t, self_exec_id)) : 0;
+}
+
+/* A process with an exited leader lives on in other threads. */
+static __noinline __u64 task_with_mm(__u64 leader)
+{
+	return kaddr(kcast(struct task_struct, leader), mm) ? leader : find_mm_thread(leader, 0);
+}
+
+/* A global function, for its own stack frame. */
+__noinline __s64 anon_pages(__u64 mm)
+{
+	struct rss_pages rss = {};
+
+	read_rss(mm, &rss);
+	return rss.count[ZMEM_RSS_ANON];
+}
+
+/* Whether other processes may map its anonymous pages; as in task_pss. */
+static __always_inline bool may_share(__u64 task, __u64 mm)
+{
+	return kget(kcast(struct task_struct, task), flags) & PF_FORKNOEXEC ||
+	       mm_word(mm, MM_PROTECTED) || mm_word(mm, MM_MERGING);
+}
+
+static __always_inline int walk_process(struct zmem_freed *s, __u64 leader,
+					struct zmem_freed_want *want)
+{
+	struct page_walk *w;
+	struct room *room;
+	__u64 task, mm;
+
+	if (!s || !want)
+		return 0;
+	task = task_with_mm(leader);
+	mm = task ? memory_of(task) : 0;
+	if (!mm || (want->mm && want->mm != mm)) {
+		want->state = ZMEM_FREED_RACED;
+		return 0;
+	}
+	room = room_take();
+	if (!room) {
+		s->more++;
+		return 0;
+	}
+	w = walk_begin(room);
+	want->mm = mm;
+	want->state = ZMEM_FREED_RACED;
+	w->mm = kaddr(kcast(struct task_struct, task), mm);
+	if (w->mm) {
+		w->at = s->at;
+		w->next = want->cursor;
+		w->group = want->mm_group;
+		w->alone = want->alone;
+		w->has_swap = 1;
+		if (!may_share(leader, w->mm))
+			w->pages.flags = ZMEM_WALK_EXCLUSIVE;
+		walk_pages(w);
+		want->cursor = w->pages.cursor;
+		want->anon = anon_pages(w->mm);
+		want->shared += w->shared;
+		want->complete += w->complete;
+		if (w->pages.flags & ZMEM_WALK_UNKNOWN)
+			want->state = ZMEM_FREED_UNKNOWN;
+		else if (memory_of(task) == mm &&
+			 (!(w->pages.flags & ZMEM_WALK_EXCLUSIVE) || !may_share(leader, w->mm)))
+			want->state = want->cursor ? ZMEM_FREED_MORE : ZMEM_FREED_DONE;
+	}
+	room_give(room);
+	s->more += want->state == ZMEM_FREED_MORE;
+	return 0;
+}
+
+/* It writes nothing: the kernel repeats a visit if its record has no room, and these count. */
+SEC("iter/task")
+int walk_freed(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct zmem_freed *s = freed_get();
+	struct zmem_freed_want *want;
+	__u64 leader, start;
+	__s32 pid;
+
+	if (!task || !s)
+		return 0;
+	leader = kread_raw(__u64, &task->group_leader);
+	barrier_var(leader);
+	if (leader != (__u64)task)
+		return 0;
+	want = want_of(leader, &pid);
+	if (!want || want->mm_group == ZMEM_FREED_MIXED || want->state >= ZMEM_FREED_DONE)
+		return 0;
+	start = kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;
+	if (start != want->start_boottime_ns) {
+		want->state = ZMEM_FREED_RACED;
+		return 0;
+	}
+	walk_process(s, leader, want);
+	return 0;
+}

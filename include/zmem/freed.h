@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What becomes free when a group of processes ends (bpf/freed.bpf.c): what user space and
+ * the programs tell each other in maps, which only the process that loaded them has.
+ */
+#ifndef ZMEM_FREED_H
+#define ZMEM_FREED_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+#include "zmem/setup.h"
+
+/* Groups are numbered from `first` on; this one stands for several groups and for none. */
+#define ZMEM_FREED_MIXED 0
+
+/* A process: what it is asked, and the sums of its visits so far. */
+struct zmem_freed_want {
+	/* Set by user space. */
+	__u64 start_boottime_ns; /* as in struct zmem_record */
+	__u32 group;		 /* of the process and its descriptors */
+	__u32 mm_group;		 /* of its address space; ZMEM_FREED_MIXED: it is not walked */
+	__u32 alone;		 /* 1: no other address space is of that group */
+	/* By visits. */
+	__u32 state; /* enum zmem_freed_state */
+	__u64 cursor;
+	__u64 mm;
+	__s64 anon; /* anonymous pages by its counter, after the last visit */
+	/* Anonymous pages that are mapped more than once, each mapping. */
+	__u64 shared;
+	/* Pages of which a visit met the last mapping, all of the same group. */
+	__u64 complete;
+};
+
+enum zmem_freed_state {
+	ZMEM_FREED_BEGIN,
+	ZMEM_FREED_MORE,
+	ZMEM_FREED_DONE,
+	ZMEM_FREED_RACED,   /* another process or address space, or something torn */
+	ZMEM_FREED_UNKNOWN, /* pages that the walk does not understand */
+};
+
+/* A page that is mapped more than once, by the frame. */
+struct zmem_freed_page {
+	__u32 group;
+	__u32 maps; /* met so far */
+};
+
+/* An open file of shared memory or a tmpfs, by its address. */
+struct zmem_freed_file {
+	__u64 inode, dentry; /* of use as numbers alone */
+	__s64 refs;	     /* the kernel's count of references, when one was met last */
+	__u64 pages;	     /* of the inode in RAM */
+	__u32 met;	     /* references met: descriptors and mappings of the group */
+	__u32 group;
+	__s32 names; /* the count of its dentry */
+	__u32 links;
+};
+
+/* A table of descriptors, which several tasks may have. */
+struct zmem_freed_table {
+	__u64 task; /* that it was met at first */
+	__u32 group;
+	__u32 unused;
+};
+
+struct zmem_freed {
+	/* Set by user space. */
+	struct zmem_layout at;
+	__u32 first; /* the lowest number of a group; entries with a lower one are of earlier times
+		      */
+	__u32 full;  /* not 0: a map was full */
+	__u64 more;  /* processes that the last pass met and did not finish */
+};
+
+#endif

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Runs the programs of bpf/freed.bpf.c. A reading begins with the descriptors of all processes.
+ * Then an iterator goes over all processes, again and again: in each pass it walks each process
+ * that is not finished, for at most some milliseconds. What both met of pages and files is in maps
+ * of the programs. User space then decides for each file whether a group has all its references.
+ *
+ * An address space that processes of several groups share ends with none of them. A walk that was
+ * raced may have counted some mappings twice, so the whole reading begins anew, at most TRIES
+ * times: with higher numbers of groups, so that what is in the map of pages is of no meaning.
+ */
+#include "source/freed_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "load/bpf_diagnose.h"
+#include "source/iterator.h"
+#include "source/source_internal.h"
+#include "zmem/freed.h"
+
+#define SUBJECT "what becomes free"
+#define TRIES	3
+/* Passes over all processes: the largest takes so many. */
+#define PASSES_MAX   (1024 * 1024)
+#define PAGES_GROUPS (1024 * 1024)
+/* The numbers of groups never come near the end of their type. */
+#define FIRST_MAX (UINT32_MAX / 2)
+
+struct freed_source {
+	struct bpf_handle handle;
+	const struct source *from;
+	struct zmem_freed *visit;
+	int link_fd, open_link_fd;
+	uint32_t page_size;
+	uint32_t next; /* number of a group */
+	bool used;     /* the map of pages is not empty */
+};
+
+/* What a reading is about. */
+struct reading {
+	struct freed_source *source;
+	struct snapshot *snapshot;
+	struct process *const *process;
+	const uint32_t *group;
+	size_t count;
+	uint32_t groups;
+	uint32_t *group_of;	      /* of each process of the snapshot; 0: none */
+	uint32_t *mm_group;	      /* by mm_id; 0: none, or several */
+	uint32_t *mms;		      /* address spaces of each group */
+	struct process **counted;     /* a process of each group that its sum counts */
+	struct zmem_freed_want *want; /* of each process */
+};
+
+void freed_source_close(struct freed_source *s)
+{
+	if (!s)
+		return;
+	close_fd(&s->link_fd);
+	close_fd(&s->open_link_fd);
+	bpf_handle_close(&s->handle);
+	free(s);
+}
+
+/* The source calibrates again when RAM was added or removed. */
+static int follow_layout(struct freed_source *s)
+{
+	struct zmem_layout layout;
+	int r = source_layout(s->from, &layout);
+
+	if (r < 0)
+		return r;
+	s->visit->at = layout;
+	s->visit->at.page_bits = (uint32_t)__builtin_ctz(s->page_size);
+	return 0;
+}
+
+static int set_up(struct freed_source *s, const struct cpu_ids *cpus)
+{
+	int r = bpf_handle_map(&s->handle, sizeof(*s->visit));
+
+	if (r < 0)
+		return r;
+	s->visit = s->handle.answers;
+	r = follow_layout(s);
+	if (r == 0)
+		r = bpf_source_set_up_cpus(s->handle.fd[BPF_SETUP], cpus, false);
+	if (r < 0)
+		return r;
+	s->link_fd = iterator_link(s->handle.fd[BPF_ITER], NULL);
+	if (s->link_fd < 0)
+		return s->link_fd;
+	s->open_link_fd = iterator_link(s->handle.fd[BPF_OPEN_FILES], NULL);
+	return s->open_link_fd < 0 ? s->open_link_fd : 0;
+}
+
+int freed_source_open(const struct source *from, bool groups, struct diag *diag,
+		      struct freed_source **ret)
+{
+	struct freed_source *s;
+	struct zmem_layout layout;
+	const char *step = "loading the programs";
+	struct bpf_sizes sizes = {.pages = groups ? PAGES_GROUPS : 0};
+	struct cpu_ids cpus;
+	int r = source_layout(from, &layout);
+
+	if (r < 0) {
+		diag_add(diag, SUBJECT, r, NULL, "it needs PSS from page tables");
+		return r;
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return -ENOMEM;
+	s->from = from;
+	s->link_fd = s->open_link_fd = -1;
+	s->next = 1;
+	s->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
+	bpf_source_find_cpus(&cpus);
+	sizes.cpus = cpus.count;
+	sizes.cpu_numbers = cpus.numbers;
+	r = bpf_load(OBJECT_FREED, LOADER_LIGHT, &sizes, NULL, &s->handle, NULL);
+	if (r == 0) {
+		step = "setting them up";
+		r = set_up(s, &cpus);
+	}
+	if (r < 0) {
+		bpf_diagnose_note(diag, SUBJECT, step, r, NULL);
+		freed_source_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+/* ---- maps ---- */
+
+static int clear_map(int fd)
+{
+	uint64_t key; /* no map has a larger one */
+
+	while (bpf_map_get_next_key(fd, NULL, &key) == 0) {
+		if (bpf_map_delete_elem(fd, &key) < 0)
+			return -errno;
+	}
+	return errno == ENOENT ? 0 : -errno;
+}
+
+/* Empties the maps of a reading; that of pages only if there was no room in it. */
+static int clear_maps(struct freed_source *s)
+{
+	int r = clear_map(s->handle.fd[BPF_WANTED]);
+
+	if (r == 0)
+		r = clear_map(s->handle.fd[BPF_HELD]);
+	if (r == 0)
+		r = clear_map(s->handle.fd[BPF_TABLES]);
+	if (r == 0 && s->visit->full && s->used) {
+		r = clear_map(s->handle.fd[BPF_PAGES]);
+		s->used = false;
+	}
+	s->visit->full = 0;
+	return r;
+}
+
+/* ---- groups ---- */
+
+static bool is_walked(const struct process *p)
+{
+	return p->kind == PROCESS_USER && p->mm_id && p->mm_owner;
+}
+
+/* Which group each address space belongs to, and who stands for each group. */
+static int find_groups(struct reading *r)
+{
+	struct snapshot *s = r->snapshot;
+	struct arena *a = &s->scratch;
+	uint32_t mms = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		mms = s->process[i].mm_id > mms ? s->process[i].mm_id : mms;
+	for (size_t i = 0; i < r->count; i++)
+		r->groups = r->group[i] > r->groups ? r->group[i] : r->groups;
+	r->group_of = arena_zalloc(a, s->count + 1, sizeof(*r->group_of));
+	r->mm_group = arena_zalloc(a, mms + 1, sizeof(*r->mm_group));
+	r->mms = arena_zalloc(a, r->groups + 1, sizeof(*r->mms));
+	r->counted = arena_zalloc(a, r->groups + 1, sizeof(*r->counted));
+	r->want = arena_zalloc(a, r->count + 1, sizeof(*r->want));
+	if (!r->group_of || !r->mm_group || !r->mms || !r->counted || !r->want)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->count; i++)
+		r->group_of[r->process[i] - s->process] = r->group[i];
+	for (size_t i = 0; i < s->count; i++) {
+		if (is_walked(&s->process[i]))
+			r->mm_group[s->process[i].mm_id] = r->group_of[i];
+	}
+	for (size_t i = 0; i < s->count; i++) {
+		uint32_t *mm = &r->mm_group[s->process[i].mm_id];
+
+		if (*mm != r->group_of[i])
+			*mm = 0;
+	}
+	for (size_t i = 0; i < r->count; i++) {
+		struct process *p = r->process[i];
+		struct process **counted = &r->counted[r->group[i]];
+
+		r->mms[r->group[i]] += is_walked(p) && r->mm_group[p->mm_id];
+		if (!*counted || (!is_walked(*counted) && is_walked(p)))
+			*counted = p;
+	}
+	return 0;
+}
+
+static int list_wanted(struct reading *r)
+{
+	struct freed_source *s = r->source;
+
+	s->visit->first = s->next;
+	s->next += r->groups;
+	for (size_t i = 0; i < r->count; i++) {
+		const struct process *p = r->process[i];
+		struct zmem_freed_want *w = &r->want[i];
+		const uint32_t group = r->group[i];
+		const __s32 pid = p->pid;
+
+		if (p->kind != PROCESS_USER)
+			continue;
+		*w = (struct zmem_freed_want){
+			.start_boottime_ns = p->start_ns,
+			.group = s->visit->first + group - 1,
+			.alone = r->mms[group] < 2,
+		};
+		if (is_walked(p) && r->mm_group[p->mm_id])
+			w->mm_group = w->group;
+		if (bpf_map_update_elem(s->handle.fd[BPF_WANTED], &pid, w, 0) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* ---- a reading ---- */
+
+static int ignore_record(void *arg, const void *record)
+{
+	(void)arg;
+	(void)record;
+	return 0;
+}
+
+/* One pass of an iterator that writes nothing. */
+static int pass(int link_fd)
+{
+	cleanup_close int fd = bpf_iter_create(link_fd);
+	ssize_t r = fd < 0 ? fd : iterator_read(fd, 1, ignore_record, NULL);
+
+	return r < 0 ? (int)r : 0;
+}
+
+/* Returns how many walks were raced, or a negative errno. */
+static int read_once(struct reading *r)
+{
+	struct freed_source *s = r->source;
+	int error = clear_maps(s), raced = 0;
+
+	if (error == 0)
+		error = list_wanted(r);
+	if (error == 0)
+		error = pass(s->open_link_fd);
+	s->used = true;
+	s->visit->more = 1;
+	for (int i = 0; error == 0 && s->visit->more && i < PASSES_MAX; i++) {
+		s->visit->more = 0;
+		error = pass(s->link_fd);
+	}
+	for (size_t i = 0; error == 0 && i < r->count; i++) {
+		const __s32 pid = r->process[i]->pid;
+		struct zmem_freed_want *w = &r->want[i];
+
+		if (!w->group || bpf_map_lookup_elem(s->handle.fd[BPF_WANTED], &pid, w) == 0)
+			raced += w->state == ZMEM_FREED_RACED;
+		else
+			error = -errno;
+	}
+	return error < 0 ? error : raced;
+}
+
+static int compare_files(const void *pa, const void *pb)
+{
+	const struct zmem_freed_file *a = pa, *b = pb;
+
+	return ORDER_OF(a->inode, b->inode);
+}
+
+/* True if each name of the file is one of the open files, which the group alone has. */
+static bool is_held_by_one(const struct zmem_freed_file *f, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (f[i].group == ZMEM_FREED_MIXED || f[i].group != f[0].group ||
+		    f[i].met != f[i].refs || f[i].dentry != f[0].dentry)
+			return false;
+	}
+	return !f[count - 1].links && f[count - 1].names == (int64_t)count;
+}
+
+/* The files of shared memory that end with a group. */
+static int add_files(struct reading *r, uint64_t *group_bytes)
+{
+	struct freed_source *s = r->source;
+	const int fd = s->handle.fd[BPF_HELD];
+	cleanup_free struct zmem_freed_file *file = NULL;
+	size_t count = 0, capacity = 0, end;
+	uint64_t key, *last = NULL;
+
+	for (; bpf_map_get_next_key(fd, last, &key) == 0; last = &key) {
+		if (!array_room(&file, count, &capacity, 64))
+			return -ENOMEM;
+		count += bpf_map_lookup_elem(fd, &key, &file[count]) == 0;
+	}
+	if (count)
+		qsort(file, count, sizeof(*file), compare_files);
+	for (size_t i = 0; i < count; i = end) {
+		for (end = i + 1; end < count && file[end].inode == file[i].inode;)
+			end++;
+		if (is_held_by_one(&file[i], end - i))
+			group_bytes[file[i].group - s->visit->first + 1] +=
+				file[end - 1].pages * s->page_size;
+	}
+	return 0;
+}
+
+/* What ends with the address space of a process; false if it is not known. */
+static bool add_memory(const struct reading *r, size_t i, uint64_t *bytes)
+{
+	const struct zmem_freed_want *w = &r->want[i];
+	const struct process *p = r->process[i];
+	int64_t pages = w->anon - (int64_t)w->shared;
+	uint64_t swap = process_has(p, COUNTER_SWAP_RAM) ? p->value[COUNTER_SWAP_RAM] : 0;
+
+	if (w->mm_group == ZMEM_FREED_MIXED)
+		return true;
+	if (w->state != ZMEM_FREED_DONE || !process_has(p, COUNTER_PGTABLES) ||
+	    !process_has(p, COUNTER_SWAP) ||
+	    (p->value[COUNTER_SWAP] && !process_has(p, COUNTER_SWAP_RAM)))
+		return false;
+	*bytes += ((pages > 0 ? (uint64_t)pages : 0) + w->complete) * r->source->page_size +
+		  p->value[COUNTER_PGTABLES] + swap;
+	return true;
+}
+
+static enum pss_status status_of(const struct zmem_freed_want *w)
+{
+	switch (w->state) {
+	case ZMEM_FREED_RACED:
+		return PSS_RACED;
+	case ZMEM_FREED_BEGIN:
+		return PSS_GONE;
+	default:
+		return PSS_UNSUPPORTED;
+	}
+}
+
+static int set_values(struct reading *r)
+{
+	uint64_t *group_bytes =
+		arena_zalloc(&r->snapshot->scratch, r->groups + 1, sizeof(*group_bytes));
+	const bool full = r->source->visit->full;
+	int error = group_bytes ? add_files(r, group_bytes) : -ENOMEM;
+
+	for (size_t i = 0; error == 0 && i < r->count; i++) {
+		struct process *p = r->process[i];
+		uint64_t bytes = r->counted[r->group[i]] == p ? group_bytes[r->group[i]] : 0;
+
+		if (p->kind != PROCESS_USER)
+			continue;
+		p->freed_status = PSS_UNSUPPORTED;
+		if (!full && p->mm_id && add_memory(r, i, &bytes)) {
+			process_set(p, COUNTER_FREED, bytes);
+			p->freed_status = PSS_OK;
+		} else if (!full && p->mm_id) {
+			p->freed_status = status_of(&r->want[i]);
+		}
+	}
+	return error;
+}
+
+int freed_source_read(struct freed_source *s, struct snapshot *snapshot,
+		      struct process *const *process, const uint32_t *group, size_t count)
+{
+	struct reading r = {s, snapshot, process, group, count};
+	const struct arena_mark mark = arena_mark(&snapshot->scratch);
+	int error = follow_layout(s), raced = 1;
+
+	if (s->next > FIRST_MAX - count * TRIES)
+		error = -EOVERFLOW;
+	if (error == 0)
+		error = find_groups(&r);
+	for (int i = 0; error == 0 && raced && i < TRIES; i++) {
+		const bool used = s->used;
+
+		raced = read_once(&r);
+		error = raced < 0 ? raced : 0;
+		/* It was full of pages of earlier readings. */
+		raced |= s->visit->full && used;
+	}
+	if (error == 0)
+		error = set_values(&r);
+	arena_release((struct arena_mark *)&mark);
+	return error;
+}

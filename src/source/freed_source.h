@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What becomes free when a group of processes ends (bpf/freed.bpf.c): anonymous memory that only
+ * the group maps, files of shared memory that only it holds, its page tables, and the RAM of its
+ * swap slots.
+ */
+#ifndef ZMEM_SOURCE_FREED_SOURCE_H
+#define ZMEM_SOURCE_FREED_SOURCE_H
+
+#include "base/diag.h"
+#include "model/snapshot.h"
+#include "source/source.h"
+
+struct freed_source;
+
+/*
+ * Loads the programs. `from` has calibrated where the kernel has its memory, and is asked again
+ * before each reading. `groups`: there is room for the pages that several processes of a group
+ * share: 1,048,576 of them, for which the kernel takes 16 MiB, and 64 bytes for each that is used.
+ * Returns 0, or a negative errno and a note why.
+ */
+int freed_source_open(const struct source *from, bool groups, struct diag *diag,
+		      struct freed_source **ret);
+/* NULL is accepted. */
+void freed_source_close(struct freed_source *s);
+
+/*
+ * Sets FREED and its status of these processes of the snapshot, so that those of a group add up to
+ * what becomes free when all of them end. `group`: of each process, numbers from 1 on. It takes
+ * SWAP_RAM and PGTABLES from the snapshot. Returns 0 or a negative errno; a process that could not
+ * be read is no error.
+ */
+int freed_source_read(struct freed_source *s, struct snapshot *snapshot,
+		      struct process *const *process, const uint32_t *group, size_t count);
+
+#endif

@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""FREED: what becomes free when a group of processes ends. Each scene has a group A and other processes, B, in memory
+cgroups below one of their own. A is killed, and what is still charged to both is compared with what FREED has said."""
+
+import contextlib
+import ctypes
+import json
+import mmap
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from outcome import PROGRAM, cgroup_removed, exit_code, result, run_checks, wait_until  # noqa: E402
+
+MIB = 1 << 20
+PAGE = mmap.PAGESIZE
+LIMIT = 60
+BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
+OWN = "%s/zmem-freed-%d" % (BASE, os.getpid())
+ANON = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+SHARED = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
+MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_MERGEABLE = 14, 15, 12
+CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
+LIBC = ctypes.CDLL(None, use_errno=True)
+# Counters of cgroups and of page tables lag: the kernel keeps a part of them by CPU.
+ROOM = 2 * MIB
+kept = []  # what a member holds until its end
+
+
+def read(path):
+    with open(path) as f:
+        return f.read()
+
+
+def write(path, text):
+    with open(path, "w") as f:
+        f.write(str(text))
+
+
+def fill(area, begin=0, end=None, salt=0):
+    """A word in each page that no other page has, so that KSM merges none."""
+    for at in range(begin, len(area) if end is None else end, PAGE):
+        area[at:at + 16] = b"%16d" % (at + salt)
+
+
+def anon(size, flags=ANON, advice=MADV_NOHUGEPAGE):
+    area = mmap.mmap(-1, size, flags=flags)
+    area.madvise(advice)
+    fill(area)
+    kept.append(area)
+    return area
+
+
+def memfd(size):
+    fd = os.memfd_create("zmem-freed", 0)
+    os.truncate(fd, size)
+    for _ in range(size // MIB):
+        os.write(fd, b"x" * MIB)
+    return fd
+
+
+def join(group):
+    write("%s/%s/cgroup.procs" % (OWN, group), os.getpid())
+
+
+class Scene:
+    """The processes of a scene. A member is ready when its function has returned; it waits for its end."""
+
+    def __init__(self):
+        self.pids = []
+        self.end, self.alive = os.pipe()
+
+    def start(self, group, function, *args):
+        ready, tell = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.close(self.alive)
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                join(group)
+                function(*args)
+                os.write(tell, b".")
+                os.read(self.end, 1)
+            finally:
+                os._exit(0)
+        os.close(tell)
+        with open(ready, "rb", buffering=0) as f:
+            if not f.read(1):
+                raise RuntimeError("a member of %s failed" % group)
+        self.pids.append(pid)
+        return pid
+
+    def stop(self):
+        os.close(self.alive)
+        os.close(self.end)
+        for pid in self.pids:
+            os.waitpid(pid, 0)
+
+
+def child_of_member(group, function=lambda: None):
+    """Forks in a member; the child waits for the end of the member's scene, too."""
+    ready, tell = os.pipe()
+    if os.fork() == 0:
+        try:
+            os.close(ready)
+            join(group)
+            function()
+            os.write(tell, b".")
+            signal.pause()
+        finally:
+            os._exit(0)
+    os.close(tell)
+    if not os.read(ready, 1):
+        raise RuntimeError("a child failed")
+
+
+def members(group):
+    return [int(pid) for pid in read("%s/%s/cgroup.procs" % (OWN, group)).split()]
+
+
+def charged():
+    """Anonymous and shared memory that is charged to both groups; page tables by the processes themselves."""
+    stat = dict(line.split() for line in read(OWN + "/memory.stat").splitlines())
+    if "total_rss" in stat:
+        total = int(stat["total_rss"]) + int(stat.get("total_shmem", 0))
+    else:
+        total = int(stat["anon"]) + int(stat["shmem"])
+    for pid in members("A") + members("B"):
+        for line in read("/proc/%d/status" % pid).splitlines():
+            if line.startswith("VmPTE:"):
+                total += int(line.split()[1]) << 10
+    return total
+
+
+def freed_of(*args):
+    done = subprocess.run((PROGRAM, "-g", "cgroup", "-s", "freed", "--json", *args), capture_output=True, timeout=LIMIT,
+                          check=True)
+    rows = json.loads(done.stdout)["groups"]
+    row = next(r for r in rows if (r["group"] or "").endswith(OWN[len(BASE):] + "/A"))
+    return row["freed_bytes"], row["freed_status"]
+
+
+def kill_all(group):
+    for pid in members(group):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def settled(value, patience=10):
+    """Waits until the counters are near the value; the kernel folds what CPUs keep in some seconds."""
+    wait_until(lambda: abs(charged() - value) <= ROOM, patience)
+    return charged()
+
+
+@contextlib.contextmanager
+def cgroups():
+    os.mkdir(OWN)
+    if os.path.exists(OWN + "/cgroup.subtree_control"):
+        write(OWN + "/cgroup.subtree_control", "+memory")
+    try:
+        for group in "AB":
+            os.mkdir("%s/%s" % (OWN, group))
+        yield
+    finally:
+        for group in "AB":
+            kill_all(group)
+            wait_until(lambda: not members(group))
+            wait_until(lambda: cgroup_removed("%s/%s" % (OWN, group)))
+        wait_until(lambda: cgroup_removed(OWN))
+
+
+def check(name, expected, *functions):
+    """`functions` start the scene. FREED is at least the memory expected, and what is free at the end."""
+    with cgroups():
+        scene = Scene()
+        try:
+            for function in functions:
+                function(scene)
+            before = charged()
+            freed, status = freed_of()
+            kill_all("A")
+            wait_until(lambda: not members("A"))
+            after = settled(before - (freed or 0))
+            really = before - after
+            good = status == "ok" and abs(really - freed) <= ROOM and abs(freed - expected * MIB) <= 8 * MIB
+            result(good, name, {"freed": freed, "status": status, "really": really, "expected": expected * MIB})
+        finally:
+            kill_all("A")
+            scene.stop()
+
+
+# ---- scenes ----
+
+
+def private(_):
+    check("private memory", 32, lambda s: s.start("A", anon, 32 * MIB))
+
+
+def cow_inside(_):
+    def parent():
+        area = anon(32 * MIB)
+        child_of_member("A", lambda: fill(area, 0, 8 * MIB, 1))
+        child_of_member("A")
+
+    check("copied on write within the group", 40, lambda s: s.start("A", parent))
+
+
+def cow_outside(_):
+    def parent():
+        area = anon(32 * MIB)
+        child_of_member("B", lambda: fill(area, 0, 8 * MIB, 1))
+
+    check("copied on write by another group", 8, lambda s: s.start("A", parent))
+
+
+def shared_inside(_):
+    def parent():
+        anon(32 * MIB, SHARED)
+        for _ in range(3):
+            child_of_member("A")
+
+    check("MAP_SHARED | MAP_ANONYMOUS within the group", 32, lambda s: s.start("A", parent))
+
+
+def shared_outside(_):
+    def parent():
+        anon(32 * MIB, SHARED)
+        child_of_member("A")
+        child_of_member("B")
+
+    check("MAP_SHARED | MAP_ANONYMOUS of two groups", 0, lambda s: s.start("A", parent))
+
+
+def mapped_thrice(_):
+    def map_thrice():
+        fd = memfd(32 * MIB)
+        for _ in range(3):
+            area = mmap.mmap(fd, 32 * MIB)
+            kept.append(area)
+            sum(area[at] for at in range(0, 32 * MIB, PAGE))
+        os.close(fd)
+
+    check("a file that one process maps three times", 32, lambda s: s.start("A", map_thrice))
+
+
+def unmapped(_):
+    check("a memfd that is not mapped", 32, lambda s: s.start("A", memfd, 32 * MIB))
+
+
+def passed(_):
+    def send(end):
+        socket.send_fds(end, [b"x"], [memfd(32 * MIB)])
+
+    def receive(end):
+        kept.append(socket.recv_fds(end, 1, 1))
+
+    def both(s):
+        a, b = socket.socketpair()
+        s.start("A", send, a)
+        s.start("B", receive, b)
+        a.close()
+        b.close()
+
+    def waits(s):
+        a, b = socket.socketpair()
+        s.start("A", send, a)
+        s.start("B", lambda: None)
+        a.close()
+        kept.append(b)
+
+    check("a memfd that another group has", 0, both)
+    check("a memfd that waits in a socket of another process", 0, waits)
+    kept.clear()
+
+
+def duplicated(_):
+    def parent():
+        fd = memfd(32 * MIB)
+        os.dup(fd)
+        child_of_member("A")
+
+    check("a memfd with several descriptors in several processes", 32, lambda s: s.start("A", parent))
+
+
+def linked(_):
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        path = directory + "/file"
+
+        def open_file():
+            fd = os.open(path, os.O_RDWR | os.O_CREAT)
+            for _ in range(32):
+                os.write(fd, b"x" * MIB)
+
+        check("a file of a tmpfs, with a name", 0, lambda s: s.start("A", open_file))
+        os.unlink(path)
+
+        def unlink():
+            open_file()
+            os.unlink(path)
+
+        check("a file of a tmpfs, without a name", 32, lambda s: s.start("A", unlink))
+
+
+def huge(_):
+    def area():
+        return anon(32 * MIB, advice=MADV_HUGEPAGE)
+
+    def parent(group):
+        area()
+        child_of_member(group)
+
+    def split():
+        pages = area()
+        child_of_member("A", lambda: fill(pages, 0, 8 * MIB, 1))
+        child_of_member("A", lambda: pages.madvise(mmap.MADV_DONTNEED, 0, 16 * MIB + PAGE))
+
+    check("huge pages", 32, lambda s: s.start("A", area))
+    check("huge pages that a group shares", 32, lambda s: s.start("A", parent, "A"))
+    check("huge pages of two groups", 0, lambda s: s.start("A", parent, "B"))
+    check("huge pages that are mapped in parts", 40, lambda s: s.start("A", split))
+
+
+def main():
+    if os.geteuid() != 0 or BASE is None:
+        print("skip: root and memory cgroups are needed")
+        sys.exit(77)
+    run_checks((private, cow_inside, cow_outside, shared_inside, shared_outside, mapped_thrice, unmapped, passed,
+                duplicated, linked, huge), None)
+    sys.exit(exit_code())
+
+
+main()
