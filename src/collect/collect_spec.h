@@ -46,7 +46,6 @@ struct collect_spec {
 	bool swap_shmem;   /* SWAP_SHMEM of each process, while swap is in use */
 	bool swap_ram;	   /* SWAP_RAM of each process, while swap is in use */
 	bool freed;	   /* FREED of each row, if the query needs it */
-	bool freed_groups; /* rows are groups */
 	unsigned names;	   /* enum process_needs of every process shown */
 	bool lazy_names;   /* only collector_name_rows() names rows */
 	/* NULL: this machine; else snapshots are the frames of this recording. */

@@ -184,11 +184,13 @@ static int open_files(struct collector *c)
 static int open_freed(struct collector *c)
 {
 	cleanup(diag_clear) struct diag why = {};
+	struct meminfo meminfo;
 	int r;
 
 	if (!c->spec.freed || source_origin(c->source) != FROM_BPF || source_is_pinned(c->source))
 		return 0;
-	r = freed_source_open(c->source, c->spec.freed_groups, &why, &c->freed);
+	meminfo = meminfo_read(c->proc.fd);
+	r = freed_source_open(c->source, &meminfo, &why, &c->freed);
 	return file_exhausted(r) ? r : 0;
 }
 

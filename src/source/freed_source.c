@@ -27,8 +27,9 @@
 #define SUBJECT "what becomes free"
 #define TRIES	3
 /* Passes over all processes: the largest takes so many. */
-#define PASSES_MAX   (1024 * 1024)
-#define PAGES_GROUPS (1024 * 1024)
+#define PASSES_MAX (1024 * 1024)
+/* Pages that there is always room for. */
+#define PAGES_LEAST (16 * 1024)
 /* The numbers of groups never come near the end of their type. */
 #define FIRST_MAX (UINT32_MAX / 2)
 
@@ -99,13 +100,24 @@ static int set_up(struct freed_source *s, const struct cpu_ids *cpus)
 	return s->open_link_fd < 0 ? s->open_link_fd : 0;
 }
 
-int freed_source_open(const struct source *from, bool groups, struct diag *diag,
+/* As the header says. */
+static uint32_t page_room(const struct meminfo *m, uint32_t page_size)
+{
+	uint64_t most = m->value[MEMINFO_TOTAL] / page_size / 2;
+	uint64_t pages = m->value[MEMINFO_ANON] / page_size * 2;
+
+	pages = pages < most ? pages : most;
+	pages = pages > PAGES_LEAST ? pages : PAGES_LEAST;
+	return pages < UINT32_MAX / 2 ? (uint32_t)pages : UINT32_MAX / 2;
+}
+
+int freed_source_open(const struct source *from, const struct meminfo *meminfo, struct diag *diag,
 		      struct freed_source **ret)
 {
 	struct freed_source *s;
 	struct zmem_layout layout;
 	const char *step = "loading the programs";
-	struct bpf_sizes sizes = {.pages = groups ? PAGES_GROUPS : 0};
+	struct bpf_sizes sizes = {};
 	struct cpu_ids cpus;
 	int r = source_layout(from, &layout);
 
@@ -121,6 +133,7 @@ int freed_source_open(const struct source *from, bool groups, struct diag *diag,
 	s->next = 1;
 	s->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	bpf_source_find_cpus(&cpus);
+	sizes.pages = page_room(meminfo, s->page_size);
 	sizes.cpus = cpus.count;
 	sizes.cpu_numbers = cpus.numbers;
 	r = bpf_load(OBJECT_FREED, LOADER_LIGHT, &sizes, NULL, &s->handle, NULL);

@@ -15,11 +15,11 @@ struct freed_source;
 
 /*
  * Loads the programs. `from` has calibrated where the kernel has its memory, and is asked again
- * before each reading. `groups`: there is room for the pages that several processes of a group
- * share: 1,048,576 of them, for which the kernel takes 16 MiB, and 64 bytes for each that is used.
- * Returns 0, or a negative errno and a note why.
+ * before each reading. There is room for twice the anonymous pages of now, and for at most half of
+ * all pages, to be mapped more than once: the kernel takes 16 bytes for each, and 64 more while it
+ * is known. Returns 0, or a negative errno and a note why.
  */
-int freed_source_open(const struct source *from, bool groups, struct diag *diag,
+int freed_source_open(const struct source *from, const struct meminfo *meminfo, struct diag *diag,
 		      struct freed_source **ret);
 /* NULL is accepted. */
 void freed_source_close(struct freed_source *s);
