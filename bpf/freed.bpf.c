@@ -8,6 +8,9 @@
  * file. So nothing need be known of other holders: of processes in other pid namespaces, of
  * descriptors that wait in a socket, of the kernel itself.
  *
+ * A tmpfs ends with its last mount, and a mount with its namespace, which tasks hold by sets of
+ * namespaces. Both count their references as well.
+ *
  * A page that is mapped once is not looked up: the counter of the process has it. What need not be
  * walked for PSS need not be walked here either (bpf/vma.bpf.h), and pages of files are not walked
  * at all. The programs are loaded by the process that reads them, and never pinned.
@@ -87,6 +90,22 @@ struct {
 	__type(key, __u64);
 	__type(value, struct zmem_freed_table);
 } tables SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, __u64);
+	__type(value, struct zmem_freed_space);
+} spaces SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, __u64);
+	__type(value, struct zmem_freed_mount);
+} mounted SEC(".maps");
 
 static __always_inline struct zmem_freed *freed_get(void)
 {
@@ -187,6 +206,8 @@ __noinline int meet_file(__u64 file, __u32 group, __u32 own)
 	f->refs = references(file) - own;
 	f->names = (__s32)kread32(f->dentry + koffset(struct dentry___files, d_lockref.count));
 	f->links = kread32(inode + koffset(struct inode, i_nlink));
+	f->device = kread32(kread64(inode + koffset(struct inode, i_sb)) +
+			    koffset(struct super_block, s_dev));
 	f->pages = kread64(inode + koffset(struct inode, i_data) +
 			   koffset(struct address_space___files, nrpages));
 	return 0;
@@ -262,6 +283,148 @@ int list_held(struct bpf_iter__task_file *ctx)
 	f = bpf_map_lookup_elem(&held, &file);
 	if (f && group == ZMEM_FREED_MIXED)
 		f->group = group;
+	return 0;
+}
+
+/* ---- mount namespaces ---- */
+
+#define MOUNT(member) koffset(struct mount, member)
+
+/* Returns 1 if it was not met before. */
+__noinline int meet_space(__u64 addr, __u64 space, __s32 refs, __u32 group)
+{
+	struct zmem_freed *s = freed_get();
+	struct zmem_freed_space *met = bpf_map_lookup_elem(&spaces, &addr), new = {};
+
+	if (!s)
+		return 0;
+	if (!met) {
+		new.space = space;
+		new.group = group;
+		new.refs = refs;
+		new.met = 1;
+		if (bpf_map_update_elem(&spaces, &addr, &new, 0))
+			s->full = 1;
+		return 1;
+	}
+	if (met->group != group)
+		met->group = ZMEM_FREED_MIXED;
+	/* Of a namespace, sets are counted, not tasks. */
+	met->met += space != 0;
+	return 0;
+}
+
+static __always_inline __u64 mounts_of(__u64 task, __u64 *ret_set)
+{
+	*ret_set = kread64(task + koffset(struct task_struct, nsproxy));
+	return *ret_set ? kread64(*ret_set + koffset(struct nsproxy___mounts, mnt_ns)) : 0;
+}
+
+/* Counts the namespaces of a task, but for the reader's, which do not end while it reads. */
+static __always_inline int meet_spaces(__u64 task, __u32 group)
+{
+	struct zmem_freed_space *space;
+	__u64 set, own, mounts = mounts_of(task, &set), count;
+
+	if (!mounts || mounts == mounts_of((__u64)bpf_get_current_task(), &own))
+		return 0;
+	count = bpf_core_field_exists(struct ns_common, __ns_ref)
+			? koffset(struct mnt_namespace, ns) + koffset(struct ns_common, __ns_ref)
+			: koffset(struct mnt_namespace, ns) +
+				  koffset(struct ns_common___count, count);
+	if (!meet_space(set, mounts, kread32(set + koffset(struct nsproxy___mounts, count)),
+			group)) {
+		meet_space(mounts, 0, 0, group);
+		return 0;
+	}
+	if (meet_space(mounts, 0, kread32(mounts + count), group))
+		return 0;
+	space = bpf_map_lookup_elem(&spaces, &mounts);
+	if (space)
+		space->met++;
+	return 0;
+}
+
+/* ---- file systems ---- */
+
+#define SUPERS_MAX 65536
+#define MOUNTS_MAX 4096
+
+/* The mounts of a super block. */
+struct mounts {
+	__u64 head; /* of the list; 0: there is none */
+	__u64 at, space;
+	__u32 mixed;
+};
+
+static long next_mount(__u32 turn, struct mounts *m)
+{
+	__u64 space;
+
+	if (!m->at || m->at == m->head)
+		return 1;
+	space = kread64(m->at - (m->head ? koffset(struct mount___list, mnt_instance) : 0) +
+			MOUNT(mnt_ns));
+	m->mixed |= turn && space != m->space;
+	m->space = space;
+	m->at = kread64(m->at + (m->head ? 0 : MOUNT(mnt_next_for_sb)));
+	return 0;
+}
+
+/* Mounts in no namespace have NULL or an error there: user space finds no such namespace. */
+static __always_inline int meet_super(__u64 super)
+{
+	struct zmem_freed *s = freed_get();
+	struct zmem_freed_mount new = {};
+	struct mounts m = {};
+
+	if (!s)
+		return 0;
+	if (bpf_core_field_exists(struct mount, mnt_next_for_sb)) {
+		m.at = kread64(super + koffset(struct super_block___mounts, s_mounts));
+	} else {
+		m.head = super + koffset(struct super_block___list, s_mounts);
+		m.at = kread64(m.head);
+	}
+	bpf_loop(MOUNTS_MAX, next_mount, &m, 0);
+	if (!m.space || m.mixed || (m.at && m.at != m.head))
+		return 0;
+	new.space = m.space;
+	new.device = kread32(super + koffset(struct super_block, s_dev));
+	if (bpf_map_update_elem(&mounted, &super, &new, 0))
+		s->full = 1;
+	return 0;
+}
+
+struct supers {
+	__u64 first, at;
+};
+
+/* One of the ring is the head of the list, and no super block. */
+static long next_super(__u32 turn, struct supers *all)
+{
+	__u64 root = kread64(all->at + koffset(struct super_block, s_root));
+
+	if (root && kread64(root + koffset(struct dentry___files, d_sb)) == all->at &&
+	    kread64(all->at + koffset(struct super_block, s_magic)) == MAGIC_TMPFS)
+		meet_super(all->at);
+	all->at = kread64(all->at + koffset(struct super_block, s_list)) -
+		  koffset(struct super_block, s_list);
+	return all->at == all->first || all->at >> 56 != 0xff;
+}
+
+/* It is attached to nothing: user space runs it. It begins at the file system of the program. */
+SEC("raw_tp/list_mounted")
+int list_mounted(void *ctx)
+{
+	__u64 mm = kread64((__u64)bpf_get_current_task() + koffset(struct task_struct, mm));
+	__u64 file = kread64(mm + koffset(struct mm_struct, exe_file));
+	__u64 inode = kread64(file + koffset(struct file___files, f_inode));
+	struct supers all = {};
+
+	all.first = all.at = kread64(inode + koffset(struct inode, i_sb));
+	if (all.first)
+		bpf_loop(SUPERS_MAX, next_super, &all, 0);
 	return 0;
 }
 
@@ -352,17 +515,20 @@ int walk_freed(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct zmem_freed *s = freed_get();
 	struct zmem_freed_want *want;
-	__u64 leader, start;
+	__u64 leader, own, start;
 	__s32 pid;
 
 	if (!task || !s)
 		return 0;
 	leader = kread_raw(__u64, &task->group_leader);
-	barrier_var(leader);
-	if (leader != (__u64)task)
+	own = kread_raw(__u64, &ctx->task);
+	if (leader != own && !s->spaces)
 		return 0;
 	want = want_of(leader, &pid);
-	if (!want || want->mm_group == ZMEM_FREED_MIXED || want->state >= ZMEM_FREED_DONE)
+	if (s->spaces)
+		meet_spaces(own, want ? want->group : ZMEM_FREED_MIXED);
+	if (leader != own || !want || want->mm_group == ZMEM_FREED_MIXED ||
+	    want->state >= ZMEM_FREED_DONE)
 		return 0;
 	start = kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;
 	if (start != want->start_boottime_ns) {

@@ -99,6 +99,46 @@ typedef struct {
 	atomic64_t refcnt;
 } file_ref_t;
 
+/* Its first mount, since 6.18; before, the head of a list. */
+struct mount;
+
+struct super_block___mounts {
+	struct mount *s_mounts;
+};
+
+struct super_block___list {
+	struct list_head s_mounts;
+};
+
+struct mnt_namespace;
+
+struct mount {
+	struct mount *mnt_next_for_sb;
+	struct mnt_namespace *mnt_ns;
+};
+
+struct mount___list {
+	struct list_head mnt_instance;
+};
+
+/* Since 6.18 __ns_ref. */
+struct ns_common___count {
+	atomic_t count;
+};
+
+struct ns_common {
+	atomic_t __ns_ref;
+};
+
+struct mnt_namespace {
+	struct ns_common ns;
+};
+
+struct nsproxy___mounts {
+	atomic_t count;
+	struct mnt_namespace *mnt_ns;
+};
+
 struct file___files {
 	struct inode *f_inode;
 	file_ref_t f_ref;

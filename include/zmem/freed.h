@@ -56,6 +56,27 @@ struct zmem_freed_file {
 	__u32 group;
 	__s32 names; /* the count of its dentry */
 	__u32 links;
+	__u32 device;
+	__u32 unused;
+};
+
+/*
+ * A mount namespace, or a set of namespaces (nsproxy) with one that is not the reader's, by its
+ * address.
+ */
+struct zmem_freed_space {
+	__u64 space; /* of a set: its mount namespace; 0: it is one */
+	__u32 group;
+	__s32 refs; /* the kernel's count: of sets with the namespace, of tasks with the set */
+	__u32 met;
+	__u32 unused;
+};
+
+/* A mounted tmpfs, by the address of its super block. */
+struct zmem_freed_mount {
+	__u64 space; /* the namespace of all its mounts; 0: several, or none */
+	__u32 device;
+	__u32 unused;
 };
 
 /* A table of descriptors, which several tasks may have. */
@@ -68,10 +89,11 @@ struct zmem_freed_table {
 struct zmem_freed {
 	/* Set by user space. */
 	struct zmem_layout at;
-	__u32 first; /* the lowest number of a group; entries with a lower one are of earlier times
-		      */
-	__u32 full;  /* not 0: a map was full */
-	__u64 more;  /* processes that the last pass met and did not finish */
+	__u32 first;  /* the lowest number of a group; entries with a lower one are of earlier times
+		       */
+	__u32 full;   /* not 0: a map was full */
+	__u64 spaces; /* set by user space: the next pass counts namespaces as well */
+	__u64 more;   /* processes that the last pass met and did not finish */
 };
 
 #endif

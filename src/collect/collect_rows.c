@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "collect/balance.h"
+#include "source/files_source.h"
 #include "source/freed_source.h"
 #include "query/group.h"
 
@@ -174,7 +175,9 @@ static int read_freed(struct collector *c, const struct query *q)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&c->snapshot.scratch);
 	struct process_list *rows = &c->rows.matched;
+	const struct file_set *tmpfs;
 	uint32_t *group;
+	int r;
 
 	if (!c->spec.freed || collector_replays(c))
 		return 0;
@@ -188,9 +191,9 @@ static int read_freed(struct collector *c, const struct query *q)
 	if (!c->freed)
 		return 0;
 	group_number(q->tree ? NULL : q->group, rows, group);
-	return freed_source_read(c->freed, &c->snapshot, rows->item, group, rows->count) == -ENOMEM
-		       ? -ENOMEM
-		       : 0;
+	tmpfs = c->snapshot.system.files.shmem_known ? files_source_shmem(c->files) : NULL;
+	r = freed_source_read(c->freed, tmpfs, &c->snapshot, rows->item, group, rows->count);
+	return r == -ENOMEM ? r : 0;
 }
 
 int collect_shape_rows(struct collector *c, const struct query *q, struct result *ret)

@@ -106,6 +106,9 @@ static const struct part freed_parts[] = {
 	LIGHT_MAP(PAGES, pages),
 	LIGHT_MAP(HELD, held),
 	LIGHT_MAP(TABLES, tables),
+	LIGHT_MAP(SPACES, spaces),
+	LIGHT_MAP(MOUNTED, mounted),
+	LIGHT_PROGRAM(RUN, list_mounted),
 	{},
 };
 #undef SKELETON

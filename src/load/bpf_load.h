@@ -81,6 +81,8 @@ enum bpf_part {
 	BPF_PAGES,
 	BPF_HELD,
 	BPF_TABLES,
+	BPF_SPACES, /* of mount namespaces */
+	BPF_MOUNTED,
 	/* of OBJECT_GROW: maps */
 	BPF_SETTINGS,
 	BPF_TARGETS,

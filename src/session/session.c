@@ -278,6 +278,8 @@ static int open_collector(struct session *s, const struct collect_spec *asked)
 		spec.swap_shmem |= needs & NEEDS_SWAP_SHMEM;
 		spec.swap_ram |= needs & NEEDS_SWAP_COSTS;
 		spec.freed = needs & NEEDS_FREED;
+		if (spec.freed && spec.files == FILES_NONE)
+			spec.files = FILES_SHMEM;
 		if (r == 0)
 			r = notices_opened(s, collector_open(&s->collector, &spec));
 	}

@@ -19,6 +19,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "model/files.h"
 #include "load/bpf_diagnose.h"
 #include "source/iterator.h"
 #include "source/source_internal.h"
@@ -51,6 +52,7 @@ struct reading {
 	const uint32_t *group;
 	size_t count;
 	uint32_t groups;
+	const struct file_set *tmpfs; /* NULL: not known */
 	uint32_t *group_of;	      /* of each process of the snapshot; 0: none */
 	uint32_t *mm_group;	      /* by mm_id; 0: none, or several */
 	uint32_t *mms;		      /* address spaces of each group */
@@ -172,6 +174,10 @@ static int clear_maps(struct freed_source *s)
 		r = clear_map(s->handle.fd[BPF_HELD]);
 	if (r == 0)
 		r = clear_map(s->handle.fd[BPF_TABLES]);
+	if (r == 0)
+		r = clear_map(s->handle.fd[BPF_SPACES]);
+	if (r == 0)
+		r = clear_map(s->handle.fd[BPF_MOUNTED]);
 	if (r == 0 && s->visit->full && s->used) {
 		r = clear_map(s->handle.fd[BPF_PAGES]);
 		s->used = false;
@@ -283,11 +289,14 @@ static int read_once(struct reading *r)
 		error = list_wanted(r);
 	if (error == 0)
 		error = pass(s->open_link_fd);
+	if (error == 0)
+		error = bpf_program_run(s->handle.fd[BPF_RUN]);
 	s->used = true;
-	s->visit->more = 1;
+	s->visit->more = s->visit->spaces = 1;
 	for (int i = 0; error == 0 && s->visit->more && i < PASSES_MAX; i++) {
 		s->visit->more = 0;
 		error = pass(s->link_fd);
+		s->visit->spaces = 0;
 	}
 	for (size_t i = 0; error == 0 && i < r->count; i++) {
 		const __s32 pid = r->process[i]->pid;
@@ -299,6 +308,24 @@ static int read_once(struct reading *r)
 			error = -errno;
 	}
 	return error < 0 ? error : raced;
+}
+
+/* All values of a map, to be freed. Returns how many, or -ENOMEM. */
+static ssize_t read_map(int fd, size_t size, void **ret)
+{
+	size_t count = 0, capacity = 0;
+	char(*item)[size] = NULL;
+	uint64_t key, *last = NULL;
+
+	for (; bpf_map_get_next_key(fd, last, &key) == 0; last = &key) {
+		if (!array_room(&item, count, &capacity, 64)) {
+			free(item);
+			return -ENOMEM;
+		}
+		count += bpf_map_lookup_elem(fd, &key, item[count]) == 0;
+	}
+	*ret = item;
+	return (ssize_t)count;
 }
 
 static int compare_files(const void *pa, const void *pb)
@@ -319,30 +346,96 @@ static bool is_held_by_one(const struct zmem_freed_file *f, size_t count)
 	return !f[count - 1].links && f[count - 1].names == (int64_t)count;
 }
 
+/* What is known of the holders of files. */
+struct holders {
+	struct zmem_freed_file *file;
+	struct zmem_freed_space *set;
+	struct zmem_freed_mount *mounted;
+	ssize_t files, sets, mounts;
+};
+
+/* The group that has all of a mount namespace; ZMEM_FREED_MIXED: there is none. */
+static uint32_t group_of_space(const struct holders *h, const struct freed_source *s,
+			       uint64_t space)
+{
+	struct zmem_freed_space whole = {};
+	uint32_t sets = 0;
+
+	if (bpf_map_lookup_elem(s->handle.fd[BPF_SPACES], &space, &whole) < 0 || whole.space ||
+	    (int64_t)whole.met != whole.refs)
+		return ZMEM_FREED_MIXED;
+	for (ssize_t i = 0; i < h->sets; i++) {
+		if (h->set[i].space != space)
+			continue;
+		sets++;
+		if (h->set[i].group != whole.group || (int64_t)h->set[i].met != h->set[i].refs)
+			return ZMEM_FREED_MIXED;
+	}
+	return sets == whole.met ? whole.group : ZMEM_FREED_MIXED;
+}
+
+/* Whether the file system ends with the group: nobody else has one of its files open. */
+static bool is_private(const struct holders *h, const struct zmem_freed_mount *m, uint32_t group)
+{
+	if (group == ZMEM_FREED_MIXED)
+		return false;
+	for (ssize_t i = 0; i < h->files; i++) {
+		if (h->file[i].device == m->device &&
+		    (h->file[i].group != group || h->file[i].met != h->file[i].refs))
+			return false;
+	}
+	return true;
+}
+
+/* The files of file systems that end with a group, and not those files once more. */
+static void add_mounted(const struct reading *r, struct holders *h, uint64_t *group_bytes)
+{
+	const struct freed_source *s = r->source;
+
+	for (ssize_t i = 0; r->tmpfs && i < h->mounts; i++) {
+		const struct zmem_freed_mount *m = &h->mounted[i];
+		const uint32_t group = group_of_space(h, s, m->space);
+
+		if (!is_private(h, m, group))
+			continue;
+		for (size_t k = 0; k < r->tmpfs->count; k++) {
+			if (r->tmpfs->file[k].device == m->device)
+				group_bytes[group - s->visit->first + 1] +=
+					r->tmpfs->file[k].resident;
+		}
+		for (ssize_t k = 0; k < h->files; k++) {
+			if (h->file[k].device == m->device)
+				h->file[k].group = ZMEM_FREED_MIXED;
+		}
+	}
+}
+
 /* The files of shared memory that end with a group. */
-static int add_files(struct reading *r, uint64_t *group_bytes)
+static int add_files(const struct reading *r, uint64_t *group_bytes)
 {
 	struct freed_source *s = r->source;
-	const int fd = s->handle.fd[BPF_HELD];
-	cleanup_free struct zmem_freed_file *file = NULL;
-	size_t count = 0, capacity = 0, end;
-	uint64_t key, *last = NULL;
+	const int *fd = s->handle.fd;
+	struct holders h = {};
 
-	for (; bpf_map_get_next_key(fd, last, &key) == 0; last = &key) {
-		if (!array_room(&file, count, &capacity, 64))
-			return -ENOMEM;
-		count += bpf_map_lookup_elem(fd, &key, &file[count]) == 0;
-	}
-	if (count)
-		qsort(file, count, sizeof(*file), compare_files);
-	for (size_t i = 0; i < count; i = end) {
-		for (end = i + 1; end < count && file[end].inode == file[i].inode;)
+	h.files = read_map(fd[BPF_HELD], sizeof(*h.file), (void **)&h.file);
+	h.sets = read_map(fd[BPF_SPACES], sizeof(*h.set), (void **)&h.set);
+	h.mounts = read_map(fd[BPF_MOUNTED], sizeof(*h.mounted), (void **)&h.mounted);
+	add_mounted(r, &h, group_bytes);
+	if (h.files > 0)
+		qsort(h.file, (size_t)h.files, sizeof(*h.file), compare_files);
+	for (ssize_t i = 0, end; i < h.files; i = end) {
+		const struct zmem_freed_file *f = &h.file[i];
+
+		for (end = i + 1; end < h.files && h.file[end].inode == f->inode;)
 			end++;
-		if (is_held_by_one(&file[i], end - i))
-			group_bytes[file[i].group - s->visit->first + 1] +=
-				file[end - 1].pages * s->page_size;
+		if (is_held_by_one(f, (size_t)(end - i)))
+			group_bytes[f->group - s->visit->first + 1] +=
+				h.file[end - 1].pages * s->page_size;
 	}
-	return 0;
+	free(h.file);
+	free(h.set);
+	free(h.mounted);
+	return h.files < 0 || h.sets < 0 || h.mounts < 0 ? -ENOMEM : 0;
 }
 
 /* What ends with the address space of a process; false if it is not known. */
@@ -400,10 +493,16 @@ static int set_values(struct reading *r)
 	return error;
 }
 
-int freed_source_read(struct freed_source *s, struct snapshot *snapshot,
-		      struct process *const *process, const uint32_t *group, size_t count)
+int freed_source_read(struct freed_source *s, const struct file_set *tmpfs,
+		      struct snapshot *snapshot, struct process *const *process,
+		      const uint32_t *group, size_t count)
 {
-	struct reading r = {s, snapshot, process, group, count};
+	struct reading r = {.source = s,
+			    .snapshot = snapshot,
+			    .process = process,
+			    .group = group,
+			    .count = count,
+			    .tmpfs = tmpfs};
 	const struct arena_mark mark = arena_mark(&snapshot->scratch);
 	int error = follow_layout(s), raced = 1;
 

@@ -8,6 +8,7 @@
 #define ZMEM_SOURCE_FREED_SOURCE_H
 
 #include "base/diag.h"
+#include "model/files.h"
 #include "model/snapshot.h"
 #include "source/source.h"
 
@@ -27,10 +28,12 @@ void freed_source_close(struct freed_source *s);
 /*
  * Sets FREED and its status of these processes of the snapshot, so that those of a group add up to
  * what becomes free when all of them end. `group`: of each process, numbers from 1 on. It takes
- * SWAP_RAM and PGTABLES from the snapshot. Returns 0 or a negative errno; a process that could not
- * be read is no error.
+ * SWAP_RAM and PGTABLES from the snapshot. `tmpfs`: all files of shared memory, or NULL: then file
+ * systems of a mount namespace that ends with a group are left out. Returns 0 or a negative errno;
+ * a process that could not be read is no error.
  */
-int freed_source_read(struct freed_source *s, struct snapshot *snapshot,
-		      struct process *const *process, const uint32_t *group, size_t count);
+int freed_source_read(struct freed_source *s, const struct file_set *tmpfs,
+		      struct snapshot *snapshot, struct process *const *process,
+		      const uint32_t *group, size_t count);
 
 #endif

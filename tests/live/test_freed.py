@@ -13,12 +13,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import PROGRAM, cgroup_removed, exit_code, result, run_checks, wait_until  # noqa: E402
+from outcome import MKMEM, PROGRAM, cgroup_removed, exit_code, mkmem_pids, result, run_checks, wait_until  # noqa: E402
 
 MIB = 1 << 20
 PAGE = mmap.PAGESIZE
@@ -27,7 +26,7 @@ BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.e
 OWN = "%s/zmem-freed-%d" % (BASE, os.getpid())
 ANON = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 SHARED = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
-MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_MERGEABLE = 14, 15, 12
+MADV_HUGEPAGE, MADV_NOHUGEPAGE = 14, 15
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
 LIBC = ctypes.CDLL(None, use_errno=True)
 # Counters of cgroups and of page tables lag: the kernel keeps a part of them by CPU.
@@ -140,10 +139,13 @@ def charged():
     return total
 
 
-def freed_of(*args):
-    done = subprocess.run((PROGRAM, "-g", "cgroup", "-s", "freed", "--json", *args), capture_output=True, timeout=LIMIT,
-                          check=True)
-    rows = json.loads(done.stdout)["groups"]
+def document(*args):
+    done = subprocess.run((PROGRAM, "--json", *args), capture_output=True, timeout=LIMIT, check=True)
+    return json.loads(done.stdout)
+
+
+def freed_of():
+    rows = document("-g", "cgroup", "-s", "freed")["groups"]
     row = next(r for r in rows if (r["group"] or "").endswith(OWN[len(BASE):] + "/A"))
     return row["freed_bytes"], row["freed_status"]
 
@@ -328,12 +330,96 @@ def huge(_):
     check("huge pages that are mapped in parts", 40, lambda s: s.start("A", split))
 
 
+def mounted(path):
+    """A tmpfs in a mount namespace of one's own, with 16 MiB in a file that is closed and 16 MiB in one without a
+    name."""
+    for args in ((None, "/", None, MS_REC | MS_PRIVATE), ("tmpfs", path, "tmpfs", 0)):
+        if not args[0] and LIBC.unshare(CLONE_NEWNS):
+            raise OSError(ctypes.get_errno(), "unshare")
+        if LIBC.mount(*(a.encode() if isinstance(a, str) else a for a in args), None):
+            raise OSError(ctypes.get_errno(), "mount")
+    for name in ("closed", "open"):
+        fd = os.open(path + "/" + name, os.O_RDWR | os.O_CREAT)
+        for _ in range(16):
+            os.write(fd, b"x" * MIB)
+        if name == "closed":
+            os.close(fd)
+    os.unlink(path + "/open")
+
+
+def namespaces(_):
+    with tempfile.TemporaryDirectory() as path:
+
+        def alone():
+            mounted(path)
+            child_of_member("A")
+
+        def with_child():
+            mounted(path)
+            child_of_member("B")
+
+        def held(s):
+            pid = s.start("A", mounted, path)
+            kept.append(os.open("/proc/%d/ns/mnt" % pid, os.O_RDONLY))
+
+        def opened(s):
+            pid = s.start("A", mounted, path)
+            kept.append(os.open("/proc/%d/root%s/closed" % (pid, path), os.O_RDONLY))
+
+        def joined(s):
+            pid = s.start("A", mounted, path)
+            s.start("B", enter, pid)
+
+        def enter(pid):
+            fd = os.open("/proc/%d/ns/mnt" % pid, os.O_RDONLY)
+            if LIBC.setns(fd, 0):
+                raise OSError(ctypes.get_errno(), "setns")
+            os.close(fd)
+
+        check("a tmpfs of a mount namespace of the group", 32, lambda s: s.start("A", alone))
+        check("a tmpfs of a mount namespace that has another process", 0, lambda s: s.start("A", with_child))
+        check("a tmpfs of a mount namespace that another process has joined", 16, joined)
+        check("a tmpfs of a mount namespace that a descriptor keeps", 16, held)
+        os.close(kept.pop())
+        check("a tmpfs of which another process has a file open", 16, opened)
+        os.close(kept.pop())
+
+
+def address_space(_):
+    """Two processes with one address space: alone, neither frees it."""
+    with cgroups():
+        child = subprocess.Popen([MKMEM, "clone_vm"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                 preexec_fn=lambda: join("A"))
+        try:
+            pids = list(mkmem_pids(child).values())
+            together, _ = freed_of()
+            rows = {p["pid"]: p for p in document("-s", "freed")["processes"]}
+            alone = [rows[pid]["freed_bytes"] for pid in pids]
+            size = min(rows[pid]["rss_anon_bytes"] for pid in pids)
+            result(len(pids) > 1 and max(alone) < size <= together, "two processes with one address space",
+                   (alone, size, together))
+        finally:
+            child.stdin.close()
+            child.wait()
+            child.stdout.close()
+
+
+def unknown(_):
+    """Where it is not known there is a reason."""
+    for args in (("--source", "proc"), ("--pss", "rollup"), ("--pss", "none")):
+        rows = document(*args, "-s", "freed")["processes"]
+        result(rows and all(p["freed_bytes"] is None and p["freed_status"] == "unsupported" for p in rows),
+               "not known with " + " ".join(args), rows[:1])
+    rows = document()["processes"]
+    result(all(p["freed_bytes"] is None and p["freed_status"] == "skipped" for p in rows), "not asked for", rows[:1])
+
+
 def main():
     if os.geteuid() != 0 or BASE is None:
         print("skip: root and memory cgroups are needed")
         sys.exit(77)
     run_checks((private, cow_inside, cow_outside, shared_inside, shared_outside, mapped_thrice, unmapped, passed,
-                duplicated, linked, huge), None)
+                duplicated, linked, huge, namespaces, address_space, unknown), None)
     sys.exit(exit_code())
 
 
