@@ -288,7 +288,11 @@ int list_held(struct bpf_iter__task_file *ctx)
 
 /* ---- mount namespaces ---- */
 
-#define MOUNT(member) koffset(struct mount, member)
+/* Since 6.18 the mounts of a super block are in a chain; before, in a list. */
+#define has_chain() bpf_core_field_exists(struct mount, mnt_next_for_sb)
+#define MOUNT_NEXT                                                                                 \
+	(has_chain() ? koffset(struct mount, mnt_next_for_sb)                                      \
+		     : koffset(struct mount___list, mnt_instance))
 
 /* Returns 1 if it was not met before. */
 __noinline int meet_space(__u64 addr, __u64 space, __s32 refs, __u32 group)
@@ -363,11 +367,10 @@ static long next_mount(__u32 turn, struct mounts *m)
 
 	if (!m->at || m->at == m->head)
 		return 1;
-	space = kread64(m->at - (m->head ? koffset(struct mount___list, mnt_instance) : 0) +
-			MOUNT(mnt_ns));
+	space = kread64(m->at - (has_chain() ? 0 : MOUNT_NEXT) + koffset(struct mount, mnt_ns));
 	m->mixed |= turn && space != m->space;
 	m->space = space;
-	m->at = kread64(m->at + (m->head ? 0 : MOUNT(mnt_next_for_sb)));
+	m->at = kread64(m->at + (has_chain() ? MOUNT_NEXT : 0));
 	return 0;
 }
 
@@ -380,7 +383,7 @@ static __always_inline int meet_super(__u64 super)
 
 	if (!s)
 		return 0;
-	if (bpf_core_field_exists(struct mount, mnt_next_for_sb)) {
+	if (has_chain()) {
 		m.at = kread64(super + koffset(struct super_block___mounts, s_mounts));
 	} else {
 		m.head = super + koffset(struct super_block___list, s_mounts);

@@ -3,6 +3,7 @@
 #include "collect/collector.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -180,18 +181,35 @@ static int open_files(struct collector *c)
 	return file_exhausted(r) ? r : 0;
 }
 
+static void refuse_freed(struct collector *c, const char *reason)
+{
+	snprintf(c->freed_refusal, sizeof(c->freed_refusal), "%s", reason);
+	c->notices |= COLLECT_NOTICE_FREED;
+}
+
 /* Likewise what becomes free with a row. */
 static int open_freed(struct collector *c)
 {
 	cleanup(diag_clear) struct diag why = {};
+	const struct diag_note *note;
 	struct meminfo meminfo;
 	int r;
 
-	if (!c->spec.freed || source_origin(c->source) != FROM_BPF || source_is_pinned(c->source))
+	if (!c->spec.freed)
 		return 0;
+	if (source_origin(c->source) != FROM_BPF || source_is_pinned(c->source)) {
+		refuse_freed(c, "it needs a BPF program of its own");
+		return 0;
+	}
 	meminfo = meminfo_read(c->proc.fd);
 	r = freed_source_open(c->source, &meminfo, &why, &c->freed);
-	return file_exhausted(r) ? r : 0;
+	if (r >= 0 || file_exhausted(r))
+		return r;
+	note = why.count ? &why.note[why.count - 1] : NULL;
+	refuse_freed(c, note && note->reason ? note->reason
+			: note && note->hint ? note->hint
+					     : strerror(-r));
+	return 0;
 }
 
 /*

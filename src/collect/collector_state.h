@@ -33,6 +33,7 @@ enum collect_notice {
 	COLLECT_NOTICE_SLOTS = 1 << 9,		/* swap slots differed from smaps_rollup */
 	COLLECT_NOTICE_PSS_LOST = 1 << 10, /* snapshot.pss_fallback_reason, since the opening */
 	COLLECT_NOTICE_SWAPINS = 1 << 11,  /* swap-ins are not counted */
+	COLLECT_NOTICE_FREED = 1 << 12,	   /* FREED is not known: freed_refusal */
 };
 
 /* Why /proc cannot be used for processes. */
@@ -98,7 +99,8 @@ struct collector {
 	struct snapshot unseen;	  /* pids that /proc shows and BPF does not */
 	bool looked_for_missing;
 	bool sums_files; /* of each snapshot */
-	bool no_slots;	 /* swap slots cannot be read here, or were wrong */
+	char freed_refusal[160];
+	bool no_slots; /* swap slots cannot be read here, or were wrong */
 	/* SWAP_SHMEM of processes without it is in smaps_rollup alone. */
 	bool swap_shmem_known;
 	uint64_t memcg_left_us; /* for reading memory cgroups until the next query */

@@ -232,6 +232,8 @@ void notices_collected(struct session *s)
 			o->quiet,
 			"swap-ins are not known: kernel.task_delayacct is 0 (sysctl "
 			"kernel.task_delayacct=1 counts those of processes that start after it)");
+	if (is_new(s, COLLECT_NOTICE_FREED))
+		log_notice(o->quiet, "FREED is not known: %s", c->freed_refusal);
 	if (is_new(s, COLLECT_NOTICE_UNREADABLE))
 		log_notice(o->quiet,
 			   "--verify: of %zu of %zu processes smaps_rollup may be read, the "
