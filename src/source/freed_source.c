@@ -463,10 +463,17 @@ static enum pss_status status_of(const struct zmem_freed_want *w)
 	case ZMEM_FREED_RACED:
 		return PSS_RACED;
 	case ZMEM_FREED_BEGIN:
+	case ZMEM_FREED_MORE:
 		return PSS_GONE;
 	default:
 		return PSS_UNSUPPORTED;
 	}
+}
+
+/* A process that has ended frees nothing more; it does not hide what the others of its group do. */
+static bool has_ended(const struct reading *r, size_t i)
+{
+	return r->mms[r->group[i]] > 1 && status_of(&r->want[i]) == PSS_GONE;
 }
 
 static int set_values(struct reading *r)
@@ -483,7 +490,7 @@ static int set_values(struct reading *r)
 		if (p->kind != PROCESS_USER)
 			continue;
 		p->freed_status = PSS_UNSUPPORTED;
-		if (!full && p->mm_id && add_memory(r, i, &bytes)) {
+		if (!full && p->mm_id && (has_ended(r, i) || add_memory(r, i, &bytes))) {
 			process_set(p, COUNTER_FREED, bytes);
 			p->freed_status = PSS_OK;
 		} else if (!full && p->mm_id) {
@@ -503,7 +510,7 @@ int freed_source_read(struct freed_source *s, const struct file_set *tmpfs,
 			    .group = group,
 			    .count = count,
 			    .tmpfs = tmpfs};
-	const struct arena_mark mark = arena_mark(&snapshot->scratch);
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&snapshot->scratch);
 	int error = follow_layout(s), raced = 1;
 
 	if (s->next > FIRST_MAX - count * TRIES)
@@ -520,6 +527,5 @@ int freed_source_read(struct freed_source *s, const struct file_set *tmpfs,
 	}
 	if (error == 0)
 		error = set_values(&r);
-	arena_release((struct arena_mark *)&mark);
 	return error;
 }

@@ -295,8 +295,8 @@ static void draw_parts(struct detail_pane *d, struct screen *s, const struct pro
 }
 
 /*
- * Draws the counters, without the parts of swap_ram and of swap, in as many columns as fit. FREED is
- * there if it was asked for. `few`: without those that are 0 or unknown.
+ * Draws the counters, without the parts of swap_ram and of swap, in as many columns as fit. FREED
+ * is there if it was asked for. `few`: without those that are 0 or unknown.
  */
 static void draw_counters(struct detail_pane *d, struct screen *s, const struct process *p,
 			  bool few)
