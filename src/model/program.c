@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Finds what an interpreter, a multi-call binary, the dynamic loader or Wine runs, from its command
- * line.
+ * line, and the link that a program was started by.
  * It does not guess: if nothing is found, the name is that of the executable.
  */
 #include "model/program.h"
@@ -276,6 +276,12 @@ static bool script_name(struct text_part path, struct text_part *ret)
 	return true;
 }
 
+/* True if comm is that name, which the kernel cut. */
+static bool is_comm(struct text_part comm, struct text_part name)
+{
+	return part_begins(name, comm.s) && (name.len == comm.len || comm.len == COMM_LEN);
+}
+
 /*
  * Finds the name of a script that was started by its "#!": it is comm, and one of the first
  * arguments, behind at most one option for each interpreter.
@@ -290,7 +296,7 @@ static bool name_by_comm(struct words w, struct text_part exe, struct text_part 
 	for (int i = 0; i < 6 && next_word(&w, &word); i++) {
 		struct text_part name = part_base(word);
 
-		if (part_begins(name, comm.s) && (name.len == comm.len || comm.len == COMM_LEN))
+		if (is_comm(comm, name))
 			return script_name(word, ret);
 	}
 	return false;
@@ -326,13 +332,52 @@ static struct text_part argv0_name(struct text_part word)
 	return part_begins(name, "-") ? part_behind(name, 1) : name;
 }
 
+/* True of what files of programs are called; false of titles and of bare versions. */
+static bool is_file_name(struct text_part name)
+{
+	bool letter = false;
+
+	for (size_t i = 0; i < name.len; i++) {
+		if (!is_letter(name.s[i]) && !is_digit(name.s[i]) &&
+		    !has_letter("_.+@-", name.s[i]))
+			return false;
+		letter |= is_letter(name.s[i]);
+	}
+	return letter && name.s[0] != '.' && name.s[0] != '-' && name.len <= PROGRAM_NAME_MAX;
+}
+
+/* True if the program may have been started by a link: exec set comm to the name of the link. */
+static bool may_be_link(struct text_part exe, struct text_part comm)
+{
+	return comm.len && !is_comm(comm, exe) && is_file_name(comm);
+}
+
+/*
+ * Finds the name of the link that the program was started by. comm and argv[0] must both have it: a
+ * program changes one of them for titles and for names of threads. A title may follow it in
+ * argv[0]: "redis-server *:6379".
+ */
+static struct text_part link_name(struct text_part exe, struct text_part comm,
+				  struct text_part first)
+{
+	struct text_part name;
+	size_t n = 0;
+
+	if (!may_be_link(exe, comm))
+		return exe;
+	while (n < first.len && first.s[n] != ' ')
+		n++;
+	name = argv0_name((struct text_part){first.s, n});
+	return is_comm(comm, name) && is_file_name(name) ? name : exe;
+}
+
 /* Finds what an interpreter runs; `w` starts behind argv[0]. */
 static struct text_part interpreted_name(const struct interpreter *f, struct text_part exe,
 					 struct text_part comm, struct text_part first,
 					 struct words w)
 {
 	struct words all = w;
-	struct text_part script, name = argv0_name(first), ret = exe;
+	struct text_part script, name = argv0_name(first), ret = link_name(exe, comm, first);
 
 	if (no_words_left(w)) {
 		if (f->is_known && !f->shell && !part_begins(first, "-") && !part_same(name, exe) &&
@@ -394,9 +439,9 @@ static struct text_part program_of(struct text_part exe, struct text_part comm, 
 		return applet_name(exe, comm, w);
 	if (exe.len == COMM_LEN && part_same(exe, comm))
 		return complete_comm(comm, w);
-	if (!f || !next_word(&w, &first))
+	if (!next_word(&w, &first))
 		return exe;
-	return interpreted_name(f, exe, comm, first, w);
+	return f ? interpreted_name(f, exe, comm, first, w) : link_name(exe, comm, first);
 }
 
 /* The loader runs its argument as if that had been started directly. */
@@ -474,9 +519,12 @@ bool program_needs_cmdline(const char *exe, const char *comm)
 	struct text_part name = part_of(exe);
 	const struct interpreter *f = interpreter_find(name);
 
-	if (f)
-		return f->is_known || !part_begins(name, comm);
+	if (part_begins(name, MEMORY_FILE))
+		return false;
+	if (f && (f->is_known || !part_begins(name, comm)))
+		return true;
 	return is_multi_call(name) || is_loader(name) || is_wine(name) ||
+	       may_be_link(name, part_of(comm)) ||
 	       (name.len == COMM_LEN && part_same(name, part_of(comm)));
 }
 

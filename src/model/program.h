@@ -2,7 +2,12 @@
 /*
  * The name of a program as users know it: the base name of the executable, or the script that an
  * interpreter runs, or the applet of a multi-call binary, or the program that the dynamic loader
- * or Wine runs. A name is never made of other arguments.
+ * or Wine runs, or the link that the program was started by. A name is never made of other
+ * arguments.
+ *
+ * A link is known by comm and argv[0], which exec sets to its name: redis-server is a link to
+ * redis-check-rdb. Both must have the same name, made of letters, digits and "_.+@-". A program can
+ * set both to any name; it can as well be a copy of its file with that name.
  */
 #ifndef ZMEM_MODEL_PROGRAM_H
 #define ZMEM_MODEL_PROGRAM_H

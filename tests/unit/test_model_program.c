@@ -88,6 +88,49 @@ TEST(executables)
 	CHECK_ALL(samples);
 }
 
+/* comm and argv[0] have the name of a link that a program was started by. */
+TEST(links)
+{
+	static const struct sample samples[] = {
+		S("redis-check-rdb", "redis-server", "/usr/bin/redis-server *:6379\0\0",
+		  "redis-server"),
+		S("udevadm", "systemd-udevd", "/lib/systemd/systemd-udevd", "systemd-udevd"),
+		S("1.2.3", "agent", "agent\0--token\0secret", "agent"),
+		S("vim.basic", "vi", "vi\0file", "vi"),
+		S("w.procps", "w", "w", "w"),
+		S("7zz", "7z", "7z\0x", "7z"),
+		S("a-b", "a-link-with-a-l", "./a-link-with-a-long-name\0x",
+		  "a-link-with-a-long-name"),
+		S("zsh5", "zsh", "-zsh", "zsh"),
+		S("mawk", "awk", "awk\0{ print secret }", "awk"),
+		UNREAD("redis-check-rdb", "redis-server", "redis-check-rdb"),
+		/* Only one of both says so: a title, a thread's name, `exec -a`. */
+		S("app", "worker", "app\0x", "app"),
+		S("app", "app", "worker\0x", "app"),
+		S("app", "worker", "other\0worker", "app"),
+		S("app", "worker", "worker2\0x", "app"),
+		S("app", "worker-1234567", "worker\0x", "app"),
+		S("app", "a-link-with-a-l", "a-link-with-a\0x", "app"),
+		/* The same name, which the kernel cut. */
+		S("a-long-name-of-mine", "a-long-name-of-", "a-long-name-of-yours",
+		  "a-long-name-of-mine"),
+		/* They look like no file. */
+		S("app", "two words", "two words", "app"),
+		S("app", "(child)", "(child)", "app"),
+		S("app", "[kworker/0:1]", "[kworker/0:1]", "app"),
+		S("app", "title:", "title: x", "app"),
+		S("app", "1.2.3", "1.2.3", "app"),
+		S("app", ".hidden", ".hidden", "app"),
+		S("app", "-", "-", "app"),
+		S("app", "\x1b[31m", "\x1b[31m", "app"),
+		S("app", "", "", "app"),
+		S("app", "x", "\0x", "app"),
+		S("app", "x", "/", "app"),
+	};
+
+	CHECK_ALL(samples);
+}
+
 TEST(wine)
 {
 	static const struct sample samples[] = {
@@ -125,13 +168,13 @@ TEST(python)
 	static const struct sample samples[] = {
 		UNREAD("python3.11", "python3", "python3.11"),
 		S("python3.11", "python3", "", "python3.11"),
-		S("python3.11", "python3", "python3", "python3.11"),
-		S("python3.11", "python3", "python3\0", "python3.11"),
-		S("python3.11", "python3", "/usr/bin/python3\0-i", "python3.11"),
-		S("python3.11", "python3", "python3\0-c\0import secret\0x.py", "python3.11"),
-		S("python3.11", "python3", "python3\0-Bc\0import secret\0x.py", "python3.11"),
-		S("python3.11", "python3", "python3\0-cimport secret\0x.py", "python3.11"),
-		S("python3.11", "python3", "python3\0-\0x.py", "python3.11"),
+		S("python3.11", "python3", "python3", "python3"),
+		S("python3.11", "python3", "python3\0", "python3"),
+		S("python3.11", "python3", "/usr/bin/python3\0-i", "python3"),
+		S("python3.11", "python3", "python3\0-c\0import secret\0x.py", "python3"),
+		S("python3.11", "python3", "python3\0-Bc\0import secret\0x.py", "python3"),
+		S("python3.11", "python3", "python3\0-cimport secret\0x.py", "python3"),
+		S("python3.11", "python3", "python3\0-\0x.py", "python3"),
 		S("python3.11", "foo.py", "/usr/bin/python3\0./foo.py\0secret", "foo.py"),
 		S("python3.11", "python3", "python3\0/opt/app/foo.py\0-c\0secret", "foo.py"),
 		S("python3.11", "python3", "python3\0-u\0-W\0ignore\0-X\0dev\0a/b.py", "b.py"),
@@ -139,21 +182,21 @@ TEST(python)
 		S("python3.11", "python3", "python3\0-Wignore\0-Xdev\0b.py", "b.py"),
 		S("python3.11", "python3", "python3\0--check-hash-based-pycs\0always\0b", "b"),
 		S("python3.11", "python3", "python3\0--\0b.py", "b.py"),
-		S("python3.11", "python3", "python3\0--", "python3.11"),
-		S("python3.11", "python3", "python3\0-W", "python3.11"),
-		S("python3.11", "python3", "python3\0-m", "python3.11"),
+		S("python3.11", "python3", "python3\0--", "python3"),
+		S("python3.11", "python3", "python3\0-W", "python3"),
+		S("python3.11", "python3", "python3\0-m", "python3"),
 		S("python3.11", "python3", "python3\0-m\0http.server\0008000", "http.server"),
 		S("python3.11", "python3", "python3\0-um\0http.server", "http.server"),
 		S("python3.11", "python3", "python3\0-mhttp.server", "http.server"),
 		S("python3.11", "python3", "python3\0-W\0ignore\0-um\0http.server\00080",
 		  "http.server"),
 		S("python3.11", "python3", "python3\0/opt/app/", "app"),
-		S("python3.11", "python3", "python3\0.", "python3.11"),
-		S("python3.11", "python3", "python3\0/", "python3.11"),
-		S("python3.11", "python3", "python3\0\0secret", "python3.11"),
-		S("python3.11", "python3", "python3\0/dev/fd/63", "python3.11"),
-		S("python3.11", "python3", "python3\0/proc/self/fd/3", "python3.11"),
-		S("python3.11", "python3", "python3\0/dev/stdin", "python3.11"),
+		S("python3.11", "python3", "python3\0.", "python3"),
+		S("python3.11", "python3", "python3\0/", "python3"),
+		S("python3.11", "python3", "python3\0\0secret", "python3"),
+		S("python3.11", "python3", "python3\0/dev/fd/63", "python3"),
+		S("python3.11", "python3", "python3\0/proc/self/fd/3", "python3"),
+		S("python3.11", "python3", "python3\0/dev/stdin", "python3"),
 		S("python3.13t", "x", "python3\0x.py", "x.py"),
 		S("python3.11-dbg", "x", "python3\0x.py", "x.py"),
 		S("python", "x", "python\0x.py", "x.py"),
@@ -170,7 +213,7 @@ TEST(python)
 		S("python3.11", "x", "/usr/bin/mydaemon --password=x", "mydaemon"),
 		S("python3.11", "x", "12345 jobs", "python3.11"),
 		S("python3.11", "x", "<idle>", "python3.11"),
-		S("python3.11", "x", "-x", "python3.11"),
+		S("python3.11", "y", "-x", "python3.11"),
 		S("python3.11", "x", " ", "python3.11"),
 		S("python3.11", "x", "[", "python3.11"),
 		/* A name may contain any byte. */
@@ -201,7 +244,7 @@ TEST(shells)
 		S("bash", "bash", "bash\0/dev/fd/63", "bash"),
 		S("bash", "run-a-long-name", "/bin/bash\0-p\0/usr/bin/run-a-long-name.sh\0secret",
 		  "run-a-long-name.sh"),
-		S("dash", "sh", "sh\0-c\0x", "dash"),
+		S("dash", "sh", "sh\0-c\0x", "sh"),
 		S("dash", "sh", "/bin/sh\0/usr/bin/foo", "foo"),
 		S("zsh-5.9", "zsh", "zsh\0--emulate\0sh\0foo", "foo"),
 		S("zsh5-static", "zsh", "zsh\0foo", "foo"),
@@ -235,15 +278,15 @@ TEST(others)
 		S("node18", "node", "node\0s.js", "s.js"),
 		S("ruby3.1", "puma", "puma 5.6.5 (tcp://0.0.0.0:3000) [app]\0\0", "puma"),
 		S("ruby3.1", "ruby", "ruby\0-Ilib\0-r\0json\0-W0\0-S\0rake", "rake"),
-		S("ruby3.1", "ruby", "ruby\0-e\0secret", "ruby3.1"),
+		S("ruby3.1", "ruby", "ruby\0-e\0secret", "ruby"),
 		S("ruby3.1", "ruby", "ruby\0--disable\0gems\0--enable=jit\0x.rb", "x.rb"),
 		S("php8.2", "php", "php\0artisan\0queue:work", "artisan"),
 		S("php8.2", "php", "php\0-d\0a=b\0-dc=d\0-f\0x.php\0--\0secret", "x.php"),
-		S("php8.2", "php", "php\0-r\0secret", "php8.2"),
-		S("php8.2", "php", "php\0-S\0localhost:80\0-t\0/srv", "php8.2"),
-		S("php8.2", "php", "php\0--\0secret", "php8.2"),
+		S("php8.2", "php", "php\0-r\0secret", "php"),
+		S("php8.2", "php", "php\0-S\0localhost:80\0-t\0/srv", "php"),
+		S("php8.2", "php", "php\0--\0secret", "php"),
 		S("lua5.4", "lua", "lua\0-e\0secret\0x.lua", "x.lua"),
-		S("lua5.4", "lua", "lua\0-e\0secret", "lua5.4"),
+		S("lua5.4", "lua", "lua\0-e\0secret", "lua"),
 		S("luajit-2.1.0-beta3", "luajit", "luajit\0-jon\0-O3\0x.lua", "x.lua"),
 		S("tclsh8.6", "tclsh", "tclsh\0-encoding\0utf-8\0x.tcl", "x.tcl"),
 		S("expect", "expect", "expect\0-c\0secret\0-f\0x.exp", "x.exp"),
@@ -252,7 +295,7 @@ TEST(others)
 		S("R", "R", "R\0--args\0--file=secret", "R"),
 		/* Interpreters with unknown options run scripts by "#!". */
 		S("mawk", "report.awk", "/usr/bin/awk\0-f\0./report.awk\0secret", "report.awk"),
-		S("mawk", "awk", "awk\0{ print secret }", "mawk"),
+		S("mawk", "awk", "awk\0{ print secret }", "awk"),
 		S("make", "rules", "/usr/bin/make\0-f\0debian/rules\0build", "rules"),
 		S("guile", "x.scm", "guile\0-s\0y.scm", "guile"),
 		/* The dynamic loader, started by hand. */
@@ -298,6 +341,9 @@ TEST(needs_no_cmdline)
 {
 	static const char *const names[][2] = {
 		{"mawk", "mawk"},
+		{"app", "app"},
+		{"app", "two words"},
+		{"app", "(child)"},
 		{"postgres", "postgres"},
 		{"firefox", "Web Content"},
 		{"node_exporter", "node_exporter"},
@@ -317,7 +363,7 @@ TEST(too_long)
 
 	memset(line + 8, 'x', 400);
 	line[9] = '/';
-	n = program_name("python3.11", "python3", line, sizeof(line));
+	n = program_name("python3.11", "python3.11", line, sizeof(line));
 	assert_true(n.len == strlen("python3.11"));
 	line[8 + 400 - PROGRAM_NAME_MAX - 1] = '/';
 	n = program_name("python3.11", "python3", line, sizeof(line));
