@@ -35,6 +35,8 @@ int collect_names(struct collector *c, struct snapshot *s, unsigned needs, uint6
 	c->containers.patience_us = containers_us;
 	if (r == 0 && containers_us)
 		r = enrich_containers(&c->containers, &c->proc, "/", s, processes);
+	if (r == 0 && needs & NEEDS_APP)
+		r = enrich_apps(pool, s, processes);
 	if (r == 0 && needs & NEEDS_CMDLINE)
 		r = enrich_cmdlines(pool, s, processes);
 	if (r == 0 && needs & NEEDS_PROGRAM)
@@ -42,11 +44,24 @@ int collect_names(struct collector *c, struct snapshot *s, unsigned needs, uint6
 	return r;
 }
 
+static void names_as_apps(struct process_list *processes)
+{
+	for (size_t i = 0; i < processes->count; i++) {
+		struct process *p = processes->item[i];
+
+		if (!p->app)
+			p->app = p->name;
+	}
+}
+
 static int name_rows(struct collector *c, unsigned needs, struct process_list *processes)
 {
-	/* A recording already has its names. */
-	if (collector_replays(c))
+	/* A recording already has its names; one of an older version has no apps. */
+	if (collector_replays(c)) {
+		if (needs & NEEDS_APP)
+			names_as_apps(processes);
 		return 0;
+	}
 	return collect_names(c, &c->snapshot, needs, needs & NEEDS_CGROUP ? CONTAINERS_US : 0,
 			     processes);
 }

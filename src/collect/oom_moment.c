@@ -114,6 +114,7 @@ static void name_known(struct oom_moment *m, const struct collector *c)
 		if (!known)
 			continue;
 		p->name = known->name;
+		p->app = known->app;
 		p->name_cut = known->name_cut;
 		p->program_known = known->program_known;
 		p->user = known->user;

@@ -37,7 +37,7 @@ int recorder_open(struct recorder *r, const struct options *o)
 	struct collect_spec spec = session_spec(o);
 
 	/* All names that any format shows. */
-	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
+	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM | NEEDS_APP;
 	spec.ram = RAM_SUMS;
 	/* Names of files are private, as check_rights() of files has it. */
 	spec.shared_files = o->keep && !getauxval(AT_SECURE);

@@ -25,12 +25,14 @@ enum pool_file {
 	POOL_CMDLINE, /* text, its first POOL_CMDLINE_MAX bytes */
 	POOL_EXE,     /* text: the executable's base name */
 	POOL_PROGRAM, /* text: the program's name from cmdline, and nothing else of it */
+	POOL_APP,     /* text: cmdline, its first POOL_APP_MAX bytes */
 	POOL_MAPS,    /* smaps, mapping by mapping */
 	POOL_NAMES,   /* smaps, summed by name */
 	POOL_DRIVERS, /* maps and smaps: pages that drivers mapped, by the name of the mapping */
 };
 
 #define POOL_CMDLINE_MAX 4096
+#define POOL_APP_MAX	 65536 /* the class path of Java stands before its class */
 
 struct pool_result {
 	enum pss_status status; /* PSS_OK: the file was read */
@@ -130,6 +132,11 @@ int enrich_containers(struct container_reader *reader, const struct procfs *proc
  * and multi-call binaries, and of no other process.
  */
 int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct process_list *processes);
+/*
+ * Sets app, and the program's name if it depends on cmdline. Reads and drops the command lines that
+ * an app may be in, and no others.
+ */
+int enrich_apps(struct proc_pool *pool, struct snapshot *s, struct process_list *processes);
 /* Sets cmdline, and the program's name if it depends on cmdline. */
 int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct process_list *processes);
 /* Completes the names that were too long for a record. */

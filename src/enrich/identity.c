@@ -236,6 +236,7 @@ static int set_program(struct snapshot *s, struct process *p, struct text_part n
 
 		if (!copy)
 			return -ENOMEM;
+		p->exe_name = p->name;
 		p->name = copy;
 	}
 	p->program_known = true;
@@ -275,6 +276,65 @@ int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct process_l
 			      : set_program_bare(s, r.row[i]);
 	}
 	return err;
+}
+
+static bool app_in_cmdline(const struct process *p)
+{
+	return p->kind == PROCESS_USER && p->name &&
+	       app_needs_cmdline(p->exe_name ? p->exe_name : p->name, p->comm);
+}
+
+/* `text` NULL: the command line could not be read, or is not needed. */
+static int set_app(struct snapshot *s, struct process *p, const char *text, size_t len)
+{
+	char app[APP_MAX + 1];
+	size_t app_len;
+
+	if (!p->program_known &&
+	    set_program(s, p, pool_program_name(p, text, needs_cmdline(p) ? len : 0)) < 0)
+		return -ENOMEM;
+	app_len = pool_app(p, text, len, app);
+	p->app = strcmp(app, p->name) == 0 ? p->name : arena_strndup(&s->arena, app, app_len);
+	return p->app ? 0 : -ENOMEM;
+}
+
+/* Command lines of Java are long, so few of them are in memory at the same time. */
+#define APPS_AT_ONCE 128
+
+/* Reads and drops the next command lines. */
+static int read_apps(struct proc_pool *pool, struct snapshot *s, struct reading *r)
+{
+	int err = reading_run(r, pool, POOL_APP);
+
+	for (size_t i = 0; err == 0 && i < r->count; i++) {
+		const struct pool_result *result = &r->result[i];
+		bool read = result->status == PSS_OK;
+
+		err = set_app(s, r->row[i], read ? result->text : NULL, read ? result->len : 0);
+	}
+	r->count = 0;
+	return err;
+}
+
+int enrich_apps(struct proc_pool *pool, struct snapshot *s, struct process_list *processes)
+{
+	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
+	cleanup(free_texts) struct reading r = {};
+	int err = reading_start(&r, mark.arena, APPS_AT_ONCE);
+
+	for (size_t i = 0; err == 0 && i < processes->count; i++) {
+		struct process *p = processes->item[i];
+
+		if (p->app || !p->name || p->kind == PROCESS_SUM)
+			continue;
+		if (app_in_cmdline(p))
+			r.row[r.count++] = p;
+		else
+			err = set_app(s, p, NULL, 0);
+		if (err == 0 && r.count == APPS_AT_ONCE)
+			err = read_apps(pool, s, &r);
+	}
+	return err ? err : read_apps(pool, s, &r);
 }
 
 static int set_cmdline(struct snapshot *s, struct process *p, struct pool_result *result)

@@ -21,6 +21,7 @@ struct name_entry {
 	char comm[16];
 	int64_t read_ms;
 	const char *name; /* NULL: the name in the record */
+	const char *app;
 	bool program_known, controlled;
 	enum container_status container_status;
 	uint16_t unit_path, container_path, pod_path;
@@ -32,7 +33,7 @@ struct name_cache {
 	size_t count, capacity;
 	struct arena text[2]; /* [0]: the strings of the items */
 	/* The last string copied, and its copy: neighbours often share strings. */
-	const char *last[7], *copy[7];
+	const char *last[8], *copy[8];
 };
 
 struct name_cache *name_cache_new(void)
@@ -62,7 +63,9 @@ static void apply_entry(const struct name_entry *e, int64_t now_ms, struct proce
 		return;
 	p->names_ms = e->read_ms;
 	if (strcmp(e->comm, p->comm) == 0 && e->name) {
+		p->exe_name = p->name;
 		p->name = e->name;
+		p->app = e->app;
 		p->name_cut = false;
 		p->program_known = e->program_known;
 	}
@@ -117,6 +120,7 @@ static bool make_entry(struct name_cache *k, const struct snapshot *s, const str
 		.cgroup_key = p->cgroup_key,
 		.read_ms = p->names_ms ? p->names_ms : s->time_ms,
 		.name = copy_text(k, 0, p->name),
+		.app = copy_text(k, 7, p->app),
 		.program_known = p->program_known,
 		.controlled = p->controlled,
 		.unit_path = p->unit_path,
@@ -133,9 +137,10 @@ static bool make_entry(struct name_cache *k, const struct snapshot *s, const str
 		.namespace = copy_text(k, 6, p->namespace),
 	};
 	memcpy(ret->comm, p->comm, sizeof(ret->comm));
-	return (ret->name || !p->name) && (ret->cgroup || !p->cgroup) && (ret->unit || !p->unit) &&
-	       (ret->container || !p->container) && (ret->container_id || !p->container_id) &&
-	       (ret->pod || !p->pod) && (ret->namespace || !p->namespace);
+	return (ret->name || !p->name) && (ret->app || !p->app) && (ret->cgroup || !p->cgroup) &&
+	       (ret->unit || !p->unit) && (ret->container || !p->container) &&
+	       (ret->container_id || !p->container_id) && (ret->pod || !p->pod) &&
+	       (ret->namespace || !p->namespace);
 }
 
 static int make_room(struct name_cache *k, size_t count)

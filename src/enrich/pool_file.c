@@ -79,15 +79,28 @@ void pool_understand(enum pool_file file, const char *text, ssize_t len, struct 
 
 /* ---- program names ---- */
 
-struct text_part pool_program_name(const struct process *p, const char *cmdline, size_t len)
+/* The length without the last word if that may be cut off. */
+static size_t whole_words(const char *cmdline, size_t len, size_t max)
 {
-	/* The last word may be cut off. */
-	while (len >= POOL_CMDLINE_MAX && cmdline[len - 1] != '\0') {
+	while (len >= max && cmdline[len - 1] != '\0') {
 		const char *end = memrchr(cmdline, '\0', len);
 
 		len = end ? (size_t)(end - cmdline) + 1 : 0;
 	}
+	return len;
+}
+
+struct text_part pool_program_name(const struct process *p, const char *cmdline, size_t len)
+{
+	len = whole_words(cmdline, len < POOL_CMDLINE_MAX ? len : POOL_CMDLINE_MAX,
+			  POOL_CMDLINE_MAX);
 	return program_name(p->name, p->comm, len ? cmdline : NULL, len);
+}
+
+size_t pool_app(const struct process *p, const char *cmdline, size_t len, char ret[APP_MAX + 1])
+{
+	len = whole_words(cmdline, len, POOL_APP_MAX);
+	return app_of(p->exe_name ? p->exe_name : p->name, p->comm, len ? cmdline : NULL, len, ret);
 }
 
 static void make_name(const struct process *p, struct pool_result *result)
@@ -235,7 +248,7 @@ static int read_mappings(const struct target *t, int dirfd, struct map_set **ret
 /* exe is a link, and smaps is read piece by piece. */
 static const char *const file_names[] = {
 	[POOL_ROLLUP] = "smaps_rollup", [POOL_STATUS] = "status",   [POOL_CGROUP] = "cgroup",
-	[POOL_CMDLINE] = "cmdline",	[POOL_PROGRAM] = "cmdline",
+	[POOL_CMDLINE] = "cmdline",	[POOL_PROGRAM] = "cmdline", [POOL_APP] = "cmdline",
 };
 
 /*
@@ -300,6 +313,17 @@ static ssize_t read_text(const struct target *t, int fd, char *text, size_t cap)
 	return file_read(fd, file_names[t->file], text, cap);
 }
 
+static void read_app(int fd, struct pool_result *ret)
+{
+	cleanup_free char *text = malloc(POOL_APP_MAX + 1);
+
+	if (text)
+		pool_understand(POOL_APP, text,
+				file_read(fd, file_names[POOL_APP], text, POOL_APP_MAX + 1), ret);
+	else
+		fail(ret, -ENOMEM);
+}
+
 void target_read(const struct target *t, struct pool_result *ret)
 {
 	cleanup_close int fd = open_dir(t);
@@ -311,6 +335,8 @@ void target_read(const struct target *t, struct pool_result *ret)
 		read_smaps(t, fd, ret);
 	else if (t->file == POOL_DRIVERS)
 		read_drivers(fd, ret);
+	else if (t->file == POOL_APP)
+		read_app(fd, ret);
 	else
 		pool_understand(t->file, text, read_text(t, fd, text, sizeof(text)), ret);
 }

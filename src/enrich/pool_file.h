@@ -5,6 +5,7 @@
 
 #include "base/parse.h"
 #include "enrich/enrich.h"
+#include "model/app.h"
 
 /* One file of one process. It has no pointer into the snapshot, which a worker may outlive. */
 struct target {
@@ -29,6 +30,9 @@ void pool_understand(enum pool_file file, const char *text, ssize_t len_or_error
 
 /* The program's name from a command line; a part of it, of p->name or of p->comm. */
 struct text_part pool_program_name(const struct process *p, const char *cmdline, size_t len);
+
+/* Writes the app, likewise (model/app.h). Returns its length. */
+size_t pool_app(const struct process *p, const char *cmdline, size_t len, char ret[APP_MAX + 1]);
 
 /* Replaces the command lines that were read for POOL_PROGRAM by the programs' names. */
 void pool_make_names(struct process *const *rows, size_t count, struct pool_result *results);

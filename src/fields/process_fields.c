@@ -26,6 +26,7 @@
 
 GROUP(user, p->user)
 GROUP(name, p->name)
+GROUP(app, p->app)
 GROUP(cmdline, p->cmdline)
 GROUP(unit, p->unit)
 GROUP(container, p->container)
@@ -50,6 +51,10 @@ COLUMN(comm, "comm", "COMM", TEXT, value_text(p->pid ? p->comm : NULL),
 COLUMN(name, "name", "NAME", TEXT, value_text(p->name),
        "program: base name of the executable, or of the script it runs", NEEDS(PROGRAM),
        GROUPS_BY(name), .flags = FIELD_HEX, .max = {0, 255}, .max_hex = {0, 64});
+COLUMN(app, "app", "APP", TEXT, value_text(p->app),
+       "what people call it: java's class, postgres' role, php-fpm's pool; else name",
+       GROUPS_BY(app), .needs = NEEDS_APP | NEEDS_PROGRAM, .flags = FIELD_OPTIONAL | FIELD_HEX,
+       .max = {0, 255}, .max_hex = {0, 64});
 COLUMN(cmdline, "cmdline", "CMDLINE", TEXT,
        ((struct value){.known = p->cmdline, .text = p->cmdline, .cut = p->cmdline_truncated}),
        "arguments; may hold secrets", NEEDS(CMDLINE), GROUPS_BY(cmdline),
@@ -302,6 +307,7 @@ static const struct field *const all[] = {
 	&field_uid,
 	&field_comm,
 	&field_name,
+	&field_app,
 	&field_cmdline,
 	&field_unit,
 	&field_container,
@@ -622,6 +628,7 @@ void process_list_json(struct field_list *list, const struct field *group)
 		while (list->item[at++] != &field_name)
 			;
 		field_list_insert(list, at, &field_cmdline);
+		field_list_insert(list, at, &field_app);
 		return;
 	}
 	*list = (struct field_list){};

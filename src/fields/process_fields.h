@@ -18,6 +18,7 @@ enum process_needs {
 	NEEDS_SWAP_COSTS = 1 << 7,   /* swap slots, likewise */
 	NEEDS_SWAPINS = 1 << 8,	     /* delay accounting */
 	NEEDS_FREED = 1 << 9,	     /* what becomes free with each row */
+	NEEDS_APP = 1 << 10,	     /* what people call a program */
 };
 
 /* Rows are struct row, of a struct snapshot. */

@@ -182,8 +182,10 @@ struct process {
 	/* Likewise the counters of the cgroup of a group, COUNTERS_OF_CGROUP; NULL: no room. */
 	uint64_t *charged;
 
-	char comm[16];	     /* terminated; any bytes */
-	const char *name;    /* program; any bytes */
+	char comm[16];	      /* terminated; any bytes */
+	const char *name;     /* program; any bytes */
+	const char *exe_name; /* the executable's, where `name` is another one; else NULL */
+	const char *app;      /* what people call it; NULL: not looked for */
 	const char *cmdline; /* arguments joined by spaces, NULL if not requested or not readable */
 	const char *user;    /* NULL until enriched */
 	const char *cgroup;  /* likewise, NULL if unknown */

@@ -312,6 +312,7 @@ static const struct member process_members[] = {
 	TEXT(ID_PROCESS + 25, struct process, namespace),
 	PROCESS(26, container_status, CONTAINER_STATUS_COUNT),
 	PROCESS(27, pod_path, 0),
+	TEXT(ID_PROCESS + 28, struct process, app),
 };
 
 static const struct member swap_members[] = {

@@ -12,11 +12,11 @@
 
 /* The names of a process. A group has the names that all its processes have. */
 static const size_t names[] = {
-	offsetof(struct process, name),	     offsetof(struct process, cmdline),
-	offsetof(struct process, user),	     offsetof(struct process, unit),
-	offsetof(struct process, container), offsetof(struct process, pod),
-	offsetof(struct process, namespace), offsetof(struct process, container_id),
-	offsetof(struct process, cgroup),
+	offsetof(struct process, name),		offsetof(struct process, cmdline),
+	offsetof(struct process, app),		offsetof(struct process, user),
+	offsetof(struct process, unit),		offsetof(struct process, container),
+	offsetof(struct process, pod),		offsetof(struct process, namespace),
+	offsetof(struct process, container_id), offsetof(struct process, cgroup),
 };
 
 static const char **name_of(struct process *p, size_t i)

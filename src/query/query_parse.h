@@ -25,7 +25,7 @@ struct query_users {
 };
 
 /* What processes can be grouped by. */
-#define KEY_WORDS   "name, cmdline, user, unit, container, pod, namespace, cgroup"
+#define KEY_WORDS   "name, app, cmdline, user, unit, container, pod, namespace, cgroup"
 #define GROUP_WORDS "none, " KEY_WORDS
 
 /*

@@ -158,17 +158,17 @@ static void put_column(struct page *p, const struct field *c)
 
 /*
  * True if the page has the column. Command lines may hold secrets, and the file may be passed on:
- * it contains them only on request. Columns that exist only for groups are left out, because the
+ * it contains them only on request, as it does apps, which take time. Columns that exist only for groups are left out, because the
  * rows are processes.
  */
 static bool has_column(const struct page *p, const struct field *c)
 {
 	const struct field_list *list = p->style->columns;
+	unsigned asked = c->needs & (NEEDS_CMDLINE | NEEDS_APP);
 
 	if (c->needs & NEEDS_MEMCG || c->flags & FIELD_OWN_WHOLE || strcmp(c->key, "procs") == 0)
 		return false;
-	return !(c->needs & NEEDS_CMDLINE) ||
-	       (p->style->group && p->style->group->needs & NEEDS_CMDLINE) ||
+	return !asked || (p->style->group && p->style->group->needs & asked) ||
 	       (list && field_list_has(list, c));
 }
 

@@ -261,7 +261,7 @@ static int open_measure(struct snapshot_server *s, const struct options *o)
 		spec.readers = 1;
 	spec.files = FILES_SHMEM;
 	spec.ram = RAM_SUMS;
-	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM;
+	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM | NEEDS_APP;
 	if (o->replay)
 		snprintf(s->last.kills_unwatched, SESSION_REASON, "this is a recording");
 	else

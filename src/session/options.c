@@ -30,9 +30,9 @@ static const char *const format_words[] = {[FORMAT_TABLE] = "table",
 					   [FORMAT_HTML] = "html",
 					   [FORMAT_PPROF] = "pprof",
 					   NULL};
-static const char *const group_words[] = {"none",      "name", "cmdline",   "user",   "unit",
-					  "container", "pod",  "namespace", "cgroup", "fs",
-					  "mount",     "kind", "dir",	    NULL};
+static const char *const group_words[] = {"none", "name",      "app",  "cmdline",   "user",
+					  "unit", "container", "pod",  "namespace", "cgroup",
+					  "fs",	  "mount",     "kind", "dir",	    NULL};
 static const char *const color_words[] = {
 	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 static const char *const pss_words[] = {[PSS_AUTO] = "auto",
@@ -103,8 +103,8 @@ const struct option_entry option_table[] = {
 	 FLAG,
 	 AT(long_table)},
 	{{"group-by", 'g', "KEY",
-	  "one row per name, cmdline, user, unit, container, pod, namespace or cgroup, or per several of "
-	  "them (user,name); maps: and per kind of memory; files: fs, mount, kind or dir",
+	  "one row per name, app, cmdline, user, unit, container, pod, namespace or cgroup, or per several "
+	  "of them (user,name); maps: and per kind of memory; files: fs, mount, kind or dir",
 	  OPTIONS_SHOW},
 	 CHOICE,
 	 AT(group),

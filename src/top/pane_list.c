@@ -191,8 +191,8 @@ static unsigned leave_group(struct pane *p)
 static unsigned group_next(struct pane *p)
 {
 	/* Not cmdline: most command lines belong to one process. */
-	static const char *const key[] = {"name", "user",      "unit",	"container",
-					  "pod",  "namespace", "cgroup"};
+	static const char *const key[] = {"name", "user",      "unit",	 "container",
+					  "pod",  "namespace", "cgroup", "app"};
 	struct list_pane *l = list_of(p);
 	struct view_settings *set = &p->shared->set;
 	unsigned ask = l->opened.group.key ? VIEW_ASK_FILTER : VIEW_ASK_ROWS;

@@ -2,14 +2,26 @@
 /*
  * Names of programs: a part of the executable's name, of comm or of the command line, not empty if
  * there was any, and without a '/' unless the executable's has one. The input is exe, comm and the
- * command line; the first two end with NUL.
+ * command line; the first two end with NUL. Apps: not empty either, short, and made of the command
+ * line only if app_needs_cmdline() says so.
  */
 #include "fuzz.h"
+#include "model/app.h"
 #include "model/program.h"
 
 static bool is_within(struct text_part n, const char *text, size_t len)
 {
 	return n.s >= text && n.s <= text + len && n.len <= (size_t)(text + len - n.s);
+}
+
+static void check_app(const char *exe, const char *comm, const char *cmdline, size_t len)
+{
+	char app[APP_MAX + 1], bare[APP_MAX + 1];
+	size_t n = app_of(exe, comm, cmdline, len, app);
+
+	FUZZ_CHECK(n == strlen(app) && n <= APP_MAX && (n || !*exe));
+	app_of(exe, comm, NULL, 0, bare);
+	FUZZ_CHECK(app_needs_cmdline(exe, comm) || strcmp(app, bare) == 0);
 }
 
 const unsigned fuzz_changes = 1000;
@@ -41,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bare = program_name(text, comm, NULL, 0);
 	if (!program_needs_cmdline(text, comm))
 		FUZZ_CHECK(n.s == bare.s && n.len == bare.len);
+	check_app(text, comm, comm_end + 1, len);
 	free(comm);
 	return 0;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What programs are called: real processes that were started by links."""
+"""What programs and applications are called: real processes, their groups in each document, and in a recording."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ TIMEOUT = "1000"  # a process: the test ends it
 
 
 def rows(*args):
-    done = run(PROGRAM, "--json", "--pss", "none", *args)
+    done = run(PROGRAM, "--json", *(() if "--replay" in args else ("--pss", "none")), *args)
     if done.returncode:
         raise RuntimeError("exit code %d: %s" % (done.returncode, done.stderr.decode()[:300]))
     return json.loads(done.stdout)
@@ -59,6 +59,67 @@ def check_links():
                        (value_of(pid, "name"), wanted))
 
 
+# ---- applications ----
+
+
+@contextlib.contextmanager
+def applications(home):
+    """Yields {pid: app} of processes with titles, scripts and applets."""
+    wanted = {}
+    os.makedirs(home + "/shop/src")
+    for script in ("/shop/src/run.sh", "/backup.sh"):
+        with open(home + script, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\nread x\n")
+        os.chmod(home + script, 0o755)
+    for name in ("postgres", "nginx", "php-fpm8.2", "chromium"):
+        subprocess.run(["cp", "/bin/sleep", home + "/" + name], check=True)
+    with contextlib.ExitStack() as stack:
+        for name, title, app in (
+                ("postgres", "postgres: 15/main: shop orders [local] idle", "postgres: shop orders"),
+                ("postgres", "postgres: 15/main: checkpointer ", "postgres: checkpointer"),
+                ("nginx", "nginx: worker process", "nginx: worker process"),
+                ("php-fpm8.2", "php-fpm: pool www", "php-fpm: pool www"),
+                ("chromium", "/usr/lib/chromium --type=renderer --user-data-dir=/tmp/work --secret", "chromium: work")):
+            wanted[stack.enter_context(started(title, TIMEOUT, executable=home + "/" + name))] = app
+        for command, app in (
+                (("/bin/sh", home + "/shop/src/run.sh", "secret"), "shop/run.sh"),
+                ((home + "/backup.sh", "secret"), "backup.sh"),
+                ((sys.executable, "-c", "input()", "secret"), os.path.basename(sys.executable)),
+                (("busybox", "sleep", TIMEOUT), "sleep")):
+            child = subprocess.Popen(command, stdin=subprocess.PIPE)
+            stack.callback(lambda child=child: (child.kill(), child.wait(), child.stdin.close()))
+            wanted[child.pid] = app
+        pids = ",".join(map(str, wanted))
+        wait_until(lambda: {p["pid"]: p["app"] for p in rows("-p", pids, "-o", "+app")["processes"]} == wanted)
+        yield wanted
+
+
+def groups_of(*args):
+    return {g["group"]: g["procs"] for g in rows("-g", "app", *args)["groups"]}
+
+
+def check_apps():
+    with tempfile.TemporaryDirectory() as home, applications(home) as wanted:
+        pids = ",".join(map(str, wanted))
+        counts = {app: list(wanted.values()).count(app) for app in wanted.values()}
+        found = {p["pid"]: p["app"] for p in rows("-p", pids, "-o", "+app")["processes"]}
+        result(found == wanted, "apps: of processes", (found, wanted))
+        result(groups_of("-p", pids) == counts, "apps: groups", (groups_of("-p", pids), counts))
+        plain = rows("-p", pids)["processes"]
+        result(plain and not any("app" in p for p in plain), "apps: only when asked for", plain)
+        text = run(PROGRAM, "-p", pids, "-g", "app", "-F", "openmetrics").stdout.decode()
+        result('group="postgres: shop orders"' in text and "secret" not in text, "apps: metrics", text)
+        recording = home + "/recording"
+        done = run(PROGRAM, "record", "-p", pids, recording)
+        replayed = {p["pid"]: p["app"] for p in rows("--replay", recording, "-o", "+app")["processes"]}
+        result(done.returncode == 0 and replayed == wanted, "apps: recorded", (done.stderr, replayed))
+        result(groups_of("--replay", recording) == counts, "apps: groups of a recording",
+               (groups_of("--replay", recording), counts))
+        watched = run(PROGRAM, "watch", "-c", "2", "-i", "0.1", "-p", pids, "-g", "app", "-F", "ndjson").stdout.decode()
+        last = {g["group"] for g in map(json.loads, watched.splitlines()) if g["type"] == "group"}
+        result(last == set(counts), "apps: watch", watched)
+
+
 see_own_processes_only()
-run_checks((check_links,))
+run_checks((check_links, check_apps))
 sys.exit(exit_code())

@@ -111,6 +111,7 @@ static inline void random_names(struct random *r, struct snapshot *s, struct pro
 	p->name = random_text(r, s);
 	if (!p->name)
 		p->name = random_checked(arena_strndup(&s->arena, p->comm, strlen(p->comm)));
+	p->app = random_text(r, s);
 	p->user = random_text(r, s);
 	p->cgroup = random_text(r, s);
 	p->unit = random_text(r, s);
@@ -418,8 +419,8 @@ static inline bool same_process(const struct process *a, const struct process *b
 	       SAME(kind) && SAME(raced) && SAME(counters_source) && SAME(pss_source) &&
 	       SAME(pss_status) && SAME(unit_path) && SAME(container_path) && SAME(controlled) &&
 	       SAME(name_cut) && SAME(cmdline_truncated) && SAME_TEXT(comm) && SAME_TEXT(name) &&
-	       SAME_TEXT(user) && SAME_TEXT(cgroup) && SAME_TEXT(unit) && SAME_TEXT(container) &&
-	       SAME_TEXT(cmdline);
+	       SAME_TEXT(app) && SAME_TEXT(user) && SAME_TEXT(cgroup) && SAME_TEXT(unit) &&
+	       SAME_TEXT(container) && SAME_TEXT(cmdline);
 }
 
 static inline bool same_ram(const struct ram *a, const struct ram *b)

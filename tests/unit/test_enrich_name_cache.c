@@ -26,6 +26,7 @@ static struct process *add(struct snapshot *s, pid_t pid)
 static void read_names(struct process *p)
 {
 	p->name = "program.py";
+	p->app = "shop/program.py";
 	p->program_known = true;
 	p->cgroup = "/a/b.service";
 	p->unit = "b.service";
@@ -61,6 +62,7 @@ static struct process next(enum change change, int64_t now)
 		s.process[0].mm_key = 0;
 	name_cache_apply(k, &s, now);
 	p = s.process[0];
+	assert_int_equal(p.app && strcmp(p.app, "shop/program.py") == 0, p.program_known);
 	snprintf(name, sizeof(name), "%s", p.name);
 	snprintf(cgroup, sizeof(cgroup), "%s", p.cgroup ? p.cgroup : "");
 	p.name = name;

@@ -144,3 +144,71 @@ TEST(cut)
 	assert_string_equal(p[2].name, "python3");
 	proc_pool_free(pool);
 }
+
+/* Only command lines that an app may be in are read, each once; the name of a program comes with
+ * it. */
+TEST(apps)
+{
+	struct process p[] = {
+		{.pid = 1, .name = "java", .comm = "java"},
+		{.pid = 2, .name = "python3.11", .comm = "python3"},
+		{.pid = 3, .name = "cat", .comm = "cat"},
+		{.pid = 4, .name = "nginx", .comm = "nginx"},
+		{.pid = 5,
+		 .name = "b.py",
+		 .exe_name = "node",
+		 .comm = "node",
+		 .program_known = true},
+		{.pid = 6, .name = "java", .comm = "java", .app = "known"},
+		{.pid = 7, .name = "java", .comm = "java", .kind = PROCESS_KTHREAD},
+		{.pid = 8, .comm = "x"},
+	};
+	static const char *const want[][2] = {
+		{"java", "Main"},	   {"b.py", "b.py"},  {"cat", "cat"},	{"nginx", "nginx"},
+		{"b.py", "shop/index.js"}, {"java", "known"}, {"java", "java"}, {"none", "none"},
+	};
+	/* The class stands behind a long class path; what is behind POOL_APP_MAX is not read. */
+	static char java[POOL_APP_MAX + 100] = "java";
+	struct process *row[ARRAY_SIZE(p)];
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(proc_tree_done) struct proc_tree t;
+	struct proc_pool *pool;
+	struct process_list rows = {row, ARRAY_SIZE(p)};
+	int watched[2];
+
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
+		row[i] = &p[i];
+	proc_tree_init(&t);
+	for (int pid = 1; pid <= 8; pid++)
+		proc_tree_add(&t, pid);
+	strcpy(java + 5, "-cp");
+	memset(java + 9, 'x', 50000);
+	strcpy(java + 50010, "com.acme.Main");
+	memset(java + 50024, 'y', sizeof(java) - 50024);
+	proc_tree_put(&t, "1/cmdline", java, sizeof(java));
+	PUT(&t, "2/cmdline", "python3\0b.py");
+	PUT(&t, "3/cmdline", "cat\0secret");
+	PUT(&t, "5/cmdline", "node\0/srv/shop/index.js");
+	PUT(&t, "6/cmdline", "java\0Other");
+	PUT(&t, "7/cmdline", "java\0Other");
+	watched[0] = watch_file(&t, "2/cmdline");
+	watched[1] = watch_file(&t, "3/cmdline");
+	pool = proc_pool_new(&t.proc, 2, 5000);
+	assert_int_equal(enrich_apps(pool, &s, &rows), 0);
+	assert_int_equal(enrich_programs(pool, &s, &rows), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++) {
+		assert_string_equal(p[i].name ? p[i].name : "none", want[i][0]);
+		assert_string_equal(p[i].app ? p[i].app : "none", want[i][1]);
+		assert_null(p[i].cmdline);
+	}
+	assert_int_equal(opened(watched[0]), 1);
+	assert_int_equal(opened(watched[1]), 0);
+	/* A class that is cut off is none. */
+	p[0].app = NULL;
+	memset(java + 9, 'x', POOL_APP_MAX - 14);
+	strcpy(java + POOL_APP_MAX - 4, "com.acme.Main");
+	proc_tree_put(&t, "1/cmdline", java, sizeof(java));
+	assert_int_equal(enrich_apps(pool, &s, &rows), 0);
+	assert_string_equal(p[0].app, "java");
+	proc_pool_free(pool);
+}

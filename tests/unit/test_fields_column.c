@@ -64,7 +64,7 @@ TEST(table)
 	}
 	assert_list(
 		&all,
-		"pid ppid user uid comm name cmdline unit container pod namespace cgroup threads procs start "
+		"pid ppid user uid comm name app cmdline unit container pod namespace cgroup threads procs start "
 		"oom_score_adj swap swap_pss swap_shmem swap_ram swap_ram_zram swap_ram_zswap "
 		"swap_incompressible swap_filled swap_disk uss freed pss pss_anon pss_file "
 		"pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem peak vsize locked "

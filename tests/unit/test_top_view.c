@@ -130,12 +130,12 @@ SCRIPT(order, make_many)
 
 SCRIPT(groups, make_many)
 {
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < 9; i++)
 		keys(f, "g");
 	keys(f, "gt");
 	keys(f, "g");
 	/* Rows of another kind: the cursor returns to the first row. */
-	keys(f, "gggggggjjj");
+	keys(f, "ggggggggjjj");
 	f->sample.result.group = process_field("user");
 	new_rows(f);
 	order_rows_by_pid(f, true);

@@ -2,7 +2,7 @@
 // The rows of the table: processes, or groups of them, with the same methods. Sorting.
 
 const GROUPS = {
-	name: 'program', cmdline: 'command line', user: 'user', unit: 'unit', container: 'container', pod: 'pod', namespace: 'namespace',
+	name: 'program', app: 'application', cmdline: 'command line', user: 'user', unit: 'unit', container: 'container', pod: 'pod', namespace: 'namespace',
 	cgroup: 'cgroup',
 };
 

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Tests of app_of(): what people call a program, from executable, comm and command line, as real
+ * programs have them. No other word of a command line may be in it. Changed and cut command lines:
+ * fuzz_model_program.
+ */
+#include "unit.h"
+
+#include "model/app.h"
+
+struct sample {
+	const char *exe, *comm;
+	const char *cmdline; /* NULL: not read */
+	size_t len;
+	const char *app;
+};
+
+#define S(exe, comm, words, app)                                                                   \
+	{                                                                                          \
+		exe, comm, words, sizeof(words), app                                               \
+	}
+
+static void check(const struct sample *s)
+{
+	char app[APP_MAX + 1], bare[APP_MAX + 1];
+	char *copy = NULL;
+	size_t len;
+
+	/* In memory of the exact size, so that a sanitizer detects reads behind it. */
+	if (s->cmdline) {
+		copy = malloc(s->len);
+		assert_non_null(copy);
+		memcpy(copy, s->cmdline, s->len);
+	}
+	len = app_of(s->exe, s->comm, copy, s->len, app);
+	app_of(s->exe, s->comm, NULL, 0, bare);
+	if (strcmp(app, s->app) != 0 || len != strlen(app))
+		fail_msg("%s, %s, '%s': '%s' and not '%s'", s->exe, s->comm,
+			 s->cmdline ? s->cmdline : "", app, s->app);
+	if (strcmp(app, bare) != 0 && !app_needs_cmdline(s->exe, s->comm))
+		fail_msg("%s, %s needs its command line", s->exe, s->comm);
+	free(copy);
+}
+
+#define CHECK_ALL(samples)                                                                         \
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)                                           \
+	check(&(samples)[i])
+
+TEST(java)
+{
+	static const struct sample samples[] = {
+		S("java", "java", "java\0-Xmx32m\0-cp\0j\0com.acme.Sleep\0secret", "Sleep"),
+		S("java", "java", "java\0-Dpassword=secret\0-jar\0j/billing.jar\0--x=secret",
+		  "billing.jar"),
+		S("java", "java", "/usr/bin/java\0-p\0mods\0-m\0acme.app/com.acme.Main\0secret",
+		  "Main"),
+		S("java", "java", "java\0--module=acme.app/com.acme.Main", "Main"),
+		S("java", "java", "java\0@args\0kafka.Kafka\0server.properties", "Kafka"),
+		S("java", "java", "java\0--add-opens\0java.base/java.lang=ALL-UNNAMED\0a.B$C",
+		  "B$C"),
+		S("java", "java", "java\0Hello.java\0secret", "Hello.java"),
+		S("java", "java", "java\0-version", "java"),
+		S("java", "java", "java\0-cp", "java"),
+		S("java", "java", "java\0-jar", "java"),
+		S("java", "java", "java\0not=a:class\0secret", "java"),
+		S("java", "java", "java\0-m\0a/\0secret", "java"),
+		S("java", "java", "java", "java"),
+		{"java", "java", NULL, 0, "java"},
+		S("dotnet", "dotnet", "dotnet\0exec\0--depsfile\0x.json\0/srv/Shop.dll\0secret",
+		  "Shop.dll"),
+		S("dotnet", "dotnet", "dotnet\0run\0secret.dll", "dotnet"),
+		S("mono-sgen", "mono", "mono\0--debug\0/opt/x/App.exe\0secret", "App.exe"),
+	};
+
+	CHECK_ALL(samples);
+}
+
+TEST(postgres)
+{
+	static const struct sample samples[] = {
+		S("postgres", "postgres",
+		  "/usr/lib/postgresql/15/bin/postgres\0-D\0/d\0-c\0x=secret", "postgres"),
+		S("postgres", "postgres", "postgres: 15/main: checkpointer \0\0\0",
+		  "postgres: checkpointer"),
+		S("postgres", "postgres", "postgres: background writer ",
+		  "postgres: background writer"),
+		S("postgres", "postgres", "postgres: wal writer process  ", "postgres: wal writer"),
+		S("postgres", "postgres", "postgres: 15/main: autovacuum worker orders",
+		  "postgres: autovacuum worker"),
+		S("postgres", "postgres", "postgres: archiver last was 0000000100000000000000A1",
+		  "postgres: archiver"),
+		S("postgres", "postgres", "postgres: 15/main: logical replication launcher ",
+		  "postgres: logical replication launcher"),
+		S("postgres", "postgres", "postgres: bgworker: logical replication launcher",
+		  "postgres: logical replication launcher"),
+		S("postgres", "postgres",
+		  "postgres: walsender repl 10.0.0.1(5123) streaming 0/3000",
+		  "postgres: walsender"),
+		S("postgres", "postgres", "postgres: 15/main: shop orders [local] SELECT\0\0",
+		  "postgres: shop orders"),
+		S("postgres", "postgres",
+		  "postgres: shop orders 10.0.0.7(51234) idle in transaction",
+		  "postgres: shop orders"),
+		S("postgres", "postgres", "postgres: shop orders ::1(51234) idle",
+		  "postgres: shop orders"),
+		/* A user with the name of a role. */
+		S("postgres", "postgres", "postgres: writer orders [local] idle",
+		  "postgres: writer orders"),
+		/* Of an extension, or unknown. */
+		S("postgres", "postgres", "postgres: 15/main: some worker of theirs", "postgres"),
+		S("postgres", "postgres", "postgres: ", "postgres"),
+		S("postgres", "postgres", "postgres: x", "postgres"),
+		S("postgres", "postgres", "postgres: a b (1)", "postgres"),
+		S("postgres", "postgres", "postgres: a b x() idle", "postgres"),
+		/* Another program with such a title. */
+		S("evil", "evil", "postgres: shop orders [local] idle", "evil"),
+	};
+
+	CHECK_ALL(samples);
+}
+
+TEST(titles)
+{
+	static const struct sample samples[] = {
+		S("nginx", "nginx", "nginx: master process nginx -c /x -g secret;",
+		  "nginx: master process"),
+		S("nginx", "nginx", "nginx: worker process\0\0\0", "nginx: worker process"),
+		S("nginx", "nginx", "nginx: worker process is shutting down",
+		  "nginx: worker process"),
+		S("nginx", "nginx", "nginx: cache manager process", "nginx: cache manager process"),
+		S("nginx", "nginx", "nginx\0-c\0secret", "nginx"),
+		S("php-fpm8.2", "php-fpm8.2",
+		  "php-fpm: master process (/etc/php/8.2/php-fpm.conf)\0",
+		  "php-fpm: master process"),
+		S("php-fpm8.2", "php-fpm8.2", "php-fpm: pool www\0\0", "php-fpm: pool www"),
+		S("php-fpm", "php-fpm", "php-fpm: pool ", "php-fpm"),
+		S("php-fpm8.2", "php-fpm8.2", "php-fpm8.2\0-F", "php-fpm8.2"),
+		S("python3.11", "gunicorn: maste", "gunicorn: master [shop.wsgi:app]\0\0",
+		  "gunicorn: master [shop.wsgi:app]"),
+		S("python3.11", "gunicorn: worke", "gunicorn: worker [a b]", "gunicorn: worker"),
+		S("python3.11", "gunicorn", "/usr/bin/python3\0/usr/bin/gunicorn\0-e\0secret",
+		  "gunicorn"),
+		S("python3.11", "x", "[celeryd: celery@host:ForkPoolWorker-12]\0",
+		  "celery: ForkPoolWorker"),
+		S("python3.11", "x", "[celeryd: celery@host:MainProcess] -active- (worker -A x)",
+		  "celery: MainProcess"),
+		S("python3.11", "x", "[celery beat]", "celery beat"),
+		S("ruby3.1", "ruby", "sidekiq 7.0.1 shop [1 of 5 busy]", "sidekiq shop"),
+		S("ruby3.1", "ruby", "sidekiq 7.0.1 [1 of 5 busy]", "sidekiq"),
+		S("ruby3.1", "ruby", "sidekiq 7.0.1 secret other", "sidekiq"),
+		S("ruby3.1", "ruby", "puma 5.6.5 (tcp://0.0.0.0:3000) [shop]\0", "puma [shop]"),
+		S("ruby3.1", "ruby", "puma: cluster worker 0: 1234 [shop]",
+		  "puma: cluster worker [shop]"),
+		S("ruby3.1", "ruby", "unicorn worker[3] -c x.rb", "unicorn worker"),
+		S("ruby3.1", "ruby", "unicorn master -c x.rb", "unicorn master"),
+		/* No interpreter runs them. */
+		S("gunicorn", "gunicorn", "gunicorn: master [secret]", "gunicorn"),
+	};
+
+	CHECK_ALL(samples);
+}
+
+TEST(browsers)
+{
+	static const struct sample samples[] = {
+		S("chromium", "chromium",
+		  "/usr/lib/chromium/chromium\0--x\0--user-data-dir=/tmp/profile of work\0secret",
+		  "chromium: profile of work"),
+		S("chromium", "chromium",
+		  "/usr/lib/chromium/chromium --type=renderer --user-data-dir=/tmp/work --x=secret\0\0",
+		  "chromium: work"),
+		S("chrome", "chrome", "chrome --type=gpu-process --user-data-dir=/home/u/.config/x",
+		  "chrome"),
+		S("chromium", "chromium", "chromium\0https://x/?secret", "chromium"),
+		S("chromium", "chromium", "chromium --type=utility --user-data-dir=", "chromium"),
+		S("electron28", "electron", "electron28\0--no-sandbox\0/usr/lib/acme-chat/app.asar",
+		  "acme-chat"),
+		S("electron", "electron",
+		  "electron --type=renderer --user-data-dir=/home/u/.config/Acme --app-path=/usr/lib/acme/resources/app.asar",
+		  "acme"),
+		S("electron", "electron", "electron\0/usr/lib/code/out/cli.js\0secret", "code"),
+		S("electron", "electron", "electron --type=zygote", "electron"),
+		S("wine64", "app.exe", "C:\\app.exe\0secret", "app.exe"),
+	};
+
+	CHECK_ALL(samples);
+}
+
+TEST(scripts)
+{
+	static const struct sample samples[] = {
+		S("python3.11", "python3", "python3\0-m\0http.server\08000", "http.server"),
+		S("node", "node", "node\0shop/server.js\0secret", "shop/server.js"),
+		S("node", "node", "node\0/usr/src/app/server.js", "server.js"),
+		S("node", "node", "node\0/srv/shop/dist/index.js", "shop/index.js"),
+		S("node", "node", "node\0../server.js", "server.js"),
+		S("python3.11", "python3", "python3\0/opt/shop/current/manage.py\0run",
+		  "shop/manage.py"),
+		S("perl", "perl", "perl\0/opt/tools/backup.pl", "backup.pl"),
+		S("dash", "run.sh", "/bin/sh\0/srv/shop/run.sh", "shop/run.sh"),
+		S("bash", "bash", "bash\0-c\0secret", "bash"),
+		S("ruby3.1", "ruby", "ruby\0-e\0secret", "ruby"),
+		S("busybox", "busybox", "busybox\0sleep\0001000", "sleep"),
+		S("redis-check-rdb", "redis-server", "redis-server *:6379\0\0", "redis-server"),
+		S("app", "app", "/srv/x/app\0secret", "app"),
+		S("1.2", "server", "/srv/x/server\0secret", "server"),
+		S("python3.11", "x", "/srv/x/server: --password=secret", "server"),
+		/* Any byte; longer than a part may be; nothing at all. */
+		S("node", "node", "node\0/srv/a\x1b[31m\xff/server.js", "a\x1b[31m\xff/server.js"),
+		S("", "", "", ""),
+		{"", "", NULL, 0, ""},
+	};
+
+	CHECK_ALL(samples);
+}
+
+TEST(long_parts)
+{
+	char line[600] = "php-fpm: pool ", app[APP_MAX + 1];
+
+	memset(line + strlen(line), 'x', 500);
+	app_of("php-fpm", "php-fpm", line, sizeof(line), app);
+	assert_string_equal(app, "php-fpm");
+}
+
+/* check() proves that all others need it. */
+TEST(needs_no_cmdline)
+{
+	static const char *const names[] = {"cat",	 "redis-server", "javac",      "nginxx",
+					    "electrons", "sshd",	 "memfd:java", ""};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_false(app_needs_cmdline(names[i], names[i]));
+}
