@@ -36,7 +36,7 @@ int collect_names(struct collector *c, struct snapshot *s, unsigned needs, uint6
 	if (r == 0 && containers_us)
 		r = enrich_containers(&c->containers, &c->proc, "/", s, processes);
 	if (r == 0 && needs & NEEDS_APP)
-		r = enrich_apps(pool, s, processes);
+		r = enrich_apps(pool, c->spec.apps, s, processes);
 	if (r == 0 && needs & NEEDS_CMDLINE)
 		r = enrich_cmdlines(pool, s, processes);
 	if (r == 0 && needs & NEEDS_PROGRAM)

@@ -49,8 +49,9 @@ static const struct command rows[] = {
 	 .formats = "table, json, ndjson, csv, tsv, folded, openmetrics, prometheus, html",
 	 .example = {"zmem-bpf -s swap_pss -n 10", "zmem-bpf -g container",
 		     "zmem-bpf -f 'postgres|mysqld' --json"},
-	 .options = "pid min columns long group-by tree top all total sort reverse json numeric "
-		    "replay at timing " CHOOSE PRINT MEASURE,
+	 .options =
+		 "pid min columns long group-by apps tree top all total sort reverse json numeric "
+		 "replay at timing " CHOOSE PRINT MEASURE,
 	 .traits = COMMAND_PIDS | COMMAND_ALL,
 	 .run = command_snapshot},
 	{.name = "system",
@@ -79,8 +80,9 @@ static const struct command rows[] = {
 	 .formats = "table, json",
 	 .example = {"zmem-bpf maps 1234", "zmem-bpf maps --by-file -n 10",
 		     "zmem-bpf maps -g name --mapping '^.heap'"},
-	 .options = "pid mapping group-by by-file top all total sort reverse json source " CHOOSE
-		 PRINT,
+	 .options =
+		 "pid mapping group-by apps by-file top all total sort reverse json source " CHOOSE
+			 PRINT,
 	 .traits = COMMAND_PIDS,
 	 .fields = &map_fields,
 	 .no_replay = "a recording holds no mappings",
@@ -104,7 +106,7 @@ static const struct command rows[] = {
 	 .example = {"zmem-bpf watch -n 10", "zmem-bpf watch --grow -i 10 -c 7",
 		     "zmem-bpf watch -F ndjson --changed --output memory.log"},
 	 .options =
-		 "pid min changed grow columns long group-by top all total delta sort reverse numeric "
+		 "pid min changed grow columns long group-by apps top all total delta sort reverse numeric "
 		 "interval count replay since until " CHOOSE PRINT MEASURE STAY,
 	 .traits = COMMAND_PIDS | COMMAND_SERIES | COMMAND_ALL,
 	 .run = command_watch},
@@ -140,7 +142,7 @@ static const struct command rows[] = {
 	 .example = {"zmem-bpf record now.zmem", "zmem-bpf record hour.zmem -i 60 -c 60",
 		     "zmem-bpf record --keep 7d /var/lib/zmem-bpf"},
 	 .options =
-		 "pid columns all sort reverse format json output interval count keep dense stall "
+		 "pid columns apps all sort reverse format json output interval count keep dense stall "
 		 "no-signals " CHOOSE MEASURE STAY,
 	 .traits = COMMAND_PIDS | COMMAND_WORD | COMMAND_STORES | COMMAND_COSTS | COMMAND_NO_ROWS |
 		   COMMAND_ALL,
@@ -152,7 +154,7 @@ static const struct command rows[] = {
 	 .formats = "table, json, ndjson, csv, tsv",
 	 .example = {"zmem-bpf diff --from -1h -g name", "zmem-bpf diff --from 03:00 --to 03:14",
 		     "zmem-bpf diff before.zmem after.zmem"},
-	 .options = "group-by top all sort json from to " CHOOSE PRINT,
+	 .options = "group-by apps top all sort json from to " CHOOSE PRINT,
 	 .traits = COMMAND_WORDS,
 	 .run = command_diff},
 	{.name = "incidents",
@@ -172,7 +174,7 @@ static const struct command rows[] = {
 	 .example = {"zmem-bpf top", "zmem-bpf top -g name -s swap_pss",
 		     "zmem-bpf top --replay hour.zmem"},
 	 .options =
-		 "pid min changed columns long group-by tree top all delta sort reverse bytes numeric "
+		 "pid min changed columns long group-by apps tree top all delta sort reverse bytes numeric "
 		 "interval count replay at " CHOOSE MEASURE STAY,
 	 .traits = COMMAND_PIDS | COMMAND_SERIES | COMMAND_KEYS | COMMAND_LOADS,
 	 .key_help = view_key_help,
@@ -183,8 +185,9 @@ static const struct command rows[] = {
 	 .summary = SERVE_HELP,
 	 .example = {"zmem-bpf serve", "zmem-bpf serve --listen unix:/run/zmem-bpf.sock",
 		     "zmem-bpf serve --listen :19647 --token-file FILE"},
-	 .options = "columns group-by top numeric listen token-file files interval replay " MEASURE
-		 STAY,
+	 .options =
+		 "columns group-by apps top numeric listen token-file files interval replay " MEASURE
+			 STAY,
 	 .traits = COMMAND_STORES | COMMAND_COSTS | COMMAND_WATCHES,
 	 .run = command_serve},
 	{.name = "pin",

@@ -15,6 +15,7 @@
 #include "proc/procfs.h"
 #include "proc/smaps.h"
 #include "model/process_list.h"
+#include "query/app_rules.h"
 
 /* ---- files that may block ---- */
 
@@ -134,9 +135,12 @@ int enrich_containers(struct container_reader *reader, const struct procfs *proc
 int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct process_list *processes);
 /*
  * Sets app, and the program's name if it depends on cmdline. Reads and drops the command lines that
- * an app may be in, and no others.
+ * an app may be in, and no others; with rules those of all processes: a rule is matched with the
+ * name, with the executable's, and with the first POOL_CMDLINE_MAX bytes of the command line.
+ * `rules`: NULL: none. -EDQUOT: they take too many steps.
  */
-int enrich_apps(struct proc_pool *pool, struct snapshot *s, struct process_list *processes);
+int enrich_apps(struct proc_pool *pool, struct app_rules *rules, struct snapshot *s,
+		struct process_list *processes);
 /* Sets cmdline, and the program's name if it depends on cmdline. */
 int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct process_list *processes);
 /* Completes the names that were too long for a record. */

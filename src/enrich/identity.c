@@ -278,21 +278,55 @@ int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct process_l
 	return err;
 }
 
+/* Copies a command line with spaces between its words. Returns its length. */
+static size_t join_words(const char *cmdline, size_t len, char *ret)
+{
+	while (len && !cmdline[len - 1])
+		len--;
+	for (size_t i = 0; i < len; i++)
+		ret[i] = cmdline[i] ? cmdline[i] : ' ';
+	return len;
+}
+
 static bool app_in_cmdline(const struct process *p)
 {
 	return p->kind == PROCESS_USER && p->name &&
 	       app_needs_cmdline(p->exe_name ? p->exe_name : p->name, p->comm);
 }
 
+/* Returns 1 and sets the app if a rule matches, 0 if none does, or a negative errno. */
+static int set_app_by_rule(struct app_rules *rules, struct snapshot *s, struct process *p,
+			   const char *cmdline, size_t len)
+{
+	char words[POOL_CMDLINE_MAX + 1];
+	const char *text[] = {p->name, p->exe_name, words}, *name;
+	int r;
+
+	if (!rules || p->kind != PROCESS_USER)
+		return 0;
+	len = join_words(cmdline, len < POOL_CMDLINE_MAX ? len : POOL_CMDLINE_MAX, words);
+	words[len] = '\0';
+	r = app_rules_match(rules, text, ARRAY_SIZE(text) - !len, &name);
+	if (r <= 0)
+		return r;
+	p->app = arena_strndup(&s->arena, name, strlen(name));
+	return p->app ? 1 : -ENOMEM;
+}
+
 /* `text` NULL: the command line could not be read, or is not needed. */
-static int set_app(struct snapshot *s, struct process *p, const char *text, size_t len)
+static int set_app(struct app_rules *rules, struct snapshot *s, struct process *p, const char *text,
+		   size_t len)
 {
 	char app[APP_MAX + 1];
 	size_t app_len;
+	int r;
 
 	if (!p->program_known &&
 	    set_program(s, p, pool_program_name(p, text, needs_cmdline(p) ? len : 0)) < 0)
 		return -ENOMEM;
+	r = set_app_by_rule(rules, s, p, text, len);
+	if (r)
+		return r < 0 ? r : 0;
 	app_len = pool_app(p, text, len, app);
 	p->app = strcmp(app, p->name) == 0 ? p->name : arena_strndup(&s->arena, app, app_len);
 	return p->app ? 0 : -ENOMEM;
@@ -302,7 +336,8 @@ static int set_app(struct snapshot *s, struct process *p, const char *text, size
 #define APPS_AT_ONCE 128
 
 /* Reads and drops the next command lines. */
-static int read_apps(struct proc_pool *pool, struct snapshot *s, struct reading *r)
+static int read_apps(struct proc_pool *pool, struct app_rules *rules, struct snapshot *s,
+		     struct reading *r)
 {
 	int err = reading_run(r, pool, POOL_APP);
 
@@ -310,31 +345,35 @@ static int read_apps(struct proc_pool *pool, struct snapshot *s, struct reading 
 		const struct pool_result *result = &r->result[i];
 		bool read = result->status == PSS_OK;
 
-		err = set_app(s, r->row[i], read ? result->text : NULL, read ? result->len : 0);
+		err = set_app(rules, s, r->row[i], read ? result->text : NULL,
+			      read ? result->len : 0);
 	}
 	r->count = 0;
 	return err;
 }
 
-int enrich_apps(struct proc_pool *pool, struct snapshot *s, struct process_list *processes)
+int enrich_apps(struct proc_pool *pool, struct app_rules *rules, struct snapshot *s,
+		struct process_list *processes)
 {
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&s->scratch);
 	cleanup(free_texts) struct reading r = {};
 	int err = reading_start(&r, mark.arena, APPS_AT_ONCE);
 
+	if (rules)
+		app_rules_begin(rules);
 	for (size_t i = 0; err == 0 && i < processes->count; i++) {
 		struct process *p = processes->item[i];
 
 		if (p->app || !p->name || p->kind == PROCESS_SUM)
 			continue;
-		if (app_in_cmdline(p))
+		if (app_in_cmdline(p) || (rules && p->kind == PROCESS_USER))
 			r.row[r.count++] = p;
 		else
-			err = set_app(s, p, NULL, 0);
+			err = set_app(rules, s, p, NULL, 0);
 		if (err == 0 && r.count == APPS_AT_ONCE)
-			err = read_apps(pool, s, &r);
+			err = read_apps(pool, rules, s, &r);
 	}
-	return err ? err : read_apps(pool, s, &r);
+	return err ? err : read_apps(pool, rules, s, &r);
 }
 
 static int set_cmdline(struct snapshot *s, struct process *p, struct pool_result *result)
@@ -346,12 +385,7 @@ static int set_cmdline(struct snapshot *s, struct process *p, struct pool_result
 	    set_program(s, p, pool_program_name(p, text, len)) < 0)
 		return -ENOMEM;
 	p->cmdline_truncated = len == POOL_CMDLINE_MAX;
-	while (len && text[len - 1] == '\0')
-		len--;
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] == '\0')
-			text[i] = ' ';
-	}
+	len = join_words(text, len, text);
 	p->cmdline = arena_strndup(&s->arena, text, len);
 	return p->cmdline ? 0 : -ENOMEM;
 }

@@ -259,6 +259,8 @@ int notices_failed(const struct session *s, int error)
 
 	if (error == -E2BIG)
 		return log_usage(s->options, "--filter: " PATTERN_EXPENSIVE);
+	if (error == -EDQUOT && s->apps)
+		return log_error("--apps %s: " PATTERN_EXPENSIVE, s->options->apps);
 	if (error == -ESTALE && source_is_pinned(c->source))
 		return log_error("the pin at " PIN_PLACE " was taken away (zmem-bpf pin --remove), "
 				 "or is another version's now");

@@ -110,6 +110,10 @@ const struct option_entry option_table[] = {
 	 AT(group),
 	 group_words,
 	 .alias = query_group_key},
+	{{"apps", 0, "FILE", "for -g app and -o +app: rules that name processes, lines NAME: ERE",
+	  OPTIONS_SHOW},
+	 STRING,
+	 AT(apps)},
 	{{"tree", 0, NULL,
 	  "each process below its parent, with the sums of all below it; with several keys of "
 	  "--group-by the groups of each below those of the one before",

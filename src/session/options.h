@@ -93,6 +93,7 @@ struct options {
 	const char *file; /* the file that record writes */
 	char *listen;	  /* owned; joined likewise */
 	const char *token_file;
+	const char *apps;   /* a file of rules */
 	const char *word;   /* after the command: FILE or DIR of record, GROUP of pin; NULL: none */
 	const char *second; /* of diff: another FILE or DIR */
 	int count;	    /* 0: not given */

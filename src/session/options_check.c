@@ -117,6 +117,9 @@ static int check_replay(const struct options *o)
 	if (o->files)
 		return log_usage(
 			o, "--files cannot be combined with --replay: a recording has no files");
+	if (o->apps)
+		return log_usage(o, "--apps cannot be combined with --replay: a recording has the "
+				    "apps of record --apps");
 	if (o->by != BY_CLASS)
 		return log_usage(
 			o, "--by cannot be combined with --replay: a recording has only classes");

@@ -6,9 +6,11 @@
 #include "session/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 #include "base/cleanup.h"
 #include "base/parse.h"
@@ -262,6 +264,53 @@ static bool shows_containers(const struct session *s)
 	return (needs.filter | needs.group | needs.shown | s->collector.spec.names) & NEEDS_CGROUP;
 }
 
+static bool shows_apps(const struct session *s, const struct collect_spec *spec)
+{
+	struct query_needs needs;
+
+	/* maps and diff set their groups later, and top has a key for them. */
+	if (s->filters_only || s->options->command->traits & (COMMAND_MOMENTS | COMMAND_KEYS))
+		return true;
+	query_needs(&s->query, &needs);
+	return (needs.filter | needs.group | needs.shown | spec->names) & NEEDS_APP;
+}
+
+/* The rules of --apps, which only root and the user may write. */
+static int read_apps(struct session *s, struct collect_spec *spec)
+{
+	const char *path = s->options->apps, *why;
+	cleanup_free char *text = malloc(APP_RULES_FILE_MAX + 2);
+	cleanup_close int fd = -1;
+	struct stat st;
+	size_t line;
+	ssize_t len;
+	int r;
+
+	if (!shows_apps(s, spec))
+		return log_usage(s->options, "--apps: nothing shows apps (-g app, -o +app)");
+	fd = privilege_open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return log_errno(fd, "--apps %s", path);
+	if (fstat(fd, &st) < 0)
+		return log_errno(-errno, "--apps %s", path);
+	if (!S_ISREG(st.st_mode))
+		return log_error("--apps %s: it is not a regular file", path);
+	if ((st.st_uid && st.st_uid != getuid()) || st.st_mode & (S_IWGRP | S_IWOTH))
+		return log_error("--apps %s: another user owns it or may write it (chown, "
+				 "chmod go-w)",
+				 path);
+	len = text ? file_read_fd(fd, text, APP_RULES_FILE_MAX + 2) : -ENOMEM;
+	if (len < 0)
+		return log_errno((int)len, "--apps %s", path);
+	if (len > APP_RULES_FILE_MAX)
+		return log_error("--apps %s: it has more than 64 KiB", path);
+	r = app_rules_parse(text, (size_t)len, &s->apps, &line, &why);
+	if (r == -EINVAL)
+		return log_error("--apps %s:%zu: %s", path, line, why);
+	spec->apps = s->apps;
+	return r < 0 ? log_errno(r, "--apps %s", path) : 0;
+}
+
 static int open_collector(struct session *s, const struct collect_spec *asked)
 {
 	const struct options *o = s->options;
@@ -280,6 +329,8 @@ static int open_collector(struct session *s, const struct collect_spec *asked)
 		spec.freed = needs & NEEDS_FREED;
 		if (spec.freed && spec.files == FILES_NONE)
 			spec.files = FILES_SHMEM;
+		if (r == 0 && o->apps)
+			r = read_apps(s, &spec);
 		if (r == 0)
 			r = notices_opened(s, collector_open(&s->collector, &spec));
 	}
@@ -493,6 +544,7 @@ void session_close(struct session *s)
 		notices_alone(s);
 	}
 	collector_close(&s->collector);
+	app_rules_free(s->apps);
 	query_done(&s->query);
 	replay_close(&s->replay);
 	delta_set_done(&s->deltas);

@@ -83,7 +83,7 @@ def applications(home):
             wanted[stack.enter_context(started(title, TIMEOUT, executable=home + "/" + name))] = app
         for command, app in (
                 (("/bin/sh", home + "/shop/src/run.sh", "secret"), "shop/run.sh"),
-                ((home + "/backup.sh", "secret"), "backup.sh"),
+                ((home + "/backup.sh", "secret" + "x" * 3900), "backup.sh"),
                 ((sys.executable, "-c", "input()", "secret"), os.path.basename(sys.executable)),
                 (("busybox", "sleep", TIMEOUT), "sleep")):
             child = subprocess.Popen(command, stdin=subprocess.PIPE)
@@ -120,6 +120,56 @@ def check_apps():
         result(last == set(counts), "apps: watch", watched)
 
 
+def check_rules():
+    with tempfile.TemporaryDirectory() as home, applications(home) as wanted:
+        pids = ",".join(map(str, wanted))
+        rules = home + "/rules"
+
+        def write(text):
+            with open(rules, "w", encoding="latin-1") as file:
+                file.write(text)
+            os.chmod(rules, 0o644)
+
+        def refused(*args):
+            done = run(PROGRAM, "--pss", "none", "-p", pids, "--apps", rules, *args)
+            return done.returncode, done.stderr.decode()
+
+        write("# the shop\nshop: ^(postgres|nginx|php-fpm)|/shop/src/run\\.sh secret$\nbrowser: ^chromium$\n")
+        named = {pid: "shop" if app.startswith(("postgres", "nginx", "php", "shop")) else
+                 "browser" if app.startswith("chromium") else app for pid, app in wanted.items()}
+        counts = {app: list(named.values()).count(app) for app in named.values()}
+        result(groups_of("-p", pids, "--apps", rules) == counts, "rules: groups by name, executable and command line",
+               (groups_of("-p", pids, "--apps", rules), counts))
+        recording = home + "/recording"
+        run(PROGRAM, "record", "-p", pids, "--apps", rules, recording)
+        result(groups_of("--replay", recording) == counts, "rules: a recording has them", groups_of("--replay", recording))
+        for text, args, code, message in (
+                (None, (), 2, "--apps: nothing shows apps (-g app, -o +app)"),
+                ("a: b\n\nc: (\n", ("-g", "app"), 1, "/rules:3: "),
+                ("process_names:\n", ("-g", "app"), 1, "/rules:1: there is no expression"),
+                ("a: b\0", ("-g", "app"), 1, "/rules:1: it has a NUL"),
+                ("#" * 65537, ("-g", "app"), 1, "it has more than 64 KiB"),
+                ("a: (.*)*(.*)*(.*){99}y\n" * 99, ("-g", "app"), 1, "it takes too many steps")):
+            if text:
+                write(text)
+            got = refused(*args)
+            result(got[0] == code and message in got[1] and got[1].count("\n") == 1, "rules: refused: " + message, got)
+        write("a: b\n")
+        os.chmod(rules, 0o664)
+        result(refused("-g", "app")[0] == 1 and "may write it" in refused("-g", "app")[1], "rules: of a group", refused("-g", "app"))
+        os.chmod(rules, 0o644)
+        os.chown(rules, 65534, 65534)
+        result(refused("-g", "app")[0] == 1 and "another user" in refused("-g", "app")[1], "rules: of another user",
+               refused("-g", "app"))
+        os.unlink(rules)
+        os.mkfifo(rules, 0o600)
+        result(refused("-g", "app")[0] == 1 and "regular" in refused("-g", "app")[1], "rules: a FIFO", refused("-g", "app"))
+        done = run(PROGRAM, "--replay", recording, "--apps", rules, "-g", "app")
+        result(done.returncode == 2 and b"record --apps" in done.stderr, "rules: not with --replay", done.stderr)
+        done = run(PROGRAM, "system", "--apps", rules)
+        result(done.returncode == 2 and b"does not take --apps" in done.stderr, "rules: not of system", done.stderr)
+
+
 see_own_processes_only()
-run_checks((check_links, check_apps))
+run_checks((check_links, check_apps, check_rules))
 sys.exit(exit_code())

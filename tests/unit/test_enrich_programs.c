@@ -194,7 +194,7 @@ TEST(apps)
 	watched[0] = watch_file(&t, "2/cmdline");
 	watched[1] = watch_file(&t, "3/cmdline");
 	pool = proc_pool_new(&t.proc, 2, 5000);
-	assert_int_equal(enrich_apps(pool, &s, &rows), 0);
+	assert_int_equal(enrich_apps(pool, NULL, &s, &rows), 0);
 	assert_int_equal(enrich_programs(pool, &s, &rows), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++) {
 		assert_string_equal(p[i].name ? p[i].name : "none", want[i][0]);
@@ -208,7 +208,7 @@ TEST(apps)
 	memset(java + 9, 'x', POOL_APP_MAX - 14);
 	strcpy(java + POOL_APP_MAX - 4, "com.acme.Main");
 	proc_tree_put(&t, "1/cmdline", java, sizeof(java));
-	assert_int_equal(enrich_apps(pool, &s, &rows), 0);
+	assert_int_equal(enrich_apps(pool, NULL, &s, &rows), 0);
 	assert_string_equal(p[0].app, "java");
 	proc_pool_free(pool);
 }

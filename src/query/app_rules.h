@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Rules that name applications (--apps). Each is a line "NAME: ERE"; lines that begin with '#', and
+ * empty ones, are none. The first rule that matches names the process. Pure.
+ */
+#ifndef ZMEM_QUERY_APP_RULES_H
+#define ZMEM_QUERY_APP_RULES_H
+
+#include <stddef.h>
+
+#define APP_RULES_MAX	   200
+#define APP_RULES_FILE_MAX 65536 /* bytes */
+#define APP_RULE_NAME_MAX  128	 /* bytes */
+
+struct app_rules;
+
+/*
+ * Returns 0, -ENOMEM, or -EINVAL with the number of the line and a static text that says why.
+ * app_rules_free() accepts NULL.
+ */
+int app_rules_parse(const char *text, size_t len, struct app_rules **ret, size_t *ret_line,
+		    const char **ret_why);
+void app_rules_free(struct app_rules *rules);
+
+/* Restores the budget of steps, PATTERN_STEPS_MAX for all rules: for each run over processes. */
+void app_rules_begin(struct app_rules *rules);
+/*
+ * Tries each rule with each text; NULLs are none. Returns 1 and the name, which the rules own, 0 if
+ * no rule matches, or -EDQUOT when the budget is spent.
+ */
+int app_rules_match(struct app_rules *rules, const char *const *text, size_t count,
+		    const char **ret_name);
+
+#endif
