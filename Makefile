@@ -107,7 +107,7 @@ LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT
 COLD         := $(addprefix $(B)/,session/% command/% top/% recording/% check/% grow/% load/% privilege/% proc/mounts% \
                 report/compare_% report/files_% report/folded% report/growth% report/html% report/incidents% report/maps_% \
                 report/metrics% report/system_% source/files_% source/freed_% source/grow_watch% source/peak_% source/ring_drain% source/holders_% source/oom_% source/pin% \
-                source/swap_% write/metrics_%)
+                source/swap_% source/pages_% write/metrics_%)
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
@@ -271,7 +271,7 @@ BPF_PACKED := task_pss_light task_counters_light \
               task_pss_memos_light@task_pss_light task_pss_memos_elf@task_pss_elf task_pss_probe_light@task_pss_memos_light \
               task_counters_probe_light@task_pss_probe_light task_counters_probe_elf@task_counters_probe_light \
               task_pss_old_elf@task_pss_probe_light task_counters_old_elf@task_pss_old_elf \
-              swap_light@task_pss_light freed_light@swap_light holders_light@swap_light holders_elf@holders_light \
+              swap_light@task_pss_light freed_light@swap_light pages_light@swap_light holders_light@swap_light holders_elf@holders_light \
               files_light@holders_light files_elf@files_light \
               census_light@task_pss_light census_elf@census_light census_old_elf@census_elf \
               oom_kill_probe_elf@task_counters_probe_elf oom_kill_elf@oom_kill_probe_elf \

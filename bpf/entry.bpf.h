@@ -7,6 +7,7 @@
  *   ENTRY_PRESENT           the processor follows the entry
  *   ENTRY_PROTNONE          if PRESENT is clear: a resident page that cannot be accessed
  *   ENTRY_SPECIAL           a page that is not counted
+ *   ENTRY_DIRTY             the bits that entry_is_dirty() looks at
  *   ENTRY_FOREIGN           in an entry of a calibration page: the kernel uses another format
  *   ENTRY_ADDRESS           the bits that can be an address
  *   SWAP_TYPE(entry)        of an entry that maps nothing: the number of the swap file; the
@@ -34,6 +35,7 @@
 #define ENTRY_HUGE	 (1ULL << 7)
 #define ENTRY_PROTNONE	 (1ULL << 8)
 #define ENTRY_SPECIAL	 (1ULL << 9)
+#define ENTRY_DIRTY	 (1ULL << 6 | 1ULL << 58) /* and _PAGE_SAVED_DIRTY, since 6.6 */
 #define ENTRY_FOREIGN	 0ULL
 #define ENTRY_ADDRESS	 0x000ffffffffff000ULL
 #define SWAP_TYPE(entry) ((entry) >> 59)
@@ -46,6 +48,11 @@ static __always_inline bool entry_is_huge(__u64 entry)
 static __always_inline bool entry_is_table(__u64 entry)
 {
 	return (entry & (ENTRY_PRESENT | ENTRY_HUGE)) == ENTRY_PRESENT;
+}
+
+static __always_inline bool entry_is_dirty(__u64 entry)
+{
+	return entry & ENTRY_DIRTY;
 }
 
 /* If PRESENT is clear, the kernel inverts the address bits (__pte_needs_invert). */
@@ -71,6 +78,7 @@ static __always_inline __u64 entry_address(__u64 entry)
 #define ENTRY_TYPE	3ULL
 #define ENTRY_TABLE	3ULL
 #define ENTRY_SPECIAL	(1ULL << 56)
+#define ENTRY_DIRTY	(1ULL << 55 | 1ULL << 51 | 1ULL << 7) /* software's; write, read-only */
 #define ENTRY_ADDRESS	0x0003fffffffff000ULL
 #if defined(ZMEM_PROBE_READS) && !defined(ZMEM_OLD)
 /* From 5.19 to 6.9; bit 59 is a huge page that is being split (PMD_PRESENT_INVALID). */
@@ -91,6 +99,11 @@ static __always_inline bool entry_is_huge(__u64 entry)
 static __always_inline bool entry_is_table(__u64 entry)
 {
 	return (entry & ENTRY_TYPE) == ENTRY_TABLE;
+}
+
+static __always_inline bool entry_is_dirty(__u64 entry)
+{
+	return (entry & 1ULL << 55) || (entry & ENTRY_DIRTY) == 1ULL << 51;
 }
 
 static __always_inline __u64 entry_address(__u64 entry)

@@ -10,6 +10,14 @@
 
 #define PAGE_MAPPING_ANON 1
 
+/* What bpf/pages.bpf.c counts of each page, which others do not tell apart. */
+#ifndef ZMEM_EACH_PAGE
+#define KEY_BITS			2
+#define key_lazy(anon, flags)		0
+#define each_key(w, key, entry, pfn)	(key)
+#define count_each(w, key, count, part) ((void)0)
+#endif
+
 #ifdef ZMEM_SWAP_SLOTS
 
 /* bpf/swap.bpf.c looks at no page. */
@@ -22,8 +30,8 @@
 #include "compound.bpf.h"
 
 /* How often a page is mapped, and its kind (enum zmem_rss), in one number. */
-#define PAGE_KEY(maps, kind) ((__u64)(maps) << 2 | (kind))
-#define KEY_MAPS(key)	     ((__u32)((key) >> 2))
+#define PAGE_KEY(maps, kind) ((__u64)(maps) << KEY_BITS | (kind))
+#define KEY_MAPS(key)	     ((__u32)((key) >> KEY_BITS))
 #define KEY_KIND(key)	     ((__u32)(key)&3)
 
 /* Adds `count` pages with that key to the result. */
@@ -45,6 +53,7 @@ __noinline int count_run(walk_ref walk, __u64 key, __u64 count)
 		w->pages.unique += count;
 	w->pages.seen[kind] += count;
 	w->pages.pss[kind] += part * count;
+	count_each(w, key, count, part);
 	return 0;
 }
 
@@ -57,7 +66,7 @@ static __always_inline __u32 page_kind(const struct page_walk *w, __u64 flags, _
 	__u64 swapbacked = flags >> bpf_core_enum_value(enum pageflags, PG_swapbacked) & 1;
 	__u64 anon = w->anon_all | (mapping & w->anon_mask);
 
-	return anon | ((anon - 1) & swapbacked * ZMEM_RSS_SHMEM);
+	return anon | ((anon - 1) & swapbacked * ZMEM_RSS_SHMEM) | key_lazy(anon, flags);
 }
 
 /*

@@ -35,6 +35,12 @@ static __always_inline __u64 entry_phys(const struct page_walk *w, __u64 entry)
 #define count_slot(type, slot, shmem) ((void)0)
 #endif
 
+/* The bits of the entry of a huge page that are those of each of its pages (bpf/pages.bpf.c). */
+#ifndef ZMEM_EACH_PAGE
+#define keep_huge_entry(entry) ((void)0)
+#define huge_entry_bits()      0
+#endif
+
 /* Counts an entry that maps nothing. It matters only if anonymous pages may be shared. */
 absent_function int count_absent_entry(struct page_walk *w, __u64 entry)
 {
@@ -89,8 +95,10 @@ __noinline int walk_huge(walk_ref walk, __u64 phys)
 	if (entire > 0 && entire == all) {
 		count = (region_end(w) - w->addr) >> page_bits(w);
 		flags = kread64(head + PAGE_FLAGS);
-		count_run(walk, PAGE_KEY(entire, page_kind(w, flags, mapping)), count);
-		meet_page(walk, head, PAGE_KEY(entire, page_kind(w, flags, mapping)), count);
+		key = each_key(w, PAGE_KEY(entire, page_kind(w, flags, mapping)),
+			       huge_entry_bits(), phys >> page_bits(w));
+		count_run(walk, key, count);
+		meet_page(walk, head, key, count);
 		w->addr = region_end(w);
 		return 0;
 	}
@@ -145,7 +153,7 @@ entry_function int walk_entry(struct page_walk *w, __u64 entry)
 		w->pages.flags |= ZMEM_WALK_UNKNOWN;
 		return 0;
 	}
-	key = page_key(w, page_at(w, pfn));
+	key = each_key(w, page_key(w, page_at(w, pfn)), entry, pfn);
 	meet_page(walk_ref_of(w), page_at(w, pfn), key, 1);
 	/* Neighbours often have the same key: one division serves all of them. */
 	if (key != w->run) {
@@ -221,6 +229,7 @@ __noinline int find_region(walk_ref walk)
 	}
 	phys = entry_phys(w, entry);
 	if (entry && phys >> page_bits(w) < w->at.pfn_end && shift == w->stop) {
+		keep_huge_entry(entry);
 		if (shift == pmd_bits(w) && entry_is_huge(entry) && !SWAP_SLOTS_ALONE)
 			return walk_huge(walk, phys >> pmd_bits(w) << pmd_bits(w));
 		if (shift == pmd_bits(w) && entry_is_table(entry)) {
@@ -296,7 +305,8 @@ once_function int walk_huge_page(struct page_walk *w)
 {
 	if (!w)
 		return 0;
-	walk_entry(w, (w->huge + (w->addr & ((1ULL << pmd_bits(w)) - 1))) | ENTRY_PRESENT);
+	walk_entry(w, (w->huge + (w->addr & ((1ULL << pmd_bits(w)) - 1))) | ENTRY_PRESENT |
+			      huge_entry_bits());
 	w->addr += 1ULL << page_bits(w);
 	if (w->addr < region_end(w))
 		return 0;

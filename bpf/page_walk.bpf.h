@@ -31,6 +31,12 @@ WALK_STEP_FUNCTION(walk_step)
 	if (w->pages.work >= WALK_BUDGET && !w->huge)
 		return 1;
 	w->pages.work += WALK_STEP_COST;
+#ifdef ZMEM_EACH_PAGE
+	if (w->addr >= w->end && each_is_full())
+		return 1;
+	if (w->addr < w->end && each_is_hugetlb())
+		return walk_hugetlb(w);
+#endif
 	if (w->addr < w->end) {
 		if (w->addr >> pmd_bits(w) != w->region)
 			find_region(walk);

@@ -66,6 +66,15 @@ __noinline int start_vma(walk_ref walk, __u64 vma, __u64 last)
 		w->done = 1;
 		return 0;
 	}
+#ifdef ZMEM_EACH_PAGE
+	if (!each_vma(w, start, flags, anon_vma))
+		return 0;
+	if (flags & VM_HUGETLB) {
+		w->addr = w->next > start ? w->next : start;
+		w->end = end;
+		return 0;
+	}
+#endif
 	/*
 	 * Skips what smaps skips. Device pages that count (VM_IO: [vvar] of 7.1) are normal pages.
 	 */
@@ -77,7 +86,7 @@ __noinline int start_vma(walk_ref walk, __u64 vma, __u64 last)
 	 * matters only if there are any.
 	 */
 	w->may_share = anon_vma && !(w->pages.flags & ZMEM_WALK_EXCLUSIVE);
-	if (w->may_share && (!ops || w->has_swap))
+	if (w->may_share && !EVERY_PAGE && (!ops || w->has_swap))
 		w->may_share = !vma_is_private(next, prev, anon_vma, flags);
 #ifdef ZMEM_SWAP_SLOTS
 	w->may_share |= w->all_private && anon_vma;

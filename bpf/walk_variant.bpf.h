@@ -31,6 +31,13 @@
 
 struct page_walk;
 
+/* Whether the walk looks at all pages, also at those that no other process can have. */
+#ifdef ZMEM_EACH_PAGE
+#define EVERY_PAGE true
+#else
+#define EVERY_PAGE false
+#endif
+
 #ifdef ZMEM_OLD
 
 /* Global functions take no pointers before 5.12: this is the number of a room. */

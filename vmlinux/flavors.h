@@ -79,6 +79,15 @@ struct page___old {
 	atomic_t _refcount;
 };
 
+/*
+ * Processes that share a table of hugetlb pages, beside the first one; with a kernel that shares
+ * them alone (59d9094df3d7, "mm: hugetlb: independent PMD page table shared count", 6.13). Before,
+ * the references of the table's page.
+ */
+struct ptdesc {
+	atomic_t pt_share_count;
+};
+
 /* Where the thread pointer of a thread is. That of x86-64 is the base of its segment fs. */
 struct thread_struct {
 #if defined(__TARGET_ARCH_x86)
@@ -111,6 +120,10 @@ struct vm_area_struct___mm {
 /* From 5.19 on: the page of an anonymous mapping is of one process alone. */
 enum pageflags___exclusive {
 	PG_anon_exclusive___exclusive,
+};
+
+enum pageflags___dirty {
+	PG_dirty___dirty,
 };
 
 /* Until 6.1. */

@@ -2,6 +2,18 @@
 /* Sums over all processes of a snapshot, shown or not; each address space counts once. */
 #include "collect/balance.h"
 
+void balance_no_hugetlb(struct snapshot *s)
+{
+	const struct meminfo *m = &s->system.meminfo;
+
+	if (!meminfo_has(m, MEMINFO_HUGETLB) || m->value[MEMINFO_HUGETLB])
+		return;
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->process[i].kind == PROCESS_USER && process_has(&s->process[i], COUNTER_RSS))
+			process_set(&s->process[i], COUNTER_HUGETLB_PSS, 0);
+	}
+}
+
 void balance_no_swap(struct snapshot *s)
 {
 	uint64_t used;

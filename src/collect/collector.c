@@ -20,6 +20,7 @@
 #include "source/files_source.h"
 #include "source/freed_source.h"
 #include "source/holders_source.h"
+#include "source/pages_source.h"
 #include "source/swap_source.h"
 
 /* ---- recordings ---- */
@@ -212,6 +213,69 @@ static int open_freed(struct collector *c)
 	return 0;
 }
 
+static bool hugetlb_matters(const struct meminfo *m)
+{
+	return meminfo_has(m, MEMINFO_HUGETLB) && m->value[MEMINFO_HUGETLB];
+}
+
+/* What is asked for of pages one by one (enum zmem_pages_asked), and is not known without. */
+static unsigned pages_asked(const struct collector *c, const struct meminfo *m)
+{
+	return c->spec.pages & ~(hugetlb_matters(m) ? 0U : (unsigned)ZMEM_PAGES_HUGETLB);
+}
+
+static void note_no_pages(struct collector *c, const char *reason)
+{
+	snprintf(c->pages_reason, sizeof(c->pages_reason), "%s", reason);
+	c->notices |= COLLECT_NOTICE_PAGES;
+}
+
+/* Pages that cannot be read are no error; running out of files is. */
+static int open_pages(struct collector *c)
+{
+	cleanup(diag_clear) struct diag why = {};
+	const struct meminfo m = meminfo_read(c->proc.fd);
+	const struct diag_note *note;
+	int r;
+
+	if (!pages_asked(c, &m))
+		return 0;
+	if (source_origin(c->source) != FROM_BPF || source_is_pinned(c->source)) {
+		note_no_pages(c, "they need BPF programs of our own");
+		return 0;
+	}
+	if (source_pss_refusal(c->source)) {
+		note_no_pages(c, "they need PSS from page tables");
+		return 0;
+	}
+	r = pages_source_open(c->source, &why, &c->pages);
+	note = r < 0 && why.count ? &why.note[why.count - 1] : NULL;
+	if (r < 0)
+		note_no_pages(c, note && note->reason ? note->reason : strerror(-r));
+	return file_exhausted(r) ? r : 0;
+}
+
+/* Reads the pages of the rows one by one. What cannot be read stays unknown. */
+static int read_pages(struct collector *c)
+{
+	cleanup_free struct zones *zones = NULL;
+	unsigned asked = pages_asked(c, &c->snapshot.system.meminfo);
+	int r;
+
+	if (!c->pages || !asked)
+		return 0;
+	zones = calloc(1, sizeof(*zones));
+	if (!zones)
+		return -ENOMEM;
+	if (asked & ZMEM_PAGES_NODES)
+		zones_read(c->proc.fd, zones);
+	r = pages_source_read(c->pages, asked, zones, &c->snapshot, c->rows.matched.item,
+			      c->rows.matched.count);
+	if (asked & ZMEM_PAGES_NODES && pages_source_refusal(c->pages))
+		note_no_pages(c, pages_source_refusal(c->pages));
+	return r == -ENOMEM ? r : 0;
+}
+
 /*
  * What needs programs of our own. A series pays for loading once, gains from memos
  * (src/doc/design.md), and does not depend on a pin that may be taken away.
@@ -225,6 +289,8 @@ static const char *beyond_pin(const struct collector *c, const struct meminfo *m
 		return "a series of snapshots loads once";
 	if (spec->freed)
 		return "it does not tell what becomes free";
+	if (pages_asked(c, m))
+		return "it does not tell pages apart";
 	if (spec->files != FILES_NONE || spec->ram)
 		return "it has no files, and does not count page frames";
 	if ((pages || spec->swap_shmem) && swap_matters_in(c, m))
@@ -290,6 +356,8 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 		r = open_files(c);
 	if (r == 0)
 		r = open_freed(c);
+	if (r == 0)
+		r = open_pages(c);
 	if (r == 0 && spec->ram)
 		r = ram_reader_open(c->source, &c->proc, &c->ram);
 	collector_phase_end(c, COLLECT_PHASE_READ, &since);
@@ -452,6 +520,7 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	if (read_files(c) == -ENOMEM || read_swap(c) == -ENOMEM)
 		return -ENOMEM;
 	balance_no_swap(s);
+	balance_no_hugetlb(s);
 	if (source_origin(c->source) == FROM_BPF) {
 		const struct process *self = snapshot_find(s, c->self);
 
@@ -534,6 +603,8 @@ int collector_collect(struct collector *c, const struct query *q, struct result 
 	since = clock_us(CLOCK_MONOTONIC);
 	if (!replays)
 		r = pss_read(c, q, &since);
+	if (r == 0 && !replays)
+		r = read_pages(c);
 	if (r == 0) {
 		count_statuses(c);
 		if (!replays)
@@ -574,6 +645,7 @@ void collector_close(struct collector *c)
 	holders_source_close(c->holders);
 	swap_source_close(c->swap);
 	freed_source_close(c->freed);
+	pages_source_close(c->pages);
 	ram_reader_close(c->ram);
 	snapshot_done(&c->snapshot);
 	snapshot_done(&c->unseen);

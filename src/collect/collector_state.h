@@ -34,6 +34,7 @@ enum collect_notice {
 	COLLECT_NOTICE_PSS_LOST = 1 << 10, /* snapshot.pss_fallback_reason, since the opening */
 	COLLECT_NOTICE_SWAPINS = 1 << 11,  /* swap-ins are not counted */
 	COLLECT_NOTICE_FREED = 1 << 12,	   /* FREED is not known: freed_refusal */
+	COLLECT_NOTICE_PAGES = 1 << 13,	   /* pages_reason */
 };
 
 /* Why /proc cannot be used for processes. */
@@ -75,6 +76,7 @@ struct collector {
 	struct files_source *files;	/* NULL if no files are listed, or they cannot be */
 	struct holders_source *holders; /* NULL unless swapped shared memory is asked for */
 	struct ram_reader *ram;		/* NULL before it is asked for (spec.ram) */
+	struct pages_source *pages;	/* NULL unless spec.pages, or if they cannot be read */
 	struct swap_source *swap;	/* NULL while swap slots cannot be read */
 	struct freed_source *freed;	/* NULL unless asked for, or it cannot be read */
 	struct diag diag;		/* why a source did not open */
@@ -97,6 +99,8 @@ struct collector {
 	/* Private. */
 	struct snapshot again[2]; /* of some processes, for comparisons */
 	struct snapshot unseen;	  /* pids that /proc shows and BPF does not */
+	/* Why pages are not read one by one, or their nodes are not known. */
+	char pages_reason[192];
 	bool looked_for_missing;
 	bool sums_files; /* of each snapshot */
 	char freed_refusal[160];

@@ -366,6 +366,7 @@ void rollup_apply(struct process *p, const struct pool_result *result)
 	copy_counter(p, COUNTER_PSS_FILE, f, ROLLUP_PSS_FILE);
 	copy_counter(p, COUNTER_PSS_SHMEM, f, ROLLUP_PSS_SHMEM);
 	copy_counter(p, COUNTER_SWAP_PSS, f, ROLLUP_SWAP_PSS);
+	copy_counter(p, COUNTER_LAZYFREE, f, ROLLUP_LAZYFREE);
 	if (rollup_has(f, ROLLUP_PRIVATE_CLEAN) && rollup_has(f, ROLLUP_PRIVATE_DIRTY))
 		process_set_sum(p, COUNTER_USS, f->value[ROLLUP_PRIVATE_CLEAN],
 				f->value[ROLLUP_PRIVATE_DIRTY], 0);

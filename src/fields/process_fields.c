@@ -10,6 +10,13 @@
 
 #define NS_PER_MS 1000000
 
+/* PSS on a node: in JSON all nodes are one array. */
+#define ROW const struct node_share *r = row
+JSON_KNOWN(share_node, "node", NUMBER, value_signed(true, r->node), "its number");
+JSON_KNOWN(share_pss, "pss_bytes", BYTES, value_bytes(true, r->pss), "PSS on it");
+static FIELDS(share_fields, &field_share_node, &field_share_pss);
+#undef ROW
+
 /* A row `r` of the process `p`, of the snapshot `s`. */
 #define ROW                                                                                        \
 	const struct row *r = row;                                                                 \
@@ -133,6 +140,13 @@ COLUMN_AS(watched, "watched", "watched_seconds", "WATCHED", AMOUNT,
 COLUMN_AS(grew, "grew", "grew_ticks", "GREW", AMOUNT, value_signed(r->ticks, r->grew_ticks),
 	  "in how many snapshots PSS and swap grew, of how many", .flags = FIELD_SINCE);
 
+COLUMN(pages_status, "pages_status", "PAGES_STATUS", TEXT,
+       value_text(pss_status_name(p->pages_status)),
+       "ok, or why lazyfree, hugetlb_pss and the nodes were not read");
+/* Null unless columns of nodes are asked for. */
+ROWS(nodes, "nodes", &share_fields, struct node_share, p->nodes, p->nodes->node, p->nodes->count,
+     "PSS by NUMA node", 0);
+
 /* Of groups in JSON. A container and its pod have keys of their own. */
 JSON_FIELD(container_part, "container", TEXT, value_text(name_of_pod_part(p->container)),
 	   "the container, if all processes are in one", .max = {0, 64});
@@ -147,7 +161,7 @@ static struct value get_counter(const struct field *f, const void *row, const vo
 {
 	const struct process *p = ((const struct row *)row)->process;
 
-	return process_field_of(f, of, p->have, p->value, p->charged);
+	return process_field_of(f, of, p->have, p->value, p->charged, p->nodes);
 }
 
 static struct value get_change(const struct field *f, const void *row, const void *of)
@@ -181,12 +195,63 @@ SHARE(nearest_percent, "%nearest", "%NEAR", NEAREST_LIMIT,
       "how full nearest_limit is, by the working set of its cgroup", .flags = FIELD_OWN_WHOLE,
       .needs = NEEDS_MEMCG | NEEDS_MEMCG_DETAIL);
 
+/* ---- nodes ---- */
+
+#define NODE(n)                                                                                    \
+	FIELD_BY(get_counter, COUNTER_NODES, node##n, "node" #n, "node" #n "_bytes", "NODE" #n,    \
+		 BYTES, "pss on NUMA node " #n, .flags = FIELD_SUMS | FIELD_ASKED, NEEDS(NODES))
+NODE(0);
+NODE(1);
+NODE(2);
+NODE(3);
+NODE(4);
+NODE(5);
+NODE(6);
+NODE(7);
+NODE(8);
+NODE(9);
+NODE(10);
+NODE(11);
+NODE(12);
+NODE(13);
+NODE(14);
+NODE(15);
+
+static const struct field *const node_field[NODES_MAX] = {
+	&field_node0,  &field_node1,  &field_node2,  &field_node3, &field_node4,  &field_node5,
+	&field_node6,  &field_node7,  &field_node8,  &field_node9, &field_node10, &field_node11,
+	&field_node12, &field_node13, &field_node14, &field_node15,
+};
+
+static uint32_t process_field_node(const struct field *f)
+{
+	uint32_t n = 0;
+
+	while (n < NODES_MAX - 1 && node_field[n] != f)
+		n++;
+	return n;
+}
+
+/* A node without RAM has nothing. */
+static struct value node_share(const struct node_shares *nodes, bool known, uint32_t node)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; known && i < nodes->count; i++) {
+		if (nodes->node[i].node == node)
+			bytes = nodes->node[i].pss;
+	}
+	return value_bytes(known, bytes);
+}
+
 #define NEEDS_OF(id)                                                                               \
 	(COUNTER_##id >= COUNTER_MEM_HIGH		      ? NEEDS_MEMCG | NEEDS_MEMCG_DETAIL   \
 	 : COUNTER_##id >= COUNTERS_OF_PROCESS		      ? NEEDS_MEMCG                        \
 	 : COUNTER_##id == COUNTER_SWAP_SHMEM		      ? NEEDS_SWAP_SHMEM                   \
 	 : COUNTER_##id == COUNTER_SWAPINS		      ? NEEDS_SWAPINS                      \
 	 : COUNTER_##id == COUNTER_FREED		      ? NEEDS_FREED | NEEDS_SWAP_COSTS     \
+	 : COUNTER_##id == COUNTER_LAZYFREE		      ? NEEDS_LAZYFREE                     \
+	 : COUNTER_##id == COUNTER_HUGETLB_PSS		      ? NEEDS_HUGETLB                      \
 	 : COUNTER_BIT(COUNTER_##id) & COUNTERS_OF_SWAP_COSTS ? NEEDS_SWAP_COSTS                   \
 							      : 0)
 /* Counters of cgroups have no sum: cgroups may lie in one another. */
@@ -283,10 +348,14 @@ static struct value percent_of(const struct field *f, const struct snapshot *s, 
 }
 
 struct value process_field_of(const struct field *f, const struct snapshot *s, counter_mask have,
-			      const uint64_t *value, const uint64_t *charged)
+			      const uint64_t *value, const uint64_t *charged,
+			      const struct node_shares *nodes)
 {
 	bool known = have & COUNTER_BIT(f->counter);
 	uint64_t amount;
+
+	if (f->counter == COUNTER_NODES)
+		return node_share(nodes, known, process_field_node(f));
 
 	if (f->type == FIELD_PERCENT)
 		return percent_of(f, s, have, value, charged);
@@ -321,6 +390,22 @@ static const struct field *const all[] = {
 #define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help) &field_##key,
 #include "model/counters.def"
 #undef ZMEM_COUNTER
+	&field_node0,
+	&field_node1,
+	&field_node2,
+	&field_node3,
+	&field_node4,
+	&field_node5,
+	&field_node6,
+	&field_node7,
+	&field_node8,
+	&field_node9,
+	&field_node10,
+	&field_node11,
+	&field_node12,
+	&field_node13,
+	&field_node14,
+	&field_node15,
 	&field_pss_percent,
 	&field_swap_percent,
 	&field_swap_ratio,
@@ -334,6 +419,7 @@ static const struct field *const all[] = {
 	&field_swap_pss_status,
 	&field_swap_ram_status,
 	&field_freed_status,
+	&field_pages_status,
 	&field_exe_deleted,
 	&field_container_id,
 	&field_container_status,
@@ -373,6 +459,8 @@ static const struct field *const counters[] = {
 };
 
 const struct fields process_counters = {.item = counters, .count = COUNTERS_OF_PROCESS};
+
+const struct field *const process_nodes = &field_nodes;
 
 const struct field *process_field(const char *key)
 {
@@ -600,6 +688,7 @@ void process_list_whole(struct field_list *list, const struct field *group)
 		&field_swap_pss_status,
 		&field_swap_ram_status,
 		&field_freed_status,
+		&field_pages_status,
 		&field_exe_deleted,
 	};
 	static const struct field *const of_groups[] = {&field_procs, &field_threads,
@@ -620,7 +709,8 @@ void process_list_json(struct field_list *list, const struct field *group)
 	static const struct field *const of_groups[] = {
 		&field_procs,		&field_pss_missing,	&field_threads,
 		&field_counters_source, &field_pss_source,	&field_pss_status,
-		&field_swap_pss_status, &field_swap_ram_status, &field_freed_status};
+		&field_swap_pss_status, &field_swap_ram_status, &field_freed_status, &field_pages_status};
+	const struct field *nodes = &field_nodes;
 	size_t at = 0;
 
 	if (!group) {
@@ -629,6 +719,7 @@ void process_list_json(struct field_list *list, const struct field *group)
 			;
 		field_list_insert(list, at, &field_cmdline);
 		field_list_insert(list, at, &field_app);
+		field_list_append(list, &nodes, 1);
 		return;
 	}
 	*list = (struct field_list){};
@@ -639,6 +730,7 @@ void process_list_json(struct field_list *list, const struct field *group)
 	field_list_append(list, of_groups, ARRAY_SIZE(of_groups));
 	field_list_append(list, counters,
 			  group_is_memcg(group) ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
+	field_list_append(list, &nodes, 1);
 }
 
 const struct field *process_list_misplaced(const struct field_list *list, const struct field *group)

@@ -19,6 +19,10 @@ enum process_needs {
 	NEEDS_SWAPINS = 1 << 8,	     /* delay accounting */
 	NEEDS_FREED = 1 << 9,	     /* what becomes free with each row */
 	NEEDS_APP = 1 << 10,	     /* what people call a program */
+	/* Pages one by one (source/pages_source.h): */
+	NEEDS_NODES = 1 << 11,
+	NEEDS_LAZYFREE = 1 << 12,
+	NEEDS_HUGETLB = 1 << 13, /* while there are hugetlb pages */
 };
 
 /* Rows are struct row, of a struct snapshot. */
@@ -26,6 +30,9 @@ extern const struct fields process_fields;
 
 /* Those of a process that are counters. */
 extern const struct fields process_counters;
+
+/* PSS by node in JSON. */
+extern const struct field *const process_nodes;
 
 /* The field of that key, which fields_find() explains. */
 const struct field *process_field(const char *key);
@@ -60,7 +67,8 @@ static inline bool group_is_memcg(const struct field *group)
 
 /* A counter, or a share of it, of a row or of totals. */
 struct value process_field_of(const struct field *f, const struct snapshot *s, counter_mask have,
-			      const uint64_t *value, const uint64_t *charged);
+			      const uint64_t *value, const uint64_t *charged,
+			      const struct node_shares *nodes);
 
 /* The usual columns of a table. `group`: what rows are grouped by, NULL for processes. */
 /* Of cgroups by how near their limit is. */

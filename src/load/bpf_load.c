@@ -14,6 +14,7 @@
 #include "files.light.h"
 #include "freed.light.h"
 #include "holders.light.h"
+#include "pages.light.h"
 #include "swap.light.h"
 #include "task_counters.light.h"
 #include "task_counters_probe.light.h"
@@ -134,6 +135,15 @@ static const struct part swap_parts[] = {
 	{},
 };
 #undef SKELETON
+#define SKELETON pages
+static const struct part pages_parts[] = {
+	LIGHT_PROGRAM(ITER, walk_each),
+	LIGHT_PROGRAM(SETUP, cpu_offset_setup),
+	LIGHT_MAP(ANSWERS, pages),
+	LIGHT_MAP(WANTED, wanted),
+	{},
+};
+#undef SKELETON
 static const struct part oom_parts[] = {
 	{BPF_ITER, false, "oom_kill"},
 	{BPF_SETUP, false, "cpu_offset_setup"},
@@ -239,6 +249,7 @@ LIGHT(files);
 LIGHT(holders);
 LIGHT(swap, AT(swap, cpu_offset), AT(swap, rooms));
 LIGHT(freed, AT(freed, cpu_offset), AT(freed, rooms), AT(freed, pages));
+LIGHT(pages, AT(pages, cpu_offset), AT(pages, rooms));
 
 /* It has the parts of its twin. */
 _Static_assert(sizeof(struct task_counters) == sizeof(struct task_counters_probe),
@@ -349,6 +360,7 @@ static const struct {
 	[OBJECT_HOLDERS] = {&holders_elf, holders_parts, &holders_loader},
 	[OBJECT_SWAP] = {NULL, swap_parts, &swap_loader},
 	[OBJECT_FREED] = {NULL, freed_parts, &freed_loader},
+	[OBJECT_PAGES] = {NULL, pages_parts, &pages_loader},
 };
 
 /* ---- libbpf ---- */

@@ -37,6 +37,7 @@ enum bpf_object_id {
 	 */
 	OBJECT_SWAP,
 	OBJECT_FREED, /* what becomes free with a group (bpf/freed.bpf.c); likewise */
+	OBJECT_PAGES, /* looks at pages one by one (bpf/pages.bpf.c); a light skeleton alone */
 };
 
 enum bpf_loader {
@@ -72,7 +73,7 @@ enum bpf_part {
 	/* of OBJECT_HOLDERS: iterators */
 	BPF_OPEN_FILES,
 	BPF_MMS,
-	/* of OBJECT_SWAP */
+	/* of OBJECT_SWAP; BPF_WANTED also of OBJECT_PAGES */
 	BPF_SYMBOLS, /* to be run once */
 	BPF_FIND,    /* finds the swap devices */
 	BPF_SCAN,    /* counts slots of the swap cache */

@@ -18,7 +18,7 @@
 
 _Static_assert(RSS_COUNTERS == ZMEM_RSS_COUNT, "one for each counter of the kernel");
 /* Each run touches fresh pages for the rows of all processes, which is expensive in a guest. */
-_Static_assert(sizeof(struct process) <= 504, "what few processes have belongs elsewhere");
+_Static_assert(sizeof(struct process) <= 536, "what few processes have belongs elsewhere");
 
 #define ABOVE(x)   COUNTER_BIT(COUNTER_##x)
 #define ABOVE_NONE 0
@@ -161,6 +161,18 @@ enum pss_status process_swap_pss_status(const struct process *p)
 	if (p->pss_status == PSS_OK && !process_has(p, COUNTER_SWAP_PSS))
 		return PSS_UNSUPPORTED;
 	return p->pss_status;
+}
+
+void node_shares_add(struct node_shares *to, const struct node_shares *more)
+{
+	if (!more)
+		return;
+	if (!to->count) {
+		*to = *more;
+		return;
+	}
+	for (uint32_t i = 0; i < to->count && i < more->count; i++)
+		to->node[i].pss += more->node[i].pss;
 }
 
 void process_set_swap_costs(struct process *p, const struct swap_costs *costs)

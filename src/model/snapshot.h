@@ -34,7 +34,10 @@ enum counter {
 typedef uint64_t counter_mask;
 #define COUNTER_BIT(c) ((counter_mask)1 << (c))
 
-_Static_assert(COUNTER_COUNT <= 64, "counter_mask is too small");
+/* In its place: PSS by node, which is no counter. */
+#define COUNTER_NODES 63
+
+_Static_assert(COUNTER_COUNT <= COUNTER_NODES, "counter_mask is too small");
 
 /* The origin of a counter, as in counters.def. */
 enum counter_origin {
@@ -72,6 +75,21 @@ extern const struct counter_info counter_table[COUNTER_COUNT];
 extern const enum counter rss_counter[RSS_COUNTERS];
 
 /* ---- processes ---- */
+
+/* Nodes that are told apart, from 0 on. */
+#define NODES_MAX 16
+
+/* PSS by NUMA node, of the nodes with RAM in their order. */
+struct node_shares {
+	uint32_t count;
+	struct node_share {
+		uint32_t node;
+		uint64_t pss; /* bytes */
+	} node[NODES_MAX];
+};
+
+/* Adds shares of the same snapshot. NULL: none. */
+void node_shares_add(struct node_shares *to, const struct node_shares *more);
 
 /* Their enums take one byte each: a snapshot has thousands of processes. */
 #define ONE_BYTE __attribute__((packed))
@@ -165,6 +183,8 @@ struct process {
 	enum pss_source pss_source;
 	enum pss_status pss_status;
 	enum pss_status freed_status;
+	/* Of nodes, LAZYFREE and HUGETLB_PSS, which are read on request. */
+	enum pss_status pages_status;
 	enum exe_state exe;
 	bool mm_owner;		/* this process counts the mm in totals */
 	bool raced;		/* BPF could not read it */
@@ -181,6 +201,7 @@ struct process {
 	uint64_t value[COUNTERS_OF_PROCESS]; /* bytes or numbers; valid if `have` has the bit */
 	/* Likewise the counters of the cgroup of a group, COUNTERS_OF_CGROUP; NULL: no room. */
 	uint64_t *charged;
+	const struct node_shares *nodes; /* NULL: not measured; else with the bit of COUNTER_NODES */
 
 	char comm[16];	      /* terminated; any bytes */
 	const char *name;     /* program; any bytes */
@@ -282,6 +303,9 @@ struct swap_costs {
 void process_set_swap_costs(struct process *p, const struct swap_costs *costs);
 /* The status of swap_ram: ok, that of PSS, or unsupported. */
 enum pss_status process_swap_ram_status(const struct process *p);
+
+/* Those that bpf/pages.bpf.c counts: they are read on request. */
+#define COUNTERS_OF_PAGES (COUNTER_BIT(COUNTER_LAZYFREE) | COUNTER_BIT(COUNTER_HUGETLB_PSS))
 
 /* Copies the cgroup and all names that follow from it; the texts are borrowed. */
 void process_copy_cgroup(struct process *p, const struct process *known);

@@ -39,7 +39,7 @@ enum block_id {
 
 #define NOT_STORED 0xff
 
-_Static_assert(COUNTERS_OF_PROCESS == 31, "give the new counter a number");
+_Static_assert(COUNTERS_OF_PROCESS == 33, "give the new counter a number");
 static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 	[COUNTER_SWAP] = 0,
 	[COUNTER_SWAP_PSS] = 1,
@@ -59,6 +59,8 @@ static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 	[COUNTER_PGTABLES] = 15,
 	[COUNTER_HUGETLB] = 16,
 	[COUNTER_THP] = 17,
+	[COUNTER_HUGETLB_PSS] = 30,
+	[COUNTER_LAZYFREE] = 31,
 	[COUNTER_PEAK] = 18,
 	[COUNTER_MAPS] = 19,
 	[COUNTER_MAJFLT] = 20,

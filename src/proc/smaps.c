@@ -277,6 +277,7 @@ static const struct text_part rollup_names[] = {
 	[ROLLUP_FILE_PMD] = KEYED_NAME("FilePmdMapped"),
 	[ROLLUP_SWAP] = KEYED_NAME("Swap"),
 	[ROLLUP_SWAP_PSS] = KEYED_NAME("SwapPss"),
+	[ROLLUP_LAZYFREE] = KEYED_NAME("LazyFree"),
 };
 _Static_assert(ARRAY_SIZE(rollup_names) == ROLLUP_COUNTERS, "a counter without a name");
 

@@ -88,6 +88,9 @@ static size_t path_of(const struct field *key, size_t keys, const struct process
 	for (size_t i = 0; group_is_memcg(key) && i < keys; i++) {
 		size_t len = path_of_key(group_key(key, i), p);
 
+		/* Others of the same group of keys may lie deeper in the cgroup. */
+		if (!group_key(key, i)->group(p))
+			return 0;
 		most = len > most ? len : most;
 	}
 	return most;
@@ -133,6 +136,8 @@ static void set_status(struct process *sum, const struct process *p)
 		sum->pss_status = p->pss_status;
 	if (sum->freed_status == PSS_OK)
 		sum->freed_status = p->freed_status;
+	if (sum->pages_status == PSS_OK)
+		sum->pages_status = p->pages_status;
 	sum->pss_source = pss_source_join(sum->pss_source, p->pss_source);
 }
 
@@ -207,10 +212,11 @@ static bool is_of_user(const struct field *key, size_t keys)
 	return false;
 }
 
-int group_row(const struct field *key, size_t keys, struct arena *text, struct process *const *rows,
+int group_row(const struct field *key, size_t keys, struct sums *g, struct process *const *rows,
 	      size_t count, struct row *row)
 {
 	struct process *ret = row->process;
+	struct arena *text = &g->text;
 	struct sum sum = SUM_EMPTY;
 
 	sum.is_group = true;
@@ -218,7 +224,8 @@ int group_row(const struct field *key, size_t keys, struct arena *text, struct p
 	*ret = (struct process){.uid = rows[0]->uid,
 				.counters_source = rows[0]->counters_source,
 				.pss_status = PSS_OK,
-				.freed_status = PSS_OK};
+				.freed_status = PSS_OK,
+				.pages_status = PSS_OK};
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		*name_of(ret, i) = *name_of(rows[0], i);
 	for (size_t i = 0; i < count; i++) {
@@ -227,7 +234,7 @@ int group_row(const struct field *key, size_t keys, struct arena *text, struct p
 		keep_common(ret, rows[i]);
 		set_status(ret, rows[i]);
 	}
-	sum_row(&sum, row);
+	sum_row(&sum, &g->nodes[ret - g->item], row);
 	if (is_of_user(key, keys) && !ret->user && !(ret->user = uid_text(text, ret->uid)))
 		return -ENOMEM;
 	if (key->flags & FIELD_JOINED && set_joined(key, keys, text, ret) < 0)
@@ -305,7 +312,7 @@ int group_rows_and_room(const struct field *key, struct process_list *processes,
 
 		*row = (struct row){.process = &g->item[g->rows.count]};
 		end = group_end(key, keys, processes, i);
-		r = group_row(key, keys, &g->text, processes->item + i, end - i, row);
+		r = group_row(key, keys, g, processes->item + i, end - i, row);
 		if (r < 0)
 			return r;
 		row->process->charged = g->charged[g->rows.count];

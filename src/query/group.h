@@ -52,10 +52,10 @@ void group_sort(const struct field *key, struct process_list *processes);
 size_t group_end(const struct field *key, size_t keys, const struct process_list *processes,
 		 size_t i);
 /*
- * Makes the row of processes that have the first `keys` keys in common; its process is written.
+ * Makes the row of processes that have the first `keys` keys in common, of an item of the sums.
  * Returns 0 or -ENOMEM.
  */
-int group_row(const struct field *key, size_t keys, struct arena *text, struct process *const *rows,
+int group_row(const struct field *key, size_t keys, struct sums *g, struct process *const *rows,
 	      size_t count, struct row *row);
 
 #endif

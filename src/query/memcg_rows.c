@@ -23,7 +23,7 @@ static struct process *add_memcg(struct sums *g, const char *path)
 
 	*row = (struct row){.process = &g->item[at]};
 	*row->process = (struct process){.uid = UID_NONE, .pss_status = PSS_OK, .cgroup = path};
-	sum_row(&nothing, row);
+	sum_row(&nothing, &g->nodes[at], row);
 	row->process->charged = g->charged[at];
 	return row->process;
 }

@@ -95,6 +95,12 @@ static struct standing stand(const struct sorting *cmp, const struct field *f, c
 	struct standing st = {.place = PLACE_LAST};
 	struct value v;
 
+	if (f->counter == COUNTER_NODES) {
+		v = field_value(f, r, cmp->snapshot);
+		st.place = v.known ? PLACE_VALUE : PLACE_LAST;
+		st.amount = v.known ? v.bytes : 0;
+		return st;
+	}
 	if (is_counter(f)) {
 		stand_by_counter(cmp, (enum counter)f->counter, r->process, &st);
 		return st;

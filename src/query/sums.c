@@ -48,6 +48,7 @@ void sum_add_row(struct sum *sum, const struct row *r)
 		if (process_has(p, c))
 			add_value(sum, c, p->value[c]);
 	}
+	node_shares_add(&t->nodes, p->nodes);
 }
 
 void sum_add(struct sum *sum, const struct process *p)
@@ -69,6 +70,8 @@ void sum_merge(struct sum *sum, const struct sum *more)
 	sum->beyond |= more->beyond;
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
 		add_value(sum, c, more->totals.value[c]);
+	if (more->totals.nodes.count)
+		node_shares_add(&sum->totals.nodes, &more->totals.nodes);
 }
 
 /*
@@ -88,7 +91,9 @@ static void sum_end(const struct sum *sum, bool pruned, struct totals *ret_total
 	counter_mask whole = pruned || !any_pss ? sum->all : sum->with_pss;
 
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
-		bool read = counter_table[c].origin != ORIGIN_KERNEL;
+		/* A sum of what is read on request is that of the processes that have it. */
+		bool read = counter_table[c].origin != ORIGIN_KERNEL &&
+			    !(COUNTER_BIT(c) & COUNTERS_OF_PAGES);
 		/* A skipped counter may be known: without swap, SWAP_PSS is 0. */
 		counter_mask known = read ? sum->some & whole : sum->some;
 
@@ -98,11 +103,13 @@ static void sum_end(const struct sum *sum, bool pruned, struct totals *ret_total
 		else
 			t.value[c] = 0;
 	}
+	if (t.nodes.count)
+		t.have |= COUNTER_BIT(COUNTER_NODES);
 	t.partial = t.have & (sum->partial | (t.processes ? ~sum->all : 0));
 	*ret_totals = t;
 }
 
-void sum_row(const struct sum *sum, struct row *r)
+void sum_row(const struct sum *sum, struct node_shares *nodes, struct row *r)
 {
 	struct process *p = r->process;
 	struct totals t;
@@ -111,6 +118,11 @@ void sum_row(const struct sum *sum, struct row *r)
 	p->kind = PROCESS_SUM;
 	p->have = t.have;
 	memcpy(p->value, t.value, sizeof(p->value));
+	p->nodes = NULL;
+	if (t.nodes.count) {
+		*nodes = t.nodes;
+		p->nodes = nodes;
+	}
 	r->procs = (uint32_t)t.processes;
 	r->pss_missing = (uint32_t)t.pss_missing;
 	r->partial = t.partial;
@@ -130,16 +142,20 @@ static int make_larger(struct sums *sums, size_t count)
 {
 	struct process *item = reallocarray(NULL, count, sizeof(*item));
 	void *charged = item ? reallocarray(NULL, count, sizeof(*sums->charged)) : NULL;
+	void *nodes = charged ? reallocarray(NULL, count, sizeof(*sums->nodes)) : NULL;
 
-	if (!charged) {
+	if (!nodes) {
 		free(item);
+		free(charged);
 		return -ENOMEM;
 	}
 	free(sums->item);
 	free(sums->charged);
+	free(sums->nodes);
 	free(sums->node);
 	sums->item = item;
 	sums->charged = charged;
+	sums->nodes = nodes;
 	sums->node = NULL;
 	sums->capacity = count;
 	return 0;
@@ -164,6 +180,7 @@ void sums_done(struct sums *sums)
 	process_list_done(&sums->sorted);
 	free(sums->item);
 	free(sums->charged);
+	free(sums->nodes);
 	free(sums->node);
 	arena_done(&sums->text);
 	*sums = (struct sums){0};

@@ -18,6 +18,7 @@ struct totals {
 	counter_mask have;
 	counter_mask partial; /* sums that lack the value of some process: lower bounds */
 	uint64_t value[COUNTER_COUNT];
+	struct node_shares nodes; /* with the bit of COUNTER_NODES */
 };
 
 /*
@@ -47,14 +48,15 @@ void sum_add(struct sum *sum, const struct process *p);
 /* Adds a row, which may be a sum. */
 void sum_add_row(struct sum *sum, const struct row *r);
 void sum_merge(struct sum *sum, const struct sum *more);
-/* Makes a row that stands for what was summed. */
-void sum_row(const struct sum *sum, struct row *r);
+/* Makes a row that stands for what was summed; `nodes`: the place for its PSS by node. */
+void sum_row(const struct sum *sum, struct node_shares *nodes, struct row *r);
 
 /* Rows that stand for several processes each. Their memory is used again. */
 struct sums {
 	struct process *item;
 	uint64_t (*charged)[COUNTERS_OF_CGROUP]; /* of each item, if it is a group */
 	struct rows rows;			 /* those that are shown, in order */
+	struct node_shares *nodes; /* of each item */
 	size_t capacity;
 	unsigned idle;		/* how often in a row far fewer were needed (base/array.h) */
 	struct tree_node *node; /* of a tree */

@@ -96,6 +96,7 @@ struct tree {
 	struct tree_node *node; /* of each row */
 	size_t root;		/* the first one of them */
 	struct process *item;
+	struct node_shares *nodes; /* of each item */
 	const struct folds *folds;
 	struct rows *shown;
 	bool of_groups; /* else of processes */
@@ -160,7 +161,10 @@ static int tree_begin(struct tree *t, size_t count, struct sums *sums)
 		sums->node = reallocarray(NULL, sums->capacity, sizeof(*sums->node));
 	if (!sums->node)
 		return -ENOMEM;
-	*t = (struct tree){.node = sums->node, .item = sums->item, .shown = &sums->rows};
+	*t = (struct tree){.node = sums->node,
+			   .item = sums->item,
+			   .nodes = sums->nodes,
+			   .shown = &sums->rows};
 	return 0;
 }
 
@@ -192,7 +196,7 @@ static void sum_up(struct tree *t, const struct snapshot *s)
 			sum_merge(&t->node[n->parent].sum, &n->sum);
 		t->item[i] = *t->row[i];
 		n->row = (struct row){.process = &t->item[i]};
-		sum_row(&n->sum, &n->row);
+		sum_row(&n->sum, &t->nodes[i], &n->row);
 		t->shown->item[i] = n->row;
 	}
 	t->shown->count = t->count;
@@ -315,7 +319,7 @@ int tree_rows(const struct order *o, uint64_t min, const struct folds *folds,
  * as the process before is of the same groups. Returns 0 or -ENOMEM.
  */
 static int add_levels(struct tree *t, const struct field *key, const struct process_list *processes,
-		      size_t i, size_t *end, size_t *above, struct arena *text)
+		      size_t i, size_t *end, size_t *above, struct sums *tree)
 {
 	for (size_t level = 0; level < group_key_count(key); level++) {
 		struct tree_node *n = &t->node[t->count];
@@ -328,10 +332,10 @@ static int add_levels(struct tree *t, const struct field *key, const struct proc
 					.child = NONE,
 					.next = NONE,
 					.row = {.process = &t->item[t->count]}};
-		r = group_row(key, level + 1, text, processes->item + i, end[level] - i, &n->row);
+		r = group_row(key, level + 1, tree, processes->item + i, end[level] - i, &n->row);
 		if (r < 0)
 			return r;
-		n->row.process->joined = group_value(key, level, text, n->row.process);
+		n->row.process->joined = group_value(key, level, &tree->text, n->row.process);
 		if (!n->row.process->joined)
 			return -ENOMEM;
 		above[level] = t->count;
@@ -345,14 +349,20 @@ int group_tree_rows(const struct field *key, const struct order *o, uint64_t min
 {
 	size_t end[GROUP_KEYS_MAX] = {}, above[GROUP_KEYS_MAX];
 	struct tree t;
-	int r = tree_begin(&t, processes->count * group_key_count(key), tree);
+	size_t count = 0;
+	int r;
 
+	group_sort(key, processes);
+	for (size_t level = 1; level <= group_key_count(key); level++) {
+		for (size_t i = 0; i < processes->count; i = group_end(key, level, processes, i))
+			count++;
+	}
+	r = tree_begin(&t, count, tree);
 	if (r < 0)
 		return r;
 	t.of_groups = true;
-	group_sort(key, processes);
 	for (size_t i = 0; i < processes->count && r == 0; i = end[group_key_count(key) - 1])
-		r = add_levels(&t, key, processes, i, end, above, &tree->text);
+		r = add_levels(&t, key, processes, i, end, above, tree);
 	t.shown->count = t.count;
 	return r < 0 ? r : show(&t, o, min, s, &tree->text);
 }

@@ -42,7 +42,7 @@ static void put_totals(struct strbuf *out, const struct result *r, const struct 
 			continue;
 		csv_put_value(out, f,
 			      process_field_of(f, r->snapshot, t->have, t->value,
-					       t->value + COUNTERS_OF_PROCESS),
+					       t->value + COUNTERS_OF_PROCESS, &t->nodes),
 			      style_separator(style));
 		strbuf_putc(out, style_separator(style));
 	}

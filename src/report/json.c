@@ -172,9 +172,12 @@ void json_sums(struct json_writer *w, const char *key, const struct totals *t)
 
 		json_field(w, f,
 			   process_field_of(f, NULL, t->have, t->value,
-					    t->value + COUNTERS_OF_PROCESS),
+					    t->value + COUNTERS_OF_PROCESS, &t->nodes),
 			   false);
 	}
+	json_field(w, process_nodes,
+		   value_rows(t->have & COUNTER_BIT(COUNTER_NODES), t->nodes.node, t->nodes.count),
+		   false);
 	json_u64(w, "processes", t->processes);
 	json_u64(w, "pss_missing_processes", t->pss_missing);
 	json_end(w, '}');

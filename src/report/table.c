@@ -120,7 +120,8 @@ static struct cell cell_of_sum(const struct table *t, const struct field *f, boo
 	if (field_is_counter(f))
 		return cell_of_counter(t, f,
 				       process_field_of(f, t->r->snapshot, sum->have, sum->value,
-							sum->value + COUNTERS_OF_PROCESS),
+							sum->value + COUNTERS_OF_PROCESS,
+							&sum->nodes),
 				       sum->partial);
 	/* Only the total has deltas: it also covers processes that have ended. */
 	known = total && delta && delta->known &&

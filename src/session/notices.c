@@ -234,6 +234,9 @@ void notices_collected(struct session *s)
 			"kernel.task_delayacct=1 counts those of processes that start after it)");
 	if (is_new(s, COLLECT_NOTICE_FREED))
 		log_notice(o->quiet, "FREED is not known: %s", c->freed_refusal);
+	if (o->columns && is_new(s, COLLECT_NOTICE_PAGES))
+		log_notice(o->quiet, "LAZYFREE, HUGETLB_PSS and nodes are not known: %s",
+			   c->pages_reason);
 	if (is_new(s, COLLECT_NOTICE_UNREADABLE))
 		log_notice(o->quiet,
 			   "--verify: of %zu of %zu processes smaps_rollup may be read, the "

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Pages, one by one: their node, those that are lazily freed, hugetlb pages. It finds them as the
+ * walk of pages does (page_walk.bpf.h), and looks at all of them, also at those that no other
+ * process can have.
+ *
+ * It is loaded when one of these is asked for, by the process that reads it, and is never pinned.
+ * The position of the direct map is that of the program that walks pages, which calibrated it. No
+ * lock and no reference is taken: user space compares the pages found with the counters of the
+ * process.
+ */
+#define ZMEM_EACH_PAGE
+#include "vmlinux.h"
+#include "flavors.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "kfuncs.h"
+#include "zmem/pages.h"
+#include "kread.bpf.h"
+#include "user_regs.bpf.h"
+#include "percpu.bpf.h"
+#include "mm.bpf.h"
+#include "pid_view.bpf.h"
+#include "walk_state.bpf.h"
+
+struct room {
+	struct room_head head;
+	struct page_walk walk;
+};
+
+#define BPF_F_NO_PREALLOC 1
+#define BPF_F_MMAPABLE	  1024
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct zmem_pages_visit);
+} pages SEC(".maps");
+
+/* The processes to walk, by their number in the reader's namespace. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, __s32);
+	__type(value, struct zmem_pages_want);
+} wanted SEC(".maps");
+
+static __always_inline struct zmem_pages_visit *pages_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&pages, &zero);
+}
+
+/* ---- what page_walk.bpf.h asks for ---- */
+
+/* In the number of a page: its kind in two bits, whether it is lazily freed, its node. */
+#define KEY_BITS       8
+#define KEY_LAZY       4
+#define KEY_NODE_SHIFT 3
+#define KEY_NODE_MASK  31
+#define KEY_NODE(key)  ((__u32)((key) >> KEY_NODE_SHIFT) & KEY_NODE_MASK)
+
+/* Whether the folio says so; the entry may be dirty. Without a branch, as page_kind() is. */
+static __always_inline __u32 key_lazy(__u64 anon, __u64 flags)
+{
+	__u64 no = flags >> bpf_core_enum_value(enum pageflags, PG_swapbacked) |
+		   flags >> bpf_core_enum_value(enum pageflags___dirty, PG_dirty___dirty);
+
+	return (anon & ~no & 1) * KEY_LAZY;
+}
+
+static long find_span(__u32 turn, __u64 *pfn)
+{
+	struct zmem_pages_visit *v = pages_get();
+	const struct zmem_node_span *span;
+
+	if (!v || turn >= v->spans)
+		return 1;
+	span = &v->span[turn & (ZMEM_NODE_SPANS - 1)];
+	if (*pfn < span->first || *pfn >= span->end)
+		return 0;
+	v->here = *span;
+	return 1;
+}
+
+/* The frame is not in the span of the last one. A frame of no span has no node. */
+__noinline int change_span(__u64 pfn)
+{
+	struct zmem_pages_visit *v = pages_get();
+
+	if (!v)
+		return 0;
+	v->here.first = pfn;
+	v->here.end = pfn + 1;
+	v->here.node = KEY_NODE_MASK;
+	bpf_loop(ZMEM_NODE_SPANS, find_span, &pfn, 0);
+	return 0;
+}
+
+/* Adds the node, and takes back that the page is lazily freed if its entry is dirty. */
+static __always_inline __u64 each_key(struct page_walk *w, __u64 key, __u64 entry, __u64 pfn)
+{
+	struct zmem_pages_visit *v = pages_get();
+
+	if (!v)
+		return key;
+	if (pfn - v->here.first >= v->here.end - v->here.first)
+		change_span(pfn);
+	if (entry_is_dirty(entry))
+		key &= ~(__u64)KEY_LAZY;
+	return key | (v->here.node & KEY_NODE_MASK) << KEY_NODE_SHIFT;
+}
+
+static __always_inline void add_pages(struct zmem_pages_sum *sum, __u64 key, __u64 count,
+				      __u64 share)
+{
+	__u32 node = KEY_NODE(key);
+
+	if (key & KEY_LAZY)
+		sum->lazy += count;
+	if (node >= ZMEM_NODES) {
+		sum->strays += count;
+		return;
+	}
+	node &= ZMEM_NODES - 1;
+	sum->pages[node] += count;
+	sum->share[node] += share;
+}
+
+/* The sum of the VMA that is walked. */
+static __always_inline struct zmem_pages_sum *vma_sum(struct zmem_pages_visit *v)
+{
+	return &v->vma[(v->vmas - 1) & (ZMEM_PAGES_VMAS - 1)].sum;
+}
+
+__noinline int add_run(__u64 key, __u64 count, __u64 share)
+{
+	struct zmem_pages_visit *v = pages_get();
+
+	if (!v)
+		return 0;
+	add_pages(&v->record.sum, key, count, share);
+	if (v->asked & ZMEM_PAGES_BY_VMA)
+		add_pages(vma_sum(v), key, count, share);
+	return 0;
+}
+
+#define count_each(w, key, count, part) add_run(key, count, (__u64)(part) * (count))
+
+static __always_inline void keep_huge_entry(__u64 entry)
+{
+	struct zmem_pages_visit *v = pages_get();
+
+	if (v)
+		v->huge_entry = entry;
+}
+
+static __always_inline __u64 huge_entry_bits(void)
+{
+	struct zmem_pages_visit *v = pages_get();
+
+	return v ? v->huge_entry & ENTRY_DIRTY : 0;
+}
+
+/* There is no room for the sums of another VMA. */
+static __always_inline bool each_is_full(void)
+{
+	struct zmem_pages_visit *v = pages_get();
+
+	return v && (v->asked & ZMEM_PAGES_BY_VMA) && v->vmas >= ZMEM_PAGES_VMAS;
+}
+
+static __always_inline bool each_is_hugetlb(void)
+{
+	struct zmem_pages_visit *v = pages_get();
+
+	return v && v->hugetlb;
+}
+
+int count_run(walk_ref walk, __u64 key, __u64 count);
+static __always_inline bool each_vma(struct page_walk *w, __u64 start, __u64 flags, __u64 anon_vma);
+static __always_inline int walk_hugetlb(struct page_walk *w);
+
+#include "page_walk.bpf.h"
+
+/* Whether the VMA has to be walked. */
+static __always_inline bool each_vma(struct page_walk *w, __u64 start, __u64 flags, __u64 anon_vma)
+{
+	struct zmem_pages_visit *v = pages_get();
+
+	if (!v)
+		return false;
+	v->hugetlb = flags & VM_HUGETLB;
+	if (v->hugetlb) {
+		if (!(v->asked & ZMEM_PAGES_HUGETLB))
+			return false;
+	} else if (!(v->asked & ZMEM_PAGES_NODES) && !((v->asked & ZMEM_PAGES_LAZY) && anon_vma)) {
+		return false;
+	}
+	if (v->asked & ZMEM_PAGES_BY_VMA) {
+		/* The pages of the run belong to the VMA before. */
+		count_run(w, w->run, w->run_count);
+		w->run_count = 0;
+		v->vmas++;
+		v->vma[(v->vmas - 1) & (ZMEM_PAGES_VMAS - 1)].start = start;
+		__builtin_memset(vma_sum(v), 0, sizeof(struct zmem_pages_sum));
+	}
+	return true;
+}
+
+/* ---- hugetlb ---- */
+
+/*
+ * How many processes have the table at that frame: processes that map the same part of a file of
+ * hugetlb pages share the tables of it (huge_pmd_share(), mm/hugetlb.c), and a page counts one
+ * mapping for all of them.
+ */
+static __always_inline __u32 table_sharers(const struct page_walk *w, __u64 pfn)
+{
+	__u64 page = page_at(w, pfn);
+	__u32 count;
+
+	if (bpf_core_field_exists(struct ptdesc, pt_share_count))
+		return kread32(page + koffset(struct ptdesc, pt_share_count)) + 1;
+	count = kread32(page + koffset(struct page___old, _refcount));
+	return count ? count : 1;
+}
+
+/* Adds the share of a hugetlb page, or of the part of it that one entry maps. */
+static __always_inline void add_hugetlb(struct page_walk *w, __u64 pfn, __u32 shift, __u64 sharers)
+{
+	struct zmem_pages_visit *v = pages_get();
+	__u64 head = page_head(page_at(w, pfn)), share = 1ULL << ((shift + ZMEM_PSS_SHIFT) & 63);
+	__u32 maps = kread32(head + koffset(struct folio, _entire_mapcount)) + 1;
+	__u64 divisor = maps * sharers;
+
+	if (!v)
+		return;
+	if (!maps || maps >> 31 || !divisor || sharers >> 24) {
+		w->pages.flags |= ZMEM_WALK_UNKNOWN;
+		return;
+	}
+	share /= divisor;
+	v->record.sum.hugetlb += share;
+	if (v->asked & ZMEM_PAGES_BY_VMA)
+		vma_sum(v)->hugetlb += share;
+}
+
+/* Counts the hugetlb page at w->addr, if there is one. */
+__noinline int walk_hugetlb_page(struct page_walk *w)
+{
+	__u64 table, entry, shift, phys, last = 0;
+
+	if (!w)
+		return 0;
+	table = w->pgd;
+	shift = w->at.top_shift;
+	for (int level = 0; level < 5; level++) {
+		entry = kread64(table + (table_index(w, w->addr, shift) << 3));
+		if (shift <= page_bits(w) || !entry_is_table(entry))
+			break;
+		phys = entry_phys(w, entry);
+		if (phys >> page_bits(w) >= w->at.pfn_end)
+			break;
+		last = phys;
+		table = w->at.direct + phys;
+		shift -= table_bits(w);
+	}
+	w->pages.work += 4;
+	if (entry & (ENTRY_PRESENT | ENTRY_PROTNONE) &&
+	    (shift <= page_bits(w) || entry_is_huge(entry))) {
+		phys = entry_phys(w, entry) >> (shift & 63) << (shift & 63);
+		if (phys >> page_bits(w) >= w->at.pfn_end)
+			w->pages.flags |= ZMEM_WALK_UNKNOWN;
+		else
+			add_hugetlb(w, phys >> page_bits(w), shift,
+				    shift == pmd_bits(w) ? table_sharers(w, last >> page_bits(w))
+							 : 1);
+	}
+	w->addr = ((w->addr >> (shift & 63)) + 1) << (shift & 63);
+	if (w->addr > w->end)
+		w->addr = w->end;
+	return 0;
+}
+
+static __always_inline int walk_hugetlb(struct page_walk *w)
+{
+	return walk_hugetlb_page(w);
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* ---- processes ---- */
+
+/* A global function, for its own stack frame. */
+__noinline int read_counters(__u64 mm, struct rss_pages *ret)
+{
+	return ret ? read_rss(mm, ret) : 0;
+}
+
+static __always_inline __u64 memory_of(__u64 task)
+{
+	const struct task_struct *t = kcast(struct task_struct, task);
+	__u64 mm = kaddr(t, mm);
+
+	return mm ? mm_identity(mm, kget(t, self_exec_id)) : 0;
+}
+
+/* A process with an exited leader lives on in other threads. */
+static __noinline __u64 task_with_mm(__u64 leader)
+{
+	return kaddr(kcast(struct task_struct, leader), mm) ? leader : find_mm_thread(leader, 0);
+}
+
+static __always_inline void walk_process(struct zmem_pages_visit *v, __u64 leader,
+					 struct zmem_pages_want *want)
+{
+	struct zmem_pages_record *r = &v->record;
+	struct page_walk *w;
+	struct room *room;
+	__u64 task, mm;
+
+	task = task_with_mm(leader);
+	mm = task ? memory_of(task) : 0;
+	r->flags = ZMEM_WALK_MOVED;
+	if (!mm || (want->mm && want->mm != mm))
+		return;
+	want->mm = mm;
+	room = room_take();
+	if (!room)
+		return;
+	w = walk_begin(room);
+	w->mm = kaddr(kcast(struct task_struct, task), mm);
+	if (w->mm) {
+		w->at = v->at;
+		w->next = want->cursor;
+		read_counters(w->mm, (struct rss_pages *)r->before);
+		walk_pages(w);
+		read_counters(w->mm, (struct rss_pages *)r->after);
+		r->cursor = w->pages.cursor;
+		__builtin_memcpy(r->seen, w->pages.seen, sizeof(r->seen));
+		r->flags = w->pages.flags;
+		if (memory_of(task) != mm)
+			r->flags |= ZMEM_WALK_MOVED;
+	}
+	room_give(room);
+}
+
+SEC("iter/task")
+int walk_each(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct zmem_pages_visit *v = pages_get();
+	struct zmem_pages_want *want;
+	struct pid_view view;
+	__u64 leader;
+	__s32 pid;
+
+	if (!task || !v)
+		return 0;
+	leader = kread_raw(__u64, &task->group_leader);
+	barrier_var(leader);
+	if (leader != (__u64)task)
+		return 0;
+	view = reader_view();
+	pid = pid_number(kget(kcast(struct task_struct, leader), thread_pid), &view);
+	want = bpf_map_lookup_elem(&wanted, &pid);
+	if (!want)
+		return 0;
+	__builtin_memset(&v->record, 0, sizeof(v->record));
+	v->here.end = v->here.first = v->vmas = v->hugetlb = 0;
+	v->record.pid = pid;
+	v->record.start_boottime_ns =
+		kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;
+	walk_process(v, leader, want);
+	bpf_seq_write(ctx->meta->seq, &v->record, sizeof(v->record));
+	return 0;
+}
