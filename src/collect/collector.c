@@ -271,6 +271,8 @@ static int read_pages(struct collector *c)
 		zones_read(c->proc.fd, zones);
 	r = pages_source_read(c->pages, asked, zones, &c->snapshot, c->rows.matched.item,
 			      c->rows.matched.count);
+	if (r == 0 && asked & ZMEM_PAGES_NODES)
+		machine_read_cpus(c->rows.matched.item, c->rows.matched.count);
 	if (asked & ZMEM_PAGES_NODES && pages_source_refusal(c->pages))
 		note_no_pages(c, pages_source_refusal(c->pages));
 	return r == -ENOMEM ? r : 0;

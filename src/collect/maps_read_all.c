@@ -5,6 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "source/pages_source.h"
+
 /* The number of processes that are read before they are summed. */
 #define BATCH 64
 
@@ -169,5 +173,77 @@ int maps_read_all(struct collector *c, const struct maps_request *request, struc
 	if (r == 0)
 		sum(m, processes);
 	collector_note_alone(c);
+	return r;
+}
+
+/* ---- nodes ---- */
+
+static void set_nodes(struct map_counters *c, uint32_t nodes, const uint64_t *bytes)
+{
+	for (uint32_t n = 0; n < NODES_MAX; n++) {
+		if (!(nodes >> n & 1))
+			continue;
+		if (bytes)
+			c->value[MAPS_NODE0 + n] += bytes[n];
+		c->have |= 1U << (MAPS_NODE0 + n);
+	}
+}
+
+static bool starts_before(const void *item, const void *start)
+{
+	return ((const struct pages_mapping *)item)->start < *(const uint64_t *)start;
+}
+
+/* A mapping without pages may not be in the answer. */
+static void set_mappings(struct map_set *set, struct maps_process *p, uint32_t nodes,
+			 const struct pages_mapping *found, size_t count)
+{
+	set_nodes(&p->total, nodes, NULL);
+	for (size_t i = 0; i < set->count; i++) {
+		struct mapping *m = set->item[i];
+		size_t at = count_before(found, count, sizeof(*found), starts_before, &m->start);
+		const uint64_t *bytes =
+			at < count && found[at].start == m->start ? found[at].bytes : NULL;
+
+		set_nodes(&m->counters, nodes, bytes);
+		set_nodes(&p->total, nodes, bytes);
+	}
+}
+
+int maps_read_nodes(struct collector *c, struct maps_read *m)
+{
+	cleanup_free struct zones *zones = calloc(1, sizeof(*zones));
+	int r = 0;
+
+	if (!zones)
+		return -ENOMEM;
+	if (!c->pages)
+		return -ENOTSUP;
+	zones_read(c->proc.fd, zones);
+	for (size_t i = 0; i < zones->count; i++) {
+		if (zones->zone[i].node < NODES_MAX)
+			m->nodes |= 1U << zones->zone[i].node;
+	}
+	for (size_t i = 0; r == 0 && i < c->rows.matched.count; i++) {
+		struct maps_process *p = &m->process[i];
+		const struct pages_mapping *found;
+		ssize_t count;
+
+		if (p->status != PSS_OK || !m->set[i])
+			continue;
+		count = pages_source_maps(c->pages, zones, p->process->pid, &found);
+		if (count >= 0)
+			set_mappings(m->set[i], p, m->nodes, found, (size_t)count);
+		else if (count != -EAGAIN && count != -ESRCH)
+			r = (int)count;
+		else
+			m->changed++;
+	}
+	if (r == -ENODATA)
+		snprintf(c->pages_reason, sizeof(c->pages_reason), "%s",
+			 pages_source_refusal(c->pages));
+	m->total = MAPS_COUNTERS_ZERO;
+	m->mappings = 0;
+	sum(m, c->rows.matched.count);
 	return r;
 }

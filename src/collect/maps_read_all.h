@@ -15,6 +15,8 @@ struct maps_read {
 	size_t row_count;
 	struct map_counters total;
 	size_t mappings;
+	uint32_t nodes; /* bits of the NUMA nodes with RAM; 0: not asked for, or not known */
+	size_t changed; /* processes that changed each time their nodes were read */
 };
 
 /* What is read. */
@@ -29,6 +31,12 @@ struct maps_request {
  * negative errno; maps_read_done() in any case.
  */
 int maps_read_all(struct collector *c, const struct maps_request *request, struct maps_read *ret);
+/*
+ * Then sets the nodes of rows that are mappings one by one; the collector was opened with
+ * ZMEM_PAGES_NODES. A process that changed each time has none. Returns 0, or a negative errno and
+ * c->pages_reason.
+ */
+int maps_read_nodes(struct collector *c, struct maps_read *m);
 void maps_read_done(struct maps_read *m, size_t processes);
 
 #endif

@@ -17,6 +17,7 @@
 #include "session/log.h"
 #include "session/output.h"
 #include "session/session.h"
+#include "zmem/pages.h"
 
 /* Lines of a terminal that are not rows: header, the others, the total, the next prompt. */
 #define LINES_AROUND 5
@@ -46,6 +47,11 @@ static int check_request(const struct options *o)
 			o,
 			"maps: it needs a PID, a filter (-f, -u, --unit, --cgroup), --by-file, --mapping "
 			"or --group-by");
+	if (o->by_node && (o->by_file || o->group))
+		return log_usage(o,
+				 "--by-node cannot be combined with --%s: it is of mappings one by "
+				 "one",
+				 o->by_file ? "by-file" : "group-by");
 	if (o->by_file && o->group)
 		return log_usage(o, "--by-file cannot be combined with --group-by");
 	return 0;
@@ -90,7 +96,8 @@ static int open_command(struct maps_command *c, const struct options *o)
 	c->o = o;
 	c->order.reverse = o->reverse;
 	/* Counters list the processes; the rest comes from smaps. */
-	spec.pss = PSS_NONE;
+	spec.pss = o->by_node ? PSS_AUTO : PSS_NONE;
+	spec.pages = o->by_node ? ZMEM_PAGES_NODES : 0;
 	if (r == 0)
 		r = read_request(c, o);
 	if (r == 0)
@@ -181,6 +188,25 @@ static void render(struct maps_command *c, const struct maps_report *report)
 		render_maps_table(&c->out.buf, report, &style);
 }
 
+/* What is not known of nodes is said, and the rest is shown. */
+static int read_nodes(struct maps_command *c, struct maps_read *m)
+{
+	struct collector *collector = &c->session.collector;
+	int r = maps_read_nodes(collector, m);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0)
+		log_notice(false, "maps: nodes are not known: %s",
+			   *collector->pages_reason ? collector->pages_reason : strerror(-r));
+	else if (m->changed)
+		log_notice(c->o->quiet,
+			   "maps: nodes of %zu process%s are not known: pages came and went while "
+			   "they were read",
+			   m->changed, m->changed == 1 ? "" : "es");
+	return 0;
+}
+
 static int show(struct maps_command *c, struct maps_read *m)
 {
 	struct collector *collector = &c->session.collector;
@@ -199,6 +225,8 @@ static int show(struct maps_command *c, struct maps_read *m)
 	if (r == 0 && c->request.rows == MAP_ROWS_EACH)
 		r = enrich_programs(collector_pool(collector), &collector->snapshot,
 				    &collector->rows.matched);
+	if (r == 0 && c->o->by_node)
+		r = read_nodes(c, m);
 	if (r < 0)
 		return log_errno(r, "reading mappings");
 	failed = warn_missing(c, m);
@@ -209,6 +237,7 @@ static int show(struct maps_command *c, struct maps_read *m)
 	report.process_count = processes->count;
 	report.several = processes->count > 1;
 	report.total = m->total;
+	report.nodes = m->nodes;
 	report.mappings = m->mappings;
 	choose_rows(c, m, &report);
 	render(c, &report);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* zmem-bpf [snapshot]: one snapshot, in any format. */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -238,6 +239,22 @@ static int run(struct session *s, struct output *out, bool recorded)
 	return r ? r : s->exit_code;
 }
 
+/* Nodes have RAM, and processes are on several: --group-by node is of the machine. */
+static int show_nodes(const struct options *o)
+{
+	struct options system = *o;
+
+	if (o->columns || o->sort || o->top || o->min != MIN_DEFAULT || o->tree || o->total ||
+	    o->pids || o->users || o->filter || o->cgroup || o->units || o->replay ||
+	    (o->format != FORMAT_TABLE && o->format != FORMAT_JSON))
+		return log_usage(o, "--group-by node: it is of the machine (zmem-bpf system --by "
+				    "node); -o +nodes shows the nodes of processes");
+	system.command = command_find(&command_table, "system");
+	system.by = BY_NODE;
+	system.group = 0;
+	return command_system(&system);
+}
+
 int command_snapshot(const struct options *o)
 {
 	cleanup(session_close) struct session session = SESSION_CLOSED;
@@ -245,7 +262,11 @@ int command_snapshot(const struct options *o)
 	struct collect_spec spec = session_spec(o);
 	/* Later, no file can be opened. */
 	bool recorded = !o->replay && replay_usual_exists();
+	const char *group = options_group_key(o);
 	int r;
+
+	if (group && strcmp(group, "node") == 0)
+		return show_nodes(o);
 
 	/* What deleted cgroups hold is only in the page frames. */
 	if (o->command->traits & COMMAND_MEMCGS)

@@ -81,7 +81,7 @@ static const struct command rows[] = {
 	 .example = {"zmem-bpf maps 1234", "zmem-bpf maps --by-file -n 10",
 		     "zmem-bpf maps -g name --mapping '^.heap'"},
 	 .options =
-		 "pid mapping group-by apps by-file top all total sort reverse json source " CHOOSE
+		 "pid mapping group-by apps by-file by-node top all total sort reverse json source " CHOOSE
 			 PRINT,
 	 .traits = COMMAND_PIDS,
 	 .fields = &map_fields,

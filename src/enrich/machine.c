@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Host and memory of the machine. What cannot be read stays empty or unset. */
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "enrich/enrich.h"
+#include "model/zones.h"
 
 #define CLOCK_READINGS 4
 
@@ -116,6 +122,106 @@ static void read_sysctls(const struct procfs *proc, struct system_info *system)
 	system->delay_accounting = system->delay_accounting_known && value;
 }
 
+/* ---- NUMA nodes ---- */
+
+#define NODES_DIR "/sys/devices/system/node/"
+/* NR_CPUS is at most that. */
+#define CPUS_MAX  8192
+#define WORD_BITS (8 * sizeof(unsigned long))
+
+/* "0-3,8": the bits of these numbers below `count`. Returns how many there are. */
+static size_t read_list(const char *path, unsigned long *bits, uint64_t count)
+{
+	char text[8192];
+	ssize_t len = file_read(AT_FDCWD, path, text, sizeof(text));
+	const char *p = text, *end = text + (len > 0 ? len : 0);
+	size_t found = 0;
+	uint64_t first, last;
+
+	while (scan_u64(&p, end, &first)) {
+		last = first;
+		if (p < end && *p == '-') {
+			p++;
+			if (!scan_u64(&p, end, &last))
+				break;
+		}
+		for (uint64_t i = first; i <= last && i < count; i++, found++)
+			bits[i / WORD_BITS] |= 1UL << i % WORD_BITS;
+		if (p < end && *p == ',')
+			p++;
+	}
+	return found;
+}
+
+uint32_t machine_nodes(void)
+{
+	unsigned long nodes = 0;
+
+	return read_list(NODES_DIR "has_memory", &nodes, NODES_MAX) ? (uint32_t)nodes : 1;
+}
+
+static bool overlaps(const unsigned long *a, const unsigned long *b)
+{
+	for (size_t i = 0; i < CPUS_MAX / WORD_BITS; i++) {
+		if (a[i] & b[i])
+			return true;
+	}
+	return false;
+}
+
+void machine_read_cpus(struct process *const *process, size_t count)
+{
+	unsigned long cpus[NODES_MAX][CPUS_MAX / WORD_BITS] = {};
+
+	for (unsigned n = 0; n < NODES_MAX; n++) {
+		char path[64];
+
+		snprintf(path, sizeof(path), NODES_DIR "node%u/cpulist", n);
+		read_list(path, cpus[n], CPUS_MAX);
+	}
+	for (size_t i = 0; i < count; i++) {
+		unsigned long allowed[CPUS_MAX / WORD_BITS] = {};
+
+		if (!process[i]->nodes ||
+		    syscall(SYS_sched_getaffinity, process[i]->pid, sizeof(allowed), allowed) < 0)
+			continue;
+		for (unsigned n = 0; n < NODES_MAX; n++) {
+			if (overlaps(allowed, cpus[n]))
+				process[i]->cpu_nodes |= (uint16_t)(1U << n);
+		}
+	}
+}
+
+/* Where swap is in use although a node has room. */
+static void read_nodes(const struct procfs *proc, struct system_info *system, uint64_t page)
+{
+	const uint32_t nodes = machine_nodes();
+	cleanup_free struct zones *zones = NULL;
+	uint64_t used;
+
+	if (!(nodes & (nodes - 1)) || !meminfo_swap_used(&system->meminfo, &used) || !used)
+		return;
+	zones = calloc(1, sizeof(*zones));
+	if (!zones)
+		return;
+	zones_read(proc->fd, zones);
+	for (uint32_t n = 0; n < NODES_MAX; n++) {
+		struct node_memory *to = &system->nodes.node[system->nodes.count];
+
+		to->node = n;
+		for (size_t i = 0; i < zones->count; i++) {
+			const struct zone *z = &zones->zone[i];
+
+			if (z->node != n)
+				continue;
+			to->total += z->managed * page;
+			to->free += z->free * page;
+			to->high += z->high * page;
+		}
+		system->nodes.count += to->total != 0;
+	}
+}
+
 void machine_read_figures(const struct procfs *proc, struct host_info *host,
 			  struct system_info *system)
 {
@@ -124,6 +230,7 @@ void machine_read_figures(const struct procfs *proc, struct host_info *host,
 	read_sysctls(proc, system);
 	zram_each("/sys/block", add_zram, system);
 	read_host(host);
+	read_nodes(proc, system, host->page_size);
 }
 
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system)

@@ -218,8 +218,8 @@ NODE(14);
 NODE(15);
 
 static const struct field *const node_field[NODES_MAX] = {
-	&field_node0,  &field_node1,  &field_node2,  &field_node3, &field_node4,  &field_node5,
-	&field_node6,  &field_node7,  &field_node8,  &field_node9, &field_node10, &field_node11,
+	&field_node0,  &field_node1,  &field_node2,  &field_node3,  &field_node4,  &field_node5,
+	&field_node6,  &field_node7,  &field_node8,  &field_node9,  &field_node10, &field_node11,
 	&field_node12, &field_node13, &field_node14, &field_node15,
 };
 

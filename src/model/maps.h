@@ -23,7 +23,10 @@ enum map_counter {
 	MAPS_LOCKED,
 	MAPS_THP, /* mapped by huge entries: anonymous, shmem and files */
 	MAPS_HUGETLB,
-	MAPS_COUNTERS,
+	MAPS_LAZYFREE,
+	/* The resident pages by node, which smaps does not have. */
+	MAPS_NODE0,
+	MAPS_COUNTERS = MAPS_NODE0 + NODES_MAX,
 };
 
 #define MAPS_COUNTERS_ALL ((1u << MAPS_COUNTERS) - 1)
@@ -120,6 +123,7 @@ struct maps_report {
 	enum map_rows kind;
 	const struct field *group; /* of MAP_ROWS_KINDS */
 	bool filtered;		   /* only some mappings of each process (--mapping) */
+	uint32_t nodes;		   /* bits of NUMA nodes with a column (--by-node) */
 	bool several;		   /* of several processes: rows name their process */
 	const struct maps_process *process;
 	size_t process_count;

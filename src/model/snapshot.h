@@ -201,7 +201,8 @@ struct process {
 	uint64_t value[COUNTERS_OF_PROCESS]; /* bytes or numbers; valid if `have` has the bit */
 	/* Likewise the counters of the cgroup of a group, COUNTERS_OF_CGROUP; NULL: no room. */
 	uint64_t *charged;
-	const struct node_shares *nodes; /* NULL: not measured; else with the bit of COUNTER_NODES */
+	const struct node_shares
+		*nodes; /* NULL: not measured; else with the bit of COUNTER_NODES */
 
 	char comm[16];	      /* terminated; any bytes */
 	const char *name;     /* program; any bytes */
@@ -228,6 +229,8 @@ struct process {
 	/* Likewise at the cgroup above that has its memory counters; 0: they are its own. */
 	uint16_t memcg_above;
 	enum container_status container_status;
+	/* Bits of the NUMA nodes with a CPU that its leader may run on; 0: not read. */
+	uint16_t cpu_nodes;
 	bool controlled; /* the path is in the hierarchy of memcgs */
 };
 
@@ -350,6 +353,16 @@ struct shared_files {
 	struct shared_file file[SHARED_FILES_MAX];
 };
 
+/* The NUMA nodes with RAM, while they matter: swap is in use and there are several. Bytes. */
+struct machine_nodes {
+	uint32_t count; /* 0: not read */
+	struct node_memory {
+		uint32_t node;
+		uint64_t total, free;
+		uint64_t high; /* with less free the kernel reclaims */
+	} node[NODES_MAX];
+};
+
 /* Values of the whole machine. */
 struct ram;
 
@@ -367,6 +380,7 @@ struct system_info {
 	uint64_t max_map_count; /* vm.max_map_count; 0: unknown */
 	/* kernel.task_delayacct: whether swap-ins of processes are counted. */
 	bool delay_accounting, delay_accounting_known;
+	struct machine_nodes nodes;
 	struct machine_files files;
 	struct swap_cache swap_cache;
 	const struct ram *ram; /* borrowed from the collector; NULL: not asked for */

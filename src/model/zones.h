@@ -14,6 +14,7 @@ struct zone {
 	uint64_t start, spanned; /* the frame numbers that it has, with holes in between */
 	uint64_t present;	 /* RAM among them */
 	uint64_t managed;	 /* of these, what was not reserved at boot */
+	uint64_t free, high;	 /* free ones; with fewer than `high` the kernel reclaims */
 	uint32_t node;
 };
 

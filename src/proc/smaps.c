@@ -31,6 +31,7 @@ static const struct text_part names[] = {
 	[SMAPS_SWAP] = KEYED_NAME("Swap"),
 	[SMAPS_SWAP_PSS] = KEYED_NAME("SwapPss"),
 	[SMAPS_LOCKED] = KEYED_NAME("Locked"),
+	[SMAPS_LAZYFREE] = KEYED_NAME("LazyFree"),
 };
 _Static_assert(ARRAY_SIZE(names) == SMAPS_KEYS, "a key without a name");
 
@@ -40,7 +41,7 @@ _Static_assert(ARRAY_SIZE(names) == SMAPS_KEYS, "a key without a name");
  * mapping has. */
 static const struct {
 	uint32_t must, may;
-} parts[MAPS_COUNTERS] = {
+} parts[MAPS_NODE0] = {
 	[MAPS_RSS] = {BIT(SMAPS_RSS)},
 	[MAPS_PSS] = {BIT(SMAPS_PSS)},
 	[MAPS_PRIVATE] = {BIT(SMAPS_PRIVATE_CLEAN) | BIT(SMAPS_PRIVATE_DIRTY)},
@@ -51,6 +52,7 @@ static const struct {
 	/* Older kernels lack the other two keys and such pages (4.8, 5.4). */
 	[MAPS_THP] = {BIT(SMAPS_ANON_HUGE), BIT(SMAPS_SHMEM_PMD) | BIT(SMAPS_FILE_PMD)},
 	[MAPS_HUGETLB] = {BIT(SMAPS_SHARED_HUGETLB) | BIT(SMAPS_PRIVATE_HUGETLB)},
+	[MAPS_LAZYFREE] = {BIT(SMAPS_LAZYFREE)},
 };
 
 static void set_counter(struct smaps *s, int counter)
@@ -77,7 +79,7 @@ static void end_mapping(struct smaps *s)
 	s->open = false;
 	if (!s->known)
 		s->known = s->have;
-	for (int i = 0; i < MAPS_COUNTERS; i++)
+	for (int i = 0; i < MAPS_NODE0; i++)
 		set_counter(s, i);
 	s->error = s->fn(s->arg, &s->mapping);
 }

@@ -31,6 +31,7 @@ enum smaps_key {
 	SMAPS_SWAP,
 	SMAPS_SWAP_PSS,
 	SMAPS_LOCKED,
+	SMAPS_LAZYFREE,
 	SMAPS_KEYS,
 };
 

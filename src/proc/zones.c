@@ -54,7 +54,11 @@ static void take_line(void *arg, struct text_part line)
 		r->zone.node = (uint32_t)number_of(word);
 		return;
 	}
-	if (part_is(word, "spanned"))
+	if (part_is(word, "pages"))
+		r->zone.free = number_of((line_word(&rest), rest));
+	else if (part_is(word, "high"))
+		r->zone.high = number_of(rest);
+	else if (part_is(word, "spanned"))
 		r->zone.spanned = number_of(rest);
 	else if (part_is(word, "present"))
 		r->zone.present = number_of(rest);

@@ -56,7 +56,7 @@ struct sums {
 	struct process *item;
 	uint64_t (*charged)[COUNTERS_OF_CGROUP]; /* of each item, if it is a group */
 	struct rows rows;			 /* those that are shown, in order */
-	struct node_shares *nodes; /* of each item */
+	struct node_shares *nodes;		 /* of each item */
 	size_t capacity;
 	unsigned idle;		/* how often in a row far fewer were needed (base/array.h) */
 	struct tree_node *node; /* of a tree */

@@ -213,6 +213,30 @@ static bool shows_family(const struct metric_groups *groups, enum counter c)
 	return any;
 }
 
+/* PSS by node, where it was asked for. */
+static void put_nodes(struct metrics_writer *w, const struct metric_groups *groups)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < groups->count; i++)
+		any |= groups->item[i].sum.nodes.count != 0;
+	if (!any)
+		return;
+	metrics_family(w, BYTES("zmem_group_node_proportional", "PSS by NUMA node. " WITHOUT));
+	for (size_t i = 0; i < groups->count; i++) {
+		const struct node_shares *n = &groups->item[i].sum.nodes;
+
+		for (uint32_t k = 0; k < n->count; k++) {
+			char number[16];
+
+			snprintf(number, sizeof(number), "%u", n->node[k].node);
+			put_labels(w, &groups->item[i], NULL);
+			metrics_label(w, "node", number);
+			metrics_u64(w, n->node[k].pss);
+		}
+	}
+}
+
 static void put_groups(struct metrics_writer *w, const struct metric_groups *groups)
 {
 	put_resident(w, groups);
@@ -231,6 +255,7 @@ static void put_groups(struct metrics_writer *w, const struct metric_groups *gro
 				put_group(w, g, NULL, g->sum.value[c]);
 		}
 	}
+	put_nodes(w, groups);
 	put_charged(w, groups);
 	put_pressure(
 		w, groups, COUNTER_PSI_SOME_10,

@@ -204,7 +204,8 @@ static int merge_rows(const struct result *r, size_t count, bool numeric, struct
 
 static struct row row_of(const struct totals *t, struct process *p)
 {
-	*p = (struct process){.kind = PROCESS_SUM, .have = t->have};
+	*p = (struct process){
+		.kind = PROCESS_SUM, .have = t->have, .nodes = t->nodes.count ? &t->nodes : NULL};
 	memcpy(p->value, t->value, sizeof(p->value));
 	return (struct row){.process = p,
 			    .procs = (uint32_t)t->processes,

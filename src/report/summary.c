@@ -285,6 +285,131 @@ static void write_shmem(struct line *l, const struct result *r)
 	line_printf(l, " (zmem-bpf files)");
 }
 
+/* Less in swap is not worth a line. */
+#define SWAP_LEAST (16 << 20)
+
+/* Swap in use while a node has room: what is bound to another node cannot go there. */
+static void write_nodes(struct line *l, const struct result *r)
+{
+	const struct machine_nodes *all = &r->snapshot->system.nodes;
+	const struct node_memory *full = NULL, *roomy = NULL;
+	uint64_t used;
+
+	if (!meminfo_swap_used(&r->snapshot->system.meminfo, &used) || used < SWAP_LEAST)
+		return;
+	for (uint32_t i = 0; i < all->count; i++) {
+		const struct node_memory *n = &all->node[i];
+
+		if (n->free >= n->total / 8 && (!roomy || n->free > roomy->free))
+			roomy = n;
+		else if (n->free < n->total / 32 || n->free < 2 * n->high)
+			full = n;
+	}
+	if (!full || !roomy)
+		return;
+	write_bytes(l, used);
+	line_printf(l, " are in swap while node %u has ", roomy->node);
+	write_bytes(l, roomy->free);
+	line_printf(l, " free; node %u has ", full->node);
+	write_bytes(l, full->free);
+	line_printf(l, " of ");
+	write_bytes(l, full->total);
+	line_printf(l, " (zmem-bpf system --by node)");
+}
+
+/* Less memory on a node is not worth a line. */
+#define AWAY_LEAST (16 << 20)
+
+static uint64_t away_of(const struct process *p, uint64_t *ret_all)
+{
+	uint64_t away = 0;
+
+	*ret_all = 0;
+	for (uint32_t i = 0; p->nodes && p->cpu_nodes && i < p->nodes->count; i++) {
+		const struct node_share *n = &p->nodes->node[i];
+
+		*ret_all += n->pss;
+		away += p->cpu_nodes >> n->node & 1 ? 0 : n->pss;
+	}
+	return away;
+}
+
+static void write_node_numbers(struct line *l, uint32_t nodes)
+{
+	const char *before = nodes & (nodes - 1) ? "s " : " ";
+
+	for (unsigned n = 0; n < NODES_MAX; n++) {
+		if (nodes >> n & 1) {
+			line_printf(l, "%s%u", before, n);
+			before = ", ";
+		}
+	}
+}
+
+/* Processes with most of their memory on nodes other than those of their CPUs. */
+static void write_away(struct line *l, const struct result *r)
+{
+	const struct snapshot *s = r->snapshot;
+	const struct process *worst = NULL;
+	uint64_t most = 0, all = 0, size;
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		uint64_t away = away_of(&s->process[i], &size);
+
+		if (away < AWAY_LEAST || away <= size / 2)
+			continue;
+		count++;
+		if (away > most) {
+			worst = &s->process[i];
+			most = away;
+			all = size;
+		}
+	}
+	if (!worst)
+		return;
+	line_printf(l, "pid %d (", worst->pid);
+	line_text(l, worst->name ? worst->name : worst->comm, 0);
+	line_printf(l, ") runs on node");
+	write_node_numbers(l, worst->cpu_nodes);
+	line_printf(l, " alone and has ");
+	write_bytes(l, most);
+	line_printf(l, " of ");
+	write_bytes(l, all);
+	line_printf(l, " on other nodes");
+	if (count > 1)
+		line_printf(l, "; so do %zu more processes with most of theirs", count - 1);
+}
+
+/* Less than this part of RAM is not worth a line. */
+#define LAZYFREE_PART 64
+
+/* It looks used, and the kernel takes it when it needs it. */
+static void write_lazyfree(struct line *l, const struct result *r)
+{
+	const struct meminfo *m = &r->snapshot->system.meminfo;
+	const struct totals *t = &r->totals;
+
+	if (!(t->have & COUNTER_BIT(COUNTER_LAZYFREE)) || !meminfo_has(m, MEMINFO_TOTAL) ||
+	    t->value[COUNTER_LAZYFREE] < m->value[MEMINFO_TOTAL] / LAZYFREE_PART)
+		return;
+	line_printf(l, "of it ");
+	write_bytes(l, t->value[COUNTER_LAZYFREE]);
+	line_printf(l, " are lazily freed: the kernel takes them when it needs memory");
+}
+
+/* Likewise: it is not part of PSS. */
+static void write_hugetlb(struct line *l, const struct result *r)
+{
+	const struct totals *t = &r->totals;
+
+	if (!(t->have & COUNTER_BIT(COUNTER_HUGETLB_PSS)) || !t->value[COUNTER_HUGETLB_PSS])
+		return;
+	line_printf(l, "and ");
+	write_bytes(l, t->value[COUNTER_HUGETLB_PSS]);
+	line_printf(l, " in pages of hugetlb, which PSS leaves out");
+}
+
 void summary_write(struct line *l, const struct result *r)
 {
 	write_count(l, r);
@@ -339,7 +464,11 @@ void summary_print(struct strbuf *out, const struct result *r, const struct tabl
 		return;
 	}
 	print(out, r, style->width, write_count, NULL);
+	print(out, r, style->width, write_lazyfree, NULL);
+	print(out, r, style->width, write_hugetlb, NULL);
 	print(out, r, style->width, write_sources, NULL);
+	print(out, r, style->width, write_away, NULL);
+	print(out, r, style->width, write_nodes, NULL);
 	if (style->head)
 		return;
 	print(out, r, style->width, write_shmem, NULL);

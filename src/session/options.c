@@ -32,7 +32,7 @@ static const char *const format_words[] = {[FORMAT_TABLE] = "table",
 					   NULL};
 static const char *const group_words[] = {"none", "name",      "app",  "cmdline",   "user",
 					  "unit", "container", "pod",  "namespace", "cgroup",
-					  "fs",	  "mount",     "kind", "dir",	    NULL};
+					  "fs",	  "mount",     "kind", "dir",	    "node", NULL};
 static const char *const color_words[] = {
 	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 static const char *const pss_words[] = {[PSS_AUTO] = "auto",
@@ -124,6 +124,9 @@ const struct option_entry option_table[] = {
 	  OPTIONS_SHOW},
 	 FLAG,
 	 AT(by_file)},
+	{{"by-node", 0, NULL, "maps: also the resident pages on each NUMA node", OPTIONS_SHOW},
+	 FLAG,
+	 AT(by_node)},
 	{{"paths", 0, NULL, "grow: one row for each path of callers, not for each function",
 	  OPTIONS_SHOW},
 	 FLAG,

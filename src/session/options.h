@@ -108,7 +108,8 @@ struct options {
 	int pss;
 	int source; /* enum source_choice */
 	int verify; /* how many processes; VERIFY_ALL, VERIFY_DEFAULT */
-	bool all, reverse, bytes, long_table, no_header, wide, numeric, total, by_file, tree;
+	bool all, reverse, bytes, long_table, no_header, wide, numeric, total, by_file, by_node,
+		tree;
 	bool continuous;     /* watch, top, record --keep: snapshot after snapshot */
 	int delta;	     /* enum delta_since */
 	const char *name;    /* of grow: the name of its processes */

@@ -77,6 +77,23 @@ static int check_file_columns(const struct options *o)
 		options_format_word(o->format), o->columns);
 }
 
+/* Columns of pages, which are read on request and also of groups. */
+static bool are_of_pages(const char *columns)
+{
+	size_t len;
+
+	for (; *columns; columns += len) {
+		columns += *columns == ',';
+		columns += *columns == '+';
+		len = strcspn(columns, ",");
+		if (strncmp(columns, "node", 4) != 0 &&
+		    !(len == 8 && strncmp(columns, "lazyfree", len) == 0) &&
+		    !(len == 11 && strncmp(columns, "hugetlb_pss", len) == 0))
+			return false;
+	}
+	return true;
+}
+
 /* JSON, recordings, serve, metrics and folded have fixed columns; some of them take +cmdline. */
 static int check_columns(const struct options *o)
 {
@@ -95,6 +112,8 @@ static int check_columns(const struct options *o)
 		return log_usage(o,
 				 "%s: --columns %s: it has all keys, +cmdline alone can be added",
 				 what, o->columns);
+	if ((keys || options_metrics(o)) && are_of_pages(o->columns))
+		return 0;
 	if (keys && o->group)
 		return log_usage(o, "%s: --columns cannot be combined with --group-by", what);
 	if (o->format == FORMAT_FOLDED || options_metrics(o))
@@ -147,6 +166,13 @@ static int check_group(const struct options *o)
 	if (key && files && o->format == FORMAT_HTML)
 		return log_usage(o,
 				 "files: --group-by: the page has files, and groups them itself");
+	if (key && strcmp(key, "node") == 0)
+		return strcmp(o->command->name, "snapshot") == 0
+			       ? 0
+			       : log_usage(o,
+					   "%s: --group-by node: the nodes of the machine are in "
+					   "zmem-bpf system --by node",
+					   o->command->name);
 	if (!key || strcmp(key, "none") == 0 || parse_has_item(FILE_GROUP_WORDS, key) == files)
 		return 0;
 	return log_usage(o, "%s: --group-by %s: must be one of %s", o->command->name, key,

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "base/strbuf.h"
 #include "enrich/enrich.h"
 #include "session/log.h"
 
@@ -175,8 +176,33 @@ static void show_sorted(struct field_list *list, const struct options *o, const 
 		field_list_insert(list, first, keys.item[0]);
 }
 
+/* "nodes" in a list of columns stands for one of each NUMA node with RAM. */
+static void expand_nodes(struct strbuf *out, const char *columns)
+{
+	const uint32_t nodes = machine_nodes();
+
+	while (*columns) {
+		const char *plus = *columns == '+' ? "+" : "", *name = columns + strlen(plus);
+		size_t len = strcspn(name, ",");
+
+		if (len != 5 || strncasecmp(name, "nodes", len) != 0) {
+			strbuf_put(out, columns, strlen(plus) + len);
+		} else {
+			for (unsigned n = 0, comma = 0; n < NODES_MAX; n++) {
+				if (nodes >> n & 1)
+					strbuf_printf(out, "%s%snode%u", comma++ ? "," : "", plus,
+						      n);
+			}
+		}
+		columns = name + len;
+		if (*columns)
+			strbuf_putc(out, *columns++);
+	}
+}
+
 static int read_columns(struct field_list *list, const struct options *o, const struct field *group)
 {
+	cleanup(strbuf_done) struct strbuf columns = {};
 	struct field_error bad;
 
 	if (o->format == FORMAT_CSV || o->format == FORMAT_TSV)
@@ -190,9 +216,12 @@ static int read_columns(struct field_list *list, const struct options *o, const 
 	else
 		process_list_usual(list, group);
 	show_sorted(list, o, group);
-	if (o->columns && field_list_parse(list, &process_fields, o->columns, &bad) < 0)
+	if (!o->columns)
+		return 0;
+	expand_nodes(&columns, o->columns);
+	if (field_list_parse(list, &process_fields, strbuf_str(&columns), &bad) < 0)
 		return refuse_column(o, "--columns", bad);
-	return 0;
+	return columns.error ? log_error("reading --columns: out of memory") : 0;
 }
 
 static int refuse_memcg(const struct options *o, const char *option, const struct field_list *list,

@@ -281,7 +281,8 @@ static int walk_all(struct pages_source *s)
 		cleanup_close int fd = bpf_iter_create(s->link_fd);
 
 		met = fd < 0 ? fd
-			     : iterator_read(fd, sizeof(struct zmem_pages_record), receive_record, s);
+			     : iterator_read(fd, sizeof(struct zmem_pages_record), receive_record,
+					     s);
 	}
 	for (size_t i = 0; i < s->work_count; i++) {
 		if (!s->work[i].done)
@@ -319,10 +320,10 @@ static bool set_spans(struct pages_source *s, const struct zones *zones)
 	bool mixed;
 	size_t count = zones_spans(zones, span, &mixed);
 
-	s->refusal = !count || zones->cut	 ? "/proc/zoneinfo does not tell the nodes of RAM"
-		     : mixed			 ? "the RAM of different nodes overlaps"
+	s->refusal = !count || zones->cut      ? "/proc/zoneinfo does not tell the nodes of RAM"
+		     : mixed		       ? "the RAM of different nodes overlaps"
 		     : count > ZMEM_NODE_SPANS ? "the nodes have too many pieces of RAM"
-						 : NULL;
+					       : NULL;
 	for (size_t i = 0; i < count && !s->refusal; i++) {
 		s->visit->span[i] =
 			(struct zmem_node_span){span[i].first, span[i].end, span[i].node};
@@ -413,7 +414,7 @@ ssize_t pages_source_maps(struct pages_source *s, const struct zones *zones, pid
 	if (r < 0)
 		return r;
 	*ret = s->mapping;
-	return s->work[0].whole ? (ssize_t)s->mappings
+	return s->work[0].whole				? (ssize_t)s->mappings
 	       : s->work[0].visited || s->work[0].tries ? -EAGAIN
 							: -ESRCH;
 }

@@ -66,6 +66,8 @@ static void copy_row(struct detail_pane *d, const char *name, const struct row *
 	d->row = *p;
 	d->row.have &= COUNTER_BIT(COUNTERS_OF_PROCESS) - 1;
 	d->row.charged = NULL;
+	d->row.nodes = NULL;
+	d->row.have &= ~COUNTER_BIT(COUNTER_NODES);
 	d->row.name = d->name;
 	d->row.user = d->row.cgroup = d->row.unit = d->row.container = d->row.cmdline = NULL;
 	d->procs = r->procs;
