@@ -152,7 +152,7 @@ struct field {
 	int16_t counter;   /* the counter that it is, or is made of; below 0: none */
 	uint16_t row_size; /* of ROWS and NUMBERS: the bytes from one to the next */
 	/* Of a text in JSON: bytes between the quotes, and of what its hex form has. Of NUMBERS in
-	 * JSON: items. */
+	 * JSON: items. Of ROWS: a line that must be short has them if it is not 0. */
 	struct text_limit max, max_hex;
 };
 

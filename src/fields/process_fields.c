@@ -144,8 +144,8 @@ COLUMN(pages_status, "pages_status", "PAGES_STATUS", TEXT,
        value_text(pss_status_name(p->pages_status)),
        "ok, or why lazyfree, hugetlb_pss and the nodes were not read");
 /* Null unless columns of nodes are asked for. */
-ROWS(nodes, "nodes", &share_fields, struct node_share, p->nodes, p->nodes->node, p->nodes->count,
-     "PSS by NUMA node", 0);
+ROWS(nodes, "nodes", &share_fields, struct node_share, p->nodes, p->nodes ? p->nodes->node : NULL,
+     p->nodes ? p->nodes->count : 0, "PSS by NUMA node", 0, .max = {0, NODES_MAX});
 
 /* Of groups in JSON. A container and its pod have keys of their own. */
 JSON_FIELD(container_part, "container", TEXT, value_text(name_of_pod_part(p->container)),
@@ -459,8 +459,6 @@ static const struct field *const counters[] = {
 };
 
 const struct fields process_counters = {.item = counters, .count = COUNTERS_OF_PROCESS};
-
-const struct field *const process_nodes = &field_nodes;
 
 const struct field *process_field(const char *key)
 {

@@ -31,9 +31,6 @@ extern const struct fields process_fields;
 /* Those of a process that are counters. */
 extern const struct fields process_counters;
 
-/* PSS by node in JSON. */
-extern const struct field *const process_nodes;
-
 /* The field of that key, which fields_find() explains. */
 const struct field *process_field(const char *key);
 

@@ -163,6 +163,23 @@ void json_snapshot(struct json_writer *w, const struct result *r)
 
 /* ---- processes, groups and sums ---- */
 
+static void put_nodes(struct json_writer *w, const struct totals *t)
+{
+	json_key_name(w, "nodes");
+	if (!t->nodes.count) {
+		json_put_null(w);
+		return;
+	}
+	json_begin(w, '[');
+	for (uint32_t i = 0; i < t->nodes.count; i++) {
+		json_begin(w, '{');
+		json_u64(w, "node", t->nodes.node[i].node);
+		json_u64(w, "pss_bytes", t->nodes.node[i].pss);
+		json_end(w, '}');
+	}
+	json_end(w, ']');
+}
+
 void json_sums(struct json_writer *w, const char *key, const struct totals *t)
 {
 	json_key_name(w, key);
@@ -175,9 +192,7 @@ void json_sums(struct json_writer *w, const char *key, const struct totals *t)
 					    t->value + COUNTERS_OF_PROCESS, &t->nodes),
 			   false);
 	}
-	json_field(w, process_nodes,
-		   value_rows(t->have & COUNTER_BIT(COUNTER_NODES), t->nodes.node, t->nodes.count),
-		   false);
+	put_nodes(w, t);
 	json_u64(w, "processes", t->processes);
 	json_u64(w, "pss_missing_processes", t->pss_missing);
 	json_end(w, '}');

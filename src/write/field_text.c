@@ -159,7 +159,7 @@ static void json_field_of(struct json_writer *w, const struct field *f, const vo
 {
 	struct value v = field_value(f, row, of);
 
-	if (f->type == FIELD_ROWS && v.known && !brief) {
+	if (f->type == FIELD_ROWS && v.known && (!brief || f->max.brief)) {
 		json_key(w, field_json_key(f));
 		json_put_rows(w, f, v, of);
 	} else if (f->type == FIELD_OBJECT && v.known) {

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Pages one by one: lazily freed memory as smaps_rollup has it, shares of hugetlb pages, PSS by node."""
+
+import contextlib
+import csv
+import ctypes
+import io
+import json
+import mmap
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from outcome import PROGRAM, exit_code, huge_pages, result, run_checks  # noqa: E402
+
+MIB = 1 << 20
+LIMIT = 60
+MADV_FREE, MADV_HUGEPAGE, MADV_NOHUGEPAGE = 8, 14, 15
+MFD_HUGETLB = 4
+LIBC = ctypes.CDLL(None)
+LIBC.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+
+
+def run(*args):
+    return subprocess.run((PROGRAM, *args), capture_output=True, text=True, timeout=LIMIT, check=False)
+
+
+def rows(pids, *args):
+    """{pid: row} of JSON."""
+    done = run("-J", "-p", ",".join(map(str, pids)), *args)
+    return {row["pid"]: row for row in json.loads(done.stdout)["processes"]}, json.loads(done.stdout)["totals"]
+
+
+def near(value, other):
+    return abs(value - other) < MIB
+
+
+def rollup(pid, key):
+    with open("/proc/%d/smaps_rollup" % pid, encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(key + ":")) * 1024
+
+
+@contextlib.contextmanager
+def children(count, prepare, begin=None):
+    """`count` processes that call prepare(number) and then stand still. Yields their pids."""
+    pids, ends = [], []
+    if begin:
+        begin()
+    try:
+        for number in range(count):
+            ready, told = os.pipe()
+            go, hold = os.pipe()
+            pid = os.fork()
+            if not pid:
+                code = 1
+                try:
+                    os.close(ready)
+                    os.close(hold)
+                    kept = prepare(number)
+                    os.write(told, b"1")
+                    os.read(go, 1)
+                    del kept
+                    code = 0
+                finally:
+                    os._exit(code)
+            pids.append(pid)
+            ends.append(hold)
+            os.close(told)
+            os.close(go)
+            if os.read(ready, 1) != b"1":
+                raise OSError("a child could not prepare")
+            os.close(ready)
+        yield pids
+    finally:
+        for end in ends:
+            os.close(end)
+        for pid in pids:
+            os.waitpid(pid, 0)
+
+
+def anonymous(size, advice):
+    area = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(area))
+    LIBC.madvise(address, size, advice)
+    for offset in range(0, size, 4096):
+        area[offset] = 1
+    return area, address
+
+
+def freed(_number):
+    """8 MiB that are lazily freed, of which 1 MiB is written again; and huge pages that are."""
+    small, address = anonymous(8 * MIB, MADV_NOHUGEPAGE)
+    LIBC.madvise(address, 8 * MIB, MADV_FREE)
+    for offset in range(0, MIB, 4096):
+        small[offset] = 2
+    large, address = anonymous(8 * MIB, MADV_HUGEPAGE)
+    LIBC.madvise(address + 2 * MIB, 4 * MIB, MADV_FREE)
+    return small, large
+
+
+def test_lazyfree():
+    with children(2, freed) as pids:
+        found, totals = rows(pids, "-o", "+lazyfree")
+        sums = 0
+        for pid in pids:
+            kernel = rollup(pid, "LazyFree")
+            mine = found[pid]["lazyfree_bytes"]
+            sums += mine or 0
+            result(kernel > 6 * MIB and mine == kernel, "lazily freed memory is that of smaps_rollup",
+                   "%s, not %d" % (mine, kernel))
+            result(found[pid]["pages_status"] == "ok", "its status is ok", found[pid]["pages_status"])
+        result(totals["lazyfree_bytes"] == sums, "the total is the sum", totals["lazyfree_bytes"])
+        maps = json.loads(run("maps", "-J", str(pids[0])).stdout)
+        result(maps["totals"]["lazyfree_bytes"] == rollup(pids[0], "LazyFree"), "maps has it",
+               maps["totals"]["lazyfree_bytes"])
+        found, _ = rows(pids)
+        result(found[pids[0]]["lazyfree_bytes"] is None and found[pids[0]]["pages_status"] == "skipped",
+               "without a column of it nothing is read", found[pids[0]]["lazyfree_bytes"])
+        found, _ = rows(pids, "--pss", "rollup")
+        result(found[pids[0]]["lazyfree_bytes"] == rollup(pids[0], "LazyFree"), "with --pss rollup it is there anyway")
+
+
+def test_hugetlb():
+    with huge_pages(8) as size:
+        if not size:
+            print("skip hugetlb: no huge pages could be reserved")
+            return
+        file = os.memfd_create("zmem-huge", MFD_HUGETLB)
+        os.ftruncate(file, 4 * size)
+
+        def share(number):
+            shared = mmap.mmap(file, 4 * size)
+            for page in range(4):
+                shared[page * size] = 1
+            own = None
+            if number == 0:
+                own = os.memfd_create("zmem-own", MFD_HUGETLB)
+                os.ftruncate(own, 2 * size)
+                own = mmap.mmap(own, 2 * size)
+                own[0] = own[size] = 1
+            return shared, own
+
+        with children(3, share) as pids:
+            os.close(file)
+            found, totals = rows(pids)
+            values = [found[pid]["hugetlb_pss_bytes"] for pid in pids]
+            third = 4 * size // 3
+            result(values[0] is not None and abs(values[0] - third - 2 * size) < 4 and
+                   all(abs(value - third) < 4 for value in values[1:]), "each has its share of hugetlb pages", values)
+            result(abs(totals["hugetlb_pss_bytes"] - 6 * size) < 16, "in totals each page counts once",
+                   totals["hugetlb_pss_bytes"])
+            result(totals["hugetlb_bytes"] is None, "HUGETLB of several has no sum still", totals["hugetlb_bytes"])
+            done = run("-o", "+hugetlb_pss", "-p", ",".join(map(str, pids)))
+            result("%d MiB in pages of hugetlb, which PSS leaves out" % (6 * size // MIB) in
+                   done.stdout.replace("\n", " ").replace(".0 ", " "), "the summary tells it", done.stdout)
+            metrics = run("-F", "prometheus", "-g", "name", "-p", ",".join(map(str, pids))).stdout
+            line = [line for line in metrics.splitlines()
+                    if line.startswith("zmem_group_hugetlb_proportional_bytes{")]
+            result(len(line) == 1 and abs(int(line[0].split()[1]) - 6 * size) < 16, "metrics have it", line)
+
+
+def test_nodes():
+    with children(2, lambda _number: anonymous(16 * MIB, MADV_NOHUGEPAGE)) as pids:
+        found, totals = rows(pids, "-o", "+nodes")
+        for pid in pids:
+            nodes = found[pid]["nodes"]
+            result(nodes and abs(sum(node["pss_bytes"] for node in nodes) - found[pid]["pss_bytes"]) < 16,
+                   "PSS by node adds up to PSS", (nodes, found[pid]["pss_bytes"]))
+        result(totals["nodes"] and totals["nodes"][0]["pss_bytes"] == sum(found[pid]["nodes"][0]["pss_bytes"] for pid in pids),
+               "the total has nodes", totals["nodes"])
+        done = run("-F", "csv", "-o", "node0", "-p", str(pids[0]))
+        value = list(csv.DictReader(io.StringIO(done.stdout)))
+        # Other processes share the interpreter, and come and go.
+        result(value and near(int(value[0]["node0_bytes"]), found[pids[0]]["nodes"][0]["pss_bytes"]), "CSV has a column",
+               done.stdout)
+        maps = json.loads(run("maps", "--by-node", "-J", "-a", str(pids[0])).stdout)
+        sums = sum(value for key, value in maps["totals"].items() if key.startswith("node"))
+        result(sums == maps["totals"]["rss_bytes"], "maps --by-node adds up to the resident set", maps["totals"])
+        wrong = [row for row in maps["mappings"]
+                 if sum(value for key, value in row.items() if key.startswith("node")) != row["rss_bytes"]]
+        result(not wrong, "and in each mapping", wrong[:2])
+        group = json.loads(run("-J", "-g", "name", "-o", "+nodes", "-p", ",".join(map(str, pids))).stdout)["groups"]
+        result(len(group) == 1 and near(group[0]["nodes"][0]["pss_bytes"], totals["nodes"][0]["pss_bytes"]),
+               "groups have sums of nodes", group)
+
+
+def test_refused():
+    for args, code in ((("-g", "node", "-n", "3"), 2), (("watch", "-g", "node", "-c", "1"), 2),
+                       (("maps", "--by-node", "--by-file"), 2), (("-o", "node16"), 2), (("-o", "+node"), 2)):
+        done = run(*args)
+        result(done.returncode == code and done.stderr, "%s is refused" % " ".join(args),
+               (done.returncode, done.stderr))
+    done = run("--source", "proc", "-o", "+nodes", "-n", "1")
+    result(done.returncode == 0 and "nodes are not known" in done.stderr, "without BPF the reason is said", done.stderr)
+
+
+run_checks((test_lazyfree, test_hugetlb, test_nodes, test_refused))
+sys.exit(exit_code())
