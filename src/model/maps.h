@@ -30,6 +30,8 @@ enum map_counter {
 };
 
 #define MAPS_COUNTERS_ALL ((1u << MAPS_COUNTERS) - 1)
+/* Those of smaps. */
+#define MAPS_COUNTERS_SMAPS ((1u << MAPS_NODE0) - 1)
 
 /* Bytes; a value without its bit was not measured. */
 struct map_counters {

@@ -68,12 +68,13 @@ TEST(table)
 		"oom_score_adj swap swap_pss swap_shmem swap_ram swap_ram_zram swap_ram_zswap "
 		"swap_incompressible swap_filled swap_disk uss freed pss pss_anon pss_file "
 		"pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem peak vsize locked "
-		"pinned pgtables hugetlb thp maps majflt swapins mem_current mem_limit mem_high "
+		"pinned pgtables hugetlb hugetlb_pss lazyfree thp maps majflt swapins mem_current mem_limit mem_high "
 		"mem_working_set mem_anon mem_file mem_shmem mem_slab mem_swap mem_swap_limit "
 		"mem_zswap oom_kills psi_some_10 psi_full_10 mem_kernel mem_pagetables mem_percpu mem_sock "
-		"nearest_limit mem_left limit_up under_oom %pss %swap swap_ratio %limit %nearest pss_source "
+		"nearest_limit mem_left limit_up under_oom node0 node1 node2 node3 node4 node5 node6 "
+		"node7 node8 node9 node10 node11 node12 node13 node14 node15 %pss %swap swap_ratio %limit %nearest pss_source "
 		"pss_status mm_id "
-		"mm_owner counters_source swap_pss_status swap_ram_status freed_status exe_deleted container_id container_status");
+		"mm_owner counters_source swap_pss_status swap_ram_status freed_status pages_status exe_deleted container_id container_status");
 }
 
 TEST(find)
@@ -146,7 +147,8 @@ TEST(values)
 static void assert_percent(const struct snapshot *s, const char *key, counter_mask have,
 			   const uint64_t *value, double want)
 {
-	struct value v = process_field_of(find(key), s, have, value, value + COUNTERS_OF_PROCESS);
+	struct value v = process_field_of(find(key), s, have, value, value + COUNTERS_OF_PROCESS,
+					  NULL);
 
 	assert_int_equal(v.known, want != -1);
 	assert_true(!v.known || v.percent == want);

@@ -27,6 +27,24 @@ TEST(captured)
 	assert_int_equal(zones.zone[1].present, 782336);
 	assert_int_equal(zones_present(&zones), 3998 + 782336 + 5505024);
 	assert_int_equal(zones.listed, 0);
+	assert_int_equal(zones.zone[2].free, 875440);
+	assert_int_equal(zones.zone[2].managed, 1507328);
+}
+
+/* "high" is a watermark, "high:" belongs to lists of CPUs. */
+TEST(watermarks)
+{
+	static const char text[] =
+		"Node 1, zone   Normal\n  pages free     6789\n        boost    0\n        min      5\n"
+		"        low      6\n        high     77\n        spanned  9000\n        present  9000\n"
+		"        managed  8000\n  pagesets\n    cpu: 0\n              count: 3\n"
+		"              high: 1\n  start_pfn:           100\n";
+
+	assert_int_equal(end_of(text, sizeof(text) - 1), 9100);
+	assert_int_equal(zones.zone[0].node, 1);
+	assert_int_equal(zones.zone[0].free, 6789);
+	assert_int_equal(zones.zone[0].high, 77);
+	assert_int_equal(zones.listed, 3);
 }
 
 #define NORMAL "Node 0, zone Normal\n"

@@ -88,6 +88,37 @@ TEST(beyond)
 	assert_int_equal(t.value[COUNTER_RSS], 0);
 }
 
+/* A sum of what is read on request is that of the processes that have it, and says so. */
+TEST(pages)
+{
+	struct node_shares two = {2, {{0, 100}, {3, 7}}}, more = {2, {{0, 1}, {3, 2}}};
+	struct process a = process(1, 1), b = process(2, 2), none = process(3, 3);
+	struct totals t = SUM(false, &none);
+	const counter_mask nodes = COUNTER_BIT(COUNTER_NODES);
+
+	assert_false(t.have & nodes);
+	assert_false(has(&t, COUNTER_LAZYFREE));
+	a.nodes = &two;
+	b.nodes = &more;
+	a.have |= nodes;
+	b.have |= nodes;
+	process_set(&a, COUNTER_LAZYFREE, 4096);
+	process_set(&b, COUNTER_LAZYFREE, 8192);
+	t = SUM(false, &a, &b);
+	assert_total(&t, COUNTER_LAZYFREE, 12288);
+	assert_true(t.have & nodes);
+	assert_false(t.partial & (nodes | COUNTER_BIT(COUNTER_LAZYFREE)));
+	assert_int_equal(t.nodes.count, 2);
+	assert_int_equal(t.nodes.node[0].pss, 101);
+	assert_int_equal(t.nodes.node[1].node, 3);
+	assert_int_equal(t.nodes.node[1].pss, 9);
+	t = SUM(false, &none, &a, &b);
+	assert_total(&t, COUNTER_LAZYFREE, 12288);
+	assert_int_equal(t.nodes.node[0].pss, 101);
+	assert_true(t.partial & nodes);
+	assert_true(t.partial & COUNTER_BIT(COUNTER_LAZYFREE));
+}
+
 /* Processes may share their hugetlb pages: those of several have no sum. */
 TEST(hugetlb)
 {
