@@ -34,7 +34,7 @@ WALK_STEP_FUNCTION(walk_step)
 #ifdef ZMEM_EACH_PAGE
 	if (w->addr >= w->end && each_is_full())
 		return 1;
-	if (w->addr < w->end && each_is_hugetlb())
+	if (w->addr < w->end && w->hugetlb)
 		return walk_hugetlb(w);
 #endif
 	if (w->addr < w->end) {

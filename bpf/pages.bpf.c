@@ -73,7 +73,12 @@ static __always_inline __u32 key_lazy(__u64 anon, __u64 flags)
 	return (anon & ~no & 1) * KEY_LAZY;
 }
 
-static long find_span(__u32 turn, __u64 *pfn)
+/* The frame that is looked for. */
+struct span_search {
+	__u64 pfn, first, count, node;
+};
+
+static long find_span(__u32 turn, struct span_search *search)
 {
 	struct zmem_pages_visit *v = pages_get();
 	const struct zmem_node_span *span;
@@ -81,38 +86,36 @@ static long find_span(__u32 turn, __u64 *pfn)
 	if (!v || turn >= v->spans)
 		return 1;
 	span = &v->span[turn & (ZMEM_NODE_SPANS - 1)];
-	if (*pfn < span->first || *pfn >= span->end)
+	if (search->pfn - span->first >= span->end - span->first)
 		return 0;
-	v->here = *span;
+	search->first = span->first;
+	search->count = span->end - span->first;
+	search->node = span->node;
 	return 1;
 }
 
 /* The frame is not in the span of the last one. A frame of no span has no node. */
-__noinline int change_span(__u64 pfn)
+__noinline int change_span(struct page_walk *w, __u64 pfn)
 {
-	struct zmem_pages_visit *v = pages_get();
+	struct span_search search = {.pfn = pfn, .first = pfn, .count = 1, .node = KEY_NODE_MASK};
 
-	if (!v)
+	if (!w)
 		return 0;
-	v->here.first = pfn;
-	v->here.end = pfn + 1;
-	v->here.node = KEY_NODE_MASK;
-	bpf_loop(ZMEM_NODE_SPANS, find_span, &pfn, 0);
+	bpf_loop(ZMEM_NODE_SPANS, find_span, &search, 0);
+	w->span_first = search.first;
+	w->span_count = search.count;
+	w->span_key = (search.node & KEY_NODE_MASK) << KEY_NODE_SHIFT;
 	return 0;
 }
 
 /* Adds the node, and takes back that the page is lazily freed if its entry is dirty. */
 static __always_inline __u64 each_key(struct page_walk *w, __u64 key, __u64 entry, __u64 pfn)
 {
-	struct zmem_pages_visit *v = pages_get();
-
-	if (!v)
-		return key;
-	if (pfn - v->here.first >= v->here.end - v->here.first)
-		change_span(pfn);
+	if (pfn - w->span_first >= w->span_count)
+		change_span(w, pfn);
 	if (entry_is_dirty(entry))
 		key &= ~(__u64)KEY_LAZY;
-	return key | (v->here.node & KEY_NODE_MASK) << KEY_NODE_SHIFT;
+	return key | w->span_key;
 }
 
 static __always_inline void add_pages(struct zmem_pages_sum *sum, __u64 key, __u64 count,
@@ -151,20 +154,8 @@ __noinline int add_run(__u64 key, __u64 count, __u64 share)
 
 #define count_each(w, key, count, part) add_run(key, count, (__u64)(part) * (count))
 
-static __always_inline void keep_huge_entry(__u64 entry)
-{
-	struct zmem_pages_visit *v = pages_get();
-
-	if (v)
-		v->huge_entry = entry;
-}
-
-static __always_inline __u64 huge_entry_bits(void)
-{
-	struct zmem_pages_visit *v = pages_get();
-
-	return v ? v->huge_entry & ENTRY_DIRTY : 0;
-}
+#define keep_huge_entry(entry)		(w->huge_entry = (entry)&ENTRY_DIRTY)
+#define huge_entry_bits()		w->huge_entry
 
 /* There is no room for the sums of another VMA. */
 static __always_inline bool each_is_full(void)
@@ -172,13 +163,6 @@ static __always_inline bool each_is_full(void)
 	struct zmem_pages_visit *v = pages_get();
 
 	return v && (v->asked & ZMEM_PAGES_BY_VMA) && v->vmas >= ZMEM_PAGES_VMAS;
-}
-
-static __always_inline bool each_is_hugetlb(void)
-{
-	struct zmem_pages_visit *v = pages_get();
-
-	return v && v->hugetlb;
 }
 
 int count_run(walk_ref walk, __u64 key, __u64 count);
@@ -194,8 +178,8 @@ static __always_inline bool each_vma(struct page_walk *w, __u64 start, __u64 fla
 
 	if (!v)
 		return false;
-	v->hugetlb = flags & VM_HUGETLB;
-	if (v->hugetlb) {
+	w->hugetlb = !!(flags & VM_HUGETLB);
+	if (w->hugetlb) {
 		if (!(v->asked & ZMEM_PAGES_HUGETLB))
 			return false;
 	} else if (!(v->asked & ZMEM_PAGES_NODES) && !((v->asked & ZMEM_PAGES_LAZY) && anon_vma)) {
@@ -372,7 +356,7 @@ int walk_each(struct bpf_iter__task *ctx)
 	if (!want)
 		return 0;
 	__builtin_memset(&v->record, 0, sizeof(v->record));
-	v->here.end = v->here.first = v->vmas = v->hugetlb = 0;
+	v->vmas = 0;
 	v->record.pid = pid;
 	v->record.start_boottime_ns =
 		kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;

@@ -80,6 +80,12 @@ struct page_walk {
 	__u64 shared;
 	__u64 complete;
 #endif
+#ifdef ZMEM_EACH_PAGE
+	__u8 hugetlb;	  /* the VMA is one of hugetlb */
+	__u64 huge_entry; /* of the huge page that is walked */
+	/* The span of the last page: its first frame, how many, and the node in place. */
+	__u64 span_first, span_count, span_key;
+#endif
 	struct zmem_calibrated calibrated;
 	__u64 addr; /* the first address that is not walked yet */
 	__u64 end;

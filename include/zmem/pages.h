@@ -75,10 +75,6 @@ struct zmem_pages_visit {
 	__u32 spans;
 	struct zmem_layout at;
 	struct zmem_node_span span[ZMEM_NODE_SPANS];
-	/* In the kernel: the span of the last page, and the entry of a huge page that is walked. */
-	struct zmem_node_span here;
-	__u64 huge_entry;
-	__u64 hugetlb; /* 1: the VMA is one of hugetlb */
 	struct zmem_pages_record record;
 	/* With ZMEM_PAGES_BY_VMA: */
 	__u64 vmas;

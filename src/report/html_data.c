@@ -164,7 +164,7 @@ static void put_column(struct page *p, const struct field *c)
 static bool has_column(const struct page *p, const struct field *c)
 {
 	const struct field_list *list = p->style->columns;
-	unsigned asked = c->needs & (NEEDS_CMDLINE | NEEDS_APP);
+	unsigned asked = c->needs & (NEEDS_CMDLINE | NEEDS_APP | NEEDS_NODES);
 
 	if (c->needs & NEEDS_MEMCG || c->flags & FIELD_OWN_WHOLE || strcmp(c->key, "procs") == 0)
 		return false;

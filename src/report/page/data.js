@@ -83,7 +83,8 @@ class Data {
 		const status = this.text(
 			c.key === 'swap_pss' ? 'swap_pss_status' :
 				/^swap_(ram|incompressible|filled|disk)/.test(c.key) ? 'swap_ram_status' :
-					c.key === 'freed' ? 'freed_status' : 'pss_status', row);
+					/^(lazyfree|hugetlb_pss|node)/.test(c.key) ? 'pages_status' :
+						c.key === 'freed' ? 'freed_status' : 'pss_status', row);
 
 		return REASONS[status] ?? 'not measured';
 	}
