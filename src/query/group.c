@@ -219,7 +219,7 @@ int group_row(const struct field *key, size_t keys, struct sums *g, struct proce
 	struct arena *text = &g->text;
 	struct sum sum = SUM_EMPTY;
 
-	sum.is_group = true;
+	sum.is_group = keys == group_key_count(key); /* FREED is of whole groups */
 
 	*ret = (struct process){.uid = rows[0]->uid,
 				.counters_source = rows[0]->counters_source,
