@@ -45,7 +45,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define MAGIC_TMPFS	  0x01021994 /* include/uapi/linux/magic.h */
 #define MAPPING_KSM	  2	     /* in folio->mapping (PAGE_MAPPING_KSM) */
-/* Include/linux/sched.h */
+/* include/linux/sched.h */
 #define PF_FORKNOEXEC 0x00000040
 /* The cost of a look-up, in table entries. */
 #define MEET_WORK 8
