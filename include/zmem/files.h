@@ -129,6 +129,12 @@ struct zmem_holder {
 	char comm[16];	  /* any bytes behind the first NUL */
 };
 
+/* A process that has a file of a GPU or a dma-buf open (bpf/gpu.bpf.c); one for each such file. */
+struct zmem_gpu_holder {
+	__s32 pid; /* in the pid namespace of the reader */
+	__u32 reserved;
+};
+
 #define ZMEM_MAPPERS_MAX   65536
 #define ZMEM_MAPPERS_STEPS 512 /* nodes of both trees that a visit looks at: below 1 ms */
 

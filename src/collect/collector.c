@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "collect/balance.h"
+#include "collect/gpu_read.h"
 #include "collect/pss_read.h"
 #include "collect/ram_read.h"
 #include "collect/unseen.h"
@@ -362,6 +363,11 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 		r = open_pages(c);
 	if (r == 0 && spec->ram)
 		r = ram_reader_open(c->source, &c->proc, &c->ram);
+	if (r == 0 && spec->gpu)
+		r = gpu_reader_open(&c->proc,
+				    source_origin(c->source) == FROM_BPF &&
+					    !source_is_pinned(c->source),
+				    &c->gpu);
 	collector_phase_end(c, COLLECT_PHASE_READ, &since);
 	return r;
 }
@@ -537,6 +543,10 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	if (!c->check.pool)
 		return -ENOMEM;
 	pool_patient(c->pool);
+	if (c->gpu && gpu_reader_read(c->gpu, c->pool, s) == -ENOMEM)
+		return -ENOMEM;
+	if (s->gpu.reason)
+		c->notices |= COLLECT_NOTICE_NO_GPU;
 	if (c->names)
 		name_cache_apply(c->names, s, time_ms);
 	return enrich_names(c->pool, s);
@@ -649,6 +659,7 @@ void collector_close(struct collector *c)
 	freed_source_close(c->freed);
 	pages_source_close(c->pages);
 	ram_reader_close(c->ram);
+	gpu_reader_close(c->gpu);
 	snapshot_done(&c->snapshot);
 	snapshot_done(&c->unseen);
 	for (size_t i = 0; i < ARRAY_SIZE(c->again); i++)

@@ -35,6 +35,7 @@ enum collect_notice {
 	COLLECT_NOTICE_SWAPINS = 1 << 11,  /* swap-ins are not counted */
 	COLLECT_NOTICE_FREED = 1 << 12,	   /* FREED is not known: freed_refusal */
 	COLLECT_NOTICE_PAGES = 1 << 13,	   /* pages_reason */
+	COLLECT_NOTICE_NO_GPU = 1 << 15,   /* snapshot.gpu.reason */
 };
 
 /* Why /proc cannot be used for processes. */
@@ -77,6 +78,7 @@ struct collector {
 	struct holders_source *holders; /* NULL unless swapped shared memory is asked for */
 	struct ram_reader *ram;		/* NULL before it is asked for (spec.ram) */
 	struct pages_source *pages;	/* NULL unless spec.pages, or if they cannot be read */
+	struct gpu_reader *gpu;		/* NULL unless asked for */
 	struct swap_source *swap;	/* NULL while swap slots cannot be read */
 	struct freed_source *freed;	/* NULL unless asked for, or it cannot be read */
 	struct diag diag;		/* why a source did not open */

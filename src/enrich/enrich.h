@@ -29,6 +29,7 @@ enum pool_file {
 	POOL_APP,     /* text: cmdline, its first POOL_APP_MAX bytes */
 	POOL_MAPS,    /* smaps, mapping by mapping */
 	POOL_NAMES,   /* smaps, summed by name */
+	POOL_GPU,     /* files of GPUs and dma-bufs */
 	POOL_DRIVERS, /* maps and smaps: pages that drivers mapped, by the name of the mapping */
 };
 
@@ -44,6 +45,8 @@ struct pool_result {
 	struct map_set *maps;  /* of POOL_MAPS and POOL_NAMES, to be freed by the caller */
 	struct ram_part *part; /* of POOL_DRIVERS, likewise */
 	size_t parts;
+	struct gpu_part *gpu; /* of POOL_GPU, likewise */
+	size_t gpus;
 };
 
 /* Workers that read /proc. A stuck process blocks one worker, not the caller. */

@@ -20,6 +20,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "model/program.h"
+#include "proc/drm.h"
 #include "proc/kernel_memory.h"
 #include "proc/smaps.h"
 
@@ -302,6 +303,20 @@ static void read_drivers(int fd, struct pool_result *ret)
 	memcpy(ret->part, sums->item, sums->count * sizeof(*ret->part));
 }
 
+/* What was read before an error counts for nothing: it would be a part of the memory. */
+static void read_gpu(int fd, struct pool_result *ret)
+{
+	struct drm_files files = {};
+	int r = drm_files_read(fd, &files);
+
+	if (r < 0) {
+		free(files.part);
+		fail(ret, r);
+		return;
+	}
+	*ret = (struct pool_result){.status = PSS_OK, .gpu = files.part, .gpus = files.count};
+}
+
 static ssize_t read_text(const struct target *t, int fd, char *text, size_t cap)
 {
 	bool deleted;
@@ -337,6 +352,8 @@ void target_read(const struct target *t, struct pool_result *ret)
 		read_drivers(fd, ret);
 	else if (t->file == POOL_APP)
 		read_app(fd, ret);
+	else if (t->file == POOL_GPU)
+		read_gpu(fd, ret);
 	else
 		pool_understand(t->file, text, read_text(t, fd, text, sizeof(text)), ret);
 }

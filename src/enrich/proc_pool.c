@@ -305,6 +305,7 @@ static bool do_job(struct worker *w)
 		free(result.text);
 		map_set_free(result.maps);
 		free(result.part);
+		free(result.gpu);
 		return false;
 	}
 	w->busy = false;

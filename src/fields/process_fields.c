@@ -7,6 +7,7 @@
 
 #include "base/parse.h"
 #include "fields/define.h"
+#include "fields/gpu_fields.h"
 
 #define NS_PER_MS 1000000
 
@@ -147,6 +148,20 @@ COLUMN(pages_status, "pages_status", "PAGES_STATUS", TEXT,
 ROWS(nodes, "nodes", &share_fields, struct node_share, p->nodes, p->nodes ? p->nodes->node : NULL,
      p->nodes ? p->nodes->count : 0, "PSS by NUMA node", 0, .max = {0, NODES_MAX});
 
+static struct value value_gpu(const struct snapshot *s, const struct process *p)
+{
+	size_t count;
+	const struct gpu_part *part = gpu_parts_of(&s->gpu, p->pid, &count);
+
+	return value_rows(p->pid && count, part, count);
+}
+
+JSON_FIELD(
+	gpu_parts, "gpu_parts", ROWS, value_gpu(s, p),
+	"of a process that uses GPUs or has dma-bufs open: what gpu_bytes and dmabuf_bytes are the "
+	"sums of",
+	.fields = &gpu_part_fields, .row_size = sizeof(struct gpu_part), .flags = FIELD_OPTIONAL);
+
 /* Of groups in JSON. A container and its pod have keys of their own. */
 JSON_FIELD(container_part, "container", TEXT, value_text(name_of_pod_part(p->container)),
 	   "the container, if all processes are in one", .max = {0, 64});
@@ -252,6 +267,7 @@ static struct value node_share(const struct node_shares *nodes, bool known, uint
 	 : COUNTER_##id == COUNTER_FREED		      ? NEEDS_FREED | NEEDS_SWAP_COSTS     \
 	 : COUNTER_##id == COUNTER_LAZYFREE		      ? NEEDS_LAZYFREE                     \
 	 : COUNTER_##id == COUNTER_HUGETLB_PSS		      ? NEEDS_HUGETLB                      \
+	 : COUNTER_BIT(COUNTER_##id) & COUNTERS_OF_GPU	      ? NEEDS_GPU                          \
 	 : COUNTER_BIT(COUNTER_##id) & COUNTERS_OF_SWAP_COSTS ? NEEDS_SWAP_COSTS                   \
 							      : 0)
 /* Counters of cgroups have no sum: cgroups may lie in one another. */
@@ -708,6 +724,7 @@ void process_list_json(struct field_list *list, const struct field *group)
 		&field_procs,		&field_pss_missing,	&field_threads,
 		&field_counters_source, &field_pss_source,	&field_pss_status,
 		&field_swap_pss_status, &field_swap_ram_status, &field_freed_status, &field_pages_status};
+	static const struct field *const gpu_parts = &field_gpu_parts;
 	const struct field *nodes = &field_nodes;
 	size_t at = 0;
 
@@ -718,6 +735,7 @@ void process_list_json(struct field_list *list, const struct field *group)
 		field_list_insert(list, at, &field_cmdline);
 		field_list_insert(list, at, &field_app);
 		field_list_append(list, &nodes, 1);
+		field_list_append(list, &gpu_parts, 1);
 		return;
 	}
 	*list = (struct field_list){};

@@ -3,6 +3,7 @@
 #include "fields/system_fields.h"
 
 #include "fields/define.h"
+#include "fields/gpu_fields.h"
 #include "model/files.h"
 
 bool swap_rest(const struct system_report *r, int64_t *ret)
@@ -449,10 +450,16 @@ OBJECT(files, "files", &system_files, s,
        "the values of the machine against the sums over all cached files (zmem-bpf files). Null "
        "without BPF");
 OBJECT(books, "books", &books, r, "the values of the machine against the sums over all processes");
+#define GPU_HELP                                                                                   \
+	"memory of GPUs that processes hold, where it was asked for. That of in_ram is also in "   \
+	"other parts of RAM: shmem_bytes, or the kernel's"
+JSON_FIELD(gpu, "gpu", OBJECT,
+	   value_row(r->snapshot->gpu.sums || r->snapshot->gpu.reason ? &r->snapshot->gpu : NULL),
+	   GPU_HELP, .fields = &gpu_machine_fields, .flags = FIELD_OPTIONAL);
 FIELDS(system_parts, &field_memory, &field_kernel_parts, &field_user_parts);
 FIELDS(system_document, &field_ram_object, &field_all_cgroups, &field_all_nodes, &field_memory,
        &field_kernel_parts, &field_user_parts, &field_across, &field_swap, &field_devices,
-       &field_zram, &field_zswap, &field_files, &field_books);
+       &field_zram, &field_zswap, &field_gpu, &field_files, &field_books);
 
 /* ---- in a snapshot ---- */
 
@@ -537,6 +544,8 @@ JSON_FIELD(counted_ram, "ram", OBJECT, value_row(ram_is_counted(s->ram) ? s->ram
 	   "zmem-bpf-serve(8) and zmem-bpf-record(1) do now and then",
 	   .fields = &ram_line);
 FIELDS(system_ram, &field_counted_ram);
+JSON_FIELD(all_gpu, "gpu", OBJECT, value_row(r->gpu.sums || r->gpu.reason ? &r->gpu : NULL),
+	   GPU_HELP, .fields = &gpu_machine_fields, .flags = FIELD_OPTIONAL);
 ROWS(all_zram, "zram", &zram, struct zram_device, true, s->zram, s->zram_count, "the zram devices",
      FIELD_KNOWN);
 FIELDS(system_values, &field_all_memory, &field_all_available, &field_all_anon, &field_all_mapped,
@@ -545,4 +554,5 @@ FIELDS(system_values, &field_all_memory, &field_all_available, &field_all_anon, 
        &field_all_shmem_unmapped, &field_all_anon_residual, &field_all_mapped_residual,
        &field_all_zswap_pool, &field_all_zswap_stored, &field_psi_some, &field_psi_full,
        &field_psi_some_total, &field_psi_full_total, &field_swapped_in, &field_swapped_out,
-       &field_oom_kills, &field_max_map_count, &field_delay_accounting, &field_all_zram);
+       &field_oom_kills, &field_max_map_count, &field_delay_accounting, &field_all_zram,
+       &field_all_gpu);

@@ -13,6 +13,7 @@
 #include "census.light.h"
 #include "files.light.h"
 #include "freed.light.h"
+#include "gpu.light.h"
 #include "holders.light.h"
 #include "pages.light.h"
 #include "swap.light.h"
@@ -110,6 +111,12 @@ static const struct part freed_parts[] = {
 	LIGHT_MAP(SPACES, spaces),
 	LIGHT_MAP(MOUNTED, mounted),
 	LIGHT_PROGRAM(RUN, list_mounted),
+	{},
+};
+#undef SKELETON
+#define SKELETON gpu
+static const struct part gpu_parts[] = {
+	LIGHT_PROGRAM(OPEN_FILES, list_gpu_files),
 	{},
 };
 #undef SKELETON
@@ -212,7 +219,7 @@ struct light {
 	const struct packed *bytes;
 };
 
-#define LIGHT(skeleton, ...)                                                                       \
+#define LIGHT_OF(skeleton, ...)                                                                    \
 	static void *skeleton##_open(void)                                                         \
 	{                                                                                          \
 		return skeleton##__open();                                                         \
@@ -225,14 +232,14 @@ struct light {
 	{                                                                                          \
 		skeleton##__destroy(s);                                                            \
 	}                                                                                          \
-	static const struct light skeleton##_loader = {                                            \
-		.open = skeleton##_open,                                                           \
-		.load = skeleton##_load,                                                           \
-		.destroy = skeleton##_destroy,                                                     \
-		.maps = offsetof(struct skeleton, maps),                                           \
-		.maps_size = sizeof(((struct skeleton *)0)->maps),                                 \
-		.bytes = &skeleton##_light,                                                        \
-		__VA_ARGS__}
+	static const struct light skeleton##_loader = {.open = skeleton##_open,                    \
+						       .load = skeleton##_load,                    \
+						       .destroy = skeleton##_destroy,              \
+						       .bytes = &skeleton##_light,                 \
+						       __VA_ARGS__}
+#define LIGHT(skeleton, ...)                                                                       \
+	LIGHT_OF(skeleton, .maps = offsetof(struct skeleton, maps),                                \
+		 .maps_size = sizeof(((struct skeleton *)0)->maps), __VA_ARGS__)
 #define AT(skeleton, map) .map = offsetof(struct skeleton, maps.map)
 
 LIGHT(task_pss, AT(task_pss, cpu_offset), AT(task_pss, rooms), AT(task_pss, scramble));
@@ -246,6 +253,7 @@ LIGHT(task_counters_probe, AT(task_counters_probe, cpu_offset), AT(task_counters
       AT(task_counters_probe, scramble));
 LIGHT(census);
 LIGHT(files);
+LIGHT_OF(gpu); /* it has no maps */
 LIGHT(holders);
 LIGHT(swap, AT(swap, cpu_offset), AT(swap, rooms));
 LIGHT(freed, AT(freed, cpu_offset), AT(freed, rooms), AT(freed, pages));
@@ -358,6 +366,7 @@ static const struct {
 	[OBJECT_CENSUS_OLD] = {&census_old_elf, census_parts, NULL},
 	[OBJECT_FILES] = {&files_elf, files_parts, &files_loader},
 	[OBJECT_HOLDERS] = {&holders_elf, holders_parts, &holders_loader},
+	[OBJECT_GPU] = {&gpu_elf, gpu_parts, &gpu_loader},
 	[OBJECT_SWAP] = {NULL, swap_parts, &swap_loader},
 	[OBJECT_FREED] = {NULL, freed_parts, &freed_loader},
 	[OBJECT_PAGES] = {NULL, pages_parts, &pages_loader},

@@ -31,6 +31,7 @@ enum bpf_object_id {
 	OBJECT_CENSUS_OLD,
 	OBJECT_FILES,	/* lists inodes (bpf/files.bpf.c) */
 	OBJECT_HOLDERS, /* says which processes hold files (bpf/holders.bpf.c) */
+	OBJECT_GPU,	/* says which processes hold files of GPUs (bpf/gpu.bpf.c) */
 	/*
 	 * Reads swap slots (bpf/swap.bpf.c). As a light skeleton alone: the kernel finds types in
 	 * modules, such as zram's, which libbpf may not read without more capabilities.
@@ -70,7 +71,7 @@ enum bpf_part {
 	/* of OBJECT_CENSUS: name an owner of frames, and the device of a page pool */
 	BPF_NAME,
 	BPF_NAME_POOL,
-	/* of OBJECT_HOLDERS: iterators */
+	/* of OBJECT_HOLDERS, the first one also of OBJECT_GPU: iterators */
 	BPF_OPEN_FILES,
 	BPF_MMS,
 	/* of OBJECT_SWAP; BPF_WANTED also of OBJECT_PAGES */

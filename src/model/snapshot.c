@@ -18,7 +18,7 @@
 
 _Static_assert(RSS_COUNTERS == ZMEM_RSS_COUNT, "one for each counter of the kernel");
 /* Each run touches fresh pages for the rows of all processes, which is expensive in a guest. */
-_Static_assert(sizeof(struct process) <= 536, "what few processes have belongs elsewhere");
+_Static_assert(sizeof(struct process) <= 552, "what few processes have belongs elsewhere");
 
 #define ABOVE(x)   COUNTER_BIT(COUNTER_##x)
 #define ABOVE_NONE 0
@@ -141,6 +141,7 @@ void snapshot_clear(struct snapshot *s)
 	s->memcg = NULL;
 	s->collection = (struct collection){0};
 	s->balance = (struct machine_balance){0};
+	s->gpu = (struct gpu_parts){0};
 	arena_clear(&s->arena);
 	arena_clear(&s->scratch);
 }

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/arena.h"
+#include "model/gpu.h"
 #include "model/system.h"
 
 /* ---- counters: counters.def as an enum and a table ---- */
@@ -303,6 +304,9 @@ struct swap_costs {
 	 COUNTER_BIT(COUNTER_SWAP_RAM_ZSWAP) | COUNTER_BIT(COUNTER_SWAP_INCOMPRESSIBLE) |          \
 	 COUNTER_BIT(COUNTER_SWAP_FILLED) | COUNTER_BIT(COUNTER_SWAP_DISK))
 
+/* Only on request (collect/gpu_read.h). */
+#define COUNTERS_OF_GPU (COUNTER_BIT(COUNTER_GPU) | COUNTER_BIT(COUNTER_DMABUF))
+
 void process_set_swap_costs(struct process *p, const struct swap_costs *costs);
 /* The status of swap_ram: ok, that of PSS, or unsupported. */
 enum pss_status process_swap_ram_status(const struct process *p);
@@ -550,6 +554,7 @@ struct snapshot {
 	uint32_t walk_entries;
 	uint32_t threads_begun; /* that read it, in the process `self`; they have ended */
 	struct machine_balance balance;
+	struct gpu_parts gpu; /* in the arena */
 	struct memcg *memcg; /* in the arena, sorted by path; NULL: not read */
 	size_t memcg_count;
 	struct process *process;

@@ -39,7 +39,7 @@ enum block_id {
 
 #define NOT_STORED 0xff
 
-_Static_assert(COUNTERS_OF_PROCESS == 33, "give the new counter a number");
+_Static_assert(COUNTERS_OF_PROCESS == 35, "give the new counter a number");
 static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 	[COUNTER_SWAP] = 0,
 	[COUNTER_SWAP_PSS] = 1,
@@ -65,6 +65,8 @@ static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 	[COUNTER_MAPS] = 19,
 	[COUNTER_MAJFLT] = 20,
 	[COUNTER_SWAPINS] = 27,
+	[COUNTER_GPU] = 40,
+	[COUNTER_DMABUF] = 41,
 	[COUNTER_SWAP_RAM] = 21,
 	[COUNTER_SWAP_RAM_ZRAM] = 22,
 	[COUNTER_SWAP_RAM_ZSWAP] = 23,

@@ -237,6 +237,9 @@ void notices_collected(struct session *s)
 	if (o->columns && is_new(s, COLLECT_NOTICE_PAGES))
 		log_notice(o->quiet, "LAZYFREE, HUGETLB_PSS and nodes are not known: %s",
 			   c->pages_reason);
+	if ((o->columns || o->sort) && s->query.needs & NEEDS_GPU && c->snapshot.gpu.reason &&
+	    is_new(s, COLLECT_NOTICE_NO_GPU))
+		log_notice(o->quiet, "memory of GPUs is not known: %s", c->snapshot.gpu.reason);
 	if (is_new(s, COLLECT_NOTICE_UNREADABLE))
 		log_notice(o->quiet,
 			   "--verify: of %zu of %zu processes smaps_rollup may be read, the "

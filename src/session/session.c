@@ -65,6 +65,7 @@ struct collect_spec session_spec(const struct options *o)
 		.swap_shmem = o->command->traits & COMMAND_COSTS,
 		.swap_ram = o->command->traits & COMMAND_COSTS,
 		.pages = o->command->traits & COMMAND_COSTS ? ZMEM_PAGES_HUGETLB : 0U,
+		.gpu = o->command->traits & COMMAND_COSTS,
 		.files = options_metrics(o) ? FILES_SHMEM : FILES_NONE,
 	};
 }
@@ -336,6 +337,7 @@ static int open_collector(struct session *s, const struct collect_spec *asked)
 		spec.pages |= (needs & NEEDS_NODES ? ZMEM_PAGES_NODES : 0U) |
 			      (needs & NEEDS_LAZYFREE ? ZMEM_PAGES_LAZY : 0U) |
 			      (needs & NEEDS_HUGETLB ? ZMEM_PAGES_HUGETLB : 0U);
+		spec.gpu |= needs & NEEDS_GPU;
 		if (r == 0)
 			r = notices_opened(s, collector_open(&s->collector, &spec));
 	}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "collect/gpu_read.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "load/bpf_load.h"
+#include "proc/drm.h"
+#include "source/iterator.h"
+#include "zmem/files.h"
+
+struct gpu_reader {
+	struct drm_drivers drivers;
+	struct bpf_handle handle; /* closed: each process is asked */
+	bool loaded;
+	pid_t *pid; /* of processes that have such files */
+	size_t count, capacity;
+};
+
+static struct drm_drivers find_drivers(const struct procfs *proc)
+{
+	static const char *const file[] = {"devices", "misc"};
+	struct drm_drivers found = {};
+	char text[16384];
+
+	for (size_t i = 0; i < ARRAY_SIZE(file); i++) {
+		ssize_t len = procfs_read(proc, file[i], text, sizeof(text));
+
+		if (len > 0)
+			drm_drivers_parse(text, (size_t)len, &found);
+	}
+	return found;
+}
+
+int gpu_reader_open(const struct procfs *proc, bool bpf, struct gpu_reader **ret)
+{
+	struct gpu_reader *g = calloc(1, sizeof(*g));
+	int r = 0;
+
+	if (!g)
+		return -ENOMEM;
+	if (proc->fd >= 0)
+		g->drivers = find_drivers(proc);
+	if (bpf && (g->drivers.gpus || g->drivers.buffers))
+		r = bpf_load_either(OBJECT_GPU, &g->handle, NULL);
+	g->loaded = r == 0 && g->handle.fd[BPF_OPEN_FILES] > 0;
+	if (file_exhausted(r)) {
+		gpu_reader_close(g);
+		return r;
+	}
+	*ret = g;
+	return 0;
+}
+
+void gpu_reader_state(const struct gpu_reader *g, bool *ret_there, bool *ret_bpf)
+{
+	*ret_there = g->drivers.gpus || g->drivers.buffers;
+	*ret_bpf = g->loaded;
+}
+
+void gpu_reader_close(struct gpu_reader *g)
+{
+	if (!g)
+		return;
+	bpf_handle_close(&g->handle);
+	free(g->pid);
+	free(g);
+}
+
+static int add_pid(void *arg, const void *record)
+{
+	struct gpu_reader *g = arg;
+	pid_t pid = ((const struct zmem_gpu_holder *)record)->pid;
+
+	/* The files of a process follow each other. */
+	if (g->count && g->pid[g->count - 1] == pid)
+		return 0;
+	if (!array_room(&g->pid, g->count, &g->capacity, 64))
+		return -ENOMEM;
+	g->pid[g->count++] = pid;
+	return 0;
+}
+
+static int find_holders(struct gpu_reader *g)
+{
+	cleanup_close int fd = iterator_open(g->handle.fd[BPF_OPEN_FILES], NULL);
+	ssize_t n = fd;
+
+	g->count = 0;
+	if (fd >= 0)
+		n = iterator_read(fd, sizeof(struct zmem_gpu_holder), add_pid, g);
+	return n < 0 ? (int)n : 0;
+}
+
+static int compare_rows(const void *pa, const void *pb)
+{
+	const struct process *a = *(struct process *const *)pa, *b = *(struct process *const *)pb;
+
+	return ORDER_OF(a->pid, b->pid);
+}
+
+/* The processes to ask: each once, in the order of pids. */
+static size_t choose(const struct gpu_reader *g, bool all, struct snapshot *s, struct process **row)
+{
+	size_t count = 0, kept = 0;
+
+	for (size_t i = 0; all && i < s->count; i++) {
+		if (s->process[i].kind == PROCESS_USER)
+			row[count++] = &s->process[i];
+	}
+	for (size_t i = 0; !all && i < g->count && count < s->count; i++) {
+		struct process *p = snapshot_find(s, g->pid[i]);
+
+		if (p && p->kind == PROCESS_USER)
+			row[count++] = p;
+	}
+	if (count)
+		qsort(row, count, sizeof(*row), compare_rows);
+	for (size_t i = 0; i < count; i++) {
+		if (!kept || row[kept - 1] != row[i])
+			row[kept++] = row[i];
+	}
+	return kept;
+}
+
+static void set_none(struct snapshot *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->process[i].kind != PROCESS_USER)
+			continue;
+		process_set(&s->process[i], COUNTER_GPU, 0);
+		process_set(&s->process[i], COUNTER_DMABUF, 0);
+	}
+}
+
+/* Both lists are in the order of pids. A share that is not known makes the sum unknown. */
+static void set_sums(struct snapshot *s, const struct gpu_parts *parts)
+{
+	counter_mask unknown = 0;
+
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct gpu_part *part = &parts->item[i];
+		struct process *p = snapshot_find(s, part->pid);
+		enum counter c = part->kind == GPU_DMABUF ? COUNTER_DMABUF : COUNTER_GPU;
+
+		if (!i || parts->item[i - 1].pid != part->pid)
+			unknown = 0;
+		if (!p)
+			continue;
+		if (!part->resident_known)
+			unknown |= COUNTER_BIT(c);
+		else if (process_has(p, c))
+			p->value[c] += part->share;
+		p->have &= ~unknown;
+	}
+}
+
+/* Copies the parts of all results, with their processes; frees those. Returns 0 or -ENOMEM. */
+static int join(struct snapshot *s, struct process *const *row, struct pool_result *result,
+		size_t count)
+{
+	struct gpu_regions *sums = arena_alloc(&s->arena, sizeof(*sums));
+	struct gpu_part *part;
+	size_t parts = 0;
+
+	for (size_t i = 0; i < count; i++)
+		parts += result[i].gpus;
+	part = arena_alloc(&s->arena, (parts + 1) * sizeof(*part));
+	parts = 0;
+	for (size_t i = 0; i < count; i++) {
+		for (size_t k = 0; part && k < result[i].gpus; k++) {
+			part[parts] = result[i].gpu[k];
+			part[parts++].pid = row[i]->pid;
+		}
+		free(result[i].gpu);
+		if (result[i].status != PSS_OK)
+			row[i]->have &= ~COUNTERS_OF_GPU;
+	}
+	if (!part || !sums)
+		return -ENOMEM;
+	gpu_divide(part, &parts);
+	gpu_sum_regions(part, parts, sums);
+	s->gpu = (struct gpu_parts){.item = part, .count = parts, .sums = sums};
+	return 0;
+}
+
+int gpu_reader_read(struct gpu_reader *g, struct proc_pool *pool, struct snapshot *s)
+{
+	cleanup_free struct process **row = NULL;
+	cleanup_free struct pool_result *result = NULL;
+	bool all = !g->loaded;
+	size_t count;
+	int r = 0, error;
+
+	if (!g->drivers.gpus && !g->drivers.buffers) {
+		s->gpu.reason = "this machine has no driver of a GPU (/proc/devices)";
+		return 0;
+	}
+	row = calloc(s->count + 1, sizeof(*row));
+	result = calloc(s->count + 1, sizeof(*result));
+	if (!row || !result)
+		return -ENOMEM;
+	if (!all)
+		r = find_holders(g);
+	if (file_exhausted(r))
+		return r;
+	count = choose(g, all || r < 0, s, row);
+	set_none(s);
+	error = pool_read(pool, POOL_GPU, true, row, count, result);
+	r = join(s, row, result, count);
+	if (r < 0 || error < 0)
+		return r < 0 ? r : error;
+	set_sums(s, &s->gpu);
+	return 0;
+}
