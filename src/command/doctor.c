@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/strbuf.h"
+#include "collect/gpu_read.h"
 #include "collect/ram_read.h"
 #include "collect/unseen.h"
 #include "command/keep.h"
@@ -407,6 +408,27 @@ static void add_files(struct doctor *d)
 			set.systems, (double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
 }
 
+/* Of GPU and DMABUF. */
+static void add_gpus(struct doctor *d)
+{
+	struct gpu_reader *reader = NULL;
+	bool there, bpf;
+	int r = gpu_reader_open(&d->proc, true, &reader);
+
+	if (r < 0) {
+		add_row(&d->rows, "GPUs", FAILS, "%s", strerror(-r));
+		return;
+	}
+	gpu_reader_state(reader, &there, &bpf);
+	gpu_reader_close(reader);
+	if (!there)
+		add_row(&d->rows, "GPUs", UNUSED, "no driver of one (/proc/devices)");
+	else
+		add_row(&d->rows, "GPUs", bpf ? WORKS : FAILS, "%s",
+			bpf ? "BPF finds their files, and dma-bufs; fdinfo has the sizes"
+			    : "without BPF, the links of all open files are read for -o +gpu");
+}
+
 /* Tries the slots of memory of our own. */
 static void try_swap(struct doctor *d, struct source *engine, struct swap_source *source,
 		     const struct system_info *system)
@@ -707,6 +729,7 @@ int command_doctor(const struct options *o)
 	add_kernel(&d);
 	/* Before capabilities are dropped. */
 	add_files(&d);
+	add_gpus(&d);
 	add_frames(&d);
 	add_swap(&d);
 	for (size_t i = 0; d.verbose && source_variant(i); i++)

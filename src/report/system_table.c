@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "fields/gpu_fields.h"
 #include "report/head.h"
 #include "report/report.h"
 #include "report/summary.h"
@@ -674,6 +675,45 @@ static void put_processes(struct page *p)
 	summary_print(p->line.out, r->balance, p->style);
 }
 
+/* ---- GPUs ---- */
+
+static void put_gpu_sums(struct page *p)
+{
+	const struct gpu_regions *all = p->r->snapshot->gpu.sums;
+	uint64_t sum[2] = {};
+	char size[3][FORMAT_MAX + 1];
+
+	if (!all || !(all->count || all->silent || all->buffers))
+		return;
+	for (uint32_t i = 0; i < all->count; i++)
+		sum[all->item[i].in_ram] += all->item[i].resident;
+	for (int i = 0; i < 3; i++)
+		size[i][format_bytes(size[i], i == 2 ? all->buffer_bytes : sum[i],
+				     p->style->bytes)] = '\0';
+	strbuf_printf(p->words.out, "GPUs hold %s of RAM and %s of their own for processes",
+		      size[1], size[0]);
+	if (all->silent)
+		strbuf_printf(p->words.out, ", and what the drivers of %u clients do not tell",
+			      all->silent);
+	if (all->buffers)
+		strbuf_printf(p->words.out, "; %u dma-bufs are open: %s", all->buffers, size[2]);
+	strbuf_puts(p->words.out, " (zmem-bpf -o +gpu,dmabuf -s gpu,dmabuf)");
+	end_words(p);
+}
+
+static void put_gpus(struct page *p)
+{
+	const struct gpu_regions *all = p->r->snapshot->gpu.sums;
+
+	if (all && all->count) {
+		line_end(&p->line);
+		begin_rows(p, &gpu_columns, size_width(p));
+		for (uint32_t i = 0; i < all->count; i++)
+			put_row(p, &gpu_columns, &all->item[i]);
+	}
+	put_gpu_sums(p);
+}
+
 /* ---- the short form ---- */
 
 /* So many lines leave room for those below on a screen of 24. */
@@ -689,6 +729,7 @@ static void put_short(struct page *p)
 	head.kills_today = p->r->kills_today;
 	head.recorded = p->r->kills_today;
 	head_print(p->line.out, &head, HEAD_LINES);
+	put_gpu_sums(p);
 	put_deleted(p);
 	put_method(p);
 	summary_print(p->line.out, p->r->balance, &style);
@@ -724,6 +765,7 @@ void render_system_table(struct strbuf *out, const struct system_report *r,
 	put_swap(&page);
 	put_devices(&page);
 	put_compressed(&page);
+	put_gpus(&page);
 	put_files(&page);
 	put_processes(&page);
 }
