@@ -455,7 +455,7 @@ OBJECT(books, "books", &books, r, "the values of the machine against the sums ov
 	"other parts of RAM: shmem_bytes, or the kernel's"
 JSON_FIELD(gpu, "gpu", OBJECT,
 	   value_row(r->snapshot->gpu.sums || r->snapshot->gpu.reason ? &r->snapshot->gpu : NULL),
-	   GPU_HELP, .fields = &gpu_machine_fields, .flags = FIELD_OPTIONAL);
+	   GPU_HELP, .fields = &gpu_machine_fields);
 FIELDS(system_parts, &field_memory, &field_kernel_parts, &field_user_parts);
 FIELDS(system_document, &field_ram_object, &field_all_cgroups, &field_all_nodes, &field_memory,
        &field_kernel_parts, &field_user_parts, &field_across, &field_swap, &field_devices,
