@@ -32,6 +32,35 @@ static void make_census(struct sample *s)
 	sample_census(s);
 }
 
+/* The first process has a client in two regions, one that tells nothing, and a buffer. */
+static void make_gpus(struct sample *s)
+{
+	static struct gpu_part part[] = {{.kind = GPU_CLIENT, .driver = "xe", .region = "vram0"},
+					 {.kind = GPU_CLIENT, .driver = "xe", .region = "gtt"},
+					 {.kind = GPU_CLIENT, .holders = 1},
+					 {.kind = GPU_DMABUF, .driver = "system", .has_id = true}};
+	static struct gpu_regions sums;
+
+	sample_ordinary(s);
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
+		part[i].pid = s->snapshot.process[0].pid;
+	for (size_t i = 0; i < 2; i++) {
+		part[i].id = UINT64_C(1) << 53;
+		part[i].has_id = part[i].resident_known = part[i].shared_known = true;
+		part[i].holders = 2;
+		part[i].resident = 3 << i;
+		part[i].share = 2 << i;
+		part[i].shared = i;
+	}
+	strcpy(part[0].device, "0000:03:00.0");
+	part[3].holders = 1;
+	part[3].id = 77;
+	part[3].resident_known = true;
+	part[3].resident = part[3].share = 4096;
+	gpu_sum_regions(part, 0, &sums);
+	s->snapshot.gpu = (struct gpu_parts){part, ARRAY_SIZE(part), NULL, &sums};
+}
+
 TEST(documents)
 {
 	static const struct {
@@ -44,6 +73,7 @@ TEST(documents)
 		{"snapshot_bare.json", sample_bare},
 		{"snapshot_empty.json", make_counts},
 		{"snapshot_census.json", make_census},
+		{"snapshot_gpus.json", make_gpus},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {

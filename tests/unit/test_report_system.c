@@ -116,6 +116,34 @@ TEST(reports)
 	check("system_bare.json", "system_bare.txt", &r, (struct table_style){.header = true});
 }
 
+/* Clients of two GPUs, one of which is silent, and buffers; JSON of them: test_report_json. */
+TEST(gpus)
+{
+	struct gpu_regions sums = {
+		.count = 3,
+		.silent = 2,
+		.buffers = 5,
+		.buffer_bytes = 40 * MIB,
+		.item = {{7, 900 * MIB, 700 * MIB, false, "xe", "0000:03:00.0", "vram0"},
+			 {7, 300 * MIB, 300 * MIB, true, "xe", "0000:03:00.0", "gtt"},
+			 {1, 4096, 4096, true, "panfrost", "", "memory"}}};
+	struct system_report r;
+	struct sample s;
+
+	ordinary(&s, &r);
+	s.snapshot.gpu.sums = &sums;
+	check("system_gpus.json", "system_gpus.txt", &r,
+	      (struct table_style){.header = true, .width = 80});
+	r.all = false;
+	golden_render("system_gpus_short.txt", render_system_table, &r,
+		      &(struct table_style){.header = true, .width = 80});
+	/* Nothing is open, or there is no driver: no line. */
+	sums = (struct gpu_regions){};
+	s.snapshot.gpu = (struct gpu_parts){.reason = "no driver"};
+	golden_render("system_gpus_none.txt", render_system_table, &r,
+		      &(struct table_style){.header = true, .width = 80});
+}
+
 /* Swap slots were read. */
 TEST(slots)
 {
