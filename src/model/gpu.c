@@ -50,6 +50,12 @@ static bool is_same(const struct gpu_part *a, const struct gpu_part *b)
 	return a->has_id && compare_ids(a, b) == 0 && strcmp(a->region, b->region) == 0;
 }
 
+/* Of one process. Those of which nothing is known are one: dup() may have made them. */
+static bool is_twice(const struct gpu_part *a, const struct gpu_part *b)
+{
+	return compare_parts(a, b) == 0 && (a->has_id || !(a->resident_known || b->resident_known));
+}
+
 /* The processes read it one after the other: the last one that has a size has it for all. */
 static void divide(struct gpu_part *part, size_t holders)
 {
@@ -80,8 +86,7 @@ void gpu_divide(struct gpu_part *part, size_t *count)
 		return;
 	qsort(part, *count, sizeof(*part), compare_parts);
 	for (size_t i = 0; i < *count; i++) {
-		if (kept && is_same(&part[kept - 1], &part[i]) &&
-		    part[kept - 1].pid == part[i].pid) {
+		if (kept && is_twice(&part[kept - 1], &part[i])) {
 			if (part[i].resident_known)
 				part[kept - 1] = part[i];
 			continue;
