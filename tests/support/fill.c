@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * fill pipes|unix|tcp|tables|memfd|anon [MIB]: holds more and more memory of one kind until it is
- * killed; or MIB MiB of it, prints READY and sleeps.
+ * fill pipes|unix|tcp|tables|memfd|anon|dmabuf [MIB [fork]]: holds more and more memory of one kind
+ * until it is killed; or MIB MiB of it, prints READY and sleeps; with fork a child has it, too.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <linux/udmabuf.h>
 
 #define STEP (1 << 20)
 
@@ -118,6 +123,22 @@ static void fill_memfd(void)
 	write_all(fd, STEP);
 }
 
+/* A buffer of a memfd, which is closed: its pages are shared memory. */
+static void fill_dmabuf(void)
+{
+	static int driver = -1;
+	struct udmabuf_create create = {.flags = UDMABUF_FLAGS_CLOEXEC, .size = STEP};
+	int fd = memfd_create("fill", MFD_ALLOW_SEALING);
+
+	if (driver < 0)
+		driver = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+	write_all(fd, STEP);
+	need(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0, "F_ADD_SEALS");
+	create.memfd = (__u32)fd;
+	need(ioctl(driver, UDMABUF_CREATE, &create) >= 0, "UDMABUF_CREATE");
+	close(fd);
+}
+
 static void fill_anon(void)
 {
 	char *vma = mmap(NULL, STEP, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -132,17 +153,23 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*fill)(void); /* about a MiB */
 	} kind[] = {{"pipes", fill_pipe},    {"unix", fill_unix},   {"tcp", fill_tcp},
-		    {"tables", fill_tables}, {"memfd", fill_memfd}, {"anon", fill_anon}};
+		    {"tables", fill_tables}, {"memfd", fill_memfd}, {"anon", fill_anon},
+		    {"dmabuf", fill_dmabuf}};
 	long most = argc > 2 ? atol(argv[2]) : 0;
 	size_t at = 0;
 
-	while (argc > 1 && at < 6 && strcmp(argv[1], kind[at].name) != 0)
+	while (argc > 1 && at < 7 && strcmp(argv[1], kind[at].name) != 0)
 		at++;
-	if (argc < 2 || at == 6)
+	if (argc < 2 || at == 7)
 		return 2;
 	setrlimit(RLIMIT_NOFILE, &(struct rlimit){65536, 65536});
 	for (long mib = 0; !most || mib < most; mib++)
 		kind[at].fill();
+	if (argc > 3 && fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
 	need(write(STDOUT_FILENO, "READY\n", 6) == 6, "write");
 	for (;;)
 		pause();

@@ -10,7 +10,8 @@
 OTHER_SUITES='bullseye bookworm bookworm-backports trixie trixie-backports forky forky-backports sid
 experimental'
 OTHER_SECURITY='bullseye-security bookworm-security trixie-security forky-security'
-MODULES='lzo lzo-rle zram crc32c_generic ext4 virtio_pci virtio_balloon'
+USUAL_MODULES='lzo lzo-rle zram crc32c_generic ext4 virtio_pci virtio_balloon'
+MODULES=$USUAL_MODULES
 declare -A ROWS=() REFRESHED=()
 SUITES=configured   # or other
 FLAVOUR=cloud-amd64 # kernel flavour; it names the architecture of the packages
@@ -72,7 +73,7 @@ describe() {
 # The rows of FLAVOUR in SUITES, in ROWS.
 read_rows() {
 	ROWS[$FLAVOUR-$SUITES]=$(of_suites apt-cache pkgnames linux-image- 2>/dev/null |
-		grep -E "^linux-image-[0-9].*-$FLAVOUR\$" | describe)
+		grep -E "^linux-image-[0-9][^-]*(-[0-9]+)?-$FLAVOUR\$" | describe)
 }
 
 refresh_machines() {
