@@ -18,13 +18,13 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* include/uapi/linux/stat.h */
-#define S_IFMT	0170000
-#define S_IFCHR 0020000
+#define S_IFMT	      0170000
+#define S_IFCHR	      0020000
 
-#define MINOR_BITS	20	   /* of the kernel's dev_t: include/linux/kdev_t.h */
-#define DRM_MAJOR	226	   /* include/drm/drm_drv.h */
-#define ACCEL_MAJOR	261	   /* Documentation/admin-guide/devices.txt */
-#define MAGIC_DMA_BUF	0x444d4142 /* include/uapi/linux/magic.h */
+#define MINOR_BITS    20	 /* of the kernel's dev_t: include/linux/kdev_t.h */
+#define DRM_MAJOR     226	 /* include/drm/drm_drv.h */
+#define ACCEL_MAJOR   261	 /* Documentation/admin-guide/devices.txt */
+#define MAGIC_DMA_BUF 0x444d4142 /* include/uapi/linux/magic.h */
 
 static __noinline int is_such(__u64 file)
 {

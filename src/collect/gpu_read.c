@@ -8,17 +8,12 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "load/bpf_load.h"
 #include "proc/drm.h"
-#include "source/iterator.h"
-#include "zmem/files.h"
+#include "source/gpu_source.h"
 
 struct gpu_reader {
 	struct drm_drivers drivers;
-	struct bpf_handle handle; /* closed: each process is asked */
-	bool loaded;
-	pid_t *pid; /* of processes that have such files */
-	size_t count, capacity;
+	struct gpu_source *source; /* NULL: each process is asked */
 };
 
 static struct drm_drivers find_drivers(const struct procfs *proc)
@@ -46,8 +41,7 @@ int gpu_reader_open(const struct procfs *proc, bool bpf, struct gpu_reader **ret
 	if (proc->fd >= 0)
 		g->drivers = find_drivers(proc);
 	if (bpf && (g->drivers.gpus || g->drivers.buffers))
-		r = bpf_load_either(OBJECT_GPU, &g->handle, NULL);
-	g->loaded = r == 0 && g->handle.fd[BPF_OPEN_FILES] > 0;
+		r = gpu_source_open(&g->source);
 	if (file_exhausted(r)) {
 		gpu_reader_close(g);
 		return r;
@@ -59,41 +53,15 @@ int gpu_reader_open(const struct procfs *proc, bool bpf, struct gpu_reader **ret
 void gpu_reader_state(const struct gpu_reader *g, bool *ret_there, bool *ret_bpf)
 {
 	*ret_there = g->drivers.gpus || g->drivers.buffers;
-	*ret_bpf = g->loaded;
+	*ret_bpf = g->source;
 }
 
 void gpu_reader_close(struct gpu_reader *g)
 {
 	if (!g)
 		return;
-	bpf_handle_close(&g->handle);
-	free(g->pid);
+	gpu_source_close(g->source);
 	free(g);
-}
-
-static int add_pid(void *arg, const void *record)
-{
-	struct gpu_reader *g = arg;
-	pid_t pid = ((const struct zmem_gpu_holder *)record)->pid;
-
-	/* The files of a process follow each other. */
-	if (g->count && g->pid[g->count - 1] == pid)
-		return 0;
-	if (!array_room(&g->pid, g->count, &g->capacity, 64))
-		return -ENOMEM;
-	g->pid[g->count++] = pid;
-	return 0;
-}
-
-static int find_holders(struct gpu_reader *g)
-{
-	cleanup_close int fd = iterator_open(g->handle.fd[BPF_OPEN_FILES], NULL);
-	ssize_t n = fd;
-
-	g->count = 0;
-	if (fd >= 0)
-		n = iterator_read(fd, sizeof(struct zmem_gpu_holder), add_pid, g);
-	return n < 0 ? (int)n : 0;
 }
 
 static int compare_rows(const void *pa, const void *pb)
@@ -103,17 +71,17 @@ static int compare_rows(const void *pa, const void *pb)
 	return ORDER_OF(a->pid, b->pid);
 }
 
-/* The processes to ask: each once, in the order of pids. */
-static size_t choose(const struct gpu_reader *g, bool all, struct snapshot *s, struct process **row)
+/* The processes to ask, of those with these pids: each once, in the order of pids. */
+static size_t choose(const pid_t *pid, ssize_t pids, struct snapshot *s, struct process **row)
 {
 	size_t count = 0, kept = 0;
 
-	for (size_t i = 0; all && i < s->count; i++) {
+	for (size_t i = 0; pids < 0 && i < s->count; i++) {
 		if (s->process[i].kind == PROCESS_USER)
 			row[count++] = &s->process[i];
 	}
-	for (size_t i = 0; !all && i < g->count && count < s->count; i++) {
-		struct process *p = snapshot_find(s, g->pid[i]);
+	for (ssize_t i = 0; i < pids && count < s->count; i++) {
+		struct process *p = snapshot_find(s, pid[i]);
 
 		if (p && p->kind == PROCESS_USER)
 			row[count++] = p;
@@ -192,9 +160,10 @@ int gpu_reader_read(struct gpu_reader *g, struct proc_pool *pool, struct snapsho
 {
 	cleanup_free struct process **row = NULL;
 	cleanup_free struct pool_result *result = NULL;
-	bool all = !g->loaded;
+	const pid_t *pid = NULL;
+	ssize_t pids = -ENOTSUP; /* below 0: all are asked */
 	size_t count;
-	int r = 0, error;
+	int r, error;
 
 	if (!g->drivers.gpus && !g->drivers.buffers) {
 		s->gpu.reason = "this machine has no driver of a GPU (/proc/devices)";
@@ -204,11 +173,11 @@ int gpu_reader_read(struct gpu_reader *g, struct proc_pool *pool, struct snapsho
 	result = calloc(s->count + 1, sizeof(*result));
 	if (!row || !result)
 		return -ENOMEM;
-	if (!all)
-		r = find_holders(g);
-	if (file_exhausted(r))
-		return r;
-	count = choose(g, all || r < 0, s, row);
+	if (g->source)
+		pids = gpu_source_read(g->source, &pid);
+	if (file_exhausted((int)pids))
+		return (int)pids;
+	count = choose(pid, pids, s, row);
 	set_none(s);
 	error = pool_read(pool, POOL_GPU, true, row, count, result);
 	r = join(s, row, result, count);

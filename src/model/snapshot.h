@@ -555,7 +555,7 @@ struct snapshot {
 	uint32_t threads_begun; /* that read it, in the process `self`; they have ended */
 	struct machine_balance balance;
 	struct gpu_parts gpu; /* in the arena */
-	struct memcg *memcg; /* in the arena, sorted by path; NULL: not read */
+	struct memcg *memcg;  /* in the arena, sorted by path; NULL: not read */
 	size_t memcg_count;
 	struct process *process;
 	size_t count;

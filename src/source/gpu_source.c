@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "source/gpu_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "load/bpf_load.h"
+#include "source/iterator.h"
+#include "zmem/files.h"
+
+struct gpu_source {
+	struct bpf_handle handle;
+	pid_t *pid;
+	size_t count, capacity;
+};
+
+int gpu_source_open(struct gpu_source **ret)
+{
+	struct gpu_source *g = calloc(1, sizeof(*g));
+	int r = g ? bpf_load_either(OBJECT_GPU, &g->handle, NULL) : -ENOMEM;
+
+	if (r < 0) {
+		free(g);
+		return r;
+	}
+	*ret = g;
+	return 0;
+}
+
+void gpu_source_close(struct gpu_source *g)
+{
+	if (!g)
+		return;
+	bpf_handle_close(&g->handle);
+	free(g->pid);
+	free(g);
+}
+
+static int add_pid(void *arg, const void *record)
+{
+	struct gpu_source *g = arg;
+	pid_t pid = ((const struct zmem_gpu_holder *)record)->pid;
+
+	/* The files of a process follow each other. */
+	if (g->count && g->pid[g->count - 1] == pid)
+		return 0;
+	if (!array_room(&g->pid, g->count, &g->capacity, 64))
+		return -ENOMEM;
+	g->pid[g->count++] = pid;
+	return 0;
+}
+
+ssize_t gpu_source_read(struct gpu_source *g, const pid_t **ret)
+{
+	cleanup_close int fd = iterator_open(g->handle.fd[BPF_OPEN_FILES], NULL);
+	ssize_t n = fd;
+
+	g->count = 0;
+	if (fd >= 0)
+		n = iterator_read(fd, sizeof(struct zmem_gpu_holder), add_pid, g);
+	*ret = g->pid;
+	return n < 0 ? n : (ssize_t)g->count;
+}
