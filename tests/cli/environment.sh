@@ -126,3 +126,32 @@ for file in meminfo zoneinfo loadavg stat; do
 			'.system.memory_total_bytes == null and .system.swap_unattributed_bytes == null'
 	done
 done
+
+# ---- GPUs ----
+
+# Two processes hold the client of a fixture (xe: 192 KiB of gtt, 23992 KiB of vram0), each by two descriptors.
+printf 'Character devices:\n226 drm\n' >"$TMP/fake"
+mkdir -p "$TMP/fd" "$TMP/fdinfo"
+for fd in 7 8; do
+	ln -s /dev/dri/renderD128 "$TMP/fd/$fd"
+	cp "$(dirname "$0")/../fixtures/proc/drm-xe" "$TMP/fdinfo/$fd"
+done
+# shellcheck disable=SC2016
+hidden 'mount --bind "$TMP/fake" /proc/devices || exit 99
+	for pid in $(echo "$pids" | cut -d , -f 1,2 | tr , " "); do
+		mount --bind "$TMP/fd" "/proc/$pid/fd" && mount --bind "$TMP/fdinfo" "/proc/$pid/fdinfo" || exit 99
+	done
+	exec "$ZMEM" -J -p "$(echo "$pids" | cut -d , -f 1,2)" --source proc'
+expect_rc 'a GPU: exit code' 0
+expect_json 'a GPU: each process has half of the client' '(24184 * 1024) as $all | (.processes | length) == 2 and
+	all(.processes[]; .gpu_bytes == $all / 2 and .dmabuf_bytes == 0 and
+		(.gpu_parts | length) == 4 and all(.gpu_parts[]; .holders == 2 and .driver == "xe"))'
+expect_json 'a GPU: the sum has it once, and the machine by region' '.totals.gpu_bytes == 24184 * 1024 and
+	(.system.gpu.regions[] | select(.region == "vram0")) == {"device": "0000:00:02.0", "driver": "xe", "region": "vram0",
+		"in_ram": false, "clients": 1, "resident_bytes": 24567808, "least_bytes": 24567808}'
+# Without a driver nothing is read, and nothing is 0.
+printf 'Character devices:\n  1 mem\n' >"$TMP/fake"
+# shellcheck disable=SC2016
+hidden 'mount --bind "$TMP/fake" /proc/devices && mount --bind "$TMP/fake" /proc/misc || exit 99; exec "$ZMEM" -J -p "$pids"'
+expect_json 'no GPU: not known, with a reason' \
+	'all(.processes[]; .gpu_bytes == null and has("gpu_parts") == false) and (.system.gpu.reason | contains("no driver"))'
