@@ -72,7 +72,7 @@ __noinline int walk_huge(walk_ref walk, __u64 phys)
 {
 	struct page_walk *w = walk_get(walk);
 	__s32 entire, all = 0;
-	__u64 head, mapping, count, flags;
+	__u64 head, mapping, count, flags, key;
 
 	if (!w)
 		return 0;
@@ -95,8 +95,8 @@ __noinline int walk_huge(walk_ref walk, __u64 phys)
 	if (entire > 0 && entire == all) {
 		count = (region_end(w) - w->addr) >> page_bits(w);
 		flags = kread64(head + PAGE_FLAGS);
-		key = each_key(w, PAGE_KEY(entire, page_kind(w, flags, mapping)),
-			       huge_entry_bits(), phys >> page_bits(w));
+		key = each_key(w, PAGE_KEY(entire, page_kind(w, flags, mapping)), huge_entry_bits(),
+			       phys >> page_bits(w));
 		count_run(walk, key, count);
 		meet_page(walk, head, key, count);
 		w->addr = region_end(w);

@@ -723,7 +723,8 @@ void process_list_json(struct field_list *list, const struct field *group)
 	static const struct field *const of_groups[] = {
 		&field_procs,		&field_pss_missing,	&field_threads,
 		&field_counters_source, &field_pss_source,	&field_pss_status,
-		&field_swap_pss_status, &field_swap_ram_status, &field_freed_status, &field_pages_status};
+		&field_swap_pss_status, &field_swap_ram_status, &field_freed_status,
+		&field_pages_status};
 	static const struct field *const gpu_parts = &field_gpu_parts;
 	const struct field *nodes = &field_nodes;
 	size_t at = 0;

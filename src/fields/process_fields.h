@@ -23,7 +23,7 @@ enum process_needs {
 	NEEDS_NODES = 1 << 11,
 	NEEDS_LAZYFREE = 1 << 12,
 	NEEDS_HUGETLB = 1 << 13, /* while there are hugetlb pages */
-	NEEDS_GPU = 1 << 14,	     /* files of GPUs */
+	NEEDS_GPU = 1 << 14,	 /* files of GPUs */
 };
 
 /* Rows are struct row, of a struct snapshot. */

@@ -161,10 +161,8 @@ static int tree_begin(struct tree *t, size_t count, struct sums *sums)
 		sums->node = reallocarray(NULL, sums->capacity, sizeof(*sums->node));
 	if (!sums->node)
 		return -ENOMEM;
-	*t = (struct tree){.node = sums->node,
-			   .item = sums->item,
-			   .nodes = sums->nodes,
-			   .shown = &sums->rows};
+	*t = (struct tree){
+		.node = sums->node, .item = sums->item, .nodes = sums->nodes, .shown = &sums->rows};
 	return 0;
 }
 

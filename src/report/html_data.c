@@ -158,8 +158,8 @@ static void put_column(struct page *p, const struct field *c)
 
 /*
  * True if the page has the column. Command lines may hold secrets, and the file may be passed on:
- * it contains them only on request, as it does apps, which take time. Columns that exist only for groups are left out, because the
- * rows are processes.
+ * it contains them only on request, as it does apps, which take time. Columns that exist only for
+ * groups are left out, because the rows are processes.
  */
 static bool has_column(const struct page *p, const struct field *c)
 {

@@ -30,9 +30,9 @@ static const char *const format_words[] = {[FORMAT_TABLE] = "table",
 					   [FORMAT_HTML] = "html",
 					   [FORMAT_PPROF] = "pprof",
 					   NULL};
-static const char *const group_words[] = {"none", "name",      "app",  "cmdline",   "user",
-					  "unit", "container", "pod",  "namespace", "cgroup",
-					  "fs",	  "mount",     "kind", "dir",	    "node", NULL};
+static const char *const group_words[] = {
+	"none",	     "name",   "app", "cmdline", "user", "unit", "container", "pod",
+	"namespace", "cgroup", "fs",  "mount",	 "kind", "dir",	 "node",      NULL};
 static const char *const color_words[] = {
 	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 static const char *const pss_words[] = {[PSS_AUTO] = "auto",

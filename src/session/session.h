@@ -19,8 +19,8 @@ struct session {
 	const struct options *options;
 	struct query query;
 	struct field_list columns;
-	struct replay replay; /* with --replay */
-	struct moment range;  /* of session_range(), before which it is all time */
+	struct replay replay;	/* with --replay */
+	struct moment range;	/* of session_range(), before which it is all time */
 	struct app_rules *apps; /* of --apps */
 	struct collector collector;
 	unsigned printed; /* enum collect_notice: each is printed once */

@@ -147,8 +147,8 @@ TEST(values)
 static void assert_percent(const struct snapshot *s, const char *key, counter_mask have,
 			   const uint64_t *value, double want)
 {
-	struct value v = process_field_of(find(key), s, have, value, value + COUNTERS_OF_PROCESS,
-					  NULL);
+	struct value v =
+		process_field_of(find(key), s, have, value, value + COUNTERS_OF_PROCESS, NULL);
 
 	assert_int_equal(v.known, want != -1);
 	assert_true(!v.known || v.percent == want);

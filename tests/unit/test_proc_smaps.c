@@ -60,8 +60,7 @@ static int feed_fixture(struct seen *seen, const char *name, size_t piece)
 
 TEST(kernels)
 {
-	const uint32_t missing = BIT(MAPS_SWAP_PSS) | BIT(MAPS_HUGETLB) |
-				 BIT(MAPS_LAZYFREE);
+	const uint32_t missing = BIT(MAPS_SWAP_PSS) | BIT(MAPS_HUGETLB) | BIT(MAPS_LAZYFREE);
 	struct seen s, again;
 	size_t len;
 	cleanup_free char *text = fixture("smaps-6.18", &len);
