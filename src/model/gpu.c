@@ -10,7 +10,7 @@
 const char *gpu_kind_name(enum gpu_kind kind)
 {
 	static const char *const names[GPU_KINDS] = {
-		[GPU_CLIENT] = "client", [GPU_DMABUF] = "dmabuf", [GPU_NVIDIA] = "nvidia"};
+		[GPU_CLIENT] = "client", [GPU_DMABUF] = "dmabuf"};
 
 	return names[kind];
 }

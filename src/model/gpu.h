@@ -18,11 +18,10 @@
 enum gpu_kind {
 	GPU_CLIENT, /* an open file of a DRM device */
 	GPU_DMABUF, /* an open buffer of dma-buf */
-	GPU_NVIDIA, /* of NVIDIA's driver, by its library */
 	GPU_KINDS,
 } __attribute__((packed));
 
-/* "client", "dmabuf", "nvidia": the words in JSON. */
+/* "client", "dmabuf": the words in JSON. */
 const char *gpu_kind_name(enum gpu_kind kind);
 
 /*
