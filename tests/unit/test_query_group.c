@@ -22,8 +22,8 @@ static void group(struct machine *m, const char *key, struct sums *ret)
 
 TEST(possible)
 {
-	static const char *const keys[] = {"name",	"cmdline", "user",	"unit",
-					   "container", "pod",	   "namespace", "cgroup"};
+	static const char *const keys[] = {"name",	"app", "cmdline",   "user",  "unit",
+					   "container", "pod", "namespace", "cgroup"};
 	size_t possible = 0;
 
 	for (size_t i = 0; i < process_fields.since; i++)
