@@ -222,7 +222,11 @@ static bool hugetlb_matters(const struct meminfo *m)
 /* What is asked for of pages one by one (enum zmem_pages_asked), and is not known without. */
 static unsigned pages_asked(const struct collector *c, const struct meminfo *m)
 {
-	return c->spec.pages & ~(hugetlb_matters(m) ? 0U : (unsigned)ZMEM_PAGES_HUGETLB);
+	unsigned asked = c->spec.pages;
+
+	return (asked & NEEDS_NODES ? ZMEM_PAGES_NODES : 0U) |
+	       (asked & NEEDS_LAZYFREE ? ZMEM_PAGES_LAZY : 0U) |
+	       (asked & NEEDS_HUGETLB && hugetlb_matters(m) ? ZMEM_PAGES_HUGETLB : 0U);
 }
 
 static void note_no_pages(struct collector *c, const char *reason)

@@ -17,7 +17,6 @@
 #include "session/log.h"
 #include "session/output.h"
 #include "session/session.h"
-#include "zmem/pages.h"
 
 /* Lines of a terminal that are not rows: header, the others, the total, the next prompt. */
 #define LINES_AROUND 5
@@ -97,7 +96,7 @@ static int open_command(struct maps_command *c, const struct options *o)
 	c->order.reverse = o->reverse;
 	/* Counters list the processes; the rest comes from smaps. */
 	spec.pss = o->by_node ? PSS_AUTO : PSS_NONE;
-	spec.pages = o->by_node ? ZMEM_PAGES_NODES : 0;
+	spec.pages = o->by_node ? NEEDS_NODES : 0;
 	if (r == 0)
 		r = read_request(c, o);
 	if (r == 0)

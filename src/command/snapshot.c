@@ -249,10 +249,10 @@ static int show_nodes(const struct options *o)
 	    (o->format != FORMAT_TABLE && o->format != FORMAT_JSON))
 		return log_usage(o, "--group-by node: it is of the machine (zmem-bpf system --by "
 				    "node); -o +nodes shows the nodes of processes");
-	system.command = command_find(&command_table, "system");
+	system.command = command_find(o->commands, "system");
 	system.by = BY_NODE;
 	system.group = 0;
-	return command_system(&system);
+	return system.command->run(&system);
 }
 
 int command_snapshot(const struct options *o)
@@ -267,7 +267,6 @@ int command_snapshot(const struct options *o)
 
 	if (group && strcmp(group, "node") == 0)
 		return show_nodes(o);
-
 	/* What deleted cgroups hold is only in the page frames. */
 	if (o->command->traits & COMMAND_MEMCGS)
 		spec.ram = RAM_DETAILS;

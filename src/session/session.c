@@ -19,7 +19,6 @@
 #include "session/output.h"
 #include "session/query_args.h"
 #include "session/secure.h"
-#include "zmem/pages.h"
 
 /* After so many failed snapshots in a row, a series ends. */
 #define FAILURES_MAX 10
@@ -64,7 +63,7 @@ struct collect_spec session_spec(const struct options *o)
 		.verify = o->verify == VERIFY_DEFAULT ? VERIFY_USUAL : o->verify,
 		.swap_shmem = o->command->traits & COMMAND_COSTS,
 		.swap_ram = o->command->traits & COMMAND_COSTS,
-		.pages = o->command->traits & COMMAND_COSTS ? ZMEM_PAGES_HUGETLB : 0U,
+		.pages = o->command->traits & COMMAND_COSTS ? NEEDS_HUGETLB : 0U,
 		.gpu = o->command->traits & COMMAND_COSTS,
 		.files = options_metrics(o) ? FILES_SHMEM : FILES_NONE,
 	};
@@ -334,9 +333,7 @@ static int open_collector(struct session *s, const struct collect_spec *asked)
 			spec.files = FILES_SHMEM;
 		if (r == 0 && o->apps)
 			r = read_apps(s, &spec);
-		spec.pages |= (needs & NEEDS_NODES ? ZMEM_PAGES_NODES : 0U) |
-			      (needs & NEEDS_LAZYFREE ? ZMEM_PAGES_LAZY : 0U) |
-			      (needs & NEEDS_HUGETLB ? ZMEM_PAGES_HUGETLB : 0U);
+		spec.pages |= needs & (NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB);
 		spec.gpu |= needs & NEEDS_GPU;
 		if (r == 0)
 			r = notices_opened(s, collector_open(&s->collector, &spec));

@@ -296,9 +296,15 @@ static void draw_parts(struct detail_pane *d, struct screen *s, const struct pro
 	screen_line(s, LOOK_PLAIN);
 }
 
+/* They are there if they were asked for. */
+#define ASKED                                                                                      \
+	(COUNTER_BIT(COUNTER_FREED) | COUNTER_BIT(COUNTER_LAZYFREE) |                              \
+	 COUNTER_BIT(COUNTER_HUGETLB_PSS) | COUNTER_BIT(COUNTER_GPU) |                             \
+	 COUNTER_BIT(COUNTER_DMABUF))
+
 /*
- * Draws the counters, without the parts of swap_ram and of swap, in as many columns as fit. FREED
- * is there if it was asked for. `few`: without those that are 0 or unknown.
+ * Draws the counters, without the parts of swap_ram and of swap, in as many columns as fit. `few`:
+ * without those that are 0 or unknown.
  */
 static void draw_counters(struct detail_pane *d, struct screen *s, const struct process *p,
 			  bool few)
@@ -312,7 +318,7 @@ static void draw_counters(struct detail_pane *d, struct screen *s, const struct 
 
 		if (COUNTER_BIT(c) & COUNTERS_OF_SWAP_COSTS && c != COUNTER_SWAP_RAM)
 			continue;
-		if (c == COUNTER_FREED && !process_has(p, c))
+		if (COUNTER_BIT(c) & ASKED && !process_has(p, c))
 			continue;
 		if (few && !(process_has(p, c) && process_value(p, c)))
 			continue;
