@@ -147,6 +147,7 @@ static void sum(struct maps_read *m, size_t processes)
 	/* The sum of no process is 0, but there is none if no process could be read. */
 	if (processes && !any)
 		m->total.have = 0;
+	m->total.have &= MAPS_COUNTERS_SMAPS | m->nodes << MAPS_NODE0;
 }
 
 int maps_read_all(struct collector *c, const struct maps_request *request, struct maps_read *m)
@@ -242,7 +243,6 @@ int maps_read_nodes(struct collector *c, struct maps_read *m)
 	if (r == -ENODATA)
 		snprintf(c->pages_reason, sizeof(c->pages_reason), "%s",
 			 pages_source_refusal(c->pages));
-	m->total = MAPS_COUNTERS_ZERO;
 	m->mappings = 0;
 	sum(m, c->rows.matched.count);
 	return r;

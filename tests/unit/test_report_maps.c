@@ -18,7 +18,7 @@ struct fixture {
 
 static struct map_counters counters(uint64_t size, uint64_t rss, uint64_t pss, uint64_t private)
 {
-	struct map_counters f = MAPS_COUNTERS_ZERO;
+	struct map_counters f = {.have = MAPS_COUNTERS_SMAPS};
 
 	f.value[MAPS_SIZE] = size;
 	f.value[MAPS_RSS] = rss;
