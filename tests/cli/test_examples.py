@@ -103,6 +103,8 @@ def make_directory(where, kept):
         shutil.copy(GOLDEN + "/snapshot_ordinary.json", where + "/" + name)
     with open(where + "/hosts", "w", encoding="utf-8") as file:
         file.write("web1\nweb2\n")
+    with open(os.open(where + "/web.apps", os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
+        file.write("shop: ^nginx\n")
     with open(os.open(where + "/token", os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
         file.write("a-token\n")
 

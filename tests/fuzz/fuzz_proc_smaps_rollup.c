@@ -11,7 +11,7 @@ const unsigned fuzz_changes = 2000;
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct smaps_rollup rollup = {.have = 42}, again;
-	char text[1024];
+	char text[2048];
 	size_t len;
 	int r = smaps_rollup_parse((const char *)data, size, &rollup);
 

@@ -25,6 +25,9 @@ OPEN = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 UNUSED = {"zmem_collect_errors_total",
           # 0 unless somebody makes cgroups deeper than 64 levels, or tens of thousands.
           "zmem_collect_cgroups_left_out",
+          # On request, or where there are such pages and devices.
+          "zmem_group_freed_bytes", "zmem_group_lazyfree_bytes", "zmem_group_node_proportional_bytes",
+          "zmem_group_hugetlb_proportional_bytes", "zmem_group_gpu_bytes", "zmem_group_dmabuf_bytes",
           # Values of serve itself, for the rules of src/dist/prometheus.
           "zmem_collections_total", "zmem_collect_failures_total", "zmem_groups_tracked", "zmem_groups_error_bytes",
           "zmem_http_requests_total", "zmem_http_connections", "zmem_oom_kills_watched"}

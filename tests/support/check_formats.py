@@ -14,7 +14,7 @@ import sys
 
 import check_html
 import validate_json
-from check_html import same
+from check_html import NO_COLUMN, same
 from printable import is_hidden
 
 KINDS = {"anon": "pss_anon_bytes", "file": "pss_file_bytes", "shmem": "pss_shmem_bytes",
@@ -36,7 +36,8 @@ def check_csv(document, text):
     found = same("rows", len(rows), len(document["processes"]))
     for row, process in zip(rows, document["processes"]):
         # Bytes of names, and command lines that were read only for a filter, have no column.
-        keys = [key for key in process if not key.endswith("_hex") and not key.startswith("cmdline")]
+        keys = [key for key in process if not key.endswith("_hex") and not key.startswith("cmdline")
+                and key not in NO_COLUMN]
         found += same("keys", list(row), keys)
         for key in keys:
             found += same("%s of %s" % (key, process["pid"]), row.get(key, "").removeprefix("'"), cell(process[key]))

@@ -49,6 +49,7 @@ static const char *const rollup_keys[ROLLUP_COUNTERS] = {
 	[ROLLUP_ANON_HUGE] = "AnonHugePages",
 	[ROLLUP_SHMEM_PMD] = "ShmemPmdMapped",
 	[ROLLUP_FILE_PMD] = "FilePmdMapped",
+	[ROLLUP_LAZYFREE] = "LazyFree",
 	[ROLLUP_SWAP] = "Swap",
 	[ROLLUP_SWAP_PSS] = "SwapPss",
 };

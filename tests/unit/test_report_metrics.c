@@ -122,6 +122,7 @@ SAMPLE_TEST(others, sample_ordinary)
 SAMPLE_TEST(memcg, sample_ordinary)
 {
 	cleanup(sums_done) struct sums groups = {};
+	struct node_shares nodes[8];
 
 	sample_census(s);
 	s->snapshot.balance.residual_known = true;
@@ -140,6 +141,13 @@ SAMPLE_TEST(memcg, sample_ordinary)
 			process_set(p, c, counter_table[c].is_percent ? 123 + i : (i + c) * MIB);
 		process_set(p, COUNTER_MEM_LEFT, (i + 1) * MIB);
 		process_set(p, COUNTER_FREED, (i + 1) * 9 * MIB);
+		process_set(p, COUNTER_HUGETLB_PSS, (i + 1) * 2 * MIB);
+		process_set(p, COUNTER_LAZYFREE, (i + 1) * MIB);
+		process_set(p, COUNTER_GPU, (i + 1) * 7 * MIB);
+		process_set(p, COUNTER_DMABUF, (i + 1) * 5 * MIB);
+		nodes[i] = (struct node_shares){1, {{i, (i + 1) * 3 * MIB}}};
+		p->nodes = &nodes[i];
+		p->have |= COUNTER_BIT(COUNTER_NODES);
 	}
 	check_golden("controller", s);
 	arena_done(&s->snapshot.arena);
