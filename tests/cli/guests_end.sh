@@ -10,6 +10,7 @@ cp "$SUPPORT/../run" "$tree/tests/"
 : >"$tree/base.cpio"
 : >"$tree/boot/vmlinuz-none"
 cat >"$tree/tests/vm/packages.sh" <<END
+USUAL_MODULES=
 architecture() { echo amd64; }
 find_busybox() { BUSYBOX=/bin/true; }
 prepare_kernel() { DIR=$tree; }
