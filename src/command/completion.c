@@ -298,7 +298,7 @@ static void print_rows(const char *name, const struct field *group)
 {
 	struct field_list list;
 
-	process_list_json(&list, group);
+	process_list_json(&list, group, true);
 	print_fields(name, &(struct fields){.item = list.item, .count = list.count});
 }
 

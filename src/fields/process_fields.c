@@ -716,7 +716,7 @@ void process_list_whole(struct field_list *list, const struct field *group)
 	field_list_append(list, counters, memcg_group ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
 }
 
-void process_list_json(struct field_list *list, const struct field *group)
+void process_list_json(struct field_list *list, const struct field *group, bool app)
 {
 	static const struct field *const names[] = {&field_container_part, &field_container_id,
 						    &field_pod_part, &field_namespace};
@@ -734,7 +734,8 @@ void process_list_json(struct field_list *list, const struct field *group)
 		while (list->item[at++] != &field_name)
 			;
 		field_list_insert(list, at, &field_cmdline);
-		field_list_insert(list, at, &field_app);
+		if (app)
+			field_list_insert(list, at, &field_app);
 		field_list_append(list, &nodes, 1);
 		field_list_append(list, &gpu_parts, 1);
 		return;

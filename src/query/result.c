@@ -162,6 +162,7 @@ void query_show(struct snapshot *s, const struct query *q, struct query_rows *ro
 			       .pss = rows_pss_source(&rows->matched),
 			       .group = q->group,
 			       .tree = q->tree,
+			       .app = q->needs & NEEDS_APP,
 			       .memcgs = query_lists_memcgs(q),
 			       .delta = q->deltas ? &q->deltas->delta : NULL};
 	if (!q->tree) {

@@ -270,7 +270,7 @@ void render_json(struct strbuf *out, const struct result *r)
 	struct json_writer writer = {.out = out}, *w = &writer;
 	struct field_list list;
 
-	process_list_json(&list, r->group);
+	process_list_json(&list, r->group, r->app);
 	json_document_begin(w, "zmem.snapshot", "1.9", r->snapshot);
 	json_snapshot(w, r);
 	json_newline(w);

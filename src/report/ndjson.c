@@ -130,7 +130,7 @@ void render_ndjson_with(struct strbuf *out, struct strbuf *line, const struct re
 {
 	struct field_list list;
 
-	process_list_json(&list, r->group);
+	process_list_json(&list, r->group, r->app);
 	for (size_t i = 0; i < r->row_count && !strbuf_error(out); i++) {
 		make_row(line, r, &list, &r->rows[i], false);
 		if (line->len > LINE_MAX_BYTES)

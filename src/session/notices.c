@@ -9,6 +9,7 @@
 #include "privilege/privilege.h"
 #include "query/pattern.h"
 #include "session/log.h"
+#include "session/query_args.h"
 #include "source/pin.h"
 
 /* Whether the notice is to be printed now: it is there, and was not printed before. */
@@ -222,23 +223,24 @@ void notices_collected(struct session *s)
 {
 	const struct collector *c = &s->collector;
 	const struct options *o = s->options;
+	unsigned named = query_args_named(&s->query, o);
 
 	report_missing(s);
 	if (is_new(s, COLLECT_NOTICE_NO_CMDLINES))
 		log_notice(o->quiet, "%s: it holds no command lines (record -o +cmdline)",
 			   o->replay);
-	if (o->columns && s->query.needs & NEEDS_SWAPINS && is_new(s, COLLECT_NOTICE_SWAPINS))
+	if (named & NEEDS_SWAPINS && is_new(s, COLLECT_NOTICE_SWAPINS))
 		log_notice(
 			o->quiet,
 			"swap-ins are not known: kernel.task_delayacct is 0 (sysctl "
 			"kernel.task_delayacct=1 counts those of processes that start after it)");
 	if (is_new(s, COLLECT_NOTICE_FREED))
 		log_notice(o->quiet, "FREED is not known: %s", c->freed_refusal);
-	if (o->columns && is_new(s, COLLECT_NOTICE_PAGES))
+	if (named & (NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB) &&
+	    is_new(s, COLLECT_NOTICE_PAGES))
 		log_notice(o->quiet, "LAZYFREE, HUGETLB_PSS and nodes are not known: %s",
 			   c->pages_reason);
-	if ((o->columns || o->sort) && s->query.needs & NEEDS_GPU && c->snapshot.gpu.reason &&
-	    is_new(s, COLLECT_NOTICE_NO_GPU))
+	if (named & NEEDS_GPU && c->snapshot.gpu.reason && is_new(s, COLLECT_NOTICE_NO_GPU))
 		log_notice(o->quiet, "memory of GPUs is not known: %s", c->snapshot.gpu.reason);
 	if (is_new(s, COLLECT_NOTICE_UNREADABLE))
 		log_notice(o->quiet,

@@ -201,10 +201,36 @@ static void expand_nodes(struct strbuf *out, const char *columns)
 	}
 }
 
+/*
+ * Adds the columns that are asked for. Returns 0, -EINVAL with *ret_bad, which borrows from the
+ * text, or -ENOMEM.
+ */
+static int add_named(struct field_list *list, const struct options *o, struct strbuf *text,
+		     struct field_error *ret_bad)
+{
+	if (!o->columns)
+		return 0;
+	expand_nodes(text, o->columns);
+	if (strbuf_error(text))
+		return strbuf_error(text);
+	return field_list_parse(list, &process_fields, strbuf_str(text), ret_bad);
+}
+
+unsigned query_args_named(const struct query *q, const struct options *o)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+	struct field_list named = {};
+	struct field_error ignored;
+
+	add_named(&named, o, &text, &ignored);
+	return field_list_needs(&named) | (o->sort ? field_list_needs(&q->order.keys) : 0);
+}
+
 static int read_columns(struct field_list *list, const struct options *o, const struct field *group)
 {
-	cleanup(strbuf_done) struct strbuf columns = {};
-	struct field_error bad;
+	cleanup(strbuf_done) struct strbuf text = {};
+	struct field_error bad = {};
+	int r;
 
 	if (o->format == FORMAT_CSV || o->format == FORMAT_TSV)
 		process_list_whole(list, group);
@@ -217,12 +243,11 @@ static int read_columns(struct field_list *list, const struct options *o, const 
 	else
 		process_list_usual(list, group);
 	show_sorted(list, o, group);
-	if (!o->columns)
-		return 0;
-	expand_nodes(&columns, o->columns);
-	if (field_list_parse(list, &process_fields, strbuf_str(&columns), &bad) < 0)
-		return refuse_column(o, "--columns", bad);
-	return columns.error ? log_error("reading --columns: out of memory") : 0;
+	r = add_named(list, o, &text, &bad);
+	if (r == -ENOMEM)
+		return log_error("reading --columns: out of memory");
+	/* A name of the list is wrong. */
+	return r < 0 ? refuse_column(o, "--columns", bad) : 0;
 }
 
 static int refuse_memcg(const struct options *o, const char *option, const struct field_list *list,
@@ -280,16 +305,14 @@ static int read_order(struct query *q, const struct field_list *columns, const s
  * The names that columns need. CSV has all columns: what takes a pass of its own is read only if it
  * is asked for.
  */
-static unsigned column_needs(const struct field_list *list, const struct options *o)
+static unsigned column_needs(const struct query *q, const struct field_list *list,
+			     const struct options *o)
 {
-	struct field_list asked = {};
-	struct field_error bad;
+	unsigned needs = field_list_needs(list);
 
 	if (o->format != FORMAT_CSV && o->format != FORMAT_TSV)
-		return field_list_needs(list);
-	if (o->columns)
-		field_list_parse(&asked, &process_fields, o->columns, &bad);
-	return (field_list_needs(list) & ~(unsigned)NEEDS_FREED) | field_list_needs(&asked);
+		return needs;
+	return (needs & ~(unsigned)(NEEDS_FREED | NEEDS_LAZYFREE)) | query_args_named(q, o);
 }
 
 int query_args_read(struct query *q, struct field_list *columns, const struct options *o,
@@ -301,7 +324,7 @@ int query_args_read(struct query *q, struct field_list *columns, const struct op
 	r = read_columns(columns, o, q->group);
 	if (r == 0)
 		r = read_order(q, columns, o, pss);
-	q->needs = column_needs(columns, o) | format_needs(o, q->group);
+	q->needs = column_needs(q, columns, o) | format_needs(o, q->group);
 	q->top = (size_t)o->top;
 	/* Of rows that grew, --min is the growth. */
 	q->grown_steady = o->min == MIN_DEFAULT;

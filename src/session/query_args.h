@@ -27,6 +27,9 @@ void query_args_nothing(const struct options *o, char *ret, size_t size);
  * secrets. False: there are none.
  */
 bool query_args_selection(const struct options *o, char *ret, size_t size);
+/* enum process_needs of the columns and the order that are asked for: formats have others, too. */
+unsigned query_args_named(const struct query *q, const struct options *o);
+
 /* The column that the page of -F html groups by at first; NULL: none, or another format. */
 const struct field *query_args_page_group(const struct options *o);
 
