@@ -167,6 +167,7 @@ int gpu_reader_read(struct gpu_reader *g, struct proc_pool *pool, struct snapsho
 
 	if (!g->drivers.gpus && !g->drivers.buffers) {
 		s->gpu.reason = "this machine has no driver of a GPU (/proc/devices)";
+		s->gpu.none = true;
 		return 0;
 	}
 	row = calloc(s->count + 1, sizeof(*row));

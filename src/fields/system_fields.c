@@ -544,8 +544,10 @@ JSON_FIELD(counted_ram, "ram", OBJECT, value_row(ram_is_counted(s->ram) ? s->ram
 	   "zmem-bpf-serve(8) and zmem-bpf-record(1) do now and then",
 	   .fields = &ram_line);
 FIELDS(system_ram, &field_counted_ram);
-JSON_FIELD(all_gpu, "gpu", OBJECT, value_row(r->gpu.sums || r->gpu.reason ? &r->gpu : NULL),
-	   GPU_HELP, .fields = &gpu_machine_fields, .flags = FIELD_OPTIONAL);
+/* Where there is no GPU there is nothing to say. */
+JSON_FIELD(all_gpu, "gpu", OBJECT,
+	   value_row(r->gpu.sums || (r->gpu.reason && !r->gpu.none) ? &r->gpu : NULL), GPU_HELP,
+	   .fields = &gpu_machine_fields, .flags = FIELD_OPTIONAL);
 ROWS(all_zram, "zram", &zram, struct zram_device, true, s->zram, s->zram_count, "the zram devices",
      FIELD_KNOWN);
 FIELDS(system_values, &field_all_memory, &field_all_available, &field_all_anon, &field_all_mapped,

@@ -72,6 +72,7 @@ struct gpu_parts {
 	/* Why nothing is known; NULL: it is known, or was not asked for. */
 	const char *reason;
 	const struct gpu_regions *sums; /* NULL: not known */
+	bool none;			/* the machine has no driver of one, as the reason says */
 };
 
 /*

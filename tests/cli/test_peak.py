@@ -75,8 +75,9 @@ def check_codes():
     result(run.returncode == 125, "it has no --columns", run)
 
 
-TRAP = "import signal,sys,os\ndef got(n,f):\n os.write(1,b'got %d\\n' % n)\n sys.exit(7)\n" \
-       "for n in (2,3,15): signal.signal(n,got)\nprint('ready',flush=True)\nsignal.pause()"
+# A signal that comes before it waits stays pending.
+TRAP = "import os,signal,sys\nall=(2,3,15)\nsignal.pthread_sigmask(signal.SIG_BLOCK,all)\nprint('ready',flush=True)\n" \
+       "os.write(1,b'got %d\\n' % signal.sigwait(all))\nsys.exit(7)"
 
 
 def check_signals():
