@@ -48,6 +48,7 @@ struct collect_spec {
 	bool swap_ram;	   /* SWAP_RAM of each process, while swap is in use */
 	bool freed;	   /* FREED of each row, if the query needs it */
 	unsigned pages;	   /* NEEDS_NODES, _LAZYFREE, and while there are such pages _HUGETLB */
+	bool pages_named;  /* a column or the order names them: worth more than a pin */
 	bool gpu;	   /* GPU and DMABUF of each process, where there are GPUs */
 	unsigned names;	   /* enum process_needs of every process shown */
 	struct app_rules *apps; /* that name apps before all else; NULL: none */

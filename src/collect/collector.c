@@ -296,7 +296,7 @@ static const char *beyond_pin(const struct collector *c, const struct meminfo *m
 		return "a series of snapshots loads once";
 	if (spec->freed)
 		return "it does not tell what becomes free";
-	if (pages_asked(c, m))
+	if (spec->pages_named && pages_asked(c, m))
 		return "it does not tell pages apart";
 	if (spec->files != FILES_NONE || spec->ram)
 		return "it has no files, and does not count page frames";

@@ -97,6 +97,7 @@ static int open_command(struct maps_command *c, const struct options *o)
 	/* Counters list the processes; the rest comes from smaps. */
 	spec.pss = o->by_node ? PSS_AUTO : PSS_NONE;
 	spec.pages = o->by_node ? NEEDS_NODES : 0;
+	spec.pages_named = o->by_node;
 	if (r == 0)
 		r = read_request(c, o);
 	if (r == 0)
