@@ -7,7 +7,7 @@
  * to the sum, which is compared with the highest one at once: no message can be lost, and no
  * process is too short for it.
  *
- * Who held it then is known without a list: a target that changes for the first time since a new
+ * What held it then is known without a list: a target that changes for the first time since a new
  * highest sum keeps what it had before. One that has not changed has it still.
  *
  * Memory counts until it is freed: exit_mmap() changes the counters, too, to 0. Then the target is

@@ -22,7 +22,7 @@ struct peak_tree {
 /* Returns 0 or -ENOMEM. */
 int peak_tree_add(struct peak_tree *t, pid_t pid);
 /*
- * Finds the members in a snapshot: one whose parent is or was a member is one, too, and stays one.
+ * Finds the members in a snapshot: a child of a member is one, too, and stays one.
  * Their memory now, and its sum. Returns 0 or -ENOMEM. Pure.
  */
 int peak_tree_update(struct peak_tree *t, const struct snapshot *s, struct peak_bytes *ret_sum,

@@ -111,7 +111,7 @@ JSON_KNOWN(lost, "lost_messages", AMOUNT, value_unsigned(true, r->lost),
 	   "processes of which only the sum tells");
 JSON_KNOWN(missed, "missed_events", AMOUNT, value_unsigned(true, r->missed),
 	   "changes that came within another one on the same CPU: the next change there has them");
-OBJECT(peak_of_all, "peak", &peak, r, "the highest sum, and who held it");
+OBJECT(peak_of_all, "peak", &peak, r, "the highest sum, and what held it");
 ROWS(processes, "processes", &processes, struct peak_process, true, r->process, r->processes,
      "at most 4,096, those with the highest peaks; the largest part of the peak of all first",
      FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE);

@@ -452,7 +452,7 @@ static struct text_part before_in_word(struct text_part part, const char *cmdlin
 	return (struct text_part){from, (size_t)(part.s - from)};
 }
 
-/* "shop/server.js": a script whose name says little has its directory before it. */
+/* "shop/server.js": a script with a name that says little has its directory before it. */
 static void add_script(struct app *a, struct text_part name, const char *cmdline)
 {
 	struct text_part dir = {};

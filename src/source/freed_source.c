@@ -193,7 +193,7 @@ static bool is_walked(const struct process *p)
 	return p->kind == PROCESS_USER && p->mm_id && p->mm_owner;
 }
 
-/* Which group each address space belongs to, and who stands for each group. */
+/* Which group each address space belongs to, and which one stands for each group. */
 static int find_groups(struct reading *r)
 {
 	struct snapshot *s = r->snapshot;
@@ -374,7 +374,7 @@ static uint32_t group_of_space(const struct holders *h, const struct freed_sourc
 	return sets == whole.met ? whole.group : ZMEM_FREED_MIXED;
 }
 
-/* Whether the file system ends with the group: nobody else has one of its files open. */
+/* Whether the file system ends with the group: no other process has one of its files open. */
 static bool is_private(const struct holders *h, const struct zmem_freed_mount *m, uint32_t group)
 {
 	if (group == ZMEM_FREED_MIXED)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """peak beside /proc: programs that hold known amounts (support/peaklab.c), in children that live a moment, in
-threads, in processes that share an address space, and in those whose parent has ended."""
+threads, in processes that share an address space, and in those of a parent that has ended."""
 
 import contextlib
 import json
