@@ -219,28 +219,33 @@ void notices_left_out(struct session *s)
 			   left[MEMCG_BOUND_TIME]);
 }
 
+/* Whether the user named a column that needs this. It allocates: ask it of a new notice only. */
+static bool is_named(const struct session *s, unsigned needs)
+{
+	return query_args_named(&s->query, s->options) & needs;
+}
+
 void notices_collected(struct session *s)
 {
 	const struct collector *c = &s->collector;
 	const struct options *o = s->options;
-	unsigned named = query_args_named(&s->query, o);
 
 	report_missing(s);
 	if (is_new(s, COLLECT_NOTICE_NO_CMDLINES))
 		log_notice(o->quiet, "%s: it holds no command lines (record -o +cmdline)",
 			   o->replay);
-	if (named & NEEDS_SWAPINS && is_new(s, COLLECT_NOTICE_SWAPINS))
+	if (is_new(s, COLLECT_NOTICE_SWAPINS) && is_named(s, NEEDS_SWAPINS))
 		log_notice(
 			o->quiet,
 			"swap-ins are not known: kernel.task_delayacct is 0 (sysctl "
 			"kernel.task_delayacct=1 counts those of processes that start after it)");
 	if (is_new(s, COLLECT_NOTICE_FREED))
 		log_notice(o->quiet, "FREED is not known: %s", c->freed_refusal);
-	if (named & (NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB) &&
-	    is_new(s, COLLECT_NOTICE_PAGES))
+	if (is_new(s, COLLECT_NOTICE_PAGES) &&
+	    is_named(s, NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB))
 		log_notice(o->quiet, "LAZYFREE, HUGETLB_PSS and nodes are not known: %s",
 			   c->pages_reason);
-	if (named & NEEDS_GPU && c->snapshot.gpu.reason && is_new(s, COLLECT_NOTICE_NO_GPU))
+	if (c->snapshot.gpu.reason && is_new(s, COLLECT_NOTICE_NO_GPU) && is_named(s, NEEDS_GPU))
 		log_notice(o->quiet, "memory of GPUs is not known: %s", c->snapshot.gpu.reason);
 	if (is_new(s, COLLECT_NOTICE_UNREADABLE))
 		log_notice(o->quiet,
