@@ -134,11 +134,15 @@ def by_program(pids):
 
 
 def between(read_ours, read_theirs):
-    """Values of the tool, and ours, which were equal before and after it."""
-    for _ in range(10):
+    """Values of the tool, and ours, which were equal before and after it. Another test's pressure on memory, such as
+    a pool of huge pages that grows, moves pages for seconds; a page on its way counts as mapped once."""
+    def read():
+        nonlocal theirs, after
         before, theirs, after = read_ours(), read_theirs(), read_ours()
-        if before == after:
-            break
+        return before == after
+
+    theirs = after = None
+    wait_until(read, LIMIT)
     return after, theirs
 
 
