@@ -255,13 +255,14 @@ static int pin_open(const struct source_variant *variant, const struct procfs *p
 }
 
 /* Iterators of a held link are of the pin that was checked, even after it is replaced. */
-void pin_source_hold(void *state)
+int pin_source_hold(void *state)
 {
 	struct pin_state *p = state;
 	char path[64];
 
 	snprintf(path, sizeof(path), PIN_PLACE "/" PIN_VERSION "/%s", p->link);
 	p->held = bpf_obj_get(path);
+	return p->held == -ENOENT ? -ESTALE : 0;
 }
 
 static void pin_distrust(void *state)

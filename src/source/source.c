@@ -346,10 +346,10 @@ int source_open(const struct source_request *request, const struct procfs *proc,
 		r = open_variant(v, proc, &memos, diag, &source);
 		if (r == 0) {
 			r = set_request(source, request, diag);
-			if (r == 0 && v->pinned && loads && !pass_over_pin(source, request, diag))
-				pin_source_hold(source->state);
-			else if (r == 0 && v->pinned && loads)
-				r = -ESTALE;
+			if (r == 0 && v->pinned && loads)
+				r = pass_over_pin(source, request, diag)
+					    ? -ESTALE
+					    : pin_source_hold(source->state);
 			if (r == 0) {
 				*ret_source = source;
 				return 0;

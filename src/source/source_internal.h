@@ -101,9 +101,10 @@ int bpf_source_set_up_cpus(int setup_fd, const struct cpu_ids *ids, bool by_numb
 
 /*
  * Keeps the link of this source, if it is root's, so that its readings do not end with the pin
- * (pin_source.c). For a process that holds CAP_BPF; state of source_kind_pin.
+ * (pin_source.c). For a process that holds CAP_BPF; state of source_kind_pin. Returns 0, or -ESTALE
+ * if the pin was removed since it was opened.
  */
-void pin_source_hold(void *state);
+int pin_source_hold(void *state);
 /* True if this program, not another build of it, made the pin that is there now (pin_source.c). */
 bool pin_source_is_ours(void);
 
