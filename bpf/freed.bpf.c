@@ -13,7 +13,7 @@
  *
  * A page that is mapped once is not looked up: the counter of the process has it. What need not be
  * walked for PSS need not be walked here either (bpf/vma.bpf.h), and pages of files are not walked
- * at all. The programs are loaded by the process that reads them, and never pinned.
+ * at all.
  */
 #define ZMEM_FREED
 #include "vmlinux.h"
@@ -31,20 +31,11 @@
 #include "pid_view.bpf.h"
 #include "walk_state.bpf.h"
 
-struct room {
-	struct room_head head;
-	struct page_walk walk;
-};
+#define WANT struct zmem_freed_want
+#include "visit.bpf.h"
 
-#include "page_walk.bpf.h"
-
-char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-#define BPF_F_NO_PREALLOC 1
-#define BPF_F_MMAPABLE	  1024
-
-#define MAGIC_TMPFS	  0x01021994 /* include/uapi/linux/magic.h */
-#define MAPPING_KSM	  2	     /* in folio->mapping (PAGE_MAPPING_KSM) */
+#define MAGIC_TMPFS 0x01021994 /* include/uapi/linux/magic.h */
+#define MAPPING_KSM 2	       /* in folio->mapping (PAGE_MAPPING_KSM) */
 /* include/linux/sched.h */
 #define PF_FORKNOEXEC 0x00000040
 /* The cost of a look-up, in table entries. */
@@ -57,15 +48,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct zmem_freed);
 } freed SEC(".maps");
-
-/* The processes of all groups, by their number in the reader's namespace. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, __s32);
-	__type(value, struct zmem_freed_want);
-} wanted SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -219,15 +201,6 @@ static __always_inline void meet_vma(struct page_walk *w, __u64 vma)
 
 	if (file)
 		meet_file(file, w->group, 0);
-}
-
-/* The group of a process; ZMEM_FREED_MIXED: none. */
-static __always_inline struct zmem_freed_want *want_of(__u64 leader, __s32 *ret_pid)
-{
-	struct pid_view view = reader_view();
-
-	*ret_pid = pid_number(kget(kcast(struct task_struct, leader), thread_pid), &view);
-	return bpf_map_lookup_elem(&wanted, ret_pid);
 }
 
 /*
@@ -433,20 +406,6 @@ int list_mounted(void *ctx)
 
 /* ---- processes ---- */
 
-static __always_inline __u64 memory_of(__u64 task)
-{
-	const struct task_struct *t = kcast(struct task_struct, task);
-	__u64 mm = kaddr(t, mm);
-
-	return mm ? mm_identity(mm, kget(t, self_exec_id)) : 0;
-}
-
-/* A process with an exited leader lives on in other threads. */
-static __noinline __u64 task_with_mm(__u64 leader)
-{
-	return kaddr(kcast(struct task_struct, leader), mm) ? leader : find_mm_thread(leader, 0);
-}
-
 /* A global function, for its own stack frame. */
 __noinline __s64 anon_pages(__u64 mm)
 {
@@ -463,52 +422,39 @@ static __always_inline bool may_share(__u64 task, __u64 mm)
 	       mm_word(mm, MM_PROTECTED) || mm_word(mm, MM_MERGING);
 }
 
-static __always_inline int walk_process(struct zmem_freed *s, __u64 leader,
-					struct zmem_freed_want *want)
+static __always_inline void before_walk(struct page_walk *w, __u64 leader, WANT *want)
 {
-	struct page_walk *w;
-	struct room *room;
-	__u64 task, mm;
+	w->group = want->mm_group;
+	w->alone = want->alone;
+	w->has_swap = 1;
+	if (!may_share(leader, w->mm))
+		w->pages.flags = ZMEM_WALK_EXCLUSIVE;
+}
 
-	if (!s || !want)
-		return 0;
-	task = task_with_mm(leader);
-	mm = task ? memory_of(task) : 0;
-	if (!mm || (want->mm && want->mm != mm)) {
-		want->state = ZMEM_FREED_RACED;
-		return 0;
-	}
-	room = room_take();
-	if (!room) {
+static __always_inline void after_walk(struct page_walk *w, __u64 leader, WANT *want)
+{
+	want->anon = anon_pages(w->mm);
+	want->shared += w->shared;
+	want->complete += w->complete;
+	if (w->pages.flags & ZMEM_WALK_EXCLUSIVE && may_share(leader, w->mm))
+		w->pages.flags |= ZMEM_WALK_MOVED;
+}
+
+static __always_inline void walk_process(struct zmem_freed *s, __u64 leader, WANT *want)
+{
+	struct zmem_visit end = {};
+
+	visit(&s->at, leader, want, &end);
+	if (end.flags & ZMEM_WALK_OFF) {
 		s->more++;
-		return 0;
+		return;
 	}
-	w = walk_begin(room);
-	want->mm = mm;
-	want->state = ZMEM_FREED_RACED;
-	w->mm = kaddr(kcast(struct task_struct, task), mm);
-	if (w->mm) {
-		w->at = s->at;
-		w->next = want->cursor;
-		w->group = want->mm_group;
-		w->alone = want->alone;
-		w->has_swap = 1;
-		if (!may_share(leader, w->mm))
-			w->pages.flags = ZMEM_WALK_EXCLUSIVE;
-		walk_pages(w);
-		want->cursor = w->pages.cursor;
-		want->anon = anon_pages(w->mm);
-		want->shared += w->shared;
-		want->complete += w->complete;
-		if (w->pages.flags & ZMEM_WALK_UNKNOWN)
-			want->state = ZMEM_FREED_UNKNOWN;
-		else if (memory_of(task) == mm &&
-			 (!(w->pages.flags & ZMEM_WALK_EXCLUSIVE) || !may_share(leader, w->mm)))
-			want->state = want->cursor ? ZMEM_FREED_MORE : ZMEM_FREED_DONE;
-	}
-	room_give(room);
+	want->visit.cursor = end.cursor;
+	want->state = end.flags & ZMEM_WALK_UNKNOWN ? ZMEM_FREED_UNKNOWN
+		      : end.flags & ZMEM_WALK_MOVED ? ZMEM_FREED_RACED
+		      : end.cursor		    ? ZMEM_FREED_MORE
+						    : ZMEM_FREED_DONE;
 	s->more += want->state == ZMEM_FREED_MORE;
-	return 0;
 }
 
 /* It writes nothing: the kernel repeats a visit if its record has no room, and these count. */
@@ -518,7 +464,7 @@ int walk_freed(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct zmem_freed *s = freed_get();
 	struct zmem_freed_want *want;
-	__u64 leader, own, start;
+	__u64 leader, own;
 	__s32 pid;
 
 	if (!task || !s)
@@ -533,11 +479,9 @@ int walk_freed(struct bpf_iter__task *ctx)
 	if (leader != own || !want || want->mm_group == ZMEM_FREED_MIXED ||
 	    want->state >= ZMEM_FREED_DONE)
 		return 0;
-	start = kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;
-	if (start != want->start_boottime_ns) {
+	if (start_of(leader) == want->start_boottime_ns)
+		walk_process(s, leader, want);
+	else
 		want->state = ZMEM_FREED_RACED;
-		return 0;
-	}
-	walk_process(s, leader, want);
 	return 0;
 }

@@ -4,10 +4,8 @@
  * walk of pages does (page_walk.bpf.h), and looks at all of them, also at those that no other
  * process can have.
  *
- * It is loaded when one of these is asked for, by the process that reads it, and is never pinned.
- * The position of the direct map is that of the program that walks pages, which calibrated it. No
- * lock and no reference is taken: user space compares the pages found with the counters of the
- * process.
+ * It is loaded when one of these is asked for. No lock and no reference is taken: user space
+ * compares the pages found with the counters of the process.
  */
 #define ZMEM_EACH_PAGE
 #include "vmlinux.h"
@@ -23,14 +21,6 @@
 #include "pid_view.bpf.h"
 #include "walk_state.bpf.h"
 
-struct room {
-	struct room_head head;
-	struct page_walk walk;
-};
-
-#define BPF_F_NO_PREALLOC 1
-#define BPF_F_MMAPABLE	  1024
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -38,15 +28,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct zmem_pages_visit);
 } pages SEC(".maps");
-
-/* The processes to walk, by their number in the reader's namespace. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, __s32);
-	__type(value, struct zmem_pages_want);
-} wanted SEC(".maps");
 
 static __always_inline struct zmem_pages_visit *pages_get(void)
 {
@@ -169,7 +150,8 @@ int count_run(walk_ref walk, __u64 key, __u64 count);
 static __always_inline bool each_vma(struct page_walk *w, __u64 start, __u64 flags, __u64 anon_vma);
 static __always_inline int walk_hugetlb(struct page_walk *w);
 
-#include "page_walk.bpf.h"
+#define WANT struct zmem_visit_want
+#include "visit.bpf.h"
 
 /* Whether the VMA has to be walked. */
 static __always_inline bool each_vma(struct page_walk *w, __u64 start, __u64 flags, __u64 anon_vma)
@@ -276,8 +258,6 @@ static __always_inline int walk_hugetlb(struct page_walk *w)
 	return walk_hugetlb_page(w);
 }
 
-char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
 /* ---- processes ---- */
 
 /* A global function, for its own stack frame. */
@@ -286,81 +266,30 @@ __noinline int read_counters(__u64 mm, struct rss_pages *ret)
 	return ret ? read_rss(mm, ret) : 0;
 }
 
-static __always_inline __u64 memory_of(__u64 task)
+static __always_inline void before_walk(struct page_walk *w, __u64 leader, WANT *want)
 {
-	const struct task_struct *t = kcast(struct task_struct, task);
-	__u64 mm = kaddr(t, mm);
+	struct zmem_pages_visit *v = pages_get();
 
-	return mm ? mm_identity(mm, kget(t, self_exec_id)) : 0;
+	if (!v)
+		return;
+	v->vmas = 0;
+	read_counters(w->mm, (struct rss_pages *)v->record.before);
 }
 
-/* A process with an exited leader lives on in other threads. */
-static __noinline __u64 task_with_mm(__u64 leader)
+static __always_inline void after_walk(struct page_walk *w, __u64 leader, WANT *want)
 {
-	return kaddr(kcast(struct task_struct, leader), mm) ? leader : find_mm_thread(leader, 0);
-}
+	struct zmem_pages_visit *v = pages_get();
 
-static __always_inline void walk_process(struct zmem_pages_visit *v, __u64 leader,
-					 struct zmem_pages_want *want)
-{
-	struct zmem_pages_record *r = &v->record;
-	struct page_walk *w;
-	struct room *room;
-	__u64 task, mm;
-
-	task = task_with_mm(leader);
-	mm = task ? memory_of(task) : 0;
-	r->flags = ZMEM_WALK_MOVED;
-	if (!mm || (want->mm && want->mm != mm))
+	if (!v)
 		return;
-	want->mm = mm;
-	room = room_take();
-	if (!room)
-		return;
-	w = walk_begin(room);
-	w->mm = kaddr(kcast(struct task_struct, task), mm);
-	if (w->mm) {
-		w->at = v->at;
-		w->next = want->cursor;
-		read_counters(w->mm, (struct rss_pages *)r->before);
-		walk_pages(w);
-		read_counters(w->mm, (struct rss_pages *)r->after);
-		r->cursor = w->pages.cursor;
-		__builtin_memcpy(r->seen, w->pages.seen, sizeof(r->seen));
-		r->flags = w->pages.flags;
-		if (memory_of(task) != mm)
-			r->flags |= ZMEM_WALK_MOVED;
-	}
-	room_give(room);
+	read_counters(w->mm, (struct rss_pages *)v->record.after);
+	__builtin_memcpy(v->record.seen, w->pages.seen, sizeof(v->record.seen));
 }
 
 SEC("iter/task")
 int walk_each(struct bpf_iter__task *ctx)
 {
-	struct task_struct *task = ctx->task;
 	struct zmem_pages_visit *v = pages_get();
-	struct zmem_pages_want *want;
-	struct pid_view view;
-	__u64 leader;
-	__s32 pid;
 
-	if (!task || !v)
-		return 0;
-	leader = kread_raw(__u64, &task->group_leader);
-	barrier_var(leader);
-	if (leader != (__u64)task)
-		return 0;
-	view = reader_view();
-	pid = pid_number(kget(kcast(struct task_struct, leader), thread_pid), &view);
-	want = bpf_map_lookup_elem(&wanted, &pid);
-	if (!want)
-		return 0;
-	__builtin_memset(&v->record, 0, sizeof(v->record));
-	v->vmas = 0;
-	v->record.pid = pid;
-	v->record.start_boottime_ns =
-		kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;
-	walk_process(v, leader, want);
-	bpf_seq_write(ctx->meta->seq, &v->record, sizeof(v->record));
-	return 0;
+	return v ? write_visit(ctx, &v->at, &v->record.visit, sizeof(v->record)) : 0;
 }

@@ -14,8 +14,6 @@
 #include "zmem/swap.h"
 #include "entry.bpf.h"
 
-#define BPF_F_MMAPABLE	1024
-
 #define MAP_COUNT	0x3fULL
 #define MAP_CACHED	0x40ULL
 #define MAP_CONTINUED	0x80ULL

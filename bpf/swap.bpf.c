@@ -3,10 +3,8 @@
  * Swap, slot by slot: the sharers of each swap entry that a process has, and what its slots take in
  * RAM. It finds entries as the walk of pages does (page_walk.bpf.h), and looks at no page.
  *
- * It is loaded while swap is in use, by the process that reads it, and is never pinned. The
- * position of the direct map is that of the program that walks pages, which calibrated it. No lock
- * and no reference is taken: user space compares the swap devices before and after, and the entries
- * found with the counter of the process.
+ * It is loaded while swap is in use. No lock and no reference is taken: user space compares the
+ * swap devices before and after, and the entries found with the counter of the process.
  */
 #define ZMEM_SWAP_SLOTS
 /*
@@ -29,17 +27,11 @@
 #include "percpu.bpf.h"
 #include "mm.bpf.h"
 #include "pid_view.bpf.h"
-#include "slots.bpf.h"
 #include "walk_state.bpf.h"
+#include "slots.bpf.h"
 
-struct room {
-	struct room_head head;
-	struct page_walk walk;
-};
-
-#include "page_walk.bpf.h"
-
-char LICENSE[] SEC("license") = "Dual BSD/GPL";
+#define WANT struct zmem_visit_want
+#include "visit.bpf.h"
 
 /* ---- the swap devices ---- */
 
@@ -224,17 +216,6 @@ int find_swap(void *ctx)
 
 /* ---- processes ---- */
 
-#define BPF_F_NO_PREALLOC 1
-
-/* The processes to walk, by their number in the reader's namespace. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, __s32);
-	__type(value, struct zmem_swap_want);
-} wanted SEC(".maps");
-
 /* A global function, for its own stack frame. */
 __noinline __s64 swap_entries(__u64 mm)
 {
@@ -244,90 +225,37 @@ __noinline __s64 swap_entries(__u64 mm)
 	return rss.count[ZMEM_RSS_SWAP];
 }
 
-static __always_inline __u64 memory_of(__u64 task)
+static __always_inline void before_walk(struct page_walk *w, __u64 leader, WANT *want)
 {
-	const struct task_struct *t = kcast(struct task_struct, task);
-	__u64 mm = kaddr(t, mm);
+	struct zmem_swap *s = swap_get();
 
-	return mm ? mm_identity(mm, kget(t, self_exec_id)) : 0;
+	if (!s)
+		return;
+	w->has_swap = 1;
+	w->all_private = (__u8)s->all_private;
+	/* The kernel's part of page tables is the same in each process that runs. */
+	s->kernel_table =
+		mm_word(kaddr(kcast(struct task_struct, bpf_get_current_task()), mm), MM_PGD);
+	s->record.before = swap_entries(w->mm);
 }
 
-/* A process with an exited leader lives on in other threads. */
-static __noinline __u64 task_with_mm(__u64 leader)
+static __always_inline void after_walk(struct page_walk *w, __u64 leader, WANT *want)
 {
-	return kaddr(kcast(struct task_struct, leader), mm) ? leader : find_mm_thread(leader, 0);
-}
+	struct zmem_swap *s = swap_get();
 
-static __always_inline int walk_process(struct zmem_swap *s, __u64 leader,
-					struct zmem_swap_want *want)
-{
-	struct page_walk *w;
-	struct room *room;
-	__u64 task, mm;
-
-	if (!s || !want)
-		return 0;
-	task = task_with_mm(leader);
-	mm = task ? memory_of(task) : 0;
-	s->record.flags = ZMEM_WALK_MOVED;
-	if (!mm || (want->mm && want->mm != mm))
-		return 0;
-	want->mm = mm;
-	room = room_take();
-	if (!room)
-		return 0;
-	w = walk_begin(room);
-	w->mm = kaddr(kcast(struct task_struct, task), mm);
-	if (w->mm) {
-		w->at = s->at;
-		w->next = want->cursor;
-		w->has_swap = 1;
-		w->all_private = (__u8)s->all_private;
-		s->record.before = swap_entries(w->mm);
-		walk_pages(w);
-		if (w->pages.work > s->work)
-			s->work = w->pages.work;
-		s->record.after = swap_entries(w->mm);
-		s->record.cursor = w->pages.cursor;
-		s->record.flags = w->pages.flags & ~ZMEM_WALK_EXCLUSIVE;
-		if (memory_of(task) != mm)
-			s->record.flags |= ZMEM_WALK_MOVED;
-	}
-	room_give(room);
-	return 0;
+	if (!s)
+		return;
+	if (w->pages.work > s->work)
+		s->work = w->pages.work;
+	s->record.after = swap_entries(w->mm);
 }
 
 SEC("iter/task")
 int walk_swap(struct bpf_iter__task *ctx)
 {
-	struct task_struct *task = ctx->task;
 	struct zmem_swap *s = swap_get();
-	struct zmem_swap_want *want;
-	struct pid_view view;
-	__u64 leader;
-	__s32 pid;
 
-	if (!task || !s)
-		return 0;
-	leader = kread_raw(__u64, &task->group_leader);
-	barrier_var(leader);
-	if (leader != (__u64)task)
-		return 0;
-	view = reader_view();
-	pid = pid_number(kget(kcast(struct task_struct, leader), thread_pid), &view);
-	want = bpf_map_lookup_elem(&wanted, &pid);
-	if (!want)
-		return 0;
-	/* The kernel's part of page tables is the same in each process that runs. */
-	s->kernel_table =
-		mm_word(kaddr(kcast(struct task_struct, bpf_get_current_task()), mm), MM_PGD);
-	__builtin_memset(&s->record, 0, sizeof(s->record));
-	s->record.pid = pid;
-	s->record.start_boottime_ns =
-		kget(kcast(struct task_struct, leader), start_boottime) / NS_PER_TICK * NS_PER_TICK;
-	walk_process(s, leader, want);
-	bpf_seq_write(ctx->meta->seq, &s->record, sizeof(s->record));
-	return 0;
+	return s ? write_visit(ctx, &s->at, &s->record.visit, sizeof(s->record)) : 0;
 }
 
 /* ---- files of shared memory ---- */

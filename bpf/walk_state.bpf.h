@@ -17,6 +17,9 @@
 #include "room.bpf.h"
 #include "walk_variant.bpf.h"
 
+#define BPF_F_NO_PREALLOC 1
+#define BPF_F_MMAPABLE	  1024
+
 /* calibrate() writes it once; then it is only read. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -10,6 +10,7 @@
 #include <linux/types.h>
 #endif
 
+#include "zmem/record.h"
 #include "zmem/setup.h"
 
 /* Groups are numbered from `first` on; this one stands for several groups and for none. */
@@ -17,6 +18,7 @@
 
 /* A process: what it is asked, and the sums of its visits so far. */
 struct zmem_freed_want {
+	struct zmem_visit_want visit; /* by visits */
 	/* Set by user space. */
 	__u64 start_boottime_ns; /* as in struct zmem_record */
 	__u32 group;		 /* of the process and its descriptors */
@@ -24,9 +26,7 @@ struct zmem_freed_want {
 	__u32 alone;		 /* 1: no other address space is of that group */
 	/* By visits. */
 	__u32 state; /* enum zmem_freed_state */
-	__u64 cursor;
-	__u64 mm;
-	__s64 anon; /* anonymous pages by its counter, after the last visit */
+	__s64 anon;  /* anonymous pages by its counter, after the last visit */
 	/* Anonymous pages that are mapped more than once, each mapping. */
 	__u64 shared;
 	/* Pages of which a visit met the last mapping, all of the same group. */

@@ -49,19 +49,10 @@ struct zmem_pages_vma {
 
 /* One process, in a visit of the iterator. */
 struct zmem_pages_record {
-	__s32 pid;		 /* in the pid namespace of the reader */
-	__u32 flags;		 /* enum zmem_walk */
-	__u64 start_boottime_ns; /* as in struct zmem_record */
-	__u64 cursor;		 /* where the next visit continues; 0: the walk is complete */
+	struct zmem_visit visit;
 	__s64 before[ZMEM_RSS_COUNT], after[ZMEM_RSS_COUNT]; /* its counters, around the visit */
 	__u64 seen[ZMEM_RSS_COUNT];			     /* pages, by enum zmem_rss */
 	struct zmem_pages_sum sum;
-};
-
-/* What is known of a process between visits. */
-struct zmem_pages_want {
-	__u64 cursor;
-	__u64 mm; /* set by the first visit */
 };
 
 struct zmem_node_span {

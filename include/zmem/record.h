@@ -83,10 +83,24 @@ enum zmem_walk {
 	ZMEM_WALK_EXCLUSIVE = 1 << 0, /* no anonymous page is shared: none was looked for */
 	ZMEM_WALK_UNKNOWN = 1 << 1,   /* met something unknown, or a torn value */
 	ZMEM_WALK_MOVED = 1 << 2,     /* raced: another mm, more sharing, or wrong sums */
-	ZMEM_WALK_OFF = 1 << 3,	      /* not walked: there is no layout */
+	ZMEM_WALK_OFF = 1 << 3,	      /* not walked: there is no layout, or no room for a walk */
 	/* Set by user space, not in the kernel: */
 	ZMEM_WALK_DRIFTED = 1 << 4,  /* counters changed a little between two visits */
 	ZMEM_WALK_ACCEPTED = 1 << 5, /* always changing; its error is known and small */
+};
+
+/* What a record of a visit to one process begins with (bpf/visit.bpf.h). */
+struct zmem_visit {
+	__s32 pid;		 /* in the pid namespace of the reader */
+	__u32 flags;		 /* enum zmem_walk */
+	__u64 start_boottime_ns; /* as in struct zmem_record */
+	__u64 cursor;		 /* where the next visit continues; 0: the walk is complete */
+};
+
+/* What is known of a process between visits; user space sets the cursor. */
+struct zmem_visit_want {
+	__u64 cursor;
+	__u64 mm; /* set by the first visit */
 };
 
 /*

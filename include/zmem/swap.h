@@ -11,6 +11,7 @@
 #endif
 
 #include "zmem/files.h"
+#include "zmem/record.h"
 #include "zmem/setup.h"
 
 /* Swap files that an entry can name; the kernel allows a few more (MAX_SWAPFILES). */
@@ -53,18 +54,9 @@ struct zmem_swap_sum {
 
 /* One process, in a visit of the iterator. */
 struct zmem_swap_record {
-	__s32 pid;		 /* in the pid namespace of the reader */
-	__u32 flags;		 /* enum zmem_walk */
-	__u64 start_boottime_ns; /* as in struct zmem_record */
-	__u64 cursor;		 /* where the next visit continues; 0: the walk is complete */
-	__s64 before, after;	 /* swap entries by its counter, around the visit */
+	struct zmem_visit visit;
+	__s64 before, after; /* swap entries by its counter, around the visit */
 	struct zmem_swap_sum sum;
-};
-
-/* What is known of a process between visits. */
-struct zmem_swap_want {
-	__u64 cursor;
-	__u64 mm; /* set by the first visit */
 };
 
 struct zmem_swap {

@@ -12,6 +12,7 @@
 #include "source/freed_source.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -20,13 +21,11 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "model/files.h"
-#include "load/bpf_diagnose.h"
 #include "source/iterator.h"
-#include "source/source_internal.h"
+#include "source/visits.h"
 #include "zmem/freed.h"
 
-#define SUBJECT "what becomes free"
-#define TRIES	3
+#define TRIES 3
 /* Passes over all processes: the largest takes so many. */
 #define PASSES_MAX (1024 * 1024)
 /* Pages that there is always room for. */
@@ -35,11 +34,9 @@
 #define FIRST_MAX (UINT32_MAX / 2)
 
 struct freed_source {
-	struct bpf_handle handle;
-	const struct source *from;
+	struct visits visits;
 	struct zmem_freed *visit;
-	int link_fd, open_link_fd;
-	uint32_t page_size;
+	int open_link_fd;
 	uint32_t next; /* number of a group */
 	bool used;     /* the map of pages is not empty */
 };
@@ -64,42 +61,9 @@ void freed_source_close(struct freed_source *s)
 {
 	if (!s)
 		return;
-	close_fd(&s->link_fd);
 	close_fd(&s->open_link_fd);
-	bpf_handle_close(&s->handle);
+	visits_close(&s->visits);
 	free(s);
-}
-
-/* The source calibrates again when RAM was added or removed. */
-static int follow_layout(struct freed_source *s)
-{
-	struct zmem_layout layout;
-	int r = source_layout(s->from, &layout);
-
-	if (r < 0)
-		return r;
-	s->visit->at = layout;
-	s->visit->at.page_bits = (uint32_t)__builtin_ctz(s->page_size);
-	return 0;
-}
-
-static int set_up(struct freed_source *s, const struct cpu_ids *cpus)
-{
-	int r = bpf_handle_map(&s->handle, sizeof(*s->visit));
-
-	if (r < 0)
-		return r;
-	s->visit = s->handle.answers;
-	r = follow_layout(s);
-	if (r == 0)
-		r = bpf_source_set_up_cpus(s->handle.fd[BPF_SETUP], cpus, false);
-	if (r < 0)
-		return r;
-	s->link_fd = iterator_link(s->handle.fd[BPF_ITER], NULL);
-	if (s->link_fd < 0)
-		return s->link_fd;
-	s->open_link_fd = iterator_link(s->handle.fd[BPF_OPEN_FILES], NULL);
-	return s->open_link_fd < 0 ? s->open_link_fd : 0;
 }
 
 /* As the header says. */
@@ -113,41 +77,40 @@ static uint32_t page_room(const struct meminfo *m, uint32_t page_size)
 	return pages < UINT32_MAX / 2 ? (uint32_t)pages : UINT32_MAX / 2;
 }
 
+static int set_up(struct visits *v)
+{
+	struct freed_source *s = (struct freed_source *)v;
+
+	s->open_link_fd = iterator_link(v->handle.fd[BPF_OPEN_FILES], NULL);
+	return s->open_link_fd < 0 ? s->open_link_fd : 0;
+}
+
+static const struct visit_kind kind = {
+	.subject = "what becomes free",
+	.needs = "it needs PSS from page tables",
+	.object = OBJECT_FREED,
+	.answers_size = sizeof(struct zmem_freed),
+	.layout_offset = offsetof(struct zmem_freed, at),
+	.set_up = set_up,
+};
+
 int freed_source_open(const struct source *from, const struct meminfo *meminfo, struct diag *diag,
 		      struct freed_source **ret)
 {
-	struct freed_source *s;
-	struct zmem_layout layout;
-	const char *step = "loading the programs";
-	struct bpf_sizes sizes = {};
-	struct cpu_ids cpus;
-	int r = source_layout(from, &layout);
+	struct freed_source *s = calloc(1, sizeof(*s));
+	int r;
 
-	if (r < 0) {
-		diag_add(diag, SUBJECT, r, NULL, "it needs PSS from page tables");
-		return r;
-	}
-	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
-	s->from = from;
-	s->link_fd = s->open_link_fd = -1;
+	s->open_link_fd = -1;
 	s->next = 1;
-	s->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
-	bpf_source_find_cpus(&cpus);
-	sizes.pages = page_room(meminfo, s->page_size);
-	sizes.cpus = cpus.count;
-	sizes.cpu_numbers = cpus.numbers;
-	r = bpf_load(OBJECT_FREED, LOADER_LIGHT, &sizes, NULL, &s->handle, NULL);
-	if (r == 0) {
-		step = "setting them up";
-		r = set_up(s, &cpus);
-	}
+	r = visits_open(&s->visits, &kind, from,
+			page_room(meminfo, (uint32_t)sysconf(_SC_PAGESIZE)), diag);
 	if (r < 0) {
-		bpf_diagnose_note(diag, SUBJECT, step, r, NULL);
 		freed_source_close(s);
 		return r;
 	}
+	s->visit = s->visits.handle.answers;
 	*ret = s;
 	return 0;
 }
@@ -168,18 +131,18 @@ static int clear_map(int fd)
 /* Empties the maps of a reading; that of pages only if there was no room in it. */
 static int clear_maps(struct freed_source *s)
 {
-	int r = clear_map(s->handle.fd[BPF_WANTED]);
+	int r = clear_map(s->visits.handle.fd[BPF_WANTED]);
 
 	if (r == 0)
-		r = clear_map(s->handle.fd[BPF_HELD]);
+		r = clear_map(s->visits.handle.fd[BPF_HELD]);
 	if (r == 0)
-		r = clear_map(s->handle.fd[BPF_TABLES]);
+		r = clear_map(s->visits.handle.fd[BPF_TABLES]);
 	if (r == 0)
-		r = clear_map(s->handle.fd[BPF_SPACES]);
+		r = clear_map(s->visits.handle.fd[BPF_SPACES]);
 	if (r == 0)
-		r = clear_map(s->handle.fd[BPF_MOUNTED]);
+		r = clear_map(s->visits.handle.fd[BPF_MOUNTED]);
 	if (r == 0 && s->visit->full && s->used) {
-		r = clear_map(s->handle.fd[BPF_PAGES]);
+		r = clear_map(s->visits.handle.fd[BPF_PAGES]);
 		s->used = false;
 	}
 	s->visit->full = 0;
@@ -255,7 +218,7 @@ static int list_wanted(struct reading *r)
 		};
 		if (is_walked(p) && r->mm_group[p->mm_id])
 			w->mm_group = w->group;
-		if (bpf_map_update_elem(s->handle.fd[BPF_WANTED], &pid, w, 0) < 0)
+		if (bpf_map_update_elem(s->visits.handle.fd[BPF_WANTED], &pid, w, 0) < 0)
 			return -errno;
 	}
 	return 0;
@@ -290,19 +253,19 @@ static int read_once(struct reading *r)
 	if (error == 0)
 		error = pass(s->open_link_fd);
 	if (error == 0)
-		error = bpf_program_run(s->handle.fd[BPF_RUN]);
+		error = bpf_program_run(s->visits.handle.fd[BPF_RUN]);
 	s->used = true;
 	s->visit->more = s->visit->spaces = 1;
 	for (int i = 0; error == 0 && s->visit->more && i < PASSES_MAX; i++) {
 		s->visit->more = 0;
-		error = pass(s->link_fd);
+		error = pass(s->visits.link_fd);
 		s->visit->spaces = 0;
 	}
 	for (size_t i = 0; error == 0 && i < r->count; i++) {
 		const __s32 pid = r->process[i]->pid;
 		struct zmem_freed_want *w = &r->want[i];
 
-		if (!w->group || bpf_map_lookup_elem(s->handle.fd[BPF_WANTED], &pid, w) == 0)
+		if (!w->group || bpf_map_lookup_elem(s->visits.handle.fd[BPF_WANTED], &pid, w) == 0)
 			raced += w->state == ZMEM_FREED_RACED;
 		else
 			error = -errno;
@@ -361,8 +324,8 @@ static uint32_t group_of_space(const struct holders *h, const struct freed_sourc
 	struct zmem_freed_space whole = {};
 	uint32_t sets = 0;
 
-	if (bpf_map_lookup_elem(s->handle.fd[BPF_SPACES], &space, &whole) < 0 || whole.space ||
-	    (int64_t)whole.met != whole.refs)
+	if (bpf_map_lookup_elem(s->visits.handle.fd[BPF_SPACES], &space, &whole) < 0 ||
+	    whole.space || (int64_t)whole.met != whole.refs)
 		return ZMEM_FREED_MIXED;
 	for (ssize_t i = 0; i < h->sets; i++) {
 		if (h->set[i].space != space)
@@ -414,7 +377,7 @@ static void add_mounted(const struct reading *r, struct holders *h, uint64_t *gr
 static int add_files(const struct reading *r, uint64_t *group_bytes)
 {
 	struct freed_source *s = r->source;
-	const int *fd = s->handle.fd;
+	const int *fd = s->visits.handle.fd;
 	struct holders h = {};
 
 	h.files = read_map(fd[BPF_HELD], sizeof(*h.file), (void **)&h.file);
@@ -430,7 +393,7 @@ static int add_files(const struct reading *r, uint64_t *group_bytes)
 			end++;
 		if (is_held_by_one(f, (size_t)(end - i)))
 			group_bytes[f->group - s->visit->first + 1] +=
-				h.file[end - 1].pages * s->page_size;
+				h.file[end - 1].pages * s->visits.page_size;
 	}
 	free(h.file);
 	free(h.set);
@@ -452,7 +415,7 @@ static bool add_memory(const struct reading *r, size_t i, uint64_t *bytes)
 	    !process_has(p, COUNTER_SWAP) ||
 	    (p->value[COUNTER_SWAP] && !process_has(p, COUNTER_SWAP_RAM)))
 		return false;
-	*bytes += ((pages > 0 ? (uint64_t)pages : 0) + w->complete) * r->source->page_size +
+	*bytes += ((pages > 0 ? (uint64_t)pages : 0) + w->complete) * r->source->visits.page_size +
 		  p->value[COUNTER_PGTABLES] + swap;
 	return true;
 }
@@ -511,7 +474,7 @@ int freed_source_read(struct freed_source *s, const struct file_set *tmpfs,
 			    .count = count,
 			    .tmpfs = tmpfs};
 	cleanup(arena_release) struct arena_mark mark = arena_mark(&snapshot->scratch);
-	int error = follow_layout(s), raced = 1;
+	int error = visits_follow_layout(&s->visits), raced = 1;
 
 	if (s->next > FIRST_MAX - count * TRIES)
 		error = -EOVERFLOW;

@@ -1,57 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Runs the iterator of bpf/pages.bpf.c over all processes, again and again: in each pass it walks
- * each process that is still in the map BPF_WANTED, for less than a millisecond, and tells where
- * the next pass goes on. A process leaves the map when the pages found add up to its counters.
- * Where they do not, its walk begins anew, at most TRIES times.
- *
- * The node of a frame is that of its zone (model/zones.h), as in a census of page frames.
+ * Asks bpf/pages.bpf.c. The node of a frame is that of its zone (model/zones.h), as in a census of
+ * page frames.
  */
 #include "source/pages_source.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <bpf/bpf.h>
 
 #include "base/array.h"
-#include "base/cleanup.h"
-#include "load/bpf_diagnose.h"
-#include "source/iterator.h"
 #include "source/record_decode.h"
-#include "source/source_internal.h"
-
-#define SUBJECT	    "pages one by one"
-#define NEEDS_PAGES "they need PSS from page tables"
-/* How often a process is read before it is given up. */
-#define TRIES 4
-/* Passes over all processes; in each, a process is walked for less than a millisecond. */
-#define PASSES_MAX (1024 * 1024)
+#include "source/visits.h"
 
 _Static_assert(NODES_MAX == ZMEM_NODES, "the program tells as many nodes apart");
 
 /* A process that is read: the sums of its visits so far. */
 struct pages_work {
-	struct process *process; /* NULL: of pages_source_maps() */
-	pid_t pid;
+	struct walk walk; /* without a process: of pages_source_maps() */
 	struct zmem_pages_sum sum;
 	__u64 seen[ZMEM_RSS_COUNT];
 	__s64 before[ZMEM_RSS_COUNT], after[ZMEM_RSS_COUNT];
-	unsigned tries;
-	bool visited, done, whole;
 };
 
 struct pages_source {
-	struct bpf_handle handle;
-	const struct source *from;
+	struct visits visits;
 	struct zmem_pages_visit *visit; /* what a run of the program is asked and answers */
-	int link_fd;
-	uint32_t page_size;
 	const char *refusal;
-	struct pages_work *work;
-	size_t work_count, pending;
 	/* Of pages_source_maps(). */
 	struct pages_mapping *mapping;
 	size_t mappings, mappings_room;
@@ -66,112 +42,9 @@ void pages_source_close(struct pages_source *s)
 {
 	if (!s)
 		return;
-	close_fd(&s->link_fd);
-	bpf_handle_close(&s->handle);
-	free(s->work);
+	visits_close(&s->visits);
 	free(s->mapping);
 	free(s);
-}
-
-static int set_up(struct pages_source *s, const struct cpu_ids *cpus)
-{
-	int r = bpf_handle_map(&s->handle, sizeof(*s->visit));
-
-	if (r < 0)
-		return r;
-	s->visit = s->handle.answers;
-	r = bpf_source_set_up_cpus(s->handle.fd[BPF_SETUP], cpus, false);
-	if (r < 0)
-		return r;
-	s->link_fd = iterator_link(s->handle.fd[BPF_ITER], NULL);
-	return s->link_fd < 0 ? s->link_fd : 0;
-}
-
-/* The source calibrates again when RAM was added or removed. */
-static int follow_layout(struct pages_source *s)
-{
-	struct zmem_layout layout;
-	int r = source_layout(s->from, &layout);
-
-	if (r < 0)
-		return r;
-	s->visit->at = layout;
-	s->visit->at.page_bits = (uint32_t)__builtin_ctz(s->page_size);
-	return 0;
-}
-
-int pages_source_open(const struct source *from, struct diag *diag, struct pages_source **ret)
-{
-	struct pages_source *s;
-	struct zmem_layout layout;
-	const char *step = "loading the program";
-	struct bpf_sizes sizes = {};
-	struct cpu_ids cpus;
-	int r = source_layout(from, &layout);
-
-	if (r < 0) {
-		diag_add(diag, SUBJECT, r, NULL, NEEDS_PAGES);
-		return r;
-	}
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return -ENOMEM;
-	s->from = from;
-	s->link_fd = -1;
-	s->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
-	bpf_source_find_cpus(&cpus);
-	sizes.cpus = cpus.count;
-	sizes.cpu_numbers = cpus.numbers;
-	r = bpf_load(OBJECT_PAGES, LOADER_LIGHT, &sizes, NULL, &s->handle, NULL);
-	if (r == 0) {
-		step = "setting it up";
-		r = set_up(s, &cpus);
-	}
-	if (r < 0) {
-		bpf_diagnose_note(diag, SUBJECT, step, r, NULL);
-		pages_source_close(s);
-		return r;
-	}
-	*ret = s;
-	return 0;
-}
-
-/* ---- walks ---- */
-
-/* Has the next pass visit the process, from the cursor on; `first`: its walk begins. */
-static int want_visit(struct pages_source *s, const struct pages_work *w, uint64_t cursor,
-		      bool first)
-{
-	const __s32 pid = w->pid;
-	struct zmem_pages_want value = {};
-
-	if (!first && bpf_map_lookup_elem(s->handle.fd[BPF_WANTED], &pid, &value) < 0)
-		return -errno;
-	value.cursor = cursor;
-	return bpf_map_update_elem(s->handle.fd[BPF_WANTED], &pid, &value, 0) < 0 ? -errno : 0;
-}
-
-static int end_walk(struct pages_source *s, struct pages_work *w, bool whole)
-{
-	const __s32 pid = w->pid;
-
-	w->done = true;
-	w->whole = whole;
-	s->pending--;
-	return bpf_map_delete_elem(s->handle.fd[BPF_WANTED], &pid) < 0 && errno != ENOENT ? -errno
-											  : 0;
-}
-
-/* Begins the walk of a process anew, or gives it up. */
-static int repeat_walk(struct pages_source *s, struct pages_work *w)
-{
-	if (++w->tries >= TRIES)
-		return end_walk(s, w, false);
-	w->visited = false;
-	w->sum = (struct zmem_pages_sum){};
-	memset(w->seen, 0, sizeof(w->seen));
-	s->mappings = 0;
-	return want_visit(s, w, 0, true);
 }
 
 static void add_sum(struct zmem_pages_sum *to, const struct zmem_pages_sum *from)
@@ -189,8 +62,10 @@ static void add_sum(struct zmem_pages_sum *to, const struct zmem_pages_sum *from
  * True if the pages found are those that the process has by its counters, and these are the same
  * before and after. A large process rarely stands still. Of hugetlb pages no counter tells.
  */
-static bool adds_up(const struct pages_work *w, unsigned asked)
+static bool adds_up(const struct visits *v, const struct walk *walk)
 {
+	const struct pages_work *w = (const struct pages_work *)walk;
+	const unsigned asked = ((const struct pages_source *)v)->visit->asked;
 	static const enum zmem_rss kinds[] = {ZMEM_RSS_ANON, ZMEM_RSS_FILE, ZMEM_RSS_SHMEM};
 	size_t count = asked & ZMEM_PAGES_NODES ? 3 : asked & ZMEM_PAGES_LAZY ? 1 : 0;
 	uint64_t all = 0, room;
@@ -216,101 +91,69 @@ static int add_mappings(struct pages_source *s)
 		struct pages_mapping *m = s->mappings ? &s->mapping[s->mappings - 1] : NULL;
 
 		if (!m || m->start != v->start) {
-			if (s->mappings == s->mappings_room) {
-				size_t room = s->mappings_room * 2 + ZMEM_PAGES_VMAS;
-
-				m = reallocarray(s->mapping, room, sizeof(*m));
-				if (!m)
-					return -ENOMEM;
-				s->mapping = m;
-				s->mappings_room = room;
-			}
+			if (!array_room(&s->mapping, s->mappings, &s->mappings_room,
+					ZMEM_PAGES_VMAS))
+				return -ENOMEM;
 			m = &s->mapping[s->mappings++];
 			*m = (struct pages_mapping){.start = v->start};
 		}
 		for (int n = 0; n < ZMEM_NODES; n++)
-			m->bytes[n] += v->sum.pages[n] * s->page_size;
+			m->bytes[n] += v->sum.pages[n] * s->visits.page_size;
 	}
 	return 0;
 }
 
-static bool has_lower_pid(const void *item, const void *pid)
+/* One visit to a process. */
+static int add_record(struct visits *v, struct walk *walk, const void *record)
 {
-	const struct pages_work *w = item;
-
-	return w->pid < *(const __s32 *)pid;
-}
-
-/* One visit to a process that is wanted. */
-static int receive_record(void *arg, const void *record)
-{
-	struct pages_source *s = arg;
+	struct pages_source *s = (struct pages_source *)v;
+	struct pages_work *w = (struct pages_work *)walk;
 	const struct zmem_pages_record *r = record;
-	size_t i = count_before(s->work, s->work_count, sizeof(*s->work), has_lower_pid, &r->pid);
-	struct pages_work *w = &s->work[i];
-	int error;
 
-	if (i == s->work_count || w->pid != r->pid || w->done)
-		return 0;
-	if (w->process && w->process->start_ns / 10000000 != r->start_boottime_ns / 10000000)
-		return end_walk(s, w, false);
-	if (r->flags & (ZMEM_WALK_MOVED | ZMEM_WALK_UNKNOWN))
-		return repeat_walk(s, w);
-	if (!w->visited)
+	if (!walk->visited) {
 		memcpy(w->before, r->before, sizeof(w->before));
-	w->visited = true;
+		s->mappings = 0;
+	}
 	memcpy(w->after, r->after, sizeof(w->after));
 	add_sum(&w->sum, &r->sum);
 	for (int k = 0; k < ZMEM_RSS_COUNT; k++)
 		w->seen[k] += r->seen[k];
-	error = s->visit->asked & ZMEM_PAGES_BY_VMA ? add_mappings(s) : 0;
-	if (error < 0)
-		return error;
-	if (r->cursor)
-		return want_visit(s, w, r->cursor, false);
-	return adds_up(w, s->visit->asked) ? end_walk(s, w, true) : repeat_walk(s, w);
+	return s->visit->asked & ZMEM_PAGES_BY_VMA ? add_mappings(s) : 0;
 }
 
-/* Walks all of s->work. */
-static int walk_all(struct pages_source *s)
+static const struct visit_kind kind = {
+	.subject = "pages one by one",
+	.needs = "they need PSS from page tables",
+	.object = OBJECT_PAGES,
+	.answers_size = sizeof(struct zmem_pages_visit),
+	.layout_offset = offsetof(struct zmem_pages_visit, at),
+	.walk_size = sizeof(struct pages_work),
+	.record_size = sizeof(struct zmem_pages_record),
+	.tries = 4,
+	.add = add_record,
+	.adds_up = adds_up,
+};
+
+int pages_source_open(const struct source *from, struct diag *diag, struct pages_source **ret)
 {
-	ssize_t met = 1;
+	struct pages_source *s = calloc(1, sizeof(*s));
+	int r = s ? visits_open(&s->visits, &kind, from, 0, diag) : -ENOMEM;
 
-	/* Where a pass meets none of the wanted processes, they have ended. */
-	for (int i = 0; met > 0 && s->pending && i < PASSES_MAX; i++) {
-		cleanup_close int fd = bpf_iter_create(s->link_fd);
-
-		met = fd < 0 ? fd
-			     : iterator_read(fd, sizeof(struct zmem_pages_record), receive_record,
-					     s);
+	if (r < 0) {
+		pages_source_close(s);
+		return r;
 	}
-	for (size_t i = 0; i < s->work_count; i++) {
-		if (!s->work[i].done)
-			end_walk(s, &s->work[i], false);
-	}
-	return met < 0 ? (int)met : 0;
+	s->visit = s->visits.handle.answers;
+	*ret = s;
+	return 0;
 }
 
 /* Makes room for the walks of so many processes. */
 static int prepare(struct pages_source *s, size_t count)
 {
-	free(s->work);
-	s->work_count = s->pending = 0;
-	s->work = calloc(count + 1, sizeof(*s->work));
-	return s->work ? follow_layout(s) : -ENOMEM;
-}
+	int r = visits_begin(&s->visits, count);
 
-static int add_work(struct pages_source *s, pid_t pid, struct process *p)
-{
-	struct pages_work *w = &s->work[s->work_count++];
-	int r;
-
-	w->pid = pid;
-	w->process = p;
-	s->pending++;
-	r = want_visit(s, w, 0, true);
-	/* More than the map has room for. */
-	return r == -E2BIG ? end_walk(s, w, false) : r;
+	return r < 0 ? r : visits_follow_layout(&s->visits);
 }
 
 /* Sets the nodes of frames. Returns false, and why, if they are not known. */
@@ -353,14 +196,16 @@ static struct node_shares *nodes_of(const struct pages_source *s, struct snapsho
 static int set_values(struct pages_source *s, const struct pages_work *w, unsigned asked,
 		      struct snapshot *snapshot)
 {
-	struct process *p = w->process;
+	struct process *p = w->walk.process;
 	struct node_shares *nodes;
 
-	p->pages_status = w->whole ? PSS_OK : w->visited || w->tries ? PSS_RACED : PSS_GONE;
-	if (!w->whole)
+	p->pages_status = w->walk.whole			     ? PSS_OK
+			  : w->walk.visited || w->walk.tries ? PSS_RACED
+							     : PSS_GONE;
+	if (!w->walk.whole)
 		return 0;
 	if (asked & (ZMEM_PAGES_LAZY | ZMEM_PAGES_NODES))
-		process_set(p, COUNTER_LAZYFREE, w->sum.lazy * s->page_size);
+		process_set(p, COUNTER_LAZYFREE, w->sum.lazy * s->visits.page_size);
 	if (asked & ZMEM_PAGES_HUGETLB)
 		process_set(p, COUNTER_HUGETLB_PSS, w->sum.hugetlb >> ZMEM_PSS_SHIFT);
 	if (!(asked & ZMEM_PAGES_NODES))
@@ -389,18 +234,19 @@ int pages_source_read(struct pages_source *s, unsigned asked, const struct zones
 	s->visit->asked = asked;
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		if (process[i]->kind == PROCESS_USER && process_has(process[i], COUNTER_RSS))
-			r = add_work(s, process[i]->pid, process[i]);
+			r = visits_add(&s->visits, process[i]->pid, process[i]);
 	}
 	if (r == 0 && asked)
-		r = walk_all(s);
-	for (size_t i = 0; r == 0 && i < s->work_count; i++)
-		r = set_values(s, &s->work[i], asked, snapshot);
+		r = visits_run(&s->visits);
+	for (size_t i = 0; r == 0 && i < s->visits.count; i++)
+		r = set_values(s, visits_walk(&s->visits, i), asked, snapshot);
 	return r;
 }
 
 ssize_t pages_source_maps(struct pages_source *s, const struct zones *zones, pid_t pid,
 			  const struct pages_mapping **ret)
 {
+	const struct walk *w;
 	int r = prepare(s, 1);
 
 	if (r == 0 && !set_spans(s, zones))
@@ -408,13 +254,12 @@ ssize_t pages_source_maps(struct pages_source *s, const struct zones *zones, pid
 	s->visit->asked = ZMEM_PAGES_NODES | ZMEM_PAGES_BY_VMA;
 	s->mappings = 0;
 	if (r == 0)
-		r = add_work(s, pid, NULL);
+		r = visits_add(&s->visits, pid, NULL);
 	if (r == 0)
-		r = walk_all(s);
+		r = visits_run(&s->visits);
 	if (r < 0)
 		return r;
 	*ret = s->mapping;
-	return s->work[0].whole				? (ssize_t)s->mappings
-	       : s->work[0].visited || s->work[0].tries ? -EAGAIN
-							: -ESRCH;
+	w = visits_walk(&s->visits, 0);
+	return w->whole ? (ssize_t)s->mappings : w->visited || w->tries ? -EAGAIN : -ESRCH;
 }

@@ -6,10 +6,7 @@
  * takes in RAM in zram or zswap.
  *
  * A snapshot is read in three steps. First the devices are found in the kernel's memory; they must
- * be those of /proc/swaps. Then an iterator goes over all processes, again and again: in each pass
- * it walks each process that is still in the map BPF_WANTED, for at most a millisecond, and tells
- * where the next pass goes on. A process leaves the map when the entries that were found add up to
- * its counter. Where they do not, its walk begins anew, at most TRIES times. Last the devices are
+ * be those of /proc/swaps. Then the processes are walked (source/visits.h). Last the devices are
  * found once more: if one was switched off meanwhile, all of it is dropped.
  *
  * Files of shared memory are read one by one, and the slots that only the swap cache has are
@@ -19,50 +16,31 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "load/bpf_diagnose.h"
-#include "source/iterator.h"
 #include "source/record_decode.h"
-#include "source/source_internal.h"
-#include "zmem/record.h"
+#include "source/visits.h"
 #include "zmem/swap.h"
 
-#define SUBJECT	    "swap slots"
-#define NEEDS_PAGES "they need PSS from page tables"
-/* How often a process is read before it is given up. */
-#define TRIES 3
-/* Passes over all processes; in each, a process is walked for at most a millisecond. */
-#define PASSES_MAX (1024 * 1024)
-
 struct swap_source {
-	struct bpf_handle handle;
-	const struct source *from; /* NULL: no processes are read */
-	struct zmem_swap *visit;   /* what a run of a program is asked and answers */
-	int link_fd;
-	uint32_t page_size;
+	struct visits visits;
+	struct zmem_swap *visit; /* what a run of a program is asked and answers */
 	const char *refusal, *cost_refusal;
 	struct zmem_swap_device before[ZMEM_SWAP_DEVICES]; /* as swap_source_begin() found them */
 	bool costs;					   /* some device takes RAM for its slots */
-	struct work *work;
-	size_t work_count, pending;
 };
 
 /* A process that is read: the sums of its visits so far. */
 struct work {
-	struct process *process;
+	struct walk walk;
 	struct zmem_swap_sum sum;
 	int64_t before, after;
-	unsigned tries;
-	bool visited, done, whole;
 };
 
 const char *swap_source_refusal(const struct swap_source *s)
@@ -84,9 +62,7 @@ void swap_source_close(struct swap_source *s)
 {
 	if (!s)
 		return;
-	close_fd(&s->link_fd);
-	bpf_handle_close(&s->handle);
-	free(s->work);
+	visits_close(&s->visits);
 	free(s);
 }
 
@@ -103,73 +79,19 @@ static int find_queue(struct swap_source *s)
 	if (swaps < 0 || waits < 0 || epoll_ctl(waits, EPOLL_CTL_ADD, swaps, &event) < 0)
 		return file_exhausted(-errno) ? -errno : 0;
 	s->visit->epoll = waits;
-	r = bpf_program_run(s->handle.fd[BPF_FIND]);
+	r = bpf_program_run(s->visits.handle.fd[BPF_FIND]);
 	s->visit->epoll = -1;
 	return r;
 }
 
-static void set_layout(struct swap_source *s, const struct zmem_layout *layout)
+static int set_up(struct visits *v)
 {
-	s->visit->at = *layout;
-	s->visit->at.page_bits = (uint32_t)__builtin_ctz(s->page_size);
-}
+	struct swap_source *s = (struct swap_source *)v;
 
-static int set_up(struct swap_source *s, const struct cpu_ids *cpus,
-		  const struct zmem_layout *layout)
-{
-	int r = bpf_handle_map(&s->handle, sizeof(*s->visit));
-
-	if (r < 0)
-		return r;
-	s->visit = s->handle.answers;
-	set_layout(s, layout);
-	r = bpf_source_set_up_cpus(s->handle.fd[BPF_SETUP], cpus, false);
-	if (r < 0)
-		return r;
-	s->link_fd = iterator_link(s->handle.fd[BPF_ITER], NULL);
-	if (s->link_fd < 0)
-		return s->link_fd;
+	s->visit = v->handle.answers;
 	/* Kernels without CONFIG_KALLSYMS_ALL keep no names of variables. */
-	bpf_handle_run(s->handle.fd[BPF_SYMBOLS], NULL, 0);
+	bpf_handle_run(v->handle.fd[BPF_SYMBOLS], NULL, 0);
 	return s->visit->swap_info ? 0 : find_queue(s);
-}
-
-int swap_source_open(const struct source *from, struct diag *diag, struct swap_source **ret)
-{
-	struct swap_source *s;
-	struct zmem_layout layout = {};
-	const char *step = "loading the programs";
-	struct bpf_sizes sizes = {};
-	struct cpu_ids cpus;
-	int r = 0;
-
-	if (from)
-		r = source_layout(from, &layout);
-	if (r < 0) {
-		diag_add(diag, SUBJECT, r, NULL, NEEDS_PAGES);
-		return r;
-	}
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return -ENOMEM;
-	s->from = from;
-	s->link_fd = -1;
-	s->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
-	bpf_source_find_cpus(&cpus);
-	sizes.cpus = cpus.count;
-	sizes.cpu_numbers = cpus.numbers;
-	r = bpf_load(OBJECT_SWAP, LOADER_LIGHT, &sizes, NULL, &s->handle, NULL);
-	if (r == 0) {
-		step = "setting them up";
-		r = set_up(s, &cpus, &layout);
-	}
-	if (r < 0) {
-		bpf_diagnose_note(diag, SUBJECT, step, r, NULL);
-		swap_source_close(s);
-		return r;
-	}
-	*ret = s;
-	return 0;
 }
 
 /* ---- the swap devices ---- */
@@ -177,8 +99,8 @@ int swap_source_open(const struct source *from, struct diag *diag, struct swap_s
 static bool is_row(const struct swap_source *s, const struct zmem_swap_device *d,
 		   const struct swap_device *row)
 {
-	return d->info && d->pages * s->page_size == row->size && d->priority == row->priority &&
-	       d->in_use <= d->pages && d->slots > d->pages;
+	return d->info && d->pages * s->visits.page_size == row->size &&
+	       d->priority == row->priority && d->in_use <= d->pages && d->slots > d->pages;
 }
 
 /* True if the devices found are the rows of /proc/swaps, each once. */
@@ -206,7 +128,7 @@ static bool are_rows(const struct swap_source *s, const struct system_info *syst
 
 static int find_devices(struct swap_source *s, const struct system_info *system)
 {
-	int r = bpf_program_run(s->handle.fd[BPF_FIND]);
+	int r = bpf_program_run(s->visits.handle.fd[BPF_FIND]);
 
 	if (r < 0)
 		return r;
@@ -243,7 +165,7 @@ static void find_costs(struct swap_source *s, const struct system_info *system)
 
 		if (!d->info)
 			continue;
-		d->table_slots = d->table ? d->disk_bytes / s->page_size : 0;
+		d->table_slots = d->table ? d->disk_bytes / s->visits.page_size : 0;
 		tables += d->table != 0;
 		if (d->disk_bytes && !d->table)
 			s->cost_refusal = "a swap file is on a zram device";
@@ -272,39 +194,6 @@ static bool same_devices(const struct zmem_swap_device *a, const struct zmem_swa
 
 /* ---- processes ---- */
 
-/* Has the next pass visit the process, from the cursor on; `first`: its walk begins. */
-static int want_visit(struct swap_source *s, const struct work *w, uint64_t cursor, bool first)
-{
-	const __s32 pid = w->process->pid;
-	struct zmem_swap_want value = {};
-
-	if (!first && bpf_map_lookup_elem(s->handle.fd[BPF_WANTED], &pid, &value) < 0)
-		return -errno;
-	value.cursor = cursor;
-	return bpf_map_update_elem(s->handle.fd[BPF_WANTED], &pid, &value, 0) < 0 ? -errno : 0;
-}
-
-static int end_walk(struct swap_source *s, struct work *w, bool whole)
-{
-	const __s32 pid = w->process->pid;
-
-	w->done = true;
-	w->whole = whole;
-	s->pending--;
-	return bpf_map_delete_elem(s->handle.fd[BPF_WANTED], &pid) < 0 && errno != ENOENT ? -errno
-											  : 0;
-}
-
-/* Begins the walk of a process anew, or gives it up. */
-static int repeat_walk(struct swap_source *s, struct work *w)
-{
-	if (++w->tries >= TRIES)
-		return end_walk(s, w, false);
-	w->visited = false;
-	w->sum = (struct zmem_swap_sum){};
-	return want_visit(s, w, 0, true);
-}
-
 static void add_sum(struct zmem_swap_sum *to, const struct zmem_swap_sum *from)
 {
 	to->entries += from->entries;
@@ -321,55 +210,58 @@ static void add_sum(struct zmem_swap_sum *to, const struct zmem_swap_sum *from)
  * True if the entries found add up to the counter: to all of it, or to no more than it if only what
  * may be shared was looked at. A large process rarely stands still.
  */
-static bool adds_up(const struct work *w, bool every)
+static bool adds_up(const struct visits *v, const struct walk *walk)
 {
+	const struct work *w = (const struct work *)walk;
 	int64_t found = (int64_t)w->sum.entries;
 	uint64_t room = w->after < ZMEM_LARGE_PAGES ? 0 : (uint64_t)w->after / ZMEM_CLOSE_PART;
 
 	if (w->sum.unknown || w->after < 0 || found < 0 || pages_apart(w->before, w->after) > room)
 		return false;
-	if (every)
+	if (((const struct swap_source *)v)->visit->all_private)
 		return pages_apart(found, w->after) <= room;
 	return found <= w->after || pages_apart(found, w->after) <= room;
 }
 
-static bool has_lower_pid(const void *item, const void *pid)
+/* One visit to a process. */
+static int add_record(struct visits *v, struct walk *walk, const void *record)
 {
-	const struct work *w = item;
-
-	return w->process->pid < *(const __s32 *)pid;
-}
-
-/* One visit to a process that is wanted. */
-static int receive_record(void *arg, const void *record)
-{
-	struct swap_source *s = arg;
+	struct work *w = (struct work *)walk;
 	const struct zmem_swap_record *r = record;
-	size_t i = count_before(s->work, s->work_count, sizeof(*s->work), has_lower_pid, &r->pid);
-	struct work *w = &s->work[i];
 
-	if (i == s->work_count || w->process->pid != r->pid || w->done)
-		return 0;
-	if (w->process->start_ns != r->start_boottime_ns)
-		return end_walk(s, w, false);
-	if (r->flags & (ZMEM_WALK_MOVED | ZMEM_WALK_UNKNOWN))
-		return repeat_walk(s, w);
-	if (!w->visited)
+	(void)v;
+	if (!walk->visited)
 		w->before = r->before;
-	w->visited = true;
 	w->after = r->after;
 	add_sum(&w->sum, &r->sum);
-	if (r->cursor)
-		return want_visit(s, w, r->cursor, false);
-	return adds_up(w, s->visit->all_private) ? end_walk(s, w, true) : repeat_walk(s, w);
+	return 0;
 }
 
-/* One pass over all processes. Returns how many of the wanted ones it met, or a negative errno. */
-static ssize_t walk_once(struct swap_source *s)
-{
-	cleanup_close int fd = bpf_iter_create(s->link_fd);
+static const struct visit_kind kind = {
+	.subject = "swap slots",
+	.needs = "they need PSS from page tables",
+	.object = OBJECT_SWAP,
+	.answers_size = sizeof(struct zmem_swap),
+	.layout_offset = offsetof(struct zmem_swap, at),
+	.set_up = set_up,
+	.walk_size = sizeof(struct work),
+	.record_size = sizeof(struct zmem_swap_record),
+	.tries = 3,
+	.add = add_record,
+	.adds_up = adds_up,
+};
 
-	return fd < 0 ? fd : iterator_read(fd, sizeof(struct zmem_swap_record), receive_record, s);
+int swap_source_open(const struct source *from, struct diag *diag, struct swap_source **ret)
+{
+	struct swap_source *s = calloc(1, sizeof(*s));
+	int r = s ? visits_open(&s->visits, &kind, from, 0, diag) : -ENOMEM;
+
+	if (r < 0) {
+		swap_source_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
 }
 
 static bool is_wanted(const struct process *p, bool costs)
@@ -383,27 +275,16 @@ static bool is_wanted(const struct process *p, bool costs)
 static int list_wanted(struct swap_source *s, bool costs, struct snapshot *snapshot)
 {
 	size_t count = 0;
-	int r = 0;
+	int r;
 
 	for (size_t i = 0; i < snapshot->count; i++)
 		count += is_wanted(&snapshot->process[i], costs);
-	free(s->work);
-	s->work_count = s->pending = 0;
-	s->work = calloc(count + 1, sizeof(*s->work));
-	if (!s->work)
-		return -ENOMEM;
+	r = visits_begin(&s->visits, count);
 	for (size_t i = 0; r == 0 && i < snapshot->count; i++) {
-		struct work *w = &s->work[s->work_count];
+		struct process *p = &snapshot->process[i];
 
-		if (!is_wanted(&snapshot->process[i], costs))
-			continue;
-		w->process = &snapshot->process[i];
-		s->work_count++;
-		s->pending++;
-		r = want_visit(s, w, 0, true);
-		/* More than the map has room for. */
-		if (r == -E2BIG)
-			r = end_walk(s, w, false);
+		if (is_wanted(p, costs))
+			r = visits_add(&s->visits, p->pid, p);
 	}
 	return r;
 }
@@ -419,15 +300,15 @@ static void set_values(const struct swap_source *s, const struct work *w)
 		.disk = sum->disk >> ZMEM_PSS_SHIFT,
 	};
 	uint64_t entries = sum->entries, rest = 0;
-	struct process *p = w->process;
+	struct process *p = w->walk.process;
 
-	if (!w->whole)
+	if (!w->walk.whole)
 		return;
 	if (!s->visit->all_private && (uint64_t)w->after > entries)
 		rest = (uint64_t)w->after - entries;
 	if (p->pss_source == PSS_FROM_KERNEL && !process_has(p, COUNTER_SWAP_PSS)) {
 		process_set(p, COUNTER_SWAP_PSS,
-			    rest * s->page_size + (w->sum.share >> ZMEM_PSS_SHIFT));
+			    rest * s->visits.page_size + (w->sum.share >> ZMEM_PSS_SHIFT));
 		p->swap_slots = true;
 	}
 	if (s->visit->costs)
@@ -447,25 +328,10 @@ static void set_no_costs(struct snapshot *snapshot)
 	}
 }
 
-/* Walks all wanted processes. */
-static int walk_all(struct swap_source *s)
-{
-	ssize_t met = 1;
-
-	/* Where a pass meets none of the wanted processes, they have ended. */
-	for (int i = 0; met > 0 && s->pending && i < PASSES_MAX; i++)
-		met = walk_once(s);
-	for (size_t i = 0; i < s->work_count; i++) {
-		if (!s->work[i].done)
-			end_walk(s, &s->work[i], false);
-	}
-	return met < 0 ? (int)met : 0;
-}
-
 /* After a reading: the devices must be those that were found before it. */
 static int confirm_devices(struct swap_source *s)
 {
-	int r = bpf_program_run(s->handle.fd[BPF_FIND]);
+	int r = bpf_program_run(s->visits.handle.fd[BPF_FIND]);
 
 	if (r < 0)
 		return r;
@@ -476,24 +342,13 @@ static int confirm_devices(struct swap_source *s)
 	return 0;
 }
 
-/* The source calibrates again when RAM was added or removed. */
-static int follow_layout(struct swap_source *s)
-{
-	struct zmem_layout layout;
-	int r = s->from ? source_layout(s->from, &layout) : 0;
-
-	if (r < 0)
-		s->refusal = NEEDS_PAGES;
-	else if (s->from)
-		set_layout(s, &layout);
-	return r;
-}
-
 int swap_source_begin(struct swap_source *s, const struct system_info *system)
 {
-	int r = follow_layout(s);
+	int r = visits_follow_layout(&s->visits);
 
-	if (r == 0)
+	if (r < 0)
+		s->refusal = kind.needs;
+	else
 		r = find_devices(s, system);
 	if (r < 0)
 		return r;
@@ -510,13 +365,13 @@ int swap_source_read(struct swap_source *s, bool costs, struct snapshot *snapsho
 	s->visit->all_private = s->visit->costs = known;
 	r = list_wanted(s, known, snapshot);
 	if (r == 0)
-		r = walk_all(s);
+		r = visits_run(&s->visits);
 	if (r == 0)
 		r = confirm_devices(s);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < s->work_count; i++)
-		set_values(s, &s->work[i]);
+	for (size_t i = 0; i < s->visits.count; i++)
+		set_values(s, visits_walk(&s->visits, i));
 	if (known)
 		set_no_costs(snapshot);
 	return 0;
@@ -537,11 +392,11 @@ static int read_file(struct swap_source *s, struct cached_file *f)
 				     .generation = f->generation,
 				     .last = UINT64_MAX >> 13};
 	do {
-		r = bpf_program_run(s->handle.fd[BPF_RUN]);
+		r = bpf_program_run(s->visits.handle.fd[BPF_RUN]);
 	} while (r == 0 && !v->file_gone && v->tree.index <= v->tree.last);
 	if (r < 0)
 		return r;
-	entries = f->swapped / s->page_size;
+	entries = f->swapped / s->visits.page_size;
 	if (v->file_gone || v->record.sum.unknown ||
 	    pages_apart((int64_t)v->record.sum.entries, (int64_t)entries) >
 		    entries / ZMEM_CLOSE_PART)
@@ -585,11 +440,11 @@ int swap_source_cached(struct swap_source *s, uint64_t *ret_bytes)
 		v->device = i;
 		v->slot = 0;
 		while (r == 0 && v->dev[i].info && v->slot < v->dev[i].slots)
-			r = bpf_program_run(s->handle.fd[BPF_SCAN]);
+			r = bpf_program_run(s->visits.handle.fd[BPF_SCAN]);
 	}
 	if (r == 0)
 		r = confirm_devices(s);
 	if (r == 0)
-		*ret_bytes = v->cached * s->page_size;
+		*ret_bytes = v->cached * s->visits.page_size;
 	return r;
 }
