@@ -277,7 +277,7 @@ static int read_pages(struct collector *c)
 	r = pages_source_read(c->pages, asked, zones, &c->snapshot, c->rows.matched.item,
 			      c->rows.matched.count);
 	if (r == 0 && asked & ZMEM_PAGES_NODES)
-		machine_read_cpus(c->rows.matched.item, c->rows.matched.count);
+		machine_read_cpus(&c->proc, c->rows.matched.item, c->rows.matched.count);
 	if (asked & ZMEM_PAGES_NODES && pages_source_refusal(c->pages))
 		note_no_pages(c, pages_source_refusal(c->pages));
 	return r == -ENOMEM ? r : 0;

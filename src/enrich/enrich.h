@@ -206,8 +206,8 @@ void memcgs_apply(const struct snapshot *s, struct process_list *groups);
  */
 /* The bits of the NUMA nodes with RAM, of those below NODES_MAX; node 0 if it is not known. */
 uint32_t machine_nodes(void);
-/* Sets the nodes that the processes with PSS by node may run on. */
-void machine_read_cpus(struct process *const *process, size_t count);
+/* Sets the nodes that the threads of processes with PSS by node may run on. */
+void machine_read_cpus(const struct procfs *proc, struct process *const *process, size_t count);
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system);
 /* The same without what no table of processes shows: pressure, activity and the boot. */
 void machine_read_figures(const struct procfs *proc, struct host_info *host,

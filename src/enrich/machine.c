@@ -169,26 +169,42 @@ static bool overlaps(const unsigned long *a, const unsigned long *b)
 	return false;
 }
 
-void machine_read_cpus(struct process *const *process, size_t count)
+struct cpu_nodes {
+	unsigned long cpus[NODES_MAX][CPUS_MAX / WORD_BITS];
+	uint16_t all; /* nodes with a CPU */
+	struct process *process;
+};
+
+/* Returns 1 if the process may run on any node. */
+static int add_thread(void *arg, pid_t tid)
 {
-	unsigned long cpus[NODES_MAX][CPUS_MAX / WORD_BITS] = {};
+	const struct cpu_nodes *c = arg;
+	unsigned long allowed[CPUS_MAX / WORD_BITS] = {};
+
+	if (syscall(SYS_sched_getaffinity, tid, sizeof(allowed), allowed) < 0)
+		return 0;
+	for (unsigned n = 0; n < NODES_MAX; n++) {
+		if (overlaps(allowed, c->cpus[n]))
+			c->process->cpu_nodes |= (uint16_t)(1U << n);
+	}
+	return c->process->cpu_nodes == c->all;
+}
+
+void machine_read_cpus(const struct procfs *proc, struct process *const *process, size_t count)
+{
+	struct cpu_nodes c = {};
 
 	for (unsigned n = 0; n < NODES_MAX; n++) {
 		char path[64];
 
 		snprintf(path, sizeof(path), NODES_DIR "node%u/cpulist", n);
-		read_list(path, cpus[n], CPUS_MAX);
+		c.all |= (uint16_t)((read_list(path, c.cpus[n], CPUS_MAX) != 0) << n);
 	}
+	/* Most threads of most processes may run on any CPU: then the first one says it. */
 	for (size_t i = 0; i < count; i++) {
-		unsigned long allowed[CPUS_MAX / WORD_BITS] = {};
-
-		if (!process[i]->nodes ||
-		    syscall(SYS_sched_getaffinity, process[i]->pid, sizeof(allowed), allowed) < 0)
-			continue;
-		for (unsigned n = 0; n < NODES_MAX; n++) {
-			if (overlaps(allowed, cpus[n]))
-				process[i]->cpu_nodes |= (uint16_t)(1U << n);
-		}
+		c.process = process[i];
+		if (process[i]->nodes && !add_thread(&c, process[i]->pid))
+			procfs_each_thread(proc, process[i]->pid, add_thread, &c);
 	}
 }
 

@@ -230,7 +230,7 @@ struct process {
 	/* Likewise at the cgroup above that has its memory counters; 0: they are its own. */
 	uint16_t memcg_above;
 	enum container_status container_status;
-	/* Bits of the NUMA nodes with a CPU that its leader may run on; 0: not read. */
+	/* Bits of the NUMA nodes with a CPU that a thread may run on; 0: not read. */
 	uint16_t cpu_nodes;
 	bool controlled; /* the path is in the hierarchy of memcgs */
 };

@@ -158,6 +158,15 @@ int procfs_each_pid(const struct procfs *proc, int (*fn)(void *arg, pid_t pid), 
 	return each_number(proc->fd, ".", fn, arg);
 }
 
+int procfs_each_thread(const struct procfs *proc, pid_t pid, int (*fn)(void *arg, pid_t tid),
+		       void *arg)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "%d/task", pid);
+	return each_number(proc->fd, path, fn, arg);
+}
+
 struct thread_search {
 	int pid_fd;
 	int found_fd;
