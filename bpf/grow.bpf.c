@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Exact changes of the resident counters of chosen address spaces, each with the user stack that
- * made it.
- *
- * tp_btf/rss_stat fires after a counter has changed, and carries no difference. A counter is a
- * count and a part per CPU, which is added to the count when it is large, so that
- *   change = (part of this CPU now - at the last event here) + (count now - at the last event).
- * Both differences telescope: what one event misses is in a later one, or in a visit at the end.
- * A part of 0 is what adding it to the count leaves: only then the count is looked at, so that the
- * CPU that changed it takes the difference.
+ * made it (target.bpf.h).
  *
  * Before Linux 6.2 the part is per thread, and the tracepoint fires for every 64th page fault
  * alone: with ZMEM_PROBE_READS the end of each page fault is an event as well.
@@ -17,18 +10,20 @@
 #include "flavors.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
-#ifndef ZMEM_PROBE_READS
-#include "kfuncs.h"
-#endif
 #include "zmem/grow.h"
-#include "zmem/setup.h"
-#include "kread.bpf.h"
-#include "number.bpf.h"
-#ifndef ZMEM_PROBE_READS
-#include "percpu.bpf.h"
-#endif
-#define ZMEM_STORED_VIEW
-#include "pid_view.bpf.h"
+
+/* A process with children and new address spaces that are targets. */
+struct process {
+	__u64 start; /* tells a later process with the same number */
+	__s32 pid;
+	__u32 target;
+};
+
+#define WATCH(name)	struct zmem_grow_##name
+#define WATCH_TARGETS	ZMEM_GROW_TARGETS
+#define WATCH_PROCESS	struct process
+#define WATCH_PROCESSES (16 * ZMEM_GROW_TARGETS)
+#include "target.bpf.h"
 #include "user_regs.bpf.h"
 #include "user_stack.bpf.h"
 #include "copied.bpf.h"
@@ -42,7 +37,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define F_USER_STACK	 (1 << 8)
 #define F_NO_PREALLOC	 1
 #define STORAGE_F_CREATE 1
-#define MAP_ANY		 0
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -57,50 +51,6 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, ZMEM_GROW_WAKE_RING);
 } wake SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct zmem_grow_settings);
-} settings SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, ZMEM_GROW_TARGETS);
-	__type(key, __u32);
-	__type(value, struct zmem_grow_target);
-} targets SEC(".maps");
-
-/* The number of the target of an address space. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, ZMEM_GROW_TARGETS);
-	__type(key, __u64);
-	__type(value, __u32);
-} by_mm SEC(".maps");
-
-/* Entry cpu * settings.targets + target; user space sets max_entries. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct zmem_grow_cpu);
-} on_cpu SEC(".maps");
-
-/* Processes with children and new address spaces that are targets, by tgid. */
-struct process {
-	__u64 start; /* tells a later process with the same number */
-	__s32 pid;
-	__u32 target;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16 * ZMEM_GROW_TARGETS);
-	__type(key, __u32);
-	__type(value, struct process);
-} processes SEC(".maps");
 
 /* What a thread adds pages to. */
 struct fault {
@@ -161,31 +111,6 @@ static __always_inline __u64 page_up(__u64 size)
 	return (size + PAGE - 1) & -(__u64)PAGE;
 }
 
-static __always_inline struct zmem_grow_settings *get_settings(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&settings, &zero);
-}
-
-static __always_inline struct zmem_grow_target *find_target(__u64 mm, __u32 *ret_number)
-{
-	const __u32 *number = bpf_map_lookup_elem(&by_mm, &mm);
-
-	if (!number)
-		return NULL;
-	*ret_number = *number;
-	return bpf_map_lookup_elem(&targets, ret_number);
-}
-
-static __always_inline struct zmem_grow_cpu *find_cpu(const struct zmem_grow_settings *s, __u32 cpu,
-						      __u32 number)
-{
-	__u32 at = cpu * s->targets + number;
-
-	return number < s->targets ? bpf_map_lookup_elem(&on_cpu, &at) : NULL;
-}
-
 static __always_inline struct zmem_grow_cpu *find_this_cpu(__u32 target)
 {
 	const struct zmem_grow_settings *s = get_settings();
@@ -196,11 +121,6 @@ static __always_inline struct zmem_grow_cpu *find_this_cpu(__u32 target)
 /* ---- a counter ---- */
 
 #ifdef ZMEM_PROBE_READS
-
-static __always_inline __s64 read_count(__u64 mm, __u32 member)
-{
-	return (__s64)kread64(mm + koffset(struct mm_struct___pre62, rss_stat.count) + member * 8);
-}
 
 static __always_inline __s32 *find_last(__u32 tid)
 {
@@ -224,41 +144,7 @@ static __always_inline __s32 read_part(__u64 task, __u32 member)
 			      member * 4);
 }
 
-#else
-
-static __always_inline __u64 counter_of(__u64 mm, __u32 member)
-{
-	/* Another type of rss_stat lacks the count: the object does not load. */
-	return mm + koffset(struct mm_struct, rss_stat[0].count) -
-	       koffset(struct percpu_counter, count) +
-	       member * (__u64)bpf_core_type_size(struct percpu_counter);
-}
-
-static __always_inline __s64 read_count(__u64 mm, __u32 member)
-{
-	return (__s64)kread64(counter_of(mm, member) + koffset(struct percpu_counter, count));
-}
-
-static __always_inline __s32 read_part(const struct zmem_grow_target *t, __u64 offset, __u32 member)
-{
-	__u64 parts = t->counters[bounded(member)];
-
-	return parts && offset ? (__s32)kread32(parts + offset) : 0;
-}
-
 #endif
-
-static __always_inline __s64 take_count(struct zmem_grow_target *t, __u64 mm, __u32 member)
-{
-	__s64 count = read_count(mm, member);
-
-	return count - (__s64)__sync_lock_test_and_set(&t->last_count[bounded(member)], count);
-}
-
-static __always_inline __s64 take_part(__s32 *last, __s32 now, __u32 member)
-{
-	return now - (__s32)__sync_lock_test_and_set(&last[bounded(member)], now);
-}
 
 /* ---- messages ---- */
 
@@ -622,7 +508,7 @@ static __always_inline void send_change(void *ctx, const struct zmem_grow_settin
 /* True while the address space has users. Its end comes once, and what it frees is not counted. */
 static __always_inline bool is_alive(struct zmem_grow_target *t, __u64 mm, __u32 number)
 {
-	if (kget(kcast(struct mm_struct, mm), mm_users.counter) > 0)
+	if (users_of(mm) > 0)
 		return true;
 	if (!__sync_lock_test_and_set(&t->ended, 1))
 		send_process(ZMEM_GROW_END, number, t->pid, 0);
@@ -683,17 +569,9 @@ int grow(__u64 *ctx)
 	}
 #else
 	{
-		__u32 cpu = bpf_get_smp_processor_id();
-		const __u64 *offset = bpf_map_lookup_elem(&cpu_offset, &cpu);
-		struct zmem_grow_cpu *c = find_cpu(s, cpu, number);
-		__s32 now = 0;
+		bool folded;
 
-		if (offset && c) {
-			now = read_part(t, *offset, member);
-			pages = take_part(c->last, now, member);
-		}
-		if (!now)
-			pages += take_count(t, mm, member);
+		pages = take_change(s, t, number, mm, member, &folded);
 	}
 #endif
 	if (!pages)
@@ -909,54 +787,10 @@ int grow_area(__u64 *ctx)
 
 /* ---- targets ---- */
 
-struct arming {
-	__u64 mm;
-	__u32 number;
-};
-
-static long claim_target(__u32 index, struct arming *a)
-{
-	struct zmem_grow_target *t = bpf_map_lookup_elem(&targets, &index);
-
-	if (!t)
-		return 1;
-	if (t->mm || __sync_val_compare_and_swap(&t->mm, 0, a->mm))
-		return 0;
-	a->number = index;
-	return 1;
-}
-
-/* Takes the changes that no event took. */
-struct settling {
-	struct zmem_grow_target *t;
-	const struct zmem_grow_settings *s;
-	__s64 pages[ZMEM_RSS_COUNT];
-	__s64 sum[ZMEM_RSS_COUNT]; /* of the parts */
-	__u32 number;
-};
-
-#ifndef ZMEM_PROBE_READS
-static long settle_cpu(__u32 cpu, struct settling *w)
-{
-	const __u64 *offset = bpf_map_lookup_elem(&cpu_offset, &cpu);
-	struct zmem_grow_cpu *c = find_cpu(w->s, cpu, w->number);
-
-	if (!offset || !c)
-		return 1;
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
-		__s32 now = read_part(w->t, *offset, i);
-
-		w->sum[i] += now;
-		w->pages[i] += take_part(c->last, now, i);
-	}
-	return 0;
-}
-#endif
-
 /* Reads the counters exactly; *ret_pages: what changed since the last event. */
 static __noinline int settle(__u32 number, __s64 *ret_pages, __s64 *ret_value, __u64 task)
 {
-	struct settling w = {
+	struct reading w = {
 		.t = bpf_map_lookup_elem(&targets, &number),
 		.s = get_settings(),
 		.number = number,
@@ -976,7 +810,7 @@ static __noinline int settle(__u32 number, __s64 *ret_pages, __s64 *ret_value, _
 		}
 	}
 #else
-	bpf_loop(CPUS_MAX, settle_cpu, &w, 0);
+	bpf_loop(CPUS_MAX, read_cpu, &w, 0);
 #endif
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
 		w.pages[i] += take_count(w.t, w.t->mm, i);
@@ -989,33 +823,24 @@ static __noinline int settle(__u32 number, __s64 *ret_pages, __s64 *ret_value, _
 /* Makes the address space a target. Returns its number, ZMEM_GROW_TARGETS without room. */
 static __noinline __u32 arm(__u64 mm, __s32 pid, __u64 task)
 {
-	struct arming a = {.mm = mm, .number = ZMEM_GROW_TARGETS};
 	const struct zmem_grow_settings *s = get_settings();
 	struct zmem_grow_target *t;
+	__u32 number;
 	__s64 pages[ZMEM_RSS_COUNT], value[ZMEM_RSS_COUNT];
 
 	if (!s)
 		return ZMEM_GROW_TARGETS;
-	bpf_loop(s->targets, claim_target, &a, 0);
-	t = bpf_map_lookup_elem(&targets, &a.number);
+	t = claim(s, mm, &number);
 	if (!t)
 		return ZMEM_GROW_TARGETS;
 	t->pid = pid;
 	t->ended = 0;
-#ifndef ZMEM_PROBE_READS
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
-		t->counters[i] = 0;
-		if (bpf_core_field_exists(struct percpu_counter, counters))
-			t->counters[i] = kread64(counter_of(mm, i) +
-						 koffset(struct percpu_counter, counters));
-	}
-#endif
-	if (!settle(a.number, pages, value, task))
+	if (!settle(number, pages, value, task))
 		return ZMEM_GROW_TARGETS;
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
 		t->begin[i] = t->end[i] = value[i];
-	bpf_map_update_elem(&by_mm, &mm, &a.number, MAP_ANY);
-	return a.number;
+	bpf_map_update_elem(&by_mm, &mm, &number, MAP_ANY);
+	return number;
 }
 
 static __always_inline void remember(__u32 tgid, __u64 leader, __s32 pid, __u32 target)
@@ -1027,21 +852,6 @@ static __always_inline void remember(__u32 tgid, __u64 leader, __s32 pid, __u32 
 	};
 
 	bpf_map_update_elem(&processes, &tgid, &p, MAP_ANY);
-}
-
-/* The process, if it is one of ours; `leader` is that of its threads. */
-static __always_inline struct process *find_process(__u64 leader)
-{
-	const struct task_struct *task = kcast(struct task_struct, leader);
-	__u32 tgid = kget(task, tgid);
-	struct process *p = bpf_map_lookup_elem(&processes, &tgid);
-
-	return p && p->start == kget(task, start_boottime) ? p : NULL;
-}
-
-static __always_inline __u64 leader_of(__u64 task)
-{
-	return kaddr(kcast(struct task_struct, task), group_leader);
 }
 
 /* A new address space begins with the arguments and the environment alone. */

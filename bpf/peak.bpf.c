@@ -2,10 +2,8 @@
 /*
  * The highest sum of the resident memory of processes and all their descendants.
  *
- * tp_btf/rss_stat fires after a counter of an address space has changed, and carries no difference:
- * it is made as in grow.bpf.c, of the part of this CPU and of the count. Each difference is added
- * to the sum, which is compared with the highest one at once: no message can be lost, and no
- * process is too short for it.
+ * Each change (target.bpf.h) is added to the sum, which is compared with the highest one at once:
+ * no message can be lost, and no process is too short for it.
  *
  * What held it then is known without a list: a target that changes for the first time since a new
  * highest sum keeps what it had before. One that has not changed has it still.
@@ -19,23 +17,17 @@
 #include "flavors.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
-#ifndef ZMEM_PROBE_READS
-#include "kfuncs.h"
-#endif
 #include "zmem/peak.h"
-#include "zmem/setup.h"
-#include "kread.bpf.h"
-#include "number.bpf.h"
-#ifndef ZMEM_PROBE_READS
-#include "percpu.bpf.h"
-#endif
-#define ZMEM_STORED_VIEW
-#include "pid_view.bpf.h"
+
+#define WATCH(name)	struct zmem_peak_##name
+#define WATCH_TARGETS	ZMEM_PEAK_TARGETS
+#define WATCH_PROCESS	struct zmem_peak_process
+#define WATCH_PROCESSES (4 * ZMEM_PEAK_TARGETS)
+#include "target.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* include/uapi/linux/bpf.h */
-#define MAP_ANY	   0
 #define F_MMAPABLE (1 << 10)
 
 struct {
@@ -45,55 +37,11 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct zmem_peak_settings);
-} settings SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct zmem_peak_state);
 } state SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, ZMEM_PEAK_TARGETS);
-	__type(key, __u32);
-	__type(value, struct zmem_peak_target);
-} targets SEC(".maps");
-
-/* The number of the target of an address space. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, ZMEM_PEAK_TARGETS);
-	__type(key, __u64);
-	__type(value, __u32);
-} by_mm SEC(".maps");
-
-/* User space sets max_entries. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct zmem_peak_cpu);
-} on_cpu SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4 * ZMEM_PEAK_TARGETS);
-	__type(key, __u32);
-	__type(value, struct zmem_peak_process);
-} processes SEC(".maps");
-
-static __always_inline struct zmem_peak_settings *get_settings(void)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&settings, &zero);
-}
 
 static __always_inline struct zmem_peak_state *get_state(void)
 {
@@ -102,114 +50,10 @@ static __always_inline struct zmem_peak_state *get_state(void)
 	return bpf_map_lookup_elem(&state, &zero);
 }
 
-static __always_inline struct zmem_peak_target *find_target(__u64 mm, __u32 *ret_number)
-{
-	const __u32 *number = bpf_map_lookup_elem(&by_mm, &mm);
-
-	if (!number)
-		return NULL;
-	*ret_number = *number;
-	return bpf_map_lookup_elem(&targets, ret_number);
-}
-
-static __always_inline __u64 leader_of(__u64 task)
-{
-	return kaddr(kcast(struct task_struct, task), group_leader);
-}
-
-static __always_inline __u32 users_of(__u64 mm)
-{
-	return kget(kcast(struct mm_struct, mm), mm_users.counter);
-}
-
 static __always_inline void copy_comm(__u64 task, __u64 words[2])
 {
 	ktext(words, task + koffset(struct task_struct, comm), 2);
 	text_terminate(words, 2);
-}
-
-/* ---- counters ---- */
-
-#ifdef ZMEM_PROBE_READS
-
-static __always_inline __s64 read_count(__u64 mm, __u32 member)
-{
-	return (__s64)kread64(mm + koffset(struct mm_struct___pre62, rss_stat.count) + member * 8);
-}
-
-#else
-
-static __always_inline __u64 counter_of(__u64 mm, __u32 member)
-{
-	/* Another type of rss_stat lacks the count: the object does not load. */
-	return mm + koffset(struct mm_struct, rss_stat[0].count) -
-	       koffset(struct percpu_counter, count) +
-	       member * (__u64)bpf_core_type_size(struct percpu_counter);
-}
-
-static __always_inline __s64 read_count(__u64 mm, __u32 member)
-{
-	return (__s64)kread64(counter_of(mm, member) + koffset(struct percpu_counter, count));
-}
-
-static __always_inline __s32 read_part(const struct zmem_peak_target *t, __u64 offset, __u32 member)
-{
-	__u64 parts = t->counters[bounded(member)];
-
-	return parts && offset ? (__s32)kread32(parts + offset) : 0;
-}
-
-static __always_inline __s64 take_part(__s32 *last, __s32 now, __u32 member)
-{
-	return now - (__s32)__sync_lock_test_and_set(&last[bounded(member)], now);
-}
-
-static __always_inline struct zmem_peak_cpu *find_cpu(__u32 cpu, __u32 number)
-{
-	const struct zmem_peak_settings *s = get_settings();
-	__u32 at;
-
-	if (!s || number >= s->targets)
-		return NULL;
-	at = cpu * s->targets + number;
-	return bpf_map_lookup_elem(&on_cpu, &at);
-}
-
-/* Reads the parts of all CPUs. */
-struct reading {
-	const struct zmem_peak_target *t;
-	__s64 sum[ZMEM_RSS_COUNT];
-	__u32 number;
-	bool take; /* they are the last ones that are known */
-};
-
-static long read_cpu(__u32 cpu, struct reading *r)
-{
-	const __u64 *offset = bpf_map_lookup_elem(&cpu_offset, &cpu);
-	struct zmem_peak_cpu *c;
-
-	if (!offset)
-		return 1;
-	c = find_cpu(cpu, r->number);
-	if (!c)
-		return 1;
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
-		__s32 now = read_part(r->t, *offset, i);
-
-		r->sum[i] += now;
-		if (r->take)
-			take_part(c->last, now, i);
-	}
-	return 0;
-}
-
-#endif
-
-static __always_inline __s64 take_count(struct zmem_peak_target *t, __u64 mm, __u32 member)
-{
-	__s64 count = read_count(mm, member);
-
-	return count - (__s64)__sync_lock_test_and_set(&t->last_count[bounded(member)], count);
 }
 
 /* ---- the sum ---- */
@@ -261,10 +105,15 @@ static __always_inline void note_high(struct zmem_peak_state *s, __s64 rss)
  */
 __noinline long count_excess(__u32 number, __u64 mm, __u32 member)
 {
-	struct reading r = {.t = bpf_map_lookup_elem(&targets, &number), .number = number};
+	struct reading r = {
+		.t = bpf_map_lookup_elem(&targets, &number),
+		.s = get_settings(),
+		.number = number,
+		.keep = true,
+	};
 	__s64 count = read_count(mm, member), excess;
 
-	if (!r.t)
+	if (!r.t || !r.s)
 		return 0;
 	bpf_loop(CPUS_MAX, read_cpu, &r, 0);
 	excess = r.t->pages[bounded(member)] - count - r.sum[bounded(member)];
@@ -356,11 +205,12 @@ int peak_rss(__u64 *ctx)
 	__u64 mm = as_number(ctx[0]);
 	__u32 member = (__u32)ctx[1], number = 0;
 	struct zmem_peak_target *t = find_target(mm, &number);
+	const struct zmem_peak_settings *set = get_settings();
 	struct zmem_peak_state *s = get_state();
 	bool folded = true, ended;
 	__s64 pages = 0;
 
-	if (!t || !s || member >= ZMEM_RSS_COUNT)
+	if (!t || !s || !set || member >= ZMEM_RSS_COUNT)
 		return 0;
 	ended = users_of(mm) == 0;
 	if (t->ending && !ended) {
@@ -370,20 +220,7 @@ int peak_rss(__u64 *ctx)
 #ifdef ZMEM_PROBE_READS
 	pages = take_count(t, mm, member);
 #else
-	{
-		__u32 cpu = bpf_get_smp_processor_id();
-		const __u64 *offset = bpf_map_lookup_elem(&cpu_offset, &cpu);
-		struct zmem_peak_cpu *c = find_cpu(cpu, number);
-		__s32 now = 0;
-
-		if (offset && c) {
-			now = read_part(t, *offset, member);
-			pages = take_part(c->last, now, member);
-		}
-		folded = !now;
-		if (folded)
-			pages += take_count(t, mm, member);
-	}
+	pages = take_change(set, t, number, mm, member, &folded);
 #endif
 	if (pages)
 		add(s, t, number, mm, member, pages, folded);
@@ -397,23 +234,6 @@ int peak_rss(__u64 *ctx)
 
 /* ---- processes ---- */
 
-struct claim {
-	__u64 mm;
-	__u32 number;
-};
-
-static long claim_target(__u32 index, struct claim *c)
-{
-	struct zmem_peak_target *t = bpf_map_lookup_elem(&targets, &index);
-
-	if (!t)
-		return 1;
-	if (t->mm || __sync_val_compare_and_swap(&t->mm, 0, c->mm))
-		return 0;
-	c->number = index;
-	return 1;
-}
-
 /*
  * Makes the address space of a process a target, with what it has by now. Returns its number, or
  * ZMEM_PEAK_TARGETS without room.
@@ -421,12 +241,11 @@ static long claim_target(__u32 index, struct claim *c)
 static __noinline __u32 arm(__u64 mm, __u64 leader, __u32 tgid, __s32 pid)
 {
 	const struct zmem_peak_settings *set = get_settings();
-	struct claim c = {.mm = mm, .number = ZMEM_PEAK_TARGETS};
 	struct zmem_peak_state *s = get_state();
 	struct zmem_peak_target *t;
 	__u32 number = 0;
 #ifndef ZMEM_PROBE_READS
-	struct reading r = {.take = true};
+	struct reading r = {.s = set};
 #endif
 
 	if (!set || !s)
@@ -434,8 +253,7 @@ static __noinline __u32 arm(__u64 mm, __u64 leader, __u32 tgid, __s32 pid)
 	t = find_target(mm, &number);
 	if (t)
 		drop_target(s, t, number, mm);
-	bpf_loop(set->targets, claim_target, &c, 0);
-	t = bpf_map_lookup_elem(&targets, &c.number);
+	t = claim(set, mm, &number);
 	if (!t) {
 		__sync_fetch_and_add(&s->no_room, 1);
 		return ZMEM_PEAK_TARGETS;
@@ -447,24 +265,17 @@ static __noinline __u32 arm(__u64 mm, __u64 leader, __u32 tgid, __s32 pid)
 	t->most = 0;
 	t->number = s->number;
 	copy_comm(leader, t->comm);
-	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
+	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
 		t->pages[i] = t->at_high[i] = 0;
 #ifndef ZMEM_PROBE_READS
-		t->counters[i] = 0;
-		if (bpf_core_field_exists(struct percpu_counter, counters))
-			t->counters[i] = kread64(counter_of(mm, i) +
-						 koffset(struct percpu_counter, counters));
-#endif
-	}
-#ifndef ZMEM_PROBE_READS
 	r.t = t;
-	r.number = c.number;
+	r.number = number;
 	bpf_loop(CPUS_MAX, read_cpu, &r, 0);
 #endif
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
 		t->last_count[i] = read_count(mm, i);
 	/* From here on there are events. */
-	bpf_map_update_elem(&by_mm, &mm, &c.number, MAP_ANY);
+	bpf_map_update_elem(&by_mm, &mm, &number, MAP_ANY);
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
 		__s64 pages = t->last_count[i];
 
@@ -472,9 +283,9 @@ static __noinline __u32 arm(__u64 mm, __u64 leader, __u32 tgid, __s32 pid)
 		pages += r.sum[i];
 #endif
 		if (pages)
-			add(s, t, c.number, mm, i, pages, false);
+			add(s, t, number, mm, i, pages, false);
 	}
-	return c.number;
+	return number;
 }
 
 /* Before its memory is added: a highest sum tells how many there are. */
@@ -482,16 +293,6 @@ static __always_inline void count_process(struct zmem_peak_state *s)
 {
 	__sync_fetch_and_add(&s->processes, 1);
 	__sync_fetch_and_add(&s->all, 1);
-}
-
-/* The process, if it is one of ours; `leader` is that of its threads. */
-static __always_inline struct zmem_peak_process *find_process(__u64 leader)
-{
-	const struct task_struct *task = kcast(struct task_struct, leader);
-	__u32 tgid = kget(task, tgid);
-	struct zmem_peak_process *p = bpf_map_lookup_elem(&processes, &tgid);
-
-	return p && p->start == kget(task, start_boottime) ? p : NULL;
 }
 
 /* Of one that count_process() has counted. */

@@ -5,6 +5,7 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,8 +17,10 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "base/trim.h"
 #include "load/bpf_diagnose.h"
 #include "model/system.h"
+#include "privilege/privilege.h"
 #include "proc/smaps.h"
 #include "source/iterator.h"
 #include "source/reader.h"
@@ -342,6 +345,22 @@ int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, uint32_t b
 	if (r == 0)
 		*ret_cpus = sizes.cpus;
 	return r;
+}
+
+void bpf_source_note_grow(struct diag *diag, const char *subject, const char *command, int error,
+			  const struct bpf_missing *missing)
+{
+	char what[64];
+
+	/* The types of the kernel are tens of MiB while programs load. */
+	memory_trim();
+	snprintf(what, sizeof(what), "loading the programs of %s", command);
+	if (error < 0 && privilege_loads() && !bpf_diagnose_has_name("bpf_iter_task_type"))
+		diag_add(diag, subject, error, "use Linux 6.1 or later",
+			 "%s: this kernel has no BPF iterators over one process (Linux 6.1)",
+			 command);
+	else if (error < 0)
+		bpf_diagnose_note(diag, subject, what, error, missing);
 }
 
 /*

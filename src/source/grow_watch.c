@@ -14,7 +14,6 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/trim.h"
 #include "load/bpf_diagnose.h"
 #include "privilege/privilege.h"
 #include "source/iterator.h"
@@ -242,13 +241,7 @@ int grow_watch_open(const struct grow_request *request, struct diag *diag, struc
 		if (r == 0 || r == -EMFILE || r == -ENOMEM || !privilege_loads())
 			break;
 	}
-	/* The types of the kernel are tens of MiB while programs load. */
-	memory_trim();
-	if (r < 0 && privilege_loads() && !bpf_diagnose_has_name("bpf_iter_task_type"))
-		diag_add(diag, "growth", r, "use Linux 6.1 or later",
-			 "grow: this kernel has no BPF iterators over one process (Linux 6.1)");
-	else if (r < 0)
-		bpf_diagnose_note(diag, "growth", "loading the programs of grow", r, &missing);
+	bpf_source_note_grow(diag, "growth", "grow", r, &missing);
 	if (r < 0 && privilege_loads())
 		diag_attach_log(diag, explain(request->heap));
 	return r;
@@ -286,23 +279,11 @@ int grow_watch_fd(const struct grow_watch *w)
 /* Has the program of the iterator visit the threads of a process. Returns bytes or an errno. */
 static ssize_t visit(struct grow_watch *w, pid_t pid, void *buf, size_t cap)
 {
-	union bpf_iter_link_info only = {.task.pid = (__u32)pid};
-	cleanup_close int iter = -1;
-	size_t len = 0;
-	ssize_t n;
 	int r;
 
 	w->settings.visit++;
 	r = put_settings(w);
-	if (r < 0)
-		return r;
-	iter = iterator_open(w->object.fd[BPF_ITER], &only);
-	if (iter < 0)
-		return iter;
-	/* To the end: only then all threads were visited. */
-	while (len < cap && (n = read(iter, (char *)buf + len, cap - len)) > 0)
-		len += (size_t)n;
-	return (ssize_t)len;
+	return r < 0 ? r : iterator_visit(w->object.fd[BPF_ITER], pid, buf, cap);
 }
 
 int grow_watch_add(struct grow_watch *w, pid_t pid, uint32_t *ret_target)

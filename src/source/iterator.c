@@ -23,6 +23,21 @@ int iterator_open(int prog_fd, union bpf_iter_link_info *only)
 	return link_fd < 0 ? link_fd : bpf_iter_create(link_fd);
 }
 
+ssize_t iterator_visit(int prog_fd, pid_t pid, void *buf, size_t cap)
+{
+	union bpf_iter_link_info only = {.task.pid = (__u32)pid};
+	cleanup_close int iter = iterator_open(prog_fd, &only);
+	size_t len = 0;
+	ssize_t n;
+
+	if (iter < 0)
+		return iter;
+	/* To the end: only then all threads were visited. */
+	while (len < cap && (n = read(iter, (char *)buf + len, cap - len)) > 0)
+		len += (size_t)n;
+	return (ssize_t)len;
+}
+
 ssize_t iterator_read(int fd, size_t size, int (*fn)(void *arg, const void *record), void *arg)
 {
 	_Alignas(8) char buf[32 * 1024];

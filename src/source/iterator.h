@@ -14,6 +14,11 @@
 int iterator_link(int prog_fd, union bpf_iter_link_info *only);
 int iterator_open(int prog_fd, union bpf_iter_link_info *only);
 /*
+ * Has the program visit all threads of a process, which may write less than `cap` bytes. Returns
+ * their number or a negative errno.
+ */
+ssize_t iterator_visit(int prog_fd, pid_t pid, void *buf, size_t cap);
+/*
  * Calls fn for each record until it returns less than 0. Returns the number of records, or a
  * negative errno: that of fn, or -EBADMSG for a part of a record at the end.
  */

@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/cleanup.h"
-#include "base/trim.h"
 #include "load/bpf_diagnose.h"
 #include "privilege/privilege.h"
 #include "source/iterator.h"
@@ -103,13 +101,7 @@ int peak_watch_open(struct diag *diag, struct peak_watch **ret)
 		if (r == 0 || r == -EMFILE || r == -ENOMEM || !privilege_loads())
 			break;
 	}
-	/* The types of the kernel are tens of MiB while programs load. */
-	memory_trim();
-	if (r < 0 && privilege_loads() && !bpf_diagnose_has_name("bpf_iter_task_type"))
-		diag_add(diag, "peak", r, "use Linux 6.1 or later",
-			 "peak: this kernel has no BPF iterators over one process (Linux 6.1)");
-	else if (r < 0)
-		bpf_diagnose_note(diag, "peak", "loading the programs of peak", r, &missing);
+	bpf_source_note_grow(diag, "peak", "peak", r, &missing);
 	if (r < 0 && privilege_loads())
 		diag_attach_log(diag, bpf_load_explain(OBJECT_PEAK, NULL));
 	return r;
@@ -140,23 +132,17 @@ void peak_watch_close(struct peak_watch *w)
 
 int peak_watch_add(struct peak_watch *w, pid_t pid, bool later)
 {
-	union bpf_iter_link_info only = {.task.pid = (__u32)pid};
 	uint64_t before = w->state->all;
 	struct zmem_peak_visit result[2] = {};
-	cleanup_close int iter = -1;
 	const uint32_t zero = 0;
-	ssize_t len = 0, n;
+	ssize_t len;
 
 	w->settings.later = later;
 	if (bpf_map_update_elem(w->object.fd[BPF_SETTINGS], &zero, &w->settings, 0) < 0)
 		return -errno;
-	iter = iterator_open(w->object.fd[BPF_ITER], &only);
-	if (iter < 0)
-		return iter;
-	/* To the end: only then all threads were visited. */
-	while (len < (ssize_t)sizeof(result) &&
-	       (n = read(iter, (char *)result + len, sizeof(result) - (size_t)len)) > 0)
-		len += n;
+	len = iterator_visit(w->object.fd[BPF_ITER], pid, result, sizeof(result));
+	if (len < 0)
+		return (int)len;
 	if (len < (ssize_t)sizeof(result[0]))
 		return w->state->all == before ? -ESRCH : 0;
 	return !later && result[0].target >= w->settings.targets ? -ENOSPC : 0;

@@ -82,6 +82,9 @@ int bpf_source_load(const char *name, enum bpf_object_id object, enum bpf_loader
 int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, uint32_t blocks,
 			 const char *const *without, uint32_t *ret_cpus, struct bpf_handle *ret,
 			 struct bpf_missing *missing);
+/* After the last of these: gives memory back, and notes in diag why `command` has none of them. */
+void bpf_source_note_grow(struct diag *diag, const char *subject, const char *command, int error,
+			  const struct bpf_missing *missing);
 /* The bytes of its ring, by that number. */
 uint32_t bpf_source_grow_ring(uint32_t cpus);
 

@@ -17,7 +17,7 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, program, run_live, status  # noqa: E402
+from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, program, rollup, run_live, status  # noqa: E402
 from outcome import O, PROGRAM, cgroup_removed, result, wait_until  # noqa: E402
 from terminal import Pty  # noqa: E402
 
@@ -161,8 +161,7 @@ def check_kernel_adds():
 def check_copied():
     """A process that writes to what its child has, too: its resident memory stays, its own memory grows."""
     def private(pid):
-        with open("/proc/%d/smaps_rollup" % pid, encoding="ascii") as file:
-            return sum(int(line.split()[1]) for line in file if line.startswith("Private_"))
+        return sum(size // KIB for name, size in rollup(pid).items() if name.startswith("Private_"))
 
     script = ("import ctypes, os, signal, sys\n"
               "inherited = bytearray(b'x') * (32 << 20)\n"

@@ -14,20 +14,15 @@ import tempfile
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
+from growing import MIB, rollup  # noqa: E402
 from outcome import O, PROGRAM, exit_code, result, run_checks, wait_until  # noqa: E402
 
 LAB = O + "/peaklab"
 VALIDATE = os.path.join(os.path.dirname(__file__), "../support/validate_json.py")
-MIB = 1 << 20
 # Stack, page tables of the C library and its data, of a static program.
 SLACK = 2 * MIB
 TMP = tempfile.TemporaryDirectory()
 DOCUMENT = TMP.name + "/peak.json"
-
-
-def rollup(pid):
-    with open("/proc/%d/smaps_rollup" % pid, encoding="ascii") as file:
-        return {words[0]: int(words[1]) * 1024 for words in map(str.split, file) if words[-1] == "kB"}
 
 
 class Run:
@@ -79,14 +74,20 @@ def near(value, expected, slack):
     return abs(value - expected) <= slack
 
 
-def check_one():
-    run = Run("hold")
-    pid, = run.ready()
-    rss = rollup(pid)["Rss:"]
-    document = run.end(pid)
-    expect_sums("one process", document)
-    result(near(document["peak"]["rss_bytes"], rss, lag(document)), "one process: the peak is Rss of smaps_rollup",
+def measure(name, mode):
+    """Its peak is the sum of Rss of smaps_rollup. Returns the run, the document and smaps_rollup of each process."""
+    run = Run(mode)
+    rollups = {pid: rollup(pid) for pid in run.ready()}
+    rss = sum(values["Rss:"] for values in rollups.values())
+    document = run.end(*list(rollups)[::-1])
+    expect_sums(name, document)
+    result(near(document["peak"]["rss_bytes"], rss, lag(document)), name + ": the peak is Rss of smaps_rollup",
            (document["peak"], rss))
+    return run, document, rollups
+
+
+def check_one():
+    run, document, (pid,) = measure("one process", "hold")
     result(document["exit_code"] == 137 and document["signal"] == 9 and run.child.returncode == 137,
            "one process: killed by signal 9", (document["exit_code"], run.child.returncode))
     process, = document["processes"]
@@ -96,13 +97,7 @@ def check_one():
 
 def check_threads():
     """Each CPU has a part of each counter: added up they are exact."""
-    run = Run("threads")
-    pid, = run.ready()
-    rss = rollup(pid)["Rss:"]
-    document = run.end(pid)
-    expect_sums("threads", document)
-    result(near(document["peak"]["rss_bytes"], rss, lag(document)), "threads: the peak is Rss of smaps_rollup",
-           (document["peak"], rss))
+    _, document, _ = measure("threads", "threads")
     result(document["processes_count"] == 1, "threads are no processes", document["processes_count"])
 
 
@@ -138,14 +133,8 @@ def check_detached():
 
 
 def check_family():
-    run = Run("family")
-    pids = run.ready()
-    rss = {pid: rollup(pid) for pid in pids}
-    document = run.end(*pids[::-1])
-    expect_sums("a family", document)
+    _, document, rss = measure("a family", "family")
     peak = document["peak"]
-    result(near(peak["rss_bytes"], sum(r["Rss:"] for r in rss.values()), lag(document)), "a family: the sum of Rss",
-           (peak, rss))
     result({process["pid"]: process["rss_bytes"] for process in peak["processes"]} ==
            {pid: r["Rss:"] for pid, r in rss.items()} or lag(document), "a family: each one's part", (peak, rss))
     # Read while it grew, if the machine is busy.

@@ -24,6 +24,12 @@ def status(pid):
     return {key: int(lines[name].split()[0]) for key, name in COUNTERS.items()}
 
 
+def rollup(pid):
+    """smaps_rollup, in bytes."""
+    with open("/proc/%d/smaps_rollup" % pid, encoding="ascii") as file:
+        return {words[0]: int(words[1]) * KIB for words in map(str.split, file) if words[-1] == "kB"}
+
+
 def open_files(parent):
     """Of a process and its children."""
     with open("/proc/%d/task/%d/children" % (parent, parent)) as file:
