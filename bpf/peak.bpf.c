@@ -121,13 +121,28 @@ __noinline long count_excess(__u32 number, __u64 mm, __u32 member)
 }
 #endif
 
-/* Adds a change. `folded`: the part of this CPU became 0. */
-static __always_inline void add(struct zmem_peak_state *s, struct zmem_peak_target *t, __u32 number,
-				__u64 mm, __u32 member, __s64 pages, bool folded)
+/* `excess`: so many pages of it are counted twice. */
+static __always_inline void note_sum(struct zmem_peak_state *s, struct zmem_peak_target *t,
+				     __s64 rss, __s64 excess)
 {
-	__u64 highs = *(volatile __u64 *)&s->number;
-	__s64 rss, own;
+	raise(&t->most, rss_of(t->pages) - excess);
+	note_high(s, rss - excess);
+}
 
+/*
+ * Adds a change. Returns the sum if it may be the highest one and `look`: then the caller notes it.
+ * Global: verified once.
+ */
+__noinline __s64 add(__u32 number, __u32 member, __s64 pages, bool look)
+{
+	struct zmem_peak_target *t = bpf_map_lookup_elem(&targets, &number);
+	struct zmem_peak_state *s = get_state();
+	__s64 rss;
+	__u64 highs;
+
+	if (!t || !s)
+		return 0;
+	highs = *(volatile __u64 *)&s->number;
 	if (t->number != highs) {
 		for (int i = 0; i < ZMEM_RSS_COUNT; i++)
 			t->at_high[i] = t->pages[i];
@@ -137,21 +152,14 @@ static __always_inline void add(struct zmem_peak_state *s, struct zmem_peak_targ
 	__sync_fetch_and_add(&s->pages[bounded(member)], pages);
 	__sync_fetch_and_add(&s->events, 1);
 	if (member == ZMEM_RSS_SWAP)
-		return;
+		return 0;
 	rss = __sync_fetch_and_add(&s->rss, pages) + pages;
-	own = rss_of(t->pages);
-	if (pages <= 0 || (rss <= s->most && rss <= s->recent && own <= t->most))
-		return;
-#ifndef ZMEM_PROBE_READS
-	if (folded && users_of(mm) > 1) {
-		__s64 excess = count_excess(number, mm, member);
-
-		rss -= excess;
-		own -= excess;
-	}
-#endif
-	raise(&t->most, own);
-	note_high(s, rss);
+	if (pages <= 0 || (rss <= s->most && rss <= s->recent && rss_of(t->pages) <= t->most))
+		return 0;
+	if (look)
+		return rss;
+	note_sum(s, t, rss, 0);
+	return 0;
 }
 
 /* ---- messages ---- */
@@ -193,7 +201,7 @@ static __always_inline void drop_target(struct zmem_peak_state *s, struct zmem_p
 					__u32 number, __u64 mm)
 {
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++)
-		add(s, t, number, mm, i, -t->pages[i], false);
+		add(number, i, -t->pages[i], false);
 	end_target(s, t, mm);
 }
 
@@ -207,8 +215,12 @@ int peak_rss(__u64 *ctx)
 	struct zmem_peak_target *t = find_target(mm, &number);
 	const struct zmem_peak_settings *set = get_settings();
 	struct zmem_peak_state *s = get_state();
-	bool folded = true, ended;
-	__s64 pages = 0;
+	bool ended;
+	__s64 pages;
+#ifndef ZMEM_PROBE_READS
+	__s64 rss = 0;
+	bool folded;
+#endif
 
 	if (!t || !s || !set || member >= ZMEM_RSS_COUNT)
 		return 0;
@@ -219,11 +231,15 @@ int peak_rss(__u64 *ctx)
 	}
 #ifdef ZMEM_PROBE_READS
 	pages = take_count(t, mm, member);
+	if (pages)
+		add(number, member, pages, false);
 #else
 	pages = take_change(set, t, number, mm, member, &folded);
-#endif
 	if (pages)
-		add(s, t, number, mm, member, pages, folded);
+		rss = add(number, member, pages, folded && users_of(mm) > 1);
+	if (rss)
+		note_sum(s, t, rss, count_excess(number, mm, member));
+#endif
 	if (!ended)
 		return 0;
 	t->ending = 1;
@@ -258,6 +274,7 @@ static __noinline __u32 arm(__u64 mm, __u64 leader, __u32 tgid, __s32 pid)
 		__sync_fetch_and_add(&s->no_room, 1);
 		return ZMEM_PEAK_TARGETS;
 	}
+	raise(&s->targets, number + 1);
 	t->tgid = tgid;
 	t->start = kget(kcast(struct task_struct, leader), start_boottime);
 	t->pid = pid;
@@ -283,7 +300,7 @@ static __noinline __u32 arm(__u64 mm, __u64 leader, __u32 tgid, __s32 pid)
 		pages += r.sum[i];
 #endif
 		if (pages)
-			add(s, t, number, mm, i, pages, false);
+			add(number, i, pages, false);
 	}
 	return number;
 }

@@ -41,6 +41,7 @@ struct zmem_peak_state {
 	__u64 all;	 /* processes so far */
 	__u64 no_room;	 /* address spaces that are not in the sum */
 	__u64 lost;	 /* messages that were not sent */
+	__s64 targets;	 /* of which there has been an address space: those with a lower number */
 	__u32 processes; /* now */
 	__u32 threads;
 	__u32 visited; /* of the visited ones, those that have not ended */

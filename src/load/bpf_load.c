@@ -16,6 +16,7 @@
 #include "gpu.light.h"
 #include "holders.light.h"
 #include "pages.light.h"
+#include "peak.light.h"
 #include "swap.light.h"
 #include "task_counters.light.h"
 #include "task_counters_probe.light.h"
@@ -176,12 +177,22 @@ static const struct part grow_parts[] = {
 	{},
 };
 
+#define SKELETON peak
 static const struct part peak_parts[] = {
-	{BPF_ITER, false, "peak_visit"},    {BPF_SETUP, false, "cpu_offset_setup"},
-	{BPF_RING, true, "ring"},	    {BPF_SETTINGS, true, "settings"},
-	{BPF_ANSWERS, true, "state"},	    {BPF_TARGETS, true, "targets"},
-	{BPF_PROCESSES, true, "processes"}, {},
+	LIGHT_PROGRAM(ITER, peak_visit),
+	LIGHT_PROGRAM(SETUP, cpu_offset_setup),
+	LIGHT_PROGRAM(PEAK_RSS, peak_rss),
+	LIGHT_PROGRAM(PEAK_EXEC, peak_exec),
+	LIGHT_PROGRAM(PEAK_FORK, peak_fork),
+	LIGHT_PROGRAM(PEAK_EXIT, peak_exit),
+	LIGHT_MAP(RING, ring),
+	LIGHT_MAP(SETTINGS, settings),
+	LIGHT_MAP(ANSWERS, state),
+	LIGHT_MAP(TARGETS, targets),
+	LIGHT_MAP(PROCESSES, processes),
+	{},
 };
+#undef SKELETON
 
 /* Bytes of light skeletons, NAME_light, and objects, NAME_elf. */
 #include "packed.inc"
@@ -215,7 +226,7 @@ struct light {
 	int (*load)(void *skeleton, const void *bytes);
 	void (*destroy)(void *skeleton);
 	size_t maps, maps_size; /* a list of struct bpf_map_desc */
-	size_t cpu_offset, rooms, memos, scramble, pages;
+	size_t cpu_offset, on_cpu, rooms, memos, scramble, pages;
 	const struct packed *bytes;
 };
 
@@ -258,6 +269,7 @@ LIGHT(holders);
 LIGHT(swap, AT(swap, cpu_offset), AT(swap, rooms));
 LIGHT(freed, AT(freed, cpu_offset), AT(freed, rooms), AT(freed, pages));
 LIGHT(pages, AT(pages, cpu_offset), AT(pages, rooms));
+LIGHT(peak, AT(peak, cpu_offset), AT(peak, on_cpu));
 
 /* It has the parts of its twin. */
 _Static_assert(sizeof(struct task_counters) == sizeof(struct task_counters_probe),
@@ -321,6 +333,7 @@ static int light_load(const struct light *light, const struct part *parts,
 	if (!skeleton)
 		return light ? -ENOMEM : -EOPNOTSUPP;
 	set_light_entries(skeleton, light->cpu_offset, sizes->cpus);
+	set_light_entries(skeleton, light->on_cpu, sizes->grow);
 	set_light_entries(skeleton, light->rooms, 2 * sizes->cpu_numbers);
 	set_light_entries(skeleton, light->memos, sizes->memos);
 	if (sizes->pages)
@@ -360,7 +373,7 @@ static const struct {
 	[OBJECT_OOM_OLD] = {&oom_kill_old_elf, oom_parts, NULL},
 	[OBJECT_GROW] = {&grow_elf, grow_parts, NULL},
 	[OBJECT_GROW_PROBE] = {&grow_probe_elf, grow_parts, NULL},
-	[OBJECT_PEAK] = {&peak_elf, peak_parts, NULL},
+	[OBJECT_PEAK] = {&peak_elf, peak_parts, &peak_loader},
 	[OBJECT_PEAK_PROBE] = {&peak_probe_elf, peak_parts, NULL},
 	[OBJECT_CENSUS] = {&census_elf, census_parts, &census_loader},
 	[OBJECT_CENSUS_OLD] = {&census_old_elf, census_parts, NULL},

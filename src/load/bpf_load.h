@@ -93,8 +93,12 @@ enum bpf_part {
 	BPF_HEAP_BLOCKS,
 	BPF_HEAP_GAPS,
 	BPF_HEAP_CPU,
-	/* of OBJECT_PEAK: a map */
+	/* of OBJECT_PEAK: a map, and the programs on its tracepoints */
 	BPF_PROCESSES,
+	BPF_PEAK_RSS,
+	BPF_PEAK_EXEC,
+	BPF_PEAK_FORK,
+	BPF_PEAK_EXIT,
 	BPF_PARTS,
 };
 

@@ -339,7 +339,9 @@ int bpf_source_load_grow(enum bpf_object_id object, uint32_t targets, uint32_t b
 	sizes.grow = sizes.cpus * targets;
 	sizes.grow_ring = blocks ? bpf_source_grow_ring(sizes.cpus) : 0;
 	sizes.heap = blocks;
-	r = load(object, LOADER_LIBBPF, &sizes, ret, missing);
+	r = load(object, LOADER_LIGHT, &sizes, ret, NULL);
+	if (r < 0)
+		r = load(object, LOADER_LIBBPF, &sizes, ret, missing);
 	if (r == 0)
 		r = bpf_source_set_up_cpus(ret->fd[BPF_SETUP], &ids, true);
 	if (r == 0)

@@ -17,7 +17,7 @@
 /* Entries of on_cpu, at most: 32 MiB. */
 #define ON_CPU_MOST (2 << 20)
 
-static const char *const programs[] = {"peak_rss", "peak_exec", "peak_fork", "peak_exit"};
+static const enum bpf_part programs[] = {BPF_PEAK_RSS, BPF_PEAK_EXEC, BPF_PEAK_FORK, BPF_PEAK_EXIT};
 
 struct peak_watch {
 	struct bpf_handle object;
@@ -43,11 +43,10 @@ static int receive(void *arg, void *data, size_t len)
 static int attach(struct peak_watch *w)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
-		int program = bpf_handle_program(&w->object, programs[i]), fd;
+		int fd = bpf_raw_tracepoint_open(NULL, w->object.fd[programs[i]]);
 
-		fd = program ? bpf_raw_tracepoint_open(NULL, program) : -1;
 		if (fd < 0)
-			return program ? -errno : -ENXIO;
+			return -errno;
 		w->link_fd[w->links++] = fd;
 	}
 	return 0;
@@ -190,7 +189,7 @@ int peak_watch_each_target(const struct peak_watch *w,
 	struct zmem_peak_target t;
 	int r = 0;
 
-	for (uint32_t i = 0; r == 0 && i < w->settings.targets; i++) {
+	for (uint32_t i = 0; r == 0 && i < w->state->targets; i++) {
 		if (bpf_map_lookup_elem(w->object.fd[BPF_TARGETS], &i, &t) < 0)
 			return -errno;
 		if (t.mm)
@@ -233,7 +232,7 @@ uint64_t peak_watch_missed(const struct peak_watch *w)
 	struct bpf_prog_info info = {};
 	uint32_t len = sizeof(info);
 
-	return bpf_obj_get_info_by_fd(bpf_handle_program(&w->object, programs[0]), &info, &len) < 0
+	return bpf_obj_get_info_by_fd(w->object.fd[BPF_PEAK_RSS], &info, &len) < 0
 		       ? 0
 		       : info.recursion_misses;
 }

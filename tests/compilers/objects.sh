@@ -11,7 +11,7 @@ cat "$TMP/out"
 check 'every object loads but that for older kernels' \
 	[ "$(grep -c '^ok objects: .*: loads, ' "$TMP/out")" = $(($(ls "$O"/bpf/*.bpf.o | wc -l) - 1)) ]
 for object in task_counters task_counters_probe task_counters_old task_pss task_pss_memos task_pss_probe task_pss_old swap \
-	oom_kill oom_kill_probe oom_kill_old census census_old; do
+	oom_kill oom_kill_probe oom_kill_old census census_old grow grow_probe peak peak_probe; do
 	run_expect 0 "$object: only jumps lead back into loops" \
 		"$(dirname "$0")/../support/old_verifier.py" "$O/bpf/$object.bpf.o" 32
 	read -r stack _ <"$TMP/out"
