@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "fields/peak_fields.h"
 #include "report/json.h"
@@ -26,6 +27,7 @@
 #define CURVE_W	     1000 /* units of SVG */
 #define CURVE_H	     240
 #define CURVE_TOP    10
+#define COMMAND_MAX  200 /* columns of it in a title */
 
 static void put_document(struct json_writer *w, const struct peak *p)
 {
@@ -197,11 +199,10 @@ static void fill(void *arg, size_t row, size_t first, size_t end, struct cell *r
 	}
 }
 
-static void put_rows(struct strbuf *out, const struct peak *p, size_t rows,
-		     const struct table_style *style)
+/* The columns that have a value in some row. */
+static struct peak_rows list_columns(const struct peak *p)
 {
 	struct peak_rows t = {.p = p};
-	struct grid grid = {.style = style, .unknown = ATTR_DIM};
 	bool swap = false, pss = false;
 
 	for (size_t i = 0; i < p->processes; i++) {
@@ -211,12 +212,24 @@ static void put_rows(struct strbuf *out, const struct peak *p, size_t rows,
 	for (size_t i = 0; i < peak_columns.count; i++) {
 		const struct field *f = peak_columns.item[i];
 
-		if ((strcmp(f->key, "swap") == 0 && !swap) || (strcmp(f->key, "pss") == 0 && !pss))
-			continue;
-		t.list.item[t.list.count++] = f;
-		grid.column[grid.columns++] = (struct grid_column){.heading = f->heading,
-								   .type = cell_type_of(f),
-								   .left = f->type == FIELD_TEXT};
+		if ((strcmp(f->key, "swap") != 0 || swap) && (strcmp(f->key, "pss") != 0 || pss))
+			t.list.item[t.list.count++] = f;
+	}
+	return t;
+}
+
+static void put_rows(struct strbuf *out, const struct peak *p, size_t rows,
+		     const struct table_style *style)
+{
+	struct peak_rows t = list_columns(p);
+	struct grid grid = {.style = style, .unknown = ATTR_DIM, .columns = t.list.count};
+
+	for (size_t i = 0; i < grid.columns; i++) {
+		const struct field *f = t.list.item[i];
+
+		grid.column[i] = (struct grid_column){.heading = f->heading,
+						      .type = cell_type_of(f),
+						      .left = f->type == FIELD_TEXT};
 	}
 	grid.source = (struct grid_source){
 		.fill = fill,
@@ -230,13 +243,18 @@ static void put_rows(struct strbuf *out, const struct peak *p, size_t rows,
 		strbuf_printf(out, "%zu more processes (-a shows them)\n", p->processes - rows);
 }
 
-void render_peak_table(struct strbuf *out, const struct peak *p, size_t rows,
-		       const struct table_style *style)
+static void put_lines(struct strbuf *out, const struct peak *p, const struct table_style *style)
 {
 	put_peak(out, p, style);
 	put_pss(out, p, style);
 	put_end(out, p);
 	put_doubts(out, p, style);
+}
+
+void render_peak_table(struct strbuf *out, const struct peak *p, size_t rows,
+		       const struct table_style *style)
+{
+	put_lines(out, p, style);
 	if (p->processes) {
 		strbuf_putc(out, '\n');
 		put_rows(out, p, rows, style);
@@ -244,6 +262,15 @@ void render_peak_table(struct strbuf *out, const struct peak *p, size_t rows,
 }
 
 /* ---- the page ---- */
+
+/* "94.8 MiB, 14.50 s after the start". */
+static void put_when(struct strbuf *out, const struct peak *p)
+{
+	put_size(out, p->at.rss, &(struct table_style){});
+	strbuf_puts(out, ", ");
+	put_seconds(out, p->offset_us);
+	strbuf_puts(out, " after the start");
+}
 
 /* Each point is the highest sum since the one before: a step. */
 static void put_curve(struct strbuf *out, const struct peak *p)
@@ -254,8 +281,10 @@ static void put_curve(struct strbuf *out, const struct peak *p)
 
 	strbuf_printf(out,
 		      "<svg class=\"curve\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
-		      "role=\"img\" aria-label=\"RSS of all processes over time\"><path d=\"M0 %d",
-		      CURVE_W, CURVE_H, CURVE_H);
+		      "role=\"img\" aria-label=\"RSS of all processes over time, at most ",
+		      CURVE_W, CURVE_H);
+	put_when(out, p);
+	strbuf_printf(out, "\"><path d=\"M0 %d", CURVE_H);
 	for (size_t i = 0; i < p->points; i++) {
 		double y = (double)p->point[i].rss / height;
 
@@ -264,37 +293,86 @@ static void put_curve(struct strbuf *out, const struct peak *p)
 	}
 	strbuf_printf(out,
 		      "V%dZ\"/><line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\"/></svg>"
-		      "<p class=\"ends muted small\"><span>0 s</span><span>",
+		      "<p class=\"ends muted small\"><span>0 s</span><span>dashed: ",
 		      CURVE_H, at, at, CURVE_H);
+	put_when(out, p);
+	strbuf_puts(out, "</span><span>");
 	put_seconds(out, p->duration_us);
 	strbuf_puts(out, "</span></p>");
 }
 
+/* A table of the rows from `first` up to, but not including, `end`. The keyboard scrolls it. */
+static void put_html_rows(struct strbuf *out, const struct peak_rows *t, size_t first, size_t end)
+{
+	struct line line = {.out = out};
+
+	strbuf_puts(out, "<div class=\"wide\" role=\"region\" aria-label=\"Processes\" "
+			 "tabindex=\"0\"><table><thead><tr>");
+	for (size_t i = 0; i < t->list.count; i++)
+		strbuf_printf(out, "<th scope=\"col\">%s</th>", t->list.item[i]->heading);
+	strbuf_puts(out, "</tr></thead><tbody>\n");
+	for (size_t row = first; row < end; row++) {
+		struct cell cell[ARRAY_SIZE(t->list.item)];
+
+		fill((void *)t, row, 0, t->list.count, cell);
+		strbuf_puts(out, "<tr>");
+		for (size_t i = 0; i < t->list.count; i++) {
+			strbuf_puts(out, "<td>");
+			if (cell[i].type == CELL_TEXT)
+				html_put_text(out, cell[i].text);
+			else
+				cell_put(&line, cell[i], false);
+			strbuf_puts(out, "</td>");
+		}
+		strbuf_puts(out, "</tr>\n");
+	}
+	strbuf_puts(out, "</tbody></table></div>");
+}
+
+/* Those that held memory at the peak, and behind a line that opens, the others. */
+static void put_processes(struct strbuf *out, const struct peak *p)
+{
+	const struct peak_rows t = list_columns(p);
+	size_t holders = 0;
+
+	while (holders < p->processes && p->process[holders].at.rss)
+		holders++;
+	strbuf_puts(out, "<section class=\"card\"><h2>Processes at the peak</h2>");
+	put_html_rows(out, &t, 0, holders);
+	if (p->processes > holders) {
+		strbuf_printf(out, "<details><summary>%zu that held nothing then</summary>",
+			      p->processes - holders);
+		put_html_rows(out, &t, holders, p->processes);
+		strbuf_puts(out, "</details>");
+	}
+	strbuf_puts(out, "</section>\n");
+}
+
 static void put_command(struct strbuf *out, const struct peak *p)
 {
-	for (size_t i = 0; p->command && p->command[i]; i++) {
-		strbuf_puts(out, i ? " " : "");
-		html_put_text(out, p->command[i]);
-	}
-	if (!p->command)
-		html_put_text(out, p->snapshot->host.name);
+	cleanup(strbuf_done) struct strbuf words = {}, safe = {};
+	struct line line = {.out = &safe};
+
+	for (size_t i = 0; p->command && p->command[i] && words.len < COMMAND_MAX; i++)
+		strbuf_printf(&words, "%s%s", i ? " " : "", p->command[i]);
+	line_text(&line, p->command ? strbuf_str(&words) : p->snapshot->host.name, COMMAND_MAX);
+	html_put_text(out, strbuf_str(&safe));
 }
 
 void render_peak_html(struct strbuf *out, const struct peak *p)
 {
-	const struct table_style style = {.header = true};
 	struct json_writer w = {.out = out, .html = true};
 	cleanup(strbuf_done) struct strbuf text = {};
 
-	render_peak_table(&text, p, SIZE_MAX, &style);
+	put_lines(&text, p, &(struct table_style){});
 	unpack(out, &peak_head);
 	put_command(out, p);
 	unpack(out, &peak_title);
 	strbuf_puts(out, "<header class=\"top\"><h1>");
 	put_command(out, p);
-	strbuf_puts(out, "</h1></header>\n<section class=\"card\"><h2>RSS over time</h2>");
+	strbuf_puts(out, "</h1></header>\n<main>\n<section class=\"card\"><h2>RSS over time</h2>");
 	put_curve(out, p);
-	strbuf_puts(out, "</section>\n<section class=\"card\"><pre>");
+	strbuf_puts(out, "<pre>");
 	for (char *line = (char *)strbuf_str(&text), *end; *line; line = end) {
 		end = strchr(line, '\n');
 		*end++ = '\0';
@@ -302,6 +380,8 @@ void render_peak_html(struct strbuf *out, const struct peak *p)
 		strbuf_putc(out, '\n');
 	}
 	strbuf_puts(out, "</pre></section>\n");
+	put_processes(out, p);
+	strbuf_puts(out, "</main>\n");
 	if (!out->error)
 		out->error = strbuf_error(&text);
 	unpack(out, &peak_body);

@@ -134,6 +134,7 @@ TEST(documents)
 	assert_int_equal(strbuf_error(&out), 0);
 	assert_null(strstr(strbuf_str(&out), "31m</script>"));
 	assert_non_null(strstr(strbuf_str(&out), "&lt;/script&gt;"));
+	assert_non_null(strstr(strbuf_str(&out), "<summary>2 that held nothing then<"));
 	assert_non_null(strstr(strbuf_str(&out),
 			       "<path d=\"M0 240V239.5H0.0V10.0H0.0V79.5H0.0V240.0"
 			       "H1000.0V240Z\"/>"));
