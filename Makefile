@@ -107,7 +107,7 @@ LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT
 COLD         := $(addprefix $(B)/,session/% command/% top/% recording/% check/% grow/% load/% privilege/% proc/mounts% \
                 report/compare_% report/files_% report/folded% report/growth% report/html% report/incidents% report/maps_% \
                 report/metrics% report/system_% source/files_% source/freed_% source/grow_watch% source/peak_% source/ring_drain% source/holders_% source/oom_% source/pin% \
-                source/swap_% source/pages_% write/metrics_%)
+                source/swap_% source/pages_% source/nvml_% write/metrics_%)
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
@@ -290,6 +290,30 @@ $(O)/bpf/packed.inc: $(BPF_OBJ) $(LIGHT:%=$(O)/bpf/%.light.h) src/base/pack.py M
 -include $(BPF_NAMES:%=$(O)/bpf/%.d)
 
 $(B)/load/bpf_load.o: $(O)/bpf/packed.inc
+
+# ---- the program that loads libnvidia-ml (src/nvml.c), for any glibc ----
+
+# Linked with libraries that have the names alone: those of the machine that builds have versions, which an
+# older glibc may lack.
+NVML_LOADER := $(if $(filter x86,$(BPF_ARCH)),/lib64/ld-linux-x86-64.so.2,/lib/ld-linux-aarch64.so.1)
+NVML_LIBC   := __libc_start_main memcpy memset read writev
+NVML_LIBDL  := dlopen dlsym dlerror
+
+$(O)/bpf/nvml: src/nvml.c src/source/nvml_protocol.h src/privilege/helper.h Makefile
+	$(SAY) CC $@
+	@mkdir -p $(@D)
+	$(Q)printf 'void %s(void){}\n' $(NVML_LIBC) | $(CC) -w -fno-builtin -shared -nostdlib -fPIC -Wl,-soname,libc.so.6 -x c - -o $@.libc.so
+	$(Q)printf 'void %s(void){}\n' $(NVML_LIBDL) | $(CC) -w -shared -nostdlib -fPIC -Wl,-soname,libdl.so.2 -x c - -o $@.libdl.so
+	$(Q)$(CC) -D_GNU_SOURCE -std=gnu17 -Os -Wall -Wextra $(WERROR) -Isrc -fPIE -fno-stack-protector -U_FORTIFY_SOURCE \
+		-pie -nodefaultlibs -s -Wl,--dynamic-linker=$(NVML_LOADER),-z,noseparate-code,-z,noexecstack,--build-id=none \
+		$< $@.libc.so $@.libdl.so -o $@
+
+$(O)/bpf/nvml.inc: $(O)/bpf/nvml src/base/pack.py
+	$(SAY) PACK $@
+	$(Q)src/base/pack.py $@.tmp nvml_program=$<@
+	$(Q)mv $@.tmp $@
+
+$(B)/source/nvml_source.o: $(O)/bpf/nvml.inc
 
 include src/report/page/page.mk
 

@@ -23,6 +23,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define MINOR_BITS    20	 /* of the kernel's dev_t: include/linux/kdev_t.h */
 #define DRM_MAJOR     226	 /* include/drm/drm_drv.h */
+#define NVIDIA_MAJOR  195	 /* Documentation/admin-guide/devices.txt */
 #define ACCEL_MAJOR   261	 /* Documentation/admin-guide/devices.txt */
 #define MAGIC_DMA_BUF 0x444d4142 /* include/uapi/linux/magic.h */
 
@@ -34,7 +35,7 @@ static __noinline int is_such(__u64 file)
 	__u32 major = kread32(inode + koffset(struct inode, i_rdev)) >> MINOR_BITS;
 
 	if (mode == S_IFCHR)
-		return major == DRM_MAJOR || major == ACCEL_MAJOR;
+		return major == DRM_MAJOR || major == NVIDIA_MAJOR || major == ACCEL_MAJOR;
 	return kread64(super + koffset(struct super_block, s_magic)) == MAGIC_DMA_BUF;
 }
 

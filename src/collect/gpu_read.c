@@ -10,11 +10,18 @@
 #include "base/file.h"
 #include "proc/drm.h"
 #include "source/gpu_source.h"
+#include "source/nvml_source.h"
 
 struct gpu_reader {
 	struct drm_drivers drivers;
-	struct gpu_source *source; /* NULL: each process is asked */
+	struct gpu_source *source;  /* NULL: each process is asked */
+	struct nvml_source *nvidia; /* NULL: there is no such driver */
 };
+
+static bool has_drivers(const struct gpu_reader *g)
+{
+	return g->drivers.gpus || g->drivers.buffers || g->drivers.nvidia;
+}
 
 static struct drm_drivers find_drivers(const struct procfs *proc)
 {
@@ -40,8 +47,10 @@ int gpu_reader_open(const struct procfs *proc, bool bpf, struct gpu_reader **ret
 		return -ENOMEM;
 	if (proc->fd >= 0)
 		g->drivers = find_drivers(proc);
-	if (bpf && (g->drivers.gpus || g->drivers.buffers))
+	if (bpf && has_drivers(g))
 		r = gpu_source_open(&g->source);
+	if (!file_exhausted(r) && g->drivers.nvidia)
+		r = nvml_source_open(&g->nvidia);
 	if (file_exhausted(r)) {
 		gpu_reader_close(g);
 		return r;
@@ -52,8 +61,15 @@ int gpu_reader_open(const struct procfs *proc, bool bpf, struct gpu_reader **ret
 
 void gpu_reader_state(const struct gpu_reader *g, bool *ret_there, bool *ret_bpf)
 {
-	*ret_there = g->drivers.gpus || g->drivers.buffers;
+	*ret_there = has_drivers(g);
 	*ret_bpf = g->source;
+}
+
+ssize_t gpu_reader_try_nvidia(struct gpu_reader *g, const char **ret_why)
+{
+	const struct gpu_part *part;
+
+	return g->nvidia ? nvml_source_read(g->nvidia, &part, ret_why) : -ENODEV;
 }
 
 void gpu_reader_close(struct gpu_reader *g)
@@ -61,6 +77,7 @@ void gpu_reader_close(struct gpu_reader *g)
 	if (!g)
 		return;
 	gpu_source_close(g->source);
+	nvml_source_close(g->nvidia);
 	free(g);
 }
 
@@ -127,9 +144,48 @@ static void set_sums(struct snapshot *s, const struct gpu_parts *parts)
 	}
 }
 
+/*
+ * In place of the clients of NVIDIA's driver, which tell no sizes: what its library says of the
+ * processes that have them. Only of these: another process may have the pid by now, or the pid be
+ * that of another namespace. `part` has room for as many more as the library may tell, and is in
+ * the order of pids. Returns their new number.
+ */
+static size_t ask_nvidia(struct gpu_reader *g, struct snapshot *s, struct gpu_part *part,
+			 size_t count)
+{
+	const struct gpu_part *used;
+	const char *why;
+	size_t kept = 0, at = 0, end = count;
+	ssize_t uses;
+
+	for (size_t i = 0; i < count; i++)
+		kept += !drm_is_nvidia(&part[i]);
+	if (!g->nvidia || kept == count)
+		return count;
+	uses = nvml_source_read(g->nvidia, &used, &why);
+	if (uses < 0) {
+		s->gpu.reason = why;
+		return count;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (!drm_is_nvidia(&part[i]))
+			continue;
+		for (; at < (size_t)uses && used[at].pid <= part[i].pid; at++) {
+			if (used[at].pid == part[i].pid)
+				part[end++] = used[at];
+		}
+	}
+	kept = 0;
+	for (size_t i = 0; i < end; i++) {
+		if (!drm_is_nvidia(&part[i]) || i >= count)
+			part[kept++] = part[i];
+	}
+	return kept;
+}
+
 /* Copies the parts of all results, with their processes; frees those. Returns 0 or -ENOMEM. */
-static int join(struct snapshot *s, struct process *const *row, struct pool_result *result,
-		size_t count)
+static int join(struct gpu_reader *g, struct snapshot *s, struct process *const *row,
+		struct pool_result *result, size_t count)
 {
 	struct gpu_regions *sums = arena_alloc(&s->arena, sizeof(*sums));
 	struct gpu_part *part;
@@ -137,7 +193,7 @@ static int join(struct snapshot *s, struct process *const *row, struct pool_resu
 
 	for (size_t i = 0; i < count; i++)
 		parts += result[i].gpus;
-	part = arena_alloc(&s->arena, (parts + 1) * sizeof(*part));
+	part = arena_alloc(&s->arena, (parts + 1 + (g->nvidia ? NVML_USES : 0)) * sizeof(*part));
 	parts = 0;
 	for (size_t i = 0; i < count; i++) {
 		for (size_t k = 0; part && k < result[i].gpus; k++) {
@@ -150,9 +206,12 @@ static int join(struct snapshot *s, struct process *const *row, struct pool_resu
 	}
 	if (!part || !sums)
 		return -ENOMEM;
+	parts = ask_nvidia(g, s, part, parts);
 	gpu_divide(part, &parts);
 	gpu_sum_regions(part, parts, sums);
-	s->gpu = (struct gpu_parts){.item = part, .count = parts, .sums = sums};
+	s->gpu.item = part;
+	s->gpu.count = parts;
+	s->gpu.sums = sums;
 	return 0;
 }
 
@@ -165,7 +224,8 @@ int gpu_reader_read(struct gpu_reader *g, struct proc_pool *pool, struct snapsho
 	size_t count;
 	int r, error;
 
-	if (!g->drivers.gpus && !g->drivers.buffers) {
+	s->gpu = (struct gpu_parts){};
+	if (!has_drivers(g)) {
 		s->gpu.reason = "this machine has no driver of a GPU (/proc/devices)";
 		s->gpu.none = true;
 		return 0;
@@ -181,7 +241,7 @@ int gpu_reader_read(struct gpu_reader *g, struct proc_pool *pool, struct snapsho
 	count = choose(pid, pids, s, row);
 	set_none(s);
 	error = pool_read(pool, POOL_GPU, true, row, count, result);
-	r = join(s, row, result, count);
+	r = join(g, s, row, result, count);
 	if (r < 0 || error < 0)
 		return r < 0 ? r : error;
 	set_sums(s, &s->gpu);

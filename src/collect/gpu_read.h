@@ -18,6 +18,11 @@ struct gpu_reader;
 int gpu_reader_open(const struct procfs *proc, bool bpf, struct gpu_reader **ret);
 /* Whether there is a driver; whether BPF says which processes have such files. */
 void gpu_reader_state(const struct gpu_reader *g, bool *ret_there, bool *ret_bpf);
+/*
+ * Asks libnvidia-ml. Returns the number of processes that use devices of NVIDIA, -ENODEV if there
+ * is no driver of theirs, or another negative errno and why.
+ */
+ssize_t gpu_reader_try_nvidia(struct gpu_reader *g, const char **ret_why);
 /* NULL is accepted. */
 void gpu_reader_close(struct gpu_reader *g);
 

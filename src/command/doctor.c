@@ -412,6 +412,8 @@ static void add_files(struct doctor *d)
 static void add_gpus(struct doctor *d)
 {
 	struct gpu_reader *reader = NULL;
+	const char *why;
+	ssize_t uses;
 	bool there, bpf;
 	int r = gpu_reader_open(&d->proc, true, &reader);
 
@@ -420,13 +422,19 @@ static void add_gpus(struct doctor *d)
 		return;
 	}
 	gpu_reader_state(reader, &there, &bpf);
-	gpu_reader_close(reader);
+	uses = gpu_reader_try_nvidia(reader, &why);
 	if (!there)
 		add_row(&d->rows, "GPUs", UNUSED, "no driver of one (/proc/devices)");
 	else
 		add_row(&d->rows, "GPUs", bpf ? WORKS : FAILS, "%s",
 			bpf ? "BPF finds their files, and dma-bufs; fdinfo has the sizes"
 			    : "without BPF, the links of all open files are read for -o +gpu");
+	if (uses >= 0)
+		add_row(&d->rows, "NVIDIA", WORKS,
+			"libnvidia-ml tells usedGpuMemory of each process, now of %zd", uses);
+	else if (uses != -ENODEV)
+		add_row(&d->rows, "NVIDIA", FAILS, "%s", why);
+	gpu_reader_close(reader);
 }
 
 /* Tries the slots of memory of our own. */

@@ -7,7 +7,8 @@
 
 #define ROW	   const struct gpu_part *r = row
 JSON_KNOWN(part_kind, "kind", TEXT, value_text(gpu_kind_name(r->kind)),
-	   "client: an open file of a GPU; dmabuf: an open buffer");
+	   "client: an open file of a GPU; dmabuf: an open buffer; nvml: what libnvidia-ml says of "
+	   "the process on a GPU of NVIDIA");
 JSON_FIELD(part_device, "device", TEXT, NAME(r->device),
 	   "the GPU, as in lspci. Null if it is none");
 JSON_FIELD(part_driver, "driver", TEXT, NAME(r->driver),
@@ -15,7 +16,8 @@ JSON_FIELD(part_driver, "driver", TEXT, NAME(r->driver),
 JSON_FIELD(part_id, "id", NUMBER, value_unsigned(r->has_id, r->id),
 	   "the number of the client, of a dmabuf its inode");
 JSON_FIELD(part_region, "region", TEXT, NAME(r->region),
-	   "the memory that it is in, as the driver calls it: vram0, gtt, system");
+	   "the memory that it is in, as the driver calls it: vram0, gtt, system; usedGpuMemory of "
+	   "nvml");
 JSON_FIELD(part_resident, "resident_bytes", BYTES, value_bytes(r->resident_known, r->resident),
 	   "the memory of the client in this region. Null if the driver does not tell");
 JSON_FIELD(part_shared, "shared_bytes", BYTES, value_bytes(r->shared_known, r->shared),
@@ -50,7 +52,8 @@ FIELDS(gpu_columns, &field_resident, &field_least, &field_clients, &field_in_ram
 #undef ROW
 #define ROW	    const struct gpu_parts *r = row
 #define SUM(member) (r->sums ? r->sums->member : 0)
-JSON_FIELD(reason, "reason", TEXT, value_text(r->reason), "why nothing is known. Null if it is");
+JSON_FIELD(reason, "reason", TEXT, value_text(r->reason),
+	   "why nothing is known, or not that of NVIDIA. Null if it is");
 ROWS(regions, "regions", &gpu_region_fields, struct gpu_region, r->sums,
      r->sums ? r->sums->item : NULL, SUM(count), "each region of each GPU that a process uses", 0);
 JSON_FIELD(silent, "silent_clients", AMOUNT, value_signed(r->sums, SUM(silent)),

@@ -10,7 +10,7 @@
 const char *gpu_kind_name(enum gpu_kind kind)
 {
 	static const char *const names[GPU_KINDS] = {
-		[GPU_CLIENT] = "client", [GPU_DMABUF] = "dmabuf"};
+		[GPU_CLIENT] = "client", [GPU_DMABUF] = "dmabuf", [GPU_NVML] = "nvml"};
 
 	return names[kind];
 }
@@ -131,7 +131,7 @@ static struct gpu_region *find_region(struct gpu_regions *all, const struct gpu_
 	if (all->count == GPU_REGIONS)
 		return NULL;
 	r = &all->item[all->count++];
-	*r = (struct gpu_region){.in_ram = p->kind == GPU_CLIENT && gpu_region_in_ram(p->region)};
+	*r = (struct gpu_region){.in_ram = gpu_region_in_ram(p->region)};
 	memcpy(r->driver, p->driver, sizeof(r->driver));
 	memcpy(r->device, p->device, sizeof(r->device));
 	memcpy(r->region, p->region, sizeof(r->region));

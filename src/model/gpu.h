@@ -18,10 +18,14 @@
 enum gpu_kind {
 	GPU_CLIENT, /* an open file of a DRM device */
 	GPU_DMABUF, /* an open buffer of dma-buf */
+	GPU_NVML,   /* all that a process uses of a device of NVIDIA */
 	GPU_KINDS,
 } __attribute__((packed));
 
-/* "client", "dmabuf": the words in JSON. */
+/* Larger sizes are taken for unknown: sums of them would overflow. */
+#define GPU_BYTES_MAX ((uint64_t)1 << 56)
+
+/* "client", "dmabuf", "nvml": the words in JSON. */
 const char *gpu_kind_name(enum gpu_kind kind);
 
 /*
@@ -69,7 +73,8 @@ struct gpu_regions {
 struct gpu_parts {
 	struct gpu_part *item; /* in the order of pids */
 	size_t count;
-	/* Why nothing is known; NULL: it is known, or was not asked for. */
+	/* Why nothing is known, or with `sums` not that of NVIDIA; NULL: it is known, or was not
+	 * asked for. */
 	const char *reason;
 	const struct gpu_regions *sums; /* NULL: not known */
 	bool none;			/* the machine has no driver of one, as the reason says */

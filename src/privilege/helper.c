@@ -26,6 +26,11 @@
 #include "privilege/privilege.h"
 #include "privilege/sandbox.h"
 
+/* Since Linux 6.3: a file that may be run (vm.memfd_noexec). */
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
 /* Clocks are compared so often. */
 #define LOOK_MS	 20
 #define SLICE_NS 100000
@@ -33,11 +38,6 @@
 #define CPU_S	  60
 #define ALARM_S	  120
 #define NETWORK_S 1200
-
-struct head {
-	uint32_t kind, sequence;
-	int32_t error;
-};
 
 /* ---- messages ---- */
 
@@ -84,7 +84,7 @@ union control {
 
 static int send_message(int fd, uint32_t sequence, const struct helper_message *m)
 {
-	struct head head = {m->kind, sequence, m->error};
+	struct helper_head head = {m->kind, sequence, m->error};
 	struct iovec part[] = {{&head, sizeof(head)}, {(char *)m->data, m->len}};
 	union control control = {};
 	struct msghdr message = {.msg_iov = part, .msg_iovlen = ARRAY_SIZE(part)};
@@ -119,7 +119,7 @@ void message_close_fds(struct helper_message *m)
  */
 static int receive_message(int fd, uint32_t *ret_sequence, struct helper_message *ret)
 {
-	struct head head;
+	struct helper_head head;
 	struct iovec part[] = {{&head, sizeof(head)}, {ret->data, sizeof(ret->data)}};
 	union control control = {};
 	struct msghdr message = {.msg_iov = part,
@@ -220,12 +220,14 @@ static int limit_rights(const struct helper *h)
  * Keeps the socket alone: a helper that is left behind would hold what this process has open, for
  * example a pipe with a reader that waits for its end. Returns the number of the socket.
  */
-static int close_others(int fd)
+static int close_others(const struct helper_kind *kind, int fd)
 {
-	/* A sanitizer writes to stderr, or to its log_path. */
-	const int to = SANITIZED ? STDERR_FILENO + 1 : 0;
+	/* A sanitizer writes to stderr, or to its log_path; so may a program. */
+	const int to = SANITIZED || kind->program ? HELPER_PROGRAM_FD : 0;
 
 	if (fd != to && dup3(fd, to, O_CLOEXEC) < 0)
+		return -errno;
+	if (kind->program && fcntl(to, F_SETFD, 0) < 0)
 		return -errno;
 	for (int i = 0; i < to; i++)
 		close(i);
@@ -275,6 +277,23 @@ static int restrict_self(const struct helper *h, pid_t parent)
 	return r < 0 || h->kind->network ? r : limit_calls(h->kind);
 }
 
+/* Returns only after an error. */
+static int run_program(const struct helper_kind *kind)
+{
+	char *const arguments[] = {"zmem-bpf-helper", NULL}, *const environment[] = {NULL};
+	int fd = memfd_create("zmem-bpf helper", MFD_CLOEXEC | MFD_EXEC), r;
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create("zmem-bpf helper", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = file_write_fd(fd, kind->program, kind->program_size);
+	if (r == 0 && syscall(SYS_execveat, fd, "", arguments, environment, AT_EMPTY_PATH) < 0)
+		r = -errno;
+	close(fd);
+	return r;
+}
+
 static void set_alarm(time_t seconds)
 {
 	setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_sec = seconds}, NULL);
@@ -313,17 +332,20 @@ __attribute__((noreturn)) static void run(const struct helper *h, int fd, pid_t 
 {
 	static struct helper_message request, answer;
 	uint32_t sequence;
+	int error = 0;
 
-	fd = close_others(fd);
+	fd = close_others(h->kind, fd);
 	ask_soon();
 	signal(SIGALRM, SIG_DFL);
 	if (fd < 0 || restrict_self(h, parent) < 0)
 		_exit(1);
+	if (h->kind->program)
+		error = run_program(h->kind);
 	while (receive_message(fd, &sequence, &request) == 0) {
 		begin_request(h);
 		answer.kind = request.kind;
 		answer.len = answer.fds = 0;
-		answer.error = h->kind->answer(h->state, &request, &answer);
+		answer.error = error ? error : h->kind->answer(h->state, &request, &answer);
 		set_alarm(0);
 		message_close_fds(&request);
 		if (send_message(fd, sequence, &answer) < 0)

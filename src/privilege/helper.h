@@ -34,6 +34,13 @@ struct helper_message {
 	_Alignas(8) char data[HELPER_DATA];
 };
 
+/* What is before the data of each message on the socket. An answer has the kind and the sequence of
+ * its request. */
+struct helper_head {
+	uint32_t kind, sequence;
+	int32_t error;
+};
+
 /* Appends bytes; of none `data` may be NULL. A message that became too long cannot be sent:
  * helper_call() returns -E2BIG. */
 void message_put(struct helper_message *m, const void *data, size_t len);
@@ -65,7 +72,16 @@ struct helper_kind {
 	bool network;
 	/* It attaches programs to code of processes, and keeps the capabilities for that. */
 	bool attaches;
+	/*
+	 * The bytes of a program that answers in place of answer(), or NULL. It is run from memory,
+	 * has no environment, and gets messages on HELPER_PROGRAM_FD. Such a kind has `network`,
+	 * too. Where the program cannot be run, each answer is the error.
+	 */
+	const void *program;
+	size_t program_size;
 };
+
+#define HELPER_PROGRAM_FD 3
 
 /* Helpers that were killed and have not ended. They may belong to helpers of several kinds. */
 #define HELPER_LEFT_MAX	       16

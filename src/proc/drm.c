@@ -4,7 +4,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -12,8 +15,9 @@
 #include "base/file.h"
 #include "proc/keyed.h"
 
-/* Larger sizes are ignored: sums of them would overflow. */
-#define BYTES_MAX ((uint64_t)1 << 56)
+/* The driver of NVIDIA, and how the names of its files and devices begin. */
+#define NVIDIA	       "nvidia"
+#define NVIDIA_DEVICES "/dev/" NVIDIA
 
 /* ---- the text of a file ---- */
 
@@ -57,7 +61,7 @@ static bool parse_amount(struct text_part text, uint64_t *ret)
 		unit = 1024 * 1024;
 	else if (text.len)
 		return false;
-	return parse_u64(number.s, number.len, BYTES_MAX / unit, &value) == 0 &&
+	return parse_u64(number.s, number.len, GPU_BYTES_MAX / unit, &value) == 0 &&
 	       !__builtin_mul_overflow(value, unit, ret);
 }
 
@@ -180,6 +184,7 @@ void drm_drivers_parse(const char *text, size_t len, struct drm_drivers *ret)
 			blank ? part_behind(line, (size_t)(blank - line.s) + 1) : line;
 
 		ret->gpus |= part_is(name, "drm") || part_is(name, "accel");
+		ret->nvidia |= part_begins(name, NVIDIA);
 		for (size_t i = 0; i < ARRAY_SIZE(buffers); i++)
 			ret->buffers |= part_is(name, buffers[i]);
 	}
@@ -191,7 +196,36 @@ static bool is_such(const char *link, size_t len, enum gpu_kind *ret)
 
 	*ret = part_begins(target, "/dmabuf:") ? GPU_DMABUF : GPU_CLIENT;
 	return *ret == GPU_DMABUF || part_begins(target, "/dev/dri/") ||
-	       part_begins(target, "/dev/accel/");
+	       part_begins(target, "/dev/accel/") || part_begins(target, NVIDIA_DEVICES);
+}
+
+bool drm_is_nvidia(const struct gpu_part *p)
+{
+	return p->kind == GPU_CLIENT && !p->resident_known && strncmp(p->driver, NVIDIA, strlen(NVIDIA)) == 0;
+}
+
+/*
+ * Names the driver of a file that does not tell, as nvidia-drm and those of virtual GPUs. The file
+ * may be of any file system, even one that never answers: it is not asked for its attributes.
+ */
+static void find_driver(int dir_fd, const char *name, const char *link, char ret[GPU_NAME])
+{
+	char path[64], driver[PATH_MAX];
+	struct statx st;
+	ssize_t len;
+
+	/* These have no place in /sys. */
+	if (strncmp(link, NVIDIA_DEVICES, strlen(NVIDIA_DEVICES)) == 0) {
+		memcpy(ret, NVIDIA, sizeof(NVIDIA));
+		return;
+	}
+	if (statx(dir_fd, name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) < 0 || !S_ISCHR(st.stx_mode))
+		return;
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device/driver", st.stx_rdev_major,
+		 st.stx_rdev_minor);
+	len = readlink(path, driver, sizeof(driver));
+	if (len > 0)
+		copy_name(part_base((struct text_part){driver, (size_t)len}), ret);
 }
 
 static int add_file(int info_fd, const char *name, enum gpu_kind kind, struct drm_files *ret)
@@ -230,15 +264,20 @@ int drm_files_read(int pid_fd, struct drm_files *ret)
 	}
 	while (r == 0 && (errno = 0, entry = readdir(dir))) {
 		char link[64];
+		struct gpu_part *last;
 		enum gpu_kind kind;
 		ssize_t len;
 
 		if (!is_digit(*entry->d_name))
 			continue;
-		len = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link));
+		len = readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
+		link[len > 0 ? len : 0] = '\0';
 		if (len <= 0 || !is_such(link, (size_t)len, &kind))
 			continue;
 		r = ++files > DRM_FILES_MAX ? -E2BIG : add_file(info_fd, entry->d_name, kind, ret);
+		last = ret->count ? &ret->part[ret->count - 1] : NULL;
+		if (r == 0 && last && kind == GPU_CLIENT && !*last->driver && !last->resident_known)
+			find_driver(dirfd(dir), entry->d_name, link, last->driver);
 	}
 	gpu_divide(ret->part, &ret->count);
 	return r < 0 ? r : -errno;

@@ -24,6 +24,7 @@ size_t drm_parse(enum gpu_kind kind, const char *text, size_t len,
 struct drm_drivers {
 	bool gpus;    /* devices of DRM, of either kind */
 	bool buffers; /* others that make dma-bufs */
+	bool nvidia;  /* that of NVIDIA: libnvidia-ml knows the sizes (source/nvml_source.h) */
 };
 
 /* A text of either file; adds to *ret. */
@@ -34,6 +35,9 @@ struct drm_files {
 	struct gpu_part *part; /* to be freed */
 	size_t count, capacity;
 };
+
+/* Whether it is a client of NVIDIA's driver, whose files tell no sizes. */
+bool drm_is_nvidia(const struct gpu_part *p);
 
 /*
  * Reads the files of /proc/PID that are such, by the links in PID/fd; others are not opened. What
