@@ -651,6 +651,7 @@ static int finish_samples(struct peak_meter *m, struct peak *ret)
 	ret->offset_us = m->most_us > m->start_us ? m->most_us - m->start_us : 0;
 	ret->held_by = m->most_live;
 	ret->interval_us = m->interval_us;
+	ret->unseen = !m->most.rss;
 	ret->all = m->tree.count;
 	for (size_t i = 0; i < m->tree.count; i++) {
 		struct row *row = add_row(m);
@@ -658,6 +659,7 @@ static int finish_samples(struct peak_meter *m, struct peak *ret)
 		if (!row)
 			return -ENOMEM;
 		row->p = m->tree.member[i].row;
+		row->p.shared = !row->p.most;
 		ret->still += !row->p.ended;
 	}
 	return 0;

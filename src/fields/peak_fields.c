@@ -29,7 +29,8 @@ COLUMN_AS(swap, "swap", "swap_bytes", "SWAP", BYTES, value_bytes(true, r->at.swa
 COLUMN_AS(pss, "pss", "pss_bytes", "PSS", BYTES, value_bytes(r->pss_known, r->pss),
 	  "PSS at peak.pss_offset_us. Null if it was not read then");
 COLUMN_AS(peak, "peak", "peak_bytes", "PEAK", BYTES, value_bytes(!r->shared, r->most),
-	  "the highest RSS of its own. Null if its memory was always that of its parent (vfork)");
+	  "the highest RSS of its own. Null if its memory was always that of its parent (vfork), "
+	  "or no sample met it");
 COLUMN_AS(pid, "pid", "pid", "PID", NUMBER, value_signed(true, r->pid), "process id",
 	  .flags = FIELD_KNOWN);
 COLUMN_AS(ppid, "ppid", "ppid", "PPID", NUMBER, value_signed(true, r->ppid),
@@ -56,22 +57,24 @@ static FIELDS(points, &field_point_offset, &field_point_rss);
 #undef ROW
 #define ROW const struct peak *r = row
 
-JSON_KNOWN(time, "time_ms", TIME, value_signed(true, r->time_ms), "when it was, since the epoch");
-JSON_KNOWN(offset, "offset_us", AMOUNT, value_unsigned(true, r->offset_us),
+JSON_FIELD(time, "time_ms", TIME, value_signed(!r->unseen, r->time_ms),
+	   "when it was, since the epoch. Null, as the next ones, if no sample met any memory");
+JSON_FIELD(offset, "offset_us", AMOUNT, value_unsigned(!r->unseen, r->offset_us),
 	   "the same since the beginning");
-JSON_KNOWN(rss, "rss_bytes", BYTES, value_bytes(true, r->at.rss),
+JSON_FIELD(rss, "rss_bytes", BYTES, value_bytes(!r->unseen, r->at.rss),
 	   "the sum of RSS; memory of processes that share an address space is once in it, pages "
 	   "that several address spaces map are in it for each");
-JSON_KNOWN(anon, "rss_anon_bytes", BYTES, value_bytes(true, r->at.anon), "the anonymous part");
-JSON_KNOWN(file, "rss_file_bytes", BYTES, value_bytes(true, r->at.file), "pages of files");
-JSON_KNOWN(shmem, "rss_shmem_bytes", BYTES, value_bytes(true, r->at.shmem),
+JSON_FIELD(anon, "rss_anon_bytes", BYTES, value_bytes(!r->unseen, r->at.anon),
+	   "the anonymous part");
+JSON_FIELD(file, "rss_file_bytes", BYTES, value_bytes(!r->unseen, r->at.file), "pages of files");
+JSON_FIELD(shmem, "rss_shmem_bytes", BYTES, value_bytes(!r->unseen, r->at.shmem),
 	   "shared memory and tmpfs");
-JSON_KNOWN(swapped, "swap_bytes", BYTES, value_bytes(true, r->at.swap),
+JSON_FIELD(swapped, "swap_bytes", BYTES, value_bytes(!r->unseen, r->at.swap),
 	   "swap entries at that moment, which are not in rss_bytes");
 JSON_FIELD(error, "error_bytes", BYTES, value_bytes(r->error_known, r->error),
 	   "how far rss_bytes may be off: before Linux 6.2 each thread holds back up to 63 pages. "
 	   "Null of samples: they may have missed any peak");
-JSON_KNOWN(held_by, "processes_count", AMOUNT, value_unsigned(true, r->held_by),
+JSON_FIELD(held_by, "processes_count", AMOUNT, value_unsigned(!r->unseen, r->held_by),
 	   "processes that were there");
 JSON_FIELD(all_pss, "pss_bytes", BYTES, value_bytes(r->pss_known, r->pss),
 	   "PSS of all, read at the highest sum that was met");

@@ -32,7 +32,8 @@ struct peak_process {
 	uint64_t most;	      /* the highest RSS of its own */
 	uint64_t pss;	      /* when PSS was read */
 	bool pss_known;
-	bool shared; /* its memory was that of its parent: `most` is not known */
+	/* `most` is not known: its memory was that of its parent, or no sample met it. */
+	bool shared;
 	bool ended;
 };
 
@@ -49,7 +50,8 @@ struct peak {
 	int signal;			 /* that killed it; 0: none */
 	enum peak_method method;
 	uint64_t duration_us;
-	/* The peak. */
+	/* The peak. `unseen`: no sample met any memory, and it is not known. */
+	bool unseen;
 	int64_t time_ms;
 	uint64_t offset_us; /* since the beginning */
 	struct peak_bytes at;

@@ -75,6 +75,17 @@ static void put_size(struct strbuf *out, uint64_t bytes, const struct table_styl
 	strbuf_put(out, text, format_bytes(text, bytes, style->bytes));
 }
 
+static unsigned size_width(const struct table_style *style)
+{
+	return style->bytes ? 15 : FORMAT_SIZE_MAX + 1;
+}
+
+/* The column of the words of a line. */
+static unsigned words_at(const struct table_style *style)
+{
+	return 8 + 1 + size_width(style) + 2;
+}
+
 /* A line: a size in a column, and words behind it. */
 static void put_line(struct strbuf *out, const struct table_style *style, const char *what,
 		     uint64_t bytes, const struct strbuf *words)
@@ -82,7 +93,7 @@ static void put_line(struct strbuf *out, const struct table_style *style, const 
 	char text[FORMAT_MAX + 1];
 
 	text[format_bytes(text, bytes, style->bytes)] = '\0';
-	strbuf_printf(out, "%-8s %*s", what, style->bytes ? 15 : FORMAT_SIZE_MAX + 1, text);
+	strbuf_printf(out, "%-8s %*s", what, (int)size_width(style), text);
 	if (words && words->len) {
 		strbuf_puts(out, "  ");
 		strbuf_put(out, words->data, words->len);
@@ -105,12 +116,17 @@ static void put_peak(struct strbuf *out, const struct peak *p, const struct tabl
 {
 	cleanup(strbuf_done) struct strbuf words = {};
 	char time[FORMAT_MAX];
+	size_t len = format_time(time, p->time_ms, TIME_TABLE);
 
+	if (p->unseen) {
+		strbuf_puts(out, "peak RSS         -  it ended before a sample met any memory\n");
+		return;
+	}
 	put_seconds(&words, p->offset_us);
-	strbuf_printf(&words, " after the start, by %u process%s (", p->held_by,
+	strbuf_printf(&words, " after the start, by %u process%s", p->held_by,
 		      p->held_by == 1 ? "" : "es");
-	strbuf_put(&words, time, format_time(time, p->time_ms, TIME_TABLE));
-	strbuf_puts(&words, ")");
+	if (!style->width || words_at(style) + words.len + 3 + len <= style->width)
+		strbuf_printf(&words, " (%.*s)", (int)len, time);
 	put_line(out, style, "peak RSS", p->at.rss, &words);
 	put_part(out, style, "anonymous", p->at.anon);
 	put_part(out, style, "of files", p->at.file);
@@ -255,7 +271,7 @@ void render_peak_table(struct strbuf *out, const struct peak *p, size_t rows,
 		       const struct table_style *style)
 {
 	put_lines(out, p, style);
-	if (p->processes) {
+	if (p->processes && !p->unseen) {
 		strbuf_putc(out, '\n');
 		put_rows(out, p, rows, style);
 	}
@@ -266,6 +282,10 @@ void render_peak_table(struct strbuf *out, const struct peak *p, size_t rows,
 /* "94.8 MiB, 14.50 s after the start". */
 static void put_when(struct strbuf *out, const struct peak *p)
 {
+	if (p->unseen) {
+		strbuf_puts(out, "not known");
+		return;
+	}
 	put_size(out, p->at.rss, &(struct table_style){});
 	strbuf_puts(out, ", ");
 	put_seconds(out, p->offset_us);
@@ -281,7 +301,7 @@ static void put_curve(struct strbuf *out, const struct peak *p)
 
 	strbuf_printf(out,
 		      "<svg class=\"curve\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
-		      "role=\"img\" aria-label=\"RSS of all processes over time, at most ",
+		      "role=\"img\" aria-label=\"RSS of all processes over time, the peak: ",
 		      CURVE_W, CURVE_H);
 	put_when(out, p);
 	strbuf_printf(out, "\"><path d=\"M0 %d", CURVE_H);
@@ -293,7 +313,7 @@ static void put_curve(struct strbuf *out, const struct peak *p)
 	}
 	strbuf_printf(out,
 		      "V%dZ\"/><line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\"/></svg>"
-		      "<p class=\"ends muted small\"><span>0 s</span><span>dashed: ",
+		      "<p class=\"ends muted small\"><span>0 s</span><span>the peak, dashed: ",
 		      CURVE_H, at, at, CURVE_H);
 	put_when(out, p);
 	strbuf_puts(out, "</span><span>");
@@ -380,7 +400,8 @@ void render_peak_html(struct strbuf *out, const struct peak *p)
 		strbuf_putc(out, '\n');
 	}
 	strbuf_puts(out, "</pre></section>\n");
-	put_processes(out, p);
+	if (!p->unseen)
+		put_processes(out, p);
 	strbuf_puts(out, "</main>\n");
 	if (!out->error)
 		out->error = strbuf_error(&text);

@@ -48,8 +48,8 @@ def check_page(b, path):
         same("%d pixels: no wider than the window" % width, [b.evaluate(WIDE), b.evaluate("document.documentElement.scrollWidth")],
              [[], width])
     when = "%s, %.2f s after the start" % (size_text(peak["rss_bytes"]), peak["offset_us"] // 10000 / 100)
-    same("the curve has a name", names(b, "image"), ["RSS of all processes over time, at most " + when])
-    same("and a line under it", b.texts(".ends span")[1], "dashed: " + when)
+    same("the curve has a name", names(b, "image"), ["RSS of all processes over time, the peak: " + when])
+    same("and a line under it", b.texts(".ends span")[1], "the peak, dashed: " + when)
     same("one title", b.texts("h1"), [" ".join(document["command"])])
     same("the lines", [line.split("  ")[0] for line in b.text("pre").splitlines() if line[0] != " "], ["peak RSS", "PSS", "time"])
     same("the columns have names", names(b, "columnheader"), b.texts("section > .wide th"))

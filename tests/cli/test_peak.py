@@ -75,6 +75,24 @@ def check_codes():
     result(run.returncode == 125, "it has no --columns", run)
 
 
+def check_refusals():
+    gone = subprocess.Popen(("true",))
+    gone.wait()
+    for words, said in ((("--pid", str(gone.pid)), "no such process"), (("--cgroup", "/not/there"), "no process matches"),
+                        (("--name", "not-there"), "no process matches")):
+        run = peak(*words)
+        result(run.returncode == 3 and said in run.stderr and not run.stdout, "%s of none" % words[0], run)
+    for form in ((), ("-J",), ("-F", "html")):
+        run = peak("--output", "/dev/full", *form, "--", "sh", "-c", "exit 3")
+        result(run.returncode == 125 and "No space left" in run.stderr, "a full disk %s" % " ".join(form), run)
+    # Nobody reads it: the command has ended well.
+    read, write = os.pipe()
+    os.close(read)
+    run = subprocess.run((PROGRAM, "peak", "--", "true"), stderr=write, check=False)
+    os.close(write)
+    result(run.returncode == 0, "a report into a closed pipe", run)
+
+
 # A signal that comes before it waits stays pending.
 TRAP = "import os,signal,sys\nall=(2,3,15)\nsignal.pthread_sigmask(signal.SIG_BLOCK,all)\nprint('ready',flush=True)\n" \
        "os.write(1,b'got %d\\n' % signal.sigwait(all))\nsys.exit(7)"
@@ -109,6 +127,8 @@ def check_samples():
     result(document["method"] == "sample" and document["peak"]["rss_bytes"] >= 80 << 20 and
            document["peak"]["error_bytes"] is None and document["interval_us"] > 0,
            "without BPF it samples /proc", document)
+    short, _ = report("--", "true", before=(O + "/deny_bpf", "EPERM"))
+    result(short["peak"]["rss_bytes"] != 0, "a peak that no sample met is null", short["peak"])
     result("sampled from /proc" in run.stderr and run.returncode == 0, "and says so", run.stderr)
     result(document["peak"]["pss_bytes"] is None and document["peak"]["pss_reason"], "PSS is null, with a reason",
            document["peak"])
@@ -123,5 +143,5 @@ def check_samples():
 
 
 if __name__ == "__main__":
-    run_checks((check_streams, check_state, check_codes, check_signals, check_samples))
+    run_checks((check_streams, check_state, check_codes, check_refusals, check_signals, check_samples))
     sys.exit(exit_code())

@@ -26,10 +26,10 @@ DOCUMENT = TMP.name + "/peak.json"
 
 
 class Run:
-    """peak -- peaklab MODE, which says READY when it holds what it is to hold."""
+    """peak -- COMMAND: of peaklab, which says READY when it holds what it is to hold."""
 
-    def __init__(self, mode):
-        self.child = subprocess.Popen((PROGRAM, "peak", "--source", "bpf", "--json", "--output", DOCUMENT, "--", LAB, mode),
+    def __init__(self, *words, command=(LAB,)):
+        self.child = subprocess.Popen((PROGRAM, "peak", "--source", "bpf", "--json", "--output", DOCUMENT, "--", *command, *words),
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def ready(self):
@@ -154,6 +154,43 @@ def check_exec():
     result(near(peaks[pid], 64 * MIB, SLACK), "vfork and exec: the child's peak is not its parent's", peaks)
 
 
+# Forks so many at once, which wait; and ends them.
+CROWD = """import os, signal, sys
+count = int(sys.argv[1])
+for _ in range(count):
+    if os.fork() == 0:
+        signal.pause()
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.killpg(0, signal.SIGTERM)
+for _ in range(count):
+    os.wait()
+"""
+
+
+def check_crowd():
+    document = Run("-c", CROWD, "3000", command=("setsid", "-w", sys.executable)).end()
+    expect_sums("3,000 children", document)
+    result(document["peak"]["processes_count"] == 3001 and document["exit_code"] == 0, "3,000 children at once",
+           document["peak"]["processes_count"])
+    result(document["processes_count"] == len(document["processes"]) == 3001, "each has a row",
+           (document["processes_count"], len(document["processes"])))
+
+
+def check_namespace():
+    """Children with numbers of their own have those of the reader in the report."""
+    run = Run(LAB, "hold", command=("unshare", "--pid", "--fork"))
+    run.ready()
+    with open("/proc/%d/task/%d/children" % (run.child.pid, run.child.pid), encoding="ascii") as file:
+        unshare = int(file.read())
+    with open("/proc/%d/task/%d/children" % (unshare, unshare), encoding="ascii") as file:
+        pid = int(file.read())
+    rss = rollup(pid)["Rss:"]
+    document = run.end(pid)
+    expect_sums("a pid namespace", document)
+    held = {process["pid"]: process["rss_bytes"] for process in document["peak"]["processes"]}
+    result(near(held.get(pid, 0), rss, lag(document)), "a pid namespace: the numbers and the memory", (held, pid, rss))
+
+
 def takes_signals(pid):
     """From then on a signal ends it with a report."""
     with contextlib.suppress(OSError):
@@ -188,5 +225,5 @@ def check_running():
 
 if __name__ == "__main__":
     run_checks((check_one, check_threads, check_short, check_clone, check_detached, check_family, check_exec,
-                check_running))
+                check_crowd, check_namespace, check_running))
     sys.exit(exit_code())

@@ -15,7 +15,7 @@ struct fixture {
 };
 
 static const struct table_style usual = {.header = true};
-static const struct table_style exact = {.header = true, .bytes = true};
+static const struct table_style exact = {.header = true, .bytes = true, .width = 80};
 
 static struct peak_process process(pid_t pid, pid_t ppid, const char *name, uint64_t rss,
 				   uint64_t most)
@@ -120,6 +120,10 @@ TEST(doubts)
 	f.peak.processes = 0;
 	check_table("peak_sampled.txt", &f, 10, &usual);
 	golden_json("peak_sampled.json", render_peak_json, &f.peak);
+	/* No sample met it. */
+	f.peak.unseen = true;
+	check_table("peak_unseen.txt", &f, 10, &usual);
+	golden_json("peak_unseen.json", render_peak_json, &f.peak);
 }
 
 TEST(documents)
