@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What becomes free when a group of processes ends: anonymous pages with all their mappings in the
- * group, and files of shared memory and tmpfs with all their references there.
+ * group, swap slots with all their entries there, and files of shared memory and tmpfs with all
+ * their references.
  *
- * The kernel counts the mappings of each page, and the references of each open file. The programs
- * count those that they meet in the group: if both are equal, nothing else holds the page or the
- * file. So nothing need be known of other holders: of processes in other pid namespaces, of
- * descriptors that wait in a socket, of the kernel itself.
+ * The kernel counts the mappings of each page, the entries of each slot and the references of each
+ * open file. The programs count those that they meet in the group: if both are equal, nothing else
+ * holds the page, the slot or the file. So nothing need be known of other holders: of processes in
+ * other pid namespaces, of descriptors that wait in a socket, of the kernel itself.
  *
  * A tmpfs ends with its last mount, and a mount with its namespace, which tasks hold by sets of
  * namespaces. Both count their references as well.
@@ -16,9 +17,13 @@
  * at all.
  */
 #define ZMEM_FREED
+/* As in swap.bpf.c. */
+#define RAW_TYPE   posix_cputimer_base
+#define RAW_MEMBER nextevt
 #include "vmlinux.h"
 #include "flavors.h"
 #include "inodes.h"
+#include "swap.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include "kfuncs.h"
@@ -30,6 +35,7 @@
 #include "mm.bpf.h"
 #include "pid_view.bpf.h"
 #include "walk_state.bpf.h"
+#include "slots.bpf.h"
 
 #define WANT struct zmem_freed_want
 #include "visit.bpf.h"
@@ -98,14 +104,41 @@ static __always_inline struct zmem_freed *freed_get(void)
 
 /* ---- pages ---- */
 
+/*
+ * Counts one reference of a page or a swap slot. Returns 1 if it is the last one of `all`, and the
+ * group has met them all.
+ */
+__noinline int meet(__u64 key, __u32 group, __u32 all)
+{
+	struct zmem_freed *s = freed_get();
+	struct zmem_freed_page *met, new = {.group = group, .maps = 1};
+
+	if (!s)
+		return 0;
+	met = bpf_map_lookup_elem(&pages, &key);
+	if (!met) {
+		if (bpf_map_update_elem(&pages, &key, &new, 0))
+			s->full = 1;
+		return 0;
+	}
+	if (met->group < s->first && met->group != ZMEM_FREED_MIXED) {
+		met->group = group;
+		met->maps = 0;
+	}
+	if (met->group != group) {
+		met->group = ZMEM_FREED_MIXED;
+		return 0;
+	}
+	met->maps++;
+	return met->maps == all;
+}
+
 /* Looks up the page of one mapping. `count`: it is that many pages, mapped as one. */
 __noinline int look_up_page(walk_ref walk, __u64 page, __u32 maps, __u64 count)
 {
 	struct page_walk *w = walk_get(walk);
-	struct zmem_freed *s = freed_get();
-	struct zmem_freed_page *met, new = {};
 
-	if (!w || !s)
+	if (!w)
 		return 0;
 	w->shared += count;
 	/* Within one address space only KSM maps an anonymous page twice. */
@@ -113,25 +146,7 @@ __noinline int look_up_page(walk_ref walk, __u64 page, __u32 maps, __u64 count)
 		return 0;
 	w->pages.work += MEET_WORK;
 	/* A page of a huge page and the huge page itself are not the same. */
-	page |= count > 1;
-	met = bpf_map_lookup_elem(&pages, &page);
-	if (!met) {
-		new.group = w->group;
-		new.maps = 1;
-		if (bpf_map_update_elem(&pages, &page, &new, 0))
-			s->full = 1;
-		return 0;
-	}
-	if (met->group < s->first && met->group != ZMEM_FREED_MIXED) {
-		met->group = w->group;
-		met->maps = 0;
-	}
-	if (met->group != w->group) {
-		met->group = ZMEM_FREED_MIXED;
-		return 0;
-	}
-	met->maps++;
-	if (met->maps == maps)
+	if (meet(page | (count > 1), w->group, maps))
 		w->complete += count;
 	return 0;
 }
@@ -140,6 +155,30 @@ static __always_inline void meet_page(walk_ref walk, __u64 page, __u64 key, __u6
 {
 	if (KEY_MAPS(key) > 1 && KEY_KIND(key) == ZMEM_RSS_ANON)
 		look_up_page(walk, page, KEY_MAPS(key), count);
+}
+
+/* No address of a page, which begins with 0xff. */
+#define SLOT_KEY(type, slot) ((type) << 50 | (slot))
+
+/* Looks up the slot of one swap entry. User space has copied what is known of the devices. */
+static __always_inline void meet_slot(struct page_walk *w, __u64 entry)
+{
+	__u64 type = SWAP_TYPE(entry), slot = SWAP_OFFSET(entry), ram;
+	struct zmem_swap *s = swap_get();
+	__u32 sharers;
+
+	if (!s)
+		return;
+	w->pages.work += SWAP_SLOT_WORK;
+	__builtin_memset(&s->record.sum, 0, sizeof(s->record.sum));
+	sharers = count_slot(type, slot, 0);
+	if (sharers < 2)
+		return;
+	ram = s->record.sum.zram + s->record.sum.zswap;
+	w->slots += ram;
+	/* Within one address space no two entries have the same slot. */
+	if (!w->alone && meet(SLOT_KEY(type, slot), w->group, sharers))
+		w->slots_complete += ram * sharers;
 }
 
 /* ---- files ---- */
@@ -184,6 +223,7 @@ __noinline int meet_file(__u64 file, __u32 group, __u32 own)
 		f->group = ZMEM_FREED_MIXED;
 	f->met++;
 	f->inode = inode;
+	f->number = kread64(inode + koffset(struct inode, i_ino));
 	f->dentry = kread64(file + koffset(struct file, f_path.dentry));
 	f->refs = references(file) - own;
 	f->names = (__s32)kread32(f->dentry + koffset(struct dentry___files, d_lockref.count));
@@ -436,6 +476,8 @@ static __always_inline void after_walk(struct page_walk *w, __u64 leader, WANT *
 	want->anon = anon_pages(w->mm);
 	want->shared += w->shared;
 	want->complete += w->complete;
+	want->slots += w->slots;
+	want->slots_complete += w->slots_complete;
 	if (w->pages.flags & ZMEM_WALK_EXCLUSIVE && may_share(leader, w->mm))
 		w->pages.flags |= ZMEM_WALK_MOVED;
 }

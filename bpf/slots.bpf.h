@@ -244,7 +244,7 @@ static __always_inline void add_cost(struct zmem_swap *s, const struct zmem_swap
 
 /*
  * Counts the slot of one swap entry. `shmem`: the entry belongs to a file, which shares it with
- * no process. A global function: the verifier checks it once.
+ * no process. Returns its sharers; 0: not known. A global function: the verifier checks it once.
  */
 __noinline int count_slot(__u64 type, __u64 slot, __u32 shmem)
 {
@@ -283,7 +283,7 @@ __noinline int count_slot(__u64 type, __u64 slot, __u32 shmem)
 	s->record.sum.share += (1ULL << ((s->at.page_bits & 31) + ZMEM_PSS_SHIFT)) / (__u32)count;
 	if (s->costs)
 		add_cost(s, d, slot, (__u32)count, zero);
-	return 0;
+	return (int)count;
 }
 
 #endif

@@ -58,7 +58,7 @@ static __always_inline __u64 memory_of(__u64 task)
 }
 
 /* A process with an exited leader lives on in other threads. */
-static __noinline __u64 task_with_mm(__u64 leader)
+static __always_inline __u64 task_with_mm(__u64 leader)
 {
 	return kaddr(kcast(struct task_struct, leader), mm) ? leader : find_mm_thread(leader, 0);
 }

@@ -82,6 +82,8 @@ struct page_walk {
 	__u32 alone;
 	__u64 shared;
 	__u64 complete;
+	__u64 slots;
+	__u64 slots_complete;
 #endif
 #ifdef ZMEM_EACH_PAGE
 	__u8 hugetlb;	  /* the VMA is one of hugetlb */
@@ -166,12 +168,14 @@ static __always_inline __u64 table_index(const struct page_walk *w, __u64 addr, 
 
 /*
  * What a program that finds out what a group frees (bpf/freed.bpf.c) does with each VMA of the
- * walk, and with each page that is mapped more than once.
+ * walk, with each page that is mapped more than once, and with each swap entry.
  */
 #ifdef ZMEM_FREED
 static __always_inline void meet_vma(struct page_walk *w, __u64 vma);
 static __always_inline void meet_page(walk_ref walk, __u64 page, __u64 key, __u64 count);
+static __always_inline void meet_slot(struct page_walk *w, __u64 entry);
 #else
+#define meet_slot(w, entry)		  ((void)0)
 #define meet_vma(w, vma)		  ((void)0)
 #define meet_page(walk, page, key, count) ((void)0)
 #endif

@@ -31,6 +31,11 @@ struct zmem_freed_want {
 	__u64 shared;
 	/* Pages of which a visit met the last mapping, all of the same group. */
 	__u64 complete;
+	/*
+	 * What shared swap slots take in RAM, shifted left by ZMEM_PSS_SHIFT: the shares of the
+	 * process, and those slots in full of which a visit met the last entry, as of pages.
+	 */
+	__u64 slots, slots_complete;
 };
 
 enum zmem_freed_state {
@@ -41,7 +46,7 @@ enum zmem_freed_state {
 	ZMEM_FREED_UNKNOWN, /* pages that the walk does not understand */
 };
 
-/* A page that is mapped more than once, by the frame. */
+/* A page that is mapped more than once, or a swap slot that is shared. */
 struct zmem_freed_page {
 	__u32 group;
 	__u32 maps; /* met so far */
@@ -50,6 +55,7 @@ struct zmem_freed_page {
 /* An open file of shared memory or a tmpfs, by its address. */
 struct zmem_freed_file {
 	__u64 inode, dentry; /* of use as numbers alone */
+	__u64 number;	     /* of the inode */
 	__s64 refs;	     /* the kernel's count of references, when one was met last */
 	__u64 pages;	     /* of the inode in RAM */
 	__u32 met;	     /* references met: descriptors and mappings of the group */

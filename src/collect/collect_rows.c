@@ -6,6 +6,7 @@
 #include "collect/balance.h"
 #include "source/files_source.h"
 #include "source/freed_source.h"
+#include "source/swap_source.h"
 #include "query/group.h"
 
 /* A stuck process keeps its executable's name: a better one is not worth a second. */
@@ -207,7 +208,8 @@ static int read_freed(struct collector *c, const struct query *q)
 		return 0;
 	group_number(q->tree ? NULL : q->group, rows, group);
 	tmpfs = c->snapshot.system.files.shmem_known ? files_source_shmem(c->files) : NULL;
-	r = freed_source_read(c->freed, tmpfs, &c->snapshot, rows->item, group, rows->count);
+	r = freed_source_read(c->freed, tmpfs, c->swap ? swap_source_devices(c->swap) : NULL,
+			      &c->snapshot, rows->item, group, rows->count);
 	return r == -ENOMEM ? r : 0;
 }
 

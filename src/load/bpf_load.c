@@ -111,6 +111,7 @@ static const struct part freed_parts[] = {
 	LIGHT_MAP(TABLES, tables),
 	LIGHT_MAP(SPACES, spaces),
 	LIGHT_MAP(MOUNTED, mounted),
+	LIGHT_MAP(DEVICES, swap),
 	LIGHT_PROGRAM(RUN, list_mounted),
 	{},
 };

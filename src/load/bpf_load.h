@@ -85,6 +85,7 @@ enum bpf_part {
 	BPF_TABLES,
 	BPF_SPACES, /* of mount namespaces */
 	BPF_MOUNTED,
+	BPF_DEVICES, /* of swap */
 	/* of OBJECT_GROW: maps */
 	BPF_SETTINGS,
 	BPF_TARGETS,

@@ -50,6 +50,7 @@ struct reading {
 	size_t count;
 	uint32_t groups;
 	const struct file_set *tmpfs; /* NULL: not known */
+	bool swapped_files;	      /* pages of some of them take RAM in swap */
 	uint32_t *group_of;	      /* of each process of the snapshot; 0: none */
 	uint32_t *mm_group;	      /* by mm_id; 0: none, or several */
 	uint32_t *mms;		      /* address spaces of each group */
@@ -70,8 +71,10 @@ void freed_source_close(struct freed_source *s)
 static uint32_t page_room(const struct meminfo *m, uint32_t page_size)
 {
 	uint64_t most = m->value[MEMINFO_TOTAL] / page_size / 2;
-	uint64_t pages = m->value[MEMINFO_ANON] / page_size * 2;
+	uint64_t swapped = 0, pages;
 
+	meminfo_swap_used(m, &swapped);
+	pages = (m->value[MEMINFO_ANON] + swapped) / page_size * 2;
 	pages = pages < most ? pages : most;
 	pages = pages > PAGES_LEAST ? pages : PAGES_LEAST;
 	return pages < UINT32_MAX / 2 ? (uint32_t)pages : UINT32_MAX / 2;
@@ -364,13 +367,25 @@ static void add_mounted(const struct reading *r, struct holders *h, uint64_t *gr
 		for (size_t k = 0; k < r->tmpfs->count; k++) {
 			if (r->tmpfs->file[k].device == m->device)
 				group_bytes[group - s->visit->first + 1] +=
-					r->tmpfs->file[k].resident;
+					r->tmpfs->file[k].resident + r->tmpfs->file[k].swap_ram;
 		}
 		for (ssize_t k = 0; k < h->files; k++) {
 			if (h->file[k].device == m->device)
 				h->file[k].group = ZMEM_FREED_MIXED;
 		}
 	}
+}
+
+/* What the swapped pages of a file take in RAM. */
+static uint64_t swap_ram_of(const struct reading *r, const struct zmem_freed_file *f)
+{
+	for (size_t i = 0; r->swapped_files && i < r->tmpfs->count; i++) {
+		const struct cached_file *c = &r->tmpfs->file[i];
+
+		if (c->swap_ram && c->inode == f->number && c->device == f->device)
+			return c->swap_ram;
+	}
+	return 0;
 }
 
 /* The files of shared memory that end with a group. */
@@ -393,7 +408,7 @@ static int add_files(const struct reading *r, uint64_t *group_bytes)
 			end++;
 		if (is_held_by_one(f, (size_t)(end - i)))
 			group_bytes[f->group - s->visit->first + 1] +=
-				h.file[end - 1].pages * s->visits.page_size;
+				h.file[end - 1].pages * s->visits.page_size + swap_ram_of(r, f);
 	}
 	free(h.file);
 	free(h.set);
@@ -408,6 +423,7 @@ static bool add_memory(const struct reading *r, size_t i, uint64_t *bytes)
 	const struct process *p = r->process[i];
 	int64_t pages = w->anon - (int64_t)w->shared;
 	uint64_t swap = process_has(p, COUNTER_SWAP_RAM) ? p->value[COUNTER_SWAP_RAM] : 0;
+	const uint64_t shares = w->slots >> ZMEM_PSS_SHIFT;
 
 	if (w->mm_group == ZMEM_FREED_MIXED)
 		return true;
@@ -415,6 +431,8 @@ static bool add_memory(const struct reading *r, size_t i, uint64_t *bytes)
 	    !process_has(p, COUNTER_SWAP) ||
 	    (p->value[COUNTER_SWAP] && !process_has(p, COUNTER_SWAP_RAM)))
 		return false;
+	/* Both were read at different times. */
+	swap = (swap > shares ? swap - shares : 0) + (w->slots_complete >> ZMEM_PSS_SHIFT);
 	*bytes += ((pages > 0 ? (uint64_t)pages : 0) + w->complete) * r->source->visits.page_size +
 		  p->value[COUNTER_PGTABLES] + swap;
 	return true;
@@ -463,9 +481,22 @@ static int set_values(struct reading *r)
 	return error;
 }
 
+/* Has the program know the swap devices, if any. */
+static int set_devices(struct freed_source *s, const struct zmem_swap *swap)
+{
+	struct zmem_swap copy = {};
+	const __u32 zero = 0;
+
+	if (swap)
+		copy = *swap;
+	copy.costs = 1;
+	return bpf_map_update_elem(s->visits.handle.fd[BPF_DEVICES], &zero, &copy, 0) < 0 ? -errno
+											  : 0;
+}
+
 int freed_source_read(struct freed_source *s, const struct file_set *tmpfs,
-		      struct snapshot *snapshot, struct process *const *process,
-		      const uint32_t *group, size_t count)
+		      const struct zmem_swap *swap, struct snapshot *snapshot,
+		      struct process *const *process, const uint32_t *group, size_t count)
 {
 	struct reading r = {.source = s,
 			    .snapshot = snapshot,
@@ -480,6 +511,10 @@ int freed_source_read(struct freed_source *s, const struct file_set *tmpfs,
 		error = -EOVERFLOW;
 	if (error == 0)
 		error = find_groups(&r);
+	if (error == 0)
+		error = set_devices(s, swap);
+	for (size_t i = 0; tmpfs && i < tmpfs->count; i++)
+		r.swapped_files |= tmpfs->file[i].swap_ram != 0;
 	for (int i = 0; error == 0 && raced && i < TRIES; i++) {
 		const bool used = s->used;
 

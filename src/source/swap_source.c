@@ -26,7 +26,6 @@
 #include "base/file.h"
 #include "source/record_decode.h"
 #include "source/visits.h"
-#include "zmem/swap.h"
 
 struct swap_source {
 	struct visits visits;
@@ -51,6 +50,11 @@ const char *swap_source_refusal(const struct swap_source *s)
 const char *swap_source_cost_refusal(const struct swap_source *s)
 {
 	return s->refusal ? s->refusal : s->cost_refusal;
+}
+
+const struct zmem_swap *swap_source_devices(const struct swap_source *s)
+{
+	return swap_source_cost_refusal(s) ? NULL : s->visit;
 }
 
 uint64_t swap_source_work(const struct swap_source *s)

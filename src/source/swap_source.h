@@ -10,6 +10,7 @@
 #include "model/files.h"
 #include "model/snapshot.h"
 #include "source/source.h"
+#include "zmem/swap.h"
 
 struct swap_source;
 
@@ -42,6 +43,12 @@ int swap_source_read(struct swap_source *s, bool costs, struct snapshot *snapsho
 int swap_source_files(struct swap_source *s, struct file_set *set);
 /* Swap in use that only the swap cache has: no process and no file. */
 int swap_source_cached(struct swap_source *s, uint64_t *ret_bytes);
+
+/*
+ * The devices as the last reading found them, for a program that looks at their slots; NULL: their
+ * costs are not known.
+ */
+const struct zmem_swap *swap_source_devices(const struct swap_source *s);
 
 /* The most table entries that a run of the program looked at; a slot counts as 4. */
 uint64_t swap_source_work(const struct swap_source *s);
