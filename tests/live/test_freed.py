@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# alone: it switches KSM on, and off again
 """FREED: what becomes free when a group of processes ends. Each scene has a group A and other processes, B, in memory
 cgroups below one of their own. A is killed, and what is still charged to both is compared with what FREED has said."""
 
@@ -17,7 +18,8 @@ import tempfile
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import MKMEM, PROGRAM, cgroup_removed, exit_code, mkmem_pids, result, run_checks, wait_until  # noqa: E402
+from outcome import (MKMEM, PROGRAM, cgroup_removed, exit_code, huge_pages, mkmem_pids, result, run_checks,  # noqa: E402
+                     wait_until)
 
 MIB = 1 << 20
 PAGE = mmap.PAGESIZE
@@ -26,7 +28,9 @@ BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.e
 OWN = "%s/zmem-freed-%d" % (BASE, os.getpid())
 ANON = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 SHARED = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
-MADV_HUGEPAGE, MADV_NOHUGEPAGE = 14, 15
+MADV_MERGEABLE, MADV_HUGEPAGE, MADV_NOHUGEPAGE = 12, 14, 15
+MAP_HUGETLB = 0x40000
+KSM = "/sys/kernel/mm/ksm/"
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
 LIBC = ctypes.CDLL(None, use_errno=True)
 # Counters of cgroups and of page tables lag: the kernel keeps a part of them by CPU.
@@ -330,6 +334,58 @@ def huge(_):
     check("huge pages that are mapped in parts", 40, lambda s: s.start("A", split))
 
 
+@contextlib.contextmanager
+def merging():
+    before = {name: read(KSM + name) for name in ("pages_to_scan", "sleep_millisecs", "run")}
+    try:
+        for name, value in zip(before, ("100000", "1", "1")):
+            write(KSM + name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            write(KSM + name, value)
+
+
+def merged(_):
+    """Each page is there twice: in two processes, or in one."""
+    if not os.path.exists("/proc/self/ksm_merging_pages"):
+        print("skip KSM: this kernel does not count the merged pages of a process")
+        return
+
+    def mergeable(size, again=0):
+        area = anon(size)
+        fill(area, size - again, size, again - size)
+        area.madvise(MADV_MERGEABLE)
+
+    def with_child(group):
+        child_of_member(group, lambda: mergeable(16 * MIB))
+        mergeable(16 * MIB)
+
+    def wait(_):
+        wait_until(lambda: sum(int(read("/proc/%d/ksm_merging_pages" % pid))
+                               for pid in members("A") + members("B")) * PAGE >= 32 * MIB, LIMIT)
+
+    with merging():
+        check("pages that KSM has merged in a group", 16, lambda s: s.start("A", with_child, "A"), wait)
+        check("pages that KSM has merged in two groups", 0, lambda s: s.start("A", with_child, "B"), wait)
+        check("pages that KSM has merged in one process", 16, lambda s: s.start("A", mergeable, 32 * MIB, 16 * MIB),
+              wait)
+
+
+def hugetlb(_):
+    def both(size):
+        anon(16 * MIB)
+        area = mmap.mmap(-1, size, flags=ANON | MAP_HUGETLB)
+        kept.append(area)
+        area[0] = 1
+
+    with huge_pages(1) as size:
+        if size:
+            check("no page of hugetlb, which its pool gets back", 16, lambda s: s.start("A", both, size))
+        else:
+            print("skip hugetlb: no huge page could be reserved")
+
+
 def mounted(path):
     """A tmpfs in a mount namespace of one's own, with 16 MiB in a file that is closed and 16 MiB in one without a
     name."""
@@ -419,7 +475,7 @@ def main():
         print("skip: root and memory cgroups are needed")
         sys.exit(77)
     run_checks((private, cow_inside, cow_outside, shared_inside, shared_outside, mapped_thrice, unmapped, passed,
-                duplicated, linked, huge, namespaces, address_space, unknown), None)
+                duplicated, linked, huge, merged, hugetlb, namespaces, address_space, unknown), None)
     sys.exit(exit_code())
 
 
