@@ -24,22 +24,17 @@ static __always_inline __u64 entry_phys(const struct page_walk *w, __u64 entry)
 /* Of a program that counts swap entries alone, which looks at no page (bpf/swap.bpf.c). */
 #ifdef ZMEM_SWAP_SLOTS
 #define SWAP_SLOTS_ALONE      true
+#define absent_function	      static __always_inline
 #define walk_huge(walk, phys) 0
 #define walk_huge_page(w)     ((void)0)
 #define scan_entry(w, entry)  ((void)0)
 #else
 #define SWAP_SLOTS_ALONE false
+#define absent_function	 once_function
 #ifndef ZMEM_FREED
 #define SWAP_OFFSET(entry)	      (entry)
 #define count_slot(type, slot, shmem) ((void)0)
 #endif
-#endif
-
-/* A function of its own where none is called for a slot: calls may be 8 deep. */
-#if defined(ZMEM_SWAP_SLOTS) || defined(ZMEM_FREED)
-#define absent_function static __always_inline
-#else
-#define absent_function once_function
 #endif
 
 /* The bits of the entry of a huge page that are those of each of its pages (bpf/pages.bpf.c). */

@@ -242,11 +242,18 @@ static __always_inline void add_cost(struct zmem_swap *s, const struct zmem_swap
 
 /* ---- */
 
+/* In bpf/freed.bpf.c a part of what calls it: calls may be 8 deep. */
+#ifdef ZMEM_FREED
+#define slot_function static __always_inline
+#else
+#define slot_function __noinline
+#endif
+
 /*
  * Counts the slot of one swap entry. `shmem`: the entry belongs to a file, which shares it with
  * no process. Returns its sharers; 0: not known. A global function: the verifier checks it once.
  */
-__noinline int count_slot(__u64 type, __u64 slot, __u32 shmem)
+slot_function int count_slot(__u64 type, __u64 slot, __u32 shmem)
 {
 	struct zmem_swap *s = swap_get();
 	const struct zmem_swap_device *d;
