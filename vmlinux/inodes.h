@@ -174,6 +174,16 @@ struct bpf_iter__task_file {
 	struct file *file;
 };
 
+struct dma_buf {
+	unsigned long size;
+	struct file___files *file;
+};
+
+struct bpf_iter__dmabuf {
+	struct bpf_iter_meta *meta;
+	struct dma_buf *dmabuf;
+};
+
 struct fdtable {
 	struct file **fd;
 };

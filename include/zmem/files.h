@@ -135,6 +135,12 @@ struct zmem_gpu_holder {
 	__u32 reserved;
 };
 
+/* A dma-buf (bpf/dmabuf.bpf.c). */
+struct zmem_dmabuf {
+	__u64 inode; /* as in fdinfo */
+	__u64 bytes;
+};
+
 #define ZMEM_MAPPERS_MAX   65536
 #define ZMEM_MAPPERS_STEPS 512 /* nodes of both trees that a visit looks at: below 1 ms */
 

@@ -183,9 +183,74 @@ static size_t ask_nvidia(struct gpu_reader *g, struct snapshot *s, struct gpu_pa
 	return kept;
 }
 
+/* ---- dma-bufs of which no process has a descriptor ---- */
+
+struct buffers {
+	ssize_t count; /* below 0: not known */
+	struct zmem_dmabuf *item;
+};
+
+/* Those that are there before descriptors are looked at. */
+static struct buffers begin_buffers(struct gpu_reader *g, struct snapshot *s)
+{
+	const struct zmem_dmabuf *all;
+	struct buffers b = {g->source ? gpu_source_buffers(g->source, &all) : -EOPNOTSUPP, NULL};
+
+	if (b.count < 0)
+		return b;
+	b.item = arena_alloc(&s->arena, ((size_t)b.count + 1) * sizeof(*b.item));
+	if (!b.item)
+		b.count = -ENOMEM;
+	else if (b.count)
+		memcpy(b.item, all, (size_t)b.count * sizeof(*b.item));
+	return b;
+}
+
+static struct zmem_dmabuf *find_buffer(const struct buffers *b, uint64_t inode)
+{
+	size_t low = 0, high = (size_t)b->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (b->item[middle].inode < inode)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < (size_t)b->count && b->item[low].inode == inode ? &b->item[low] : NULL;
+}
+
+/* Of these, those that are still there and were not found: one that comes or goes meanwhile is not
+ * counted. */
+static void end_buffers(struct gpu_reader *g, const struct gpu_part *part, size_t parts,
+			struct buffers *b, struct gpu_regions *sums)
+{
+	const struct zmem_dmabuf *now;
+	struct zmem_dmabuf *found;
+	ssize_t count = b->count < 0 ? b->count : gpu_source_buffers(g->source, &now);
+
+	if (count < 0)
+		return;
+	for (size_t i = 0; i < parts; i++) {
+		found = part[i].kind == GPU_DMABUF && part[i].has_id ? find_buffer(b, part[i].id)
+								     : NULL;
+		if (found)
+			found->bytes = 0;
+	}
+	for (ssize_t i = 0; i < count; i++) {
+		found = find_buffer(b, now[i].inode);
+		if (!found || !found->bytes)
+			continue;
+		sums->unheld++;
+		sums->unheld_bytes += found->bytes;
+	}
+	sums->unheld_known = true;
+}
+
 /* Copies the parts of all results, with their processes; frees those. Returns 0 or -ENOMEM. */
 static int join(struct gpu_reader *g, struct snapshot *s, struct process *const *row,
-		struct pool_result *result, size_t count)
+		struct pool_result *result, size_t count, struct buffers *buffers)
 {
 	struct gpu_regions *sums = arena_alloc(&s->arena, sizeof(*sums));
 	struct gpu_part *part;
@@ -203,12 +268,15 @@ static int join(struct gpu_reader *g, struct snapshot *s, struct process *const 
 		free(result[i].gpu);
 		if (result[i].status != PSS_OK)
 			row[i]->have &= ~COUNTERS_OF_GPU;
+		if (result[i].status != PSS_OK && result[i].status != PSS_GONE)
+			buffers->count = -EACCES;
 	}
 	if (!part || !sums)
 		return -ENOMEM;
 	parts = ask_nvidia(g, s, part, parts);
 	gpu_divide(part, &parts);
 	gpu_sum_regions(part, parts, sums);
+	end_buffers(g, part, parts, buffers, sums);
 	s->gpu.item = part;
 	s->gpu.count = parts;
 	s->gpu.sums = sums;
@@ -221,6 +289,7 @@ int gpu_reader_read(struct gpu_reader *g, struct proc_pool *pool, struct snapsho
 	cleanup_free struct pool_result *result = NULL;
 	const pid_t *pid = NULL;
 	ssize_t pids = -ENOTSUP; /* below 0: all are asked */
+	struct buffers buffers;
 	size_t count;
 	int r, error;
 
@@ -238,10 +307,13 @@ int gpu_reader_read(struct gpu_reader *g, struct proc_pool *pool, struct snapsho
 		pids = gpu_source_read(g->source, &pid);
 	if (file_exhausted((int)pids))
 		return (int)pids;
+	buffers = begin_buffers(g, s);
+	if (file_exhausted((int)buffers.count))
+		return (int)buffers.count;
 	count = choose(pid, pids, s, row);
 	set_none(s);
 	error = pool_read(pool, POOL_GPU, true, row, count, result);
-	r = join(g, s, row, result, count);
+	r = join(g, s, row, result, count, &buffers);
 	if (r < 0 || error < 0)
 		return r < 0 ? r : error;
 	set_sums(s, &s->gpu);

@@ -62,5 +62,11 @@ JSON_FIELD(buffers, "dmabufs", AMOUNT, value_signed(r->sums, SUM(buffers)),
 	   "dma-bufs that processes have open");
 JSON_FIELD(buffer_bytes, "dmabuf_bytes", BYTES, value_bytes(r->sums, SUM(buffer_bytes)),
 	   "their size. It may be memory that also counts elsewhere, as of a memfd or a region");
+JSON_FIELD(unheld, "unheld_dmabufs", AMOUNT,
+	   value_signed(r->sums && r->sums->unheld_known, SUM(unheld)),
+	   "others, of which no process has a descriptor: one maps them, or a driver has them. "
+	   "Null before Linux 6.16, and without BPF");
+JSON_FIELD(unheld_bytes, "unheld_dmabuf_bytes", BYTES,
+	   value_bytes(r->sums && r->sums->unheld_known, SUM(unheld_bytes)), "their size");
 FIELDS(gpu_machine_fields, &field_reason, &field_regions, &field_silent, &field_buffers,
-       &field_buffer_bytes);
+       &field_buffer_bytes, &field_unheld, &field_unheld_bytes);

@@ -14,6 +14,7 @@
 #include "files.light.h"
 #include "freed.light.h"
 #include "gpu.light.h"
+#include "dmabuf.light.h"
 #include "holders.light.h"
 #include "pages.light.h"
 #include "peak.light.h"
@@ -119,6 +120,12 @@ static const struct part freed_parts[] = {
 #define SKELETON gpu
 static const struct part gpu_parts[] = {
 	LIGHT_PROGRAM(OPEN_FILES, list_gpu_files),
+	{},
+};
+#undef SKELETON
+#define SKELETON dmabuf
+static const struct part dmabuf_parts[] = {
+	LIGHT_PROGRAM(ITER, list_dmabufs),
 	{},
 };
 #undef SKELETON
@@ -265,7 +272,8 @@ LIGHT(task_counters_probe, AT(task_counters_probe, cpu_offset), AT(task_counters
       AT(task_counters_probe, scramble));
 LIGHT(census);
 LIGHT(files);
-LIGHT_OF(gpu); /* it has no maps */
+LIGHT_OF(gpu); /* these have no maps */
+LIGHT_OF(dmabuf);
 LIGHT(holders);
 LIGHT(swap, AT(swap, cpu_offset), AT(swap, rooms));
 LIGHT(freed, AT(freed, cpu_offset), AT(freed, rooms), AT(freed, pages));
@@ -381,6 +389,7 @@ static const struct {
 	[OBJECT_FILES] = {&files_elf, files_parts, &files_loader},
 	[OBJECT_HOLDERS] = {&holders_elf, holders_parts, &holders_loader},
 	[OBJECT_GPU] = {&gpu_elf, gpu_parts, &gpu_loader},
+	[OBJECT_DMABUF] = {NULL, dmabuf_parts, &dmabuf_loader},
 	[OBJECT_SWAP] = {NULL, swap_parts, &swap_loader},
 	[OBJECT_FREED] = {NULL, freed_parts, &freed_loader},
 	[OBJECT_PAGES] = {NULL, pages_parts, &pages_loader},

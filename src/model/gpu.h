@@ -66,6 +66,10 @@ struct gpu_regions {
 	uint32_t silent;  /* clients of which no size is known */
 	uint32_t buffers; /* dma-bufs that a process has open */
 	uint64_t buffer_bytes;
+	/* Others: a process maps them, a message holds them, or a driver. */
+	bool unheld_known;
+	uint32_t unheld;
+	uint64_t unheld_bytes;
 	struct gpu_region item[GPU_REGIONS];
 };
 

@@ -680,16 +680,17 @@ static void put_processes(struct page *p)
 static void put_gpu_sums(struct page *p)
 {
 	const struct gpu_regions *all = p->r->snapshot->gpu.sums;
-	uint64_t sum[2] = {};
-	char size[3][FORMAT_MAX + 1];
+	uint64_t sum[4] = {};
+	char size[4][FORMAT_MAX + 1];
 
-	if (!all || !(all->count || all->silent || all->buffers))
+	if (!all || !(all->count || all->silent || all->buffers || all->unheld))
 		return;
 	for (uint32_t i = 0; i < all->count; i++)
 		sum[all->item[i].in_ram] += all->item[i].resident;
-	for (int i = 0; i < 3; i++)
-		size[i][format_bytes(size[i], i == 2 ? all->buffer_bytes : sum[i],
-				     p->style->bytes)] = '\0';
+	sum[2] = all->buffer_bytes;
+	sum[3] = all->unheld_bytes;
+	for (int i = 0; i < 4; i++)
+		size[i][format_bytes(size[i], sum[i], p->style->bytes)] = '\0';
 	strbuf_printf(p->words.out, "GPUs hold %s of RAM and %s of their own for processes",
 		      size[1], size[0]);
 	if (all->silent)
@@ -697,6 +698,9 @@ static void put_gpu_sums(struct page *p)
 			      all->silent);
 	if (all->buffers)
 		strbuf_printf(p->words.out, "; %u dma-bufs are open: %s", all->buffers, size[2]);
+	if (all->unheld)
+		strbuf_printf(p->words.out, "; %u dma-bufs have no descriptor in a process: %s",
+			      all->unheld, size[3]);
 	strbuf_puts(p->words.out, " (zmem-bpf -o +gpu,dmabuf -s gpu,dmabuf)");
 	end_words(p);
 }

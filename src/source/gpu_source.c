@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "load/bpf_load.h"
 #include "source/iterator.h"
 #include "zmem/files.h"
@@ -14,15 +16,24 @@ struct gpu_source {
 	struct bpf_handle handle;
 	pid_t *pid;
 	size_t count, capacity;
+	struct bpf_handle buffers_handle; /* closed before Linux 6.16 */
+	struct zmem_dmabuf *buffer;
+	size_t buffers, buffers_capacity;
 };
 
 int gpu_source_open(struct gpu_source **ret)
 {
+	const struct bpf_sizes sizes = {};
 	struct gpu_source *g = calloc(1, sizeof(*g));
 	int r = g ? bpf_load_either(OBJECT_GPU, &g->handle, NULL) : -ENOMEM;
 
 	if (r < 0) {
 		free(g);
+		return r;
+	}
+	r = bpf_load(OBJECT_DMABUF, LOADER_LIGHT, &sizes, NULL, &g->buffers_handle, NULL);
+	if (file_exhausted(r)) {
+		gpu_source_close(g);
 		return r;
 	}
 	*ret = g;
@@ -34,7 +45,9 @@ void gpu_source_close(struct gpu_source *g)
 	if (!g)
 		return;
 	bpf_handle_close(&g->handle);
+	bpf_handle_close(&g->buffers_handle);
 	free(g->pid);
+	free(g->buffer);
 	free(g);
 }
 
@@ -62,4 +75,38 @@ ssize_t gpu_source_read(struct gpu_source *g, const pid_t **ret)
 		n = iterator_read(fd, sizeof(struct zmem_gpu_holder), add_pid, g);
 	*ret = g->pid;
 	return n < 0 ? n : (ssize_t)g->count;
+}
+
+static int add_buffer(void *arg, const void *record)
+{
+	struct gpu_source *g = arg;
+
+	if (!array_room(&g->buffer, g->buffers, &g->buffers_capacity, 64))
+		return -ENOMEM;
+	memcpy(&g->buffer[g->buffers++], record, sizeof(*g->buffer));
+	return 0;
+}
+
+static int compare_buffers(const void *pa, const void *pb)
+{
+	const struct zmem_dmabuf *a = pa, *b = pb;
+
+	return ORDER_OF(a->inode, b->inode);
+}
+
+ssize_t gpu_source_buffers(struct gpu_source *g, const struct zmem_dmabuf **ret)
+{
+	int program = g->buffers_handle.fd[BPF_ITER];
+	cleanup_close int fd = program ? iterator_open(program, NULL) : -EOPNOTSUPP;
+	ssize_t n = fd;
+
+	g->buffers = 0;
+	if (fd >= 0)
+		n = iterator_read(fd, sizeof(*g->buffer), add_buffer, g);
+	if (n < 0)
+		return n;
+	if (g->buffers)
+		qsort(g->buffer, g->buffers, sizeof(*g->buffer), compare_buffers);
+	*ret = g->buffer;
+	return (ssize_t)g->buffers;
 }

@@ -5,9 +5,11 @@
 
 #include <sys/types.h>
 
+#include "zmem/files.h"
+
 struct gpu_source;
 
-/* Loads the program. Returns 0 or a negative errno. */
+/* Loads the programs. Returns 0 or a negative errno. */
 int gpu_source_open(struct gpu_source **ret);
 /* NULL is accepted. */
 void gpu_source_close(struct gpu_source *g);
@@ -17,5 +19,10 @@ void gpu_source_close(struct gpu_source *g);
  * Returns its length or a negative errno.
  */
 ssize_t gpu_source_read(struct gpu_source *g, const pid_t **ret);
+/*
+ * All dma-bufs of the machine (bpf/dmabuf.bpf.c) in the order of inodes, likewise. -EOPNOTSUPP
+ * before Linux 6.16.
+ */
+ssize_t gpu_source_buffers(struct gpu_source *g, const struct zmem_dmabuf **ret);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * fill pipes|unix|tcp|tables|memfd|anon|dmabuf [MIB [fork]]: holds more and more memory of one kind
- * until it is killed; or MIB MiB of it, prints READY and sleeps; with fork a child has it, too.
+ * fill pipes|unix|tcp|tables|memfd|anon|dmabuf|mapped [MIB [fork]]: holds more and more memory of
+ * one kind until it is killed; or MIB MiB of it, prints READY and sleeps; with fork a child has it,
+ * too.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -124,19 +125,35 @@ static void fill_memfd(void)
 }
 
 /* A buffer of a memfd, which is closed: its pages are shared memory. */
-static void fill_dmabuf(void)
+static int make_dmabuf(void)
 {
 	static int driver = -1;
 	struct udmabuf_create create = {.flags = UDMABUF_FLAGS_CLOEXEC, .size = STEP};
-	int fd = memfd_create("fill", MFD_ALLOW_SEALING);
+	int fd = memfd_create("fill", MFD_ALLOW_SEALING), buffer;
 
 	if (driver < 0)
 		driver = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
 	write_all(fd, STEP);
 	need(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0, "F_ADD_SEALS");
 	create.memfd = (__u32)fd;
-	need(ioctl(driver, UDMABUF_CREATE, &create) >= 0, "UDMABUF_CREATE");
+	buffer = ioctl(driver, UDMABUF_CREATE, &create);
+	need(buffer >= 0, "UDMABUF_CREATE");
 	close(fd);
+	return buffer;
+}
+
+static void fill_dmabuf(void)
+{
+	make_dmabuf();
+}
+
+/* A buffer without a descriptor. */
+static void fill_mapped(void)
+{
+	int buffer = make_dmabuf();
+
+	need(mmap(NULL, STEP, PROT_READ, MAP_SHARED, buffer, 0) != MAP_FAILED, "mmap");
+	close(buffer);
 }
 
 static void fill_anon(void)
@@ -152,15 +169,15 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*fill)(void); /* about a MiB */
-	} kind[] = {{"pipes", fill_pipe},    {"unix", fill_unix},   {"tcp", fill_tcp},
-		    {"tables", fill_tables}, {"memfd", fill_memfd}, {"anon", fill_anon},
-		    {"dmabuf", fill_dmabuf}};
+	} kind[] = {{"pipes", fill_pipe},    {"unix", fill_unix},    {"tcp", fill_tcp},
+		    {"tables", fill_tables}, {"memfd", fill_memfd},  {"anon", fill_anon},
+		    {"dmabuf", fill_dmabuf}, {"mapped", fill_mapped}};
 	long most = argc > 2 ? atol(argv[2]) : 0;
 	size_t at = 0;
 
-	while (argc > 1 && at < 7 && strcmp(argv[1], kind[at].name) != 0)
+	while (argc > 1 && at < 8 && strcmp(argv[1], kind[at].name) != 0)
 		at++;
-	if (argc < 2 || at == 7)
+	if (argc < 2 || at == 8)
 		return 2;
 	setrlimit(RLIMIT_NOFILE, &(struct rlimit){65536, 65536});
 	for (long mib = 0; !most || mib < most; mib++)

@@ -124,6 +124,9 @@ TEST(gpus)
 		.silent = 2,
 		.buffers = 5,
 		.buffer_bytes = 40 * MIB,
+		.unheld_known = true,
+		.unheld = 3,
+		.unheld_bytes = 12 * MIB,
 		.item = {{7, 900 * MIB, 700 * MIB, false, "xe", "0000:03:00.0", "vram0"},
 			 {7, 300 * MIB, 300 * MIB, true, "xe", "0000:03:00.0", "gtt"},
 			 {1, 4096, 4096, true, "panfrost", "", "memory"}}};
