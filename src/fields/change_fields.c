@@ -3,7 +3,6 @@
 #include "fields/change_fields.h"
 
 #include "fields/define.h"
-#include "fields/process_fields.h"
 #include "model/change.h"
 #include "model/ram_change.h"
 
@@ -76,6 +75,31 @@ struct field change_name_field(const struct field *group)
 	return name;
 }
 
+static struct value get_member(const struct field *f, const void *row, const void *of)
+{
+	const struct group_change *c = row;
+
+	(void)of;
+	return value_text(f->group(c->member));
+}
+
+void change_keys_set(struct change_keys *keys, const struct field *group)
+{
+	struct field_list of_process = {};
+
+	keys->list = (struct field_list){};
+	if (!group || !(group->flags & FIELD_JOINED))
+		return;
+	process_list_keys(&of_process, group);
+	for (size_t i = 0; i < of_process.count; i++) {
+		const struct field *key = &keys->key[i];
+
+		keys->key[i] = *of_process.item[i];
+		keys->key[i].get = get_member;
+		field_list_append(&keys->list, &key, 1);
+	}
+}
+
 static const struct field *const identity[] = {&field_pid, &field_user};
 
 void change_list_table(struct field_list *list, const struct field *name, bool groups)
@@ -91,7 +115,8 @@ void change_list_table(struct field_list *list, const struct field *name, bool g
 	field_list_append(list, last, ARRAY_SIZE(last));
 }
 
-void change_list_csv(struct field_list *list, const struct field *name, bool groups)
+void change_list_csv(struct field_list *list, const struct field *name, bool groups,
+		     const struct change_keys *keys)
 {
 	static const struct field *const first[] = {
 		&field_state,	     &field_change,	 &field_before,	 &field_after,
@@ -101,5 +126,8 @@ void change_list_csv(struct field_list *list, const struct field *name, bool gro
 	*list = (struct field_list){};
 	field_list_append(list, first, ARRAY_SIZE(first));
 	field_list_append(list, identity, groups ? 0 : ARRAY_SIZE(identity));
-	field_list_append(list, &name, 1);
+	if (keys->list.count)
+		field_list_append(list, keys->list.item, keys->list.count);
+	else
+		field_list_append(list, &name, 1);
 }

@@ -4,6 +4,7 @@
 #define ZMEM_FIELDS_CHANGE_FIELDS_H
 
 #include "fields/field.h"
+#include "fields/process_fields.h"
 
 /* In JSON. */
 extern const struct fields change_process_fields, change_group_fields;
@@ -17,8 +18,16 @@ extern const struct fields change_ram_fields;
 
 /* The name of a row in a table and in CSV. `group`: what rows are grouped by, NULL: processes. */
 struct field change_name_field(const struct field *group);
-/* The columns of the table and of CSV, with the name at the end. */
+/* The keys of groups by several columns, each a column of its own; count 0: of all other rows. */
+struct change_keys {
+	struct field key[GROUP_KEYS_MAX];
+	struct field_list list; /* of the fields above: the struct stays where it is */
+};
+
+void change_keys_set(struct change_keys *keys, const struct field *group);
+/* The columns of the table and of CSV, with the name at the end; CSV has the keys in its place. */
 void change_list_table(struct field_list *list, const struct field *name, bool groups);
-void change_list_csv(struct field_list *list, const struct field *name, bool groups);
+void change_list_csv(struct field_list *list, const struct field *name, bool groups,
+		     const struct change_keys *keys);
 
 #endif

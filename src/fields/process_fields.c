@@ -42,6 +42,8 @@ GROUP(pod, p->pod)
 GROUP(namespace, p->namespace)
 GROUP(cgroup, p->cgroup)
 GROUP(joined, p->joined)
+GROUP(container_part, name_of_pod_part(p->container))
+GROUP(pod_part, name_of_pod_part(p->pod))
 
 #define NEEDS(needs_)	 .needs = NEEDS_##needs_
 #define GROUPS_BY(name_) .group = group_##name_
@@ -164,9 +166,9 @@ JSON_FIELD(
 
 /* Of groups in JSON. A container and its pod have keys of their own. */
 JSON_FIELD(container_part, "container", TEXT, value_text(name_of_pod_part(p->container)),
-	   "the container, if all processes are in one", .max = {0, 64});
+	   "the container, if all processes are in one", GROUPS_BY(container_part), .max = {0, 64});
 JSON_FIELD(pod_part, "pod", TEXT, value_text(name_of_pod_part(p->pod)),
-	   "the pod, if all processes are in one", .max = {0, 64});
+	   "the pod, if all processes are in one", GROUPS_BY(pod_part), .max = {0, 64});
 JSON_FIELD(pss_missing, "pss_missing_processes", AMOUNT, value_signed(true, r->pss_missing),
 	   "processes without PSS");
 
@@ -582,8 +584,7 @@ const char *group_key_text(const struct field *group, size_t i, const struct pro
 	return is_told(keys_of(group), i) ? name_of_pod_part(text) : text;
 }
 
-/* The columns of a group's keys; none for processes. */
-static void append_keys(struct field_list *list, const struct field *group)
+void process_list_keys(struct field_list *list, const struct field *group)
 {
 	for (size_t i = 0; group && i < group_key_count(group); i++) {
 		const struct field *key = group_key(group, i);
@@ -710,7 +711,7 @@ void process_list_whole(struct field_list *list, const struct field *group)
 	bool memcg_group = group_is_memcg(group);
 
 	*list = (struct field_list){};
-	append_keys(list, group);
+	process_list_keys(list, group);
 	field_list_append(list, group ? of_groups : identity,
 			  group ? ARRAY_SIZE(of_groups) : ARRAY_SIZE(identity));
 	field_list_append(list, counters, memcg_group ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
@@ -742,7 +743,7 @@ void process_list_json(struct field_list *list, const struct field *group, bool 
 	}
 	*list = (struct field_list){};
 	if (group->flags & FIELD_JOINED)
-		append_keys(list, group);
+		process_list_keys(list, group);
 	else if (group_is_memcg(group))
 		field_list_append(list, names, ARRAY_SIZE(names));
 	field_list_append(list, of_groups, ARRAY_SIZE(of_groups));

@@ -9,6 +9,7 @@
 struct group_change {
 	const char *group;	       /* NULL: processes without that text, or one process */
 	const struct process *process; /* the newer state of the one process; NULL: a group */
+	const struct process *member;  /* one of the group, which has its keys; NULL: a process */
 	/* Without those that the other snapshot may lack: it was cut (snapshot_is_cut()). */
 	uint32_t procs_before, procs_after;
 	uint32_t known_before, known_after; /* those with values in the sums */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "query/sums.h"
 
 /* The start of a process that comes from /proc is in whole ticks, 10 ms on every machine. */
@@ -24,15 +25,26 @@ static int compare_number(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-/* The same text, or the same process. */
-static int by_group(const void *a, const void *b)
+/* Key by key: two groups may have one text, as "a / b" and "c" have with "a" and "b / c". */
+static int compare_members(const struct field *key, const struct process *p,
+			   const struct process *q)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < group_key_count(key) && !r; i++)
+		r = compare_text(group_key(key, i)->group(p), group_key(key, i)->group(q));
+	return r;
+}
+
+/* The same group by `key`, or without one the same process. */
+static int by_group(const void *a, const void *b, void *key)
 {
 	const struct group_change *x = a, *y = b;
 	const struct process *p = x->process, *q = y->process;
 	int r;
 
-	if (!p || !q)
-		return compare_text(x->group, y->group);
+	if (key)
+		return compare_members(key, x->member, y->member);
 	r = compare_number((uint64_t)p->pid, (uint64_t)q->pid);
 	return r ? r : compare_number(p->start_ns / TICK_NS, q->start_ns / TICK_NS);
 }
@@ -40,9 +52,12 @@ static int by_group(const void *a, const void *b)
 /* By name, so that the order does not depend on the sort. */
 static int by_name(const struct group_change *x, const struct group_change *y)
 {
-	int r = x->process ? compare_text(x->process->name, y->process->name) : 0;
+	int r;
 
-	return r ? r : by_group(x, y);
+	if (!x->process)
+		return compare_text(x->group, y->group);
+	r = compare_text(x->process->name, y->process->name);
+	return r ? r : by_group(x, y, NULL);
 }
 
 /* Largest growth first. */
@@ -129,7 +144,8 @@ static void add_process(struct changes_maker *m, const struct change_side *other
 		sum += m->counters & COUNTER_BIT(c) ? p->value[c] : 0;
 	item = &m->changes->item[m->changes->count++];
 	*item = (struct group_change){.group = m->key ? m->key->group(p) : NULL,
-				      .process = m->key ? NULL : p};
+				      .process = m->key ? NULL : p,
+				      .member = m->key ? p : NULL};
 	*(after ? &item->procs_after : &item->procs_before) = !cut;
 	*(after ? &item->known_after : &item->known_before) = known;
 	*(after ? &item->after : &item->before) = sum;
@@ -162,7 +178,7 @@ static void add_item(struct group_change *to, const struct group_change *from)
 		to->process = from->process;
 }
 
-static void merge(struct group_changes *g, bool same_boot)
+static void merge(struct group_changes *g, const struct field *key, bool same_boot)
 {
 	size_t count = 0;
 
@@ -170,7 +186,7 @@ static void merge(struct group_changes *g, bool same_boot)
 		const struct group_change *from = &g->item[i];
 		struct group_change *to = count ? &g->item[count - 1] : NULL;
 
-		if (!to || by_group(to, from) != 0 || (to->process && !same_boot))
+		if (!to || by_group(to, from, (void *)key) != 0 || (to->process && !same_boot))
 			g->item[count++] = *from;
 		else
 			add_item(to, from);
@@ -195,8 +211,8 @@ int group_changes_make(const struct change_side *before, const struct change_sid
 		return -ENOMEM;
 	add_side(&m, before, after, false);
 	add_side(&m, after, before, true);
-	qsort(ret->item, ret->count, sizeof(*ret->item), by_group);
-	merge(ret, m.same_boot);
+	sort_items(ret->item, ret->count, sizeof(*ret->item), by_group, (void *)key);
+	merge(ret, key, m.same_boot);
 	qsort(ret->item, ret->count, sizeof(*ret->item), by_change);
 	group_changes_sum(ret, 0, ret->count, &ret->total);
 	return 0;

@@ -194,15 +194,6 @@ const char *group_value(const struct field *key, size_t i, struct arena *text,
 	return keep_text(text, &value);
 }
 
-int group_join(const struct field *key, const struct process_list *processes, struct arena *text)
-{
-	int r = 0;
-
-	for (size_t i = 0; key && key->flags & FIELD_JOINED && i < processes->count && r == 0; i++)
-		r = set_joined(key, group_key_count(key), text, processes->item[i]);
-	return r;
-}
-
 static bool is_of_user(const struct field *key, size_t keys)
 {
 	for (size_t i = 0; i < keys; i++) {
@@ -210,6 +201,22 @@ static bool is_of_user(const struct field *key, size_t keys)
 			return true;
 	}
 	return false;
+}
+
+int group_join(const struct field *key, const struct process_list *processes, struct arena *text)
+{
+	const bool joins = key && key->flags & FIELD_JOINED;
+	const bool users = joins && is_of_user(key, group_key_count(key));
+	int r = 0;
+
+	for (size_t i = 0; joins && i < processes->count && r == 0; i++) {
+		struct process *p = processes->item[i];
+
+		if (users && !p->user && p->uid != UID_NONE && !(p->user = uid_text(text, p->uid)))
+			return -ENOMEM;
+		r = set_joined(key, group_key_count(key), text, p);
+	}
+	return r;
 }
 
 int group_row(const struct field *key, size_t keys, struct sums *g, struct process *const *rows,

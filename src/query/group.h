@@ -19,8 +19,8 @@ struct group_id {
 /* The id of the group of a row. The text is borrowed from it. */
 struct group_id group_id_of(const struct field *key, const struct process *p);
 /*
- * Sets p->joined of processes that are not yet grouped, if the key is of several columns. The texts
- * are in the arena. Returns 0 or -ENOMEM.
+ * Sets p->joined of processes that are not yet grouped, if the key is of several columns, and the
+ * number of a user without a name as its name. The texts are in the arena. Returns 0 or -ENOMEM.
  */
 int group_join(const struct field *key, const struct process_list *processes, struct arena *text);
 bool group_has(const struct group_id *group, const struct process *p);

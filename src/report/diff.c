@@ -161,9 +161,10 @@ void render_diff_table(struct strbuf *out, const struct diff_report *r,
 
 /* The fields of a row, for an open object. */
 static void put_row(struct json_writer *w, const struct diff_report *r,
-		    const struct group_change *c)
+		    const struct change_keys *keys, const struct group_change *c)
 {
 	json_all(w, r->group ? &change_group_fields : &change_process_fields, c, NULL, false);
+	json_fields(w, &keys->list, c, NULL, false);
 }
 
 /* What the rows are, and their sum, for an open object. */
@@ -182,15 +183,17 @@ static void put_totals(struct json_writer *w, const struct diff_report *r)
 void render_diff_json(struct strbuf *out, const struct diff_report *r)
 {
 	struct json_writer writer = {.out = out}, *w = &writer;
+	struct change_keys keys;
 
-	json_document_begin(w, "zmem.diff", "1.1", r->after);
+	change_keys_set(&keys, r->group);
+	json_document_begin(w, "zmem.diff", "1.2", r->after);
 	json_newline(w);
 	put_totals(w, r);
 	json_newline(w);
 	json_array(w, "rows");
 	for (size_t i = 0; i < r->shown; i++) {
 		json_begin_line(w, '{');
-		put_row(w, r, &r->changes->item[i]);
+		put_row(w, r, &keys, &r->changes->item[i]);
 		json_end(w, '}');
 	}
 	json_end_lines(w, ']');
@@ -215,10 +218,12 @@ static void put_line_end(struct json_writer *w)
 void render_diff_ndjson(struct strbuf *out, const struct diff_report *r)
 {
 	struct json_writer w = {.out = out};
+	struct change_keys keys;
 
+	change_keys_set(&keys, r->group);
 	for (size_t i = 0; i < r->shown; i++) {
 		put_line_begin(&w, "change", r);
-		put_row(&w, r, &r->changes->item[i]);
+		put_row(&w, r, &keys, &r->changes->item[i]);
 		put_line_end(&w);
 	}
 	put_line_begin(&w, "diff", r);
@@ -232,9 +237,11 @@ void render_diff_csv(struct strbuf *out, const struct diff_report *r,
 		     const struct table_style *style)
 {
 	struct field name = change_name_field(r->group);
+	struct change_keys keys;
 	struct field_list list;
 
-	change_list_csv(&list, &name, r->group);
+	change_keys_set(&keys, r->group);
+	change_list_csv(&list, &name, r->group, &keys);
 	if (style->header)
 		csv_put_head(out, &list, style_separator(style));
 	for (size_t i = 0; i < r->shown; i++)

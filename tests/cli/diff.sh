@@ -44,7 +44,7 @@ totals() {
 	"$PROGRAM" --replay "$1" -J -q | jq .totals.pss_swap_bytes
 }
 
-for key in '' name user unit container cgroup; do
+for key in '' name user unit container cgroup user,name; do
 	zmem diff "$TMP/before.zmem" "$TMP/after.zmem" -J -s rss_anon ${key:+-g $key}
 	expect_rc "two files${key:+ by $key}" 0
 	expect_json "two files${key:+ by $key}: the rows add up" \
@@ -56,6 +56,11 @@ for key in '' name user unit container cgroup; do
 		--argjson before "$("$PROGRAM" --replay "$TMP/before.zmem" -Jq | jq .totals.rss_anon_bytes)" \
 		--argjson after "$("$PROGRAM" --replay "$TMP/after.zmem" -Jq | jq .totals.rss_anon_bytes)"
 done
+zmem diff "$TMP/before.zmem" "$TMP/after.zmem" -J -g user,name
+expect_json 'several keys: each has a key of its own' '.group_by == "user,name" and
+	all(.rows[]; .user + " / " + .name == .key) and (.rows | map([.user, .name]) | length == (unique | length))'
+zmem diff "$TMP/before.zmem" "$TMP/after.zmem" -F csv -g user,name
+expect_out 'several keys: columns of CSV' '^state,.*,missing_processes,user,name$'
 zmem diff "$TMP/before.zmem" "$TMP/after.zmem" -J
 expect_json 'classes of RAM' '.ram | length > 0 and all(.[]; .change_bytes == .after_bytes - .before_bytes)'
 expect_json 'PSS and swap' '.counter == "pss_swap" and .group_by == null'

@@ -3,11 +3,13 @@
 #include "golden.h"
 #include "sample.h"
 
+#include "query/group.h"
 #include "report/diff.h"
 
 #define COUNTERS COUNTER_BIT(COUNTER_PSS_SWAP)
 
 struct fixture {
+	struct group_keys keys;
 	struct sample before, after;
 	struct group_changes changes;
 	struct diff_report report;
@@ -21,6 +23,27 @@ static void add(struct sample *s, pid_t pid, const char *name, uint64_t bytes)
 	p->unit = pid < 300 ? "a.service" : NULL;
 	if (bytes)
 		process_set(p, COUNTER_PSS_SWAP, bytes);
+}
+
+/* The column of that name, or two of them. */
+static const struct field *group_of(struct fixture *f, const char *key)
+{
+	const struct field *const several[] = {process_field("user"), process_field("name")};
+
+	if (!key || strcmp(key, "user,name") != 0)
+		return key ? process_field(key) : NULL;
+	group_keys_set(&f->keys, several, 2);
+	return &f->keys.joined;
+}
+
+static void join(struct fixture *f, struct sample *s)
+{
+	cleanup(process_list_done) struct process_list all = {};
+
+	assert_int_equal(process_list_reserve(&all, s->snapshot.count), 0);
+	for (size_t i = 0; i < s->snapshot.count; i++)
+		all.item[all.count++] = &s->snapshot.process[i];
+	assert_int_equal(group_join(f->report.group, &all, &s->snapshot.arena), 0);
 }
 
 static void fixture_open(struct fixture *f, const char *key)
@@ -43,11 +66,17 @@ static void fixture_open(struct fixture *f, const char *key)
 	f->report = (struct diff_report){
 		.before = sides[0].snapshot,
 		.after = sides[1].snapshot,
-		.group = key ? process_field(key) : NULL,
+		.group = group_of(f, key),
 		.key = "pss_swap",
 		.what = "PSS and swap",
 		.changes = &f->changes,
 	};
+	if (f->keys.count) {
+		f->after.snapshot.process[1].user = NULL;
+		f->after.snapshot.process[1].uid = 4711;
+	}
+	join(f, &f->before);
+	join(f, &f->after);
 	assert_int_equal(
 		group_changes_make(&sides[0], &sides[1], f->report.group, COUNTERS, &f->changes),
 		0);
@@ -70,7 +99,9 @@ TEST(formats)
 	} is[] = {{NULL, "diff_processes.json", "diff_processes.ndjson.txt",
 		   "diff_processes.csv.txt", "diff_processes.txt"},
 		  {"unit", "diff_groups.json", "diff_groups.ndjson.txt", "diff_groups.csv.txt",
-		   "diff_groups.txt"}};
+		   "diff_groups.txt"},
+		  {"user,name", "diff_keys.json", "diff_keys.ndjson.txt", "diff_keys.csv.txt",
+		   "diff_keys.txt"}};
 	const struct table_style style = {.header = true};
 
 	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
