@@ -8,6 +8,7 @@
 #include "command/table.h"
 #include "proc/cgroup.h"
 #include "query/change.h"
+#include "query/group.h"
 #include "report/incidents.h"
 #include "session/log.h"
 #include "session/output.h"
@@ -24,14 +25,18 @@ struct incidents {
 	struct event_record event, end;
 	struct snapshot during, before[INCIDENT_WINDOWS]; /* their texts are borrowed */
 	struct incident incident;
-	size_t frame;	    /* of incident.during */
-	struct arena names; /* of incident.file */
+	size_t frame;		   /* of incident.during */
+	struct arena names;	   /* of incident.file */
+	struct arena joined;	   /* texts of groups by several columns */
+	const struct field *group; /* of --group-by; NULL: programs */
 	struct moment range;
 	size_t chosen; /* the event of --at */
 };
 
-static void groups_clear(struct incident *i)
+static void groups_clear(struct incidents *s)
 {
+	struct incident *i = &s->incident;
+
 	for (int k = 0; k < INCIDENT_KEYS; k++)
 		group_changes_done(&i->largest[k]);
 	for (int w = 0; w < INCIDENT_WINDOWS; w++) {
@@ -40,12 +45,14 @@ static void groups_clear(struct incident *i)
 	}
 	group_changes_done(&i->largest_inside);
 	group_changes_done(&i->shmem_inside);
+	arena_clear(&s->joined);
 }
 
 static void incidents_close(struct incidents *s)
 {
-	groups_clear(&s->incident);
+	groups_clear(s);
 	arena_done(&s->names);
+	arena_done(&s->joined);
 	snapshot_done(&s->during);
 	for (int w = 0; w < INCIDENT_WINDOWS; w++)
 		snapshot_done(&s->before[w]);
@@ -187,6 +194,27 @@ static int read_before(struct incidents *s, size_t event_frame, int window)
 	       !clock_was_set(before, &s->during, window_ms);
 }
 
+/* What the processes have in common that rows are made by, beside the lists of names alone. */
+static const struct field *group_of(const struct incidents *s)
+{
+	return s->group ? s->group : process_field("name");
+}
+
+/* Makes the texts of groups. What the recording does not call otherwise is called by its name. */
+static int join(struct incidents *s, struct snapshot *of)
+{
+	cleanup(process_list_done) struct process_list all = {};
+	int r = s->group ? process_list_reserve(&all, of->count) : 0;
+
+	for (size_t i = 0; s->group && r == 0 && i < of->count; i++) {
+		struct process *p = &of->process[i];
+
+		p->app = p->app ? p->app : p->name;
+		all.item[all.count++] = p;
+	}
+	return r < 0 ? r : group_join(s->group, &all, &s->joined);
+}
+
 /* The processes of the cgroup that reached its limit, and of those below it. */
 static int list_inside(const struct incidents *s, struct snapshot *of, struct process_list *ret)
 {
@@ -200,7 +228,7 @@ static int list_inside(const struct incidents *s, struct snapshot *of, struct pr
 	return r;
 }
 
-/* The groups by program that the cgroup has in both, or the counters of the later one alone. */
+/* The groups that the cgroup has in both, or the counters of the later one alone. */
 static int compare_inside(struct incidents *s, struct snapshot *before, counter_mask counters,
 			  struct group_changes *ret)
 {
@@ -212,13 +240,11 @@ static int compare_inside(struct incidents *s, struct snapshot *before, counter_
 	if (r == 0)
 		r = list_inside(s, &s->during, &later);
 	return r < 0 ? r
-		     : group_changes_make(before ? &from : &none, &to, process_field("name"),
-					  counters, ret);
+		     : group_changes_make(before ? &from : &none, &to, group_of(s), counters, ret);
 }
 
 static int read_growth(struct incidents *s, size_t frame, int window)
 {
-	static const char key[] = "name";
 	const struct change_side before = {&s->before[window]}, after = {&s->during};
 	struct incident *i = &s->incident;
 	int err = read_before(s, frame, window);
@@ -226,8 +252,10 @@ static int read_growth(struct incidents *s, size_t frame, int window)
 	i->grew_known[window] = false;
 	if (err <= 0)
 		return err < 0 ? EXIT_FAILED : 0;
-	err = group_changes_make(&before, &after, process_field(key), INCIDENT_COUNTERS,
-				 &i->grew[window]);
+	err = join(s, &s->before[window]);
+	if (err == 0)
+		err = group_changes_make(&before, &after, group_of(s), INCIDENT_COUNTERS,
+					 &i->grew[window]);
 	if (err == 0 && incident_is_of_cgroup(i))
 		err = compare_inside(s, &s->before[window], INCIDENT_COUNTERS,
 				     &i->grew_inside[window]);
@@ -237,11 +265,14 @@ static int read_growth(struct incidents *s, size_t frame, int window)
 
 static int read_largest(struct incidents *s, int key)
 {
-	static const char *const name[INCIDENT_KEYS] = {"name", "unit", "container"};
+	static const char *const name[INCIDENT_KEYS] = {"name", "unit", "container", NULL};
 	const struct change_side none = {}, held = {&s->during};
-	int r = group_changes_make(&none, &held, process_field(name[key]), INCIDENT_COUNTERS,
-				   &s->incident.largest[key]);
+	const struct field *by = key == INCIDENT_ASKED ? s->group : process_field(name[key]);
+	int r;
 
+	if (!by)
+		return 0;
+	r = group_changes_make(&none, &held, by, INCIDENT_COUNTERS, &s->incident.largest[key]);
 	if (r == 0)
 		group_changes_by_size(&s->incident.largest[key]);
 	return r < 0 ? log_errno(r, "comparing") : 0;
@@ -392,7 +423,7 @@ static int read_snapshots(struct incidents *s, size_t i)
 	int r;
 
 	if (!replay_event_frame(&s->replay, i, &frame)) {
-		groups_clear(&s->incident);
+		groups_clear(s);
 		s->incident.during = s->incident.baseline = NULL;
 		s->incident.ram = (struct ram_changes){};
 		return 0;
@@ -400,7 +431,7 @@ static int read_snapshots(struct incidents *s, size_t i)
 	/* Kills of a burst have the same snapshot. */
 	if (s->incident.during && s->frame == frame && !incident_is_of_cgroup(&s->incident))
 		return 0;
-	groups_clear(&s->incident);
+	groups_clear(s);
 	s->incident.during = NULL;
 	s->frame = frame;
 	r = read_frame(s, frame, &s->during);
@@ -410,6 +441,8 @@ static int read_snapshots(struct incidents *s, size_t i)
 		return r < 0 ? EXIT_FAILED : 0;
 	}
 	s->incident.during = &s->during;
+	if (join(s, &s->during) < 0)
+		return log_errno(-ENOMEM, "comparing");
 	for (int key = 0; r == 0 && key < INCIDENT_KEYS; key++)
 		r = read_largest(s, key);
 	if (r == 0)
@@ -448,7 +481,8 @@ static bool in_range(const struct incidents *s, size_t i)
 static int put_events(struct incidents *s, bool html,
 		      bool (*wanted)(const struct incidents *s, size_t i))
 {
-	struct incidents_json json = {.out = &s->out.buf, .html = html};
+	struct incidents_json json = {
+		.out = &s->out.buf, .html = html, .group_by = s->incident.group_by};
 	size_t events = recording_reader_info(s->replay.reader)->events;
 	int r = 0;
 
@@ -979,6 +1013,8 @@ static int show(struct incidents *s)
 	if (o->format == FORMAT_HTML && o->at)
 		return log_usage(o,
 				 "--at cannot be combined with --format html (--since, --until)");
+	if (o->format == FORMAT_HTML && s->group)
+		return log_usage(o, "--group-by cannot be combined with --format html");
 	return o->format == FORMAT_HTML	  ? show_html(s)
 	       : o->format == FORMAT_JSON ? show_json(s)
 					  : show_table(s);
@@ -990,7 +1026,11 @@ int command_incidents(const struct options *o)
 		.options = o,
 		.out.file.fd = -1,
 	};
-	int r = replay_open(&s.replay, o->word ? o->word : REPLAY_DIR_USUAL, o->quiet);
+	int r;
+
+	s.group = options_group(o);
+	s.incident.group_by = s.group ? s.group->key : NULL;
+	r = replay_open(&s.replay, o->word ? o->word : REPLAY_DIR_USUAL, o->quiet);
 
 	if (r == 0)
 		r = replay_range(&s.replay, o, &s.range);

@@ -164,7 +164,7 @@ static const struct command rows[] = {
 	 .formats = "table, json, html",
 	 .example = {"zmem-bpf incidents", "zmem-bpf incidents --since -1d --json",
 		     "zmem-bpf incidents -F html --output night.html"},
-	 .options = "top json at since until " PRINT,
+	 .options = "group-by top json at since until " PRINT,
 	 .traits = COMMAND_WORD | COMMAND_MOMENTS | COMMAND_ALL,
 	 .run = command_incidents},
 	{.name = "top",

@@ -2,6 +2,9 @@
 /* The fields of events, and of what held the memory then. */
 #include "fields/incident_fields.h"
 
+#include <string.h>
+
+#include "base/parse.h"
 #include "fields/change_fields.h"
 #include "fields/define.h"
 #include "model/incident.h"
@@ -28,11 +31,37 @@ JSON_FIELD(missing, "missing_processes", AMOUNT, value_signed(true, r->missing),
 	   "processes with counters that were not read");
 static FIELDS(sizes, &field_group, &field_procs, &field_held, &field_missing);
 
+/* The keys of groups by several columns. They have columns of their own in the incident alone. */
+static struct value key_of(const struct incident *i, const struct group_change *r, const char *key,
+			   const char *text)
+{
+	bool several = i && i->group_by && strchr(i->group_by, ',');
+
+	return value_text(several && r->member && parse_has_item(i->group_by, key) ? text : NULL);
+}
+
+#define KEY(name, json, text)                                                                      \
+	JSON_FIELD(name, json, TEXT, key_of(of, r, json, r->member ? (text) : NULL),               \
+		   "of groups by several columns", .flags = FIELD_OPTIONAL, NAME_MAX_BYTES)
+KEY(key_name, "name", r->member->name);
+KEY(key_app, "app", r->member->app);
+KEY(key_cmdline, "cmdline", r->member->cmdline);
+KEY(key_user, "user", r->member->user);
+KEY(key_unit, "unit", r->member->unit);
+KEY(key_container, "container", name_of_pod_part(r->member->container));
+KEY(key_pod, "pod", name_of_pod_part(r->member->pod));
+KEY(key_namespace, "namespace", r->member->namespace);
+KEY(key_cgroup, "cgroup", r->member->cgroup);
+#define KEYS                                                                                       \
+	&field_key_name, &field_key_app, &field_key_cmdline, &field_key_user, &field_key_unit,     \
+		&field_key_container, &field_key_pod, &field_key_namespace, &field_key_cgroup
+static FIELDS(sizes_asked, &field_group, KEYS, &field_procs, &field_held, &field_missing);
+
 JSON_FIELD(before, "before_bytes", BYTES, value_bytes(true, r->before),
 	   "at the beginning of that time");
 JSON_FIELD(after, "after_bytes", BYTES, value_bytes(true, r->after), "at its end");
 JSON_FIELD(change, "change_bytes", CHANGE, value_signed(true, group_change_of(r)), "above 0");
-static FIELDS(growths, &field_group, &field_before, &field_after, &field_change);
+static FIELDS(growths, &field_group, KEYS, &field_before, &field_after, &field_change);
 
 JSON_FIELD(shown_name, "name", TEXT, value_text(r->group ? r->group : "(none)"), "program",
 	   NAME_MAX_BYTES);
@@ -131,7 +160,11 @@ static FIELDS(limits, &field_since, &field_cgroups);
 LARGEST(largest_name, "name", INCIDENT_NAME);
 LARGEST(largest_unit, "unit", INCIDENT_UNIT);
 LARGEST(largest_container, "container", INCIDENT_CONTAINER);
-static FIELDS(largest, &field_largest_name, &field_largest_unit, &field_largest_container);
+ROWS(largest_asked, "group", &sizes_asked, struct group_change, r->group_by,
+     r->largest[INCIDENT_ASKED].item, at_most(r->largest[INCIDENT_ASKED].count, GROUPS_MAX),
+     "with -g: by these columns", FIELD_OPTIONAL);
+static FIELDS(largest, &field_largest_name, &field_largest_unit, &field_largest_container,
+	      &field_largest_asked);
 
 #undef ROW
 #define ROW                                                                                        \
@@ -139,15 +172,20 @@ static FIELDS(largest, &field_largest_name, &field_largest_unit, &field_largest_
 	const struct incident *i = of;                                                             \
 	(void)i
 
-JSON_FIELD(shmem, "shmem_bytes", BYTES, value_bytes(true, incident_shmem_of(i, r->group)),
+JSON_FIELD(shmem, "shmem_bytes", BYTES, value_bytes(true, incident_shmem_of(i, r)),
 	   "shared memory that they map; what is shared counts for each");
-static FIELDS(inside_sizes, &field_group, &field_procs, &field_held, &field_shmem, &field_missing);
+static FIELDS(inside_sizes, &field_group, KEYS, &field_procs, &field_held, &field_shmem,
+	      &field_missing);
 
 #undef ROW
 #define ROW const struct incident *r = row
-ROWS(inside_name, "name", &inside_sizes, struct group_change, true, r->largest_inside.item,
-     at_most(r->largest_inside.count, GROUPS_MAX), "what held most, most first", FIELD_KNOWN);
-static FIELDS(largest_inside, &field_inside_name);
+#define LARGEST_INSIDE(name, json, known)                                                          \
+	ROWS(name, json, &inside_sizes, struct group_change, known, r->largest_inside.item,        \
+	     at_most(r->largest_inside.count, GROUPS_MAX), "what held most, most first",           \
+	     FIELD_OPTIONAL)
+LARGEST_INSIDE(inside_name, "name", !r->group_by);
+LARGEST_INSIDE(inside_asked, "group", r->group_by);
+static FIELDS(largest_inside, &field_inside_name, &field_inside_asked);
 
 static size_t count_grown(const struct group_changes *g)
 {

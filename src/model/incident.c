@@ -85,13 +85,16 @@ size_t incident_limit_events(const struct incident *i, struct limit_events *ret,
 
 #define SMALL (UINT64_C(1) << 20)
 
-uint64_t incident_shmem_of(const struct incident *i, const char *group)
+uint64_t incident_shmem_of(const struct incident *i, const struct group_change *group)
 {
 	for (size_t n = 0; n < i->shmem_inside.count; n++) {
-		const char *name = i->shmem_inside.item[n].group;
+		const struct group_change *g = &i->shmem_inside.item[n];
+		bool same = g->group && group->group ? strcmp(g->group, group->group) == 0
+						     : g->group == group->group;
 
-		if (name == group || (name && group && strcmp(name, group) == 0))
-			return i->shmem_inside.item[n].after;
+		/* Groups by several columns may have one text. */
+		if (same && g->member == group->member)
+			return g->after;
 	}
 	return 0;
 }

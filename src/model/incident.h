@@ -11,6 +11,7 @@ enum incident_key {
 	INCIDENT_NAME,
 	INCIDENT_UNIT,
 	INCIDENT_CONTAINER,
+	INCIDENT_ASKED, /* by incident.group_by; empty without it */
 	INCIDENT_KEYS,
 };
 
@@ -40,7 +41,8 @@ struct incident {
 	unsigned number; /* 1: the newest, as in --at event:1; 0: a signal has none */
 	const struct event_record *event;
 	const struct event_record *end; /* of memory that was short; NULL: no end was recorded */
-	bool goes_on; /* without an end: it was not over when the recording ended */
+	const char *group_by; /* columns with commas between them; NULL: groups are programs */
+	bool goes_on;	      /* without an end: it was not over when the recording ended */
 	/* Of the list: so many equal kills in a row, of which it is the newest, those that were
 	 * only counted before them, and when they began. 0: it stands alone. */
 	size_t equal_kills;
@@ -50,7 +52,7 @@ struct incident {
 	const struct snapshot *during; /* at the event, or the last one before; NULL: no frame */
 	struct group_changes largest[INCIDENT_KEYS]; /* by size */
 	bool grew_known[INCIDENT_WINDOWS];	     /* a snapshot is of that time */
-	struct group_changes grew[INCIDENT_WINDOWS]; /* by program, largest growth first */
+	struct group_changes grew[INCIDENT_WINDOWS]; /* by group_by, largest growth first */
 	int64_t recorded_ms;			     /* the time of INCIDENT_RECORDED */
 	/* The same of the cgroup that reached its limit; without items of other events. */
 	struct group_changes largest_inside, shmem_inside, grew_inside[INCIDENT_WINDOWS];
@@ -105,8 +107,8 @@ static inline bool incident_is_of_cgroup(const struct incident *i)
 	       event_text(i->event, EVENT_LIMIT_CGROUP);
 }
 
-/* What a group of it held in shared memory, bytes. */
-uint64_t incident_shmem_of(const struct incident *i, const char *group);
+/* What a group of largest_inside held in shared memory, bytes. */
+uint64_t incident_shmem_of(const struct incident *i, const struct group_change *group);
 
 /* What the cgroup was charged at its limit, most first. */
 enum incident_part {

@@ -176,6 +176,9 @@ static void add_item(struct group_change *to, const struct group_change *from)
 	to->after += from->after;
 	if (to->process && from->procs_after)
 		to->process = from->process;
+	/* The same one of all that are equal, in whatever order they are. */
+	if (to->member && from->member->pid < to->member->pid)
+		to->member = from->member;
 }
 
 static void merge(struct group_changes *g, const struct field *key, bool same_boot)

@@ -15,7 +15,7 @@
 #define MINUTE_MS 60000
 
 static const char *const window_text[INCIDENT_RECORDED] = {"minute", "10 minutes", "hour"};
-static const char *const key_text[INCIDENT_KEYS] = {"program", "unit", "container"};
+static const char *const key_text[INCIDENT_KEYS] = {"program", "unit", "container", NULL};
 
 /* Anonymous memory and swap of the victim. False: not known. */
 static bool victim_bytes(const struct event_record *e, uint64_t *ret)
@@ -546,7 +546,8 @@ static void put_largest(struct strbuf *out, const struct incident *i, enum incid
 	if (!g->count || (key != INCIDENT_NAME && g->count == 1 && !g->item[0].group))
 		return;
 	line_printf(&l, "  held most%s, by %s (anonymous memory and swap; processes):",
-		    snapshot_is_cut(i->during) ? " of those that were read" : "", key_text[key]);
+		    snapshot_is_cut(i->during) ? " of those that were read" : "",
+		    key == INCIDENT_ASKED ? i->group_by : key_text[key]);
 	line_end(&l);
 	for (size_t n = 0; n < g->count && n < rows && g->item[n].after; n++)
 		put_group(out, &g->item[n], g->item[n].after, 0, g->item[n].procs_after, style);
@@ -559,14 +560,16 @@ static void put_largest_inside(struct strbuf *out, const struct incident *i, siz
 	const struct group_changes *g = &i->largest_inside;
 	struct line l = begin_line(out, style);
 
-	line_printf(&l, "  in that cgroup%s (anonymous memory and swap; shared memory; processes):",
+	line_printf(&l, "  in that cgroup%s",
 		    snapshot_is_cut(i->during) ? ", of those that were read" : "");
+	line_printf(&l, "%s%s (anonymous memory and swap; shared memory; processes):",
+		    i->group_by ? ", by " : "", i->group_by ? i->group_by : "");
 	line_end(&l);
 	for (size_t n = 0; n < g->count && n < rows; n++) {
 		l = begin_line(out, style);
 		line_blanks(&l, 4);
 		put_bytes_right(&l, style, true, g->item[n].after, 0, 11);
-		put_bytes_right(&l, style, true, incident_shmem_of(i, g->item[n].group), 0, 11);
+		put_bytes_right(&l, style, true, incident_shmem_of(i, &g->item[n]), 0, 11);
 		line_printf(&l, "  %5u  ", g->item[n].procs_after);
 		line_text(&l, g->item[n].group ? g->item[n].group : "(none)", 0);
 		line_end(&l);
@@ -834,7 +837,8 @@ void render_incident(struct strbuf *out, const struct incident *i, size_t rows,
 	put_limit_events(out, i, rows, style);
 	if (incident_is_of_cgroup(i))
 		put_largest_inside(out, i, rows, style);
-	for (int key = 0; key < INCIDENT_KEYS && !incident_is_of_cgroup(i); key++)
+	for (int key = i->group_by ? INCIDENT_ASKED : 0;
+	     key < INCIDENT_KEYS && !incident_is_of_cgroup(i); key++)
 		put_largest(out, i, (enum incident_key)key, rows, style);
 	put_growths(out, i, rows, style);
 }
@@ -900,8 +904,10 @@ void render_incident_next(struct strbuf *out, const struct incident *i, const ch
 
 void render_incidents_json_begin(struct incidents_json *j)
 {
-	strbuf_puts(j->out,
-		    "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.4\",\n\"events\":[");
+	strbuf_puts(j->out, "{\"schema\":\"zmem.incidents\",\"schema_version\":\"1.5\",");
+	if (j->group_by)
+		strbuf_printf(j->out, "\"group_by\":\"%s\",", j->group_by);
+	strbuf_puts(j->out, "\n\"events\":[");
 }
 
 void render_incidents_json(struct incidents_json *j, const struct incident *i)

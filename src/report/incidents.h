@@ -31,7 +31,8 @@ void render_incident_next(struct strbuf *out, const struct incident *i, const ch
  */
 struct incidents_json {
 	struct strbuf *out;
-	bool html; /* it is a part of a page */
+	bool html;	      /* it is a part of a page */
+	const char *group_by; /* NULL: groups are programs */
 	size_t count;
 };
 void render_incidents_json_begin(struct incidents_json *j);

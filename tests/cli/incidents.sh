@@ -164,6 +164,13 @@ expect_out 'its cgroup at that moment: a dash' '^ +[0-9]+ +- +32\.0 MiB +-'
 expect_out 'its cgroup at that moment: why' 'MEM_CURRENT is not known: at an OOM kill it can only be read'
 zmem --replay "$TMP/own" --at event:1 -g cgroup -F openmetrics
 equal 'its cgroup at that moment: no metric' "$(grep -c '^zmem_group_memory_current_bytes{' "$TMP/out")" 0
+zmem incidents "$TMP/own" --json -g user,app
+expect_json 'by several keys' '.group_by == "user,app" and (.events[0] |
+	(.largest.group | any(.user == "root" and .app == $name and .group == "root / " + $name and .anon_swap_bytes > 20000000)) and
+	(.largest_in_cgroup == null or any(.largest_in_cgroup.group[]; .app == $name)))' --arg name "$name"
+zmem incidents "$TMP/own" -g user,app
+expect_out 'by several keys: the table' "^ +[0-9.]+ MiB +([0-9.]+ [KM]iB|0)? +[0-9]+  root / $name\$"
+refused 'by several keys: no page' 2 'group-by cannot be combined with --format html' incidents "$TMP/own" -g user,app -F html
 zmem incidents "$TMP/own" --json
 expect_json 'by program' '.events[0].largest.name | any(.group == $name and .anon_swap_bytes > 20000000 and .procs >= 1)' \
 	--arg name "$name"

@@ -335,6 +335,37 @@ static void put(struct strbuf *out, struct incidents_json *json, const struct in
 	render_incident_next(out, i, "/r", false);
 }
 
+/* Groups by two columns: one list of them, and the columns are keys of JSON. */
+static void check_asked(const struct sample *then, const struct event_record *kill,
+			const struct event_record *pressure)
+{
+	struct process member[] = {{.user = "www", .name = "web"}, {.name = "a / b"}};
+	struct group_change held[] = {
+		{.group = "www / web", .member = &member[0], .procs_after = 2, .after = 9 * MIB},
+		{.group = "- / a / b", .member = &member[1], .procs_after = 1, .after = 4 * MIB}};
+	cleanup(strbuf_done) struct strbuf text = {}, document = {};
+	struct incidents_json json = {.out = &document, .group_by = "user,name"};
+	struct incident i = {.number = 1,
+			     .event = kill,
+			     .during = &then->snapshot,
+			     .group_by = "user,name",
+			     .grew_known = {true},
+			     .largest_inside = {held, 2},
+			     .shmem_inside = {held + 1, 1},
+			     .grew_inside = {{held, 1}}};
+
+	i.largest[INCIDENT_NAME] = (struct group_changes){held, 1};
+	i.largest[INCIDENT_ASKED] = (struct group_changes){held, 2};
+	render_incidents_json_begin(&json);
+	put(&text, &json, &i);
+	i.event = pressure;
+	put(&text, &json, &i);
+	render_incidents_json_end(&json);
+	golden_compare("incidents_asked.txt", strbuf_str(&text), text.len, __FILE__, __LINE__);
+	golden_compare("incidents_asked.json.txt", strbuf_str(&document), document.len, __FILE__,
+		       __LINE__);
+}
+
 TEST(document)
 {
 	cleanup(strbuf_done) struct strbuf out = {}, document = {};
@@ -366,7 +397,7 @@ TEST(document)
 						  .before = 100 * n,
 						  .after = 1000 * MIB - 100 * n};
 	groups[11].before = 2000 * MIB;
-	for (int key = 0; key < INCIDENT_KEYS; key++)
+	for (int key = 0; key < INCIDENT_ASKED; key++)
 		i.largest[key] = (struct group_changes){groups, (size_t)key * 6};
 	for (int window = 0; window < INCIDENT_WINDOWS; window++) {
 		i.grew_known[window] = window != INCIDENT_TEN_MINUTES;
@@ -425,6 +456,7 @@ TEST(document)
 	put(&out, &json, &i);
 	render_incidents_json_end(&json);
 	render_incidents_point(&document, true, &then.snapshot, &i.largest[INCIDENT_CONTAINER]);
+	check_asked(&then, event[0], event[3]);
 	golden_compare("incidents.txt", strbuf_str(&out), out.len, __FILE__, __LINE__);
 	golden_compare("incidents.json.txt", strbuf_str(&document), document.len, __FILE__,
 		       __LINE__);
