@@ -379,7 +379,8 @@ expect_rc 'replay: no such user' 3
 for format in json folded openmetrics prometheus html; do
 	refused "--format $format" 2 'must be one of table, ndjson' watch -F "$format"
 done
-refused '--tree' 2 'does not take --tree' watch --tree
+refused '--tree' 2 'does not take --tree: it shows changes' watch --tree
+refused '--tree of groups' 2 'does not take --tree: it shows changes' watch --tree -g user,name
 refused '--grow --delta last' 2 'since the start' watch --grow --delta last
 refused '-o grew without changes' 2 'no changes to show' -o +grew
 refused '--grow without PSS' 2 '--grow cannot be combined with --pss none' watch --grow --pss none
