@@ -233,6 +233,8 @@ struct process {
 	/* Bits of the NUMA nodes with a CPU that a thread may run on; 0: not read. */
 	uint16_t cpu_nodes;
 	bool controlled; /* the path is in the hierarchy of memcgs */
+	/* Of a group: its processes have so many of its keys in common; 0: all of them. */
+	uint8_t group_keys;
 };
 
 static inline bool process_has(const struct process *p, enum counter c)

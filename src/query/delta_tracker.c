@@ -3,10 +3,10 @@
  * Joins rows with their earlier values.
  *
  * The identity of a row is a struct delta_key: pid and start time of a process, a keyed hash of the
- * text of a group. delta_tracker_join() looks each new row up among the sorted keys of the earlier
- * rows. A row that is found gets its earlier values (row.before), counts a tick of growth, and is
- * changed if its hash differs. A row that is not found has either begun since, and changed from
- * nothing, or it was not among the rows, and its change is not known: the start of the process
+ * texts of a group's keys. delta_tracker_join() looks each new row up among the sorted keys of the
+ * earlier rows. A row that is found gets its earlier values (row.before), counts a tick of growth,
+ * and is changed if its hash differs. A row that is not found has either begun since, and changed
+ * from nothing, or it was not among the rows, and its change is not known: the start of the process
  * tells which.
  *
  * delta_tracker_update() then keeps the new rows for the next join. It has two pieces of memory
@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "query/group.h"
 
 /* The kernel tells the start in whole clock ticks: a new process may seem this much older. */
 #define START_SLACK_MS 20
@@ -83,7 +84,8 @@ static struct delta_key key_of(const struct tracker *tracker, const struct field
 		key.pid = 0;
 		/* The number identifies a user: two users may have one name. */
 		key.key = mix(tracker->seed, group->needs & NEEDS_USER ? p->uid : 0);
-		key.key = mix_text(key.key, group->group(p));
+		for (size_t i = 0; i < group_keys_of(group, p); i++)
+			key.key = mix_text(key.key, group_key(group, i)->group(p));
 	}
 	return key;
 }

@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/strbuf.h"
 
 /* The names of a process. A group has the names that all its processes have. */
@@ -151,23 +153,30 @@ static const char *uid_text(struct arena *text, uid_t uid)
 }
 
 /* A dash for one that the process does not have. A user without a name has a number. */
-static void put_value(struct strbuf *to, const struct field *key, size_t i, const struct process *p)
+static bool put_value(struct strbuf *to, const struct field *key, size_t i, const struct process *p)
 {
 	const char *value = group_key_text(key, i, p);
 
-	if (!value && group_key(key, i)->needs & NEEDS_USER && p->uid != UID_NONE)
+	if (!value && group_key(key, i)->needs & NEEDS_USER && p->uid != UID_NONE) {
 		strbuf_putu(to, p->uid);
-	else
-		strbuf_puts(to, value ? value : "-");
+		return true;
+	}
+	strbuf_puts(to, value ? value : "-");
+	return value;
 }
 
-/* The values of the keys. */
+#define NO_VALUE (UINT32_C(1) << 31)
+
+/* The values of the keys, and where each ends, with NO_VALUE for one that it does not have. */
 static void put_joined(struct strbuf *to, const struct field *key, size_t keys,
-		       const struct process *p)
+		       const struct process *p, uint32_t ret_end[GROUP_KEYS_MAX])
 {
 	for (size_t i = 0; i < keys; i++) {
+		bool has;
+
 		strbuf_puts(to, i ? GROUP_JOINT : "");
-		put_value(to, key, i, p);
+		has = put_value(to, key, i, p);
+		ret_end[i] = (uint32_t)to->len | (has ? 0 : NO_VALUE);
 	}
 }
 
@@ -179,8 +188,9 @@ static const char *keep_text(struct arena *arena, struct strbuf *s)
 static int set_joined(const struct field *key, size_t keys, struct arena *text, struct process *p)
 {
 	cleanup(strbuf_done) struct strbuf joined = {};
+	uint32_t end[GROUP_KEYS_MAX];
 
-	put_joined(&joined, key, keys, p);
+	put_joined(&joined, key, keys, p, end);
 	p->joined = keep_text(text, &joined);
 	return p->joined ? 0 : -ENOMEM;
 }
@@ -232,7 +242,8 @@ int group_row(const struct field *key, size_t keys, struct sums *g, struct proce
 				.counters_source = rows[0]->counters_source,
 				.pss_status = PSS_OK,
 				.freed_status = PSS_OK,
-				.pages_status = PSS_OK};
+				.pages_status = PSS_OK,
+				.group_keys = (uint8_t)keys};
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		*name_of(ret, i) = *name_of(rows[0], i);
 	for (size_t i = 0; i < count; i++) {
@@ -249,17 +260,47 @@ int group_row(const struct field *key, size_t keys, struct sums *g, struct proce
 	return set_path(key, keys, text, rows, count, ret);
 }
 
-struct group_id group_id_of(const struct field *key, const struct process *p)
+int group_id_of(const struct field *key, const struct process *p, struct group_id *ret)
 {
-	return (struct group_id){key, key->group(p), p->uid};
+	cleanup(strbuf_done) struct strbuf joined = {};
+	const char *text = key->group(p);
+
+	*ret = (struct group_id){.key = key, .uid = p->uid, .keys = group_keys_of(key, p)};
+	if (key->flags & FIELD_JOINED) {
+		put_joined(&joined, key, ret->keys, p, ret->end);
+		text = strbuf_error(&joined) ? NULL : strbuf_str(&joined);
+	}
+	if (strbuf_error(&joined) || (text && !(ret->text = strdup(text))))
+		return -ENOMEM;
+	return 0;
+}
+
+void group_id_done(struct group_id *group)
+{
+	free((char *)group->text);
+	*group = (struct group_id){};
+}
+
+uint64_t group_hash(uint64_t hash, const struct field *key, const struct process *p)
+{
+	const size_t keys = group_keys_of(key, p);
+
+	for (size_t i = 0; i < keys; i++) {
+		const char *text = group_key(key, i)->group(p);
+
+		hash = hash_number(hash_text(hash, text), text ? strlen(text) : UINT64_MAX);
+	}
+	return hash_number(hash, keys);
 }
 
 static bool has_joined(const struct group_id *group, const struct process *p)
 {
 	cleanup(strbuf_done) struct strbuf joined = {};
+	uint32_t end[GROUP_KEYS_MAX];
 
-	put_joined(&joined, group->key, group_key_count(group->key), p);
-	return (!(group->key->needs & NEEDS_USER) || p->uid == group->uid) &&
+	put_joined(&joined, group->key, group->keys, p, end);
+	return (!is_of_user(group->key, group->keys) || p->uid == group->uid) &&
+	       memcmp(end, group->end, group->keys * sizeof(*end)) == 0 &&
 	       compare_text(strbuf_str(&joined), group->text) == 0;
 }
 

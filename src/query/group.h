@@ -12,12 +12,24 @@
 /* A group of processes that have the value of a column in common. */
 struct group_id {
 	const struct field *key; /* NULL: any process */
-	const char *text;	 /* NULL: they have none (no unit, no container) */
+	const char *text;	 /* NULL: they have none (no unit, no container); owned */
 	uid_t uid;		 /* instead of the text if the column is the user */
+	/* Of several columns: how many they have in common, and where each ends in the text. */
+	size_t keys;
+	uint32_t end[GROUP_KEYS_MAX];
 };
 
-/* The id of the group of a row. The text is borrowed from it. */
-struct group_id group_id_of(const struct field *key, const struct process *p);
+/* The id of the group of a row. Returns 0 or -ENOMEM; group_id_done() in any case. */
+int group_id_of(const struct field *key, const struct process *p, struct group_id *ret);
+void group_id_done(struct group_id *group);
+/* Of a row of a tree of groups: how many keys its processes have in common. */
+static inline size_t group_keys_of(const struct field *key, const struct process *p)
+{
+	return p->group_keys ? p->group_keys : group_key_count(key);
+}
+
+/* Continues a hash with the keys of a group, each by itself: two groups may have one text. */
+uint64_t group_hash(uint64_t hash, const struct field *key, const struct process *p);
 /*
  * Sets p->joined of processes that are not yet grouped, if the key is of several columns, and the
  * number of a user without a name as its name. The texts are in the arena. Returns 0 or -ENOMEM.

@@ -41,6 +41,8 @@ uint64_t query_filter_key(const struct query *q)
 	if (group->key) {
 		key = (key ^ group->uid ^ (uint64_t)(uintptr_t)group->key) * 0x9e3779b97f4a7c15;
 		key = hash_text(key, group->text);
+		for (size_t i = 0; i < group->keys; i++)
+			key = hash_number(key, group->end[i]);
 	}
 	return key;
 }

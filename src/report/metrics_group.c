@@ -80,14 +80,29 @@ static void put_label(struct strbuf *text, const struct field *group, const stru
 
 struct labelled {
 	const char *label;
+	size_t labels; /* those of the keys stand behind it */
 	const struct row *row;
 	size_t rank;
 };
 
+/* Two groups of several keys may have one label, but not those of their keys. */
+static int compare_all_labels(const struct labelled *a, const struct labelled *b)
+{
+	const char *x = a->label, *y = b->label;
+	int r = 0;
+
+	for (size_t i = 0; i < a->labels && !r; i++) {
+		r = strcmp(x, y);
+		x += strlen(x) + 1;
+		y += strlen(y) + 1;
+	}
+	return r;
+}
+
 static int compare_labels(const void *pa, const void *pb)
 {
 	const struct labelled *a = pa, *b = pb;
-	int r = strcmp(a->label, b->label);
+	int r = compare_all_labels(a, b);
 
 	return r ? r : (a->rank > b->rank) - (a->rank < b->rank);
 }
@@ -96,7 +111,7 @@ static size_t end_of_label(const struct labelled *l, size_t count, size_t i)
 {
 	size_t end = i + 1;
 
-	while (end < count && strcmp(l[i].label, l[end].label) == 0)
+	while (end < count && compare_all_labels(&l[i], &l[end]) == 0)
 		end++;
 	return end;
 }
@@ -183,7 +198,7 @@ static int merge_rows(const struct result *r, size_t count, bool numeric, struct
 		return strbuf_error(&g->text);
 	label = strbuf_str(&g->text);
 	for (size_t i = 0; i < count; i++) {
-		l[i] = (struct labelled){label, &r->rows[i], i};
+		l[i] = (struct labelled){label, labels, &r->rows[i], i};
 		for (size_t n = 0; n < labels; n++)
 			label += strlen(label) + 1;
 	}

@@ -127,8 +127,7 @@ static bool list_matches(const struct pane *p, size_t row, const char *text)
 /* Forgets the group: all processes are shown again. */
 static void forget_group(struct list_pane *l)
 {
-	free((char *)l->opened.group.text);
-	l->opened.group = (struct group_id){};
+	group_id_done(&l->opened.group);
 }
 
 void list_done(struct list_pane *l)
@@ -155,9 +154,10 @@ static unsigned enter(struct pane *p)
 
 	if (!row || !l->kind || !set->group)
 		return PANE_OPEN(PANE_DETAIL);
-	group = group_id_of(l->kind, row);
-	if (group.text && !(group.text = strdup(group.text)))
+	if (group_id_of(l->kind, row, &group) < 0) {
+		group_id_done(&group);
 		return say(p->shared, "out of memory");
+	}
 	forget_group(l);
 	l->opened = (struct opened_group){.group = group,
 					  .id = listing_id(&p->shared->rows, row),

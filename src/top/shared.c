@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "query/group.h"
 
 unsigned say(struct shared *v, const char *fmt, ...)
 {
@@ -39,7 +40,7 @@ struct row_id listing_id(const struct listing *l, const struct process *p)
 {
 	if (p->pid)
 		return (struct row_id){(uint64_t)p->pid, p->start_ns};
-	return (struct row_id){0, l->r->group ? hash_text(HASH_START, l->r->group->group(p)) : 0};
+	return (struct row_id){0, l->r->group ? group_hash(HASH_START, l->r->group, p) : 0};
 }
 
 const char *listing_text(const struct listing *l, const struct process *p)

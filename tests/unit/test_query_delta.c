@@ -369,6 +369,35 @@ TEST(groups)
 	}
 }
 
+/* Groups of several keys that have one text are compared each with itself. */
+TEST(keys)
+{
+	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
+	const struct field *const two[] = {column("unit"), column("name")};
+	struct process item[] = {
+		{.kind = PROCESS_SUM, .unit = "a / b", .name = "c", .joined = "a / b / c"},
+		{.kind = PROCESS_SUM, .unit = "a", .name = "b / c", .joined = "a / b / c"}};
+	struct row row[] = {{&item[0], .procs = 1}, {&item[1], .procs = 1}};
+	struct rows rows = {row, 2};
+	struct snapshot s = {.time_ms = 1000};
+	const struct totals none = {0};
+	struct delta_counts counts;
+	struct group_keys keys = {};
+
+	group_keys_set(&keys, two, 2);
+	for (size_t i = 0; i < 2; i++)
+		process_set(&item[i], COUNTER_PSS, 100 * (i + 1));
+	delta_tracker_join(&tracker, &keys.joined, &s, &rows, &counts);
+	assert_int_equal(delta_tracker_update(&tracker, &keys.joined, &s, &rows, &none), 0);
+	for (size_t i = 0; i < 2; i++)
+		process_set(&item[i], COUNTER_PSS, 100 * (i + 1) + i + 5);
+	s.time_ms += 1000;
+	delta_tracker_join(&tracker, &keys.joined, &s, &rows, &counts);
+	assert_counts(counts, 0, 0, 2);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(delta(&row[i], COUNTER_PSS), i + 5);
+}
+
 TEST(change)
 {
 	uint64_t now[COUNTER_COUNT] = {UINT64_MAX, 0, 1ull << 63, INT64_MAX, 7};

@@ -233,13 +233,14 @@ TEST(members)
 	at(&m, 2)->unit = "u";
 	at(&m, 3)->unit = "v";
 	for (size_t i = 0; i < sizeof(is) / sizeof(*is); i++) {
-		struct query q = {.filter.group =
-					  group_id_of(column(is[i].key), at(&m, is[i].pid))};
+		struct query q = {};
 		struct query all = {};
 		struct query_rows rows = {};
 		struct query_needs needs;
 		char got[32] = "";
 
+		assert_int_equal(group_id_of(column(is[i].key), at(&m, is[i].pid), &q.filter.group),
+				 0);
 		query_needs(&q, &needs);
 		assert_int_equal(needs.filter, column(is[i].key)->needs);
 		assert_int_equal(query_select_ids(&m.snapshot, &q, &rows), 0);
@@ -249,6 +250,7 @@ TEST(members)
 		assert_string_equal(got, is[i].want);
 		assert_true(query_filter_key(&q) != query_filter_key(&all));
 		query_rows_done(&rows);
+		group_id_done(&q.filter.group);
 	}
 }
 
@@ -368,9 +370,10 @@ TEST(several_keys)
 	assert_string_equal(g.rows.item[1].process->name, "b");
 	assert_string_equal(g.rows.item[2].process->user, "1000");
 	/* The processes of one of them. */
-	id = group_id_of(&keys.joined, g.rows.item[2].process);
+	assert_int_equal(group_id_of(&keys.joined, g.rows.item[2].process, &id), 0);
 	for (pid_t pid = 1; pid <= 6; pid++)
 		assert_int_equal(group_has(&id, at(&m, pid)), pid == 4 || pid == 5);
+	group_id_done(&id);
 	assert_null(at(&m, 1)->joined);
 	assert_int_equal(group_join(&keys.joined, &m.list, &g.text), 0);
 	assert_string_equal(at(&m, 2)->joined, "root / b");
@@ -388,6 +391,36 @@ TEST(same_text)
 	group_by_keys(&m, &keys, "name,cmdline", &g);
 	assert_int_equal(g.rows.count, 2);
 	assert_string_equal(g.rows.item[0].process->joined, g.rows.item[1].process->joined);
+	for (size_t i = 0; i < 2; i++) {
+		const struct process *row = g.rows.item[i].process;
+		struct group_id id;
+
+		assert_int_equal(group_id_of(&keys.joined, row, &id), 0);
+		for (pid_t pid = 1; pid <= 2; pid++)
+			assert_int_equal(group_has(&id, at(&m, pid)),
+					 strcmp(at(&m, pid)->name, row->name) == 0);
+		group_id_done(&id);
+	}
+	assert_true(group_hash(1, &keys.joined, g.rows.item[0].process) !=
+		    group_hash(1, &keys.joined, g.rows.item[1].process));
+}
+
+/* A value that looks like none. */
+TEST(dash)
+{
+	cleanup(machine_done) struct machine m = machine_of(2);
+	cleanup(sums_done) struct sums g;
+	struct group_keys keys = {};
+	struct group_id id;
+
+	at(&m, 1)->unit = "-";
+	at(&m, 2)->name = at(&m, 1)->name;
+	group_by_keys(&m, &keys, "unit,name", &g);
+	assert_int_equal(g.rows.count, 2);
+	assert_int_equal(group_id_of(&keys.joined, g.rows.item[0].process, &id), 0);
+	assert_int_equal(group_has(&id, at(&m, 1)), g.rows.item[0].process->unit != NULL);
+	assert_int_equal(group_has(&id, at(&m, 2)), g.rows.item[0].process->unit == NULL);
+	group_id_done(&id);
 }
 
 /* Groups of parts of cgroups are the cgroup of the deepest part; other keys divide it. */

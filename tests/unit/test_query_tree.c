@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "base/strbuf.h"
+#include "query/group.h"
 #include "query/tree.h"
 #include "rows_machine.h"
 
@@ -159,6 +160,21 @@ TEST(levels)
 					    "1:10 │  └─ b\n"
 					    "1:10 └─ -\n"
 					    "1:10    └─ a\n");
+	/* Each row has a hash of its own, and the processes that it is the sum of. */
+	for (size_t i = 0; i < t.rows.count; i++) {
+		const struct process *row = t.rows.item[i].process;
+		struct group_id id;
+		unsigned members = 0;
+
+		assert_int_equal(group_id_of(&keys.joined, row, &id), 0);
+		for (pid_t pid = 1; pid <= 5; pid++)
+			members += group_has(&id, at(&m, pid));
+		assert_int_equal(members, t.rows.item[i].procs);
+		group_id_done(&id);
+		for (size_t k = 0; k < i; k++)
+			assert_true(group_hash(1, &keys.joined, row) !=
+				    group_hash(1, &keys.joined, t.rows.item[k].process));
+	}
 	sums_done(&t);
 }
 

@@ -213,6 +213,25 @@ TEST(labels)
 	assert_label(longest, want);
 }
 
+/* Two groups of several keys with one text are two series. */
+SAMPLE_TEST(keys, sample_init)
+{
+	const struct field *const two[] = {process_field("unit"), process_field("name")};
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct group_keys keys = {};
+
+	group_keys_set(&keys, two, 2);
+	sample_add(s, 1, 0, "root", "c")->unit = "a / b";
+	sample_add(s, 2, 0, "root", "b / c")->unit = "a";
+	s->result.group = &keys.joined;
+	sample_finish(s, 2);
+	text_of(s, &out, 1);
+	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"a / b / c\",unit=\"a / b\","
+				      "name=\"c\"} 1");
+	assert_line(strbuf_str(&out), "zmem_group_processes{group=\"a / b / c\",unit=\"a\","
+				      "name=\"b / c\"} 1");
+}
+
 /* The names of a container stand beside the groups that decide them, and beside no other. */
 TEST(containers)
 {
