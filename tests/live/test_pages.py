@@ -11,6 +11,8 @@ import mmap
 import os
 import subprocess
 import sys
+import tempfile
+import threading
 
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -188,6 +190,37 @@ def test_nodes():
                "groups have sums of nodes", group)
 
 
+def test_away():
+    """A machine of two nodes with a CPU each, by files: the memory is on node 0."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        print("skip away: one CPU")
+        return
+
+    def prepare(number):
+        if number:
+            threading.Thread(target=lambda: (os.sched_setaffinity(0, cpus[:1]), begun.set(), threading.Event().wait()),
+                             daemon=True).start()
+            begun.wait()
+        os.sched_setaffinity(0, cpus[1:2])
+        return anonymous(32 * MIB, MADV_NOHUGEPAGE)
+
+    begun = threading.Event()
+    with tempfile.TemporaryDirectory() as nodes, children(2, prepare) as pids:
+        for path, text in (("has_memory", "0-1"), ("node0/cpulist", cpus[0]), ("node1/cpulist", cpus[1])):
+            os.makedirs(os.path.dirname("%s/%s" % (nodes, path)), exist_ok=True)
+            with open("%s/%s" % (nodes, path), "w", encoding="ascii") as file:
+                file.write("%s\n" % text)
+        said = []
+        for pid in pids:
+            done = subprocess.run(("unshare", "-m", "sh", "-c", 'mount --bind "$0" /sys/devices/system/node && exec "$@"',
+                                   nodes, PROGRAM, "-o", "+nodes", "-p", str(pid)),
+                                  capture_output=True, text=True, timeout=LIMIT, check=False)
+            said.append(" ".join(done.stdout.split()) + done.stderr)
+        result("runs on node 1 alone and has" in said[0], "a process away from its memory is told", said[0])
+        result("NODE0" in said[1] and "alone and has" not in said[1], "unless one of its threads is not", said[1])
+
+
 def test_refused():
     for args, code in ((("-g", "node", "-n", "3"), 2), (("watch", "-g", "node", "-c", "1"), 2),
                        (("maps", "--by-node", "--by-file"), 2), (("-o", "node16"), 2), (("-o", "+node"), 2)):
@@ -198,5 +231,5 @@ def test_refused():
     result(done.returncode == 0 and "nodes are not known" in done.stderr, "without BPF the reason is said", done.stderr)
 
 
-run_checks((test_lazyfree, test_hugetlb, test_nodes, test_refused))
+run_checks((test_lazyfree, test_hugetlb, test_nodes, test_away, test_refused))
 sys.exit(exit_code())
