@@ -300,7 +300,8 @@ static void read_drivers(int fd, struct pool_result *ret)
 		return;
 	}
 	ret->parts = sums->count;
-	memcpy(ret->part, sums->item, sums->count * sizeof(*ret->part));
+	if (ret->parts)
+		memcpy(ret->part, sums->item, sums->count * sizeof(*ret->part));
 }
 
 /* What was read before an error counts for nothing: it would be a part of the memory. */
