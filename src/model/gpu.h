@@ -75,7 +75,7 @@ struct gpu_regions {
 
 /* All parts of a snapshot. */
 struct gpu_parts {
-	struct gpu_part *item; /* in the order of pids */
+	const struct gpu_part *item; /* in the order of pids */
 	size_t count;
 	/* Why nothing is known, or with `sums` not that of NVIDIA; NULL: it is known, or was not
 	 * asked for. */

@@ -421,6 +421,90 @@ static void code_shared(struct codec *k)
 	system->shared = kept;
 }
 
+static struct gpu_head gpu_head_of(const struct gpu_parts *gpu)
+{
+	const struct gpu_regions *sums = gpu->sums;
+
+	return (struct gpu_head){.count = gpu->count,
+				 .known = sums,
+				 .none = gpu->none,
+				 .unheld_known = sums && sums->unheld_known,
+				 .unheld = sums ? sums->unheld : 0,
+				 .unheld_bytes = sums ? sums->unheld_bytes : 0,
+				 .reason = gpu->reason};
+}
+
+static bool is_gpu_name(const char *name)
+{
+	while (*name > ' ' && *name <= '~')
+		name++;
+	return !*name;
+}
+
+static bool is_gpu_part(const struct gpu_part *p, const struct gpu_part *last)
+{
+	return p->pid > 0 && (!last || last->pid <= p->pid) && p->holders &&
+	       p->resident <= GPU_BYTES_MAX && p->share <= p->resident && is_gpu_name(p->driver) &&
+	       is_gpu_name(p->device) && is_gpu_name(p->region);
+}
+
+/* The parts; the sums over regions follow from them. */
+static void read_gpu_sums(struct codec *k, const struct gpu_head *head, const struct gpu_part *part)
+{
+	struct gpu_parts *gpu = &k->s->gpu;
+	struct gpu_regions *sums = NULL;
+
+	for (size_t i = 0; i < head->count; i++) {
+		if (!is_gpu_part(&part[i], i ? &part[i - 1] : NULL))
+			codec_bad(&k->columns);
+	}
+	if (head->known && codec_take(&k->columns, 1, sizeof(*sums)))
+		sums = arena_alloc(&k->s->arena, sizeof(*sums));
+	if (head->known && !sums)
+		codec_fail(&k->columns, -ENOMEM);
+	if (k->columns.error)
+		return;
+	if (sums) {
+		gpu_sum_regions(part, head->count, sums);
+		sums->unheld_known = head->unheld_known;
+		sums->unheld = head->unheld;
+		sums->unheld_bytes = head->unheld_bytes;
+	}
+	*gpu = (struct gpu_parts){part, head->count, head->reason, sums, head->none};
+}
+
+static void code_gpu(struct codec *k)
+{
+	const struct gpu_parts *gpu = &k->s->gpu, *before = &k->reference->gpu;
+	struct column_codec *c = &k->columns;
+	struct gpu_head head = gpu_head_of(gpu), head_before = gpu_head_of(before);
+	struct gpu_part *part = codec_writes(k) ? (struct gpu_part *)gpu->item : NULL;
+	uint32_t one[1], *match;
+	struct table t = {
+		.row = &head,
+		.reference = &head_before,
+		.rows = {.count = 1, .reference_count = k->reference != &empty_reference},
+	};
+
+	code_table(k, &t, gpu_members, ARRAY_SIZE(gpu_members), one);
+	if (!codec_writes(k) && !c->error && codec_take(c, head.count + 1, sizeof(*part)))
+		part = arena_zalloc(&k->s->arena, head.count + 1, sizeof(*part));
+	if (!part && head.count)
+		codec_fail(c, -ENOMEM);
+	match = codec_alloc(c, head.count, sizeof(*match));
+	if (c->error)
+		return;
+	t = (struct table){
+		.row = part,
+		.reference = before->item,
+		.stride = sizeof(*part),
+		.rows = {.count = head.count, .reference_count = before->count},
+	};
+	code_table(k, &t, gpu_part_members, ARRAY_SIZE(gpu_part_members), match);
+	if (!codec_writes(k) && !c->error)
+		read_gpu_sums(k, &head, part);
+}
+
 /* Codes the paths first, then the values, relative to those of the same path. */
 static void code_memcgs(struct codec *k)
 {
@@ -780,6 +864,7 @@ static void code_snapshot(struct codec *k, const uint32_t *match)
 	code_ram(k);
 	code_memcgs(k);
 	code_shared(k);
+	code_gpu(k);
 	if (!k->columns.error)
 		code_processes(k, match);
 }

@@ -32,6 +32,7 @@ enum block_id {
 	ID_MEMCG = 0x170,
 	ID_RAM = 0x1a0,
 	ID_SHARED = 0x1c0,
+	ID_GPU = 0x1e0,
 	ID_STRINGS = 0x200,
 };
 
@@ -148,6 +149,8 @@ _Static_assert(RAM_NONE == 0 && RAM_EXACT == 2 && RAM_SAMPLE == 3, "methods of a
 _Static_assert(FILE_TMPFS == 0 && FILE_MEMFD == 1 && FILE_SYSV == 2 && FILE_SHARED_ANON == 3 &&
 		       FILE_DRM == 4 && FILE_OTHER == 8 && FILE_KINDS == 9,
 	       "kinds of files");
+_Static_assert(GPU_CLIENT == 0 && GPU_DMABUF == 1 && GPU_NVML == 2 && GPU_KINDS == 3,
+	       "kinds of parts of GPUs");
 _Static_assert(SWAP_OTHER == 0 && SWAP_PARTITION == 1 && SWAP_FILE == 2, "kinds of swap");
 
 /* ---- members of structs as columns ---- */
@@ -381,6 +384,40 @@ static const struct member shared_file_members[] = {
 	INT(ID_SHARED + 4, struct shared_file, kind, FILE_KINDS),
 	INT(ID_SHARED + 5, struct shared_file, resident, 0),
 	INT(ID_SHARED + 6, struct shared_file, swapped, 0),
+};
+
+/* Memory of GPUs. A frame without it has neither `known` nor a reason. */
+struct gpu_head {
+	uint64_t count; /* of parts */
+	bool known, none, unheld_known;
+	uint32_t unheld;
+	uint64_t unheld_bytes;
+	const char *reason;
+};
+static const struct member gpu_members[] = {
+	INT(ID_GPU, struct gpu_head, count, UINT32_MAX),
+	INT(ID_GPU + 1, struct gpu_head, known, 2),
+	INT(ID_GPU + 2, struct gpu_head, none, 2),
+	INT(ID_GPU + 3, struct gpu_head, unheld_known, 2),
+	INT(ID_GPU + 4, struct gpu_head, unheld, 0),
+	INT(ID_GPU + 5, struct gpu_head, unheld_bytes, 0),
+	TEXT(ID_GPU + 6, struct gpu_head, reason),
+};
+static const struct member gpu_part_members[] = {
+	INT(ID_GPU + 7, struct gpu_part, pid, INT_MAX),
+	INT(ID_GPU + 8, struct gpu_part, holders, 0),
+	INT(ID_GPU + 9, struct gpu_part, id, 0),
+	INT(ID_GPU + 10, struct gpu_part, first, 2),
+	INT(ID_GPU + 11, struct gpu_part, has_id, 2),
+	INT(ID_GPU + 12, struct gpu_part, resident_known, 2),
+	INT(ID_GPU + 13, struct gpu_part, shared_known, 2),
+	INT(ID_GPU + 14, struct gpu_part, kind, GPU_KINDS),
+	INT(ID_GPU + 15, struct gpu_part, resident, 0),
+	INT(ID_GPU + 16, struct gpu_part, shared, 0),
+	INT(ID_GPU + 17, struct gpu_part, share, 0),
+	CHARS(ID_GPU + 18, struct gpu_part, driver),
+	CHARS(ID_GPU + 19, struct gpu_part, device),
+	CHARS(ID_GPU + 20, struct gpu_part, region),
 };
 
 static const struct member memcg_path = TEXT(ID_MEMCG, struct memcg, path);

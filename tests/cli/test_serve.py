@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -497,7 +498,35 @@ if os.getuid() != 0:
     print("skip test_serve.py: needs root")
     sys.exit(0)
 BAD = Serve()
+GPU = """mount --bind "$1/devices" /proc/devices && mount --bind "$1/fd" /proc/$2/fd &&
+    mount --bind "$1/fdinfo" /proc/$2/fdinfo && shift 2 && exec "$@\""""
+
+
+def check_gpus():
+    """A process with a client of a GPU: 24184 KiB, in a file in place of its own."""
+    sleeper = subprocess.Popen(["sleep", "3600"])
+    try:
+        with tempfile.TemporaryDirectory() as directory:
+            for name in "fd", "fdinfo":
+                os.mkdir(directory + "/" + name)
+            os.symlink("/dev/dri/renderD128", directory + "/fd/7")
+            shutil.copy(HERE + "/../fixtures/proc/drm-xe", directory + "/fdinfo/7")
+            with open(directory + "/devices", "w") as file:
+                file.write("Character devices:\n226 drm\n")
+            prefix = ["unshare", "-m", "sh", "-c", GPU, "-", directory, str(sleeper.pid)]
+            with Serve("--source", "proc", prefix=prefix) as serve:
+                page = json.loads(serve.get("/snapshot.json?filter=%5Esleep%24").text)
+                row = [p for p in page["processes"] if p["pid"] == sleeper.pid][0]
+                same("a GPU: a process", (row["gpu_bytes"], len(row["gpu_parts"])), (24184 << 10, 4))
+                same("a GPU: a region", [r["resident_bytes"] for r in page["system"]["gpu"]["regions"]
+                                         if r["region"] == "vram0"], [23992 << 10])
+                same("a GPU: a metric", serve.metric('zmem_group_gpu_bytes{group="sleep"}'), float(24184 << 10))
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+
+
 run_checks((check_pages, check_queries, check_refusals, check_token, check_unix, check_start,
-            check_no_token, check_privileges, check_ends, check_secrets, check_files))
+            check_no_token, check_privileges, check_ends, check_secrets, check_files, check_gpus))
 same("after all refusals: exit code", BAD.stop(), 0)
 sys.exit(exit_code())

@@ -223,6 +223,63 @@ static inline void random_ram(struct random *r, struct snapshot *s)
 }
 
 /* A list of files, or none. */
+/* Some parts, in the order of pids, and what follows from them; or a reason. */
+static inline void random_gpu(struct random *r, struct snapshot *s)
+{
+	size_t count = random_below(r, 5), parts = 0;
+	struct gpu_part *part = random_checked(arena_zalloc(&s->arena, count + 1, sizeof(*part)));
+	struct gpu_regions *sums = random_checked(arena_zalloc(&s->arena, 1, sizeof(*sums)));
+
+	s->gpu = (struct gpu_parts){};
+	if (!random_below(r, 3))
+		return;
+	if (!random_below(r, 3)) {
+		s->gpu.reason = random_text(r, s);
+		s->gpu.none = s->gpu.reason && random_below(r, 2);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct gpu_part *p = &part[parts++];
+
+		p->pid = 1 + (pid_t)random_below(r, 5);
+		p->kind = random_below(r, GPU_KINDS);
+		p->has_id = random_below(r, 2);
+		p->id = random_below(r, 3);
+		p->resident_known = random_below(r, 4);
+		p->resident = p->resident_known ? random_below(r, GPU_BYTES_MAX) : 0;
+		p->shared_known = random_below(r, 2);
+		p->shared = p->shared_known ? random_value(r) : 0;
+		snprintf(p->device, sizeof(p->device), "0000:%02x:00.0",
+			 (unsigned)random_below(r, 2));
+		snprintf(p->driver, sizeof(p->driver), "%s", random_below(r, 2) ? "xe" : "");
+		snprintf(p->region, sizeof(p->region), "%s", random_below(r, 2) ? "vram0" : "gtt");
+	}
+	gpu_divide(part, &parts);
+	gpu_sum_regions(part, parts, sums);
+	sums->unheld_known = random_below(r, 2);
+	sums->unheld = sums->unheld_known ? (uint32_t)random_below(r, 9) : 0;
+	sums->unheld_bytes = sums->unheld ? random_value(r) : 0;
+	s->gpu.item = part;
+	s->gpu.count = parts;
+	s->gpu.sums = sums;
+}
+
+static inline bool same_gpu(const struct gpu_parts *a, const struct gpu_parts *b)
+{
+	if (a->count != b->count || a->none != b->none || !a->sums != !b->sums ||
+	    !a->reason != !b->reason || (a->reason && strcmp(a->reason, b->reason) != 0))
+		return false;
+	/* Both were zeroed, with their padding. */
+	return (!a->count || memcmp(a->item, b->item, a->count * sizeof(*a->item)) == 0) &&
+	       (!a->sums ||
+		(a->sums->count == b->sums->count && a->sums->silent == b->sums->silent &&
+		 a->sums->buffers == b->sums->buffers &&
+		 a->sums->buffer_bytes == b->sums->buffer_bytes &&
+		 a->sums->unheld_known == b->sums->unheld_known &&
+		 a->sums->unheld == b->sums->unheld &&
+		 a->sums->unheld_bytes == b->sums->unheld_bytes));
+}
+
 static inline void random_shared(struct random *r, struct snapshot *s)
 {
 	struct shared_files *files = random_checked(arena_zalloc(&s->arena, 1, sizeof(*files)));
@@ -354,6 +411,7 @@ static inline void random_snapshot(struct random *r, struct snapshot *s, size_t 
 	random_memcgs(r, s);
 	random_ram(r, s);
 	random_shared(r, s);
+	random_gpu(r, s);
 }
 
 /* Fills the empty `next` with a successor of `s`, most of which is unchanged. */
@@ -395,6 +453,7 @@ static inline void random_next(struct random *r, const struct snapshot *s, struc
 		random_ram(r, next);
 	if (random_below(r, 2))
 		random_shared(r, next);
+	random_gpu(r, next);
 	next->time_ms = s->time_ms + 1;
 }
 
@@ -512,7 +571,7 @@ static inline bool same_machine(const struct snapshot *a, const struct snapshot 
 	       SAME(balance.shmem_unmapped_known) && SAME(balance.shmem_unmapped) &&
 	       SAME(balance.residual_known) && SAME(balance.anon_residual) &&
 	       SAME(balance.mapped_residual) && same_system(&a->system, &b->system) &&
-	       same_collection(&a->collection, &b->collection);
+	       same_gpu(&a->gpu, &b->gpu) && same_collection(&a->collection, &b->collection);
 }
 
 static inline bool same_snapshot(const struct snapshot *a, const struct snapshot *b)
