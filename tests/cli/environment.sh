@@ -136,6 +136,7 @@ for fd in 7 8; do
 	ln -s /dev/dri/renderD128 "$TMP/fd/$fd"
 	cp "$(dirname "$0")/../fixtures/proc/drm-xe" "$TMP/fdinfo/$fd"
 done
+cp "$SUPPORT/pty_run.py" "$TMP"
 # shellcheck disable=SC2016
 hidden 'mount --bind "$TMP/fake" /proc/devices || exit 99
 	for pid in $(echo "$pids" | cut -d , -f 1,2 | tr , " "); do
@@ -149,6 +150,15 @@ expect_json 'a GPU: each process has half of the client' '(24184 * 1024) as $all
 expect_json 'a GPU: the sum has it once, and the machine by region' '.totals.gpu_bytes == 24184 * 1024 and
 	(.system.gpu.regions[] | select(.region == "vram0")) == {"device": "0000:00:02.0", "driver": "xe", "region": "vram0",
 		"in_ram": false, "clients": 1, "resident_bytes": 24567808, "least_bytes": 24567808}'
+# shellcheck disable=SC2016
+hidden 'mount --bind "$TMP/fake" /proc/devices || exit 99
+	for pid in $(echo "$pids" | cut -d , -f 1,2 | tr , " "); do
+		mount --bind "$TMP/fd" "/proc/$pid/fd" && mount --bind "$TMP/fdinfo" "/proc/$pid/fdinfo" || exit 99
+	done
+	TERM=xterm exec /usr/bin/python3 "$TMP/pty_run.py" 60 80 "$TMP/screen" "$ZMEM" top -c 2 -i 0.1 --source proc \
+		-o pid,gpu,name -s gpu'
+sed 's/\x1b\[[0-9;?]*[a-zA-Z]/ /g' "$TMP/screen" >"$TMP/out"
+expect_out 'a GPU in top' "[^0-9]${pids%%,*} +11\\.8 MiB"
 # Without a driver nothing is read, and nothing is 0.
 printf 'Character devices:\n  1 mem\n' >"$TMP/fake"
 # shellcheck disable=SC2016
