@@ -201,7 +201,8 @@ static bool is_such(const char *link, size_t len, enum gpu_kind *ret)
 
 bool drm_is_nvidia(const struct gpu_part *p)
 {
-	return p->kind == GPU_CLIENT && !p->resident_known && strncmp(p->driver, NVIDIA, strlen(NVIDIA)) == 0;
+	return p->kind == GPU_CLIENT && !p->resident_known &&
+	       strncmp(p->driver, NVIDIA, strlen(NVIDIA)) == 0;
 }
 
 /*

@@ -50,6 +50,7 @@ atomic64_t counter
 atomic_t * counter
 block_device * bd_disk
 bpf_array * pptrs
+bpf_iter__dmabuf * dmabuf meta
 bpf_iter__task * meta task
 bpf_iter__task_file * file meta task
 bpf_iter_meta * seq
@@ -59,6 +60,7 @@ cred * euid
 css_set * subsys
 dentry * d_hash d_name d_parent d_sb d_u d_u.d_alias
 device * kobj
+dma_buf * file size
 fdtable * fd
 file * f_inode f_mapping f_path private_data
 file_system_type * name
