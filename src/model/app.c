@@ -42,6 +42,56 @@ static void add_word(struct app *a, struct text_part word)
 	add(a, word);
 }
 
+/* ---- paths ---- */
+
+/* Names that say little, and directories that say nothing. */
+static const char bare_stems[] = "app main index server start run cli manage worker wsgi asgi bot "
+				 "daemon service launcher init entrypoint docker-entrypoint www "
+				 "__main__ boot application program";
+static const char bare_dirs[] =
+	". .. app src source dist lib lib64 libexec build out bin sbin scripts server resources "
+	"usr opt srv var home root tmp local share etc workspace current releases app.asar "
+	"target config";
+
+static struct text_part stem_of(struct text_part name)
+{
+	const char *dot = memrchr(name.s, '.', name.len);
+
+	return dot && dot > name.s ? (struct text_part){name.s, (size_t)(dot - name.s)} : name;
+}
+
+/* The nearest directory above the end of a path that says something; empty: there is none. */
+static struct text_part telling_dir(struct text_part path)
+{
+	while (path.len) {
+		struct text_part dir;
+		const char *slash;
+
+		while (path.len && path.s[path.len - 1] == '/')
+			path.len--;
+		dir = part_base(path);
+		if (dir.len && dir.len <= PART_MAX && !part_lists(part_of(bare_dirs), ' ', dir))
+			return dir;
+		slash = memrchr(path.s, '/', path.len);
+		path.len = slash ? (size_t)(slash - path.s) : 0;
+	}
+	return path;
+}
+
+/* "shop/app.jar": a file with a name that says little has its directory before it. */
+static void add_file(struct app *a, struct text_part path)
+{
+	struct text_part name = part_base(path), dir = {};
+
+	if (part_lists(part_of(bare_stems), ' ', stem_of(name)))
+		dir = telling_dir((struct text_part){path.s, (size_t)(name.s - path.s)});
+	if (dir.len) {
+		add(a, dir);
+		add_text(a, "/");
+	}
+	add_word(a, name);
+}
+
 /* ---- Java, .NET and Mono: programs that run what their first argument names ---- */
 
 struct launcher {
@@ -87,19 +137,50 @@ static struct text_part class_name(struct text_part class)
 	return part_behind(class, at);
 }
 
-static struct text_part launched_file(struct text_part path, const char *ending)
-{
-	struct text_part name = part_base(path), stem = name;
+/* Names that say little, and packages that say nothing. */
+static const char bare_classes[] = "Main Bootstrap Launcher Application App Server Start Starter "
+				   "Startup Runner Boot Cli Daemon Service Worker";
+static const char bare_packages[] =
+	"com org net io de main app startup bootstrap launcher launch server core boot cli "
+	"internal impl";
 
-	return part_cut_suffix(&stem, ending) ? name : (struct text_part){path.s, 0};
+/* The class; one with a name that says little has a package before it: "catalina.Bootstrap". */
+static void add_class(struct app *a, struct text_part class)
+{
+	struct text_part name = class_name(class);
+	size_t before = (size_t)(name.s - class.s);
+	bool bare = name.len && part_lists(part_of(bare_classes), ' ', name);
+
+	while (bare && before) {
+		/* Without the dot. */
+		struct text_part word = class_name((struct text_part){class.s, before - 1});
+
+		bare = word.len && part_lists(part_of(bare_packages), ' ', word);
+		before = (size_t)(word.s - class.s);
+		if (word.len && !bare) {
+			add_word(a, word);
+			add_text(a, ".");
+		}
+	}
+	add_word(a, name);
 }
 
-/* What a word is that is no option. */
-static struct text_part launched_word(const struct launcher *l, struct text_part word)
+static bool ends_with(struct text_part path, const char *ending)
 {
-	struct text_part file = launched_file(word, l->endings ? l->endings : ".java");
+	struct text_part stem = part_base(path);
 
-	return file.len || l->endings ? file : class_name(word);
+	return part_cut_suffix(&stem, ending);
+}
+
+/* A word that is no option. */
+static void add_launched_word(struct app *a, const struct launcher *l, struct text_part word)
+{
+	if (ends_with(word, l->endings ? l->endings : ".java"))
+		add_file(a, word);
+	else if (l->endings)
+		a->bad = true;
+	else
+		add_class(a, word);
 }
 
 /* `words` starts behind argv[0]. */
@@ -109,22 +190,22 @@ static void add_launched(struct app *a, const struct launcher *l, struct text_pa
 		struct text_part word = part_split(&words, '\0');
 
 		if (!l->endings && part_is(word, "-jar")) {
-			add_word(a, part_base(part_split(&words, '\0')));
+			add_file(a, part_split(&words, '\0'));
 			return;
 		}
 		if (!l->endings && (part_is(word, "-m") || part_is(word, "--module"))) {
-			add_word(a, class_name(part_split(&words, '\0')));
+			add_class(a, part_split(&words, '\0'));
 			return;
 		}
 		if (!l->endings && part_cut_prefix(&word, "--module=")) {
-			add_word(a, class_name(word));
+			add_class(a, word);
 			return;
 		}
 		if (part_lists(part_of(l->value_words), ' ', word))
 			part_split(&words, '\0');
 		else if (!part_begins(word, "-") && !part_begins(word, "@") &&
 			 !(l->endings && part_is(word, "exec"))) {
-			add_word(a, launched_word(l, word));
+			add_launched_word(a, l, word);
 			return;
 		}
 	}
@@ -322,6 +403,25 @@ static void add_celery(struct app *a, struct text_part title)
 	add_word(a, role);
 }
 
+/* "unicorn worker[0] -c /srv/shop/config/unicorn.rb -E x": the file, or the directory of the app.
+ */
+static void add_config(struct app *a, struct text_part title)
+{
+	const char *option = memmem(title.s, title.len, " -c ", 4);
+	struct text_part path, name, dir = {};
+
+	if (!option)
+		return;
+	path = part_behind(title, (size_t)(option + 4 - title.s));
+	path = part_split(&path, ' ');
+	name = part_base(path);
+	if (part_is(stem_of(name), "unicorn"))
+		dir = telling_dir((struct text_part){path.s, (size_t)(name.s - path.s)});
+	add_text(a, " [");
+	add_word(a, dir.len ? dir : name);
+	add_text(a, "]");
+}
+
 /* "unicorn master -c config.rb", "unicorn worker[0] -c config.rb" */
 static void add_unicorn(struct app *a, struct text_part title)
 {
@@ -329,6 +429,9 @@ static void add_unicorn(struct app *a, struct text_part title)
 		add_text(a, "unicorn master");
 	else if (part_begins(title, "unicorn worker["))
 		add_text(a, "unicorn worker");
+	else
+		return;
+	add_config(a, title);
 }
 
 struct title {
@@ -408,39 +511,6 @@ static void add_browser(struct app *a, struct text_part name, struct text_part w
 }
 
 /* ---- scripts ---- */
-
-/* Names that say little, and directories that say nothing. */
-static const char bare_stems[] = "app main index server start run cli manage worker wsgi asgi bot "
-				 "daemon service launcher init entrypoint docker-entrypoint www "
-				 "__main__ boot application program";
-static const char bare_dirs[] =
-	". .. app src source dist lib lib64 libexec build out bin sbin scripts server resources "
-	"usr opt srv var home root tmp local share etc workspace current releases app.asar";
-
-static struct text_part stem_of(struct text_part name)
-{
-	const char *dot = memrchr(name.s, '.', name.len);
-
-	return dot && dot > name.s ? (struct text_part){name.s, (size_t)(dot - name.s)} : name;
-}
-
-/* The nearest directory above the end of a path that says something; empty: there is none. */
-static struct text_part telling_dir(struct text_part path)
-{
-	while (path.len) {
-		struct text_part dir;
-		const char *slash;
-
-		while (path.len && path.s[path.len - 1] == '/')
-			path.len--;
-		dir = part_base(path);
-		if (dir.len && dir.len <= PART_MAX && !part_lists(part_of(bare_dirs), ' ', dir))
-			return dir;
-		slash = memrchr(path.s, '/', path.len);
-		path.len = slash ? (size_t)(slash - path.s) : 0;
-	}
-	return path;
-}
 
 /* What lies before a part in its word. */
 static struct text_part before_in_word(struct text_part part, const char *cmdline)
