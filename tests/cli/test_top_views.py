@@ -79,6 +79,19 @@ def check_groups():
             tmux.close()
 
 
+def check_tree_of_groups():
+    """Enter on a row of the first of several keys shows the processes of it, whatever the other keys are."""
+    want = recorded("uid")
+    tmux = Tmux((PROGRAM, "top", "--replay", GUEST, "-g", "user,name", "--tree"), columns=140, rows=60)
+    try:
+        tmux.until(lambda screen: has_rows(screen) and "groups of one user,name " in screen)
+        tmux.keys("Enter")
+        screen = tmux.until(lambda screen: "groups of one" not in screen and "Esc groups" in screen)
+        result(pids_of(screen) in want, "a tree of groups: the processes of a sum", (pids_of(screen), want))
+    finally:
+        tmux.close()
+
+
 def check_live_group():
     """A group of running processes, over ticks: a process that ends leaves it."""
     with subprocess.Popen((MKMEM, "anon", "names"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
@@ -554,7 +567,7 @@ def check_no_files():
 
 if __name__ == "__main__":
     if shutil.which("tmux"):
-        run_checks((check_groups, check_live_group, check_folds, check_head, check_swapped, check_timeline, check_openings, check_corrupt,
+        run_checks((check_groups, check_tree_of_groups, check_live_group, check_folds, check_head, check_swapped, check_timeline, check_openings, check_corrupt,
                     check_keys, check_filter,
                     check_interval, check_title, check_files, check_ram,
                     check_no_files))

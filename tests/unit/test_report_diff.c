@@ -116,5 +116,7 @@ TEST(formats)
 		f.report.small = f.changes.count > 3;
 		golden_render(is[i].table, render_diff_table, &f.report, &style);
 		group_changes_done(&f.changes);
+		arena_done(&f.before.snapshot.arena);
+		arena_done(&f.after.snapshot.arena);
 	}
 }
