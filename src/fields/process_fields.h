@@ -80,7 +80,8 @@ void process_list_long(struct field_list *list, const struct field *group);
 void process_list_watch(struct field_list *list, const struct field *group);
 /* The columns of CSV, in the order of zmem.snapshot, which also has command lines. */
 void process_list_whole(struct field_list *list, const struct field *group);
-/* Appends a column for each key of a group, which makes groups by the text it has; none for NULL. */
+/* Appends a column for each key of a group, which makes groups by the text it has; none for NULL.
+ */
 void process_list_keys(struct field_list *list, const struct field *group);
 /* The fields of a row in JSON; of a group without its name. `app`: with the column of that name. */
 void process_list_json(struct field_list *list, const struct field *group, bool app);

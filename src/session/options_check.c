@@ -218,8 +218,9 @@ int options_check(const struct options *o)
 		return log_usage(o, "%s: --format %s: must be one of %s", command->name,
 				 options_format_word(o->format), command->formats);
 	if (r == 0 && o->tree && strcmp(command->name, "watch") == 0)
-		return log_usage(o, "watch does not take --tree: it shows changes, and the rows of a "
-				    "tree have none (see top --tree)");
+		return log_usage(o,
+				 "watch does not take --tree: it shows changes, and the rows of a "
+				 "tree have none (see top --tree)");
 	if (r == 0)
 		r = options_check_taken(o);
 	if (r == 0)
