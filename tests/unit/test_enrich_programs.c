@@ -164,7 +164,7 @@ TEST(apps)
 		{.pid = 8, .comm = "x"},
 	};
 	static const char *const want[][2] = {
-		{"java", "Main"},	   {"b.py", "b.py"},  {"cat", "cat"},	{"nginx", "nginx"},
+		{"java", "acme.Main"},	   {"b.py", "b.py"},  {"cat", "cat"},	{"nginx", "nginx"},
 		{"b.py", "shop/index.js"}, {"java", "known"}, {"java", "java"}, {"none", "none"},
 	};
 	/* The class stands behind a long class path; what is behind POOL_APP_MAX is not read. */
