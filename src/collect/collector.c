@@ -200,7 +200,8 @@ static int open_freed(struct collector *c)
 	if (!c->spec.freed)
 		return 0;
 	if (source_origin(c->source) != FROM_BPF || source_is_pinned(c->source)) {
-		refuse_freed(c, "it needs a BPF program of its own");
+		refuse_freed(c, source_is_pinned(c->source) ? "the pin has no program for it"
+							    : "it needs BPF");
 		return 0;
 	}
 	meminfo = meminfo_read(c->proc.fd);

@@ -80,7 +80,7 @@ int query_read_keys(const char *words, const struct field *ret[GROUP_KEYS_MAX],
 				       : refuse_text(ret_error, "must be one of " GROUP_WORDS);
 		for (int i = 0; i < count; i++) {
 			if (ret[i] == c)
-				return refuse(ret_error, at, len, "it stands there twice");
+				return refuse(ret_error, at, len, "it is there twice");
 		}
 		if (count == GROUP_KEYS_MAX)
 			return refuse(ret_error, at, len, "there are at most 4 keys");

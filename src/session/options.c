@@ -104,7 +104,8 @@ const struct option_entry option_table[] = {
 	 AT(long_table)},
 	{{"group-by", 'g', "KEY",
 	  "one row per name, app, cmdline, user, unit, container, pod, namespace or cgroup, or per several "
-	  "of them (user,name); maps: and per kind of memory; files: fs, mount, kind or dir",
+	  "of them (user,name); node: the NUMA nodes; maps: and per kind of memory; files: "
+	  "fs, mount, kind or dir",
 	  OPTIONS_SHOW},
 	 CHOICE,
 	 AT(group),
@@ -662,6 +663,8 @@ static int add_word(struct options *o, const char *word)
 		o->second = word;
 		return 0;
 	}
+	if (traits & COMMAND_RUNS)
+		return log_usage(o, "%s: unexpected argument: a command stands behind --", word);
 	if (o->word || !(traits & (COMMAND_WORD | COMMAND_WORDS)))
 		return log_usage(o, "%s: unexpected argument", word);
 	o->word = word;

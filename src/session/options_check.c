@@ -43,8 +43,22 @@ int options_check_taken(const struct options *o)
 	return 0;
 }
 
-/* Whether the columns only append to what JSON has: no key of JSON can be left out. */
-static bool are_json_keys(const char *columns)
+/* Columns that are read on request, also of groups, and that JSON and metrics then have. */
+#define NEEDS_ON_REQUEST (NEEDS_FREED | NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB | NEEDS_GPU)
+
+static bool is_on_request(const struct field *f)
+{
+	return f->needs & NEEDS_ON_REQUEST;
+}
+
+/* No key of JSON can be left out. */
+static bool is_json_key(const struct field *f)
+{
+	return f->type != FIELD_PERCENT && !(f->flags & FIELD_SINCE);
+}
+
+/* Whether the columns only append to what a document has, and each of them may. */
+static bool are_appended(const char *columns, bool (*may)(const struct field *f))
 {
 	struct field_list list = {};
 	struct field_error bad;
@@ -54,7 +68,7 @@ static bool are_json_keys(const char *columns)
 	if (field_list_parse(&list, &process_fields, columns, &bad) < 0)
 		return true; /* query_args_read() prints the message */
 	for (size_t i = 0; i < list.count; i++) {
-		if (list.item[i]->type == FIELD_PERCENT || list.item[i]->flags & FIELD_SINCE)
+		if (!may(list.item[i]))
 			return false;
 	}
 	return true;
@@ -77,23 +91,6 @@ static int check_file_columns(const struct options *o)
 		options_format_word(o->format), o->columns);
 }
 
-/* Columns of pages, which are read on request and also of groups. */
-static bool are_of_pages(const char *columns)
-{
-	size_t len;
-
-	for (; *columns; columns += len) {
-		columns += *columns == ',';
-		columns += *columns == '+';
-		len = strcspn(columns, ",");
-		if (strncmp(columns, "node", 4) != 0 &&
-		    !(len == 8 && strncmp(columns, "lazyfree", len) == 0) &&
-		    !(len == 11 && strncmp(columns, "hugetlb_pss", len) == 0))
-			return false;
-	}
-	return true;
-}
-
 /* JSON, recordings, serve, metrics and folded have fixed columns; some of them take +cmdline. */
 static int check_columns(const struct options *o)
 {
@@ -108,11 +105,12 @@ static int check_columns(const struct options *o)
 	/* Rows of other kinds: their commands check them. */
 	if (o->command->fields)
 		return 0;
-	if (collects_all ? strcmp(o->columns, "+cmdline") != 0 : keys && !are_json_keys(o->columns))
+	if (collects_all ? strcmp(o->columns, "+cmdline") != 0
+			 : keys && !are_appended(o->columns, is_json_key))
 		return log_usage(o,
 				 "%s: --columns %s: it has all keys, +cmdline alone can be added",
 				 what, o->columns);
-	if ((keys || options_metrics(o)) && are_of_pages(o->columns))
+	if ((keys || options_metrics(o)) && are_appended(o->columns, is_on_request))
 		return 0;
 	if (keys && o->group)
 		return log_usage(o, "%s: --columns cannot be combined with --group-by", what);
@@ -155,7 +153,9 @@ static int check_replay(const struct options *o)
 /* Files have other groups than processes. */
 const char *options_group_words(const struct command *command)
 {
-	return command->traits & COMMAND_FILES ? FILE_GROUP_WORDS : GROUP_WORDS;
+	if (command->traits & COMMAND_FILES)
+		return FILE_GROUP_WORDS;
+	return strcmp(command->name, "snapshot") == 0 ? GROUP_WORDS ", node" : GROUP_WORDS;
 }
 
 static int check_group(const struct options *o)

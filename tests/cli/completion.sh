@@ -75,6 +75,8 @@ for option in group-by format color pss source delta; do
 done
 bash_words files -g ''
 offers bash 'groups of files' 'fs mount kind dir'
+bash_words -g user,con
+offers bash 'several groups' user,container
 bash_words --format = nd
 offers bash '--format=nd' ndjson
 for command in compare 'doctor --compare' maps record system watch; do
@@ -161,7 +163,9 @@ offers zsh 'formats of system' 'table json'
 zsh_line 'zmem-bpf files -g '
 offers zsh 'groups of files' 'fs mount kind dir'
 zsh_line 'zmem-bpf watch --group-by=cmd'
-equal 'zsh: --group-by=' "${line%% }" 'zmem-bpf watch --group-by=cmdline'
+equal 'zsh: --group-by=' "$line" 'zmem-bpf watch --group-by=cmdline,'
+zsh_line 'zmem-bpf -g user,con'
+equal 'zsh: several groups' "${line%%[, ]}" 'zmem-bpf -g user,container'
 zsh_line 'zmem-bpf -s '
 offers zsh 'sort keys' "$(cat "$TMP/columns")"
 zsh_line 'zmem-bpf watch -s '

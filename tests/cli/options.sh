@@ -68,6 +68,10 @@ for format in json ndjson; do
 	refused "$format, no column" 2 "there is no column '\+nosuch'" -F $format -o +nosuch
 	zmem --replay "$guest" -F $format -o +cmdline,cgroup
 	expect_out "$format: and cmdline can" '"cmdline":'
+	for column in freed nodes lazyfree hugetlb_pss gpu; do
+		zmem -q -n 1 -F $format -g name -o +$column
+		expect_rc "$format, groups: +$column" 0
+	done
 	refused "$format, groups" 2 "$format: --columns cannot be combined with --group-by" -F $format -g name -o +cmdline
 done
 refused 'record --columns' 2 "record: --columns pid: $only" record "$TMP/recording" -o pid
@@ -75,6 +79,12 @@ refused 'serve --columns' 2 "serve: --columns pid: $only" serve -o pid
 for format in folded openmetrics prometheus; do
 	refused "$format --columns" 2 "--columns cannot be combined with --format $format" -F $format -o +cmdline
 done
+zmem -q -F openmetrics -g user -o +freed,nodes
+expect_out 'metrics: what is read on request' '^zmem_group_freed_bytes\{'
+for command in grow peak; do
+	refused "$command make" 2 'make: unexpected argument: a command stands behind --' $command make -j8
+done
+refused 'a group that does not exist' 2 '--group-by nope: must be one of none, .*, cgroup, node \(' -g nope
 refused '--verify of what is not read' 2 '--verify cannot be combined with --pss none' --pss none --verify all
 refused '--verify N of what is not read' 2 '--verify cannot be combined with --pss none' watch --pss none --verify 3
 zmem --pss none --verify 0

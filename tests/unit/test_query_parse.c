@@ -142,7 +142,7 @@ TEST(bad)
 		{QUERY_GROUP_BY, "user,", "",
 		 "must be one of name, app, cmdline, user, unit, container, pod, namespace, cgroup",
 		 -EINVAL},
-		{QUERY_GROUP_BY, "name,program", "program", "it stands there twice", -EINVAL},
+		{QUERY_GROUP_BY, "name,program", "program", "it is there twice", -EINVAL},
 		{QUERY_GROUP_BY, "name,user,unit,pod,cgroup", "cgroup", "there are at most 4 keys",
 		 -EINVAL},
 		{QUERY_SORT, "rss,tall,pss", "tall", "there is no such column", -EINVAL},

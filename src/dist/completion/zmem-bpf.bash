@@ -91,7 +91,10 @@ _zmem_bpf()
 	fi
 	case $kind in
 	'words table '*) _zmem_bpf_offer "${_zmem_bpf_formats_of[${command:-snapshot}]}" ;;
-	'words none '*) _zmem_bpf_offer "${_zmem_bpf_groups_of[${command:-snapshot}]}" ;;
+	'words none '*)
+		[ "$command" = files ] || _zmem_bpf_last ,
+		_zmem_bpf_offer "${_zmem_bpf_groups_of[${command:-snapshot}]}"
+		;;
 	'words '*) _zmem_bpf_offer "${kind#words }" ;;
 	columns | keys) _zmem_bpf_columns ;;
 	pids)

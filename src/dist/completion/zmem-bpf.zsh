@@ -94,10 +94,17 @@ _zmem_bpf_rest()
 # The options and the formats that the command takes.
 _zmem_bpf_of_command()
 {
-	local command= spec
+	local command= spec groups
 	local -a taken kept
 
 	_zmem_bpf_command
+	groups="${_zmem_bpf_groups_of[${command:-snapshot}]}"
+	# Files have one key, processes several.
+	if [[ $command == files ]]; then
+		groups="($groups)"
+	else
+		groups=" _values -s , key $groups"
+	fi
 	if [[ -z $command ]]; then
 		kept=("${(@)_zmem_bpf_options}")
 	else
@@ -107,7 +114,7 @@ _zmem_bpf_of_command()
 		done
 	fi
 	kept=("${(@)kept/\(table json *\)/(${_zmem_bpf_formats_of[${command:-snapshot}]})}")
-	kept=("${(@)kept/\(none name *\)/(${_zmem_bpf_groups_of[${command:-snapshot}]})}")
+	kept=("${(@)kept/\(none name *\)/$groups}")
 	_zmem_bpf_options=("${(@)kept}")
 }
 
