@@ -121,6 +121,8 @@ static void make_process(struct large *l, size_t i, uint64_t *seed)
 		p->pss_status = PSS_DENIED;
 	else
 		sample_pss(p, PSS_FROM_KERNEL);
+	process_set(p, COUNTER_FREED, p->value[COUNTER_USS]);
+	process_set(p, COUNTER_HUGETLB, i == 0 ? MIB : 0);
 	l->row[i].process = p;
 }
 

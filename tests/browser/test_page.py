@@ -85,6 +85,15 @@ def check_large(s):
     s.browser.evaluate("document.querySelector('#scroller').scrollTop = 1e9")
     s.browser.settle()
     same("large: missing values are at the end", s.under("PSS")[-11:].count("–"), 10)
+    s.browser.click("#picker summary")
+    for head in ("FREED", "HUGETLB"):
+        s.choose_column(head)
+    s.browser.key("Escape")
+    result("–" not in s.under("FREED"), "large: FREED of processes", s.under("FREED")[:5])
+    same("large: two FREED have no sum", s.under("FREED", foot=True), "–")
+    same("large: huge pages of one process are the sum", s.under("HUGETLB", foot=True), "1.00 MiB")
+    s.browser.choose("#group", "user")
+    same("large: nor has a group", set(s.under("FREED")), {"–"})
     s.check_silent("large")
 
 

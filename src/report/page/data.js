@@ -12,11 +12,12 @@ const REASONS = {
 	unsupported: 'this kernel or this /proc does not provide it',
 };
 
-/** A sum: bytes (null: no value is known), and how many values are missing. */
+/** A sum: bytes (null: no value is known), how many values are missing, and why it is not known. */
 class Sum {
 	constructor() {
 		this.bytes = null;
 		this.missing = 0;
+		this.reason = null;
 	}
 
 	add(value, missing = 1) {
@@ -24,6 +25,12 @@ class Sum {
 			this.missing += missing;
 		else
 			this.bytes += value;
+	}
+
+	/** As in src/query/sums.c: what several rows have in common is not known. */
+	hide(reason) {
+		this.bytes = null;
+		this.reason = reason;
 	}
 }
 
@@ -103,13 +110,20 @@ class Data {
 	sum(key, rows, withOthers) {
 		const sum = new Sum();
 		const others = withOthers ? this.doc.others : null;
+		const values = [];
 
 		for (const row of rows) {
 			if (this.counted(row))
-				sum.add(this.value(key, row));
+				values.push(this.value(key, row));
 		}
+		for (const value of values)
+			sum.add(value);
 		if (others)
 			sum.add(others[`${key}_bytes`], others.processes);
+		if (key === 'freed' && (values.length > 1 || others))
+			sum.hide('it is known of single processes: zmem-bpf -g shows it of groups');
+		if (key === 'hugetlb' && [...values, others?.hugetlb_bytes].filter(Boolean).length > 1)
+			sum.hide('the processes may share these pages');
 		return sum;
 	}
 

@@ -118,7 +118,7 @@ function sumCell(sum, reason) {
 	const lack = countText(sum.missing, 'process', 'processes');
 
 	if (sum.bytes === null)
-		return {text: ABSENT, title: reason ?? 'not measured', absent: true};
+		return {text: ABSENT, title: sum.reason ?? reason ?? 'not measured', absent: true};
 	if (sum.missing)
 		return {text: `≥ ${sizeText(sum.bytes)}`, title: `${exactText(sum.bytes)}; ${lack} not measured`};
 	return {text: sizeText(sum.bytes), title: exactText(sum.bytes)};
