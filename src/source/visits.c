@@ -56,7 +56,7 @@ int visits_open(struct visits *v, const struct visit_kind *kind, const struct so
 
 	v->link_fd = -1;
 	if (r < 0) {
-		diag_add(diag, kind->subject, r, NULL, kind->needs);
+		diag_add(diag, kind->subject, r, NULL, "%s", kind->needs);
 		return r;
 	}
 	v->kind = kind;

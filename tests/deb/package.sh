@@ -5,7 +5,8 @@
 
 run_expect 0 'make deb, with lintian' make --no-print-directory -C "$SOURCE" O="${O#"$SOURCE"/}" deb
 package=$(find "$O" -maxdepth 1 -name 'zmem-bpf_*.deb')
-equal 'one package' "$(wc -l <<<"$package")" 1
+equal 'one package' "$(grep -c . <<<"$package")" 1
+[ -f "$package" ] || exit
 
 {
 	echo '755 usr/bin/zmem-bpf'
@@ -74,7 +75,7 @@ done_inside 'a member measures all processes' 'setpriv --reuid=65534 --regid=655
 	cut -d: -f3)" --inh-caps=-all zmem-bpf -J'
 check 'with values of the kernel' jq -e '.source.counters == "bpf" and (.collection | .complete == (.not_seen == 0))' "$TMP/out"
 done_inside 'upgrade, unpacked twice while the program runs' 'dpkg --unpack /tmp/99.3.deb && dpkg --unpack /tmp/99.3.deb
-	zmem-bpf watch -i 100 >/tmp/watch & until [ -s /tmp/watch ]; do sleep 0.1; done; dpkg --configure zmem-bpf; kill $!'
+	zmem-bpf watch -i 100 >/tmp/watch & until [ -s /tmp/watch ] || ! kill -0 $!; do sleep 0.1; done; dpkg --configure zmem-bpf; kill $!'
 check 'unpacked twice: the program is new' is_new 99.3
 equal 'unpacked twice: rights are kept' "$(rights)" "root memory 750 $caps"
 done_inside 'an override' 'dpkg-statoverride --update --add root memory 0710 /usr/bin/zmem-bpf'
