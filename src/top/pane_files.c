@@ -308,7 +308,7 @@ static void draw_state(const struct files_pane *f, struct screen *s)
 	if (set->reverse)
 		line_printf(l, " reversed");
 	if (set->group != FILE_GROUP_NONE)
-		line_printf(l, "  groups of one %s", file_group_name(set->group));
+		line_printf(l, "  grouped by %s", file_group_name(set->group));
 	if (set->within != FILE_GROUP_NONE) {
 		line_printf(l, "  %s ", file_group_name(set->within));
 		line_text(l, set->within_name, 30);

@@ -578,7 +578,7 @@ static void put_order(const struct list_pane *l, struct line *to)
 	if (o->reverse)
 		line_printf(to, " reversed");
 	if (v->set.group)
-		line_printf(to, "  groups of one %s", v->set.group->key);
+		line_printf(to, "  grouped by %s", v->set.group->key);
 	if (opened->key)
 		line_printf(to, opened->text ? "  %s " : "  no %s", opened->key->key);
 	if (opened->key && opened->text)

@@ -53,21 +53,21 @@ def check_groups():
         tmux = Tmux((PROGRAM, "top", "--replay", GUEST, "-g", key), columns=140, rows=60)
         try:
             count = "%d row%s" % (len(want), "" if len(want) == 1 else "s")
-            tmux.until(lambda screen: count in screen and "groups of one %s " % key in screen)
+            tmux.until(lambda screen: count in screen and "grouped by %s " % key in screen)
             found, same = [], True
             visited = min(len(want), 4)
             for i in range(visited):
                 tmux.keys("Enter")
-                screen = tmux.until(lambda screen: "groups of one" not in screen and "Esc groups" in screen)
+                screen = tmux.until(lambda screen: "grouped by" not in screen and "Esc groups" in screen)
                 found.append(pids_of(screen))
                 tmux.keys("Escape" if i % 2 else "BSpace")
-                screen = tmux.until(lambda screen: "groups of one %s " % key in screen and "Enter processes" in screen)
+                screen = tmux.until(lambda screen: "grouped by %s " % key in screen and "Enter processes" in screen)
                 # The cursor is on the same group: another Enter shows the same processes.
                 tmux.keys("Enter")
-                screen = tmux.until(lambda screen: "groups of one" not in screen and "Esc groups" in screen)
+                screen = tmux.until(lambda screen: "grouped by" not in screen and "Esc groups" in screen)
                 same &= pids_of(screen) == found[-1]
                 tmux.keys("Escape")
-                tmux.until(lambda screen: "groups of one %s " % key in screen and "Enter processes" in screen)
+                tmux.until(lambda screen: "grouped by %s " % key in screen and "Enter processes" in screen)
                 tmux.keys("Down")
             result(all(pids in want for pids in found) and len({min(pids) for pids in found}) == visited, "groups of one %s: their processes" % key,
                    (found, want))
@@ -109,8 +109,8 @@ def check_live_group():
                    "a filter in a group: the head says both", screen)
             child.stdin.close()
             tmux.keys("Escape")
-            screen = tmux.until(lambda screen: "groups of one user" in screen)
-            result("groups of one user" in screen, "back from a group that has ended", screen)
+            screen = tmux.until(lambda screen: "grouped by user" in screen)
+            result("grouped by user" in screen, "back from a group that has ended", screen)
         finally:
             tmux.close()
 
@@ -491,14 +491,14 @@ def check_files():
             tmux.keys("Escape")
             tmux.until(lambda screen: " 1 row\n" in screen)
             tmux.keys("g", "g")
-            screen = tmux.until(lambda screen: "groups of one mount" in screen and "? help" in screen)
+            screen = tmux.until(lambda screen: "grouped by mount" in screen and "? help" in screen)
             result(re.search(r"^ *1 +24\.0 MiB +0 +24\.0 MiB  /dev/shm *$", screen, re.M), "groups of one mount", screen)
             tmux.keys("Enter")
             screen = tmux.until(lambda screen: "  mount /dev/shm" in screen and file.name in screen)
             result(file.name in screen, "Enter: the files of the mount", screen)
             tmux.keys("Escape")
-            screen = tmux.until(lambda screen: "groups of one mount" in screen)
-            result("groups of one mount" in screen, "Escape: the groups again", screen)
+            screen = tmux.until(lambda screen: "grouped by mount" in screen)
+            result("grouped by mount" in screen, "Escape: the groups again", screen)
             # The file is gone with the next reading.
             os.truncate(file.name, 0)
             screen = tmux.until(lambda screen: "no rows" in screen)

@@ -25,7 +25,7 @@ DRAW = b"\x0c"  # redraws: otherwise only changed cells are written, not whole w
 # Keys, and what then appears on the screen. After the last keys, all settings are the first ones again.
 KEYS = (
     (b"S" + DRAW, b"by swap"), (b"rMr" + DRAW, b"by pss"), (b"s", b"Sort"), (ESCAPE, b""),
-    (b"g" + DRAW, b"groups of one name"), (b"ggg", b""), (b"ggt" + DRAW, b"tree"), (b"t", b""), (b"jjj", b""), (ESCAPE, b""),
+    (b"g" + DRAW, b"grouped by name"), (b"ggg", b""), (b"ggt" + DRAW, b"tree"), (b"t", b""), (b"jjj", b""), (ESCAPE, b""),
     (b"\r" + DRAW, b"oom_score_adj"), (b"m" + DRAW, b"mappings of|the process has ended"), (b"q", b""),
     (b"fchurn\r" + DRAW, b"filter churn"), (ESCAPE, b""), (b"uroot\r" + DRAW, b"user root"), (ESCAPE, b""),
     (b"/bash", b"search:"), (b"\rcb", b""), (b"cb", b""), (b"o", b"Columns"), (b"jj\rk\r", b""), (b"\rj\rq", b""),

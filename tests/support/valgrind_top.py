@@ -25,9 +25,9 @@ END = "? help"
 EVERYWHERE = (
     (("S",), ("by swap", END)), (("r",), ("by swap reversed",)), (("r", "N"), ("by pid",)),
     (("s", "Down", "Down"), ("Sort",)), (("Escape", "M"), ("by pss", END)), ((">", "<"), ("by pss",)),
-    (("g",), ("groups of one name",)), (("Enter",), ("by pss  name ", END)), (("Escape",), ("groups of one name", END)),
-    (("i",), ("Esc back",)), (("Escape",), ("groups of one name", END)),
-    (("g",) * 6, ("groups of one cgroup",)), (("g", "t"), ("  tree ", END)),
+    (("g",), ("grouped by name",)), (("Enter",), ("by pss  name ", END)), (("Escape",), ("grouped by name", END)),
+    (("i",), ("Esc back",)), (("Escape",), ("grouped by name", END)),
+    (("g",) * 6, ("grouped by cgroup",)), (("g", "t"), ("  tree ", END)),
     (("Down", "Enter"), ("mappings", "Esc back")), (("q", "t"), ("by pss  every", END)),
     (("/", "m", "k"), ("search: mk",)), (("Enter", "/", "Enter"), (END,)),
     (("f", "("), ("has no )",)), (("Escape", "f", "mkmem", "Enter"), ("filter mkmem", END)),
