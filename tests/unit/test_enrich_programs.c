@@ -30,6 +30,16 @@ static size_t opened(int fd)
 	return n > 0 ? (size_t)n / sizeof(*events) / 2 : 0;
 }
 
+/* A tree of these processes, and the list of them. */
+static void make_tree(struct proc_tree *t, struct process *p, const struct process_list *rows)
+{
+	proc_tree_init(t);
+	for (size_t i = 0; i < rows->count; i++) {
+		rows->item[i] = &p[i];
+		proc_tree_add(t, p[i].pid);
+	}
+}
+
 TEST(programs)
 {
 	struct process p[] = {
@@ -51,11 +61,7 @@ TEST(programs)
 	struct process_list rows = {row, ARRAY_SIZE(p)};
 	int watched[2];
 
-	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
-		row[i] = &p[i];
-	proc_tree_init(&t);
-	for (int pid = 1; pid <= 8; pid++)
-		proc_tree_add(&t, pid);
+	make_tree(&t, p, &rows);
 	PUT(&t, "1/cmdline", "bash\0-e\0/opt/a.sh\0secret");
 	PUT(&t, "2/cmdline", "python3\0b.py");
 	/* Those of 3 and 5 cannot be read, those of the others are not read. */
@@ -120,16 +126,14 @@ TEST(cut)
 	struct process p[] = {{.pid = 1, .name = "bash", .comm = "bash"},
 			      {.pid = 2, .name = "bash", .comm = "bash"},
 			      {.pid = 3, .name = "python3", .comm = "python3"}};
-	struct process *row[] = {&p[0], &p[1], &p[2]};
+	struct process *row[ARRAY_SIZE(p)];
 	char text[POOL_CMDLINE_MAX] = "bash";
 	cleanup(snapshot_done) struct snapshot s = {};
 	cleanup(proc_tree_done) struct proc_tree t;
 	struct proc_pool *pool;
 	struct process_list rows = {row, 3};
 
-	proc_tree_init(&t);
-	for (int pid = 1; pid <= 3; pid++)
-		proc_tree_add(&t, pid);
+	make_tree(&t, p, &rows);
 	memset(text + 5, 'x', sizeof(text) - 5);
 	memcpy(text + sizeof(text) - 6, "/a.sh", 6);
 	proc_tree_put(&t, "1/cmdline", text, sizeof(text));
@@ -176,11 +180,7 @@ TEST(apps)
 	struct process_list rows = {row, ARRAY_SIZE(p)};
 	int watched[2];
 
-	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
-		row[i] = &p[i];
-	proc_tree_init(&t);
-	for (int pid = 1; pid <= 8; pid++)
-		proc_tree_add(&t, pid);
+	make_tree(&t, p, &rows);
 	strcpy(java + 5, "-cp");
 	memset(java + 9, 'x', 50000);
 	strcpy(java + 50010, "com.acme.Main");

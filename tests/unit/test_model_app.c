@@ -4,47 +4,21 @@
  * programs have them. No other word of a command line may be in it. Changed and cut command lines:
  * fuzz_model_program.
  */
-#include "unit.h"
+#include "program_cases.h"
 
+#include "base/cleanup.h"
 #include "model/app.h"
-
-struct sample {
-	const char *exe, *comm;
-	const char *cmdline; /* NULL: not read */
-	size_t len;
-	const char *app;
-};
-
-#define S(exe, comm, words, app)                                                                   \
-	{                                                                                          \
-		exe, comm, words, sizeof(words), app                                               \
-	}
 
 static void check(const struct sample *s)
 {
 	char app[APP_MAX + 1], bare[APP_MAX + 1];
-	char *copy = NULL;
-	size_t len;
+	cleanup_free char *copy = copy_cmdline(s);
+	size_t len = app_of(s->exe, s->comm, copy, s->len, app);
 
-	/* In memory of the exact size, so that a sanitizer detects reads behind it. */
-	if (s->cmdline) {
-		copy = malloc(s->len);
-		assert_non_null(copy);
-		memcpy(copy, s->cmdline, s->len);
-	}
-	len = app_of(s->exe, s->comm, copy, s->len, app);
 	app_of(s->exe, s->comm, NULL, 0, bare);
-	if (strcmp(app, s->app) != 0 || len != strlen(app))
-		fail_msg("%s, %s, '%s': '%s' and not '%s'", s->exe, s->comm,
-			 s->cmdline ? s->cmdline : "", app, s->app);
-	if (strcmp(app, bare) != 0 && !app_needs_cmdline(s->exe, s->comm))
-		fail_msg("%s, %s needs its command line", s->exe, s->comm);
-	free(copy);
+	assert_int_equal(len, strlen(app));
+	judge(s, app, len, strcmp(app, bare) == 0 || app_needs_cmdline(s->exe, s->comm));
 }
-
-#define CHECK_ALL(samples)                                                                         \
-	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)                                           \
-	check(&(samples)[i])
 
 TEST(java)
 {
@@ -78,7 +52,7 @@ TEST(java)
 		S("java", "java", "java\0not=a:class\0secret", "java"),
 		S("java", "java", "java\0-m\0a/\0secret", "java"),
 		S("java", "java", "java", "java"),
-		{"java", "java", NULL, 0, "java"},
+		UNREAD("java", "java", "java"),
 		S("dotnet", "dotnet", "dotnet\0exec\0--depsfile\0x.json\0/srv/Shop.dll\0secret",
 		  "Shop.dll"),
 		S("dotnet", "dotnet", "dotnet\0run\0secret.dll", "dotnet"),
@@ -227,7 +201,7 @@ TEST(scripts)
 		/* Any byte; longer than a part may be; nothing at all. */
 		S("node", "node", "node\0/srv/a\x1b[31m\xff/server.js", "a\x1b[31m\xff/server.js"),
 		S("", "", "", ""),
-		{"", "", NULL, 0, ""},
+		UNREAD("", "", ""),
 	};
 
 	CHECK_ALL(samples);

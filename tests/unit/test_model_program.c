@@ -3,52 +3,19 @@
  * Tests of program_name(): the program that runs, from executable, comm and command line. Changed
  * and cut command lines: fuzz_model_program.
  */
-#include "unit.h"
+#include "program_cases.h"
 
+#include "base/cleanup.h"
 #include "model/program.h"
-
-struct sample {
-	const char *exe, *comm;
-	const char *cmdline; /* NULL: not read */
-	size_t len;
-	const char *name;
-};
-
-/* The words of a command line as in /proc: each ends with NUL. */
-#define ARGS(words) words, sizeof(words)
-#define S(exe, comm, words, name)                                                                  \
-	{                                                                                          \
-		exe, comm, ARGS(words), name                                                       \
-	}
-#define UNREAD(exe, comm, name)                                                                    \
-	{                                                                                          \
-		exe, comm, NULL, 0, name                                                           \
-	}
 
 static void check(const struct sample *s)
 {
-	char *copy = NULL;
-	struct text_part n, bare;
+	cleanup_free char *copy = copy_cmdline(s);
+	struct text_part n = program_name(s->exe, s->comm, copy, s->len);
+	struct text_part bare = program_name(s->exe, s->comm, NULL, 0);
 
-	/* In memory of the exact size, so that a sanitizer detects reads behind it. */
-	if (s->cmdline) {
-		copy = malloc(s->len ? s->len : 1);
-		assert_non_null(copy);
-		memcpy(copy, s->cmdline, s->len);
-	}
-	n = program_name(s->exe, s->comm, copy, s->len);
-	bare = program_name(s->exe, s->comm, NULL, 0);
-	if (n.len != strlen(s->name) || memcmp(n.s, s->name, n.len) != 0)
-		fail_msg("%s, %s, '%s': '%.*s' and not '%s'", s->exe, s->comm,
-			 s->cmdline ? s->cmdline : "", (int)n.len, n.s, s->name);
-	if (n.s != bare.s && !program_needs_cmdline(s->exe, s->comm))
-		fail_msg("%s, %s needs its command line", s->exe, s->comm);
-	free(copy);
+	judge(s, n.s, n.len, n.s == bare.s || program_needs_cmdline(s->exe, s->comm));
 }
-
-#define CHECK_ALL(samples)                                                                         \
-	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)                                           \
-	check(&(samples)[i])
 
 TEST(executables)
 {
