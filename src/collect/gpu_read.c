@@ -208,17 +208,7 @@ static struct buffers begin_buffers(struct gpu_reader *g, struct snapshot *s)
 
 static struct zmem_dmabuf *find_buffer(const struct buffers *b, uint64_t inode)
 {
-	size_t low = 0, high = (size_t)b->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (b->item[middle].inode < inode)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < (size_t)b->count && b->item[low].inode == inode ? &b->item[low] : NULL;
+	return bsearch(&inode, b->item, (size_t)b->count, sizeof(*b->item), compare_leading_u64);
 }
 
 /* Of these, those that are still there and were not found: one that comes or goes meanwhile is not

@@ -179,18 +179,15 @@ void gpu_sum_regions(const struct gpu_part *part, size_t count, struct gpu_regio
 		add_saturating(&ret->item[i].least, largest[i]);
 }
 
+static bool is_before(const void *part, const void *pid)
+{
+	return ((const struct gpu_part *)part)->pid < *(const pid_t *)pid;
+}
+
 const struct gpu_part *gpu_parts_of(const struct gpu_parts *all, pid_t pid, size_t *ret_count)
 {
-	size_t low = 0, high = all->count, end;
+	size_t low = count_before(all->item, all->count, sizeof(*all->item), is_before, &pid), end;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (all->item[middle].pid < pid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (end = low; end < all->count && all->item[end].pid == pid; end++)
 		;
 	*ret_count = end - low;

@@ -87,13 +87,6 @@ static int add_buffer(void *arg, const void *record)
 	return 0;
 }
 
-static int compare_buffers(const void *pa, const void *pb)
-{
-	const struct zmem_dmabuf *a = pa, *b = pb;
-
-	return ORDER_OF(a->inode, b->inode);
-}
-
 ssize_t gpu_source_buffers(struct gpu_source *g, const struct zmem_dmabuf **ret)
 {
 	int program = g->buffers_handle.fd[BPF_ITER];
@@ -106,7 +99,7 @@ ssize_t gpu_source_buffers(struct gpu_source *g, const struct zmem_dmabuf **ret)
 	if (n < 0)
 		return n;
 	if (g->buffers)
-		qsort(g->buffer, g->buffers, sizeof(*g->buffer), compare_buffers);
+		qsort(g->buffer, g->buffers, sizeof(*g->buffer), compare_leading_u64);
 	*ret = g->buffer;
 	return (ssize_t)g->buffers;
 }
