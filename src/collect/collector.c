@@ -189,6 +189,14 @@ static void refuse_freed(struct collector *c, const char *reason)
 	c->notices |= COLLECT_NOTICE_FREED;
 }
 
+/* Why no programs but those of the source are loaded. NULL: they are. */
+static const char *loads_nothing(const struct collector *c)
+{
+	return source_origin(c->source) != FROM_BPF ? "the counters come from /proc"
+	       : source_is_pinned(c->source)	    ? "not with --pinned"
+						    : NULL;
+}
+
 /* Likewise what becomes free with a row. */
 static int open_freed(struct collector *c)
 {
@@ -199,9 +207,8 @@ static int open_freed(struct collector *c)
 
 	if (!c->spec.freed)
 		return 0;
-	if (source_origin(c->source) != FROM_BPF || source_is_pinned(c->source)) {
-		refuse_freed(c, source_is_pinned(c->source) ? "the pin has no program for it"
-							    : "it needs BPF");
+	if (loads_nothing(c)) {
+		refuse_freed(c, loads_nothing(c));
 		return 0;
 	}
 	meminfo = meminfo_read(c->proc.fd);
@@ -246,8 +253,8 @@ static int open_pages(struct collector *c)
 
 	if (!pages_asked(c, &m))
 		return 0;
-	if (source_origin(c->source) != FROM_BPF || source_is_pinned(c->source)) {
-		note_no_pages(c, "they need BPF programs of our own");
+	if (loads_nothing(c)) {
+		note_no_pages(c, loads_nothing(c));
 		return 0;
 	}
 	if (source_pss_refusal(c->source)) {
