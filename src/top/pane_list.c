@@ -679,6 +679,7 @@ static const char *list_draw(struct pane *p, struct screen *s)
 	t->marked = v->set.order.keys.count ? v->set.order.keys.item[0] : NULL;
 	table_place(t);
 	grid_measure(&t->grid);
+	list_columns_fit(l);
 	head_draw(v, s, v->set.low_head, NULL);
 	if (head_has(v, HEAD_COLLECTION))
 		head_collection(v, s);

@@ -94,7 +94,22 @@ void list_columns_changed(struct list_pane *l)
 		l->left = list->count - 1;
 	list->count -= l->left;
 	memmove(list->item, list->item + l->left, list->count * sizeof(list->item[0]));
+	memmove(list->asked, list->asked + l->left, list->count);
 	memset(&l->table.grid, 0, sizeof(l->table.grid));
+}
+
+void list_columns_fit(struct list_pane *l)
+{
+	const struct field_list *list = &l->fitting;
+	struct grid *g = &l->table.grid;
+	bool asked = false;
+
+	for (size_t i = 0; i < list->count; i++) {
+		asked |= list->asked[i];
+		g->column[i].asked |= g->column[i].marked;
+	}
+	if (asked)
+		grid_fit(g, l->pane.shared->width - l->pane.shared->beside);
 }
 
 /* ---- menus: all columns, for processes and for groups, and all columns of changes ---- */
@@ -114,9 +129,11 @@ static const struct field *menu_column(size_t i)
 static struct field_list *chosen_columns(struct pane *owner)
 {
 	struct view_settings *set = &owner->shared->set;
+	struct field_list *list = &set->columns[set->group != NULL];
 
 	set->chosen[set->group != NULL] = true;
-	return &set->columns[set->group != NULL];
+	memset(list->asked, 0, sizeof(list->asked));
+	return list;
 }
 
 static size_t list_at(const struct field_list *list, const struct field *c)

@@ -40,6 +40,11 @@ void list_set_rows(struct list_pane *l, const struct result *r, const struct row
 		   size_t count, bool tick);
 /* Chooses the columns that fit and resets their widths (pane_list_columns.c). */
 void list_columns_changed(struct list_pane *l);
+/*
+ * When they are measured: those of "-o +a" and the name get room, instead of usual columns. These
+ * come when the list scrolls.
+ */
+void list_columns_fit(struct list_pane *l);
 extern const struct menu list_sort_menu, list_columns_menu;
 
 /* ---- the details of a row ---- */

@@ -283,6 +283,25 @@ SCRIPT(columns, make_many)
 	keys(f, "<Left><Left><Left><Left><Left><Left><Left><Left><Left>");
 }
 
+/* Columns of -o +a and the name have room; a choice in the menu is of all columns. */
+SCRIPT(added_columns, make_many)
+{
+	struct field_error bad;
+
+	assert_int_equal(field_list_parse(&settings(f)->columns[0], &process_fields,
+					  "+ppid,threads,uid,swap", &bad),
+			 0);
+	settings(f)->chosen[0] = true;
+	size(f, 80, 6);
+	size(f, 60, 6);
+	size(f, 20, 6);
+	size(f, 80, 6);
+	keys(f, "<Right>");
+	keys(f, "<Right><Right>");
+	keys(f, "<Left><Left><Left>");
+	keys(f, "o<Enter><Enter><Esc>");
+}
+
 /* All columns but the last one can be hidden. */
 SCRIPT(last_column, make_many)
 {
