@@ -54,7 +54,7 @@ void render_peak_json(struct strbuf *out, const struct peak *p)
 
 /* ---- the table ---- */
 
-/* "14.2 s", "1 h 02 min 03 s". */
+/* "1 h 02 min 03 s", "2 min 03 s", "14.20 s", "3.1 ms". */
 static void put_seconds(struct strbuf *out, uint64_t us)
 {
 	uint64_t s = us / 1000000;
@@ -64,8 +64,10 @@ static void put_seconds(struct strbuf *out, uint64_t us)
 			      (unsigned)(s / 60 % 60), (unsigned)(s % 60));
 	else if (s >= 60)
 		strbuf_printf(out, "%" PRIu64 " min %02u s", s / 60, (unsigned)(s % 60));
-	else
+	else if (us >= 100000)
 		strbuf_printf(out, "%" PRIu64 ".%02u s", s, (unsigned)(us / 10000 % 100));
+	else
+		strbuf_printf(out, "%u.%u ms", (unsigned)(us / 1000), (unsigned)(us / 100 % 10));
 }
 
 static void put_size(struct strbuf *out, uint64_t bytes, const struct table_style *style)
