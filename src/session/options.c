@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
+#include "model/files.h"
 #include "query/query_parse.h"
 #include "session/log.h"
 #include "source/source.h"
@@ -407,8 +408,17 @@ static int set_groups(struct options *o, const struct option_entry *e, const cha
 {
 	const struct field *key[GROUP_KEYS_MAX];
 	struct query_error error;
+	char word[16];
 	int count = query_read_keys(arg, key, &error);
 
+	if (count < 0)
+		snprintf(word, sizeof(word), "%.*s", (int)error.item_len, error.item);
+	/* Files have one key: the message lists theirs. */
+	if (count < 0 && parse_has_item(FILE_GROUP_WORDS, word)) {
+		o->unknown = e;
+		o->unknown_word = arg;
+		return 0;
+	}
 	if (count < 0)
 		return log_usage(o, "--%s %s: '%.*s': %s", e->info.name, arg, (int)error.item_len,
 				 error.item, error.why);

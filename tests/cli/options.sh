@@ -85,6 +85,9 @@ for command in grow peak; do
 	refused "$command make" 2 'make: unexpected argument: a command stands behind --' $command make -j8
 done
 refused 'a group that does not exist' 2 '--group-by nope: must be one of none, .*, cgroup, node \(' -g nope
+zmem --source proc -n 1 -o +freed,nodes
+check 'FREED without BPF' grep -q 'FREED is not known: this needs BPF' "$TMP/err"
+check 'nodes without BPF' grep -q 'nodes are not known: this needs BPF' "$TMP/err"
 refused '--verify of what is not read' 2 '--verify cannot be combined with --pss none' --pss none --verify all
 refused '--verify N of what is not read' 2 '--verify cannot be combined with --pss none' watch --pss none --verify 3
 zmem --pss none --verify 0
@@ -214,6 +217,7 @@ equal 'help: descriptions go on below each other' "$(grep -vE '^(.{6} zmem-bpf .
 # A word that none has: the message lists those of the command, also of one that follows.
 refused 'files -g foo' 2 'files: --group-by foo: must be one of fs, mount, kind, dir \(' files -g foo
 refused 'files -g name' 2 'files: --group-by name: must be one of fs, mount, kind, dir \(' files -g name
+refused 'files -g fs,kind' 2 'files: --group-by fs,kind: must be one of fs, mount, kind, dir \(' files -g fs,kind
 refused 'diff -g fs' 2 'diff: --group-by fs: must be one of none, name, .*, cgroup \(' diff -g fs
 
 for command in $commands; do
