@@ -105,10 +105,14 @@ static int check_columns(const struct options *o)
 	/* Rows of other kinds: their commands check them. */
 	if (o->command->fields)
 		return 0;
-	if (collects_all ? strcmp(o->columns, "+cmdline") != 0
-			 : keys && !are_appended(o->columns, is_json_key))
+	if (collects_all && strcmp(o->columns, "+cmdline") != 0)
 		return log_usage(o,
 				 "%s: --columns %s: it has all keys, +cmdline alone can be added",
+				 what, o->columns);
+	if (!collects_all && keys && !are_appended(o->columns, is_json_key))
+		return log_usage(o,
+				 "%s: --columns %s: it has all keys, only what is read on request "
+				 "can be added, as +cmdline",
 				 what, o->columns);
 	if ((keys || options_metrics(o)) && are_appended(o->columns, is_on_request))
 		return 0;

@@ -192,7 +192,7 @@ refused '--min without a number' 2 '--min x: not a size' --min x
 refused 'a column of the memory controller of processes' 2 'of groups' -o +mem_current
 refused 'a column of the memory controller of a tree' 2 '(of groups|--tree)' -g name --tree -s mem_limit
 refused '--tree of groups of one key' 2 '--tree with --group-by name: it needs several keys' --tree -g name
-refused 'a key twice' 2 "--group-by user,user: 'user': it stands there twice" -g user,user
+refused 'a key twice' 2 "--group-by user,user: 'user': it is there twice" -g user,user
 refused 'a key that makes no groups' 2 "--group-by user,pid: 'pid': must be one of name, " -g user,pid
 refused 'groups of files by several keys' 2 'must be one of fs, mount, kind, dir' files -g user,name
 refused '--tree and -n' 2 '--tree cannot be combined with --top' --tree -n 3

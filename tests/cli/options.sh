@@ -60,7 +60,7 @@ refused 'unknown user' 3 'no such user' -u no_such_user_here
 refused 'user number out of range' 3 '4294967296' -u 4294967296
 
 guest=$SUPPORT/../fixtures/recordings/guest-6.12.zmem
-only='it has all keys, \+cmdline alone can be added'
+only='it has all keys, only what is read on request can be added, as \+cmdline'
 for format in json ndjson; do
 	refused "$format --columns" 2 "$format: --columns pid,rss: $only" -F $format -o pid,rss
 	refused "$format, columns of tables" 2 "$format: --columns \+%pss: $only" -F $format -o +%pss
@@ -74,8 +74,8 @@ for format in json ndjson; do
 	done
 	refused "$format, groups" 2 "$format: --columns cannot be combined with --group-by" -F $format -g name -o +cmdline
 done
-refused 'record --columns' 2 "record: --columns pid: $only" record "$TMP/recording" -o pid
-refused 'serve --columns' 2 "serve: --columns pid: $only" serve -o pid
+refused 'record --columns' 2 "record: --columns pid: it has all keys, \+cmdline alone can be added" record "$TMP/recording" -o pid
+refused 'serve --columns' 2 "serve: --columns pid: it has all keys, \+cmdline alone can be added" serve -o pid
 for format in folded openmetrics prometheus; do
 	refused "$format --columns" 2 "--columns cannot be combined with --format $format" -F $format -o +cmdline
 done
