@@ -192,7 +192,7 @@ static void refuse_freed(struct collector *c, const char *reason)
 /* Why no programs but those of the source are loaded. NULL: they are. */
 static const char *loads_nothing(const struct collector *c)
 {
-	return source_origin(c->source) != FROM_BPF ? "the counters come from /proc"
+	return source_origin(c->source) != FROM_BPF ? "this needs BPF"
 	       : source_is_pinned(c->source)	    ? "not with --pinned"
 						    : NULL;
 }
