@@ -73,7 +73,7 @@ endif
 # The headers of ncurses see that wide characters are there by a macro of glibc, which musl has not.
 # Frame pointers are for profiles (make flamegraph): 8 KB, and no time that can be measured.
 CPPFLAGS_ALL := -D_GNU_SOURCE -DNCURSES_WIDECHAR=1 -DZMEM_VERSION='"$(VERSION)"' -Iinclude -Isrc -I$(O)/bpf -I$(O)/page $(CPPFLAGS)
-CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra -Wformat-security $(WERROR) -Wno-missing-field-initializers \
+CFLAGS_ALL   := -std=gnu17 -O2 -g -Wall -Wextra $(WERROR) -Wno-missing-field-initializers -Wformat-security \
                 -fno-common -ffunction-sections -fdata-sections -fno-omit-frame-pointer \
                 $(HARDENING) $(CFLAGS)
 LDFLAGS_ALL  := -Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack $(if $(filter 1,$(STATIC)),,-pie) $(LDFLAGS)
