@@ -111,7 +111,8 @@ def check_daemon(directory):
 
         def seen():
             rows = (oom.document("--replay", recorder.path, "-p", "%d,%d" % (held.pid, started.pid)) or {"processes": ()})["processes"]
-            return len(rows) == 2
+            # A snapshot of before its move to the group has the other cgroup.
+            return len(rows) == 2 and all((row["cgroup"] or "").endswith(os.path.basename(group.path)) for row in rows if row["pid"] == held.pid)
         wait_until(seen)
         started.communicate(b"%d\n" % held.pid)
         found = recorder.wait_signals(held.pid, 2)
