@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -160,6 +161,18 @@ def kill_all(group):
             os.kill(pid, signal.SIGKILL)
 
 
+def steady():
+    """The counters, when they stand still."""
+    last = [charged()]
+
+    def still():
+        last.append(charged())
+        return last[-1] == last[-2]
+
+    wait_until(still)
+    return last[-1]
+
+
 def settled(value, patience=10):
     """Waits until the counters are near the value; the kernel folds what CPUs keep in some seconds."""
     wait_until(lambda: abs(charged() - value) <= ROOM, patience)
@@ -190,8 +203,8 @@ def check(name, expected, *functions):
         try:
             for function in functions:
                 function(scene)
-            before = charged()
             freed, status = freed_of()
+            before = steady()
             kill_all("A")
             wait_until(lambda: not members("A"))
             after = settled(before - (freed or 0))
@@ -364,6 +377,7 @@ def merged(_):
     def wait(_):
         wait_until(lambda: sum(int(read("/proc/%d/ksm_merging_pages" % pid))
                                for pid in members("A") + members("B")) * PAGE >= 32 * MIB, LIMIT)
+        time.sleep(2.5)  # time itself: every 2 s the kernel folds into memory.stat what CPUs keep (FLUSH_TIME in mm/memcontrol.c)
 
     with merging():
         check("pages that KSM has merged in a group", 16, lambda s: s.start("A", with_child, "A"), wait)
