@@ -231,7 +231,7 @@ const struct option_entry option_table[] = {
 	 FLAG,
 	 AT(malloc)},
 	{{"sample", 0, "N",
-	  "grow: the stacks of one page in N, at random (1: all; default: all up to 20,000 a "
+	  "grow: the stacks of one page in N, at random (1: all; default: all up to 60,000 a "
 	  "second of a process on a CPU, then 16); with --malloc, one in N bytes (default: 512K)",
 	  OPTIONS_MEASURE},
 	 STRING,
