@@ -36,7 +36,7 @@ struct drm_files {
 	size_t count, capacity;
 };
 
-/* Whether it is a client of NVIDIA's driver, whose files tell no sizes. */
+/* Whether it is a client of NVIDIA's driver. The files of that driver tell no sizes. */
 bool drm_is_nvidia(const struct gpu_part *p);
 
 /*

@@ -142,7 +142,7 @@ TEST(titles)
 		S("ruby3.1", "ruby", "unicorn master -E secret", "unicorn master"),
 		S("ruby3.1", "ruby", "unicorn master -c ", "unicorn"),
 		S("ruby3.1", "ruby",
-		  "unicorn worker[0] -c /opt/work/batman/current/config/unicorn/alpha.rb -E secret",
+		  "unicorn worker[0] -c /srv/shop/current/config/unicorn/alpha.rb -E secret",
 		  "unicorn worker [alpha.rb]"),
 		S("ruby3.1", "ruby", "unicorn master -c /srv/shop/current/config/unicorn.rb -D",
 		  "unicorn master [shop]"),
