@@ -21,7 +21,7 @@ void nvml_source_close(struct nvml_source *n);
 
 /*
  * What each process uses on each device, in the order of pids: a list that the source owns until
- * the next call. The figures are of processes, so a part has no id and one holder. Returns their
+ * the next call. The values are of processes, so a part has no id and one holder. Returns their
  * number; or a negative errno and why, as long as the source is there. After one that took long, or
  * ended the helper, it is asked again a minute later.
  */

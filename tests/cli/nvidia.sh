@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Memory of NVIDIA's GPUs, with a library in place of libnvidia-ml: the figures of processes, and what a
+# Memory of NVIDIA's GPUs, with a library in place of libnvidia-ml: the values of processes, and what a
 # library that is old, hostile or missing does to them. By the program and by the static one.
 . "$(dirname "$0")/../support/cli.sh"
 
