@@ -296,7 +296,7 @@ $(B)/load/bpf_load.o: $(O)/bpf/packed.inc
 # Linked with libraries that have the names alone: those of the machine that builds have versions, which an
 # older glibc may lack.
 NVML_LOADER := $(if $(filter x86,$(BPF_ARCH)),/lib64/ld-linux-x86-64.so.2,/lib/ld-linux-aarch64.so.1)
-NVML_LIBC   := __libc_start_main memcpy memset read writev
+NVML_LIBC   := __libc_start_main abort memcpy memset read writev
 NVML_LIBDL  := dlopen dlsym dlerror
 
 $(O)/bpf/nvml: src/nvml.c src/source/nvml_protocol.h src/privilege/helper.h Makefile

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # One tiny round of the bench: it runs, names a tool that fails, and its JSON has the schema of
 # table.py. No time is asserted.
+# needs: bpf
 . "$(dirname "$0")/../support/lib.sh"
 
-need_bpf bench || exit 0
 
 # Tools on PATH: one fails, one does not know the workload, one works.
 mkdir "$TMP/bin"

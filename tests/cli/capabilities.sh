@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Three capabilities suffice for what root sees; a missing one is named; unused ones are dropped.
+# needs: bpf
 . "$(dirname "$0")/../support/cli.sh"
-need_bpf capabilities || exit 0
 
 # Idle processes of root that share pages only with each other.
 mkmem_begin anon cow_many file shmem memfd2 || { not_ok mkmem 'not ready'; exit 1; }

@@ -90,7 +90,7 @@ zmem cgroups --cgroup "/$name" --source proc
 expect_out 'without page frames: deleted ones are not known, and why' '^5 memory cgroups; deleted ones are not known: .'
 
 # A cgroup that is deleted keeps the page cache that was charged to it.
-if need_bpf 'deleted cgroups'; then
+if need bpf 'deleted cgroups'; then
 	mkdir "$dir/gone"
 	bash -c 'echo $$ >"$1" && head -c 3M /dev/zero >"$2"' _ "$dir/gone/cgroup.procs" "$TMP/cached"
 	zmem cgroups --cgroup "/$name/gone" -s mem_file --json

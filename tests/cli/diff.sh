@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # diff: two moments, two files, then and now; the rows add up to the change of the totals that
 # --replay shows; /proc has the growth of a process that we make grow.
+# needs: bpf
 . "$(dirname "$0")/../support/cli.sh"
-need_bpf diff || exit 0
 
 dir=$TMP/kept
 # A process that grows by 64 MiB at a signal, one that ends, and one that begins.

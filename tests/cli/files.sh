@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Few file descriptors: with every limit there is a complete answer or a message, and no value is
 # wrong. A lack of descriptors never lowers a value. LONG=1 (make soak) tries each limit from 3 to 32.
+# needs: bpf
 . "$(dirname "$0")/../support/cli.sh"
-need_bpf 'few files' || exit 0
 
 # Processes that take more descriptors to read: names that are cut, leaders that exited.
 mkmem_begin anon leader_exit threads names || not_ok 'mkmem' 'did not start'
@@ -118,7 +118,7 @@ pin_with_files() { # FILES COMMAND…
 	run timeout -s KILL "$PATIENCE" unshare -m bash -c 'mount -t tmpfs tmpfs /run && ulimit -n $0 && exec "$@"' \
 		"$1" "$ZMEM" "${@:2}"
 }
-if need_bpf 'pin with few files'; then
+if need bpf 'pin with few files'; then
 	pin_with_files 8 pin root
 	expect_rc 'few files: pin' 1
 	expect_stderr_lines 'few files: pin: a line' 1

@@ -3,8 +3,8 @@
 # OOM kills of our own processes in a small memory cgroup: each is recorded at its moment, with the
 # values of the kernel's own line; incidents shows them.
 # Other tests make kills as well: what is checked is a copy of the recording that has only ours (own).
+# needs: bpf
 . "$(dirname "$0")/../support/cli.sh"
-need_bpf incidents || exit 0
 
 v1=/sys/fs/cgroup/memory v2=/sys/fs/cgroup
 group=

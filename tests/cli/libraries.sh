@@ -53,7 +53,7 @@ fi
 
 # ---- grow ----
 
-need_bpf libdw || exit 0
+need bpf libdw || exit 0
 there=$(ldconfig -p | sed -n 's/.*libdw.so.1 .*=> //p' | head -n 1)
 without "$ZMEM" grow $$ -c 1
 expect_rc 'grow without libdw: exit code' 1

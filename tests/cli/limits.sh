@@ -47,7 +47,7 @@ fi
 
 if sanitized; then
 	skip 'no /proc' 'sanitizers read it'
-elif need_bpf 'no /proc'; then
+elif need bpf 'no /proc'; then
 	for options in '' '--pss rollup' 'watch -c 1'; do
 		# shellcheck disable=SC2086
 		run timeout -s KILL "$PATIENCE" unshare -m bash -c 'mount -t tmpfs tmpfs /proc && exec "$@"' - \

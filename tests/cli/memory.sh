@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Little memory: a limit of the address space makes allocations fail, a limit of the cgroup kills the
 # program at any moment. Afterwards the file is the complete old or the complete new one.
+# needs: bpf
 . "$(dirname "$0")/../support/cli.sh"
-need_bpf 'little memory' || exit 0
 if sanitized; then
 	skip 'little memory' 'sanitizers need more memory'
 	exit 0

@@ -111,7 +111,7 @@ equal 'watch: ends while a FIFO has no reader' "$?" 0
 
 # ---- the caller's own rights ----
 
-if ! need_bpf 'file capabilities' || ! cp "$PROGRAM" "$dir/capable" ||
+if ! need bpf 'file capabilities' || ! cp "$PROGRAM" "$dir/capable" ||
 	! setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep "$dir/capable"; then
 	exit
 fi

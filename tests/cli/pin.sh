@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # pin, unpin and --pinned: what members of a group get, what they cannot, and how it ends. All of it
 # in a mount namespace with a /run of its own, so nobody else sees the pin.
+# needs: bpf
 . "$(dirname "$0")/../support/cli.sh"
 see_own_processes_only
-need_bpf pin || exit 0
 mount -t tmpfs -o mode=755 tmpfs /run || exit 1
 place=/run/zmem-bpf
 group=4242 other=4343

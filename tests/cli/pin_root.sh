@@ -3,9 +3,9 @@
 # pin without a group: root's runs use it by themselves and give what they give without it, and a pin
 # that is old, foreign or half removed is never in their way. In a mount namespace with a /run of its
 # own.
+# needs: bpf
 . "$(dirname "$0")/../support/cli.sh"
 see_own_processes_only
-need_bpf pin_root || exit 0
 mount -t tmpfs -o mode=755 tmpfs /run || exit 1
 place=/run/zmem-bpf
 version=$(sed -n 's/^#define ZMEM_RECORD_VERSION //p' "$SUPPORT/../../include/zmem/record.h")

@@ -187,7 +187,7 @@ for count in $counts; do
 	run timeout 300 "$ZMEM" -f '^fleet$' -J --pss none
 	check "$count processes, a pattern: every process" jq -e "$whole" \
 		--argjson fleet "$fleet" --argjson count $count --argjson kib 32 "$TMP/out"
-	[ "$count" != "${counts%% *}" ] || ! need_bpf kills || kills $count || failed=1
+	[ "$count" != "${counts%% *}" ] || ! need bpf kills || kills $count || failed=1
 	fleet_end
 done
 

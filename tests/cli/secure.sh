@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # A user with fewer rights than the program starts it: file capabilities, setuid. The test checks its
 # files, the environment that it uses, and access to its memory. cli/paths.sh: root writes everywhere.
+# needs: bpf
 [ -n "${SECURE_SH:-}" ] || exec env SECURE_SH=1 unshare -m "$0" "$@"
 . "$(dirname "$0")/../support/cli.sh"
-need_bpf secure || exit 0
 
 root_dir=$TMP/root
 mkdir "$root_dir"

@@ -48,7 +48,7 @@ expect_json 'most memory is accounted for' '.memory | .unaccounted_bytes < .tota
 	.unaccounted_bytes > -(.total_bytes / 2)'
 expect_json 'swap devices: every device' '(.swap_devices | length) == $n' \
 	--argjson n "$(($(wc -l </proc/swaps) - 1))"
-if need_bpf 'the books'; then
+if need bpf 'the books'; then
 	expect_json 'the totals: sums over processes and residuals' '. as $d | .books |
 		.processes > 1 and if .pss_missing_processes == 0 then
 			.pss_anon_bytes > 0 and .pss_mapped_bytes > 0 and
@@ -60,7 +60,7 @@ fi
 # ---- page frames ----
 
 zmem system --json
-if need_bpf 'each page frame is counted'; then
+if need bpf 'each page frame is counted'; then
 	expect_json 'each page frame is counted, and the classes are all of RAM' "$closes"' and .ram.method == "exact" and
 		.ram.reason == null and .ram.frames_bytes > .memory.total_bytes and .ram.duration_us > 0'
 	# Marks against counters; what others do meanwhile is less than the slack.
@@ -89,7 +89,7 @@ if need_bpf 'each page frame is counted'; then
 	zmem system --by node
 	expect_out 'by node: table' '^total +[0-9.]+ [MG]iB'
 fi
-if need_bpf 'a census without PSS'; then
+if need bpf 'a census without PSS'; then
 	zmem system --json --pss none
 	expect_json 'without PSS: each page frame is counted all the same' "$closes"' and .ram.method == "exact"'
 	helper deny_bpf

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # No thread or process can be started (a fork bomb, pids.max): one thread reads everything.
+# needs: bpf
 . "$(dirname "$0")/../support/cli.sh"
-need_bpf tasks || exit 0
 # The leak sanitizer needs a thread of its own.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The units: systemd accepts them, and serve works with the rights of its unit: user, capabilities,
 # mounts and limit. This test sets them without systemd; tests/deb/boot.sh has systemd.
+# needs: bpf
 . "$(dirname "$0")/../support/cli.sh"
-need_bpf units || exit 0
 if sanitized; then
 	skip 'units' 'it installs the plain program'
 	exit 0

@@ -4,10 +4,10 @@
 # A busy machine: compilers run, memory is mapped and unmapped, programs are exec'ed continuously.
 # Each process with a consistent PSS walk is compared with smaps_rollup, which is read between two
 # walks. doctor --compare, with all counters, runs in turns. BUSY_SECONDS=600 makes it long.
+# needs: bpf
 . "$(dirname "$0")/../support/lib.sh"
 
 see_own_processes_only
-need_bpf busy || exit 0
 seconds=${BUSY_SECONDS:-10}
 kernel_log() {
 	dmesg 2>/dev/null | grep -cE 'WARNING: |BUG: |Oops|general protection|rcu:.*stall|lockup'

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Several readers in one program, with enough processes that their work overlaps.
+# needs: bpf
 . "$(dirname "$0")/../support/lib.sh"
 
-need_bpf readers || exit 0
 # Other tests start fleets, too: this one has its own name and file.
 cp "$O/fleet" "$TMP/fleet.$$"
 coproc FLEET { "$TMP/fleet.$$" 300 1024; }

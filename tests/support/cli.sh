@@ -3,9 +3,9 @@
 #
 # Shared functions of tests/cli, on top of lib.sh. . "$(dirname "$0")/../support/cli.sh"
 
-SUPPORT=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 # shellcheck source=tests/support/lib.sh
-. "$SUPPORT/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+SUPPORT=$LIB
 
 # The Python of Debian has jsonschema.
 PYTHON=/usr/bin/python3
@@ -14,11 +14,6 @@ PYTHON=/usr/bin/python3
 EDIT=${B:-build/obj}/edit_recording
 # Seconds after which a hanging program is killed; timeout(1) then exits with 124.
 PATIENCE=${PATIENCE:-30}
-
-if [ "$(id -u)" != 0 ]; then
-	skip "${0##*/}" 'needs root'
-	exit 0
-fi
 
 # A user without privileges must be able to enter this directory and run the program.
 chmod 755 "$TMP"

@@ -21,7 +21,7 @@ ends 1 --source proc --output /no/such/directory/file
 ends 0 record "$TMP/one.zmem" --source proc
 ends 0 --replay "$TMP/one.zmem" -n 3
 ends 0 diff "$TMP/one.zmem" "$TMP/one.zmem"
-if need_bpf 'commands: BPF'; then
+if need bpf 'commands: BPF'; then
 	mkmem_begin names clone_vm leader_exit zombie
 	ends 0 --json -o +cmdline
 	ends 0 -n 5

@@ -10,6 +10,7 @@
 set -u
 LC_ALL=C
 export LC_ALL
+LIB=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 # Tables have local times.
 export TZ=UTC0
 O=$(realpath "${O:-build}")
@@ -17,6 +18,10 @@ PROGRAM=$(realpath "${PROGRAM:-$O/zmem-bpf}")
 STATIC=$PROGRAM
 [ ! -x "$O/zmem-bpf-static" ] || [ "${PROGRAM#"$O/zmem-bpf-san"}" != "$PROGRAM" ] ||
 	STATIC=$O/zmem-bpf-static
+if ! lacks=$("$LIB/needs" -f "$0"); then
+	echo "skip ${0##*/}: needs $lacks"
+	exit 0
+fi
 TMP=$(mktemp -d)
 # A copy: a process of another test would share its pages, and change their PSS when it ends.
 MKMEM=$TMP/bin/mkmem
@@ -142,19 +147,26 @@ mkmem_pid_of() {
 	sed -n "s/^READY $1 $2 //p" "$TMP/mkmem"
 }
 
-# see_own_processes_only: as root, restarts the test in a pid and mount namespace, where it sees no process of
-# other tests. OOM kills of other tests are still seen.
+# see_own_processes_only: restarts the test in a pid and mount namespace, where it sees no process of other tests, if one
+# can be had. OOM kills of other tests are still seen.
 see_own_processes_only() {
-	[ -z "${OWN_PROCESSES:-}" ] && [ "$(id -u)" = 0 ] || return 0
+	[ -z "${OWN_PROCESSES:-}" ] && have mount || return 0
 	rm -rf "$TMP"
 	OWN_PROCESSES=1 exec unshare --pid --fork --kill-child --mount-proc "$0"
 }
 
-# need_bpf NAME: false, with a skip, if BPF cannot work.
-need_bpf() {
-	if [ "$(id -u)" = 0 ] && [ -r /sys/kernel/btf/vmlinux ]; then
-		return 0
-	fi
-	skip "$1" 'needs root and a kernel with BTF'
+# need "NEED…" NAME: false, with a skip of the checks NAME, if something is missing here that the test itself does not
+# need (support/needs).
+need() {
+	local lacks
+	# shellcheck disable=SC2086
+	lacks=$("$LIB/needs" $1) && return
+	skip "$2" "needs $lacks"
 	return 1
+}
+
+# have "NEED…": the same without a skip.
+have() {
+	# shellcheck disable=SC2086
+	"$LIB/needs" $1 >/dev/null
 }

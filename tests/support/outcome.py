@@ -7,9 +7,34 @@ import fcntl
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
+
+_NEEDS = os.path.dirname(os.path.realpath(__file__)) + "/needs"
+
+
+def _lacks(*words):
+    """What is missing here, and why; "" if nothing is (support/needs)."""
+    return subprocess.run((_NEEDS, *words), stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
+
+
+def have(needs):
+    return not _lacks(*needs.split())
+
+
+def need(needs, name):
+    """False, with a skip of the checks `name`, if something is missing here that the test itself does not need."""
+    lacks = _lacks(*needs.split())
+    if lacks:
+        print("skip %s: needs %s" % (name, lacks))
+    return not lacks
+
+
+if os.path.isfile(sys.argv[0]) and (lacking := _lacks("-f", sys.argv[0])):
+    print("skip %s: needs %s" % (os.path.basename(sys.argv[0]), lacking))
+    sys.exit(0)
 
 O = os.path.realpath(os.environ.get("O", "build"))
 PROGRAM = os.path.realpath(os.environ.get("PROGRAM", O + "/zmem-bpf"))
@@ -45,13 +70,15 @@ def exit_code():
 
 
 def see_own_processes_only(before=()):
-    """As root: restarts the test in a pid and mount namespace, where it sees no process of other tests. OOM kills of
-    other tests are still seen. Runs the checks of `before` first, with all processes."""
+    """Restarts the test in a pid and mount namespace, where it sees no process of other tests, if one can be had. OOM
+    kills of other tests are still seen. Runs the checks of `before` first, with all processes."""
     if os.environ.get("OWN_PROCESSES"):
         # The first process of a namespace ignores signals without a handler.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         return
     run_checks(before)
+    if not have("mount"):
+        return
     if _own:
         shutil.rmtree(_own)
     os.environ["OWN_PROCESSES"] = "after a failure" if failures else "1"
