@@ -155,12 +155,15 @@ static uint64_t needed_to_load(uint64_t held)
 
 /*
  * Without CAP_SYS_PTRACE, CAP_PERFMON (or CAP_SYS_ADMIN) opens smaps_rollup of other users from
- * Linux 6.14 on.
+ * Linux 6.14 on. That of the same user can be opened with all capabilities that the process has
+ * that is read (cap_ptrace_access_check(), security/commoncap.c): root of a container keeps its own.
  */
-static uint64_t needed_to_read(uint64_t held)
+static uint64_t needed_to_read(uint64_t held, bool trusted)
 {
 	if (held & READ_CAPS)
 		return READ_CAPS;
+	if (trusted)
+		return held;
 	return held & BIT(CAP_PERFMON) ? BIT(CAP_PERFMON) : BIT(CAP_SYS_ADMIN);
 }
 
@@ -185,7 +188,8 @@ int privilege_start(bool trusted, bool records, bool opens)
 		held & (needed_to_load(held) | SYMBOL_CAPS | READ_CAPS | LOCK_CAPS |
 			(records ? RECORD_CAPS : 0) | (opens ? OPEN_CAPS | BIT(CAP_SYS_NICE) : 0));
 	uint64_t keep = use | (trusted ? held & (WRITE_CAPS | SETUID_CAPS) : 0) |
-			(opens ? held & EVENT_CAPS : 0);
+			(opens ? held & EVENT_CAPS : 0) |
+			(trusted ? needed_to_read(held, trusted) : 0);
 
 	/* No program that this process executes can get more capabilities than the process has. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -198,7 +202,7 @@ int privilege_start(bool trusted, bool records, bool opens)
 int privilege_loaded(unsigned later, bool trusted)
 {
 	uint64_t held = get_caps(CAP_PERMITTED);
-	uint64_t use = needed_to_read(held) | (later & LATER_LOCKS ? LOCK_CAPS : 0) |
+	uint64_t use = needed_to_read(held, trusted) | (later & LATER_LOCKS ? LOCK_CAPS : 0) |
 		       (later & LATER_OPENS ? OPEN_CAPS : 0);
 	uint64_t keep = use | (later & LATER_WRITES ? WRITE_CAPS : 0) |
 			(later & LATER_OPENS ? SETUID_CAPS | FIND_CAPS : 0) |
@@ -218,7 +222,10 @@ int privilege_as_caller(bool on)
 {
 	uint64_t held = get_caps(CAP_PERMITTED);
 
-	return set_caps(held, on ? WRITE_CAPS | LOCK_CAPS : ~(WRITE_CAPS | SETUID_CAPS));
+	if (on)
+		return set_caps(held, WRITE_CAPS | LOCK_CAPS);
+	/* As needed_to_read(): a caller that is not trusted has none of those. */
+	return set_caps(held, held & READ_CAPS ? ~(WRITE_CAPS | SETUID_CAPS) : held);
 }
 
 int privilege_open(const char *path, int flags)
