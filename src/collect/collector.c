@@ -275,6 +275,8 @@ static int read_pages(struct collector *c)
 	unsigned asked = pages_asked(c, &c->snapshot.system.meminfo);
 	int r;
 
+	for (size_t i = 0; asked && !c->pages && i < c->rows.matched.count; i++)
+		c->rows.matched.item[i]->pages_status = PSS_UNSUPPORTED;
 	if (!c->pages || !asked)
 		return 0;
 	zones = calloc(1, sizeof(*zones));

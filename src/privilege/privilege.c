@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/parse.h"
 #include "privilege/privilege.h"
 
@@ -255,9 +256,18 @@ int privilege_attaches(void)
 	return set_caps(caps, caps);
 }
 
+/* Root of a user namespace that an ordinary user made is no other user there (user_namespaces(7)). */
+static bool may_set_groups(void)
+{
+	cleanup_close int fd = open("/proc/self/setgroups", O_RDONLY | O_CLOEXEC);
+	char text[8] = "";
+
+	return fd < 0 || read(fd, text, sizeof(text) - 1) < 0 || text[0] != 'd';
+}
+
 bool privilege_can_leave(void)
 {
-	return (get_caps(CAP_PERMITTED) & LEAVE_CAPS) == LEAVE_CAPS;
+	return (get_caps(CAP_PERMITTED) & LEAVE_CAPS) == LEAVE_CAPS && may_set_groups();
 }
 
 int privilege_leave(uid_t uid, gid_t gid)
