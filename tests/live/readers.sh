@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Several readers in one program, with enough processes that their work overlaps.
-# needs: bpf
+# needs: counters
 . "$(dirname "$0")/../support/lib.sh"
 
 # Other tests start fleets, too: this one has its own name and file.

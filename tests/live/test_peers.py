@@ -12,8 +12,8 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 import peers  # noqa: E402
-from outcome import exit_code, result, see_own_processes_only  # noqa: E402
-from peers import UID, between, installed, ours, run  # noqa: E402
+from outcome import exit_code, need, result, see_own_processes_only  # noqa: E402
+from peers import UID, USER, between, installed, ours, run  # noqa: E402
 
 RECORDING = os.path.join(os.path.dirname(__file__), "../fixtures/recordings/guest-6.12.zmem")
 MEMINFO = os.path.join(os.path.dirname(__file__), "../fixtures/proc/meminfo-6.12")
@@ -73,7 +73,7 @@ def check_ps(pids):
 
 def check_smem(pids):
     mine, theirs = between(lambda: ours(pids),
-                           lambda: peers.smem("-n", "-U", "^%d$" % UID))
+                           lambda: peers.smem("-n", "-U", USER))
     theirs = {int(pid): row for pid, row in theirs.items() if int(pid) in mine}
     compare("smem: USS, PSS, RSS and swap of each process", mine, theirs, per_mapping)
 
@@ -81,7 +81,7 @@ def check_smem(pids):
 def check_smemstat(pids):
     def read():
         found = peers.smemstat(pids)
-        for pid, row in peers.smem("-U", "^%d$" % UID).items():
+        for pid, row in peers.smem("-U", USER).items():
             if int(pid) in found:
                 found[int(pid)]["maps"] = row["maps"]
         return found
@@ -94,15 +94,15 @@ def check_smemstat(pids):
 
 
 def rows_of(key, name, *args):
-    found = peers.document("-g", key, "-u", str(UID), *args)["groups"]
+    found = peers.document("-g", key, *args)["groups"]
     return {row[name]: dict(peers.values(row), count=row["procs"]) for row in found}
 
 
 def check_users():
     mine, theirs = between(
-        lambda: rows_of("user", "group"),
-        lambda: peers.smem("-u", "-U", "^%d$" % UID, columns="user count uss pss rss swap"))
-    maps = sum(row["maps"] for row in peers.smem("-U", "^%d$" % UID).values())
+        lambda: rows_of("user", "group", "-u", str(UID)),
+        lambda: peers.smem("-u", "-U", USER, columns="user count uss pss rss swap"))
+    maps = sum(row["maps"] for row in peers.smem("-U", USER).values())
     compare("smem -u: a user's processes, summed", mine, theirs,
             lambda name, row: maps if name == "pss" else 0)
 
@@ -114,7 +114,7 @@ def check_maps():
                 for row in found}
 
     def theirs_by_file():
-        found = peers.smem("-m", "-U", "^%d$" % UID, columns="map pids count uss pss rss swap vss")
+        found = peers.smem("-m", "-U", USER, columns="map pids count uss pss rss swap vss")
         return {"[anon]" if name == "<anonymous>" else name: dict(row, uss=row["uss"], size=row["vss"])
                 for name, row in found.items()}
 
@@ -128,12 +128,11 @@ def check_maps():
 
 
 def check_by_program(pids):
-    mine, theirs = between(lambda: rows_of("name", "group"), lambda: peers.by_program(pids))
+    mine, theirs = between(lambda: rows_of("name", "group", "-p", peers.listed(pids)), lambda: peers.by_program(pids))
     for row in mine.values():
         row.update(procs=row["count"], private=row["uss"], total=row["pss"])
     for row in theirs.values():
         del row["texts"]
-    # The parent of all processes runs that program as that user, too.
     compare("ps_mem's method: by program, private and with the shares of what is shared", mine,
             theirs, lambda name, row: row["procs"] if name in ("total", "shared") else 0)
 
@@ -171,9 +170,6 @@ def check_system():
 
 
 def main():
-    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
-        print("skip peers: needs root and a kernel with BTF")
-        return 0
     see_own_processes_only()  # smem reads all processes, and fails on a name that is not UTF-8
     with peers.mkmem(*SHAPES) as (roles, program):
         pids = list(roles.values())
@@ -181,18 +177,16 @@ def main():
         pids.append(int(open("/proc/%d/status" % roles["anon", "main"]).read()
                         .split("PPid:")[1].split()[0]))
         check_ps(pids)
-        if installed("smem"):
+        if need("smem", "smem"):
             check_smem(pids)
-            check_users()
-            check_maps()
-        if installed("smem") and installed("smemstat"):
+            if need("users ptrace", "smem: all processes of a user"):
+                check_users()
+                check_maps()
+        if need("smem smemstat", "smemstat"):
             check_smemstat(pids)
         check_by_program(pids)
     if installed("smem"):
         check_system()
-    for tool in ("smem", "smemstat"):
-        if not installed(tool):
-            print("skip %s: not installed" % tool)
     return exit_code()
 
 

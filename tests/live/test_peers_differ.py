@@ -14,14 +14,12 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 import peers  # noqa: E402
-from outcome import exit_code, result, see_own_processes_only, wait_until  # noqa: E402
-from peers import UID, installed, ours, run  # noqa: E402
-
-MINE = ("-u", str(UID))
+from outcome import exit_code, need, result, see_own_processes_only, wait_until  # noqa: E402
+from peers import UID, USER, installed, ours, run  # noqa: E402
 
 
 def smem_pids(*args):
-    return {int(pid) for pid in peers.smem("-U", "^%d$" % UID, *args)}
+    return {int(pid) for pid in peers.smem("-U", USER, *args)}
 
 
 def check_workers():
@@ -51,7 +49,7 @@ def check_clone_vm():
         three = pair + [roles["anon", "main"]]
         more, = peers.by_program(three).values()
         group, = peers.document("-g", "name", "-p", peers.listed(three))["groups"]
-        by_smem = peers.smem("-U", "^%d$" % UID) if installed("smem") else {}
+        by_smem = peers.smem("-U", USER) if installed("smem") else {}
     one = rows[pair[0]]
     total = document["totals"]
     result(rows[pair[0]] == rows[pair[1]], "clone_vm: both show it", rows)
@@ -87,8 +85,9 @@ def check_names():
     """Any byte but NUL and '/' is a name."""
     with peers.mkmem("names") as (roles, _):
         role = {role: pid for (_, role), pid in roles.items()}
-        rows = {p["pid"]: p for p in peers.document(*MINE)["processes"]}
-        table = run(peers.PROGRAM, *MINE).stdout
+        mine = ("-p", peers.listed(role.values()))
+        rows = {p["pid"]: p for p in peers.document(*mine)["processes"]}
+        table = run(peers.PROGRAM, *mine).stdout
         result(set(role.values()) <= set(rows), "names: every process is listed", set(rows))
         result(rows[role["not_utf8"]]["name_hex"].startswith("fffec3"),
                "names: bytes that are no UTF-8 are told in full", rows[role["not_utf8"]])
@@ -108,7 +107,7 @@ def check_names_smem(role):
         done = run("smem", option)
         result(done.returncode and b"UnicodeDecodeError" in done.stderr,
                "names: smem %s fails for all, because of one" % option, done.stderr[-200:])
-    said = run("smem", "-U", "^%d$" % UID, "-c", "pid name").stdout
+    said = run("smem", "-U", USER, "-c", "pid name").stdout
     result(b"\033[2J" in said, "names: smem sends their escape sequences to the terminal", said)
     result(b"a) R 1 (b" not in said and b" a " in said,
            "names: smem ends them at a parenthesis", said)
@@ -153,17 +152,12 @@ def check_ended():
 
 
 def main():
-    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
-        print("skip peers: needs root and a kernel with BTF")
-        return 0
     see_own_processes_only()  # smem reads all processes, and fails on a name that is not UTF-8
     for check in (check_workers, check_clone_vm, check_leader, check_names, check_blank):
         check()
-    if installed("smem"):
+    if need("smem", "smem"):
         check_ended()
-    for tool in ("smem", "smemstat"):
-        if not installed(tool):
-            print("skip %s: not installed" % tool)
+    need("smemstat", "smemstat")
     return exit_code()
 
 

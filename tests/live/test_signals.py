@@ -4,6 +4,7 @@
 SIGTERM first; with the exact memory of the receiver. It does not note those to a process itself, to small processes, of the
 OOM killer, and other signals. A burst is counted, and loses no OOM kill. Other tests send signals, too: what is checked
 are those of ours."""
+# needs: bpf cgroups users
 
 import os
 import signal
@@ -175,10 +176,7 @@ def check_unwatched(directory):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-signals-try") as group:
-        if os.geteuid() != 0 or not group:
-            print("skip signals: no memory cgroup can be made")
-            return 0
+    with tempfile.TemporaryDirectory() as directory:
         run_checks((check_senders, check_daemon, check_refused, check_burst, check_unwatched), directory)
     return exit_code()
 

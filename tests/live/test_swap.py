@@ -3,6 +3,7 @@
 # alone: it switches on a zram device of its own as swap, and off again
 """Swap slot by slot: SWAP_PSS without smaps_rollup, equal to it to the kB, and what swap takes in RAM,
 beside the device's own sum, for each compressor that zram has of these: lzo, lzo-rle, zstd."""
+# needs: counters swap mount sysctl strace python-jsonschema
 
 import contextlib
 import csv
@@ -21,8 +22,8 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-import validate_json  # noqa: E402
 from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
+import validate_json  # noqa: E402
 from swap import CONTROL, delay_accounting, read, write, zram  # noqa: E402
 
 MIB = 1 << 20
@@ -623,15 +624,6 @@ def swap_ins(_):
 
 
 def main():
-    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
-        print("skip swap: it needs root and BTF")
-        return 0
-    if not os.path.exists(CONTROL):
-        print("skip swap: this kernel has no zram")
-        return 0
-    if len(read("/proc/swaps").splitlines()) > 1:
-        print("skip swap: other swap is in use")
-        return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it switches swap off
     done = False
     for compressor in available():

@@ -4,13 +4,17 @@
 import contextlib
 import json
 import os
+import pwd
 import shutil
 import subprocess
 import tempfile
 
-from outcome import MKMEM, PROGRAM, mkmem_pids, wait_until
+from outcome import MKMEM, PROGRAM, have, mkmem_pids, wait_until
 
-UID = 64123  # has no name, and nobody else's processes
+# One that has no name, and nobody else's processes; or our own.
+UID = 64123 if have("users ptrace") else os.geteuid()
+# As an expression for smem.
+USER = "^%s$" % {user.pw_uid: user.pw_name for user in pwd.getpwall()}.get(UID, UID)
 LIMIT = 60
 ENV = dict(os.environ, LC_ALL="C.UTF-8")
 
