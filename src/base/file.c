@@ -122,9 +122,21 @@ static bool others_write(const struct stat *dir)
 	return !is_ours_or_roots(dir) || dir->st_mode & (S_IWGRP | S_IWOTH);
 }
 
+/*
+ * /dev/stdout and the like, which the owner of /dev made. In a user namespace root of the machine
+ * is no user that could be told from others.
+ */
+static bool is_of_dev(const struct stat *dir, const struct stat *link)
+{
+	struct stat dev;
+
+	return link->st_uid == dir->st_uid && !(dir->st_mode & (S_IWGRP | S_IWOTH)) &&
+	       stat("/dev", &dev) == 0 && dev.st_dev == dir->st_dev && dev.st_ino == dir->st_ino;
+}
+
 static const char *link_refusal(const struct stat *dir, const struct stat *link)
 {
-	if (!is_ours_or_roots(link))
+	if (!is_ours_or_roots(link) && !is_of_dev(dir, link))
 		return "a symbolic link in the path belongs to another user (give the path without "
 		       "the link)";
 	if (link->st_nlink > 1 && others_write(dir))

@@ -24,7 +24,6 @@
 #define LINES_AROUND 8
 /* Further ones with a head: swap, limits, what to type next. */
 #define HEAD_AROUND    3
-#define FALLBACK_NOTE  2   /* lines that state the reason of a fallback */
 #define FOLDED_COLUMNS 120 /* columns of the summary that may need a line more */
 
 /* Default of --top for metrics: a database keeps every series of every group that it has seen. */
@@ -49,12 +48,17 @@ static unsigned lines_of_head(const struct output *out)
 	       HEAD_AROUND - 1;
 }
 
+/* Lines of the terminal that the note about a fallback takes. */
+static unsigned lines_of_note(const struct session *s, const struct output *out)
+{
+	return out->width ? (unsigned)(s->fallback_columns + out->width - 1) / out->width : 0;
+}
+
 static size_t rows_that_fit(const struct session *s, const struct output *out)
 {
 	const struct options *o = s->options;
-	unsigned lines = LINES_AROUND +
-			 (s->collector.snapshot.fallback_reason ? FALLBACK_NOTE : 0) +
-			 (has_head(o, out) ? lines_of_head(out) : 0);
+	unsigned lines =
+		LINES_AROUND + lines_of_note(s, out) + (has_head(o, out) ? lines_of_head(out) : 0);
 
 	if (o->all)
 		return 0;
@@ -101,8 +105,8 @@ static size_t count_lines(const struct strbuf *text)
 }
 
 /* RAM gets the lines that the table leaves, but for those of swap, limits and a prompt. */
-static void render_with_head(const struct result *result, const struct table_style *style,
-			     struct output *out, bool recorded)
+static void render_with_head(const struct session *s, const struct result *result,
+			     const struct table_style *style, struct output *out, bool recorded)
 {
 	cleanup(strbuf_done) struct strbuf table = {}, next = {};
 	size_t others, lines = HEAD_MOST;
@@ -112,9 +116,8 @@ static void render_with_head(const struct result *result, const struct table_sty
 	head.recorded = recorded;
 	render_table(&table, result, style);
 	head_print_next(&next, &head, NULL);
-	others = count_lines(&table) + count_lines(&next) + head_has_limits(&head) + 2;
-	if (result->snapshot->fallback_reason)
-		others += FALLBACK_NOTE;
+	others = count_lines(&table) + count_lines(&next) + head_has_limits(&head) +
+		 lines_of_note(s, out) + 2;
 	if (out->height && out->height < others + HEAD_MOST)
 		lines = out->height > others + HEAD_LEAST ? out->height - others : HEAD_LEAST;
 	head_print(&out->buf, &head, lines);
@@ -134,7 +137,7 @@ static void render(const struct session *s, const struct result *result, struct 
 	style.recorded = o->replay;
 	style.head = has_head(o, out);
 	if (style.head)
-		render_with_head(result, &style, out, recorded);
+		render_with_head(s, result, &style, out, recorded);
 	else
 		renderer[o->format](&out->buf, result, &style);
 }

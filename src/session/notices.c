@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "privilege/privilege.h"
@@ -59,6 +60,7 @@ static void warn_fallback(struct session *s)
 	const struct collector *c = &s->collector;
 	const struct options *o = s->options;
 	const struct diag_note *note = source_reason(&c->diag);
+	char text[1024];
 
 	/* maps shows nothing that BPF reads, and compare fails. */
 	if (s->filters_only || o->command->traits & COMMAND_COMPARES ||
@@ -67,9 +69,12 @@ static void warn_fallback(struct session *s)
 	/* The message names every missing capability. */
 	if (!privilege_held(PRIVILEGE_BPF) || !privilege_held(PRIVILEGE_PERFMON))
 		s->printed |= COLLECT_NOTICE_PTRACE_MISSING | COLLECT_NOTICE_HIDDEN;
-	log_notice(o->quiet || o->verbose, "counters come from /proc: %s (%s%s)",
-		   c->fallback_reason, note && note->hint ? note->hint : "see zmem-bpf doctor",
-		   proc_remedy(s));
+	if (o->quiet || o->verbose)
+		return;
+	snprintf(text, sizeof(text), "counters come from /proc: %s (%s%s)", c->fallback_reason,
+		 note && note->hint ? note->hint : "see zmem-bpf doctor", proc_remedy(s));
+	s->fallback_columns = sizeof("zmem-bpf: ") - 1 + strlen(text);
+	log_notice(false, "%s", text);
 }
 
 int notices_opened(struct session *s, int error)
@@ -243,8 +248,10 @@ void notices_collected(struct session *s)
 		log_notice(o->quiet, "FREED is not known: %s", c->freed_refusal);
 	if (is_new(s, COLLECT_NOTICE_PAGES) &&
 	    is_named(s, NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB))
-		log_notice(o->quiet, "LAZYFREE (but from smaps_rollup), HUGETLB_PSS and nodes are not known: %s",
-			   c->pages_reason);
+		log_notice(
+			o->quiet,
+			"LAZYFREE (but from smaps_rollup), HUGETLB_PSS and nodes are not known: %s",
+			c->pages_reason);
 	if (c->snapshot.gpu.reason && is_new(s, COLLECT_NOTICE_NO_GPU) && is_named(s, NEEDS_GPU))
 		log_notice(o->quiet, "memory of GPUs is not known: %s", c->snapshot.gpu.reason);
 	if (is_new(s, COLLECT_NOTICE_UNREADABLE))
