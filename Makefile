@@ -8,8 +8,8 @@ ARCH    ?=
 CROSS   := $(filter-out $(MACHINE),$(ARCH))
 
 O      ?= build$(CROSS:%=/%)
-# One spelling: files are known by the name they were built by.
-override O := $(patsubst $(CURDIR)/%,%,$(abspath $(O)))
+# One spelling: files are known by the name they were built by. The path of the tree may have blanks.
+override O := $(subst $(CURDIR)/,,$(abspath $(O)))
 V      ?= 0
 SAN    ?=
 STATIC ?= 0
@@ -132,7 +132,7 @@ help:
 	@echo '                  T="cli/filters live/races": these alone'
 	@echo 'make unit         the unit tests alone, in seconds'
 	@echo 'make test-gate    what .ci/run does beside make test and make check: Prometheus, Chromium, the package, two other kernels'
-	@echo '                  in qemu, sanitizers for the unit tests'
+	@echo '                  in qemu, sanitizers for the unit tests, the programs for aarch64, a container'
 	@echo 'make test-all     everything: make check, ten kernels, fuzzing and soak (short), unit, cli and live with sanitizers,'
 	@echo '                  other compilers'
 	@echo 'make test-kernels installs what is missing, builds, runs the live tests on other kernels in qemu;'
@@ -159,12 +159,13 @@ help:
 
 # ---- packages (Debian) ----
 
-# What building needs, and what make test needs besides. On Ubuntu, bpftool is a package since 25.10.
+# What building needs, what the unit tests need besides, and what other tests use, which are skipped without it. On Ubuntu,
+# bpftool is a package since 25.10.
 BPFTOOL_IN = $(if $(filter ubuntu2204 ubuntu2404,$(shell . /etc/os-release && echo "$$ID$$VERSION_ID" | tr -d .)),linux-tools-generic,bpftool)
 DEPS       = gcc clang python3 make $(BPFTOOL_IN) libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev \
              libmicrohttpd-dev libcap2-bin
 DEPS_UNIT := libcmocka-dev python3-jsonschema jq
-DEPS_TEST := $(DEPS_UNIT) libdebuginfod-dev python3-yaml procps smem smemstat tmux mandoc musl-tools libjemalloc2 zsh systemd linux-perf dwz \
+DEPS_TEST := libdebuginfod-dev python3-yaml procps smem smemstat tmux mandoc musl-tools libjemalloc2 zsh systemd linux-perf dwz \
              busybox-static podman crun
 # The packages of DEPS where there is no dpkg.
 DEPS_FEDORA := gcc clang python3 make bpftool libbpf-devel elfutils-libelf-devel elfutils-devel zlib-devel libzstd-devel libcap-devel \
@@ -175,6 +176,7 @@ DEPS_CROSS := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 DEPS_GATE := $(if $(shell command -v rustc),,rustc) $(if $(shell command -v kubectl),,kubernetes-client) ccache qemu-system-x86 cpio kmod libmimalloc2.0 libtcmalloc-minimal4 xz-utils zstd clang-format git python3-prometheus-client chromium
 DEPS_ALL := qemu-system-arm valgrind
 
+# $(call install_missing,PACKAGES,TEXT): with TEXT, which says what happens else, it is no error if they cannot be installed.
 define install_missing
 @command -v dpkg-query >/dev/null || { \
 	echo 'this system has no dpkg; if the build fails, install these packages:'; \
@@ -184,9 +186,11 @@ missing=; for p in $(1); do \
 if [ -n "$$missing" ]; then \
 	sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
 	echo "installing:$$missing"; \
-	{ $$sudo apt-get update -qq && \
+	{ { [ -z "$$sudo" ] || command -v sudo >/dev/null; } && $$sudo apt-get update -qq && \
 	  DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing; } >/dev/null || \
-	{ echo "make deps: could not install$$missing: install them by hand" >&2; exit 1; }; \
+	{ echo "make deps: these packages could not be installed$(if $(2), ($(2)))." >&2; \
+	  echo "Run this as root: apt-get update && apt-get install --no-install-recommends$$missing" >&2; \
+	  $(if $(2),true,exit 1); }; \
 fi
 endef
 
@@ -196,8 +200,8 @@ deps:
 deps-unit: deps
 	$(call install_missing,$(DEPS_UNIT))
 
-deps-test: deps
-	$(call install_missing,$(DEPS_TEST))
+deps-test: deps-unit
+	$(call install_missing,$(DEPS_TEST),the tests that use them are skipped)
 
 deps-cross: deps
 	$(call install_missing,$(DEPS_CROSS))
@@ -215,10 +219,10 @@ COMPILERS ?= clang-14 clang-19 gcc-11 musl-gcc
 deps-compilers:
 	$(call install_missing,$$(for c in $(COMPILERS:musl-gcc=musl-tools); do apt-cache show $$c >/dev/null 2>&1 && echo $$c; done))
 
-deps-gate: deps-test deps-deb
+deps-gate: deps-test deps-deb deps-cross
 	$(call install_missing,$(DEPS_GATE))
 
-deps-all: deps-gate deps-cross deps-fuzz deps-compilers
+deps-all: deps-gate deps-fuzz deps-compilers
 	$(call install_missing,$(DEPS_ALL))
 
 # ---- BPF: a program as an object for libbpf, and as a light skeleton ----

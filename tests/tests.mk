@@ -126,7 +126,7 @@ unit-build: $(UNIT_BIN) $(FUZZ_BIN) $(SCHEMAS)
 
 .PHONY: test-build
 test-build: $(PROGRAM) $(COMPLETIONS) $(SCHEMAS) $(MAN_JSON) $(UNIT_BIN) $(FUZZ_BIN) $(TEST_BIN) $(BENCH_BIN) $(O)/preload.so $(O)/static_parts $(B)/readers $(B)/samples $(B)/pages \
-            $(B)/edit_recording
+            $(B)/edit_recording $(O)/load_objects
 ifneq ($(STATIC),1)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 endif
@@ -144,11 +144,11 @@ guest-build: $(GUEST_BIN)
 guest-build-arm64:
 	@$(MAKE) --no-print-directory ARCH=arm64 O=$(O)/arm64 SAN= guest-build
 
-# Of the sanitizers only what finds faults for its minutes; the other guests and variants are for test-all.
+# Of the sanitizers only what finds faults for its minutes; the other guests, places and variants are for test-all.
 test-gate: deps-gate
-	@$(MAKE) --no-print-directory test-build guest-build
+	@$(MAKE) --no-print-directory test-build guest-build guest-build-arm64
 	@exec env O='$(O)' B='$(B)' PROGRAM='$(PROGRAM)' KERNELS='5.10,6.1,6.12 7.x,6.12,6.1' VM_PART=gate DEB_PART='package boot' \
-		SANS=address,undefined SAN_PART=unit tests/run metrics browser deb vm san
+		SANS=address,undefined SAN_PART=unit PLACES=docker tests/run metrics browser deb vm san places
 
 test-all: deps-all check
 	@$(MAKE) --no-print-directory test-build guest-build guest-build-arm64

@@ -3,7 +3,7 @@
 # pin without a group: root's runs use it by themselves and give what they give without it, and a pin
 # that is old, foreign or half removed is never in their way. In a mount namespace with a /run of its
 # own.
-# needs: bpf
+# needs: bpf mount users
 . "$(dirname "$0")/../support/cli.sh"
 see_own_processes_only
 mount -t tmpfs -o mode=755 tmpfs /run || exit 1
@@ -218,7 +218,7 @@ rm -r $place
 
 # ---- make install, make uninstall ----
 
-if ! sanitized; then
+if need plain 'make install'; then
 	source=$(realpath "$SUPPORT/../..")
 	prefix=$TMP/prefix
 	run make --no-print-directory -C "$source" O="${O#"$source"/}" PREFIX="$prefix" install

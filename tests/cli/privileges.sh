@@ -1,20 +1,28 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Missing capabilities, bpf(), BTF or /proc: each is named, and the values that remain are shown.
-# needs: bpf
 . "$(dirname "$0")/../support/cli.sh"
 
-# A process of root and one of the user nobody, both idle.
+# A process of root and one of the user nobody, both idle. An ordinary user is nobody itself: the first process is root's.
+nobody=users
 sleep 1000 &
-root_pid=$!
-setpriv --reuid=65534 --regid=65534 --clear-groups sleep 1000 &
-nobody_pid=$!
+root_pid=$! pids=$!
+if have users; then
+	setpriv --reuid=65534 --regid=65534 --clear-groups sleep 1000 &
+	nobody_pid=$! pids+=" $!"
+	wait_until grep -q '^Uid:.65534' "/proc/$nobody_pid/status"
+elif [ "$(id -u)" != 0 ] && [ "$(stat -c %u /proc/1)" = 0 ]; then
+	nobody= nobody_pid=$root_pid root_pid=1
+	as_nobody() {
+		timeout -s KILL "$PATIENCE" "$@"
+	}
+fi
 end_sleepers() {
-	kill "$root_pid" "$nobody_pid" 2>/dev/null
+	# shellcheck disable=SC2086
+	kill $pids 2>/dev/null
 	lib_cleanup
 }
 trap end_sleepers EXIT
-wait_until grep -q '^Uid:.65534' "/proc/$nobody_pid/status"
 
 # A value that was not measured is null; no other value is.
 # shellcheck disable=SC2016
@@ -25,88 +33,93 @@ row='(.processes[] | select(.pid == $pid))'
 
 # ---- no capability at all ----
 
-run as_nobody "$ZMEM" -J
-expect_rc 'nobody: exit code' 0
-expect_stderr_lines 'nobody: one note' 1
-expect_err 'nobody: the note names capabilities' 'CAP_BPF.*CAP_PERFMON'
-expect_err 'nobody: the note names a remedy' '--source proc'
-expect_json 'nobody: counters from /proc' '.source.counters == "proc" and
-	(.source.fallback_reason | test("CAP_BPF.*CAP_PERFMON"))'
-expect_json 'nobody: denied processes are counted' '.collection.complete == false and
-	.collection.denied == ([.processes[] | select(.pss_status == "denied")] | length)'
-expect_json 'nobody: every row is honest' "$honest"
-expect_json "nobody: root's process has counters and no PSS" \
-	"$row | .rss_bytes > 0 and .pss_bytes == null and .pss_status == \"denied\"" \
-	--argjson pid "$root_pid"
-expect_json 'nobody: processes without PSS are counted in the totals' \
-	'.totals.pss_missing_processes == ([.processes[] | select(.mm_owner and .pss_bytes == null)] | length)'
-run as_nobody "$ZMEM"
-expect_out 'nobody: the total line names them' ' processes.*denied'
-expect_out 'nobody: the summary names the source and why' '; counters from /proc.*CAP_BPF'
-run as_nobody "$ZMEM" -p "$root_pid" -H -o pid,pss,uss,rss,pss_status
-expect_out 'nobody: a missing value is a dash' "^ *$root_pid +- +- +[0-9.]+ [KM]iB +denied"
-run as_nobody "$ZMEM" -q
-expect_stderr_lines 'nobody, -q: no note' 0
-expect_rc 'nobody, -q: exit code' 0
-run as_nobody "$ZMEM" --source proc -J
-expect_stderr_lines 'nobody, --source proc: one note' 1
-expect_err 'nobody, --source proc: a note on denied processes only' \
-	'PSS of [0-9]+ processes is denied: CAP_SYS_PTRACE is missing'
-run as_nobody "$ZMEM" --source proc --pss none
-expect_stderr_lines 'nobody, --source proc --pss none: nothing to note' 0
-run as_nobody "$ZMEM" --source proc -J
-expect_json 'nobody, --source proc: no fallback' \
-	'.source.counters == "proc" and .source.fallback_reason == null'
-run as_nobody "$ZMEM" --source bpf
-expect_rc 'nobody, --source bpf: exit code' 1
-expect_stderr_lines 'nobody, --source bpf: one line' 1
-expect_err 'nobody, --source bpf: the reason' 'CAP_BPF.*CAP_PERFMON.*--source proc'
-equal 'nobody, --source bpf: nothing on stdout' "$out" ''
-run as_nobody "$ZMEM" -q --source bpf
-expect_stderr_lines 'nobody, --source bpf -q: an error is still told' 1
-run as_nobody "$ZMEM" -v -q -p $$
-expect_err 'nobody, -v: names the source' 'counters come from proc$'
-for mode in '--pss none' '--pss rollup' '--top 5' '--total' '-p 2' '-o +cmdline' '-f sleep' '-r'; do
-	# shellcheck disable=SC2086
-	run as_nobody "$ZMEM" -J -q $mode
-	expect_rc "nobody, $mode: exit code" 0
-	expect_json "nobody, $mode: valid and honest" "$honest"
-done
-for command in 'doctor --compare' 'pin root'; do
-	# shellcheck disable=SC2086
-	run as_nobody "$ZMEM" $command
-	expect_rc "nobody, $command: exit code" 1
-	expect_stderr_lines "nobody, $command: one line" 1
-	refuse_err "nobody, $command: no option that it does not take" '--source'
-	expect_err "nobody, $command: a remedy" '\(.*root.*\)$'
-done
-run as_nobody "$ZMEM" maps "$root_pid"
-equal 'nobody, maps of a process of root: no empty table' "$rc $out" '1 '
-expect_err 'nobody, maps of a process of root: the reason' "^zmem-bpf: $root_pid: it may not be read \\(run as root"
-run as_nobody "$ZMEM" maps -J "$root_pid" "$nobody_pid"
-expect_rc 'nobody, maps of two: one is denied' 0
-expect_stderr_lines 'nobody, maps of two: a line for the denied one' 1
-expect_json 'nobody, maps of two: the other is shown' '.mappings | length > 3 and all(.pid == $pid)' --argjson pid "$nobody_pid"
-run as_nobody "$ZMEM" --total -H -b -o pss
-expect_out 'nobody, --total -H: a plain number' '^[0-9]+$'
-expect_err 'nobody, --total -H: a note' 'the total lacks the PSS of [0-9]+ processes'
-run as_nobody "$ZMEM" -g user
-expect_out 'nobody: sums of some processes are lower bounds' '^ +>=[0-9.]+ .*total$'
-expect_out 'nobody: of how many processes PSS is known' '^PSS of [0-9]+ of [0-9]+ processes in [0-9]+ groups is known: .*; [0-9]+ denied'
-run as_nobody "$ZMEM" maps "$nobody_pid"
-expect_rc 'nobody, maps of an own process' 0
-expect_stderr_lines 'nobody, maps of an own process: no note on BPF' 0
-run as_nobody "$ZMEM" doctor -v
-expect_rc 'nobody, doctor: exit code' 0
-equal 'nobody, doctor: the verdict' "$(head -n 1 "$TMP/out")" \
-	'zmem-bpf reads /proc here: CAP_BPF and CAP_PERFMON are missing.'
-equal 'nobody, doctor: what to do' "$(sed -n 2p "$TMP/out")" \
-	'To do: run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE'
-expect_out 'nobody, doctor: CAP_BPF' '^CAP_BPF +no .*root'
-expect_out 'nobody, doctor: CAP_PERFMON' '^CAP_PERFMON +no '
-expect_out 'nobody, doctor: BPF' '^bpf +no .*CAP_BPF'
-expect_out 'nobody, doctor: /proc' '^proc +ok '
-expect_out 'nobody, doctor: PSS of own processes' '^PSS +ok  from smaps_rollup, of your own processes alone'
+if need "$nobody" 'nobody'; then
+	run as_nobody "$ZMEM" -J
+	expect_rc 'nobody: exit code' 0
+	expect_stderr_lines 'nobody: one note' 1
+	expect_err 'nobody: the note names capabilities' 'CAP_BPF.*CAP_PERFMON'
+	expect_err 'nobody: the note names a remedy' '--source proc'
+	expect_json 'nobody: counters from /proc' '.source.counters == "proc" and
+		(.source.fallback_reason | test("CAP_BPF.*CAP_PERFMON"))'
+	expect_json 'nobody: denied processes are counted' '.collection.complete == false and
+		.collection.denied == ([.processes[] | select(.pss_status == "denied")] | length)'
+	expect_json 'nobody: every row is honest' "$honest"
+	expect_json "nobody: root's process has counters and no PSS" \
+		"$row | .rss_bytes > 0 and .pss_bytes == null and .pss_status == \"denied\"" \
+		--argjson pid "$root_pid"
+	expect_json 'nobody: processes without PSS are counted in the totals' \
+		'.totals.pss_missing_processes == ([.processes[] | select(.mm_owner and .pss_bytes == null)] | length)'
+	run as_nobody "$ZMEM"
+	expect_out 'nobody: the total line names them' ' processes.*denied'
+	expect_out 'nobody: the summary names the source and why' '; counters from /proc.*CAP_BPF'
+	run as_nobody "$ZMEM" -p "$root_pid" -H -o pid,pss,uss,rss,pss_status
+	expect_out 'nobody: a missing value is a dash' "^ *$root_pid +- +- +[0-9.]+ [KM]iB +denied"
+	run as_nobody "$ZMEM" -q
+	expect_stderr_lines 'nobody, -q: no note' 0
+	expect_rc 'nobody, -q: exit code' 0
+	run as_nobody "$ZMEM" --source proc -J
+	expect_stderr_lines 'nobody, --source proc: one note' 1
+	expect_err 'nobody, --source proc: a note on denied processes only' \
+		'PSS of [0-9]+ processes is denied: CAP_SYS_PTRACE is missing'
+	run as_nobody "$ZMEM" --source proc --pss none
+	expect_stderr_lines 'nobody, --source proc --pss none: nothing to note' 0
+	run as_nobody "$ZMEM" --source proc -J
+	expect_json 'nobody, --source proc: no fallback' \
+		'.source.counters == "proc" and .source.fallback_reason == null'
+	run as_nobody "$ZMEM" --source bpf
+	expect_rc 'nobody, --source bpf: exit code' 1
+	expect_stderr_lines 'nobody, --source bpf: one line' 1
+	expect_err 'nobody, --source bpf: the reason' 'CAP_BPF.*CAP_PERFMON.*--source proc'
+	equal 'nobody, --source bpf: nothing on stdout' "$out" ''
+	run as_nobody "$ZMEM" -q --source bpf
+	expect_stderr_lines 'nobody, --source bpf -q: an error is still told' 1
+	run as_nobody "$ZMEM" -v -q -p $$
+	expect_err 'nobody, -v: names the source' 'counters come from proc$'
+	# In a container there may be none.
+	kernel_thread=2
+	grep -qsx kthreadd /proc/2/comm || kernel_thread=1
+	for mode in '--pss none' '--pss rollup' '--top 5' '--total' "-p $kernel_thread" '-o +cmdline' '-f sleep' '-r'; do
+		# shellcheck disable=SC2086
+		run as_nobody "$ZMEM" -J -q $mode
+		expect_rc "nobody, $mode: exit code" 0
+		expect_json "nobody, $mode: valid and honest" "$honest"
+	done
+	for command in 'doctor --compare' 'pin root'; do
+		# shellcheck disable=SC2086
+		run as_nobody "$ZMEM" $command
+		expect_rc "nobody, $command: exit code" 1
+		expect_stderr_lines "nobody, $command: one line" 1
+		refuse_err "nobody, $command: no option that it does not take" '--source'
+		expect_err "nobody, $command: a remedy" '\(.*root.*\)$'
+	done
+	run as_nobody "$ZMEM" maps "$root_pid"
+	equal 'nobody, maps of a process of root: no empty table' "$rc $out" '1 '
+	expect_err 'nobody, maps of a process of root: the reason' "^zmem-bpf: $root_pid: it may not be read \\(run as root"
+	run as_nobody "$ZMEM" maps -J "$root_pid" "$nobody_pid"
+	expect_rc 'nobody, maps of two: one is denied' 0
+	expect_stderr_lines 'nobody, maps of two: a line for the denied one' 1
+	expect_json 'nobody, maps of two: the other is shown' '.mappings | length > 3 and all(.pid == $pid)' --argjson pid "$nobody_pid"
+	run as_nobody "$ZMEM" --total -H -b -o pss
+	expect_out 'nobody, --total -H: a plain number' '^[0-9]+$'
+	expect_err 'nobody, --total -H: a note' 'the total lacks the PSS of [0-9]+ processes'
+	run as_nobody "$ZMEM" -g user
+	expect_out 'nobody: sums of some processes are lower bounds' '^ +>=[0-9.]+ .*total$'
+	expect_out 'nobody: of how many processes PSS is known' '^PSS of [0-9]+ of [0-9]+ processes in [0-9]+ groups is known: .*; [0-9]+ denied'
+	run as_nobody "$ZMEM" maps "$nobody_pid"
+	expect_rc 'nobody, maps of an own process' 0
+	expect_stderr_lines 'nobody, maps of an own process: no note on BPF' 0
+	run as_nobody "$ZMEM" doctor -v
+	expect_rc 'nobody, doctor: exit code' 0
+	equal 'nobody, doctor: the verdict' "$(head -n 1 "$TMP/out")" \
+		'zmem-bpf reads /proc here: CAP_BPF and CAP_PERFMON are missing.'
+	equal 'nobody, doctor: what to do' "$(sed -n 2p "$TMP/out")" \
+		'To do: run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE'
+	expect_out 'nobody, doctor: CAP_BPF' '^CAP_BPF +no .*root'
+	expect_out 'nobody, doctor: CAP_PERFMON' '^CAP_PERFMON +no '
+	expect_out 'nobody, doctor: BPF' '^bpf +no .*CAP_BPF'
+	expect_out 'nobody, doctor: /proc' '^proc +ok '
+	expect_out 'nobody, doctor: PSS of own processes' '^PSS +ok  from smaps_rollup, of your own processes alone'
+fi
 
 # ---- one capability and not the other ----
 
@@ -122,57 +135,68 @@ one_of_two() {
 	expect_rc "$1, --source bpf: exit code" 1
 	expect_err "$1, --source bpf: the reason" "$3 is missing"
 }
-one_of_two 'only CAP_BPF' +bpf CAP_PERFMON CAP_BPF
-one_of_two 'only CAP_PERFMON' +perfmon CAP_BPF CAP_PERFMON
-run with_caps +sys_ptrace "$ZMEM" -J
-expect_json 'only CAP_SYS_PTRACE: PSS of all processes, counters from /proc' \
-	".source.counters == \"proc\" and ($row | .pss_status == \"ok\")" --argjson pid "$root_pid"
-
-run with_caps +bpf,+perfmon "$ZMEM" -J
-expect_rc 'CAP_BPF and CAP_PERFMON: exit code' 0
-expect_stderr_lines 'CAP_BPF and CAP_PERFMON: nothing to note' 0
-expect_json 'CAP_BPF and CAP_PERFMON: counters by BPF' '.source.counters == "bpf" and
-	.source.fallback_reason == null and all(.processes[]; .rss_bytes != null)'
-expect_json 'CAP_BPF and CAP_PERFMON: every row is honest' "$honest"
-# From 6.14 on CAP_PERFMON alone opens smaps_rollup of others.
-expect_json "CAP_BPF and CAP_PERFMON: PSS of others is measured, or denied and incomplete" \
-	"($row | .pss_status) as \$s | \$s == \"ok\" or (\$s == \"denied\" and (.collection.complete | not))" \
-	--argjson pid "$root_pid"
-expect_json 'CAP_BPF and CAP_PERFMON: its own PSS' \
-	"$row | .pss_status == \"ok\"" --argjson pid "$nobody_pid"
-run with_caps +sys_admin "$ZMEM" -J
-expect_json 'only CAP_SYS_ADMIN: replaces both' '.source.counters == "bpf"'
-run with_caps +bpf,+perfmon,+sys_ptrace "$ZMEM" -J
-expect_json 'all three: PSS of all processes' "$row | .pss_status == \"ok\"" --argjson pid "$root_pid"
+if need caps 'one capability and not the other'; then
+	one_of_two 'only CAP_BPF' +bpf CAP_PERFMON CAP_BPF
+	one_of_two 'only CAP_PERFMON' +perfmon CAP_BPF CAP_PERFMON
+	run with_caps +sys_ptrace "$ZMEM" -J
+	expect_json 'only CAP_SYS_PTRACE: PSS of all processes, counters from /proc' \
+		".source.counters == \"proc\" and ($row | .pss_status == \"ok\")" --argjson pid "$root_pid"
+fi
+if need 'counters caps' 'both capabilities'; then
+	run with_caps +bpf,+perfmon "$ZMEM" -J
+	expect_rc 'CAP_BPF and CAP_PERFMON: exit code' 0
+	expect_stderr_lines 'CAP_BPF and CAP_PERFMON: nothing to note' 0
+	expect_json 'CAP_BPF and CAP_PERFMON: counters by BPF' '.source.counters == "bpf" and
+		.source.fallback_reason == null and all(.processes[]; .rss_bytes != null)'
+	expect_json 'CAP_BPF and CAP_PERFMON: every row is honest' "$honest"
+	# From 6.14 on CAP_PERFMON alone opens smaps_rollup of others.
+	expect_json "CAP_BPF and CAP_PERFMON: PSS of others is measured, or denied and incomplete" \
+		"($row | .pss_status) as \$s | \$s == \"ok\" or (\$s == \"denied\" and (.collection.complete | not))" \
+		--argjson pid "$root_pid"
+	expect_json 'CAP_BPF and CAP_PERFMON: its own PSS' \
+		"$row | .pss_status == \"ok\"" --argjson pid "$nobody_pid"
+	if need mount 'CAP_SYS_ADMIN'; then
+		run with_caps +sys_admin "$ZMEM" -J
+		expect_json 'only CAP_SYS_ADMIN: replaces both' '.source.counters == "bpf"'
+	fi
+	run with_caps +bpf,+perfmon,+sys_ptrace "$ZMEM" -J
+	expect_json 'all three: PSS of all processes' "$row | .pss_status == \"ok\"" --argjson pid "$root_pid"
+fi
 # Root in name only.
-run setpriv --inh-caps=-all --bounding-set=-all "$ZMEM" -J
-expect_json 'root without capabilities: falls back' \
-	'.source.counters == "proc" and (.source.fallback_reason | contains("CAP_BPF"))'
+if need users 'root without capabilities'; then
+	run setpriv --inh-caps=-all --bounding-set=-all "$ZMEM" -J
+	expect_json 'root without capabilities: falls back' \
+		'.source.counters == "proc" and (.source.fallback_reason | contains("CAP_BPF"))'
+fi
 
 # ---- bpf() blocked ----
 
 helper deny_bpf
-for error in EPERM ENOSYS; do
-	run "$TMP/deny_bpf" "$error" "$ZMEM" -J
-	expect_rc "bpf() gives $error: exit code" 0
-	expect_stderr_lines "bpf() gives $error: one note" 1
-	expect_json "bpf() gives $error: falls back with a reason" \
-		'.source.counters == "proc" and (.source.fallback_reason | length > 10 and
-		 (contains("CAP_") | not))'
-	expect_json "bpf() gives $error: PSS is measured" \
-		"$row | .pss_status == \"ok\"" --argjson pid "$root_pid"
-	run "$TMP/deny_bpf" "$error" "$ZMEM" --source bpf
-	expect_rc "bpf() gives $error, --source bpf: exit code" 1
-	expect_stderr_lines "bpf() gives $error, --source bpf: one line" 1
-	run "$TMP/deny_bpf" "$error" "$ZMEM" doctor -v
-	expect_rc "bpf() gives $error, doctor: exit code" 0
-	expect_out "bpf() gives $error, doctor: reported" '^bpf +no '
-	expect_out "bpf() gives $error, doctor: the verdict" '^zmem-bpf reads /proc here: '
-	run "$TMP/deny_bpf" "$error" "$ZMEM" -v -p $$
-	expect_rc "bpf() gives $error, -v: exit code" 0
-done
-run "$TMP/deny_bpf" EPERM "$ZMEM" -p $$
-expect_err 'bpf() gives EPERM: seccomp is named' 'seccomp'
+if need counters 'bpf() blocked'; then
+	for error in EPERM ENOSYS; do
+		run "$TMP/deny_bpf" "$error" "$ZMEM" -J
+		expect_rc "bpf() gives $error: exit code" 0
+		expect_stderr_lines "bpf() gives $error: one note" 1
+		expect_json "bpf() gives $error: falls back with a reason" \
+			'.source.counters == "proc" and (.source.fallback_reason | length > 10 and
+			 (contains("CAP_") | not))'
+		expect_json "bpf() gives $error: PSS is measured" \
+			"$row | .pss_status == \"ok\"" --argjson pid "$root_pid"
+		run "$TMP/deny_bpf" "$error" "$ZMEM" --source bpf
+		expect_rc "bpf() gives $error, --source bpf: exit code" 1
+		expect_stderr_lines "bpf() gives $error, --source bpf: one line" 1
+		run "$TMP/deny_bpf" "$error" "$ZMEM" doctor -v
+		expect_rc "bpf() gives $error, doctor: exit code" 0
+		expect_out "bpf() gives $error, doctor: reported" '^bpf +no '
+		expect_out "bpf() gives $error, doctor: the verdict" '^zmem-bpf reads /proc here: '
+		run "$TMP/deny_bpf" "$error" "$ZMEM" -v -p $$
+		expect_rc "bpf() gives $error, -v: exit code" 0
+	done
+	if need bpf 'seccomp is named'; then
+		run "$TMP/deny_bpf" EPERM "$ZMEM" -p $$
+		expect_err 'bpf() gives EPERM: seccomp is named' 'seccomp'
+	fi
+fi
 
 # ---- BTF hidden ----
 
@@ -180,11 +204,9 @@ expect_err 'bpf() gives EPERM: seccomp is named' 'seccomp'
 hidden() {
 	run env ZMEM="$ZMEM" TMP="$TMP" timeout -s KILL "$PATIENCE" unshare -m bash -c "$1"
 }
-# shellcheck disable=SC2016
-hidden 'mount --bind /dev/null /sys/kernel/btf/vmlinux || exit 99; exec "$ZMEM" -J'
-if [ "$rc" = 99 ]; then
-	skip 'BTF hidden' 'no bind mount there'
-else
+if need 'bpf mount' 'BTF hidden'; then
+	# shellcheck disable=SC2016
+	hidden 'mount --bind /dev/null /sys/kernel/btf/vmlinux || exit 99; exec "$ZMEM" -J'
 	expect_rc 'BTF hidden: exit code' 0
 	expect_json 'BTF hidden: the kernel still has it, or a reason is given' \
 		'.source.counters == "bpf" or (.source.fallback_reason | contains("BTF"))'
@@ -202,9 +224,7 @@ fi
 # ---- a user namespace: capabilities have no effect outside of the initial one ----
 
 first='CAP_BPF and CAP_PERFMON have no effect outside of the initial user namespace .*outside'
-if ! unshare -Ur true 2>"$TMP/why"; then
-	skip 'a user namespace' "$(cat "$TMP/why")"
-else
+if need userns 'a user namespace'; then
 	run unshare -Ur "$ZMEM" doctor
 	expect_out 'a user namespace, doctor: CAP_BPF' '^CAP_BPF +no .*no effect here'
 	expect_out 'a user namespace, doctor: CAP_PERFMON' '^CAP_PERFMON +no '
@@ -222,9 +242,8 @@ fi
 
 # ---- /proc ----
 
-if sanitized; then
-	skip '/proc not mounted' 'sanitizers need it'
-else
+# Sanitizers need it.
+if need 'plain counters mount' '/proc not mounted'; then
 	# shellcheck disable=SC2016
 	hidden 'umount -l /proc || exit 99; exec "$ZMEM" -J'
 	expect_rc 'no /proc: exit code' 0
@@ -270,53 +289,61 @@ fi
 in_pidns() {
 	run env ZMEM="$ZMEM" timeout -s KILL "$PATIENCE" unshare -m -p -f bash -c "$1"
 }
-# shellcheck disable=SC2016
-in_pidns 'mount -t proc proc /proc || exit 99; sleep 1000 & "$ZMEM" -J; kill $!'
-expect_json 'a pid namespace: its processes with its pids' '.source.counters == "bpf" and
-	([.processes[].pid] | sort | .[0] == 1 and length == 3) and all(.processes[]; .pss_bytes > 0)'
-# shellcheck disable=SC2016
-in_pidns 'sleep 1000 & "$ZMEM" -J --pss rollup; kill $!'
-expect_json "a pid namespace with another /proc: no PSS of other processes" \
-	'.collection.complete == false and ([.processes[].pid] | max < 100) and
-	 all(.processes[]; .pss_bytes == null and .pss_status == "unsupported" and .cgroup == null)'
-# shellcheck disable=SC2016
-in_pidns 'sleep 1000 & "$ZMEM" -J; kill $!'
-expect_json "a pid namespace with another /proc: PSS from the kernel" \
-	'([.processes[].pid] | max < 100) and
-	 all(.processes[]; .pss_bytes > 0 and .pss_source == "kernel" and .cgroup == null)'
-user='setpriv --reuid=65534 --regid=65534 --clear-groups'
-in_pidns "mount -t proc -o hidepid=1 proc /proc || exit 99; sleep 1000 &
-	$user --inh-caps=-all --bounding-set=-all \"\$ZMEM\" -J -q; kill \$!"
-if [ "$rc" = 99 ]; then
-	skip 'hidepid=1' 'cannot be mounted'
-else
-	expect_json 'hidepid=1, nobody: sees itself, and that there are others' \
-		'[.processes[].name] == ["zmem-bpf"] and .processes[0].pss_status == "ok" and
-		 .collection.denied == 2 and .collection.complete == false'
-	in_pidns "mount -t proc -o hidepid=1 proc /proc || exit 99; sleep 1000 &
-		$user --inh-caps=-all --bounding-set=-all \"\$ZMEM\" -q -p 1; kill \$!"
-	expect_err 'hidepid=1, nobody, -p 1: exists but is not shown' '--pid 1: .*does not let us'
-	in_pidns "mount -t proc -o hidepid=1 proc /proc || exit 99; sleep 1000 &
-		$user --inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon \
-			\"\$ZMEM\" -J --pss rollup; kill \$!"
-	expect_json 'hidepid=1, CAP_BPF and CAP_PERFMON: counters of all processes, PSS or denied' \
-		'any(.processes[]; .name == "sleep" and .rss_bytes > 0) and
-		 all(.processes[]; .pss_status == "ok" or .pss_status == "denied") and
-		 (.collection.complete == all(.processes[]; .pss_bytes != null))'
+source=proc
+if have counters; then source=bpf; fi
+if need mount 'a pid namespace'; then
+	# shellcheck disable=SC2016
+	in_pidns 'mount -t proc proc /proc || exit 99; sleep 1000 & "$ZMEM" -J; kill $!'
+	expect_json 'a pid namespace: its processes with its pids' '.source.counters == $source and
+		([.processes[].pid] | sort | .[0] == 1 and length == 3) and all(.processes[]; .pss_bytes > 0)' --arg source $source
 fi
-in_pidns "mount -t proc -o hidepid=2 proc /proc || exit 99; sleep 1000 &
-	$user --inh-caps=-all --bounding-set=-all \"\$ZMEM\" -J -q; kill \$!"
-if [ "$rc" = 99 ]; then
-	skip 'hidepid=2' 'cannot be mounted'
-else
-	expect_json 'hidepid=2, nobody: sees itself' \
-		'[.processes[].name] == ["zmem-bpf"] and .processes[0].pss_status == "ok"'
+if need 'counters mount' 'a pid namespace with another /proc'; then
+	# shellcheck disable=SC2016
+	in_pidns 'sleep 1000 & "$ZMEM" -J --pss rollup; kill $!'
+	expect_json "a pid namespace with another /proc: no PSS of other processes" \
+		'.collection.complete == false and ([.processes[].pid] | max < 100) and
+		 all(.processes[]; .pss_bytes == null and .pss_status == "unsupported" and .cgroup == null)'
+	# shellcheck disable=SC2016
+	in_pidns 'sleep 1000 & "$ZMEM" -J; kill $!'
+	expect_json "a pid namespace with another /proc: PSS from the kernel" \
+		'([.processes[].pid] | max < 100) and
+		 all(.processes[]; .pss_bytes > 0 and .pss_source == "kernel" and .cgroup == null)'
+fi
+if need 'counters caps mount' 'hidden processes'; then
+	user='setpriv --reuid=65534 --regid=65534 --clear-groups'
+	in_pidns "mount -t proc -o hidepid=1 proc /proc || exit 99; sleep 1000 &
+		$user --inh-caps=-all --bounding-set=-all \"\$ZMEM\" -J -q; kill \$!"
+	if [ "$rc" = 99 ]; then
+		skip 'hidepid=1' 'cannot be mounted'
+	else
+		expect_json 'hidepid=1, nobody: sees itself, and that there are others' \
+			'[.processes[].name] == ["zmem-bpf"] and .processes[0].pss_status == "ok" and
+			 .collection.denied == 2 and .collection.complete == false'
+		in_pidns "mount -t proc -o hidepid=1 proc /proc || exit 99; sleep 1000 &
+			$user --inh-caps=-all --bounding-set=-all \"\$ZMEM\" -q -p 1; kill \$!"
+		expect_err 'hidepid=1, nobody, -p 1: exists but is not shown' '--pid 1: .*does not let us'
+		in_pidns "mount -t proc -o hidepid=1 proc /proc || exit 99; sleep 1000 &
+			$user --inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon \
+				\"\$ZMEM\" -J --pss rollup; kill \$!"
+		expect_json 'hidepid=1, CAP_BPF and CAP_PERFMON: counters of all processes, PSS or denied' \
+			'any(.processes[]; .name == "sleep" and .rss_bytes > 0) and
+			 all(.processes[]; .pss_status == "ok" or .pss_status == "denied") and
+			 (.collection.complete == all(.processes[]; .pss_bytes != null))'
+	fi
 	in_pidns "mount -t proc -o hidepid=2 proc /proc || exit 99; sleep 1000 &
-		$user --inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon \
-			\"\$ZMEM\" -J; kill \$!"
-	expect_json 'hidepid=2, CAP_BPF and CAP_PERFMON: counters of all processes' \
-		'.source.counters == "bpf" and any(.processes[]; .name == "sleep" and .rss_bytes > 0)'
-	expect_json 'hidepid=2, CAP_BPF and CAP_PERFMON: hidden processes are denied, not gone' \
-		'all(.processes[]; .pss_status == "ok" or .pss_status == "denied") and
-		 (.collection.complete == all(.processes[]; .pss_bytes != null))'
+		$user --inh-caps=-all --bounding-set=-all \"\$ZMEM\" -J -q; kill \$!"
+	if [ "$rc" = 99 ]; then
+		skip 'hidepid=2' 'cannot be mounted'
+	else
+		expect_json 'hidepid=2, nobody: sees itself' \
+			'[.processes[].name] == ["zmem-bpf"] and .processes[0].pss_status == "ok"'
+		in_pidns "mount -t proc -o hidepid=2 proc /proc || exit 99; sleep 1000 &
+			$user --inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon \
+				\"\$ZMEM\" -J; kill \$!"
+		expect_json 'hidepid=2, CAP_BPF and CAP_PERFMON: counters of all processes' \
+			'.source.counters == "bpf" and any(.processes[]; .name == "sleep" and .rss_bytes > 0)'
+		expect_json 'hidepid=2, CAP_BPF and CAP_PERFMON: hidden processes are denied, not gone' \
+			'all(.processes[]; .pss_status == "ok" or .pss_status == "denied") and
+			 (.collection.complete == all(.processes[]; .pss_bytes != null))'
+	fi
 fi

@@ -54,10 +54,12 @@ expect_out 'the third time in 20 runs' '^FLAKY cli/once.sh: not ok'
 for _ in $(seq 19); do echo '2000 RUN x' >>"$GATE_LOG"; done
 rm "$TMP/build/failed"
 runs 'after 19 good runs' 0 cli/once
-git init -q "$TMP" && git -C "$TMP" -c user.name=x -c user.email=x@x commit -q --allow-empty -m 'Mends cli/once'
-sed -i 's/^[0-9]* FLAKY/1000 FLAKY/' "$GATE_LOG"
-rm "$TMP/build/failed"
-runs 'after a commit that names it' 0 cli/once
+if need git 'after a commit that names it'; then
+	git init -q "$TMP" && git -C "$TMP" -c user.name=x -c user.email=x@x commit -q --allow-empty -m 'Mends cli/once'
+	sed -i 's/^[0-9]* FLAKY/1000 FLAKY/' "$GATE_LOG"
+	rm "$TMP/build/failed"
+	runs 'after a commit that names it' 0 cli/once
+fi
 unset GATE_LOG
 
 a_test build/obj/tests/test_once "$once"

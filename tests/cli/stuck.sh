@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Stuck processes: reading their /proc hangs, too. Any user can make one with FUSE. Every command on
 # them, or on all processes, ends and shows the values that could be read.
+# needs: fuse counters
 . "$(dirname "$0")/../support/cli.sh"
 
-if [ ! -c /dev/fuse ]; then
-	skip 'stuck processes' 'no /dev/fuse'
-	exit 0
-fi
 helper stuck
 # The leak sanitizer stops all threads when the program ends; a stuck thread does not stop.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"

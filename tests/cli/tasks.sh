@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # No thread or process can be started (a fork bomb, pids.max): one thread reads everything.
-# needs: bpf
 . "$(dirname "$0")/../support/cli.sh"
 # The leak sanitizer needs a thread of its own.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
@@ -9,9 +8,20 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 mkmem_begin anon cow_many shmem || { not_ok mkmem 'not ready'; exit 1; }
 targets=$(sed -n 's/^READY [^ ]* [^ ]* //p' "$TMP/mkmem" | paste -sd,)
 
-alone() {
-	run with_caps +bpf,+perfmon,+sys_ptrace prlimit --nproc=1:1 "$@"
-}
+# The limit is for users other than root: for one with the capabilities, or the one that runs this test.
+if [ "$(id -u)" != 0 ]; then
+	alone() {
+		run prlimit --nproc=1:1 "$@"
+	}
+else
+	need caps 'no task can be started' || exit 0
+	alone() {
+		run with_caps +bpf,+perfmon,+sys_ptrace prlimit --nproc=1:1 "$@"
+	}
+fi
+# Without BPF, a line on stderr says that counters come from /proc.
+have counters
+notes=$?
 
 # The values with and without threads. Values shared with other processes change with them.
 values() {
@@ -21,21 +31,23 @@ values() {
 }
 
 zmem
-expect_stderr_lines 'with threads: nothing is told' 0
+expect_stderr_lines 'with threads: nothing is told' "$notes"
 alone dash -c ': & wait'
 expect_err 'no task can be started' 'Cannot fork'
 for options in '' '--verify all' '--pss rollup' '--source proc' '--pss none -o +cmdline'; do
+	told=$notes
+	[ "$options" != '--source proc' ] || told=0
 	# shellcheck disable=SC2086
 	zmem -J $options -p "$targets"
 	values >"$TMP/want"
-	expect_stderr_lines "with threads: $options: nothing is told" 0
+	expect_stderr_lines "with threads: $options: nothing is told" "$told"
 	# shellcheck disable=SC2086
 	alone "$ZMEM" -J $options -p "$targets"
 	expect_rc "alone: $options" 0
 	values >"$TMP/got"
 	equal "alone: $options: the same values" "$(cat "$TMP/got")" "$(cat "$TMP/want")"
 	expect_err "alone: $options: a message" '^zmem-bpf: no thread could be started'
-	expect_stderr_lines "alone: $options: and no more" 1
+	expect_stderr_lines "alone: $options: and no more" $((1 + told))
 done
 
 # Enough processes for several threads.
@@ -52,12 +64,14 @@ kill "$FLEET_PID"
 
 alone "$ZMEM" watch -i 0.1 -c 3 -p "$targets"
 expect_rc 'alone, watched' 0
-expect_stderr_lines 'alone, watched: told once' 1
+expect_stderr_lines 'alone, watched: told once' $((1 + notes))
 alone "$ZMEM" maps "${targets%%,*}"
 expect_rc 'alone, mappings' 0
 expect_out 'alone, mappings: shown' 'stack'
-alone "$ZMEM" doctor --compare -p "$targets"
-expect_rc 'alone, compared: no difference' 0
+if need counters 'alone, compared'; then
+	alone "$ZMEM" doctor --compare -p "$targets"
+	expect_rc 'alone, compared: no difference' 0
+fi
 alone "$ZMEM" serve --listen 127.0.0.1:0
 expect_rc 'serve needs a second process' 1
 expect_stderr_lines 'serve says so' 1
