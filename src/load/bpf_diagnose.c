@@ -65,15 +65,15 @@ void bpf_diagnose_facts_note(struct diag *diag, const char *what, const char *st
 				 ? BPF_DIAGNOSE_OUTSIDE
 				 : "run as root or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE",
 			 "%s", missing);
+	else if (file_exhausted(error))
+		diag_add(diag, what, error, file_exhausted_hint(error), "%s failed: %s", step,
+			 strerror(-error));
 	else if (facts->btf_error)
 		diag_add(diag, what, error, "use a kernel built with CONFIG_DEBUG_INFO_BTF",
 			 "this kernel has no BTF (%s: %s)", BTF_PATH, strerror(facts->btf_error));
 	else if (error == -EPERM || error == -EACCES)
 		diag_add(diag, what, error, "allow bpf() (seccomp, LSM, lockdown)",
 			 "%s was refused: %s", step, strerror(-error));
-	else if (file_exhausted(error))
-		diag_add(diag, what, error, file_exhausted_hint(error), "%s failed: %s", step,
-			 strerror(-error));
 	else if (error == -ENOSYS)
 		diag_add(diag, what, error,
 			 "use a kernel with CONFIG_BPF_SYSCALL, or allow bpf() (seccomp)",

@@ -75,6 +75,8 @@ TEST(kernel)
 	f.probe_reads = false;
 	expect(-EINVAL, &f, "no BTF (/sys/kernel/btf/vmlinux: No such file",
 	       "CONFIG_DEBUG_INFO_BTF");
+	/* What can be changed now comes first. */
+	expect(-EMFILE, &f, "Too many open files", "ulimit -n");
 }
 
 TEST(user_namespace)
