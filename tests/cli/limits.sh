@@ -14,15 +14,19 @@ for options in '' '-J' '--source proc'; do
 	expect_rc "RLIMIT_FSIZE 1 KiB: to a pipe: $options" 0
 	expect_out "RLIMIT_FSIZE 1 KiB: the complete output: $options" '( total$|^})'
 done
+# Without BPF each run says so.
+lines=1
+have counters || lines=2
 long() {
-	run timeout -s KILL "$PATIENCE" prlimit --fsize=1024 "$ZMEM" "$@"
+	# A recording of the few processes of a container has less than 1 KiB.
+	run timeout -s KILL "$PATIENCE" prlimit --fsize=512 "$ZMEM" "$@"
 }
 for args in '-F html --output' 'record' 'watch -c 1 -F ndjson --output'; do
 	echo old >"$TMP/dir/file"
 	# shellcheck disable=SC2086
 	long $args "$TMP/dir/file"
 	expect_rc "RLIMIT_FSIZE: $args" 1
-	expect_stderr_lines "RLIMIT_FSIZE: $args: one line" 1
+	expect_stderr_lines "RLIMIT_FSIZE: $args: one line" $lines
 	expect_err "RLIMIT_FSIZE: $args: the reason" 'File too large'
 	equal "RLIMIT_FSIZE: $args: the old file stays" "$(cat "$TMP/dir/file")" old
 	equal "RLIMIT_FSIZE: $args: no other file" "$(ls -A "$TMP/dir")" file
@@ -47,7 +51,7 @@ fi
 
 if sanitized; then
 	skip 'no /proc' 'sanitizers read it'
-elif need bpf 'no /proc'; then
+elif need 'counters mount' 'no /proc'; then
 	for options in '' '--pss rollup' 'watch -c 1'; do
 		# shellcheck disable=SC2086
 		run timeout -s KILL "$PATIENCE" unshare -m bash -c 'mount -t tmpfs tmpfs /proc && exec "$@"' - \

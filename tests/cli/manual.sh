@@ -2,12 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # The manual pages: mandoc has no complaint, they fit into 80 columns, and they describe the commands,
 # options, words, columns, keys and metrics that the program has, and no others.
+# needs: mandoc
 . "$(dirname "$0")/../support/cli.sh"
 
-if ! command -v mandoc >/dev/null; then
-	skip 'manual pages' 'no mandoc (make deps-test)'
-	exit 0
-fi
 root=$SUPPORT/../..
 man=$TMP/man
 mkdir "$man"

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Little memory: a limit of the address space makes allocations fail, a limit of the cgroup kills the
 # program at any moment. Afterwards the file is the complete old or the complete new one.
-# needs: bpf
 . "$(dirname "$0")/../support/cli.sh"
 if sanitized; then
 	skip 'little memory' 'sanitizers need more memory'
@@ -54,6 +53,7 @@ check "address space: 1.8 to 16 MB are not enough ($ended times), or enough ($en
 
 # ---- cgroup ----
 
+need cgroups 'a memory limit of the cgroup' || exit 0
 v1=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ {print $2; exit}' /proc/mounts)
 v2=$(awk '$3 == "cgroup2" {print $2; exit}' /proc/mounts)
 group= limit=
@@ -67,10 +67,7 @@ end_cgroup() {
 	lib_cleanup
 }
 trap end_cgroup EXIT
-if [ -z "$group" ]; then
-	skip 'a memory limit of the cgroup' 'there is no memory controller to be had'
-	exit 0
-fi
+[ -n "$group" ] || not_ok 'a memory limit of the cgroup' 'it cannot be made'
 enough=0 ended=0
 for kib in $(seq 256 128 4096) 8192 16384; do
 	echo old >"$file"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Memory of NVIDIA's GPUs, with a library in place of libnvidia-ml: the values of processes, and what a
 # library that is old, hostile or missing does to them. By the program and by the static one.
+# needs: mount
 . "$(dirname "$0")/../support/cli.sh"
 
 # The library is found by the list that ld.so has of the system.
