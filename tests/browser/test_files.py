@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The page of files -F html in headless Chromium, beside -J: rows, sums, groups, search, the map. One file has a hostile
 name. With SCREENSHOTS=DIRECTORY it saves pictures there."""
+# needs: chromium counters
 
 import json
 import os
@@ -112,9 +113,6 @@ def check_looks(page):
 
 
 def main():
-    if not browser.find_chromium():
-        print("skip the page of files: there is no chromium")
-        return
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "files.html")
         above = b"/dev/shm/zmem_<"  # a name has no slash
@@ -124,9 +122,6 @@ def main():
             with open(hostile, "wb") as file:
                 file.write(b"x" * SIZE)
             said = subprocess.run((PROGRAM, "files", "-F", "html", "--output", path), check=False, stderr=subprocess.PIPE)
-            if said.returncode and os.geteuid():
-                print("skip the page of files: needs root: %s" % said.stderr.decode().strip())
-                return
             same("the page is written", said.returncode, 0)
         finally:
             os.unlink(hostile)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The live page of serve in headless Chromium: it refreshes, draws the last hour, sends requests only to
 its own server, and is safe with hostile names. With SCREENSHOTS=DIRECTORY it saves pictures there."""
+# needs: chromium
 
 import json
 import os
@@ -18,7 +19,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 sys.dont_write_bytecode = True
 import browser  # noqa: E402
 import oom  # noqa: E402
-from outcome import exit_code, result, run_checks, wait_until  # noqa: E402
+from outcome import exit_code, need, result, run_checks, wait_until  # noqa: E402
 from serving import Serve  # noqa: E402
 
 SCREENSHOTS = os.environ.get("SCREENSHOTS")
@@ -234,11 +235,10 @@ def check_short_history(page):
 
 def check_kills(page):
     """A real OOM kill is marked on the charts, and named."""
+    if not need("bpf cgroups", "kills"):
+        return
     name = "<b>eats%d&" % (os.getpid() % 100000)  # no other program has it
     with tempfile.TemporaryDirectory() as directory, oom.Group("zmem-live", "8M") as group:
-        if os.geteuid() != 0 or not group:
-            print("skip kills: no memory cgroup can be made")
-            return
         page.open()
         page.wait("performance.getEntriesByName('zmem-refreshed').length > 0")
         # A fetch that leaves out the kills of other tests.
@@ -381,9 +381,6 @@ def check_plain(page):
     result("PSS" in text and "GiB" in text and "asks this server alone" in text, "without scripts the page shows the total")
 
 
-if not browser.find_chromium():
-    print("skip test_live.py: no Chromium")
-    sys.exit(0)
 with Serve("-i", "0.1") as serving:
     shown = Page(serving)
     try:

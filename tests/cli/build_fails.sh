@@ -70,7 +70,7 @@ packages_of() {
 	run unshare -m sh -c 'mount --bind "$0" /etc/os-release && exec "$@"' "$TMP/os-release" make -n -C "$source" O="$made" deps
 	expect_out "$1 $2: $3" " make $3 libbpf-dev "
 }
-if [ "$(id -u)" = 0 ]; then
+if need mount 'packages'; then
 	packages_of debian 12 bpftool
 	packages_of ubuntu 24.04 linux-tools-generic
 	packages_of ubuntu 26.04 bpftool

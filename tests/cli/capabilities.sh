@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Three capabilities suffice for what root sees; a missing one is named; unused ones are dropped.
-# needs: bpf
+# needs: bpf caps mount
 . "$(dirname "$0")/../support/cli.sh"
 
 # Idle processes of root that share pages only with each other.

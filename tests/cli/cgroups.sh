@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # zmem-bpf cgroups: all memory cgroups by how near their limit is, against the files of the kernel.
+# needs: cgroups
 . "$(dirname "$0")/../support/cli.sh"
 
 v2=

@@ -131,10 +131,7 @@ offers bash 'a command behind an address' serve
 
 # ---- zsh ----
 
-if ! command -v zsh >/dev/null; then
-	skip 'completion of zsh' 'no zsh (make deps-test)'
-	exit 0
-fi
+need zsh 'completion of zsh' || exit 0
 mkdir "$TMP/functions"
 cp "$made/zmem-bpf.zsh" "$TMP/functions/_zmem-bpf"
 

@@ -108,7 +108,7 @@ rm -rf "$hurt"
 mkdir -m 700 "$hurt"
 cp "$whole/0000000001.zmem" "$hurt"
 truncate -s 40 "$hurt/0000000001.zmem"
-for command in '--replay' 'system --replay' 'watch --replay' diff incidents; do
+for command in '--replay' 'system --replay' 'watch --replay' 'diff -q' incidents; do
 	# shellcheck disable=SC2086
 	refused "nothing is left: $command" 1 'has no frames|has no snapshots|cut off' $command "$hurt"
 done

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What the program says if this kernel's BTF, which libbpf reads, lacks a member, or tells of another layout. Light
 skeletons use the BTF inside the kernel, so only ways that load by libbpf are looked at."""
+# needs: bpf mount
 
 import os
 import re
@@ -81,15 +82,7 @@ def check_counters(kernel):
     expect(text, "bpf with pages (libbpf)", pattern, "counters that are elsewhere, with pages: it is refused")
 
 
-def main():
-    if os.geteuid() or not os.path.exists(KERNEL):
-        print("skip btf: needs root and BTF")
-        return
-    with open(KERNEL, "rb") as file:
-        kernel = btf.Btf(file.read())
-    run_checks((check_plain, check_member, check_ksm, check_counters), kernel)
-
-
 if __name__ == "__main__":
-    main()
+    with open(KERNEL, "rb") as BTF:
+        run_checks((check_plain, check_member, check_ksm, check_counters), btf.Btf(BTF.read()))
     sys.exit(exit_code())

@@ -4,6 +4,7 @@
 containers in cgroups made by hand, with the links of a kubelet, which come and go: no name of one
 container on another, though ids are used again and links come late, and never more labels than the
 bound. A user makes cgroups with the id of a container and with the names of units."""
+# needs: cgroups mount users
 
 import json
 import os
@@ -17,7 +18,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import O, PROGRAM, cgroup_removed, exit_code, result, run_checks, wait_until  # noqa: E402
+from outcome import O, PROGRAM, cgroup_removed, exit_code, need, result, run_checks, wait_until  # noqa: E402
 from serving import Serve  # noqa: E402
 
 USER = 1234
@@ -27,10 +28,6 @@ BOUND = 50
 LOGS = "/var/log/containers"
 UNREAD_MAX = 36  # of 3,900 readings
 unread = []
-
-
-def skip(name, why):
-    print("skip %s: %s" % (name, why))
 
 
 def own_mounts():
@@ -262,8 +259,7 @@ def check_churn(rng, top, containers, serve):
 
 
 def check_podman(root):
-    if not shutil.which("podman"):
-        skip("podman", "it is not installed")
+    if not need("podman", "podman"):
         return
     bundle = os.path.join(root, "rootfs")
     os.makedirs(bundle + "/bin")
@@ -278,7 +274,7 @@ def check_podman(root):
                           "--ulimit", "nproc=64:64", "--rootfs", bundle, "/bin/fleet", "3", "64"),
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
     if run.returncode:
-        skip("podman", "it cannot run a container here: " + run.stderr.strip().splitlines()[-1])
+        print("skip podman: it cannot run a container here: " + run.stderr.strip().splitlines()[-1])
         return
     ident = run.stdout.strip()
     try:
@@ -293,13 +289,6 @@ def check_podman(root):
 
 
 def main():
-    if os.getuid() != 0:
-        skip("containers", "not root")
-        return 0
-    mount = memory_mount()
-    if not mount or not os.access(mount, os.W_OK):
-        skip("containers", "no cgroup can be made")
-        return 0
     own_mounts()
     root = "/var/lib/containers"
     os.makedirs(root, exist_ok=True)
@@ -307,7 +296,7 @@ def main():
     for path in (root, "/var/log"):
         subprocess.run(("mount", "-t", "tmpfs", "tmpfs", path), check=True)
     os.mkdir(LOGS)
-    top = os.path.join(mount, "kubepods-test-%d" % os.getpid())
+    top = os.path.join(memory_mount(), "kubepods-test-%d" % os.getpid())
     os.mkdir(top)
     try:
         run_checks((check_owners, check_names), top)

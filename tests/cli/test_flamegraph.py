@@ -4,7 +4,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,7 +13,7 @@ sys.dont_write_bytecode = True  # the tree stays clean
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../support")
 
-from outcome import O, PROGRAM, exit_code, result  # noqa: E402
+from outcome import O, PROGRAM, exit_code, need, result  # noqa: E402
 
 BENCH = HERE + "/../bench"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -89,19 +88,8 @@ def check_hostile():
     frames_of(flamegraph(b"", "svg", "of nothing"))
 
 
-def works():
-    """Why perf does not, or None."""
-    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
-        return "needs root and a kernel with BTF"
-    if not shutil.which("perf"):
-        return "there is no perf (make deps-test)"
-    return None
-
-
 def check_program():
-    why = works()
-    if why:
-        print("skip a flame graph of the program:", why)
+    if not need("bpf perf", "a flame graph of the program"):
         return
     with tempfile.TemporaryDirectory() as directory:
         env = dict(os.environ, O=O, PROGRAM=PROGRAM, PROFILE_DIR=directory, PROFILE_RUNS="20",

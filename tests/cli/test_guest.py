@@ -14,19 +14,20 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import O, PRELOAD, PROGRAM, exit_code, result, see_own_processes_only, wait_until  # noqa: E402
+from outcome import O, PRELOAD, PROGRAM, exit_code, have, result, see_own_processes_only, wait_until  # noqa: E402
 
 LIMIT = 60
 FIRST, LAST = 20, 40  # ticks: by then all is there that is kept
 TRIES = 6  # others may start programs just then
+PROCESSES = 200
 SANITIZED = "zmem-bpf-san" in os.path.basename(PROGRAM)
 
 
 class Fleet:
-    """200 idle processes."""
+    """Idle processes."""
 
     def __enter__(self):
-        self.child = subprocess.Popen((O + "/fleet", "200", "64"), stdin=subprocess.PIPE,
+        self.child = subprocess.Popen((O + "/fleet", str(PROCESSES), "64"), stdin=subprocess.PIPE,
                                       stdout=subprocess.PIPE)
         self.child.stdout.readline()
         with open("/proc/%d/task/%d/children" % (self.child.pid, self.child.pid),
@@ -54,13 +55,15 @@ def allocations(args):
 
 
 def check_allocations(pids):
+    # From /proc the text of each process may be read anew.
+    most = 0 if have("counters") else 2 * PROCESSES * (LAST - FIRST)
     for words in ("", "-F ndjson --changed", "--grow -o +cgroup,unit", "-g name -s rss_change",
                   "-g unit -F ndjson"):
         seen = []
-        while len(seen) < TRIES and 0 not in seen:
+        while len(seen) < TRIES and not any(count in range(most + 1) for count in seen):
             seen.append(allocations(("-p", pids) + tuple(words.split())))
-        result(0 in seen, "watch %s: allocations between tick %d and %d: none" %
-               (words, FIRST, LAST), seen)
+        result(any(count in range(most + 1) for count in seen), "watch %s: allocations between tick %d and %d: %s" %
+               (words, FIRST, LAST, most or "none"), seen)
 
 
 class Watch:
@@ -111,7 +114,10 @@ def check_holdings(pids):
     first = watch.files()
     watch.child.send_signal(signal.SIGCONT)
     seen = set()
-    for _ in range(10):
+    # On a busy machine it may be within a tick at each of ten looks.
+    for i in range(50):
+        if i >= 10 and min(seen) <= first:
+            break
         watch.ticks(3)
         time.sleep(0.05)
         seen.add(watch.files())
@@ -137,9 +143,10 @@ def check_holdings(pids):
 
 
 def can_lock():
-    """True if we have CAP_IPC_LOCK; sanitizers disable mlockall()."""
-    if SANITIZED:
-        return False
+    """True if we have CAP_IPC_LOCK, of the machine; sanitizers disable mlockall()."""
+    with open("/proc/self/uid_map", encoding="ascii") as f:
+        if SANITIZED or f.read().split() != ["0", "0", "4294967295"]:
+            return False
     with open("/proc/self/status", encoding="ascii") as f:
         mask = next(int(line.split()[1], 16) for line in f if line.startswith("CapEff:"))
     return mask >> 14 & 1
@@ -166,11 +173,12 @@ def check_failures(pids):
 
 def check_one_failure(pids):
     """The second tick allocates memory for deltas; a failure gives one line."""
+    lines = 1 if have("counters") else 2  # the first one says where counters come from
     env = dict(os.environ, LD_PRELOAD=PRELOAD, FAIL_TICK="2")
     run = subprocess.run((PROGRAM, "watch", "-c", "5", "-i", "0.1", "-F", "ndjson", "-p", pids),
                          env=env, capture_output=True, timeout=LIMIT, check=False)
     ticks = run.stdout.count(b'{"type":"snapshot"')
-    result(run.returncode == 0 and ticks >= 4 and run.stderr.count(b"\n") == 1 and
+    result(run.returncode == 0 and ticks >= 4 and run.stderr.count(b"\n") == lines and
            run.stderr.startswith(b"zmem-bpf: "),
            "watch: a tick without memory does not end it, and says so", (ticks, run))
 
@@ -209,9 +217,6 @@ def check_identity():
 
 
 def main():
-    if os.geteuid() != 0:
-        print("skip guest: needs root")
-        return 0
     # Names that are too long for the cache are read in each tick.
     see_own_processes_only()
     with Fleet() as fleet:

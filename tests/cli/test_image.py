@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The container image: its parts, its size, the same bytes each time; and as Podman runs it, without
 root, with three capabilities and a root that cannot be written."""
+# needs: plain
 
 import gzip
 import hashlib
@@ -18,17 +19,13 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../support")
 
-from outcome import PROGRAM, exit_code, result, run_checks  # noqa: E402
-from podman import IMAGE, SOURCE, ULIMITS, load, make, own_mounts, podman  # noqa: E402
+from outcome import PROGRAM, exit_code, need, result, run_checks  # noqa: E402
+from podman import IMAGE, NEEDS, SOURCE, ULIMITS, load, make, own_mounts, podman  # noqa: E402
 
 BYTES_MAX = 10 << 20  # to download
 RUN = ("run", "--rm", *ULIMITS, "--pid", "host", "--network", "host",
        "--read-only", "--cap-drop", "all", "--cap-add", "BPF,PERFMON,SYS_PTRACE", "--security-opt",
        "seccomp=unconfined")
-
-
-def skip(name, why):
-    print("skip %s: %s" % (name, why))
 
 
 def check_layout(path):
@@ -56,8 +53,10 @@ def check_layout(path):
 
 
 def check_podman(path):
+    if not need(NEEDS, "podman"):
+        return
     if why := load(path):
-        skip("podman", why)
+        print("skip podman:", why)
         return
     start = time.monotonic()
     done = podman(*RUN, IMAGE, "-J")
@@ -81,8 +80,8 @@ def check_page():
 
 
 def main():
-    if "-san" in PROGRAM or "-static" in PROGRAM:
-        skip("image", "it is of the plain program")
+    if "-static" in PROGRAM:
+        print("skip image: it is of the dynamic program")
         return 0
     own_mounts()
     with tempfile.TemporaryDirectory() as directory:

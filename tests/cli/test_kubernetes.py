@@ -2,35 +2,28 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The manifest for Kubernetes: its parts fit together, kubectl knows each field, and Podman runs both containers with
 the user, rights, mounts and arguments of the manifest: serve answers with the token, the recorder has an OOM kill."""
+# needs: plain python-yaml
 
 import http.client
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
+
+import yaml
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../support")
 
 import oom  # noqa: E402
-from outcome import PROGRAM, exit_code, result, run_checks, wait_until  # noqa: E402
-from podman import IMAGE, SOURCE, ULIMITS, load, loopback_up, make, own_mounts, podman  # noqa: E402
-
-try:
-    import yaml
-except ImportError:
-    yaml = None
+from outcome import PROGRAM, exit_code, need, result, run_checks, wait_until  # noqa: E402
+from podman import IMAGE, NEEDS, SOURCE, ULIMITS, load, loopback_up, make, own_mounts, podman  # noqa: E402
 
 MANIFEST = SOURCE + "/src/dist/kubernetes/zmem-bpf.yaml"
 PATIENCE = 60
-
-
-def skip(name, why):
-    print("skip %s: %s" % (name, why))
 
 
 def text():
@@ -125,8 +118,7 @@ def lost(want, have, path):
 def check_kubectl():
     """What these commands change, kubectl has read as an object of its kind: a field that it does not know is gone.
     No such command takes a policy."""
-    if not shutil.which("kubectl"):
-        skip("kubectl", "it is not installed (make deps-gate)")
+    if not need("kubectl", "kubectl"):
         return
     there = objects()
     for kind, what, change in (("DaemonSet", "image", "*=tried"), ("Service", "selector", "tried=yes")):
@@ -228,9 +220,6 @@ def check_record(container, place, directory):
     result(wait_until(lambda: "a day here" in logs("record"), PATIENCE), "record: it records", (done.stderr, logs("record")))
     victim = oom.eater(directory, "eater-%d" % os.getpid())
     with oom.Group("zmem-kubernetes") as group:
-        if not group:
-            skip("incidents", "no memory cgroup can be made")
-            return
         pid = group.kill(victim)
 
     def incidents():
@@ -251,11 +240,13 @@ def check_record(container, place, directory):
 
 
 def check_podman():
+    if not need(NEEDS, "podman"):
+        return
     with tempfile.TemporaryDirectory() as directory:
         os.chmod(directory, 0o755)
         make(directory + "/image.tar")
         if why := load(directory + "/image.tar"):
-            skip("podman", why)
+            print("skip podman:", why)
             return
         loopback_up()
         place = nodes_files(directory)
@@ -272,8 +263,8 @@ def main():
     if not yaml:
         skip("manifest", "python3-yaml is not installed")
         return 0
-    if "-san" in PROGRAM or "-static" in PROGRAM:
-        skip("manifest", "the image is of the plain program")
+    if "-static" in PROGRAM:
+        print("skip manifest: the image is of the dynamic program")
         return 0
     own_mounts("-n")
     run_checks((check_pod, check_others, check_kubectl, check_podman))

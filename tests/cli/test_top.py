@@ -15,7 +15,7 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import MKMEM, O, PROGRAM, exit_code, mkmem_pids, result  # noqa: E402
+from outcome import MKMEM, O, PROGRAM, exit_code, have, mkmem_pids, need, result  # noqa: E402
 from terminal import PATIENCE, Pty, Tmux  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + "/.."
@@ -136,7 +136,7 @@ def bpf_files(tmux):
 
 
 def check_growth():
-    """w counts what a process adds, with its stacks; Escape ends it. It says why it cannot."""
+    """w counts what a process adds, with its stacks; Escape ends it."""
     argv = (O + "/growlab", "mmap")
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         child.stdout.readline()
@@ -171,8 +171,13 @@ def check_growth():
         finally:
             tmux.close()
         child.stdout.close()
+
+
+def check_no_growth():
+    """Where w cannot count, it says why."""
+    drop = (O + "/drop", "65534", "") if have("users") else ()
     for why, argv, says in (
-            ("without BPF", (O + "/drop", "65534", "", PROGRAM, "top", "-p", str(os.getpid())), "CAP_BPF"),
+            ("without BPF", (*drop, PROGRAM, "top", "-p", str(os.getpid())), "CAP_BPF"),
             ("a recording", (PROGRAM, "top", "--replay", GUEST), "a recording has no stacks")):
         tmux = Tmux(argv)
         try:
@@ -321,7 +326,7 @@ def check_shortage():
         term.type(key)
         result(term.read_until(why), "%s: message" % why.decode(), term.data[-200:])
         resource.prlimit(term.pid, limit, before)
-        result(redrawn(term, b"processes hold", why), "%s: a later tick works" % why.decode(), term.data[-200:])
+        result(redrawn(term, b" RAM; ", why), "%s: a later tick works" % why.decode(), term.data[-200:])
         term.type(b"q")
         result(term.wait() == 0, "%s: exit code 0" % why.decode())
         term.close()
@@ -440,16 +445,13 @@ def main():
     check_sizes()
     check_last_cell()
     check_idle()
-    if shutil.which("tmux"):
+    if need("tmux", "screens"):
         check_replay()
         check_shell()
         check_live()
-        if os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux"):
+        if need("bpf", "growth"):
             check_growth()
-        else:
-            print("skip growth: needs root and a kernel with BTF")
-    else:
-        print("skip screens: there is no tmux")
+        check_no_growth()
     return exit_code()
 
 

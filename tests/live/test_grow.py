@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """grow beside /proc: a program with sites that allocate known amounts (support/growlab.c), processes
 that end, execute, fork, are stopped, and many threads and stacks."""
+# needs: bpf ptrace users python-jsonschema
 
 import contextlib
 import json
@@ -18,7 +19,7 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, program, rollup, run_live, status  # noqa: E402
-from outcome import O, PROGRAM, cgroup_removed, result, wait_until  # noqa: E402
+from outcome import O, PROGRAM, cgroup_removed, need, result, wait_until  # noqa: E402
 from terminal import Pty  # noqa: E402
 
 LAB = O + "/growlab"
@@ -323,6 +324,8 @@ def check_pprof():
 
 def check_cgroup():
     """The processes of a cgroup of its own, and no other."""
+    if not need("cgroups", "a cgroup"):
+        return
     base = "/sys/fs/cgroup/memory" if os.path.isdir("/sys/fs/cgroup/memory") else "/sys/fs/cgroup"
     group = "zmem-grow-%d" % os.getpid()
     os.mkdir(base + "/" + group)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Where grow has names from: files that the user of the process may read, and no others; binaries
 that were deleted or replaced; files in the root of the process; FIFOs, links and lies in their place."""
+# needs: bpf ptrace users
 
 import contextlib
 import http.server
@@ -21,7 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from growing import MIB, NOBODY, Lab, directory_for_all, fewer_capabilities, functions, open_files  # noqa: E402
 from growing import run_live, stack_of_4_mib, write  # noqa: E402
-from outcome import PROGRAM, result, wait_until  # noqa: E402
+from outcome import PROGRAM, need, result, wait_until  # noqa: E402
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support/growlab.c")
 
@@ -306,6 +307,8 @@ def check_debuginfod():
 
 def check_debuginfod_home():
     """The cache is in a home of the user alone, whatever HOME is. A signal ends the wait for a server."""
+    if not need("mount", "--debuginfod: the cache"):
+        return
     with directory_for_all() as directory:
         build_id = build(directory)
         with open(directory + "/lab.debug", "rb") as file:
@@ -369,8 +372,7 @@ fn main() {
 
 def check_rust():
     """Rust's second scheme of names, which newer releases of rustc have by default."""
-    if not shutil.which("rustc"):
-        print("skip grow: Rust: needs rustc")
+    if not need("rustc", "Rust"):
         return
     with directory_for_all() as directory:
         with open(directory + "/leak.rs", "w", encoding="utf-8") as file:

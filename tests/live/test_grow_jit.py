@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """grow and code that a program makes while it runs (support/jitlab.c): stacks go through it, and its
 names come from the perf map of the process, whatever others put in its place."""
+# needs: bpf ptrace users
 
 import contextlib
 import glob
@@ -19,7 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from growing import LIMIT, MIB, NOBODY, Grow, Lab, directory_for_all, fewer_capabilities, functions, run_live  # noqa: E402
 from growing import stack_of_4_mib, write  # noqa: E402
-from outcome import O, result  # noqa: E402
+from outcome import O, need, result  # noqa: E402
 
 X86 = platform.machine() == "x86_64"
 NAME = "py::keep:/app/job.py"
@@ -186,6 +187,8 @@ def check_lies():
 
 def check_namespaces():
     """The map is below the root of the process, under the pid that the process has itself."""
+    if not need("mount", "a container"):
+        return
     before = ("unshare", "--pid", "--mount", "--fork", "--kill-child")
     script = 'mount -t tmpfs tmpfs /tmp && chmod 1777 /tmp && exec "$@"'
     # The program may lie in /tmp.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """grow -o +line: lines of sources, from the debugging information of several compilers and of
 separate files; and what a hostile program can make of it."""
+# needs: bpf ptrace users
 
 import json
 import os

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """grow --malloc beside a program that knows what it allocates and keeps (support/malloclab.c), with the allocators
 that are installed."""
+# needs: bpf ptrace
 
 import json
 import os

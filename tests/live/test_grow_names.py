@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """grow and names: of functions without symbols, of assembler, of Go and of musl; and such that are made to cost time
 or memory: the report comes, its helpers stay small, what was too much is counted, and other names are there."""
+# needs: bpf ptrace
 
 import contextlib
 import os

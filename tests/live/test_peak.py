@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """peak beside /proc: programs that hold known amounts (support/peaklab.c), in children that live a moment, in
 threads, in processes that share an address space, and in those of a parent that has ended."""
+# needs: counters python-jsonschema
 
 import contextlib
 import json
@@ -15,7 +16,7 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 from growing import MIB, rollup  # noqa: E402
-from outcome import O, PROGRAM, exit_code, result, run_checks, wait_until  # noqa: E402
+from outcome import O, PROGRAM, exit_code, need, result, run_checks, wait_until  # noqa: E402
 
 LAB = O + "/peaklab"
 VALIDATE = os.path.join(os.path.dirname(__file__), "../support/validate_json.py")
@@ -178,6 +179,8 @@ def check_crowd():
 
 def check_namespace():
     """Children with numbers of their own have those of the reader in the report."""
+    if not need("mount", "a pid namespace"):
+        return
     run = Run(LAB, "hold", command=("unshare", "--pid", "--fork"))
     run.ready()
     with open("/proc/%d/task/%d/children" % (run.child.pid, run.child.pid), encoding="ascii") as file:

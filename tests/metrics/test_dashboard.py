@@ -15,7 +15,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import prometheus  # noqa: E402
-from outcome import PROGRAM, exit_code, result  # noqa: E402
+from outcome import PROGRAM, exit_code, need, result  # noqa: E402
 
 ROOT = HERE + "/../.."
 DASHBOARD = ROOT + "/src/dist/grafana/zmem-bpf.json"
@@ -247,11 +247,8 @@ def main():
     check_form(dashboard)
     check_gaps(dashboard)
     check_names(dashboard)
-    program = prometheus.find("prometheus")
-    if program:
-        check_server(program, dashboard)
-    else:
-        print("skip queries: cannot download Debian's package prometheus")
+    if need("prometheus", "queries"):
+        check_server(prometheus.find("prometheus"), dashboard)
     return exit_code()
 
 

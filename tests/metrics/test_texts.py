@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """promtool and both parsers of the Prometheus client read -F openmetrics and prometheus. The values equal
 those of JSON."""
+# needs: python-prometheus_client
 
 import glob
 import json
@@ -15,13 +16,9 @@ import unicodedata
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import prometheus  # noqa: E402
-from outcome import O, PROGRAM, exit_code, result  # noqa: E402
-
-try:
-    from prometheus_client import openmetrics, parser as plain_parser
-    from prometheus_client.openmetrics import parser as open_parser
-except ImportError:
-    openmetrics = None
+from outcome import O, PROGRAM, exit_code, need, result  # noqa: E402
+from prometheus_client import parser as plain_parser  # noqa: E402
+from prometheus_client.openmetrics import parser as open_parser  # noqa: E402
 
 TESTS = HERE + "/.."
 EDIT = os.path.realpath(os.environ.get("B", O + "/obj")) + "/edit_recording"
@@ -157,12 +154,7 @@ def check_recording(promtool, key, *options, recording=GUEST):
 
 
 def main():
-    promtool = prometheus.find("promtool")
-    if not openmetrics:
-        print("skip metrics: no python3-prometheus-client (make deps-all)")
-        return 0
-    if not promtool:
-        print("skip promtool: cannot download Debian's package prometheus")
+    promtool = need("prometheus", "promtool") and prometheus.find("promtool")
     for plain in sorted(glob.glob(TESTS + "/golden/prometheus_*.txt")):
         with open(plain, encoding="utf-8") as a, open(plain.replace("/prometheus_", "/openmetrics_"), encoding="utf-8") as b:
             check_texts(promtool, "golden " + re.findall("_(.*).txt", plain)[0], a.read(), b.read())

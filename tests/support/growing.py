@@ -178,8 +178,5 @@ def fewer_capabilities(directory):
 
 
 def run_live(*checks):
-    if os.geteuid() or not os.path.exists("/sys/kernel/btf/vmlinux"):
-        print("skip grow: needs root and a kernel with BTF")
-        return 0
     outcome.run_checks(checks)
     return outcome.exit_code()

@@ -3,17 +3,18 @@
 
 import fcntl
 import os
-import shutil
 import socket
 import struct
 import subprocess
 import sys
 
-from outcome import PROGRAM, result
+from outcome import PROGRAM, have, result
 
 SOURCE = os.path.realpath(os.path.dirname(os.path.abspath(__file__)) + "/../..")
 VERSION = "1.2.3"
 IMAGE = "localhost/zmem-bpf:" + VERSION
+# The containers read by BPF, with capabilities of their own.
+NEEDS = "podman bpf caps cgroups mount"
 PODMAN = ("podman", "--storage-driver", "vfs", "--cgroup-manager", "cgroupfs")
 # Those of the machine may be more than a container may have here.
 ULIMITS = ("--ulimit", "nofile=64:64", "--ulimit", "nproc=64:64")
@@ -21,8 +22,9 @@ SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 
 
 def own_mounts(*more):
-    """As root: restarts the test with mounts of its own, and with an empty storage. `more` are options of unshare."""
-    if os.getuid() != 0:
+    """If Podman can be tried: restarts the test with mounts of its own, and with an empty storage. `more` are options of
+    unshare."""
+    if not have(NEEDS):
         return
     if not os.environ.get("OWN_MOUNTS"):
         os.environ["OWN_MOUNTS"] = "1"
@@ -52,9 +54,7 @@ def podman(*args):
 
 
 def load(path):
-    """Why Podman cannot be tried here, or ""."""
-    if os.getuid() != 0 or not shutil.which("podman"):
-        return "it is not installed, or not for this user"
+    """Loads the image. Returns why Podman, which is here, can run no container, or ""."""
     loaded = podman("load", "-q", "-i", path)
     result(loaded.returncode == 0, "podman accepts the image", loaded.stderr)
     done = podman("run", "--rm", *ULIMITS, "--network", "host", "--cap-drop", "all", IMAGE, "--version")

@@ -42,7 +42,7 @@ static inline void proc_tree_done(struct proc_tree *t)
 	assert_int_equal(system(command), 0);
 }
 
-/* Runs commands in its directory; $tests is that of the tests. */
+/* Runs commands in its directory; $tests is that of the tests, in which no blank divides words. */
 __attribute__((format(printf, 2, 3))) static inline void proc_tree_sh(const struct proc_tree *t,
 								      const char *format, ...)
 {
@@ -52,8 +52,8 @@ __attribute__((format(printf, 2, 3))) static inline void proc_tree_sh(const stru
 	va_start(args, format);
 	vsnprintf(script, sizeof(script), format, args);
 	va_end(args);
-	snprintf(command, sizeof(command), "tests=$PWD/" TESTS_DIR "; cd %s && {\n%s\n}", t->dir,
-		 script);
+	snprintf(command, sizeof(command), "IFS=; tests=$PWD/" TESTS_DIR "; cd %s && {\n%s\n}",
+		 t->dir, script);
 	assert_int_equal(system(command), 0);
 }
 

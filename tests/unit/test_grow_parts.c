@@ -2,13 +2,17 @@
 /* The parts of grow that need no kernel: names, stacks, pages, symbols of this program. */
 #include "unit.h"
 
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include "grow/address_space.h"
 #include "grow/code_file.h"
 #include "grow/demangle.h"
 #include "grow/stack_table.h"
 #include "grow/touched.h"
+#include "privilege/privilege.h"
 #include "temp_directory.h"
 
 /* ---- names ---- */
@@ -335,12 +339,34 @@ static int count_line(void *arg, size_t i, uint64_t line, const char *source)
 	return 0;
 }
 
+/* A process like this one. Root's helpers read none with more capabilities than they have. */
+static pid_t without_capabilities(void)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (privilege_leave(getuid(), getgid()) == 0 && write(ready[1], "x", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
 /*
  * This program, by the helpers: its own addresses have their names and lines, and none behind them
  * has.
  */
 TEST(symbols)
 {
+	const pid_t pid = without_capabilities();
 	struct code_sources sources;
 	struct libdw dw;
 	char why[256];
@@ -356,7 +382,7 @@ TEST(symbols)
 	assert_int_equal(libdw_load(&dw, why, sizeof(why)), 0);
 	assert_int_equal(code_sources_open(&sources, &dw), 0);
 	assert_int_equal(procfs_open(&proc, "/proc"), 0);
-	assert_int_equal(address_space_open(&space, &proc, getpid(), 0, &sources), 0);
+	assert_int_equal(address_space_open(&space, &proc, pid, 0, &sources), 0);
 	image = code_space_find(&space.code, address);
 	assert_non_null(image);
 	assert_int_not_equal(image->file, NO_FILE);
@@ -381,6 +407,8 @@ TEST(symbols)
 	files = sources.files.count;
 	assert_int_equal(address_space_update(&space, &sources), 0);
 	assert_int_equal(sources.files.count, files);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	address_space_close(&space);
 	code_sources_close(&sources);
 	procfs_close(&proc);

@@ -17,6 +17,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "become.h"
 #include "serve/peer.h"
 #include "serve/sandbox.h"
 
@@ -156,7 +157,7 @@ TEST(users)
 		if (source_by(i, getuid(), false) != PEER_UNKNOWN)
 			fail_msg("without sock_diag: from %s to %s", ways[i].from, ways[i].to);
 	}
-	if (getuid() != 0)
+	if (!can_become(OTHER_USER))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
 		uint64_t other = source_by(i, OTHER_USER, true);
