@@ -157,13 +157,14 @@ static uint64_t needed_to_load(uint64_t held)
 /*
  * Without CAP_SYS_PTRACE, CAP_PERFMON (or CAP_SYS_ADMIN) opens smaps_rollup of other users from
  * Linux 6.14 on. That of the same user can be opened with all capabilities that the process has
- * that is read (cap_ptrace_access_check(), security/commoncap.c): root of a container keeps its own.
+ * that is read (cap_ptrace_access_check(), security/commoncap.c): root of a container keeps its
+ * own.
  */
 static uint64_t needed_to_read(uint64_t held, bool trusted)
 {
 	if (held & READ_CAPS)
 		return READ_CAPS;
-	if (trusted)
+	if (trusted && geteuid() == 0)
 		return held;
 	return held & BIT(CAP_PERFMON) ? BIT(CAP_PERFMON) : BIT(CAP_SYS_ADMIN);
 }
@@ -190,7 +191,7 @@ int privilege_start(bool trusted, bool records, bool opens)
 			(records ? RECORD_CAPS : 0) | (opens ? OPEN_CAPS | BIT(CAP_SYS_NICE) : 0));
 	uint64_t keep = use | (trusted ? held & (WRITE_CAPS | SETUID_CAPS) : 0) |
 			(opens ? held & EVENT_CAPS : 0) |
-			(trusted ? needed_to_read(held, trusted) : 0);
+			(trusted ? held & needed_to_read(held, trusted) : 0);
 
 	/* No program that this process executes can get more capabilities than the process has. */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -225,8 +226,8 @@ int privilege_as_caller(bool on)
 
 	if (on)
 		return set_caps(held, WRITE_CAPS | LOCK_CAPS);
-	/* As needed_to_read(): a caller that is not trusted has none of those. */
-	return set_caps(held, held & READ_CAPS ? ~(WRITE_CAPS | SETUID_CAPS) : held);
+	/* As needed_to_read(): root that is not trusted has none of those. */
+	return set_caps(held, held & READ_CAPS || geteuid() ? ~(WRITE_CAPS | SETUID_CAPS) : held);
 }
 
 int privilege_open(const char *path, int flags)
@@ -256,7 +257,8 @@ int privilege_attaches(void)
 	return set_caps(caps, caps);
 }
 
-/* Root of a user namespace that an ordinary user made is no other user there (user_namespaces(7)). */
+/* Root of a user namespace that an ordinary user made is no other user there (user_namespaces(7)).
+ */
 static bool may_set_groups(void)
 {
 	cleanup_close int fd = open("/proc/self/setgroups", O_RDONLY | O_CLOEXEC);

@@ -26,10 +26,10 @@ struct session {
 	unsigned printed; /* enum collect_notice: each is printed once */
 	bool missing_printed;
 	size_t fallback_columns; /* of the note that counters come from /proc; 0: not printed */
-	bool looked_for_match; /* at the first snapshot */
-	int exit_code;	       /* EXIT_DONE, EXIT_NOT_FOUND or EXIT_DIFFERENT */
-	char nothing[256];     /* what to say if no process matches */
-	bool filters_only;     /* the command has its own order and columns (maps) */
+	bool looked_for_match;	 /* at the first snapshot */
+	int exit_code;		 /* EXIT_DONE, EXIT_NOT_FOUND or EXIT_DIFFERENT */
+	char nothing[256];	 /* what to say if no process matches */
+	bool filters_only;	 /* the command has its own order and columns (maps) */
 	/* Of a series: */
 	struct delta_set deltas;
 	bool from_start; /* rows are compared with the first ones, not with the last ones */

@@ -167,6 +167,11 @@ if need users 'root without capabilities'; then
 	run setpriv --inh-caps=-all --bounding-set=-all "$ZMEM" -J
 	expect_json 'root without capabilities: falls back' \
 		'.source.counters == "proc" and (.source.fallback_reason | contains("CAP_BPF"))'
+	# The kernel shows it only to a reader that has all capabilities of the process.
+	# shellcheck disable=SC2016
+	run setpriv --inh-caps=-all --bounding-set=-all,+chown,+dac_override,+kill,+setuid \
+		sh -c 'sleep 1000 & "$0" -J -p $!; kill $!' "$ZMEM"
+	expect_json 'root of a container: PSS of its own processes' '[.processes[].pss_status] == ["ok"]'
 fi
 
 # ---- bpf() blocked ----
