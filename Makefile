@@ -174,7 +174,7 @@ DEPS_ARCH   := gcc clang python make bpf libbpf libelf zlib zstd libcap ncurses 
 DEPS_DEB := build-essential debhelper lintian debootstrap
 DEPS_CROSS := gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 DEPS_GATE := $(if $(shell command -v rustc),,rustc) $(if $(shell command -v kubectl),,kubernetes-client) ccache qemu-system-x86 cpio kmod libmimalloc2.0 libtcmalloc-minimal4 xz-utils zstd clang-format git python3-prometheus-client chromium
-DEPS_ALL := qemu-system-arm valgrind
+DEPS_ALL := qemu-system-arm valgrind locales
 
 # $(call install_missing,PACKAGES,TEXT): with TEXT, which says what happens else, it is no error if they cannot be installed.
 define install_missing

@@ -191,5 +191,5 @@ const struct gpu_part *gpu_parts_of(const struct gpu_parts *all, pid_t pid, size
 	for (end = low; end < all->count && all->item[end].pid == pid; end++)
 		;
 	*ret_count = end - low;
-	return all->item + low;
+	return *ret_count ? &all->item[low] : NULL;
 }

@@ -644,7 +644,7 @@ static void put_limit_events(struct strbuf *out, const struct incident *i, size_
 
 static void put_ram(struct strbuf *out, const struct incident *i, const struct table_style *style)
 {
-	cleanup(strbuf_done) struct strbuf text = {}, folded = {};
+	cleanup(strbuf_done) struct strbuf text = {};
 	struct line l = {.out = &text};
 
 	if (!i->ram.known)

@@ -173,7 +173,8 @@ def check_documents():
                        PYTHONPATH=ROOT + "/src/dist/python")
         subprocess.run((PROGRAM, "-q", "record", "--keep", "1h", base + "/kept", "-c", "2", "-i", "0.2"), check=True)
         seen = set()
-        without = "|".join([ELSEWHERE] + ["zmem-bpf " + verb for verb, needs in NEEDS.items() if not need(needs, "commands: " + verb)])
+        without = "|".join([ELSEWHERE] + ["zmem-bpf " + verb for verb, needs in NEEDS.items()
+                                          if not need(needs, "commands: " + verb)])
         sleeping = [subprocess.Popen(("sleep", "1000")) for _ in range(10)]
         pids = tuple(child.pid for child in sleeping[:2])
         try:

@@ -74,7 +74,8 @@ def check_pages():
         else:
             same("snapshot.json: without BPF, page frames are not counted", ram, None)
         classes = re.findall(r'^zmem_ram_bytes\{class="(\w+)"\} ', serve.get("/metrics").text, re.M)
-        same("/metrics: the classes of snapshot.json", classes, [row["class"] for row in ram["classes"] if row["bytes"] is not None] if ram else [])
+        rows = ram["classes"] if ram else []
+        same("/metrics: the classes of snapshot.json", classes, [row["class"] for row in rows if row["bytes"] is not None])
         page = json.loads(serve.get("/page.json").text)["system"]["ram"]
         same("page.json has the same", page and set(page), ram and set(ram))
         same("history.json: its step", json.loads(serve.get("/history.json").text)["step_s"], 15)
@@ -370,9 +371,10 @@ def check_privileges():
             same("the HTTP process: Seccomp", http["Seccomp"], "2")
         # What it has open, only root sees of another user.
         seen = http["Uid"] == collector["Uid"] or need("ptrace", "the HTTP process: its libraries and files")
-        for role, pid, has in ([("HTTP", serve.http_pid(), True)] if seen else []) + [("collector", serve.process.pid, False)]:
+        roles = [("collector", serve.process.pid)] + ([("HTTP", serve.http_pid())] if seen else [])
+        for role, pid in roles:
             with open("/proc/%d/maps" % pid) as file:
-                same("the %s process: libmicrohttpd is mapped" % role, "libmicrohttpd" in file.read(), has)
+                same("the %s process: libmicrohttpd is mapped" % role, "libmicrohttpd" in file.read(), role == "HTTP")
         # CAP_SYS_PTRACE and CAP_IPC_LOCK at most: BPF is loaded once. CAP_SETUID and CAP_SETGID are for children
         # that enter homes, and CAP_KILL ends them.
         uses = 1 << 14 | 1 << 19 | 1 << 38 | 1 << 21
@@ -390,7 +392,7 @@ def check_privileges():
         if seen:
             result(len(sockets(serve.http_pid()) & listening) == 2, "the HTTP process has the listening sockets")
         same("the collector process has no listening socket", sockets(serve.process.pid) & listening, set())
-        for role, pid in [("collector", serve.process.pid)] + ([("HTTP", serve.http_pid())] if seen else []):
+        for role, pid in roles:
             names = [os.readlink("/proc/%d/fd/%s" % (pid, fd)) for fd in os.listdir("/proc/%d/fd" % pid)]
             result(secret.name not in names, "the %s process has no inherited file" % role, names)
     os.close(inherited)
@@ -509,7 +511,8 @@ def check_files():
                 continue
             if caps:
                 subprocess.run(["setcap", caps, program], check=True)
-            run = subprocess.run([*(NOBODY[:-1] if have("users") else ()), program, "serve", "--files"], capture_output=True, timeout=30)
+            other = NOBODY[:-1] if have("users") else ()
+            run = subprocess.run([*other, program, "serve", "--files"], capture_output=True, timeout=30)
             result(run.returncode == 1 and why in run.stderr,
                    "--files as user nobody with '%s': refused" % caps, run.stderr)
 

@@ -84,9 +84,9 @@ def check_tree_of_groups():
     want = recorded("uid")
     tmux = Tmux((PROGRAM, "top", "--replay", GUEST, "-g", "user,name", "--tree"), columns=140, rows=60)
     try:
-        tmux.until(lambda screen: has_rows(screen) and "groups of one user,name " in screen)
+        tmux.until(lambda screen: has_rows(screen) and "grouped by user,name " in screen)
         tmux.keys("Enter")
-        screen = tmux.until(lambda screen: "groups of one" not in screen and "Esc groups" in screen)
+        screen = tmux.until(lambda screen: "grouped by" not in screen and "Esc groups" in screen)
         result(pids_of(screen) in want, "a tree of groups: the processes of a sum", (pids_of(screen), want))
     finally:
         tmux.close()
@@ -568,8 +568,7 @@ def check_no_files():
 
 
 if __name__ == "__main__":
-    run_checks((check_groups, check_tree_of_groups, check_live_group, check_folds, check_head, check_swapped, check_timeline, check_openings, check_corrupt,
-                check_keys, check_filter,
-                check_interval, check_title, check_files, check_ram,
-                check_no_files))
+    run_checks((check_groups, check_tree_of_groups, check_live_group, check_folds, check_head, check_swapped,
+                check_timeline, check_openings, check_corrupt, check_keys, check_filter, check_interval, check_title,
+                check_files, check_ram, check_no_files))
     sys.exit(exit_code())
