@@ -184,8 +184,15 @@ static int answer_pairs(const char *path, const struct ask_probes *ask,
 
 extern const char zmem_probed[] __attribute__((visibility("hidden")));
 
+/* One function with one address. clang makes no clones, and does not know the word. */
+#if __has_attribute(noclone)
+#define ONCE __attribute__((noinline, noclone))
+#else
+#define ONCE __attribute__((noinline))
+#endif
+
 /* Something to probe: an instruction that the kernel need not execute out of line. */
-__attribute__((noinline, noclone)) static void call_probed(void)
+ONCE static void call_probed(void)
 {
 	asm volatile(".globl zmem_probed\n.hidden zmem_probed\nzmem_probed: nop" : : : "memory");
 }

@@ -504,7 +504,8 @@ int freed_source_read(struct freed_source *s, const struct file_set *tmpfs,
 			    .group = group,
 			    .count = count,
 			    .tmpfs = tmpfs};
-	cleanup(arena_release) struct arena_mark mark = arena_mark(&snapshot->scratch);
+	cleanup(arena_release) __attribute__((unused)) struct arena_mark mark =
+		arena_mark(&snapshot->scratch);
 	int error = visits_follow_layout(&s->visits), raced = 1;
 
 	if (s->next > FIRST_MAX - count * TRIES)
