@@ -42,7 +42,7 @@ bash_words() {
 	[ ! -s "$TMP/err" ] || not_ok "bash: $*" "$(cat "$TMP/err")"
 }
 
-equal 'bash: it completes zmem-bpf' "$(bash --norc -c ". $made/zmem-bpf.bash; complete -p zmem-bpf")" \
+equal 'bash: it completes zmem-bpf' "$(bash --norc -c ". '$made/zmem-bpf.bash'; complete -p zmem-bpf")" \
 	'complete -F _zmem_bpf zmem-bpf'
 bash_words ''
 offers bash 'commands' "$(cat "$TMP/commands")"

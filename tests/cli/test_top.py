@@ -5,6 +5,7 @@
 import os
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -373,7 +374,7 @@ def check_shell():
     tmux = Tmux(("bash", "--norc", "--noprofile", "-i"), PS1="prompt:")
     try:
         tmux.until(lambda screen: "prompt:" in screen)
-        tmux.keys("%s top --replay %s" % (PROGRAM, os.path.realpath(GUEST)), "Enter")
+        tmux.keys(shlex.join((PROGRAM, "top", "--replay", os.path.realpath(GUEST))), "Enter")
         tmux.until(lambda screen: "rows 1 to" in screen)
         tmux.keys("C-z")
         screen = tmux.until(lambda screen: "Stopped" in screen)

@@ -3,7 +3,7 @@
 # watch: ticks, deltas, signals, full disks, recordings.
 . "$(dirname "$0")/../support/cli.sh"
 
-VALID="$PYTHON -B $SUPPORT/validate_json.py --many"
+VALID=("$PYTHON" -B "$SUPPORT/validate_json.py" --many)
 ticks() { # FILE: how many snapshots
 	jq -s 'map(select(.type == "snapshot")) | length' "$1"
 }
@@ -50,7 +50,7 @@ equal 'three ticks: two have deltas' "$(grep -ac 'changes per second since' "$TM
 equal 'three ticks: two show their cost' "$(grep -acE 'ms of CPU a snapshot and [0-9.]+ MiB' "$TMP/out")" 2
 expect_printable 'three ticks: printable' "$TMP/out"
 zmem watch -c 3 -i 0.1 -F ndjson -p "$still"
-check 'ndjson: fits the schema' $VALID "$TMP/out"
+check 'ndjson: fits the schema' "${VALID[@]}" "$TMP/out"
 equal 'ndjson: a row for each process in each tick' "$(jq -s 'map(select(.type == "process")) | length' "$TMP/out")" 60
 equal 'ndjson: ticks are numbered' "$(jq -cs 'map(.watch.tick | numbers)' "$TMP/out")" '[1,2,3]'
 check 'ndjson: the first has no deltas' jq -es 'map(select(.watch))[0].watch |
@@ -67,7 +67,7 @@ zmem watch -c 12 -i 0.1 -F ndjson -p "$still" --pss none
 equal 'ndjson: a process has the same start time in all ticks' \
 	"$(jq -cs 'map(select(.pid) | [.pid, .start_time_ms]) | unique | length' "$TMP/out")" 20
 zmem watch -c 3 -i 0.1 -F ndjson -p "$still" --changed --source proc --pss none
-check '--changed: fits the schema' $VALID "$TMP/out"
+check '--changed: fits the schema' "${VALID[@]}" "$TMP/out"
 equal '--changed: all rows in the first tick, none later' \
 	"$(jq -s 'map(select(.type == "process")) | length' "$TMP/out")" 20
 equal '--changed: counts the unchanged rows' \
@@ -104,7 +104,7 @@ more_ticks
 grow 20000000
 more_ticks
 ended 'growth' TERM
-check 'growth: fits the schema' $VALID "$TMP/watch"
+check 'growth: fits the schema' "${VALID[@]}" "$TMP/watch"
 check 'growth: the complete delta' jq -es --argjson pid "$grower" \
 	'map(select(.pid == $pid) | .rss_change_bytes | numbers) | add >= 20000000 and add < 21000000' "$TMP/watch"
 check 'growth: the delta of the total' jq -es \
@@ -241,7 +241,7 @@ if need users 'a process that starts and one that ends'; then
 		map(select(.watch) | .watch.rss_change_bytes | numbers) | min == -$had' "$TMP/watch"
 fi
 zmem watch -c 3 -i 0.1 -g user -F ndjson -p "$still,$grower"
-check 'groups: fit the schema' $VALID "$TMP/out"
+check 'groups: fit the schema' "${VALID[@]}" "$TMP/out"
 check 'groups: have deltas' jq -es 'map(select(.type == "group"))[1:] | all(.rss_change_bytes == 0)' "$TMP/out"
 zmem watch -c 2 -i 0.1 -p "$still" -b -H -o pid,rss,rss_change,pss_change
 equal '-b -H: only values' "$(grep -acE '^ *[0-9]+ +[0-9]+ +[0-9-]+ +[0-9+-]+$' "$TMP/out")" 40
@@ -256,7 +256,7 @@ for signal in INT TERM HUP; do
 	start_watch -F ndjson -i 1000 -p "$still"
 	wait_until grep -q '"type":"snapshot"' "$TMP/watch"
 	ended "SIG$signal while it waits" "$signal"
-	check "SIG$signal: complete" $VALID "$TMP/watch"
+	check "SIG$signal: complete" "${VALID[@]}" "$TMP/watch"
 done
 for delay in 0 0.005 0.01 0.02 0.05 0.1; do
 	start_watch -F ndjson -i 0.1
@@ -265,7 +265,7 @@ for delay in 0 0.005 0.01 0.02 0.05 0.1; do
 	wait_until grep -qE '^SigBlk:.*[4567cdef]...$' "/proc/$watch/status"
 	sleep "$delay" # time itself: any moment, 0.1 s at most
 	ended "SIGTERM after $delay s" TERM
-	check "SIGTERM after $delay s: complete and not empty" $VALID "$TMP/watch"
+	check "SIGTERM after $delay s: complete and not empty" "${VALID[@]}" "$TMP/watch"
 done
 # A signal ends watch even if its reader does not read (a pager).
 mkfifo "$TMP/pager"
@@ -310,7 +310,7 @@ if need mount 'a disk that fills'; then
 		rc=$?; cp "$TMP/disk/log" "$TMP/full"; exit $rc' "$still"
 	expect_rc 'a disk that fills: exit code' 1
 	expect_err 'a disk that fills: the message' 'writing .*/disk/log: No space left'
-	check 'a disk that fills: only complete ticks' $VALID "$TMP/full"
+	check 'a disk that fills: only complete ticks' "${VALID[@]}" "$TMP/full"
 fi
 
 # ---- terminals ----
@@ -365,7 +365,7 @@ equal 'one of two has ended: watch goes on' "$rc $(grep -ac ' total$' "$TMP/out"
 zmem record -c 4 -i 0.2 "$TMP/recording" -q
 zmem watch --replay "$TMP/recording" -F ndjson
 expect_rc 'replay: exit code' 0
-check 'replay: fits the schema' $VALID "$TMP/out"
+check 'replay: fits the schema' "${VALID[@]}" "$TMP/out"
 equal 'replay: every frame' "$(ticks "$TMP/out")" 4
 check 'replay: the recorded times' jq -es 'map(select(.watch).timestamp_ms) | .[3] - .[0] | . >= 500 and . < 60000' "$TMP/out"
 cp "$TMP/out" "$TMP/first"

@@ -45,7 +45,10 @@ if os.path.exists(MKMEM):
     _own = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, _own, ignore_errors=True)
     MKMEM = shutil.copy(MKMEM, _own)
+# A blank in the path of the tree would end a name in LD_PRELOAD.
 PRELOAD = O + "/preload.so"
+if _own and os.path.exists(PRELOAD):
+    PRELOAD = shutil.copy(PRELOAD, _own)
 failures = []
 
 
