@@ -7,6 +7,7 @@ reads its output waits for a helper that was left behind."""
 
 import contextlib
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -76,7 +77,7 @@ def check_pipe():
     """A reader of its output sees the end, though a helper hangs."""
     with hanging_lab("mmap") as lab:
         begin = time.monotonic()
-        with subprocess.Popen("%s grow -c 1 -i 0.5 %d 2>&1 | cat >/dev/null" % (PROGRAM, lab.pid), shell=True) as pipe:
+        with subprocess.Popen("%s grow -c 1 -i 0.5 %d 2>&1 | cat >/dev/null" % (shlex.quote(PROGRAM), lab.pid), shell=True) as pipe:
             try:
                 pipe.wait(timeout=ENDS_S)
                 result(pipe.returncode == 0, "a reader of its output sees the end", time.monotonic() - begin)

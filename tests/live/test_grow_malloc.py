@@ -51,7 +51,7 @@ def code_is_clean(pid):
     """Whether the code of a process is that of its files."""
     with open("/proc/%d/maps" % pid, encoding="utf-8") as maps, open("/proc/%d/mem" % pid, "rb") as memory:
         for line in maps:
-            part, mode, offset, _, inode, *path = line.split()
+            part, mode, offset, _, inode, *path = line.rstrip("\n").split(maxsplit=5)
             if "x" not in mode or inode == "0":
                 continue
             start, end = (int(x, 16) for x in part.split("-"))

@@ -6,6 +6,7 @@ import contextlib
 import mmap
 import os
 import re
+import shlex
 import socket
 import struct
 import subprocess
@@ -108,7 +109,8 @@ def on_terminal(pressure):
     with tempfile.NamedTemporaryFile("w") as file:
         file.write(pressure)
         file.flush()
-        command = "unshare -m sh -c 'mount --bind %s /proc/pressure/memory && exec %s'" % (file.name, peers.PROGRAM)
+        command = shlex.join(("unshare", "-m", "sh", "-c", 'mount --bind "$0" /proc/pressure/memory && exec "$1"', file.name,
+                              peers.PROGRAM))
         return subprocess.run(("script", "-qec", command, "/dev/null"), capture_output=True, text=True, check=True,
                               stdin=subprocess.DEVNULL).stdout
 

@@ -30,7 +30,7 @@ def find(program):
     """The path of the program, which is there (support/needs)."""
     path = shutil.which(program)
     if not path:
-        got = subprocess.run(HERE + "/../support/unpacked prometheus", shell=True, capture_output=True, text=True)
+        got = subprocess.run((HERE + "/../support/unpacked", "prometheus"), capture_output=True, text=True)
         path = got.stdout.strip() + "/usr/bin/" + program
     return path
 

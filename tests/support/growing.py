@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -172,7 +173,8 @@ def program(path):
 @contextlib.contextmanager
 def fewer_capabilities(directory):
     """grow as root of a container: CAP_SYS_PTRACE, CAP_PERFMON and CAP_BPF alone."""
-    write(directory + "/fewer", "#!/bin/sh\nexec %s/drop 0 19,38,39 %s \"$@\"\n" % (O, outcome.PROGRAM), mode=0o755)
+    write(directory + "/fewer", "#!/bin/sh\nexec %s \"$@\"\n" % shlex.join((O + "/drop", "0", "19,38,39", outcome.PROGRAM)),
+          mode=0o755)
     with program(directory + "/fewer"):
         yield
 

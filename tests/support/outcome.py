@@ -12,6 +12,10 @@ import sys
 import tempfile
 import time
 
+# Tables have local times.
+os.environ["TZ"] = "UTC0"
+time.tzset()
+
 _NEEDS = os.path.dirname(os.path.realpath(__file__)) + "/needs"
 
 
