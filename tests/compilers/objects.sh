@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Loads each BPF object by libbpf and as a light skeleton, and prints how many instructions the verifier
 # looked at and the time, to compare compilers. Applies rules of the verifiers of Linux 6.2 to 6.8, too.
+# needs: bpf
 . "$(dirname "$0")/../support/lib.sh"
-
-need_bpf objects || exit 0
 
 run "$O/load_objects" "$O"/bpf/*.bpf.o
 cat "$TMP/out"

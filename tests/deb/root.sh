@@ -8,7 +8,7 @@
 [ -n "${ROOT_SH:-}" ] || exec env ROOT_SH=1 unshare -m "$0"
 # shellcheck source=tests/support/lib.sh
 . "$(dirname "$0")/../support/lib.sh"
-need_bpf "$1" || exit 0
+need bpf "$1" || exit 0
 export SUITE=${SUITE:-bookworm}
 SOURCE=$(realpath "$(dirname "$0")/../..")
 # shellcheck source=tests/support/cache.sh

@@ -7,12 +7,12 @@
 #
 # It has a pid namespace of its own: memory grows with the number of processes, and the others of this
 # machine come and go. /proc of all processes is descriptor 9.
+# needs: bpf
 [ -n "${SOAK_WORLD:-}" ] || [ "$(id -u)" != 0 ] ||
 	SOAK_WORLD=1 exec unshare --mount --pid --fork --kill-child --mount-proc "$0" "$@" 9</proc
 here=$(dirname "$0")
 . "$here/../support/lib.sh"
 
-need_bpf soak || exit 0
 seconds=20
 [ -z "${SOAK_MINUTES:-}" ] || seconds=$((SOAK_MINUTES * 60))
 

@@ -111,9 +111,6 @@ def main():
     if len(sys.argv) < 4:
         print("not ok top: usage: soak_top.py TICKS FLEET CHURN [ARGUMENT...]")
         return 1
-    if os.getuid() != 0:
-        print("skip top: needs root")
-        return 0
     session = Session(int(sys.argv[1]))
     try:
         result(session.press(b"", b"quit"), "top: starts")
