@@ -70,6 +70,17 @@ runs 'many failures' 1 cli
 expect_out 'many failures: nothing runs again' '^6 tests failed: none runs again$'
 equal 'many failures: counted' "$last" '2 passed, 6 failed, 1 skipped'
 rm "$TMP"/tests/cli/b?.sh
+
+a_test tests/cli/lacks.sh 'echo ok one; echo "skip two: needs bpf: it is refused"; echo "skip three: needs limits: no"'
+runs 'something is missing' 0 cli/lacks
+expect_out 'something is missing: the line of the test' '^cli/lacks.sh +1 passed, 2 skipped \(needs bpf limits\)$'
+expect_out 'something is missing: what, at the end' '^ +1  bpf: it is refused$'
+REQUIRE_BPF=1 runs 'REQUIRE_BPF=1' 1 cli/lacks
+equal 'REQUIRE_BPF=1: it is a failure, but for limits' "$last" '1 passed, 1 failed, 1 skipped'
+a_test tests/support/place 'shift; exec "$@"'
+REQUIRE_BPF=1 PLACES=other PLACE_PART=cli/lacks runs 'another place' 0 places
+expect_out 'another place: what is missing there is no failure' '^other cli/lacks.sh +1 passed, 2 skipped'
+rm "$TMP/tests/cli/lacks.sh"
 a_test tests/cli/slow.sh 'echo ok all; sleep 2.1 # time itself: whole seconds are counted'
 runs 'times' 0 cli
 runs 'times are kept' 0 cli
