@@ -184,11 +184,11 @@ static int answer_pairs(const char *path, const struct ask_probes *ask,
 
 extern const char zmem_probed[] __attribute__((visibility("hidden")));
 
-/* One function with one address. clang makes no clones, and does not know the word. */
-#if __has_attribute(noclone)
-#define ONCE __attribute__((noinline, noclone))
-#else
+/* One function with one address: clang makes no clones, and does not know the word. */
+#ifdef __clang__
 #define ONCE __attribute__((noinline))
+#else
+#define ONCE __attribute__((noinline, noclone))
 #endif
 
 /* Something to probe: an instruction that the kernel need not execute out of line. */

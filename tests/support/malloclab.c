@@ -24,7 +24,11 @@
 
 #define MIB  ((size_t)1 << 20)
 
+#ifdef __clang__
+#define site __attribute__((noinline))
+#else
 #define site __attribute__((noinline, noclone))
+#endif
 
 /* What the compiler may not remove. */
 static void *volatile kept;
