@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MIB  ((size_t)1 << 20)
+#define MIB ((size_t)1 << 20)
 
 #ifdef __clang__
 #define site __attribute__((noinline))
