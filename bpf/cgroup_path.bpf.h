@@ -28,8 +28,11 @@ static __always_inline __u64 parent_of(__u64 node)
 	return kaddr(kcast(struct kernfs_node___pre615, node), parent);
 }
 
+/* 0 if this kernel has no memory cgroups. */
 static __always_inline __u64 memory_css(__u64 css_set)
 {
+	if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
+		return 0;
 	return kread64(css_set + koffset(struct css_set, subsys) +
 		       sizeof(__u64) * bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id));
 }

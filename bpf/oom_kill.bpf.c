@@ -284,7 +284,7 @@ static __always_inline bool is_inside(struct oom_walk *w, const struct task_stru
 {
 	__u64 css_set;
 
-	if (!w->limit)
+	if (!w->limit || !bpf_core_field_exists(struct task_struct, cgroups))
 		return false;
 	css_set = kaddr(leader, cgroups);
 	if (css_set != w->css_set) {
@@ -591,6 +591,9 @@ static __always_inline __u64 read_control(struct oom_scratch *s, const struct oo
 	s->limits.call = st->calls;
 	s->limits.constraint = kget(control, constraint);
 	s->limits.order = kget(control, order);
+	/* Without CONFIG_MEMCG there is the pointer alone. */
+	if (!bpf_core_field_exists(struct mem_cgroup___limits, css))
+		return 0;
 	memcg = kaddr(control, memcg);
 	return memcg ? memcg + koffset(struct mem_cgroup___limits, css) : 0;
 }

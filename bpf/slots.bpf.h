@@ -276,6 +276,9 @@ slot_function int count_slot(__u64 type, __u64 slot, __u32 shmem)
 			if (entry & MAP_CONTINUED)
 				count = continued_count(d->map + slot, count);
 		}
+	} else if (!cluster_slots()) {
+		s->record.sum.unknown++;
+		return 0;
 	} else {
 		entry = table_entry(d, slot);
 		zero = !bpf_core_field_exists(struct swap_info_struct, zeromap) &&

@@ -132,13 +132,14 @@ static __always_inline bool sum_faults(__u64 task, struct thread_walk *w)
 #endif
 
 /*
- * Of a thread that began without delay accounting it is not known. Before Linux 5.17, which has
- * swapin_start, the count was of waits for block I/O: commit a3d5dc908a5f.
+ * Of a thread that began without delay accounting it is not known, nor where the kernel has none
+ * (CONFIG_TASK_DELAY_ACCT). Before Linux 5.17, which has swapin_start, the count was of waits for
+ * block I/O: commit a3d5dc908a5f.
  */
 static __always_inline __u64 thread_delays(__u64 task)
 {
-	return has_member(struct task_struct, delays) &&
-			       has_member(struct task_delay_info, swapin_start)
+	return bpf_core_field_exists(struct task_struct, delays) &&
+			       bpf_core_field_exists(struct task_delay_info, swapin_start)
 		       ? kread64(task + koffset(struct task_struct, delays))
 		       : 0;
 }

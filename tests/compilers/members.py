@@ -22,24 +22,27 @@ KERNEL = "/sys/kernel/btf/vmlinux"
 LOG_SIZE = (16 << 20) - 1
 
 # What a kernel lacks with the option off, or with the other layout. Each object has to load without it, but for those
-# that follow: what reads swap is loaded where swap is in use, what counts growth has nothing to count.
+# that follow: what reads swap is loaded where swap is in use, what counts growth has nothing to count, and what reads
+# OOM kills on kernels before 6.2 needs memory cgroups: the compiler takes memory_cgrp_id out of the branch that asks for it.
 OPTIONS = {
     "CONFIG_KSM": "mm_struct.ksm_merging_pages ksm_rmap_item rmap_item",
     "CONFIG_SMP": "percpu_counter.counters",
     "CONFIG_HUGETLB_PAGE": "mm_struct.hugetlb_usage",
-    "CONFIG_MEMCG": "cgroup_subsys_id.memory_cgrp_id mem_cgroup obj_cgroup page.memcg_data",
+    "CONFIG_MEMCG": "cgroup_subsys_id.memory_cgrp_id mem_cgroup obj_cgroup page.memcg_data - oom_kill_old",
     "CONFIG_CGROUPS": "task_struct.cgroups css_set cgroup cgroup_root cgroup_subsys_state cgroup_namespace cgroup_subsys_id"
-    " mem_cgroup obj_cgroup page.memcg_data",
+    " mem_cgroup obj_cgroup page.memcg_data - oom_kill_old oom_kill_probe",
     "CONFIG_PAGE_POOL": "page.pp_magic page.pp page_pool page_pool_params_fast page_pool_params_slow",
     "CONFIG_NET": "page.pp_magic page.pp page_pool page_pool_params_fast page_pool_params_slow netmem_desc net_device",
     "CONFIG_MEMORY_FAILURE": "pageflags.PG_hwpoison",
     "CONFIG_SHMEM": "shmem_inode_info",
-    "CONFIG_SWAP": "swap_info_struct swap_cluster_info - swap",
+    "CONFIG_SWAP": "swap_info_struct swap_cluster_info swap_table - swap",
+    "CONFIG_TASK_DELAY_ACCT": "task_delay_info task_struct.delays",
     "CONFIG_ZRAM": "zram zram_table_entry zram_attr zram_pageflags",
     "CONFIG_ZSWAP": "zswap_entry",
     "CONFIG_EPOLL": "eventpoll epitem eppoll_entry",
-    "rss_stat of another type": "percpu_counter - grow",
-    "5.9": "mm_struct.write_protect_seq - task_pss task_pss_memos task_pss_probe task_pss_old swap task_counters oom_kill",
+    "rss_stat of another type": "percpu_counter - grow peak",
+    "5.9": "mm_struct.write_protect_seq - task_pss task_pss_memos task_pss_probe task_pss_old swap task_counters oom_kill"
+    " freed pages",
 }
 
 # What every kernel has that has the rest. Without it objects do not load, and the program goes on with another one, or
@@ -56,33 +59,40 @@ bpf_iter__task * meta task
 bpf_iter__task_file * file meta task
 bpf_iter_meta * seq
 cgroup * kn root self
-cgroup_subsys_state * cgroup flags ss
+cgroup_subsys_id * memory_cgrp_id
+cgroup_subsys_state * cgroup flags parent ss
 cred * euid
-css_set * subsys
-dentry * d_hash d_name d_parent d_sb d_u d_u.d_alias
+css_set * dfl_cgrp subsys
+dentry * d_hash d_lockref d_name d_parent d_sb d_u d_u.d_alias
 device * kobj
 dma_buf * file size
 fdtable * fd
-file * f_inode f_mapping f_path private_data
+file * f_inode f_mapping f_path f_ref private_data
 file_system_type * name
 files_struct * fdt
 folio * _entire_mapcount _flags_1 _mapcount lru mapping
 gendisk * private_data
 hlist_bl_node pprev
 inode * i_blocks i_data i_dentry i_generation i_ino i_mode i_nlink i_rdev i_sb i_sb_list i_size
-kernel_siginfo si_code
+kernel_siginfo * si_code
 kernfs_node * __parent id name
 kobject name
 kuid_t val
 list_head next prev
+lockref * count
 maple_tree ma_root
 maple_type * maple_arange_64 maple_range_64
-mem_cgroup * css
+mem_cgroup * css memsw swap
 mm_struct * exe_file exec_vm hiwater_rss locked_vm map_count mm_mt mm_users pgd pgtables_bytes pinned_vm rss_stat start_stack
 mm_struct total_vm write_protect_seq
+mnt_namespace * ns
+mount * mnt_next_for_sb mnt_ns
 net_device * name
-nsproxy * cgroup_ns
+ns_common * __ns_ref
+nsproxy * cgroup_ns count mnt_ns
+oom_control memcg order
 page * _refcount private
+page_counter * max usage
 pageflags * PG_dirty PG_head PG_swapbacked
 path dentry
 percpu_counter * count
@@ -93,14 +103,17 @@ qstr len name
 rb_node * __rb_parent_color rb_left rb_right
 seqcount sequence
 shmem_inode_info vfs_inode
-signal_struct * maj_flt nr_threads oom_score_adj rlim stats_lock thread_head tty
-super_block * s_dev s_inodes s_list s_magic s_op s_root s_type
+signal_struct * live maj_flt nr_threads oom_score_adj rlim stats_lock thread_head tty
+super_block * s_dev s_inodes s_list s_magic s_mounts s_op s_root s_type
 swap_info_struct * bdev cluster_info flags inuse_pages list max pages prio swap_file swap_map type
-task_struct * cgroups comm files flags group_leader mm pid real_cred real_parent self_exec_id signal stack start_boottime
-task_struct maj_flt tasks tgid thread_info thread_node thread_pid
+task_struct * cgroups comm files flags group_leader mm nsproxy pid real_cred real_parent self_exec_id signal stack start_boottime
+task_delay_info swapin_count
+task_struct maj_flt tasks tgid thread thread_info thread_node thread_pid
+thread_struct fsbase
 thread_info flags
 upid * nr ns
 vm_area_struct * anon_vma anon_vma_chain shared shared.rb vm_end vm_file vm_flags vm_mm vm_ops vm_pgoff vm_start
+vm_unmapped_area_info * length
 xa_node * marks shift slots
 xarray * xa_head
 zram disk disksize table
@@ -130,8 +143,22 @@ def libbpf():
     lib.bpf_object__open_file.restype = ctypes.c_void_p
     lib.bpf_object__open_file.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
     lib.bpf_object__load.argtypes = lib.bpf_object__close.argtypes = [ctypes.c_void_p]
+    lib.bpf_object__next_program.restype = ctypes.c_void_p
+    lib.bpf_object__next_program.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+    lib.bpf_program__section_name.restype = ctypes.c_char_p
+    lib.bpf_program__section_name.argtypes = [ctypes.c_void_p]
+    lib.bpf_program__set_autoload.argtypes = [ctypes.c_void_p, ctypes.c_bool]
     lib.libbpf_set_print(None)
     return lib
+
+
+def without_functions(lib, handle):
+    """Some machines refuse all programs on functions (fentry, fexit): the program does without them."""
+    at = lib.bpf_object__next_program(handle, None)
+    while at:
+        if lib.bpf_program__section_name(at).startswith((b"fentry/", b"fexit/")):
+            lib.bpf_program__set_autoload(at, False)
+        at = lib.bpf_object__next_program(handle, at)
 
 
 def load(path, types):
@@ -139,6 +166,7 @@ def load(path, types):
     lib, log = libbpf(), ctypes.create_string_buffer(LOG_SIZE)
     opts = OpenOpts(ctypes.sizeof(OpenOpts), btf_custom_path=types.encode(), log=ctypes.addressof(log), log_size=LOG_SIZE)
     handle = lib.bpf_object__open_file(path.encode(), ctypes.byref(opts))
+    without_functions(lib, handle)
     error = lib.bpf_object__load(handle)
     lib.bpf_object__close(handle)
     return log.value.decode(errors="replace") or os.strerror(-error) if error else None
