@@ -248,7 +248,10 @@ equal 'they are one line: no other' "$(grep -cE '^ +[0-9]+  20' "$TMP/out")" 1
 check 'the newest is shown' grep -q '^event:1  OOM kill at 20' "$TMP/out"
 zmem incidents "$TMP/own" --at event:${#victims[@]} -n 1
 check 'the oldest: its victim' grep -q "  killed: $name, PID $pid, user root, oom_score_adj" "$TMP/out"
-check 'the oldest: what held most' grep -q '  in that cgroup (anonymous memory and swap' "$TMP/out"
+# As above: of many kills, also those of other tests, the log has the cgroup of some.
+if dmesg 2>/dev/null | grep -q "oom-kill:constraint.*task=$name,pid=$pid,"; then
+	check 'the oldest: what held most' grep -q '  in that cgroup (anonymous memory and swap' "$TMP/out"
+fi
 zmem incidents "$TMP/own" --since 2100-01-01
 equal 'none in this time' "$(cat "$TMP/out")" 'no OOM kill and no shortage of memory was recorded in this time'
 

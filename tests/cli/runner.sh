@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../support/cli.sh"
 
 # Those of the run that this test is part of.
-unset GATE_LOG FLAKY RUN_AGAIN
+unset GATE_LOG FLAKY RUN_AGAIN REQUIRE_BPF PLACES PLACE_PART
 mkdir -p "$TMP/tests/cli" "$TMP/tests/support" "$TMP/build/obj/tests"
 cp "$(dirname "$0")/../run" "$TMP/tests/run"
 
