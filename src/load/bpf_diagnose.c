@@ -68,6 +68,9 @@ void bpf_diagnose_facts_note(struct diag *diag, const char *what, const char *st
 	else if (file_exhausted(error))
 		diag_add(diag, what, error, file_exhausted_hint(error), "%s failed: %s", step,
 			 strerror(-error));
+	else if (error == -EAGAIN)
+		diag_add(diag, what, error, "try again",
+			 "%s failed: signals interrupted it each time", step);
 	else if (facts->btf_error)
 		diag_add(diag, what, error, "use a kernel built with CONFIG_DEBUG_INFO_BTF",
 			 "this kernel has no BTF (%s: %s)", BTF_PATH, strerror(facts->btf_error));

@@ -571,9 +571,13 @@ int bpf_load(enum bpf_object_id id, enum bpf_loader loader, const struct bpf_siz
 int bpf_load_either(enum bpf_object_id id, struct bpf_handle *ret, struct bpf_missing *missing)
 {
 	const struct bpf_sizes sizes = {};
-	int r = bpf_load(id, LOADER_LIGHT, &sizes, NULL, ret, missing);
+	int light = bpf_load(id, LOADER_LIGHT, &sizes, NULL, ret, missing), r;
 
-	return r < 0 ? bpf_load(id, LOADER_LIBBPF, &sizes, NULL, ret, missing) : r;
+	if (light >= 0)
+		return light;
+	r = bpf_load(id, LOADER_LIBBPF, &sizes, NULL, ret, missing);
+	/* libbpf has other reasons: what it needs. */
+	return r < 0 && light == -EAGAIN ? light : r;
 }
 
 char *bpf_load_explain(enum bpf_object_id id, const char *const *without)

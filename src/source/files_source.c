@@ -63,7 +63,7 @@ static void note_failure(struct diag *diag, const char *step, int error,
 		return;
 	}
 	bpf_diagnose_note(diag, SUBJECT, step, error, missing);
-	if (diag->count && !file_exhausted(error) && !missing->name[0])
+	if (diag->count && !file_exhausted(error) && error != -EAGAIN && !missing->name[0])
 		diag->note[diag->count - 1].hint =
 			held ? "it needs Linux 5.17 with BTF"
 			: privilege_is_first_namespace()

@@ -157,7 +157,7 @@ def check_load():
     problems = []
     for _ in range(2 * STORMS):
         child = start("files", "--json", stdout=subprocess.DEVNULL)
-        storm(child, (signal.SIGSTOP, signal.SIGCONT), 0.02)
+        storm(child, (signal.SIGSTOP, signal.SIGCONT), 0.05)
         said = child.communicate(timeout=LIMIT)[1]
         if child.returncode or said:
             problems.append("exit code %d: %s" % (child.returncode, said))

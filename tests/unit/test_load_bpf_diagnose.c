@@ -77,6 +77,7 @@ TEST(kernel)
 	       "CONFIG_DEBUG_INFO_BTF");
 	/* What can be changed now comes first. */
 	expect(-EMFILE, &f, "Too many open files", "ulimit -n");
+	expect(-EAGAIN, &f, "signals interrupted it each time", "try again");
 }
 
 TEST(user_namespace)
