@@ -51,6 +51,8 @@ struct pss_row {
 struct peak_meter {
 	const struct procfs *proc;
 	struct peak_watch *watch; /* NULL: samples */
+	pid_t *added;		  /* what was asked for, without descendants */
+	size_t addeds, added_room;
 	struct source *source;	  /* of samples, or of PSS; NULL: none */
 	struct snapshot snapshot; /* what it read last */
 	uint64_t page;
@@ -151,6 +153,7 @@ void peak_meter_close(struct peak_meter *m)
 		source_close(m->source);
 	snapshot_done(&m->snapshot);
 	peak_tree_done(&m->tree);
+	free(m->added);
 	free(m->row);
 	free(m->held);
 	free(m->live_process);
@@ -172,11 +175,13 @@ bool peak_meter_each(const struct peak_meter *m)
 
 /* ---- processes ---- */
 
+enum { NOT_KNOWN, NOT_OURS, OURS };
+
 struct family {
 	const struct procfs *proc;
 	struct child {
 		pid_t pid, ppid;
-		bool ours;
+		int ours;
 	} * child;
 	size_t count, capacity;
 };
@@ -195,39 +200,53 @@ static int add_child(void *arg, pid_t pid)
 	return 0;
 }
 
-/* Marks what descends from the process. */
-static void mark(struct family *f, pid_t pid)
+static int compare_pids(const void *a, const void *b)
 {
-	bool more = true;
-
-	while (more) {
-		more = false;
-		for (size_t i = 0; i < f->count; i++) {
-			struct child *c = &f->child[i];
-			bool ours = c->ppid == pid;
-
-			for (size_t k = 0; !ours && k < f->count; k++)
-				ours = f->child[k].ours && f->child[k].pid == c->ppid;
-			if (ours && !c->ours)
-				c->ours = more = true;
-		}
-	}
+	/* A pid is the first member of a child. */
+	return ORDER_OF(*(const pid_t *)a, *(const pid_t *)b);
 }
 
-/*
- * Children that a process had before it was added. What these fork meanwhile is found by the next
- * pass, until one finds none.
- */
-static int add_descendants(struct peak_meter *m, pid_t pid)
+/* Whether it descends from an added process, found once for all on the way up. */
+static int find_out(const struct peak_meter *m, const struct family *f, struct child *child)
 {
+	struct child *c = child, *last = NULL;
+	int ours = NOT_OURS;
+
+	while (c && c->ours == NOT_KNOWN) {
+		last = c;
+		/* Numbers are given again: a way that comes back here is none. */
+		c->ours = NOT_OURS;
+		if (bsearch(&c->ppid, m->added, m->addeds, sizeof(*m->added), compare_pids))
+			ours = OURS;
+		c = ours == OURS ? NULL
+				 : bsearch(&c->ppid, f->child, f->count, sizeof(*c), compare_pids);
+	}
+	if (c)
+		ours = c->ours;
+	for (c = ours == OURS && last ? child : NULL; c;) {
+		c->ours = OURS;
+		c = c == last
+			    ? NULL
+			    : bsearch(&c->ppid, f->child, f->count, sizeof(*c), compare_pids);
+	}
+	return ours;
+}
+
+int peak_meter_add_descendants(struct peak_meter *m)
+{
+	if (!m->watch)
+		return 0;
+	qsort(m->added, m->addeds, sizeof(*m->added), compare_pids);
+	/* What these fork meanwhile is found by the next pass, until one finds none. */
 	for (int pass = 0; pass < PASSES; pass++) {
 		struct family f = {.proc = m->proc};
 		uint64_t before = peak_watch_state(m->watch)->all;
 		int r = procfs_each_pid(m->proc, add_child, &f);
 
-		mark(&f, pid);
+		if (f.count)
+			qsort(f.child, f.count, sizeof(*f.child), compare_pids);
 		for (size_t i = 0; r >= 0 && i < f.count; i++) {
-			if (f.child[i].ours)
+			if (find_out(m, &f, &f.child[i]) == OURS)
 				r = peak_watch_add(m->watch, f.child[i].pid, false);
 			/* The report tells of those without room. */
 			r = r == -ESRCH || r == -ENOSPC ? 0 : r;
@@ -246,8 +265,12 @@ int peak_meter_add(struct peak_meter *m, pid_t pid, bool later)
 	if (!m->watch)
 		return (kill(pid, 0) == 0 || errno == EPERM) ? peak_tree_add(&m->tree, pid)
 							     : -ESRCH;
+	if (!array_room(&m->added, m->addeds, &m->added_room, 64))
+		return -ENOMEM;
 	r = peak_watch_add(m->watch, pid, later);
-	return r < 0 || later ? r : add_descendants(m, pid);
+	if (r == 0)
+		m->added[m->addeds++] = pid;
+	return r;
 }
 
 bool peak_meter_ended(const struct peak_meter *m)

@@ -24,11 +24,12 @@ enum peak_method peak_meter_method(const struct peak_meter *m);
 /* Each change counts at once: false before Linux 6.2, and of samples. */
 bool peak_meter_each(const struct peak_meter *m);
 /*
- * Adds a process and its descendants. `later`: its own memory is from its next exec on, and it has
- * no descendants. To be called with the rights to load programs. Returns 0, -ESRCH, -ENOSPC or
- * another negative errno.
+ * Adds a process. `later`: its own memory is from its next exec on. To be called with the rights to
+ * load programs. Returns 0, -ESRCH, -ENOSPC or another negative errno.
  */
 int peak_meter_add(struct peak_meter *m, pid_t pid, bool later);
+/* Likewise what the added processes have forked so far. Returns 0 or a negative errno. */
+int peak_meter_add_descendants(struct peak_meter *m);
 /* Time counts from here on. */
 void peak_meter_begin(struct peak_meter *m);
 /* To be called again after *ret_wait_us. Returns 0 or a negative errno. */

@@ -41,8 +41,6 @@ struct peak_command {
 	struct snapshot snapshot; /* the machine */
 	uint64_t start_us, wait_us, shown_us;
 	int pid_fd; /* of the command; -1: it has none */
-	int status; /* as wait(2) has it */
-	bool ended; /* the command has ended */
 };
 
 static void peak_command_done(struct peak_command *c)
@@ -104,6 +102,10 @@ static int open_command(struct peak_command *c)
 	if (o->run)
 		signal(SIGQUIT, SIG_IGN);
 	r = targets_add(o, &c->proc, "measuring", add_pid, c);
+	if (r == 0 && !o->run) {
+		r = peak_meter_add_descendants(c->meter);
+		r = r < 0 ? log_errno(r, "looking for descendants") : 0;
+	}
 	if (r == 0)
 		r = secure_loaded(o->output, 0);
 	if (r == 0)
@@ -136,15 +138,7 @@ static void pass_signal(struct peak_command *c)
 
 static bool has_ended(struct peak_command *c)
 {
-	struct launch *run = c->o->run;
-
-	if (!run)
-		return peak_meter_ended(c->meter);
-	if (waitpid(run->pid, &c->status, WNOHANG) == run->pid) {
-		c->ended = true;
-		run->pid = 0;
-	}
-	return c->ended;
+	return c->o->run ? launch_wait(c->o->run, WNOHANG) : peak_meter_ended(c->meter);
 }
 
 static int measure(struct peak_command *c)
@@ -191,10 +185,10 @@ static int show(struct peak_command *c)
 	machine_read(&c->proc, &c->snapshot.host, &c->snapshot.system);
 	c->snapshot.time_ms = (int64_t)(clock_us(CLOCK_REALTIME) / 1000);
 	peak.snapshot = &c->snapshot;
-	if (c->ended) {
+	if (o->run) {
 		peak.command = o->run->argv;
-		peak.signal = WIFSIGNALED(c->status) ? WTERMSIG(c->status) : 0;
-		peak.exit_code = peak.signal ? 128 + peak.signal : WEXITSTATUS(c->status);
+		peak.signal = WIFSIGNALED(o->run->status) ? WTERMSIG(o->run->status) : 0;
+		peak.exit_code = o->run->exit_code;
 	}
 	if (o->format == FORMAT_JSON)
 		render_peak_json(&c->out.buf, &peak);
@@ -230,14 +224,8 @@ int command_peak(const struct options *o)
 	progress_open(&c.progress, o->quiet || o->run);
 	peak_meter_begin(c.meter);
 	c.start_us = clock_us(CLOCK_MONOTONIC);
-	if (o->run && launch_release(o->run))
-		return o->run->error == ENOENT ? EXIT_NO_COMMAND
-		       : o->run->error	       ? EXIT_NOT_EXECUTED
-					       : EXIT_UNMEASURED;
-	r = measure(&c);
+	r = o->run ? launch_release(o->run) : 0;
 	if (r == 0)
-		r = show(&c);
-	if (r || !c.ended)
-		return r && o->run ? EXIT_UNMEASURED : r;
-	return WIFSIGNALED(c.status) ? 128 + WTERMSIG(c.status) : WEXITSTATUS(c.status);
+		r = measure(&c);
+	return r ? r : show(&c);
 }

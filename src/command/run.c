@@ -3,7 +3,6 @@
 #include "command/run.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -68,10 +67,7 @@ int commands_run(int argc, char **argv)
 	occupy_standard_fds();
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, buf, _IOFBF, sizeof(buf));
-	/* write() reports a closed pipe; a signal would end the program in the middle of a file. */
-	signal(SIGPIPE, SIG_IGN);
-	/* Likewise a file beyond RLIMIT_FSIZE: its first half is removed again. */
-	signal(SIGXFSZ, SIG_IGN);
+	launch_set_signals(&run);
 	r = secure_stack();
 	if (r)
 		return r;
@@ -91,9 +87,8 @@ int commands_run(int argc, char **argv)
 	tzset();
 	if (r == 0)
 		r = run_command(&o);
-	/* It was not released: the exit code is not its own. */
-	if (r && run.go_fd >= 0 && o.command->traits & COMMAND_PASSES)
-		r = EXIT_UNMEASURED;
+	if (o.run)
+		r = launch_exit_code(&run, r);
 	options_done(&o);
 	return r;
 }

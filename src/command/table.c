@@ -132,7 +132,7 @@ static const struct command rows[] = {
 		     "zmem-bpf peak --cgroup '/system.slice/*'"},
 	 .options = "pid name cgroup top all json source " PRINT,
 	 .fields = &peak_columns,
-	 .traits = COMMAND_PIDS | COMMAND_RUNS | COMMAND_PASSES,
+	 .traits = COMMAND_PIDS | COMMAND_RUNS,
 	 .run = command_peak},
 	{.name = "record",
 	 .page = "zmem-bpf-record",

@@ -33,8 +33,6 @@ enum command_trait {
 	COMMAND_LOADS = 1 << 16,       /* it loads more programs later */
 	/* Help and completions do not list it: the build runs it. */
 	COMMAND_HIDDEN = 1 << 17,
-	/* Its exit code is that of the command that it runs; its own failure is 125 (env(1)). */
-	COMMAND_PASSES = 1 << 19,
 };
 
 #define COMMAND_EXAMPLES 3

@@ -11,6 +11,27 @@
 #include "base/cleanup.h"
 #include "session/log.h"
 
+static const struct {
+	int number;
+	void (*action)(int);
+} own_signals[LAUNCH_SIGNALS] = {
+	/* write() reports a closed pipe; a signal would end the program in the middle of a file. */
+	{SIGPIPE, SIG_IGN},
+	/* Likewise a file beyond RLIMIT_FSIZE: its first half is removed again. */
+	{SIGXFSZ, SIG_IGN},
+	/* While it is ignored, wait(2) has no children that have ended. */
+	{SIGCHLD, SIG_DFL},
+};
+
+void launch_set_signals(struct launch *l)
+{
+	for (int i = 0; i < LAUNCH_SIGNALS; i++) {
+		const struct sigaction own = {.sa_handler = own_signals[i].action};
+
+		sigaction(own_signals[i].number, &own, &l->inherited[i]);
+	}
+}
+
 /* In the child: waits until it is released, then becomes the command. */
 __attribute__((noreturn)) static void wait_and_execute(const struct launch *l, int wait_fd,
 						       int failed_fd)
@@ -26,9 +47,8 @@ __attribute__((noreturn)) static void wait_and_execute(const struct launch *l, i
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(126);
-	/* This program ignores them, and a command would go on to do so. */
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGXFSZ, SIG_DFL);
+	for (int i = 0; i < LAUNCH_SIGNALS; i++)
+		sigaction(own_signals[i].number, &l->inherited[i], NULL);
 	execvp(l->argv[0], l->argv);
 	error = errno;
 	n = write(failed_fd, &error, sizeof(error));
@@ -74,42 +94,62 @@ int launch_release(struct launch *l)
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return 0;
-	waitpid(l->pid, NULL, 0);
-	l->pid = 0;
+	launch_wait(l, 0);
 	l->error = error;
-	log_errno(-error, "executing %s", l->argv[0]);
-	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_FAILED;
+	return log_errno(-error, "executing %s", l->argv[0]);
+}
+
+bool launch_wait(struct launch *l, int flags)
+{
+	pid_t pid = -1;
+
+	if (!l->pid)
+		return true;
+	do
+		pid = waitpid(l->pid, &l->status, flags);
+	while (pid < 0 && errno == EINTR);
+	if (pid == 0)
+		return false;
+	l->pid = 0;
+	if (pid < 0)
+		l->status = EXIT_UNMEASURED << 8;
+	l->exit_code = WIFSIGNALED(l->status) ? 128 + WTERMSIG(l->status) : WEXITSTATUS(l->status);
+	return true;
 }
 
 void launch_end(struct launch *l, bool ended, bool quiet)
 {
-	int status;
-
 	if (!l->pid || l->go_fd >= 0)
 		return;
 	if (!ended && kill(l->pid, SIGTERM) < 0 && errno == EPERM) {
 		log_notice(quiet, "%s runs on: it is another user's now", l->argv[0]);
 		return;
 	}
-	if (waitpid(l->pid, &status, 0) != l->pid)
-		return;
-	l->pid = 0;
+	launch_wait(l, 0);
 	/* At the end of -c it is ended, as was asked for. */
-	if (!ended && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM)
-		return;
-	if (WIFSIGNALED(status))
-		log_notice(quiet, "%s ended by signal %d (%s)", l->argv[0], WTERMSIG(status),
-			   strsignal(WTERMSIG(status)));
-	else if (WEXITSTATUS(status))
-		log_notice(quiet, "%s ended with exit code %d", l->argv[0], WEXITSTATUS(status));
+	if (!ended && l->exit_code == 128 + SIGTERM)
+		l->exit_code = 0;
+	else if (WIFSIGNALED(l->status))
+		log_notice(quiet, "%s ended by signal %d (%s)", l->argv[0], WTERMSIG(l->status),
+			   strsignal(WTERMSIG(l->status)));
+	else if (l->exit_code)
+		log_notice(quiet, "%s ended with exit code %d", l->argv[0], l->exit_code);
+}
+
+int launch_exit_code(const struct launch *l, int own)
+{
+	if (!own)
+		return l->exit_code;
+	return l->error == ENOENT ? EXIT_NO_COMMAND
+	       : l->error	  ? EXIT_NOT_EXECUTED
+				  : EXIT_UNMEASURED;
 }
 
 void launch_close(struct launch *l)
 {
 	if (l->go_fd >= 0) {
 		close(TAKE_FD(l->go_fd));
-		if (l->pid)
-			waitpid(l->pid, NULL, 0);
+		launch_wait(l, 0);
 	}
 	if (l->failed_fd >= 0)
 		close(TAKE_FD(l->failed_fd));

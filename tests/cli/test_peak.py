@@ -77,6 +77,26 @@ def check_codes():
     result(run.returncode == 125, "it has no --columns", run)
 
 
+IGNORED = ("env", "--ignore-signal=CHLD,PIPE,XFSZ")
+
+
+def check_ignored():
+    """Signals that were ignored before stay ignored in the command, and the end of the command is seen."""
+    words = ("grep", "^SigIgn", "/proc/self/status")
+    commands = [("peak",)]
+    if need("counters", "ignored signals: grow"):
+        commands.append(("grow", "-q", "-F", "folded", "--output", "/dev/null"))
+    for command in commands:
+        name = "ignored signals: %s: " % command[0]
+        for before in ((), IGNORED):
+            alone, run = (subprocess.run((*before, *own, *words), capture_output=True, text=True, check=False, timeout=60)
+                          for own in ((), (PROGRAM, *command, "--")))
+            result(run.stdout == alone.stdout, name + "the command has those that were ignored before", (alone, run))
+        run = subprocess.run((*IGNORED, PROGRAM, *command, "--", "sh", "-c", "exit 3"), capture_output=True, text=True,
+                             check=False, timeout=60)
+        result(run.returncode == 3, name + "the end of the command is seen", run)
+
+
 def check_refusals():
     gone = subprocess.Popen(("true",))
     gone.wait()
@@ -145,5 +165,5 @@ def check_samples():
 
 
 if __name__ == "__main__":
-    run_checks((check_streams, check_state, check_codes, check_refusals, check_signals, check_samples))
+    run_checks((check_streams, check_state, check_codes, check_ignored, check_refusals, check_signals, check_samples))
     sys.exit(exit_code())

@@ -223,8 +223,17 @@ def check_command():
     result(gross >= 20 << 20, "a command: all that it added and gave back", gross)
     bad = subprocess.run((PROGRAM, "grow", "--", "/nonexistent"), capture_output=True, text=True,
                          check=False, timeout=LIMIT)
-    result(bad.returncode == 3 and "No such file" in bad.stderr, "a command that does not exist",
+    result(bad.returncode == 127 and "No such file" in bad.stderr, "a command that does not exist",
            (bad.returncode, bad.stderr))
+    for name, words, code in (("0", ("true",), 0), ("3", ("sh", "-c", "exit 3"), 3), ("a signal", ("sh", "-c", "kill -9 $$"), 137),
+                              ("cannot be run", ("/tmp",), 126),
+                              ("the report cannot be written", ("--output", "/nonexistent/file", "--", "true"), 125)):
+        run = subprocess.run((PROGRAM, "grow", "-q", *(() if "--" in words else ("--",)), *words), stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE, text=True, check=False, timeout=LIMIT)
+        result(run.returncode == code, "exit code of a command: " + name, run)
+    run = subprocess.run((PROGRAM, "grow", "-q", "-i", "0.2", "-c", "1", "--", "sleep", "20"), stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, text=True, check=False, timeout=LIMIT)
+    result(run.returncode == 0, "exit code of a command that grow ended", run)
     # It has the rights, the signals and the descriptors that it has without grow.
     show = ("sh", "-c", "grep -E 'NoNewPrivs|Cap|Sig[BIC]' /proc/self/status; ls /proc/self/fd >&2; echo end")
     alone, counted = (subprocess.run(before + show, capture_output=True, text=True, check=False, timeout=LIMIT,
@@ -539,7 +548,7 @@ def check_refusals():
             ("a pid that does not exist", 3, "no such process", "4000000"),
             ("a name that does not exist", 3, "no process matches", "--name", "no-such-name"),
             ("a format that it has not", 2, "--format", "1", "-F", "csv"),
-            ("without BPF", 1, "CAP_", "-q", "--", "true"),
+            ("without BPF", 125, "CAP_", "-q", "--", "true"),
     ):
         command = (PROGRAM, "grow") + tuple(args)
         if name == "without BPF":

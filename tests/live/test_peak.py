@@ -226,7 +226,34 @@ def check_running():
     result(ended.returncode == 3 and "no such process" in ended.stderr, "a process that is gone", ended)
 
 
+TREE = "sh -c 'sleep 100 & echo $$ $!; wait' & sleep 101 & echo $$ $! $(jobs -p | head -n 1); wait"
+
+
+def tree():
+    """A shell with a shell with a sleep, and a sleep of its own: its process and the pids of all."""
+    shell = subprocess.Popen(("sh", "-c", TREE), stdout=subprocess.PIPE, text=True, start_new_session=True)
+    return shell, {int(pid) for _ in range(2) for pid in shell.stdout.readline().split()}
+
+
+def check_descendants():
+    """Of several processes, each with all that descends from it, and nothing else."""
+    trees = [tree() for _ in range(3)]
+    try:
+        for name, count in (("one", 1), ("two", 2)):
+            child = subprocess.Popen((PROGRAM, "peak", "--source", "bpf", "--json", "-a",
+                                      *(str(shell.pid) for shell, _ in trees[:count])), stdout=subprocess.PIPE, text=True)
+            wait_until(lambda: takes_signals(child.pid))
+            os.kill(child.pid, signal.SIGINT)
+            document = json.loads(child.communicate()[0])
+            result({p["pid"] for p in document["processes"]} == {pid for _, pids in trees[:count] for pid in pids},
+                   "descendants of %s, and no others" % name, (document["processes"], trees))
+    finally:
+        for shell, _ in trees:
+            os.killpg(shell.pid, signal.SIGKILL)
+            shell.communicate()
+
+
 if __name__ == "__main__":
     run_checks((check_one, check_threads, check_short, check_clone, check_detached, check_family, check_exec,
-                check_crowd, check_namespace, check_running))
+                check_crowd, check_namespace, check_running, check_descendants))
     sys.exit(exit_code())
