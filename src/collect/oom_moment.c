@@ -325,12 +325,11 @@ int oom_moment_infer_reason(struct oom_moment *m, struct collector *c, const str
 	const char *cgroup = victim && victim->cgroup ? victim->cgroup : "";
 	size_t len = strlen(cgroup);
 	char path[SEEN_MAX];
-	int level = 0;
 
 	if (!len || len + 1 >= sizeof(path) || memcg_reach(cgroup, MEMCG_DEPTH_MAX) < len)
 		return 0;
 	memcpy(path, cgroup, len + 1);
-	for (char *end = path + len; end && end > path + 1; end = strrchr(path, '/'), level++) {
+	for (char *end = path + len; end && end > path + 1; end = strrchr(path, '/')) {
 		*end = '\0';
 		if (!was_out(m, c, path))
 			continue;

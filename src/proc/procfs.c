@@ -176,7 +176,7 @@ static int is_alive(void *arg, pid_t tid)
 {
 	struct thread_search *search = arg;
 	cleanup_close int fd = -1;
-	struct proc_stat stat;
+	struct proc_stat stat = {};
 	char name[24];
 	int r;
 

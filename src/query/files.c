@@ -91,9 +91,9 @@ static int compare_field(const struct field *f, const struct cached_file *a,
 			 const struct cached_file *b)
 {
 	const struct field *by = f->order ? f->order : f;
-	struct file_texts of_a, of_b;
+	struct file_texts of[2];
 
-	return field_compare(by, field_value(by, &a, &of_a), field_value(by, &b, &of_b));
+	return field_compare(by, field_value(by, &a, of), field_value(by, &b, of + 1));
 }
 
 /*

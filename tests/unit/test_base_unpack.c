@@ -99,8 +99,8 @@ TEST(bases)
 	middle.size = pack(first, copy + 1000, 45000, data, 40000);
 	last.size = pack(second, copy + 2000, 48000, data + 1000, 45000);
 	/* Most bytes are taken from the base. */
-	assert_in_range(middle.size, 1, 4000);
-	assert_in_range(last.size, 1, 4000);
+	assert_uint_in_range(middle.size, 1, 4000);
+	assert_uint_in_range(last.size, 1, 4000);
 	unpack(&out, &plain);
 	unpack(&out, &last);
 	assert_int_equal(strbuf_error(&out), 0);

@@ -334,7 +334,7 @@ static int count_line(void *arg, size_t i, uint64_t line, const char *source)
 
 	assert_true(i == 1 || i == 3);
 	assert_true(len >= want && strcmp(source + len - want, n->want) == 0);
-	assert_in_range(line, A_FUNCTION_END - 4, A_FUNCTION_END);
+	assert_uint_in_range(line, A_FUNCTION_END - 4, A_FUNCTION_END);
 	n->count++;
 	return 0;
 }

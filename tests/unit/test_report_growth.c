@@ -378,7 +378,7 @@ TEST(sums)
 	growth_init(&f);
 	sum_folded(&f.growth, &sum, &given);
 	assert_int_equal(sum + given, 50 * MIB + 4096);
-	assert_in_range(sum, growth_sum(f.growth.accounted) - STACKS,
+	assert_uint_in_range(sum, growth_sum(f.growth.accounted) - STACKS,
 			growth_sum(f.growth.accounted));
 	for (int round = 0; round < 2000; round++) {
 		int64_t growth = 0;
