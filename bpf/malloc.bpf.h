@@ -169,16 +169,45 @@ static __always_inline __u64 return_address(const __u64 *ctx)
 }
 #endif
 
-/*
- * True in a call of another function. One that ends with a jump to this one has the same place for
- * the return address, where the kernel has put another one.
- */
-static __always_inline bool is_nested(const __u64 *ctx, const struct heap_call *call)
+#ifdef HEAP_RETURN
+/* True in a call of another function, also of one that ends with a jump to this one. */
+static __always_inline bool is_pending(const __u64 *ctx, const struct heap_call *call,
+				       const struct zmem_grow_settings *s, __u64 mm)
 {
 	__u64 slot = return_slot(ctx);
 
-	return slot < call->slot || (slot == call->slot && return_address(ctx) != call->back);
+	(void)mm;
+	return call->opened == s->heap &&
+	       (slot < call->slot || (slot == call->slot && return_address(ctx) != call->back));
 }
+#else
+/*
+ * True if the call has not returned and may return later: the address that the kernel has put in
+ * place of its return address is still there. A call that the program has left in another way, by
+ * longjmp(), is over when something else is there.
+ *
+ * The kernel would take such a call for over as soon as a probed one begins on a stack with higher
+ * addresses, and end the program when it returns (cleanup_return_instances(),
+ * kernel/events/uprobes.c). So while one is pending no other return is looked at. A stack that
+ * cannot be read may still have it.
+ */
+static __always_inline bool is_pending(const __u64 *ctx, const struct heap_call *call,
+				       const struct zmem_grow_settings *s, __u64 mm)
+{
+	__u64 area, now = 0;
+
+	(void)s;
+	if (!bpf_core_field_exists(struct mm_struct___probed, uprobes_state.xol_area) ||
+	    !bpf_core_field_exists(struct xol_area, vaddr))
+		return return_slot(ctx) <= call->slot;
+	area = kread64(mm + koffset(struct mm_struct___probed, uprobes_state.xol_area));
+	if (!area)
+		return false;
+	if (bpf_probe_read_user(&now, sizeof(now), (const void *)call->slot))
+		return true;
+	return now == (__u64)kget(kcast(struct xol_area, area), vaddr);
+}
+#endif
 
 static __always_inline void begin_call(const __u64 *ctx, struct heap_call *call, __u32 target,
 				       __u32 function, __u64 size)
@@ -206,7 +235,7 @@ static __always_inline int enter(const __u64 *ctx, __u32 function, bool session)
 	struct zmem_heap_cpu *cpu;
 	struct heap_call *call;
 	__u32 number = 0, zero = 0;
-	bool sampled;
+	bool sampled, pending;
 
 	cpu = bpf_map_lookup_elem(&heap_cpu, &zero);
 	if (!s || s->stopped || !cpu || !find_target(mm, &number))
@@ -216,7 +245,9 @@ static __always_inline int enter(const __u64 *ctx, __u32 function, bool session)
 	if (!s->heap)
 		return 0;
 	call = current_call(0);
-	if (call && call->slot && call->opened == s->heap && is_nested(ctx, call))
+	pending = call && call->slot && is_pending(ctx, call, s, mm);
+	/* It is made by that call. */
+	if (pending && return_slot(ctx) <= call->slot)
 		return 0;
 	if ((function & ZMEM_HEAP_FUNCTION) == ZMEM_HEAP_FREE) {
 		if (ctx[HEAP_ARGUMENT(0)] && take_block(number, ctx[HEAP_ARGUMENT(0)], &block))
@@ -224,6 +255,14 @@ static __always_inline int enter(const __u64 *ctx, __u32 function, bool session)
 		return 0;
 	}
 	size = call_size(ctx, function);
+	if (pending) {
+		__sync_fetch_and_add(&cpu->passed, 1);
+		return 0;
+	}
+	if (session && refuses_calls(bpf_get_current_task())) {
+		__sync_fetch_and_add(&cpu->refused, 1);
+		return 0;
+	}
 	/* The function that it calls for larger ones counts them. */
 	if (function & ZMEM_HEAP_SMALL && size > ZMEM_HEAP_SMALL_MAX)
 		return 0;

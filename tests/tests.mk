@@ -138,8 +138,14 @@ memory-build: $(PROGRAM) $(UNIT_BIN) $(FUZZ_BIN) $(SCHEMAS) $(O)/mkmem
 
 # What guests run, of another machine as well.
 GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash eat fill ask guest_exit workload growlab-static peaklab load_objects)
+# Of the machine's own kind, where it has a compiler of C++.
+LEAVELAB := $(if $(filter $(shell uname -m),$(if $(filter arm64,$(ARCH)),aarch64,x86_64)),$(if $(shell command -v c++),$(addprefix $(O)/,leavelab-static ownlab-static)))
+$(O)/leavelab-static $(O)/ownlab-static: tests/support/leavelab.cc
+	$(SAY) CXX $@
+	$(Q)c++ -std=c++17 -O2 -Wall -Wextra $(WERROR) -fno-omit-frame-pointer -static $(if $(findstring ownlab,$@),-DOWN) $< -o $@
+
 .PHONY: guest-build guest-build-arm64
-guest-build: $(GUEST_BIN)
+guest-build: $(GUEST_BIN) $(LEAVELAB)
 	@$(MAKE) --no-print-directory STATIC=1 SAN= all
 guest-build-arm64:
 	@$(MAKE) --no-print-directory ARCH=arm64 O=$(O)/arm64 SAN= guest-build

@@ -107,6 +107,28 @@ struct vm_unmapped_area_info {
 	unsigned long length;
 };
 
+/* kernel/events/uprobes.c: the code that the kernel puts into a process for its probes. */
+struct xol_area {
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
+struct mm_struct___probed {
+	struct uprobes_state uprobes_state;
+};
+
+/* Since 5.11, where system calls are of the common entry code. */
+struct thread_info___work {
+	unsigned long syscall_work;
+};
+
+struct task_struct___work {
+	struct thread_info___work thread_info;
+};
+
 struct signal_struct___live {
 	atomic_t live; /* threads that have not begun to exit */
 };
@@ -120,6 +142,11 @@ struct vm_area_struct___mm {
 /* From 5.19 on: the page of an anonymous mapping is of one process alone. */
 enum pageflags___exclusive {
 	PG_anon_exclusive___exclusive,
+};
+
+/* include/linux/thread_info.h */
+enum syscall_work_bit {
+	SYSCALL_WORK_BIT_SYSCALL_USER_DISPATCH,
 };
 
 enum pageflags___dirty {

@@ -121,6 +121,8 @@ struct zmem_heap_cpu {
 	__u64 calls;   /* of all functions, by targets */
 	__u64 samples; /* blocks that were sent */
 	__u64 lost;    /* blocks and frees for which there was no room */
+	__u64 passed;  /* calls while one on another stack had not returned: not counted */
+	__u64 refused; /* calls of threads that a probe of the return would end: not counted */
 };
 
 struct zmem_heap_key {
@@ -201,7 +203,7 @@ struct zmem_grow_target {
 	__u32 begun;   /* of the first one */
 	__u64 exec_vm; /* pages of mapped code at the last event */
 	__u32 maps;    /* how often it was told that they changed */
-	__u32 unused;
+	__u32 refuses; /* 1: a visited thread refuses system calls (return_probe.bpf.h) */
 };
 
 /* Pages that are sampled together: one of them is. */

@@ -285,6 +285,20 @@ static FIELDS(accounted, &field_change_sum, &field_stacks_sum, &field_lost, &fie
 
 /* ---- what allocators say ---- */
 
+#undef ROW
+#define ROW const struct growth_not_probed *r = row
+
+JSON_FIELD(not_probed_function, "function", TEXT, value_text(r->function),
+	   "of an allocator. Null: all of a process");
+JSON_FIELD(not_probed_pid, "pid", NUMBER, value_signed(r->pid, r->pid),
+	   "of a process. Null: of each");
+JSON_KNOWN(not_probed_reason, "reason", TEXT, value_text(r->reason), "why");
+static FIELDS(not_probed_fields, &field_not_probed_function, &field_not_probed_pid,
+	      &field_not_probed_reason);
+
+#undef ROW
+#define ROW const struct growth *r = row
+
 static double per_second(uint64_t calls, uint64_t us)
 {
 	return us ? (double)calls * 1e6 / (double)us : 0;
@@ -307,8 +321,15 @@ JSON_FIELD(seen_share, "share", PERCENT,
 							       (double)r->duration_us
 						     : 0}),
 	   "percent of the time that was seen");
+JSON_KNOWN(not_counted, "calls_not_counted", AMOUNT, value_unsigned(true, r->heap.not_counted),
+	   "calls that were seen, and whose blocks were not: made while a call on another stack "
+	   "had not returned (coroutines), or by threads that refuse system calls (Wine). A probe "
+	   "of their return could end the program");
+ROWS(not_probed, "not_probed", &not_probed_fields, struct growth_not_probed, true,
+     r->heap.not_probed, r->heap.not_probeds,
+     "what allocates unseen, because a probe of its return could end the program", FIELD_KNOWN);
 static FIELDS(heap, &field_sample_bytes, &field_heap_calls, &field_heap_samples, &field_heap_rate,
-	      &field_seen, &field_seen_share);
+	      &field_seen, &field_seen_share, &field_not_counted, &field_not_probed);
 
 OBJECT(target, "target", &target, r, "what was watched");
 OBJECT(accounted, "accounted", &accounted, r, "whether the stacks explain the counters");

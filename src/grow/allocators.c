@@ -18,11 +18,19 @@ enum {
 	OWN = 1 << 8,
 	/* Only a C library without the second name calls malloc from there. */
 	MAY_CALL = 1 << 9,
+	/*
+	 * It throws exceptions, or calls a handler of the program, which may: they cannot pass the
+	 * address that a probe of the return puts in place of the return address.
+	 */
+	THROWS = 1 << 10,
 };
+
+#define NEW (OWN | THROWS)
 
 static const struct {
 	const char *name;
 	uint32_t function;
+	const char *shown; /* of THROWS */
 } function[] = {
 	/* C */
 	{"malloc", ZMEM_HEAP_SIZE},
@@ -39,14 +47,16 @@ static const struct {
 	{"free_sized", ZMEM_HEAP_FREE},
 	{"free_aligned_sized", ZMEM_HEAP_FREE},
 	/* C++: operator new, and delete */
-	{"_Znwm", ZMEM_HEAP_SIZE | CALLS | OWN},
-	{"_Znam", ZMEM_HEAP_SIZE | CALLS | OWN},
-	{"_ZnwmRKSt9nothrow_t", ZMEM_HEAP_SIZE | CALLS | OWN},
-	{"_ZnamRKSt9nothrow_t", ZMEM_HEAP_SIZE | CALLS | OWN},
-	{"_ZnwmSt11align_val_t", ZMEM_HEAP_SIZE | CALLS | OWN},
-	{"_ZnamSt11align_val_t", ZMEM_HEAP_SIZE | CALLS | OWN},
-	{"_ZnwmSt11align_val_tRKSt9nothrow_t", ZMEM_HEAP_SIZE | CALLS | OWN},
-	{"_ZnamSt11align_val_tRKSt9nothrow_t", ZMEM_HEAP_SIZE | CALLS | OWN},
+	{"_Znwm", NEW, "operator new(unsigned long)"},
+	{"_Znam", NEW, "operator new[](unsigned long)"},
+	{"_ZnwmRKSt9nothrow_t", NEW, "operator new(unsigned long, std::nothrow_t const&)"},
+	{"_ZnamRKSt9nothrow_t", NEW, "operator new[](unsigned long, std::nothrow_t const&)"},
+	{"_ZnwmSt11align_val_t", NEW, "operator new(unsigned long, std::align_val_t)"},
+	{"_ZnamSt11align_val_t", NEW, "operator new[](unsigned long, std::align_val_t)"},
+	{"_ZnwmSt11align_val_tRKSt9nothrow_t", NEW,
+	 "operator new(unsigned long, std::align_val_t, std::nothrow_t const&)"},
+	{"_ZnamSt11align_val_tRKSt9nothrow_t", NEW,
+	 "operator new[](unsigned long, std::align_val_t, std::nothrow_t const&)"},
 	{"_ZdlPv", ZMEM_HEAP_FREE | OWN},
 	{"_ZdaPv", ZMEM_HEAP_FREE | OWN},
 	{"_ZdlPvm", ZMEM_HEAP_FREE | OWN},
@@ -175,11 +185,30 @@ bool allocator_is_inlined(const struct found_function *found, size_t count)
 	return false;
 }
 
+/* It has names of its own, and its operators of C++ do not call malloc. */
+static bool is_own(const struct found_function *found, size_t count)
+{
+	return has(found, count, "mallocx") || has(found, count, "tc_malloc") ||
+	       has(found, count, "mi_malloc");
+}
+
+size_t allocator_not_probed(const struct found_function *found, size_t count,
+			    const char *ret[ALLOCATOR_THROWS_MAX])
+{
+	bool own = is_own(found, count);
+	size_t n = 0;
+
+	for (size_t k = 0; own && k < FUNCTIONS && n < ALLOCATOR_THROWS_MAX; k++) {
+		if (function[k].function & THROWS && has(found, count, function[k].name))
+			ret[n++] = function[k].shown;
+	}
+	return n;
+}
+
 size_t allocator_places(const struct elf_facts *facts, const struct found_function *found,
 			size_t count, struct probe_place ret[PROBES_MAX])
 {
-	bool own = has(found, count, "mallocx") || has(found, count, "tc_malloc") ||
-		   has(found, count, "mi_malloc");
+	bool own = is_own(found, count);
 	bool calls = !own && !has(found, count, "__libc_calloc");
 	bool inlined = allocator_is_inlined(found, count);
 	size_t n = 0;
@@ -191,7 +220,7 @@ size_t allocator_places(const struct elf_facts *facts, const struct found_functi
 			uint64_t offset;
 			size_t same = 0;
 
-			if (found[i].i != k || f == UINT32_MAX || (f & OWN && !own) ||
+			if (found[i].i != k || f == UINT32_MAX || f & THROWS || (f & OWN && !own) ||
 			    (inlined && strncmp(function[k].name, "Py", 2) == 0) ||
 			    !find_offset(facts, found[i].vaddr, &offset))
 				continue;

@@ -17,6 +17,13 @@ bool allocator_is_wrapper(const char *file_name);
 /* A Python with allocators of which only a part can be probed: none of them is. */
 bool allocator_is_inlined(const struct found_function *found, size_t count);
 /*
+ * The functions that allocate and are not probed, because they throw exceptions. Returns their
+ * number.
+ */
+#define ALLOCATOR_THROWS_MAX 8
+size_t allocator_not_probed(const struct found_function *found, size_t count,
+			    const char *ret[ALLOCATOR_THROWS_MAX]);
+/*
  * The places to probe in a file. `found`: where its functions of these names are, in any order.
  * Returns their number; 0: it is no allocator.
  */

@@ -143,7 +143,7 @@ static void process_open(struct grow *g, struct grow_process *p, pid_t pid)
 	if (len < 0 && !*p->name)
 		snprintf(p->name, sizeof(p->name), "%d", pid);
 	if (g->heap)
-		heap_attach(g->heap, &p->space);
+		heap_attach(g->heap, &p->space, p->target);
 }
 
 static int add_process(struct grow *g, uint32_t target, pid_t pid)
@@ -319,7 +319,7 @@ static void update(struct grow *g, struct grow_process *p)
 	if (address_space_update(&p->space, &g->code) == 0 && p->space.code.generation != before)
 		recall_forget(&p->recall);
 	if (g->heap)
-		heap_attach(g->heap, &p->space);
+		heap_attach(g->heap, &p->space, p->target);
 	p->updated_us = clock_us(CLOCK_MONOTONIC);
 	p->unmapped = false;
 }

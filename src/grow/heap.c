@@ -50,6 +50,7 @@ struct heap_link {
 	size_t count; /* 0: they are not open */
 	int error;
 	bool first;    /* of its process */
+	bool chosen;   /* see probe_attach() */
 	uint64_t work; /* ns of CPU time when it was read last; of the first */
 };
 
@@ -73,6 +74,8 @@ struct heap {
 	size_t files, file_capacity;
 	struct heap_link *link;
 	size_t links, link_capacity;
+	struct growth_not_probed *not_probed;
+	size_t not_probeds, not_probed_room;
 	int refused;  /* why probes could not be opened: 0 or the last negative errno */
 	int unread;   /* why a file could not be searched */
 	bool inlined; /* a Python has allocators that are not probed */
@@ -135,8 +138,32 @@ void heap_close(struct heap *h)
 	free(h->block);
 	free(h->slot);
 	free(h->stack);
+	free(h->not_probed);
 	heap_parts_done(&h->parts);
 	free(h);
+}
+
+/* ---- what is not probed ---- */
+
+/* `function` and `reason` are constants. */
+static void add_not_probed(struct heap *h, const char *function, pid_t pid, const char *reason)
+{
+	for (size_t i = 0; i < h->not_probeds; i++) {
+		if (h->not_probed[i].function == function && h->not_probed[i].pid == pid)
+			return;
+	}
+	if (array_room(&h->not_probed, h->not_probeds, &h->not_probed_room, 8))
+		h->not_probed[h->not_probeds++] = (struct growth_not_probed){function, pid, reason};
+}
+
+static void note_functions(struct heap *h, const struct found_function *found, size_t count)
+{
+	const char *name[ALLOCATOR_THROWS_MAX];
+	size_t n = allocator_not_probed(found, count, name);
+
+	for (size_t i = 0; i < n; i++)
+		add_not_probed(h, name[i], 0,
+			       "it throws exceptions, which cannot pass a probe of its return");
 }
 
 /* ---- functions ---- */
@@ -157,6 +184,7 @@ static int look_for_functions(struct heap *h, const struct address_space *s, str
 	if (n <= 0)
 		return n;
 	h->inlined |= allocator_is_inlined(found, (size_t)n);
+	note_functions(h, found, (size_t)n);
 	ret->count = allocator_places(&f->facts, found, (size_t)n, place);
 	ret->place = ret->count ? calloc(ret->count, sizeof(*place)) : NULL;
 	if (!ret->place) {
@@ -197,7 +225,7 @@ static void link_open(struct heap *h, struct heap_link *l)
 	int fd[2 * PROBES_MAX];
 
 	l->error = probe_attach(&h->probes, h->code->files.item[l->file]->found_fd, l->pid,
-				f->place, f->count, fd, &l->count);
+				f->place, f->count, l->chosen, fd, &l->count);
 	if (l->error == 0)
 		l->fd = calloc(l->count, sizeof(*fd));
 	if (l->fd) {
@@ -206,7 +234,11 @@ static void link_open(struct heap *h, struct heap_link *l)
 	}
 	while (l->count > 0)
 		close(fd[--l->count]);
-	if (l->error != -ESRCH)
+	if (l->error == -ECANCELED)
+		add_not_probed(h, NULL, l->pid,
+			       "its threads refuse system calls that are not their own, and the "
+			       "kernel makes one at a probe of a return");
+	else if (l->error != -ESRCH)
 		h->refused = l->error ? l->error : -ENOMEM;
 }
 
@@ -229,7 +261,7 @@ static bool is_known(const struct heap *h, pid_t pid)
 	return false;
 }
 
-void heap_attach(struct heap *h, const struct address_space *s)
+void heap_attach(struct heap *h, const struct address_space *s, uint32_t target)
 {
 	for (size_t i = 0; i < s->code.count; i++) {
 		uint32_t number = s->code.image[i].file;
@@ -247,7 +279,8 @@ void heap_attach(struct heap *h, const struct address_space *s)
 		*l = (struct heap_link){.pid = s->pid,
 					.file = number,
 					.functions = functions,
-					.first = !is_known(h, s->pid)};
+					.first = !is_known(h, s->pid),
+					.chosen = grow_watch_heap_refuses(h->watch, target)};
 		if (h->parts.open)
 			link_open(h, l);
 	}
@@ -605,7 +638,10 @@ int heap_report(struct heap *h, struct stack_table *stacks, uint64_t duration_us
 				    .sample_bytes = h->sample_bytes,
 				    .calls = counts.calls - h->parts.forgotten.calls,
 				    .samples = counts.samples - h->parts.forgotten.samples,
-				    .seen_us = heap_parts_seen(&h->parts, now) / 1000};
+				    .seen_us = heap_parts_seen(&h->parts, now) / 1000,
+				    .not_counted = counts.passed + counts.refused,
+				    .not_probed = h->not_probed,
+				    .not_probeds = h->not_probeds};
 	/* In parts with pauses they come at other distances. */
 	if (!whole && ret->samples)
 		ret->sample_bytes = (uint64_t)(h->seen_bytes / (double)ret->samples + 0.5);

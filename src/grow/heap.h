@@ -20,8 +20,8 @@ int heap_open(struct grow_watch *watch, uint64_t sample_bytes, struct code_sourc
 	      struct heap **ret);
 void heap_close(struct heap *h);
 
-/* Attaches to what a process maps and was not attached to before. */
-void heap_attach(struct heap *h, const struct address_space *s);
+/* Attaches to what a process, a target, maps and was not attached to before. */
+void heap_attach(struct heap *h, const struct address_space *s, uint32_t target);
 /*
  * An address space is gone. Its blocks are counted as held at that moment until they are forgotten
  * with the number of this end, which is above 0.

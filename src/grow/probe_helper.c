@@ -343,7 +343,7 @@ static int call(struct probe_helper *h, enum ask what, int found, pid_t pid,
 }
 
 int probe_attach(struct probe_helper *h, int found, pid_t pid, const struct probe_place *place,
-		 size_t count, int *ret, size_t *ret_count)
+		 size_t count, bool chosen, int *ret, size_t *ret_count)
 {
 	int error = -EOPNOTSUPP;
 
@@ -351,12 +351,16 @@ int probe_attach(struct probe_helper *h, int found, pid_t pid, const struct prob
 	if (count > PROBES_MAX)
 		return -E2BIG;
 	for (; h->way < WAY_EVENTS; h->way++) {
+		if (chosen && h->way != WAY_SESSION)
+			return -ECANCELED;
 		error = call(h, h->way == WAY_SESSION ? ASK_SESSION : ASK_MULTI, found, pid, place,
 			     count, ret, ret_count);
 		/* An older kernel does not have it. */
 		if (error != -EINVAL && error != -EOPNOTSUPP)
 			return error;
 	}
+	if (chosen)
+		return -ECANCELED;
 	if (h->programs.pmu < 0)
 		return -EOPNOTSUPP;
 	error = 0;

@@ -59,12 +59,23 @@ struct growth_stack {
 	double held_variance; /* of held, bytes squared */
 };
 
+/* What would allocate unseen: a probe of its return would harm the program. */
+struct growth_not_probed {
+	const char *function; /* NULL: all of the process */
+	pid_t pid;	      /* 0: of each process */
+	const char *reason;
+};
+
 /* What the allocators of the processes say, where it was asked for. */
 struct growth_heap {
 	bool known;
 	uint64_t sample_bytes;	 /* one sample in so many bytes, on average; 1: each block */
 	uint64_t calls, samples; /* seen: of functions that allocate or free */
 	uint64_t seen_us;	 /* so long calls were seen; less than duration_us: in windows */
+	/* Calls that were seen and not counted, because a probe of their return would do harm. */
+	uint64_t not_counted;
+	const struct growth_not_probed *not_probed;
+	size_t not_probeds;
 };
 
 struct growth_target {

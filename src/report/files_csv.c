@@ -8,7 +8,7 @@ void render_files_csv(struct strbuf *out, const struct files_report *r,
 		      const struct table_style *style)
 {
 	struct field_list list;
-	struct file_texts texts;
+	struct file_texts texts = {};
 
 	file_list_csv(&list, r, style->only_total);
 	if (style->header)

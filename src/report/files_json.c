@@ -14,7 +14,7 @@
 
 static void put_document(struct json_writer *w, const struct files_report *r)
 {
-	struct file_texts texts;
+	struct file_texts texts = {};
 
 	json_document_begin(w, "zmem.files", "1.1", r->snapshot);
 	json_lines(w, file_document(r), r, &texts);
@@ -55,7 +55,7 @@ static void end_line(struct json_writer *w)
 static void make_row(struct strbuf *line, const struct files_report *r, size_t row, bool brief)
 {
 	struct json_writer w = {.out = line};
-	struct file_texts texts;
+	struct file_texts texts = {};
 
 	strbuf_clear(line);
 	begin_line(&w, r->group ? "file_group" : "file", r->snapshot);

@@ -349,6 +349,45 @@ static void put_targets(struct strbuf *out, const struct growth *g)
 		strbuf_printf(out, ", %zu processes, %zu of which ended", g->targets, ended);
 }
 
+/* What HELD lacks. A probe there could end the program. */
+static void put_not_probed(struct strbuf *out, const struct growth *g, unsigned width)
+{
+	const struct growth_heap *h = &g->heap;
+	cleanup(strbuf_done) struct strbuf text = {};
+	const struct growth_not_probed *first[2] = {};
+	size_t count[2] = {};
+
+	for (size_t i = 0; i < h->not_probeds; i++) {
+		bool is_function = h->not_probed[i].function;
+
+		if (!count[is_function]++)
+			first[is_function] = &h->not_probed[i];
+	}
+	for (int i = 1; i >= 0; i--) {
+		if (!first[i])
+			continue;
+		strbuf_clear(&text);
+		strbuf_puts(&text, "HELD lacks blocks of ");
+		if (i)
+			strbuf_puts(&text, first[i]->function);
+		else
+			strbuf_printf(&text, "process %d", first[i]->pid);
+		if (count[i] > 1)
+			strbuf_printf(&text, " and %zu more", count[i] - 1);
+		strbuf_printf(&text, ": %s", first[i]->reason);
+		text_put_folded(out, strbuf_str(&text), 0, width);
+	}
+	if (!h->not_counted)
+		return;
+	strbuf_clear(&text);
+	strbuf_printf(&text,
+		      "HELD lacks blocks of %" PRIu64
+		      " calls on other stacks (coroutines) or by threads that refuse system calls "
+		      "(Wine): a probe of their return could end the program",
+		      h->not_counted);
+	text_put_folded(out, strbuf_str(&text), 0, width);
+}
+
 /* Which of two questions the table answers, and the other one. */
 static void put_question(struct strbuf *out, const struct growth *g)
 {
@@ -398,6 +437,7 @@ static void put_notes(void *arg, struct strbuf *out)
 	text_put_folded(out, strbuf_str(&text), 0, width);
 	put_question(&question, t->g);
 	text_put_folded(out, strbuf_str(&question), 0, width);
+	put_not_probed(out, t->g, width);
 	put_hint(t, out, t->g->unnamed_python, "Python", "start it with python3 -X perf (3.12+)");
 	put_hint(t, out, t->g->unnamed_node, "JavaScript",
 		 "start it with node --perf-basic-prof --interpreted-frames-native-stack");

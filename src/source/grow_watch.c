@@ -349,6 +349,13 @@ int grow_watch_heap_end(struct grow_watch *w)
 	return put_settings(w);
 }
 
+bool grow_watch_heap_refuses(const struct grow_watch *w, uint32_t target)
+{
+	struct zmem_grow_target t;
+
+	return bpf_map_lookup_elem(w->object.fd[BPF_TARGETS], &target, &t) == 0 && t.refuses;
+}
+
 int grow_watch_heap_counts(const struct grow_watch *w, struct zmem_heap_cpu *ret)
 {
 	int cpus = libbpf_num_possible_cpus();
@@ -364,6 +371,8 @@ int grow_watch_heap_counts(const struct grow_watch *w, struct zmem_heap_cpu *ret
 		ret->calls += cpu[i].calls;
 		ret->samples += cpu[i].samples;
 		ret->lost += cpu[i].lost;
+		ret->passed += cpu[i].passed;
+		ret->refused += cpu[i].refused;
 	}
 	return 0;
 }

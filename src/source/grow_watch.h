@@ -88,6 +88,11 @@ struct grow_heap_programs grow_watch_heap_programs(const struct grow_watch *w);
 int grow_watch_heap_begin(struct grow_watch *w, uint32_t finer);
 /* No call is counted until the next beginning. */
 int grow_watch_heap_end(struct grow_watch *w);
+/*
+ * A thread of the target refuses system calls that are not its own (Syscall User Dispatch). A probe
+ * of a return would end it, unless the program of the session leaves it out.
+ */
+bool grow_watch_heap_refuses(const struct grow_watch *w, uint32_t target);
 /* What all CPUs have counted since the beginning. */
 int grow_watch_heap_counts(const struct grow_watch *w, struct zmem_heap_cpu *ret);
 /* Forgets a sampled block: its process is gone. */

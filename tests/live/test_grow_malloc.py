@@ -14,11 +14,10 @@ import tempfile
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import LIMIT, Grow, Lab, functions, named, run_live  # noqa: E402
+from growing import LIMIT, Grow, Lab, code_is_clean, functions, libraries, named, run_live  # noqa: E402
 from outcome import O, PROGRAM, result, wait_until  # noqa: E402
 
 LAB = O + "/malloclab"
-LIBRARIES = "/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/", "/usr/lib/"
 
 
 def known():
@@ -45,23 +44,6 @@ def expect_exact(name, document):
         got = sums(document, place(site))
         result(abs(got[0] - allocated) <= bound and abs(got[1] - kept) <= bound,
                "%s: %s to the byte" % (name, site), (got, allocated, kept))
-
-
-def code_is_clean(pid):
-    """Whether the code of a process is that of its files."""
-    with open("/proc/%d/maps" % pid, encoding="utf-8") as maps, open("/proc/%d/mem" % pid, "rb") as memory:
-        for line in maps:
-            part, mode, offset, _, inode, *path = line.rstrip("\n").split(maxsplit=5)
-            if "x" not in mode or inode == "0":
-                continue
-            start, end = (int(x, 16) for x in part.split("-"))
-            memory.seek(start)
-            with open(path[0], "rb") as file:
-                file.seek(int(offset, 16))
-                code = file.read(end - start)
-                if memory.read(end - start)[:len(code)] != code:
-                    return False
-    return True
 
 
 def held_by(one, *args):
@@ -91,10 +73,8 @@ def check_exact():
 
 def check_allocators():
     """Other allocators: in front of the C library, in the program, and another C library."""
-    for name in "libjemalloc.so.2", "libmimalloc.so.2.0", "libtcmalloc_minimal.so.4":
-        found = [d + name for d in LIBRARIES if os.path.exists(d + name)]
-        if found:
-            expect_exact(name, counted((LAB,), env=dict(os.environ, LD_PRELOAD=found[0])))
+    for name, path in libraries():
+        expect_exact(name, counted((LAB,), env=dict(os.environ, LD_PRELOAD=path)))
     if not shutil.which("musl-gcc"):
         return
     with tempfile.TemporaryDirectory() as directory:

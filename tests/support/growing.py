@@ -50,6 +50,35 @@ def named(document):
     return document
 
 
+ALLOCATORS = "libjemalloc.so.2", "libmimalloc.so.2.0", "libtcmalloc_minimal.so.4"
+DIRECTORIES = "/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/", "/usr/lib/"
+
+
+def libraries():
+    """Allocators that are installed: their names and paths."""
+    for name in ALLOCATORS:
+        path = next((d + name for d in DIRECTORIES if os.path.exists(d + name)), None)
+        if path:
+            yield name, path
+
+
+def code_is_clean(pid):
+    """Whether the code of a process is that of its files."""
+    with open("/proc/%d/maps" % pid, encoding="utf-8") as maps, open("/proc/%d/mem" % pid, "rb") as memory:
+        for line in maps:
+            part, mode, offset, _, inode, *path = line.rstrip("\n").split(maxsplit=5)
+            if "x" not in mode or inode == "0":
+                continue
+            start, end = (int(x, 16) for x in part.split("-"))
+            memory.seek(start)
+            with open(path[0], "rb") as file:
+                file.seek(int(offset, 16))
+                code = file.read(end - start)
+                if memory.read(end - start)[:len(code)] != code:
+                    return False
+    return True
+
+
 class Grow:
     """The program, counting; report() ends it."""
 

@@ -379,7 +379,7 @@ TEST(sums)
 	sum_folded(&f.growth, &sum, &given);
 	assert_int_equal(sum + given, 50 * MIB + 4096);
 	assert_uint_in_range(sum, growth_sum(f.growth.accounted) - STACKS,
-			growth_sum(f.growth.accounted));
+			     growth_sum(f.growth.accounted));
 	for (int round = 0; round < 2000; round++) {
 		int64_t growth = 0;
 
@@ -432,6 +432,12 @@ TEST(errors)
 	f.growth.copied_known = true;
 	f.stack[2].copied = 3 * MIB;
 	check_table("growth_copied.txt", &f, &usual);
+	static const struct growth_not_probed not_probed[] = {
+		{"operator new(unsigned long)", 0, "it throws exceptions"},
+		{"operator new[](unsigned long)", 0, "it throws exceptions"},
+		{NULL, 4711, "its threads refuse system calls"},
+	};
+
 	f.growth.heap = (struct growth_heap){.known = true,
 					     .sample_bytes = 512 * KIB,
 					     .calls = 500000,
@@ -443,10 +449,14 @@ TEST(errors)
 		f.stack[i].held_variance = 1e10;
 	}
 	check_table("growth_malloc.txt", &f, &usual);
+	f.growth.heap.not_counted = 12;
+	f.growth.heap.not_probed = not_probed;
+	f.growth.heap.not_probeds = ARRAY_SIZE(not_probed);
 	check_rows("growth_malloc_narrow.txt", &f, 2,
 		   &(struct table_style){.header = true, .width = 80}, NULL);
 	golden_json("growth_malloc.json", render_growth_json, &f.growth);
 	golden_render("growth_malloc.pprof", render_growth_pprof, &f.growth);
+	f.growth.heap.not_counted = f.growth.heap.not_probeds = 0;
 	f.growth.heap.sample_bytes = 1;
 	f.growth.heap.seen_us = f.growth.duration_us;
 	check_table("growth_malloc_all.txt", &f, &usual);
@@ -504,11 +514,11 @@ TEST(large)
 	render_growth_html(&page, &f.growth);
 	render_growth_json(&json, &f.growth);
 	assert_int_equal(strbuf_error(&page), 0);
-	assert_in_range(page.len, 1 << 16, 2 << 20);
-	assert_in_range(json.len, 1 << 20, 16 << 20);
+	assert_uint_in_range(page.len, 1 << 16, 2 << 20);
+	assert_uint_in_range(json.len, 1 << 20, 16 << 20);
 	left_out = strstr(strbuf_str(&page), ",\"left_out\":");
 	assert_non_null(left_out);
-	assert_in_range(atoi(left_out + 12), 1000, 1000000);
+	assert_uint_in_range(atoi(left_out + 12), 1000, 1000000);
 	free(frame);
 	free(stack);
 	free(number);

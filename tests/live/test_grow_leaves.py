@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""grow --malloc of a program that leaves functions of its allocator in any way (support/leavelab.cc): it ends as it
+does alone, with the same checksum. What cannot be probed without harm is said."""
+# needs: bpf ptrace c++
+
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from growing import LIMIT, Grow, Lab, code_is_clean, libraries, run_live  # noqa: E402
+from outcome import result, wait_until  # noqa: E402
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../support/leavelab.cc")
+DIRECTORY = tempfile.TemporaryDirectory()
+# A probe that decides at each call whether it looks at the return (UPROBE_SESSION).
+SESSIONS = tuple(map(int, platform.release().split(".")[:2])) >= (6, 13)
+NEW = "operator new(unsigned long)"
+
+
+def build(name, *flags):
+    path = DIRECTORY.name + "/" + name
+    subprocess.run(("c++", "-std=c++17", "-O2", *flags, SOURCE, "-o", path), check=True)
+    return path
+
+
+def alone(lab, way, env):
+    """The exit code and the checksum."""
+    with Lab(lab, way, env=env) as one:
+        line = one.go()
+    return one.child.returncode, line
+
+
+def measured(lab, way, env, *args):
+    """The same, and the report."""
+    with Lab(lab, way, env=env) as one:
+        grow = Grow(str(one.pid), "--malloc", *args)
+        wait_until(lambda: not code_is_clean(one.pid))
+        grow.wait_armed(one.pid)
+        line = one.go()
+        document = grow.report()
+    return (one.child.returncode, line), document
+
+
+def expect_same(name, lab, ways, env=None):
+    """The reports with each block."""
+    documents = {}
+    for way in ways:
+        for args in (), ("--sample", "1"):
+            want = alone(lab, way, env)
+            got, documents[way] = measured(lab, way, env, *args)
+            result(got == want, "%s, %s %s: as it does alone" % (name, way, " ".join(args)), (got, want))
+    return documents
+
+
+def check_operators():
+    """Exceptions out of operator new, nothrow and aligned ones, handlers that throw and that jump."""
+    ways = "return", "exception", "handler"
+    lab = build("leavelab")
+    document = expect_same("the C library", lab, ways)["exception"]
+    result(document["malloc"]["not_probed"] == [], "the C library: all is probed", document["malloc"])
+    for name, path in libraries():
+        document = expect_same(name, lab, ways, dict(os.environ, LD_PRELOAD=path))["return"]
+        said = {n["function"]: n["reason"] for n in document["malloc"]["not_probed"]}
+        result("exceptions" in said.get(NEW, "") and document["malloc"]["calls"] > 0,
+               name + ": operator new is not probed, and it is said", document["malloc"])
+    path = next((p for n, p in libraries()), None)
+    if path:
+        with Lab(lab, "return", env=dict(os.environ, LD_PRELOAD=path)) as one:
+            done = subprocess.run((Grow.program, "grow", str(one.pid), "--malloc", "-i", "0.5", "-c", "1"),
+                                  capture_output=True, text=True, check=False, timeout=LIMIT)
+        result("HELD lacks blocks of %s and " % NEW in done.stdout, "the table says it", done)
+
+
+def check_calls():
+    """An allocator that calls the program back."""
+    lab = build("ownlab", "-DOWN")
+    expect_same("calls back", lab, ("return", "longjmp", "siglongjmp", "exception", "handler", "dispatch"))
+    # Before, each call has a probe of its return.
+    if not SESSIONS:
+        return
+    documents = expect_same("calls back", lab, ("swapcontext", "coroutines", "dispatch-later"))
+    for way in "coroutines", "dispatch-later":
+        result(documents[way]["malloc"]["calls_not_counted"] > 0, way + ": calls are not counted, and it is said",
+               documents[way]["malloc"])
+
+
+if __name__ == "__main__":
+    sys.exit(run_live(check_operators, check_calls))
