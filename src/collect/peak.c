@@ -225,9 +225,8 @@ static int find_out(const struct peak_meter *m, const struct family *f, struct c
 		ours = c->ours;
 	for (c = ours == OURS && last ? child : NULL; c;) {
 		c->ours = OURS;
-		c = c == last
-			    ? NULL
-			    : bsearch(&c->ppid, f->child, f->count, sizeof(*c), compare_pids);
+		c = c == last ? NULL
+			      : bsearch(&c->ppid, f->child, f->count, sizeof(*c), compare_pids);
 	}
 	return ours;
 }
