@@ -289,12 +289,13 @@ static FIELDS(accounted, &field_change_sum, &field_stacks_sum, &field_lost, &fie
 #define ROW const struct growth_not_probed *r = row
 
 JSON_FIELD(not_probed_function, "function", TEXT, value_text(r->function),
-	   "of an allocator. Null: all of a process");
+	   "of an allocator. Null: all");
+JSON_FIELD(not_probed_file, "file", TEXT, value_text(r->file), "with functions. Null: any");
 JSON_FIELD(not_probed_pid, "pid", NUMBER, value_signed(r->pid, r->pid),
 	   "of a process. Null: of each");
 JSON_KNOWN(not_probed_reason, "reason", TEXT, value_text(r->reason), "why");
-static FIELDS(not_probed_fields, &field_not_probed_function, &field_not_probed_pid,
-	      &field_not_probed_reason);
+static FIELDS(not_probed_fields, &field_not_probed_function, &field_not_probed_file,
+	      &field_not_probed_pid, &field_not_probed_reason);
 
 #undef ROW
 #define ROW const struct growth *r = row

@@ -14,8 +14,15 @@
 #define NAMES_MAX ((uint64_t)256 << 20)
 #define FILE_MAX  ((uint64_t)4 << 30)
 
+#if defined(__x86_64__)
+#define OWN_MACHINE EM_X86_64
+#else
+#define OWN_MACHINE EM_AARCH64
+#endif
+
 struct search {
 	int fd;
+	Elf *elf;
 	const struct elf_facts *facts;
 	const char *const *name;
 	size_t names;
@@ -43,6 +50,15 @@ static void read_code(const struct search *s, struct found_function *f)
 	}
 }
 
+/* Of a section with instructions: a segment with code may have data as well. */
+static bool is_code(const struct search *s, const Elf64_Sym *sym)
+{
+	Elf_Scn *section = sym->st_shndx < SHN_LORESERVE ? elf_getscn(s->elf, sym->st_shndx) : NULL;
+	GElf_Shdr shdr;
+
+	return section && gelf_getshdr(section, &shdr) && shdr.sh_flags & SHF_EXECINSTR;
+}
+
 static void try_symbol(struct search *s, const Elf64_Sym *sym, const char *name)
 {
 	if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || !sym->st_size ||
@@ -51,11 +67,29 @@ static void try_symbol(struct search *s, const Elf64_Sym *sym, const char *name)
 	for (size_t i = 0; i < s->names && s->count < s->cap; i++) {
 		if (strcmp(s->name[i], name) != 0)
 			continue;
+		if (!is_code(s, sym))
+			return;
 		s->found[s->count] = (struct found_function){
 			.i = (uint32_t)i, .vaddr = sym->st_value, .size = sym->st_size};
 		read_code(s, &s->found[s->count++]);
 		return;
 	}
+}
+
+/* Leaves out what begins inside of this function. */
+static void try_overlap(struct search *s, const Elf64_Sym *sym, const char *name)
+{
+	size_t kept = 0;
+
+	(void)name;
+	if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF)
+		return;
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->found[i].vaddr <= sym->st_value ||
+		    s->found[i].vaddr - sym->st_value >= sym->st_size)
+			s->found[kept++] = s->found[i];
+	}
+	s->count = kept;
 }
 
 static bool spend(struct search *s, uint64_t bytes, uint64_t steps)
@@ -67,52 +101,66 @@ static bool spend(struct search *s, uint64_t bytes, uint64_t steps)
 	return true;
 }
 
-static int search_table(struct search *s, const GElf_Shdr *shdr, const GElf_Shdr *names)
+static void each_symbol(struct search *s, const GElf_Shdr *shdr, const char *text, size_t len,
+			void (*fn)(struct search *s, const Elf64_Sym *sym, const char *name))
 {
-	cleanup_free char *text = NULL;
 	cleanup_free Elf64_Sym *piece = malloc(PIECE);
 	uint64_t left = shdr->sh_size / sizeof(*piece), at = shdr->sh_offset;
-	ssize_t len;
 
-	if (!spend(s, names->sh_size + shdr->sh_size, left))
-		return -EFBIG;
-	text = malloc(names->sh_size + 1);
-	if (!text || !piece)
-		return -ENOMEM;
-	len = pread(s->fd, text, names->sh_size, (off_t)names->sh_offset);
-	if (len <= 0)
-		return 0;
-	text[len] = '\0';
-	while (left) {
+	while (piece && left) {
 		size_t want = left < PIECE / sizeof(*piece) ? left : PIECE / sizeof(*piece), have;
 		ssize_t n = pread(s->fd, piece, want * sizeof(*piece), (off_t)at);
 
 		have = n > 0 ? (size_t)n / sizeof(*piece) : 0;
 		if (!have)
-			return 0;
+			return;
 		for (size_t i = 0; i < have; i++) {
-			if (piece[i].st_name < (size_t)len)
-				try_symbol(s, &piece[i], text + piece[i].st_name);
+			if (piece[i].st_name < len)
+				fn(s, &piece[i], text + piece[i].st_name);
 		}
 		left -= have;
 		at += have * sizeof(*piece);
 	}
+}
+
+static int search_table(struct search *s, const GElf_Shdr *shdr, const GElf_Shdr *names)
+{
+	uint64_t symbols = shdr->sh_size / sizeof(Elf64_Sym);
+	cleanup_free char *text = NULL;
+	ssize_t len;
+
+	if (!spend(s, names->sh_size + shdr->sh_size, symbols))
+		return -EFBIG;
+	text = malloc(names->sh_size + 1);
+	if (!text)
+		return -ENOMEM;
+	len = pread(s->fd, text, names->sh_size, (off_t)names->sh_offset);
+	if (len <= 0)
+		return 0;
+	text[len] = '\0';
+	each_symbol(s, shdr, text, (size_t)len, try_symbol);
+	if (!s->count)
+		return 0;
+	if (!spend(s, shdr->sh_size, symbols)) {
+		s->count = 0;
+		return -EFBIG;
+	}
+	each_symbol(s, shdr, text, (size_t)len, try_overlap);
 	return 0;
 }
 
 /* Returns 1 if there was a table of this type, 0, or a negative errno. */
 static int search_tables(struct search *s, unsigned type)
 {
-	cleanup(end_elf) Elf *elf = elf_open_file(s->fd);
 	Elf_Scn *section = NULL;
 	GElf_Shdr shdr, names;
 
-	while (elf && (section = elf_nextscn(elf, section))) {
+	while ((section = elf_nextscn(s->elf, section))) {
 		int r;
 
 		if (!gelf_getshdr(section, &shdr) || shdr.sh_type != type ||
 		    shdr.sh_entsize != sizeof(Elf64_Sym) || shdr.sh_flags & SHF_COMPRESSED ||
-		    !gelf_getshdr(elf_getscn(elf, shdr.sh_link), &names) ||
+		    !gelf_getshdr(elf_getscn(s->elf, shdr.sh_link), &names) ||
 		    names.sh_type != SHT_STRTAB || names.sh_flags & SHF_COMPRESSED ||
 		    names.sh_size > NAMES_MAX || shdr.sh_offset > FILE_MAX ||
 		    shdr.sh_size > FILE_MAX || names.sh_offset > FILE_MAX)
@@ -126,15 +174,22 @@ static int search_tables(struct search *s, unsigned type)
 int functions_find(int fd, const struct elf_facts *facts, const char *const *name, size_t names,
 		   struct symbol_budget *budget, struct found_function *ret, size_t cap)
 {
+	cleanup(end_elf) Elf *elf = elf_open_file(fd);
 	struct search s = {.fd = fd,
+			   .elf = elf,
 			   .facts = facts,
 			   .name = name,
 			   .names = names,
 			   .budget = budget,
 			   .found = ret,
 			   .cap = cap};
-	int r = search_tables(&s, SHT_SYMTAB);
+	GElf_Ehdr header;
+	int r;
 
+	/* An emulator maps code of another machine as code (box64, qemu-user). */
+	if (!elf || !gelf_getehdr(elf, &header) || header.e_machine != OWN_MACHINE)
+		return 0;
+	r = search_tables(&s, SHT_SYMTAB);
 	if (r == 0)
 		r = search_tables(&s, SHT_DYNSYM);
 	return r < 0 ? r : (int)s.count;

@@ -15,9 +15,11 @@ struct found_function {
 };
 
 /*
- * Finds functions in the open file, by .symtab or else .dynsym: global ones that it defines. A name
- * may be found more than once. Returns how many, at most `cap`, or a negative errno: -ENOMEM;
- * -EFBIG if the budget was not enough.
+ * Finds functions in the open file, by .symtab or else .dynsym: global ones that it defines, in
+ * code of this machine. One that begins inside of another function is left out: its symbol may be
+ * wrong, and a breakpoint there would change an instruction. A name may be found more than once.
+ * Returns how many, at most `cap`, or a negative errno: -ENOMEM; -EFBIG if the budget was not
+ * enough.
  */
 int functions_find(int fd, const struct elf_facts *facts, const char *const *name, size_t names,
 		   struct symbol_budget *budget, struct found_function *ret, size_t cap);

@@ -76,6 +76,7 @@ struct heap {
 	size_t links, link_capacity;
 	struct growth_not_probed *not_probed;
 	size_t not_probeds, not_probed_room;
+	struct arena reasons;
 	int refused;  /* why probes could not be opened: 0 or the last negative errno */
 	int unread;   /* why a file could not be searched */
 	bool inlined; /* a Python has allocators that are not probed */
@@ -139,21 +140,24 @@ void heap_close(struct heap *h)
 	free(h->slot);
 	free(h->stack);
 	free(h->not_probed);
+	arena_done(&h->reasons);
 	heap_parts_done(&h->parts);
 	free(h);
 }
 
 /* ---- what is not probed ---- */
 
-/* `function` and `reason` are constants. */
-static void add_not_probed(struct heap *h, const char *function, pid_t pid, const char *reason)
+/* Its texts are constants, of the heap, or of a file. */
+static void add_not_probed(struct heap *h, struct growth_not_probed what)
 {
 	for (size_t i = 0; i < h->not_probeds; i++) {
-		if (h->not_probed[i].function == function && h->not_probed[i].pid == pid)
+		const struct growth_not_probed *n = &h->not_probed[i];
+
+		if (n->function == what.function && n->file == what.file && n->pid == what.pid)
 			return;
 	}
 	if (array_room(&h->not_probed, h->not_probeds, &h->not_probed_room, 8))
-		h->not_probed[h->not_probeds++] = (struct growth_not_probed){function, pid, reason};
+		h->not_probed[h->not_probeds++] = what;
 }
 
 static void note_functions(struct heap *h, const struct found_function *found, size_t count)
@@ -162,8 +166,29 @@ static void note_functions(struct heap *h, const struct found_function *found, s
 	size_t n = allocator_not_probed(found, count, name);
 
 	for (size_t i = 0; i < n; i++)
-		add_not_probed(h, name[i], 0,
-			       "it throws exceptions, which cannot pass a probe of its return");
+		add_not_probed(h, (struct growth_not_probed){
+					  .function = name[i],
+					  .reason = "it throws exceptions, which cannot pass a "
+						    "probe of its return"});
+}
+
+/*
+ * The kernel reads the code that it probes, while no process of the machine can fork
+ * (dup_mmap_sem): not from a server that may not answer.
+ */
+static bool is_local(struct heap *h, const struct address_space *s, struct program_file *f)
+{
+	char type[FILE_SYSTEM_MAX];
+	int r = process_file_type(h->code->processes, s->pid_fd, f->found_fd, type);
+	const char *reason;
+
+	if (r > 0)
+		return true;
+	reason = arena_join(&h->reasons, "its file system may not answer (",
+			    r < 0 || !*type ? "its type is not known" : type, ")");
+	if (reason)
+		add_not_probed(h, (struct growth_not_probed){.file = f->path, .reason = reason});
+	return false;
 }
 
 /* ---- functions ---- */
@@ -186,6 +211,8 @@ static int look_for_functions(struct heap *h, const struct address_space *s, str
 	h->inlined |= allocator_is_inlined(found, (size_t)n);
 	note_functions(h, found, (size_t)n);
 	ret->count = allocator_places(&f->facts, found, (size_t)n, place);
+	if (ret->count && !is_local(h, s, f))
+		ret->count = 0;
 	ret->place = ret->count ? calloc(ret->count, sizeof(*place)) : NULL;
 	if (!ret->place) {
 		ret->count = 0;
@@ -235,9 +262,11 @@ static void link_open(struct heap *h, struct heap_link *l)
 	while (l->count > 0)
 		close(fd[--l->count]);
 	if (l->error == -ECANCELED)
-		add_not_probed(h, NULL, l->pid,
-			       "its threads refuse system calls that are not their own, and the "
-			       "kernel makes one at a probe of a return");
+		add_not_probed(h, (struct growth_not_probed){
+					  .pid = l->pid,
+					  .reason = "its threads refuse system calls that are not "
+						    "their own, and the kernel makes one at a "
+						    "probe of a return"});
 	else if (l->error != -ESRCH)
 		h->refused = l->error ? l->error : -ENOMEM;
 }

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "grow/code_file.h"
 #include "zmem/grow.h"
 
 /* include/uapi/linux/bpf.h, which a distribution may have of an older kernel. */
@@ -264,6 +265,21 @@ static int answer_cost(const struct ask_probes *ask, const struct helper_message
 	return 0;
 }
 
+/*
+ * Has the pages of the probed code be in memory: the kernel reads them while no process of the
+ * machine can fork (uprobe_register(), dup_mmap_sem). A file that cannot be read is probed as well.
+ */
+static void read_code(int found, const uint64_t *offset, size_t count)
+{
+	cleanup_close int fd = code_open_found(found, false);
+	char byte;
+
+	for (size_t i = 0; fd >= 0 && i < count; i++) {
+		if (pread(fd, &byte, sizeof(byte), (off_t)offset[i]) < 0)
+			return;
+	}
+}
+
 static int answer(void *state, struct helper_message *request, struct helper_message *ret)
 {
 	uint64_t offset[PROBES_MAX], cookie[PROBES_MAX];
@@ -280,6 +296,7 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 	if (request->fds != (session ? 2 : 3) || !message_get(request, &pos, &ask, sizeof(ask)))
 		return -EBADMSG;
 	count = read_places(request, pos, offset, cookie);
+	read_code(request->fd[0], offset, count);
 	/* The kernel follows this link to the file itself. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", request->fd[0]);
 	if (session)

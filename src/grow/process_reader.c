@@ -32,6 +32,7 @@ enum ask {
 	ASK_CODE,   /* uint64: bytes of the answer that the asker has; 0: read it anew */
 	ASK_FIND,   /* struct code_mapping, the path; the root may be a second descriptor */
 	ASK_OPEN,   /* the second descriptor is the file */
+	ASK_TYPE,   /* the same; the answer: the type of its file system, 1: it is local */
 	ASK_PAGES,  /* struct fault_pages … */
 	ASK_MEMORY, /* uint64 address, uint64 length */
 };
@@ -188,8 +189,53 @@ static int mount_id(int fd, uint64_t *ret)
 static bool is_local(const char *type)
 {
 	return parse_has_item("ext2,ext3,ext4,xfs,btrfs,f2fs,zfs,jfs,bcachefs,tmpfs,overlay,"
-			      "squashfs,erofs,vfat",
+			      "squashfs,erofs,vfat,iso9660,ramfs,rootfs",
 			      type);
+}
+
+static const struct mount *find_mount(const struct mounts *mounts, uint64_t id)
+{
+	for (size_t i = 0; i < mounts->count; i++) {
+		if (mounts->mount[i].id == id)
+			return &mounts->mount[i];
+	}
+	return NULL;
+}
+
+/* It is on the kernel's own mount of shared memory: memfd_create(). It does not ask a server. */
+static bool is_of_kernel(int fd)
+{
+	cleanup_close int own = memfd_create("zmem-bpf", MFD_CLOEXEC);
+	struct statx theirs, ours;
+
+	return own >= 0 &&
+	       statx(own, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &ours) == 0 &&
+	       statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &theirs) == 0 &&
+	       ours.stx_dev_major == theirs.stx_dev_major &&
+	       ours.stx_dev_minor == theirs.stx_dev_minor;
+}
+
+static int answer_type(struct helper_message *request, struct helper_message *ret)
+{
+	cleanup(mounts_done) struct mounts theirs = {}, ours = {};
+	const struct mount *m = NULL;
+	const char *type;
+	uint64_t id;
+	bool local;
+
+	if (request->fds != 2)
+		return -EBADMSG;
+	if (mount_id(request->fd[1], &id) == 0) {
+		if (mounts_read(request->fd[0], "mountinfo", &theirs) == 0)
+			m = find_mount(&theirs, id);
+		if (!m && mounts_read(AT_FDCWD, "/proc/self/mountinfo", &ours) == 0)
+			m = find_mount(&ours, id);
+	}
+	type = m ? m->type : is_of_kernel(request->fd[1]) ? "tmpfs" : "";
+	local = is_local(type);
+	message_put(ret, &local, sizeof(local));
+	message_put(ret, type, strlen(type));
+	return 0;
 }
 
 static bool is_mounted_here(int pid_fd, int fd)
@@ -201,10 +247,7 @@ static bool is_mounted_here(int pid_fd, int fd)
 	if (mount_id(fd, &id) < 0 || mounts_read(pid_fd, "mountinfo", &theirs) < 0 ||
 	    mounts_read(AT_FDCWD, "/proc/self/mountinfo", &ours) < 0)
 		return false;
-	for (size_t i = 0; i < theirs.count && !of_file; i++) {
-		if (theirs.mount[i].id == id)
-			of_file = &theirs.mount[i];
-	}
+	of_file = find_mount(&theirs, id);
 	for (size_t i = 0; of_file && i < ours.count; i++) {
 		const struct mount *m = &ours.mount[i];
 
@@ -342,6 +385,8 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 		return answer_find(request, ret);
 	case ASK_OPEN:
 		return answer_open(request, ret);
+	case ASK_TYPE:
+		return answer_type(request, ret);
 	case ASK_PAGES:
 		return answer_pages(request, ret);
 	case ASK_MEMORY:
@@ -452,6 +497,26 @@ int process_open_file(struct process_reader *r, int pid_fd, int found, int *ret)
 	begin(r, ASK_OPEN, pid_fd);
 	message_put_fd(&r->helper.request, found);
 	return call_for_fd(r, ret);
+}
+
+int process_file_type(struct process_reader *r, int pid_fd, int found, char type[FILE_SYSTEM_MAX])
+{
+	const struct helper_message *answer = &r->helper.answer;
+	size_t pos = 0, len;
+	bool local;
+	int error;
+
+	begin(r, ASK_TYPE, pid_fd);
+	message_put_fd(&r->helper.request, found);
+	error = grow_helper_call(&r->helper, 0);
+	if (error < 0)
+		return error;
+	if (!message_get(answer, &pos, &local, sizeof(local)))
+		return -EBADMSG;
+	len = answer->len - pos < FILE_SYSTEM_MAX ? answer->len - pos : FILE_SYSTEM_MAX - 1;
+	memcpy(type, answer->data + pos, len);
+	type[len] = '\0';
+	return local;
 }
 
 int process_count_pages(struct process_reader *r, int pid_fd, struct fault_pages *item,

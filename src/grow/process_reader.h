@@ -55,6 +55,12 @@ int process_find_file(struct process_reader *r, int pid_fd, int root_fd,
  * file is on a file system that is mounted here, too, and is no server's. Else -EACCES.
  */
 int process_open_file(struct process_reader *r, int pid_fd, int found, int *ret);
+/*
+ * The type of the file system of such a file, "" if it is not known. Returns 1 if no user and no
+ * other machine answers for it, 0, or a negative errno.
+ */
+#define FILE_SYSTEM_MAX 32
+int process_file_type(struct process_reader *r, int pid_fd, int found, char type[FILE_SYSTEM_MAX]);
 /* So many of the pages around each address that one fault added are in RAM or swap. */
 struct fault_pages {
 	uint64_t page; /* address / page size */

@@ -61,7 +61,8 @@ struct growth_stack {
 
 /* What would allocate unseen: a probe of its return would harm the program. */
 struct growth_not_probed {
-	const char *function; /* NULL: all of the process */
+	const char *function; /* NULL: all */
+	const char *file;     /* NULL: any */
 	pid_t pid;	      /* 0: of each process */
 	const char *reason;
 };

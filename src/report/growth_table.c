@@ -349,32 +349,43 @@ static void put_targets(struct strbuf *out, const struct growth *g)
 		strbuf_printf(out, ", %zu processes, %zu of which ended", g->targets, ended);
 }
 
+/* As a terminal may have it. */
+static void put_shown(struct strbuf *out, const char *s)
+{
+	struct glyph glyph;
+
+	for (size_t len = strlen(s), used; len; s += used, len -= used) {
+		used = text_glyph(s, len, &glyph);
+		strbuf_put(out, glyph.bytes, glyph.len);
+	}
+}
+
 /* What HELD lacks. A probe there could end the program. */
 static void put_not_probed(struct strbuf *out, const struct growth *g, unsigned width)
 {
 	const struct growth_heap *h = &g->heap;
 	cleanup(strbuf_done) struct strbuf text = {};
-	const struct growth_not_probed *first[2] = {};
-	size_t count[2] = {};
 
 	for (size_t i = 0; i < h->not_probeds; i++) {
-		bool is_function = h->not_probed[i].function;
+		const struct growth_not_probed *n = &h->not_probed[i];
+		size_t first = 0, more = 0;
 
-		if (!count[is_function]++)
-			first[is_function] = &h->not_probed[i];
-	}
-	for (int i = 1; i >= 0; i--) {
-		if (!first[i])
+		/* One line for each reason. */
+		while (strcmp(h->not_probed[first].reason, n->reason) != 0)
+			first++;
+		if (first < i)
 			continue;
+		for (size_t k = i + 1; k < h->not_probeds; k++)
+			more += strcmp(h->not_probed[k].reason, n->reason) == 0;
 		strbuf_clear(&text);
 		strbuf_puts(&text, "HELD lacks blocks of ");
-		if (i)
-			strbuf_puts(&text, first[i]->function);
+		if (n->pid)
+			strbuf_printf(&text, "process %d", n->pid);
 		else
-			strbuf_printf(&text, "process %d", first[i]->pid);
-		if (count[i] > 1)
-			strbuf_printf(&text, " and %zu more", count[i] - 1);
-		strbuf_printf(&text, ": %s", first[i]->reason);
+			put_shown(&text, n->function ? n->function : n->file);
+		if (more)
+			strbuf_printf(&text, " and %zu more", more);
+		strbuf_printf(&text, ": %s", n->reason);
 		text_put_folded(out, strbuf_str(&text), 0, width);
 	}
 	if (!h->not_counted)

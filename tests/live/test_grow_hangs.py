@@ -86,5 +86,19 @@ def check_pipe():
                 pipe.kill()
 
 
+def check_malloc():
+    """Functions on such a file system are not probed: the kernel would read them while no process can fork."""
+    with directory_for_all() as directory:
+        os.mkdir(directory + "/mount")
+        with contextlib.closing(Server(directory + "/mount", O + "/malloclab-static")) as server, \
+                Lab(directory + "/mount/file", "list-nothing") as lab:
+            grow = Grow(str(lab.pid), "--malloc")
+            grow.wait_armed(lab.pid)
+            server.hang()
+            malloc = grow.report()["malloc"]
+        result(malloc["calls"] == 0 and [n["file"] for n in malloc["not_probed"]] == [directory + "/mount/file"] and
+               "fuse" in malloc["not_probed"][0]["reason"], "its allocator is not probed, and it is said", malloc)
+
+
 if __name__ == "__main__":
-    sys.exit(run_live(check_report, check_others, check_signal, check_pipe))
+    sys.exit(run_live(check_report, check_others, check_signal, check_pipe, check_malloc))

@@ -9,6 +9,7 @@
 #include <gelf.h>
 #include <sys/mman.h>
 
+#include "grow/function_search.h"
 #include "grow/functions.h"
 
 #define TEXT	  0x1000 /* the code; addresses are offsets in the file */
@@ -299,6 +300,54 @@ TEST(nearest)
 }
 
 /* The table for unwinding knows where functions end. */
+/* How many functions of these names are found. */
+static int search(struct found_function *ret)
+{
+	static const char *const names[] = {"malloc", "free", "calloc"};
+	const struct elf_facts facts = {.segments = 1, .segment = {{0, SYMBOLS, 0}}};
+	struct symbol_budget budget = {1 << 20, 1 << 10};
+	int fd = memfd_create("file", MFD_CLOEXEC), r;
+
+	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
+	r = functions_find(fd, &facts, names, ARRAY_SIZE(names), &budget, ret, 4);
+	close(fd);
+	return r;
+}
+
+TEST(by_name)
+{
+	struct found_function found[4];
+
+	begin_file();
+#if defined(__x86_64__)
+	file.e.e_machine = EM_X86_64;
+#else
+	file.e.e_machine = EM_AARCH64;
+#endif
+	/* Two names of one function are two. */
+	put_symbol("malloc", TEXT + 0x10, 0x10, STT_FUNC, STB_GLOBAL);
+	put_symbol("other", TEXT + 0x10, 0x10, STT_FUNC, STB_LOCAL);
+	put_symbol("free", TEXT + 0x20, 0x10, STT_FUNC, STB_WEAK);
+	put_symbol("calloc", TEXT + 0x40, 0, STT_FUNC, STB_GLOBAL);
+	put_symbol("calloc", TEXT + 0x50, 8, STT_OBJECT, STB_GLOBAL);
+	put_symbol("calloc", TEXT + 0x60, 8, STT_FUNC, STB_LOCAL);
+	assert_int_equal(search(found), 2);
+	assert_int_equal(found[0].vaddr, TEXT + 0x10);
+	assert_int_equal(found[1].vaddr, TEXT + 0x20);
+	/* It begins inside of another function. */
+	put_symbol("around", TEXT + 0x1f, 2, STT_FUNC, STB_LOCAL);
+	assert_int_equal(search(found), 1);
+	assert_int_equal(found[0].i, 0);
+	/* Data, though in a segment with code. */
+	section(CODE)->sh_flags = SHF_ALLOC;
+	assert_int_equal(search(found), 0);
+	section(CODE)->sh_flags |= SHF_EXECINSTR;
+	assert_int_equal(search(found), 1);
+	/* Code of another machine. */
+	file.e.e_machine = EM_RISCV;
+	assert_int_equal(search(found), 0);
+}
+
 TEST(nearest_and_unwinding)
 {
 	begin_unwinding();

@@ -433,9 +433,10 @@ TEST(errors)
 	f.stack[2].copied = 3 * MIB;
 	check_table("growth_copied.txt", &f, &usual);
 	static const struct growth_not_probed not_probed[] = {
-		{"operator new(unsigned long)", 0, "it throws exceptions"},
-		{"operator new[](unsigned long)", 0, "it throws exceptions"},
-		{NULL, 4711, "its threads refuse system calls"},
+		{.function = "operator new(unsigned long)", .reason = "it throws exceptions"},
+		{.file = "/home/\033/liballoc.so", .reason = "its file system may not answer"},
+		{.function = "operator new[](unsigned long)", .reason = "it throws exceptions"},
+		{.pid = 4711, .reason = "its threads refuse system calls"},
 	};
 
 	f.growth.heap = (struct growth_heap){.known = true,
