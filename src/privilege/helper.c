@@ -445,18 +445,25 @@ int helper_start(struct helper *h)
 	return r;
 }
 
+/*
+ * A request may wait so many times its limit in all. A user who stops and continues a helper of
+ * theirs lets it use a little CPU each time.
+ */
+#define WAITS 2
+
 /* Waits until there is an answer. */
 static int wait_for_answer(const struct helper *h, const struct helper_limits *limits)
 {
 	struct pollfd fds[] = {{.fd = h->fd, .events = POLLIN},
 			       {.fd = limits->hurry_fd, .events = POLLIN}};
-	uint64_t idle_us = limits->idle_us, begin, before, since;
+	uint64_t idle_us = limits->idle_us, begin, before, since, waits_end;
 	clockid_t clock;
 
 	if (clock_getcpuclockid(h->pid, &clock) != 0)
 		return -ECHILD;
 	begin = before = clock_us(clock);
 	since = clock_us(CLOCK_MONOTONIC);
+	waits_end = since + WAITS * idle_us;
 	for (;;) {
 		nfds_t count = fds[1].fd < 0 ? 1 : 2;
 		uint64_t used, now;
@@ -470,14 +477,18 @@ static int wait_for_answer(const struct helper *h, const struct helper_limits *l
 			fds[1].fd = -1;
 			idle_us = idle_us < HELPER_HURRY_US ? idle_us : HELPER_HURRY_US;
 			since = clock_us(CLOCK_MONOTONIC);
+			waits_end = since + WAITS * idle_us;
 		}
 		used = clock_us(clock);
 		now = clock_us(CLOCK_MONOTONIC);
 		if (used > begin + limits->cpu_us)
 			return -EOVERFLOW;
 		if (used != before) {
+			waits_end += used - before;
 			before = used;
 			since = now;
+			if (now > waits_end)
+				return -ETIMEDOUT;
 		} else if (now - since > idle_us) {
 			return -ETIMEDOUT;
 		}

@@ -111,7 +111,8 @@ struct helper {
 /* The limits of one request. */
 struct helper_limits {
 	uint64_t cpu_us; /* of the helper; more is -EOVERFLOW */
-	/* It may idle so long, for it waits: for a disk, or for ever. More is -ETIMEDOUT. */
+	/* It may idle so long at once, for it waits: for a disk, or for ever; in all twice as long.
+	 * More is -ETIMEDOUT. */
 	uint64_t idle_us;
 	/* A descriptor that becomes readable when the user wants an end, or -1: from then on
 	 * the helper may idle for HELPER_HURRY_US. */

@@ -234,6 +234,24 @@ FIXTURE_TEST(limits)
 	}
 }
 
+/* Its user may stop and continue it for ever. */
+FIXTURE_TEST(stopped_again_and_again)
+{
+	const struct helper_limits limits = {.cpu_us = 1000000, .idle_us = 200000, .hurry_fd = -1};
+	pid_t child;
+
+	count(f);
+	child = fork();
+	for (bool on = false; child == 0; on = !on) {
+		if (kill(f->helper.pid, on ? SIGCONT : SIGSTOP) < 0)
+			_exit(0);
+		usleep(on ? 2000 : 30000);
+	}
+	assert_int_equal(ask(f, DEED_BURN, &limits), -ETIMEDOUT);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 /* With the capabilities that the program keeps, too: of another user it is no more than these. */
 FIXTURE_TEST(can_be_ended)
 {
