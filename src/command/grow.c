@@ -141,9 +141,10 @@ static void raise_files(void)
 
 static int add_pid(void *arg, pid_t pid)
 {
-	const struct grow_command *c = arg;
+	struct grow_command *c = arg;
 
-	return grow_add(c->grow, pid);
+	/* Probes of many processes take their time. */
+	return ticker_ends(&c->ticker) ? -EINTR : grow_add(c->grow, pid);
 }
 
 /* ---- the report ---- */

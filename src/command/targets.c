@@ -21,6 +21,7 @@ struct adding {
 	int (*add)(void *arg, pid_t pid);
 	void *arg;
 	size_t added;
+	bool interrupted;
 };
 
 int targets_ways(const struct options *o)
@@ -70,6 +71,10 @@ static int add_pid(struct adding *a, pid_t pid, bool named)
 		a->added++;
 		return 0;
 	}
+	if (r == -EINTR) {
+		a->interrupted = true;
+		return 0;
+	}
 	if (r == -ESRCH)
 		return named ? report_missing(a, pid) : 0;
 	if (r == -ENOSPC)
@@ -83,7 +88,8 @@ static int add_pids(struct adding *a)
 	int missing = 0, r = 0;
 	size_t len;
 
-	while (r != EXIT_FAILED && r != EXIT_USAGE && (item = parse_item(&pos, &len))) {
+	while (r != EXIT_FAILED && r != EXIT_USAGE && !a->interrupted &&
+	       (item = parse_item(&pos, &len))) {
 		uint64_t pid;
 
 		if (parse_u64(item, len, INT32_MAX, &pid) < 0 || !pid)
@@ -91,7 +97,7 @@ static int add_pids(struct adding *a)
 		r = add_pid(a, (pid_t)pid, true);
 		missing |= r;
 	}
-	return r == EXIT_FAILED || !a->added ? missing : 0;
+	return r == EXIT_FAILED || (!a->added && !a->interrupted) ? missing : 0;
 }
 
 /* Processes by name or cgroup, as a snapshot finds them. */
@@ -114,7 +120,7 @@ static int add_matching(struct adding *a)
 	if (r == 0 && enrich_programs(collector_pool(&s.collector), &s.collector.snapshot,
 				      &s.collector.rows.matched) < 0)
 		r = log_error("reading the names of processes: out of memory");
-	for (size_t i = 0; r == 0 && i < processes->count; i++) {
+	for (size_t i = 0; r == 0 && !a->interrupted && i < processes->count; i++) {
 		const struct process *p = processes->item[i];
 		const char *name = p->name ? p->name : p->comm;
 
@@ -122,7 +128,7 @@ static int add_matching(struct adding *a)
 		    (!o.name || strcmp(name, o.name) == 0 || strcmp(p->comm, o.name) == 0))
 			r = add_pid(a, p->pid, false);
 	}
-	if (r == 0 && !a->added) {
+	if (r == 0 && !a->added && !a->interrupted) {
 		log_error("no process matches --%s %s", o.name ? "name" : "cgroup",
 			  o.name ? o.name : o.cgroup);
 		r = EXIT_NOT_FOUND;

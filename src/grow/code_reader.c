@@ -17,7 +17,14 @@ struct code_reader {
 	/* For each file, the start of the helper that was asked to open it. */
 	unsigned *asked;
 	size_t files;
+	unsigned searches_lost;
 };
+
+/*
+ * A search that a file has made too expensive. Its user may have any number of such files: after so
+ * many none is searched.
+ */
+#define SEARCHES_LOST_MAX 2
 
 /* A program of 500 MiB with a million symbols takes less CPU. */
 static const struct grow_helper_kind kind = {
@@ -260,10 +267,13 @@ int code_reader_functions(struct code_reader *r, uint32_t file, const char *(*na
 	size_t pos = 0, count = 0;
 	int error;
 
+	if (r->searches_lost >= SEARCHES_LOST_MAX)
+		return -EBUSY;
 	begin(r, CODE_FUNCTIONS, &file, sizeof(file));
 	for (size_t i = 0; i < names; i++)
 		message_put(&r->helper.request, name(i), strlen(name(i)) + 1);
 	error = call(r);
+	r->searches_lost += helper_lost(error) || error == -EFBIG;
 	if (error < 0)
 		return error;
 	while (count < cap && message_get(&r->helper.answer, &pos, &ret[count], sizeof(*ret)))

@@ -456,12 +456,13 @@ static int wait_for_answer(const struct helper *h, const struct helper_limits *l
 {
 	struct pollfd fds[] = {{.fd = h->fd, .events = POLLIN},
 			       {.fd = limits->hurry_fd, .events = POLLIN}};
-	uint64_t idle_us = limits->idle_us, begin, before, since, waits_end;
+	uint64_t idle_us = limits->idle_us, used_max, before, since, waits_end;
 	clockid_t clock;
 
 	if (clock_getcpuclockid(h->pid, &clock) != 0)
 		return -ECHILD;
-	begin = before = clock_us(clock);
+	before = clock_us(clock);
+	used_max = before + limits->cpu_us;
 	since = clock_us(CLOCK_MONOTONIC);
 	waits_end = since + WAITS * idle_us;
 	for (;;) {
@@ -473,15 +474,17 @@ static int wait_for_answer(const struct helper *h, const struct helper_limits *l
 			return -errno;
 		if (n > 0 && fds[0].revents)
 			return 0;
+		used = clock_us(clock);
 		if (n > 0 && count == 2 && fds[1].revents) {
 			fds[1].fd = -1;
+			if (used_max > used + HELPER_HURRY_US)
+				used_max = used + HELPER_HURRY_US;
 			idle_us = idle_us < HELPER_HURRY_US ? idle_us : HELPER_HURRY_US;
 			since = clock_us(CLOCK_MONOTONIC);
 			waits_end = since + WAITS * idle_us;
 		}
-		used = clock_us(clock);
 		now = clock_us(CLOCK_MONOTONIC);
-		if (used > begin + limits->cpu_us)
+		if (used > used_max)
 			return -EOVERFLOW;
 		if (used != before) {
 			waits_end += used - before;

@@ -115,7 +115,7 @@ struct helper_limits {
 	 * More is -ETIMEDOUT. */
 	uint64_t idle_us;
 	/* A descriptor that becomes readable when the user wants an end, or -1: from then on
-	 * the helper may idle for HELPER_HURRY_US. */
+	 * the helper may idle, and use the CPU, for HELPER_HURRY_US. */
 	int hurry_fd;
 };
 

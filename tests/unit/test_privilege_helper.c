@@ -226,6 +226,8 @@ FIXTURE_TEST(limits)
 	hurried.hurry_fd = ready[0];
 	assert_int_equal(ask(f, DEED_FAIL, &hurried), -ENOTTY);
 	assert_int_equal(ask(f, DEED_WAIT, &hurried), -ETIMEDOUT);
+	hurried.cpu_us = UINT64_MAX / 2;
+	assert_int_equal(ask(f, DEED_BURN, &hurried), -EOVERFLOW);
 	/* All of them could be ended. */
 	assert_true(killed_have_ended(&f->left, 0));
 	for (int i = 0; i < 2; i++) {
