@@ -21,8 +21,8 @@ struct code_reader {
 };
 
 /*
- * A search that a file has made too expensive. Its user may have any number of such files: after so
- * many none is searched.
+ * The helper was ended, and its budget with it. Its user may have any number of files that do that:
+ * after so many none is searched.
  */
 #define SEARCHES_LOST_MAX 2
 
@@ -273,7 +273,7 @@ int code_reader_functions(struct code_reader *r, uint32_t file, const char *(*na
 	for (size_t i = 0; i < names; i++)
 		message_put(&r->helper.request, name(i), strlen(name(i)) + 1);
 	error = call(r);
-	r->searches_lost += helper_lost(error) || error == -EFBIG;
+	r->searches_lost += helper_lost(error);
 	if (error < 0)
 		return error;
 	while (count < cap && message_get(&r->helper.answer, &pos, &ret[count], sizeof(*ret)))
