@@ -800,6 +800,9 @@ int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct di
 	if (r == 0) {
 		g->copied_known = find_layout(proc, &request.at);
 		r = grow_watch_open(&request, diag, &g->watch);
+		/* A copied page is found at its page fault. */
+		if (r == 0)
+			g->copied_known &= grow_watch_addresses(g->watch);
 		if (r == 0 && spec->malloc)
 			r = heap_open(g->watch, spec->sample_bytes, &g->code, &g->heap);
 	}
