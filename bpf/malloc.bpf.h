@@ -190,6 +190,9 @@ static __always_inline bool is_pending(const __u64 *ctx, const struct heap_call 
  * addresses, and end the program when it returns (cleanup_return_instances(),
  * kernel/events/uprobes.c). So while one is pending no other return is looked at. A stack that
  * cannot be read may still have it.
+ *
+ * This is of use where no other process has a session at the same function: the kernel takes theirs
+ * for one that looks at each return (uprobe_prog_run() returns 0, kernel/trace/bpf_trace.c).
  */
 static __always_inline bool is_pending(const __u64 *ctx, const struct heap_call *call,
 				       const struct zmem_grow_settings *s, __u64 mm)

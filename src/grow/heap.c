@@ -50,7 +50,6 @@ struct heap_link {
 	size_t count; /* 0: they are not open */
 	int error;
 	bool first;    /* of its process */
-	bool chosen;   /* see probe_attach() */
 	uint64_t work; /* ns of CPU time when it was read last; of the first */
 };
 
@@ -117,20 +116,36 @@ int heap_open(struct grow_watch *watch, uint64_t sample_bytes, struct code_sourc
 	return grow_watch_heap_begin(watch, 0);
 }
 
-static void link_close(struct heap_link *l)
+/* Those of each process together, where there is memory for that. */
+static void links_close(struct heap_link *link, size_t count)
 {
-	while (l->count > 0)
-		close(l->fd[--l->count]);
-	free(l->fd);
-	l->fd = NULL;
+	cleanup_free int *all = NULL;
+	size_t fds = 0, n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		fds += link[i].count;
+	all = calloc(fds + 1, sizeof(*all));
+	for (size_t i = 0; i < count; i++) {
+		struct heap_link *l = &link[i];
+
+		if (all && l->count)
+			memcpy(all + n, l->fd, l->count * sizeof(*all));
+		else
+			probe_detach(l->fd, l->count);
+		n += l->count;
+		free(l->fd);
+		l->fd = NULL;
+		l->count = 0;
+	}
+	if (all)
+		probe_detach(all, n);
 }
 
 void heap_close(struct heap *h)
 {
 	if (!h)
 		return;
-	for (size_t i = 0; i < h->links; i++)
-		link_close(&h->link[i]);
+	links_close(h->link, h->links);
 	free(h->link);
 	probe_helper_done(&h->probes);
 	for (size_t i = 0; i < h->files; i++)
@@ -170,6 +185,15 @@ static void note_functions(struct heap *h, const struct found_function *found, s
 					  .function = name[i],
 					  .reason = "it throws exceptions, which cannot pass a "
 						    "probe of its return"});
+}
+
+static void note_refusing(struct heap *h, pid_t pid)
+{
+	add_not_probed(h,
+		       (struct growth_not_probed){
+			       .pid = pid,
+			       .reason = "its threads refuse system calls that are not their "
+					 "own, and the kernel makes one at a probe of a return"});
 }
 
 /*
@@ -252,7 +276,7 @@ static void link_open(struct heap *h, struct heap_link *l)
 	int fd[2 * PROBES_MAX];
 
 	l->error = probe_attach(&h->probes, h->code->files.item[l->file]->found_fd, l->pid,
-				f->place, f->count, l->chosen, fd, &l->count);
+				f->place, f->count, fd, &l->count);
 	if (l->error == 0)
 		l->fd = calloc(l->count, sizeof(*fd));
 	if (l->fd) {
@@ -261,13 +285,7 @@ static void link_open(struct heap *h, struct heap_link *l)
 	}
 	while (l->count > 0)
 		close(fd[--l->count]);
-	if (l->error == -ECANCELED)
-		add_not_probed(h, (struct growth_not_probed){
-					  .pid = l->pid,
-					  .reason = "its threads refuse system calls that are not "
-						    "their own, and the kernel makes one at a "
-						    "probe of a return"});
-	else if (l->error != -ESRCH)
+	if (l->error != -ESRCH)
 		h->refused = l->error ? l->error : -ENOMEM;
 }
 
@@ -292,6 +310,8 @@ static bool is_known(const struct heap *h, pid_t pid)
 
 void heap_attach(struct heap *h, const struct address_space *s, uint32_t target)
 {
+	bool refuses = grow_watch_heap_refuses(h->watch, target);
+
 	for (size_t i = 0; i < s->code.count; i++) {
 		uint32_t number = s->code.image[i].file;
 		struct heap_link *l;
@@ -301,15 +321,16 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target)
 			continue;
 		functions = find_file(h, s, number);
 		h->found |= functions != SIZE_MAX;
-		if (functions == SIZE_MAX || is_linked(h, s->pid, number) ||
+		if (refuses && functions != SIZE_MAX)
+			note_refusing(h, s->pid);
+		if (refuses || functions == SIZE_MAX || is_linked(h, s->pid, number) ||
 		    h->links >= LINKS_MAX || !array_room(&h->link, h->links, &h->link_capacity, 16))
 			continue;
 		l = &h->link[h->links++];
 		*l = (struct heap_link){.pid = s->pid,
 					.file = number,
 					.functions = functions,
-					.first = !is_known(h, s->pid),
-					.chosen = grow_watch_heap_refuses(h->watch, target)};
+					.first = !is_known(h, s->pid)};
 		if (h->parts.open)
 			link_open(h, l);
 	}
@@ -332,12 +353,6 @@ static uint64_t read_work(struct heap *h)
 		sum += l->work;
 	}
 	return sum;
-}
-
-static void remove_link(struct heap *h, struct heap_link *l)
-{
-	h->work_gone += l->work;
-	link_close(l);
 }
 
 static struct heap_count count_now(struct heap *h)
@@ -383,8 +398,7 @@ static void close_part(struct heap *h)
 	if (!h->cost_ns && probe_cost(&h->probes, &h->cost_ns) < 0)
 		h->cost_ns = COST_USUAL_NS;
 	end_part(h);
-	for (size_t i = 0; i < h->links; i++)
-		link_close(&h->link[i]);
+	links_close(h->link, h->links);
 	heap_parts_count(&h->parts, false, count_now(h));
 }
 
@@ -402,12 +416,18 @@ void heap_turn(struct heap *h, bool (*live)(const void *arg, pid_t pid), const v
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	size_t kept = 0;
 
+	/* Those of processes that are gone come last. */
 	for (size_t i = 0; i < h->links; i++) {
-		if (live(arg, h->link[i].pid))
-			h->link[kept++] = h->link[i];
-		else
-			remove_link(h, &h->link[i]);
+		struct heap_link l = h->link[i];
+
+		if (!live(arg, l.pid)) {
+			h->work_gone += l.work;
+			continue;
+		}
+		h->link[i] = h->link[kept];
+		h->link[kept++] = l;
 	}
+	links_close(h->link + kept, h->links - kept);
 	h->links = kept;
 	/* All messages of a part were read. */
 	if (h->parts.leaves && now > h->parts.leaves) {
@@ -439,7 +459,8 @@ void heap_stop(struct heap *h)
 void heap_detach(struct heap *h)
 {
 	for (size_t i = 0; i < h->links; i++)
-		remove_link(h, &h->link[i]);
+		h->work_gone += h->link[i].work;
+	links_close(h->link, h->links);
 	h->links = 0;
 }
 

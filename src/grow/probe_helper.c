@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/parse.h"
+#include "base/thread.h"
 #include "grow/code_file.h"
 #include "zmem/grow.h"
 
@@ -360,7 +361,7 @@ static int call(struct probe_helper *h, enum ask what, int found, pid_t pid,
 }
 
 int probe_attach(struct probe_helper *h, int found, pid_t pid, const struct probe_place *place,
-		 size_t count, bool chosen, int *ret, size_t *ret_count)
+		 size_t count, int *ret, size_t *ret_count)
 {
 	int error = -EOPNOTSUPP;
 
@@ -368,16 +369,12 @@ int probe_attach(struct probe_helper *h, int found, pid_t pid, const struct prob
 	if (count > PROBES_MAX)
 		return -E2BIG;
 	for (; h->way < WAY_EVENTS; h->way++) {
-		if (chosen && h->way != WAY_SESSION)
-			return -ECANCELED;
 		error = call(h, h->way == WAY_SESSION ? ASK_SESSION : ASK_MULTI, found, pid, place,
 			     count, ret, ret_count);
 		/* An older kernel does not have it. */
 		if (error != -EINVAL && error != -EOPNOTSUPP)
 			return error;
 	}
-	if (chosen)
-		return -ECANCELED;
 	if (h->programs.pmu < 0)
 		return -EOPNOTSUPP;
 	error = 0;
@@ -387,6 +384,42 @@ int probe_attach(struct probe_helper *h, int found, pid_t pid, const struct prob
 	while (error < 0 && *ret_count > 0)
 		close(ret[--*ret_count]);
 	return error;
+}
+
+#define CLOSERS 32
+
+struct closing {
+	pthread_t thread;
+	int *fd;
+	size_t count, step;
+	bool started;
+};
+
+static void *close_part(void *arg)
+{
+	const struct closing *c = arg;
+
+	for (size_t i = 0; i < c->count; i += c->step)
+		close_fd(&c->fd[i]);
+	return NULL;
+}
+
+void probe_detach(int *fd, size_t count)
+{
+	struct closing part[CLOSERS];
+	size_t parts = count < CLOSERS ? count : CLOSERS;
+
+	/* The first part is this thread's. */
+	for (size_t i = parts; i-- > 0;) {
+		part[i] = (struct closing){.fd = fd + i, .count = count - i, .step = parts};
+		part[i].started = i && thread_start(&part[i].thread, close_part, &part[i]) == 0;
+		if (!part[i].started)
+			close_part(&part[i]);
+	}
+	for (size_t i = 1; i < parts; i++) {
+		if (part[i].started)
+			pthread_join(part[i].thread, NULL);
+	}
 }
 
 int probe_cost(struct probe_helper *h, uint64_t *ret_ns)

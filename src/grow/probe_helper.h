@@ -41,12 +41,17 @@ void probe_helper_done(struct probe_helper *h);
 /*
  * Attaches to all of these functions in a process, also in threads and programs that it begins.
  * `found`: an O_PATH descriptor of the file. The caller closes the *ret_count descriptors, at most
- * 2 * PROBES_MAX. `chosen`: by sessions alone, which choose the calls of which the return is looked
- * at. Returns 0 or a negative errno: -ECANCELED without sessions, and those of bpf(2),
- * perf_event_open(2) and helper_call(); nothing is attached then.
+ * 2 * PROBES_MAX. Returns 0 or a negative errno: those of bpf(2), perf_event_open(2) and
+ * helper_call(); nothing is attached then.
  */
 int probe_attach(struct probe_helper *h, int found, pid_t pid, const struct probe_place *place,
-		 size_t count, bool chosen, int *ret, size_t *ret_count);
+		 size_t count, int *ret, size_t *ret_count);
+
+/*
+ * Closes such descriptors, and those that are -1. For each the kernel waits some ten milliseconds
+ * (synchronize_rcu_tasks_trace()), for several at once not longer: threads close them side by side.
+ */
+void probe_detach(int *fd, size_t count);
 
 /*
  * What a probe costs the program at each call, ns: the helper measures it with a function of its

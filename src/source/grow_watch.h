@@ -90,7 +90,7 @@ int grow_watch_heap_begin(struct grow_watch *w, uint32_t finer);
 int grow_watch_heap_end(struct grow_watch *w);
 /*
  * A thread of the target refuses system calls that are not its own (Syscall User Dispatch). A probe
- * of a return would end it, unless the program of the session leaves it out.
+ * of a return could end it.
  */
 bool grow_watch_heap_refuses(const struct grow_watch *w, uint32_t target);
 /* What all CPUs have counted since the beginning. */

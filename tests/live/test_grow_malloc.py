@@ -4,6 +4,7 @@
 that are installed."""
 # needs: bpf ptrace
 
+import contextlib
 import json
 import os
 import shutil
@@ -156,6 +157,22 @@ def check_detached():
             result(one.go() == "DONE\n", "%s: the program goes on" % name)
 
 
+MANY = 250
+
+
+def check_interrupted():
+    """A signal while probes are set in many processes: it stays with those that have some."""
+    with contextlib.ExitStack() as stack:
+        pids = [str(stack.enter_context(Lab(LAB)).pid) for _ in range(MANY)]
+        grow = Grow(",".join(pids), "--malloc")
+        wait_until(lambda: not code_is_clean(int(pids[0])))
+        document = grow.report()
+        count = len(document["target"]["processes"])
+        result(count > 0, "a signal while probes are set: %d of %d processes" % (count, MANY), count)
+        wait_until(lambda: all(code_is_clean(int(pid)) for pid in pids))
+        result(all(code_is_clean(int(pid)) for pid in pids), "a signal while probes are set: none stays")
+
+
 def check_children():
     """The blocks of a child are its own, and gone with it."""
     code = ("import ctypes, os, sys\nprint('READY', os.getpid(), flush=True)\nsys.stdin.readline()\n"
@@ -189,4 +206,4 @@ def check_python():
 
 if __name__ == "__main__":
     sys.exit(run_live(check_exact, check_allocators, check_sampled, check_reuse, check_command, check_pauses, check_detached,
-                      check_children, check_python))
+                      check_interrupted, check_children, check_python))
