@@ -233,7 +233,7 @@ static int find_out(const struct peak_meter *m, const struct family *f, struct c
 
 int peak_meter_add_descendants(struct peak_meter *m)
 {
-	if (!m->watch)
+	if (!m->watch || !m->addeds)
 		return 0;
 	qsort(m->added, m->addeds, sizeof(*m->added), compare_pids);
 	/* What these fork meanwhile is found by the next pass, until one finds none. */

@@ -172,7 +172,8 @@ static void line_up(struct touched *t)
 		if (t->slot[i].page)
 			t->slot[n++] = t->slot[i];
 	}
-	qsort(t->slot, n, sizeof(*t->slot), compare_pages);
+	if (n)
+		qsort(t->slot, n, sizeof(*t->slot), compare_pages);
 }
 
 int touched_check(struct touched *t, const struct address_space *space, struct process_reader *from,
