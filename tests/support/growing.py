@@ -129,6 +129,8 @@ class Lab:
     def __exit__(self, *_):
         with contextlib.suppress(BrokenPipeError):
             self.child.stdin.close()
+        # A test that failed may have stopped it.
+        self.child.send_signal(signal.SIGCONT)
         self.child.wait()
         self.child.stdout.close()
 
