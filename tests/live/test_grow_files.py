@@ -301,7 +301,7 @@ def check_debuginfod():
     with environment(DEBUGINFOD_URLS=""):
         done = subprocess.run((PROGRAM, "grow", "--debuginfod", "--", "true"), capture_output=True, text=True,
                               check=False, timeout=60)
-        result(done.returncode == 1 and "DEBUGINFOD_URLS names no server" in done.stderr,
+        result(done.returncode == 125 and "DEBUGINFOD_URLS names no server" in done.stderr,
                "--debuginfod: no server is named", (done.returncode, done.stderr))
 
 
