@@ -127,7 +127,7 @@ static int note_fallback(struct collector *c)
 /* Whether swap is in use; in a series of snapshots, whether there is any. */
 static bool swap_matters_in(const struct collector *c, const struct meminfo *m)
 {
-	uint64_t used;
+	uint64_t used = 0;
 
 	if (c->spec.continuous)
 		return meminfo_has(m, MEMINFO_SWAP_TOTAL) && m->value[MEMINFO_SWAP_TOTAL];
