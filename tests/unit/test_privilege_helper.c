@@ -244,10 +244,13 @@ FIXTURE_TEST(stopped_again_and_again)
 
 	count(f);
 	child = fork();
-	for (bool on = false; child == 0; on = !on) {
-		if (kill(f->helper.pid, on ? SIGCONT : SIGSTOP) < 0)
-			_exit(0);
-		usleep(on ? 2000 : 30000);
+	if (child == 0) {
+		while (kill(f->helper.pid, SIGSTOP) == 0) {
+			usleep(30000);
+			kill(f->helper.pid, SIGCONT);
+			usleep(2000);
+		}
+		_exit(0);
 	}
 	assert_int_equal(ask(f, DEED_BURN, &limits), -ETIMEDOUT);
 	kill(child, SIGKILL);
