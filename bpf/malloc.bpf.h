@@ -197,9 +197,16 @@ static __always_inline bool is_pending(const __u64 *ctx, const struct heap_call 
 static __always_inline bool is_pending(const __u64 *ctx, const struct heap_call *call,
 				       const struct zmem_grow_settings *s, __u64 mm)
 {
-	__u64 area, now = 0;
+	__u64 area, now = 0, utask;
 
 	(void)s;
+	/* It returned when there was no probe, and what is at its place is old. */
+	if (bpf_core_field_exists(struct task_struct___probed, utask) &&
+	    bpf_core_field_exists(struct uprobe_task, return_instances)) {
+		utask = kaddr(kcast(struct task_struct___probed, bpf_get_current_task()), utask);
+		if (!utask || !kaddr(kcast(struct uprobe_task, utask), return_instances))
+			return false;
+	}
 	if (!bpf_core_field_exists(struct mm_struct___probed, uprobes_state.xol_area) ||
 	    !bpf_core_field_exists(struct xol_area, vaddr))
 		return return_slot(ctx) <= call->slot;

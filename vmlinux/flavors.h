@@ -120,6 +120,15 @@ struct mm_struct___probed {
 	struct uprobes_state uprobes_state;
 };
 
+/* include/linux/uprobes.h: calls of a thread that have not returned. */
+struct uprobe_task {
+	void *return_instances;
+};
+
+struct task_struct___probed {
+	struct uprobe_task *utask;
+};
+
 /* Since 5.11, where system calls are of the common entry code. */
 struct thread_info___work {
 	unsigned long syscall_work;
