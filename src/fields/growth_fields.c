@@ -323,9 +323,9 @@ JSON_FIELD(seen_share, "share", PERCENT,
 						     : 0}),
 	   "percent of the time that was seen");
 JSON_KNOWN(not_counted, "calls_not_counted", AMOUNT, value_unsigned(true, r->heap.not_counted),
-	   "calls that were seen, and whose blocks were not: made while a call on another stack "
-	   "had not returned (coroutines), or by threads that refuse system calls (Wine). A probe "
-	   "of their return could end the program");
+	   "calls that were seen, without their blocks: made while a call on another stack had not "
+	   "returned (coroutines), or by threads that refuse system calls (Wine). A probe of their "
+	   "return could end the program");
 ROWS(not_probed, "not_probed", &not_probed_fields, struct growth_not_probed, true,
      r->heap.not_probed, r->heap.not_probeds,
      "what allocates unseen, because a probe of its return could end the program", FIELD_KNOWN);

@@ -446,8 +446,8 @@ int helper_start(struct helper *h)
 }
 
 /*
- * A request may wait so many times its limit in all. A user who stops and continues a helper of
- * theirs lets it use a little CPU each time.
+ * All waits of a request together may last so many times its limit. Each one alone can be short: a
+ * user stops and continues the helper, which then uses a little CPU each time.
  */
 #define WAITS 2
 
