@@ -423,4 +423,84 @@ int heap_leave(__u64 *ctx)
 	return leave(ctx);
 }
 
+/* ---- locks of address spaces ---- */
+
+#include "maps_file.bpf.h"
+
+/* kernel/locking/rwsem.c: others wait for the lock; then it may be free. */
+#define RWSEM_WAIT   6
+#define RWSEM_WRITER 1
+#define RWSEM_OWNER  (~7ULL)
+/* include/linux/rwbase_rt.h: nobody has the lock. */
+#define RWBASE_FREE 0x80000000
+
+/* True if anybody has the lock. *ret_writer: the thread that has it alone; 0: none, or unknown. */
+static __always_inline bool is_locked(__u64 mm, __u64 *ret_writer)
+{
+	__u64 count;
+
+	*ret_writer = 0;
+	if (bpf_core_field_exists(struct mm_struct___locked_rt, mmap_lock.rwbase))
+		return kread32(mm + koffset(struct mm_struct___locked_rt,
+					    mmap_lock.rwbase.readers.counter)) != RWBASE_FREE;
+	count = kread64(mm + koffset(struct mm_struct___locked, mmap_lock.count.counter));
+	if (count & RWSEM_WRITER)
+		*ret_writer =
+			kread64(mm + koffset(struct mm_struct___locked, mmap_lock.owner.counter)) &
+			RWSEM_OWNER;
+	return count & ~(__u64)RWSEM_WAIT;
+}
+
+/*
+ * Address spaces of which the mmap_lock is held just now, once each, without taking it. Of a file
+ * that is asked for: those that map it, as far as it is known.
+ */
+SEC("iter/task")
+int heap_locks(struct bpf_iter__task *ctx)
+{
+	const struct zmem_grow_settings *s = get_settings();
+	struct task_struct *task = ctx->task;
+	struct zmem_grow_lock lock = {};
+	const struct file_search *search;
+	struct pid_view view;
+	__u64 leader;
+
+	if (!task || !s)
+		return 0;
+	lock.mm = kread_raw(__u64, &task->mm);
+	leader = kread_raw(__u64, &task->group_leader);
+	if (!lock.mm || !is_locked(lock.mm, &lock.writer))
+		return 0;
+	/* Threads too: the leader of a process that lives on in other threads has no mm. */
+	if (leader != as_number((__u64)task) &&
+	    (__u64)kget(kcast(struct task_struct, leader), mm) == lock.mm)
+		return 0;
+	search = s->look_mapping ? search_file(lock.mm, 0, s->look_mapping) : NULL;
+	if (search && !search->found && !search->torn)
+		return 0;
+	view = current_view();
+	lock.pid = pid_number(kget(kcast(struct task_struct, leader), thread_pid), &view);
+	ktext((__u64 *)lock.comm, kcast(struct task_struct, leader)->comm, ZMEM_COMM_LEN / 8);
+	bpf_seq_write(ctx->meta->seq, &lock, sizeof(lock));
+	return 0;
+}
+
+/* The file that a process maps at settings.look_at: the address of its struct address_space. */
+SEC("iter/task")
+int heap_mapping(struct bpf_iter__task *ctx)
+{
+	const struct zmem_grow_settings *s = get_settings();
+	struct task_struct *task = ctx->task;
+	const struct file_search *search;
+	__u64 mm;
+
+	if (!task || !s)
+		return 0;
+	mm = kread_raw(__u64, &task->mm);
+	search = mm ? search_file(mm, s->look_at, 0) : NULL;
+	if (search && search->found && !search->torn)
+		bpf_seq_write(ctx->meta->seq, (void *)&search->found, sizeof(search->found));
+	return 0;
+}
+
 #endif

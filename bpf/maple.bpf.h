@@ -2,11 +2,14 @@
 /*
  * Finds the VMAs of an mm in its maple tree (6.1 and later). Layout of nodes:
  * include/linux/maple_tree.h.
+ *
+ * Before it is included are defined: MAPLE_WALK, a struct with `next`, `entry`, `max`, `slot` and
+ * `done`, of which all but the first begin as 0; maple_root(w), the root of the tree;
+ * maple_vma(w, vma, last) for each VMA, which ends before last + 1; and maple_torn(w), for a tree
+ * that is none.
  */
 #ifndef ZMEM_MAPLE_BPF_H
 #define ZMEM_MAPLE_BPF_H
-
-#include "vma.bpf.h"
 
 #define MAPLE_TYPE(entry) ((entry) >> 3 & 15)
 #define MAPLE_NODE(entry) ((entry) & ~0xffULL)
@@ -39,7 +42,7 @@ static long descend_pivot(__u32 index, struct descent *d)
 }
 
 /* Goes one node down in the maple tree, towards w->next. */
-static __always_inline void descend(struct page_walk *w)
+static __always_inline void descend(MAPLE_WALK *w)
 {
 	struct descent d = {};
 	__u64 pivot;
@@ -57,7 +60,7 @@ static __always_inline void descend(struct page_walk *w)
 }
 
 /* Reads the next slot of the leaf, a VMA or a gap. After the last slot the descent starts anew. */
-static __always_inline void next_slot(struct page_walk *w)
+static __always_inline void next_slot(MAPLE_WALK *w)
 {
 	__u64 i, last, vma;
 
@@ -70,7 +73,7 @@ static __always_inline void next_slot(struct page_walk *w)
 	if (last >= w->next) {
 		vma = maple_word(w->entry, 1 + MAPLE_RANGE_PIVOTS + i);
 		if (vma)
-			start_vma(walk_ref_of(w), vma, last);
+			maple_vma(w, vma, last);
 		w->next = last + 1;
 		if (!w->next)
 			w->done = 1;
@@ -80,20 +83,19 @@ static __always_inline void next_slot(struct page_walk *w)
 }
 
 /* A step among the VMAs. Returns 1 if it cannot go on. */
-static __always_inline int maple_step(struct page_walk *w)
+static __always_inline int maple_step(MAPLE_WALK *w)
 {
 	if (!w->entry) {
-		w->entry = mm_word(w->mm, MM_ROOT);
+		w->entry = maple_root(w);
 		w->max = ~0ULL;
 		/*
-		 * A root that is not a node (xa_is_node()): there is at most one VMA. The walk ends
-		 * as UNKNOWN, so user space reads smaps_rollup.
+		 * A root that is not a node (xa_is_node()): there is at most one VMA.
 		 */
 		if ((w->entry & 3) != 2)
 			w->entry = 0;
 	}
 	if (!(w->entry >> 63)) {
-		w->pages.flags |= ZMEM_WALK_UNKNOWN;
+		maple_torn(w);
 		return 1;
 	}
 	if (MAPLE_IS_LEAF(w->entry))

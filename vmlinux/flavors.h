@@ -138,6 +138,28 @@ struct task_struct___work {
 	struct thread_info___work thread_info;
 };
 
+/* Locks of address spaces; those of PREEMPT_RT are others (include/linux/rwbase_rt.h). */
+struct rw_semaphore {
+	atomic_long_t count;
+	atomic_long_t owner;
+};
+
+struct mm_struct___locked {
+	struct rw_semaphore mmap_lock;
+};
+
+struct rwbase_rt {
+	atomic_t readers;
+};
+
+struct rw_semaphore___rt {
+	struct rwbase_rt rwbase;
+};
+
+struct mm_struct___locked_rt {
+	struct rw_semaphore___rt mmap_lock;
+};
+
 struct signal_struct___live {
 	atomic_t live; /* threads that have not begun to exit */
 };

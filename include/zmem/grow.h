@@ -41,8 +41,10 @@ struct zmem_grow_settings {
 	struct zmem_layout at; /* of the kernel; 0: pages that are copied are not known */
 	/* Not 0: blocks of allocators are sampled; another number when probes were opened anew. */
 	__u32 heap;
-	__u32 heap_finer; /* n: samples are 2^n times as many */
-	__u64 heap_bytes; /* one sample in so many bytes, on average; 1: each block */
+	__u32 heap_finer;   /* n: samples are 2^n times as many */
+	__u64 heap_bytes;   /* one sample in so many bytes, on average; 1: each block */
+	__u64 look_mapping; /* of heap_locks: a struct address_space; 0: of any file */
+	__u64 look_at;	    /* of heap_mapping: an address */
 };
 
 /* As the member of a message: pages of other processes, too, that were copied for a write. */
@@ -187,6 +189,15 @@ struct zmem_grow_move {
 struct zmem_grow_visit {
 	__s32 pid;
 	__u32 target; /* ZMEM_GROW_TARGETS: there is no room for another one */
+};
+
+/* An address space of which somebody has the mmap_lock. */
+struct zmem_grow_lock {
+	__u64 mm;     /* its address */
+	__u64 writer; /* of the thread that has the lock alone; 0: others may have it, too */
+	__s32 pid;    /* in the reader's namespace; 0: it is in another one */
+	__u32 unused;
+	char comm[ZMEM_COMM_LEN];
 };
 
 /* One target; the sums of pages are exact. */

@@ -115,6 +115,48 @@ static void set_lost(struct container_search *c, size_t first, int error)
 	}
 }
 
+/* The entry of a user; of one without one that of the user who is asked again first, or a new one. */
+static struct container_lost *find_lost(struct container_reader *reader, uid_t uid)
+{
+	struct container_lost *first = &reader->lost[0];
+
+	for (size_t i = 0; i < reader->lost_count; i++) {
+		struct container_lost *l = &reader->lost[i];
+
+		if (l->uid == uid)
+			return l;
+		if (l->again_us < first->again_us)
+			first = l;
+	}
+	if (reader->lost_count < CONTAINER_LOST_MAX)
+		first = &reader->lost[reader->lost_count++];
+	*first = (struct container_lost){.uid = uid};
+	return first;
+}
+
+void container_reader_lose(struct container_reader *reader, uid_t uid, uint64_t now_us)
+{
+	struct container_lost *l = find_lost(reader, uid);
+	uint64_t wait = CONTAINER_LOST_US;
+
+	/* It was well for as long as one can be kept waiting. */
+	if (l->again_us + CONTAINER_LOST_MAX_US < now_us)
+		l->times = 0;
+	for (unsigned i = 0; i < l->times && wait < CONTAINER_LOST_MAX_US; i++)
+		wait *= 2;
+	l->times++;
+	l->again_us = now_us + (wait < CONTAINER_LOST_MAX_US ? wait : CONTAINER_LOST_MAX_US);
+}
+
+bool container_reader_waits(const struct container_reader *reader, uid_t uid, uint64_t now_us)
+{
+	for (size_t i = 0; i < reader->lost_count; i++) {
+		if (reader->lost[i].uid == uid)
+			return now_us < reader->lost[i].again_us;
+	}
+	return false;
+}
+
 void container_ask_user(struct container_reader *reader, struct container_search *c, gid_t gid,
 			const char *home)
 {
@@ -123,6 +165,11 @@ void container_ask_user(struct container_reader *reader, struct container_search
 	struct helper h;
 	int r = 0;
 
+	if (container_reader_waits(reader, c->uid, clock_us(CLOCK_MONOTONIC))) {
+		set_lost(c, 0, -ETIMEDOUT);
+		free(request);
+		return;
+	}
 	helper_init(&h, &kind, c->uid, gid, NULL, &reader->left);
 	if (!request)
 		c->error = -ENOMEM;
@@ -132,6 +179,7 @@ void container_ask_user(struct container_reader *reader, struct container_search
 		const struct helper_limits limits = {
 			.cpu_us = CPU_US,
 			.idle_us = now + LAST_US < reader->end_us ? reader->end_us - now : LAST_US,
+			.waits = 1,
 			.hurry_fd = -1};
 
 		request->len = request->fds = 0;
@@ -153,6 +201,8 @@ void container_ask_user(struct container_reader *reader, struct container_search
 			i += count;
 		else
 			set_lost(c, i, r);
+		if (helper_lost(r))
+			container_reader_lose(reader, c->uid, clock_us(CLOCK_MONOTONIC));
 	}
 	helper_done(&h);
 	free(request);

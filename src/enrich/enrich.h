@@ -112,14 +112,26 @@ void enrich_users(struct user_table *users, struct process_list *processes);
 int enrich_cgroups(struct proc_pool *pool, struct snapshot *s, struct process_list *processes);
 /* Likewise of one process with a known path below the memory controller. */
 int enrich_cgroup_path(struct snapshot *s, struct process *p, const char *path);
+/* Users of whom a helper was lost. */
+#define CONTAINER_LOST_MAX 64
+
 /*
  * Who reads files in homes of users, which may be on file systems that hang: helpers with the
- * rights of these users. Zeroed memory, but for patience_us, is the beginning. It needs no end.
+ * rights of these users. A user of whom a helper was lost is not asked for a while, and for longer
+ * each time: so a user cannot have each snapshot wait. Zeroed memory, but for patience_us, is the
+ * beginning. It needs no end.
  */
 struct container_reader {
 	struct helpers_left left;
 	uint64_t patience_us; /* for all users of one call */
-	uint64_t end_us;      /* private */
+	/* The rest is private. */
+	uint64_t end_us;
+	struct container_lost {
+		uid_t uid;
+		unsigned times;
+		uint64_t again_us; /* when it is asked again */
+	} lost[CONTAINER_LOST_MAX];
+	size_t lost_count;
 };
 
 /*

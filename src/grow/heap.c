@@ -21,6 +21,7 @@
 #include "base/hash.h"
 #include "grow/allocators.h"
 #include "grow/heap_parts.h"
+#include "grow/held_locks.h"
 #include "privilege/privilege.h"
 
 #define NONE	    UINT32_MAX
@@ -29,6 +30,9 @@
 #define SIZE_MASK   (((uint64_t)1 << ZMEM_HEAP_RARELY) - 1)
 /* Where it cannot be measured. */
 #define COST_USUAL_NS 1200
+/* A lock that is held longer than that stops it: at the beginning and the end, and meanwhile. */
+#define LOCKS_US	   1000000
+#define LOCKS_MEANWHILE_US 50000
 
 /*
  * The functions of a file, as the helper of one user says: a wrong place would harm the program, so
@@ -45,6 +49,7 @@ struct heap_file {
 struct heap_link {
 	pid_t pid;
 	uint32_t file;
+	uint64_t mapping; /* grow_watch_heap_mapping() */
 	size_t functions; /* the number of its struct heap_file */
 	int *fd;
 	size_t count; /* 0: they are not open */
@@ -76,8 +81,16 @@ struct heap {
 	struct growth_not_probed *not_probed;
 	size_t not_probeds, not_probed_room;
 	struct arena reasons;
-	int refused;  /* why probes could not be opened: 0 or the last negative errno */
-	int unread;   /* why a file could not be searched */
+	int refused; /* why probes could not be opened: 0 or the last negative errno */
+	int unread;  /* why a file could not be searched */
+	bool begun;  /* messages are read, and wait */
+	bool stopped;
+	bool locked; /* probes could not be opened or closed: of `holder` */
+	struct lock_holder holder;
+	struct {
+		const char *file; /* in which there is no probe because of a lock; NULL: none */
+		struct lock_holder holder;
+	} unset;
 	bool inlined; /* a Python has allocators that are not probed */
 	bool found;   /* a process has functions; false again when a program begins */
 	struct heap_block *block;
@@ -141,10 +154,58 @@ static void links_close(struct heap_link *link, size_t count)
 		probe_detach(all, n);
 }
 
+/* Probes that are to be opened, or closed. */
+enum change { OPENING, CLOSING };
+
+/*
+ * True if no process that maps one of the files of these probes keeps its lock. Many processes have
+ * the same file.
+ */
+static bool locks_are_free(struct heap *h, enum change change, const struct heap_link *link,
+			   size_t count, uint64_t wait_us, int hurry_fd)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		size_t first = 0;
+
+		if (!link[i].count != (change == OPENING))
+			continue;
+		while (link[first].mapping != link[i].mapping ||
+		       !link[first].count != (change == OPENING))
+			first++;
+		if (first == i)
+			r = held_locks_wait(h->watch, link[i].mapping, wait_us, hurry_fd,
+					    &h->holder);
+	}
+	h->locked = r > 0;
+	if (r < 0)
+		h->refused = r;
+	return r == 0;
+}
+
+static bool all_are_free(struct heap *h, enum change change, uint64_t wait_us)
+{
+	return locks_are_free(h, change, h->link, h->links, wait_us, h->code->helpers.hurry_fd);
+}
+
+static bool has_probes(const struct heap *h)
+{
+	for (size_t i = 0; i < h->links; i++) {
+		if (h->link[i].count)
+			return true;
+	}
+	return false;
+}
+
 void heap_close(struct heap *h)
 {
 	if (!h)
 		return;
+	/* As long as it takes: to wait here is better than to have all forks wait. */
+	while (has_probes(h) && !locks_are_free(h, CLOSING, h->link, h->links, LOCKS_US, -1) &&
+	       h->locked)
+		;
 	links_close(h->link, h->links);
 	free(h->link);
 	probe_helper_done(&h->probes);
@@ -308,6 +369,13 @@ static bool is_known(const struct heap *h, pid_t pid)
 	return false;
 }
 
+static void refuse_locked(struct heap *h, struct heap_link *l)
+{
+	h->refused = l->error = -EBUSY;
+	h->unset.file = h->code->files.item[l->file]->name;
+	h->unset.holder = h->holder;
+}
+
 void heap_attach(struct heap *h, const struct address_space *s, uint32_t target)
 {
 	bool refuses = grow_watch_heap_refuses(h->watch, target);
@@ -329,10 +397,18 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target)
 		l = &h->link[h->links++];
 		*l = (struct heap_link){.pid = s->pid,
 					.file = number,
+					.mapping = grow_watch_heap_mapping(h->watch, s->pid,
+									   s->code.image[i].start),
 					.functions = functions,
 					.first = !is_known(h, s->pid)};
-		if (h->parts.open)
+		if (!h->parts.open)
+			continue;
+		if (locks_are_free(h, OPENING, l, 1,
+				   h->begun || h->locked ? LOCKS_MEANWHILE_US : LOCKS_US,
+				   h->code->helpers.hurry_fd))
 			link_open(h, l);
+		else if (h->locked)
+			refuse_locked(h, l);
 	}
 }
 
@@ -398,17 +474,34 @@ static void close_part(struct heap *h)
 	if (!h->cost_ns && probe_cost(&h->probes, &h->cost_ns) < 0)
 		h->cost_ns = COST_USUAL_NS;
 	end_part(h);
-	links_close(h->link, h->links);
+	/* Else they cost their time in the pause as well. */
+	if (all_are_free(h, CLOSING, LOCKS_MEANWHILE_US))
+		links_close(h->link, h->links);
 	heap_parts_count(&h->parts, false, count_now(h));
 }
 
 static void open_part(struct heap *h)
 {
+	if (!has_probes(h) && !all_are_free(h, OPENING, LOCKS_MEANWHILE_US)) {
+		heap_parts_wait(&h->parts, clock_ns(CLOCK_MONOTONIC));
+		return;
+	}
 	heap_parts_count(&h->parts, true, count_now(h));
-	for (size_t i = 0; i < h->links; i++)
-		link_open(h, &h->link[i]);
+	for (size_t i = 0; i < h->links; i++) {
+		if (!h->link[i].count)
+			link_open(h, &h->link[i]);
+	}
 	if (grow_watch_heap_begin(h->watch, h->parts.finer) == 0)
 		heap_parts_open(&h->parts, clock_ns(CLOCK_MONOTONIC), count_now(h));
+}
+
+/* Of those from this one on the processes are gone, or the run is over. */
+static void links_forget(struct heap *h, size_t from)
+{
+	for (size_t i = from; i < h->links; i++)
+		h->work_gone += h->link[i].work;
+	links_close(h->link + from, h->links - from);
+	h->links = from;
 }
 
 void heap_turn(struct heap *h, bool (*live)(const void *arg, pid_t pid), const void *arg)
@@ -416,19 +509,18 @@ void heap_turn(struct heap *h, bool (*live)(const void *arg, pid_t pid), const v
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	size_t kept = 0;
 
+	h->begun = true;
 	/* Those of processes that are gone come last. */
 	for (size_t i = 0; i < h->links; i++) {
 		struct heap_link l = h->link[i];
 
-		if (!live(arg, l.pid)) {
-			h->work_gone += l.work;
+		if (!live(arg, l.pid))
 			continue;
-		}
 		h->link[i] = h->link[kept];
 		h->link[kept++] = l;
 	}
-	links_close(h->link + kept, h->links - kept);
-	h->links = kept;
+	if (kept < h->links && locks_are_free(h, CLOSING, h->link + kept, h->links - kept, 0, -1))
+		links_forget(h, kept);
 	/* All messages of a part were read. */
 	if (h->parts.leaves && now > h->parts.leaves) {
 		leave_blocks(h, heap_parts_end(&h->parts));
@@ -451,6 +543,7 @@ void heap_turn(struct heap *h, bool (*live)(const void *arg, pid_t pid), const v
 
 void heap_stop(struct heap *h)
 {
+	h->stopped = true;
 	if (h->parts.open)
 		end_part(h);
 	read_work(h);
@@ -458,10 +551,8 @@ void heap_stop(struct heap *h)
 
 void heap_detach(struct heap *h)
 {
-	for (size_t i = 0; i < h->links; i++)
-		h->work_gone += h->link[i].work;
-	links_close(h->link, h->links);
-	h->links = 0;
+	if (all_are_free(h, CLOSING, LOCKS_US))
+		links_forget(h, 0);
 }
 
 /* ---- blocks ---- */
@@ -716,11 +807,7 @@ int heap_report(struct heap *h, struct stack_table *stacks, uint64_t duration_us
 
 int heap_error(const struct heap *h)
 {
-	for (size_t i = 0; i < h->links; i++) {
-		if (h->link[i].count)
-			return 0;
-	}
-	return h->links ? h->refused : 0;
+	return h->links && !has_probes(h) ? h->refused : 0;
 }
 
 unsigned heap_needs_later(const struct heap *h)
@@ -732,7 +819,18 @@ void heap_diagnose(const struct heap *h, struct diag *diag)
 {
 	struct zmem_heap_cpu counts;
 
-	if (h->refused == -EOPNOTSUPP || h->refused == -EINVAL)
+	if (h->stopped && has_probes(h))
+		diag_add(diag, "malloc", -EBUSY, NULL,
+			 "probes are still set, and zmem-bpf waits: process %d (%s) keeps its "
+			 "mmap_lock, and to remove them would stop each fork of the machine until "
+			 "it is free (Ctrl-\\ removes them at once)",
+			 h->holder.pid, h->holder.comm);
+	if (h->unset.file)
+		diag_add(diag, "malloc", -EBUSY, NULL,
+			 "grow --malloc: no probes in %s: process %d (%s) keeps its mmap_lock, and "
+			 "to set them would stop each fork of the machine until it is free",
+			 h->unset.file, h->unset.holder.pid, h->unset.holder.comm);
+	else if (h->refused == -EOPNOTSUPP || h->refused == -EINVAL)
 		diag_add(diag, "malloc", h->refused, NULL,
 			 "grow --malloc: this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");
 	else if (h->refused)

@@ -116,6 +116,11 @@ static void count_up(struct heap_count *sum, const struct heap_count *from,
 	sum->samples += to->samples - from->samples;
 }
 
+void heap_parts_wait(struct heap_parts *p, uint64_t now)
+{
+	p->next = now + HEAP_SETTLE_NS;
+}
+
 void heap_parts_count(struct heap_parts *p, bool ends, struct heap_count count)
 {
 	count_up(ends ? &p->unseen : &p->between, &p->last, &count);

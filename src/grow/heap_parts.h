@@ -73,6 +73,8 @@ void heap_parts_done(struct heap_parts *p);
 enum heap_turn heap_parts_turn(struct heap_parts *p, uint64_t now, struct heap_count count);
 void heap_parts_close(struct heap_parts *p, uint64_t now, struct heap_count count);
 void heap_parts_open(struct heap_parts *p, uint64_t now, struct heap_count count);
+/* It goes on: probes cannot be opened now. */
+void heap_parts_wait(struct heap_parts *p, uint64_t now);
 /* In a pause: probes are closed now, or will be opened. */
 void heap_parts_count(struct heap_parts *p, bool ends, struct heap_count count);
 /* When the last part that has ended did. */

@@ -445,10 +445,6 @@ int helper_start(struct helper *h)
 	return r;
 }
 
-/*
- * All waits of a request together may last so many times its limit. Each one alone can be short: a
- * user stops and continues the helper, which then uses a little CPU each time.
- */
 #define WAITS 2
 
 /* Waits until there is an answer. */
@@ -464,7 +460,7 @@ static int wait_for_answer(const struct helper *h, const struct helper_limits *l
 	before = clock_us(clock);
 	used_max = before + limits->cpu_us;
 	since = clock_us(CLOCK_MONOTONIC);
-	waits_end = since + WAITS * idle_us;
+	waits_end = since + (limits->waits ? limits->waits : WAITS) * idle_us;
 	for (;;) {
 		nfds_t count = fds[1].fd < 0 ? 1 : 2;
 		uint64_t used, now;

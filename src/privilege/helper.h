@@ -111,9 +111,13 @@ struct helper {
 /* The limits of one request. */
 struct helper_limits {
 	uint64_t cpu_us; /* of the helper; more is -EOVERFLOW */
-	/* It may idle so long at once, for it waits: for a disk, or for ever; in all twice as long.
-	 * More is -ETIMEDOUT. */
+	/* It may idle so long at once, for it waits: for a disk, or for ever. More is -ETIMEDOUT. */
 	uint64_t idle_us;
+	/*
+	 * All waits together may last so many times as long; 0: twice. Each one alone can be short:
+	 * a user stops and continues the helper, which then uses a little CPU each time.
+	 */
+	unsigned waits;
 	/* A descriptor that becomes readable when the user wants an end, or -1: from then on
 	 * the helper may idle, and use the CPU, for HELPER_HURRY_US. */
 	int hurry_fd;

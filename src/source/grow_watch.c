@@ -169,7 +169,8 @@ struct way {
 #define NO_FUNCTION NO_BEGIN, "grow_fault_end"
 
 /* Programs of --malloc alone. */
-static const char *const heap_programs[] = {"heap_session", "heap_enter", "heap_leave"};
+static const char *const heap_programs[] = {"heap_session", "heap_enter", "heap_leave",
+					    "heap_locks", "heap_mapping"};
 
 static const struct way ways[] = {
 	{OBJECT_GROW, true, {NO_FAULTS}},
@@ -354,6 +355,32 @@ bool grow_watch_heap_refuses(const struct grow_watch *w, uint32_t target)
 	struct zmem_grow_target t;
 
 	return bpf_map_lookup_elem(w->object.fd[BPF_TARGETS], &target, &t) == 0 && t.refuses;
+}
+
+uint64_t grow_watch_heap_mapping(struct grow_watch *w, pid_t pid, uint64_t address)
+{
+	uint64_t mapping = 0;
+	ssize_t len = 0;
+
+	w->settings.look_at = address;
+	if (put_settings(w) == 0)
+		len = iterator_visit(bpf_handle_program(&w->object, "heap_mapping"), pid, &mapping,
+				     sizeof(mapping));
+	return len == sizeof(mapping) ? mapping : 0;
+}
+
+ssize_t grow_watch_heap_locks(struct grow_watch *w, uint64_t mapping,
+			      int (*fn)(void *arg, const void *lock), void *arg)
+{
+	cleanup_close int iter = -1;
+	int r;
+
+	w->settings.look_mapping = mapping;
+	r = put_settings(w);
+	if (r < 0)
+		return r;
+	iter = iterator_open(bpf_handle_program(&w->object, "heap_locks"), NULL);
+	return iter < 0 ? iter : iterator_read(iter, sizeof(struct zmem_grow_lock), fn, arg);
 }
 
 int grow_watch_heap_counts(const struct grow_watch *w, struct zmem_heap_cpu *ret)

@@ -93,6 +93,18 @@ int grow_watch_heap_end(struct grow_watch *w);
  * of a return could end it.
  */
 bool grow_watch_heap_refuses(const struct grow_watch *w, uint32_t target);
+/*
+ * Which file a process maps at an address: a number that no other file has while it is in use. 0:
+ * it is not known.
+ */
+uint64_t grow_watch_heap_mapping(struct grow_watch *w, pid_t pid, uint64_t address);
+/*
+ * Calls fn with a struct zmem_grow_lock for each address space of which the mmap_lock is held just
+ * now, without taking it; of those that map this file, or of all (0). Returns their number or a
+ * negative errno, also of fn.
+ */
+ssize_t grow_watch_heap_locks(struct grow_watch *w, uint64_t mapping,
+			      int (*fn)(void *arg, const void *lock), void *arg);
 /* What all CPUs have counted since the beginning. */
 int grow_watch_heap_counts(const struct grow_watch *w, struct zmem_heap_cpu *ret);
 /* Forgets a sampled block: its process is gone. */

@@ -6,6 +6,7 @@ reads its output waits for a helper that was left behind."""
 # needs: bpf ptrace fuse
 
 import contextlib
+import json
 import os
 import shlex
 import signal
@@ -16,9 +17,9 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import Grow, Lab, directory_for_all, functions, run_live, stack_of_4_mib  # noqa: E402
-from outcome import O, PROGRAM, result  # noqa: E402
-from stuck import Server  # noqa: E402
+from growing import Grow, Lab, code_is_clean, directory_for_all, functions, run_live, stack_of_4_mib  # noqa: E402
+from outcome import O, PROGRAM, result, wait_until  # noqa: E402
+from stuck import Process, Server  # noqa: E402
 
 ENDS_S = 20  # far more than it takes; without helpers it never ended
 
@@ -100,5 +101,61 @@ def check_malloc():
                "fuse" in malloc["not_probed"][0]["reason"], "its allocator is not probed, and it is said", malloc)
 
 
+def libc_of(pid):
+    with open("/proc/%d/maps" % pid, encoding="ascii") as file:
+        return next(line.split()[-1] for line in file if "libc" in line)
+
+
+def check_lock_at_begin():
+    """A process that maps the C library keeps its mmap_lock: no probe is set, for meanwhile no process could fork."""
+    with directory_for_all() as directory, Lab(O + "/malloclab", "list-nothing") as lab:
+        os.mkdir(directory + "/mount")
+        command = PROGRAM, "grow", "--malloc", "-c", "1", "-i", "0.1", str(lab.pid)
+        with contextlib.closing(Process(directory + "/mount", libc_of(lab.pid))) as stuck:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=ENDS_S)
+            result(done.returncode == 1 and "process %d (stuck)" % stuck.pid in done.stderr,
+                   "a process keeps its lock: no probe is set, and it is named", done.stderr)
+        with contextlib.closing(Process(directory + "/mount", "/etc/passwd")):
+            done = subprocess.run(command, capture_output=True, text=True, timeout=ENDS_S)
+            result(done.returncode == 0 and "mmap_lock" not in done.stderr, "one that maps other files does not matter",
+                   done.stderr)
+
+
+def read_until(file, text):
+    seen = ""
+    while text not in seen:
+        line = file.readline()
+        if not line:
+            break
+        seen += line
+    return seen
+
+
+def check_lock_at_end():
+    """The report comes; the probes are removed when the lock is free."""
+    with directory_for_all() as directory, Lab(O + "/malloclab", "list-nothing") as lab:
+        os.mkdir(directory + "/mount")
+        grow = Grow(str(lab.pid), "--malloc")
+        grow.wait_armed(lab.pid)
+        wait_until(lambda: not code_is_clean(lab.pid))
+        with contextlib.closing(Process(directory + "/mount", libc_of(lab.pid))) as stuck:
+            grow.child.send_signal(signal.SIGINT)
+            with os.fdopen(os.dup(grow.child.stderr.fileno()), encoding="utf-8") as errors:
+                said = read_until(errors, "probes are still set")
+            result("process %d (stuck)" % stuck.pid in said, "it says which process it waits for", said)
+            document = json.loads(b"".join(iter(grow.child.stdout.readline, b"}\n")) + b"}")
+            result(document["malloc"]["calls"] >= 0 and grow.child.poll() is None and not code_is_clean(lab.pid),
+                   "the report is there, and so are the probes", grow.child.poll())
+            grow.child.send_signal(signal.SIGINT)
+            time.sleep(0.5)  # it must not end: nothing to wait for
+            result(grow.child.poll() is None, "a signal does not remove them", grow.child.poll())
+            # The old way would wait here as long as the lock is kept.
+            subprocess.run("true", check=True, timeout=ENDS_S)
+        grow.child.communicate(timeout=ENDS_S)
+        result(grow.child.returncode == 0 and code_is_clean(lab.pid), "the lock is free: no probe is left",
+               grow.child.returncode)
+
+
 if __name__ == "__main__":
-    sys.exit(run_live(check_report, check_others, check_signal, check_pipe, check_malloc))
+    sys.exit(run_live(check_report, check_others, check_signal, check_pipe, check_malloc, check_lock_at_begin,
+                      check_lock_at_end))

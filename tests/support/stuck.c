@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * stuck exec|load[_TASK]|mmap DIR: starts a process that hangs in a FUSE file system with a server
- * that stopped answering, as any user can do. Mounts the file system on DIR, prints the pid of the
- * process and ends everything with its standard input. Run it in its own mount namespace.
+ * stuck exec|load[_TASK]|mmap DIR [MAPPED]: starts a process that hangs in a FUSE file system with
+ * a server that stopped answering, as any user can do. Mounts the file system on DIR, prints the
+ * pid of the process and ends everything with its standard input. Run it in its own mount
+ * namespace.
  *
  *  exec  within execve(), which closes a file: holds exec_update_lock, so that opening smaps_rollup
  *        and reading stat or exe of it block
@@ -11,7 +12,7 @@
  * With TASK another task of its address space is in execve(): a second thread ("thread"), a child
  *        that a second thread waits for in vfork() ("spawn"), or another process ("share")
  *  mmap  within mmap(), which writes pages back: holds mmap_lock, so that reading smaps_rollup and
- *        cmdline of it block
+ *        cmdline of it block. It maps the file MAPPED, too
  *
  * stuck serve DIR FILE [UID]: starts no process. DIR/file is a copy of FILE, and so has any other
  * name there. From the first line of its standard input on, it is no longer opened: the open hangs.
@@ -235,6 +236,13 @@ static int read_contents(const char *path)
 	return !contents || (path && read(fd, contents, file_size) != (ssize_t)file_size) ? -1 : 0;
 }
 
+static int map_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 && mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) != MAP_FAILED ? 0 : -1;
+}
+
 /* Until its standard input ends. */
 static void serve_file(void)
 {
@@ -261,14 +269,16 @@ int main(int argc, char **argv)
 		return 0; /* if exec had succeeded */
 	device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	hangs = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (argc < 3 || device < 0 || pipe2(said, O_CLOEXEC) || read_contents(argv[3])) {
-		perror("stuck: /dev/fuse");
-		return 1;
-	}
 	where = strcmp(argv[1], "exec") == 0	? IN_EXEC
 		: strcmp(argv[1], "serve") == 0 ? NOWHERE
 		: argv[1][0] == 'l'		? IN_LOAD
 						: IN_MMAP;
+	if (argc < 3 || device < 0 || pipe2(said, O_CLOEXEC) ||
+	    read_contents(where == NOWHERE ? argv[3] : NULL) ||
+	    (where == IN_MMAP && argc > 3 && map_file(argv[3]))) {
+		perror("stuck: /dev/fuse");
+		return 1;
+	}
 	task = strchr(argv[1], '_') ? strchr(argv[1], '_') + 1 : "";
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	owner = argc > 4 ? (uid_t)atoi(argv[4]) : 0;

@@ -6,6 +6,20 @@ import subprocess
 from outcome import O
 
 
+class Process:
+    """A process that keeps its mmap_lock until close(); it maps these files, too."""
+
+    def __init__(self, directory, *maps):
+        self.child = subprocess.Popen(("unshare", "-m", O + "/stuck", "mmap", directory, *maps), stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, text=True)
+        self.pid = int(self.child.stdout.readline())
+
+    def close(self):
+        self.child.stdin.close()
+        self.child.wait()
+        self.child.stdout.close()
+
+
 class Server:
     """DIR/file is a copy of a file, and hangs after hang()."""
 

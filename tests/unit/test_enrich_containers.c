@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "cgroup_tree.h"
+#include "enrich/container_user.h"
 #include "enrich/enrich.h"
 #include "proc/container.h"
 
@@ -409,4 +410,37 @@ TEST(no_files)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
 	assert_int_equal(r, -EMFILE);
 	assert_int_equal(p.container_status, CONTAINER_UNREAD);
+}
+
+/* A user of whom a helper was lost is not asked for a while, and for longer each time. */
+TEST(lost_user)
+{
+	struct container_reader r = {};
+	const uint64_t s = 1000000, first = 1000 * s;
+	uint64_t now = first;
+
+	assert_false(container_reader_waits(&r, 7, now));
+	container_reader_lose(&r, 7, now);
+	assert_true(container_reader_waits(&r, 7, now + 10 * s - 1));
+	assert_false(container_reader_waits(&r, 7, now + 10 * s));
+	assert_false(container_reader_waits(&r, 8, now));
+	now += 10 * s;
+	container_reader_lose(&r, 7, now);
+	assert_true(container_reader_waits(&r, 7, now + 20 * s - 1));
+	assert_false(container_reader_waits(&r, 7, now + 20 * s));
+	for (int i = 0; i < 100; i++)
+		container_reader_lose(&r, 7, now);
+	assert_true(container_reader_waits(&r, 7, now + 3600 * s - 1));
+	assert_false(container_reader_waits(&r, 7, now + 3600 * s));
+	/* It was well for an hour. */
+	now += 7201 * s;
+	container_reader_lose(&r, 7, now);
+	assert_false(container_reader_waits(&r, 7, now + 10 * s));
+	/* There is room for some: the one that is asked again first makes room. */
+	r = (struct container_reader){};
+	for (uid_t uid = 1; uid <= CONTAINER_LOST_MAX + 1; uid++)
+		container_reader_lose(&r, uid, first + uid);
+	assert_false(container_reader_waits(&r, 1, first + 100));
+	for (uid_t uid = 2; uid <= CONTAINER_LOST_MAX + 1; uid++)
+		assert_true(container_reader_waits(&r, uid, first + 100));
 }
