@@ -17,14 +17,14 @@ struct code_reader {
 	/* For each file, the start of the helper that was asked to open it. */
 	unsigned *asked;
 	size_t files;
-	unsigned searches_lost;
+	unsigned lost;
 };
 
 /*
- * The helper was ended, and its budget with it. Its user may have any number of files that do that:
- * after so many none is searched.
+ * A request for a file had the helper killed. Its user may have any number of such files: after so
+ * many nothing of it is opened.
  */
-#define SEARCHES_LOST_MAX 2
+#define LOST_MAX 2
 
 /* A program of 500 MiB with a million symbols takes less CPU. */
 static const struct grow_helper_kind kind = {
@@ -81,6 +81,19 @@ static int call(struct code_reader *r)
 	return helper_runs(&r->helper.helper) ? grow_helper_call(&r->helper, 0) : -ECHILD;
 }
 
+/* Likewise, about a file. */
+static int call_file(struct code_reader *r)
+{
+	bool runs = helper_runs(&r->helper.helper);
+	int error = r->lost >= LOST_MAX ? -EBUSY
+		    : runs		? grow_helper_call_file(&r->helper)
+					: -ECHILD;
+
+	/* Lines of large programs may cost too much, and names do not. */
+	r->lost += runs && r->helper.request.kind != CODE_LINES && helper_lost(error);
+	return error;
+}
+
 bool code_reader_has(const struct code_reader *r, uint32_t file)
 {
 	return helper_runs(&r->helper.helper) && file < r->files &&
@@ -116,7 +129,7 @@ int code_reader_open(struct code_reader *r, const struct code_file_request *requ
 	message_put_fd(&r->helper.request, request->found);
 	if (request->root_fd >= 0)
 		message_put_fd(&r->helper.request, request->root_fd);
-	error = call(r);
+	error = call_file(r);
 	if (!helper_lost(error) && note_asked(r, request->file) < 0)
 		return -ENOMEM;
 	if (error < 0)
@@ -133,7 +146,7 @@ int code_reader_add_debug(struct code_reader *r, uint32_t file, int fd)
 {
 	begin(r, CODE_DEBUG, &file, sizeof(file));
 	message_put_fd(&r->helper.request, fd);
-	return call(r);
+	return call_file(r);
 }
 
 int code_reader_set_space(struct code_reader *r, uint32_t space, const struct code_space *images)
@@ -235,7 +248,7 @@ static int name_all(struct code_reader *r, enum code_ask what, uint32_t number,
 			begin(r, what, &ask, sizeof(ask));
 			if (!before)
 				message_put(&r->helper.request, address + i, n * sizeof(*address));
-			error = call(r);
+			error = call_file(r);
 			if (error == 0)
 				error = each_name(&r->helper.answer, i, n, fn, arg, &ask.first);
 			if (error == -EFBIG) {
@@ -267,13 +280,10 @@ int code_reader_functions(struct code_reader *r, uint32_t file, const char *(*na
 	size_t pos = 0, count = 0;
 	int error;
 
-	if (r->searches_lost >= SEARCHES_LOST_MAX)
-		return -EBUSY;
 	begin(r, CODE_FUNCTIONS, &file, sizeof(file));
 	for (size_t i = 0; i < names; i++)
 		message_put(&r->helper.request, name(i), strlen(name(i)) + 1);
-	error = call(r);
-	r->searches_lost += helper_lost(error);
+	error = call_file(r);
 	if (error < 0)
 		return error;
 	while (count < cap && message_get(&r->helper.answer, &pos, &ret[count], sizeof(*ret)))
@@ -288,7 +298,7 @@ int code_reader_open_perf_map(struct code_reader *r, uint32_t map, int root_fd, 
 
 	begin(r, CODE_PERF_MAP, &ask, sizeof(ask));
 	message_put_fd(&r->helper.request, root_fd);
-	return call(r);
+	return call_file(r);
 }
 
 int code_reader_name_jit(struct code_reader *r, uint32_t map, const uint64_t *address, size_t count,

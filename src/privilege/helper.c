@@ -448,16 +448,16 @@ int helper_start(struct helper *h)
 #define WAITS 2
 
 /* Waits until there is an answer. */
-static int wait_for_answer(const struct helper *h, const struct helper_limits *limits)
+static int wait_for_answer(struct helper *h, const struct helper_limits *limits)
 {
 	struct pollfd fds[] = {{.fd = h->fd, .events = POLLIN},
 			       {.fd = limits->hurry_fd, .events = POLLIN}};
-	uint64_t idle_us = limits->idle_us, used_max, before, since, waits_end;
+	uint64_t idle_us = limits->idle_us, used_max, start, before, since, waits_end;
 	clockid_t clock;
 
 	if (clock_getcpuclockid(h->pid, &clock) != 0)
 		return -ECHILD;
-	before = clock_us(clock);
+	start = before = clock_us(clock);
 	used_max = before + limits->cpu_us;
 	since = clock_us(CLOCK_MONOTONIC);
 	waits_end = since + (limits->waits ? limits->waits : WAITS) * idle_us;
@@ -468,9 +468,10 @@ static int wait_for_answer(const struct helper *h, const struct helper_limits *l
 
 		if (n < 0 && errno != EINTR)
 			return -errno;
+		used = clock_us(clock);
+		h->used_us = used - start;
 		if (n > 0 && fds[0].revents)
 			return 0;
-		used = clock_us(clock);
 		if (n > 0 && count == 2 && fds[1].revents) {
 			fds[1].fd = -1;
 			if (used_max > used + HELPER_HURRY_US)
@@ -500,6 +501,7 @@ int helper_call(struct helper *h, const struct helper_limits *limits,
 	uint32_t sequence;
 	int r = helper_start(h);
 
+	h->used_us = 0;
 	if (r < 0)
 		return r;
 	r = send_message(h->fd, ++h->sequence, request);

@@ -106,12 +106,14 @@ struct helper {
 	pid_t pid; /* 0: it does not run */
 	int fd;
 	uint32_t sequence;
+	uint64_t used_us; /* the CPU time that the last request has cost so far */
 };
 
 /* The limits of one request. */
 struct helper_limits {
 	uint64_t cpu_us; /* of the helper; more is -EOVERFLOW */
-	/* It may idle so long at once, for it waits: for a disk, or for ever. More is -ETIMEDOUT. */
+	/* It may idle so long at once, for it waits: for a disk, or for ever. More is -ETIMEDOUT.
+	 */
 	uint64_t idle_us;
 	/*
 	 * All waits together may last so many times as long; 0: twice. Each one alone can be short:

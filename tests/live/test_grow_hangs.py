@@ -147,7 +147,7 @@ def check_lock_at_end():
             result(document["malloc"]["calls"] >= 0 and grow.child.poll() is None and not code_is_clean(lab.pid),
                    "the report is there, and so are the probes", grow.child.poll())
             grow.child.send_signal(signal.SIGINT)
-            time.sleep(0.5)  # it must not end: nothing to wait for
+            time.sleep(0.5)  # time itself: nothing shows that it does not end
             result(grow.child.poll() is None, "a signal does not remove them", grow.child.poll())
             # The old way would wait here as long as the lock is kept.
             subprocess.run("true", check=True, timeout=ENDS_S)
