@@ -926,15 +926,14 @@ int grow_visit(struct bpf_iter__task *ctx)
 		t = bpf_map_lookup_elem(&targets, &number);
 		if (t) {
 			t->visit = t->begun = s->visit;
-			t->refuses = refuses_calls(task);
+			t->refuses = refused_calls(task);
 		}
 		result.target = number;
 		bpf_seq_write(ctx->meta->seq, &result, sizeof(result));
 		return 0;
 	}
 	result.target = number;
-	if (refuses_calls(task))
-		t->refuses = 1;
+	t->refuses |= refused_calls(task);
 	if (t->visit != s->visit)
 		bpf_seq_write(ctx->meta->seq, &result, sizeof(result));
 #ifndef ZMEM_PROBE_READS

@@ -269,7 +269,7 @@ static __always_inline int enter(const __u64 *ctx, __u32 function, bool session)
 		__sync_fetch_and_add(&cpu->passed, 1);
 		return 0;
 	}
-	if (session && refuses_calls(bpf_get_current_task())) {
+	if (session && refused_calls(bpf_get_current_task()) & s->heap_refuses) {
 		__sync_fetch_and_add(&cpu->refused, 1);
 		return 0;
 	}

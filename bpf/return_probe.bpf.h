@@ -27,20 +27,22 @@ struct {
 	__type(value, struct heap_call);
 } heap_calls SEC(".maps");
 
-/*
- * System calls of this thread that come from elsewhere than a range of its own code end it with a
- * signal, and so would that of the kernel's code behind a return (Wine; Syscall User Dispatch).
- */
-static __always_inline bool refuses_calls(__u64 task)
+#define WORK_BIT(work, name)                                                                       \
+	(bpf_core_enum_value_exists(enum syscall_work_bit, SYSCALL_WORK_BIT_##name)                \
+		 ? (work) >> bpf_core_enum_value(enum syscall_work_bit, SYSCALL_WORK_BIT_##name) & \
+			   1                                                                       \
+		 : 0)
+
+/* Which system calls of a thread end it, or fail: enum zmem_heap_refuses. */
+static __always_inline __u32 refused_calls(__u64 task)
 {
-	if (!bpf_core_enum_value_exists(enum syscall_work_bit,
-					SYSCALL_WORK_BIT_SYSCALL_USER_DISPATCH) ||
-	    !bpf_core_field_exists(struct task_struct___work, thread_info.syscall_work))
-		return false;
-	return kread64(task + koffset(struct task_struct___work, thread_info.syscall_work)) >>
-		       bpf_core_enum_value(enum syscall_work_bit,
-					   SYSCALL_WORK_BIT_SYSCALL_USER_DISPATCH) &
-	       1;
+	__u64 work;
+
+	if (!bpf_core_field_exists(struct task_struct___work, thread_info.syscall_work))
+		return 0;
+	work = kread64(task + koffset(struct task_struct___work, thread_info.syscall_work));
+	return (WORK_BIT(work, SYSCALL_USER_DISPATCH) ? ZMEM_HEAP_REFUSES_FOREIGN : 0) |
+	       (WORK_BIT(work, SECCOMP) ? ZMEM_HEAP_REFUSES_UNKNOWN : 0);
 }
 
 /* `size`, a constant, is that of the copy from `sp` on. */

@@ -177,6 +177,7 @@ enum pageflags___exclusive {
 
 /* include/linux/thread_info.h */
 enum syscall_work_bit {
+	SYSCALL_WORK_BIT_SECCOMP,
 	SYSCALL_WORK_BIT_SYSCALL_USER_DISPATCH,
 };
 

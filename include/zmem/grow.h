@@ -42,6 +42,8 @@ struct zmem_grow_settings {
 	/* Not 0: blocks of allocators are sampled; another number when probes were opened anew. */
 	__u32 heap;
 	__u32 heap_finer;   /* n: samples are 2^n times as many */
+	__u32 heap_refuses; /* enum zmem_heap_refuses: those that matter */
+	__u32 unused;
 	__u64 heap_bytes;   /* one sample in so many bytes, on average; 1: each block */
 	__u64 look_mapping; /* of heap_locks: a struct address_space; 0: of any file */
 	__u64 look_at;	    /* of heap_mapping: an address */
@@ -89,6 +91,18 @@ enum zmem_grow_what {
  */
 #define ZMEM_GROW_BLOCK	 (ZMEM_GROW_COPIED + 1)
 #define ZMEM_HEAP_RARELY 56
+
+/*
+ * Which system calls of a thread end it, or fail, also that of the kernel's code behind a return
+ * (uretprobe(2), since Linux 6.11).
+ */
+enum zmem_heap_refuses {
+	/* Those that do not come from a range of its own code (Wine; Syscall User Dispatch). */
+	ZMEM_HEAP_REFUSES_FOREIGN = 1,
+	/* Those that a filter does not know (seccomp): in some kernels before 6.14 that one, too
+	 * (cf6cb56ef244). */
+	ZMEM_HEAP_REFUSES_UNKNOWN = 2,
+};
 
 /* What a probed function is: the cookie of its probe. */
 enum zmem_heap_function {
@@ -214,7 +228,7 @@ struct zmem_grow_target {
 	__u32 begun;   /* of the first one */
 	__u64 exec_vm; /* pages of mapped code at the last event */
 	__u32 maps;    /* how often it was told that they changed */
-	__u32 refuses; /* 1: a visited thread refuses system calls (return_probe.bpf.h) */
+	__u32 refuses; /* of all visited threads: enum zmem_heap_refuses */
 };
 
 /* Pages that are sampled together: one of them is. */

@@ -81,9 +81,11 @@ struct heap {
 	struct growth_not_probed *not_probed;
 	size_t not_probeds, not_probed_room;
 	struct arena reasons;
-	int refused; /* why probes could not be opened: 0 or the last negative errno */
-	int unread;  /* why a file could not be searched */
-	bool begun;  /* messages are read, and wait */
+	int refused;  /* why probes could not be opened: 0 or the last negative errno */
+	int unread;   /* why a file could not be searched */
+	bool begun;   /* messages are read, and wait */
+	bool tried;   /* whether filters of system calls do harm is known */
+	bool filters; /* they do */
 	bool stopped;
 	bool locked; /* probes could not be opened or closed: of `holder` */
 	struct lock_holder holder;
@@ -182,6 +184,15 @@ static bool locks_are_free(struct heap *h, enum change change, const struct heap
 	if (r < 0)
 		h->refused = r;
 	return r == 0;
+}
+
+/* The helper sets probes in this program's own file. */
+static bool own_lock_is_free(struct heap *h)
+{
+	const struct heap_link own = {
+		.mapping = grow_watch_heap_mapping(h->watch, getpid(), (uintptr_t)heap_open)};
+
+	return locks_are_free(h, OPENING, &own, 1, LOCKS_MEANWHILE_US, -1);
 }
 
 static bool all_are_free(struct heap *h, enum change change, uint64_t wait_us)
@@ -369,6 +380,25 @@ static bool is_known(const struct heap *h, pid_t pid)
 	return false;
 }
 
+/*
+ * The kernel's code behind a probed return makes a system call, which threads of the target may
+ * refuse.
+ */
+static bool would_end(struct heap *h, uint32_t target)
+{
+	uint32_t refuses = grow_watch_heap_refuses(h->watch, target);
+
+	if (refuses & ZMEM_HEAP_REFUSES_UNKNOWN && !h->tried) {
+		h->tried = true;
+		/* What was not tried may do harm. */
+		h->filters = !own_lock_is_free(h) || probe_try_filter(&h->probes) == -ECHILD;
+		if (h->filters)
+			grow_watch_heap_spare_filters(h->watch);
+	}
+	return refuses & ZMEM_HEAP_REFUSES_FOREIGN ||
+	       (refuses & ZMEM_HEAP_REFUSES_UNKNOWN && h->filters);
+}
+
 static void refuse_locked(struct heap *h, struct heap_link *l)
 {
 	h->refused = l->error = -EBUSY;
@@ -378,7 +408,7 @@ static void refuse_locked(struct heap *h, struct heap_link *l)
 
 void heap_attach(struct heap *h, const struct address_space *s, uint32_t target)
 {
-	bool refuses = grow_watch_heap_refuses(h->watch, target);
+	bool refuses = would_end(h, target);
 
 	for (size_t i = 0; i < s->code.count; i++) {
 		uint32_t number = s->code.image[i].file;
@@ -471,7 +501,7 @@ static void end_part(struct heap *h)
 /* Until probes are closed, and from the moment when they are being opened, calls cost time. */
 static void close_part(struct heap *h)
 {
-	if (!h->cost_ns && probe_cost(&h->probes, &h->cost_ns) < 0)
+	if (!h->cost_ns && (!own_lock_is_free(h) || probe_cost(&h->probes, &h->cost_ns) < 0))
 		h->cost_ns = COST_USUAL_NS;
 	end_part(h);
 	/* Else they cost their time in the pause as well. */

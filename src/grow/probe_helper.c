@@ -34,6 +34,7 @@ enum ask {
 	ASK_MULTI,   /* the same; the file, the program of the beginning, that of the end */
 	ASK_PAIRS,   /* the same, by perf events */
 	ASK_COST,    /* struct ask_probes; the program of the beginning, or of both ends */
+	ASK_TRY,     /* the program of the end */
 };
 
 struct ask_probes {
@@ -266,6 +267,23 @@ static int answer_cost(const struct ask_probes *ask, const struct helper_message
 	return 0;
 }
 
+/* Since Linux 6.6, long before a return makes a system call. */
+static int answer_try(const struct helper_message *request)
+{
+	static const char self[] = "/proc/self/exe";
+	const uint64_t cookie = ZMEM_HEAP_SIZE;
+	cleanup_close int fd = -1;
+	uint64_t offset;
+
+	if (!find_own((uintptr_t)call_probed, &offset))
+		return -ENOEXEC;
+	fd = attach_many(self, getpid(), request->fd[0], TRACE_UPROBE_MULTI, MULTI_RETURN, &offset,
+			 &cookie, 1);
+	if (fd >= 0)
+		call_probed();
+	return fd < 0 ? fd : 0;
+}
+
 /*
  * Has the pages of the probed code be in memory: the kernel reads them while no process of the
  * machine can fork (uprobe_register(), dup_mmap_sem). A file that cannot be read is probed as well.
@@ -294,6 +312,8 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 		return request->fds == 1 && message_get(request, &pos, &ask, sizeof(ask))
 			       ? answer_cost(&ask, request, ret)
 			       : -EBADMSG;
+	if (request->kind == ASK_TRY)
+		return request->fds == 1 ? answer_try(request) : -EBADMSG;
 	if (request->fds != (session ? 2 : 3) || !message_get(request, &pos, &ask, sizeof(ask)))
 		return -EBADMSG;
 	count = read_places(request, pos, offset, cookie);
@@ -420,6 +440,13 @@ void probe_detach(int *fd, size_t count)
 		if (part[i].started)
 			pthread_join(part[i].thread, NULL);
 	}
+}
+
+int probe_try_filter(struct probe_helper *h)
+{
+	grow_helper_begin(&h->helper, ASK_TRY);
+	message_put_fd(&h->helper.request, h->programs.leave);
+	return grow_helper_call(&h->helper, 0);
 }
 
 int probe_cost(struct probe_helper *h, uint64_t *ret_ns)

@@ -54,6 +54,13 @@ int probe_attach(struct probe_helper *h, int found, pid_t pid, const struct prob
 void probe_detach(int *fd, size_t count);
 
 /*
+ * Whether a probe of a return does harm to a program with a filter of system calls (seccomp): the
+ * helper has one, and tries it at a function of its own. Returns 0, -ECHILD if it was ended, or
+ * another negative errno if it could not try.
+ */
+int probe_try_filter(struct probe_helper *h);
+
+/*
  * What a probe costs the program at each call, ns: the helper measures it with a function of its
  * own. Returns 0 or a negative errno.
  */

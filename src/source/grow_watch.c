@@ -146,6 +146,7 @@ static int set_up(struct grow_watch *w, const struct grow_request *request)
 		.ring = bpf_source_grow_ring(w->cpus),
 		.at = request->at,
 		.heap_bytes = request->heap,
+		.heap_refuses = ZMEM_HEAP_REFUSES_FOREIGN,
 	};
 	r = ring_drain_new(w->object.fd[BPF_RING], w->settings.ring, &w->ring);
 	if (r < 0)
@@ -350,11 +351,17 @@ int grow_watch_heap_end(struct grow_watch *w)
 	return put_settings(w);
 }
 
-bool grow_watch_heap_refuses(const struct grow_watch *w, uint32_t target)
+uint32_t grow_watch_heap_refuses(const struct grow_watch *w, uint32_t target)
 {
 	struct zmem_grow_target t;
 
-	return bpf_map_lookup_elem(w->object.fd[BPF_TARGETS], &target, &t) == 0 && t.refuses;
+	return bpf_map_lookup_elem(w->object.fd[BPF_TARGETS], &target, &t) == 0 ? t.refuses : 0;
+}
+
+int grow_watch_heap_spare_filters(struct grow_watch *w)
+{
+	w->settings.heap_refuses |= ZMEM_HEAP_REFUSES_UNKNOWN;
+	return put_settings(w);
 }
 
 uint64_t grow_watch_heap_mapping(struct grow_watch *w, pid_t pid, uint64_t address)

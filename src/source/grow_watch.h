@@ -89,10 +89,11 @@ int grow_watch_heap_begin(struct grow_watch *w, uint32_t finer);
 /* No call is counted until the next beginning. */
 int grow_watch_heap_end(struct grow_watch *w);
 /*
- * A thread of the target refuses system calls that are not its own (Syscall User Dispatch). A probe
- * of a return could end it.
+ * What threads of the target refuse, of enum zmem_heap_refuses: a probe of a return could end them.
  */
-bool grow_watch_heap_refuses(const struct grow_watch *w, uint32_t target);
+uint32_t grow_watch_heap_refuses(const struct grow_watch *w, uint32_t target);
+/* Filters do harm on this kernel: from now on no call of a thread with one is looked at. */
+int grow_watch_heap_spare_filters(struct grow_watch *w);
 /*
  * Which file a process maps at an address: a number that no other file has while it is in use. 0:
  * it is not known.

@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -269,6 +271,30 @@ static void dispatch_and_use(void)
 	use_dispatched();
 }
 
+// ---- seccomp: a filter that kills at the system call that the kernel makes behind a probed return (335, x86-64) ----
+
+static void set_filter(void)
+{
+	struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 335, 0, 1),
+				     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+				     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+	const struct sock_fprog program = {sizeof(code) / sizeof(*code), code};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		perror("seccomp");
+}
+
+static void filter_and_use(void)
+{
+	set_filter();
+	use(ROUNDS);
+}
+
+static void use_filtered(void)
+{
+	use(ROUNDS);
+}
+
 static const struct {
 	const char *name;
 	function way, before; // before: it is READY
@@ -282,6 +308,8 @@ static const struct {
 	{"handler", leave_by_handler, nullptr},
 	{"dispatch", use_dispatched, dispatch},
 	{"dispatch-later", dispatch_and_use, nullptr},
+	{"seccomp", use_filtered, set_filter},
+	{"seccomp-later", filter_and_use, nullptr},
 };
 
 int main(int argc, char **argv)
