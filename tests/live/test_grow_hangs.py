@@ -4,6 +4,7 @@
 says what it left out, and has the names of the other files; a signal ends it at once; nothing that
 reads its output waits for a helper that was left behind."""
 # needs: bpf ptrace fuse
+# alone: while a process keeps its lock, no other test could set probes
 
 import contextlib
 import json
