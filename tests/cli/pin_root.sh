@@ -4,6 +4,7 @@
 # that is old, foreign or half removed is never in their way. In a mount namespace with a /run of its
 # own.
 # needs: bpf mount users
+# alone: what all processes share decides whether the pin is used
 . "$(dirname "$0")/../support/cli.sh"
 see_own_processes_only
 mount -t tmpfs -o mode=755 tmpfs /run || exit 1
