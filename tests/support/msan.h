@@ -79,11 +79,15 @@ static inline char *msan_wrote_text(char *text)
 
 /* ---- the kernel and the C library ---- */
 
-/* Of the system calls that are made directly, these two fill memory. */
+/* Of the system calls that are made directly, these fill memory. */
 static inline long msan_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	long r = syscall(number, a, b, c, d, e, f);
 
+	if (r == 0 && (number == SYS_getsockname || number == SYS_getpeername)) {
+		__msan_unpoison((void *)c, sizeof(unsigned));
+		__msan_unpoison((void *)b, *(const unsigned *)c);
+	}
 	return number == SYS_read || number == SYS_getdents64
 		       ? (long)msan_wrote((void *)b, (size_t)r)
 		       : r;
@@ -179,8 +183,10 @@ static inline Elf_Data *msan_elf_getdata(Elf_Scn *section, Elf_Data *before)
 #define elf_begin(fd, command, other) msan_library(elf_begin(fd, command, other))
 #define elf_getphdrnum(elf, to)	      msan_fills(to, == 0, elf_getphdrnum(elf, to))
 #define elf_getshdrstrndx(elf, to)    msan_fills(to, == 0, elf_getshdrstrndx(elf, to))
+#define gelf_getehdr(elf, to)	      msan_fills(to, != NULL, gelf_getehdr(elf, to))
 #define gelf_getphdr(elf, at, to)     msan_fills(to, != NULL, gelf_getphdr(elf, at, to))
 #define gelf_getshdr(section, to)     msan_fills(to, != NULL, gelf_getshdr(section, to))
+#define gelf_getchdr(section, to)     msan_fills(to, != NULL, gelf_getchdr(section, to))
 #define gelf_getsym(data, at, to)     msan_fills(to, != NULL, gelf_getsym(data, at, to))
 
 /* ---- libbpf: `key` and `value` have the type of what is in the map ---- */

@@ -47,7 +47,8 @@ static const struct grow_helper_kind kind = {
 	.idle_us = 60 * S,
 };
 
-/* Each request has its helper killed, and the next one a new helper, until the budget is used up. */
+/* Each request has its helper killed, and the next one a new helper, until the budget is used up.
+ */
 TEST(killed)
 {
 	struct grow_helpers shared = {.hurry_fd = -1};

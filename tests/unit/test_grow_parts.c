@@ -327,6 +327,13 @@ static int count_name(void *arg, size_t i, uint64_t start, const char *name)
 	return 0;
 }
 
+/* With MSan libdw, which is loaded and not built for it, ends with SIGSEGV. */
+#ifdef TESTS_MSAN_H
+#define LINES_ASKED 0
+#else
+#define LINES_ASKED 2
+#endif
+
 static int count_line(void *arg, size_t i, uint64_t line, const char *source)
 {
 	struct named *n = arg;
@@ -395,13 +402,13 @@ TEST(symbols)
 			 0);
 	assert_int_equal(named.count, 2);
 	assert_true(file->facts.has_lines);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < LINES_ASKED; i++)
 		assert_int_equal(
 			code_reader_find_lines(file->reader, image->file,
 					       (uint64_t[]){UINT64_MAX, address + 2, 1, address, 1},
 					       5, count_line, &line),
 			0);
-	assert_int_equal(line.count, 4);
+	assert_int_equal(line.count, 2 * LINES_ASKED);
 	assert_null(code_space_find(&space.code, 1));
 	/* The same files, not twice. */
 	files = sources.files.count;

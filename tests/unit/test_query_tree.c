@@ -135,7 +135,7 @@ TEST(levels)
 	cleanup(machine_done) struct machine m = machine_of(5);
 	cleanup(strbuf_done) struct strbuf b = {};
 	const struct field *key[] = {column("user"), column("unit"), column("name")};
-	struct group_keys keys;
+	struct group_keys keys = {};
 	struct sums t = {0};
 
 	group_keys_set(&keys, key, 3);
