@@ -13,9 +13,10 @@ struct cpu_budget {
 	uint64_t left_us, filled_us; /* filled_us: when; 0: never */
 };
 
-#define BUDGET_RUN_US  60000000 /* of all users */
-#define BUDGET_USER_US 15000000 /* of one; a program of 500 MiB with a million symbols takes 3 s   \
-				 */
+#define BUDGET_RUN_US 60000000 /* of all users */
+#define BUDGET_USER_US                                                                             \
+	15000000 /* of one; a program of 500 MiB with a million symbols takes 3 s                  \
+		  */
 
 /* Fills it for the time that has passed. True if some is left. */
 bool cpu_budget_fill(struct cpu_budget *b, uint64_t max_us, uint64_t now_us);
