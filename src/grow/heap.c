@@ -512,7 +512,7 @@ static void close_part(struct heap *h)
 
 static void open_part(struct heap *h)
 {
-	if (!has_probes(h) && !all_are_free(h, OPENING, LOCKS_MEANWHILE_US)) {
+	if (!all_are_free(h, OPENING, LOCKS_MEANWHILE_US)) {
 		heap_parts_wait(&h->parts, clock_ns(CLOCK_MONOTONIC));
 		return;
 	}
@@ -849,17 +849,17 @@ void heap_diagnose(const struct heap *h, struct diag *diag)
 {
 	struct zmem_heap_cpu counts;
 
-	if (h->stopped && has_probes(h))
+	if (h->stopped && h->locked && has_probes(h))
 		diag_add(diag, "malloc", -EBUSY, NULL,
-			 "probes are still set, and zmem-bpf waits: process %d (%s) keeps its "
+			 "probes are still set, and zmem-bpf waits: %s keeps its "
 			 "mmap_lock, and to remove them would stop each fork of the machine until "
 			 "it is free (Ctrl-\\ removes them at once)",
-			 h->holder.pid, h->holder.comm);
+			 lock_holder_text(&h->holder).s);
 	if (h->unset.file)
 		diag_add(diag, "malloc", -EBUSY, NULL,
-			 "grow --malloc: no probes in %s: process %d (%s) keeps its mmap_lock, and "
+			 "grow --malloc: no probes in %s: %s keeps its mmap_lock, and "
 			 "to set them would stop each fork of the machine until it is free",
-			 h->unset.file, h->unset.holder.pid, h->unset.holder.comm);
+			 h->unset.file, lock_holder_text(&h->unset.holder).s);
 	else if (h->refused == -EOPNOTSUPP || h->refused == -EINVAL)
 		diag_add(diag, "malloc", h->refused, NULL,
 			 "grow --malloc: this kernel has no uprobes (CONFIG_UPROBE_EVENTS)");

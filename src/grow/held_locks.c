@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,18 @@ static bool is_kept(const struct lock_list *now, const struct zmem_grow_lock *be
 			return now->item[i].writer == before->writer;
 	}
 	return false;
+}
+
+struct lock_holder_text lock_holder_text(const struct lock_holder *h)
+{
+	struct lock_holder_text text;
+
+	if (h->pid)
+		snprintf(text.s, sizeof(text.s), "process %d (%s)", h->pid, h->comm);
+	else
+		snprintf(text.s, sizeof(text.s), "a process of another pid namespace (%s)",
+			 h->comm);
+	return text;
 }
 
 int held_locks_wait(struct grow_watch *w, uint64_t mapping, uint64_t wait_us, int hurry_fd,

@@ -10,11 +10,18 @@
 
 #include "source/grow_watch.h"
 
-/* Who keeps its lock. */
+/* The process that keeps its lock. */
 struct lock_holder {
 	pid_t pid; /* 0: it is in another pid namespace */
 	char comm[ZMEM_COMM_LEN + 1];
 };
+
+struct lock_holder_text {
+	char s[64];
+};
+
+/* "process 123 (name)" */
+struct lock_holder_text lock_holder_text(const struct lock_holder *h);
 
 /*
  * Waits until each lock of a process that maps a file was free, or another thread had it, at one

@@ -445,7 +445,7 @@ int helper_start(struct helper *h)
 	return r;
 }
 
-#define WAITS 2
+#define WAITS 2 /* of struct helper_limits, if it says 0 */
 
 /* Waits until there is an answer. */
 static int wait_for_answer(struct helper *h, const struct helper_limits *limits)
