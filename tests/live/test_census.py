@@ -4,6 +4,7 @@
 class where it belongs must grow by as much, no other class of the kernel by a quarter of it, and all of it must go with the
 state. Other tests change the machine meanwhile: what is wrong is measured again."""
 # needs: counters python-jsonschema
+# alone: it compares the whole machine, and rings of other tests (8 MiB of vmalloc each) come and go
 
 import collections
 import contextlib
