@@ -6,6 +6,7 @@
 #include "serve/requests.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -28,7 +29,7 @@ struct pending {
 	uint64_t since_us;
 	const struct endpoint *endpoint; /* NULL: not known yet, or refused */
 	enum document document;		 /* DOCUMENTS: none */
-	bool begun, ready, late;
+	bool begun, turned, ready, late;
 	unsigned refused; /* the HTTP status of the refusal; 0: accepted */
 	const char *why;  /* NULL: nothing is at the path */
 	char *query;	  /* points into `path`, past its terminating 0 */
@@ -81,12 +82,27 @@ static void remove_waiting(struct requests *c, const struct pending *req)
 	}
 }
 
+/*
+ * libmicrohttpd waits for an edge of epoll that it has used up if the client had closed its sending
+ * half with the request: shutdown() makes another, and the connection is closed.
+ */
+static void wake_half_closed(int fd)
+{
+	struct pollfd peer = {.fd = fd, .events = POLLRDHUP};
+
+	if (poll(&peer, 1, 0) == 1 && peer.revents & POLLRDHUP)
+		shutdown(fd, SHUT_RD);
+}
+
 static void request_completed(void *cls, struct MHD_Connection *connection, void **con_cls,
 			      enum MHD_RequestTerminationCode code)
 {
 	struct requests *c = cls;
+	const struct slot *slot = slot_of(c, connection);
 
 	(void)code;
+	if (slot)
+		wake_half_closed(slot->fd);
 	if (*con_cls)
 		remove_waiting(c, *con_cls);
 	free(*con_cls);
@@ -383,6 +399,15 @@ static enum MHD_Result handle_request(void *cls, struct MHD_Connection *connecti
 	a = &client->asked[req->document];
 	/* The document is overdue: do not wait for it again. */
 	req->late |= snapshot_client_is_late(client, req->document, now, now);
+	/*
+	 * libmicrohttpd reads from a connection first that was suspended in the turn of its first
+	 * bytes, and closes it if its client has closed the sending half. A request without a
+	 * response waits for the next turn, in which nothing is read.
+	 */
+	if (!req->turned) {
+		req->turned = true;
+		return MHD_YES;
+	}
 	if (!req->ready && !req->late)
 		return wait_for_document(c, req, now);
 	if (req->late || a->failing || !a->number)

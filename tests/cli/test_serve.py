@@ -15,13 +15,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE + "/../support")
 
 from outcome import O, PROGRAM, exit_code, have, need, result, run_checks, wait_until  # noqa: E402
-from serving import Answer, Serve  # noqa: E402
+from serving import Answer, PATIENCE, Serve  # noqa: E402
 
 GUEST = HERE + "/../fixtures/recordings/guest-6.12.zmem"
 SANITIZED = "-san" in PROGRAM
@@ -409,6 +410,27 @@ def check_privileges():
             same("as user nobody: exit code", serve.stop(), 0)
 
 
+def check_half_closed():
+    """Clients that close their sending half with the request: the first waits for a snapshot, and each third does not."""
+    with tempfile.TemporaryDirectory() as directory:
+        for listen in ("127.0.0.1:0", "unix:" + directory + "/s"):
+            with Serve("--interval", "0.2", listen=listen) as serve:
+                for header in ("Connection: close\r\n", ""):
+                    request = ("GET /metrics HTTP/1.1\r\nHost: localhost\r\n%s\r\n" % header).encode()
+                    answers = []
+                    for pause in (0, 0.3, 0, 0.3, 0):
+                        time.sleep(pause)
+                        began = time.monotonic()
+                        answer = Answer(serve.send(request, half_close=True))
+                        ok = answer.code == 200 and len(answer.body) == int(answer.headers["content-length"])
+                        # libmicrohttpd's own limit for an idle connection is 90 s, send()'s is 30 s.
+                        answers.append((ok, time.monotonic() - began < PATIENCE))
+                    same("half closed, %s, %s: answers, and the end" % (listen[:4], header.strip() or "kept alive"), answers,
+                         [(True, True)] * 5)
+                two = serve.send(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" * 2, half_close=True)
+                same("half closed, %s: two requests in one" % listen[:4], two.count(b"HTTP/1.1 200"), 2)
+
+
 def check_ends():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         serve = Serve()
@@ -549,6 +571,6 @@ def check_gpus():
 
 
 run_checks((check_pages, check_queries, check_refusals, check_token, check_unix, check_start,
-            check_no_token, check_privileges, check_ends, check_secrets, check_files, check_gpus))
+            check_no_token, check_privileges, check_half_closed, check_ends, check_secrets, check_files, check_gpus))
 same("after all refusals: exit code", BAD.stop(), 0)
 sys.exit(exit_code())

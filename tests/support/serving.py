@@ -62,11 +62,13 @@ class Serve:
             return s
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
-    def send(self, data, timeout=PATIENCE):
-        """Sends bytes. Returns all that is received until the other end closes."""
+    def send(self, data, timeout=PATIENCE, half_close=False):
+        """Sends bytes, and closes its sending half if asked to. Returns all that is received until the other end closes."""
         with self.connect(timeout) as s:
             try:
                 s.sendall(data)
+                if half_close:
+                    s.shutdown(socket.SHUT_WR)
             except OSError:
                 pass
             parts = []
