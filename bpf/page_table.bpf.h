@@ -312,7 +312,7 @@ once_function int walk_huge_page(struct page_walk *w)
 	walk_entry(w, (w->huge + (w->addr & ((1ULL << pmd_bits(w)) - 1))) | ENTRY_PRESENT |
 			      huge_entry_bits());
 	w->addr += 1ULL << page_bits(w);
-	if (w->addr < region_end(w))
+	if (w->addr < w->end && w->addr & ((1ULL << pmd_bits(w)) - 1))
 		return 0;
 	/* All single mappings of its pages must have been found. */
 	if (w->huge_maps && bpf_core_field_exists(struct folio, _large_mapcount))
