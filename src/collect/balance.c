@@ -75,9 +75,9 @@ void balance_reconcile(struct snapshot *s)
 		ret->swap_unattributed_known = true;
 	}
 	if (meminfo_has(m, MEMINFO_SHMEM) && sum_of(s, COUNTER_PSS_SHMEM, &shmem)) {
-		ret->shmem_unmapped =
+		ret->shmem_not_in_pss =
 			m->value[MEMINFO_SHMEM] > shmem ? m->value[MEMINFO_SHMEM] - shmem : 0;
-		ret->shmem_unmapped_known = true;
+		ret->shmem_not_in_pss_known = true;
 	}
 	if (!meminfo_has(m, MEMINFO_ANON) || !meminfo_has(m, MEMINFO_MAPPED) ||
 	    !sum_of(s, COUNTER_PSS_ANON, &anon) || !sum_of(s, COUNTER_PSS_FILE, &file) ||

@@ -209,18 +209,13 @@ void machine_read_cpus(const struct procfs *proc, struct process *const *process
 }
 
 /* Where swap is in use although a node has room. */
-static void read_nodes(const struct procfs *proc, struct system_info *system, uint64_t page)
+static void set_nodes(const struct zones *zones, struct system_info *system, uint64_t page)
 {
 	const uint32_t nodes = machine_nodes();
-	cleanup_free struct zones *zones = NULL;
 	uint64_t used;
 
 	if (!(nodes & (nodes - 1)) || !meminfo_swap_used(&system->meminfo, &used) || !used)
 		return;
-	zones = calloc(1, sizeof(*zones));
-	if (!zones)
-		return;
-	zones_read(proc->fd, zones);
 	for (uint32_t n = 0; n < NODES_MAX; n++) {
 		struct node_memory *to = &system->nodes.node[system->nodes.count];
 
@@ -238,6 +233,21 @@ static void read_nodes(const struct procfs *proc, struct system_info *system, ui
 	}
 }
 
+static void read_zones(const struct procfs *proc, struct system_info *system, uint64_t page)
+{
+	cleanup_free struct zones *zones = calloc(1, sizeof(*zones));
+
+	if (!zones)
+		return;
+	zones_read(proc->fd, zones);
+	system->free = (struct free_memory){
+		.known = zones->count != 0,
+		.listed = zones->listed * page,
+		.reserve = zones->reserve * page,
+	};
+	set_nodes(zones, system, page);
+}
+
 void machine_read_figures(const struct procfs *proc, struct host_info *host,
 			  struct system_info *system)
 {
@@ -246,7 +256,7 @@ void machine_read_figures(const struct procfs *proc, struct host_info *host,
 	read_sysctls(proc, system);
 	zram_each("/sys/block", add_zram, system);
 	read_host(host);
-	read_nodes(proc, system, host->page_size);
+	read_zones(proc, system, host->page_size);
 }
 
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system)

@@ -7,6 +7,7 @@
 #include "base/parse.h"
 #include "fields/change_fields.h"
 #include "fields/define.h"
+#include "model/account.h"
 #include "model/incident.h"
 
 #define NAME_MAX_BYTES .max = {1024}
@@ -118,10 +119,10 @@ static struct value swap_used(const struct snapshot *s)
 
 static struct value ram_used(const struct snapshot *s)
 {
-	struct value total = of_meminfo(s, MEMINFO_TOTAL), free = of_meminfo(s, MEMINFO_AVAILABLE);
+	struct account_sums sums = {};
+	bool known = account_sums(&s->system, &sums);
 
-	return value_bytes(total.known && free.known && total.bytes >= free.bytes,
-			   total.bytes - free.bytes);
+	return value_bytes(known, sums.used);
 }
 
 JSON_FIELD(then, "time_ms", TIME, value_signed(true, r->time_ms), "of the snapshot");
@@ -137,7 +138,8 @@ static FIELDS(machine, &field_then, &field_total, &field_available, &field_swap_
 	      &field_swap_used, &field_unattributed);
 
 #define PROGRAMS ((const struct group_changes *)of)
-JSON_FIELD(ram_used, "ram_used_bytes", BYTES, ram_used(r), "RAM that is not available");
+JSON_FIELD(ram_used, "ram_used_bytes", BYTES, ram_used(r),
+	   "RAM that is neither free nor can be freed");
 ROWS(programs, "groups", &shown, struct group_change, true, PROGRAMS->item,
      at_most(PROGRAMS->count, POINT_GROUPS), "the largest programs", 0);
 FIELDS(incident_point_fields, &field_then, &field_ram_used, &field_swap_used, &field_programs);

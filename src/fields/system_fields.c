@@ -50,7 +50,8 @@ PART(KERNEL, kernel, "kernel_bytes", BYTES, "the sum of the values in kernel");
 PART(USER, user, "user_bytes", BYTES, "the sum of the values in user");
 PART(CACHE, cache, "cache_bytes", BYTES, "Cached and Buffers less Shmem, mapped or not");
 PART(HUGETLB, hugetlb, "hugetlb_bytes", BYTES, "Hugetlb");
-PART(FREE, free, "free_bytes", BYTES, "MemFree");
+PART(FREE, free, "free_bytes", BYTES,
+     "MemFree and the free pages on lists of CPUs (/proc/zoneinfo)");
 PART(UNACCOUNTED, unaccounted, "unaccounted_bytes", CHANGE,
      "MemTotal less the other parts: pages without a counter. Negative if counters lag");
 static FIELDS(memory, &field_total, &field_kernel, &field_user, &field_cache, &field_hugetlb,
@@ -496,10 +497,10 @@ JSON_FIELD(all_swap_cache, "swap_cache_bytes", BYTES,
 	   value_bytes(s->swap_cache.known, s->swap_cache.bytes),
 	   "a part of it: slots that only the swap cache has. Null unless swap slots were read");
 JSON_FIELD(
-	all_shmem_unmapped, "shmem_unmapped_bytes", BYTES,
-	value_bytes(balance->shmem_unmapped_known, balance->shmem_unmapped),
-	"shmem_bytes less pss_shmem_bytes of all processes: shared memory and tmpfs in RAM that no "
-	"process maps");
+	all_shmem_rest, "shmem_not_in_pss_bytes", BYTES,
+	value_bytes(balance->shmem_not_in_pss_known, balance->shmem_not_in_pss),
+	"shmem_bytes less pss_shmem_bytes of all processes: shared memory and tmpfs in RAM that is in "
+	"no page table of a process. A process may map the file and not have touched its pages");
 JSON_FIELD(
 	all_anon_residual, "anon_residual_bytes", CHANGE,
 	value_signed(balance->residual_known, balance->anon_residual),
@@ -553,7 +554,7 @@ ROWS(all_zram, "zram", &zram, struct zram_device, true, s->zram, s->zram_count, 
 FIELDS(system_values, &field_all_memory, &field_all_available, &field_all_anon, &field_all_mapped,
        &field_all_shmem, &field_all_swap, &field_all_swap_free, &field_all_unattributed,
        &field_all_swap_tmpfs, &field_all_swap_unmapped, &field_all_swap_cache,
-       &field_all_shmem_unmapped, &field_all_anon_residual, &field_all_mapped_residual,
+       &field_all_shmem_rest, &field_all_anon_residual, &field_all_mapped_residual,
        &field_all_zswap_pool, &field_all_zswap_stored, &field_psi_some, &field_psi_full,
        &field_psi_some_total, &field_psi_full_total, &field_swapped_in, &field_swapped_out,
        &field_oom_kills, &field_max_map_count, &field_delay_accounting, &field_all_zram,

@@ -115,6 +115,17 @@ static void kernel(struct split *s, const struct system_info *system)
 	sum(s->a, ACCOUNT_KERNEL, ACCOUNT_KERNEL + 1, ACCOUNT_OTHER);
 }
 
+static void free_frames(struct split *s, const struct system_info *system)
+{
+	int64_t v;
+
+	if (!counter(s, MEMINFO_FREE, &v))
+		return;
+	if (system->free.known && system->free.listed < COUNTER_MAX)
+		v += (int64_t)system->free.listed;
+	set(s->a, ACCOUNT_FREE, v);
+}
+
 static void cache(struct split *s)
 {
 	int64_t cached, buffers = 0;
@@ -153,9 +164,30 @@ void account_split(const struct system_info *system, struct account *ret)
 	sum(&a, ACCOUNT_USER, ACCOUNT_ANON, ACCOUNT_SHMEM);
 	cache(&s);
 	copy(&s, ACCOUNT_HUGETLB, MEMINFO_HUGETLB);
-	copy(&s, ACCOUNT_FREE, MEMINFO_FREE);
+	free_frames(&s, system);
 	unaccounted(&a);
 	*ret = a;
+}
+
+bool account_sums(const struct system_info *system, struct account_sums *ret)
+{
+	const struct meminfo *m = &system->meminfo;
+	uint64_t total = m->value[MEMINFO_TOTAL], available = m->value[MEMINFO_AVAILABLE],
+		 mem_free = m->value[MEMINFO_FREE], free, freeable;
+
+	if (!meminfo_has(m, MEMINFO_TOTAL) || !meminfo_has(m, MEMINFO_AVAILABLE) ||
+	    !meminfo_has(m, MEMINFO_FREE) || mem_free > total || available > total ||
+	    system->free.listed > total - mem_free || system->free.reserve > total)
+		return false;
+	free = mem_free + system->free.listed;
+	/* The kernel cuts MemAvailable at 0: then nothing is known of the reserve. */
+	if (available)
+		available += system->free.reserve;
+	freeable = available > mem_free ? available - mem_free : 0;
+	if (freeable > total - free)
+		freeable = total - free;
+	*ret = (struct account_sums){total - free - freeable, freeable, free};
+	return true;
 }
 
 bool account_ratio(uint64_t larger, uint64_t smaller, uint64_t *ret_percent)

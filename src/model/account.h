@@ -14,9 +14,11 @@
  *   the swap cache is no part.
  *
  * The rest of MemTotal is "not accounted for": pages that the kernel, drivers, network buffers and
- * file systems allocated without a counter, also if processes map them, pages on CPUs' free lists,
- * swap cache that is not mapped, and lines of meminfo of which the place is not known (struct
- * meminfo_line). It is negative if counters lag (they are kept per CPU).
+ * file systems allocated without a counter, also if processes map them, swap cache that is not
+ * mapped, the rest of huge pages of which processes map a part, and lines of meminfo of which the
+ * place is not known (struct meminfo_line). It is negative if counters lag (they are kept per CPU).
+ *
+ * MemFree leaves out the free pages on lists of CPUs: "free" has them (struct free_memory).
  */
 #ifndef ZMEM_MODEL_ACCOUNT_H
 #define ZMEM_MODEL_ACCOUNT_H
@@ -62,6 +64,18 @@ static inline bool account_has(const struct account *a, enum account_part part)
 
 /* A part that the kernel does not tell has no bit: its memory is in "not accounted for". */
 void account_split(const struct system_info *system, struct account *ret);
+
+/*
+ * MemTotal is used, can be freed, or free. Free pages on lists of CPUs are free. What can be freed
+ * is the cache and slab in MemAvailable (si_mem_available(), mm/show_mem.c). Without struct
+ * free_memory it is MemAvailable less MemFree: too little, for MemAvailable is less by a reserve.
+ */
+struct account_sums {
+	uint64_t used, freeable, free; /* bytes */
+};
+
+/* False: a counter is missing, or they contradict each other. */
+bool account_sums(const struct system_info *system, struct account_sums *ret);
 
 /* `larger` in percent of `smaller`. False if `smaller` is 0 or the number is too large. */
 bool account_ratio(uint64_t larger, uint64_t smaller, uint64_t *ret_percent);

@@ -8,43 +8,71 @@
 const char *overview_part_name(enum overview_part part)
 {
 	static const char *const name[OVERVIEW_PARTS] = {
-		[OVERVIEW_PROCESSES] = "processes",
-		[OVERVIEW_SHMEM] = "shmem",
-		[OVERVIEW_HUGE] = "huge",
-		[OVERVIEW_KERNEL] = "kernel",
-		[OVERVIEW_COMPRESSED] = "compressed",
-		[OVERVIEW_BALLOON] = "balloon",
-		[OVERVIEW_RESERVED] = "reserved",
-		[OVERVIEW_OTHER] = "other",
-		[OVERVIEW_CACHE] = "cache",
+		[OVERVIEW_PROCESSES] = "processes", [OVERVIEW_REST] = "processes_rest",
+		[OVERVIEW_SHMEM] = "shmem",	    [OVERVIEW_HUGE] = "huge",
+		[OVERVIEW_KERNEL] = "kernel",	    [OVERVIEW_COMPRESSED] = "compressed",
+		[OVERVIEW_OTHER] = "other",	    [OVERVIEW_CACHE] = "cache",
 		[OVERVIEW_FREE] = "free",
 	};
 
 	return name[part];
 }
 
-/* The PSS of all processes, bytes. */
+/* Memory of processes by its kind, bytes. */
 struct mapped {
 	int64_t anon, file, shmem;
 };
 
-/* If more of RAM is mapped by processes that we do not see, the sum of PSS is not that of all. */
-#define UNSEEN_PART 64
+static bool is_absurd(int64_t residual, int64_t total)
+{
+	return residual > total || residual < -total;
+}
 
-/* From what the machine's counters leave of it (struct machine_balance). */
-static bool find_mapped(const struct snapshot *s, int64_t total, struct mapped *ret)
+/* The sum of PSS, from what the machine's counters leave of it (struct machine_balance). */
+static bool find_pss(const struct snapshot *s, int64_t total, struct mapped *ret)
 {
 	const struct meminfo *m = &s->system.meminfo;
 	const struct machine_balance *b = &s->balance;
-	int64_t most = total / UNSEEN_PART;
 
-	if (!b->residual_known || !b->shmem_unmapped_known || b->anon_residual > most ||
-	    b->mapped_residual > most)
+	if (!b->residual_known || !b->shmem_not_in_pss_known ||
+	    is_absurd(b->anon_residual, total) || is_absurd(b->mapped_residual, total))
 		return false;
 	ret->anon = (int64_t)m->value[MEMINFO_ANON] - b->anon_residual;
-	ret->shmem = (int64_t)(m->value[MEMINFO_SHMEM] - b->shmem_unmapped);
+	ret->shmem = (int64_t)(m->value[MEMINFO_SHMEM] - b->shmem_not_in_pss);
 	ret->file = (int64_t)m->value[MEMINFO_MAPPED] - b->mapped_residual - ret->shmem;
 	return true;
+}
+
+/* The most that a CPU holds back of a counter, pages (calculate_normal_threshold()). */
+#define CPU_DRIFT 125
+#define MIB	  ((int64_t)1 << 20)
+
+/* The counters of the machine and the sum of PSS always differ by less than this. */
+static int64_t noise(const struct snapshot *s)
+{
+	return MIB + (int64_t)CPU_DRIFT * s->host.cpus * s->host.page_size;
+}
+
+/* What processes map and no PSS has. */
+static void find_rest(const struct snapshot *s, const struct ram *ram, const struct mapped *pss,
+		      struct mapped *ret)
+{
+	const struct machine_balance *b = &s->balance;
+	uint64_t file, shmem, drivers;
+
+	*ret = (struct mapped){.anon = b->anon_residual > noise(s) ? b->anon_residual : 0};
+	if (b->mapped_residual <= noise(s))
+		return;
+	if (!ram || !ram_in_tables(ram, RAM_PAGE_CACHE, &file) ||
+	    !ram_in_tables(ram, RAM_SHMEM, &shmem))
+		return;
+	drivers = ram->figure[RAM_DRIVER_MAPPED].known ? ram->figure[RAM_DRIVER_MAPPED].bytes : 0;
+	ret->file = (int64_t)(file + drivers) - pss->file;
+	ret->shmem = (int64_t)shmem - pss->shmem;
+	if (ret->file < 0)
+		ret->file = 0;
+	if (ret->shmem < 0)
+		ret->shmem = 0;
 }
 
 static int64_t part_of(const struct account *a, enum account_part part)
@@ -70,7 +98,8 @@ static int64_t from_counters(const struct snapshot *s, int64_t part[OVERVIEW_PAR
 	return part_of(&a, ACCOUNT_TOTAL);
 }
 
-static int64_t from_census(const struct ram *ram, int64_t part[OVERVIEW_PARTS])
+static int64_t from_census(const struct snapshot *s, const struct ram *ram,
+			   int64_t part[OVERVIEW_PARTS])
 {
 	/* What is in none of these is the rest. */
 	static const struct {
@@ -89,8 +118,6 @@ static int64_t from_census(const struct ram *ram, int64_t part[OVERVIEW_PARTS])
 		{RAM_PERCPU, OVERVIEW_KERNEL},
 		{RAM_HUGETLB, OVERVIEW_HUGE},
 		{RAM_ZRAM_ZSWAP, OVERVIEW_COMPRESSED},
-		{RAM_BALLOON, OVERVIEW_BALLOON},
-		{RAM_RESERVED, OVERVIEW_RESERVED},
 		/* Processes map them, so that they are in PSS. */
 		{RAM_DRIVER_MAPPED, OVERVIEW_CACHE},
 	};
@@ -99,15 +126,19 @@ static int64_t from_census(const struct ram *ram, int64_t part[OVERVIEW_PARTS])
 		part[in[i].part] += ram->figure[in[i].class].known
 					    ? (int64_t)ram->figure[in[i].class].bytes
 					    : 0;
-	return (int64_t)ram->frames;
+	return meminfo_has(&s->system.meminfo, MEMINFO_TOTAL)
+		       ? (int64_t)s->system.meminfo.value[MEMINFO_TOTAL]
+		       : (int64_t)(ram->frames - ram_outside(ram));
 }
 
-/* Moves what processes map to their part. */
-static void move_mapped(const struct mapped *mapped, int64_t part[OVERVIEW_PARTS])
+/* Moves what processes map to their parts. */
+static void move_mapped(const struct mapped *pss, const struct mapped *rest,
+			int64_t part[OVERVIEW_PARTS])
 {
-	part[OVERVIEW_PROCESSES] = mapped->anon + mapped->file + mapped->shmem;
-	part[OVERVIEW_SHMEM] -= mapped->shmem;
-	part[OVERVIEW_CACHE] -= mapped->file;
+	part[OVERVIEW_PROCESSES] = pss->anon + pss->file + pss->shmem;
+	part[OVERVIEW_REST] = rest->anon + rest->file + rest->shmem;
+	part[OVERVIEW_SHMEM] -= pss->shmem + rest->shmem;
+	part[OVERVIEW_CACHE] -= pss->file + rest->file;
 }
 
 /* Counters are not read at one moment, so a part may come out below 0: others have less then. */
@@ -145,39 +176,25 @@ static void sort(struct overview *o)
 	}
 }
 
-static void set_available(const struct meminfo *m, struct overview *o)
-{
-	uint64_t available = m->value[MEMINFO_AVAILABLE];
-
-	o->free = o->known ? o->bytes[OVERVIEW_FREE] : m->value[MEMINFO_FREE];
-	if (!meminfo_has(m, MEMINFO_AVAILABLE) || available > o->total || o->free > o->total ||
-	    !(o->known || meminfo_has(m, MEMINFO_FREE)))
-		return;
-	o->available_known = true;
-	/* Less is available than free where the kernel keeps more than it can free. */
-	o->freeable = available > o->free ? available - o->free : 0;
-	o->used = o->total - o->free - o->freeable;
-}
-
 void overview_make(const struct snapshot *s, const struct ram *ram, struct overview *ret)
 {
 	int64_t part[OVERVIEW_PARTS] = {}, total;
-	struct mapped mapped;
+	struct mapped pss, rest;
 
 	*ret = (struct overview){.counted = ram_is_counted(ram) && ram->known};
-	total = ret->counted ? from_census(ram, part) : from_counters(s, part);
+	total = ret->counted ? from_census(s, ram, part) : from_counters(s, part);
 	ret->known = total >= 0;
 	ret->total = ret->known ? (uint64_t)total : s->system.meminfo.value[MEMINFO_TOTAL];
-	if (!ret->known) {
-		set_available(&s->system.meminfo, ret);
+	ret->sums_known = account_sums(&s->system, &ret->sums);
+	if (!ret->known)
 		return;
+	ret->split = find_pss(s, total, &pss);
+	if (ret->split) {
+		find_rest(s, ret->counted ? ram : NULL, &pss, &rest);
+		move_mapped(&pss, &rest, part);
 	}
-	ret->split = find_mapped(s, total, &mapped);
-	if (ret->split)
-		move_mapped(&mapped, part);
 	settle(total, part);
 	for (int i = 0; i < OVERVIEW_PARTS; i++)
 		ret->bytes[i] = (uint64_t)part[i];
 	sort(ret);
-	set_available(&s->system.meminfo, ret);
 }

@@ -54,8 +54,10 @@ const struct ram_class_info ram_class_table[RAM_FIGURES] = {
 			  "the image of the kernel, the array of struct page, firmware, bad RAM"},
 	[RAM_UNNAMED] = {"unnamed_kernel", "unnamed kernel pages", NULL,
 			 "pages of the kernel that have no mark and no counter, mostly of drivers"},
-	[RAM_SOCKETS] = {"sockets", "sockets", "TCP, UDP, FRAG",
-			 "buffers of TCP and UDP: in slab, large kmalloc and unnamed kernel pages"},
+	[RAM_SOCKETS] =
+		{"sockets", "sockets", "TCP, UDP, FRAG; not unix",
+		 "buffers of TCP and UDP: in slab, large kmalloc and unnamed kernel pages. Those "
+		 "of unix sockets have no counter"},
 	[RAM_CGROUP_KERNEL] =
 		{"cgroup_kernel", "charged to cgroups", NULL,
 		 "pages of the kernel that are charged to memory cgroups, without slab"},
@@ -89,6 +91,35 @@ void ram_add_part(struct ram *ram, enum ram_class class, const char *name, uint6
 	snprintf(part->name, sizeof(part->name), "%s", name);
 	part->bytes = bytes;
 	f->parts++;
+}
+
+uint64_t ram_outside(const struct ram *ram)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < RAM_CLASSES; i++)
+		if (ram_is_outside((enum ram_class)i) && ram->figure[i].known)
+			sum += ram->figure[i].bytes;
+	return sum < ram->frames ? sum : ram->frames;
+}
+
+bool ram_in_tables(const struct ram *ram, enum ram_class class, uint64_t *ret)
+{
+	const struct ram_figure *f = &ram->figure[class];
+	bool found = !f->bytes;
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < f->parts; i++) {
+		const struct ram_part *part = &ram->part[f->part + i];
+		bool in = strcmp(part->name, RAM_IN_TABLES) == 0;
+
+		found |= in || strcmp(part->name, RAM_IN_NO_TABLE) == 0;
+		bytes += in ? part->bytes : 0;
+	}
+	if (!f->known || !found)
+		return false;
+	*ret = bytes;
+	return true;
 }
 
 static void number_figures(struct ram *ram)
@@ -168,7 +199,7 @@ static struct reading class_counter(const struct split *s, const struct meminfo 
 	switch (class) {
 	case RAM_FREE:
 		v = counter(m, MEMINFO_FREE);
-		v.bytes += z->listed * page;
+		v.bytes += z->count ? z->listed * page : s->from->system->free.listed;
 		return v;
 	case RAM_ANON:
 		return counter(m, MEMINFO_ANON);
@@ -523,12 +554,12 @@ static void set_user_classes(struct split *s, const struct scaled *v)
 	add_part(s, RAM_ANON_UNMAPPED, "removed from its file", k[ZMEM_FRAME_TRUNCATED]);
 	set(s, RAM_PAGE_CACHE, k[ZMEM_FRAME_FILE] + k[ZMEM_FRAME_FILE_UNMAPPED],
 	    e[ZMEM_FRAME_FILE] + e[ZMEM_FRAME_FILE_UNMAPPED]);
-	add_part(s, RAM_PAGE_CACHE, "mapped", k[ZMEM_FRAME_FILE]);
-	add_part(s, RAM_PAGE_CACHE, "not mapped", k[ZMEM_FRAME_FILE_UNMAPPED]);
+	add_part(s, RAM_PAGE_CACHE, RAM_IN_TABLES, k[ZMEM_FRAME_FILE]);
+	add_part(s, RAM_PAGE_CACHE, RAM_IN_NO_TABLE, k[ZMEM_FRAME_FILE_UNMAPPED]);
 	set(s, RAM_SHMEM, k[ZMEM_FRAME_SHMEM] + k[ZMEM_FRAME_SHMEM_UNMAPPED],
 	    e[ZMEM_FRAME_SHMEM] + e[ZMEM_FRAME_SHMEM_UNMAPPED]);
-	add_part(s, RAM_SHMEM, "mapped", k[ZMEM_FRAME_SHMEM]);
-	add_part(s, RAM_SHMEM, "not mapped", k[ZMEM_FRAME_SHMEM_UNMAPPED]);
+	add_part(s, RAM_SHMEM, RAM_IN_TABLES, k[ZMEM_FRAME_SHMEM]);
+	add_part(s, RAM_SHMEM, RAM_IN_NO_TABLE, k[ZMEM_FRAME_SHMEM_UNMAPPED]);
 	set(s, RAM_HUGETLB, k[ZMEM_FRAME_HUGETLB] + k[ZMEM_FRAME_HUGETLB_FREE],
 	    e[ZMEM_FRAME_HUGETLB] + e[ZMEM_FRAME_HUGETLB_FREE]);
 	add_part(s, RAM_HUGETLB, "in use", k[ZMEM_FRAME_HUGETLB]);

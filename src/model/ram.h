@@ -68,6 +68,13 @@ extern const struct ram_class_info ram_class_table[RAM_FIGURES];
 
 #define RAM_NAME 64
 
+/*
+ * Parts of page cache and of shared memory. A page that is in no page table may be of a file that a
+ * process maps: it was not touched through the mapping.
+ */
+#define RAM_IN_TABLES	"in page tables"
+#define RAM_IN_NO_TABLE "in no page table"
+
 /* A part of a class. Parts may overlap, and need not be all of it. */
 struct ram_part {
 	char name[RAM_NAME]; /* any bytes; a longer name is cut */
@@ -140,6 +147,17 @@ struct ram {
 
 /* What the kernel calls a class; NULL: it has no counter. */
 const char *ram_counter_name(const struct ram *ram, enum ram_class class);
+
+/* The part RAM_IN_TABLES of a class. False if it is not known. */
+bool ram_in_tables(const struct ram *ram, enum ram_class class, uint64_t *ret);
+
+/* Frames that MemTotal leaves out, bytes: those reserved at boot, and a balloon's. */
+uint64_t ram_outside(const struct ram *ram);
+/* Whether a class is of such frames. */
+static inline bool ram_is_outside(enum ram_class class)
+{
+	return class == RAM_RESERVED || class == RAM_BALLOON;
+}
 
 /* Whether its sizes are those of page frames. */
 static inline bool ram_is_counted(const struct ram *ram)

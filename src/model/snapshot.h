@@ -374,6 +374,7 @@ struct ram;
 
 struct system_info {
 	struct meminfo meminfo;
+	struct free_memory free;
 	bool swaps_known; /* false: /proc/swaps was not read */
 	struct swap_device swap[SWAP_MAX];
 	size_t swap_count;
@@ -524,9 +525,9 @@ struct machine_balance {
 	/* Swap in use that is in no SwapPss of a process. */
 	bool swap_unattributed_known;
 	uint64_t swap_unattributed;
-	/* Shmem less all Pss_Shmem: shared memory and tmpfs that no process maps. */
-	bool shmem_unmapped_known;
-	uint64_t shmem_unmapped;
+	/* Shmem less all Pss_Shmem: pages that are in no page table of a process. */
+	bool shmem_not_in_pss_known;
+	uint64_t shmem_not_in_pss;
 	/*
 	 * AnonPages less all Pss_Anon, Mapped less all Pss_File and Pss_Shmem. Not 0 if a process
 	 * is hidden from us, or if values changed meanwhile. Unknown unless every process has its

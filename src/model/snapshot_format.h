@@ -244,8 +244,8 @@ static const struct member machine_members[] = {
 	MACHINE(51, collection.not_seen_known, 2),
 	TEXT(ID_MACHINE + 52, struct snapshot, selection),
 	MACHINE(53, self, INT_MAX),
-	MACHINE(54, balance.shmem_unmapped_known, 2),
-	MACHINE(55, balance.shmem_unmapped, 0),
+	MACHINE(54, balance.shmem_not_in_pss_known, 2),
+	MACHINE(55, balance.shmem_not_in_pss, 0),
 	/* Sums of files. */
 	MACHINE(56, system.files.shmem_known, 2),
 	MACHINE(57, system.files.cache_known, 2),
@@ -286,6 +286,9 @@ static const struct member machine_members[] = {
 	MACHINE(106, system.delay_accounting_known, 2),
 	MACHINE(107, system.delay_accounting, 2),
 	MACHINE(108, collection.earlier, 0),
+	MACHINE(109, system.free.known, 2),
+	MACHINE(110, system.free.listed, 0),
+	MACHINE(111, system.free.reserve, 0),
 };
 
 #define PROCESS(n, m, limit) INT(ID_PROCESS + (n), struct process, m, limit)

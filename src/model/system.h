@@ -68,6 +68,17 @@ enum swap_kind {
 /* "partition", "file": the words in JSON. NULL: another one. */
 const char *swap_kind_name(enum swap_kind kind);
 
+/* What the free counters of /proc/meminfo leave out, bytes (/proc/zoneinfo). */
+struct free_memory {
+	bool known;
+	/*
+	 * On the free lists of CPUs: neither in MemFree nor in MemAvailable. Since Linux 6.7 up to
+	 * an eighth of a zone.
+	 */
+	uint64_t listed;
+	uint64_t reserve; /* free, but not in MemAvailable: the kernel keeps so much */
+};
+
 #define SWAP_NAME_MAX 255
 
 /* One line of /proc/swaps. */

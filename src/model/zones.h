@@ -15,6 +15,7 @@ struct zone {
 	uint64_t present;	 /* RAM among them */
 	uint64_t managed;	 /* of these, what was not reserved at boot */
 	uint64_t free, high;	 /* free ones; with fewer than `high` the kernel reclaims */
+	uint64_t lowmem;	 /* the most that it keeps for allocations that need this zone */
 	uint32_t node;
 };
 
@@ -23,6 +24,8 @@ struct zones {
 	bool cut;	 /* there are more */
 	uint64_t end;	 /* one more than the highest frame number of RAM */
 	uint64_t listed; /* free frames on lists of CPUs, which MemFree does not count */
+	/* Free frames that MemAvailable leaves out (calculate_totalreserve_pages()). */
+	uint64_t reserve;
 	struct zone zone[ZONES_MAX];
 };
 

@@ -27,18 +27,39 @@ static uint64_t number_of(struct text_part rest)
 static void add_zone(struct reading *r)
 {
 	struct zones *z = r->zones;
-	uint64_t end = r->zone.start + r->zone.spanned;
+	uint64_t end = r->zone.start + r->zone.spanned, reserve;
 
 	if (r->device || !r->zone.spanned)
 		return;
 	if (end > z->end)
 		z->end = end;
+	reserve = r->zone.lowmem + r->zone.high;
+	z->reserve += reserve < r->zone.managed ? reserve : r->zone.managed;
 	if (z->count == ZONES_MAX)
 		z->cut = true;
 	else
 		z->zone[z->count++] = r->zone;
 	/* Values of a zone do not leak into the next one. */
 	r->zone = (struct zone){};
+}
+
+/* "(0, 3019, 5707)": what other zones' allocations must leave, by the zone that they may use. */
+static uint64_t largest_of(struct text_part list)
+{
+	uint64_t most = 0;
+
+	while (list.len) {
+		struct text_part word = line_word(&list);
+		uint64_t number;
+
+		part_cut_suffix(&word, ",");
+		part_cut_suffix(&word, ")");
+		if (word.len && *word.s == '(')
+			word.s++, word.len--;
+		if (!parse_u64(word.s, word.len, FRAMES_MAX, &number) && number > most)
+			most = number;
+	}
+	return most;
 }
 
 static void take_line(void *arg, struct text_part line)
@@ -64,6 +85,8 @@ static void take_line(void *arg, struct text_part line)
 		r->zone.present = number_of(rest);
 	else if (part_is(word, "managed"))
 		r->zone.managed = number_of(rest);
+	else if (part_is(word, "protection:"))
+		r->zone.lowmem = largest_of(rest);
 	else if (part_is(word, "count:") && !r->device)
 		r->zones->listed += number_of(rest);
 	else if (part_is(word, "start_pfn:")) {
@@ -76,7 +99,7 @@ void zones_parse(const char *text, size_t len, struct zones *ret)
 {
 	struct reading r = {.zones = ret};
 
-	ret->count = ret->end = ret->listed = 0;
+	ret->count = ret->end = ret->listed = ret->reserve = 0;
 	ret->cut = false;
 	if (len)
 		lines_each(text, len, take_line, &r);
@@ -86,8 +109,8 @@ void zones_read(int proc_fd, struct zones *ret)
 {
 	struct reading r = {.zones = ret};
 
-	ret->count = ret->end = ret->listed = 0;
+	ret->count = ret->end = ret->listed = ret->reserve = 0;
 	ret->cut = false;
 	if (lines_read(proc_fd, "zoneinfo", take_line, &r) < 0)
-		ret->count = ret->end = 0;
+		ret->count = ret->end = ret->listed = ret->reserve = 0;
 }

@@ -103,15 +103,30 @@ static void find_kernel(const struct head *h, struct holders *ret)
 			offer(ret, counter[i].name, (uint64_t)a.value[counter[i].part]);
 }
 
+/* A zram device that is no swap has a file system, for example of /tmp or of logs. */
+static bool is_swap(const struct system_info *s, const struct zram_device *device)
+{
+	char path[sizeof(device->name) + sizeof("/dev/")];
+
+	snprintf(path, sizeof(path), "/dev/%s", device->name);
+	for (size_t i = 0; i < s->swap_count; i++)
+		if (strcmp(s->swap[i].name, path) == 0)
+			return true;
+	return false;
+}
+
 /* What zram and zswap hold, uncompressed. */
-static uint64_t stored(const struct system_info *s)
+static void find_stored(const struct system_info *s, struct holders *ret)
 {
 	const struct meminfo *m = &s->meminfo;
-	uint64_t sum = meminfo_has(m, MEMINFO_ZSWAP_STORED) ? m->value[MEMINFO_ZSWAP_STORED] : 0;
+	uint64_t swap = meminfo_has(m, MEMINFO_ZSWAP_STORED) ? m->value[MEMINFO_ZSWAP_STORED] : 0,
+		 other = 0;
 
 	for (size_t i = 0; i < s->zram_count; i++)
-		sum += s->zram[i].stat.stored;
-	return sum;
+		*(is_swap(s, &s->zram[i]) || !s->swaps_known ? &swap : &other) +=
+			s->zram[i].stat.stored;
+	offer(ret, s->swaps_known ? "holds swap of" : "holds", swap);
+	offer(ret, "holds files of", other);
 }
 
 /* Without a census only what was measured anyway is named. */
@@ -127,7 +142,7 @@ static void find_holders(const struct head *h, enum overview_part part, struct h
 	else if (part == OVERVIEW_KERNEL)
 		find_kernel(h, ret);
 	else if (part == OVERVIEW_COMPRESSED)
-		offer(ret, "holds swap of", stored(&h->snapshot->system));
+		find_stored(&h->snapshot->system, ret);
 	else if (ram && part == OVERVIEW_HUGE)
 		find_parts(ram, RAM_HUGETLB, ret);
 	else if (ram && part == OVERVIEW_OTHER)
@@ -151,10 +166,13 @@ size_t head_holders(const struct head *h, enum overview_part part,
 	size_t count = 0;
 
 	find_holders(h, part, &found);
-	while (count < HEAD_HOLDERS && found.item[count].bytes) {
-		ret[count] = found.item[count];
-		count++;
-	}
+	/*
+	 * What is charged to a cgroup, or dirty, may also be in PSS: a holder of more than the part
+	 * is left out. Compressed pages hold more than they take.
+	 */
+	for (size_t i = 0; i < HEAD_HOLDERS && found.item[i].bytes; i++)
+		if (part == OVERVIEW_COMPRESSED || found.item[i].bytes <= h->overview.bytes[part])
+			ret[count++] = found.item[i];
 	return count;
 }
 
@@ -177,7 +195,7 @@ static void name_holders(const struct head *h, enum overview_part part, char hel
 	size_t used = 0, count = head_holders(h, part, holder);
 	char first[HELD_MAX];
 
-	*held = '\0';
+	snprintf(held, HELD_MAX, "%s", part == OVERVIEW_REST ? "hidden, or changed meanwhile" : "");
 	for (size_t i = 0; i < count; i++) {
 		bool cgroup = part != OVERVIEW_PROCESSES && *holder[i].name == '/';
 
@@ -195,12 +213,11 @@ static const struct {
 	const char *more; /* the command that shows more: arguments of zmem-bpf */
 } parts[OVERVIEW_PARTS] = {
 	[OVERVIEW_PROCESSES] = {"processes (PSS)", "anonymous memory", ATTR_GREEN, ""},
-	[OVERVIEW_SHMEM] = {"unmapped tmpfs", "shmem/tmpfs", ATTR_CYAN, "files"},
+	[OVERVIEW_REST] = {"processes (rest)", NULL, ATTR_GREEN, ""},
+	[OVERVIEW_SHMEM] = {"shmem not in PSS", "shmem/tmpfs", ATTR_CYAN, "files"},
 	[OVERVIEW_HUGE] = {"huge pages", NULL, ATTR_CYAN, "-s hugetlb"},
 	[OVERVIEW_KERNEL] = {"kernel", NULL, ATTR_RED, "system -l"},
 	[OVERVIEW_COMPRESSED] = {"zram/zswap", NULL, ATTR_YELLOW, "-s swap_ram"},
-	[OVERVIEW_BALLOON] = {"balloon", NULL, ATTR_YELLOW, ""},
-	[OVERVIEW_RESERVED] = {"reserved at boot", NULL, ATTR_RED, ""},
 	[OVERVIEW_OTHER] = {"drivers/unnamed", NULL, ATTR_YELLOW, "system -l"},
 	[OVERVIEW_CACHE] = {"page cache", NULL, ATTR_BLUE, "files"},
 	[OVERVIEW_FREE] = {"free", NULL, ATTR_DIM, ""},
@@ -254,11 +271,11 @@ static void put_sums(const struct head *h, struct line *l)
 		return;
 	}
 	put_whole(h, l, "RAM", o->total);
-	if (!o->available_known)
+	if (!o->sums_known)
 		return;
-	put_amount(h, l, ": used", o->used);
-	put_amount(h, l, ", can be freed", o->freeable);
-	put_amount(h, l, ", free", o->free);
+	put_amount(h, l, ": used", o->sums.used);
+	put_amount(h, l, ", can be freed", o->sums.freeable);
+	put_amount(h, l, ", free", o->sums.free);
 }
 
 /* Of the sums in the line above, in their order. */
@@ -267,9 +284,9 @@ static void put_bar(const struct head *h, struct line *l)
 	const struct overview *o = &h->overview;
 	const struct memory_pressure *p = &h->snapshot->system.pressure;
 	const struct bar_part bar[] = {
-		{"used", '|', ATTR_GREEN, o->available_known, (int64_t)o->used},
-		{"can be freed", ':', ATTR_BLUE, o->available_known, (int64_t)o->freeable},
-		{"free", '.', ATTR_DIM, o->available_known, (int64_t)o->free},
+		{"used", '|', ATTR_GREEN, o->sums_known, (int64_t)o->sums.used},
+		{"can be freed", ':', ATTR_BLUE, o->sums_known, (int64_t)o->sums.freeable},
+		{"free", '.', ATTR_DIM, o->sums_known, (int64_t)o->sums.free},
 	};
 
 	bar_put(l, bar, ARRAY_SIZE(bar), o->total, BAR_WIDTH);
@@ -503,8 +520,7 @@ void head_print_next(struct strbuf *out, const struct head *h, const char *self)
 		{stall || o->bytes[OVERVIEW_OTHER] > LARGE(o) / 2 ||
 			 o->bytes[OVERVIEW_KERNEL] > 2 * LARGE(o),
 		 "zmem-bpf system"},
-		{o->available_known && m->value[MEMINFO_AVAILABLE] < LARGE(o),
-		 "zmem-bpf watch --grow"},
+		{o->sums_known && m->value[MEMINFO_AVAILABLE] < LARGE(o), "zmem-bpf watch --grow"},
 	};
 	size_t count = 0, used = 0;
 

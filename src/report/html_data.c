@@ -311,15 +311,15 @@ static void put_head(struct page *p)
 	head_begin(&h, s, s->system.ram, p->style);
 	o = &h.overview;
 	json_newline(w);
-	if (!o->known || !o->available_known) {
+	if (!o->known || !o->sums_known) {
 		json_null(w, "head");
 		return;
 	}
 	json_object(w, "head");
 	json_u64(w, "total_bytes", o->total);
-	json_u64(w, "used_bytes", o->used);
-	json_u64(w, "freeable_bytes", o->freeable);
-	json_u64(w, "free_bytes", o->free);
+	json_u64(w, "used_bytes", o->sums.used);
+	json_u64(w, "freeable_bytes", o->sums.freeable);
+	json_u64(w, "free_bytes", o->sums.free);
 	json_array(w, "parts");
 	for (size_t i = 0; i < o->parts; i++)
 		put_part(w, &h, o->order[i]);

@@ -276,12 +276,12 @@ static void write_shmem(struct line *l, const struct result *r)
 	const struct snapshot *s = r->snapshot;
 	const struct meminfo *m = &s->system.meminfo;
 
-	if (s->collection.filtered || s->collection.hidden || !s->balance.shmem_unmapped_known ||
+	if (s->collection.filtered || s->collection.hidden || !s->balance.shmem_not_in_pss_known ||
 	    !meminfo_has(m, MEMINFO_TOTAL) ||
-	    s->balance.shmem_unmapped < m->value[MEMINFO_TOTAL] / UNMAPPED_PART)
+	    s->balance.shmem_not_in_pss < m->value[MEMINFO_TOTAL] / UNMAPPED_PART)
 		return;
-	line_printf(l, "shared memory and tmpfs that no process maps: ");
-	write_bytes(l, s->balance.shmem_unmapped);
+	line_printf(l, "shared memory and tmpfs in no PSS: ");
+	write_bytes(l, s->balance.shmem_not_in_pss);
 	line_printf(l, " (zmem-bpf files)");
 }
 

@@ -181,7 +181,9 @@ static bool figure_exists(const struct ram_figure *f)
 	return f->exists || f->reason;
 }
 
-/* The classes, the largest first; those that are not known come last. Returns how many. */
+/*
+ * The classes of MemTotal, the largest first; those that are not known come last. Returns how many.
+ */
 static size_t sort_figures(const struct ram *ram, const struct ram_figure *ret[RAM_CLASSES])
 {
 	size_t count = 0;
@@ -190,7 +192,7 @@ static size_t sort_figures(const struct ram *ram, const struct ram_figure *ret[R
 		const struct ram_figure *f = &ram->figure[i];
 		size_t at = count;
 
-		if (!figure_exists(f))
+		if (!figure_exists(f) || ram_is_outside((enum ram_class)i))
 			continue;
 		while (at && (f->known ? f->bytes + 1 : 0) >
 				     (ret[at - 1]->known ? ret[at - 1]->bytes + 1 : 0)) {
@@ -207,7 +209,7 @@ static void begin_ram(struct page *p)
 {
 	const struct ram *ram = p->r->ram;
 
-	p->whole = value_bytes(ram->known, ram->frames);
+	p->whole = value_bytes(ram->known, ram->frames - ram_outside(ram));
 }
 
 /* ---- the long form ---- */
@@ -244,6 +246,23 @@ static void put_figure(struct page *p, const char *name, const struct ram_figure
 	}
 }
 
+#define BESIDES "besides: "
+
+/* Frames that MemTotal leaves out. */
+static void put_outside(struct page *p)
+{
+	for (int i = 0; i < RAM_CLASSES; i++) {
+		const struct ram_figure *f = &p->r->ram->figure[i];
+		char name[RAM_NAME];
+
+		if (!ram_is_outside((enum ram_class)i) || !figure_exists(f) ||
+		    (f->known && !f->bytes))
+			continue;
+		snprintf(name, sizeof(name), BESIDES "%s", ram_class_table[i].title);
+		put_figure(p, name, f);
+	}
+}
+
 static void put_ram_long(struct page *p)
 {
 	const struct ram *ram = p->r->ram;
@@ -267,8 +286,10 @@ static void put_ram_long(struct page *p)
 	for (size_t i = 0; i < count; i++)
 		put_figure(p, ram_class_table[figure[i]->class].title, figure[i]);
 	put_figure(p, "total",
-		   &(struct ram_figure){
-			   .class = RAM_UNNAMED, .known = ram->known, .bytes = ram->frames});
+		   &(struct ram_figure){.class = RAM_UNNAMED,
+					.known = ram->known,
+					.bytes = (uint64_t)p->whole.number});
+	put_outside(p);
 	for (int i = RAM_CLASSES; i < RAM_FIGURES; i++) {
 		char name[RAM_NAME];
 
@@ -415,6 +436,44 @@ static const char node_note[] =
 	"Memory without a mark, such as kernel stacks and vmalloc, is in unnamed "
 	"kernel pages here.";
 
+/* `outside`: those that MemTotal leaves out. */
+static void put_node_classes(struct page *p, size_t shown, bool outside)
+{
+	const struct ram_node *node = p->r->ram->node;
+	char name[RAM_NAME];
+
+	for (size_t c = 0; c < node[0].classes; c++) {
+		enum ram_class class = node[0].class[c].class;
+		struct cell row[2 + COLUMNS_MOST];
+
+		if (ram_is_outside(class) != outside)
+			continue;
+		snprintf(name, sizeof(name), "%s%s", outside ? BESIDES : "",
+			 ram_class_table[class].title);
+		row[0] = cell_name(name);
+		for (size_t n = 0; n < shown; n++)
+			row[1 + n] = cell_size(value_bytes(true, node[n].class[c].bytes));
+		row[1 + shown] = (struct cell){.type = CELL_EMPTY};
+		grid_print_cells(&p->grid, &p->line, row);
+	}
+}
+
+static void put_node_total(struct page *p, size_t shown)
+{
+	struct cell row[2 + COLUMNS_MOST] = {cell_name("total")};
+
+	for (size_t n = 0; n < shown; n++) {
+		const struct ram_node *node = &p->r->ram->node[n];
+		uint64_t sum = 0;
+
+		for (size_t c = 0; c < node->classes; c++)
+			sum += ram_is_outside(node->class[c].class) ? 0 : node->class[c].bytes;
+		row[1 + n] = cell_size(value_bytes(true, sum));
+	}
+	row[1 + shown] = (struct cell){.type = CELL_EMPTY};
+	grid_print_cells(&p->grid, &p->line, row);
+}
+
 static void put_nodes(struct page *p)
 {
 	const struct ram *ram = p->r->ram;
@@ -437,17 +496,9 @@ static void put_nodes(struct page *p)
 	}
 	column[1 + shown] = (struct grid_column){"", CELL_TEXT, .left = true};
 	begin_section(p, column, shown + 2);
-	for (size_t c = 0; c <= ram->node[0].classes; c++) {
-		bool total = c == ram->node[0].classes;
-		struct cell row[2 + COLUMNS_MOST] = {cell_name(
-			total ? "total" : ram_class_table[ram->node[0].class[c].class].title)};
-
-		for (size_t n = 0; n < shown; n++)
-			row[1 + n] = cell_size(value_bytes(
-				true, total ? ram->node[n].frames : ram->node[n].class[c].bytes));
-		row[1 + shown] = (struct cell){.type = CELL_EMPTY};
-		grid_print_cells(&p->grid, &p->line, row);
-	}
+	put_node_classes(p, shown, false);
+	put_node_total(p, shown);
+	put_node_classes(p, shown, true);
 	text_put_folded(p->line.out, node_note, 0, p->style->width);
 	if (shown < ram->nodes) {
 		line_printf(&p->words, "%zu further nodes: --json has them.", ram->nodes - shown);

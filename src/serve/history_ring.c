@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/account.h"
 #include "serve/group_tracker.h"
 #include "write/json_writer.h"
 
@@ -39,14 +40,14 @@ void history_ring_add(struct history_ring *h, const struct result *r)
 {
 	struct history_point *p = &h->point[h->next];
 	const struct meminfo *m = &r->snapshot->system.meminfo;
-	uint64_t total = m->value[MEMINFO_TOTAL], available = m->value[MEMINFO_AVAILABLE], used;
+	struct account_sums sums;
+	uint64_t used;
 
 	*p = (struct history_point){.time_ms = r->snapshot->time_ms};
 	if (meminfo_has(m, MEMINFO_AVAILABLE))
-		set_value(p, RAM_AVAILABLE, &p->ram_available, available);
-	if (meminfo_has(m, MEMINFO_AVAILABLE) && meminfo_has(m, MEMINFO_TOTAL) &&
-	    available <= total)
-		set_value(p, RAM_USED, &p->ram_used, total - available);
+		set_value(p, RAM_AVAILABLE, &p->ram_available, m->value[MEMINFO_AVAILABLE]);
+	if (account_sums(&r->snapshot->system, &sums))
+		set_value(p, RAM_USED, &p->ram_used, sums.used);
 	if (meminfo_swap_used(m, &used))
 		set_value(p, SWAP_USED, &p->swap_used, used);
 	if (r->totals.have & COUNTER_BIT(COUNTER_PSS))

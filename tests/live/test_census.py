@@ -39,7 +39,7 @@ SIZE = 40 * MIB
 SLACK = 4 * MIB
 TRIES, LIMIT = 7, 60
 # All of these are in Mapped.
-MAPPED = (("page_cache", "mapped"), ("shmem", "mapped"), "driver_mapped")
+MAPPED = (("page_cache", "in page tables"), ("shmem", "in page tables"), "driver_mapped")
 # What programs change all the time is compared with its counter alone.
 NOISY = {"anon", "page_cache", "mapped"}
 # Classes that they seldom change.
@@ -171,11 +171,11 @@ def of_memfd():
                 os.write(fd, b"m" * MIB)
             with mmap.mmap(fd, SIZE) as area:
                 yield [(lambda: sum(area[at] for at in range(0, SIZE // 2, PAGE)),
-                        {"shmem": SIZE, ("shmem", "mapped"): SIZE // 2, ("shmem", "not mapped"): SIZE // 2})]
+                        {"shmem": SIZE, ("shmem", "in page tables"): SIZE // 2, ("shmem", "in no page table"): SIZE // 2})]
         finally:
             os.close(fd)
 
-    grows("memfd", state, {"shmem": SIZE, ("shmem", "not mapped"): SIZE})
+    grows("memfd", state, {"shmem": SIZE, ("shmem", "in no page table"): SIZE})
 
 
 @contextlib.contextmanager
@@ -209,8 +209,8 @@ def of_tmpfs():
 
     if not need("mount", "a file of a tmpfs"):
         return
-    grows("a file of a tmpfs", state, {"shmem": SIZE, ("shmem", "not mapped"): SIZE})
-    grows("a file of a tmpfs in huge pages", huge, {"shmem": SIZE, ("shmem", "not mapped"): SIZE})
+    grows("a file of a tmpfs", state, {"shmem": SIZE, ("shmem", "in no page table"): SIZE})
+    grows("a file of a tmpfs in huge pages", huge, {"shmem": SIZE, ("shmem", "in no page table"): SIZE})
 
 
 def of_page_cache():

@@ -351,11 +351,16 @@ static inline void random_collection(struct random *r, struct snapshot *s)
 	s->balance = (struct machine_balance){
 		.swap_unattributed_known = random_below(r, 2),
 		.swap_unattributed = random_value(r),
-		.shmem_unmapped_known = random_below(r, 2),
-		.shmem_unmapped = random_value(r),
+		.shmem_not_in_pss_known = random_below(r, 2),
+		.shmem_not_in_pss = random_value(r),
 		.residual_known = random_below(r, 2),
 		.anon_residual = (int64_t)random_u64(r),
 		.mapped_residual = (int64_t)random_value(r),
+	};
+	s->system.free = (struct free_memory){
+		.known = random_below(r, 2),
+		.listed = random_value(r),
+		.reserve = random_value(r),
 	};
 	s->system.files = (struct machine_files){
 		.shmem_known = random_below(r, 2),
@@ -568,7 +573,7 @@ static inline bool same_machine(const struct snapshot *a, const struct snapshot 
 	       SAME_TEXT(host.boot_id) && SAME_TEXT(host.kernel_release) && SAME_TEXT(host.arch) &&
 	       SAME(host.page_size) && SAME(host.cpus) && SAME(host.boot_ms) &&
 	       SAME(balance.swap_unattributed_known) && SAME(balance.swap_unattributed) &&
-	       SAME(balance.shmem_unmapped_known) && SAME(balance.shmem_unmapped) &&
+	       SAME(balance.shmem_not_in_pss_known) && SAME(balance.shmem_not_in_pss) &&
 	       SAME(balance.residual_known) && SAME(balance.anon_residual) &&
 	       SAME(balance.mapped_residual) && same_system(&a->system, &b->system) &&
 	       same_gpu(&a->gpu, &b->gpu) && same_collection(&a->collection, &b->collection);

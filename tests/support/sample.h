@@ -217,8 +217,8 @@ static inline void sample_ordinary(struct sample *s)
 		.swapped_tmpfs = 2 * MIB,
 		.swapped_unmapped = MIB / 2,
 	};
-	s->snapshot.balance.shmem_unmapped_known = true;
-	s->snapshot.balance.shmem_unmapped = 26 * MIB;
+	s->snapshot.balance.shmem_not_in_pss_known = true;
+	s->snapshot.balance.shmem_not_in_pss = 26 * MIB;
 	p = sample_add(s, 812, 1000, "alice", "firefox");
 	sample_counters(p, 1300 * MIB + 4 * KIB, 300 * MIB);
 	sample_pss(p, PSS_FROM_ROLLUP);
@@ -445,8 +445,8 @@ static inline void sample_parts(struct sample *s)
 	sample_meminfo(m, MEMINFO_CACHED, 3 * GIB);
 	sample_meminfo(m, MEMINFO_SLAB_RECLAIMABLE, 200 * MIB);
 	sample_meminfo(m, MEMINFO_PAGE_TABLES, 30 * MIB);
-	b->shmem_unmapped_known = b->residual_known = true;
-	b->shmem_unmapped = m->value[MEMINFO_SHMEM];
+	b->shmem_not_in_pss_known = b->residual_known = true;
+	b->shmem_not_in_pss = m->value[MEMINFO_SHMEM];
 	b->anon_residual = 10 * (int64_t)MIB;
 	b->mapped_residual = 3 * (int64_t)MIB;
 }

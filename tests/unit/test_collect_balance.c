@@ -56,17 +56,17 @@ TEST(reconcile)
 	assert_int_equal(s.balance.mapped_residual, -(int64_t)MIB);
 	assert_true(s.balance.swap_unattributed_known);
 	assert_int_equal(s.balance.swap_unattributed, MIB);
-	assert_true(s.balance.shmem_unmapped_known);
-	assert_int_equal(s.balance.shmem_unmapped,
+	assert_true(s.balance.shmem_not_in_pss_known);
+	assert_int_equal(s.balance.shmem_not_in_pss,
 			 100 * MIB - 2 * s.process[0].value[COUNTER_PSS_SHMEM]);
 	set_meminfo(&s, MEMINFO_SHMEM, 0);
 	balance_reconcile(&s);
-	assert_int_equal(s.balance.shmem_unmapped, 0);
+	assert_int_equal(s.balance.shmem_not_in_pss, 0);
 	/* One process without PSS: no sum is complete. */
 	s.process[1].have &= ~(COUNTER_BIT(COUNTER_PSS_FILE) | COUNTER_BIT(COUNTER_SWAP_PSS) |
 			       COUNTER_BIT(COUNTER_PSS_SHMEM));
 	balance_reconcile(&s);
-	assert_false(s.balance.shmem_unmapped_known);
+	assert_false(s.balance.shmem_not_in_pss_known);
 	assert_false(s.balance.residual_known);
 	assert_false(s.balance.swap_unattributed_known);
 }

@@ -34,8 +34,8 @@ static void machine(struct snapshot *s)
 static void measure(struct snapshot *s)
 {
 	s->balance = (struct machine_balance){
-		.shmem_unmapped_known = true,
-		.shmem_unmapped = (1024 - 256) * MIB,
+		.shmem_not_in_pss_known = true,
+		.shmem_not_in_pss = (1024 - 256) * MIB,
 		.residual_known = true,
 		.anon_residual = 100 * (int64_t)MIB,
 		.mapped_residual = 10 * (int64_t)MIB,
@@ -61,8 +61,8 @@ static void assert_adds_up(const struct overview *o)
 		sum += last;
 	}
 	assert_int_equal(sum, o->total);
-	if (o->available_known)
-		assert_int_equal(o->used + o->freeable + o->free, o->total);
+	if (o->sums_known)
+		assert_int_equal(o->sums.used + o->sums.freeable + o->sums.free, o->total);
 }
 
 /* Without PSS nothing is known of what processes map: anonymous memory is theirs. */
@@ -73,7 +73,7 @@ TEST(counters)
 
 	machine(&s);
 	overview_make(&s, NULL, &o);
-	assert_true(o.known && !o.counted && !o.split && o.available_known);
+	assert_true(o.known && !o.counted && !o.split && o.sums_known);
 	assert_adds_up(&o);
 	assert_int_equal(o.total, 100000 * MIB);
 	assert_part(&o, OVERVIEW_PROCESSES, 4096);
@@ -86,8 +86,8 @@ TEST(counters)
 	assert_int_equal(o.order[0], OVERVIEW_OTHER);
 	assert_int_equal(o.order[1], OVERVIEW_HUGE);
 	assert_int_equal(o.parts, 8);
-	assert_int_equal(o.freeable, 8192 * MIB);
-	assert_int_equal(o.used, (100000 - 24576) * MIB);
+	assert_int_equal(o.sums.freeable, 8192 * MIB);
+	assert_int_equal(o.sums.used, (100000 - 24576) * MIB);
 }
 
 /* What processes map is in their part, and in no other. */
@@ -105,7 +105,8 @@ TEST(mapped)
 	assert_part(&o, OVERVIEW_PROCESSES, 3996 + 502 + 256);
 	assert_part(&o, OVERVIEW_SHMEM, 1024 - 256);
 	assert_part(&o, OVERVIEW_CACHE, 8193 - 502);
-	assert_int_equal(o.bytes[OVERVIEW_OTHER], before.bytes[OVERVIEW_OTHER] + 100 * MIB);
+	assert_part(&o, OVERVIEW_REST, 100);
+	assert_int_equal(o.bytes[OVERVIEW_OTHER], before.bytes[OVERVIEW_OTHER]);
 }
 
 static void set_class(struct ram *ram, enum ram_class class, uint64_t mib)
@@ -139,14 +140,13 @@ TEST(census)
 	overview_make(&s, &ram, &o);
 	assert_true(o.counted && o.split);
 	assert_adds_up(&o);
-	assert_int_equal(o.total, ram.frames);
+	assert_int_equal(o.total, 100000 * MIB);
 	assert_part(&o, OVERVIEW_FREE, 16400);
 	assert_part(&o, OVERVIEW_PROCESSES, 3996 + 502 + 256);
 	assert_part(&o, OVERVIEW_CACHE, 8192 + 60 - 502);
 	assert_part(&o, OVERVIEW_KERNEL, 144);
-	assert_part(&o, OVERVIEW_BALLOON, 2048);
-	assert_part(&o, OVERVIEW_RESERVED, 1500);
-	assert_part(&o, OVERVIEW_OTHER, 3 + 7 + 100);
+	assert_part(&o, OVERVIEW_REST, 100);
+	assert_part(&o, OVERVIEW_OTHER, 100000 - (16400 + 4096 + 8192 + 1024 + 144 + 32768 + 60));
 	/* Counters are no census. */
 	ram.method = RAM_COUNTERS;
 	overview_make(&s, &ram, &o);
@@ -154,25 +154,81 @@ TEST(census)
 	assert_int_equal(o.total, 100000 * MIB);
 }
 
-/* Without the processes of other pid namespaces the sum is not that of all. */
-TEST(unseen)
+/*
+ * Memory of processes that no PSS has is in a part of its own, and not with drivers: all that they
+ * map where a census says it, else what is anonymous.
+ */
+TEST(rest)
 {
+	struct ram ram = {.method = RAM_EXACT, .known = true};
 	struct snapshot s;
 	struct overview o;
 
 	machine(&s);
 	measure(&s);
-	overview_make(&s, NULL, &o);
-	assert_true(o.split);
 	s.balance.anon_residual = 2000 * (int64_t)MIB;
+	s.balance.mapped_residual = 300 * (int64_t)MIB;
+	s.balance.shmem_not_in_pss = 1000 * MIB;
 	overview_make(&s, NULL, &o);
-	assert_true(o.known && !o.split);
-	assert_part(&o, OVERVIEW_PROCESSES, 4096);
+	assert_true(o.known && o.split);
 	assert_adds_up(&o);
-	measure(&s);
-	s.balance.mapped_residual = 2000 * (int64_t)MIB;
-	overview_make(&s, NULL, &o);
+	assert_part(&o, OVERVIEW_PROCESSES, 2096 + 24 + 444);
+	assert_part(&o, OVERVIEW_REST, 2000);
+	assert_part(&o, OVERVIEW_SHMEM, 1000);
+	set_class(&ram, RAM_FREE, 16400);
+	set_class(&ram, RAM_ANON, 4096);
+	set_class(&ram, RAM_PAGE_CACHE, 8192);
+	ram_add_part(&ram, RAM_PAGE_CACHE, RAM_IN_TABLES, 500 * MIB);
+	ram_add_part(&ram, RAM_PAGE_CACHE, RAM_IN_NO_TABLE, 7692 * MIB);
+	set_class(&ram, RAM_SHMEM, 1024);
+	ram_add_part(&ram, RAM_SHMEM, RAM_IN_TABLES, 268 * MIB);
+	ram_add_part(&ram, RAM_SHMEM, RAM_IN_NO_TABLE, 756 * MIB);
+	overview_make(&s, &ram, &o);
+	assert_adds_up(&o);
+	assert_part(&o, OVERVIEW_REST, 2000 + 244 + (500 - 444));
+	assert_part(&o, OVERVIEW_SHMEM, 756);
+	assert_part(&o, OVERVIEW_CACHE, 7692);
+	/* Two CPUs may hold back 125 pages each. */
+	s.host.cpus = 2;
+	s.host.page_size = 4096;
+	s.balance.anon_residual = MIB + 250 * 4096;
+	s.balance.mapped_residual = MIB;
+	overview_make(&s, &ram, &o);
+	assert_int_equal(o.bytes[OVERVIEW_REST], 0);
+	s.balance.anon_residual++;
+	overview_make(&s, &ram, &o);
+	assert_int_equal(o.bytes[OVERVIEW_REST], s.balance.anon_residual);
+	/* Absurd. */
+	s.balance.anon_residual = INT64_MIN;
+	overview_make(&s, &ram, &o);
 	assert_false(o.split);
+}
+
+/* Free pages on lists of CPUs are free, and the reserve is no page that can be freed. */
+TEST(free_pages)
+{
+	struct snapshot s;
+	struct overview before, o;
+
+	machine(&s);
+	overview_make(&s, NULL, &before);
+	s.system.free = (struct free_memory){true, 1500 * MIB, 300 * MIB};
+	overview_make(&s, NULL, &o);
+	assert_adds_up(&o);
+	assert_part(&o, OVERVIEW_FREE, 16384 + 1500);
+	assert_int_equal(o.bytes[OVERVIEW_OTHER], before.bytes[OVERVIEW_OTHER] - 1500 * MIB);
+	assert_int_equal(o.sums.free, (16384 + 1500) * MIB);
+	assert_int_equal(o.sums.freeable, (8192 + 300) * MIB);
+	/* Right after drop_caches: less is available than is free. */
+	set_meminfo(&s, MEMINFO_AVAILABLE, 16384 - 200);
+	overview_make(&s, NULL, &o);
+	assert_int_equal(o.sums.freeable, 100 * MIB);
+	set_meminfo(&s, MEMINFO_AVAILABLE, 0);
+	overview_make(&s, NULL, &o);
+	assert_int_equal(o.sums.freeable, 0);
+	s.system.free.listed = UINT64_MAX;
+	overview_make(&s, NULL, &o);
+	assert_false(o.sums_known);
 }
 
 TEST(unknown)
@@ -183,19 +239,19 @@ TEST(unknown)
 	machine(&s);
 	s.system.meminfo.have &= ~(1u << MEMINFO_AVAILABLE);
 	overview_make(&s, NULL, &o);
-	assert_true(o.known && !o.available_known);
+	assert_true(o.known && !o.sums_known);
 	s.system.meminfo.have &= ~(1u << MEMINFO_ANON);
 	overview_make(&s, NULL, &o);
-	assert_false(o.known || o.available_known);
+	assert_false(o.known || o.sums_known);
 	assert_int_equal(o.parts, 0);
 	/* The sums need no parts. */
 	set_meminfo(&s, MEMINFO_AVAILABLE, 24576);
 	overview_make(&s, NULL, &o);
-	assert_true(!o.known && o.available_known);
+	assert_true(!o.known && o.sums_known);
 	assert_int_equal(o.total, 100000 * MIB);
-	assert_int_equal(o.free, 16384 * MIB);
-	assert_int_equal(o.freeable, 8192 * MIB);
-	assert_int_equal(o.used, (100000 - 24576) * MIB);
+	assert_int_equal(o.sums.free, 16384 * MIB);
+	assert_int_equal(o.sums.freeable, 8192 * MIB);
+	assert_int_equal(o.sums.used, (100000 - 24576) * MIB);
 }
 
 /* Counters are read one after the other, and may say anything. */
@@ -213,7 +269,7 @@ TEST(any)
 				set_meminfo(&s, (enum meminfo_counter)f, (uint64_t)rand() % 100000);
 		s.balance.anon_residual = (rand() % 20000 - 10000) * (int64_t)MIB;
 		s.balance.mapped_residual = (rand() % 20000 - 10000) * (int64_t)MIB;
-		s.balance.shmem_unmapped = (uint64_t)rand() % 20000 * MIB;
+		s.balance.shmem_not_in_pss = (uint64_t)rand() % 20000 * MIB;
 		s.balance.residual_known = rand() % 4;
 		overview_make(&s, NULL, &o);
 		if (o.known)

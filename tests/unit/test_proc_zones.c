@@ -29,6 +29,8 @@ TEST(captured)
 	assert_int_equal(zones.listed, 0);
 	assert_int_equal(zones.zone[2].free, 875440);
 	assert_int_equal(zones.zone[2].managed, 1507328);
+	/* The largest number in parentheses and "high" of each zone, no more than it has. */
+	assert_int_equal(zones.reserve, 9728);
 }
 
 /* "high" is a watermark, "high:" belongs to lists of CPUs. */
@@ -37,7 +39,8 @@ TEST(watermarks)
 	static const char text[] =
 		"Node 1, zone   Normal\n  pages free     6789\n        boost    0\n        min      5\n"
 		"        low      6\n        high     77\n        spanned  9000\n        present  9000\n"
-		"        managed  8000\n  pagesets\n    cpu: 0\n              count: 3\n"
+		"        managed  8000\n        protection: (0, 200, 150)\n"
+		"  pagesets\n    cpu: 0\n              count: 3\n"
 		"              high: 1\n  start_pfn:           100\n";
 
 	assert_int_equal(end_of(text, sizeof(text) - 1), 9100);
@@ -45,6 +48,7 @@ TEST(watermarks)
 	assert_int_equal(zones.zone[0].free, 6789);
 	assert_int_equal(zones.zone[0].high, 77);
 	assert_int_equal(zones.listed, 3);
+	assert_int_equal(zones.reserve, 200 + 77);
 }
 
 #define NORMAL "Node 0, zone Normal\n"

@@ -161,21 +161,21 @@ SAMPLE_TEST(selection, sample_ordinary)
 SAMPLE_TEST(shmem, sample_ordinary)
 {
 	static const char line[] =
-		"\nshared memory and tmpfs that no process maps: 2.00 GiB (zmem-bpf files)\n";
+		"\nshared memory and tmpfs in no PSS: 2.00 GiB (zmem-bpf files)\n";
 
-	s->snapshot.balance.shmem_unmapped_known = true;
-	s->snapshot.balance.shmem_unmapped = 2 * GIB;
+	s->snapshot.balance.shmem_not_in_pss_known = true;
+	s->snapshot.balance.shmem_not_in_pss = 2 * GIB;
 	check_says(s, line, true);
 	s->snapshot.collection.hidden = true;
-	check_says(s, "no process maps", false);
+	check_says(s, "in no PSS", false);
 	s->snapshot.collection.hidden = false;
 	s->snapshot.collection.filtered = 1;
-	check_says(s, "no process maps", false);
+	check_says(s, "in no PSS", false);
 	s->snapshot.collection.filtered = 0;
-	s->snapshot.balance.shmem_unmapped = 511 * MIB; /* less than a 32nd of RAM */
-	check_says(s, "no process maps", false);
-	s->snapshot.balance.shmem_unmapped = 512 * MIB;
-	check_says(s, "no process maps", true);
+	s->snapshot.balance.shmem_not_in_pss = 511 * MIB; /* less than a 32nd of RAM */
+	check_says(s, "in no PSS", false);
+	s->snapshot.balance.shmem_not_in_pss = 512 * MIB;
+	check_says(s, "in no PSS", true);
 }
 
 static void check_notes(const struct sample *s, const char *sorted, const char *want)

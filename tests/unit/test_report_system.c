@@ -199,7 +199,7 @@ static void census(struct ram *ram)
 
 	*ram = (struct ram){.method = RAM_EXACT,
 			    .known = true,
-			    .frames = 16 * GIB,
+			    .frames = 16 * GIB + 200 * MIB,
 			    .duration_us = 61234,
 			    .taken_ms = 1767225600100, /* the snapshot began before it */
 			    .deleted_known = true,
@@ -211,7 +211,7 @@ static void census(struct ram *ram)
 			    .nodes = ARRAY_SIZE(nodes)};
 	for (int i = 0; i < RAM_FIGURES; i++)
 		ram->figure[i].class = (enum ram_class)i;
-	figure(ram, RAM_FREE, 8 * GIB, MIB);
+	figure(ram, RAM_FREE, 8 * GIB + 200 * MIB, MIB);
 	figure(ram, RAM_ANON, 4 * GIB, -4096);
 	figure(ram, RAM_ANON_UNMAPPED, 12 * MIB, 0);
 	ram_add_part(ram, RAM_ANON_UNMAPPED, "swap cache", 10 * MIB);

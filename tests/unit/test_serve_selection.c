@@ -204,6 +204,7 @@ SAMPLE_TEST(history, sample_init)
 	for (int i = 0; i < 10; i++)
 		add(s, 10 + i, i % 2 ? "x" : "y", NULL, KIB);
 	s->snapshot.system.meminfo.have &= ~(1u << MEMINFO_SWAP_FREE);
+	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_FREE, 5 * GIB);
 	for (int i = 0; i < HISTORY_POINTS + 5; i++) {
 		s->snapshot.time_ms = i;
 		assert_int_equal(selection_metrics(&v, &s->snapshot, NULL, &t, SECOND), 0);
