@@ -53,9 +53,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* MAX_PAGE_ORDER of each page size (arch/arm64/Kconfig: 11 with pages of 16 KiB) */
 #define ORDER_FREE 11
 
-/* In _nr_pages_mapped: the folio is mapped as a whole; else the number (mm/internal.h). */
-#define ENTIRELY_MAPPED 0x800000
-
 #ifdef ZMEM_OLD
 #undef ZMEM_CENSUS_STEPS
 #define ZMEM_CENSUS_STEPS ZMEM_CENSUS_STEPS_OLD
@@ -84,22 +81,11 @@ static __always_inline struct zmem_census *census_get(void)
 
 /* ---- blocks ---- */
 
-/* The order of a compound page, from its second struct page. */
-static __always_inline __u32 compound_order(__u64 head)
-{
-	__u64 order = PAGE_STRUCT_SIZE;
-
-	if (OLD_LAYOUTS && bpf_core_field_exists(struct page___census, compound_order))
-		order += PAGE(compound_order);
-	else if (bpf_core_field_exists(struct folio___census, _folio_order))
-		order = koffset(struct folio___census, _folio_order);
-	return kread_raw(__u64, head + (order & ~7ULL)) >> (order & 7) * 8 & 0xff;
-}
-
 /* How many frames of a compound page are mapped. */
 static __always_inline __u64 mapped_frames(__u64 head, __u64 all)
 {
-	__s32 whole, pages;
+	__s32 whole;
+	__u64 pages;
 
 	if (has_compound_maps())
 		return compound_entire(head) > 0 || kread_raw(__u64, head + FOLIO_MAPPING) ? all
@@ -107,17 +93,19 @@ static __always_inline __u64 mapped_frames(__u64 head, __u64 all)
 	whole = (__s32)kread_raw(__u32, head + koffset(struct folio, _entire_mapcount)) + 1;
 	if (whole > 0)
 		return all;
-	if (!bpf_core_field_exists(struct folio___census, _nr_pages_mapped))
+	if (!bpf_core_field_exists(struct folio___more, _nr_pages_mapped))
 		return all;
-	pages = (__s32)kread_raw(__u32, head + koffset(struct folio___census, _nr_pages_mapped));
-	if (pages > 0 && !(pages & ENTIRELY_MAPPED))
-		return (__u64)pages < all ? (__u64)pages : all;
+	pages = pages_mapped(head);
+	if (pages)
+		return pages < all ? pages : all;
 	/* Without CONFIG_PAGE_MAPCOUNT there is only the sum over all pages. */
-	if (pages > 0 ||
-	    (bpf_core_field_exists(struct folio, _large_mapcount) &&
-	     (__s32)kread_raw(__u32, head + koffset(struct folio, _large_mapcount)) + 1 > 0))
-		return all;
-	return 0;
+	return bpf_core_field_exists(struct folio, _large_mapcount) &&
+			       (__s32)kread_raw(__u32,
+						head + koffset(struct folio, _large_mapcount)) +
+					       1 >
+				       0
+		       ? all
+		       : 0;
 }
 
 /* ---- types ---- */
@@ -504,6 +492,8 @@ static __always_inline void count(struct zmem_census *c, const struct block *b)
 	if (kind == ZMEM_FRAME_KERNEL)
 		c->blocks[b->order < ZMEM_CENSUS_ORDERS ? b->order : ZMEM_CENSUS_ORDERS - 1] += n;
 	if (unmapped < ZMEM_FRAMES) {
+		if (kind == ZMEM_FRAME_ANON && b->mapped)
+			unmapped = ZMEM_FRAME_ANON_REST;
 		c->frames[unmapped] += n - b->mapped;
 		n = b->mapped;
 	}

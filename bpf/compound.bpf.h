@@ -89,4 +89,33 @@ static __always_inline __s32 compound_all(__u64 head, __u64 mapping, __s32 entir
 	return entire;
 }
 
+/* In _nr_pages_mapped: the folio is mapped as a whole; else the number (mm/internal.h). */
+#define ENTIRELY_MAPPED 0x800000
+
+/*
+ * How many pages of a large folio are mapped by themselves, if none maps the whole; 0: the kernel
+ * does not keep that (before 6.2; CONFIG_NO_PAGE_MAPCOUNT).
+ */
+static __always_inline __u64 pages_mapped(__u64 head)
+{
+	__s32 pages;
+
+	if (!bpf_core_field_exists(struct folio___more, _nr_pages_mapped))
+		return 0;
+	pages = (__s32)kread_raw(__u32, head + koffset(struct folio___more, _nr_pages_mapped));
+	return pages > 0 && !(pages & ENTIRELY_MAPPED) ? (__u64)pages : 0;
+}
+
+/* The order of a compound page, from its second struct page. */
+static __always_inline __u32 compound_order(__u64 head)
+{
+	__u64 order = PAGE_STRUCT_SIZE;
+
+	if (OLD_LAYOUTS && bpf_core_field_exists(struct page___old, compound_order))
+		order += koffset(struct page___old, compound_order);
+	else if (bpf_core_field_exists(struct folio___more, _folio_order))
+		order = koffset(struct folio___more, _folio_order);
+	return kread_raw(__u64, head + (order & ~7ULL)) >> (order & 7) * 8 & 0xff;
+}
+
 #endif

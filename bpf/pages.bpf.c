@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Pages, one by one: their node, those that are lazily freed, hugetlb pages. It finds them as the
+ * Pages, one by one: their node, those that are lazily freed, hugetlb pages, the rest of huge pages
+ * that are mapped in part. It finds them as the
  * walk of pages does (page_walk.bpf.h), and looks at all of them, also at those that no other
  * process can have.
  *
@@ -164,7 +165,8 @@ static __always_inline bool each_vma(struct page_walk *w, __u64 start, __u64 fla
 	if (w->hugetlb) {
 		if (!(v->asked & ZMEM_PAGES_HUGETLB))
 			return false;
-	} else if (!(v->asked & ZMEM_PAGES_NODES) && !((v->asked & ZMEM_PAGES_LAZY) && anon_vma)) {
+	} else if (!(v->asked & ZMEM_PAGES_NODES) &&
+		   !(v->asked & (ZMEM_PAGES_LAZY | ZMEM_PAGES_REST) && anon_vma)) {
 		return false;
 	}
 	if (v->asked & ZMEM_PAGES_BY_VMA) {
@@ -176,6 +178,88 @@ static __always_inline bool each_vma(struct page_walk *w, __u64 start, __u64 fla
 		__builtin_memset(vma_sum(v), 0, sizeof(struct zmem_pages_sum));
 	}
 	return true;
+}
+
+/* ---- the rest of huge pages ---- */
+
+/*
+ * How many pages of a compound page no process maps, if none maps the whole: until 6.1 each page
+ * counts its own mappings alone.
+ */
+struct own_counts {
+	__u64 page, left, mapped;
+};
+
+static long count_own(__u32 turn, struct own_counts *own)
+{
+	if (!own->left)
+		return 1;
+	own->mapped += (__s32)kread_raw(__u32, own->page + PAGE_MAPCOUNT) >= 0;
+	own->page += PAGE_STRUCT_SIZE;
+	own->left--;
+	return 0;
+}
+
+/* Sets what is known of the folio at w->rest_head. */
+static __always_inline void read_rest(struct page_walk *w, __u64 head)
+{
+	__u64 all = 1ULL << (compound_order(head) & 31), mapped;
+	struct own_counts own = {.page = head, .left = all};
+
+	if (has_compound_maps()) {
+		if (compound_entire(head) > 0) {
+			mapped = all;
+		} else {
+			bpf_loop(PMD_PAGES_MOST, count_own, &own, 0);
+			mapped = own.left ? 0 : own.mapped;
+			w->pages.work += all / 8;
+		}
+	} else if ((__s32)kread_raw(__u32, head + koffset(struct folio, _entire_mapcount)) + 1 >
+		   0) {
+		mapped = all;
+	} else {
+		mapped = pages_mapped(head);
+	}
+	w->rest_head = head;
+	w->rest_mapped = mapped < all ? mapped : all;
+	w->rest = mapped < all ? all - mapped : 0;
+}
+
+/* A page of an anonymous folio that is mapped by itself. */
+__noinline int add_rest(struct page_walk *w, __u64 page, __u64 maps)
+{
+	struct zmem_pages_visit *v = pages_get();
+	__u64 info, head, share;
+
+	if (!v || !w || !maps)
+		return 0;
+	info = kread_raw(__u64, page + PAGE_INFO);
+	head = info & 1 ? tail_head(page, info) : page;
+	if (head == page &&
+	    !(kread_raw(__u64, page + PAGE_FLAGS) >> bpf_core_enum_value(enum pageflags, PG_head) &
+	      1))
+		return 0;
+	if (head != w->rest_head)
+		read_rest(w, head);
+	if (!w->rest_mapped) {
+		v->record.sum.rest_unknown++;
+		if (v->asked & ZMEM_PAGES_BY_VMA)
+			vma_sum(v)->rest_unknown++;
+		return 0;
+	}
+	share = (w->rest << ((page_bits(w) + ZMEM_PSS_SHIFT) & 63)) / (w->rest_mapped * maps);
+	v->record.sum.rest += share;
+	if (v->asked & ZMEM_PAGES_BY_VMA)
+		vma_sum(v)->rest += share;
+	return 0;
+}
+
+static __always_inline void meet_page(walk_ref walk, __u64 page, __u64 key, __u64 count)
+{
+	struct zmem_pages_visit *v = pages_get();
+
+	if (v && v->asked & ZMEM_PAGES_REST && count == 1 && KEY_KIND(key) == ZMEM_RSS_ANON)
+		add_rest(walk_get(walk), page, KEY_MAPS(key));
 }
 
 /* ---- hugetlb ---- */

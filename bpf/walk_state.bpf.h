@@ -90,6 +90,8 @@ struct page_walk {
 	__u64 huge_entry; /* of the huge page that is walked */
 	/* The span of the last page: its first frame, how many, and the node in place. */
 	__u64 span_first, span_count, span_key;
+	/* The last large folio: its pages that no process maps, and those that one maps. */
+	__u64 rest_head, rest, rest_mapped;
 #endif
 	struct zmem_calibrated calibrated;
 	__u64 addr; /* the first address that is not walked yet */
@@ -172,11 +174,14 @@ static __always_inline __u64 table_index(const struct page_walk *w, __u64 addr, 
  */
 #ifdef ZMEM_FREED
 static __always_inline void meet_vma(struct page_walk *w, __u64 vma);
-static __always_inline void meet_page(walk_ref walk, __u64 page, __u64 key, __u64 count);
 static __always_inline void meet_slot(struct page_walk *w, __u64 entry);
 #else
-#define meet_slot(w, entry)		  ((void)0)
-#define meet_vma(w, vma)		  ((void)0)
+#define meet_slot(w, entry) ((void)0)
+#define meet_vma(w, vma)    ((void)0)
+#endif
+#if defined(ZMEM_FREED) || defined(ZMEM_EACH_PAGE)
+static __always_inline void meet_page(walk_ref walk, __u64 page, __u64 key, __u64 count);
+#else
 #define meet_page(walk, page, key, count) ((void)0)
 #endif
 

@@ -38,15 +38,12 @@ struct page___census {
 	struct mem_cgroup *mem_cgroup; /* until 5.10 */
 	unsigned long pp_magic;	       /* since 5.14, with CONFIG_PAGE_POOL; it moved in 7.x */
 	struct page_pool *pp;
-	unsigned char compound_order; /* until 6.3 */
 	unsigned char compound_dtor;
 	unsigned int compound_nr;
 };
 
 struct folio___census {
-	unsigned char _folio_order; /* until 6.5 */
-	unsigned char _folio_dtor;
-	atomic_t _nr_pages_mapped; /* since 6.2 */
+	unsigned char _folio_dtor; /* until 6.5 */
 };
 
 /* Since 6.16 with these members, which are those of struct page before. */

@@ -77,6 +77,12 @@ struct page___old {
 	atomic_t _mapcount;
 	atomic_t compound_mapcount;
 	atomic_t _refcount;
+	unsigned char compound_order; /* until 6.3 */
+};
+
+struct folio___more {
+	unsigned char _folio_order; /* until 6.5 */
+	atomic_t _nr_pages_mapped;  /* since 6.2 */
 };
 
 /*

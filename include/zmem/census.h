@@ -24,6 +24,7 @@ enum zmem_frame {
 	ZMEM_FRAME_ANON,	/* anonymous and mapped */
 	ZMEM_FRAME_ANON_CACHED, /* likewise, also in the swap cache */
 	ZMEM_FRAME_ANON_UNMAPPED,
+	ZMEM_FRAME_ANON_REST,  /* not mapped, and others of its folio are */
 	ZMEM_FRAME_SWAP_CACHE, /* in the swap cache and not mapped; also of shared memory */
 	ZMEM_FRAME_FILE,       /* page cache, mapped */
 	ZMEM_FRAME_FILE_UNMAPPED,

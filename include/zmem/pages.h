@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Pages one by one (bpf/pages.bpf.c): on which NUMA node they are, which are lazily freed, and the
- * share of hugetlb pages. It is one value of a map, which the one process that loaded the program
- * maps into its memory.
+ * Pages one by one (bpf/pages.bpf.c): on which NUMA node they are, which are lazily freed, the
+ * share of hugetlb pages, and the rest of huge pages that are mapped in part. It is one value of a
+ * map, which the one process that loaded the program maps into its memory.
  */
 #ifndef ZMEM_PAGES_H
 #define ZMEM_PAGES_H
@@ -26,6 +26,7 @@ enum zmem_pages_asked {
 	ZMEM_PAGES_LAZY = 1 << 1,
 	ZMEM_PAGES_HUGETLB = 1 << 2,
 	ZMEM_PAGES_BY_VMA = 1 << 3, /* a sum for each VMA, in `vma` */
+	ZMEM_PAGES_REST = 1 << 4,
 };
 
 /* Shares are bytes, shifted left by ZMEM_PSS_SHIFT. */
@@ -39,6 +40,13 @@ struct zmem_pages_sum {
 	__u64 lazy;
 	__u64 hugetlb; /* share */
 	__u64 strays;  /* frames of no node that is told apart */
+	/*
+	 * Pages of large anonymous folios that no process maps, but others of the folio are mapped:
+	 * the share of this process. Each page of the folio that a process maps has the same part
+	 * of them, divided by its own mappings.
+	 */
+	__u64 rest;
+	__u64 rest_unknown; /* mapped pages of which the kernel does not keep the counts */
 };
 
 /* A VMA, or the part of it that a visit looked at. */

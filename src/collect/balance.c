@@ -14,6 +14,16 @@ void balance_no_hugetlb(struct snapshot *s)
 	}
 }
 
+void balance_no_rest(struct snapshot *s)
+{
+	if (!s->system.partly_mapped.known || s->system.partly_mapped.bytes)
+		return;
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->process[i].kind == PROCESS_USER && process_has(&s->process[i], COUNTER_RSS))
+			process_set(&s->process[i], COUNTER_THP_REST, 0);
+	}
+}
+
 void balance_no_swap(struct snapshot *s)
 {
 	uint64_t used;

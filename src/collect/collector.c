@@ -234,6 +234,7 @@ static unsigned pages_asked(const struct collector *c, const struct meminfo *m)
 
 	return (asked & NEEDS_NODES ? ZMEM_PAGES_NODES : 0U) |
 	       (asked & NEEDS_LAZYFREE ? ZMEM_PAGES_LAZY : 0U) |
+	       (asked & NEEDS_THP_REST ? ZMEM_PAGES_REST : 0U) |
 	       (asked & NEEDS_HUGETLB && hugetlb_matters(m) ? ZMEM_PAGES_HUGETLB : 0U);
 }
 
@@ -543,6 +544,7 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 		return -ENOMEM;
 	balance_no_swap(s);
 	balance_no_hugetlb(s);
+	balance_no_rest(s);
 	if (source_origin(c->source) == FROM_BPF) {
 		const struct process *self = snapshot_find(s, c->self);
 

@@ -147,7 +147,8 @@ static void sum(struct maps_read *m, size_t processes)
 	/* The sum of no process is 0, but there is none if no process could be read. */
 	if (processes && !any)
 		m->total.have = 0;
-	m->total.have &= MAPS_COUNTERS_SMAPS | m->nodes << MAPS_NODE0;
+	m->total.have &=
+		MAPS_COUNTERS_SMAPS | m->nodes << MAPS_NODE0 | (uint32_t)m->rest << MAPS_THP_REST;
 }
 
 int maps_read_all(struct collector *c, const struct maps_request *request, struct maps_read *m)
@@ -177,7 +178,7 @@ int maps_read_all(struct collector *c, const struct maps_request *request, struc
 	return r;
 }
 
-/* ---- nodes ---- */
+/* ---- pages ---- */
 
 static void set_nodes(struct map_counters *c, uint32_t nodes, const uint64_t *bytes)
 {
@@ -195,55 +196,90 @@ static bool starts_before(const void *item, const void *start)
 	return ((const struct pages_mapping *)item)->start < *(const uint64_t *)start;
 }
 
+static void set_rest(struct map_counters *c, const struct pages_mapping *found)
+{
+	if (found && !found->rest_known)
+		c->have &= ~(1U << MAPS_THP_REST);
+	else if (found)
+		c->value[MAPS_THP_REST] += found->rest;
+}
+
 /* A mapping without pages may not be in the answer. */
-static void set_mappings(struct map_set *set, struct maps_process *p, uint32_t nodes,
+static void set_mappings(const struct maps_read *m, struct map_set *set, struct maps_process *p,
 			 const struct pages_mapping *found, size_t count)
 {
-	set_nodes(&p->total, nodes, NULL);
-	for (size_t i = 0; i < set->count; i++) {
-		struct mapping *m = set->item[i];
-		size_t at = count_before(found, count, sizeof(*found), starts_before, &m->start);
-		const uint64_t *bytes =
-			at < count && found[at].start == m->start ? found[at].bytes : NULL;
+	const uint32_t rest = (uint32_t)m->rest << MAPS_THP_REST;
 
-		set_nodes(&m->counters, nodes, bytes);
-		set_nodes(&p->total, nodes, bytes);
+	set_nodes(&p->total, m->nodes, NULL);
+	p->total.have |= rest;
+	for (size_t i = 0; i < set->count; i++) {
+		struct mapping *to = set->item[i];
+		size_t at = count_before(found, count, sizeof(*found), starts_before, &to->start);
+		const struct pages_mapping *of =
+			at < count && found[at].start == to->start ? &found[at] : NULL;
+
+		set_nodes(&to->counters, m->nodes, of ? of->bytes : NULL);
+		set_nodes(&p->total, m->nodes, of ? of->bytes : NULL);
+		to->counters.have |= rest;
+		if (m->rest) {
+			set_rest(&to->counters, of);
+			set_rest(&p->total, of);
+		}
 	}
 }
 
-int maps_read_nodes(struct collector *c, struct maps_read *m)
+/* Returns why nodes are not known; NULL: they are, or are not asked for. */
+static const char *begin_pages(const struct collector *c, unsigned asked, struct zones *zones,
+			       struct maps_read *m)
 {
+	m->rest = asked & ZMEM_PAGES_REST;
+	if (!(asked & ZMEM_PAGES_NODES))
+		return NULL;
+	zones_read(c->proc.fd, zones);
+	for (size_t i = 0; i < zones->count; i++) {
+		if (zones->zone[i].node < NODES_MAX)
+			m->nodes |= 1U << zones->zone[i].node;
+	}
+	if (pages_source_follow_nodes(c->pages, zones) < 0) {
+		m->nodes = 0;
+		return pages_source_refusal(c->pages);
+	}
+	return NULL;
+}
+
+int maps_read_pages(struct collector *c, struct maps_read *m)
+{
+	unsigned asked = (c->spec.pages & NEEDS_NODES ? ZMEM_PAGES_NODES : 0U) |
+			 (c->spec.pages & NEEDS_THP_REST ? ZMEM_PAGES_REST : 0U);
 	cleanup_free struct zones *zones = calloc(1, sizeof(*zones));
+	const char *refusal;
 	int r = 0;
 
 	if (!zones)
 		return -ENOMEM;
 	if (!c->pages)
 		return -ENOTSUP;
-	zones_read(c->proc.fd, zones);
-	for (size_t i = 0; i < zones->count; i++) {
-		if (zones->zone[i].node < NODES_MAX)
-			m->nodes |= 1U << zones->zone[i].node;
-	}
-	for (size_t i = 0; r == 0 && i < c->rows.matched.count; i++) {
+	refusal = begin_pages(c, asked, zones, m);
+	if (refusal)
+		asked &= ~(unsigned)ZMEM_PAGES_NODES;
+	for (size_t i = 0; r == 0 && asked && i < c->rows.matched.count; i++) {
 		struct maps_process *p = &m->process[i];
 		const struct pages_mapping *found;
 		ssize_t count;
 
 		if (p->status != PSS_OK || !m->set[i])
 			continue;
-		count = pages_source_maps(c->pages, zones, p->process->pid, &found);
+		count = pages_source_maps(c->pages, asked, p->process->pid, &found);
 		if (count >= 0)
-			set_mappings(m->set[i], p, m->nodes, found, (size_t)count);
+			set_mappings(m, m->set[i], p, found, (size_t)count);
 		else if (count != -EAGAIN && count != -ESRCH)
 			r = (int)count;
 		else
 			m->changed++;
 	}
-	if (r == -ENODATA)
-		snprintf(c->pages_reason, sizeof(c->pages_reason), "%s",
-			 pages_source_refusal(c->pages));
+	if (refusal)
+		snprintf(c->pages_reason, sizeof(c->pages_reason), "%s", refusal);
 	m->mappings = 0;
 	sum(m, c->rows.matched.count);
-	return r;
+	return r < 0 ? r : refusal ? -ENODATA : 0;
 }

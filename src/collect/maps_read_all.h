@@ -16,7 +16,8 @@ struct maps_read {
 	struct map_counters total;
 	size_t mappings;
 	uint32_t nodes; /* bits of the NUMA nodes with RAM; 0: not asked for, or not known */
-	size_t changed; /* processes that changed each time their nodes were read */
+	bool rest;	/* the rest of huge pages was read */
+	size_t changed; /* processes that changed each time their pages were read */
 };
 
 /* What is read. */
@@ -32,11 +33,11 @@ struct maps_request {
  */
 int maps_read_all(struct collector *c, const struct maps_request *request, struct maps_read *ret);
 /*
- * Then sets the nodes of rows that are mappings one by one; the collector was opened with
- * ZMEM_PAGES_NODES. A process that changed each time has none. Returns 0, or a negative errno and
- * c->pages_reason.
+ * Then sets what the pages say of rows that are mappings one by one: NEEDS_NODES and NEEDS_THP_REST
+ * of the collector's spec. A process that changed each time has none. Returns 0, or a negative
+ * errno and c->pages_reason.
  */
-int maps_read_nodes(struct collector *c, struct maps_read *m);
+int maps_read_pages(struct collector *c, struct maps_read *m);
 void maps_read_done(struct maps_read *m, size_t processes);
 
 #endif

@@ -87,6 +87,15 @@ static int read_keys(struct maps_command *c, const char *spec)
 	return 0;
 }
 
+/* What has to be read of pages. The rest of huge pages: where the machine has one. */
+static unsigned page_needs(const struct maps_command *c)
+{
+	struct partly_mapped partly = machine_partly_mapped();
+	bool rest = c->request.rows == MAP_ROWS_EACH && partly.bytes;
+
+	return (c->o->by_node ? NEEDS_NODES : 0U) | (rest ? NEEDS_THP_REST : 0U);
+}
+
 static int open_command(struct maps_command *c, const struct options *o)
 {
 	struct collect_spec spec = session_spec(o);
@@ -95,11 +104,11 @@ static int open_command(struct maps_command *c, const struct options *o)
 	c->o = o;
 	c->order.reverse = o->reverse;
 	/* Counters list the processes; the rest comes from smaps. */
-	spec.pss = o->by_node ? PSS_AUTO : PSS_NONE;
-	spec.pages = o->by_node ? NEEDS_NODES : 0;
-	spec.pages_named = o->by_node;
 	if (r == 0)
 		r = read_request(c, o);
+	spec.pages = page_needs(c);
+	spec.pss = spec.pages ? PSS_AUTO : PSS_NONE;
+	spec.pages_named = o->by_node;
 	if (r == 0)
 		r = read_keys(c, "pss");
 	if (r == 0 && o->sort)
@@ -188,22 +197,23 @@ static void render(struct maps_command *c, const struct maps_report *report)
 		render_maps_table(&c->out.buf, report, &style);
 }
 
-/* What is not known of nodes is said, and the rest is shown. */
-static int read_nodes(struct maps_command *c, struct maps_read *m)
+/* What is not known of pages is said if it was asked for, and all else is shown. */
+static int read_pages(struct maps_command *c, struct maps_read *m)
 {
 	struct collector *collector = &c->session.collector;
-	int r = maps_read_nodes(collector, m);
+	int r = maps_read_pages(collector, m);
 
 	if (r == -ENOMEM)
 		return r;
-	if (r < 0)
+	if (r < 0 && c->o->by_node)
 		log_notice(false, "maps: nodes are not known: %s",
 			   *collector->pages_reason ? collector->pages_reason : strerror(-r));
 	else if (m->changed)
 		log_notice(c->o->quiet,
-			   "maps: nodes of %zu process%s are not known: pages came and went while "
+			   "maps: %s of %zu process%s are not known: pages came and went while "
 			   "they were read",
-			   m->changed, m->changed == 1 ? "" : "es");
+			   c->o->by_node ? "nodes" : "rests of huge pages", m->changed,
+			   m->changed == 1 ? "" : "es");
 	return 0;
 }
 
@@ -225,8 +235,8 @@ static int show(struct maps_command *c, struct maps_read *m)
 	if (r == 0 && c->request.rows == MAP_ROWS_EACH)
 		r = enrich_programs(collector_pool(collector), &collector->snapshot,
 				    &collector->rows.matched);
-	if (r == 0 && c->o->by_node)
-		r = read_nodes(c, m);
+	if (r == 0 && collector->spec.pages)
+		r = read_pages(c, m);
 	if (r < 0)
 		return log_errno(r, "reading mappings");
 	failed = warn_missing(c, m);
@@ -238,6 +248,7 @@ static int show(struct maps_command *c, struct maps_read *m)
 	report.several = processes->count > 1;
 	report.total = m->total;
 	report.nodes = m->nodes;
+	report.rest = m->rest;
 	report.mappings = m->mappings;
 	choose_rows(c, m, &report);
 	render(c, &report);

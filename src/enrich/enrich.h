@@ -216,6 +216,7 @@ void memcgs_apply(const struct snapshot *s, struct process_list *groups);
 /*
  * Reads names and values of the machine. What cannot be read stays empty, 0 or without its bit.
  */
+struct partly_mapped machine_partly_mapped(void);
 /* The bits of the NUMA nodes with RAM, of those below NODES_MAX; node 0 if it is not known. */
 uint32_t machine_nodes(void);
 /* Sets the nodes that the threads of processes with PSS by node may run on. */

@@ -248,6 +248,34 @@ static void read_zones(const struct procfs *proc, struct system_info *system, ui
 	set_nodes(zones, system, page);
 }
 
+/* Larger than any order of a huge page (PMD_ORDER with pages of 64 KiB is 13). */
+#define HUGE_ORDERS 14
+#define HUGE_DIR    "/sys/kernel/mm/transparent_hugepage/"
+
+/* The kernel has a directory for each size that it can use. */
+struct partly_mapped machine_partly_mapped(void)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct partly_mapped found = {};
+
+	for (unsigned order = 1; order < HUGE_ORDERS; order++) {
+		char path[128], text[32];
+		const char *pos = text;
+		uint64_t count;
+		ssize_t len;
+
+		snprintf(path, sizeof(path),
+			 HUGE_DIR "hugepages-%llukB/stats/nr_anon_partially_mapped",
+			 (unsigned long long)(page << order >> 10));
+		len = file_read(AT_FDCWD, path, text, sizeof(text));
+		if (len <= 0 || !scan_u64(&pos, text + len, &count) || count >> 40)
+			continue;
+		found.known = true;
+		found.bytes += count * (page << order);
+	}
+	return found;
+}
+
 void machine_read_figures(const struct procfs *proc, struct host_info *host,
 			  struct system_info *system)
 {
@@ -257,6 +285,7 @@ void machine_read_figures(const struct procfs *proc, struct host_info *host,
 	zram_each("/sys/block", add_zram, system);
 	read_host(host);
 	read_zones(proc, system, host->page_size);
+	system->partly_mapped = machine_partly_mapped();
 }
 
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system)

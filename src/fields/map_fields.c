@@ -49,6 +49,13 @@
 		 "the part of rss on NUMA node " #n ", with --by-node",                            \
 		 .flags = FIELD_SUMS | FIELD_OPTIONAL);
 #define NODE_ITEM(p, n) &field_##p##_node##n,
+/* Read where huge pages are mapped in part; otherwise there is no such key. */
+#define REST(p)                                                                                    \
+	FIELD_AS(MAPS_THP_REST, p##_thp_rest, "thp_rest", "thp_rest_bytes", "THP_REST", BYTES,     \
+		 value_bytes(map_has(c, MAPS_THP_REST), c->value[MAPS_THP_REST]),                  \
+		 "the rest of huge pages that it maps in part: no process maps it, and it is not " \
+		 "free; shared ones divided",                                                      \
+		 .flags = FIELD_SUMS | FIELD_OPTIONAL);
 #define COUNTER(p, id, name, heading, help)                                                        \
 	FIELD_AS(MAPS_##id, p##_##name, #name, #name "_bytes", heading, BYTES,                     \
 		 value_bytes(map_has(c, MAPS_##id), c->value[MAPS_##id]), help,                    \
@@ -64,6 +71,7 @@
 	(void)c
 
 COUNTERS(COUNTER, row)
+REST(row)
 NODES(NODE, row)
 COLUMN(pid, "pid", "PID", NUMBER, value_signed(true, r->pid), "process id", .flags = FIELD_KNOWN);
 COLUMN(address, "address", "ADDRESS", ADDRESS, value_bytes(true, r->start),
@@ -88,12 +96,12 @@ COLUMN_AS(group, "name", "group", "NAME", TEXT, value_text(r->group),
 	  .flags = FIELD_CUT_BOOL | FIELD_HEX);
 
 FIELDS(map_fields, &field_pid, &field_address, &field_perm, &field_procs, &field_maps, &field_kind,
-       COUNTERS(ITEM, row) NODES(NODE_ITEM, row) LAST(name));
+       COUNTERS(ITEM, row) & field_row_thp_rest, NODES(NODE_ITEM, row) LAST(name));
 FIELDS(map_counters, COUNTERS(ITEM, row));
 FIELDS(map_identity, &field_pid, &field_start, &field_group, &field_name);
 
 static FIELDS(each_columns, &field_pid, &field_address, &field_perm,
-	      COUNTERS(ITEM, row) NODES(NODE_ITEM, row) LAST(name));
+	      COUNTERS(ITEM, row) & field_row_thp_rest, NODES(NODE_ITEM, row) LAST(name));
 static FIELDS(file_columns, &field_procs, &field_maps, COUNTERS(ITEM, row) LAST(name));
 static FIELDS(kind_columns, &field_procs, &field_maps, &field_kind,
 	      COUNTERS(ITEM, row) LAST(group));
@@ -102,7 +110,7 @@ const struct fields *const map_columns[] = {[MAP_ROWS_EACH] = &each_columns,
 					    [MAP_ROWS_KINDS] = &kind_columns};
 
 static FIELDS(each, &field_pid, &field_start, &field_end, &field_perm, &field_name,
-	      COUNTERS(ITEM, row) NODES(NODE_ITEM, row));
+	      COUNTERS(ITEM, row) & field_row_thp_rest, NODES(NODE_ITEM, row));
 static FIELDS(files, &field_procs, &field_maps, &field_name, COUNTERS(ITEM, row));
 static FIELDS(kinds, &field_group, &field_kind, &field_procs, &field_maps, COUNTERS(ITEM, row));
 
@@ -115,6 +123,7 @@ static FIELDS(kinds, &field_group, &field_kind, &field_procs, &field_maps, COUNT
 	(void)c
 
 COUNTERS(COUNTER, process)
+REST(process)
 NODES(NODE, process)
 JSON_KNOWN(process_pid, "pid", NUMBER, value_signed(true, r->process->pid), "process id");
 JSON_FIELD(process_name, "name", TEXT,
@@ -133,8 +142,8 @@ JSON_FIELD(
 JSON_FIELD(process_maps, "mappings", AMOUNT, value_unsigned(r->status == PSS_OK, r->mappings),
 	   "the number of mappings");
 static FIELDS(processes, &field_process_pid, &field_process_name, &field_status, &field_owner,
-	      &field_source, &field_process_maps,
-	      COUNTERS(ITEM, process) NODES(NODE_ITEM, process));
+	      &field_source, &field_process_maps, COUNTERS(ITEM, process) & field_process_thp_rest,
+	      NODES(NODE_ITEM, process));
 
 /* ---- the document ---- */
 
@@ -165,10 +174,12 @@ static FIELDS(collection, &field_complete, &field_count, &field_read, &field_sha
 	      &field_denied, &field_timeout, &field_kernel_threads, &field_unsupported);
 
 COUNTERS(COUNTER, all)
+REST(all)
 NODES(NODE, all)
 JSON_KNOWN(all_maps, "mappings", AMOUNT, value_unsigned(true, r->mappings),
 	   "the number of mappings");
-static FIELDS(totals, &field_all_maps, COUNTERS(ITEM, all) NODES(NODE_ITEM, all));
+static FIELDS(totals, &field_all_maps, COUNTERS(ITEM, all) & field_all_thp_rest,
+	      NODES(NODE_ITEM, all));
 
 #define LINES FIELD_KNOWN | FIELD_LINES | FIELD_END_LINE
 #define MAPPINGS(name, key, help)                                                                  \

@@ -145,7 +145,7 @@ COLUMN_AS(grew, "grew", "grew_ticks", "GREW", AMOUNT, value_signed(r->ticks, r->
 
 COLUMN(pages_status, "pages_status", "PAGES_STATUS", TEXT,
        value_text(pss_status_name(p->pages_status)),
-       "ok, or why lazyfree, hugetlb_pss and the nodes were not read");
+       "ok, or why lazyfree, hugetlb_pss, thp_rest and the nodes were not read");
 /* Null unless columns of nodes are asked for. */
 ROWS(nodes, "nodes", &share_fields, struct node_share, p->nodes, p->nodes ? p->nodes->node : NULL,
      p->nodes ? p->nodes->count : 0, "PSS by NUMA node", 0, .max = {0, NODES_MAX});
@@ -269,6 +269,7 @@ static struct value node_share(const struct node_shares *nodes, bool known, uint
 	 : COUNTER_##id == COUNTER_FREED		      ? NEEDS_FREED | NEEDS_SWAP_COSTS     \
 	 : COUNTER_##id == COUNTER_LAZYFREE		      ? NEEDS_LAZYFREE                     \
 	 : COUNTER_##id == COUNTER_HUGETLB_PSS		      ? NEEDS_HUGETLB                      \
+	 : COUNTER_##id == COUNTER_THP_REST		      ? NEEDS_THP_REST                     \
 	 : COUNTER_BIT(COUNTER_##id) & COUNTERS_OF_GPU	      ? NEEDS_GPU                          \
 	 : COUNTER_BIT(COUNTER_##id) & COUNTERS_OF_SWAP_COSTS ? NEEDS_SWAP_COSTS                   \
 							      : 0)

@@ -24,6 +24,7 @@ enum process_needs {
 	NEEDS_LAZYFREE = 1 << 12,
 	NEEDS_HUGETLB = 1 << 13, /* while there are hugetlb pages */
 	NEEDS_GPU = 1 << 14,	 /* files of GPUs */
+	NEEDS_THP_REST = 1 << 15,
 };
 
 /* Rows are struct row, of a struct snapshot. */

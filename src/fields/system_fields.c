@@ -238,6 +238,10 @@ COLUMN(mapped, "mapped_bytes", "  mapped", BYTES, MEMINFO(MAPPED),
        .note = "Mapped: of cache, Shmem, drivers");
 COLUMN(swap_cached, "swap_cached_bytes", "  swap cache", BYTES, MEMINFO(SWAP_CACHED),
        "SwapCached, mapped or not", .note = "SwapCached");
+COLUMN(partly_mapped, "anon_partly_mapped_bytes", "  partly mapped", BYTES,
+       value_bytes(r->partly_mapped.known, r->partly_mapped.bytes),
+       "anonymous huge pages of which processes map a part, with their rest",
+       .note = "nr_anon_partially_mapped: huge pages, whole");
 JSON_FIELD(vmalloc_used, "vmalloc_used_bytes", BYTES, MEMINFO(VMALLOC_USED), "VmallocUsed");
 JSON_FIELD(kernel_reclaimable, "kernel_reclaimable_bytes", BYTES, MEMINFO(KERNEL_RECLAIMABLE),
 	   "KReclaimable");
@@ -248,9 +252,10 @@ ROWS(unplaced, "unplaced", &lines, struct meminfo_line, true, m->unplaced, m->un
      "unaccounted_bytes, in other lines or outside of MemTotal",
      FIELD_KNOWN | FIELD_LINES);
 static FIELDS(across, &field_available, &field_cached, &field_buffers, &field_mapped,
-	      &field_swap_cached, &field_vmalloc_used, &field_kernel_reclaimable, &field_sockets,
-	      &field_unplaced);
-FIELDS(system_across, &field_available, &field_mapped, &field_buffers, &field_swap_cached);
+	      &field_swap_cached, &field_partly_mapped, &field_vmalloc_used,
+	      &field_kernel_reclaimable, &field_sockets, &field_unplaced);
+FIELDS(system_across, &field_available, &field_mapped, &field_buffers, &field_swap_cached,
+       &field_partly_mapped);
 
 JSON_FIELD(zswap_pool, "pool_bytes", BYTES, MEMINFO(ZSWAP_POOL), "memory");
 JSON_FIELD(zswap_stored, "stored_bytes", BYTES, MEMINFO(ZSWAP_STORED),

@@ -24,14 +24,15 @@ enum map_counter {
 	MAPS_THP, /* mapped by huge entries: anonymous, shmem and files */
 	MAPS_HUGETLB,
 	MAPS_LAZYFREE,
-	/* The resident pages by node, which smaps does not have. */
+	/* What smaps does not have: the rest of huge pages, and the resident pages by node. */
+	MAPS_THP_REST,
 	MAPS_NODE0,
 	MAPS_COUNTERS = MAPS_NODE0 + NODES_MAX,
 };
 
 #define MAPS_COUNTERS_ALL ((1u << MAPS_COUNTERS) - 1)
 /* Those of smaps. */
-#define MAPS_COUNTERS_SMAPS ((1u << MAPS_NODE0) - 1)
+#define MAPS_COUNTERS_SMAPS ((1u << MAPS_THP_REST) - 1)
 
 /* Bytes; a value without its bit was not measured. */
 struct map_counters {
@@ -126,6 +127,7 @@ struct maps_report {
 	const struct field *group; /* of MAP_ROWS_KINDS */
 	bool filtered;		   /* only some mappings of each process (--mapping) */
 	uint32_t nodes;		   /* bits of NUMA nodes with a column (--by-node) */
+	bool rest;		   /* MAPS_THP_REST was read */
 	bool several;		   /* of several processes: rows name their process */
 	const struct maps_process *process;
 	size_t process_count;

@@ -547,9 +547,12 @@ static void set_user_classes(struct split *s, const struct scaled *v)
 	    e[ZMEM_FRAME_ANON] + e[ZMEM_FRAME_ANON_CACHED]);
 	add_part(s, RAM_ANON, "also in the swap cache", k[ZMEM_FRAME_ANON_CACHED]);
 	set(s, RAM_ANON_UNMAPPED,
-	    k[ZMEM_FRAME_ANON_UNMAPPED] + k[ZMEM_FRAME_SWAP_CACHE] + k[ZMEM_FRAME_TRUNCATED],
-	    e[ZMEM_FRAME_ANON_UNMAPPED] + e[ZMEM_FRAME_SWAP_CACHE] + e[ZMEM_FRAME_TRUNCATED]);
+	    k[ZMEM_FRAME_ANON_UNMAPPED] + k[ZMEM_FRAME_ANON_REST] + k[ZMEM_FRAME_SWAP_CACHE] +
+		    k[ZMEM_FRAME_TRUNCATED],
+	    e[ZMEM_FRAME_ANON_UNMAPPED] + e[ZMEM_FRAME_ANON_REST] + e[ZMEM_FRAME_SWAP_CACHE] +
+		    e[ZMEM_FRAME_TRUNCATED]);
 	add_part(s, RAM_ANON_UNMAPPED, "swap cache", k[ZMEM_FRAME_SWAP_CACHE]);
+	add_part(s, RAM_ANON_UNMAPPED, "rest of huge pages", k[ZMEM_FRAME_ANON_REST]);
 	add_part(s, RAM_ANON_UNMAPPED, "in I/O or being freed", k[ZMEM_FRAME_ANON_UNMAPPED]);
 	add_part(s, RAM_ANON_UNMAPPED, "removed from its file", k[ZMEM_FRAME_TRUNCATED]);
 	set(s, RAM_PAGE_CACHE, k[ZMEM_FRAME_FILE] + k[ZMEM_FRAME_FILE_UNMAPPED],

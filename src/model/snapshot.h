@@ -184,7 +184,7 @@ struct process {
 	enum pss_source pss_source;
 	enum pss_status pss_status;
 	enum pss_status freed_status;
-	/* Of nodes, LAZYFREE and HUGETLB_PSS, which are read on request. */
+	/* Of nodes, LAZYFREE, HUGETLB_PSS and THP_REST, which are read on request. */
 	enum pss_status pages_status;
 	enum exe_state exe;
 	bool mm_owner;		/* this process counts the mm in totals */
@@ -314,7 +314,9 @@ void process_set_swap_costs(struct process *p, const struct swap_costs *costs);
 enum pss_status process_swap_ram_status(const struct process *p);
 
 /* Those that bpf/pages.bpf.c counts: they are read on request. */
-#define COUNTERS_OF_PAGES (COUNTER_BIT(COUNTER_LAZYFREE) | COUNTER_BIT(COUNTER_HUGETLB_PSS))
+#define COUNTERS_OF_PAGES                                                                          \
+	(COUNTER_BIT(COUNTER_LAZYFREE) | COUNTER_BIT(COUNTER_HUGETLB_PSS) |                        \
+	 COUNTER_BIT(COUNTER_THP_REST))
 
 /* Copies the cgroup and all names that follow from it; the texts are borrowed. */
 void process_copy_cgroup(struct process *p, const struct process *known);
@@ -375,6 +377,7 @@ struct ram;
 struct system_info {
 	struct meminfo meminfo;
 	struct free_memory free;
+	struct partly_mapped partly_mapped;
 	bool swaps_known; /* false: /proc/swaps was not read */
 	struct swap_device swap[SWAP_MAX];
 	size_t swap_count;

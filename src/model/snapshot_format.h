@@ -40,7 +40,7 @@ enum block_id {
 
 #define NOT_STORED 0xff
 
-_Static_assert(COUNTERS_OF_PROCESS == 35, "give the new counter a number");
+_Static_assert(COUNTERS_OF_PROCESS == 36, "give the new counter a number");
 static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 	[COUNTER_SWAP] = 0,
 	[COUNTER_SWAP_PSS] = 1,
@@ -62,6 +62,7 @@ static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 	[COUNTER_THP] = 17,
 	[COUNTER_HUGETLB_PSS] = 30,
 	[COUNTER_LAZYFREE] = 31,
+	[COUNTER_THP_REST] = 42,
 	[COUNTER_PEAK] = 18,
 	[COUNTER_MAPS] = 19,
 	[COUNTER_MAJFLT] = 20,
@@ -267,6 +268,8 @@ static const struct member machine_members[] = {
 	MACHINE(73, system.sockets.known, 2),
 	MACHINE(74, system.sockets.bytes, 0),
 	MACHINE(75, system.meminfo.unplaced_count, MEMINFO_UNPLACED_MAX + 1),
+	MACHINE(76, system.partly_mapped.known, 2),
+	MACHINE(77, system.partly_mapped.bytes, 0),
 	MACHINE(90, collection.not_seen_pid[0], INT_MAX),
 	MACHINE(91, collection.not_seen_pid[1], INT_MAX),
 	MACHINE(92, collection.not_seen_pid[2], INT_MAX),

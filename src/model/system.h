@@ -79,6 +79,15 @@ struct free_memory {
 	uint64_t reserve; /* free, but not in MemAvailable: the kernel keeps so much */
 };
 
+/*
+ * Anonymous huge pages of all sizes of which processes map a part, bytes of the whole pages
+ * (nr_anon_partially_mapped, Documentation/admin-guide/mm/transhuge.rst).
+ */
+struct partly_mapped {
+	bool known; /* false: not in this kernel (before 6.12) */
+	uint64_t bytes;
+};
+
 #define SWAP_NAME_MAX 255
 
 /* One line of /proc/swaps. */

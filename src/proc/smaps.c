@@ -41,7 +41,7 @@ _Static_assert(ARRAY_SIZE(names) == SMAPS_KEYS, "a key without a name");
  * mapping has. */
 static const struct {
 	uint32_t must, may;
-} parts[MAPS_NODE0] = {
+} parts[MAPS_THP_REST] = {
 	[MAPS_RSS] = {BIT(SMAPS_RSS)},
 	[MAPS_PSS] = {BIT(SMAPS_PSS)},
 	[MAPS_PRIVATE] = {BIT(SMAPS_PRIVATE_CLEAN) | BIT(SMAPS_PRIVATE_DIRTY)},
@@ -79,7 +79,7 @@ static void end_mapping(struct smaps *s)
 	s->open = false;
 	if (!s->known)
 		s->known = s->have;
-	for (int i = 0; i < MAPS_NODE0; i++)
+	for (int i = 0; i < MAPS_THP_REST; i++)
 		set_counter(s, i);
 	s->error = s->fn(s->arg, &s->mapping);
 }

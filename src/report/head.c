@@ -129,6 +129,15 @@ static void find_stored(const struct system_info *s, struct holders *ret)
 	offer(ret, "holds files of", other);
 }
 
+/* The kernel counts such pages whole, and the part that processes map is not in this one. */
+static uint64_t partly_mapped_most(const struct head *h)
+{
+	uint64_t bytes = h->snapshot->system.partly_mapped.bytes,
+		 part = h->overview.bytes[OVERVIEW_OTHER];
+
+	return bytes < part ? bytes : part;
+}
+
 /* Without a census only what was measured anyway is named. */
 static void find_holders(const struct head *h, enum overview_part part, struct holders *ret)
 {
@@ -143,6 +152,8 @@ static void find_holders(const struct head *h, enum overview_part part, struct h
 		find_kernel(h, ret);
 	else if (part == OVERVIEW_COMPRESSED)
 		find_stored(&h->snapshot->system, ret);
+	else if (!ram && part == OVERVIEW_OTHER)
+		offer(ret, "rest of huge pages, up to", partly_mapped_most(h));
 	else if (ram && part == OVERVIEW_HUGE)
 		find_parts(ram, RAM_HUGETLB, ret);
 	else if (ram && part == OVERVIEW_OTHER)

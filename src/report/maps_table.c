@@ -37,6 +37,8 @@ static bool has_column(const struct maps_table *t, const struct field *f)
 
 	if (strcmp(f->key, "pid") == 0)
 		return t->r->several;
+	if (f->counter == MAPS_THP_REST)
+		return t->r->rest;
 	if (f->counter >= MAPS_NODE0)
 		return t->r->nodes >> (f->counter - MAPS_NODE0) & 1;
 	if (f->counter < 0 || !narrower(t, WIDE_ENOUGH))

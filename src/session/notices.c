@@ -247,10 +247,11 @@ void notices_collected(struct session *s)
 	if (is_new(s, COLLECT_NOTICE_FREED))
 		log_notice(o->quiet, "FREED is not known: %s", c->freed_refusal);
 	if (is_new(s, COLLECT_NOTICE_PAGES) &&
-	    is_named(s, NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB))
+	    is_named(s, NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB | NEEDS_THP_REST))
 		log_notice(
 			o->quiet,
-			"LAZYFREE (but from smaps_rollup), HUGETLB_PSS and nodes are not known: %s",
+			"LAZYFREE (but from smaps_rollup), HUGETLB_PSS, THP_REST and nodes are not known: "
+			"%s",
 			c->pages_reason);
 	if (c->snapshot.gpu.reason && is_new(s, COLLECT_NOTICE_NO_GPU) && is_named(s, NEEDS_GPU))
 		log_notice(o->quiet, "memory of GPUs is not known: %s", c->snapshot.gpu.reason);

@@ -312,7 +312,8 @@ static unsigned column_needs(const struct query *q, const struct field_list *lis
 
 	if (o->format != FORMAT_CSV && o->format != FORMAT_TSV)
 		return needs;
-	return (needs & ~(unsigned)(NEEDS_FREED | NEEDS_LAZYFREE)) | query_args_named(q, o);
+	return (needs & ~(unsigned)(NEEDS_FREED | NEEDS_LAZYFREE | NEEDS_THP_REST)) |
+	       query_args_named(q, o);
 }
 
 int query_args_read(struct query *q, struct field_list *columns, const struct options *o,

@@ -333,7 +333,8 @@ static int open_collector(struct session *s, const struct collect_spec *asked)
 			spec.files = FILES_SHMEM;
 		if (r == 0 && o->apps)
 			r = read_apps(s, &spec);
-		spec.pages |= needs & (NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB);
+		spec.pages |=
+			needs & (NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB | NEEDS_THP_REST);
 		spec.pages_named = query_args_named(&s->query, o) & spec.pages;
 		spec.gpu |= needs & NEEDS_GPU;
 		if (r == 0)

@@ -56,6 +56,8 @@ static void add_sum(struct zmem_pages_sum *to, const struct zmem_pages_sum *from
 	to->lazy += from->lazy;
 	to->hugetlb += from->hugetlb;
 	to->strays += from->strays;
+	to->rest += from->rest;
+	to->rest_unknown += from->rest_unknown;
 }
 
 /*
@@ -67,7 +69,9 @@ static bool adds_up(const struct visits *v, const struct walk *walk)
 	const struct pages_work *w = (const struct pages_work *)walk;
 	const unsigned asked = ((const struct pages_source *)v)->visit->asked;
 	static const enum zmem_rss kinds[] = {ZMEM_RSS_ANON, ZMEM_RSS_FILE, ZMEM_RSS_SHMEM};
-	size_t count = asked & ZMEM_PAGES_NODES ? 3 : asked & ZMEM_PAGES_LAZY ? 1 : 0;
+	size_t count = asked & ZMEM_PAGES_NODES			     ? 3
+		       : asked & (ZMEM_PAGES_LAZY | ZMEM_PAGES_REST) ? 1
+								     : 0;
 	uint64_t all = 0, room;
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
@@ -95,10 +99,12 @@ static int add_mappings(struct pages_source *s)
 					ZMEM_PAGES_VMAS))
 				return -ENOMEM;
 			m = &s->mapping[s->mappings++];
-			*m = (struct pages_mapping){.start = v->start};
+			*m = (struct pages_mapping){.start = v->start, .rest_known = true};
 		}
 		for (int n = 0; n < ZMEM_NODES; n++)
 			m->bytes[n] += v->sum.pages[n] * s->visits.page_size;
+		m->rest += v->sum.rest >> ZMEM_PSS_SHIFT;
+		m->rest_known &= !v->sum.rest_unknown;
 	}
 	return 0;
 }
@@ -206,6 +212,10 @@ static int set_values(struct pages_source *s, const struct pages_work *w, unsign
 		return 0;
 	if (asked & (ZMEM_PAGES_LAZY | ZMEM_PAGES_NODES))
 		process_set(p, COUNTER_LAZYFREE, w->sum.lazy * s->visits.page_size);
+	if (asked & ZMEM_PAGES_REST && !w->sum.rest_unknown)
+		process_set(p, COUNTER_THP_REST, w->sum.rest >> ZMEM_PSS_SHIFT);
+	else if (asked & ZMEM_PAGES_REST)
+		p->pages_status = PSS_UNSUPPORTED;
 	if (asked & ZMEM_PAGES_HUGETLB)
 		process_set(p, COUNTER_HUGETLB_PSS, w->sum.hugetlb >> ZMEM_PSS_SHIFT);
 	if (!(asked & ZMEM_PAGES_NODES))
@@ -243,15 +253,18 @@ int pages_source_read(struct pages_source *s, unsigned asked, const struct zones
 	return r;
 }
 
-ssize_t pages_source_maps(struct pages_source *s, const struct zones *zones, pid_t pid,
+int pages_source_follow_nodes(struct pages_source *s, const struct zones *zones)
+{
+	return set_spans(s, zones) ? 0 : -ENODATA;
+}
+
+ssize_t pages_source_maps(struct pages_source *s, unsigned asked, pid_t pid,
 			  const struct pages_mapping **ret)
 {
 	const struct walk *w;
 	int r = prepare(s, 1);
 
-	if (r == 0 && !set_spans(s, zones))
-		r = -ENODATA;
-	s->visit->asked = ZMEM_PAGES_NODES | ZMEM_PAGES_BY_VMA;
+	s->visit->asked = asked | ZMEM_PAGES_BY_VMA;
 	s->mappings = 0;
 	if (r == 0)
 		r = visits_add(&s->visits, pid, NULL);

@@ -34,14 +34,22 @@ int pages_source_read(struct pages_source *s, unsigned asked, const struct zones
 struct pages_mapping {
 	uint64_t start;
 	uint64_t bytes[NODES_MAX]; /* resident, by node */
+	uint64_t rest;		   /* as COUNTER_THP_REST */
+	bool rest_known;
 };
 
 /*
- * The mappings of one process in the order of their addresses, valid until the next call; those
- * without a page may be missing. Returns how many, or a negative errno: -EAGAIN if they changed
- * each time.
+ * The nodes of frames, before pages_source_maps() with ZMEM_PAGES_NODES. Returns 0, or -ENODATA if
+ * they are not known (pages_source_refusal()).
  */
-ssize_t pages_source_maps(struct pages_source *s, const struct zones *zones, pid_t pid,
+int pages_source_follow_nodes(struct pages_source *s, const struct zones *zones);
+
+/*
+ * The mappings of one process in the order of their addresses, valid until the next call; those
+ * without a page may be missing. `asked`: ZMEM_PAGES_NODES, ZMEM_PAGES_REST. Returns how many, or a
+ * negative errno: -EAGAIN if they changed each time.
+ */
+ssize_t pages_source_maps(struct pages_source *s, unsigned asked, pid_t pid,
 			  const struct pages_mapping **ret);
 
 /* Why nodes are not known; NULL: they are. A constant text. */

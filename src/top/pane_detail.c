@@ -299,8 +299,8 @@ static void draw_parts(struct detail_pane *d, struct screen *s, const struct pro
 /* They are there if they were asked for. */
 #define ASKED                                                                                      \
 	(COUNTER_BIT(COUNTER_FREED) | COUNTER_BIT(COUNTER_LAZYFREE) |                              \
-	 COUNTER_BIT(COUNTER_HUGETLB_PSS) | COUNTER_BIT(COUNTER_GPU) |                             \
-	 COUNTER_BIT(COUNTER_DMABUF))
+	 COUNTER_BIT(COUNTER_HUGETLB_PSS) | COUNTER_BIT(COUNTER_THP_REST) |                        \
+	 COUNTER_BIT(COUNTER_GPU) | COUNTER_BIT(COUNTER_DMABUF))
 
 /*
  * Draws the counters, without the parts of swap_ram and of swap, in as many columns as fit. `few`:

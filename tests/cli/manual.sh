@@ -122,8 +122,8 @@ headers() {
 	zmem maps -w -n 1 "$@"
 	head -n 1 "$TMP/out" | tr '[:upper:]' '[:lower:]' | tr -s ' ' '\n' | sed '/^$/d'
 }
-# Columns of nodes are there with --by-node alone (live/test_pages.py).
-keys=$(section "$columns" 'Columns of maps' | items | grep -vE '^node[0-9]+$')
+# Columns of nodes are there with --by-node alone, thp_rest only on some machines (live/test_pages.py).
+keys=$(section "$columns" 'Columns of maps' | items | grep -vE '^(node[0-9]+|thp_rest)$')
 # The pid has no header if there is one process.
 same 'columns of maps' "$( (echo pid; headers $$; headers --by-file -p $$; headers -g name -p $$) | sort -u)" "$keys"
 for key in $keys; do

@@ -419,7 +419,7 @@ def check_half_closed():
                     request = ("GET /metrics HTTP/1.1\r\nHost: localhost\r\n%s\r\n" % header).encode()
                     answers = []
                     for pause in (0, 0.3, 0, 0.3, 0):
-                        time.sleep(pause)
+                        time.sleep(pause)  # time itself: longer than the age of a snapshot
                         began = time.monotonic()
                         answer = Answer(serve.send(request, half_close=True))
                         ok = answer.code == 200 and len(answer.body) == int(answer.headers["content-length"])

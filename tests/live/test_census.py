@@ -263,7 +263,7 @@ def of_huge_pages_cut():
                     for at in range(first, first + SIZE, HUGE):
                         advise(area, at + start, HUGE // 2, MADV_DONTNEED)
 
-                yield [(cut, {"anon": size, **({"anon_unmapped": size} if advice == MADV_HUGEPAGE else {})})]
+                yield [(cut, {"anon": size, **({"anon_unmapped": size, ("anon_unmapped", "rest of huge pages"): size} if advice == MADV_HUGEPAGE else {})})]
         return make
 
     try:

@@ -20,6 +20,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from outcome import PROGRAM, exit_code, have, huge_pages, need, result, run_checks  # noqa: E402
 
 MIB = 1 << 20
+HUGE = 2 * MIB
 LIMIT = 60
 MADV_FREE, MADV_HUGEPAGE, MADV_NOHUGEPAGE = 8, 14, 15
 MFD_HUGETLB = 4
@@ -170,6 +171,58 @@ def test_hugetlb():
             result(len(line) == 1 and abs(int(line[0].split()[1]) - 6 * size) < 16, "metrics have it", line)
 
 
+def halves(number):
+    """16 MiB in huge pages without their second halves, and 1 MiB of one more."""
+    area, address = anonymous(18 * MIB + HUGE, MADV_HUGEPAGE)
+    first = address + -address % HUGE
+    for at in range(first, first + 16 * MIB, HUGE):
+        LIBC.madvise(at + HUGE // 2, HUGE // 2, mmap.MADV_DONTNEED)
+    return area, number
+
+
+def test_rest():
+    """Huge pages mapped in part: by one process, by processes that share them, and whole ones."""
+    if not need("counters", "the rest of huge pages"):
+        return
+    with mmap.mmap(-1, HUGE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as area:
+        refused = LIBC.madvise(ctypes.addressof(ctypes.c_char.from_buffer(area)), HUGE, MADV_HUGEPAGE)
+    if refused:
+        print("note this kernel has no transparent huge pages")
+        return
+    with children(1, halves) as pids:
+        found, totals = rows(pids, "-o", "+thp_rest")
+        result(found[pids[0]]["thp_rest_bytes"] == 8 * MIB, "the rest of huge pages of a process", found[pids[0]])
+        result(totals["thp_rest_bytes"] == 8 * MIB, "the total has it", totals)
+        maps = json.loads(run("maps", "-J", "-a", str(pids[0])).stdout)
+        result(maps["totals"].get("thp_rest_bytes") == 8 * MIB and sum(row["thp_rest_bytes"] for row in maps["mappings"]) == 8 * MIB,
+               "mappings have it", maps["totals"])
+        document = json.loads(run("system", "-J").stdout)
+        result(document["across"]["anon_partly_mapped_bytes"] is None or document["across"]["anon_partly_mapped_bytes"] >= 16 * MIB,
+               "the kernel's counter has the whole pages", document["across"])
+    kept = []
+    with children(3, lambda number: [LIBC.madvise(kept[1] + HUGE // 2, HUGE // 2, mmap.MADV_DONTNEED) if number else None],
+                  lambda: kept.extend(huge_area(8 * MIB))) as pids:
+        # Two children have lost the half of the first huge page; the parent maps it whole.
+        found, _totals = rows([*pids, os.getpid()], "-o", "+thp_rest")
+        values = {pid: row["thp_rest_bytes"] for pid, row in found.items()}
+        result(not any(values.values()), "what another process maps is no rest", values)
+        LIBC.madvise(kept[1] + HUGE // 2, HUGE // 2, mmap.MADV_DONTNEED)
+        found, _totals = rows([*pids, os.getpid()], "-o", "+thp_rest")
+        values = {pid: row["thp_rest_bytes"] for pid, row in found.items()}
+        result(not any(values.values()), "nor what one child still maps", values)
+    LIBC.madvise(kept[1] + HUGE // 2, HUGE // 2, mmap.MADV_DONTNEED)
+    with children(1, lambda _number: None) as pids:
+        found, _totals = rows([*pids, os.getpid()], "-o", "+thp_rest")
+        values = sorted(row["thp_rest_bytes"] for row in found.values())
+        result(values == [MIB // 2, MIB // 2], "processes that share the page share its rest", values)
+
+
+def huge_area(size):
+    """Huge pages: the area, and the address of the first one."""
+    area, address = anonymous(size + HUGE, MADV_HUGEPAGE)
+    return area, address + -address % HUGE
+
+
 def test_nodes():
     if not need("counters", "PSS by node"):
         return
@@ -240,5 +293,5 @@ def test_refused():
     result(done.returncode == 0 and "nodes are not known" in done.stderr, "without BPF the reason is said", done.stderr)
 
 
-run_checks((test_lazyfree, test_hugetlb, test_nodes, test_away, test_refused))
+run_checks((test_lazyfree, test_hugetlb, test_rest, test_nodes, test_away, test_refused))
 sys.exit(exit_code())

@@ -362,6 +362,10 @@ static inline void random_collection(struct random *r, struct snapshot *s)
 		.listed = random_value(r),
 		.reserve = random_value(r),
 	};
+	s->system.partly_mapped = (struct partly_mapped){
+		.known = random_below(r, 2),
+		.bytes = random_value(r),
+	};
 	s->system.files = (struct machine_files){
 		.shmem_known = random_below(r, 2),
 		.cache_known = random_below(r, 2),
@@ -518,6 +522,9 @@ static inline bool same_shared(const struct shared_files *x, const struct shared
 
 static inline bool same_system(const struct system_info *a, const struct system_info *b)
 {
+	if (!SAME(free.known) || !SAME(free.listed) || !SAME(free.reserve) ||
+	    !SAME(partly_mapped.known) || !SAME(partly_mapped.bytes))
+		return false;
 	if (!SAME(meminfo.have) || !SAME(swaps_known) || !SAME(swap_count) || !SAME(zram_count))
 		return false;
 	for (int f = 0; f < MEMINFO_COUNTERS; f++) {

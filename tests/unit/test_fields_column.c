@@ -68,7 +68,7 @@ TEST(table)
 		"oom_score_adj swap swap_pss swap_shmem swap_ram swap_ram_zram swap_ram_zswap "
 		"swap_incompressible swap_filled swap_disk uss freed pss pss_anon pss_file "
 		"pss_shmem pss_swap shared rss rss_anon rss_file rss_shmem peak vsize locked "
-		"pinned pgtables hugetlb hugetlb_pss lazyfree thp gpu dmabuf maps majflt swapins mem_current mem_limit mem_high "
+		"pinned pgtables hugetlb hugetlb_pss lazyfree thp thp_rest gpu dmabuf maps majflt swapins mem_current mem_limit mem_high "
 		"mem_working_set mem_anon mem_file mem_shmem mem_slab mem_swap mem_swap_limit "
 		"mem_zswap oom_kills psi_some_10 psi_full_10 mem_kernel mem_pagetables mem_percpu mem_sock "
 		"nearest_limit mem_left limit_up under_oom node0 node1 node2 node3 node4 node5 node6 "
