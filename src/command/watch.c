@@ -19,9 +19,9 @@
 /* ---- zmem-bpf watch ---- */
 
 /* Lines of a terminal that are not rows: header, others, total, summary, a note, a prompt. */
-#define LINES_AROUND	 8
-#define WHAT_GROWS_COUNT 10
-#define FOLDED_COLUMNS	 280 /* columns of the tick, which is not cut, and of the folded summary */
+#define LINES_AROUND   8
+#define GROWTH_MS      10000 /* a growth in an hour is known from then on (fields/row.h) */
+#define FOLDED_COLUMNS 280   /* columns of the tick, which is not cut, and of the folded summary */
 
 struct watching {
 	struct session session;
@@ -29,6 +29,7 @@ struct watching {
 	struct append out;
 	struct strbuf line; /* of NDJSON */
 	bool all_ended;	    /* no process is left of those that were asked for */
+	bool once;	    /* the last snapshot alone is shown */
 	pid_t leads;	    /* the process to look at next; 0: there is none */
 };
 
@@ -110,24 +111,43 @@ static bool all_ended(const struct watching *w)
 }
 
 /*
- * The first row that grew in most snapshots, else the first one. This program, in another window,
- * is none.
+ * The row that grows most, of those with a growth that stands out. A process that began meanwhile
+ * is none, because each one grows at its start. This program, in another window, is none.
  */
 static pid_t leads_to(const struct result *result)
 {
-	const uint32_t page_size = result->snapshot->host.page_size;
-	pid_t first = 0;
+	int64_t growth, most = 0;
+	pid_t leads = 0;
 
 	for (size_t i = 0; i < result->row_count; i++) {
 		const struct row *r = &result->rows[i];
 
-		if (strcmp(r->process->comm, "zmem-bpf") == 0)
+		if (strcmp(r->process->comm, "zmem-bpf") == 0 ||
+		    r->ticks + 1 < result->delta->tick || !row_growth(r, &growth) || growth <= most)
 			continue;
-		if (row_grows_steadily(r, page_size))
-			return r->process->pid;
-		first = first ? first : r->process->pid;
+		most = growth;
+		leads = r->process->pid;
 	}
-	return first;
+	return leads;
+}
+
+static bool is_over(const struct watching *w)
+{
+	const struct options *o = w->session.options;
+
+	return w->out.ended || w->all_ended ||
+	       (o->count && w->session.deltas.delta.tick >= (uint64_t)o->count) ||
+	       session_ended(&w->session);
+}
+
+/* Writes what was rendered. Without memory, the next tick writes the rest of this one. */
+static int flush(struct watching *w)
+{
+	int r = append_flush(&w->out);
+
+	if (r && strbuf_error(&w->out.buf) == -ENOMEM)
+		r = session_failed(&w->session, r);
+	return r;
 }
 
 static int tick(struct watching *w)
@@ -135,6 +155,8 @@ static int tick(struct watching *w)
 	struct result result;
 	int r;
 
+	if (w->once)
+		strbuf_clear(&w->out.buf);
 	append_begin(&w->out);
 	r = session_next(&w->session, w->ticker.missed, rows_that_fit(w), &result);
 	if (r)
@@ -145,10 +167,7 @@ static int tick(struct watching *w)
 	if (w->all_ended && w->session.deltas.delta.tick == 1 && w->session.exit_code)
 		return w->session.exit_code;
 	render(w, &result);
-	r = append_flush(&w->out);
-	/* Without memory, the next tick writes the rest of this one. */
-	if (r && strbuf_error(&w->out.buf) == -ENOMEM)
-		r = session_failed(&w->session, r);
+	r = w->once && !is_over(w) ? 0 : flush(w);
 	if (r == 0)
 		r = session_keep(&w->session, &result);
 	else
@@ -157,15 +176,6 @@ static int tick(struct watching *w)
 		return session_failed(&w->session, r);
 	session_succeeded(&w->session);
 	return 0;
-}
-
-static bool is_over(const struct watching *w)
-{
-	const struct options *o = w->session.options;
-
-	return w->out.ended || w->all_ended ||
-	       (o->count && w->session.deltas.delta.tick >= (uint64_t)o->count) ||
-	       session_ended(&w->session);
 }
 
 static int run(struct watching *w)
@@ -182,6 +192,8 @@ static int run(struct watching *w)
 		/* A signal before the first tick: one snapshot is shown. */
 		if (event == TICKER_TICK || (event == TICKER_END && !w->session.deltas.delta.tick))
 			r = tick(w);
+		if (event == TICKER_END && r == 0 && w->once && !is_over(w))
+			r = flush(w);
 		if (event == TICKER_END)
 			break;
 	}
@@ -222,13 +234,14 @@ static int put_next(struct watching *w)
 	return append_flush(&w->out);
 }
 
-/* `leads`: to the next command, at the end. */
-static int watch(const struct options *o, bool leads)
+/* `once`: one table at the end, and the command that comes next. */
+static int watch(const struct options *o, bool once)
 {
 	cleanup(watching_done) struct watching w = {
 		.ticker = {.timer_fd = -1, .signal_fd = -1},
 		.session = SESSION_CLOSED,
 		.out.fd = -1,
+		.once = once,
 	};
 	int r;
 
@@ -246,7 +259,7 @@ static int watch(const struct options *o, bool leads)
 	/* Ticks that came due while all was opened do not count as missed. */
 	ticker_now(&w.ticker);
 	r = run(&w);
-	return r == 0 && leads && w.leads && !o->no_header && !w.out.ended ? put_next(&w) : r;
+	return r == 0 && once && w.leads && !o->no_header && !w.out.ended ? put_next(&w) : r;
 }
 
 int command_watch(const struct options *o)
@@ -256,12 +269,23 @@ int command_watch(const struct options *o)
 	return r ? r : watch(o, false);
 }
 
+/* As many snapshots as growth takes: ten seconds, and no fewer than four. */
+static long what_grows_count(const struct options *o)
+{
+	uint64_t interval_ms = interval_us(o) / 1000;
+	uint64_t count = interval_ms ? GROWTH_MS / interval_ms + 2 : LONG_MAX;
+
+	return count < 4 ? 4 : (long)count;
+}
+
 int watch_what_grows(const struct options *o)
 {
 	struct options watched = *o;
 
 	watched.command = command_find(o->commands, "watch");
 	watched.grow = watched.continuous = true;
-	watched.count = o->count ? o->count : WHAT_GROWS_COUNT;
+	watched.count = o->count ? o->count : what_grows_count(o);
+	log_notice(o->quiet || o->replay, "grow: looks at all processes for %.3g s",
+		   (double)(watched.count - 1) * (double)interval_us(o) / 1e6);
 	return watch(&watched, true);
 }

@@ -129,8 +129,8 @@ static struct value value_growth(const struct row *r)
 }
 
 COLUMN_AS(grown_h, "grown_h", "grown_bytes_per_hour", "GROWN/H", CHANGE, value_growth(r),
-	  "growth of PSS and swap (else RSS) in an hour, at the rate since the first snapshot that "
-	  "has the row; known from 10 s on",
+	  "growth of USS and swap (else RSS and swap) in an hour, at the rate since the first "
+	  "snapshot that has the row; known after 10 s, if it stands out of its scatter",
 	  .flags = FIELD_SINCE);
 COLUMN_AS(swapin, "swapin", "swapins_per_second", "SWAPIN", AMOUNT,
 	  value_signed(r->swapin_known, r->swapin),
@@ -141,7 +141,7 @@ COLUMN_AS(watched, "watched", "watched_seconds", "WATCHED", AMOUNT,
 	  value_signed(r->watched_ms, (int64_t)(r->watched_ms / 1000)),
 	  "for how many seconds grown_h was watched", .flags = FIELD_SINCE);
 COLUMN_AS(grew, "grew", "grew_ticks", "GREW", AMOUNT, value_signed(r->ticks, r->grew_ticks),
-	  "in how many snapshots PSS and swap grew, of how many", .flags = FIELD_SINCE);
+	  "in how many snapshots USS and swap grew, of how many", .flags = FIELD_SINCE);
 
 COLUMN(pages_status, "pages_status", "PAGES_STATUS", TEXT,
        value_text(pss_status_name(p->pages_status)),

@@ -65,23 +65,50 @@ bool row_change(const struct row *r, enum counter c, int64_t *ret_bytes)
 			      r->before->value, ret_bytes);
 }
 
+enum counter row_size(const struct process *p, uint64_t *ret_bytes)
+{
+	enum counter c = process_has(p, COUNTER_USS)   ? COUNTER_USS
+			 : process_has(p, COUNTER_RSS) ? COUNTER_RSS
+						       : COUNTER_COUNT;
+
+	*ret_bytes = 0;
+	if (c == COUNTER_COUNT)
+		return c;
+	if (!process_has(p, COUNTER_SWAP) ||
+	    __builtin_add_overflow(p->value[c], p->value[COUNTER_SWAP], ret_bytes))
+		*ret_bytes = p->value[c];
+	return c;
+}
+
 /* In a shorter time, a page more is many in an hour. */
 #define WATCHED_LEAST_MS 10000
 #define HOUR_MS		 3.6e6
+/* Fewer snapshots do not show that a row grows all the time. */
+#define STEADY_LEAST 3
+
+static bool exceeds(uint64_t net, uint32_t steps, uint64_t most, uint64_t back)
+{
+	return steps >= STEADY_LEAST && most <= net / 2 && back <= net / 2;
+}
+
+bool row_stands_out(const struct row_steps *s, int64_t grown)
+{
+	if (!grown)
+		return !s->gained;
+	return grown > 0 ? exceeds((uint64_t)grown, s->up, s->most_gained, s->lost)
+			 : exceeds(-(uint64_t)grown, s->down, s->most_lost, s->gained);
+}
 
 bool row_growth(const struct row *r, int64_t *ret_bytes)
 {
 	double bytes;
 
-	if (r->watched_ms < WATCHED_LEAST_MS)
+	if (r->watched_ms < WATCHED_LEAST_MS || !r->stands_out)
 		return false;
 	bytes = (double)r->grown * HOUR_MS / (double)r->watched_ms;
 	*ret_bytes = bytes >= 0x1p63 ? INT64_MAX : bytes < -0x1p63 ? INT64_MIN : (int64_t)bytes;
 	return true;
 }
-
-/* Fewer snapshots do not show that a row grows all the time. */
-#define STEADY_LEAST 3
 
 bool row_grows_steadily(const struct row *r, uint32_t page_size)
 {

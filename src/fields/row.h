@@ -12,15 +12,23 @@
 
 #include "model/process_list.h"
 
+/* How the size of a row went up and down from tick to tick, since row_before.first. */
+struct row_steps {
+	uint32_t ticks;			 /* with a measured tick before */
+	uint32_t up, down;		 /* in how many of them it grew, and shrank */
+	uint64_t gained, lost;		 /* bytes, in all of them */
+	uint64_t most_gained, most_lost; /* in one of them */
+};
+
 /* The values of an earlier row. */
 struct row_before {
 	counter_mask have;
 	uint64_t hash; /* of all values and texts of the row: another hash means a change */
 	uint64_t value[COUNTERS_OF_PROCESS];
-	/* Of the last tick, also if the values are the first ones: PSS and swap, else RSS. */
+	/* Of the last tick, also if the values are the first ones: row_size(). */
 	uint64_t last;
 	uint8_t last_counter; /* COUNTER_COUNT: none was measured */
-	uint32_t grew_ticks, ticks;
+	struct row_steps steps;
 	uint64_t last_swap, last_swapins; /* of the last tick, with their bits */
 	counter_mask last_have;
 	int64_t last_ms; /* since the epoch */
@@ -42,9 +50,10 @@ struct row {
 	bool swaps;			 /* swap changed since the last tick */
 	bool swapin_known;
 	uint32_t swapin;     /* swap-ins per second since the last tick */
-	uint32_t grew_ticks; /* in how many of `ticks` PSS and swap grew */
+	uint32_t grew_ticks; /* in how many of `ticks` its size grew (row_size()) */
 	uint32_t ticks;	     /* ticks with a measured tick before */
-	int64_t grown;	     /* by how many bytes they grew since row_before.first */
+	bool stands_out;     /* its growth does (row_stands_out()) */
+	int64_t grown;	     /* by how many bytes its size grew since row_before.first */
 	uint64_t watched_ms; /* in that time; 0: not known */
 	uint64_t hash;	     /* of all values and names */
 
@@ -70,13 +79,25 @@ bool counter_change(enum counter c, counter_mask have, const uint64_t *value,
 /* That of a row, not per second. */
 bool row_change(const struct row *r, enum counter c, int64_t *ret_bytes);
 
-/* By how many bytes it grew in an hour, by what it grew so far. False: watched for too short. */
-bool row_growth(const struct row *r, int64_t *ret_bytes);
+/*
+ * What shows the growth of a process: USS and SWAP, which other processes do not change as they
+ * change PSS; where USS is not known, RSS and SWAP. COUNTER_COUNT: nothing was measured.
+ */
+enum counter row_size(const struct process *p, uint64_t *ret_bytes);
 
 /*
- * Whether it grew in most of three or more snapshots, by a page or more each time: that PSS is
- * shared by fewer processes is less.
+ * Whether a growth, below 0 a loss, stands out of its scatter: it took three steps, none of them
+ * more than half of it, and what went the other way in between is no more than half of it. A size
+ * that never changed has grown by 0.
  */
+bool row_stands_out(const struct row_steps *steps, int64_t grown);
+/*
+ * By how many bytes it grew in an hour, by what it grew so far. False: it was watched for less than
+ * ten seconds, or it does not stand out.
+ */
+bool row_growth(const struct row *r, int64_t *ret_bytes);
+
+/* Whether it grew in most of three or more snapshots, by a page or more each time. */
 bool row_grows_steadily(const struct row *r, uint32_t page_size);
 
 /* Forgets the rows and makes room for `count`. Returns 0 or -ENOMEM. */

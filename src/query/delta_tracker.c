@@ -144,14 +144,6 @@ static bool has_begun_since(const struct tracker *tracker, const struct process 
 	       (int64_t)(p->start_ns / NS_PER_MS) + START_SLACK_MS >= tracker->last_boot_ms;
 }
 
-/* What shows the growth of a row: RSS where PSS is denied. COUNTER_COUNT: nothing was measured. */
-static enum counter growth_counter(const struct process *p)
-{
-	if (process_has(p, COUNTER_PSS_SWAP))
-		return COUNTER_PSS_SWAP;
-	return process_has(p, COUNTER_RSS) ? COUNTER_RSS : COUNTER_COUNT;
-}
-
 /* Whether it swaps now. A thread that ended took its swap-ins with it. */
 static void count_swapping(struct row *r, int64_t now_ms)
 {
@@ -170,19 +162,50 @@ static void count_swapping(struct row *r, int64_t now_ms)
 	r->swapin = (uint32_t)((count * 1000 + ms - 1) / ms);
 }
 
-/* Whether it grew since the last tick, and in how many ticks so far. */
+static void add_step(struct row_steps *s, uint64_t last, uint64_t now)
+{
+	uint64_t step = now > last ? now - last : last - now;
+
+	s->ticks++;
+	if (now > last) {
+		s->up++;
+		s->gained += step;
+		s->most_gained = step > s->most_gained ? step : s->most_gained;
+	} else if (now < last) {
+		s->down++;
+		s->lost += step;
+		s->most_lost = step > s->most_lost ? step : s->most_lost;
+	}
+}
+
+/* How its size changed so far, this tick included. Another counter begins anew. */
+static struct row_steps steps_of(const struct row *r, uint64_t *ret_size, enum counter *ret_counter)
+{
+	const struct row_before *b = r->before;
+	struct row_steps steps = {};
+
+	*ret_counter = row_size(r->process, ret_size);
+	if (b && *ret_counter != COUNTER_COUNT && b->last_counter == *ret_counter) {
+		steps = b->steps;
+		add_step(&steps, b->last, *ret_size);
+	}
+	return steps;
+}
+
 static void count_growth(struct row *r, int64_t now_ms)
 {
 	const struct row_before *b = r->before;
-	enum counter c = growth_counter(r->process);
-	bool both = c != COUNTER_COUNT && b->last_counter == c;
+	enum counter c;
+	uint64_t size;
+	const struct row_steps steps = steps_of(r, &size, &c);
 
-	r->ticks = b->ticks + both;
-	r->grew_ticks = b->grew_ticks + (both && r->process->value[c] > b->last);
-	if (!both || now_ms <= b->first_ms)
+	r->ticks = steps.ticks;
+	r->grew_ticks = steps.up;
+	if (!steps.ticks || now_ms <= b->first_ms)
 		return;
-	r->grown = (int64_t)(r->process->value[c] - b->first);
+	r->grown = (int64_t)(size - b->first);
 	r->watched_ms = (uint64_t)(now_ms - b->first_ms);
+	r->stands_out = row_stands_out(&steps, r->grown);
 }
 
 static void join_row(const struct tracker *tracker, const struct field *group,
@@ -223,6 +246,7 @@ void delta_tracker_join(const struct tracker *tracker, const struct field *group
 		r->started = false;
 		r->swaps = r->swapin_known = false;
 		r->grew_ticks = r->ticks = 0;
+		r->stands_out = false;
 		r->grown = 0;
 		r->watched_ms = 0;
 		r->hash = hash_of(tracker, r);
@@ -264,25 +288,26 @@ static void keep_row(const struct tracker *tracker, const struct row *r, int64_t
 {
 	const struct row_before *first = tracker->from_start ? r->before : NULL;
 	const struct process *p = r->process;
+	enum counter c;
+	uint64_t size;
 
 	ret->have = p->have;
 	ret->hash = r->hash;
-	ret->last_counter = (uint8_t)growth_counter(p);
-	ret->last = ret->last_counter < COUNTER_COUNT ? p->value[ret->last_counter] : 0;
+	ret->steps = steps_of(r, &size, &c);
+	ret->last = size;
+	ret->last_counter = (uint8_t)c;
 	ret->last_swap = p->value[COUNTER_SWAP];
 	ret->last_swapins = p->value[COUNTER_SWAPINS];
 	ret->last_have = p->have;
 	ret->last_ms = now_ms;
-	ret->grew_ticks = r->grew_ticks;
-	ret->ticks = r->ticks;
 	/* What it grew by is known: `first` is that of the counter. */
 	ret->first = ret->last - (r->watched_ms ? (uint64_t)r->grown : 0);
 	ret->first_ms = now_ms - (int64_t)r->watched_ms;
 	memcpy(ret->value, p->value, sizeof(ret->value));
-	for (int c = 0; first && c < COUNTERS_OF_PROCESS; c++) {
-		if (first->have & COUNTER_BIT(c)) {
-			ret->have |= COUNTER_BIT(c);
-			ret->value[c] = first->value[c];
+	for (int i = 0; first && i < COUNTERS_OF_PROCESS; i++) {
+		if (first->have & COUNTER_BIT(i)) {
+			ret->have |= COUNTER_BIT(i);
+			ret->value[i] = first->value[i];
 		}
 	}
 }

@@ -46,8 +46,7 @@ struct query {
 	bool memcgs;	    /* rows are cgroups, and all are rows (query_lists_memcgs()) */
 	bool total;	    /* no rows, only their sum */
 	bool only_changed;  /* rows that did not change are hidden */
-	bool only_grown;    /* hides our own process, and rows of which PSS and swap (else RSS) did
-			       not grow */
+	bool only_grown;    /* hides our own process, and rows that did not grow (row_size()) */
 	uint64_t grown_min; /* bytes; hides likewise rows that grew by less */
 	bool grown_steady;  /* but not those that row_grows_steadily() tells of */
 	unsigned needs;	    /* enum process_needs of the rows that are shown */

@@ -101,14 +101,15 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
 	return r;
 }
 
-/* Where PSS is denied, RSS tells. */
 static bool grew(const struct query *q, const struct row *r, uint32_t page_size)
 {
 	bool steady = q->grown_steady && row_grows_steadily(r, page_size);
-	int64_t by;
+	uint64_t by = r->grown > 0 ? (uint64_t)r->grown : 0;
 
-	return (row_change(r, COUNTER_PSS_SWAP, &by) || row_change(r, COUNTER_RSS, &by)) &&
-	       by > 0 && (steady || (uint64_t)by >= q->grown_min);
+	/* One that has begun since has grown from nothing. */
+	if (r->started)
+		row_size(r->process, &by);
+	return by > 0 && (steady || by >= q->grown_min);
 }
 
 /* Puts the rows first that only_changed and only_grown show. Returns their number. */

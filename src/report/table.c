@@ -64,40 +64,44 @@ static const char *mark_of(const struct table *t, const struct process *p)
 	return p->exe == EXE_DELETED ? DELETED_MARK : NULL;
 }
 
-static struct cell cell_of_row(struct table *t, const struct field *f, const struct row *r)
+static bool is_yellow(const struct table *t, const struct field *f, const struct row *r,
+		      struct value v)
+{
+	/* It swaps. */
+	if (f->counter == COUNTER_SWAP || f->counter == COUNTER_SWAP_PSS)
+		return r->swaps && field_is_counter(f);
+	if (!(f->flags & FIELD_SINCE) || f->counter >= 0 || !v.known || v.number <= 0)
+		return false;
+	if (strcmp(f->key, "swapin") == 0)
+		return true;
+	return strcmp(f->key, "grown_h") == 0 &&
+	       row_grows_steadily(r, t->r->snapshot->host.page_size);
+}
+
+/* The colors of a row's cells, and why: only here. */
+static enum line_attr attr_of(const struct table *t, const struct field *f, const struct row *r,
+			      struct value v, enum line_attr plain)
+{
+	if (f->counter == COUNTER_MAPS && field_is_counter(f) && v.known &&
+	    r->process->kind != PROCESS_SUM && is_near_limit(t, (uint64_t)v.number))
+		return ATTR_RED;
+	return is_yellow(t, f, r, v) ? ATTR_YELLOW : plain;
+}
+
+static struct cell cell_of_plain(struct table *t, const struct field *f, const struct row *r,
+				 struct value v)
 {
 	const struct process *p = r->process;
-	struct value v = field_value(f, r, t->r->snapshot);
-	struct cell cell;
 	const char *mark;
 
-	if (field_is_counter(f)) {
-		cell = cell_of_counter(t, f, v, r->partial);
-		if (f->counter == COUNTER_MAPS && v.known && p->kind != PROCESS_SUM &&
-		    is_near_limit(t, (uint64_t)v.number))
-			cell.attr = ATTR_RED;
-		return cell;
-	}
+	if (field_is_counter(f))
+		return cell_of_counter(t, f, v, r->partial);
 	if (f->flags & FIELD_SINCE && f->counter >= 0)
 		return cell_change(t, f, v.known, v.number);
 	if (f->flags & FIELD_SINCE && r->started)
 		return cell_text("new");
 	if (f->flags & FIELD_SINCE && strcmp(f->key, "grew") == 0)
 		return cell_of(r->grew_ticks, r->ticks);
-	if (f->flags & FIELD_SINCE) {
-		bool now = strcmp(f->key, "swapin") == 0 ||
-			   row_grows_steadily(r, t->r->snapshot->host.page_size);
-
-		cell = cell_of_value(f, v);
-		/* It swaps, or grows all the time. */
-		cell.attr = v.known && v.number > 0 && now ? ATTR_YELLOW : ATTR_NORMAL;
-		return cell;
-	}
-	if (r->swaps && (f->counter == COUNTER_SWAP || f->counter == COUNTER_SWAP_PSS)) {
-		cell = cell_of_value(f, v);
-		cell.attr = ATTR_YELLOW;
-		return cell;
-	}
 	if (f->needs & NEEDS_USER && !(f->flags & FIELD_JOINED))
 		return cell_of_user(t, f, p);
 	mark = v.known && f->needs & NEEDS_PROGRAM && !(f->flags & FIELD_JOINED) ? mark_of(t, p)
@@ -108,6 +112,15 @@ static struct cell cell_of_row(struct table *t, const struct field *f, const str
 		v.text = t->marked_name;
 	}
 	return cell_of_value(f, v);
+}
+
+static struct cell cell_of_row(struct table *t, const struct field *f, const struct row *r)
+{
+	struct value v = field_value(f, r, t->r->snapshot);
+	struct cell cell = cell_of_plain(t, f, r, v);
+
+	cell.attr = attr_of(t, f, r, v, cell.attr);
+	return cell;
 }
 
 static struct cell cell_of_sum(const struct table *t, const struct field *f, bool total)

@@ -210,24 +210,27 @@ TEST(from_start)
 /* In how many ticks a row grew: compared with the tick before, also where values are the first. */
 TEST(growth)
 {
-	static const uint64_t pss[] = {100, 200, 150, 160, 160, 300};
+	static const uint64_t uss[] = {100, 200, 150, 160, 160, 300};
 	static const uint32_t grew[] = {0, 1, 1, 2, 2, 3};
 
 	for (int from_start = 0; from_start < 2; from_start++) {
 		cleanup(delta_tracker_done) struct tracker tracker = tracker_of(from_start);
 
-		for (uint32_t i = 0; i < ARRAY_SIZE(pss); i++) {
+		for (uint32_t i = 0; i < ARRAY_SIZE(uss); i++) {
 			cleanup(machine_done) struct machine m = machine_of(3);
 
 			at_time(&m, 5000 + 1000 * i);
-			process_set(at(&m, 1), COUNTER_PSS_SWAP, pss[i]);
+			process_set(at(&m, 1), COUNTER_USS, uss[i]);
 			/* It is measured in some ticks alone. */
 			at(&m, 2)->have = 0;
-			/* PSS is denied. */
+			/* USS is denied, and the second half is in swap. */
 			at(&m, 3)->have = 0;
-			process_set(at(&m, 3), COUNTER_RSS, pss[i]);
+			process_set(at(&m, 3), COUNTER_RSS, uss[i] - uss[i] / 2);
+			process_set(at(&m, 3), COUNTER_SWAP, uss[i] / 2);
+			/* What others share changes PSS alone. */
+			process_set(at(&m, 1), COUNTER_PSS_SWAP, 1000 - uss[i]);
 			if (i > 2)
-				process_set(at(&m, 2), COUNTER_PSS_SWAP, pss[i]);
+				process_set(at(&m, 2), COUNTER_USS, uss[i]);
 			join(&tracker, &m);
 			assert_int_equal(row_at(&m, 1)->grew_ticks, grew[i]);
 			assert_int_equal(row_at(&m, 1)->ticks, i);
@@ -240,19 +243,28 @@ TEST(growth)
 	}
 }
 
-/* Growth in an hour, by all ticks that have the same counter; not known in less than 10 s. */
+/*
+ * Growth in an hour, by all ticks that have the same counter; not known in less than 10 s, nor
+ * where it does not stand out.
+ */
 TEST(growth_in_an_hour)
 {
 	static const struct {
 		int64_t ms;
-		uint64_t pss;
+		uint64_t uss;
 		bool known;
 		int64_t by;
 	} is[] = {{0, 1000, false, 0},
-		  {5000, 2000, false, 0},
-		  {10000, 2000, true, 1000 * 360},
-		  {20000, 500, true, -500 * 180},
-		  {3600000, 1001, true, 1}};
+		  {3000, 1400, false, 0},
+		  {6000, 1800, false, 0}, /* too short a time */
+		  {10000, 2200, true, 1200 * 360},
+		  /* It has lost more in between than half of the growth. */
+		  {20000, 1300, false, 0},
+		  {30000, 3000, false, 0}, /* a step that is more than half of it */
+		  {40000, 4500, true, 3500 * 90},
+		  {50000, 1000, false, 0},
+		  /* It shrinks. */
+		  {3600000, 0, false, 0}};
 
 	for (int from_start = 0; from_start < 2; from_start++) {
 		cleanup(delta_tracker_done) struct tracker tracker = tracker_of(from_start);
@@ -262,18 +274,48 @@ TEST(growth_in_an_hour)
 			int64_t by = 0;
 
 			at_time(&m, 5000 + is[i].ms);
-			process_set(at(&m, 1), COUNTER_PSS_SWAP, is[i].pss);
+			process_set(at(&m, 1), COUNTER_USS, is[i].uss);
 			/* Another counter begins anew. */
 			at(&m, 2)->have = 0;
-			process_set(at(&m, 2), i < 4 ? COUNTER_RSS : COUNTER_PSS_SWAP, is[i].pss);
+			process_set(at(&m, 2), i < 6 ? COUNTER_RSS : COUNTER_USS, is[i].uss);
 			join(&tracker, &m);
 			assert_int_equal(row_growth(row_at(&m, 1), &by), is[i].known);
 			assert_int_equal(by, is[i].by);
 			assert_int_equal(row_at(&m, 1)->watched_ms, is[i].ms);
-			assert_int_equal(row_growth(row_at(&m, 2), &by), is[i].known && i < 4);
+			assert_int_equal(row_growth(row_at(&m, 2), &by), is[i].known && i < 6);
 			take_tick(&tracker, &m);
 		}
 	}
+}
+
+/* The rule of what stands out, at its edges. */
+TEST(stands_out)
+{
+	struct row_steps s = {.ticks = 9, .up = 3, .down = 1};
+
+	assert_true(row_stands_out(&(struct row_steps){.ticks = 9}, 0));
+	s.gained = 150;
+	s.most_gained = 50;
+	s.lost = 50;
+	assert_true(row_stands_out(&s, 100));
+	s.lost = 51;
+	assert_false(row_stands_out(&s, 99));
+	s.lost = 0;
+	s.most_gained = 75;
+	assert_true(row_stands_out(&s, 150));
+	s.most_gained = 76;
+	assert_false(row_stands_out(&s, 150));
+	s.most_gained = 75;
+	s.up = 2;
+	assert_false(row_stands_out(&s, 150));
+	/* Up and down to where it began. */
+	assert_false(row_stands_out(&s, 0));
+	s = (struct row_steps){.down = 3, .lost = 150, .most_lost = 75, .gained = 0};
+	assert_true(row_stands_out(&s, -150));
+	s.down = 2;
+	assert_false(row_stands_out(&s, -150));
+	s = (struct row_steps){.down = 3, .lost = UINT64_MAX / 2, .most_lost = UINT64_MAX / 8};
+	assert_true(row_stands_out(&s, INT64_MIN));
 }
 
 /* Swap-ins are per second, and never 0 if there was one. A thread that ends takes its own away. */

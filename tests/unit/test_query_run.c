@@ -213,7 +213,7 @@ FIXTURE_TEST(changed)
 	assert_int_equal(f->result.rows[0].grew_ticks, 2);
 	assert_int_equal(f->result.rows[0].ticks, 3);
 	keep(f, &deltas);
-	tick(f, &deltas, 2 * 4096 - 1, false);
+	tick(f, &deltas, 4096 - 1, false);
 	assert_rows(f, "", 4);
 	delta_set_done(&deltas);
 }
