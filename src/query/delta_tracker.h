@@ -50,10 +50,10 @@ void delta_tracker_init(struct tracker *tracker, uint64_t seed, bool from_start)
 void delta_tracker_done(struct tracker *tracker);
 /*
  * Sets `before` of each row to its earlier values (NULL: not known), `changed` and
- * what it grew by, and snapshot.change_us (the time between the two, 0 if changes are not per second).
- * `group`: the column that groups have in common, NULL: rows are processes. The earlier values of a
- * row that has started since are 0. `ret` counts since the last tick. In the first tick all counts
- * are 0, and all rows have changed.
+ * what it grew by, and snapshot.change_us (the time between the two, 0 if changes are not per
+ * second). `group`: the column that groups have in common, NULL: rows are processes. The earlier
+ * values of a row that has started since are 0. `ret` counts since the last tick. In the first tick
+ * all counts are 0, and all rows have changed.
  */
 void delta_tracker_join(const struct tracker *tracker, const struct field *group,
 			struct snapshot *s, struct rows *rows, struct delta_counts *ret);

@@ -184,7 +184,7 @@ if need mount 'grow without a target'; then
 		"$1" grow -i 0.5 >"$2/watch" 2>"$2/err" &
 		watch=$!
 		sleep 3 # time itself: after some snapshots
-		python3 -c 'import time; a = bytearray(400000000); time.sleep(1000)' &
+		python3 -c 'import time; a = bytearray(400000000); time.sleep(1000)' & # a process: it is there
 		echo "fresh=$!"
 		wait "$watch"
 		echo "code=$?"

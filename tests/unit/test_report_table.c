@@ -105,6 +105,44 @@ TEST(tables)
 	}
 }
 
+/* Whether a cell of the column is drawn in yellow, in a row that is otherwise plain. */
+static bool is_yellow(const struct sample *s, const char *column)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct field_list columns;
+	struct table_style style = {.color = true, .columns = &columns};
+
+	columns_of(&columns, column);
+	render_table(&out, &s->result, &style);
+	return strstr(strbuf_str(&out), "\033[33m");
+}
+
+SAMPLE_TEST(marks, sample_ordinary)
+{
+	struct row *r = (struct row *)&s->result.rows[0];
+
+	assert_false(is_yellow(s, "swap_pss") || is_yellow(s, "swap") || is_yellow(s, "pss"));
+	r->swaps = true;
+	assert_true(is_yellow(s, "swap_pss") && is_yellow(s, "swap"));
+	assert_false(is_yellow(s, "pss") || is_yellow(s, "swap_pss_change"));
+	r->swaps = false;
+	r->swapin_known = true;
+	assert_false(is_yellow(s, "swapin"));
+	r->swapin = 1;
+	assert_true(is_yellow(s, "swapin"));
+	r->watched_ms = 20000;
+	r->ticks = 4;
+	r->grew_ticks = 3;
+	r->grown = 3 * 4096;
+	r->stands_out = true;
+	assert_true(is_yellow(s, "grown_h"));
+	r->stands_out = false; /* it is not known */
+	assert_false(is_yellow(s, "grown_h"));
+	r->stands_out = true;
+	r->grew_ticks = 2;
+	assert_false(is_yellow(s, "grown_h"));
+}
+
 /*
  * Returns the columns of a line after checking that it holds no control sequence but SGR, and that
  * only where allowed.
