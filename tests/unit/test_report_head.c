@@ -101,6 +101,64 @@ TEST(limits)
 	assert_limits(&s, "Fullest cgroup: 12 % of 8.00M in /a\n");
 }
 
+/* "name bytes, name bytes" */
+static void assert_holders(const struct sample *s, enum overview_part part, const char *want)
+{
+	cleanup(strbuf_done) struct strbuf out = {};
+	struct head_holder holder[HEAD_HOLDERS];
+	struct head head;
+	size_t count;
+
+	head_begin(&head, &s->snapshot, NULL, &(struct table_style){});
+	count = head_holders(&head, part, holder);
+	for (size_t i = 0; i < count; i++)
+		strbuf_printf(&out, "%s%s %llu", i ? ", " : "", holder[i].name,
+			      (unsigned long long)(holder[i].bytes / MIB));
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+/* A zram device may be a disk: of /tmp, or of logs. */
+TEST(zram)
+{
+	struct sample s;
+	struct system_info *system = &s.snapshot.system;
+
+	sample_ordinary(&s);
+	sample_parts(&s);
+	system->meminfo.have &= ~(1u << MEMINFO_ZSWAP_STORED);
+	assert_holders(&s, OVERVIEW_COMPRESSED, "holds 300");
+	system->swaps_known = true;
+	system->swap_count = 0;
+	assert_holders(&s, OVERVIEW_COMPRESSED, "holds files of 300");
+	system->swap_count = 1;
+	strcpy(system->swap[0].name, "/dev/zram0");
+	assert_holders(&s, OVERVIEW_COMPRESSED, "holds swap of 300");
+	system->zram_count = 2;
+	system->zram[1] = (struct zram_device){"zram1", {.stored = 400 * MIB, .used = MIB}};
+	assert_holders(&s, OVERVIEW_COMPRESSED, "holds files of 400, holds swap of 300");
+}
+
+/* A holder of more than the part is no part of it. */
+TEST(holders)
+{
+	struct sample s;
+	struct meminfo *m = &s.snapshot.system.meminfo;
+	struct head head;
+
+	sample_ordinary(&s);
+	sample_parts(&s);
+	head_begin(&head, &s.snapshot, NULL, &(struct table_style){});
+	sample_meminfo(m, MEMINFO_DIRTY, head.overview.bytes[OVERVIEW_CACHE]);
+	assert_holders(&s, OVERVIEW_CACHE, "dirty 1923");
+	m->value[MEMINFO_DIRTY]++;
+	assert_holders(&s, OVERVIEW_CACHE, "");
+	/* The kernel counts huge pages that are mapped in part as a whole. */
+	s.snapshot.system.partly_mapped = (struct partly_mapped){true, 4 * MIB};
+	assert_holders(&s, OVERVIEW_OTHER, "rest of huge pages, up to 4");
+	s.snapshot.system.partly_mapped.bytes = GIB;
+	assert_holders(&s, OVERVIEW_OTHER, "rest of huge pages, up to 635");
+}
+
 static void assert_swap(const struct sample *s, const struct swap_rates *rates, const char *want)
 {
 	cleanup(strbuf_done) struct strbuf out = {};
