@@ -325,6 +325,7 @@ static int keep(struct fleet *fleet)
 	puts("DONE");
 	while (read(STDIN_FILENO, &c, 1) > 0)
 		;
+	close(keeper[1]);
 	for (size_t i = 0; i < fleet->count; i++)
 		kill(fleet->shape[i].pid, SIGKILL);
 	/* Its parent has ended: only this process waits for it, so its pid is not reused.
