@@ -207,6 +207,8 @@ class World:
         self.cgroup = "%s/zmem-world-%d" % (BASE, os.getpid())
         self.child = self.place = self.disk = None
         self.skipped, self.seen = [], set()
+        # Programs that do not stand still.
+        self.busy = {p.split(":")[0].split("/")[-1] for p in programs if " forever " in p}
 
     def __enter__(self):
         try:
