@@ -76,6 +76,8 @@ def processes(pids):
             held, _ = values.pop("held"), values.pop("ksm")
             row |= {key + "_bytes": value >> 12 if "pss" in key else value for key, value in values.items()}
             row["held"] = held
+            # Whether a page was written since is in its entry, which pagemap does not show.
+            row["lazyfree_bytes"] = row["rollup"]["LazyFree"]
             row["rss_bytes"] = sum(row["rss_%s_bytes" % kind] for kind in ("anon", "file", "shmem"))
             row["pss_bytes"] = sum(values["pss_" + kind] for kind in ("anon", "file", "shmem")) >> 12
             row["shared_bytes"] = row["pss_bytes"] - row["uss_bytes"]
@@ -90,7 +92,7 @@ def mappings(pid):
         first = line.split()[0]
         if not first.endswith(":"):
             start, end = first.split("-")
-            found.append((start.lstrip("0"), end.lstrip("0"), {}, {"perm": line.split()[1]}))
+            found.append((start, end, {}, {"perm": line.split()[1]}))
         elif line.endswith(" kB"):
             found[-1][2][first[:-1]] = int(line.split()[1]) * 1024
     rows = []
