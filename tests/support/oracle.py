@@ -3,6 +3,7 @@
 from zmem-bpf."""
 
 import contextlib
+import ctypes
 import os
 import subprocess
 
@@ -10,6 +11,8 @@ from outcome import O
 
 RECOUNT = O + "/recount"
 PAGE = 4096
+TMPFS_MAGIC = 0x01021994
+LIBC = ctypes.CDLL(None)
 # A counter of smaps: its key there, and in a mapping of zmem-bpf maps.
 SMAPS = {"Size": "size", "Rss": "rss", "Pss": "pss", "Swap": "swap", "SwapPss": "swap_pss", "Locked": "locked"}
 
@@ -50,6 +53,7 @@ def from_proc(pid):
     sizes, rollup = pairs(status), pairs(read("/proc/%d/smaps_rollup" % pid))
     stat = read("/proc/%d/stat" % pid).rpartition(")")[2].split()
     words = dict(line.partition(":")[::2] for line in status.splitlines())
+    exe = os.readlink("/proc/%d/exe" % pid)
     cgroup = next(line.split(":", 2)[2] for line in read("/proc/%d/cgroup" % pid).splitlines()
                   if line.split(":")[1] in ("memory", ""))
     return {
@@ -59,7 +63,8 @@ def from_proc(pid):
         "comm": words["Name"].strip(), "ppid": int(words["PPid"]), "uid": int(words["Uid"].split()[1]),
         "majflt": int(stat[9]), "cgroup": cgroup,
         "maps": sum("[vsyscall]" not in line for line in read("/proc/%d/maps" % pid).splitlines()),
-        "exe_deleted": os.readlink("/proc/%d/exe" % pid).endswith(" (deleted)"),
+        # A memfd never had a name, but the kernel calls it deleted.
+        "exe_deleted": exe.endswith(" (deleted)") and not exe.startswith("/memfd:"),
         "rollup": rollup,
     }
 
@@ -108,12 +113,9 @@ def mappings(pid):
 
 
 def files_in_memory(pids):
-    """{(device, inode): (bytes in RAM, size, deleted)} of the files of tmpfs that these processes have open or mapped,
+    """{(device, inode): (bytes in RAM, size, deleted, name)} of the files of tmpfs that these processes have open or mapped,
     or that are in their working directory."""
     found = {}
-    shmem = set()
-    for path in ("/dev/shm",):
-        shmem.add(os.stat(path).st_dev)
     for pid in pids:
         paths = []
         for directory in ("fd", "map_files", "cwd"):
@@ -123,25 +125,15 @@ def files_in_memory(pids):
         for path in paths:
             with contextlib.suppress(OSError):
                 name, at = os.readlink(path) if "/cwd/" not in path else path, os.stat(path)
-                with contextlib.suppress(OSError):
-                    if file_system(path) != "tmpfs":
-                        continue
+                if is_tmpfs(path):
                     found["%d:%d" % (os.major(at.st_dev), os.minor(at.st_dev)), at.st_ino] = (
                         at.st_blocks * 512, at.st_size, at.st_nlink == 0, name)
     return found
 
 
-def file_system(path):
-    """Of statfs(); "" if it is another one."""
-    return {0x01021994: "tmpfs", 0x858458f6: "ramfs"}.get(statfs_type(path), "")
-
-
-def statfs_type(path):
-    import ctypes  # pylint: disable=import-outside-toplevel
+def is_tmpfs(path):
     room = ctypes.create_string_buffer(256)
-    if ctypes.CDLL(None, use_errno=True).statfs(path.encode(), room):
-        raise OSError(ctypes.get_errno(), "statfs", path)
-    return int.from_bytes(room.raw[:8], "little")
+    return LIBC.statfs(path.encode(), room) == 0 and int.from_bytes(room.raw[:8], "little") == TMPFS_MAGIC
 
 
 def unnamed_on_disk(pids, directory):

@@ -215,10 +215,15 @@ static void recount_frames(void)
 	ssize_t got;
 
 	for (uint64_t pfn = 0;; pfn += BATCH) {
+		uint64_t used = 0;
+
 		got = pread(flags, flag, sizeof(flag), pfn * sizeof(*flag));
 		if (got <= 0)
 			break;
-		words(counts, pfn, BATCH, count);
+		for (size_t i = 0; i < got / sizeof(*flag); i++)
+			used |= flag[i] & (ANON | LRU | UNEVICTABLE | SWAPBACKED);
+		if (used)
+			words(counts, pfn, BATCH, count);
 		for (size_t i = 0; i < got / sizeof(*flag); i++) {
 			const char *name;
 			int n = 0;

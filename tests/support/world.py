@@ -92,8 +92,10 @@ def huge_half(rng, room, other):
 
 def huge_forked(rng, room, other):
     count = huge_of(rng, room // 2)
-    write = rng.choice(("", "fill a", "fill a:%dH/%dP" % (count, rng.randint(2, 2000))))
-    return "a = huge %dH; %s" % (count, child(rng, write, other))
+    write = "fill a:%dH/%dP" % (count, rng.choice((512, 512, rng.randint(2, 2000))))
+    if rng.randrange(3) == 0:
+        return "a = huge %dH; %s %s" % (count, child(rng, "", other), write)
+    return "a = huge %dH; %s" % (count, child(rng, rng.choice(("", "fill a", write, write)), other))
 
 
 def lazily_freed(rng, room, other):
