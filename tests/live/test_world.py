@@ -325,8 +325,23 @@ def check_cgroups(world):
             for key, value in right.items():
                 # What CPUs keep; and the kernel folds memory.stat every 2 s.
                 faults.compare("cgroups", key, group, value, row[key], 12 * MIB if world.is_busy(group) else CHARGES)
+        check_charges(world, faults)
 
     return repeated(check)
+
+
+def check_charges(world, faults):
+    """system --by cgroup against the pages that a cgroup pays for, one by one; also one that was removed."""
+    right = oracle.charges()
+    rows = {row["cgroup"]: row for row in document("system", "--by", "cgroup")["cgroups"]}
+    for group, inode in world.inodes.items():
+        name = "%s/%s" % (world.cgroup[len(BASE):], group)
+        row = rows.get(name, dict.fromkeys(("anon_bytes", "shmem_bytes", "page_cache_bytes"), 0))
+        room = 24 * MIB if world.busy else CHARGES
+        for key, value in right.get(inode, {}).items():
+            faults.compare("system --by cgroup", key, name, value, row[key], room)
+        if name in rows:
+            faults.compare("system --by cgroup", "deleted", name, group not in world.groups, row["deleted"])
 
 
 CLASSES = (("anon", "anon"), ("anon_unmapped", "anon_unmapped"), ("shmem", "shmem_mapped", "shmem_unmapped"),
@@ -392,10 +407,11 @@ def check_snapshot_head(world):
 
 
 def check_hidden(world):
-    """Inside a pid namespace, where the processes of the world are not seen: their memory has another name than that of
-    drivers and of files that nobody maps."""
-    del world
-    before = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
+    """Inside a pid namespace of the world most of its memory is seen, but not all. The rest is not called that of drivers
+    or of files that nobody maps."""
+    inner = next(pid for pid in world.pids() if oracle.level_of(pid) > 1)
+    before = ("nsenter", "-t", str(inner), "-p", "unshare", "--mount", "sh", "-c",
+              'mount -t proc proc /proc && exec "$0" "$@"')
 
     def check(faults):
         seen, hidden = (head_of(text_of("system", "-b", before=b)) for b in ((), before))
@@ -405,17 +421,19 @@ def check_hidden(world):
     return repeated(check)
 
 
-# What a process or a group has of the memory that recount calls held must be in a column of a row.
+# Parts of memory that are no huge pages.
+WHOLE = {"vsize_bytes", "peak_bytes", "rss_bytes", "pss_bytes", "uss_bytes", "rss_anon_bytes", "pss_anon_bytes",
+         "pss_swap_bytes", "thp_bytes", "shared_bytes"}
+
+
 def check_held(world):
+    """What recount calls held, the parts of huge pages that nobody maps, has a column and a name."""
     def check(faults):
         held = {pid: row["held"] for pid, row in oracle.processes(world.pids()).items() if row["held"] > 4 * MIB}
         rows = {p["pid"]: p for p in document()["processes"]}
         for pid, size in held.items():
-            columns = {k: v for k, v in rows[pid].items() if k.endswith("_bytes") and v is not None and k not in (
-                "vsize_bytes", "peak_bytes")}
-            if not any(abs(value - size) < MIB and "thp" in key + "huge" for key, value in columns.items()
-                       if key not in ("rss_bytes", "pss_bytes", "uss_bytes", "rss_anon_bytes", "pss_anon_bytes",
-                                      "pss_swap_bytes", "thp_bytes", "shared_bytes")):
+            if not any(value is not None and abs(value - size) < MIB for key, value in rows[pid].items()
+                       if key.endswith("_bytes") and key not in WHOLE):
                 faults.append("snapshot: no column of %s (%d) has the %d bytes of unmapped parts of its huge pages" % (
                     rows[pid]["comm"], pid, size))
         if held:

@@ -42,6 +42,12 @@ def frames():
     return {name: int(size) for name, size in recounted("frames")}
 
 
+def charges():
+    """{inode of a memory cgroup: {key of JSON: bytes}} of the pages that it pays for, also if it was removed."""
+    keys = ("anon_bytes", "shmem_bytes", "page_cache_bytes")
+    return {int(inode): dict(zip(keys, map(int, sizes))) for inode, *sizes in recounted("cgroups")}
+
+
 def lists_of_cpus():
     """Bytes of free pages on lists of CPUs, which no counter of meminfo has."""
     return sum(int(line.split()[1]) for line in read("/proc/zoneinfo").splitlines()
@@ -67,6 +73,11 @@ def from_proc(pid):
         "exe_deleted": exe.endswith(" (deleted)") and not exe.startswith("/memfd:"),
         "rollup": rollup,
     }
+
+
+def level_of(pid):
+    """How many pid namespaces a process is in."""
+    return next(len(line.split()) - 1 for line in read("/proc/%d/status" % pid).splitlines() if line.startswith("NSpid:"))
 
 
 def processes(pids):

@@ -245,12 +245,70 @@ static void recount_frames(void)
 		printf("%s %lu\n", sums[n].name, sums[n].bytes);
 }
 
+/* ---- cgroups ---- */
+
+#define CGROUPS 4096
+
+static void recount_cgroups(void)
+{
+	static uint64_t flag[BATCH], owner[BATCH];
+	static struct {
+		uint64_t inode, bytes[KINDS];
+	} sums[CGROUPS];
+	uint64_t head = 0, head_owner = 0;
+	int owners = open_file("/proc/kpagecgroup"), count = 0, at = 0;
+	ssize_t got;
+
+	for (uint64_t pfn = 0;; pfn += BATCH) {
+		uint64_t used = 0;
+
+		got = pread(flags, flag, sizeof(flag), pfn * sizeof(*flag));
+		if (got <= 0)
+			break;
+		for (size_t i = 0; i < got / sizeof(*flag); i++)
+			used |= flag[i] & (ANON | LRU | UNEVICTABLE | SWAPBACKED);
+		if (used)
+			words(owners, pfn, BATCH, owner);
+		for (size_t i = 0; used && i < got / sizeof(*flag); i++) {
+			uint64_t f = flag[i], inode = owner[i];
+
+			if (f & HEAD) {
+				head = f;
+				head_owner = inode;
+			} else if (f & TAIL) {
+				f = head;
+				inode = head_owner;
+			}
+			if (f & (NOPAGE | BUDDY | SLAB | PGTABLE | HUGETLB | ZERO_PAGE) || !inode ||
+			    !(f & (ANON | LRU | UNEVICTABLE)))
+				continue;
+			for (at = 0; at < count && sums[at].inode != inode;)
+				at++;
+			if (at == CGROUPS)
+				continue;
+			count = at == count ? count + 1 : count;
+			sums[at].inode = inode;
+			sums[at].bytes[f & ANON		? ANONYMOUS
+				       : f & SWAPBACKED ? SHARED
+							: FILES] += PAGE;
+		}
+	}
+	for (at = 0; at < count; at++)
+		printf("%lu %lu %lu %lu\n", sums[at].inode, sums[at].bytes[ANONYMOUS],
+		       sums[at].bytes[SHARED], sums[at].bytes[FILES]);
+	close(owners);
+}
+
 int main(int argc, char **argv)
 {
 	counts = open_file("/proc/kpagecount");
 	flags = open_file("/proc/kpageflags");
 	if (argc == 2 && !strcmp(argv[1], "frames")) {
 		recount_frames();
+		return 0;
+	}
+	if (argc == 2 && !strcmp(argv[1], "cgroups")) {
+		recount_cgroups();
 		return 0;
 	}
 	for (int i = 1; i < argc; i++)

@@ -23,6 +23,8 @@ BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.e
 # Of all processes of a world, in MiB: other tests run beside it.
 ROOM = 1400
 GROUPS = "ABCDE"
+# Its processes have ended, and it is removed; files of a tmpfs are left.
+REMOVED = "R"
 
 
 def read(path):
@@ -192,6 +194,8 @@ def told(seed, room=ROOM):
         # Half of it: a copy that is written after fork needs as much again.
         most = min(room // count, rng.choice((2, 8, 70, 130, 260, 500)))
         programs.append("%s/%s%d:%s" % (group, kind.__name__, number, kind(rng, most, other)))
+    if rng.randrange(3) == 0:
+        programs.append("%s/left:%s" % (REMOVED, tmpfs(rng, min(40, room // count), None)))
     return programs
 
 
@@ -207,6 +211,7 @@ class World:
             word for p in programs for at, word in enumerate(p.split()) if at and p.split()[at - 1] == "group"
             for word in (word.strip(";"),)})
         self.cgroup = "%s/zmem-world-%d" % (BASE, os.getpid())
+        self.inodes = {}
         self.child = self.place = self.disk = None
         self.skipped, self.seen = [], set()
         # Programs that do not stand still.
@@ -234,6 +239,11 @@ class World:
                                       cwd=self.place, env=env, text=True, errors="replace", start_new_session=True)
         mkmem_pids(self.told_by_mkmem())
         self.pids()
+        self.inodes = {group: os.stat("%s/%s" % (self.cgroup, group)).st_ino for group in self.groups}
+        if REMOVED in self.groups:
+            self.kill(REMOVED)
+            wait_until(lambda: cgroup_removed("%s/%s" % (self.cgroup, REMOVED)))
+            self.groups.remove(REMOVED)
 
 
     def told_by_mkmem(self):
