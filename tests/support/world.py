@@ -5,6 +5,7 @@ world.py --seed N --describe prints the world of a seed; --seed N alone makes it
 
 import argparse
 import contextlib
+import itertools
 import os
 import random
 import shutil
@@ -202,6 +203,9 @@ def told(seed, room=ROOM):
 # ---- a world that exists ----
 
 
+_worlds = itertools.count()
+
+
 class World:
     """With `programs`: as told() makes them. All of it goes when the block ends, however it ends."""
 
@@ -210,7 +214,7 @@ class World:
         self.groups = sorted({p.split("/", 1)[0] for p in programs} | {
             word for p in programs for at, word in enumerate(p.split()) if at and p.split()[at - 1] == "group"
             for word in (word.strip(";"),)})
-        self.cgroup = "%s/zmem-world-%d" % (BASE, os.getpid())
+        self.cgroup = "%s/zmem-world-%d-%d" % (BASE, os.getpid(), next(_worlds))
         self.inodes = {}
         self.child = self.place = self.disk = None
         self.skipped, self.seen = [], set()
