@@ -5,6 +5,7 @@ world.py --seed N --describe prints the world of a seed; --seed N alone makes it
 
 import argparse
 import contextlib
+import glob
 import itertools
 import os
 import random
@@ -139,8 +140,8 @@ def tmpfs(rng, room, other):
 
 def own_tmpfs(rng, room, other):
     end = rng.choice(("", "", "child {}", "outside { group %s; go_home }" % other if other else ""))
-    return "new_mounts; mount %s; f = named %s; write f; close f; %s" % (
-        rng.choice(("tmpfs", "tmpfs", "tmpfs", "ramfs")), size_of(rng, room), end)
+    return "new_mounts; mount tmpfs; f = named %s; write f; close f; %s" % (
+        size_of(rng, room), end)
 
 
 def in_memory(rng, room, _):
@@ -203,6 +204,19 @@ def told(seed, room=ROOM):
 # ---- a world that exists ----
 
 
+def sweep():
+    """Removes what worlds left whose program was killed: their processes have ended, cgroups and files have not."""
+    for path in glob.glob(BASE + "/zmem-world-*") + glob.glob("/dev/shm/zmem-world-*"):
+        if os.path.exists("/proc/%s" % os.path.basename(path).split("-")[2]):
+            continue
+        if path.startswith(BASE):
+            for group in (*glob.glob(path + "/*/"), path):
+                cgroup_removed(group)
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+
 _worlds = itertools.count()
 
 
@@ -230,13 +244,14 @@ class World:
         return self
 
     def start(self):
+        sweep()
         os.mkdir(self.cgroup)
         if os.path.exists(self.cgroup + "/cgroup.subtree_control"):
             with open(self.cgroup + "/cgroup.subtree_control", "w", encoding="ascii") as file:
                 file.write("+memory")
         for group in self.groups:
             os.mkdir("%s/%s" % (self.cgroup, group))
-        self.place = tempfile.mkdtemp(dir="/dev/shm", prefix="zmem-world-")
+        self.place = tempfile.mkdtemp(dir="/dev/shm", prefix="zmem-world-%d-" % os.getpid())
         self.disk = tempfile.mkdtemp()
         env = dict(os.environ, MKMEM_GROUPS=self.cgroup, TMPDIR=self.disk)
         self.child = subprocess.Popen((MKMEM, *self.programs), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
