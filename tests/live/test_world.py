@@ -4,7 +4,7 @@
 """Worlds of processes (support/world.py) that each command must show as an oracle counts them (support/oracle.py), which
 has no code of zmem-bpf. Without arguments: some seeds and the cases of worlds.txt.
 
-test_world.py [--seed N | --seeds N-M | --minutes M | --case NAME] [--only CHECK,...] [-v]
+test_world.py [--seed N | --seeds N-M | --minutes M | --case NAME] [--only CHECK,...] [--with swap,hugetlb,ksm] [-v]
 
 A value is right, or it is null and its status says why. The processes of a world stand still, so that a value that
 is wrong once and right the next time is no fault: the machine has other users."""
@@ -25,7 +25,8 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 import oracle  # noqa: E402
-from outcome import PROGRAM, exit_code, need, result, wait_until  # noqa: E402
+import swap  # noqa: E402
+from outcome import PROGRAM, exit_code, huge_pages, need, result, wait_until  # noqa: E402
 from world import BASE, World, told  # noqa: E402
 
 MIB = 1 << 20
@@ -87,6 +88,8 @@ def repeated(check, tries=TRIES):
 
 def room_of(key, world):
     """Processes that come and go map the program that the others map, too: 0.9 MiB, shared by all of them."""
+    if key == "swap_pss_bytes":
+        return 1024  # smaps_rollup has kB
     if "pss" not in key and not key.startswith("shared"):
         return 0
     return 16384 if world.busy else COMES_AND_GOES
@@ -185,6 +188,7 @@ def check_groups(world):
                 sums(faults, "-g " + key, row, of)
         check_tree(faults, processes, replay)
         check_text(faults, replay)
+        check_other_texts(faults, replay)
     del world
     return faults
 
@@ -254,6 +258,31 @@ def check_text(faults, replay):
                 faults.append("%s: the name %r of the table is not in JSON" % (" ".join(args), name))
 
 
+def check_other_texts(faults, replay):
+    """The classes of system, and the rows of cgroups."""
+    numbers = numbers_in(document("system", *replay))
+    for line in text_of("system", "-l", "-b", *replay).splitlines():
+        row = re.match(r"( *\S.*?)  +(\d+) +\d+\.\d(?: +(\d+)(?: |$))?", line)
+        for number in row.groups()[1:] if row else ():
+            counts["values"] += 1
+            if number and int(number) not in numbers and row[1] != "total":
+                faults.append("system -l: %s of %r is not in JSON" % (number, row[1]))
+    known = document("cgroups", "-a", *replay)["groups"]
+    numbers, names = numbers_in(known), names_in(known)
+    lines = text_of("cgroups", "-a", "-w", "-b", *replay).splitlines()
+    for line in lines[1:]:
+        words = line.split()
+        if len(words) < len(lines[0].split()):
+            break
+        name = words[-1] if words[-1] != "(deleted)" else words[-2] + " (deleted)"
+        for word in words[1:-1]:
+            counts["values"] += 1
+            if word.isdigit() and int(word) not in numbers:
+                faults.append("cgroups: %s of the table is not in JSON: %s" % (word, line))
+        if name not in names and name.replace(" (deleted)", "") not in names:
+            faults.append("cgroups: the name %r of the table is not in JSON" % name)
+
+
 @contextlib.contextmanager
 def recording():
     with tempfile.TemporaryDirectory() as directory:
@@ -307,7 +336,8 @@ def check_files(world):
                 continue
             # A segment has its identifier for an inode, as a memfd may have, or a segment of another namespace.
             row = min(rows[key], key=lambda r: abs(r["size_bytes"] - size) + abs(r["resident_bytes"] - resident))
-            faults.compare("files", "resident_bytes", name, resident, row["resident_bytes"])
+            faults.compare("files", "resident_bytes and swapped_bytes", name, resident,
+                           row["resident_bytes"] + row["swapped_bytes"])
             faults.compare("files", "size_bytes", name, size, row["size_bytes"])
             if "memfd:" not in name and "SYSV" not in name and name[0] == "/" and not name.startswith("/dev/zero"):
                 faults.compare("files", "deleted", name, deleted, row["deleted"])
@@ -473,7 +503,7 @@ def page_tables(pids):
 def dropped(world, kill, pids, expected):
     """What becomes free when kill() has ended these processes, without the page cache of files on the disk."""
     tables, cached = page_tables(pids), oracle.unnamed_on_disk(pids, world.disk)
-    before = world.charged()
+    before = world.charged() + oracle.zram()
     kill()
     left = oracle.unnamed_on_disk(world.pids(), world.disk)
     cache = sum(size for inode, size in cached.items() if inode not in left)
@@ -483,7 +513,7 @@ def dropped(world, kill, pids, expected):
     def settled():
         # The kernel ends namespaces and rings of io_uring some time later.
         nonlocal last, still
-        now = before - world.charged() - cache + tables
+        now = before - world.charged() - oracle.zram() - cache + tables
         still = still + 1 if now == last else 0
         last = now
         return still > (3 if patience < 20 and abs(now - (expected or 0)) <= CHARGES // 2 else patience)
@@ -587,6 +617,31 @@ def cases():
     return found
 
 
+def try_worlds(options):
+    checks = options.only.split(",") if options.only else OF_SEEDS
+    more = options.more.split(",") if options.more else ()
+    minutes = options.minutes or (3 if os.environ.get("LONG") == "1" else 0)
+
+    def try_seed(seed):
+        name = "seed %d%s" % (seed, " with " + options.more if more else "")
+        try_world(name, told(seed, more), checks, options.verbose)
+
+    if options.seed is not None or options.seeds:
+        first, _, last = (options.seeds or str(options.seed)).partition("-")
+        for seed in range(int(first), int(last or first) + 1):
+            try_seed(seed)
+    elif minutes:
+        end = time.monotonic() + minutes * 60
+        while time.monotonic() < end:
+            try_seed(random.SystemRandom().randrange(10 ** 6))
+    else:
+        for name, (wanted, programs) in cases().items():
+            if options.case in (None, name):
+                try_world(name, programs, options.only.split(",") if options.only else wanted, options.verbose)
+        for seed in SEEDS if options.case is None else ():
+            try_seed(seed)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int)
@@ -594,27 +649,18 @@ def main():
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--case")
     parser.add_argument("--only")
+    parser.add_argument("--with", dest="more", default="")
     parser.add_argument("-v", "--verbose", action="store_true")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # a world goes, however it ends
     if not need("counters cgroups", "worlds"):
         sys.exit(exit_code())
-    checks = options.only.split(",") if options.only else OF_SEEDS
-    if options.minutes:
-        end = time.monotonic() + options.minutes * 60
-        while time.monotonic() < end:
-            seed = random.SystemRandom().randrange(10 ** 6)
-            try_world("seed %d" % seed, told(seed), checks, options.verbose)
-    elif options.seed is not None or options.seeds:
-        first, _, last = (options.seeds or str(options.seed)).partition("-")
-        for seed in range(int(first), int(last or first) + 1):
-            try_world("seed %d" % seed, told(seed), checks, options.verbose)
-    else:
-        for name, (wanted, programs) in cases().items():
-            if options.case in (None, name):
-                try_world(name, programs, options.only.split(",") if options.only else wanted, options.verbose)
-        for seed in SEEDS if options.case is None else ():
-            try_world("seed %d" % seed, told(seed), checks, options.verbose)
+    with contextlib.ExitStack() as stack:
+        if "swap" in options.more:
+            stack.enter_context(swap.zram("lzo-rle"))
+        if "hugetlb" in options.more:
+            stack.enter_context(huge_pages(16))
+        try_worlds(options)
     print("# %(worlds)d worlds, %(processes)d processes, %(values)d values" % counts)
     sys.exit(exit_code())
 

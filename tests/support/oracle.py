@@ -4,6 +4,7 @@ from zmem-bpf."""
 
 import contextlib
 import ctypes
+import glob
 import os
 import subprocess
 
@@ -92,6 +93,9 @@ def processes(pids):
             held, _ = values.pop("held"), values.pop("ksm")
             row |= {key + "_bytes": value >> 12 if "pss" in key else value for key, value in values.items()}
             row["held"] = held
+            # Of private memory alone, as smaps_rollup is without mapped files of a tmpfs.
+            if row["rollup"]["Swap"] == row["swap_bytes"]:
+                row["swap_pss_bytes"] = row["rollup"]["SwapPss"]
             # Whether a page was written since is in its entry, which pagemap does not show.
             row["lazyfree_bytes"] = row["rollup"]["LazyFree"]
             row["rss_bytes"] = sum(row["rss_%s_bytes" % kind] for kind in ("anon", "file", "shmem"))
@@ -158,6 +162,11 @@ def unnamed_on_disk(pids, directory):
                     if at.st_dev == device and not at.st_nlink:
                         found[at.st_ino] = (at.st_size + PAGE - 1) // PAGE * PAGE
     return found
+
+
+def zram():
+    """RAM of all zram devices."""
+    return sum(int(read(path).split()[2]) for path in glob.glob("/sys/block/zram*/mm_stat"))
 
 
 def cgroup(path):

@@ -177,14 +177,35 @@ def churn(rng, room, _):
         rng.randint(1, max(1, min(8, room))), rng.choice(("exec_and_end", "fork_and_end", "")))
 
 
+def swap(rng, room, other):
+    size = size_of(rng, min(room, 60))
+    return rng.choice((
+        "a = small %s; fill a; out a; %s" % (size, child(rng, "", other)),
+        "a = small %s; fill a; out a; %s" % (size, child(rng, "touch a:1P; fill a:%s/5P" % size, other)),
+        "a = shared %s; nohuge a; fill a; out a; %s" % (size, child(rng, "touch a:1P", other)),
+        "f = memfd %s; a = shared f; fill a; out a" % size,
+    ))
+
+
+def hugetlb(rng, _, other):
+    return rng.choice(("a = hugetlb 1L; fill a", "a = shared_hugetlb 1L; fill a; %s" % child(rng, "touch a", other)))
+
+
+def ksm(rng, room, other):
+    return "a = small %dM; merge a 0x%x; %s" % (rng.randint(1, max(1, min(8, room))), rng.randint(1, 255),
+                                               child(rng, rng.choice(("", "fill a:1P")), other))
+
+
+# What machines have on request.
+WITH = {"swap": swap, "hugetlb": hugetlb, "ksm": ksm}
 KINDS = (private, forked, shared, huge, huge_half, huge_forked, lazily_freed, memfd, flying, system_v, tmpfs, own_tmpfs,
          in_memory, secret, pids, users, a_file, locked)
 # From this on, processes of a world do not stand still.
 CHURNING = 0.1
 
 
-def told(seed, room=ROOM):
-    """[GROUP/NAME:STEPS] of a seed."""
+def told(seed, more=(), room=ROOM):
+    """[GROUP/NAME:STEPS] of a seed. With `more`, of WITH, it is another world."""
     rng = random.Random(seed)
     groups = GROUPS[:rng.randint(1, len(GROUPS))]
     count = rng.randint(4, 16)
@@ -193,6 +214,8 @@ def told(seed, room=ROOM):
         group = rng.choice(groups)
         other = rng.choice([g for g in groups if g != group] or [None])
         kind = churn if rng.random() < CHURNING else rng.choice(KINDS)
+        if more and rng.randrange(3) == 0:
+            kind = WITH[rng.choice(more)]
         # Half of it: a copy that is written after fork needs as much again.
         most = min(room // count, rng.choice((2, 8, 70, 130, 260, 500)))
         programs.append("%s/%s%d:%s" % (group, kind.__name__, number, kind(rng, most, other)))
@@ -336,8 +359,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--describe", action="store_true")
+    parser.add_argument("--with", dest="more", default="", help=",".join(WITH))
     options = parser.parse_args()
-    programs = told(options.seed)
+    programs = told(options.seed, options.more.split(",") if options.more else ())
     print("# seed %d" % options.seed)
     print("\n".join(programs))
     if options.describe:
