@@ -261,7 +261,7 @@ def check_text(faults, replay):
 def check_other_texts(faults, replay):
     """The classes of system, and the rows of cgroups."""
     numbers = numbers_in(document("system", *replay))
-    for line in text_of("system", "-l", "-b", *replay).splitlines():
+    for line in text_of("system", "-l", "-b", *replay).partition("\n\n")[0].splitlines():
         row = re.match(r"( *\S.*?)  +(\d+) +\d+\.\d(?: +(\d+)(?: |$))?", line)
         for number in row.groups()[1:] if row else ():
             counts["values"] += 1
@@ -272,7 +272,7 @@ def check_other_texts(faults, replay):
     lines = text_of("cgroups", "-a", "-w", "-b", *replay).splitlines()
     for line in lines[1:]:
         words = line.split()
-        if len(words) < len(lines[0].split()):
+        if len(words) < len(lines[0].split()) or " memory cgroups" in line:
             break
         name = words[-1] if words[-1] != "(deleted)" else words[-2] + " (deleted)"
         for word in words[1:-1]:
