@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # needs: counters cgroups
-"""Worlds of processes (support/world.py) that each command must show as an oracle counts them (support/oracle.py), which
-has no code of zmem-bpf. Without arguments: some seeds and the cases of worlds.txt.
+"""Worlds of processes (support/world.py) that each command must show as an oracle counts them (support/oracle.py),
+which has no code of zmem-bpf. Without arguments: some seeds and the cases of worlds.txt.
 
 test_world.py [--seed N | --seeds N-M | --minutes M | --case NAME] [--only CHECK,...] [--with swap,hugetlb,ksm] [-v]
 
@@ -113,7 +113,20 @@ def compare_process(faults, world, pid, right, row):
     if row["pss_source"] != "kernel":
         faults.append("snapshot: PSS of %s comes from %s, but it stands still" % (name, row["pss_source"]))
     if row["pss_bytes"] is not None:
-        faults.compare("snapshot", "pss_swap_bytes", name, row["pss_bytes"] + row["swap_pss_bytes"], row["pss_swap_bytes"])
+        faults.compare("snapshot", "pss_swap_bytes", name, row["pss_bytes"] + row["swap_pss_bytes"],
+                       row["pss_swap_bytes"])
+
+
+def agrees(faults, row):
+    """A row with itself, also of a process that moves."""
+    name = "%s (%d)" % (row["comm"], row["pid"])
+    if (row["pss_status"] == "ok") == (row["pss_bytes"] is None):
+        faults.append("snapshot: pss_bytes of %s is %s with status %s" % (name, row["pss_bytes"], row["pss_status"]))
+    if row["pss_bytes"] is not None and row["pss_bytes"] < row["uss_bytes"]:
+        faults.append("snapshot: PSS of %s is less than USS" % name)
+    parts = [row["rss_%s_bytes" % kind] for kind in ("anon", "file", "shmem")]
+    if row["rss_bytes"] is not None and None not in parts:
+        faults.compare("snapshot", "rss_bytes", name, sum(parts), row["rss_bytes"])
 
 
 def idle(world, before, after):
@@ -130,18 +143,22 @@ def check_processes(world):
         pids = world.pids()
         before = oracle.processes(pids)
         rows = {p["pid"]: p for p in document("-o", "+lazyfree,hugetlb_pss")["processes"]}
-        right = {pid: row for pid, row in idle(world, before, oracle.processes(pids)).items() if row["comm"] not in world.busy}
+        right = {pid: row for pid, row in idle(world, before, oracle.processes(pids)).items()
+                 if row["comm"] not in world.busy}
         counts["processes"] += len(right)
         for pid, values in right.items():
             kernel = values["rollup"]
             # The oracle against the kernel's own account.
-            if abs(kernel["Pss"] - values["pss_bytes"]) > 1024 + room_of("pss", world) or kernel["Rss"] != values["rss_bytes"]:
+            if (abs(kernel["Pss"] - values["pss_bytes"]) > 1024 + room_of("pss", world) or
+                    kernel["Rss"] != values["rss_bytes"]):
                 faults.append("oracle: %s (%d): smaps_rollup has RSS %d and PSS %d, not %d and %d" % (
                     values["comm"], pid, kernel["Rss"], kernel["Pss"], values["rss_bytes"], values["pss_bytes"]))
             if pid not in rows:
                 faults.append("snapshot: no row of %s (%d)" % (values["comm"], pid))
             else:
                 compare_process(faults, world, pid, values, rows[pid])
+        for row in rows.values():
+            agrees(faults, row)
 
     return repeated(check)
 
@@ -151,13 +168,16 @@ def check_processes(world):
 
 def sums(faults, what, row, members):
     for key, value in row.items():
-        if not key.endswith("_bytes") and key not in ("threads", "maps") or key.startswith("mem_") or key in NO_SUMS:
+        if not key.endswith("_bytes") and key not in ("threads", "maps") or key.startswith("mem_"):
+            continue
+        if key in NO_SUMS:
             continue
         # An address space that several processes share counts once.
         values = [m.get(key) for m in members if m["mm_owner"] or key == "threads"]
         if value is None or None in values:
             continue
-        faults.compare(what, key, row["group"], sum(values), value, len(members) if "pss" in key or "shared" in key else 0)
+        rounded = len(members) if "pss" in key or "shared" in key else 0
+        faults.compare(what, key, row["group"], sum(values), value, rounded)
 
 
 def value_of(row, key):
@@ -416,6 +436,9 @@ def check_system(world):
         memory = known["memory"]
         faults.compare("system", "total_bytes", "memory", memory["total_bytes"],
                        sum(v for k, v in memory.items() if k != "total_bytes"), MIB)
+        lists = next(p["bytes"] for p in classes["free"]["parts"] if p["name"] == "on lists of CPUs")
+        # They fill and empty all the time.
+        faults.compare("system", "on lists of CPUs", "free", oracle.lists_of_cpus(), lists, 4 * MACHINE)
         unnamed = sum(c["bytes"] for c in classes.values() if c["counter"] is None)
         total = int(re.match(r"RAM (\d+)", text)[1])
         faults.compare("system -b", "the sum", "the head", total, sum(head.values()), MIB)
@@ -445,8 +468,8 @@ def check_snapshot_head(world):
 
 
 def check_hidden(world):
-    """Inside a pid namespace of the world most of its memory is seen, but not all. The rest is not called that of drivers
-    or of files that nobody maps."""
+    """Inside a pid namespace of the world most of its memory is seen, but not all. The rest is not called that of
+    drivers or of files that nobody maps."""
     inner = next(pid for pid in world.pids() if oracle.level_of(pid) > 1)
     before = ("nsenter", "-t", str(inner), "-p", "unshare", "--mount", "sh", "-c",
               'mount -t proc proc /proc && exec "$0" "$@"')
@@ -454,7 +477,8 @@ def check_hidden(world):
     def check(faults):
         seen, hidden = (head_of(text_of("system", "-b", before=b)) for b in ((), before))
         for part in ("drivers/unnamed", "unmapped tmpfs"):
-            faults.compare("system in a pid namespace", part, "the head", seen.get(part, 0), hidden.get(part, 0), MACHINE)
+            faults.compare("system in a pid namespace", part, "the head", seen.get(part, 0), hidden.get(part, 0),
+                           MACHINE)
 
     return repeated(check)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the values of zmem-bpf must be: counted again from /proc and cgroups, with recount.c for pages. Nothing here comes
-from zmem-bpf."""
+"""What the values of zmem-bpf must be: counted again from /proc and cgroups, with recount.c for pages. Nothing here
+comes from zmem-bpf."""
 
 import contextlib
 import ctypes
@@ -78,7 +78,8 @@ def from_proc(pid):
 
 def level_of(pid):
     """How many pid namespaces a process is in."""
-    return next(len(line.split()) - 1 for line in read("/proc/%d/status" % pid).splitlines() if line.startswith("NSpid:"))
+    return next(len(line.split()) - 1 for line in read("/proc/%d/status" % pid).splitlines()
+                if line.startswith("NSpid:"))
 
 
 def processes(pids):
@@ -128,8 +129,8 @@ def mappings(pid):
 
 
 def files_in_memory(pids):
-    """{(device, inode): (bytes in RAM, size, deleted, name)} of the files of tmpfs that these processes have open or mapped,
-    or that are in their working directory."""
+    """{(device, inode): (bytes in RAM and swap, size, deleted, name)} of the files of tmpfs that these processes have
+    open or mapped, or that are in their working directory."""
     found = {}
     for pid in pids:
         paths = []
