@@ -93,7 +93,7 @@ def processes(pids):
             row = from_proc(int(pid))
             held, _ = values.pop("held"), values.pop("ksm")
             row |= {key + "_bytes": value >> 12 if "pss" in key else value for key, value in values.items()}
-            row["held"] = held
+            row["held"] = held >> 12
             # Of private memory alone, as smaps_rollup is without mapped files of a tmpfs.
             if row["rollup"]["Swap"] == row["swap_bytes"]:
                 row["swap_pss_bytes"] = row["rollup"]["SwapPss"]

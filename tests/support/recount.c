@@ -6,7 +6,7 @@
  * It has no line in common with zmem-bpf, which it is to prove. A process is a line PID KEY VALUE…;
  * sizes are in bytes, but shares (pss_*) are in bytes times 4096, as the kernel keeps them.
  *
- * "held" is what a huge page has beside what anybody maps of it: it stays in RAM.
+ * "held" is the rest of huge pages that nobody maps and that stays in RAM: a share, too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,23 +72,28 @@ enum kind { ANONYMOUS, FILES, SHARED, KINDS };
 
 struct sums {
 	uint64_t rss[KINDS], pss[KINDS], uss, swap, lazyfree, hugetlb, hugetlb_pss, held, ksm;
-	uint64_t last_head; /* the huge page that was looked at last */
+	uint64_t last_head, last_share; /* of the huge page that was looked at last */
 };
 
-/* Each huge page is looked at once for each time that the walk comes to it. */
+/* For each page that is mapped of a huge page: the share of its rest, by all mappings of it. */
 static void add_held(struct sums *s, uint64_t pfn)
 {
 	uint64_t head = pfn & ~(HUGE_PFNS - 1), of_count[HUGE_PFNS], of_flags[HUGE_PFNS];
+	uint64_t rest = 0, mappings = 0;
 
-	if (head == s->last_head)
-		return;
-	s->last_head = head;
-	words(counts, head, HUGE_PFNS, of_count);
-	words(flags, head, HUGE_PFNS, of_flags);
-	if (!(of_flags[0] & HEAD) || !(of_flags[HUGE_PFNS - 1] & TAIL))
-		return;
-	for (uint64_t i = 0; i < HUGE_PFNS; i++)
-		s->held += of_count[i] ? 0 : PAGE;
+	if (head != s->last_head) {
+		s->last_head = head;
+		s->last_share = 0;
+		words(counts, head, HUGE_PFNS, of_count);
+		words(flags, head, HUGE_PFNS, of_flags);
+		for (uint64_t i = 0; i < HUGE_PFNS; i++) {
+			rest += of_count[i] ? 0 : PAGE;
+			mappings += of_count[i];
+		}
+		if (of_flags[0] & HEAD && of_flags[HUGE_PFNS - 1] & TAIL && mappings)
+			s->last_share = rest * PAGE / mappings;
+	}
+	s->held += s->last_share;
 }
 
 static void add_page(struct sums *s, uint64_t pfn, uint64_t count, uint64_t flag)
