@@ -496,10 +496,15 @@ def check_held(world):
     def check(faults):
         held = {pid: row["held"] for pid, row in oracle.processes(world.pids()).items()}
         rows = {p["pid"]: p for p in with_rest()["processes"]}
-        for pid, size in held.items():
-            if pid in rows and rows[pid]["comm"] not in world.busy:
-                faults.compare("snapshot", "thp_rest_bytes", "%s (%d)" % (rows[pid]["comm"], pid), size,
-                               rows[pid].get("thp_rest_bytes"), 256)  # shares are rounded
+        # Processes of one program share a rest with each other alone: however it is divided, their sum is the same.
+        programs = {}
+        for pid in held.keys() & rows.keys():
+            programs.setdefault(rows[pid]["comm"], []).append(pid)
+        for name, pids in programs.items():
+            values = [rows[pid].get("thp_rest_bytes") for pid in pids]
+            if name not in world.busy:
+                faults.compare("snapshot", "thp_rest_bytes", "all " + name, sum(held[pid] for pid in pids),
+                               None if None in values else sum(values), 256)  # shares are rounded
         if max(held.values(), default=0) > 4 * MIB:
             unmapped = next(c for c in document("system")["ram"]["classes"] if c["class"] == "anon_unmapped")
             most = max(unmapped["parts"], key=lambda part: part["bytes"], default={"name": unmapped["class"]})
