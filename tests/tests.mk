@@ -81,13 +81,13 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 .SECONDARY: $(FUZZ_BIN:=.o) $(B)/fuzz/replay.o
 
 # Programs that tests run; static, so that they share no libc with anybody and run in guests.
-TEST_BIN   := $(O)/mkmem $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/eat $(O)/fill $(O)/ask $(O)/turns $(O)/growlab $(O)/peaklab $(O)/jitlab $(O)/malloclab $(O)/malloclab-static
+TEST_BIN   := $(O)/mkmem $(O)/recount $(O)/check_counters $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/eat $(O)/fill $(O)/ask $(O)/turns $(O)/growlab $(O)/peaklab $(O)/jitlab $(O)/malloclab $(O)/malloclab-static
 BENCH_BIN  := $(O)/workload $(O)/victim $(O)/floor
 TEST_FLAGS := -std=gnu17 -D_GNU_SOURCE -O2 -g -Wall -Wextra $(WERROR) -Wno-missing-field-initializers -static
 
 $(O)/mkmem: $(wildcard tests/support/mkmem*.[ch])
 $(O)/check_counters: $(wildcard tests/live/check*.[ch])
-$(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/eat $(O)/fill $(O)/ask $(O)/turns $(O)/peaklab: $(O)/%: tests/support/%.c
+$(O)/recount $(O)/deny_bpf $(O)/fleet $(O)/stuck $(O)/drop $(O)/thrash $(O)/eat $(O)/fill $(O)/ask $(O)/turns $(O)/peaklab: $(O)/%: tests/support/%.c
 # As distributions build: with shared libraries, without frame pointers and debugging symbols.
 $(O)/growlab: tests/support/growlab.c
 $(O)/jitlab: tests/support/jitlab.c

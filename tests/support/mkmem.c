@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * mkmem [SHAPE…]: starts processes with memory in a known state, for the tests.
+ * mkmem [SHAPE… | [GROUP/]NAME:STEPS…]: starts processes with memory in a known state, for the
+ * tests. NAME:STEPS is a shape that is told in the language of mkmem_steps.c, in the memory cgroup
+ * $MKMEM_GROUPS/GROUP.
  *
  * Starts the processes of each shape, waits until all are ready and idle, prints
  *	READY <shape> <role> <pid>	one line a process
@@ -72,11 +74,25 @@ static int list_shapes(void)
 	return 0;
 }
 
-static int shape_main(const char *name, const char *parent)
+static int told_main(const char *name, const char *text)
+{
+	shape_start(name);
+	prctl(PR_SET_NAME, name);
+	steps(text);
+	if (role_fd())
+		role_is_ready(role_fd());
+	else
+		shape_ready();
+	idle_forever();
+}
+
+static int shape_main(const char *name, const char *parent, const char *told)
 {
 	const struct shape *shape = find_shape(name);
 
 	die_with_parent(atoi(parent));
+	if (told)
+		return told_main(name, told);
 	if (!shape)
 		return 2;
 	shape_start(shape->name);
@@ -93,6 +109,8 @@ static int shape_main(const char *name, const char *parent)
 
 struct started {
 	const struct shape *shape;
+	const char *group; /* the cgroup, up to a slash; NULL: that of mkmem */
+	bool told;
 	pid_t pid;
 	bool done;
 	int ended; /* how often its process was found ended without a result */
@@ -109,8 +127,9 @@ struct fleet {
 	bool failed;
 };
 
-static pid_t start_shape(const struct shape *shape, int report_fd)
+static pid_t start_shape(const struct started *s, int report_fd, int keeper_fd)
 {
+	const struct shape *shape = s->shape;
 	char parent[16];
 	pid_t pid;
 
@@ -120,7 +139,12 @@ static pid_t start_shape(const struct shape *shape, int report_fd)
 		return pid;
 	if (dup2(report_fd, REPORT_FD) < 0)
 		_exit(1);
-	execl("/proc/self/exe", "mkmem", "--shape", shape->name, parent, NULL);
+	if (s->told && dup2(keeper_fd, KEEPER_FD) < 0)
+		_exit(1);
+	if (s->group && !enter_group(s->group, strcspn(s->group, "/")))
+		_exit(1);
+	execl("/proc/self/exe", "mkmem", "--shape", shape->name, parent,
+	      s->told ? shape->steps : NULL, NULL);
 	_exit(1);
 }
 
@@ -239,6 +263,26 @@ static void wait_idle(struct fleet *fleet)
 	}
 }
 
+/* NULL if the argument is no [GROUP/]NAME:STEPS. */
+static const struct shape *told_shape(struct started *s, char *argument)
+{
+	char *colon = strchr(argument, ':'), *slash = strchr(argument, '/');
+	struct shape *shape;
+
+	if (!colon)
+		return NULL;
+	*colon = '\0';
+	shape = calloc(1, sizeof(*shape));
+	if (!shape)
+		return NULL;
+	s->told = true;
+	s->group = slash && slash < colon ? argument : NULL;
+	shape->name = s->group ? slash + 1 : argument;
+	shape->steps = colon + 1;
+	shape->busy = strstr(shape->steps, "forever");
+	return shape;
+}
+
 static int choose(struct fleet *fleet, int argc, char **argv)
 {
 	const struct shape *s;
@@ -248,8 +292,12 @@ static int choose(struct fleet *fleet, int argc, char **argv)
 			fleet->shape[fleet->count++].shape = s;
 	}
 	for (int i = 0; i < argc && fleet->count < SHAPES_MAX; i++) {
-		fleet->shape[fleet->count].shape = find_shape(argv[i]);
-		if (!fleet->shape[fleet->count++].shape) {
+		struct started *s = &fleet->shape[fleet->count++];
+
+		s->shape = told_shape(s, argv[i]);
+		if (!s->shape)
+			s->shape = find_shape(argv[i]);
+		if (!s->shape) {
 			fprintf(stderr, "mkmem: no shape %s; mkmem list names them\n", argv[i]);
 			return 2;
 		}
@@ -260,23 +308,24 @@ static int choose(struct fleet *fleet, int argc, char **argv)
 
 static int keep(struct fleet *fleet)
 {
-	int fds[2];
+	int fds[2], keeper[2];
 	char c;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	/* Orphans become children of this process (subreaper), so that it can wait for all. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (pipe2(fds, O_CLOEXEC)) {
+	if (pipe2(fds, O_CLOEXEC) || pipe2(keeper, O_CLOEXEC)) {
 		perror("mkmem: pipe");
 		return 1;
 	}
 	for (size_t i = 0; i < fleet->count; i++)
-		fleet->shape[i].pid = start_shape(fleet->shape[i].shape, fds[1]);
+		fleet->shape[i].pid = start_shape(&fleet->shape[i], fds[1], keeper[0]);
 	collect(fleet, fds[0]);
 	wait_idle(fleet);
 	puts("DONE");
 	while (read(STDIN_FILENO, &c, 1) > 0)
 		;
+	close(keeper[1]);
 	for (size_t i = 0; i < fleet->count; i++)
 		kill(fleet->shape[i].pid, SIGKILL);
 	/* Its parent has ended: only this process waits for it, so its pid is not reused.
@@ -296,8 +345,12 @@ int main(int argc, char **argv)
 {
 	static struct fleet fleet;
 
-	if (argc == 4 && !strcmp(argv[1], "--shape"))
-		return shape_main(argv[2], argv[3]);
+	if (argc >= 4 && !strcmp(argv[1], "--shape"))
+		return shape_main(argv[2], argv[3], argv[4]);
+	if (argc == 5 && !strcmp(argv[1], "--go-on")) {
+		role_goes_on(atoi(argv[3]));
+		return told_main(argv[2], argv[4]);
+	}
 	if (argc == 2 && !strcmp(argv[1], "--exit"))
 		return 0;
 	if (argc >= 3 && !strcmp(argv[1], "--idle")) {

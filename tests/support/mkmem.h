@@ -56,9 +56,13 @@ extern const struct shape cpus_shapes[];
 
 /* The pipe on which shapes report to mkmem. */
 #define REPORT_FD 3
+/* Shapes that are told at run time have the end of a pipe that closes with mkmem. */
+#define KEEPER_FD   4
+#define KEEPER_TEXT "4"
 
 /* Names the shape that this process is. */
 void shape_start(const char *name);
+const char *shape_is(void);
 
 /*
  * Ends this shape with FAIL (and errno), SKIP or LACK. SKIP: the machine is not set up for it; a
@@ -82,6 +86,8 @@ void idle_forever(void) __attribute__((noreturn));
  */
 pid_t role_start(const char *role, void (*fn)(void *arg), void *arg);
 void role_is_ready(int fd);
+/* This program goes on for a role. */
+void role_goes_on(int fd);
 /* The fd for role_is_ready(), in fn; 0 in the main process. */
 int role_fd(void);
 /* To be called by every process made without role_start(). */
@@ -150,6 +156,23 @@ void merge(char *p, size_t size, int content);
 void need_huge_shmem(char *p, size_t size);
 void none_huge(char *p, size_t size);
 void page_out(char *p, size_t size);
+
+/* mkmem_lab.c */
+char *map_segment(size_t size);
+int named_file(size_t size);
+int unnamed_file(size_t size);
+void write_file(int fd, size_t at, size_t size);
+void send_file(int fd);
+void register_file(int fd);
+bool enter_group(const char *name, size_t len);
+void change_group(const char *name);
+void new_mounts(void);
+void new_ipc(void);
+void new_pids(void);
+void new_users(void);
+void mount_here(const char *type);
+void go_home(void);
+void become(const char *kind, size_t size, const char *text) __attribute__((noreturn));
 
 /* In a role: becomes another program, which shares no memory. */
 void role_exec(void);

@@ -36,6 +36,11 @@ void shape_start(const char *name)
 	shape_name = name;
 }
 
+const char *shape_is(void)
+{
+	return shape_name;
+}
+
 void shape_fail(const char *what)
 {
 	report("FAIL %s %s: %s\nEND %s\n", shape_name, what, strerror(errno), shape_name);
@@ -102,6 +107,11 @@ static int role_pipe_end;
 int role_fd(void)
 {
 	return role_pipe_end;
+}
+
+void role_goes_on(int fd)
+{
+	role_pipe_end = fd;
 }
 
 void role_is_ready(int fd)

@@ -12,6 +12,10 @@
  *	ROLE { STEPS }		starts a process that does these steps
  *	ROLE##*12 { STEPS }	twelve of them, ROLE00 to ROLE11; # has no zeros before it
  *	forever { STEPS }	starts one process after the other that does these steps and ends
+ *	write f, close f	of a file; send f: only a socket keeps it; register f: only io_uring
+ *	group A			moves this process to a cgroup; it no longer ends with its parent
+ *	mount tmpfs		mounts one at the working directory (after new_mounts)
+ *	become memfd SIZE	goes on as a program in such a file, or one that is named or unnamed
  *
  * Names of areas and files are letters. A size is "1.5M" or "1H-3P" (see unit_of()); "12P#" is
  * 12 pages times the number of the role. A range is "a", "a+2M" (from there to the end), "a+2M:1M"
@@ -156,6 +160,7 @@ static const struct kind {
 	{"hugetlb", map_hugetlb},
 	{"shared_hugetlb", map_shared_hugetlb},
 	{"sysv", map_sysv},
+	{"segment", map_segment},
 	{},
 };
 
@@ -166,7 +171,8 @@ static const struct file_kind {
 	{"temp", temp_file},	   {"filled", filled_file},
 	{"written", written_file}, {"memfd", memory_file},
 	{"dev_zero", dev_zero},	   {"secret", secret_file},
-	{"huge_file", huge_file},  {},
+	{"huge_file", huge_file},  {"named", named_file},
+	{"unnamed", unnamed_file}, {},
 };
 
 static char *map_range(const struct kind *k, const struct range *r)
@@ -271,6 +277,11 @@ static const struct verb {
 	{"vfork_and_exec", .call = vfork_and_exec},
 	{"need_thp", .call = need_thp},
 	{"watch_writes", .call = watch_writes},
+	{"new_mounts", .call = new_mounts},
+	{"new_ipc", .call = new_ipc},
+	{"new_pids", .call = new_pids},
+	{"new_users", .call = new_users},
+	{"go_home", .call = go_home},
 	{},
 };
 
@@ -331,6 +342,39 @@ static void change_file(const char *name, const struct range *r)
 		shape_fail(name);
 }
 
+static void close_file(int fd)
+{
+	close(fd);
+}
+
+static const struct file_verb {
+	const char *name;
+	void (*act)(int fd);
+} file_verbs[] = {
+	{"close", close_file},
+	{"send", send_file},
+	{"register", register_file},
+	{},
+};
+
+/* False if it is no verb of a file. */
+static bool act_on_file(const char *name, const char *word)
+{
+	const struct file_verb *v = file_verbs;
+	struct range r;
+
+	while (v->name && strcmp(v->name, name))
+		v++;
+	if (!v->name && strcmp(name, "write"))
+		return false;
+	r = range_of(word);
+	if (v->name)
+		v->act(r.area->fd);
+	else
+		write_file(r.area->fd, r.at, r.size);
+	return true;
+}
+
 /* ---- steps ---- */
 
 static void run_steps(void *text)
@@ -369,9 +413,10 @@ __attribute__((noreturn)) static void forever(const char *text)
 	else
 		shape_ready();
 	for (;;) {
-		pid_t pid = fork();
+		pid_t self = getpid(), pid = fork();
 
 		if (!pid) {
+			die_with_parent(self);
 			steps(text);
 			_exit(0);
 		}
@@ -410,7 +455,15 @@ void steps(const char *text)
 			struct range r = range_of(second);
 
 			change_file(word, &r);
-		} else {
+		} else if (!strcmp(word, "group")) {
+			change_group(second);
+		} else if (!strcmp(word, "mount")) {
+			mount_here(second);
+		} else if (!strcmp(word, "become")) {
+			size_t size = size_of(next(&text, third));
+
+			become(second, size, text);
+		} else if (!act_on_file(word, second)) {
 			struct range r = range_of(second);
 
 			if (!v->name)
