@@ -79,6 +79,11 @@ struct page___old {
 	atomic_t _refcount;
 };
 
+/* Until 6.5; since then in _flags_1. */
+struct folio___order {
+	unsigned char _folio_order;
+};
+
 /*
  * Processes that share a table of hugetlb pages, beside the first one; with a kernel that shares
  * them alone (59d9094df3d7, "mm: hugetlb: independent PMD page table shared count", 6.13). Before,
