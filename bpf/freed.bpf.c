@@ -210,16 +210,13 @@ static __always_inline void meet_slot(struct page_walk *w, __u64 entry)
 
 /* ---- files ---- */
 
-/* Others meet the other holders (bpf/held.bpf.c). */
+/* Groups of files are numbered from 1 on. bpf/held.bpf.c meets the other holders. */
 static __always_inline void meet_vma(struct page_walk *w, __u64 vma)
 {
 	__u64 file = kread64(vma + koffset(struct vm_area_struct, vm_file));
-	struct zmem_freed *s;
+	struct zmem_freed *s = freed_get();
 
-	if (!file || !meet_file(file, w->group, BY_MAPPING))
-		return;
-	s = freed_get();
-	if (s)
+	if (file && s && meet_file(file, w->group - s->first + 1, BY_MAPPING))
 		s->full = 1;
 }
 
