@@ -103,14 +103,10 @@ static const struct part holders_parts[] = {
 #undef SKELETON
 #define SKELETON freed
 static const struct part freed_parts[] = {
-	LIGHT_PROGRAM(ITER, walk_freed),
-	LIGHT_PROGRAM(SETUP, cpu_offset_setup),
-	LIGHT_MAP(ANSWERS, freed),
-	LIGHT_MAP(WANTED, wanted),
-	LIGHT_MAP(PAGES, pages),
-	LIGHT_MAP(HELD, held),
-	LIGHT_MAP(DEVICES, swap),
-	{},
+	LIGHT_PROGRAM(ITER, walk_freed), LIGHT_PROGRAM(SETUP, cpu_offset_setup),
+	LIGHT_MAP(ANSWERS, freed),	 LIGHT_MAP(WANTED, wanted),
+	LIGHT_MAP(PAGES, pages),	 LIGHT_MAP(HELD, held),
+	LIGHT_MAP(DEVICES, swap),	 {},
 };
 #undef SKELETON
 #define SKELETON held
