@@ -240,8 +240,6 @@ static __always_inline bool may_share(__u64 task, __u64 mm)
 
 static __always_inline void before_walk(struct page_walk *w, __u64 leader, WANT *want)
 {
-	if (want->state == ZMEM_FREED_BEGIN)
-		want->forks = (__u32)mm_word(w->mm, MM_PROTECTED);
 	w->group = want->mm_group;
 	w->alone = want->alone;
 	w->every = want->every;
@@ -288,28 +286,49 @@ static __always_inline __u32 forks_of(__u64 mm)
 }
 
 /*
- * After the walks. A fork shares pages that were counted as mapped once; a child that the snapshot
- * lacks may map pages and hold files of its parent's group.
+ * The pages of a process that ends are unmapped after exit_mm() has cleared task->mm, and before
+ * exit_notify() makes it a zombie (kernel/exit.c).
  */
-static __always_inline void check_forks(__u64 leader, WANT *want)
+static __always_inline bool is_ending(__u64 leader)
 {
-	__u64 task = task_with_mm(leader), mm, parent;
-	__s32 pid;
+	const struct task_struct *task = kcast(struct task_struct, leader);
 
-	if (!task)
-		return;
-	mm = kaddr(kcast(struct task_struct, task), mm);
-	if (want && start_of(leader) == want->start_boottime_ns) {
-		if (want->state == ZMEM_FREED_DONE && mm && want->forks != forks_of(mm))
-			want->state = ZMEM_FREED_RACED;
-		return;
-	}
-	if (kget(kcast(struct task_struct, leader), flags) & PF_KTHREAD)
-		return;
-	parent = kaddr(kget(kcast(struct task_struct, leader), real_parent), group_leader);
-	want = want_of(parent, &pid);
+	return !(kget(task, flags) & PF_KTHREAD) &&
+	       (!kget(task, exit_state) ||
+		kread32(kaddr(task, signal) + koffset(struct signal_struct, nr_threads)) > 1);
+}
+
+/* A child that the snapshot lacks may map pages and hold files of its parent's group. */
+static __always_inline void blame_parent(__u64 leader)
+{
+	__u64 parent = kaddr(kget(kcast(struct task_struct, leader), real_parent), group_leader);
+	__s32 pid;
+	WANT *want = want_of(parent, &pid);
+
 	if (want && start_of(parent) == want->start_boottime_ns)
 		want->state = ZMEM_FREED_RACED;
+}
+
+/* Before and behind the walks: a fork shares pages that are counted as mapped once. */
+static __always_inline void look_at_forks(__u64 leader, WANT *want, bool before)
+{
+	__u64 task = task_with_mm(leader), mm;
+
+	mm = task ? kaddr(kcast(struct task_struct, task), mm) : 0;
+	if (!mm && !is_ending(leader))
+		return;
+	if (!want || start_of(leader) != want->start_boottime_ns) {
+		blame_parent(leader);
+	} else if (!mm) {
+		want->life = ZMEM_FREED_SHARING;
+	} else if (before) {
+		want->life = may_share(leader, mm) ? ZMEM_FREED_SHARING : ZMEM_FREED_ALONE;
+		want->forks = forks_of(mm);
+	} else {
+		want->life = ZMEM_FREED_SURVIVED;
+		if (want->state == ZMEM_FREED_DONE && want->forks != forks_of(mm))
+			want->state = ZMEM_FREED_RACED;
+	}
 }
 
 /* It writes nothing: the kernel repeats a visit if its record has no room, and these count. */
@@ -329,8 +348,8 @@ int walk_freed(struct bpf_iter__task *ctx)
 	if (leader != own)
 		return 0;
 	want = want_of(leader, &pid);
-	if (s->checks) {
-		check_forks(leader, want);
+	if (s->pass != ZMEM_FREED_WALK) {
+		look_at_forks(leader, want, s->pass == ZMEM_FREED_MARK);
 		return 0;
 	}
 	if (!want || want->mm_group == ZMEM_FREED_MIXED || want->state >= ZMEM_FREED_DONE)

@@ -35,6 +35,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* include/linux/sched.h, include/linux/socket.h, ipc/util.h */
 #define PF_KTHREAD  0x00200000
 #define AF_UNIX	    1
+#define TCP_LISTEN  10 /* include/net/tcp_states.h */
 #define SHM_DEST    01000
 #define IPC_SHM_IDS 2
 
@@ -298,9 +299,12 @@ int list_tasks(struct bpf_iter__task *ctx)
 struct carried {
 	__u64 carrier;
 	__u64 head, buffer; /* of a socket: its queue, and where in it */
-	__u64 list;	    /* of pointers to files */
+	/* While the queue of a connection that was not accepted is read: those of its listener. */
+	__u64 listener_head, listener_buffer;
+	__u64 list; /* of pointers to files */
 	__u32 count, at;
 	__u32 found;
+	__u32 listens;
 };
 
 /* Records that the carrier holds the file. */
@@ -320,7 +324,15 @@ __noinline int add_edge(__u64 carrier, __u64 file)
 	return 1;
 }
 
-/* unix_scm_to_skb() (net/unix/af_unix.c): a buffer has the files that were sent with it. */
+static __always_inline __u64 queue_of(__u64 sock)
+{
+	return sock + koffset(struct sock, sk_receive_queue);
+}
+
+/*
+ * unix_scm_to_skb() (net/unix/af_unix.c): a buffer has the files that were sent with it. A listener
+ * has buffers of connections that were not accepted, each with a queue (unix_stream_connect()).
+ */
 static long next_in_flight(__u32 turn, struct carried *c)
 {
 	__u64 sent;
@@ -331,8 +343,18 @@ static long next_in_flight(__u32 turn, struct carried *c)
 		return 0;
 	}
 	c->buffer = kread64(c->buffer + koffset(struct sk_buff, next));
-	if (!c->buffer || c->buffer == c->head)
-		return 1;
+	if (!c->buffer || c->buffer == c->head) {
+		c->head = c->listener_head;
+		c->buffer = c->listener_buffer;
+		c->listener_buffer = 0;
+		return !c->buffer;
+	}
+	if (c->listens && !c->listener_buffer) {
+		c->listener_head = c->head;
+		c->listener_buffer = c->buffer;
+		c->head = c->buffer = queue_of(kread64(c->buffer + koffset(struct sk_buff, sk)));
+		return 0;
+	}
 	sent = kread64(c->buffer + koffset(struct sk_buff, cb) +
 		       koffset(struct unix_skb_parms, fp));
 	c->list = sent + koffset(struct scm_fp_list, fp);
@@ -354,7 +376,9 @@ __noinline int carried_by_socket(__u64 file)
 	    (kread32(sock + koffset(struct sock, __sk_common.skc_family)) & 0xffff) != AF_UNIX ||
 	    !bpf_core_type_exists(struct unix_skb_parms))
 		return 0;
-	c.head = c.buffer = sock + koffset(struct sock, sk_receive_queue);
+	c.listens =
+		(kread32(sock + koffset(struct sock, __sk_common.skc_state)) & 0xff) == TCP_LISTEN;
+	c.head = c.buffer = queue_of(sock);
 	bpf_loop(CARRIED_MAX, next_in_flight, &c, 0);
 	return c.found;
 }
@@ -483,7 +507,6 @@ int list_held(struct bpf_iter__task_file *ctx)
 
 #define SUPERS_MAX 65536
 #define MOUNTS_MAX 4096
-#define CPUS_SOME  1024
 
 /* Since 6.18 the mounts of a super block are in a chain; before, in a list. */
 #define has_chain() bpf_core_field_exists(struct mount, mnt_next_for_sb)
@@ -495,28 +518,37 @@ int list_held(struct bpf_iter__task_file *ctx)
 struct mounts {
 	__u64 head; /* of the list; 0: there is none */
 	__u64 at, space;
-	__s64 refs;
-	__u64 counter; /* of the mount that is read, by CPU */
-	__u32 mixed, met;
+	__u64 counters; /* of the mount that is read, by CPU */
+	__u64 below;	/* of its list of the mounts below it: the head, and where in it */
 	__u64 child;
+	__u32 refs; /* as the sum of the CPUs, modulo 2^32 */
+	__u32 mixed, met;
 };
+
+#define ONE_COUNT	 bpf_core_field_exists(struct mnt_pcp, mnt_count)
+#define TWO_COUNTS	 bpf_core_field_exists(struct mnt_pcp___two, mnt_gets)
+#define COUNT_OF_MACHINE bpf_core_field_exists(struct mount___alone, mnt_count)
 
 static long add_on_cpu(__u32 index, struct mounts *m)
 {
 	const __u64 *offset = bpf_map_lookup_elem(&cpu_offset, &index);
+	__u64 counters;
 
 	if (!offset)
 		return 1;
-	m->refs += (__s32)kread32(m->counter + *offset);
+	counters = m->counters + *offset;
+	if (ONE_COUNT)
+		m->refs += kread32(counters + koffset(struct mnt_pcp, mnt_count));
+	else if (TWO_COUNTS)
+		m->refs += kread32(counters + koffset(struct mnt_pcp___two, mnt_gets)) -
+			   kread32(counters + koffset(struct mnt_pcp___two, mnt_puts));
 	return 0;
 }
 
 static long next_child(__u32 turn, struct mounts *m)
 {
-	__u64 head = m->counter;
-
 	m->child = kread64(m->child);
-	if (!m->child || m->child == head)
+	if (!m->child || m->child == m->below)
 		return 1;
 	m->met++;
 	return 0;
@@ -526,17 +558,24 @@ static long next_child(__u32 turn, struct mounts *m)
  * Adds the references of a mount (mnt_get_count()), and those that its place and the mounts below
  * it have (mnt_set_mountpoint()).
  */
-static __always_inline int add_references(struct mounts *m, __u64 mount)
+static __always_inline void add_references(struct mounts *m, __u64 mount)
 {
-	if (!bpf_core_field_exists(struct mount, mnt_pcp))
-		return 0;
-	m->counter = kread64(mount + koffset(struct mount, mnt_pcp)) +
-		     koffset(struct mnt_pcp, mnt_count);
-	bpf_loop(CPUS_MAX, add_on_cpu, m, 0);
-	m->counter = m->child = mount + koffset(struct mount, mnt_mounts);
+	if (bpf_core_field_exists(struct mount, mnt_pcp)) {
+		m->counters = kread64(mount + koffset(struct mount, mnt_pcp));
+		bpf_loop(CPUS_MAX, add_on_cpu, m, 0);
+	} else if (COUNT_OF_MACHINE) {
+		m->refs += kread32(mount + koffset(struct mount___alone, mnt_count));
+	}
+	m->below = m->child = mount + koffset(struct mount, mnt_mounts);
 	bpf_loop(MOUNTS_MAX, next_child, m, 0);
 	m->met++;
-	return 0;
+}
+
+/* The references, or more than there can be if the kernel counts in another way. */
+static __always_inline __s64 references_of(const struct mounts *m)
+{
+	return ONE_COUNT || TWO_COUNTS || COUNT_OF_MACHINE ? (__s32)m->refs
+							   : ZMEM_HELD_REFS_UNKNOWN;
 }
 
 static long next_mount(__u32 turn, struct mounts *m)
@@ -571,7 +610,7 @@ __noinline int meet_super(__u64 super)
 		return 0;
 	new.space = m.space + koffset(struct mnt_namespace, ns);
 	new.device = kread32(super + koffset(struct super_block, s_dev));
-	new.refs = m.refs;
+	new.refs = references_of(&m);
 	new.met = m.met;
 	keep(&mounted, super, &new);
 	return 0;

@@ -122,6 +122,12 @@ struct mnt_pcp {
 	int mnt_count;
 };
 
+/* Since 7.x. */
+struct mnt_pcp___two {
+	unsigned int mnt_gets;
+	unsigned int mnt_puts;
+};
+
 struct mount {
 	struct mount *mnt_next_for_sb;
 	struct mnt_namespace *mnt_ns;
@@ -129,6 +135,10 @@ struct mount {
 	struct mnt_pcp *mnt_pcp;
 	struct list_head mnt_mounts;
 	struct list_head mnt_child;
+};
+
+struct mount___alone {
+	int mnt_count;
 };
 
 struct mount___list {
@@ -203,6 +213,7 @@ struct shm_file_data {
 
 struct sock_common {
 	unsigned short skc_family;
+	unsigned char skc_state;
 };
 
 struct sk_buff;
@@ -214,6 +225,7 @@ struct sk_buff_head {
 
 struct sk_buff {
 	struct sk_buff *next;
+	struct sock *sk;
 	char cb[48]; /* of a unix socket: unix_skb_parms */
 };
 

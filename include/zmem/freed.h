@@ -27,6 +27,7 @@ struct zmem_freed_want {
 	__u32 every;		 /* 1: all of its anonymous memory is walked */
 	/* By visits. */
 	__u32 state; /* enum zmem_freed_state */
+	__u32 life;  /* enum zmem_freed_life */
 	__u32 forks; /* changes with each fork of its address space */
 	__s64 anon;  /* anonymous pages by its counter, after the last visit */
 	/* Mappings of anonymous pages that are looked up: mapped more than once, or of large
@@ -50,6 +51,19 @@ enum zmem_freed_state {
 	ZMEM_FREED_UNKNOWN, /* pages that the walk does not understand */
 };
 
+enum zmem_freed_life {
+	ZMEM_FREED_UNSEEN,
+	ZMEM_FREED_ALONE,    /* it lived before the walks, and shared no pages */
+	ZMEM_FREED_SHARING,  /* it lived, and may have shared some */
+	ZMEM_FREED_SURVIVED, /* and it lived behind the walks */
+};
+
+enum zmem_freed_pass {
+	ZMEM_FREED_MARK,  /* who lives */
+	ZMEM_FREED_WALK,  /* the pages */
+	ZMEM_FREED_CHECK, /* who has forked, and lives */
+};
+
 /* A page that is mapped more than once, a large folio, or a swap slot that is shared. */
 struct zmem_freed_page {
 	__u32 group;
@@ -59,11 +73,11 @@ struct zmem_freed_page {
 struct zmem_freed {
 	/* Set by user space. */
 	struct zmem_layout at;
-	__u32 first;  /* the lowest number of a group; entries with a lower one are of earlier times
-		       */
-	__u32 full;   /* not 0: a map was full */
-	__u64 checks; /* set by user space: the next pass looks for forks, and walks nothing */
-	__u64 more;   /* processes that the last pass met and did not finish */
+	__u32 first; /* the lowest number of a group; entries with a lower one are of earlier times
+		      */
+	__u32 full;  /* not 0: a map was full */
+	__u64 pass;  /* set by user space: what the next pass does (enum zmem_freed_pass) */
+	__u64 more;  /* processes that the last pass met and did not finish */
 };
 
 #endif

@@ -88,12 +88,17 @@ struct zmem_held_named {
 	__u32 own;
 };
 
+#define ZMEM_HELD_REFS_UNKNOWN (1LL << 40)
+
 /* A mounted tmpfs, by the address of its super block. */
 struct zmem_held_mount {
 	__u64 space; /* the mount namespace of all its mounts; 0: several, or none */
 	__u32 device;
 	__u32 group; /* of tasks with a directory there */
-	/* All references of its mounts; those by namespaces, by mounts and by directories. */
+	/*
+	 * All references of its mounts, or ZMEM_HELD_REFS_UNKNOWN; those by namespaces, by mounts
+	 * and by directories.
+	 */
 	__s64 refs;
 	__u32 met;
 	__u32 own; /* directories of the reader */

@@ -304,13 +304,30 @@ static int walk(struct reading *r)
 
 	s->used = true;
 	s->visit->more = 1;
-	s->visit->checks = 0;
+	s->visit->pass = ZMEM_FREED_WALK;
 	for (int i = 0; error == 0 && s->visit->more && i < PASSES_MAX; i++) {
 		s->visit->more = 0;
 		error = pass(s);
 	}
-	s->visit->checks = 1;
+	s->visit->pass = ZMEM_FREED_CHECK;
 	return error == 0 ? pass(s) : error;
+}
+
+/* The pages of a process that ended meanwhile were counted as mapped once more than they are. */
+static void blame_ended(struct reading *r)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		struct zmem_freed_want *w = &r->want[i];
+
+		if (w->life != ZMEM_FREED_SHARING)
+			continue;
+		if (r->mms[r->group[i]] > 1)
+			w->state = ZMEM_FREED_RACED;
+		for (size_t k = 0; k < r->count; k++) {
+			if (r->process[k]->pid == r->process[i]->ppid)
+				r->want[k].state = ZMEM_FREED_RACED;
+		}
+	}
 }
 
 /* Returns how many walks and sums were raced, or a negative errno. */
@@ -321,6 +338,9 @@ static int read_once(struct reading *r)
 
 	if (error == 0)
 		error = list_wanted(r);
+	s->visit->pass = ZMEM_FREED_MARK;
+	if (error == 0)
+		error = pass(s);
 	if (error == 0)
 		error = held_source_begin(s->held, r->holder, r->count);
 	if (error == 0)
@@ -336,11 +356,13 @@ static int read_once(struct reading *r)
 		const __s32 pid = r->process[i]->pid;
 		struct zmem_freed_want *w = &r->want[i];
 
-		if (!w->group || bpf_map_lookup_elem(s->visits.handle.fd[BPF_WANTED], &pid, w) == 0)
-			raced += w->state == ZMEM_FREED_RACED;
-		else
+		if (w->group && bpf_map_lookup_elem(s->visits.handle.fd[BPF_WANTED], &pid, w) < 0)
 			error = -errno;
 	}
+	if (error == 0)
+		blame_ended(r);
+	for (size_t i = 0; error == 0 && i < r->count; i++)
+		raced += r->want[i].state == ZMEM_FREED_RACED;
 	return error < 0 ? error : raced;
 }
 

@@ -539,13 +539,15 @@ static struct owner owner_of_mount(const struct holders *h, const struct zmem_he
 	int64_t met = (int64_t)m->met + m->own;
 
 	owner.group = join(owner.group, m->group);
+	if (owner.group == ZMEM_HELD_MIXED)
+		return owner;
 	for (ssize_t i = 0; i < h->files; i++) {
 		if (h->file[i].device != m->device)
 			continue;
 		met++;
 		join_owner(&owner, owner_of_file(&h->file[i]));
 	}
-	return owner_of(owner.group, owner.doubt, m->refs ? m->refs : met, met);
+	return owner_of(owner.group, owner.doubt, m->refs, met);
 }
 
 /* The files of file systems that end with a group, and not those files once more. */
@@ -558,7 +560,7 @@ static void add_mounted(struct sums *s)
 		const struct owner owner = owner_of_mount(h, m);
 		uint64_t bytes = 0;
 
-		if (owner.group == ZMEM_HELD_MIXED)
+		if (owner.group == ZMEM_HELD_MIXED || owner.group > s->groups)
 			continue;
 		for (size_t k = 0; k < s->tmpfs->count; k++) {
 			if (s->tmpfs->file[k].device == m->device)
