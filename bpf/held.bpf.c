@@ -32,12 +32,11 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #include "held_file.bpf.h"
 
-/* include/linux/sched.h, include/linux/socket.h, ipc/util.h */
-#define PF_KTHREAD  0x00200000
-#define AF_UNIX	    1
-#define TCP_LISTEN  10 /* include/net/tcp_states.h */
-#define SHM_DEST    01000
-#define IPC_SHM_IDS 2
+/* include/linux/sched.h, include/linux/socket.h, include/linux/shm.h */
+#define PF_KTHREAD 0x00200000
+#define AF_UNIX	   1
+#define TCP_LISTEN 10 /* include/net/tcp_states.h */
+#define SHM_DEST   01000
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -47,25 +46,26 @@ struct {
 	__type(value, struct zmem_held);
 } answers SEC(".maps");
 
-#define HASH(name, key_type, value_type)                                                           \
+/* The kernel has 16 bytes for each entry there may be, from the beginning. */
+#define HASH(name, entries, key_type, value_type)                                                  \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
 		__uint(map_flags, BPF_F_NO_PREALLOC);                                              \
-		__uint(max_entries, 65536);                                                        \
+		__uint(max_entries, entries);                                                      \
 		__type(key, key_type);                                                             \
 		__type(value, value_type);                                                         \
 	} name SEC(".maps")
 
 /* The processes of groups, by their number in the reader's namespace. */
-HASH(wanted, __s32, struct zmem_held_want);
-HASH(tables, __u64, struct zmem_held_table);
-HASH(sets, __u64, struct zmem_held_set);
-HASH(named, __u64, struct zmem_held_named);
-HASH(mounted, __u64, struct zmem_held_mount);
-HASH(segments, __u64, struct zmem_held_segment);
-HASH(edges, __u64, struct zmem_held_edge);
+HASH(wanted, 65536, __s32, struct zmem_held_want);
+HASH(tables, 65536, __u64, struct zmem_held_table);
+HASH(sets, 16384, __u64, struct zmem_held_set);
+HASH(named, 16384, __u64, struct zmem_held_named);
+HASH(mounted, 16384, __u64, struct zmem_held_mount);
+HASH(segments, 16384, __u64, struct zmem_held_segment);
+HASH(edges, 16384, __u64, struct zmem_held_edge);
 /* Address spaces and pairs of directories (fs_struct) that were met, which tasks may share. */
-HASH(once, __u64, __u64);
+HASH(once, 16384, __u64, __u64);
 
 static __always_inline struct zmem_held *answers_get(void)
 {
@@ -136,11 +136,11 @@ __noinline int find_groups(__u64 leader, struct zmem_held_want *ret)
 
 static __always_inline __s32 space_refs(__u64 space)
 {
-	__u64 count = bpf_core_field_exists(struct ns_common, __ns_ref)
-			      ? koffset(struct ns_common, __ns_ref)
-			      : koffset(struct ns_common___count, count);
+	__u64 count = bpf_core_field_exists(struct mnt_namespace, ns.__ns_ref)
+			      ? koffset(struct mnt_namespace, ns.__ns_ref)
+			      : koffset(struct mnt_namespace___count, ns.count);
 
-	return space ? (__s32)kread32(space + count) : 0;
+	return space ? (__s32)kread32(space + count - koffset(struct mnt_namespace, ns)) : 0;
 }
 
 /* Counts the set of namespaces of a task. */
@@ -200,11 +200,14 @@ __noinline int meet_named(__u64 inode, __u32 group)
 
 /* ---- tasks ---- */
 
-/* A directory of a task, which holds its mount. Returns 1 if it is of interest. */
-__noinline int meet_place(__u64 path, __u32 group)
+/*
+ * A directory of a task, which holds its mount; `place` has the address of the struct vfsmount in
+ * it. Returns 1 if it is of interest.
+ */
+__noinline int meet_place(__u64 place, __u32 group)
 {
-	__u64 mount = kread64(path + koffset(struct path___mount, mnt));
-	__u64 super = kread64(mount + koffset(struct vfsmount, mnt_sb));
+	__u64 super = kread64(kread64(place) + koffset(struct mount, mnt.mnt_sb) -
+			      koffset(struct mount, mnt));
 	struct zmem_held_mount *m = bpf_map_lookup_elem(&mounted, &super);
 
 	if (!m)
@@ -230,8 +233,8 @@ static __always_inline void meet_places(__u64 task, __u64 leader, __u32 group)
 	if (!places || (task != leader && places == places_of(leader)) ||
 	    bpf_map_lookup_elem(&once, &places))
 		return;
-	if (meet_place(places + koffset(struct fs_struct, root), group) |
-	    meet_place(places + koffset(struct fs_struct, pwd), group))
+	if (meet_place(places + koffset(struct fs_struct, root.mnt), group) |
+	    meet_place(places + koffset(struct fs_struct, pwd.mnt), group))
 		keep(&once, places, &places);
 }
 
@@ -383,7 +386,7 @@ __noinline int carried_by_socket(__u64 file)
 	return c.found;
 }
 
-#define HAS_NODES bpf_core_field_exists(struct io_rsrc_data, nodes)
+#define HAS_NODES bpf_core_field_exists(struct io_ring_ctx, file_table.data.nodes)
 
 static long next_registered(__u32 turn, struct carried *c)
 {
@@ -410,17 +413,12 @@ __noinline int carried_by_ring(__u64 file)
 	__u64 ring = kread64(file + koffset(struct file___files, private_data));
 	struct carried c = {.carrier = file};
 
-	if (HAS_NODES && bpf_core_field_exists(struct io_ring_ctx, file_table)) {
-		__u64 data = ring + koffset(struct io_ring_ctx, file_table) +
-			     koffset(struct io_file_table, data);
-
-		c.count = kread32(data + koffset(struct io_rsrc_data, nr));
-		c.list = kread64(data + koffset(struct io_rsrc_data, nodes));
-	} else if (bpf_core_field_exists(struct io_ring_ctx___array, nr_user_files) &&
-		   bpf_core_field_exists(struct io_file_table___array, files)) {
+	if (HAS_NODES) {
+		c.count = kread32(ring + koffset(struct io_ring_ctx, file_table.data.nr));
+		c.list = kread64(ring + koffset(struct io_ring_ctx, file_table.data.nodes));
+	} else if (bpf_core_field_exists(struct io_ring_ctx___array, file_table.files)) {
 		c.count = kread32(ring + koffset(struct io_ring_ctx___array, nr_user_files));
-		c.list = kread64(ring + koffset(struct io_ring_ctx___array, file_table) +
-				 koffset(struct io_file_table___array, files));
+		c.list = kread64(ring + koffset(struct io_ring_ctx___array, file_table.files));
 	}
 	if (c.list)
 		bpf_loop(CARRIED_MAX, next_registered, &c, 0);
@@ -664,7 +662,8 @@ __noinline int meet_segment(__u64 segment, __u64 space, __u32 forced)
 	struct zmem_held_segment new = {.space = space, .ends = forced};
 
 	new.file = kread64(segment + koffset(struct shmid_kernel, shm_file));
-	new.ends |= (kread32(segment + koffset(struct kern_ipc_perm, mode)) & SHM_DEST) != 0;
+	new.ends |=
+		(kread32(segment + koffset(struct shmid_kernel, shm_perm.mode)) & SHM_DEST) != 0;
 	if (kind_of(new.file, inode_of(new.file)) != ZMEM_HELD_SHMEM)
 		return 0;
 	keep(&segments, new.file, &new);
@@ -699,16 +698,15 @@ int list_segments(void *ctx)
 {
 	struct zmem_held *a = answers_get();
 	struct segments_walk w = {};
-	__u64 space, ids;
+	__u64 space;
 
 	if (!a || !bpf_core_type_exists(struct shm_file_data))
 		return 0;
 	w.space = a->space;
 	space = a->space - koffset(struct ipc_namespace, ns);
-	ids = space + koffset(struct ipc_namespace, ids) +
-	      IPC_SHM_IDS * (__u64)bpf_core_type_size(struct ipc_ids);
-	w.root = kread64(ids + koffset(struct ipc_ids, ipcs_idr.idr_rt.xa_head));
-	w.last = kread32(ids + koffset(struct ipc_ids, max_idx));
+	/* IPC_SHM_IDS (ipc/util.h); CO-RE knows the size of the kernel's struct ipc_ids. */
+	w.root = kread64(space + koffset(struct ipc_namespace, ids[2].ipcs_idr.idr_rt.xa_head));
+	w.last = kread32(space + koffset(struct ipc_namespace, ids[2].max_idx));
 	w.forced = kread32(space + koffset(struct ipc_namespace, shm_rmid_forced)) != 0;
 	if (w.root && w.last < SEGMENTS_MAX)
 		bpf_loop(SEGMENTS_MAX, next_segment, &w, 0);
@@ -761,8 +759,7 @@ int check_file(void *ctx)
 	a->refs = -1;
 	if (inode_of(a->file) != a->inode)
 		return 0;
-	m.node = kread64(a->inode + koffset(struct inode, i_data) +
-			 koffset(struct address_space___files, i_mmap));
+	m.node = kread64(a->inode + koffset(struct inode, i_data.i_mmap));
 	bpf_loop(MAPPINGS_MAX, next_mapping, &m, 0);
 	a->maps = m.count;
 	a->names = names_of(dentry_of(a->file));

@@ -98,8 +98,7 @@ static __always_inline void read_file(struct zmem_held_file *f, __u32 by_kernel)
 	f->refs = references(f->file) - by_kernel;
 	f->names = names_of(f->dentry);
 	f->links = kread32(f->inode + koffset(struct inode, i_nlink));
-	f->pages = kread64(f->inode + koffset(struct inode, i_data) +
-			   koffset(struct address_space___files, nrpages));
+	f->pages = kread64(f->inode + koffset(struct inode, i_data.nrpages));
 }
 
 /* The record of the file, a new one if there is none; NULL: no room. */

@@ -158,6 +158,10 @@ struct mnt_namespace {
 	struct ns_common ns;
 };
 
+struct mnt_namespace___count {
+	struct ns_common___count ns;
+};
+
 struct nsproxy___mounts {
 	atomic_t count;
 	struct ipc_namespace *ipc_ns;
@@ -195,12 +199,12 @@ struct ipc_namespace {
 	struct ns_common ns;
 };
 
-/* It is the first member of a struct shmid_kernel. */
 struct kern_ipc_perm {
 	unsigned short mode;
 };
 
 struct shmid_kernel {
+	struct kern_ipc_perm shm_perm;
 	struct file *shm_file;
 };
 
