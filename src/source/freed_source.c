@@ -11,8 +11,8 @@
  */
 #include "source/freed_source.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <glob.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,16 +266,22 @@ static uint64_t number_in(const char *path, const char *name)
  */
 static bool has_parts(void)
 {
-	static const char *const counters =
-		"/sys/kernel/mm/transparent_hugepage/hugepages-*/stats/nr_anon_partially_mapped";
-	cleanup(globfree) glob_t found = {};
-	bool parts = false;
+	static const char base[] = "/sys/kernel/mm/transparent_hugepage";
+	cleanup_closedir DIR *dir = opendir(base);
+	const struct dirent *entry;
+	bool parts = false, counted = false;
+	char path[512];
 
-	if (glob(counters, 0, NULL, &found) != 0)
-		return number_in("/proc/vmstat", "thp_deferred_split_page ") != 0;
-	for (size_t i = 0; i < found.gl_pathc; i++)
-		parts |= number_in(found.gl_pathv[i], "") != 0;
-	return parts;
+	while (dir && (entry = readdir(dir))) {
+		uint64_t count;
+
+		snprintf(path, sizeof(path), "%s/%s/stats/nr_anon_partially_mapped", base,
+			 entry->d_name);
+		count = number_in(path, "");
+		counted |= count != UINT64_MAX;
+		parts |= count && count != UINT64_MAX;
+	}
+	return counted ? parts : number_in("/proc/vmstat", "thp_deferred_split_page ") != 0;
 }
 
 /* ---- a reading ---- */
