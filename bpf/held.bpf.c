@@ -371,13 +371,15 @@ static long next_in_flight(__u32 turn, struct carried *c)
 /* Returns how many files are in the queue of a unix socket. */
 __noinline int carried_by_socket(__u64 file)
 {
-	__u64 socket = kread64(file + koffset(struct file___files, private_data));
-	__u64 sock = kread64(socket + koffset(struct socket, sk));
+	__u64 socket = kread64(file + koffset(struct file___files, private_data)), sock;
 	struct carried c = {.carrier = file};
 
+	/* CONFIG_UNIX */
+	if (!bpf_core_type_exists(struct unix_skb_parms))
+		return 0;
+	sock = kread64(socket + koffset(struct socket, sk));
 	if (!sock ||
-	    (kread32(sock + koffset(struct sock, __sk_common.skc_family)) & 0xffff) != AF_UNIX ||
-	    !bpf_core_type_exists(struct unix_skb_parms))
+	    (kread32(sock + koffset(struct sock, __sk_common.skc_family)) & 0xffff) != AF_UNIX)
 		return 0;
 	c.listens =
 		(kread32(sock + koffset(struct sock, __sk_common.skc_state)) & 0xff) == TCP_LISTEN;
@@ -386,7 +388,11 @@ __noinline int carried_by_socket(__u64 file)
 	return c.found;
 }
 
-#define HAS_NODES bpf_core_field_exists(struct io_ring_ctx, file_table.data.nodes)
+/* A ring of another layout carries nothing that is known: its files have another reference. */
+#define HAS_NODES                                                                                  \
+	(bpf_core_field_exists(struct io_ring_ctx, file_table.data.nodes) &&                       \
+	 bpf_core_field_exists(struct io_ring_ctx, file_table.data.nr) &&                          \
+	 bpf_core_field_exists(struct io_rsrc_node, file_ptr))
 
 static long next_registered(__u32 turn, struct carried *c)
 {
@@ -661,6 +667,9 @@ __noinline int meet_segment(__u64 segment, __u64 space, __u32 forced)
 {
 	struct zmem_held_segment new = {.space = space, .ends = forced};
 
+	/* CONFIG_SYSVIPC */
+	if (!bpf_core_type_exists(struct shm_file_data))
+		return 0;
 	new.file = kread64(segment + koffset(struct shmid_kernel, shm_file));
 	new.ends |=
 		(kread32(segment + koffset(struct shmid_kernel, shm_perm.mode)) & SHM_DEST) != 0;

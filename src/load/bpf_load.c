@@ -633,6 +633,17 @@ int bpf_handle_program(const struct bpf_handle *handle, const char *name)
 	return fd > 0 ? fd : 0;
 }
 
+int bpf_map_clear(int fd)
+{
+	uint64_t key;
+
+	while (bpf_map_get_next_key(fd, NULL, &key) == 0) {
+		if (bpf_map_delete_elem(fd, &key) < 0)
+			return -errno;
+	}
+	return errno == ENOENT ? 0 : -errno;
+}
+
 int bpf_program_run(int prog_fd)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);

@@ -154,6 +154,8 @@ char *bpf_load_explain(enum bpf_object_id id, const char *const *without);
 /* The descriptor of any program of an object that libbpf loaded; 0: it has none. */
 int bpf_handle_program(const struct bpf_handle *handle, const char *name);
 
+/* Empties a map with keys of at most 64 bits. Returns 0 or a negative errno. */
+int bpf_map_clear(int fd);
 /* Runs a raw_tp program once. Returns 0 or a negative errno. */
 int bpf_program_run(int prog_fd);
 /* Runs a SEC("syscall") program. Returns the program's result, or a negative errno. */

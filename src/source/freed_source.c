@@ -117,26 +117,15 @@ int freed_source_open(const struct source *from, const struct meminfo *meminfo, 
 
 /* ---- maps ---- */
 
-static int clear_map(int fd)
-{
-	uint64_t key; /* no map has a larger one */
-
-	while (bpf_map_get_next_key(fd, NULL, &key) == 0) {
-		if (bpf_map_delete_elem(fd, &key) < 0)
-			return -errno;
-	}
-	return errno == ENOENT ? 0 : -errno;
-}
-
 /* Empties the maps of a reading; that of pages only if there was no room in it. */
 static int clear_maps(struct freed_source *s)
 {
-	int r = clear_map(s->visits.handle.fd[BPF_WANTED]);
+	int r = bpf_map_clear(s->visits.handle.fd[BPF_WANTED]);
 
 	if (r == 0)
-		r = clear_map(s->visits.handle.fd[BPF_HELD]);
+		r = bpf_map_clear(s->visits.handle.fd[BPF_HELD]);
 	if (r == 0 && s->visit->full && s->used) {
-		r = clear_map(s->visits.handle.fd[BPF_PAGES]);
+		r = bpf_map_clear(s->visits.handle.fd[BPF_PAGES]);
 		s->used = false;
 	}
 	s->visit->full = 0;
@@ -286,22 +275,6 @@ static bool has_parts(void)
 
 /* ---- a reading ---- */
 
-static int ignore_record(void *arg, const void *record)
-{
-	(void)arg;
-	(void)record;
-	return 0;
-}
-
-/* One pass of the iterator, which writes nothing. */
-static int pass(const struct freed_source *s)
-{
-	cleanup_close int fd = bpf_iter_create(s->visits.link_fd);
-	ssize_t r = fd < 0 ? fd : iterator_read(fd, 1, ignore_record, NULL);
-
-	return r < 0 ? (int)r : 0;
-}
-
 /* Walks all processes of groups, and then looks for those that forked meanwhile. */
 static int walk(struct reading *r)
 {
@@ -313,10 +286,10 @@ static int walk(struct reading *r)
 	s->visit->pass = ZMEM_FREED_WALK;
 	for (int i = 0; error == 0 && s->visit->more && i < PASSES_MAX; i++) {
 		s->visit->more = 0;
-		error = pass(s);
+		error = iterator_run(s->visits.link_fd);
 	}
 	s->visit->pass = ZMEM_FREED_CHECK;
-	return error == 0 ? pass(s) : error;
+	return error == 0 ? iterator_run(s->visits.link_fd) : error;
 }
 
 /* The pages of a process that ended meanwhile were counted as mapped once more than they are. */
@@ -346,7 +319,7 @@ static int read_once(struct reading *r)
 		error = list_wanted(r);
 	s->visit->pass = ZMEM_FREED_MARK;
 	if (error == 0)
-		error = pass(s);
+		error = iterator_run(s->visits.link_fd);
 	if (error == 0)
 		error = held_source_begin(s->held, r->holder, r->count);
 	if (error == 0)

@@ -92,17 +92,6 @@ bool held_source_is_full(const struct held_source *h)
 
 /* ---- the holders ---- */
 
-static int clear_map(int fd)
-{
-	uint64_t key; /* no map has a larger one */
-
-	while (bpf_map_get_next_key(fd, NULL, &key) == 0) {
-		if (bpf_map_delete_elem(fd, &key) < 0)
-			return -errno;
-	}
-	return errno == ENOENT ? 0 : -errno;
-}
-
 static int clear_maps(struct held_source *h)
 {
 	static const enum bpf_part maps[] = {BPF_WANTED,   BPF_HELD,	BPF_TABLES,
@@ -111,25 +100,9 @@ static int clear_maps(struct held_source *h)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(maps); i++)
-		r = clear_map(h->handle.fd[maps[i]]);
+		r = bpf_map_clear(h->handle.fd[maps[i]]);
 	h->answers->full = h->answers->edges = 0;
 	return r;
-}
-
-static int ignore_record(void *arg, const void *record)
-{
-	(void)arg;
-	(void)record;
-	return 0;
-}
-
-/* An iterator that writes nothing. */
-static int run_iterator(int link_fd)
-{
-	cleanup_close int fd = bpf_iter_create(link_fd);
-	ssize_t r = fd < 0 ? fd : iterator_read(fd, 1, ignore_record, NULL);
-
-	return r < 0 ? (int)r : 0;
 }
 
 /* All values of a map, to be freed. Returns how many, or -ENOMEM. */
@@ -188,9 +161,9 @@ int held_source_begin(struct held_source *h, const struct held_process *process,
 	if (r == 0)
 		r = bpf_program_run(h->handle.fd[BPF_RUN]);
 	if (r == 0)
-		r = run_iterator(h->tasks_link_fd);
+		r = iterator_run(h->tasks_link_fd);
 	if (r == 0)
-		r = run_iterator(h->files_link_fd);
+		r = iterator_run(h->files_link_fd);
 	return r == 0 ? list_segments(h) : r;
 }
 
