@@ -275,7 +275,7 @@ BPF_PACKED := task_pss_light task_counters_light \
               task_pss_memos_light@task_pss_light task_pss_memos_elf@task_pss_elf task_pss_probe_light@task_pss_memos_light \
               task_counters_probe_light@task_pss_probe_light task_counters_probe_elf@task_counters_probe_light \
               task_pss_old_elf@task_pss_probe_light task_counters_old_elf@task_pss_old_elf \
-              swap_light@task_pss_light freed_light@swap_light pages_light@swap_light holders_light@swap_light holders_elf@holders_light \
+              swap_light@task_pss_light freed_light@swap_light held_light@swap_light pages_light@swap_light holders_light@swap_light holders_elf@holders_light \
               files_light@holders_light files_elf@files_light \
               gpu_light@holders_light gpu_elf@gpu_light dmabuf_light@gpu_light \
               census_light@task_pss_light census_elf@census_light census_old_elf@census_elf \

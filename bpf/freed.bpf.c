@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What becomes free when a group of processes ends: anonymous pages with all their mappings in the
- * group, swap slots with all their entries there, and files of shared memory and tmpfs with all
- * their references.
+ * group, and swap slots with all their entries there. Of files of shared memory it meets the
+ * mappings; bpf/held.bpf.c has what else holds them.
  *
- * The kernel counts the mappings of each page, the entries of each slot and the references of each
- * open file. The programs count those that they meet in the group: if both are equal, nothing else
- * holds the page, the slot or the file. So nothing need be known of other holders: of processes in
- * other pid namespaces, of descriptors that wait in a socket, of the kernel itself.
+ * The kernel counts the mappings of each page and the entries of each slot. The programs count
+ * those that they meet in the group: if both are equal, nothing else holds the page or the slot. So
+ * nothing need be known of other holders, such as processes in other pid namespaces.
  *
- * A tmpfs ends with its last mount, and a mount with its namespace, which tasks hold by sets of
- * namespaces. Both count their references as well.
+ * A large folio becomes free as a whole, with its last mapping: also pages of it that no process
+ * maps any more (deferred_split_folio(), mm/huge_memory.c), and none while a process outside maps
+ * another of its pages. So its mappings are counted together.
  *
- * A page that is mapped once is not looked up: the counter of the process has it. What need not be
- * walked for PSS need not be walked here either (bpf/vma.bpf.h), and pages of files are not walked
- * at all.
+ * A small page that is mapped once is not looked up: the counter of the process has it. What need
+ * not be walked for PSS need not be walked here either (bpf/vma.bpf.h), unless the machine has
+ * large folios that are mapped in part, and pages of files are not walked at all.
  */
 #define ZMEM_FREED
 /* As in swap.bpf.c. */
@@ -36,14 +36,16 @@
 #include "pid_view.bpf.h"
 #include "walk_state.bpf.h"
 #include "slots.bpf.h"
+#include "held_file.bpf.h"
+#include "folio.bpf.h"
 
 #define WANT struct zmem_freed_want
 #include "visit.bpf.h"
 
-#define MAGIC_TMPFS 0x01021994 /* include/uapi/linux/magic.h */
-#define MAPPING_KSM 2	       /* in folio->mapping (PAGE_MAPPING_KSM) */
+#define MAPPING_KSM 2 /* in folio->mapping (PAGE_MAPPING_KSM) */
 /* include/linux/sched.h */
 #define PF_FORKNOEXEC 0x00000040
+#define PF_KTHREAD    0x00200000
 /* The cost of a look-up, in table entries. */
 #define MEET_WORK 8
 
@@ -63,38 +65,6 @@ struct {
 	__type(value, struct zmem_freed_page);
 } pages SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, __u64);
-	__type(value, struct zmem_freed_file);
-} held SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, __u64);
-	__type(value, struct zmem_freed_table);
-} tables SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, __u64);
-	__type(value, struct zmem_freed_space);
-} spaces SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 65536);
-	__type(key, __u64);
-	__type(value, struct zmem_freed_mount);
-} mounted SEC(".maps");
-
 static __always_inline struct zmem_freed *freed_get(void)
 {
 	__u32 zero = 0;
@@ -105,13 +75,13 @@ static __always_inline struct zmem_freed *freed_get(void)
 /* ---- pages ---- */
 
 /*
- * Counts one reference of a page or a swap slot. Returns 1 if it is the last one of `all`, and the
- * group has met them all.
+ * Counts references of a page, a large folio or a swap slot. Returns 1 if the last one of `all` is
+ * among them, and the group has met them all.
  */
-__noinline int meet(__u64 key, __u32 group, __u32 all)
+__noinline int meet(__u64 key, __u32 group, __u32 all, __u32 maps)
 {
 	struct zmem_freed *s = freed_get();
-	struct zmem_freed_page *met, new = {.group = group, .maps = 1};
+	struct zmem_freed_page *met, new = {.group = group, .maps = maps};
 
 	if (!s)
 		return 0;
@@ -129,32 +99,89 @@ __noinline int meet(__u64 key, __u32 group, __u32 all)
 		met->group = ZMEM_FREED_MIXED;
 		return 0;
 	}
-	met->maps++;
+	met->maps += maps;
 	return met->maps == all;
 }
 
-/* Looks up the page of one mapping. `count`: it is that many pages, mapped as one. */
-__noinline int look_up_page(walk_ref walk, __u64 page, __u32 maps, __u64 count)
+/* Looks up the page of one mapping. */
+static __always_inline void look_up_page(struct page_walk *w, __u64 page, __u32 maps)
+{
+	w->shared++;
+	/* Within one address space only KSM maps a small anonymous page twice. */
+	if (w->alone && !(kread64(page + FOLIO_MAPPING) & MAPPING_KSM))
+		return;
+	w->pages.work += MEET_WORK;
+	w->complete += meet(page, w->group, maps, 1);
+}
+
+/*
+ * Ends a run of mappings of one large folio, and looks it up if it has others. The last bit of the
+ * key: the folio may have been a small page before.
+ */
+static __always_inline void end_folio(struct page_walk *w)
+{
+	__u64 folio = w->folio, pages;
+	__u32 maps = w->folio_maps, all;
+
+	w->folio = 0;
+	if (!folio)
+		return;
+	w->shared += w->folio_pages;
+	pages = 1ULL << (compound_order(folio) & 31);
+	all = folio_maps(folio, pages);
+	w->pages.work += MEET_WORK;
+	if (maps == all || meet(folio | 1, w->group, all, maps))
+		w->complete += pages;
+}
+
+/*
+ * Counts one mapping of an anonymous page: of a large folio if it has `maps` 0, else of a small one
+ * with so many. Of a folio it is `count` pages, mapped as one.
+ */
+__noinline int look_up(walk_ref walk, __u64 page, __u32 maps, __u64 count)
 {
 	struct page_walk *w = walk_get(walk);
+	__u64 head;
 
 	if (!w)
 		return 0;
-	w->shared += count;
-	/* Within one address space only KSM maps an anonymous page twice. */
-	if (w->alone && !(kread64(page_head(page) + FOLIO_MAPPING) & MAPPING_KSM))
+	if (maps) {
+		look_up_page(w, page, maps);
 		return 0;
-	w->pages.work += MEET_WORK;
-	/* A page of a huge page and the huge page itself are not the same. */
-	if (meet(page | (count > 1), w->group, maps))
-		w->complete += count;
+	}
+	/* It is mapped as one, but is looked at page by page. */
+	if (w->huge) {
+		if (w->addr & ((1ULL << pmd_bits(w)) - 1))
+			return 0;
+		count = pmd_pages(w);
+	}
+	head = page ? page_head(page) : 0;
+	if (head != w->folio) {
+		end_folio(w);
+		w->folio = head;
+		w->folio_maps = w->folio_pages = 0;
+	}
+	w->folio_maps++;
+	w->folio_pages += count;
 	return 0;
+}
+
+static __always_inline bool is_large(__u64 page)
+{
+	return (kread_raw(__u64, page + PAGE_INFO) & 1) |
+	       (kread_raw(__u64, page + PAGE_FLAGS) >>
+			bpf_core_enum_value(enum pageflags, PG_head) &
+		1);
 }
 
 static __always_inline void meet_page(walk_ref walk, __u64 page, __u64 key, __u64 count)
 {
-	if (KEY_MAPS(key) > 1 && KEY_KIND(key) == ZMEM_RSS_ANON)
-		look_up_page(walk, page, KEY_MAPS(key), count);
+	if (KEY_KIND(key) != ZMEM_RSS_ANON)
+		return;
+	if (is_large(page))
+		look_up(walk, page, 0, count);
+	else if (KEY_MAPS(key) > 1)
+		look_up(walk, page, KEY_MAPS(key), 1);
 }
 
 /* No address of a page, which begins with 0xff. */
@@ -177,271 +204,20 @@ static __always_inline void meet_slot(struct page_walk *w, __u64 entry)
 	ram = s->record.sum.zram + s->record.sum.zswap;
 	w->slots += ram;
 	/* Within one address space no two entries have the same slot. */
-	if (!w->alone && meet(SLOT_KEY(type, slot), w->group, sharers))
+	if (!w->alone && meet(SLOT_KEY(type, slot), w->group, sharers, 1))
 		w->slots_complete += ram * sharers;
 }
 
 /* ---- files ---- */
 
-/* Since 6.13 0 stands for one reference. */
-static __always_inline __s64 references(__u64 file)
-{
-	if (bpf_core_field_exists(struct file___files, f_ref))
-		return (__s64)kread64(file + koffset(struct file___files, f_ref)) + 1;
-	return (__s64)kread64(file + koffset(struct file___count, f_count));
-}
-
-static __always_inline bool is_shared_memory(__u64 inode)
-{
-	__u64 super = kread64(inode + koffset(struct inode, i_sb));
-
-	return kread64(super + koffset(struct super_block, s_magic)) == MAGIC_TMPFS;
-}
-
-/*
- * Counts one reference of the file, if it is of shared memory. `own`: references that the kernel
- * holds for the visit.
- */
-__noinline int meet_file(__u64 file, __u32 group, __u32 own)
-{
-	struct zmem_freed *s = freed_get();
-	struct zmem_freed_file *f, new = {};
-	__u64 inode = kread64(file + koffset(struct file___files, f_inode));
-
-	if (!s || !is_shared_memory(inode))
-		return 0;
-	f = bpf_map_lookup_elem(&held, &file);
-	if (!f) {
-		new.group = group;
-		if (bpf_map_update_elem(&held, &file, &new, 0))
-			s->full = 1;
-		f = bpf_map_lookup_elem(&held, &file);
-	}
-	if (!f)
-		return 0;
-	if (f->group != group)
-		f->group = ZMEM_FREED_MIXED;
-	f->met++;
-	f->inode = inode;
-	f->number = kread64(inode + koffset(struct inode, i_ino));
-	f->dentry = kread64(file + koffset(struct file, f_path.dentry));
-	f->refs = references(file) - own;
-	f->names = (__s32)kread32(f->dentry + koffset(struct dentry___files, d_lockref.count));
-	f->links = kread32(inode + koffset(struct inode, i_nlink));
-	f->device = kread32(kread64(inode + koffset(struct inode, i_sb)) +
-			    koffset(struct super_block, s_dev));
-	f->pages = kread64(inode + koffset(struct inode, i_data) +
-			   koffset(struct address_space___files, nrpages));
-	return 0;
-}
-
+/* Groups of files are numbered from 1 on. bpf/held.bpf.c meets the other holders. */
 static __always_inline void meet_vma(struct page_walk *w, __u64 vma)
 {
 	__u64 file = kread64(vma + koffset(struct vm_area_struct, vm_file));
-
-	if (file)
-		meet_file(file, w->group, 0);
-}
-
-/*
- * Whether the descriptors of the task are counted: a table of several tasks is, at the first of
- * them. Sets the group, which is that of all tasks of the table.
- */
-static __noinline bool begins_table(__u64 task, __u64 table, __u32 *group)
-{
 	struct zmem_freed *s = freed_get();
-	struct zmem_freed_table *t, new = {.task = task};
 
-	if (!s || !group)
-		return false;
-	t = bpf_map_lookup_elem(&tables, &table);
-	if (!t) {
-		new.group = *group;
-		if (bpf_map_update_elem(&tables, &table, &new, 0))
-			s->full = 1;
-		return true;
-	}
-	if (t->task == task)
-		return true;
-	/* The references were counted as those of the other task. */
-	if (t->group != *group)
-		*group = ZMEM_FREED_MIXED;
-	return false;
-}
-
-SEC("iter/task_file")
-int list_held(struct bpf_iter__task_file *ctx)
-{
-	struct task_struct *task = ctx->task;
-	struct zmem_freed_want *want;
-	struct zmem_freed_file *f;
-	__u64 file, addr;
-	__u32 group;
-	__s32 pid;
-
-	if (!task || !ctx->file)
-		return 0;
-	/* Numbers to the verifier, which pointers would not be. */
-	file = kread_raw(__u64, &ctx->file);
-	if (!is_shared_memory(kread64(file + koffset(struct file___files, f_inode))))
-		return 0;
-	addr = kread_raw(__u64, &ctx->task);
-	want = want_of(kread_raw(__u64, &task->group_leader), &pid);
-	group = want ? want->group : ZMEM_FREED_MIXED;
-	if (begins_table(addr, kread64(addr + koffset(struct task_struct___files, files)),
-			 &group)) {
-		meet_file(file, group, 1);
-		return 0;
-	}
-	f = bpf_map_lookup_elem(&held, &file);
-	if (f && group == ZMEM_FREED_MIXED)
-		f->group = group;
-	return 0;
-}
-
-/* ---- mount namespaces ---- */
-
-/* Since 6.18 the mounts of a super block are in a chain; before, in a list. */
-#define has_chain() bpf_core_field_exists(struct mount, mnt_next_for_sb)
-#define MOUNT_NEXT                                                                                 \
-	(has_chain() ? koffset(struct mount, mnt_next_for_sb)                                      \
-		     : koffset(struct mount___list, mnt_instance))
-
-/* Returns 1 if it was not met before. */
-__noinline int meet_space(__u64 addr, __u64 space, __s32 refs, __u32 group)
-{
-	struct zmem_freed *s = freed_get();
-	struct zmem_freed_space *met = bpf_map_lookup_elem(&spaces, &addr), new = {};
-
-	if (!s)
-		return 0;
-	if (!met) {
-		new.space = space;
-		new.group = group;
-		new.refs = refs;
-		new.met = 1;
-		if (bpf_map_update_elem(&spaces, &addr, &new, 0))
-			s->full = 1;
-		return 1;
-	}
-	if (met->group != group)
-		met->group = ZMEM_FREED_MIXED;
-	/* Of a namespace, sets are counted, not tasks. */
-	met->met += space != 0;
-	return 0;
-}
-
-static __always_inline __u64 mounts_of(__u64 task, __u64 *ret_set)
-{
-	*ret_set = kread64(task + koffset(struct task_struct, nsproxy));
-	return *ret_set ? kread64(*ret_set + koffset(struct nsproxy___mounts, mnt_ns)) : 0;
-}
-
-/* Counts the namespaces of a task, but for the reader's, which do not end while it reads. */
-static __always_inline int meet_spaces(__u64 task, __u32 group)
-{
-	struct zmem_freed_space *space;
-	__u64 set, own, mounts = mounts_of(task, &set), count;
-
-	if (!mounts || mounts == mounts_of((__u64)bpf_get_current_task(), &own))
-		return 0;
-	count = bpf_core_field_exists(struct ns_common, __ns_ref)
-			? koffset(struct mnt_namespace, ns) + koffset(struct ns_common, __ns_ref)
-			: koffset(struct mnt_namespace, ns) +
-				  koffset(struct ns_common___count, count);
-	if (!meet_space(set, mounts, kread32(set + koffset(struct nsproxy___mounts, count)),
-			group)) {
-		meet_space(mounts, 0, 0, group);
-		return 0;
-	}
-	if (meet_space(mounts, 0, kread32(mounts + count), group))
-		return 0;
-	space = bpf_map_lookup_elem(&spaces, &mounts);
-	if (space)
-		space->met++;
-	return 0;
-}
-
-/* ---- file systems ---- */
-
-#define SUPERS_MAX 65536
-#define MOUNTS_MAX 4096
-
-/* The mounts of a super block. */
-struct mounts {
-	__u64 head; /* of the list; 0: there is none */
-	__u64 at, space;
-	__u32 mixed;
-};
-
-static long next_mount(__u32 turn, struct mounts *m)
-{
-	__u64 space;
-
-	if (!m->at || m->at == m->head)
-		return 1;
-	space = kread64(m->at - (has_chain() ? 0 : MOUNT_NEXT) + koffset(struct mount, mnt_ns));
-	m->mixed |= turn && space != m->space;
-	m->space = space;
-	m->at = kread64(m->at + (has_chain() ? MOUNT_NEXT : 0));
-	return 0;
-}
-
-/* Mounts in no namespace have NULL or an error there: user space finds no such namespace. */
-static __always_inline int meet_super(__u64 super)
-{
-	struct zmem_freed *s = freed_get();
-	struct zmem_freed_mount new = {};
-	struct mounts m = {};
-
-	if (!s)
-		return 0;
-	if (has_chain()) {
-		m.at = kread64(super + koffset(struct super_block___mounts, s_mounts));
-	} else {
-		m.head = super + koffset(struct super_block___list, s_mounts);
-		m.at = kread64(m.head);
-	}
-	bpf_loop(MOUNTS_MAX, next_mount, &m, 0);
-	if (!m.space || m.mixed || (m.at && m.at != m.head))
-		return 0;
-	new.space = m.space;
-	new.device = kread32(super + koffset(struct super_block, s_dev));
-	if (bpf_map_update_elem(&mounted, &super, &new, 0))
+	if (file && s && meet_file(file, w->group - s->first + 1, BY_MAPPING))
 		s->full = 1;
-	return 0;
-}
-
-struct supers {
-	__u64 first, at;
-};
-
-/* One of the ring is the head of the list, and no super block. */
-static long next_super(__u32 turn, struct supers *all)
-{
-	__u64 root = kread64(all->at + koffset(struct super_block, s_root));
-
-	if (root && kread64(root + koffset(struct dentry___files, d_sb)) == all->at &&
-	    kread64(all->at + koffset(struct super_block, s_magic)) == MAGIC_TMPFS)
-		meet_super(all->at);
-	all->at = kread64(all->at + koffset(struct super_block, s_list)) -
-		  koffset(struct super_block, s_list);
-	return all->at == all->first || all->at >> 56 != 0xff;
-}
-
-/* It is attached to nothing: user space runs it. It begins at the file system of the program. */
-SEC("raw_tp/list_mounted")
-int list_mounted(void *ctx)
-{
-	__u64 mm = kread64((__u64)bpf_get_current_task() + koffset(struct task_struct, mm));
-	__u64 file = kread64(mm + koffset(struct mm_struct, exe_file));
-	__u64 inode = kread64(file + koffset(struct file___files, f_inode));
-	struct supers all = {};
-
-	all.first = all.at = kread64(inode + koffset(struct inode, i_sb));
-	if (all.first)
-		bpf_loop(SUPERS_MAX, next_super, &all, 0);
-	return 0;
 }
 
 /* ---- processes ---- */
@@ -466,6 +242,7 @@ static __always_inline void before_walk(struct page_walk *w, __u64 leader, WANT 
 {
 	w->group = want->mm_group;
 	w->alone = want->alone;
+	w->every = want->every;
 	w->has_swap = 1;
 	if (!may_share(leader, w->mm))
 		w->pages.flags = ZMEM_WALK_EXCLUSIVE;
@@ -473,6 +250,7 @@ static __always_inline void before_walk(struct page_walk *w, __u64 leader, WANT 
 
 static __always_inline void after_walk(struct page_walk *w, __u64 leader, WANT *want)
 {
+	end_folio(w);
 	want->anon = anon_pages(w->mm);
 	want->shared += w->shared;
 	want->complete += w->complete;
@@ -499,6 +277,60 @@ static __always_inline void walk_process(struct zmem_freed *s, __u64 leader, WAN
 	s->more += want->state == ZMEM_FREED_MORE;
 }
 
+/* ---- forks ---- */
+
+/* copy_page_range() (mm/memory.c) changes it for each VMA with anonymous memory. */
+static __always_inline __u32 forks_of(__u64 mm)
+{
+	return (__u32)mm_word(mm, MM_PROTECTED);
+}
+
+/*
+ * The pages of a process that ends are unmapped after exit_mm() has cleared task->mm, and before
+ * exit_notify() makes it a zombie (kernel/exit.c).
+ */
+static __always_inline bool is_ending(__u64 leader)
+{
+	const struct task_struct *task = kcast(struct task_struct, leader);
+
+	return !(kget(task, flags) & PF_KTHREAD) &&
+	       (!kget(task, exit_state) ||
+		kread32(kaddr(task, signal) + koffset(struct signal_struct, nr_threads)) > 1);
+}
+
+/* A child that the snapshot lacks may map pages and hold files of its parent's group. */
+static __always_inline void blame_parent(__u64 leader)
+{
+	__u64 parent = kaddr(kget(kcast(struct task_struct, leader), real_parent), group_leader);
+	__s32 pid;
+	WANT *want = want_of(parent, &pid);
+
+	if (want && start_of(parent) == want->start_boottime_ns)
+		want->state = ZMEM_FREED_RACED;
+}
+
+/* Before and behind the walks: a fork shares pages that are counted as mapped once. */
+static __always_inline void look_at_forks(__u64 leader, WANT *want, bool before)
+{
+	__u64 task = task_with_mm(leader), mm;
+
+	mm = task ? kaddr(kcast(struct task_struct, task), mm) : 0;
+	if (!mm && !is_ending(leader))
+		return;
+	if (!want || start_of(leader) != want->start_boottime_ns) {
+		blame_parent(leader);
+	} else if (!mm) {
+		want->life = ZMEM_FREED_SHARING;
+	} else if (before) {
+		want->life = may_share(leader, mm) ? ZMEM_FREED_SHARING : ZMEM_FREED_ALONE;
+		want->forks = forks_of(mm);
+	} else {
+		want->life = ZMEM_FREED_SURVIVED;
+		if (want->state == ZMEM_FREED_DONE && want->forks != forks_of(mm))
+			want->state = ZMEM_FREED_RACED;
+	}
+}
+
 /* It writes nothing: the kernel repeats a visit if its record has no room, and these count. */
 SEC("iter/task")
 int walk_freed(struct bpf_iter__task *ctx)
@@ -513,13 +345,14 @@ int walk_freed(struct bpf_iter__task *ctx)
 		return 0;
 	leader = kread_raw(__u64, &task->group_leader);
 	own = kread_raw(__u64, &ctx->task);
-	if (leader != own && !s->spaces)
+	if (leader != own)
 		return 0;
 	want = want_of(leader, &pid);
-	if (s->spaces)
-		meet_spaces(own, want ? want->group : ZMEM_FREED_MIXED);
-	if (leader != own || !want || want->mm_group == ZMEM_FREED_MIXED ||
-	    want->state >= ZMEM_FREED_DONE)
+	if (s->pass != ZMEM_FREED_WALK) {
+		look_at_forks(leader, want, s->pass == ZMEM_FREED_MARK);
+		return 0;
+	}
+	if (!want || want->mm_group == ZMEM_FREED_MIXED || want->state >= ZMEM_FREED_DONE)
 		return 0;
 	if (start_of(leader) == want->start_boottime_ns)
 		walk_process(s, leader, want);

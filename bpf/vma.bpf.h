@@ -91,11 +91,11 @@ __noinline int start_vma(walk_ref walk, __u64 vma, __u64 last)
 #ifdef ZMEM_SWAP_SLOTS
 	w->may_share |= w->all_private && anon_vma;
 #endif
-	if (SHARED_ALONE && !w->may_share)
+	if (SHARED_ALONE && !w->may_share && !(walks_private(w, ops) && anon_vma))
 		return 0;
 	/* Without vm_ops the VMA is anonymous. */
 	w->stop = pmd_bits(w);
-	if (!ops && !w->may_share) {
+	if (!ops && !w->may_share && !walks_private(w, ops)) {
 		if (!anon_vma || !w->has_huge)
 			return 0;
 		w->stop = pud_bits(w);

@@ -80,6 +80,11 @@ struct page_walk {
 	/* As in struct zmem_freed_want and struct zmem_freed_record. */
 	__u32 group;
 	__u32 alone;
+	__u32 every;
+	/* The large folio of the last mappings, how many, and their pages. */
+	__u32 folio_maps;
+	__u64 folio;
+	__u64 folio_pages;
 	__u64 shared;
 	__u64 complete;
 	__u64 slots;
@@ -170,7 +175,7 @@ static __always_inline __u64 table_index(const struct page_walk *w, __u64 addr, 
 
 /*
  * What a program that finds out what a group frees (bpf/freed.bpf.c) does with each VMA of the
- * walk, with each page that is mapped more than once, and with each swap entry.
+ * walk, with each page of memory that may be shared, and with each swap entry.
  */
 #ifdef ZMEM_FREED
 static __always_inline void meet_vma(struct page_walk *w, __u64 vma);
@@ -185,11 +190,16 @@ static __always_inline void meet_page(walk_ref walk, __u64 page, __u64 key, __u6
 #define meet_page(walk, page, key, count) ((void)0)
 #endif
 
-/* Only anonymous memory that other processes may share is walked. */
-#if defined(ZMEM_SWAP_SLOTS) || defined(ZMEM_FREED)
-#define SHARED_ALONE true
+/* Only anonymous memory that other processes may share is walked, unless all is asked for. */
+#if defined(ZMEM_FREED)
+#define SHARED_ALONE	      true
+#define walks_private(w, ops) ((w)->every && !(ops))
+#elif defined(ZMEM_SWAP_SLOTS)
+#define SHARED_ALONE	      true
+#define walks_private(w, ops) false
 #else
-#define SHARED_ALONE false
+#define walks_private(w, ops) false
+#define SHARED_ALONE	      false
 #endif
 
 enum mm_word {

@@ -81,7 +81,7 @@ struct page___old {
 };
 
 struct folio___more {
-	unsigned char _folio_order; /* until 6.5 */
+	unsigned char _folio_order; /* until 6.5; then in _flags_1 */
 	atomic_t _nr_pages_mapped;  /* since 6.2 */
 };
 

@@ -69,6 +69,7 @@ struct inode {
 	struct hlist_head i_dentry;
 	struct address_space___files i_data;
 	__u32 i_generation;
+	void *i_private;
 };
 
 struct shmem_inode_info {
@@ -112,9 +113,32 @@ struct super_block___list {
 
 struct mnt_namespace;
 
+struct vfsmount {
+	struct super_block *mnt_sb;
+};
+
+/* With SMP; else `mnt_count` is a member of struct mount. */
+struct mnt_pcp {
+	int mnt_count;
+};
+
+/* Since 7.x. */
+struct mnt_pcp___two {
+	unsigned int mnt_gets;
+	unsigned int mnt_puts;
+};
+
 struct mount {
 	struct mount *mnt_next_for_sb;
 	struct mnt_namespace *mnt_ns;
+	struct vfsmount mnt;
+	struct mnt_pcp *mnt_pcp;
+	struct list_head mnt_mounts;
+	struct list_head mnt_child;
+};
+
+struct mount___alone {
+	int mnt_count;
 };
 
 struct mount___list {
@@ -134,9 +158,133 @@ struct mnt_namespace {
 	struct ns_common ns;
 };
 
+struct mnt_namespace___count {
+	struct ns_common___count ns;
+};
+
 struct nsproxy___mounts {
 	atomic_t count;
+	struct ipc_namespace *ipc_ns;
 	struct mnt_namespace *mnt_ns;
+};
+
+struct path___mount {
+	struct vfsmount *mnt;
+};
+
+struct fs_struct {
+	struct path___mount root;
+	struct path___mount pwd;
+};
+
+struct task_struct___places {
+	struct fs_struct *fs;
+	struct io_uring_task *io_uring;
+};
+
+/* ---- ipc/shm.c, ipc/util.h ---- */
+
+struct idr {
+	struct xarray idr_rt;
+};
+
+struct ipc_ids {
+	struct idr ipcs_idr;
+	int max_idx;
+};
+
+struct ipc_namespace {
+	struct ipc_ids ids[3]; /* 2: of segments (IPC_SHM_IDS) */
+	int shm_rmid_forced;
+	struct ns_common ns;
+};
+
+struct kern_ipc_perm {
+	unsigned short mode;
+};
+
+struct shmid_kernel {
+	struct kern_ipc_perm shm_perm;
+	struct file *shm_file;
+};
+
+struct shm_file_data {
+	struct ipc_namespace *ns;
+	struct file *file;
+};
+
+/* ---- what carries files ---- */
+
+struct sock_common {
+	unsigned short skc_family;
+	unsigned char skc_state;
+};
+
+struct sk_buff;
+
+/* It begins with the first and the last buffer. */
+struct sk_buff_head {
+	struct sk_buff *next;
+};
+
+struct sk_buff {
+	struct sk_buff *next;
+	struct sock *sk;
+	char cb[48]; /* of a unix socket: unix_skb_parms */
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	struct sk_buff_head sk_receive_queue;
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct scm_fp_list {
+	short count;
+	struct file *fp[1];
+};
+
+struct unix_skb_parms {
+	struct scm_fp_list *fp;
+};
+
+/* io_uring: since 6.13 nodes; before, an array of what is in a node. */
+struct io_rsrc_node {
+	unsigned long file_ptr; /* with flags in its lowest bits */
+};
+
+struct io_rsrc_data {
+	unsigned int nr;
+	struct io_rsrc_node **nodes;
+};
+
+struct io_fixed_file {
+	unsigned long file_ptr;
+};
+
+struct io_file_table {
+	struct io_rsrc_data data;
+};
+
+struct io_file_table___array {
+	struct io_fixed_file *files;
+};
+
+struct io_ring_ctx {
+	struct io_file_table file_table;
+};
+
+struct io_ring_ctx___array {
+	struct io_file_table___array file_table;
+	unsigned int nr_user_files;
+};
+
+/* Rings that a task has registered, by IORING_REGISTER_RING_FDS: the whole array has 16. */
+struct io_uring_task {
+	struct file *registered_rings[1];
 };
 
 struct file___files {

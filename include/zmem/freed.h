@@ -24,12 +24,17 @@ struct zmem_freed_want {
 	__u32 group;		 /* of the process and its descriptors */
 	__u32 mm_group;		 /* of its address space; ZMEM_FREED_MIXED: it is not walked */
 	__u32 alone;		 /* 1: no other address space is of that group */
+	__u32 every;		 /* 1: all of its anonymous memory is walked */
 	/* By visits. */
 	__u32 state; /* enum zmem_freed_state */
+	__u32 life;  /* enum zmem_freed_life */
+	__u32 forks; /* changes with each fork of its address space */
 	__s64 anon;  /* anonymous pages by its counter, after the last visit */
-	/* Anonymous pages that are mapped more than once, each mapping. */
+	/* Mappings of anonymous pages that are looked up: mapped more than once, or of large
+	 * folios. */
 	__u64 shared;
-	/* Pages of which a visit met the last mapping, all of the same group. */
+	/* Pages of which a visit met the last mapping, all of the same group; of a large folio all.
+	 */
 	__u64 complete;
 	/*
 	 * What shared swap slots take in RAM, shifted left by ZMEM_PSS_SHIFT: the shares of the
@@ -46,60 +51,33 @@ enum zmem_freed_state {
 	ZMEM_FREED_UNKNOWN, /* pages that the walk does not understand */
 };
 
-/* A page that is mapped more than once, or a swap slot that is shared. */
+enum zmem_freed_life {
+	ZMEM_FREED_UNSEEN,
+	ZMEM_FREED_ALONE,    /* it lived before the walks, and shared no pages */
+	ZMEM_FREED_SHARING,  /* it lived, and may have shared some */
+	ZMEM_FREED_SURVIVED, /* and it lived behind the walks */
+};
+
+enum zmem_freed_pass {
+	ZMEM_FREED_MARK,  /* who lives */
+	ZMEM_FREED_WALK,  /* the pages */
+	ZMEM_FREED_CHECK, /* who has forked, and lives */
+};
+
+/* A page that is mapped more than once, a large folio, or a swap slot that is shared. */
 struct zmem_freed_page {
 	__u32 group;
 	__u32 maps; /* met so far */
 };
 
-/* An open file of shared memory or a tmpfs, by its address. */
-struct zmem_freed_file {
-	__u64 inode, dentry; /* of use as numbers alone */
-	__u64 number;	     /* of the inode */
-	__s64 refs;	     /* the kernel's count of references, when one was met last */
-	__u64 pages;	     /* of the inode in RAM */
-	__u32 met;	     /* references met: descriptors and mappings of the group */
-	__u32 group;
-	__s32 names; /* the count of its dentry */
-	__u32 links;
-	__u32 device;
-	__u32 unused;
-};
-
-/*
- * A mount namespace, or a set of namespaces (nsproxy) with one that is not the reader's, by its
- * address.
- */
-struct zmem_freed_space {
-	__u64 space; /* of a set: its mount namespace; 0: it is one */
-	__u32 group;
-	__s32 refs; /* the kernel's count: of sets with the namespace, of tasks with the set */
-	__u32 met;
-	__u32 unused;
-};
-
-/* A mounted tmpfs, by the address of its super block. */
-struct zmem_freed_mount {
-	__u64 space; /* the namespace of all its mounts; 0: several, or none */
-	__u32 device;
-	__u32 unused;
-};
-
-/* A table of descriptors, which several tasks may have. */
-struct zmem_freed_table {
-	__u64 task; /* that it was met at first */
-	__u32 group;
-	__u32 unused;
-};
-
 struct zmem_freed {
 	/* Set by user space. */
 	struct zmem_layout at;
-	__u32 first;  /* the lowest number of a group; entries with a lower one are of earlier times
-		       */
-	__u32 full;   /* not 0: a map was full */
-	__u64 spaces; /* set by user space: the next pass counts namespaces as well */
-	__u64 more;   /* processes that the last pass met and did not finish */
+	__u32 first; /* the lowest number of a group; entries with a lower one are of earlier times
+		      */
+	__u32 full;  /* not 0: a map was full */
+	__u64 pass;  /* set by user space: what the next pass does (enum zmem_freed_pass) */
+	__u64 more;  /* processes that the last pass met and did not finish */
 };
 
 #endif

@@ -14,6 +14,7 @@
 #include "files.light.h"
 #include "freed.light.h"
 #include "gpu.light.h"
+#include "held.light.h"
 #include "dmabuf.light.h"
 #include "holders.light.h"
 #include "pages.light.h"
@@ -102,18 +103,30 @@ static const struct part holders_parts[] = {
 #undef SKELETON
 #define SKELETON freed
 static const struct part freed_parts[] = {
-	LIGHT_PROGRAM(ITER, walk_freed),
+	LIGHT_PROGRAM(ITER, walk_freed), LIGHT_PROGRAM(SETUP, cpu_offset_setup),
+	LIGHT_MAP(ANSWERS, freed),	 LIGHT_MAP(WANTED, wanted),
+	LIGHT_MAP(PAGES, pages),	 LIGHT_MAP(HELD, held),
+	LIGHT_MAP(DEVICES, swap),	 {},
+};
+#undef SKELETON
+#define SKELETON held
+static const struct part held_parts[] = {
+	LIGHT_PROGRAM(ITER, list_tasks),
 	LIGHT_PROGRAM(OPEN_FILES, list_held),
 	LIGHT_PROGRAM(SETUP, cpu_offset_setup),
-	LIGHT_MAP(ANSWERS, freed),
+	LIGHT_PROGRAM(RUN, list_mounted),
+	LIGHT_PROGRAM(SEGMENTS_RUN, list_segments),
+	LIGHT_PROGRAM(CHECK, check_file),
+	LIGHT_MAP(ANSWERS, answers),
 	LIGHT_MAP(WANTED, wanted),
-	LIGHT_MAP(PAGES, pages),
 	LIGHT_MAP(HELD, held),
 	LIGHT_MAP(TABLES, tables),
-	LIGHT_MAP(SPACES, spaces),
+	LIGHT_MAP(SPACES, sets),
+	LIGHT_MAP(NAMED, named),
 	LIGHT_MAP(MOUNTED, mounted),
-	LIGHT_MAP(DEVICES, swap),
-	LIGHT_PROGRAM(RUN, list_mounted),
+	LIGHT_MAP(SEGMENTS, segments),
+	LIGHT_MAP(EDGES, edges),
+	LIGHT_MAP(ONCE, once),
 	{},
 };
 #undef SKELETON
@@ -277,6 +290,7 @@ LIGHT_OF(dmabuf);
 LIGHT(holders);
 LIGHT(swap, AT(swap, cpu_offset), AT(swap, rooms));
 LIGHT(freed, AT(freed, cpu_offset), AT(freed, rooms), AT(freed, pages));
+LIGHT(held, AT(held, cpu_offset));
 LIGHT(pages, AT(pages, cpu_offset), AT(pages, rooms));
 LIGHT(peak, AT(peak, cpu_offset), AT(peak, on_cpu));
 
@@ -392,6 +406,7 @@ static const struct {
 	[OBJECT_DMABUF] = {NULL, dmabuf_parts, &dmabuf_loader},
 	[OBJECT_SWAP] = {NULL, swap_parts, &swap_loader},
 	[OBJECT_FREED] = {NULL, freed_parts, &freed_loader},
+	[OBJECT_HELD] = {NULL, held_parts, &held_loader},
 	[OBJECT_PAGES] = {NULL, pages_parts, &pages_loader},
 };
 
@@ -616,6 +631,17 @@ int bpf_handle_program(const struct bpf_handle *handle, const char *name)
 	int fd = program_fd(handle->object, name);
 
 	return fd > 0 ? fd : 0;
+}
+
+int bpf_map_clear(int fd)
+{
+	uint64_t key;
+
+	while (bpf_map_get_next_key(fd, NULL, &key) == 0) {
+		if (bpf_map_delete_elem(fd, &key) < 0)
+			return -errno;
+	}
+	return errno == ENOENT ? 0 : -errno;
 }
 
 int bpf_program_run(int prog_fd)

@@ -39,6 +39,7 @@ enum bpf_object_id {
 	 */
 	OBJECT_SWAP,
 	OBJECT_FREED, /* what becomes free with a group (bpf/freed.bpf.c); likewise */
+	OBJECT_HELD,  /* what holds files of shared memory (bpf/held.bpf.c); likewise */
 	OBJECT_PAGES, /* looks at pages one by one (bpf/pages.bpf.c); a light skeleton alone */
 };
 
@@ -72,7 +73,7 @@ enum bpf_part {
 	/* of OBJECT_CENSUS: name an owner of frames, and the device of a page pool */
 	BPF_NAME,
 	BPF_NAME_POOL,
-	/* of OBJECT_HOLDERS, the first one also of OBJECT_GPU: iterators */
+	/* of OBJECT_HOLDERS, the first one also of OBJECT_GPU and OBJECT_HELD: iterators */
 	BPF_OPEN_FILES,
 	BPF_MMS,
 	/* of OBJECT_SWAP; BPF_WANTED also of OBJECT_PAGES */
@@ -80,13 +81,20 @@ enum bpf_part {
 	BPF_FIND,    /* finds the swap devices */
 	BPF_SCAN,    /* counts slots of the swap cache */
 	BPF_WANTED,  /* a map: what is known of each process to walk */
-	/* of OBJECT_FREED: maps of pages, of open files, and of tables of descriptors */
+	/* of OBJECT_FREED: maps of pages, of open files and of swap devices */
 	BPF_PAGES,
-	BPF_HELD,
+	BPF_HELD, /* also of OBJECT_HELD */
+	BPF_DEVICES,
+	/* of OBJECT_HELD: its other programs, and maps */
+	BPF_SEGMENTS_RUN,
+	BPF_CHECK,
 	BPF_TABLES,
-	BPF_SPACES, /* of mount namespaces */
+	BPF_SPACES,
+	BPF_NAMED,
 	BPF_MOUNTED,
-	BPF_DEVICES, /* of swap */
+	BPF_SEGMENTS,
+	BPF_EDGES,
+	BPF_ONCE,
 	/* of OBJECT_GROW: maps */
 	BPF_SETTINGS,
 	BPF_TARGETS,
@@ -146,6 +154,8 @@ char *bpf_load_explain(enum bpf_object_id id, const char *const *without);
 /* The descriptor of any program of an object that libbpf loaded; 0: it has none. */
 int bpf_handle_program(const struct bpf_handle *handle, const char *name);
 
+/* Empties a map with keys of at most 64 bits. Returns 0 or a negative errno. */
+int bpf_map_clear(int fd);
 /* Runs a raw_tp program once. Returns 0 or a negative errno. */
 int bpf_program_run(int prog_fd);
 /* Runs a SEC("syscall") program. Returns the program's result, or a negative errno. */

@@ -73,6 +73,7 @@ const char *pss_status_name(enum pss_status status)
 		[PSS_RACED] = "raced",
 		[PSS_KERNEL_THREAD] = "kernel_thread",
 		[PSS_UNSUPPORTED] = "unsupported",
+		[PSS_REFERENCED] = "another_reference",
 	};
 
 	return names[status];

@@ -133,6 +133,7 @@ enum pss_status {
 	PSS_RACED,   /* exec or exit during each of several reads */
 	PSS_KERNEL_THREAD,
 	PSS_UNSUPPORTED, /* this kernel or this /proc does not provide it */
+	PSS_REFERENCED,	 /* of FREED alone: something that is not visible holds a file */
 	PSS_STATUS_COUNT,
 } ONE_BYTE;
 

@@ -138,7 +138,7 @@ _Static_assert(PSS_FROM_NOTHING == 0 && PSS_FROM_KERNEL == 1 && PSS_FROM_ROLLUP 
 	       "sources of PSS");
 _Static_assert(PSS_SKIPPED == 0 && PSS_OK == 1 && PSS_GONE == 2 && PSS_DENIED == 3 &&
 		       PSS_TIMEOUT == 4 && PSS_RACED == 5 && PSS_KERNEL_THREAD == 6 &&
-		       PSS_UNSUPPORTED == 7 && PSS_STATUS_COUNT == 8,
+		       PSS_UNSUPPORTED == 7 && PSS_REFERENCED == 8 && PSS_STATUS_COUNT == 9,
 	       "statuses of PSS");
 _Static_assert(CONTAINER_NONE == 0 && CONTAINER_UNREAD == 1 && CONTAINER_NAMED == 2 &&
 		       CONTAINER_UNNAMED == 3 && CONTAINER_DENIED == 4 && CONTAINER_INVALID == 5 &&

@@ -64,3 +64,18 @@ ssize_t iterator_read(int fd, size_t size, int (*fn)(void *arg, const void *reco
 		memmove(buf, buf + used, len);
 	}
 }
+
+static int ignore_record(void *arg, const void *record)
+{
+	(void)arg;
+	(void)record;
+	return 0;
+}
+
+int iterator_run(int link_fd)
+{
+	cleanup_close int fd = bpf_iter_create(link_fd);
+	ssize_t r = fd < 0 ? fd : iterator_read(fd, 1, ignore_record, NULL);
+
+	return r < 0 ? (int)r : 0;
+}

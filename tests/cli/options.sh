@@ -83,7 +83,8 @@ for format in folded openmetrics prometheus; do
 	refused "$format --columns" 2 "--columns cannot be combined with --format $format" -F $format -o +cmdline
 done
 if need counters 'metrics: what is read on request'; then
-	zmem -q -F openmetrics -g user -o +freed,nodes
+	# Of a process that waits: FREED is not known while a process of the group forks.
+	zmem -q -F openmetrics -g user -p $$ -o +freed,nodes
 	expect_out 'metrics: what is read on request' '^zmem_group_freed_bytes\{'
 fi
 for command in grow peak; do

@@ -40,6 +40,9 @@ OPTIONS = {
     "CONFIG_ZRAM": "zram zram_table_entry zram_attr zram_pageflags",
     "CONFIG_ZSWAP": "zswap_entry",
     "CONFIG_EPOLL": "eventpoll epitem eppoll_entry",
+    "CONFIG_SYSVIPC": "shm_file_data shmid_kernel kern_ipc_perm",
+    "CONFIG_UNIX": "unix_skb_parms scm_fp_list",
+    "CONFIG_IO_URING": "io_ring_ctx io_rsrc_node io_rsrc_data io_file_table io_uring_task task_struct.io_uring",
     "rss_stat of another type": "percpu_counter - grow peak",
     "5.9": "mm_struct.write_protect_seq - task_pss task_pss_memos task_pss_probe task_pss_old swap task_counters oom_kill"
     " freed pages",
@@ -71,9 +74,14 @@ file * f_inode f_mapping f_path f_ref private_data
 file_system_type * name
 files_struct * fdt
 folio * _entire_mapcount _flags_1 _mapcount lru mapping
+fs_struct * pwd root
 gendisk * private_data
 hlist_bl_node pprev
-inode * i_blocks i_data i_dentry i_generation i_ino i_mode i_nlink i_rdev i_sb i_sb_list i_size
+idr idr_rt
+inode * i_blocks i_data i_dentry i_generation i_ino i_mode i_nlink i_private i_rdev i_sb i_sb_list i_size
+ipc_ids ipcs_idr max_idx
+ipc_namespace * ids ns shm_rmid_forced
+kern_ipc_perm mode
 kernel_siginfo * si_code
 kernfs_node * __parent id name
 kobject name
@@ -86,32 +94,41 @@ mem_cgroup * css memsw swap
 mm_struct * exe_file exec_vm hiwater_rss locked_vm map_count mm_mt mm_users pgd pgtables_bytes pinned_vm rss_stat start_stack
 mm_struct total_vm write_protect_seq
 mnt_namespace * ns
-mount * mnt_next_for_sb mnt_ns
+mount * mnt mnt_mounts mnt_next_for_sb mnt_ns
 net_device * name
 ns_common * __ns_ref
-nsproxy * cgroup_ns count mnt_ns
+nsproxy * cgroup_ns count ipc_ns mnt_ns
 oom_control memcg order
 page * _refcount private
 page_counter * max usage
 pageflags * PG_dirty PG_head PG_swapbacked
-path dentry
+path dentry mnt
 percpu_counter * count
 pid * level numbers
 plist_node node_list
 posix_cputimer_base * nextevt
 qstr len name
 rb_node * __rb_parent_color rb_left rb_right
+scm_fp_list * count fp
 seqcount sequence
+shm_file_data file ns
 shmem_inode_info vfs_inode
+shmid_kernel * shm_file shm_perm
 signal_struct * live maj_flt nr_threads oom_score_adj rlim stats_lock thread_head tty
+sk_buff * cb next sk
+sock * __sk_common sk_receive_queue
+sock_common skc_family skc_state
+socket * sk
 super_block * s_dev s_inodes s_list s_magic s_mounts s_op s_root s_type
 swap_info_struct * bdev cluster_info flags inuse_pages list max pages prio swap_file swap_map type
-task_struct * cgroups comm files flags group_leader mm nsproxy pid real_cred real_parent self_exec_id signal stack start_boottime
+task_struct * cgroups comm exit_state files flags fs group_leader mm nsproxy pid real_cred real_parent self_exec_id signal stack start_boottime
 task_delay_info swapin_count
 task_struct maj_flt tasks tgid thread thread_info thread_node thread_pid
 thread_struct fsbase
 thread_info flags
+unix_skb_parms fp
 upid * nr ns
+vfsmount mnt_sb
 vm_area_struct * anon_vma anon_vma_chain shared shared.rb vm_end vm_file vm_flags vm_mm vm_ops vm_pgoff vm_start
 vm_unmapped_area_info * length
 xa_node * marks shift slots

@@ -10,6 +10,7 @@ const REASONS = {
 	raced: 'the process changed during each reading',
 	kernel_thread: 'a kernel thread has no memory of its own',
 	unsupported: 'this kernel or this /proc does not provide it',
+	another_reference: 'something that is not visible holds a file of the process',
 };
 
 /** A sum: bytes (null: no value is known), how many values are missing, and why it is not known. */
