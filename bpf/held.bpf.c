@@ -526,7 +526,7 @@ struct mounts {
 	__u64 below;	/* of its list of the mounts below it: the head, and where in it */
 	__u64 child;
 	__u32 refs; /* as the sum of the CPUs, modulo 2^32 */
-	__u32 mixed, met;
+	__u32 mixed, met, seen;
 };
 
 #define ONE_COUNT	 bpf_core_field_exists(struct mnt_pcp, mnt_count)
@@ -559,8 +559,8 @@ static long next_child(__u32 turn, struct mounts *m)
 }
 
 /*
- * Adds the references of a mount (mnt_get_count()), and those that its place and the mounts below
- * it have (mnt_set_mountpoint()).
+ * Adds the references of a mount (mnt_get_count()), and those that its namespace and the mounts
+ * below it have (mnt_set_mountpoint()). One that was unmounted while it is in use has no namespace.
  */
 static __always_inline void add_references(struct mounts *m, __u64 mount)
 {
@@ -572,7 +572,7 @@ static __always_inline void add_references(struct mounts *m, __u64 mount)
 	}
 	m->below = m->child = mount + koffset(struct mount, mnt_mounts);
 	bpf_loop(MOUNTS_MAX, next_child, m, 0);
-	m->met++;
+	m->met += m->space != 0;
 }
 
 /* The references, or more than there can be if the kernel counts in another way. */
@@ -592,12 +592,16 @@ static long next_mount(__u32 turn, struct mounts *m)
 	space = kread64(mount + koffset(struct mount, mnt_ns));
 	m->mixed |= turn && space != m->space;
 	m->space = space;
+	m->seen = 1;
 	add_references(m, mount);
 	m->at = kread64(m->at + (has_chain() ? MOUNT_NEXT : 0));
 	return 0;
 }
 
-/* Mounts in no namespace have NULL or an error there: user space finds no such namespace. */
+/*
+ * Mounts in no namespace have NULL there, and those of the kernel alone an error: user space finds
+ * no such namespace.
+ */
 __noinline int meet_super(__u64 super)
 {
 	struct zmem_held_mount new = {.group = ZMEM_HELD_NONE};
@@ -610,9 +614,9 @@ __noinline int meet_super(__u64 super)
 		m.at = kread64(m.head);
 	}
 	bpf_loop(MOUNTS_MAX, next_mount, &m, 0);
-	if (!m.space || m.mixed || (m.at && m.at != m.head))
+	if (!m.seen || m.mixed || (m.at && m.at != m.head))
 		return 0;
-	new.space = m.space + koffset(struct mnt_namespace, ns);
+	new.space = m.space ? m.space + koffset(struct mnt_namespace, ns) : 0;
 	new.device = kread32(super + koffset(struct super_block, s_dev));
 	new.refs = references_of(&m);
 	new.met = m.met;

@@ -92,7 +92,7 @@ struct zmem_held_named {
 
 /* A mounted tmpfs, by the address of its super block. */
 struct zmem_held_mount {
-	__u64 space; /* the mount namespace of all its mounts; 0: several, or none */
+	__u64 space; /* the mount namespace of all its mounts; 0: none, since they were unmounted */
 	__u32 device;
 	__u32 group; /* of tasks with a directory there */
 	/*

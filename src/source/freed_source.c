@@ -11,7 +11,6 @@
  */
 #include "source/freed_source.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
