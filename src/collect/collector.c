@@ -534,7 +534,7 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	s->collection.complete = true;
 	/* Until it is known: 0 stands for an OOM kill. */
 	s->collection.duration_us = 1;
-	if (c->spec.figures_only)
+	if (c->spec.figures_only && !c->spec.freed && !(c->spec.pages & NEEDS_THP_REST))
 		machine_read_figures(&c->proc, &s->host, &s->system);
 	else
 		machine_read(&c->proc, &s->host, &s->system);

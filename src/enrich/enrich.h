@@ -222,7 +222,10 @@ uint32_t machine_nodes(void);
 /* Sets the nodes that the threads of processes with PSS by node may run on. */
 void machine_read_cpus(const struct procfs *proc, struct process *const *process, size_t count);
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system);
-/* The same without what no table of processes shows: pressure, activity and the boot. */
+/*
+ * The same without what no table of processes shows: pressure, activity, the boot, free lists and
+ * huge pages that are mapped in part.
+ */
 void machine_read_figures(const struct procfs *proc, struct host_info *host,
 			  struct system_info *system);
 

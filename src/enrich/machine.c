@@ -208,13 +208,21 @@ void machine_read_cpus(const struct procfs *proc, struct process *const *process
 	}
 }
 
-/* Where swap is in use although a node has room. */
+/* Whether swap may be in use although a node has room. */
+static bool nodes_matter(const struct system_info *system)
+{
+	uint64_t used;
+	uint32_t nodes;
+
+	if (!meminfo_swap_used(&system->meminfo, &used) || !used)
+		return false;
+	nodes = machine_nodes();
+	return nodes & (nodes - 1);
+}
+
 static void set_nodes(const struct zones *zones, struct system_info *system, uint64_t page)
 {
-	const uint32_t nodes = machine_nodes();
-	uint64_t used;
-
-	if (!(nodes & (nodes - 1)) || !meminfo_swap_used(&system->meminfo, &used) || !used)
+	if (!nodes_matter(system))
 		return;
 	for (uint32_t n = 0; n < NODES_MAX; n++) {
 		struct node_memory *to = &system->nodes.node[system->nodes.count];
@@ -284,13 +292,16 @@ void machine_read_figures(const struct procfs *proc, struct host_info *host,
 	read_sysctls(proc, system);
 	zram_each("/sys/block", add_zram, system);
 	read_host(host);
-	read_zones(proc, system, host->page_size);
-	system->partly_mapped = machine_partly_mapped();
+	if (nodes_matter(system))
+		read_zones(proc, system, host->page_size);
 }
 
 void machine_read(const struct procfs *proc, struct host_info *host, struct system_info *system)
 {
 	machine_read_figures(proc, host, system);
+	if (!system->free.known)
+		read_zones(proc, system, host->page_size);
+	system->partly_mapped = machine_partly_mapped();
 	read_activity(proc, system, host->page_size);
 	read_boot_id(proc, host);
 }
