@@ -206,7 +206,7 @@ static void name_holders(const struct head *h, enum overview_part part, char hel
 	size_t used = 0, count = head_holders(h, part, holder);
 	char first[HELD_MAX];
 
-	snprintf(held, HELD_MAX, "%s", part == OVERVIEW_REST ? "hidden, or changed meanwhile" : "");
+	snprintf(held, HELD_MAX, "%s", part == OVERVIEW_REST ? "hidden, or changed" : "");
 	for (size_t i = 0; i < count; i++) {
 		bool cgroup = part != OVERVIEW_PROCESSES && *holder[i].name == '/';
 
