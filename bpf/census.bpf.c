@@ -84,28 +84,18 @@ static __always_inline struct zmem_census *census_get(void)
 /* How many frames of a compound page are mapped. */
 static __always_inline __u64 mapped_frames(__u64 head, __u64 all)
 {
-	__s32 whole;
 	__u64 pages;
 
 	if (has_compound_maps())
 		return compound_entire(head) > 0 || kread_raw(__u64, head + FOLIO_MAPPING) ? all
 											   : 0;
-	whole = (__s32)kread_raw(__u32, head + koffset(struct folio, _entire_mapcount)) + 1;
-	if (whole > 0)
-		return all;
-	if (!bpf_core_field_exists(struct folio___more, _nr_pages_mapped))
+	if (folio_entire(head) > 0 || !bpf_core_field_exists(struct folio___more, _nr_pages_mapped))
 		return all;
 	pages = pages_mapped(head);
 	if (pages)
 		return pages < all ? pages : all;
 	/* Without CONFIG_PAGE_MAPCOUNT there is only the sum over all pages. */
-	return bpf_core_field_exists(struct folio, _large_mapcount) &&
-			       (__s32)kread_raw(__u32,
-						head + koffset(struct folio, _large_mapcount)) +
-					       1 >
-				       0
-		       ? all
-		       : 0;
+	return has_folio_maps() && folio_maps(head) > 0 ? all : 0;
 }
 
 /* ---- types ---- */

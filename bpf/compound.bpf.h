@@ -89,6 +89,22 @@ static __always_inline __s32 compound_all(__u64 head, __u64 mapping, __s32 entir
 	return entire;
 }
 
+/* How often a folio is mapped as a whole; for kernels with struct folio. */
+static __always_inline __s32 folio_entire(__u64 head)
+{
+	return (__s32)kread_raw(__u32, head + koffset(struct folio, _entire_mapcount)) + 1;
+}
+
+/*
+ * How often it is mapped, by the whole and by its pages. Since 6.10 (05c5323b2a34, "mm: track
+ * mapcount of large folios in single value").
+ */
+#define has_folio_maps() bpf_core_field_exists(struct folio, _large_mapcount)
+static __always_inline __s32 folio_maps(__u64 head)
+{
+	return (__s32)kread_raw(__u32, head + koffset(struct folio, _large_mapcount)) + 1;
+}
+
 /* In _nr_pages_mapped: the folio is mapped as a whole; else the number (mm/internal.h). */
 #define ENTIRELY_MAPPED 0x800000
 

@@ -8,11 +8,6 @@
 
 #include "compound.bpf.h"
 
-static __always_inline __s32 folio_entire(__u64 head)
-{
-	return (__s32)kread_raw(__u32, head + koffset(struct folio, _entire_mapcount)) + 1;
-}
-
 struct folio_sum {
 	__u64 page;
 	__u32 maps;
@@ -25,16 +20,13 @@ static long folio_add_page(__u32 turn, struct folio_sum *s)
 	return 0;
 }
 
-/*
- * All mappings of the folio as one, and of each of its pages. Since 6.10 the kernel keeps the sum
- * (05c5323b2a34, "mm: track mapcount of large folios in single value").
- */
-static __always_inline __u32 folio_maps(__u64 head, __u64 pages)
+/* All mappings of the folio as one, and of each of its pages. */
+static __always_inline __u32 folio_mappings(__u64 head, __u64 pages)
 {
 	struct folio_sum s = {.page = head};
 
-	if (bpf_core_field_exists(struct folio, _large_mapcount))
-		return kread_raw(__u32, head + koffset(struct folio, _large_mapcount)) + 1;
+	if (has_folio_maps())
+		return folio_maps(head);
 	bpf_loop((__u32)pages, folio_add_page, &s, 0);
 	return s.maps + folio_entire(head);
 }

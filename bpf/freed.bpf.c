@@ -121,14 +121,20 @@ static __always_inline void look_up_page(struct page_walk *w, __u64 page, __u32 
 static __always_inline void end_folio(struct page_walk *w)
 {
 	__u64 folio = w->folio, pages;
-	__u32 maps = w->folio_maps, all;
+	__u32 maps = w->folio_maps, all, order;
 
 	w->folio = 0;
 	if (!folio)
 		return;
 	w->shared += w->folio_pages;
-	pages = 1ULL << (compound_order(folio) & 31);
-	all = folio_maps(folio, pages);
+	order = compound_order(folio);
+	/* No anonymous folio is larger than a huge page: the order is torn. */
+	if (order > table_bits(w)) {
+		w->pages.flags |= ZMEM_WALK_MOVED;
+		return;
+	}
+	pages = 1ULL << (order & 31);
+	all = folio_mappings(folio, pages);
 	w->pages.work += MEET_WORK;
 	if (maps == all || meet(folio | 1, w->group, all, maps))
 		w->complete += pages;

@@ -143,6 +143,14 @@ static __always_inline __s32 space_refs(__u64 space)
 	return space ? (__s32)kread32(space + count - koffset(struct mnt_namespace, ns)) : 0;
 }
 
+/* The struct ns_common of the namespace that `pointer` leads to; 0: there is none. */
+static __always_inline __u64 space_at(__u64 pointer, __u32 offset)
+{
+	__u64 space = kread64(pointer);
+
+	return space ? space + offset : 0;
+}
+
 /* Counts the set of namespaces of a task. */
 __noinline int meet_set(__u64 task, __u32 group)
 {
@@ -154,12 +162,12 @@ __noinline int meet_set(__u64 task, __u32 group)
 	met = bpf_map_lookup_elem(&sets, &set);
 	if (!met) {
 		new.space[ZMEM_SPACE_MOUNT] =
-			kread64(set + koffset(struct nsproxy___mounts, mnt_ns)) +
-			koffset(struct mnt_namespace, ns);
+			space_at(set + koffset(struct nsproxy___mounts, mnt_ns),
+				 koffset(struct mnt_namespace, ns));
 		if (bpf_core_type_exists(struct shm_file_data))
 			new.space[ZMEM_SPACE_IPC] =
-				kread64(set + koffset(struct nsproxy___mounts, ipc_ns)) +
-				koffset(struct ipc_namespace, ns);
+				space_at(set + koffset(struct nsproxy___mounts, ipc_ns),
+					 koffset(struct ipc_namespace, ns));
 		for (int i = 0; i < ZMEM_SPACES; i++)
 			new.space_refs[i] = space_refs(new.space[i]);
 		new.refs = (__s32)kread32(set + koffset(struct nsproxy___mounts, count));
@@ -723,6 +731,8 @@ int list_segments(void *ctx)
 	w.forced = kread32(space + koffset(struct ipc_namespace, shm_rmid_forced)) != 0;
 	if (w.root && w.last < SEGMENTS_MAX)
 		bpf_loop(SEGMENTS_MAX, next_segment, &w, 0);
+	else if (w.root && w.last != (__u32)-1) /* ids with ipcmni_extend */
+		a->full = 1;
 	return 0;
 }
 

@@ -80,7 +80,7 @@ static __always_inline __u64 large_maps(struct page_walk *w, __u64 page, __u64 h
 
 	if (has_compound_maps())
 		return compound_maps(own, head, kread_raw(__u64, head + FOLIO_MAPPING));
-	entire = (__s32)kread_raw(__u32, head + koffset(struct folio, _entire_mapcount)) + 1;
+	entire = folio_entire(head);
 	if (own < 0 || entire < 0)
 		return 0;
 	if (w->huge)

@@ -92,9 +92,9 @@ __noinline int walk_huge(walk_ref walk, __u64 phys)
 		entire = compound_entire(head);
 		all = compound_all(head, mapping, entire);
 	} else {
-		entire = (__s32)kread32(head + koffset(struct folio, _entire_mapcount)) + 1;
-		if (bpf_core_field_exists(struct folio, _large_mapcount))
-			all = (__s32)kread32(head + koffset(struct folio, _large_mapcount)) + 1;
+		entire = folio_entire(head);
+		if (has_folio_maps())
+			all = folio_maps(head);
 	}
 	if (entire > 0 && entire == all) {
 		count = (region_end(w) - w->addr) >> page_bits(w);
@@ -315,7 +315,7 @@ once_function int walk_huge_page(struct page_walk *w)
 	if (w->addr < w->end && w->addr & ((1ULL << pmd_bits(w)) - 1))
 		return 0;
 	/* All single mappings of its pages must have been found. */
-	if (w->huge_maps && bpf_core_field_exists(struct folio, _large_mapcount))
+	if (w->huge_maps && has_folio_maps())
 		w->pages.flags |= ZMEM_WALK_UNKNOWN;
 	w->huge = 0;
 	w->region = ~0ULL;

@@ -182,44 +182,12 @@ static __always_inline bool each_vma(struct page_walk *w, __u64 start, __u64 fla
 
 /* ---- the rest of huge pages ---- */
 
-/*
- * How many pages of a compound page no process maps, if none maps the whole: until 6.1 each page
- * counts its own mappings alone.
- */
-struct own_counts {
-	__u64 page, left, mapped;
-};
-
-static long count_own(__u32 turn, struct own_counts *own)
-{
-	if (!own->left)
-		return 1;
-	own->mapped += (__s32)kread_raw(__u32, own->page + PAGE_MAPCOUNT) >= 0;
-	own->page += PAGE_STRUCT_SIZE;
-	own->left--;
-	return 0;
-}
-
-/* Sets what is known of the folio at w->rest_head. */
+/* Sets what is known of the folio with this head. */
 static __always_inline void read_rest(struct page_walk *w, __u64 head)
 {
 	__u64 all = 1ULL << (compound_order(head) & 31), mapped;
-	struct own_counts own = {.page = head, .left = all};
 
-	if (has_compound_maps()) {
-		if (compound_entire(head) > 0) {
-			mapped = all;
-		} else {
-			bpf_loop(PMD_PAGES_MOST, count_own, &own, 0);
-			mapped = own.left ? 0 : own.mapped;
-			w->pages.work += all / 8;
-		}
-	} else if ((__s32)kread_raw(__u32, head + koffset(struct folio, _entire_mapcount)) + 1 >
-		   0) {
-		mapped = all;
-	} else {
-		mapped = pages_mapped(head);
-	}
+	mapped = folio_entire(head) > 0 ? all : pages_mapped(head);
 	w->rest_head = head;
 	w->rest_mapped = mapped < all ? mapped : all;
 	w->rest = mapped < all ? all - mapped : 0;

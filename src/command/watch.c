@@ -285,7 +285,7 @@ int watch_what_grows(const struct options *o)
 	watched.command = command_find(o->commands, "watch");
 	watched.grow = watched.continuous = true;
 	watched.count = o->count ? o->count : what_grows_count(o);
-	log_notice(o->quiet || o->replay, "grow: looks at all processes for %.3g s",
+	log_notice(o->quiet || o->replay, "grow: looks at all processes for %.10g s",
 		   (double)(watched.count - 1) * (double)interval_us(o) / 1e6);
 	return watch(&watched, true);
 }

@@ -260,7 +260,7 @@ static void read_zones(const struct procfs *proc, struct system_info *system, ui
 #define HUGE_ORDERS 14
 #define HUGE_DIR    "/sys/kernel/mm/transparent_hugepage/"
 
-/* The kernel has a directory for each size that it can use. */
+/* The kernel has a directory for each size that it can use. No machine has 2^40 pages. */
 struct partly_mapped machine_partly_mapped(void)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -276,7 +276,7 @@ struct partly_mapped machine_partly_mapped(void)
 			 HUGE_DIR "hugepages-%llukB/stats/nr_anon_partially_mapped",
 			 (unsigned long long)(page << order >> 10));
 		len = file_read(AT_FDCWD, path, text, sizeof(text));
-		if (len <= 0 || !scan_u64(&pos, text + len, &count) || count >> 40)
+		if (len <= 0 || !scan_u64(&pos, text + len, &count) || count >> 20 >> (20 - order))
 			continue;
 		found.known = true;
 		found.bytes += count * (page << order);

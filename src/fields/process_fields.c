@@ -128,9 +128,13 @@ static struct value value_growth(const struct row *r)
 	return value_signed(known, bytes);
 }
 
+COLUMN_AS(grown, "grown", "grown_bytes", "GROWN", CHANGE,
+	  value_signed(r->started || r->watched_ms, r->grown),
+	  "growth of anonymous and shared memory and swap (else RSS and swap) since the first "
+	  "snapshot that has the row",
+	  .flags = FIELD_SINCE);
 COLUMN_AS(grown_h, "grown_h", "grown_bytes_per_hour", "GROWN/H", CHANGE, value_growth(r),
-	  "growth of USS and swap (else RSS and swap) in an hour, at the rate since the first "
-	  "snapshot that has the row; known after 10 s, if it stands out of its scatter",
+	  "grown in an hour, at the rate so far; known after 10 s, if it stands out of its noise",
 	  .flags = FIELD_SINCE);
 COLUMN_AS(swapin, "swapin", "swapins_per_second", "SWAPIN", AMOUNT,
 	  value_signed(r->swapin_known, r->swapin),
@@ -141,7 +145,7 @@ COLUMN_AS(watched, "watched", "watched_seconds", "WATCHED", AMOUNT,
 	  value_signed(r->watched_ms, (int64_t)(r->watched_ms / 1000)),
 	  "for how many seconds grown_h was watched", .flags = FIELD_SINCE);
 COLUMN_AS(grew, "grew", "grew_ticks", "GREW", AMOUNT, value_signed(r->ticks, r->grew_ticks),
-	  "in how many snapshots USS and swap grew, of how many", .flags = FIELD_SINCE);
+	  "in how many snapshots it grew, of how many", .flags = FIELD_SINCE);
 
 COLUMN(pages_status, "pages_status", "PAGES_STATUS", TEXT,
        value_text(pss_status_name(p->pages_status)),
@@ -386,7 +390,7 @@ struct value process_field_of(const struct field *f, const struct snapshot *s, c
 /* ---- all fields ---- */
 
 /* Fields of several snapshots are last: process_fields.since. */
-#define SINCE_BESIDE_CHANGES 4
+#define SINCE_BESIDE_CHANGES 5
 
 static const struct field *const all[] = {
 	&field_pid,
@@ -449,6 +453,7 @@ static const struct field *const all[] = {
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 	&field_swapin,
+	&field_grown,
 	&field_grown_h,
 	&field_watched,
 	&field_grew,
@@ -662,6 +667,15 @@ void process_list_long(struct field_list *list, const struct field *group)
 	static const struct field *const counters[] = {
 		&field_pss, &field_pss_percent, &field_uss,	 &field_swap_pss,  &field_swap,
 		&field_rss, &field_rss_anon,	&field_rss_file, &field_rss_shmem,
+	};
+
+	build(list, group, counters, ARRAY_SIZE(counters), true);
+}
+
+void process_list_grow(struct field_list *list, const struct field *group)
+{
+	static const struct field *const counters[] = {
+		&field_pss, &field_grown, &field_grown_h, &field_grew, &field_swap_pss, &field_rss,
 	};
 
 	build(list, group, counters, ARRAY_SIZE(counters), true);

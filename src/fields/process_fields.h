@@ -78,6 +78,7 @@ void process_list_live(struct field_list *list, const struct field *group);
 /* The usual ones with swap and the parts of RSS (--long). */
 void process_list_long(struct field_list *list, const struct field *group);
 /* The usual columns of watch and top: with changes. */
+void process_list_grow(struct field_list *list, const struct field *group);
 void process_list_watch(struct field_list *list, const struct field *group);
 /* The columns of CSV, in the order of zmem.snapshot, which also has command lines. */
 void process_list_whole(struct field_list *list, const struct field *group);

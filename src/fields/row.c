@@ -65,18 +65,25 @@ bool row_change(const struct row *r, enum counter c, int64_t *ret_bytes)
 			      r->before->value, ret_bytes);
 }
 
+static bool add_counter(const struct process *p, enum counter c, uint64_t *sum)
+{
+	return process_has(p, c) && !__builtin_add_overflow(*sum, p->value[c], sum);
+}
+
 enum counter row_size(const struct process *p, uint64_t *ret_bytes)
 {
-	enum counter c = process_has(p, COUNTER_USS)   ? COUNTER_USS
-			 : process_has(p, COUNTER_RSS) ? COUNTER_RSS
-						       : COUNTER_COUNT;
+	enum counter c = COUNTER_RSS_ANON;
+	uint64_t sum = 0;
 
-	*ret_bytes = 0;
-	if (c == COUNTER_COUNT)
-		return c;
-	if (!process_has(p, COUNTER_SWAP) ||
-	    __builtin_add_overflow(p->value[c], p->value[COUNTER_SWAP], ret_bytes))
-		*ret_bytes = p->value[c];
+	if (!add_counter(p, COUNTER_RSS_ANON, &sum) || !add_counter(p, COUNTER_RSS_SHMEM, &sum)) {
+		c = COUNTER_RSS;
+		sum = 0;
+		if (!add_counter(p, COUNTER_RSS, &sum))
+			c = COUNTER_COUNT;
+	}
+	if (c != COUNTER_COUNT)
+		add_counter(p, COUNTER_SWAP, &sum);
+	*ret_bytes = c == COUNTER_COUNT ? 0 : sum;
 	return c;
 }
 

@@ -53,7 +53,8 @@ struct row {
 	uint32_t grew_ticks; /* in how many of `ticks` its size grew (row_size()) */
 	uint32_t ticks;	     /* ticks with a measured tick before */
 	bool stands_out;     /* its growth does (row_stands_out()) */
-	int64_t grown;	     /* by how many bytes its size grew since row_before.first */
+	/* By how many bytes its size grew since row_before.first; one that has begun: from 0. */
+	int64_t grown;
 	uint64_t watched_ms; /* in that time; 0: not known */
 	uint64_t hash;	     /* of all values and names */
 
@@ -80,8 +81,9 @@ bool counter_change(enum counter c, counter_mask have, const uint64_t *value,
 bool row_change(const struct row *r, enum counter c, int64_t *ret_bytes);
 
 /*
- * What shows the growth of a process: USS and SWAP, which other processes do not change as they
- * change PSS; where USS is not known, RSS and SWAP. COUNTER_COUNT: nothing was measured.
+ * What shows the growth of a process: its anonymous and shared memory and its swap, with what it
+ * shares. PSS and USS also change when another process begins or ends, and page cache comes and
+ * goes. Where they are not known, RSS and swap. COUNTER_COUNT: nothing was measured.
  */
 enum counter row_size(const struct process *p, uint64_t *ret_bytes);
 

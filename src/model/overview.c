@@ -47,7 +47,10 @@ static bool find_pss(const struct snapshot *s, int64_t total, struct mapped *ret
 #define CPU_DRIFT 125
 #define MIB	  ((int64_t)1 << 20)
 
-/* The counters of the machine and the sum of PSS always differ by less than this. */
+/*
+ * The counters of the machine and the sum of PSS mostly differ by less than this. NR_ANON_MAPPED
+ * and NR_FILE_MAPPED are kept per CPU and node (node_page_state(), mm/vmstat.c).
+ */
 static int64_t noise(const struct snapshot *s)
 {
 	return MIB + (int64_t)CPU_DRIFT * s->host.cpus * s->host.page_size;
@@ -128,7 +131,7 @@ static int64_t from_census(const struct snapshot *s, const struct ram *ram,
 					    : 0;
 	return meminfo_has(&s->system.meminfo, MEMINFO_TOTAL)
 		       ? (int64_t)s->system.meminfo.value[MEMINFO_TOTAL]
-		       : (int64_t)(ram->frames - ram_outside(ram));
+		       : (int64_t)(ram->frames - ram_outside(ram, 0));
 }
 
 /* Moves what processes map to their parts. */

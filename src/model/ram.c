@@ -93,13 +93,28 @@ void ram_add_part(struct ram *ram, enum ram_class class, const char *name, uint6
 	f->parts++;
 }
 
-uint64_t ram_outside(const struct ram *ram)
+static uint64_t known_bytes(const struct ram *ram, enum ram_class class)
+{
+	return ram->figure[class].known ? ram->figure[class].bytes : 0;
+}
+
+bool ram_is_outside(const struct ram *ram, enum ram_class class, uint64_t total)
+{
+	uint64_t outside = ram->frames > total ? ram->frames - total : 0;
+
+	if (class != RAM_BALLOON)
+		return class == RAM_RESERVED;
+	/* Nearer to both than to what was reserved alone. */
+	return !total || outside >= known_bytes(ram, RAM_RESERVED) + known_bytes(ram, class) / 2;
+}
+
+uint64_t ram_outside(const struct ram *ram, uint64_t total)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < RAM_CLASSES; i++)
-		if (ram_is_outside((enum ram_class)i) && ram->figure[i].known)
-			sum += ram->figure[i].bytes;
+		if (ram_is_outside(ram, (enum ram_class)i, total))
+			sum += known_bytes(ram, (enum ram_class)i);
 	return sum < ram->frames ? sum : ram->frames;
 }
 
@@ -229,7 +244,8 @@ static struct reading class_counter(const struct split *s, const struct meminfo 
 	case RAM_RESERVED:
 		v = reading_less((struct reading){z->count && !z->cut, zones_present(z) * page},
 				 counter(m, MEMINFO_TOTAL));
-		/* A balloon takes from MemTotal as well. */
+		if (!ram_is_outside(s->ram, RAM_BALLOON, m->value[MEMINFO_TOTAL]))
+			return v;
 		return reading_less(v, (struct reading){s->ram->figure[RAM_BALLOON].known,
 							s->ram->figure[RAM_BALLOON].bytes});
 	case RAM_SOCKETS:

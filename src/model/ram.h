@@ -151,13 +151,14 @@ const char *ram_counter_name(const struct ram *ram, enum ram_class class);
 /* The part RAM_IN_TABLES of a class. False if it is not known. */
 bool ram_in_tables(const struct ram *ram, enum ram_class class, uint64_t *ret);
 
-/* Frames that MemTotal leaves out, bytes: those reserved at boot, and a balloon's. */
-uint64_t ram_outside(const struct ram *ram);
-/* Whether a class is of such frames. */
-static inline bool ram_is_outside(enum ram_class class)
-{
-	return class == RAM_RESERVED || class == RAM_BALLOON;
-}
+/*
+ * Whether MemTotal leaves a class out: what was reserved at boot, and a balloon, but not one that
+ * deflates when memory is short (VIRTIO_BALLOON_F_DEFLATE_ON_OOM, fill_balloon(),
+ * drivers/virtio/virtio_balloon.c). `total`: MemTotal; 0: not known.
+ */
+bool ram_is_outside(const struct ram *ram, enum ram_class class, uint64_t total);
+/* The sum of these classes, bytes. */
+uint64_t ram_outside(const struct ram *ram, uint64_t total);
 
 /* Whether its sizes are those of page frames. */
 static inline bool ram_is_counted(const struct ram *ram)

@@ -225,8 +225,13 @@ static void join_row(const struct tracker *tracker, const struct field *group,
 	}
 	counts->started++;
 	r->started = has_begun_since(tracker, r->process);
-	if (r->started)
+	if (r->started) {
+		uint64_t size;
+
+		row_size(r->process, &size);
+		r->grown = size <= INT64_MAX ? (int64_t)size : INT64_MAX;
 		r->before = &tracker->nothing;
+	}
 }
 
 void delta_tracker_join(const struct tracker *tracker, const struct field *group,

@@ -104,12 +104,8 @@ int query_group(struct snapshot *s, const struct query *q, struct query_rows *ro
 static bool grew(const struct query *q, const struct row *r, uint32_t page_size)
 {
 	bool steady = q->grown_steady && row_grows_steadily(r, page_size);
-	uint64_t by = r->grown > 0 ? (uint64_t)r->grown : 0;
 
-	/* One that has begun since has grown from nothing. */
-	if (r->started)
-		row_size(r->process, &by);
-	return by > 0 && (steady || by >= q->grown_min);
+	return r->grown > 0 && (steady || (uint64_t)r->grown >= q->grown_min);
 }
 
 /* Puts the rows first that only_changed and only_grown show. Returns their number. */

@@ -85,7 +85,7 @@ static void find_kernel(const struct head *h, struct holders *ret)
 		const char *name;
 	} counter[] = {
 		{ACCOUNT_SLAB_RECLAIMABLE, "freeable slab"},
-		{ACCOUNT_SLAB_UNRECLAIMABLE, "slab"},
+		{ACCOUNT_SLAB_UNRECLAIMABLE, "other slab"},
 		{ACCOUNT_PAGE_TABLES, "page tables"},
 		{ACCOUNT_STACKS, "kernel stacks"},
 		{ACCOUNT_VMALLOC, "vmalloc"},
@@ -142,7 +142,7 @@ static uint64_t partly_mapped_most(const struct head *h)
 static void find_holders(const struct head *h, enum overview_part part, struct holders *ret)
 {
 	static const enum ram_class rest[] = {RAM_UNNAMED, RAM_NET_RINGS, RAM_GPU,
-					      RAM_ANON_UNMAPPED};
+					      RAM_ANON_UNMAPPED, RAM_BALLOON};
 	const struct ram *ram = h->overview.counted ? h->ram : NULL;
 
 	if (part == OVERVIEW_PROCESSES)
@@ -230,7 +230,7 @@ static const struct {
 	[OVERVIEW_KERNEL] = {"kernel", NULL, ATTR_RED, "system -l"},
 	[OVERVIEW_COMPRESSED] = {"zram/zswap", NULL, ATTR_YELLOW, "-s swap_ram"},
 	[OVERVIEW_OTHER] = {"drivers/unnamed", NULL, ATTR_YELLOW, "system -l"},
-	[OVERVIEW_CACHE] = {"page cache", NULL, ATTR_BLUE, "files"},
+	[OVERVIEW_CACHE] = {"cache not in PSS", "page cache", ATTR_BLUE, "files"},
 	[OVERVIEW_FREE] = {"free", NULL, ATTR_DIM, ""},
 };
 

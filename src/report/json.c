@@ -36,7 +36,7 @@ void json_boot_id(struct json_writer *w, const struct host_info *h)
 void json_ndjson_schema(struct json_writer *w, const struct snapshot *s)
 {
 	json_string(w, "schema", "zmem.ndjson");
-	json_string(w, "schema_version", "1.10");
+	json_string(w, "schema_version", "2.0");
 	json_timestamp(w, s->time_ms);
 	json_boot_id(w, &s->host);
 }
@@ -271,7 +271,7 @@ void render_json(struct strbuf *out, const struct result *r)
 	struct field_list list;
 
 	process_list_json(&list, r->group, r->app);
-	json_document_begin(w, "zmem.snapshot", "1.10", r->snapshot);
+	json_document_begin(w, "zmem.snapshot", "2.0", r->snapshot);
 	json_snapshot(w, r);
 	json_newline(w);
 	json_sums(w, "totals", &r->totals);

@@ -181,18 +181,30 @@ static bool figure_exists(const struct ram_figure *f)
 	return f->exists || f->reason;
 }
 
+static uint64_t total_of(const struct system_report *r)
+{
+	const struct meminfo *m = &r->snapshot->system.meminfo;
+
+	return meminfo_has(m, MEMINFO_TOTAL) ? m->value[MEMINFO_TOTAL] : 0;
+}
+
+static bool is_outside(const struct system_report *r, enum ram_class class)
+{
+	return ram_is_outside(r->ram, class, total_of(r));
+}
+
 /*
  * The classes of MemTotal, the largest first; those that are not known come last. Returns how many.
  */
-static size_t sort_figures(const struct ram *ram, const struct ram_figure *ret[RAM_CLASSES])
+static size_t sort_figures(const struct page *p, const struct ram_figure *ret[RAM_CLASSES])
 {
 	size_t count = 0;
 
 	for (int i = 0; i < RAM_CLASSES; i++) {
-		const struct ram_figure *f = &ram->figure[i];
+		const struct ram_figure *f = &p->r->ram->figure[i];
 		size_t at = count;
 
-		if (!figure_exists(f) || ram_is_outside((enum ram_class)i))
+		if (!figure_exists(f) || is_outside(p->r, (enum ram_class)i))
 			continue;
 		while (at && (f->known ? f->bytes + 1 : 0) >
 				     (ret[at - 1]->known ? ret[at - 1]->bytes + 1 : 0)) {
@@ -209,7 +221,7 @@ static void begin_ram(struct page *p)
 {
 	const struct ram *ram = p->r->ram;
 
-	p->whole = value_bytes(ram->known, ram->frames - ram_outside(ram));
+	p->whole = value_bytes(ram->known, ram->frames - ram_outside(ram, total_of(p->r)));
 }
 
 /* ---- the long form ---- */
@@ -255,7 +267,7 @@ static void put_outside(struct page *p)
 		const struct ram_figure *f = &p->r->ram->figure[i];
 		char name[RAM_NAME];
 
-		if (!ram_is_outside((enum ram_class)i) || !figure_exists(f) ||
+		if (!is_outside(p->r, (enum ram_class)i) || !figure_exists(f) ||
 		    (f->known && !f->bytes))
 			continue;
 		snprintf(name, sizeof(name), BESIDES "%s", ram_class_table[i].title);
@@ -279,7 +291,7 @@ static void put_ram_long(struct page *p)
 		{"COUNTED BY", CELL_TEXT, .left = true},
 	};
 	const struct ram_figure *figure[RAM_CLASSES];
-	size_t count = sort_figures(ram, figure);
+	size_t count = sort_figures(p, figure);
 
 	begin_ram(p);
 	begin_section(p, column, ARRAY_SIZE(column));
@@ -289,13 +301,13 @@ static void put_ram_long(struct page *p)
 		   &(struct ram_figure){.class = RAM_UNNAMED,
 					.known = ram->known,
 					.bytes = (uint64_t)p->whole.number});
-	put_outside(p);
 	for (int i = RAM_CLASSES; i < RAM_FIGURES; i++) {
 		char name[RAM_NAME];
 
 		snprintf(name, sizeof(name), "of which %s", ram_class_table[i].title);
 		put_figure(p, name, &ram->figure[i]);
 	}
+	put_outside(p);
 }
 
 /* Lines of meminfo that may be in one of the classes, or outside of RAM. */
@@ -446,7 +458,8 @@ static void put_node_classes(struct page *p, size_t shown, bool outside)
 		enum ram_class class = node[0].class[c].class;
 		struct cell row[2 + COLUMNS_MOST];
 
-		if (ram_is_outside(class) != outside)
+		if (is_outside(p->r, class) != outside ||
+		    (outside && !p->r->ram->figure[class].bytes))
 			continue;
 		snprintf(name, sizeof(name), "%s%s", outside ? BESIDES : "",
 			 ram_class_table[class].title);
@@ -467,7 +480,7 @@ static void put_node_total(struct page *p, size_t shown)
 		uint64_t sum = 0;
 
 		for (size_t c = 0; c < node->classes; c++)
-			sum += ram_is_outside(node->class[c].class) ? 0 : node->class[c].bytes;
+			sum += is_outside(p->r, node->class[c].class) ? 0 : node->class[c].bytes;
 		row[1 + n] = cell_size(value_bytes(true, sum));
 	}
 	row[1 + shown] = (struct cell){.type = CELL_EMPTY};

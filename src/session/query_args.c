@@ -13,7 +13,7 @@
 #include "enrich/enrich.h"
 #include "session/log.h"
 
-/* The least growth that --grow shows, bytes: PSS of shared pages changes by less all the time. */
+/* The least growth that --grow shows, bytes: less comes and goes all the time. */
 #define GROWN_USUAL (1024 * 1024)
 
 static const char *const option_name[QUERY_WORDS] = {
@@ -166,10 +166,6 @@ static void show_sorted(struct field_list *list, const struct options *o, const 
 
 	if (o->format != FORMAT_TABLE || o->command->traits & COMMAND_KEYS)
 		return;
-	if (o->grow)
-		field_list_insert(list, first + 2, process_field("grew"));
-	if (o->grow)
-		field_list_insert(list, first + 2, process_field("grown_h"));
 	/* query_args_set() refuses a key that is wrong. */
 	if (o->sort && field_list_parse_keys(&keys, &process_fields, o->sort, &bad) == 0 &&
 	    keys.item[0]->type != FIELD_TEXT && keys.item[0]->type != FIELD_BOOL &&
@@ -234,6 +230,8 @@ static int read_columns(struct field_list *list, const struct options *o, const 
 
 	if (o->format == FORMAT_CSV || o->format == FORMAT_TSV)
 		process_list_whole(list, group);
+	else if (o->continuous && !o->long_table && o->grow)
+		process_list_grow(list, group);
 	else if (o->continuous && !o->long_table)
 		process_list_watch(list, group);
 	else if (o->command->traits & COMMAND_MEMCGS)
@@ -264,7 +262,7 @@ static const char *default_sort(const struct options *o, enum pss_choice pss)
 {
 	/* Rows with denied PSS come last. */
 	if (o->grow)
-		return "pss_swap_change,rss_change";
+		return "grown";
 	if (o->command->traits & COMMAND_MEMCGS)
 		return "%nearest,mem_current";
 	/* Without PSS all rows would be equal: RSS bounds PSS. */

@@ -105,19 +105,24 @@ static int clear_maps(struct held_source *h)
 	return r;
 }
 
-/* All values of a map, to be freed. Returns how many, or -ENOMEM. */
+/* All values of a map, to be freed. Returns how many, or a negative errno. */
 static ssize_t read_map(int fd, size_t size, void **ret)
 {
 	size_t count = 0, capacity = 0;
 	char(*item)[size] = NULL;
 	uint64_t key, *last = NULL;
+	int r;
 
-	for (; bpf_map_get_next_key(fd, last, &key) == 0; last = &key) {
+	for (; (r = bpf_map_get_next_key(fd, last, &key)) == 0; last = &key) {
 		if (!array_room(&item, count, &capacity, 64)) {
 			free(item);
 			return -ENOMEM;
 		}
 		count += bpf_map_lookup_elem(fd, &key, item[count]) == 0;
+	}
+	if (r != -ENOENT) {
+		free(item);
+		return r;
 	}
 	*ret = item;
 	return (ssize_t)count;
@@ -178,10 +183,10 @@ struct owner {
 	uint32_t doubt; /* OR of enum zmem_held_doubt */
 };
 
-/* All maps, sorted by what they are looked up by. */
+/* What the maps have. */
 struct holders {
 	struct held_source *source;
-	struct zmem_held_file *file; /* by address */
+	struct zmem_held_file *file; /* sorted by address, and for add_unnamed() by inode */
 	struct zmem_held_edge *edge;
 	struct zmem_held_set *set;
 	struct zmem_held_named *named;
@@ -263,7 +268,7 @@ static int read_files(struct holders *h, int mappings_fd)
 	if (held_count < 0 || mapped_count < 0) {
 		free(held);
 		free(mapped);
-		return -ENOMEM;
+		return (int)(held_count < 0 ? held_count : mapped_count);
 	}
 	both = (size_t)(held_count + mapped_count);
 	h->file = calloc(both + 1, sizeof(*h->file));

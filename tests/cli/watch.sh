@@ -119,7 +119,6 @@ ended '--delta start' INT
 check '--delta start: relative to the first snapshot' jq -es '(map(select(.watch)) | .[0].timestamp_ms as $first |
 	.[1:] | all(.watch.since_ms == $first and .watch.delta == "start"))' "$TMP/watch"
 check '--delta start: deltas add up' jq -es 'map(select(.pid) | .rss_change_bytes)[-1] >= 30000000' "$TMP/watch"
-# Its share of pages may grow in any snapshot, when another process ends. Once true, this stays so.
 grew_in_some() {
 	jq -es --argjson pid "$grower" 'map(select(.pid == $pid))[-1] |
 		.grew_ticks >= 1 and .grew_ticks < .compared_ticks' "$TMP/watch"
@@ -137,7 +136,7 @@ check '--grow: at the end the process that grew, first' jq -es --argjson pid "$g
 	.pid == $pid and .pss_swap_change_bytes >= 24000000' "$TMP/watch"
 # The floor, and the number of snapshots in which a row grew.
 check '--grow: only growth of 1 MiB, or in most snapshots' jq -es 'map(select(.pid)) | length > 0 and
-	all(.uss_change_bytes + .swap_change_bytes >= 1048576 or 2 * .grew_ticks > .compared_ticks)' "$TMP/watch"
+	all(.grown_bytes >= 1048576 or 2 * .grew_ticks > .compared_ticks)' "$TMP/watch"
 check '--grow: it grew in some snapshots' grew_in_some
 start_watch -i 0.1 -F ndjson -p "$grower,$still" --grow --min 40M
 more_ticks
@@ -147,7 +146,7 @@ grow 20000000
 more_ticks
 ended '--grow --min' TERM
 check '--grow --min: another floor, two snapshots' jq -es 'map(select(.pid)) | length > 0 and
-	all(.uss_change_bytes + .swap_change_bytes >= 41943040 and .grew_ticks >= 2)' "$TMP/watch"
+	all(.grown_bytes >= 41943040 and .grew_ticks >= 2)' "$TMP/watch"
 check '--grow --min: the total has its change' jq -es 'map(select(.watch).watch.pss_swap_change_bytes) |
 	.[-1] >= 44000000' "$TMP/watch"
 start_watch -i 0.1 --grow -p "$grower"
@@ -156,8 +155,7 @@ grow 10000000
 check '--grow: a table has the snapshots in which it grew' wait_until grep -qE '^ *[0-9]+ .* [1-9][0-9]*/[0-9]+  ' "$TMP/watch"
 ended '--grow: a table' TERM
 if need users 'small growth'; then
-	# Growth far below 1 MiB, again and again: the row is shown, with its growth in an hour once 10 s have passed. It is that of
-	# RSS: the share of PSS moves with other processes.
+	# Growth far below 1 MiB, again and again: the row is shown, with its growth in an hour once 10 s have passed.
 	as_nobody "$ZMEM" -q watch --grow -i 2 -c 7 -F ndjson -p "$grower,$still" >"$TMP/watch" &
 	watch=$!
 	while kill -0 "$watch" 2>/dev/null; do
@@ -171,7 +169,7 @@ if need users 'small growth'; then
 	check '--grow: its growth in an hour' jq -es --argjson pid "$grower" '(map(select(.watch))[-1]) as $last |
 		($last.timestamp_ms - $last.watch.since_ms) as $ms | map(select(.pid == $pid)) |
 		.[0].grown_bytes_per_hour == null and (.[-1] | .watched_seconds == ($ms / 1000 | floor) and
-			.grown_bytes_per_hour == (.rss_change_bytes * 3600000 / $ms | trunc))' "$TMP/watch"
+			.grown_bytes_per_hour == (.grown_bytes * 3600000 / $ms | trunc))' "$TMP/watch"
 fi
 # grow without a target shows one table, the last one, and names the next command: the process with a growth that goes on, not
 # one that grew more at once, nor one that has just begun. Other processes may grow, too: it sees its own alone.

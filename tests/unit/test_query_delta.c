@@ -210,27 +210,30 @@ TEST(from_start)
 /* In how many ticks a row grew: compared with the tick before, also where values are the first. */
 TEST(growth)
 {
-	static const uint64_t uss[] = {100, 200, 150, 160, 160, 300};
+	static const uint64_t size[] = {100, 200, 150, 160, 160, 300};
 	static const uint32_t grew[] = {0, 1, 1, 2, 2, 3};
 
 	for (int from_start = 0; from_start < 2; from_start++) {
 		cleanup(delta_tracker_done) struct tracker tracker = tracker_of(from_start);
 
-		for (uint32_t i = 0; i < ARRAY_SIZE(uss); i++) {
+		for (uint32_t i = 0; i < ARRAY_SIZE(size); i++) {
 			cleanup(machine_done) struct machine m = machine_of(3);
 
 			at_time(&m, 5000 + 1000 * i);
-			process_set(at(&m, 1), COUNTER_USS, uss[i]);
+			process_set(at(&m, 1), COUNTER_RSS_ANON, size[i]);
+			process_set(at(&m, 1), COUNTER_RSS_SHMEM, 0);
 			/* It is measured in some ticks alone. */
 			at(&m, 2)->have = 0;
-			/* USS is denied, and the second half is in swap. */
+			/* Of the second half one part is shared memory, the other in swap. */
 			at(&m, 3)->have = 0;
-			process_set(at(&m, 3), COUNTER_RSS, uss[i] - uss[i] / 2);
-			process_set(at(&m, 3), COUNTER_SWAP, uss[i] / 2);
-			/* What others share changes PSS alone. */
-			process_set(at(&m, 1), COUNTER_PSS_SWAP, 1000 - uss[i]);
+			process_set(at(&m, 3), COUNTER_RSS_ANON, size[i] - size[i] / 2);
+			process_set(at(&m, 3), COUNTER_RSS_SHMEM, size[i] / 2 - size[i] / 4);
+			process_set(at(&m, 3), COUNTER_SWAP, size[i] / 4);
+			/* Another process ends: PSS and USS change. */
+			process_set(at(&m, 1), COUNTER_PSS_SWAP, 1000 - size[i]);
+			process_set(at(&m, 1), COUNTER_USS, 1000 - size[i]);
 			if (i > 2)
-				process_set(at(&m, 2), COUNTER_USS, uss[i]);
+				process_set(at(&m, 2), COUNTER_RSS, size[i]);
 			join(&tracker, &m);
 			assert_int_equal(row_at(&m, 1)->grew_ticks, grew[i]);
 			assert_int_equal(row_at(&m, 1)->ticks, i);
@@ -251,7 +254,7 @@ TEST(growth_in_an_hour)
 {
 	static const struct {
 		int64_t ms;
-		uint64_t uss;
+		uint64_t size;
 		bool known;
 		int64_t by;
 	} is[] = {{0, 1000, false, 0},
@@ -274,10 +277,12 @@ TEST(growth_in_an_hour)
 			int64_t by = 0;
 
 			at_time(&m, 5000 + is[i].ms);
-			process_set(at(&m, 1), COUNTER_USS, is[i].uss);
+			process_set(at(&m, 1), COUNTER_RSS, is[i].size);
 			/* Another counter begins anew. */
 			at(&m, 2)->have = 0;
-			process_set(at(&m, 2), i < 6 ? COUNTER_RSS : COUNTER_USS, is[i].uss);
+			process_set(at(&m, 2), i < 6 ? COUNTER_RSS : COUNTER_RSS_ANON, is[i].size);
+			if (i >= 6)
+				process_set(at(&m, 2), COUNTER_RSS_SHMEM, 0);
 			join(&tracker, &m);
 			assert_int_equal(row_growth(row_at(&m, 1), &by), is[i].known);
 			assert_int_equal(by, is[i].by);
