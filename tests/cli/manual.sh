@@ -120,7 +120,7 @@ zmem watch -o help
 same 'columns of changes' "$(cut -d ' ' -f 1 "$TMP/out" | grep -E '_change$|^grew$')" "$(section "$columns" Changes | items)"
 headers() {
 	zmem maps -w -n 1 "$@"
-	head -n 1 "$TMP/out" | tr '[:upper:]' '[:lower:]' | tr -s ' ' '\n' | sed '/^$/d'
+	head -n 1 "$TMP/out" | tr '[:upper:]' '[:lower:]' | tr -s ' ' '\n' | sed '/^$/d; /^thp_rest$/d'
 }
 # Columns of nodes are there with --by-node alone, thp_rest only on some machines (live/test_pages.py).
 keys=$(section "$columns" 'Columns of maps' | items | grep -vE '^(node[0-9]+|thp_rest)$')

@@ -219,7 +219,7 @@ for option in --follow --debuginfod '--stack fp' '--sample 2' --malloc --paths '
 	refused "grow $option" 2 "grow: ${option%% *} needs a PID, --name" grow $option
 done
 if need users 'growth without PSS'; then
-	# Without PSS, growth is that of RSS.
+	# Growth needs no PSS.
 	as_nobody "$ZMEM" -q watch --grow -i 0.2 -c 15 -F ndjson -p "$grower" >"$TMP/denied" &
 	denied=$!
 	wait_until grep -q '"type":"snapshot"' "$TMP/denied"
