@@ -410,6 +410,32 @@ static void write_hugetlb(struct line *l, const struct result *r)
 	line_printf(l, " in pages of hugetlb, which PSS leaves out");
 }
 
+/* "FREED of 4 rows is not known: 3 raced, 1 another_reference". */
+static void write_freed(struct line *l, const struct result *r)
+{
+	size_t count[PSS_STATUS_COUNT] = {}, all = 0;
+
+	for (size_t i = 0; i < r->row_count; i++) {
+		const struct process *p = r->rows[i].process;
+
+		if (process_has(p, COUNTER_FREED) || p->freed_status == PSS_OK ||
+		    p->freed_status == PSS_SKIPPED || p->freed_status == PSS_KERNEL_THREAD)
+			continue;
+		count[p->freed_status]++;
+		all++;
+	}
+	if (!all)
+		return;
+	line_printf(l, "FREED of %zu row%s is not known:", all, all == 1 ? "" : "s");
+	for (int i = 0; i < PSS_STATUS_COUNT; i++) {
+		if (!count[i])
+			continue;
+		all -= count[i];
+		line_printf(l, " %zu %s%s", count[i], pss_status_name((enum pss_status)i),
+			    all ? "," : "");
+	}
+}
+
 void summary_write(struct line *l, const struct result *r)
 {
 	write_count(l, r);
@@ -466,6 +492,7 @@ void summary_print(struct strbuf *out, const struct result *r, const struct tabl
 	print(out, r, style->width, write_count, NULL);
 	print(out, r, style->width, write_lazyfree, NULL);
 	print(out, r, style->width, write_hugetlb, NULL);
+	print(out, r, style->width, write_freed, NULL);
 	print(out, r, style->width, write_sources, NULL);
 	print(out, r, style->width, write_away, NULL);
 	print(out, r, style->width, write_nodes, NULL);
