@@ -315,7 +315,7 @@ static __always_inline void blame_parent(__u64 leader)
 		want->state = ZMEM_FREED_RACED;
 }
 
-/* Before and behind the walks: a fork shares pages that are counted as mapped once. */
+/* Before and after the walks: a fork shares pages that are counted as mapped once. */
 static __always_inline void look_at_forks(__u64 leader, WANT *want, bool before)
 {
 	__u64 task = task_with_mm(leader), mm;

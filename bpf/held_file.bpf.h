@@ -36,7 +36,7 @@ static __always_inline __u64 dentry_of(__u64 file)
 	return kread64(file + koffset(struct file, f_path.dentry));
 }
 
-/* Since 6.13 0 stands for one reference. */
+/* Since 6.13 0 stands for one reference (FILE_REF_ONEREF, include/linux/file_ref.h). */
 static __always_inline __s64 references(__u64 file)
 {
 	if (bpf_core_field_exists(struct file___files, f_ref))
@@ -92,7 +92,8 @@ static __always_inline void find_segment(struct zmem_held_file *f)
 		   koffset(struct ipc_namespace, ns);
 }
 
-/* As they are now. `by_kernel`: references that the kernel holds for the visit. */
+/* The references of the file at this moment. `by_kernel`: references that the kernel holds for the
+ * visit. */
 static __always_inline void read_file(struct zmem_held_file *f, __u32 by_kernel)
 {
 	f->refs = references(f->file) - by_kernel;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Pages, one by one: their node, those that are lazily freed, hugetlb pages, the rest of huge pages
- * that are mapped in part. It finds them as the
- * walk of pages does (page_walk.bpf.h), and looks at all of them, also at those that no other
- * process can have.
+ * that are mapped in part. It finds them as the walk of pages does (page_walk.bpf.h), and looks at
+ * all of them, also at those that no other process can have.
  *
  * It is loaded when one of these is asked for. No lock and no reference is taken: user space
  * compares the pages found with the counters of the process.

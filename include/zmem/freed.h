@@ -33,7 +33,8 @@ struct zmem_freed_want {
 	/* Mappings of anonymous pages that are looked up: mapped more than once, or of large
 	 * folios. */
 	__u64 shared;
-	/* Pages of which a visit met the last mapping, all of the same group; of a large folio all.
+	/* Pages of which a visit met the last mapping, all of the same group; for a large folio,
+	 * all of its pages.
 	 */
 	__u64 complete;
 	/*
@@ -55,7 +56,7 @@ enum zmem_freed_life {
 	ZMEM_FREED_UNSEEN,
 	ZMEM_FREED_ALONE,    /* it lived before the walks, and shared no pages */
 	ZMEM_FREED_SHARING,  /* it lived, and may have shared some */
-	ZMEM_FREED_SURVIVED, /* and it lived behind the walks */
+	ZMEM_FREED_SURVIVED, /* and it lived after the walks */
 };
 
 enum zmem_freed_pass {

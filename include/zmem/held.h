@@ -11,13 +11,10 @@
 #include <linux/types.h>
 #endif
 
-/*
- * Groups of processes are numbered from 1 on. These stand for several groups or for processes
- * outside of all groups, for a file of which no reference was met, and for the reader, which ends.
- */
-#define ZMEM_HELD_MIXED	 0
-#define ZMEM_HELD_NONE	 0xffffffffU
-#define ZMEM_HELD_READER 0xfffffffeU
+/* Groups of processes are numbered from 1 on. */
+#define ZMEM_HELD_MIXED	 0	     /* several groups, or a process outside of all groups */
+#define ZMEM_HELD_NONE	 0xffffffffU /* no reference was met */
+#define ZMEM_HELD_READER 0xfffffffeU /* the reader, which will have ended */
 
 /* A process: the group of itself, its descriptors and its directories, and of its memory. */
 struct zmem_held_want {

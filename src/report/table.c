@@ -78,7 +78,7 @@ static bool is_yellow(const struct table *t, const struct field *f, const struct
 	       row_grows_steadily(r, t->r->snapshot->host.page_size);
 }
 
-/* The colors of a row's cells, and why: only here. */
+/* The color of a cell of a row. No other place sets it. */
 static enum line_attr attr_of(const struct table *t, const struct field *f, const struct row *r,
 			      struct value v, enum line_attr plain)
 {
