@@ -225,7 +225,7 @@ char *temp_path(const char *name)
 
 int temp_file(size_t size)
 {
-	char *path = temp_path("mkmem");
+	char *path = temp_path("mkmem file");
 	int fd = mkstemp(path);
 
 	if (fd < 0)
