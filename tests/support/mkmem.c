@@ -13,7 +13,8 @@
  * and keeps the processes until its standard input ends. mkmem list names the shapes.
  *
  * Each shape's main process is a program of its own (exec), so that shapes share no memory by fork.
- * The shapes are in mkmem_*.c by topic, their common functions in mkmem_shape.c.
+ * mkmem_shapes.c has the shapes, mkmem_steps.c the language, the other mkmem_*.c its words by
+ *topic.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,72 +37,29 @@
 
 /* ---- the list ---- */
 
-static const struct shape *const tables[] = {
-	memory_shapes, cow_shapes,   cow_vma_shapes, thp_shapes,  folio_shapes,
-	file_shapes,   shmem_shapes, maps_shapes,    swap_shapes, ksm_shapes,
-	device_shapes, task_shapes,  cpus_shapes,
-};
-
-/* NULL past the last one. */
-static const struct shape *shape_at(size_t i)
-{
-	for (size_t table = 0; table < sizeof(tables) / sizeof(*tables); table++) {
-		for (const struct shape *s = tables[table]; s->name; s++) {
-			if (!i--)
-				return s;
-		}
-	}
-	return NULL;
-}
-
 static const struct shape *find_shape(const char *name)
 {
-	const struct shape *s;
+	const struct shape *s = shapes;
 
-	for (size_t i = 0; (s = shape_at(i)); i++) {
-		if (!strcmp(s->name, name))
-			return s;
-	}
-	return NULL;
+	while (s->name && strcmp(s->name, name))
+		s++;
+	return s->name ? s : NULL;
 }
 
 static int list_shapes(void)
 {
-	const struct shape *s;
-
-	for (size_t i = 0; (s = shape_at(i)); i++)
+	for (const struct shape *s = shapes; s->name; s++)
 		printf("%-16s %s%s\n", s->name, s->what, s->on_request ? " (on request)" : "");
 	return 0;
 }
 
-static int told_main(const char *name, const char *text)
+/* What this process is from exec on. */
+__attribute__((noreturn)) static void be(const char *name, const char *text)
 {
 	shape_start(name);
 	prctl(PR_SET_NAME, name);
 	steps(text);
-	if (role_fd())
-		role_is_ready(role_fd());
-	else
-		shape_ready();
-	idle_forever();
-}
-
-static int shape_main(const char *name, const char *parent, const char *told)
-{
-	const struct shape *shape = find_shape(name);
-
-	die_with_parent(atoi(parent));
-	if (told)
-		return told_main(name, told);
-	if (!shape)
-		return 2;
-	shape_start(shape->name);
-	prctl(PR_SET_NAME, shape->name);
-	if (shape->run)
-		shape->run();
-	else
-		steps(shape->steps);
-	shape_ready();
+	tell_ready();
 	idle_forever();
 }
 
@@ -110,7 +68,6 @@ static int shape_main(const char *name, const char *parent, const char *told)
 struct started {
 	const struct shape *shape;
 	const char *group; /* the cgroup, up to a slash; NULL: that of mkmem */
-	bool told;
 	pid_t pid;
 	bool done;
 	int ended; /* how often its process was found ended without a result */
@@ -139,12 +96,12 @@ static pid_t start_shape(const struct started *s, int report_fd, int keeper_fd)
 		return pid;
 	if (dup2(report_fd, REPORT_FD) < 0)
 		_exit(1);
-	if (s->told && dup2(keeper_fd, KEEPER_FD) < 0)
+	if (dup2(keeper_fd, KEEPER_FD) < 0)
 		_exit(1);
 	if (s->group && !enter_group(s->group, strcspn(s->group, "/")))
 		_exit(1);
 	execl("/proc/self/exe", "mkmem", "--shape", shape->name, parent,
-	      s->told ? shape->steps : NULL, NULL);
+	      find_shape(shape->name) == shape ? NULL : shape->steps, NULL);
 	_exit(1);
 }
 
@@ -181,7 +138,7 @@ static void take_line(struct fleet *fleet, const char *line)
 		fleet->failed = true;
 	if (s && sscanf(line, "READY %31s %31s %d", name, role, &pid) == 3 &&
 	    fleet->process_count < PIDS_MAX) {
-		fleet->process[fleet->process_count].busy = s->shape->busy;
+		fleet->process[fleet->process_count].busy = strstr(s->shape->steps, "forever");
 		fleet->process[fleet->process_count++].pid = pid;
 	}
 }
@@ -275,19 +232,15 @@ static const struct shape *told_shape(struct started *s, char *argument)
 	shape = calloc(1, sizeof(*shape));
 	if (!shape)
 		return NULL;
-	s->told = true;
 	s->group = slash && slash < colon ? argument : NULL;
 	shape->name = s->group ? slash + 1 : argument;
 	shape->steps = colon + 1;
-	shape->busy = strstr(shape->steps, "forever");
 	return shape;
 }
 
 static int choose(struct fleet *fleet, int argc, char **argv)
 {
-	const struct shape *s;
-
-	for (size_t i = 0; argc == 0 && (s = shape_at(i)); i++) {
+	for (const struct shape *s = shapes; argc == 0 && s->name; s++) {
 		if (!s->on_request && fleet->count < SHAPES_MAX)
 			fleet->shape[fleet->count++].shape = s;
 	}
@@ -345,18 +298,21 @@ int main(int argc, char **argv)
 {
 	static struct fleet fleet;
 
-	if (argc >= 4 && !strcmp(argv[1], "--shape"))
-		return shape_main(argv[2], argv[3], argv[4]);
+	if (argc >= 4 && !strcmp(argv[1], "--shape")) {
+		die_with_parent(atoi(argv[3]));
+		be(argv[2], argv[4] ? argv[4] : find_shape(argv[2])->steps);
+	}
 	if (argc == 5 && !strcmp(argv[1], "--go-on")) {
 		role_goes_on(atoi(argv[3]));
-		return told_main(argv[2], argv[4]);
+		be(argv[2], argv[4]);
 	}
 	if (argc == 2 && !strcmp(argv[1], "--exit"))
 		return 0;
 	if (argc >= 3 && !strcmp(argv[1], "--idle")) {
 		if (argc > 3)
 			prctl(PR_SET_NAME, argv[3]);
-		role_is_ready(atoi(argv[2]));
+		role_goes_on(atoi(argv[2]));
+		tell_ready();
 		idle_forever();
 	}
 	if (argc == 2 && !strcmp(argv[1], "list"))

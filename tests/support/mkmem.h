@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Interface of mkmem's shapes: their table, their reports and their memory functions. */
+/* Interface of mkmem: its words, its shapes, their reports and their memory functions. */
 #ifndef MKMEM_H
 #define MKMEM_H
 
@@ -25,34 +25,44 @@
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25
 #endif
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
 
+/* mkmem_shapes.c: what a shape's main process does right after exec. */
 struct shape {
 	const char *name;
 	const char *what;
-	/* What its main process does right after exec: in the language of mkmem_steps.c, or a
-	 * function. */
 	const char *steps;
-	void (*run)(void);
 	bool on_request; /* not among the default shapes */
-	bool busy;	 /* never idle */
 };
 
-/* One table for each mkmem_*.c; each ends with a NULL name. */
-extern const struct shape memory_shapes[];
-extern const struct shape cow_shapes[];
-extern const struct shape cow_vma_shapes[];
-extern const struct shape thp_shapes[];
-extern const struct shape folio_shapes[];
-extern const struct shape file_shapes[];
-extern const struct shape shmem_shapes[];
-extern const struct shape maps_shapes[];
-extern const struct shape swap_shapes[];
-extern const struct shape ksm_shapes[];
-extern const struct shape device_shapes[];
-extern const struct shape task_shapes[];
-extern const struct shape cpus_shapes[];
+/* Ends with a NULL name. */
+extern const struct shape shapes[];
 
-/* ---- for shapes, mkmem_shape.c ---- */
+/* A word of the language of mkmem_steps.c; it has one of these. */
+struct word {
+	const char *name;
+	char *(*map)(size_t size);	    /* a = WORD SIZE */
+	int (*open)(size_t size);	    /* f = WORD SIZE */
+	void (*act)(char *p, size_t size);  /* WORD RANGE */
+	void (*file)(int fd);		    /* WORD f */
+	void (*call)(void);		    /* WORD */
+	void (*block)(const char *, int n); /* WORD*n { STEPS } */
+	int advice;			    /* WORD RANGE: what madvise() is told of it */
+	int flags;			    /* a = WORD SIZE without a function, and a = WORD f */
+};
+
+/* One table for each file with words; each ends with a NULL name. */
+extern const struct word steps_words[];
+extern const struct word memory_words[];
+extern const struct word huge_words[];
+extern const struct word swap_words[];
+extern const struct word device_words[];
+extern const struct word task_words[];
+extern const struct word lab_words[];
+
+/* ---- mkmem_shape.c ---- */
 
 /* The pipe on which shapes report to mkmem. */
 #define REPORT_FD 3
@@ -74,28 +84,30 @@ void shape_skip(const char *reason) __attribute__((noreturn));
 void shape_lack(const char *reason) __attribute__((noreturn));
 void shape_before(int version, const char *reason) __attribute__((noreturn));
 bool kernel_before(int version);
+/* Fails if it is negative; skips if the call is missing (older kernel) or denied (container). */
+int need_fd(int fd, const char *what);
 /* Reports that a process of this shape is ready. */
 void shape_report(const char *role, pid_t pid);
-/* Reports that all processes of the shape are ready, the caller included. */
-void shape_ready(void);
 void idle_forever(void) __attribute__((noreturn));
 
 /*
- * Forks a process that runs fn (may be NULL), reports ready and idles. Returns when it is ready.
- * fn may also exec; the new program then calls role_is_ready().
+ * Forks a process that runs fn, says that it is ready and idles. Returns when it is ready.
+ * fn may also exec; the new program then calls role_goes_on().
  */
-pid_t role_start(const char *role, void (*fn)(void *arg), void *arg);
-void role_is_ready(int fd);
-/* This program goes on for a role. */
+void role_start(const char *role, void (*fn)(void *arg), void *arg);
+/* This process is ready: a role or, with all others, the main process of the shape. */
+void tell_ready(void);
+/* This program goes on for the role that has this fd. */
 void role_goes_on(int fd);
-/* The fd for role_is_ready(), in fn; 0 in the main process. */
 int role_fd(void);
 /* To be called by every process made without role_start(). */
 void die_with_parent(pid_t parent);
 
 /* Private anonymous memory unless flags (MAP_) say otherwise. */
 char *map_memory(size_t size, int flags);
-/* The same at a free address; NULL if it cannot be mapped there. */
+/* The end of user space with 3 or 4 levels of page tables. */
+#define SPACE_END ((size_t)1 << 47)
+/* Small pages at a free address; NULL if it cannot be mapped there. */
 char *map_at(uintptr_t at, size_t size);
 /* Private anonymous memory in pages of the base size. */
 char *map_small(size_t size);
@@ -107,17 +119,17 @@ char *map_aligned(size_t size);
 char *temp_path(const char *name);
 /* A file that has no name. */
 int temp_file(size_t size);
-char *map_fd(int fd, size_t size, int flags);
+int memory_file(size_t size);
 /* Writes so much, a MIB at once. */
-void write_large(int fd, size_t size);
+void write_file(int fd, size_t at, size_t size);
 void protect(char *p, size_t size, int prot);
 /* Collapses it into huge pages. Returns false with errno; EINVAL: the kernel cannot. */
 bool collapse(char *p, size_t size);
 /* Writes to each page, each differently. */
 void fill(char *p, size_t size);
-/* Reads each page. */
-void touch(char *p, size_t size);
 
+/* The text of a small file, "" if there is none. The same memory each time. */
+const char *file_text(const char *path);
 /* The number behind `key` in a file of "key: number" lines, -1 if it is not there. */
 long file_number(const char *path, const char *key);
 /* Bytes of this process from smaps_rollup. */
@@ -127,59 +139,22 @@ size_t rollup_bytes(const char *key);
 
 /* Does the steps of a text, up to its end or to a closing brace. */
 void steps(const char *text);
-/* Gives memory a name for steps(). */
-void set_area(char name, char *p, size_t size);
+/* The steps of a block that is the n-th of several: # in them. */
+void steps_of_turn(const char *text, int n);
+/* Calls `act` for each area. */
+void each_area(void (*act)(char *p));
 
-/* ---- for mkmem_steps.c, by files with shapes that need them; they end the shape if it cannot be
- * ----
- */
+/* ---- of other files ---- */
 
 size_t hugetlb_size(void);
-char *map_heap(size_t size);
-char *map_hugetlb(size_t size);
-char *map_shared_hugetlb(size_t size);
-char *map_huge(size_t size);
-char *map_swapped(size_t size);
-char *map_sysv(size_t size);
-
-int filled_file(size_t size);
-int written_file(size_t size);
-int memory_file(size_t size);
-int secret_file(size_t size);
-int huge_file(size_t size);
-int dev_zero(size_t unused);
-
-void collapse_small(char *p, size_t size);
-void fill_mixed(char *p, size_t size);
-void guard(char *p, size_t size);
-void merge(char *p, size_t size, int content);
-void need_huge_shmem(char *p, size_t size);
-void none_huge(char *p, size_t size);
-void page_out(char *p, size_t size);
-
-/* mkmem_lab.c */
-char *map_segment(size_t size);
-int named_file(size_t size);
-int unnamed_file(size_t size);
-void write_file(int fd, size_t at, size_t size);
-void send_file(int fd);
-void register_file(int fd);
+int uring_file(size_t unused);
 bool enter_group(const char *name, size_t len);
 void change_group(const char *name);
-void new_mounts(void);
-void new_ipc(void);
-void new_pids(void);
-void new_users(void);
 void mount_here(const char *type);
-void go_home(void);
+/* Returns a descriptor to run it: this program in `to`, which is closed, and so many bytes more. */
+int copy_program(int to, size_t more);
 void become(const char *kind, size_t size, const char *text) __attribute__((noreturn));
-
-/* In a role: becomes another program, which shares no memory. */
-void role_exec(void);
-void exec_and_end(void);
-void fork_and_end(void);
-void vfork_and_exec(void);
-void need_thp(void);
-void watch_writes(void);
+void pin(int cpu);
+void merge(char *p, size_t size, int content);
 
 #endif

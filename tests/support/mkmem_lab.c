@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Verbs of mkmem_steps.c for worlds (world.py): cgroups, namespaces, programs in memory, and files
+ * mkmem's words for worlds (world.py): cgroups, namespaces, programs in memory, and files
  * that only a socket or a ring of io_uring keeps.
  */
 #include <errno.h>
@@ -11,12 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
-#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -65,35 +63,34 @@ void change_group(const char *name)
 
 static int home = -1;
 
-static void leave(int flags, const char *what)
+static void unshare_to(int flags, const char *what)
 {
-	if (unshare(flags))
-		shape_fail(what);
+	need_fd(unshare(flags), what);
 	/* The kernel may have forgotten it with the credentials. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-void new_mounts(void)
+static void new_mounts(void)
 {
 	home = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
-	leave(CLONE_NEWNS, "a namespace of mounts");
+	unshare_to(CLONE_NEWNS, "a namespace of mounts");
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		shape_fail("mounts");
 }
 
-void new_ipc(void)
+static void new_ipc(void)
 {
-	leave(CLONE_NEWIPC, "a namespace of System V");
+	unshare_to(CLONE_NEWIPC, "a namespace of System V");
 }
 
-void new_pids(void)
+static void new_pids(void)
 {
-	leave(CLONE_NEWPID, "a namespace of pids");
+	unshare_to(CLONE_NEWPID, "a namespace of pids");
 }
 
-void new_users(void)
+static void new_users(void)
 {
-	leave(CLONE_NEWUSER, "a namespace of users");
+	unshare_to(CLONE_NEWUSER, "a namespace of users");
 }
 
 /* A new one at the working directory, which is then in it. */
@@ -106,7 +103,7 @@ void mount_here(const char *type)
 }
 
 /* Back to the first namespace of mounts; the working directory stays where it is. */
-void go_home(void)
+static void go_home(void)
 {
 	int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -131,33 +128,18 @@ static int file_here(size_t size, bool named)
 	return fd;
 }
 
-int named_file(size_t size)
+static int named_file(size_t size)
 {
 	return file_here(size, true);
 }
 
-int unnamed_file(size_t size)
+static int unnamed_file(size_t size)
 {
 	return file_here(size, false);
 }
 
-void write_file(int fd, size_t at, size_t size)
-{
-	char *block = map_small(MIB);
-
-	memset(block, 0x5a, MIB);
-	for (size_t done = 0; done < size;) {
-		ssize_t n = pwrite(fd, block, size - done < MIB ? size - done : MIB, at + done);
-
-		if (n <= 0)
-			shape_fail("write");
-		done += n;
-	}
-	munmap(block, MIB);
-}
-
 /* It waits in a socket of this process. */
-void send_file(int fd)
+static void send_file(int fd)
 {
 	union {
 		char room[CMSG_SPACE(sizeof(int))];
@@ -180,56 +162,55 @@ void send_file(int fd)
 }
 
 /* A ring of io_uring has it. */
-void register_file(int fd)
+static void register_file(int fd)
 {
-	struct io_uring_params parameters = {};
-	int ring = syscall(SYS_io_uring_setup, 2, &parameters);
-
-	if (ring < 0 && (errno == ENOSYS || errno == EPERM))
-		shape_skip("no io_uring");
-	if (ring < 0 || syscall(SYS_io_uring_register, ring, IORING_REGISTER_FILES, &fd, 1))
+	if (syscall(SYS_io_uring_register, uring_file(0), IORING_REGISTER_FILES, &fd, 1))
 		shape_fail("io_uring");
 	close(fd);
 }
 
-/* ---- System V ---- */
-
-/* It stays when all its processes have ended. */
-char *map_segment(size_t size)
-{
-	int id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
-	char *p = id < 0 ? (char *)-1 : shmat(id, NULL, 0);
-
-	if (p == (char *)-1)
-		shape_skip("no System V shared memory");
-	return p;
-}
-
 /* ---- programs ---- */
+
+int copy_program(int to, size_t more)
+{
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), run;
+	char path[64];
+	struct stat st;
+
+	if (from < 0 || fstat(from, &st))
+		shape_fail("/proc/self/exe");
+	for (off_t at = 0; at < st.st_size;) {
+		if (sendfile(to, from, &at, st.st_size - at) <= 0)
+			shape_fail("copy of the program");
+	}
+	write_file(to, st.st_size, more);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", to);
+	run = open(path, O_RDONLY | O_CLOEXEC);
+	/* A file that is open for writing cannot be run. */
+	if (run < 0 || fchmod(to, 0700) || close(to))
+		shape_fail("copy of the program");
+	close(from);
+	return run;
+}
 
 /* Goes on with the steps as a program in such a file of at least so many bytes. */
 void become(const char *kind, size_t size, const char *text)
 {
 	char ready[16], again[64];
-	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), to, run;
-	struct stat st;
+	int run = copy_program(!strcmp(kind, "memfd") ? memory_file(0)
+						      : file_here(0, !strcmp(kind, "named")),
+			       size);
 
-	if (from < 0 || fstat(from, &st))
-		shape_fail("/proc/self/exe");
-	to = !strcmp(kind, "memfd") ? memory_file(0) : file_here(0, !strcmp(kind, "named"));
-	snprintf(again, sizeof(again), "/proc/self/fd/%d", to);
-	for (off_t at = 0; at < st.st_size;) {
-		if (sendfile(to, from, &at, st.st_size - at) <= 0)
-			shape_fail("copy of the program");
-	}
-	write_file(to, st.st_size, size);
-	run = open(again, O_RDONLY);
-	/* A file that is open for writing cannot be run. */
-	if (run < 0 || fchmod(to, 0700) || close(to))
-		shape_fail("copy of the program");
-	fcntl(run, F_SETFD, FD_CLOEXEC);
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", run);
 	snprintf(ready, sizeof(ready), "%d", role_fd());
 	execl(again, "mkmem", "--go-on", shape_is(), ready, text, NULL);
 	shape_fail("exec");
 }
+
+const struct word lab_words[] = {
+	{"named", .open = named_file},	    {"unnamed", .open = unnamed_file},
+	{"send", .file = send_file},	    {"register", .file = register_file},
+	{"new_mounts", .call = new_mounts}, {"new_ipc", .call = new_ipc},
+	{"new_pids", .call = new_pids},	    {"new_users", .call = new_users},
+	{"go_home", .call = go_home},	    {},
+};

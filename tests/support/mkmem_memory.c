@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes of basic kinds of memory, private and shared, and of hugetlb pages. */
+/* mkmem's words for basic kinds of memory and of files, for hugetlb pages and for places. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "mkmem.h"
 
-/* ---- for steps ---- */
+/* ---- areas ---- */
 
-char *map_heap(size_t size)
+static char *map_heap(size_t size)
 {
 	char *heap = sbrk(0);
 
@@ -54,17 +56,17 @@ static char *map_hugetlb_as(size_t size, int flags)
 	return p;
 }
 
-char *map_hugetlb(size_t size)
+static char *map_hugetlb(size_t size)
 {
 	return map_hugetlb_as(size, MAP_PRIVATE);
 }
 
-char *map_shared_hugetlb(size_t size)
+static char *map_shared_hugetlb(size_t size)
 {
 	return map_hugetlb_as(size, MAP_SHARED);
 }
 
-char *map_sysv(size_t size)
+static char *attach(size_t size, bool remove)
 {
 	int id = shmget(IPC_PRIVATE, size, IPC_CREAT | 0600);
 	char *p;
@@ -72,23 +74,51 @@ char *map_sysv(size_t size)
 	if (id < 0)
 		shape_skip("no System V shared memory");
 	p = shmat(id, NULL, 0);
-	/* It exists as long as a process has it attached. */
-	shmctl(id, IPC_RMID, NULL);
+	if (remove)
+		shmctl(id, IPC_RMID, NULL);
 	if (p == (char *)-1)
 		shape_fail("shmat");
 	return p;
 }
 
-int memory_file(size_t size)
+/* It exists as long as a process has it attached. */
+static char *map_sysv(size_t size)
 {
-	int fd = memfd_create("mkmem", 0);
-
-	if (fd < 0 || ftruncate(fd, size))
-		shape_fail("memfd");
-	return fd;
+	return attach(size, true);
 }
 
-int dev_zero(size_t unused)
+/* It stays when all its processes have ended. */
+static char *map_segment(size_t size)
+{
+	return attach(size, false);
+}
+
+/* At the lowest address that can be mapped. */
+static char *map_lowest(size_t size)
+{
+	uintptr_t at = strtoul(file_text("/proc/sys/vm/mmap_min_addr"), NULL, 10);
+	char *p = map_at(at > PAGE ? at : PAGE, size);
+
+	if (!p)
+		shape_fail("the lowest address");
+	return p;
+}
+
+/* At the highest one with 3 or 4 levels of page tables: the stack and the vdso are near. */
+static char *map_highest(size_t size)
+{
+	for (uintptr_t at = SPACE_END - PAGE - size; at > SPACE_END - GIB; at -= PAGE) {
+		char *p = map_at(at, size);
+
+		if (p)
+			return p;
+	}
+	shape_fail("nothing is free at the top");
+}
+
+/* ---- files ---- */
+
+static int dev_zero(size_t unused)
 {
 	int fd = open("/dev/zero", O_RDWR | O_CLOEXEC);
 
@@ -98,7 +128,7 @@ int dev_zero(size_t unused)
 	return fd;
 }
 
-int secret_file(size_t size)
+static int secret_file(size_t size)
 {
 #ifdef SYS_memfd_secret
 	int fd = syscall(SYS_memfd_secret, 0);
@@ -114,8 +144,98 @@ int secret_file(size_t size)
 #endif
 }
 
+/* Every page is written, so that the file has no hole. */
+static int filled_file(size_t size)
+{
+	int fd = temp_file(size);
+	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		shape_fail("mmap of a file");
+	fill(p, size);
+	munmap(p, size);
+	return fd;
+}
+
+/* In large folios: file systems make them for large writes, and for reading ahead. */
+static int written_file(size_t size)
+{
+	const size_t part = MIB / 8;
+	char *block = map_small(part);
+	int fd = temp_file(0);
+
+	write_file(fd, 0, size);
+	if (fsync(fd))
+		shape_fail("fsync");
+	/* Drops half of it from the page cache: it is read from the disk again. */
+	posix_fadvise(fd, size / 2, size / 2, POSIX_FADV_DONTNEED);
+	for (size_t i = size / 2; i < size; i += part) {
+		if (pread(fd, block, part, i) != (ssize_t)part)
+			shape_fail("read");
+	}
+	munmap(block, part);
+	return fd;
+}
+
+/* As a program's text: not open for writing. */
+static int text_file(size_t size)
+{
+	char *path = temp_path("mkmem");
+	int fd = mkstemp(path), run;
+
+	if (fd < 0)
+		shape_fail("mkstemp");
+	write_file(fd, 0, size);
+	run = open(path, O_RDONLY | O_CLOEXEC);
+	unlink(path);
+	if (run < 0 || fchmod(fd, 0755) || fsync(fd) || close(fd))
+		shape_fail("a file to execute");
+	posix_fadvise(run, 0, 0, POSIX_FADV_DONTNEED);
+	return run;
+}
+
+static void close_file(int fd)
+{
+	close(fd);
+}
+
+/* ---- what is done with a range ---- */
+
+/* Reads each page. */
+static void touch(char *p, size_t size)
+{
+	for (size_t i = 0; i < size; i += PAGE)
+		(void)((volatile char *)p)[i];
+}
+
+static void unmap(char *p, size_t size)
+{
+	munmap(p, size);
+}
+
+static void lock(char *p, size_t size)
+{
+	if (mlock(p, size))
+		shape_skip("mlock is not allowed");
+}
+
+static void none(char *p, size_t size)
+{
+	protect(p, size, PROT_NONE);
+}
+
+static void readonly(char *p, size_t size)
+{
+	protect(p, size, PROT_READ);
+}
+
+static void executable(char *p, size_t size)
+{
+	protect(p, size, PROT_READ | PROT_EXEC);
+}
+
 /* Soft-dirty tracking makes entries read only and marks them. */
-void watch_writes(void)
+static void watch_writes(void)
 {
 	int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
 
@@ -125,51 +245,45 @@ void watch_writes(void)
 		shape_fail("clear_refs");
 }
 
-/* ---- shapes ---- */
-
-const struct shape memory_shapes[] = {
-	/* Half of it in small pages, whatever the machine's THP setting. */
-	{"anon", "16 MiB private anonymous memory", "a = memory 16M; nohuge a:8M; fill a"},
-	/* smaps_rollup of older kernels (6.1) leaves out huge pages that are PROT_NONE. */
-	{"prot_none", "touched, then PROT_NONE", "a = small 8M; fill a; none a:4M"},
-	{"mlock", "locked memory", "a = memory 4M; lock a"},
-	/* The zero page and, where THP is on, the huge zero page. */
-	{"zero", "nothing but read: zero pages",
-	 "a = memory 8M; nohuge a:4M; hugepage a+4M:4M; touch a"},
-	{"madv_free", "touched, then MADV_FREE", "a = memory 8M; fill a; free a:4M"},
-	{"clear_refs", "pages with writes that are watched",
-	 "a = small 2M; fill a:1M; b = shared 2M; touch b:1M; watch_writes; fill a:.25M;"
-	 "writer { fill a:1M }"},
-	{"hugetlb", "two hugetlb pages", "a = hugetlb 2L"},
-	{"hugetlb_fork", "a hugetlb page shared by fork, and written",
-	 "a = hugetlb 1L; writer { fill a:1P } child {}"},
-	{"hugetlb_shared", "shared hugetlb pages",
-	 "a = shared_hugetlb 2L; sharer { touch a:1P } readonly a:1L"},
-	{},
-};
-
-const struct shape shmem_shapes[] = {
-	{"shmem", "shared anonymous memory, wholly and half touched",
-	 "a = shared 8M; b = shared 8M; fill a; fill b:4M; sharer { touch a:2M }"},
-	{"shmem_half", "shared memory mapped whole, and half by others",
-	 "a = shared 4M; fill a; first { unmap a+2M; touch a:2M }"
-	 "second { unmap a:2M; touch a+2M; drop a+2M:1M } none a+1M:1M"},
-	{"memfd2", "a memfd mapped twice",
-	 "f = memfd 4M; a = shared f; b = shared f; fill a; touch b"},
-	{"memfd_private", "a memfd mapped private and in part written",
-	 "f = memfd 4M; s = shared f; p = private f; fill s:3M; touch p:2M; fill p+1M:2M; unmap s:2M;"
-	 "writer { fill p:1.5M } reader { touch p:1.5M }"},
-	{"sysv", "System V shared memory", "a = sysv 2M; fill a; sharer { touch a:1M }"},
-	/* Mapped private, it is anonymous memory with a file; mapped shared, it is shared memory.
-	 */
-	{"dev_zero", "/dev/zero mapped private and shared",
-	 "f = dev_zero 2M; p = private f; nohuge p; fill p; s = shared f; fill s:1M;"
-	 "writer { fill p:1M }"},
-	/* Only processes that map it can read it. */
-	{"secret", "secret memory, which the kernel cannot read",
-	 "f = secret 1M; a = shared f; fill a; sharer { touch a:.5M }"},
-	{"shmem_big", "400 MiB mapped by three",
-	 "a = shared 400M; fill a; sharer { touch a } half_sharer { touch a:200M }",
-	 .on_request = true},
+const struct word memory_words[] = {
+	{"memory", .flags = MAP_PRIVATE},
+	{"private", .flags = MAP_PRIVATE},
+	{"shared", .flags = MAP_SHARED},
+	{"reserved", .flags = MAP_PRIVATE | MAP_NORESERVE},
+	{"shared_reserved", .flags = MAP_SHARED | MAP_NORESERVE},
+	{"small", .map = map_small},
+	{"apart", .map = map_apart},
+	{"aligned", .map = map_aligned},
+	{"aligned_shared", .map = map_aligned, .flags = MAP_SHARED},
+	{"aligned_private", .map = map_aligned, .flags = MAP_PRIVATE},
+	{"heap", .map = map_heap},
+	{"hugetlb", .map = map_hugetlb},
+	{"shared_hugetlb", .map = map_shared_hugetlb},
+	{"sysv", .map = map_sysv},
+	{"segment", .map = map_segment},
+	{"lowest", .map = map_lowest},
+	{"highest", .map = map_highest},
+	{"temp", .open = temp_file},
+	{"filled", .open = filled_file},
+	{"written", .open = written_file},
+	{"text", .open = text_file},
+	{"memfd", .open = memory_file},
+	{"dev_zero", .open = dev_zero},
+	{"secret", .open = secret_file},
+	{"close", .file = close_file},
+	{"fill", .act = fill},
+	{"touch", .act = touch},
+	{"unmap", .act = unmap},
+	{"lock", .act = lock},
+	{"none", .act = none},
+	{"readonly", .act = readonly},
+	{"executable", .act = executable},
+	{"drop", .advice = MADV_DONTNEED},
+	{"free", .advice = MADV_FREE},
+	{"dontfork", .advice = MADV_DONTFORK},
+	{"dofork", .advice = MADV_DOFORK},
+	{"wipeonfork", .advice = MADV_WIPEONFORK},
+	{"unmerge", .advice = MADV_UNMERGEABLE},
+	{"watch_writes", .call = watch_writes},
 	{},
 };

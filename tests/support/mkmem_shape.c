@@ -83,9 +83,15 @@ void shape_report(const char *role, pid_t pid)
 	report("READY %s %s %d\n", shape_name, role, pid);
 }
 
-void shape_ready(void)
+int need_fd(int fd, const char *what)
 {
-	report("READY %s main %d\nEND %s\n", shape_name, getpid(), shape_name);
+	if (fd < 0 && (errno == ENOSYS || errno == EAFNOSUPPORT || errno == ENOENT))
+		shape_lack("not in this kernel");
+	if (fd < 0 && (errno == EPERM || errno == EACCES))
+		shape_skip("it is not allowed");
+	if (fd < 0)
+		shape_fail(what);
+	return fd;
 }
 
 void idle_forever(void)
@@ -114,19 +120,21 @@ void role_goes_on(int fd)
 	role_pipe_end = fd;
 }
 
-void role_is_ready(int fd)
+void tell_ready(void)
 {
-	if (write(fd, "", 1) != 1)
+	pid_t self = getpid();
+
+	if (!role_pipe_end)
+		report("READY %s main %d\nEND %s\n", shape_name, self, shape_name);
+	else if (write(role_pipe_end, &self, sizeof(self)) != sizeof(self) || close(role_pipe_end))
 		_exit(1);
-	close(fd);
 }
 
-pid_t role_start(const char *role, void (*fn)(void *arg), void *arg)
+void role_start(const char *role, void (*fn)(void *arg), void *arg)
 {
-	pid_t pid, parent = getpid();
+	pid_t pid, parent = getpid(), from = 0;
 	int fds[2]; /* fn may start roles, too */
 	int status;
-	char byte;
 
 	if (pipe(fds))
 		shape_fail("pipe");
@@ -137,31 +145,21 @@ pid_t role_start(const char *role, void (*fn)(void *arg), void *arg)
 		die_with_parent(parent);
 		close(fds[0]);
 		role_pipe_end = fds[1];
-		if (fn)
-			fn(arg);
-		role_is_ready(fds[1]);
+		fn(arg);
+		tell_ready();
 		idle_forever();
 	}
 	close(fds[1]);
 	errno = 0;
-	if (read(fds[0], &byte, 1) != 1) {
+	if (read(fds[0], &from, sizeof(from)) != sizeof(from)) {
 		/* The process may have reported why it skipped the shape. */
 		if (waitpid(pid, &status, 0) == pid && status == 0)
 			_exit(0);
 		shape_fail(role);
 	}
 	close(fds[0]);
-	shape_report(role, pid);
-	return pid;
-}
-
-void role_exec(void)
-{
-	char fd[16];
-
-	snprintf(fd, sizeof(fd), "%d", role_fd());
-	execl("/proc/self/exe", "mkmem", "--idle", fd, NULL);
-	_exit(1);
+	/* It may have left its steps to a child (leave()). */
+	shape_report(role, waitpid(pid, NULL, WNOHANG) == pid ? from : pid);
 }
 
 char *map_memory(size_t size, int flags)
@@ -227,7 +225,7 @@ char *temp_path(const char *name)
 
 int temp_file(size_t size)
 {
-	char *path = temp_path("mkmem");
+	char *path = temp_path("mkmem file");
 	int fd = mkstemp(path);
 
 	if (fd < 0)
@@ -238,23 +236,26 @@ int temp_file(size_t size)
 	return fd;
 }
 
-char *map_fd(int fd, size_t size, int flags)
+int memory_file(size_t size)
 {
-	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0);
+	int fd = memfd_create("mkmem", 0);
 
-	if (p == MAP_FAILED)
-		shape_fail("mmap of a file");
-	return p;
+	if (fd < 0 || ftruncate(fd, size))
+		shape_fail("memfd");
+	return fd;
 }
 
-void write_large(int fd, size_t size)
+void write_file(int fd, size_t at, size_t size)
 {
 	char *block = map_small(MIB);
 
-	for (size_t i = 0; i < size; i += MIB) {
-		memset(block, 1 + i / MIB, MIB);
-		if (write(fd, block, MIB) != (ssize_t)MIB)
+	memset(block, 0x5a, MIB);
+	for (size_t done = 0; done < size;) {
+		ssize_t n = pwrite(fd, block, size - done < MIB ? size - done : MIB, at + done);
+
+		if (n <= 0)
 			shape_fail("write");
+		done += n;
 	}
 	munmap(block, MIB);
 }
@@ -286,10 +287,15 @@ void fill(char *p, size_t size)
 		*(uint64_t *)(p + i) = ((uint64_t)getpid() << 32) + ++number;
 }
 
-void touch(char *p, size_t size)
+const char *file_text(const char *path)
 {
-	for (size_t i = 0; i < size; i += PAGE)
-		(void)((volatile char *)p)[i];
+	static char text[256];
+	FILE *f = fopen(path, "re");
+
+	text[f ? fread(text, 1, sizeof(text) - 1, f) : 0] = '\0';
+	if (f)
+		fclose(f);
+	return text;
 }
 
 long file_number(const char *path, const char *key)

@@ -2,28 +2,34 @@
 /*
  * The language of mkmem's shapes: words, and steps that are separated by semicolons.
  *
- *	a = KIND SIZE		maps an area: one of `kinds`
- *	f = FILE SIZE		opens a file: one of `files`
+ *	a = KIND SIZE		maps an area: words with `map` or `flags`
+ *	a = at ADDRESS SIZE	there; empty if that is behind the end of four levels of page tables
+ *	f = FILE SIZE		opens a file: words with `open`
  *	a = shared f		maps a file, or a range of it; also private, aligned_shared, ...
- *	VERB RANGE, VERB	one of `verbs`
+ *	VERB RANGE, VERB f, VERB	words with `act` or `advice`, `file`, `call`
  *	move RANGE RANGE	moves memory to the place of the second range; move_off leaves a VMA
  *	grow a SIZE		moves an area to where it has room
  *	merge a 0x5a		fills an area with these bytes, and waits until KSM has merged it
  *	ROLE { STEPS }		starts a process that does these steps
  *	ROLE##*12 { STEPS }	twelve of them, ROLE00 to ROLE11; # has no zeros before it
  *	forever { STEPS }	starts one process after the other that does these steps and ends
- *	write f, close f	of a file; send f: only a socket keeps it; register f: only io_uring
+ *	thread*8 { STEPS }	one thread after the other does them and stays; ended_thread ends
+ *	repeat*8 { STEPS }	does them again and again
+ *	each_node { STEPS }	with memory of one NUMA node after the other
+ *	pin 2			runs this thread on that CPU of those that it may use
+ *	write f			a file, or a range of it
  *	group A			moves this process to a cgroup; it no longer ends with its parent
  *	mount tmpfs		mounts one at the working directory (after new_mounts)
  *	become memfd SIZE	goes on as a program in such a file, or one that is named or unnamed
  *
  * Names of areas and files are letters. A size is "1.5M" or "1H-3P" (see unit_of()); "12P#" is
- * 12 pages times the number of the role. A range is "a", "a+2M" (from there to the end), "a+2M:1M"
- * (so much of it), "a:1M/2P" (one page at each multiple of two pages).
+ * 12 pages times the number of the role, thread or node. A range is "a", "a+2M" (from there to the
+ * end), "a+2M:1M" (so much of it), "a:1M/2P" (one page at each multiple of two pages).
  */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,13 +45,28 @@ static struct area {
 	int fd;
 } areas[26];
 
-/* The number of the role that this process is. */
+/* The number of the role, thread or node. */
 static int turn;
 
 struct range {
 	struct area *area;
 	size_t at, size, step;
 };
+
+static const struct word *find_word(const char *name)
+{
+	static const struct word none;
+	const struct word *tables[] = {steps_words,  memory_words, huge_words, swap_words,
+				       device_words, task_words,   lab_words};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		for (const struct word *w = tables[i]; w->name; w++) {
+			if (!strcmp(w->name, name))
+				return w;
+		}
+	}
+	return &none;
+}
 
 /* ---- words ---- */
 
@@ -66,6 +87,8 @@ static char *next(const char **text, char word[WORD])
 
 static double unit_of(char letter)
 {
+	cpu_set_t cpus;
+
 	switch (letter) {
 	case 'K':
 		return KIB;
@@ -75,10 +98,16 @@ static double unit_of(char letter)
 		return MIB;
 	case 'H':
 		return HUGE;
+	case 'U': /* a table of such tables, and one of these */
+		return ENTRIES * HUGE;
+	case 'D':
+		return ENTRIES * ENTRIES * HUGE;
 	case 'L':
 		return hugetlb_size();
 	case 'T':
 		return (size_t)1 << 40;
+	case 'C': /* CPUs */
+		return sched_getaffinity(0, sizeof(cpus), &cpus) ? 1 : CPU_COUNT(&cpus);
 	default:
 		return 1; /* B */
 	}
@@ -137,48 +166,12 @@ static struct range range_of(const char *word)
 	return r;
 }
 
-/* ---- what is mapped ---- */
+/* ---- areas and files ---- */
 
-static const struct kind {
-	const char *name;
-	char *(*map)(size_t size); /* NULL: with these flags */
-	int flags;		   /* of a mapped file, too */
-} kinds[] = {
-	{"memory", NULL, MAP_PRIVATE},
-	{"private", NULL, MAP_PRIVATE},
-	{"shared", NULL, MAP_SHARED},
-	{"reserved", NULL, MAP_PRIVATE | MAP_NORESERVE},
-	{"shared_reserved", NULL, MAP_SHARED | MAP_NORESERVE},
-	{"small", map_small},
-	{"apart", map_apart},
-	{"aligned", map_aligned},
-	{"aligned_shared", map_aligned, MAP_SHARED},
-	{"aligned_private", map_aligned, MAP_PRIVATE},
-	{"huge", map_huge},
-	{"heap", map_heap},
-	{"swapped", map_swapped},
-	{"hugetlb", map_hugetlb},
-	{"shared_hugetlb", map_shared_hugetlb},
-	{"sysv", map_sysv},
-	{"segment", map_segment},
-	{},
-};
-
-static const struct file_kind {
-	const char *name;
-	int (*open)(size_t size);
-} files[] = {
-	{"temp", temp_file},	   {"filled", filled_file},
-	{"written", written_file}, {"memfd", memory_file},
-	{"dev_zero", dev_zero},	   {"secret", secret_file},
-	{"huge_file", huge_file},  {"named", named_file},
-	{"unnamed", unnamed_file}, {},
-};
-
-static char *map_range(const struct kind *k, const struct range *r)
+static char *map_range(const struct word *w, const struct range *r)
 {
-	int flags = k->flags | (k->map ? MAP_FIXED : 0);
-	char *p = mmap(k->map ? k->map(r->size + HUGE) : NULL, r->size, PROT_READ | PROT_WRITE,
+	int flags = w->flags | (w->map ? MAP_FIXED : 0);
+	char *p = mmap(w->map ? w->map(r->size + HUGE) : NULL, r->size, PROT_READ | PROT_WRITE,
 		       flags, r->area->fd, r->at);
 
 	if (p == MAP_FAILED)
@@ -186,132 +179,60 @@ static char *map_range(const struct kind *k, const struct range *r)
 	return p;
 }
 
-void set_area(char name, char *p, size_t size)
+static struct area define(const char **text)
 {
-	areas[name - 'a'] = (struct area){p, size, -1};
-}
-
-static void define(char name, const char **text)
-{
-	char kind[WORD], word[WORD];
+	char kind[WORD], size[WORD];
+	const struct word *w = find_word(next(text, kind));
 	struct range r;
 
-	next(text, kind);
-	next(text, word);
-	for (const struct file_kind *f = files; f->name; f++) {
-		if (!strcmp(f->name, kind)) {
-			areas[name - 'a'] =
-				(struct area){NULL, size_of(word), f->open(size_of(word))};
-			return;
-		}
+	if (islower(*next(text, size))) {
+		r = range_of(size);
+		return (struct area){map_range(w, &r), r.size, -1};
 	}
-	for (const struct kind *k = kinds; k->name; k++) {
-		if (strcmp(k->name, kind))
-			continue;
-		if (islower(*word)) {
-			r = range_of(word);
-			set_area(name, map_range(k, &r), r.size);
-		} else {
-			set_area(name,
-				 k->map ? k->map(size_of(word))
-					: map_memory(size_of(word), k->flags),
-				 size_of(word));
-		}
-		return;
+	if (!strcmp(kind, "at")) {
+		size_t at = size_of(size), room = size_of(next(text, size));
+		char *p = map_at(at, room);
+
+		if (!p && at + room <= SPACE_END)
+			shape_fail("a mapping at an address");
+		return (struct area){p, p ? room : 0, -1};
 	}
-	shape_fail(kind);
+	if (w->open)
+		return (struct area){NULL, size_of(size), w->open(size_of(size))};
+	if (!w->map && !w->flags)
+		shape_fail(kind);
+	return (struct area){w->map ? w->map(size_of(size)) : map_memory(size_of(size), w->flags),
+			     size_of(size), -1};
 }
 
-/* ---- what is done with it ---- */
-
-static void unmap(char *p, size_t size)
+void each_area(void (*act)(char *p))
 {
-	munmap(p, size);
+	for (int i = 0; i < 26; i++) {
+		if (areas[i].size && areas[i].p)
+			act(areas[i].p);
+	}
 }
 
-static void lock(char *p, size_t size)
+static void act_once(const struct word *w, char *p, size_t size)
 {
-	if (mlock(p, size))
-		shape_skip("mlock is not allowed");
-}
-
-static void none(char *p, size_t size)
-{
-	protect(p, size, PROT_NONE);
-}
-
-static void readonly(char *p, size_t size)
-{
-	protect(p, size, PROT_READ);
-}
-
-static const struct verb {
-	const char *name;
-	void (*act)(char *p, size_t size); /* on a range */
-	int advice;			   /* or what madvise() is told of it */
-	void (*call)(void);		   /* or without a range */
-} verbs[] = {
-	{"fill", fill},
-	{"touch", touch},
-	{"fill_mixed", fill_mixed},
-	{"unmap", unmap},
-	{"lock", lock},
-	{"out", page_out},
-	{"none", none},
-	{"none_huge", none_huge},
-	{"readonly", readonly},
-	{"guard", guard},
-	{"collapse", collapse_small},
-	{"need_huge_shmem", need_huge_shmem},
-	{"nohuge", .advice = MADV_NOHUGEPAGE},
-	{"hugepage", .advice = MADV_HUGEPAGE},
-	{"drop", .advice = MADV_DONTNEED},
-	{"free", .advice = MADV_FREE},
-	{"dontfork", .advice = MADV_DONTFORK},
-	{"dofork", .advice = MADV_DOFORK},
-	{"wipeonfork", .advice = MADV_WIPEONFORK},
-	{"unmerge", .advice = MADV_UNMERGEABLE},
-	{"program", .call = role_exec},
-	{"exec_and_end", .call = exec_and_end},
-	{"fork_and_end", .call = fork_and_end},
-	{"vfork_and_exec", .call = vfork_and_exec},
-	{"need_thp", .call = need_thp},
-	{"watch_writes", .call = watch_writes},
-	{"new_mounts", .call = new_mounts},
-	{"new_ipc", .call = new_ipc},
-	{"new_pids", .call = new_pids},
-	{"new_users", .call = new_users},
-	{"go_home", .call = go_home},
-	{},
-};
-
-static const struct verb *find_verb(const char *name)
-{
-	const struct verb *v = verbs;
-
-	while (v->name && strcmp(v->name, name))
-		v++;
-	return v;
-}
-
-static void act_once(const struct verb *v, char *p, size_t size)
-{
-	if (v->act)
-		v->act(p, size);
+	if (w->act)
+		w->act(p, size);
 	/* A kernel without huge pages does not know the word. */
-	else if (madvise(p, size, v->advice) && v->advice != MADV_HUGEPAGE &&
-		 v->advice != MADV_NOHUGEPAGE)
-		shape_fail(v->name);
+	else if (madvise(p, size, w->advice) && w->advice != MADV_HUGEPAGE &&
+		 w->advice != MADV_NOHUGEPAGE)
+		shape_fail(w->name);
 }
 
-static void act(const struct verb *v, const struct range *r)
+static void act(const struct word *w, const struct range *r)
 {
 	char *p = r->area->p + r->at;
 
-	if (!r->step)
-		act_once(v, p, r->size);
+	if (w->file)
+		w->file(r->area->fd);
+	else if (!r->step)
+		act_once(w, p, r->size);
 	for (size_t i = 0; r->step && i < r->size; i += r->step)
-		act_once(v, p + i, PAGE);
+		act_once(w, p + i, PAGE);
 }
 
 static void move(const char *from_word, const char *to_word, int flags)
@@ -342,56 +263,28 @@ static void change_file(const char *name, const struct range *r)
 		shape_fail(name);
 }
 
-static void close_file(int fd)
-{
-	close(fd);
-}
-
-static const struct file_verb {
-	const char *name;
-	void (*act)(int fd);
-} file_verbs[] = {
-	{"close", close_file},
-	{"send", send_file},
-	{"register", register_file},
-	{},
-};
-
-/* False if it is no verb of a file. */
-static bool act_on_file(const char *name, const char *word)
-{
-	const struct file_verb *v = file_verbs;
-	struct range r;
-
-	while (v->name && strcmp(v->name, name))
-		v++;
-	if (!v->name && strcmp(name, "write"))
-		return false;
-	r = range_of(word);
-	if (v->name)
-		v->act(r.area->fd);
-	else
-		write_file(r.area->fd, r.at, r.size);
-	return true;
-}
-
-/* ---- steps ---- */
+/* ---- blocks ---- */
 
 static void run_steps(void *text)
 {
 	steps(text);
 }
 
-static void start_roles(const char *word, const char *text)
+void steps_of_turn(const char *text, int n)
 {
-	char name[WORD], role[WORD];
-	int count = 1;
-	char *mark;
+	turn = n;
+	steps(text);
+}
 
-	sscanf(word, "%47[^*]*%d", name, &count);
-	for (turn = 0; turn < count; turn++) {
+static void start_roles(const char *name, int count, const char *text)
+{
+	char role[WORD], *mark;
+
+	for (int i = 0; i < count; i++) {
 		strcpy(role, name);
 		mark = strchr(role, '#');
+		if (count > 1)
+			turn = i;
 		if (mark)
 			sprintf(mark, mark[1] ? "%02d" : "%d", turn);
 		role_start(role, run_steps, (void *)text);
@@ -406,12 +299,10 @@ static void skip_block(const char **text)
 		depth += (*word == '{') - (*word == '}');
 }
 
-__attribute__((noreturn)) static void forever(const char *text)
+static void forever(const char *text, int unused)
 {
-	if (role_fd())
-		role_is_ready(role_fd());
-	else
-		shape_ready();
+	(void)unused;
+	tell_ready();
 	for (;;) {
 		pid_t self = getpid(), pid = fork();
 
@@ -424,25 +315,52 @@ __attribute__((noreturn)) static void forever(const char *text)
 	}
 }
 
+static void repeat(const char *text, int count)
+{
+	for (int i = 0; i < count; i++)
+		steps_of_turn(text, i);
+}
+
+static void run_block(char *word, const char **text)
+{
+	char *star = strchr(word, '*');
+	int count = star ? size_of(star + 1) : 1;
+	const struct word *w;
+
+	if (star)
+		*star = '\0';
+	w = find_word(word);
+	if (w->block)
+		w->block(*text, count);
+	else
+		start_roles(word, count, *text);
+	skip_block(text);
+}
+
+const struct word steps_words[] = {
+	{"forever", .block = forever},
+	{"repeat", .block = repeat},
+	{},
+};
+
+/* ---- steps ---- */
+
 void steps(const char *text)
 {
 	char word[WORD], second[WORD], third[WORD];
 
 	while (*next(&text, word) && *word != '}') {
-		const struct verb *v = find_verb(word);
+		const struct word *w = find_word(word);
 
-		if (v->call) {
-			v->call();
+		if (w->call) {
+			w->call();
 			continue;
 		}
 		next(&text, second);
-		if (!strcmp(word, "forever")) {
-			forever(text);
-		} else if (*second == '{') {
-			start_roles(word, text);
-			skip_block(&text);
+		if (*second == '{') {
+			run_block(word, &text);
 		} else if (*second == '=') {
-			define(*word, &text);
+			*area_of(word) = define(&text);
 		} else if (!strncmp(word, "move", 4)) {
 			move(second, next(&text, third),
 			     !strcmp(word, "move_off") ? MREMAP_DONTUNMAP : 0);
@@ -451,10 +369,8 @@ void steps(const char *text)
 		} else if (!strcmp(word, "merge")) {
 			merge(area_of(second)->p, area_of(second)->size,
 			      size_of(next(&text, third)));
-		} else if (!strcmp(word, "truncate") || !strcmp(word, "hole")) {
-			struct range r = range_of(second);
-
-			change_file(word, &r);
+		} else if (!strcmp(word, "pin")) {
+			pin(size_of(second));
 		} else if (!strcmp(word, "group")) {
 			change_group(second);
 		} else if (!strcmp(word, "mount")) {
@@ -463,12 +379,17 @@ void steps(const char *text)
 			size_t size = size_of(next(&text, third));
 
 			become(second, size, text);
-		} else if (!act_on_file(word, second)) {
+		} else {
 			struct range r = range_of(second);
 
-			if (!v->name)
+			if (!strcmp(word, "truncate") || !strcmp(word, "hole"))
+				change_file(word, &r);
+			else if (!strcmp(word, "write"))
+				write_file(r.area->fd, r.at, r.size);
+			else if (w->act || w->file || w->advice)
+				act(w, &r);
+			else
 				shape_fail(word);
-			act(v, &r);
 		}
 	}
 }

@@ -1,156 +1,223 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* mkmem's shapes of processes and threads. */
+/* mkmem's words for processes and threads, and for the CPUs and NUMA nodes that they use. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mempolicy.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "mkmem.h"
 
-struct clone_args_ {
-	pid_t parent;
-	int ready_fd;
-};
+/* ---- processes ---- */
 
-/* A process that shares all memory with its parent, so it uses as little of libc as possible. */
-static int clone_main(void *arg)
+/* A role becomes another program, which shares no memory. */
+static void program(void)
 {
-	const struct clone_args_ *a = arg;
+	char fd[16];
 
-	die_with_parent(a->parent);
-	if (write(a->ready_fd, "", 1) == 1)
-		idle_forever();
-	return 1;
+	snprintf(fd, sizeof(fd), "%d", role_fd());
+	execl("/proc/self/exe", "mkmem", "--idle", fd, NULL);
+	_exit(1);
 }
 
-static void shape_clone_vm(void)
+static void exec_and_end(void)
 {
-	static struct clone_args_ args;
-	const size_t stack = 64 * KIB;
-	char *top = map_memory(stack, 0) + stack;
-	int fds[2];
-	pid_t pid;
-	char c;
+	execl("/proc/self/exe", "mkmem", "--exit", NULL);
+	_exit(1);
+}
 
-	fill(map_memory(4 * MIB, 0), 4 * MIB);
-	if (pipe(fds))
-		shape_fail("pipe");
-	args = (struct clone_args_){getpid(), fds[1]};
-	pid = clone(clone_main, top, CLONE_VM | SIGCHLD, &args);
+static void wait_for(pid_t pid)
+{
+	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+		shape_fail("fork");
+}
+
+static void fork_and_end(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	wait_for(pid);
+}
+
+static void vfork_and_exec(void)
+{
+	pid_t pid = vfork();
+
+	if (!pid)
+		exec_and_end();
+	wait_for(pid);
+}
+
+/* A child goes on with the steps of this role, which ends: it is then a child of mkmem. */
+static void leave(void)
+{
+	pid_t self = getpid(), pid = fork();
+
+	if (pid)
+		_exit(pid < 0);
+	while (getppid() == self)
+		usleep(1000);
+	die_with_parent(getppid());
+}
+
+static void zombie(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	if (pid < 0 || waitid(P_PID, pid, NULL, WEXITED | WNOWAIT))
+		shape_fail("fork");
+	shape_report("zombie", pid);
+}
+
+/* A process that shares all memory with its parent, so it uses as little of libc as possible. */
+static int clone_main(void *parent)
+{
+	die_with_parent(*(pid_t *)parent);
+	idle_forever();
+}
+
+static void start_clone(void)
+{
+	static pid_t self;
+	const size_t stack = 64 * KIB;
+	pid_t pid;
+
+	self = getpid();
+	pid = clone(clone_main, map_memory(stack, 0) + stack, CLONE_VM | SIGCHLD, &self);
 	if (pid < 0)
 		shape_fail("clone");
-	if (read(fds[0], &c, 1) != 1)
-		shape_fail("the clone");
 	shape_report("clone", pid);
 }
 
 /* ---- threads ---- */
 
 static pthread_barrier_t barrier;
+static int thread_turn;
 
-/* Its argument is how much it touches. */
-static void *thread_main(void *arg)
+/* Alone: the first thread waits for it. */
+static void *stay(void *text)
 {
-	const size_t size = *(size_t *)arg;
-
-	fill(size < MIB ? map_small(size) : map_memory(size, 0), size);
+	steps_of_turn(text, thread_turn);
 	pthread_barrier_wait(&barrier);
 	idle_forever();
 }
 
-static void start_threads(int count, size_t size)
+static void *end(void *text)
+{
+	steps_of_turn(text, thread_turn);
+	return NULL;
+}
+
+static pthread_t start_thread(void *(*run)(void *), const char *text)
 {
 	pthread_t thread;
 
-	if (pthread_barrier_init(&barrier, NULL, count + 1))
-		shape_fail("barrier");
-	for (int i = 0; i < count; i++) {
-		errno = pthread_create(&thread, NULL, thread_main, &size);
-		if (errno)
-			shape_fail("thread");
+	errno = pthread_create(&thread, NULL, run, (void *)text);
+	if (errno)
+		shape_fail("thread");
+	return thread;
+}
+
+static void threads(const char *text, int count)
+{
+	pthread_barrier_init(&barrier, NULL, 2);
+	for (thread_turn = 0; thread_turn < count; thread_turn++) {
+		start_thread(stay, text);
+		pthread_barrier_wait(&barrier);
 	}
-	pthread_barrier_wait(&barrier);
 }
 
-static void shape_threads(void)
+static void ended_threads(const char *text, int count)
 {
-	start_threads(8, MIB);
+	for (thread_turn = 0; thread_turn < count; thread_turn++)
+		pthread_join(start_thread(end, text), NULL);
 }
 
-/* More threads than the BPF program for kernels before 5.19 reads. */
-static void shape_threads_many(void)
+static void *last_thread(void *unused)
 {
-	start_threads(300, 3 * PAGE);
-}
+	const char *paren = NULL;
 
-static void *last_thread(void *arg)
-{
-	char text[256], *paren = NULL;
-	FILE *f;
-
-	(void)arg;
+	(void)unused;
 	/* The leader becomes a zombie after it has released its memory. */
 	while (!paren || paren[2] != 'Z') {
 		usleep(1000);
-		f = fopen("/proc/self/stat", "re");
-		if (!f)
-			shape_fail("/proc/self/stat");
-		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
-		fclose(f);
-		paren = strrchr(text, ')');
+		paren = strrchr(file_text("/proc/self/stat"), ')');
 	}
-	shape_ready();
+	tell_ready();
 	idle_forever();
 }
 
-static void shape_leader_exit(void)
+static void leader_ends(void)
 {
-	pthread_t thread;
-
-	start_threads(4, MIB);
-	errno = pthread_create(&thread, NULL, last_thread, NULL);
-	if (errno)
-		shape_fail("thread");
+	start_thread(last_thread, NULL);
 	pthread_exit(NULL);
 }
 
-static void shape_swap_leader(void)
-{
-	char *p = map_memory(2 * MIB, MAP_SHARED);
+/* ---- CPUs and nodes ---- */
 
-	fill(p, 2 * MIB);
-	page_out(p, 2 * MIB);
-	shape_leader_exit();
+void pin(int index)
+{
+	cpu_set_t set;
+	int cpu = -1;
+
+	/* Of the process: this thread may have been pinned before. */
+	if (sched_getaffinity(getpid(), sizeof(set), &set))
+		shape_fail("sched_getaffinity");
+	while (index >= 0 && cpu < CPU_SETSIZE)
+		index -= CPU_ISSET(++cpu, &set);
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		shape_fail("sched_setaffinity");
 }
 
-/* ---- states and namespaces ---- */
+static int node;
 
-static void shape_zombie(void)
+static void expect_node(char *p)
 {
-	pid_t pid = fork();
+	int is = -1;
 
-	if (pid < 0)
-		shape_fail("fork");
-	if (!pid)
-		_exit(0);
-	if (waitid(P_PID, pid, NULL, WEXITED | WNOWAIT))
-		shape_fail("waitid");
-	shape_report("zombie", pid);
+	if (syscall(SYS_get_mempolicy, &is, NULL, 0, p, MPOL_F_NODE | MPOL_F_ADDR) || is != node)
+		shape_fail("memory is not on the node it was bound to");
 }
 
-static void shape_pidns(void)
+static bool has_node(int number)
 {
-	if (unshare(CLONE_NEWPID))
-		shape_skip("no new pid namespace is allowed");
-	steps("inner { a = memory 2M; fill a } second { a = memory 2M; fill a }");
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d", number);
+	return access(path, F_OK) == 0;
+}
+
+static void each_node(const char *text, int unused)
+{
+	(void)unused;
+	if (!has_node(1))
+		shape_lack("one node only");
+	for (node = 0; node < 64 && has_node(node); node++) {
+		unsigned long mask = 1ul << node;
+
+		if (syscall(SYS_set_mempolicy, MPOL_BIND, &mask, 64)) {
+			/* The node has no memory, or none for this cpuset. */
+			if (errno != EINVAL)
+				shape_fail("set_mempolicy");
+			continue;
+		}
+		steps_of_turn(text, node);
+		each_area(expect_node);
+	}
+	syscall(SYS_set_mempolicy, MPOL_DEFAULT, NULL, 0);
 }
 
 /* ---- names ---- */
@@ -180,24 +247,6 @@ static const struct hostile_name names[] = {
 	{"memfd", "in memory", NULL, true},
 };
 
-static void copy_self(int to)
-{
-	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-	static char buffer[65536];
-	ssize_t n;
-
-	if (from < 0)
-		shape_fail("/proc/self/exe");
-	while ((n = read(from, buffer, sizeof(buffer))) > 0) {
-		if (write(to, buffer, n) != n)
-			shape_fail("copy of the program");
-	}
-	close(from);
-	/* A file open for writing cannot be run (ETXTBSY): the caller's fd is the last one. */
-	if (fchmod(to, 0755) || close(to))
-		shape_fail("copy of the program");
-}
-
 struct exec_args {
 	const char *path;
 	const char *comm;
@@ -213,73 +262,43 @@ static void exec_copy(void *arg)
 	_exit(1);
 }
 
-static void start_from_memfd(const struct hostile_name *n)
+static void hostile_names(void)
 {
-	char path[64], again[64];
-	int fd = memfd_create(n->exe, 0), run;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	run = open(path, O_RDONLY);
-	if (fd < 0 || run < 0)
-		shape_fail("memfd");
-	copy_self(fd);
-	snprintf(again, sizeof(again), "/proc/self/fd/%d", run);
-	role_start(n->role, exec_copy, &(struct exec_args){again, n->comm});
-	close(run);
-}
-
-static void shape_names(void)
-{
-	char path[512], *dir = mkdtemp(temp_path("mkmem"));
-	int fd;
+	char path[512], again[64], *dir = mkdtemp(temp_path("mkmem"));
+	int fd, run;
 
 	if (!dir)
 		shape_fail("mkdtemp");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (names[i].memfd) {
-			start_from_memfd(&names[i]);
-			continue;
-		}
-		snprintf(path, sizeof(path), "%s/%s", dir, names[i].exe);
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+		const struct hostile_name *n = &names[i];
+
+		snprintf(path, sizeof(path), "%s/%s", dir, n->exe);
+		fd = n->memfd ? memfd_create(n->exe, 0)
+			      : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
 		if (fd < 0)
 			shape_fail("hostile name");
-		copy_self(fd);
-		role_start(names[i].role, exec_copy, &(struct exec_args){path, names[i].comm});
+		run = copy_program(fd, 0);
+		snprintf(again, sizeof(again), "/proc/self/fd/%d", run);
+		role_start(n->role, exec_copy,
+			   &(struct exec_args){n->memfd ? again : path, n->comm});
+		close(run);
 		unlink(path);
 	}
 	rmdir(dir);
 }
 
-#define SHARED "a = shared 32M; nohuge a; b = small 32M; fill a; fill b;"
-
-const struct shape task_shapes[] = {
-	{"fork", "8 MiB shared by fork with three children, one wrote half",
-	 "a = memory 8M; fill a; child1 {} child2 {} writer { fill a:4M }"},
-	{"clone_vm", "two processes, one address space", .run = shape_clone_vm},
-	{"threads", "8 threads that each touched memory", .run = shape_threads},
-	{"threads_many", "300 threads", .run = shape_threads_many},
-	{"leader_exit", "the first thread ended, the others hold memory", .run = shape_leader_exit},
-	{"swap_leader", "2 MiB of shared memory paged out, the first thread ended",
-	 .run = shape_swap_leader, .on_request = true},
-	{"zombie", "a child that was not waited for", .run = shape_zombie},
-	{"pidns", "processes in a pid namespace of their own", .run = shape_pidns},
-	{"names", "hostile names of programs and threads", .run = shape_names},
-	/* All sizes differ and are in no order. */
-	{"fleet", "300 processes of different sizes",
-	 "odd#*150 { a = small 24K+48K#; fill a } even#*150 { a = small 7200K-48K#; fill a }",
-	 .on_request = true},
-	/* Each touched as many pages after the fork, so that all counters are equal. */
-	{"workers", "200 forks of one process that did the same",
-	 "a = small 512K; fill a; #*200 { fill a:64K }", .on_request = true},
-	{"quarters", "16 MiB shared with three processes",
-	 "a = shared 16M; nohuge a; fill a; sharer#*3 { touch a }", .on_request = true},
-	{"sharers", "64 MiB shared with 12 processes, by mmap and by fork",
-	 SHARED "sharer#*12 { touch a; touch b }", .on_request = true},
-	{"sharers_come", "the same, and others come and go",
-	 SHARED "sharer#*12 { touch a; touch b } comer { forever { touch a; touch b } }",
-	 .on_request = true, .busy = true},
-	{"churn", "forks and execs without end",
-	 "forever { a = memory 256K; fill a; exec_and_end }", .on_request = true, .busy = true},
+const struct word task_words[] = {
+	{"program", .call = program},
+	{"exec_and_end", .call = exec_and_end},
+	{"fork_and_end", .call = fork_and_end},
+	{"vfork_and_exec", .call = vfork_and_exec},
+	{"leave", .call = leave},
+	{"zombie", .call = zombie},
+	{"clone", .call = start_clone},
+	{"thread", .block = threads},
+	{"ended_thread", .block = ended_threads},
+	{"leader_ends", .call = leader_ends},
+	{"each_node", .block = each_node},
+	{"hostile_names", .call = hostile_names},
 	{},
 };
