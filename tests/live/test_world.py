@@ -350,6 +350,14 @@ def check_maps(world):
 
 
 def check_files(world):
+    def refused(faults):
+        try:
+            document("files", "-a")
+            faults.append("files: an answer before Linux 5.17")
+        except RuntimeError as error:
+            if "it needs Linux 5.17" not in str(error):
+                faults.append("files: %s" % error)
+
     def check(faults):
         right = oracle.files_in_memory(world.pids())
         rows = {}
@@ -369,7 +377,7 @@ def check_files(world):
             if "memfd:" not in name and "SYSV" not in name and name[0] == "/" and not name.startswith("/dev/zero"):
                 faults.compare("files", "deleted", name, deleted, row["deleted"])
 
-    return repeated(check)
+    return repeated(check if RELEASE >= (5, 17) else refused)
 
 
 def check_cgroups(world):
@@ -626,6 +634,9 @@ def try_world(name, programs, checks, verbose):
     with World(programs) as world:
         if verbose:
             print("\n".join("# " + p for p in programs + world.skipped))
+        lacking = [line for line in world.skipped if line.startswith("SKIP")]
+        if lacking:
+            result(False, name + ": a world with all that it asks for", lacking)
         for check in checks:
             start = time.monotonic()
             try:
@@ -700,7 +711,7 @@ def main():
         if "swap" in options.more and len(oracle.read("/proc/swaps").splitlines()) < 2:
             stack.enter_context(swap.zram("lzo-rle"))
         if "hugetlb" in options.more:
-            stack.enter_context(huge_pages(16))
+            stack.enter_context(huge_pages(16, for_mkmem=True))
         try_worlds(options)
     print("# %(worlds)d worlds, %(processes)d processes, %(values)d values" % counts)
     sys.exit(exit_code())
