@@ -275,7 +275,8 @@ def check_text(faults, replay):
             # Of the first rows only: the sums and the summary are below them.
             if words[-1] == "total" and not words[0].isdigit() or len(words) < len(head):
                 break
-            for column, word in zip(head, words):
+            # The name is last, and a user without one is a number.
+            for column, word in zip(head[:-1], words):
                 if word.isdigit() and not column.startswith("%"):
                     counts["values"] += 1
                     if int(word) not in numbers:
