@@ -4,7 +4,8 @@
 """Worlds of processes (support/world.py) that each command must show as an oracle counts them (support/oracle.py),
 which has no code of zmem-bpf. Without arguments: some seeds and the cases of worlds.txt.
 
-test_world.py [--seed N | --seeds N-M | --minutes M | --cases | --case NAME] [--only CHECK,...] [--with swap,hugetlb,ksm] [-v]
+test_world.py [--seed N | --seeds N-M | --minutes M | --cases | --case NAME] [--only CHECK,...]
+              [--with swap,hugetlb,ksm] [-v]
 
 A value is right, or it is null and its status says why. The processes of a world stand still, so that a value that
 is wrong once and right the next time is no fault: the machine has other users."""
@@ -439,6 +440,12 @@ def check_system(world):
             text = text_of("system", "-b", *replay)
         head = head_of(text)
         classes = {c["class"]: c for c in known["ram"]["classes"]}
+        if known["ram"]["method"] != "exact":
+            # Before 6.2 a census counts huge pages as a whole, and may differ from AnonPages by their unmapped parts.
+            print("# system: %s: %s" % (known["ram"]["method"], known["ram"]["reason"]))
+            if not OLD or not known["ram"]["reason"]:
+                faults.append("system: %s: %s" % (known["ram"]["method"], known["ram"]["reason"]))
+            return
         after = None
         for name, *of in CLASSES:
             value, before = classes[name]["bytes"], sum(right.get(n, 0) for n in of)
@@ -642,7 +649,8 @@ def try_world(name, programs, checks, verbose):
             start = time.monotonic()
             try:
                 faults = CHECKS[check](world)
-            except (OSError, RuntimeError, KeyError, StopIteration, ValueError, subprocess.SubprocessError) as error:
+            except (OSError, RuntimeError, LookupError, StopIteration, TypeError, ValueError,
+                    subprocess.SubprocessError) as error:
                 faults = [repr(error)]
             if verbose:
                 print("\n".join(["# %s: %.1f s" % (check, time.monotonic() - start)] + ["# %s" % f for f in faults]))
