@@ -441,7 +441,7 @@ def check_system(world):
         head = head_of(text)
         classes = {c["class"]: c for c in known["ram"]["classes"]}
         if known["ram"]["method"] != "exact":
-            # Before 6.2 a census knows only whole huge pages. One on 6.1 did not agree with a counter, once in a few runs.
+            # Before 6.2 a census knows only whole huge pages. On 6.1 one did not agree with a counter, once.
             print("# system: %s: %s" % (known["ram"]["method"], known["ram"]["reason"]))
             if not OLD or not known["ram"]["reason"]:
                 faults.append("system: %s: %s" % (known["ram"]["method"], known["ram"]["reason"]))
