@@ -137,7 +137,7 @@ thread-build: $(PROGRAM) $(B)/tests/test_enrich_pool $(B)/readers $(O)/fleet $(O
 memory-build: $(PROGRAM) $(UNIT_BIN) $(FUZZ_BIN) $(SCHEMAS) $(O)/mkmem
 
 # What guests run, of another machine as well.
-GUEST_BIN := $(addprefix $(O)/,mkmem check_counters drop thrash eat fill ask guest_exit workload growlab-static peaklab load_objects)
+GUEST_BIN := $(addprefix $(O)/,mkmem recount check_counters drop thrash eat fill ask guest_exit workload growlab-static peaklab load_objects)
 # Of the machine's own kind, where it has a compiler of C++.
 LEAVELAB := $(if $(filter $(shell uname -m),$(if $(filter arm64,$(ARCH)),aarch64,x86_64)),$(if $(shell command -v c++),$(addprefix $(O)/,leavelab-static ownlab-static)))
 $(O)/leavelab-static $(O)/ownlab-static: tests/support/leavelab.cc

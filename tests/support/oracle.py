@@ -102,6 +102,8 @@ def processes(pids):
             row["rss_bytes"] = sum(row["rss_%s_bytes" % kind] for kind in ("anon", "file", "shmem"))
             row["pss_bytes"] = sum(values["pss_" + kind] for kind in ("anon", "file", "shmem")) >> 12
             row["shared_bytes"] = row["pss_bytes"] - row["uss_bytes"]
+            # Before 6.2 the kernel raises it with counters of which each thread keeps up to 64 pages to itself.
+            row["peak_bytes"] = max(row["peak_bytes"], row["rss_bytes"])
             found[int(pid)] = row
     return found
 
@@ -166,8 +168,10 @@ def unnamed_on_disk(pids, directory):
 
 
 def zram():
-    """RAM of all zram devices."""
-    return sum(int(read(path).split()[2]) for path in glob.glob("/sys/block/zram*/mm_stat"))
+    """RAM of all zram devices that are swap: others have files."""
+    swaps = [os.path.basename(line.split()[0]) for line in read("/proc/swaps").splitlines()[1:]]
+    return sum(int(read(path).split()[2]) for path in glob.glob("/sys/block/zram*/mm_stat")
+               if path.split("/")[3] in swaps)
 
 
 def cgroup(path):
@@ -176,7 +180,7 @@ def cgroup(path):
     if not os.path.exists(path + "/memory.usage_in_bytes"):
         return {"mem_current_bytes": int(read(path + "/memory.current")), "mem_anon_bytes": int(stat["anon"]),
                 "mem_shmem_bytes": int(stat["shmem"]), "mem_file_bytes": int(stat["file"]) - int(stat["shmem"]),
-                "mem_kernel_bytes": int(stat["kernel"])}
+                "mem_kernel_bytes": int(stat["kernel"]) if "kernel" in stat else None}  # since 5.18
     return {"mem_current_bytes": int(read(path + "/memory.usage_in_bytes")), "mem_anon_bytes": int(stat["total_rss"]),
             "mem_shmem_bytes": int(stat["total_shmem"]),
             "mem_file_bytes": int(stat["total_cache"]) - int(stat["total_shmem"]),

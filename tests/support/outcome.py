@@ -130,9 +130,9 @@ def _pool():
 
 
 @contextlib.contextmanager
-def huge_pages(count):
+def huge_pages(count, for_mkmem=False):
     """Reserves `count` more huge pages. Yields the size of one, or 0 if there are none. The pool is the machine's: one
-    test at a time may change it, and meanwhile mkmem takes no page of it."""
+    test at a time may change it, and meanwhile mkmem takes no page of it, except with `for_mkmem`."""
     if not os.path.exists(POOL):
         yield 0
         return
@@ -144,6 +144,8 @@ def huge_pages(count):
                 file.write(str(before + count))
             with open("/proc/meminfo", encoding="ascii") as file:
                 size = next(int(line.split()[1]) for line in file if line.startswith("Hugepagesize:")) * 1024
+            if for_mkmem:
+                fcntl.flock(lock, fcntl.LOCK_SH)
             yield size if _pool() >= before + count else 0
         finally:
             with open(POOL, "w", encoding="ascii") as file:

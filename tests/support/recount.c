@@ -72,25 +72,40 @@ enum kind { ANONYMOUS, FILES, SHARED, KINDS };
 
 struct sums {
 	uint64_t rss[KINDS], pss[KINDS], uss, swap, lazyfree, hugetlb, hugetlb_pss, held, ksm;
-	uint64_t last_head, last_share; /* of the huge page that was looked at last */
+	uint64_t last_head, last_end, last_share; /* of the large page that was looked at last */
 };
 
-/* For each page that is mapped of a huge page: the share of its rest, by all mappings of it. */
+/* The block of page frames that a large page is in, and where in it the page of this frame begins.
+ */
+static uint64_t around(uint64_t pfn, uint64_t *of_flags)
+{
+	uint64_t block = pfn & ~(HUGE_PFNS - 1), at = pfn - block;
+
+	words(flags, block, HUGE_PFNS, of_flags);
+	while (at && of_flags[at] & TAIL)
+		at--;
+	return at;
+}
+
+/* For each page that is mapped of a large page: the share of its rest, by all mappings of it. */
 static void add_held(struct sums *s, uint64_t pfn)
 {
-	uint64_t head = pfn & ~(HUGE_PFNS - 1), of_count[HUGE_PFNS], of_flags[HUGE_PFNS];
-	uint64_t rest = 0, mappings = 0;
+	uint64_t block = pfn & ~(HUGE_PFNS - 1), of_count[HUGE_PFNS], of_flags[HUGE_PFNS];
+	uint64_t rest = 0, mappings = 0, head, end;
 
-	if (head != s->last_head) {
-		s->last_head = head;
+	if (pfn < s->last_head || pfn >= s->last_end) {
+		head = around(pfn, of_flags);
+		for (end = head + 1; end < HUGE_PFNS && of_flags[end] & TAIL;)
+			end++;
+		s->last_head = block + head;
+		s->last_end = block + end;
 		s->last_share = 0;
-		words(counts, head, HUGE_PFNS, of_count);
-		words(flags, head, HUGE_PFNS, of_flags);
-		for (uint64_t i = 0; i < HUGE_PFNS; i++) {
+		words(counts, block, HUGE_PFNS, of_count);
+		for (uint64_t i = head; i < end; i++) {
 			rest += of_count[i] ? 0 : PAGE;
 			mappings += of_count[i];
 		}
-		if (of_flags[0] & HEAD && of_flags[HUGE_PFNS - 1] & TAIL && mappings)
+		if (of_flags[head] & HEAD && mappings)
 			s->last_share = rest * PAGE / mappings;
 	}
 	s->held += s->last_share;
@@ -123,11 +138,24 @@ static void add_page(struct sums *s, uint64_t pfn, uint64_t count, uint64_t flag
 static void add_run(struct sums *s, uint64_t pfn, uint64_t length)
 {
 	static uint64_t count[BATCH], flag[BATCH];
+	uint64_t head = 0;
 
 	words(counts, pfn, length, count);
 	words(flags, pfn, length, flag);
-	for (uint64_t i = 0; i < length; i++)
-		add_page(s, pfn + i, count[i], flag[i]);
+	for (uint64_t i = 0; i < length; i++) {
+		/* Most flags of a large page are those of its first one; newer kernels copy them.
+		 */
+		if (flag[i] & HEAD) {
+			head = flag[i];
+		} else if (flag[i] & TAIL && !head) {
+			uint64_t of_flags[HUGE_PFNS];
+
+			head = of_flags[around(pfn + i, of_flags)];
+		}
+		if (!(flag[i] & (HEAD | TAIL)))
+			head = 0;
+		add_page(s, pfn + i, count[i], flag[i] & TAIL ? (head & ~HEAD) | flag[i] : flag[i]);
+	}
 }
 
 static void add_mapping(struct sums *s, int pagemap, uint64_t from, uint64_t to)
@@ -156,7 +184,7 @@ static void add_mapping(struct sums *s, int pagemap, uint64_t from, uint64_t to)
 
 static void recount_process(const char *pid)
 {
-	struct sums s = {.last_head = UINT64_MAX};
+	struct sums s = {};
 	unsigned long from, to;
 	char path[64], line[4096];
 	int pagemap;

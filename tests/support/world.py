@@ -330,8 +330,8 @@ class World:
         if os.path.exists(self.cgroup + "/memory.usage_in_bytes"):
             return (int(read(self.cgroup + "/memory.usage_in_bytes")) -
                     int(read(self.cgroup + "/memory.kmem.usage_in_bytes")))
-        kernel = dict(line.split() for line in read(self.cgroup + "/memory.stat").splitlines())["kernel"]
-        return int(read(self.cgroup + "/memory.current")) - int(kernel)
+        stat = dict(line.split() for line in read(self.cgroup + "/memory.stat").splitlines())
+        return int(read(self.cgroup + "/memory.current")) - int(stat.get("kernel", 0))  # since 5.18
 
     def remove_segments(self):
         for line in read("/proc/sysvipc/shm").splitlines()[1:]:
