@@ -102,7 +102,7 @@ function ramDetail(frame) {
 	return shareText(frame, ramView.root) + (frame.help ? `: ${frame.help}` : '');
 }
 
-const HEAD_COLORS = {processes: 'anon', huge: 'hugetlb', compressed: 'swap', balloon: 'lost', reserved: 'lost', other: 'lost'};
+const HEAD_COLORS = {processes: 'anon', processes_rest: 'anon', huge: 'hugetlb', compressed: 'swap', other: 'lost'};
 
 /** The parts of RAM that add up to all of it, the largest first, with what holds most of each. */
 function ramGauge({head}, ram) {
