@@ -2,7 +2,6 @@
 /* Host and memory of the machine. What cannot be read stays empty or unset. */
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -243,17 +242,15 @@ static void set_nodes(const struct zones *zones, struct system_info *system, uin
 
 static void read_zones(const struct procfs *proc, struct system_info *system, uint64_t page)
 {
-	cleanup_free struct zones *zones = calloc(1, sizeof(*zones));
+	struct zones zones;
 
-	if (!zones)
-		return;
-	zones_read(proc->fd, zones);
+	zones_read(proc->fd, &zones);
 	system->free = (struct free_memory){
-		.known = zones->count != 0,
-		.listed = zones->listed * page,
-		.reserve = zones->reserve * page,
+		.known = zones.count != 0,
+		.listed = zones.listed * page,
+		.reserve = zones.reserve * page,
 	};
-	set_nodes(zones, system, page);
+	set_nodes(&zones, system, page);
 }
 
 /* Larger than any order of a huge page (PMD_ORDER with pages of 64 KiB is 13). */

@@ -117,11 +117,13 @@ static void kernel(struct split *s, const struct system_info *system)
 
 static void free_frames(struct split *s, const struct system_info *system)
 {
-	int64_t v;
+	int64_t v, total;
 
 	if (!counter(s, MEMINFO_FREE, &v))
 		return;
-	if (system->free.known && system->free.listed < COUNTER_MAX)
+	/* The two files are not read at one moment, and a container may have its own meminfo. */
+	if (system->free.known && counter(s, MEMINFO_TOTAL, &total) && v <= total &&
+	    system->free.listed <= (uint64_t)(total - v))
 		v += (int64_t)system->free.listed;
 	set(s->a, ACCOUNT_FREE, v);
 }

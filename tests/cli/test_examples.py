@@ -213,7 +213,7 @@ def check_shown(ran):
     missing = next((want for want in shown if not any(line.startswith(want) for line in lines)), None)
     result(len(shown) > 30 and missing is None, "zmem-bpf-system.1: the example is what is printed", missing)
     ram = subprocess.run((PROGRAM, "-q", "system", "-l"), capture_output=True, text=True, check=True).stdout
-    classes = re.findall(r"^(?!RAM|total)(?:of which )?(\w\S*(?: \S+)*)  ", ram.partition("\n\n")[0], re.M)
+    classes = re.findall(r"^(?!RAM|total)(?:of which |besides: )?(\w\S*(?: \S+)*)  ", ram.partition("\n\n")[0], re.M)
     missing = [name for name in classes if "\n.It %s Pq Li " % name not in page]
     result(len(classes) > 18 and not missing, "zmem-bpf-system.1: has each class", missing)
     check_first_screen(next(display for display in here if display.startswith("$ zmem-bpf system\n")), page)

@@ -680,7 +680,7 @@ def cases():
 def try_worlds(options):
     checks = options.only.split(",") if options.only else OF_SEEDS
     more = options.more.split(",") if options.more else ()
-    minutes = options.minutes or (3 if os.environ.get("LONG") == "1" else 0)
+    minutes = options.minutes or (10 if os.environ.get("LONG") == "1" else 0)
 
     def try_seed(seed):
         name = "seed %d%s" % (seed, " with " + options.more if more else "")
