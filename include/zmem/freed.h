@@ -60,9 +60,9 @@ enum zmem_freed_life {
 };
 
 enum zmem_freed_pass {
-	ZMEM_FREED_MARK,  /* who lives */
+	ZMEM_FREED_MARK,  /* which live */
 	ZMEM_FREED_WALK,  /* the pages */
-	ZMEM_FREED_CHECK, /* who has forked, and lives */
+	ZMEM_FREED_CHECK, /* which have forked, and live */
 };
 
 /* A page that is mapped more than once, a large folio, or a swap slot that is shared. */

@@ -103,9 +103,9 @@ static int open_command(struct maps_command *c, const struct options *o)
 
 	c->o = o;
 	c->order.reverse = o->reverse;
-	/* Counters list the processes; the rest comes from smaps. */
 	if (r == 0)
 		r = read_request(c, o);
+	/* Counters list the processes; what is not of single pages comes from smaps. */
 	spec.pages = page_needs(c);
 	spec.pss = spec.pages ? PSS_AUTO : PSS_NONE;
 	spec.pages_named = o->by_node;
@@ -212,7 +212,7 @@ static int read_pages(struct maps_command *c, struct maps_read *m)
 		log_notice(c->o->quiet,
 			   "maps: %s of %zu process%s are not known: pages came and went while "
 			   "they were read",
-			   c->o->by_node ? "nodes" : "rests of huge pages", m->changed,
+			   c->o->by_node ? "nodes" : "THP_REST", m->changed,
 			   m->changed == 1 ? "" : "es");
 	return 0;
 }

@@ -20,8 +20,7 @@
 
 /* Lines of a terminal that are not rows: header, others, total, summary, a note, a prompt. */
 #define LINES_AROUND   8
-#define GROWTH_MS      10000 /* a growth in an hour is known from then on (fields/row.h) */
-#define FOLDED_COLUMNS 280   /* columns of the tick, which is not cut, and of the folded summary */
+#define FOLDED_COLUMNS 280 /* columns of the tick, which is not cut, and of the folded summary */
 
 struct watching {
 	struct session session;
@@ -273,7 +272,7 @@ int command_watch(const struct options *o)
 static long what_grows_count(const struct options *o)
 {
 	uint64_t interval_ms = interval_us(o) / 1000;
-	uint64_t count = interval_ms ? GROWTH_MS / interval_ms + 2 : LONG_MAX;
+	uint64_t count = interval_ms ? ROW_GROWTH_MS / interval_ms + 2 : LONG_MAX;
 
 	return count < 4 ? 4 : (long)count;
 }

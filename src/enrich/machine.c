@@ -240,16 +240,31 @@ static void set_nodes(const struct zones *zones, struct system_info *system, uin
 	}
 }
 
+/*
+ * Whether both files are of the same machine: lxcfs gives a container a meminfo of its own, with
+ * less RAM than the zones have. MemTotal may be more: the kernel sets up some frames when they are
+ * needed.
+ */
+static bool is_of_machine(const struct meminfo *m, const struct zones *zones, uint64_t page)
+{
+	uint64_t managed = 0;
+
+	for (size_t i = 0; i < zones->count; i++)
+		managed += zones->zone[i].managed;
+	return meminfo_has(m, MEMINFO_TOTAL) && m->value[MEMINFO_TOTAL] / page >= managed;
+}
+
 static void read_zones(const struct procfs *proc, struct system_info *system, uint64_t page)
 {
 	struct zones zones;
 
 	zones_read(proc->fd, &zones);
-	system->free = (struct free_memory){
-		.known = zones.count != 0,
-		.listed = zones.listed * page,
-		.reserve = zones.reserve * page,
-	};
+	if (zones.count && is_of_machine(&system->meminfo, &zones, page))
+		system->free = (struct free_memory){
+			.known = true,
+			.listed = zones.listed * page,
+			.reserve = zones.reserve * page,
+		};
 	set_nodes(&zones, system, page);
 }
 

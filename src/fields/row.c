@@ -87,9 +87,7 @@ enum counter row_size(const struct process *p, uint64_t *ret_bytes)
 	return c;
 }
 
-/* In a shorter time, a page more is many in an hour. */
-#define WATCHED_LEAST_MS 10000
-#define HOUR_MS		 3.6e6
+#define HOUR_MS 3.6e6
 /* Fewer snapshots do not show that a row grows all the time. */
 #define STEADY_LEAST 3
 
@@ -110,7 +108,7 @@ bool row_growth(const struct row *r, int64_t *ret_bytes)
 {
 	double bytes;
 
-	if (r->watched_ms < WATCHED_LEAST_MS || !r->stands_out)
+	if (r->watched_ms < ROW_GROWTH_MS || !r->stands_out)
 		return false;
 	bytes = (double)r->grown * HOUR_MS / (double)r->watched_ms;
 	*ret_bytes = bytes >= 0x1p63 ? INT64_MAX : bytes < -0x1p63 ? INT64_MIN : (int64_t)bytes;

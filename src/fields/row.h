@@ -93,6 +93,9 @@ enum counter row_size(const struct process *p, uint64_t *ret_bytes);
  * that never changed has grown by 0.
  */
 bool row_stands_out(const struct row_steps *steps, int64_t grown);
+/* In a shorter time, a page more is many in an hour. */
+#define ROW_GROWTH_MS 10000
+
 /*
  * By how many bytes it grew in an hour, by what it grew so far. False: it was watched for less than
  * ten seconds, or it does not stand out.

@@ -115,17 +115,23 @@ static void kernel(struct split *s, const struct system_info *system)
 	sum(s->a, ACCOUNT_KERNEL, ACCOUNT_KERNEL + 1, ACCOUNT_OTHER);
 }
 
+/* Free pages on lists of CPUs. The two files are not read at one moment: no more than there is. */
+static uint64_t listed(const struct system_info *system)
+{
+	const struct meminfo *m = &system->meminfo;
+	uint64_t total = m->value[MEMINFO_TOTAL], free = m->value[MEMINFO_FREE];
+
+	if (!system->free.known || !meminfo_has(m, MEMINFO_TOTAL) || free > total)
+		return 0;
+	return system->free.listed < total - free ? system->free.listed : total - free;
+}
+
 static void free_frames(struct split *s, const struct system_info *system)
 {
-	int64_t v, total;
+	int64_t v;
 
-	if (!counter(s, MEMINFO_FREE, &v))
-		return;
-	/* The two files are not read at one moment, and a container may have its own meminfo. */
-	if (system->free.known && counter(s, MEMINFO_TOTAL, &total) && v <= total &&
-	    system->free.listed <= (uint64_t)(total - v))
-		v += (int64_t)system->free.listed;
-	set(s->a, ACCOUNT_FREE, v);
+	if (counter(s, MEMINFO_FREE, &v))
+		set(s->a, ACCOUNT_FREE, v + (int64_t)listed(system));
 }
 
 static void cache(struct split *s)
@@ -178,12 +184,11 @@ bool account_sums(const struct system_info *system, struct account_sums *ret)
 		 mem_free = m->value[MEMINFO_FREE], free, freeable;
 
 	if (!meminfo_has(m, MEMINFO_TOTAL) || !meminfo_has(m, MEMINFO_AVAILABLE) ||
-	    !meminfo_has(m, MEMINFO_FREE) || mem_free > total || available > total ||
-	    system->free.listed > total - mem_free || system->free.reserve > total)
+	    !meminfo_has(m, MEMINFO_FREE) || mem_free > total || available > total)
 		return false;
-	free = mem_free + system->free.listed;
+	free = mem_free + listed(system);
 	/* The kernel cuts MemAvailable at 0: then nothing is known of the reserve. */
-	if (available)
+	if (available && system->free.known && system->free.reserve <= total)
 		available += system->free.reserve;
 	freeable = available > mem_free ? available - mem_free : 0;
 	if (freeable > total - free)

@@ -43,9 +43,7 @@ static bool find_pss(const struct snapshot *s, int64_t total, struct mapped *ret
 	return true;
 }
 
-/* The most that a CPU holds back of a counter, pages (calculate_normal_threshold()). */
-#define CPU_DRIFT 125
-#define MIB	  ((int64_t)1 << 20)
+#define MIB ((int64_t)1 << 20)
 
 /*
  * The counters of the machine and the sum of PSS mostly differ by less than this. NR_ANON_MAPPED

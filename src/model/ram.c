@@ -12,8 +12,6 @@
 #define MIB ((uint64_t)1 << 20)
 /* More than any machine has: sums of counters fit into numbers of JSON. */
 #define COUNTER_MAX ((uint64_t)1 << 53)
-/* The most that a CPU holds back of a counter (calculate_normal_threshold(), mm/vmstat.c). */
-#define CPU_DRIFT 125
 
 const struct ram_class_info ram_class_table[RAM_FIGURES] = {
 	[RAM_FREE] = {"free", "free", "MemFree + lists of CPUs",

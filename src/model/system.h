@@ -68,6 +68,10 @@ enum swap_kind {
 /* "partition", "file": the words in JSON. NULL: another one. */
 const char *swap_kind_name(enum swap_kind kind);
 
+/* The most that a CPU holds back of a counter, pages (calculate_normal_threshold(), mm/vmstat.c).
+ */
+#define CPU_DRIFT 125
+
 /* What the free counters of /proc/meminfo leave out, bytes (/proc/zoneinfo). */
 struct free_memory {
 	bool known;

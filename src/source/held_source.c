@@ -175,8 +175,9 @@ int held_source_begin(struct held_source *h, const struct held_process *process,
 /* ---- what is known of them ---- */
 
 /*
- * Who owns what: a group, ZMEM_HELD_NONE for nobody, or ZMEM_HELD_MIXED for a process outside of
- * all groups and for several groups. The owner is certain if there is no doubt, or if it is MIXED.
+ * What owns a file: a group, ZMEM_HELD_NONE for nothing, or ZMEM_HELD_MIXED for a process outside
+ * of all groups and for several groups. The owner is certain if there is no doubt, or if it is
+ * MIXED.
  */
 struct owner {
 	uint32_t group;

@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from freed_scene import (ANON, CLONE_NEWNS, LIBC, LIMIT, MADV_HUGEPAGE, MIB, MS_PRIVATE, MS_REC, PAGE, SHARED,  # noqa: E402
                          anon, cgroups, check, child_of_member, document, fill, freed_of, join, kept, members, memfd, read,
-                         write)
+                         write, write_files)
 from outcome import MKMEM, exit_code, have, huge_pages, mkmem_pids, need, result, run_checks, wait_until  # noqa: E402
 
 MADV_MERGEABLE = 12
@@ -220,13 +220,7 @@ def mounted(path):
             raise OSError(ctypes.get_errno(), "unshare")
         if LIBC.mount(*(a.encode() if isinstance(a, str) else a for a in args), None):
             raise OSError(ctypes.get_errno(), "mount")
-    for name in ("closed", "open"):
-        fd = os.open(path + "/" + name, os.O_RDWR | os.O_CREAT)
-        for _ in range(16):
-            os.write(fd, b"x" * MIB)
-        if name == "closed":
-            os.close(fd)
-    os.unlink(path + "/open")
+    write_files(path)
 
 
 def namespaces(_):

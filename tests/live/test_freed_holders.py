@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from freed_scene import (CLONE_NEWIPC, CLONE_NEWNS, LIBC, MADV_HUGEPAGE, MIB, MS_PRIVATE, MS_REC, PAGE, ROOM,  # noqa: E402
                          SHARED, Scene, anon, cgroups, check, child_of_member, document, freed_of, join, kept, kill_all,
-                         memfd, usage)
+                         memfd, usage, write_files)
 from outcome import exit_code, need, result, run_checks  # noqa: E402
 
 SLEEP = shutil.which("sleep")
@@ -107,15 +107,8 @@ def mount_tmpfs(path):
 
 
 def with_files(path):
-    """16 MiB in a file that is closed, and as much in one without a name."""
     mount_tmpfs(path)
-    for name in ("closed", "open"):
-        fd = os.open(path + "/" + name, os.O_RDWR | os.O_CREAT)
-        for _ in range(16):
-            os.write(fd, b"x" * MIB)
-        if name == "closed":
-            os.close(fd)
-    os.unlink(path + "/open")
+    write_files(path)
 
 
 def file_systems(_):
@@ -318,7 +311,7 @@ def inherited(_):
 
 
 def unwalked(_):
-    """Those who hold it are not in a row."""
+    """The processes that hold it are not in a row."""
     def parent():
         anon(32 * MIB, SHARED)
         child_of_member("B")

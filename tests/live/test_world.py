@@ -492,7 +492,7 @@ def check_snapshot_head(world):
 
 def check_hidden(world):
     """Inside a pid namespace of the world most of its memory is seen, but not all. The rest is not called that of
-    drivers or of files that nobody maps."""
+    drivers or of files that no process maps."""
     inner = next(pid for pid in world.pids() if oracle.level_of(pid) > 1)
     before = ("nsenter", "-t", str(inner), "-p", "unshare", "--mount", "sh", "-c",
               'mount -t proc proc /proc && exec "$0" "$@"')
@@ -515,7 +515,7 @@ def with_rest():
 
 
 def check_held(world):
-    """What recount calls held, the parts of huge pages that nobody maps, has a column and a name."""
+    """What recount calls held, the parts of huge pages that no process maps, has a column and a name."""
     def check(faults):
         held = {pid: row["held"] for pid, row in oracle.processes(world.pids()).items()}
         rows = {p["pid"]: p for p in with_rest()["processes"]}

@@ -227,3 +227,14 @@ def check(name, expected, *functions, measure=charged, status="ok", fds=()):
         finally:
             kill_all("A")
             scene.stop()
+
+
+def write_files(path):
+    """16 MiB in a file that is closed, and as much in one without a name."""
+    for name in ("closed", "open"):
+        fd = os.open(path + "/" + name, os.O_RDWR | os.O_CREAT)
+        for _ in range(16):
+            os.write(fd, b"x" * MIB)
+        if name == "closed":
+            os.close(fd)
+    os.unlink(path + "/open")

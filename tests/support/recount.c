@@ -6,7 +6,7 @@
  * It has no line in common with zmem-bpf, which it is to prove. A process is a line PID KEY VALUE…;
  * sizes are in bytes, but shares (pss_*) are in bytes times 4096, as the kernel keeps them.
  *
- * "held" is the rest of huge pages that nobody maps and that stays in RAM: a share, too.
+ * "held" is the rest of huge pages that no process maps and that stays in RAM: a share, too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -237,6 +237,24 @@ static const char *frame_name(uint64_t count, uint64_t flag)
 	return count ? "page_cache_mapped" : "page_cache_unmapped";
 }
 
+/*
+ * Reads the flags of BATCH frames, and the words of another file where they matter; else those are
+ * 0. Returns how many frames there are.
+ */
+static size_t read_batch(int other, uint64_t pfn, uint64_t *flag, uint64_t *word)
+{
+	ssize_t got = pread(flags, flag, BATCH * sizeof(*flag), pfn * sizeof(*flag));
+	size_t frames = got > 0 ? got / sizeof(*flag) : 0;
+	uint64_t used = 0;
+
+	for (size_t i = 0; i < frames; i++)
+		used |= flag[i] & (ANON | LRU | UNEVICTABLE | SWAPBACKED);
+	memset(word, 0, BATCH * sizeof(*word));
+	if (used)
+		words(other, pfn, BATCH, word);
+	return frames;
+}
+
 static void recount_frames(void)
 {
 	static uint64_t count[BATCH], flag[BATCH];
@@ -245,19 +263,10 @@ static void recount_frames(void)
 		uint64_t bytes;
 	} sums[16];
 	uint64_t head = 0;
-	ssize_t got;
+	size_t frames;
 
-	for (uint64_t pfn = 0;; pfn += BATCH) {
-		uint64_t used = 0;
-
-		got = pread(flags, flag, sizeof(flag), pfn * sizeof(*flag));
-		if (got <= 0)
-			break;
-		for (size_t i = 0; i < got / sizeof(*flag); i++)
-			used |= flag[i] & (ANON | LRU | UNEVICTABLE | SWAPBACKED);
-		if (used)
-			words(counts, pfn, BATCH, count);
-		for (size_t i = 0; i < got / sizeof(*flag); i++) {
+	for (uint64_t pfn = 0; (frames = read_batch(counts, pfn, flag, count)); pfn += BATCH) {
+		for (size_t i = 0; i < frames; i++) {
 			const char *name;
 			int n = 0;
 
@@ -290,19 +299,10 @@ static void recount_cgroups(void)
 	} sums[CGROUPS];
 	uint64_t head = 0, head_owner = 0;
 	int owners = open_file("/proc/kpagecgroup"), count = 0, at = 0;
-	ssize_t got;
+	size_t frames;
 
-	for (uint64_t pfn = 0;; pfn += BATCH) {
-		uint64_t used = 0;
-
-		got = pread(flags, flag, sizeof(flag), pfn * sizeof(*flag));
-		if (got <= 0)
-			break;
-		for (size_t i = 0; i < got / sizeof(*flag); i++)
-			used |= flag[i] & (ANON | LRU | UNEVICTABLE | SWAPBACKED);
-		if (used)
-			words(owners, pfn, BATCH, owner);
-		for (size_t i = 0; used && i < got / sizeof(*flag); i++) {
+	for (uint64_t pfn = 0; (frames = read_batch(owners, pfn, flag, owner)); pfn += BATCH) {
+		for (size_t i = 0; i < frames; i++) {
 			uint64_t f = flag[i], inode = owner[i];
 
 			if (f & HEAD) {

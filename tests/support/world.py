@@ -228,7 +228,7 @@ def told(seed, more=(), room=ROOM):
 
 
 def sweep():
-    """Removes what worlds left whose program was killed: their processes have ended, cgroups and files have not."""
+    """Removes what worlds left, the program of which was killed: their processes have ended, cgroups and files have not."""
     for path in glob.glob(BASE + "/zmem-world-*") + glob.glob("/dev/shm/zmem-world-*"):
         if os.path.exists("/proc/%s" % os.path.basename(path).split("-")[2]):
             continue

@@ -226,9 +226,14 @@ TEST(free_pages)
 	set_meminfo(&s, MEMINFO_AVAILABLE, 0);
 	overview_make(&s, NULL, &o);
 	assert_int_equal(o.sums.freeable, 0);
+	/* No more is free than there is. */
 	s.system.free.listed = UINT64_MAX;
 	overview_make(&s, NULL, &o);
-	assert_false(o.sums_known);
+	assert_adds_up(&o);
+	assert_int_equal(o.sums.free, 100000 * MIB);
+	s.system.free.known = false;
+	overview_make(&s, NULL, &o);
+	assert_int_equal(o.sums.free, 16384 * MIB);
 }
 
 TEST(unknown)
