@@ -48,7 +48,8 @@ def check_packet_ring():
             ring.setsockopt(SOL_PACKET, PACKET_RX_RING, struct.pack("4I", BLOCK, RING // BLOCK, 4096, RING // 4096))
             with mmap.mmap(ring.fileno(), RING):
                 change = changes(before, system())
-        if abs(change["unaccounted_bytes"] - RING) < SLACK:
+        if abs(change["unaccounted_bytes"] - RING) < SLACK and abs(change["mapped_bytes"] - RING) < SLACK and \
+                abs(change["cache_bytes"]) < SLACK and abs(change["user_bytes"]) < SLACK:
             break
     result(abs(change["mapped_bytes"] - RING) < SLACK, "a packet ring is in Mapped", change)
     result(abs(change["unaccounted_bytes"] - RING) < SLACK, "a packet ring has no other counter", change)
