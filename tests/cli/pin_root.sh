@@ -89,7 +89,7 @@ expect_err 'metrics: -v says why' 'not used: it has no files'
 expect_out 'metrics load theirs, which have sums of files' '^zmem_.*shmem.* [0-9]'
 # Many processes that map the same memory: only loaded programs read it once.
 mkfifo "$TMP/end"
-"$O/workload" shmem:40x131072 <"$TMP/end" >"$TMP/ready" 2>&1 &
+"$O/workload" shmem:100x131072 <"$TMP/end" >"$TMP/ready" 2>&1 &
 exec 6>"$TMP/end"
 wait_until grep -q . "$TMP/ready"
 equal 'many processes share memory' "$(cat "$TMP/ready")" READY

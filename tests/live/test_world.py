@@ -263,12 +263,18 @@ def names_in(value):
     return {value} if isinstance(value, str) else set()
 
 
+def plain(name):
+    """What is left of a name where each output writes its own way what is not ASCII or no character."""
+    name = re.sub(r"\\x([0-9a-f]{2})", lambda m: chr(int(m[1], 16)), name)
+    return "".join(c for c in name.replace(" (deleted)", "") if " " < c < "\x7f")
+
+
 def check_text(faults, replay):
     """Each number of a table of exact bytes is in the JSON of the same moment, and so is each name of a row."""
     for args in (("-l",), ("-g", "cgroup", "-l"), ("-g", "name", "-l"), ("-g", "user,name"),
                  ("-o", "pid,peak,locked,pgtables,thp,hugetlb,maps,threads,shared,pss_anon,pss_file,pss_shmem,name")):
         known = document("-a", *args[:2 if args[0] == "-g" else 0], *replay)
-        numbers, names = numbers_in(known), names_in(known)
+        numbers, names = numbers_in(known), {plain(name) for name in names_in(known)}
         lines = text_of("-a", "-w", "-b", *args, *replay).splitlines()
         head = lines[0].replace("USER / NAME", "NAME").split()
         for line in lines[1:]:
@@ -283,7 +289,7 @@ def check_text(faults, replay):
                     if int(word) not in numbers:
                         faults.append("%s: %s of the table is not in JSON: %s" % (" ".join(args), column, line))
             name = line.rstrip().split(None, len(head) - 1)[-1]
-            if not {name, name.replace(" (deleted)", "")} & names and name != "-":
+            if plain(name) not in names and name != "-":
                 faults.append("%s: the name %r of the table is not in JSON" % (" ".join(args), name))
 
 
@@ -297,7 +303,7 @@ def check_other_texts(faults, replay):
             if number and int(number) not in numbers and row[1] != "total":
                 faults.append("system -l: %s of %r is not in JSON" % (number, row[1]))
     known = document("cgroups", "-a", *replay)["groups"]
-    numbers, names = numbers_in(known), names_in(known)
+    numbers, names = numbers_in(known), {plain(name) for name in names_in(known)}
     lines = text_of("cgroups", "-a", "-w", "-b", *replay).splitlines()
     for line in lines[1:]:
         words = line.split()
@@ -308,7 +314,7 @@ def check_other_texts(faults, replay):
             counts["values"] += 1
             if word.isdigit() and int(word) not in numbers:
                 faults.append("cgroups: %s of the table is not in JSON: %s" % (word, line))
-        if name not in names and name.replace(" (deleted)", "") not in names:
+        if plain(name) not in names:
             faults.append("cgroups: the name %r of the table is not in JSON" % name)
 
 
