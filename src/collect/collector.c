@@ -522,7 +522,7 @@ static void forget_swapins(struct collector *c)
 		c->snapshot.process[i].have &= ~COUNTER_BIT(COUNTER_SWAPINS);
 }
 
-static int complete_machine(struct collector *c, int64_t time_ms)
+static void note_collection(struct collector *c, int64_t time_ms)
 {
 	struct snapshot *s = &c->snapshot;
 
@@ -534,6 +534,18 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	s->collection.complete = true;
 	/* Until it is known: 0 stands for an OOM kill. */
 	s->collection.duration_us = 1;
+	if (source_origin(c->source) == FROM_BPF) {
+		const struct process *self = snapshot_find(s, c->self);
+
+		if (self)
+			procfs_learn_start_offset(&c->proc, self->start_ns);
+	}
+}
+
+static int complete_machine(struct collector *c)
+{
+	struct snapshot *s = &c->snapshot;
+
 	if (c->spec.figures_only && !c->spec.freed && !(c->spec.pages & NEEDS_THP_REST))
 		machine_read_figures(&c->proc, &s->host, &s->system);
 	else
@@ -545,12 +557,6 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	balance_no_swap(s);
 	balance_no_hugetlb(s);
 	balance_no_rest(s);
-	if (source_origin(c->source) == FROM_BPF) {
-		const struct process *self = snapshot_find(s, c->self);
-
-		if (self)
-			procfs_learn_start_offset(&c->proc, self->start_ns);
-	}
 	s->system.ram = NULL;
 	s->system.shared = NULL;
 	if (c->spec.ram && collector_read_ram(c) == -ENOMEM)
@@ -564,7 +570,7 @@ static int complete_machine(struct collector *c, int64_t time_ms)
 	if (s->gpu.reason)
 		c->notices |= COLLECT_NOTICE_NO_GPU;
 	if (c->names)
-		name_cache_apply(c->names, s, time_ms);
+		name_cache_apply(c->names, s, s->time_ms);
 	return enrich_names(c->pool, s);
 }
 
@@ -583,9 +589,11 @@ static int read_machine(struct collector *c, const struct filter *f, uint64_t *s
 	if (r < 0)
 		return r;
 	collector_phase_end(c, COLLECT_PHASE_READ, since);
-	r = complete_machine(c, time_ms);
+	note_collection(c, time_ms);
+	/* Before the pool begins threads: the number of tasks tells what is missing. */
+	r = unseen_count(c, f, compares ? &start : NULL);
 	if (r == 0)
-		r = unseen_count(c, f, compares ? &start : NULL);
+		r = complete_machine(c);
 	collector_phase_end(c, COLLECT_PHASE_FILTER, since);
 	return r;
 }
