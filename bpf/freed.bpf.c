@@ -43,6 +43,12 @@
 #include "visit.bpf.h"
 
 #define MAPPING_KSM 2 /* in folio->mapping (PAGE_MAPPING_KSM) */
+/* Of an entry of the swap cache: an address until 7.0; then 2, and the frame below the count. */
+#define CACHE_FRAME  2
+#define CACHE_PFN(e) ((e) << 5 >> 7)
+/* swp_entry_t (include/linux/swapops.h) */
+#define CACHED_TYPE(val) ((val) >> 58)
+#define CACHED_SLOT(val) ((val) << 6 >> 6)
 /* include/linux/sched.h */
 #define PF_FORKNOEXEC 0x00000040
 #define PF_KTHREAD    0x00200000
@@ -72,16 +78,130 @@ static __always_inline struct zmem_freed *freed_get(void)
 	return bpf_map_lookup_elem(&freed, &zero);
 }
 
+static __always_inline bool is_large(__u64 page)
+{
+	return (kread_raw(__u64, page + PAGE_INFO) & 1) |
+	       (kread_raw(__u64, page + PAGE_FLAGS) >>
+			bpf_core_enum_value(enum pageflags, PG_head) &
+		1);
+}
+
+/* ---- the swap cache ---- */
+
+/*
+ * A folio of the swap cache has slots, whose entries and the mappings of the folio hold both: the
+ * kernel frees them with the last one (__try_to_reclaim_swap(), mm/swapfile.c). So they are counted
+ * together: under the slot of a small page, and under a large folio.
+ */
+
+/* No address of a page, which begins with 0xff. */
+#define SLOT_KEY(type, slot) ((type) << 50 | (slot))
+
+static __always_inline bool is_cached(__u64 page)
+{
+	return kread_raw(__u64, page + PAGE_FLAGS) >>
+		       bpf_core_enum_value(enum pageflags___swap, PG_swapcache___swap) &
+	       1;
+}
+
+/* The swp_entry_t of its first page. */
+static __always_inline __u64 cached_as(__u64 head)
+{
+	return kread_raw(__u64, head + koffset(struct folio___swap, private));
+}
+
+struct slots_sum {
+	__u64 type, slot;
+	__u32 entries;
+};
+
+/* More sharers than a byte of the map can say are never met all. */
+#define MANY_SHARERS (1 << 20)
+
+static long add_entries(__u32 turn, struct slots_sum *sum)
+{
+	struct zmem_swap *s = swap_get();
+	const struct zmem_swap_device *d;
+	__u64 slot = sum->slot + turn, entry;
+
+	if (!s)
+		return 1;
+	d = &s->dev[sum->type & (ZMEM_SWAP_DEVICES - 1)];
+	if (sum->type >= ZMEM_SWAP_DEVICES || slot >= d->slots)
+		return 1;
+	if (!has_swap_map()) {
+		if (cluster_slots())
+			sum->entries += table_count(d, slot, table_entry(d, slot));
+		return 0;
+	}
+	entry = kread8(d->map + slot);
+	sum->entries += entry & MAP_CONTINUED ? MANY_SHARERS : entry & MAP_COUNT;
+	return 0;
+}
+
+/* The entries of all slots of a large folio. */
+static __always_inline __u32 folio_entries(__u64 head, __u64 pages)
+{
+	__u64 val = cached_as(head);
+	struct slots_sum sum = {.type = CACHED_TYPE(val), .slot = CACHED_SLOT(val)};
+
+	bpf_loop((__u32)pages, add_entries, &sum, 0);
+	return sum.entries;
+}
+
+/* The folio, if the swap cache has it for this slot; else 0. */
+static __always_inline __u64 if_cached_as(__u64 head, __u64 type, __u64 slot)
+{
+	__u64 val, pages;
+
+	if (head >> 56 != 0xff || (head & 3) || !is_cached(head))
+		return 0;
+	val = cached_as(head);
+	pages = is_large(head) ? 1ULL << (compound_order(head) & 31) : 1;
+	return CACHED_TYPE(val) == type && slot - CACHED_SLOT(val) < pages ? head : 0;
+}
+
+/* The folio that the swap cache has of a slot; 0: none; NOT_FOUND: the kernel does not say where.
+ */
+#define NOT_FOUND 1
+__noinline __u64 cached_folio(__u64 type, __u64 slot, __u64 vmemmap)
+{
+	struct zmem_swap *s = swap_get();
+	const struct zmem_swap_device *d;
+	__u64 entry, tree, head;
+
+	if (!s || type >= ZMEM_SWAP_DEVICES)
+		return 0;
+	d = &s->dev[type & (ZMEM_SWAP_DEVICES - 1)];
+	if (slot >= d->slots)
+		return 0;
+	if (cluster_slots()) {
+		entry = table_entry(d, slot);
+		if ((entry & 3) == CACHE_FRAME)
+			entry = vmemmap + CACHE_PFN(entry) * PAGE_STRUCT_SIZE;
+		return if_cached_as(entry, type, slot);
+	}
+	if (!d->cache)
+		return kread8(d->map + slot) & MAP_CACHED ? NOT_FOUND : 0;
+	tree = d->cache +
+	       (slot >> SWAP_TREE_BITS) * bpf_core_type_size(struct address_space___files) +
+	       koffset(struct address_space___files, i_pages);
+	/* Since 6.11 by the number within the tree, before by that of the slot. */
+	head = if_cached_as(slot_in_tree(tree, slot & ((1 << SWAP_TREE_BITS) - 1)), type, slot);
+	return head ?: if_cached_as(slot_in_tree(tree, slot), type, slot);
+}
+
 /* ---- pages ---- */
 
 /*
- * Counts references of a page, a large folio or a swap slot. Returns 1 if the last one of `all` is
- * among them, and the group has met them all.
+ * Counts references of a page, a large folio or a swap slot, and what slots take in RAM. If the
+ * last one of `all` is among them, and the group has met them all, returns the sum of `ram` plus 1;
+ * else 0.
  */
-__noinline int meet(__u64 key, __u32 group, __u32 all, __u32 maps)
+__noinline __u64 meet(__u64 key, __u32 group, __u32 all, __u32 maps, __u64 ram)
 {
 	struct zmem_freed *s = freed_get();
-	struct zmem_freed_page *met, new = {.group = group, .maps = maps};
+	struct zmem_freed_page *met, new = {.group = group, .maps = maps, .ram = ram};
 
 	if (!s)
 		return 0;
@@ -94,13 +214,15 @@ __noinline int meet(__u64 key, __u32 group, __u32 all, __u32 maps)
 	if (met->group < s->first && met->group != ZMEM_FREED_MIXED) {
 		met->group = group;
 		met->maps = 0;
+		met->ram = 0;
 	}
 	if (met->group != group) {
 		met->group = ZMEM_FREED_MIXED;
 		return 0;
 	}
 	met->maps += maps;
-	return met->maps == all;
+	met->ram += ram;
+	return met->maps == all ? met->ram + 1 : 0;
 }
 
 /* Looks up the page of one mapping. */
@@ -111,16 +233,25 @@ static __always_inline void look_up_page(struct page_walk *w, __u64 page, __u32 
 	if (w->alone && !(kread64(page + FOLIO_MAPPING) & MAPPING_KSM))
 		return;
 	w->pages.work += MEET_WORK;
-	w->complete += meet(page, w->group, maps, 1);
+	w->complete += meet(page, w->group, maps, 1, 0) != 0;
 }
 
-/*
- * Ends a run of mappings of one large folio, and looks it up if it has others. The last bit of the
- * key: the folio may have been a small page before.
- */
+/* What holds a large folio of `pages`: its mappings, and the entries of its swap slots. */
+static __always_inline __u32 folio_references(const struct page_walk *w, __u64 head, __u64 pages)
+{
+	__u32 all = folio_mappings(head, pages);
+
+	return w->every & ZMEM_FREED_CACHED && is_cached(head) ? all + folio_entries(head, pages)
+							       : all;
+}
+
+/* The key of a large folio. The last bit: it may have been a small page before. */
+#define FOLIO_KEY(head) ((head) | 1)
+
+/* Ends a run of mappings of one large folio, and looks it up if it has other references. */
 static __always_inline void end_folio(struct page_walk *w)
 {
-	__u64 folio = w->folio, pages;
+	__u64 folio = w->folio, pages, met;
 	__u32 maps = w->folio_maps, all, order;
 
 	w->folio = 0;
@@ -134,10 +265,13 @@ static __always_inline void end_folio(struct page_walk *w)
 		return;
 	}
 	pages = 1ULL << (order & 31);
-	all = folio_mappings(folio, pages);
+	all = folio_references(w, folio, pages);
 	w->pages.work += MEET_WORK;
-	if (maps == all || meet(folio | 1, w->group, all, maps))
+	met = maps == all ? 1 : meet(FOLIO_KEY(folio), w->group, all, maps, 0);
+	if (met) {
 		w->complete += pages;
+		w->slots_complete += met - 1;
+	}
 }
 
 /*
@@ -172,46 +306,112 @@ __noinline int look_up(walk_ref walk, __u64 page, __u32 maps, __u64 count)
 	return 0;
 }
 
-static __always_inline bool is_large(__u64 page)
-{
-	return (kread_raw(__u64, page + PAGE_INFO) & 1) |
-	       (kread_raw(__u64, page + PAGE_FLAGS) >>
-			bpf_core_enum_value(enum pageflags, PG_head) &
-		1);
-}
+/* ---- swap entries, and pages of the swap cache ---- */
 
-static __always_inline void meet_page(walk_ref walk, __u64 page, __u64 key, __u64 count)
+/* Looks up a swap entry whose slot has a large folio in the swap cache. */
+static __always_inline void meet_folio(struct page_walk *w, __u64 head, __u64 ram)
 {
-	if (KEY_KIND(key) != ZMEM_RSS_ANON)
+	__u32 order = compound_order(head);
+	__u64 pages, met;
+
+	if (order > table_bits(w)) {
+		w->pages.flags |= ZMEM_WALK_MOVED;
 		return;
-	if (is_large(page))
-		look_up(walk, page, 0, count);
-	else if (KEY_MAPS(key) > 1)
-		look_up(walk, page, KEY_MAPS(key), 1);
+	}
+	pages = 1ULL << (order & 31);
+	/* Neighbours have the same. */
+	if (head != w->slot_folio) {
+		w->slot_folio = head;
+		w->slot_all = folio_references(w, head, pages);
+		w->pages.work += pages / 4;
+	}
+	w->slots += ram;
+	met = meet(FOLIO_KEY(head), w->group, w->slot_all, 1, ram);
+	if (met) {
+		w->complete += pages;
+		w->slots_complete += met - 1;
+	}
 }
 
-/* No address of a page, which begins with 0xff. */
-#define SLOT_KEY(type, slot) ((type) << 50 | (slot))
-
-/* Looks up the slot of one swap entry. User space has copied what is known of the devices. */
+/* Looks up one swap entry. User space has copied what is known of the devices. */
 static __always_inline void meet_slot(struct page_walk *w, __u64 entry)
 {
-	__u64 type = SWAP_TYPE(entry), slot = SWAP_OFFSET(entry), ram;
+	__u64 type = SWAP_TYPE(entry), slot = SWAP_OFFSET(entry), ram, page = 0, met;
 	struct zmem_swap *s = swap_get();
-	__u32 sharers;
+	__u32 all;
 
 	if (!s)
 		return;
 	w->pages.work += SWAP_SLOT_WORK;
 	__builtin_memset(&s->record.sum, 0, sizeof(s->record.sum));
-	sharers = count_slot(type, slot, 0);
-	if (sharers < 2)
+	all = count_slot(type, slot, 0);
+	if (!all)
 		return;
 	ram = s->record.sum.zram + s->record.sum.zswap;
+	if (w->every & ZMEM_FREED_CACHED)
+		page = cached_folio(type, slot, w->at.vmemmap);
+	if (page == NOT_FOUND) {
+		w->pages.flags |= ZMEM_WALK_UNKNOWN;
+		return;
+	}
+	if (page && is_large(page)) {
+		meet_folio(w, page, ram);
+		return;
+	}
+	if (page)
+		all += kread_raw(__u32, page + PAGE_MAPCOUNT) + 1;
+	if (all == 1) {
+		w->complete += page != 0;
+		return;
+	}
 	w->slots += ram;
 	/* Within one address space no two entries have the same slot. */
-	if (!w->alone && meet(SLOT_KEY(type, slot), w->group, sharers, 1))
-		w->slots_complete += ram * sharers;
+	if (w->alone)
+		return;
+	met = meet(SLOT_KEY(type, slot), w->group, all, 1, ram);
+	if (met) {
+		w->slots_complete += met - 1;
+		w->complete += page != 0;
+	}
+}
+
+/* Looks up a mapping of a small page whose slot has entries. Returns 0 if it has none. */
+__noinline int meet_cached(walk_ref walk, __u64 page, __u32 maps)
+{
+	__u64 val = cached_as(page), met;
+	struct page_walk *w = walk_get(walk);
+	__u32 entries;
+
+	if (!w)
+		return 0;
+	entries = count_slot(CACHED_TYPE(val), CACHED_SLOT(val), 0);
+	if (!entries)
+		return 0;
+	w->pages.work += MEET_WORK;
+	w->shared++;
+	met = meet(SLOT_KEY(CACHED_TYPE(val), CACHED_SLOT(val)), w->group, entries + maps, 1, 0);
+	if (met) {
+		w->complete++;
+		w->slots_complete += met - 1;
+	}
+	return 1;
+}
+
+static __always_inline void meet_page(walk_ref walk, __u64 page, __u64 key, __u64 count)
+{
+	struct page_walk *w = walk_get(walk);
+
+	if (!w || KEY_KIND(key) != ZMEM_RSS_ANON)
+		return;
+	if (is_large(page)) {
+		look_up(walk, page, 0, count);
+		return;
+	}
+	if (w->every & ZMEM_FREED_CACHED && is_cached(page) &&
+	    meet_cached(walk, page, KEY_MAPS(key)))
+		return;
+	if (KEY_MAPS(key) > 1)
+		look_up(walk, page, KEY_MAPS(key), 1);
 }
 
 /* ---- files ---- */

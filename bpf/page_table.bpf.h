@@ -43,12 +43,15 @@ static __always_inline __u64 entry_phys(const struct page_walk *w, __u64 entry)
 #define huge_entry_bits()      0
 #endif
 
-/* Counts an entry that maps nothing. It matters only if anonymous pages may be shared. */
+/*
+ * Counts an entry that maps nothing. It matters only if anonymous pages may be shared, or if each
+ * swap slot is looked at.
+ */
 absent_function int count_absent_entry(struct page_walk *w, __u64 entry)
 {
 	__u64 type = SWAP_TYPE(entry);
 
-	if (!w || !w->may_share || !entry)
+	if (!w || !walks_swap(w) || !entry)
 		return 0;
 	if (SWAP_SLOTS_ALONE && type < SWAP_TYPE_FILES) {
 		w->pages.work += SWAP_SLOT_WORK;
@@ -56,7 +59,7 @@ absent_function int count_absent_entry(struct page_walk *w, __u64 entry)
 	} else if (type < SWAP_TYPE_FILES) {
 		w->pages.seen[ZMEM_RSS_SWAP]++;
 		meet_slot(w, entry);
-	} else if (type != SWAP_TYPE_MARKER || !has_markers()) {
+	} else if (w->may_share && (type != SWAP_TYPE_MARKER || !has_markers())) {
 		w->pages.flags |= ZMEM_WALK_UNKNOWN;
 	}
 	return 0;

@@ -7,6 +7,10 @@
  * further pages, in a list that begins at the page of swap_map. Since 7.1 the table of the cluster
  * has a word for each slot (mm/swap_table.h): the highest four bits are the count; 15 says that it
  * is in extend_table.
+ *
+ * The page that the swap cache has of a slot: until 6.17 in a tree for each 64 MiB of the device
+ * (swapper_spaces); then in the table of the cluster, as an address, and since 7.1 as the number of
+ * its frame (mm/swap_table.h).
  */
 #ifndef ZMEM_SLOTS_BPF_H
 #define ZMEM_SLOTS_BPF_H
@@ -14,19 +18,19 @@
 #include "zmem/swap.h"
 #include "entry.bpf.h"
 
-#define MAP_COUNT	0x3fULL
-#define MAP_CACHED	0x40ULL
-#define MAP_CONTINUED	0x80ULL
-#define MAP_MORE	0x7fULL /* the count in a further page */
-#define MAP_PAGES	4	/* further pages: 63 · 128^3 sharers */
+#define MAP_COUNT      0x3fULL
+#define MAP_CACHED     0x40ULL
+#define MAP_CONTINUED  0x80ULL
+#define MAP_MORE       0x7fULL /* the count in a further page */
+#define MAP_PAGES      4       /* further pages: 63 · 128^3 sharers */
 
-#define TABLE_COUNT(e)	((e) >> 60)
-#define TABLE_ZERO	(1ULL << 59) /* since 7.2, which has no zeromap */
-#define TABLE_EXTENDED	15
-#define TABLE_BAD	(~7ULL)
+#define TABLE_COUNT(e) ((e) >> 60)
+#define TABLE_ZERO     (1ULL << 59) /* since 7.2, which has no zeromap */
+#define TABLE_EXTENDED 15
+#define TABLE_BAD      (~7ULL)
 
-#define ZSWAP_TREE_BITS 14 /* SWAP_ADDRESS_SPACE_SHIFT */
-#define XA_LEVELS	8
+#define SWAP_TREE_BITS 14 /* SWAP_ADDRESS_SPACE_SHIFT */
+#define XA_LEVELS      8
 
 /* The offset in a swap entry; its type is SWAP_TYPE(). */
 #if defined(__TARGET_ARCH_x86)
@@ -153,18 +157,11 @@ static __always_inline __u64 table_count(const struct zmem_swap_device *d, __u64
 
 /* ---- what a slot takes in RAM ---- */
 
-/* Returns true if zswap has the slot, and what it takes. */
-static __always_inline bool zswap_bytes(const struct zmem_swap_device *d, __u64 slot, __u64 *ret)
+/* The entry of a slot in a tree (lib/xarray.c). */
+static __always_inline __u64 slot_in_tree(__u64 tree, __u64 slot)
 {
-	__u64 entry;
+	__u64 entry = kread64(tree + koffset(struct xarray, xa_head));
 
-	/* One tree for the device before 6.8, and of another kind. */
-	if (!d->trees || bpf_core_field_exists(struct zswap_entry, rbnode) ||
-	    slot >> ZSWAP_TREE_BITS >= d->tree_count ||
-	    !bpf_core_field_exists(struct zswap_entry, length))
-		return false;
-	entry = kread64(d->trees + (slot >> ZSWAP_TREE_BITS) * bpf_core_type_size(struct xarray) +
-			koffset(struct xarray, xa_head));
 	for (int i = 0; i < XA_LEVELS && (entry & 3) == 2 && entry > 4096; i++) {
 		__u64 node = entry - 2;
 		__u32 shift = kread8(node + koffset(struct xa_node, shift));
@@ -172,6 +169,21 @@ static __always_inline bool zswap_bytes(const struct zmem_swap_device *d, __u64 
 		entry = kread64(node + koffset(struct xa_node, slots) +
 				(slot >> (shift & 63) & 63) * 8);
 	}
+	return entry;
+}
+
+/* Returns true if zswap has the slot, and what it takes. */
+static __always_inline bool zswap_bytes(const struct zmem_swap_device *d, __u64 slot, __u64 *ret)
+{
+	__u64 entry;
+
+	/* One tree for the device before 6.8, and of another kind. */
+	if (!d->trees || bpf_core_field_exists(struct zswap_entry, rbnode) ||
+	    slot >> SWAP_TREE_BITS >= d->tree_count ||
+	    !bpf_core_field_exists(struct zswap_entry, length))
+		return false;
+	entry = slot_in_tree(
+		d->trees + (slot >> SWAP_TREE_BITS) * bpf_core_type_size(struct xarray), slot);
 	if (!entry || (entry & 3))
 		return false;
 	*ret = kread32(entry + koffset(struct zswap_entry, length));

@@ -110,6 +110,7 @@ static __noinline int record_device(struct zmem_swap *s, __u64 info)
 			    : 0;
 	d->trees = s->zswap_trees ? kread64(s->zswap_trees + type * 8) : 0;
 	d->tree_count = s->zswap_tree_counts ? kread32(s->zswap_tree_counts + type * 4) : 0;
+	d->cache = s->swapper_spaces ? kread64(s->swapper_spaces + type * 8) : 0;
 	record_zram(d, info);
 	return 0;
 }
@@ -344,7 +345,7 @@ int scan_slots(void *ctx)
 /* ---- symbols ---- */
 
 static const char name_info[] = "swap_info", name_trees[] = "zswap_trees",
-		  name_counts[] = "nr_zswap_trees";
+		  name_counts[] = "nr_zswap_trees", name_spaces[] = "swapper_spaces";
 
 SEC("syscall")
 int swap_symbols(void *ctx)
@@ -356,5 +357,6 @@ int swap_symbols(void *ctx)
 	bpf_kallsyms_lookup_name(name_info, sizeof(name_info), 0, &s->swap_info);
 	bpf_kallsyms_lookup_name(name_trees, sizeof(name_trees), 0, &s->zswap_trees);
 	bpf_kallsyms_lookup_name(name_counts, sizeof(name_counts), 0, &s->zswap_tree_counts);
+	bpf_kallsyms_lookup_name(name_spaces, sizeof(name_spaces), 0, &s->swapper_spaces);
 	return 0;
 }

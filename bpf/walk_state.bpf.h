@@ -89,6 +89,9 @@ struct page_walk {
 	__u64 complete;
 	__u64 slots;
 	__u64 slots_complete;
+	/* The large folio of the last swap entry, and all that holds it. */
+	__u64 slot_folio;
+	__u32 slot_all;
 #endif
 #ifdef ZMEM_EACH_PAGE
 	__u8 hugetlb;	  /* the VMA is one of hugetlb */
@@ -193,13 +196,17 @@ static __always_inline void meet_page(walk_ref walk, __u64 page, __u64 key, __u6
 /* Only anonymous memory that other processes may share is walked, unless all is asked for. */
 #if defined(ZMEM_FREED)
 #define SHARED_ALONE	      true
-#define walks_private(w, ops) ((w)->every && !(ops))
+#define walks_private(w, ops) (((w)->every & ZMEM_FREED_CACHED) | ((w)->every && !(ops)))
+#define walks_swap(w)	      ((w)->may_share | ((w)->every & ZMEM_FREED_CACHED))
 #elif defined(ZMEM_SWAP_SLOTS)
 #define SHARED_ALONE	      true
 #define walks_private(w, ops) false
 #else
 #define walks_private(w, ops) false
 #define SHARED_ALONE	      false
+#endif
+#ifndef walks_swap
+#define walks_swap(w) ((w)->may_share)
 #endif
 
 enum mm_word {

@@ -75,6 +75,11 @@ struct eventpoll {
 
 struct folio___swap {
 	struct list_head lru;
+	void *private; /* of a page of the swap cache: its swp_entry_t */
+};
+
+enum pageflags___swap {
+	PG_swapcache___swap,
 };
 
 /* Its size alone is used. */

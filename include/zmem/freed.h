@@ -24,7 +24,7 @@ struct zmem_freed_want {
 	__u32 group;		 /* of the process and its descriptors */
 	__u32 mm_group;		 /* of its address space; ZMEM_FREED_MIXED: it is not walked */
 	__u32 alone;		 /* 1: no other address space is of that group */
-	__u32 every;		 /* 1: all of its anonymous memory is walked */
+	__u32 every;		 /* enum zmem_freed_every: what is walked beside shared memory */
 	/* By visits. */
 	__u32 state; /* enum zmem_freed_state */
 	__u32 life;  /* enum zmem_freed_life */
@@ -39,9 +39,15 @@ struct zmem_freed_want {
 	__u64 complete;
 	/*
 	 * What shared swap slots take in RAM, shifted left by ZMEM_PSS_SHIFT: the shares of the
-	 * process, and those slots in full of which a visit met the last entry, as of pages.
+	 * process, and those slots in full of which a visit met the last reference, as of pages.
 	 */
 	__u64 slots, slots_complete;
+};
+
+/* Bits. */
+enum zmem_freed_every {
+	ZMEM_FREED_PARTS = 1,  /* large folios may be mapped in part: anonymous mappings */
+	ZMEM_FREED_CACHED = 2, /* pages may be in the swap cache: all that have anonymous pages */
 };
 
 enum zmem_freed_state {
@@ -69,6 +75,7 @@ enum zmem_freed_pass {
 struct zmem_freed_page {
 	__u32 group;
 	__u32 maps; /* met so far */
+	__u64 ram;  /* the shares of the swap entries met: of what their slots take in RAM */
 };
 
 struct zmem_freed {

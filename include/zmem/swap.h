@@ -38,6 +38,7 @@ struct zmem_swap_device {
 	/* Of zswap, which may hold slots of any device: its trees; 0: none. */
 	__u64 trees;
 	__u64 tree_count;
+	__u64 cache; /* trees of the swap cache; 0: none, or in the clusters */
 };
 
 /* Sums over swap entries. Shares are shifted left by ZMEM_PSS_SHIFT. */
@@ -67,7 +68,7 @@ struct zmem_swap {
 	__s32 epoll; /* a descriptor of the process, which waits for /proc/swaps alone; or -1 */
 	struct zmem_layout at;
 	/* Found by swap_symbols; 0: the kernel keeps no such symbols. */
-	__u64 swap_info, zswap_trees, zswap_tree_counts;
+	__u64 swap_info, zswap_trees, zswap_tree_counts, swapper_spaces;
 	__u64 queue, head;	/* without symbols: what leads to the devices; 0: not found */
 	__u64 unknown_clusters; /* 1: sharers are in clusters of a size that is not known */
 	__u64 file_gone; /* of file_slots: the file of `tree` is gone, or another one has its place

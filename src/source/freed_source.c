@@ -52,7 +52,7 @@ struct reading {
 	size_t count;
 	uint32_t groups;
 	const struct file_set *tmpfs; /* NULL: not known */
-	bool every;		      /* large folios may be mapped in part */
+	uint32_t every;		      /* enum zmem_freed_every */
 	uint32_t *group_of;	      /* of each process of the snapshot; 0: none */
 	uint32_t *mm_group;	      /* by mm_id; 0: none, or several */
 	uint32_t *mms;		      /* address spaces of each group */
@@ -259,6 +259,18 @@ static bool has_parts(const struct snapshot *s)
 		       : number_in("/proc/vmstat", "thp_deferred_split_page ") != 0;
 }
 
+/* What has to be walked beside memory that processes may share. */
+static uint32_t walked_beside(const struct snapshot *s)
+{
+	const struct meminfo *m = &s->system.meminfo;
+	uint64_t swapped = 0;
+
+	return (has_parts(s) ? ZMEM_FREED_PARTS : 0) |
+	       (meminfo_swap_used(m, &swapped) && swapped && m->value[MEMINFO_SWAP_CACHED]
+			? ZMEM_FREED_CACHED
+			: 0);
+}
+
 /* ---- a reading ---- */
 
 /* Walks all processes of groups, and then looks for those that forked meanwhile. */
@@ -435,7 +447,7 @@ int freed_source_read(struct freed_source *s, const struct file_set *tmpfs,
 		error = find_groups(&r);
 	if (error == 0)
 		error = set_devices(s, swap);
-	r.every = has_parts(snapshot);
+	r.every = walked_beside(snapshot);
 	for (int i = 0; error == 0 && raced && i < TRIES; i++) {
 		const bool used = s->used;
 

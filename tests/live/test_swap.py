@@ -623,6 +623,15 @@ def swap_ins(_):
         child.stdin.close()
 
 
+def worlds():
+    """What becomes free of memory in the swap cache: pages that were read again, and those that swapped slots share."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    done = subprocess.run((sys.executable, here + "/test_world.py", "--cases", "--with", "swap"), capture_output=True, text=True,
+                          timeout=LIMIT, check=False)
+    print(done.stdout, end="")
+    result(done.returncode == 0 and "ok " in done.stdout, "worlds with swap", done.stdout + done.stderr)
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it switches swap off
     done = False
@@ -635,6 +644,7 @@ def main():
                        at)
         done = True
     result(done, "zram has one of the compressors")
+    worlds()
     on_disk()
     full()
     full_before_disk()

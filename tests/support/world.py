@@ -179,9 +179,12 @@ def churn(rng, room, _):
 
 def swap(rng, room, other):
     size = size_of(rng, min(room, 60))
+    half = "%dP" % rng.randint(1, 1024)
     return rng.choice((
         "a = small %s; fill a; out a; %s" % (size, child(rng, "", other)),
-        "a = small %s; fill a; out a; %s" % (size, child(rng, "touch a:1P; fill a:%s/5P" % size, other)),
+        "a = small %s; fill a; out a; %s" % (size, child(rng, "fill a:%s/5P" % size, other)),
+        "a = small 5M; fill a; out a; %s touch a+1M:%s" % (child(rng, "touch a:%s" % half, other), half),
+        "a = huge 3H; fill a; out a; %s touch a+1H:1H" % child(rng, "touch a:%s" % half, other),
         "a = shared %s; nohuge a; fill a; out a; %s" % (size, child(rng, "touch a:1P", other)),
         "f = memfd %s; a = shared f; fill a; out a" % size,
     ))
