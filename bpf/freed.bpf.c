@@ -110,6 +110,19 @@ static __always_inline __u64 cached_as(__u64 head)
 	return kread_raw(__u64, head + koffset(struct folio___swap, private));
 }
 
+/* The device of a slot; NULL: it is not known, as where swap slots cannot be read. */
+static __always_inline const struct zmem_swap_device *device_of(__u64 type, __u64 slot)
+{
+	const struct zmem_swap *s = swap_get();
+	const struct zmem_swap_device *d;
+
+	if (!s)
+		return NULL;
+	barrier_var(type);
+	d = &s->dev[type & (ZMEM_SWAP_DEVICES - 1)];
+	return type < ZMEM_SWAP_DEVICES && slot < d->slots ? d : NULL;
+}
+
 struct slots_sum {
 	__u64 type, slot;
 	__u32 entries;
@@ -120,14 +133,10 @@ struct slots_sum {
 
 static long add_entries(__u32 turn, struct slots_sum *sum)
 {
-	struct zmem_swap *s = swap_get();
-	const struct zmem_swap_device *d;
 	__u64 slot = sum->slot + turn, entry;
+	const struct zmem_swap_device *d = device_of(sum->type, slot);
 
-	if (!s)
-		return 1;
-	d = &s->dev[sum->type & (ZMEM_SWAP_DEVICES - 1)];
-	if (sum->type >= ZMEM_SWAP_DEVICES || slot >= d->slots)
+	if (!d)
 		return 1;
 	if (!has_swap_map()) {
 		if (cluster_slots())
@@ -166,14 +175,10 @@ static __always_inline __u64 if_cached_as(__u64 head, __u64 type, __u64 slot)
 #define NOT_FOUND 1
 __noinline __u64 cached_folio(__u64 type, __u64 slot, __u64 vmemmap)
 {
-	struct zmem_swap *s = swap_get();
-	const struct zmem_swap_device *d;
+	const struct zmem_swap_device *d = device_of(type, slot);
 	__u64 entry, tree, head;
 
-	if (!s || type >= ZMEM_SWAP_DEVICES)
-		return 0;
-	d = &s->dev[type & (ZMEM_SWAP_DEVICES - 1)];
-	if (slot >= d->slots)
+	if (!d)
 		return 0;
 	if (cluster_slots()) {
 		entry = table_entry(d, slot);
@@ -237,12 +242,16 @@ static __always_inline void look_up_page(struct page_walk *w, __u64 page, __u32 
 }
 
 /* What holds a large folio of `pages`: its mappings, and the entries of its swap slots. */
-static __always_inline __u32 folio_references(const struct page_walk *w, __u64 head, __u64 pages)
+static __always_inline __u32 folio_references(struct page_walk *w, __u64 head, __u64 pages)
 {
 	__u32 all = folio_mappings(head, pages);
 
-	return w->every & ZMEM_FREED_CACHED && is_cached(head) ? all + folio_entries(head, pages)
-							       : all;
+	if (w->every & ZMEM_FREED_CACHED && is_cached(head)) {
+		if (!device_of(CACHED_TYPE(cached_as(head)), CACHED_SLOT(cached_as(head))))
+			w->pages.flags |= ZMEM_WALK_UNKNOWN;
+		all += folio_entries(head, pages);
+	}
+	return all;
 }
 
 /* The key of a large folio. The last bit: it may have been a small page before. */
@@ -384,6 +393,8 @@ __noinline int meet_cached(walk_ref walk, __u64 page, __u32 maps)
 
 	if (!w)
 		return 0;
+	if (!device_of(CACHED_TYPE(val), CACHED_SLOT(val)))
+		w->pages.flags |= ZMEM_WALK_UNKNOWN;
 	entries = count_slot(CACHED_TYPE(val), CACHED_SLOT(val), 0);
 	if (!entries)
 		return 0;
