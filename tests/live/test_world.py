@@ -629,10 +629,12 @@ def check_freed(world):
         pids = world.members(group)
         if not pids:
             continue
+        before = world.charged()
         freed, status = freed_of(world, group)
-        really = dropped(world, lambda group=group: world.kill(group), pids, freed)
         # A group that forks meanwhile has another size each moment.
-        compare_freed(faults, "group %s" % group, freed, status, really, 16 * MIB if busy else CHARGES)
+        room = 16 * MIB + abs(world.charged() - before) if busy else CHARGES
+        really = dropped(world, lambda group=group: world.kill(group), pids, freed)
+        compare_freed(faults, "group %s" % group, freed, status, really, room)
     return faults
 
 
