@@ -40,8 +40,8 @@
 	"a = reserved 122880P; nohuge a; f = temp 122880P; b = shared f;"                          \
 	"c = shared_reserved 122880P; nohuge c; " thread                                           \
 	"*.5C+.5 { pin 2#; fill a+240P#:120P; touch b+240P#:120P; fill c+240P#:40P } " thread      \
-	"*.5C { pin 1+2#; fill c+240P#+120P:40P; drop a+240P#:50P; drop b+240P#:60P;"              \
-	"drop c+240P#:25P } "
+	"*.5C { pin 1+2#; fill c+240P#+120P:20P; drop a+240P#:20P; drop b+240P#:30P;"              \
+	"drop c+240P#:10P } "
 
 const struct shape shapes[] = {
 	/* ---- private memory, and pages of hugetlb ---- */
