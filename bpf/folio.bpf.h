@@ -8,6 +8,14 @@
 
 #include "compound.bpf.h"
 
+static __always_inline bool is_large(__u64 page)
+{
+	return (kread_raw(__u64, page + PAGE_INFO) & 1) |
+	       (kread_raw(__u64, page + PAGE_FLAGS) >>
+			bpf_core_enum_value(enum pageflags, PG_head) &
+		1);
+}
+
 struct folio_sum {
 	__u64 page;
 	__u32 maps;

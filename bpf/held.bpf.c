@@ -186,8 +186,10 @@ __noinline int meet_set(__u64 task, __u32 group)
 	return 0;
 }
 
-/* A descriptor of a namespace: all have one reference of it together (path_from_stashed(),
- * fs/libfs.c). */
+/*
+ * A descriptor of a namespace: all have one reference of it together (path_from_stashed(),
+ * fs/libfs.c).
+ */
 __noinline int meet_named(__u64 inode, __u32 group)
 {
 	__u64 space = kread64(inode + koffset(struct inode, i_private));

@@ -92,8 +92,10 @@ static __always_inline void find_segment(struct zmem_held_file *f)
 		   koffset(struct ipc_namespace, ns);
 }
 
-/* The references of the file at this moment. `by_kernel`: references that the kernel holds for the
- * visit. */
+/*
+ * The references of the file at this moment. `by_kernel`: references that the kernel holds for the
+ * visit.
+ */
 static __always_inline void read_file(struct zmem_held_file *f, __u32 by_kernel)
 {
 	f->refs = references(f->file) - by_kernel;

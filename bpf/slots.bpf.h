@@ -7,10 +7,6 @@
  * further pages, in a list that begins at the page of swap_map. Since 7.1 the table of the cluster
  * has a word for each slot (mm/swap_table.h): the highest four bits are the count; 15 says that it
  * is in extend_table.
- *
- * The page that the swap cache has of a slot: until 6.17 in a tree for each 64 MiB of the device
- * (swapper_spaces); then in the table of the cluster, as an address, and since 7.1 as the number of
- * its frame (mm/swap_table.h).
  */
 #ifndef ZMEM_SLOTS_BPF_H
 #define ZMEM_SLOTS_BPF_H
@@ -52,6 +48,19 @@ static __always_inline struct zmem_swap *swap_get(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&swap, &zero);
+}
+
+/* The device of a slot; NULL: it is not known, as where swap slots cannot be read. */
+static __always_inline const struct zmem_swap_device *device_of(__u64 type, __u64 slot)
+{
+	const struct zmem_swap *s = swap_get();
+	const struct zmem_swap_device *d;
+
+	if (!s)
+		return NULL;
+	barrier_var(type);
+	d = &s->dev[type & (ZMEM_SWAP_DEVICES - 1)];
+	return type < ZMEM_SWAP_DEVICES && slot < d->slots ? d : NULL;
 }
 
 static __always_inline bool has_swap_map(void)
@@ -275,9 +284,8 @@ slot_function int count_slot(__u64 type, __u64 slot, __u32 shmem)
 	if (!s)
 		return 0;
 	s->record.sum.entries++;
-	barrier_var(type);
-	d = &s->dev[type & (ZMEM_SWAP_DEVICES - 1)];
-	if (type >= ZMEM_SWAP_DEVICES || slot >= d->slots) {
+	d = device_of(type, slot);
+	if (!d) {
 		s->record.sum.unknown++;
 		return 0;
 	}

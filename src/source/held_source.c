@@ -485,8 +485,7 @@ static uint64_t swap_ram_of(const struct sums *s, const struct zmem_held_file *f
 	return 0;
 }
 
-/* Files without a name. A file of secret memory has none, and the kernel does not count its links.
- */
+/* Files without a name. One of secret memory has none, and the kernel does not count its links. */
 static void add_unnamed(struct sums *s)
 {
 	struct holders *h = &s->holders;
