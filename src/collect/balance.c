@@ -33,10 +33,10 @@ void balance_no_swap(struct snapshot *s)
 	for (size_t i = 0; i < s->count; i++) {
 		struct process *p = &s->process[i];
 
-		if (p->pss_source == PSS_FROM_KERNEL)
-			process_set(p, COUNTER_SWAP_SHMEM, 0);
-		if (p->kind == PROCESS_USER && process_has(p, COUNTER_SWAP))
-			process_set_swap_costs(p, &(struct swap_costs){});
+		if (p->kind != PROCESS_USER || !process_has(p, COUNTER_SWAP))
+			continue;
+		process_set(p, COUNTER_SWAP_SHMEM, 0);
+		process_set_swap_costs(p, &(struct swap_costs){});
 	}
 }
 

@@ -199,7 +199,7 @@ static int read_freed(struct collector *c, const struct query *q)
 		return 0;
 	for (size_t i = 0; i < rows->count; i++) {
 		rows->item[i]->have &= ~COUNTER_BIT(COUNTER_FREED);
-		rows->item[i]->freed_status = PSS_UNSUPPORTED;
+		rows->item[i]->status[VALUE_FREED] = PSS_UNSUPPORTED;
 	}
 	group = arena_zalloc(mark.arena, rows->count + 1, sizeof(*group));
 	if (!group)

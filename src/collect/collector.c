@@ -276,9 +276,7 @@ static int read_pages(struct collector *c)
 	unsigned asked = pages_asked(c, &c->snapshot.system.meminfo);
 	int r;
 
-	for (size_t i = 0; asked && !c->pages && i < c->rows.matched.count; i++)
-		c->rows.matched.item[i]->pages_status = PSS_UNSUPPORTED;
-	if (!c->pages || !asked)
+	if (!asked)
 		return 0;
 	zones = calloc(1, sizeof(*zones));
 	if (!zones)
@@ -289,7 +287,7 @@ static int read_pages(struct collector *c)
 			      c->rows.matched.count);
 	if (r == 0 && asked & ZMEM_PAGES_NODES)
 		machine_read_cpus(&c->proc, c->rows.matched.item, c->rows.matched.count);
-	if (asked & ZMEM_PAGES_NODES && pages_source_refusal(c->pages))
+	if (c->pages && asked & ZMEM_PAGES_NODES && pages_source_refusal(c->pages))
 		note_no_pages(c, pages_source_refusal(c->pages));
 	return r == -ENOMEM ? r : 0;
 }
@@ -451,6 +449,8 @@ static int read_files(struct collector *c)
 
 	s->system.files = (struct machine_files){};
 	c->swap_shmem_known = false;
+	for (size_t i = 0; c->spec.swap_shmem && i < s->count; i++)
+		s->process[i].status[VALUE_SWAP_SHMEM] = PSS_UNSUPPORTED;
 	if (!c->sums_files)
 		return 0;
 	r = files_source_sum(c->files, c->spec.files == FILES_ALL, &s->system.files);

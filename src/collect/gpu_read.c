@@ -112,6 +112,11 @@ static size_t choose(const pid_t *pid, ssize_t pids, struct snapshot *s, struct 
 	return kept;
 }
 
+static void set_status(struct process *p, enum pss_status why)
+{
+	p->status[VALUE_GPU] = p->status[VALUE_DMABUF] = why;
+}
+
 static void set_none(struct snapshot *s)
 {
 	for (size_t i = 0; i < s->count; i++) {
@@ -256,8 +261,10 @@ static int join(struct gpu_reader *g, struct snapshot *s, struct process *const 
 			part[parts++].pid = row[i]->pid;
 		}
 		free(result[i].gpu);
-		if (result[i].status != PSS_OK)
+		if (result[i].status != PSS_OK) {
 			row[i]->have &= ~COUNTERS_OF_GPU;
+			set_status(row[i], result[i].status);
+		}
 		if (result[i].status != PSS_OK && result[i].status != PSS_GONE)
 			buffers->count = -EACCES;
 	}
@@ -284,6 +291,8 @@ int gpu_reader_read(struct gpu_reader *g, struct proc_pool *pool, struct snapsho
 	int r, error;
 
 	s->gpu = (struct gpu_parts){};
+	for (size_t i = 0; i < s->count; i++)
+		set_status(&s->process[i], PSS_UNSUPPORTED);
 	if (!has_drivers(g)) {
 		s->gpu.reason = "this machine has no driver of a GPU (/proc/devices)";
 		s->gpu.none = true;

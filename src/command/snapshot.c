@@ -154,7 +154,7 @@ static void warn_unfolded(const struct session *s)
 		if (!totals_counts(p))
 			continue;
 		count[0][p->pss_status] += !process_has(p, COUNTER_PSS_ANON);
-		count[1][process_swap_pss_status(p)] += !process_has(p, COUNTER_SWAP_PSS);
+		count[1][process_status(p, VALUE_SWAP_PSS)] += !process_has(p, COUNTER_SWAP_PSS);
 	}
 	for (int what = 0; what < 2; what++) {
 		for (int status = 0; status < PSS_STATUS_COUNT; status++) {

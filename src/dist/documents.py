@@ -43,6 +43,7 @@ FIELD_TYPES = {
     "numbers": "[pid]|null",
     "address": "/^[0-9a-f]{8,16}$/|null",
 }
+STATUS_TYPES = ("status", "freed_status")
 LIMITS = {"text": "Length", "hex": "Length", "[": "Items"}
 
 
@@ -238,6 +239,9 @@ class Documents:
         raw = dict(object_.raw)
         for name in object_.shapes:
             raw.update(self.shapes["shape", name].object.raw)
+        rules = list(self.rules_of_statuses(keys))
+        if rules:
+            raw["allOf"] = rules
         properties = {}
         for key in keys.values():
             schema = self.schema_of_type(key.type, key.below, used)
@@ -255,6 +259,17 @@ class Documents:
             "properties": properties,
             **raw,
         }
+
+    @staticmethod
+    def rules_of_statuses(keys):
+        """A status is ok, or the value that it is of is null."""
+        for status in (key.name for key in keys.values() if key.type in STATUS_TYPES):
+            value = status.removesuffix("_status")
+            name = value + "_bytes" if value + "_bytes" in keys else value
+            for ok in (True,) if "at_least" in keys else (True, False):
+                said = {"required": [status], "properties": {status: {"const": "ok"} if ok else {"not": {"const": "ok"}}}}
+                then = {"properties": {name: {"not": {"const": None}} if ok else {"const": None}}}
+                yield {"if": said, "then": then}
 
     def document_schema(self, document):
         self.version = document.version

@@ -212,7 +212,7 @@ const struct field *fields_nearest(const struct fields *all, const char *key, si
 
 /* ---- lists ---- */
 
-#define FIELDS_MAX 152
+#define FIELDS_MAX 160
 
 struct field_list {
 	const struct field *item[FIELDS_MAX];

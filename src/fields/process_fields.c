@@ -68,7 +68,7 @@ COLUMN(app, "app", "APP", TEXT, value_text(p->app),
 COLUMN(cmdline, "cmdline", "CMDLINE", TEXT,
        ((struct value){.known = p->cmdline, .text = p->cmdline, .cut = p->cmdline_truncated}),
        "arguments; may hold secrets", NEEDS(CMDLINE), GROUPS_BY(cmdline),
-       .flags = FIELD_ASKED | FIELD_OPTIONAL | FIELD_CUT_BOOL | FIELD_HEX, .max = {1024, 512},
+       .flags = FIELD_ASKED | FIELD_OPTIONAL | FIELD_CUT_BOOL | FIELD_HEX, .max = {1024, 384},
        .max_hex = {256, 64});
 COLUMN(unit, "unit", "UNIT", TEXT, value_text(p->unit), "systemd unit", NEEDS(CGROUP),
        GROUPS_BY(unit), PART(UNIT), .max = {0, 255});
@@ -104,12 +104,33 @@ COLUMN(pss_source, "pss_source", "PSS_SOURCE", TEXT, value_text(pss_source_name(
        "where PSS came from: kernel or smaps_rollup", .flags = FIELD_READ);
 COLUMN(pss_status, "pss_status", "PSS_STATUS", TEXT, value_text(pss_status_name(p->pss_status)),
        "ok, or why there is no PSS", .flags = FIELD_READ);
-COLUMN(swap_pss_status, "swap_pss_status", "SWAP_PSS_STATUS", TEXT,
-       value_text(pss_status_name(process_swap_pss_status(p))), "ok, or why there is no swap_pss");
-COLUMN(swap_ram_status, "swap_ram_status", "SWAP_RAM_STATUS", TEXT,
-       value_text(pss_status_name(process_swap_ram_status(p))), "ok, or why there is no swap_ram");
-COLUMN(freed_status, "freed_status", "FREED_STATUS", TEXT,
-       value_text(pss_status_name(p->freed_status)), "ok, or why there is no freed", NEEDS(FREED));
+/* Why the value of that name is not known. */
+#define STATUS(name, heading, kind, of, ...)                                                       \
+	COLUMN(name##_status, #name "_status", heading "_STATUS", TEXT,                            \
+	       value_text(pss_status_name(process_status(p, VALUE_##kind))),                       \
+	       "ok, or why " of " not known", __VA_ARGS__)
+
+STATUS(swap_pss, "SWAP_PSS", SWAP_PSS, "swap_pss is", .flags = 0);
+STATUS(swap_shmem, "SWAP_SHMEM", SWAP_SHMEM, "swap_shmem is", NEEDS(SWAP_SHMEM));
+STATUS(swap_ram, "SWAP_RAM", SWAP_RAM, "swap_ram and its parts are", NEEDS(SWAP_COSTS));
+STATUS(freed, "FREED", FREED, "freed is", NEEDS(FREED));
+STATUS(lazyfree, "LAZYFREE", LAZYFREE, "lazyfree is", NEEDS(LAZYFREE));
+STATUS(hugetlb_pss, "HUGETLB_PSS", HUGETLB_PSS, "hugetlb_pss is", NEEDS(HUGETLB));
+STATUS(thp_rest, "THP_REST", THP_REST, "thp_rest is", NEEDS(THP_REST));
+STATUS(nodes, "NODES", NODES, "node0 to node15 are", NEEDS(NODES));
+STATUS(gpu, "GPU", GPU, "gpu is", NEEDS(GPU));
+STATUS(dmabuf, "DMABUF", DMABUF, "dmabuf is", NEEDS(GPU));
+STATUS(maps, "MAPS", MAPS, "maps is", .flags = 0);
+STATUS(swapins, "SWAPINS", SWAPINS, "swapins is", NEEDS(SWAPINS));
+STATUS(exe_deleted, "EXE_DELETED", EXE, "exe_deleted is", .flags = 0);
+
+/* In the order of documents. */
+#define STATUS_FIELDS                                                                              \
+	&field_swap_pss_status, &field_swap_shmem_status, &field_swap_ram_status,                  \
+		&field_freed_status, &field_lazyfree_status, &field_hugetlb_pss_status,            \
+		&field_thp_rest_status, &field_nodes_status, &field_gpu_status,                    \
+		&field_dmabuf_status, &field_maps_status, &field_swapins_status
+
 COLUMN(counters_source, "counters_source", "COUNTERS_SOURCE", TEXT,
        value_text(origin_name(p->counters_source)),
        "where the counters came from: bpf, proc, or earlier (not read at an OOM kill: the snapshot before)");
@@ -147,9 +168,6 @@ COLUMN_AS(watched, "watched", "watched_seconds", "WATCHED", AMOUNT,
 COLUMN_AS(grew, "grew", "grew_ticks", "GREW", AMOUNT, value_signed(r->ticks, r->grew_ticks),
 	  "in how many snapshots it grew, of how many", .flags = FIELD_SINCE);
 
-COLUMN(pages_status, "pages_status", "PAGES_STATUS", TEXT,
-       value_text(pss_status_name(p->pages_status)),
-       "ok, or why lazyfree, hugetlb_pss, thp_rest and the nodes were not read");
 /* Null unless columns of nodes are asked for. */
 ROWS(nodes, "nodes", &share_fields, struct node_share, p->nodes, p->nodes ? p->nodes->node : NULL,
      p->nodes ? p->nodes->count : 0, "PSS by NUMA node", 0, .max = {0, NODES_MAX});
@@ -215,6 +233,38 @@ SHARE(limit_percent, "%limit", "%LIMIT", MEM_CURRENT,
 SHARE(nearest_percent, "%nearest", "%NEAR", NEAREST_LIMIT,
       "how full nearest_limit is, by the working set of its cgroup", .flags = FIELD_OWN_WHOLE,
       .needs = NEEDS_MEMCG | NEEDS_MEMCG_DETAIL);
+
+/* The keys of counters, by bit. */
+static const char *const counter_keys[] = {
+#define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help)                                \
+	[COUNTER_##id] = (COUNTER_##id < COUNTERS_OF_PROCESS) ? #key "_bytes" : NULL,
+#define ZMEM_COUNT(id, key, heading, origin, bound, policy, help)                                  \
+	[COUNTER_##id] = (COUNTER_##id < COUNTERS_OF_PROCESS) ? #key : NULL,
+#include "model/counters.def"
+#undef ZMEM_COUNTER
+};
+
+struct value value_at_least(counter_mask partial)
+{
+	return value_signed(true, (int64_t)(partial & (COUNTER_BIT(COUNTERS_OF_PROCESS) - 1)));
+}
+
+static struct value get_at_least(const struct field *f, const void *row, const void *of)
+{
+	(void)f, (void)of;
+	return value_at_least(((const struct row *)row)->partial);
+}
+
+const struct field process_at_least = {
+	.json_text = JSON_KEY_TEXT("at_least"),
+	.json_len = JSON_KEY_LEN("at_least"),
+	.type = FIELD_WORDS,
+	.help = "the keys of sums that lack the value of some process",
+	.flags = FIELD_KNOWN,
+	.words = counter_keys,
+	.get = get_at_least,
+	.counter = -1,
+};
 
 /* ---- nodes ---- */
 
@@ -439,10 +489,8 @@ static const struct field *const all[] = {
 	&field_mm_id,
 	&field_mm_owner,
 	&field_counters_source,
-	&field_swap_pss_status,
-	&field_swap_ram_status,
-	&field_freed_status,
-	&field_pages_status,
+	STATUS_FIELDS,
+	&field_exe_deleted_status,
 	&field_exe_deleted,
 	&field_container_id,
 	&field_container_status,
@@ -715,10 +763,8 @@ void process_list_whole(struct field_list *list, const struct field *group)
 		&field_counters_source,
 		&field_pss_source,
 		&field_pss_status,
-		&field_swap_pss_status,
-		&field_swap_ram_status,
-		&field_freed_status,
-		&field_pages_status,
+		STATUS_FIELDS,
+		&field_exe_deleted_status,
 		&field_exe_deleted,
 	};
 	static const struct field *const of_groups[] = {&field_procs, &field_threads,
@@ -737,12 +783,10 @@ void process_list_json(struct field_list *list, const struct field *group, bool 
 	static const struct field *const names[] = {&field_container_part, &field_container_id,
 						    &field_pod_part, &field_namespace};
 	static const struct field *const of_groups[] = {
-		&field_procs,		&field_pss_missing,	&field_threads,
-		&field_counters_source, &field_pss_source,	&field_pss_status,
-		&field_swap_pss_status, &field_swap_ram_status, &field_freed_status,
-		&field_pages_status};
+		&field_procs,	   &field_pss_missing, &field_threads, &field_counters_source,
+		&field_pss_source, &field_pss_status,  STATUS_FIELDS};
 	static const struct field *const gpu_parts = &field_gpu_parts;
-	const struct field *nodes = &field_nodes;
+	const struct field *nodes = &field_nodes, *at_least = &process_at_least;
 	size_t at = 0;
 
 	if (!group) {
@@ -765,6 +809,7 @@ void process_list_json(struct field_list *list, const struct field *group, bool 
 	field_list_append(list, counters,
 			  group_is_memcg(group) ? COUNTER_COUNT : COUNTERS_OF_PROCESS);
 	field_list_append(list, &nodes, 1);
+	field_list_append(list, &at_least, 1);
 }
 
 const struct field *process_list_misplaced(const struct field_list *list, const struct field *group)

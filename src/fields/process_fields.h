@@ -33,6 +33,10 @@ extern const struct fields process_fields;
 /* Those of a process that are counters. */
 extern const struct fields process_counters;
 
+/* In JSON, of a sum: the keys of its counters that some process lacks. */
+extern const struct field process_at_least;
+struct value value_at_least(counter_mask partial);
+
 /* The field of that key, which fields_find() explains. */
 const struct field *process_field(const char *key);
 

@@ -158,11 +158,50 @@ struct process *snapshot_add(struct snapshot *s)
 	return p;
 }
 
-enum pss_status process_swap_pss_status(const struct process *p)
+static bool has_value(const struct process *p, enum value_kind value)
 {
-	if (p->pss_status == PSS_OK && !process_has(p, COUNTER_SWAP_PSS))
-		return PSS_UNSUPPORTED;
-	return p->pss_status;
+	static const uint8_t counter[VALUE_KINDS] = {
+		[VALUE_SWAP_PSS] = COUNTER_SWAP_PSS, [VALUE_SWAP_SHMEM] = COUNTER_SWAP_SHMEM,
+		[VALUE_SWAP_RAM] = COUNTER_SWAP_RAM, [VALUE_FREED] = COUNTER_FREED,
+		[VALUE_LAZYFREE] = COUNTER_LAZYFREE, [VALUE_HUGETLB_PSS] = COUNTER_HUGETLB_PSS,
+		[VALUE_THP_REST] = COUNTER_THP_REST, [VALUE_NODES] = COUNTER_NODES,
+		[VALUE_GPU] = COUNTER_GPU,	     [VALUE_DMABUF] = COUNTER_DMABUF,
+		[VALUE_MAPS] = COUNTER_MAPS,	     [VALUE_SWAPINS] = COUNTER_SWAPINS,
+	};
+
+	return value == VALUE_EXE ? p->exe != EXE_UNKNOWN
+				  : process_has(p, (enum counter)counter[value]);
+}
+
+enum pss_status process_status(const struct process *p, enum value_kind value)
+{
+	enum pss_status why = p->status[value];
+
+	if (p->kind == PROCESS_SUM)
+		return why;
+	if (has_value(p, value))
+		return PSS_OK;
+	if (p->kind != PROCESS_USER)
+		return p->pss_status;
+	switch (value) {
+	case VALUE_SWAP_PSS:
+	case VALUE_SWAP_RAM:
+		/* Page tables do not tell by how many processes a swap entry is shared. */
+		why = p->pss_status == PSS_OK ? PSS_UNSUPPORTED : p->pss_status;
+		break;
+	case VALUE_SWAP_SHMEM:
+		why = p->pss_status == PSS_OK ? why : p->pss_status;
+		break;
+	case VALUE_MAPS:
+	case VALUE_SWAPINS:
+	case VALUE_EXE:
+		/* They are always asked for. */
+		why = why != PSS_SKIPPED ? why : p->raced ? PSS_RACED : PSS_UNSUPPORTED;
+		break;
+	default:
+		break;
+	}
+	return why;
 }
 
 void node_shares_add(struct node_shares *to, const struct node_shares *more)
@@ -185,14 +224,6 @@ void process_set_swap_costs(struct process *p, const struct swap_costs *costs)
 	process_set(p, COUNTER_SWAP_INCOMPRESSIBLE, costs->incompressible);
 	process_set(p, COUNTER_SWAP_FILLED, costs->filled);
 	process_set(p, COUNTER_SWAP_DISK, costs->disk);
-}
-
-enum pss_status process_swap_ram_status(const struct process *p)
-{
-	if (process_has(p, COUNTER_SWAP_RAM))
-		return PSS_OK;
-	return p->pss_status == PSS_OK || p->pss_status == PSS_SKIPPED ? PSS_UNSUPPORTED
-								       : p->pss_status;
 }
 
 void process_derive(struct process *p)

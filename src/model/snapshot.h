@@ -137,6 +137,24 @@ enum pss_status {
 	PSS_STATUS_COUNT,
 } ONE_BYTE;
 
+/* Values that a process may lack, each for a reason of its own. PSS has pss_status. */
+enum value_kind {
+	VALUE_SWAP_PSS,
+	VALUE_SWAP_SHMEM,
+	VALUE_SWAP_RAM, /* and its parts */
+	VALUE_FREED,
+	VALUE_LAZYFREE,
+	VALUE_HUGETLB_PSS,
+	VALUE_THP_REST,
+	VALUE_NODES,
+	VALUE_GPU,
+	VALUE_DMABUF,
+	VALUE_MAPS,
+	VALUE_SWAPINS,
+	VALUE_EXE, /* exe_state */
+	VALUE_KINDS,
+};
+
 /* "bpf", "proc", "earlier", NULL. */
 const char *origin_name(enum origin origin);
 /* "ok", "skipped", …: the words in JSON. */
@@ -184,21 +202,20 @@ struct process {
 	enum origin counters_source;
 	enum pss_source pss_source;
 	enum pss_status pss_status;
-	enum pss_status freed_status;
-	/* Of nodes, LAZYFREE, HUGETLB_PSS and THP_REST, which are read on request. */
-	enum pss_status pages_status;
+	/* Why a value is not known, where a part of the program knows that (process_status()). */
+	enum pss_status status[VALUE_KINDS];
 	enum exe_state exe;
 	bool mm_owner;		/* this process counts the mm in totals */
 	bool raced;		/* BPF could not read it */
-	bool leader_exited;	/* its memory was read through another thread */
-	bool in_flux;		/* maybe in exec, or unmapping: it may count what it does not map */
-	bool pages_unknown;	/* BPF found pages that it does not understand */
-	bool swap_slots;	/* its SWAP_PSS comes from swap slots */
 	bool forked;		/* no exec since fork */
-	bool sharing_known;	/* forked, write_protect_seq and ksm_pages are valid */
 	bool name_cut;		/* name is the beginning of a longer one */
-	bool program_known;	/* the name is the program, not only the executable */
 	bool cmdline_truncated; /* there were more arguments */
+	bool leader_exited : 1; /* its memory was read through another thread */
+	bool in_flux : 1;	/* maybe in exec, or unmapping: it may count what it does not map */
+	bool pages_unknown : 1; /* BPF found pages that it does not understand */
+	bool swap_slots : 1;	/* its SWAP_PSS comes from swap slots */
+	bool sharing_known : 1; /* forked, write_protect_seq and ksm_pages are valid */
+	bool program_known : 1; /* the name is the program, not only the executable */
 	counter_mask have;
 	uint64_t value[COUNTERS_OF_PROCESS]; /* bytes or numbers; valid if `have` has the bit */
 	/* Likewise the counters of the cgroup of a group, COUNTERS_OF_CGROUP; NULL: no room. */
@@ -290,10 +307,10 @@ static inline void process_set_sum(struct process *p, enum counter c, uint64_t x
 }
 
 /*
- * The status of swap_pss. It is that of PSS, but unsupported if other processes may share its swap
- * entries, because the kernel's page tables do not tell how many.
+ * PSS_OK if the process has this value, else why not. Of a sum: PSS_OK if all its processes have
+ * it, else the reason of one of them.
  */
-enum pss_status process_swap_pss_status(const struct process *p);
+enum pss_status process_status(const struct process *p, enum value_kind value);
 
 /* Where the pages of swap entries are, in bytes; shared ones divided. */
 struct swap_costs {
@@ -311,8 +328,6 @@ struct swap_costs {
 #define COUNTERS_OF_GPU (COUNTER_BIT(COUNTER_GPU) | COUNTER_BIT(COUNTER_DMABUF))
 
 void process_set_swap_costs(struct process *p, const struct swap_costs *costs);
-/* The status of swap_ram: ok, that of PSS, or unsupported. */
-enum pss_status process_swap_ram_status(const struct process *p);
 
 /* Those that bpf/pages.bpf.c counts: they are read on request. */
 #define COUNTERS_OF_PAGES                                                                          \

@@ -129,20 +129,6 @@ static void keep_common(struct process *sum, struct process *p)
 		sum->counters_source = FROM_NOWHERE;
 }
 
-/* A group has the status of the first process without PSS. */
-static void set_status(struct process *sum, const struct process *p)
-{
-	if (!totals_counts(p))
-		return;
-	if (sum->pss_status == PSS_OK)
-		sum->pss_status = p->pss_status;
-	if (sum->freed_status == PSS_OK)
-		sum->freed_status = p->freed_status;
-	if (sum->pages_status == PSS_OK)
-		sum->pages_status = p->pages_status;
-	sum->pss_source = pss_source_join(sum->pss_source, p->pss_source);
-}
-
 /* A user without a name is shown by number, as ps does. */
 static const char *uid_text(struct arena *text, uid_t uid)
 {
@@ -240,9 +226,6 @@ int group_row(const struct field *key, size_t keys, struct sums *g, struct proce
 
 	*ret = (struct process){.uid = rows[0]->uid,
 				.counters_source = rows[0]->counters_source,
-				.pss_status = PSS_OK,
-				.freed_status = PSS_OK,
-				.pages_status = PSS_OK,
 				.group_keys = (uint8_t)keys};
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		*name_of(ret, i) = *name_of(rows[0], i);
@@ -250,7 +233,8 @@ int group_row(const struct field *key, size_t keys, struct sums *g, struct proce
 		sum_add(&sum, rows[i]);
 		ret->threads += rows[i]->threads;
 		keep_common(ret, rows[i]);
-		set_status(ret, rows[i]);
+		if (totals_counts(rows[i]))
+			ret->pss_source = pss_source_join(ret->pss_source, rows[i]->pss_source);
 	}
 	sum_row(&sum, &g->nodes[ret - g->item], row);
 	if (is_of_user(key, keys) && !ret->user && !(ret->user = uid_text(text, ret->uid)))

@@ -22,7 +22,7 @@ static struct process *add_memcg(struct sums *g, const char *path)
 	struct sum nothing = SUM_EMPTY;
 
 	*row = (struct row){.process = &g->item[at]};
-	*row->process = (struct process){.uid = UID_NONE, .pss_status = PSS_OK, .cgroup = path};
+	*row->process = (struct process){.uid = UID_NONE, .cgroup = path};
 	sum_row(&nothing, &g->nodes[at], row);
 	row->process->charged = g->charged[at];
 	return row->process;

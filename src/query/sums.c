@@ -8,9 +8,38 @@
 
 #include "base/array.h"
 
+/* The status of the first that has another than ok. */
+static void add_status(struct sum *sum, const struct process *p)
+{
+	for (int v = 0; v < VALUE_KINDS; v++) {
+		if (sum->status[v] == PSS_OK)
+			sum->status[v] = process_status(p, (enum value_kind)v);
+	}
+	if (sum->pss_status == PSS_OK)
+		sum->pss_status = p->pss_status;
+}
+
+/*
+ * A row that counts with another one, or has no memory. If a sum has no other rows, it has their
+ * statuses, and none of their memory, but what becomes free with them.
+ */
+static void add_uncounted(struct sum *sum, const struct process *p)
+{
+	if (!sum->uncounted || sum->uncounted->kind != PROCESS_USER)
+		sum->uncounted = p;
+	if (process_has(p, COUNTER_FREED) &&
+	    __builtin_add_overflow(sum->uncounted_freed, p->value[COUNTER_FREED],
+				   &sum->uncounted_freed))
+		sum->beyond |= COUNTER_BIT(COUNTER_FREED);
+}
+
 bool totals_counts(const struct process *p)
 {
-	return p->kind == PROCESS_SUM || (p->kind == PROCESS_USER && (p->mm_owner || !p->mm_id));
+	bool no_memory =
+		!p->have && (p->pss_status == PSS_KERNEL_THREAD || p->pss_status == PSS_GONE);
+
+	return p->kind == PROCESS_SUM ? !no_memory
+				      : p->kind == PROCESS_USER && (p->mm_owner || !p->mm_id);
 }
 
 static void add_value(struct sum *sum, int c, uint64_t value)
@@ -30,9 +59,12 @@ void sum_add_row(struct sum *sum, const struct row *r)
 	struct totals *t = &sum->totals;
 
 	t->processes += row_processes(r);
-	if (!totals_counts(p))
+	if (!totals_counts(p)) {
+		add_uncounted(sum, p);
 		return;
+	}
 	sum->rows++;
+	add_status(sum, p);
 	sum->some |= p->have;
 	sum->all &= p->have;
 	sum->partial |= r->partial;
@@ -68,6 +100,14 @@ void sum_merge(struct sum *sum, const struct sum *more)
 	sum->partial |= more->partial;
 	sum->with_pss &= more->with_pss;
 	sum->beyond |= more->beyond;
+	for (int v = 0; v < VALUE_KINDS; v++) {
+		if (sum->status[v] == PSS_OK)
+			sum->status[v] = more->status[v];
+	}
+	if (sum->pss_status == PSS_OK)
+		sum->pss_status = more->pss_status;
+	if (!sum->uncounted)
+		sum->uncounted = more->uncounted;
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
 		add_value(sum, c, more->totals.value[c]);
 	if (more->totals.nodes.count)
@@ -83,6 +123,21 @@ static counter_mask unknown_sums(const struct sum *sum)
 	return sum->beyond | (!sum->is_group && sum->rows > 1 ? COUNTER_BIT(COUNTER_FREED) : 0);
 }
 
+/* A sum of rows that count with others: all of it is known if it is known of them. */
+static void end_uncounted(const struct sum *sum, struct totals *ret_totals)
+{
+	const struct process *p = sum->uncounted;
+
+	*ret_totals = sum->totals;
+	ret_totals->have = p->kind == PROCESS_USER ? p->have & ~unknown_sums(sum) : 0;
+	if (p->nodes)
+		ret_totals->nodes = *p->nodes;
+	for (uint32_t i = 0; i < ret_totals->nodes.count; i++)
+		ret_totals->nodes.node[i].pss = 0;
+	if (sum->is_group && ret_totals->have & COUNTER_BIT(COUNTER_FREED))
+		ret_totals->value[COUNTER_FREED] = sum->uncounted_freed;
+}
+
 static void sum_end(const struct sum *sum, bool pruned, struct totals *ret_totals)
 {
 	const counter_mask beyond = unknown_sums(sum);
@@ -90,6 +145,10 @@ static void sum_end(const struct sum *sum, bool pruned, struct totals *ret_total
 	bool any_pss = sum->some & COUNTER_BIT(COUNTER_PSS);
 	counter_mask whole = pruned || !any_pss ? sum->all : sum->with_pss;
 
+	if (!sum->rows && sum->uncounted) {
+		end_uncounted(sum, ret_totals);
+		return;
+	}
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
 		/* A sum of what is read on request is that of the processes that have it. */
 		bool read = counter_table[c].origin != ORIGIN_KERNEL &&
@@ -109,6 +168,18 @@ static void sum_end(const struct sum *sum, bool pruned, struct totals *ret_total
 	*ret_totals = t;
 }
 
+static void set_statuses(const struct sum *sum, struct process *p)
+{
+	const struct process *only = sum->rows ? NULL : sum->uncounted;
+
+	p->pss_status = only ? only->pss_status : sum->pss_status;
+	for (int v = 0; v < VALUE_KINDS; v++)
+		p->status[v] = only ? process_status(only, (enum value_kind)v) : sum->status[v];
+	/* No columns of nodes were asked for, whatever rows there are. */
+	if (!sum->totals.processes)
+		p->status[VALUE_NODES] = PSS_SKIPPED;
+}
+
 void sum_row(const struct sum *sum, struct node_shares *nodes, struct row *r)
 {
 	struct process *p = r->process;
@@ -123,6 +194,7 @@ void sum_row(const struct sum *sum, struct node_shares *nodes, struct row *r)
 		*nodes = t.nodes;
 		p->nodes = nodes;
 	}
+	set_statuses(sum, p);
 	r->procs = (uint32_t)t.processes;
 	r->pss_missing = (uint32_t)t.pss_missing;
 	r->partial = t.partial;

@@ -22,8 +22,8 @@ struct totals {
 };
 
 /*
- * Whether sums count the row: each row that is a sum, and of processes one for each address space
- * (mm_owner). A process without memory does not count.
+ * Whether sums count the row: of processes one for each address space (mm_owner). A process without
+ * memory does not count, nor a sum of such.
  */
 bool totals_counts(const struct process *p);
 /* A value that no row has, or that pruning left unread (`pruned`), is absent. */
@@ -31,17 +31,25 @@ void totals_sum(const struct row *rows, size_t count, bool pruned, struct totals
 
 /* A sum of rows, or of other sums (in a tree, from the leaves up). */
 struct sum {
-	struct totals totals;	/* so far; `have` is not set */
-	counter_mask some, all; /* counters that some rows have, that all rows have */
-	counter_mask with_pss;	/* that all rows with PSS have: page tables tell less than
-				   smaps_rollup */
-	counter_mask beyond;	/* sums that overflowed, or would count memory twice */
-	counter_mask partial;	/* sums of which a row is a lower bound */
-	size_t rows;		/* that count */
-	bool is_group;		/* FREED of its rows adds up, as it was read for the group */
+	struct totals totals;		 /* so far; `have` is not set */
+	counter_mask some, all;		 /* counters that some rows have, that all rows have */
+	counter_mask with_pss;		 /* that all rows with PSS have: page tables tell less than
+					    smaps_rollup */
+	counter_mask beyond;		 /* sums that overflowed, or would count memory twice */
+	counter_mask partial;		 /* sums of which a row is a lower bound */
+	size_t rows;			 /* that count */
+	const struct process *uncounted; /* one of those that do not */
+	uint64_t uncounted_freed;	 /* FREED of all those */
+	/* PSS_OK, or why a value of one of the rows that count is not known (process_status()). */
+	enum pss_status pss_status, status[VALUE_KINDS];
+	bool is_group; /* FREED of its rows adds up, as it was read for the group */
 };
 
-#define SUM_EMPTY ((struct sum){.all = ~(counter_mask)0, .with_pss = ~(counter_mask)0})
+#define SUM_EMPTY                                                                                  \
+	((struct sum){.all = ~(counter_mask)0,                                                     \
+		      .with_pss = ~(counter_mask)0,                                                \
+		      .pss_status = PSS_OK,                                                        \
+		      .status = {[0 ... VALUE_KINDS - 1] = PSS_OK}})
 
 /* Only counters of processes: cgroups may lie in one another, so their values have no sum. */
 void sum_add(struct sum *sum, const struct process *p);

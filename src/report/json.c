@@ -193,6 +193,7 @@ void json_sums(struct json_writer *w, const char *key, const struct totals *t)
 			   false);
 	}
 	put_nodes(w, t);
+	json_field(w, &process_at_least, value_at_least(t->partial), false);
 	json_u64(w, "processes", t->processes);
 	json_u64(w, "pss_missing_processes", t->pss_missing);
 	json_end(w, '}');

@@ -418,10 +418,12 @@ static void write_freed(struct line *l, const struct result *r)
 	for (size_t i = 0; i < r->row_count; i++) {
 		const struct process *p = r->rows[i].process;
 
-		if (process_has(p, COUNTER_FREED) || p->freed_status == PSS_OK ||
-		    p->freed_status == PSS_SKIPPED || p->freed_status == PSS_KERNEL_THREAD)
+		const enum pss_status why = process_status(p, VALUE_FREED);
+
+		/* One without memory has none to free. */
+		if (why == PSS_OK || why == PSS_SKIPPED || !process_has(p, COUNTER_RSS))
 			continue;
-		count[p->freed_status]++;
+		count[why]++;
 		all++;
 	}
 	if (!all)

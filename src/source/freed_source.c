@@ -402,14 +402,14 @@ static void set_values(struct reading *r)
 
 		if (p->kind != PROCESS_USER)
 			continue;
-		p->freed_status = PSS_UNSUPPORTED;
+		p->status[VALUE_FREED] = PSS_UNSUPPORTED;
 		if (full || !p->mm_id)
 			continue;
 		if (!has_ended(r, i) && !add_memory(r, i, &bytes))
-			p->freed_status = status_of(&r->want[i]);
+			p->status[VALUE_FREED] = status_of(&r->want[i]);
 		else
-			p->freed_status = status_of_files(files);
-		if (p->freed_status == PSS_OK)
+			p->status[VALUE_FREED] = status_of_files(files);
+		if (p->status[VALUE_FREED] == PSS_OK)
 			process_set(p, COUNTER_FREED, bytes);
 	}
 }

@@ -199,31 +199,36 @@ static struct node_shares *nodes_of(const struct pages_source *s, struct snapsho
 	return n;
 }
 
+static void lack(struct process *p, unsigned asked, enum pss_status why)
+{
+	if (asked & (ZMEM_PAGES_LAZY | ZMEM_PAGES_NODES))
+		p->status[VALUE_LAZYFREE] = why;
+	if (asked & ZMEM_PAGES_REST)
+		p->status[VALUE_THP_REST] = why;
+	if (asked & ZMEM_PAGES_HUGETLB)
+		p->status[VALUE_HUGETLB_PSS] = why;
+	if (asked & ZMEM_PAGES_NODES)
+		p->status[VALUE_NODES] = why;
+}
+
 static int set_values(struct pages_source *s, const struct pages_work *w, unsigned asked,
 		      struct snapshot *snapshot)
 {
 	struct process *p = w->walk.process;
 	struct node_shares *nodes;
 
-	p->pages_status = w->walk.whole			     ? PSS_OK
-			  : w->walk.visited || w->walk.tries ? PSS_RACED
-							     : PSS_GONE;
-	if (!w->walk.whole)
+	if (!w->walk.whole) {
+		lack(p, asked, w->walk.visited || w->walk.tries ? PSS_RACED : PSS_GONE);
 		return 0;
+	}
 	if (asked & (ZMEM_PAGES_LAZY | ZMEM_PAGES_NODES))
 		process_set(p, COUNTER_LAZYFREE, w->sum.lazy * s->visits.page_size);
 	if (asked & ZMEM_PAGES_REST && !w->sum.rest_unknown)
 		process_set(p, COUNTER_THP_REST, w->sum.rest >> ZMEM_PSS_SHIFT);
-	else if (asked & ZMEM_PAGES_REST)
-		p->pages_status = PSS_UNSUPPORTED;
 	if (asked & ZMEM_PAGES_HUGETLB)
 		process_set(p, COUNTER_HUGETLB_PSS, w->sum.hugetlb >> ZMEM_PSS_SHIFT);
-	if (!(asked & ZMEM_PAGES_NODES))
+	if (!(asked & ZMEM_PAGES_NODES) || w->sum.strays)
 		return 0;
-	if (w->sum.strays) {
-		p->pages_status = PSS_UNSUPPORTED;
-		return 0;
-	}
 	nodes = nodes_of(s, snapshot);
 	if (!nodes)
 		return -ENOMEM;
@@ -237,9 +242,13 @@ static int set_values(struct pages_source *s, const struct pages_work *w, unsign
 int pages_source_read(struct pages_source *s, unsigned asked, const struct zones *zones,
 		      struct snapshot *snapshot, struct process *const *process, size_t count)
 {
-	int r = prepare(s, count);
+	int r = s ? prepare(s, count) : -EOPNOTSUPP;
 
-	if (r == 0 && asked & ZMEM_PAGES_NODES && !set_spans(s, zones))
+	for (size_t i = 0; i < count; i++)
+		lack(process[i], asked, PSS_UNSUPPORTED);
+	if (r < 0)
+		return r;
+	if (asked & ZMEM_PAGES_NODES && !set_spans(s, zones))
 		asked &= ~(unsigned)ZMEM_PAGES_NODES;
 	s->visit->asked = asked;
 	for (size_t i = 0; r == 0 && i < count; i++) {

@@ -24,8 +24,8 @@ void pages_source_close(struct pages_source *s);
 
 /*
  * Sets what is asked for (enum zmem_pages_asked) of these processes of the snapshot, in the order
- * of pids, and why it is missing (process.pages_status). `zones`: with ZMEM_PAGES_NODES. Returns 0
- * or a negative errno.
+ * of pids, and the status of what is missing. `s`: NULL if the program could not be loaded.
+ * `zones`: with ZMEM_PAGES_NODES. Returns 0 or a negative errno.
  */
 int pages_source_read(struct pages_source *s, unsigned asked, const struct zones *zones,
 		      struct snapshot *snapshot, struct process *const *process, size_t count);

@@ -193,7 +193,7 @@ static int proc_open(const struct source_variant *variant, const struct procfs *
 
 /* The executable's base name, else comm. If the leader has exited, its threads have the name. */
 static const char *read_name(int pid_fd, struct arena *arena, const struct proc_stat *stat,
-			     enum exe_state *ret_exe)
+			     struct process *p)
 {
 	bool exited = stat->state == 'Z' && stat->threads > 1;
 	cleanup_close int thread = exited ? procfs_open_thread(pid_fd) : -1;
@@ -202,7 +202,9 @@ static const char *read_name(int pid_fd, struct arena *arena, const struct proc_
 	ssize_t len = procfs_exe_name(thread >= 0 ? thread : pid_fd, name, sizeof(name), &deleted);
 
 	if (len > 0)
-		*ret_exe = deleted ? EXE_DELETED : EXE_PRESENT;
+		p->exe = deleted ? EXE_DELETED : EXE_PRESENT;
+	else if (len == -EACCES || len == -EPERM)
+		p->status[VALUE_EXE] = PSS_DENIED;
 	return len > 0 ? arena_strndup(arena, name, (size_t)len)
 		       : arena_strndup(arena, stat->comm, strlen(stat->comm));
 }
@@ -258,7 +260,7 @@ static int collect_dir(struct collecting *c, pid_t pid, int pid_fd)
 	if (!p)
 		return -ENOMEM;
 	fill_identity(p, &stat);
-	p->name = read_name(pid_fd, &c->snapshot->arena, &stat, &p->exe);
+	p->name = read_name(pid_fd, &c->snapshot->arena, &stat, p);
 	if (!p->name)
 		return -ENOMEM;
 	p->oom_score_adj = read_oom_score_adj(pid_fd);

@@ -117,14 +117,14 @@ def test_lazyfree():
             result(kernel > 6 * MIB and mine == kernel, "lazily freed memory is that of smaps_rollup",
                    "%s, not %d" % (mine, kernel))
             # Without BPF it is that of smaps_rollup itself.
-            result(found[pid]["pages_status"] == ("ok" if bpf else "unsupported"), "its status", found[pid]["pages_status"])
+            result(found[pid]["lazyfree_status"] == ("ok" if bpf else "unsupported"), "its status", found[pid]["lazyfree_status"])
         result(totals["lazyfree_bytes"] == sums, "the total is the sum", totals["lazyfree_bytes"])
         maps = json.loads(run("maps", "-J", str(pids[0])).stdout)
         result(maps["totals"]["lazyfree_bytes"] == rollup(pids[0], "LazyFree"), "maps has it",
                maps["totals"]["lazyfree_bytes"])
         if bpf:
             found, _ = rows(pids)
-            result(found[pids[0]]["lazyfree_bytes"] is None and found[pids[0]]["pages_status"] == "skipped",
+            result(found[pids[0]]["lazyfree_bytes"] is None and found[pids[0]]["lazyfree_status"] == "skipped",
                    "without a column of it nothing is read", found[pids[0]]["lazyfree_bytes"])
         found, _ = rows(pids, "--pss", "rollup")
         result(found[pids[0]]["lazyfree_bytes"] == rollup(pids[0], "LazyFree"), "with --pss rollup it is there anyway")

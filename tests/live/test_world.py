@@ -101,10 +101,10 @@ def room_of(key, world, rollup=False):
     return (16384 if world.busy else COMES_AND_GOES) + (1024 if rollup else 0)
 
 
-def status_of(key):
-    if key in ("lazyfree_bytes", "hugetlb_pss_bytes"):
-        return "pages_status"
-    return "swap_pss_status" if key.startswith("swap_pss") else "pss_status"
+def status_of(key, row):
+    """The key of the status of a value: its own, or that of PSS."""
+    own = key.removesuffix("_bytes") + "_status"
+    return own if own in row else "pss_status"
 
 
 def compare_process(faults, world, pid, right, row):
@@ -113,10 +113,10 @@ def compare_process(faults, world, pid, right, row):
     for key, value in right.items():
         if key in ("held", "rollup"):
             continue
-        if row[key] is None and key.endswith("_bytes") and row[status_of(key)] != "ok":
-            if OLD and row[status_of(key)] == "unsupported":
+        if row[key] is None and key.endswith("_bytes") and row[status_of(key, row)] != "ok":
+            if OLD and row[status_of(key, row)] == "unsupported":
                 continue
-            faults.append("snapshot: %s of %s is null: %s, but it stands still" % (key, name, row[status_of(key)]))
+            faults.append("snapshot: %s of %s is null: %s, but it stands still" % (key, name, row[status_of(key, row)]))
             continue
         faults.compare("snapshot", key, name, value, row[key], room_of(key, world, rollup))
     if row["pss_source"] != ("smaps_rollup" if rollup else "kernel"):
@@ -126,11 +126,23 @@ def compare_process(faults, world, pid, right, row):
                        row["pss_swap_bytes"])
 
 
-def agrees(faults, row):
+def give_reasons(faults, what, row, name):
+    """Each status is ok, or its value is null. A sum that some process lacks is in at_least, or null."""
+    for status in row:
+        value = status.removesuffix("_status")
+        value = value if value in row else value + "_bytes"
+        if not status.endswith("_status") or value not in row or status == "container_status":
+            continue
+        counts["values"] += 1
+        known = row[value] is not None and value not in row.get("at_least", ())
+        if known != (row[status] == "ok"):
+            faults.append("%s: %s of %s is %s with status %s" % (what, value, name, row[value], row[status]))
+
+
+def agrees(faults, row, what="snapshot"):
     """A row with itself, also of a process that moves."""
     name = "%s (%d)" % (row["comm"], row["pid"])
-    if (row["pss_status"] == "ok") == (row["pss_bytes"] is None):
-        faults.append("snapshot: pss_bytes of %s is %s with status %s" % (name, row["pss_bytes"], row["pss_status"]))
+    give_reasons(faults, what, row, name)
     if row["pss_bytes"] is not None and row["pss_bytes"] < row["uss_bytes"]:
         faults.append("snapshot: PSS of %s is less than USS" % name)
     parts = [row["rss_%s_bytes" % kind] for kind in ("anon", "file", "shmem")]
@@ -175,7 +187,21 @@ def check_processes(world):
 # ---- groups, trees and texts of one moment ----
 
 
+def at_least(faults, what, row, members, name):
+    """A sum is a lower bound if one of its members lacks the value, and says so; without values there is none."""
+    members = [m for m in members if m["mm_owner"]]
+    for key in members[0] if members else ():
+        if key not in row or key in NO_SUMS or not (key.endswith("_bytes") or key in ("maps", "majflt", "swapins")):
+            continue
+        lacking = [m[key] for m in members].count(None)
+        counts["values"] += 1
+        if (key in row["at_least"]) != (row[key] is not None and lacking > 0):
+            faults.append("%s: %d of %d processes of %s lack %s, it is %s, and at_least has %s" % (
+                what, lacking, len(members), name, key, row[key], row["at_least"]))
+
+
 def sums(faults, what, row, members):
+    at_least(faults, what, row, members, row["group"])
     for key, value in row.items():
         if not key.endswith("_bytes") and key not in ("threads", "maps") or key.startswith("mem_"):
             continue
@@ -196,7 +222,9 @@ def value_of(row, key):
 def check_groups(world):
     faults = Faults()
     with recording() as replay:
-        processes = document(*replay)["processes"]
+        known = document(*replay)
+        processes = known["processes"]
+        at_least(faults, "snapshot", known["totals"], processes, "all")
         for process in processes:  # one without a name
             process["user"] = process["user"] or str(process["uid"])
         for key in KEYS:
@@ -214,6 +242,7 @@ def check_groups(world):
                         faults.append("-g %s: no process has %r" % (key, row["group"]))
                     continue
                 faults.compare("-g " + key, "procs", row["group"], len(of), row["procs"])
+                give_reasons(faults, "-g " + key, row, row["group"])
                 sums(faults, "-g " + key, row, of)
         check_tree(faults, processes, replay)
         check_text(faults, replay)
@@ -532,7 +561,7 @@ def check_held(world):
             programs.setdefault(rows[pid]["comm"], []).append(pid)
         for name, pids in programs.items():
             values = [rows[pid].get("thp_rest_bytes") for pid in pids]
-            unsupported = OLD and {rows[pid]["pages_status"] for pid in pids} == {"unsupported"}
+            unsupported = OLD and {rows[pid]["thp_rest_status"] for pid in pids} == {"unsupported"}
             if name not in world.busy and not (unsupported and set(values) == {None}):
                 faults.compare("snapshot", "thp_rest_bytes", "all " + name, sum(held[pid] for pid in pids),
                                None if None in values else sum(values), 256)  # shares are rounded

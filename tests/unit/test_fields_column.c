@@ -74,7 +74,9 @@ TEST(table)
 		"nearest_limit mem_left limit_up under_oom node0 node1 node2 node3 node4 node5 node6 "
 		"node7 node8 node9 node10 node11 node12 node13 node14 node15 %pss %swap swap_ratio %limit %nearest pss_source "
 		"pss_status mm_id "
-		"mm_owner counters_source swap_pss_status swap_ram_status freed_status pages_status exe_deleted container_id container_status");
+		"mm_owner counters_source swap_pss_status swap_shmem_status "
+		"swap_ram_status freed_status lazyfree_status hugetlb_pss_status thp_rest_status nodes_status "
+		"gpu_status dmabuf_status maps_status swapins_status exe_deleted_status exe_deleted container_id container_status");
 }
 
 TEST(find)

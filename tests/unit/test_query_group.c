@@ -69,6 +69,45 @@ TEST(workers)
 	assert_int_equal(g.rows.item[2].process->value[COUNTER_PSS], 10);
 }
 
+/*
+ * An address space that two users share counts in the row of the process that owns it. The row of
+ * the other one has none of it, which is known; one of kernel threads has their reason.
+ */
+TEST(shared_by_two)
+{
+	cleanup(machine_done) struct machine m = machine_of(3);
+	cleanup(sums_done) struct sums g;
+	struct totals totals;
+	const struct process *p;
+
+	for (pid_t pid = 1; pid <= 3; pid++) {
+		at(&m, pid)->name = pid == 1 ? "a" : pid == 2 ? "b" : "c";
+		process_set(at(&m, pid), COUNTER_RSS, 100);
+		process_set(at(&m, pid), COUNTER_FREED, 3);
+		at(&m, pid)->pss_status = PSS_OK;
+	}
+	at(&m, 2)->mm_id = at(&m, 1)->mm_id;
+	at(&m, 2)->mm_owner = false;
+	at(&m, 2)->have &= ~COUNTER_BIT(COUNTER_LOCKED);
+	at(&m, 3)->kind = PROCESS_KTHREAD;
+	at(&m, 3)->pss_status = PSS_KERNEL_THREAD;
+	at(&m, 3)->have = 0;
+	group(&m, "name", &g);
+	p = g.rows.item[1].process;
+	assert_true(process_has(p, COUNTER_RSS));
+	assert_int_equal(p->value[COUNTER_RSS], 0);
+	assert_int_equal(p->value[COUNTER_FREED], 3);
+	assert_int_equal(p->pss_status, PSS_OK);
+	assert_false(process_has(p, COUNTER_LOCKED));
+	p = g.rows.item[2].process;
+	assert_false(process_has(p, COUNTER_RSS));
+	assert_int_equal(p->pss_status, PSS_KERNEL_THREAD);
+	assert_int_equal(process_status(p, VALUE_MAPS), PSS_KERNEL_THREAD);
+	totals_sum(g.rows.item, g.rows.count, false, &totals);
+	assert_int_equal(totals.value[COUNTER_RSS], 100);
+	assert_false(totals.partial & COUNTER_BIT(COUNTER_RSS));
+}
+
 /* What becomes free adds up within a group, and not over groups. */
 TEST(freed)
 {
@@ -79,10 +118,9 @@ TEST(freed)
 
 	for (pid_t pid = 1; pid <= 6; pid++) {
 		at(&m, pid)->name = pid == 6 ? "lone" : pid % 2 ? "odd" : "even";
-		at(&m, pid)->freed_status = PSS_OK;
 		process_set(at(&m, pid), COUNTER_FREED, (uint64_t)pid);
 	}
-	at(&m, 4)->freed_status = PSS_RACED;
+	at(&m, 4)->status[VALUE_FREED] = PSS_RACED;
 	at(&m, 4)->have &= ~COUNTER_BIT(COUNTER_FREED);
 	group(&m, "name", &g);
 	assert_int_equal(g.rows.count, 3);
@@ -91,7 +129,7 @@ TEST(freed)
 		bool even = strcmp(p->name, "even") == 0;
 
 		assert_int_equal(process_has(p, COUNTER_FREED), !even);
-		assert_int_equal(p->freed_status, even ? PSS_RACED : PSS_OK);
+		assert_int_equal(process_status(p, VALUE_FREED), even ? PSS_RACED : PSS_OK);
 		if (!even)
 			assert_int_equal(p->value[COUNTER_FREED],
 					 strcmp(p->name, "odd") == 0 ? 9 : 6);

@@ -160,12 +160,12 @@ SAMPLE_TEST(selection, sample_ordinary)
 SAMPLE_TEST(freed, sample_ordinary)
 {
 	for (size_t i = 0; i < s->result.row_count; i++)
-		s->result.rows[i].process->freed_status = PSS_SKIPPED;
+		s->result.rows[i].process->status[VALUE_FREED] = PSS_SKIPPED;
 	check_says(s, "FREED of", false);
-	s->result.rows[0].process->freed_status = PSS_RACED;
+	s->result.rows[0].process->status[VALUE_FREED] = PSS_RACED;
 	check_says(s, "\nFREED of 1 row is not known: 1 raced\n", true);
-	s->result.rows[1].process->freed_status = PSS_REFERENCED;
-	s->result.rows[2].process->freed_status = PSS_RACED;
+	s->result.rows[1].process->status[VALUE_FREED] = PSS_REFERENCED;
+	s->result.rows[2].process->status[VALUE_FREED] = PSS_RACED;
 	check_says(s, "\nFREED of 3 rows is not known: 2 raced, 1 another_reference\n", true);
 	process_set(s->result.rows[0].process, COUNTER_FREED, 0);
 	process_set(s->result.rows[2].process, COUNTER_FREED, 0);

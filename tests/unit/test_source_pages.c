@@ -80,7 +80,7 @@ TEST(shared_swap_is_unknown)
 	assert_int_equal(p.pss_status, PSS_OK);
 	assert_true(process_has(&p, COUNTER_PSS));
 	assert_false(process_has(&p, COUNTER_SWAP_PSS));
-	assert_int_equal(process_swap_pss_status(&p), PSS_UNSUPPORTED);
+	assert_int_equal(process_status(&p, VALUE_SWAP_PSS), PSS_UNSUPPORTED);
 }
 
 /* PSS is unknown and all other values stay. */

@@ -88,11 +88,9 @@ class Data {
 			return `no ${c.key}`;
 		if (c.kind === 'percent')
 			return this.reason(c.of, row);
-		const status = this.text(
-			c.key === 'swap_pss' ? 'swap_pss_status' :
-				/^swap_(ram|incompressible|filled|disk)/.test(c.key) ? 'swap_ram_status' :
-					/^(lazyfree|hugetlb_pss|node)/.test(c.key) ? 'pages_status' :
-						c.key === 'freed' ? 'freed_status' : 'pss_status', row);
+		const of = /^node\d+$/.test(c.key) ? 'nodes' :
+			/^swap_(ram|incompressible|filled|disk)/.test(c.key) ? 'swap_ram' : c.key;
+		const status = this.text(`${of}_status`, row) ?? this.text('pss_status', row);
 
 		return REASONS[status] ?? 'not measured';
 	}
