@@ -256,6 +256,23 @@ int unseen_count(struct collector *c, const struct filter *f, const struct unsee
 	return 0;
 }
 
+/* ---- one process ---- */
+
+const char *collect_why_no_memory(const struct procfs *proc, pid_t pid)
+{
+	cleanup_close int fd = procfs_open_pid(proc, pid);
+	struct proc_stat stat;
+
+	if (fd < 0 || proc_stat_read(fd, "stat", &stat) < 0)
+		return "there is no such process";
+	if (stat.flags & PROC_PF_KTHREAD)
+		return "it is a kernel thread, which has no memory of its own";
+	/* If other threads go on, it has memory. */
+	if (stat.state == 'Z' && stat.threads <= 1)
+		return "it has ended, and has no memory any more";
+	return "the kernel does not show it to BPF";
+}
+
 /* ---- pids of the filter ---- */
 
 static enum collect_absence why_missing(const struct collector *c, pid_t pid, pid_t *ret_process)

@@ -57,6 +57,8 @@ int unseen_count(struct collector *c, const struct filter *f, const struct unsee
  * /proc and with any rights, so the snapshot must be of this machine and pid namespace.
  */
 pid_t collect_process_of_thread(const struct snapshot *s, pid_t number);
+/* Why BPF found no memory of this process, in words. A constant text. */
+const char *collect_why_no_memory(const struct procfs *proc, pid_t pid);
 /* Finds the pids of the filter that have no row, once. Returns 0 or -ENOMEM. */
 int collect_find_missing(struct collector *c, const struct filter *f);
 

@@ -12,6 +12,7 @@
 #include "enrich/enrich.h"
 #include "session/launch.h"
 #include "session/log.h"
+#include "session/query_args.h"
 #include "session/session.h"
 
 struct adding {
@@ -59,7 +60,7 @@ static int report_missing(const struct adding *a, pid_t pid)
 	if (process)
 		log_error(COLLECT_THREAD_TEXT, pid, process);
 	else
-		log_error("%d: there is no such process, or it has no memory", pid);
+		log_error("%d: %s", pid, collect_why_no_memory(a->proc, pid));
 	return EXIT_NOT_FOUND;
 }
 
@@ -129,8 +130,9 @@ static int add_matching(struct adding *a)
 			r = add_pid(a, p->pid, false);
 	}
 	if (r == 0 && !a->added && !a->interrupted) {
-		log_error("no process matches --%s %s", o.name ? "name" : "cgroup",
-			  o.name ? o.name : o.cgroup);
+		log_error("no process matches --%s %s%s", o.name ? "name" : "cgroup",
+			  o.name ? o.name : o.cgroup,
+			  query_args_cgroup_lacks_slash(&o) ? " (a path begins with /)" : "");
 		r = EXIT_NOT_FOUND;
 	}
 	return r;

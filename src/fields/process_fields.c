@@ -117,7 +117,7 @@ STATUS(freed, "FREED", FREED, "freed is", NEEDS(FREED));
 STATUS(lazyfree, "LAZYFREE", LAZYFREE, "lazyfree is", NEEDS(LAZYFREE));
 STATUS(hugetlb_pss, "HUGETLB_PSS", HUGETLB_PSS, "hugetlb_pss is", NEEDS(HUGETLB));
 STATUS(thp_rest, "THP_REST", THP_REST, "thp_rest is", NEEDS(THP_REST));
-STATUS(nodes, "NODES", NODES, "node0 to node15 are", NEEDS(NODES));
+STATUS(nodes, "NODES", NODES, "node0 to node15 are", .flags = 0);
 STATUS(gpu, "GPU", GPU, "gpu is", NEEDS(GPU));
 STATUS(dmabuf, "DMABUF", DMABUF, "dmabuf is", NEEDS(GPU));
 STATUS(maps, "MAPS", MAPS, "maps is", .flags = 0);
@@ -535,6 +535,14 @@ const struct fields process_counters = {.item = counters, .count = COUNTERS_OF_P
 const struct field *process_field(const char *key)
 {
 	return fields_find(&process_fields, key, strlen(key));
+}
+
+bool process_field_of_swap(const struct field *f)
+{
+	return field_is_counter(f) &&
+	       (f->counter == COUNTER_SWAP || f->counter == COUNTER_SWAP_PSS ||
+		f->counter == COUNTER_SWAP_SHMEM ||
+		COUNTER_BIT(f->counter) & COUNTERS_OF_SWAP_COSTS);
 }
 
 /* ---- groups by several columns ---- */

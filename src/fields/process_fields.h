@@ -68,6 +68,9 @@ static inline bool group_is_memcg(const struct field *group)
 	return group && group->part != PART_NONE;
 }
 
+/* A counter of swap, or a share of one. */
+bool process_field_of_swap(const struct field *f);
+
 /* A counter, or a share of it, of a row or of totals. */
 struct value process_field_of(const struct field *f, const struct snapshot *s, counter_mask have,
 			      const uint64_t *value, const uint64_t *charged,

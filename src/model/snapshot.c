@@ -158,19 +158,19 @@ struct process *snapshot_add(struct snapshot *s)
 	return p;
 }
 
+static const uint8_t counter_of_value[VALUE_KINDS] = {
+	[VALUE_SWAP_PSS] = COUNTER_SWAP_PSS, [VALUE_SWAP_SHMEM] = COUNTER_SWAP_SHMEM,
+	[VALUE_SWAP_RAM] = COUNTER_SWAP_RAM, [VALUE_FREED] = COUNTER_FREED,
+	[VALUE_LAZYFREE] = COUNTER_LAZYFREE, [VALUE_HUGETLB_PSS] = COUNTER_HUGETLB_PSS,
+	[VALUE_THP_REST] = COUNTER_THP_REST, [VALUE_NODES] = COUNTER_NODES,
+	[VALUE_GPU] = COUNTER_GPU,	     [VALUE_DMABUF] = COUNTER_DMABUF,
+	[VALUE_MAPS] = COUNTER_MAPS,	     [VALUE_SWAPINS] = COUNTER_SWAPINS,
+};
+
 static bool has_value(const struct process *p, enum value_kind value)
 {
-	static const uint8_t counter[VALUE_KINDS] = {
-		[VALUE_SWAP_PSS] = COUNTER_SWAP_PSS, [VALUE_SWAP_SHMEM] = COUNTER_SWAP_SHMEM,
-		[VALUE_SWAP_RAM] = COUNTER_SWAP_RAM, [VALUE_FREED] = COUNTER_FREED,
-		[VALUE_LAZYFREE] = COUNTER_LAZYFREE, [VALUE_HUGETLB_PSS] = COUNTER_HUGETLB_PSS,
-		[VALUE_THP_REST] = COUNTER_THP_REST, [VALUE_NODES] = COUNTER_NODES,
-		[VALUE_GPU] = COUNTER_GPU,	     [VALUE_DMABUF] = COUNTER_DMABUF,
-		[VALUE_MAPS] = COUNTER_MAPS,	     [VALUE_SWAPINS] = COUNTER_SWAPINS,
-	};
-
 	return value == VALUE_EXE ? p->exe != EXE_UNKNOWN
-				  : process_has(p, (enum counter)counter[value]);
+				  : process_has(p, (enum counter)counter_of_value[value]);
 }
 
 enum pss_status process_status(const struct process *p, enum value_kind value)
@@ -202,6 +202,19 @@ enum pss_status process_status(const struct process *p, enum value_kind value)
 		break;
 	}
 	return why;
+}
+
+enum pss_status process_counter_status(const struct process *p, enum counter c)
+{
+	if (process_has(p, c))
+		return PSS_OK;
+	if (COUNTER_BIT(c) & COUNTERS_OF_SWAP_COSTS)
+		return process_status(p, VALUE_SWAP_RAM);
+	for (int v = 0; v < VALUE_EXE; v++) {
+		if (counter_of_value[v] == c)
+			return process_status(p, (enum value_kind)v);
+	}
+	return p->pss_status;
 }
 
 void node_shares_add(struct node_shares *to, const struct node_shares *more)

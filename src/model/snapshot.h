@@ -311,6 +311,8 @@ static inline void process_set_sum(struct process *p, enum counter c, uint64_t x
  * it, else the reason of one of them.
  */
 enum pss_status process_status(const struct process *p, enum value_kind value);
+/* Likewise a counter: its own status, or that of PSS. */
+enum pss_status process_counter_status(const struct process *p, enum counter c);
 
 /* Where the pages of swap entries are, in bytes; shared ones divided. */
 struct swap_costs {

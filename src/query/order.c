@@ -14,6 +14,15 @@
 
 #define SIGN_BIT (1ULL << 63)
 
+struct field_list order_keys(const struct field *f, bool pss)
+{
+	struct field_list keys = {.item = {f}, .count = 1};
+
+	if (f->flags & FIELD_SINCE || process_field_of_swap(f))
+		keys.item[keys.count++] = process_field(pss ? "pss" : "rss");
+	return keys;
+}
+
 /* Where a row stands by one key, before its value is compared. */
 enum place {
 	PLACE_FIRST, /* unread, and without a bound: it may be the first */

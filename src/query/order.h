@@ -17,6 +17,12 @@ struct order {
 };
 
 /*
+ * By this field. Where most rows have none of it, swap or growth, these by PSS, or by RSS without
+ * `pss`: they are not in an arbitrary order.
+ */
+struct field_list order_keys(const struct field *f, bool pss);
+
+/*
  * Sorts by the keys, then by pid: no two processes are equal. Counters, percentages and counts
  * (threads, procs, oom_score_adj) are biggest first, all else ascending. A value that was not
  * measured stands by the most that it can be (PSS by RSS), and last if it has no bound.

@@ -25,6 +25,8 @@ static void add_status(struct sum *sum, const struct process *p)
  */
 static void add_uncounted(struct sum *sum, const struct process *p)
 {
+	if (sum->uncounted && sum->uncounted->pss_status != p->pss_status)
+		sum->uncounted_differ = true;
 	if (!sum->uncounted || sum->uncounted->kind != PROCESS_USER)
 		sum->uncounted = p;
 	if (process_has(p, COUNTER_FREED) &&
@@ -108,6 +110,7 @@ void sum_merge(struct sum *sum, const struct sum *more)
 		sum->pss_status = more->pss_status;
 	if (!sum->uncounted)
 		sum->uncounted = more->uncounted;
+	sum->uncounted_differ |= more->uncounted_differ;
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++)
 		add_value(sum, c, more->totals.value[c]);
 	if (more->totals.nodes.count)
@@ -129,6 +132,8 @@ static void end_uncounted(const struct sum *sum, struct totals *ret_totals)
 	const struct process *p = sum->uncounted;
 
 	*ret_totals = sum->totals;
+	ret_totals->pss_status = p->pss_status;
+	ret_totals->for_all = !sum->uncounted_differ;
 	ret_totals->have = p->kind == PROCESS_USER ? p->have & ~unknown_sums(sum) : 0;
 	if (p->nodes)
 		ret_totals->nodes = *p->nodes;
@@ -164,6 +169,7 @@ static void sum_end(const struct sum *sum, bool pruned, struct totals *ret_total
 	}
 	if (t.nodes.count)
 		t.have |= COUNTER_BIT(COUNTER_NODES);
+	t.pss_status = sum->pss_status;
 	t.partial = t.have & (sum->partial | (t.processes ? ~sum->all : 0));
 	*ret_totals = t;
 }
@@ -172,7 +178,6 @@ static void set_statuses(const struct sum *sum, struct process *p)
 {
 	const struct process *only = sum->rows ? NULL : sum->uncounted;
 
-	p->pss_status = only ? only->pss_status : sum->pss_status;
 	for (int v = 0; v < VALUE_KINDS; v++)
 		p->status[v] = only ? process_status(only, (enum value_kind)v) : sum->status[v];
 	/* No columns of nodes were asked for, whatever rows there are. */
@@ -188,6 +193,7 @@ void sum_row(const struct sum *sum, struct node_shares *nodes, struct row *r)
 	sum_end(sum, false, &t);
 	p->kind = PROCESS_SUM;
 	p->have = t.have;
+	p->pss_status = t.pss_status;
 	memcpy(p->value, t.value, sizeof(p->value));
 	p->nodes = NULL;
 	if (t.nodes.count) {

@@ -15,6 +15,10 @@
 struct totals {
 	size_t processes;
 	size_t pss_missing; /* processes without PSS */
+	/* PSS_OK, or the reason of one of them; if no process has memory, why, and whether that is
+	 * so for all of them. */
+	enum pss_status pss_status;
+	bool for_all;
 	counter_mask have;
 	counter_mask partial; /* sums that lack the value of some process: lower bounds */
 	uint64_t value[COUNTER_COUNT];
@@ -40,6 +44,7 @@ struct sum {
 	size_t rows;			 /* that count */
 	const struct process *uncounted; /* one of those that do not */
 	uint64_t uncounted_freed;	 /* FREED of all those */
+	bool uncounted_differ;		 /* their statuses do */
 	/* PSS_OK, or why a value of one of the rows that count is not known (process_status()). */
 	enum pss_status pss_status, status[VALUE_KINDS];
 	bool is_group; /* FREED of its rows adds up, as it was read for the group */

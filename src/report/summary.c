@@ -106,7 +106,25 @@ static void write_missing(struct line *l, const struct result *r)
 		write_reason(l, &before, n, reason[i].word);
 		left -= n;
 	}
-	write_reason(l, &before, left, "not read");
+	write_reason(l, &before, left,
+		     r->totals.pss_status == PSS_UNSUPPORTED ? "unsupported" : "not read");
+}
+
+/* Processes that have none: the first thing that one asks of such a row is why. */
+static void write_no_memory(struct line *l, const struct totals *t)
+{
+	bool one = t->processes == 1;
+
+	if (t->pss_status != PSS_KERNEL_THREAD && t->pss_status != PSS_GONE)
+		return;
+	if (!t->for_all)
+		line_printf(l, " are kernel threads or have ended: they have no memory");
+	else if (t->pss_status == PSS_KERNEL_THREAD)
+		line_printf(l, one ? " is a kernel thread: it has no memory of its own"
+				   : " are kernel threads: they have no memory of their own");
+	else
+		line_printf(l, one ? " has ended: it has no memory any more"
+				   : " have ended: they have no memory any more");
 }
 
 static void write_groups(struct line *l, const struct result *r)
@@ -135,7 +153,8 @@ static void write_count(struct line *l, const struct result *r)
 	const struct totals *t = &r->totals;
 	bool known = t->have & COUNTER_BIT(COUNTER_PSS);
 	/* No process has PSS, and write_source() says so. */
-	bool unasked = r->pss == PSS_FROM_NOTHING && !c->denied && !c->timeout && !c->raced;
+	bool unasked = r->pss == PSS_FROM_NOTHING && !c->denied && !c->timeout && !c->raced &&
+		       t->pss_status != PSS_UNSUPPORTED;
 
 	if (t->pss_missing && !unasked) {
 		/* A process that shares its address space counts with the one that carries it. */
@@ -152,6 +171,8 @@ static void write_count(struct line *l, const struct result *r)
 		if (known) {
 			line_printf(l, t->processes == 1 ? " holds " : " hold ");
 			write_pss(l, r);
+		} else if (!t->have) {
+			write_no_memory(l, t);
 		}
 	}
 	if (r->snapshot->selection) {
@@ -504,12 +525,22 @@ void summary_print(struct strbuf *out, const struct result *r, const struct tabl
 	print(out, r, style->width, write_swap, NULL);
 }
 
-static bool is_of_swap(const struct field *c)
+/* "the rows are sorted by MAPS, which none of them has: unsupported" */
+static void print_unsorted(struct strbuf *out, const struct result *r, const struct field *sorted)
 {
-	return field_is_counter(c) &&
-	       (c->counter == COUNTER_SWAP || c->counter == COUNTER_SWAP_PSS ||
-		c->counter == COUNTER_SWAP_SHMEM ||
-		COUNTER_BIT(c->counter) & COUNTERS_OF_SWAP_COSTS);
+	enum pss_status why = PSS_OK;
+
+	if (r->row_count < 2 || !r->totals.have)
+		return;
+	for (size_t i = 0; i < r->row_count; i++) {
+		if (field_value(sorted, &r->rows[i], r->snapshot).known)
+			return;
+	}
+	if (field_is_counter(sorted) && sorted->counter < COUNTERS_OF_PROCESS)
+		why = process_counter_status(r->rows[0].process, (enum counter)sorted->counter);
+	strbuf_printf(out, "the rows are sorted by %s, which none of them has%s%s\n",
+		      sorted->heading, why == PSS_OK ? "" : ": ",
+		      why == PSS_OK ? "" : pss_status_name(why));
 }
 
 void summary_print_notes(struct strbuf *out, const struct result *r, const struct field *sorted)
@@ -523,9 +554,11 @@ void summary_print_notes(struct strbuf *out, const struct result *r, const struc
 			      "deleted cgroups that the kernel keeps: %" PRIu64
 			      " (zmem-bpf system --by cgroup says what they hold)\n",
 			      dying);
-	if (sorted && is_of_swap(sorted) &&
+	if (sorted && process_field_of_swap(sorted) &&
 	    meminfo_swap_used(&r->snapshot->system.meminfo, &used) && !used)
 		strbuf_puts(out, "no swap is in use\n");
+	else if (sorted)
+		print_unsorted(out, r, sorted);
 	if (group_is_memcg(r->group) && !(r->group->flags & FIELD_JOINED) && r->row_count == 1 &&
 	    !r->others_count && !r->group->group(r->rows[0].process))
 		strbuf_printf(out, "no %s was found\n", r->group->key);

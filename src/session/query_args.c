@@ -59,8 +59,18 @@ static void report_user(void *arg, const char *name, size_t len)
 
 static int refuse_column(const struct options *o, const char *option, struct field_error bad)
 {
-	const struct field *near = fields_nearest(&process_fields, bad.name, bad.len);
+	const struct field *near;
 
+	if (bad.len && *bad.name == '+') {
+		bad.name++;
+		bad.len--;
+	}
+	near = fields_nearest(&process_fields, bad.name, bad.len);
+	if (bad.len == 3 && strncasecmp(bad.name, "shr", 3) == 0)
+		return log_usage(o,
+				 "%s: there is no column '%.*s': top's SHR is rss_file and "
+				 "rss_shmem together",
+				 option, (int)bad.len, bad.name);
 	return log_usage(o, "%s: there is no column '%.*s'%s%s; -o help lists them", option,
 			 (int)bad.len, bad.name, near ? "; the nearest is " : "",
 			 near ? near->key : "");
@@ -269,17 +279,6 @@ static const char *default_sort(const struct options *o, enum pss_choice pss)
 	return pss == PSS_NONE ? "rss" : "pss";
 }
 
-/* Few processes have swap: the others are not in an arbitrary order. */
-static void order_equal_swap(struct order *order, enum pss_choice pss)
-{
-	const struct field *key = order->keys.count == 1 ? order->keys.item[0] : NULL;
-
-	if (key && field_is_counter(key) &&
-	    (key->counter == COUNTER_SWAP || key->counter == COUNTER_SWAP_PSS))
-		order->keys.item[order->keys.count++] =
-			process_field(pss == PSS_NONE ? "rss" : "pss");
-}
-
 static int read_order(struct query *q, const struct field_list *columns, const struct options *o,
 		      enum pss_choice pss)
 {
@@ -294,8 +293,8 @@ static int read_order(struct query *q, const struct field_list *columns, const s
 	    (field_list_changes(columns) || field_list_changes(&q->order.keys)))
 		r = log_usage(o, "%s: it has no changes to show (watch has)", o->command->name);
 	q->order.reverse = o->reverse;
-	if (r == 0 && !(o->command->traits & COMMAND_KEYS))
-		order_equal_swap(&q->order, pss);
+	if (r == 0 && q->order.keys.count == 1)
+		q->order.keys = order_keys(q->order.keys.item[0], pss != PSS_NONE);
 	return r;
 }
 
@@ -356,11 +355,18 @@ static void append_filters(const struct options *o, const char *pattern, char *r
 	append_filter(ret, size, QUERY_UNIT, o->units);
 }
 
+bool query_args_cgroup_lacks_slash(const struct options *o)
+{
+	return o->cgroup && strchr(o->cgroup, '/') && !strchr("/*?[", *o->cgroup);
+}
+
 void query_args_nothing(const struct options *o, char *ret, size_t size)
 {
 	snprintf(ret, size, "no %s matches",
 		 o->command->traits & COMMAND_MEMCGS ? "memory cgroup" : "process");
 	append_filters(o, o->filter, ret, size);
+	if (query_args_cgroup_lacks_slash(o))
+		snprintf(ret + strlen(ret), size - strlen(ret), " (a path begins with /)");
 	if (o->min != MIN_DEFAULT)
 		snprintf(ret + strlen(ret), size - strlen(ret), " with this --min");
 }

@@ -20,6 +20,8 @@ int query_args_filter(struct query *q, const struct options *o, struct collector
 /* Sets all words and the columns. `pss`: how PSS is measured. Returns as above. */
 int query_args_read(struct query *q, struct field_list *columns, const struct options *o,
 		    enum pss_choice pss, struct collector *c, int *exit_code);
+/* Whether --cgroup has a path that can match none: one that does not begin with a slash. */
+bool query_args_cgroup_lacks_slash(const struct options *o);
 /* Writes "no process matches", with the filters, as text of `size` bytes at most. */
 void query_args_nothing(const struct options *o, char *ret, size_t size);
 /*

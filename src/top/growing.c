@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/trim.h"
+#include "collect/unseen.h"
 #include "grow/grow.h"
 #include "privilege/privilege.h"
 #include "session/log.h"
@@ -81,7 +82,7 @@ static int add(struct growing *g, pid_t pid)
 	int r = grow_add(g->grow, pid);
 
 	if (r == -ESRCH)
-		return log_error("%d: there is no such process, or it has no memory", pid);
+		return log_error("%d: %s", pid, collect_why_no_memory(&g->proc, pid));
 	return r < 0 ? log_errno(r, "counting for process %d", pid) : 0;
 }
 

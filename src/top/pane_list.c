@@ -218,7 +218,7 @@ static unsigned group_next(struct pane *p)
 
 static unsigned sort_by(struct pane *p, const struct field *c)
 {
-	p->shared->set.order.keys = (struct field_list){.item = {c}, .count = 1};
+	p->shared->set.order.keys = order_keys(c, true);
 	p->cursor.show = true;
 	list_columns_changed(list_of(p));
 	return VIEW_ASK_ROWS;
@@ -229,13 +229,7 @@ static unsigned sort_key(struct pane *p)
 	static const char *const by[] = {
 		['M'] = "pss", ['P'] = "pss", ['N'] = "pid", ['S'] = "swap_pss", ['H'] = "grown_h"};
 
-	struct field_list *keys = &p->shared->set.order.keys;
-	unsigned ask = sort_by(p, process_field(by[p->shared->key]));
-
-	/* Most have no swap, and do not grow. */
-	if (p->shared->key == 'S' || p->shared->key == 'H')
-		keys->item[keys->count++] = process_field("pss");
-	return ask;
+	return sort_by(p, process_field(by[p->shared->key]));
 }
 
 /* Sorts by the visible column to the left or right of the sort column. */

@@ -225,7 +225,7 @@ static unsigned choose_sort(struct pane *owner, size_t i)
 
 	if (order->keys.item[0] == menu_column(i))
 		order->reverse = !order->reverse;
-	order->keys = (struct field_list){.item = {menu_column(i)}, .count = 1};
+	order->keys = order_keys(menu_column(i), true);
 	return VIEW_ASK_ROWS | PANE_CLOSE;
 }
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fields/field.h"
 #include "write/line.h"
 #include "write/style.h"
 
@@ -81,7 +82,7 @@ void cell_put(struct line *l, struct cell cell, bool exact_bytes);
 
 /* ---- grids ---- */
 
-#define GRID_COLUMNS_MAX 112
+#define GRID_COLUMNS_MAX FIELDS_MAX
 
 struct grid_column {
 	const char *heading;

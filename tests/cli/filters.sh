@@ -97,6 +97,14 @@ zmem -p $$ --min 100G
 expect_out '--min that hides all: the sentence names it' "^no process matches --pid $$ with this --min"
 zmem -f '^no such name or command line$'
 expect_out '-f that matches nothing: a sentence' '^no process matches --filter '
+zmem --cgroup 'docker/*'
+expect_out 'a path without its slash: a hint' '^no process matches --cgroup docker/\* \(a path begins with /\)$'
+zmem --cgroup 'docker*'
+expect_out 'a name needs none' '^no process matches --cgroup docker\*$'
+if need counters 'a path without its slash: peak'; then
+	zmem peak --cgroup 'docker/x'
+	expect_err 'a path without its slash: peak' '--cgroup docker/x \(a path begins with /\)$'
+fi
 zmem -J --pss none
 expect_json 'no kernel threads and no zombies unless asked for' \
 	'all(.processes[]; .pss_status != "kernel_thread" and .rss_bytes != null)'
@@ -166,12 +174,18 @@ if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
 	zmem -J -p 2
 	expect_json 'a kernel thread by pid' '.processes | length == 1 and .[0].name == "kthreadd" and
 		.[0].pss_status == "kernel_thread" and .[0].rss_bytes == null'
+	zmem -p 2
+	expect_out 'and in words' '1 process is a kernel thread: it has no memory of its own'
+	zmem -p "2,$zombie"
+	expect_out 'beside a zombie' '2 processes are kernel threads or have ended: they have no memory'
 else
 	skip 'a kernel thread by pid' 'a container sees none'
 fi
 zmem -J -p "$zombie"
 expect_json 'a zombie by pid' '.processes | length == 1 and .[0].pss_status == "gone" and
 	.[0].rss_bytes == null and .[0].pss_bytes == null'
+zmem -p "$zombie"
+expect_out 'and in words' '1 process has ended: it has no memory any more'
 (exec "$ZMEM" -J -p "$BASHPID") >"$TMP/out" 2>"$TMP/err"
 expect_json 'zmem-bpf itself' '.processes | length == 1 and .[0].name == "zmem-bpf" and
 	.[0].pss_status == "ok"'

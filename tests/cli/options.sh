@@ -68,7 +68,7 @@ for format in json ndjson; do
 	refused "$format --columns" 2 "$format: --columns pid,rss: $only" -F $format -o pid,rss
 	refused "$format, columns of tables" 2 "$format: --columns \+%pss: $only" -F $format -o +%pss
 	refused "$format, one column of tables" 2 "$format: --columns \+cgroup,%pss: $only" -F $format -o +cgroup,%pss
-	refused "$format, no column" 2 "there is no column '\+nosuch'" -F $format -o +nosuch
+	refused "$format, no column" 2 "there is no column 'nosuch'" -F $format -o +nosuch
 	zmem --replay "$guest" -F $format -o +cmdline,cgroup
 	expect_out "$format: and cmdline can" '"cmdline":'
 	for column in freed nodes lazyfree hugetlb_pss gpu; do
@@ -76,6 +76,9 @@ for format in json ndjson; do
 		expect_rc "$format, groups: +$column" 0
 	done
 	refused "$format, groups" 2 "$format: --columns cannot be combined with --group-by" -F $format -g name -o +cmdline
+done
+for column in shr +shr SHR; do
+	refused "-o $column" 2 "there is no column '[shrSHR]*': top's SHR is rss_file and rss_shmem together" -o $column
 done
 refused 'record --columns' 2 "record: --columns pid: it has all keys, \+cmdline alone can be added" record "$TMP/recording" -o pid
 refused 'serve --columns' 2 "serve: --columns pid: it has all keys, \+cmdline alone can be added" serve -o pid

@@ -537,6 +537,8 @@ def check_progress():
 
 
 def check_refusals():
+    ended = subprocess.Popen(("true",))
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
     for name, code, text, *args in (
             ("stacks of no process", 2, "needs a PID", "-F", "folded"),
             ("paths of no process", 2, "--paths needs a PID", "--paths"),
@@ -546,6 +548,7 @@ def check_refusals():
             ("a sample that is no size", 2, "--sample 1X: not a size", "1", "--malloc", "--sample", "1X"),
             ("two ways", 2, "one of", "1", "--name", "x"),
             ("a pid that does not exist", 3, "no such process", "4000000"),
+            ("a process that has ended", 3, "it has ended, and has no memory any more", str(ended.pid)),
             ("a name that does not exist", 3, "no process matches", "--name", "no-such-name"),
             ("a format that it has not", 2, "--format", "1", "-F", "csv"),
             ("without BPF", 125, "CAP_", "-q", "--", "true"),

@@ -214,6 +214,12 @@ SAMPLE_TEST(notes, sample_ordinary)
 	/* It is not known. */
 	s->snapshot.system.meminfo.have = 0;
 	check_notes(s, "swap", "");
+	check_notes(s, "maps",
+		    "the rows are sorted by MAPS, which none of them has: unsupported\n");
+	check_notes(s, "gpu", "the rows are sorted by GPU, which none of them has: skipped\n");
+	check_notes(s, "pod", "the rows are sorted by POD, which none of them has\n");
+	process_set(s->result.rows[0].process, COUNTER_MAPS, 1);
+	check_notes(s, "maps", "");
 	s->result.group = process_field("container");
 	check_notes(s, "pss", "");
 	s->result.row_count = 1;
