@@ -234,19 +234,24 @@ SHARE(nearest_percent, "%nearest", "%NEAR", NEAREST_LIMIT,
       "how full nearest_limit is, by the working set of its cgroup", .flags = FIELD_OWN_WHOLE,
       .needs = NEEDS_MEMCG | NEEDS_MEMCG_DETAIL);
 
-/* The keys of counters, by bit. */
+/* The keys of counters, by bit; behind them that of PSS by node. */
+#define KEY_OF(id, key)                                                                            \
+	[COUNTER_##id] = (COUNTER_##id < COUNTERS_OF_PROCESS)	 ? key                             \
+			 : (COUNTER_##id == COUNTERS_OF_PROCESS) ? "nodes"                         \
+								 : NULL,
 static const char *const counter_keys[] = {
-#define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help)                                \
-	[COUNTER_##id] = (COUNTER_##id < COUNTERS_OF_PROCESS) ? #key "_bytes" : NULL,
-#define ZMEM_COUNT(id, key, heading, origin, bound, policy, help)                                  \
-	[COUNTER_##id] = (COUNTER_##id < COUNTERS_OF_PROCESS) ? #key : NULL,
+#define ZMEM_COUNTER(id, key, heading, origin, bound, policy, help) KEY_OF(id, #key "_bytes")
+#define ZMEM_COUNT(id, key, heading, origin, bound, policy, help)   KEY_OF(id, #key)
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 };
 
 struct value value_at_least(counter_mask partial)
 {
-	return value_signed(true, (int64_t)(partial & (COUNTER_BIT(COUNTERS_OF_PROCESS) - 1)));
+	const counter_mask counters = COUNTER_BIT(COUNTERS_OF_PROCESS) - 1;
+	const counter_mask nodes = partial & COUNTER_BIT(COUNTER_NODES) ? counters + 1 : 0;
+
+	return value_signed(true, (int64_t)((partial & counters) | nodes));
 }
 
 static struct value get_at_least(const struct field *f, const void *row, const void *of)

@@ -27,7 +27,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import oracle  # noqa: E402
 import swap  # noqa: E402
-from outcome import PROGRAM, exit_code, huge_pages, need, result, wait_until  # noqa: E402
+from outcome import O, PROGRAM, exit_code, huge_pages, need, result, wait_until  # noqa: E402
 from world import BASE, World, told  # noqa: E402
 
 MIB = 1 << 20
@@ -59,8 +59,8 @@ def text_of(*args, before=()):
     return done.stdout.decode(errors="surrogateescape")
 
 
-def document(*args):
-    return json.loads(text_of("-J", *args))
+def document(*args, before=()):
+    return json.loads(text_of("-J", *args, before=before))
 
 
 class Faults(list):
@@ -349,10 +349,49 @@ def check_other_texts(faults, replay):
 
 
 @contextlib.contextmanager
-def recording():
+def recording(before=()):
     with tempfile.TemporaryDirectory() as directory:
-        text_of("record", "-q", directory + "/world")
+        os.chmod(directory, 0o777)
+        text_of("record", "-q", directory + "/world", before=before)
         yield "--replay", directory + "/world"
+
+
+NOBODY = (O + "/drop", "65534", "")
+# Counters of the table by their headings, which are the keys in capitals.
+MARKED = ("uss", "pss", "pss_anon", "swap_pss", "swap_shmem", "thp", "rss", "rss_anon", "vsize", "maps", "lazyfree")
+
+
+def check_reasons(world):
+    """Whoever asks, and whatever is not read: each null has a reason, and each sum that lacks a member says so, with
+    >= in the table."""
+    del world
+    faults = Faults()
+    for before, *args in (((),), ((), "--pss", "none"), ((), "--source", "proc"), ((), "-o", "+freed,nodes,thp_rest,gpu"),
+                          (NOBODY,), (NOBODY, "--pss", "none"), (NOBODY, "-o", "+freed,nodes,gpu")):
+        what = " ".join(("as nobody",) * bool(before) + tuple(args)) or "snapshot"
+        known = document("-a", *args, before=before)
+        for row in known["processes"]:
+            agrees(faults, row, what)
+        at_least(faults, what, known["totals"], known["processes"], "all")
+        for key in ("user", "cgroup"):
+            for row in document("-a", "-g", key, *args, before=before)["groups"]:
+                give_reasons(faults, what + " -g " + key, row, row["group"])
+    with recording(NOBODY) as replay:
+        totals = document("-a", *replay)["totals"]
+        lines = text_of("-b", "-w", "--total", "-o", ",".join(MARKED) + ",name", *replay).splitlines()
+        words = next(line for line in lines if line.endswith(" total")).split()
+        for key, word in zip(MARKED, words):
+            json_key = key + "_bytes" if key + "_bytes" in totals else key
+            marked, value = word.startswith(">="), word.lstrip(">=")
+            right = totals[json_key]
+            if (right is None) != (value == "-"):
+                faults.append("as nobody: %s is %s in the table, and %s in JSON" % (json_key, word, right))
+            elif right is not None:
+                faults.compare("the table", json_key, "all, as nobody", right, int(value))
+            if marked != (json_key in totals["at_least"]):
+                faults.append("as nobody: %s is %s in the table, and at_least has %s" % (
+                    json_key, word, totals["at_least"]))
+    return faults
 
 
 # ---- the other commands ----
@@ -669,9 +708,9 @@ def check_freed(world):
 
 CHECKS = {"processes": check_processes, "groups": check_groups, "maps": check_maps, "files": check_files,
           "cgroups": check_cgroups, "system": check_system, "head": check_snapshot_head, "hidden": check_hidden,
-          "held": check_held, "freed": check_freed}
+          "held": check_held, "freed": check_freed, "reasons": check_reasons}
 # Of worlds from seeds. head and hidden need a world that is made for them; freed ends the world.
-OF_SEEDS = ("processes", "held", "groups", "maps", "files", "cgroups", "system", "freed")
+OF_SEEDS = ("processes", "held", "groups", "reasons", "maps", "files", "cgroups", "system", "freed")
 
 
 def try_world(name, programs, checks, verbose):
