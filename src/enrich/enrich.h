@@ -151,7 +151,7 @@ int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct process_l
 /*
  * Sets app, and the program's name if it depends on cmdline. Reads and drops the command lines that
  * an app may be in, and no others; with rules those of all processes: a rule is matched with the
- * name, with the executable's, and with the first POOL_CMDLINE_MAX bytes of the command line.
+ * name, with the executable's, and with the first POOL_APP_MAX bytes of the command line.
  * `rules`: NULL: none. -EDQUOT: they take too many steps.
  */
 int enrich_apps(struct proc_pool *pool, struct app_rules *rules, struct snapshot *s,

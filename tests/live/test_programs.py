@@ -63,6 +63,26 @@ def check_links():
 
 
 @contextlib.contextmanager
+def writing(file, *args):
+    """Yields the pid of a program of this file with any arguments: a copy of echo that waits for its output to be read."""
+    subprocess.run(["cp", "/bin/echo", file], check=True)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writer, bytes(4096))
+    os.set_blocking(writer, True)
+    child = subprocess.Popen((os.path.basename(file), *args), executable=file, stdout=writer)
+    try:
+        yield child.pid
+    finally:
+        child.kill()
+        child.wait()
+        os.close(reader)
+        os.close(writer)
+
+
+@contextlib.contextmanager
 def applications(home):
     """Yields {pid: app} of processes with titles, scripts and applets."""
     wanted = {}
@@ -81,6 +101,13 @@ def applications(home):
                 ("php-fpm8.2", "php-fpm: pool www", "php-fpm: pool www"),
                 ("chromium", "/usr/lib/chromium --type=renderer --user-data-dir=/tmp/work --secret", "chromium: work")):
             wanted[stack.enter_context(started(title, TIMEOUT, executable=home + "/" + name))] = app
+        for name, args, app in (
+                # The class is behind 20 KiB.
+                ("java", ("-cp", "x" * 20480, "com.acme.Billing", "--prod"), "Billing"),
+                ("qemu-system-x86_64", ("-name", "guest=w\u00e9b,debug-threads=on", "-m", "secret"),
+                 "qemu-system-x86_64: w\u00e9b"),
+                ("php8.2", ("artisan", "queue:work", "secret"), "artisan queue:work")):
+            wanted[stack.enter_context(writing(home + "/" + name, *args))] = app
         for command, app in (
                 (("/bin/sh", home + "/shop/src/run.sh", "secret"), "shop/run.sh"),
                 ((home + "/backup.sh", "secret" + "x" * 3900), "backup.sh"),
@@ -134,12 +161,18 @@ def check_rules():
             done = run(PROGRAM, "-q", "--pss", "none", "-p", pids, "--apps", rules, *args)
             return done.returncode, done.stderr.decode()
 
-        write("# the shop\nshop: ^(postgres|nginx|php-fpm)|/shop/src/run\\.sh secret$\nbrowser: ^chromium$\n")
+        text = ("# the shop\nshop: ^(postgres|nginx|php-fpm)|/shop/src/run\\.sh secret$\nbrowser: ^chromium$\n"
+                "bills: ^java .*x com\\.acme\\.Billing --prod$\n")
+        write(text)
         named = {pid: "shop" if app.startswith(("postgres", "nginx", "php", "shop")) else
-                 "browser" if app.startswith("chromium") else app for pid, app in wanted.items()}
+                 "browser" if app.startswith("chromium") else "bills" if app == "Billing" else app
+                 for pid, app in wanted.items()}
         counts = {app: list(named.values()).count(app) for app in named.values()}
         result(groups_of("-p", pids, "--apps", rules) == counts, "rules: groups by name, executable and command line",
                (groups_of("-p", pids, "--apps", rules), counts))
+        write("\xef\xbb\xbf" + text.replace("\n", "\r\n"))
+        found = groups_of("-p", pids, "--apps", rules)
+        result(found == counts, "rules: from an editor of Windows", (found, counts))
         recording = home + "/recording"
         run(PROGRAM, "record", "-p", pids, "--apps", rules, recording)
         result(groups_of("--replay", recording) == counts, "rules: a recording has them", groups_of("--replay", recording))
