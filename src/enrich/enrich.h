@@ -8,6 +8,7 @@
 #ifndef ZMEM_ENRICH_H
 #define ZMEM_ENRICH_H
 
+#include "model/files.h"
 #include "model/maps.h"
 #include "model/ram.h"
 #include "model/snapshot.h"
@@ -158,6 +159,12 @@ int enrich_apps(struct proc_pool *pool, struct app_rules *rules, struct snapshot
 		struct process_list *processes);
 /* Sets cmdline, and the program's name if it depends on cmdline. */
 int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct process_list *processes);
+/*
+ * Names the programs of the first `most` holders of each of these files of the set. A process that
+ * ended, or that cannot be read, has no name but comm. Returns 0 or a negative errno.
+ */
+int enrich_holders(struct proc_pool *pool, struct file_set *set, struct cached_file *const *files,
+		   size_t count, uint32_t most);
 /* Completes the names that were too long for a record. */
 int enrich_names(struct proc_pool *pool, struct snapshot *s);
 

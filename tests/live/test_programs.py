@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from outcome import PROGRAM, exit_code, need, result, run_checks, see_own_processes_only, wait_until  # noqa: E402
 from peers import run  # noqa: E402
 
+PTY_RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "pty_run.py")
 TIMEOUT = "1000"  # a process: the test ends it
 
 
@@ -204,6 +205,64 @@ def check_rules():
         result(done.returncode == 2 and b"does not take --apps" in done.stderr, "rules: not of system", done.stderr)
 
 
+# ---- one name in each screen ----
+
+# More memory than any other process here has; a file of shared memory; pages of a packet ring, where one can be had.
+HOLDS = """import mmap, socket, struct, sys
+own = bytearray(b"x") * (96 << 20)
+file = open(sys.argv[1], "wb+")
+file.truncate(1 << 20)
+pages = mmap.mmap(file.fileno(), 1 << 20)
+pages[:] = b"x" * len(pages)
+if sys.argv[2] == "ring":
+    ring = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    ring.setsockopt(263, 10, 2)
+    ring.setsockopt(263, 5, struct.pack("7I", 1 << 20, 8, 2048, 4096, 0, 0, 0))
+    mapped = mmap.mmap(ring.fileno(), 8 << 20)
+print(flush=True)
+sys.stdin.read()
+"""
+SCREEN_NAME = "hölds-much-memory.py"
+
+
+def check_screens():
+    ring = need("packet", "screens: pages of a driver")
+    with tempfile.TemporaryDirectory() as home, tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="zmem-held-") as held:
+        script, out = home + "/" + SCREEN_NAME, home + "/out"
+        with open(script, "w", encoding="ascii") as file:
+            file.write(HOLDS)
+        with subprocess.Popen((sys.executable, script, held.name, "ring" if ring else "none"), stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as child:
+            child.stdout.readline()
+            pid = child.pid
+
+            def on_terminal(*args):
+                run(sys.executable, PTY_RUN, "50", "200", out, PROGRAM, *args)
+                with open(out, encoding="utf-8") as file:
+                    return file.read()
+
+            def has(text, line, name, part=SCREEN_NAME):
+                found = [row for row in text.splitlines() if row.startswith(line) or line in row]
+                result(any(part in row for row in found), "screens: " + name, (found or text)[:20])
+
+            has(run(PROGRAM, "system").stdout.decode(), "processes (PSS)", "system")
+            for args in (("-g", "user"), ("-n", "1", "-s", "pid")):
+                has(on_terminal(*args), "processes (PSS)", "a snapshot of other rows: " + " ".join(args))
+            page = run(PROGRAM, "-g", "user", "-F", "html").stdout.decode()
+            result('"holders":[{"name":"%s"' % SCREEN_NAME in page, "screens: a page", page[-2000:])
+            names = {p["name"] for p in json.loads(run(PROGRAM, "maps", "-J", str(pid)).stdout)["processes"]}
+            result(names == {SCREEN_NAME}, "screens: maps", names)
+            has(run(PROGRAM, "doctor", "--compare", "-a").stdout.decode(), "%d  RSS " % pid, "doctor --compare")
+            held_by = "%s(%d)" % (SCREEN_NAME, pid)
+            has(run(PROGRAM, "files", "-o", "+holders", "-f", held.name).stdout.decode(), held.name, "holders of a file", held_by)
+            has(on_terminal("files", "-n", "9", "-o", "+holders"), held.name, "holders on a terminal", held_by)
+            if ring:
+                classes = json.loads(run(PROGRAM, "system", "--json").stdout)["ram"]["classes"]
+                parts = [part["name"] for c in classes if c["class"] == "driver_mapped" for part in c["parts"]]
+                result(any(part.startswith("%s (%d) " % (SCREEN_NAME, pid)) for part in parts), "screens: pages of a driver", parts)
+            child.stdin.close()
+
+
 see_own_processes_only()
-run_checks((check_links, check_apps, check_rules))
+run_checks((check_links, check_apps, check_rules, check_screens))
 sys.exit(exit_code())
