@@ -11,6 +11,7 @@
 #include "model/files.h"
 #include "model/maps.h"
 #include "model/ram.h"
+#include "model/program.h"
 #include "model/snapshot.h"
 #include "privilege/helper.h"
 #include "proc/procfs.h"
@@ -34,7 +35,7 @@ enum pool_file {
 	POOL_DRIVERS, /* maps and smaps: pages that drivers mapped, by the name of the mapping */
 };
 
-#define POOL_CMDLINE_MAX 4096
+#define POOL_CMDLINE_MAX PROGRAM_CMDLINE_MAX
 #define POOL_APP_MAX	 65536 /* the class path of Java stands before its class */
 
 struct pool_result {

@@ -543,6 +543,16 @@ bool program_needs_cmdline(const char *exe, const char *comm)
 	       (name.len == COMM_LEN && part_same(name, part_of(comm)));
 }
 
+size_t program_whole_words(const char *cmdline, size_t len, size_t max)
+{
+	while (len >= max && cmdline[len - 1] != '\0') {
+		const char *end = memrchr(cmdline, '\0', len);
+
+		len = end ? (size_t)(end - cmdline) + 1 : 0;
+	}
+	return len;
+}
+
 struct text_part program_name(const char *exe, const char *comm, const char *cmdline, size_t len)
 {
 	struct words w = {cmdline, cmdline ? cmdline + len : NULL};

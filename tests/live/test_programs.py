@@ -226,6 +226,8 @@ SCREEN_NAME = "hölds-much-memory.py"
 
 
 def check_screens():
+    if not need("bpf", "screens") or not need("ptrace", "screens"):
+        return
     ring = need("packet", "screens: pages of a driver")
     with tempfile.TemporaryDirectory() as home, tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="zmem-held-") as held:
         script, out = home + "/" + SCREEN_NAME, home + "/out"
@@ -260,6 +262,9 @@ def check_screens():
                 classes = json.loads(run(PROGRAM, "system", "--json").stdout)["ram"]["classes"]
                 parts = [part["name"] for c in classes if c["class"] == "driver_mapped" for part in c["parts"]]
                 result(any(part.startswith("%s (%d) " % (SCREEN_NAME, pid)) for part in parts), "screens: pages of a driver", parts)
+            grown = json.loads(run(PROGRAM, "grow", "-J", "-c", "1", "-i", "0.1", str(pid)).stdout)
+            names = {p["name"] for p in grown["target"]["processes"]}
+            result(names == {SCREEN_NAME}, "screens: grow", names)
             child.stdin.close()
 
 
