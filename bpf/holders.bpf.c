@@ -51,6 +51,7 @@ static __noinline int name_holder(__u64 leader_addr, struct zmem_holder *h)
 		return 0;
 	h->pid = pid_number(kget(leader, thread_pid), &view);
 	ktext(h->comm, leader->comm, COMM_WORDS);
+	h->start_boottime_ns = kget(leader, start_boottime);
 	return 0;
 }
 

@@ -127,6 +127,7 @@ struct zmem_holder {
 	__u32 generation; /* of the inode */
 	__s32 pid;	  /* in the pid namespace of the reader */
 	char comm[16];	  /* any bytes behind the first NUL */
+	__u64 start_boottime_ns;
 };
 
 /* A process that has a file of a GPU or a dma-buf open (bpf/gpu.bpf.c); one for each such file. */

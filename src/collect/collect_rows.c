@@ -2,8 +2,10 @@
 /* The steps of a query (query/result.h), and reading names between them. */
 #include "collect/collect_rows.h"
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "collect/balance.h"
+#include "model/overview.h"
 #include "source/files_source.h"
 #include "source/freed_source.h"
 #include "source/swap_source.h"
@@ -89,6 +91,23 @@ int collector_name_rows(struct collector *c, const struct query *q, const struct
 		return 0;
 	r = rows_processes(rows, count, &c->rows.shown);
 	return r < 0 ? r : name_rows(c, q->needs | c->spec.names, &c->rows.shown);
+}
+
+int collect_name_largest(struct collector *c)
+{
+	/* Of all memory, and if PSS is not known, of anonymous memory (report/head.h). */
+	static const enum counter counters[] = {COUNTER_PSS, COUNTER_RSS_ANON};
+	struct process *item[ARRAY_SIZE(counters) * OVERVIEW_HOLDERS];
+	struct process_list largest = {.item = item};
+	size_t found[OVERVIEW_HOLDERS];
+
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++) {
+		size_t count = overview_holders(&c->snapshot, counters[i], found);
+
+		for (size_t k = 0; k < count; k++)
+			item[largest.count++] = &c->snapshot.process[found[k]];
+	}
+	return collect_names(c, &c->snapshot, NEEDS_PROGRAM, 0, &largest);
 }
 
 /* Shows the command lines of a recording only if a snapshot would show them. */

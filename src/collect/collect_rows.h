@@ -16,6 +16,8 @@ int collect_shape_rows(struct collector *c, const struct query *q, struct result
  */
 int collect_names(struct collector *c, struct snapshot *s, unsigned needs, uint64_t containers_us,
 		  struct process_list *processes);
+/* Names the programs of the processes that overview_holders() finds, shown or not. */
+int collect_name_largest(struct collector *c);
 /* Names rows of a result (lazy_names). */
 int collector_name_rows(struct collector *c, const struct query *q, const struct row *rows,
 			size_t count);

@@ -52,6 +52,7 @@ struct collect_spec {
 	bool pages_named;	/* a column or the order names them: worth more than a pin */
 	bool gpu;		/* GPU and DMABUF of each process, where there are GPUs */
 	unsigned names;		/* enum process_needs of every process shown */
+	bool largest_named;	/* the program names of the processes that hold most of RAM */
 	struct app_rules *apps; /* that name apps before all else; NULL: none */
 	bool lazy_names;	/* only collector_name_rows() names rows */
 	/* NULL: this machine; else snapshots are the frames of this recording. */

@@ -648,6 +648,8 @@ int collector_collect(struct collector *c, const struct query *q, struct result 
 		collector_note_alone(c);
 		r = collect_shape_rows(c, q, ret);
 	}
+	if (r == 0 && c->spec.largest_named && !replays)
+		r = collect_name_largest(c);
 	if (r < 0)
 		return r;
 	collector_phase_end(c, COLLECT_PHASE_NAMES, &since);

@@ -81,7 +81,7 @@ static int name_new(struct oom_moment *m, struct collector *c, pid_t victim)
 			processes.item[processes.count++] = &s->process[i];
 	}
 	if (r == 0)
-		r = collect_names(c, s, NEEDS_USER | NEEDS_CGROUP, 0, &processes);
+		r = collect_names(c, s, NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM, 0, &processes);
 	/* An exit moves a process to the root cgroup (cgroup_exit() in kernel/cgroup/cgroup.c). */
 	for (size_t i = 0; r == 0 && i < processes.count; i++) {
 		if (processes.item[i]->cgroup && strcmp(processes.item[i]->cgroup, "/") == 0)

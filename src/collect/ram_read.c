@@ -100,16 +100,46 @@ static void add_ring(void *arg, const char *device, uint64_t bytes)
 /* Fewer bytes that drivers mapped are not looked for. */
 #define DRIVER_PAGES_LEAST ((uint64_t)1 << 20)
 
+#define PROGRAM_SHOWN	   32 /* bytes of the name of a program before that of the device */
+
+/* The length of a name without what is too long, which does not end within a character. */
+static int shown_length(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (len <= PROGRAM_SHOWN)
+		return (int)len;
+	for (len = PROGRAM_SHOWN; len && ((unsigned char)name[len] & 0xc0) == 0x80;)
+		len--;
+	return (int)len;
+}
+
 static void name_parts_of(const struct process *p, const struct pool_result *pages,
 			  struct name_sums *all)
 {
 	for (size_t n = 0; n < pages->parts; n++) {
 		char name[2 * RAM_NAME];
-		int len = snprintf(name, sizeof(name), "%s (%d) %s", p->comm, p->pid,
-				   pages->part[n].name);
+		const char *program = p->name ? p->name : p->comm;
+		int len = snprintf(name, sizeof(name), "%.*s (%d) %s", shown_length(program),
+				   program, p->pid, pages->part[n].name);
 
 		name_sums_add(all, name, (size_t)len, pages->part[n].bytes);
 	}
+}
+
+/* Names the programs of the processes that have pages of drivers. */
+static int name_programs(struct proc_pool *pool, struct snapshot *s, struct process *const *row,
+			 const struct pool_result *pages, size_t count)
+{
+	cleanup(process_list_done) struct process_list found = {};
+	int r = process_list_reserve(&found, count);
+
+	for (size_t i = 0; r == 0 && i < count; i++)
+		if (pages[i].parts)
+			found.item[found.count++] = row[i];
+	if (r == 0 && found.count)
+		r = enrich_names(pool, s);
+	return r < 0 ? r : enrich_programs(pool, s, &found);
 }
 
 /* Which processes have pages of drivers, and of which device. */
@@ -130,6 +160,8 @@ static int name_driver_pages(struct ram_reader *r, struct proc_pool *pool, struc
 		if (s->process[i].kind == PROCESS_USER && s->process[i].mm_owner)
 			row[count++] = &s->process[i];
 	error = pool_read(pool, POOL_DRIVERS, true, row, count, result);
+	if (error == 0)
+		error = name_programs(pool, s, row, result, count);
 	for (size_t i = 0; i < count; i++) {
 		name_parts_of(row[i], &result[i], all);
 		free(result[i].part);

@@ -26,9 +26,11 @@
 #include "write/format.h"
 
 /* Lines of a terminal that are not rows: header, the others, the total, two sums, the prompt. */
-#define LINES_AROUND  6
-#define PAGE_ROWS     10000 /* files of a page, unless --all */
-#define TOTAL_COLUMNS 200   /* columns of the total, which is not cut */
+#define LINES_AROUND	  6
+#define PAGE_ROWS	  10000 /* files of a page, unless --all */
+#define TOTAL_COLUMNS	  200	/* columns of the total, which is not cut */
+
+#define NAMES_DEADLINE_MS 100 /* a stuck process keeps its comm: a name is not worth a second */
 
 struct files_command {
 	const struct options *o;
@@ -190,6 +192,26 @@ static int run_query(struct files_command *c)
 	return r < 0 ? log_errno(r, "sorting the files") : 0;
 }
 
+/* Documents have the pids alone. Names that cannot be read stay unknown. */
+static int name_holders(struct files_command *c)
+{
+	cleanup_free struct cached_file **files =
+		calloc(c->report.row_count + 1, sizeof(struct cached_file *));
+	struct proc_pool *pool;
+	int r;
+
+	if (c->o->format != FORMAT_TABLE || c->proc.fd < 0)
+		return 0;
+	pool = files ? proc_pool_new(&c->proc, 0, NAMES_DEADLINE_MS) : NULL;
+	for (size_t i = 0; pool && i < c->report.row_count; i++)
+		files[i] = &c->set.file[c->report.rows[i] - c->set.file];
+	r = pool ? enrich_holders(pool, &c->set, files, c->report.row_count,
+				  c->o->wide ? UINT32_MAX : FILE_HOLDERS_SHOWN)
+		 : -ENOMEM;
+	proc_pool_free(pool);
+	return r < 0 ? log_errno(r, "reading the names of processes") : 0;
+}
+
 /* Who holds the files that are shown. */
 static int read_holders(struct files_command *c)
 {
@@ -208,7 +230,7 @@ static int read_holders(struct files_command *c)
 	if (r < 0)
 		return log_errno(r, "reading the holders of files");
 	report->holders = true;
-	return 0;
+	return name_holders(c);
 }
 
 /* The parts of one file. */

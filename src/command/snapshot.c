@@ -274,6 +274,7 @@ int command_snapshot(const struct options *o)
 	if (o->command->traits & COMMAND_MEMCGS)
 		spec.ram = RAM_DETAILS;
 	spec.figures_only = o->format == FORMAT_TABLE && !isatty(STDOUT_FILENO);
+	spec.largest_named = !spec.figures_only;
 	/* A bad option or file is reported before anything is measured. */
 	r = session_open(&session, o, &spec);
 	if (r == 0)

@@ -22,7 +22,7 @@ static int show(struct session *s, struct output *out, const uint64_t *kills_tod
 	struct result result;
 	int r;
 
-	/* No row is shown, so no name is read. */
+	/* No row is shown, so only the largest processes have names. */
 	s->query.total = true;
 	s->query.needs = 0;
 	r = session_collect(s, &result);
@@ -60,6 +60,7 @@ int command_system(const struct options *o)
 
 	spec.files = FILES_ALL;
 	spec.ram = RAM_DETAILS;
+	spec.largest_named = true;
 	spec.census_method = o->exact ? CENSUS_EXACT : CENSUS_AUTO;
 	r = session_open(&session, o, &spec);
 

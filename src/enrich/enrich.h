@@ -8,8 +8,10 @@
 #ifndef ZMEM_ENRICH_H
 #define ZMEM_ENRICH_H
 
+#include "model/files.h"
 #include "model/maps.h"
 #include "model/ram.h"
+#include "model/program.h"
 #include "model/snapshot.h"
 #include "privilege/helper.h"
 #include "proc/procfs.h"
@@ -33,7 +35,7 @@ enum pool_file {
 	POOL_DRIVERS, /* maps and smaps: pages that drivers mapped, by the name of the mapping */
 };
 
-#define POOL_CMDLINE_MAX 4096
+#define POOL_CMDLINE_MAX PROGRAM_CMDLINE_MAX
 #define POOL_APP_MAX	 65536 /* the class path of Java stands before its class */
 
 struct pool_result {
@@ -151,13 +153,19 @@ int enrich_programs(struct proc_pool *pool, struct snapshot *s, struct process_l
 /*
  * Sets app, and the program's name if it depends on cmdline. Reads and drops the command lines that
  * an app may be in, and no others; with rules those of all processes: a rule is matched with the
- * name, with the executable's, and with the first POOL_CMDLINE_MAX bytes of the command line.
+ * name, with the executable's, and with the first POOL_APP_MAX bytes of the command line.
  * `rules`: NULL: none. -EDQUOT: they take too many steps.
  */
 int enrich_apps(struct proc_pool *pool, struct app_rules *rules, struct snapshot *s,
 		struct process_list *processes);
 /* Sets cmdline, and the program's name if it depends on cmdline. */
 int enrich_cmdlines(struct proc_pool *pool, struct snapshot *s, struct process_list *processes);
+/*
+ * Names the programs of the first `most` holders of each of these files of the set. A process that
+ * ended, or that cannot be read, has no name but comm. Returns 0 or a negative errno.
+ */
+int enrich_holders(struct proc_pool *pool, struct file_set *set, struct cached_file *const *files,
+		   size_t count, uint32_t most);
 /* Completes the names that were too long for a record. */
 int enrich_names(struct proc_pool *pool, struct snapshot *s);
 

@@ -298,15 +298,19 @@ static bool app_in_cmdline(const struct process *p)
 static int set_app_by_rule(struct app_rules *rules, struct snapshot *s, struct process *p,
 			   const char *cmdline, size_t len)
 {
-	char words[POOL_CMDLINE_MAX + 1];
-	const char *text[] = {p->name, p->exe_name, words}, *name;
+	cleanup_free char *words = NULL;
+	const char *text[] = {p->name, p->exe_name, NULL}, *name;
 	int r;
 
 	if (!rules || p->kind != PROCESS_USER)
 		return 0;
-	len = join_words(cmdline, len < POOL_CMDLINE_MAX ? len : POOL_CMDLINE_MAX, words);
+	words = malloc(len + 1);
+	if (!words)
+		return -ENOMEM;
+	len = join_words(cmdline, len, words);
 	words[len] = '\0';
-	r = app_rules_match(rules, text, ARRAY_SIZE(text) - !len, &name);
+	text[2] = len ? words : NULL;
+	r = app_rules_match(rules, text, ARRAY_SIZE(text), &name);
 	if (r <= 0)
 		return r;
 	p->app = arena_strndup(&s->arena, name, strlen(name));

@@ -80,27 +80,16 @@ void pool_understand(enum pool_file file, const char *text, ssize_t len, struct 
 
 /* ---- program names ---- */
 
-/* The length without the last word if that may be cut off. */
-static size_t whole_words(const char *cmdline, size_t len, size_t max)
-{
-	while (len >= max && cmdline[len - 1] != '\0') {
-		const char *end = memrchr(cmdline, '\0', len);
-
-		len = end ? (size_t)(end - cmdline) + 1 : 0;
-	}
-	return len;
-}
-
 struct text_part pool_program_name(const struct process *p, const char *cmdline, size_t len)
 {
-	len = whole_words(cmdline, len < POOL_CMDLINE_MAX ? len : POOL_CMDLINE_MAX,
-			  POOL_CMDLINE_MAX);
+	len = program_whole_words(cmdline, len < POOL_CMDLINE_MAX ? len : POOL_CMDLINE_MAX,
+				  POOL_CMDLINE_MAX);
 	return program_name(p->name, p->comm, len ? cmdline : NULL, len);
 }
 
 size_t pool_app(const struct process *p, const char *cmdline, size_t len, char ret[APP_MAX + 1])
 {
-	len = whole_words(cmdline, len, POOL_APP_MAX);
+	len = program_whole_words(cmdline, len, POOL_APP_MAX);
 	return app_of(p->exe_name ? p->exe_name : p->name, p->comm, len ? cmdline : NULL, len, ret);
 }
 

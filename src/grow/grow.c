@@ -26,6 +26,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "grow/debuginfod.h"
 #include "grow/demangle.h"
 #include "grow/heap.h"
@@ -34,6 +35,7 @@
 #include "grow/stack_queue.h"
 #include "grow/touched.h"
 #include "grow/unwind.h"
+#include "model/program.h"
 #include "source/grow_watch.h"
 #include "source/source.h"
 
@@ -53,7 +55,7 @@ struct grow_process {
 	struct address_space space;
 	struct recall recall;
 	struct touched touched;
-	char name[64];
+	char name[PROGRAM_NAME_MAX + 1];
 	uint32_t target;
 	unsigned execs;
 	uint32_t jit, jit_parent; /* numbers of its map of JIT code, and of its parent's; 0: none */
@@ -129,18 +131,34 @@ static void process_close(struct grow_process *p)
 	p->jit = p->jit_parent = 0;
 }
 
+/* Sets the name of the program. A process that is gone keeps the one that it had. */
+static void read_name(struct grow_process *p)
+{
+	char exe[PROGRAM_NAME_MAX + 1], comm[32], cmdline[PROGRAM_CMDLINE_MAX + 1];
+	struct text_part name;
+	ssize_t len = -1;
+	bool deleted;
+
+	if (p->space.pid_fd < 0 || procfs_exe_name(p->space.pid_fd, exe, sizeof(exe), &deleted) < 0)
+		return;
+	if (file_read(p->space.pid_fd, "comm", comm, sizeof(comm)) < 0)
+		*comm = '\0';
+	comm[strcspn(comm, "\n")] = '\0';
+	if (program_needs_cmdline(exe, comm))
+		len = file_read(p->space.pid_fd, "cmdline", cmdline, sizeof(cmdline));
+	if (len > 0)
+		len = (ssize_t)program_whole_words(cmdline, (size_t)len, PROGRAM_CMDLINE_MAX);
+	name = program_name(exe, comm, len > 0 ? cmdline : NULL, len > 0 ? (size_t)len : 0);
+	snprintf(p->name, sizeof(p->name), "%.*s", (int)name.len, name.s);
+}
+
 /* Reads what a process maps: while it lives, for it has nothing when it is gone. */
 static void process_open(struct grow *g, struct grow_process *p, pid_t pid)
 {
-	ssize_t len;
-	bool deleted;
-
 	address_space_open(&p->space, g->proc, pid, p->target, &g->code);
 	p->opened_us = p->updated_us = clock_us(CLOCK_MONOTONIC);
-	len = p->space.pid_fd < 0
-		      ? -1
-		      : procfs_exe_name(p->space.pid_fd, p->name, sizeof(p->name), &deleted);
-	if (len < 0 && !*p->name)
+	read_name(p);
+	if (!*p->name)
 		snprintf(p->name, sizeof(p->name), "%d", pid);
 	if (g->heap)
 		heap_attach(g->heap, &p->space, p->target);

@@ -47,7 +47,7 @@ static void add_word(struct app *a, struct text_part word)
 /* Names that say little, and directories that say nothing. */
 static const char bare_stems[] = "app main index server start run cli manage worker wsgi asgi bot "
 				 "daemon service launcher init entrypoint docker-entrypoint www "
-				 "__main__ boot application program";
+				 "__main__ boot application program artisan";
 static const char bare_dirs[] =
 	". .. app src source dist lib lib64 libexec build out bin sbin scripts server resources "
 	"usr opt srv var home root tmp local share etc workspace current releases app.asar "
@@ -90,6 +90,20 @@ static void add_file(struct app *a, struct text_part path)
 		add_text(a, "/");
 	}
 	add_word(a, name);
+}
+
+/* ---- options ---- */
+
+/* The value of an option, of words that end with NUL. */
+static struct text_part option_value(struct text_part words, const char *option)
+{
+	while (words.len) {
+		struct text_part word = part_split(&words, '\0');
+
+		if (part_cut_prefix(&word, option))
+			return word;
+	}
+	return (struct text_part){};
 }
 
 /* ---- Java, .NET and Mono: programs that run what their first argument names ---- */
@@ -172,20 +186,84 @@ static bool ends_with(struct text_part path, const char *ending)
 	return part_cut_suffix(&stem, ending);
 }
 
+/* True of "my-app.core". */
+static bool is_namespace(struct text_part word)
+{
+	for (size_t i = 0; i < word.len; i++) {
+		if (!is_letter(word.s[i]) && !is_digit(word.s[i]) &&
+		    !memchr("._-*+!?", word.s[i], strlen("._-*+!?")) &&
+		    (unsigned char)word.s[i] < 0x80)
+			return false;
+	}
+	return word.len && word.s[0] != '-';
+}
+
+/* What clojure.main runs: a namespace, which is the whole of it, or a file. */
+static void add_clojure(struct app *a, struct text_part words)
+{
+	static const char value_words[] = "-i --init -e --eval --report";
+
+	while (words.len) {
+		struct text_part word = part_split(&words, '\0');
+
+		if (part_is(word, "-m") || part_is(word, "--main")) {
+			word = part_split(&words, '\0');
+			a->bad |= !is_namespace(word);
+			add_word(a, word);
+			return;
+		}
+		if (part_lists(part_of(value_words), ' ', word)) {
+			part_split(&words, '\0');
+		} else if (!part_begins(word, "-")) {
+			add_file(a, word);
+			return;
+		} else if (!part_begins(word, "--")) {
+			break; /* "-r": from here on they are arguments */
+		}
+	}
+	add_text(a, "clojure.main");
+}
+
+/* "tomcat: shop" of -Dcatalina.base=/srv/shop: a machine has several of them. */
+static bool add_tomcat(struct app *a, struct text_part options)
+{
+	struct text_part dir = telling_dir(option_value(options, "-Dcatalina.base="));
+
+	if (!dir.len)
+		return false;
+	add_text(a, "tomcat: ");
+	add_word(a, dir);
+	return true;
+}
+
+/* A class that runs what `words` behind it or the options before it name. */
+static bool add_container(struct app *a, struct text_part class, struct text_part options,
+			  struct text_part words)
+{
+	if (part_is(class, "clojure.main")) {
+		add_clojure(a, words);
+		return true;
+	}
+	return part_is(class, "org.apache.catalina.startup.Bootstrap") && add_tomcat(a, options);
+}
+
 /* A word that is no option. */
-static void add_launched_word(struct app *a, const struct launcher *l, struct text_part word)
+static void add_launched_word(struct app *a, const struct launcher *l, struct text_part word,
+			      struct text_part options, struct text_part words)
 {
 	if (ends_with(word, l->endings ? l->endings : ".java"))
 		add_file(a, word);
 	else if (l->endings)
 		a->bad = true;
-	else
+	else if (!add_container(a, word, options, words))
 		add_class(a, word);
 }
 
 /* `words` starts behind argv[0]. */
 static void add_launched(struct app *a, const struct launcher *l, struct text_part words)
 {
+	const char *first = words.s;
+
 	while (words.len) {
 		struct text_part word = part_split(&words, '\0');
 
@@ -205,7 +283,9 @@ static void add_launched(struct app *a, const struct launcher *l, struct text_pa
 			part_split(&words, '\0');
 		else if (!part_begins(word, "-") && !part_begins(word, "@") &&
 			 !(l->endings && part_is(word, "exec"))) {
-			add_launched_word(a, l, word);
+			add_launched_word(a, l, word,
+					  (struct text_part){first, (size_t)(word.s - first)},
+					  words);
 			return;
 		}
 	}
@@ -238,9 +318,40 @@ static bool is_client(struct text_part word)
 	return at > 1 && at < word.len - 1 && word.s[at - 1] == '(';
 }
 
+/* Cuts the spaces off that some programs fill their title with. */
+static struct text_part trimmed_title(struct text_part title)
+{
+	while (title.len && title.s[title.len - 1] == ' ')
+		title.len--;
+	return title;
+}
+
+/* "user database" before a client, of so many words; empty: there is no client behind them. */
+static struct text_part postgres_session(struct text_part title, size_t *ret_words)
+{
+	struct text_part rest = title;
+
+	for (*ret_words = 0; rest.len; (*ret_words)++) {
+		struct text_part before = {title.s, (size_t)(rest.s - title.s)};
+
+		if (is_client(split_word(&rest)) && *ret_words > 1)
+			return trimmed_title(before);
+	}
+	return (struct text_part){};
+}
+
+/* What the name of the cluster (cluster_name) stands before, which may have spaces. */
+static struct text_part behind_cluster(struct text_part title)
+{
+	const char *colon = memmem(title.s, title.len, ": ", 2);
+
+	return colon ? part_behind(title, (size_t)(colon + 2 - title.s)) : title;
+}
+
 /*
  * "postgres: 15/main: checkpointer", "postgres: user db 10.0.0.1(5432) idle"; without the name of
  * the cluster (update_process_title and cluster_name). Extensions give their processes any name.
+ * User and database may have spaces.
  */
 static void add_postgres(struct app *a, struct text_part title)
 {
@@ -270,36 +381,30 @@ static void add_postgres(struct app *a, struct text_part title)
 		"io worker",
 		"parallel worker",
 	};
-	struct text_part rest = title, whole, user, database;
+	struct text_part session;
+	size_t words;
 
-	if (!part_cut_prefix(&rest, "postgres: ")) {
+	if (!part_cut_prefix(&title, "postgres: ")) {
 		a->bad = true;
 		return;
 	}
-	whole = rest;
-	user = split_word(&rest);
-	if (user.len && user.s[user.len - 1] == ':') {
-		whole = rest;
-		user = split_word(&rest);
-	}
-	database = split_word(&rest);
+	title = behind_cluster(title);
+	session = postgres_session(title, &words);
 	add_text(a, "postgres: ");
 	/* A user may have the name of a role. */
-	if (is_client(part_split(&rest, ' ')) && !part_is(user, "walsender")) {
-		add_word(a, user);
-		add_text(a, " ");
-		add_word(a, database);
+	if (session.len && words == 2 && !part_begins(session, "walsender ")) {
+		add_word(a, session);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
 		size_t len = strlen(roles[i]);
 
-		if (part_begins(whole, roles[i]) && (whole.len == len || whole.s[len] == ' ')) {
+		if (part_begins(title, roles[i]) && (title.len == len || title.s[len] == ' ')) {
 			add_text(a, roles[i]);
 			return;
 		}
 	}
-	a->bad = true;
+	add_word(a, session);
 }
 
 /* "nginx: worker process is shutting down", "nginx: master process /usr/sbin/nginx -g …" */
@@ -315,18 +420,18 @@ static void add_nginx(struct app *a, struct text_part title)
 	}
 }
 
-/* "php-fpm: pool www", "php-fpm: master process (/etc/php/…)" */
+/* "php-fpm: pool www", "php-fpm: master process (/etc/php/…)"; a pool may have spaces. */
 static void add_php_fpm(struct app *a, struct text_part title)
 {
 	if (part_begins(title, "php-fpm: master process"))
 		add_text(a, "php-fpm: master process");
 	else if (part_cut_prefix(&title, "php-fpm: pool ")) {
 		add_text(a, "php-fpm: pool ");
-		add_word(a, part_split(&title, ' '));
+		add_word(a, trimmed_title(title));
 	}
 }
 
-/* Adds the last "[app]" of a title. */
+/* Adds the "[app]" that a title ends with. It may have spaces. */
 static void add_brackets(struct app *a, struct text_part title)
 {
 	const char *open = memrchr(title.s, '[', title.len);
@@ -334,11 +439,8 @@ static void add_brackets(struct app *a, struct text_part title)
 
 	if (!open)
 		return;
-	tag = part_behind(title, (size_t)(open + 1 - title.s));
-	if (!memchr(tag.s, ']', tag.len))
-		return;
-	tag = part_split(&tag, ']');
-	if (memchr(tag.s, ' ', tag.len))
+	tag = trimmed_title(part_behind(title, (size_t)(open + 1 - title.s)));
+	if (!part_cut_suffix(&tag, "]"))
 		return;
 	add_text(a, " [");
 	add_word(a, tag);
@@ -364,19 +466,27 @@ static void add_puma(struct app *a, struct text_part title)
 	add_brackets(a, title);
 }
 
-/* "sidekiq 7.0.1 shop [1 of 5 busy]" */
+/* "sidekiq 7.0.1 shop [1 of 5 busy]"; the tag may have spaces. */
 static void add_sidekiq(struct app *a, struct text_part title)
 {
-	struct text_part tag;
+	const char *open;
 
 	split_word(&title);
 	split_word(&title);
-	tag = split_word(&title);
 	add_text(a, "sidekiq");
-	if (tag.len && *tag.s != '[' && part_begins(title, "[")) {
+	open = memmem(title.s, title.len, " [", 2);
+	if (open && !part_begins(title, "[")) {
 		add_text(a, " ");
-		add_word(a, tag);
+		add_word(a, (struct text_part){title.s, (size_t)(open - title.s)});
 	}
+}
+
+/* "PM2 v5.3.0: God Daemon (/root/.pm2)" */
+static void add_pm2(struct app *a, struct text_part title)
+{
+	split_word(&title);
+	split_word(&title);
+	add_text(a, part_begins(title, "God Daemon") ? "PM2: God Daemon" : "PM2");
 }
 
 /* "[celeryd: celery@host:ForkPoolWorker-1]", "[celery beat]" */
@@ -446,6 +556,7 @@ static const struct title titles[] = {
 	{"gunicorn", add_gunicorn, false}, {"puma", add_puma, false},
 	{"sidekiq", add_sidekiq, false},   {"celery", add_celery, false},
 	{"celeryd", add_celery, false},	   {"unicorn", add_unicorn, false},
+	{"PM2", add_pm2, false},
 };
 
 static bool is_digits_and_dots(struct text_part text)
@@ -478,22 +589,31 @@ static bool is_electron(struct text_part name)
 	       is_digits_and_dots(part_behind(name, strlen("electron")));
 }
 
-/*
- * Finds the value of an option. A process that a browser forked has all its words in one title,
- * with spaces between them: there a value ends at a space.
- */
-static struct text_part option_value(struct text_part words, const char *option)
+/* Cuts off what stands before the next " --". */
+static struct text_part split_option(struct text_part *rest)
 {
-	while (words.len) {
-		struct text_part word = part_split(&words, '\0');
-		char end = memmem(word.s, word.len, " --", 3) ? ' ' : '\0';
+	const char *next = memmem(rest->s, rest->len, " --", 3);
+	struct text_part option = {rest->s, next ? (size_t)(next - rest->s) : rest->len};
 
-		while (word.len) {
-			struct text_part value = part_split(&word, end);
+	*rest = part_behind(*rest, option.len + (next ? 1 : 0));
+	return option;
+}
 
-			if (part_cut_prefix(&value, option))
-				return value;
-		}
+/*
+ * A process that a browser forked has all its words in one title, with spaces between them. All are
+ * options, so a value with spaces ends where the next option begins.
+ */
+static struct text_part browser_option(struct text_part words, const char *option)
+{
+	struct text_part rest = words, title = part_split(&rest, '\0');
+
+	if (!memmem(title.s, title.len, " --type=", strlen(" --type=")))
+		return option_value(words, option);
+	while (title.len) {
+		struct text_part value = split_option(&title);
+
+		if (part_cut_prefix(&value, option))
+			return value;
 	}
 	return (struct text_part){};
 }
@@ -501,7 +621,7 @@ static struct text_part option_value(struct text_part words, const char *option)
 /* "chromium: work" of --user-data-dir=/home/me/work; profiles below .config are the usual ones. */
 static void add_browser(struct app *a, struct text_part name, struct text_part words)
 {
-	struct text_part dir = option_value(words, "--user-data-dir=");
+	struct text_part dir = browser_option(words, "--user-data-dir=");
 
 	add(a, name);
 	if (!dir.len || memmem(dir.s, dir.len, "/.config/", strlen("/.config/")))
@@ -510,39 +630,133 @@ static void add_browser(struct app *a, struct text_part name, struct text_part w
 	add_word(a, part_base(dir));
 }
 
+/* ---- virtual machines ---- */
+
+static bool is_qemu(struct text_part name)
+{
+	return part_begins(name, "qemu-system-") || part_is(name, "qemu-kvm") ||
+	       part_is(name, "kvm");
+}
+
+/* Adds the characters of a value of QEMU, in which ",," stands for a comma. */
+static void add_qemu_value(struct app *a, struct text_part value)
+{
+	a->bad |= !value.len || value.len > PART_MAX;
+	while (value.len) {
+		const char *comma = memmem(value.s, value.len, ",,", 2);
+		size_t len = comma ? (size_t)(comma + 1 - value.s) : value.len;
+
+		add(a, (struct text_part){value.s, len});
+		value = part_behind(value, len + (comma ? 1 : 0));
+	}
+}
+
+/* Cuts off "guest=web" of "guest=web,debug-threads=on". */
+static struct text_part split_qemu(struct text_part *rest)
+{
+	struct text_part item = *rest;
+	size_t i = 0;
+
+	while (i < item.len && (item.s[i] != ',' || (i + 1 < item.len && item.s[i + 1] == ',')))
+		i += item.s[i] == ',' ? 2 : 1;
+	item.len = i < item.len ? i : item.len;
+	*rest = part_behind(*rest, item.len < rest->len ? item.len + 1 : item.len);
+	return item;
+}
+
+/* "qemu-system-x86_64: web" of `-name web` and `-name debug-threads=on,guest=web`. */
+static void add_qemu(struct app *a, struct text_part name, struct text_part words)
+{
+	struct text_part word = {}, item;
+
+	while (words.len && !part_is(word, "-name") && !part_is(word, "--name"))
+		word = part_split(&words, '\0');
+	word = part_split(&words, '\0');
+	add(a, name);
+	for (bool first = true; word.len; first = false) {
+		item = split_qemu(&word);
+		if (part_cut_prefix(&item, "guest=") || (first && !memchr(item.s, '=', item.len))) {
+			add_text(a, ": ");
+			add_qemu_value(a, item);
+			return;
+		}
+	}
+}
+
 /* ---- scripts ---- */
 
-/* What lies before a part in its word. */
+/* What lies before a part in its word; in a title, behind the name of the interpreter. */
 static struct text_part before_in_word(struct text_part part, const char *cmdline)
 {
 	const char *from = part.s;
+	struct text_part before;
 
 	while (from > cmdline && from[-1])
 		from--;
-	return (struct text_part){from, (size_t)(part.s - from)};
+	before = (struct text_part){from, (size_t)(part.s - from)};
+	if (from == cmdline)
+		part_split(&before, ' ');
+	return before;
+}
+
+/* True if a script is named by a word behind argv[0], or by a title "node /srv/shop/app.js". */
+static bool is_script(struct text_part name, struct text_part first, struct text_part words)
+{
+	if (name.s >= first.s && name.s < first.s + first.len)
+		return memchr(first.s, ' ', (size_t)(name.s - first.s));
+	return name.s >= words.s && name.s < words.s + words.len;
+}
+
+/* True of "queue:work": Artisan's commands have letters, digits and these. */
+static bool is_artisan_command(struct text_part word)
+{
+	size_t i = 0;
+
+	while (i < word.len && (is_letter(word.s[i]) || is_digit(word.s[i]) ||
+				memchr(":_-.", word.s[i], strlen(":_-."))))
+		i++;
+	return i && i == word.len;
+}
+
+/* " queue:work" of `php artisan queue:work`: the first word that is no option. */
+static void add_artisan_command(struct app *a, struct text_part words)
+{
+	struct text_part word;
+
+	do
+		word = part_split(&words, '\0');
+	while (part_begins(word, "-") && words.len);
+	if (!is_artisan_command(word) || part_begins(word, "-"))
+		return;
+	add_text(a, " ");
+	add_word(a, word);
 }
 
 /* "shop/server.js": a script with a name that says little has its directory before it. */
-static void add_script(struct app *a, struct text_part name, const char *cmdline)
+static void add_script(struct app *a, struct text_part exe, struct text_part name,
+		       struct text_part cmdline)
 {
-	struct text_part dir = {};
+	struct text_part words = part_behind(cmdline, (size_t)(name.s - cmdline.s)), dir = {};
 
 	if (part_lists(part_of(bare_stems), ' ', stem_of(name)))
-		dir = telling_dir(before_in_word(name, cmdline));
+		dir = telling_dir(before_in_word(name, cmdline.s));
 	if (dir.len) {
 		add(a, dir);
 		add_text(a, "/");
 	}
 	add(a, name);
+	part_split(&words, '\0');
+	if (part_is(name, "artisan") && part_begins(exe, "php"))
+		add_artisan_command(a, words);
 }
 
 /* `electron /usr/lib/code/app.asar`, and what it forked. */
 static void add_electron(struct app *a, struct text_part words)
 {
-	struct text_part path = option_value(words, "--app-path=");
+	struct text_part path = browser_option(words, "--app-path=");
 
 	if (!path.len)
-		path = option_value(words, "--user-data-dir=");
+		path = browser_option(words, "--user-data-dir=");
 	part_split(&words, '\0');
 	while (!path.len && words.len) {
 		struct text_part word = part_split(&words, '\0');
@@ -568,7 +782,8 @@ bool app_needs_cmdline(const char *exe, const char *comm)
 	const struct title *title = title_find(name);
 
 	return program_needs_cmdline(exe, comm) || (title && title->own_exe) ||
-	       launcher_find(name) || is_electron(name) || part_lists(part_of(browsers), ' ', name);
+	       launcher_find(name) || is_electron(name) || is_qemu(name) ||
+	       part_lists(part_of(browsers), ' ', name);
 }
 
 static void add_app(struct app *a, struct text_part exe, struct text_part name, const char *cmdline,
@@ -587,8 +802,10 @@ static void add_app(struct app *a, struct text_part exe, struct text_part name, 
 		add_electron(a, (struct text_part){cmdline, len});
 	else if (part_lists(part_of(browsers), ' ', exe))
 		add_browser(a, name, (struct text_part){cmdline, len});
-	else if (name.s > words.s && name.s < cmdline + len)
-		add_script(a, name, cmdline);
+	else if (is_qemu(exe))
+		add_qemu(a, name, words);
+	else if (is_script(name, first, words))
+		add_script(a, exe, name, (struct text_part){cmdline, len});
 }
 
 size_t app_of(const char *exe, const char *comm, const char *cmdline, size_t len,

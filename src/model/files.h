@@ -59,8 +59,18 @@ struct cached_file {
 /* A process that has a file open or maps it. */
 struct file_holder {
 	pid_t pid;
-	char comm[16]; /* terminated; any bytes */
+	char comm[16];	   /* terminated; any bytes */
+	uint64_t start_ns; /* since the boot */
+	const char *name;  /* of its program; NULL: not read, or comm alone is known */
 };
+
+#define FILE_HOLDERS_SHOWN 3 /* in a table, unless it is wide */
+
+/* What users call the holder; if that was not read, its comm. */
+static inline const char *file_holder_name(const struct file_holder *h)
+{
+	return h->name ? h->name : h->comm;
+}
 
 #define FILE_MAJOR(device) ((device) >> 20)
 #define FILE_MINOR(device) ((device)&0xfffff)

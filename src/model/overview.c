@@ -18,6 +18,26 @@ const char *overview_part_name(enum overview_part part)
 	return name[part];
 }
 
+size_t overview_holders(const struct snapshot *s, enum counter c, size_t ret[OVERVIEW_HOLDERS])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct process *p = &s->process[i];
+		size_t at = count;
+
+		if (p->kind != PROCESS_USER || !p->mm_owner || !process_has(p, c) || !p->value[c])
+			continue;
+		for (; at && s->process[ret[at - 1]].value[c] < p->value[c]; at--)
+			if (at < OVERVIEW_HOLDERS)
+				ret[at] = ret[at - 1];
+		if (at < OVERVIEW_HOLDERS)
+			ret[at] = i;
+		count += count < OVERVIEW_HOLDERS;
+	}
+	return count;
+}
+
 /* Memory of processes by its kind, bytes. */
 struct mapped {
 	int64_t anon, file, shmem;

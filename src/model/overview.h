@@ -43,6 +43,14 @@ struct overview {
 	struct account_sums sums;
 };
 
+#define OVERVIEW_HOLDERS 3 /* of a part, which a screen names */
+
+/*
+ * The places in the snapshot of the processes with most of this counter, the largest first. Returns
+ * how many: none of them has 0.
+ */
+size_t overview_holders(const struct snapshot *s, enum counter c, size_t ret[OVERVIEW_HOLDERS]);
+
 /* `ram`: a census or counters; NULL: none. */
 void overview_make(const struct snapshot *s, const struct ram *ram, struct overview *ret);
 

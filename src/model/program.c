@@ -324,6 +324,19 @@ static bool title_name(struct text_part title, struct text_part *ret)
 	return true;
 }
 
+/*
+ * Finds the script in a title "node /srv/shop/app.js", as PM2 sets it. A path with a space may be a
+ * script with an argument. `whole`: the title did not fill its room, so it was not cut.
+ */
+static bool titled_script(const struct interpreter *f, struct text_part title, bool whole,
+			  struct text_part *ret)
+{
+	struct text_part name = part_split(&title, ' ');
+
+	return whole && interpreter_find(part_base(name)) == f && part_begins(title, "/") &&
+	       !memchr(title.s, ' ', title.len) && script_name(title, ret);
+}
+
 /* The name in argv[0], without the '-' of a login shell. */
 static struct text_part argv0_name(struct text_part word)
 {
@@ -380,6 +393,8 @@ static struct text_part interpreted_name(const struct interpreter *f, struct tex
 	struct text_part script, name = argv0_name(first), ret = link_name(exe, comm, first);
 
 	if (no_words_left(w)) {
+		if (f->is_known && !f->shell && titled_script(f, first, w.pos < w.end, &ret))
+			return ret;
 		if (f->is_known && !f->shell && !part_begins(first, "-") && !part_same(name, exe) &&
 		    !interpreter_find(name) && !is_multi_call(name))
 			title_name(first, &ret);
@@ -526,6 +541,16 @@ bool program_needs_cmdline(const char *exe, const char *comm)
 	return is_multi_call(name) || is_loader(name) || is_wine(name) ||
 	       may_be_link(name, part_of(comm)) ||
 	       (name.len == COMM_LEN && part_same(name, part_of(comm)));
+}
+
+size_t program_whole_words(const char *cmdline, size_t len, size_t max)
+{
+	while (len >= max && cmdline[len - 1] != '\0') {
+		const char *end = memrchr(cmdline, '\0', len);
+
+		len = end ? (size_t)(end - cmdline) + 1 : 0;
+	}
+	return len;
 }
 
 struct text_part program_name(const char *exe, const char *comm, const char *cmdline, size_t len)

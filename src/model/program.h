@@ -25,6 +25,11 @@
  */
 bool program_needs_cmdline(const char *exe, const char *comm);
 
+#define PROGRAM_CMDLINE_MAX 4096 /* bytes of a command line that a name is looked for in */
+
+/* The length of the first `len` of `max` bytes without the last word, if that may be cut off. */
+size_t program_whole_words(const char *cmdline, size_t len, size_t max);
+
 /*
  * Returns the name, a part of exe, comm or cmdline. `cmdline` is the contents of /proc/PID/cmdline:
  * words that end with NUL, the last one complete; NULL if it was not read.

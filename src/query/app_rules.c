@@ -4,13 +4,13 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/parse.h"
-#include "query/pattern.h"
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* of UTF-8 */
 
 struct rule {
 	char *name;
@@ -100,6 +100,9 @@ int app_rules_parse(const char *text, size_t len, struct app_rules **ret, size_t
 	struct app_rules *rules = calloc(1, sizeof(*rules));
 	int r = rules ? 0 : -ENOMEM;
 
+	/* Editors of Windows begin a file with it. */
+	if (part_begins(rest, BYTE_ORDER_MARK))
+		rest = part_behind(rest, strlen(BYTE_ORDER_MARK));
 	for (size_t line = 1; r == 0 && rest.len; line++) {
 		struct text_part part = trimmed(part_split(&rest, '\n'));
 
@@ -136,7 +139,7 @@ int app_rules_match(struct app_rules *rules, const char *const *text, size_t cou
 			pattern_begin(pattern);
 			r = pattern_match(pattern, text[k]);
 			rules->steps += pattern_steps(pattern);
-			if (r < 0 || rules->steps > PATTERN_STEPS_MAX)
+			if (r < 0 || rules->steps > APP_RULES_STEPS_MAX)
 				return -EDQUOT;
 			if (r > 0) {
 				*ret_name = rules->rule[i].name;

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Rules that name applications (--apps). Each is a line "NAME: ERE"; lines that begin with '#', and
- * empty ones, are none. The first rule that matches names the process. Pure.
+ * empty ones, are none. Lines may end with CR LF, and a byte order mark of UTF-8 at the beginning
+ * is ignored. The first rule that matches names the process. Pure.
  */
 #ifndef ZMEM_QUERY_APP_RULES_H
 #define ZMEM_QUERY_APP_RULES_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+#include "query/pattern.h"
 
 #define APP_RULES_MAX	   200
 #define APP_RULES_FILE_MAX 65536 /* bytes */
 #define APP_RULE_NAME_MAX  128	 /* bytes */
+/* Some 5 ns each. Command lines of Java have 20 KiB and more; -f sees 4 KiB of each. */
+#define APP_RULES_STEPS_MAX (4 * (uint64_t)PATTERN_STEPS_MAX)
 
 struct app_rules;
 
@@ -22,7 +28,7 @@ int app_rules_parse(const char *text, size_t len, struct app_rules **ret, size_t
 		    const char **ret_why);
 void app_rules_free(struct app_rules *rules);
 
-/* Restores the budget of steps, PATTERN_STEPS_MAX for all rules: for each run over processes. */
+/* Restores the budget of steps, APP_RULES_STEPS_MAX for all rules: for each run over processes. */
 void app_rules_begin(struct app_rules *rules);
 /*
  * Tries each rule with each text; NULLs are none. Returns 1 and the name, which the rules own, 0 if

@@ -7,12 +7,10 @@
 #include "write/field_text.h"
 
 /* A terminal narrower than this leaves out FS, and one narrower than NARROW also SIZE. */
-#define WIDE_ENOUGH 100
-#define NARROW	    72
+#define WIDE_ENOUGH    100
+#define NARROW	       72
 
-/* So many holders are named, unless the table is wide; and fewer in a narrow one. */
-#define HOLDERS_SHOWN  3
-#define HOLDERS_NARROW 1
+#define HOLDERS_NARROW 1  /* so many holders are named in a narrow table */
 #define HOLDERS_WIDTH  26 /* of a narrow table, also of cgroups */
 #define CGROUPS_WIDTH  60 /* of another one, unless it is wide */
 
@@ -38,7 +36,7 @@ static bool has_room(const struct files_table *t, const struct field *f)
 /* "bash(71),sh(93)+2" */
 static struct cell cell_of_holders(struct files_table *t, const struct cached_file *f)
 {
-	uint32_t most = narrower(t, WIDE_ENOUGH) ? HOLDERS_NARROW : HOLDERS_SHOWN;
+	uint32_t most = narrower(t, WIDE_ENOUGH) ? HOLDERS_NARROW : FILE_HOLDERS_SHOWN;
 	uint32_t shown = f->holder_count;
 
 	if (!f->holders_known)
@@ -47,8 +45,8 @@ static struct cell cell_of_holders(struct files_table *t, const struct cached_fi
 		shown = most;
 	strbuf_clear(&t->holders);
 	for (uint32_t i = 0; i < shown; i++)
-		strbuf_printf(&t->holders, "%s%s(%d)", i ? "," : "", f->holder[i].comm,
-			      (int)f->holder[i].pid);
+		strbuf_printf(&t->holders, "%s%s(%d)", i ? "," : "",
+			      file_holder_name(&f->holder[i]), (int)f->holder[i].pid);
 	if (shown < f->holder_count)
 		strbuf_printf(&t->holders, "+%u", f->holder_count - shown);
 	return cell_text(strbuf_str(&t->holders));

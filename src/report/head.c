@@ -44,11 +44,12 @@ static void offer(struct holders *h, const char *name, uint64_t bytes)
 
 static void find_processes(const struct snapshot *s, enum counter c, struct holders *h)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		const struct process *p = &s->process[i];
+	size_t found[OVERVIEW_HOLDERS], count = overview_holders(s, c, found);
 
-		if (p->kind == PROCESS_USER && p->mm_owner && process_has(p, c))
-			offer(h, p->name ? p->name : p->comm, p->value[c]);
+	for (size_t i = 0; i < count; i++) {
+		const struct process *p = &s->process[found[i]];
+
+		offer(h, p->name ? p->name : p->comm, p->value[c]);
 	}
 }
 

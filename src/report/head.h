@@ -39,7 +39,7 @@ void head_put(const struct head *h, struct line *l, size_t i, size_t lines);
 /* "page cache" */
 const char *head_title(const struct head *h, enum overview_part part);
 
-#define HEAD_HOLDERS 3
+#define HEAD_HOLDERS OVERVIEW_HOLDERS
 
 struct head_holder {
 	const char *name; /* any bytes */

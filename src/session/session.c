@@ -466,6 +466,7 @@ int session_open_series(struct session *s, const struct options *o, bool interac
 	int r;
 
 	spec.lazy_names = interactive;
+	spec.largest_named = interactive;
 	r = session_open(s, o, &spec);
 	if (r)
 		return r;

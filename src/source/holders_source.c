@@ -119,7 +119,8 @@ static int add_held(struct holders_source *h, size_t file, const struct zmem_hol
 	if (!array_room(&h->held.item, h->held.count, &h->held.capacity, 64))
 		return -ENOMEM;
 	item = &h->held.item[h->held.count++];
-	*item = (struct held){.file = file, .by.pid = by->pid};
+	*item = (struct held){
+		.file = file, .by.pid = by->pid, .by.start_ns = by->start_boottime_ns};
 	memcpy(item->by.comm, by->comm, sizeof(item->by.comm) - 1);
 	return 0;
 }

@@ -176,7 +176,7 @@ void top_files_read(struct top_files *t, struct view *v, bool now)
 
 /* ---- holders ---- */
 
-void top_files_holders(struct top_files *t, struct view *v)
+void top_files_holders(struct top_files *t, struct proc_pool *pool, struct view *v)
 {
 	const struct cached_file *row = files_row(&v->files);
 	struct cached_file *file;
@@ -192,6 +192,8 @@ void top_files_holders(struct top_files *t, struct view *v)
 	file->wanted = true;
 	r = holders_source_read(t->holders, &t->set);
 	file->wanted = false;
+	if (r == 0 && pool)
+		r = enrich_holders(pool, &t->set, &file, 1, UINT32_MAX);
 	if (r == 0)
 		r = view_set_holders(v, file);
 	if (r < 0)

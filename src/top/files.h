@@ -11,6 +11,8 @@
 #include "source/holders_source.h"
 #include "top/view.h"
 
+struct proc_pool;
+
 struct top_files {
 	struct files_source *source; /* NULL: `why` */
 	struct holders_source *holders;
@@ -38,7 +40,7 @@ void top_files_close(struct top_files *t);
 void top_files_read(struct top_files *t, struct view *v, bool now);
 /* Makes the rows of the same files again. */
 void top_files_rows(struct top_files *t, struct view *v);
-/* Reads the holders of the file at the cursor. */
-void top_files_holders(struct top_files *t, struct view *v);
+/* Reads the holders of the file at the cursor. `pool` reads their names; NULL: nothing does. */
+void top_files_holders(struct top_files *t, struct proc_pool *pool, struct view *v);
 
 #endif

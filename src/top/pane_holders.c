@@ -12,6 +12,7 @@ void holders_done(struct holders_pane *h)
 	free(TAKE_PTR(h->holder));
 	free(TAKE_PTR(h->label));
 	free(TAKE_PTR(h->mount));
+	arena_done(&h->names);
 	h->file = (struct cached_file){};
 }
 
@@ -27,6 +28,10 @@ int holders_set(struct holders_pane *h, const struct cached_file *file)
 	if (file->holder_count)
 		memcpy(holder, file->holder, file->holder_count * sizeof(*holder));
 	holders_done(h);
+	for (uint32_t i = 0; i < file->holder_count; i++)
+		holder[i].name = holder[i].name ? arena_strndup(&h->names, holder[i].name,
+								strlen(holder[i].name))
+						: NULL;
 	h->pane.cursor = (struct cursor){.scrolls = true};
 	h->file = *file;
 	h->file.holder = h->holder = TAKE_PTR(holder);
@@ -100,7 +105,7 @@ static const char *holders_draw(struct pane *p, struct screen *s)
 	cursor_place(c, count, s->height - 1 > s->count ? s->height - 1 - s->count : 0);
 	for (size_t i = c->first; i < c->first + cursor_shown(c); i++) {
 		line_printf(l, "%7d  ", h->holder[i].pid);
-		line_text(l, h->holder[i].comm, 0);
+		line_text(l, file_holder_name(&h->holder[i]), 0);
 		screen_line(s, LOOK_PLAIN);
 	}
 	return "Esc back  m read again  up_down more  ? help";

@@ -119,6 +119,7 @@ struct holders_pane {
 	struct cached_file file;
 	struct file_holder *holder; /* this and the texts are owned */
 	char *label, *mount;
+	struct arena names; /* of holders */
 };
 
 extern const struct pane_class holders_class;

@@ -201,7 +201,7 @@ static void handle_files(struct top *t, unsigned ask)
 	if (ask & VIEW_ASK_FILE_ROWS)
 		top_files_rows(files, &t->view);
 	if (ask & VIEW_ASK_HOLDERS)
-		top_files_holders(files, &t->view);
+		top_files_holders(files, collector_pool(&t->collect.session.collector), &t->view);
 }
 
 static int handle_request(struct top *t, unsigned ask)

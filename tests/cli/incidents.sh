@@ -267,6 +267,30 @@ for _ in 1 2 3; do
 done
 equal 'a kill when a snapshot is due: segments' "$(find "$dir" -name '*.zmem' | wc -l)" "$segments"
 
+# ---- a script that no snapshot had: it is called what a snapshot would call it ----
+
+printf 'read -r _\n' >"$TMP/script-$$.sh"
+mkfifo "$TMP/script-$$"
+# script_at_kill: a kill beside a script that began behind the last snapshot; its name at the kill in $script.
+script_at_kill() {
+	local reader
+	kill -STOP "$recorder"
+	bash "$TMP/script-$$.sh" <>"$TMP/script-$$" &
+	reader=$!
+	wait_until grep -q script "/proc/$reader/cmdline"
+	pid=$(kill_one)
+	kill -CONT "$recorder"
+	wait_until recorded "$pid"
+	kill "$reader"
+	wait "$reader" 2>/dev/null
+	own "$pid"
+	script=$("$PROGRAM" --replay "$TMP/own" --at event:1 -p "$reader" -J 2>/dev/null | jq -r '.processes[0].name')
+	# Of many kills in a row, some have not all processes.
+	[ -n "$script" ] && [ "$script" != null ]
+}
+wait_until script_at_kill || not_ok 'a new script: at a kill' "${script-}"
+equal 'a new script: its name' "$script" "script-$$.sh"
+
 # ---- a victim with a first thread that has ended: the kernel names another one ----
 
 pid=$(kill_one "$TMP/eat-$$" 1024 thread)

@@ -2,12 +2,13 @@
 /*
  * Names of programs: a part of the executable's name, of comm or of the command line, not empty if
  * there was any, and without a '/' unless the executable's has one. The input is exe, comm and the
- * command line; the first two end with NUL. Apps: not empty either, short, and made of the command
- * line only if app_needs_cmdline() says so.
+ * command line; the first two end with NUL. Apps: not empty either, short, made of the command line
+ * only if app_needs_cmdline() says so, and not cut within a character.
  */
 #include "fuzz.h"
 #include "model/app.h"
 #include "model/program.h"
+#include "../support/utf8_valid.h"
 
 static bool is_within(struct text_part n, const char *text, size_t len)
 {
@@ -20,6 +21,9 @@ static void check_app(const char *exe, const char *comm, const char *cmdline, si
 	size_t n = app_of(exe, comm, cmdline, len, app);
 
 	FUZZ_CHECK(n == strlen(app) && n <= APP_MAX && (n || !*exe));
+	if (utf8_valid(exe, strlen(exe)) && utf8_valid(comm, strlen(comm)) &&
+	    utf8_valid(cmdline, len))
+		FUZZ_CHECK(utf8_valid(app, n));
 	app_of(exe, comm, NULL, 0, bare);
 	FUZZ_CHECK(app_needs_cmdline(exe, comm) || strcmp(app, bare) == 0);
 }

@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from outcome import PROGRAM, exit_code, need, result, run_checks, see_own_processes_only, wait_until  # noqa: E402
 from peers import run  # noqa: E402
 
+PTY_RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support", "pty_run.py")
 TIMEOUT = "1000"  # a process: the test ends it
 
 
@@ -63,6 +64,26 @@ def check_links():
 
 
 @contextlib.contextmanager
+def writing(file, *args):
+    """Yields the pid of a program of this file with any arguments: a copy of echo that waits for its output to be read."""
+    subprocess.run(["cp", "/bin/echo", file], check=True)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writer, bytes(4096))
+    os.set_blocking(writer, True)
+    child = subprocess.Popen((os.path.basename(file), *args), executable=file, stdout=writer)
+    try:
+        yield child.pid
+    finally:
+        child.kill()
+        child.wait()
+        os.close(reader)
+        os.close(writer)
+
+
+@contextlib.contextmanager
 def applications(home):
     """Yields {pid: app} of processes with titles, scripts and applets."""
     wanted = {}
@@ -81,6 +102,13 @@ def applications(home):
                 ("php-fpm8.2", "php-fpm: pool www", "php-fpm: pool www"),
                 ("chromium", "/usr/lib/chromium --type=renderer --user-data-dir=/tmp/work --secret", "chromium: work")):
             wanted[stack.enter_context(started(title, TIMEOUT, executable=home + "/" + name))] = app
+        for name, args, app in (
+                # The class is behind 20 KiB.
+                ("java", ("-cp", "x" * 20480, "com.acme.Billing", "--prod"), "Billing"),
+                ("qemu-system-x86_64", ("-name", "guest=w\u00e9b,debug-threads=on", "-m", "secret"),
+                 "qemu-system-x86_64: w\u00e9b"),
+                ("php8.2", ("artisan", "queue:work", "secret"), "artisan queue:work")):
+            wanted[stack.enter_context(writing(home + "/" + name, *args))] = app
         for command, app in (
                 (("/bin/sh", home + "/shop/src/run.sh", "secret"), "shop/run.sh"),
                 ((home + "/backup.sh", "secret" + "x" * 3900), "backup.sh"),
@@ -134,12 +162,18 @@ def check_rules():
             done = run(PROGRAM, "-q", "--pss", "none", "-p", pids, "--apps", rules, *args)
             return done.returncode, done.stderr.decode()
 
-        write("# the shop\nshop: ^(postgres|nginx|php-fpm)|/shop/src/run\\.sh secret$\nbrowser: ^chromium$\n")
+        text = ("# the shop\nshop: ^(postgres|nginx|php-fpm)|/shop/src/run\\.sh secret$\nbrowser: ^chromium$\n"
+                "bills: ^java .*x com\\.acme\\.Billing --prod$\n")
+        write(text)
         named = {pid: "shop" if app.startswith(("postgres", "nginx", "php", "shop")) else
-                 "browser" if app.startswith("chromium") else app for pid, app in wanted.items()}
+                 "browser" if app.startswith("chromium") else "bills" if app == "Billing" else app
+                 for pid, app in wanted.items()}
         counts = {app: list(named.values()).count(app) for app in named.values()}
         result(groups_of("-p", pids, "--apps", rules) == counts, "rules: groups by name, executable and command line",
                (groups_of("-p", pids, "--apps", rules), counts))
+        write("\xef\xbb\xbf" + text.replace("\n", "\r\n"))
+        found = groups_of("-p", pids, "--apps", rules)
+        result(found == counts, "rules: from an editor of Windows", (found, counts))
         recording = home + "/recording"
         run(PROGRAM, "record", "-p", pids, "--apps", rules, recording)
         result(groups_of("--replay", recording) == counts, "rules: a recording has them", groups_of("--replay", recording))
@@ -171,6 +205,69 @@ def check_rules():
         result(done.returncode == 2 and b"does not take --apps" in done.stderr, "rules: not of system", done.stderr)
 
 
+# ---- one name in each screen ----
+
+# More memory than any other process here has; a file of shared memory; pages of a packet ring, where one can be had.
+HOLDS = """import mmap, socket, struct, sys
+own = bytearray(b"x") * (96 << 20)
+file = open(sys.argv[1], "wb+")
+file.truncate(1 << 20)
+pages = mmap.mmap(file.fileno(), 1 << 20)
+pages[:] = b"x" * len(pages)
+if sys.argv[2] == "ring":
+    ring = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    ring.setsockopt(263, 10, 2)
+    ring.setsockopt(263, 5, struct.pack("7I", 1 << 20, 8, 2048, 4096, 0, 0, 0))
+    mapped = mmap.mmap(ring.fileno(), 8 << 20)
+print(flush=True)
+sys.stdin.read()
+"""
+SCREEN_NAME = "hölds-much-memory.py"
+
+
+def check_screens():
+    if not need("bpf", "screens") or not need("ptrace", "screens"):
+        return
+    ring = need("packet", "screens: pages of a driver")
+    with tempfile.TemporaryDirectory() as home, tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="zmem-held-") as held:
+        script, out = home + "/" + SCREEN_NAME, home + "/out"
+        with open(script, "w", encoding="ascii") as file:
+            file.write(HOLDS)
+        with subprocess.Popen((sys.executable, script, held.name, "ring" if ring else "none"), stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as child:
+            child.stdout.readline()
+            pid = child.pid
+
+            def on_terminal(*args):
+                run(sys.executable, PTY_RUN, "50", "200", out, PROGRAM, *args)
+                with open(out, encoding="utf-8") as file:
+                    return file.read()
+
+            def has(text, line, name, part=SCREEN_NAME):
+                found = [row for row in text.splitlines() if row.startswith(line) or line in row]
+                result(any(part in row for row in found), "screens: " + name, (found or text)[:20])
+
+            has(run(PROGRAM, "system").stdout.decode(), "processes (PSS)", "system")
+            for args in (("-g", "user"), ("-n", "1", "-s", "pid")):
+                has(on_terminal(*args), "processes (PSS)", "a snapshot of other rows: " + " ".join(args))
+            page = run(PROGRAM, "-g", "user", "-F", "html").stdout.decode()
+            result('"holders":[{"name":"%s"' % SCREEN_NAME in page, "screens: a page", page[-2000:])
+            names = {p["name"] for p in json.loads(run(PROGRAM, "maps", "-J", str(pid)).stdout)["processes"]}
+            result(names == {SCREEN_NAME}, "screens: maps", names)
+            has(run(PROGRAM, "doctor", "--compare", "-a").stdout.decode(), "%d  RSS " % pid, "doctor --compare")
+            held_by = "%s(%d)" % (SCREEN_NAME, pid)
+            has(run(PROGRAM, "files", "-o", "+holders", "-f", held.name).stdout.decode(), held.name, "holders of a file", held_by)
+            has(on_terminal("files", "-n", "9", "-o", "+holders"), held.name, "holders on a terminal", held_by)
+            if ring:
+                classes = json.loads(run(PROGRAM, "system", "--json").stdout)["ram"]["classes"]
+                parts = [part["name"] for c in classes if c["class"] == "driver_mapped" for part in c["parts"]]
+                result(any(part.startswith("%s (%d) " % (SCREEN_NAME, pid)) for part in parts), "screens: pages of a driver", parts)
+            grown = json.loads(run(PROGRAM, "grow", "-J", "-c", "1", "-i", "0.1", str(pid)).stdout)
+            names = {p["name"] for p in grown["target"]["processes"]}
+            result(names == {SCREEN_NAME}, "screens: grow", names)
+            child.stdin.close()
+
+
 see_own_processes_only()
-run_checks((check_links, check_apps, check_rules))
+run_checks((check_links, check_apps, check_rules, check_screens))
 sys.exit(exit_code())

@@ -212,3 +212,44 @@ TEST(apps)
 	assert_string_equal(p[0].app, "java");
 	proc_pool_free(pool);
 }
+
+/* A rule sees as much of a command line as an app without rules: the class is behind 20 KiB. */
+TEST(rules)
+{
+	static const char text[] = "billing: java .*com\\.acme\\.Billing --prod$\nnode: ^node$";
+	static char java[POOL_APP_MAX + 100] = "java";
+	struct process p[] = {{.pid = 1, .name = "java", .comm = "java"},
+			      {.pid = 2, .name = "node", .comm = "node"}};
+	struct process *row[ARRAY_SIZE(p)];
+	cleanup(snapshot_done) struct snapshot s = {};
+	cleanup(proc_tree_done) struct proc_tree t;
+	struct process_list rows = {row, ARRAY_SIZE(p)};
+	struct app_rules *rules;
+	struct proc_pool *pool;
+	const char *why;
+	size_t line;
+
+	make_tree(&t, p, &rows);
+	assert_int_equal(app_rules_parse(text, strlen(text), &rules, &line, &why), 0);
+	strcpy(java + 5, "-cp");
+	memset(java + 9, 'x', 20480);
+	strcpy(java + 20490, "com.acme.Billing");
+	strcpy(java + 20507, "--prod");
+	proc_tree_put(&t, "1/cmdline", java, 20514);
+	PUT(&t, "2/cmdline", "node\0a.js");
+	pool = proc_pool_new(&t.proc, 2, 5000);
+	assert_int_equal(enrich_apps(pool, rules, &s, &rows), 0);
+	assert_string_equal(p[0].app, "billing");
+	assert_string_equal(p[1].app, "node");
+	assert_string_equal(p[1].name, "a.js");
+	/* What is behind POOL_APP_MAX is not read. */
+	p[0].app = NULL;
+	memset(java + 9, 'x', POOL_APP_MAX);
+	strcpy(java + POOL_APP_MAX + 10, "com.acme.Billing");
+	strcpy(java + POOL_APP_MAX + 27, "--prod");
+	proc_tree_put(&t, "1/cmdline", java, POOL_APP_MAX + 34);
+	assert_int_equal(enrich_apps(pool, rules, &s, &rows), 0);
+	assert_string_equal(p[0].app, "java");
+	proc_pool_free(pool);
+	app_rules_free(rules);
+}

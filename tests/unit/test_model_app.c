@@ -62,6 +62,48 @@ TEST(java)
 	CHECK_ALL(samples);
 }
 
+TEST(java_containers)
+{
+	static const struct sample samples[] = {
+		S("java", "java", "java\0-cp\0j\0clojure.main\0-m\0my.app\0secret", "my.app"),
+		S("java", "java", "java\0clojure.main\0-i\0init.clj\0--main\0my-shop.core",
+		  "my-shop.core"),
+		S("java", "java", "java\0clojure.main\0-e\0(secret)\0-m\0my.app", "my.app"),
+		S("java", "java", "java\0clojure.main\0/srv/shop/main.clj\0secret",
+		  "shop/main.clj"),
+		S("java", "java", "java\0clojure.main\0-r\0secret", "clojure.main"),
+		S("java", "java", "java\0clojure.main", "clojure.main"),
+		S("java", "java", "java\0clojure.main\0-\0secret", "clojure.main"),
+		S("java", "java", "java\0clojure.main\0-m\0(secret)", "java"),
+		S("java", "java", "java\0clojure.main\0-m", "java"),
+		S("java", "java", "java\0clojure.main\0-i", "clojure.main"),
+		/* Not of Clojure. */
+		S("java", "java", "java\0acme.main\0-m\0secret", "main"),
+		S("java", "java",
+		  "/usr/lib/jvm/java-17/bin/java\0"
+		  "-Djava.util.logging.config.file=/srv/tomcat-a/conf/logging.properties\0"
+		  "-Djava.util.logging.manager=org.apache.juli.ClassLoaderLogManager\0"
+		  "-Xmx512m\0-classpath\0/usr/share/tomcat9/bin/bootstrap.jar\0"
+		  "-Dcatalina.base=/srv/tomcat-a\0-Dcatalina.home=/usr/share/tomcat9\0"
+		  "-Djava.io.tmpdir=/tmp\0org.apache.catalina.startup.Bootstrap\0start",
+		  "tomcat: tomcat-a"),
+		S("java", "java",
+		  "java\0-Dcatalina.base=/opt/the shop/current/\0"
+		  "org.apache.catalina.startup.Bootstrap\0start",
+		  "tomcat: the shop"),
+		S("java", "java",
+		  "java\0-Dcatalina.base=\0org.apache.catalina.startup.Bootstrap\0start",
+		  "catalina.Bootstrap"),
+		/* An argument, and another class. */
+		S("java", "java",
+		  "java\0org.apache.catalina.startup.Bootstrap\0-Dcatalina.base=/srv/secret",
+		  "catalina.Bootstrap"),
+		S("java", "java", "java\0-Dcatalina.base=/srv/secret\0com.acme.Shop", "Shop"),
+	};
+
+	CHECK_ALL(samples);
+}
+
 TEST(postgres)
 {
 	static const struct sample samples[] = {
@@ -90,6 +132,19 @@ TEST(postgres)
 		  "postgres: shop orders"),
 		S("postgres", "postgres", "postgres: shop orders ::1(51234) idle",
 		  "postgres: shop orders"),
+		/* Names with spaces: of a database, a user, the cluster. */
+		S("postgres", "postgres", "postgres: shop my orders [local] SELECT",
+		  "postgres: shop my orders"),
+		S("postgres", "postgres",
+		  "postgres: my cluster: the shop my orders 10.0.0.7(51234) idle",
+		  "postgres: the shop my orders"),
+		S("postgres", "postgres", "postgres: my cluster: checkpointer ",
+		  "postgres: checkpointer"),
+		S("postgres", "postgres",
+		  "postgres: wal sender process repl 10.0.0.1(5123) streaming",
+		  "postgres: wal sender"),
+		S("postgres", "postgres", "postgres: parallel worker for PID 12 [local]",
+		  "postgres: parallel worker"),
 		/* A user with the name of a role. */
 		S("postgres", "postgres", "postgres: writer orders [local] idle",
 		  "postgres: writer orders"),
@@ -120,11 +175,17 @@ TEST(titles)
 		  "php-fpm: master process (/etc/php/8.2/php-fpm.conf)\0",
 		  "php-fpm: master process"),
 		S("php-fpm8.2", "php-fpm8.2", "php-fpm: pool www\0\0", "php-fpm: pool www"),
+		/* The title is filled with spaces. */
+		S("php-fpm8.2", "php-fpm8.2", "php-fpm: pool my pool          ",
+		  "php-fpm: pool my pool"),
 		S("php-fpm", "php-fpm", "php-fpm: pool ", "php-fpm"),
+		S("php-fpm", "php-fpm", "php-fpm: pool    ", "php-fpm"),
 		S("php-fpm8.2", "php-fpm8.2", "php-fpm8.2\0-F", "php-fpm8.2"),
 		S("python3.11", "gunicorn: maste", "gunicorn: master [shop.wsgi:app]\0\0",
 		  "gunicorn: master [shop.wsgi:app]"),
-		S("python3.11", "gunicorn: worke", "gunicorn: worker [a b]", "gunicorn: worker"),
+		S("python3.11", "gunicorn: worke", "gunicorn: worker [a b]",
+		  "gunicorn: worker [a b]"),
+		S("python3.11", "gunicorn: worke", "gunicorn: worker [a b] c", "gunicorn: worker"),
 		S("python3.11", "gunicorn", "/usr/bin/python3\0/usr/bin/gunicorn\0-e\0secret",
 		  "gunicorn"),
 		S("python3.11", "x", "[celeryd: celery@host:ForkPoolWorker-12]\0",
@@ -133,9 +194,14 @@ TEST(titles)
 		  "celery: MainProcess"),
 		S("python3.11", "x", "[celery beat]", "celery beat"),
 		S("ruby3.1", "ruby", "sidekiq 7.0.1 shop [1 of 5 busy]", "sidekiq shop"),
+		S("ruby3.1", "ruby", "sidekiq 7.0.1 my shop [1 of 5 busy] stopping",
+		  "sidekiq my shop"),
 		S("ruby3.1", "ruby", "sidekiq 7.0.1 [1 of 5 busy]", "sidekiq"),
+		S("ruby3.1", "ruby", "sidekiq 7.0.1 [1 of 5 busy] [x]", "sidekiq"),
 		S("ruby3.1", "ruby", "sidekiq 7.0.1 secret other", "sidekiq"),
 		S("ruby3.1", "ruby", "puma 5.6.5 (tcp://0.0.0.0:3000) [shop]\0", "puma [shop]"),
+		S("ruby3.1", "ruby", "puma 5.6.5 (tcp://[::1]:3000) [my shop]", "puma [my shop]"),
+		S("ruby3.1", "ruby", "puma 5.6.5 (tcp://[::1]:3000)", "puma"),
 		S("ruby3.1", "ruby", "puma: cluster worker 0: 1234 [shop]",
 		  "puma: cluster worker [shop]"),
 		S("ruby3.1", "ruby", "unicorn worker[3] -c x.rb", "unicorn worker [x.rb]"),
@@ -146,6 +212,10 @@ TEST(titles)
 		  "unicorn worker [alpha.rb]"),
 		S("ruby3.1", "ruby", "unicorn master -c /srv/shop/current/config/unicorn.rb -D",
 		  "unicorn master [shop]"),
+		S("node", "PM2 v5.3.0: God", "PM2 v5.3.0: God Daemon (/root/.pm2)\0\0\0",
+		  "PM2: God Daemon"),
+		S("node", "PM2 v5.3.0: God", "PM2 v5.3.0: God Da", "PM2"),
+		S("node", "PM2", "PM2 secret", "PM2"),
 		/* No interpreter runs them. */
 		S("gunicorn", "gunicorn", "gunicorn: master [secret]", "gunicorn"),
 	};
@@ -162,6 +232,17 @@ TEST(browsers)
 		S("chromium", "chromium",
 		  "/usr/lib/chromium/chromium --type=renderer --user-data-dir=/tmp/work --x=secret\0\0",
 		  "chromium: work"),
+		S("chromium", "chromium",
+		  "/usr/lib/chromium/chromium --type=renderer --user-data-dir=/tmp/my work --x=secret",
+		  "chromium: my work"),
+		S("chromium", "chromium",
+		  "/usr/lib/chromium/chromium --type=renderer --x --user-data-dir=/tmp/my work\0",
+		  "chromium: my work"),
+		/* Words that end with NUL: each is one word, whatever is in it. */
+		S("chrome", "chrome",
+		  "chrome\0--profile-directory=Profile 1\0--user-data-dir=/srv/a --b\0secret",
+		  "chrome: a --b"),
+		S("chrome", "chrome", "chrome\0--x=a --user-data-dir=/srv/secret", "chrome"),
 		S("chrome", "chrome", "chrome --type=gpu-process --user-data-dir=/home/u/.config/x",
 		  "chrome"),
 		S("chromium", "chromium", "chromium\0https://x/?secret", "chromium"),
@@ -179,6 +260,38 @@ TEST(browsers)
 	CHECK_ALL(samples);
 }
 
+TEST(virtual_machines)
+{
+	static const struct sample samples[] = {
+		S("qemu-system-x86_64", "qemu-system-x86",
+		  "/usr/bin/qemu-system-x86_64\0-name\0guest=web,debug-threads=on\0-S\0-x\0secret",
+		  "qemu-system-x86_64: web"),
+		S("qemu-system-x86_64", "kvm",
+		  "/usr/bin/kvm\0-id\000100\0-name\0web,debug-threads=on\0-no-shutdown",
+		  "kvm: web"),
+		S("qemu-kvm", "qemu-kvm",
+		  "/usr/libexec/qemu-kvm\0--name\0debug-threads=on,guest=web", "qemu-kvm: web"),
+		/* A comma is written twice. */
+		S("qemu-system-arm", "qemu-system-arm", "qemu-system-arm\0-name\0a b,,c,process=x",
+		  "qemu-system-arm: a b,c"),
+		S("qemu-system-arm", "qemu-system-arm", "qemu-system-arm\0-name\0,,",
+		  "qemu-system-arm: ,"),
+		S("qemu-system-arm", "qemu-system-arm", "qemu-system-arm\0-name\0a,,,x=y",
+		  "qemu-system-arm: a,"),
+		S("qemu-system-arm", "qemu-system-arm", "qemu-system-arm\0-name\0process=secret",
+		  "qemu-system-arm"),
+		S("qemu-system-arm", "qemu-system-arm",
+		  "qemu-system-arm\0-name\0guest=", "qemu-system-arm"),
+		S("qemu-system-arm", "qemu-system-arm", "qemu-system-arm\0-name",
+		  "qemu-system-arm"),
+		S("qemu-system-arm", "qemu-system-arm", "qemu-system-arm\0-m\0secret",
+		  "qemu-system-arm"),
+		S("qemu-img", "qemu-img", "qemu-img\0-name\0secret", "qemu-img"),
+	};
+
+	CHECK_ALL(samples);
+}
+
 TEST(scripts)
 {
 	static const struct sample samples[] = {
@@ -189,6 +302,20 @@ TEST(scripts)
 		S("node", "node", "node\0../server.js", "server.js"),
 		S("python3.11", "python3", "python3\0/opt/shop/current/manage.py\0run",
 		  "shop/manage.py"),
+		/* PM2 gives its children such a title. */
+		S("node", "node /srv/shop/", "node /srv/shop/app.js\0\0\0", "shop/app.js"),
+		S("node", "node /app/index", "node /app/index.js\0\0\0", "index.js"),
+		S("node", "node /srv/shop/", "node /srv/shop/worker-mail.js\0\0", "worker-mail.js"),
+		S("php8.2", "php", "/usr/bin/php8.2\0artisan\0queue:work\0secret",
+		  "artisan queue:work"),
+		S("php", "php", "php\0-d\0x=y\0/srv/shop/artisan\0horizon\0--env=secret",
+		  "shop/artisan horizon"),
+		S("php", "php", "php\0/srv/shop/artisan\0-v\0--env=secret\0horizon:work\0redis",
+		  "shop/artisan horizon:work"),
+		S("php", "php", "php\0artisan\0-v", "artisan"),
+		S("php", "php", "php\0artisan", "artisan"),
+		S("php", "php", "php\0artisan\0secret=x", "artisan"),
+		S("perl", "perl", "perl\0artisan\0secret", "artisan"),
 		S("perl", "perl", "perl\0/opt/tools/backup.pl", "backup.pl"),
 		S("dash", "run.sh", "/bin/sh\0/srv/shop/run.sh", "shop/run.sh"),
 		S("bash", "bash", "bash\0-c\0secret", "bash"),
@@ -219,8 +346,9 @@ TEST(long_parts)
 /* check() proves that all others need it. */
 TEST(needs_no_cmdline)
 {
-	static const char *const names[] = {"cat",	 "redis-server", "javac",      "nginxx",
-					    "electrons", "sshd",	 "memfd:java", ""};
+	static const char *const names[] = {"cat",   "qemu-img",   "redis-server",
+					    "javac", "nginxx",	   "electrons",
+					    "sshd",  "memfd:java", ""};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		assert_false(app_needs_cmdline(names[i], names[i]));

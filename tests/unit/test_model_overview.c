@@ -281,3 +281,30 @@ TEST(any)
 			assert_adds_up(&o);
 	}
 }
+
+/* The largest processes, each memory once; of equal ones the first. */
+TEST(holders)
+{
+	static const uint64_t pss[] = {1, 5, 3, 0, 9, 5, 7};
+	struct process p[ARRAY_SIZE(pss) + 2] = {};
+	struct snapshot s = {.process = p};
+	size_t found[OVERVIEW_HOLDERS];
+
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++) {
+		p[i].mm_owner = true;
+		process_set(&p[i], COUNTER_PSS, i < ARRAY_SIZE(pss) ? pss[i] : 100);
+	}
+	p[ARRAY_SIZE(pss)].mm_owner = false;
+	p[ARRAY_SIZE(pss) + 1].kind = PROCESS_KTHREAD;
+	s.count = ARRAY_SIZE(p);
+	assert_int_equal(overview_holders(&s, COUNTER_PSS, found), 3);
+	assert_int_equal(found[0], 4);
+	assert_int_equal(found[1], 6);
+	assert_int_equal(found[2], 1);
+	assert_int_equal(overview_holders(&s, COUNTER_RSS, found), 0);
+	s.count = 4;
+	assert_int_equal(overview_holders(&s, COUNTER_PSS, found), 3);
+	assert_int_equal(found[2], 0);
+	s.count = 1;
+	assert_int_equal(overview_holders(&s, COUNTER_PSS, found), 1);
+}

@@ -173,7 +173,15 @@ TEST(python)
 		S("python3.11", "gunicorn", "/venv/bin/python\0/venv/bin/gunicorn\0app",
 		  "gunicorn"),
 		S("python3.11", "svc", "whatever\0/opt/svc.py", "svc.py"),
-		/* Titles. */
+		/* Titles; that of PM2 names the script. */
+		S("node", "node /srv/shop/", "node /srv/shop/app.js\0\0\0", "app.js"),
+		S("node", "node /srv/shop/", "/usr/bin/node /srv/shop/app.js\0\0", "app.js"),
+		/* It fills its room: it may be cut. */
+		S("node", "node /srv/shop/", "node /srv/shop/app.js", "node"),
+		S("node", "node /srv/shop/", "node /srv/shop/app.js --key /secret\0\0", "node"),
+		S("node", "node secret", "node secret\0\0", "node"),
+		S("node", "node /", "node /\0\0", "node"),
+		S("node", "python3 /srv/a.", "python3 /srv/a.py\0\0", "python3"),
 		S("python3.11", "gunicorn: maste", "gunicorn: master [app]\0\0\0", "gunicorn"),
 		S("python3.11", "python3", "[celeryd: celery@host:MainProcess] -active-\0\0",
 		  "celeryd"),

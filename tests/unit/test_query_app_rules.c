@@ -46,6 +46,20 @@ TEST(first_match)
 	assert_named(rules, "xx", NULL, NULL, NULL);
 }
 
+/* As editors of Windows write it: with a byte order mark, and CR LF behind each line. */
+TEST(windows)
+{
+	cleanup(done) struct app_rules *rules =
+		parse("\xef\xbb\xbf# web\r\n\r\nweb: ^nginx$\r\nshop: /srv/shop/\r\n");
+	cleanup(done) struct app_rules *first = parse("\xef\xbb\xbfweb: ^nginx$\r\n");
+	cleanup(done) struct app_rules *none = parse("\xef\xbb\xbf");
+
+	assert_named(rules, "nginx", NULL, NULL, "web");
+	assert_named(rules, "app.js", "node", "node /srv/shop/app.js", "shop");
+	assert_named(first, "nginx", NULL, NULL, "web");
+	assert_named(none, "nginx", NULL, NULL, NULL);
+}
+
 TEST(empty)
 {
 	cleanup(done) struct app_rules *rules = parse("# nothing");

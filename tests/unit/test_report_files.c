@@ -122,8 +122,12 @@ TEST(files)
 /* Also a file without holders, and one with holders that are not known; a huge page. */
 TEST(holders)
 {
-	static const struct file_holder holder[] = {
-		{7, "bash"}, {71, "x\x1b\xff"}, {800, "sh"}, {9001, "d"}, {9002, "e"}};
+	/* comm is shown where there is no name. */
+	static const struct file_holder holder[] = {{.pid = 7, .comm = "x", .name = "bash"},
+						    {.pid = 71, .name = "x\x1b\xff"},
+						    {.pid = 800, .comm = "sh"},
+						    {.pid = 9001, .comm = "d"},
+						    {.pid = 9002, .comm = "e"}};
 	struct field_error bad;
 	struct fixture f;
 

@@ -223,7 +223,8 @@ FILES_SCRIPT(filter)
 
 FILES_SCRIPT(holders)
 {
-	static const struct file_holder holder[] = {{71, "bash"}, {93, "\x1b[31m"}};
+	static const struct file_holder holder[] = {{.pid = 71, .comm = "x", .name = "bash"},
+						    {.pid = 93, .comm = "\x1b[31m"}};
 	struct cached_file *file = &t->set.file[1];
 
 	new_files(t);
