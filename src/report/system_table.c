@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/count.h"
 #include "fields/gpu_fields.h"
 #include "report/head.h"
 #include "report/report.h"
@@ -381,9 +382,8 @@ static void put_deleted(struct page *p)
 	if (!count)
 		return;
 	size[format_bytes(size, ram->deleted_bytes, p->style->bytes)] = '\0';
-	line_printf(&p->words,
-		    "%" PRIu64 " deleted cgroup%s still hold%s %s: zmem-bpf system --by cgroup",
-		    count, count == 1 ? "" : "s", count == 1 ? "s" : "", size);
+	line_printf(&p->words, "%" PRIu64 " deleted %s %s: zmem-bpf system --by cgroup", count,
+		    count_word(count, "cgroup still holds", "cgroups still hold"), size);
 	end_words(p);
 }
 
@@ -432,7 +432,8 @@ static void put_cgroups(struct page *p)
 		left[c->deleted]++;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(rest); i++) {
-		snprintf(name, sizeof(name), "(%zu others: -l)", left[i]);
+		snprintf(name, sizeof(name), "(%zu %s: -l)", left[i],
+			 count_word(left[i], "other", "others"));
 		rest[i].path = name;
 		if (left[i])
 			put_row(p, &system_cgroups, &rest[i]);
@@ -514,7 +515,9 @@ static void put_nodes(struct page *p)
 	put_node_classes(p, shown, true);
 	text_put_folded(p->line.out, node_note, 0, p->style->width);
 	if (shown < ram->nodes) {
-		line_printf(&p->words, "%zu further nodes: --json has them.", ram->nodes - shown);
+		line_printf(&p->words, "%zu further %s.", ram->nodes - shown,
+			    count_word(ram->nodes - shown, "node: --json has it",
+				       "nodes: --json has them"));
 		end_words(p);
 	}
 	put_method(p);
@@ -758,13 +761,14 @@ static void put_gpu_sums(struct page *p)
 	strbuf_printf(p->words.out, "GPUs hold %s of RAM and %s of their own for processes",
 		      size[1], size[0]);
 	if (all->silent)
-		strbuf_printf(p->words.out, ", and what the drivers of %u clients do not tell",
-			      all->silent);
+		strbuf_printf(p->words.out, ", and what the drivers of %u %s do not tell",
+			      all->silent, count_word(all->silent, "client", "clients"));
 	if (all->buffers)
-		strbuf_printf(p->words.out, "; %u dma-bufs are open: %s", all->buffers, size[2]);
+		strbuf_printf(p->words.out, "; %u %s open: %s", all->buffers,
+			      count_word(all->buffers, "dma-buf is", "dma-bufs are"), size[2]);
 	if (all->unheld)
-		strbuf_printf(p->words.out, "; %u dma-bufs have no descriptor in a process: %s",
-			      all->unheld, size[3]);
+		strbuf_printf(p->words.out, "; %u %s no descriptor in a process: %s", all->unheld,
+			      count_word(all->unheld, "dma-buf has", "dma-bufs have"), size[3]);
 	strbuf_puts(p->words.out, " (zmem-bpf -o +gpu,dmabuf -s gpu,dmabuf)");
 	end_words(p);
 }

@@ -124,15 +124,21 @@ static int check_columns(const struct options *o)
 	return 0;
 }
 
+/* The first of these options that was given; NULL: none. */
+static const char *first_given(const struct options *o, const char *list)
+{
+	for (size_t i = 0; i < option_count; i++) {
+		if (options_given(o, &option_table[i]) &&
+		    parse_has_item(list, option_table[i].info.name))
+			return option_table[i].info.name;
+	}
+	return NULL;
+}
+
 /* A recording holds values: nothing is measured for it. */
 static int check_replay(const struct options *o)
 {
-	const char *how = o->source != SOURCE_AUTO	? "source"
-			  : o->pinned			? "pinned"
-			  : o->pss != PSS_AUTO		? "pss"
-			  : o->verify != VERIFY_DEFAULT ? "verify"
-			  : o->exact			? "exact"
-							: NULL;
+	const char *how = first_given(o, "source, pinned, pss, verify, exact");
 
 	if (!o->replay)
 		return 0;
