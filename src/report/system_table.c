@@ -31,7 +31,6 @@ struct page {
 	const struct system_report *r;
 	const struct table_style *style;
 	struct value whole; /* of the shares in the current section */
-	char zero[512];	    /* names of the parts that are 0 and have no line */
 };
 
 static const struct system_info *system_of(const struct page *p)
@@ -51,26 +50,6 @@ static void begin_section(struct page *p, const struct grid_column *column, size
 	memcpy(p->grid.column, column, count * sizeof(*column));
 	grid_place(&p->grid);
 	grid_print_heading(&p->grid, &p->line);
-}
-
-/* True if a part has no line, because it is 0. Its name is noted. */
-static bool left_out(struct page *p, const char *name, bool known, int64_t bytes)
-{
-	size_t len = strlen(p->zero);
-
-	if (p->r->all || !known || bytes)
-		return false;
-	snprintf(p->zero + len, sizeof(p->zero) - len, "%s%s",
-		 len ? ", " : "zero: ", name + strspn(name, " "));
-	return true;
-}
-
-/* Ends a section: names the parts that are 0. */
-static void end_parts(struct page *p)
-{
-	if (*p->zero)
-		text_put_folded(p->line.out, p->zero, 0, p->style->width);
-	*p->zero = '\0';
 }
 
 /* Prints the words, folded: a reason or a command is never cut. */
@@ -330,11 +309,9 @@ static void put_across(struct page *p)
 		const struct field *f = system_across.item[i];
 		struct value v = field_value(f, system_of(p), NULL);
 
-		if (!left_out(p, f->heading, v.known, v.number))
-			put_part(p, f->heading, v, f->note ? f->note : f->help);
+		put_part(p, f->heading, v, f->note ? f->note : f->help);
 	}
 	put_unplaced(p);
-	end_parts(p);
 }
 
 /* ---- how it was counted; cgroups and nodes ---- */
