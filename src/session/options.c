@@ -299,7 +299,7 @@ const struct option_entry option_table[] = {
 	 FLAG,
 	 AT(pinned)},
 	{{"compare", 0, NULL,
-	  "doctor: every counter by BPF and by /proc; doctor --compare --help has its options",
+	  "doctor: the counters by BPF and by /proc; doctor --compare --help has its options",
 	  OPTIONS_MEASURE},
 	 FLAG,
 	 AT(compare)},
