@@ -189,6 +189,9 @@ for schema in "$O"/schema/*.schema.json; do
 	equal "${schema##*/}: keys that zmem-bpf-json(5) lacks" "$(jq -r '[.. | .properties? // empty | keys[]] | unique[]' "$schema" |
 		grep -vxFf <(grep -oE '[a-z_0-9]+' "$man/zmem-bpf-json.5"))" ''
 done
+same 'numbers with a fraction' "$(jq -r '.. | .properties? // empty | to_entries[] |
+	select(.value.type? | (if type == "array" then . else [.] end) | index("number")) | .key' "$O"/schema/*.schema.json | sort -u)" \
+	"$(sed -n '/percentages with a fraction/,/^\.It/p' "$man/zmem-bpf-json.5" | sed -n 's/^\.Li //p' | tr -s ' ,.' '\n' | sed '/^$/d')"
 golden=$root/tests/golden
 same 'metrics' "$(sed -nE 's/^((zmem|process)_[a-z_0-9]+)[{ ].*/\1/p' "$golden"/openmetrics_*.txt "$golden"/prometheus_*.txt | sort -u)" \
 	"$(grep -oE '\b(zmem|process)_[a-z_0-9]+' "$man/zmem-bpf-serve.8" | sort -u)"
