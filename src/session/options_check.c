@@ -166,7 +166,7 @@ const char *options_group_words(const struct command *command)
 {
 	if (command->traits & COMMAND_FILES)
 		return FILE_GROUP_WORDS;
-	return strcmp(command->name, "snapshot") == 0 ? GROUP_WORDS ", node" : GROUP_WORDS;
+	return command->traits & COMMAND_NODES ? GROUP_WORDS ", node" : GROUP_WORDS;
 }
 
 static int check_group(const struct options *o)
@@ -178,7 +178,7 @@ static int check_group(const struct options *o)
 		return log_usage(o,
 				 "files: --group-by: the page has files, and groups them itself");
 	if (key && strcmp(key, "node") == 0)
-		return strcmp(o->command->name, "snapshot") == 0
+		return o->command->traits & COMMAND_NODES
 			       ? 0
 			       : log_usage(o,
 					   "%s: --group-by node: the nodes of the machine are in "
@@ -228,10 +228,8 @@ int options_check(const struct options *o)
 	    !parse_has_item(command->formats, options_format_word(o->format)))
 		return log_usage(o, "%s: --format %s: must be one of %s", command->name,
 				 options_format_word(o->format), command->formats);
-	if (r == 0 && o->tree && strcmp(command->name, "watch") == 0)
-		return log_usage(o,
-				 "watch does not take --tree: it shows changes, and the rows of a "
-				 "tree have none (see top --tree)");
+	if (r == 0 && o->tree && command->no_tree)
+		return log_usage(o, "%s does not take --tree: %s", command->name, command->no_tree);
 	if (r == 0)
 		r = options_check_taken(o);
 	if (r == 0)
