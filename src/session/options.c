@@ -89,7 +89,7 @@ const struct option_entry option_table[] = {
 	 FLAG,
 	 AT(changed)},
 	{{"grow", 0, NULL,
-	  "watch: only rows with PSS and swap that grew by 1 MiB (--min) since the start, most first",
+	  "watch: only rows that grew by 1 MiB (--min), or steadily, since the start, most first",
 	  OPTIONS_CHOOSE_ROWS},
 	 FLAG,
 	 AT(grow)},
