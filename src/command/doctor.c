@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/count.h"
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "collect/gpu_read.h"
@@ -101,8 +102,9 @@ static void add_kernel(struct doctor *d)
 	ssize_t len;
 
 	machine_read(&d->proc, &s.host, &s.system);
-	add_row(&d->rows, "kernel", WORKS, "%s %s, %u CPUs, pages of %u KiB", s.host.kernel_release,
-		s.host.arch, s.host.cpus, s.host.page_size / 1024);
+	add_row(&d->rows, "kernel", WORKS, "%s %s, %u %s, pages of %u KiB", s.host.kernel_release,
+		s.host.arch, s.host.cpus, count_word(s.host.cpus, "CPU", "CPUs"),
+		s.host.page_size / 1024);
 	if (stat(BTF_PATH, &st) == 0)
 		add_row(&d->rows, "BTF", WORKS, "%s, %lld kB", BTF_PATH,
 			(long long)st.st_size / 1000);
@@ -186,8 +188,9 @@ static void try_variant(struct doctor *d, const struct source_variant *variant)
 	if (r < 0)
 		add_row(&d->variants, name, FAILS, "collecting: %s", strerror(-r));
 	else
-		add_row(&d->variants, name, WORKS, "opened in %.1f ms, %zu processes in %.2f ms",
+		add_row(&d->variants, name, WORKS, "opened in %.1f ms, %zu %s in %.2f ms",
 			(double)(loaded - start) / 1000, snapshot.count,
+			count_word(snapshot.count, "process", "processes"),
 			(double)(clock_us(CLOCK_MONOTONIC) - loaded) / 1000);
 }
 
@@ -265,7 +268,8 @@ static void add_pss(struct doctor *d, const struct source *source, const struct 
 		set_verdict(d, NULL, "PSS from page tables adds up for no process.");
 	if (!refusal)
 		add_row(&d->rows, "PSS", users && !consistent ? FAILS : WORKS,
-			"from page tables: adds up for %zu of %zu processes", consistent, users);
+			"from page tables: adds up for %zu of %zu %s", consistent, users,
+			count_word(users, "process", "processes"));
 	else if (proc_problem(&d->proc))
 		add_row(&d->rows, "PSS", FAILS, "%s", refusal);
 	else
@@ -331,8 +335,9 @@ static void add_source(struct doctor *d, struct source *source)
 	}
 	d->works = true;
 	if (bpf)
-		add_row(&d->rows, "counters", WORKS, "by BPF%s, %zu processes in %.1f ms",
+		add_row(&d->rows, "counters", WORKS, "by BPF%s, %zu %s in %.1f ms",
 			source_is_pinned(source) ? ", through the pin" : "", snapshot.count,
+			count_word(snapshot.count, "process", "processes"),
 			(double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
 	else
 		add_row(&d->rows, "counters", FAILS, "from /proc and not by BPF: %s",
@@ -405,8 +410,10 @@ static void add_files(struct doctor *d)
 		add_row(&d->rows, "files", FAILS, "%s", text);
 	else
 		add_row(&d->rows, "files", WORKS,
-			"by BPF, %zu files with pages of %u file systems in %.1f ms", set.count,
-			set.systems, (double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
+			"by BPF, %zu %s with pages of %u file %s in %.1f ms", set.count,
+			count_word(set.count, "file", "files"), set.systems,
+			count_word(set.systems, "system", "systems"),
+			(double)(clock_us(CLOCK_MONOTONIC) - start) / 1000);
 }
 
 /* Of GPU and DMABUF. */
@@ -459,7 +466,8 @@ static void try_swap(struct doctor *d, struct source *engine, struct swap_source
 			"a test failed: SWAP_PSS is %llu bytes by slots, %llu by smaps_rollup",
 			(unsigned long long)trial.slots, (unsigned long long)trial.rollup);
 	else
-		add_row(&d->rows, "swap slots", WORKS, "of %zu devices%s%s%s", system->swap_count,
+		add_row(&d->rows, "swap slots", WORKS, "of %zu %s%s%s%s", system->swap_count,
+			count_word(system->swap_count, "device", "devices"),
 			trial.swapped ? "; a test agrees with smaps_rollup"
 				      : "; not tested: no page could be swapped out",
 			why ? "; no SWAP_RAM: " : "", why ? why : "");
@@ -517,8 +525,11 @@ static void judge_frames(struct doctor *d, const struct ram *ram)
 	}
 	add_row(&d->rows, "cgroups",
 		count > DELETED_USUAL || bytes > ram->frames / DELETED_PART ? FAILS : WORKS,
-		"%zu deleted ones hold %llu MiB%s", count, (unsigned long long)(bytes >> 20),
-		count ? " (system --by cgroup names them)" : "");
+		"%zu deleted %s %llu MiB%s", count, count_word(count, "one holds", "ones hold"),
+		(unsigned long long)(bytes >> 20),
+		!count	     ? ""
+		: count == 1 ? " (system --by cgroup names it)"
+			     : " (system --by cgroup names them)");
 }
 
 /* Where the RAM of the machine is: the census of system. */

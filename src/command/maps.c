@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/count.h"
 #include "collect/maps_read_all.h"
 #include "command/table.h"
 #include "fields/map_fields.h"
@@ -151,8 +152,8 @@ static int warn_missing(const struct maps_command *c, const struct maps_read *m)
 			  p->status == PSS_UNSUPPORTED;
 	}
 	if (denied && !filter->pids && !privilege_held(PRIVILEGE_PTRACE))
-		log_notice(c->o->quiet, "%zu processes are denied: %s", denied,
-			   session_no_ptrace());
+		log_notice(c->o->quiet, "%zu %s denied: %s", denied,
+			   count_word(denied, "process is", "processes are"), session_no_ptrace());
 	return filter->pids && failed && !read ? EXIT_FAILED : EXIT_DONE;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/count.h"
 #include "command/table.h"
 #include "report/head.h"
 #include "report/report.h"
@@ -176,8 +177,8 @@ static void warn_partial(const struct session *s, const struct result *r)
 
 	if (o->format == FORMAT_TABLE && o->total && o->no_header && r->totals.pss_missing &&
 	    s->collector.spec.pss != PSS_NONE)
-		log_notice(o->quiet, "the total lacks the PSS of %zu processes",
-			   r->totals.pss_missing);
+		log_notice(o->quiet, "the total lacks the PSS of %zu %s", r->totals.pss_missing,
+			   count_word(r->totals.pss_missing, "process", "processes"));
 }
 
 static void print_phase(const char *name, uint64_t us)

@@ -52,7 +52,7 @@ static const struct command rows[] = {
 	 .options =
 		 "pid min columns long group-by apps tree top all total sort reverse json numeric "
 		 "replay at timing " CHOOSE PRINT MEASURE,
-	 .traits = COMMAND_PIDS | COMMAND_ALL,
+	 .traits = COMMAND_PIDS | COMMAND_ALL | COMMAND_NODES,
 	 .run = command_snapshot},
 	{.name = "system",
 	 .page = "zmem-bpf-system",
@@ -109,6 +109,7 @@ static const struct command rows[] = {
 		 "pid min changed grow columns long group-by apps top all total delta sort reverse numeric "
 		 "interval count replay since until " CHOOSE PRINT MEASURE STAY,
 	 .traits = COMMAND_PIDS | COMMAND_SERIES | COMMAND_ALL,
+	 .no_tree = "it shows changes, and the rows of a tree have none (see top --tree)",
 	 .run = command_watch},
 	{.name = "grow",
 	 .page = "zmem-bpf-grow",

@@ -18,6 +18,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/count.h"
 #include "base/hash.h"
 #include "grow/allocators.h"
 #include "grow/heap_parts.h"
@@ -880,7 +881,8 @@ void heap_diagnose(const struct heap *h, struct diag *diag)
 			 "no functions of an allocator were found: a static program without "
 			 "symbols has none, and one that ends at once is not searched");
 	if (grow_watch_heap_counts(h->watch, &counts) == 0 && counts.lost)
-		diag_add(diag, "malloc", -ENOSPC, NULL,
-			 "%" PRIu64 " blocks, or their frees, were not counted: no room",
-			 (uint64_t)counts.lost);
+		diag_add(diag, "malloc", -ENOSPC, NULL, "%" PRIu64 " %s not counted: no room",
+			 (uint64_t)counts.lost,
+			 count_word(counts.lost, "block, or its free, was",
+				    "blocks, or their frees, were"));
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "fields/compare_fields.h"
 #include "report/report.h"
 #include "write/field_text.h"
@@ -233,11 +234,13 @@ static void put_cost(struct page *p)
 
 	line_printf(&p->line, "one reading: BPF %.1f ms", (double)cost->bpf_us / 1000);
 	if (cost->reads_known)
-		line_printf(&p->line, ", %" PRIu64 " reads", cost->bpf_reads);
-	line_printf(&p->line, "; /proc %.1f ms, %" PRIu64 " files", (double)cost->proc_us / 1000,
-		    cost->proc_files);
+		line_printf(&p->line, ", %" PRIu64 " %s", cost->bpf_reads,
+			    count_word(cost->bpf_reads, "read", "reads"));
+	line_printf(&p->line, "; /proc %.1f ms, %" PRIu64 " %s", (double)cost->proc_us / 1000,
+		    cost->proc_files, count_word(cost->proc_files, "file", "files"));
 	if (cost->reads_known)
-		line_printf(&p->line, ", %" PRIu64 " reads", cost->proc_reads);
+		line_printf(&p->line, ", %" PRIu64 " %s", cost->proc_reads,
+			    count_word(cost->proc_reads, "read", "reads"));
 	line_end(&p->line);
 }
 
@@ -281,8 +284,9 @@ static void put_verdict(struct page *p, const struct compare_sums *sums)
 	size_t different = sums->verdict[COMPARE_DIFFERENT];
 
 	p->line.attr = ATTR_BOLD;
-	line_printf(&p->line, "%zu process%s, %zu values: ", sums->processes,
-		    sums->processes == 1 ? "" : "es", sums->cells);
+	line_printf(&p->line, "%zu %s, %zu %s: ", sums->processes,
+		    count_word(sums->processes, "process", "processes"), sums->cells,
+		    count_word(sums->cells, "value", "values"));
 	for (int v = 0; v < COMPARE_DIFFERENT; v++) {
 		if (v == COMPARE_SAME || sums->verdict[v])
 			line_printf(&p->line, "%s%zu %s", v ? ", " : "", sums->verdict[v],

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/count.h"
 #include "report/files_table.h"
 #include "write/field_text.h"
 
@@ -138,8 +139,9 @@ static void put_notes(void *arg, struct strbuf *out)
 	}
 	if (!r->unsure)
 		return;
-	line_printf(&l, "%" PRIu32 " of %" PRIu32 " file systems changed while they were read",
-		    r->unsure, r->systems);
+	line_printf(&l, "%" PRIu32 " of %" PRIu32 " file %s read", r->unsure, r->systems,
+		    count_word(r->systems, "system changed while it was",
+			       "systems changed while they were"));
 	line_end(&l);
 }
 

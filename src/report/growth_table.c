@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/count.h"
 #include "query/delta.h"
 #include "report/growth.h"
 #include "report/growth_rows.h"
@@ -302,8 +303,9 @@ static void put_left_out(struct strbuf *out, const struct growth *g)
 
 	for (int i = 0; i < GROWTH_OUT_REASONS; i++) {
 		if (g->names_left_out[i])
-			strbuf_printf(out, "; %zu addresses without a name: %s",
-				      g->names_left_out[i], why[i]);
+			strbuf_printf(out, "; %zu %s without a name: %s", g->names_left_out[i],
+				      count_word(g->names_left_out[i], "address", "addresses"),
+				      why[i]);
 	}
 }
 
@@ -312,24 +314,27 @@ static void put_doubts(struct strbuf *out, const struct growth *g)
 	if (g->sampled)
 		strbuf_printf(out,
 			      "; %" PRIu64 " of %" PRIu64
-			      " changes have no stack: those of a random sample of pages stand for "
-			      "them (--sample 1 takes all)",
-			      g->sampled, g->events);
+			      " %s no stack: those of a random sample of pages stand for %s "
+			      "(--sample 1 takes all)",
+			      g->sampled, g->events,
+			      count_word(g->events, "change has", "changes have"),
+			      count_word(g->sampled, "it", "them"));
 	if (g->lost)
-		strbuf_printf(out,
-			      "; there was no room for the stacks of %" PRIu64
-			      " changes: later stacks stand for them",
-			      g->lost);
+		strbuf_printf(out, "; there was no room for the stacks of %" PRIu64 " %s", g->lost,
+			      count_word(g->lost, "change: a later stack stands for it",
+					 "changes: later stacks stand for them"));
 	if (g->resident_least && g->resident_known && !g->heap.known)
 		strbuf_puts(out, "; STILL is at least what is shown");
 	if (g->no_room)
-		strbuf_printf(out, "; %zu processes not counted: there was no room", g->no_room);
+		strbuf_printf(out, "; %zu %s not counted: there was no room", g->no_room,
+			      count_word(g->no_room, "process", "processes"));
 	put_left_out(out, g);
 	if (g->lines_left_out)
 		strbuf_printf(out,
-			      "; %zu addresses without a line: the debugging information of their "
-			      "files costs too much time or memory",
-			      g->lines_left_out);
+			      "; %zu %s without a line: the debugging information of their files "
+			      "costs too much time or memory",
+			      g->lines_left_out,
+			      count_word(g->lines_left_out, "address", "addresses"));
 	if (!g->each)
 		strbuf_puts(out, "; this kernel tells of every 64th page fault of a thread alone "
 				 "(Linux 6.2): the sum is exact, the stacks are a sample");
@@ -393,15 +398,16 @@ static void put_not_probed(struct strbuf *out, const struct growth *g, unsigned 
 	strbuf_clear(&text);
 	strbuf_printf(&text,
 		      "HELD lacks blocks of %" PRIu64
-		      " calls on other stacks (coroutines) or by threads that refuse system calls "
+		      " %s on other stacks (coroutines) or by threads that refuse system calls "
 		      "(Wine): a probe of their return could end the program",
-		      h->not_counted);
+		      h->not_counted, count_word(h->not_counted, "call", "calls"));
 	text_put_folded(out, strbuf_str(&text), 0, width);
 }
 
 /* Which of two questions the table answers, and the other one. */
 static void put_question(struct strbuf *out, const struct growth *g)
 {
+	uint64_t rate = g->heap.seen_us ? g->heap.calls * 1000000 / g->heap.seen_us : 0;
 	char size[FORMAT_MAX + 1];
 
 	if (!g->heap.known) {
@@ -416,8 +422,7 @@ static void put_question(struct strbuf *out, const struct growth *g)
 		strbuf_printf(out, "one sample in %s", size);
 	else
 		strbuf_puts(out, "each block");
-	strbuf_printf(out, ", %" PRIu64 " calls a second",
-		      g->heap.seen_us ? g->heap.calls * 1000000 / g->heap.seen_us : 0);
+	strbuf_printf(out, ", %" PRIu64 " %s a second", rate, count_word(rate, "call", "calls"));
 	if (g->heap.seen_us < g->duration_us)
 		strbuf_printf(out, ", seen for %.1f %% of the time",
 			      100.0 * (double)g->heap.seen_us / (double)g->duration_us);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/count.h"
 #include "model/account.h"
 #include "write/bar.h"
 #include "write/format.h"
@@ -368,7 +369,8 @@ static void put_others(const struct head *h, struct line *l, size_t first)
 		sum += o->bytes[o->order[i]];
 		used = append(names, used, head_title(h, o->order[i]), o->bytes[o->order[i]]);
 	}
-	snprintf(title, sizeof(title), "%zu others", o->parts - first);
+	snprintf(title, sizeof(title), "%zu %s", o->parts - first,
+		 count_word(o->parts - first, "other", "others"));
 	put_row(h, l, title, sum, o->order[first], "system", names);
 }
 

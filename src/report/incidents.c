@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/count.h"
 #include "fields/incident_fields.h"
 #include "report/ram_text.h"
 #include "write/field_text.h"
@@ -153,8 +154,9 @@ static void put_equal(struct strbuf *out, const struct incident *i)
 		      (int)(same ? minute : day + minute), from + (same ? day : 0), (int)minute,
 		      to + day);
 	if (i->equal_missed)
-		strbuf_printf(out, ", and %llu more that were only counted",
-			      (unsigned long long)i->equal_missed);
+		strbuf_printf(out, ", and %llu more that %s only counted",
+			      (unsigned long long)i->equal_missed,
+			      count_word(i->equal_missed, "was", "were"));
 }
 
 /* What one line stands for is never cut: it has a line of its own if it does not fit. */
@@ -695,7 +697,8 @@ static void put_shortage(struct strbuf *out, const struct incident *i,
 		put_bytes(&l, style, true, event_number(e, EVENT_REFAULTED));
 		line_printf(&l, " was read again,");
 	}
-	line_printf(&l, " %llu OOM kills", (unsigned long long)event_number(e, EVENT_KILLS));
+	line_printf(&l, " %llu OOM %s", (unsigned long long)event_number(e, EVENT_KILLS),
+		    count_word(event_number(e, EVENT_KILLS), "kill", "kills"));
 	line_end(&l);
 }
 
@@ -730,8 +733,10 @@ static void put_sender(struct strbuf *out, const struct incident *i,
 	if (!event_number(e, EVENT_SIGNALS_MISSED))
 		return;
 	l = begin_line(out, style);
-	line_printf(&l, "  %llu signals before it were only counted",
-		    (unsigned long long)e->number[EVENT_SIGNALS_MISSED]);
+	line_printf(&l, "  %llu %s only counted",
+		    (unsigned long long)e->number[EVENT_SIGNALS_MISSED],
+		    count_word(e->number[EVENT_SIGNALS_MISSED], "signal before it was",
+			       "signals before it were"));
 	line_end(&l);
 }
 
@@ -744,10 +749,12 @@ static void put_unread(struct line *l, const struct incident *i)
 	line_printf(l, "; ");
 	if (unread)
 		line_printf(l, "%s%u", known ? "" : "more than ", unread);
-	line_printf(l, "%s not read: the time was over", unread ? " others were" : "others were");
+	line_printf(l, "%s%s not read: the time was over", unread ? " " : "",
+		    count_word(unread, "other was", "others were"));
 	if (i->during && event_number(i->event, EVENT_TABLE) && i->during->collection.earlier)
-		line_printf(l, " (%u have the values of the snapshot before)",
-			    i->during->collection.earlier);
+		line_printf(l, " (%u %s the values of the snapshot before)",
+			    i->during->collection.earlier,
+			    count_word(i->during->collection.earlier, "has", "have"));
 }
 
 /* The table of a kill that is not one of a burst. Frames are recorded in order of time. */
@@ -772,10 +779,11 @@ static void put_losses(struct strbuf *out, const struct incident *i,
 	struct line l = {.out = &text};
 
 	if (event_number(e, EVENT_TABLE) || event_number(e, EVENT_LISTED) > 1)
-		line_printf(&l,
-			    "  %llu processes were read in the kernel at that moment, in %.1f ms",
-			    (unsigned long long)event_number(e, EVENT_LISTED),
-			    (double)event_number(e, EVENT_TOOK_NS) / 1e6);
+		line_printf(
+			&l, "  %llu %s read in the kernel at that moment, in %.1f ms",
+			(unsigned long long)event_number(e, EVENT_LISTED),
+			count_word(event_number(e, EVENT_LISTED), "process was", "processes were"),
+			(double)event_number(e, EVENT_TOOK_NS) / 1e6);
 	else
 		line_printf(&l,
 			    "  of the same burst as the kill before: the victim alone was read");
@@ -786,8 +794,10 @@ static void put_losses(struct strbuf *out, const struct incident *i,
 	if (event_number(e, EVENT_LATE))
 		put_unread(&l, i);
 	if (event_number(e, EVENT_MISSED))
-		line_printf(&l, "; %llu kills before it were only counted",
-			    (unsigned long long)event_number(e, EVENT_MISSED));
+		line_printf(&l, "; %llu %s only counted",
+			    (unsigned long long)event_number(e, EVENT_MISSED),
+			    count_word(event_number(e, EVENT_MISSED), "kill before it was",
+				       "kills before it were"));
 	put_folded(out, &text, style);
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/count.h"
 #include "fields/peak_fields.h"
 #include "report/json.h"
 #include "report/page_parts.h"
@@ -185,15 +186,14 @@ static void put_doubts(struct strbuf *out, const struct peak *p, const struct ta
 	if (p->no_room)
 		strbuf_printf(&text,
 			      "it was more: %" PRIu64
-			      " address spaces are not in the sum, there were "
-			      "too many at once\n",
-			      p->no_room);
+			      " address %s not in the sum, there were too many at once\n",
+			      p->no_room, count_word(p->no_room, "space is", "spaces are"));
 	if (p->lost)
-		strbuf_printf(&text, "%" PRIu64 " processes have no row: there was no room\n",
-			      p->lost);
+		strbuf_printf(&text, "%" PRIu64 " %s no row: there was no room\n", p->lost,
+			      count_word(p->lost, "process has", "processes have"));
 	if (p->still && p->exit_code >= 0)
-		strbuf_printf(&text, "%" PRIu64 " process%s run%s on\n", p->still,
-			      p->still == 1 ? "" : "es", p->still == 1 ? "s" : "");
+		strbuf_printf(&text, "%" PRIu64 " %s on\n", p->still,
+			      count_word(p->still, "process runs", "processes run"));
 	strbuf_put(out, text.data, text.len);
 }
 
@@ -258,7 +258,9 @@ static void put_rows(struct strbuf *out, const struct peak *p, size_t rows,
 	grid_place(&grid);
 	grid_print(out, &grid);
 	if (p->processes > rows)
-		strbuf_printf(out, "%zu more processes (-a shows them)\n", p->processes - rows);
+		strbuf_printf(out, "%zu more %s)\n", p->processes - rows,
+			      count_word(p->processes - rows, "process (-a shows it",
+					 "processes (-a shows them"));
 }
 
 static void put_lines(struct strbuf *out, const struct peak *p, const struct table_style *style)

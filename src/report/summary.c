@@ -10,14 +10,10 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/count.h"
 #include "model/ram.h"
 #include "report/report.h"
 #include "write/grid.h"
-
-static const char *plural(size_t count, const char *ending)
-{
-	return count == 1 ? "" : ending;
-}
 
 static void write_bytes(struct line *l, uint64_t bytes)
 {
@@ -72,8 +68,8 @@ static void write_cross_check(struct line *l, const struct cross_check *c)
 		write_all_checks(l, c);
 	if (!c->done || c->all || !c->checked)
 		return;
-	line_printf(l, ", %u of %u spot check%s agree%s", c->same, c->checked,
-		    plural(c->checked, "s"), c->checked == 1 ? "s" : "");
+	line_printf(l, ", %u of %u spot %s", c->same, c->checked,
+		    count_word(c->checked, "check agrees", "checks agree"));
 	if (c->moved)
 		line_printf(l, ", %u moved", c->moved);
 	if (c->different)
@@ -132,7 +128,7 @@ static void write_groups(struct line *l, const struct result *r)
 	size_t groups = r->row_count + r->others_count;
 
 	if (r->group && !r->tree)
-		line_printf(l, " in %zu group%s", groups, plural(groups, "s"));
+		line_printf(l, " in %zu %s", groups, count_word(groups, "group", "groups"));
 }
 
 static void write_pss(struct line *l, const struct result *r)
@@ -158,15 +154,16 @@ static void write_count(struct line *l, const struct result *r)
 
 	if (t->pss_missing && !unasked) {
 		/* A process that shares its address space counts with the one that carries it. */
-		line_printf(l, "PSS of %zu of %zu process%s", t->processes - t->pss_missing,
-			    t->processes, plural(t->processes, "es"));
+		line_printf(l, "PSS of %zu of %zu %s", t->processes - t->pss_missing, t->processes,
+			    count_word(t->processes, "process", "processes"));
 		write_groups(l, r);
 		line_printf(l, known ? " is known: " : " is known");
 		if (known)
 			write_pss(l, r);
 		write_missing(l, r);
 	} else {
-		line_printf(l, "%zu process%s", t->processes, plural(t->processes, "es"));
+		line_printf(l, "%zu %s", t->processes,
+			    count_word(t->processes, "process", "processes"));
 		write_groups(l, r);
 		if (known) {
 			line_printf(l, t->processes == 1 ? " holds " : " hold ");
@@ -187,13 +184,13 @@ static void write_memcgs(struct line *l, const struct result *r)
 	const struct ram *ram = r->snapshot->system.ram;
 	size_t count = r->row_count + r->others_count;
 
-	line_printf(l, "%zu memory cgroup%s", count, plural(count, "s"));
+	line_printf(l, "%zu memory %s", count, count_word(count, "cgroup", "cgroups"));
 	if (ram && !ram->deleted_known && *ram->reason)
 		line_printf(l, "; deleted ones are not known: %s", ram->reason);
 	if (!ram || !ram->deleted_known || !ram->deleted_cgroups)
 		return;
-	line_printf(l, "; on this machine %" PRIu64 " deleted one%s ", ram->deleted_cgroups,
-		    ram->deleted_cgroups == 1 ? " holds" : "s hold");
+	line_printf(l, "; on this machine %" PRIu64 " deleted %s ", ram->deleted_cgroups,
+		    count_word(ram->deleted_cgroups, "one holds", "ones hold"));
 	write_bytes(l, ram->deleted_bytes);
 }
 
@@ -205,18 +202,19 @@ static void write_unread(struct line *l, const struct collection *c)
 	line_printf(l, "; %sat this OOM kill there was no time for ",
 		    c->not_seen || !c->not_seen_known ? "incomplete: " : "");
 	if (all)
-		line_printf(l, "%s%u process%s", c->not_seen_known ? "" : "more than ", all,
-			    plural(all, "es"));
+		line_printf(l, "%s%u %s", c->not_seen_known ? "" : "more than ", all,
+			    count_word(all, "process", "processes"));
 	else
 		line_printf(l, "some processes");
 	if (!c->earlier)
 		return;
 	line_printf(l, ": %u %s the values of the snapshot before", c->earlier,
-		    c->earlier == 1 ? "has" : "have");
+		    count_word(c->earlier, "has", "have"));
 	if (!c->not_seen_known)
 		line_printf(l, ", the others are left out");
 	else if (c->not_seen)
-		line_printf(l, ", %u %s left out", c->not_seen, c->not_seen == 1 ? "is" : "are");
+		line_printf(l, ", %u %s left out", c->not_seen,
+			    count_word(c->not_seen, "is", "are"));
 }
 
 static void write_not_seen(struct line *l, const struct snapshot *s)
@@ -230,8 +228,8 @@ static void write_not_seen(struct line *l, const struct snapshot *s)
 	}
 	if (!c->not_seen)
 		return;
-	line_printf(l, "; incomplete: /proc shows %u process%s that BPF does not see", c->not_seen,
-		    plural(c->not_seen, "es"));
+	line_printf(l, "; incomplete: /proc shows %u %s that BPF does not see", c->not_seen,
+		    count_word(c->not_seen, "process", "processes"));
 	for (size_t i = 0; i < NOT_SEEN_PIDS && c->not_seen_pid[i]; i++) {
 		line_printf(l, "%s%d", before, c->not_seen_pid[i]);
 		before = ", ";
@@ -239,7 +237,7 @@ static void write_not_seen(struct line *l, const struct snapshot *s)
 	if (c->not_seen_pid[0] && c->not_seen > NOT_SEEN_PIDS)
 		line_printf(l, ", " TEXT_ELLIPSIS);
 	if (!s->recorded)
-		line_printf(l, " (--source proc shows %s)", c->not_seen == 1 ? "it" : "them");
+		line_printf(l, " (--source proc shows %s)", count_word(c->not_seen, "it", "them"));
 }
 
 static void write_sources(struct line *l, const struct result *r)
@@ -399,7 +397,10 @@ static void write_away(struct line *l, const struct result *r)
 	write_bytes(l, all);
 	line_printf(l, " on other nodes");
 	if (count > 1)
-		line_printf(l, "; so do %zu more processes with most of theirs", count - 1);
+		line_printf(l, "; so %s %zu more %s", count_word(count - 1, "does", "do"),
+			    count - 1,
+			    count_word(count - 1, "process with most of its memory",
+				       "processes with most of theirs"));
 }
 
 /* Less than this part of RAM is not worth a line. */

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/count.h"
 #include "fields/gpu_fields.h"
 #include "report/head.h"
 #include "report/report.h"
@@ -30,7 +31,6 @@ struct page {
 	const struct system_report *r;
 	const struct table_style *style;
 	struct value whole; /* of the shares in the current section */
-	char zero[512];	    /* names of the parts that are 0 and have no line */
 };
 
 static const struct system_info *system_of(const struct page *p)
@@ -50,26 +50,6 @@ static void begin_section(struct page *p, const struct grid_column *column, size
 	memcpy(p->grid.column, column, count * sizeof(*column));
 	grid_place(&p->grid);
 	grid_print_heading(&p->grid, &p->line);
-}
-
-/* True if a part has no line, because it is 0. Its name is noted. */
-static bool left_out(struct page *p, const char *name, bool known, int64_t bytes)
-{
-	size_t len = strlen(p->zero);
-
-	if (p->r->all || !known || bytes)
-		return false;
-	snprintf(p->zero + len, sizeof(p->zero) - len, "%s%s",
-		 len ? ", " : "zero: ", name + strspn(name, " "));
-	return true;
-}
-
-/* Ends a section: names the parts that are 0. */
-static void end_parts(struct page *p)
-{
-	if (*p->zero)
-		text_put_folded(p->line.out, p->zero, 0, p->style->width);
-	*p->zero = '\0';
 }
 
 /* Prints the words, folded: a reason or a command is never cut. */
@@ -329,11 +309,9 @@ static void put_across(struct page *p)
 		const struct field *f = system_across.item[i];
 		struct value v = field_value(f, system_of(p), NULL);
 
-		if (!left_out(p, f->heading, v.known, v.number))
-			put_part(p, f->heading, v, f->note ? f->note : f->help);
+		put_part(p, f->heading, v, f->note ? f->note : f->help);
 	}
 	put_unplaced(p);
-	end_parts(p);
 }
 
 /* ---- how it was counted; cgroups and nodes ---- */
@@ -381,9 +359,8 @@ static void put_deleted(struct page *p)
 	if (!count)
 		return;
 	size[format_bytes(size, ram->deleted_bytes, p->style->bytes)] = '\0';
-	line_printf(&p->words,
-		    "%" PRIu64 " deleted cgroup%s still hold%s %s: zmem-bpf system --by cgroup",
-		    count, count == 1 ? "" : "s", count == 1 ? "s" : "", size);
+	line_printf(&p->words, "%" PRIu64 " deleted %s %s: zmem-bpf system --by cgroup", count,
+		    count_word(count, "cgroup still holds", "cgroups still hold"), size);
 	end_words(p);
 }
 
@@ -432,7 +409,8 @@ static void put_cgroups(struct page *p)
 		left[c->deleted]++;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(rest); i++) {
-		snprintf(name, sizeof(name), "(%zu others: -l)", left[i]);
+		snprintf(name, sizeof(name), "(%zu %s: -l)", left[i],
+			 count_word(left[i], "other", "others"));
 		rest[i].path = name;
 		if (left[i])
 			put_row(p, &system_cgroups, &rest[i]);
@@ -514,7 +492,9 @@ static void put_nodes(struct page *p)
 	put_node_classes(p, shown, true);
 	text_put_folded(p->line.out, node_note, 0, p->style->width);
 	if (shown < ram->nodes) {
-		line_printf(&p->words, "%zu further nodes: --json has them.", ram->nodes - shown);
+		line_printf(&p->words, "%zu further %s.", ram->nodes - shown,
+			    count_word(ram->nodes - shown, "node: --json has it",
+				       "nodes: --json has them"));
 		end_words(p);
 	}
 	put_method(p);
@@ -758,13 +738,14 @@ static void put_gpu_sums(struct page *p)
 	strbuf_printf(p->words.out, "GPUs hold %s of RAM and %s of their own for processes",
 		      size[1], size[0]);
 	if (all->silent)
-		strbuf_printf(p->words.out, ", and what the drivers of %u clients do not tell",
-			      all->silent);
+		strbuf_printf(p->words.out, ", and what the drivers of %u %s do not tell",
+			      all->silent, count_word(all->silent, "client", "clients"));
 	if (all->buffers)
-		strbuf_printf(p->words.out, "; %u dma-bufs are open: %s", all->buffers, size[2]);
+		strbuf_printf(p->words.out, "; %u %s open: %s", all->buffers,
+			      count_word(all->buffers, "dma-buf is", "dma-bufs are"), size[2]);
 	if (all->unheld)
-		strbuf_printf(p->words.out, "; %u dma-bufs have no descriptor in a process: %s",
-			      all->unheld, size[3]);
+		strbuf_printf(p->words.out, "; %u %s no descriptor in a process: %s", all->unheld,
+			      count_word(all->unheld, "dma-buf has", "dma-bufs have"), size[3]);
 	strbuf_puts(p->words.out, " (zmem-bpf -o +gpu,dmabuf -s gpu,dmabuf)");
 	end_words(p);
 }

@@ -26,6 +26,7 @@ enum command_trait {
 	COMMAND_NO_ROWS = 1 << 11, /* its table does not say that no process matches */
 	COMMAND_ALL = 1 << 12,	   /* its documents have all keys of each process */
 	COMMAND_MEMCGS = 1 << 18,  /* its rows are all memory cgroups */
+	COMMAND_NODES = 1 << 19,   /* also the NUMA nodes of the machine */
 	/* The rights that it keeps, as secure_start() and secure_loaded() call them: */
 	COMMAND_ADMINISTERS = 1 << 13, /* all: it makes or removes the pin */
 	COMMAND_WATCHES = 1 << 14,     /* it opens the kernel's log and a trigger on PSI */
@@ -48,6 +49,7 @@ struct command {
 	unsigned traits;     /* enum command_trait */
 	const struct fields *fields;	 /* the columns of its rows; NULL: those of processes */
 	const char *no_replay;		 /* why it does not take --replay */
+	const char *no_tree;		 /* why it does not take --tree, where that is not plain */
 	const struct command *comparing; /* what it is with --compare */
 	const char *(*key_help)(
 		size_t i); /* with keys: lines of their help; NULL behind the last */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "privilege/privilege.h"
 #include "query/pattern.h"
 #include "session/log.h"
@@ -171,8 +172,10 @@ static void warn_denied(struct session *s)
 		return;
 	s->printed |= both;
 	if (c->notices & COLLECT_NOTICE_PTRACE_MISSING)
-		log_notice(s->options->quiet, "PSS of %u processes is denied: %s",
-			   c->snapshot.collection.denied, session_no_ptrace());
+		log_notice(s->options->quiet, "PSS of %u %s is denied: %s",
+			   c->snapshot.collection.denied,
+			   count_word(c->snapshot.collection.denied, "process", "processes"),
+			   session_no_ptrace());
 	else
 		log_notice(s->options->quiet, "/proc hides processes of others: %s",
 			   session_no_ptrace());
@@ -257,9 +260,10 @@ void notices_collected(struct session *s)
 		log_notice(o->quiet, "memory of GPUs is not known: %s", c->snapshot.gpu.reason);
 	if (is_new(s, COLLECT_NOTICE_UNREADABLE))
 		log_notice(o->quiet,
-			   "--verify: of %zu of %zu processes smaps_rollup may be read, the "
+			   "--verify: of %zu of %zu %s smaps_rollup may be read, the "
 			   "others are other users'",
-			   c->check.verify_readable, c->check.verify_count);
+			   c->check.verify_readable, c->check.verify_count,
+			   count_word(c->check.verify_count, "process", "processes"));
 	report_differences(s);
 	if (is_new(s, COLLECT_NOTICE_SLOTS))
 		log_notice(o->quiet,

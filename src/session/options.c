@@ -89,7 +89,7 @@ const struct option_entry option_table[] = {
 	 FLAG,
 	 AT(changed)},
 	{{"grow", 0, NULL,
-	  "watch: only rows with PSS and swap that grew by 1 MiB (--min) since the start, most first",
+	  "watch: only rows that grew by 1 MiB (--min), or steadily, since the start, most first",
 	  OPTIONS_CHOOSE_ROWS},
 	 FLAG,
 	 AT(grow)},
@@ -299,7 +299,7 @@ const struct option_entry option_table[] = {
 	 FLAG,
 	 AT(pinned)},
 	{{"compare", 0, NULL,
-	  "doctor: every counter by BPF and by /proc; doctor --compare --help has its options",
+	  "doctor: the counters by BPF and by /proc; doctor --compare --help has its options",
 	  OPTIONS_MEASURE},
 	 FLAG,
 	 AT(compare)},
@@ -341,27 +341,9 @@ _Static_assert(ARRAY_SIZE(option_table) <= OPTIONS_MAX, "getopt has room for all
 
 bool options_given(const struct options *o, const struct option_entry *e)
 {
-	const void *at = (const char *)o + e->offset;
+	size_t i = (size_t)(e - option_table);
 
-	switch (e->kind) {
-	case FLAG:
-		return *(const bool *)at;
-	case STRING:
-	case LIST:
-		return *(const char *const *)at;
-	case SIZE:
-		return *(const uint64_t *)at != MIN_DEFAULT;
-	case SET:
-		return *(const int *)at == e->value;
-	case NICE:
-		return *(const int *)at != NICE_DEFAULT;
-	case SHARE:
-		return *(const int *)at != DENSE_DEFAULT;
-	case NUMBER_OR_ALL:
-		return *(const int *)at != VERIFY_DEFAULT;
-	default:
-		return *(const int *)at;
-	}
+	return o->given[i / 64] >> i % 64 & 1;
 }
 
 bool options_taken(const struct option_info *info, const struct command *command)
@@ -547,7 +529,9 @@ static int add_list(const char *arg, char **list)
 static int set_option(struct options *o, const struct option_entry *e, const char *arg)
 {
 	char *member = (char *)o + e->offset;
+	size_t i = (size_t)(e - option_table);
 
+	o->given[i / 64] |= UINT64_C(1) << i % 64;
 	switch (e->kind) {
 	case FLAG:
 		*(bool *)member = true;
@@ -664,7 +648,7 @@ static int add_word(struct options *o, const char *word)
 		return 0;
 	}
 	if (is_pid && traits & COMMAND_PIDS)
-		return add_list(word, &o->pids);
+		return set_option(o, find_entry('p'), word);
 	if (*word && traits & COMMAND_PIDS && !(traits & COMMAND_WORD) &&
 	    parse_has_item(o->command->options, "filter"))
 		return log_usage(o, "%s: not a process number; -f %s chooses processes by name",

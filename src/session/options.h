@@ -62,6 +62,8 @@ enum delta_since {
 #define MIN_DEFAULT    UINT64_MAX /* not given */
 #define VERIFY_DEFAULT (-2)	  /* not given: each command has its own default */
 
+#define OPTIONS_MAX    72
+
 struct launch;
 struct replay;
 struct option_entry;
@@ -134,6 +136,8 @@ struct options {
 	/* A CHOICE that was given a word it does not have: the command decides what it says. */
 	const struct option_entry *unknown;
 	const char *unknown_word;
+	/* A bit for each option of the table that was given. */
+	uint64_t given[(OPTIONS_MAX + 63) / 64];
 	uint64_t held; /* the capabilities we were started with (privilege_mask) */
 };
 
@@ -175,7 +179,7 @@ struct option_info {
 
 enum option_kind {
 	FLAG,	       /* bool */
-	STRING,	       /* const char *; the last one given wins */
+	STRING,	       /* const char *; two different ones are refused */
 	LIST,	       /* char *, owned; joined to what was given before */
 	COUNT,	       /* int, 1 and up */
 	SECONDS,       /* int, milliseconds, 0.1 s and up */
@@ -197,12 +201,10 @@ struct option_entry {
 	const char *(*alias)(const char *word);
 };
 
-#define OPTIONS_MAX 72
-
 extern const struct option_entry option_table[];
 extern const size_t option_count;
 
-/* Whether the option has another value than its default. */
+/* Whether the option was given, also with its default as the value. */
 bool options_given(const struct options *o, const struct option_entry *e);
 /* Whether the command takes the option. */
 bool options_taken(const struct option_info *info, const struct command *command);

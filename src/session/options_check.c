@@ -124,15 +124,21 @@ static int check_columns(const struct options *o)
 	return 0;
 }
 
+/* The first of these options that was given; NULL: none. */
+static const char *first_given(const struct options *o, const char *list)
+{
+	for (size_t i = 0; i < option_count; i++) {
+		if (options_given(o, &option_table[i]) &&
+		    parse_has_item(list, option_table[i].info.name))
+			return option_table[i].info.name;
+	}
+	return NULL;
+}
+
 /* A recording holds values: nothing is measured for it. */
 static int check_replay(const struct options *o)
 {
-	const char *how = o->source != SOURCE_AUTO	? "source"
-			  : o->pinned			? "pinned"
-			  : o->pss != PSS_AUTO		? "pss"
-			  : o->verify != VERIFY_DEFAULT ? "verify"
-			  : o->exact			? "exact"
-							: NULL;
+	const char *how = first_given(o, "source, pinned, pss, verify, exact");
 
 	if (!o->replay)
 		return 0;
@@ -160,7 +166,7 @@ const char *options_group_words(const struct command *command)
 {
 	if (command->traits & COMMAND_FILES)
 		return FILE_GROUP_WORDS;
-	return strcmp(command->name, "snapshot") == 0 ? GROUP_WORDS ", node" : GROUP_WORDS;
+	return command->traits & COMMAND_NODES ? GROUP_WORDS ", node" : GROUP_WORDS;
 }
 
 static int check_group(const struct options *o)
@@ -172,7 +178,7 @@ static int check_group(const struct options *o)
 		return log_usage(o,
 				 "files: --group-by: the page has files, and groups them itself");
 	if (key && strcmp(key, "node") == 0)
-		return strcmp(o->command->name, "snapshot") == 0
+		return o->command->traits & COMMAND_NODES
 			       ? 0
 			       : log_usage(o,
 					   "%s: --group-by node: the nodes of the machine are in "
@@ -222,10 +228,8 @@ int options_check(const struct options *o)
 	    !parse_has_item(command->formats, options_format_word(o->format)))
 		return log_usage(o, "%s: --format %s: must be one of %s", command->name,
 				 options_format_word(o->format), command->formats);
-	if (r == 0 && o->tree && strcmp(command->name, "watch") == 0)
-		return log_usage(o,
-				 "watch does not take --tree: it shows changes, and the rows of a "
-				 "tree have none (see top --tree)");
+	if (r == 0 && o->tree && command->no_tree)
+		return log_usage(o, "%s does not take --tree: %s", command->name, command->no_tree);
 	if (r == 0)
 		r = options_check_taken(o);
 	if (r == 0)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/count.h"
 #include "base/parse.h"
 #include "model/ram.h"
 #include "privilege/privilege.h"
@@ -112,6 +113,22 @@ static int report_unopened(const char *path, int err, const char *reason)
 	return *reason ? log_error("%s: %s", path, reason) : log_errno(err, "reading %s", path);
 }
 
+/* Files of a directory that lack snapshots. */
+static void note_files(const struct recording_info *info, const char *path, bool quiet)
+{
+	size_t files = info->left_out + info->segments;
+	const char *word = count_word(files, "file", "files");
+
+	if (info->left_out)
+		log_notice(quiet, "%s: %zu of %zu %s cannot be read and %s left out", path,
+			   info->left_out, files, word, count_word(info->left_out, "is", "are"));
+	if (info->cut_off)
+		log_notice(quiet, "%s: %zu of %zu %s %s is left out", path, info->cut_off, files,
+			   word,
+			   count_word(info->cut_off, "is cut off: what it lacks",
+				      "are cut off: what they lack"));
+}
+
 int replay_open(struct replay *r, const char *path, bool quiet)
 {
 	cleanup_close int fd = privilege_open(path, O_RDONLY | O_NOCTTY);
@@ -133,12 +150,7 @@ int replay_open(struct replay *r, const char *path, bool quiet)
 				 info->torn ? "is cut off in its first snapshot"
 					    : "has no snapshots");
 	r->frames = r->frame = (uint32_t)info->frames;
-	if (info->left_out)
-		log_notice(quiet, "%s: %zu of %zu files cannot be read and are left out", path,
-			   info->left_out, info->left_out + info->segments);
-	if (info->cut_off)
-		log_notice(quiet, "%s: %zu of %zu files are cut off: what they lack is left out",
-			   path, info->cut_off, info->left_out + info->segments);
+	note_files(info, path, quiet);
 	if (info->torn)
 		log_notice(quiet, "%s: the recording %s after snapshot %u at byte %llu", path,
 			   info->ended ? "goes on behind its end" : "is cut off", r->frames,

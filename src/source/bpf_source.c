@@ -17,7 +17,6 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/parse.h"
-#include "base/trim.h"
 #include "load/bpf_diagnose.h"
 #include "model/system.h"
 #include "privilege/privilege.h"
@@ -354,8 +353,6 @@ void bpf_source_note_grow(struct diag *diag, const char *subject, const char *co
 {
 	char what[64];
 
-	/* The types of the kernel are tens of MiB while programs load. */
-	memory_trim();
 	snprintf(what, sizeof(what), "loading the programs of %s", command);
 	if (error < 0 && privilege_loads() && !bpf_diagnose_has_name("bpf_iter_task_type"))
 		diag_add(diag, subject, error, "use Linux 6.1 or later",

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/count.h"
 #include "top/head.h"
 #include "top/panes.h"
 #include "write/bar.h"
@@ -172,7 +173,8 @@ static void draw_title(struct detail_pane *d, struct screen *s, const struct pro
 		line_printf(l, "%d ", p->pid);
 	line_text(l, d->name, 0);
 	if (!p->pid)
-		line_printf(l, "  %u processes of one %s", d->procs,
+		line_printf(l, "  %u %s of one %s", d->procs,
+			    count_word(d->procs, "process", "processes"),
 			    d->pane.shared->rows.r->group->key);
 	else if (p->kind == PROCESS_SUM && d->procs > 1)
 		line_printf(l, "  with %u below it", d->procs - 1);

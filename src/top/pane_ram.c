@@ -2,6 +2,7 @@
 /* The RAM of the machine by class, and what changed since the pane was first shown. */
 #include <stdlib.h>
 
+#include "base/count.h"
 #include "top/head.h"
 #include "top/panes.h"
 #include "write/format.h"
@@ -117,8 +118,8 @@ static void draw_deleted(const struct ram_pane *r, struct screen *s)
 {
 	if (!r->ram.deleted_cgroups)
 		return;
-	line_printf(&s->pen, "%llu deleted cgroups still hold ",
-		    (unsigned long long)r->ram.deleted_cgroups);
+	line_printf(&s->pen, "%llu deleted %s ", (unsigned long long)r->ram.deleted_cgroups,
+		    count_word(r->ram.deleted_cgroups, "cgroup still holds", "cgroups still hold"));
 	cell_put(&s->pen, cell_bytes(true, r->ram.deleted_bytes), r->pane.shared->style.bytes);
 	screen_line(s, LOOK_PLAIN);
 }

@@ -123,7 +123,7 @@ subset bpf,perfmon bpf ok ''
 subset "$all" bpf ok ''
 # bpf() works, so no other note names it.
 run as_nobody "$ZMEM" --source proc -p "$root_pid"
-expect_err 'without CAP_SYS_PTRACE: it is named' 'PSS of 1 processes is denied: CAP_SYS_PTRACE is missing'
+expect_err 'without CAP_SYS_PTRACE: it is named' 'PSS of 1 process is denied: CAP_SYS_PTRACE is missing'
 
 # A /proc that hides the processes of other users.
 # hidden CAPS ARG…: in a pid namespace with hidepid=$HIDEPID, with a process of root's.

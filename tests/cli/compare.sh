@@ -12,7 +12,7 @@ refused 'doctor --compare --source proc' 2 'doctor --compare: --source proc leav
 refused 'compare --source proc' 2 'compare: --source proc leaves nothing' compare --source proc
 zmem doctor --compare --help
 expect_out 'doctor --compare --help: its options' '^ +--source FROM '
-refused 'doctor takes no other option of it' 2 'doctor does not take --format .zmem-bpf doctor --help' doctor -J
+refused 'doctor takes no other option of it' 2 'doctor does not take --json .zmem-bpf doctor --help' doctor -J
 refused 'doctor takes no pid' 2 'doctor does not take --pid .zmem-bpf doctor --help' doctor 1
 refused 'doctor takes no word' 2 'postgres: unexpected argument' doctor postgres
 refused 'only doctor takes --compare' 2 'snapshot does not take --compare' --compare
@@ -33,6 +33,11 @@ expect_json 'compare: the summary is the sum of the cells' '. as $s | .summary.c
 	([.cells[].verdict] | group_by(.) | map({(.[0] | ascii_downcase): length}) | add) as $n |
 	all("same", "moved", "approximate", "gone", "denied", "timeout", "different";
 	. as $w | $s.summary[$w] == ($n[$w] // 0))'
+# What README.md and the pages say.
+counters=$(jq '[.cells[].counter] | unique - ["all"] | length' "$TMP/out")
+for page in README.md src/man/zmem-bpf-compare.1 src/doc/accuracy.md; do
+	check "$page: $counters counters" grep -qE "(compares|each of|every process and) $counters( of these)? counters" "$SUPPORT/../../$page"
+done
 expect_json 'compare: most are the same' '.summary.different == 0 and .summary.same > 100 and
 	.summary.same > .summary.cells / 2'
 expect_json 'compare: PSS and counters of every kind' '[.cells[] | select(.verdict == "same").counter] |

@@ -146,7 +146,7 @@ expect_rc 'behind a torn end' 0
 printf 'not a recording' >"$dir/0000000009.zmem"
 zmem --replay "$dir" --json
 expect_rc 'a file that is no recording' 0
-check 'it is counted' grep -q '1 of 5 files cannot be read and are left out' "$TMP/err"
+check 'it is counted' grep -q '1 of 5 files cannot be read and is left out' "$TMP/err"
 
 # ---- what is corrupt is left out, and nothing else ----
 

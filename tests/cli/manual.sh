@@ -136,6 +136,44 @@ for key in $keys; do
 	expect_rc "maps -s $key" 0
 done
 
+# ---- rows of doctor ----
+
+# Which rows there are depends on the machine: those that it prints here are compared, and all that the source has.
+described=$(sed -n '/^The rows are:/,/^\.Sh/ s/^\.It //p' "$man/zmem-bpf-doctor.1")
+zmem doctor -v
+same 'rows of doctor' "$( (sed '1,/^$/d; /^$/,$d' "$TMP/out" | sed -nE 's/^([^ ].{14}) (ok|no|-) .*/\1/p; s/^CAP_.*/CAP_BPF and others/' |
+	sed 's/ *$//; s/^CAP_.*/CAP_BPF and others/'; sed -nE 's/.*add_row\(&d->(rows|watched), "([^"]+)".*/\2/p' "$root/src/command/doctor.c") | sort -u)" "$described"
+described=$(section "$man/zmem-bpf-doctor.1" OPTIONS | sed -n 's/^\.It //p')
+equal 'ways of doctor -v that the page lacks' "$(sed '1,/^every way/d' "$TMP/out" | sed -nE 's/^([^ ].{28}) (ok|no|-) .*/\1/p' |
+	sed 's/ *$//; s/[(),] *//g; s/pinned$/\n&/; s/ *$//; s/libbpf$/\n&/; s/probe reads/\n&\n/; s/old kernels/\n&/' |
+	sed 's/ *$//; /^$/d' | sort -u | grep -vxFf <(echo "$described"))" ''
+
+# ---- CSV ----
+
+# keys OPTION…: those of the rows of a recording, one a line: $TMP/csv and $TMP/json.
+keys() {
+	zmem -q --replay "$root/tests/fixtures/recordings/guest-6.12.zmem" -F csv "$@"
+	head -n 1 "$TMP/out" | tr , '\n' | sort -u >"$TMP/csv"
+	zmem -q --replay "$root/tests/fixtures/recordings/guest-6.12.zmem" -F json "$@"
+	jq -r '[(.groups // .processes)[] | keys[]] | unique[] | select(test("_(hex|truncated)$") | not)' "$TMP/out" |
+		sort -u >"$TMP/json"
+}
+# said FROM TO: the keys that these lines of the page name.
+said() {
+	sed -n '/^\.It Li csv/,/^\.It Li tsv/p' "$man/zmem-bpf.1" | sed -n "/$1/,/$2/p" | sed -n 's/^\.Li //p' | tr -s ' ,' '\n' |
+		grep -E '^[a-z]' | sort -u
+}
+keys
+equal 'CSV has no key that JSON lacks' "$(comm -23 "$TMP/csv" "$TMP/json")" ''
+equal 'keys of JSON that CSV lacks' "$(comm -13 "$TMP/csv" "$TMP/json" | grep -vxF "$(said 'Keys that end' 'have no column')")" ''
+beside=$'container\npod\nnamespace'
+for group in name unit container pod cgroup user,name; do
+	keys -g $group
+	equal "-g $group: CSV has no key that JSON lacks but its own" "$(comm -23 "$TMP/csv" "$TMP/json" | grep -vxF "${group//,/$'\n'}")" ''
+	comm -13 "$TMP/csv" "$TMP/json" >>"$TMP/lacks"
+done
+same 'keys of JSON that CSV lacks, of groups' "$(sort -u "$TMP/lacks" | grep -vxF -e group -e nodes -e "$beside")" "$(said 'These have no' 'beside the group')"
+
 # ---- keys of top ----
 
 pressed=$(sed -n '/help_lines\[\] = {/,/};/p' "$root"/src/top/*.c | sed -nE 's/^\t"([^ ].{0,22}[^ ]?) {2,}[a-z].*/\1/p' |
@@ -151,6 +189,9 @@ for schema in "$O"/schema/*.schema.json; do
 	equal "${schema##*/}: keys that zmem-bpf-json(5) lacks" "$(jq -r '[.. | .properties? // empty | keys[]] | unique[]' "$schema" |
 		grep -vxFf <(grep -oE '[a-z_0-9]+' "$man/zmem-bpf-json.5"))" ''
 done
+same 'numbers with a fraction' "$(jq -r '.. | .properties? // empty | to_entries[] |
+	select(.value.type? | (if type == "array" then . else [.] end) | index("number")) | .key' "$O"/schema/*.schema.json | sort -u)" \
+	"$(sed -n '/percentages with a fraction/,/^\.It/p' "$man/zmem-bpf-json.5" | sed -n 's/^\.Li //p' | tr -s ' ,.' '\n' | sed '/^$/d')"
 golden=$root/tests/golden
 same 'metrics' "$(sed -nE 's/^((zmem|process)_[a-z_0-9]+)[{ ].*/\1/p' "$golden"/openmetrics_*.txt "$golden"/prometheus_*.txt | sort -u)" \
 	"$(grep -oE '\b(zmem|process)_[a-z_0-9]+' "$man/zmem-bpf-serve.8" | sort -u)"

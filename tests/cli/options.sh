@@ -112,6 +112,18 @@ for how in '--by cgroup' '--by node' --exact; do
 	# shellcheck disable=SC2086
 	refused "system --replay $how" 2 "${how%% *} cannot be combined with --replay" system --replay "$guest" $how
 done
+# An option that has no effect is refused, whatever value it has.
+for how in '--pss auto' '--source auto'; do
+	# shellcheck disable=SC2086
+	refused "--replay $how" 2 "${how% *} cannot be combined with --replay" --replay "$guest" $how
+done
+for how in 'files --pss auto' 'files --source auto' 'top --format table' 'snapshot --delta auto' 'system --min 0' 'peak --by class 1'; do
+	# shellcheck disable=SC2086
+	refused "$how" 2 "${how%% *} does not take $(grep -oE -- '--[a-z]+' <<<"$how" | head -n 1)" $how
+done
+# Of an option that takes one of several words, the last one counts.
+zmem -q --pss none --pss auto --source proc --source auto -F json -F csv -n 1
+expect_out 'choices given twice: the last one counts' '^pid,'
 refused 'maps --replay' 2 'a recording holds no mappings' maps --replay "$guest" 1
 refused 'compare --replay' 2 'a recording holds one side alone' compare --replay "$guest"
 refused 'an escape as a command is not repeated' 2 'unknown option --nope \(zmem-bpf --help\)$' $'\033[31mx' --nope

@@ -60,7 +60,7 @@ if need "$nobody" 'nobody'; then
 	run as_nobody "$ZMEM" --source proc -J
 	expect_stderr_lines 'nobody, --source proc: one note' 1
 	expect_err 'nobody, --source proc: a note on denied processes only' \
-		'PSS of [0-9]+ processes is denied: CAP_SYS_PTRACE is missing'
+		'PSS of [0-9]+ process(es)? is denied: CAP_SYS_PTRACE is missing'
 	run as_nobody "$ZMEM" --source proc --pss none
 	expect_stderr_lines 'nobody, --source proc --pss none: nothing to note' 0
 	run as_nobody "$ZMEM" --source proc -J
@@ -101,7 +101,7 @@ if need "$nobody" 'nobody'; then
 	expect_json 'nobody, maps of two: the other is shown' '.mappings | length > 3 and all(.pid == $pid)' --argjson pid "$nobody_pid"
 	run as_nobody "$ZMEM" --total -H -b -o pss
 	expect_out 'nobody, --total -H: a plain number' '^[0-9]+$'
-	expect_err 'nobody, --total -H: a note' 'the total lacks the PSS of [0-9]+ processes'
+	expect_err 'nobody, --total -H: a note' 'the total lacks the PSS of [0-9]+ process(es)?'
 	run as_nobody "$ZMEM" -g user
 	expect_out 'nobody: sums of some processes are lower bounds' '^ +>=[0-9.]+ .*total$'
 	expect_out 'nobody: of how many processes PSS is known' '^PSS of [0-9]+ of [0-9]+ processes in [0-9]+ groups is known: .*; [0-9]+ denied'

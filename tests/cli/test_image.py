@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shlex
 import sys
 import tarfile
@@ -32,7 +33,6 @@ def check_layout(path):
     first = make(path)
     result(make(path) == first, "the same files give the same bytes")
     result(len(first) < BYTES_MAX, "less than 10 MiB", len(first))
-    print("# %.1f MiB" % (len(first) / 2**20))
     with tarfile.open(path) as tar:
         blobs = {name: tar.extractfile(name).read() for name in tar.getnames()}
     result(all(hashlib.sha256(data).hexdigest() == name.split("/")[-1] for name, data in blobs.items()
@@ -50,6 +50,15 @@ def check_layout(path):
     result("SCHILY.xattr.security.capability" in members["usr/bin/zmem-bpf"].pax_headers, "capabilities in the file")
     result(not [m.name for m in members.values() if m.mode & 0o6022], "nothing is set-uid, or can be written by others")
     result(any("libmicrohttpd" in name for name in members), "the library of serve")
+    check_sizes({"download": len(first), "unpacked": len(layer), "libraries": sum(m.size for m in members.values() if ".so" in m.name)})
+
+
+def check_sizes(sizes):
+    """Those that src/doc/fleet.md states are true to a tenth."""
+    with open(SOURCE + "/src/doc/fleet.md") as file:
+        said = re.search(r"to download \| ([\d.]+) MiB.*unpacked \| ([\d.]+) MiB, of which ([\d.]+) MiB are libraries", file.read(), re.S)
+    for (name, size), value in zip(sizes.items(), said.groups()):
+        result(abs(size / 2**20 - float(value)) < float(value) / 10, "src/doc/fleet.md: " + name, "%.1f MiB" % (size / 2**20))
 
 
 def check_podman(path):

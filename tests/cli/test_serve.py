@@ -4,6 +4,7 @@
 a browser read it in tests/metrics and tests/browser."""
 
 import contextlib
+import collections
 import json
 import os
 import re
@@ -77,6 +78,14 @@ def check_pages():
         classes = re.findall(r'^zmem_ram_bytes\{class="(\w+)"\} ', serve.get("/metrics").text, re.M)
         rows = ram["classes"] if ram else []
         same("/metrics: the classes of snapshot.json", classes, [row["class"] for row in rows if row["bytes"] is not None])
+        lines = collections.Counter(re.findall(r'^zmem_group.*\bgroup="((?:[^"\\\\]|\\\\.)*)"', serve.get("/metrics").text, re.M))
+        with open(HERE + "/../../src/doc/fleet.md", encoding="utf-8") as file:
+            said = int(re.search(r"\| `-n 50` \| \d+ \| 51 × (\d+) \|", file.read()).group(1))
+        # One more counts kills.
+        result(max(lines.values()) + 1 <= said, "/metrics: a group has no more series than src/doc/fleet.md says", (max(lines.values()) + 1, said))
+        # What loading needed goes back to the kernel: the types of the kernel are tens of MiB.
+        resident = int(re.search(r'process_resident_memory_bytes\{role="collector"\} (\d+)', serve.get("/metrics").text).group(1))
+        result(SANITIZED or resident < 20 << 20, "the process that collects is small", resident)
         page = json.loads(serve.get("/page.json").text)["system"]["ram"]
         same("page.json has the same", page and set(page), ram and set(ram))
         same("history.json: its step", json.loads(serve.get("/history.json").text)["step_s"], 15)
