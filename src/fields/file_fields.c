@@ -33,10 +33,11 @@
 
 /* ---- rows ---- */
 
-#define ROW                                                                                        \
+#define FILE_ROW                                                                                   \
 	const struct cached_file *r = *(const struct cached_file *const *)row, *s = r;             \
 	struct file_texts *texts = (void *)of;                                                     \
 	(void)s, (void)texts
+#define ROW FILE_ROW
 
 AMOUNTS(row);
 
@@ -54,7 +55,8 @@ COLUMN(fs, "fs", "FS", TEXT, value_text(r->fs), "the type of the file system",
 COLUMN(state, "state", "STATE", TEXT, value_text(file_state(r, texts->state)),
        "mapped by a process, dirty, deleted, hidden by a mount", .order = &field_state_order);
 COLUMN(holders, "holders", "HOLDERS", NUMBERS,
-       value_rows(r->holders_known, r->holder, r->holder_count),
+       value_rows(r->holders_known && (r->holder_count || !r->holders_hidden), r->holder,
+		  r->holder_count),
        "processes that have it open or map it", .flags = FIELD_EXTRA, .max = {0, 64},
        .row_size = sizeof(struct file_holder));
 COLUMN(charged, "cgroup", "CGROUP", TEXT, value_text(r->charged),
@@ -121,19 +123,45 @@ JSON_FIELD(path, "path", TEXT,
 	   LONG_TEXT(0));
 JSON_FIELD(mount, "mount", TEXT, value_text(r->mount),
 	   "the mount point in the mount namespace of the reader", LONG_TEXT(0));
-JSON_FIELD(holders_count, "holders_count", AMOUNT, value_signed(r->holders_known, r->holder_count),
-	   "their number");
+JSON_FIELD(holders_count, "holders_count", AMOUNT,
+	   value_signed(r->holders_known && !r->holders_hidden, r->holder_count),
+	   "their number. Null if holders_status is not ok");
+JSON_KNOWN(
+	holders_status, "holders_status", TEXT, value_text(file_holders_status(r)),
+	"hidden: a process that is not seen maps the file as well, one of another pid namespace. "
+	"mappings: more than 65,536 mappings have the file, so its holders were not read");
 JSON_FIELD(group, "group", TEXT, value_text(r->name), "what its files have in common",
 	   LONG_TEXT(FIELD_KNOWN));
+
+#undef ROW
+#define ROW const struct file_charge *r = row
+JSON_FIELD(
+	charge_cgroup, "cgroup", TEXT, value_text(r->cgroup),
+	"its path from the root of the hierarchy. Null: no cgroup is charged, or its path is not "
+	"known",
+	LONG_TEXT(0));
+JSON_KNOWN(charge_bytes, "bytes", BYTES, value_bytes(true, r->bytes),
+	   "of the file, in RAM, that it is charged for");
+JSON_KNOWN(charge_deleted, "deleted", BOOL, value_bool(true, r->deleted),
+	   "true if its directory was removed");
+static FIELDS(charge, &field_charge_cgroup, &field_charge_bytes, &field_charge_deleted);
+#undef ROW
+#define ROW FILE_ROW
+
+ROWS(charges, "cgroups", &charge, struct file_charge, r->charges_known, r->charge, r->charge_count,
+     "the memory cgroups that its pages in RAM are charged to, largest first. Null: not read, of "
+     "more than 4,096 files; in NDJSON also if the line would be too long",
+     0);
 
 #define KEYS                                                                                       \
 	&field_name, &field_fs, &field_kind, &field_device, &field_inode, SIZES(row),              \
 		&field_mapped, &field_dirty, &field_deleted, &field_hidden, &field_path,           \
 		&field_mount
 static FIELDS(files, KEYS);
-static FIELDS(held, KEYS, &field_holders, &field_holders_count);
-static FIELDS(charged, KEYS, &field_charged);
-static FIELDS(charged_held, KEYS, &field_charged, &field_holders, &field_holders_count);
+static FIELDS(held, KEYS, &field_holders, &field_holders_count, &field_holders_status);
+static FIELDS(charged, KEYS, &field_charged, &field_charges);
+static FIELDS(charged_held, KEYS, &field_charged, &field_charges, &field_holders,
+	      &field_holders_count, &field_holders_status);
 static FIELDS(groups, &field_group, &field_row_files, SIZES(row));
 
 const struct fields *file_row_fields(const struct files_report *r)
@@ -233,7 +261,9 @@ void file_list_csv(struct field_list *list, const struct files_report *r, bool t
 	const struct fields *all = total ? &sums : file_row_fields(r);
 
 	*list = (struct field_list){};
-	field_list_append(list, all->item, all->count);
-	/* The last one is the number of holders: CSV lists the holders themselves. */
-	list->count -= all == &held || all == &charged_held;
+	for (size_t i = 0; i < all->count; i++) {
+		/* A text has the cgroups, and CSV lists the holders themselves. */
+		if (all->item[i] != &field_charges && all->item[i] != &field_holders_count)
+			list->item[list->count++] = all->item[i];
+	}
 }

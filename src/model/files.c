@@ -100,6 +100,11 @@ const char *file_state(const struct cached_file *f, char buf[FILE_STATE_MAX])
 	return buf;
 }
 
+const char *file_holders_status(const struct cached_file *f)
+{
+	return !f->holders_known ? "mappings" : f->holders_hidden ? "hidden" : "ok";
+}
+
 const char *file_group_name(enum file_group group)
 {
 	static const char *const name[FILE_GROUPS] = {[FILE_GROUP_FS] = "fs",

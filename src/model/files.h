@@ -39,18 +39,19 @@ struct cached_file {
 	uint64_t owner;	     /* by which census_source_owner() finds its cgroup; 0: not known */
 	bool wanted;	     /* its holders are to be read */
 	bool holders_known;
+	bool holders_hidden; /* besides, an address space of no process that is seen maps it */
 	uint32_t holder_count;
 	const struct file_holder *holder; /* in the order of pids */
-	/*
-	 * The memory cgroups that its pages in RAM are charged to, largest first: "/a", or of
-	 * several "/a 12 MiB, /b 3 MiB". NULL: not read, or none.
-	 */
-	const char *charged;
-	const char *fs;	   /* the type of the file system: "tmpfs" */
-	const char *name;  /* without directories; NULL: not known */
-	const char *path;  /* below the mount point, else inside the file system; NULL: none */
-	const char *mount; /* our mount point; NULL: none here, or the file has no path */
-	const char *label; /* in place of a path that does not begin at our root; NULL: none */
+	/* The memory cgroups that its pages in RAM are charged to, largest first. */
+	bool charges_known;
+	uint32_t charge_count;
+	const struct file_charge *charge;
+	const char *charged; /* file_charges_text() of them; NULL: not read, or none */
+	const char *fs;	     /* the type of the file system: "tmpfs" */
+	const char *name;    /* without directories; NULL: not known */
+	const char *path;    /* below the mount point, else inside the file system; NULL: none */
+	const char *mount;   /* our mount point; NULL: none here, or the file has no path */
+	const char *label;   /* in place of a path that does not begin at our root; NULL: none */
 };
 
 /* The kernel's own files have 2^63 - 1 for "no end" (btrfs), which no sum and no JSON can hold. */
@@ -60,6 +61,13 @@ struct cached_file {
 struct file_holder {
 	pid_t pid;
 	char comm[16]; /* terminated; any bytes */
+};
+
+/* What a memory cgroup is charged of a file. */
+struct file_charge {
+	const char *cgroup; /* from the root of the hierarchy; NULL: none, or not known */
+	bool deleted;	    /* its directory was removed */
+	uint64_t bytes;
 };
 
 #define FILE_MAJOR(device) ((device) >> 20)
@@ -97,6 +105,9 @@ const char *file_label(const struct cached_file *f, char buf[FILE_LABEL_MAX]);
 #define FILE_STATE_MAX 32
 /* "mapped,dirty,deleted,hidden", in `buf`. */
 const char *file_state(const struct cached_file *f, char buf[FILE_STATE_MAX]);
+
+/* Of a file of which the holders were read: "ok", "hidden", or "mappings" if there are too many. */
+const char *file_holders_status(const struct cached_file *f);
 
 /* ---- rows ---- */
 

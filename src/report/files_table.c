@@ -51,6 +51,8 @@ static struct cell cell_of_holders(struct files_table *t, const struct cached_fi
 			      (int)f->holder[i].pid);
 	if (shown < f->holder_count)
 		strbuf_printf(&t->holders, "+%u", f->holder_count - shown);
+	if (f->holders_hidden)
+		strbuf_puts(&t->holders, shown ? ",hidden" : "hidden");
 	return cell_text(strbuf_str(&t->holders));
 }
 

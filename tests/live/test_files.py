@@ -21,7 +21,7 @@ import threading
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import PROGRAM, exit_code, huge_pages, need, result, run_checks, wait_until  # noqa: E402
+from outcome import PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks, wait_until  # noqa: E402
 import validate_json  # noqa: E402
 
 PAGE = mmap.PAGESIZE
@@ -29,6 +29,7 @@ LIMIT = 60
 TRIES = 20
 SLACK = (os.cpu_count() * 125 + 64) * PAGE  # what the kernel keeps apart for each CPU, and more
 NAME = "zmem-files-%d" % os.getpid()
+BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
 IPC_RMID = 0
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.shmat.restype = ctypes.c_void_p
@@ -341,6 +342,47 @@ def of_holders():
         result(holders_of("SYSV%08x" % key) == [], "holders: a SysV segment that no process maps")
     finally:
         LIBC.shmctl(shmid, IPC_RMID, None)
+
+
+def of_hidden_holders():
+    """A program in a pid namespace of its own sees none of those that map the file: it knows no number."""
+    fd = os.memfd_create(NAME)
+    os.write(fd, b"h" * PAGE)
+    with mmap.mmap(fd, PAGE):
+        os.close(fd)
+        for own, want in ((False, ([os.getpid()], 1, "ok")), (True, (None, None, "hidden"))):
+            done = subprocess.run((("unshare", "--pid", "--fork") if own else ()) +
+                                  (PROGRAM, "files", "-J", "-f", NAME, "-o", "+holders"), capture_output=True,
+                                  timeout=LIMIT, check=True)
+            file, = validate_json.parse(done.stdout)["files"]
+            got = file["holders"], file["holders_count"], file["holders_status"]
+            result(got == want, "holders, %s pid namespace" % ("another" if own else "our"), got)
+
+
+def of_cgroups():
+    """Pages of two cgroups, one of which was removed: each with its bytes."""
+    if not need("cgroups", "files: cgroups"):
+        return
+    with tmpfs() as at:
+        for name, pages in (("one", 600), ("two", 300)):
+            cgroup = "%s/%s-%s" % (BASE, NAME, name)
+            os.mkdir(cgroup)
+            try:
+                subprocess.run(["sh", "-c", 'echo 0 >"$1/cgroup.procs" && exec head -c "$2" /dev/zero >>"$3"', "-", cgroup,
+                                str(pages * PAGE), at + "/file"], check=True)
+            finally:
+                if name == "one":
+                    wait_until(lambda path=cgroup: cgroup_removed(path))
+        try:
+            file, = listed(at, "-o", "+cgroup,holders")
+            got = [(row["cgroup"].rsplit("/", 1)[1], row["bytes"], row["deleted"]) for row in file["cgroups"]]
+            result(got == [(NAME + "-one", 600 * PAGE, True), (NAME + "-two", 300 * PAGE, False)], "cgroups: json",
+                   file["cgroups"])
+            result(file["holders"] == [], "cgroups: with holders", file)
+            table = run("-f", at, "-w", "-o", "+cgroup").stdout.decode()
+            result("%s-one (deleted) 2.34 MiB, /" % NAME in table, "cgroups: table", table)
+        finally:
+            wait_until(lambda: cgroup_removed("%s/%s-two" % (BASE, NAME)))
 
 
 def formats():
@@ -733,7 +775,7 @@ def refused():
 def main():
     if need("counters mount", "files"):
         run_checks((of_tmpfs, of_other_namespace, of_bind_mount, of_hidden, of_huge_size, of_memfd, of_sysv,
-                    of_shared_anonymous, of_disk, of_overlay, of_loop, of_hugetlbfs, of_holders, formats, columns, of_swap,
+                    of_shared_anonymous, of_disk, of_overlay, of_loop, of_hugetlbfs, of_holders, of_hidden_holders, of_cgroups, formats, columns, of_swap,
                     many_files, deep_files, churn, churn_of_mappings, files_used_again, mm_used_again, accounts, system,
                     documents))
     run_checks((refused,))
