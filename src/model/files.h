@@ -25,10 +25,13 @@ struct cached_file {
 	bool dirty;			  /* a page waits to be written; only FILE_IN_CACHE */
 	bool deleted;			  /* it has no name in a directory any more */
 	bool path_cut;			  /* the path is too long: its beginning is missing */
+	bool segment;			  /* of shmget(): `inode` is its shmid */
+	bool dest;			  /* a segment that was removed, and is still attached */
 	bool hidden;			  /* its path leads elsewhere: something is mounted there */
 	bool size_unknown;		  /* FILE_SIZE_MAX or more */
 	uint64_t resident, swapped, size; /* bytes */
-	uint64_t swap_ram;		  /* what its pages in swap take in RAM, compressed */
+	uint64_t unevictable; /* bytes in RAM that the kernel can neither free nor swap */
+	uint64_t swap_ram;    /* what its pages in swap take in RAM, compressed */
 	bool swap_ram_unknown;
 	uint64_t inode;
 	uint32_t generation; /* of the inode: numbers of inodes come again */
@@ -94,16 +97,22 @@ struct file_set {
 	struct arena arena;
 };
 
+/* Whether pages of the file can wait to be written: not those of memory that no device has. */
+bool file_is_written(const struct cached_file *f);
+
 void file_set_done(struct file_set *s);
 void file_set_clear(struct file_set *s);
 /* Returns the new file, all 0, or NULL without memory. */
 struct cached_file *file_set_add(struct file_set *s);
 
-/* The name that is shown: the path, else the name, else the inode, in `buf`. */
+/*
+ * The name that is shown: the path, else the name, else the inode, in `buf`. Of a segment the name,
+ * which has its key, and the shmid.
+ */
 #define FILE_LABEL_MAX 48
 const char *file_label(const struct cached_file *f, char buf[FILE_LABEL_MAX]);
-#define FILE_STATE_MAX 32
-/* "mapped,dirty,deleted,hidden", in `buf`. */
+#define FILE_STATE_MAX 48
+/* "mapped,dirty,deleted,dest,unevictable,hidden", in `buf`. */
 const char *file_state(const struct cached_file *f, char buf[FILE_STATE_MAX]);
 
 /* Of a file of which the holders were read: "ok", "hidden", or "mappings" if there are too many. */

@@ -148,7 +148,8 @@ _Static_assert(CONTAINER_NONE == 0 && CONTAINER_UNREAD == 1 && CONTAINER_NAMED =
 _Static_assert(EXE_UNKNOWN == 0 && EXE_PRESENT == 1 && EXE_DELETED == 2, "executables");
 _Static_assert(RAM_NONE == 0 && RAM_EXACT == 2 && RAM_SAMPLE == 3, "methods of a census");
 _Static_assert(FILE_TMPFS == 0 && FILE_MEMFD == 1 && FILE_SYSV == 2 && FILE_SHARED_ANON == 3 &&
-		       FILE_DRM == 4 && FILE_OTHER == 8 && FILE_KINDS == 9,
+		       FILE_DRM == 4 && FILE_OTHER == 8 && FILE_RAMFS == 9 &&
+		       FILE_SECRETMEM == 10 && FILE_KINDS == 11,
 	       "kinds of files");
 _Static_assert(GPU_CLIENT == 0 && GPU_DMABUF == 1 && GPU_NVML == 2 && GPU_KINDS == 3,
 	       "kinds of parts of GPUs");

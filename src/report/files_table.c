@@ -112,6 +112,11 @@ void files_account_put(const struct files_report *r, enum file_account account, 
 			 exact_bytes);
 		line_printf(l, ")");
 	}
+	if (sums->unevictable) {
+		line_printf(l, ", ");
+		cell_put(l, cell_bytes(true, sums->unevictable), exact_bytes);
+		line_printf(l, " of it cannot be freed (ramfs, secretmem)");
+	}
 	if (sums->swapped) {
 		line_printf(l, ", ");
 		cell_put(l, cell_bytes(true, sums->swapped), exact_bytes);

@@ -168,13 +168,55 @@ def of_sysv():
     try:
         ctypes.memset(address, 1, 7 * PAGE)
         check_file("SysV segment", listed("SYSV%08x" % key), kind="sysv", inode=shmid, resident_bytes=7 * PAGE,
-                   size_bytes=9 * PAGE, mapped=True)
+                   size_bytes=9 * PAGE, mapped=True, shmid=shmid, key="0x%08x" % key, dest=False)
         LIBC.shmdt(ctypes.c_void_p(address))
         check_file("SysV segment that no process maps", listed("SYSV%08x" % key), resident_bytes=7 * PAGE,
                    mapped=False)
     finally:
         LIBC.shmctl(shmid, IPC_RMID, None)
     result(not listed("SYSV%08x" % key), "SysV segment: gone when it is removed")
+    # IPC_RMID of a segment that is attached, also of one in another IPC namespace.
+    for space in ([], ["unshare", "--ipc"]):
+        child = subprocess.Popen([*space, sys.executable, "-c", REMOVED, str(key), str(5 * PAGE)], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, text=True)
+        shmid, other = map(int, child.stdout.readline().split())
+        what = "another IPC namespace: " if space else ""
+        check_file(what + "a segment that was removed, and is attached", listed("SYSV%08x" % key), kind="sysv", shmid=shmid,
+                   mapped=True, deleted=False, dest=True, resident_bytes=5 * PAGE)
+        check_file(what + "a segment that was not", listed("SYSV%08x" % (key + 1)), shmid=other, dest=False, mapped=True)
+        child.communicate()
+        result(not listed("SYSV%08x" % key), what + "it is gone with the process")
+
+
+REMOVED = """
+import ctypes, sys
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+ids = [libc.shmget(int(sys.argv[1]) + i, int(sys.argv[2]), 0o1600) for i in range(2)]
+for i in ids:
+    ctypes.memset(libc.shmat(i, None, 0), 1, int(sys.argv[2]))
+libc.shmctl(ids[0], 0, None)
+print(*ids, flush=True)
+sys.stdin.read()
+libc.shmctl(ids[1], 0, None)
+"""
+
+
+def of_ramfs():
+    """The kernel cannot free its pages: the sum of those that it cannot free has them."""
+    with tempfile.TemporaryDirectory(prefix=NAME) as at:
+        subprocess.run(["mount", "-t", "ramfs", "zmem", at], check=True)
+        try:
+            before = document("-n", "1")["totals"]["cache_unevictable_bytes"]
+            fill(at + "/file", 700)
+            check_file("ramfs: a file", listed(at), kind="ramfs", fs="ramfs", path=at + "/file", unevictable=True, dirty=None,
+                       resident_bytes=700 * PAGE)
+            grew = document("-n", "1")["totals"]["cache_unevictable_bytes"] - before
+            result(grew == 700 * PAGE, "ramfs: the sum of what cannot be freed", grew)
+            table = run("-f", at).stdout.decode()
+            result(" unevictable " in table and "cannot be freed (ramfs, secretmem)" in table, "ramfs: table", table)
+        finally:
+            subprocess.run(["umount", at], check=True)
 
 
 def of_shared_anonymous():
@@ -775,7 +817,7 @@ def refused():
 def main():
     if need("counters mount", "files"):
         run_checks((of_tmpfs, of_other_namespace, of_bind_mount, of_hidden, of_huge_size, of_memfd, of_sysv,
-                    of_shared_anonymous, of_disk, of_overlay, of_loop, of_hugetlbfs, of_holders, of_hidden_holders, of_cgroups, formats, columns, of_swap,
+                    of_ramfs, of_shared_anonymous, of_disk, of_overlay, of_loop, of_hugetlbfs, of_holders, of_hidden_holders, of_cgroups, formats, columns, of_swap,
                     many_files, deep_files, churn, churn_of_mappings, files_used_again, mm_used_again, accounts, system,
                     documents))
     run_checks((refused,))

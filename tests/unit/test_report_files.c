@@ -110,6 +110,13 @@ TEST(files)
 	f.report.unsure = 1;
 	check_table(&f, "files_narrow.txt", 60);
 	fixture_init(&f);
+	f.file[1].kind = FILE_SYSV;
+	f.file[1].name = "SYSV000007a3";
+	f.file[1].segment = f.file[1].dest = f.file[1].mapped = true;
+	f.file[3].kind = FILE_RAMFS;
+	f.file[3].unevictable = f.report.account[FILE_IN_CACHE].unevictable = 6 * MIB;
+	check(&f, "files_kinds");
+	fixture_init(&f);
 	f.report.group = "kind";
 	f.report.row_count = 2;
 	f.file[0].name = "tmpfs";
