@@ -84,7 +84,7 @@ static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 
 #define MEMINFO_NUMBERS 64
 
-_Static_assert(MEMINFO_COUNTERS == 28, "give the new value a number");
+_Static_assert(MEMINFO_COUNTERS == 30, "give the new value a number");
 static const uint8_t meminfo_number[MEMINFO_COUNTERS] = {
 	[MEMINFO_TOTAL] = 0,
 	[MEMINFO_FREE] = 1,
@@ -114,6 +114,8 @@ static const uint8_t meminfo_number[MEMINFO_COUNTERS] = {
 	[MEMINFO_GPU_ACTIVE] = 25,
 	[MEMINFO_GPU_RECLAIM] = 26,
 	[MEMINFO_DIRTY] = 27,
+	[MEMINFO_UNEVICTABLE] = 28,
+	[MEMINFO_MLOCKED] = 29,
 };
 
 #define RAM_NUMBERS 64
