@@ -250,9 +250,10 @@ COLUMN(partly_mapped, "anon_partly_mapped_bytes", "  partly mapped", BYTES,
 JSON_FIELD(vmalloc_used, "vmalloc_used_bytes", BYTES, MEMINFO(VMALLOC_USED), "VmallocUsed");
 JSON_FIELD(kernel_reclaimable, "kernel_reclaimable_bytes", BYTES, MEMINFO(KERNEL_RECLAIMABLE),
 	   "KReclaimable");
-JSON_FIELD(sockets, "sockets_bytes", BYTES, value_bytes(r->sockets.known, r->sockets.bytes),
-	   "TCP, UDP and FRAG of /proc/net/sockstat: in slab, or in no counter. Unix sockets have no "
-	   "counter");
+JSON_FIELD(
+	sockets, "sockets_bytes", BYTES, value_bytes(r->sockets.known, r->sockets.bytes),
+	"TCP, UDP and FRAG of /proc/net/sockstat: in slab, or in no counter. Unix sockets have no "
+	"counter");
 ROWS(unplaced, "unplaced", &lines, struct meminfo_line, true, m->unplaced, m->unplaced_count,
      "other lines of /proc/meminfo: Balloon, and names that zmem-bpf does not know. They may be in "
      "unaccounted_bytes, in other lines or outside of MemTotal",
