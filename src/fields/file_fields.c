@@ -49,7 +49,7 @@ JSON_KNOWN(state_order, "state", AMOUNT,
 	   "its state");
 
 COLUMN(kind, "kind", "KIND", TEXT, value_text(file_kind_name(r->kind)),
-       "tmpfs, memfd, sysv, shared_anon, drm, file, block, hugetlb, other, ramfs or secretmem",
+       "tmpfs, memfd, sysv, shared_anon, drm, file, block, hugetlb, ramfs or other",
        .flags = FIELD_KNOWN, .order = &field_kind_order);
 COLUMN(fs, "fs", "FS", TEXT, value_text(r->fs), "the type of the file system",
        .flags = FIELD_KNOWN);
@@ -111,8 +111,8 @@ JSON_FIELD(inode, "inode", NUMBER, value_signed(true, (int64_t)r->inode),
 	   "the number of the inode");
 JSON_KNOWN(mapped, "mapped", BOOL, value_bool(true, r->mapped), "true if a process maps it");
 JSON_FIELD(dirty, "dirty", BOOL, value_bool(file_is_written(r), r->dirty),
-	   "true if a page waits to be written. Null for shared memory, hugetlbfs, ramfs and "
-	   "secretmem, which are written nowhere");
+	   "true if a page waits to be written. Null for shared memory, hugetlbfs and ramfs, "
+	   "which are written nowhere");
 JSON_KNOWN(deleted, "deleted", BOOL, value_bool(true, r->deleted),
 	   "true if no directory has it any more");
 static const char *ipc_key_of(const struct cached_file *r, struct file_texts *texts)
@@ -131,7 +131,7 @@ JSON_FIELD(ipc_key, "key", TEXT, value_text(ipc_key_of(r, texts)),
 JSON_FIELD(dest, "dest", BOOL, value_bool(r->segment, r->dest),
 	   "true of a segment that was removed (IPC_RMID) and is still attached");
 JSON_KNOWN(unevictable, "unevictable", BOOL, value_bool(true, r->unevictable),
-	   "true if the kernel cannot free or swap its pages: ramfs and secretmem");
+	   "true if the kernel cannot free or swap its pages: ramfs");
 JSON_KNOWN(
 	hidden, "hidden", BOOL, value_bool(true, r->hidden),
 	"true if its path leads elsewhere, because something else is mounted on a directory of it");
@@ -220,7 +220,7 @@ JSON_FIELD(cache, "cache_bytes", BYTES, kernel_sum(r, FILE_IN_CACHE),
 LISTED(cache_listed, "cache_listed_bytes", CACHE, resident,
        "what all other files add up to, but those of hugetlbfs");
 LISTED(cache_unevictable, "cache_unevictable_bytes", CACHE, unevictable,
-       "of these, what the kernel cannot free: files of ramfs and secretmem");
+       "of these, what the kernel cannot free: files of ramfs");
 JSON_FIELD(
 	hugetlb, "hugetlb_pool_bytes", BYTES, kernel_sum(r, FILE_IN_HUGETLB),
 	"Hugetlb of /proc/meminfo: all huge pages, free ones and those of private mappings included");

@@ -115,7 +115,7 @@ void files_account_put(const struct files_report *r, enum file_account account, 
 	if (sums->unevictable) {
 		line_printf(l, ", ");
 		cell_put(l, cell_bytes(true, sums->unevictable), exact_bytes);
-		line_printf(l, " of it cannot be freed (ramfs, secretmem)");
+		line_printf(l, " of it cannot be freed (ramfs)");
 	}
 	if (sums->swapped) {
 		line_printf(l, ", ");

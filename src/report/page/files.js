@@ -9,7 +9,7 @@ const COLUMNS = [
 	{key: 'resident_bytes', header: 'RESIDENT', kind: 'bytes', help: 'bytes in RAM'},
 	{key: 'swapped_bytes', header: 'SWAPPED', kind: 'bytes', help: 'bytes in swap, of shared memory and tmpfs'},
 	{key: 'size_bytes', header: 'SIZE', kind: 'bytes', help: 'the size of the file, which may have holes'},
-	{key: 'kind', header: 'KIND', kind: 'text', chars: 11, help: 'tmpfs, memfd, sysv, shared_anon, drm, file, block, hugetlb, other, ramfs or secretmem'},
+	{key: 'kind', header: 'KIND', kind: 'text', chars: 11, help: 'tmpfs, memfd, sysv, shared_anon, drm, file, block, hugetlb, ramfs or other'},
 	{key: 'fs', header: 'FS', kind: 'text', chars: 9, help: 'the type of the file system'},
 	{key: 'state', header: 'STATE', kind: 'text', chars: 20, help: 'mapped by a process, dirty, deleted, dest (a removed segment), unevictable, hidden by a mount'},
 	{key: 'mount', header: 'MOUNT', kind: 'text', chars: 16, help: 'the mount point'},
@@ -90,7 +90,7 @@ function showSums(t) {
 	byId('machine').replaceChildren(gauge('Files', 'in RAM and in swap', t.shmem_listed_bytes + t.cache_listed_bytes + t.hugetlb_listed_bytes + t.shmem_swapped_bytes, [
 		['shared memory, tmpfs', 'shmem', t.shmem_listed_bytes, 'Shmem: freed when files are deleted, or processes end'],
 		['page cache', 'file', t.cache_listed_bytes - t.cache_unevictable_bytes, 'Cached + Buffers - Shmem: the kernel frees it when memory is needed'],
-		['ramfs, secretmem', 'kernel', t.cache_unevictable_bytes, 'page cache that the kernel cannot free'],
+		['ramfs', 'kernel', t.cache_unevictable_bytes, 'page cache that the kernel cannot free'],
 		['huge pages', 'hugetlb', t.hugetlb_listed_bytes, 'files of the pool of huge pages'],
 		['in swap', 'swap', t.shmem_swapped_bytes, 'shared memory and tmpfs in swap'],
 	].filter(([, , bytes]) => bytes)), ...compare('Shared memory, tmpfs', t.shmem_listed_bytes, t.shmem_bytes),
