@@ -134,6 +134,64 @@ static __noinline bool is_dirty(__u64 inode)
 	return kread64(head) >> bpf_core_enum_value(enum pageflags___files, PG_dirty___files) & 1;
 }
 
+/* ---- segments (ipc/shm.c) ---- */
+
+#define SHM_DEST      01000 /* include/linux/shm.h */
+#define SEGMENTS_BITS 15    /* of a shmid: its place; with ipcmni_extend it has more (ipc/util.h) */
+#define EXTENDED_BITS 24
+#define XA_LEVELS     4 /* of 6 bits */
+
+static __always_inline __u64 inode_of(__u64 file)
+{
+	return kread64(file + koffset(struct file___files, f_inode));
+}
+
+/* What the namespace has at that place. A global function is verified once. */
+__noinline __u64 segment_at(__u64 space, __u64 index)
+{
+	__u64 entry, node;
+
+	if (!bpf_core_type_exists(struct shm_file_data))
+		return 0;
+	/* IPC_SHM_IDS (ipc/util.h); CO-RE knows the size of the kernel's struct ipc_ids. */
+	entry = kread64(space + koffset(struct ipc_namespace, ids[2].ipcs_idr.idr_rt.xa_head));
+	for (int i = 0; i < XA_LEVELS && (entry & 3) == 2; i++) {
+		__u32 shift;
+
+		node = entry - 2;
+		shift = kread32(node + koffset(struct xa_node, shift)) & 0x3f;
+		entry = kread64(node + koffset(struct xa_node, slots) + (index >> shift & 63) * 8);
+	}
+	return entry & 3 ? 0 : entry;
+}
+
+/*
+ * True if the file is a segment that IPC_RMID has removed. Only an attached one is left then. Any
+ * VMA of it tells the namespace: do_shmat() opens the file of the segment once more for each
+ * attach, with struct shm_file_data as its private_data. The number of the inode is the shmid
+ * (newseg()).
+ */
+static __noinline bool is_removed(__u64 inode)
+{
+	__u64 vma = kread64(inode + MAPPING(i_mmap)), file, data, base, id, segment = 0;
+
+	if (!vma || !bpf_core_type_exists(struct shm_file_data))
+		return false;
+	vma -= koffset(struct vm_area_struct___files, shared.rb);
+	file = kread64(vma + koffset(struct vm_area_struct___files, vm_file));
+	data = kread64(file + koffset(struct file___files, private_data));
+	base = kread64(data + koffset(struct shm_file_data, file));
+	if (!data || base == file || inode_of(base) != inode)
+		return false;
+	data = kread64(data + koffset(struct shm_file_data, ns));
+	id = kread64(inode + INODE(i_ino));
+	segment = segment_at(data, id & ((1 << SEGMENTS_BITS) - 1));
+	if (kread64(segment + koffset(struct shmid_kernel, shm_file)) != base)
+		segment = segment_at(data, id & ((1 << EXTENDED_BITS) - 1));
+	return kread64(segment + koffset(struct shmid_kernel, shm_file)) == base &&
+	       kread32(segment + koffset(struct shmid_kernel, shm_perm.mode)) & SHM_DEST;
+}
+
 #define MEMCG_DATA_MASK 7ULL /* include/linux/memcontrol.h */
 #define TREE_LEVELS	5
 #define TREE_SLOTS	64
@@ -248,6 +306,9 @@ static __noinline int emit_inode(struct zmem_files *v, __u64 inode, __u64 pages,
 		f->flags |= ZMEM_FILE_DIRTY;
 	if (v->least)
 		f->owner = last_owner(inode);
+	/* Segments are on the mount of memfds, or have huge pages. */
+	if ((v->super == v->own_super || v->hugetlb) && is_removed(inode))
+		f->flags |= ZMEM_FILE_DEST;
 	append_names(v, inode, v->count);
 	v->count++;
 	return 0;

@@ -42,6 +42,7 @@ enum zmem_file_flags {
 	/* It is in no directory, and never was. Also the root of a file system. */
 	ZMEM_FILE_ALONE = 1 << 5,
 	ZMEM_FILE_HUGETLB = 1 << 6, /* of a hugetlbfs */
+	ZMEM_FILE_DEST = 1 << 7,    /* a segment that was removed, and is attached (SHM_DEST) */
 };
 
 /* 512 bytes. */

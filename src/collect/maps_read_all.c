@@ -3,14 +3,38 @@
 #include "collect/maps_read_all.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "proc/mounts.h"
 #include "source/pages_source.h"
 
 /* The number of processes that are read before they are summed. */
 #define BATCH 64
+
+struct map_file_system {
+	uint64_t device; /* as in struct mapping */
+	const char *type;
+};
+
+/* By device, of all mount namespaces that were read. */
+struct map_file_systems {
+	struct map_file_system *item;
+	size_t count, capacity;
+	struct arena arena;
+};
+
+static void file_systems_done(struct map_file_systems *fs)
+{
+	if (!fs)
+		return;
+	free(fs->item);
+	arena_done(&fs->arena);
+	free(fs);
+}
 
 void maps_read_done(struct maps_read *m, size_t processes)
 {
@@ -20,6 +44,7 @@ void maps_read_done(struct maps_read *m, size_t processes)
 	free(m->process);
 	free(m->rows);
 	map_set_free(m->sums);
+	file_systems_done(m->file_systems);
 }
 
 /* The status before reading; PSS_OK: to be read. */
@@ -33,20 +58,88 @@ static enum pss_status status_before(const struct process *p, bool summed)
 	return summed && !p->mm_owner ? PSS_SKIPPED : PSS_OK;
 }
 
+/* ---- types of file systems ---- */
+
+static const char *find_type(const struct map_file_systems *fs, uint64_t device)
+{
+	for (size_t i = 0; i < fs->count; i++) {
+		if (fs->item[i].device == device)
+			return fs->item[i].type;
+	}
+	return NULL;
+}
+
+/* Adds those of the mount namespace of a process. What cannot be read stays unknown. */
+static int read_types(struct map_file_systems *fs, const struct procfs *proc, pid_t pid)
+{
+	cleanup(mounts_done) struct mounts mounts = {};
+	char path[32];
+
+	snprintf(path, sizeof(path), "%d/mountinfo", (int)pid);
+	if (mounts_read(proc->fd, path, &mounts) == -ENOMEM)
+		return -ENOMEM;
+	for (size_t i = 0; i < mounts.count; i++) {
+		const struct mount *m = &mounts.mount[i];
+		uint64_t device = (uint64_t)(m->device >> 20) << 32 | (m->device & 0xfffff);
+		struct map_file_system *item;
+
+		if (device >> 32 || find_type(fs, device))
+			continue;
+		if (!array_room(&fs->item, fs->count, &fs->capacity, 64))
+			return -ENOMEM;
+		item = &fs->item[fs->count];
+		*item = (struct map_file_system){
+			device, arena_strndup(&fs->arena, m->type, strlen(m->type))};
+		if (!item->type)
+			return -ENOMEM;
+		fs->count++;
+	}
+	return 0;
+}
+
+/* Sets the types that kinds depend on. The mounts of a process are read only if one is missing. */
+static int set_types(struct map_file_systems *fs, const struct procfs *proc, pid_t pid,
+		     struct map_set *set)
+{
+	bool read = false;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < set->count; i++) {
+		struct mapping *m = set->item[i];
+
+		if (!map_kind_needs_fs(m))
+			continue;
+		m->fs = find_type(fs, m->device);
+		if (m->fs || read)
+			continue;
+		r = read_types(fs, proc, pid);
+		read = true;
+		m->fs = find_type(fs, m->device);
+	}
+	return r;
+}
+
+/* ---- processes ---- */
+
 static int match(void *pattern, const char *name)
 {
 	return pattern_match(pattern, name);
 }
 
-static int add_sums(struct maps_read *m, const struct maps_request *request,
-		    const struct process *p, const struct map_set *set)
+static int add_sums(const struct procfs *proc, struct maps_read *m,
+		    const struct maps_request *request, const struct process *p,
+		    struct map_set *set)
 {
-	return request->group ? map_set_merge_kinds(m->sums, set, request->group->group(p))
-			      : map_set_merge(m->sums, set);
+	int r;
+
+	if (!request->group)
+		return map_set_merge(m->sums, set);
+	r = set_types(m->file_systems, proc, p->pid, set);
+	return r < 0 ? r : map_set_merge_kinds(m->sums, set, request->group->group(p));
 }
 
-static int receive_maps(struct maps_read *m, const struct maps_request *request, size_t i,
-			struct pool_result *result)
+static int receive_maps(const struct procfs *proc, struct maps_read *m,
+			const struct maps_request *request, size_t i, struct pool_result *result)
 {
 	struct maps_process *p = &m->process[i];
 	struct map_set *set = result->maps;
@@ -64,7 +157,7 @@ static int receive_maps(struct maps_read *m, const struct maps_request *request,
 	p->mappings = set->mappings;
 	p->counted = p->process->mm_owner;
 	if (m->sums) {
-		r = add_sums(m, request, p->process, set);
+		r = add_sums(proc, m, request, p->process, set);
 		map_set_free(set);
 	} else {
 		m->set[i] = set;
@@ -85,7 +178,7 @@ static int read_batch(struct collector *c, const struct maps_request *request, s
 	r = pool_read(c->pool, m->sums ? POOL_NAMES : POOL_MAPS, true, rows, count, results);
 	for (size_t i = 0; i < count; i++) {
 		if (r == 0)
-			r = receive_maps(m, request, index[i], &results[i]);
+			r = receive_maps(&c->proc, m, request, index[i], &results[i]);
 		map_set_free(results[i].maps);
 	}
 	return r;
@@ -162,7 +255,8 @@ int maps_read_all(struct collector *c, const struct maps_request *request, struc
 	m->set = calloc(processes + 1, sizeof(struct map_set *));
 	if (summed)
 		m->sums = map_set_new(true);
-	if (!m->process || !m->set || (summed && !m->sums))
+	m->file_systems = calloc(1, sizeof(*m->file_systems));
+	if (!m->process || !m->set || (summed && !m->sums) || !m->file_systems)
 		return -ENOMEM;
 	r = snapshot_own_mm(&c->snapshot, c->rows.matched.item, processes);
 	pool_patient(c->pool);

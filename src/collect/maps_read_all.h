@@ -7,10 +7,13 @@
 #include "model/maps.h"
 #include "query/pattern.h"
 
+struct map_file_systems;
+
 struct maps_read {
-	struct maps_process *process; /* of each chosen process */
-	struct map_set **set;	      /* of each; NULL: it has none */
-	struct map_set *sums;	      /* of all, by name or by group and kind */
+	struct maps_process *process;	       /* of each chosen process */
+	struct map_set **set;		       /* of each; NULL: it has none */
+	struct map_set *sums;		       /* of all, by name or by group and kind */
+	struct map_file_systems *file_systems; /* private: types by device */
 	struct mapping **rows;
 	size_t row_count;
 	struct map_counters total;

@@ -233,11 +233,10 @@ static int read_holders(struct files_command *c)
 	return name_holders(c);
 }
 
-/* The parts of one file. */
+/* A charge of a row. */
 struct charge {
 	size_t row;
-	const char *path;
-	uint64_t bytes;
+	struct file_charge of;
 };
 
 struct charges {
@@ -246,20 +245,23 @@ struct charges {
 	size_t count, capacity;
 };
 
-static int add_charge(void *arg, size_t row, const char *path, uint64_t bytes)
+static int add_charge(void *arg, size_t row, const struct file_charge *charge)
 {
 	struct charges *all = arg;
-	struct charge *grown =
-		grow_items(all->item, all->count, &all->capacity, 64, sizeof(*grown));
+	struct charge *item;
 
-	if (!grown)
+	if (!array_room(&all->item, all->count, &all->capacity, 64))
 		return -ENOMEM;
-	all->item = grown;
-	grown = &all->item[all->count++];
-	*grown = (struct charge){.row = row, .bytes = bytes};
-	path = path ? path : "none";
-	grown->path = arena_strndup(&all->c->set.arena, path, strlen(path));
-	return grown->path ? 0 : -ENOMEM;
+	item = &all->item[all->count];
+	*item = (struct charge){row, *charge};
+	if (charge->cgroup) {
+		item->of.cgroup =
+			arena_strndup(&all->c->set.arena, charge->cgroup, strlen(charge->cgroup));
+		if (!item->of.cgroup)
+			return -ENOMEM;
+	}
+	all->count++;
+	return 0;
 }
 
 /* By row, and the largest first. */
@@ -269,38 +271,63 @@ static int compare_charges(const void *a, const void *b)
 
 	if (x->row != y->row)
 		return x->row < y->row ? -1 : 1;
-	return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
+	return ORDER_OF(y->of.bytes, x->of.bytes);
 }
 
-/* Writes the cgroups of each row. */
+/* "/a", "/a (deleted)", or of several "/a 12 MiB, /b 3 MiB"; NULL without memory. */
+static const char *charges_text(struct arena *arena, const struct file_charge *charge, size_t count)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+
+	for (size_t i = 0; i < count; i++) {
+		char size[FORMAT_MAX];
+		int len = (int)format_size(size, charge[i].bytes);
+
+		strbuf_printf(&text, "%s%s%s", i ? ", " : "",
+			      charge[i].cgroup ? charge[i].cgroup : "none",
+			      charge[i].deleted ? " (deleted)" : "");
+		if (count > 1)
+			strbuf_printf(&text, " %.*s", len, size);
+	}
+	return strbuf_error(&text) ? NULL : arena_strndup(arena, text.data, text.len);
+}
+
+static int set_charges_of(struct arena *arena, struct cached_file *f, const struct charge *from,
+			  size_t count)
+{
+	struct file_charge *charge = arena_zalloc(arena, count, sizeof(*charge));
+
+	if (!charge)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		charge[i] = from[i].of;
+	f->charge = charge;
+	f->charge_count = (uint32_t)count;
+	f->charged = charges_text(arena, charge, count);
+	return f->charged ? 0 : -ENOMEM;
+}
+
+static struct cached_file *file_of_row(struct files_command *c, size_t row)
+{
+	return &c->set.file[c->report.rows[row] - c->set.file];
+}
+
+/* Stores the cgroups of each row. */
 static int set_charges(struct charges *all)
 {
 	struct files_command *c = all->c;
-	cleanup(strbuf_done) struct strbuf text = {};
+	int r = 0;
 
 	qsort(all->item, all->count, sizeof(*all->item), compare_charges);
-	for (size_t i = 0, end; i < all->count; i = end) {
-		struct cached_file *f =
-			&c->set.file[c->report.rows[all->item[i].row] - c->set.file];
-
+	for (size_t row = 0; row < c->report.row_count && row < CENSUS_FILES_MAX; row++)
+		file_of_row(c, row)->charges_known = true;
+	for (size_t i = 0, end; r == 0 && i < all->count; i = end) {
 		for (end = i; end < all->count && all->item[end].row == all->item[i].row; end++)
 			;
-		strbuf_clear(&text);
-		for (size_t k = i; k < end; k++) {
-			char size[FORMAT_MAX];
-			int len = (int)format_size(size, all->item[k].bytes);
-
-			strbuf_printf(&text, "%s%s", k > i ? ", " : "", all->item[k].path);
-			if (end > i + 1)
-				strbuf_printf(&text, " %.*s", len, size);
-		}
-		f->charged = strbuf_error(&text)
-				     ? NULL
-				     : arena_strndup(&c->set.arena, text.data, text.len);
-		if (!f->charged)
-			return -ENOMEM;
+		r = set_charges_of(&c->set.arena, file_of_row(c, all->item[i].row), &all->item[i],
+				   end - i);
 	}
-	return 0;
+	return r;
 }
 
 static int count_charges(struct files_command *c, struct census_source *census, struct charges *all)

@@ -33,28 +33,32 @@
 
 /* ---- rows ---- */
 
-#define ROW                                                                                        \
+#define FILE_ROW                                                                                   \
 	const struct cached_file *r = *(const struct cached_file *const *)row, *s = r;             \
 	struct file_texts *texts = (void *)of;                                                     \
 	(void)s, (void)texts
+#define ROW FILE_ROW
 
 AMOUNTS(row);
 
 /* What rows are sorted by, in place of the words that are shown. */
 JSON_KNOWN(kind_order, "kind", NUMBER, value_signed(true, r->kind), "the kind of the file");
 JSON_KNOWN(state_order, "state", AMOUNT,
-	   value_signed(true, r->mapped * 8 + r->dirty * 4 + r->deleted * 2 + r->hidden),
+	   value_signed(true,
+			r->mapped * 8 + r->dirty * 4 + (r->deleted || r->dest) * 2 + r->hidden),
 	   "its state");
 
 COLUMN(kind, "kind", "KIND", TEXT, value_text(file_kind_name(r->kind)),
-       "tmpfs, memfd, sysv, shared_anon, drm, file, block, hugetlb or other", .flags = FIELD_KNOWN,
-       .order = &field_kind_order);
+       "tmpfs, memfd, sysv, shared_anon, drm, file, block, hugetlb, ramfs or other",
+       .flags = FIELD_KNOWN, .order = &field_kind_order);
 COLUMN(fs, "fs", "FS", TEXT, value_text(r->fs), "the type of the file system",
        .flags = FIELD_KNOWN);
 COLUMN(state, "state", "STATE", TEXT, value_text(file_state(r, texts->state)),
-       "mapped by a process, dirty, deleted, hidden by a mount", .order = &field_state_order);
+       "mapped by a process, dirty, deleted, dest (a removed segment), unevictable, hidden by a mount",
+       .order = &field_state_order);
 COLUMN(holders, "holders", "HOLDERS", NUMBERS,
-       value_rows(r->holders_known, r->holder, r->holder_count),
+       value_rows(r->holders_known && (r->holder_count || !r->holders_hidden), r->holder,
+		  r->holder_count),
        "processes that have it open or map it", .flags = FIELD_EXTRA, .max = {0, 64},
        .row_size = sizeof(struct file_holder));
 COLUMN(charged, "cgroup", "CGROUP", TEXT, value_text(r->charged),
@@ -106,12 +110,28 @@ JSON_KNOWN(device, "device", TEXT, value_text(device_of(r, texts)),
 JSON_FIELD(inode, "inode", NUMBER, value_signed(true, (int64_t)r->inode),
 	   "the number of the inode");
 JSON_KNOWN(mapped, "mapped", BOOL, value_bool(true, r->mapped), "true if a process maps it");
-JSON_FIELD(
-	dirty, "dirty", BOOL, value_bool(r->account == FILE_IN_CACHE, r->dirty),
-	"true if a page waits to be written. Null for shared memory and hugetlbfs, which are written "
-	"nowhere");
+JSON_FIELD(dirty, "dirty", BOOL, value_bool(file_is_written(r), r->dirty),
+	   "true if a page waits to be written. Null for shared memory, hugetlbfs and ramfs, "
+	   "which are written nowhere");
 JSON_KNOWN(deleted, "deleted", BOOL, value_bool(true, r->deleted),
 	   "true if no directory has it any more");
+static const char *ipc_key_of(const struct cached_file *r, struct file_texts *texts)
+{
+	/* "SYSV%08x" (newseg(), ipc/shm.c) */
+	if (!r->segment || strlen(r->name) < 4)
+		return NULL;
+	snprintf(texts->key, sizeof(texts->key), "0x%s", r->name + 4);
+	return texts->key;
+}
+
+JSON_FIELD(shmid, "shmid", NUMBER, value_unsigned(r->segment, r->inode),
+	   "of a segment of shmget: its number in its IPC namespace");
+JSON_FIELD(ipc_key, "key", TEXT, value_text(ipc_key_of(r, texts)),
+	   "of a segment: the key it was made with, hexadecimal");
+JSON_FIELD(dest, "dest", BOOL, value_bool(r->segment, r->dest),
+	   "true of a segment that was removed (IPC_RMID) and is still attached");
+JSON_KNOWN(unevictable, "unevictable", BOOL, value_bool(true, r->unevictable),
+	   "true if the kernel cannot free or swap its pages: ramfs");
 JSON_KNOWN(
 	hidden, "hidden", BOOL, value_bool(true, r->hidden),
 	"true if its path leads elsewhere, because something else is mounted on a directory of it");
@@ -121,19 +141,45 @@ JSON_FIELD(path, "path", TEXT,
 	   LONG_TEXT(0));
 JSON_FIELD(mount, "mount", TEXT, value_text(r->mount),
 	   "the mount point in the mount namespace of the reader", LONG_TEXT(0));
-JSON_FIELD(holders_count, "holders_count", AMOUNT, value_signed(r->holders_known, r->holder_count),
-	   "their number");
+JSON_FIELD(holders_count, "holders_count", AMOUNT,
+	   value_signed(r->holders_known && !r->holders_hidden, r->holder_count),
+	   "their number. Null if holders_status is not ok");
+JSON_KNOWN(
+	holders_status, "holders_status", TEXT, value_text(file_holders_status(r)),
+	"hidden: a process that is not seen maps the file as well, one of another pid namespace. "
+	"mappings: more than 65,536 mappings have the file, so its holders were not read");
 JSON_FIELD(group, "group", TEXT, value_text(r->name), "what its files have in common",
 	   LONG_TEXT(FIELD_KNOWN));
 
+#undef ROW
+#define ROW const struct file_charge *r = row
+JSON_FIELD(
+	charge_cgroup, "cgroup", TEXT, value_text(r->cgroup),
+	"its path from the root of the hierarchy. Null: no cgroup is charged, or its path is not "
+	"known",
+	LONG_TEXT(0));
+JSON_KNOWN(charge_bytes, "bytes", BYTES, value_bytes(true, r->bytes),
+	   "of the file, in RAM, that it is charged for");
+JSON_KNOWN(charge_deleted, "deleted", BOOL, value_bool(true, r->deleted),
+	   "true if its directory was removed");
+static FIELDS(charge, &field_charge_cgroup, &field_charge_bytes, &field_charge_deleted);
+#undef ROW
+#define ROW FILE_ROW
+
+ROWS(charges, "cgroups", &charge, struct file_charge, r->charges_known, r->charge, r->charge_count,
+     "the memory cgroups that its pages in RAM are charged to, largest first. Null: not read, of "
+     "more than 4,096 files; in NDJSON also if the line would be too long",
+     0);
+
 #define KEYS                                                                                       \
 	&field_name, &field_fs, &field_kind, &field_device, &field_inode, SIZES(row),              \
-		&field_mapped, &field_dirty, &field_deleted, &field_hidden, &field_path,           \
-		&field_mount
+		&field_mapped, &field_dirty, &field_deleted, &field_dest, &field_unevictable,      \
+		&field_hidden, &field_shmid, &field_ipc_key, &field_path, &field_mount
 static FIELDS(files, KEYS);
-static FIELDS(held, KEYS, &field_holders, &field_holders_count);
-static FIELDS(charged, KEYS, &field_charged);
-static FIELDS(charged_held, KEYS, &field_charged, &field_holders, &field_holders_count);
+static FIELDS(held, KEYS, &field_holders, &field_holders_count, &field_holders_status);
+static FIELDS(charged, KEYS, &field_charged, &field_charges);
+static FIELDS(charged_held, KEYS, &field_charged, &field_charges, &field_holders,
+	      &field_holders_count, &field_holders_status);
 static FIELDS(groups, &field_group, &field_row_files, SIZES(row));
 
 const struct fields *file_row_fields(const struct files_report *r)
@@ -173,14 +219,16 @@ JSON_FIELD(cache, "cache_bytes", BYTES, kernel_sum(r, FILE_IN_CACHE),
 	   "Cached + Buffers - Shmem of /proc/meminfo");
 LISTED(cache_listed, "cache_listed_bytes", CACHE, resident,
        "what all other files add up to, but those of hugetlbfs");
+LISTED(cache_unevictable, "cache_unevictable_bytes", CACHE, unevictable,
+       "of these, what the kernel cannot free: files of ramfs");
 JSON_FIELD(
 	hugetlb, "hugetlb_pool_bytes", BYTES, kernel_sum(r, FILE_IN_HUGETLB),
 	"Hugetlb of /proc/meminfo: all huge pages, free ones and those of private mappings included");
 LISTED(hugetlb_listed, "hugetlb_listed_bytes", HUGETLB, resident,
        "files of hugetlbfs, also memfds and segments of huge pages");
 static FIELDS(totals, &field_total_files, SIZES(total), &field_shmem, &field_shmem_listed,
-	      &field_shmem_swapped, &field_cache, &field_cache_listed, &field_hugetlb,
-	      &field_hugetlb_listed);
+	      &field_shmem_swapped, &field_cache, &field_cache_listed, &field_cache_unevictable,
+	      &field_hugetlb, &field_hugetlb_listed);
 
 JSON_FIELD(complete, "complete", BOOL, value_bool(r->unsure || !r->unlisted, !r->unsure),
 	   "false if unsure is not 0. Null if it is 0 and not_listed is not empty");
@@ -233,7 +281,9 @@ void file_list_csv(struct field_list *list, const struct files_report *r, bool t
 	const struct fields *all = total ? &sums : file_row_fields(r);
 
 	*list = (struct field_list){};
-	field_list_append(list, all->item, all->count);
-	/* The last one is the number of holders: CSV lists the holders themselves. */
-	list->count -= all == &held || all == &charged_held;
+	for (size_t i = 0; i < all->count; i++) {
+		/* A text has the cgroups, and CSV lists the holders themselves. */
+		if (all->item[i] != &field_charges && all->item[i] != &field_holders_count)
+			list->item[list->count++] = all->item[i];
+	}
 }

@@ -9,7 +9,7 @@
 
 /* What rows are of: room for the texts that are made of the current row. Getters write into it. */
 struct file_texts {
-	char label[FILE_LABEL_MAX], state[FILE_STATE_MAX], device[24];
+	char label[FILE_LABEL_MAX], state[FILE_STATE_MAX], device[24], key[24];
 };
 
 /* Rows are pointers to struct cached_file, of struct file_texts: the columns of files and groups.

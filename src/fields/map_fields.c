@@ -85,7 +85,9 @@ COLUMN_AS(procs, "procs", "processes", "PROCS", AMOUNT, value_signed(true, r->pr
 COLUMN_AS(maps, "maps", "mappings", "MAPS", AMOUNT, value_signed(true, r->mappings),
 	  "the number of mappings", .flags = FIELD_KNOWN);
 COLUMN(kind, "kind", "KIND", TEXT, value_text(r->name),
-       "heap, stack, anon (all other private memory without a file), file (a path; shared memory has one, too) or other (such as [vdso])",
+       "heap, stack, anon (all other private memory without a file), other (such as [vdso]), or the "
+       "kind of its file, as of files: file, tmpfs, memfd, sysv, shared_anon, drm, hugetlb, ramfs or "
+       "secretmem",
        .flags = FIELD_KNOWN);
 COLUMN(name, "name", "NAME", TEXT,
        ((struct value){.known = true, .text = r->name, .cut = r->name_cut}),

@@ -238,6 +238,11 @@ COLUMN(mapped, "mapped_bytes", "  mapped", BYTES, MEMINFO(MAPPED),
        .note = "Mapped: of cache, Shmem, drivers");
 COLUMN(swap_cached, "swap_cached_bytes", "  swap cache", BYTES, MEMINFO(SWAP_CACHED),
        "SwapCached, mapped or not", .note = "SwapCached");
+COLUMN(unevictable, "unevictable_bytes", "  unevictable", BYTES, MEMINFO(UNEVICTABLE),
+       "Unevictable: what the kernel can neither free nor swap: locked pages, ramfs, secretmem",
+       .note = "Unevictable: never freed or swapped");
+COLUMN(mlocked, "mlocked_bytes", "    of which locked", BYTES, MEMINFO(MLOCKED),
+       "Mlocked: pages of mlock(2), which are unevictable", .note = "Mlocked: by processes");
 COLUMN(partly_mapped, "anon_partly_mapped_bytes", "  partly mapped", BYTES,
        value_bytes(r->partly_mapped.known, r->partly_mapped.bytes),
        "anonymous huge pages of which processes map a part, with their rest",
@@ -245,17 +250,19 @@ COLUMN(partly_mapped, "anon_partly_mapped_bytes", "  partly mapped", BYTES,
 JSON_FIELD(vmalloc_used, "vmalloc_used_bytes", BYTES, MEMINFO(VMALLOC_USED), "VmallocUsed");
 JSON_FIELD(kernel_reclaimable, "kernel_reclaimable_bytes", BYTES, MEMINFO(KERNEL_RECLAIMABLE),
 	   "KReclaimable");
-JSON_FIELD(sockets, "sockets_bytes", BYTES, value_bytes(r->sockets.known, r->sockets.bytes),
-	   "TCP, UDP and FRAG of /proc/net/sockstat: in slab, or in no counter");
+JSON_FIELD(
+	sockets, "sockets_bytes", BYTES, value_bytes(r->sockets.known, r->sockets.bytes),
+	"TCP, UDP and FRAG of /proc/net/sockstat: in slab, or in no counter. Unix sockets have no "
+	"counter");
 ROWS(unplaced, "unplaced", &lines, struct meminfo_line, true, m->unplaced, m->unplaced_count,
      "other lines of /proc/meminfo: Balloon, and names that zmem-bpf does not know. They may be in "
      "unaccounted_bytes, in other lines or outside of MemTotal",
      FIELD_KNOWN | FIELD_LINES);
 static FIELDS(across, &field_available, &field_cached, &field_buffers, &field_mapped,
-	      &field_swap_cached, &field_partly_mapped, &field_vmalloc_used,
-	      &field_kernel_reclaimable, &field_sockets, &field_unplaced);
+	      &field_swap_cached, &field_unevictable, &field_mlocked, &field_partly_mapped,
+	      &field_vmalloc_used, &field_kernel_reclaimable, &field_sockets, &field_unplaced);
 FIELDS(system_across, &field_available, &field_mapped, &field_buffers, &field_swap_cached,
-       &field_partly_mapped);
+       &field_unevictable, &field_mlocked, &field_partly_mapped);
 
 JSON_FIELD(zswap_pool, "pool_bytes", BYTES, MEMINFO(ZSWAP_POOL), "memory");
 JSON_FIELD(zswap_stored, "stored_bytes", BYTES, MEMINFO(ZSWAP_STORED),

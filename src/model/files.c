@@ -5,17 +5,24 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 
 const char *file_kind_name(enum file_kind kind)
 {
 	static const char *const name[FILE_KINDS] = {
-		[FILE_TMPFS] = "tmpfs", [FILE_MEMFD] = "memfd",
-		[FILE_SYSV] = "sysv",	[FILE_SHARED_ANON] = "shared_anon",
-		[FILE_DRM] = "drm",	[FILE_REGULAR] = "file",
-		[FILE_BLOCK] = "block", [FILE_HUGETLB] = "hugetlb",
+		[FILE_TMPFS] = "tmpfs",
+		[FILE_MEMFD] = "memfd",
+		[FILE_SYSV] = "sysv",
+		[FILE_SHARED_ANON] = "shared_anon",
+		[FILE_DRM] = "drm",
+		[FILE_REGULAR] = "file",
+		[FILE_BLOCK] = "block",
+		[FILE_HUGETLB] = "hugetlb",
 		[FILE_OTHER] = "other",
+		[FILE_RAMFS] = "ramfs",
+		[FILE_SECRETMEM] = "secretmem",
 	};
 
 	return name[kind];
@@ -31,6 +38,16 @@ const char *const file_unlisted_words[] = {
 bool file_kind_is_shmem(enum file_kind kind)
 {
 	return kind < FILE_REGULAR || kind == FILE_OTHER;
+}
+
+bool file_kind_is_unevictable(enum file_kind kind)
+{
+	return kind == FILE_RAMFS || kind == FILE_SECRETMEM;
+}
+
+bool file_is_written(const struct cached_file *f)
+{
+	return f->account == FILE_IN_CACHE && !file_kind_is_unevictable(f->kind);
 }
 
 void file_set_done(struct file_set *s)
@@ -64,6 +81,7 @@ void file_add(struct cached_file *sum, const struct cached_file *f)
 	sum->files += f->files;
 	sum->resident += f->resident;
 	sum->swapped += f->swapped;
+	sum->unevictable += f->unevictable;
 	sum->swap_ram += f->swap_ram;
 	sum->swap_ram_unknown |= f->swap_ram_unknown;
 	if (f->size_unknown && !f->size) {
@@ -79,6 +97,10 @@ const char *file_label(const struct cached_file *f, char buf[FILE_LABEL_MAX])
 {
 	if (f->label || f->path)
 		return f->label ? f->label : f->path;
+	if (f->name && f->segment && strlen(f->name) < FILE_LABEL_MAX / 2) {
+		snprintf(buf, FILE_LABEL_MAX, "%s shmid %" PRIu64, f->name, f->inode);
+		return buf;
+	}
 	if (f->name)
 		return f->name;
 	snprintf(buf, FILE_LABEL_MAX, "inode %" PRIu64, f->inode);
@@ -87,8 +109,9 @@ const char *file_label(const struct cached_file *f, char buf[FILE_LABEL_MAX])
 
 const char *file_state(const struct cached_file *f, char buf[FILE_STATE_MAX])
 {
-	static const char *const word[] = {"mapped", "dirty", "deleted", "hidden"};
-	const bool set[] = {f->mapped, f->dirty, f->deleted, f->hidden};
+	static const char *const word[] = {"mapped", "dirty",	    "deleted",
+					   "dest",   "unevictable", "hidden"};
+	const bool set[] = {f->mapped, f->dirty, f->deleted, f->dest, f->unevictable, f->hidden};
 	size_t len = 0;
 
 	buf[0] = '\0';
@@ -98,6 +121,11 @@ const char *file_state(const struct cached_file *f, char buf[FILE_STATE_MAX])
 						len ? "," : "", word[i]);
 	}
 	return buf;
+}
+
+const char *file_holders_status(const struct cached_file *f)
+{
+	return !f->holders_known ? "mappings" : f->holders_hidden ? "hidden" : "ok";
 }
 
 const char *file_group_name(enum file_group group)

@@ -25,10 +25,13 @@ struct cached_file {
 	bool dirty;			  /* a page waits to be written; only FILE_IN_CACHE */
 	bool deleted;			  /* it has no name in a directory any more */
 	bool path_cut;			  /* the path is too long: its beginning is missing */
+	bool segment;			  /* of shmget(): `inode` is its shmid */
+	bool dest;			  /* a segment that was removed, and is still attached */
 	bool hidden;			  /* its path leads elsewhere: something is mounted there */
 	bool size_unknown;		  /* FILE_SIZE_MAX or more */
 	uint64_t resident, swapped, size; /* bytes */
-	uint64_t swap_ram;		  /* what its pages in swap take in RAM, compressed */
+	uint64_t unevictable; /* bytes in RAM that the kernel can neither free nor swap */
+	uint64_t swap_ram;    /* what its pages in swap take in RAM, compressed */
 	bool swap_ram_unknown;
 	uint64_t inode;
 	uint32_t generation; /* of the inode: numbers of inodes come again */
@@ -39,18 +42,19 @@ struct cached_file {
 	uint64_t owner;	     /* by which census_source_owner() finds its cgroup; 0: not known */
 	bool wanted;	     /* its holders are to be read */
 	bool holders_known;
+	bool holders_hidden; /* besides, an address space of no process that is seen maps it */
 	uint32_t holder_count;
 	const struct file_holder *holder; /* in the order of pids */
-	/*
-	 * The memory cgroups that its pages in RAM are charged to, largest first: "/a", or of
-	 * several "/a 12 MiB, /b 3 MiB". NULL: not read, or none.
-	 */
-	const char *charged;
-	const char *fs;	   /* the type of the file system: "tmpfs" */
-	const char *name;  /* without directories; NULL: not known */
-	const char *path;  /* below the mount point, else inside the file system; NULL: none */
-	const char *mount; /* our mount point; NULL: none here, or the file has no path */
-	const char *label; /* in place of a path that does not begin at our root; NULL: none */
+	/* The memory cgroups that its pages in RAM are charged to, largest first. */
+	bool charges_known;
+	uint32_t charge_count;
+	const struct file_charge *charge;
+	const char *charged; /* file_charges_text() of them; NULL: not read, or none */
+	const char *fs;	     /* the type of the file system: "tmpfs" */
+	const char *name;    /* without directories; NULL: not known */
+	const char *path;    /* below the mount point, else inside the file system; NULL: none */
+	const char *mount;   /* our mount point; NULL: none here, or the file has no path */
+	const char *label;   /* in place of a path that does not begin at our root; NULL: none */
 };
 
 /* The kernel's own files have 2^63 - 1 for "no end" (btrfs), which no sum and no JSON can hold. */
@@ -71,6 +75,13 @@ static inline const char *file_holder_name(const struct file_holder *h)
 {
 	return h->name ? h->name : h->comm;
 }
+
+/* What a memory cgroup is charged of a file. */
+struct file_charge {
+	const char *cgroup; /* from the root of the hierarchy; NULL: none, or not known */
+	bool deleted;	    /* its directory was removed */
+	uint64_t bytes;
+};
 
 #define FILE_MAJOR(device) ((device) >> 20)
 #define FILE_MINOR(device) ((device)&0xfffff)
@@ -96,17 +107,26 @@ struct file_set {
 	struct arena arena;
 };
 
+/* Whether pages of the file can wait to be written: not those of memory that no device has. */
+bool file_is_written(const struct cached_file *f);
+
 void file_set_done(struct file_set *s);
 void file_set_clear(struct file_set *s);
 /* Returns the new file, all 0, or NULL without memory. */
 struct cached_file *file_set_add(struct file_set *s);
 
-/* The name that is shown: the path, else the name, else the inode, in `buf`. */
+/*
+ * The name that is shown: the path, else the name, else the inode, in `buf`. Of a segment the name,
+ * which has its key, and the shmid.
+ */
 #define FILE_LABEL_MAX 48
 const char *file_label(const struct cached_file *f, char buf[FILE_LABEL_MAX]);
-#define FILE_STATE_MAX 32
-/* "mapped,dirty,deleted,hidden", in `buf`. */
+#define FILE_STATE_MAX 48
+/* "mapped,dirty,deleted,dest,unevictable,hidden", in `buf`. */
 const char *file_state(const struct cached_file *f, char buf[FILE_STATE_MAX]);
+
+/* Of a file of which the holders were read: "ok", "hidden", or "mappings" if there are too many. */
+const char *file_holders_status(const struct cached_file *f);
 
 /* ---- rows ---- */
 

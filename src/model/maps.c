@@ -104,6 +104,7 @@ static struct mapping *find(struct map_set *s, const struct mapping *m)
 	const struct mapping none = {.name = m->name,
 				     .group = m->group,
 				     .name_cut = m->name_cut,
+				     .device = m->device,
 				     .counters = MAPS_COUNTERS_ZERO};
 	struct mapping *item;
 
@@ -148,38 +149,130 @@ int map_set_merge(struct map_set *s, const struct map_set *process)
 
 /* ---- kinds of memory ---- */
 
-static const char *const kinds[] = {"heap", "stack", "anon", "file", "other"};
+/* Those of memory that is in no file, and then, from KIND_FILES on, enum file_kind. */
+enum { KIND_HEAP, KIND_STACK, KIND_ANON, KIND_OTHER, KIND_FILES, KINDS = KIND_FILES + FILE_KINDS };
 
-/* The names of do_map_name() and show_map_vma(), fs/proc/task_mmu.c. */
-static size_t kind_of(const char *name)
+#define KIND_OF(file_kind) (KIND_FILES + (file_kind))
+
+static const char *kind_name(size_t kind)
+{
+	static const char *const names[] = {[KIND_HEAP] = "heap",
+					    [KIND_STACK] = "stack",
+					    [KIND_ANON] = "anon",
+					    [KIND_OTHER] = "other"};
+
+	return kind < KIND_FILES ? names[kind]
+				 : file_kind_name((enum file_kind)(kind - KIND_FILES));
+}
+
+struct kind_begin {
+	const char *begin;
+	size_t kind;
+};
+
+static bool find_begin(const struct kind_begin *begins, size_t count, const char *name,
+		       size_t *ret_kind)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strncmp(name, begins[i].begin, strlen(begins[i].begin)) == 0) {
+			*ret_kind = begins[i].kind;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Files of the kernel's own mounts, which have no directory, are called so (d_path()): those of
+ * shared memory (mm/memfd.c, ipc/shm.c, mm/shmem.c, drm), of huge pages (mm/mmap.c) and of
+ * mm/secretmem.c.
+ */
+static bool kind_of_kernel_file(const char *name, size_t *ret_kind)
+{
+	static const struct kind_begin begins[] = {
+		{"/memfd:", KIND_OF(FILE_MEMFD)},
+		{"/SYSV", KIND_OF(FILE_SYSV)},
+		{"/dev/zero", KIND_OF(FILE_SHARED_ANON)},
+		{"/drm mm object", KIND_OF(FILE_DRM)},
+		{"/i915", KIND_OF(FILE_DRM)},
+		{"/anon_hugepage", KIND_OF(FILE_HUGETLB)},
+		{"/secretmem", KIND_OF(FILE_SECRETMEM)},
+	};
+	static const char deleted[] = " (deleted)";
+	size_t len = strlen(name), end = sizeof(deleted) - 1;
+
+	return len > end && strcmp(name + len - end, deleted) == 0 &&
+	       find_begin(begins, ARRAY_SIZE(begins), name, ret_kind);
+}
+
+bool map_kind_needs_fs(const struct mapping *m)
+{
+	size_t kind;
+
+	/* A file system without a device has a major number of 0. */
+	return *m->name == '/' && !(m->device >> 32) && !kind_of_kernel_file(m->name, &kind);
+}
+
+static size_t kind_of_file(const struct mapping *m)
 {
 	static const struct {
-		const char *begin;
-		size_t kind;
-	} begins[] = {{"[heap]", 0}, {"[stack", 1}, {"[anon", 2}, {"/", 3}};
+		const char *fs;
+		enum file_kind kind;
+	} systems[] = {{"tmpfs", FILE_TMPFS},
+		       {"devtmpfs", FILE_TMPFS},
+		       {"ramfs", FILE_RAMFS},
+		       {"hugetlbfs", FILE_HUGETLB}};
+	size_t kind = KIND_OF(FILE_REGULAR);
 
-	for (size_t i = 0; i < ARRAY_SIZE(begins); i++) {
-		if (strncmp(name, begins[i].begin, strlen(begins[i].begin)) == 0)
-			return begins[i].kind;
+	if (m->counters.value[MAPS_HUGETLB])
+		return KIND_OF(FILE_HUGETLB);
+	if (!(m->device >> 32) && !m->fs)
+		kind_of_kernel_file(m->name, &kind);
+	/* A private mapping of this device is anonymous; a shared one is a file of its own. */
+	if (strcmp(m->name, "/dev/zero") == 0)
+		return KIND_ANON;
+	for (size_t i = 0; m->fs && i < ARRAY_SIZE(systems); i++) {
+		if (strcmp(m->fs, systems[i].fs) == 0)
+			kind = KIND_OF(systems[i].kind);
 	}
-	return ARRAY_SIZE(kinds) - 1;
+	return kind;
+}
+
+/* The names of do_map_name() and show_map_vma(), fs/proc/task_mmu.c. */
+static size_t kind_of(const struct mapping *m)
+{
+	static const struct kind_begin begins[] = {{"[heap]", KIND_HEAP},
+						   {"[stack", KIND_STACK},
+						   {"[anon_shmem", KIND_OF(FILE_SHARED_ANON)},
+						   {"[anon", KIND_ANON}};
+	size_t kind = KIND_OTHER;
+
+	if (*m->name == '/')
+		return kind_of_file(m);
+	find_begin(begins, ARRAY_SIZE(begins), m->name, &kind);
+	return kind;
+}
+
+const char *map_kind(const struct mapping *m)
+{
+	return kind_name(kind_of(m));
 }
 
 int map_set_merge_kinds(struct map_set *s, const struct map_set *process, const char *group)
 {
-	struct mapping sum[ARRAY_SIZE(kinds)] = {};
+	struct mapping sum[KINDS] = {};
 
 	for (size_t i = 0; i < process->count; i++) {
 		const struct mapping *m = process->item[i];
-		struct mapping *of = &sum[kind_of(m->name)];
+		struct mapping *of = &sum[kind_of(m)];
 
 		if (!of->mappings)
 			of->counters = MAPS_COUNTERS_ZERO;
 		of->mappings += m->mappings;
 		map_counters_add(&of->counters, &m->counters);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		const struct mapping key = {.name = kinds[i], .group = group};
+	for (size_t i = 0; i < KINDS; i++) {
+		const struct mapping key = {.name = kind_name(i), .group = group};
 		struct mapping *item = sum[i].mappings ? find(s, &key) : NULL;
 
 		if (!sum[i].mappings)

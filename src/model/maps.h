@@ -64,6 +64,8 @@ struct mapping {
 	uint32_t processes;  /* number of processes that have them */
 	char perm[5];	     /* "r-xp"; "" for a sum */
 	bool name_cut;	     /* name is the beginning of a longer one */
+	uint64_t device;     /* of its file: major << 32 | minor; of a sum: of the first mapping */
+	const char *fs;	     /* the type of the file system; borrowed; NULL: not known */
 	const char *name;  /* any bytes; "[anon]" if the kernel has no name; of a group: the kind */
 	const char *group; /* of a group: what its processes have in common; borrowed */
 	struct map_counters counters;
@@ -93,10 +95,17 @@ int map_set_add(struct map_set *s, const struct mapping *m);
 /* Adds the sums of one process to a set by name. Returns 0 or -ENOMEM. */
 int map_set_merge(struct map_set *s, const struct map_set *process);
 /*
- * Likewise, to a set by group and kind of memory: "heap", "stack", "anon", "file", "other". The
- * group is borrowed; NULL is a group, too.
+ * Likewise, to a set by group and kind of memory, which map_kind() names. The group is borrowed;
+ * NULL is a group, too.
  */
 int map_set_merge_kinds(struct map_set *s, const struct map_set *process, const char *group);
+/*
+ * "heap", "stack", "anon", "file", "other", or the kind of shared memory as of files
+ * (file_kind_name()).
+ */
+const char *map_kind(const struct mapping *m);
+/* Whether the kind depends on the type of its file system. */
+bool map_kind_needs_fs(const struct mapping *m);
 /*
  * Drops the mappings for which keep() returns 0, and sums the others anew. Returns 0, or what
  * keep() returns below 0; then the set is to be freed.

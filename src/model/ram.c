@@ -53,7 +53,7 @@ const struct ram_class_info ram_class_table[RAM_FIGURES] = {
 	[RAM_UNNAMED] = {"unnamed_kernel", "unnamed kernel pages", NULL,
 			 "pages of the kernel that have no mark and no counter, mostly of drivers"},
 	[RAM_SOCKETS] =
-		{"sockets", "sockets", "TCP, UDP, FRAG; not unix",
+		{"sockets", "TCP/UDP sockets", "TCP, UDP, FRAG; not unix",
 		 "buffers of TCP and UDP: in slab, large kmalloc and unnamed kernel pages. Those "
 		 "of unix sockets have no counter"},
 	[RAM_CGROUP_KERNEL] =

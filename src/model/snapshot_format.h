@@ -84,7 +84,7 @@ static const uint8_t counter_number[COUNTERS_OF_PROCESS] = {
 
 #define MEMINFO_NUMBERS 64
 
-_Static_assert(MEMINFO_COUNTERS == 28, "give the new value a number");
+_Static_assert(MEMINFO_COUNTERS == 30, "give the new value a number");
 static const uint8_t meminfo_number[MEMINFO_COUNTERS] = {
 	[MEMINFO_TOTAL] = 0,
 	[MEMINFO_FREE] = 1,
@@ -114,6 +114,8 @@ static const uint8_t meminfo_number[MEMINFO_COUNTERS] = {
 	[MEMINFO_GPU_ACTIVE] = 25,
 	[MEMINFO_GPU_RECLAIM] = 26,
 	[MEMINFO_DIRTY] = 27,
+	[MEMINFO_UNEVICTABLE] = 28,
+	[MEMINFO_MLOCKED] = 29,
 };
 
 #define RAM_NUMBERS 64
@@ -148,7 +150,8 @@ _Static_assert(CONTAINER_NONE == 0 && CONTAINER_UNREAD == 1 && CONTAINER_NAMED =
 _Static_assert(EXE_UNKNOWN == 0 && EXE_PRESENT == 1 && EXE_DELETED == 2, "executables");
 _Static_assert(RAM_NONE == 0 && RAM_EXACT == 2 && RAM_SAMPLE == 3, "methods of a census");
 _Static_assert(FILE_TMPFS == 0 && FILE_MEMFD == 1 && FILE_SYSV == 2 && FILE_SHARED_ANON == 3 &&
-		       FILE_DRM == 4 && FILE_OTHER == 8 && FILE_KINDS == 9,
+		       FILE_DRM == 4 && FILE_OTHER == 8 && FILE_RAMFS == 9 &&
+		       FILE_SECRETMEM == 10 && FILE_KINDS == 11,
 	       "kinds of files");
 _Static_assert(GPU_CLIENT == 0 && GPU_DMABUF == 1 && GPU_NVML == 2 && GPU_KINDS == 3,
 	       "kinds of parts of GPUs");

@@ -187,11 +187,18 @@ enum file_kind {
 	FILE_BLOCK,	  /* a block device: mostly metadata of file systems (Buffers) */
 	FILE_HUGETLB,	  /* of a hugetlbfs, also memfds and segments of huge pages */
 	FILE_OTHER,
+	FILE_RAMFS,	/* of a ramfs: the kernel cannot free its pages */
+	FILE_SECRETMEM, /* memfd_secret(2); likewise */
 	FILE_KINDS,
 };
 
 /* "tmpfs" */
 const char *file_kind_name(enum file_kind kind);
+/*
+ * Whether the kernel can neither free nor swap pages of this kind: their mapping is marked
+ * (mapping_set_unevictable(), in ramfs_get_inode() and secretmem_file_create()).
+ */
+bool file_kind_is_unevictable(enum file_kind kind);
 /* Whether shared memory can be of this kind. */
 bool file_kind_is_shmem(enum file_kind kind);
 

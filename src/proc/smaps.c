@@ -175,6 +175,7 @@ static bool scan_header(struct smaps *s, const char *p, const char *end)
 		return false;
 	m.start = h.start;
 	m.end = h.end;
+	m.device = h.device;
 	memcpy(m.perm, h.perm, sizeof(m.perm));
 	copy_name(s, h.name, h.name + h.name_len);
 	m.counters.value[MAPS_SIZE] = m.end - m.start;

@@ -36,7 +36,7 @@ _Static_assert(MEMINFO_COUNTERS <= 32, "a counter without a bit");
  * arch_report_meminfo()). ShadowCallStack is of vmalloc (kernel/scs.c).
  */
 static const char elsewhere[] =
-	"Unevictable Mlocked HighTotal HighFree LowTotal LowFree MmapCopy Writeback Slab "
+	"HighTotal HighFree LowTotal LowFree MmapCopy Writeback Slab "
 	"NFS_Unstable Quicklists CommitLimit Committed_AS VmallocTotal VmallocChunk AnonHugePages "
 	"ShmemHugePages ShmemPmdMapped FileHugePages FilePmdMapped CmaTotal CmaFree Unaccepted "
 	"Hugepagesize EarlyMemtestBad ShadowCallStack";

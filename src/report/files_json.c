@@ -16,7 +16,7 @@ static void put_document(struct json_writer *w, const struct files_report *r)
 {
 	struct file_texts texts = {};
 
-	json_document_begin(w, "zmem.files", "1.1", r->snapshot);
+	json_document_begin(w, "zmem.files", "1.2", r->snapshot);
 	json_lines(w, file_document(r), r, &texts);
 	json_document_end(w);
 }

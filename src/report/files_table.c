@@ -50,6 +50,8 @@ static struct cell cell_of_holders(struct files_table *t, const struct cached_fi
 			      file_holder_name(&f->holder[i]), (int)f->holder[i].pid);
 	if (shown < f->holder_count)
 		strbuf_printf(&t->holders, "+%u", f->holder_count - shown);
+	if (f->holders_hidden)
+		strbuf_puts(&t->holders, shown ? ",hidden" : "hidden");
 	return cell_text(strbuf_str(&t->holders));
 }
 
@@ -108,6 +110,11 @@ void files_account_put(const struct files_report *r, enum file_account account, 
 		cell_put(l, cell_number(CELL_SIGNED, true, (int64_t)(kernel - sums->resident)),
 			 exact_bytes);
 		line_printf(l, ")");
+	}
+	if (sums->unevictable) {
+		line_printf(l, ", ");
+		cell_put(l, cell_bytes(true, sums->unevictable), exact_bytes);
+		line_printf(l, " of it cannot be freed (ramfs)");
 	}
 	if (sums->swapped) {
 		line_printf(l, ", ");

@@ -86,7 +86,7 @@ static void find_kernel(const struct head *h, struct holders *ret)
 		enum account_part part;
 		const char *name;
 	} counter[] = {
-		{ACCOUNT_SLAB_RECLAIMABLE, "freeable slab"},
+		{ACCOUNT_SLAB_RECLAIMABLE, "slab of caches"},
 		{ACCOUNT_SLAB_UNRECLAIMABLE, "other slab"},
 		{ACCOUNT_PAGE_TABLES, "page tables"},
 		{ACCOUNT_STACKS, "kernel stacks"},

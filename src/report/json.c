@@ -36,7 +36,7 @@ void json_boot_id(struct json_writer *w, const struct host_info *h)
 void json_ndjson_schema(struct json_writer *w, const struct snapshot *s)
 {
 	json_string(w, "schema", "zmem.ndjson");
-	json_string(w, "schema_version", "2.0");
+	json_string(w, "schema_version", "2.1");
 	json_timestamp(w, s->time_ms);
 	json_boot_id(w, &s->host);
 }

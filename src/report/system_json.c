@@ -11,7 +11,7 @@ void render_system_json(struct strbuf *out, const struct system_report *r)
 {
 	struct json_writer writer = {.out = out}, *w = &writer;
 
-	json_document_begin(w, "zmem.system", "2.1", r->snapshot);
+	json_document_begin(w, "zmem.system", "2.2", r->snapshot);
 	json_lines(w, &system_document, r, NULL);
 	json_document_end(w);
 }

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
+#include "fields/file_fields.h"
 #include "fields/process_fields.h"
 #include "model/files.h"
 #include "query/query_parse.h"
@@ -59,15 +60,16 @@ static bool is_json_key(const struct field *f)
 }
 
 /* Whether the columns only append to what a document has, and each of them may. */
-static bool are_appended(const char *columns, bool (*may)(const struct field *f))
+static bool are_appended(const char *columns, const struct fields *all,
+			 bool (*may)(const struct field *f))
 {
 	struct field_list list = {};
 	struct field_error bad;
 
 	if (*columns != '+')
 		return false;
-	if (field_list_parse(&list, &process_fields, columns, &bad) < 0)
-		return true; /* query_args_read() prints the message */
+	if (field_list_parse(&list, all, columns, &bad) < 0)
+		return true; /* query_args_read() or the command prints the message */
 	for (size_t i = 0; i < list.count; i++) {
 		if (!may(list.item[i]))
 			return false;
@@ -75,21 +77,12 @@ static bool are_appended(const char *columns, bool (*may)(const struct field *f)
 	return true;
 }
 
-/* Documents of files have all keys but those that take time. */
-static int check_file_columns(const struct options *o)
+static int refuse_columns(const struct options *o, const char *what, const char *example)
 {
-	static const char *const asked[] = {"+holders", "+cgroup", "+holders,+cgroup",
-					    "+cgroup,+holders"};
-
-	if (o->format == FORMAT_TABLE)
-		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(asked); i++)
-		if (strcmp(o->columns, asked[i]) == 0)
-			return 0;
-	return log_usage(
-		o,
-		"%s: --columns %s: it has all keys, only +holders and +cgroup can be added to files",
-		options_format_word(o->format), o->columns);
+	return log_usage(o,
+			 "%s: --columns %s: it has all keys, only what is read on request can be "
+			 "added, as %s",
+			 what, o->columns, example);
 }
 
 /* JSON, recordings, serve, metrics and folded have fixed columns; some of them take +cmdline. */
@@ -102,7 +95,10 @@ static int check_columns(const struct options *o)
 	if (!o->columns)
 		return 0;
 	if (o->command->traits & COMMAND_FILES)
-		return check_file_columns(o);
+		return o->format == FORMAT_TABLE ||
+				       are_appended(o->columns, &file_fields, is_json_key)
+			       ? 0
+			       : refuse_columns(o, what, "+holders,cgroup");
 	/* Rows of other kinds: their commands check them. */
 	if (o->command->fields)
 		return 0;
@@ -110,12 +106,10 @@ static int check_columns(const struct options *o)
 		return log_usage(o,
 				 "%s: --columns %s: it has all keys, +cmdline alone can be added",
 				 what, o->columns);
-	if (!collects_all && keys && !are_appended(o->columns, is_json_key))
-		return log_usage(o,
-				 "%s: --columns %s: it has all keys, only what is read on request "
-				 "can be added, as +cmdline",
-				 what, o->columns);
-	if ((keys || options_metrics(o)) && are_appended(o->columns, is_on_request))
+	if (!collects_all && keys && !are_appended(o->columns, &process_fields, is_json_key))
+		return refuse_columns(o, what, "+cmdline");
+	if ((keys || options_metrics(o)) &&
+	    are_appended(o->columns, &process_fields, is_on_request))
 		return 0;
 	if (keys && o->group)
 		return log_usage(o, "%s: --columns cannot be combined with --group-by", what);

@@ -452,7 +452,7 @@ static void want_files(struct zmem_census *v, const uint64_t *mapping, size_t co
 		       uint32_t number[ZMEM_CENSUS_FILES])
 {
 	memset(v->wanted, 0, sizeof(v->wanted));
-	for (size_t i = 0; i < count && i < ZMEM_CENSUS_FILES / 2; i++) {
+	for (size_t i = 0; i < count && i < CENSUS_FILES_MAX; i++) {
 		uint64_t place = ZMEM_CENSUS_FILE_PLACE(mapping[i]);
 
 		for (unsigned p = 0; mapping[i] && p < ZMEM_CENSUS_PROBES; p++) {
@@ -482,22 +482,24 @@ int census_source_owner(struct census_source *s, uint64_t owner, char ret[OOM_CG
 }
 
 static int tell_files(struct census_source *s, const uint32_t number[ZMEM_CENSUS_FILES],
-		      int (*fn)(void *arg, size_t file, const char *path, uint64_t bytes),
+		      int (*fn)(void *arg, size_t file, const struct file_charge *charge),
 		      void *arg)
 {
 	struct zmem_census *v = s->visit;
 
 	for (size_t i = 0; i < ZMEM_CENSUS_OWNERS; i++) {
 		const struct zmem_census_owner *o = &v->owners[i];
+		struct file_charge charge = {.bytes = o->frames[ZMEM_CHARGE_FILE] * s->page_size};
 		char path[OOM_CGROUP_MAX];
 		int r;
 
 		if (!o->key || o->frames[ZMEM_CHARGE_FILE_AT] >= ZMEM_CENSUS_FILES)
 			continue;
 		r = census_source_owner(s, o->frames[ZMEM_CHARGE_OWNER_AT], path);
+		if (r > 0)
+			charge = (struct file_charge){path, v->deleted, charge.bytes};
 		if (r >= 0)
-			r = fn(arg, number[o->frames[ZMEM_CHARGE_FILE_AT]], r ? path : NULL,
-			       o->frames[ZMEM_CHARGE_FILE] * s->page_size);
+			r = fn(arg, number[o->frames[ZMEM_CHARGE_FILE_AT]], &charge);
 		if (r < 0)
 			return r;
 	}
@@ -506,7 +508,7 @@ static int tell_files(struct census_source *s, const uint32_t number[ZMEM_CENSUS
 
 int census_source_files(struct census_source *s, const struct zones *zones, const uint64_t *mapping,
 			size_t count,
-			int (*fn)(void *arg, size_t file, const char *path, uint64_t bytes),
+			int (*fn)(void *arg, size_t file, const struct file_charge *charge),
 			void *arg)
 {
 	uint32_t number[ZMEM_CENSUS_FILES];

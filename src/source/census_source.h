@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "model/census.h"
+#include "model/files.h"
 #include "model/zones.h"
 #include "source/oom_messages.h"
 
@@ -46,13 +47,15 @@ int census_source_cgroups(struct census_source *s, struct arena *arena,
 
 /*
  * Counts which memory cgroups the pages of files are charged to, by the addresses of their mappings
- * (struct cached_file); all frames are looked at. Calls fn for each file and cgroup; `path` is NULL
- * if it is not known, or if no cgroup is charged. Of more than ZMEM_CENSUS_FILES / 2 files the
- * first ones. Returns 0 or a negative errno. The last census is void.
+ * (struct cached_file); all frames are looked at. Calls fn for each file and cgroup, with a path
+ * that is valid during the call, and NULL if it is not known or if no cgroup is charged. Of more
+ * than CENSUS_FILES_MAX files the first ones. Returns 0 or a negative errno. The last census is
+ * void.
  */
+#define CENSUS_FILES_MAX (ZMEM_CENSUS_FILES / 2)
 int census_source_files(struct census_source *s, const struct zones *zones, const uint64_t *mapping,
 			size_t count,
-			int (*fn)(void *arg, size_t file, const char *path, uint64_t bytes),
+			int (*fn)(void *arg, size_t file, const struct file_charge *charge),
 			void *arg);
 
 /*

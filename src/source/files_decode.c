@@ -112,6 +112,12 @@ static bool is_alone(const struct zmem_file *f)
 	return (f->flags & ZMEM_FILE_HUGETLB) && (f->flags & ZMEM_FILE_ALONE) && S_ISREG(f->mode);
 }
 
+/* A root file system is a ramfs if it is no tmpfs, of which all files are shared memory. */
+static bool is_ramfs(const char *fs)
+{
+	return strcmp(fs, "ramfs") == 0 || strcmp(fs, "rootfs") == 0;
+}
+
 static void set_kind(struct cached_file *file, const struct zmem_file *f, bool kernel_mount)
 {
 	bool shmem = file->account == FILE_IN_SHMEM, nameless = kernel_mount || !f->links;
@@ -119,17 +125,27 @@ static void set_kind(struct cached_file *file, const struct zmem_file *f, bool k
 	file->kind = FILE_OTHER;
 	if (shmem && nameless)
 		file->kind = kind_of_name(file->name);
+	/* Only the kernel gives these names there; on another tmpfs a user does. */
+	if (!kernel_mount && file->kind != FILE_DRM)
+		file->kind = FILE_OTHER;
 	if (shmem && !kernel_mount && file->kind == FILE_OTHER)
 		file->kind = FILE_TMPFS;
 	if (file->account == FILE_IN_CACHE && S_ISREG(f->mode))
-		file->kind = FILE_REGULAR;
+		file->kind = is_ramfs(file->fs) ? FILE_RAMFS : FILE_REGULAR;
 	if (S_ISBLK(f->mode) && strcmp(file->fs, "bdev") == 0)
 		file->kind = FILE_BLOCK;
 	if (file->account == FILE_IN_HUGETLB)
 		file->kind = FILE_HUGETLB;
+	file->segment =
+		file->kind == FILE_SYSV || (is_alone(f) && kind_of_name(file->name) == FILE_SYSV);
+	file->dest = file->segment && f->flags & ZMEM_FILE_DEST;
+	/* A ramfs is written nowhere: its pages stay dirty (noop_dirty_folio()). */
+	file->dirty &= file_is_written(file);
+	file->unevictable = file_kind_is_unevictable(file->kind) ? file->resident : 0;
 	file->deleted = !f->links && !is_alone(f) &&
 			(file->kind == FILE_TMPFS || file->kind == FILE_REGULAR ||
-			 file->kind == FILE_HUGETLB || (file->kind == FILE_OTHER && !kernel_mount));
+			 file->kind == FILE_RAMFS || file->kind == FILE_HUGETLB ||
+			 (file->kind == FILE_OTHER && !kernel_mount));
 }
 
 static int decode_inode(struct files_decoder *d, const struct zmem_file *f)

@@ -58,7 +58,8 @@ struct holders_source {
 	struct file_set *set;
 	size_t *wanted; /* indexes in the set, sorted by what files are known by */
 	size_t wanted_count;
-	struct mm_user_list mm; /* sorted by the address of the mm, then by pid */
+	struct mm_user_list mm;	   /* sorted by the address of the mm, then by pid */
+	struct mm_user_list later; /* those that were not there before; sorted likewise */
 	struct mapped_list mapped;
 	struct held_list held;
 	struct swapped_share *share;
@@ -73,6 +74,7 @@ void holders_source_close(struct holders_source *h)
 	bpf_handle_close(&h->handle);
 	free(h->wanted);
 	free(h->mm.item);
+	free(h->later.item);
 	free(h->mapped.item);
 	free(h->held.item);
 	free(h->share);
@@ -154,14 +156,25 @@ static int match_open(void *arg, const void *data)
 	return add_held(h, h->wanted[at], record);
 }
 
+static int add_user(struct mm_user_list *list, const struct zmem_holder *record)
+{
+	if (!array_room(&list->item, list->count, &list->capacity, 256))
+		return -ENOMEM;
+	list->item[list->count++] = (struct mm_user){.by = *record};
+	return 0;
+}
+
+static void sort_users(struct mm_user_list *list)
+{
+	if (list->count)
+		qsort(list->item, list->count, sizeof(*list->item), compare_users);
+}
+
 static int add_mm(void *arg, const void *record)
 {
 	struct holders_source *h = arg;
 
-	if (!array_room(&h->mm.item, h->mm.count, &h->mm.capacity, 256))
-		return -ENOMEM;
-	h->mm.item[h->mm.count++] = (struct mm_user){.by = *(const struct zmem_holder *)record};
-	return 0;
+	return add_user(&h->mm, record);
 }
 
 /*
@@ -174,8 +187,9 @@ static int confirm_mm(void *arg, const void *record)
 	const struct mm_user key = {.by = *(const struct zmem_holder *)record};
 	struct mm_user *found = bsearch(&key, h->mm.item, h->mm.count, sizeof(key), compare_users);
 
-	if (found)
-		found->stays = true;
+	if (!found)
+		return add_user(&h->later, record);
+	found->stays = true;
 	return 0;
 }
 
@@ -204,6 +218,20 @@ static int give_held(struct holders_source *h, const struct mapped *mapped,
 	return add_held(h, mapped->file, by);
 }
 
+/* The first process of an address space, or where it would be. */
+static size_t first_user(const struct mm_user_list *list, uint64_t mm)
+{
+	return count_before(list->item, list->count, sizeof(*list->item), is_leading_u64_below,
+			    &mm);
+}
+
+static bool has_user(const struct mm_user_list *list, uint64_t mm)
+{
+	size_t at = first_user(list, mm);
+
+	return at < list->count && list->item[at].by.key == mm;
+}
+
 static int give_share(struct holders_source *h, const struct mapped *mapped,
 		      const struct zmem_holder *by)
 {
@@ -227,8 +255,7 @@ static int match_mm(struct holders_source *h, const struct mapped *mapped,
 				const struct zmem_holder *by))
 {
 	const struct mm_user_list *mm = &h->mm;
-	size_t i = count_before(mm->item, mm->count, sizeof(*mm->item), is_leading_u64_below,
-				&mapped->by.mm);
+	size_t i = first_user(mm, mapped->by.mm);
 	int r = 0;
 
 	for (; r == 0 && i < mm->count && mm->item[i].by.key == mapped->by.mm; i++) {
@@ -291,10 +318,10 @@ static int begin_mapped(struct holders_source *h)
 {
 	int r;
 
-	h->mapped.count = h->mm.count = 0;
+	h->mapped.count = h->mm.count = h->later.count = 0;
 	r = read_iterator(h, h->handle.fd[BPF_MMS], add_mm);
-	if (r == 0 && h->mm.count)
-		qsort(h->mm.item, h->mm.count, sizeof(*h->mm.item), compare_users);
+	if (r == 0)
+		sort_users(&h->mm);
 	return r;
 }
 
@@ -310,8 +337,55 @@ static int end_mapped(struct holders_source *h,
 
 	if (h->mapped.count && h->mm.count)
 		r = read_iterator(h, h->handle.fd[BPF_MMS], confirm_mm);
+	sort_users(&h->later);
 	for (size_t i = 0; r == 0 && i < h->mapped.count; i++)
 		r = match_mm(h, &h->mapped.item[i], give);
+	return r;
+}
+
+/* ---- processes that are not seen ---- */
+
+/* Whether one of the visit's address spaces is one of item[0..count-1]. */
+static bool is_mapped_again(const struct holders_source *h, const struct mapped *item, size_t count)
+{
+	const struct zmem_mappers *v = h->visit;
+
+	for (uint32_t i = 0; i < v->count; i++) {
+		for (size_t k = 0; k < count; k++) {
+			if (v->mapper[i].mm == item[k].by.mm)
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * An address space of no process that an iterator saw, before or behind the walks, may be that of a
+ * process that has ended. If it still maps the file, its process is one that iterators do not see:
+ * they see those of our pid namespace (kernel/bpf/task_iter.c).
+ */
+static int find_hidden(struct holders_source *h)
+{
+	struct mapped_list *l = &h->mapped;
+	size_t count = 0, end;
+	int r = 0;
+
+	for (size_t i = 0; i < l->count; i++) {
+		if (!has_user(&h->mm, l->item[i].by.mm) && !has_user(&h->later, l->item[i].by.mm))
+			l->item[count++] = l->item[i];
+	}
+	for (size_t i = 0; r == 0 && i < count; i = end) {
+		size_t file = l->item[i].file;
+
+		for (end = i; end < count && l->item[end].file == file; end++)
+			;
+		l->count = count; /* what read_mappers() adds is not needed */
+		r = read_mappers(h, file, false);
+		h->set->file[file].holders_hidden =
+			r == 0 && is_mapped_again(h, &l->item[i], end - i);
+		if (r == -E2BIG)
+			r = 0;
+	}
 	return r;
 }
 
@@ -401,6 +475,8 @@ int holders_source_read(struct holders_source *h, struct file_set *set)
 	}
 	if (r == 0)
 		r = end_mapped(h, give_held);
+	if (r == 0)
+		r = find_hidden(h);
 	return r < 0 ? r : give_holders(h);
 }
 

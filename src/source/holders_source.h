@@ -21,7 +21,8 @@ uint32_t holders_source_steps(const struct holders_source *s);
 
 /*
  * Fills in the holders of the files of the set that are `wanted`. Those of a file that too many
- * VMAs map stay unknown. Returns 0 or a negative errno.
+ * VMAs map stay unknown. A process of another pid namespace is not seen: if it maps a file, the
+ * holders of this file are marked as hidden. Returns 0 or a negative errno.
  */
 int holders_source_read(struct holders_source *s, struct file_set *set);
 

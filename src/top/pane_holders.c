@@ -96,6 +96,9 @@ static const char *holders_draw(struct pane *p, struct screen *s)
 	draw_facts(h, s);
 	if (!h->file.holders_known)
 		line_printf(l, "holders: too many mappings to be read");
+	else if (h->file.holders_hidden)
+		line_printf(l, "%zu process%s, and others that are not seen here, hold it", count,
+			    count == 1 ? "" : "es");
 	else if (!count)
 		line_printf(l, "no process of this pid namespace has it open or maps it");
 	else

@@ -163,25 +163,60 @@ static size_t skip_head(const char *s, size_t len, unsigned width, unsigned room
 	return i;
 }
 
+/* The bytes before the last name of a path, its slash not among them; 0: it is no path. */
+static size_t directory_of(const char *s, size_t len)
+{
+	/* A slash at the end is a part of the name. */
+	while (len && s[len - 1] == '/')
+		len--;
+	while (len && s[len - 1] != '/')
+		len--;
+	return len ? len - 1 : 0;
+}
+
+/* Adds both ends of a text that is too wide; of a path the whole name, if it fits. */
+static unsigned put_ends(struct line *l, const char *s, size_t len, unsigned limit)
+{
+	size_t name = directory_of(s, len), head, tail;
+	unsigned room = limit / 2, width, name_width;
+
+	text_fit(s, len, UINT_MAX, &width);
+	text_fit(s + name, len - name, UINT_MAX, &name_width);
+	if (name && name_width < limit)
+		room = limit - name_width - 1;
+	/* text_fit() keeps a column for the ellipsis. */
+	head = text_fit(s, len, room + 1, &width);
+	line_text_part(l, s, head, true);
+	if (width >= limit)
+		return width;
+	room = limit - width;
+	if (name && name_width <= room) {
+		tail = name;
+	} else {
+		text_fit(s, len, UINT_MAX, &name_width);
+		tail = skip_head(s, len, name_width, room);
+	}
+	text_fit(s + tail, len - tail, UINT_MAX, &name_width);
+	line_text_part(l, s + tail, len - tail, false);
+	return width + name_width;
+}
+
 unsigned line_text_middle(struct line *l, const char *s, unsigned limit)
 {
-	size_t len = strlen(s), head, tail;
-	unsigned width, head_width;
+	size_t len = strlen(s), name;
+	unsigned width;
 
 	text_fit(s, len, UINT_MAX, &width);
 	if (width <= limit) {
 		line_text_part(l, s, len, false);
 		return width;
 	}
-	/* text_fit() keeps a column for the ellipsis. */
-	head = text_fit(s, len, limit / 2 + 1, &head_width);
-	line_text_part(l, s, head, true);
-	if (head_width >= limit)
-		return head_width;
-	tail = skip_head(s, len, width, limit - head_width);
-	text_fit(s + tail, len - tail, UINT_MAX, &width);
-	line_text_part(l, s + tail, len - tail, false);
-	return head_width + width;
+	name = directory_of(s, len);
+	text_fit(s + name, len - name, UINT_MAX, &width);
+	/* Of a name that does not fit, no directory is shown. */
+	if (name && width >= limit)
+		return line_text_middle(l, s + name + 1, limit);
+	return put_ends(l, s, len, limit);
 }
 
 void line_text(struct line *l, const char *s, unsigned limit)

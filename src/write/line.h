@@ -55,7 +55,8 @@ void line_ascii(struct line *l, const char *s, size_t len);
 void line_text(struct line *l, const char *s, unsigned limit);
 /*
  * Adds text of any bytes, made safe. What does not fit `limit` columns (1 or more) is cut out of
- * the middle: both ends of a path tell more than its beginning. Returns the columns that it takes.
+ * the middle. The last name of a path tells most: the directories are cut, and the name alone only
+ * if it does not fit. Returns the columns that it takes.
  */
 unsigned line_text_middle(struct line *l, const char *s, unsigned limit);
 /* Adds the first `len` bytes of a text, made safe, and an ellipsis if `cut`. */

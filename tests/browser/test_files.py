@@ -44,8 +44,12 @@ def check_rows(page):
     page.open()
     page.picture("files")
     count = len(page.doc["files"])
-    same("the count", page.text("#table-count"), "{:,} files".format(count))
     total = page.doc["totals"]["files"]
+    same("the count", page.text("#table-count"), "{:,} files".format(count) if count == total else
+         "{:,} of {:,} files".format(count, total))
+    same("the count of the head", page.text("#summary").startswith("{:,} files of ".format(total)), True)
+    unlisted = page.doc["collection"]["not_listed"]
+    same("the badge", page.text("#badge"), "not listed, if any: " + ", ".join(unlisted) if unlisted else "✓ complete")
     same("the sum is that of all files", page.texts("#table tfoot th")[-1], "sum of {:,}".format(total))
     same("what is left out", len(page.texts("#table tfoot th")), 1 + (count < total))
     same("the first row", page.texts("#table tbody tr:not(.space) th")[0][:5], "/dev/" if page.doc["files"][0]["path"].startswith("/dev/")

@@ -145,6 +145,7 @@ zmem maps -g name -J -p "$some"
 expect_json '-g name: the same total' "$same_total"' and .group_by == "name"' --slurpfile each "$TMP/each"
 expect_json '-g name: every value is the sum of its mappings' '
 	def kind: if . == "[heap]" then "heap" elif startswith("[stack") then "stack" elif startswith("[anon") then "anon"
+		elif test("^/memfd:.* \\(deleted\\)$") then "memfd" elif . == "/dev/zero (deleted)" then "shared_anon"
 		elif startswith("/") then "file" else "other" end;
 	($each[0] | (.processes | map({key: "\(.pid)", value: .name}) | from_entries) as $name |
 		.mappings | group_by([$name["\(.pid)"], (.name | kind)]) | map({
@@ -153,6 +154,43 @@ expect_json '-g name: every value is the sum of its mappings' '
 		from_entries) as $want |
 	(.groups | map({key: "\(.group) \(.kind)", value: {m: .mappings, p: .processes, s: .size_bytes, r: .rss_bytes,
 		q: .pss_bytes}}) | from_entries) == $want and (.groups | length) >= 4' --slurpfile each "$TMP/each"
+
+# One process maps each kind of shared memory, with a size of its own, in MiB.
+python3 - >"$TMP/shared" <<'EOF' &
+import ctypes, mmap, os, signal
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+keep = []
+def fill(fd, size):
+    if fd >= 0:
+        os.ftruncate(fd, size << 20)
+    keep.append(mmap.mmap(fd, size << 20))
+    keep[-1].write(b"x" * (size << 20))
+fill(os.memfd_create("zmem"), 3)
+fill(-1, 4)
+fd = os.open("/dev/shm/zmem-%d" % os.getpid(), os.O_RDWR | os.O_CREAT)
+os.unlink("/dev/shm/zmem-%d" % os.getpid())
+fill(fd, 5)
+shmid = libc.shmget(0, 6 << 20, 0o1600)
+ctypes.memset(libc.shmat(shmid, None, 0), 1, 6 << 20)
+libc.shmctl(shmid, 0, None)
+print("ready", flush=True)
+signal.pause()
+EOF
+shared=$!
+wait_until grep -q ready "$TMP/shared" || not_ok 'kinds of shared memory' 'did not start'
+zmem maps -g name -J "$shared"
+expect_json '-g name: kinds of shared memory, as of files' '[.groups[] | select(.kind | IN("memfd", "shared_anon", "sysv", "tmpfs")) |
+	{key: .kind, value: (.rss_bytes / 1048576)}] | from_entries == {"memfd": 3, "shared_anon": 4, "tmpfs": 5, "sysv": 6}'
+if need 'mount' 'maps: a tmpfs of another mount namespace'; then
+	unshare -m sh -c 'mount -t tmpfs zmem /mnt && cp /bin/sleep /mnt/zmem && echo ready && exec /mnt/zmem 1000' >"$TMP/other" &
+	other=$!
+	wait_until grep -q zmem "/proc/$other/comm" || not_ok 'another mount namespace' 'did not start'
+	zmem maps -g name -J "$other"
+	expect_json '-g name: a tmpfs of another mount namespace' 'any(.groups[]; .kind == "tmpfs" and .rss_bytes > 0)'
+	kill "$other"
+fi
+kill "$shared"
 zmem maps -g user -J -s kind,name
 expect_json '-g user -s kind,name' '[.groups[] | select(.group != null) | [.kind, .group]] | . == sort and length >= 5'
 zmem maps -g unit -J -p $$

@@ -80,6 +80,17 @@ done
 for column in shr +shr SHR; do
 	refused "-o $column" 2 "there is no column '[shrSHR]*': top's SHR is rss_file and rss_shmem together" -o $column
 done
+# Documents of files likewise; rights and BPF come later.
+for format in json ndjson csv html; do
+	refused "files: $format --columns" 2 "$format: --columns name,size: .*as \\+holders,cgroup" files -F $format -o name,size
+	refused "files: $format, no column" 2 "files has no column '\\+pss'" files -F $format -o +pss
+done
+if need 'counters' 'files: columns of documents'; then
+	for columns in +holders +holders,cgroup +cgroup,+swap_ram,holders +swap_ram; do
+		zmem files -n 1 -J -o $columns
+		expect_rc "files: json $columns" 0
+	done
+fi
 refused 'record --columns' 2 "record: --columns pid: it has all keys, \+cmdline alone can be added" record "$TMP/recording" -o pid
 refused 'serve --columns' 2 "serve: --columns pid: it has all keys, \+cmdline alone can be added" serve -o pid
 for format in folded openmetrics prometheus; do

@@ -21,7 +21,7 @@ import threading
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import PROGRAM, exit_code, huge_pages, need, result, run_checks, wait_until  # noqa: E402
+from outcome import PROGRAM, cgroup_removed, exit_code, huge_pages, need, result, run_checks, wait_until  # noqa: E402
 import validate_json  # noqa: E402
 
 PAGE = mmap.PAGESIZE
@@ -29,6 +29,7 @@ LIMIT = 60
 TRIES = 20
 SLACK = (os.cpu_count() * 125 + 64) * PAGE  # what the kernel keeps apart for each CPU, and more
 NAME = "zmem-files-%d" % os.getpid()
+BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
 IPC_RMID = 0
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.shmat.restype = ctypes.c_void_p
@@ -167,13 +168,55 @@ def of_sysv():
     try:
         ctypes.memset(address, 1, 7 * PAGE)
         check_file("SysV segment", listed("SYSV%08x" % key), kind="sysv", inode=shmid, resident_bytes=7 * PAGE,
-                   size_bytes=9 * PAGE, mapped=True)
+                   size_bytes=9 * PAGE, mapped=True, shmid=shmid, key="0x%08x" % key, dest=False)
         LIBC.shmdt(ctypes.c_void_p(address))
         check_file("SysV segment that no process maps", listed("SYSV%08x" % key), resident_bytes=7 * PAGE,
                    mapped=False)
     finally:
         LIBC.shmctl(shmid, IPC_RMID, None)
     result(not listed("SYSV%08x" % key), "SysV segment: gone when it is removed")
+    # IPC_RMID of a segment that is attached, also of one in another IPC namespace.
+    for space in ([], ["unshare", "--ipc"]):
+        child = subprocess.Popen([*space, sys.executable, "-c", REMOVED, str(key), str(5 * PAGE)], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, text=True)
+        shmid, other = map(int, child.stdout.readline().split())
+        what = "another IPC namespace: " if space else ""
+        check_file(what + "a segment that was removed, and is attached", listed("SYSV%08x" % key), kind="sysv", shmid=shmid,
+                   mapped=True, deleted=False, dest=True, resident_bytes=5 * PAGE)
+        check_file(what + "a segment that was not", listed("SYSV%08x" % (key + 1)), shmid=other, dest=False, mapped=True)
+        child.communicate()
+        result(not listed("SYSV%08x" % key), what + "it is gone with the process")
+
+
+REMOVED = """
+import ctypes, sys
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+ids = [libc.shmget(int(sys.argv[1]) + i, int(sys.argv[2]), 0o1600) for i in range(2)]
+for i in ids:
+    ctypes.memset(libc.shmat(i, None, 0), 1, int(sys.argv[2]))
+libc.shmctl(ids[0], 0, None)
+print(*ids, flush=True)
+sys.stdin.read()
+libc.shmctl(ids[1], 0, None)
+"""
+
+
+def of_ramfs():
+    """The kernel cannot free its pages: the sum of those that it cannot free has them."""
+    with tempfile.TemporaryDirectory(prefix=NAME) as at:
+        subprocess.run(["mount", "-t", "ramfs", "zmem", at], check=True)
+        try:
+            before = document("-n", "1")["totals"]["cache_unevictable_bytes"]
+            fill(at + "/file", 700)
+            check_file("ramfs: a file", listed(at), kind="ramfs", fs="ramfs", path=at + "/file", unevictable=True, dirty=None,
+                       resident_bytes=700 * PAGE)
+            grew = document("-n", "1")["totals"]["cache_unevictable_bytes"] - before
+            result(grew == 700 * PAGE, "ramfs: the sum of what cannot be freed", grew)
+            table = run("-f", at).stdout.decode()
+            result(" unevictable " in table and "cannot be freed (ramfs)" in table, "ramfs: table", table)
+        finally:
+            subprocess.run(["umount", at], check=True)
 
 
 def of_shared_anonymous():
@@ -341,6 +384,47 @@ def of_holders():
         result(holders_of("SYSV%08x" % key) == [], "holders: a SysV segment that no process maps")
     finally:
         LIBC.shmctl(shmid, IPC_RMID, None)
+
+
+def of_hidden_holders():
+    """A program in a pid namespace of its own sees none of those that map the file: it knows no number."""
+    fd = os.memfd_create(NAME)
+    os.write(fd, b"h" * PAGE)
+    with mmap.mmap(fd, PAGE):
+        os.close(fd)
+        for own, want in ((False, ([os.getpid()], 1, "ok")), (True, (None, None, "hidden"))):
+            done = subprocess.run((("unshare", "--pid", "--fork") if own else ()) +
+                                  (PROGRAM, "files", "-J", "-f", NAME, "-o", "+holders"), capture_output=True,
+                                  timeout=LIMIT, check=True)
+            file, = validate_json.parse(done.stdout)["files"]
+            got = file["holders"], file["holders_count"], file["holders_status"]
+            result(got == want, "holders, %s pid namespace" % ("another" if own else "our"), got)
+
+
+def of_cgroups():
+    """Pages of two cgroups, one of which was removed: each with its bytes."""
+    if not need("cgroups", "files: cgroups"):
+        return
+    with tmpfs() as at:
+        for name, pages in (("one", 600), ("two", 300)):
+            cgroup = "%s/%s-%s" % (BASE, NAME, name)
+            os.mkdir(cgroup)
+            try:
+                subprocess.run(["sh", "-c", 'echo 0 >"$1/cgroup.procs" && exec head -c "$2" /dev/zero >>"$3"', "-", cgroup,
+                                str(pages * PAGE), at + "/file"], check=True)
+            finally:
+                if name == "one":
+                    wait_until(lambda path=cgroup: cgroup_removed(path))
+        try:
+            file, = listed(at, "-o", "+cgroup,holders")
+            got = [(row["cgroup"].rsplit("/", 1)[1], row["bytes"], row["deleted"]) for row in file["cgroups"]]
+            result(got == [(NAME + "-one", 600 * PAGE, True), (NAME + "-two", 300 * PAGE, False)], "cgroups: json",
+                   file["cgroups"])
+            result(file["holders"] == [], "cgroups: with holders", file)
+            table = run("-f", at, "-w", "-o", "+cgroup").stdout.decode()
+            result("%s-one (deleted) 2.34 MiB, /" % NAME in table, "cgroups: table", table)
+        finally:
+            wait_until(lambda: cgroup_removed("%s/%s-two" % (BASE, NAME)))
 
 
 def formats():
@@ -733,7 +817,7 @@ def refused():
 def main():
     if need("counters mount", "files"):
         run_checks((of_tmpfs, of_other_namespace, of_bind_mount, of_hidden, of_huge_size, of_memfd, of_sysv,
-                    of_shared_anonymous, of_disk, of_overlay, of_loop, of_hugetlbfs, of_holders, formats, columns, of_swap,
+                    of_ramfs, of_shared_anonymous, of_disk, of_overlay, of_loop, of_hugetlbfs, of_holders, of_hidden_holders, of_cgroups, formats, columns, of_swap,
                     many_files, deep_files, churn, churn_of_mappings, files_used_again, mm_used_again, accounts, system,
                     documents))
     run_checks((refused,))

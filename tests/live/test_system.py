@@ -3,6 +3,7 @@
 """Memory of the machine of which the truth is known: pages of a driver that a process maps, data that waits in sockets,
 hugetlb pages that two processes map."""
 import contextlib
+import ctypes
 import mmap
 import os
 import re
@@ -55,6 +56,28 @@ def check_packet_ring():
     result(abs(change["unaccounted_bytes"] - RING) < SLACK, "a packet ring has no other counter", change)
     result(abs(change["cache_bytes"]) < SLACK and abs(change["user_bytes"]) < SLACK,
            "a packet ring makes no other part larger or smaller", change)
+
+
+def check_unevictable():
+    """Locked pages, and those of a ramfs: the kernel cannot free them."""
+    size = 24 * MIB
+    libc = ctypes.CDLL(None)
+    with mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory, tempfile.TemporaryDirectory() as at:
+        subprocess.run(["mount", "-t", "ramfs", "zmem", at], check=True)
+        try:
+            address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+            before = system()["across"]
+            libc.mlock(ctypes.c_void_p(address), ctypes.c_size_t(size))
+            locked = system()["across"]
+            with open(at + "/file", "wb") as file:
+                file.write(b"x" * size)
+            both = system()["across"]
+            libc.munlock(ctypes.c_void_p(address), ctypes.c_size_t(size))
+        finally:
+            subprocess.run(["umount", at], check=True)
+    for what, a, b, key in (("locked pages", before, locked, "mlocked_bytes"), ("locked pages", before, locked, "unevictable_bytes"),
+                            ("a ramfs", locked, both, "unevictable_bytes")):
+        result(abs(b[key] - a[key] - size) <= 4 * MIB, "%s: %s" % (what, key), b[key] - a[key])
 
 
 def check_sockets():
@@ -169,7 +192,7 @@ def check_kills():
 
 
 def main():
-    run_checks([check_packet_ring, check_sockets, check_hugetlb, check_limit, check_kills])
+    run_checks([check_packet_ring, check_sockets, check_unevictable, check_hugetlb, check_limit, check_kills])
     return exit_code()
 
 

@@ -132,14 +132,43 @@ static void check_kind(const char *name, const char *kind)
 TEST(kinds)
 {
 	static const char *const kinds[][2] = {
-		{"[heap]", "heap"},	 {"[stack]", "stack"},
-		{"[stack:12]", "stack"}, {"[anon]", "anon"},
-		{"[anon:pool]", "anon"}, {"[anon_shmem:pool]", "anon"},
-		{"/lib", "file"},	 {"/memfd:x (deleted)", "file"},
-		{"[vdso]", "other"},	 {"anon_inode:[perf_event]", "other"},
+		{"[heap]", "heap"},	    {"[stack]", "stack"},
+		{"[stack:12]", "stack"},    {"[anon]", "anon"},
+		{"[anon:pool]", "anon"},    {"[anon_shmem:pool]", "shared_anon"},
+		{"/lib", "file"},	    {"/memfd:x (deleted)", "memfd"},
+		{"/memfd:x", "file"},	    {"/SYSV00000001 (deleted)", "sysv"},
+		{"/dev/zero", "anon"},	    {"/dev/zero (deleted)", "shared_anon"},
+		{"/i915 (deleted)", "drm"}, {"/secretmem (deleted)", "secretmem"},
+		{"/a (deleted)", "file"},   {"/anon_hugepage (deleted)", "hugetlb"},
+		{"[vdso]", "other"},	    {"anon_inode:[perf_event]", "other"},
+	};
+	static const struct {
+		struct mapping m;
+		const char *kind;
+		bool needs_fs;
+	} files[] = {
+		{{.name = "/dev/shm/a", .fs = "tmpfs", .device = 30}, "tmpfs", true},
+		{{.name = "/dev/shm/a", .device = 30}, "file", true},
+		{{.name = "/a", .fs = "ramfs", .device = 30}, "ramfs", true},
+		{{.name = "/a", .fs = "overlay", .device = 30}, "file", true},
+		{{.name = "/a", .fs = "hugetlbfs", .device = 30}, "hugetlb", true},
+		/* A user's file that is called so. */
+		{{.name = "/memfd:x (deleted)", .fs = "overlay", .device = 30}, "file", false},
+		{{.name = "/memfd:x (deleted)", .device = UINT64_C(8) << 32}, "file", false},
+		{{.name = "/memfd:x (deleted)", .device = 1}, "memfd", false},
+		{{.name = "/memfd:x (deleted)",
+		  .device = 1,
+		  .counters.value[MAPS_HUGETLB] = 2 << 20},
+		 "hugetlb",
+		 false},
+		{{.name = "[heap]"}, "heap", false},
 	};
 	struct map_set *all = map_set_new(true), *a = map_set_new(true), *b = map_set_new(true);
 
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		assert_string_equal(map_kind(&files[i].m), files[i].kind);
+		assert_int_equal(map_kind_needs_fs(&files[i].m), files[i].needs_fs);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		check_kind(kinds[i][0], kinds[i][1]);
 	add(a, "/lib", 1);

@@ -110,6 +110,13 @@ TEST(files)
 	f.report.unsure = 1;
 	check_table(&f, "files_narrow.txt", 60);
 	fixture_init(&f);
+	f.file[1].kind = FILE_SYSV;
+	f.file[1].name = "SYSV000007a3";
+	f.file[1].segment = f.file[1].dest = f.file[1].mapped = true;
+	f.file[3].kind = FILE_RAMFS;
+	f.file[3].unevictable = f.report.account[FILE_IN_CACHE].unevictable = 6 * MIB;
+	check(&f, "files_kinds");
+	fixture_init(&f);
 	f.report.group = "kind";
 	f.report.row_count = 2;
 	f.file[0].name = "tmpfs";
@@ -138,6 +145,7 @@ TEST(holders)
 	f.file[0].holder = f.file[2].holder = holder;
 	f.file[0].holder_count = 5;
 	f.file[2].holder_count = 2;
+	f.file[1].holders_hidden = f.file[2].holders_hidden = true;
 	f.file[3].kind = FILE_HUGETLB;
 	f.file[3].account = FILE_IN_HUGETLB;
 	f.report.account[FILE_IN_HUGETLB] = sum(1, 6 * MIB, 0, 8 * MIB);
@@ -154,6 +162,25 @@ TEST(holders)
 	assert_int_equal(parse_columns(&f, "kind", true, &bad), -EINVAL);
 	assert_int_equal(parse_columns(&f, "+", false, &bad), -EINVAL);
 	assert_int_equal(f.columns.count, 3);
+}
+
+/* The memory cgroups of files: of several, of none, of one that is not known. */
+TEST(cgroups)
+{
+	static const struct file_charge charge[] = {
+		{"/a", false, 12 * MIB}, {"/\x1b\xff", true, 3 * MIB}, {NULL, false, 4096}};
+	struct field_error bad;
+	struct fixture f;
+
+	fixture_init(&f);
+	f.report.cgroups = true;
+	f.file[0].charges_known = f.file[1].charges_known = true;
+	f.file[0].charge = charge;
+	f.file[0].charge_count = ARRAY_SIZE(charge);
+	f.file[0].charged = "/a 12 MiB, /\x1b\xff (deleted) 3 MiB, none 4 KiB";
+	file_list_usual(&f.columns, false);
+	assert_int_equal(parse_columns(&f, "+cgroup", false, &bad), 0);
+	check(&f, "files_cgroups");
 }
 
 /* Long names of bytes that need escapes: lines of NDJSON are shorter than 4,096 bytes. */

@@ -39,6 +39,8 @@ static void ordinary(struct sample *s, struct system_report *r)
 	sample_meminfo(&m->meminfo, MEMINFO_CACHED, 3 * GIB);
 	sample_meminfo(&m->meminfo, MEMINFO_BUFFERS, 20 * MIB);
 	sample_meminfo(&m->meminfo, MEMINFO_SWAP_CACHED, 5 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_UNEVICTABLE, 96 * MIB);
+	sample_meminfo(&m->meminfo, MEMINFO_MLOCKED, 64 * MIB);
 	sample_meminfo(&m->meminfo, MEMINFO_SLAB_RECLAIMABLE, 400 * MIB);
 	sample_meminfo(&m->meminfo, MEMINFO_KERNEL_RECLAIMABLE, 401 * MIB);
 	sample_meminfo(&m->meminfo, MEMINFO_SLAB_UNRECLAIMABLE, 150 * MIB);

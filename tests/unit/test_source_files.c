@@ -151,6 +151,57 @@ FIXTURE_TEST(kernel_mount)
 	}
 }
 
+/* Users of another tmpfs choose the names of its files, also of deleted ones. */
+FIXTURE_TEST(names_of_users)
+{
+	begin(f, 0, "tmpfs", 0);
+	for (unsigned links = 0; links < 2; links++) {
+		const struct cached_file *file = add(f, ZMEM_FILE_SHMEM, links, "SYSV00000001");
+
+		assert_int_equal(file->kind, FILE_TMPFS);
+		assert_true(!file->segment && file->deleted == !links);
+	}
+}
+
+/* A segment that was removed while it was attached, of usual and of huge pages. */
+FIXTURE_TEST(segments)
+{
+	char label[FILE_LABEL_MAX], state[FILE_STATE_MAX];
+	const struct cached_file *file;
+
+	begin(f, 0, "tmpfs", ZMEM_FILE_KERNEL_MOUNT);
+	file = add(f, ZMEM_FILE_SHMEM | ZMEM_FILE_MAPPED | ZMEM_FILE_DEST, 0, "SYSV000007a3");
+	assert_true(file->segment && file->dest && !file->deleted);
+	assert_string_equal(file_state(file, state), "mapped,dest");
+	assert_memory_equal(file_label(file, label), "SYSV000007a3 shmid ", 19);
+	assert_false(add(f, ZMEM_FILE_SHMEM, 0, "SYSV00000000")->dest);
+	assert_false(add(f, ZMEM_FILE_SHMEM | ZMEM_FILE_DEST, 0, "memfd:SYSV")->dest);
+	begin(f, 1, "hugetlbfs", 0);
+	file = add(f, ZMEM_FILE_HUGETLB | ZMEM_FILE_ALONE | ZMEM_FILE_DEST, 0, "SYSV00000001");
+	assert_true(file->kind == FILE_HUGETLB && file->segment && file->dest);
+	assert_false(add(f, ZMEM_FILE_HUGETLB, 1, "SYSV00000001")->segment);
+}
+
+/* The kernel cannot free pages of a ramfs, and writes them nowhere. */
+FIXTURE_TEST(ramfs)
+{
+	static const char *const systems[] = {"ramfs", "rootfs"};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct cached_file *file;
+
+		begin(f, i, systems[i], 0);
+		file = add(f, ZMEM_FILE_DIRTY, 1, "a");
+		assert_int_equal(file->kind, FILE_RAMFS);
+		assert_true(file->account == FILE_IN_CACHE && !file->dirty);
+		assert_int_equal(file->unevictable, file->resident);
+	}
+	/* A root file system that is a tmpfs. */
+	assert_int_equal(add(f, ZMEM_FILE_SHMEM, 1, "a")->kind, FILE_TMPFS);
+	begin(f, 2, "ext4", 0);
+	assert_int_equal(add(f, 0, 1, "a")->unevictable, 0);
+}
+
 FIXTURE_TEST(cache)
 {
 	const struct cached_file *file;

@@ -9,9 +9,9 @@ const COLUMNS = [
 	{key: 'resident_bytes', header: 'RESIDENT', kind: 'bytes', help: 'bytes in RAM'},
 	{key: 'swapped_bytes', header: 'SWAPPED', kind: 'bytes', help: 'bytes in swap, of shared memory and tmpfs'},
 	{key: 'size_bytes', header: 'SIZE', kind: 'bytes', help: 'the size of the file, which may have holes'},
-	{key: 'kind', header: 'KIND', kind: 'text', chars: 11, help: 'tmpfs, memfd, sysv, shared_anon, drm, file, block, hugetlb or other'},
+	{key: 'kind', header: 'KIND', kind: 'text', chars: 11, help: 'tmpfs, memfd, sysv, shared_anon, drm, file, block, hugetlb, ramfs or other'},
 	{key: 'fs', header: 'FS', kind: 'text', chars: 9, help: 'the type of the file system'},
-	{key: 'state', header: 'STATE', kind: 'text', chars: 20, help: 'mapped by a process, dirty, deleted, hidden by a mount'},
+	{key: 'state', header: 'STATE', kind: 'text', chars: 20, help: 'mapped by a process, dirty, deleted, dest (a removed segment), unevictable, hidden by a mount'},
 	{key: 'mount', header: 'MOUNT', kind: 'text', chars: 16, help: 'the mount point'},
 	{key: 'inode', header: 'INODE', kind: 'number', help: 'the number of the inode'},
 ];
@@ -37,9 +37,9 @@ const table = new Table(sortBy);
 /** A file of the document, with texts that can be shown. */
 function readFile(f) {
 	const before = f.path_truncated && f.mount === null ? '…' : f.mount === null ? `${f.fs}:` : '';
-	const path = f.path === null ? null : visible(before + f.path), name = path ?? (f.name === null ? `inode ${f.inode}` : visible(f.name));
+	const path = f.path === null ? null : visible(before + f.path), name = path ?? (f.name === null ? `inode ${f.inode}` : visible(f.name) + (f.shmid === null ? '' : ` shmid ${f.shmid}`));
 	const mount = f.mount === null ? path === null ? 'no mount' : 'not mounted here' : visible(f.mount);
-	const state = ['mapped', 'dirty', 'deleted', 'hidden'].filter(key => f[key]).join(',');
+	const state = ['mapped', 'dirty', 'deleted', 'dest', 'unevictable', 'hidden'].filter(key => f[key]).join(',');
 	const dir = path === null ? f.kind : path.slice(0, path.lastIndexOf('/') || 1);
 	const rest = path !== null && f.mount !== null && f.mount !== '/' && path.startsWith(`${mount}/`) ? path.slice(mount.length) : path;
 
@@ -65,7 +65,7 @@ function show(doc) {
 	byId('host').textContent = visible(doc.host.name);
 	byId('about').textContent = [`Linux ${visible(doc.host.kernel_release)}`, visible(doc.host.arch), timeText(doc.timestamp_ms)].join(' · ');
 	byId('about').title = `UTC: ${utcText(doc.timestamp_ms)}`;
-	byId('badge').textContent = c.complete ? '✓ complete' : !c.unsure ? `all lists; on none: ${c.not_listed.join(', ')}` : `! ${c.unsure} of ${countText(c.file_systems, 'file system')} changed while read`;
+	byId('badge').textContent = c.complete ? '✓ complete' : !c.unsure ? `not listed, if any: ${c.not_listed.join(', ')}` : `! ${c.unsure} of ${countText(c.file_systems, 'file system')} changed while read`;
 	byId('badge').className = !c.unsure ? 'badge' : 'badge bad';
 	byId('summary').textContent = `${countText(doc.totals.files, ...ITEMS)} of ${countText(c.file_systems, 'file system')}`;
 	byId('made').textContent = `zmem-bpf ${visible(doc.tool.version)}`;
@@ -89,7 +89,8 @@ function showSums(t) {
 
 	byId('machine').replaceChildren(gauge('Files', 'in RAM and in swap', t.shmem_listed_bytes + t.cache_listed_bytes + t.hugetlb_listed_bytes + t.shmem_swapped_bytes, [
 		['shared memory, tmpfs', 'shmem', t.shmem_listed_bytes, 'Shmem: freed when files are deleted, or processes end'],
-		['page cache', 'file', t.cache_listed_bytes, 'Cached + Buffers - Shmem: the kernel frees it when memory is needed'],
+		['page cache', 'file', t.cache_listed_bytes - t.cache_unevictable_bytes, 'Cached + Buffers - Shmem: the kernel frees it when memory is needed'],
+		['ramfs', 'kernel', t.cache_unevictable_bytes, 'page cache that the kernel cannot free'],
 		['huge pages', 'hugetlb', t.hugetlb_listed_bytes, 'files of the pool of huge pages'],
 		['in swap', 'swap', t.shmem_swapped_bytes, 'shared memory and tmpfs in swap'],
 	].filter(([, , bytes]) => bytes)), ...compare('Shared memory, tmpfs', t.shmem_listed_bytes, t.shmem_bytes),
@@ -245,8 +246,8 @@ function showTable() {
 	foot.push({label: `sum of ${sums.files.toLocaleString('en-US')}`, cell: cellOf(sums)});
 	if (chosen.sort && !columns.some(c => c.key === chosen.sort.key))
 		chosen.sort = null;
-	byId('table-count').textContent = (rows.length === files.length ? countText(rows.length, ...ITEMS) :
-		`${rows.length.toLocaleString('en-US')} of ${countText(files.length, ...ITEMS)}`) +
+	byId('table-count').textContent = (rows.length === shown.totals.files ? countText(rows.length, ...ITEMS) :
+		`${rows.length.toLocaleString('en-US')} of ${countText(shown.totals.files, ...ITEMS)}`) +
 		(chosen.group ? ` in ${countText(lines.length, 'group')}` : '') + (view.top === view.root ? '' : `, of ${view.top.label}`);
 	table.show(lines, columns, chosen.sort, foot);
 }
