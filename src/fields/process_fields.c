@@ -781,7 +781,7 @@ void process_list_whole(struct field_list *list, const struct field *group)
 		&field_exe_deleted,
 	};
 	static const struct field *const of_groups[] = {&field_procs, &field_threads,
-							&field_pss_status};
+							&field_pss_status, STATUS_FIELDS};
 	bool memcg_group = group_is_memcg(group);
 
 	*list = (struct field_list){};

@@ -59,8 +59,8 @@ def check_packet_ring():
 
 
 def check_unevictable():
-    """Locked pages, and those of a ramfs: the kernel cannot free them."""
-    size = 24 * MIB
+    """Locked pages, and those of a ramfs: the kernel cannot free them. Other tests lock and unlock less meanwhile."""
+    size = 96 * MIB
     libc = ctypes.CDLL(None)
     with mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory, tempfile.TemporaryDirectory() as at:
         subprocess.run(["mount", "-t", "ramfs", "zmem", at], check=True)
@@ -77,7 +77,7 @@ def check_unevictable():
             subprocess.run(["umount", at], check=True)
     for what, a, b, key in (("locked pages", before, locked, "mlocked_bytes"), ("locked pages", before, locked, "unevictable_bytes"),
                             ("a ramfs", locked, both, "unevictable_bytes")):
-        result(abs(b[key] - a[key] - size) <= 4 * MIB, "%s: %s" % (what, key), b[key] - a[key])
+        result(abs(b[key] - a[key] - size) <= 32 * MIB, "%s: %s" % (what, key), b[key] - a[key])
 
 
 def check_sockets():
