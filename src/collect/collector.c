@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/trim.h"
 #include "collect/balance.h"
 #include "collect/gpu_read.h"
 #include "collect/pss_read.h"
@@ -381,6 +382,9 @@ int collector_open(struct collector *c, const struct collect_spec *spec)
 				    source_origin(c->source) == FROM_BPF &&
 					    !source_is_pinned(c->source),
 				    &c->gpu);
+	/* While libbpf loads, the types of the kernel are tens of MiB. */
+	if (spec->continuous)
+		memory_trim();
 	collector_phase_end(c, COLLECT_PHASE_READ, &since);
 	return r;
 }

@@ -32,7 +32,6 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/trim.h"
 #include "base/unpack.h"
 #include "load/bpf_load.h"
 #include "load/load_limit.h"
@@ -551,8 +550,6 @@ static int libbpf_load(enum bpf_object_id id, const struct bpf_sizes *sizes,
 	set_attach_types(object);
 	if (r == 0)
 		r = load_object(object, log, missing);
-	/* The types of the kernel are tens of MiB while libbpf loads. */
-	memory_trim();
 	if (r == 0)
 		r = set_up_scramble(object, scramble);
 	if (r < 0) {
