@@ -275,7 +275,9 @@ int command_snapshot(const struct options *o)
 	if (o->command->traits & COMMAND_MEMCGS)
 		spec.ram = RAM_DETAILS;
 	spec.figures_only = o->format == FORMAT_TABLE && !isatty(STDOUT_FILENO);
-	spec.largest_named = !spec.figures_only;
+	/* The first lines of a terminal and of a page name them. */
+	spec.largest_named =
+		o->format == FORMAT_HTML || (o->format == FORMAT_TABLE && !spec.figures_only);
 	/* A bad option or file is reported before anything is measured. */
 	r = session_open(&session, o, &spec);
 	if (r == 0)
