@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/count.h"
@@ -94,6 +95,9 @@ static unsigned page_needs(const struct maps_command *c)
 	struct partly_mapped partly = machine_partly_mapped();
 	bool rest = c->request.rows == MAP_ROWS_EACH && partly.bytes;
 
+	/* Without /proc there are no mappings to add them to, and one sentence says so. */
+	if (access("/proc/self/smaps", F_OK) < 0)
+		return 0;
 	return (c->o->by_node ? NEEDS_NODES : 0U) | (rest ? NEEDS_THP_REST : 0U);
 }
 

@@ -23,7 +23,8 @@ enum block_id {
 	ID_PROCESS = 0x80,
 	ID_MM = ID_PROCESS + 0x20,
 	ID_HAVE = ID_PROCESS + 0x21,
-	ID_COUNTER = 0x100, /* plus the number of the counter */
+	ID_STATUS = ID_PROCESS + 0x30, /* plus a number of its own */
+	ID_COUNTER = 0x100,	       /* plus the number of the counter */
 	ID_MEMINFO_HAVE = 0x140,
 	ID_MEMINFO = 0x141,
 	ID_SWAP = 0x150,
@@ -298,6 +299,7 @@ static const struct member machine_members[] = {
 };
 
 #define PROCESS(n, m, limit) INT(ID_PROCESS + (n), struct process, m, limit)
+#define STATUS(n, of)	     INT(ID_STATUS + (n), struct process, status[VALUE_##of], PSS_REFERENCED)
 static const struct member process_members[] = {
 	PROCESS(0, ppid, INT_MAX),
 	PROCESS(1, uid, 0),
@@ -329,6 +331,15 @@ static const struct member process_members[] = {
 	PROCESS(26, container_status, CONTAINER_STATUS_COUNT),
 	PROCESS(27, pod_path, 0),
 	TEXT(ID_PROCESS + 28, struct process, app),
+	/* Why values that are stored are not known. FREED is not stored. */
+	STATUS(0, SWAP_SHMEM),
+	STATUS(1, LAZYFREE),
+	STATUS(2, HUGETLB_PSS),
+	STATUS(3, THP_REST),
+	STATUS(4, NODES),
+	STATUS(5, GPU),
+	STATUS(6, DMABUF),
+	STATUS(7, EXE),
 };
 
 static const struct member swap_members[] = {

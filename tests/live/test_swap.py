@@ -115,7 +115,7 @@ def opened(*args):
 
 def trial(_):
     done = subprocess.run((PROGRAM, "doctor"), capture_output=True, text=True, timeout=LIMIT, check=False)
-    result("swap slots ok of 1 devices; a test agrees with smaps_rollup" in " ".join(done.stdout.split()),
+    result("swap slots ok of 1 device; a test agrees with smaps_rollup" in " ".join(done.stdout.split()),
            "doctor tries swap slots", done.stdout)
 
 
