@@ -194,7 +194,7 @@ static void refuse_freed(struct collector *c, const char *reason)
 static const char *loads_nothing(const struct collector *c)
 {
 	return source_origin(c->source) != FROM_BPF ? "this needs BPF"
-	       : source_is_pinned(c->source)	    ? "not with --pinned"
+	       : source_is_pinned(c->source)	    ? "not with the pin"
 						    : NULL;
 }
 

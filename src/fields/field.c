@@ -7,6 +7,15 @@
 
 #include "base/parse.h"
 
+int field_compare_text(const struct field *f, const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return field_text_weight(f, *a) - field_text_weight(f, *b);
+}
+
 int field_compare(const struct field *f, struct value a, struct value b)
 {
 	int r;
@@ -15,7 +24,7 @@ int field_compare(const struct field *f, struct value a, struct value b)
 		return b.known - a.known;
 	switch (f->type) {
 	case FIELD_TEXT:
-		return strcmp(a.text, b.text);
+		return field_compare_text(f, a.text, b.text);
 	case FIELD_BYTES:
 	case FIELD_ADDRESS:
 		r = (a.bytes > b.bytes) - (a.bytes < b.bytes);

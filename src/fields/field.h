@@ -48,6 +48,7 @@ enum field_flag {
 	FIELD_END_LINE = 1 << 12, /* and so does the bracket behind the last one */
 	FIELD_EXTRA = 1 << 13,	  /* it is read for shown rows alone, on request: no sort key */
 	FIELD_JOINED = 1 << 14,	  /* it is a struct group_keys: groups by several columns */
+	FIELD_PATH = 1 << 15,	  /* of TEXT: a path; what is in a directory comes next to it */
 };
 
 /* What a group of processes is of the path of their cgroup. */
@@ -187,6 +188,23 @@ static inline bool field_sorts_descending(const struct field *f)
  * not known last.
  */
 int field_compare(const struct field *f, struct value a, struct value b);
+
+/*
+ * The weight of a byte of a TEXT, from 0 (its end) to 255: of two texts the one that is lower at
+ * the first byte where they differ comes first. A slash is the lowest byte of a path, so that
+ * /a/b comes before /a-b.
+ */
+static inline unsigned char field_text_weight(const struct field *f, char c)
+{
+	unsigned char byte = (unsigned char)c;
+
+	if (!(f->flags & FIELD_PATH) || byte == 0 || byte > '/')
+		return byte;
+	return byte == '/' ? 1 : byte + 1;
+}
+
+/* By these weights; below, above or equal to 0 as strcmp(). */
+int field_compare_text(const struct field *f, const char *a, const char *b);
 
 /* ---- the fields of a kind of row ---- */
 

@@ -88,7 +88,7 @@ COLUMN(container_status, "container_status", "CONTAINER_STATUS", TEXT,
        value_text(container_status_name(p->container_status)),
        "ok, or why the container with this id has no name", NEEDS(CGROUP));
 COLUMN(cgroup, "cgroup", "CGROUP", TEXT, value_text(p->cgroup), "path of the memory cgroup",
-       NEEDS(CGROUP), GROUPS_BY(cgroup), PART(CGROUP), .max = {512, 255});
+       NEEDS(CGROUP), GROUPS_BY(cgroup), PART(CGROUP), .max = {512, 255}, .flags = FIELD_PATH);
 COLUMN(threads, "threads", "THREADS", AMOUNT, value_signed(true, p->threads),
        "threads, exiting ones included");
 COLUMN(procs, "procs", "PROCS", AMOUNT, value_signed(true, (int64_t)row_processes(r)),

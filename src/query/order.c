@@ -162,19 +162,19 @@ static int compare_values(const struct field *f, const struct standing *x, const
 	case BY_CHANGE:
 		return (x->number < y->number) - (x->number > y->number);
 	case BY_TEXT:
-		return strcmp(x->text, y->text);
+		return field_compare_text(f, x->text, y->text);
 	default:
 		return (x->number > y->number) - (x->number < y->number);
 	}
 }
 
-/* A text's first bytes, in the order of strcmp(). */
-static uint64_t beginning_of(const char *text)
+/* A text's first bytes, in the order of field_compare_text(). */
+static uint64_t beginning_of(const struct field *f, const char *text)
 {
 	uint64_t word = 0;
 
 	for (int i = 0; i < 8; i++)
-		word = word << 8 | (unsigned char)(*text ? *text++ : 0);
+		word = word << 8 | field_text_weight(f, *text ? *text++ : 0);
 	return word;
 }
 
@@ -199,7 +199,7 @@ static uint64_t rank_of(const struct sorting *cmp, const struct row *r)
 		rank = ~((uint64_t)st.number ^ SIGN_BIT);
 		break;
 	case BY_TEXT:
-		rank = beginning_of(st.text);
+		rank = beginning_of(c, st.text);
 		break;
 	default:
 		rank = (uint64_t)st.number ^ SIGN_BIT;

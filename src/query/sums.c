@@ -60,6 +60,10 @@ void sum_add_row(struct sum *sum, const struct row *r)
 	const struct process *p = r->process;
 	struct totals *t = &sum->totals;
 
+	/* A row of no process, as that of a cgroup without any, knows 0 of all that was not read.
+	 */
+	if (!row_processes(r))
+		return;
 	t->processes += row_processes(r);
 	if (!totals_counts(p)) {
 		add_uncounted(sum, p);

@@ -97,6 +97,8 @@ for args in '-g name' '--tree' '--total' 'watch -c 2 -i 0.2' '-F folded' 'system
 	expect_rc "a member: $args" 0
 	expect_stderr_lines "a member: $args: no noise" 0
 done
+run as_member "$ZMEM" -s freed -n 1
+expect_err 'a member: FREED is not known, and why' '^zmem-bpf: FREED is not known: not with the pin$'
 run as_member "$ZMEM" --pinned --verify all
 expect_rc 'a member, --verify all' 0
 expect_err 'a member, --verify all: the number of readable processes' '^zmem-bpf: --verify: of [0-9]+ of [0-9]+ processes smaps_rollup may be read'

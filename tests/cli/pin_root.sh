@@ -87,6 +87,11 @@ expect_err 'watch: -v says why' 'not used: a series of snapshots loads once'
 zmem -F openmetrics -v
 expect_err 'metrics: -v says why' 'not used: it has no files'
 expect_out 'metrics load theirs, which have sums of files' '^zmem_.*shmem.* [0-9]'
+for args in cgroups "record $TMP/recording -c 1" '-F prometheus' '-s freed' '-s lazyfree' '-o +thp_rest' '-o +nodes'; do
+	# shellcheck disable=SC2086
+	zmem $args -v
+	expect_err "$args: not by the pin, which lacks it" '^zmem-bpf: bpf with pages, pinned: not used: it (has no files|does not tell)'
+done
 # Many processes that map the same memory: only loaded programs read it once.
 mkfifo "$TMP/end"
 "$O/workload" shmem:100x131072 <"$TMP/end" >"$TMP/ready" 2>&1 &

@@ -345,6 +345,7 @@ TEST(memcgs)
 	};
 	const struct ram ram = {.cgroup = held, .cgroups = ARRAY_SIZE(held)};
 	static const char *const path[] = {"/a", NULL, "/a/b", "/b", "/a/b (deleted)"};
+	struct totals totals;
 
 	set_cgroup(at(&m, 1), "/a", NULL, NULL);
 	m.snapshot.memcg = memcg;
@@ -365,6 +366,11 @@ TEST(memcgs)
 	assert_int_equal(process_value(g.rows.item[4].process, COUNTER_MEM_KERNEL), 2);
 	assert_false(g.rows.item[4].process->controlled);
 	assert_true(g.rows.item[3].process->controlled);
+	/* The 0 of a cgroup without processes makes no total of what no process tells. */
+	totals_sum(g.rows.item, g.rows.count, false, &totals);
+	assert_int_equal(totals.processes, 2);
+	assert_false(totals.have & COUNTER_BIT(COUNTER_LAZYFREE));
+	assert_int_equal(totals.partial, 0);
 	assert_int_equal(memcg_rows(&m.snapshot, "/a/b", &m.list, &g), 0);
 	assert_int_equal(g.rows.count, 4);
 }

@@ -105,6 +105,24 @@ TEST(order)
 	snapshot_done(&s);
 }
 
+/* A cgroup is followed by those within it, also beside names with bytes below the slash. */
+TEST(order_of_paths)
+{
+	static const char *const path[] = {
+		"/",	"/a",	"/a/b", "/a/b/c",	"/a/b-x",
+		"/a!b", "/a-b", "/a.b", "/long/path/a", "/long/path-a",
+	};
+	const pid_t count = ARRAY_SIZE(path);
+	struct snapshot s = {0};
+
+	for (pid_t pid = count; pid > 0; pid--)
+		add(&s, pid, "-/", 0)->cgroup = path[pid - 1];
+	assert_order(&s, "cgroup", false, (const pid_t[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+	assert_order(&s, "cgroup", true, (const pid_t[]){10, 9, 8, 7, 6, 5, 4, 3, 2, 1});
+	assert_order(&s, "rss,cgroup", false, (const pid_t[]){1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+	snapshot_done(&s);
+}
+
 /* A share of another value in each row: a small cgroup may be the nearest to its limit. */
 TEST(order_of_shares)
 {

@@ -33,6 +33,9 @@ static struct totals sum_of(struct process *const *processes, size_t count, bool
 	struct totals t;
 
 	assert_int_equal(rows_of(&rows, processes, count), 0);
+	/* A row that is a sum is one of a process here. */
+	for (size_t i = 0; i < count; i++)
+		rows.item[i].procs = 1;
 	totals_sum(rows.item, count, pruned, &t);
 	return t;
 }

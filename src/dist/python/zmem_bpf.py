@@ -6,8 +6,9 @@
         print(p["pid"], p["pss_bytes"], p["name"])
 
 snapshot() reads the pin of zmem-bpf (zmem-bpf-pin(8)), which takes no privilege beyond its group;
-without a pin it runs the program. Keys are those of zmem-bpf-json(5). None is a value that was not
-measured. Records grow by the rules in zmem/record.h: newer records are read, too.
+without a pin it runs the program. Keys are those of zmem-bpf-json(5). From the pin, kernel threads
+and zombies are in the list, too, there are the keys that records have, and start_ns (since boot) is
+the start. None is a value that was not measured. Records grow by the rules in zmem/record.h: newer records are read, too.
 """
 
 import collections
