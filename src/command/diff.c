@@ -235,6 +235,15 @@ static int check_moments(const struct diff *d)
 	return log_usage(o, "--to %s is before --from", o->to);
 }
 
+/* Recordings have the apps of record --apps. */
+static int check_apps(const struct diff *d)
+{
+	return d->options->apps && !is_live(d, AFTER)
+		       ? log_usage(d->options, "--apps cannot be combined with two recorded "
+					       "snapshots: they have the apps of record --apps")
+		       : 0;
+}
+
 int command_diff(const struct options *o)
 {
 	cleanup(diff_close) struct diff d = {
@@ -246,6 +255,8 @@ int command_diff(const struct options *o)
 
 	d.group = options_group(o);
 	choose_sides(&d);
+	if (r == 0)
+		r = check_apps(&d);
 	/* What is taken now needs capabilities, which are given up then. */
 	if (r == 0 && is_live(&d, AFTER))
 		r = open_side(&d, AFTER);

@@ -86,6 +86,13 @@ static int read_keys(struct maps_command *c, const char *spec)
 	if (field_list_parse_keys(&c->order.keys, map_columns[c->request.rows], spec, &bad) < 0)
 		return log_usage(c->o, "--sort: maps%s has no column '%.*s'", how[c->request.rows],
 				 (int)bad.len, bad.name);
+	for (size_t i = 0; i < c->order.keys.count; i++) {
+		const struct field *f = c->order.keys.item[i];
+
+		if (f->counter >= MAPS_NODE0 && !c->o->by_node)
+			return log_usage(c->o, "--sort: maps has no column '%s' without --by-node",
+					 f->key);
+	}
 	return 0;
 }
 

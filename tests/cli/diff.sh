@@ -129,5 +129,11 @@ refused 'a counter that is none' 2 'diff compares one column of bytes' diff "$di
 refused 'a moment that is none' 2 '--from x: not a time' diff "$dir" --from x -q
 refused 'an event that is none' 3 'the recording has 0 events' diff "$dir" --from event:1 -q
 refused 'three files' 2 'unexpected argument' diff a b c
+# Rules name what is taken now.
+for now in "$TMP/after.zmem" '--to -0s'; do
+	# shellcheck disable=SC2086 # words
+	refused "--apps, $now" 2 '--apps cannot be combined with two recorded snapshots' diff "$TMP/before.zmem" $now \
+		-g app --apps "$TMP/none.apps"
+done
 first=$("$PROGRAM" watch --replay "$dir" -F ndjson -q | jq -s '[.[] | .timestamp_ms // empty] | min / 1000 | ceil')
 refused 'moments the wrong way round' 2 'is before --from' diff "$dir" --from -0s --to "$(date -d "@$first" +%Y-%m-%dT%H:%M:%S)"

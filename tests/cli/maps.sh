@@ -351,6 +351,7 @@ fi
 refused 'a word that is not a pid' 2 'foo: not a process number' maps foo
 refused 'a bad pid among good ones' 2 '0: not a process number' maps $$ 0
 refused 'a column of processes' 2 "--sort: maps has no column 'uss'" maps -s uss $$
+refused 'a node without --by-node' 2 "maps has no column 'node0' without --by-node" maps -s pss,node0 $$
 refused 'a kind without -g' 2 "maps --by-file has no column 'kind'" maps --by-file -s kind
 refused '-g and --by-file' 2 '--by-file cannot be combined with --group-by' maps --by-file -g name
 refused 'a bad --mapping' 2 '--mapping \(: a \( has no \)' maps --mapping '('
