@@ -60,8 +60,7 @@ void sum_add_row(struct sum *sum, const struct row *r)
 	const struct process *p = r->process;
 	struct totals *t = &sum->totals;
 
-	/* A row of no process, as that of a cgroup without any, knows 0 of all that was not read.
-	 */
+	/* That of a cgroup without processes has 0 of all that was not read. */
 	if (!row_processes(r))
 		return;
 	t->processes += row_processes(r);
