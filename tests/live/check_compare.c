@@ -176,7 +176,8 @@ static void expect_no_pss(struct report *r, const char *line, const char *status
 	for (size_t i = 0; i < COUNTERS; i++) {
 		if (counters[i].where != IN_ROLLUP_PSS || !json_sum(line, counters[i].json, &n))
 			continue;
-		/* A process without swap entries shares none; without swap in use, no file has any. */
+		/* A process without swap entries shares none; without swap in use, no file has any.
+		 */
 		if (n || strncmp(counters[i].json, "swap_", 5))
 			differ(r, "%s is %lld, not null", counters[i].json, n);
 	}
