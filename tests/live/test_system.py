@@ -60,6 +60,8 @@ def check_packet_ring():
 
 def check_unevictable():
     """Locked pages, and those of a ramfs: the kernel cannot free them. Other tests lock and unlock less meanwhile."""
+    if not need("mount", "locked pages and a ramfs"):
+        return
     size = 96 * MIB
     libc = ctypes.CDLL(None)
     with mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory, tempfile.TemporaryDirectory() as at:
