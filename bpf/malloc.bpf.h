@@ -4,8 +4,12 @@
  *
  * Bytes are sampled: each CPU counts down a distance that is drawn at random, with an exponential
  * distribution, and the block in which it ends is sampled. So a block of s bytes is sampled with a
- * probability of 1 - exp(-s / mean), whatever was allocated before. Its stack is taken when the
- * function returns: there the address is known, and the stack is the caller's own.
+ * probability of 1 - exp(-s / mean), whatever was allocated before. Where samples are too many, the
+ * mean is larger: so it is for a ring that fills, and where user space says so. Each sample is sent
+ * with its mean. The stack is taken when the function returns: there the address is known, and the
+ * stack is the caller's own.
+ *
+ * Sampled blocks that are not freed are in a map.
  *
  * Since Linux 6.13 one probe has both ends of a call, and decides at the beginning whether the
  * return is looked at (UPROBE_SESSION): most calls have one trap. Before, each has two.
@@ -52,34 +56,81 @@ struct {
 	__type(value, struct zmem_heap_cpu);
 } heap_cpu SEC(".maps");
 
-static __always_inline __s64 draw_gap(const struct zmem_grow_settings *s)
+/* A distance with this mean. Between two bounds, each is equally likely. */
+static __always_inline __u64 draw_gap(__u64 mean)
 {
-	__u32 zero = 0;
+	__u32 zero = 0, random = bpf_get_prandom_u32(), i = random % ZMEM_HEAP_PARTS;
 	const struct zmem_heap_gaps *gaps = bpf_map_lookup_elem(&heap_gaps, &zero);
+	__u64 unit = 0;
 
-	return gaps ? (__s64)(gaps->bytes[bpf_get_prandom_u32() % ZMEM_HEAP_GAPS] >>
-			      (s->heap_finer & 63))
-		    : 0;
+	if (!gaps)
+		return 0;
+	/* Behind the last bound the distribution begins anew. */
+	if (i == ZMEM_HEAP_PARTS - 1) {
+		unit = gaps->bound[i];
+		i = bpf_get_prandom_u32() % (ZMEM_HEAP_PARTS - 1);
+	}
+	barrier_var(i);
+	i &= ZMEM_HEAP_PARTS - 1;
+	unit += gaps->bound[i];
+	if (i < ZMEM_HEAP_PARTS - 1)
+		unit += (gaps->bound[i + 1] - gaps->bound[i]) * (random / ZMEM_HEAP_PARTS) >> 20;
+	/* The largest distance is some ten times the mean. */
+	return mean <= ZMEM_HEAP_UNIT >> 4 ? unit * mean >> 32 : (unit >> 8) * mean >> 24;
 }
 
+/*
+ * How much coarser samples are now: a ring that fills takes fewer. `heap_bytes` may be so small
+ * that twice as much of it takes as many: what the ring adds begins with 256 bytes.
+ */
+static __always_inline __u32 get_coarser(const struct zmem_grow_settings *s,
+					 struct zmem_heap_cpu *cpu)
+{
+	__u64 used = bpf_ringbuf_query(&ring, RB_AVAIL_DATA), part = s->ring / 16;
+	__u32 n = s->heap_coarser;
+
+	if (used >= 8 * part) {
+		if (s->heap_bytes < 256 && n < 8)
+			n = 8;
+		n += used < 10 * part ? 2 : used < 12 * part ? 5 : used < 13 * part ? 8 : 14;
+	}
+	n = n < ZMEM_HEAP_COARSER_MAX ? n : ZMEM_HEAP_COARSER_MAX;
+	if (cpu->coarsest < n)
+		cpu->coarsest = n;
+	return n;
+}
+
+static __always_inline bool is_in_gap(const struct zmem_grow_settings *s, __u32 coarser, __u64 size)
+{
+	__u64 mean = s->heap_bytes << (coarser & 63);
+
+	return draw_gap(mean < ZMEM_HEAP_MEAN_MAX ? mean : ZMEM_HEAP_MEAN_MAX) < size;
+}
+
+/*
+ * The points at which distances end are 2^n times as many as those that count: of each point that
+ * is decided at random, and what follows the first one in a block has a distance of its own.
+ */
 static __always_inline bool samples_block(const struct zmem_grow_settings *s,
-					  struct zmem_heap_cpu *cpu, __u64 size)
+					  struct zmem_heap_cpu *cpu, __u64 size, __u32 *ret_coarser)
 {
 	__s64 left;
 
-	if (s->heap_bytes <= 1)
-		return true;
-	/* What is left of the distance is distributed as a new one. */
-	if (cpu->finer != s->heap_finer) {
-		cpu->finer = s->heap_finer;
-		cpu->left = draw_gap(s);
+	if (s->heap_bytes <= 1) {
+		*ret_coarser = get_coarser(s, cpu);
+		return !*ret_coarser || is_in_gap(s, *ret_coarser, size);
 	}
-	/* Another thread may take its place here. */
+	size = size < ZMEM_HEAP_MEAN_MAX ? size : ZMEM_HEAP_MEAN_MAX;
 	left = __sync_fetch_and_add(&cpu->left, -(__s64)size);
-	if (left >= 0 && size < (__u64)left)
+	if (left > 0 && size < (__u64)left)
 		return false;
-	cpu->left = draw_gap(s);
-	return true;
+	*ret_coarser = get_coarser(s, cpu);
+	/* Another thread took this place at the end of a distance. */
+	if (left <= 0)
+		return is_in_gap(s, *ret_coarser, size);
+	cpu->left = draw_gap(s->heap_bytes);
+	return !(bpf_get_prandom_u32() & ((1ULL << (*ret_coarser & 63)) - 1)) ||
+	       is_in_gap(s, *ret_coarser, size - (__u64)left);
 }
 
 /* ---- a block is freed ---- */
@@ -95,24 +146,6 @@ static __always_inline bool take_block(__u32 target, __u64 address, struct zmem_
 	*ret = *block;
 	/* Two threads that free one block: the program is broken, its sums are not. */
 	return bpf_map_delete_elem(&heap_blocks, &key) == 0;
-}
-
-static __always_inline void send_free(struct zmem_heap_cpu *cpu, __u32 target, __u64 address,
-				      const struct zmem_heap_block *block)
-{
-	const struct change c = {.target = target,
-				 .member = ZMEM_GROW_BLOCK,
-				 .pages = (__s64)bpf_ktime_get_ns(),
-				 .carried = (__s64)block->time,
-				 .address = address};
-	struct zmem_grow_head *m = bpf_ringbuf_reserve(&ring, sizeof(*m), 0);
-
-	if (!m) {
-		__sync_fetch_and_add(&cpu->lost, 1);
-		return;
-	}
-	fill_head(m, ZMEM_GROW_FREE, &c);
-	bpf_ringbuf_submit(m, RB_NO_WAKEUP);
 }
 
 /* ---- the beginning of a call ---- */
@@ -171,14 +204,12 @@ static __always_inline __u64 return_address(const __u64 *ctx)
 
 #ifdef HEAP_RETURN
 /* True in a call of another function, also of one that ends with a jump to this one. */
-static __always_inline bool is_pending(const __u64 *ctx, const struct heap_call *call,
-				       const struct zmem_grow_settings *s, __u64 mm)
+static __always_inline bool is_pending(const __u64 *ctx, const struct heap_call *call, __u64 mm)
 {
 	__u64 slot = return_slot(ctx);
 
 	(void)mm;
-	return call->opened == s->heap &&
-	       (slot < call->slot || (slot == call->slot && return_address(ctx) != call->back));
+	return slot < call->slot || (slot == call->slot && return_address(ctx) != call->back);
 }
 #else
 /*
@@ -194,12 +225,10 @@ static __always_inline bool is_pending(const __u64 *ctx, const struct heap_call 
  * This is of use where no other process has a session at the same function: the kernel takes theirs
  * for one that looks at each return (uprobe_prog_run() returns 0, kernel/trace/bpf_trace.c).
  */
-static __always_inline bool is_pending(const __u64 *ctx, const struct heap_call *call,
-				       const struct zmem_grow_settings *s, __u64 mm)
+static __always_inline bool is_pending(const __u64 *ctx, const struct heap_call *call, __u64 mm)
 {
 	__u64 area, now = 0, utask;
 
-	(void)s;
 	/* It returned when there was no probe, and what is at its place is old. */
 	if (bpf_core_field_exists(struct task_struct___probed, utask) &&
 	    bpf_core_field_exists(struct uprobe_task, return_instances)) {
@@ -244,24 +273,23 @@ static __always_inline int enter(const __u64 *ctx, __u32 function, bool session)
 	struct zmem_heap_block block;
 	struct zmem_heap_cpu *cpu;
 	struct heap_call *call;
-	__u32 number = 0, zero = 0;
+	__u32 number = 0, zero = 0, coarser = 0;
 	bool sampled, pending;
 
 	cpu = bpf_map_lookup_elem(&heap_cpu, &zero);
 	if (!s || s->stopped || !cpu || !find_target(mm, &number))
 		return 0;
 	__sync_fetch_and_add(&cpu->calls, 1);
-	/* Probes are being opened or closed. */
-	if (!s->heap)
-		return 0;
+	if (function & ZMEM_HEAP_STEPPED)
+		__sync_fetch_and_add(&cpu->stepped, 1);
 	call = current_call(0);
-	pending = call && call->slot && is_pending(ctx, call, s, mm);
+	pending = call && call->slot && is_pending(ctx, call, mm);
 	/* It is made by that call. */
 	if (pending && return_slot(ctx) <= call->slot)
 		return 0;
 	if ((function & ZMEM_HEAP_FUNCTION) == ZMEM_HEAP_FREE) {
-		if (ctx[HEAP_ARGUMENT(0)] && take_block(number, ctx[HEAP_ARGUMENT(0)], &block))
-			send_free(cpu, number, ctx[HEAP_ARGUMENT(0)], &block);
+		if (ctx[HEAP_ARGUMENT(0)])
+			take_block(number, ctx[HEAP_ARGUMENT(0)], &block);
 		return 0;
 	}
 	size = call_size(ctx, function);
@@ -276,7 +304,7 @@ static __always_inline int enter(const __u64 *ctx, __u32 function, bool session)
 	/* The function that it calls for larger ones counts them. */
 	if (function & ZMEM_HEAP_SMALL && size > ZMEM_HEAP_SMALL_MAX)
 		return 0;
-	sampled = samples_block(s, cpu, size);
+	sampled = samples_block(s, cpu, size, &coarser);
 	if (session && !sampled && !(function & ZMEM_HEAP_CALLS)) {
 		if (call)
 			call->slot = 0;
@@ -285,8 +313,9 @@ static __always_inline int enter(const __u64 *ctx, __u32 function, bool session)
 	call = current_call(STORAGE_F_CREATE);
 	if (!call)
 		return 0;
+	__sync_fetch_and_add(&cpu->returns, 1);
 	call->sampled = sampled;
-	call->opened = s->heap;
+	call->coarser = coarser;
 	begin_call(ctx, call, number, function, size);
 	return 1;
 }
@@ -306,26 +335,13 @@ static __always_inline __u64 call_result(const __u64 *ctx, const struct heap_cal
 }
 
 /* The old block is there as before if there is no new one. */
-static __always_inline void end_realloc(struct zmem_heap_cpu *cpu, __u32 target,
-					const struct heap_call *call, __u64 address)
+static __always_inline void end_realloc(__u32 target, const struct heap_call *call, __u64 address)
 {
 	const struct zmem_heap_key key = {.target = target, .address = call->old};
 	const struct zmem_heap_block old = {.size = call->old_size, .time = call->old_time};
 
-	if (!old.time)
-		return;
-	if (address || !call->size)
-		send_free(cpu, target, call->old, &old);
-	else
+	if (old.time && !address && call->size)
 		bpf_map_update_elem(&heap_blocks, &key, &old, MAP_ANY);
-}
-
-/* Of 2^n blocks one is sent: the ring, up to ZMEM_GROW_FULL, has room for those that come. */
-static __always_inline __u32 rarely(const struct zmem_grow_settings *s)
-{
-	__u64 used = bpf_ringbuf_query(&ring, RB_AVAIL_DATA), part = s->ring / 16;
-
-	return used < 10 * part ? 0 : used < 12 * part ? 4 : used < 13 * part ? 8 : 12;
 }
 
 /* Reading a stack may fault: what was noted of a page fault before stays. */
@@ -346,24 +362,16 @@ static __always_inline int send_block(void *ctx, const struct zmem_grow_settings
 
 static __always_inline void add_block(void *ctx, const struct zmem_grow_settings *s,
 				      struct zmem_heap_cpu *cpu, __u64 mm, __u32 target,
-				      __u64 address, __u64 size)
+				      __u64 address, const struct heap_call *call)
 {
 	const struct zmem_heap_key key = {.target = target, .address = address};
-	const struct zmem_heap_block block = {.size = size, .time = bpf_ktime_get_ns()};
-	__u32 n = rarely(s);
+	const struct zmem_heap_block block = {.size = call->size, .time = bpf_ktime_get_ns()};
 	struct change c = {.target = target,
 			   .member = ZMEM_GROW_BLOCK,
-			   .pages = (__s64)(size | (__u64)n << ZMEM_HEAP_RARELY),
+			   .pages = (__s64)(call->size | (__u64)call->coarser << ZMEM_HEAP_COARSER),
 			   .carried = (__s64)block.time,
 			   .address = address};
 
-	struct zmem_heap_block old;
-
-	/* Its free was not seen. */
-	if (take_block(target, address, &old))
-		send_free(cpu, target, address, &old);
-	if (n && bpf_get_prandom_u32() & ((1 << n) - 1))
-		return;
 	/* First: another thread may free it as soon as it has the address. */
 	if (bpf_map_update_elem(&heap_blocks, &key, &block, MAP_ANY)) {
 		__sync_fetch_and_add(&cpu->lost, 1);
@@ -395,9 +403,9 @@ static __always_inline int leave(__u64 *ctx)
 		return 0;
 	address = call_result(ctx, call);
 	if (is_realloc(call->function))
-		end_realloc(cpu, number, call, address);
+		end_realloc(number, call, address);
 	if (address && call->sampled)
-		add_block(ctx, s, cpu, mm, number, address, call->size);
+		add_block(ctx, s, cpu, mm, number, address, call);
 	return 0;
 }
 

@@ -15,8 +15,8 @@ struct heap_call {
 	__u64 old_time;
 	__u64 old_size;
 	__u32 function; /* enum zmem_heap_function */
-	__u32 opened;	/* the number of the probes: a later one is of another call */
 	__u32 sampled;
+	__u32 coarser; /* of the sample */
 	__u32 unused;
 };
 

@@ -45,7 +45,7 @@ $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_o
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(links_$*) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
 		$(if $(filter privilege load source enrich check collect grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) \
-		$(if $(filter command,$(call module_of,$*)),$(LDLIBS_TOP)) -lcmocka $(LDLIBS_ZIP) -lpthread -o $@
+		$(if $(filter command,$(call module_of,$*)),$(LDLIBS_TOP)) -lcmocka $(LDLIBS_ZIP) -lm -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)
 .SECONDARY: $(UNIT_BIN:=.o)

@@ -39,14 +39,11 @@ struct zmem_grow_settings {
 	__u32 faults;	       /* 1: the end of each page fault is an event (before Linux 6.2) */
 	__u32 ring;	       /* bytes of the ring */
 	struct zmem_layout at; /* of the kernel; 0: pages that are copied are not known */
-	/* Not 0: blocks of allocators are sampled; another number when probes were opened anew. */
-	__u32 heap;
-	__u32 heap_finer;   /* n: samples are 2^n times as many */
-	__u32 heap_refuses; /* enum zmem_heap_refuses: those that matter */
-	__u32 unused;
-	__u64 heap_bytes;   /* one sample in so many bytes, on average; 1: each block */
-	__u64 look_mapping; /* of heap_locks: a struct address_space; 0: of any file */
-	__u64 look_at;	    /* of heap_mapping: an address */
+	__u32 heap_coarser;    /* n: one sample in 2^n times as many bytes */
+	__u32 heap_refuses;    /* enum zmem_heap_refuses: those that matter */
+	__u64 heap_bytes;      /* one sample in so many bytes, on average; 1: each block */
+	__u64 look_mapping;    /* of heap_locks: a struct address_space; 0: of any file */
+	__u64 look_at;	       /* of heap_mapping: an address */
 };
 
 /* As the member of a message: pages of other processes, too, that were copied for a write. */
@@ -80,17 +77,19 @@ enum zmem_grow_what {
 	ZMEM_GROW_END,	     /* the same: the address space is being torn down */
 	ZMEM_GROW_MAP,	     /* the same: a target has mapped code */
 	ZMEM_GROW_MOVE,	     /* struct zmem_grow_move: a target moves memory */
-	ZMEM_GROW_FREE,	     /* struct zmem_grow_head of a block that is freed */
 };
 
 /*
- * The member of a stack that allocated a block, and of a block that is freed. `carried` is the time
- * of the allocation (CLOCK_MONOTONIC, ns), `pages` the size in bytes, or the time of the free. With
- * the size is, from bit ZMEM_HEAP_RARELY on, n: of 2^n sampled blocks this one was sent, because
- * the ring is full.
+ * The member of a stack that allocated a block. `carried` is the time of the allocation
+ * (CLOCK_MONOTONIC, ns), `pages` the size in bytes. With the size is, from bit ZMEM_HEAP_COARSER
+ * on, n: it was sampled with heap_bytes * 2^n. A free has no message: its block is no longer in the
+ * map of blocks.
  */
-#define ZMEM_GROW_BLOCK	 (ZMEM_GROW_COPIED + 1)
-#define ZMEM_HEAP_RARELY 56
+#define ZMEM_GROW_BLOCK	  (ZMEM_GROW_COPIED + 1)
+#define ZMEM_HEAP_COARSER 56
+/* Not more: bytes of a sample, and n. */
+#define ZMEM_HEAP_MEAN_MAX    (1ULL << 36)
+#define ZMEM_HEAP_COARSER_MAX 32
 
 /*
  * Which system calls of a thread end it, or fail, also that of the kernel's code behind a return
@@ -118,27 +117,35 @@ enum zmem_heap_function {
 	ZMEM_HEAP_CALLS = 16,
 	/* Larger blocks are another function's: pymalloc of CPython. */
 	ZMEM_HEAP_SMALL = 32,
+	/* The kernel executes the probed instruction out of line, with a second trap. */
+	ZMEM_HEAP_STEPPED = 64,
 };
 
 #define ZMEM_HEAP_SMALL_MAX 512
 /* Sampled blocks that are not freed, at once. */
 #define ZMEM_HEAP_BLOCKS (1 << 20)
-/* Distances between samples, one of which is chosen at random; a power of two. */
-#define ZMEM_HEAP_GAPS 4096
+/*
+ * Distances between samples have an exponential distribution. These are the bounds of equally
+ * likely parts of it, with a mean of ZMEM_HEAP_UNIT; the last part has no end. A power of two.
+ */
+#define ZMEM_HEAP_PARTS 4096
+#define ZMEM_HEAP_UNIT	(1ULL << 32)
 
 struct zmem_heap_gaps {
-	__u64 bytes[ZMEM_HEAP_GAPS];
+	__u64 bound[ZMEM_HEAP_PARTS];
 };
 
 /* Of a CPU. */
 struct zmem_heap_cpu {
-	__s64 left;    /* bytes until the next sample */
-	__u64 finer;   /* heap_finer, when that was drawn */
-	__u64 calls;   /* of all functions, by targets */
-	__u64 samples; /* blocks that were sent */
-	__u64 lost;    /* blocks and frees for which there was no room */
-	__u64 passed;  /* calls while one on another stack had not returned: not counted */
-	__u64 refused; /* calls of threads that a probe of the return would end: not counted */
+	__s64 left;	/* bytes until the next sample, with heap_bytes */
+	__u64 calls;	/* of all functions, by targets */
+	__u64 stepped;	/* of these, those at an instruction that is executed out of line */
+	__u64 returns;	/* of these, those of which the return is looked at */
+	__u64 coarsest; /* n of samples, where it was largest */
+	__u64 samples;	/* blocks that were sent */
+	__u64 lost;	/* sampled blocks for which there was no room */
+	__u64 passed;	/* calls while one on another stack had not returned: not counted */
+	__u64 refused;	/* calls of threads that a probe of the return would end: not counted */
 };
 
 struct zmem_heap_key {

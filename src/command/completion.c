@@ -23,6 +23,12 @@
 #include "session/log.h"
 #include "session/options_check.h"
 
+/* It has an argument, as a word of its own. */
+static bool has_argument(const struct option_info *info)
+{
+	return info->argument && !options_may_be_flag(info);
+}
+
 /* How a shell completes the argument of an option that has no list of words. */
 static const char *kind_of(const struct option_entry *e)
 {
@@ -91,7 +97,7 @@ static void bash_arguments(void)
 	for (size_t i = 0; i < option_count; i++) {
 		const struct option_entry *e = &option_table[i];
 
-		if (!e->info.argument)
+		if (!has_argument(&e->info))
 			continue;
 		printf("\t");
 		if (e->info.letter)
@@ -203,13 +209,13 @@ static void zsh_option(const struct option_entry *e)
 	else
 		printf("\t''");
 	if (info->letter)
-		printf("{-%c%s,--%s%s}'[", info->letter, info->argument ? "+" : "", info->name,
-		       info->argument ? "=" : "");
+		printf("{-%c%s,--%s%s}'[", info->letter, has_argument(info) ? "+" : "", info->name,
+		       has_argument(info) ? "=" : "");
 	else
-		printf("--%s%s'[", info->name, info->argument ? "=" : "");
+		printf("--%s%s'[", info->name, has_argument(info) ? "=" : "");
 	print_quoted(info->help, "[]\\");
 	printf("]");
-	if (info->argument) {
+	if (has_argument(info)) {
 		printf(":");
 		print_lower(info->name);
 		printf(":");
@@ -218,9 +224,9 @@ static void zsh_option(const struct option_entry *e)
 		for (size_t w = 0; e->words[w]; w++)
 			printf("%s%s", w ? " " : "(", e->words[w]);
 		printf(")");
-	} else if (info->argument && strncmp(kind_of(e), "words ", 6) == 0) {
+	} else if (has_argument(info) && strncmp(kind_of(e), "words ", 6) == 0) {
 		printf("(%s)", kind_of(e) + 6);
-	} else if (info->argument) {
+	} else if (has_argument(info)) {
 		printf("_zmem_bpf_%s", kind_of(e));
 	}
 	printf("'\n");

@@ -30,15 +30,17 @@
 #include "session/ticker.h"
 #include "write/format.h"
 
+#define SHORT_US 1000000 /* a shorter run has nothing to show */
 /* The ring is read so often while messages come, and while none come. */
 #define BUSY_US 4000
 #define IDLE_US 20000
 #define SHOW_US 200000 /* between lines that say what was counted so far */
 /* Lines of a terminal that are not rows: header, the others, the total, the next prompt. */
-#define LINES_AROUND 5
-#define NOTE_COLUMNS 320 /* of the text below the total, which is folded */
-#define SAMPLE_MOST  1000000000
-#define SAMPLE_BYTES (512 * 1024) /* of malloc, as Go and tcmalloc sample */
+#define LINES_AROUND	  5
+#define NOTE_COLUMNS	  320 /* of the text below the total, which is folded */
+#define SAMPLE_MOST	  1000000000
+#define SAMPLE_BYTES_MOST ((uint64_t)64 << 30)
+#define SAMPLE_BYTES	  (16 * 1024) /* of malloc, at low rates */
 
 struct grow_command {
 	const struct options *o;
@@ -85,7 +87,7 @@ static int read_order(struct grow_command *c)
 	struct field_list *keys = &c->view.keys;
 	struct field_error bad;
 
-	keys->item[keys->count++] = o->malloc ? fields_find(&growth_columns, "held", 4)
+	keys->item[keys->count++] = o->malloc ? fields_find(&growth_columns, "held_least", 10)
 					      : fields_find(&growth_columns, "still", 5);
 	if (o->sort && field_list_parse_keys(keys, &growth_columns, o->sort, &bad) < 0)
 		return log_usage(o, "--sort: grow has no column '%.*s'", (int)bad.len, bad.name);
@@ -108,14 +110,17 @@ static int read_sample(const struct options *o, struct grow_spec *spec)
 	uint64_t n = 0;
 
 	spec->malloc = o->malloc;
-	spec->sample_bytes = SAMPLE_BYTES;
+	/* A command is measured whatever it costs. */
+	spec->heap = (struct heap_spec){.sample_bytes = SAMPLE_BYTES,
+					.adapts = !o->sample,
+					.any_price = o->malloc > 1 || o->run};
 	if (!o->sample)
 		return 0;
 	if (o->malloc) {
-		if (parse_size(o->sample, strlen(o->sample), &n) < 0 || !n || n > INT64_MAX)
-			return log_usage(o, "--sample %s: not a size, such as 512K, or 1",
+		if (parse_size(o->sample, strlen(o->sample), &n) < 0 || !n || n > SAMPLE_BYTES_MOST)
+			return log_usage(o, "--sample %s: not a size up to 64G, such as 512K, or 1",
 					 o->sample);
-		spec->sample_bytes = n;
+		spec->heap.sample_bytes = n;
 		return 0;
 	}
 	if (parse_u64(o->sample, strlen(o->sample), SAMPLE_MOST, &n) < 0 || !n)
@@ -236,6 +241,7 @@ static int count_until_end(struct grow_command *c)
 	uint64_t interval = interval_us(o), next = clock_us(CLOCK_MONOTONIC) + interval;
 	uint64_t shown = 0;
 	bool busy = true, last = false;
+	struct heap_slow slow;
 	int steps = 0, r = 0;
 
 	while (r == 0 && !last && !grow_ended(c->grow)) {
@@ -249,7 +255,7 @@ static int count_until_end(struct grow_command *c)
 			progress_clear(&c->progress);
 			return log_errno(n, "counting");
 		}
-		if (event == TICKER_END)
+		if (event == TICKER_END || grow_is_slow(c->grow, &slow))
 			break;
 		if (busy != (n > 0)) {
 			busy = n > 0;
@@ -346,6 +352,31 @@ static int check_malloc(const struct grow_command *c)
 	return log_refusal(diag.count ? &diag.note[0] : NULL, r);
 }
 
+/* What it has done to the processes is over: the probes are gone. */
+static int refuse_price(const struct heap_slow *slow)
+{
+	return log_error(
+		"grow --malloc: %" PRIu64
+		" calls of the allocator a second cost %.1f us each: the processes would run at "
+		"about %u %% of their speed, and are left alone (grow without --malloc costs "
+		"little; --malloc=slow accepts any price)",
+		slow->rate, (double)slow->price_ns / 1000, slow->percent);
+}
+
+/* The report; where the price was too high, of what was counted in some time. */
+static int report(struct grow_command *c)
+{
+	struct heap_slow slow;
+	bool refused = grow_is_slow(c->grow, &slow);
+	int r = grow_stop(c->grow);
+
+	if (r < 0)
+		return log_errno(r, "counting");
+	if (!refused || grow_so_far(c->grow).time_us > SHORT_US)
+		r = show(c);
+	return refused ? refuse_price(&slow) : r;
+}
+
 static int count_growth(const struct options *o)
 {
 	cleanup(grow_command_done) struct grow_command c = {
@@ -370,10 +401,8 @@ static int count_growth(const struct options *o)
 	progress_open(&c.progress, o->quiet || o->run);
 	if (r == 0)
 		r = count_until_end(&c);
-	if (r == 0) {
-		r = grow_stop(c.grow);
-		r = r < 0 ? log_errno(r, "counting") : show(&c);
-	}
+	if (r == 0)
+		r = report(&c);
 	if (o->run)
 		launch_end(o->run, c.grow && grow_ended(c.grow), o->quiet);
 	return r ? r : output_finish(&c.out);

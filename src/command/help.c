@@ -73,7 +73,8 @@ static void print_option(const struct option_info *info, const struct command *c
 		help += own + 2;
 	if (info->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", info->letter);
-	snprintf(text, sizeof(text), "%s--%s%s%s", letter, info->name, info->argument ? " " : "",
+	snprintf(text, sizeof(text), "%s--%s%s%s", letter, info->name,
+		 info->argument && !options_may_be_flag(info) ? " " : "",
 		 info->argument ? info->argument : "");
 	printf("  %-26s ", text);
 	print_folded(formats ? command->formats : help, OPTIONS_INDENT);

@@ -65,14 +65,15 @@ static struct value share_of(int64_t net, int64_t grown)
 			      .percent = net > 0 ? 100.0 * (double)net / (double)grown : 0};
 }
 
-int64_t growth_size(const struct growth *g, const struct growth_stack *s)
+/* How far from what is shown the truth may be. */
+static uint64_t error_of(const struct growth *g, const struct growth_stack *s)
 {
-	return g->heap.known ? s->held : growth_sum(s->net);
-}
+	struct growth_bounds held = growth_held_bounds(g, s);
+	uint64_t sum = growth_held(s);
 
-uint64_t growth_size_error(const struct growth *g, const struct growth_stack *s)
-{
-	return growth_error(g->heap.known ? s->held_variance : s->variance);
+	if (!g->heap.known)
+		return growth_error(s->variance);
+	return sum - held.least > held.most - sum ? sum - held.least : held.most - sum;
 }
 
 /* A second kind is told if it is more than a tenth. */
@@ -110,7 +111,7 @@ COLUMN_AS(
 COLUMN_AS(net, "growth", "net_bytes", "GROWTH", CHANGE, value_signed(true, growth_sum(r->net)),
 	  "over all counters: what it added, less what it gave back", .flags = FIELD_KNOWN);
 COLUMN_AS(error, "error", "error_bytes", "\xc2\xb1", BYTES,
-	  value_bytes(true, growth_size_error(rows->growth, r)),
+	  value_bytes(true, error_of(rows->growth, r)),
 	  "how far net_bytes (with --malloc, held_bytes) may be off, in 95 of 100 cases. 0 if "
 	  "nothing was sampled",
 	  .flags = FIELD_KNOWN);
@@ -124,9 +125,20 @@ COLUMN_AS(copied, "copied", "copied_bytes", "COPIED", BYTES,
 	  value_bytes(rows->growth->copied_known, r->copied),
 	  "pages that were shared with another process, and copied when it wrote to them. They are "
 	  "not in net_bytes: USS grows, and RSS does not. Null if not known");
-COLUMN_AS(held, "held", "held_bytes", "HELD", BYTES,
-	  value_bytes(rows->growth->heap.known, r->held > 0 ? (uint64_t)r->held : 0),
-	  "with --malloc: of what allocators gave it, what is not freed", .flags = FIELD_OPTIONAL);
+COLUMN_AS(
+	held, "held", "held_bytes", "HELD", BYTES,
+	value_bytes(rows->growth->heap.known, growth_held(r)),
+	"with --malloc: of what allocators gave it, what is not freed. At least that, if at_least "
+	"of malloc is true",
+	.flags = FIELD_OPTIONAL);
+COLUMN_AS(held_least, "held_least", "held_least_bytes", "LEAST", BYTES,
+	  value_bytes(rows->growth->heap.known, growth_held_bounds(rows->growth, r).least),
+	  "with --malloc: held_bytes is not less, in 97 of 100 cases", .flags = FIELD_OPTIONAL);
+COLUMN_AS(held_most, "held_most", "held_most_bytes", "MOST", BYTES,
+	  value_bytes(rows->growth->heap.known && !rows->growth->heap.at_least,
+		      growth_held_bounds(rows->growth, r).most),
+	  "with --malloc: held_bytes is not more, in 97 of 100 cases. Null if blocks are missing",
+	  .flags = FIELD_OPTIONAL);
 COLUMN_AS(allocated, "allocated", "allocated_bytes", "ALLOCATED", BYTES,
 	  value_bytes(rows->growth->heap.known, r->allocated),
 	  "with --malloc: what allocators gave it", .flags = FIELD_OPTIONAL);
@@ -148,19 +160,21 @@ JSON_FIELD(stack_frames, "frames", NUMBERS, value_rows(true, r->frame, r->frames
 	   "the innermost first: numbers of items of the list frames, from 0 on",
 	   .row_size = sizeof(uint32_t), .flags = FIELD_KNOWN);
 static FIELDS(stacks, &field_net, &field_error, &field_gross, &field_resident, &field_recent,
-	      &field_copied, &field_held, &field_allocated, &field_net_error, &field_changes,
-	      &field_by_counter, &field_truncated, &field_stack_frames);
+	      &field_copied, &field_held, &field_held_least, &field_held_most, &field_allocated,
+	      &field_net_error, &field_changes, &field_by_counter, &field_truncated,
+	      &field_stack_frames);
 FIELDS(growth_columns, &field_resident, &field_net, &field_error, &field_share, &field_recent,
-       &field_gross, &field_copied, &field_held, &field_allocated, &field_kind, &field_line,
-       &field_code);
+       &field_gross, &field_copied, &field_held, &field_held_least, &field_held_most,
+       &field_allocated, &field_kind, &field_line, &field_code);
 
 void growth_list_usual(struct field_list *ret, bool heap, bool rate)
 {
 	static const struct field *const pages[] = {&field_resident, &field_net,    &field_error,
 						    &field_gross,    &field_copied, &field_kind,
 						    &field_code};
-	static const struct field *const blocks[] = {&field_held, &field_error,	 &field_allocated,
-						     &field_net,  &field_copied, &field_code};
+	static const struct field *const blocks[] = {
+		&field_held, &field_held_least, &field_held_most, &field_allocated,
+		&field_net,  &field_copied,	&field_code};
 
 	*ret = (struct field_list){};
 	if (heap)
@@ -176,11 +190,13 @@ void growth_list_usual(struct field_list *ret, bool heap, bool rate)
 
 bool growth_column_has(const struct field *f, const struct growth *g)
 {
+	/* Each block was counted: the bounds are the sum. */
+	if (f == &field_held_least || f == &field_held_most)
+		return !g->heap.known || g->heap.mean_most > 1;
 	for (size_t i = 0; i < g->stacks; i++) {
 		const struct growth_stack *s = &g->stack[i];
 
-		if ((f != &field_error || growth_size_error(g, s)) &&
-		    (f != &field_copied || s->copied))
+		if ((f != &field_error || error_of(g, s)) && (f != &field_copied || s->copied))
 			return true;
 	}
 	return g->stacks == 0;
@@ -188,7 +204,7 @@ bool growth_column_has(const struct field *f, const struct growth *g)
 
 const struct field *growth_usual_key(const struct growth *g)
 {
-	return g->heap.known ? &field_held : g->resident_known ? &field_resident : &field_net;
+	return g->heap.known ? &field_held_least : g->resident_known ? &field_resident : &field_net;
 }
 
 bool growth_list_lines(const struct field_list *list)
@@ -300,28 +316,29 @@ static FIELDS(not_probed_fields, &field_not_probed_function, &field_not_probed_f
 #undef ROW
 #define ROW const struct growth *r = row
 
-static double per_second(uint64_t calls, uint64_t us)
-{
-	return us ? (double)calls * 1e6 / (double)us : 0;
-}
-
 JSON_KNOWN(sample_bytes, "sample_bytes", BYTES, value_bytes(true, r->heap.sample_bytes),
-	   "one sample in so many bytes, on average, in the time seen. 1: each block");
+	   "one sample in so many bytes, on average. 1: each block");
 JSON_KNOWN(heap_calls, "calls", AMOUNT, value_unsigned(true, r->heap.calls),
-	   "of functions that allocate or free, in the time seen");
+	   "of functions that allocate or free");
 JSON_KNOWN(heap_samples, "samples", AMOUNT, value_unsigned(true, r->heap.samples),
 	   "blocks with a stack of their own");
-JSON_KNOWN(heap_rate, "calls_per_s", AMOUNT,
-	   value_signed(true, (int64_t)(per_second(r->heap.calls, r->heap.seen_us) + 0.5)),
-	   "calls, per second of the time seen");
-JSON_KNOWN(seen, "seen_us", AMOUNT, value_unsigned(true, r->heap.seen_us),
-	   "so long calls were seen: in windows, if it is less than duration_us");
-JSON_FIELD(seen_share, "share", PERCENT,
-	   ((struct value){.known = r->duration_us,
-			   .percent = r->duration_us ? 100.0 * (double)r->heap.seen_us /
-							       (double)r->duration_us
-						     : 0}),
-	   "percent of the time that was seen");
+JSON_KNOWN(heap_rate, "rate_per_s", AMOUNT, value_unsigned(true, r->heap.rate),
+	   "calls in a second");
+JSON_FIELD(
+	heap_price, "price_ns", AMOUNT, value_unsigned(r->heap.price_ns, r->heap.price_ns),
+	"what a call costs the process because of its probe, on average. Null if it is not known");
+JSON_FIELD(
+	heap_speed_least, "speed_least_percent", PERCENT,
+	((struct value){.known = r->heap.price_ns, .percent = 100 * r->heap.speed_least}),
+	"how fast the processes ran at least, of their speed without probes: by their CPU time and "
+	"the price. Null if that is not known");
+JSON_FIELD(heap_speed_most, "speed_most_percent", PERCENT,
+	   ((struct value){.known = r->heap.price_ns, .percent = 100 * r->heap.speed_most}),
+	   "likewise, at most");
+JSON_KNOWN(
+	heap_at_least, "at_least", BOOL, value_bool(true, r->heap.at_least),
+	"true if blocks are missing, so that held_bytes may be more: there was no room for them, "
+	"or no probe");
 JSON_KNOWN(not_counted, "calls_not_counted", AMOUNT, value_unsigned(true, r->heap.not_counted),
 	   "calls that were seen, without their blocks: made while a call on another stack had not "
 	   "returned (coroutines), or by threads that refuse system calls (Wine). A probe of their "
@@ -330,7 +347,8 @@ ROWS(not_probed, "not_probed", &not_probed_fields, struct growth_not_probed, tru
      r->heap.not_probed, r->heap.not_probeds,
      "what allocates unseen, because a probe of its return could end the program", FIELD_KNOWN);
 static FIELDS(heap, &field_sample_bytes, &field_heap_calls, &field_heap_samples, &field_heap_rate,
-	      &field_seen, &field_seen_share, &field_not_counted, &field_not_probed);
+	      &field_heap_price, &field_heap_speed_least, &field_heap_speed_most,
+	      &field_heap_at_least, &field_not_counted, &field_not_probed);
 
 OBJECT(target, "target", &target, r, "what was watched");
 OBJECT(accounted, "accounted", &accounted, r, "whether the stacks explain the counters");

@@ -692,8 +692,6 @@ static int receive(void *arg, const struct zmem_grow_head *h, size_t len)
 	uint32_t stack = 0;
 	int r;
 
-	if (h->what == ZMEM_GROW_FREE)
-		return g->heap && process_of(g, h) ? heap_free(g->heap, h) : 0;
 	r = receive_process(g, h, len);
 	if (r != 0)
 		return r < 0 ? r : 0;
@@ -799,7 +797,7 @@ int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct di
 		.follow = spec->follow,
 		.sample = spec->sample,
 		.targets = TARGETS,
-		.heap = spec->malloc ? spec->sample_bytes : 0,
+		.heap = spec->malloc ? spec->heap.sample_bytes : 0,
 	};
 	struct grow *g = calloc(1, sizeof(*g));
 	int r;
@@ -822,7 +820,7 @@ int grow_open(const struct grow_spec *spec, const struct procfs *proc, struct di
 		if (r == 0)
 			g->copied_known &= grow_watch_addresses(g->watch);
 		if (r == 0 && spec->malloc)
-			r = heap_open(g->watch, spec->sample_bytes, &g->code, &g->heap);
+			r = heap_open(g->watch, &spec->heap, &g->code, &g->heap);
 	}
 	if (r < 0) {
 		grow_close(g);
@@ -846,6 +844,11 @@ bool grow_is_exact(const struct grow *g)
 int grow_malloc_error(const struct grow *g)
 {
 	return g->heap ? heap_error(g->heap) : 0;
+}
+
+bool grow_is_slow(const struct grow *g, struct heap_slow *ret)
+{
+	return g->heap && heap_is_slow(g->heap, ret);
 }
 
 unsigned grow_needs_later(const struct grow *g)
@@ -1022,8 +1025,7 @@ static int merge_stack(struct grow_report *r, const struct stack_entry *e,
 	sums->variance += e->sums.variance;
 	sums->copied += e->sums.copied;
 	sums->allocated += e->sums.allocated;
-	sums->held += e->sums.held;
-	sums->held_variance += e->sums.held_variance;
+	sample_sum_add(&sums->held, &e->sums.held);
 	return 0;
 }
 
@@ -1059,8 +1061,7 @@ static int list_stacks(struct grow_report *r)
 			.variance = e->sums.variance,
 			.copied = e->sums.copied,
 			.allocated = (uint64_t)(e->sums.allocated + 0.5),
-			.held = (int64_t)(e->sums.held + 0.5),
-			.held_variance = e->sums.held_variance,
+			.held = e->sums.held,
 		};
 		for (int k = 0; k < GROWTH_COUNTERS; k++) {
 			s->net[k] = e->sums.net[k];
@@ -1218,7 +1219,7 @@ int grow_make_report(struct grow *g, struct grow_report *ret)
 	out->resident_known = check_resident(g, &out->resident_least);
 	r = add_counters(g, out);
 	if (r == 0 && g->heap)
-		r = heap_report(g->heap, &g->stacks, out->duration_us, &out->heap);
+		r = heap_report(g->heap, &g->stacks, &out->heap);
 	of = calloc(g->stacks.codes + 1, sizeof(*of));
 	if (r == 0)
 		r = read_jit(g);

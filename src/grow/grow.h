@@ -7,6 +7,7 @@
 #define ZMEM_GROW_GROW_H
 
 #include "base/diag.h"
+#include "grow/heap.h"
 #include "grow/stack_table.h"
 #include "model/growth.h"
 #include "proc/procfs.h"
@@ -18,7 +19,7 @@ struct grow_spec {
 	bool lines;	       /* of sources */
 	unsigned sample;       /* of so many changes one has its stack taken; 0: by rate, 1: all */
 	bool malloc;	       /* what allocators give and get back, too */
-	uint64_t sample_bytes; /* with malloc: one sample in so many bytes; 1: each block */
+	struct heap_spec heap; /* with malloc */
 };
 
 struct grow;
@@ -58,6 +59,8 @@ struct grow_so_far {
 struct grow_so_far grow_so_far(const struct grow *g);
 /* 0, or why blocks of allocators cannot be counted for the processes so far: a negative errno. */
 int grow_malloc_error(const struct grow *g);
+/* True if, with --malloc, the programs ran at less than half of their speed, and may not. */
+bool grow_is_slow(const struct grow *g, struct heap_slow *ret);
 /* What it needs for --malloc after secure_loaded(): enum privilege_later. */
 unsigned grow_needs_later(const struct grow *g);
 /* Notes of what of the allocators is not seen, and why. */

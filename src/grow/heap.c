@@ -3,15 +3,18 @@
  * Files that processes map are searched for functions of allocators, once each, by the helper of
  * their user (code_reader.h). Another helper attaches to them (probe_helper.h).
  *
- * A block is told when it was allocated, and its stack may be found later than it is freed: of a
- * block that is freed first, that is remembered.
+ * Each sampled block is told with its stack. That it was freed is not told: the kernel's map has
+ * the blocks that are there (bpf/malloc.bpf.h), and is read for each report, and when the list of
+ * blocks has become much longer.
  */
 #include "grow/heap.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,18 +22,34 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/count.h"
-#include "base/hash.h"
 #include "grow/allocators.h"
-#include "grow/heap_parts.h"
 #include "grow/held_locks.h"
 #include "privilege/privilege.h"
 
-#define NONE	    UINT32_MAX
-#define SLOTS_FIRST 1024
-#define LINKS_MAX   1024
-#define SIZE_MASK   (((uint64_t)1 << ZMEM_HEAP_RARELY) - 1)
-/* Where it cannot be measured. */
-#define COST_USUAL_NS 1200
+#define LINKS_MAX 1024
+#define SIZE_MASK (((uint64_t)1 << ZMEM_HEAP_COARSER) - 1)
+/* More in a second, and samples become coarser; fewer than an eighth, and they become finer. */
+#define SAMPLES_MAX 2000
+#define RATE_US	    100000 /* in that time the rate is measured */
+/* The list is looked through when it is so long, and twice as long as after the last time. */
+#define LIST_FIRST 65536
+/* So many in the kernel's map, and it is thinned. */
+#define LIVE_MAX (ZMEM_HEAP_BLOCKS / 4 * 3)
+/* A sample costs so much beside its call and its return: to copy a stack of 2 KiB. */
+#define SAMPLE_NS 1000
+/* The speed of the programs is measured for so long, if probes take that part of a CPU. */
+#define SPEED_US    500000
+#define COST_PARTS  10
+#define SPEED_LEAST 0.5
+/* A program does something between its calls: less than that share of the time is not believed. */
+#define LEAST_WORK 0.01
+/* In a program, with other things in its caches, they cost that much of what is measured. */
+#define COST_LEAST 0.8
+#define COST_MOST  1.4
+/* Where they cannot be measured. */
+#define COST_EMULATED_NS 700
+#define COST_STEPPED_NS	 2000
+#define COST_RETURN_NS	 500
 /* A lock that is held longer than that stops it: at the beginning and the end, and meanwhile. */
 #define LOCKS_US	   1000000
 #define LOCKS_MEANWHILE_US 50000
@@ -61,13 +80,16 @@ struct heap_link {
 
 struct heap_block {
 	uint64_t address, time, size;
-	uint32_t target; /* NONE: the entry is free */
-	uint32_t stack;	 /* NONE: it was freed before its stack was known */
-	uint32_t next;	 /* in its slot, or of free ones; NONE: the last */
-	uint32_t left;	 /* 1: it was there when its part ended */
-	uint32_t end;	 /* of its address space (heap_end()); 0: it is there */
-	uint32_t rarely; /* n: of 2^n samples it is the one that was sent */
-	uint64_t freed;	 /* with the stack NONE */
+	uint32_t target, stack;
+	uint32_t coarser; /* n: it was sampled with 2^n times the bytes */
+	uint32_t end;	  /* of its address space (heap_end()); 0: it is there */
+};
+
+/* What all processes and probes did until a moment. */
+struct heap_count {
+	uint64_t us;	  /* CLOCK_MONOTONIC */
+	uint64_t work_ns; /* CPU time */
+	struct zmem_heap_cpu counts;
 };
 
 struct heap {
@@ -97,20 +119,25 @@ struct heap {
 	bool inlined; /* a Python has allocators that are not probed */
 	bool found;   /* a process has functions; false again when a program begins */
 	struct heap_block *block;
-	size_t blocks, block_capacity; /* blocks: also free ones */
-	uint32_t first_free;
-	uint32_t *slot;
-	size_t slots, used;
-	uint32_t ends; /* address spaces that are gone */
-	struct heap_parts parts;
-	uint64_t cost_ns;	  /* of a probe; 0: it was not needed */
-	uint64_t work_gone;	  /* of processes without links */
-	struct heap_stack *stack; /* by its number */
+	size_t blocks, block_capacity;
+	size_t kept;	  /* blocks when the list was looked through last */
+	uint32_t ends;	  /* address spaces that are gone */
+	uint32_t coarser; /* n: one sample in 2^n times sample_bytes */
+	uint32_t thinned; /* and at least that: the map was too full */
+	bool adapts;	  /* to the rate of samples */
+	bool any_price;	  /* the programs may become as slow as they do */
+	bool slow;	  /* they became too slow */
+	bool priced;
+	struct probe_cost price;
+	uint64_t work_gone;		      /* ns of processes without links */
+	struct heap_count first, rate, speed; /* since when these are measured */
+	struct heap_slow slowed;
+	double *allocated; /* bytes, by stack: for which the samples stand */
 	size_t stacks;
-	double seen_bytes; /* for which all samples stand */
+	double all; /* of all stacks */
 };
 
-int heap_open(struct grow_watch *watch, uint64_t sample_bytes, struct code_sources *code,
+int heap_open(struct grow_watch *watch, const struct heap_spec *spec, struct code_sources *code,
 	      struct heap **ret)
 {
 	struct grow_heap_programs programs = grow_watch_heap_programs(watch);
@@ -119,17 +146,18 @@ int heap_open(struct grow_watch *watch, uint64_t sample_bytes, struct code_sourc
 	if (!h)
 		return -ENOMEM;
 	h->watch = watch;
-	h->sample_bytes = sample_bytes;
+	h->sample_bytes = spec->sample_bytes;
+	h->adapts = spec->adapts;
+	h->any_price = spec->any_price;
 	h->code = code;
-	h->first_free = NONE;
 	probe_helper_init(&h->probes, &code->helpers);
 	h->probes.way = WAY_SESSION;
 	h->probes.programs.session = programs.session;
 	h->probes.programs.enter = programs.enter;
 	h->probes.programs.leave = programs.leave;
-	heap_parts_begin(&h->parts, clock_ns(CLOCK_MONOTONIC));
+	h->first.us = clock_us(CLOCK_MONOTONIC);
 	*ret = h;
-	return grow_watch_heap_begin(watch, 0);
+	return 0;
 }
 
 /* Those of each process together, where there is memory for that. */
@@ -225,11 +253,9 @@ void heap_close(struct heap *h)
 		free(h->file[i].place);
 	free(h->file);
 	free(h->block);
-	free(h->slot);
-	free(h->stack);
+	free(h->allocated);
 	free(h->not_probed);
 	arena_done(&h->reasons);
-	heap_parts_done(&h->parts);
 	free(h);
 }
 
@@ -411,6 +437,8 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target)
 {
 	bool refuses = would_end(h, target);
 
+	if (h->slow)
+		return;
 	for (size_t i = 0; i < s->code.count; i++) {
 		uint32_t number = s->code.image[i].file;
 		struct heap_link *l;
@@ -432,8 +460,6 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target)
 									   s->code.image[i].start),
 					.functions = functions,
 					.first = !is_known(h, s->pid)};
-		if (!h->parts.open)
-			continue;
 		if (locks_are_free(h, OPENING, l, 1,
 				   h->begun || h->locked ? LOCKS_MEANWHILE_US : LOCKS_US,
 				   h->code->helpers.hurry_fd))
@@ -443,7 +469,7 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target)
 	}
 }
 
-/* ---- parts ---- */
+/* ---- how often, and how fast ---- */
 
 /* CPU time of the processes, and of the probes in them. */
 static uint64_t read_work(struct heap *h)
@@ -464,66 +490,92 @@ static uint64_t read_work(struct heap *h)
 
 static struct heap_count count_now(struct heap *h)
 {
-	struct zmem_heap_cpu counts;
-	int r = grow_watch_heap_counts(h->watch, &counts);
+	struct heap_count c = {.us = clock_us(CLOCK_MONOTONIC), .work_ns = read_work(h)};
 
-	return (struct heap_count){.calls = r == 0 ? counts.calls : 0,
-				   .work = read_work(h),
-				   .time = clock_ns(CLOCK_MONOTONIC),
-				   .samples = r == 0 ? counts.samples : 0};
+	grow_watch_heap_counts(h->watch, &c.counts);
+	return c;
 }
 
-/* What a sampled block stands for. */
-static double weight(const struct heap *h, const struct heap_block *b)
+/* What the probes cost between two moments, ns. */
+static double cost_of(const struct heap *h, const struct heap_count *from,
+		      const struct heap_count *to)
 {
-	return heap_weight(b->size, heap_parts_sample(&h->parts, b->time, h->sample_bytes)) *
-	       (double)((uint64_t)1 << b->rarely);
+	const struct zmem_heap_cpu *a = &from->counts, *b = &to->counts;
+	uint64_t stepped = b->stepped - a->stepped;
+
+	return (double)(b->calls - a->calls - stepped) * (double)h->price.emulated_ns +
+	       (double)stepped * (double)h->price.stepped_ns +
+	       (double)(b->returns - a->returns) * (double)h->price.return_ns +
+	       (double)(b->samples - a->samples) * SAMPLE_NS;
 }
 
-/* What is there when a part ends: its free is not seen for sure. */
-static void leave_blocks(struct heap *h, uint64_t now)
+/*
+ * How fast the programs were: the share of their CPU time that was their own, if probes cost so
+ * many times what was measured.
+ */
+static double speed_of(const struct heap *h, const struct heap_count *from,
+		       const struct heap_count *to, double times)
 {
-	for (size_t i = 0; i < h->blocks; i++) {
-		struct heap_block *b = &h->block[i];
+	double work = (double)(to->work_ns - from->work_ns);
+	double own = work - times * cost_of(h, from, to);
 
-		if (b->target == NONE || b->left || b->stack >= h->stacks || b->time > now)
-			continue;
-		b->left = 1;
-		heap_stack_left(&h->stack[b->stack], &h->parts, b->time, now, weight(h, b));
-	}
+	if (own < LEAST_WORK * work)
+		own = LEAST_WORK * work;
+	return work > 0 ? own / work : 1;
 }
 
-static void end_part(struct heap *h)
+static double mean_of(const struct heap *h, uint32_t coarser)
 {
-	grow_watch_heap_end(h->watch);
-	heap_parts_close(&h->parts, clock_ns(CLOCK_MONOTONIC), count_now(h));
+	double mean = ldexp((double)h->sample_bytes, (int)coarser);
+
+	return mean < (double)ZMEM_HEAP_MEAN_MAX ? mean : (double)ZMEM_HEAP_MEAN_MAX;
 }
 
-/* Until probes are closed, and from the moment when they are being opened, calls cost time. */
-static void close_part(struct heap *h)
+static void set_coarser(struct heap *h, uint32_t n)
 {
-	if (!h->cost_ns && (!own_lock_is_free(h) || probe_cost(&h->probes, &h->cost_ns) < 0))
-		h->cost_ns = COST_USUAL_NS;
-	end_part(h);
-	/* Else they cost their time in the pause as well. */
-	if (all_are_free(h, CLOSING, LOCKS_MEANWHILE_US))
-		links_close(h->link, h->links);
-	heap_parts_count(&h->parts, false, count_now(h));
+	n = n > h->thinned ? n : h->thinned;
+	n = n < ZMEM_HEAP_COARSER_MAX ? n : ZMEM_HEAP_COARSER_MAX;
+	if (n != h->coarser && grow_watch_heap_coarser(h->watch, n) == 0)
+		h->coarser = n;
 }
 
-static void open_part(struct heap *h)
+/*
+ * Samples as many as the programs hardly feel. What each stands for is decided before it is taken,
+ * so that the sum is right on average whatever the rate is.
+ */
+static void adapt(struct heap *h, const struct heap_count *now)
 {
-	if (!all_are_free(h, OPENING, LOCKS_MEANWHILE_US)) {
-		heap_parts_wait(&h->parts, clock_ns(CLOCK_MONOTONIC));
+	uint64_t samples = now->counts.samples - h->rate.counts.samples, us = now->us - h->rate.us;
+	uint32_t n = h->coarser;
+
+	if (us < RATE_US && samples * 1000000 < (uint64_t)SAMPLES_MAX * RATE_US)
 		return;
+	for (uint64_t rate = samples * 1000000 / (us + 1); rate > SAMPLES_MAX; rate /= 2)
+		n++;
+	if (n == h->coarser && samples * 8000000 < us * SAMPLES_MAX && n)
+		n--;
+	h->rate = *now;
+	set_coarser(h, n);
+}
+
+static void measure_speed(struct heap *h, const struct heap_count *now)
+{
+	uint64_t us = now->us - h->speed.us, calls = now->counts.calls - h->speed.counts.calls;
+	double cost, speed;
+
+	if (us < SPEED_US)
+		return;
+	/* It is left alone only if it is so slow for sure. */
+	cost = COST_LEAST * cost_of(h, &h->speed, now);
+	speed = speed_of(h, &h->speed, now, COST_LEAST);
+	if (!h->any_price && speed < SPEED_LEAST && cost * COST_PARTS > (double)us * 1000) {
+		h->slow = true;
+		h->slowed = (struct heap_slow){
+			.rate = calls * 1000000 / us,
+			.price_ns = (uint64_t)(cost / COST_LEAST / (double)calls + 0.5),
+			.percent = (unsigned)(100 * speed + 0.5)};
 	}
-	heap_parts_count(&h->parts, true, count_now(h));
-	for (size_t i = 0; i < h->links; i++) {
-		if (!h->link[i].count)
-			link_open(h, &h->link[i]);
-	}
-	if (grow_watch_heap_begin(h->watch, h->parts.finer) == 0)
-		heap_parts_open(&h->parts, clock_ns(CLOCK_MONOTONIC), count_now(h));
+	h->speed = *now;
 }
 
 /* Of those from this one on the processes are gone, or the run is over. */
@@ -535,9 +587,17 @@ static void links_forget(struct heap *h, size_t from)
 	h->links = from;
 }
 
+/* It may take a moment: not while a program waits for its probes. */
+static void find_price(struct heap *h)
+{
+	h->priced = true;
+	if (!own_lock_is_free(h) || probe_cost(&h->probes, &h->price) < 0)
+		h->price = (struct probe_cost){COST_EMULATED_NS, COST_STEPPED_NS, COST_RETURN_NS};
+}
+
 void heap_turn(struct heap *h, bool (*live)(const void *arg, pid_t pid), const void *arg)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct heap_count now;
 	size_t kept = 0;
 
 	h->begun = true;
@@ -552,31 +612,27 @@ void heap_turn(struct heap *h, bool (*live)(const void *arg, pid_t pid), const v
 	}
 	if (kept < h->links && locks_are_free(h, CLOSING, h->link + kept, h->links - kept, 0, -1))
 		links_forget(h, kept);
-	/* All messages of a part were read. */
-	if (h->parts.leaves && now > h->parts.leaves) {
-		leave_blocks(h, heap_parts_end(&h->parts));
-		h->parts.leaves = 0;
-	}
-	/* Where each block is wanted, each is counted, whatever it costs. */
-	if (h->sample_bytes <= 1)
+	if (!has_probes(h))
 		return;
-	switch (heap_parts_turn(&h->parts, now, count_now(h))) {
-	case HEAP_CLOSE:
-		close_part(h);
-		break;
-	case HEAP_OPEN:
-		open_part(h);
-		break;
-	case HEAP_WAIT:
-		break;
-	}
+	now = count_now(h);
+	if (!h->priced)
+		find_price(h);
+	if (!h->speed.us)
+		h->rate = h->speed = now;
+	if (h->adapts)
+		adapt(h, &now);
+	measure_speed(h, &now);
+}
+
+bool heap_is_slow(const struct heap *h, struct heap_slow *ret)
+{
+	*ret = h->slowed;
+	return h->slow;
 }
 
 void heap_stop(struct heap *h)
 {
 	h->stopped = true;
-	if (h->parts.open)
-		end_part(h);
 	read_work(h);
 }
 
@@ -588,251 +644,244 @@ void heap_detach(struct heap *h)
 
 /* ---- blocks ---- */
 
-static size_t slot_of(const struct heap *h, uint32_t target, uint64_t address, uint64_t time)
+static double mean_of_block(const struct heap *h, const struct heap_block *b)
 {
-	return hash_number(hash_number(target, address), time) & (h->slots - 1);
-}
-
-static int make_slots(struct heap *h)
-{
-	size_t slots = h->slots ? 2 * h->slots : SLOTS_FIRST;
-	uint32_t *slot;
-
-	if (h->used < h->slots)
-		return 0;
-	slot = malloc(slots * sizeof(*slot));
-	if (!slot)
-		return -ENOMEM;
-	memset(slot, 0xff, slots * sizeof(*slot));
-	free(h->slot);
-	h->slot = slot;
-	h->slots = slots;
-	for (size_t i = 0; i < h->blocks; i++) {
-		struct heap_block *b = &h->block[i];
-		size_t at = slot_of(h, b->target, b->address, b->time);
-
-		/* All of them are used: there is no free one when a table is full. */
-		b->next = slot[at];
-		slot[at] = (uint32_t)i;
-	}
-	return 0;
-}
-
-/* Takes it from the table if it is there. */
-static bool take(struct heap *h, const struct zmem_grow_head *m, struct heap_block *ret)
-{
-	uint32_t *at =
-		h->slots ? &h->slot[slot_of(h, m->target, m->address, (uint64_t)m->carried)] : NULL;
-
-	for (; at && *at != NONE; at = &h->block[*at].next) {
-		struct heap_block *b = &h->block[*at];
-		uint32_t number = *at;
-
-		if (b->address != m->address || b->target != m->target ||
-		    b->time != (uint64_t)m->carried)
-			continue;
-		*ret = *b;
-		*at = b->next;
-		b->next = h->first_free;
-		b->target = NONE;
-		h->first_free = number;
-		h->used--;
-		return true;
-	}
-	return false;
-}
-
-static int put(struct heap *h, const struct zmem_grow_head *m, uint32_t stack)
-{
-	uint32_t number = h->first_free;
-	struct heap_block *b;
-	size_t at;
-
-	if (number == NONE) {
-		int r = make_slots(h);
-
-		if (r < 0 || !array_room(&h->block, h->blocks, &h->block_capacity, 1024))
-			return -ENOMEM;
-		number = (uint32_t)h->blocks++;
-	} else {
-		h->first_free = h->block[number].next;
-	}
-	b = &h->block[number];
-	at = slot_of(h, m->target, m->address, (uint64_t)m->carried);
-	*b = (struct heap_block){.address = m->address,
-				 .time = (uint64_t)m->carried,
-				 .size = (uint64_t)m->pages & SIZE_MASK,
-				 .rarely = (uint32_t)((uint64_t)m->pages >> ZMEM_HEAP_RARELY),
-				 .target = m->target,
-				 .stack = stack,
-				 .freed = (uint64_t)m->pages,
-				 .next = h->slot[at]};
-	h->slot[at] = number;
-	h->used++;
-	return 0;
+	return mean_of(h, b->coarser);
 }
 
 static int find_stack(struct heap *h, uint32_t number)
 {
 	size_t count = h->stacks ? h->stacks : 256;
-	struct heap_stack *moved;
+	double *moved;
 
 	if (number < h->stacks)
 		return 0;
 	while (count <= number)
 		count *= 2;
-	moved = reallocarray(h->stack, count, sizeof(*moved));
+	moved = reallocarray(h->allocated, count, sizeof(*moved));
 	if (!moved)
 		return -ENOMEM;
 	memset(moved + h->stacks, 0, (count - h->stacks) * sizeof(*moved));
-	h->stack = moved;
+	h->allocated = moved;
 	h->stacks = count;
 	return 0;
 }
 
-static void end_block(struct heap *h, const struct heap_block *b, uint64_t freed)
+static int compare_live(const void *a, const void *b)
 {
-	double w = weight(h, b);
+	const struct grow_live_block *x = a, *y = b;
 
-	if (b->stack >= h->stacks)
-		return;
-	if (b->left || !heap_parts_same(&h->parts, b->time, freed))
-		heap_stack_late(&h->stack[b->stack], &h->parts, b->time, b->left, w);
-	else
-		heap_stack_freed(&h->stack[b->stack], &h->parts, b->time, freed, w);
+	return x->address != y->address ? ORDER_OF(x->address, y->address)
+	       : x->time != y->time	? ORDER_OF(x->time, y->time)
+					: ORDER_OF(x->target, y->target);
+}
+
+/* Takes those that were freed off the list. What a process held when it ended stays. */
+static int drop_freed(struct heap *h)
+{
+	cleanup_free struct grow_live_block *live = NULL;
+	size_t count = 0, kept = 0;
+	int r = h->blocks ? grow_watch_heap_list(h->watch, &live, &count) : 0;
+
+	if (r < 0)
+		return r;
+	if (count)
+		qsort(live, count, sizeof(*live), compare_live);
+	for (size_t i = 0; i < h->blocks; i++) {
+		const struct heap_block *b = &h->block[i];
+		const struct grow_live_block key = {
+			.address = b->address, .time = b->time, .target = b->target};
+
+		if (b->end || (count && bsearch(&key, live, count, sizeof(*live), compare_live)))
+			h->block[kept++] = *b;
+	}
+	h->blocks = h->kept = kept;
+	return 0;
+}
+
+static double random_part(void)
+{
+	uint64_t random = 0;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return 0;
+	return ldexp((double)(random >> 11), -53);
+}
+
+/* With which chance a block stays if samples become so coarse. */
+static double stays(const struct heap *h, const struct heap_block *b, uint32_t coarser)
+{
+	if (b->end || b->coarser >= coarser)
+		return 1;
+	return sample_chance(b->size, mean_of(h, coarser)) /
+	       sample_chance(b->size, mean_of_block(h, b));
+}
+
+/*
+ * The map is nearly full: samples become so coarse that half of these would be there, and the
+ * others go. The rest is a sample as if it had been so from the beginning.
+ */
+static void thin(struct heap *h)
+{
+	uint32_t coarser = h->coarser;
+	double sum = (double)h->blocks;
+	size_t kept = 0;
+
+	while (sum > (double)LIVE_MAX / 2 && coarser < ZMEM_HEAP_COARSER_MAX) {
+		coarser++;
+		sum = 0;
+		for (size_t i = 0; i < h->blocks; i++)
+			sum += stays(h, &h->block[i], coarser);
+	}
+	h->thinned = coarser;
+	set_coarser(h, coarser);
+	for (size_t i = 0; i < h->blocks; i++) {
+		struct heap_block b = h->block[i];
+
+		if (random_part() >= stays(h, &b, coarser)) {
+			if (grow_watch_heap_has(h->watch, b.target, b.address, b.time))
+				grow_watch_heap_forget(h->watch, b.target, b.address);
+			continue;
+		}
+		if (!b.end && b.coarser < coarser)
+			b.coarser = coarser;
+		h->block[kept++] = b;
+	}
+	h->blocks = h->kept = kept;
+}
+
+/* Its blocks are there until the list is looked through. */
+static int look_through(struct heap *h)
+{
+	int r;
+
+	if (h->blocks < LIST_FIRST || h->blocks < 2 * h->kept)
+		if (h->blocks < LIVE_MAX)
+			return 0;
+	r = drop_freed(h);
+	if (r == 0 && h->blocks > LIVE_MAX)
+		thin(h);
+	return r;
 }
 
 int heap_add(struct heap *h, const struct zmem_grow_head *m, uint32_t stack)
 {
-	struct heap_block early, b = {.time = (uint64_t)m->carried,
-				      .size = (uint64_t)m->pages & SIZE_MASK,
-				      .rarely = (uint32_t)((uint64_t)m->pages >> ZMEM_HEAP_RARELY),
-				      .stack = stack};
+	const struct heap_block b = {.address = m->address,
+				     .time = (uint64_t)m->carried,
+				     .size = (uint64_t)m->pages & SIZE_MASK,
+				     .coarser = (uint32_t)((uint64_t)m->pages >> ZMEM_HEAP_COARSER),
+				     .target = m->target,
+				     .stack = stack};
+	double weight = (double)b.size / sample_chance(b.size, mean_of_block(h, &b));
 	int r = find_stack(h, stack);
 
+	if (r == 0)
+		r = look_through(h);
 	if (r < 0)
 		return r;
-	heap_stack_add(&h->stack[stack], &h->parts, b.time, b.size, weight(h, &b));
-	h->seen_bytes += weight(h, &b);
-	if (!take(h, m, &early))
-		return put(h, m, stack);
-	end_block(h, &b, early.freed);
-	return 0;
-}
-
-int heap_free(struct heap *h, const struct zmem_grow_head *m)
-{
-	struct heap_block b;
-
-	if (!take(h, m, &b))
-		return put(h, m, NONE);
-	end_block(h, &b, (uint64_t)m->pages);
+	if (!array_room(&h->block, h->blocks, &h->block_capacity, 1024))
+		return -ENOMEM;
+	h->block[h->blocks++] = b;
+	h->allocated[stack] += weight;
+	h->all += weight;
 	return 0;
 }
 
 uint32_t heap_end(struct heap *h, uint32_t target)
 {
+	size_t kept = 0;
+
 	h->ends++;
 	for (size_t i = 0; i < h->blocks; i++) {
-		struct heap_block *b = &h->block[i];
+		struct heap_block b = h->block[i];
 
-		if (b->target != target || b->end)
-			continue;
-		b->end = h->ends;
-		grow_watch_heap_forget(h->watch, target, b->address);
+		if (b.target == target && !b.end) {
+			if (!grow_watch_heap_has(h->watch, target, b.address, b.time))
+				continue;
+			b.end = h->ends;
+			grow_watch_heap_forget(h->watch, target, b.address);
+		}
+		h->block[kept++] = b;
 	}
+	h->blocks = kept;
 	return h->ends;
 }
 
-/* end 0: all of them. */
 void heap_forget(struct heap *h, uint32_t end)
 {
-	for (size_t i = 0; i < h->blocks; i++) {
-		const struct heap_block b = h->block[i];
-		const struct zmem_grow_head m = {
-			.target = b.target, .address = b.address, .carried = (int64_t)b.time};
-		struct heap_block gone;
+	size_t kept = 0;
 
-		if (b.target == NONE || (end && b.end != end))
-			continue;
-		if (!b.end)
-			grow_watch_heap_forget(h->watch, b.target, b.address);
-		if (take(h, &m, &gone))
-			end_block(h, &gone, clock_ns(CLOCK_MONOTONIC));
+	for (size_t i = 0; i < h->blocks; i++) {
+		if (h->block[i].end != end)
+			h->block[kept++] = h->block[i];
 	}
+	h->blocks = kept;
 }
 
 void heap_begin_anew(struct heap *h)
 {
-	int r;
-
-	heap_forget(h, 0);
-	h->found = false;
-	free(h->stack);
-	h->stack = NULL;
-	h->stacks = 0;
-	h->seen_bytes = 0;
-	/* The last program may have ended in a pause. */
-	r = grow_watch_heap_begin(h->watch, 0);
-	if (r < 0)
-		h->refused = r;
-	heap_parts_anew(&h->parts, clock_ns(CLOCK_MONOTONIC), count_now(h));
-}
-
-/* Calls were seen without a pause: what is held is what is there. */
-static void sum_blocks(const struct heap *h, struct stack_table *stacks)
-{
 	for (size_t i = 0; i < h->blocks; i++) {
-		const struct heap_block *b = &h->block[i];
-		struct stack_sums *sums;
-		double w;
-
-		if (b->target == NONE || b->stack >= stacks->stacks)
-			continue;
-		sums = &stacks->stack[b->stack].sums;
-		w = weight(h, b);
-		sums->held += w;
-		sums->held_variance += w * (w - (double)b->size);
+		if (!h->block[i].end)
+			grow_watch_heap_forget(h->watch, h->block[i].target, h->block[i].address);
 	}
+	h->blocks = h->kept = 0;
+	h->found = false;
+	free(h->allocated);
+	h->allocated = NULL;
+	h->stacks = 0;
+	h->all = 0;
+	h->first = count_now(h);
 }
 
-int heap_report(struct heap *h, struct stack_table *stacks, uint64_t duration_us,
-		struct growth_heap *ret)
+/* What HELD lacks is not known. */
+static bool lacks_blocks(const struct heap *h, const struct zmem_heap_cpu *now)
 {
-	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	bool whole = heap_parts_whole(&h->parts);
-	struct zmem_heap_cpu counts;
-	int r = grow_watch_heap_counts(h->watch, &counts);
-	const struct heap_count count = {counts.calls, read_work(h), now, counts.samples};
-	double error, share = heap_parts_share(&h->parts, &count, h->cost_ns, &error);
+	const struct zmem_heap_cpu *first = &h->first.counts;
+
+	return now->lost > first->lost || now->passed > first->passed ||
+	       now->refused > first->refused || h->not_probeds || h->inlined || h->refused ||
+	       h->unread;
+}
+
+int heap_report(struct heap *h, struct stack_table *stacks, struct growth_heap *ret)
+{
+	const struct heap_count now = count_now(h);
+	uint64_t calls = now.counts.calls - h->first.counts.calls, us = now.us - h->first.us;
+	/* Of the map that was thinned, all is as coarse. */
+	uint32_t coarsest =
+		now.counts.coarsest > h->thinned ? (uint32_t)now.counts.coarsest : h->thinned;
+	double cost = cost_of(h, &h->first, &now);
+	int r = drop_freed(h);
 
 	*ret = (struct growth_heap){.known = r == 0,
+				    .at_least = lacks_blocks(h, &now.counts),
+				    .calls = calls,
+				    .samples = now.counts.samples - h->first.counts.samples,
+				    .rate = us ? calls * 1000000 / us : 0,
+				    .price_ns = calls ? (uint64_t)(cost / (double)calls + 0.5) : 0,
+				    .speed_least = speed_of(h, &h->first, &now, COST_MOST),
+				    .speed_most = speed_of(h, &h->first, &now, COST_LEAST),
 				    .sample_bytes = h->sample_bytes,
-				    .calls = counts.calls - h->parts.forgotten.calls,
-				    .samples = counts.samples - h->parts.forgotten.samples,
-				    .seen_us = heap_parts_seen(&h->parts, now) / 1000,
-				    .not_counted = counts.passed + counts.refused,
+				    .mean_most = mean_of(h, coarsest),
+				    .not_counted = now.counts.passed + now.counts.refused,
 				    .not_probed = h->not_probed,
 				    .not_probeds = h->not_probeds};
-	/* In parts with pauses they come at other distances. */
-	if (!whole && ret->samples)
-		ret->sample_bytes = (uint64_t)(h->seen_bytes / (double)ret->samples + 0.5);
-	/* A part begins and ends a moment before the run does. */
-	if (whole || ret->seen_us > duration_us)
-		ret->seen_us = duration_us;
-	if (!whole)
-		leave_blocks(h, h->parts.open ? now : heap_parts_end(&h->parts));
+	/* On average. */
+	if (ret->mean_most > 1 && ret->samples)
+		ret->sample_bytes = (uint64_t)(h->all / (double)ret->samples + 0.5);
 	for (size_t i = 0; i < stacks->stacks; i++) {
 		struct stack_sums *sums = &stacks->stack[i].sums;
-		const struct heap_stack none = {}, *s = i < h->stacks ? &h->stack[i] : &none;
 
-		heap_stack_sum(s, &h->parts, whole ? 1 : share, whole ? 0 : error, &sums->allocated,
-			       &sums->held, &sums->held_variance);
-		if (whole)
-			sums->held = sums->held_variance = 0;
+		sums->allocated = i < h->stacks ? h->allocated[i] : 0;
+		sums->held = (struct sample_sum){};
 	}
-	if (whole)
-		sum_blocks(h, stacks);
+	for (size_t i = 0; i < h->blocks; i++) {
+		const struct heap_block *b = &h->block[i];
+
+		if (b->stack < stacks->stacks)
+			sample_sum_block(&stacks->stack[b->stack].sums.held, b->size,
+					 mean_of_block(h, b));
+	}
 	return r;
 }
 

@@ -15,8 +15,14 @@
 
 struct heap;
 
+struct heap_spec {
+	uint64_t sample_bytes; /* one sample in so many bytes; 1: each block */
+	bool adapts;	       /* or in more, where they would be too many in a second */
+	bool any_price;	       /* however slow the programs become */
+};
+
 /* `watch` was opened with these bytes. All outlive it. Returns 0 or -ENOMEM. */
-int heap_open(struct grow_watch *watch, uint64_t sample_bytes, struct code_sources *code,
+int heap_open(struct grow_watch *watch, const struct heap_spec *spec, struct code_sources *code,
 	      struct heap **ret);
 void heap_close(struct heap *h);
 
@@ -31,8 +37,18 @@ uint32_t heap_end(struct heap *h, uint32_t target);
 void heap_forget(struct heap *h, uint32_t end);
 /* The report begins now: nothing was allocated. */
 void heap_begin_anew(struct heap *h);
-/* To be called often: opens and closes probes. `live` says whether a process is there. */
+/* To be called often. `live` says whether a process is there. */
 void heap_turn(struct heap *h, bool (*live)(const void *arg, pid_t pid), const void *arg);
+
+/* What calls of probed functions cost. */
+struct heap_slow {
+	uint64_t rate;	   /* calls in a second */
+	uint64_t price_ns; /* of one, on average */
+	unsigned percent;  /* of its speed, at which a program runs with them */
+};
+
+/* True if the programs ran at less than half of their speed, and may not. */
+bool heap_is_slow(const struct heap *h, struct heap_slow *ret);
 /* Ends counting. */
 void heap_stop(struct heap *h);
 /* After that: closes the probes, for which the kernel takes its time. */
@@ -40,11 +56,8 @@ void heap_detach(struct heap *h);
 
 /* A block was allocated by a stack. Returns 0 or -ENOMEM. */
 int heap_add(struct heap *h, const struct zmem_grow_head *block, uint32_t stack);
-/* A block was freed. Its allocation may not have been told yet. Returns 0 or -ENOMEM. */
-int heap_free(struct heap *h, const struct zmem_grow_head *block);
-/* Sets what the stacks hold, and *ret. `duration_us`: of the run so far. */
-int heap_report(struct heap *h, struct stack_table *stacks, uint64_t duration_us,
-		struct growth_heap *ret);
+/* Sets what the stacks hold, and *ret. */
+int heap_report(struct heap *h, struct stack_table *stacks, struct growth_heap *ret);
 /* 0, or why no probe could be opened though there are functions. */
 int heap_error(const struct heap *h);
 /* To open probes again: enum privilege_later. */

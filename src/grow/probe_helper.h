@@ -64,6 +64,9 @@ int probe_try_filter(struct probe_helper *h);
  * What a probe costs the program at each call, ns: the helper measures it with a function of its
  * own. Returns 0 or a negative errno.
  */
-int probe_cost(struct probe_helper *h, uint64_t *ret_ns);
+struct probe_cost {
+	uint64_t emulated_ns, stepped_ns, return_ns;
+};
+int probe_cost(struct probe_helper *h, struct probe_cost *ret);
 
 #endif

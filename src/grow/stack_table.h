@@ -22,8 +22,8 @@ struct stack_sums {
 	int64_t before;	      /* the net sum at the last report */
 	double variance;      /* of the net sum, bytes squared */
 	uint64_t copied;      /* bytes of shared pages that were copied for a write */
-	/* Of blocks of the allocator, bytes; the last two are those of the last report. */
-	double allocated, held, held_variance;
+	double allocated;	/* of blocks of the allocator, bytes */
+	struct sample_sum held; /* likewise, at the last report */
 };
 
 struct stack_entry {

@@ -2,6 +2,8 @@
 /* Sums and places of growth by stack. */
 #include "model/growth.h"
 
+#include <math.h>
+
 const char *growth_mode_name(enum growth_mode mode)
 {
 	static const char *const names[GROWTH_MODES] = {
@@ -29,6 +31,20 @@ uint64_t growth_error(double variance)
 	while (root * root > variance * (1 + 1e-12) && root - variance / root > 1e-6 * root)
 		root = (root + variance / root) / 2;
 	return (uint64_t)(1.96 * (root + variance / root) / 2 + 0.5);
+}
+
+uint64_t growth_held(const struct growth_stack *s)
+{
+	return (uint64_t)(s->held.sum + 0.5);
+}
+
+struct growth_bounds growth_held_bounds(const struct growth *g, const struct growth_stack *s)
+{
+	double least, most;
+
+	sample_sum_bounds(&s->held, g->heap.mean_most, &least, &most);
+	/* Whatever is rounded, the sum is between them. */
+	return (struct growth_bounds){(uint64_t)least, (uint64_t)ceil(most)};
 }
 
 uint64_t growth_still_most(const struct growth_stack *s)

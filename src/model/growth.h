@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "model/sample.h"
 #include "model/snapshot.h"
 
 enum growth_counter {
@@ -52,11 +53,10 @@ struct growth_stack {
 	uint64_t unaddressed;	      /* bytes of added pages without an address: not in resident */
 	int64_t recent;		      /* net bytes since the last report */
 	uint64_t changes;
-	double variance;      /* of the sum of net, because stacks are sampled; bytes squared */
-	uint64_t copied;      /* bytes of pages that were shared, and copied when written */
-	uint64_t allocated;   /* bytes of blocks of the allocator; with growth_heap.known */
-	int64_t held;	      /* of these, what is not freed */
-	double held_variance; /* of held, bytes squared */
+	double variance;	/* of the sum of net, because stacks are sampled; bytes squared */
+	uint64_t copied;	/* bytes of pages that were shared, and copied when written */
+	uint64_t allocated;	/* bytes of blocks of the allocator; with growth_heap.known */
+	struct sample_sum held; /* of these, what is not freed */
 };
 
 /* What would allocate unseen: a probe of its return would harm the program. */
@@ -70,9 +70,14 @@ struct growth_not_probed {
 /* What the allocators of the processes say, where it was asked for. */
 struct growth_heap {
 	bool known;
+	bool at_least;		 /* blocks are missing: there was no room, or no probe */
 	uint64_t sample_bytes;	 /* one sample in so many bytes, on average; 1: each block */
-	uint64_t calls, samples; /* seen: of functions that allocate or free */
-	uint64_t seen_us;	 /* so long calls were seen; less than duration_us: in windows */
+	double mean_most;	 /* the same, where it was largest */
+	uint64_t calls, samples; /* of functions that allocate or free */
+	uint64_t rate;		 /* calls in a second */
+	uint64_t price_ns;	 /* of a call, on average; 0: not known */
+	/* Of the speed that the processes have without probes, from 0 to 1: it was between these. */
+	double speed_least, speed_most;
 	/* Calls that were seen and not counted, because a probe of their return would do harm. */
 	uint64_t not_counted;
 	const struct growth_not_probed *not_probed;
@@ -147,6 +152,12 @@ int64_t growth_sum(const int64_t bytes[GROWTH_COUNTERS]);
 uint64_t growth_still_most(const struct growth_stack *s);
 /* The standard error of a sum with this variance, times 1.96: 95 of 100 are no further off. */
 uint64_t growth_error(double variance);
+/* What a stack holds is between these, in 95 of 100 cases. */
+struct growth_bounds {
+	uint64_t least, most;
+};
+uint64_t growth_held(const struct growth_stack *s);
+struct growth_bounds growth_held_bounds(const struct growth *g, const struct growth_stack *s);
 /*
  * What a stack has added and not given back itself, 0 or more, consists of what counts as growth,
  * and of what other code gave back since. Writes the first part of each stack into `ret`, which has

@@ -135,7 +135,7 @@ static void put_values(const struct growth *g, const struct stack_order *of,
 	own[NODE_GIVEN] += net > 0 ? (uint64_t)net - of->kept : 0;
 	own[NODE_ADDED] += s->gross;
 	own[NODE_STILL] += g->resident_known ? s->resident : 0;
-	own[NODE_HELD] += s->held > 0 ? (uint64_t)s->held : 0;
+	own[NODE_HELD] += growth_held(s);
 	own[NODE_ALLOCATED] += s->allocated;
 	own[NODE_CHANGES] += s->changes;
 }

@@ -89,7 +89,7 @@ static void put_sample(struct profile *p, struct strbuf *m, const struct growth 
 	if (g->resident_known)
 		put_varint(&packed, s->resident);
 	if (g->heap.known) {
-		put_varint(&packed, (uint64_t)s->held);
+		put_varint(&packed, growth_held(s));
 		put_varint(&packed, s->allocated);
 	}
 	put_message(m, 2, &packed);

@@ -73,8 +73,7 @@ void growth_rows_add(struct growth_stack *to, const struct growth_stack *s)
 	to->variance += s->variance;
 	to->copied += s->copied;
 	to->allocated += s->allocated;
-	to->held += s->held;
-	to->held_variance += s->held_variance;
+	sample_sum_add(&to->held, &s->held);
 }
 
 static int compare_paths(const struct growth_stack *x, const struct growth_stack *y)
@@ -260,18 +259,26 @@ static void join_places(struct growth_row_list *l, const struct field *key)
 
 /* ---- order ---- */
 
-/* Its error is larger than it is: nothing is known of it. */
+/*
+ * Its error is larger than it is: nothing is known of it. Of blocks: their bounds are so far apart,
+ * and its growth does not tell it either.
+ */
 static bool is_unsure(const struct growth *g, const struct growth_stack *s)
 {
-	int64_t size = growth_size(g, s);
+	struct growth_bounds held = growth_held_bounds(g, s);
+	int64_t net = growth_sum(s->net);
+	uint64_t size = (uint64_t)(net < 0 ? -net : net);
+	bool grew = net > 0 && growth_error(s->variance) < size;
 
-	return growth_size_error(g, s) > (uint64_t)(size < 0 ? -size : size);
+	if (!g->heap.known)
+		return growth_error(s->variance) > size;
+	return held.most - held.least > 2 * growth_held(s) && !grew;
 }
 
 /* The allocator has given it nothing, where that was asked. */
 static bool has_no_block(const struct growth *g, const struct growth_stack *s)
 {
-	return g->heap.known && !s->allocated && !s->held;
+	return g->heap.known && !s->allocated && growth_held(s) == 0;
 }
 
 /* Two or more rows that say little become one. */

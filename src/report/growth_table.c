@@ -31,7 +31,7 @@ struct growth_table {
 	struct growth_row others;
 	struct strbuf code, line, name; /* of the current row */
 	struct field_list columns;
-	const struct field *still; /* that column */
+	const struct field *still, *held; /* these columns */
 };
 
 /* ---- the code of a row ---- */
@@ -229,7 +229,9 @@ static struct cell cell_of_row(struct growth_table *t, const struct growth_row *
 	if (f->flags & FIELD_SINCE)
 		v = value_signed(t->g->recent_us, delta_rate(v.number, t->g->recent_us));
 	cell = cell_of_value(f, v);
-	cell.at_least = f == t->still && v.known && growth_still_most(&r->sum) > r->sum.resident;
+	cell.at_least =
+		(f == t->still && v.known && growth_still_most(&r->sum) > r->sum.resident) ||
+		(f == t->held && t->g->heap.at_least);
 	return cell;
 }
 
@@ -404,29 +406,78 @@ static void put_not_probed(struct strbuf *out, const struct growth *g, unsigned 
 	text_put_folded(out, strbuf_str(&text), 0, width);
 }
 
+/* "1.2 MiB" */
+struct size_text {
+	char s[FORMAT_MAX + 1];
+};
+
+static struct size_text size_text(uint64_t bytes)
+{
+	struct size_text ret;
+
+	ret.s[format_size(ret.s, bytes)] = '\0';
+	return ret;
+}
+
 /* Which of two questions the table answers, and the other one. */
 static void put_question(struct strbuf *out, const struct growth *g)
 {
-	uint64_t rate = g->heap.seen_us ? g->heap.calls * 1000000 / g->heap.seen_us : 0;
-	char size[FORMAT_MAX + 1];
+	const struct growth_heap *h = &g->heap;
 
-	if (!g->heap.known) {
+	if (!h->known) {
 		strbuf_puts(out,
 			    "By the code that first touched the pages. What malloc gave and is not "
 			    "freed: grow --malloc");
 		return;
 	}
-	size[format_size(size, g->heap.sample_bytes)] = '\0';
 	strbuf_puts(out, "By the code that got memory of malloc that is not freed, ");
-	if (g->heap.sample_bytes > 1)
-		strbuf_printf(out, "one sample in %s", size);
+	if (h->mean_most > 1)
+		strbuf_printf(out, "one sample in %s", size_text(h->sample_bytes).s);
 	else
 		strbuf_puts(out, "each block");
-	strbuf_printf(out, ", %" PRIu64 " %s a second", rate, count_word(rate, "call", "calls"));
-	if (g->heap.seen_us < g->duration_us)
-		strbuf_printf(out, ", seen for %.1f %% of the time",
-			      100.0 * (double)g->heap.seen_us / (double)g->duration_us);
+	strbuf_printf(out, ", %" PRIu64 " %s a second", h->rate,
+		      count_word(h->rate, "call", "calls"));
+	if (h->price_ns)
+		strbuf_printf(out, " at %.1f us", (double)h->price_ns / 1000);
 	strbuf_puts(out, ". The code that first touched the pages: grow without --malloc");
+}
+
+/* What the numbers of the allocator cost, lack, and leave out. */
+
+#define SLOWED	      0.95 /* of its speed: less is told */
+#define OUTSIDE_PART  10   /* of the growth: so much more than blocks is told */
+#define OUTSIDE_LEAST (1 << 20)
+
+static void put_speed(struct strbuf *out, const struct growth *g, unsigned width)
+{
+	char text[160];
+
+	if (!g->heap.price_ns || g->heap.speed_least >= SLOWED)
+		return;
+	snprintf(text, sizeof(text),
+		 "The probes slowed the program down: it ran at %.0f to %.0f %% of its speed",
+		 100 * g->heap.speed_least, 100 * g->heap.speed_most);
+	text_put_folded(out, text, 0, width);
+}
+
+/* Memory that grew without blocks: of other allocators, or mapped. */
+static void put_outside(struct strbuf *out, const struct growth_table *t, unsigned width)
+{
+	const struct growth *g = t->g;
+	struct growth_bounds held = growth_held_bounds(g, &t->list.all);
+	int64_t grew = g->change[GROWTH_ANON];
+	char text[320];
+
+	if (g->heap.at_least || grew < OUTSIDE_LEAST ||
+	    held.most + (uint64_t)grew / OUTSIDE_PART >= (uint64_t)grew)
+		return;
+	snprintf(
+		text, sizeof(text),
+		"RssAnon grew by %s, at least %s more than these blocks: other memory (mmap, pools, "
+		"another allocator), or what the allocator has beside its blocks. grow without "
+		"--malloc shows the code",
+		size_text((uint64_t)grew).s, size_text((uint64_t)grew - held.most).s);
+	text_put_folded(out, text, 0, width);
 }
 
 /* How frames of a language get names. */
@@ -453,7 +504,11 @@ static void put_notes(void *arg, struct strbuf *out)
 	text_put_folded(out, strbuf_str(&text), 0, width);
 	put_question(&question, t->g);
 	text_put_folded(out, strbuf_str(&question), 0, width);
-	put_not_probed(out, t->g, width);
+	if (t->g->heap.known) {
+		put_speed(out, t->g, width);
+		put_not_probed(out, t->g, width);
+		put_outside(out, t, width);
+	}
 	put_hint(t, out, t->g->unnamed_python, "Python", "start it with python3 -X perf (3.12+)");
 	put_hint(t, out, t->g->unnamed_node, "JavaScript",
 		 "start it with node --perf-basic-prof --interpreted-frames-native-stack");
@@ -485,6 +540,7 @@ static void place_columns(struct growth_table *t)
 	const struct table_style *style = t->grid.style;
 
 	t->still = fields_find(&growth_columns, "still", 5);
+	t->held = fields_find(&growth_columns, "held", 4);
 	if (style->columns)
 		t->columns = *style->columns;
 	else
@@ -498,7 +554,8 @@ static void place_columns(struct growth_table *t)
 			.type = cell_type_of(f),
 			.left = f->type == FIELD_TEXT,
 			.summed = f->type != FIELD_TEXT,
-			.at_least = f == t->still && t->g->resident_least,
+			.at_least = (f == t->still && t->g->resident_least) ||
+				    (f == t->held && t->g->heap.at_least),
 			.asked = t->columns.asked[i],
 			.hidden = !asked && !growth_column_has(f, t->g),
 		};

@@ -225,14 +225,15 @@ const struct option_entry option_table[] = {
 	 CHOICE,
 	 AT(stack),
 	 stack_words},
-	{{"malloc", 0, NULL,
-	  "grow: by what malloc gave and is not freed, not by the code that first touched pages",
+	{{"malloc", 0, "[=slow]",
+	  "grow: by what malloc gave and is not freed, not by the code that first touched pages "
+	  "(slow: however slow the processes become)",
 	  OPTIONS_MEASURE},
-	 FLAG,
+	 FLAG_OR_WORD,
 	 AT(malloc)},
 	{{"sample", 0, "N",
 	  "grow: the stacks of one page in N, at random (1: all; default: all up to 60,000 a "
-	  "second of a process on a CPU, then 16); with --malloc, one in N bytes (default: 512K)",
+	  "second of a process on a CPU, then 16); with --malloc, one in N bytes (default: 16K, and more at high rates)",
 	  OPTIONS_MEASURE},
 	 STRING,
 	 AT(sample)},
@@ -344,6 +345,11 @@ bool options_given(const struct options *o, const struct option_entry *e)
 	size_t i = (size_t)(e - option_table);
 
 	return o->given[i / 64] >> i % 64 & 1;
+}
+
+bool options_may_be_flag(const struct option_info *info)
+{
+	return info->argument && *info->argument == '[';
 }
 
 bool options_taken(const struct option_info *info, const struct command *command)
@@ -526,6 +532,19 @@ static int add_list(const char *arg, char **list)
 	return 0;
 }
 
+static int set_flag_or_word(const struct options *o, const struct option_entry *e, const char *arg,
+			    int *ret)
+{
+	struct text_part word = part_of(e->info.argument);
+
+	part_cut_prefix(&word, "[=");
+	part_cut_suffix(&word, "]");
+	if (arg && (strlen(arg) != word.len || memcmp(arg, word.s, word.len) != 0))
+		return log_usage(o, "--%s=%s: not %.*s", e->info.name, arg, (int)word.len, word.s);
+	*ret = arg ? 2 : 1;
+	return 0;
+}
+
 static int set_option(struct options *o, const struct option_entry *e, const char *arg)
 {
 	char *member = (char *)o + e->offset;
@@ -557,6 +576,8 @@ static int set_option(struct options *o, const struct option_entry *e, const cha
 	case SET:
 		*(int *)member = e->value;
 		return 0;
+	case FLAG_OR_WORD:
+		return set_flag_or_word(o, e, arg, (int *)member);
 	}
 	return 0;
 }
@@ -575,8 +596,11 @@ static void make_getopt(char *letters, struct option *longs)
 	for (size_t i = 0; i < option_count; i++) {
 		const struct option_info *info = &option_table[i].info;
 
-		longs[i] = (struct option){info->name, info->argument ? 1 : 0, NULL,
-					   LONG_ONLY + (int)i};
+		longs[i] = (struct option){info->name,
+					   options_may_be_flag(info) ? optional_argument
+					   : info->argument	     ? required_argument
+								     : no_argument,
+					   NULL, LONG_ONLY + (int)i};
 		if (!info->letter)
 			continue;
 		*letters++ = info->letter;

@@ -119,7 +119,8 @@ struct options {
 	struct launch *run;  /* its process */
 	int stack;	     /* of grow: enum stack_choice */
 	const char *sample;  /* of grow: N, with malloc SIZE; NULL: not given */
-	bool malloc, paths;  /* of grow */
+	int malloc;	     /* of grow: 1; 2: whatever it costs */
+	bool paths;	     /* of grow */
 	bool follow;	     /* of grow */
 	bool debuginfod;     /* of grow */
 	int nice;	     /* NICE_DEFAULT: not given */
@@ -189,6 +190,7 @@ enum option_kind {
 	SHARE,	       /* int, 0 to 100 */
 	SIZE,	       /* uint64_t, bytes */
 	SET,	       /* int, `value`: a flag that stands for a choice */
+	FLAG_OR_WORD,  /* int, 1, or with "=WORD" 2: its argument is "[=WORD]" */
 };
 
 struct option_entry {
@@ -206,6 +208,8 @@ extern const size_t option_count;
 
 /* Whether the option was given, also with its default as the value. */
 bool options_given(const struct options *o, const struct option_entry *e);
+/* Its argument may be left out. */
+bool options_may_be_flag(const struct option_info *info);
 /* Whether the command takes the option. */
 bool options_taken(const struct option_info *info, const struct command *command);
 

@@ -34,7 +34,6 @@ struct grow_watch {
 	bool per_cpu; /* the parts of counters, not per thread */
 	int (*fn)(void *arg, const struct zmem_grow_head *message, size_t len);
 	void *arg;
-	uint32_t heap_opened; /* how often probes were opened */
 };
 
 static int receive(void *arg, const void *message, size_t len)
@@ -97,36 +96,23 @@ static int attach_all(struct grow_watch *w)
 	return r < 0 ? r : 0;
 }
 
-/* u ln u, of which the limit at 0 is 0. */
-static double entropy(double u)
-{
-	return u > 0 ? u * log(u) : 0;
-}
-
-/*
- * Distances with an exponential distribution: the mean of each of equally likely parts of it. Their
- * mean is that of the distribution.
- */
 static int set_up_heap(const struct grow_watch *w)
 {
-	const double mean = (double)w->settings.heap_bytes;
 	cleanup_free struct zmem_heap_gaps *gaps = calloc(1, sizeof(*gaps));
 	int cpus = libbpf_num_possible_cpus();
 	cleanup_free struct zmem_heap_cpu *cpu = calloc(cpus > 0 ? (size_t)cpus : 1, sizeof(*cpu));
+	const double mean = (double)w->settings.heap_bytes;
 	const uint32_t zero = 0;
 	uint32_t random;
 
 	if (!gaps || !cpu || cpus <= 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < ZMEM_HEAP_GAPS; i++) {
-		double a = (double)i / ZMEM_HEAP_GAPS, b = (double)(i + 1) / ZMEM_HEAP_GAPS;
-
-		gaps->bytes[i] = (uint64_t)(mean * (1 - (entropy(b) - entropy(a)) / (b - a)) + 0.5);
-	}
+	for (size_t i = 0; i < ZMEM_HEAP_PARTS; i++)
+		gaps->bound[i] = (uint64_t)(-log1p(-(double)i / ZMEM_HEAP_PARTS) * ZMEM_HEAP_UNIT);
 	for (int i = 0; i < cpus; i++) {
 		if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
 			return -EIO;
-		cpu[i].left = (int64_t)gaps->bytes[random % ZMEM_HEAP_GAPS];
+		cpu[i].left = 1 + (int64_t)(-log(((double)random + 1) / 0x1p32) * mean);
 	}
 	if (bpf_map_update_elem(w->object.fd[BPF_HEAP_GAPS], &zero, gaps, 0) < 0 ||
 	    bpf_map_update_elem(w->object.fd[BPF_HEAP_CPU], &zero, cpu, 0) < 0)
@@ -338,16 +324,9 @@ struct grow_heap_programs grow_watch_heap_programs(const struct grow_watch *w)
 	};
 }
 
-int grow_watch_heap_begin(struct grow_watch *w, uint32_t finer)
+int grow_watch_heap_coarser(struct grow_watch *w, uint32_t n)
 {
-	w->settings.heap_finer = finer;
-	w->settings.heap = ++w->heap_opened;
-	return put_settings(w);
-}
-
-int grow_watch_heap_end(struct grow_watch *w)
-{
-	w->settings.heap = 0;
+	w->settings.heap_coarser = n;
 	return put_settings(w);
 }
 
@@ -403,12 +382,59 @@ int grow_watch_heap_counts(const struct grow_watch *w, struct zmem_heap_cpu *ret
 		return -errno;
 	for (int i = 0; i < cpus; i++) {
 		ret->calls += cpu[i].calls;
+		ret->stepped += cpu[i].stepped;
+		ret->returns += cpu[i].returns;
+		ret->coarsest = cpu[i].coarsest > ret->coarsest ? cpu[i].coarsest : ret->coarsest;
 		ret->samples += cpu[i].samples;
 		ret->lost += cpu[i].lost;
 		ret->passed += cpu[i].passed;
 		ret->refused += cpu[i].refused;
 	}
 	return 0;
+}
+
+#define BATCH 4096
+
+int grow_watch_heap_list(const struct grow_watch *w, struct grow_live_block **ret,
+			 size_t *ret_count)
+{
+	cleanup_free struct zmem_heap_key *key = calloc(BATCH, sizeof(*key));
+	cleanup_free struct zmem_heap_block *block = calloc(BATCH, sizeof(*block));
+	cleanup_free struct grow_live_block *list = NULL;
+	size_t count = 0, room = 0;
+	uint32_t token = 0, n;
+	int r = 0;
+
+	if (!key || !block)
+		return -ENOMEM;
+	for (bool first = true; r == 0; first = false) {
+		n = BATCH;
+		/* The end of the map is an error, with what came before it. */
+		r = bpf_map_lookup_batch(w->object.fd[BPF_HEAP_BLOCKS], first ? NULL : &token,
+					 &token, key, block, &n, NULL);
+		if (r < 0 && r != -ENOENT)
+			return r;
+		for (uint32_t i = 0; i < n; i++) {
+			if (!array_room(&list, count, &room, BATCH))
+				return -ENOMEM;
+			list[count++] = (struct grow_live_block){.target = key[i].target,
+								 .address = key[i].address,
+								 .time = block[i].time};
+		}
+	}
+	*ret = TAKE_PTR(list);
+	*ret_count = count;
+	return 0;
+}
+
+bool grow_watch_heap_has(const struct grow_watch *w, uint32_t target, uint64_t address,
+			 uint64_t time)
+{
+	const struct zmem_heap_key key = {.target = target, .address = address};
+	struct zmem_heap_block block;
+
+	return bpf_map_lookup_elem(w->object.fd[BPF_HEAP_BLOCKS], &key, &block) == 0 &&
+	       block.time == time;
 }
 
 void grow_watch_heap_forget(const struct grow_watch *w, uint32_t target, uint64_t address)

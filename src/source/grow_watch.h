@@ -81,13 +81,8 @@ struct grow_heap_programs {
 	int session, enter, leave;
 };
 struct grow_heap_programs grow_watch_heap_programs(const struct grow_watch *w);
-/*
- * Probes were opened: calls are counted from now on, with 2^finer times as many samples as
- * grow_request.heap says. Returns 0 or a negative errno.
- */
-int grow_watch_heap_begin(struct grow_watch *w, uint32_t finer);
-/* No call is counted until the next beginning. */
-int grow_watch_heap_end(struct grow_watch *w);
+/* From now on one sample in 2^n times grow_request.heap bytes. Returns 0 or a negative errno. */
+int grow_watch_heap_coarser(struct grow_watch *w, uint32_t n);
 /*
  * What threads of the target refuse, of enum zmem_heap_refuses: a probe of a return could end them.
  */
@@ -108,6 +103,19 @@ ssize_t grow_watch_heap_locks(struct grow_watch *w, uint64_t mapping,
 			      int (*fn)(void *arg, const void *lock), void *arg);
 /* What all CPUs have counted since the beginning. */
 int grow_watch_heap_counts(const struct grow_watch *w, struct zmem_heap_cpu *ret);
+
+/* A sampled block that is not freed. */
+struct grow_live_block {
+	uint64_t address, time;
+	uint32_t target;
+};
+
+/* All of them, in no order; the caller frees the list. Returns 0 or a negative errno. */
+int grow_watch_heap_list(const struct grow_watch *w, struct grow_live_block **ret,
+			 size_t *ret_count);
+/* True if this block is one of them. */
+bool grow_watch_heap_has(const struct grow_watch *w, uint32_t target, uint64_t address,
+			 uint64_t time);
 /* Forgets a sampled block: its process is gone. */
 void grow_watch_heap_forget(const struct grow_watch *w, uint32_t target, uint64_t address);
 

@@ -443,13 +443,22 @@ TEST(errors)
 					     .sample_bytes = 512 * KIB,
 					     .calls = 500000,
 					     .samples = 90,
-					     .seen_us = 2500000};
+					     .rate = 200000,
+					     .price_ns = 1450,
+					     .speed_least = 0.6,
+					     .speed_most = 0.8,
+					     .mean_most = 512 * KIB};
 	for (int i = 0; i < STACKS; i++) {
 		f.stack[i].allocated = f.stack[i].gross * 3;
-		f.stack[i].held = i == 1 ? 30 * (int64_t)MIB : (int64_t)f.stack[i].gross / 4;
-		f.stack[i].held_variance = 1e10;
+		double held = i == 1 ? 30 * MIB : (double)f.stack[i].gross / 4;
+
+		f.stack[i].held = (struct sample_sum){.sum = held,
+						      .seen = held / 10,
+						      .variance = held * 512 * KIB,
+						      .step = 512 * KIB};
 	}
 	check_table("growth_malloc.txt", &f, &usual);
+	f.growth.heap.at_least = true;
 	f.growth.heap.not_counted = 12;
 	f.growth.heap.not_probed = not_probed;
 	f.growth.heap.not_probeds = ARRAY_SIZE(not_probed);
@@ -457,9 +466,12 @@ TEST(errors)
 		   &(struct table_style){.header = true, .width = 80}, NULL);
 	golden_json("growth_malloc.json", render_growth_json, &f.growth);
 	golden_render("growth_malloc.pprof", render_growth_pprof, &f.growth);
+	f.growth.heap.at_least = false;
 	f.growth.heap.not_counted = f.growth.heap.not_probeds = 0;
 	f.growth.heap.sample_bytes = 1;
-	f.growth.heap.seen_us = f.growth.duration_us;
+	f.growth.heap.mean_most = 1;
+	for (int i = 0; i < STACKS; i++)
+		f.stack[i].held.variance = f.stack[i].held.step = 0;
 	check_table("growth_malloc_all.txt", &f, &usual);
 }
 
