@@ -323,7 +323,8 @@ static __always_inline int send_with_stack(void *ctx, const struct zmem_grow_set
 {
 	__u64 waits = bpf_ringbuf_query(&ring, RB_AVAIL_DATA);
 
-	if (waits > ZMEM_GROW_FULL(s->ring))
+	if (waits > (c->member == ZMEM_GROW_BLOCK ? ZMEM_GROW_FULL_BLOCKS(s->ring)
+						  : ZMEM_GROW_FULL(s->ring)))
 		return -1;
 	c->wake = waits > ZMEM_GROW_WAKES(s->ring) ? RB_FORCE_WAKEUP : RB_NO_WAKEUP;
 	if (!own)

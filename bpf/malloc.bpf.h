@@ -80,19 +80,19 @@ static __always_inline __u64 draw_gap(__u64 mean)
 }
 
 /*
- * How much coarser samples are now: a ring that fills takes fewer. `heap_bytes` may be so small
- * that twice as much of it takes as many: what the ring adds begins with 256 bytes.
+ * How much coarser samples are now: from half of the ring on, the fuller it is. `heap_bytes` may be
+ * so small that twice as much of it takes as many: what the ring adds begins with 64 bytes.
  */
 static __always_inline __u32 get_coarser(const struct zmem_grow_settings *s,
 					 struct zmem_heap_cpu *cpu)
 {
-	__u64 used = bpf_ringbuf_query(&ring, RB_AVAIL_DATA), part = s->ring / 16;
+	__u64 used = bpf_ringbuf_query(&ring, RB_AVAIL_DATA), part = s->ring / 32;
 	__u32 n = s->heap_coarser;
 
-	if (used >= 8 * part) {
-		if (s->heap_bytes < 256 && n < 8)
-			n = 8;
-		n += used < 10 * part ? 2 : used < 12 * part ? 5 : used < 13 * part ? 8 : 14;
+	if (used > 16 * part && part) {
+		if (s->heap_bytes < 64 && n < 6)
+			n = 6;
+		n += (__u32)((used - 16 * part) / part) + 1;
 	}
 	n = n < ZMEM_HEAP_COARSER_MAX ? n : ZMEM_HEAP_COARSER_MAX;
 	if (cpu->coarsest < n)

@@ -51,10 +51,12 @@ struct zmem_grow_settings {
 
 /*
  * When a quarter of the ring is full, its reader is woken. An eighth of it is for messages about
- * processes, and for CPUs at the same time.
+ * processes, and for CPUs at the same time; and half of that for blocks, which are few then, and
+ * stand for much.
  */
-#define ZMEM_GROW_WAKES(ring) ((ring) / 4)
-#define ZMEM_GROW_FULL(ring)  ((ring) / 8 * 7)
+#define ZMEM_GROW_WAKES(ring)	    ((ring) / 4)
+#define ZMEM_GROW_FULL(ring)	    ((ring) / 8 * 7)
+#define ZMEM_GROW_FULL_BLOCKS(ring) ((ring) / 16 * 15)
 
 /*
  * By rate: so many changes in a window of each CPU have their stacks, then one page in 16 is

@@ -190,9 +190,10 @@ void growth_list_usual(struct field_list *ret, bool heap, bool rate)
 
 bool growth_column_has(const struct field *f, const struct growth *g)
 {
-	/* Each block was counted: the bounds are the sum. */
+	/* If each block was counted, the bounds are the sum. If blocks are missing, HELD is the
+	 * lower one, and there is no other. */
 	if (f == &field_held_least || f == &field_held_most)
-		return !g->heap.known || g->heap.mean_most > 1;
+		return !g->heap.known || (g->heap.mean_most > 1 && !g->heap.at_least);
 	for (size_t i = 0; i < g->stacks; i++) {
 		const struct growth_stack *s = &g->stack[i];
 

@@ -1220,6 +1220,8 @@ int grow_make_report(struct grow *g, struct grow_report *ret)
 	r = add_counters(g, out);
 	if (r == 0 && g->heap)
 		r = heap_report(g->heap, &g->stacks, &out->heap);
+	/* Blocks without a stack, or without memory for them. */
+	out->heap.at_least |= g->unstored || g->heap_error;
 	of = calloc(g->stacks.codes + 1, sizeof(*of));
 	if (r == 0)
 		r = read_jit(g);

@@ -22,12 +22,14 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/count.h"
+#include "base/file.h"
 #include "grow/allocators.h"
 #include "grow/held_locks.h"
 #include "privilege/privilege.h"
 
-#define LINKS_MAX 1024
-#define SIZE_MASK (((uint64_t)1 << ZMEM_HEAP_COARSER) - 1)
+#define LINKS_MAX	1024
+#define ENVIRONMENT_MAX ((size_t)1 << 20)
+#define SIZE_MASK	(((uint64_t)1 << ZMEM_HEAP_COARSER) - 1)
 /* More in a second, and samples become coarser; fewer than an eighth, and they become finer. */
 #define SAMPLES_MAX 2000
 #define RATE_US	    100000 /* in that time the rate is measured */
@@ -63,6 +65,7 @@ struct heap_file {
 	const struct code_reader *reader;
 	size_t count;
 	struct probe_place *place;
+	bool inlined; /* a Python with allocators that are not probed */
 };
 
 /* The probes of a file in a process. */
@@ -116,7 +119,7 @@ struct heap {
 		const char *file; /* in which there is no probe because of a lock; NULL: none */
 		struct lock_holder holder;
 	} unset;
-	bool inlined; /* a Python has allocators that are not probed */
+	bool inlined; /* a Python's small objects are not seen */
 	bool found;   /* a process has functions; false again when a program begins */
 	struct heap_block *block;
 	size_t blocks, block_capacity;
@@ -331,7 +334,7 @@ static int look_for_functions(struct heap *h, const struct address_space *s, str
 					  allocator_name_count(), found, ARRAY_SIZE(found));
 	if (n <= 0)
 		return n;
-	h->inlined |= allocator_is_inlined(found, (size_t)n);
+	ret->inlined = allocator_is_inlined(found, (size_t)n);
 	note_functions(h, found, (size_t)n);
 	ret->count = allocator_places(&f->facts, found, (size_t)n, place);
 	if (ret->count && !is_local(h, s, f))
@@ -388,6 +391,14 @@ static void link_open(struct heap *h, struct heap_link *l)
 		h->refused = l->error ? l->error : -ENOMEM;
 }
 
+/* The program may have called it before. */
+static void note_late(struct heap *h, const struct program_file *f)
+{
+	add_not_probed(h, (struct growth_not_probed){
+				  .file = f->name,
+				  .reason = "the program had begun when its functions were found"});
+}
+
 static bool is_linked(const struct heap *h, pid_t pid, uint32_t file)
 {
 	for (size_t i = 0; i < h->links; i++) {
@@ -433,6 +444,22 @@ static void refuse_locked(struct heap *h, struct heap_link *l)
 	h->unset.holder = h->holder;
 }
 
+/* True if a Python gets each object of malloc, as far as that is known. */
+static bool has_python_malloc(const struct address_space *s)
+{
+	static const char variable[] = "PYTHONMALLOC=malloc"; /* or malloc_debug */
+	cleanup_free char *text = malloc(ENVIRONMENT_MAX);
+	ssize_t len = text && s->pid_fd >= 0
+			      ? file_read(s->pid_fd, "environ", text, ENVIRONMENT_MAX)
+			      : -1;
+
+	for (const char *at = text; len > 0 && at < text + len; at += strlen(at) + 1) {
+		if (strncmp(at, variable, strlen(variable)) == 0)
+			return true;
+	}
+	return false;
+}
+
 void heap_attach(struct heap *h, const struct address_space *s, uint32_t target)
 {
 	bool refuses = would_end(h, target);
@@ -460,12 +487,16 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target)
 									   s->code.image[i].start),
 					.functions = functions,
 					.first = !is_known(h, s->pid)};
+		if (h->file[functions].inlined && !has_python_malloc(s))
+			h->inlined = true;
 		if (locks_are_free(h, OPENING, l, 1,
 				   h->begun || h->locked ? LOCKS_MEANWHILE_US : LOCKS_US,
 				   h->code->helpers.hurry_fd))
 			link_open(h, l);
 		else if (h->locked)
 			refuse_locked(h, l);
+		if (h->begun && l->count)
+			note_late(h, h->code->files.item[number]);
 	}
 }
 

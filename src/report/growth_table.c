@@ -31,7 +31,7 @@ struct growth_table {
 	struct growth_row others;
 	struct strbuf code, line, name; /* of the current row */
 	struct field_list columns;
-	const struct field *still, *held; /* these columns */
+	const struct field *still, *held, *least; /* these columns */
 };
 
 /* ---- the code of a row ---- */
@@ -225,7 +225,8 @@ static struct cell cell_of_row(struct growth_table *t, const struct growth_row *
 
 	t->of.code = f->type == FIELD_TEXT ? code_text(t, r, last) : NULL;
 	t->of.line = f->type == FIELD_TEXT ? source_text(t, &r->sum) : NULL;
-	v = field_value(f, &r->sum, &t->of);
+	/* Where blocks are missing, what is held is at least this. */
+	v = field_value(f == t->held && t->g->heap.at_least ? t->least : f, &r->sum, &t->of);
 	if (f->flags & FIELD_SINCE)
 		v = value_signed(t->g->recent_us, delta_rate(v.number, t->g->recent_us));
 	cell = cell_of_value(f, v);
@@ -541,6 +542,7 @@ static void place_columns(struct growth_table *t)
 
 	t->still = fields_find(&growth_columns, "still", 5);
 	t->held = fields_find(&growth_columns, "held", 4);
+	t->least = fields_find(&growth_columns, "held_least", 10);
 	if (style->columns)
 		t->columns = *style->columns;
 	else
