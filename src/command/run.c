@@ -73,6 +73,7 @@ int commands_run(int argc, char **argv)
 		return r;
 	r = options_parse(&o, &command_table, argc, argv);
 	if (r == 0 && o.command_line) {
+		run.maps = o.malloc;
 		r = launch_fork(&run, o.command_line);
 		o.run = &run;
 	}

@@ -3,8 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,8 +61,63 @@ __attribute__((noreturn)) static void wait_and_execute(const struct launch *l, i
 	_exit(n == sizeof(error) ? 127 : 126);
 }
 
+/* ---- what the command will map ---- */
+
+#define MAPPED_MOST 16
+
+struct mapped {
+	void *at[MAPPED_MOST];
+	size_t size[MAPPED_MOST], count;
+};
+
+/* False: there is no such file. What cannot be mapped is found later. */
+static bool map_code(struct mapped *m, const char *path)
+{
+	struct stat st;
+	cleanup_close int fd = -1;
+	void *at;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || m->count == MAPPED_MOST)
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	at = fd < 0 || !st.st_size
+		     ? MAP_FAILED
+		     : mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (at != MAP_FAILED) {
+		m->at[m->count] = at;
+		m->size[m->count++] = (size_t)st.st_size;
+	}
+	return true;
+}
+
+/* Each item of a list with one of these between them; `name` behind it, if there is one. */
+static void map_listed(struct mapped *m, const char *list, const char *between, const char *name)
+{
+	char path[PATH_MAX];
+	bool found = false;
+
+	for (size_t len; list && *list && !(name && found); list += len + (list[len] != '\0')) {
+		len = strcspn(list, between);
+		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)len, list, name ? "/" : "",
+			     name ? name : "") < (int)sizeof(path) &&
+		    strchr(path, '/'))
+			found = map_code(m, path);
+	}
+}
+
+/* The program, as execvp(3) finds it, and what the loader is told to load first. */
+static void map_program(struct mapped *m, const char *name)
+{
+	if (strchr(name, '/'))
+		map_code(m, name);
+	else
+		map_listed(m, getenv("PATH"), ":", name);
+	map_listed(m, getenv("LD_PRELOAD"), ": ", NULL);
+}
+
 int launch_fork(struct launch *l, char *const *argv)
 {
+	struct mapped mapped = {};
 	int go[2], failed[2];
 
 	l->argv = argv;
@@ -68,9 +129,14 @@ int launch_fork(struct launch *l, char *const *argv)
 		return log_errno(-errno, "starting %s", argv[0]);
 	}
 	l->failed_fd = failed[0];
+	/* With rights that the caller lacks, no path of the caller is opened. */
+	if (l->maps && !getauxval(AT_SECURE))
+		map_program(&mapped, argv[0]);
 	l->pid = fork();
 	if (l->pid == 0)
 		wait_and_execute(l, go[0], failed[1]);
+	for (size_t i = 0; i < mapped.count; i++)
+		munmap(mapped.at[i], mapped.size[i]);
 	close(go[0]);
 	close(failed[1]);
 	if (l->pid < 0) {

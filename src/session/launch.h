@@ -14,6 +14,7 @@
 
 struct launch {
 	char *const *argv;
+	bool maps;     /* its process has the program mapped before it begins, so that it is found */
 	pid_t pid;     /* 0: there is none, or it was waited for */
 	int go_fd;     /* a byte releases it, closing ends it; -1: it was released */
 	int failed_fd; /* has an errno if the command cannot be executed */
