@@ -44,6 +44,7 @@ struct heap_file {
 	const struct code_reader *reader;
 	size_t count;
 	struct probe_place *place;
+	struct allocator allocator;
 };
 
 /* The probes of a file in a process. */
@@ -293,6 +294,7 @@ static bool is_local(struct heap *h, const struct address_space *s, struct progr
 static int look_for_functions(struct heap *h, const struct address_space *s, struct heap_file *ret)
 {
 	struct program_file *f = h->code->files.item[ret->file];
+	const struct function_names names = allocator_names();
 	struct found_function found[CODE_FUNCTIONS_MAX];
 	struct probe_place place[PROBES_MAX];
 	int n;
@@ -301,8 +303,7 @@ static int look_for_functions(struct heap *h, const struct address_space *s, str
 		return 0;
 	n = address_space_ready(s, h->code, ret->file);
 	if (n == 0)
-		n = code_reader_functions(s->reader, ret->file, allocator_name,
-					  allocator_name_count(), found, ARRAY_SIZE(found));
+		n = code_reader_functions(s->reader, ret->file, &names, found, ARRAY_SIZE(found));
 	if (n <= 0)
 		return n;
 	h->inlined |= allocator_is_inlined(found, (size_t)n);
@@ -316,6 +317,11 @@ static int look_for_functions(struct heap *h, const struct address_space *s, str
 		return 0;
 	}
 	memcpy(ret->place, place, ret->count * sizeof(*place));
+	allocator_recognise(found, (size_t)n, &ret->allocator);
+	ret->allocator.path = f->path;
+	ret->allocator.functions = ret->count;
+	if (allocator_has_text(&ret->allocator))
+		code_reader_version(s->reader, ret->file, ret->allocator.version);
 	return 0;
 }
 
