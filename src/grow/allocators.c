@@ -28,7 +28,7 @@ enum {
 	TELLS = 1 << 27,
 };
 
-/* Each but the first two counts where one of its functions allocates, and one frees. */
+/* Groups of names that may be local come last. */
 enum group {
 	OF_C,
 	OF_CPP,
@@ -198,9 +198,13 @@ static const struct found_function *find(const struct found_function *found, siz
 	return NULL;
 }
 
+/*
+ * Whether functions of a group are an allocator's. Other functions may have such names, too: of
+ * those that may be local one allocates, and one frees.
+ */
 static bool counts(const struct found_function *found, size_t count, enum group group)
 {
-	bool allocates = group < OF_LIBC, frees = group < OF_LIBC;
+	bool allocates = false, frees = false;
 
 	for (size_t i = 0; i < count; i++) {
 		uint32_t f = found[i].i < FUNCTIONS ? function[found[i].i].function : TELLS;
@@ -212,7 +216,7 @@ static bool counts(const struct found_function *found, size_t count, enum group 
 		else
 			allocates = true;
 	}
-	return allocates && frees;
+	return group < OF_JE ? allocates || frees : allocates && frees;
 }
 
 /* Where a segment with code has this address in the file. */

@@ -237,9 +237,10 @@ static const struct elf_facts facts = {.segments = 1, .segment = {{0x1000, 0x100
 TEST(places)
 {
 	struct found_function found[] = {
-		found_at("malloc", 0x5010),  found_at("cfree", 0x5020), found_at("free", 0x5020),
-		found_at("calloc", 0x5030),  found_at("_Znwm", 0x5040), found_at("realloc", 0x9000),
-		found_at("mallocx", 0x5050),
+		found_at("malloc", 0x5010),    found_at("cfree", 0x5020),
+		found_at("free", 0x5020),      found_at("calloc", 0x5030),
+		found_at("_Znwm", 0x5040),     found_at("realloc", 0x9000),
+		found_at("je_malloc", 0x5050),
 	};
 	const char *not_probed[ALLOCATOR_THROWS_MAX];
 	struct probe_place place[PROBES_MAX];
@@ -341,7 +342,7 @@ TEST(recognised)
 	ALLOCATOR("musl", 2, "malloc", "free", "__libc_malloc_impl");
 	ALLOCATOR("jemalloc", 4, "malloc", "free", "mallocx", "dallocx");
 	ALLOCATOR("jemalloc", 2, "_rjem_mallocx", "_rjem_sdallocx");
-	ALLOCATOR("jemalloc and glibc", 4, "je_malloc", "je_free", "malloc", "free",
+	ALLOCATOR("jemalloc and glibc", 5, "je_malloc", "je_free", "malloc", "free",
 		  "__libc_calloc");
 	ALLOCATOR("tcmalloc", 2, "tc_malloc", "tc_free");
 	ALLOCATOR("CPython", 2, "PyObject_Malloc", "PyObject_Free");
