@@ -508,8 +508,12 @@ static void end_part(struct heap *h)
 /* Until probes are closed, and from the moment when they are being opened, calls cost time. */
 static void close_part(struct heap *h)
 {
-	if (!h->cost_ns && (!own_lock_is_free(h) || probe_cost(&h->probes, &h->cost_ns) < 0))
-		h->cost_ns = COST_USUAL_NS;
+	struct probe_cost cost = {.emulated_ns = COST_USUAL_NS};
+
+	if (!h->cost_ns && own_lock_is_free(h))
+		probe_cost(&h->probes, &cost);
+	if (!h->cost_ns)
+		h->cost_ns = cost.emulated_ns;
 	end_part(h);
 	/* Else they cost their time in the pause as well. */
 	if (all_are_free(h, CLOSING, LOCKS_MEANWHILE_US))
