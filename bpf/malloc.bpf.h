@@ -19,16 +19,14 @@
 
 /* Words of struct pt_regs, which is what a probe gets. */
 #if defined(__TARGET_ARCH_x86)
-#define HEAP_IP		 16
-#define HEAP_SP		 19
-#define HEAP_RESULT	 10
-#define HEAP_ARGUMENT(n) ((n) == 0 ? 14 : (n) == 1 ? 13 : 12)
+#define HEAP_IP	    16
+#define HEAP_SP	    19
+#define HEAP_RESULT 10
 #else
-#define HEAP_IP		 32
-#define HEAP_SP		 31
-#define HEAP_RETURN	 30 /* the return address is in a register */
-#define HEAP_RESULT	 0
-#define HEAP_ARGUMENT(n) (n)
+#define HEAP_IP	    32
+#define HEAP_SP	    31
+#define HEAP_RETURN 30 /* the return address is in a register */
+#define HEAP_RESULT 0
 #endif
 
 /* What a program of a session returns: the return is not looked at. */
@@ -150,20 +148,45 @@ static __always_inline bool take_block(__u32 target, __u64 address, struct zmem_
 
 /* ---- the beginning of a call ---- */
 
+/* Each word is read by an instruction of its own: the verifier knows no variable one. */
+#define HEAP_READ(n)                                                                               \
+	case n:                                                                                    \
+		asm volatile("%0 = *(u64 *)(%1 + %2)" : "=r"(word) : "r"(ctx), "i"((n)*8));        \
+		break
+
+/* An argument of the call; 0: its function has none. */
+static __always_inline __u64 call_argument(const __u64 *ctx, __u32 function,
+					   enum zmem_heap_argument argument)
+{
+	__u64 word = 0;
+
+	switch (ZMEM_HEAP_WORD(function, argument)) {
+		HEAP_READ(0);
+		HEAP_READ(1);
+		HEAP_READ(2);
+		HEAP_READ(3);
+		HEAP_READ(4);
+		HEAP_READ(5);
+		HEAP_READ(6);
+		HEAP_READ(7);
+		HEAP_READ(8);
+		HEAP_READ(9);
+		HEAP_READ(10);
+		HEAP_READ(11);
+		HEAP_READ(12);
+		HEAP_READ(13);
+		HEAP_READ(14);
+	}
+	return word;
+}
+
 static __always_inline __u64 call_size(const __u64 *ctx, __u32 function)
 {
-	switch (function & ZMEM_HEAP_FUNCTION) {
-	case ZMEM_HEAP_SIZE:
-		return ctx[HEAP_ARGUMENT(0)];
-	case ZMEM_HEAP_PRODUCT:
-		return ctx[HEAP_ARGUMENT(0)] * ctx[HEAP_ARGUMENT(1)];
-	case ZMEM_HEAP_REALLOCS:
-		return ctx[HEAP_ARGUMENT(1)] * ctx[HEAP_ARGUMENT(2)];
-	case ZMEM_HEAP_POSIX:
-		return ctx[HEAP_ARGUMENT(2)];
-	default:
-		return ctx[HEAP_ARGUMENT(1)];
-	}
+	__u64 size = call_argument(ctx, function, ZMEM_HEAP_BYTES);
+
+	if (ZMEM_HEAP_WORD(function, ZMEM_HEAP_COUNT) != ZMEM_HEAP_NO_WORD)
+		size *= call_argument(ctx, function, ZMEM_HEAP_COUNT);
+	return size;
 }
 
 static __always_inline bool is_realloc(__u32 function)
@@ -255,7 +278,7 @@ static __always_inline void begin_call(const __u64 *ctx, struct heap_call *call,
 
 	call->size = size;
 	call->function = function;
-	call->old = ctx[HEAP_ARGUMENT(0)];
+	call->old = call_argument(ctx, function, ZMEM_HEAP_BLOCK);
 	call->old_time = 0;
 	if (is_realloc(function) && call->old && take_block(target, call->old, &old)) {
 		call->old_time = old.time;
@@ -268,7 +291,7 @@ static __always_inline void begin_call(const __u64 *ctx, struct heap_call *call,
 /* Returns 1 if the return of the call is looked at. */
 static __always_inline int enter(const __u64 *ctx, __u32 function, bool session)
 {
-	__u64 mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm), size;
+	__u64 mm = kaddr(kcast(struct task_struct, bpf_get_current_task()), mm), size, address;
 	const struct zmem_grow_settings *s = get_settings();
 	struct zmem_heap_block block;
 	struct zmem_heap_cpu *cpu;
@@ -288,8 +311,9 @@ static __always_inline int enter(const __u64 *ctx, __u32 function, bool session)
 	if (pending && return_slot(ctx) <= call->slot)
 		return 0;
 	if ((function & ZMEM_HEAP_FUNCTION) == ZMEM_HEAP_FREE) {
-		if (ctx[HEAP_ARGUMENT(0)])
-			take_block(number, ctx[HEAP_ARGUMENT(0)], &block);
+		address = call_argument(ctx, function, ZMEM_HEAP_BLOCK);
+		if (address)
+			take_block(number, address, &block);
 		return 0;
 	}
 	size = call_size(ctx, function);

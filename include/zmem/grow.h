@@ -119,9 +119,24 @@ enum zmem_heap_function {
 	ZMEM_HEAP_CALLS = 16,
 	/* Larger blocks are another function's: pymalloc of CPython. */
 	ZMEM_HEAP_SMALL = 32,
-	/* The kernel executes the probed instruction out of line, with a second trap. */
+	/* The kernel executes the probed instruction out of line: it costs more. */
 	ZMEM_HEAP_STEPPED = 64,
 };
+
+/*
+ * The cookie also says which words of the kernel's struct pt_regs have the arguments at the probe:
+ * four bits for each, from bit ZMEM_HEAP_WORDS on.
+ */
+enum zmem_heap_argument {
+	ZMEM_HEAP_BLOCK, /* or where posix_memalign() puts it */
+	ZMEM_HEAP_BYTES,
+	ZMEM_HEAP_COUNT,
+};
+
+#define ZMEM_HEAP_WORDS			 8
+#define ZMEM_HEAP_WORD(cookie, argument) ((cookie) >> (ZMEM_HEAP_WORDS + 4 * (argument)) & 15)
+/* The function has no such argument. */
+#define ZMEM_HEAP_NO_WORD   15
 
 #define ZMEM_HEAP_SMALL_MAX 512
 /* Sampled blocks that are not freed, at once. */

@@ -303,6 +303,18 @@ static FIELDS(accounted, &field_change_sum, &field_stacks_sum, &field_lost, &fie
 /* ---- what allocators say ---- */
 
 #undef ROW
+#define ROW const struct growth_allocator *r = row
+
+JSON_KNOWN(allocator_name, "name", TEXT, value_text(r->name), "of the allocator");
+JSON_FIELD(allocator_version, "version", TEXT, value_text(r->version), "null if it is not known");
+JSON_FIELD(allocator_file, "file", TEXT, value_text(r->file), "its path", .max = {4096},
+	   .max_hex = {4096}, .flags = FIELD_HEX);
+JSON_KNOWN(allocator_functions, "functions", AMOUNT, value_unsigned(true, r->functions),
+	   "how many are probed");
+static FIELDS(allocators, &field_allocator_name, &field_allocator_version, &field_allocator_file,
+	      &field_allocator_functions);
+
+#undef ROW
 #define ROW const struct growth_not_probed *r = row
 
 JSON_FIELD(not_probed_function, "function", TEXT, value_text(r->function),
@@ -344,6 +356,8 @@ JSON_KNOWN(not_counted, "calls_not_counted", AMOUNT, value_unsigned(true, r->hea
 	   "calls that were seen, without their blocks: made while a call on another stack had not "
 	   "returned (coroutines), or by threads that refuse system calls (Wine). A probe of their "
 	   "return could end the program");
+ROWS(allocator_list, "allocators", &allocators, struct growth_allocator, true, r->heap.allocator,
+     r->heap.allocators, "files with functions that are probed", FIELD_KNOWN);
 ROWS(not_probed, "not_probed", &not_probed_fields, struct growth_not_probed, true,
      r->heap.not_probed, r->heap.not_probeds,
      "what allocates unseen, because a probe of its return could end the program", FIELD_KNOWN);

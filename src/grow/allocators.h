@@ -9,8 +9,7 @@
 #include "grow/function_search.h"
 
 /* Names of functions that are looked for in files. */
-size_t allocator_name_count(void);
-const char *allocator_name(size_t i);
+struct function_names allocator_names(void);
 
 /* An allocator that only passes on to another one: its calls would be counted twice. */
 bool allocator_is_wrapper(const char *file_name);
@@ -20,7 +19,7 @@ bool allocator_is_inlined(const struct found_function *found, size_t count);
  * The functions that allocate and are not probed, because they throw exceptions. Returns their
  * number.
  */
-#define ALLOCATOR_THROWS_MAX 8
+#define ALLOCATOR_THROWS_MAX 16
 size_t allocator_not_probed(const struct found_function *found, size_t count,
 			    const char *ret[ALLOCATOR_THROWS_MAX]);
 /*
@@ -29,5 +28,18 @@ size_t allocator_not_probed(const struct found_function *found, size_t count,
  */
 size_t allocator_places(const struct elf_facts *facts, const struct found_function *found,
 			size_t count, struct probe_place ret[PROBES_MAX]);
+
+/* What a file with such functions is. */
+struct allocator {
+	char name[48];			/* several are joined: "jemalloc and glibc" */
+	char version[CODE_VERSION_MAX]; /* of the first one; "": it is not known */
+	const char *path;		/* of the file */
+	size_t functions;		/* that are probed */
+};
+
+/* Sets the name, and the version if its functions tell it. */
+void allocator_recognise(const struct found_function *found, size_t count, struct allocator *ret);
+/* Its version is in its data (jemalloc_version()). */
+bool allocator_has_text(const struct allocator *a);
 
 #endif

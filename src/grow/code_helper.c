@@ -288,28 +288,48 @@ static int answer_functions(struct code_helper *h, struct helper_message *reques
 {
 	struct found_function found[CODE_FUNCTIONS_MAX];
 	const char *name[CODE_FUNCTIONS_MAX];
+	struct function_names names = {.name = name};
+	struct code_functions ask;
 	struct code_file *f;
-	size_t pos = 0, count = 0;
-	uint32_t number;
+	size_t pos = 0;
 	int r;
 
-	if (!message_get(request, &pos, &number, sizeof(number)) || pos == request->len ||
+	if (!message_get(request, &pos, &ask, sizeof(ask)) || pos == request->len ||
 	    request->data[request->len - 1])
 		return -EBADMSG;
-	for (; pos < request->len; pos += strlen(name[count++]) + 1) {
-		if (count == CODE_FUNCTIONS_MAX)
+	for (; pos < request->len; pos += strlen(name[names.count++]) + 1) {
+		if (names.count == CODE_FUNCTIONS_MAX)
 			return -EBADMSG;
-		name[count] = request->data + pos;
+		name[names.count] = request->data + pos;
 	}
-	r = find_file(h, number, &f);
+	names.locals = ask.locals;
+	r = find_file(h, ask.file, &f);
 	if (r < 0 || f->fd < 0)
 		return r;
 	fill_budget(h);
-	r = functions_find(f->fd, &f->facts, name, count, &h->budget, found, ARRAY_SIZE(found));
+	r = functions_find(f->fd, &f->facts, &names, &h->budget, found, ARRAY_SIZE(found));
 	if (r < 0)
 		return r;
 	message_put(ret, found, (size_t)r * sizeof(found[0]));
 	return 0;
+}
+
+static int answer_version(struct code_helper *h, struct helper_message *request,
+			  struct helper_message *ret)
+{
+	char version[CODE_VERSION_MAX] = "";
+	struct code_file *f;
+	uint32_t number;
+	size_t pos = 0;
+	int r;
+
+	if (!message_get(request, &pos, &number, sizeof(number)))
+		return -EBADMSG;
+	r = find_file(h, number, &f);
+	if (r == 0)
+		r = f->fd < 0 ? -ENOENT : jemalloc_version(f->fd, &h->budget, version);
+	message_put(ret, version, sizeof(version));
+	return r;
 }
 
 static int answer_perf_map(struct code_helper *h, struct helper_message *request)
@@ -351,6 +371,8 @@ int code_helper_answer(void *state, struct helper_message *request, struct helpe
 		return answer_names(h, request, ret);
 	case CODE_FUNCTIONS:
 		return answer_functions(h, request, ret);
+	case CODE_VERSION:
+		return answer_version(h, request, ret);
 	case CODE_PERF_MAP:
 		return answer_perf_map(h, request);
 	default:

@@ -19,7 +19,8 @@ enum code_ask {
 	CODE_PERF_MAP,	 /* struct code_perf_map; the root */
 	CODE_PERF_NAMES, /* as CODE_NAMES, of a map */
 	CODE_LINES,	 /* likewise, of a file: a name is a source, its start the line */
-	CODE_FUNCTIONS,	 /* uint32 file and names, each terminated */
+	CODE_FUNCTIONS,	 /* struct code_functions and names, each terminated */
+	CODE_VERSION,	 /* uint32 file; the text */
 };
 
 struct code_open {
@@ -61,6 +62,11 @@ struct code_named {
 struct code_names_head {
 	uint32_t next; /* the address with which the next part begins */
 	int32_t error; /* -EFBIG: a budget was used up */
+};
+
+struct code_functions {
+	uint32_t file;
+	uint32_t locals; /* struct function_names */
 };
 
 struct code_perf_map {

@@ -274,21 +274,35 @@ int code_reader_find_lines(struct code_reader *r, uint32_t file, const uint64_t 
 	return name_all(r, CODE_LINES, file, vaddr, count, fn, arg);
 }
 
-int code_reader_functions(struct code_reader *r, uint32_t file, const char *(*name)(size_t i),
-			  size_t names, struct found_function *ret, size_t cap)
+int code_reader_functions(struct code_reader *r, uint32_t file, const struct function_names *names,
+			  struct found_function *ret, size_t cap)
 {
+	const struct code_functions ask = {.file = file, .locals = (uint32_t)names->locals};
 	size_t pos = 0, count = 0;
 	int error;
 
-	begin(r, CODE_FUNCTIONS, &file, sizeof(file));
-	for (size_t i = 0; i < names; i++)
-		message_put(&r->helper.request, name(i), strlen(name(i)) + 1);
+	begin(r, CODE_FUNCTIONS, &ask, sizeof(ask));
+	for (size_t i = 0; i < names->count; i++)
+		message_put(&r->helper.request, names->name[i], strlen(names->name[i]) + 1);
 	error = call_file(r);
 	if (error < 0)
 		return error;
 	while (count < cap && message_get(&r->helper.answer, &pos, &ret[count], sizeof(*ret)))
-		count += ret[count].i < names;
+		count += ret[count].i < names->count;
 	return (int)count;
+}
+
+int code_reader_version(struct code_reader *r, uint32_t file, char ret[CODE_VERSION_MAX])
+{
+	size_t pos = 0;
+	int error;
+
+	begin(r, CODE_VERSION, &file, sizeof(file));
+	error = call_file(r);
+	if (error == 0 && !message_get(&r->helper.answer, &pos, ret, CODE_VERSION_MAX))
+		error = -EBADMSG;
+	ret[error ? 0 : CODE_VERSION_MAX - 1] = '\0';
+	return error;
 }
 
 int code_reader_open_perf_map(struct code_reader *r, uint32_t map, int root_fd, pid_t own_pid)

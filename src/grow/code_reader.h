@@ -74,13 +74,15 @@ int code_reader_name(struct code_reader *r, uint32_t file, const uint64_t *vaddr
 /* Likewise their lines: the name is the path of the source, `start` the line. It needs libdw. */
 int code_reader_find_lines(struct code_reader *r, uint32_t file, const uint64_t *vaddr,
 			   size_t count, code_name_fn fn, void *arg);
-#define CODE_FUNCTIONS_MAX 128 /* names of a request, and functions of its answer */
+#define CODE_FUNCTIONS_MAX 256 /* names of a request, and functions of its answer */
 /*
- * Finds functions of these names (functions_find()), of which `name` gives the i-th one. Returns
- * how many, at most `cap`, or a negative errno.
+ * Finds functions of these names (functions_find()). Returns how many, at most `cap`, or a negative
+ * errno.
  */
-int code_reader_functions(struct code_reader *r, uint32_t file, const char *(*name)(size_t i),
-			  size_t names, struct found_function *ret, size_t cap);
+int code_reader_functions(struct code_reader *r, uint32_t file, const struct function_names *names,
+			  struct found_function *ret, size_t cap);
+/* jemalloc_version() */
+int code_reader_version(struct code_reader *r, uint32_t file, char ret[CODE_VERSION_MAX]);
 /* Opens the perf map of a process, by its pid in its own namespace. -ENOENT: it has none. */
 int code_reader_open_perf_map(struct code_reader *r, uint32_t map, int root_fd, pid_t own_pid);
 /* Names addresses, which are in ascending order, by that map as it is now. */

@@ -9,10 +9,13 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/parse.h"
 
 #define PIECE	  ((size_t)64 << 10)
 #define NAMES_MAX ((uint64_t)256 << 20)
 #define FILE_MAX  ((uint64_t)4 << 30)
+/* A larger function is not looked through. */
+#define CODE_MAX ((size_t)64 << 10)
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -24,8 +27,9 @@ struct search {
 	int fd;
 	Elf *elf;
 	const struct elf_facts *facts;
-	const char *const *name;
-	size_t names;
+	const struct function_names *names;
+	uint32_t *sorted; /* their numbers, in the order of the names */
+	uint8_t *code;	  /* CODE_MAX bytes */
 	struct symbol_budget *budget;
 	struct found_function *found;
 	size_t count, cap;
@@ -36,18 +40,35 @@ static void end_elf(Elf **elf)
 	elf_end(*elf);
 }
 
-static void read_code(const struct search *s, struct found_function *f)
+static size_t read_code(const struct search *s, const struct found_function *f)
 {
+	size_t want = f->size < CODE_MAX ? f->size : CODE_MAX;
+
 	for (size_t i = 0; i < s->facts->segments; i++) {
 		const struct elf_segment *segment = &s->facts->segment[i];
 		uint64_t at = f->vaddr - segment->vaddr;
+		ssize_t n;
 
 		if (at >= segment->size)
 			continue;
-		if (pread(s->fd, f->code, sizeof(f->code), (off_t)(segment->offset + at)) < 0)
-			memset(f->code, 0, sizeof(f->code));
-		return;
+		n = pread(s->fd, s->code, want, (off_t)(segment->offset + at));
+		return n > 0 ? (size_t)n : 0;
 	}
+	return 0;
+}
+
+static void find_spot(const struct search *s, struct found_function *f)
+{
+	size_t len = read_code(s, f);
+
+	memcpy(f->code, s->code, len < sizeof(f->code) ? len : sizeof(f->code));
+	f->spot = probe_spot_first();
+#if defined(__x86_64__)
+	f->spot = probe_spot_x86(s->code, len);
+	/* What was not read may jump there. */
+	if (f->spot.at && len < f->size)
+		f->spot = probe_spot_first();
+#endif
 }
 
 /* Of a section with instructions: a segment with code may have data as well. */
@@ -59,24 +80,43 @@ static bool is_code(const struct search *s, const Elf64_Sym *sym)
 	return section && gelf_getshdr(section, &shdr) && shdr.sh_flags & SHF_EXECINSTR;
 }
 
-static void try_symbol(struct search *s, const Elf64_Sym *sym, const char *name)
+/* The place of a name in the sorted list, or of the first one behind it. */
+static size_t find_name(const struct search *s, const char *name)
 {
-	if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || !sym->st_size ||
-	    sym->st_shndx == SHN_UNDEF || ELF64_ST_BIND(sym->st_info) == STB_LOCAL)
-		return;
-	for (size_t i = 0; i < s->names && s->count < s->cap; i++) {
-		if (strcmp(s->name[i], name) != 0)
-			continue;
-		if (!is_code(s, sym))
-			return;
-		s->found[s->count] = (struct found_function){
-			.i = (uint32_t)i, .vaddr = sym->st_value, .size = sym->st_size};
-		read_code(s, &s->found[s->count++]);
-		return;
+	size_t low = 0, high = s->names->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (strcmp(s->names->name[s->sorted[middle]], name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	return low;
 }
 
-/* Leaves out what begins inside of this function. */
+static void try_symbol(struct search *s, const Elf64_Sym *sym, const char *name)
+{
+	struct found_function *f;
+	size_t place;
+
+	if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || !sym->st_size ||
+	    sym->st_shndx == SHN_UNDEF || s->count == s->cap)
+		return;
+	place = find_name(s, name);
+	if (place == s->names->count || strcmp(s->names->name[s->sorted[place]], name) != 0 ||
+	    (ELF64_ST_BIND(sym->st_info) == STB_LOCAL && s->sorted[place] < s->names->locals) ||
+	    !is_code(s, sym))
+		return;
+	f = &s->found[s->count++];
+	*f = (struct found_function){
+		.i = s->sorted[place], .vaddr = sym->st_value, .size = sym->st_size};
+	find_spot(s, f);
+}
+
+/* Leaves out what begins inside of this function; and what begins before its spot may jump there.
+ */
 static void try_overlap(struct search *s, const Elf64_Sym *sym, const char *name)
 {
 	size_t kept = 0;
@@ -85,9 +125,13 @@ static void try_overlap(struct search *s, const Elf64_Sym *sym, const char *name
 	if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF)
 		return;
 	for (size_t i = 0; i < s->count; i++) {
-		if (s->found[i].vaddr <= sym->st_value ||
-		    s->found[i].vaddr - sym->st_value >= sym->st_size)
-			s->found[kept++] = s->found[i];
+		struct found_function *f = &s->found[i];
+
+		if (f->vaddr > sym->st_value && f->vaddr - sym->st_value < sym->st_size)
+			continue;
+		if (sym->st_value > f->vaddr && sym->st_value - f->vaddr <= f->spot.at)
+			f->spot = probe_spot_first();
+		s->found[kept++] = *f;
 	}
 	s->count = kept;
 }
@@ -171,15 +215,29 @@ static int search_tables(struct search *s, unsigned type)
 	return 0;
 }
 
-int functions_find(int fd, const struct elf_facts *facts, const char *const *name, size_t names,
+/* Each step puts one name among those before it: they are few. */
+static void sort_names(struct search *s)
+{
+	for (size_t i = 0, at; i < s->names->count; i++) {
+		for (at = i; at && strcmp(s->names->name[i], s->names->name[s->sorted[at - 1]]) < 0;
+		     at--)
+			s->sorted[at] = s->sorted[at - 1];
+		s->sorted[at] = (uint32_t)i;
+	}
+}
+
+int functions_find(int fd, const struct elf_facts *facts, const struct function_names *names,
 		   struct symbol_budget *budget, struct found_function *ret, size_t cap)
 {
 	cleanup(end_elf) Elf *elf = elf_open_file(fd);
+	cleanup_free uint32_t *sorted = calloc(names->count + 1, sizeof(*sorted));
+	cleanup_free uint8_t *code = malloc(CODE_MAX);
 	struct search s = {.fd = fd,
 			   .elf = elf,
 			   .facts = facts,
-			   .name = name,
 			   .names = names,
+			   .sorted = sorted,
+			   .code = code,
 			   .budget = budget,
 			   .found = ret,
 			   .cap = cap};
@@ -189,8 +247,90 @@ int functions_find(int fd, const struct elf_facts *facts, const char *const *nam
 	/* An emulator maps code of another machine as code (box64, qemu-user). */
 	if (!elf || !gelf_getehdr(elf, &header) || header.e_machine != OWN_MACHINE)
 		return 0;
+	if (!sorted || !code)
+		return -ENOMEM;
+	sort_names(&s);
 	r = search_tables(&s, SHT_SYMTAB);
 	if (r == 0)
 		r = search_tables(&s, SHT_DYNSYM);
 	return r < 0 ? r : (int)s.count;
+}
+
+/* ---- a version ---- */
+
+#define VERSION_BEGIN 32 /* as long as it may be until its hash */
+
+/* "5.3.0-0-g": three numbers, and one more. *ret: how long the first three are. */
+static bool is_version(const char *s, size_t len, size_t *ret)
+{
+	static const char behind[] = "..--";
+	size_t pos = 0;
+
+	for (size_t i = 0; behind[i]; i++) {
+		size_t start = pos;
+
+		while (pos < len && is_digit(s[pos]))
+			pos++;
+		if (pos == start || pos >= len || s[pos++] != behind[i])
+			return false;
+		if (i == 2)
+			*ret = pos - 1;
+	}
+	return pos < len && s[pos] == 'g';
+}
+
+/* A text of the data begins where another one ends. */
+static bool find_version(const char *data, size_t len, char ret[CODE_VERSION_MAX])
+{
+	size_t size = 0;
+
+	for (size_t at = 1; at < len; at++) {
+		if (data[at - 1] || !is_digit(data[at]) ||
+		    !is_version(data + at, len - at, &size) || size >= CODE_VERSION_MAX)
+			continue;
+		memcpy(ret, data + at, size);
+		ret[size] = '\0';
+		return true;
+	}
+	return false;
+}
+
+static int search_data(int fd, const GElf_Shdr *shdr, char ret[CODE_VERSION_MAX])
+{
+	cleanup_free char *piece = malloc(PIECE);
+	uint64_t left = shdr->sh_size, at = shdr->sh_offset;
+
+	while (piece && left > VERSION_BEGIN) {
+		ssize_t n = pread(fd, piece, left < PIECE ? left : PIECE, (off_t)at);
+
+		if (n <= VERSION_BEGIN)
+			return -ENOENT;
+		if (find_version(piece, (size_t)n, ret))
+			return 0;
+		/* The next piece begins with the end of this one. */
+		left -= (uint64_t)n - VERSION_BEGIN;
+		at += (uint64_t)n - VERSION_BEGIN;
+	}
+	return piece ? -ENOENT : -ENOMEM;
+}
+
+int jemalloc_version(int fd, struct symbol_budget *budget, char ret[CODE_VERSION_MAX])
+{
+	cleanup(end_elf) Elf *elf = elf_open_file(fd);
+	Elf_Scn *section = NULL;
+	GElf_Shdr shdr;
+
+	while (elf && (section = elf_nextscn(elf, section))) {
+		const char *name =
+			gelf_getshdr(section, &shdr) ? elf_section_name(elf, &shdr) : NULL;
+
+		if (!name || strcmp(name, ".rodata") != 0 || shdr.sh_type != SHT_PROGBITS ||
+		    shdr.sh_flags & SHF_COMPRESSED || shdr.sh_offset > FILE_MAX)
+			continue;
+		if (shdr.sh_size > NAMES_MAX || budget->bytes < shdr.sh_size)
+			return -EFBIG;
+		budget->bytes -= shdr.sh_size;
+		return search_data(fd, &shdr, ret);
+	}
+	return -ENOENT;
 }

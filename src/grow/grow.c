@@ -153,7 +153,7 @@ static void read_name(struct grow_process *p)
 }
 
 /* Reads what a process maps: while it lives, for it has nothing when it is gone. */
-static void process_open(struct grow *g, struct grow_process *p, pid_t pid)
+static void process_open(struct grow *g, struct grow_process *p, pid_t pid, bool late)
 {
 	address_space_open(&p->space, g->proc, pid, p->target, &g->code);
 	p->opened_us = p->updated_us = clock_us(CLOCK_MONOTONIC);
@@ -161,10 +161,11 @@ static void process_open(struct grow *g, struct grow_process *p, pid_t pid)
 	if (!*p->name)
 		snprintf(p->name, sizeof(p->name), "%d", pid);
 	if (g->heap)
-		heap_attach(g->heap, &p->space, p->target);
+		heap_attach(g->heap, &p->space, p->target, late);
 }
 
-static int add_process(struct grow *g, uint32_t target, pid_t pid)
+/* `late`: what it did since it began is to be counted. */
+static int add_process(struct grow *g, uint32_t target, pid_t pid, bool late)
 {
 	struct grow_process *p;
 
@@ -175,7 +176,7 @@ static int add_process(struct grow *g, uint32_t target, pid_t pid)
 		return -ENOMEM;
 	p->target = target;
 	p->live = true;
-	process_open(g, p, pid);
+	process_open(g, p, pid, late);
 	g->all[g->count++] = p;
 	g->process[target] = p;
 	return 0;
@@ -190,7 +191,7 @@ int grow_add(struct grow *g, pid_t pid)
 		g->no_room++;
 	if (r < 0 || g->process[target])
 		return r;
-	return add_process(g, target, pid);
+	return add_process(g, target, pid, false);
 }
 
 bool grow_ended(const struct grow *g)
@@ -337,7 +338,7 @@ static void update(struct grow *g, struct grow_process *p)
 	if (address_space_update(&p->space, &g->code) == 0 && p->space.code.generation != before)
 		recall_forget(&p->recall);
 	if (g->heap)
-		heap_attach(g->heap, &p->space, p->target);
+		heap_attach(g->heap, &p->space, p->target, true);
 	p->updated_us = clock_us(CLOCK_MONOTONIC);
 	p->unmapped = false;
 }
@@ -548,7 +549,7 @@ static int begin_process(struct grow *g, const struct zmem_grow_process *m)
 		return 0;
 	}
 	if (!g->process[m->head.target])
-		r = add_process(g, m->head.target, m->pid);
+		r = add_process(g, m->head.target, m->pid, true);
 	if (r < 0 || !parent || m->head.what != ZMEM_GROW_FORK)
 		return r;
 	g->process[m->head.target]->child = true;
@@ -626,7 +627,7 @@ static int exec_process(struct grow *g, const struct zmem_grow_process *m)
 	p->execs++;
 	*p->name = '\0';
 	process_close(p);
-	process_open(g, p, m->pid);
+	process_open(g, p, m->pid, true);
 	g->process[p->target] = p;
 	return 0;
 }

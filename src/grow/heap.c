@@ -66,6 +66,8 @@ struct heap_file {
 	size_t count;
 	struct probe_place *place;
 	bool inlined; /* a Python with allocators that are not probed */
+	struct allocator allocator;
+	bool linked; /* its functions are probed, or were */
 };
 
 /* The probes of a file in a process. */
@@ -106,6 +108,7 @@ struct heap {
 	size_t links, link_capacity;
 	struct growth_not_probed *not_probed;
 	size_t not_probeds, not_probed_room;
+	struct growth_allocator *allocator; /* by the number of its file */
 	struct arena reasons;
 	int refused;  /* why probes could not be opened: 0 or the last negative errno */
 	int unread;   /* why a file could not be searched */
@@ -257,6 +260,7 @@ void heap_close(struct heap *h)
 	free(h->file);
 	free(h->block);
 	free(h->allocated);
+	free(h->allocator);
 	free(h->not_probed);
 	arena_done(&h->reasons);
 	free(h);
@@ -322,6 +326,7 @@ static bool is_local(struct heap *h, const struct address_space *s, struct progr
 static int look_for_functions(struct heap *h, const struct address_space *s, struct heap_file *ret)
 {
 	struct program_file *f = h->code->files.item[ret->file];
+	const struct function_names names = allocator_names();
 	struct found_function found[CODE_FUNCTIONS_MAX];
 	struct probe_place place[PROBES_MAX];
 	int n;
@@ -330,8 +335,7 @@ static int look_for_functions(struct heap *h, const struct address_space *s, str
 		return 0;
 	n = address_space_ready(s, h->code, ret->file);
 	if (n == 0)
-		n = code_reader_functions(s->reader, ret->file, allocator_name,
-					  allocator_name_count(), found, ARRAY_SIZE(found));
+		n = code_reader_functions(s->reader, ret->file, &names, found, ARRAY_SIZE(found));
 	if (n <= 0)
 		return n;
 	ret->inlined = allocator_is_inlined(found, (size_t)n);
@@ -345,6 +349,11 @@ static int look_for_functions(struct heap *h, const struct address_space *s, str
 		return 0;
 	}
 	memcpy(ret->place, place, ret->count * sizeof(*place));
+	allocator_recognise(found, (size_t)n, &ret->allocator);
+	ret->allocator.path = f->path;
+	ret->allocator.functions = ret->count;
+	if (allocator_has_text(&ret->allocator))
+		code_reader_version(s->reader, ret->file, ret->allocator.version);
 	return 0;
 }
 
@@ -460,7 +469,7 @@ static bool has_python_malloc(const struct address_space *s)
 	return false;
 }
 
-void heap_attach(struct heap *h, const struct address_space *s, uint32_t target)
+void heap_attach(struct heap *h, const struct address_space *s, uint32_t target, bool late)
 {
 	bool refuses = would_end(h, target);
 
@@ -495,7 +504,8 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target)
 			link_open(h, l);
 		else if (h->locked)
 			refuse_locked(h, l);
-		if (h->begun && l->count)
+		h->file[functions].linked |= l->count > 0;
+		if (late && l->count)
 			note_late(h, h->code->files.item[number]);
 	}
 }
@@ -874,6 +884,29 @@ static bool lacks_blocks(const struct heap *h, const struct zmem_heap_cpu *now)
 	       h->unread;
 }
 
+/* Files of which functions are probed, or were. */
+static int list_allocators(struct heap *h, struct growth_heap *ret)
+{
+	free(h->allocator);
+	h->allocator = calloc(h->files + 1, sizeof(*h->allocator));
+	if (!h->allocator)
+		return -ENOMEM;
+	ret->allocator = h->allocator;
+	for (size_t i = 0; i < h->files; i++) {
+		const struct allocator *a = &h->file[i].allocator;
+
+		if (!h->file[i].linked)
+			continue;
+		h->allocator[ret->allocators++] = (struct growth_allocator){
+			.name = a->name,
+			.version = *a->version ? a->version : NULL,
+			.file = a->path,
+			.functions = a->functions,
+		};
+	}
+	return 0;
+}
+
 int heap_report(struct heap *h, struct stack_table *stacks, struct growth_heap *ret)
 {
 	const struct heap_count now = count_now(h);
@@ -913,6 +946,8 @@ int heap_report(struct heap *h, struct stack_table *stacks, struct growth_heap *
 			sample_sum_block(&stacks->stack[b->stack].sums.held, b->size,
 					 mean_of_block(h, b));
 	}
+	if (r == 0)
+		r = list_allocators(h, ret);
 	return r;
 }
 

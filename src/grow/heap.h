@@ -26,8 +26,11 @@ int heap_open(struct grow_watch *watch, const struct heap_spec *spec, struct cod
 	      struct heap **ret);
 void heap_close(struct heap *h);
 
-/* Attaches to what a process, a target, maps and was not attached to before. */
-void heap_attach(struct heap *h, const struct address_space *s, uint32_t target);
+/*
+ * Attaches to what a process, a target, maps and was not attached to before. `late`: it may have
+ * called functions of that before, and what it got is to be counted.
+ */
+void heap_attach(struct heap *h, const struct address_space *s, uint32_t target, bool late);
 /*
  * An address space is gone. Its blocks are counted as held at that moment until they are forgotten
  * with the number of this end, which is above 0.

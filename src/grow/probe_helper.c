@@ -34,7 +34,10 @@ enum ask {
 	ASK_MULTI,   /* the same; the file, the program of the beginning, that of the end */
 	ASK_PAIRS,   /* the same, by perf events */
 	ASK_COST,    /* struct ask_probes; the program of the beginning, or of both ends */
-	ASK_TRY,     /* the program of the end */
+	/* The same; the program of the end. Of its own: it may end the helper (probe_try_filter()).
+	 */
+	ASK_RETURN_COST,
+	ASK_TRY, /* the program of the end */
 };
 
 struct ask_probes {
@@ -182,23 +185,26 @@ static int answer_pairs(const char *path, const struct ask_probes *ask,
 
 /* ---- the cost ---- */
 
-#define CALLS	400
+#define CALLS	100
 #define BATCHES 10 /* the fastest one counts: others use the CPU, too */
 
-extern const char zmem_probed[] __attribute__((visibility("hidden")));
-
-/* One function with one address: clang makes no clones, and does not know the word. */
-#ifdef __clang__
-#define ONCE __attribute__((noinline))
+#if defined(__x86_64__)
+#define STEPPED "test %rax, %rax"
 #else
-#define ONCE __attribute__((noinline, noclone))
+#define STEPPED "cmp x0, x0"
 #endif
 
-/* Something to probe: an instruction that the kernel need not execute out of line. */
-ONCE static void call_probed(void)
-{
-	asm volatile(".globl zmem_probed\n.hidden zmem_probed\nzmem_probed: nop" : : : "memory");
-}
+#define FUNCTION(name, instruction)                                                                \
+	asm(".pushsection .text\n.globl " name "\n.hidden " name "\n.type " name                   \
+	    ", %function\n" name ": " instruction "\n\tret\n.size " name ", . - " name             \
+	    "\n.popsection")
+
+/* Something to probe: an instruction that the kernel does itself, and one that it does not. */
+FUNCTION("zmem_probed", "nop");
+FUNCTION("zmem_stepped", STEPPED);
+
+extern void zmem_probed(void) __attribute__((visibility("hidden")));
+extern void zmem_stepped(void) __attribute__((visibility("hidden")));
 
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
@@ -222,7 +228,8 @@ static bool find_own(uintptr_t address, uint64_t *ret_offset)
 	return false;
 }
 
-static uint64_t time_calls(void)
+/* ns of a call. */
+static uint64_t time_calls(void (*fn)(void))
 {
 	uint64_t least = UINT64_MAX;
 
@@ -230,40 +237,53 @@ static uint64_t time_calls(void)
 		uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID), now;
 
 		for (int i = 0; i < CALLS; i++)
-			call_probed();
+			fn();
 		now = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		least = now - start < least ? now - start : least;
 	}
-	return least;
+	return least / CALLS;
 }
 
-/* The program finds that this process is none of its targets, which is not all that it does. */
-#define PART_OF_COST 0.85
-
-static int answer_cost(const struct ask_probes *ask, const struct helper_message *request,
-		       struct helper_message *ret)
+static int attach_own(const struct ask_probes *ask, int program, bool leaves, uint64_t offset)
 {
 	static const char self[] = "/proc/self/exe";
 	const uint64_t cookie = ZMEM_HEAP_FREE;
-	uint64_t offset, without, cost;
 	struct ask_probes own = *ask;
-	cleanup_close int fd = -1;
 
-	if (!find_own((uintptr_t)zmem_probed, &offset))
-		return -ENOEXEC;
 	own.pid = getpid();
 	if (ask->pid)
-		fd = attach_many(self, own.pid, request->fd[0], (uint32_t)ask->pid, 0, &offset,
-				 &cookie, 1);
-	else
-		fd = attach_one(self, &own, request->fd[0], false, offset, cookie);
-	if (fd < 0)
-		return fd;
-	cost = time_calls();
-	close_fd(&fd);
-	without = time_calls();
-	cost = cost > without ? (uint64_t)((double)(cost - without) / CALLS / PART_OF_COST) : 0;
-	message_put(ret, &cost, sizeof(cost));
+		return attach_many(self, own.pid, program,
+				   leaves ? TRACE_UPROBE_MULTI : (uint32_t)ask->pid,
+				   leaves ? MULTI_RETURN : 0, &offset, &cookie, 1);
+	return attach_one(self, &own, program, leaves, offset, cookie);
+}
+
+/* What a probe of each of them costs, ns; or that of the return of the first one in addition. */
+static int answer_cost(const struct ask_probes *ask, const struct helper_message *request,
+		       struct helper_message *ret)
+{
+	static void (*const probed[])(void) = {zmem_probed, zmem_stepped};
+	bool leaves = request->kind == ASK_RETURN_COST;
+
+	for (size_t i = 0; i < (leaves ? 1 : ARRAY_SIZE(probed)); i++) {
+		void (*fn)(void) = probed[i];
+		uint64_t without, cost, offset;
+		int fd;
+
+		if (!find_own((uintptr_t)fn, &offset))
+			return -ENOEXEC;
+		without = time_calls(fn);
+		fd = attach_own(ask, request->fd[0], leaves, offset);
+		if (fd < 0) {
+			message_close_fds(ret);
+			return fd;
+		}
+		/* The caller closes it, beside others. */
+		message_put_fd(ret, fd);
+		cost = time_calls(fn);
+		cost = cost > without ? cost - without : 0;
+		message_put(ret, &cost, sizeof(cost));
+	}
 	return 0;
 }
 
@@ -275,12 +295,12 @@ static int answer_try(const struct helper_message *request)
 	cleanup_close int fd = -1;
 	uint64_t offset;
 
-	if (!find_own((uintptr_t)call_probed, &offset))
+	if (!find_own((uintptr_t)zmem_probed, &offset))
 		return -ENOEXEC;
 	fd = attach_many(self, getpid(), request->fd[0], TRACE_UPROBE_MULTI, MULTI_RETURN, &offset,
 			 &cookie, 1);
 	if (fd >= 0)
-		call_probed();
+		zmem_probed();
 	return fd < 0 ? fd : 0;
 }
 
@@ -308,7 +328,7 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 	size_t pos = 0, count;
 
 	(void)state;
-	if (request->kind == ASK_COST)
+	if (request->kind == ASK_COST || request->kind == ASK_RETURN_COST)
 		return request->fds == 1 && message_get(request, &pos, &ask, sizeof(ask))
 			       ? answer_cost(&ask, request, ret)
 			       : -EBADMSG;
@@ -449,7 +469,9 @@ int probe_try_filter(struct probe_helper *h)
 	return grow_helper_call(&h->helper, 0);
 }
 
-int probe_cost(struct probe_helper *h, struct probe_cost *ret)
+/* Has the costs of so many functions, and the descriptors of their probes. */
+static int ask_cost(struct probe_helper *h, enum ask what, int program, uint64_t *ret, int *ret_fd,
+		    size_t count)
 {
 	const uint32_t type = h->way == WAY_SESSION ? TRACE_UPROBE_SESSION
 			      : h->way == WAY_MULTI ? TRACE_UPROBE_MULTI
@@ -458,13 +480,34 @@ int probe_cost(struct probe_helper *h, struct probe_cost *ret)
 	size_t pos = 0;
 	int error;
 
-	*ret = (struct probe_cost){700, 9000, 430};
-	grow_helper_begin(&h->helper, ASK_COST);
+	grow_helper_begin(&h->helper, what);
 	message_put(&h->helper.request, &ask, sizeof(ask));
-	message_put_fd(&h->helper.request,
-		       h->way == WAY_SESSION ? h->programs.session : h->programs.enter);
-	error = grow_helper_call(&h->helper, 0);
-	if (error == 0 && !message_get(&h->helper.answer, &pos, &ret->emulated_ns, sizeof(ret->emulated_ns)))
+	message_put_fd(&h->helper.request, program);
+	error = grow_helper_call(&h->helper, count);
+	for (size_t i = 0; error == 0 && i < h->helper.answer.fds; i++)
+		ret_fd[i] = h->helper.answer.fd[i];
+	if (error == 0 && !message_get(&h->helper.answer, &pos, ret, count * sizeof(*ret)))
 		error = -EBADMSG;
 	return error;
+}
+
+/* The program finds that this process is none of its targets, which is not all that it does. */
+#define PART_OF_COST 0.85
+
+int probe_cost(struct probe_helper *h, struct probe_cost *ret)
+{
+	const int program = h->way == WAY_SESSION ? h->programs.session : h->programs.enter;
+	int fd[3] = {-1, -1, -1}, error, later;
+	uint64_t ns[3], more;
+
+	error = ask_cost(h, ASK_COST, program, ns, fd, 2);
+	later = error ? error : ask_cost(h, ASK_RETURN_COST, h->programs.leave, ns + 2, fd + 2, 1);
+	probe_detach(fd, ARRAY_SIZE(fd));
+	if (error < 0)
+		return error;
+	more = (uint64_t)((double)ns[0] * (1 / PART_OF_COST - 1));
+	*ret = (struct probe_cost){ns[0] + more, ns[1] + more, ns[0] + more};
+	if (later == 0)
+		ret->return_ns = ns[2] + more;
+	return 0;
 }

@@ -13,7 +13,7 @@
 
 struct probe_place {
 	uint64_t offset; /* in the file */
-	uint64_t cookie; /* enum zmem_heap_function */
+	uint64_t cookie; /* enum zmem_heap_function, and words of enum zmem_heap_argument */
 };
 
 /* Programs (bpf/malloc.bpf.h), and what they are attached by. */
@@ -60,13 +60,17 @@ void probe_detach(int *fd, size_t count);
  */
 int probe_try_filter(struct probe_helper *h);
 
-/*
- * What a probe costs the program at each call, ns: the helper measures it with a function of its
- * own. Returns 0 or a negative errno.
- */
+/* What a probe costs the program at each call, ns. */
 struct probe_cost {
-	uint64_t emulated_ns, stepped_ns, return_ns;
+	uint64_t emulated_ns; /* where the kernel does the instruction itself */
+	uint64_t stepped_ns;  /* where it does not: ZMEM_HEAP_STEPPED */
+	uint64_t return_ns;   /* in addition, of a call of which the return is looked at */
 };
+
+/*
+ * The helper measures it with functions of its own. Where a return cannot be tried it is taken for
+ * as expensive as a beginning. Returns 0 or a negative errno, and then *ret is unchanged.
+ */
 int probe_cost(struct probe_helper *h, struct probe_cost *ret);
 
 #endif

@@ -67,6 +67,14 @@ struct growth_not_probed {
 	const char *reason;
 };
 
+/* A file with functions that are probed. */
+struct growth_allocator {
+	const char *name;    /* "jemalloc" */
+	const char *version; /* NULL: not known */
+	const char *file;    /* its path, any bytes */
+	size_t functions;
+};
+
 /* What the allocators of the processes say, where it was asked for. */
 struct growth_heap {
 	bool known;
@@ -76,10 +84,13 @@ struct growth_heap {
 	uint64_t calls, samples; /* of functions that allocate or free */
 	uint64_t rate;		 /* calls in a second */
 	uint64_t price_ns;	 /* of a call, on average; 0: not known */
-	/* Of the speed that the processes have without probes, from 0 to 1: it was between these. */
+	/* Of the speed that the processes have without probes, from 0 to 1: it was between these.
+	 */
 	double speed_least, speed_most;
 	/* Calls that were seen and not counted, because a probe of their return would do harm. */
 	uint64_t not_counted;
+	const struct growth_allocator *allocator;
+	size_t allocators;
 	const struct growth_not_probed *not_probed;
 	size_t not_probeds;
 };

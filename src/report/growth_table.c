@@ -368,6 +368,24 @@ static void put_shown(struct strbuf *out, const char *s)
 	}
 }
 
+static void put_allocators(struct strbuf *out, const struct growth *g, unsigned width)
+{
+	cleanup(strbuf_done) struct strbuf text = {};
+
+	for (size_t i = 0; i < g->heap.allocators; i++) {
+		const struct growth_allocator *a = &g->heap.allocator[i];
+
+		strbuf_puts(&text, i ? "; " : "Probed: ");
+		strbuf_printf(&text, "%s%s%s in ", a->name, a->version ? " " : "",
+			      a->version ? a->version : "");
+		put_shown(&text, a->file);
+		strbuf_printf(&text, ", %zu %s", a->functions,
+			      count_word(a->functions, "function", "functions"));
+	}
+	if (g->heap.allocators)
+		text_put_folded(out, strbuf_str(&text), 0, width);
+}
+
 /* What HELD lacks. A probe there could end the program. */
 static void put_not_probed(struct strbuf *out, const struct growth *g, unsigned width)
 {
@@ -506,6 +524,7 @@ static void put_notes(void *arg, struct strbuf *out)
 	put_question(&question, t->g);
 	text_put_folded(out, strbuf_str(&question), 0, width);
 	if (t->g->heap.known) {
+		put_allocators(out, t->g, width);
 		put_speed(out, t->g, width);
 		put_not_probed(out, t->g, width);
 		put_outside(out, t, width);

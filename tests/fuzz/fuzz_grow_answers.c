@@ -112,11 +112,6 @@ static int check_mapping(void *arg, const struct code_mapping *m, const char *na
 	return 0;
 }
 
-static const char *name_of(size_t i)
-{
-	return i ? "malloc" : "free";
-}
-
 static void ask_code_reader(uint8_t what)
 {
 	static const char stack_bytes[sizeof(struct zmem_grow_stack)];
@@ -133,12 +128,19 @@ static void ask_code_reader(uint8_t what)
 	if (what == 0) {
 		code_reader_name(reader, 0, address, ADDRESSES, check_name, &named);
 	} else if (what == 7) {
+		static const char *const name[] = {"free", "malloc"};
+		const struct function_names names = {name, 2, 2};
 		struct found_function found[4] = {};
-		int n = code_reader_functions(reader, 0, name_of, 2, found, 4);
+		int n = code_reader_functions(reader, 0, &names, found, 4);
 
 		FUZZ_CHECK(n <= 4);
 		for (int i = 0; i < n; i++)
 			FUZZ_CHECK(found[i].i < 2);
+	} else if (what == 8) {
+		char version[CODE_VERSION_MAX];
+
+		code_reader_version(reader, 0, version);
+		FUZZ_CHECK(strnlen(version, sizeof(version)) < sizeof(version));
 	} else if (what == 1) {
 		int r = code_reader_unwind(reader, 0, stacks, 2, unwound);
 
@@ -195,10 +197,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t what = 0;
 
 	fuzz_take(&data, &size, &what, 1);
-	what %= 8;
+	what %= 9;
 	input = data;
 	input_left = size;
-	if (what < 3 || what == 7)
+	if (what < 3 || what > 6)
 		ask_code_reader(what);
 	else if (what < 6)
 		ask_process_reader(what);

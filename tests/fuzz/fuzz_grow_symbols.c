@@ -51,15 +51,16 @@ static int name(int fd, uint64_t steps, struct code_name *wanted, struct arena *
 /* What is found is a function of the list, and the same budget is enough again. */
 static void find(int fd, const struct elf_facts *facts)
 {
-	const char *wanted[] = {"main", "malloc", "_start"};
+	static const char *const name[] = {"main", "malloc", "_start"};
+	const struct function_names wanted = {name, 3, 1};
 	struct symbol_budget budget = {.bytes = BYTES, .steps = STEPS};
 	struct found_function found[64];
 	struct probe_place place[PROBES_MAX];
-	int n = functions_find(fd, facts, wanted, 3, &budget, found, 64);
+	int n = functions_find(fd, facts, &wanted, &budget, found, 64);
 
 	FUZZ_CHECK(n <= 64 && budget.bytes <= BYTES && budget.steps <= STEPS);
 	for (int i = 0; i < n; i++)
-		FUZZ_CHECK(found[i].i < 3 && found[i].size);
+		FUZZ_CHECK(found[i].i < 3 && found[i].spot.at < found[i].size);
 	if (n > 0)
 		FUZZ_CHECK(allocator_places(facts, found, (size_t)n, place) <= PROBES_MAX);
 }

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -160,6 +161,59 @@ site void site_fork(void)
 	}
 }
 
+/*
+ * A second allocator, which has its memory from the kernel, and names of jemalloc. As those of a
+ * static library that hides its functions, the linker makes them local.
+ */
+#define hidden __attribute__((visibility("hidden")))
+
+enum { HEAD = 4096 };
+
+hidden void *je_malloc(size_t size);
+hidden void *je_realloc(void *block, size_t size);
+hidden void je_free(void *block);
+
+hidden site void *je_malloc(size_t size)
+{
+	char *start =
+		mmap(NULL, HEAD + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (start == MAP_FAILED)
+		abort();
+	*(size_t *)(void *)start = size;
+	return start + HEAD;
+}
+
+hidden site void je_free(void *block)
+{
+	char *start = (char *)block - HEAD;
+
+	munmap(start, HEAD + *(size_t *)(void *)start);
+}
+
+/* It calls both. */
+hidden site void *je_realloc(void *block, size_t size)
+{
+	size_t old = *(size_t *)(void *)((char *)block - HEAD);
+	void *moved = je_malloc(size);
+
+	memcpy(moved, block, old < size ? old : size);
+	je_free(block);
+	return moved;
+}
+
+/* Keeps half of its blocks, and one that it makes larger. */
+site void site_second(void)
+{
+	void *block[100];
+
+	for (int i = 0; i < 100; i++)
+		block[i] = keep(je_malloc(3000));
+	for (int i = 0; i < 100; i += 2)
+		je_free(block[i]);
+	keep(je_realloc(keep(je_malloc(1000)), 9000));
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -174,6 +228,7 @@ static const struct {
 	{"threads", site_threads, 4000 * 1000, 4000 * 1000},
 	{"passes", site_passes, 2000 * 1000, 0},
 	{"fork", site_fork, 300 * 1000, 300 * 1000},
+	{"second", site_second, 310 * 1000, 159 * 1000},
 };
 
 static uint64_t clock_of(clockid_t clock)

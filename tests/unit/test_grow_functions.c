@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <gelf.h>
 #include <sys/mman.h>
 
@@ -299,31 +300,37 @@ TEST(nearest)
 	expect(TEXT + TEXT_SIZE - 1, "-", 0);
 }
 
-/* The table for unwinding knows where functions end. */
 /* How many functions of these names are found. */
 static int search(struct found_function *ret)
 {
-	static const char *const names[] = {"malloc", "free", "calloc"};
+	static const char *const name[] = {"malloc", "free", "calloc", "je_free"};
+	const struct function_names names = {name, ARRAY_SIZE(name), 3};
 	const struct elf_facts facts = {.segments = 1, .segment = {{0, SYMBOLS, 0}}};
 	struct symbol_budget budget = {1 << 20, 1 << 10};
 	int fd = memfd_create("file", MFD_CLOEXEC), r;
 
 	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
-	r = functions_find(fd, &facts, names, ARRAY_SIZE(names), &budget, ret, 4);
+	r = functions_find(fd, &facts, &names, &budget, ret, 4);
 	close(fd);
 	return r;
 }
 
-TEST(by_name)
+/* For this machine. */
+static void begin_code(void)
 {
-	struct found_function found[4];
-
 	begin_file();
 #if defined(__x86_64__)
 	file.e.e_machine = EM_X86_64;
 #else
 	file.e.e_machine = EM_AARCH64;
 #endif
+}
+
+TEST(by_name)
+{
+	struct found_function found[4];
+
+	begin_code();
 	/* Two names of one function are two. */
 	put_symbol("malloc", TEXT + 0x10, 0x10, STT_FUNC, STB_GLOBAL);
 	put_symbol("other", TEXT + 0x10, 0x10, STT_FUNC, STB_LOCAL);
@@ -346,6 +353,91 @@ TEST(by_name)
 	/* Code of another machine. */
 	file.e.e_machine = EM_RISCV;
 	assert_int_equal(search(found), 0);
+}
+
+/* The linker makes hidden functions local: those of some names count. */
+TEST(by_local_name)
+{
+	struct found_function found[4];
+
+	begin_code();
+	put_symbol("malloc", TEXT + 0x10, 0x10, STT_FUNC, STB_LOCAL);
+	put_symbol("je_free", TEXT + 0x20, 0x10, STT_FUNC, STB_LOCAL);
+	put_symbol("je_freed", TEXT + 0x30, 0x10, STT_FUNC, STB_LOCAL);
+	assert_int_equal(search(found), 1);
+	assert_int_equal(found[0].i, 3);
+	put_symbol("je_free", TEXT + 0x40, 0x10, STT_FUNC, STB_GLOBAL);
+	assert_int_equal(search(found), 2);
+}
+
+/* test rdi, je: the spot is the second one, if no other function begins before it. */
+TEST(by_name_spot)
+{
+	const struct probe_spot first = probe_spot_first();
+	struct found_function found[4];
+
+	begin_code();
+	put_symbol("free", TEXT + 0x20, 7, STT_FUNC, STB_GLOBAL);
+	put(TEXT + 0x20, "\x48\x85\xff\x74\x01\x90\xc3", 7);
+	assert_int_equal(search(found), 1);
+#if defined(__x86_64__)
+	assert_int_equal(found[0].spot.at, 3);
+	assert_int_equal(found[0].spot.flags, SPOT_EMULATED);
+#endif
+	assert_memory_equal(found[0].code, "\x48\x85\xff\x74\x01\x90\xc3", 7);
+	put_symbol("other", TEXT + 0x24, 0x10, STT_FUNC, STB_LOCAL);
+	assert_int_equal(search(found), 1);
+	put_symbol("another", TEXT + 0x23, 0x10, STT_FUNC, STB_LOCAL);
+	assert_int_equal(search(found), 1);
+	assert_memory_equal(&found[0].spot, &first, sizeof(first));
+}
+
+/* The version that is found with this budget. `at`: where the file has one, behind its end. */
+static const char *version(uint64_t bytes, off_t at)
+{
+	static char text[CODE_VERSION_MAX];
+	struct symbol_budget budget = {.bytes = bytes};
+	int fd = memfd_create("file", MFD_CLOEXEC), r;
+
+	assert_int_equal(write(fd, &file, sizeof(file)), sizeof(file));
+	if (at) {
+		assert_int_equal(ftruncate(fd, 2 * at), 0);
+		assert_int_equal(pwrite(fd, "5.2.1-0-gea6b3e97", 17, at), 17);
+	}
+	r = jemalloc_version(fd, &budget, text);
+	close(fd);
+	return r == 0 ? text : r == -EFBIG ? "too large" : r == -ENOENT ? "none" : "?";
+}
+
+TEST(version_text)
+{
+	static const char *const none[] = {"5.3.0-0",	 "5.3.0-0-h12",
+					   "5.3-0-g12",	 "v5.3.0-0-g12",
+					   "5..0-0-g12", "50000000000.3.0000-0-g12"};
+
+	begin_code();
+	assert_string_equal(version(UINT64_MAX, 0), "none");
+	*section(GO) = (Elf64_Shdr){
+		.sh_name = put_string(".rodata"),
+		.sh_type = SHT_PROGBITS,
+		.sh_flags = SHF_ALLOC,
+		.sh_offset = TABLE,
+		.sh_size = TABLE_END - TABLE,
+		.sh_addralign = 1,
+	};
+	put(TABLE + 1, "5.3.1-12-g54eaed1d", 18);
+	assert_string_equal(version(TABLE_END - TABLE, 0), "5.3.1");
+	assert_string_equal(version(TABLE_END - TABLE - 1, 0), "too large");
+	for (size_t i = 0; i < ARRAY_SIZE(none); i++) {
+		memset(file.data + TABLE, 0, TABLE_END - TABLE);
+		put(TABLE + 1, none[i], strlen(none[i]));
+		assert_string_equal(version(UINT64_MAX, 0), "none");
+	}
+	/* It begins in one piece that is read, of 64 KiB, and ends in the next one. */
+	section(GO)->sh_offset = FILE_SIZE;
+	section(GO)->sh_size = 128 << 10;
+	for (off_t at = 0; at < 40; at++)
+		assert_string_equal(version(UINT64_MAX, FILE_SIZE + (64 << 10) - at), "5.2.1");
 }
 
 TEST(nearest_and_unwinding)

@@ -439,7 +439,14 @@ TEST(errors)
 		{.pid = 4711, .reason = "its threads refuse system calls"},
 	};
 
+	static const struct growth_allocator allocator[] = {
+		{.name = "glibc", .file = "/usr/lib/libc.so.6", .functions = 13},
+		{.name = "jemalloc", .version = "5.3.0", .file = "/home/\033/x", .functions = 1},
+	};
+
 	f.growth.heap = (struct growth_heap){.known = true,
+					     .allocator = allocator,
+					     .allocators = ARRAY_SIZE(allocator),
 					     .sample_bytes = 512 * KIB,
 					     .calls = 500000,
 					     .samples = 90,
