@@ -363,7 +363,7 @@ ROWS(not_probed, "not_probed", &not_probed_fields, struct growth_not_probed, tru
      "what allocates unseen, because a probe of its return could end the program", FIELD_KNOWN);
 static FIELDS(heap, &field_sample_bytes, &field_heap_calls, &field_heap_samples, &field_heap_rate,
 	      &field_heap_price, &field_heap_speed_least, &field_heap_speed_most,
-	      &field_heap_at_least, &field_not_counted, &field_not_probed);
+	      &field_heap_at_least, &field_not_counted, &field_allocator_list, &field_not_probed);
 
 OBJECT(target, "target", &target, r, "what was watched");
 OBJECT(accounted, "accounted", &accounted, r, "whether the stacks explain the counters");
