@@ -503,6 +503,10 @@ def check_refusals():
             ("a process that has ended", 3, "it has ended, and has no memory any more", str(ended.pid)),
             ("a name that does not exist", 3, "no process matches", "--name", "no-such-name"),
             ("a format that it has not", 2, "--format", "1", "-F", "csv"),
+            ("two numbers of a stack", 2, "it has one of growth and added", "1", "-F", "folded", "-o", "growth,added"),
+            ("no number of a stack", 2, "it has one of growth and added", "1", "-F", "folded", "-o", "line"),
+            ("an error as an area", 2, "it has one of growth and added", "1", "-F", "folded", "-o", "error"),
+            ("blocks without --malloc", 2, "with --malloc also held", "1", "-F", "folded", "-o", "held"),
             ("without BPF", 125, "CAP_", "-q", "--", "true"),
     ):
         command = (PROGRAM, "grow") + tuple(args)
