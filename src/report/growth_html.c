@@ -380,7 +380,8 @@ static void put_sums(struct json_writer *w, const struct growth_page *p,
 	struct field_error bad;
 
 	field_list_parse(&list, &growth_columns,
-			 "still,growth,error,added,copied,held,allocated,kind", &bad);
+			 "still,growth,error,added,copied,held,held_least,held_most,allocated,kind",
+			 &bad);
 	json_fields(w, &list, sum, &of, false);
 	json_bool(w, "at_least", p->g->resident_known && growth_still_most(sum) > sum->resident);
 }

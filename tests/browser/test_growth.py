@@ -55,19 +55,23 @@ def check_table(b, path):
 
 def check_exactness(b, directory):
     """Estimates are never called exact, and the map has the total of the table."""
-    for sample, badge, least in (("1", "exact", None), ("16K", r"sampled, ± [0-9.]+ [KM]iB", "one sample in 16 KiB"), ("", "exact", None)):
-        path = os.path.join(directory, "malloc%s.html" % sample)
-        args = ("--malloc", "--sample", sample) if sample else ("--sample", "1")
-        write_page(path, *args, program=(O + "/malloclab", "churn", "leak_small"))
+    for sample, badge in ("1", "exact"), ("16K", r"sampled, ± [0-9.]+ [KM]iB"), ("", "exact"):
+        path, name = os.path.join(directory, "malloc%s.html" % sample), "--malloc --sample %s" % sample if sample else "no --malloc"
+        write_page(path, *(("--malloc", "--sample", sample) if sample else ("--sample", "1")),
+                   program=(O + "/malloclab", "churn", "leak_small"))
         b.open(path)
-        name = "--malloc --sample %s" % sample if sample else "no --malloc"
+        sampled = badge != "exact"
         same(name + ": the badge", bool(re.fullmatch(badge, b.text("#badge"))) or b.text("#badge"), True)
-        same(name + ": the summary", (least or "") in b.text("#summary") and ("one sample" in b.text("#summary")) == bool(least), True)
+        same(name + ": the summary", "held is estimated: one sample in " in b.text("#summary"), sampled)
+        same(name + ": the headings", b.texts("#table thead th"),
+             ["HELD", *(("LEAST", "MOST") if sampled else ()), "ALLOCATED", "GROWTH", "CODE"] if sample
+             else ["STILL", "GROWTH", "ADDED", "KIND", "CODE"])
         total = b.texts("#table tfoot td")
         if sample:
             same(name + ": the map has the total", b.text("#detail").split(",")[0], "all stacks: " + total[0])
         same(name + ": the total", total[-1].startswith("total, ") and
-             re.fullmatch(r"\d+\.\d+ MiB" if least else r"1[01]\.\d MiB", total[0 if sample else 1]) is not None, True)
+             re.fullmatch(r"\d+\.\d+ MiB" if sampled else r"1[01]\.\d MiB", total[0 if sample else 1]) is not None, True)
+        same(name + ": the console is empty", b.console, [])
 
 
 def write_page(path, *args, program):

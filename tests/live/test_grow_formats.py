@@ -25,7 +25,7 @@ NODE = "anon", "file", "shmem", "swap", "added", "still", "held", "allocated", "
 # site_churn() to the allocator, and then the leak is in its pages: without --malloc it has no growth.
 CASES = (((O + "/growlab", "handle_few"), ("remember", "handle")),
          ((O + "/malloclab", "churn", "leak_small"), ("site_churn",)),
-         ((O + "/malloclab", "churn", "leak_small"), ("site_leak_small", "site_churn"), "--malloc"))
+         ((O + "/malloclab", "churn", "leak_small"), ("site_leak_small", "site_churn"), "--malloc=slow"))
 # In one run malloc has a few pages more than in another one: of its code, and of its heap.
 SLACK = 64 << 10
 
@@ -34,7 +34,7 @@ class Case:
     def __init__(self, program, places, *args, ends):
         self.program, self.places, self.args, self.ends = program, places, args, ends
         self.slack = SLACK if "malloclab" in program[0] else 0
-        self.malloc = "--malloc" in args
+        self.malloc = bool(args)
         self.measures = BLOCKS if self.malloc else PAGES
         self.name = "%s%s, %s" % (os.path.basename(self.program[0]), " --malloc" if self.malloc else "",
                                   "ended" if ends else "alive")

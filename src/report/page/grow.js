@@ -108,19 +108,25 @@ function codeOf(place) {
 		(place.paths > 1 ? ` (+${countText(place.paths - 1, 'path')})` : '');
 }
 
-function showTable() {
-	const {rows, count, total} = doc.places;
-	const still = p => (p.at_least ? '≥ ' : '') + sizeText(p.resident_bytes);
-	const pages = [['STILL', still], ['GROWTH', p => sizeText(p.net_bytes)], ['ADDED', p => sizeText(p.gross_bytes)]];
-	const blocks = [['HELD', p => sizeText(p.held_bytes)], ['ALLOCATED', p => sizeText(p.allocated_bytes)],
-		['GROWTH', p => sizeText(p.net_bytes)]];
-	const columns = doc.malloc ? blocks : pages;
+/** Blocks are a sample. */
+function isEstimated() {
+	return doc.malloc !== null && (doc.malloc.sample_bytes > 1 || doc.places.total.error_bytes > 0);
+}
 
-	if (rows.some(p => p.error_bytes))
-		columns.splice(doc.malloc ? 1 : 2, 0, ['±', p => sizeText(p.error_bytes)]);
+function showTable() {
+	const {rows, count, total} = doc.places, {malloc} = doc;
+	const bytes = (heading, key, atLeast = () => false) => [heading, p => (atLeast(p) ? '≥ ' : '') + sizeText(p[key])];
+	const pages = [bytes('STILL', 'resident_bytes', p => p.at_least), bytes('GROWTH', 'net_bytes'), bytes('ADDED', 'gross_bytes')];
+	const blocks = [bytes('HELD', 'held_bytes', () => malloc.at_least), bytes('ALLOCATED', 'allocated_bytes'), bytes('GROWTH', 'net_bytes')];
+	const columns = malloc ? blocks : pages;
+
+	if (isEstimated())
+		columns.splice(1, 0, bytes('LEAST', 'held_least_bytes'), bytes('MOST', 'held_most_bytes'));
+	else if (!malloc && rows.some(p => p.error_bytes))
+		columns.splice(2, 0, bytes('±', 'error_bytes'));
 	if (rows.some(p => p.copied_bytes))
 		columns.push(['COPIED', p => sizeText(p.copied_bytes)]);
-	if (!doc.malloc)
+	if (!malloc)
 		columns.push(['KIND', p => p.kind ?? '']);
 	const line = (place, code) => element('tr', {}, ...columns.map(([, text]) => element('td', {}, text(place))),
 		element('td', {className: 'text'}, code));
@@ -142,19 +148,20 @@ function showHead() {
 	byId('about').textContent = `${doc.host.name ?? ''} · ${countText(target.processes.length, 'process', 'processes')}` +
 		` · ${(target.duration_us / 1e6).toFixed(1)} s · ${doc.timestamp}`;
 	const exact = accounted.every_change && !accounted.sampled_events && !accounted.lost_events;
-	const {error_bytes: error} = doc.places.total;
-	const lacks = !whole || malloc && (malloc.not_probed.length || malloc.calls_not_counted);
-	const estimated = malloc && (malloc.sample_bytes > 1 || error);
+	const lacks = !whole || malloc?.at_least;
+	const doubts = [isEstimated() && `sampled, ± ${sizeText(doc.places.total.error_bytes)}`, lacks && 'not all'].filter(Boolean);
 
-	byId('badge').textContent = lacks ? 'not all' : estimated ? `sampled, ± ${sizeText(error)}` : exact ? 'exact' : 'stacks sampled';
+	byId('badge').textContent = doubts.join(', ') || (exact ? 'exact' : 'stacks sampled');
 	byId('badge').classList.add(lacks ? 'bad' : 'good');
 	byId('summary').textContent =
 		`${kb(accounted.stacks_bytes)} of ${kb(accounted.counter_change_bytes)} accounted for` +
 		(accounted.sampled_events ? `; ${accounted.sampled_events} of ${accounted.events} changes have no stack:` +
 			' those of a random sample of pages stand for them' : '') +
 		(accounted.lost_events ? `; there was no room for the stacks of ${accounted.lost_events} changes` : '') +
-		(estimated ? `; what is held is estimated: one sample in ${sizeText(malloc.sample_bytes)}` : '') +
-		(malloc && lacks && whole ? '; what is held lacks blocks that could not be seen' : '');
+		(isEstimated() ? `; what is held is estimated: one sample in ${sizeText(malloc.sample_bytes)}` : '') +
+		(malloc?.at_least ? '; what is held lacks blocks' : '') +
+		(malloc?.price_ns && malloc.speed_least_percent < 95 ? '; the probes slowed the program down: it ran at ' +
+			`${malloc.speed_least_percent.toFixed(0)} to ${malloc.speed_most_percent.toFixed(0)} % of its speed` : '');
 	byId('made').textContent = `zmem-bpf ${doc.tool.version}, ${doc.host.kernel_release ?? ''}`;
 }
 
