@@ -117,10 +117,11 @@ function showTable() {
 	const {rows, count, total} = doc.places, {malloc} = doc;
 	const bytes = (heading, key, atLeast = () => false) => [heading, p => (atLeast(p) ? '≥ ' : '') + sizeText(p[key])];
 	const pages = [bytes('STILL', 'resident_bytes', p => p.at_least), bytes('GROWTH', 'net_bytes'), bytes('ADDED', 'gross_bytes')];
-	const blocks = [bytes('HELD', 'held_bytes', () => malloc.at_least), bytes('ALLOCATED', 'allocated_bytes'), bytes('GROWTH', 'net_bytes')];
+	const blocks = [bytes('HELD', malloc?.at_least ? 'held_least_bytes' : 'held_bytes', () => malloc.at_least),
+		bytes('ALLOCATED', 'allocated_bytes'), bytes('GROWTH', 'net_bytes')];
 	const columns = malloc ? blocks : pages;
 
-	if (isEstimated())
+	if (isEstimated() && !malloc.at_least)
 		columns.splice(1, 0, bytes('LEAST', 'held_least_bytes'), bytes('MOST', 'held_most_bytes'));
 	else if (!malloc && rows.some(p => p.error_bytes))
 		columns.splice(2, 0, bytes('±', 'error_bytes'));
