@@ -48,6 +48,7 @@ struct grow_command {
 	struct grow *grow;
 	struct ticker ticker;
 	struct field_list columns;
+	const struct field *folded; /* the column of folded stacks */
 	struct growth_view view;
 	struct output out;
 	struct progress progress;
@@ -63,6 +64,42 @@ static void grow_command_done(struct grow_command *c)
 	snapshot_done(&c->snapshot);
 }
 
+/* "+line" can be had in each format. */
+static bool only_adds_lines(const struct options *o)
+{
+	return !o->columns || strcasecmp(o->columns, "+line") == 0;
+}
+
+/* Folded stacks have one number, and perhaps lines. */
+static int read_folded(struct grow_command *c)
+{
+	const struct options *o = c->o;
+	const struct field *line = fields_find(&growth_columns, "line", 4);
+	struct field_list known = {};
+	struct field_error bad;
+	unsigned numbers = 0;
+
+	field_list_parse(&known, &growth_columns,
+			 o->malloc ? "held,allocated,growth,added" : "growth,added", &bad);
+	c->folded = known.item[0];
+	if (only_adds_lines(o))
+		return 0;
+	for (size_t i = 0; i < c->columns.count; i++) {
+		const struct field *f = c->columns.item[i];
+
+		if (f == line)
+			continue;
+		c->folded = f;
+		numbers += field_list_has(&known, f) ? 1 : 2;
+	}
+	if (numbers == 1)
+		return 0;
+	return log_usage(o,
+			 "%s: --columns %s: it has one of growth and added (with --malloc also "
+			 "held and allocated), and line",
+			 options_format_word(o->format), o->columns);
+}
+
 /* Documents have all that is measured: lines alone are to be asked for. */
 static int read_columns(struct grow_command *c)
 {
@@ -72,7 +109,9 @@ static int read_columns(struct grow_command *c)
 	growth_list_usual(&c->columns, o->malloc, o->interval_ms);
 	if (o->columns && field_list_parse(&c->columns, &growth_columns, o->columns, &bad) < 0)
 		return log_usage(o, "--columns: grow has no column '%.*s'", (int)bad.len, bad.name);
-	if (o->columns && o->format != FORMAT_TABLE && strcasecmp(o->columns, "+line") != 0)
+	if (o->format == FORMAT_FOLDED)
+		return read_folded(c);
+	if (o->format != FORMAT_TABLE && !only_adds_lines(o))
 		return log_usage(o,
 				 "%s: --columns %s: it has all keys, +line alone can be added to "
 				 "grow",
@@ -186,7 +225,7 @@ static int show(struct grow_command *c)
 	else if (o->format == FORMAT_JSON)
 		render_growth_json(&c->out.buf, &report.growth);
 	else if (o->format == FORMAT_FOLDED)
-		render_growth_folded(&c->out.buf, &report.growth);
+		render_growth_folded(&c->out.buf, &report.growth, c->folded);
 	else if (o->format == FORMAT_HTML)
 		render_growth_html(&c->out.buf, &report.growth);
 	else if (o->format == FORMAT_PPROF)

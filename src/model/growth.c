@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "base/array.h"
+
 const char *growth_mode_name(enum growth_mode mode)
 {
 	static const char *const names[GROWTH_MODES] = {
@@ -56,46 +58,6 @@ uint64_t growth_still_most(const struct growth_stack *s)
 	return most > s->resident ? most : s->resident;
 }
 
-/* Bytes that a stack has added, and those of them that may be there. */
-static uint64_t added_by(const struct growth *g, const struct growth_stack *s, uint64_t *ret_there)
-{
-	int64_t net = growth_sum(s->net);
-	uint64_t added = net > 0 ? (uint64_t)net : 0, most = growth_still_most(s);
-
-	*ret_there = g->resident_known && most < added ? most : added;
-	return added;
-}
-
-void growth_kept(const struct growth *g, uint64_t *ret)
-{
-	int64_t change = growth_sum(g->change), stacks = growth_sum(g->accounted);
-	int64_t least = change < stacks ? change : stacks;
-	uint64_t growth = least > 0 ? (uint64_t)least : 0, sum = 0, there = 0;
-	double back, of_gone, of_there;
-
-	for (size_t i = 0; i < g->stacks; i++) {
-		uint64_t part;
-
-		sum += added_by(g, &g->stack[i], &part);
-		there += part;
-	}
-	/* Of what is gone, and of what is there, the part that was given back. */
-	back = sum > growth ? (double)(sum - growth) : 0;
-	of_gone = sum > there ? back / (double)(sum - there) : 0;
-	of_gone = of_gone < 1 ? of_gone : 1;
-	of_there = there ? (back - of_gone * (double)(sum - there)) / (double)there : 0;
-	for (size_t i = 0; i < g->stacks; i++) {
-		uint64_t part, added = added_by(g, &g->stack[i], &part), given;
-
-		given = (uint64_t)((double)(added - part) * of_gone + (double)part * of_there +
-				   0.5);
-		ret[i] = given < added ? added - given : 0;
-		/* What was rounded. */
-		ret[i] = ret[i] < growth ? ret[i] : growth;
-		growth -= ret[i];
-	}
-}
-
 const struct growth_frame *growth_place(const struct growth *g, const struct growth_stack *s,
 					size_t *ret_index)
 {
@@ -114,4 +76,87 @@ const struct growth_frame *growth_place(const struct growth *g, const struct gro
 		at = 0;
 	*ret_index = at;
 	return &g->frame[s->frame[at]];
+}
+
+/* ---- what places have ---- */
+
+/* The function of a frame from the place outwards. */
+static uint32_t function_at(const struct growth *g, const struct growth_part *p, size_t i)
+{
+	uint32_t number = p->stack->frame[p->place + i];
+
+	return g->frame[number].source ? g->frame[number].function : number;
+}
+
+static size_t frames_of(const struct growth_part *p)
+{
+	return p->stack->frames - p->place;
+}
+
+/* By place, then by its callers. */
+static int compare_paths(const void *a, const void *b, void *arg)
+{
+	const struct growth_part *x = a, *y = b;
+
+	for (size_t i = 0; i < frames_of(x) && i < frames_of(y); i++) {
+		uint32_t p = function_at(arg, x, i), q = function_at(arg, y, i);
+
+		if (p != q)
+			return ORDER_OF(p, q);
+	}
+	return frames_of(x) != frames_of(y) ? ORDER_OF(frames_of(x), frames_of(y))
+					    : x->stack->truncated - y->stack->truncated;
+}
+
+static int compare_places(const void *a, const void *b, void *arg)
+{
+	const struct growth_part *x = a, *y = b;
+
+	return frames_of(x) && frames_of(y)
+		       ? ORDER_OF(function_at(arg, x, 0), function_at(arg, y, 0))
+		       : ORDER_OF(frames_of(x), frames_of(y));
+}
+
+/* The parts that have the sign of the sum share it; the others have nothing. */
+static void settle(struct growth_part *part, size_t count)
+{
+	int64_t sum = 0, same = 0, so_far = 0, done = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += part[i].bytes;
+	for (size_t i = 0; i < count; i++) {
+		if (!sum || (part[i].bytes > 0) != (sum > 0))
+			part[i].bytes = 0;
+		same += part[i].bytes;
+	}
+	/* Each share ends where the next one begins: nothing is lost by rounding. */
+	for (size_t i = 0; i < count && same; i++) {
+		so_far += part[i].bytes;
+		part[i].bytes = (int64_t)((__int128)sum * so_far / same) - done;
+		done += part[i].bytes;
+	}
+}
+
+static void settle_groups(const struct growth *g, struct growth_part *part,
+			  int (*compare)(const void *a, const void *b, void *arg))
+{
+	for (size_t i = 0, end; i < g->stacks; i = end) {
+		for (end = i + 1; end < g->stacks; end++) {
+			if (compare(&part[i], &part[end], (void *)g) != 0)
+				break;
+		}
+		settle(&part[i], end - i);
+	}
+}
+
+void growth_parts(const struct growth *g, struct growth_part *ret)
+{
+	for (size_t i = 0; i < g->stacks; i++) {
+		ret[i] = (struct growth_part){.stack = &g->stack[i],
+					      .bytes = growth_sum(g->stack[i].net)};
+		growth_place(g, &g->stack[i], &ret[i].place);
+	}
+	sort_items(ret, g->stacks, sizeof(*ret), compare_paths, (void *)g);
+	settle_groups(g, ret, compare_paths);
+	settle_groups(g, ret, compare_places);
 }

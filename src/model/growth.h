@@ -170,18 +170,22 @@ struct growth_bounds {
 uint64_t growth_held(const struct growth_stack *s);
 struct growth_bounds growth_held_bounds(const struct growth *g, const struct growth_stack *s);
 /*
- * What a stack has added and not given back itself, 0 or more, consists of what counts as growth,
- * and of what other code gave back since. Writes the first part of each stack into `ret`, which has
- * room for all. They add up to the growth of the counters and of the stacks, or less. Where it is
- * known which pages are still there, the others were given back; else, and for what was there at
- * the beginning, each stack has its share of what was given back.
- */
-void growth_kept(const struct growth *g, uint64_t *ret);
-/*
  * The first frame that is not an allocator's, else the first one of an interpreter, else the
  * innermost one; NULL without frames.
  */
 const struct growth_frame *growth_place(const struct growth *g, const struct growth_stack *s,
 					size_t *ret_index);
+/* What a stack has of the growth of its place. */
+struct growth_part {
+	const struct growth_stack *stack;
+	size_t place; /* its frame that is the place, of the stack */
+	int64_t bytes;
+};
+/*
+ * Writes a part for each stack into `ret`, which has room for all. What a function gives back
+ * itself is taken off what it added, with the same callers first. So the parts of a place add up to
+ * its growth, and no two of them have different signs: areas can show them.
+ */
+void growth_parts(const struct growth *g, struct growth_part *ret);
 
 #endif

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "fields/growth_fields.h"
 #include "report/folded.h"
@@ -44,30 +45,47 @@ static void put_stack(struct strbuf *out, struct strbuf *name, const struct grow
 	}
 }
 
+static int compare_bytes(const void *a, const void *b, void *arg)
+{
+	const struct growth_part *x = a, *y = b;
+
+	(void)arg;
+	return x->bytes == y->bytes ? ORDER_OF(x->stack, y->stack) : ORDER_OF(y->bytes, x->bytes);
+}
+
+/* The largest first. Growth alone may be below 0. */
+static void make_parts(const struct growth *g, const struct field *column, struct growth_part *part)
+{
+	const struct growth_rows of = {.growth = g};
+
+	growth_parts(g, part);
+	for (size_t i = 0; i < g->stacks && column->type != FIELD_CHANGE; i++) {
+		const struct value v = field_value(column, part[i].stack, &of);
+
+		part[i].bytes = v.known ? (int64_t)v.bytes : 0;
+	}
+	sort_items(part, g->stacks, sizeof(*part), compare_bytes, NULL);
+}
+
 /* The format has no values below 0. */
-void render_growth_folded(struct strbuf *out, const struct growth *g)
+void render_growth_folded(struct strbuf *out, const struct growth *g, const struct field *column)
 {
 	cleanup(strbuf_done) struct strbuf name = {};
-	cleanup_free uint64_t *kept = calloc(g->stacks + 1, sizeof(*kept));
+	cleanup_free struct growth_part *part = calloc(g->stacks + 1, sizeof(*part));
 
-	if (!kept) {
+	if (!part) {
 		out->error = out->error ? out->error : -ENOMEM;
 		return;
 	}
-	growth_kept(g, kept);
+	make_parts(g, column, part);
 	for (size_t i = 0; i < g->stacks; i++) {
-		const struct growth_stack *s = &g->stack[i];
-		int64_t net = growth_sum(s->net);
+		int64_t bytes = part[i].bytes;
 
-		if (kept[i]) {
-			put_stack(out, &name, g, s);
-			strbuf_printf(out, " %" PRIu64 "\n", kept[i]);
-		}
-		if (net > 0 && (uint64_t)net > kept[i]) {
-			put_stack(out, &name, g, s);
-			strbuf_printf(out, ";" GROWTH_GIVEN_BACK " %" PRIu64 "\n",
-				      (uint64_t)net - kept[i]);
-		}
+		if (!bytes)
+			continue;
+		strbuf_puts(out, bytes < 0 ? "[given back];" : "");
+		put_stack(out, &name, g, part[i].stack);
+		strbuf_printf(out, " %" PRId64 "\n", bytes < 0 ? -bytes : bytes);
 	}
 	if (strbuf_error(&name) && !out->error)
 		out->error = strbuf_error(&name);

@@ -26,10 +26,11 @@ void render_growth_json(struct strbuf *out, const struct growth *g);
 /* A self-contained page for a browser: a flame graph and the places. */
 void render_growth_html(struct strbuf *out, const struct growth *g);
 /*
- * Folded stacks: the frames from the outermost on and the bytes of those that grew. They add up to
- * the growth; what other code gave back since has the frame GROWTH_GIVEN_BACK.
+ * Folded stacks: the frames from the outermost on, and the bytes of a column of growth_columns. Of
+ * growth each place has what the table says (growth_parts()); what is below 0 has "[given back]" as
+ * its first frame, and the others less these add up to the growth.
  */
-void render_growth_folded(struct strbuf *out, const struct growth *g);
+void render_growth_folded(struct strbuf *out, const struct growth *g, const struct field *column);
 /*
  * A profile of pprof, not compressed: growth, added bytes, changes; what is still there, held and
  * allocated, where it is known.

@@ -10,6 +10,7 @@
  *	 "calls":[TREE,TREE],	from the outermost functions on, and from the innermost ones on
  *	 "places":{"count":12,	rows of the table; names by their numbers
  *	  "left_out":0,		rows
+ *	  "total":{"resident_bytes":0,…},
  *	  "rows":[{"resident_bytes":0,…,"frames":[1,0],"more":false,"paths":2,"joined":0,"why":null},…]}}
  *
  *	TREE: {"nodes":[[1,0],[1,1,4096],…],
@@ -19,7 +20,8 @@
  *
  * A node is how far before it its parent is in the list (without one: how far the beginning is, and
  * one more), the number of its name, and what stacks that end there have, without the zeros at the
- * end: anon, file, shmem, swap, given back, added, still, held, allocated, changes.
+ * end: anon, file, shmem, swap, added, still, held, allocated, changes. The first four are the
+ * growth of places that grew (growth_parts()).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -39,8 +41,7 @@
 #define NAME_MOST   160 /* columns */
 
 enum node_value {
-	NODE_GIVEN = GROWTH_COUNTERS, /* before it: what is left, by counter */
-	NODE_ADDED,
+	NODE_ADDED = GROWTH_COUNTERS, /* before it: growth, by counter */
 	NODE_STILL,
 	NODE_HELD,
 	NODE_ALLOCATED,
@@ -71,11 +72,6 @@ struct call_tree {
 
 /* ---- the tree ---- */
 
-struct stack_order {
-	const struct growth_stack *stack;
-	uint64_t kept;
-};
-
 /* The frame of a depth of the tree. Callers that are not known are one. */
 static uint32_t frame_at(const struct call_tree *t, const struct growth_stack *s, size_t depth)
 {
@@ -91,8 +87,8 @@ static size_t depth_of(const struct growth_stack *s)
 
 static int compare_paths(const void *a, const void *b, void *arg)
 {
-	const struct growth_stack *x = ((const struct stack_order *)a)->stack;
-	const struct growth_stack *y = ((const struct stack_order *)b)->stack;
+	const struct growth_stack *x = ((const struct growth_part *)a)->stack;
+	const struct growth_stack *y = ((const struct growth_part *)b)->stack;
 
 	for (size_t i = 0; i < depth_of(x) && i < depth_of(y); i++) {
 		uint32_t p = frame_at(arg, x, i), q = frame_at(arg, y, i);
@@ -103,10 +99,10 @@ static int compare_paths(const void *a, const void *b, void *arg)
 	return ORDER_OF(depth_of(x), depth_of(y));
 }
 
-/* What is left of a stack's growth, by the counters that it made grow. */
-static void put_kept(const struct growth_stack *s, uint64_t kept, uint64_t own[NODE_VALUES])
+/* The growth of a stack, by the counters that it made grow. */
+static void put_growth(const struct growth_stack *s, uint64_t growth, uint64_t own[NODE_VALUES])
 {
-	uint64_t left = kept;
+	uint64_t left = growth;
 	double grown = 0;
 	int last = 0;
 
@@ -116,7 +112,7 @@ static void put_kept(const struct growth_stack *s, uint64_t kept, uint64_t own[N
 	}
 	for (int i = 0; i < last; i++) {
 		uint64_t part =
-			s->net[i] > 0 ? (uint64_t)((double)kept * (double)s->net[i] / grown) : 0;
+			s->net[i] > 0 ? (uint64_t)((double)growth * (double)s->net[i] / grown) : 0;
 
 		part = part < left ? part : left;
 		own[i] += part;
@@ -125,14 +121,13 @@ static void put_kept(const struct growth_stack *s, uint64_t kept, uint64_t own[N
 	own[last] += left;
 }
 
-static void put_values(const struct growth *g, const struct stack_order *of,
+static void put_values(const struct growth *g, const struct growth_part *of,
 		       uint64_t own[NODE_VALUES])
 {
 	const struct growth_stack *s = of->stack;
-	int64_t net = growth_sum(s->net);
 
-	put_kept(s, of->kept, own);
-	own[NODE_GIVEN] += net > 0 ? (uint64_t)net - of->kept : 0;
+	if (of->bytes > 0)
+		put_growth(s, (uint64_t)of->bytes, own);
 	own[NODE_ADDED] += s->gross;
 	own[NODE_STILL] += g->resident_known ? s->resident : 0;
 	own[NODE_HELD] += growth_held(s);
@@ -150,29 +145,29 @@ static int add_node(struct call_tree *t, uint32_t parent, uint32_t frame, uint32
 }
 
 /* Stacks in the order of their frames: each begins as the one before does. */
-static int add_stacks(struct call_tree *t, const struct stack_order *order)
+static int add_stacks(struct call_tree *t, const struct growth_part *part)
 {
 	cleanup_free uint32_t *path = NULL;
 	size_t deepest = 0, common = 0;
 	int r = 0;
 
 	for (size_t i = 0; i < t->g->stacks; i++)
-		deepest = depth_of(order[i].stack) > deepest ? depth_of(order[i].stack) : deepest;
+		deepest = depth_of(part[i].stack) > deepest ? depth_of(part[i].stack) : deepest;
 	path = calloc(deepest + 1, sizeof(*path));
 	if (!path)
 		return -ENOMEM;
 	for (size_t i = 0; r == 0 && i < t->g->stacks; i++) {
-		const struct growth_stack *s = order[i].stack;
-		size_t depth = depth_of(s), before = i ? depth_of(order[i - 1].stack) : 0;
+		const struct growth_stack *s = part[i].stack;
+		size_t depth = depth_of(s), before = i ? depth_of(part[i - 1].stack) : 0;
 
 		for (common = 0; common < depth && common < before; common++) {
-			if (frame_at(t, s, common) != frame_at(t, order[i - 1].stack, common))
+			if (frame_at(t, s, common) != frame_at(t, part[i - 1].stack, common))
 				break;
 		}
 		for (size_t k = common; r == 0 && k < depth; k++)
 			r = add_node(t, k ? path[k - 1] : NO_PARENT, frame_at(t, s, k), &path[k]);
 		if (r == 0 && depth)
-			put_values(t->g, &order[i], t->node[path[depth - 1]].own);
+			put_values(t->g, &part[i], t->node[path[depth - 1]].own);
 	}
 	return r;
 }
@@ -242,12 +237,12 @@ static int prune(struct call_tree *t)
 	return 0;
 }
 
-static int make_tree(struct call_tree *t, struct stack_order *order)
+static int make_tree(struct call_tree *t, struct growth_part *part)
 {
 	int r;
 
-	sort_items(order, t->g->stacks, sizeof(*order), compare_paths, t);
-	r = add_stacks(t, order);
+	sort_items(part, t->g->stacks, sizeof(*part), compare_paths, t);
+	r = add_stacks(t, part);
 	return r < 0 ? r : prune(t);
 }
 
@@ -263,20 +258,17 @@ struct growth_page {
 static int make_page(struct growth_page *p)
 {
 	const struct growth *g = p->g;
-	cleanup_free struct stack_order *order = calloc(g->stacks + 1, sizeof(*order));
-	cleanup_free uint64_t *kept = calloc(g->stacks + 1, sizeof(*kept));
+	cleanup_free struct growth_part *part = calloc(g->stacks + 1, sizeof(*part));
 	int r;
 
 	p->name = calloc(g->frame_count + 1, sizeof(*p->name));
-	if (!order || !kept || !p->name)
+	if (!part || !p->name)
 		return -ENOMEM;
-	growth_kept(g, kept);
-	for (size_t i = 0; i < g->stacks; i++)
-		order[i] = (struct stack_order){&g->stack[i], kept[i]};
+	growth_parts(g, part);
 	r = growth_rows_make(g, &(struct growth_rows_request){}, &p->places);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(p->calls); i++) {
 		p->calls[i] = (struct call_tree){.g = g, .inward = i == 0};
-		r = make_tree(&p->calls[i], order);
+		r = make_tree(&p->calls[i], part);
 	}
 	return r;
 }
@@ -380,13 +372,25 @@ static void put_calls(struct json_writer *w, const struct growth_page *p, const 
 	json_end(w, '}');
 }
 
-static void put_place(struct json_writer *w, const struct growth_page *p,
-		      const struct growth_row *row, const struct field_list *list)
+static void put_sums(struct json_writer *w, const struct growth_page *p,
+		     const struct growth_stack *sum)
 {
 	const struct growth_rows of = {.growth = p->g, .grown = p->places.grown};
+	struct field_list list = {};
+	struct field_error bad;
 
+	field_list_parse(&list, &growth_columns,
+			 "still,growth,error,added,copied,held,held_least,held_most,allocated,kind",
+			 &bad);
+	json_fields(w, &list, sum, &of, false);
+	json_bool(w, "at_least", p->g->resident_known && growth_still_most(sum) > sum->resident);
+}
+
+static void put_place(struct json_writer *w, const struct growth_page *p,
+		      const struct growth_row *row)
+{
 	json_begin_line(w, '{');
-	json_fields(w, list, &row->sum, &of, false);
+	put_sums(w, p, &row->sum);
 	json_array(w, "frames");
 	for (size_t i = 0; i < row->sum.frames; i++)
 		json_put_u64(w, p->name[row->sum.frame[i]]);
@@ -401,18 +405,17 @@ static void put_place(struct json_writer *w, const struct growth_page *p,
 static void put_places(struct json_writer *w, const struct growth_page *p)
 {
 	const struct growth_row_list *l = &p->places;
-	struct field_list list = {};
-	struct field_error bad;
 
-	field_list_parse(&list, &growth_columns,
-			 "still,growth,error,added,copied,held,allocated,kind", &bad);
 	json_newline(w);
 	json_object(w, "places");
 	json_u64(w, "count", l->places);
 	json_u64(w, "left_out", l->rows > PLACES_MOST ? l->rows - PLACES_MOST : 0);
+	json_object(w, "total");
+	put_sums(w, p, &l->all);
+	json_end(w, '}');
 	json_array(w, "rows");
 	for (size_t i = 0; i < l->rows && i < PLACES_MOST; i++)
-		put_place(w, p, l->row[i], &list);
+		put_place(w, p, l->row[i]);
 	json_end(w, ']');
 	json_end(w, '}');
 }

@@ -6,9 +6,6 @@
 #include "base/strbuf.h"
 #include "model/growth.h"
 
-/* Of a stack: what it added, and other code gave back. */
-#define GROWTH_GIVEN_BACK "[given back]"
-
 /* The name of a frame, else the place in its file, else the address. */
 void growth_put_frame(struct strbuf *out, const struct growth_frame *f);
 /* "leak.c:12": the source without its directories. */

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The page of grow -F html in headless Chromium, of a program with known growth: its table, at each width. With
+"""The page of grow -F html in headless Chromium, of a program with known growth: its table, at each width, and what it says of
+its exactness. With
 SCREENSHOTS=DIRECTORY it saves pictures there."""
 # needs: chromium bpf
 
@@ -16,7 +17,7 @@ sys.dont_write_bytecode = True
 import browser  # noqa: E402
 import check_html  # noqa: E402
 from browser import same  # noqa: E402
-from outcome import PROGRAM, exit_code, run_checks  # noqa: E402
+from outcome import O, PROGRAM, exit_code, run_checks  # noqa: E402
 
 GAP = 8  # pixels between the texts of two cells, at least
 # The texts that come closer to the one before them in their row; a cell that is cut ends where its text is.
@@ -27,7 +28,7 @@ CLOSE = """[...document.querySelectorAll('#table tr')].flatMap(row => {
         return range.getBoundingClientRect();
     });
     return ends.slice(1).map((r, i) => [row.children[i + 1].textContent, r.left - ends[i].right])
-        .filter(([, gap]) => gap < %d);
+        .filter(([text, gap]) => text !== '' && gap < %d);
 })""" % GAP
 
 
@@ -52,18 +53,44 @@ def check_table(b, path):
     same("nothing is fetched", [url for url in b.requests if not url.startswith("file:///")], [])
 
 
+def check_exactness(b, directory):
+    """Estimates are never called exact, and the map has the total of the table."""
+    for sample, badge in ("1", "exact"), ("16K", r"sampled, ± [0-9.]+ [KM]iB"), ("", "exact"):
+        path, name = os.path.join(directory, "malloc%s.html" % sample), "--malloc --sample %s" % sample if sample else "no --malloc"
+        write_page(path, *(("--malloc", "--sample", sample) if sample else ("--sample", "1")),
+                   program=(O + "/malloclab", "churn", "leak_small"))
+        b.open(path)
+        sampled = badge != "exact"
+        same(name + ": the badge", bool(re.fullmatch(badge, b.text("#badge"))) or b.text("#badge"), True)
+        same(name + ": the summary", "held is estimated: one sample in " in b.text("#summary"), sampled)
+        same(name + ": the headings", b.texts("#table thead th"),
+             ["HELD", *(("LEAST", "MOST") if sampled else ()), "ALLOCATED", "GROWTH", "CODE"] if sample
+             else ["STILL", "GROWTH", "ADDED", "KIND", "CODE"])
+        total = b.texts("#table tfoot td")
+        if sample:
+            same(name + ": the map has the total", b.text("#detail").split(",")[0], "all stacks: " + total[0])
+        same(name + ": the total", total[-1].startswith("total, ") and
+             re.fullmatch(r"\d+\.\d+ MiB" if sampled else r"1[01]\.\d MiB", total[0 if sample else 1]) is not None, True)
+        same(name + ": the console is empty", b.console, [])
+
+
+def write_page(path, *args, program):
+    said = subprocess.run((PROGRAM, "grow", "-q", *args, "-F", "html", "--output", path, "--", *program), check=False,
+                          input=b"go\n", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    same("the page is written", said.returncode, 0)
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         path, lab = os.path.join(directory, "growth.html"), os.path.join(directory, "growlab")
         subprocess.run(("gcc", "-D_GNU_SOURCE", "-O2", "-g", "-o", lab, HERE + "/../support/growlab.c", "-lpthread"), check=True)
-        said = subprocess.run((PROGRAM, "grow", "-q", "-o", "+line", "-F", "html", "--output", path, "--", lab, "fault", "4"),
-                              check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        same("the page is written", said.returncode, 0)
+        write_page(path, "-o", "+line", program=(lab, "fault", "4"))
         with open(path, encoding="utf-8") as file:
             same("a page without active content", check_html.wrong_with(file.read()), [])
         b = browser.Browser()
         try:
             run_checks((check_table,), b, path)
+            run_checks((check_exactness,), b, directory)
         finally:
             b.close()
 

@@ -18,7 +18,8 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, program, rollup, run_live, status  # noqa: E402
+from growing import (COUNTERS, KIB, LIMIT, MIB, Grow, Lab, functions, open_files, program, read_profile,  # noqa: E402
+                     rollup, run_live, status)
 from outcome import O, PROGRAM, cgroup_removed, need, result, wait_until  # noqa: E402
 from terminal import Pty  # noqa: E402
 
@@ -249,59 +250,6 @@ def check_command():
     os.kill(int(done.stdout), signal.SIGKILL)
 
 
-def varints(data):
-    value = shift = 0
-    for byte in data:
-        value |= (byte & 0x7f) << shift
-        shift += 7
-        if byte < 0x80:
-            yield value
-            value = shift = 0
-
-
-def protobuf(data):
-    """The fields of a message of protocol buffers: (number, integer or bytes)."""
-    def one(at):
-        end = at
-        while data[end] >= 0x80:
-            end += 1
-        return next(varints(data[at:end + 1])), end + 1
-
-    at = 0
-    while at < len(data):
-        key, at = one(at)
-        value, at = one(at)
-        if key & 7 == 2:
-            at += value
-            value = data[at - value:at]
-        elif key & 7:
-            raise ValueError("type %d" % (key & 7))
-        yield key >> 3, value
-
-
-def read_profile(data):
-    """Bytes of growth by stack of functions, as proto/profile.proto of pprof says."""
-    types, samples, locations, functions_, strings = [], [], {}, {}, []
-    for number, value in protobuf(data):
-        if number == 1:
-            types.append(dict(protobuf(value)))
-        elif number == 2:
-            samples.append(dict(protobuf(value)))
-        elif number == 4:
-            fields = dict(protobuf(value))
-            locations[fields[1]] = dict(protobuf(fields[4]))[1]
-        elif number == 5:
-            fields = dict(protobuf(value))
-            functions_[fields[1]] = fields[2]
-        elif number == 6:
-            strings.append(value.decode())
-    if strings[0]:
-        raise ValueError("the first string is not empty")
-    names = [(strings[t[1]], strings[t[2]]) for t in types]
-    stacks = [([strings[functions_[locations[i]]] for i in varints(s[1])], list(varints(s[2]))) for s in samples]
-    return names, stacks
-
-
 def check_pprof():
     """A profile that pprof reads: by the published format, and by pprof where it is installed."""
     with tempfile.TemporaryDirectory() as directory:
@@ -312,11 +260,11 @@ def check_pprof():
             job.go()
         result(job.child.returncode == 0, "pprof: exit code", job.child.returncode)
         with open(path, "rb") as file:
-            names, stacks = read_profile(file.read())
-        result(names[0] == ("growth", "bytes") and all(len(v) == len(names) for _, v in stacks),
-               "pprof: types of values", names)
+            units, stacks, _ = read_profile(file.read())
+        result(units["growth"] == "bytes" and all(len(v) == len(units) for _, v in stacks),
+               "pprof: types of values", units)
         for site in ("site_mmap", "site_shmem"):
-            grown = sum(values[0] for functions_, values in stacks if site in functions_)
+            grown = sum(values["growth"] for functions_, values in stacks if site in functions_)
             # Pages of the program's own code may be among it.
             result(0 <= grown - (4 << 20) <= 256 << 10, "pprof: %s has 4 MiB" % site,
                    [s for s in stacks if site in s[0]])
@@ -503,8 +451,12 @@ def check_rows():
         folded = [line.rsplit(" ", 1) for line in grow("-F", "folded")]
         document = json.loads("".join(grow("-J")))
         whole = document["accounted"]["stacks_bytes"]
-        kept = sum(int(size) for stack, size in folded if not stack.endswith(";[given back]"))
+        plain = [(stack, int(size)) for stack, size in folded if not stack.startswith("[given back];")]
+        given = sum(int(size) for stack, size in folded if stack.startswith("[given back];"))
+        kept = sum(size for _, size in plain) - given
         result(abs(kept - whole) < MIB, "folded: the growth", (kept, whole))
+        leak, freed = (sum(size for stack, size in plain if name in stack) for name in ("remember", "churn"))
+        result(leak > 10 * MIB > MIB > freed, "folded: the leak, not what is freed again", (leak, freed))
         result(sum(document["frames"][s["frames"][-1]]["function"] == "_start" for s in document["stacks"]) > 200,
                "json: stacks by numbers of frames")
 
@@ -551,6 +503,10 @@ def check_refusals():
             ("a process that has ended", 3, "it has ended, and has no memory any more", str(ended.pid)),
             ("a name that does not exist", 3, "no process matches", "--name", "no-such-name"),
             ("a format that it has not", 2, "--format", "1", "-F", "csv"),
+            ("two numbers of a stack", 2, "it has one of growth and added", "1", "-F", "folded", "-o", "growth,added"),
+            ("no number of a stack", 2, "it has one of growth and added", "1", "-F", "folded", "-o", "line"),
+            ("an error as an area", 2, "it has one of growth and added", "1", "-F", "folded", "-o", "error"),
+            ("blocks without --malloc", 2, "with --malloc also held", "1", "-F", "folded", "-o", "held"),
             ("without BPF", 125, "CAP_", "-q", "--", "true"),
     ):
         command = (PROGRAM, "grow") + tuple(args)

@@ -84,8 +84,8 @@ class Grow:
 
     program = outcome.PROGRAM
 
-    def __init__(self, *args):
-        self.child = subprocess.Popen((self.program, "grow", "-J", "-v") + args, stdout=subprocess.PIPE,
+    def __init__(self, *args, output=("-J",)):
+        self.child = subprocess.Popen((self.program, "grow", *output, "-v") + args, stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
 
     def wait_open(self, path):
@@ -101,14 +101,17 @@ class Grow:
         self.wait_open("/proc/%d" % pid)
         time.sleep(0.1)
 
-    def report(self, end=True):
+    def output(self, end=True):
         if end:
             self.child.send_signal(signal.SIGINT)
         out, err = self.child.communicate(timeout=LIMIT)
         if self.child.returncode:
             raise RuntimeError("exit code %d: %s" % (self.child.returncode, err.decode()[:300]))
-        self.text = out.decode()
-        return named(json.loads(out))
+        return out
+
+    def report(self, end=True):
+        self.text = self.output(end).decode()
+        return named(json.loads(self.text))
 
 
 class Lab:
@@ -164,6 +167,64 @@ class Lab:
 
 def functions(stack):
     return [f["function"] for f in stack["frames"]]
+
+
+def varints(data):
+    value = shift = 0
+    for byte in data:
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            yield value
+            value = shift = 0
+
+
+def protobuf(data):
+    """The fields of a message of protocol buffers: (number, integer or bytes)."""
+    def one(at):
+        end = at
+        while data[end] >= 0x80:
+            end += 1
+        return next(varints(data[at:end + 1])), end + 1
+
+    at = 0
+    while at < len(data):
+        key, at = one(at)
+        value, at = one(at)
+        if key & 7 == 2:
+            at += value
+            value = data[at - value:at]
+        elif key & 7:
+            raise ValueError("type %d" % (key & 7))
+        yield key >> 3, value
+
+
+def read_profile(data):
+    """Units of values, the values of each stack of functions, and the value that is shown first, as
+    proto/profile.proto of pprof says."""
+    types, samples, locations, names, strings, first = [], [], {}, {}, [], 0
+    for number, value in protobuf(data):
+        if number == 1:
+            types.append(dict(protobuf(value)))
+        elif number == 2:
+            samples.append(dict(protobuf(value)))
+        elif number == 4:
+            fields = dict(protobuf(value))
+            locations[fields[1]] = dict(protobuf(fields[4]))[1]
+        elif number == 5:
+            fields = dict(protobuf(value))
+            names[fields[1]] = fields[2]
+        elif number == 6:
+            strings.append(value.decode())
+        elif number == 14:
+            first = value
+    if strings[0]:
+        raise ValueError("the first string is not empty")
+    units = {strings[t[1]]: strings[t[2]] for t in types}
+    signed = [[v - (1 << 64) if v >> 63 else v for v in varints(s[2])] for s in samples]
+    stacks = [([strings[names[locations[i]]] for i in varints(s[1])], dict(zip(units, values)))
+              for s, values in zip(samples, signed)]
+    return units, stacks, strings[first]
 
 
 def stack_of_4_mib(document):

@@ -4,8 +4,8 @@
  * built without frame pointers, as distributions build.
  *   growlab [SITE...]   prints "READY pid" and waits for a line, runs the sites (default: all),
  *                       prints "DONE", waits for the end of its input
- *   growlab handle in_thread threads populate lock moved callers fork: further sites, which run
- *                       only if they are named
+ *   growlab handle handle_few in_thread threads populate lock moved callers fork: further sites,
+ *                       which run only if they are named
  *   growlab list        prints "site KiB-of-anon KiB-of-file KiB-of-shmem" for each of the first
  *   growlab loop N      N times malloc and free of 100 bytes
  *   growlab fault MIB [thread]  touches and unmaps, also in another thread; prints what a page
@@ -30,6 +30,7 @@
 #define THREADS	 4
 #define MANY	 300 /* threads */
 #define REQUESTS 3000
+#define FEW	 20 /* requests of which the ring has room for all changes */
 #ifdef __clang__
 #define noinline __attribute__((noinline))
 #else
@@ -219,15 +220,27 @@ static noinline void remember(volatile char *p)
 }
 
 /* A server that leaks: handle() gives back all that it takes, remember() keeps a page each time. */
-static noinline void site_handle(void)
+static noinline void serve(size_t requests)
 {
-	char *p = map(REQUESTS * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	char *p = map(requests * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
-	madvise(p, REQUESTS * PAGE, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < REQUESTS; i++) {
+	madvise(p, requests * PAGE, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < requests; i++) {
 		handle();
 		remember(p + i * PAGE);
 	}
+}
+
+static noinline void site_handle(void)
+{
+	serve(REQUESTS);
+	__asm__ volatile("");
+}
+
+static noinline void site_handle_few(void)
+{
+	serve(FEW);
+	__asm__ volatile("");
 }
 
 static noinline void *mmap_and_cow(void *arg)
@@ -349,7 +362,7 @@ static const struct {
 } others[] = {
 	{"handle", site_handle},     {"in_thread", site_in_thread}, {"threads", site_threads},
 	{"populate", site_populate}, {"lock", site_lock},	    {"moved", site_moved},
-	{"callers", site_callers},   {"fork", site_fork},
+	{"callers", site_callers},   {"fork", site_fork},	    {"handle_few", site_handle_few},
 };
 #define OTHERS (sizeof(others) / sizeof(others[0]))
 

@@ -2,11 +2,10 @@
 // The page of growth: the document zmem.grow as a flame graph of stacks and a table of places.
 
 const doc = JSON.parse(byId('data').textContent);
-const GIVEN_BACK = '[given back]';
-const VALUES = ['anon', 'file', 'shmem', 'swap', 'given', 'added', 'still', 'held', 'allocated', 'changes'];
+const VALUES = ['anon', 'file', 'shmem', 'swap', 'added', 'still', 'held', 'allocated', 'changes'];
 // `parts`: by kind, of what stacks that end at a node have.
 const MEASURES = {
-	growth: {label: 'growth', help: `what was added, less what was given back; ${GIVEN_BACK}: by other code`,
+	growth: {label: 'growth', help: 'what a place added, less what the same place gave back',
 		parts: s => [s.anon, s.file, s.shmem, s.swap], known: true},
 	still: {label: 'still there', help: 'of what was added, what is in RAM or swap at the end',
 		parts: s => [s.still, 0, 0, 0], known: doc.resident_known},
@@ -63,12 +62,6 @@ function stackTree() {
 	for (const stack of calls[chosen.callers ? 0 : 1]) {
 		addLeaf(follow(stack.path, stack.changes), MEASURES[chosen.measure].parts(stack),
 			new Set(KINDS.map(k => k.key)), false);
-		if (chosen.measure !== 'growth' || !stack.given)
-			continue;
-		for (let f = follow(chosen.callers ? [...stack.path, GIVEN_BACK] : [GIVEN_BACK, ...stack.path], 0); f; f = f.parent) {
-			f.color = f.label === GIVEN_BACK ? 'lost' : f.color;
-			f.value += stack.given;
-		}
 	}
 	prune(tree);
 	return tree;
@@ -86,9 +79,12 @@ function detailOf(frame) {
 function showMap() {
 	const {left_out: left, share} = doc.calls[chosen.callers ? 0 : 1];
 
-	byId('left-out').textContent = left ? `${countText(left, 'frame')} of less than ${share} % ${left === 1 ? 'is' : 'are'} ` +
-		`part of what is above ${left === 1 ? 'it' : 'them'}.` : '';
 	view.show(stackTree());
+	const given = view.root.value - doc.accounted.stacks_bytes;
+
+	byId('left-out').textContent = (left ? `${countText(left, 'frame')} of less than ${share} % ${left === 1 ? 'is' : 'are'} ` +
+		`part of what is above ${left === 1 ? 'it' : 'them'}. ` : '') +
+		(chosen.measure === 'growth' && given ? `Places with growth below 0, which gave back ${sizeText(given)}, are in the table alone.` : '');
 }
 
 function showChoices() {
@@ -112,46 +108,61 @@ function codeOf(place) {
 		(place.paths > 1 ? ` (+${countText(place.paths - 1, 'path')})` : '');
 }
 
-function showTable() {
-	const {rows, count} = doc.places;
-	const pages = [['STILL', p => sizeText(p.resident_bytes)], ['GROWTH', p => sizeText(p.net_bytes)],
-		['ADDED', p => sizeText(p.gross_bytes)]];
-	const blocks = [['HELD', p => sizeText(p.held_bytes)], ['ALLOCATED', p => sizeText(p.allocated_bytes)],
-		['GROWTH', p => sizeText(p.net_bytes)]];
-	const columns = doc.malloc ? blocks : pages;
+/** Blocks are a sample. */
+function isEstimated() {
+	return doc.malloc !== null && (doc.malloc.sample_bytes > 1 || doc.places.total.error_bytes > 0);
+}
 
-	if (rows.some(p => p.error_bytes))
-		columns.splice(doc.malloc ? 1 : 2, 0, ['±', p => sizeText(p.error_bytes)]);
+function showTable() {
+	const {rows, count, total} = doc.places, {malloc} = doc;
+	const bytes = (heading, key, atLeast = () => false) => [heading, p => (atLeast(p) ? '≥ ' : '') + sizeText(p[key])];
+	const pages = [bytes('STILL', 'resident_bytes', p => p.at_least), bytes('GROWTH', 'net_bytes'), bytes('ADDED', 'gross_bytes')];
+	const blocks = [bytes('HELD', malloc?.at_least ? 'held_least_bytes' : 'held_bytes', () => malloc.at_least),
+		bytes('ALLOCATED', 'allocated_bytes'), bytes('GROWTH', 'net_bytes')];
+	const columns = malloc ? blocks : pages;
+
+	if (isEstimated() && !malloc.at_least)
+		columns.splice(1, 0, bytes('LEAST', 'held_least_bytes'), bytes('MOST', 'held_most_bytes'));
+	else if (!malloc && rows.some(p => p.error_bytes))
+		columns.splice(2, 0, bytes('±', 'error_bytes'));
 	if (rows.some(p => p.copied_bytes))
 		columns.push(['COPIED', p => sizeText(p.copied_bytes)]);
-	if (!doc.malloc)
+	if (!malloc)
 		columns.push(['KIND', p => p.kind ?? '']);
+	const line = (place, code) => element('tr', {}, ...columns.map(([, text]) => element('td', {}, text(place))),
+		element('td', {className: 'text'}, code));
+
 	byId('table').tHead.replaceChildren(element('tr', {}, ...columns.map(([text]) => element('th', {}, text)),
 		element('th', {className: 'text'}, 'CODE')));
-	byId('table').tBodies[0].replaceChildren(...rows.map(place => element('tr', {},
-		...columns.map(([, text]) => element('td', {}, text(place))),
-		element('td', {className: 'text'}, codeOf(place)))));
+	byId('table').tBodies[0].replaceChildren(...rows.map(place => line(place, codeOf(place))));
+	byId('table').tFoot.replaceChildren(line({...total, kind: null}, `total, ${countText(count, 'place')}`));
 	byId('table-count').textContent = doc.places.left_out ? `the first ${rows.length} of ${countText(count, 'place')}` :
 		countText(count, 'place');
 }
 
 function showHead() {
-	const {target, accounted} = doc, names = new Set(target.processes.map(p => p.name));
+	const {target, accounted, malloc} = doc, names = new Set(target.processes.map(p => p.name));
 	const kb = bytes => `${(bytes / 1024).toLocaleString('en-US')} kB`;
 	const whole = accounted.counter_change_bytes === accounted.stacks_bytes;
 
 	byId('host').textContent = [...names].slice(0, 3).join(', ');
 	byId('about').textContent = `${doc.host.name ?? ''} · ${countText(target.processes.length, 'process', 'processes')}` +
 		` · ${(target.duration_us / 1e6).toFixed(1)} s · ${doc.timestamp}`;
-	const exact = whole && accounted.every_change && !accounted.sampled_events && !accounted.lost_events;
+	const exact = accounted.every_change && !accounted.sampled_events && !accounted.lost_events;
+	const lacks = !whole || malloc?.at_least;
+	const doubts = [isEstimated() && `sampled, ± ${sizeText(doc.places.total.error_bytes)}`, lacks && 'not all'].filter(Boolean);
 
-	byId('badge').textContent = exact ? 'exact' : whole ? 'stacks sampled' : 'not all';
-	byId('badge').classList.add(whole ? 'good' : 'bad');
+	byId('badge').textContent = doubts.join(', ') || (exact ? 'exact' : 'stacks sampled');
+	byId('badge').classList.add(lacks ? 'bad' : 'good');
 	byId('summary').textContent =
 		`${kb(accounted.stacks_bytes)} of ${kb(accounted.counter_change_bytes)} accounted for` +
 		(accounted.sampled_events ? `; ${accounted.sampled_events} of ${accounted.events} changes have no stack:` +
 			' those of a random sample of pages stand for them' : '') +
-		(accounted.lost_events ? `; there was no room for the stacks of ${accounted.lost_events} changes` : '');
+		(accounted.lost_events ? `; there was no room for the stacks of ${accounted.lost_events} changes` : '') +
+		(isEstimated() ? `; what is held is estimated: one sample in ${sizeText(malloc.sample_bytes)}` : '') +
+		(malloc?.at_least ? '; what is held lacks blocks' : '') +
+		(malloc?.price_ns && malloc.speed_least_percent < 95 ? '; the probes slowed the program down: it ran at ' +
+			`${malloc.speed_least_percent.toFixed(0)} to ${malloc.speed_most_percent.toFixed(0)} % of its speed` : '');
 	byId('made').textContent = `zmem-bpf ${doc.tool.version}, ${doc.host.kernel_release ?? ''}`;
 }
 
