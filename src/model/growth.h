@@ -26,6 +26,7 @@ struct growth_frame {
 	bool allocator;	    /* one of an allocator, of the C library, or an interpreter's */
 	bool inlined;	    /* its code is in the next function's, which calls it; offset 0 */
 	bool interpreter;   /* names of functions that it executes are in the stacks, too */
+	bool wrapper;	    /* an allocator because it passes memory on to many callers */
 	/* Of a line, where lines were asked for and are known: */
 	const char *source; /* the path of its file, any bytes; NULL: it is no line */
 	uint64_t line;
@@ -156,8 +157,8 @@ uint64_t growth_error(double variance);
  */
 void growth_kept(const struct growth *g, uint64_t *ret);
 /*
- * The first frame that is not an allocator's, else the first one of an interpreter, else the
- * innermost one; NULL without frames.
+ * The first frame that is not an allocator's, else the first wrapper, else the first one of an
+ * interpreter, else the innermost one; NULL without frames.
  */
 const struct growth_frame *growth_place(const struct growth *g, const struct growth_stack *s,
 					size_t *ret_index);
