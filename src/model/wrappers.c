@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/parse.h"
 
 #define CALLERS 8
 #define ROUNDS	3
@@ -93,9 +94,16 @@ static bool find_caller(const struct growth *g, const struct growth_stack *s, si
 	return false;
 }
 
+/* With a ~ the name is that of the nearest symbol: it may stand for several functions. */
+static bool may_be_wrapper(const struct growth_frame *f)
+{
+	struct text_part name = part_of(f->name ? f->name : "");
+
+	return !part_cut_suffix(&name, "~") && f->name && f->module && !f->interpreter;
+}
+
 static bool find_call(const struct growth *g, const struct growth_stack *s, struct call *ret)
 {
-	const struct growth_frame *f;
 	size_t at = 0;
 
 	while (at < s->frames && g->frame[s->frame[at]].allocator)
@@ -105,8 +113,7 @@ static bool find_call(const struct growth *g, const struct growth_stack *s, stru
 	if (at == s->frames || ret->bytes <= 0)
 		return false;
 	ret->function[PLACE] = function_of(g, s->frame[at]);
-	f = &g->frame[ret->function[PLACE]];
-	if (!f->name || !f->module || f->interpreter ||
+	if (!may_be_wrapper(&g->frame[ret->function[PLACE]]) ||
 	    !find_caller(g, s, &at, &ret->function[CALLER]))
 		return false;
 	if (!find_caller(g, s, &at, &ret->function[NEXT]))

@@ -14,8 +14,9 @@
  * A function that keeps what it allocates is rarely called from so many places. Then wrappers of
  * wrappers are looked for, three times in all: further out are the parts of the program itself.
  *
- * Code in no file is left out: scripts do not call an allocator. So are interpreters and functions
- * without a name. Marks the frames as `allocator` and `wrapper`. Returns 0 or -ENOMEM.
+ * Code in no file is left out: scripts do not call an allocator. So are interpreters, and functions
+ * without a name or with the one of the nearest symbol. Marks the frames as `allocator` and
+ * `wrapper`. Returns 0 or -ENOMEM.
  */
 int growth_find_wrappers(struct growth *g);
 

@@ -219,6 +219,8 @@ TEST(without_names)
 	add_callers(&f, XALLOC, 10, 1000);
 	f.frame[XALLOC].name = NULL;
 	expect(&f, XALLOC, false);
+	f.frame[XALLOC].name = "own_alloc~";
+	expect(&f, XALLOC, false);
 	begin(&f);
 	add_callers(&f, XALLOC, 10, 1000);
 	/* Of a script. */
