@@ -46,8 +46,8 @@ static const struct family {
 			 "pread64,readv,preadv,preadv2,recv,recvfrom,recvmsg,recvmmsg,"
 			 "process_vm_readv,ioctl,getrandom,getentropy,pthread_create,"
 			 "pthread_create_2_1,pthread_setspecific,pthread_getattr_np,"
-			 "allocate_stack,start_thread,clone,clone3,atexit,on_exit,cxa_atexit,"
-			 "new_exitfn,exit",
+			 "allocate_stack,start_thread,atexit,on_exit,cxa_atexit,"
+			 "new_exitfn",
 	},
 	{
 		/*

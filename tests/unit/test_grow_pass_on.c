@@ -223,6 +223,7 @@ static const struct {
 	const char *name, *module;
 } own_like[] = {
 	{"mmap_file"},
+	{"clone"},
 	{"malloc_session"},
 	{"brk_table_add"},
 	{"memset_all_sessions"},
