@@ -33,9 +33,11 @@ JSON_KNOWN(
 	offset, "offset", NUMBER, value_unsigned(true, r->offset),
 	"of the function in the file, also of one without a name if the table for unwinding has it. "
 	"Else: of the address in the file. Without a file: the address");
-JSON_KNOWN(allocator, "allocator", BOOL, value_bool(true, r->allocator),
-	   "true if it only passes memory on: of an allocator, the C library, a container, or of "
-	   "Python's interpreter where functions of Python have names");
+JSON_KNOWN(
+	allocator, "allocator", BOOL, value_bool(true, r->allocator),
+	"true if it only passes memory on: of an allocator, the C library, a container, or of "
+	"Python's interpreter where functions of Python have names; or a function of the program "
+	"that calls an allocator for many callers");
 /* Most documents have no lines: there are no keys then, for frames are many. */
 JSON_FIELD(
 	inlined, "inlined", BOOL, value_bool(r->inlined, true),

@@ -36,6 +36,7 @@
 #include "grow/touched.h"
 #include "grow/unwind.h"
 #include "model/program.h"
+#include "model/wrappers.h"
 #include "source/grow_watch.h"
 #include "source/source.h"
 
@@ -1237,6 +1238,8 @@ int grow_make_report(struct grow *g, struct grow_report *ret)
 		r = list_points(g, ret, now);
 	if (r == 0)
 		r = list_stacks(ret);
+	if (r == 0)
+		r = growth_find_wrappers(out);
 	return r < 0 ? r : list_targets(g, ret);
 }
 

@@ -284,7 +284,7 @@ void names_show(const struct name_sources *from, const struct found_name *found,
 		return;
 	}
 	code->vaddr = found->start;
-	ret->allocator |= found->name && passes_on(found->name);
+	ret->allocator |= found->name && passes_on(found->name, f->name);
 }
 
 void names_show_inlined(const struct name_sources *from, const struct inlined *inlined,
@@ -293,7 +293,7 @@ void names_show_inlined(const struct name_sources *from, const struct inlined *i
 	const struct program_file *f = from->code->files.item[code->file];
 
 	*ret = (struct growth_frame){.name = inlined->name, .module = f->name, .inlined = true};
-	ret->allocator = f->is_library || passes_on(inlined->name);
+	ret->allocator = f->is_library || passes_on(inlined->name, f->name);
 	/* In whatever functions it was compiled, it is one. */
 	code->jit = JIT_NAMED;
 	code->vaddr = hash_text(HASH_START, inlined->name);

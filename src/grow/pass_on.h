@@ -8,7 +8,10 @@
 
 #include <stdbool.h>
 
-/* `name`: as a report has it, demangled where that is possible. */
-bool passes_on(const char *name);
+/*
+ * `name`: as a report has it, demangled where that is possible. `module`: the last component of its
+ * file, or NULL; names that a program may have for something else count in some files alone.
+ */
+bool passes_on(const char *name, const char *module);
 
 #endif

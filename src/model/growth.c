@@ -67,6 +67,11 @@ const struct growth_frame *growth_place(const struct growth *g, const struct gro
 		return NULL;
 	while (at < s->frames && g->frame[s->frame[at]].allocator)
 		at++;
+	/* Wrappers were found by other stacks. */
+	if (at == s->frames) {
+		for (at = 0; at < s->frames && !g->frame[s->frame[at]].wrapper;)
+			at++;
+	}
 	/* An interpreter that runs no function with a name is the program itself. */
 	if (at == s->frames) {
 		for (at = 0; at < s->frames && !g->frame[s->frame[at]].interpreter;)

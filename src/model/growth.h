@@ -27,6 +27,7 @@ struct growth_frame {
 	bool allocator;	    /* one of an allocator, of the C library, or an interpreter's */
 	bool inlined;	    /* its code is in the next function's, which calls it; offset 0 */
 	bool interpreter;   /* names of functions that it executes are in the stacks, too */
+	bool wrapper;	    /* an allocator because it passes memory on to many callers */
 	/* Of a line, where lines were asked for and are known: */
 	const char *source; /* the path of its file, any bytes; NULL: it is no line */
 	uint64_t line;
@@ -170,8 +171,8 @@ struct growth_bounds {
 uint64_t growth_held(const struct growth_stack *s);
 struct growth_bounds growth_held_bounds(const struct growth *g, const struct growth_stack *s);
 /*
- * The first frame that is not an allocator's, else the first one of an interpreter, else the
- * innermost one; NULL without frames.
+ * The first frame that is not an allocator's, else the first wrapper, else the first one of an
+ * interpreter, else the innermost one; NULL without frames.
  */
 const struct growth_frame *growth_place(const struct growth *g, const struct growth_stack *s,
 					size_t *ret_index);

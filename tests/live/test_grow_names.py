@@ -5,6 +5,7 @@ or memory: the report comes, its helpers stay small, what was too much is counte
 # needs: bpf ptrace
 
 import contextlib
+import json
 import os
 import platform
 import re
@@ -18,8 +19,8 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from growing import MIB, Lab, directory_for_all, functions, run_live, stack_of_4_mib, write  # noqa: E402
-from outcome import O, result, wait_until  # noqa: E402
+from growing import LIMIT, MIB, Lab, directory_for_all, functions, named, run_live, stack_of_4_mib, write  # noqa: E402
+from outcome import O, PROGRAM, result, wait_until  # noqa: E402
 
 TREE_MAX = 400 * MIB  # of the program and its helpers; without a bound gigabytes
 
@@ -330,11 +331,137 @@ def check_musl():
                             ["site_" + site, "run_site", "main"])
                 result(there >= 4 * MIB, "musl, %s: %s and its callers" % (what, site),
                        (there, [functions(s) for s in document["stacks"][:3]]))
-                if flags:
-                    continue  # its own functions have names, and are places
                 place = {f["function"] for s in document["stacks"] if s["net_bytes"] > 2 * MIB
                          for f in [next((f for f in s["frames"] if not f["allocator"]), {"function": None})]}
                 result(place == {"site_" + site}, "musl, %s: %s is the place" % (what, site), place)
+
+
+KEEPS = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define PART __attribute__((noinline, noclone))
+#define END __asm__ volatile("")
+static void *kept[100000];
+static size_t count;
+static char text[1000];
+static PART void keep_strdup(void) { for (int i = 0; i < 9000; i++) kept[count++] = strdup(text); END; }
+static PART void keep_strndup(void) { for (int i = 0; i < 4000; i++) kept[count++] = strndup(text, 990); END; }
+static PART void keep_asprintf(void) {
+    for (int i = 0; i < 4000; i++) if (asprintf((char **)&kept[count++], "%s", text) < 0) abort(); END; }
+static PART void keep_getline(void) {
+    FILE *f = tmpfile();
+    for (int i = 0; i < 4000; i++) fprintf(f, "%s\n", text);
+    rewind(f);
+    for (int i = 0; i < 4000; i++) { size_t room = 0; if (getline((char **)&kept[count++], &room, f) < 0) abort(); }
+    END; }
+static PART void keep_memstream(void) {
+    size_t size; FILE *f = open_memstream((char **)&kept[count++], &size);
+    for (int i = 0; i < 4000; i++) fprintf(f, "%s", text);
+    fclose(f); END; }
+static PART void keep_realloc(void) {
+    char *p = NULL;
+    for (size_t size = 65536; size <= 4 << 20; size += 65536) memset((p = realloc(p, size)) + size - 65536, 1, 65536);
+    kept[count++] = p; END; }
+static PART void keep_calloc(void) { for (int i = 0; i < 4000; i++) kept[count++] = calloc(10, 100); END; }
+static PART void keep_aligned(void) {
+    for (int i = 0; i < 1000; i++) if (posix_memalign(&kept[count++], 64, 4000)) abort(); END; }
+static PART void *keep_in_thread(void *room) {
+    for (int i = 0; i < 4000; i++) ((void **)room)[i] = memset(malloc(1000), 1, 1000);
+    return room; }
+static PART void in_thread(void) {
+    pthread_t thread; pthread_create(&thread, NULL, keep_in_thread, kept + count); pthread_join(thread, NULL);
+    count += 4000; END; }
+static PART void free_large(void) {
+    void *block[400];
+    for (int i = 0; i < 10; i++) free(memset(malloc(40 << 20), 1, 1 << 20));
+    for (int i = 0; i < 400; i++) block[i] = memset(malloc(20000), 1, 20000);
+    for (int i = 399; i >= 0; i--) free(block[i]);
+    END; }
+int main(void) {
+    memset(text, 'x', sizeof(text) - 1);
+    usleep(500000); /* time itself: probes are set */
+    free_large(); in_thread(); keep_strdup(); keep_strndup(); keep_asprintf(); keep_getline(); keep_memstream();
+    keep_realloc(); keep_calloc(); keep_aligned();
+    return 0; }
+"""
+
+
+def of_command(directory, *command):
+    """What grow prints of a command."""
+    path = directory + "/report"
+    subprocess.run([PROGRAM, "grow", "--output", path, *command], check=True, capture_output=True, timeout=LIMIT)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    os.unlink(path)
+    return text
+
+
+def check_static_c_library():
+    """Functions of a C library in a program pass memory on, as those of a shared one do."""
+    with directory_for_all() as directory:
+        lab = directory + "/lab"
+        write(lab + ".c", KEEPS)
+        keeps = set(re.findall(r"PART void \*?(keep_\w+)", KEEPS))
+        for compiler in ("gcc", "musl-gcc"):
+            if not shutil.which(compiler):
+                print("# no %s is here: its programs are not checked" % compiler)
+                continue
+            subprocess.run([compiler, "-O2", "-static", "-o", lab, lab + ".c", "-lpthread"], check=True)
+            for args in ((), ("--malloc", "--sample", "1")):
+                what = " ".join((compiler, "-static,", "--malloc" if args else "pages"))
+                document = named(json.loads(of_command(directory, "-J", *args, "--", lab)))
+                places = {}
+                for stack in document["stacks"]:
+                    place = next((f["function"] for f in stack["frames"] if not f["allocator"]), None)
+                    places[place] = places.get(place, 0) + (stack["held_bytes"] if args else stack["net_bytes"])
+                large = {place for place, size in places.items() if size > MIB}
+                result(large == keeps, what + ": the places are functions of the program", places)
+                first = of_command(directory, "-n", "1", *args, "--", lab).splitlines()[1]
+                result(" keep_strdup < main" in first, what + ": the first row is the largest leak", first)
+
+
+WRAPS = r"""
+#include <stdlib.h>
+#include <string.h>
+#define PART __attribute__((noinline, noclone))
+#define END __asm__ volatile("")
+static void *volatile kept;
+static PART void *own_alloc(size_t size) { void *p = malloc(size); if (!p) abort(); END; return p; }
+static PART void *own_zalloc(size_t size) { void *p = memset(own_alloc(size), 0, size); END; return p; }
+static PART void remember(size_t size) { void **p = malloc(size); memset(p, 1, size); *p = kept; kept = p; END; }
+static PART void make_session(void) { void **p = own_zalloc(1000); *p = kept; kept = p; END; }
+#define WORK(n) static PART void work_##n(void) { \
+    for (int i = 0; i < 500 + n; i++) { void **p = n % 2 ? own_alloc(900) : own_zalloc(900); *p = kept; kept = p; } END; }
+WORK(0) WORK(1) WORK(2) WORK(3) WORK(4) WORK(5) WORK(6) WORK(7) WORK(8) WORK(9)
+WORK(10) WORK(11) WORK(12) WORK(13) WORK(14) WORK(15) WORK(16) WORK(17) WORK(18) WORK(19)
+#define HANDLER(name, n) static PART void name(void) { \
+    for (int i = 0; i < 700 + n; i++) make_session(); for (int i = 0; i < 1000; i++) remember(900); END; }
+HANDLER(on_get, 1) HANDLER(on_post, 2) HANDLER(on_put, 3)
+int main(void) {
+    work_0(); work_1(); work_2(); work_3(); work_4(); work_5(); work_6(); work_7(); work_8(); work_9();
+    work_10(); work_11(); work_12(); work_13(); work_14(); work_15(); work_16(); work_17(); work_18(); work_19();
+    on_get(); on_post(); on_put();
+    return 0; }
+"""
+
+
+def check_wrappers():
+    """A program's own wrapper of malloc, and one of that, are found; functions that keep memory are places."""
+    with directory_for_all() as directory:
+        lab = directory + "/lab"
+        write(lab + ".c", WRAPS)
+        subprocess.run(["gcc", "-O2", "-g", "-o", lab, lab + ".c"], check=True)
+        for args in ((), ("-o", "+line"), ("--malloc", "--sample", "1")):
+            document = json.loads(of_command(directory, "-J", "--sample", "1", *args, "--", lab))
+            marked = {f["function"] for f in document["frames"] if f["allocator"] and f["module"] == "lab"}
+            result(marked == {"own_alloc", "own_zalloc"}, "wrappers %s: they are found" % " ".join(args), marked)
+            first = of_command(directory, "-n", "2", *args, "--", lab).splitlines()[1:3]
+            result(" remember < " in first[0] and " make_session < " in first[1],
+                   "wrappers %s: what keeps memory is a place" % " ".join(args), first)
 
 
 PLUGIN = """
@@ -378,5 +505,6 @@ def check_replaced():
 
 
 if __name__ == "__main__":
-    sys.exit(run_live(check_no_symbols, check_assembler, check_go, check_musl, check_replaced, check_symbols, check_perf_map,
+    sys.exit(run_live(check_no_symbols, check_assembler, check_go, check_musl,
+                      check_static_c_library, check_wrappers, check_replaced, check_symbols, check_perf_map,
                       check_sections))
