@@ -266,16 +266,21 @@ def verdict(expected, code):
 def first_rows(wanted, verbose, directory):
     counts = {}
     programs = compile_all(directory)
-    print("%-20s " % "" + " ".join("%-20s" % tool for tool in TOOLS))
+    tools = [tool for tool in TOOLS if tool.startswith("grow") or shutil.which(tool)]
+    for tool in set(TOOLS) - set(tools):
+        print("left out: %s is not installed" % tool)
+    print("%-20s " % "" + " ".join("%-20s" % tool for tool in tools))
     for name, (command, expected, env) in programs.items():
         if wanted and name not in wanted and name.split()[0] not in wanted:
             continue
         shown = "still" if "copied" not in name else "copied"
         rows = [grow(command, env, "-o", shown + ",code"), grow(command, env, "--malloc", "-o", "held,code")]
-        rows.append(heaptrack(command, env, directory) if shutil.which("heaptrack") else ("", ""))
-        rows.append(bpftrace(command, env) if shutil.which("bpftrace") else ("", ""))
+        if "heaptrack" in tools:
+            rows.append(heaptrack(command, env, directory))
+        if "bpftrace" in tools:
+            rows.append(bpftrace(command, env))
         words = []
-        for tool, row in zip(TOOLS, rows):
+        for tool, row in zip(tools, rows):
             said = verdict(expected, row[1])
             counts.setdefault(tool, []).append(said)
             words.append("%-6s %s" % (said, row[0]))
