@@ -179,7 +179,7 @@ class Runs:
             print("    first row: %s %s" % (self.firsts[-1], self.messages))
         for function, said in self.said.items():
             last = said[-1]
-            print("    %-14s %s, %s to %s, %.2f bounds away%s" % (function, *map(size, last[:3]), last.away,
+            print("    %-14s %s, %s to %s, %.3g bounds away%s" % (function, *map(size, last[:3]), last.away,
                                                                  "" if last.has_row else ", no row"), flush=True)
 
     def marked(self, text, met):
@@ -198,7 +198,7 @@ class Runs:
             held, least, most = (size(statistics.median(column)) for column in list(zip(*said))[:3])
             print(ROW % ("  " + function, size(self.truth[function]), held, least, most,
                          sum(run.has_row for run in said), self.marked(str(within), within >= WITHIN * count),
-                         self.marked("%.2f" % worst, worst <= WORST)))
+                         self.marked("%.3g" % worst, worst <= WORST)))
         for error in self.errors:
             print("  " + self.marked(error, False))
         sys.stdout.flush()
