@@ -45,7 +45,7 @@ static bool is_in(const uint16_t table[16], uint8_t opcode)
 
 static size_t immediate_size(const struct x86_instruction *n, bool short_operands, bool has_rex_w)
 {
-	size_t word = short_operands ? 2 : 4;
+	size_t word = short_operands && !has_rex_w ? 2 : 4;
 	uint8_t o = n->opcode;
 
 	if (n->map == 1) {

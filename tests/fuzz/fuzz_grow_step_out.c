@@ -4,6 +4,7 @@
  * without a return nothing changes. Each half of the input is code and a stack.
  */
 #include "fuzz.h"
+#include "grow/probe_spot.h"
 #include "grow/step_out.h"
 
 #define CODE  0x1000
@@ -41,6 +42,16 @@ static bool read_word(void *arg, uint64_t address, uint64_t *ret)
 	return true;
 }
 
+/* Where a probe would stand in a function of this code. */
+static void check_spot(const uint8_t *code, size_t size)
+{
+	struct probe_spot spot = probe_spot_x86(code, size);
+
+	FUZZ_CHECK(!spot.at || (spot.at < size && spot.flags & SPOT_EMULATED));
+	for (size_t i = 0; i < SPOT_ARGUMENTS; i++)
+		FUZZ_CHECK(spot.word[i] <= SPOT_LOST);
+}
+
 const unsigned fuzz_changes = 20000;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -58,5 +69,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else
 		FUZZ_CHECK(ip == CODE && memcmp(reg, before, sizeof(before)) == 0);
 	FUZZ_CHECK(m.reads < 10000);
+	check_spot(data, size);
 	return 0;
 }

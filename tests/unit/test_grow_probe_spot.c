@@ -147,6 +147,11 @@ TEST(decoder)
 	assert_true(x86_decode((const unsigned char *)"\x0f\x85\xfa\xff\xff\xff", 6, &n));
 	assert_true(x86_is_conditional(&n) && !x86_is_jump(&n) && !n.prefixed);
 	assert_int_equal(n.immediate, -6);
+	/* A prefix that is of no use beside REX. */
+	assert_true(x86_decode((const unsigned char *)"\x66\x48\x81\xff\x00\x10\x00\x00", 8, &n));
+	assert_int_equal(n.len, 8);
+	assert_true(x86_decode((const unsigned char *)"\x66\x81\xff\x00\x10\x00\x00", 7, &n));
+	assert_int_equal(n.len, 5);
 	assert_true(x86_decode((const unsigned char *)"\x49\x89\xd4", 3, &n));
 	assert_true(n.reg == X86_DX && n.rm == 12 && n.mod == 3 && n.rex == 0x49);
 }
