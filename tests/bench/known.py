@@ -49,7 +49,8 @@ class Table:
             if code.startswith("total, "):
                 break
             try:
-                held, *rest = map(int, numbers)
+                # Of what is missing blocks only the least is known.
+                held, *rest = (math.inf if number == "-" else int(number.removeprefix(">=")) for number in numbers)
             except ValueError as error:
                 raise Failed("not a row: " + line) from error
             least, most = rest if len(rest) == 2 else (held - rest[0], held + rest[0])
@@ -80,7 +81,8 @@ def columns():
 
 
 def grow(sample, *target):
-    return (PROGRAM, "grow", "-q", "--malloc", "--wide", "--bytes", "--sample", sample, "-o", columns(), *target)
+    sampled = ("--sample", sample) if sample else ()
+    return (PROGRAM, "grow", "-q", "--malloc", "--wide", "--bytes", *sampled, "-o", columns(), *target)
 
 
 class Known:
@@ -141,10 +143,14 @@ class Known:
 def distance(truth, held, least, most):
     """In units of the bound on that side."""
     off, bound = (truth - held, most - held) if truth > held else (held - truth, held - least)
+    if most == math.inf and truth < least:
+        return 1 + (least - truth) / least
     return off / bound if bound > 0 else math.inf if off else 0
 
 
 def size(number):
+    if number == math.inf:
+        return "-"
     unit = next(unit for unit in reversed(UNITS) if abs(number) >= UNITS[unit] or unit == "B")
     return "%.3g %s" % (number / UNITS[unit], unit)
 

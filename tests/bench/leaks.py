@@ -297,7 +297,7 @@ def main():
     parser.add_argument("-v", action="store_true", dest="verbose")
     parser.add_argument("--truth", action="store_true")
     parser.add_argument("-n", type=int, default=20, dest="runs")
-    parser.add_argument("--sample", default="512K")
+    parser.add_argument("--sample")
     parser.add_argument("name", nargs="*")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
