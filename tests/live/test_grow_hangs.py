@@ -109,7 +109,8 @@ def libc_of(pid):
 
 def check_lock_at_begin():
     """A process that maps the C library keeps its mmap_lock: no probe is set, for meanwhile no process could fork."""
-    with directory_for_all() as directory, Lab(O + "/malloclab", "list-nothing") as lab:
+    # A program without an allocator of its own.
+    with directory_for_all() as directory, Lab(O + "/growlab", "list-nothing") as lab:
         os.mkdir(directory + "/mount")
         command = PROGRAM, "grow", "--malloc", "-c", "1", "-i", "0.1", str(lab.pid)
         with contextlib.closing(Process(directory + "/mount", libc_of(lab.pid))) as stuck:
