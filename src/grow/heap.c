@@ -30,9 +30,9 @@
 #define LINKS_MAX	1024
 #define ENVIRONMENT_MAX ((size_t)1 << 20)
 #define SIZE_MASK	(((uint64_t)1 << ZMEM_HEAP_COARSER) - 1)
-/* More in a second, and samples become coarser; fewer than an eighth, and they become finer. */
+/* More in a second, and samples become coarser; fewer than a quarter, and they become finer. */
 #define SAMPLES_MAX 2000
-#define RATE_US	    100000 /* in that time the rate is measured */
+#define RATE_US	    1000000 /* in that time the rate is measured, or until they are too many */
 /* The list is looked through when it is so long, and twice as long as after the last time. */
 #define LIST_FIRST 65536
 /* So many in the kernel's map, and it is thinned. */
@@ -357,6 +357,22 @@ static int look_for_functions(struct heap *h, const struct address_space *s, str
 	return 0;
 }
 
+/* True if a Python gets each object of malloc, as far as that is known. */
+static bool has_python_malloc(const struct address_space *s)
+{
+	static const char variable[] = "PYTHONMALLOC=malloc"; /* or malloc_debug */
+	cleanup_free char *text = malloc(ENVIRONMENT_MAX);
+	ssize_t len = text && s->pid_fd >= 0
+			      ? file_read(s->pid_fd, "environ", text, ENVIRONMENT_MAX)
+			      : -1;
+
+	for (const char *at = text; len > 0 && at < text + len; at += strlen(at) + 1) {
+		if (strncmp(at, variable, strlen(variable)) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* The number of a file in the list, or SIZE_MAX: it has no functions of an allocator. */
 static size_t find_file(struct heap *h, const struct address_space *s, uint32_t number)
 {
@@ -376,6 +392,8 @@ static size_t find_file(struct heap *h, const struct address_space *s, uint32_t 
 		if (r < 0)
 			h->unread = r;
 	}
+	if (h->file[i].inlined && !h->inlined)
+		h->inlined = !has_python_malloc(s);
 	return h->file[i].count ? i : SIZE_MAX;
 }
 
@@ -453,20 +471,12 @@ static void refuse_locked(struct heap *h, struct heap_link *l)
 	h->unset.holder = h->holder;
 }
 
-/* True if a Python gets each object of malloc, as far as that is known. */
-static bool has_python_malloc(const struct address_space *s)
+/* It takes a quarter of a second: a command has not begun then. */
+static void find_price(struct heap *h)
 {
-	static const char variable[] = "PYTHONMALLOC=malloc"; /* or malloc_debug */
-	cleanup_free char *text = malloc(ENVIRONMENT_MAX);
-	ssize_t len = text && s->pid_fd >= 0
-			      ? file_read(s->pid_fd, "environ", text, ENVIRONMENT_MAX)
-			      : -1;
-
-	for (const char *at = text; len > 0 && at < text + len; at += strlen(at) + 1) {
-		if (strncmp(at, variable, strlen(variable)) == 0)
-			return true;
-	}
-	return false;
+	h->priced = true;
+	if (!own_lock_is_free(h) || probe_cost(&h->probes, &h->price) < 0)
+		h->price = (struct probe_cost){COST_EMULATED_NS, COST_STEPPED_NS, COST_RETURN_NS};
 }
 
 void heap_attach(struct heap *h, const struct address_space *s, uint32_t target, bool late)
@@ -496,8 +506,6 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target,
 									   s->code.image[i].start),
 					.functions = functions,
 					.first = !is_known(h, s->pid)};
-		if (h->file[functions].inlined && !has_python_malloc(s))
-			h->inlined = true;
 		if (locks_are_free(h, OPENING, l, 1,
 				   h->begun || h->locked ? LOCKS_MEANWHILE_US : LOCKS_US,
 				   h->code->helpers.hurry_fd))
@@ -508,6 +516,8 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target,
 		if (late && l->count)
 			note_late(h, h->code->files.item[number]);
 	}
+	if (!late && !h->priced && has_probes(h))
+		find_price(h);
 }
 
 /* ---- how often, and how fast ---- */
@@ -587,13 +597,14 @@ static void set_coarser(struct heap *h, uint32_t n)
 static void adapt(struct heap *h, const struct heap_count *now)
 {
 	uint64_t samples = now->counts.samples - h->rate.counts.samples, us = now->us - h->rate.us;
+	uint64_t rate = samples * 1000000 / (us + 1);
 	uint32_t n = h->coarser;
 
-	if (us < RATE_US && samples * 1000000 < (uint64_t)SAMPLES_MAX * RATE_US)
+	if (us < RATE_US && samples < (uint64_t)SAMPLES_MAX * RATE_US / 1000000)
 		return;
-	for (uint64_t rate = samples * 1000000 / (us + 1); rate > SAMPLES_MAX; rate /= 2)
+	for (; rate > SAMPLES_MAX; rate /= 2)
 		n++;
-	if (n == h->coarser && samples * 8000000 < us * SAMPLES_MAX && n)
+	for (; n && rate < SAMPLES_MAX / 4; rate *= 2)
 		n--;
 	h->rate = *now;
 	set_coarser(h, n);
@@ -626,14 +637,6 @@ static void links_forget(struct heap *h, size_t from)
 		h->work_gone += h->link[i].work;
 	links_close(h->link + from, h->links - from);
 	h->links = from;
-}
-
-/* It may take a moment: not while a program waits for its probes. */
-static void find_price(struct heap *h)
-{
-	h->priced = true;
-	if (!own_lock_is_free(h) || probe_cost(&h->probes, &h->price) < 0)
-		h->price = (struct probe_cost){COST_EMULATED_NS, COST_STEPPED_NS, COST_RETURN_NS};
 }
 
 void heap_turn(struct heap *h, bool (*live)(const void *arg, pid_t pid), const void *arg)

@@ -82,7 +82,7 @@ def columns():
 
 def grow(sample, *target):
     sampled = ("--sample", sample) if sample else ()
-    return (PROGRAM, "grow", "-q", "--malloc", "--wide", "--bytes", *sampled, "-o", columns(), *target)
+    return (PROGRAM, "grow", "-q", "--malloc=slow", "--wide", "--bytes", *sampled, "-o", columns(), *target)
 
 
 class Known:
