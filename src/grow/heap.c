@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Files that processes map are searched for functions of allocators, once each, by the helper of
- * their user (code_reader.h). Another helper attaches to them (probe_helper.h).
- *
- * Each sampled block is told with its stack. That it was freed is not told: the kernel's map has
- * the blocks that are there (bpf/malloc.bpf.h), and is read for each report, and when the list of
- * blocks has become much longer.
+ * their user (code_reader.h). Another helper attaches to them (probe_helper.h). What the calls cost
+ * is measured, and what is sampled of them is in heap_blocks.h.
  */
 #include "grow/heap.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,19 +19,13 @@
 #include "base/count.h"
 #include "base/file.h"
 #include "grow/allocators.h"
+#include "grow/heap_blocks.h"
 #include "grow/held_locks.h"
 #include "privilege/privilege.h"
 
 #define LINKS_MAX	1024
 #define ENVIRONMENT_MAX ((size_t)1 << 20)
-#define SIZE_MASK	(((uint64_t)1 << ZMEM_HEAP_COARSER) - 1)
-/* More in a second, and samples become coarser; fewer than a quarter, and they become finer. */
-#define SAMPLES_MAX 2000
-#define RATE_US	    1000000 /* in that time the rate is measured, or until they are too many */
-/* The list is looked through when it is so long, and twice as long as after the last time. */
-#define LIST_FIRST 65536
-/* So many in the kernel's map, and it is thinned. */
-#define LIVE_MAX (ZMEM_HEAP_BLOCKS / 4 * 3)
+#define RATE_US		1000000 /* in that time the rate of samples is measured */
 /* A sample costs so much beside its call and its return: to copy a stack of 2 KiB. */
 #define SAMPLE_NS 1000
 /* The speed of the programs is measured for so long, if probes take that part of a CPU. */
@@ -83,13 +72,6 @@ struct heap_link {
 	uint64_t work; /* ns of CPU time when it was read last; of the first */
 };
 
-struct heap_block {
-	uint64_t address, time, size;
-	uint32_t target, stack;
-	uint32_t coarser; /* n: it was sampled with 2^n times the bytes */
-	uint32_t end;	  /* of its address space (heap_end()); 0: it is there */
-};
-
 /* What all processes and probes did until a moment. */
 struct heap_count {
 	uint64_t us;	  /* CLOCK_MONOTONIC */
@@ -101,7 +83,7 @@ struct heap {
 	struct grow_watch *watch;
 	struct code_sources *code;
 	struct probe_helper probes;
-	uint64_t sample_bytes;
+	struct heap_blocks blocks;
 	struct heap_file *file;
 	size_t files, file_capacity;
 	struct heap_link *link;
@@ -122,25 +104,16 @@ struct heap {
 		const char *file; /* in which there is no probe because of a lock; NULL: none */
 		struct lock_holder holder;
 	} unset;
-	bool inlined; /* a Python's small objects are not seen */
-	bool found;   /* a process has functions; false again when a program begins */
-	struct heap_block *block;
-	size_t blocks, block_capacity;
-	size_t kept;	  /* blocks when the list was looked through last */
-	uint32_t ends;	  /* address spaces that are gone */
-	uint32_t coarser; /* n: one sample in 2^n times sample_bytes */
-	uint32_t thinned; /* and at least that: the map was too full */
-	bool adapts;	  /* to the rate of samples */
-	bool any_price;	  /* the programs may become as slow as they do */
-	bool slow;	  /* they became too slow */
+	bool inlined;	/* a Python's small objects are not seen */
+	bool found;	/* a process has functions; false again when a program begins */
+	bool adapts;	/* to the rate of samples */
+	bool any_price; /* the programs may become as slow as they do */
+	bool slow;	/* they became too slow */
 	bool priced;
 	struct probe_cost price;
 	uint64_t work_gone;		      /* ns of processes without links */
 	struct heap_count first, rate, speed; /* since when these are measured */
 	struct heap_slow slowed;
-	double *allocated; /* bytes, by stack: for which the samples stand */
-	size_t stacks;
-	double all; /* of all stacks */
 };
 
 int heap_open(struct grow_watch *watch, const struct heap_spec *spec, struct code_sources *code,
@@ -152,7 +125,8 @@ int heap_open(struct grow_watch *watch, const struct heap_spec *spec, struct cod
 	if (!h)
 		return -ENOMEM;
 	h->watch = watch;
-	h->sample_bytes = spec->sample_bytes;
+	h->blocks.watch = watch;
+	h->blocks.sample_bytes = spec->sample_bytes;
 	h->adapts = spec->adapts;
 	h->any_price = spec->any_price;
 	h->code = code;
@@ -258,8 +232,7 @@ void heap_close(struct heap *h)
 	for (size_t i = 0; i < h->files; i++)
 		free(h->file[i].place);
 	free(h->file);
-	free(h->block);
-	free(h->allocated);
+	heap_blocks_done(&h->blocks);
 	free(h->allocator);
 	free(h->not_probed);
 	arena_done(&h->reasons);
@@ -575,41 +548,6 @@ static double speed_of(const struct heap *h, const struct heap_count *from,
 	return work > 0 ? own / work : 1;
 }
 
-static double mean_of(const struct heap *h, uint32_t coarser)
-{
-	double mean = ldexp((double)h->sample_bytes, (int)coarser);
-
-	return mean < (double)ZMEM_HEAP_MEAN_MAX ? mean : (double)ZMEM_HEAP_MEAN_MAX;
-}
-
-static void set_coarser(struct heap *h, uint32_t n)
-{
-	n = n > h->thinned ? n : h->thinned;
-	n = n < ZMEM_HEAP_COARSER_MAX ? n : ZMEM_HEAP_COARSER_MAX;
-	if (n != h->coarser && grow_watch_heap_coarser(h->watch, n) == 0)
-		h->coarser = n;
-}
-
-/*
- * Samples as many as the programs hardly feel. What each stands for is decided before it is taken,
- * so that the sum is right on average whatever the rate is.
- */
-static void adapt(struct heap *h, const struct heap_count *now)
-{
-	uint64_t samples = now->counts.samples - h->rate.counts.samples, us = now->us - h->rate.us;
-	uint64_t rate = samples * 1000000 / (us + 1);
-	uint32_t n = h->coarser;
-
-	if (us < RATE_US && samples < (uint64_t)SAMPLES_MAX * RATE_US / 1000000)
-		return;
-	for (; rate > SAMPLES_MAX; rate /= 2)
-		n++;
-	for (; n && rate < SAMPLES_MAX / 4; rate *= 2)
-		n--;
-	h->rate = *now;
-	set_coarser(h, n);
-}
-
 static void measure_speed(struct heap *h, const struct heap_count *now)
 {
 	uint64_t us = now->us - h->speed.us, calls = now->counts.calls - h->speed.counts.calls;
@@ -642,6 +580,7 @@ static void links_forget(struct heap *h, size_t from)
 void heap_turn(struct heap *h, bool (*live)(const void *arg, pid_t pid), const void *arg)
 {
 	struct heap_count now;
+	uint64_t samples;
 	size_t kept = 0;
 
 	h->begun = true;
@@ -663,8 +602,12 @@ void heap_turn(struct heap *h, bool (*live)(const void *arg, pid_t pid), const v
 		find_price(h);
 	if (!h->speed.us)
 		h->rate = h->speed = now;
-	if (h->adapts)
-		adapt(h, &now);
+	samples = now.counts.samples - h->rate.counts.samples;
+	if (now.us - h->rate.us >= RATE_US || samples > HEAP_SAMPLES_MAX) {
+		if (h->adapts)
+			heap_blocks_adapt(&h->blocks, samples, now.us - h->rate.us);
+		h->rate = now;
+	}
 	measure_speed(h, &now);
 }
 
@@ -686,194 +629,27 @@ void heap_detach(struct heap *h)
 		links_forget(h, 0);
 }
 
-/* ---- blocks ---- */
-
-static double mean_of_block(const struct heap *h, const struct heap_block *b)
-{
-	return mean_of(h, b->coarser);
-}
-
-static int find_stack(struct heap *h, uint32_t number)
-{
-	size_t count = h->stacks ? h->stacks : 256;
-	double *moved;
-
-	if (number < h->stacks)
-		return 0;
-	while (count <= number)
-		count *= 2;
-	moved = reallocarray(h->allocated, count, sizeof(*moved));
-	if (!moved)
-		return -ENOMEM;
-	memset(moved + h->stacks, 0, (count - h->stacks) * sizeof(*moved));
-	h->allocated = moved;
-	h->stacks = count;
-	return 0;
-}
-
-static int compare_live(const void *a, const void *b)
-{
-	const struct grow_live_block *x = a, *y = b;
-
-	return x->address != y->address ? ORDER_OF(x->address, y->address)
-	       : x->time != y->time	? ORDER_OF(x->time, y->time)
-					: ORDER_OF(x->target, y->target);
-}
-
-/* Takes those that were freed off the list. What a process held when it ended stays. */
-static int drop_freed(struct heap *h)
-{
-	cleanup_free struct grow_live_block *live = NULL;
-	size_t count = 0, kept = 0;
-	int r = h->blocks ? grow_watch_heap_list(h->watch, &live, &count) : 0;
-
-	if (r < 0)
-		return r;
-	if (count)
-		qsort(live, count, sizeof(*live), compare_live);
-	for (size_t i = 0; i < h->blocks; i++) {
-		const struct heap_block *b = &h->block[i];
-		const struct grow_live_block key = {
-			.address = b->address, .time = b->time, .target = b->target};
-
-		if (b->end || (count && bsearch(&key, live, count, sizeof(*live), compare_live)))
-			h->block[kept++] = *b;
-	}
-	h->blocks = h->kept = kept;
-	return 0;
-}
-
-static double random_part(void)
-{
-	uint64_t random = 0;
-
-	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-		return 0;
-	return ldexp((double)(random >> 11), -53);
-}
-
-/* With which chance a block stays if samples become so coarse. */
-static double stays(const struct heap *h, const struct heap_block *b, uint32_t coarser)
-{
-	if (b->end || b->coarser >= coarser)
-		return 1;
-	return sample_chance(b->size, mean_of(h, coarser)) /
-	       sample_chance(b->size, mean_of_block(h, b));
-}
-
-/*
- * The map is nearly full: samples become so coarse that half of these would be there, and the
- * others go. The rest is a sample as if it had been so from the beginning.
- */
-static void thin(struct heap *h)
-{
-	uint32_t coarser = h->coarser;
-	double sum = (double)h->blocks;
-	size_t kept = 0;
-
-	while (sum > (double)LIVE_MAX / 2 && coarser < ZMEM_HEAP_COARSER_MAX) {
-		coarser++;
-		sum = 0;
-		for (size_t i = 0; i < h->blocks; i++)
-			sum += stays(h, &h->block[i], coarser);
-	}
-	h->thinned = coarser;
-	set_coarser(h, coarser);
-	for (size_t i = 0; i < h->blocks; i++) {
-		struct heap_block b = h->block[i];
-
-		if (random_part() >= stays(h, &b, coarser)) {
-			if (grow_watch_heap_has(h->watch, b.target, b.address, b.time))
-				grow_watch_heap_forget(h->watch, b.target, b.address);
-			continue;
-		}
-		if (!b.end && b.coarser < coarser)
-			b.coarser = coarser;
-		h->block[kept++] = b;
-	}
-	h->blocks = h->kept = kept;
-}
-
-/* Its blocks are there until the list is looked through. */
-static int look_through(struct heap *h)
-{
-	int r;
-
-	if (h->blocks < LIST_FIRST || h->blocks < 2 * h->kept)
-		if (h->blocks < LIVE_MAX)
-			return 0;
-	r = drop_freed(h);
-	if (r == 0 && h->blocks > LIVE_MAX)
-		thin(h);
-	return r;
-}
+/* ---- blocks, and the report ---- */
 
 int heap_add(struct heap *h, const struct zmem_grow_head *m, uint32_t stack)
 {
-	const struct heap_block b = {.address = m->address,
-				     .time = (uint64_t)m->carried,
-				     .size = (uint64_t)m->pages & SIZE_MASK,
-				     .coarser = (uint32_t)((uint64_t)m->pages >> ZMEM_HEAP_COARSER),
-				     .target = m->target,
-				     .stack = stack};
-	double weight = (double)b.size / sample_chance(b.size, mean_of_block(h, &b));
-	int r = find_stack(h, stack);
-
-	if (r == 0)
-		r = look_through(h);
-	if (r < 0)
-		return r;
-	if (!array_room(&h->block, h->blocks, &h->block_capacity, 1024))
-		return -ENOMEM;
-	h->block[h->blocks++] = b;
-	h->allocated[stack] += weight;
-	h->all += weight;
-	return 0;
+	return heap_blocks_add(&h->blocks, m, stack);
 }
 
 uint32_t heap_end(struct heap *h, uint32_t target)
 {
-	size_t kept = 0;
-
-	h->ends++;
-	for (size_t i = 0; i < h->blocks; i++) {
-		struct heap_block b = h->block[i];
-
-		if (b.target == target && !b.end) {
-			if (!grow_watch_heap_has(h->watch, target, b.address, b.time))
-				continue;
-			b.end = h->ends;
-			grow_watch_heap_forget(h->watch, target, b.address);
-		}
-		h->block[kept++] = b;
-	}
-	h->blocks = kept;
-	return h->ends;
+	return heap_blocks_end(&h->blocks, target);
 }
 
 void heap_forget(struct heap *h, uint32_t end)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < h->blocks; i++) {
-		if (h->block[i].end != end)
-			h->block[kept++] = h->block[i];
-	}
-	h->blocks = kept;
+	heap_blocks_forget(&h->blocks, end);
 }
 
 void heap_begin_anew(struct heap *h)
 {
-	for (size_t i = 0; i < h->blocks; i++) {
-		if (!h->block[i].end)
-			grow_watch_heap_forget(h->watch, h->block[i].target, h->block[i].address);
-	}
-	h->blocks = h->kept = 0;
+	heap_blocks_clear(&h->blocks);
 	h->found = false;
-	free(h->allocated);
-	h->allocated = NULL;
-	h->stacks = 0;
-	h->all = 0;
 	h->first = count_now(h);
 }
 
@@ -915,40 +691,27 @@ int heap_report(struct heap *h, struct stack_table *stacks, struct growth_heap *
 	const struct heap_count now = count_now(h);
 	uint64_t calls = now.counts.calls - h->first.counts.calls, us = now.us - h->first.us;
 	/* Of the map that was thinned, all is as coarse. */
-	uint32_t coarsest =
-		now.counts.coarsest > h->thinned ? (uint32_t)now.counts.coarsest : h->thinned;
+	uint32_t thinned = h->blocks.thinned, coarsest = (uint32_t)now.counts.coarsest;
 	double cost = cost_of(h, &h->first, &now);
-	int r = drop_freed(h);
+	int r = heap_blocks_sum(&h->blocks, stacks);
 
-	*ret = (struct growth_heap){.known = r == 0,
-				    .at_least = lacks_blocks(h, &now.counts),
-				    .calls = calls,
-				    .samples = now.counts.samples - h->first.counts.samples,
-				    .rate = us ? calls * 1000000 / us : 0,
-				    .price_ns = calls ? (uint64_t)(cost / (double)calls + 0.5) : 0,
-				    .speed_least = speed_of(h, &h->first, &now, COST_MOST),
-				    .speed_most = speed_of(h, &h->first, &now, COST_LEAST),
-				    .sample_bytes = h->sample_bytes,
-				    .mean_most = mean_of(h, coarsest),
-				    .not_counted = now.counts.passed + now.counts.refused,
-				    .not_probed = h->not_probed,
-				    .not_probeds = h->not_probeds};
+	*ret = (struct growth_heap){
+		.known = r == 0,
+		.at_least = lacks_blocks(h, &now.counts),
+		.calls = calls,
+		.samples = now.counts.samples - h->first.counts.samples,
+		.rate = us ? calls * 1000000 / us : 0,
+		.price_ns = calls ? (uint64_t)(cost / (double)calls + 0.5) : 0,
+		.speed_least = speed_of(h, &h->first, &now, COST_MOST),
+		.speed_most = speed_of(h, &h->first, &now, COST_LEAST),
+		.sample_bytes = h->blocks.sample_bytes,
+		.mean_most = heap_blocks_mean(&h->blocks, coarsest > thinned ? coarsest : thinned),
+		.not_counted = now.counts.passed + now.counts.refused,
+		.not_probed = h->not_probed,
+		.not_probeds = h->not_probeds};
 	/* On average. */
 	if (ret->mean_most > 1 && ret->samples)
-		ret->sample_bytes = (uint64_t)(h->all / (double)ret->samples + 0.5);
-	for (size_t i = 0; i < stacks->stacks; i++) {
-		struct stack_sums *sums = &stacks->stack[i].sums;
-
-		sums->allocated = i < h->stacks ? h->allocated[i] : 0;
-		sums->held = (struct sample_sum){};
-	}
-	for (size_t i = 0; i < h->blocks; i++) {
-		const struct heap_block *b = &h->block[i];
-
-		if (b->stack < stacks->stacks)
-			sample_sum_block(&stacks->stack[b->stack].sums.held, b->size,
-					 mean_of_block(h, b));
-	}
+		ret->sample_bytes = (uint64_t)(h->blocks.all / (double)ret->samples + 0.5);
 	if (r == 0)
 		r = list_allocators(h, ret);
 	return r;

@@ -17,11 +17,11 @@ struct code {
 struct stack_sums {
 	int64_t net[GROWTH_COUNTERS]; /* bytes */
 	uint64_t gross, changes;
-	uint64_t resident;    /* bytes of pages that are still there */
-	uint64_t unaddressed; /* bytes of added pages of which no address is known */
-	int64_t before;	      /* the net sum at the last report */
-	double variance;      /* of the net sum, bytes squared */
-	uint64_t copied;      /* bytes of shared pages that were copied for a write */
+	uint64_t resident;	/* bytes of pages that are still there */
+	uint64_t unaddressed;	/* bytes of added pages of which no address is known */
+	int64_t before;		/* the net sum at the last report */
+	double variance;	/* of the net sum, bytes squared */
+	uint64_t copied;	/* bytes of shared pages that were copied for a write */
 	double allocated;	/* of blocks of the allocator, bytes */
 	struct sample_sum held; /* likewise, at the last report */
 };

@@ -4,20 +4,21 @@
 
 #include <math.h>
 
-double sample_chance(uint64_t size, double mean)
+double sample_weight(uint64_t size, double mean)
 {
-	return mean <= 1 ? 1 : -expm1(-(double)size / mean);
+	if (mean <= 1 || !size)
+		return (double)size;
+	return (double)size / -expm1(-(double)size / mean);
 }
 
 void sample_sum_block(struct sample_sum *s, uint64_t size, double mean)
 {
-	double chance = sample_chance(size, mean);
-	double weight = chance > 0 ? (double)size / chance : 0;
+	double weight = sample_weight(size, mean);
 
 	s->sum += weight;
 	s->seen += (double)size;
 	s->variance += weight * (weight - (double)size);
-	if (chance < 1 && weight > s->step)
+	if (mean > 1 && weight > s->step)
 		s->step = weight;
 }
 

@@ -17,8 +17,8 @@ struct sample_sum {
 	double step;	 /* the largest that one block stands for, of those that may be missed */
 };
 
-/* The chance; mean 1 or less: each block is sampled. */
-double sample_chance(uint64_t size, double mean);
+/* What a sampled block stands for: its size by its chance. Mean 1 or less: each is sampled. */
+double sample_weight(uint64_t size, double mean);
 void sample_sum_block(struct sample_sum *s, uint64_t size, double mean);
 void sample_sum_add(struct sample_sum *to, const struct sample_sum *s);
 /*

@@ -14,9 +14,9 @@
 
 struct launch {
 	char *const *argv;
-	bool maps;     /* its process has the program mapped before it begins, so that it is found */
-	pid_t pid;     /* 0: there is none, or it was waited for */
-	int go_fd;     /* a byte releases it, closing ends it; -1: it was released */
+	bool maps; /* its process has the program mapped before it begins, so that it is found */
+	pid_t pid; /* 0: there is none, or it was waited for */
+	int go_fd; /* a byte releases it, closing ends it; -1: it was released */
 	int failed_fd; /* has an errno if the command cannot be executed */
 	int error;     /* that errno, once it was released; 0: it is executed */
 	int status;    /* once it has ended, as wait(2) has it */

@@ -75,7 +75,7 @@ static struct sample_sum sample(const uint64_t *size, size_t sizes, double total
 	for (size_t i = 0; *ret_true < total; i++) {
 		double mean = i / 100 % 2 ? MEAN : 4 * MEAN;
 
-		if (random_part() < sample_chance(size[i % sizes], mean))
+		if (random_part() * sample_weight(size[i % sizes], mean) < (double)size[i % sizes])
 			sample_sum_block(&s, size[i % sizes], mean);
 		*ret_true += (double)size[i % sizes];
 	}
