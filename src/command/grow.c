@@ -395,10 +395,10 @@ static int check_malloc(const struct grow_command *c)
 static int refuse_price(const struct heap_slow *slow)
 {
 	return log_error(
-		"grow --malloc: %" PRIu64
-		" calls of the allocator a second cost %.1f us each: the processes would run at "
-		"about %u %% of their speed, and are left alone (grow without --malloc costs "
-		"little; --malloc=slow accepts any price)",
+		"grow --malloc: the allocator is called %" PRIu64
+		" times a second, and a probe costs %.1f us each time: the processes would "
+		"run at about %u %% of their speed, and are left alone (grow without --malloc "
+		"costs little; --malloc=slow accepts any price)",
 		slow->rate, (double)slow->price_ns / 1000, slow->percent);
 }
 

@@ -132,7 +132,7 @@ def run_command(*args):
         with contextlib.suppress(BrokenPipeError):
             child.stdin.write("go\n")
             child.stdin.flush()
-        time.sleep(1)  # time itself
+        time.sleep(1)  # time itself: what the command says is part of the output
         done = child.communicate(timeout=LIMIT)[0]
     if child.returncode:
         raise RuntimeError("exit code %d" % child.returncode)
@@ -190,7 +190,7 @@ def check_price():
         done = subprocess.run((PROGRAM, "grow", "--malloc", str(child.pid), "-c", "20"), capture_output=True, text=True,
                               timeout=LIMIT, check=False)
         result(done.returncode == 1 and done.stdout == "" and "--malloc=slow" in done.stderr and
-               "of the allocator a second cost" in done.stderr and child.poll() is None,
+               "times a second, and a probe costs" in done.stderr and child.poll() is None,
                "too slow: it is left alone, with rate and price", done)
         result(wait_until(lambda: code_is_clean(child.pid)), "too slow: no probe is left")
         done = subprocess.run((PROGRAM, "grow", "--malloc=slow", str(child.pid), "-c", "2"), capture_output=True,
