@@ -65,14 +65,13 @@ static __always_inline __u64 draw_gap(__u64 mean)
 		return 0;
 	/* Behind the last bound the distribution begins anew. */
 	if (i == ZMEM_HEAP_PARTS - 1) {
-		unit = gaps->bound[i];
-		i = bpf_get_prandom_u32() % (ZMEM_HEAP_PARTS - 1);
+		unit = gaps->bound[ZMEM_HEAP_PARTS];
+		i = bpf_get_prandom_u32();
 	}
 	barrier_var(i);
 	i &= ZMEM_HEAP_PARTS - 1;
-	unit += gaps->bound[i];
-	if (i < ZMEM_HEAP_PARTS - 1)
-		unit += (gaps->bound[i + 1] - gaps->bound[i]) * (random / ZMEM_HEAP_PARTS) >> 20;
+	unit += gaps->bound[i] +
+		((gaps->bound[i + 1] - gaps->bound[i]) * (random / ZMEM_HEAP_PARTS) >> 20);
 	/* The largest distance is some ten times the mean. */
 	return mean <= ZMEM_HEAP_UNIT >> 4 ? unit * mean >> 32 : (unit >> 8) * mean >> 24;
 }

@@ -149,7 +149,7 @@ enum zmem_heap_argument {
 #define ZMEM_HEAP_UNIT	(1ULL << 32)
 
 struct zmem_heap_gaps {
-	__u64 bound[ZMEM_HEAP_PARTS];
+	__u64 bound[ZMEM_HEAP_PARTS + 1]; /* the last two are the same */
 };
 
 /* Of a CPU. */

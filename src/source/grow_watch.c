@@ -109,6 +109,7 @@ static int set_up_heap(const struct grow_watch *w)
 		return -ENOMEM;
 	for (size_t i = 0; i < ZMEM_HEAP_PARTS; i++)
 		gaps->bound[i] = (uint64_t)(-log1p(-(double)i / ZMEM_HEAP_PARTS) * ZMEM_HEAP_UNIT);
+	gaps->bound[ZMEM_HEAP_PARTS] = gaps->bound[ZMEM_HEAP_PARTS - 1];
 	for (int i = 0; i < cpus; i++) {
 		if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
 			return -EIO;
