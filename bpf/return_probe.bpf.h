@@ -45,19 +45,33 @@ static __always_inline __u32 refused_calls(__u64 task)
 	       (WORK_BIT(work, SECCOMP) ? ZMEM_HEAP_REFUSES_UNKNOWN : 0);
 }
 
-/* `size`, a constant, is that of the copy from `sp` on. */
+#define MENDED 4 /* calls */
+
+/*
+ * Of all probes, also those of other programs: the kernel knows which address it has replaced. On
+ * arm64 that is in a register first, and where it is on the stack is not known. `size`, a constant,
+ * is that of the copy from `sp` on.
+ */
 static __always_inline void mend_return(__u8 *copy, __u64 sp, __u32 size)
 {
-	const struct heap_call *call =
-		bpf_task_storage_get(&heap_calls, bpf_get_current_task_btf(), NULL, 0);
-	__u64 at;
+#if defined(__TARGET_ARCH_x86)
+	__u64 utask, call = 0, at;
 
-	if (!call || !call->slot)
+	if (!bpf_core_field_exists(struct task_struct___probed, utask) ||
+	    !bpf_core_field_exists(struct return_instance, orig_ret_vaddr))
 		return;
-	at = call->slot - sp;
-	barrier_var(at); /* one register that is checked, and used */
-	if (at <= size - sizeof(__u64) && at % sizeof(__u64) == 0)
-		*(__u64 *)(copy + (at & ~7ULL)) = call->back;
+	utask = kaddr(kcast(struct task_struct___probed, bpf_get_current_task()), utask);
+	if (utask)
+		call = kaddr(kcast(struct uprobe_task, utask), return_instances);
+	for (int i = 0; i < MENDED && call; i++) {
+		at = (__u64)kget(kcast(struct return_instance, call), stack) - sp;
+		barrier_var(at); /* one register that is checked, and used */
+		if (at <= size - sizeof(__u64) && at % sizeof(__u64) == 0)
+			*(__u64 *)(copy + (at & ~7ULL)) =
+				(__u64)kget(kcast(struct return_instance, call), orig_ret_vaddr);
+		call = kaddr(kcast(struct return_instance, call), next);
+	}
+#endif
 }
 
 #endif

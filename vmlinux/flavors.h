@@ -126,9 +126,14 @@ struct mm_struct___probed {
 	struct uprobes_state uprobes_state;
 };
 
-/* include/linux/uprobes.h: calls of a thread that have not returned. */
+/* include/linux/uprobes.h: calls of a thread that have not returned, the last one first. */
+struct return_instance {
+	unsigned long stack, orig_ret_vaddr;
+	struct return_instance *next;
+};
+
 struct uprobe_task {
-	void *return_instances;
+	struct return_instance *return_instances;
 };
 
 struct task_struct___probed {
