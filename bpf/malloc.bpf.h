@@ -54,8 +54,8 @@ struct {
 	__type(value, struct zmem_heap_cpu);
 } heap_cpu SEC(".maps");
 
-/* A distance with this mean. Between two bounds, each is equally likely. */
-static __always_inline __u64 draw_gap(__u64 mean)
+/* A distance with this mean. Between two bounds, each is equally likely. Global: verified once. */
+__noinline __u64 draw_gap(__u64 mean)
 {
 	__u32 zero = 0, random = bpf_get_prandom_u32(), i = random % ZMEM_HEAP_PARTS;
 	const struct zmem_heap_gaps *gaps = bpf_map_lookup_elem(&heap_gaps, &zero);
@@ -122,10 +122,10 @@ static __always_inline bool samples_block(const struct zmem_grow_settings *s,
 	if (left > 0 && size < (__u64)left)
 		return false;
 	*ret_coarser = get_coarser(s, cpu);
-	/* Another thread took this place at the end of a distance. */
+	cpu->left = draw_gap(s->heap_bytes);
+	/* Another thread was just here, or the distance is less than a byte. */
 	if (left <= 0)
 		return is_in_gap(s, *ret_coarser, size);
-	cpu->left = draw_gap(s->heap_bytes);
 	return !(bpf_get_prandom_u32() & ((1ULL << (*ret_coarser & 63)) - 1)) ||
 	       is_in_gap(s, *ret_coarser, size - (__u64)left);
 }

@@ -45,7 +45,7 @@ static __always_inline __u32 refused_calls(__u64 task)
 	       (WORK_BIT(work, SECCOMP) ? ZMEM_HEAP_REFUSES_UNKNOWN : 0);
 }
 
-#define MENDED 4 /* calls */
+#define MENDED 2 /* calls */
 
 /*
  * Of all probes, also those of other programs: the kernel knows which address it has replaced. On
