@@ -345,7 +345,7 @@ JSON_FIELD(
 JSON_FIELD(
 	heap_speed_least, "speed_least_percent", PERCENT,
 	((struct value){.known = r->heap.price_ns, .percent = 100 * r->heap.speed_least}),
-	"how fast the processes ran at least, of their speed without probes: by their CPU time and "
+	"at least that part of the CPU time of the processes was their own, and not of probes: by "
 	"the price. Null if that is not known");
 JSON_FIELD(heap_speed_most, "speed_most_percent", PERCENT,
 	   ((struct value){.known = r->heap.price_ns, .percent = 100 * r->heap.speed_most}),

@@ -444,7 +444,11 @@ static void refuse_locked(struct heap *h, struct heap_link *l)
 	h->unset.holder = h->holder;
 }
 
-/* It takes a quarter of a second: a command has not begun then. */
+/*
+ * It takes a quarter of a second. It is not done between the first probes and those of a program
+ * that a command executes: soon after other ones the kernel sets probes at once, and else it waits
+ * for ten milliseconds (rcu_sync_enter() of dup_mmap_sem).
+ */
 static void find_price(struct heap *h)
 {
 	h->priced = true;
@@ -479,6 +483,8 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target,
 									   s->code.image[i].start),
 					.functions = functions,
 					.first = !is_known(h, s->pid)};
+		if (!late && !h->priced)
+			find_price(h);
 		if (locks_are_free(h, OPENING, l, 1,
 				   h->begun || h->locked ? LOCKS_MEANWHILE_US : LOCKS_US,
 				   h->code->helpers.hurry_fd))
@@ -489,8 +495,6 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target,
 		if (late && l->count)
 			note_late(h, h->code->files.item[number]);
 	}
-	if (!late && !h->priced && has_probes(h))
-		find_price(h);
 }
 
 /* ---- how often, and how fast ---- */
@@ -727,6 +731,15 @@ unsigned heap_needs_later(const struct heap *h)
 	return LATER_PROBES | (h->probes.way == WAY_EVENTS ? LATER_EVENTS : 0);
 }
 
+static bool is_probed(const struct heap *h)
+{
+	for (size_t i = 0; i < h->files; i++) {
+		if (h->file[i].linked)
+			return true;
+	}
+	return false;
+}
+
 void heap_diagnose(const struct heap *h, struct diag *diag)
 {
 	struct zmem_heap_cpu counts;
@@ -757,7 +770,7 @@ void heap_diagnose(const struct heap *h, struct diag *diag)
 		diag_add(diag, "malloc", -ENOTSUP, NULL,
 			 "Python's small objects are not seen: its allocator is built into other "
 			 "functions (run it with PYTHONMALLOC=malloc)");
-	if (!h->found)
+	if (!h->found && !is_probed(h))
 		diag_add(diag, "malloc", -ENOENT, NULL,
 			 "no functions of an allocator were found: a static program without "
 			 "symbols has none, and one that ends at once is not searched");

@@ -496,11 +496,17 @@ static int ask_cost(struct probe_helper *h, enum ask what, int program, uint64_t
 
 int probe_cost(struct probe_helper *h, struct probe_cost *ret)
 {
-	const int program = h->way == WAY_SESSION ? h->programs.session : h->programs.enter;
-	int fd[3] = {-1, -1, -1}, error, later;
+	int fd[3] = {-1, -1, -1}, error = -EINVAL, later;
 	uint64_t ns[3], more;
 
-	error = ask_cost(h, ASK_COST, program, ns, fd, 2);
+	/* Where it is the first to try a way, it finds what this kernel has. */
+	for (; error == -EINVAL || error == -EOPNOTSUPP; h->way++) {
+		error = ask_cost(h, ASK_COST,
+				 h->way == WAY_SESSION ? h->programs.session : h->programs.enter,
+				 ns, fd, 2);
+		if (error == 0 || h->way == WAY_EVENTS)
+			break;
+	}
 	later = error ? error : ask_cost(h, ASK_RETURN_COST, h->programs.leave, ns + 2, fd + 2, 1);
 	probe_detach(fd, ARRAY_SIZE(fd));
 	if (error < 0)

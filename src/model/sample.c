@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+/* A block with a larger chance is taken for one that is not missed. */
+#define SURE 0.975
+
 double sample_weight(uint64_t size, double mean)
 {
 	if (mean <= 1 || !size)
@@ -18,7 +21,7 @@ void sample_sum_block(struct sample_sum *s, uint64_t size, double mean)
 	s->sum += weight;
 	s->seen += (double)size;
 	s->variance += weight * (weight - (double)size);
-	if (mean > 1 && weight > s->step)
+	if (weight > s->step && (double)size < SURE * weight)
 		s->step = weight;
 }
 

@@ -361,7 +361,9 @@ int growth_rows_make(const struct growth *g, const struct growth_rows_request *r
 		join_places(ret, keys && keys->count ? keys->item[0] : order.usual);
 	ret->places = ret->rows;
 	join_rows(ret, is_unsure, "places with an error larger than they are");
-	join_rows(ret, has_no_block, "places without a block of an allocator");
+	join_rows(ret, has_no_block,
+		  g->heap.mean_most > 1 ? "places without a sampled block"
+					: "places without a block");
 	for (size_t i = 0; i < ret->rows; i++) {
 		int64_t net = growth_sum(ret->item[i].sum.net);
 

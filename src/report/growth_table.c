@@ -317,11 +317,11 @@ static void put_doubts(struct strbuf *out, const struct growth *g)
 	if (g->sampled)
 		strbuf_printf(out,
 			      "; %" PRIu64 " of %" PRIu64
-			      " %s no stack: those of a random sample of pages stand for %s "
-			      "(--sample 1 takes all)",
+			      " %s no stack: those of a random sample of pages stand for %s%s",
 			      g->sampled, g->events,
 			      count_word(g->events, "change has", "changes have"),
-			      count_word(g->sampled, "it", "them"));
+			      count_word(g->sampled, "it", "them"),
+			      g->heap.known ? "" : " (--sample 1 takes all)");
 	if (g->lost)
 		strbuf_printf(out, "; there was no room for the stacks of %" PRIu64 " %s", g->lost,
 			      count_word(g->lost, "change: a later stack stands for it",
@@ -474,8 +474,8 @@ static void put_speed(struct strbuf *out, const struct growth *g, unsigned width
 	if (!g->heap.price_ns || g->heap.speed_least >= SLOWED)
 		return;
 	snprintf(text, sizeof(text),
-		 "The probes slowed the program down: it ran at %.0f to %.0f %% of its speed",
-		 100 * g->heap.speed_least, 100 * g->heap.speed_most);
+		 "The probes slowed the program down: they took %.0f to %.0f %% of its CPU time",
+		 100 * (1 - g->heap.speed_most), 100 * (1 - g->heap.speed_least));
 	text_put_folded(out, text, 0, width);
 }
 

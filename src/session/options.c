@@ -540,7 +540,8 @@ static int set_flag_or_word(const struct options *o, const struct option_entry *
 	part_cut_prefix(&word, "[=");
 	part_cut_suffix(&word, "]");
 	if (arg && (strlen(arg) != word.len || memcmp(arg, word.s, word.len) != 0))
-		return log_usage(o, "--%s=%s: not %.*s", e->info.name, arg, (int)word.len, word.s);
+		return log_usage(o, "--%s=%s: its only word is %.*s", e->info.name, arg,
+				 (int)word.len, word.s);
 	*ret = arg ? 2 : 1;
 	return 0;
 }

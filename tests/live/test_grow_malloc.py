@@ -199,13 +199,13 @@ def check_price():
         result(wait_until(lambda: code_is_clean(child.pid)), "too slow: no probe is left")
         done = subprocess.run((PROGRAM, "grow", "--malloc=slow", str(child.pid), "-c", "2"), capture_output=True,
                               text=True, timeout=LIMIT, check=False)
-        result(done.returncode == 0 and "keeps" in done.stdout and "of its speed" in done.stdout, "--malloc=slow: it counts",
+        result(done.returncode == 0 and "keeps" in done.stdout and "of its CPU time" in done.stdout, "--malloc=slow: it counts",
                done)
     finally:
         child.kill()
         child.wait()
     done = subprocess.run((PROGRAM, "grow", "--malloc=fast", "1"), capture_output=True, text=True, check=False)
-    result(done.returncode == 2 and "--malloc=fast: not slow" in done.stderr, "--malloc=fast: not known", done)
+    result(done.returncode == 2 and "--malloc=fast: its only word is slow" in done.stderr, "--malloc=fast: not known", done)
 
 
 def check_detached():
