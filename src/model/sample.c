@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* A block with a larger chance is taken for one that is not missed. */
-#define SURE 0.975
+#define SURE 0.999
 
 double sample_weight(uint64_t size, double mean)
 {
