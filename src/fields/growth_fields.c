@@ -130,8 +130,8 @@ COLUMN_AS(copied, "copied", "copied_bytes", "COPIED", BYTES,
 COLUMN_AS(
 	held, "held", "held_bytes", "HELD", BYTES,
 	value_bytes(rows->growth->heap.known, growth_held(r)),
-	"with --malloc: of what allocators gave it, what is not freed. At least that, if at_least "
-	"of malloc is true",
+	"with --malloc: of what allocators gave it, what is not freed: an estimate. If at_least of malloc "
+	"is true, held_least_bytes is the limit that holds",
 	.flags = FIELD_OPTIONAL);
 COLUMN_AS(held_least, "held_least", "held_least_bytes", "LEAST", BYTES,
 	  value_bytes(rows->growth->heap.known, growth_held_bounds(rows->growth, r).least),

@@ -456,6 +456,15 @@ static void find_price(struct heap *h)
 		h->price = (struct probe_cost){COST_EMULATED_NS, COST_STEPPED_NS, COST_RETURN_NS};
 }
 
+static void link_read_work(struct heap_link *l)
+{
+	struct timespec t;
+
+	/* MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED), include/linux/posix-timers.h */
+	if (clock_gettime((clockid_t)(~(unsigned)l->pid << 3 | 2), &t) == 0)
+		l->work = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 void heap_attach(struct heap *h, const struct address_space *s, uint32_t target, bool late)
 {
 	bool refuses = would_end(h, target);
@@ -485,6 +494,11 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target,
 					.first = !is_known(h, s->pid)};
 		if (!late && !h->priced)
 			find_price(h);
+		if (!late && l->first) {
+			/* What it did before is none of the run. */
+			link_read_work(l);
+			h->first.work_ns += l->work;
+		}
 		if (locks_are_free(h, OPENING, l, 1,
 				   h->begun || h->locked ? LOCKS_MEANWHILE_US : LOCKS_US,
 				   h->code->helpers.hurry_fd))
@@ -505,13 +519,9 @@ static uint64_t read_work(struct heap *h)
 	uint64_t sum = h->work_gone;
 
 	for (size_t i = 0; i < h->links; i++) {
-		struct heap_link *l = &h->link[i];
-		struct timespec t;
-
-		/* MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED), include/linux/posix-timers.h */
-		if (l->first && clock_gettime((clockid_t)(~(unsigned)l->pid << 3 | 2), &t) == 0)
-			l->work = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-		sum += l->work;
+		if (h->link[i].first)
+			link_read_work(&h->link[i]);
+		sum += h->link[i].work;
 	}
 	return sum;
 }
