@@ -34,9 +34,12 @@
 #define SPEED_LEAST 0.5
 /* A program does something between its calls: less than that share of the time is not believed. */
 #define LEAST_WORK 0.01
-/* In a program, with other things in its caches, they cost that much of what is measured. */
-#define COST_LEAST 0.8
-#define COST_MOST  1.4
+/*
+ * They cost that much of what is measured: in a program that does other things between its calls,
+ * its caches and branch predictors begin anew each time (src/doc/benchmarks.md).
+ */
+#define COST_LEAST 0.9
+#define COST_MOST  3.0
 /* Where they cannot be measured. */
 #define COST_EMULATED_NS 700
 #define COST_STEPPED_NS	 2000
