@@ -207,11 +207,6 @@ static bool own_lock_is_free(struct heap *h)
 	return locks_are_free(h, OPENING, &own, 1, LOCKS_MEANWHILE_US, -1);
 }
 
-static bool all_are_free(struct heap *h, enum change change, uint64_t wait_us)
-{
-	return locks_are_free(h, change, h->link, h->links, wait_us, h->code->helpers.hurry_fd);
-}
-
 static bool has_probes(const struct heap *h)
 {
 	for (size_t i = 0; i < h->links; i++) {
@@ -642,7 +637,7 @@ void heap_stop(struct heap *h)
 
 void heap_detach(struct heap *h)
 {
-	if (all_are_free(h, CLOSING, LOCKS_US))
+	if (locks_are_free(h, CLOSING, h->link, h->links, LOCKS_US, h->code->helpers.hurry_fd))
 		links_forget(h, 0);
 }
 

@@ -3,6 +3,7 @@
 #include "model/sample.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 /* A block with a larger chance is taken for one that is not missed. */
 #define SURE 0.999
@@ -79,7 +80,7 @@ static double approximate(double shape, double normal)
 	return root > 0 ? shape * root * root * root : 0;
 }
 
-/* The quantile; `tail` of the distribution is below it, or above. */
+/* The quantile: TAIL of the distribution is below it, or `above`. */
 static double quantile(double shape, bool above)
 {
 	double least = 0, most, wanted = above ? 1 - TAIL : TAIL;

@@ -6,7 +6,6 @@
 #ifndef ZMEM_MODEL_SAMPLE_H
 #define ZMEM_MODEL_SAMPLE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Zeroed memory is the sum of nothing. */
@@ -24,8 +23,8 @@ void sample_sum_add(struct sample_sum *to, const struct sample_sum *s);
 /*
  * What the true sum is between, in 95 of 100 cases: the limits of Fay and Feuer for sums of
  * weighted Poisson counts (Statistics in Medicine 16, 1997). Of 3 equal blocks they are 0.6 and 8.8
- * of them. `mean`: the largest of the sample; it
- * tells what may be there of which no block was sampled.
+ * of them. `mean`: the largest of the sample; it tells what may be there of which no block was
+ * sampled.
  */
 void sample_sum_bounds(const struct sample_sum *s, double mean, double *ret_least,
 		       double *ret_most);

@@ -266,6 +266,18 @@ def check_python():
         least = large + small * (name == "malloc")
         result(least <= held <= 1.2 * (large + small), "Python with %s: what its objects hold" % name, (held, least))
 
+    # The advice to have malloc alone is for those that do not.
+    advised = {}
+    for name in "malloc", "pymalloc":
+        done = subprocess.run((PROGRAM, "grow", "--malloc", "--", "/usr/bin/python3", "-S", "-c", "pass"),
+                              capture_output=True, text=True, env=dict(os.environ, PYTHONMALLOC=name), check=True,
+                              timeout=LIMIT)
+        advised[name] = "PYTHONMALLOC=malloc" in done.stderr
+    result(not advised["malloc"], "Python with malloc: it is not advised again", advised)
+    # Debian's has its allocator built into other functions.
+    result(advised["pymalloc"] or "ID=debian" not in open("/etc/os-release", encoding="utf-8").read(),
+           "Python with pymalloc: malloc is advised", advised)
+
 
 if __name__ == "__main__":
     sys.exit(run_live(check_exact, check_allocators, check_sampled, check_reuse, check_command, check_rate,
