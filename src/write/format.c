@@ -122,6 +122,40 @@ size_t format_percent(char *buf, double percent)
 	return format_point(buf, (uint64_t)(percent * 10 + 0.5), 1);
 }
 
+size_t format_span(char *buf, double seconds)
+{
+	static const struct {
+		double below; /* s */
+		double per_second;
+		uint8_t digits;
+		const char *name;
+	} unit[] = {{0.001, 1000, 2, "ms"},
+		    {0.1, 1000, 1, "ms"},
+		    {1, 1000, 0, "ms"},
+		    {10, 1, 1, "s"},
+		    {120, 1, 0, "s"},
+		    {7200, 1.0 / 60, 0, "min"},
+		    {172800, 1.0 / 3600, 1, "h"},
+		    {1e15, 1.0 / 86400, 1, "days"}};
+	static const double scale[] = {1, 10, 100};
+	size_t i = seconds == 0 ? 4 : 0, len;
+	uint64_t v;
+
+	while (i + 1 < sizeof(unit) / sizeof(*unit) && seconds >= unit[i].below)
+		i++;
+	if (!(seconds >= 0 && seconds < unit[i].below))
+		return 0;
+	v = (uint64_t)(seconds * unit[i].per_second * scale[unit[i].digits] + 0.5);
+	len = unit[i].digits ? format_point(buf, v, unit[i].digits) : decimal_put(buf, v);
+	/* "5 s", not "5.0 s". */
+	while (unit[i].digits && buf[len - 1] == '0')
+		len--;
+	len -= buf[len - 1] == '.';
+	buf[len++] = ' ';
+	memcpy(buf + len, unit[i].name, strlen(unit[i].name));
+	return len + strlen(unit[i].name);
+}
+
 size_t format_ratio(char *buf, uint64_t hundredths)
 {
 	if (hundredths < 1000 * 100)

@@ -337,6 +337,26 @@ TEST(percent)
 	}
 }
 
+TEST(span)
+{
+	static const struct {
+		double seconds;
+		const char *text;
+	} is[] = {
+		{0, "0 s"},	  {0.00035, "0.35 ms"}, {0.0123, "12.3 ms"},	 {0.25, "250 ms"},
+		{5, "5 s"},	  {9.96, "10 s"},	{75.4, "75 s"},		 {600, "10 min"},
+		{3600, "60 min"}, {5400 * 2, "3 h"},	{90 * 3600, "3.8 days"}, {-1, ""},
+		{0.0 / 0.0, ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		char buf[FORMAT_MAX + 1];
+
+		buf[format_span(buf, is[i].seconds)] = '\0';
+		assert_string_equal(buf, is[i].text);
+	}
+}
+
 /*
  * Of the text, `bytes` fit `limit` columns and take `width`. Wide characters take two columns; an
  * accent stays with its letter, also in the last column.
