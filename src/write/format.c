@@ -129,7 +129,7 @@ size_t format_span(char *buf, double seconds)
 		double per_second;
 		uint8_t digits;
 		const char *name;
-	} unit[] = {{0.001, 1000, 2, "ms"},
+	} unit[] = {{0.001, 1e6, 1, "us"},
 		    {0.1, 1000, 1, "ms"},
 		    {1, 1000, 0, "ms"},
 		    {10, 1, 1, "s"},

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "fields/change_fields.h"
 #include "fields/define.h"
+#include "fields/growth_said.h"
 #include "fields/incident_said.h"
 #include "unit.h"
 
