@@ -8,6 +8,7 @@
 #include "fields/define.h"
 #include "fields/growth_said.h"
 #include "fields/incident_said.h"
+#include "fields/peak_said.h"
 #include "unit.h"
 
 struct item {
