@@ -205,6 +205,19 @@ static uint64_t unit_of(const struct field *f)
 	return 0;
 }
 
+static void put_words(struct sayer *s, const char *const *words, uint64_t bits)
+{
+	bool any = false;
+
+	for (; *words; words++, bits >>= 1) {
+		if (!(bits & 1))
+			continue;
+		put_text(s, ", ", any ? 2 : 0);
+		put_text(s, *words, strlen(*words));
+		any = true;
+	}
+}
+
 static void put_value(struct sayer *s, const struct key *k, const struct field *f, struct value v)
 {
 	const uint64_t unit = unit_of(f);
@@ -217,6 +230,8 @@ static void put_value(struct sayer *s, const struct key *k, const struct field *
 		line_text_middle(s->l, v.text, k->most);
 	} else if (f->type == FIELD_TEXT) {
 		line_text(s->l, v.text, k->most);
+	} else if (f->type == FIELD_WORDS) {
+		put_words(s, f->words, (uint64_t)v.number);
 	} else if (unit) {
 		line_ascii(s->l, buf, format_span(buf, (double)v.number * (double)unit / 1e9));
 	} else {
