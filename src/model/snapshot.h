@@ -21,7 +21,7 @@
 /* ---- counters: counters.def as an enum and a table ---- */
 
 enum counter {
-#define ZMEM_COUNTER(id, key, header, origin, bound, policy, help) COUNTER_##id,
+#define ZMEM_COUNTER(id, ...) COUNTER_##id,
 #include "model/counters.def"
 #undef ZMEM_COUNTER
 	COUNTER_COUNT,
@@ -40,7 +40,13 @@ typedef uint64_t counter_mask;
 
 _Static_assert(COUNTER_COUNT <= COUNTER_NODES, "counter_mask is too small");
 
-/* The origin of a counter, as in counters.def. */
+/* As in counters.def. */
+enum counter_unit {
+	UNIT_BYTES,
+	UNIT_AMOUNT,
+	UNIT_PERCENT,
+};
+
 enum counter_origin {
 	ORIGIN_KERNEL,
 	ORIGIN_ROLLUP,
@@ -48,7 +54,6 @@ enum counter_origin {
 	ORIGIN_MEMCG,
 };
 
-/* What compare compares a counter with. */
 enum compare_policy {
 	POLICY_NONE,
 	POLICY_STATUS,
@@ -57,16 +62,16 @@ enum compare_policy {
 	POLICY_SHARE,
 };
 
+#define NOT_STORED 0xff
+
 struct counter_info {
-	const char *key;      /* "rss_anon" */
-	const char *json_key; /* "rss_anon_bytes" */
+	const char *key; /* "rss_anon" */
 	const char *header;
-	bool is_count;	 /* not bytes */
-	bool is_percent; /* hundredths of a percent */
+	enum counter_unit unit;
 	enum counter_origin origin;
 	counter_mask bound; /* counters that add up to its upper bound; 0: none */
 	enum compare_policy policy;
-	const char *help;
+	uint8_t number; /* in recordings; NOT_STORED */
 };
 
 extern const struct counter_info counter_table[COUNTER_COUNT];

@@ -541,6 +541,14 @@ static void code_memcgs(struct codec *k)
 		match[i] = same ? (uint32_t)(same - reference->memcg) : CODEC_NO_ROW;
 	}
 	code_members(k, &t, memcg_members, ARRAY_SIZE(memcg_members));
+	for (int i = 0; i < MEMCG_DETAILS; i++) {
+		unsigned number = counter_table[COUNTER_MEM_HIGH + i].number;
+		const struct member detail =
+			INT(ID_MEMCG_DETAIL + number, struct memcg, detail[i], 0);
+
+		if (number != NOT_STORED)
+			code_members(k, &t, &detail, 1);
+	}
 }
 
 /* ---- the rows ---- */
@@ -753,11 +761,11 @@ static uint64_t stored_counters(const struct process *p)
 	uint64_t have = 0;
 
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
-		if (process_has(p, c) && counter_number[c] != NOT_STORED)
-			have |= UINT64_C(1) << counter_number[c];
+		if (process_has(p, c) && counter_table[c].number != NOT_STORED)
+			have |= UINT64_C(1) << counter_table[c].number;
 	}
 	if (rss_is_derived(p))
-		have &= ~(UINT64_C(1) << counter_number[COUNTER_RSS]);
+		have &= ~(UINT64_C(1) << counter_table[COUNTER_RSS].number);
 	return have;
 }
 
@@ -773,7 +781,7 @@ static uint64_t expected(const struct process *p, enum counter c)
 static void code_counter(struct codec *k, const struct codec_rows *rows, enum counter c,
 			 const uint64_t *have, const uint64_t *reference_have)
 {
-	uint64_t bit = UINT64_C(1) << counter_number[c];
+	uint64_t bit = UINT64_C(1) << counter_table[c].number;
 	const struct process *before = k->reference->process;
 	struct process *p = k->s->process;
 
@@ -783,7 +791,8 @@ static void code_counter(struct codec *k, const struct codec_rows *rows, enum co
 		k->reference_value[i] =
 			reference_have[i] & bit ? before[i].value[c] - expected(&before[i], c) : 0;
 	/* A value that a row no longer has is a difference, too. */
-	codec_ints(&k->columns, ID_COUNTER + counter_number[c], k->value, k->reference_value, rows);
+	codec_ints(&k->columns, ID_COUNTER + counter_table[c].number, k->value, k->reference_value,
+		   rows);
 	for (size_t i = 0; !codec_writes(k) && !k->columns.error && i < rows->count; i++) {
 		if (have[i] & bit)
 			process_set(&p[i], c, k->value[i] + expected(&p[i], c));
@@ -807,7 +816,7 @@ static void code_counters(struct codec *k, struct codec_rows *rows)
 	codec_ints(&k->columns, ID_HAVE, have, reference_have, rows);
 	rows->chained = false;
 	for (int c = 0; c < COUNTERS_OF_PROCESS; c++) {
-		if (counter_number[c] != NOT_STORED && c != COUNTER_PSS)
+		if (counter_table[c].number != NOT_STORED && c != COUNTER_PSS)
 			code_counter(k, rows, c, have, reference_have);
 	}
 	/* PSS comes last, because its prediction needs its parts. */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum meminfo_counter {
-#define ZMEM_MEMINFO(id, name) MEMINFO_##id,
+#define ZMEM_MEMINFO(id, number, name) MEMINFO_##id,
 #include "model/meminfo.def"
 #undef ZMEM_MEMINFO
 	MEMINFO_COUNTERS,

@@ -268,7 +268,7 @@ void order_at_least(const struct order *o, uint64_t min, struct rows *rows)
 {
 	const struct field *key = o->keys.count ? o->keys.item[0] : NULL;
 	bool delta = key && key->type == FIELD_CHANGE;
-	bool size = key && field_is_counter(key) && !counter_table[key->counter].is_count;
+	bool size = key && field_is_counter(key) && counter_table[key->counter].unit == UNIT_BYTES;
 	enum counter c = size ? (enum counter)key->counter : COUNTER_PSS;
 	size_t count = 0;
 
