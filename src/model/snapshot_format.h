@@ -61,33 +61,7 @@ static const uint8_t ram_number[RAM_FIGURES] = {
 	[RAM_UNNAMED] = 18,	  [RAM_SOCKETS] = 19,	 [RAM_CGROUP_KERNEL] = 20,
 };
 
-/* The values of these enums are part of the format. */
-_Static_assert(PROCESS_USER == 0 && PROCESS_KTHREAD == 1 && PROCESS_ZOMBIE == 2, "kinds");
-_Static_assert(FROM_NOWHERE == 0 && FROM_BPF == 1 && FROM_PROC == 2 && FROM_EARLIER == 3,
-	       "origins");
-_Static_assert(PSS_FROM_NOTHING == 0 && PSS_FROM_KERNEL == 1 && PSS_FROM_ROLLUP == 2 &&
-		       PSS_FROM_BOTH == 3,
-	       "sources of PSS");
-_Static_assert(PSS_SKIPPED == 0 && PSS_OK == 1 && PSS_GONE == 2 && PSS_DENIED == 3 &&
-		       PSS_TIMEOUT == 4 && PSS_RACED == 5 && PSS_KERNEL_THREAD == 6 &&
-		       PSS_UNSUPPORTED == 7 && PSS_REFERENCED == 8 && PSS_STATUS_COUNT == 9,
-	       "statuses of PSS");
-_Static_assert(CONTAINER_NONE == 0 && CONTAINER_UNREAD == 1 && CONTAINER_NAMED == 2 &&
-		       CONTAINER_UNNAMED == 3 && CONTAINER_DENIED == 4 && CONTAINER_INVALID == 5 &&
-		       CONTAINER_LARGE == 6 && CONTAINER_TIMEOUT == 7 &&
-		       CONTAINER_STATUS_COUNT == 8,
-	       "statuses of containers");
-_Static_assert(EXE_UNKNOWN == 0 && EXE_PRESENT == 1 && EXE_DELETED == 2, "executables");
-_Static_assert(RAM_NONE == 0 && RAM_EXACT == 2 && RAM_SAMPLE == 3, "methods of a census");
-_Static_assert(FILE_TMPFS == 0 && FILE_MEMFD == 1 && FILE_SYSV == 2 && FILE_SHARED_ANON == 3 &&
-		       FILE_DRM == 4 && FILE_OTHER == 8 && FILE_RAMFS == 9 &&
-		       FILE_SECRETMEM == 10 && FILE_KINDS == 11,
-	       "kinds of files");
-_Static_assert(GPU_CLIENT == 0 && GPU_DMABUF == 1 && GPU_NVML == 2 && GPU_KINDS == 3,
-	       "kinds of parts of GPUs");
-_Static_assert(SWAP_OTHER == 0 && SWAP_PARTITION == 1 && SWAP_FILE == 2, "kinds of swap");
-
-/* ---- members of structs as columns ---- */
+/* ---- members of structs as columns: enumerators with numbers are part of the format ---- */
 
 enum member_kind {
 	MEMBER_INT,

@@ -2,7 +2,6 @@
 /* The steps from a snapshot to the result of a query, and the names that each step needs. */
 #include "query/result.h"
 
-#include "query/delta.h"
 #include "query/delta_tracker.h"
 #include "query/group.h"
 #include "query/memcg_rows.h"
