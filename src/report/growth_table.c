@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "fields/growth_said.h"
-#include "query/delta.h"
+#include "query/delta_tracker.h"
 #include "report/growth.h"
 #include "report/growth_rows.h"
 #include "report/growth_text.h"
