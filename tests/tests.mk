@@ -202,6 +202,7 @@ check: objects
 	@B='$(B)' tests/check
 
 # Live tests that need the library, for what the program decides by itself.
+$(B)/samples: LDFLAGS_ALL += -Wl,--wrap=bpf_program_run
 $(B)/readers $(B)/samples: $(B)/%: tests/live/%.c $(call LIBOF,$(uses_source))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@
