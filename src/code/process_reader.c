@@ -398,32 +398,33 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 
 /* ---- the requests ---- */
 
-static const struct grow_helper_kind kind = {
-	{.answer = answer, .memory = (size_t)256 << 20, .trusted = true},
-	.cpu_us = 5000000,
-	.idle_us = 1000000,
+static const struct helper_kind kind = {
+	.answer = answer,
+	.memory = (size_t)256 << 20,
+	.trusted = true,
+	.limits = {.cpu_us = 5000000, .idle_us = 1000000},
 };
 
-void process_reader_init(struct process_reader *r, struct grow_helpers *shared)
+void process_reader_init(struct process_reader *r, struct helpers *shared)
 {
-	grow_helper_init(&r->helper, &kind, 0, 0, &r->code, shared);
+	helper_init(&r->helper, &kind, 0, 0, &r->code, shared);
 }
 
 void process_reader_done(struct process_reader *r)
 {
-	helper_done(&r->helper.helper);
+	helper_done(&r->helper);
 }
 
 static void begin(struct process_reader *r, enum ask what, int pid_fd)
 {
-	grow_helper_begin(&r->helper, what);
+	helper_begin(&r->helper, what);
 	message_put_fd(&r->helper.request, pid_fd);
 }
 
 /* Asks for a descriptor. */
 static int call_for_fd(struct process_reader *r, int *ret)
 {
-	int error = grow_helper_call(&r->helper, 1);
+	int error = helper_call(&r->helper, 1);
 
 	if (error == 0 && !r->helper.answer.fds)
 		error = -EBADMSG;
@@ -445,7 +446,7 @@ int process_read_code(struct process_reader *r, int pid_fd, struct strbuf *ret, 
 
 		begin(r, ASK_CODE, pid_fd);
 		message_put(&r->helper.request, &at, sizeof(at));
-		error = grow_helper_call(&r->helper, *ret_root < 0);
+		error = helper_call(&r->helper, *ret_root < 0);
 		if (error < 0)
 			return error;
 		if (answer->fds)
@@ -508,7 +509,7 @@ int process_file_type(struct process_reader *r, int pid_fd, int found, char type
 
 	begin(r, ASK_TYPE, pid_fd);
 	message_put_fd(&r->helper.request, found);
-	error = grow_helper_call(&r->helper, 0);
+	error = helper_call(&r->helper, 0);
 	if (error < 0)
 		return error;
 	if (!message_get(answer, &pos, &local, sizeof(local)))
@@ -530,7 +531,7 @@ int process_count_pages(struct process_reader *r, int pid_fd, struct fault_pages
 
 		begin(r, ASK_PAGES, pid_fd);
 		message_put(&r->helper.request, &item[i], part * sizeof(*item));
-		error = grow_helper_call(&r->helper, 0);
+		error = helper_call(&r->helper, 0);
 		if (error == 0 && r->helper.answer.len != part * sizeof(*item))
 			error = -EBADMSG;
 		if (error == 0)
@@ -548,7 +549,7 @@ int process_read_memory(struct process_reader *r, int pid_fd, uint64_t address, 
 
 	begin(r, ASK_MEMORY, pid_fd);
 	message_put(&r->helper.request, ask, sizeof(ask));
-	error = grow_helper_call(&r->helper, 0);
+	error = helper_call(&r->helper, 0);
 	if (error < 0 || r->helper.answer.len > len)
 		return error < 0 ? error : -EBADMSG;
 	memcpy(ret, r->helper.answer.data, r->helper.answer.len);

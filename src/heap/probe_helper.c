@@ -349,10 +349,11 @@ static int answer(void *state, struct helper_message *request, struct helper_mes
 
 /* ---- the request ---- */
 
-static const struct grow_helper_kind kind = {
-	{.answer = answer, .memory = (size_t)64 << 20, .attaches = true},
-	.cpu_us = 5000000,
-	.idle_us = 2000000,
+static const struct helper_kind kind = {
+	.answer = answer,
+	.memory = (size_t)64 << 20,
+	.attaches = true,
+	.limits = {.cpu_us = 5000000, .idle_us = 2000000},
 };
 
 static int read_pmu(void)
@@ -366,15 +367,15 @@ static int read_pmu(void)
 	return n > 0 && scan_u64(&pos, text + n, &type) && type <= INT32_MAX ? (int)type : -1;
 }
 
-void probe_helper_init(struct probe_helper *h, struct grow_helpers *shared)
+void probe_helper_init(struct probe_helper *h, struct helpers *shared)
 {
 	h->programs = (struct probe_programs){-1, -1, -1, read_pmu()};
-	grow_helper_init(&h->helper, &kind, 0, 0, NULL, shared);
+	helper_init(&h->helper, &kind, 0, 0, NULL, shared);
 }
 
 void probe_helper_done(struct probe_helper *h)
 {
-	helper_done(&h->helper.helper);
+	helper_done(&h->helper);
 }
 
 static int call(struct probe_helper *h, enum ask what, int found, pid_t pid,
@@ -384,7 +385,7 @@ static int call(struct probe_helper *h, enum ask what, int found, pid_t pid,
 	struct helper_message *answer = &h->helper.answer;
 	int error;
 
-	grow_helper_begin(&h->helper, what);
+	helper_begin(&h->helper, what);
 	message_put(&h->helper.request, &ask, sizeof(ask));
 	message_put(&h->helper.request, place, count * sizeof(*place));
 	message_put_fd(&h->helper.request, found);
@@ -392,7 +393,7 @@ static int call(struct probe_helper *h, enum ask what, int found, pid_t pid,
 		       what == ASK_SESSION ? h->programs.session : h->programs.enter);
 	if (what != ASK_SESSION)
 		message_put_fd(&h->helper.request, h->programs.leave);
-	error = grow_helper_call(&h->helper, HELPER_FDS);
+	error = helper_call(&h->helper, HELPER_FDS);
 	if (error < 0)
 		return error;
 	for (size_t i = 0; i < answer->fds; i++)
@@ -464,9 +465,9 @@ void probe_detach(int *fd, size_t count)
 
 int probe_try_filter(struct probe_helper *h)
 {
-	grow_helper_begin(&h->helper, ASK_TRY);
+	helper_begin(&h->helper, ASK_TRY);
 	message_put_fd(&h->helper.request, h->programs.leave);
-	return grow_helper_call(&h->helper, 0);
+	return helper_call(&h->helper, 0);
 }
 
 /* Has the costs of so many functions, and the descriptors of their probes. */
@@ -480,10 +481,10 @@ static int ask_cost(struct probe_helper *h, enum ask what, int program, uint64_t
 	size_t pos = 0;
 	int error;
 
-	grow_helper_begin(&h->helper, what);
+	helper_begin(&h->helper, what);
 	message_put(&h->helper.request, &ask, sizeof(ask));
 	message_put_fd(&h->helper.request, program);
-	error = grow_helper_call(&h->helper, count);
+	error = helper_call(&h->helper, count);
 	for (size_t i = 0; error == 0 && i < h->helper.answer.fds; i++)
 		ret_fd[i] = h->helper.answer.fd[i];
 	if (error == 0 && !message_get(&h->helper.answer, &pos, ret, count * sizeof(*ret)))
