@@ -312,13 +312,14 @@ static int find_task(struct grow *g, const struct zmem_grow_task *m, uint32_t *r
 
 void grow_add_pages(struct grow *g, uint32_t stack, uint32_t member, int64_t pages)
 {
-	struct stack_sums *s = &g->stacks.stack[stack].sums;
+	struct growth_stack *s = &g->stacks.stack[stack];
 
 	if (member == ZMEM_GROW_COPIED) {
 		s->copied += (uint64_t)(pages * g->page_size);
 		return;
 	}
 	s->net[grow_counter(member)] += pages * g->page_size;
+	s->recent += pages * g->page_size;
 	g->net[grow_counter(member)] += pages * g->page_size;
 	if (pages > 0)
 		s->gross += (uint64_t)(pages * g->page_size);
@@ -326,7 +327,7 @@ void grow_add_pages(struct grow *g, uint32_t stack, uint32_t member, int64_t pag
 
 static void count_unaddressed(struct grow *g, uint32_t stack, int64_t pages)
 {
-	g->stacks.stack[stack].sums.unaddressed += (uint64_t)(pages * g->page_size);
+	g->stacks.stack[stack].unaddressed += (uint64_t)(pages * g->page_size);
 }
 
 static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
@@ -339,8 +340,8 @@ static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
 	grow_add_pages(g, stack, h->member, h->pages + h->carried);
 	if (h->member == ZMEM_GROW_COPIED)
 		return;
-	g->stacks.stack[stack].sums.changes++;
-	g->stacks.stack[stack].sums.variance +=
+	g->stacks.stack[stack].changes++;
+	g->stacks.stack[stack].variance +=
 		(double)h->spread * (double)g->page_size * (double)g->page_size;
 	g->sampled_pages += h->carried;
 	if (h->pages <= 0 || h->pages > UINT32_MAX || h->member == ZMEM_RSS_SWAP)

@@ -14,6 +14,21 @@ const char *growth_mode_name(enum growth_mode mode)
 	return names[mode];
 }
 
+void growth_stack_add(struct growth_stack *to, const struct growth_stack *s)
+{
+	for (int i = 0; i < GROWTH_COUNTERS; i++)
+		to->net[i] += s->net[i];
+	to->recent += s->recent;
+	to->gross += s->gross;
+	to->resident += s->resident;
+	to->unaddressed += s->unaddressed;
+	to->changes += s->changes;
+	to->variance += s->variance;
+	to->copied += s->copied;
+	to->allocated += s->allocated;
+	sample_sum_add(&to->held, &s->held);
+}
+
 int64_t growth_sum(const int64_t bytes[GROWTH_COUNTERS])
 {
 	int64_t sum = 0;

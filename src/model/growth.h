@@ -58,6 +58,7 @@ struct growth_stack {
 	uint64_t copied;	/* bytes of pages that were shared, and copied when written */
 	uint64_t allocated;	/* bytes of blocks of the allocator; with growth_heap.known */
 	struct sample_sum held; /* of these, what is not freed */
+	uint64_t hash;		/* of its frames; private to stack_table.h */
 };
 
 /* What would allocate unseen: a probe of its return would harm the program. */
@@ -155,6 +156,8 @@ struct growth {
 	int64_t sampled_bytes; /* what other changes made, for which stacks stand */
 };
 
+/* Adds the numbers of a stack. */
+void growth_stack_add(struct growth_stack *to, const struct growth_stack *s);
 /* The sum over all counters. */
 int64_t growth_sum(const int64_t bytes[GROWTH_COUNTERS]);
 /*
