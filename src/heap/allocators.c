@@ -219,20 +219,6 @@ static bool counts(const struct found_function *found, size_t count, enum group 
 	return group < OF_JE ? allocates || frees : allocates && frees;
 }
 
-/* Where a segment with code has this address in the file. */
-static bool find_offset(const struct elf_facts *facts, uint64_t vaddr, uint64_t *ret)
-{
-	for (size_t i = 0; i < facts->segments; i++) {
-		const struct elf_segment *s = &facts->segment[i];
-
-		if (vaddr - s->vaddr >= s->size)
-			continue;
-		*ret = vaddr - s->vaddr + s->offset;
-		return true;
-	}
-	return false;
-}
-
 /*
  * Where the compiler has put pymalloc into its callers, most of them cannot be probed, and of what
  * the others allocate the free may not be seen. Else the function only passes a call on.
@@ -317,7 +303,7 @@ static bool find_place(const struct elf_facts *facts, const struct found_functio
 		       uint32_t f, struct probe_place *ret)
 {
 	struct probe_spot spot = found->spot;
-	uint64_t words;
+	uint64_t words, left;
 
 	f &= ZMEM_HEAP_FUNCTION;
 	if ((spot.flags & SPOT_MOVED && f != FREE) || !find_words(&spot, f, &words)) {
@@ -325,7 +311,8 @@ static bool find_place(const struct elf_facts *facts, const struct found_functio
 		find_words(&spot, f, &words);
 	}
 	ret->cookie = f | words | (spot.flags & SPOT_EMULATED ? 0 : ZMEM_HEAP_STEPPED);
-	return find_offset(facts, found->vaddr + spot.at, &ret->offset);
+	return elf_find_offset(facts->segment, facts->segments, found->vaddr + spot.at,
+			       &ret->offset, &left);
 }
 
 /* Flags of the cookie; UINT32_MAX: the function is not probed. */
