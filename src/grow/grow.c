@@ -164,12 +164,12 @@ static int end_target(struct grow *g, uint32_t target)
 		r = grow_watch_free(g->watch, target);
 	g->process[target] = NULL;
 	if (g->heap) {
-		uint32_t end = heap_end(g->heap, target);
+		uint32_t end = heap_blocks_end(heap_blocks(g->heap), target);
 
 		/* What a child held is gone with it; the end of what was to be counted is a moment
 		 * like others. */
 		if (p && p->child)
-			heap_forget(g->heap, end);
+			heap_blocks_forget(heap_blocks(g->heap), end);
 		else if (p)
 			p->heap_end = end;
 	}
@@ -334,7 +334,7 @@ static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
 			 const struct zmem_grow_head *h)
 {
 	if (h->member == ZMEM_GROW_BLOCK) {
-		g->heap_error |= heap_add(g->heap, h, stack) < 0;
+		g->heap_error |= heap_blocks_add(heap_blocks(g->heap), h, stack) < 0;
 		return;
 	}
 	grow_add_pages(g, stack, h->member, h->pages + h->carried);
@@ -548,7 +548,7 @@ static int exec_process(struct grow *g, const struct zmem_grow_process *m)
 	if (!p || m->head.target >= TARGETS)
 		return begin_process(g, m);
 	if (g->heap && p->heap_end)
-		heap_forget(g->heap, p->heap_end);
+		heap_blocks_forget(heap_blocks(g->heap), p->heap_end);
 	p->heap_end = 0;
 	if (g->count == 1)
 		begin_anew(g);
@@ -772,19 +772,9 @@ bool grow_is_exact(const struct grow *g)
 	return grow_watch_each(g->watch);
 }
 
-int grow_malloc_error(const struct grow *g)
+const struct heap *grow_heap(const struct grow *g)
 {
-	return g->heap ? heap_error(g->heap) : 0;
-}
-
-bool grow_is_slow(const struct grow *g, struct heap_slow *ret)
-{
-	return g->heap && heap_is_slow(g->heap, ret);
-}
-
-unsigned grow_needs_later(const struct grow *g)
-{
-	return g->heap ? heap_needs_later(g->heap) : 0;
+	return g->heap;
 }
 
 void grow_diagnose(const struct grow *g, struct diag *diag)

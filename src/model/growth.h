@@ -117,11 +117,7 @@ struct growth_point {
 enum growth_mode {
 	GROWTH_DWARF, /* unwound from copies, by the tables of the programs */
 	GROWTH_FP,    /* by frame pointers */
-	GROWTH_MODES,
 };
-
-/* "dwarf", "fp": the words in JSON. */
-const char *growth_mode_name(enum growth_mode mode);
 
 struct growth {
 	const struct snapshot *snapshot; /* the machine, and the time of the end */
