@@ -154,6 +154,17 @@ static int receive_message(int fd, uint32_t *ret_sequence, struct helper_message
 	return 0;
 }
 
+int helper_answer(const struct helper_answer *table, size_t count, void *state,
+		  struct helper_message *request, struct helper_message *ret)
+{
+	const struct helper_answer *a = request->kind < count ? &table[request->kind] : NULL;
+
+	if (!a || request->len < a->head || request->fds < a->fds ||
+	    (a->text && (request->len == a->head || request->data[request->len - 1])))
+		return -EBADMSG;
+	return a->answer(state, request, ret);
+}
+
 /* ---- the child ---- */
 
 static const struct system_call allowed[] = {

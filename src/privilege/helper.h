@@ -99,6 +99,17 @@ struct helper_kind {
 
 #define HELPER_PROGRAM_FD 3
 
+/* How one kind of request is answered; helper_answer() finds it by the kind. */
+struct helper_answer {
+	int (*answer)(void *state, struct helper_message *request, struct helper_message *ret);
+	size_t head; /* bytes that the request begins with */
+	size_t fds;  /* descriptors that it has at least */
+	bool text;   /* behind the head there is something, and the last byte is 0 */
+};
+
+int helper_answer(const struct helper_answer *table, size_t count, void *state,
+		  struct helper_message *request, struct helper_message *ret);
+
 /* Helpers that were killed and have not ended. They may belong to helpers of several kinds. */
 #define HELPER_LEFT_MAX	       16
 #define HELPER_LEFT_OF_ONE_UID 4
