@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/parse.h"
 
@@ -41,7 +42,6 @@ static void find_spot(const struct search *s, struct found_function *f)
 	size_t want = f->size < CODE_MAX ? f->size : CODE_MAX;
 	size_t len = elf_read_code(s->fd, s->facts, f->vaddr, s->code, want);
 
-	memcpy(f->code, s->code, len < sizeof(f->code) ? len : sizeof(f->code));
 	f->spot = probe_spot_first();
 #if defined(__x86_64__)
 	f->spot = probe_spot_x86(s->code, len);
@@ -60,20 +60,23 @@ static bool is_code(const struct search *s, const Elf64_Sym *sym)
 	return section && gelf_getshdr(section, &shdr) && shdr.sh_flags & SHF_EXECINSTR;
 }
 
-/* The place of a name in the sorted list, or of the first one behind it. */
-static size_t find_name(const struct search *s, const char *name)
+struct sought {
+	const char *const *names;
+	const char *name;
+};
+
+static bool is_name_before(const void *number, const void *arg)
 {
-	size_t low = 0, high = s->names->count;
+	const struct sought *s = arg;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
+	return strcmp(s->names[*(const uint32_t *)number], s->name) < 0;
+}
 
-		if (strcmp(s->names->name[s->sorted[middle]], name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+static int compare_names(const void *a, const void *b, void *arg)
+{
+	const char *const *names = arg;
+
+	return strcmp(names[*(const uint32_t *)a], names[*(const uint32_t *)b]);
 }
 
 static void try_symbol(void *arg, const Elf64_Sym *sym)
@@ -87,7 +90,8 @@ static void try_symbol(void *arg, const Elf64_Sym *sym)
 	    sym->st_shndx == SHN_UNDEF || s->count == s->cap || sym->st_name >= s->text_len)
 		return;
 	name = s->text + sym->st_name;
-	place = find_name(s, name);
+	place = count_before(s->sorted, s->names->count, sizeof(*s->sorted), is_name_before,
+			     &(struct sought){s->names->name, name});
 	if (place == s->names->count || strcmp(s->names->name[s->sorted[place]], name) != 0 ||
 	    (ELF64_ST_BIND(sym->st_info) == STB_LOCAL && s->sorted[place] < s->names->locals) ||
 	    !is_code(s, sym))
@@ -139,17 +143,6 @@ static int search_table(struct search *s, const struct symbol_table *t,
 	return r;
 }
 
-/* Each step puts one name among those before it: they are few. */
-static void sort_names(struct search *s)
-{
-	for (size_t i = 0, at; i < s->names->count; i++) {
-		for (at = i; at && strcmp(s->names->name[i], s->names->name[s->sorted[at - 1]]) < 0;
-		     at--)
-			s->sorted[at] = s->sorted[at - 1];
-		s->sorted[at] = (uint32_t)i;
-	}
-}
-
 int functions_find(int fd, const struct elf_facts *facts, const struct function_names *names,
 		   struct symbol_budget *budget, struct found_function *ret, size_t cap)
 {
@@ -173,7 +166,9 @@ int functions_find(int fd, const struct elf_facts *facts, const struct function_
 		return 0;
 	if (!sorted || !code)
 		return -ENOMEM;
-	sort_names(&s);
+	for (size_t i = 0; i < names->count; i++)
+		sorted[i] = (uint32_t)i;
+	sort_items(sorted, names->count, sizeof(*sorted), compare_names, (void *)names->name);
 	if (symbol_table_find(elf, SHT_SYMTAB, &table) ||
 	    symbol_table_find(elf, SHT_DYNSYM, &table))
 		r = search_table(&s, &table, budget);
