@@ -131,11 +131,7 @@ static struct cell cell_of_sum(const struct table *t, const struct field *f, boo
 	bool known;
 
 	if (field_is_counter(f))
-		return cell_of_counter(t, f,
-				       process_field_of(f, t->r->snapshot, sum->have, sum->value,
-							sum->value + COUNTERS_OF_PROCESS,
-							&sum->nodes),
-				       sum->partial);
+		return cell_of_counter(t, f, totals_value(f, t->r->snapshot, sum), sum->partial);
 	/* Only the total has deltas: it also covers processes that have ended. */
 	known = total && delta && delta->known &&
 		delta_of_totals((enum counter)f->counter, sum, &delta->before, &bytes);
