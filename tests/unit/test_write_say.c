@@ -7,6 +7,7 @@
 #include "fields/change_fields.h"
 #include "fields/define.h"
 #include "fields/incident_said.h"
+#include "fields/summary_said.h"
 #include "unit.h"
 
 struct item {
@@ -21,6 +22,8 @@ struct thing {
 	const struct thing *inner;
 	struct item item[3];
 	uint32_t items;
+	int32_t id[2];
+	uint32_t ids;
 };
 
 #define ROW const struct item *r = row
@@ -34,11 +37,12 @@ JSON_FIELD(took, "took_us", AMOUNT, value_signed(r->known, r->took), "");
 JSON_FIELD(text, "text", TEXT, value_text(r->text), "");
 JSON_FIELD(path, "path", TEXT, value_text(r->text), "", .flags = FIELD_PATH);
 JSON_FIELD(yes, "yes", BOOL, value_bool(true, r->yes), "");
+JSON_FIELD(ids, "ids", NUMBERS, value_rows(true, r->id, r->ids), "", .row_size = sizeof(int32_t));
 ROWS(rows, "items", &items, struct item, true, r->item, r->items, "", 0);
 static const struct fields things;
 JSON_FIELD(inner, "inner", OBJECT, value_row(r->inner), "", .fields = &things);
 static FIELDS(things, &field_count, &field_took, &field_text, &field_path, &field_yes, &field_rows,
-	      &field_inner);
+	      &field_inner, &field_ids);
 static SENTENCES(about, &things, NULL, "");
 
 static void check(const struct thing *t, const char *text, const char *expected)
@@ -90,6 +94,7 @@ TEST(parts)
 	check(&t, "[{?yes}yes||{!yes}no]", "yes");
 	check(&t, "{!yes}no", NULL);
 	check(&t, "it has:[, {text}][; {count} item{s}]", "it has: x; 0 items");
+	check(&t, "it ([, {count+}][, {text}])", "it (x)");
 }
 
 TEST(counts)
@@ -113,7 +118,10 @@ TEST(rows)
 
 	check(&t, "{items: {name} {bytes}}", "a 1 KiB, b 2 KiB");
 	check(&t, "{items*1: [{name}||none]} there", "a, 2 more there");
-	t.items = 0;
+	check(&t, "it has: {items: {name}}[; {?items}all]", "it has: a, b; all");
+	check(&t, "of {ids}", NULL);
+	t = (struct thing){.id = {7, 9}, .ids = 2};
+	check(&t, "of {ids}", "of 7, 9");
 	check(&t, "{items: {name}}", NULL);
 	check(&t, "[{?items}some||none]", "none");
 }
@@ -138,6 +146,8 @@ TEST(all)
 		&signal_said,		&pressure_signs_said,	&incident_machine_said,
 		&incident_limited_said, &incident_largest_said, &incident_inside_said,
 		&incident_grew_said,	&kill_level_said,	&ram_changes_said,
+		&summary_said,		&summary_line,		&summary_memcgs,
+		&summary_nothing,	&summary_notes,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
