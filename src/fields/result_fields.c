@@ -84,3 +84,11 @@ JSON_FIELD(own_cpu, "own_cpu_us", AMOUNT, value_unsigned(d->cost.known, d->cost.
 JSON_FIELD(own_resident, "own_resident_bytes", BYTES,
 	   value_bytes(d->cost.known, d->cost.resident_bytes), "");
 FIELDS(watch_cost_fields, &field_own_cpu, &field_own_resident);
+JSON_FIELD(from_start, "from_start", BOOL, value_bool(true, d->from_start), "");
+static FIELDS(tick, &field_own_cpu, &field_own_resident, &field_from_start);
+
+SENTENCES(
+	tick_said, &watch_fields, &tick,
+	"[, changes [{?from_start}since||per second since] {since_ms}; {started} started, {ended} "
+	"ended, {changed} changed][; {ticks_missed+} snapshot{s} missed]"
+	"[; zmem-bpf uses {own_cpu_us} of CPU a snapshot and {own_resident_bytes}]");

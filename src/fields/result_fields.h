@@ -5,6 +5,7 @@
 
 #include "fields/field.h"
 #include "fields/row.h"
+#include "fields/sentence.h"
 
 /* "collection", struct collection: how complete the snapshot is. */
 extern const struct fields collection_fields;
@@ -12,5 +13,7 @@ extern const struct fields collection_fields;
 extern const struct fields totals_fields;
 /* "watch", struct result: since an earlier snapshot; first what stands before the changes. */
 extern const struct fields watch_fields, watch_cost_fields;
+/* Behind the time of a snapshot that has an earlier one. */
+extern const struct sentences tick_said;
 
 #endif

@@ -5,6 +5,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "fields/change_fields.h"
+#include "fields/compare_fields.h"
+#include "fields/result_fields.h"
 #include "fields/define.h"
 #include "fields/incident_said.h"
 #include "fields/summary_said.h"
@@ -147,7 +149,9 @@ TEST(all)
 		&incident_limited_said, &incident_largest_said, &incident_inside_said,
 		&incident_grew_said,	&kill_level_said,	&ram_changes_said,
 		&summary_said,		&summary_line,		&summary_memcgs,
-		&summary_nothing,	&summary_notes,
+		&summary_nothing,	&summary_notes,		&tick_said,
+		&compare_said,		&compare_verdict,	&changes_head,
+		&changes_small,		&changes_missing,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
