@@ -37,6 +37,7 @@ struct key {
 	char mark;	  /* '~', '+' or 0 */
 	unsigned most;	  /* columns of a text, or rows; 0: any */
 	const char *rows; /* the text of each row, which ends with '}'; NULL: it is no array */
+	char separator;	  /* between them */
 };
 
 /* The end of a text up to '}', or up to "||" or ']', outside of what is nested in it. */
@@ -63,14 +64,16 @@ static const char *read_key(const char *at, struct key *ret)
 	if (*at == '?' || *at == '!')
 		ret->test = *at++;
 	ret->name = at;
-	ret->len = strcspn(at, "|~+*:}");
+	ret->len = strcspn(at, "|~+*:;}");
 	at += ret->len;
 	if (*at == '~' || *at == '+')
 		ret->mark = *at++;
 	if (*at == '|' || *at == '*')
 		ret->most = (unsigned)strtoul(at + 1, (char **)&at, 10);
-	if (*at == ':')
+	if (*at == ':' || *at == ';') {
+		ret->separator = *at == ';' ? ';' : ',';
 		ret->rows = at + 1 + strspn(at + 1, " ");
+	}
 	return *end ? end + 1 : end;
 }
 
@@ -239,7 +242,7 @@ static void put_rows(struct sayer *s, const struct key *k, const struct field *f
 			left++;
 			continue;
 		}
-		put_text(s, ", ", said++ ? 2 : 0);
+		put_text(s, (char[]){k->separator, ' '}, said++ ? 2 : 0);
 		put_part(&each, k->rows, end);
 	}
 	if (left)

@@ -6,7 +6,10 @@
 #include "base/cleanup.h"
 #include "fields/change_fields.h"
 #include "fields/define.h"
+#include "fields/growth_said.h"
 #include "fields/incident_said.h"
+#include "fields/peak_said.h"
+#include "fields/system_said.h"
 #include "unit.h"
 
 struct item {
@@ -133,11 +136,18 @@ TEST(faults)
 TEST(all)
 {
 	static const struct sentences *const all[] = {
-		&kill_heading,		&pressure_heading,	&signal_heading,
-		&pressure_line,		&kill_limit_said,	&kill_victim_said,
-		&signal_said,		&pressure_signs_said,	&incident_machine_said,
-		&incident_limited_said, &incident_largest_said, &incident_inside_said,
-		&incident_grew_said,	&kill_level_said,	&ram_changes_said,
+		&ram_changes_said,	&growth_doubts_said,	 &growth_question_said,
+		&growth_heap_said,	&growth_outside_said,	 &growth_hints_said,
+		&growth_lack_said,	&kill_heading,		 &signal_heading,
+		&pressure_heading,	&pressure_line,		 &kill_limit_said,
+		&kill_level_said,	&kill_victim_said,	 &signal_said,
+		&pressure_signs_said,	&incident_machine_said,	 &incident_limited_said,
+		&incident_largest_said, &incident_inside_said,	 &incident_grew_said,
+		&peak_when_said,	&peak_time_said,	 &peak_pss_said,
+		&peak_end_said,		&peak_doubts_said,	 &peak_page_said,
+		&peak_nothing_said,	&peak_length_said,	 &system_method_said,
+		&system_deleted_said,	&system_no_cgroups_said, &system_no_nodes_said,
+		&system_nodes_said,	&system_gpus_said,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
