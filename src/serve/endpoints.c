@@ -126,8 +126,11 @@ static int make_snapshot(struct server *s, const struct request *request, struct
 	return 0;
 }
 
-/* Rows are processes. The page makes groups of them, by a column; "unit, then name" is not one. */
-static int make_html(struct server *s, bool data_alone, struct page *p)
+/*
+ * The page, or its data alone. Rows are processes. The page makes groups of them, by a column;
+ * "unit, then name" is not one.
+ */
+static int make_html(struct server *s, const struct request *request, struct page *p)
 {
 	cleanup(http_query_done) struct http_query q = {};
 	cleanup(selection_done) struct selection v = {};
@@ -143,23 +146,11 @@ static int make_html(struct server *s, bool data_alone, struct page *p)
 		r = selection_query(&v, &s->client.snapshot, &q.query);
 	if (r < 0)
 		return r;
-	if (data_alone)
-		render_page_json(&p->body, &v.result, &style);
-	else
+	if (request->endpoint->policy)
 		render_live_page(&p->body, &v.result, &style);
+	else
+		render_page_json(&p->body, &v.result, &style);
 	return 0;
-}
-
-static int make_live(struct server *s, const struct request *request, struct page *p)
-{
-	(void)request;
-	return make_html(s, false, p);
-}
-
-static int make_page_json(struct server *s, const struct request *request, struct page *p)
-{
-	(void)request;
-	return make_html(s, true, p);
 }
 
 static int make_files_json(struct server *s, const struct request *request, struct page *p)
@@ -204,10 +195,10 @@ static int make_health(struct server *s, const struct request *request, struct p
 }
 
 static const struct endpoint endpoints[] = {
-	{"/", make_live, TEXT_HTML, DOCUMENT_SNAPSHOT, .policy = render_live_policy},
+	{"/", make_html, TEXT_HTML, DOCUMENT_SNAPSHOT, .policy = render_live_policy},
 	{"/metrics", make_metrics, TEXT_PROM, DOCUMENT_SNAPSHOT, .small = true},
 	{"/snapshot.json", make_snapshot, TEXT_JSON, DOCUMENT_SNAPSHOT},
-	{"/page.json", make_page_json, TEXT_JSON, DOCUMENT_SNAPSHOT},
+	{"/page.json", make_html, TEXT_JSON, DOCUMENT_SNAPSHOT},
 	{"/files", make_files, TEXT_HTML, DOCUMENT_FILES, .policy = render_live_files_policy},
 	{"/files.json", make_files_json, TEXT_JSON, DOCUMENT_FILES},
 	{"/history.json", make_history, TEXT_JSON, DOCUMENTS},

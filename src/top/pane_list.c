@@ -50,9 +50,9 @@ static void lose_row(struct list_pane *l)
 	const char *why = v->set.tree && l->folds.count ? "gone, or folded" : "gone";
 
 	if (c->follow && c->id.owner)
-		say(v, "%d is %s", (pid_t)c->id.owner, why);
+		show_message(v, "%d is %s", (pid_t)c->id.owner, why);
 	else if (c->follow)
-		say(v, "%s is %s", l->followed, why);
+		show_message(v, "%s is %s", l->followed, why);
 	c->follow = false;
 	if (!c->loyal)
 		listing_hold(&v->rows);
@@ -156,7 +156,7 @@ static unsigned enter(struct pane *p)
 		return PANE_OPEN(PANE_DETAIL);
 	if (group_id_of(l->kind, row, &group) < 0) {
 		group_id_done(&group);
-		return say(p->shared, "out of memory");
+		return show_message(p->shared, "out of memory");
 	}
 	forget_group(l);
 	l->opened = (struct opened_group){.group = group,
@@ -363,8 +363,8 @@ static unsigned interval_step(struct pane *p, bool longer)
 			next = steps[i];
 	}
 	if (next == now)
-		return say(p->shared, longer ? "the interval is at most 86,400 s"
-					     : "the interval is at least 0.1 s");
+		return show_message(p->shared, longer ? "the interval is at most 86,400 s"
+						      : "the interval is at least 0.1 s");
 	p->shared->set.interval_ms = next;
 	return VIEW_ASK_INTERVAL;
 }
@@ -379,16 +379,17 @@ static unsigned fold_row(struct pane *p, bool fold)
 	if (!row)
 		return 0;
 	if (fold && (folded || at->procs < 2))
-		return say(p->shared, folded ? "%d is folded" : "%d has no processes below it",
-			   row->pid);
+		return show_message(p->shared,
+				    folded ? "%d is folded" : "%d has no processes below it",
+				    row->pid);
 	if (!fold && !folded)
-		return say(p->shared, "%d is not folded", row->pid);
+		return show_message(p->shared, "%d is not folded", row->pid);
 	listing_hold(&p->shared->rows);
 	p->cursor.show = true;
 	if (!fold)
 		folds_remove(folds, row);
 	else if (folds_add(folds, row) < 0)
-		say(p->shared, "out of memory");
+		show_message(p->shared, "out of memory");
 	return VIEW_ASK_ROWS;
 }
 
@@ -414,7 +415,7 @@ static unsigned fold_all(struct pane *p)
 	folds_done(folds);
 	for (size_t i = 0; !any && i < rows->count; i++) {
 		if (rows->item[i].procs > 1 && folds_add(folds, rows->item[i].process) < 0)
-			say(p->shared, "out of memory");
+			show_message(p->shared, "out of memory");
 	}
 	p->cursor.show = true;
 	return VIEW_ASK_ROWS;
@@ -492,7 +493,8 @@ static unsigned interval_done(struct pane *p, const char *text)
 	if (strspn(text, "0123456789.") != strlen(text) ||
 	    sscanf(text, "%lf%n", &seconds, &end) != 1 || text[end] ||
 	    !(seconds >= 0.1 && seconds <= 86400))
-		return say(p->shared, "%s: not a number of seconds from 0.1 to 86,400", text);
+		return show_message(p->shared, "%s: not a number of seconds from 0.1 to 86,400",
+				    text);
 	p->shared->set.interval_ms = (unsigned)(seconds * 1000 + 0.5);
 	return VIEW_ASK_INTERVAL;
 }

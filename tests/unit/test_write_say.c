@@ -7,9 +7,11 @@
 #include "fields/change_fields.h"
 #include "fields/define.h"
 #include "fields/growth_said.h"
+#include "fields/file_said.h"
 #include "fields/incident_said.h"
 #include "fields/peak_said.h"
 #include "fields/system_said.h"
+#include "fields/top_said.h"
 #include "unit.h"
 
 struct item {
@@ -147,7 +149,10 @@ TEST(all)
 		&peak_end_said,		&peak_doubts_said,	 &peak_page_said,
 		&peak_nothing_said,	&peak_length_said,	 &system_method_said,
 		&system_deleted_said,	&system_no_cgroups_said, &system_no_nodes_said,
-		&system_nodes_said,	&system_gpus_said,
+		&system_nodes_said,	&system_gpus_said,	 &detail_title,
+		&detail_facts,		&detail_cgroup,		 &detail_history,
+		&detail_no_pss,		&file_accounts_said,	 &file_unsure_said,
+		&file_held_said,	&ram_deleted_said,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
