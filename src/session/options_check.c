@@ -128,30 +128,31 @@ static const char *first_given(const struct options *o, const char *list)
 	return NULL;
 }
 
-/* A recording holds values: nothing is measured for it. */
+/* Nothing is measured for a recording. */
 static int check_replay(const struct options *o)
 {
-	const char *how = first_given(o, "source, pinned, pss, verify, exact");
+	static const struct {
+		const char *options, *has;
+	} other[] = {{"files", "has no files"},
+		     {"apps", "has the apps of record --apps"},
+		     {"source, pinned, pss, verify, exact", "holds the values that were read"}};
+	const char *name;
 
 	if (!o->replay)
 		return 0;
-	if (o->files)
-		return log_usage(
-			o, "--files cannot be combined with --replay: a recording has no files");
-	if (o->apps)
-		return log_usage(o, "--apps cannot be combined with --replay: a recording has the "
-				    "apps of record --apps");
-	if (o->by != BY_CLASS)
-		return log_usage(
-			o, "--by cannot be combined with --replay: a recording has only classes");
 	if (o->command->no_replay)
 		return log_usage(o, "%s does not take --replay: %s", o->command->name,
 				 o->command->no_replay);
-	return how ? log_usage(o,
-			       "--%s cannot be combined with --replay: a recording holds the "
-			       "values that were read",
-			       how)
-		   : 0;
+	if (o->by != BY_CLASS)
+		return log_usage(
+			o, "--by cannot be combined with --replay: a recording has only classes");
+	for (size_t i = 0; i < ARRAY_SIZE(other); i++) {
+		name = first_given(o, other[i].options);
+		if (name)
+			return log_usage(o, "--%s cannot be combined with --replay: a recording %s",
+					 name, other[i].has);
+	}
+	return 0;
 }
 
 /* Files have other groups than processes. */

@@ -5,19 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-unsigned pane_prompt(struct pane *p, const struct prompt_kind *kind)
-{
-	prompt_open(&p->shared->prompt, kind, p);
-	p->cursor.show = true;
-	return 0;
-}
-
 unsigned pane_act(struct pane *p, const struct key_use *use)
 {
+	if (use->replays && !p->shared->facts.frames)
+		return PANE_REFUSE;
 	if (use->act)
 		return use->act(p);
-	if (use->prompt)
-		return pane_prompt(p, use->prompt);
+	if (use->prompt) {
+		prompt_open(&p->shared->prompt, use->prompt, p);
+		p->cursor.show = true;
+		return 0;
+	}
 	p->shared->menu = use->menu;
 	return use->menu ? PANE_OPEN(PANE_MENU) : use->ask;
 }

@@ -36,6 +36,7 @@ struct key_use {
 	const struct menu *menu;
 	const struct prompt_kind *prompt;
 	unsigned ask;
+	bool replays;	   /* it has a meaning for a recording alone */
 	const char *does;  /* said of the key where it has no meaning; NULL: nothing */
 	const char *where; /* said behind it; NULL: that of the class */
 };
@@ -81,7 +82,6 @@ struct menu {
 
 /* Does what a key is for. */
 unsigned pane_act(struct pane *p, const struct key_use *use);
-unsigned pane_prompt(struct pane *p, const struct prompt_kind *kind);
 /* Searches the rows of a pane that has matches(). */
 extern const struct prompt_kind search_prompt;
 

@@ -312,14 +312,9 @@ static void draw_state(const struct files_pane *f, struct screen *s)
 		line_printf(l, " reversed");
 	if (set->group != FILE_GROUP_NONE)
 		line_printf(l, "  grouped by %s", file_group_name(set->group));
-	if (set->within != FILE_GROUP_NONE) {
-		line_printf(l, "  %s ", file_group_name(set->within));
-		line_text(l, set->within_name, 30);
-	}
-	if (*set->filter) {
-		line_printf(l, "  filter ");
-		line_text(l, set->filter, 30);
-	}
+	if (set->within != FILE_GROUP_NONE)
+		head_put_text(l, file_group_name(set->within), set->within_name);
+	head_put_text(l, "filter", set->filter);
 	if (f->report && format_time(buf, f->time_ms, TIME_TABLE) > 19) {
 		line_printf(l, "  read ");
 		line_ascii(l, buf + 11, 8);

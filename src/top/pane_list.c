@@ -250,19 +250,21 @@ static unsigned sort_beside(struct pane *p)
 	return sort_by(p, list->item[at]);
 }
 
-static unsigned reverse(struct pane *p)
+/* Switches on or off what a key stands for. */
+static unsigned flip(struct pane *p)
 {
-	p->shared->set.order.reverse = !p->shared->set.order.reverse;
-	return VIEW_ASK_ROWS;
-}
+	struct view_settings *set = &p->shared->set;
+	bool *is = p->shared->key == 'c'				 ? &set->cmdline
+		   : p->shared->key == 'm'				 ? &set->low_head
+		   : p->shared->key == 't' || p->shared->key == TOP_F(5) ? &set->tree
+									 : &set->order.reverse;
 
-static unsigned tree_switch(struct pane *p)
-{
-	p->shared->set.tree = !p->shared->set.tree;
-	p->shared->set.group = NULL;
-	p->cursor.show = true;
+	*is = !*is;
+	if (is == &set->tree)
+		set->group = NULL;
+	p->cursor.show |= is == &set->tree || is == &set->low_head;
 	list_columns_changed(list_of(p));
-	return VIEW_ASK_ROWS;
+	return is == &set->low_head ? 0 : VIEW_ASK_ROWS;
 }
 
 static unsigned changes_next(struct pane *p)
@@ -284,13 +286,6 @@ static unsigned only_changed(struct pane *p)
 	return set->only_changed && !set->changes ? changes_next(p) : VIEW_ASK_ROWS;
 }
 
-static unsigned cmdline_switch(struct pane *p)
-{
-	p->shared->set.cmdline = !p->shared->set.cmdline;
-	list_columns_changed(list_of(p));
-	return VIEW_ASK_ROWS;
-}
-
 static unsigned scroll_columns(struct pane *p)
 {
 	struct list_pane *l = list_of(p);
@@ -300,13 +295,6 @@ static unsigned scroll_columns(struct pane *p)
 	else
 		l->left -= l->left > 0;
 	list_columns_changed(l);
-	return 0;
-}
-
-static unsigned head_switch(struct pane *p)
-{
-	p->shared->set.low_head = !p->shared->set.low_head;
-	p->cursor.show = true;
 	return 0;
 }
 
@@ -430,16 +418,12 @@ static unsigned go(struct pane *p)
 					    {GO_MINUTES, -10, ""},  {GO_MINUTES, 10, ""},
 					    {GO_NEXT_EVENT, 0, ""}, {GO_PREVIOUS_EVENT, 0, ""}};
 
-	if (!p->shared->facts.frames)
-		return PANE_REFUSE;
 	p->shared->go = to[strchr(keys, p->shared->key) - keys];
 	return VIEW_ASK_GO;
 }
 
 static unsigned step(struct pane *p)
 {
-	if (!p->shared->facts.frames)
-		return PANE_REFUSE;
 	return p->shared->key == '.' ? VIEW_ASK_FORWARD : VIEW_ASK_BACK;
 }
 
@@ -448,8 +432,6 @@ static unsigned speed_next(struct pane *p)
 {
 	struct view_settings *set = &p->shared->set;
 
-	if (!p->shared->facts.frames)
-		return PANE_REFUSE;
 	set->speed = !set->speed ? 1 : set->speed < 100 ? 10 * set->speed : 0;
 	set->paused = false;
 	return VIEW_ASK_INTERVAL;
@@ -462,13 +444,8 @@ static unsigned time_done(struct pane *p, const char *text)
 	return *text ? VIEW_ASK_GO : 0;
 }
 
-static unsigned ask_time(struct pane *p)
-{
-	static const struct prompt_kind kind = {.label = "time (03:14, -10m, event:1): ",
-						.done = time_done};
-
-	return p->shared->facts.frames ? pane_prompt(p, &kind) : PANE_REFUSE;
-}
+static const struct prompt_kind time_prompt = {.label = "time (03:14, -10m, event:1): ",
+					       .done = time_done};
 
 /* ---- what is typed ---- */
 
@@ -511,7 +488,8 @@ static const struct prompt_kind interval_prompt = {.label = "interval in seconds
 /* ---- keys ---- */
 
 #define OF_RECORDING                                                                               \
-	.does = "goes to another snapshot of a recording", .where = "(top --replay FILE)"
+	.replays = true, .does = "goes to another snapshot of a recording",                        \
+	.where = "(top --replay FILE)"
 
 static const struct key_use list_keys[] = {
 	{{'/', TOP_F(3)}, .prompt = &search_prompt, .does = "searches"},
@@ -526,13 +504,13 @@ static const struct key_use list_keys[] = {
 	{{'S'}, sort_key, .does = "sorts by swap"},
 	{{'H'}, sort_key, .does = "sorts by growth in an hour"},
 	{{'N'}, sort_key, .does = "sorts by PID"},
-	{{'r', 'I'}, reverse, .does = "reverses the order"},
+	{{'r', 'I'}, flip, .does = "reverses the order"},
 	{{'g'}, group_next, .does = "makes groups"},
-	{{'t', TOP_F(5)}, tree_switch, .does = "shows the tree"},
+	{{'t', TOP_F(5)}, flip, .does = "shows the tree"},
 	{{'x'}, changes_next, .does = "shows changes"},
 	{{'n'}, only_changed, .does = "shows only rows that changed"},
-	{{'c'}, cmdline_switch, .does = "shows command lines"},
-	{{'m'}, head_switch, .does = "shows less or more of RAM"},
+	{{'c'}, flip, .does = "shows command lines"},
+	{{'m'}, flip, .does = "shows less or more of RAM"},
 	{{'F'}, follow_switch, .does = "follows a row"},
 	{{'i'}, .ask = PANE_OPEN(PANE_DETAIL), .does = "shows details"},
 	{{'w'}, .ask = PANE_OPEN(PANE_GROWTH), .does = "shows which code makes a process grow"},
@@ -554,8 +532,12 @@ static const struct key_use list_keys[] = {
 	{{'.', ','}, step, OF_RECORDING},
 	{{'[', ']', '{'}, go, OF_RECORDING},
 	{{'}', 'e', 'E'}, go, OF_RECORDING},
-	{{'@'}, ask_time, OF_RECORDING},
-	{{'X'}, speed_next, .does = "plays a recording faster", .where = "(top --replay FILE)"},
+	{{'@'}, .prompt = &time_prompt, OF_RECORDING},
+	{{'X'},
+	 speed_next,
+	 .replays = true,
+	 .does = "plays a recording faster",
+	 .where = "(top --replay FILE)"},
 	{{0}},
 };
 
@@ -575,20 +557,14 @@ static void put_order(const struct list_pane *l, struct line *to)
 		line_printf(to, " reversed");
 	if (v->set.group)
 		line_printf(to, "  grouped by %s", v->set.group->key);
-	if (opened->key)
-		line_printf(to, opened->text ? "  %s " : "  no %s", opened->key->key);
 	if (opened->key && opened->text)
-		line_text(to, opened->text, 40);
+		head_put_text(to, opened->key->key, opened->text);
+	else if (opened->key)
+		line_printf(to, "  no %s", opened->key->key);
 	if (v->set.tree)
 		line_printf(to, "  tree");
-	if (*v->set.filter) {
-		line_printf(to, "  filter ");
-		line_text(to, v->set.filter, 30);
-	}
-	if (*v->set.user) {
-		line_printf(to, "  user ");
-		line_text(to, v->set.user, 20);
-	}
+	head_put_text(to, "filter", v->set.filter);
+	head_put_text(to, "user", v->set.user);
 	if (v->set.changes)
 		line_printf(to, v->set.changes == CHANGES_LAST ? "  changes per second"
 							       : "  changes since start");
