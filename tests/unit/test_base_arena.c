@@ -2,10 +2,9 @@
 /* Tests of arenas and of diag notes. */
 #include "unit.h"
 
-#include <malloc.h>
-
 #include "base/arena.h"
 #include "base/diag.h"
+#include "heap.h"
 
 TEST(allocations_do_not_overlap)
 {
@@ -54,13 +53,6 @@ TEST(large_allocations)
 	assert_null(arena_zalloc(&a, SIZE_MAX / 2, 3));
 }
 
-static size_t in_use(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
-
 static size_t fill(struct arena *a, size_t large)
 {
 	for (int i = 0; i < 20000; i++)
@@ -68,7 +60,7 @@ static size_t fill(struct arena *a, size_t large)
 	for (size_t i = 0; i < large; i++)
 		assert_non_null(arena_alloc(a, 100000 + i));
 	arena_clear(a);
-	return in_use();
+	return heap_in_use();
 }
 
 /* A repeated collection of the same size, or a smaller one, allocates no more memory. */
@@ -86,7 +78,7 @@ TEST(clear_keeps_memory)
 		fill(&a, (size_t)round);
 		fill(&a, 60);
 	}
-	assert_int_equal(in_use(), before);
+	assert_int_equal(heap_in_use(), before);
 	arena_done(&a);
 	assert_null(a.spare);
 }
@@ -95,14 +87,14 @@ TEST(clear_keeps_memory)
 TEST(large_grows)
 {
 	cleanup(arena_done) struct arena a = {0};
-	size_t before = in_use();
+	size_t before = heap_in_use();
 
 	for (size_t i = 0; i < 100; i++) {
 		assert_non_null(arena_alloc(&a, 40));
 		assert_non_null(arena_alloc(&a, ((size_t)5 << 20) + (i << 16)));
 		arena_clear(&a);
 	}
-	assert_true(in_use() - before < (size_t)60 << 20);
+	assert_true(heap_in_use() - before < (size_t)60 << 20);
 }
 
 static void alloc_and_release(struct arena *a)
@@ -125,10 +117,10 @@ TEST(mark)
 	kept = arena_strndup(&a, "kept", 4);
 	alloc_and_release(&a);
 	assert_ptr_equal(arena_strndup(&a, "next", 4), kept + 8);
-	before = in_use();
+	before = heap_in_use();
 	for (int i = 0; i < 50; i++)
 		alloc_and_release(&a);
-	assert_int_equal(in_use(), before);
+	assert_int_equal(heap_in_use(), before);
 	assert_string_equal(kept, "kept");
 	assert_string_equal(kept + 8, "next");
 }

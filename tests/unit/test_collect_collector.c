@@ -15,23 +15,18 @@ struct fixture {
 	struct result result;
 };
 
-static int setup(void **state)
+static void begin(struct fixture *f)
 {
-	static struct fixture f;
-
-	f = (struct fixture){.collector = COLLECTOR_CLOSED};
-	*state = &f;
-	return 0;
+	f->collector = (struct collector)COLLECTOR_CLOSED;
 }
 
-static int teardown(void **state)
+static void end(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	query_done(&f->query);
 	collector_close(&f->collector);
-	return 0;
 }
+
+FIXTURE(begin, end)
 
 static void set(struct fixture *f, enum query_word word, const char *text)
 {

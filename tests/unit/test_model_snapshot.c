@@ -2,19 +2,11 @@
 /* Tests of what a snapshot computes from all its processes. */
 #include "unit.h"
 
-#include <malloc.h>
-
+#include "heap.h"
 #include "zmem/record.h"
 #include "model/snapshot.h"
 
 #define PAGE 4096
-
-static size_t in_use(void)
-{
-	struct mallinfo2 info = mallinfo2();
-
-	return info.uordblks + info.hblkhd;
-}
 
 static struct process *add(struct snapshot *s, pid_t pid, uint64_t start_ns, uint64_t mm_key)
 {
@@ -124,7 +116,7 @@ TEST(clear_keeps_memory)
 TEST(peak)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
-	size_t before = in_use(), capacity;
+	size_t before = heap_in_use(), capacity;
 
 	fill_snapshot(&s, 50000);
 	capacity = s.capacity;
@@ -136,7 +128,7 @@ TEST(peak)
 	}
 	for (int i = 0; i < 100; i++)
 		fill_snapshot(&s, 100);
-	assert_true(in_use() - before < 1000000);
+	assert_true(heap_in_use() - before < 1000000);
 	assert_int_equal(s.process[99].pid, 100);
 }
 

@@ -2,8 +2,7 @@
 /* Earlier states of rows: the same row, new rows, unknown values, deltas. */
 #include "unit.h"
 
-#include <malloc.h>
-
+#include "heap.h"
 #include "rows_machine.h"
 #include "query/delta.h"
 #include "query/delta_tracker.h"
@@ -491,35 +490,32 @@ TEST(odd)
 TEST(memory)
 {
 	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
-	struct mallinfo2 before = {}, after;
 	cleanup(machine_done) struct machine m = machine_of(3000);
+	size_t before = 0;
 
 	at_time(&m, 5000);
 	for (int i = 0; i < 100; i++) {
 		m.rows.count = 3000 - (size_t)(i % 7) * 400;
 		keep(&tracker, &m);
 		if (i == 10)
-			before = mallinfo2();
+			before = heap_in_use();
 	}
-	after = mallinfo2();
-	assert_int_equal(after.uordblks + after.hblkhd, before.uordblks + before.hblkhd);
+	assert_int_equal(heap_in_use(), before);
 }
 
 /* Memory of a peak is released later. */
 TEST(peak)
 {
 	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
-	struct mallinfo2 before, after;
 	cleanup(machine_done) struct machine m = machine_of(30000);
+	size_t before = heap_in_use();
 
 	at_time(&m, 5000);
-	before = mallinfo2();
 	for (int i = 0; i < 200; i++) {
 		m.rows.count = i < 3 ? 30000 : 100;
 		keep(&tracker, &m);
 	}
-	after = mallinfo2();
-	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + 1000000);
+	assert_true(heap_in_use() < before + 1000000);
 	assert_counts(join(&tracker, &m), 0, 0, 0);
 	assert_true(known(row_at(&m, 100), COUNTER_PSS));
 }

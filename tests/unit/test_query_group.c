@@ -3,13 +3,12 @@
 #include "query/group.h"
 #include "unit.h"
 
-#include <malloc.h>
-
 #include "model/ram.h"
 #include "query/memcg_rows.h"
 #include "query/query_parse.h"
 #include "query/result.h"
 #include "rows_machine.h"
+#include "heap.h"
 
 static void group(struct machine *m, const char *key, struct sums *ret)
 {
@@ -501,17 +500,15 @@ TEST(cgroup_of_keys)
 TEST(peak)
 {
 	cleanup(sums_done) struct sums g = {};
-	struct mallinfo2 before, after;
 	cleanup(machine_done) struct machine m = machine_of(30000);
+	size_t before = heap_in_use();
 
-	before = mallinfo2();
 	for (int i = 0; i < 100; i++) {
 		m.list.count = i < 3 ? 30000 : 100;
 		assert_int_equal(group_rows(column("name"), &m.list, &g), 0);
 		assert_int_equal(g.rows.count, 1);
 	}
-	after = mallinfo2();
-	assert_true(after.uordblks + after.hblkhd < before.uordblks + before.hblkhd + 500000);
+	assert_true(heap_in_use() < before + 500000);
 }
 
 TEST(at_least)

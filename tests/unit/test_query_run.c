@@ -74,26 +74,20 @@ static void assert_rows(const struct fixture *f, const char *want, size_t others
 	assert_int_equal(f->result.others_count, others);
 }
 
-static int setup(void **state)
+static void begin(struct fixture *f)
 {
-	static struct fixture f;
-
-	f = (struct fixture){};
-	fill(&f, 0);
-	set(&f, QUERY_SORT, "pss");
-	*state = &f;
-	return 0;
+	fill(f, 0);
+	set(f, QUERY_SORT, "pss");
 }
 
-static int teardown(void **state)
+static void end(struct fixture *f)
 {
-	struct fixture *f = *state;
-
 	query_done(&f->query);
 	query_rows_done(&f->rows);
 	snapshot_done(&f->snapshot);
-	return 0;
 }
+
+FIXTURE(begin, end)
 
 FIXTURE_TEST(processes)
 {

@@ -6,7 +6,6 @@
 #include "unit.h"
 
 #include <dirent.h>
-#include <malloc.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -15,6 +14,7 @@
 #include "recorded_frames.h"
 #include "base/file.h"
 #include "become.h"
+#include "heap.h"
 #include "recording/recording_ring.h"
 #include "recording/segments.h"
 #include "temp_directory.h"
@@ -370,9 +370,9 @@ IN_MEMORY(bounds)
 	for (unsigned i = 0; i < 100000; i++) {
 		assert_int_equal(append(START + (int64_t)i * INTERVAL, i), 0);
 		if (i == 20000)
-			early = mallinfo2().uordblks;
+			early = heap_in_use();
 	}
-	assert_uint_in_range(mallinfo2().uordblks, 0, early + 4096);
+	assert_uint_in_range(heap_in_use(), 0, early + 4096);
 	recording_ring_close(&ring);
 	r = read_dir();
 	assert_uint_in_range(recording_reader_info(r)->frames, DAY / INTERVAL,
