@@ -112,25 +112,13 @@ TEST(refused)
 		"1 )x( S 1 1 ",
 	};
 	struct proc_stat s;
-	size_t len;
-	cleanup_free char *garbage = fixture("garbage", &len);
-	cleanup_free char *line = malloc(65536);
 
-	assert_int_equal(proc_stat_parse(garbage, len, &s), -EINVAL);
-	assert_int_equal(proc_stat_parse(NULL, 0, &s), -EINVAL);
 	for (size_t i = 0; i < ARRAY_SIZE(good); i++)
 		assert_int_equal(proc_stat_parse(good[i], strlen(good[i]), &s), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		cleanup_free char *copy = exact_copy(bad[i], strlen(bad[i]));
 
 		assert_int_equal(proc_stat_parse(copy, strlen(bad[i]), &s), -EINVAL);
-	}
-	assert_non_null(line);
-	for (const char *c = "7() )\n"; *c; c++) {
-		memset(line, *c, 65536);
-		assert_int_equal(proc_stat_parse(line, 65536, &s), -EINVAL);
-		memcpy(line, "1 (", 3);
-		assert_int_equal(proc_stat_parse(line, 65536, &s), -EINVAL);
 	}
 }
 
