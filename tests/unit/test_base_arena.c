@@ -6,27 +6,6 @@
 #include "base/diag.h"
 #include "heap.h"
 
-TEST(allocations_do_not_overlap)
-{
-	enum { COUNT = 3000 };
-	struct arena a = {0};
-	unsigned char *p[COUNT];
-
-	for (size_t i = 0; i < COUNT; i++) {
-		p[i] = arena_alloc(&a, i % 500);
-		assert_non_null(p[i]);
-		assert_int_equal((uintptr_t)p[i] % 8, 0);
-		memset(p[i], (int)(i & 0xff), i % 500);
-	}
-	for (size_t i = 0; i < COUNT; i++) {
-		for (size_t k = 0; k < i % 500; k++)
-			assert_int_equal(p[i][k], i & 0xff);
-	}
-	arena_done(&a);
-	assert_null(a.block);
-	arena_done(&a);
-}
-
 TEST(large_allocations)
 {
 	cleanup(arena_done) struct arena a = {0};
@@ -51,36 +30,6 @@ TEST(large_allocations)
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(large[i], 0);
 	assert_null(arena_zalloc(&a, SIZE_MAX / 2, 3));
-}
-
-static size_t fill(struct arena *a, size_t large)
-{
-	for (int i = 0; i < 20000; i++)
-		assert_non_null(arena_alloc(a, 40));
-	for (size_t i = 0; i < large; i++)
-		assert_non_null(arena_alloc(a, 100000 + i));
-	arena_clear(a);
-	return heap_in_use();
-}
-
-/* A repeated collection of the same size, or a smaller one, allocates no more memory. */
-TEST(clear_keeps_memory)
-{
-	struct arena a = {0};
-	size_t before;
-
-	arena_clear(&a);
-	fill(&a, 60);
-	before = fill(&a, 60);
-	assert_null(a.block);
-	assert_non_null(a.spare);
-	for (int round = 0; round < 50; round++) {
-		fill(&a, (size_t)round);
-		fill(&a, 60);
-	}
-	assert_int_equal(heap_in_use(), before);
-	arena_done(&a);
-	assert_null(a.spare);
 }
 
 /* Slowly growing allocations need few additional blocks. */

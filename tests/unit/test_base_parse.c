@@ -96,33 +96,6 @@ TEST(size)
 	}
 }
 
-TEST(thousandths)
-{
-	static const struct {
-		const char *s;
-		int want;
-		uint64_t number;
-		unsigned thousandths;
-	} cases[] = {
-		{"1", 1, 1, 0},	       {"1s", 1, 1, 0},
-		{"0.25", 4, 0, 250},   {".5h", 2, 0, 500},
-		{"1.2345", 6, 1, 234}, {"18446744073709551616", -ERANGE, 0, 0},
-		{"", -EINVAL, 0, 0},   {".", -EINVAL, 0, 0},
-		{"1.", -EINVAL, 0, 0}, {"-1", -EINVAL, 0, 0},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		uint64_t number = 0;
-		unsigned thousandths = 0;
-
-		assert_int_equal(
-			parse_thousandths(cases[i].s, strlen(cases[i].s), &number, &thousandths),
-			cases[i].want);
-		assert_int_equal(number, cases[i].number);
-		assert_int_equal(thousandths, cases[i].thousandths);
-	}
-}
-
 TEST(distance)
 {
 	static const struct {
@@ -168,39 +141,6 @@ TEST(nearer)
 						 strlen(cases[i].text), &least),
 				 cases[i].nearer);
 		assert_int_equal(least, cases[i].least);
-	}
-}
-
-TEST(scan)
-{
-	/* The numbers that it finds from here on; each stop leaves the position as it was. */
-	static const struct {
-		const char *text;
-		size_t len;
-		uint64_t want[3]; /* ends with 0 */
-	} cases[] = {
-		{"  12\t345 x 6", 12, {12, 345}},
-		{"99999999999999999999 6", 22, {0}},
-		/* It stops at the end, and at the end of a line. */
-		{"  12", 3, {1}},
-		{"   ", 3, {0}},
-		{"\n1", 2, {0}},
-		{"", 0, {0}},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		const char *pos = cases[i].text, *end = pos + cases[i].len, *before;
-		uint64_t v = 0;
-
-		for (const uint64_t *want = cases[i].want; *want; want++) {
-			assert_true(scan_u64(&pos, end, &v));
-			assert_int_equal(v, *want);
-		}
-		before = pos;
-		v = 7;
-		assert_false(scan_u64(&pos, end, &v));
-		assert_ptr_equal(pos, before);
-		assert_int_equal(v, 7);
 	}
 }
 

@@ -142,18 +142,6 @@ FIXTURE_TEST(lazy_names)
 	assert_non_null(strstr(p->cmdline, "test_collect_collector"));
 }
 
-/* Names that the spec asks for, whatever the query shows. */
-FIXTURE_TEST(names_of_spec)
-{
-	open_with(f,
-		  &(struct collect_spec){
-			  .pss = PSS_NONE, .source = SOURCE_PROC, .names = NEEDS_CMDLINE},
-		  "rss");
-	set_pids(f, getpid(), getpid());
-	collect(f);
-	assert_non_null(f->result.rows[0].process->cmdline);
-}
-
 TEST(pss_of_the_kernel_is_refused)
 {
 	const struct collect_spec spec = {.pss = PSS_KERNEL, .source = SOURCE_PROC};

@@ -154,22 +154,6 @@ FIXTURE_TEST(parents)
 	assert_int_equal(f->unseen.count, 1);
 }
 
-FIXTURE_TEST(many_parents)
-{
-	/* Each is gone: the threads add up, but so many are not looked at. */
-	f->seen.process[0].ppid = f->seen.process[1].ppid = 100;
-	put_tasks(f, 3, LAST_PID);
-	f->start.load.tasks = 3;
-	for (pid_t i = 1; i < UNSEEN_PARENTS_MAX; i++) {
-		see(&f->seen, 1000 + i, 0);
-		f->seen.process[1 + i].ppid = 100 + i;
-	}
-	assert_int_equal(parents(f), 1);
-	see(&f->seen, 2000, 0);
-	f->seen.process[1 + UNSEEN_PARENTS_MAX].ppid = 500;
-	assert_int_equal(parents(f), 0);
-}
-
 FIXTURE_TEST(missing)
 {
 	const struct filter all = {};

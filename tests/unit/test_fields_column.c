@@ -105,47 +105,6 @@ TEST(find)
 	assert_null(fields_find(&process_fields, "pid\0", 4));
 }
 
-TEST(values)
-{
-	static const struct {
-		const char *key;
-		int64_t value; /* -1: none */
-	} numbers[] = {{"pid", 10},   {"uid", UINT32_MAX - 1}, {"oom_score_adj", -1000},
-		       {"procs", 1},  {"start", 1002500},      {"mm_id", -1},
-		       {"threads", 3}};
-	static const char *const texts[][2] = {{"comm", "comm"},     {"name", "name"},
-					       {"user", NULL},	     {"cmdline", NULL},
-					       {"pss_source", NULL}, {"pss_status", "denied"}};
-	struct snapshot s = {.host.boot_ms = 1000000};
-	struct process p = {
-		.pid = 10,
-		.ppid = 1,
-		.uid = UINT32_MAX - 1,
-		.threads = 3,
-		.oom_score_adj = -1000,
-		.start_ns = 2500000000,
-		.comm = "comm",
-		.name = "name",
-		.pss_status = PSS_DENIED,
-	};
-	const struct row row = {&p};
-
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-		struct value v = field_value(find(numbers[i].key), &row, &s);
-
-		assert_int_equal(v.known, numbers[i].value != -1);
-		if (v.known)
-			assert_int_equal(v.number, numbers[i].value);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		struct value v = field_value(find(texts[i][0]), &row, &s);
-
-		assert_string_equal(v.known ? v.text : "none", texts[i][1] ? texts[i][1] : "none");
-	}
-	s.host.boot_ms = 0;
-	assert_false(field_value(find("start"), &row, &s).known);
-}
-
 static void assert_percent(const struct snapshot *s, const char *key, counter_mask have,
 			   const uint64_t *value, double want)
 {

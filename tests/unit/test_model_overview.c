@@ -65,50 +65,6 @@ static void assert_adds_up(const struct overview *o)
 		assert_int_equal(o->sums.used + o->sums.freeable + o->sums.free, o->total);
 }
 
-/* Without PSS nothing is known of what processes map: anonymous memory is theirs. */
-TEST(counters)
-{
-	struct snapshot s;
-	struct overview o;
-
-	machine(&s);
-	overview_make(&s, NULL, &o);
-	assert_true(o.known && !o.counted && !o.split && o.sums_known);
-	assert_adds_up(&o);
-	assert_int_equal(o.total, 100000 * MIB);
-	assert_part(&o, OVERVIEW_PROCESSES, 4096);
-	assert_part(&o, OVERVIEW_SHMEM, 1024);
-	assert_part(&o, OVERVIEW_CACHE, 8193);
-	assert_part(&o, OVERVIEW_KERNEL, 192);
-	assert_part(&o, OVERVIEW_COMPRESSED, 32);
-	assert_part(&o, OVERVIEW_HUGE, 32768);
-	assert_part(&o, OVERVIEW_FREE, 16384);
-	assert_int_equal(o.order[0], OVERVIEW_OTHER);
-	assert_int_equal(o.order[1], OVERVIEW_HUGE);
-	assert_int_equal(o.parts, 8);
-	assert_int_equal(o.sums.freeable, 8192 * MIB);
-	assert_int_equal(o.sums.used, (100000 - 24576) * MIB);
-}
-
-/* What processes map is in their part, and in no other. */
-TEST(mapped)
-{
-	struct snapshot s;
-	struct overview before, o;
-
-	machine(&s);
-	overview_make(&s, NULL, &before);
-	measure(&s);
-	overview_make(&s, NULL, &o);
-	assert_true(o.split);
-	assert_adds_up(&o);
-	assert_part(&o, OVERVIEW_PROCESSES, 3996 + 502 + 256);
-	assert_part(&o, OVERVIEW_SHMEM, 1024 - 256);
-	assert_part(&o, OVERVIEW_CACHE, 8193 - 502);
-	assert_part(&o, OVERVIEW_REST, 100);
-	assert_int_equal(o.bytes[OVERVIEW_OTHER], before.bytes[OVERVIEW_OTHER]);
-}
-
 static void set_class(struct ram *ram, enum ram_class class, uint64_t mib)
 {
 	ram->figure[class] = (struct ram_figure){
@@ -234,29 +190,6 @@ TEST(free_pages)
 	s.system.free.known = false;
 	overview_make(&s, NULL, &o);
 	assert_int_equal(o.sums.free, 16384 * MIB);
-}
-
-TEST(unknown)
-{
-	struct snapshot s;
-	struct overview o;
-
-	machine(&s);
-	s.system.meminfo.have &= ~(1u << MEMINFO_AVAILABLE);
-	overview_make(&s, NULL, &o);
-	assert_true(o.known && !o.sums_known);
-	s.system.meminfo.have &= ~(1u << MEMINFO_ANON);
-	overview_make(&s, NULL, &o);
-	assert_false(o.known || o.sums_known);
-	assert_int_equal(o.parts, 0);
-	/* The sums need no parts. */
-	set_meminfo(&s, MEMINFO_AVAILABLE, 24576);
-	overview_make(&s, NULL, &o);
-	assert_true(!o.known && o.sums_known);
-	assert_int_equal(o.total, 100000 * MIB);
-	assert_int_equal(o.sums.free, 16384 * MIB);
-	assert_int_equal(o.sums.freeable, 8192 * MIB);
-	assert_int_equal(o.sums.used, (100000 - 24576) * MIB);
 }
 
 /* Counters are read one after the other, and may say anything. */

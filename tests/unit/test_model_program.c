@@ -208,26 +208,6 @@ TEST(multi_call)
 	CHECK_ALL(samples);
 }
 
-/* check() proves that all others need it. */
-TEST(needs_no_cmdline)
-{
-	static const char *const names[][2] = {
-		{"mawk", "mawk"},
-		{"app", "app"},
-		{"app", "two words"},
-		{"app", "(child)"},
-		{"postgres", "postgres"},
-		{"firefox", "Web Content"},
-		{"node_exporter", "node_exporter"},
-		{"memfd:python3", "python3"},
-		{"a-long-name-of-mine", "a-long-name-of-"},
-		{"", ""},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		assert_false(program_needs_cmdline(names[i][0], names[i][1]));
-}
-
 TEST(too_long)
 {
 	char line[8 + 400 + 1] = "python3";

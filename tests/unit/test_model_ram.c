@@ -163,27 +163,6 @@ FIXTURE_TEST(classes)
 	assert_int_equal(part_of_class(&f->ram, RAM_PAGE_TABLES, "of KVM and IOMMUs"), MIB);
 }
 
-/* What processes map of vmalloc is no more than they map, and than can be mapped. */
-FIXTURE_TEST(mapped_vmalloc)
-{
-	f->from.vmalloc_mappable = 16 * MIB;
-	assert_true(split(f));
-	assert_class(&f->ram, RAM_VMALLOC, 17 - 6);
-	assert_class(&f->ram, RAM_DRIVER_MAPPED, 6);
-	assert_int_equal(sum(&f->ram), 1000 * MIB);
-}
-
-/* Counters of what has no mark never take more than there is. */
-FIXTURE_TEST(few_unmarked)
-{
-	set_meminfo(&f->after, MEMINFO_VMALLOC_USED, 500 * MIB);
-	assert_true(split(f));
-	assert_int_equal(sum(&f->ram), 1000 * MIB);
-	assert_class(&f->ram, RAM_UNNAMED, 0);
-	assert_class(&f->ram, RAM_VMALLOC, 72 - 13);
-	assert_non_null(f->ram.figure[RAM_VMALLOC].reason);
-}
-
 /* A class that its counter contradicts: no census, and the reason names it. */
 TEST(contradictions)
 {
@@ -330,38 +309,6 @@ FIXTURE_TEST(node)
 	set_frames(f, ZMEM_FRAME_RESERVED, 43 - 10);
 	f->zones.zone[1].managed = 650 * F;
 	check_node(f);
-}
-
-FIXTURE_TEST(counters)
-{
-	ram_from_counters(&f->from, "why", &f->ram);
-	assert_int_equal(f->ram.method, RAM_COUNTERS);
-	assert_string_equal(f->ram.reason, "why");
-	assert_int_equal(f->ram.frames, 1000 * MIB);
-	assert_int_equal(sum(&f->ram), 1000 * MIB);
-	assert_class(&f->ram, RAM_FREE, 402);
-	assert_class(&f->ram, RAM_PAGE_CACHE, 150);
-	assert_class(&f->ram, RAM_SLAB, 60);
-	assert_class(&f->ram, RAM_VMALLOC, 17);
-	assert_class(&f->ram, RAM_RESERVED, 41);
-	assert_false(f->ram.figure[RAM_NET_RINGS].known);
-	assert_non_null(f->ram.figure[RAM_NET_RINGS].reason);
-	/* Mapped also counts pages of drivers: no class is made of it. */
-	set_meminfo(&f->after, MEMINFO_MAPPED, 5000 * MIB);
-	ram_from_counters(&f->from, "why", &f->ram);
-	assert_class(&f->ram, RAM_PAGE_CACHE, 150);
-	/* Without a counter that can be large the rest has no name. */
-	f->after.have &= ~(1u << MEMINFO_CACHED);
-	ram_from_counters(&f->from, "why", &f->ram);
-	assert_false(f->ram.figure[RAM_UNNAMED].known);
-	/* The counters lag: never below 0. */
-	set_meminfo(&f->after, MEMINFO_CACHED, 900 * MIB);
-	ram_from_counters(&f->from, "why", &f->ram);
-	assert_class(&f->ram, RAM_UNNAMED, 0);
-	/* Nothing is known. */
-	f->after.have = 0;
-	ram_from_counters(&f->from, "why", &f->ram);
-	assert_false(f->ram.known);
 }
 
 /* Any numbers: never more than there is, no overflow. */

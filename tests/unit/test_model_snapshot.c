@@ -41,19 +41,6 @@ static void assert_value(const struct process *p, enum counter c, uint64_t bytes
 	assert_int_equal(p->value[c], bytes);
 }
 
-TEST(empty)
-{
-	struct snapshot s = {0};
-
-	assert_int_equal(snapshot_finish(&s), 0);
-	assert_null(snapshot_find(&s, 1));
-	assert_int_equal(snapshot_own_mm(&s, NULL, 0), 0);
-	assert_int_equal(s.collection.seen, 0);
-	snapshot_clear(&s);
-	snapshot_done(&s);
-	snapshot_done(&s);
-}
-
 TEST(find)
 {
 	cleanup(snapshot_done) struct snapshot s = {};
@@ -89,27 +76,6 @@ static void fill_snapshot(struct snapshot *s, pid_t count)
 	for (pid_t pid = 1; pid <= count; pid++)
 		assert_non_null(add(s, pid, 1, 7)->name = arena_strndup(&s->arena, "name", 4));
 	assert_int_equal(snapshot_finish(s), 0);
-}
-
-TEST(clear_keeps_memory)
-{
-	cleanup(snapshot_done) struct snapshot s = {};
-	size_t capacity;
-
-	fill_snapshot(&s, 1000);
-	assert_int_equal(s.collection.seen, 1000);
-	capacity = s.capacity;
-	s.host.page_size = PAGE;
-	snapshot_clear(&s);
-	assert_int_equal(s.count, 0);
-	assert_int_equal(s.capacity, capacity);
-	assert_int_equal(s.collection.seen, 0);
-	assert_int_equal(s.host.page_size, PAGE);
-	/* A process added again holds no old values. */
-	assert_null(add(&s, 1, 1, 0)->name);
-	assert_int_equal(snapshot_finish(&s), 0);
-	assert_int_equal(s.collection.seen, 1);
-	assert_int_equal(s.collection.shared_mm, 0);
 }
 
 /* The memory of a peak is freed, but not if it is needed again soon. */

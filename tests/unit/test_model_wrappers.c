@@ -133,16 +133,6 @@ FIXTURE_TEST(more_than_passing_on)
 	expect(f, REMEMBER, true);
 }
 
-/* The stack of a block begins behind the allocator. */
-FIXTURE_TEST(blocks)
-{
-	for (uint32_t i = 0; i < 8; i++) {
-		ADD(f, 0, XALLOC, FIRST + i, MAIN);
-		f->stack[i].allocated = 1000;
-	}
-	expect(f, XALLOC, true);
-}
-
 /* Most of what the inner one has comes from the outer one. */
 FIXTURE_TEST(wrapper_of_wrapper)
 {
@@ -200,18 +190,4 @@ FIXTURE_TEST(without_names)
 	for (uint32_t i = 0; i < 3; i++)
 		f->frame[FIRST + i].name = NULL;
 	expect(f, XALLOC, false);
-}
-
-FIXTURE_TEST(lines)
-{
-	for (uint32_t i = 0; i < 8; i++)
-		ADD(f, 1000, MALLOC, i % 2 ? LINE : OTHER_LINE, FIRST + i, MAIN);
-	expect(f, LINE, true);
-	assert_true(f->frame[OTHER_LINE].wrapper && f->frame[XALLOC].wrapper);
-}
-
-FIXTURE_TEST(nothing)
-{
-	f->growth.frame_count = 0;
-	assert_int_equal(growth_find_wrappers(&f->growth), 0);
 }

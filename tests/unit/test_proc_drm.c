@@ -260,37 +260,3 @@ TEST(divided)
 	gpu_sum_regions(part, 0, &sum);
 	assert_int_equal(sum.count + sum.buffers, 0);
 }
-
-/* Three descriptors of one process of which the driver tells nothing. */
-TEST(silent)
-{
-	struct gpu_part part[4] = {{.pid = 5}, {.pid = 5}, {.pid = 6}, {.pid = 5}};
-	struct gpu_regions sum;
-	size_t count = 4;
-
-	gpu_divide(part, &count);
-	assert_int_equal(count, 2);
-	gpu_sum_regions(part, count, &sum);
-	assert_int_equal(sum.silent, 2);
-}
-
-TEST(buffers)
-{
-	struct gpu_part part[3] = {};
-	struct gpu_regions sum;
-	size_t count = 3;
-
-	for (size_t i = 0; i < 3; i++)
-		part[i] = (struct gpu_part){.pid = 1 + (pid_t)i,
-					    .kind = GPU_DMABUF,
-					    .id = i == 2 ? 9 : 8,
-					    .has_id = true,
-					    .resident = 4097,
-					    .resident_known = true};
-	gpu_divide(part, &count);
-	assert_int_equal(part[0].share + part[1].share, 4097);
-	gpu_sum_regions(part, count, &sum);
-	assert_int_equal(sum.buffers, 2);
-	assert_int_equal(sum.buffer_bytes, 2 * 4097);
-	assert_int_equal(sum.count + sum.silent, 0);
-}

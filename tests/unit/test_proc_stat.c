@@ -121,26 +121,3 @@ TEST(refused)
 		assert_int_equal(proc_stat_parse(copy, strlen(bad[i]), &s), -EINVAL);
 	}
 }
-
-/* This kernel writes the name unescaped, including newlines and parentheses. */
-TEST(live)
-{
-	static const char name[] = "a) S 1\n(b) R";
-	char text[2048], old[16];
-	struct proc_stat s;
-	ssize_t n;
-
-	prctl(PR_GET_NAME, old);
-	prctl(PR_SET_NAME, name);
-	n = file_read(AT_FDCWD, "/proc/self/stat", text, sizeof(text));
-	prctl(PR_SET_NAME, old);
-	assert_true(n > 0);
-	assert_int_equal(proc_stat_parse(text, (size_t)n, &s), 0);
-	assert_string_equal(s.comm, name);
-	assert_int_equal(s.ppid, getppid());
-	assert_int_equal(s.threads, 1);
-	assert_int_equal(s.state, 'R');
-	assert_true(s.start_ticks > 0);
-	assert_true(s.vsize > 0);
-	assert_true(s.start_stack > 0);
-}

@@ -68,21 +68,6 @@ static void assert_counts(struct delta_counts is, size_t started, size_t ended, 
 	assert_int_equal(is.changed, changed);
 }
 
-TEST(first)
-{
-	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
-	cleanup(machine_done) struct machine m = machine_of(3);
-
-	at_time(&m, 5000);
-	assert_counts(join(&tracker, &m), 0, 0, 0);
-	for (pid_t pid = 1; pid <= 3; pid++) {
-		assert_null(row_at(&m, pid)->before);
-		assert_true(row_at(&m, pid)->changed);
-		assert_false(known(row_at(&m, pid), COUNTER_PSS));
-	}
-	assert_int_equal(m.snapshot.change_us, 0);
-}
-
 /*
  * Two snapshots, in any order of rows: one row grew, one shrank, one is unchanged, one ended, one
  * started.
@@ -373,48 +358,6 @@ TEST(exec)
 	assert_int_equal(delta(row_at(&m, 1), COUNTER_PSS), 0);
 }
 
-/* Groups are matched by their common text, users by their number. */
-TEST(groups)
-{
-	cleanup(delta_tracker_done) struct tracker tracker;
-	struct process item[3] = {{.name = "x", .uid = 1, .user = "u"},
-				  {.name = "y", .uid = 2, .user = "u"},
-				  {.uid = 3}};
-	struct row row[] = {{&item[0], .procs = 1}, {&item[1], .procs = 2}, {&item[2], .procs = 3}};
-	struct rows rows = {row, 3};
-	struct snapshot s = {.time_ms = 1000};
-	const struct totals none = {0};
-	struct delta_counts counts;
-
-	for (int by_user = 0; by_user < 2; by_user++) {
-		const struct field *group = column(by_user ? "user" : "name");
-
-		delta_tracker_init(&tracker, 99, false);
-		for (size_t i = 0; i < 3; i++) {
-			item[i].kind = PROCESS_SUM;
-			process_set(&item[i], COUNTER_PSS, 100 * (i + 1));
-		}
-		delta_tracker_join(&tracker, group, &s, &rows, &counts);
-		assert_int_equal(delta_tracker_update(&tracker, group, &s, &rows, &none), 0);
-		for (size_t i = 0; i < 3; i++)
-			process_set(&item[i], COUNTER_PSS, 100 * (i + 1) + i + 5);
-		s.time_ms += 1000;
-		delta_tracker_join(&tracker, group, &s, &rows, &counts);
-		assert_counts(counts, 0, 0, 3);
-		for (int i = 0; i < 3; i++)
-			assert_int_equal(delta(&row[i], COUNTER_PSS), i + 5);
-		/* A new group had nothing before. */
-		item[0].name = "z";
-		item[0].uid = 77;
-		delta_tracker_join(&tracker, group, &s, &rows, &counts);
-		assert_counts(counts, 1, 1, 2);
-		assert_int_equal(delta(&row[0], COUNTER_PSS), 105);
-		item[0].name = "x";
-		item[0].uid = 1;
-		delta_tracker_done(&tracker);
-	}
-}
-
 /* Groups of several keys that have one text are compared each with itself. */
 TEST(keys)
 {
@@ -467,40 +410,6 @@ TEST(change)
 	assert_int_equal(delta_rate(1, 100000), 10);
 	assert_true(delta_rate(INT64_MAX, 1) == INT64_MAX);
 	assert_true(delta_rate(INT64_MIN, 1) == INT64_MIN);
-}
-
-/* A clock that was set back, and a process that a corrupt recording has twice. */
-TEST(odd)
-{
-	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
-	cleanup(machine_done) struct machine m = machine_of(2);
-
-	at(&m, 2)->pid = 1;
-	at(&m, 2)->start_ns = at(&m, 1)->start_ns;
-	at_time(&m, 5000);
-	m.rows.count = 1;
-	keep(&tracker, &m);
-	m.rows.count = 2;
-	at_time(&m, 4000);
-	assert_counts(join(&tracker, &m), 0, 0, 0);
-	assert_int_equal(m.snapshot.change_us, 0);
-}
-
-/* No more memory than for the largest number of processes. */
-TEST(memory)
-{
-	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
-	cleanup(machine_done) struct machine m = machine_of(3000);
-	size_t before = 0;
-
-	at_time(&m, 5000);
-	for (int i = 0; i < 100; i++) {
-		m.rows.count = 3000 - (size_t)(i % 7) * 400;
-		keep(&tracker, &m);
-		if (i == 10)
-			before = heap_in_use();
-	}
-	assert_int_equal(heap_in_use(), before);
 }
 
 /* Memory of a peak is released later. */

@@ -84,19 +84,6 @@ TEST(good)
 	assert_null(q.filter.units);
 }
 
-TEST(other_words)
-{
-	static const char *const words[][2] = {
-		{"program", "name"}, {"command", "cmdline"}, {"service", "unit"}, {"user", "user"}};
-	struct query q = {};
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		assert_int_equal(set(&q, QUERY_GROUP_BY, words[i][0]), 0);
-		assert_string_equal(q.group->key, words[i][1]);
-	}
-	query_done(&q);
-}
-
 TEST(several_keys)
 {
 	struct query q = {};

@@ -121,15 +121,6 @@ FIXTURE_TEST(groups)
 	assert_int_equal(f->result.totals.value[COUNTER_PSS], 10 * MIB);
 }
 
-FIXTURE_TEST(tree)
-{
-	f->query.tree = true;
-	f->query.fit = 1;
-	run(f);
-	assert_int_equal(f->result.row_count, 4);
-	assert_int_equal(f->result.totals.value[COUNTER_PSS], 12 * MIB);
-}
-
 FIXTURE_TEST(needs)
 {
 	struct query_needs n;

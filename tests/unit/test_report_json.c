@@ -167,26 +167,3 @@ SAMPLE_TEST(cgroup_cap, sample_init)
 	sample_add(s, 1, 0, "root", "x")->cgroup = strbuf_str(&path);
 	assert_non_null(strstr(render_one(&out, s), strbuf_str(&want)));
 }
-
-/* Escapes that process names cannot contain. */
-TEST(writer)
-{
-	cleanup(strbuf_done) struct strbuf out = {0};
-	struct json_writer w = {.out = &out};
-
-	json_begin(&w, '[');
-	json_begin(&w, '[');
-	json_end(&w, ']');
-	json_begin(&w, '{');
-	json_i64(&w, "a", -JSON_INTEGER_MAX);
-	json_i64(&w, "b", INT64_MIN);
-	json_object(&w, "c");
-	json_end(&w, '}');
-	json_end(&w, '}');
-	json_put_bool(&w, true);
-	json_put_string(&w, NULL);
-	json_put_string(&w, "\x01\x1f/");
-	json_end(&w, ']');
-	assert_string_equal(strbuf_str(&out), "[[],{\"a\":-9007199254740991,\"b\":null,\"c\":{}},"
-					      "true,null,\"\\u0001\\u001f/\"]");
-}

@@ -258,18 +258,6 @@ TEST(counters_alone)
 	}
 }
 
-/* Folded at blanks, never in a word. */
-SAMPLE_TEST(folded, sample_ordinary)
-{
-	cleanup(strbuf_done) struct strbuf out = {0};
-
-	in_use(s, 120 * MIB, 40 * MIB);
-	summary_print(&out, &s->result, &(struct table_style){.width = 30});
-	assert_non_null(strstr(
-		strbuf_str(&out),
-		"\nswap in use 120 MiB = 80.0 MiB\nof processes + 40.0 MiB of\nshmem, tmpfs and swap cache\n"));
-}
-
 /* Later lines begin below the first one, and a word that is too wide is not broken. */
 TEST(indented)
 {

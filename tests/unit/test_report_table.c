@@ -143,64 +143,6 @@ SAMPLE_TEST(marks, sample_ordinary)
 	assert_false(is_yellow(s, "grown_h"));
 }
 
-/*
- * Returns the columns of a line after checking that it holds no control sequence but SGR, and that
- * only where allowed.
- */
-static unsigned line_columns(const char *line, size_t len, bool color)
-{
-	unsigned columns = 0;
-
-	for (size_t i = 0; i < len;) {
-		uint32_t c;
-
-		if (line[i] == '\033') {
-			assert_true(color);
-			assert_true(len - i >= 4 && line[i + 1] == '[' && line[i + 3] == 'm');
-			assert_non_null(strchr("012", line[i + 2]));
-			i += 4;
-			continue;
-		}
-		i += utf8_decode(line + i, len - i, &c);
-		assert_true(text_safe(c));
-		columns += utf8_width(c);
-	}
-	return columns;
-}
-
-/* At any width, down to one column, each line is valid text and fits. */
-SAMPLE_TEST(any_width, sample_hostile)
-{
-	cleanup(strbuf_done) struct strbuf out = {0};
-	struct field_list list;
-
-	columns_of(&list, "pid,name,user,pss,swap_shmem,comm");
-	for (unsigned width = 0; width < 250; width++) {
-		struct table_style style = {.columns = &list,
-					    .header = true,
-					    .width = width,
-					    .color = width % 2,
-					    .wide = width % 3};
-		const char *text;
-
-		strbuf_clear(&out);
-		render_table(&out, &s->result, &style);
-		assert_int_equal(strbuf_error(&out), 0);
-		text = strbuf_str(&out);
-		assert_true(utf8_valid(text, out.len));
-		for (size_t lines = 0; *text; lines++) {
-			size_t len = strcspn(text, "\n");
-			unsigned columns = line_columns(text, len, style.color);
-
-			/* All lines but those of one word, which is not cut. */
-			assert_true(!width || columns <= width || !memchr(text, ' ', len));
-			/* The name in line 13 is a blank. */
-			assert_true(!len || text[len - 1] != ' ' || lines == 13);
-			text += len + 1;
-		}
-	}
-}
-
 static void check_size(uint64_t bytes, const char *want)
 {
 	char buf[FORMAT_MAX + 1];

@@ -224,40 +224,6 @@ TEST(powers)
 	}
 }
 
-TEST(kinds)
-{
-	cleanup(snapshot_done) struct snapshot s = {0};
-	struct zmem_record r = sample();
-
-	r.kind = ZMEM_KTHREAD;
-	r.size = ZMEM_RECORD_SHORT;
-	assert_int_equal(decode_one(&s, &r)->pss_status, PSS_KERNEL_THREAD);
-	assert_int_equal(s.process[0].have, 0);
-	assert_string_equal(s.process[0].name, "a comm");
-	r.kind = ZMEM_ZOMBIE;
-	assert_int_equal(decode_one(&s, &r)->kind, PROCESS_ZOMBIE);
-	assert_int_equal(s.process[1].counters_source, FROM_BPF);
-}
-
-TEST(names)
-{
-	cleanup(snapshot_done) struct snapshot s = {0};
-	struct zmem_record r = sample();
-
-	memset(r.exe, 'x', sizeof(r.exe));
-	r.exe_len = ZMEM_EXE_LEN;
-	assert_false(decode_one(&s, &r)->name_cut);
-	r.exe_len = 200;
-	assert_int_equal(strlen(decode_one(&s, &r)->name), ZMEM_EXE_LEN);
-	assert_true(s.process[1].name_cut);
-	memset(r.comm, 'y', sizeof(r.comm));
-	r.valid &= ~(unsigned)ZMEM_VALID_EXE;
-	assert_string_equal(decode_one(&s, &r)->name, "yyyyyyyyyyyyyyy");
-	r.valid |= ZMEM_VALID_EXE;
-	r.exe_len = 0;
-	assert_string_equal(decode_one(&s, &r)->name, "yyyyyyyyyyyyyyy");
-}
-
 TEST(rejected)
 {
 	cleanup(snapshot_done) struct snapshot s = {0};
