@@ -103,33 +103,6 @@ TEST(disturbed)
 	assert_false(s->row->execed);
 }
 
-TEST(same)
-{
-	struct scene *s = begin(PSS_FROM_KERNEL);
-
-	assert_int_equal(rounds(s, 2), COMPARE_VERDICTS);
-	s->before.value[COUNTER_RSS] = s->read.rss;
-	s->before.value[COUNTER_PSS] = s->rollup.value[COUNTER_PSS] + 1024;
-	s->before.value[COUNTER_USS] = 8 * PAGE;
-	/* Also after an exec: one of the two readings is of the program in smaps_rollup. */
-	s->after.mm_key = 2;
-	assert_int_equal(rounds(s, 1), COMPARE_SAME);
-	assert_true(s->row->agrees);
-	/* One byte more is too much. */
-	s = begin(PSS_FROM_KERNEL);
-	s->before.value[COUNTER_RSS] = s->read.rss;
-	s->before.value[COUNTER_PSS] = s->rollup.value[COUNTER_PSS] + 1025;
-	s->before.value[COUNTER_USS] = 8 * PAGE;
-	s->after = s->before;
-	assert_int_equal(rounds(s, 1), COMPARE_VERDICTS);
-	/* The walk is inconsistent this time: there is nothing to compare. */
-	s->before.value[COUNTER_PSS]--;
-	s->before.pss_source = s->after.pss_source = PSS_FROM_NOTHING;
-	assert_int_equal(rounds(s, 1), COMPARE_VERDICTS);
-	s->before.pss_source = PSS_FROM_KERNEL;
-	assert_int_equal(rounds(s, 1), COMPARE_SAME);
-}
-
 /* Differences of a program do not count for the next one. */
 TEST(exec_between)
 {

@@ -24,12 +24,6 @@ static void assert_list(const struct field_list *list, const char *want)
 
 TEST(counter_table)
 {
-	assert_string_equal(counter_table[COUNTER_RSS_ANON].key, "rss_anon");
-	assert_string_equal(counter_table[COUNTER_RSS_ANON].json_key, "rss_anon_bytes");
-	assert_false(counter_table[COUNTER_RSS_ANON].is_count);
-	assert_string_equal(counter_table[COUNTER_MAJFLT].json_key, "majflt");
-	assert_true(counter_table[COUNTER_MAJFLT].is_count);
-	assert_string_equal(find("majflt_change")->json_text, ",\"majflt_change\":");
 	assert_int_equal(counter_table[COUNTER_SWAP].bound, 0);
 	assert_int_equal(counter_table[COUNTER_PSS].bound, COUNTER_BIT(COUNTER_RSS));
 	assert_int_equal(counter_table[COUNTER_PSS_SWAP].bound,

@@ -207,18 +207,6 @@ TEST(contradictions)
 	assert_false(split(&m));
 }
 
-/* Frames that the kernel sets up when it needs them are free. */
-FIXTURE_TEST(not_set_up)
-{
-	set_frames(f, ZMEM_FRAME_BUDDY, 100);
-	set_frames(f, ZMEM_FRAME_HOLE, 20 + 300);
-	f->zones.zone[1].managed = 650 * F;
-	assert_true(split(f));
-	assert_int_equal(sum(&f->ram), 1000 * MIB);
-	assert_class(&f->ram, RAM_FREE, 402 - 2);
-	assert_int_equal(part_of_class(&f->ram, RAM_FREE, "not yet set up"), 298 * MIB);
-}
-
 /* Until 6.11: types are bits that are known by what their counters say. */
 FIXTURE_TEST(old_types)
 {
@@ -325,19 +313,4 @@ FIXTURE_TEST(lies)
 	assert_false(f->ram.known);
 	f->zones = (struct zones){};
 	assert_false(split(f));
-}
-
-/* Parts of a class come in a row, and there is room for some. */
-TEST(parts)
-{
-	struct ram ram = {};
-
-	for (int i = 0; i < RAM_PARTS_MAX + 5; i++)
-		ram_add_part(&ram, i < 3 ? RAM_SLAB : RAM_VMALLOC, "name", 1);
-	assert_int_equal(ram.parts, RAM_PARTS_MAX);
-	assert_int_equal(ram.figure[RAM_SLAB].parts, 3);
-	assert_int_equal(ram.figure[RAM_VMALLOC].parts, RAM_PARTS_MAX - 3);
-	ram.parts--;
-	ram_add_part(&ram, RAM_SLAB, "late", 1);
-	assert_int_equal(ram.figure[RAM_SLAB].parts, 3);
 }

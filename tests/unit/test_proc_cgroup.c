@@ -330,23 +330,7 @@ TEST(refused)
 		"",	      "\n",	      "0::\n", "0::x\n",      "0:/\n",	   "::/x\n",
 		"4:cpu:/x\n", "0::/cut.serv", "/\n",   "memory:/x\n", "0::\0/x\n",
 	};
-	size_t len;
-	cleanup_free char *garbage = fixture("garbage", &len);
-	cleanup_free char *line = malloc(65536);
-	struct proc_cgroup c;
 
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
 		assert_refused(refused[i], strlen(refused[i]));
-	assert_refused(garbage, len);
-	assert_int_equal(proc_cgroup_parse(NULL, 0, &c), -ENOENT);
-	assert_non_null(line);
-	memset(line, ':', 65536);
-	assert_refused(line, 65536);
-	memset(line, '/', 65536);
-	memcpy(line, "0::", 3);
-	assert_refused(line, 65536);
-	line[65535] = '\n';
-	assert_int_equal(proc_cgroup_parse(line, 65536, &c), 0);
-	assert_int_equal(c.path.len, 65532);
-	assert_null(c.unit.s);
 }

@@ -93,22 +93,6 @@ static size_t parse(const char *text, struct gpu_part *part)
 	return drm_parse(GPU_CLIENT, copy, strlen(text), part);
 }
 
-TEST(driver_that_tells_nothing)
-{
-	struct gpu_part part[DRM_REGIONS];
-
-	assert_int_equal(parse("pos:\t0\n", part), 1);
-	assert_false(part[0].resident_known || part[0].has_id || *part[0].driver);
-	/* drm-total- is what was asked for, not what is there; a shared part alone is no size. */
-	assert_int_equal(parse("drm-driver:\tvgem\ndrm-client-id:\t5\ndrm-total-memory:\t1 MiB\n"
-			       "drm-shared-memory:\t1 MiB\n",
-			       part),
-			 1);
-	assert_string_equal(part[0].driver, "vgem");
-	assert_true(part[0].has_id && part[0].id == 5);
-	assert_false(part[0].resident_known);
-}
-
 TEST(hostile)
 {
 	struct gpu_part part[DRM_REGIONS];

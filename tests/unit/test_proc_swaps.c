@@ -45,19 +45,6 @@ TEST(captured)
 	assert_int_equal((unsigned char)d[2].name[0], 0xa5);
 }
 
-TEST(nothing)
-{
-	struct swap_device d[MAX];
-
-	assert_int_equal(swaps_parse(NULL, 0, d, MAX), -EINVAL);
-	assert_int_equal(parse("", d), -EINVAL);
-	assert_int_equal(parse("/dev/sda1 partition 1 1 1\n", d), -EINVAL);
-	assert_int_equal(parse("Filenam", d), -EINVAL);
-	assert_int_equal(parse("Filename", d), 0);
-	assert_int_equal(parse(HEADING, d), 0);
-	assert_int_equal(parse(HEADING "\n\n", d), 0);
-}
-
 /* A line without its five fields is skipped; the next line counts. */
 TEST(refused)
 {

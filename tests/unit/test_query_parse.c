@@ -235,18 +235,3 @@ TEST(user_names)
 		query_done(&q);
 	}
 }
-
-TEST(memcg_columns)
-{
-	struct query_error error;
-	struct query q = {};
-
-	assert_int_equal(set(&q, QUERY_SORT, "pss,mem_current"), 0);
-	assert_int_equal(query_check(&q, &error), -EINVAL);
-	assert_string_equal(error.item, "mem_current");
-	assert_int_equal(set(&q, QUERY_GROUP_BY, "name"), 0);
-	assert_int_equal(query_check(&q, &error), -EINVAL);
-	assert_int_equal(set(&q, QUERY_GROUP_BY, "cgroup"), 0);
-	assert_int_equal(query_check(&q, &error), 0);
-	query_done(&q);
-}

@@ -132,38 +132,3 @@ TEST(cmdline_cap)
 		assert_non_null(strstr(render_one(&out, &s), strbuf_str(&want)));
 	}
 }
-
-SAMPLE_TEST(cmdline_forms, sample_init)
-{
-	cleanup(strbuf_done) struct strbuf out = {0}, bad = {0}, want = {0};
-	struct process *p;
-
-	p = sample_add(s, 1, 0, "root", "x");
-	assert_null(strstr(render_one(&out, s), "cmdline"));
-	p->cmdline = "";
-	assert_non_null(strstr(render_one(&out, s), "\"cmdline\":\"\",\"cmdline_truncated\":false,"
-						    "\"start_time_ms\""));
-	p->cmdline_truncated = true;
-	assert_non_null(strstr(render_one(&out, s), "\"cmdline_truncated\":true,"));
-	/* 300 invalid bytes: all are replaced, 256 of them are in the hex form. */
-	strbuf_fill(&bad, '\xfe', 300);
-	p->cmdline = strbuf_str(&bad);
-	p->cmdline_truncated = false;
-	strbuf_puts(&want, "\"cmdline_truncated\":false,\"cmdline_hex\":\"");
-	for (int i = 0; i < 256; i++)
-		strbuf_puts(&want, "fe");
-	strbuf_puts(&want, "\",");
-	assert_non_null(strstr(render_one(&out, s), strbuf_str(&want)));
-}
-
-SAMPLE_TEST(cgroup_cap, sample_init)
-{
-	cleanup(strbuf_done) struct strbuf out = {0}, path = {0}, want = {0};
-
-	strbuf_fill(&path, '/', 600);
-	strbuf_puts(&want, "\"cgroup\":\"");
-	strbuf_fill(&want, '/', 512);
-	strbuf_puts(&want, "\",");
-	sample_add(s, 1, 0, "root", "x")->cgroup = strbuf_str(&path);
-	assert_non_null(strstr(render_one(&out, s), strbuf_str(&want)));
-}

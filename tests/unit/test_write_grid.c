@@ -150,21 +150,3 @@ TEST(widths_stay)
 	assert_string_equal(strbuf_str(&out),
 			    "   7  a            512 B       0.5  the first one\n");
 }
-
-TEST(addresses)
-{
-	static const struct field f = {.type = FIELD_ADDRESS,
-				       .json_text = JSON_KEY_TEXT("start"),
-				       .json_len = JSON_KEY_LEN("start")};
-	cleanup(strbuf_done) struct strbuf out = {0};
-	struct json_writer w = {.out = &out};
-
-	csv_put_value(&out, &f, value_bytes(true, 0x1000), ',');
-	csv_put_value(&out, &f, value_bytes(false, 0x1000), ',');
-	json_field(&w, &f, value_bytes(true, UINT64_MAX), false);
-	json_field(&w, &f, value_bytes(false, 0), false);
-	assert_string_equal(strbuf_str(&out),
-			    "00001000\"start\":\"ffffffffffffffff\",\"start\":null");
-	check_cell(cell_of_value(&f, value_bytes(true, 0x9abcdef)), false, "09abcdef");
-	check_cell(cell_of_value(&f, value_bytes(false, 0)), false, "-");
-}
