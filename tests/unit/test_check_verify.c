@@ -103,6 +103,60 @@ TEST(disturbed)
 	assert_false(s->row->execed);
 }
 
+/* A difference must stay the same. */
+TEST(moving)
+{
+	struct scene *s = begin(PSS_FROM_KERNEL);
+
+	for (int i = 0; i < COMPARE_ROUNDS; i++) {
+		s->before.value[COUNTER_PSS] += 2 * PAGE;
+		s->after.value[COUNTER_PSS] = s->before.value[COUNTER_PSS];
+		s->before.value[COUNTER_USS]++;
+		s->before.value[COUNTER_RSS] += PAGE;
+		s->after.value[COUNTER_RSS] = s->before.value[COUNTER_RSS];
+		assert_int_equal(rounds(s, 1),
+				 i + 1 < COMPARE_ROUNDS ? COMPARE_VERDICTS : COMPARE_MOVED);
+	}
+}
+
+TEST(same)
+{
+	struct scene *s = begin(PSS_FROM_KERNEL);
+
+	assert_int_equal(rounds(s, 2), COMPARE_VERDICTS);
+	s->before.value[COUNTER_RSS] = s->read.rss;
+	s->before.value[COUNTER_PSS] = s->rollup.value[COUNTER_PSS] + 1024;
+	s->before.value[COUNTER_USS] = 8 * PAGE;
+	/* Also after an exec: one of the two readings is of the program in smaps_rollup. */
+	s->after.mm_key = 2;
+	assert_int_equal(rounds(s, 1), COMPARE_SAME);
+	assert_true(s->row->agrees);
+	/* One byte more is too much. */
+	s = begin(PSS_FROM_KERNEL);
+	s->before.value[COUNTER_RSS] = s->read.rss;
+	s->before.value[COUNTER_PSS] = s->rollup.value[COUNTER_PSS] + 1025;
+	s->before.value[COUNTER_USS] = 8 * PAGE;
+	s->after = s->before;
+	assert_int_equal(rounds(s, 1), COMPARE_VERDICTS);
+	/* The walk is inconsistent this time: there is nothing to compare. */
+	s->before.value[COUNTER_PSS]--;
+	s->before.pss_source = s->after.pss_source = PSS_FROM_NOTHING;
+	assert_int_equal(rounds(s, 1), COMPARE_VERDICTS);
+	s->before.pss_source = PSS_FROM_KERNEL;
+	assert_int_equal(rounds(s, 1), COMPARE_SAME);
+}
+
+TEST(gone)
+{
+	struct scene *s = begin(PSS_FROM_KERNEL);
+
+	s->seen.bpf_after = NULL;
+	assert_int_equal(rounds(s, 1), COMPARE_GONE);
+	s = begin(PSS_FROM_KERNEL);
+	s->seen.rollup = NULL;
+	assert_int_equal(rounds(s, 1), COMPARE_GONE);
+}
+
 /* Differences of a program do not count for the next one. */
 TEST(exec_between)
 {
@@ -113,6 +167,25 @@ TEST(exec_between)
 	assert_int_equal(rounds(s, 6), COMPARE_VERDICTS);
 	assert_true(s->row->execed);
 	assert_int_equal(rounds(s, 1), COMPARE_DIFFERENT);
+}
+
+/* PSS from smaps_rollup is not compared with itself: RSS and swap decide. */
+TEST(rollup_rows)
+{
+	struct scene *s = begin(PSS_FROM_ROLLUP);
+
+	assert_int_equal(rounds(s, 5), COMPARE_VERDICTS);
+	s->after.value[COUNTER_RSS] = s->read.rss;
+	assert_int_equal(rounds(s, 1), COMPARE_SAME);
+	/* Read again between two walks, for values of one moment. */
+	s = begin(PSS_FROM_ROLLUP);
+	s->before.value[COUNTER_RSS] = s->read.rss - PAGE;
+	assert_int_equal(rounds(s, 1), COMPARE_VERDICTS);
+	s->before.value[COUNTER_RSS] = s->read.rss;
+	assert_int_equal(rounds(s, 1), COMPARE_SAME);
+	s = begin(PSS_FROM_ROLLUP);
+	assert_int_equal(rounds(s, 100), COMPARE_DIFFERENT);
+	assert_int_equal(compare_verify_cell(s->row)->counter, COUNTER_RSS);
 }
 
 /* Swap of smaps_rollup includes shared memory, SwapPss does not. */

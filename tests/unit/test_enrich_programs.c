@@ -74,6 +74,45 @@ static size_t opened(int fd)
 	return n > 0 ? (size_t)n / sizeof(*events) / 2 : 0;
 }
 
+FIXTURE_TEST(programs)
+{
+	struct process p[] = {
+		{.pid = 1, .name = "bash", .comm = "bash"},
+		{.pid = 2, .name = "python3.11", .comm = "python3"},
+		{.pid = 3, .name = "python3.11", .comm = "python3"},
+		{.pid = 4, .name = "postgres", .comm = "postgres"},
+		{.pid = 5, .name = "python3", .comm = "python3"},
+		{.pid = 6, .name = "python3", .comm = "python3", .kind = PROCESS_KTHREAD},
+		{.pid = 7, .name = "python3", .comm = "python3", .program_known = true},
+		{.pid = 8, .comm = "x"},
+	};
+	static const char *const want[] = {"a.sh",    "b.py",	 "python3.11", "postgres",
+					   "python3", "python3", "python3",    "none"};
+	int watched[2];
+
+	set_rows(f, p, ARRAY_SIZE(p));
+	PUT(f, "1/cmdline", "bash\0-e\0/opt/a.sh\0secret");
+	PUT(f, "2/cmdline", "python3\0b.py");
+	/* Those of 3 and 5 cannot be read, those of the others are not read. */
+	PUT(f, "4/cmdline", "python3\0c.py");
+	PUT(f, "6/cmdline", "python3\0c.py");
+	PUT(f, "7/cmdline", "python3\0c.py");
+	watched[0] = watch_file(f, "2/cmdline");
+	watched[1] = watch_file(f, "4/cmdline");
+	name_programs(f);
+	for (size_t i = 0; i < ARRAY_SIZE(p); i++) {
+		assert_string_equal(p[i].name ? p[i].name : "none", want[i]);
+		assert_null(p[i].cmdline);
+		assert_int_equal(p[i].program_known, i != 7);
+	}
+	assert_int_equal(opened(watched[0]), 1);
+	assert_int_equal(opened(watched[1]), 0);
+	/* A file is read only once. */
+	p[0].name = "bash";
+	name_programs(f);
+	assert_string_equal(p[0].name, "bash");
+}
+
 /* Command lines and names need only one read. */
 FIXTURE_TEST(with_cmdlines)
 {

@@ -182,6 +182,22 @@ static void begin_unwinding(void)
 	put_function(2, TEXT + 0x80, 0x40);
 }
 
+TEST(unwinding)
+{
+	begin_unwinding();
+	expect(TEXT + 0x0f, "-", 0);
+	expect(TEXT + 0x10, "-", TEXT + 0x10);
+	expect(TEXT + 0x1f, "-", TEXT + 0x10);
+	expect(TEXT + 0x20, "-", TEXT + 0x20);
+	expect(TEXT + 0x30, "-", 0);
+	expect(TEXT + 0xbf, "-", TEXT + 0x80);
+	expect(TEXT + 0xc0, "-", 0);
+	expect(UINT64_MAX, "-", 0);
+	/* Without sections, as sstrip leaves it. */
+	file.e.e_shoff = file.e.e_shnum = file.e.e_shstrndx = 0;
+	expect(TEXT + 0x9f, "-", TEXT + 0x80);
+}
+
 /* What is not understood, or lies, tells of no function. */
 TEST(bad_unwinding)
 {

@@ -73,6 +73,31 @@ TEST(places)
 	assert_false(allocator_is_wrapper("libc.so.6"));
 }
 
+/* Behind the beginning, if all arguments are there and the return can be probed. */
+TEST(spots)
+{
+	struct found_function found[] = {found_at("reallocarray", 0x5010),
+					 found_at("free", 0x5020)};
+	struct probe_place place[PROBES_MAX];
+
+	found[0].spot = (struct probe_spot){7, {3, 2, 1}, SPOT_EMULATED};
+	found[1].spot = (struct probe_spot){9, {5, 15, 15}, SPOT_EMULATED | SPOT_MOVED};
+	assert_int_equal(allocator_places(&facts, found, 2, place), 2);
+	assert_int_equal(place[0].offset, 0x1029);
+	assert_int_equal(place[0].cookie, ZMEM_HEAP_FREE | words(5, 15, 15));
+	assert_int_equal(place[1].offset, 0x1017);
+	assert_int_equal(place[1].cookie, ZMEM_HEAP_REALLOCS | ZMEM_HEAP_CALLS | words(3, 1, 2));
+	found[0].spot.flags |= SPOT_MOVED;
+	found[1].spot.word[0] = SPOT_LOST;
+	assert_int_equal(allocator_places(&facts, found, 2, place), 2);
+	assert_int_equal(place[0].offset, 0x1020);
+	assert_int_equal(place[1].offset, 0x1010);
+	assert_true(place[0].cookie & place[1].cookie & STEPPED);
+	found[0].spot = (struct probe_spot){7, {3, SPOT_LOST, 1}, SPOT_EMULATED};
+	assert_int_equal(allocator_places(&facts, found, 1, place), 1);
+	assert_int_equal(place[0].offset, 0x1010);
+}
+
 static void expect_allocator(const char *const *name, size_t count, const char *allocator,
 			     size_t places)
 {

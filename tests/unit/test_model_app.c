@@ -292,3 +292,14 @@ TEST(long_parts)
 	app_of("php-fpm", "php-fpm", line, sizeof(line), app);
 	assert_string_equal(app, "php-fpm");
 }
+
+/* check() proves that all others need it. */
+TEST(needs_no_cmdline)
+{
+	static const char *const names[] = {"cat",   "qemu-img",   "redis-server",
+					    "javac", "nginxx",	   "electrons",
+					    "sshd",  "memfd:java", ""};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_false(app_needs_cmdline(names[i], names[i]));
+}

@@ -192,6 +192,29 @@ TEST(free_pages)
 	assert_int_equal(o.sums.free, 16384 * MIB);
 }
 
+TEST(unknown)
+{
+	struct snapshot s;
+	struct overview o;
+
+	machine(&s);
+	s.system.meminfo.have &= ~(1u << MEMINFO_AVAILABLE);
+	overview_make(&s, NULL, &o);
+	assert_true(o.known && !o.sums_known);
+	s.system.meminfo.have &= ~(1u << MEMINFO_ANON);
+	overview_make(&s, NULL, &o);
+	assert_false(o.known || o.sums_known);
+	assert_int_equal(o.parts, 0);
+	/* The sums need no parts. */
+	set_meminfo(&s, MEMINFO_AVAILABLE, 24576);
+	overview_make(&s, NULL, &o);
+	assert_true(!o.known && o.sums_known);
+	assert_int_equal(o.total, 100000 * MIB);
+	assert_int_equal(o.sums.free, 16384 * MIB);
+	assert_int_equal(o.sums.freeable, 8192 * MIB);
+	assert_int_equal(o.sums.used, (100000 - 24576) * MIB);
+}
+
 /* Counters are read one after the other, and may say anything. */
 TEST(any)
 {

@@ -163,6 +163,16 @@ FIXTURE_TEST(classes)
 	assert_int_equal(part_of_class(&f->ram, RAM_PAGE_TABLES, "of KVM and IOMMUs"), MIB);
 }
 
+/* What processes map of vmalloc is no more than they map, and than can be mapped. */
+FIXTURE_TEST(mapped_vmalloc)
+{
+	f->from.vmalloc_mappable = 16 * MIB;
+	assert_true(split(f));
+	assert_class(&f->ram, RAM_VMALLOC, 17 - 6);
+	assert_class(&f->ram, RAM_DRIVER_MAPPED, 6);
+	assert_int_equal(sum(&f->ram), 1000 * MIB);
+}
+
 /* A class that its counter contradicts: no census, and the reason names it. */
 TEST(contradictions)
 {
@@ -299,6 +309,32 @@ FIXTURE_TEST(node)
 	check_node(f);
 }
 
+FIXTURE_TEST(counters)
+{
+	ram_from_counters(&f->from, "why", &f->ram);
+	assert_int_equal(f->ram.method, RAM_COUNTERS);
+	assert_string_equal(f->ram.reason, "why");
+	assert_int_equal(f->ram.frames, 1000 * MIB);
+	assert_int_equal(sum(&f->ram), 1000 * MIB);
+	assert_false(f->ram.figure[RAM_NET_RINGS].known);
+	/* Mapped also counts pages of drivers: no class is made of it. */
+	set_meminfo(&f->after, MEMINFO_MAPPED, 5000 * MIB);
+	ram_from_counters(&f->from, "why", &f->ram);
+	assert_class(&f->ram, RAM_PAGE_CACHE, 150);
+	/* Without a counter that can be large the rest has no name. */
+	f->after.have &= ~(1u << MEMINFO_CACHED);
+	ram_from_counters(&f->from, "why", &f->ram);
+	assert_false(f->ram.figure[RAM_UNNAMED].known);
+	/* The counters lag: never below 0. */
+	set_meminfo(&f->after, MEMINFO_CACHED, 900 * MIB);
+	ram_from_counters(&f->from, "why", &f->ram);
+	assert_class(&f->ram, RAM_UNNAMED, 0);
+	/* Nothing is known. */
+	f->after.have = 0;
+	ram_from_counters(&f->from, "why", &f->ram);
+	assert_false(f->ram.known);
+}
+
 /* Any numbers: never more than there is, no overflow. */
 FIXTURE_TEST(lies)
 {
@@ -313,4 +349,19 @@ FIXTURE_TEST(lies)
 	assert_false(f->ram.known);
 	f->zones = (struct zones){};
 	assert_false(split(f));
+}
+
+/* Parts of a class come in a row, and there is room for some. */
+TEST(parts)
+{
+	struct ram ram = {};
+
+	for (int i = 0; i < RAM_PARTS_MAX + 5; i++)
+		ram_add_part(&ram, i < 3 ? RAM_SLAB : RAM_VMALLOC, "name", 1);
+	assert_int_equal(ram.parts, RAM_PARTS_MAX);
+	assert_int_equal(ram.figure[RAM_SLAB].parts, 3);
+	assert_int_equal(ram.figure[RAM_VMALLOC].parts, RAM_PARTS_MAX - 3);
+	ram.parts--;
+	ram_add_part(&ram, RAM_SLAB, "late", 1);
+	assert_int_equal(ram.figure[RAM_SLAB].parts, 3);
 }

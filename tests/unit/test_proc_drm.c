@@ -93,6 +93,22 @@ static size_t parse(const char *text, struct gpu_part *part)
 	return drm_parse(GPU_CLIENT, copy, strlen(text), part);
 }
 
+TEST(driver_that_tells_nothing)
+{
+	struct gpu_part part[DRM_REGIONS];
+
+	assert_int_equal(parse("pos:\t0\n", part), 1);
+	assert_false(part[0].resident_known || part[0].has_id || *part[0].driver);
+	/* drm-total- is what was asked for, not what is there; a shared part alone is no size. */
+	assert_int_equal(parse("drm-driver:\tvgem\ndrm-client-id:\t5\ndrm-total-memory:\t1 MiB\n"
+			       "drm-shared-memory:\t1 MiB\n",
+			       part),
+			 1);
+	assert_string_equal(part[0].driver, "vgem");
+	assert_true(part[0].has_id && part[0].id == 5);
+	assert_false(part[0].resident_known);
+}
+
 TEST(hostile)
 {
 	struct gpu_part part[DRM_REGIONS];
@@ -243,4 +259,25 @@ TEST(divided)
 	gpu_divide(part, &count);
 	gpu_sum_regions(part, 0, &sum);
 	assert_int_equal(sum.count + sum.buffers, 0);
+}
+
+TEST(buffers)
+{
+	struct gpu_part part[3] = {};
+	struct gpu_regions sum;
+	size_t count = 3;
+
+	for (size_t i = 0; i < 3; i++)
+		part[i] = (struct gpu_part){.pid = 1 + (pid_t)i,
+					    .kind = GPU_DMABUF,
+					    .id = i == 2 ? 9 : 8,
+					    .has_id = true,
+					    .resident = 4097,
+					    .resident_known = true};
+	gpu_divide(part, &count);
+	assert_int_equal(part[0].share + part[1].share, 4097);
+	gpu_sum_regions(part, count, &sum);
+	assert_int_equal(sum.buffers, 2);
+	assert_int_equal(sum.buffer_bytes, 2 * 4097);
+	assert_int_equal(sum.count + sum.silent, 0);
 }

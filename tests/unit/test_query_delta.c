@@ -358,6 +358,31 @@ TEST(exec)
 	assert_int_equal(delta(row_at(&m, 1), COUNTER_PSS), 0);
 }
 
+/* Users are matched by their number, and a new group had nothing before. */
+TEST(users)
+{
+	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
+	struct process item[2] = {{.kind = PROCESS_SUM, .uid = 1, .user = "u"},
+				  {.kind = PROCESS_SUM, .uid = 2, .user = "u"}};
+	struct row row[] = {{&item[0], .procs = 1}, {&item[1], .procs = 2}};
+	struct rows rows = {row, 2};
+	struct snapshot s = {.time_ms = 1000};
+	const struct totals none = {0};
+	struct delta_counts counts;
+
+	for (size_t i = 0; i < 2; i++)
+		process_set(&item[i], COUNTER_PSS, 100 * (i + 1));
+	delta_tracker_join(&tracker, column("user"), &s, &rows, &counts);
+	assert_int_equal(delta_tracker_update(&tracker, column("user"), &s, &rows, &none), 0);
+	process_set(&item[1], COUNTER_PSS, 207);
+	item[0].uid = 77;
+	s.time_ms += 1000;
+	delta_tracker_join(&tracker, column("user"), &s, &rows, &counts);
+	assert_counts(counts, 1, 1, 1);
+	assert_int_equal(delta(&row[0], COUNTER_PSS), 100);
+	assert_int_equal(delta(&row[1], COUNTER_PSS), 7);
+}
+
 /* Groups of several keys that have one text are compared each with itself. */
 TEST(keys)
 {
@@ -410,6 +435,40 @@ TEST(change)
 	assert_int_equal(delta_rate(1, 100000), 10);
 	assert_true(delta_rate(INT64_MAX, 1) == INT64_MAX);
 	assert_true(delta_rate(INT64_MIN, 1) == INT64_MIN);
+}
+
+/* A clock that was set back, and a process that a corrupt recording has twice. */
+TEST(odd)
+{
+	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
+	cleanup(machine_done) struct machine m = machine_of(2);
+
+	at(&m, 2)->pid = 1;
+	at(&m, 2)->start_ns = at(&m, 1)->start_ns;
+	at_time(&m, 5000);
+	m.rows.count = 1;
+	keep(&tracker, &m);
+	m.rows.count = 2;
+	at_time(&m, 4000);
+	assert_counts(join(&tracker, &m), 0, 0, 0);
+	assert_int_equal(m.snapshot.change_us, 0);
+}
+
+/* No more memory than for the largest number of processes. */
+TEST(memory)
+{
+	cleanup(delta_tracker_done) struct tracker tracker = tracker_of(false);
+	cleanup(machine_done) struct machine m = machine_of(3000);
+	size_t before = 0;
+
+	at_time(&m, 5000);
+	for (int i = 0; i < 100; i++) {
+		m.rows.count = 3000 - (size_t)(i % 7) * 400;
+		keep(&tracker, &m);
+		if (i == 10)
+			before = heap_in_use();
+	}
+	assert_int_equal(heap_in_use(), before);
 }
 
 /* Memory of a peak is released later. */

@@ -161,6 +161,18 @@ TEST(missing)
 	assert_int_equal(totals.partial, COUNTER_BIT(COUNTER_PSS));
 }
 
+TEST(mixed)
+{
+	cleanup(machine_done) struct machine m = machine_of(2);
+	cleanup(sums_done) struct sums g;
+
+	at(&m, 2)->pss_source = PSS_FROM_ROLLUP;
+	at(&m, 2)->counters_source = FROM_PROC;
+	group(&m, "name", &g);
+	assert_int_equal(g.rows.item[0].process->pss_source, PSS_FROM_BOTH);
+	assert_int_equal(g.rows.item[0].process->counters_source, FROM_NOWHERE);
+}
+
 /* A user is a number: two users without a name are two groups. */
 TEST(users)
 {

@@ -162,6 +162,22 @@ TEST(sums)
 	assert_int_equal(t.value[COUNTER_HUGETLB], 0);
 }
 
+TEST(without_memory)
+{
+	struct process a = process(100, 4), k = process(5, 5), z = process(6, 6);
+	struct totals t;
+
+	read_pss(&a, 60, 2);
+	k.kind = PROCESS_KTHREAD;
+	z.kind = PROCESS_ZOMBIE;
+	t = SUM(true, &a, &k, &z);
+	assert_int_equal(t.processes, 3);
+	assert_int_equal(t.pss_missing, 0);
+	assert_total(&t, COUNTER_RSS, 100);
+	assert_total(&t, COUNTER_SWAP, 4);
+	assert_total(&t, COUNTER_SWAP_PSS, 2);
+}
+
 /*
  * If the shared swap of one process is unknown, the total is unknown; a process that only lacks PSS
  * does not matter.

@@ -56,6 +56,42 @@ TEST(data)
 	}
 }
 
+/* Rows that are not shown, or that do not exist; users by uid. */
+TEST(rows)
+{
+	static const struct {
+		void (*make)(struct sample *s);
+		struct table_style style;
+		const char *says[4];
+	} is[] = {
+		{sample_others,
+		 {.numeric = true},
+		 {"\"rows\":2,", "\"others\":{\"swap_bytes\":1263616,",
+		  "effective user\",\"values\":null}",
+		  "effective user id\",\"values\":[1000,4294967294]}"}},
+		{sample_ordinary,
+		 {.only_total = true},
+		 {"\"rows\":0,", "\"others\":{\"swap_bytes\":315836416,",
+		  "in our pid namespace\",\"values\":null}", "\"strings\":[],"}},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		cleanup(strbuf_done) struct strbuf out = {0};
+		struct table_style style = is[i].style;
+		struct field_list columns;
+		struct sample s;
+
+		is[i].make(&s);
+		process_list_usual(&columns, NULL);
+		style.columns = &columns;
+		render_page_json(&out, &s.result, &style);
+		for (size_t k = 0; k < ARRAY_SIZE(is[i].says); k++) {
+			if (!strstr(strbuf_str(&out), is[i].says[k]))
+				fail_msg("no %s in %s", is[i].says[k], strbuf_str(&out));
+		}
+	}
+}
+
 /* Renders the data of a snapshot with these columns. The string lives as long as `out`. */
 static const char *data_of(struct strbuf *out, struct sample *s, const char *spec,
 			   const struct field *group)

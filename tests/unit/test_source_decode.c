@@ -224,6 +224,25 @@ TEST(powers)
 	}
 }
 
+TEST(names)
+{
+	cleanup(snapshot_done) struct snapshot s = {0};
+	struct zmem_record r = sample();
+
+	memset(r.exe, 'x', sizeof(r.exe));
+	r.exe_len = ZMEM_EXE_LEN;
+	assert_false(decode_one(&s, &r)->name_cut);
+	r.exe_len = 200;
+	assert_int_equal(strlen(decode_one(&s, &r)->name), ZMEM_EXE_LEN);
+	assert_true(s.process[1].name_cut);
+	memset(r.comm, 'y', sizeof(r.comm));
+	r.valid &= ~(unsigned)ZMEM_VALID_EXE;
+	assert_string_equal(decode_one(&s, &r)->name, "yyyyyyyyyyyyyyy");
+	r.valid |= ZMEM_VALID_EXE;
+	r.exe_len = 0;
+	assert_string_equal(decode_one(&s, &r)->name, "yyyyyyyyyyyyyyy");
+}
+
 TEST(rejected)
 {
 	cleanup(snapshot_done) struct snapshot s = {0};

@@ -207,6 +207,17 @@ FIXTURE_TEST(signals)
 	assert_int_equal(oom_messages_next_signal(&f->messages, &f->kill, &f->snapshot), 0);
 }
 
+FIXTURE_TEST(bad_signals)
+{
+	const struct zmem_oom_signal bad = {.receiver.head.what = ZMEM_OOM_SIGNAL};
+
+	oom_messages_add(&f->messages, &bad, sizeof(bad));
+	oom_messages_add(&f->messages, &bad, sizeof(bad) - 1);
+	assert_int_equal(oom_messages_next_signal(&f->messages, &f->kill, &f->snapshot), -EBADMSG);
+	assert_int_equal(oom_messages_next_signal(&f->messages, &f->kill, &f->snapshot), 0);
+	assert_none(f);
+}
+
 /* ---- cgroups ---- */
 
 /* Appends a name, as the kernel side does. */

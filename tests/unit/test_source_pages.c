@@ -52,6 +52,24 @@ static struct process decoded(const struct zmem_pss_record *r)
 	return s.process[0];
 }
 
+TEST(counters)
+{
+	struct zmem_pss_record r = sample();
+	struct process p = decoded(&r);
+
+	assert_int_equal(p.pss_status, PSS_OK);
+	assert_int_equal(p.pss_source, PSS_FROM_KERNEL);
+	/* 40 pages not inspected, 6 inspected and private, 4 shared by 2. */
+	assert_int_equal(p.value[COUNTER_PSS_ANON], 48 * PAGE);
+	assert_int_equal(p.value[COUNTER_PSS_FILE], (WHOLE(40) + 60 * PART(3)) >> ZMEM_PSS_SHIFT);
+	assert_int_equal(p.value[COUNTER_PSS_SHMEM], 2 * PAGE);
+	assert_int_equal(p.value[COUNTER_PSS], (WHOLE(90) + 60 * PART(3)) >> ZMEM_PSS_SHIFT);
+	assert_int_equal(p.value[COUNTER_USS], 86 * PAGE);
+	assert_int_equal(p.value[COUNTER_THP], 512 * PAGE);
+	/* No swap entry was seen where pages may be shared: all are private. */
+	assert_int_equal(p.value[COUNTER_SWAP_PSS], 5 * PAGE);
+}
+
 TEST(shared_swap_is_unknown)
 {
 	struct zmem_pss_record r = sample();
@@ -199,6 +217,15 @@ TEST(close)
 	assert_int_equal(p.pss_source, PSS_FROM_KERNEL);
 	assert_int_equal(p.value[COUNTER_PSS_ANON], 0);
 	assert_int_equal(p.value[COUNTER_USS], 46 * PAGE);
+}
+
+TEST(odd_is_told)
+{
+	struct zmem_pss_record r = sample();
+
+	assert_false(decoded(&r).pages_unknown);
+	r.pages.flags = ZMEM_WALK_UNKNOWN;
+	assert_true(decoded(&r).pages_unknown);
 }
 
 /*

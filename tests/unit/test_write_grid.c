@@ -132,6 +132,36 @@ TEST(colors)
 			 "          \033[1m2.00 MiB            total of all\033[0m\n");
 }
 
+/* Rows without a source; cells with a colour or an ellipsis. */
+TEST(given_cells)
+{
+	const struct table_style style = {.header = true, .color = true};
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct line line = {.out = &out, .color = true};
+	struct grid grid = {
+		.style = &style,
+		.column = {{"PART", CELL_TEXT, .left = true, .min = 6},
+			   {"KIND", CELL_TEXT},
+			   {"NOTE", CELL_TEXT, .left = true}},
+		.columns = 3,
+	};
+	struct cell cells[] = {cell_text("ram"), cell_text("file"), cell_text("see")};
+
+	cells[0].attr = ATTR_BOLD;
+	cells[0].cut = cells[2].cut = true;
+	grid_place(&grid);
+	grid_print_heading(&grid, &line);
+	grid_print_cells(&grid, &line, cells);
+	/* The colour of the line has priority. */
+	line.attr = ATTR_DIM;
+	cells[1] = cell_text(NULL);
+	cells[2] = (struct cell){.type = CELL_EMPTY};
+	grid_print_cells(&grid, &line, cells);
+	assert_string_equal(strbuf_str(&out), "\033[1mPART    KIND  NOTE\033[0m\n"
+					      "\033[1mram…    \033[0mfile  see…\n"
+					      "\033[2mram…       -\033[0m\n");
+}
+
 /* Widths stay when the grid is drawn again, as in top. */
 TEST(widths_stay)
 {
