@@ -277,6 +277,18 @@ TEST(left_out)
 	assert_false(cell_of(s, COUNTER_PSS)->bpf_known);
 }
 
+TEST(settle)
+{
+	struct scene *s = begin(ALL);
+	struct compare_sums sums;
+
+	compare_settle(&s->comparison.row[0], COMPARE_GONE);
+	compare_finish(&s->comparison, 0);
+	compare_sum(&s->comparison, &sums);
+	assert_int_equal(sums.verdict[COMPARE_GONE], 5);
+	assert_true(s->comparison.row[0].settled);
+}
+
 /*
  * A difference counts only within one program. `before` and `after` are the programs in the first
  * and in the second kernel reading of each round; the last ones stay.

@@ -173,6 +173,17 @@ FIXTURE_TEST(mapped_vmalloc)
 	assert_int_equal(sum(&f->ram), 1000 * MIB);
 }
 
+/* Counters of what has no mark never take more than there is. */
+FIXTURE_TEST(few_unmarked)
+{
+	set_meminfo(&f->after, MEMINFO_VMALLOC_USED, 500 * MIB);
+	assert_true(split(f));
+	assert_int_equal(sum(&f->ram), 1000 * MIB);
+	assert_class(&f->ram, RAM_UNNAMED, 0);
+	assert_class(&f->ram, RAM_VMALLOC, 72 - 13);
+	assert_non_null(f->ram.figure[RAM_VMALLOC].reason);
+}
+
 /* A class that its counter contradicts: no census, and the reason names it. */
 TEST(contradictions)
 {
@@ -215,6 +226,18 @@ TEST(contradictions)
 	set_frames(&m, ZMEM_FRAME_RESERVED, 23);
 	set_frames(&m, ZMEM_FRAME_KERNEL, 69 + 40);
 	assert_false(split(&m));
+}
+
+/* Frames that the kernel sets up when it needs them are free. */
+FIXTURE_TEST(not_set_up)
+{
+	set_frames(f, ZMEM_FRAME_BUDDY, 100);
+	set_frames(f, ZMEM_FRAME_HOLE, 20 + 300);
+	f->zones.zone[1].managed = 650 * F;
+	assert_true(split(f));
+	assert_int_equal(sum(&f->ram), 1000 * MIB);
+	assert_class(&f->ram, RAM_FREE, 402 - 2);
+	assert_int_equal(part_of_class(&f->ram, RAM_FREE, "not yet set up"), 298 * MIB);
 }
 
 /* Until 6.11: types are bits that are known by what their counters say. */

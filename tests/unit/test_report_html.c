@@ -193,6 +193,19 @@ TEST(noscript)
 	assert_non_null(strstr(strbuf_str(&out), "<dt>PSS</dt><dd>not measured</dd>\n"));
 }
 
+SAMPLE_TEST(numbers, sample_init)
+{
+	cleanup(strbuf_done) struct strbuf out = {0};
+	struct process *p = sample_add(s, 1, 0, "root", "big");
+	const char *text;
+
+	process_set(p, COUNTER_RSS, UINT64_C(9007199254740991));
+	process_set(p, COUNTER_VSIZE, UINT64_C(9007199254740992));
+	text = data_of(&out, s, NULL, NULL);
+	assert_non_null(strstr(text, "\"values\":9007199254740991}"));
+	assert_non_null(strstr(strstr(text, "\"key\":\"vsize\""), "\"values\":null}"));
+}
+
 SAMPLE_TEST(long_names, sample_init)
 {
 	cleanup(strbuf_done) struct strbuf out = {0}, name = {0};
