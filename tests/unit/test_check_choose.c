@@ -68,11 +68,6 @@ FIXTURE_TEST(small_ones)
 	assert_int_equal(choose(f, 5, 3), 0x0b);
 }
 
-FIXTURE_TEST(all)
-{
-	assert_int_equal(choose(f, VERIFY_ALL, 4), 0x1b);
-}
-
 /* Over time each is chosen. */
 FIXTURE_TEST(random_ones)
 {

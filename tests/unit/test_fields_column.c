@@ -241,19 +241,3 @@ TEST(parse)
 		}
 	}
 }
-
-TEST(parse_too_many)
-{
-	struct field_list list = {0};
-	cleanup(strbuf_done) struct strbuf spec = {0};
-	struct field_error bad = {};
-
-	for (int i = 0; i < FIELDS_MAX; i++)
-		strbuf_puts(&spec, "pid,");
-	assert_int_equal(field_list_parse(&list, &process_fields, strbuf_str(&spec), &bad), 0);
-	assert_int_equal(list.count, FIELDS_MAX);
-	strbuf_puts(&spec, "rss");
-	assert_int_equal(field_list_parse(&list, &process_fields, strbuf_str(&spec), &bad),
-			 -EINVAL);
-	assert_string_equal(bad.name, "rss");
-}

@@ -72,44 +72,6 @@ static void set_class(struct ram *ram, enum ram_class class, uint64_t mib)
 	ram->frames += mib * MIB;
 }
 
-TEST(census)
-{
-	struct ram ram = {.method = RAM_EXACT, .known = true};
-	struct snapshot s;
-	struct overview o;
-
-	machine(&s);
-	measure(&s);
-	set_class(&ram, RAM_FREE, 16400);
-	set_class(&ram, RAM_ANON, 4096);
-	set_class(&ram, RAM_ANON_UNMAPPED, 3);
-	set_class(&ram, RAM_PAGE_CACHE, 8192);
-	set_class(&ram, RAM_SHMEM, 1024);
-	set_class(&ram, RAM_SLAB, 128);
-	set_class(&ram, RAM_VMALLOC, 16);
-	set_class(&ram, RAM_HUGETLB, 32768);
-	set_class(&ram, RAM_BALLOON, 2048);
-	set_class(&ram, RAM_RESERVED, 1500);
-	/* A packet ring: a process maps it, so that its 502 MiB of files have it. */
-	set_class(&ram, RAM_DRIVER_MAPPED, 60);
-	set_class(&ram, RAM_UNNAMED, 7);
-	overview_make(&s, &ram, &o);
-	assert_true(o.counted && o.split);
-	assert_adds_up(&o);
-	assert_int_equal(o.total, 100000 * MIB);
-	assert_part(&o, OVERVIEW_FREE, 16400);
-	assert_part(&o, OVERVIEW_PROCESSES, 3996 + 502 + 256);
-	assert_part(&o, OVERVIEW_CACHE, 8192 + 60 - 502);
-	assert_part(&o, OVERVIEW_KERNEL, 144);
-	assert_part(&o, OVERVIEW_REST, 100);
-	assert_part(&o, OVERVIEW_OTHER, 100000 - (16400 + 4096 + 8192 + 1024 + 144 + 32768 + 60));
-	/* Counters are no census. */
-	ram.method = RAM_COUNTERS;
-	overview_make(&s, &ram, &o);
-	assert_false(o.counted);
-	assert_int_equal(o.total, 100000 * MIB);
-}
-
 /*
  * Memory of processes that no PSS has is in a part of its own, and not with drivers: all that they
  * map where a census says it, else what is anonymous.

@@ -50,18 +50,13 @@ TEST(refused)
 {
 	static const char *const line[] = {
 		"/a",
-		"/a file",
-		"/a file 1",
 		"/a file 1 2",
 		"/a file 1 2 3 4",
 		"/a file x 2 3",
 		"/a file 1 2x 3",
-		"/a file -1 2 3",
-		"/a file 1 2 -",
 		"/a file 1 2 --3",
 		"/a file 1 2 2147483648",
 		"/a file 4503599627370497 2 3",
-		"/a file 99999999999999999999 2 3",
 		"/a\\000b file 1 2 3",
 	};
 	struct swap_device d[MAX];

@@ -251,24 +251,6 @@ TEST(times)
 	tzset();
 }
 
-TEST(percent)
-{
-	static const struct {
-		double percent;
-		const char *text;
-	} is[] = {
-		{0, "0.0"},	    {0.04, "0.0"}, {0.06, "0.1"},   {99.96, "100.0"},
-		{1234.5, "1234.5"}, {-1, ""},	   {0.0 / 0.0, ""}, {1e300, ""},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
-		char buf[FORMAT_MAX + 1];
-
-		buf[format_percent(buf, is[i].percent)] = '\0';
-		assert_string_equal(buf, is[i].text);
-	}
-}
-
 /*
  * Of the text, `bytes` fit `limit` columns and take `width`. Wide characters take two columns; an
  * accent stays with its letter, also in the last column.

@@ -161,22 +161,3 @@ TEST(given_cells)
 					      "\033[1mram…    \033[0mfile  see…\n"
 					      "\033[2mram…       -\033[0m\n");
 }
-
-/* Widths stay when the grid is drawn again, as in top. */
-TEST(widths_stay)
-{
-	const struct table_style style = {.header = true};
-	cleanup(strbuf_done) struct strbuf out = {0};
-	struct line line = {.out = &out};
-	struct grid grid = make_grid(&style);
-
-	grid_place(&grid);
-	grid_measure(&grid);
-	grid.source.rows = 1;
-	grid_place(&grid);
-	grid_measure(&grid);
-	grid_put_row(&grid, &line, 0);
-	line_end(&line);
-	assert_string_equal(strbuf_str(&out),
-			    "   7  a            512 B       0.5  the first one\n");
-}
