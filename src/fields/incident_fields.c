@@ -134,8 +134,19 @@ JSON_FIELD(swap_used, "swap_used_bytes", BYTES, swap_used(r), "SwapTotal less Sw
 JSON_FIELD(unattributed, "swap_unattributed_bytes", BYTES,
 	   value_bytes(r->balance.swap_unattributed_known, r->balance.swap_unattributed),
 	   "swap in use that is in no process. Null at the moment of a kill, which has no PSS");
+static uint64_t zram_used(const struct snapshot *s)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->system.zram_count; i++)
+		sum += s->system.zram[i].stat.used;
+	return sum;
+}
+
+JSON_FIELD(zram, "zram_bytes", BYTES, value_bytes(r->system.zram_count, zram_used(r)),
+	   "the RAM that zram takes. Null without zram");
 static FIELDS(machine, &field_then, &field_total, &field_available, &field_swap_total,
-	      &field_swap_used, &field_unattributed);
+	      &field_swap_used, &field_unattributed, &field_zram);
 
 #define PROGRAMS ((const struct group_changes *)of)
 JSON_FIELD(ram_used, "ram_used_bytes", BYTES, ram_used(r),
@@ -350,6 +361,15 @@ JSON_FIELD(
 	.fields = &filled_by);
 
 #undef ROW
+#define ROW const struct incident_charge *r = row
+static const char *const part_name[INCIDENT_PARTS] = {
+	"processes", "tmpfs and shared memory", "files", "kernel", "sockets", "swap", "other"};
+JSON_KNOWN(charge_part, "part", TEXT, value_text(part_name[r->part]),
+	   "other: freed before it was read, or a kind that memory.stat does not have");
+JSON_KNOWN(charge_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "of that part");
+static FIELDS(charge, &field_charge_part, &field_charge_bytes);
+
+#undef ROW
 #define ROW const struct event_level *r = row
 #define LEVEL(name, json, member, help)                                                            \
 	JSON_FIELD(name, json, BYTES, value_bytes(r->member != EVENT_UNLIMITED, r->member), help)
@@ -369,6 +389,10 @@ ROWS(levels, "levels", &level, struct event_level, true, r->level, r->levels,
      "the memory cgroup of the victim and those above it, from the lowest one up to the root, at the "
      "moment of the kill. Empty if they were not read",
      FIELD_KNOWN);
+ROWS(charges, "charges", &charge, struct incident_charge, i->charges, i->charge, i->charges,
+     "what was charged to that cgroup at its limit, the largest part first: filled_by, and what it "
+     "does not have. Null if it is not known",
+     0);
 NAME(gfp, "gfp", GFP,
      "the kind of the allocation that failed. Null if the kernel's log was not read");
 AMOUNT(order, "order", ORDER, "of that allocation: 2^order pages");
@@ -424,8 +448,8 @@ JSON_FIELD(files_reason, "files_reason", TEXT,
 #define OF_TIME &field_limits, &field_largest, &field_grew, &field_ram, &field_machine
 FIELDS(incident_fields, &field_id, &field_time, OF_TIME);
 FIELDS(kill_fields, OF_KILL);
-FIELDS(incident_kill_fields, &field_number, &field_id, OF_KILL, &field_unread, &field_held_inside,
-       &field_grown_inside, OF_FILES, OF_TIME);
+FIELDS(incident_kill_fields, &field_number, &field_id, OF_KILL, &field_unread, &field_charges,
+       &field_held_inside, &field_grown_inside, OF_FILES, OF_TIME);
 
 JSON_FIELD(sender_pid, "pid", NUMBER, amount_of(r, EVENT_SENDER_PID), "process id");
 JSON_FIELD(sender_uid, "uid", NUMBER, amount_of(r, EVENT_SENDER_UID), "effective user id");
@@ -445,7 +469,7 @@ OBJECT(receiver, "victim", &victim, r, "the process that received it");
 AMOUNT(signals_missed, "signals_missed", SIGNALS_MISSED,
        "signals before this one that were only counted");
 FIELDS(incident_signal_fields, &field_id, &field_signal_kind, &field_time, &field_signal,
-       &field_sender, &field_receiver, &field_signals_missed, OF_TIME);
+       &field_sender, &field_receiver, &field_limit, &field_signals_missed, OF_TIME);
 
 /* Bits are enum pressure_cause. */
 static const char *const causes[] = {"stall", "available", "swap", "refaults", NULL};
