@@ -24,6 +24,7 @@ sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 import known  # noqa: E402
+from growing import libraries  # noqa: E402
 from outcome import PROGRAM  # noqa: E402
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leaks.c")
@@ -31,7 +32,7 @@ LIMIT = 60
 TOOLS = ("grow", "grow --malloc", "heaptrack", "bpftrace")
 # What only passes memory on: not counted against a tool that shows it first.
 PASS_ON = ("std::", "__gnu_cxx::", "void std::", "alloc::", "<alloc::", "operator new", "__GI_")
-LIBRARIES = "/usr/lib/x86_64-linux-gnu/"
+LIBC = "/usr/lib/x86_64-linux-gnu/libc.so.6"
 
 END = """
     if (getenv("ENDS_PARENT")) { kill(getppid(), SIGINT); pause(); }
@@ -144,9 +145,8 @@ def compile_all(directory):
         add("C " + name, (c, name), expected.get(name, "leak_" + name))
     add("C stripped", (c + "-stripped", "malloc"), r"leaks-stripped\+0x")
     add("C static", (c + "-static", "malloc"), "remember")
-    for library in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4", "libmimalloc.so.2.0"):
-        if os.path.exists(LIBRARIES + library):
-            add("C " + library.split(".")[0], (c, "malloc"), "remember", LD_PRELOAD=LIBRARIES + library)
+    for library, path in libraries():
+        add("C " + library.split(".")[0], (c, "malloc"), "remember", LD_PRELOAD=path)
     if shutil.which("musl-gcc"):
         subprocess.run(("musl-gcc", "-O2", SOURCE, "-o", c + "-musl"), check=True)
         add("C musl", (c + "-musl", "malloc"), "remember")
@@ -244,7 +244,7 @@ END { clear(@size); clear(@bytes); clear(@where); }
 
 def bpftrace(command, env):
     words = " ".join(("/usr/bin/env", *("%s=%s" % item for item in env.items()), *command))
-    done = subprocess.run(("timeout", "-sINT", str(LIMIT), "bpftrace", "-e", TRACE % {"libc": LIBRARIES + "libc.so.6"},
+    done = subprocess.run(("timeout", "-sINT", str(LIMIT), "bpftrace", "-e", TRACE % {"libc": LIBC},
                            "-c", words), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                           env=dict(os.environ, ENDS_PARENT="1", BPFTRACE_MAP_KEYS_MAX="1000000"))
     # The largest is the last one.
