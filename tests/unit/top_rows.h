@@ -185,24 +185,38 @@ static inline unsigned step_with(struct fixture *f, const char *screen)
 	return step;
 }
 
+/* Lines of the screen with nothing, from `from` on. */
+static inline void put_empty(struct strbuf *out, unsigned from, unsigned end)
+{
+	if (end - from == 1)
+		strbuf_printf(out, "%2u\n", from);
+	else if (end > from)
+		strbuf_printf(out, "%2u to %u\n", from, end - 1);
+}
+
 /* Logs the lines of the screen that are not as before. */
 static inline void log_screen(struct fixture *f)
 {
 	struct strbuf now = {}, changed = {};
 	const char *at, *was = strbuf_str(&f->shown);
-	unsigned line = 1, count = 0, step;
+	unsigned line = 1, count = 0, empty = 1, step;
 
 	fixture_text(f, &now);
 	for (at = strbuf_str(&now); *at; line++) {
 		size_t len = strcspn(at, "\n"), before = strcspn(was, "\n");
+		bool differs = len != before || memcmp(at, was, len) != 0;
 
-		if (len != before || memcmp(at, was, len) != 0) {
-			strbuf_printf(&changed, "%2u %.*s\n", line, (int)len, at);
-			count++;
+		if (!differs || len > 1 || *at != ' ') {
+			put_empty(&changed, empty, line);
+			empty = line + 1;
+			if (differs)
+				strbuf_printf(&changed, "%2u %.*s\n", line, (int)len, at);
 		}
+		count += differs;
 		at += len + 1;
 		was += before + (was[before] == '\n');
 	}
+	put_empty(&changed, empty, line);
 	if (*was)
 		strbuf_printf(&changed, "%2u no more lines\n", line);
 	step = step_with(f, strbuf_str(&now));
