@@ -56,6 +56,9 @@ JSON_KNOWN(class_change, "change_bytes", CHANGE, value_signed(true, ram_change_o
 FIELDS(change_ram_fields, &field_class, &field_class_before, &field_class_after,
        &field_class_change);
 
+JSON_FIELD(class_title, "title", TEXT, value_text(ram_class_table[r->class].title), "");
+static FIELDS(change_said_fields, &field_class_change, &field_class_title);
+
 #undef ROW
 #define ROW const struct ram_changes *r = row
 
@@ -64,6 +67,13 @@ ROWS(ram, "ram", &change_ram_fields, struct ram_change, r->known, r->item, r->co
      "Null without two censuses",
      0);
 FIELDS(change_machine_fields, &field_ram);
+
+/* Of sentences alone. */
+JSON_FIELD(span, "span_ms", AMOUNT, value_signed(r->known, r->after_ms - r->before_ms), "");
+ROWS(large, "large", &change_said_fields, struct ram_change, true, r->item, r->large, "", 0);
+FIELDS(ram_changes_fields, &field_span, &field_large);
+SENTENCES(ram_changes_said, &ram_changes_fields, NULL,
+	  "RAM by class: [{large*5: {change_bytes} {title}}||no class changed much]");
 
 /* ---- columns ---- */
 

@@ -350,6 +350,15 @@ JSON_FIELD(
 	.fields = &filled_by);
 
 #undef ROW
+#define ROW const struct incident_charge *r = row
+static const char *const part_name[INCIDENT_PARTS] = {
+	"processes", "tmpfs and shared memory", "files", "kernel", "sockets", "swap", "other"};
+JSON_KNOWN(charge_part, "part", TEXT, value_text(part_name[r->part]),
+	   "other: freed before it was read, or a kind that memory.stat does not have");
+JSON_KNOWN(charge_bytes, "bytes", BYTES, value_bytes(true, r->bytes), "of that part");
+static FIELDS(charge, &field_charge_part, &field_charge_bytes);
+
+#undef ROW
 #define ROW const struct event_level *r = row
 #define LEVEL(name, json, member, help)                                                            \
 	JSON_FIELD(name, json, BYTES, value_bytes(r->member != EVENT_UNLIMITED, r->member), help)
@@ -369,6 +378,10 @@ ROWS(levels, "levels", &level, struct event_level, true, r->level, r->levels,
      "the memory cgroup of the victim and those above it, from the lowest one up to the root, at the "
      "moment of the kill. Empty if they were not read",
      FIELD_KNOWN);
+ROWS(charges, "charges", &charge, struct incident_charge, i->charges, i->charge, i->charges,
+     "what was charged to that cgroup at its limit, the largest part first: filled_by, and what it "
+     "does not have. Null if it is not known",
+     0);
 NAME(gfp, "gfp", GFP,
      "the kind of the allocation that failed. Null if the kernel's log was not read");
 AMOUNT(order, "order", ORDER, "of that allocation: 2^order pages");
@@ -424,8 +437,8 @@ JSON_FIELD(files_reason, "files_reason", TEXT,
 #define OF_TIME &field_limits, &field_largest, &field_grew, &field_ram, &field_machine
 FIELDS(incident_fields, &field_id, &field_time, OF_TIME);
 FIELDS(kill_fields, OF_KILL);
-FIELDS(incident_kill_fields, &field_number, &field_id, OF_KILL, &field_unread, &field_held_inside,
-       &field_grown_inside, OF_FILES, OF_TIME);
+FIELDS(incident_kill_fields, &field_number, &field_id, OF_KILL, &field_unread, &field_charges,
+       &field_held_inside, &field_grown_inside, OF_FILES, OF_TIME);
 
 JSON_FIELD(sender_pid, "pid", NUMBER, amount_of(r, EVENT_SENDER_PID), "process id");
 JSON_FIELD(sender_uid, "uid", NUMBER, amount_of(r, EVENT_SENDER_UID), "effective user id");

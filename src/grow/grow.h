@@ -7,9 +7,9 @@
 #define ZMEM_GROW_GROW_H
 
 #include "base/diag.h"
-#include "grow/heap.h"
-#include "grow/stack_table.h"
+#include "heap/heap.h"
 #include "model/growth.h"
+#include "model/stack_table.h"
 #include "proc/procfs.h"
 
 struct grow_spec {

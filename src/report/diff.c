@@ -5,10 +5,10 @@
 #include "base/cleanup.h"
 #include "fields/change_fields.h"
 #include "report/json.h"
-#include "report/ram_text.h"
 #include "write/field_text.h"
 #include "write/format.h"
 #include "write/grid.h"
+#include "write/say.h"
 
 /* ---- the table ---- */
 
@@ -63,15 +63,12 @@ static void put_small(const struct diff_table *t, struct strbuf *out)
 }
 
 /* Of the machine, which is more than the processes that the rows are. */
-static void put_ram(const struct diff_table *t, struct strbuf *out)
+static void say_ram(const struct diff_table *t, struct strbuf *out)
 {
-	cleanup(strbuf_done) struct strbuf text = {};
+	const struct said said = {&ram_changes_said, &t->r->ram, NULL, t->style->bytes};
 
-	if (!t->r->ram.known)
-		return;
-	strbuf_puts(&text, "RAM by class: ");
-	ram_changes_text(&text, &t->r->ram, t->style->bytes);
-	text_put_folded(out, strbuf_str(&text), 0, t->style->width);
+	if (t->r->ram.known)
+		say_all(out, &said, 0, t->style->width);
 }
 
 static void put_notes(void *arg, struct strbuf *out)
@@ -81,7 +78,7 @@ static void put_notes(void *arg, struct strbuf *out)
 	cleanup(strbuf_done) struct strbuf text = {};
 
 	put_small(t, out);
-	put_ram(t, out);
+	say_ram(t, out);
 	if (!missing)
 		return;
 	strbuf_printf(&text, "%u process%s left out of all sums: not read in one of the snapshots",

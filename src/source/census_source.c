@@ -363,7 +363,7 @@ static int name_owner(struct census_source *s, const struct zmem_census_owner *f
 	for (int i = 0; i < ZMEM_CHARGES; i++)
 		ret->cgroup.bytes[i] =
 			(uint64_t)((double)from->frames[i] * s->scale) * s->page_size;
-	if (!v->memcg || oom_path_read(&v->path, v->names, path, NULL) != ZMEM_OOM_PATH_KNOWN)
+	if (!v->memcg || cgroup_path_read(&v->path, v->names, path, NULL) != ZMEM_OOM_PATH_KNOWN)
 		return 0;
 	ret->cgroup.path = arena_strndup(arena, path, strlen(path));
 	return ret->cgroup.path ? 0 : -ENOMEM;
@@ -478,7 +478,7 @@ int census_source_owner(struct census_source *s, uint64_t owner, char ret[OOM_CG
 	r = bpf_program_run(s->handle.fd[BPF_NAME]);
 	if (r < 0 || !v->memcg)
 		return r;
-	return oom_path_read(&v->path, v->names, ret, NULL) == ZMEM_OOM_PATH_KNOWN;
+	return cgroup_path_read(&v->path, v->names, ret, NULL) == ZMEM_OOM_PATH_KNOWN;
 }
 
 static int tell_files(struct census_source *s, const uint32_t number[ZMEM_CENSUS_FILES],

@@ -8,7 +8,7 @@
 #include "model/census.h"
 #include "model/files.h"
 #include "model/zones.h"
-#include "source/oom_messages.h"
+#include "source/cgroup_path.h"
 
 struct source;
 struct census_source;

@@ -7,11 +7,11 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "grow/address_space.h"
-#include "grow/code_file.h"
-#include "grow/demangle.h"
-#include "grow/stack_table.h"
+#include "code/address_space.h"
+#include "code/code_file.h"
+#include "demangle/demangle.h"
 #include "grow/touched.h"
+#include "model/stack_table.h"
 #include "privilege/privilege.h"
 #include "temp_directory.h"
 
