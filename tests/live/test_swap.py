@@ -22,7 +22,7 @@ import time
 sys.dont_write_bytecode = True  # the tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, need, result, run_checks  # noqa: E402
+from outcome import MKMEM, PROGRAM, exit_code, mkmem_pids, result, run_checks  # noqa: E402
 import validate_json  # noqa: E402
 from swap import CONTROL, delay_accounting, read, write, zram  # noqa: E402
 
@@ -623,17 +623,6 @@ def swap_ins(_):
         child.stdin.close()
 
 
-def worlds():
-    """What becomes free of memory in the swap cache: pages that were read again, and those that swapped slots share."""
-    if not need("cgroups", "worlds with swap"):
-        return
-    here = os.path.dirname(os.path.abspath(__file__))
-    done = subprocess.run((sys.executable, here + "/test_world.py", "--cases", "--with", "swap"), capture_output=True, text=True,
-                          timeout=LIMIT, check=False)
-    print(done.stdout, end="")
-    result(done.returncode == 0 and "ok " in done.stdout, "worlds with swap", done.stdout + done.stderr)
-
-
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it switches swap off
     done = False
@@ -646,7 +635,6 @@ def main():
                        at)
         done = True
     result(done, "zram has one of the compressors")
-    worlds()
     on_disk()
     full()
     full_before_disk()
