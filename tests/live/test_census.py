@@ -46,7 +46,7 @@ NOISY = {"anon", "page_cache", "mapped"}
 QUIET = {"anon_unmapped", "large_kmalloc", "vmalloc", "percpu", "hugetlb", "zram_zswap", "net_rings", "balloon",
          "driver_mapped", "reserved", "unnamed_kernel"}
 PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-NORESERVE, HUGETLB = 0x4000, 0x40000
+HUGETLB = 0x40000
 MADV_DONTNEED, MADV_HUGEPAGE, MADV_NOHUGEPAGE = 4, 14, 15
 BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
 NAME = "zmem-census-%d" % os.getpid()
@@ -150,81 +150,6 @@ def anonymous(size=SIZE, advice=MADV_NOHUGEPAGE):
 
 
 # ---- pages of users ----
-
-
-def of_anonymous():
-    @contextlib.contextmanager
-    def state():
-        with anonymous():
-            yield
-
-    grows("anonymous memory", state, {"anon": SIZE})
-
-
-def of_memfd():
-    @contextlib.contextmanager
-    def state():
-        fd = os.memfd_create(NAME)
-        try:
-            os.ftruncate(fd, SIZE)
-            for _ in range(SIZE // MIB):
-                os.write(fd, b"m" * MIB)
-            with mmap.mmap(fd, SIZE) as area:
-                yield [(lambda: sum(area[at] for at in range(0, SIZE // 2, PAGE)),
-                        {"shmem": SIZE, ("shmem", "in page tables"): SIZE // 2, ("shmem", "in no page table"): SIZE // 2})]
-        finally:
-            os.close(fd)
-
-    grows("memfd", state, {"shmem": SIZE, ("shmem", "in no page table"): SIZE})
-
-
-@contextlib.contextmanager
-def tmpfs(*options):
-    with tempfile.TemporaryDirectory(prefix=NAME) as at:
-        subprocess.run(["mount", "-t", "tmpfs", *options, "zmem", at], check=True)
-        try:
-            yield at
-        finally:
-            subprocess.run(["umount", "-l", at], check=True)
-
-
-def fill(path, size=SIZE):
-    with open(path, "wb") as file:
-        for at in range(0, size, MIB):
-            file.write(b"f" * min(MIB, size - at))
-
-
-def of_tmpfs():
-    @contextlib.contextmanager
-    def state():
-        with tmpfs() as at:
-            fill(at + "/file")
-            yield
-
-    @contextlib.contextmanager
-    def huge():
-        with tmpfs("-o", "huge=always") as at:
-            fill(at + "/file")
-            yield
-
-    if not need("mount", "a file of a tmpfs"):
-        return
-    grows("a file of a tmpfs", state, {"shmem": SIZE, ("shmem", "in no page table"): SIZE})
-    grows("a file of a tmpfs in huge pages", huge, {"shmem": SIZE, ("shmem", "in no page table"): SIZE})
-
-
-def of_page_cache():
-    @contextlib.contextmanager
-    def state():
-        with tempfile.TemporaryDirectory(dir=O) as at:
-            fill(at + "/file")
-            with open(at + "/file", "r+b") as file, mmap.mmap(file.fileno(), SIZE) as area:
-                os.fsync(file.fileno())
-                yield [(lambda: sum(area[at] for at in range(0, SIZE // 2, PAGE)), {"page_cache": SIZE, "mapped": SIZE // 2})]
-
-    grows("page cache", state, {"page_cache": SIZE, "mapped": 0})
-
-
 
 
 def of_hugetlb():
@@ -402,19 +327,6 @@ def of_slab():
             yield
 
     grows("slab: 200,000 directory entries", state, {"slab": size, ("slab", "dentry"): size})
-
-
-def of_page_tables():
-    """Each page is in a table of its own."""
-    @contextlib.contextmanager
-    def state():
-        with mmap.mmap(-1, SIZE // PAGE * HUGE, PRIVATE | NORESERVE) as area:
-            advise(area, 0, len(area), MADV_NOHUGEPAGE)
-            for at in range(0, len(area), HUGE):
-                area[at] = 1
-            yield
-
-    grows("page tables", state, {"page_tables": SIZE, "anon": SIZE})
 
 
 def of_kernel_stacks():
@@ -605,9 +517,8 @@ def sums():
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it gives back what it made
-    run_checks((of_anonymous, of_memfd, of_tmpfs, of_page_cache, of_hugetlb, of_huge_pages_cut, of_pipes, of_io_uring,
-                of_packet_ring, of_vmalloc, of_large_kmalloc, of_slab, of_page_tables, of_kernel_stacks, of_sockets, of_network_rings, of_zram,
-                of_deleted_cgroups, sums))
+    run_checks((of_hugetlb, of_huge_pages_cut, of_pipes, of_io_uring, of_packet_ring, of_vmalloc, of_large_kmalloc, of_slab,
+                of_kernel_stacks, of_sockets, of_network_rings, of_zram, of_deleted_cgroups, sums))
     return exit_code()
 
 

@@ -412,37 +412,6 @@ def swapped_memfd(word=WORD):
         os.close(fd)
 
 
-def freed(at):
-    """Of slots that processes share FREED has all if they are of one group, and else nothing. The swapped pages of a
-    file are freed with the processes that hold it."""
-
-    def of(*pids, group=()):
-        rows = document("-p", ",".join(map(str, pids)), "-s", "freed", "-a", *group)
-        return {row.get("pid"): row for row in rows["groups" if group else "processes"]}
-
-    with swapped_out(RANDOM, fork=True) as pid:
-        child = int(read("/proc/%d/task/%d/children" % (pid, pid)))
-        alone = of(pid, child)
-        left = [p["freed_bytes"] - p["uss_bytes"] - p["pgtables_bytes"] for p in alone.values()]
-        result(len(left) == 2 and max(left) < MIB // 2 and all(p["swap_ram_bytes"] > 1.9 * MIB for p in alone.values()),
-               "FREED of a process has no slots that another one shares", (left, alone))
-        both = of(pid, child, group=("-g", "user"))[None]["freed_bytes"]
-        more = both - sum(p["freed_bytes"] for p in alone.values())
-        result(4 * MIB - PAGE <= more < 6 * MIB, "FREED of the group has them in full", more)
-        half = of(pid, group=("-g", "user"))[None]["freed_bytes"]
-        result(abs(half - alone[pid]["freed_bytes"]) < MIB // 2, "FREED of a group has none that others share",
-               (half, alone[pid]))
-
-    def of_us():
-        return of(os.getpid())[os.getpid()]["freed_bytes"], int(read(at + "/mm_stat").split()[1])
-
-    with swapped_memfd(RANDOM) as (_, size):
-        before, compressed = of_us()
-    after, rest = of_us()
-    result(compressed - rest > size // 2 and abs(before - after - size // 3 - (compressed - rest)) < MIB,
-           "FREED has what the swapped pages of a file take in RAM", (before, after, size, compressed, rest))
-
-
 def many_mappings(_):
     """Of a swapped file: 200 parts, each another one, with pages that are counted one by one; and 2,000 mappings of all of
     it. Both take many runs of a program, each of which looks at few nodes; none is left out or counted twice, also while
@@ -631,7 +600,7 @@ def main():
             print("ok swap on zram with", compressor)
             run_checks((costs, kinds) if done else
                        (every_shape, crowd, trial, without_smaps, no_large_reads, disagreeing, comers, costs, kinds, swap_ins, huge_file,
-                        in_cache, freed, many_mappings, many_slots, switching),
+                        in_cache, many_mappings, many_slots, switching),
                        at)
         done = True
     result(done, "zram has one of the compressors")

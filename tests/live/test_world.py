@@ -533,6 +533,12 @@ def check_system(world):
                 after = after or oracle.frames()
                 least, most = sorted((before, sum(after.get(n, 0) for n in of)))
             faults.compare("system", "bytes", name, min(max(value, least), most), value, MACHINE)
+        for name in ("shmem", "page_cache"):
+            parts = {p["name"]: p["bytes"] for p in classes[name]["parts"]}
+            after = after or oracle.frames()
+            least, most = sorted(found.get(name + "_mapped", 0) for found in (right, after))
+            value = parts.get("in page tables", 0)
+            faults.compare("system", "in page tables", name, min(max(value, least), most), value, MACHINE)
         faults.compare("system", "bytes", "all classes", known["ram"]["frames_bytes"],
                        sum(c["bytes"] for c in classes.values()), MIB)
         memory = known["memory"]
@@ -608,6 +614,10 @@ def check_held(world):
             if name not in world.busy and not (unsupported and set(values) == {None}):
                 faults.compare("snapshot", "thp_rest_bytes", "all " + name, sum(held[pid] for pid in pids),
                                None if None in values else sum(values), 256)  # shares are rounded
+        alone = [pid for pid in held.keys() & rows.keys() if held[pid] and rows[pid]["comm"] not in world.busy]
+        for pid in alone if not OLD else ():
+            totals = document("maps", "--pid", str(pid))["totals"]
+            faults.compare("maps", "thp_rest_bytes", pid, rows[pid].get("thp_rest_bytes"), totals.get("thp_rest_bytes"), 256)
         # Before 6.2 a census knows only whole huge pages.
         if max(held.values(), default=0) > 4 * MIB and not OLD:
             unmapped = next(c for c in document("system")["ram"]["classes"] if c["class"] == "anon_unmapped")
