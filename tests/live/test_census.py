@@ -47,7 +47,7 @@ QUIET = {"anon_unmapped", "large_kmalloc", "vmalloc", "percpu", "hugetlb", "zram
          "driver_mapped", "reserved", "unnamed_kernel"}
 PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 HUGETLB = 0x40000
-MADV_DONTNEED, MADV_HUGEPAGE, MADV_NOHUGEPAGE = 4, 14, 15
+MADV_HUGEPAGE, MADV_NOHUGEPAGE = 14, 15
 BASE = next((p for p in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(p + "/cgroup.procs")), None)
 NAME = "zmem-census-%d" % os.getpid()
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -171,37 +171,6 @@ def of_hugetlb():
     grows("huge pages of hugetlb", state, {"hugetlb": SIZE, ("hugetlb", "free"): SIZE})
 
 
-def of_huge_pages_cut():
-    """The kernel still has the other half of each huge page, until it splits them."""
-    size = SIZE // 2
-
-    def state(advice, start):
-        @contextlib.contextmanager
-        def make():
-            with mmap.mmap(-1, SIZE + HUGE, PRIVATE) as area:
-                first = -address(area) % HUGE
-                advise(area, 0, SIZE + HUGE, advice)
-                for at in range(first, first + SIZE, PAGE):
-                    area[at] = 1
-
-                def cut():
-                    for at in range(first, first + SIZE, HUGE):
-                        advise(area, at + start, HUGE // 2, MADV_DONTNEED)
-
-                yield [(cut, {"anon": size, **({"anon_unmapped": size, ("anon_unmapped", "rest of huge pages"): size} if advice == MADV_HUGEPAGE else {})})]
-        return make
-
-    try:
-        with mmap.mmap(-1, PAGE, PRIVATE) as area:
-            advise(area, 0, PAGE, MADV_HUGEPAGE)
-    except OSError:
-        print("note this kernel has no transparent huge pages")
-        return
-    grows("huge pages that lost their second half", state(MADV_HUGEPAGE, HUGE // 2), {"anon": SIZE})
-    grows("huge pages that lost their first half", state(MADV_HUGEPAGE, 0), {"anon": SIZE})
-    grows("small pages that lost a half", state(MADV_NOHUGEPAGE, 0), {"anon": SIZE})
-
-
 # ---- pages that the kernel holds for users ----
 
 
@@ -308,25 +277,6 @@ def of_large_kmalloc():
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(limit[0], 2 * count + 100), max(limit[1], 2 * count + 100)))
     grows("large kmalloc", state, {"large_kmalloc": SIZE})
-
-
-def of_slab():
-    """Names that do not exist, which go with their directory."""
-    count = 200000
-    with open("/proc/slabinfo", encoding="ascii") as file:
-        row = next(line.split() for line in file if line.startswith("dentry "))
-    # The room that earlier names have left is used first.
-    new = max(0, count - (int(row[2]) - int(row[1])))
-    size = -(-new // int(row[4])) * int(row[5]) * PAGE
-
-    @contextlib.contextmanager
-    def state():
-        with tempfile.TemporaryDirectory(dir=O) as at:
-            for number in range(count):
-                os.access("%s/%d" % (at, number), os.F_OK)
-            yield
-
-    grows("slab: 200,000 directory entries", state, {"slab": size, ("slab", "dentry"): size})
 
 
 def of_kernel_stacks():
@@ -517,8 +467,7 @@ def sums():
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # it gives back what it made
-    run_checks((of_hugetlb, of_huge_pages_cut, of_pipes, of_io_uring, of_packet_ring, of_vmalloc, of_large_kmalloc, of_slab,
-                of_kernel_stacks, of_sockets, of_network_rings, of_zram, of_deleted_cgroups, sums))
+    run_checks((of_hugetlb, of_pipes, of_io_uring, of_packet_ring, of_vmalloc, of_large_kmalloc, of_kernel_stacks, of_sockets, of_network_rings, of_zram, of_deleted_cgroups, sums))
     return exit_code()
 
 

@@ -32,54 +32,6 @@ def snapshot(*args, before=()):
     return json.loads(done.stdout), done
 
 
-# ---- pid namespaces ----
-
-
-def check_namespace():
-    if not need("mount", "pid namespace"):
-        return
-    script = 'sleep 30 & "$0" --json; kill $!'
-    command = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", script,
-               STATIC)
-    done = run(*command)
-    rows = {p["pid"]: p for p in json.loads(done.stdout)["processes"]}
-    names = sorted(p["comm"] for p in rows.values())
-    result(max(rows) < 10 and "sleep" in names and len(rows) == 3,
-           "pid namespace: its processes by its numbers", (sorted(rows), names))
-    result(rows[1]["ppid"] == 0 and all(p["ppid"] == 1 for n, p in rows.items() if n != 1),
-           "pid namespace: parents by its numbers", {n: p["ppid"] for n, p in rows.items()})
-    result(all(p["pss_status"] == "ok" and p["pss_bytes"] for p in rows.values()),
-           "pid namespace: PSS is there", [p["pss_status"] for p in rows.values()])
-
-
-def check_foreign_proc():
-    """A new pid namespace with the /proc of the old one: no value in it may be used."""
-    if not need("mount", "foreign /proc"):
-        return
-    # With --source proc, processes have the pids of that /proc, which are not used for look-ups.
-    document, _ = snapshot("--source", "proc", before=("unshare", "--pid", "--fork",
-                                                       "--kill-child"))
-    result(all(p["pss_bytes"] is None and p["cgroup"] is None and p["pss_status"] != "ok"
-               for p in document["processes"]), "foreign /proc: not even with --source proc",
-           document["processes"])
-    if not need("counters", "foreign /proc with BPF"):
-        return
-    document, _ = snapshot(before=("unshare", "--pid", "--fork", "--kill-child"))
-    result([(p["pid"], p["pss_source"]) for p in document["processes"]] == [(1, "kernel")],
-           "foreign /proc: page tables need none", document["processes"])
-    document, _ = snapshot("--pss", "rollup",
-                           before=("unshare", "--pid", "--fork", "--kill-child"))
-    rows = document["processes"]
-    result([p["pid"] for p in rows] == [1], "foreign /proc: only our namespace", rows)
-    result(all(p["rss_bytes"] > 0 and p["rss_anon_bytes"] is not None for p in rows),
-           "foreign /proc: counters are there", rows)
-    result(all(p["pss_bytes"] is None and p["uss_bytes"] is None and p["pss_status"] != "ok"
-               for p in rows), "foreign /proc: no PSS, and it says so", rows)
-    result(document["totals"]["pss_bytes"] is None and
-           document["totals"]["pss_missing_processes"] == 1,
-           "foreign /proc: no total of PSS", document["totals"])
-
-
 # ---- churn ----
 
 
@@ -184,7 +136,7 @@ def check_top():
 
 
 def main():
-    run_checks((check_namespace, check_foreign_proc, check_runs, check_crowds, check_top))
+    run_checks((check_runs, check_crowds, check_top))
     return exit_code()
 
 

@@ -6,7 +6,6 @@ beside the device's own sum, for each compressor that zram has of these: lzo, lz
 # needs: counters swap mount sysctl strace python-jsonschema
 
 import contextlib
-import csv
 import ctypes
 import json
 import mmap
@@ -271,14 +270,6 @@ def kinds(at):
                p["swap_disk_bytes"] == 0 and p["swap_ram_zswap_bytes"] == 0 and
                p["swap_ram_zram_bytes"] == p["swap_ram_bytes"] > p["swap_incompressible_bytes"] and
                p["swap_ram_status"] == "ok", "the parts of a process", p)
-        done = subprocess.run((PROGRAM, "-p", str(pid), "-F", "csv"), capture_output=True, text=True, timeout=LIMIT, check=False)
-        row = next(csv.DictReader(done.stdout.splitlines()))
-        result(near(int(row["swap_ram_bytes"] or 0), p["swap_ram_bytes"]) and row["swap_shmem_bytes"] == "0",
-               "CSV with all columns has what swap costs", row)
-        done = subprocess.run((PROGRAM, "-p", str(pid), "-H", "-o", "swap_ratio"), capture_output=True, text=True,
-                              timeout=LIMIT, check=False)
-        result(abs(float(done.stdout.split()[0]) - p["swap_pss_bytes"] / p["swap_ram_bytes"]) < 0.1,
-               "the ratio is the size of the pages by what they take", (done.stdout, p))
 
 
 def huge_file(at):
