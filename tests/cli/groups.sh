@@ -19,12 +19,12 @@ END
 cp "$(command -v sleep)" "$TMP/zmem_grp"
 "$PYTHON" "$TMP/zmem_workers" &
 workers=$!
-# Two of other users, if there can be any: $groups of "user,name" are then 3, with $each process in the last ones.
-user=$(id -un) other=nobody number=54321 groups=3 each=1
+# Two of other users, if there can be any.
+user=$(id -un) other=nobody groups=3
 as_user() {
 	exec setpriv --reuid="$1" --regid="$1" --clear-groups "${@:2}"
 }
-have users || { other=$user number=$UID groups=2 each=2; as_user() { exec "${@:2}"; }; }
+have users || { other=$user groups=2; as_user() { exec "${@:2}"; }; }
 as_user 65534 "$TMP/zmem_grp" 1000.5 &
 nobody=$!
 as_user 54321 "$TMP/zmem_grp" 1000.25 &

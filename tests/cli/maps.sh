@@ -4,7 +4,6 @@
 . "$(dirname "$0")/../support/cli.sh"
 
 free_pid=4194303
-sum_of_rows='def sum(k): [.[] | .[k]] | add;'
 
 # ---- sums: of processes in known states, which are idle ----
 

@@ -3,8 +3,6 @@
 # zmem-bpf system: the machine's values against /proc/meminfo and /proc/swaps, its sums, recordings.
 . "$(dirname "$0")/../support/cli.sh"
 
-guest=$(realpath "$(dirname "$0")/..")/fixtures/recordings/guest-6.12.zmem
-
 # The parts add up, to the byte, whichever values are missing.
 adds_up='def n: . // 0;
 	(.kernel | [.[] | n] | add) == (.memory.kernel_bytes | n) and

@@ -164,7 +164,6 @@ refused_there() { # NAME HINT COMMAND…; CODE: the exit code, if it is not 2
 	check "$name: what to do" grep -qE -- "$hint" "$TMP/out"
 	equal "$name: one line, and no bytes of it" "$(grep -c . "$TMP/out")" 1
 }
-guest=$(dirname "$0")/../fixtures/recordings/guest-6.12.zmem
 refused_there 'a page' '--format html: the output is a terminal \(name a file: --output FILE, or > FILE\)' -q -F html
 ! need counters 'a page of files' ||
 	refused_there 'a page of files' '--format html: the output is a terminal' files -F html

@@ -186,23 +186,22 @@ def check_timeline():
     with tempfile.TemporaryDirectory() as directory:
         recording = directory + "/recording"
         subprocess.run((PROGRAM, "record", recording, "-q", "-c", "3", "-i", "0.5", "-p", str(os.getpid())), check=True)
-        for columns, rows in ((80, 24),):
-            tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000"), columns=columns, rows=rows)
-            try:
-                tmux.until(lambda screen: "snapshot 3 of 3" in screen)
-                tmux.keys("{")
-                screen = tmux.until(lambda screen: "snapshot 1 of 3" in screen)
-                line = screen.splitlines()[headings_at(screen) - 1]
-                result(re.fullmatch(r"\d\d:\d\d:\d\d \[#-+\] \d\d:\d\d:\d\d", line), "%d columns: the time line" % columns, screen)
-                for keys, at, says in ((("]",), 3, "#]"), (("[",), 1, "[#"), (("}",), 3, "#]"), (("{", "X"), 3, "#]"),
-                                       (("@", "-1h", "Enter"), 3, "the recording is from"),
-                                       (("@", "event:1", "Enter"), 3, "the recording has 0 events")):
-                    tmux.keys(*keys)
-                    good = lambda screen, at=at, says=says: "snapshot %d of 3" % at in screen and says in screen
-                    screen = tmux.until(good)
-                    result(good(screen), "%d columns, %s: snapshot %d" % (columns, " ".join(keys), at), screen)
-            finally:
-                tmux.close()
+        tmux = Tmux((PROGRAM, "top", "--replay", recording, "-i", "1000"), columns=80, rows=24)
+        try:
+            tmux.until(lambda screen: "snapshot 3 of 3" in screen)
+            tmux.keys("{")
+            screen = tmux.until(lambda screen: "snapshot 1 of 3" in screen)
+            line = screen.splitlines()[headings_at(screen) - 1]
+            result(re.fullmatch(r"\d\d:\d\d:\d\d \[#-+\] \d\d:\d\d:\d\d", line), "the time line", screen)
+            for keys, at, says in ((("]",), 3, "#]"), (("[",), 1, "[#"), (("}",), 3, "#]"), (("{", "X"), 3, "#]"),
+                                   (("@", "-1h", "Enter"), 3, "the recording is from"),
+                                   (("@", "event:1", "Enter"), 3, "the recording has 0 events")):
+                tmux.keys(*keys)
+                good = lambda screen, at=at, says=says: "snapshot %d of 3" % at in screen and says in screen
+                screen = tmux.until(good)
+                result(good(screen), "%s: snapshot %d" % (" ".join(keys), at), screen)
+        finally:
+            tmux.close()
         for at, frame in (("-0s", 3), (second_of(recording), 2)):
             tmux = Tmux((PROGRAM, "top", "--replay", recording, "--at", at, "-i", "1000"))
             try:

@@ -41,11 +41,9 @@ def near(value, other):
 
 
 @contextlib.contextmanager
-def children(count, prepare, begin=None):
+def children(count, prepare):
     """`count` processes that call prepare(number) and then stand still. Yields their pids."""
     pids, ends = [], []
-    if begin:
-        begin()
     try:
         for number in range(count):
             ready, told = os.pipe()

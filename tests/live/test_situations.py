@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Complete snapshots in difficult situations: pid namespaces, many pages and threads, and the first few of a fleet of
-processes."""
+"""Complete snapshots in difficult situations: many pages and threads, and the first few of a fleet of processes."""
 
 import json
 import mmap
@@ -30,12 +29,6 @@ def snapshot(*args, before=()):
     if done.returncode:
         raise RuntimeError("exit code %d: %s" % (done.returncode, done.stderr.decode()[:300]))
     return json.loads(done.stdout), done
-
-
-# ---- churn ----
-
-
-# ---- hostile names ----
 
 
 # ---- a run of the BPF program ----
