@@ -126,7 +126,7 @@ def check_folds():
             before = time_of(screen)
             screen = tmux.until(lambda screen: time_of(screen) > before)
             result("[+2]" in screen and "1 row" in screen, "it stays folded", screen)
-            tmux.keys("q", "+")
+            tmux.keys("+")
             screen = tmux.until(lambda screen: "3 rows" in screen)
             result("3 rows" in screen and "[+" not in screen, "opened again", screen)
         finally:
