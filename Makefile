@@ -104,15 +104,15 @@ LDLIBS_DW    := $(if $(LIBDW),-ldw)
 PACK_RELOCS  := $(if $(filter x86_64,$(or $(CROSS),$(MACHINE))),-Wl$(comma)-z$(comma)pack-relative-relocs)
 LDFLAGS_ALL  += -static-pie -Wl,--no-eh-frame-hdr $(PACK_RELOCS) -Wl,-T,$(LAYOUT)
 # One file to copy is small where no time goes.
-COLD         := $(addprefix $(B)/,session/% command/% top/% recording/% check/% grow/% load/% privilege/% proc/mounts% \
+COLD         := $(addprefix $(B)/,session/% command/% incidents/% recorder/% doctor/% top/% recording/% check/% demangle/% code/% heap/% grow/% watch/% load/% privilege/% proc/mounts% \
                 report/compare_% report/files_% report/folded% report/growth% report/html% report/incidents% report/maps_% \
-                report/metrics% report/system_% source/files_% source/freed_% source/grow_watch% source/peak_% source/ring_drain% source/holders_% source/oom_% source/pin% \
+                report/metrics% report/system_% source/files_% source/freed_% source/holders_% source/pin% \
                 source/swap_% source/pages_% source/nvml_% write/metrics_%)
 endif
 
 # libmicrohttpd is loaded by serve (src/serve/microhttpd.c), which the static program cannot.
-MODULES := base privilege proc load model fields query source enrich recording check collect grow write report session top \
-           $(if $(filter 1,$(STATIC)),,serve) command
+MODULES := base privilege proc load model fields query source watch enrich recording check collect demangle code heap grow write report \
+           session top $(if $(filter 1,$(STATIC)),,serve) incidents recorder doctor command
 SRC     := $(wildcard $(MODULES:%=src/%/*.c))
 OBJ     := $(SRC:src/%.c=$(B)/%.o)
 LIB     := $(MODULES:%=$(B)/lib%.a)
@@ -355,8 +355,8 @@ endef
 $(foreach m,$(MODULES),$(eval $(call module_lib,$(m))))
 
 # A library uses those behind it.
-LINK_ORDER := command $(filter serve,$(MODULES)) top session report write grow collect check enrich query fields source load proc \
-              recording model privilege base
+LINK_ORDER := command doctor recorder incidents $(filter serve,$(MODULES)) top session report write grow heap code demangle collect check \
+              enrich query fields watch source load proc recording model privilege base
 
 $(PROGRAM): $(B)/main.o $(STATIC_PARTS) $(LIB) $(LAYOUT)
 	$(SAY) LINK '$@$(if $(filter 1,$(STATIC)),$(if $(LIBDW),, (there is no libdw.a: grow has --stack fp alone)))'

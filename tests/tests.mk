@@ -15,23 +15,30 @@ uses_model     := model base
 uses_fields    := fields model base
 uses_query     := query fields model base
 uses_source    := source load proc model privilege base
+uses_watch     := watch source load proc model privilege base
 uses_enrich    := enrich query fields proc model privilege base
 uses_recording := recording model base
 uses_check     := check enrich query fields source load proc model privilege base
-uses_collect   := collect check enrich query fields source load proc recording model privilege base
-uses_grow      := grow source load proc model privilege base
+uses_collect   := collect check enrich query fields watch source load proc recording model privilege base
+uses_demangle  := demangle privilege base
+uses_code      := code demangle proc model privilege base
+uses_heap      := heap $(uses_code) watch source load
+uses_grow      := grow heap code demangle watch source load proc model privilege base
 uses_write     := write fields model base
 uses_report    := report write check query fields model base
 uses_session   := session report write $(uses_collect)
 # What it shows, without the terminal.
 uses_top       := top report write check query fields model base
 uses_serve     := serve session report write $(uses_collect)
-uses_command   := command serve top session report write grow $(uses_collect)
+uses_incidents := incidents $(uses_session)
+uses_recorder  := recorder $(uses_session)
+uses_doctor    := doctor serve grow $(uses_session)
+uses_command   := command doctor recorder incidents serve top session report write grow heap code demangle $(uses_collect)
 # Tests that count system calls, or say how long they take.
 links_test_enrich_memcg := -Wl,--wrap=openat
 links_test_enrich_pool  := -Wl,--wrap=clock_gettime
 # One that is given the answers of helpers.
-links_fuzz_grow_answers := -Wl,--wrap=helper_start,--wrap=helper_call,--wrap=helper_done
+links_fuzz_code_answers := -Wl,--wrap=helper_start,--wrap=helper_call,--wrap=helper_call_file,--wrap=helper_done
 # tests/unit/test_<module>_<what>.c
 module_of    = $(word 2,$(subst _, ,$(1)))
 
@@ -44,7 +51,7 @@ $(B)/tests/%.o: tests/unit/%.c $(B)/flags
 $(UNIT_BIN): $(B)/tests/%: $(B)/tests/%.o $$(call LIBOF,$$(uses_$$(call module_of,$$*)))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(links_$*) $< $(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege load source enrich check collect grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) \
+		$(if $(filter privilege load source watch enrich check collect demangle code heap grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) \
 		$(if $(filter command,$(call module_of,$*)),$(LDLIBS_TOP)) -lcmocka $(LDLIBS_ZIP) -lm -lpthread -o $@
 
 -include $(UNIT_BIN:=.d)
@@ -74,7 +81,7 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(B)/fuzz/%.o $$(FUZZ_MAIN) $$(call LIBOF,$$(uses_$$(c
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(links_$*) $(if $(FUZZ_MAIN),,-fsanitize=fuzzer) $< $(FUZZ_MAIN) \
 		$(call LIBOF,$(uses_$(call module_of,$*))) \
-		$(if $(filter privilege load source collect grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) \
+		$(if $(filter privilege load source watch collect demangle code heap grow session serve command,$(call module_of,$*)),$(LDLIBS_BPF)) \
 		$(if $(filter command,$(call module_of,$*)),$(LDLIBS_TOP)) $(LDLIBS_ZIP) -lpthread -o $@
 
 -include $(FUZZ_BIN:=.d) $(B)/fuzz/replay.d
@@ -100,7 +107,6 @@ $(O)/ask: $(wildcard include/zmem/*.h)
 $(O)/guest_exit: tests/vm/guest_exit.c
 $(O)/load_objects: tests/support/load_objects.c src/static.c $(BPF_OBJ) $(B)/flags
 $(O)/static_parts: tests/support/static_parts.c src/static.c $(B)/flags
-$(O)/load_objects $(O)/static_parts: TEST_FLAGS += -fno-builtin
 $(O)/churn: tests/soak/churn.c
 $(BENCH_BIN): $(O)/%: tests/bench/%.c $(wildcard tests/bench/*.h)
 $(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn $(O)/growlab-static:
@@ -196,6 +202,7 @@ check: objects
 	@B='$(B)' tests/check
 
 # Live tests that need the library, for what the program decides by itself.
+$(B)/samples: LDFLAGS_ALL += -Wl,--wrap=bpf_program_run
 $(B)/readers $(B)/samples: $(B)/%: tests/live/%.c $(call LIBOF,$(uses_source))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@

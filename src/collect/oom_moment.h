@@ -9,7 +9,7 @@
 
 #include "collect/collector_state.h"
 #include "model/event.h"
-#include "source/oom_watch.h"
+#include "watch/oom_watch.h"
 
 /* Whose limit was reached. */
 struct oom_reason {

@@ -13,7 +13,7 @@
 #include "collect/peak_sample.h"
 #include "model/process_list.h"
 #include "proc/status.h"
-#include "source/peak_watch.h"
+#include "watch/peak_watch.h"
 
 /* Between ticks: a part of the time so far, within bounds. */
 #define TICK_PARTS 500

@@ -15,7 +15,7 @@
  * which of them are still there. In the report addresses become functions, and stacks of the same
  * functions become one.
  */
-#include "grow/grow.h"
+#include "grow/grow_internal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,17 +27,10 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "grow/debuginfod.h"
-#include "grow/demangle.h"
-#include "grow/heap.h"
-#include "grow/jit.h"
+#include "code/debuginfod.h"
+#include "demangle/demangle.h"
 #include "grow/names.h"
-#include "grow/stack_queue.h"
-#include "grow/touched.h"
-#include "grow/unwind.h"
-#include "model/program.h"
-#include "model/wrappers.h"
-#include "source/grow_watch.h"
+#include "heap/heap.h"
 #include "source/source.h"
 
 /* A file that was loaded since is looked for at most so often; more often in a young process. */
@@ -50,71 +43,6 @@
 #define CHECK_FREE_US 20000
 #define CHECK_PARTS   50
 #define LABEL_MAX     64
-#define TARGETS	      ZMEM_GROW_TARGETS
-
-struct grow_process {
-	struct address_space space;
-	struct recall recall;
-	struct touched touched;
-	char name[PROGRAM_NAME_MAX + 1];
-	uint32_t target;
-	unsigned execs;
-	uint32_t jit, jit_parent; /* numbers of its map of JIT code, and of its parent's; 0: none */
-	bool live;		  /* its target counts */
-	bool unmapped;		  /* pages of files, since its mappings were read */
-	bool child;		  /* of one that was to be counted */
-	uint32_t heap_end;	  /* see heap_end(); 0: none */
-	uint64_t opened_us, updated_us;
-	uint64_t checked_us; /* the time that it took to read them because of that */
-};
-
-struct grow {
-	const struct procfs *proc;
-	struct grow_spec spec;
-	struct libdw dw;
-	struct debuginfod *debuginfod; /* NULL: no server is asked */
-	struct grow_watch *watch;
-	struct heap *heap; /* NULL: allocators are not asked */
-	struct code_sources code;
-	struct stack_table stacks;
-	struct jit_maps jit;
-	struct demangler demangler;
-	struct stack_queue queue;
-	struct unwound unwound[UNWIND_BATCH];
-	struct grow_process *process[TARGETS]; /* by target; NULL: none */
-	struct grow_process **all;
-	size_t count, capacity;
-	struct grow_sums past; /* of address spaces that have ended */
-	size_t no_room;
-	int64_t page_size;
-	int64_t start_ms;
-	uint64_t start_us, report_us;
-	uint64_t stop_us;  /* 0: it still counts */
-	uint64_t ended_us; /* when an address space ended last */
-	bool heap_error;   /* no memory for a block */
-	uint64_t unstored; /* changes for which the table of stacks had no room */
-	int64_t sampled_pages;
-	/* Pages that the report has without a stack, less those for which the table had no room. */
-	int64_t skipped[ZMEM_RSS_COUNT];
-	uint64_t copied; /* likewise, of pages that were copied */
-	bool copied_known;
-	int64_t net[GROWTH_COUNTERS]; /* bytes, of all stacks */
-	struct growth_point point[GROWTH_POINTS];
-	size_t points;
-	uint64_t point_us, next_us; /* between points, of the next one */
-};
-
-static enum growth_counter counter_of(uint32_t member)
-{
-	static const enum growth_counter counter[ZMEM_RSS_COUNT] = {
-		[ZMEM_RSS_FILE] = GROWTH_FILE,
-		[ZMEM_RSS_ANON] = GROWTH_ANON,
-		[ZMEM_RSS_SWAP] = GROWTH_SWAP,
-		[ZMEM_RSS_SHMEM] = GROWTH_SHMEM,
-	};
-
-	return counter[member % ZMEM_RSS_COUNT];
-}
 
 /* ---- processes ---- */
 
@@ -207,7 +135,7 @@ bool grow_ended(const struct grow *g)
 	return true;
 }
 
-static void add_sums(struct grow_sums *to, const struct grow_sums *s)
+void grow_add_sums(struct grow_sums *to, const struct grow_sums *s)
 {
 	for (int i = 0; i < ZMEM_RSS_COUNT; i++) {
 		to->begin[i] += s->begin[i];
@@ -231,17 +159,17 @@ static int end_target(struct grow *g, uint32_t target)
 	int r = grow_watch_sums(g->watch, target, &sums);
 
 	if (r == 0)
-		add_sums(&g->past, &sums);
+		grow_add_sums(&g->past, &sums);
 	if (r == 0)
 		r = grow_watch_free(g->watch, target);
 	g->process[target] = NULL;
 	if (g->heap) {
-		uint32_t end = heap_end(g->heap, target);
+		uint32_t end = heap_blocks_end(heap_blocks(g->heap), target);
 
 		/* What a child held is gone with it; the end of what was to be counted is a moment
 		 * like others. */
 		if (p && p->child)
-			heap_forget(g->heap, end);
+			heap_blocks_forget(heap_blocks(g->heap), end);
 		else if (p)
 			p->heap_end = end;
 	}
@@ -294,7 +222,7 @@ static int code_number(struct grow *g, struct grow_process *p, uint64_t ip, uint
 	return stack_table_code(&g->stacks, &code, ret);
 }
 
-static int label_stack(struct grow *g, const char *text, uint32_t *ret)
+int grow_label_stack(struct grow *g, const char *text, uint32_t *ret)
 {
 	uint32_t code;
 	int r = stack_table_label(&g->stacks, text, &code);
@@ -312,7 +240,7 @@ static int store_stack(struct grow *g, struct grow_process *p, const struct unwo
 	if (!u->count && p->space.unwound < 0 && p->space.unwound != -ENODATA)
 		snprintf(text, sizeof(text), "[stack not read: %s]", strerror(-p->space.unwound));
 	if (!u->count)
-		return label_stack(g, text, ret);
+		return grow_label_stack(g, text, ret);
 	for (size_t i = 0; r == 0 && i < u->count; i++)
 		r = code_number(g, p, u->ip[i], &code[i]);
 	return r < 0 ? r : stack_table_stack(&g->stacks, code, u->count, u->truncated, ret);
@@ -379,40 +307,41 @@ static int find_task(struct grow *g, const struct zmem_grow_task *m, uint32_t *r
 
 	snprintf(text, sizeof(text), "[another task: %.*s]", (int)strnlen(m->comm, sizeof(m->comm)),
 		 m->comm);
-	return label_stack(g, text, ret);
+	return grow_label_stack(g, text, ret);
 }
 
-static void add_pages(struct grow *g, uint32_t stack, uint32_t member, int64_t pages)
+void grow_add_pages(struct grow *g, uint32_t stack, uint32_t member, int64_t pages)
 {
-	struct stack_sums *s = &g->stacks.stack[stack].sums;
+	struct growth_stack *s = &g->stacks.stack[stack];
 
 	if (member == ZMEM_GROW_COPIED) {
 		s->copied += (uint64_t)(pages * g->page_size);
 		return;
 	}
-	s->net[counter_of(member)] += pages * g->page_size;
-	g->net[counter_of(member)] += pages * g->page_size;
+	s->net[grow_counter(member)] += pages * g->page_size;
+	s->recent += pages * g->page_size;
+	g->net[grow_counter(member)] += pages * g->page_size;
 	if (pages > 0)
 		s->gross += (uint64_t)(pages * g->page_size);
 }
 
 static void count_unaddressed(struct grow *g, uint32_t stack, int64_t pages)
 {
-	g->stacks.stack[stack].sums.unaddressed += (uint64_t)(pages * g->page_size);
+	g->stacks.stack[stack].unaddressed += (uint64_t)(pages * g->page_size);
 }
 
 static void count_change(struct grow *g, struct grow_process *p, uint32_t stack,
 			 const struct zmem_grow_head *h)
 {
 	if (h->member == ZMEM_GROW_BLOCK) {
-		g->heap_error |= heap_add(g->heap, h, stack) < 0;
+		g->heap_error |= heap_blocks_add(heap_blocks(g->heap), h, stack) < 0;
 		return;
 	}
-	add_pages(g, stack, h->member, h->pages + h->carried);
+	grow_add_pages(g, stack, h->member, h->pages + h->carried);
 	if (h->member == ZMEM_GROW_COPIED)
 		return;
-	g->stacks.stack[stack].sums.changes++;
-	g->stacks.stack[stack].sums.variance +=
+	g->stacks.stack[stack].changes++;
+	g->stacks.stack[stack].variance +=
 		(double)h->spread * (double)g->page_size * (double)g->page_size;
 	g->sampled_pages += h->carried;
 	if (h->pages <= 0 || h->pages > UINT32_MAX || h->member == ZMEM_RSS_SWAP)
@@ -571,7 +500,7 @@ static void begin_time(struct grow *g)
 	g->next_us = g->start_us + POINT_US;
 }
 
-static void add_point(struct grow *g, uint64_t now)
+void grow_add_point(struct grow *g, uint64_t now)
 {
 	struct growth_point *p;
 
@@ -619,7 +548,7 @@ static int exec_process(struct grow *g, const struct zmem_grow_process *m)
 	if (!p || m->head.target >= TARGETS)
 		return begin_process(g, m);
 	if (g->heap && p->heap_end)
-		heap_forget(g->heap, p->heap_end);
+		heap_blocks_forget(heap_blocks(g->heap), p->heap_end);
 	p->heap_end = 0;
 	if (g->count == 1)
 		begin_anew(g);
@@ -741,7 +670,7 @@ int grow_pump(struct grow *g)
 		heap_turn(g->heap, is_process, g);
 
 	if (now >= g->next_us && !g->stop_us)
-		add_point(g, now);
+		grow_add_point(g, now);
 	return r < 0 ? r : n;
 }
 
@@ -843,19 +772,9 @@ bool grow_is_exact(const struct grow *g)
 	return grow_watch_each(g->watch);
 }
 
-int grow_malloc_error(const struct grow *g)
+const struct heap *grow_heap(const struct grow *g)
 {
-	return g->heap ? heap_error(g->heap) : 0;
-}
-
-bool grow_is_slow(const struct grow *g, struct heap_slow *ret)
-{
-	return g->heap && heap_is_slow(g->heap, ret);
-}
-
-unsigned grow_needs_later(const struct grow *g)
-{
-	return g->heap ? heap_needs_later(g->heap) : 0;
+	return g->heap;
 }
 
 void grow_diagnose(const struct grow *g, struct diag *diag)
@@ -902,349 +821,4 @@ void grow_close(struct grow *g)
 	demangler_done(&g->demangler);
 	code_sources_close(&g->code);
 	free(g);
-}
-
-/* ---- the report ---- */
-
-/* The number of a frame, which is added if it is new. */
-static int add_frame(struct grow_report *r, const struct code *code, const struct growth_frame *f,
-		     uint32_t *ret)
-{
-	size_t known = r->merged.codes;
-	int err = stack_table_code(&r->merged, code, ret);
-
-	if (err == 0 && *ret >= known)
-		r->frame[*ret] = *f;
-	return err;
-}
-
-/* What is shown of a code: the frames of functions that were compiled in, and of its function. */
-struct code_frames {
-	uint32_t *number; /* the innermost first */
-	size_t count;
-};
-
-/* The frame of a function, or of a line of that if there is a source. */
-static int add_frame_of(struct grow_report *r, struct code *code, struct growth_frame *f,
-			const char *source, uint64_t line, uint32_t *ret)
-{
-	int err = add_frame(r, code, f, ret);
-
-	if (err < 0 || !source || !*source)
-		return err;
-	f->function = *ret;
-	names_show_line(source, line, code, f);
-	return add_frame(r, code, f, ret);
-}
-
-static int resolve(struct grow_report *r, const struct name_sources *from,
-		   const struct found_name *found, const struct code *of, struct code_frames *ret)
-{
-	struct code code = *of;
-	struct growth_frame f;
-	int err = 0;
-
-	ret->number = arena_zalloc(&r->arena, found->inlined_count + 1, sizeof(*ret->number));
-	if (!ret->number)
-		return -ENOMEM;
-	for (size_t i = found->inlined_count; err == 0 && i-- > 0; code = *of) {
-		const struct inlined *inlined = &found->inlined[i];
-
-		names_show_inlined(from, inlined, &code, &f);
-		err = add_frame_of(r, &code, &f, inlined->source, inlined->line,
-				   &ret->number[ret->count++]);
-	}
-	if (err < 0)
-		return err;
-	names_show(from, found, &code, &f);
-	return add_frame_of(r, &code, &f, found->source, found->line, &ret->number[ret->count++]);
-}
-
-/* Frames of the report, by the numbers of the merged table; of[] leads from codes to them. */
-static int resolve_all(struct grow *g, struct grow_report *r, struct code_frames *of)
-{
-	const struct name_sources from = {&g->code,	 &g->stacks,	&g->jit,
-					  g->debuginfod, &g->demangler, g->spec.lines};
-	const size_t codes = g->stacks.codes;
-	struct found_name *found = arena_zalloc(&r->arena, codes + 1, sizeof(*found));
-	int err = found ? names_look_up(&from, &r->arena, found) : -ENOMEM;
-
-	/* There may be a frame for a function, and one for its line. */
-	if (err == 0)
-		r->frame = arena_zalloc(&r->arena, 2 * names_count(found, codes) + 1,
-					sizeof(*r->frame));
-	if (err == 0 && !r->frame)
-		err = -ENOMEM;
-	for (size_t i = 0; err == 0 && i < codes; i++) {
-		if (found[i].reason < GROWTH_OUT_REASONS)
-			r->growth.names_left_out[found[i].reason]++;
-		r->growth.lines_left_out += found[i].no_line;
-		err = resolve(r, &from, &found[i], &g->stacks.code[i], &of[i]);
-	}
-	r->growth.frame = r->frame;
-	r->growth.frame_count = r->merged.codes;
-	if (err == 0)
-		names_mark_interpreter(&r->growth);
-	return err;
-}
-
-/* A runtime may have made its map, or another one, since its code was first seen. */
-static int read_jit(struct grow *g)
-{
-	for (size_t i = 0; i < g->count; i++) {
-		if (g->all[i]->jit)
-			jit_maps_open(&g->jit, g->all[i]->jit, &g->all[i]->space);
-	}
-	return jit_maps_read(&g->jit, &g->stacks);
-}
-
-static int merge_stack(struct grow_report *r, const struct stack_entry *e,
-		       const struct code_frames *of)
-{
-	uint32_t code[UNWIND_FRAMES], at, count = 0;
-	bool truncated = e->truncated;
-	struct stack_sums *sums;
-	int err;
-
-	for (uint32_t i = 0; i < e->count; i++) {
-		const struct code_frames *f = &of[e->code[i]];
-
-		truncated |= f->count > UNWIND_FRAMES - count;
-		for (size_t k = 0; k < f->count && count < UNWIND_FRAMES; k++)
-			code[count++] = f->number[k];
-	}
-	err = stack_table_stack(&r->merged, code, count, truncated, &at);
-	if (err < 0)
-		return err;
-	sums = &r->merged.stack[at].sums;
-	for (int i = 0; i < GROWTH_COUNTERS; i++)
-		sums->net[i] += e->sums.net[i];
-	sums->gross += e->sums.gross;
-	sums->changes += e->sums.changes;
-	sums->resident += e->sums.resident;
-	sums->unaddressed += e->sums.unaddressed;
-	sums->before += e->sums.before;
-	sums->variance += e->sums.variance;
-	sums->copied += e->sums.copied;
-	sums->allocated += e->sums.allocated;
-	sample_sum_add(&sums->held, &e->sums.held);
-	return 0;
-}
-
-static int compare_stacks(const void *a, const void *b)
-{
-	const struct growth_stack *x = a, *y = b;
-	int64_t p = growth_sum(x->net), q = growth_sum(y->net);
-
-	return p != q ? ORDER_OF(q, p) : ORDER_OF(y->gross, x->gross);
-}
-
-static int list_stacks(struct grow_report *r)
-{
-	struct growth *out = &r->growth;
-
-	out->stack = arena_zalloc(&r->arena, r->merged.stacks + 1, sizeof(*out->stack));
-	if (!out->stack)
-		return -ENOMEM;
-	for (size_t i = 0; i < r->merged.stacks; i++) {
-		const struct stack_entry *e = &r->merged.stack[i];
-		struct growth_stack *s = &out->stack[out->stacks++];
-
-		*s = (struct growth_stack){
-			.frame = e->code,
-			.frames = e->count,
-			.truncated = e->truncated,
-			.gross = e->sums.gross,
-			.resident =
-				e->sums.resident < e->sums.gross ? e->sums.resident : e->sums.gross,
-			.unaddressed = e->sums.unaddressed,
-			.recent = growth_sum(e->sums.net) - e->sums.before,
-			.changes = e->sums.changes,
-			.variance = e->sums.variance,
-			.copied = e->sums.copied,
-			.allocated = (uint64_t)(e->sums.allocated + 0.5),
-			.held = e->sums.held,
-		};
-		for (int k = 0; k < GROWTH_COUNTERS; k++) {
-			s->net[k] = e->sums.net[k];
-			out->accounted[k] += e->sums.net[k];
-		}
-	}
-	qsort(out->stack, out->stacks, sizeof(*out->stack), compare_stacks);
-	return 0;
-}
-
-/* The points so far, and this moment. */
-static int list_points(struct grow *g, struct grow_report *r, uint64_t now)
-{
-	struct growth_point *copy;
-
-	/* A process may have ended before the last point. */
-	while (g->stop_us && g->points > 1 &&
-	       g->point[g->points - 1].time_ms >=
-		       g->start_ms + (int64_t)((now - g->start_us) / 1000))
-		g->points--;
-	add_point(g, now);
-	copy = arena_zalloc(&r->arena, g->points, sizeof(*copy));
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, g->point, g->points * sizeof(*copy));
-	r->growth.point = copy;
-	r->growth.points = g->points;
-	return 0;
-}
-
-static int list_targets(const struct grow *g, struct grow_report *r)
-{
-	struct growth *out = &r->growth;
-
-	out->target = arena_zalloc(&r->arena, g->count + 1, sizeof(*out->target));
-	if (!out->target)
-		return -ENOMEM;
-	for (size_t i = 0; i < g->count; i++)
-		out->target[out->targets++] = (struct growth_target){
-			.pid = g->all[i]->space.pid,
-			.name = arena_strndup(&r->arena, g->all[i]->name, strlen(g->all[i]->name)),
-			.ended = !g->all[i]->live,
-			.execs = g->all[i]->execs,
-		};
-	return 0;
-}
-
-/* What changed without a stack, and no later change carried it. Below 0: stacks stand for more. */
-static int add_skipped(struct grow *g, const struct grow_sums *all)
-{
-	uint32_t later;
-
-	if (all->copied > g->copied && label_stack(g, "[no later stack]", &later) == 0) {
-		add_pages(g, later, ZMEM_GROW_COPIED, (int64_t)(all->copied - g->copied));
-		g->copied = all->copied;
-	}
-	for (uint32_t i = 0; i < ZMEM_RSS_COUNT; i++) {
-		int64_t pages = all->skipped[i] - g->skipped[i];
-		uint32_t stack;
-		int r;
-
-		if (!pages)
-			continue;
-		r = label_stack(g, "[no later stack]", &stack);
-		/* Too many other labels: the sum of the stacks shows it. */
-		if (r < 0)
-			return r == -ENOSPC ? 0 : r;
-		add_pages(g, stack, i, pages);
-		g->skipped[i] = all->skipped[i];
-	}
-	return 0;
-}
-
-/* The counters of all targets, read once more. */
-static int add_counters(struct grow *g, struct growth *out)
-{
-	struct grow_sums all = g->past;
-	int r = 0;
-
-	for (size_t i = 0; i < g->count; i++) {
-		const struct grow_process *p = g->all[i];
-		struct grow_sums sums;
-
-		if (!p->live)
-			continue;
-		r = grow_watch_visit(g->watch, p->space.pid, false);
-		if (r == 0)
-			r = grow_watch_sums(g->watch, p->target, &sums);
-		if (r < 0)
-			return r;
-		add_sums(&all, &sums);
-	}
-	for (uint32_t i = 0; i < ZMEM_RSS_COUNT; i++) {
-		out->begin[counter_of(i)] = all.begin[i] * g->page_size;
-		out->change[counter_of(i)] = (all.end[i] - all.begin[i]) * g->page_size;
-	}
-	out->events = all.events;
-	out->no_room = g->no_room + all.lost_processes;
-	out->lost = all.lost_messages + g->unstored;
-	out->sampled = all.events - all.taken - all.lost_messages;
-	out->sampled_bytes = g->sampled_pages * g->page_size;
-	/* Before the end, the next change carries it. */
-	return g->stop_us ? add_skipped(g, &all) : 0;
-}
-
-static void add_resident(void *arg, uint32_t stack, uint64_t bytes)
-{
-	struct grow *g = arg;
-
-	g->stacks.stack[stack].sums.resident += bytes;
-}
-
-/*
- * Which of the pages that were added are still there: in processes that have ended, none. Returns
- * false if that is not known. *ret_least: there may be more.
- */
-static bool check_resident(struct grow *g, bool *ret_least)
-{
-	bool known = grow_watch_addresses(g->watch), lives = false;
-
-	*ret_least = false;
-	for (size_t i = 0; i < g->stacks.stacks; i++) {
-		g->stacks.stack[i].sums.resident = 0;
-		*ret_least |= g->stacks.stack[i].sums.unaddressed > 0;
-	}
-	for (size_t i = 0; i < g->count; i++) {
-		struct grow_process *p = g->all[i];
-		int r = p->live ? touched_check(&p->touched, &p->space, g->code.processes,
-						add_resident, g)
-				: -ESRCH;
-
-		if (r == -ESRCH)
-			continue;
-		lives = true;
-		known &= r == 0;
-		*ret_least |= p->touched.dropped;
-	}
-	return known && lives;
-}
-
-int grow_make_report(struct grow *g, struct grow_report *ret)
-{
-	cleanup_free struct code_frames *of = NULL;
-	struct growth *out = &ret->growth;
-	uint64_t now = g->stop_us ? g->stop_us : clock_us(CLOCK_MONOTONIC);
-	int r;
-
-	*ret = (struct grow_report){};
-	out->start_ms = g->start_ms;
-	out->duration_us = now - g->start_us;
-	out->mode = g->spec.mode;
-	out->each = grow_watch_each(g->watch);
-	out->copied_known = g->copied_known;
-	out->recent_us = now - (g->report_us ? g->report_us : g->start_us);
-	out->resident_known = check_resident(g, &out->resident_least);
-	r = add_counters(g, out);
-	if (r == 0 && g->heap)
-		r = heap_report(g->heap, &g->stacks, &out->heap);
-	/* Blocks without a stack, or without memory for them. */
-	out->heap.at_least |= g->unstored || g->heap_error;
-	of = calloc(g->stacks.codes + 1, sizeof(*of));
-	if (r == 0)
-		r = read_jit(g);
-	if (r == 0)
-		r = of ? resolve_all(g, ret, of) : -ENOMEM;
-	for (size_t i = 0; r == 0 && i < g->stacks.stacks; i++) {
-		r = merge_stack(ret, &g->stacks.stack[i], of);
-		g->stacks.stack[i].sums.before = growth_sum(g->stacks.stack[i].sums.net);
-	}
-	g->report_us = now;
-	if (r == 0)
-		r = list_points(g, ret, now);
-	if (r == 0)
-		r = list_stacks(ret);
-	if (r == 0)
-		r = growth_find_wrappers(out);
-	return r < 0 ? r : list_targets(g, ret);
-}
-
-void grow_report_done(struct grow_report *r)
-{
-	stack_table_done(&r->merged);
-	arena_done(&r->arena);
 }

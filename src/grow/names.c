@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/parse.h"
-#include "grow/demangle.h"
+#include "demangle/demangle.h"
 #include "grow/pass_on.h"
 
 /* ---- looking up ---- */

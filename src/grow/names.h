@@ -3,12 +3,12 @@
 #ifndef ZMEM_GROW_NAMES_H
 #define ZMEM_GROW_NAMES_H
 
-#include "grow/debuginfod.h"
-#include "grow/demangler.h"
-#include "grow/jit.h"
-#include "grow/lines.h"
-#include "grow/stack_table.h"
+#include "code/debuginfod.h"
+#include "code/jit.h"
+#include "code/lines.h"
+#include "demangle/demangler.h"
 #include "model/growth.h"
+#include "model/stack_table.h"
 
 struct name_sources {
 	struct code_sources *code;

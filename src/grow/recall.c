@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "code/stack_message.h"
 
 #define RECALL_SLOTS (1u << 14)
 

@@ -3,27 +3,8 @@
 #ifndef ZMEM_GROW_RECALL_H
 #define ZMEM_GROW_RECALL_H
 
-#include "grow/code_space.h"
+#include "code/code_space.h"
 #include "zmem/grow.h"
-
-/* Words of the registers in a message: struct pt_regs of the architecture. */
-#if defined(__x86_64__)
-#define STACK_WORD_IP 16
-#define STACK_WORD_BP 4
-#define STACK_WORD_SP 19
-#elif defined(__aarch64__)
-#define STACK_WORD_IP 32
-#define STACK_WORD_BP 29
-#define STACK_WORD_SP 31
-#else
-#error "the registers of this architecture are not known"
-#endif
-
-/* Whether the byte at this place of the copy is of the stack, and not of an absent page. */
-static inline bool stack_has(const struct zmem_grow_stack *m, uint64_t at)
-{
-	return !(m->absent >> ((m->regs[STACK_WORD_SP] % 4096 + at) / 4096 & 31) & 1);
-}
 
 /* Zeroed memory is empty. */
 struct recall {

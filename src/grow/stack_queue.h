@@ -6,7 +6,7 @@
 #ifndef ZMEM_GROW_STACK_QUEUE_H
 #define ZMEM_GROW_STACK_QUEUE_H
 
-#include "grow/code_reader.h"
+#include "code/code_reader.h"
 #include "zmem/grow.h"
 
 #define QUEUE_CHANGES 1024

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "grow/address_space.h"
+#include "code/address_space.h"
 
 struct touched_page {
 	uint64_t page; /* its number: address / page size; 0: a free slot */

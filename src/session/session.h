@@ -12,7 +12,7 @@
 #include "session/background.h"
 #include "session/options.h"
 #include "session/replay.h"
-#include "source/oom_watch.h"
+#include "watch/oom_watch.h"
 #include "write/style.h"
 
 struct session {

@@ -8,7 +8,7 @@
 #include "model/census.h"
 #include "model/files.h"
 #include "model/zones.h"
-#include "source/oom_messages.h"
+#include "source/cgroup_path.h"
 
 struct source;
 struct census_source;
@@ -67,9 +67,5 @@ int census_source_owner(struct census_source *s, uint64_t owner, char ret[OOM_CG
 /* Calls fn for each page pool of the last census, with its device and its bytes. Likewise. */
 int census_source_pools(struct census_source *s,
 			void (*fn)(void *arg, const char *device, uint64_t bytes), void *arg);
-
-/* The longest run of the last census, in microseconds, and the number of runs. */
-uint64_t census_source_longest_us(const struct census_source *s);
-uint64_t census_source_runs(const struct census_source *s);
 
 #endif

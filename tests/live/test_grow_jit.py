@@ -147,7 +147,7 @@ def check_users():
 
 def check_lies():
     """What is not a regular file with one name gives no names, and nothing waits for it. Lines that lie:
-    unit/test_grow_perf_map."""
+    unit/test_code_perf_map."""
     with directory_for_all() as directory:
         other = directory + "/other"
 

@@ -7,11 +7,11 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "grow/address_space.h"
-#include "grow/code_file.h"
-#include "grow/demangle.h"
-#include "grow/stack_table.h"
+#include "code/address_space.h"
+#include "code/code_file.h"
+#include "demangle/demangle.h"
 #include "grow/touched.h"
+#include "model/stack_table.h"
 #include "privilege/privilege.h"
 #include "temp_directory.h"
 
@@ -229,7 +229,7 @@ IN_DIRECTORY(touched)
 	cleanup(touched_done) struct touched t = {};
 	struct process_reader *from = calloc(1, sizeof(*from));
 	uint64_t bytes[ARRAY_SIZE(entry)] = {};
-	struct grow_helpers helpers = {.hurry_fd = -1};
+	struct helpers helpers = {.hurry_fd = -1};
 	cleanup_fclose FILE *f = fopen("pagemap", "w");
 
 	assert_int_equal(fwrite(entry, sizeof(entry), 1, f), 1);

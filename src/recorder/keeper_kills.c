@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* OOM kills, and signals that end processes, of record --keep. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "recorder/keeper.h"
+#include "session/log.h"
+
+/* Kills that are recorded before a snapshot that is due: there may always be more. */
+#define KILLS_AT_ONCE 16
+
+/* The time of a kill. */
+static void set_time(struct keeper *k, const struct oom_kill *kill)
+{
+	struct snapshot *s = &k->moment.snapshot;
+
+	s->host.boot_ms = (uint64_t)keeper_boot_ms();
+	s->time_ms = (int64_t)s->host.boot_ms + (int64_t)(kill->boottime_ns / 1000000);
+}
+
+/*
+ * Completes the moment of a kill. One that is only counted gets no names of /proc, which cost more
+ * than the kill. Returns 0 or a negative errno.
+ */
+static int complete_kill(struct keeper *k, const struct oom_kill *kill)
+{
+	const int64_t since_boot_ms = (int64_t)(kill->boottime_ns / 1000000);
+
+	if (recording_ring_room(&k->ring, since_boot_ms) != RING_ROOM_NONE)
+		return oom_moment_complete(&k->moment, &k->recorder.session.collector, kill);
+	set_time(k, kill);
+	return 0;
+}
+
+/* Lists the files right after a kill, if there was no sign of it before. */
+static void list_files_of_kill(struct keeper *k, const struct event_record *e)
+{
+	const char *cgroup = event_text(e, EVENT_LIMIT_CGROUP);
+	bool worth = cgroup ? shared_is_part(event_number(e, EVENT_PART_SHMEM),
+					     event_number(e, EVENT_LIMIT))
+			    : shared_is_due(&k->shared) &&
+				      shared_is_worth(&k->recorder.session.collector, true);
+
+	keeper_list_files(k, worth, cgroup, &k->moment.snapshot);
+}
+
+static int record_kill(struct keeper *k, const struct oom_kill *kill)
+{
+	struct event_record *e = calloc(1, sizeof(*e));
+	struct snapshot *s = &k->moment.snapshot;
+	int r = e ? complete_kill(k, kill) : -ENOMEM, written;
+
+	if (r == 0) {
+		oom_moment_describe(&k->moment, kill, e);
+		list_files_of_kill(k, e);
+		written = recording_ring_kill(&k->ring, (int64_t)s->host.boot_ms, e,
+					      kill->table ? s : NULL);
+		/* Behind it, a frame may have no room yet. */
+		if (written < 0)
+			keeper_report_written(k, written);
+		keeper_report_room(k);
+	}
+	free(e);
+	return r;
+}
+
+void keeper_record_kills(struct keeper *k)
+{
+	struct oom_kill kill;
+	int r, count = 0;
+
+	while (count < KILLS_AT_ONCE &&
+	       (r = oom_watch_next(k->oom, &kill, &k->moment.snapshot)) != 0) {
+		if (r > 0)
+			r = record_kill(k, &kill);
+		if (r < 0)
+			log_errno(r, "recording an OOM kill");
+		count++;
+	}
+	k->killed |= count;
+	if (count)
+		k->recorder.census_in = 0;
+	k->episode.kills += (uint64_t)count;
+}
+
+static int record_signal(struct keeper *k, const struct oom_kill *kill)
+{
+	struct event_record *e = calloc(1, sizeof(*e));
+	int r = e ? oom_moment_name(&k->moment, &k->recorder.session.collector, kill) : -ENOMEM;
+	int written;
+
+	if (r == 0) {
+		set_time(k, kill);
+		oom_moment_describe_signal(&k->moment, kill, e);
+		written = recording_ring_signal(&k->ring, (int64_t)k->moment.snapshot.host.boot_ms,
+						e);
+		if (written <= 0)
+			keeper_report_written(k, written);
+	}
+	free(e);
+	return r;
+}
+
+void keeper_record_signals(struct keeper *k)
+{
+	struct oom_kill kill;
+	int r, count = 0;
+
+	while (count++ < KILLS_AT_ONCE &&
+	       (r = oom_watch_next_signal(k->oom, &kill, &k->moment.snapshot)) != 0) {
+		/* Our own end is no news. */
+		if (r > 0 && kill.pid != getpid())
+			r = record_signal(k, &kill);
+		if (r < 0)
+			log_errno(r, "recording a signal");
+	}
+}
+
+bool keeper_takes_survivors(struct keeper *k)
+{
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
+	int64_t since_boot_ms = (int64_t)(clock_us(CLOCK_BOOTTIME) / 1000);
+
+	if (!k->killed || (k->survived_us && now - k->survived_us < DENSE_MS * 1000) ||
+	    recording_ring_room(&k->ring, since_boot_ms) != RING_ROOM_ALL)
+		return false;
+	k->survived_us = now;
+	return true;
+}

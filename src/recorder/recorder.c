@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Measures as the options ask, and completes each snapshot as it is recorded. */
+#include "recorder/recorder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+
+#include "base/array.h"
+#include "collect/collect_rows.h"
+#include "model/ram.h"
+#include "session/log.h"
+#include "session/query_args.h"
+
+/* A census takes longer than most snapshots, and its classes change slowly. */
+#define CENSUS_EVERY 10
+
+void recorder_close(struct recorder *r)
+{
+	recording_writer_done(&r->writer);
+	process_list_done(&r->all);
+	session_close(&r->session);
+	output_close(&r->file);
+}
+
+struct recording_options recorder_options(const struct options *o)
+{
+	return (struct recording_options){
+		.tool = ZMEM_VERSION,
+		.flags = o->columns ? RECORDING_CMDLINES : 0,
+	};
+}
+
+int recorder_open(struct recorder *r, const struct options *o)
+{
+	struct collect_spec spec = session_spec(o);
+
+	/* All names that any format shows. */
+	spec.names = NEEDS_USER | NEEDS_CGROUP | NEEDS_PROGRAM | NEEDS_APP;
+	spec.ram = RAM_SUMS;
+	/* Names of files are private, as check_rights() of files has it. */
+	spec.shared_files = o->keep && !getauxval(AT_SECURE);
+	r->selects = query_args_selection(o, r->selection, sizeof(r->selection));
+	return session_open(&r->session, &r->options, &spec);
+}
+
+int recorder_collect(struct recorder *r, struct result *ret)
+{
+	struct collector *c = &r->session.collector;
+	const struct ram *ram;
+	int err;
+
+	c->spec.ram = r->census_in ? RAM_UNASKED : RAM_SUMS;
+	err = session_collect(&r->session, ret);
+	if (err)
+		return err;
+	ram = c->snapshot.system.ram;
+	if (ram_is_counted(ram) && ram->taken_ms != r->census_ms) {
+		r->census_ms = ram->taken_ms;
+		r->census_in = CENSUS_EVERY;
+	} else {
+		/* It was not due yet, and another snapshot has it. */
+		c->snapshot.system.ram = NULL;
+	}
+	r->census_in -= r->census_in > 0;
+	return 0;
+}
+
+void recorder_forget_cmdlines(struct recorder *r)
+{
+	const struct process_list *processes = &r->session.collector.rows.matched;
+
+	for (size_t i = 0; !r->options.columns && i < processes->count; i++)
+		processes->item[i]->cmdline = NULL;
+}
+
+/* Reads the names of processes that are no rows: --pid of a replay may show them. */
+static int name_all(struct recorder *r)
+{
+	struct collector *c = &r->session.collector;
+	int err = process_list_reserve(&r->all, c->snapshot.count);
+
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < c->snapshot.count; i++)
+		r->all.item[r->all.count++] = &c->snapshot.process[i];
+	return collect_names(c, &c->snapshot, c->spec.names, 0, &r->all);
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct process *a = *(struct process *const *)pa, *b = *(struct process *const *)pb;
+
+	return ORDER_OF(a, b);
+}
+
+/* Removes the processes that the filters refused from the snapshot. */
+static void drop_others(struct collector *c)
+{
+	struct snapshot *snapshot = &c->snapshot;
+	struct process_list *chosen = &c->rows.matched;
+
+	qsort(chosen->item, chosen->count, sizeof(*chosen->item), by_place);
+	for (size_t i = 0; i < chosen->count; i++)
+		snapshot->process[i] = *chosen->item[i];
+	snapshot->count = chosen->count;
+	chosen->count = 0;
+}
+
+int recorder_complete(struct recorder *r)
+{
+	struct collector *c = &r->session.collector;
+	int err = session_read_memcgs(&r->session, !r->session.options->keep);
+
+	c->snapshot.selection = r->selects ? r->selection : NULL;
+	if (err == 0 && r->selects)
+		drop_others(c);
+	else if (err == 0)
+		err = name_all(r);
+	return err;
+}

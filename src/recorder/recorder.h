@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What both forms of record share: they measure, and complete a snapshot as it is recorded. */
+#ifndef ZMEM_RECORDER_RECORDER_H
+#define ZMEM_RECORDER_RECORDER_H
+
+#include "recording/recording_file.h"
+#include "session/options.h"
+#include "session/output.h"
+#include "session/session.h"
+
+struct recorder {
+	struct options options; /* changed: the file is not the output of JSON */
+	struct session session;
+	struct output file;
+	struct recording_writer writer;
+	struct process_list all; /* every process of a snapshot */
+	unsigned census_in;	 /* snapshots until one has a census; 0: the next one */
+	int64_t census_ms;	 /* ram.taken_ms of the last one */
+	int failed;		 /* the exit code, if a frame failed after the first */
+	bool selects;		 /* a filter is set: other processes are not recorded */
+	char selection[256];
+};
+
+/* What is in the header of the recording. */
+struct recording_options recorder_options(const struct options *o);
+/* Opens what measures. Returns 0, or an exit code after a message. */
+int recorder_open(struct recorder *r, const struct options *o);
+/* Takes a snapshot, with a census now and then. Returns 0 or an exit code after a message. */
+int recorder_collect(struct recorder *r, struct result *ret);
+/* A filter reads command lines: they are recorded only with -o +cmdline. */
+void recorder_forget_cmdlines(struct recorder *r);
+/* Completes the snapshot as it is recorded. Returns 0 or a negative errno. */
+int recorder_complete(struct recorder *r);
+void recorder_close(struct recorder *r);
+
+#endif
