@@ -16,7 +16,7 @@
 #include "base/count.h"
 #include "top/head.h"
 #include "top/panes.h"
-#include "write/bar.h"
+#include "write/line.h"
 #include "write/format.h"
 
 static struct detail_pane *detail_of(struct pane *p)
