@@ -9,8 +9,6 @@
 	const struct growth *r = row;                                                              \
 	const struct growth_all *all = of;                                                         \
 	(void)all
-#define SAID(name, type, value, ...) JSON_FIELD(name, #name, type, value, "", __VA_ARGS__)
-#define FLAG(name, value)	     SAID(name, BOOL, value_bool(true, value))
 
 static int64_t count_ended(const struct growth *g)
 {
@@ -65,7 +63,7 @@ SENTENCES(
 
 #define SLOWED 0.95 /* of its speed: less is told */
 
-FLAG(slowed, r->heap.price_ns && r->heap.speed_least < SLOWED);
+FLAG(slowed, r->heap.known && r->heap.price_ns && r->heap.speed_least < SLOWED);
 SAID(took_least, AMOUNT, value_signed(true, (int64_t)(100.5 - 100 * r->heap.speed_most)));
 SAID(took_most, AMOUNT, value_signed(true, (int64_t)(100.5 - 100 * r->heap.speed_least)));
 static FIELDS(heap_said, &field_slowed, &field_took_least, &field_took_most);

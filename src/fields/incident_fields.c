@@ -134,8 +134,19 @@ JSON_FIELD(swap_used, "swap_used_bytes", BYTES, swap_used(r), "SwapTotal less Sw
 JSON_FIELD(unattributed, "swap_unattributed_bytes", BYTES,
 	   value_bytes(r->balance.swap_unattributed_known, r->balance.swap_unattributed),
 	   "swap in use that is in no process. Null at the moment of a kill, which has no PSS");
+static uint64_t zram_used(const struct snapshot *s)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->system.zram_count; i++)
+		sum += s->system.zram[i].stat.used;
+	return sum;
+}
+
+JSON_FIELD(zram, "zram_bytes", BYTES, value_bytes(r->system.zram_count, zram_used(r)),
+	   "the RAM that zram takes. Null without zram");
 static FIELDS(machine, &field_then, &field_total, &field_available, &field_swap_total,
-	      &field_swap_used, &field_unattributed);
+	      &field_swap_used, &field_unattributed, &field_zram);
 
 #define PROGRAMS ((const struct group_changes *)of)
 JSON_FIELD(ram_used, "ram_used_bytes", BYTES, ram_used(r),
@@ -422,7 +433,7 @@ OBJECT(sender, "sender", &sender, r,
        "the process that sent it. Null in all parts if it is not known");
 OBJECT(receiver, "victim", &victim, r, "the process that received it");
 FIELDS(incident_signal_fields, &field_event_ID, &field_signal_kind, &field_time, &field_signal,
-       &field_sender, &field_receiver, &field_event_SIGNALS_MISSED, OF_TIME);
+       &field_sender, &field_receiver, &field_event_LIMIT, &field_event_SIGNALS_MISSED, OF_TIME);
 
 /* Bits are enum pressure_cause. */
 static const char *const causes[] = {"stall", "available", "swap", "refaults", NULL};

@@ -183,6 +183,7 @@ MAPPINGS(each, "mappings", "one by one");
 MAPPINGS(files, "files", "mappings with one name");
 MAPPINGS(kinds, "groups", "mappings of a group of processes that are of one kind");
 
+FIELDS(maps_measured, &field_collection, &field_totals);
 static FIELDS(of_each, &field_collection, &field_totals, &field_processes, &field_each);
 static FIELDS(of_files, &field_collection, &field_totals, &field_processes, &field_files);
 static FIELDS(of_kinds, &field_collection, &field_totals, &field_processes, &field_group_by,

@@ -8,6 +8,7 @@
 #include "base/parse.h"
 #include "fields/define.h"
 #include "fields/gpu_fields.h"
+#include "fields/result_fields.h"
 
 #define NS_PER_MS 1000000
 
@@ -196,12 +197,7 @@ JSON_FIELD(pss_missing, "pss_missing_processes", AMOUNT, value_signed(true, r->p
 
 /* ---- counters, shares and changes ---- */
 
-static struct value get_counter(const struct field *f, const void *row, const void *of)
-{
-	const struct process *p = ((const struct row *)row)->process;
-
-	return process_field_of(f, of, p->have, p->value, p->charged, p->nodes);
-}
+static struct value get_counter(const struct field *f, const void *row, const void *of);
 
 static struct value get_change(const struct field *f, const void *row, const void *of)
 {
@@ -250,7 +246,8 @@ static const char *const counter_keys[] = {
 #undef ZMEM_COUNTER
 };
 
-struct value value_at_least(counter_mask partial)
+/* Counters, and behind them that of PSS by node. */
+static struct value value_at_least(counter_mask partial)
 {
 	const counter_mask counters = COUNTER_BIT(COUNTERS_OF_PROCESS) - 1;
 	const counter_mask nodes = partial & COUNTER_BIT(COUNTER_NODES) ? counters + 1 : 0;
@@ -258,22 +255,18 @@ struct value value_at_least(counter_mask partial)
 	return value_signed(true, (int64_t)((partial & counters) | nodes));
 }
 
-static struct value get_at_least(const struct field *f, const void *row, const void *of)
-{
-	(void)f, (void)of;
-	return value_at_least(((const struct row *)row)->partial);
-}
+JSON_KNOWN(at_least, "at_least", WORDS, value_at_least(r->partial),
+	   "the keys of sums that lack the value of some process", .words = counter_keys);
 
-const struct field process_at_least = {
-	.json_text = JSON_KEY_TEXT("at_least"),
-	.json_len = JSON_KEY_LEN("at_least"),
-	.type = FIELD_WORDS,
-	.help = "the keys of sums that lack the value of some process",
-	.flags = FIELD_KNOWN,
-	.words = counter_keys,
-	.get = get_at_least,
-	.counter = -1,
-};
+#undef ROW
+#define ROW const struct totals *r = row
+ROWS(sum_nodes, "nodes", &share_fields, struct node_share, r->nodes.count, r->nodes.node,
+     r->nodes.count, "", 0);
+JSON_KNOWN(sum_at_least, "at_least", WORDS, value_at_least(r->partial), "", .words = counter_keys);
+JSON_KNOWN(sum_processes, "processes", AMOUNT, value_unsigned(true, r->processes), "");
+JSON_KNOWN(sum_missing, "pss_missing_processes", AMOUNT, value_unsigned(true, r->pss_missing), "");
+FIELDS(totals_fields, &field_sum_nodes, &field_sum_at_least, &field_sum_processes,
+       &field_sum_missing);
 
 /* ---- nodes ---- */
 
@@ -393,9 +386,9 @@ static struct value percent_of(const struct field *f, const struct snapshot *s, 
 	return v;
 }
 
-struct value process_field_of(const struct field *f, const struct snapshot *s, counter_mask have,
-			      const uint64_t *value, const uint64_t *charged,
-			      const struct node_shares *nodes)
+static struct value value_of_counter(const struct field *f, const struct snapshot *s,
+				     counter_mask have, const uint64_t *value,
+				     const uint64_t *charged, const struct node_shares *nodes)
 {
 	bool known = have & COUNTER_BIT(f->counter);
 	uint64_t amount;
@@ -408,6 +401,18 @@ struct value process_field_of(const struct field *f, const struct snapshot *s, c
 	amount = known ? counter_value(value, charged, f->counter) : 0;
 	return f->type == FIELD_BYTES ? value_bytes(known, amount)
 				      : value_signed(known, (int64_t)amount);
+}
+
+struct value totals_value(const struct field *f, const struct snapshot *s, const struct totals *t)
+{
+	return value_of_counter(f, s, t->have, t->value, t->value + COUNTERS_OF_PROCESS, &t->nodes);
+}
+
+static struct value get_counter(const struct field *f, const void *row, const void *of)
+{
+	const struct process *p = ((const struct row *)row)->process;
+
+	return value_of_counter(f, of, p->have, p->value, p->charged, p->nodes);
 }
 
 /* ---- all fields ---- */
@@ -710,7 +715,7 @@ void process_list_json(struct field_list *list, const struct field *group, bool 
 		&field_procs,	   &field_pss_missing, &field_threads, &field_counters_source,
 		&field_pss_source, &field_pss_status,  STATUS_FIELDS};
 	static const struct field *const gpu_parts = &field_gpu_parts;
-	const struct field *nodes = &field_nodes, *at_least = &process_at_least;
+	const struct field *nodes = &field_nodes, *at_least = &field_at_least;
 	size_t at = 0;
 
 	if (!group) {

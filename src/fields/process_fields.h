@@ -34,10 +34,6 @@ extern const struct fields process_fields;
 /* Those of a process that are counters. */
 extern const struct fields process_counters;
 
-/* In JSON, of a sum: the keys of its counters that some process lacks. */
-extern const struct field process_at_least;
-struct value value_at_least(counter_mask partial);
-
 /* The field of that key, which fields_find() explains. */
 const struct field *process_field(const char *key);
 
@@ -72,10 +68,8 @@ static inline bool group_is_memcg(const struct field *group)
 /* A counter of swap, or a share of one. */
 bool process_field_of_swap(const struct field *f);
 
-/* A counter, or a share of it, of a row or of totals. */
-struct value process_field_of(const struct field *f, const struct snapshot *s, counter_mask have,
-			      const uint64_t *value, const uint64_t *charged,
-			      const struct node_shares *nodes);
+/* A counter, or a share of it, of totals. */
+struct value totals_value(const struct field *f, const struct snapshot *s, const struct totals *t);
 
 /*
  * The counters of a table: the usual ones; those of top, also with the growth in an hour and the

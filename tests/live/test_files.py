@@ -793,7 +793,7 @@ def documents():
         result(sum(row["resident_bytes"] for row in rows) == data["totals"]["resident_bytes"],
                "the rows add up: files %s" % " ".join(args))
     table = run("-b", "-g", "kind").stdout.decode()
-    result(re.search(r"^shared memory, tmpfs: \d+ in RAM \(kernel: \d+, difference -?\d+\)", table, re.M) is not None, "table: the accounts", table)
+    result(re.search(r"^shared memory, tmpfs: \d+ in RAM \(kernel: \d+, difference [-+]?\d+\)", table, re.M) is not None, "table: the accounts", table)
 
 
 def refused():
