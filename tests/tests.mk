@@ -38,7 +38,7 @@ uses_command   := command doctor recorder incidents serve top session report wri
 links_test_enrich_memcg := -Wl,--wrap=openat
 links_test_enrich_pool  := -Wl,--wrap=clock_gettime
 # One that is given the answers of helpers.
-links_fuzz_code_answers := -Wl,--wrap=helper_start,--wrap=helper_call,--wrap=helper_done
+links_fuzz_code_answers := -Wl,--wrap=helper_start,--wrap=helper_call,--wrap=helper_call_file,--wrap=helper_done
 # tests/unit/test_<module>_<what>.c
 module_of    = $(word 2,$(subst _, ,$(1)))
 

@@ -42,6 +42,30 @@ FIELDS(change_group_fields, &field_key, &field_state, &field_procs_before, &fiel
 FIELDS(change_total_fields, &field_procs_before, &field_procs_after, &field_missing, &field_before,
        &field_after, &field_change);
 
+SENTENCES(changes_missing, &change_total_fields, NULL,
+	  "{missing_processes+} process{es} {is/are} left out of all sums: not read in one of the "
+	  "snapshots");
+
+/* ---- what is compared ---- */
+
+#undef ROW
+#define ROW const struct changes_said *r = row
+
+JSON_FIELD(what, "what", TEXT, value_text(r->what), "");
+JSON_FIELD(from, "from", TIME, value_signed(true, r->from_ms), "");
+JSON_FIELD(to, "to", TIME, value_signed(true, r->to_ms), "");
+JSON_FIELD(between, "between_ms", AMOUNT,
+	   value_signed(r->to_ms >= r->from_ms, r->to_ms - r->from_ms), "");
+JSON_FIELD(small, "small", AMOUNT, value_unsigned(true, r->small), "");
+JSON_FIELD(page, "page", BYTES, value_bytes(true, r->page_size), "");
+static FIELDS(compared, &field_what, &field_from, &field_to, &field_between, &field_small,
+	      &field_page);
+
+SENTENCES(changes_head, &compared, NULL, "{what}, from {from} to {to}[: {between_ms}]");
+/* Each start of a program changes the shares of all that map the same files. */
+SENTENCES(changes_small, &compared, NULL,
+	  "{small+} change{s} below {page} {?small}{is/are} left out (--all shows {it/them})");
+
 /* ---- classes of RAM ---- */
 
 #undef ROW
@@ -56,6 +80,9 @@ JSON_KNOWN(class_change, "change_bytes", CHANGE, value_signed(true, ram_change_o
 FIELDS(change_ram_fields, &field_class, &field_class_before, &field_class_after,
        &field_class_change);
 
+JSON_FIELD(class_title, "title", TEXT, value_text(ram_class_table[r->class].title), "");
+static FIELDS(change_said_fields, &field_class_change, &field_class_title);
+
 #undef ROW
 #define ROW const struct ram_changes *r = row
 
@@ -64,6 +91,13 @@ ROWS(ram, "ram", &change_ram_fields, struct ram_change, r->known, r->item, r->co
      "Null without two censuses",
      0);
 FIELDS(change_machine_fields, &field_ram);
+
+/* Of sentences alone. */
+JSON_FIELD(span, "span_ms", AMOUNT, value_signed(r->known, r->after_ms - r->before_ms), "");
+ROWS(large, "large", &change_said_fields, struct ram_change, true, r->item, r->large, "", 0);
+FIELDS(ram_changes_fields, &field_span, &field_large);
+SENTENCES(ram_changes_said, &ram_changes_fields, NULL,
+	  "RAM by class: [{large*5: {change_bytes} {title}}||no class changed much]");
 
 /* ---- columns ---- */
 

@@ -336,5 +336,6 @@ int incidents_read(struct incidents *s, size_t i)
 
 	if (r == 0 && read_files(s, i) < 0)
 		r = log_errno(-ENOMEM, "reading %s", s->replay.path);
+	incident_add_charges(&s->incident);
 	return r;
 }

@@ -131,7 +131,7 @@ static uint64_t held_inside(const struct incident *i)
 	return sum > held ? sum : held;
 }
 
-size_t incident_charges(const struct incident *i, struct incident_charge ret[INCIDENT_PARTS])
+void incident_add_charges(struct incident *i)
 {
 	const struct event_record *e = i->event;
 	const struct event_level *level = event_level_at_limit(e);
@@ -145,25 +145,24 @@ size_t incident_charges(const struct incident *i, struct incident_charge ret[INC
 		{PART_SWAP, memsw ? event_number(e, EVENT_PART_SWAP) : 0},
 	};
 	uint64_t anon = event_number(e, EVENT_PART_ANON), rest, freed;
-	size_t count = 0;
 
+	i->charges = 0;
 	if (!event_has(e, EVENT_PART_ANON))
-		return 0;
+		return;
 	rest = level ? event_usage_of(e, level) : 0;
 	rest -= rest < anon ? rest : anon;
 	for (size_t n = 0; n < ARRAY_SIZE(read); n++) {
 		rest -= rest < read[n].bytes ? rest : read[n].bytes;
-		add_charge(ret, &count, read[n].part, read[n].bytes);
+		add_charge(i->charge, &i->charges, read[n].part, read[n].bytes);
 	}
 	/* When the parts were read, memory of the victim may have been freed already. */
 	freed = held_inside(i);
 	freed -= freed < anon ? freed : anon;
 	freed = freed < rest ? freed : rest;
-	add_charge(ret, &count, PART_PROCESSES, anon + freed);
+	add_charge(i->charge, &i->charges, PART_PROCESSES, anon + freed);
 	/* Less is what CPUs hold back. */
 	if (rest - freed > SMALL)
-		add_charge(ret, &count, PART_OTHER, rest - freed);
-	return count;
+		add_charge(i->charge, &i->charges, PART_OTHER, rest - freed);
 }
 
 static unsigned count_names(const char *path)

@@ -37,6 +37,23 @@ struct limit_events {
 
 #define INCIDENT_LIMITS 32
 
+/* What the cgroup was charged at its limit, most first. */
+enum incident_part {
+	PART_PROCESSES, /* anonymous memory */
+	PART_SHMEM,
+	PART_FILES,
+	PART_KERNEL,
+	PART_SOCKETS,
+	PART_SWAP,  /* if it was the limit of memory and swap */
+	PART_OTHER, /* freed before it was read, or a kind that memory.stat does not have */
+	INCIDENT_PARTS,
+};
+
+struct incident_charge {
+	enum incident_part part;
+	uint64_t bytes;
+};
+
 struct incident {
 	unsigned number; /* 1: the newest, as in --at event:1; 0: a signal has none */
 	const struct event_record *event;
@@ -66,6 +83,8 @@ struct incident {
 	size_t files;
 	int64_t files_ms;      /* when they were listed; 0: no list was recorded */
 	bool files_of_machine; /* the kernel does not tell of which cgroup they are */
+	struct incident_charge charge[INCIDENT_PARTS];
+	size_t charges; /* 0: they are not known */
 	/* From the census nearest to that snapshot to the one nearest to the event. */
 	struct ram_changes ram;
 };
@@ -110,25 +129,8 @@ static inline bool incident_is_of_cgroup(const struct incident *i)
 /* What a group of largest_inside held in shared memory, bytes. */
 uint64_t incident_shmem_of(const struct incident *i, const struct group_change *group);
 
-/* What the cgroup was charged at its limit, most first. */
-enum incident_part {
-	PART_PROCESSES, /* anonymous memory */
-	PART_SHMEM,
-	PART_FILES,
-	PART_KERNEL,
-	PART_SOCKETS,
-	PART_SWAP,  /* if it was the limit of memory and swap */
-	PART_OTHER, /* freed before it was read, or a kind that memory.stat does not have */
-	INCIDENT_PARTS,
-};
-
-struct incident_charge {
-	enum incident_part part;
-	uint64_t bytes;
-};
-
-/* Returns how many there are; 0: it is not known. */
-size_t incident_charges(const struct incident *i, struct incident_charge ret[INCIDENT_PARTS]);
+/* Fills in what its cgroup was charged, once the snapshot is read. */
+void incident_add_charges(struct incident *i);
 
 /*
  * The path of a level of event_record.level, in *buf if it is made there. NULL: it is not known.

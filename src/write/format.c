@@ -122,6 +122,58 @@ size_t format_percent(char *buf, double percent)
 	return format_point(buf, (uint64_t)(percent * 10 + 0.5), 1);
 }
 
+static char *put_digits(char *to, unsigned v, unsigned digits)
+{
+	for (unsigned i = digits; i--; v /= 10)
+		to[i] = (char)('0' + v % 10);
+	return to + digits;
+}
+
+/* Three digits of a number below 1,000, without zeros at the end of its fraction. */
+static size_t format_digits(char *buf, double v)
+{
+	const unsigned decimals = v < 9.995 ? 2 : v < 99.95 ? 1 : 0;
+	size_t len;
+
+	if (!decimals)
+		return decimal_put(buf, (uint64_t)(v + 0.5));
+	len = format_point(buf, (uint64_t)(v * (decimals == 2 ? 100 : 10) + 0.5), decimals);
+	while (buf[len - 1] == '0')
+		len--;
+	return len - (buf[len - 1] == '.');
+}
+
+static size_t format_unit_name(char *buf, size_t len, const char *name)
+{
+	memcpy(buf + len, name, strlen(name));
+	return len + strlen(name);
+}
+
+size_t format_span(char *buf, double seconds)
+{
+	uint64_t rest;
+	size_t len;
+
+	if (!(seconds >= 0 && seconds < 1e15))
+		return 0;
+	if (seconds > 0 && seconds < 0.0009995)
+		return format_unit_name(buf, format_digits(buf, seconds * 1e6), " us");
+	if (seconds > 0 && seconds < 0.9995)
+		return format_unit_name(buf, format_digits(buf, seconds * 1e3), " ms");
+	if (seconds < 119.5)
+		return format_unit_name(buf, format_digits(buf, seconds), " s");
+	if (seconds >= 48 * 3600)
+		return format_unit_name(buf, format_digits(buf, seconds / 86400), " days");
+	rest = (uint64_t)(seconds + 0.5);
+	rest = rest < 3600 ? rest : (rest + 30) / 60;
+	len = format_unit_name(buf, decimal_put(buf, rest / 60), seconds < 3599.5 ? " min" : " h");
+	if (!(rest % 60))
+		return len;
+	buf[len++] = ' ';
+	len = (size_t)(put_digits(buf + len, rest % 60, 2) - buf);
+	return format_unit_name(buf, len, seconds < 3599.5 ? " s" : " min");
+}
+
 size_t format_ratio(char *buf, uint64_t hundredths)
 {
 	if (hundredths < 1000 * 100)
@@ -129,13 +181,6 @@ size_t format_ratio(char *buf, uint64_t hundredths)
 	if (hundredths < 10000 * 100)
 		return format_point(buf, hundredths / 10, 1);
 	return decimal_put(buf, hundredths / 100);
-}
-
-static char *put_digits(char *to, unsigned v, unsigned digits)
-{
-	for (unsigned i = digits; i--; v /= 10)
-		to[i] = (char)('0' + v % 10);
-	return to + digits;
 }
 
 /* Writes days since 1970 as a Gregorian date. The computation lets years begin in March. */

@@ -53,6 +53,8 @@ TEST(pressure)
 	tzset();
 	event_set(&event, EVENT_KIND, EVENT_PRESSURE);
 	event_set(&event, EVENT_AVAILABLE, 64 << 20);
+	event_set(&event, EVENT_CAUSES, 1);
+	event_set(&end, EVENT_CAUSES, 1);
 	check(&i, "    1  2025-11-22 03:14:15Z  memory was short; no end was recorded\n",
 	      "event:1  memory was short from 2025-11-22 03:14:15Z; no end was recorded");
 	i.goes_on = true;
@@ -67,7 +69,7 @@ TEST(pressure)
 	      "event:1  memory was short for 10 s, from 2025-11-22 03:14:15Z");
 	/* The swap of the machine then. */
 	i.during = &then;
-	check_text(&i, "; swap - of -\n");
+	check_text(&i, "; swap not known\n");
 	set_swap(&then.system.meminfo, 0);
 	check_text(&i, "; no swap\n");
 	set_swap(&then.system.meminfo, 1 << 20);
@@ -198,7 +200,7 @@ TEST(left_out)
 	check_text(&i, "\n  killed as a group: 3 processes, of which this one was the first\n");
 	check_text(&i, "\n  of the same burst as the kill before: the victim alone was read\n");
 	event_set(&event, EVENT_LISTED, 12);
-	check_text(&i, "\n  12 processes were read in the kernel at that moment, in 0.0 ms; the "
+	check_text(&i, "\n  12 processes were read in the kernel at that moment; the "
 		       "table of this kill was not recorded\n");
 	i.during = &then;
 	check_text(&i, "; the table of this kill was not recorded: kills had used up their room in "
@@ -327,8 +329,9 @@ static struct event_record *make_event(enum event_kind kind, uint64_t add)
 	return e;
 }
 
-static void put(struct strbuf *out, struct incidents_json *json, const struct incident *i)
+static void put(struct strbuf *out, struct incidents_json *json, struct incident *i)
 {
+	incident_add_charges(i);
 	render_incidents_json(json, i);
 	render_incident_line(out, i, &columns, &style);
 	render_incident(out, i, 2, &style);

@@ -337,6 +337,29 @@ TEST(percent)
 	}
 }
 
+TEST(span)
+{
+	static const struct {
+		double seconds;
+		const char *text;
+	} is[] = {
+		{0, "0 s"},	      {1.2e-6, "1.2 us"},	{0.00035, "350 us"},
+		{0.00099999, "1 ms"}, {0.0123, "12.3 ms"},	{0.25, "250 ms"},
+		{0.9999, "1 s"},      {4.255, "4.26 s"},	{14.5, "14.5 s"},
+		{99.97, "100 s"},     {119.4, "119 s"},		{119.6, "2 min"},
+		{123, "2 min 03 s"},  {600, "10 min"},		{3599.7, "1 h"},
+		{3754, "1 h 03 min"}, {90 * 3600, "3.75 days"}, {-1, ""},
+		{0.0 / 0.0, ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		char buf[FORMAT_MAX + 1];
+
+		buf[format_span(buf, is[i].seconds)] = '\0';
+		assert_string_equal(buf, is[i].text);
+	}
+}
+
 /*
  * Of the text, `bytes` fit `limit` columns and take `width`. Wide characters take two columns; an
  * accent stays with its letter, also in the last column.

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What is said of an event: its fields in JSON, and values that only sentences have. */
+#include "fields/incident_said.h"
+
+#include <string.h>
+
+#include "fields/change_fields.h"
+#include "fields/define.h"
+#include "fields/incident_fields.h"
+#include "model/incident.h"
+
+#define ROW                                                                                        \
+	const struct event_record *r = row;                                                        \
+	const struct incident *i = of;                                                             \
+	(void)i
+/* A value of sentences alone. */
+#define SAID(name, type, value, ...) JSON_FIELD(name, #name, type, value, "", __VA_ARGS__)
+
+static bool has_end(const struct incident *i)
+{
+	return i->end && event_has(i->end, EVENT_ENDED);
+}
+
+/* ---- headings ---- */
+
+SAID(lasted_ms, AMOUNT,
+     value_signed(has_end(i) && (int64_t)i->end->number[EVENT_ENDED] >= r->time_ms,
+		  has_end(i) ? (int64_t)i->end->number[EVENT_ENDED] - r->time_ms : 0));
+SAID(no_end, TEXT,
+     value_text(has_end(i)   ? NULL
+		: i->goes_on ? "not over at the end of the recording"
+			     : "no end was recorded"));
+SAID(signal_name, TEXT,
+     value_text(event_number(r, EVENT_SIGNAL_NUMBER) == 9 ? "SIGKILL" : "SIGTERM"));
+static FIELDS(heading, &field_lasted_ms, &field_no_end, &field_signal_name);
+
+SENTENCES(kill_heading, &incident_kill_fields, NULL,
+	  "[event:{number+}  ]OOM kill at {time_ms}[  (event:{id})]");
+SENTENCES(signal_heading, &incident_signal_fields, &heading,
+	  "{signal_name} at {time_ms}[  (event:{id})]");
+/* A machine that has memory is not short of it: tasks waited for the limit of a cgroup. */
+#define SHORTAGE "[{?machine_short}memory was short||tasks [of {cgroup} ]waited for memory]"
+SENTENCES(pressure_heading, &incident_pressure_fields, &heading,
+	  "[event:{number+}  ]" SHORTAGE
+	  "[ for {lasted_ms},] from {time_ms}[  (event:{id})][; {no_end}]");
+SENTENCES(pressure_line, &incident_pressure_fields, &heading,
+	  SHORTAGE "[ for {lasted_ms}][; {no_end}]");
+
+/* ---- the limit ---- */
+
+static const char *limit_of(const struct event_record *e)
+{
+	const char *constraint = event_text(e, EVENT_CONSTRAINT);
+
+	return constraint && strcmp(constraint, "none") == 0 ? "the machine's memory" : constraint;
+}
+
+/* Part of the kernel's memory that is most of it. */
+static uint64_t most_of_kernel(const struct incident *i, enum event_member m)
+{
+	uint64_t kernel = 0;
+
+	for (size_t n = 0; n < i->charges; n++)
+		kernel += i->charge[n].part == PART_KERNEL ? i->charge[n].bytes : 0;
+	return event_number(i->event, m) > kernel / 2 ? event_number(i->event, m) : 0;
+}
+
+static const struct event_level *swap_level(const struct event_record *e)
+{
+	const struct event_level *level = event_level_at_limit(e);
+	bool shown = level && event_number(e, EVENT_V2) && level->swap_usage != EVENT_UNLIMITED &&
+		     (level->swap_usage || level->swap_limit != EVENT_UNLIMITED);
+
+	return shown ? level : NULL;
+}
+
+SAID(limit_of, TEXT, value_text(limit_of(r)));
+SAID(of_swap, BOOL,
+     value_bool(true, event_level_at_limit(r) && event_limit_is_memsw(r, event_level_at_limit(r))));
+SAID(from_counts, BOOL, value_bool(true, event_number(r, EVENT_SOURCE) == EVENT_FROM_COUNTS));
+SAID(swap_usage, BYTES, value_bytes(swap_level(r), swap_level(r) ? swap_level(r)->swap_usage : 0));
+SAID(swap_limit, BYTES,
+     value_bytes(swap_level(r) && swap_level(r)->swap_limit != EVENT_UNLIMITED,
+		 swap_level(r) ? swap_level(r)->swap_limit : 0));
+
+#undef ROW
+#define ROW                                                                                        \
+	const struct incident_charge *r = row;                                                     \
+	const struct incident *i = of;                                                             \
+	(void)i
+static const char *const part_name[INCIDENT_PARTS] = {
+	"processes", "tmpfs and shared memory", "files", "kernel", "sockets", "swap", "other"};
+SAID(part, TEXT, value_text(part_name[r->part]));
+SAID(bytes, BYTES, value_bytes(true, r->bytes));
+SAID(page_tables, BYTES,
+     value_bytes(r->part == PART_KERNEL, most_of_kernel(i, EVENT_PART_PAGETABLES)));
+SAID(slab, BYTES, value_bytes(r->part == PART_KERNEL, most_of_kernel(i, EVENT_PART_SLAB)));
+static FIELDS(charge, &field_part, &field_bytes, &field_page_tables, &field_slab);
+#undef ROW
+#define ROW                                                                                        \
+	const struct event_record *r = row;                                                        \
+	const struct incident *i = of;                                                             \
+	(void)i
+ROWS(charges, "charges", &charge, struct incident_charge, i->charges, i->charge, i->charges, "", 0);
+#define FILES_OLD_MS 5000
+
+/* Whether the files are a part of the limit worth naming. */
+static bool are_worth(const struct incident *i)
+{
+	const struct meminfo *m = i->during ? &i->during->system.meminfo : NULL;
+	uint64_t limit = incident_short_cgroup(i) ? event_number(i->event, EVENT_LIMIT)
+			 : m			  ? m->value[MEMINFO_TOTAL]
+						  : 0;
+	uint64_t sum = 0;
+
+	for (size_t n = 0; n < i->files; n++)
+		sum += i->file[n].resident + i->file[n].swapped;
+	return sum && sum >= limit / 16;
+}
+
+SAID(worth, BOOL, value_bool(true, are_worth(i)));
+SAID(of_machine, BOOL, value_bool(true, i->files_of_machine));
+SAID(files_before_ms, AMOUNT,
+     value_signed(r->time_ms - i->files_ms > FILES_OLD_MS, r->time_ms - i->files_ms));
+SAID(after_kill, BOOL, value_bool(true, i->files_ms >= r->time_ms && !incident_is_pressure(i)));
+#define FILES                                                                                      \
+	"{?worth}  files[{?of_machine} of the machine]: "                                          \
+	"{files*3: {name|100} {resident_bytes}[ and {swapped_bytes+} in swap]}"                    \
+	"[ ({files_before_ms} before)||{?after_kill} (after the kill)]"
+
+static FIELDS(limit, &field_limit_of, &field_of_swap, &field_from_counts, &field_swap_usage,
+	      &field_swap_limit, &field_charges, &field_worth, &field_of_machine,
+	      &field_files_before_ms, &field_after_kill);
+
+SENTENCES(
+	kill_limit_said, &incident_kill_fields, &limit,
+	"  limit reached: [{limit_of}[ {cgroup}][ ({limit_owner})]"
+	"[, {limit_bytes}[{?of_swap} of memory and swap]][{?from_counts} (from memory.events)]"
+	"||not known ({constraint_reason})]",
+	"  it was filled by: {charges: {part} {bytes}[ (page tables {page_tables+})|| (slab {slab+})]}"
+	"[; swap {swap_usage}[ of {swap_limit}]]",
+	FILES);
+
+#undef ROW
+#define ROW const struct level_said *r = row
+SAID(level_path, TEXT, value_text(r->path));
+SAID(level_usage, BYTES, value_bytes(r->level->usage != EVENT_UNLIMITED, r->level->usage));
+SAID(level_limit, BYTES, value_bytes(r->level->limit != EVENT_UNLIMITED, r->level->limit));
+static FIELDS(level, &field_level_path, &field_level_usage, &field_level_limit);
+SENTENCES(kill_level_said, &level, NULL,
+	  "  limit of {level_path}: {level_usage~} of {level_limit}");
+
+/* ---- processes ---- */
+
+#undef ROW
+#define ROW                                                                                        \
+	const struct event_record *r = row;                                                        \
+	const struct incident *i = of;                                                             \
+	(void)i
+
+static uint32_t unread(const struct incident *i, bool *ret_known)
+{
+	uint32_t count;
+
+	*ret_known = incident_unread(i, &count);
+	return event_number(i->event, EVENT_LATE) ? count : 0;
+}
+
+static struct value unread_value(const struct incident *i, bool exact)
+{
+	bool known;
+	uint32_t count = unread(i, &known);
+
+	return value_signed(event_number(i->event, EVENT_LATE) && known == exact, count);
+}
+
+static bool is_listed(const struct event_record *e)
+{
+	return event_number(e, EVENT_TABLE) || event_number(e, EVENT_LISTED) > 1;
+}
+
+/* The table of a kill that is not one of a burst. Frames are recorded in order of time. */
+static const char *no_table(const struct incident *i)
+{
+	const struct event_record *e = i->event;
+
+	if (event_number(e, EVENT_TABLE) || event_number(e, EVENT_LISTED) <= 1 || !i->during)
+		return NULL;
+	return i->during->time_ms > e->time_ms ? "a later snapshot was recorded before it"
+					       : "kills had used up their room in the recording";
+}
+
+SAID(container_part, TEXT, value_text(name_of_pod_part(event_text(r, EVENT_CONTAINER))));
+SAID(unit_part, TEXT, value_text(name_of_pod_part(event_text(r, EVENT_UNIT))));
+SAID(own_limit, BYTES,
+     value_bytes(!event_text(r, EVENT_CONSTRAINT) && event_has(r, EVENT_LIMIT),
+		 event_number(r, EVENT_LIMIT)));
+SAID(group_kills, AMOUNT, value_signed(true, (int64_t)i->group_kills));
+SAID(listed, BOOL, value_bool(true, is_listed(r)));
+SAID(left_out, BOOL, value_bool(true, is_listed(r) && !event_number(r, EVENT_TABLE)));
+SAID(no_table, TEXT, value_text(no_table(i)));
+SAID(unread, AMOUNT, unread_value(i, true));
+SAID(unread_least, AMOUNT, unread_value(i, false));
+SAID(earlier, AMOUNT,
+     value_signed(i->during &&event_number(r, EVENT_TABLE),
+		  i->during ? i->during->collection.earlier : 0));
+SAID(held_any, BOOL,
+     value_bool(true, event_has(r, EVENT_RSS_ANON) || event_has(r, EVENT_RSS_FILE) ||
+			      event_has(r, EVENT_RSS_SHMEM) || event_has(r, EVENT_SWAP) ||
+			      event_has(r, EVENT_PGTABLES)));
+static FIELDS(victim, &field_held_any, &field_container_part, &field_unit_part, &field_own_limit,
+	      &field_group_kills, &field_listed, &field_left_out, &field_no_table, &field_unread,
+	      &field_unread_least, &field_earlier);
+
+#define VICTIM(how)                                                                                \
+	"  " how ": {victim.name~|60}[, PID {victim.pid}][, user {victim.user}]"                   \
+	"[, oom_score_adj {victim.oom_score_adj}]",                                                \
+		"  it held:[, anon {victim.rss_anon_bytes}][, file {victim.rss_file_bytes}]"       \
+		"[, shmem {victim.rss_shmem_bytes}][, swap {victim.swap_bytes}]"                   \
+		"[, page tables {victim.pgtables_bytes}][{!held_any} not known]",                  \
+		"  its cgroup: {victim.cgroup~}"                                                   \
+		"[ (container {container_part}[ of pod {victim.pod}])"                             \
+		"|| (unit {unit_part}[ of pod {victim.pod}])][ ({victim.cgroup_reason})]"          \
+		"[, limit {own_limit}]"
+
+/* What was not read is said, because a table must not hide it. */
+SENTENCES(
+	kill_victim_said, &incident_kill_fields, &victim,
+	"  the allocation: {gfp}[, order {order}]",
+	"  killed as a group: {group_kills+} process{es}, of which this one was the first",
+	VICTIM("killed"),
+	"  [{?listed}{processes_recorded} process{es} {was/were} read in the kernel at that moment"
+	"[, in {kernel_ns}]||of the same burst as the kill before: the victim alone was read]"
+	"[; {?left_out}the table of this kill was not recorded[: {no_table}]]"
+	"[; {processes_lost+} had no room]"
+	"[; {?processes_late}[{unread+} other{s} {was/were}||more than {unread_least+} other{s} {was/were}||others were]"
+	" not read: the time was over[ ({earlier+} {has/have} the values of the snapshot before)]]"
+	"[; {kills_missed+} kill{s} before it {was/were} only counted]");
+
+/* Of a process that is not known, the recorder saw no PID. */
+SENTENCES(
+	signal_said, &incident_signal_fields, &victim,
+	"  sent by: [{sender.name~|60}, PID {sender.pid}, uid {sender.uid~}||not known (a process "
+	"outside of the recorder's PID namespace, or one that ended)][, unit {sender.unit}]"
+	"[, container {sender.container}]",
+	"  {signals_missed+} signal{s} before it {was/were} only counted", VICTIM("received by"));
+
+/* ---- a shortage ---- */
+
+SAID(stalled, BOOL, value_bool(true, event_number(i->end ? i->end : r, EVENT_CAUSES) & 1));
+SAID(little_ram, BOOL, value_bool(true, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 1 & 1));
+SAID(little_swap, BOOL, value_bool(true, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 2 & 1));
+SAID(read_again, BOOL, value_bool(true, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 3 & 1));
+SAID(ended, BOOL, value_bool(true, i->end));
+static FIELDS(shortage, &field_stalled, &field_little_ram, &field_little_swap, &field_read_again,
+	      &field_ended, &field_worth, &field_of_machine, &field_files_before_ms,
+	      &field_after_kill);
+
+SENTENCES(
+	pressure_signs_said, &incident_pressure_fields, &shortage,
+	"{?causes}  signs:[, {?stalled}tasks waited for memory][, {?little_ram}little RAM was available]"
+	"[, {?little_swap}little swap was free][, {?read_again}much was read again]",
+	"  [{?ended}at the worst||at its beginning]: RAM available {memory_available_least_bytes~}"
+	"[, swap free {swap_free_least_bytes}]",
+	FILES,
+	"  meanwhile: {oom_kills} OOM kill{s}[, some task waited for {stalled_us}]"
+	"[, {refaulted_bytes} was read again]");
+
+/* ---- the machine at that time ---- */
+
+SAID(ram, OBJECT, value_row(i->ram.known ? &i->ram : NULL), .fields = &ram_changes_fields);
+static FIELDS(machine, &field_ram);
+
+SENTENCES(incident_machine_said, &incident_fields, &machine,
+	  "  RAM {system.memory_total_bytes~}, available {system.memory_available_bytes~}; "
+	  "[{!system.swap_total_bytes}no swap"
+	  "||swap {system.swap_used_bytes} of {system.swap_total_bytes}||swap not known]"
+	  "[; zram takes {system.zram_bytes}][; in no process {system.swap_unattributed_bytes}]",
+	  "  RAM by class over the last {ram.span_ms}: "
+	  "[{ram.large*5: {change_bytes} {title}}||no class changed much]");
+
+/* ---- headings of its tables ---- */
+
+#undef ROW
+#define ROW const struct incident_table *r = row
+SAID(cut, BOOL, value_bool(true, r->cut));
+SAID(inside, BOOL, value_bool(true, r->inside));
+SAID(all, BOOL, value_bool(true, r->all));
+SAID(by, TEXT, value_text(r->by));
+SAID(over_ms, AMOUNT, value_signed(true, r->over_ms));
+static FIELDS(tables, &field_cut, &field_inside, &field_all, &field_by, &field_over_ms);
+
+SENTENCES(incident_limited_said, &tables, NULL,
+	  "  cgroups at a limit over the last {over_ms} (kills, at memory.max, at high):");
+SENTENCES(
+	incident_largest_said, &tables, NULL,
+	"  held most[{?cut} of those that were read], by {by} (anonymous memory and swap; processes):");
+SENTENCES(
+	incident_inside_said, &tables, NULL,
+	"  in that cgroup[, {?cut}of those that were read][, by {by}] (anonymous memory and swap; "
+	"shared memory; processes):");
+SENTENCES(incident_grew_said, &tables, NULL,
+	  "  grew[{?inside} in that cgroup] over the last {over_ms}[, {?all}which is all that was "
+	  "recorded]:");

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Sentences: the language, and the tables of all sentences there are. */
+#include "write/say.h"
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "fields/change_fields.h"
+#include "fields/compare_fields.h"
+#include "fields/result_fields.h"
+#include "fields/define.h"
+#include "fields/file_said.h"
+#include "fields/growth_said.h"
+#include "fields/incident_said.h"
+#include "fields/peak_said.h"
+#include "fields/system_said.h"
+#include "fields/summary_said.h"
+#include "unit.h"
+
+struct item {
+	const char *name;
+	uint64_t bytes;
+};
+
+struct thing {
+	bool known, yes;
+	int64_t count, took;
+	const char *text;
+	const struct thing *inner;
+	struct item item[3];
+	uint32_t items;
+	int32_t id[2];
+	uint32_t ids;
+};
+
+#define ROW const struct item *r = row
+JSON_FIELD(name, "name", TEXT, value_text(r->name), "");
+JSON_FIELD(bytes, "bytes", BYTES, value_bytes(true, r->bytes), "");
+static FIELDS(items, &field_name, &field_bytes);
+#undef ROW
+#define ROW const struct thing *r = row
+JSON_FIELD(count, "count", AMOUNT, value_signed(r->known, r->count), "");
+JSON_FIELD(took, "took_us", AMOUNT, value_signed(r->known, r->took), "");
+JSON_FIELD(text, "text", TEXT, value_text(r->text), "");
+JSON_FIELD(path, "path", TEXT, value_text(r->text), "", .flags = FIELD_PATH);
+JSON_FIELD(yes, "yes", BOOL, value_bool(true, r->yes), "");
+JSON_FIELD(ids, "ids", NUMBERS, value_rows(true, r->id, r->ids), "", .row_size = sizeof(int32_t));
+ROWS(rows, "items", &items, struct item, true, r->item, r->items, "", 0);
+static const struct fields things;
+JSON_FIELD(inner, "inner", OBJECT, value_row(r->inner), "", .fields = &things);
+static FIELDS(things, &field_count, &field_took, &field_text, &field_path, &field_yes, &field_rows,
+	      &field_inner, &field_ids);
+static SENTENCES(about, &things, NULL, "");
+
+static void check(const struct thing *t, const char *text, const char *expected)
+{
+	const struct said said = {&about, t, NULL, false};
+	cleanup(strbuf_done) struct strbuf out = {};
+	struct line l = {.out = &out};
+	bool done;
+
+	assert_null(say_fault(&about, text));
+	done = say_sentence(&l, &said, text);
+	assert_int_equal(done, expected != NULL);
+	assert_string_equal(strbuf_str(&out), expected ? expected : "");
+}
+
+TEST(values)
+{
+	const struct thing inner = {.known = true, .count = 1};
+	const struct thing t = {.known = true,
+				.count = 2,
+				.took = 12340,
+				.text = "a/\x1b"
+					"b",
+				.inner = &inner};
+	const struct thing none = {};
+
+	check(&t, "{count} in {took_us}", "2 in 12.3 ms");
+	check(&t, "of {text}",
+	      "of a/\\x1b"
+	      "b");
+	check(&t, "of {text|3}", "of a/\xe2\x80\xa6");
+	check(&t, "inside {inner.count} process{es}", "inside 1 process");
+	check(&none, "{count} in all", NULL);
+	check(&none, "{count~} in all", "not known in all");
+	check(&none, "inside {inner.count}", NULL);
+}
+
+TEST(parts)
+{
+	struct thing t = {.known = true};
+
+	check(&t, "[{text}||no text], ", "no text,");
+	check(&t, "it has:[, {text}][, {count} item{s}]", "it has: 0 items");
+	check(&t, "a[ {text}[ {count}]]b", "ab");
+	t.text = "x";
+	check(&t, "a[ {text}[ {count+}]]b", "a xb");
+	check(&t, "[{?yes}yes||{!yes}no]", "no");
+	t.yes = true;
+	check(&t, "[{?yes}yes||{!yes}no]", "yes");
+	check(&t, "{!yes}no", NULL);
+	check(&t, "it has:[, {text}][; {count} item{s}]", "it has: x; 0 items");
+	check(&t, "it ([, {count+}][, {text}])", "it (x)");
+}
+
+TEST(counts)
+{
+	static const struct {
+		int64_t count;
+		const char *expected;
+	} cases[] = {{0, "0 kills were"}, {1, "1 kill was"}, {2, "2 kills were"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct thing t = {.known = true, .count = cases[i].count};
+
+		check(&t, "{count} kill{s} {was/were}", cases[i].expected);
+	}
+	check(&(struct thing){.known = true}, "{count+} kill{s}", NULL);
+}
+
+TEST(rows)
+{
+	struct thing t = {.item = {{"a", 1024}, {NULL, 1}, {"b", 2048}}, .items = 3};
+
+	check(&t, "{items: {name} {bytes}}", "a 1 KiB, b 2 KiB");
+	check(&t, "{items*1: [{name}||none]} there", "a, 2 more there");
+	check(&t, "it has: {items: {name}}[; {?items}all]", "it has: a, b; all");
+	check(&t, "of {ids}", NULL);
+	t = (struct thing){.id = {7, 9}, .ids = 2};
+	check(&t, "of {ids}", "of 7, 9");
+	check(&t, "{items: {name}}", NULL);
+	check(&t, "[{?items}some||none]", "none");
+}
+
+TEST(faults)
+{
+	static const char *const wrong[] = {
+		"{nothing}", "{count",		"[{count}",	"{count}]",	    "{items}",
+		"{yes}",     "{inner.nothing}", "{text.count}", "{items: {count}}", "}"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		if (!say_fault(&about, wrong[i]))
+			fail_msg("no fault: %s", wrong[i]);
+}
+
+/* tests/check sees that each SENTENCES() of src is in this list. */
+TEST(all)
+{
+	static const struct sentences *const all[] = {
+		&changes_head,
+		&changes_missing,
+		&changes_small,
+		&compare_said,
+		&compare_verdict,
+		&files_account_said,
+		&files_missing_said,
+		&growth_doubts_said,
+		&growth_heap_said,
+		&growth_hints_said,
+		&growth_lack_said,
+		&growth_outside_said,
+		&growth_question_said,
+		&incident_grew_said,
+		&incident_inside_said,
+		&incident_largest_said,
+		&incident_limited_said,
+		&incident_machine_said,
+		&kill_heading,
+		&kill_level_said,
+		&kill_limit_said,
+		&kill_victim_said,
+		&maps_said,
+		&peak_doubts_said,
+		&peak_end_said,
+		&peak_length_said,
+		&peak_nothing_said,
+		&peak_page_said,
+		&peak_pss_said,
+		&peak_time_said,
+		&peak_when_said,
+		&pressure_heading,
+		&pressure_line,
+		&pressure_signs_said,
+		&ram_changes_said,
+		&signal_heading,
+		&signal_said,
+		&summary_line,
+		&summary_memcgs,
+		&summary_notes,
+		&summary_nothing,
+		&summary_said,
+		&system_deleted_said,
+		&system_gpus_said,
+		&system_method_said,
+		&system_no_cgroups_said,
+		&system_no_nodes_said,
+		&system_nodes_said,
+		&tick_said,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		for (const char *const *text = all[i]->text; *text; text++)
+			if (say_fault(all[i], *text))
+				fail_msg("%s: %s", say_fault(all[i], *text), *text);
+}
