@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Files that processes map are searched for functions of allocators, once each, by the helper of
- * their user (code_reader.h). Another helper attaches to them (probe_helper.h). What the calls cost
- * is measured, and what is sampled of them is in heap_blocks.h.
+ * How blocks of allocators are counted, from a process to the report:
+ *
+ * 1. Files that processes map are searched for functions of allocators, once each, by the helper of
+ *    their user (code_reader.h). allocators.h knows the functions, and what each does.
+ * 2. Another helper sets probes at their places (probe_helper.h), if no process keeps the lock that
+ *    the kernel needs for that (held_locks.h). A place where they could harm the program is left
+ *    out, and the report says so (add_not_probed()).
+ * 3. At each call the kernel side decides by the size whether the block is sampled
+ *    (bpf/malloc.bpf.h). A sampled block is put into a map, until it is freed, and sent with its
+ *    stack. grow.c adds it to the list of heap_blocks.h.
+ * 4. From time to time heap_turn() reads how many calls and samples there were. Too many samples
+ *    become coarser; and programs that the probes would make too slow are left alone
+ * (heap_is_slow). What a call costs was measured before, with functions of our own (find_price()).
+ * 5. For a report the list and the kernel's map are compared: what is in both is held. Each block
+ *    stands for as many bytes as its chance to be sampled says (model/sample.h).
  */
 #include "heap/heap.h"
 

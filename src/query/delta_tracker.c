@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "query/group.h"
 
 /* The kernel tells the start in whole clock ticks: a new process may seem this much older. */
@@ -54,25 +55,11 @@ void delta_tracker_done(struct tracker *tracker)
 
 /* ---- the identity and the hash of a row ---- */
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15;
-	return h ^ h >> 32;
-}
-
 static uint64_t mix_text(uint64_t h, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
-	uint64_t word;
 
-	h = mix(h, text ? len : UINT64_MAX);
-	for (; len >= sizeof(word); len -= sizeof(word), text += sizeof(word)) {
-		memcpy(&word, text, sizeof(word));
-		h = mix(h, word);
-	}
-	for (; len; len--)
-		h = mix(h, (unsigned char)*text++);
-	return h;
+	return hash_bytes(hash_number(h, text ? len : UINT64_MAX), text, len);
 }
 
 static struct delta_key key_of(const struct tracker *tracker, const struct field *group,
@@ -83,7 +70,7 @@ static struct delta_key key_of(const struct tracker *tracker, const struct field
 	if (group) {
 		key.pid = 0;
 		/* The number identifies a user: two users may have one name. */
-		key.key = mix(tracker->seed, group->needs & NEEDS_USER ? p->uid : 0);
+		key.key = hash_number(tracker->seed, group->needs & NEEDS_USER ? p->uid : 0);
 		for (size_t i = 0; i < group_keys_of(group, p); i++)
 			key.key = mix_text(key.key, group_key(group, i)->group(p));
 	}
@@ -93,15 +80,16 @@ static struct delta_key key_of(const struct tracker *tracker, const struct field
 static uint64_t hash_of(const struct tracker *tracker, const struct row *r)
 {
 	const struct process *p = r->process;
-	uint64_t h = mix(tracker->seed, p->have);
+	uint64_t h = hash_number(tracker->seed, p->have);
 
 	for (int c = 0; c < COUNTER_COUNT; c++)
-		h = process_has(p, c) ? mix(h, process_value(p, c)) : h;
-	h = mix(h, (uint64_t)p->uid << 32 | p->threads);
-	h = mix(h, (uint64_t)(uint32_t)p->oom_score_adj << 32 | (uint32_t)p->ppid);
-	h = mix(h, (uint64_t)r->procs << 32 | r->pss_missing);
-	h = mix(h, (uint64_t)p->pss_status << 16 | (uint64_t)p->pss_source << 8 | p->mm_owner);
-	h = mix(h, p->cgroup_key);
+		h = process_has(p, c) ? hash_number(h, process_value(p, c)) : h;
+	h = hash_number(h, (uint64_t)p->uid << 32 | p->threads);
+	h = hash_number(h, (uint64_t)(uint32_t)p->oom_score_adj << 32 | (uint32_t)p->ppid);
+	h = hash_number(h, (uint64_t)r->procs << 32 | r->pss_missing);
+	h = hash_number(h,
+			(uint64_t)p->pss_status << 16 | (uint64_t)p->pss_source << 8 | p->mm_owner);
+	h = hash_number(h, p->cgroup_key);
 	/* The name is left out: it may be cut in one tick and whole in the next. */
 	return mix_text(h, p->comm);
 }
