@@ -58,7 +58,7 @@ void code_sources_close(struct code_sources *c)
 	free(c->reader);
 	code_ahead_clear(&c->ahead);
 	if (c->processes)
-		process_reader_done(c->processes);
+		helper_done(&c->processes->helper);
 	free(c->processes);
 	for (size_t i = 0; i < c->files.count; i++)
 		file_free(c->files.item[i]);

@@ -238,7 +238,7 @@ void heap_close(struct heap *h)
 		;
 	links_close(h->link, h->links);
 	free(h->link);
-	probe_helper_done(&h->probes);
+	helper_done(&h->probes.helper);
 	for (size_t i = 0; i < h->files; i++)
 		free(h->file[i].place);
 	free(h->file);
