@@ -55,7 +55,7 @@ void delta_tracker_done(struct tracker *tracker)
 
 /* ---- the identity and the hash of a row ---- */
 
-static uint64_t mix_text(uint64_t h, const char *text)
+static uint64_t hash_words(uint64_t h, const char *text)
 {
 	size_t len = text ? strlen(text) : 0;
 
@@ -72,7 +72,7 @@ static struct delta_key key_of(const struct tracker *tracker, const struct field
 		/* The number identifies a user: two users may have one name. */
 		key.key = hash_number(tracker->seed, group->needs & NEEDS_USER ? p->uid : 0);
 		for (size_t i = 0; i < group_keys_of(group, p); i++)
-			key.key = mix_text(key.key, group_key(group, i)->group(p));
+			key.key = hash_words(key.key, group_key(group, i)->group(p));
 	}
 	return key;
 }
@@ -91,7 +91,7 @@ static uint64_t hash_of(const struct tracker *tracker, const struct row *r)
 			(uint64_t)p->pss_status << 16 | (uint64_t)p->pss_source << 8 | p->mm_owner);
 	h = hash_number(h, p->cgroup_key);
 	/* The name is left out: it may be cut in one tick and whole in the next. */
-	return mix_text(h, p->comm);
+	return hash_words(h, p->comm);
 }
 
 static int compare_keys(const void *pa, const void *pb)
@@ -456,4 +456,27 @@ int delta_set_update(struct delta_set *set, const struct query *q, struct snapsh
 	}
 	set->joined = false;
 	return r;
+}
+
+/* ---- what is told of changes ---- */
+
+bool delta_of_totals(enum counter c, const struct totals *now, const struct totals *before,
+		     int64_t *ret_bytes)
+{
+	static const struct totals nothing = {.have = ~(counter_mask)0};
+	const struct totals *a = now->processes ? now : &nothing;
+	const struct totals *b = before->processes ? before : &nothing;
+
+	return counter_change(c, a->have, a->value, b->have, b->value, ret_bytes);
+}
+
+int64_t delta_rate(int64_t bytes, uint64_t us)
+{
+	double rate = us ? (double)bytes * 1e6 / (double)us : 0;
+
+	if (!us)
+		return bytes;
+	if (rate >= 0x1p63 || rate <= -0x1p63)
+		return rate > 0 ? INT64_MAX : INT64_MIN;
+	return (int64_t)(rate < 0 ? rate - 0.5 : rate + 0.5);
 }
