@@ -409,20 +409,11 @@ static void note_late(struct heap *h, const struct program_file *f)
 				  .reason = "the program had begun when its functions were found"});
 }
 
+/* `file` may be NO_FILE: any. */
 static bool is_linked(const struct heap *h, pid_t pid, uint32_t file)
 {
 	for (size_t i = 0; i < h->links; i++) {
-		if (h->link[i].pid == pid && h->link[i].file == file)
-			return true;
-	}
-	return false;
-}
-
-/* The last link is the new one. */
-static bool is_known(const struct heap *h, pid_t pid)
-{
-	for (size_t i = 0; i + 1 < h->links; i++) {
-		if (h->link[i].pid == pid)
+		if (h->link[i].pid == pid && (file == NO_FILE || h->link[i].file == file))
 			return true;
 	}
 	return false;
@@ -495,13 +486,14 @@ void heap_attach(struct heap *h, const struct address_space *s, uint32_t target,
 		if (refuses || functions == SIZE_MAX || is_linked(h, s->pid, number) ||
 		    h->links >= LINKS_MAX || !array_room(&h->link, h->links, &h->link_capacity, 16))
 			continue;
-		l = &h->link[h->links++];
+		l = &h->link[h->links];
 		*l = (struct heap_link){.pid = s->pid,
 					.file = number,
 					.mapping = grow_watch_heap_mapping(h->watch, s->pid,
 									   s->code.image[i].start),
 					.functions = functions,
-					.first = !is_known(h, s->pid)};
+					.first = !is_linked(h, s->pid, NO_FILE)};
+		h->links++;
 		if (!late && !h->priced)
 			find_price(h);
 		if (!late && l->first) {
