@@ -10,7 +10,6 @@
 #include "fields/result_fields.h"
 #include "model/ram.h"
 
-#define SAID(name, type, value, ...) JSON_FIELD(name, #name, type, value, "", __VA_ARGS__)
 
 #define ROW			     const struct reason_count *r = row
 SAID(why, TEXT, value_text(r->why));

@@ -6,14 +6,15 @@
 #include "base/cleanup.h"
 #include "fields/change_fields.h"
 #include "fields/compare_fields.h"
-#include "fields/result_fields.h"
 #include "fields/define.h"
 #include "fields/file_said.h"
 #include "fields/growth_said.h"
 #include "fields/incident_said.h"
 #include "fields/peak_said.h"
-#include "fields/system_said.h"
+#include "fields/result_fields.h"
 #include "fields/summary_said.h"
+#include "fields/system_said.h"
+#include "fields/top_said.h"
 #include "unit.h"
 
 struct item {
@@ -152,8 +153,14 @@ TEST(all)
 		&changes_small,
 		&compare_said,
 		&compare_verdict,
-		&files_account_said,
-		&files_missing_said,
+		&detail_cgroup,
+		&detail_facts,
+		&detail_history,
+		&detail_no_pss,
+		&detail_title,
+		&file_accounts_said,
+		&file_held_said,
+		&file_unsure_said,
 		&growth_doubts_said,
 		&growth_heap_said,
 		&growth_hints_said,
@@ -182,6 +189,7 @@ TEST(all)
 		&pressure_line,
 		&pressure_signs_said,
 		&ram_changes_said,
+		&ram_deleted_said,
 		&signal_heading,
 		&signal_said,
 		&summary_line,
