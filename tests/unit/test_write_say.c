@@ -8,6 +8,7 @@
 #include "fields/compare_fields.h"
 #include "fields/result_fields.h"
 #include "fields/define.h"
+#include "fields/head_said.h"
 #include "fields/incident_said.h"
 #include "fields/summary_said.h"
 #include "unit.h"
@@ -49,7 +50,7 @@ static SENTENCES(about, &things, NULL, "");
 
 static void check(const struct thing *t, const char *text, const char *expected)
 {
-	const struct said said = {&about, t, NULL, false};
+	const struct said said = {&about, t, NULL, SIZES_ROUNDED};
 	cleanup(strbuf_done) struct strbuf out = {};
 	struct line l = {.out = &out};
 	bool done;
@@ -143,15 +144,37 @@ TEST(faults)
 TEST(all)
 {
 	static const struct sentences *const all[] = {
-		&kill_heading,		&pressure_heading,	&signal_heading,
-		&pressure_line,		&kill_limit_said,	&kill_victim_said,
-		&signal_said,		&pressure_signs_said,	&incident_machine_said,
-		&incident_limited_said, &incident_largest_said, &incident_inside_said,
-		&incident_grew_said,	&kill_level_said,	&ram_changes_said,
-		&summary_said,		&summary_line,		&summary_memcgs,
-		&summary_nothing,	&summary_notes,		&tick_said,
-		&compare_said,		&compare_verdict,	&changes_head,
-		&changes_small,		&changes_missing,
+		&kill_heading,
+		&pressure_heading,
+		&signal_heading,
+		&pressure_line,
+		&kill_limit_said,
+		&kill_victim_said,
+		&signal_said,
+		&pressure_signs_said,
+		&incident_machine_said,
+		&incident_limited_said,
+		&incident_largest_said,
+		&incident_inside_said,
+		&incident_grew_said,
+		&kill_level_said,
+		&ram_changes_said,
+		&summary_said,
+		&summary_line,
+		&summary_memcgs,
+		&summary_nothing,
+		&summary_notes,
+		&tick_said,
+		&compare_said,
+		&compare_verdict,
+		&changes_head,
+		&changes_small,
+		&changes_missing,
+		&head_ram,
+		&head_pressure,
+		&head_swap,
+		&head_limits_said,
+		&head_holders_said,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
