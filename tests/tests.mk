@@ -38,7 +38,7 @@ uses_command   := command doctor recorder incidents serve top session report wri
 links_test_enrich_memcg := -Wl,--wrap=openat
 links_test_enrich_pool  := -Wl,--wrap=clock_gettime
 # One that is given the answers of helpers.
-links_fuzz_code_answers := -Wl,--wrap=helper_start,--wrap=helper_call,--wrap=helper_done
+links_fuzz_code_answers := -Wl,--wrap=helper_start,--wrap=helper_call,--wrap=helper_call_file,--wrap=helper_done
 # tests/unit/test_<module>_<what>.c
 module_of    = $(word 2,$(subst _, ,$(1)))
 
@@ -107,7 +107,6 @@ $(O)/ask: $(wildcard include/zmem/*.h)
 $(O)/guest_exit: tests/vm/guest_exit.c
 $(O)/load_objects: tests/support/load_objects.c src/static.c $(BPF_OBJ) $(B)/flags
 $(O)/static_parts: tests/support/static_parts.c src/static.c $(B)/flags
-$(O)/load_objects $(O)/static_parts: TEST_FLAGS += -fno-builtin
 $(O)/churn: tests/soak/churn.c
 $(BENCH_BIN): $(O)/%: tests/bench/%.c $(wildcard tests/bench/*.h)
 $(TEST_BIN) $(BENCH_BIN) $(O)/guest_exit $(O)/churn $(O)/growlab-static:
@@ -203,6 +202,7 @@ check: objects
 	@B='$(B)' tests/check
 
 # Live tests that need the library, for what the program decides by itself.
+$(B)/samples: LDFLAGS_ALL += -Wl,--wrap=bpf_program_run
 $(B)/readers $(B)/samples: $(B)/%: tests/live/%.c $(call LIBOF,$(uses_source))
 	$(SAY) LINK $@
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(LDFLAGS_ALL) $^ $(call LIBOF,base) $(LDLIBS_BPF) -lpthread -o $@

@@ -5,8 +5,6 @@
 #include "fields/define.h"
 #include "model/system.h"
 
-#define SAID(name, type, value, ...) JSON_FIELD(name, #name, type, value, "", __VA_ARGS__)
-
 #define ROW                                                                                        \
 	const struct head *r = row;                                                                \
 	const struct overview *o = &r->overview;                                                   \
@@ -100,7 +98,7 @@ static FIELDS(holder, &field_name, &field_bytes);
 #undef ROW
 #define ROW const struct head_holders *r = row
 ROWS(holders, "holders", &holder, struct head_holder, true, r->item, r->count, "", 0);
-SAID(cgroups, BOOL, value_bool(true, r->cgroups));
+FLAG(cgroups, r->cgroups);
 static FIELDS(holders, &field_holders, &field_cgroups);
 
 SENTENCES(head_holders_said, &holders, NULL, "[{?cgroups}cgroup ]{holders: {name} {bytes}}");

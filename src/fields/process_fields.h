@@ -14,11 +14,12 @@ enum process_needs {
 	NEEDS_PROGRAM = 1 << 3, /* program names, if the name of the executable is not enough */
 	NEEDS_MEMCG = 1 << 4,	/* only for groups */
 	NEEDS_MEMCG_DETAIL = 1 << 5, /* likewise: more than charge and limit */
-	NEEDS_SWAP_SHMEM = 1 << 6,   /* the holders of files, while swap is in use */
-	NEEDS_SWAP_COSTS = 1 << 7,   /* swap slots, likewise */
-	NEEDS_SWAPINS = 1 << 8,	     /* delay accounting */
-	NEEDS_FREED = 1 << 9,	     /* what becomes free with each row */
-	NEEDS_APP = 1 << 10,	     /* what people call a program */
+	NEEDS_CHARGES = NEEDS_MEMCG | NEEDS_MEMCG_DETAIL,
+	NEEDS_SWAP_SHMEM = 1 << 6, /* the holders of files, while swap is in use */
+	NEEDS_SWAP_COSTS = 1 << 7, /* swap slots, likewise */
+	NEEDS_SWAPINS = 1 << 8,	   /* delay accounting */
+	NEEDS_FREED = 1 << 9,	   /* what becomes free with each row */
+	NEEDS_APP = 1 << 10,	   /* what people call a program */
 	/* Pages one by one (source/pages_source.h): */
 	NEEDS_NODES = 1 << 11,
 	NEEDS_LAZYFREE = 1 << 12,

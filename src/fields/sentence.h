@@ -10,6 +10,7 @@
  *	{key+}         likewise a number: it counts as known only above 0
  *	{?key} {!key}  says nothing: needs a true value or a number above 0; a false one or 0
  *	{rows: text}   the text for each row of an array, of the fields of these rows, with commas
+ *	{rows; text}   likewise with semicolons
  *	{rows*3: text} likewise of the first three; ", 2 more" stands for the others
  *	[a||b||c]      the first part that can be said, or nothing
  *	process{es}    nothing if the number before it is 1, else "es"

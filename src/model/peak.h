@@ -78,4 +78,14 @@ struct peak {
 	size_t points;
 };
 
+/* How many of the last rows held nothing at the peak. */
+static inline size_t peak_holds_nothing(const struct peak *p)
+{
+	size_t holders = 0;
+
+	while (holders < p->processes && p->process[holders].at.rss)
+		holders++;
+	return p->processes - holders;
+}
+
 #endif

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "query/delta.h"
 #include "query/query.h"
 #include "query/sums.h"
 
@@ -101,5 +100,12 @@ void delta_set_join(struct delta_set *set, const struct field *group, struct sna
  */
 int delta_set_update(struct delta_set *set, const struct query *q, struct snapshot *s,
 		     struct query_rows *rows, const struct totals *totals);
+
+/* Bytes per second over `us` microseconds, rounded to nearest; `bytes` itself if `us` is 0. */
+int64_t delta_rate(int64_t bytes, uint64_t us);
+/* The change of a counter of totals. False if it is not known. Totals of no processes are known:
+ * all are 0. */
+bool delta_of_totals(enum counter c, const struct totals *now, const struct totals *before,
+		     int64_t *ret_bytes);
 
 #endif

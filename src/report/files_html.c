@@ -16,9 +16,8 @@ static void put_accounts(struct strbuf *out, const struct files_report *r)
 		cleanup(strbuf_done) struct strbuf text = {0};
 		struct line line = {.out = &text};
 
-		if (!files_account_shown(r, (enum file_account)i))
+		if (!files_account_say(r, (enum file_account)i, false, &line))
 			continue;
-		files_account_put(r, (enum file_account)i, false, &line);
 		if (!out->error)
 			out->error = strbuf_error(&text);
 		strbuf_puts(out, "<p>");

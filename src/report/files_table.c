@@ -3,9 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/count.h"
+#include "fields/file_said.h"
 #include "report/files_table.h"
 #include "write/field_text.h"
+#include "write/say.h"
 
 /* A terminal narrower than this leaves out FS, and one narrower than NARROW also SIZE. */
 #define WIDE_ENOUGH    100
@@ -80,76 +81,23 @@ static void put_summary(void *arg, struct line *l)
 		    r->total.files == 1 ? "" : "s");
 }
 
-bool files_account_shown(const struct files_report *r, enum file_account account)
-{
-	return account != FILE_IN_HUGETLB || r->account[account].files;
-}
-
-void files_account_put(const struct files_report *r, enum file_account account, bool exact_bytes,
+bool files_account_say(const struct files_report *r, enum file_account account, bool exact,
 		       struct line *l)
 {
-	static const char *const name[FILE_ACCOUNTS] = {
-		[FILE_IN_SHMEM] = "shared memory, tmpfs",
-		[FILE_IN_HUGETLB] = "files of huge pages",
-		[FILE_IN_CACHE] = "page cache",
-	};
-	const struct cached_file *sums = &r->account[account];
-	uint64_t kernel;
-	bool known = files_kernel_sum(&r->snapshot->system.meminfo, account, &kernel);
+	const struct said said = {&files_account_said, r, NULL, exact};
 
-	line_printf(l, "%s: ", name[account]);
-	cell_put(l, cell_bytes(true, sums->resident), exact_bytes);
-	line_printf(l, " in RAM");
-	if (known && account == FILE_IN_HUGETLB) {
-		line_printf(l, " of a pool of ");
-		cell_put(l, cell_bytes(true, kernel), exact_bytes);
-	} else if (known) {
-		line_printf(l, " (kernel: ");
-		cell_put(l, cell_bytes(true, kernel), exact_bytes);
-		line_printf(l, ", difference ");
-		cell_put(l, cell_number(CELL_SIGNED, true, (int64_t)(kernel - sums->resident)),
-			 exact_bytes);
-		line_printf(l, ")");
-	}
-	if (sums->unevictable) {
-		line_printf(l, ", ");
-		cell_put(l, cell_bytes(true, sums->unevictable), exact_bytes);
-		line_printf(l, " of it cannot be freed (ramfs)");
-	}
-	if (sums->swapped) {
-		line_printf(l, ", ");
-		cell_put(l, cell_bytes(true, sums->swapped), exact_bytes);
-		line_printf(l, " in swap");
-	}
+	return say_sentence(l, &said, files_account_said.text[account]);
 }
 
 /* Of all files, whatever the filters choose. */
 static void put_notes(void *arg, struct strbuf *out)
 {
 	const struct files_table *t = arg;
-	const struct files_report *r = t->r;
-	struct line l = {out, t->style->width, t->style->color};
+	struct said said = {&files_account_said, t->r, NULL, t->style->bytes};
 
-	for (int i = 0; i < FILE_ACCOUNTS; i++) {
-		if (!files_account_shown(r, (enum file_account)i))
-			continue;
-		files_account_put(r, (enum file_account)i, t->style->bytes, &l);
-		line_end(&l);
-	}
-	if (r->unlisted) {
-		line_printf(&l, "cannot be listed, if this machine has any:");
-		for (int i = 0; i < FILE_UNLISTED; i++) {
-			if (r->unlisted >> i & 1)
-				line_printf(&l, " %s", file_unlisted_words[i]);
-		}
-		line_end(&l);
-	}
-	if (!r->unsure)
-		return;
-	line_printf(&l, "%" PRIu32 " of %" PRIu32 " file %s read", r->unsure, r->systems,
-		    count_word(r->systems, "system changed while it was",
-			       "systems changed while they were"));
-	line_end(&l);
+	say_all(out, &said, 0, t->style->width);
+	said.sentences = &files_missing_said;
+	say_all(out, &said, 0, t->style->width);
 }
 
 /* The width of a column that names others; 0: any. */

@@ -21,10 +21,11 @@ struct files_table {
 /* Prepares the grid. Widths from an earlier call only grow. */
 void files_table_place(struct files_table *t);
 void files_table_done(struct files_table *t);
-/* Whether the account has a line: all but that of huge pages without files. */
-bool files_account_shown(const struct files_report *r, enum file_account account);
-/* Writes the sum of an account, and how it compares with the kernel's. Does not end the line. */
-void files_account_put(const struct files_report *r, enum file_account account, bool exact_bytes,
+/*
+ * Writes the sum of an account, and how it compares with the kernel's; does not end the line. False
+ * if nothing is to be said: of huge pages without files.
+ */
+bool files_account_say(const struct files_report *r, enum file_account account, bool exact,
 		       struct line *l);
 
 #endif

@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/count.h"
-#include "query/delta.h"
+#include "fields/growth_said.h"
+#include "query/delta_tracker.h"
 #include "report/growth.h"
 #include "report/growth_rows.h"
 #include "report/growth_text.h"
 #include "write/field_text.h"
 #include "write/format.h"
+#include "write/say.h"
 #include "write/text.h"
 
 #define CODE_MOST   240 /* bytes of callers in a line, unless all are wanted */
@@ -295,253 +296,47 @@ static void put_accounted(struct strbuf *out, const struct growth *g)
 	}
 }
 
-static void put_left_out(struct strbuf *out, const struct growth *g)
-{
-	static const char *const why[GROWTH_OUT_REASONS] = {
-		[GROWTH_OUT_TIMEOUT] = "their files do not answer",
-		[GROWTH_OUT_DENIED] = "the user of the process may not read their files",
-		[GROWTH_OUT_LIMIT] = "their files cost too much time or memory",
-		[GROWTH_OUT_BUSY] = "too many files do not answer",
-	};
-
-	for (int i = 0; i < GROWTH_OUT_REASONS; i++) {
-		if (g->names_left_out[i])
-			strbuf_printf(out, "; %zu %s without a name: %s", g->names_left_out[i],
-				      count_word(g->names_left_out[i], "address", "addresses"),
-				      why[i]);
-	}
-}
-
-static void put_doubts(struct strbuf *out, const struct growth *g)
-{
-	if (g->sampled)
-		strbuf_printf(out,
-			      "; %" PRIu64 " of %" PRIu64
-			      " %s no stack: those of a random sample of pages stand for %s%s",
-			      g->sampled, g->events,
-			      count_word(g->events, "change has", "changes have"),
-			      count_word(g->sampled, "it", "them"),
-			      g->heap.known ? "" : " (--sample 1 takes all)");
-	if (g->lost)
-		strbuf_printf(out, "; there was no room for the stacks of %" PRIu64 " %s", g->lost,
-			      count_word(g->lost, "change: a later stack stands for it",
-					 "changes: later stacks stand for them"));
-	if (g->resident_least && g->resident_known && !g->heap.known)
-		strbuf_puts(out, "; STILL is at least what is shown");
-	if (g->no_room)
-		strbuf_printf(out, "; %zu %s not counted: there was no room", g->no_room,
-			      count_word(g->no_room, "process", "processes"));
-	put_left_out(out, g);
-	if (g->lines_left_out)
-		strbuf_printf(out,
-			      "; %zu %s without a line: the debugging information of their files "
-			      "costs too much time or memory",
-			      g->lines_left_out,
-			      count_word(g->lines_left_out, "address", "addresses"));
-	if (!g->each)
-		strbuf_puts(out, "; this kernel tells of every 64th page fault of a thread alone "
-				 "(Linux 6.2): the sum is exact, the stacks are a sample");
-}
-
-static void put_targets(struct strbuf *out, const struct growth *g)
-{
-	size_t ended = 0;
-
-	for (size_t i = 0; i < g->targets; i++)
-		ended += g->target[i].ended;
-	strbuf_printf(out, "; %" PRIu64 ".%" PRIu64 " s", g->duration_us / 1000000,
-		      g->duration_us / 100000 % 10);
-	if (g->targets == 1 && ended)
-		strbuf_puts(out, ", up to the end of the process");
-	else if (g->targets > 1)
-		strbuf_printf(out, ", %zu processes, %zu of which ended", g->targets, ended);
-}
-
-/* As a terminal may have it. */
-static void put_shown(struct strbuf *out, const char *s)
-{
-	struct glyph glyph;
-
-	for (size_t len = strlen(s), used; len; s += used, len -= used) {
-		used = text_glyph(s, len, &glyph);
-		strbuf_put(out, glyph.bytes, glyph.len);
-	}
-}
-
-static void put_allocators(struct strbuf *out, const struct growth *g, unsigned width)
-{
-	cleanup(strbuf_done) struct strbuf text = {};
-
-	for (size_t i = 0; i < g->heap.allocators; i++) {
-		const struct growth_allocator *a = &g->heap.allocator[i];
-
-		strbuf_puts(&text, i ? "; " : "Probed: ");
-		strbuf_printf(&text, "%s%s%s in ", a->name, a->version ? " " : "",
-			      a->version ? a->version : "");
-		put_shown(&text, a->file);
-		strbuf_printf(&text, ", %zu %s", a->functions,
-			      count_word(a->functions, "function", "functions"));
-	}
-	if (g->heap.allocators)
-		text_put_folded(out, strbuf_str(&text), 0, width);
-}
-
-/* What HELD lacks. A probe there could end the program. */
-static void put_not_probed(struct strbuf *out, const struct growth *g, unsigned width)
+/* What HELD lacks, a line for each reason. */
+static void say_lacks(struct strbuf *out, const struct growth *g, unsigned width)
 {
 	const struct growth_heap *h = &g->heap;
-	cleanup(strbuf_done) struct strbuf text = {};
 
-	for (size_t i = 0; i < h->not_probeds; i++) {
-		const struct growth_not_probed *n = &h->not_probed[i];
-		size_t first = 0, more = 0;
+	for (size_t i = 0; h->known && i < h->not_probeds; i++) {
+		struct growth_lack lack = {.first = &h->not_probed[i]};
+		const struct said said = {&growth_lack_said, &lack, NULL, false};
+		size_t first = 0;
 
-		/* One line for each reason. */
-		while (strcmp(h->not_probed[first].reason, n->reason) != 0)
+		while (strcmp(h->not_probed[first].reason, lack.first->reason) != 0)
 			first++;
-		if (first < i)
-			continue;
 		for (size_t k = i + 1; k < h->not_probeds; k++)
-			more += strcmp(h->not_probed[k].reason, n->reason) == 0;
-		strbuf_clear(&text);
-		strbuf_puts(&text, "HELD lacks blocks of ");
-		if (n->pid)
-			strbuf_printf(&text, "process %d", n->pid);
-		else
-			put_shown(&text, n->function ? n->function : n->file);
-		if (more)
-			strbuf_printf(&text, " and %zu more", more);
-		strbuf_printf(&text, ": %s", n->reason);
-		text_put_folded(out, strbuf_str(&text), 0, width);
+			lack.more += strcmp(h->not_probed[k].reason, lack.first->reason) == 0;
+		if (first == i)
+			say_all(out, &said, 0, width);
 	}
-	if (!h->not_counted)
-		return;
-	strbuf_clear(&text);
-	strbuf_printf(&text,
-		      "HELD lacks blocks of %" PRIu64
-		      " %s on other stacks (coroutines) or by threads that refuse system calls "
-		      "(Wine): a probe of their return could end the program",
-		      h->not_counted, count_word(h->not_counted, "call", "calls"));
-	text_put_folded(out, strbuf_str(&text), 0, width);
-}
-
-/* "1.2 MiB" */
-struct size_text {
-	char s[FORMAT_MAX + 1];
-};
-
-static struct size_text size_text(uint64_t bytes)
-{
-	struct size_text ret;
-
-	ret.s[format_size(ret.s, bytes)] = '\0';
-	return ret;
-}
-
-/* Which of two questions the table answers, and the other one. */
-static void put_question(struct strbuf *out, const struct growth *g)
-{
-	const struct growth_heap *h = &g->heap;
-
-	if (!h->known) {
-		strbuf_puts(out,
-			    "By the code that first touched the pages. What malloc gave and is not "
-			    "freed: grow --malloc");
-		return;
-	}
-	strbuf_puts(out, "By the code that got memory of malloc that is not freed, ");
-	if (h->mean_most > 1)
-		strbuf_printf(out, "one sample in %s", size_text(h->sample_bytes).s);
-	else
-		strbuf_puts(out, "each block");
-	strbuf_printf(out, ", %" PRIu64 " %s a second", h->rate,
-		      count_word(h->rate, "call", "calls"));
-	if (h->price_ns)
-		strbuf_printf(out, " at %.1f us", (double)h->price_ns / 1000);
-	strbuf_puts(out, ". The code that first touched the pages: grow without --malloc");
-}
-
-/* What the numbers of the allocator cost, lack, and leave out. */
-
-#define SLOWED	      0.95 /* of its speed: less is told */
-#define OUTSIDE_PART  10   /* of the growth: so much more than blocks is told */
-#define OUTSIDE_LEAST (1 << 20)
-
-static void put_speed(struct strbuf *out, const struct growth *g, unsigned width)
-{
-	char text[160];
-
-	if (!g->heap.price_ns || g->heap.speed_least >= SLOWED)
-		return;
-	snprintf(text, sizeof(text),
-		 "The probes slowed the program down: they took %.0f to %.0f %% of its CPU time",
-		 100 * (1 - g->heap.speed_most), 100 * (1 - g->heap.speed_least));
-	text_put_folded(out, text, 0, width);
-}
-
-/* Memory that grew without blocks: of other allocators, or mapped. */
-static void put_outside(struct strbuf *out, const struct growth_table *t, unsigned width)
-{
-	const struct growth *g = t->g;
-	struct growth_bounds held = growth_held_bounds(g, &t->list.all);
-	int64_t grew = g->change[GROWTH_ANON];
-	char text[320];
-
-	if (g->heap.at_least || grew < OUTSIDE_LEAST ||
-	    held.most + (uint64_t)grew / OUTSIDE_PART >= (uint64_t)grew)
-		return;
-	snprintf(
-		text, sizeof(text),
-		"RssAnon grew by %s, at least %s more than these blocks: other memory (mmap, pools, "
-		"another allocator), or what the allocator has beside its blocks. grow without "
-		"--malloc shows the code",
-		size_text((uint64_t)grew).s, size_text((uint64_t)grew - held.most).s);
-	text_put_folded(out, text, 0, width);
-}
-
-/* How frames of a language get names. */
-static void put_hint(const struct growth_table *t, struct strbuf *out, bool unnamed,
-		     const char *language, const char *how)
-{
-	cleanup(strbuf_done) struct strbuf text = {};
-
-	if (!unnamed)
-		return;
-	strbuf_printf(&text, "%s frames have no names: %s", language, how);
-	text_put_folded(out, strbuf_str(&text), 0, t->grid.style->width);
 }
 
 static void put_notes(void *arg, struct strbuf *out)
 {
 	const struct growth_table *t = arg;
 	const unsigned width = t->grid.style->width;
-	cleanup(strbuf_done) struct strbuf text = {}, question = {};
+	const struct growth_all all = {growth_held_bounds(t->g, &t->list.all).most,
+				       t->list.all.copied};
+	struct said said = {&growth_doubts_said, t->g, &all, false};
+	cleanup(strbuf_done) struct strbuf text = {};
+	struct line l = {.out = &text};
 
 	put_accounted(&text, t->g);
-	put_targets(&text, t->g);
-	put_doubts(&text, t->g);
+	say_sentence(&l, &said, growth_doubts_said.text[0]);
 	text_put_folded(out, strbuf_str(&text), 0, width);
-	put_question(&question, t->g);
-	text_put_folded(out, strbuf_str(&question), 0, width);
-	if (t->g->heap.known) {
-		put_allocators(out, t->g, width);
-		put_speed(out, t->g, width);
-		put_not_probed(out, t->g, width);
-		put_outside(out, t, width);
-	}
-	put_hint(t, out, t->g->unnamed_python, "Python", "start it with python3 -X perf (3.12+)");
-	put_hint(t, out, t->g->unnamed_node, "JavaScript",
-		 "start it with node --perf-basic-prof --interpreted-frames-native-stack");
-	put_hint(t, out, t->g->unnamed_java, "Java",
-		 "run jcmd PID Compiler.perfmap before the end (JDK 17+), or start it with "
-		 "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit; with "
-		 "-XX:+PreserveFramePointer callers are known");
-	put_hint(t, out, t->g->unnamed_dotnet, ".NET", "start it with DOTNET_PerfMapEnabled=1");
-	if (t->list.all.copied)
-		text_put_folded(out,
-				"COPIED pages were shared with another process before: USS grew by "
-				"them, and RSS did not",
-				0, width);
+	said.sentences = &growth_question_said;
+	say_all(out, &said, 0, width);
+	said.sentences = &growth_heap_said;
+	say_all(out, &said, 0, width);
+	say_lacks(out, t->g, width);
+	said.sentences = &growth_outside_said;
+	say_all(out, &said, 0, width);
+	said.sentences = &growth_hints_said;
+	say_all(out, &said, 0, width);
 }
 
 /* Also the notes: the counters may have changed where no stack could be taken. */
@@ -611,7 +406,7 @@ void render_growth_table(struct strbuf *out, const struct growth *g, const struc
 		t.of.grown = t.list.grown;
 		t.shown = view->rows < t.list.rows ? view->rows : t.list.rows;
 		for (size_t i = t.shown; i < t.list.rows; i++)
-			growth_rows_add(&t.others.sum, &t.list.row[i]->sum);
+			growth_stack_add(&t.others.sum, &t.list.row[i]->sum);
 		t.grid.source = (struct grid_source){
 			.fill = fill,
 			.summary = put_summary,

@@ -9,7 +9,6 @@
  */
 #include "report/peak.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,11 +16,13 @@
 #include "base/cleanup.h"
 #include "base/count.h"
 #include "fields/peak_fields.h"
+#include "fields/peak_said.h"
 #include "report/json.h"
 #include "report/page_parts.h"
 #include "report/report.h"
 #include "write/field_text.h"
 #include "write/format.h"
+#include "write/say.h"
 #include "write/text.h"
 
 #define ARGUMENT_MAX 1024 /* bytes of one in JSON */
@@ -55,27 +56,14 @@ void render_peak_json(struct strbuf *out, const struct peak *p)
 
 /* ---- the table ---- */
 
-/* "1 h 02 min 03 s", "2 min 03 s", "14.20 s", "3.1 ms". */
-static void put_seconds(struct strbuf *out, uint64_t us)
+/* Adds a sentence to a text. Returns false if it cannot be said. */
+static bool say_of(struct strbuf *out, const struct peak *p, const struct sentences *sentences,
+		   const struct table_style *style)
 {
-	uint64_t s = us / 1000000;
+	const struct said said = {sentences, p, NULL, style->bytes};
+	struct line l = {.out = out};
 
-	if (s >= 3600)
-		strbuf_printf(out, "%" PRIu64 " h %02u min %02u s", s / 3600,
-			      (unsigned)(s / 60 % 60), (unsigned)(s % 60));
-	else if (s >= 60)
-		strbuf_printf(out, "%" PRIu64 " min %02u s", s / 60, (unsigned)(s % 60));
-	else if (us >= 100000)
-		strbuf_printf(out, "%" PRIu64 ".%02u s", s, (unsigned)(us / 10000 % 100));
-	else
-		strbuf_printf(out, "%u.%u ms", (unsigned)(us / 1000), (unsigned)(us / 100 % 10));
-}
-
-static void put_size(struct strbuf *out, uint64_t bytes, const struct table_style *style)
-{
-	char text[FORMAT_MAX];
-
-	strbuf_put(out, text, format_bytes(text, bytes, style->bytes));
+	return say_sentence(&l, &said, sentences->text[0]);
 }
 
 static unsigned size_width(const struct table_style *style)
@@ -104,97 +92,43 @@ static void put_line(struct strbuf *out, const struct table_style *style, const 
 	strbuf_putc(out, '\n');
 }
 
-static void put_part(struct strbuf *out, const struct table_style *style, const char *name,
-		     uint64_t bytes)
+static void put_part(struct strbuf *out, const struct table_style *style, const char *what,
+		     const char *name, uint64_t bytes)
 {
 	cleanup(strbuf_done) struct strbuf words = {};
 
-	if (!bytes)
-		return;
 	strbuf_puts(&words, name);
-	put_line(out, style, "", bytes, &words);
+	if (bytes)
+		put_line(out, style, what, bytes, &words);
 }
 
 static void put_peak(struct strbuf *out, const struct peak *p, const struct table_style *style)
 {
-	cleanup(strbuf_done) struct strbuf words = {};
-	char time[FORMAT_MAX];
-	size_t len = format_time(time, p->time_ms, TIME_TABLE);
+	cleanup(strbuf_done) struct strbuf words = {}, time = {};
 
 	if (p->unseen) {
 		strbuf_puts(out, "peak RSS         -  it ended before a sample met any memory\n");
 		return;
 	}
-	put_seconds(&words, p->offset_us);
-	strbuf_printf(&words, " after the start, by %u process%s", p->held_by,
-		      p->held_by == 1 ? "" : "es");
-	if (!style->width || words_at(style) + words.len + 3 + len <= style->width)
-		strbuf_printf(&words, " (%.*s)", (int)len, time);
+	say_of(&words, p, &peak_when_said, style);
+	say_of(&time, p, &peak_time_said, style);
+	if (!style->width || words_at(style) + words.len + time.len <= style->width)
+		strbuf_puts(&words, strbuf_str(&time));
 	put_line(out, style, "peak RSS", p->at.rss, &words);
-	put_part(out, style, "anonymous", p->at.anon);
-	put_part(out, style, "of files", p->at.file);
-	put_part(out, style, "shared memory and tmpfs", p->at.shmem);
-	if (p->at.swap) {
-		strbuf_clear(&words);
-		strbuf_puts(&words, "beside it, at that moment");
-		put_line(out, style, "swap", p->at.swap, &words);
-	}
+	put_part(out, style, "", "anonymous", p->at.anon);
+	put_part(out, style, "", "of files", p->at.file);
+	put_part(out, style, "", "shared memory and tmpfs", p->at.shmem);
+	put_part(out, style, "swap", "beside it, at that moment", p->at.swap);
 }
 
 static void put_pss(struct strbuf *out, const struct peak *p, const struct table_style *style)
 {
 	cleanup(strbuf_done) struct strbuf words = {};
-	bool later = p->pss_offset_us > p->offset_us;
 
-	if (!p->pss_known) {
+	if (say_of(&words, p, &peak_pss_said, style))
+		put_line(out, style, "PSS", p->pss, &words);
+	else
 		strbuf_printf(out, "PSS              -  %s\n", p->pss_reason ? p->pss_reason : "");
-		return;
-	}
-	put_seconds(&words,
-		    later ? p->pss_offset_us - p->offset_us : p->offset_us - p->pss_offset_us);
-	strbuf_printf(&words, " %s, when RSS was ", later ? "later" : "before");
-	put_size(&words, p->pss_rss, style);
-	put_line(out, style, "PSS", p->pss, &words);
-}
-
-static void put_end(struct strbuf *out, const struct peak *p)
-{
-	strbuf_puts(out, "time     ");
-	put_seconds(out, p->duration_us);
-	strbuf_printf(out, ", %" PRIu64 " process%s", p->all, p->all == 1 ? "" : "es");
-	if (p->signal)
-		strbuf_printf(out, ", killed by signal %d (%s)", p->signal, strsignal(p->signal));
-	else if (p->exit_code >= 0)
-		strbuf_printf(out, ", exit code %d", p->exit_code);
-	strbuf_putc(out, '\n');
-}
-
-static void put_doubts(struct strbuf *out, const struct peak *p, const struct table_style *style)
-{
-	cleanup(strbuf_done) struct strbuf text = {};
-
-	if (p->method == PEAK_SAMPLE) {
-		strbuf_puts(&text, "sampled every ");
-		put_seconds(&text, p->interval_us);
-		strbuf_puts(&text, " from /proc: what came and went in between is not in it\n");
-	}
-	if (p->error) {
-		strbuf_puts(&text, "RSS may be off by ");
-		put_size(&text, p->error, style);
-		strbuf_puts(&text, ": before Linux 6.2 threads hold back a part of it\n");
-	}
-	if (p->no_room)
-		strbuf_printf(&text,
-			      "it was more: %" PRIu64
-			      " address %s not in the sum, there were too many at once\n",
-			      p->no_room, count_word(p->no_room, "space is", "spaces are"));
-	if (p->lost)
-		strbuf_printf(&text, "%" PRIu64 " %s no row: there was no room\n", p->lost,
-			      count_word(p->lost, "process has", "processes have"));
-	if (p->still && p->exit_code >= 0)
-		strbuf_printf(&text, "%" PRIu64 " %s on\n", p->still,
-			      count_word(p->still, "process runs", "processes run"));
-	strbuf_put(out, text.data, text.len);
 }
 
 struct peak_rows {
@@ -267,8 +201,8 @@ static void put_lines(struct strbuf *out, const struct peak *p, const struct tab
 {
 	put_peak(out, p, style);
 	put_pss(out, p, style);
-	put_end(out, p);
-	put_doubts(out, p, style);
+	say_all(out, &(struct said){&peak_end_said, p, NULL, style->bytes}, 0, 0);
+	say_all(out, &(struct said){&peak_doubts_said, p, NULL, style->bytes}, 0, 0);
 }
 
 void render_peak_table(struct strbuf *out, const struct peak *p, size_t rows,
@@ -283,22 +217,10 @@ void render_peak_table(struct strbuf *out, const struct peak *p, size_t rows,
 
 /* ---- the page ---- */
 
-/* "94.8 MiB, 14.50 s after the start". */
-static void put_when(struct strbuf *out, const struct peak *p)
-{
-	if (p->unseen) {
-		strbuf_puts(out, "not known");
-		return;
-	}
-	put_size(out, p->at.rss, &(struct table_style){});
-	strbuf_puts(out, ", ");
-	put_seconds(out, p->offset_us);
-	strbuf_puts(out, " after the start");
-}
-
 /* Each point is the highest sum since the one before: a step. */
 static void put_curve(struct strbuf *out, const struct peak *p)
 {
+	const struct table_style style = {};
 	double width = p->duration_us ? (double)p->duration_us : 1;
 	double height = p->at.rss ? (double)p->at.rss : 1;
 	double at = CURVE_W * (double)p->offset_us / width;
@@ -307,7 +229,7 @@ static void put_curve(struct strbuf *out, const struct peak *p)
 		      "<svg class=\"curve\" viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
 		      "role=\"img\" aria-label=\"RSS of all processes over time, the peak: ",
 		      CURVE_W, CURVE_H);
-	put_when(out, p);
+	say_of(out, p, &peak_page_said, &style);
 	strbuf_printf(out, "\"><path d=\"M0 %d", CURVE_H);
 	for (size_t i = 0; i < p->points; i++) {
 		double y = (double)p->point[i].rss / height;
@@ -319,9 +241,9 @@ static void put_curve(struct strbuf *out, const struct peak *p)
 		      "V%dZ\"/><line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%d\"/></svg>"
 		      "<p class=\"ends muted small\"><span>0 s</span><span>the peak, dashed: ",
 		      CURVE_H, at, at, CURVE_H);
-	put_when(out, p);
+	say_of(out, p, &peak_page_said, &style);
 	strbuf_puts(out, "</span><span>");
-	put_seconds(out, p->duration_us);
+	say_of(out, p, &peak_length_said, &style);
 	strbuf_puts(out, "</span></p>");
 }
 
@@ -357,15 +279,14 @@ static void put_html_rows(struct strbuf *out, const struct peak_rows *t, size_t 
 static void put_processes(struct strbuf *out, const struct peak *p)
 {
 	const struct peak_rows t = list_columns(p);
-	size_t holders = 0;
+	size_t holders = p->processes - peak_holds_nothing(p);
 
-	while (holders < p->processes && p->process[holders].at.rss)
-		holders++;
 	strbuf_puts(out, "<section class=\"card\"><h2>Processes at the peak</h2>");
 	put_html_rows(out, &t, 0, holders);
 	if (p->processes > holders) {
-		strbuf_printf(out, "<details><summary>%zu that held nothing then</summary>",
-			      p->processes - holders);
+		strbuf_puts(out, "<details><summary>");
+		say_of(out, p, &peak_nothing_said, &(struct table_style){});
+		strbuf_puts(out, "</summary>");
 		put_html_rows(out, &t, holders, p->processes);
 		strbuf_puts(out, "</details>");
 	}

@@ -3,19 +3,19 @@
  * The table of the machine: the parts of RAM, swap, and whether the sums of processes agree.
  * src/model/account.c computes the parts.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/cleanup.h"
 #include "base/count.h"
 #include "fields/gpu_fields.h"
+#include "fields/system_said.h"
 #include "report/head.h"
 #include "report/report.h"
 #include "report/summary.h"
 #include "write/field_text.h"
 #include "write/format.h"
+#include "write/say.h"
 #include "write/text.h"
 
 /* Minimum widths of a name, a size ("1023 GiB"), exact bytes and a percentage. */
@@ -26,8 +26,7 @@
 
 struct page {
 	struct line line;
-	struct line words; /* a sentence, until end_words() */
-	struct grid grid;  /* of the current section */
+	struct grid grid; /* of the current section */
 	const struct system_report *r;
 	const struct table_style *style;
 	struct value whole; /* of the shares in the current section */
@@ -52,11 +51,12 @@ static void begin_section(struct page *p, const struct grid_column *column, size
 	grid_print_heading(&p->grid, &p->line);
 }
 
-/* Prints the words, folded: a reason or a command is never cut. */
-static void end_words(struct page *p)
+/* Sentences of the machine, folded: a reason or a command is never cut. */
+static void say_of(struct page *p, const struct sentences *sentences)
 {
-	text_put_folded(p->line.out, strbuf_str(p->words.out), 0, p->style->width);
-	strbuf_clear(p->words.out);
+	const struct said said = {sentences, p->r, NULL, p->style->bytes};
+
+	say_all(p->line.out, &said, 0, p->style->width);
 }
 
 /* The name of a part. Names that are not indented are bold. */
@@ -316,54 +316,6 @@ static void put_across(struct page *p)
 
 /* ---- how it was counted; cgroups and nodes ---- */
 
-/* Of a recording, where not each snapshot has a census. */
-static void put_age(struct page *p)
-{
-	int64_t ms = p->r->snapshot->time_ms - p->r->ram->taken_ms;
-
-	if (p->r->snapshot->recorded && ms >= 0)
-		line_printf(&p->words, ", %" PRId64 ".%" PRId64 " s before this snapshot",
-			    ms / 1000, ms / 100 % 10);
-}
-
-static void put_method(struct page *p)
-{
-	const struct ram *ram = p->r->ram;
-
-	switch (ram->method) {
-	case RAM_EXACT:
-		line_printf(&p->words, "Each page frame was counted, in %" PRIu64 ".%" PRIu64 " ms",
-			    ram->duration_us / 1000, ram->duration_us / 100 % 10);
-		put_age(p);
-		line_printf(&p->words, ".");
-		break;
-	case RAM_SAMPLE:
-		line_printf(&p->words, "A sample of the page frames was counted, in %" PRIu64 " ms",
-			    ram->duration_us / 1000);
-		put_age(p);
-		line_printf(&p->words, "; --exact counts all.");
-		break;
-	default:
-		line_printf(&p->words, "These are counters of the kernel; %s.", ram->reason);
-		break;
-	}
-	end_words(p);
-}
-
-static void put_deleted(struct page *p)
-{
-	const struct ram *ram = p->r->ram;
-	uint64_t count = ram->deleted_cgroups;
-	char size[FORMAT_MAX + 1];
-
-	if (!count)
-		return;
-	size[format_bytes(size, ram->deleted_bytes, p->style->bytes)] = '\0';
-	line_printf(&p->words, "%" PRIu64 " deleted %s %s: zmem-bpf system --by cgroup", count,
-		    count_word(count, "cgroup still holds", "cgroups still hold"), size);
-	end_words(p);
-}
-
 /* So many have a line of their own, unless all are asked for. */
 #define CGROUPS_SHOWN 20
 
@@ -381,18 +333,9 @@ static void put_cgroups(struct page *p)
 	char name[32];
 	size_t left[ARRAY_SIZE(rest)] = {}, deleted = 0;
 
-	if (!ram->cgroup) {
-		line_printf(&p->words, "The memory of cgroups is not known: %s.", ram->reason);
-		end_words(p);
+	say_of(p, &system_no_cgroups_said);
+	if (!ram->cgroup || !ram->cgroups)
 		return;
-	}
-	/* A kernel with them charges its first pages to the one at the root. */
-	if (!ram->cgroups) {
-		line_printf(&p->words,
-			    "No page is charged to a memory cgroup: the kernel uses none.");
-		end_words(p);
-		return;
-	}
 	begin_rows(p, &system_cgroups, p->style->bytes ? BYTES_MIN : FORMAT_SIZE_MAX);
 	for (size_t i = 0; i < ram->cgroups; i++) {
 		const struct census_cgroup *c = &ram->cgroup[i];
@@ -419,12 +362,8 @@ static void put_cgroups(struct page *p)
 		put_row(p, &system_cgroups, &gone);
 	if (deleted)
 		text_put_folded(p->line.out, freeing, 0, p->style->width);
-	put_method(p);
+	say_of(p, &system_method_said);
 }
-
-static const char node_note[] =
-	"Memory without a mark, such as kernel stacks and vmalloc, is in unnamed "
-	"kernel pages here.";
 
 /* `outside`: those that MemTotal leaves out. */
 static void put_node_classes(struct page *p, size_t shown, bool outside)
@@ -434,7 +373,7 @@ static void put_node_classes(struct page *p, size_t shown, bool outside)
 
 	for (size_t c = 0; c < node[0].classes; c++) {
 		enum ram_class class = node[0].class[c].class;
-		struct cell row[2 + COLUMNS_MOST];
+		struct cell row[2 + NODES_SHOWN];
 
 		if (is_outside(p->r, class) != outside ||
 		    (outside && !p->r->ram->figure[class].bytes))
@@ -451,7 +390,7 @@ static void put_node_classes(struct page *p, size_t shown, bool outside)
 
 static void put_node_total(struct page *p, size_t shown)
 {
-	struct cell row[2 + COLUMNS_MOST] = {cell_name("total")};
+	struct cell row[2 + NODES_SHOWN] = {cell_name("total")};
 
 	for (size_t n = 0; n < shown; n++) {
 		const struct ram_node *node = &p->r->ram->node[n];
@@ -468,19 +407,14 @@ static void put_node_total(struct page *p, size_t shown)
 static void put_nodes(struct page *p)
 {
 	const struct ram *ram = p->r->ram;
-	struct grid_column column[2 + COLUMNS_MOST] = {
+	struct grid_column column[2 + NODES_SHOWN] = {
 		{"RAM", CELL_TEXT, .left = true, .min = NAME_MIN}};
-	char heading[COLUMNS_MOST][16];
-	size_t shown = ram->nodes < COLUMNS_MOST ? ram->nodes : COLUMNS_MOST;
+	char heading[NODES_SHOWN][16];
+	size_t shown = ram->nodes < NODES_SHOWN ? ram->nodes : NODES_SHOWN;
 
-	if (!ram->node) {
-		line_printf(&p->words, "The nodes are not known: %s.",
-			    ram->method == RAM_SAMPLE ? "a sample has none (--exact)"
-			    : *ram->reason	      ? ram->reason
-						      : "their zones overlap");
-		end_words(p);
+	say_of(p, &system_no_nodes_said);
+	if (!ram->node)
 		return;
-	}
 	for (size_t n = 0; n < shown; n++) {
 		snprintf(heading[n], sizeof(heading[n]), "NODE%u", ram->node[n].node);
 		column[1 + n] = (struct grid_column){heading[n], CELL_SIGNED, .min = size_width(p)};
@@ -490,14 +424,8 @@ static void put_nodes(struct page *p)
 	put_node_classes(p, shown, false);
 	put_node_total(p, shown);
 	put_node_classes(p, shown, true);
-	text_put_folded(p->line.out, node_note, 0, p->style->width);
-	if (shown < ram->nodes) {
-		line_printf(&p->words, "%zu further %s.", ram->nodes - shown,
-			    count_word(ram->nodes - shown, "node: --json has it",
-				       "nodes: --json has them"));
-		end_words(p);
-	}
-	put_method(p);
+	say_of(p, &system_nodes_said);
+	say_of(p, &system_method_said);
 }
 
 /* ---- swap ---- */
@@ -721,35 +649,6 @@ static void put_processes(struct page *p)
 
 /* ---- GPUs ---- */
 
-static void put_gpu_sums(struct page *p)
-{
-	const struct gpu_regions *all = p->r->snapshot->gpu.sums;
-	uint64_t sum[4] = {};
-	char size[4][FORMAT_MAX + 1];
-
-	if (!all || !(all->count || all->silent || all->buffers || all->unheld))
-		return;
-	for (uint32_t i = 0; i < all->count; i++)
-		sum[all->item[i].in_ram] += all->item[i].resident;
-	sum[2] = all->buffer_bytes;
-	sum[3] = all->unheld_bytes;
-	for (int i = 0; i < 4; i++)
-		size[i][format_bytes(size[i], sum[i], p->style->bytes)] = '\0';
-	strbuf_printf(p->words.out, "GPUs hold %s of RAM and %s of their own for processes",
-		      size[1], size[0]);
-	if (all->silent)
-		strbuf_printf(p->words.out, ", and what the drivers of %u %s do not tell",
-			      all->silent, count_word(all->silent, "client", "clients"));
-	if (all->buffers)
-		strbuf_printf(p->words.out, "; %u %s open: %s", all->buffers,
-			      count_word(all->buffers, "dma-buf is", "dma-bufs are"), size[2]);
-	if (all->unheld)
-		strbuf_printf(p->words.out, "; %u %s no descriptor in a process: %s", all->unheld,
-			      count_word(all->unheld, "dma-buf has", "dma-bufs have"), size[3]);
-	strbuf_puts(p->words.out, " (zmem-bpf -o +gpu,dmabuf -s gpu,dmabuf)");
-	end_words(p);
-}
-
 static void put_gpus(struct page *p)
 {
 	const struct gpu_regions *all = p->r->snapshot->gpu.sums;
@@ -760,7 +659,7 @@ static void put_gpus(struct page *p)
 		for (uint32_t i = 0; i < all->count; i++)
 			put_row(p, &gpu_columns, &all->item[i]);
 	}
-	put_gpu_sums(p);
+	say_of(p, &system_gpus_said);
 }
 
 /* ---- the short form ---- */
@@ -778,9 +677,9 @@ static void put_short(struct page *p)
 	head.kills_today = p->r->kills_today;
 	head.recorded = p->r->kills_today;
 	head_print(p->line.out, &head, HEAD_LINES);
-	put_gpu_sums(p);
-	put_deleted(p);
-	put_method(p);
+	say_of(p, &system_gpus_said);
+	say_of(p, &system_deleted_said);
+	say_of(p, &system_method_said);
 	summary_print(p->line.out, p->r->balance, &style);
 	head_print_next(p->line.out, &head, "zmem-bpf system");
 }
@@ -788,10 +687,8 @@ static void put_short(struct page *p)
 void render_system_table(struct strbuf *out, const struct system_report *r,
 			 const struct table_style *style)
 {
-	cleanup(strbuf_done) struct strbuf words = {};
 	struct page page = {
 		.line = {.out = out, .width = style->width, .color = style->color},
-		.words = {.out = &words},
 		.r = r,
 		.style = style,
 	};
@@ -808,8 +705,8 @@ void render_system_table(struct strbuf *out, const struct system_report *r,
 		return;
 	}
 	put_ram_long(&page);
-	put_deleted(&page);
-	put_method(&page);
+	say_of(&page, &system_deleted_said);
+	say_of(&page, &system_method_said);
 	put_across(&page);
 	put_swap(&page);
 	put_devices(&page);

@@ -52,7 +52,7 @@ static unsigned accounts(const struct files_pane *f)
 	unsigned lines = 0;
 
 	for (int i = 0; f->report && f->pane.shared->height >= 12 && i < FILE_ACCOUNTS; i++)
-		lines += files_account_shown(f->report, (enum file_account)i);
+		lines += i != FILE_IN_HUGETLB || f->report->account[i].files;
 	return lines;
 }
 
@@ -349,11 +349,9 @@ static void draw_table(struct files_pane *f, struct screen *s)
 static void draw_accounts(const struct files_pane *f, struct screen *s)
 {
 	for (int i = 0; accounts(f) && i < FILE_ACCOUNTS; i++) {
-		if (!files_account_shown(f->report, (enum file_account)i))
-			continue;
-		files_account_put(f->report, (enum file_account)i, f->pane.shared->style.bytes,
-				  &s->pen);
-		screen_line(s, LOOK_PLAIN);
+		if (files_account_say(f->report, (enum file_account)i, f->pane.shared->style.bytes,
+				      &s->pen))
+			screen_line(s, LOOK_PLAIN);
 	}
 }
 

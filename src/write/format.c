@@ -122,38 +122,56 @@ size_t format_percent(char *buf, double percent)
 	return format_point(buf, (uint64_t)(percent * 10 + 0.5), 1);
 }
 
+static char *put_digits(char *to, unsigned v, unsigned digits)
+{
+	for (unsigned i = digits; i--; v /= 10)
+		to[i] = (char)('0' + v % 10);
+	return to + digits;
+}
+
+/* Three digits of a number below 1,000, without zeros at the end of its fraction. */
+static size_t format_digits(char *buf, double v)
+{
+	const unsigned decimals = v < 9.995 ? 2 : v < 99.95 ? 1 : 0;
+	size_t len;
+
+	if (!decimals)
+		return decimal_put(buf, (uint64_t)(v + 0.5));
+	len = format_point(buf, (uint64_t)(v * (decimals == 2 ? 100 : 10) + 0.5), decimals);
+	while (buf[len - 1] == '0')
+		len--;
+	return len - (buf[len - 1] == '.');
+}
+
+static size_t format_unit_name(char *buf, size_t len, const char *name)
+{
+	memcpy(buf + len, name, strlen(name));
+	return len + strlen(name);
+}
+
 size_t format_span(char *buf, double seconds)
 {
-	static const struct {
-		double below; /* s */
-		double per_second;
-		uint8_t digits;
-		const char *name;
-	} unit[] = {{0.001, 1000, 2, "ms"},
-		    {0.1, 1000, 1, "ms"},
-		    {1, 1000, 0, "ms"},
-		    {10, 1, 1, "s"},
-		    {120, 1, 0, "s"},
-		    {7200, 1.0 / 60, 0, "min"},
-		    {172800, 1.0 / 3600, 1, "h"},
-		    {1e15, 1.0 / 86400, 1, "days"}};
-	static const double scale[] = {1, 10, 100};
-	size_t i = seconds == 0 ? 4 : 0, len;
-	uint64_t v;
+	uint64_t rest;
+	size_t len;
 
-	while (i + 1 < sizeof(unit) / sizeof(*unit) && seconds >= unit[i].below)
-		i++;
-	if (!(seconds >= 0 && seconds < unit[i].below))
+	if (!(seconds >= 0 && seconds < 1e15))
 		return 0;
-	v = (uint64_t)(seconds * unit[i].per_second * scale[unit[i].digits] + 0.5);
-	len = unit[i].digits ? format_point(buf, v, unit[i].digits) : decimal_put(buf, v);
-	/* "5 s", not "5.0 s". */
-	while (unit[i].digits && buf[len - 1] == '0')
-		len--;
-	len -= buf[len - 1] == '.';
+	if (seconds > 0 && seconds < 0.0009995)
+		return format_unit_name(buf, format_digits(buf, seconds * 1e6), " us");
+	if (seconds > 0 && seconds < 0.9995)
+		return format_unit_name(buf, format_digits(buf, seconds * 1e3), " ms");
+	if (seconds < 119.5)
+		return format_unit_name(buf, format_digits(buf, seconds), " s");
+	if (seconds >= 48 * 3600)
+		return format_unit_name(buf, format_digits(buf, seconds / 86400), " days");
+	rest = (uint64_t)(seconds + 0.5);
+	rest = rest < 3600 ? rest : (rest + 30) / 60;
+	len = format_unit_name(buf, decimal_put(buf, rest / 60), seconds < 3599.5 ? " min" : " h");
+	if (!(rest % 60))
+		return len;
 	buf[len++] = ' ';
-	memcpy(buf + len, unit[i].name, strlen(unit[i].name));
-	return len + strlen(unit[i].name);
+	len = (size_t)(put_digits(buf + len, rest % 60, 2) - buf);
+	return format_unit_name(buf, len, seconds < 3599.5 ? " s" : " min");
 }
 
 size_t format_ratio(char *buf, uint64_t hundredths)
@@ -163,13 +181,6 @@ size_t format_ratio(char *buf, uint64_t hundredths)
 	if (hundredths < 10000 * 100)
 		return format_point(buf, hundredths / 10, 1);
 	return decimal_put(buf, hundredths / 100);
-}
-
-static char *put_digits(char *to, unsigned v, unsigned digits)
-{
-	for (unsigned i = digits; i--; v /= 10)
-		to[i] = (char)('0' + v % 10);
-	return to + digits;
 }
 
 /* Writes days since 1970 as a Gregorian date. The computation lets years begin in March. */

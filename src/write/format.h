@@ -28,8 +28,10 @@ size_t format_short(char *buf, uint64_t bytes);
 size_t format_address(char *buf, uint64_t address);
 /* One digit after the point. Returns 0 if the value is negative, too large or not a number. */
 size_t format_percent(char *buf, double percent);
-/* A span of time in the unit that fits: "0.35 ms", "12.3 ms", "5 s", "75 s", "3 min", "1.5 h". 0 if
- * it is negative or no number. */
+/*
+ * A span of time: three digits in the unit that fits, or two units: "1.2 us", "12.3 ms", "14.5 s",
+ * "2 min 03 s", "10 min", "1 h 02 min", "3.75 days". 0 if it is negative or no number.
+ */
 size_t format_span(char *buf, double seconds);
 /* A ratio in hundredths, in at most six characters while it is below 10,000: "3.25", "1234.5". */
 size_t format_ratio(char *buf, uint64_t hundredths);

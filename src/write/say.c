@@ -37,6 +37,7 @@ struct key {
 	char mark;	  /* '~', '+' or 0 */
 	unsigned most;	  /* columns of a text, or rows; 0: any */
 	const char *rows; /* the text of each row, which ends with '}'; NULL: it is no array */
+	char separator;	  /* between them */
 };
 
 /* The end of a text up to '}', or up to "||" or ']', outside of what is nested in it. */
@@ -63,14 +64,16 @@ static const char *read_key(const char *at, struct key *ret)
 	if (*at == '?' || *at == '!')
 		ret->test = *at++;
 	ret->name = at;
-	ret->len = strcspn(at, "|~+*:}");
+	ret->len = strcspn(at, "|~+*:;}");
 	at += ret->len;
 	if (*at == '~' || *at == '+')
 		ret->mark = *at++;
 	if (*at == '|' || *at == '*')
 		ret->most = (unsigned)strtoul(at + 1, (char **)&at, 10);
-	if (*at == ':')
+	if (*at == ':' || *at == ';') {
+		ret->separator = *at == ';' ? ';' : ',';
 		ret->rows = at + 1 + strspn(at + 1, " ");
+	}
 	return *end ? end + 1 : end;
 }
 
@@ -203,6 +206,19 @@ static uint64_t unit_of(const struct field *f)
 	return 0;
 }
 
+static void put_words(struct sayer *s, const char *const *words, uint64_t bits)
+{
+	bool any = false;
+
+	for (; *words; words++, bits >>= 1) {
+		if (!(bits & 1))
+			continue;
+		put_text(s, ", ", any ? 2 : 0);
+		put_text(s, *words, strlen(*words));
+		any = true;
+	}
+}
+
 static void put_value(struct sayer *s, const struct key *k, const struct field *f, struct value v)
 {
 	const uint64_t unit = unit_of(f);
@@ -215,6 +231,8 @@ static void put_value(struct sayer *s, const struct key *k, const struct field *
 		line_text_middle(s->l, v.text, k->most);
 	} else if (f->type == FIELD_TEXT) {
 		line_text(s->l, v.text, k->most);
+	} else if (f->type == FIELD_WORDS) {
+		put_words(s, f->words, (uint64_t)v.number);
 	} else if (f->type == FIELD_NUMBERS) {
 		for (uint32_t i = 0; i < v.count; i++)
 			line_printf(s->l, "%s%d", i ? ", " : "", value_number(f, v, i));
@@ -245,7 +263,7 @@ static void put_rows(struct sayer *s, const struct key *k, const struct field *f
 			left++;
 			continue;
 		}
-		put_text(s, ", ", said++ ? 2 : 0);
+		put_text(s, (char[]){k->separator, ' '}, said++ ? 2 : 0);
 		put_part(&each, k->rows, end);
 	}
 	if (left)

@@ -51,6 +51,14 @@ def size_text(size):
     return "%s %s" % (rounded, unit)
 
 
+def span_text(us):
+    """A span of time below two minutes, as sentences have it (format_span() of write/format.c)."""
+    value, unit = (us, "us") if us < 999.5 else (us / 1e3, "ms") if us < 999500 else (us / 1e6, "s")
+    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    text = "%.*f" % (digits, value)
+    return "%s %s" % (text.rstrip("0").rstrip(".") if digits else text, unit)
+
+
 class Browser:
     def __init__(self):
         self.profile = tempfile.mkdtemp()

@@ -48,9 +48,7 @@ def check_page(b, path):
         b.picture("peak-%d" % width)
         same("%d pixels: no wider than the window" % width, [b.evaluate(WIDE), b.evaluate("document.documentElement.scrollWidth")],
              [[], width])
-    us = peak["offset_us"]
-    after = "%.2f s" % (us // 10000 / 100) if us >= 100000 else "%.1f ms" % (us // 100 / 10)
-    when = "%s, %s after the start" % (size_text(peak["rss_bytes"]), after)
+    when = "%s, %s after the start" % (size_text(peak["rss_bytes"]), span_text(peak["offset_us"]))
     same("the curve has a name", names(b, "image"), ["RSS of all processes over time, the peak: " + when])
     same("and a line under it", b.texts(".ends span")[1], "the peak, dashed: " + when)
     same("one title", b.texts("h1"), [" ".join(document["command"])])

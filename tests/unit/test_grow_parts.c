@@ -229,7 +229,7 @@ IN_DIRECTORY(touched)
 	cleanup(touched_done) struct touched t = {};
 	struct process_reader *from = calloc(1, sizeof(*from));
 	uint64_t bytes[ARRAY_SIZE(entry)] = {};
-	struct grow_helpers helpers = {.hurry_fd = -1};
+	struct helpers helpers = {.hurry_fd = -1};
 	cleanup_fclose FILE *f = fopen("pagemap", "w");
 
 	assert_int_equal(fwrite(entry, sizeof(entry), 1, f), 1);

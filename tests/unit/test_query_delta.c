@@ -5,7 +5,6 @@
 #include <malloc.h>
 
 #include "rows_machine.h"
-#include "query/delta.h"
 #include "query/delta_tracker.h"
 
 #define BOOT_MS 1000000

@@ -2,7 +2,6 @@
 /* From a snapshot to rows: all steps of a query, and the values that each step needs. */
 #include "unit.h"
 
-#include "query/delta.h"
 #include "query/delta_tracker.h"
 #include "query/query_parse.h"
 #include "query/result.h"

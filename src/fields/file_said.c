@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What is said of cached files and of mappings: their fields in JSON, and values of sentences. */
+#include "fields/file_said.h"
+
+#include "fields/define.h"
+#include "fields/file_fields.h"
+#include "fields/map_fields.h"
+#include "model/maps.h"
+
+/* ---- files ---- */
+
+#define ROW const struct files_report *r = row
+
+/* How the kernel's sum differs from that of the files. */
+static struct value difference(const struct files_report *r, enum file_account account)
+{
+	uint64_t kernel = 0;
+	bool known = files_kernel_sum(&r->snapshot->system.meminfo, account, &kernel);
+
+	return value_signed(known, (int64_t)(kernel - r->account[account].resident));
+}
+
+SAID(shmem_difference, CHANGE, difference(r, FILE_IN_SHMEM));
+SAID(cache_difference, CHANGE, difference(r, FILE_IN_CACHE));
+SAID(huge_files, AMOUNT, value_signed(true, r->account[FILE_IN_HUGETLB].files));
+static FIELDS(accounts, &field_shmem_difference, &field_cache_difference, &field_huge_files);
+
+SENTENCES(files_account_said, &file_measured, &accounts,
+	  "shared memory, tmpfs: {totals.shmem_listed_bytes} in RAM"
+	  "[ (kernel: {totals.shmem_bytes}, difference {shmem_difference})]"
+	  "[, {totals.shmem_swapped_bytes+} in swap]",
+	  "{?huge_files}files of huge pages: {totals.hugetlb_listed_bytes} in RAM"
+	  "[ of a pool of {totals.hugetlb_pool_bytes}]",
+	  "page cache: {totals.cache_listed_bytes} in RAM"
+	  "[ (kernel: {totals.cache_bytes}, difference {cache_difference})]"
+	  "[, {totals.cache_unevictable_bytes+} of it cannot be freed (ramfs)]");
+/* Of all files, whatever the filters choose. */
+SENTENCES(
+	files_missing_said, &file_measured, NULL,
+	"{?collection.not_listed}cannot be listed, if this machine has any: {collection.not_listed}",
+	"{collection.unsure+} of the {collection.file_systems} file system{s} changed while "
+	"{it was/they were} read");
+
+/* ---- mappings ---- */
+
+#undef ROW
+#define ROW const struct maps_report *r = row
+
+/* Processes with mappings that count. `summed`: those of which PSS is a sum of whole kB. */
+static int64_t count_processes(const struct maps_report *r, bool summed)
+{
+	int64_t counted = 0, sums = 0;
+
+	for (size_t i = 0; i < r->process_count; i++) {
+		const struct maps_process *p = &r->process[i];
+
+		counted += p->counted && (p->mappings || !r->filtered);
+		/* The values of some mappings have no other total. */
+		sums += p->counted && !p->total_exact && !r->filtered;
+	}
+	return summed ? sums : counted;
+}
+
+static int64_t count_sharing(const struct maps_report *r)
+{
+	int64_t shared = 0;
+
+	for (size_t i = 0; i < r->process_count; i++)
+		shared += r->process[i].process->kind == PROCESS_USER &&
+			  !r->process[i].process->mm_owner;
+	return shared;
+}
+
+SAID(counted, AMOUNT, value_signed(true, count_processes(r, false)));
+SAID(summed, AMOUNT, value_signed(true, count_processes(r, true)));
+SAID(sharing, AMOUNT, value_signed(true, count_sharing(r)));
+static FIELDS(maps, &field_counted, &field_summed, &field_sharing);
+
+SENTENCES(maps_said, &maps_measured, &maps,
+	  "{totals.mappings} mapping{s} of {counted} process{es}"
+	  "[; {sharing+} sharing the memory of another process][; {collection.gone+} gone]"
+	  "[; {collection.denied+} denied][; {collection.timeout+} timeout]"
+	  "[; {collection.kernel_threads+} kernel_thread][; {collection.unsupported+} unsupported]"
+	  "[; {summed+} changed while read: PSS is a sum of whole kB]");
