@@ -3,6 +3,8 @@
 #include "fields/head_said.h"
 
 #include "fields/define.h"
+#include "fields/result_fields.h"
+#include "fields/system_fields.h"
 #include "model/system.h"
 
 #define ROW                                                                                        \
@@ -83,9 +85,45 @@ SAID(kills, AMOUNT, value_unsigned(true, s->oom_kills.count));
 SAID(today, AMOUNT, value_unsigned(r->kills_today, r->kills_today ? *r->kills_today : 0));
 static FIELDS(limits, &field_percent, &field_limit, &field_path, &field_kills, &field_today);
 
-SENTENCES(head_limits_said, &limits, NULL,
-	  "[Fullest cgroup: {percent} % of {limit} in {path|36}  ]"
-	  "[OOM kills since boot: {kills+}[, today: {today}]]");
+#define LIMITS                                                                                     \
+	"[Fullest cgroup: {percent} % of {limit} in {path|36}  ]"                                  \
+	"[OOM kills since boot: {kills+}[, today: {today}]]"
+SENTENCES(head_limits_said, &limits, NULL, LIMITS);
+
+/* ---- in the page ---- */
+
+static bool some_unread(const struct collection *c)
+{
+	return c->denied || c->timeout || c->raced;
+}
+
+SAID(version, TEXT, value_text(ZMEM_VERSION));
+SAID(collection, OBJECT, value_row(&r->snapshot->collection), .fields = &collection_fields);
+FLAG(unread, some_unread(&r->snapshot->collection));
+ROWS(zram, "zram", &system_compressed, struct zram_device, true, s->zram, s->zram_count, "", 0);
+SAID(zswap, OBJECT, value_row(s), .fields = &system_zswap);
+static FIELDS(page, &field_version, &field_collection, &field_unread, &field_used, &field_freeable,
+	      &field_free, &field_some, &field_full, &field_swap_total, &field_swap_used,
+	      &field_zram, &field_zswap, &field_percent, &field_limit, &field_path, &field_kills,
+	      &field_today);
+
+const char *const page_keys[] = {"badge", "made", "pressure", "ram",
+				 "swap",  "zram", "zswap",    "limits"};
+SENTENCES(
+	page_said, &page, NULL,
+	"[✗ {collection.cross_check.different+} different||{?collection.complete}✓ "
+	"complete||! incomplete[{?unread}:[, {collection.denied+} denied]"
+	"[, {collection.timeout+} timeout][, {collection.raced+} raced]]]",
+	"zmem-bpf {version} · collected in {collection.duration_us} · "
+	"{collection.processes_seen} process{es} seen, {collection.kernel_threads} of them "
+	"{?collection.kernel_threads}kernel thread{s}",
+	"Memory pressure: some {some} %, full {full} %",
+	"{used} used, {freeable} can be freed, {free} free",
+	"[{!swap_total}No swap.||{swap_used} used||Swap: not known.]",
+	"{zram; {name}: {stored_bytes} stored in {used_bytes} of RAM[, compressed {ratio_percent} : 1]}",
+	"zswap: {zswap.stored_bytes+} stored in {zswap.pool_bytes} of RAM"
+	"[, compressed {zswap.ratio_percent} : 1]",
+	LIMITS);
 
 /* ---- what holds most ---- */
 

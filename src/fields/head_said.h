@@ -41,6 +41,10 @@ static inline double head_fullness(const struct head_limit *l)
  */
 extern const struct sentences head_ram, head_pressure, head_swap, head_limits_said;
 
+/* What the page says: a text for each of page_keys, its keys in JSON. */
+extern const struct sentences page_said;
+extern const char *const page_keys[];
+
 struct head_holder {
 	const char *name; /* any bytes */
 	uint64_t bytes;

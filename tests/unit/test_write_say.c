@@ -176,6 +176,7 @@ TEST(all)
 		&kill_limit_said,
 		&kill_victim_said,
 		&maps_said,
+		&page_said,
 		&peak_doubts_said,
 		&peak_end_said,
 		&peak_length_said,
