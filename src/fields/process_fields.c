@@ -420,52 +420,32 @@ static struct value get_counter(const struct field *f, const void *row, const vo
 /* Fields of several snapshots are last: process_fields.since. */
 #define SINCE_BESIDE_CHANGES 5
 
+#define NAME_FIELDS                                                                                \
+	&field_pid, &field_ppid, &field_user, &field_uid, &field_comm, &field_name, &field_app,    \
+		&field_cmdline, &field_unit, &field_container, &field_pod, &field_namespace,       \
+		&field_cgroup, &field_threads, &field_procs, &field_start, &field_oom_score_adj
+#define SHARE_FIELDS                                                                               \
+	&field_pss_percent, &field_swap_percent, &field_swap_ratio, &field_limit_percent,          \
+		&field_nearest_percent
+#define SOURCE_FIELDS                                                                              \
+	&field_pss_source, &field_pss_status, &field_mm_id, &field_mm_owner,                       \
+		&field_counters_source, STATUS_FIELDS, &field_exe_deleted_status,                  \
+		&field_exe_deleted, &field_container_id, &field_container_status
+#define GROWTH_FIELDS &field_swapin, &field_grown, &field_grown_h, &field_watched, &field_grew
+
 static const struct field *const all[] = {
-	&field_pid,
-	&field_ppid,
-	&field_user,
-	&field_uid,
-	&field_comm,
-	&field_name,
-	&field_app,
-	&field_cmdline,
-	&field_unit,
-	&field_container,
-	&field_pod,
-	&field_namespace,
-	&field_cgroup,
-	&field_threads,
-	&field_procs,
-	&field_start,
-	&field_oom_score_adj,
+	NAME_FIELDS,
 #define ZMEM_COUNTER(id, key, ...) &field_##key,
 #include "model/counters.def"
 #undef ZMEM_COUNTER
-	EACH_NODE(NODE_ITEM, ) & field_pss_percent,
-	&field_swap_percent,
-	&field_swap_ratio,
-	&field_limit_percent,
-	&field_nearest_percent,
-	&field_pss_source,
-	&field_pss_status,
-	&field_mm_id,
-	&field_mm_owner,
-	&field_counters_source,
-	STATUS_FIELDS,
-	&field_exe_deleted_status,
-	&field_exe_deleted,
-	&field_container_id,
-	&field_container_status,
+	EACH_NODE(NODE_ITEM, ) SHARE_FIELDS,
+	SOURCE_FIELDS,
 #undef CHANGE_FIELD
 #define CHANGE_FIELD(id, key, ...)			  &field_##key##_change,
 #define ZMEM_COUNTER(id, key, heading, unit, origin, ...) CHANGE_##origin(id, key)
 #include "model/counters.def"
 #undef ZMEM_COUNTER
-	&field_swapin,
-	&field_grown,
-	&field_grown_h,
-	&field_watched,
-	&field_grew,
+	GROWTH_FIELDS,
 };
 _Static_assert(ARRAY_SIZE(all) <= FIELDS_MAX, "a list can hold all");
 
@@ -620,13 +600,27 @@ void process_list_keys(struct field_list *list, const struct field *group)
 
 /* ---- lists ---- */
 
+#define LIST_COUNTERS 9
+
 /*
  * Identity, the first counters, the charge and the limit of cgroups, more counters, what fills the
  * cgroups, the name. A narrow terminal shows the first of them.
  */
-static void build(struct field_list *list, const struct field *group,
-		  const struct field *const *counters, size_t count, bool memcg)
+void process_list(struct field_list *list, enum process_columns columns, const struct field *group)
 {
+	static const struct field *const counters[][LIST_COUNTERS] = {
+		[COLUMNS_USUAL] = {&field_pss, &field_pss_percent, &field_uss, &field_swap_pss,
+				   &field_rss},
+		[COLUMNS_LIVE] = {&field_pss, &field_pss_percent, &field_uss, &field_swap_pss,
+				  &field_swapin, &field_rss, &field_grown_h, &field_peak},
+		[COLUMNS_LONG] = {&field_pss, &field_pss_percent, &field_uss, &field_swap_pss,
+				  &field_swap, &field_rss, &field_rss_anon, &field_rss_file,
+				  &field_rss_shmem},
+		[COLUMNS_GROW] = {&field_pss, &field_grown, &field_grown_h, &field_grew,
+				  &field_swap_pss, &field_rss},
+		[COLUMNS_WATCH] = {&field_pss, &field_pss_change, &field_swap_pss,
+				   &field_swap_pss_change, &field_rss, &field_rss_change},
+	};
 	static const struct field *const identity[] = {&field_pid, &field_user};
 	static const struct field *const charge[] = {&field_mem_current, &field_nearest_limit,
 						     &field_limit_up, &field_nearest_percent};
@@ -634,26 +628,21 @@ static void build(struct field_list *list, const struct field *group,
 						    &field_mem_shmem, &field_mem_kernel};
 	const struct field *procs = &field_procs, *name = group ? group : &field_name;
 	/* A namespace is no cgroup. */
-	bool charged = memcg && group_is_memcg(group) && group->part != PART_NAMESPACE;
+	bool charged =
+		columns != COLUMNS_WATCH && group_is_memcg(group) && group->part != PART_NAMESPACE;
 
 	*list = (struct field_list){};
 	field_list_append(list, group ? &procs : identity, group ? 1 : ARRAY_SIZE(identity));
-	field_list_append(list, counters, 2);
-	if (charged)
-		field_list_append(list, charge, ARRAY_SIZE(charge));
-	field_list_append(list, counters + 2, count - 2);
+	for (int i = 0; i < LIST_COUNTERS && counters[columns][i]; i++) {
+		if (i == 2 && charged)
+			field_list_append(list, charge, ARRAY_SIZE(charge));
+		/* Processes of a group had theirs at different times. */
+		if (!group || counters[columns][i] != &field_peak)
+			field_list_append(list, &counters[columns][i], 1);
+	}
 	if (charged)
 		field_list_append(list, parts, ARRAY_SIZE(parts));
 	field_list_append(list, &name, 1);
-}
-
-void process_list_usual(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss, &field_pss_percent, &field_uss, &field_swap_pss, &field_rss,
-	};
-
-	build(list, group, counters, ARRAY_SIZE(counters), true);
 }
 
 void process_list_cgroups(struct field_list *list)
@@ -668,74 +657,32 @@ void process_list_cgroups(struct field_list *list)
 	field_list_append(list, columns, ARRAY_SIZE(columns));
 }
 
-void process_list_live(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss,    &field_pss_percent, &field_uss,	   &field_swap_pss,
-		&field_swapin, &field_rss,	   &field_grown_h, &field_peak,
-	};
-
-	/* Processes of a group had theirs at different times. */
-	build(list, group, counters, ARRAY_SIZE(counters) - (group != NULL), true);
-}
-
-void process_list_long(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss, &field_pss_percent, &field_uss,	 &field_swap_pss,  &field_swap,
-		&field_rss, &field_rss_anon,	&field_rss_file, &field_rss_shmem,
-	};
-
-	build(list, group, counters, ARRAY_SIZE(counters), true);
-}
-
-void process_list_grow(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss, &field_grown, &field_grown_h, &field_grew, &field_swap_pss, &field_rss,
-	};
-
-	build(list, group, counters, ARRAY_SIZE(counters), true);
-}
-
-void process_list_watch(struct field_list *list, const struct field *group)
-{
-	static const struct field *const counters[] = {
-		&field_pss, &field_pss_change, &field_swap_pss, &field_swap_pss_change,
-		&field_rss, &field_rss_change,
-	};
-
-	build(list, group, counters, ARRAY_SIZE(counters), false);
-}
-
 void process_list_whole(struct field_list *list, const struct field *group)
 {
-	static const struct field *const identity[] = {
-		&field_pid,
-		&field_ppid,
-		&field_uid,
-		&field_user,
-		&field_comm,
-		&field_name,
-		&field_start,
-		&field_threads,
-		&field_oom_score_adj,
-		&field_cgroup,
-		&field_unit,
-		&field_container,
-		&field_container_id,
-		&field_container_status,
-		&field_pod,
-		&field_namespace,
-		&field_mm_id,
-		&field_mm_owner,
-		&field_counters_source,
-		&field_pss_source,
-		&field_pss_status,
-		STATUS_FIELDS,
-		&field_exe_deleted_status,
-		&field_exe_deleted,
-	};
+	static const struct field *const identity[] = {&field_pid,
+						       &field_ppid,
+						       &field_uid,
+						       &field_user,
+						       &field_comm,
+						       &field_name,
+						       &field_start,
+						       &field_threads,
+						       &field_oom_score_adj,
+						       &field_cgroup,
+						       &field_unit,
+						       &field_container,
+						       &field_container_id,
+						       &field_container_status,
+						       &field_pod,
+						       &field_namespace,
+						       &field_mm_id,
+						       &field_mm_owner,
+						       &field_counters_source,
+						       &field_pss_source,
+						       &field_pss_status,
+						       STATUS_FIELDS,
+						       &field_exe_deleted_status,
+						       &field_exe_deleted};
 	static const struct field *const of_groups[] = {&field_procs, &field_threads,
 							&field_pss_status, STATUS_FIELDS};
 	bool memcg_group = group_is_memcg(group);

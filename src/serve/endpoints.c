@@ -135,7 +135,7 @@ static int make_html(struct server *s, bool data_alone, struct page *p)
 	struct table_style style = {.columns = &columns, .numeric = s->config->numeric};
 	int r = http_query_parse(&q, "", false);
 
-	process_list_usual(&columns, NULL);
+	process_list(&columns, COLUMNS_USUAL, NULL);
 	if (s->config->cmdlines)
 		field_list_insert(&columns, columns.count, process_field("cmdline"));
 	style.group = s->config->group;

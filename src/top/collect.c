@@ -165,11 +165,11 @@ void collect_settings(struct collect *c, struct view_settings *ret)
 	};
 	if (o->delta == DELTA_START)
 		ret->changes = CHANGES_START;
-	process_list_live(&ret->columns[FOR_PROCESSES], NULL);
+	process_list(&ret->columns[FOR_PROCESSES], COLUMNS_LIVE, NULL);
 	if (o->columns)
 		ret->columns[q->group != NULL] = s->columns;
 	else if (q->group)
-		process_list_live(&ret->columns[FOR_GROUPS], q->group);
+		process_list(&ret->columns[FOR_GROUPS], COLUMNS_LIVE, q->group);
 	ret->chosen[q->group != NULL] = o->columns;
 	if (o->filter)
 		snprintf(ret->filter, sizeof(ret->filter), "%s", o->filter);

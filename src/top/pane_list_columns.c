@@ -73,7 +73,7 @@ void list_columns_changed(struct list_pane *l)
 
 	*list = v->set.columns[v->set.group != NULL];
 	if (!chosen && v->set.changes && !v->set.tree)
-		process_list_watch(list, v->set.group);
+		process_list(list, COLUMNS_WATCH, v->set.group);
 	if (v->set.cmdline)
 		list_replace(list, "name", "cmdline");
 	if (!chosen && !l->counts_swapins)
