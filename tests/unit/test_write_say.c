@@ -12,6 +12,7 @@
 #include "fields/file_said.h"
 #include "fields/growth_said.h"
 #include "fields/incident_said.h"
+#include "fields/notice_said.h"
 #include "fields/peak_said.h"
 #include "fields/system_said.h"
 #include "fields/summary_said.h"
@@ -177,6 +178,7 @@ TEST(all)
 		&kill_victim_said,
 		&maps_said,
 		&page_said,
+		&notices_said,
 		&peak_doubts_said,
 		&peak_end_said,
 		&peak_length_said,
