@@ -73,9 +73,8 @@ static const struct event_level *swap_level(const struct event_record *e)
 }
 
 SAID(limit_of, TEXT, value_text(limit_of(r)));
-SAID(of_swap, BOOL,
-     value_bool(true, event_level_at_limit(r) && event_limit_is_memsw(r, event_level_at_limit(r))));
-SAID(from_counts, BOOL, value_bool(true, event_number(r, EVENT_SOURCE) == EVENT_FROM_COUNTS));
+FLAG(of_swap, event_level_at_limit(r) && event_limit_is_memsw(r, event_level_at_limit(r)));
+FLAG(from_counts, event_number(r, EVENT_SOURCE) == EVENT_FROM_COUNTS);
 SAID(swap_usage, BYTES, value_bytes(swap_level(r), swap_level(r) ? swap_level(r)->swap_usage : 0));
 SAID(swap_limit, BYTES,
      value_bytes(swap_level(r) && swap_level(r)->swap_limit != EVENT_UNLIMITED,
@@ -116,11 +115,11 @@ static bool are_worth(const struct incident *i)
 	return sum && sum >= limit / 16;
 }
 
-SAID(worth, BOOL, value_bool(true, are_worth(i)));
-SAID(of_machine, BOOL, value_bool(true, i->files_of_machine));
+FLAG(worth, are_worth(i));
+FLAG(of_machine, i->files_of_machine);
 SAID(files_before_ms, AMOUNT,
      value_signed(r->time_ms - i->files_ms > FILES_OLD_MS, r->time_ms - i->files_ms));
-SAID(after_kill, BOOL, value_bool(true, i->files_ms >= r->time_ms && !incident_is_pressure(i)));
+FLAG(after_kill, i->files_ms >= r->time_ms && !incident_is_pressure(i));
 #define FILES                                                                                      \
 	"{?worth}  files[{?of_machine} of the machine]: "                                          \
 	"{files*3: {name|100} {resident_bytes}[ and {swapped_bytes+} in swap]}"                    \
@@ -194,18 +193,17 @@ SAID(own_limit, BYTES,
      value_bytes(!event_text(r, EVENT_CONSTRAINT) && event_has(r, EVENT_LIMIT),
 		 event_number(r, EVENT_LIMIT)));
 SAID(group_kills, AMOUNT, value_signed(true, (int64_t)i->group_kills));
-SAID(listed, BOOL, value_bool(true, is_listed(r)));
-SAID(left_out, BOOL, value_bool(true, is_listed(r) && !event_number(r, EVENT_TABLE)));
+FLAG(listed, is_listed(r));
+FLAG(left_out, is_listed(r) && !event_number(r, EVENT_TABLE));
 SAID(no_table, TEXT, value_text(no_table(i)));
 SAID(unread, AMOUNT, unread_value(i, true));
 SAID(unread_least, AMOUNT, unread_value(i, false));
 SAID(earlier, AMOUNT,
      value_signed(i->during &&event_number(r, EVENT_TABLE),
 		  i->during ? i->during->collection.earlier : 0));
-SAID(held_any, BOOL,
-     value_bool(true, event_has(r, EVENT_RSS_ANON) || event_has(r, EVENT_RSS_FILE) ||
-			      event_has(r, EVENT_RSS_SHMEM) || event_has(r, EVENT_SWAP) ||
-			      event_has(r, EVENT_PGTABLES)));
+FLAG(held_any, event_has(r, EVENT_RSS_ANON) || event_has(r, EVENT_RSS_FILE) ||
+		       event_has(r, EVENT_RSS_SHMEM) || event_has(r, EVENT_SWAP) ||
+		       event_has(r, EVENT_PGTABLES));
 static FIELDS(victim, &field_held_any, &field_container_part, &field_unit_part, &field_own_limit,
 	      &field_group_kills, &field_listed, &field_left_out, &field_no_table, &field_unread,
 	      &field_unread_least, &field_earlier);
@@ -245,11 +243,11 @@ SENTENCES(
 
 /* ---- a shortage ---- */
 
-SAID(stalled, BOOL, value_bool(true, event_number(i->end ? i->end : r, EVENT_CAUSES) & 1));
-SAID(little_ram, BOOL, value_bool(true, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 1 & 1));
-SAID(little_swap, BOOL, value_bool(true, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 2 & 1));
-SAID(read_again, BOOL, value_bool(true, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 3 & 1));
-SAID(ended, BOOL, value_bool(true, i->end));
+FLAG(stalled, event_number(i->end ? i->end : r, EVENT_CAUSES) & 1);
+FLAG(little_ram, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 1 & 1);
+FLAG(little_swap, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 2 & 1);
+FLAG(read_again, event_number(i->end ? i->end : r, EVENT_CAUSES) >> 3 & 1);
+FLAG(ended, i->end);
 static FIELDS(shortage, &field_stalled, &field_little_ram, &field_little_swap, &field_read_again,
 	      &field_ended, &field_worth, &field_of_machine, &field_files_before_ms,
 	      &field_after_kill);
@@ -281,9 +279,9 @@ SENTENCES(incident_machine_said, &incident_fields, &machine,
 
 #undef ROW
 #define ROW const struct incident_table *r = row
-SAID(cut, BOOL, value_bool(true, r->cut));
-SAID(inside, BOOL, value_bool(true, r->inside));
-SAID(all, BOOL, value_bool(true, r->all));
+FLAG(cut, r->cut);
+FLAG(inside, r->inside);
+FLAG(all, r->all);
 SAID(by, TEXT, value_text(r->by));
 SAID(over_ms, AMOUNT, value_signed(true, r->over_ms));
 static FIELDS(tables, &field_cut, &field_inside, &field_all, &field_by, &field_over_ms);

@@ -420,52 +420,32 @@ static struct value get_counter(const struct field *f, const void *row, const vo
 /* Fields of several snapshots are last: process_fields.since. */
 #define SINCE_BESIDE_CHANGES 5
 
+#define NAME_FIELDS                                                                                \
+	&field_pid, &field_ppid, &field_user, &field_uid, &field_comm, &field_name, &field_app,    \
+		&field_cmdline, &field_unit, &field_container, &field_pod, &field_namespace,       \
+		&field_cgroup, &field_threads, &field_procs, &field_start, &field_oom_score_adj
+#define SHARE_FIELDS                                                                               \
+	&field_pss_percent, &field_swap_percent, &field_swap_ratio, &field_limit_percent,          \
+		&field_nearest_percent
+#define SOURCE_FIELDS                                                                              \
+	&field_pss_source, &field_pss_status, &field_mm_id, &field_mm_owner,                       \
+		&field_counters_source, STATUS_FIELDS, &field_exe_deleted_status,                  \
+		&field_exe_deleted, &field_container_id, &field_container_status
+#define GROWTH_FIELDS &field_swapin, &field_grown, &field_grown_h, &field_watched, &field_grew
+
 static const struct field *const all[] = {
-	&field_pid,
-	&field_ppid,
-	&field_user,
-	&field_uid,
-	&field_comm,
-	&field_name,
-	&field_app,
-	&field_cmdline,
-	&field_unit,
-	&field_container,
-	&field_pod,
-	&field_namespace,
-	&field_cgroup,
-	&field_threads,
-	&field_procs,
-	&field_start,
-	&field_oom_score_adj,
+	NAME_FIELDS,
 #define ZMEM_COUNTER(id, key, ...) &field_##key,
 #include "model/counters.def"
 #undef ZMEM_COUNTER
-	EACH_NODE(NODE_ITEM, ) & field_pss_percent,
-	&field_swap_percent,
-	&field_swap_ratio,
-	&field_limit_percent,
-	&field_nearest_percent,
-	&field_pss_source,
-	&field_pss_status,
-	&field_mm_id,
-	&field_mm_owner,
-	&field_counters_source,
-	STATUS_FIELDS,
-	&field_exe_deleted_status,
-	&field_exe_deleted,
-	&field_container_id,
-	&field_container_status,
+	EACH_NODE(NODE_ITEM, ) SHARE_FIELDS,
+	SOURCE_FIELDS,
 #undef CHANGE_FIELD
 #define CHANGE_FIELD(id, key, ...)			  &field_##key##_change,
 #define ZMEM_COUNTER(id, key, heading, unit, origin, ...) CHANGE_##origin(id, key)
 #include "model/counters.def"
 #undef ZMEM_COUNTER
-	&field_swapin,
-	&field_grown,
-	&field_grown_h,
-	&field_watched,
-	&field_grew,
+	GROWTH_FIELDS,
 };
 _Static_assert(ARRAY_SIZE(all) <= FIELDS_MAX, "a list can hold all");
 
@@ -670,32 +650,30 @@ void process_list_cgroups(struct field_list *list)
 
 void process_list_whole(struct field_list *list, const struct field *group)
 {
-	static const struct field *const identity[] = {
-		&field_pid,
-		&field_ppid,
-		&field_uid,
-		&field_user,
-		&field_comm,
-		&field_name,
-		&field_start,
-		&field_threads,
-		&field_oom_score_adj,
-		&field_cgroup,
-		&field_unit,
-		&field_container,
-		&field_container_id,
-		&field_container_status,
-		&field_pod,
-		&field_namespace,
-		&field_mm_id,
-		&field_mm_owner,
-		&field_counters_source,
-		&field_pss_source,
-		&field_pss_status,
-		STATUS_FIELDS,
-		&field_exe_deleted_status,
-		&field_exe_deleted,
-	};
+	static const struct field *const identity[] = {&field_pid,
+						       &field_ppid,
+						       &field_uid,
+						       &field_user,
+						       &field_comm,
+						       &field_name,
+						       &field_start,
+						       &field_threads,
+						       &field_oom_score_adj,
+						       &field_cgroup,
+						       &field_unit,
+						       &field_container,
+						       &field_container_id,
+						       &field_container_status,
+						       &field_pod,
+						       &field_namespace,
+						       &field_mm_id,
+						       &field_mm_owner,
+						       &field_counters_source,
+						       &field_pss_source,
+						       &field_pss_status,
+						       STATUS_FIELDS,
+						       &field_exe_deleted_status,
+						       &field_exe_deleted};
 	static const struct field *const of_groups[] = {&field_procs, &field_threads,
 							&field_pss_status, STATUS_FIELDS};
 	bool memcg_group = group_is_memcg(group);

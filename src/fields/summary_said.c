@@ -17,7 +17,7 @@ static FIELDS(reasons, &field_count, &field_why);
 
 #undef ROW
 #define ROW const struct cross_check *r = row
-SAID(all, BOOL, value_bool(true, r->all));
+FLAG(all, r->all);
 SAID(checked, AMOUNT, value_unsigned(!r->all, r->checked));
 SAID(same, AMOUNT, value_unsigned(true, r->same));
 SAID(moved, AMOUNT, value_unsigned(true, r->moved));
@@ -27,7 +27,7 @@ SAID(ended, AMOUNT, value_unsigned(true, r->gone + r->ended));
 SAID(unchecked, AMOUNT, value_unsigned(true, r->self + r->denied + r->unread));
 SAID(denied, AMOUNT, value_unsigned(true, r->denied));
 SAID(unread, AMOUNT, value_unsigned(true, r->unread));
-SAID(self, BOOL, value_bool(true, r->self));
+FLAG(self, r->self);
 static FIELDS(checks, &field_all, &field_checked, &field_same, &field_moved, &field_different,
 	      &field_gone, &field_ended, &field_unchecked, &field_denied, &field_unread,
 	      &field_self);
@@ -84,7 +84,7 @@ static const char *const pss_words[] = {
 	[PSS_FROM_NOTHING] = "PSS not read",
 };
 
-SAID(pss_is_missing, BOOL, value_bool(true, pss_is_missing(res)));
+FLAG(pss_is_missing, pss_is_missing(res));
 SAID(with_pss, AMOUNT, value_unsigned(true, t->processes - t->pss_missing));
 SAID(processes, AMOUNT, value_unsigned(true, t->processes));
 SAID(groups, AMOUNT, value_unsigned(res->group && !res->tree, res->row_count + res->others_count));
@@ -93,9 +93,8 @@ SAID(ram, BYTES,
      value_bytes(meminfo_has(&s->system.meminfo, MEMINFO_TOTAL),
 		 s->system.meminfo.value[MEMINFO_TOTAL]));
 ROWS(missing, "missing", &reasons, struct reason_count, true, r->missing, MISSING_REASONS, "", 0);
-SAID(mixed, BOOL,
-     value_bool(true, !t->have && !t->for_all &&
-			      (t->pss_status == PSS_KERNEL_THREAD || t->pss_status == PSS_GONE)));
+FLAG(mixed,
+     !t->have && !t->for_all && (t->pss_status == PSS_KERNEL_THREAD || t->pss_status == PSS_GONE));
 SAID(threads, AMOUNT, without_memory(t, PSS_KERNEL_THREAD));
 SAID(all_ended, AMOUNT, without_memory(t, PSS_GONE));
 SAID(selection, TEXT, value_text(s->selection));
@@ -103,17 +102,17 @@ SAID(selection, TEXT, value_text(s->selection));
 SAID(source, TEXT, value_text(pss_words[res->pss]));
 SAID(check, OBJECT, value_row(c->cross_check.done ? &c->cross_check : NULL), .fields = &checks);
 SAID(collection, OBJECT, value_row(c), .fields = &collection_fields);
-SAID(hidden, BOOL, value_bool(true, c->hidden));
-SAID(late, BOOL, value_bool(true, snapshot_is_cut(s) || c->earlier));
-SAID(late_left_out, BOOL, value_bool(true, c->not_seen || !c->not_seen_known));
+FLAG(hidden, c->hidden);
+FLAG(late, snapshot_is_cut(s) || c->earlier);
+FLAG(late_left_out, c->not_seen || !c->not_seen_known);
 SAID(late_count, AMOUNT, value_unsigned(c->not_seen_known, c->not_seen + c->earlier));
 SAID(late_least, AMOUNT, value_unsigned(!c->not_seen_known, c->not_seen + c->earlier));
-SAID(late_unknown, BOOL, value_bool(true, !c->not_seen_known));
+FLAG(late_unknown, !c->not_seen_known);
 SAID(more_pids, AMOUNT,
      value_unsigned(c->not_seen > NOT_SEEN_PIDS, c->not_seen - (uint64_t)NOT_SEEN_PIDS));
-SAID(recorded, BOOL, value_bool(true, s->recorded));
-SAID(no_charge, BOOL, value_bool(true, snapshot_is_kill(s) && group_is_memcg(res->group)));
-SAID(from_proc, BOOL, value_bool(true, s->counters_source != FROM_BPF));
+FLAG(recorded, s->recorded);
+FLAG(no_charge, snapshot_is_kill(s) && group_is_memcg(res->group));
+FLAG(from_proc, s->counters_source != FROM_BPF);
 SAID(fallback_reason, TEXT, value_text(s->fallback_reason));
 
 SAID(lazyfree, BYTES, value_bytes(true, r->lazyfree));
@@ -145,10 +144,10 @@ static struct value part_of_swap(const struct snapshot *s, bool processes)
 }
 
 SAID(swap, BYTES, swap_used(s));
-SAID(whole, BOOL, value_bool(true, r->machine && !c->filtered));
+FLAG(whole, r->machine && !c->filtered);
 SAID(swap_of_processes, BYTES, part_of_swap(s, true));
 SAID(swap_of_none, BYTES, part_of_swap(s, false));
-SAID(some_hidden, BOOL, value_bool(true, c->hidden || c->not_seen));
+FLAG(some_hidden, c->hidden || c->not_seen);
 
 static const struct ram *counted_ram(const struct snapshot *s, bool deleted)
 {
@@ -166,7 +165,7 @@ SAID(deleted_reason, TEXT,
 SAID(dying, AMOUNT,
      value_unsigned(res->group == process_field("cgroup") && !counted_ram(s, true),
 		    c->cgroups_dying));
-SAID(no_swap, BOOL, value_bool(true, r->no_swap));
+FLAG(no_swap, r->no_swap);
 SAID(unsorted, TEXT, value_text(r->unsorted));
 SAID(unsorted_why, TEXT,
      value_text(r->unsorted_why == PSS_OK ? NULL : pss_status_name(r->unsorted_why)));

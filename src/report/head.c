@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Finds what holds most of each part of RAM, and lays out the lines above a table. */
 #include "report/head.h"
 
 #include <stdio.h>
@@ -9,12 +10,11 @@
 #include "model/account.h"
 #include "write/line.h"
 #include "write/format.h"
+#include "write/say.h"
 
-#define HELD_MAX     256
 #define LINES_BEFORE 3 /* the sums, the bar, the headings */
 /* Columns. */
 #define BAR_WIDTH  36
-#define LIMIT_PATH 36
 #define TITLE	   16
 #define BYTES_MAX  14
 #define BAR_NARROW 5 /* the bar of a part */
@@ -189,33 +189,31 @@ size_t head_holders(const struct head *h, enum overview_part part,
 	return count;
 }
 
-/* Adds ", nginx 20.0M". Returns the new length. */
-static size_t append(char held[HELD_MAX], size_t used, const char *name, uint64_t bytes)
+static void say(const struct head *h, struct line *l, const struct sentences *sentences, size_t i)
 {
-	char size[FORMAT_MAX + 1];
+	const struct said said = {sentences, h, NULL, h->style->bytes ? SIZES_EXACT : SIZES_SHORT};
 
-	if (used >= HELD_MAX)
-		return used;
-	size[format_short(size, bytes)] = '\0';
-	return used + (size_t)snprintf(held + used, HELD_MAX - used, "%s%s %s", used ? ", " : "",
-				       name, size);
+	say_sentence(l, &said, sentences->text[i]);
 }
 
 /* "java 1.20G, nginx 20.0M", "cgroup /a 20.0M" */
-static void name_holders(const struct head *h, enum overview_part part, char held[HELD_MAX])
+static void put_held(struct line *l, const struct head_holders *holders)
 {
-	struct head_holder holder[HEAD_HOLDERS];
-	size_t used = 0, count = head_holders(h, part, holder);
-	char first[HELD_MAX];
+	const struct said said = {&head_holders_said, holders, NULL, SIZES_SHORT};
 
-	snprintf(held, HELD_MAX, "%s", part == OVERVIEW_REST ? "hidden, or changed" : "");
-	for (size_t i = 0; i < count; i++) {
-		bool cgroup = part != OVERVIEW_PROCESSES && *holder[i].name == '/';
+	say_sentence(l, &said, head_holders_said.text[0]);
+}
 
-		snprintf(first, sizeof(first), "%s%s", cgroup && !i ? "cgroup " : "",
-			 holder[i].name);
-		used = append(held, used, first, holder[i].bytes);
-	}
+static void put_holders(const struct head *h, struct line *l, enum overview_part part)
+{
+	struct head_holder item[HEAD_HOLDERS];
+	const size_t count = head_holders(h, part, item);
+	const struct head_holders holders = {
+		item, count, count && part != OVERVIEW_PROCESSES && *item->name == '/'};
+
+	if (part == OVERVIEW_REST)
+		line_printf(l, "hidden, or changed");
+	put_held(l, &holders);
 }
 
 /* ---- lines ---- */
@@ -241,6 +239,7 @@ void head_begin(struct head *h, const struct snapshot *s, const struct ram *ram,
 {
 	*h = (struct head){.snapshot = s, .ram = ram, .style = style};
 	overview_make(s, ram, &h->overview);
+	head_limits(h, &h->fullest, 1);
 }
 
 size_t head_count(const struct head *h)
@@ -253,49 +252,19 @@ const char *head_title(const struct head *h, enum overview_part part)
 	return h->overview.split || !parts[part].unsplit ? parts[part].title : parts[part].unsplit;
 }
 
-static void put_bytes(const struct head *h, struct line *l, uint64_t bytes)
-{
-	char text[FORMAT_MAX];
-
-	line_ascii(l, text,
-		   h->style->bytes ? format_bytes(text, bytes, true) : format_short(text, bytes));
-}
-
-/* "used 7.00G" */
-static void put_amount(const struct head *h, struct line *l, const char *word, uint64_t bytes)
-{
-	line_printf(l, "%s ", word);
-	put_bytes(h, l, bytes);
-}
-
-static void put_whole(const struct head *h, struct line *l, const char *word, uint64_t bytes)
+/* The whole, which stands out, and its parts. */
+static void put_parts(const struct head *h, struct line *l, const struct sentences *sentences)
 {
 	l->attr = ATTR_BOLD;
-	put_amount(h, l, word, bytes);
+	say(h, l, sentences, 0);
 	l->attr = ATTR_NORMAL;
-}
-
-static void put_sums(const struct head *h, struct line *l)
-{
-	const struct overview *o = &h->overview;
-
-	if (!o->total) {
-		line_printf(l, "RAM -");
-		return;
-	}
-	put_whole(h, l, "RAM", o->total);
-	if (!o->sums_known)
-		return;
-	put_amount(h, l, ": used", o->sums.used);
-	put_amount(h, l, ", can be freed", o->sums.freeable);
-	put_amount(h, l, ", free", o->sums.free);
+	say(h, l, sentences, 1);
 }
 
 /* Of the sums in the line above, in their order. */
 static void put_bar(const struct head *h, struct line *l)
 {
 	const struct overview *o = &h->overview;
-	const struct memory_pressure *p = &h->snapshot->system.pressure;
 	const struct bar_part bar[] = {
 		{"used", '|', ATTR_GREEN, o->sums_known, (int64_t)o->sums.used},
 		{"can be freed", ':', ATTR_BLUE, o->sums_known, (int64_t)o->sums.freeable},
@@ -303,12 +272,7 @@ static void put_bar(const struct head *h, struct line *l)
 	};
 
 	bar_put(l, bar, ARRAY_SIZE(bar), o->total, BAR_WIDTH);
-	line_printf(l, "  memory PSI:");
-	if (p->known)
-		line_printf(l, " some %u.%02u %% full %u.%02u %%", p->some_avg10 / 100,
-			    p->some_avg10 % 100, p->full_avg10 / 100, p->full_avg10 % 100);
-	else
-		line_printf(l, " -");
+	say(h, l, &head_pressure, 0);
 }
 
 static void put_column(struct line *l, const char *text, size_t len, unsigned width, bool right)
@@ -327,7 +291,7 @@ static unsigned bar_width(const struct head *h)
 }
 
 static void put_row(const struct head *h, struct line *l, const char *title, uint64_t bytes,
-		    enum overview_part look, const char *more, const char *held)
+		    enum overview_part look, const char *more)
 {
 	double share = h->overview.total ? (double)bytes / (double)h->overview.total : 0;
 	unsigned bar = bar_width(h);
@@ -345,7 +309,6 @@ static void put_row(const struct head *h, struct line *l, const char *title, uin
 	l->attr = ATTR_DIM;
 	put_column(l, more, strlen(more), MORE, false);
 	l->attr = ATTR_NORMAL;
-	line_text(l, held, 0);
 }
 
 static void put_headings(const struct head *h, struct line *l)
@@ -361,27 +324,30 @@ static void put_headings(const struct head *h, struct line *l)
 static void put_others(const struct head *h, struct line *l, size_t first)
 {
 	const struct overview *o = &h->overview;
-	char title[32], names[HELD_MAX] = "";
+	struct head_holder item[OVERVIEW_PARTS];
+	const struct head_holders others = {item, o->parts - first, false};
+	char title[32];
 	uint64_t sum = 0;
-	size_t used = 0;
 
-	for (size_t i = first; i < o->parts; i++) {
-		sum += o->bytes[o->order[i]];
-		used = append(names, used, head_title(h, o->order[i]), o->bytes[o->order[i]]);
+	for (size_t i = 0; i < others.count; i++) {
+		enum overview_part part = o->order[first + i];
+
+		item[i] = (struct head_holder){head_title(h, part), o->bytes[part]};
+		sum += o->bytes[part];
 	}
-	snprintf(title, sizeof(title), "%zu %s", o->parts - first,
-		 count_word(o->parts - first, "other", "others"));
-	put_row(h, l, title, sum, o->order[first], "system", names);
+	snprintf(title, sizeof(title), "%zu %s", others.count,
+		 count_word(others.count, "other", "others"));
+	put_row(h, l, title, sum, o->order[first], "system");
+	put_held(l, &others);
 }
 
 void head_put(const struct head *h, struct line *l, size_t i, size_t lines)
 {
 	const struct overview *o = &h->overview;
-	char held[HELD_MAX];
 	size_t part = i - LINES_BEFORE;
 
 	if (i == 0) {
-		put_sums(h, l);
+		put_parts(h, l, &head_ram);
 	} else if (i == 1) {
 		put_bar(h, l);
 	} else if (i == 2) {
@@ -389,54 +355,15 @@ void head_put(const struct head *h, struct line *l, size_t i, size_t lines)
 	} else if (i + 1 == lines && part + 1 < o->parts) {
 		put_others(h, l, part);
 	} else {
-		name_holders(h, o->order[part], held);
 		put_row(h, l, head_title(h, o->order[part]), o->bytes[o->order[part]],
-			o->order[part], parts[o->order[part]].more, held);
+			o->order[part], parts[o->order[part]].more);
+		put_holders(h, l, o->order[part]);
 	}
-}
-
-/* Tmpfs is known where the files of the machine were read; the rest is mostly shared memory. */
-static void put_swap_parts(const struct head *h, struct line *l, uint64_t used)
-{
-	const struct machine_balance *b = &h->snapshot->balance;
-	const struct machine_files *f = &h->snapshot->system.files;
-	uint64_t others = b->swap_unattributed;
-
-	if (!b->swap_unattributed_known || others > used)
-		return;
-	put_amount(h, l, " = processes", used - others);
-	if (f->shmem_known && f->swapped_tmpfs && f->swapped_tmpfs <= others) {
-		put_amount(h, l, " + tmpfs", f->swapped_tmpfs);
-		others -= f->swapped_tmpfs;
-	}
-	if (others)
-		put_amount(h, l, " + other", others);
 }
 
 void head_put_swap(const struct head *h, struct line *l)
 {
-	const struct meminfo *m = &h->snapshot->system.meminfo;
-	uint64_t used;
-
-	if (!meminfo_swap_used(m, &used)) {
-		line_printf(l, "Swap -");
-	} else if (!m->value[MEMINFO_SWAP_TOTAL]) {
-		line_printf(l, "Swap none");
-	} else {
-		put_whole(h, l, "Swap", m->value[MEMINFO_SWAP_TOTAL]);
-		put_amount(h, l, ": used", used);
-		put_swap_parts(h, l, used);
-		if (!h->rates)
-			return;
-		put_amount(h, l, ", in", h->rates->in);
-		put_amount(h, l, "/s, out", h->rates->out);
-		line_printf(l, "/s");
-	}
-}
-
-static double full_of(const struct memcg_limit *limit)
-{
-	return 1 - (double)limit->left / (double)limit->limit;
+	put_parts(h, l, &head_swap);
 }
 
 size_t head_limits(const struct head *h, struct head_limit *item, size_t most)
@@ -451,7 +378,7 @@ size_t head_limits(const struct head *h, struct head_limit *item, size_t most)
 		if (!memcg_nearest(s->memcg, s->memcg_count, one.memcg, &one.limit) ||
 		    one.limit.up || !one.limit.limit || one.limit.limit > h->overview.total)
 			continue;
-		for (at = count; at && full_of(&item[at - 1].limit) < full_of(&one.limit); at--) {
+		for (at = count; at && head_fullness(&item[at - 1]) < head_fullness(&one); at--) {
 			if (at < most)
 				item[at] = item[at - 1];
 		}
@@ -464,27 +391,12 @@ size_t head_limits(const struct head *h, struct head_limit *item, size_t most)
 
 bool head_has_limits(const struct head *h)
 {
-	struct head_limit fullest;
-
-	return h->snapshot->system.oom_kills.count || head_limits(h, &fullest, 1);
+	return h->snapshot->system.oom_kills.count || h->fullest.memcg;
 }
 
 void head_put_limits(const struct head *h, struct line *l)
 {
-	struct head_limit fullest;
-	uint64_t kills = h->snapshot->system.oom_kills.count;
-
-	if (head_limits(h, &fullest, 1)) {
-		line_printf(l, "Fullest cgroup: %.0f %% of ", 100 * full_of(&fullest.limit));
-		put_bytes(h, l, fullest.limit.limit);
-		line_printf(l, " in ");
-		line_text_middle(l, fullest.memcg->path, LIMIT_PATH);
-		line_printf(l, kills ? "  " : "");
-	}
-	if (kills)
-		line_printf(l, "OOM kills since boot: %llu", (unsigned long long)kills);
-	if (kills && h->kills_today)
-		line_printf(l, ", today: %llu", (unsigned long long)*h->kills_today);
+	say(h, l, &head_limits_said, 0);
 }
 
 void head_print(struct strbuf *out, const struct head *h, size_t lines)
@@ -519,8 +431,7 @@ void head_print_next(struct strbuf *out, const struct head *h, const char *self)
 	const struct meminfo *m = &h->snapshot->system.meminfo;
 	bool stall = system_stalls(&h->snapshot->system);
 	uint64_t swapped = 0;
-	struct head_limit fullest;
-	bool full = head_limits(h, &fullest, 1) && full_of(&fullest.limit) > 0.8;
+	bool full = h->fullest.memcg && head_fullness(&h->fullest) > 0.8;
 	bool swaps = meminfo_swap_used(m, &swapped) && swapped;
 	const struct {
 		bool fits;

@@ -6,25 +6,9 @@
 #ifndef ZMEM_REPORT_HEAD_H
 #define ZMEM_REPORT_HEAD_H
 
-#include "model/memcg.h"
-#include "model/overview.h"
+#include "fields/head_said.h"
 #include "query/result.h"
 #include "write/grid.h"
-
-/* What goes in and out of swap, bytes per second. */
-struct swap_rates {
-	uint64_t in, out;
-};
-
-struct head {
-	const struct snapshot *snapshot;
-	const struct ram *ram; /* NULL: none */
-	const struct table_style *style;
-	const struct swap_rates *rates; /* to be set by the caller; NULL: not known */
-	bool recorded;			/* likewise: there is a recording of this machine */
-	const uint64_t *kills_today;	/* likewise: OOM kills in a recording */
-	struct overview overview;
-};
 
 /* `ram`: with a census, parts are those of page frames and have holders. */
 void head_begin(struct head *h, const struct snapshot *s, const struct ram *ram,
@@ -41,31 +25,18 @@ const char *head_title(const struct head *h, enum overview_part part);
 
 #define HEAD_HOLDERS OVERVIEW_HOLDERS
 
-struct head_holder {
-	const char *name; /* any bytes */
-	uint64_t bytes;
-};
-
 /* What holds most of the part, the largest first. Returns how many. */
 size_t head_holders(const struct head *h, enum overview_part part,
 		    struct head_holder ret[HEAD_HOLDERS]);
 
 /* The line of swap: what is in use, and its parts. */
 void head_put_swap(const struct head *h, struct line *l);
-struct head_limit {
-	const struct memcg *memcg;
-	struct memcg_limit limit;
-};
-
 /*
  * The cgroups with the fullest limits of their own, the fullest first, if cgroups were read. A
  * limit above all RAM is none. Returns how many.
  */
 size_t head_limits(const struct head *h, struct head_limit *item, size_t most);
-/*
- * The line of the first of them, and of OOM
- * kills. Without either it is not worth a line.
- */
+/* The line of the first of them, and of OOM kills. Without either it is not worth a line. */
 bool head_has_limits(const struct head *h);
 void head_put_limits(const struct head *h, struct line *l);
 /* All of them, with `lines` of RAM. */

@@ -7,10 +7,11 @@
  *	 "tool", "timestamp", "timestamp_ms", "host", "source", "collection", "system", "totals":
  *						as in zmem.snapshot
  *	 "memory", "kernel", "user":		as in zmem.system
+ *	 "said":{"badge":"✓ complete",…},	what the page says of the machine; null: nothing
  *	 "head":null | {"total_bytes","used_bytes","freeable_bytes","free_bytes","parts":[
  *	  {"part":"processes","title":"processes (PSS)","bytes":4096,
  *	   "holders":[{"name","bytes"}]},	what holds most of it
- *	  …],"limits":null | "Limits: …",	the parts of RAM, the largest first: they add up
+ *	  …],					the parts of RAM, the largest first: they add up
  *	  "cgroups":[{"cgroup":"/a","limit_bytes","left_bytes","anon_bytes","shmem_bytes",
  *	   "kernel_bytes"},…]},		memory cgroups, the fullest first
  *	 "summary":"total of 12 processes; …",	the last line of the table
@@ -39,6 +40,7 @@
 #include "report/report.h"
 #include "report/summary.h"
 #include "write/field_text.h"
+#include "write/say.h"
 #include "base/string_table.h"
 
 /* The limits of an encoded text and of its bytes in hex. JSON has longer texts. */
@@ -260,18 +262,6 @@ static void put_part(struct json_writer *w, const struct head *h, enum overview_
 	json_end(w, '}');
 }
 
-static void put_limits(struct page *p, const struct head *h)
-{
-	cleanup(strbuf_done) struct strbuf text = {0};
-	struct line line = {.out = &text};
-
-	if (head_has_limits(h))
-		head_put_limits(h, &line);
-	if (strbuf_error(&text))
-		p->error = strbuf_error(&text);
-	json_string(p->w, "limits", text.len ? strbuf_str(&text) : NULL);
-}
-
 static void put_detail(struct json_writer *w, const char *key, const struct memcg *m,
 		       enum counter c)
 {
@@ -301,15 +291,29 @@ static void put_cgroups(struct page *p, const struct head *h)
 	json_end(w, ']');
 }
 
-static void put_head(struct page *p)
+/* What the page says of the machine; a text without values is null. */
+static void put_said(struct page *p, const struct head *h)
 {
-	const struct snapshot *s = p->r->snapshot;
-	const struct overview *o;
-	struct json_writer *w = p->w;
-	struct head h;
+	const struct said said = {.sentences = &page_said, .row = h};
 
-	head_begin(&h, s, s->system.ram, p->style);
-	o = &h.overview;
+	json_newline(p->w);
+	json_object(p->w, "said");
+	for (size_t i = 0; page_said.text[i]; i++) {
+		cleanup(strbuf_done) struct strbuf text = {};
+
+		say_sentence(&(struct line){.out = &text}, &said, page_said.text[i]);
+		json_key_name(p->w, page_keys[i]);
+		json_put_string(p->w, text.len ? strbuf_str(&text) : NULL);
+		p->error = p->error ? p->error : strbuf_error(&text);
+	}
+	json_end(p->w, '}');
+}
+
+static void put_head(struct page *p, const struct head *h)
+{
+	const struct overview *o = &h->overview;
+	struct json_writer *w = p->w;
+
 	json_newline(w);
 	if (!o->known || !o->sums_known) {
 		json_null(w, "head");
@@ -322,10 +326,9 @@ static void put_head(struct page *p)
 	json_u64(w, "free_bytes", o->sums.free);
 	json_array(w, "parts");
 	for (size_t i = 0; i < o->parts; i++)
-		put_part(w, &h, o->order[i]);
+		put_part(w, h, o->order[i]);
 	json_end(w, ']');
-	put_limits(p, &h);
-	put_cgroups(p, &h);
+	put_cgroups(p, h);
 	json_end(w, '}');
 }
 
@@ -369,14 +372,17 @@ void render_page_json(struct strbuf *out, const struct result *r, const struct t
 		.rows = style->only_total ? 0 : r->row_count,
 		.strings.seed = (uint32_t)r->snapshot->time_ms,
 	};
+	struct head head;
 
 	p.value = calloc(p.rows + 1, sizeof(*p.value));
 	if (!p.value) {
 		out->error = out->error ? out->error : -ENOMEM;
 		return;
 	}
+	head_begin(&head, r->snapshot, r->snapshot->system.ram, style);
 	put_machine(&p);
-	put_head(&p);
+	put_said(&p, &head);
+	put_head(&p, &head);
 	put_summary(&p);
 	put_sums(&p);
 	put_presentation(&p);

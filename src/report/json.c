@@ -21,7 +21,7 @@ void json_document_end(struct json_writer *w)
 	strbuf_putc(w->out, '\n');
 }
 
-void json_timestamp(struct json_writer *w, int64_t time_ms)
+static void put_timestamp(struct json_writer *w, int64_t time_ms)
 {
 	char time[FORMAT_MAX + 1];
 
@@ -29,7 +29,7 @@ void json_timestamp(struct json_writer *w, int64_t time_ms)
 	json_string(w, "timestamp", time);
 }
 
-void json_boot_id(struct json_writer *w, const struct host_info *h)
+static void put_boot_id(struct json_writer *w, const struct host_info *h)
 {
 	json_string(w, "boot_id", *h->boot_id ? h->boot_id : NULL);
 }
@@ -38,15 +38,15 @@ void json_ndjson_schema(struct json_writer *w, const struct snapshot *s)
 {
 	json_string(w, "schema", "zmem.ndjson");
 	json_string(w, "schema_version", "2.1");
-	json_timestamp(w, s->time_ms);
-	json_boot_id(w, &s->host);
+	put_timestamp(w, s->time_ms);
+	put_boot_id(w, &s->host);
 }
 
 static void put_host(struct json_writer *w, const struct host_info *h)
 {
 	json_object(w, "host");
 	json_string(w, "name", h->name);
-	json_boot_id(w, h);
+	put_boot_id(w, h);
 	json_string(w, "kernel_release", h->kernel_release);
 	json_string(w, "arch", h->arch);
 	json_u64(w, "page_size_bytes", h->page_size);
@@ -68,7 +68,7 @@ void json_document_begin(struct json_writer *w, const char *schema, const char *
 	json_string(w, "version", ZMEM_VERSION);
 	json_end(w, '}');
 	json_newline(w);
-	json_timestamp(w, s->time_ms);
+	put_timestamp(w, s->time_ms);
 	json_newline(w);
 	json_i64(w, "timestamp_ms", s->time_ms);
 	json_newline(w);

@@ -12,9 +12,6 @@ void json_document_begin(struct json_writer *w, const char *schema, const char *
 /* Ends a document with a newline. */
 void json_document_end(struct json_writer *w);
 
-void json_timestamp(struct json_writer *w, int64_t time_ms);
-void json_boot_id(struct json_writer *w, const struct host_info *h);
-
 /* "schema" and what follows, in the line that ends a snapshot of NDJSON. */
 void json_ndjson_schema(struct json_writer *w, const struct snapshot *s);
 /* "source": where values came from. The reasons in it are cut to `max` encoded bytes. */

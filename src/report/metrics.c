@@ -132,73 +132,51 @@ static void put_pressure(struct metrics_writer *w, const struct metric_groups *g
 /* Families with one value for each group. */
 static const struct {
 	enum counter counter;
-	struct metric_family family;
+	const char *name, *help;
 } group_bytes[] = {
-	{COUNTER_PSS,
-	 {.name = "zmem_group_memory_proportional_bytes",
-	  .help = "PSS: each resident page divided by its mappings. " WITHOUT}},
-	{COUNTER_USS,
-	 {.name = "zmem_group_memory_unique_bytes",
-	  .help = "USS: resident pages that are mapped once. " WITHOUT}},
-	{COUNTER_FREED,
-	 {.name = "zmem_group_freed_bytes",
-	  .help = "RAM that becomes free if all processes of the group end."}},
-	{COUNTER_SWAP,
-	 {.name = "zmem_group_swap_bytes",
-	  .help = "Swap entries of private memory. Entries that fork shares count once for each process."}},
-	{COUNTER_SWAP_PSS,
-	 {.name = "zmem_group_swap_proportional_bytes",
-	  .help = "Swap entries, each divided by its sharers. " WITHOUT}},
-	{COUNTER_SWAP_RAM,
-	 {.name = "zmem_group_swap_ram_bytes",
-	  .help = "RAM that its swap takes, compressed, in zram and zswap. " WITHOUT}},
-	{COUNTER_HUGETLB_PSS,
-	 {.name = "zmem_group_hugetlb_proportional_bytes",
-	  .help = "Pages of hugetlb, each divided by its mappings; they are not part of PSS."}},
-	{COUNTER_LAZYFREE,
-	 {.name = "zmem_group_lazyfree_bytes",
-	  .help = "Memory after madvise(MADV_FREE) that the kernel has not taken yet."}},
-	{COUNTER_THP_REST,
-	 {.name = "zmem_group_thp_rest_bytes",
-	  .help = "The rest of huge pages that are mapped in part, shared ones divided."}},
-	{COUNTER_GPU,
-	 {.name = "zmem_group_gpu_bytes",
-	  .help = "Memory of GPUs that drivers report, each client divided by the processes that hold it."}},
-	{COUNTER_DMABUF,
-	 {.name = "zmem_group_dmabuf_bytes",
-	  .help = "Open dma-bufs, each divided by the processes that hold it."}},
-	{COUNTER_MEM_CURRENT,
-	 {.name = "zmem_group_memory_current_bytes",
-	  .help = "Memory charged to the cgroup, page cache and kernel memory included."}},
-	{COUNTER_MEM_LIMIT,
-	 {.name = "zmem_group_memory_limit_bytes",
-	  .help = "The lowest memory limit of the cgroup and its ancestors."}},
-	{COUNTER_NEAREST_LIMIT,
-	 {.name = "zmem_group_memory_nearest_limit_bytes",
-	  .help = "The memory limit of the cgroup or of an ancestor that has the least left."}},
-	{COUNTER_MEM_LEFT,
-	 {.name = "zmem_group_memory_left_bytes",
-	  .help = "What is left of that limit; page cache that was not used lately is free."}},
-	{COUNTER_MEM_HIGH,
-	 {.name = "zmem_group_memory_high_bytes",
-	  .help = "The lowest memory.high of the cgroup and its ancestors."}},
-	{COUNTER_MEM_WORKING_SET,
-	 {.name = "zmem_group_memory_working_set_bytes",
-	  .help = "Memory charged to the cgroup, without pages of files that were not used lately."}},
-	{COUNTER_MEM_KERNEL,
-	 {.name = "zmem_group_memory_kernel_bytes",
-	  .help = "Memory of the kernel charged to the cgroup, such as slab, page tables and stacks."}},
-	{COUNTER_MEM_SOCK,
-	 {.name = "zmem_group_memory_sockets_bytes",
-	  .help = "Memory of sockets charged to the cgroup."}},
-	{COUNTER_MEM_SWAP,
-	 {.name = "zmem_group_memory_swap_bytes", .help = "Swap charged to the cgroup."}},
-	{COUNTER_MEM_SWAP_LIMIT,
-	 {.name = "zmem_group_memory_swap_limit_bytes",
-	  .help = "The lowest swap limit of the cgroup and its ancestors."}},
-	{COUNTER_MEM_ZSWAP,
-	 {.name = "zmem_group_memory_zswap_bytes",
-	  .help = "RAM in which zswap holds compressed pages of the cgroup."}},
+	{COUNTER_PSS, "zmem_group_memory_proportional_bytes",
+	 "PSS: each resident page divided by its mappings. " WITHOUT},
+	{COUNTER_USS, "zmem_group_memory_unique_bytes",
+	 "USS: resident pages that are mapped once. " WITHOUT},
+	{COUNTER_FREED, "zmem_group_freed_bytes",
+	 "RAM that becomes free if all processes of the group end."},
+	{COUNTER_SWAP, "zmem_group_swap_bytes",
+	 "Swap entries of private memory. Entries that fork shares count once for each process."},
+	{COUNTER_SWAP_PSS, "zmem_group_swap_proportional_bytes",
+	 "Swap entries, each divided by its sharers. " WITHOUT},
+	{COUNTER_SWAP_RAM, "zmem_group_swap_ram_bytes",
+	 "RAM that its swap takes, compressed, in zram and zswap. " WITHOUT},
+	{COUNTER_HUGETLB_PSS, "zmem_group_hugetlb_proportional_bytes",
+	 "Pages of hugetlb, each divided by its mappings; they are not part of PSS."},
+	{COUNTER_LAZYFREE, "zmem_group_lazyfree_bytes",
+	 "Memory after madvise(MADV_FREE) that the kernel has not taken yet."},
+	{COUNTER_THP_REST, "zmem_group_thp_rest_bytes",
+	 "The rest of huge pages that are mapped in part, shared ones divided."},
+	{COUNTER_GPU, "zmem_group_gpu_bytes",
+	 "Memory of GPUs that drivers report, each client divided by the processes that hold it."},
+	{COUNTER_DMABUF, "zmem_group_dmabuf_bytes",
+	 "Open dma-bufs, each divided by the processes that hold it."},
+	{COUNTER_MEM_CURRENT, "zmem_group_memory_current_bytes",
+	 "Memory charged to the cgroup, page cache and kernel memory included."},
+	{COUNTER_MEM_LIMIT, "zmem_group_memory_limit_bytes",
+	 "The lowest memory limit of the cgroup and its ancestors."},
+	{COUNTER_NEAREST_LIMIT, "zmem_group_memory_nearest_limit_bytes",
+	 "The memory limit of the cgroup or of an ancestor that has the least left."},
+	{COUNTER_MEM_LEFT, "zmem_group_memory_left_bytes",
+	 "What is left of that limit; page cache that was not used lately is free."},
+	{COUNTER_MEM_HIGH, "zmem_group_memory_high_bytes",
+	 "The lowest memory.high of the cgroup and its ancestors."},
+	{COUNTER_MEM_WORKING_SET, "zmem_group_memory_working_set_bytes",
+	 "Memory charged to the cgroup, without pages of files that were not used lately."},
+	{COUNTER_MEM_KERNEL, "zmem_group_memory_kernel_bytes",
+	 "Memory of the kernel charged to the cgroup, such as slab, page tables and stacks."},
+	{COUNTER_MEM_SOCK, "zmem_group_memory_sockets_bytes",
+	 "Memory of sockets charged to the cgroup."},
+	{COUNTER_MEM_SWAP, "zmem_group_memory_swap_bytes", "Swap charged to the cgroup."},
+	{COUNTER_MEM_SWAP_LIMIT, "zmem_group_memory_swap_limit_bytes",
+	 "The lowest swap limit of the cgroup and its ancestors."},
+	{COUNTER_MEM_ZSWAP, "zmem_group_memory_zswap_bytes",
+	 "RAM in which zswap holds compressed pages of the cgroup."},
 };
 
 static void put_counts(struct metrics_writer *w, const struct metric_groups *groups)
@@ -250,19 +228,12 @@ static void put_groups(struct metrics_writer *w, const struct metric_groups *gro
 {
 	put_resident(w, groups);
 	for (size_t i = 0; i < ARRAY_SIZE(group_bytes); i++) {
-		struct metric_family family = group_bytes[i].family;
-		enum counter c = group_bytes[i].counter;
+		const struct metric_part part = {NULL, group_bytes[i].counter};
 
-		if (!shows_family(groups, c))
+		if (!shows_family(groups, part.counter))
 			continue;
-		family.unit = "bytes";
-		metrics_family(w, &family);
-		for (size_t k = 0; k < groups->count; k++) {
-			const struct metric_group *g = &groups->item[k];
-
-			if (g->sum.have & COUNTER_BIT(c))
-				put_group(w, g, NULL, g->sum.value[c]);
-		}
+		metrics_family(w, GAUGE(group_bytes[i].name, "bytes", group_bytes[i].help));
+		put_parts(w, groups, &part, 1);
 	}
 	put_nodes(w, groups);
 	put_charged(w, groups);
@@ -281,26 +252,20 @@ static void put_groups(struct metrics_writer *w, const struct metric_groups *gro
 
 static const struct {
 	enum meminfo_counter counter;
-	struct metric_family family;
+	const char *name, *help;
 } machine_bytes[] = {
-	{MEMINFO_TOTAL, {.name = "zmem_memory_total_bytes", .help = "Total RAM (MemTotal)."}},
-	{MEMINFO_AVAILABLE,
-	 {.name = "zmem_memory_available_bytes",
-	  .help = "RAM available without swapping (MemAvailable)."}},
-	{MEMINFO_ANON,
-	 {.name = "zmem_memory_anon_bytes", .help = "Anonymous memory of processes (AnonPages)."}},
-	{MEMINFO_MAPPED,
-	 {.name = "zmem_memory_mapped_bytes",
-	  .help = "Page cache that processes map, shared memory included (Mapped)."}},
-	{MEMINFO_SHMEM,
-	 {.name = "zmem_memory_shmem_bytes", .help = "Shared memory and tmpfs (Shmem)."}},
-	{MEMINFO_SWAP_TOTAL,
-	 {.name = "zmem_swap_total_bytes", .help = "Total swap space (SwapTotal)."}},
-	{MEMINFO_SWAP_FREE,
-	 {.name = "zmem_swap_free_bytes", .help = "Unused swap space (SwapFree)."}},
-	{MEMINFO_ZSWAP_POOL, {.name = "zmem_zswap_pool_bytes", .help = "RAM that zswap uses."}},
-	{MEMINFO_ZSWAP_STORED,
-	 {.name = "zmem_zswap_stored_bytes", .help = "Uncompressed size of the data in zswap."}},
+	{MEMINFO_TOTAL, "zmem_memory_total_bytes", "Total RAM (MemTotal)."},
+	{MEMINFO_AVAILABLE, "zmem_memory_available_bytes",
+	 "RAM available without swapping (MemAvailable)."},
+	{MEMINFO_ANON, "zmem_memory_anon_bytes", "Anonymous memory of processes (AnonPages)."},
+	{MEMINFO_MAPPED, "zmem_memory_mapped_bytes",
+	 "Page cache that processes map, shared memory included (Mapped)."},
+	{MEMINFO_SHMEM, "zmem_memory_shmem_bytes", "Shared memory and tmpfs (Shmem)."},
+	{MEMINFO_SWAP_TOTAL, "zmem_swap_total_bytes", "Total swap space (SwapTotal)."},
+	{MEMINFO_SWAP_FREE, "zmem_swap_free_bytes", "Unused swap space (SwapFree)."},
+	{MEMINFO_ZSWAP_POOL, "zmem_zswap_pool_bytes", "RAM that zswap uses."},
+	{MEMINFO_ZSWAP_STORED, "zmem_zswap_stored_bytes",
+	 "Uncompressed size of the data in zswap."},
 };
 
 static void put_residual(struct metrics_writer *w, const struct metric_family *f, bool known,
@@ -403,11 +368,10 @@ static void put_machine(struct metrics_writer *w, const struct result *r)
 	const struct machine_balance *balance = &r->snapshot->balance;
 
 	for (size_t i = 0; i < ARRAY_SIZE(machine_bytes); i++) {
-		struct metric_family family = machine_bytes[i].family;
 		enum meminfo_counter f = machine_bytes[i].counter;
 
-		family.unit = "bytes";
-		put_known(w, &family, meminfo_has(&s->meminfo, f), s->meminfo.value[f]);
+		put_known(w, GAUGE(machine_bytes[i].name, "bytes", machine_bytes[i].help),
+			  meminfo_has(&s->meminfo, f), s->meminfo.value[f]);
 	}
 	put_activity(w, s);
 	put_ram(w, s->ram);

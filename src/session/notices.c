@@ -7,19 +7,26 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/count.h"
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "fields/notice_said.h"
 #include "privilege/privilege.h"
 #include "query/pattern.h"
 #include "session/log.h"
 #include "session/query_args.h"
 #include "source/pin.h"
+#include "write/say.h"
 
 /* Whether the notice is to be printed now: it is there, and was not printed before. */
 static bool is_new(struct session *s, enum collect_notice notice)
 {
+	const unsigned both = COLLECT_NOTICE_PTRACE_MISSING | COLLECT_NOTICE_HIDDEN;
 	bool now = s->collector.notices & ~s->printed & notice;
 
 	s->printed |= s->collector.notices & notice;
+	/* They name the same capability: one is enough. */
+	if (now && notice & both)
+		s->printed |= both;
 	return now;
 }
 
@@ -163,32 +170,6 @@ const char *session_no_ptrace(void)
 	       "of the machine, outside of the container)";
 }
 
-static void warn_denied(struct session *s)
-{
-	const struct collector *c = &s->collector;
-	const unsigned both = COLLECT_NOTICE_PTRACE_MISSING | COLLECT_NOTICE_HIDDEN;
-	/* Both messages name the same capability: one is enough. */
-	if (!(c->notices & both) || s->printed & both)
-		return;
-	s->printed |= both;
-	if (c->notices & COLLECT_NOTICE_PTRACE_MISSING)
-		log_notice(s->options->quiet, "PSS of %u %s is denied: %s",
-			   c->snapshot.collection.denied,
-			   count_word(c->snapshot.collection.denied, "process", "processes"),
-			   session_no_ptrace());
-	else
-		log_notice(s->options->quiet, "/proc hides processes of others: %s",
-			   session_no_ptrace());
-}
-
-void notices_alone(struct session *s)
-{
-	if (is_new(s, COLLECT_NOTICE_ALONE))
-		log_notice(s->options->quiet,
-			   "no thread could be started (pids.max, ulimit -u, ulimit -v): /proc is "
-			   "read without a deadline, and waits for processes that are stuck");
-}
-
 /* Tables of processes say it themselves. */
 static bool tells_no_match(const struct session *s)
 {
@@ -212,70 +193,60 @@ void notices_no_match(struct session *s)
 	s->looked_for_match = true;
 }
 
-void notices_left_out(struct session *s)
-{
-	const uint32_t *left = s->collector.snapshot.collection.cgroups_left_out;
-
-	if (is_new(s, COLLECT_NOTICE_CGROUPS))
-		log_notice(s->options->quiet,
-			   "memory cgroups left out: %u (%u below level %d, %u for lack of "
-			   "memory, %u for lack of time): their groups have the values of the "
-			   "nearest cgroup above",
-			   left[MEMCG_BOUND_DEPTH] + left[MEMCG_BOUND_BYTES] +
-				   left[MEMCG_BOUND_TIME],
-			   left[MEMCG_BOUND_DEPTH], MEMCG_DEPTH_MAX, left[MEMCG_BOUND_BYTES],
-			   left[MEMCG_BOUND_TIME]);
-}
-
 /* Whether the user named a column that needs this. It allocates: ask it of a new notice only. */
 static bool is_named(const struct session *s, unsigned needs)
 {
 	return query_args_named(&s->query, s->options) & needs;
 }
 
-void notices_collected(struct session *s)
+#define NEEDS_PAGES (NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB | NEEDS_THP_REST)
+
+/* In the order of notices_said. */
+static const struct {
+	enum collect_notice notice;
+	unsigned needs; /* it is said only if a named column needs one of these; 0: in any case */
+} order[] = {
+	{COLLECT_NOTICE_NO_CMDLINES, 0},    {COLLECT_NOTICE_SWAPINS, NEEDS_SWAPINS},
+	{COLLECT_NOTICE_FREED, 0},	    {COLLECT_NOTICE_PAGES, NEEDS_PAGES},
+	{COLLECT_NOTICE_NO_GPU, NEEDS_GPU}, {COLLECT_NOTICE_UNREADABLE, 0},
+	{COLLECT_NOTICE_SLOTS, 0},	    {COLLECT_NOTICE_PSS_LOST, 0},
+	{COLLECT_NOTICE_PTRACE_MISSING, 0}, {COLLECT_NOTICE_HIDDEN, 0},
+	{COLLECT_NOTICE_CGROUPS, 0},	    {COLLECT_NOTICE_ALONE, 0},
+};
+
+void notices_say(struct session *s, unsigned which)
 {
 	const struct collector *c = &s->collector;
-	const struct options *o = s->options;
+	struct notice_said row = {
+		.snapshot = &c->snapshot,
+		.recording = s->options->replay,
+		.freed = c->freed_refusal,
+		.pages = c->pages_reason,
+		.pss_of_kernel = c->spec.pss == PSS_KERNEL,
+		.readable = c->check.verify_readable,
+		.verified = c->check.verify_count,
+	};
+	const struct said said = {.sentences = &notices_said, .row = &row};
 
+	if (!(c->notices & ~s->printed & which))
+		return;
+	row.ptrace = session_no_ptrace();
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		cleanup(strbuf_done) struct strbuf text = {};
+		struct line l = {.out = &text};
+
+		if (order[i].notice & which && is_new(s, order[i].notice) &&
+		    (!order[i].needs || is_named(s, order[i].needs)) &&
+		    say_sentence(&l, &said, notices_said.text[i]))
+			log_notice(s->options->quiet, "%s", strbuf_str(&text));
+	}
+}
+
+void notices_collected(struct session *s)
+{
 	report_missing(s);
-	if (is_new(s, COLLECT_NOTICE_NO_CMDLINES))
-		log_notice(o->quiet, "%s: it holds no command lines (record -o +cmdline)",
-			   o->replay);
-	if (is_new(s, COLLECT_NOTICE_SWAPINS) && is_named(s, NEEDS_SWAPINS))
-		log_notice(
-			o->quiet,
-			"swap-ins are not known: kernel.task_delayacct is 0 (sysctl "
-			"kernel.task_delayacct=1 counts those of processes that start after it)");
-	if (is_new(s, COLLECT_NOTICE_FREED))
-		log_notice(o->quiet, "FREED is not known: %s", c->freed_refusal);
-	if (is_new(s, COLLECT_NOTICE_PAGES) &&
-	    is_named(s, NEEDS_NODES | NEEDS_LAZYFREE | NEEDS_HUGETLB | NEEDS_THP_REST))
-		log_notice(
-			o->quiet,
-			"LAZYFREE (but from smaps_rollup), HUGETLB_PSS, THP_REST and nodes are not known: "
-			"%s",
-			c->pages_reason);
-	if (c->snapshot.gpu.reason && is_new(s, COLLECT_NOTICE_NO_GPU) && is_named(s, NEEDS_GPU))
-		log_notice(o->quiet, "memory of GPUs is not known: %s", c->snapshot.gpu.reason);
-	if (is_new(s, COLLECT_NOTICE_UNREADABLE))
-		log_notice(o->quiet,
-			   "--verify: of %zu of %zu %s smaps_rollup may be read, the "
-			   "others are other users'",
-			   c->check.verify_readable, c->check.verify_count,
-			   count_word(c->check.verify_count, "process", "processes"));
 	report_differences(s);
-	if (is_new(s, COLLECT_NOTICE_SLOTS))
-		log_notice(o->quiet,
-			   "SWAP_PSS from swap slots differed from smaps_rollup: swap slots are "
-			   "not used any more, and SWAP_RAM is not known");
-	if (is_new(s, COLLECT_NOTICE_PSS_LOST))
-		log_notice(o->quiet, "PSS %s: %s",
-			   c->spec.pss == PSS_KERNEL ? "is not known" : "comes from smaps_rollup",
-			   c->snapshot.pss_fallback_reason);
-	warn_denied(s);
-	notices_left_out(s);
-	notices_alone(s);
+	notices_say(s, ~0U);
 }
 
 int notices_failed(const struct session *s, int error)

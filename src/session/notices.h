@@ -11,10 +11,8 @@ int notices_opened(struct session *s, int error);
 void notices_collected(struct session *s);
 /* That the filters choose no process, where the output does not say it. */
 void notices_no_match(struct session *s);
-/* That values of memory cgroups were left out. */
-void notices_left_out(struct session *s);
-/* That no thread could be started. */
-void notices_alone(struct session *s);
+/* Some of them: enum collect_notice. */
+void notices_say(struct session *s, unsigned which);
 /* Says why no snapshot could be taken. Returns an exit code. */
 int notices_failed(const struct session *s, int error);
 

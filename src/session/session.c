@@ -445,7 +445,7 @@ int session_read_memcgs(struct session *s, bool details)
 {
 	int r = collector_read_memcgs(&s->collector, details);
 
-	notices_left_out(s);
+	notices_say(s, COLLECT_NOTICE_CGROUPS);
 	return r;
 }
 
@@ -453,7 +453,7 @@ int session_read_limits(struct session *s)
 {
 	int r = collector_read_limits(&s->collector);
 
-	notices_left_out(s);
+	notices_say(s, COLLECT_NOTICE_CGROUPS);
 	return r < 0 ? log_errno(r, "reading memory cgroups") : 0;
 }
 
@@ -548,7 +548,7 @@ void session_close(struct session *s)
 {
 	if (s->collector.pool) {
 		collector_note_alone(&s->collector);
-		notices_alone(s);
+		notices_say(s, COLLECT_NOTICE_ALONE);
 	}
 	collector_close(&s->collector);
 	app_rules_free(s->apps);

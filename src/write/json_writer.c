@@ -116,14 +116,6 @@ void json_put_known(struct json_writer *w, bool known, uint64_t v)
 		json_put_null(w);
 }
 
-void json_put_known_i64(struct json_writer *w, bool known, int64_t v)
-{
-	if (known)
-		json_put_i64(w, v);
-	else
-		json_put_null(w);
-}
-
 /* Writes \uXXXX. Returns its length. */
 static size_t escape_unit(char *to, uint32_t unit)
 {

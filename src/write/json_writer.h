@@ -55,7 +55,6 @@ void json_put_i64(struct json_writer *w, int64_t v);
 void json_put_hundredths(struct json_writer *w, uint64_t v);
 /* A value, or null if it is not known. */
 void json_put_known(struct json_writer *w, bool known, uint64_t v);
-void json_put_known_i64(struct json_writer *w, bool known, int64_t v);
 
 enum json_string_flags {
 	JSON_CUT = 1 << 0,	/* the string was cut to `max` */
@@ -78,14 +77,13 @@ void json_put_hex(struct json_writer *w, const char *s, size_t max);
 
 /* ---- fields: a literal key and its value ---- */
 
-#define json_object(w, key)		 (JSON_KEY(w, key), json_begin(w, '{'))
-#define json_array(w, key)		 (JSON_KEY(w, key), json_begin(w, '['))
-#define json_null(w, key)		 (JSON_KEY(w, key), json_put_null(w))
-#define json_bool(w, key, v)		 (JSON_KEY(w, key), json_put_bool(w, v))
-#define json_u64(w, key, v)		 (JSON_KEY(w, key), json_put_u64(w, v))
-#define json_i64(w, key, v)		 (JSON_KEY(w, key), json_put_i64(w, v))
-#define json_known(w, key, known, v)	 (JSON_KEY(w, key), json_put_known(w, known, v))
-#define json_known_i64(w, key, known, v) (JSON_KEY(w, key), json_put_known_i64(w, known, v))
+#define json_object(w, key)	     (JSON_KEY(w, key), json_begin(w, '{'))
+#define json_array(w, key)	     (JSON_KEY(w, key), json_begin(w, '['))
+#define json_null(w, key)	     (JSON_KEY(w, key), json_put_null(w))
+#define json_bool(w, key, v)	     (JSON_KEY(w, key), json_put_bool(w, v))
+#define json_u64(w, key, v)	     (JSON_KEY(w, key), json_put_u64(w, v))
+#define json_i64(w, key, v)	     (JSON_KEY(w, key), json_put_i64(w, v))
+#define json_known(w, key, known, v) (JSON_KEY(w, key), json_put_known(w, known, v))
 /* json_string() and json_string_max() return enum json_string_flags. */
 #define json_string(w, key, s)		(JSON_KEY(w, key), json_put_string(w, s))
 #define json_string_max(w, key, s, max) (JSON_KEY(w, key), json_put_string_max(w, s, max))

@@ -24,7 +24,7 @@ struct source_row {
 struct sayer {
 	struct line *l;
 	struct source_row from;
-	bool exact;
+	enum said_sizes sizes;
 	bool one;  /* the last number is 1 */
 	char last; /* of what was written, if it was a text of the sentence */
 };
@@ -236,10 +236,12 @@ static void put_value(struct sayer *s, const struct key *k, const struct field *
 	} else if (f->type == FIELD_NUMBERS) {
 		for (uint32_t i = 0; i < v.count; i++)
 			line_printf(s->l, "%s%d", i ? ", " : "", value_number(f, v, i));
+	} else if (f->type == FIELD_BYTES && s->sizes == SIZES_SHORT) {
+		line_ascii(s->l, buf, format_short(buf, v.bytes));
 	} else if (unit) {
 		line_ascii(s->l, buf, format_span(buf, (double)v.number * (double)unit / 1e9));
 	} else {
-		cell_put(s->l, cell_of_value(f, v), s->exact);
+		cell_put(s->l, cell_of_value(f, v), s->sizes == SIZES_EXACT);
 		s->one = v.number == 1;
 	}
 }
@@ -252,7 +254,7 @@ static void put_rows(struct sayer *s, const struct key *k, const struct field *f
 	uint32_t said = 0, left = 0;
 
 	for (uint32_t i = 0; i < v.count; i++, row += f->row_size) {
-		struct sayer each = {.l = s->l, .exact = s->exact, .one = s->one};
+		struct sayer each = {.l = s->l, .sizes = s->sizes, .one = s->one};
 
 		each.from = (struct source_row){f->fields, NULL, row, s->from.of};
 		if ((f->shown && !f->shown(row, s->from.of)) || !is_known(&each.from, k->rows, end))
@@ -327,7 +329,7 @@ static void put_part(struct sayer *s, const char *at, const char *end)
 
 bool say_sentence(struct line *l, const struct said *said, const char *text)
 {
-	struct sayer s = {.l = l, .exact = said->exact};
+	struct sayer s = {.l = l, .sizes = said->sizes};
 	const char *end = text + strlen(text);
 
 	s.from = (struct source_row){said->sentences->fields, said->sentences->also, said->row,

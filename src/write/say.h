@@ -7,11 +7,18 @@
 #include "write/line.h"
 #include "write/style.h"
 
+/* How sizes are said; `bytes` of a style is one of the first two. */
+enum said_sizes {
+	SIZES_ROUNDED,
+	SIZES_EXACT, /* bytes */
+	SIZES_SHORT, /* "7.00G" */
+};
+
 /* The row of which something is said; `of` as for field_value(). */
 struct said {
 	const struct sentences *sentences;
 	const void *row, *of;
-	bool exact; /* bytes in place of sizes */
+	enum said_sizes sizes;
 };
 
 /* Writes a sentence into a line, which it does not end. Returns false if it cannot be said. */

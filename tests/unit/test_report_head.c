@@ -90,13 +90,13 @@ SAMPLE_TEST(limits, sample_ordinary)
 	assert_limits(s, "Fullest cgroup: 75 % of 4.00M in /d  OOM kills since boot: 1\n");
 	s->snapshot.memcg_count--;
 	s->snapshot.system.oom_kills.count = 2;
-	assert_limits(s, "Fullest cgroup: 12 % of 8.00M in /a  OOM kills since boot: 2\n");
+	assert_limits(s, "Fullest cgroup: 13 % of 8.00M in /a  OOM kills since boot: 2\n");
 	assert_limits_of(
 		s, &(uint64_t){0},
-		"Fullest cgroup: 12 % of 8.00M in /a  OOM kills since boot: 2, today: 0\n");
+		"Fullest cgroup: 13 % of 8.00M in /a  OOM kills since boot: 2, today: 0\n");
 	s->snapshot.system.oom_kills.count = 0;
-	assert_limits_of(s, &(uint64_t){3}, "Fullest cgroup: 12 % of 8.00M in /a\n");
-	assert_limits(s, "Fullest cgroup: 12 % of 8.00M in /a\n");
+	assert_limits_of(s, &(uint64_t){3}, "Fullest cgroup: 13 % of 8.00M in /a\n");
+	assert_limits(s, "Fullest cgroup: 13 % of 8.00M in /a\n");
 }
 
 /* "name bytes, name bytes" */
@@ -182,7 +182,7 @@ SAMPLE_TEST(swap, sample_ordinary)
 	sample_meminfo(&s->snapshot.system.meminfo, MEMINFO_SWAP_FREE, 0);
 	assert_swap(s, &rates, "Swap none\n");
 	s->snapshot.system.meminfo.have = 0;
-	assert_swap(s, NULL, "Swap -\n");
+	assert_swap(s, NULL, "Swap not known\n");
 }
 
 static void assert_next_of(const struct sample *s, bool recorded, unsigned width, const char *self,

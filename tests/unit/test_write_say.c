@@ -7,9 +7,11 @@
 #include "fields/change_fields.h"
 #include "fields/compare_fields.h"
 #include "fields/define.h"
+#include "fields/head_said.h"
 #include "fields/file_said.h"
 #include "fields/growth_said.h"
 #include "fields/incident_said.h"
+#include "fields/notice_said.h"
 #include "fields/peak_said.h"
 #include "fields/result_fields.h"
 #include "fields/summary_said.h"
@@ -54,7 +56,7 @@ static SENTENCES(about, &things, NULL, "");
 
 static void check(const struct thing *t, const char *text, const char *expected)
 {
-	const struct said said = {&about, t, NULL, false};
+	const struct said said = {&about, t, NULL, SIZES_ROUNDED};
 	cleanup(strbuf_done) struct strbuf out = {};
 	struct line l = {.out = &out};
 	bool done;
@@ -167,6 +169,11 @@ TEST(all)
 		&growth_lack_said,
 		&growth_outside_said,
 		&growth_question_said,
+		&head_holders_said,
+		&head_limits_said,
+		&head_pressure,
+		&head_ram,
+		&head_swap,
 		&incident_grew_said,
 		&incident_inside_said,
 		&incident_largest_said,
@@ -177,6 +184,8 @@ TEST(all)
 		&kill_limit_said,
 		&kill_victim_said,
 		&maps_said,
+		&page_said,
+		&notices_said,
 		&peak_doubts_said,
 		&peak_end_said,
 		&peak_length_said,

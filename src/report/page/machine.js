@@ -3,35 +3,20 @@
 // bars of the machine.
 
 function showHead(doc) {
-	const {host, collection: c} = doc;
-	const missing = [['denied', c.denied], ['timeout', c.timeout], ['raced', c.raced]]
-		.filter(([, n]) => n).map(([word, n]) => `${n} ${word}`);
-	const different = c.cross_check?.different;
-	const badge = byId('badge');
+	const {host, said} = doc;
 
 	byId('host').textContent = visible(host.name);
 	byId('about').textContent = [`Linux ${visible(host.kernel_release)}`, visible(host.arch),
 		countText(host.cpus, 'CPU'), timeText(doc.timestamp_ms)].join(' · ');
 	byId('about').title = `UTC: ${utcText(doc.timestamp_ms)}`;
-	showPressure(doc.system);
-	badge.textContent = different ? `✗ ${different} different` : c.complete ? '✓ complete' :
-		`! incomplete${missing.length ? `: ${missing.join(', ')}` : ''}`;
-	badge.className = c.complete && !different ? 'badge' : 'badge bad';
+	byId('pressure').hidden = said.pressure === null;
+	byId('pressure').textContent = said.pressure ?? '';
+	byId('pressure').title = 'The share of the last 10 seconds in which some tasks, or all tasks, waited for memory (PSI avg10).';
+	byId('badge').textContent = said.badge;
+	byId('badge').className = said.badge.startsWith('✓') ? 'badge' : 'badge bad';
 	byId('summary').textContent = visible(doc.summary);
-	byId('made').textContent = `zmem-bpf ${visible(doc.tool.version)} · collected in ` +
-		`${(c.duration_us / 1000).toFixed(1)} ms · ${countText(c.processes_seen, 'process', 'processes')} ` +
-		`seen, ${c.kernel_threads} of them kernel threads`;
+	byId('made').textContent = said.made;
 	document.title = `${visible(host.name)} · zmem-bpf`;
-}
-
-/** PSI of memory: how long tasks waited for memory in the last 10 seconds. */
-function showPressure(s) {
-	const place = byId('pressure'), some = s.psi_some_avg10_hundredths, full = s.psi_full_avg10_hundredths;
-	const percent = hundredths => `${(hundredths / 100).toFixed(2)} %`;
-
-	place.hidden = some === null;
-	place.textContent = some === null ? '' : `Memory pressure: some ${percent(some)}, full ${percent(full)}`;
-	place.title = 'The share of the last 10 seconds in which some tasks, or all tasks, waited for memory (PSI avg10).';
 }
 
 /** The sum of parts of RAM, each {name, bytes, below: its parts}. Those of the bar also have a color and a help. */
@@ -105,9 +90,8 @@ function ramDetail(frame) {
 const HEAD_COLORS = {processes: 'anon', processes_rest: 'anon', huge: 'hugetlb', compressed: 'swap', other: 'lost'};
 
 /** The parts of RAM that add up to all of it, the largest first, with what holds most of each. */
-function ramGauge({head}, ram) {
-	return !head ? gauge('RAM', '', ram.bytes, []) : gauge('RAM', `${sizeText(head.used_bytes)} used, ` +
-		`${sizeText(head.freeable_bytes)} can be freed, ${sizeText(head.free_bytes)} free`, head.total_bytes, head.parts.map(({part, title, bytes, holders}) =>
+function ramGauge({head, said}, ram) {
+	return !head ? gauge('RAM', '', ram.bytes, []) : gauge('RAM', said.ram, head.total_bytes, head.parts.map(({part, title, bytes, holders}) =>
 		[title, HEAD_COLORS[part] ?? part, bytes, holders.map(h => `${visible(h.name)} ${sizeText(h.bytes)}`).join(', '), true]));
 }
 
@@ -121,23 +105,9 @@ function swapGauge(doc) {
 	];
 
 	if (!total)
-		return element('p', {className: 'gauge muted'}, total === 0 ? 'No swap.' : 'Swap: not known.');
-	return gauge('Swap', `${sizeText(used)} used`, total,
+		return element('p', {className: 'gauge muted'}, doc.said.swap);
+	return gauge('Swap', doc.said.swap, total,
 		[...parts, ['free', 'free', s.swap_free_bytes, 'SwapFree']]);
-}
-
-/** The sizes of zram and zswap, the fullest memory cgroup, OOM kills. */
-function moreText({system: s, head}) {
-	const ratio = (stored, used) => used > 0 ? `, ${(stored / used).toFixed(1)} : 1` : '';
-	const lines = (s.zram ?? []).map(z => `${visible(z.name)}: ${sizeText(z.stored_bytes)} stored in ` +
-		`${sizeText(z.used_bytes)} of RAM${ratio(z.stored_bytes, z.used_bytes)}`);
-
-	if (s.zswap_stored_bytes)
-		lines.push(`zswap: ${sizeText(s.zswap_stored_bytes)} stored in ` +
-			`${sizeText(s.zswap_pool_bytes)} of RAM${ratio(s.zswap_stored_bytes, s.zswap_pool_bytes)}`);
-	if (head?.limits)
-		lines.push(visible(head.limits));
-	return lines.join(' · ');
 }
 
 /** RAM as a map and a list, and the differences between machine and processes. */
@@ -165,7 +135,7 @@ function showCgroups(list) {
 }
 
 function showMachine(doc) {
-	const place = byId('bars'), more = moreText(doc), known = doc.memory.total_bytes !== null;
+	const place = byId('bars'), more = ['zram', 'zswap', 'limits'].map(key => doc.said[key]).filter(Boolean).join(' · '), known = doc.memory.total_bytes !== null;
 
 	byId('ram').hidden = !known;
 	if (!known) {

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is said of the machine above a table. */
+#ifndef ZMEM_FIELDS_HEAD_SAID_H
+#define ZMEM_FIELDS_HEAD_SAID_H
+
+#include "fields/sentence.h"
+#include "model/memcg.h"
+#include "model/overview.h"
+
+struct table_style;
+
+/* What goes in and out of swap, bytes per second. */
+struct swap_rates {
+	uint64_t in, out;
+};
+
+/* A cgroup with a limit of its own. */
+struct head_limit {
+	const struct memcg *memcg;
+	struct memcg_limit limit;
+};
+
+struct head {
+	const struct snapshot *snapshot;
+	const struct ram *ram; /* NULL: none */
+	const struct table_style *style;
+	const struct swap_rates *rates; /* to be set by the caller; NULL: not known */
+	bool recorded;			/* likewise: there is a recording of this machine */
+	const uint64_t *kills_today;	/* likewise: OOM kills in a recording */
+	struct overview overview;
+	struct head_limit fullest; /* its memcg is NULL: there is none */
+};
+
+/* How much of the limit is used, up to 1. */
+static inline double head_fullness(const struct head_limit *l)
+{
+	return 1 - (double)l->limit.left / (double)l->limit.limit;
+}
+
+/* Rows are struct head. The first sentence of RAM and of swap has the whole, the second its parts.
+ */
+extern const struct sentences head_ram, head_pressure, head_swap, head_limits_said;
+
+/* What the page says: a text for each of page_keys, its keys in JSON. */
+extern const struct sentences page_said;
+extern const char *const page_keys[];
+
+struct head_holder {
+	const char *name; /* any bytes */
+	uint64_t bytes;
+};
+
+/* What holds most of a part. */
+struct head_holders {
+	const struct head_holder *item;
+	size_t count;
+	bool cgroups;
+};
+extern const struct sentences head_holders_said;
+
+#endif
