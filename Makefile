@@ -330,8 +330,6 @@ $(B)/flags: FORCE
 	@echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
 
 $(filter $(COLD),$(OBJ)): SMALL := -Os
-# It defines functions that a compiler would otherwise make of their own loops.
-$(STATIC_PARTS): SMALL := -Os -fno-builtin
 
 # Installs nothing: packages of the suites that this machine is configured for.
 SYSROOT_DEV := libbpf-dev libelf-dev libdw-dev zlib1g-dev libzstd-dev libcap-dev libncurses-dev

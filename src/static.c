@@ -192,6 +192,33 @@ LEGACY(v05);
 LEGACY(v06);
 LEGACY(v07);
 
+/* ---- libtinfo ---- */
+
+/* A search for standard capabilities by name. ncurses searches by name only for extended ones. */
+NOTHING(_nc_find_type_entry);
+
+/* ---- libc: what takes the most, and is never called ---- */
+
+/* The program reads no number as float or long double, and prints none with %a. */
+ABSENT(__strtof_internal);
+ABSENT(__strtold_internal);
+ABSENT(__strtof128_internal);
+ABSENT(__printf_fphex);
+
+/*
+ * Loading of shared libraries. libc loads one for a character set other than UTF-8, and it would
+ * have to be of exactly this libc. So there is no search path, and no library asks for executable
+ * stacks.
+ */
+NOTHING(__gconv_find_shlib);
+NOTHING(__gconv_release_shlib);
+NOTHING(_dl_init_paths);
+NOTHING(_dl_mcount_wrapper_check);
+ABSENT(__nptl_change_stack_perm);
+ABSENT(_dl_make_stacks_executable);
+ABSENT(_dl_fixup);
+ABSENT(_dl_profile_fixup);
+
 /* ---- libgcc: unwinding, see src/static.ld ---- */
 
 ABSENT(_Unwind_ForcedUnwind);
