@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/parse.h"
 
 /* As many as the kernel follows (MAXSYMLINKS, include/linux/namei.h). */
 #define LINKS_MAX     40
@@ -68,6 +69,13 @@ ssize_t file_read(int dirfd, const char *path, char *buf, size_t cap)
 	if (fd < 0)
 		return -errno;
 	return file_read_fd(fd, buf, cap);
+}
+
+bool file_number(int dirfd, const char *path, const char *name, uint64_t *ret)
+{
+	char text[32768];
+
+	return file_read(dirfd, path, text, sizeof(text)) > 0 && line_number(text, name, ret);
 }
 
 DIR *dir_open(int dirfd, const char *path)

@@ -39,6 +39,11 @@ static inline const char *file_exhausted_hint(int error)
  * Returns its length or a negative errno.
  */
 ssize_t file_read(int dirfd, const char *path, char *buf, size_t cap);
+/*
+ * The number behind a name at the beginning of a line of such a file; "": in its first line. False
+ * if it cannot be read.
+ */
+bool file_number(int dirfd, const char *path, const char *name, uint64_t *ret);
 /* Likewise for an open file. */
 ssize_t file_read_fd(int fd, char *buf, size_t cap);
 /*
