@@ -43,6 +43,9 @@
 #define JSON_FIELD(name, json, ...) FIELD_AS(-1, name, NULL, json, NULL, __VA_ARGS__)
 /* Likewise; it is always known. */
 #define JSON_KNOWN(name, json, ...) JSON_FIELD(name, json, __VA_ARGS__, .flags = FIELD_KNOWN)
+/* A value of sentences alone: name and key, type, value; and one that is true or false. */
+#define SAID(name, type, value, ...) JSON_FIELD(name, #name, type, value, "", __VA_ARGS__)
+#define FLAG(name, value)	     SAID(name, BOOL, value_bool(true, value))
 /* A row of another kind that is an object of JSON; rows of another kind that are an array. */
 #define OBJECT(name, json, fields_, row, help)                                                     \
 	JSON_KNOWN(name, json, OBJECT, value_row(row), help, .fields = fields_)

@@ -32,6 +32,9 @@ SENTENCES(system_deleted_said, &system_document, NULL,
 	  "{ram.deleted_cgroups+} deleted cgroup{s} still {holds/hold} {ram.deleted_cgroup_bytes}: "
 	  "zmem-bpf system --by cgroup");
 
+SENTENCES(ram_deleted_said, &ram_fields, NULL,
+	  "{deleted_cgroups+} deleted cgroup{s} still {holds/hold} {deleted_cgroup_bytes}");
+
 /* ---- cgroups and nodes ---- */
 
 FLAG(charged, r->ram->cgroups);

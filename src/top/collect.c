@@ -108,8 +108,8 @@ uint32_t collect_find_frame(const struct collect *c, struct view *v)
 	case GO_PREVIOUS_EVENT:
 		find_event(c, v->shared.go.where == GO_NEXT_EVENT, &frame);
 		if (frame == c->session.frame)
-			say(&v->shared, "there is no %s event",
-			    v->shared.go.where == GO_NEXT_EVENT ? "later" : "earlier");
+			show_message(&v->shared, "there is no %s event",
+				     v->shared.go.where == GO_NEXT_EVENT ? "later" : "earlier");
 		return frame;
 	case GO_TIME:
 		if (session_find_frame(&c->session, v->shared.go.time, &found, &at_ms) == 0)

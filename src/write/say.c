@@ -340,6 +340,14 @@ bool say_sentence(struct line *l, const struct said *said, const char *text)
 	return true;
 }
 
+void say_lines(struct line *l, const struct said *s)
+{
+	for (const char *const *text = s->sentences->text; *text; text++) {
+		if (say_sentence(l, s, *text))
+			line_end(l);
+	}
+}
+
 void say_all(struct strbuf *out, const struct said *s, unsigned indent, unsigned width)
 {
 	for (const char *const *text = s->sentences->text; *text; text++) {

@@ -158,16 +158,6 @@ TEST(gone)
 	assert_int_equal(rounds(s, 1), COMPARE_GONE);
 }
 
-/* Equal before and after, with another program in between. */
-TEST(exec_within)
-{
-	struct scene *s = begin(PSS_FROM_KERNEL);
-
-	s->after.mm_key = 2;
-	assert_int_equal(rounds(s, 100), COMPARE_MOVED);
-	assert_true(s->row->execed);
-}
-
 /* Differences of a program do not count for the next one. */
 TEST(exec_between)
 {

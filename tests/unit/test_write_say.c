@@ -6,7 +6,6 @@
 #include "base/cleanup.h"
 #include "fields/change_fields.h"
 #include "fields/compare_fields.h"
-#include "fields/result_fields.h"
 #include "fields/define.h"
 #include "fields/head_said.h"
 #include "fields/file_said.h"
@@ -14,8 +13,10 @@
 #include "fields/incident_said.h"
 #include "fields/notice_said.h"
 #include "fields/peak_said.h"
-#include "fields/system_said.h"
+#include "fields/result_fields.h"
 #include "fields/summary_said.h"
+#include "fields/system_said.h"
+#include "fields/top_said.h"
 #include "unit.h"
 
 struct item {
@@ -154,8 +155,14 @@ TEST(all)
 		&changes_small,
 		&compare_said,
 		&compare_verdict,
-		&files_account_said,
-		&files_missing_said,
+		&detail_cgroup,
+		&detail_facts,
+		&detail_history,
+		&detail_no_pss,
+		&detail_title,
+		&file_accounts_said,
+		&file_held_said,
+		&file_unsure_said,
 		&growth_doubts_said,
 		&growth_heap_said,
 		&growth_hints_said,
@@ -191,6 +198,7 @@ TEST(all)
 		&pressure_line,
 		&pressure_signs_said,
 		&ram_changes_said,
+		&ram_deleted_said,
 		&signal_heading,
 		&signal_said,
 		&summary_line,
