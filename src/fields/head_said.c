@@ -97,15 +97,13 @@ static bool some_unread(const struct collection *c)
 	return c->denied || c->timeout || c->raced;
 }
 
-SAID(version, TEXT, value_text(ZMEM_VERSION));
 SAID(collection, OBJECT, value_row(&r->snapshot->collection), .fields = &collection_fields);
 FLAG(unread, some_unread(&r->snapshot->collection));
 ROWS(zram, "zram", &system_compressed, struct zram_device, true, s->zram, s->zram_count, "", 0);
 SAID(zswap, OBJECT, value_row(s), .fields = &system_zswap);
-static FIELDS(page, &field_version, &field_collection, &field_unread, &field_used, &field_freeable,
-	      &field_free, &field_some, &field_full, &field_swap_total, &field_swap_used,
-	      &field_zram, &field_zswap, &field_percent, &field_limit, &field_path, &field_kills,
-	      &field_today);
+static FIELDS(page, &field_collection, &field_unread, &field_used, &field_freeable, &field_free,
+	      &field_some, &field_full, &field_swap_total, &field_swap_used, &field_zram,
+	      &field_zswap, &field_percent, &field_limit, &field_path, &field_kills, &field_today);
 
 const char *const page_keys[] = {"badge", "made", "pressure", "ram",
 				 "swap",  "zram", "zswap",    "limits"};
@@ -114,9 +112,9 @@ SENTENCES(
 	"[✗ {collection.cross_check.different+} different||{?collection.complete}✓ "
 	"complete||! incomplete[{?unread}:[, {collection.denied+} denied]"
 	"[, {collection.timeout+} timeout][, {collection.raced+} raced]]]",
-	"zmem-bpf {version} · collected in {collection.duration_us} · "
+	"collected in {collection.duration_us} · "
 	"{collection.processes_seen} process{es} seen, {collection.kernel_threads} of them "
-	"{?collection.kernel_threads}kernel thread{s}",
+	"kernel thread{s}",
 	"Memory pressure: some {some} %, full {full} %",
 	"{used} used, {freeable} can be freed, {free} free",
 	"[{!swap_total}No swap.||{swap_used} used||Swap: not known.]",

@@ -15,7 +15,7 @@ function showHead(doc) {
 	byId('badge').textContent = said.badge;
 	byId('badge').className = said.badge.startsWith('✓') ? 'badge' : 'badge bad';
 	byId('summary').textContent = visible(doc.summary);
-	byId('made').textContent = said.made;
+	byId('made').textContent = `zmem-bpf ${visible(doc.tool.version)} · ${said.made}`;
 	document.title = `${visible(host.name)} · zmem-bpf`;
 }
 
